@@ -24,7 +24,7 @@ enum {
 	MANY_TRACKED = MAX_TRACKED / 4 * 3,	/* the interval is doubled */
 	FIRST_INTERVAL = 64,			/* bytes, after 0 */
 	ID_BYTES = 4096 - 64,			/* numbers in one record */
-	REST_FACTOR = 20,			/* times what a sweep took, until the next */
+	REST_FACTOR = 20,			/* times what a sweep took of a CPU, until the next */
 	WAIT_MS = 500, END_MS = 10000, ROSTER_MS = 60000,
 	NR_WITNESSES = 32, MANY_HELD = 8,
 	PAUSES_KEPT = 32,
@@ -455,14 +455,15 @@ static void forget_all(JNIEnv *env)
 static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	static struct numbers gone;
+	const int tid = sys_tid();
 	uint32_t seen, swept = 0, pauses;
 	bool twice = true;
-	uint64_t began_ns;
+	uint64_t began_ns;	/* of its CPU time: a pause or a busy machine may stop it for seconds */
 
 	while (!is_over()) {
 		seen = load_acquire(&wake);
 		pauses = load_acquire(&nr_pauses);
-		began_ns = sys_now();
+		began_ns = sys_thread_cpu(tid);
 		if (pauses != swept || !twice) {
 			twice = pauses == swept;
 			swept = pauses;
@@ -471,7 +472,7 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		while (locked_nr() >= MANY_TRACKED && load_relaxed(&interval) <= INT32_MAX / 2)
 			thin(env, &gone);
 		serve_roster(env);
-		rest((sys_now() - began_ns) * REST_FACTOR);
+		rest((sys_thread_cpu(tid) - began_ns) * REST_FACTOR);
 		if (!is_over())
 			wait_for_reason(seen);
 	}
