@@ -45,7 +45,7 @@ BUILD = build/fuzz
 CC = clang
 # functions and lines are all that a sanitizer's report has, and compiling for speed costs more than it gains
 CFLAGS = -O0 -gline-tables-only
-LINK = -pie -fsanitize=fuzzer-no-link,address,undefined
+LINK = -pie -fsanitize=fuzzer-no-link,address,undefined $(if $(shell command -v ld.lld),-fuse-ld=lld)
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -DSANITIZED
 # What is found ends the program, which is less to compile than to go on.
 BASE_CFLAGS += -fno-sanitize-recover=undefined
