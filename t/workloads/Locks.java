@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *	ring:N	a deadlock of N platform threads, each with a monitor that the one before it wants
  *	behind	a thread "behind" that wants the first lock of the kind before it
  *	timed	as pp-rr, but both give up after an hour
- *	busy:N	N threads that take two locks of all kinds in the same order, and give them back, without end
+ *	busy:N	N threads that take two locks of all kinds in the same order, and give them back, without end; each
+ *		rests a millisecond now and then
  *	idle:N	N platform threads that sleep, vidle:N virtual ones
  *
  * Prints "ready" when all that wait do, and ends with its standard input.
@@ -114,15 +115,18 @@ class Locks {
 		for (int i = 0; i < n; i++) {
 			int from = i % 3;
 			start(virtual && i % 2 == 0, "busy " + i, () -> {
-				for (;;)
-					with(locks[from], () -> with(locks[from + 1], () -> turns++));
+				for (;;) {
+					for (int k = 0; k < 2000; k++)
+						with(locks[from], () -> with(locks[from + 1], () -> turns++));
+					sleep(1);
+				}
 			});
 		}
 	}
 
-	static void sleep() {
+	static void sleep(long ms) {
 		try {
-			Thread.sleep(3600000);
+			Thread.sleep(ms);
 		} catch (InterruptedException e) {
 			throw new Error(e);
 		}
@@ -140,7 +144,7 @@ class Locks {
 			break;
 		case "idle": case "vidle":
 			for (int i = 0; i < n; i++)
-				start(kind.equals("vidle"), kind + " " + i, Locks::sleep);
+				start(kind.equals("vidle"), kind + " " + i, () -> sleep(3600000));
 			break;
 		default: cycle(kind);
 		}
