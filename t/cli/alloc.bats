@@ -91,9 +91,9 @@ agrees() {
 }
 
 small_interval() {
-	record 4k Allocations 32
+	record 4k Allocations 16
 	agrees 4096
-	record 4k -Xint Allocations 8
+	record 4k -Xint Allocations 4
 	agrees 4096
 }
 
@@ -104,9 +104,9 @@ small_interval() {
 
 # Sizes alternate every 100 kB: JDK 17's own sampler has 8 % too few of that size at 64k.
 any_interval() {
-	record 64k -Drounds=2600 Allocations 256
+	record 64k -Drounds=2600 Allocations 128
 	agrees 65536
-	record 512k -XX:+UseSerialGC -Drounds=2600 Allocations 256
+	record 512k -XX:+UseSerialGC -Drounds=2600 Allocations 128
 	agrees 524288
 }
 
@@ -116,7 +116,7 @@ any_interval() {
 }
 
 virtual() {
-	record 16k VirtualAllocations 64
+	record 16k VirtualAllocations 32
 	agrees 16384
 	"$ARCPROF" report -i trace --xtree --metric alloc >tree
 	grep -q 'virtual large' tree
@@ -222,7 +222,7 @@ exported() {
 	"$ARCPROF" report -i trace --metric alloc,objects --xprof --format json |
 		jq -S '[.rows[] | select(.kind == "class") | { key: .name, value: .base[:2] }] | from_entries' | diff - sites
 	# of the JVM's own recordings the class is known as one, as it is here
-	java -XX:StartFlightRecording=filename=jvm.jfr,settings=profile -cp "$CLASSES" Allocations 64 "$LIBRARY" >truth 2>err
+	java -XX:StartFlightRecording=filename=jvm.jfr,settings=profile -cp "$CLASSES" Allocations 16 "$LIBRARY" >truth 2>err
 	"$ARCPROF" report --import jvm.jfr --metric jdk.ObjectAllocationSample --xtree --format tree >tree
 	grep -Pq '\tbyte\[\]\tclass' tree
 }

@@ -228,11 +228,11 @@ phases() {
 	[[ $stderr == *"unknown condition 'threat='"* ]]
 	ctl set filter none
 	[ -z "$(ctl status | sed -n 's/^filter: //p')" ]
-	say 100000
+	say 30000
 	end_recorder "$ARCPROF" ctl stop -p
 	end_live
-	[ "$(objects "$SMALL")" -eq $((3 * 100 + 2 * 1000 + 10000 + 3 * 100000)) ]
-	[ "$(objects "$SMALL" --filter thread=other)" -eq 110100 ]
+	[ "$(objects "$SMALL")" -eq $((3 * 100 + 2 * 1000 + 10000 + 3 * 30000)) ]
+	[ "$(objects "$SMALL" --filter thread=other)" -eq 40100 ]
 	head_of >report
 	[ "$(grep -c '^filter while recording, from .* on: ' report)" -eq 3 ]
 	grep -q '^filter while recording, from .* on: none$' report

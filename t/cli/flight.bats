@@ -143,12 +143,12 @@ memory_group() {
 # Twenty samples for each millisecond: about half of what the ring takes.
 last_part() {
 	"$ARCPROF" record --mode wrap --max-size 2M -F 20000 --when failure -o w.data -- \
-		java -cp "$CLASSES" Flight ready early=2500 late=2500 exit=3 >out 2>err &
+		java -cp "$CLASSES" Flight ready early=1500 late=1500 exit=3 >out 2>err &
 	recorder=$!
 	until arcprof ctl status -p $recorder 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
 	[ "$(stat -c %a w.data.ring)" = 700 ]
 	until grep -q ready out; do sleep 0.1; done
-	sleep 1.5
+	sleep 0.8
 	arcprof ctl dump -p $recorder -o hand.data | grep -qE "^wrote the last [0-9.]+ s to $PWD/hand.data \([0-9.]+ KiB\)$"
 	status=0
 	wait $recorder || status=$?

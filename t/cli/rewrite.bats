@@ -5,7 +5,7 @@ load ../lib
 . "$BATS_TEST_DIRNAME/../rewrite/lib.bash"
 
 compile() {	# <folder> <javac option or source>...
-	"$JAVA_HOME/bin/javac" -nowarn -Xlint:-options -d "$@"
+	javac -nowarn -Xlint:-options -d "$@"
 }
 
 setup_file() {

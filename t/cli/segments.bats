@@ -146,15 +146,15 @@ calls_in_segments() {
 of_events() {	# <trace>...
 	local f
 	for f in "$@"; do
-		arcprof report --gen --format json "$f" 2>/dev/null || :	# in one nothing may have happened
-	done | jq -r '.events[] | select(.source == "call") | .kind + " " + (.name // "")' | sort | uniq -c
+		arcprof report --gen --format csv "$f" 2>/dev/null || :	# in one nothing may have happened
+	done | awk -F , '$2 == "call" { print $3, $4 }' | sort | uniq -c
 }
 
 events_in_segments() {
 	local f middle n=0
 	rm -rf seg
 	arcprof record --calltrace --callflow='Flight.*' --segment 200ms -o seg -- \
-		java -cp "$CLASSES" Flight steady=300 serve=700 steady=300 >said
+		java -cp "$CLASSES" Flight steady=150 serve=700 steady=150 >said
 	awk '{ n[$2] += $3 } END { for (k in n) print k, n[k] }' said | sort >want
 	arcprof merge --splice seg -o trace
 	# each call is there once, with its end, as in one file

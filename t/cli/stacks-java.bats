@@ -16,15 +16,15 @@ record() {
 		"$ARCPROF" record -q -F 9999 -o trace -- "$@" >out 2>err </dev/null || { tail -n 20 out err; return 1; }
 }
 
-# These are 30000 stacks. Of 10^5 less than one is known to be wrong: code that is patched or replaced meanwhile may
+# These are 20000 stacks. Of 10^5 less than one is known to be wrong: code that is patched or replaced meanwhile may
 # look like anything for an instant. So one is let pass; there were 6 to 10 while the walker did not know inline caches
 # that change, the ends of native methods, and how exceptions find their handlers.
 true_calls() {
 	FLAGS=-XX:TieredStopAtLevel=1
-	java_program javac 1/10
+	java_program javac 1/20
 	record "${COMMAND[@]}"
 	"$BUILD/t/tools/edges" -v -s 5 -n 1 trace classes.bin >edges || { cat edges; return 1; }
-	[ "$(sed -n 's/.* \([0-9]*\) ok,.*/\1/p' edges)" -gt 300000 ]
+	[ "$(sed -n 's/.* \([0-9]*\) ok,.*/\1/p' edges)" -gt 150000 ]
 	# code that the VM announces by no event
 	arcprof dump -i trace -M 19 --format json | jq -r '.records[] | select(.name == "stub") | .fields.name' >stubs
 	grep -qx 'native signature handlers' stubs

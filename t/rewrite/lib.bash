@@ -9,18 +9,23 @@ ARCPROF=${ARCPROF:-$BUILD/arcprof}
 JVM_OPTIONS=()
 VERIFY=(-XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote -Xshare:off)
 
+# javac <option or source>...: that of JAVA_HOME, as it is quick for little.
+javac() {
+	"$JAVA_HOME/bin/javac" -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC "$@"
+}
+
 # use_verifier <JDK> <folder>: compiles what is needed there; sets JAVA_HOME.
 use_verifier() {
 	export JAVA_HOME=$1
 	verifier=$2
 	rm -rf "$verifier"
 	mkdir -p "$verifier/classes" "$verifier/nothing" "$verifier/counter"
-	"$JAVA_HOME/bin/javac" -nowarn -d "$verifier/classes" "$TOP/t/rewrite/VerifyClasses.java" &&
+	javac -nowarn -d "$verifier/classes" "$TOP/t/rewrite/VerifyClasses.java" &&
 		printf 'Premain-Class: VerifyClasses\nCan-Redefine-Classes: true\n' >"$verifier/manifest" &&
 		"$JAVA_HOME/bin/jar" cfm "$verifier/verify.jar" "$verifier/manifest" -C "$verifier/classes" . &&
-		"$JAVA_HOME/bin/javac" -d "$verifier/nothing" --patch-module java.base="$TOP/t/rewrite/nothing" \
+		javac -d "$verifier/nothing" --patch-module java.base="$TOP/t/rewrite/nothing" \
 			"$TOP"/t/rewrite/nothing/java/lang/*.java &&
-		"$JAVA_HOME/bin/javac" -d "$verifier/counter" --patch-module java.base="$TOP/t/rewrite/counter" \
+		javac -d "$verifier/counter" --patch-module java.base="$TOP/t/rewrite/counter" \
 			"$TOP/t/rewrite/counter/java/lang/ArcProbe.java"
 }
 
@@ -43,7 +48,7 @@ ASM=${ASM:-/usr/share/java/asm-all.jar}
 # check_asm <folder | jar>...: the same by ASM, where it is installed.
 check_asm() {
 	[ -e "$verifier/asm/AsmCheck.class" ] ||
-		"$JAVA_HOME/bin/javac" -cp "$ASM" -d "$verifier/asm" "$TOP/t/rewrite/AsmCheck.java" || return
+		javac -cp "$ASM" -d "$verifier/asm" "$TOP/t/rewrite/AsmCheck.java" || return
 	timeout -k 5 1800 "$JAVA_HOME/bin/java" -cp "$verifier/asm:$ASM" AsmCheck "$@"
 }
 

@@ -37,7 +37,7 @@
 #include "api/ticks.h"
 #include "ptt/ptt.h"
 
-enum { RUN_MS = 500, TRIES = 3, HOPS = 100000, HOP_S = 40, READS_A_HOP = 40 };
+enum { RUN_MS = 300, TRIES = 3, HOPS = 100000, HOP_S = 40, READS_A_HOP = 40 };
 /* Time in the scheduler a dispatch, in calls of getppid(); with waking up, more. */
 enum { SWITCH_CALLS = 30, WAKE_CALLS = 100 };
 enum { READS = 2000, READS_OF_SLEEPERS = 20 };	/* of the own time, between two looks at the clock */

@@ -3,7 +3,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Field;
 
-/** Works half a second of CPU time and then ends as the argument says. */
+/** Works a quarter of a second of CPU time and then ends as the argument says. */
 public final class Ends {
 	static long work(long ms) {
 		ThreadMXBean bean = ManagementFactory.getThreadMXBean();
@@ -28,7 +28,7 @@ public final class Ends {
 
 		other.setDaemon(true);
 		other.start();
-		work(500);
+		work(250);
 		System.out.println("ends by " + args[0]);
 		switch (args[0]) {
 		case "return":
