@@ -540,6 +540,7 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 {
 	const char *why = NULL;
 	uint32_t refused;
+	bool deopts;
 
 	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
 	if (tell & BY_EVENT && !have_environment(jvm))
@@ -554,8 +555,10 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	}
 	if (tell & JVM_TELL_CLASS)
 		find_class_loader(env);
-	refused = vmlog_on(env, log, &why);
+	refused = vmlog_on(env, log, &why, &deopts);
 	refuse(refused, why);
+	if (!deopts && !(refused & JVM_TELL_JIT))
+		refuse(JVM_TELL_DEOPT, "its log has none before JDK 18");
 	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
 		note_all_loaded(env);
 	store_seq_cst(&on, tell);

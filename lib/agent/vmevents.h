@@ -28,9 +28,9 @@ void vmevents_thread(jthread thread, jvmtiEnv *ti, bool ends);
 void vmlog_take(int fd);
 /*
  * Makes the VM write these kinds (enum jvm_tell) to the file. Returns those that it cannot; *why is then
- * a text.
+ * a text. *deopts: deoptimisations will be there, if they were asked for.
  */
-uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why);
+uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why, bool *deopts);
 void vmlog_off(JNIEnv *env);
 
 #endif

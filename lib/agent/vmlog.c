@@ -108,6 +108,8 @@ static bool configure(const struct command *c, bool is_new, const char *what)
 	return execute(c, &line);
 }
 
+static const char deopts_of_log[] = "deoptimization=debug";
+
 /* Optional ones are not known to every version. */
 static const struct {
 	uint32_t tell;
@@ -120,20 +122,21 @@ static const struct {
 	{ JVM_TELL_SAFEPOINT, false, "safepoint=info" },
 	{ JVM_TELL_JIT, false, "jit+compilation=debug" },
 	{ JVM_TELL_JIT, true, "nmethod+install=info" },
-	{ JVM_TELL_JIT, true, "deoptimization=debug" },
+	{ JVM_TELL_JIT, true, deopts_of_log },
 	{ JVM_TELL_LAST, false, "safepoint=trace" },
 	{ JVM_TELL_CLASS, false, "class+unload=info" },
 	{ JVM_TELL_CLASS_TIME, false, "class+load=info" },
 	{ JVM_TELL_CLASS_TIME, false, "class+load+placeholders=debug" },
 };
 
-uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why)
+uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why, bool *deopts)
 {
 	uint32_t refused = 0;
 	bool is_new = true;
 	struct command c;
 	size_t i;
 
+	*deopts = true;
 	tell &= JVM_TELL_BY_LOG;
 	*why = "this JVM has no module jdk.management, which its log is asked for by";
 	if (!tell || file < 0 || (*env)->PushLocalFrame(env, 16))
@@ -152,6 +155,8 @@ uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why)
 			is_new = false;
 		else if (!selections[i].optional)
 			refused |= selections[i].tell;
+		else if (selections[i].what == deopts_of_log)
+			*deopts = false;
 	}
 	if (tell & ~refused & JVM_TELL_CLASS_TIME)
 		searches_on(output);

@@ -78,7 +78,10 @@ void jvmevents_refused(struct refused *f, int pid, const struct jvm_no_event *r)
 {
 	struct buf b = BUF_INIT;
 
-	buf_str(&b, "events ");
+	if (r->tell == JVM_TELL_DEOPT)
+		buf_str(&b, "deoptimisations");
+	else
+		buf_str(&b, "events ");
 	jvmevents_names(r->tell, &b);
 	refused_source(f, b.data, pid, r->why);
 	buf_release(&b);

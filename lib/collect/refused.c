@@ -81,12 +81,27 @@ void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t
 						nr_threads == 1 ? "" : "s", why_not(kind));
 }
 
+static bool is_known(const struct refused *f, const char *line)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_lines; i++)
+		if (!strcmp(f->lines[i], line))
+			return true;
+	return false;
+}
+
 void refused_source(struct refused *f, const char *name, int pid, const char *why)
 {
-	if (f->nr_lines == MAX_REASONS)
-		return;		/* they come from JVMs, too */
+	char *line = xasprintf("%s of process %d: %s", name, pid, why);
+
+	/* they come from JVMs, too, and again when what they are to tell of changes */
+	if (f->nr_lines == MAX_REASONS || is_known(f, line)) {
+		free(line);
+		return;
+	}
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
-	f->lines[f->nr_lines++] = xasprintf("%s of process %d: %s", name, pid, why);
+	f->lines[f->nr_lines++] = line;
 }
 
 void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untracked)

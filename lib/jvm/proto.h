@@ -131,6 +131,7 @@ enum jvm_tell {
 	JVM_TELL_CLASS_TIME = 1 << 9,	/* with CLASS: how long they took to load */
 	JVM_TELL_LAST = 1 << 10,	/* with SAFEPOINT: which thread was the last to reach it */
 	JVM_TELL_ALL = (1 << 11) - 1,
+	JVM_TELL_DEOPT = 1 << 11,	/* of jvm_no_event alone: the part of JIT that some do not tell */
 };
 /* Those that the VM itself writes to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | \

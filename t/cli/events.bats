@@ -214,6 +214,9 @@ gives_up() {
 	wc -l skipped ours timed
 	[ "$(comm -12 skipped ours | wc -l)" -ge 1 ]
 	[ "$(comm -12 skipped timed | wc -l)" -eq 0 ]
+	# where the JVM does not tell of deoptimisations, reports say so
+	arcprof report --jit trace | grep -c '^not recorded: deoptimisations of process' >untold || true
+	[ "$(<untold)" -eq $((JDK < 18)) ]
 }
 
 @test "events: compilations that install nothing" { each_jdk gives_up; }
