@@ -242,59 +242,45 @@ static void put_loader_of(struct text *t, JNIEnv *env, jclass cls)
 	(*env)->DeleteLocalRef(env, loader);
 }
 
-/* Or needs no preparing. */
-static bool is_prepared(jclass cls)
-{
-	jint status = 0;
-
-	(*ti)->GetClassStatus(ti, cls, &status);
-	return status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY);
-}
-
 /*
- * A loader that gets a class of another one is told of, too: the class is not loaded again. Most are prepared
- * by then; of the others, a reader leaves out those that it was told of before, and those that were loaded
- * before we were listening are known here.
+ * A loader that gets a class of another one is told of, too: the class is not loaded again. So all that are
+ * loaded are known here, those from before we were listening included. Whether it is prepared, as most are
+ * by then, says nothing: another thread may prepare a class before its loader comes to tell of it.
  */
-static struct hashes loaded_before;
+enum { FEW_LOADED = 1 << 16 };
+static struct hashes loaded;
+static size_t many_loaded;		/* unloaded ones are forgotten then */
 static struct sys_lock loaded_lock;
 
-static struct hashes_key key_of(const char *sig, const struct text *loader)
+/* False: it was known. */
+static bool note(const char *sig, const struct text *loader)
 {
 	struct hashes_key k = HASHES_KEY;
+	uint32_t *nr;
+	bool is_new;
 
 	hashes_text(&k, sig, str_len(sig));
 	hashes_text(&k, loader->s, loader->len);
-	return k;
-}
-
-static bool was_loaded_before(const char *sig, const struct text *loader)
-{
-	const struct hashes_key k = key_of(sig, loader);
-	bool known;
-
 	sys_lock(&loaded_lock);
-	known = hashes_get(&loaded_before, &k);
+	nr = hashes_put(&loaded, &k);
+	is_new = !nr || !*nr;
+	if (nr)
+		*nr = 1;
 	sys_unlock(&loaded_lock);
-	return known;
+	return is_new;
 }
 
 static void note_loaded(JNIEnv *env, jclass cls)
 {
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
-	struct hashes_key k;
-	uint32_t *nr;
 
-	if (is_prepared(cls) || (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
-	put_loader_of(&loader, env, cls);
-	k = key_of(sig, &loader);
-	sys_lock(&loaded_lock);
-	nr = hashes_put(&loaded_before, &k);
-	if (nr)
-		*nr = 1;
-	sys_unlock(&loaded_lock);
+	if (*sig == 'L') {
+		put_loader_of(&loader, env, cls);
+		note(sig, &loader);
+	}
 	(*ti)->Deallocate(ti, (void *)sig);
 }
 
@@ -304,7 +290,8 @@ static void note_all_loaded(JNIEnv *env)
 	jint nr, i;
 
 	sys_lock(&loaded_lock);
-	hashes_forget(&loaded_before);
+	hashes_forget(&loaded);
+	many_loaded = SIZE_MAX;
 	sys_unlock(&loaded_lock);
 	if ((*ti)->GetLoadedClasses(ti, &nr, &list) != JVMTI_ERROR_NONE)
 		return;
@@ -313,6 +300,21 @@ static void note_all_loaded(JNIEnv *env)
 		(*env)->DeleteLocalRef(env, list[i]);
 	}
 	(*ti)->Deallocate(ti, (void *)list);
+	sys_lock(&loaded_lock);
+	many_loaded = loaded.nr < FEW_LOADED / 2 ? FEW_LOADED : loaded.nr * 2;
+	sys_unlock(&loaded_lock);
+}
+
+/* What another thread is told of meanwhile, and was before, a reader leaves out. */
+static void forget_unloaded(JNIEnv *env)
+{
+	bool many;
+
+	sys_lock(&loaded_lock);
+	many = loaded.nr > many_loaded;
+	sys_unlock(&loaded_lock);
+	if (many)
+		note_all_loaded(env);
 }
 
 static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, uint64_t time_ns)
@@ -326,7 +328,7 @@ static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, 
 	tell_cause(env, &e);
 }
 
-/* "LFoo.0x000055d0;": no loader gets it of another one, and it is prepared before it is told of. */
+/* "LFoo.0x000055d0;": no loader gets it of another one. */
 static bool is_hidden(const char *sig)
 {
 	while (*sig && *sig != '.')
@@ -342,11 +344,11 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclas
 
 	if (!enter(JVM_TELL_CLASS))
 		return;
-	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE &&
-	    (is_hidden(sig) || !is_prepared(cls))) {
+	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
 		put_loader_of(&loader, env, cls);
-		if (!was_loaded_before(sig, &loader))
+		if (is_hidden(sig) || note(sig, &loader))
 			tell_class(env, sig, &loader, now);
+		forget_unloaded(env);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
 	leave();

@@ -49,6 +49,21 @@ slow_loader() {
 
 @test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { one_jdk oldest slow_loader; }
 
+# Threads that use the same classes at once: one prepares what the other comes to tell of.
+all_of_the_log() {
+	arcprof record -q -e class -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Mixed 2 2
+	arcprof report --log=load --format json trace | jq -r '.events[].what' | grep -vF 0x | sort >ours
+	uniq -d ours | tee twice
+	[ ! -s twice ]
+	# from the first of ours on
+	sed -nE 's/.*\] ([^ ]+) source: .*/\1/p' own.log | grep -vE '0x|Lambda|LForm' |
+		awk 'NR == FNR { ours[$1]; next } $1 in ours { begun = 1 } begun && !($1 in ours)' ours - | tee missing
+	[ ! -s missing ]
+	[ "$(wc -l <ours)" -gt 500 ]
+}
+
+@test "loads: none is missing, and none there twice" { one_jdk newest all_of_the_log; }
+
 searches_first() {
 	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Loading first 30
 	arcprof report --log=load --format json trace >log
