@@ -269,8 +269,8 @@ static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event,
 {
 	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
 	const struct walk_regs regs = {
-		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx,
-		.rcx = g->cx, .rdx = g->dx, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
+		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx, .rcx = g->cx, .rdx = g->dx,
+		.rdi = g->di, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
 	};
 	struct jvm_rec_sample head = { .time_ns = now, .event = event, .flags = flags };
 	int nr;

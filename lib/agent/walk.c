@@ -211,6 +211,12 @@ static bool leaf_interpreter(struct walk *w, struct cursor *c)
 		c->sp = r->rbx;
 		return true;
 	}
+	/* Reference.get(), CRC32.update() */
+	if (code_leaves_by_rdi(c->pc) && is_return_address(r->rdi) && walk_on_stack(w, r->r13)) {
+		c->pc = r->rdi;
+		c->sp = r->r13;
+		return true;
+	}
 	/*
 	 * rbp pushed and set: the frame is as far as its return address, perhaps its sender's sp.
 	 * While r13 has that, a frame beyond it is the caller's.

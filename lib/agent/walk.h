@@ -20,7 +20,7 @@
 
 struct walk_regs {
 	uintptr_t pc, sp, fp;
-	uintptr_t rax, rbx, rcx, rdx, r12, r13, r14, r15;
+	uintptr_t rax, rbx, rcx, rdx, rdi, r12, r13, r14, r15;
 };
 
 struct walk {

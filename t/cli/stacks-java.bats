@@ -35,6 +35,21 @@ true_calls() {
 	one_jdk newest true_calls
 }
 
+# Its last two instructions have the return address in a register.
+without_frame() {
+	FLAGS="-XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet -XX:+UnlockDiagnosticVMOptions
+		-XX:DisableIntrinsic=_Reference_get -XX:CompileCommand=exclude,java.lang.ref.Reference::get
+		-XX:CompileCommand=dontinline,Frameless::gets"
+	record java -cp "$CLASSES" Frameless
+	"$BUILD/t/tools/edges" -v -s 5 trace classes.bin >edges || { cat edges; return 1; }
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	[ "$(grep -c ';Frameless.gets (java-compiled);java.lang.ref.Reference.get (java-interpreted)' stacks)" -gt 0 ]
+}
+# bats test_tags=stored
+@test "java stacks: of an interpreter's entry that builds no frame the caller is there" {
+	one_jdk oldest without_frame
+}
+
 # Compiled into the method that calls itself, and called at the bottom only: below less than 31 of it, it is a fault.
 inlined_at_depth() {
 	record java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Depths.work \

@@ -262,6 +262,13 @@ bool code_leaves_interpreter(uintptr_t pc)
 	return bytes_are(pc, "\x41\x5d\x48\x8b\xe3", 5);
 }
 
+bool code_leaves_by_rdi(uintptr_t pc)
+{
+	if (bytes_are(pc, "\x49\x8b\xe5", 3))
+		pc += 3;
+	return bytes_are(pc, "\xff\xe7", 2);
+}
+
 static int leading_pops(const uint8_t *p)
 {
 	int nr = 0;

@@ -66,6 +66,8 @@ enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc);
 
 /* The interpreter's last steps, its frame gone: pop r13; mov rsp, rbx. */
 bool code_leaves_interpreter(uintptr_t pc);
+/* Those of an entry that builds no frame, with the return address in rdi: mov rsp, r13; jmp rdi. */
+bool code_leaves_by_rdi(uintptr_t pc);
 /* The call that ends at ret goes to code that pushes rbp first of all. */
 bool code_call_pushes_rbp(uintptr_t ret);
 
