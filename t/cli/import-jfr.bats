@@ -39,9 +39,9 @@ agrees() {
 		JAVA=$java
 		settings=settings=profile,jdk.ObjectAllocationInNewTLAB#enabled=true,jdk.ObjectAllocationOutsideTLAB#enabled=true
 		"$java" -XX:StartFlightRecording=filename=jvm.jfr,$settings,jdk.CPUTimeSample#enabled=true \
-			-cp "$BATS_FILE_TMPDIR" JfrWork 1500 >out 2>&1 ||
+			-cp "$BATS_FILE_TMPDIR" JfrWork 1000 >out 2>&1 ||
 			"$java" -XX:StartFlightRecording=filename=jvm.jfr,settings=profile \
-				-cp "$BATS_FILE_TMPDIR" JfrWork 1500 >out 2>&1 || continue
+				-cp "$BATS_FILE_TMPDIR" JfrWork 1000 >out 2>&1 || continue
 		nr=$((nr + 1))
 		agrees "$PWD/jvm.jfr" 6
 		"${java%java}jfr" summary jvm.jfr | grep -q 'Chunks: [2-9]'

@@ -104,7 +104,7 @@ agrees() {
 	arcprof merge seg/*.arc -o sum
 	[ "$(total native-live sum)" -eq "$(total native-live trace)" ]
 	# and each has what lived when it was closed, so that they have more than one has
-	[ "$(for f in seg/*.arc; do total native-live "$f"; done | awk '{ n += $1 } END { print n }')" -gt "$(total native-live trace)" ]
+	[ "$(for f in seg/*.arc; do total native-live "$f"; done | awk '{ n += $1 } END { printf "%.0f", n }')" -gt "$(total native-live trace)" ]
 }
 
 # bats test_tags=stored
