@@ -504,6 +504,7 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 {
 	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
+	uint64_t end_ns;
 
 	follow_sites(c, a, s);
 	/* a sample may have come since an exec, before that was handled */
@@ -521,8 +522,10 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 	if (!a->thread)
 		return;
 	write_rest(c, a, &t, now_ns);
-	write_account(c, a, &t, wall_moment(s, now_ns), s->nr_blocks);
-	a->from_ns = wall_moment(s, now_ns);
+	/* of what was before, the kernel may have told late: it has run until from_ns, as far as the file knows */
+	end_ns = MAX(wall_moment(s, now_ns), a->from_ns);
+	write_account(c, a, &t, end_ns, s->nr_blocks);
+	a->from_ns = end_ns;
 	a->from = t;
 	a->from_blocks = s->nr_blocks;
 }
