@@ -504,7 +504,6 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 {
 	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
 	struct wall_times t;
-	uint64_t end_ns;
 
 	follow_sites(c, a, s);
 	/* a sample may have come since an exec, before that was handled */
@@ -522,10 +521,9 @@ static void tell_account(struct collect *c, struct account *a, const struct wall
 	if (!a->thread)
 		return;
 	write_rest(c, a, &t, now_ns);
-	/* of what was before, the kernel may have told late: it has run until from_ns, as far as the file knows */
-	end_ns = MAX(wall_moment(s, now_ns), a->from_ns);
-	write_account(c, a, &t, end_ns, s->nr_blocks);
-	a->from_ns = end_ns;
+	/* of an end before from_ns the kernel may have told late */
+	write_account(c, a, &t, MAX(wall_moment(s, now_ns), a->from_ns), s->nr_blocks);
+	a->from_ns = MAX(wall_moment(s, now_ns), a->from_ns);
 	a->from = t;
 	a->from_blocks = s->nr_blocks;
 }

@@ -39,6 +39,7 @@ filtered() {	# <option of record>... -- <argument of Filtered>...
 
 readonly SMALL='Filtered$Small'
 
+# bats test_tags=stored
 @test "filter: of a trace exactly what meets the conditions is shown" {
 	first_jdk
 	filtered -e alloc=0 -- alloc 1000
@@ -61,6 +62,7 @@ readonly SMALL='Filtered$Small'
 	[[ $stderr == *"nothing matches --filter 'kind=virtual'"* ]]
 }
 
+# bats test_tags=stored
 @test "filter: while recording exactly what meets the conditions is stored" {
 	first_jdk
 	filtered -e alloc=0 --filter 'thread=worker-*,-thread=worker-1' -- alloc 1000
@@ -76,6 +78,7 @@ readonly SMALL='Filtered$Small'
 	[ "$(jq '.quality.filters[1].left_out' json)" -eq "${BASH_REMATCH[1]}" ]
 }
 
+# bats test_tags=stored
 @test "filter: virtual threads can be told from others" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
@@ -122,6 +125,7 @@ groups() {
 	rm trace
 }
 
+# bats test_tags=stored
 @test "filter: threads of a group" {
 	skip_unless_java
 	on_one_jdk newest groups
@@ -213,6 +217,7 @@ phases() {
 	[ "$(wc -l <log)" -eq 3 ]
 }
 
+# bats test_tags=stored
 @test "filter: another one in a running recording" {
 	first_jdk
 	LIVE_MAIN='Filtered serve 0' start_live
@@ -240,6 +245,7 @@ phases() {
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 }
 
+# bats test_tags=stored
 @test "filter: a file of rules says the same, while recording and of its trace" {
 	first_jdk
 	cat >rules <<-'EOF'
@@ -287,6 +293,7 @@ parts() {
 	[ $((part + rest)) -eq "$all" ]
 }
 
+# bats test_tags=stored
 @test "filter: of the lists and tables of calls" {
 	first_jdk
 	filtered --callflow='+Filtered.*' --calltrace -- alloc 20
@@ -301,6 +308,7 @@ parts() {
 	[[ $(sed -n 2p text) == 'filter: kind=platform; 0 threads left out' ]]
 }
 
+# bats test_tags=stored
 @test "filter: calls in a phase" {
 	cat >calls.c <<-'EOF'
 	#include "arcprof.h"
@@ -377,7 +385,7 @@ parts() {
 
 @test "filter: of objects that live, and of lines" {
 	first_jdk
-	"$ARCPROF" record -q -e live=1k -o trace java -XX:+UseSerialGC -Xmx256m -cp "$CLASSES" -Dseconds=1 -Dgarbage=20 \
+	"$ARCPROF" record -q -e live=1k -o trace java -XX:+UseSerialGC -Xmn2m -Xmx256m -cp "$CLASSES" -Dseconds=1 -Dgarbage=20 \
 		-Dleak=600000 Survivors >truth
 	live() {
 		"$ARCPROF" report -i trace --leaks --format json "$@" | jq .source.samples
@@ -396,6 +404,7 @@ parts() {
 	[[ $stderr == *"cannot be combined: --annotate, and rules about methods in 'methods'"* ]]
 }
 
+# bats test_tags=stored
 @test "filter: of both sides of a difference" {
 	first_jdk
 	filtered -e alloc=0 -- alloc 100
@@ -416,6 +425,7 @@ parts() {
 	[ "$status" -eq 2 ]
 }
 
+# bats test_tags=stored
 @test "filter: what cannot be is said" {
 	first_jdk
 	local bad

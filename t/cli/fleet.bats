@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=stored
 load ../lib
 load ../fleet/clickhouse
 

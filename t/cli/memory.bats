@@ -200,7 +200,7 @@ who_has_native_memory() {
 	kill -CONT "$java"
 	finish
 	arcprof memory trace --readings --format json >recorded.json
-	jq -e --arg why "process $java is stopped" '.processes | any(.is_jvm and .resident > 60 * 1048576 and
+	jq -e --arg why "process $java is stopped" '.processes | any(.is_jvm and .resident > 20 * 1048576 and
 		(.jvm_not_asked | strings | startswith($why)))' recorded.json
 }
 

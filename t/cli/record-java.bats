@@ -82,7 +82,7 @@ java_shares() {
 
 # Each thread of Paths says what CPU time it used.
 java_paths() {
-	record -- java -cp "$CLASSES" Paths 150
+	record -- java -cp "$CLASSES" Paths 250
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <out)" -eq 7 ]
 	local name ms work

@@ -37,7 +37,7 @@ true_calls() {
 
 # Its last two instructions have the return address in a register.
 without_frame() {
-	FLAGS="-XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet -XX:+UnlockDiagnosticVMOptions
+	FLAGS="-Xbatch -XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet -XX:+UnlockDiagnosticVMOptions
 		-XX:DisableIntrinsic=_Reference_get -XX:CompileCommand=exclude,java.lang.ref.Reference::get
 		-XX:CompileCommand=dontinline,Frameless::gets"
 	record java -cp "$CLASSES" Frameless
