@@ -229,13 +229,26 @@ static void end_abandoned(JNIEnv *env)
 		end(env, NULL);
 }
 
+/* JDK 17 lets agents come before it has started, but gives them no JVMTI then. */
+static bool is_starting(JavaVM *jvm)
+{
+	jvmtiEnv *ti;
+
+	if ((*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
+		return true;
+	(*ti)->DisposeEnvironment(ti);
+	return false;
+}
+
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 {
 	if (!path)
 		return;
 	sys_lock(&lock);
 	end_abandoned(env);
-	if (active || stuck) {
+	if (env && is_starting(jvm)) {
+		link_refuse(path, JVM_REFUSED_EARLY);
+	} else if (active || stuck) {
 		link_refuse(path, JVM_REFUSED_BUSY);
 	} else if (!know_vm(jvm)) {
 		link_refuse(path, JVM_REFUSED_VM);

@@ -91,6 +91,7 @@ enum jvm_msg_type {
 enum jvm_refusal {
 	JVM_REFUSED_BUSY = 1,	/* it works for another recorder */
 	JVM_REFUSED_VM,		/* this JVM lacks what the agent cannot do without */
+	JVM_REFUSED_EARLY,	/* it has not started yet: ask again */
 };
 
 enum jvm_flags {

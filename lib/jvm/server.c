@@ -929,16 +929,39 @@ static int attach_memory(struct jvm_server *s, const struct target *t, const cha
 	return !r || !*option ? r : err_wrap(e, "its native memory");
 }
 
+/* Until it has started, it is asked again. *talks: the agent has begun. */
+static int load_agent(struct jvm_server *s, const struct target *t, const char *file, bool *talks,
+		      struct err *e)
+{
+	enum { TURN_NS = 10000000, PATIENCE_S = 10 };
+	const uint64_t until_ns = clock_mono_ns() + PATIENCE_S * 1000000000ull;
+	enum attach_serves serves;
+	int r;
+
+	for (;;) {
+		s->refusal = 0;
+		r = attach_load(t->pid, file, s->inside.path, serve_attaching, s, e);
+		serves = r ? ATTACH_STOPS : serve_attaching(s);
+		*talks = serves == ATTACH_TALKS;
+		if (serves != ATTACH_WAITS || s->refusal != JVM_REFUSED_EARLY || clock_mono_ns() > until_ns)
+			return r;
+		clock_sleep_ns(TURN_NS);
+	}
+}
+
 static int attach_agent(struct jvm_server *s, const struct target *t, const char *file, struct err *e)
 {
-	int r = attach_load(t->pid, file, s->inside.path, serve_attaching, s, e);
+	bool talks;
+	int r = load_agent(s, t, file, &talks, e);
 
-	if (!r && serve_attaching(s) != ATTACH_TALKS)
+	if (!r && !talks)
 		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP,
 			    s->refusal == JVM_REFUSED_BUSY ?
 				    "process %d is being recorded already" :
 				    s->refusal == JVM_REFUSED_VM ?
 				    "process %d is a JVM of which the agent knows too little" :
+				    s->refusal == JVM_REFUSED_EARLY ?
+				    "process %d is a JVM that has not started yet" :
 				    "process %d: the agent was loaded but did not answer",
 			    t->pid);
 	return r;

@@ -461,3 +461,31 @@ is_early() {
 	skip_unless_command gcc
 	on_each_jdk 25 is_early
 }
+
+# On a busy machine, so that it takes a while to start. JDK 17 takes agents before it gives them anything.
+just_started() {
+	local i jvm spinners=()
+	for i in 1 2 3 4; do
+		sh -c 'while :; do :; done' 3>&- &
+		spinners+=($!)
+	done
+	for i in 1 2 3; do
+		java -cp "$CLASSES" Waits 2 >/dev/null 3>&- &
+		jvm=$!
+		until [ -e "/tmp/hsperfdata_$(id -un)/$jvm" ]; do
+			kill -0 "$jvm"
+		done
+		status=0
+		"$ARCPROF" record -q -d 500ms -o trace -p "$jvm" 2>err || status=$?
+		kill -KILL "$jvm"
+		cat err
+		[ "$status" -eq 0 ] || break
+	done
+	kill "${spinners[@]}"
+	return "$status"
+}
+
+# bats test_tags=stored
+@test "attach: a JVM that has only just been started" {
+	one_jdk oldest just_started
+}
