@@ -37,7 +37,7 @@ with_status() {
 	return "$1"
 }
 
-# bats looks at its clock three times a test, each of which forked twice and started date(1): half of its time.
+# bats looks at its clock three times a test, each of which forked twice and started date(1): a third of its time.
 get_mills_since_epoch() {
 	echo "$((${EPOCHREALTIME/./} / 1000))"
 }

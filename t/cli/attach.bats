@@ -466,7 +466,7 @@ is_early() {
 just_started() {
 	local i jvm spinners=()
 	for i in 1 2 3 4; do
-		sh -c 'while :; do :; done' 3>&- &
+		timeout 60 sh -c 'while :; do :; done' 3>&- &
 		spinners+=($!)
 	done
 	for i in 1 2 3; do
