@@ -6,105 +6,17 @@
 #include "api/area.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/strtab.h"
 #include "collect/java.h"
 #include "collect/privileges.h"
 #include "collect/sources.h"
 #include "collect/state.h"
 #include "collect/virtuals.h"
 #include "collect/wall.h"
+#include "collect/wall_priv.h"
 #include "collect/wallstack.h"
-#include "collect/wallwake.h"
 #include "wall/switches.h"
-#include "wall/wall.h"
 
-enum {
-	QUEUE_SHARE = 20,	/* of an interval: less time in run queues waits for the next sample */
-	PLACE_ON_CPU = WALL_NR_PLACES,
-	NR_PLACES,
-	MAX_FILES = 10000,	/* names of files in a recording; others have one for all */
-	WALK_SHARE = 2,		/* of an interval, of CPU time: what walking takes beyond that waits */
-};
-
-/* Who ended a block. */
-struct waker {
-	enum wake_kind kind;
-	uint32_t thread;		/* of the trace */
-};
-
-/* Where a thread was seen last when it did that: blocked in a class of calls or at a site, or ran. */
-struct place {
-	uint32_t thread;		/* in the trace; 0: it was not seen yet */
-	uint32_t reason;		/* a function of the trace */
-	struct waker waker;		/* of the last block there that is over */
-	uint64_t set_ns;		/* when it was seen there */
-	size_t nr, alloc;
-	struct frame *frames;		/* outermost first */
-	size_t nr_kernel;		/* 0: not known, or not yet */
-	struct frame kernel[WALL_NR_ADDRS];	/* beneath them */
-	uint32_t file;			/* a function of the trace; 0: none is known */
-	struct wallwake_code code;	/* where the waker was */
-};
-
-/* A block that was walked, and goes on as far as is known. */
-struct block {
-	uint32_t nr;			/* 0: there is none */
-	unsigned int place;		/* which has its stack */
-	uint64_t since_ns;
-	uint64_t gap_ns;		/* between the look that saw it and the one before */
-	uint64_t look_ns;		/* when that was */
-	uint64_t inode;			/* of the file that its place has; 0: not known */
-};
-
-struct account {			/* of a slot */
-	bool used;
-	uint64_t born_ns;		/* whose it is */
-	uint64_t from_ns;		/* since when it counts */
-	uint32_t thread;		/* in the trace; 0: not known yet */
-	uint32_t seen_nr;		/* the block that was looked at last */
-	struct wall_times from;		/* what it had done by then, */
-	uint64_t from_blocks;		/* and how often it had blocked */
-	struct wall_times told;		/* what was written, with that */
-	uint64_t told_ns;		/* of what goes on, up to then */
-	struct {
-		uint32_t nr, class;
-	} sites[WALL_NR_SITES];		/* as the slot had them last */
-	struct block block;
-	struct place *places[NR_PLACES];
-};
-
-struct walls {
-	struct wall *wall;
-	size_t source;			/* of the recording's */
-	struct wallwakes *wakes;	/* NULL: not asked for */
-	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
-	uint64_t interval_ns, look_ns;
-	bool on;
-	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
-	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
-	struct account *accounts;	/* [alloc_accounts], by slot */
-	size_t alloc_accounts;
-	struct map reasons, files;	/* string -> function of the trace */
-	size_t nr_files;
-	unsigned int ephemeral;		/* ports from there on are given to clients */
-	struct strtab texts;
-	struct map classes;		/* (process, leaf of its agent) -> its name, in texts */
-	/* Blocks that were found when there had been enough to walk. */
-	struct late {
-		uint32_t slot, block_nr;
-		uint64_t before_ns;	/* the look before the one that found it */
-	} *late;
-	size_t nr_late, alloc_late;
-	uint64_t nr_missed;		/* of them, over before their turn came */
-	uint64_t walked_until_ns;	/* our CPU time when there is enough */
-	uint32_t first;			/* slot that the next look begins with */
-	/* Slots of threads that an agent is to walk; it may have ended, or know them no more. */
-	uint32_t *left;
-	size_t nr_left, alloc_left;
-	uint32_t on_cpu, runnable;	/* functions */
-	struct frame *stack;		/* MAX_FRAMES, and what a wait adds */
-	struct waitfile file;
-};
+enum { WALK_SHARE = 2 };	/* of an interval, of CPU time: what walking takes beyond that waits */
 
 struct wall *walls_switches(const struct collect *c)
 {
@@ -145,418 +57,7 @@ static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_s
 	return read_slot(w, slot, s) || wall_read_surely(w->wall, slot, s);
 }
 
-/* What its time is counted under: without BPF all calls alike. */
-static unsigned int place_of(const struct walls *w, const struct wall_slot *s)
-{
-	return w->no_bpf ? WALL_CLASS_OTHER : wall_place(s, s->class, s->site);
-}
-
-/* What is to be told of a total. */
-static uint64_t untold(uint64_t total_ns, uint64_t told_ns)
-{
-	return total_ns > told_ns ? total_ns - told_ns : 0;
-}
-
-/* ---- what goes into the trace ---- */
-
-static uint32_t reason_of(struct collect *c, const char *text)
-{
-	uint32_t *at = map_put(&c->walls->reasons, strtab_adds(&c->walls->texts, text));
-
-	if (*at == MAP_NONE)
-		*at = sources_new_reason(c, text);
-	return *at;
-}
-
-/* "": none. */
-static uint32_t file_of(struct collect *c, const char *name)
-{
-	struct walls *w = c->walls;
-	uint32_t *at;
-
-	if (!*name)
-		return 0;
-	if (w->nr_files >= MAX_FILES)
-		name = "[further files]";
-	at = map_put(&w->files, strtab_adds(&w->texts, name));
-	if (*at == MAP_NONE) {
-		*at = sources_new_file(c, name);
-		w->nr_files++;
-	}
-	return *at;
-}
-
-/* A stretch of ns that a thread spent there for that reason. */
-static void write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
-		       uint64_t ns)
-{
-	struct rec_sample r = { .time_ns = time_ns, .thread = p->thread, .cpu = UINT16_MAX, .user = true };
-	struct walls *w = c->walls;
-	bool waits = reason == p->reason;
-	size_t nr = p->nr;
-
-	if (!ns)
-		return;
-	if (nr)
-		memcpy(w->stack, p->frames, nr * sizeof(*p->frames));
-	if (waits && p->nr_kernel)
-		memcpy(w->stack + nr, p->kernel, p->nr_kernel * sizeof(*p->kernel));
-	nr += waits ? p->nr_kernel : 0;
-	w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = reason };
-	if (waits && p->file)
-		w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = p->file };
-	r.stack = trace_write_stack(c->w, w->stack, nr);
-	sources_weighed(c, w->source, ns, &r);
-}
-
-/* A stretch that a thread was blocked; wake: how long the block was, and who ended it. */
-static void write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake)
-{
-	wake.thread = p->thread;
-	wake.function = p->reason;
-	wake.weight = ns;
-	write_time(c, p, p->reason, wake.time_ns, ns);
-	/* without BPF nobody tells */
-	if (!ns || c->walls->no_bpf || !filters_keep_source(c, c->walls->source, p->thread, wake.time_ns))
-		return;
-	trace_write_wake(c->w, &wake);
-	if (c->walls->wakes)
-		wallwakes_write(c, c->walls->wakes, &wake, &p->code);
-}
-
-/* Time in run queues after it had been there; what is little waits. */
-static void write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,
-			uint64_t *told_ns)
-{
-	if (total_ns < *told_ns + c->walls->interval_ns / QUEUE_SHARE)
-		return;
-	write_time(c, p, c->walls->runnable, time_ns, total_ns - *told_ns);
-	*told_ns = total_ns;
-}
-
-static struct place *set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
-			       const struct frame *frames, size_t nr)
-{
-	struct place *p = a->places[i];
-
-	if (!p)
-		p = a->places[i] = xcalloc(1, sizeof(*p));
-	nr = MIN(nr, (size_t)MAX_FRAMES);
-	if (p->alloc < nr) {
-		p->alloc = nr;
-		p->frames = xrealloc(p->frames, nr * sizeof(*frames));
-	}
-	if (nr)
-		memcpy(p->frames, frames, nr * sizeof(*frames));
-	p->nr = nr;
-	p->thread = thread;
-	p->reason = reason;
-	p->set_ns = clock_mono_ns();
-	p->nr_kernel = p->file = 0;
-	return p;
-}
-
-static void free_place(struct place *p)
-{
-	if (p) {
-		free(p->frames);
-		free(p->code.frames);
-	}
-	free(p);
-}
-
-static void forget_places(struct account *a)
-{
-	size_t i;
-
-	for (i = 0; i < NR_PLACES; i++) {
-		free_place(a->places[i]);
-		a->places[i] = NULL;
-	}
-}
-
-static struct waker find_waker(struct collect *c, uint32_t who, uint64_t time_ns)
-{
-	switch (who) {
-	case WALL_WAKER_UNKNOWN:
-		return (struct waker){ WAKE_UNKNOWN, 0 };
-	case WALL_WAKER_TIMER:
-		return (struct waker){ WAKE_TIMER, 0 };
-	case WALL_WAKER_INTERRUPT:
-		return (struct waker){ WAKE_INTERRUPT, 0 };
-	}
-	if (who > INT32_MAX)
-		return (struct waker){ WAKE_UNKNOWN, 0 };
-	return (struct waker){ WAKE_THREAD, tasks_by_tid(&c->tasks, who, time_ns)->id };
-}
-
-/* The block is over, or the recording: it lasted until end_ns. t: all that the thread did by then. */
-static void end_block(struct collect *c, struct account *a, const struct wall_times *t, uint64_t end_ns,
-		      struct waker waker)
-{
-	struct block *b = &a->block;
-	struct place *p = a->places[b->place];
-	uint64_t from = MAX(b->since_ns, a->from_ns), len = end_ns > from ? end_ns - from : 0;
-	uint64_t *told = &a->told.blocked_ns[b->place], left = untold(t->blocked_ns[b->place], *told);
-	struct rec_wake wake = {
-		.time_ns = end_ns, .kind = waker.kind, .waker = waker.thread, .ns = len,
-		.seen_ns = MIN(b->look_ns > from ? b->look_ns - from : 0, len),
-	};
-
-	if (waker.kind == WAKE_THREAD && c->walls->wakes)
-		wallwakes_find(c, c->walls->wakes, c->walls->wall, a - c->walls->accounts, b->nr, &p->code);
-	/* what is left is of all short blocks since the last sample of one */
-	if (end_ns - b->since_ns < b->gap_ns || len > left)
-		len = left;
-	write_blocked(c, p, len, wake);
-	*told += len;
-	write_queue(c, p, end_ns, t->queued_ns[b->place], &a->told.queued_ns[b->place]);
-	if (waker.kind != WAKE_NOT_ENDED)
-		p->waker = waker;
-	b->nr = 0;
-}
-
-/* The kernel's side of the block that is open. */
-static void set_where(struct collect *c, struct account *a, const struct wall_where *at)
-{
-	struct place *p = a->places[a->block.place];
-	size_t i, nr = MIN(at->nr_addrs, (uint32_t)WALL_NR_ADDRS);
-	uint64_t addrs[WALL_NR_ADDRS];
-	struct buf peer = BUF_INIT;
-
-	for (i = 0; i < nr; i++)
-		addrs[i] = at->addrs[i];
-	p->nr_kernel = stack_kernel(c, addrs, nr, p->kernel);
-	waitfile_peer(at, c->walls->ephemeral, &peer);
-	if (at->family)
-		p->file = file_of(c, peer.len ? peer.data : "");
-	else if (at->inode != a->block.inode)
-		p->file = 0;	/* the descriptor was another's when it was asked for */
-	buf_release(&peer);
-}
-
-/* The block that was walked has ended, and others may have come after it. */
-static void finish_block(struct collect *c, struct account *a, const struct wall_slot *s)
-{
-	uint32_t slot = a - c->walls->accounts;
-	struct wall_where at;
-	const struct wall_done *d = wall_done_of(s, a->block.nr);
-	uint64_t end_ns = a->block.since_ns + (d ? d->ns : 0);
-	struct waker none = { WAKE_UNKNOWN, 0 };
-	struct wall_times done;
-
-	if (wall_where_of(c->walls->wall, slot, a->block.nr, &at))
-		set_where(c, a, &at);
-	wall_times_over(s, &done);
-	/* without d nothing is known of its length but that it was short */
-	end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
-}
-
-static uint32_t class_of_place(const struct account *a, unsigned int place)
-{
-	return place < WALL_NR_CLASSES ? place : a->sites[place - WALL_NR_CLASSES].class;
-}
-
-/* The place, or where the thread did the same kind of thing; NULL: it was never seen in it. */
-static struct place *like_place(const struct account *a, unsigned int place)
-{
-	unsigned int i;
-
-	for (i = 0; i < WALL_NR_PLACES && !a->places[place]; i++)
-		if (a->places[i] && class_of_place(a, i) == class_of_place(a, place))
-			return a->places[i];
-	return a->places[place];
-}
-
-/* What came after the last sample of its kind goes where that was; without one, it has no stack. */
-static void write_rest(struct collect *c, struct account *a, const struct wall_times *t, uint64_t now_ns)
-{
-	uint32_t runnable = c->walls->runnable;
-	struct place none, *p;
-	unsigned int i;
-
-	for (i = 0; i < WALL_NR_PLACES; i++) {
-		const char *reason = c->walls->no_bpf ? "[blocked]" : wallstack_class(class_of_place(a, i));
-
-		none = (struct place){ .thread = a->thread, .reason = reason_of(c, reason) };
-		p = like_place(a, i);
-		p = p ? p : &none;
-		write_blocked(c, p, untold(t->blocked_ns[i], a->told.blocked_ns[i]), (struct rec_wake){
-			.time_ns = now_ns, .kind = p->waker.kind, .waker = p->waker.thread });
-		write_time(c, p, runnable, now_ns, untold(t->queued_ns[i], a->told.queued_ns[i]));
-	}
-	none = (struct place){ .thread = a->thread, .reason = c->walls->on_cpu };
-	p = a->places[PLACE_ON_CPU] ? a->places[PLACE_ON_CPU] : &none;
-	write_time(c, p, p->reason, now_ns, untold(t->cpu_ns, a->told.cpu_ns));
-	write_time(c, p, runnable, now_ns, untold(t->preempted_ns, a->told.preempted_ns));
-	a->told = *t;
-}
-
-/* ---- accounts ---- */
-
-/* A slot that was never looked at, or is another thread's by now. */
-static void begin_account(struct account *a, const struct wall_slot *s)
-{
-	size_t i;
-
-	forget_places(a);
-	*a = (struct account){ .used = true, .born_ns = s->born_ns, .from_ns = s->born_ns };
-	for (i = 0; i < WALL_NR_SITES; i++) {
-		a->sites[i].nr = s->sites[i].nr;
-		a->sites[i].class = s->sites[i].class;
-	}
-}
-
-/* Another has taken the site: its times and its stack are its class's. False: it has no stack. */
-static bool leave_site(struct account *a, unsigned int place)
-{
-	unsigned int class = class_of_place(a, place);
-	struct place *p = a->places[place];
-
-	wall_times_move(&a->told, class, place);
-	wall_times_move(&a->from, class, place);
-	a->places[place] = NULL;
-	if (p && a->block.nr && a->block.place == class) {
-		free_place(p);
-	} else if (p) {
-		free_place(a->places[class]);
-		a->places[class] = p;
-	}
-	if (a->block.place == place)
-		a->block.place = class;
-	return p;
-}
-
-/* A site with a stack was left: it stands for those without that were left since the last. */
-static void write_left(struct collect *c, struct account *a, const struct wall_slot *s, unsigned int class)
-{
-	struct place *p = a->places[class];
-	struct wall_times t;
-
-	if (a->block.nr && a->block.place == class)	/* it is written with that */
-		return;
-	wall_times_over(s, &t);
-	write_blocked(c, p, untold(t.blocked_ns[class], a->told.blocked_ns[class]), (struct rec_wake){
-		.time_ns = c->walls->look_ns, .kind = p->waker.kind, .waker = p->waker.thread });
-	write_time(c, p, c->walls->runnable, c->walls->look_ns,
-		   untold(t.queued_ns[class], a->told.queued_ns[class]));
-	a->told.blocked_ns[class] = MAX(a->told.blocked_ns[class], t.blocked_ns[class]);
-	a->told.queued_ns[class] = MAX(a->told.queued_ns[class], t.queued_ns[class]);
-}
-
-/* s is of this account's thread. */
-static void follow_sites(struct collect *c, struct account *a, const struct wall_slot *s)
-{
-	unsigned int i, left = 0;	/* classes of sites with a stack, as bits */
-
-	for (i = 0; i < WALL_NR_SITES; i++) {
-		if (a->sites[i].nr == s->sites[i].nr)
-			continue;
-		if (leave_site(a, WALL_NR_CLASSES + i))
-			left |= 1u << a->sites[i].class;
-		a->sites[i].nr = s->sites[i].nr;
-		a->sites[i].class = s->sites[i].class;
-	}
-	for (; left; left &= left - 1)
-		write_left(c, a, s, __builtin_ctz(left));
-}
-
-/* And not taken yet. To give it back once more would make two threads share it. */
-static bool is_given_back(const struct account *a, const struct wall_slot *s)
-{
-	return s->state == WALL_GONE && !a->used && a->born_ns == s->born_ns;
-}
-
-static struct account *account_of(struct walls *w, uint32_t slot)
-{
-	size_t old = w->alloc_accounts;
-
-	if (slot >= old) {
-		w->alloc_accounts = MAX((size_t)slot + 1, old * 2);
-		w->accounts = xrealloc(w->accounts, w->alloc_accounts * sizeof(*w->accounts));
-		memset(w->accounts + old, 0, (w->alloc_accounts - old) * sizeof(*w->accounts));
-	}
-	return &w->accounts[slot];
-}
-
-/* What its samples must add up to. */
-static void write_account(struct collect *c, const struct account *a, const struct wall_times *t,
-			  uint64_t end_ns, uint64_t nr_blocks)
-{
-	struct rec_wall r = {
-		.time_ns = end_ns, .begin_ns = a->from_ns, .thread = a->thread,
-		.cpu_ns = t->cpu_ns - a->from.cpu_ns,
-		.runnable_ns = t->preempted_ns - a->from.preempted_ns,
-		.nr_blocks = nr_blocks - a->from_blocks,
-	};
-	unsigned int i;
-
-	for (i = 0; i < WALL_NR_PLACES; i++) {
-		r.runnable_ns += t->queued_ns[i] - a->from.queued_ns[i];
-		r.blocked_ns += t->blocked_ns[i] - a->from.blocked_ns[i];
-	}
-	if (filters_keep_source(c, c->walls->source, a->thread, end_ns))
-		trace_write_wall(c->w, &r);
-}
-
-/* All up to now_ns is written; s was read then. What was walked goes on to be where it was. */
-static void tell_account(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
-{
-	const struct waker nobody = { WAKE_NOT_ENDED, 0 };
-	struct wall_times t;
-
-	follow_sites(c, a, s);
-	/* a sample may have come since an exec, before that was handled */
-	now_ns = MAX(now_ns, a->told_ns);
-	wall_times_at(s, now_ns, &t);
-	if (!c->walls->no_bpf)
-		wall_times_charged(s, now_ns, &t);
-	wall_times_level(&t, &a->told);
-	if (a->block.nr && a->block.nr != s->block_nr)
-		finish_block(c, a, s);
-	else if (a->block.nr && s->state == WALL_BLOCKED)
-		end_block(c, a, &t, now_ns, nobody);
-	else if (a->block.nr)
-		end_block(c, a, &t, s->woken_ns, find_waker(c, s->waker, s->woken_ns));
-	if (!a->thread)
-		return;
-	write_rest(c, a, &t, now_ns);
-	/* of an end before from_ns the kernel may have told late */
-	write_account(c, a, &t, MAX(wall_moment(s, now_ns), a->from_ns), s->nr_blocks);
-	a->from_ns = MAX(wall_moment(s, now_ns), a->from_ns);
-	a->from = t;
-	a->from_blocks = s->nr_blocks;
-}
-
-/* The same, and no more is known of it. */
-static void settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns)
-{
-	tell_account(c, a, s, now_ns);
-	if (a->thread)
-		forget_places(a);
-}
-
-/* What was seen before since_ns may have no names in the next file, but where the thread is now. */
-static void forget_old_places(struct account *a, uint64_t since_ns)
-{
-	size_t i;
-
-	for (i = 0; i < NR_PLACES; i++) {
-		if (!a->places[i] || a->places[i]->set_ns >= since_ns || (a->block.nr && a->block.place == i))
-			continue;
-		free_place(a->places[i]);
-		a->places[i] = NULL;
-	}
-}
-
-static void forget_codes(struct account *a)
-{
-	size_t i;
-
-	for (i = 0; i < NR_PLACES; i++)
-		if (a->places[i])
-			a->places[i]->code.nr = 0;
-}
+/* ---- looks ---- */
 
 /* NULL: the command is not there yet, only what will become it. */
 static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
@@ -570,20 +71,10 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 		return NULL;
 	/* an exec: what goes on since a later time is not the old program's */
 	if (a->thread && a->thread != th->id)
-		settle(c, a, s, th->born_ns);
+		account_settle(c, a, s, th->born_ns);
 	a->thread = th->id;
 	th->wall = slot;
 	return th;
-}
-
-/* Its place is set. */
-static void open_block(const struct walls *w, struct account *a, const struct wall_slot *s, uint64_t look_ns,
-		       uint64_t gap_ns)
-{
-	a->block = (struct block){
-		.nr = s->block_nr, .place = place_of(w, s), .since_ns = s->since_ns, .gap_ns = gap_ns,
-		.look_ns = look_ns, .inode = w->file.inode,
-	};
 }
 
 static void look_at_block(struct collect *c, struct account *a, uint32_t slot, struct wall_slot *s,
@@ -607,9 +98,9 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 		return;
 	stack_count_marks(c, c->frames, nr);
 	wallstack_reason(s, &reason, &c->walls->file);
-	set_place(a, place_of(c->walls, s), a->thread, reason_of(c, reason.data), c->frames, nr)->file =
-		file_of(c, c->walls->file.name);
-	open_block(c->walls, a, s, c->walls->look_ns, gap_ns);
+	account_walked(c, a, s, &(struct walked){
+		.thread = a->thread, .reason = reason.data, .frames = c->frames, .nr = nr,
+		.look_ns = c->walls->look_ns, .gap_ns = gap_ns });
 	buf_release(&reason);
 }
 
@@ -651,17 +142,17 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 	catch_up(c);
 	if (!read_slot(c->walls, slot, &s) || s.state == WALL_FREE)
 		return;
-	if (is_given_back(a, &s))
+	if (account_given_back(a, &s))
 		return;
 	if (!a->used || a->born_ns != s.born_ns)
-		begin_account(a, &s);
-	follow_sites(c, a, &s);
+		account_begin(a, &s);
+	account_follow_sites(c, a, &s);
 	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
 	th = thread_of(c, a, slot, &s);
 	if (a->block.nr && a->block.nr != s.block_nr)
-		finish_block(c, a, &s);
+		account_finish_block(c, a, &s);
 	if (s.state == WALL_GONE) {
-		settle(c, a, &s, s.since_ns);
+		account_settle(c, a, &s, s.since_ns);
 		a->used = false;
 		wall_give_back(c->walls->wall, slot);
 	} else if (th && s.state == WALL_BLOCKED && s.block_nr != a->seen_nr) {
@@ -692,7 +183,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	/* it may have begun after the look did */
 	if (w->look_ns < s.since_ns + PATIENCE * w->interval_ns)
 		return false;
-	follow_sites(c, a, &s);
+	account_follow_sites(c, a, &s);
 	th = thread_of(c, a, slot, &s);
 	if (th)
 		look_at_block(c, a, slot, &s, th, w->interval_ns);
@@ -728,7 +219,7 @@ static bool look_at_late(struct collect *c, const struct late *x)
 		return true;
 	if (has_walked_enough(w))
 		return false;
-	follow_sites(c, a, &s);
+	account_follow_sites(c, a, &s);
 	th = thread_of(c, a, x->slot, &s);
 	if (th)
 		look_at_block(c, a, x->slot, &s, th, w->look_ns - x->before_ns);
@@ -840,11 +331,11 @@ bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s)
 		buf_str(&text, leaf);
 	else
 		wallstack_java_reason(s->reason, leaf, &text);
-	p.reason = s->ready ? w->runnable : reason_of(c, text.data);
+	p.reason = s->ready ? w->runnable : walls_reason(c, text.data);
 	if (s->ready)
-		write_time(c, &p, p.reason, s->time_ns, s->ns);
+		walls_write_time(c, &p, p.reason, s->time_ns, s->ns);
 	else
-		write_blocked(c, &p, s->ns, wake);
+		walls_write_blocked(c, &p, s->ns, wake);
 	buf_release(&text);
 	return true;
 }
@@ -887,10 +378,10 @@ static struct account *account_of_java(struct collect *c, const struct thread *t
 		return NULL;
 	/* the agent may see a new thread before we do */
 	if ((!a->used || a->born_ns != now->born_ns) && now->state != WALL_GONE)
-		begin_account(a, now);
+		account_begin(a, now);
 	if (!a->used || a->born_ns != now->born_ns)
 		return NULL;
-	follow_sites(c, a, now);
+	account_follow_sites(c, a, now);
 	return a;
 }
 
@@ -928,7 +419,7 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	if (!a->thread)
 		a->thread = th->id;
 	if (a->block.nr && a->block.nr != v.block_nr)
-		finish_block(c, a, &now);
+		account_finish_block(c, a, &now);
 	then = now;
 	then.block_nr = v.block_nr;
 	then.since_ns = v.since_ns;
@@ -938,14 +429,14 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	memcpy(then.args, v.args, sizeof(then.args));
 	java_reason(c, th->proc, &v, &then, &reason);
 	stack_count_marks(c, frames, nr);
-	set_place(a, place_of(w, &then), thread, reason_of(c, reason.data), frames, nr)->file =
-		file_of(c, w->file.name);
-	open_block(w, a, &then, s->time_ns, v.interval_ns);
+	account_walked(c, a, &then, &(struct walked){
+		.thread = thread, .reason = reason.data, .frames = frames, .nr = nr,
+		.look_ns = s->time_ns, .gap_ns = v.interval_ns });
 	buf_release(&reason);
 	if (v.block_nr)
 		a->seen_nr = v.block_nr;
 	if (now.block_nr != v.block_nr)
-		finish_block(c, a, &now);
+		account_finish_block(c, a, &now);
 }
 
 void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
@@ -972,11 +463,11 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	wall_times_level(&t, &a->told);
 	/* it may seem to wait for a CPU, and have one: wall.bpf.c says why */
 	wall_times_over(&slot, &over);
-	p = set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
-	write_time(c, p, p->reason, s->time_ns, untold(t.cpu_ns, a->told.cpu_ns));
+	p = account_set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
+	walls_write_time(c, p, p->reason, s->time_ns, wall_untold(t.cpu_ns, a->told.cpu_ns));
 	a->told.cpu_ns = MAX(a->told.cpu_ns, t.cpu_ns);
 	a->told_ns = now_ns;
-	write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
+	walls_write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
 }
 
 /* ---- the beginning and the end ---- */
@@ -987,7 +478,7 @@ static void take_where(void *ctx, const struct wall_where *at)
 	struct account *a = at->slot < c->walls->alloc_accounts ? &c->walls->accounts[at->slot] : NULL;
 
 	if (a && a->used && a->block.nr == at->block_nr)
-		set_where(c, a, at);
+		account_set_where(c, a, at);
 }
 
 /* Of blocks that go on. */
@@ -1025,9 +516,9 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || is_given_back(a, &s))
+		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || account_given_back(a, &s))
 			continue;
-		begin_account(a, &s);
+		account_begin(a, &s);
 		a->from_ns = wall_moment(&s, now_ns);
 		wall_times_at(&s, now_ns, &a->from);
 		a->from_blocks = s.nr_blocks;
@@ -1051,7 +542,7 @@ void walls_end(struct collect *c, uint64_t now_ns)
 		struct account *a = account_of(w, i);
 
 		if (a->used && read_slot_surely(w, i, &s) && a->born_ns == s.born_ns)
-			settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+			account_settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
 	if (w->wakes)
 		wallwakes_turn(c, w->wakes, UINT64_MAX);
@@ -1076,11 +567,11 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 
 		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns)
 			continue;
-		tell_account(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+		account_tell(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
 			a->block = block;	/* it goes on, from now on */
-		forget_old_places(a, since_ns);
-		forget_codes(a);
+		account_forget_old(a, since_ns);
+		account_forget_codes(a);
 	}
 	if (w->wakes)
 		wallwakes_turn(c, w->wakes, UINT64_MAX);
@@ -1164,8 +655,8 @@ int walls_open(struct collect *c, struct err *e)
 	strtab_init(&w->texts);
 	w->stack = xcalloc(MAX_FRAMES + WALL_NR_ADDRS + 2, sizeof(*w->stack));
 	w->ephemeral = waitfile_ephemeral();
-	w->on_cpu = reason_of(c, REASON_ON_CPU);
-	w->runnable = reason_of(c, REASON_RUNNABLE);
+	w->on_cpu = walls_reason(c, REASON_ON_CPU);
+	w->runnable = walls_reason(c, REASON_RUNNABLE);
 	return 0;
 }
 
@@ -1179,7 +670,7 @@ void walls_close(struct collect *c)
 	wall_close(w->wall);
 	wallwakes_free(w->wakes);
 	for (i = 0; i < w->alloc_accounts; i++)
-		forget_places(&w->accounts[i]);
+		account_forget_places(&w->accounts[i]);
 	free(w->accounts);
 	free(w->stack);
 	map_release(&w->reasons);
