@@ -187,8 +187,7 @@ static void begin(struct run *r)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
 	segments_begin(c, c->begun_ns);
-	if (switches_source(c, sources_find(c, "wall"), UINT64_MAX))
-		walls_begin(c, with_program ? r->spawned_ns : c->begun_ns);
+	switches_begin_walls(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
 }
 

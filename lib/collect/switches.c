@@ -237,28 +237,38 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o)
 	/* what a thread has when they are recorded again was set before */
 	o->tell |= c->o->jvm_events & JVM_TELL_LABEL;
 	o->off = 0;
-	if (wall < c->o->nr_sources && !is_wanted(c, &c->switches.sources[wall]))
+	if (wall < c->o->nr_sources && !walls_are_on(c))
 		o->off |= JVM_WALL;
 	if (c->timer_ns && !switches_runs(c, 0))
 		o->off |= JVM_TIMERS;
 }
 
-/* What they say meanwhile is taken, or their rings would be full. */
-static void tell_agents(struct collect *c, struct buf *reply)
+/* False: that is what they do. */
+static bool ask_agents(struct collect *c)
 {
 	struct jvm_server_opts o;
-	size_t nr = 0;
-	int i;
 
 	if (!c->jvm)
-		return;
+		return false;
 	memset(&o, 0, sizeof(o));	/* compared as bytes */
 	sources_ask(c, &o);
 	switches_ask(c, &o);
-	if (!memcmp(&o, &c->switches.asked, sizeof(o)))
-		return;
+	if (c->switches.has_asked && !memcmp(&o, &c->switches.asked, sizeof(o)))
+		return false;
+	c->switches.has_asked = true;
 	c->switches.asked = o;
 	jvm_server_change(c->jvm, &o);
+	return true;
+}
+
+/* What they say meanwhile is taken, or their rings would be full. */
+static void tell_agents(struct collect *c, struct buf *reply)
+{
+	size_t nr = 0;
+	int i;
+
+	if (!ask_agents(c))
+		return;
 	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
 		clock_sleep_ns(1000000);
 		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
@@ -273,6 +283,14 @@ static bool wall_is_wanted(const struct collect *c)
 	size_t wall = sources_find(c, "wall");
 
 	return wall < c->o->nr_sources && is_wanted(c, &c->switches.sources[wall]);
+}
+
+void switches_begin_walls(struct collect *c, uint64_t now_ns)
+{
+	if (!wall_is_wanted(c))
+		return;
+	walls_begin(c, now_ns);
+	ask_agents(c);
 }
 
 /* All as it is wanted. Nothing is lost of what is on before and after. */
@@ -290,8 +308,7 @@ static void apply(struct collect *c, struct buf *reply)
 	tell_agents(c, reply);
 	now_ns = clock_mono_ns();
 	nr += flip_all(c, true, now_ns);
-	if (wall_is_wanted(c))
-		walls_begin(c, now_ns);
+	switches_begin_walls(c, now_ns);
 	if (nr)
 		trace_writer_flush(c->w);
 }

@@ -48,13 +48,19 @@ struct switches {
 	bool marked;			/* the recording's start_mark came */
 	bool *marks;			/* [times]: theirs did */
 	uint64_t nr_dropped;		/* samples of the first perf event, while all was not yet told */
-	struct jvm_server_opts asked;	/* of agents, by the last change */
+	bool has_asked;			/* agents for a change: */
+	struct jvm_server_opts asked;	/* what they were asked for last */
 };
 
 int switches_init(struct collect *c, struct err *e);
 void switches_release(struct switches *s);
 /* Recording begins: after --delay, or with the program. */
 void switches_begin(struct collect *c, uint64_t now_ns);
+/*
+ * And threads are looked at from now on, if that is wanted. Agents walk those that wait, each once, and are
+ * asked to when they are heard, as what is said before is lost.
+ */
+void switches_begin_walls(struct collect *c, uint64_t now_ns);
 /* What agents are asked for at first. */
 void switches_ask(struct collect *c, struct jvm_server_opts *o);
 /*

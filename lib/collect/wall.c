@@ -171,7 +171,8 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
  */
 static bool is_forgotten(struct collect *c, uint32_t slot)
 {
-	enum { PATIENCE = 4 };		/* intervals: an agent's looks are up to one and a half apart */
+	/* intervals: an agent's looks are up to one and a half apart, and it begins after us */
+	enum { PATIENCE = 4 };
 	struct walls *w = c->walls;
 	struct account *a = account_of(w, slot);
 	struct wall_slot s;
@@ -181,7 +182,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	    s.block_nr == a->seen_nr)
 		return true;
 	/* it may have begun after the look did */
-	if (w->look_ns < s.since_ns + PATIENCE * w->interval_ns)
+	if (w->look_ns < MAX(s.since_ns, a->from_ns) + PATIENCE * w->interval_ns)
 		return false;
 	account_follow_sites(c, a, &s);
 	th = thread_of(c, a, slot, &s);
@@ -524,6 +525,11 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		a->from_blocks = s.nr_blocks;
 		a->told = a->from;
 	}
+}
+
+bool walls_are_on(const struct collect *c)
+{
+	return c->walls && c->walls->on;
 }
 
 void walls_end(struct collect *c, uint64_t now_ns)

@@ -14,6 +14,9 @@
 #ifndef COLLECT_WALL_H
 #define COLLECT_WALL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/hash.h"
 #include "trace/record.h"
@@ -36,6 +39,8 @@ int walls_filter(const struct collect *c);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);
+/* Between these: what agents say then is heard. */
+bool walls_are_on(const struct collect *c);
 /* A file ends, which began at since_ns: all up to now_ns is written, and what goes on does so in the next. */
 void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns);
 /* Before the last labels of a file: what is missing. */

@@ -78,7 +78,8 @@ attached() {
 	until grep -qs mixed /proc/"$pid"/task/*/comm; do	# its last thread
 		sleep 0.1
 	done
-	"$ARCPROF" record -q -e wall,lock -p "$pid" -d 2s -o trace
+	# the agent is there before the recording begins: what it walks until then nobody hears
+	"$ARCPROF" record -q -e wall,lock --delay 300ms -p "$pid" -d 2s -o trace
 	wait "$pid"
 	[ "$(grep -c TRUTH truth)" -eq 13 ]
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
