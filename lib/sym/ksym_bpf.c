@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ksym_bpf.c - a BPF program of the type that is run by a system call, with an address as its
- * argument: bpf_snprintf() writes what "%pS" says of it into a map that is mapped here.
+ * ksym_bpf.c - BPF programs of the type that is run by a system call. One has an address as its
+ * argument: bpf_snprintf() writes what "%pS" says of it into a map that is mapped here. The other
+ * has a name, behind which it puts the address.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,10 +14,13 @@
 #include "sym/kallsyms.h"
 #include "sym/ksym_bpf.h"
 
-enum { TEXT_BYTES = 1024 };	/* the kernel's longest: KSYM_SYMBOL_LEN, below 700 */
+enum {
+	TEXT_BYTES = 1024,	/* the kernel's longest: KSYM_SYMBOL_LEN, below 700 */
+	NAME_BYTES = 64,	/* of a function that is asked for */
+};
 
 struct ksym_bpf {
-	int prog;
+	int prog, by_name;	/* by_name: -1 until it is used */
 	char *text;		/* mapped: what the program wrote last */
 	char copy[TEXT_BYTES];
 };
@@ -46,6 +51,41 @@ static int load_program(int format, int text)
 	return bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "arcprof_ksym", "GPL", prog, ARRAY_SIZE(prog), &opts);
 }
 
+/* What the program that looks up names has as its argument: it is copied there and back. */
+struct named {
+	char name[NAME_BYTES];
+	uint64_t addr;
+};
+
+/* addr = 0; return bpf_kallsyms_lookup_name(name, NAME_BYTES, 0, &addr), with both on the stack meanwhile */
+static int load_by_name(void)
+{
+	enum { WORDS = NAME_BYTES / 8, ADDR = -NAME_BYTES - 8 };
+	struct bpf_insn prog[2 * WORDS + 14];
+	unsigned int n = 0, i;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
+
+#define ADD(...) (prog[n++] = (struct bpf_insn)INSN(__VA_ARGS__))
+	ADD(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0);
+	for (i = 0; i < WORDS; i++) {
+		ADD(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_6, 8 * i, 0);
+		ADD(BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, BPF_REG_1, 8 * i - NAME_BYTES, 0);
+	}
+	ADD(BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, ADDR, 0);
+	ADD(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_10, 0, 0);
+	ADD(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_1, 0, 0, -NAME_BYTES);
+	ADD(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, NAME_BYTES);
+	ADD(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, 0);
+	ADD(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_4, BPF_REG_10, 0, 0);
+	ADD(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_4, 0, 0, ADDR);
+	ADD(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_kallsyms_lookup_name);
+	ADD(BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_10, ADDR, 0);
+	ADD(BPF_STX | BPF_MEM | BPF_DW, BPF_REG_6, BPF_REG_1, NAME_BYTES, 0);
+	ADD(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+#undef ADD
+	return bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "arcprof_named", "GPL", prog, n, &opts);
+}
+
 /* The format must be a constant of the program: a map that cannot be changed. */
 static int make_format(void)
 {
@@ -74,7 +114,7 @@ struct ksym_bpf *ksym_bpf_open(void)
 	struct ksym_bpf *b = xcalloc(1, sizeof(*b));
 	int format = make_format(), text = -1;
 
-	b->prog = -1;
+	b->prog = b->by_name = -1;
 	if (format >= 0)
 		text = bpf_map_create(BPF_MAP_TYPE_ARRAY, "arcprof_text", sizeof(uint32_t), TEXT_BYTES, 1,
 				      &opts);
@@ -100,6 +140,8 @@ void ksym_bpf_close(struct ksym_bpf *b)
 		munmap(b->text, TEXT_BYTES);
 	if (b->prog >= 0)
 		close(b->prog);
+	if (b->by_name >= 0)
+		close(b->by_name);
 	free(b);
 }
 
@@ -135,4 +177,23 @@ bool ksym_bpf_find(struct ksym_bpf *b, uint64_t addr, struct ksym *s)
 	memcpy(b->copy, b->text, TEXT_BYTES);
 	b->copy[TEXT_BYTES - 1] = '\0';
 	return ksym_bpf_parse(b->copy, addr, s);
+}
+
+int ksym_bpf_named(struct ksym_bpf *b, const char *name, struct ksym *s)
+{
+	struct named n = { .addr = 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &n, .ctx_size_in = sizeof(n));
+	int r;
+
+	if (strlen(name) >= NAME_BYTES)
+		return -ENOENT;
+	memcpy(n.name, name, strlen(name));
+	if (b->by_name < 0)
+		b->by_name = load_by_name();
+	if (b->by_name < 0)
+		return -EOPNOTSUPP;
+	r = bpf_prog_test_run_opts(b->by_name, &opts);
+	if (r || (int)opts.retval)
+		return r ? -EIO : (int)opts.retval;
+	return ksym_bpf_find(b, n.addr, s) && s->addr == n.addr ? 0 : -ENOENT;
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "sym/kallsyms.h"
+#include "sym/ksym_bpf.h"
 #include "wall/interrupts.h"
 
-enum { MAX_KALLSYMS = 256 << 20 };
+enum { MAX_KALLSYMS = 256 << 20, SLOW_NS = 10000000 };
 
 /* Their names have changed between versions, and compilers inline some: one of each on a stack is enough. */
 static const char *const timers[] = {
@@ -62,11 +66,43 @@ void wall_parse_interrupts(struct wall_bpf_config *c, const char *text, size_t l
 	}
 }
 
+static bool ask_kernel_for(struct ksym_bpf *b, struct wall_bpf_code *codes, const char *const *names)
+{
+	const uint64_t began_ns = clock_mono_ns();
+	struct ksym s;
+	size_t i;
+
+	for (i = 0; i < WALL_NR_CODES; i++) {
+		int r = ksym_bpf_named(b, names[i], &s);
+
+		if ((r && r != -ENOENT) || clock_mono_ns() - began_ns > SLOW_NS)
+			return false;
+		if (!r)
+			codes[i] = (struct wall_bpf_code){ s.addr, s.addr + s.size };
+	}
+	return true;
+}
+
+/* By name, where the kernel has an index of names. */
+static bool ask_kernel(struct wall_bpf_config *c)
+{
+	struct ksym_bpf *b = ksym_bpf_open();
+	bool known = b && ask_kernel_for(b, c->timers, timers) &&
+		     ask_kernel_for(b, c->interrupts, interrupts);
+
+	ksym_bpf_close(b);
+	return known;
+}
+
 void wall_find_interrupts(struct wall_bpf_config *c)
 {
 	struct buf text = BUF_INIT;
 	struct err ignored;
 
+	if (ask_kernel(c))
+		return;
+	memset(c->timers, 0, sizeof(c->timers));
+	memset(c->interrupts, 0, sizeof(c->interrupts));
 	if (!io_read_file("/proc/kallsyms", &text, MAX_KALLSYMS, &ignored))
 		wall_parse_interrupts(c, text.data, text.len);
 	buf_release(&text);

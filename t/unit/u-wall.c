@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "collect/waitfile.h"
 #include "model/wallcheck.h"
 #include "traces.h"
@@ -267,6 +269,21 @@ TEST(wall_finds_the_functions_that_handle_interrupts)
 	wall_parse_interrupts(&c, "0000000000000000 t handle_softirqs\n0000000000000000 t x\n", 56);
 	CHECK_U64(c.interrupts[0].end, 0);
 	wall_parse_interrupts(&c, "\n\n \nzz\n~~ ~ handle_softirqs\n", 28);
+}
+
+TEST(wall_finds_them_by_asking_the_kernel_as_in_its_file)
+{
+	struct wall_bpf_config asked = { 0 }, read = { 0 };
+	struct buf text = BUF_INIT;
+	struct err e;
+
+	if (geteuid() || io_read_file("/proc/kallsyms", &text, 1 << 30, &e))
+		unit_skip("needs root, and the kernel's symbols");
+	wall_parse_interrupts(&read, text.data, text.len);
+	wall_find_interrupts(&asked);
+	CHECK(!memcmp(asked.timers, read.timers, sizeof(read.timers)));
+	CHECK(!memcmp(asked.interrupts, read.interrupts, sizeof(read.interrupts)));
+	buf_release(&text);
 }
 
 static void *nap(void *arg)
