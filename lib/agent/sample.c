@@ -343,6 +343,16 @@ static void on_perf_trap(const siginfo_t *si, const void *uc, uint64_t now)
 	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
 }
 
+/*
+ * The recorder's BPF program sends it when a clock of a CPU has hit the thread, with the time as its value;
+ * as late as it may be, the halves of samples that were hit before it was handled are its. A breakpoint
+ * in the code, which is the kernel's, too, has no value.
+ */
+static bool is_bpf_trap(const siginfo_t *si)
+{
+	return si->si_code == SI_KERNEL && si->si_value.sival_ptr;
+}
+
 static void on_sample(const siginfo_t *si, const void *uc)
 {
 	struct jvm_ctl *ctl = ring_ctl();
@@ -350,6 +360,8 @@ static void on_sample(const siginfo_t *si, const void *uc)
 
 	if (si->si_code == TRAP_PERF_)
 		on_perf_trap(si, uc, now);
+	else if (is_bpf_trap(si))
+		take_sample(uc, now, 0, JVM_SAMPLE_LATE);
 	else
 		take_sample(uc, now, timers_nr_periods(si), JVM_SAMPLE_TIMER);
 	now = sys_now() - now;
@@ -362,7 +374,7 @@ static void on_sample(const siginfo_t *si, const void *uc)
 static void on_trap(int sig, siginfo_t *si, void *uc)
 {
 	flags_allow_unaligned();
-	if (si->si_code != TRAP_PERF_ && !timers_raised(si)) {
+	if (si->si_code != TRAP_PERF_ && !is_bpf_trap(si) && !timers_raised(si)) {
 		chain(sig, si, uc);
 		return;
 	}

@@ -87,7 +87,7 @@ static void close_ended(struct collect *c)
 	}
 	for (i = 0; i < c->ev.nr_sets; i++) {
 		const struct evset *s = &c->ev.sets[i];
-		bool ended = s->kind == EVSET_TRAP ? map_get(&procs, s->proc) == MAP_NONE :
+		bool ended = s->kind == EVSET_TRAP ? s->proc && map_get(&procs, s->proc) == MAP_NONE :
 			     s->kind == EVSET_LATENT && !used[i + 1] && !c->res->nr_lost;
 
 		if (ended && !s->closed)
@@ -168,6 +168,36 @@ static bool open_traps(struct collect *c, struct proc *p)
 	return ok;
 }
 
+static bool has_traps_of_cpus(const struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (c->ev.sets[i].kind == EVSET_TRAP && !c->ev.sets[i].proc && !c->ev.sets[i].closed)
+			return true;
+	return false;
+}
+
+/* Its samples come from the clocks of the CPUs, as those of programs do; false: they cannot. */
+static bool trap_by_cpus(struct collect *c, const struct proc *p)
+{
+	uint32_t traps;
+	struct err e;
+
+	if (!c->ev.conf.trap_filter_fd || !c->ev.conf.filter_fd)
+		return false;
+	if (!has_traps_of_cpus(c)) {
+		traps = evset_new(&c->ev, EVSET_TRAP);
+		if (evset_add(&c->ev, traps, -1, false, &e)) {
+			evset_close(&c->ev, traps);
+			return false;
+		}
+		if (collect_is_on(c))
+			evset_enable(&c->ev, traps, true);
+	}
+	return walls_trap(c, p->pid);
+}
+
 static struct proc *proc_of(const struct jvm *jvm)
 {
 	const struct java *j = jvm_user(jvm);
@@ -196,6 +226,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	struct collect *c = ctx;
 	struct thread *th;
 	struct java *j;
+	bool by_cpus;
 
 	collect_merge(c, clock_mono_ns());
 	th = tasks_get(&c->tasks, pid, tid, clock_mono_ns());
@@ -214,11 +245,14 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 		j->sampled = true;
 		return true;
 	}
-	if (c->o->java != JAVA_SAMPLE || !open_traps(c, th->proc))
+	if (c->o->java != JAVA_SAMPLE)
+		return false;
+	by_cpus = trap_by_cpus(c, th->proc);
+	if (!by_cpus && !open_traps(c, th->proc))
 		return false;
 	j->sampled = true;
 	j->since_ns = clock_mono_ns();
-	if (!c->o->system_wide)
+	if (!c->o->system_wide && !by_cpus)
 		hand_over(c, th->proc);
 	return true;
 }

@@ -139,7 +139,7 @@ int collect_open_events(struct collect *c, struct err *e)
 	}
 	/* without the filter: on the tasks */
 	if (c->ev.conf.filter_fd && evset_add(&c->ev, c->main_set, -1, false, e))
-		c->ev.conf.filter_fd = 0;
+		c->ev.conf.filter_fd = c->ev.conf.trap_filter_fd = 0;
 	if (c->child_pid) {
 		struct thread *th = tasks_get(&c->tasks, c->child_pid, c->child_pid, clock_mono_ns());
 
@@ -213,10 +213,11 @@ static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *o
 		      const struct cpus *sampled, int target, struct err *e)
 {
 	ev->filter_fd = walls_filter(c);
+	ev->trap_filter_fd = ev->filter_fd ? walls_trap_filter(c) : 0;
 	ev->side_of_all = ev->filter_fd;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
-	ev->filter_fd = 0;
+	ev->filter_fd = ev->trap_filter_fd = 0;
 	ev->side_of_all = false;
 	return evsets_open(&c->ev, ev, online, sampled, target, e);
 }

@@ -342,7 +342,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 		a->sample_regs_user = arch_perf_regs_mask;
 		a->sample_stack_user = s->conf.stack_bytes;
 	}
-	if (kind == EVSET_TRAP) {
+	if (kind == EVSET_TRAP && !system_wide) {
 		a->sigtrap = 1;
 		a->inherit_thread = 1;
 		a->remove_on_exec = 1;
@@ -366,21 +366,22 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	return 0;
 }
 
-static bool is_filtered(const struct evsets *s, const struct ev_target *on)
+/* The BPF program that says which samples it lets through; 0: all. */
+static int filter_of(const struct evsets *s, enum evset_kind kind, const struct ev_target *on)
 {
-	return s->conf.filter_fd && on->id == -1;
+	return on->id != -1 ? 0 : kind == EVSET_TRAP ? s->conf.trap_filter_fd : s->conf.filter_fd;
 }
 
 static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
 		      bool start_on_exec, struct err *e)
 {
 	enum evset_kind kind = s->sets[number - 1].kind;
+	int fd, filter = filter_of(s, kind, on);
 	struct perf_event_attr a;
 	size_t cpu;
-	int fd;
 
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
-	a.exclude_idle = is_filtered(s, on);
+	a.exclude_idle = filter != 0;
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
 		fd = perf_open_on(&a, on, s->sampled[cpu]);
@@ -392,7 +393,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 		}
 		if (remember(s, number, fd, ev, cpu))
 			return err_errno(e, "cannot join the event buffers");
-		if (is_filtered(s, on) && ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->conf.filter_fd) < 0)
+		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
 			return err_errno(e, "cannot filter samples");
 	}
 	return 0;

@@ -5,12 +5,14 @@
  * Every event writes into the ring of its CPU.  Kinds:
  *   MAIN    samples a task and all it will start, or a CPU; the recorder unwinds
  *   TRAP    samples the threads of one JVM and raises a synchronous SIGTRAP in the sampled
- *           thread, whose handler (the agent) walks the user stack; not inherited by children
+ *           thread, whose handler (the agent) walks the user stack; not inherited by children.
+ *           Or, on the CPUs, those of all JVMs that a BPF program lets through, which sends the signal
  *   LATENT  disabled on a JVM's threads; the kernel enables it when a child of the JVM execs
  *
  * A JVM must not be interrupted twice per period: when its agent sends HELLO, the MAIN set that
  * covers it is closed, a new one is opened on the tasks of that set that are not the JVM's, and
  * the JVM's threads get TRAP and LATENT events.  The gap for the others is a few microseconds.
+ * Where a BPF program tells whose samples are whose (trap_filter_fd), no event changes hands.
  */
 #ifndef COLLECT_EVSET_H
 #define COLLECT_EVSET_H
@@ -29,7 +31,7 @@ struct evset {
 	enum evset_kind kind;
 	int *fds;
 	size_t nr_fds, alloc_fds;
-	uint32_t proc;		/* of TRAP: whose threads; the caller's */
+	uint32_t proc;		/* of TRAP: whose threads; the caller's. 0: on the CPUs */
 	bool closed;
 	bool free;		/* and nobody knows its number: it serves again */
 };
@@ -69,6 +71,7 @@ struct evconf {
 	bool switches_at_once;		/* also of what is done before the program is executed */
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
+	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };

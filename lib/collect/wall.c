@@ -43,6 +43,17 @@ int walls_filter(const struct collect *c)
 	return wall_filter(c->walls->wall);
 }
 
+/* Agents are not told which event it is: the only one. */
+int walls_trap_filter(const struct collect *c)
+{
+	return c->o->ev.nr_events == 1 ? wall_trap_filter(c->walls->wall) : 0;
+}
+
+bool walls_trap(struct collect *c, int pid)
+{
+	return !wall_trap(c->walls->wall, pid);
+}
+
 /* All of it known, as far as it can be. */
 static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 {

@@ -36,6 +36,10 @@ void walls_close(struct collect *c);
 struct wall *walls_switches(const struct collect *c);
 /* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
 int walls_filter(const struct collect *c);
+/* One that lets through those of JVMs, and has their agents walk them; 0: none. */
+int walls_trap_filter(const struct collect *c);
+/* The process has such an agent. False: it cannot be known to that program. */
+bool walls_trap(struct collect *c, int pid);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);

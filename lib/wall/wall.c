@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -19,6 +20,7 @@
 #include "wall/syscalls.h"
 
 extern const char wall_bpf_file[], wall_bpf_file_end[];
+extern const char wall_traps_bpf_file[], wall_traps_bpf_file_end[];
 
 /* ---- loading ---- */
 
@@ -51,7 +53,11 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 	static const char *const of_slots[] = {
 		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
 	};
+	struct bpf_map *traps = bpf_object__find_map_by_name(w->obj, "wall_traps");
 	size_t i;
+
+	if (traps)
+		bpf_map__set_max_entries(traps, w->nr_slots);
 
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
 		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, of_slots[i]), w->nr_slots);
@@ -61,13 +67,15 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 	}
 }
 
-static int load(struct wall *w, const struct wall_opts *o, struct err *e)
+static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
+		     struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_wall");
 	int r;
 
+	bpf_object__close(w->obj);
 	bpf_listen();
-	w->obj = bpf_object__open_mem(wall_bpf_file, wall_bpf_file_end - wall_bpf_file, &opts);
+	w->obj = bpf_object__open_mem(file, end - file, &opts);
 	if (!w->obj)
 		return bpf_failed(e, errno, "the programs");
 	set_sizes(w, o);
@@ -75,8 +83,16 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 	if (r)
 		return r;
 	r = bpf_object__load(w->obj);
-	if (r)
-		bpf_failed(e, -r, "loading the programs");
+	return r ? bpf_failed(e, -r, "loading the programs") : 0;
+}
+
+/* Where the kernel does not take what sends traps: without that. */
+static int load(struct wall *w, const struct wall_opts *o, struct err *e)
+{
+	int r = load_file(w, o, wall_traps_bpf_file, wall_traps_bpf_file_end, e);
+
+	if (r && r != -EPERM && r != -ENOMEM)
+		r = load_file(w, o, wall_bpf_file, wall_bpf_file_end, e);
 	if (r && r != -EPERM)
 		err_hint(e, "-e wall needs Linux 5.18 or later");
 	return r;
@@ -370,6 +386,25 @@ void wall_maps(const struct wall *w, struct wall_maps *m)
 int wall_filter(const struct wall *w)
 {
 	return w->obj ? bpf_program__fd(bpf_object__find_program_by_name(w->obj, "is_recorded")) : 0;
+}
+
+int wall_trap_filter(const struct wall *w)
+{
+	return w->obj && w->control->can_trap ?
+		       bpf_program__fd(bpf_object__find_program_by_name(w->obj, "is_trapped")) : 0;
+}
+
+int wall_trap(struct wall *w, int pid)
+{
+	int process = syscall(SYS_pidfd_open, pid, 0), r;
+	const uint8_t yes = 1;
+
+	if (process < 0)
+		return -errno;
+	r = bpf_map_update_elem(bpf_object__find_map_fd_by_name(w->obj, "wall_agents"), &process, &yes,
+				BPF_ANY);
+	close(process);
+	return r;
 }
 
 static uint64_t past(uint64_t now_ns, uint64_t then_ns)

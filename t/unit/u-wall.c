@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
@@ -358,6 +364,83 @@ TEST(wall_accounts_for_threads_old_and_new)
 	wall_close(w);
 	close(fds[1]);
 	pthread_join(old, NULL);
+}
+
+/* ---- traps ---- */
+
+static struct trapped {
+	uint32_t nr, nr_other, leave;
+	uint64_t last_ns;
+} *trapped;
+
+static void on_trap(int sig, siginfo_t *si, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (si->si_code != SI_KERNEL || (uint64_t)si->si_value.sival_ptr > clock_mono_ns())
+		trapped->nr_other++;
+	trapped->last_ns = (uint64_t)si->si_value.sival_ptr;
+	trapped->nr++;
+}
+
+/* Computes, calls the kernel and sleeps; and becomes a program that a SIGTRAP kills. */
+static int have_traps(void)
+{
+	const struct sigaction sa = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	const struct timespec brief = { 0, 100000 };
+	int i;
+
+	sigaction(SIGTRAP, &sa, NULL);
+	for (i = 0; !load_acquire(&trapped->leave); i++)
+		if (i % 4096 ? getppid() < 0 : nanosleep(&brief, NULL))
+			return 1;	/* it was interrupted */
+	execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", NULL);
+	return 2;
+}
+
+static void open_clocks(int filter)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000, .exclude_idle = 1,
+	};
+	int cpu, fd;
+
+	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		fd = syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		CHECK(fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter));
+	}
+}
+
+TEST(wall_sends_traps_to_those_who_handle_them)
+{
+	int pid, status, filter, ms;
+	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };
+	struct wall *w;
+	struct err e;
+
+	trapped = mmap(NULL, sizeof(*trapped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (!pid)
+		_exit(have_traps());
+	if (wall_open(&w, &o, &e) || !(filter = wall_trap_filter(w))) {
+		kill(pid, SIGKILL);
+		unit_skip(e.msg[0] ? e.msg : "this kernel has no task work for BPF programs (before Linux 6.18)");
+	}
+	open_clocks(filter);
+	nap(NULL);
+	CHECK_U64(load_acquire(&trapped->nr), 0);	/* it was not asked for */
+	CHECK(!wall_trap(w, pid));
+	for (ms = 0; ms < 10000 && load_acquire(&trapped->nr) < 20; ms += 5)
+		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+	CHECK(trapped->nr >= 20);
+	CHECK_U64(trapped->nr_other, 0);
+	CHECK(trapped->last_ns);
+	store_release(&trapped->leave, 1);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_U64(status, 0);
+	CHECK(wall_trap(w, pid) < 0);
+	wall_close(w);
 }
 
 /* ---- report --check ---- */

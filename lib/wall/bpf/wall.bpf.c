@@ -13,7 +13,9 @@
  *  [4] there are kernels that hide switches from and to some threads.  What a thread ran when its coming
  *      or its going was not seen is what the kernel charged it; the rest is waiting for a CPU.
  */
+#define bpf_task_work bpf_task_work_of_headers	/* which have it since Linux 6.18 */
 #include <linux/bpf.h>
+#undef bpf_task_work
 #include <stdbool.h>
 
 #include <bpf/bpf_core_read.h>
@@ -36,6 +38,7 @@ enum {
 	MAX_STACK = 40,
 	UNUSED_NS = 1000000000,		/* whoever was elsewhere for so long need not be at a site again */
 	FILE_TYPE = 0170000, SOCKET = 0140000,		/* of inode.i_mode */
+	TRAP = 5,			/* SIGTRAP */
 	FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10,
 };
 
@@ -623,13 +626,119 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/* ---- samples of a CPU's clock ---- */
+
+#ifdef WALL_TRAPS
+struct {			/* by its first thread: a process whose agent walks its samples */
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u8);
+} wall_agents SEC(".maps");
+
+static __always_inline bool has_agent(struct task_struct *t)
+{
+	return bpf_task_storage_get(&wall_agents, t->group_leader, NULL, 0);
+}
+
+static __always_inline void forget_agent(struct task_struct *t)
+{
+	bpf_task_storage_delete(&wall_agents, t);
+}
+
+struct bpf_task_work {
+	__u64 opaque;
+} __attribute__((aligned(8)));
+
+struct wall_trap {
+	__u64 time_ns;
+	struct bpf_task_work work;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wall_trap);
+} wall_traps SEC(".maps");
+
+enum pid_type { PIDTYPE_PID };
+struct bpf_map {
+	__u32 id;
+};
+
+void bpf_rcu_read_lock(void) __weak __ksym;
+void bpf_rcu_read_unlock(void) __weak __ksym;
+int bpf_send_signal_task(struct task_struct *t, int sig, enum pid_type type, __u64 value) __weak __ksym;
+int bpf_task_work_schedule_resume_impl(struct task_struct *t, struct bpf_task_work *work, void *map,
+				       int (*callback)(struct bpf_map *map, void *key, void *value),
+				       void *program) __weak __ksym;
+
+/* Since Linux 6.18. */
+static __always_inline bool can_trap(void)
+{
+	return bpf_task_work_schedule_resume_impl && bpf_send_signal_task;
+}
+
+/* The thread is about to return to user code: its system call is over, so the signal interrupts none. */
+static int send_trap(struct bpf_map *map, void *key, void *value)
+{
+	const struct wall_trap *trap = value;
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	bool still;		/* no exec since */
+
+	bpf_rcu_read_lock();
+	still = has_agent(t);
+	bpf_rcu_read_unlock();
+	if (still)
+		bpf_send_signal_task(t, TRAP, PIDTYPE_PID, trap->time_ns);
+	return 0;
+}
+
+/*
+ * On another: those of threads that an agent walks, when they return to user code. The signal's value is the
+ * time, by which the agent knows it.
+ */
+SEC("perf_event")
+int is_trapped(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct wall_slot *s = NULL;
+	__u32 idx = find(t, &s);
+	struct wall_trap *trap;
+
+	if (!can_trap() || !idx || !has_agent(t))
+		return 0;
+	trap = bpf_map_lookup_elem(&wall_traps, &idx);
+	if (!trap)
+		return 0;
+	trap->time_ns = bpf_ktime_get_ns();
+	/* where the signal before is still on its way, that is for this sample, too */
+	bpf_task_work_schedule_resume_impl(t, &trap->work, &wall_traps, send_trap, NULL);
+	return 1;
+}
+#else
+static __always_inline bool has_agent(struct task_struct *t)
+{
+	return false;
+}
+
+static __always_inline void forget_agent(struct task_struct *t) { }
+
+static __always_inline bool can_trap(void)
+{
+	return false;
+}
+#endif
+
 /* On a perf event of a CPU: samples are those of threads that have a slot. */
 SEC("perf_event")
 int is_recorded(void *ctx)
 {
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct wall_slot *s = NULL;
 
-	return find((void *)bpf_get_current_task_btf(), &s) != 0;
+	return find(t, &s) && !has_agent(t);
 }
 
 /* ---- wake-ups ---- */
@@ -797,13 +906,14 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* A thread other than the first execs, and takes the first one's number. */
+/* The agent is gone. A thread other than the first execs, and takes the first one's number. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 {
 	__u32 tid = old_tid, *idx, low;
 	struct wall_slot *s;
 
+	forget_agent(t);
 	if (t->pid == old_tid)
 		return 0;
 	idx = bpf_map_lookup_elem(&wall_threads, &tid);
@@ -864,8 +974,11 @@ SEC("iter/task")
 int seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
+	struct wall_bpf_control *c = control();
 	struct wall_slot *s = NULL;
 
+	if (c)
+		c->can_trap = can_trap();
 	if (!t || !t->pid || (t->__state & STATE_DEAD) || find(t, &s))
 		return 0;
 	if (config.all || is_target(t->tgid, WALL_PROCESS) || is_target(t->pid, WALL_THREAD))
