@@ -133,9 +133,16 @@ static void leave_to_agent(struct walls *w, uint32_t slot)
  * Where a thousand threads have blocked at once, walking them all would take longer than the time between two
  * looks. Which of them have to wait is chance (walls_turn()), so what is walked stands for them.
  */
-static bool has_walked_enough(const struct walls *w)
+static bool has_walked_enough(struct walls *w)
 {
-	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID) >= w->walked_until_ns;
+	w->enough = w->enough || clock_read_ns(CLOCK_THREAD_CPUTIME_ID) >= w->walked_until_ns;
+	return w->enough;
+}
+
+static void allow_walks(struct walls *w, uint64_t until_ns)
+{
+	w->walked_until_ns = until_ns;
+	w->enough = false;
 }
 
 static void leave_for_later(struct walls *w, uint32_t slot, uint32_t block_nr, uint64_t before_ns)
@@ -221,6 +228,8 @@ static bool look_at_late(struct collect *c, const struct late *x)
 	struct wall_slot s;
 	struct thread *th;
 
+	if (w->enough)
+		return false;
 	catch_up(c);
 	if (!a->used || !read_slot(w, x->slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
 	    s.block_nr != x->block_nr) {
@@ -276,7 +285,7 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	catch_up(c);
 	w->look_ns = now_ns;
 	wall_look(w->wall, now_ns);
-	w->walked_until_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE;
+	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
 	look_at_all_late(c);
 	look_at_new(c, before);
 	look_at_left(c);
@@ -507,7 +516,7 @@ static void look_again(struct collect *c, uint64_t now_ns)
 	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
 	walls_turn(c, now_ns);
 	/* there is no later */
-	w->walked_until_ns = UINT64_MAX;
+	allow_walks(w, UINT64_MAX);
 	look_at_all_late(c);
 }
 

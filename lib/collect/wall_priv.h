@@ -93,7 +93,8 @@ struct walls {
 	} *late;
 	size_t nr_late, alloc_late;
 	uint64_t nr_missed;		/* of them, over before their turn came */
-	uint64_t walked_until_ns;	/* our CPU time when there is enough */
+	uint64_t walked_until_ns;	/* our CPU time when there is enough, */
+	bool enough;			/* in this look */
 	uint32_t first;			/* slot that the next look begins with */
 	/* Slots of threads that an agent is to walk; it may have ended, or know them no more. */
 	uint32_t *left;

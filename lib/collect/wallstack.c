@@ -19,7 +19,7 @@
 #include "collect/wallstack.h"
 #include "wall/syscalls.h"
 
-enum { FIRST_BYTES = 16 << 10, MOST_BYTES = 256 << 10 };
+enum { FIRST_BYTES = 4 << 10, GROWTH = 8, MOST_BYTES = 256 << 10 };
 
 /* ---- the stack ---- */
 
@@ -89,7 +89,7 @@ size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot 
 		if (st.len < bytes || bytes == MOST_BYTES || out[0].kind != FRAME_MARK ||
 		    out[0].mark != MARK_TRUNCATED_STACK)
 			return nr;
-		bytes = MOST_BYTES;
+		bytes *= GROWTH;
 	}
 }
 
