@@ -382,6 +382,8 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
 	a.exclude_idle = filter != 0;
+	if (filter && !a.freq)
+		a.sample_period = MAX(a.sample_period / s->conf.filter_share, 1ull);
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
 		fd = perf_open_on(&a, on, s->sampled[cpu]);

@@ -72,6 +72,7 @@ struct evconf {
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
+	uint32_t filter_share;		/* these take one in so many of what the clock hits */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };

@@ -43,6 +43,18 @@ int walls_filter(const struct collect *c)
 	return wall_filter(c->walls->wall);
 }
 
+static uint32_t clock_share(const struct walls *w)
+{
+	enum { MOST = 8, HIT_NS = 2000000 };
+
+	return MIN(MAX(w->interval_ns / HIT_NS, 1ull), (unsigned long long)MOST);
+}
+
+uint32_t walls_clock_share(const struct collect *c)
+{
+	return clock_share(c->walls);
+}
+
 /* Agents are not told which event it is: the only one. */
 int walls_trap_filter(const struct collect *c)
 {
@@ -468,7 +480,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	struct wall_times t, over;
 	struct account *a;
 	struct place *p;
-	uint64_t now_ns;
+	uint64_t now_ns, cpu_ns;
 
 	if (!w || !w->on || !th->wall || s->event != w->clock || !switches_source(c, w->source, s->time_ns))
 		return;
@@ -482,11 +494,13 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 		return;
 	wall_times_at(&slot, now_ns, &t);
 	wall_times_level(&t, &a->told);
+	/* what it has done since belongs to the next */
+	if (wall_cpu_at(&slot, s->time_ns, &cpu_ns))
+		t.cpu_ns = MIN(t.cpu_ns, cpu_ns);
 	/* it may seem to wait for a CPU, and have one: wall.bpf.c says why */
 	wall_times_over(&slot, &over);
 	p = account_set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
-	walls_write_time(c, p, p->reason, s->time_ns, wall_untold(t.cpu_ns, a->told.cpu_ns));
-	a->told.cpu_ns = MAX(a->told.cpu_ns, t.cpu_ns);
+	account_ran(c, a, &(struct ran){ s->thread, s->time_ns, nr, (struct frame *)frames }, t.cpu_ns);
 	a->told_ns = now_ns;
 	walls_write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
 }
@@ -664,6 +678,7 @@ int walls_open(struct collect *c, struct err *e)
 		w->clock++;
 	w->interval_ns = o->sources[source].interval;
 	opts.interval_ns = w->interval_ns;
+	opts.clock_share = clock_share(w);
 	r = wall_open(&w->wall, &opts, e);
 	if (r && !o->system_wide) {
 		w->no_bpf = xstrdup(e->msg);

@@ -8,7 +8,7 @@
  * A shorter one is seen with the probability length / that time; what it weighs is all that the thread was
  * blocked for in that kind of call since the last such sample, of blocks that were not exact. So the
  * weights of a thread add up to its totals, and each stack has its share.
- * On-CPU time is shared out in the same way by the samples of a CPU clock, and time in run queues with
+ * On-CPU time is shared out by the samples of a CPU clock, some together, and time in run queues with
  * the samples of what came before it: of the block, or of the CPU where the thread was preempted.
  */
 #ifndef COLLECT_WALL_H
@@ -36,6 +36,8 @@ void walls_close(struct collect *c);
 struct wall *walls_switches(const struct collect *c);
 /* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
 int walls_filter(const struct collect *c);
+/* Of what the clock hits it takes one in so many, by chance: the clock is to be that much faster. */
+uint32_t walls_clock_share(const struct collect *c);
 /* One that lets through those of JVMs, and has their agents walk them; 0: none. */
 int walls_trap_filter(const struct collect *c);
 /* The process has such an agent. False: it cannot be known to that program. */

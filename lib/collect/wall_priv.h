@@ -21,6 +21,7 @@ struct collect;
 enum {
 	PLACE_ON_CPU = WALL_NR_PLACES,
 	NR_PLACES,
+	NR_RAN = 8,
 };
 
 /* Who ended a block. */
@@ -41,6 +42,14 @@ struct place {
 	struct frame kernel[WALL_NR_ADDRS];	/* beneath them */
 	uint32_t file;			/* a function of the trace; 0: none is known */
 	struct wallwake_code code;	/* where the waker was */
+};
+
+/* Where a thread ran, by a sample of a CPU's clock, until it gets its share of the time. */
+struct ran {
+	uint32_t thread;		/* of the trace */
+	uint64_t time_ns;
+	size_t nr;
+	struct frame *frames;		/* outermost first */
 };
 
 /* A block that was walked, and goes on as far as is known. */
@@ -68,6 +77,8 @@ struct account {			/* of a slot */
 	} sites[WALL_NR_SITES];		/* as the slot had them last */
 	struct block block;
 	struct place *places[NR_PLACES];
+	struct ran *ran;		/* [NR_RAN], NULL: none yet */
+	size_t nr_ran;
 };
 
 struct walls {
@@ -124,6 +135,13 @@ void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_n
 		       uint64_t *told_ns);
 
 /* ---- accounts ---- */
+
+/*
+ * A sample of a CPU's clock, and what the thread had used of CPUs by then. What it used since the sample
+ * before is less where a part of that time was a wait, as it is for what comes first after one: so NR_RAN
+ * samples share.
+ */
+void account_ran(struct collect *c, struct account *a, const struct ran *r, uint64_t cpu_ns);
 
 /* Of that slot; it may not be used yet. Until the next call. */
 struct account *account_of(struct walls *w, uint32_t slot);

@@ -132,6 +132,11 @@ void account_forget_places(struct account *a)
 		free_place(a->places[i]);
 		a->places[i] = NULL;
 	}
+	for (i = 0; i < a->nr_ran; i++)
+		free(a->ran[i].frames);
+	free(a->ran);
+	a->ran = NULL;
+	a->nr_ran = 0;
 }
 
 static struct waker find_waker(struct collect *c, uint32_t who, uint64_t time_ns)
@@ -225,6 +230,42 @@ static struct place *like_place(const struct account *a, unsigned int place)
 	return a->places[place];
 }
 
+/* All that it used until then is theirs, in equal parts. */
+static void share_out(struct collect *c, struct account *a, uint64_t cpu_ns)
+{
+	uint64_t left = wall_untold(cpu_ns, a->told.cpu_ns), ns;
+	size_t i;
+
+	for (i = 0; i < a->nr_ran; i++) {
+		struct ran *r = &a->ran[i];
+		struct place p = { .thread = r->thread, .nr = r->nr, .frames = r->frames };
+
+		ns = left / (a->nr_ran - i);
+		left -= ns;
+		walls_write_time(c, &p, c->walls->on_cpu, r->time_ns, ns);
+		free(r->frames);
+	}
+	if (a->nr_ran)
+		a->told.cpu_ns = MAX(a->told.cpu_ns, cpu_ns);
+	a->nr_ran = 0;
+}
+
+void account_ran(struct collect *c, struct account *a, const struct ran *r, uint64_t cpu_ns)
+{
+	struct ran *new;
+
+	if (!a->ran)
+		a->ran = xcalloc(NR_RAN, sizeof(*a->ran));
+	new = &a->ran[a->nr_ran++];
+	*new = *r;
+	new->nr = MIN(r->nr, (size_t)MAX_FRAMES);
+	new->frames = xmalloc((new->nr + 1) * sizeof(*new->frames));
+	if (new->nr)
+		memcpy(new->frames, r->frames, new->nr * sizeof(*new->frames));
+	if (a->nr_ran == NR_RAN)
+		share_out(c, a, cpu_ns);
+}
+
 /* What came after the last sample of its kind goes where that was; without one, it has no stack. */
 static void write_rest(struct collect *c, struct account *a, const struct wall_times *t, uint64_t now_ns)
 {
@@ -244,6 +285,7 @@ static void write_rest(struct collect *c, struct account *a, const struct wall_t
 		walls_write_blocked(c, p, wall_untold(t->blocked_ns[i], a->told.blocked_ns[i]), wake);
 		walls_write_time(c, p, runnable, now_ns, wall_untold(t->queued_ns[i], a->told.queued_ns[i]));
 	}
+	share_out(c, a, t->cpu_ns);
 	none = (struct place){ .thread = a->thread, .reason = c->walls->on_cpu };
 	p = a->places[PLACE_ON_CPU] ? a->places[PLACE_ON_CPU] : &none;
 	walls_write_time(c, p, p->reason, now_ns, wall_untold(t->cpu_ns, a->told.cpu_ns));

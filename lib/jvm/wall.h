@@ -28,6 +28,7 @@
 
 enum {
 	WALL_LATE_NS = 2000000, WALL_NR_ARGS = 3, WALL_NR_CLASSES = 12, WALL_NR_DONE = 4,
+	WALL_NR_TICKS = 16,			/* a power of two */
 	WALL_NR_SITES = 8,
 	WALL_NR_PLACES = WALL_NR_CLASSES + WALL_NR_SITES,	/* what has totals of its own */
 	WALL_NR_WAKES = 1024,			/* a power of two */
@@ -148,6 +149,11 @@ struct wall_slot {
 		__u64 ns;		/* how long it was */
 	} done[WALL_NR_DONE];
 	__u64 nr_done;		/* the next is at its remainder */
+	/* What the thread had used of CPUs when their clocks last hit it: samples are looked at later. */
+	struct wall_tick {
+		__u64 time_ns, cpu_ns;
+	} ticks[WALL_NR_TICKS];
+	__u64 nr_ticks;		/* the next is at its remainder */
 	/* BPF's own */
 	__u64 identity;
 	__u64 exec_ns;		/* what the kernel had charged the thread when it lost a CPU last */

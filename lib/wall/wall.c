@@ -28,6 +28,7 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 {
 	struct wall_bpf_config config = {
 		.nr_slots = w->nr_slots, .all = o->all, .wakes = o->wakes,
+		.clock_share = MAX(o->clock_share, 1u),
 	};
 	const struct wall_syscall *call;
 	struct bpf_map *m;
@@ -420,6 +421,22 @@ const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_n
 		if (s->done[i].nr == block_nr)
 			return &s->done[i];
 	return NULL;
+}
+
+bool wall_cpu_at(const struct wall_slot *s, uint64_t time_ns, uint64_t *cpu_ns)
+{
+	enum { NEAR_NS = 50000 };	/* the BPF program runs when the kernel takes the sample */
+	size_t i;
+
+	for (i = 0; i < WALL_NR_TICKS; i++) {
+		uint64_t tick_ns = s->ticks[i].time_ns;
+
+		if (MAX(tick_ns, time_ns) - MIN(tick_ns, time_ns) < NEAR_NS && tick_ns >= s->born_ns) {
+			*cpu_ns = s->ticks[i].cpu_ns;
+			return true;
+		}
+	}
+	return false;
 }
 
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns)

@@ -25,6 +25,7 @@ struct wall_opts {
 	const int *tids;		/* threads, and what they will start */
 	size_t nr_tids;
 	uint64_t interval_ns;		/* without BPF: between looks; half as long is a long block */
+	uint32_t clock_share;		/* wall_filter() takes one in so many of a clock's hits; 0: all */
 };
 
 struct wall;
@@ -99,6 +100,12 @@ void wall_maps(const struct wall *w, struct wall_maps *m);
  * WALL_NR_CLASSES on, those of the site, when no other has it by now.
  */
 unsigned int wall_place(const struct wall_slot *s, uint32_t class, uint32_t site);
+
+/*
+ * What it had used of CPUs when a clock's sample of it was taken, at that time. False: it is not known any
+ * more, or there is no BPF.
+ */
+bool wall_cpu_at(const struct wall_slot *s, uint64_t time_ns, uint64_t *cpu_ns);
 
 /* What a thread did until a moment, all of it: the sum is that less born_ns. */
 struct wall_times {

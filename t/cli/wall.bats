@@ -42,6 +42,16 @@ skip_unless_bpf() {
 	done <truth
 }
 
+@test "wall: what a program computes between its waits is in the functions that do it" {
+	skip_unless_bpf
+	"$ARCPROF" record -q -e wall=4ms -o trace "$(workload steps)" 5
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --format folded | awk '
+	/;first;.*\[on CPU\] / { first += $NF }
+	/;second;.*\[on CPU\] / { second += $NF }
+	END { share = first / (first + second); print first, second, share; exit !(share > 0.62 && share < 0.80) }'
+}
+
 @test "wall: with a CPU clock beside it, each is what it is" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e cpu-clock,wall=20ms -o trace "$(workload waits)" 2 >truth

@@ -628,6 +628,26 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 /* ---- samples of a CPU's clock ---- */
 
+/* A program that does the same again in step with the clock would be hit at the same place always. */
+static __always_inline bool is_chosen(void)
+{
+	return config.clock_share < 2 || bpf_get_prandom_u32() % config.clock_share == 0;
+}
+
+/* It has the CPU, so no switch of it runs beside us. */
+static __always_inline void note_tick(struct wall_slot *s, __u64 now)
+{
+	struct wall_tick *tick = &s->ticks[s->nr_ticks & (WALL_NR_TICKS - 1)];
+
+	if (s->state != WALL_ON_CPU)		/* [4] */
+		return;
+	SEQ_STEP(s->seq);
+	tick->time_ns = now;
+	tick->cpu_ns = s->cpu_ns + (now - s->since_ns);
+	s->nr_ticks++;
+	SEQ_STEP(s->seq);
+}
+
 #ifdef WALL_TRAPS
 struct {			/* by its first thread: a process whose agent walks its samples */
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -704,15 +724,19 @@ int is_trapped(void *ctx)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct wall_slot *s = NULL;
-	__u32 idx = find(t, &s);
 	struct wall_trap *trap;
+	__u32 idx;
 
-	if (!can_trap() || !idx || !has_agent(t))
+	if (!can_trap() || !is_chosen())
+		return 0;
+	idx = find(t, &s);
+	if (!idx || !s || !has_agent(t))
 		return 0;
 	trap = bpf_map_lookup_elem(&wall_traps, &idx);
 	if (!trap)
 		return 0;
 	trap->time_ns = bpf_ktime_get_ns();
+	note_tick(s, trap->time_ns);
 	/* where the signal before is still on its way, that is for this sample, too */
 	bpf_task_work_schedule_resume_impl(t, &trap->work, &wall_traps, send_trap, NULL);
 	return 1;
@@ -738,7 +762,10 @@ int is_recorded(void *ctx)
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct wall_slot *s = NULL;
 
-	return find(t, &s) && !has_agent(t);
+	if (!is_chosen() || !find(t, &s) || !s || has_agent(t))
+		return 0;
+	note_tick(s, bpf_ktime_get_ns());
+	return 1;
 }
 
 /* ---- wake-ups ---- */
