@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/atomic.h"
 #include "base/buf.h"
@@ -68,15 +69,31 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 	}
 }
 
-static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
-		     struct err *e)
+/* What gzip made of a file that was so long: the last four bytes say how long. */
+static bool unpack(const char *gz, size_t len, struct buf *out)
+{
+	z_stream z = { .next_in = (unsigned char *)gz, .avail_in = len };
+	uint32_t size;
+	bool ok;
+
+	memcpy(&size, gz + len - sizeof(size), sizeof(size));
+	z.next_out = buf_room(out, size);
+	z.avail_out = size;
+	ok = inflateInit2(&z, 16 + MAX_WBITS) == Z_OK;
+	ok = ok && inflate(&z, Z_FINISH) == Z_STREAM_END;
+	inflateEnd(&z);
+	out->len = z.total_out;
+	return ok;
+}
+
+static int load_object(struct wall *w, const struct wall_opts *o, const struct buf *object, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_wall");
 	int r;
 
 	bpf_object__close(w->obj);
 	bpf_listen();
-	w->obj = bpf_object__open_mem(file, end - file, &opts);
+	w->obj = bpf_object__open_mem(object->data, object->len, &opts);
 	if (!w->obj)
 		return bpf_failed(e, errno, "the programs");
 	set_sizes(w, o);
@@ -85,6 +102,17 @@ static int load_file(struct wall *w, const struct wall_opts *o, const char *file
 		return r;
 	r = bpf_object__load(w->obj);
 	return r ? bpf_failed(e, -r, "loading the programs") : 0;
+}
+
+static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
+		     struct err *e)
+{
+	struct buf object = BUF_INIT;
+	int r = unpack(file, end - file, &object) ? load_object(w, o, &object, e) :
+						    err_set(e, EINVAL, "BPF: the programs are damaged");
+
+	buf_release(&object);
+	return r;
 }
 
 /* Where the kernel does not take what sends traps: without that. */
