@@ -103,7 +103,7 @@ attached() {
 }
 
 restless() {
-	"$ARCPROF" record -q -e cpu-clock,wall=1ms -o trace -- java -Xmx64m -cp "$CLASSES" Restless 2 1 >out
+	"$ARCPROF" record -q -e cpu-clock,wall=1ms -o trace -- java -Xmx64m -cp "$CLASSES" Restless 3 1 >out
 	[ "$(cat out)" = "sum 0" ]
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --metric wall --format folded >folded

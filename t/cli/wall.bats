@@ -44,7 +44,7 @@ skip_unless_bpf() {
 
 @test "wall: what a program computes between its waits is in the functions that do it" {
 	skip_unless_bpf
-	"$ARCPROF" record -q -e wall=4ms -o trace "$(workload steps)" 5
+	"$ARCPROF" record -q -e wall=4ms -o trace "$(workload steps)" 4
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --format folded | awk '
 	/;first;.*\[on CPU\] / { first += $NF }
