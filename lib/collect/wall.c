@@ -500,7 +500,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	/* it may seem to wait for a CPU, and have one: wall.bpf.c says why */
 	wall_times_over(&slot, &over);
 	p = account_set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
-	account_ran(c, a, &(struct ran){ s->thread, s->time_ns, nr, (struct frame *)frames }, t.cpu_ns);
+	account_ran(c, a, s->time_ns, t.cpu_ns);
 	a->told_ns = now_ns;
 	walls_write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
 }
@@ -605,8 +605,10 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 		struct account *a = account_of(w, i);
 		struct block block = a->block;
 
-		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns)
+		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns) {
+			a->nr_ran = 0;	/* their stacks are of this file */
 			continue;
+		}
 		account_tell(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
 			a->block = block;	/* it goes on, from now on */

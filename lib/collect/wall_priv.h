@@ -46,10 +46,8 @@ struct place {
 
 /* Where a thread ran, by a sample of a CPU's clock, until it gets its share of the time. */
 struct ran {
-	uint32_t thread;		/* of the trace */
 	uint64_t time_ns;
-	size_t nr;
-	struct frame *frames;		/* outermost first */
+	uint32_t thread, stack;		/* of the trace */
 };
 
 /* A block that was walked, and goes on as far as is known. */
@@ -77,7 +75,7 @@ struct account {			/* of a slot */
 	} sites[WALL_NR_SITES];		/* as the slot had them last */
 	struct block block;
 	struct place *places[NR_PLACES];
-	struct ran *ran;		/* [NR_RAN], NULL: none yet */
+	struct ran ran[NR_RAN];
 	size_t nr_ran;
 };
 
@@ -137,11 +135,11 @@ void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_n
 /* ---- accounts ---- */
 
 /*
- * A sample of a CPU's clock, and what the thread had used of CPUs by then. What it used since the sample
- * before is less where a part of that time was a wait, as it is for what comes first after one: so NR_RAN
- * samples share.
+ * It ran at PLACE_ON_CPU when a CPU's clock hit it at time_ns, and had used cpu_ns of CPUs by then. What it
+ * used since the hit before is less where a part of that time was a wait, as it is for what comes first
+ * after one: so NR_RAN of them share.
  */
-void account_ran(struct collect *c, struct account *a, const struct ran *r, uint64_t cpu_ns);
+void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns);
 
 /* Of that slot; it may not be used yet. Until the next call. */
 struct account *account_of(struct walls *w, uint32_t slot);

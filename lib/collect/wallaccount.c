@@ -48,16 +48,13 @@ static uint32_t file_of(struct collect *c, const char *name)
 	return *at;
 }
 
-void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
-		      uint64_t ns)
+/* The place for that reason, in the trace. */
+static uint32_t stack_of(struct collect *c, const struct place *p, uint32_t reason)
 {
-	struct rec_sample r = { .time_ns = time_ns, .thread = p->thread, .cpu = UINT16_MAX, .user = true };
 	struct walls *w = c->walls;
 	bool waits = reason == p->reason;
 	size_t nr = p->nr;
 
-	if (!ns)
-		return;
 	if (nr)
 		memcpy(w->stack, p->frames, nr * sizeof(*p->frames));
 	if (waits && p->nr_kernel)
@@ -66,8 +63,24 @@ void walls_write_time(struct collect *c, const struct place *p, uint32_t reason,
 	w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = reason };
 	if (waits && p->file)
 		w->stack[nr++] = (struct frame){ FRAME_NAMED, .function = p->file };
-	r.stack = trace_write_stack(c->w, w->stack, nr);
-	sources_weighed(c, w->source, ns, &r);
+	return trace_write_stack(c->w, w->stack, nr);
+}
+
+static void write_weighed(struct collect *c, const struct ran *at, uint64_t ns)
+{
+	struct rec_sample r = {
+		.time_ns = at->time_ns, .thread = at->thread, .stack = at->stack, .cpu = UINT16_MAX,
+		.user = true,
+	};
+
+	sources_weighed(c, c->walls->source, ns, &r);
+}
+
+void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
+		      uint64_t ns)
+{
+	if (ns)
+		write_weighed(c, &(struct ran){ time_ns, p->thread, stack_of(c, p, reason) }, ns);
 }
 
 void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake)
@@ -132,11 +145,6 @@ void account_forget_places(struct account *a)
 		free_place(a->places[i]);
 		a->places[i] = NULL;
 	}
-	for (i = 0; i < a->nr_ran; i++)
-		free(a->ran[i].frames);
-	free(a->ran);
-	a->ran = NULL;
-	a->nr_ran = 0;
 }
 
 static struct waker find_waker(struct collect *c, uint32_t who, uint64_t time_ns)
@@ -237,31 +245,22 @@ static void share_out(struct collect *c, struct account *a, uint64_t cpu_ns)
 	size_t i;
 
 	for (i = 0; i < a->nr_ran; i++) {
-		struct ran *r = &a->ran[i];
-		struct place p = { .thread = r->thread, .nr = r->nr, .frames = r->frames };
-
 		ns = left / (a->nr_ran - i);
 		left -= ns;
-		walls_write_time(c, &p, c->walls->on_cpu, r->time_ns, ns);
-		free(r->frames);
+		if (ns)
+			write_weighed(c, &a->ran[i], ns);
 	}
 	if (a->nr_ran)
 		a->told.cpu_ns = MAX(a->told.cpu_ns, cpu_ns);
 	a->nr_ran = 0;
 }
 
-void account_ran(struct collect *c, struct account *a, const struct ran *r, uint64_t cpu_ns)
+/* The stack is written now, while all of it has names. */
+void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns)
 {
-	struct ran *new;
+	const struct place *p = a->places[PLACE_ON_CPU];
 
-	if (!a->ran)
-		a->ran = xcalloc(NR_RAN, sizeof(*a->ran));
-	new = &a->ran[a->nr_ran++];
-	*new = *r;
-	new->nr = MIN(r->nr, (size_t)MAX_FRAMES);
-	new->frames = xmalloc((new->nr + 1) * sizeof(*new->frames));
-	if (new->nr)
-		memcpy(new->frames, r->frames, new->nr * sizeof(*new->frames));
+	a->ran[a->nr_ran++] = (struct ran){ time_ns, p->thread, stack_of(c, p, p->reason) };
 	if (a->nr_ran == NR_RAN)
 		share_out(c, a, cpu_ns);
 }

@@ -60,7 +60,6 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 
 	if (traps)
 		bpf_map__set_max_entries(traps, w->nr_slots);
-
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
 		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, of_slots[i]), w->nr_slots);
 	if (o->wakes) {
