@@ -107,7 +107,7 @@ in_segments() {
 }
 
 beside() {
-	"$ARCPROF" record --segment 400ms -e cpu-clock,alloc=16k,live=4k -o seg java -Xmx256m -cp "$CLASSES" \
+	"$ARCPROF" record --segment 400ms -e cpu-clock,alloc=16k,live=4k -o seg java -Xmn8m -Xmx256m -cp "$CLASSES" \
 		-Dseconds=1 -Dgarbage=60 -Dleak=600000 Survivors >truth 2>err
 	in_segments
 	"$ARCPROF" report -i trace --check

@@ -89,8 +89,8 @@ start_up() {
 
 null_checks() {
 	FLAGS=
-	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 20000
-	[ "$(cat out)" = 10000 ]
+	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 60000
+	[ "$(cat out)" = 30000 ]
 	"$BUILD/t/tools/edges" -s 5 trace classes.bin
 	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
 	local all through

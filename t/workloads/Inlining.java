@@ -11,8 +11,12 @@ public class Inlining {
 		return state >>> 8;
 	}
 
+	private int half(int a) {
+		return a >> 1;
+	}
+
 	private int mix(int a, int b) {
-		return a * 31 + (b ^ a);
+		return half(half(a)) * 31 + (b ^ a);
 	}
 
 	private int small(int n) {
