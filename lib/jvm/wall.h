@@ -129,7 +129,7 @@ struct wall_slot {
 	struct wall_regs regs;
 	__u32 class;		/* enum wall_class, of the block */
 	__u32 site;		/* of the block, as wall_site_id(); 0: none, it counts for its class */
-	__u32 pad;
+	__u32 woken_early;	/* BPF's own: a wake-up came while it was not blocked */
 	__u32 waker;		/* who ended the last block: a tid, or an enum wall_waker */
 	/* CLOCK_MONOTONIC */
 	__u64 since_ns;		/* of the state; after a block (WALL_RUNNABLE) still of the block */

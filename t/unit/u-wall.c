@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -364,6 +366,126 @@ TEST(wall_accounts_for_threads_old_and_new)
 	wall_close(w);
 	close(fds[1]);
 	pthread_join(old, NULL);
+}
+
+/* ---- a wake-up that comes while the thread goes to sleep ---- */
+
+enum { NODS = 400 };
+
+static struct {
+	uint32_t goes, wakes, over;	/* the round; a futex */
+	uint32_t tid;
+} nodding;
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* What is of a batch waits for the CPU whenever it is woken. */
+static void *nod(void *fd)
+{
+	const struct sched_param none = { 0 };
+	uint32_t i;
+
+	stay_on(0);
+	sched_setscheduler(0, SCHED_BATCH, &none);
+	store_release(&nodding.tid, (uint32_t)syscall(SYS_gettid));
+	for (i = 1; i <= NODS; i++) {
+		store_release(&nodding.goes, i);
+		while (load_acquire(&nodding.wakes) < i)
+			syscall(SYS_futex, &nodding.wakes, FUTEX_WAIT, i - 1, NULL, NULL, 0);
+	}
+	store_release(&nodding.over, 1);
+	return stay(fd);
+}
+
+/* Each a bit later than the one before: there is no telling when it will be on its way. */
+static void wake_nodding(void)
+{
+	enum { STEP_NS = 7, LATEST_NS = 2000 };
+	uint64_t then;
+	uint32_t i;
+
+	for (i = 1; i <= NODS; i++) {
+		while (load_acquire(&nodding.goes) < i)
+			;
+		for (then = clock_mono_ns() + i * STEP_NS % LATEST_NS; clock_mono_ns() < then;)
+			;
+		store_release(&nodding.wakes, i);
+		syscall(SYS_futex, &nodding.wakes, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+static uint64_t delay_by_kernel(uint32_t tid)
+{
+	unsigned long long ran, waited = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/schedstat", tid);
+	f = fopen(path, "r");
+	CHECK(f && fscanf(f, "%llu %llu", &ran, &waited) == 2);
+	fclose(f);
+	return waited;
+}
+
+static uint64_t delay_by_slot(struct wall *w, uint32_t tid)
+{
+	struct wall_times t;
+	struct wall_slot s;
+	uint64_t all;
+	size_t i;
+
+	CHECK(find_slot(w, tid, &s));
+	wall_times_at(&s, clock_mono_ns(), &t);
+	for (i = 0, all = t.preempted_ns; i < WALL_NR_PLACES; i++)
+		all += t.queued_ns[i];
+	return all;
+}
+
+TEST(wall_sees_who_is_woken_while_it_goes_to_sleep)
+{
+	int pid = getpid(), fds[2], rival;
+	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };
+	uint64_t by_kernel, by_slot;
+	pthread_t t;
+	struct wall *w;
+	struct err e;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 || !wall_counts_delays())
+		unit_skip("one CPU, or a kernel that does not count delays");
+	rival = fork();
+	if (!rival) {
+		stay_on(0);
+		for (;;)
+			;
+	}
+	stay_on(1);
+	if (pipe(fds) || wall_open(&w, &o, &e)) {
+		kill(rival, SIGKILL);
+		unit_skip(e.msg);
+	}
+	pthread_create(&t, NULL, nod, &fds[0]);
+	wake_nodding();
+	while (!load_acquire(&nodding.over))
+		;
+	nap(NULL);
+	by_kernel = delay_by_kernel(nodding.tid);
+	by_slot = delay_by_slot(w, nodding.tid);
+	kill(rival, SIGKILL);
+	printf("# waited for a CPU: %.1f ms, by the kernel %.1f ms\n", by_slot / 1e6, by_kernel / 1e6);
+	CHECK(by_kernel > NODS * 100000ull);
+	/* the kernel counts from when the CPU has taken it up, which may be another than the waker's */
+	CHECK(by_slot > by_kernel / 100 * 99 && by_slot < by_kernel / 100 * 102 + NODS * 20000ull);
+	wall_close(w);
+	close(fds[1]);
+	pthread_join(t, NULL);
+	waitpid(rival, NULL, 0);
 }
 
 /* ---- traps ---- */

@@ -5,8 +5,8 @@
  * Who writes a slot when:
  *  [1] leave() and enter() run with the lock of a run queue, one after the other for a thread;
  *  [2] woken() runs on any CPU, and writes woken_ns, waker and state only, and only when leave() was through:
- *      the state is the last that leave() writes.  A waker that was earlier than that comes again
- *      as sched_wakeup, which follows the switch;
+ *      the state is the last that leave() writes.  A waker that was earlier than that leaves a note, and
+ *      enter() puts it right: the thread cannot run before its waker is through;
  *  [3] an exit is no end: a thread still blocks after sched_process_exit.  Its last switch is the one with
  *      TASK_DEAD, or, when its number was given away before that, the birth of the next with that
  *      number;
@@ -32,6 +32,7 @@
 enum {
 	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
 	STATE_DEAD = 0x80,
+	STATE_WAKING = 0x200,
 	STATE_FROZEN = 0x8000,
 	KTHREAD = 0x00200000,		/* PF_KTHREAD */
 	LOW_NUMBERS = 1 << 16,
@@ -224,7 +225,7 @@ static __always_inline void clear(struct wall_slot *s)
 	__u32 i;
 
 	s->cpu_ns = s->preempted_ns = s->nr_blocks = 0;
-	s->waker = 0;
+	s->waker = s->woken_early = 0;
 	s->woken_ns = s->nr_done = 0;
 #pragma unroll
 	for (i = 0; i < WALL_NR_DONE; i++)
@@ -374,11 +375,12 @@ static __always_inline __u32 new_site(struct wall_slot *s, __u64 key, __u64 now)
 static __always_inline __u32 site_of(struct wall_slot *s, __u64 now)
 {
 	__u64 key = s->regs.sp << 4 | (s->class & 15);
-	__u32 i;
+	__u32 i = (s->site - 1) & (WALL_NR_SITES - 1);	/* mostly it is where it was before */
 
-	for (i = 0; i < WALL_NR_SITES; i++)
-		if (s->sites[i].key == key)
-			break;
+	if (s->sites[i].key != key)
+		for (i = 0; i < WALL_NR_SITES; i++)
+			if (s->sites[i].key == key)
+				break;
 	if (i == WALL_NR_SITES)
 		i = new_site(s, key, now);
 	i &= WALL_NR_SITES - 1;
@@ -542,8 +544,9 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, struct tas
 /* The state before is over: the thread is on a CPU since then. */
 static __always_inline void go_on_cpu(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
 {
-	if (s->state == WALL_BLOCKED)	/* its wake-up was not seen */
-		s->woken_ns = now;
+	if (s->state == WALL_BLOCKED)	/* it was woken while it went to sleep, or nobody saw who woke it */
+		s->woken_ns = s->woken_early ? s->since_ns : now;
+	s->woken_early = 0;
 	if (s->block_nr & 1) {
 		end_block(s, idx, t, now);
 		SEQ_STEP(s->block_nr);
@@ -877,17 +880,21 @@ static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 	return 0;
 }
 
-/* ctx NULL: it is not on behalf of the waker. Who that is matters of blocks that are marked. */
+/* Who it is matters of blocks that are marked. */
 static __always_inline void woken(void *ctx, struct task_struct *t)
 {
 	struct wall_slot *s = NULL;
 	__u32 idx = find(t, &s);
 	__u64 *mark;
 
-	if (!idx || !s || s->state != WALL_BLOCKED)
+	if (!idx || !s)
 		return;
+	if (s->state != WALL_BLOCKED) {
+		s->woken_early = 1;	/* if it goes to sleep now; it may not */
+		return;
+	}
 	mark = bpf_map_lookup_elem(&wall_marks, &idx);
-	s->waker = ctx && mark && *mark == s->block_nr ? waker(ctx) : WALL_WAKER_UNKNOWN;
+	s->waker = mark && *mark == s->block_nr ? waker(ctx) : WALL_WAKER_UNKNOWN;
 	s->woken_ns = bpf_ktime_get_ns();
 	barrier();
 	*(volatile __u32 *)&s->state = WALL_RUNNABLE;
@@ -901,13 +908,6 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
 	woken(ctx, t);
-	return 0;
-}
-
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_wakeup, struct task_struct *t)
-{
-	woken(NULL, t);
 	return 0;
 }
 
@@ -957,7 +957,7 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 
 static __always_inline bool is_blocked(struct task_struct *t)
 {
-	if (t->on_cpu || !t->__state)
+	if (t->on_cpu || !t->__state || (t->__state & STATE_WAKING))
 		return false;
 	return !t->on_rq || (bpf_core_field_exists(((struct sched_entity *)NULL)->sched_delayed) &&
 			     t->se.sched_delayed);
