@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -377,13 +378,13 @@ static struct {
 	uint32_t tid;
 } nodding;
 
-static void stay_on(int cpu)
+static bool stay_on(int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* What is of a batch waits for the CPU whenever it is woken. */
@@ -430,7 +431,8 @@ static uint64_t delay_by_kernel(uint32_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%u/schedstat", tid);
 	f = fopen(path, "r");
 	CHECK(f && fscanf(f, "%llu %llu", &ran, &waited) == 2);
-	fclose(f);
+	if (f)
+		fclose(f);
 	return waited;
 }
 
@@ -457,19 +459,19 @@ TEST(wall_sees_who_is_woken_while_it_goes_to_sleep)
 	struct wall *w;
 	struct err e;
 
-	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 || !wall_counts_delays())
-		unit_skip("one CPU, or a kernel that does not count delays");
-	rival = fork();
+	if (!stay_on(0) || !stay_on(1) || !wall_counts_delays())
+		unit_skip("not both of two CPUs, or a kernel that does not count delays");
+	if (pipe(fds) || (rival = fork()) < 0)
+		unit_skip("no pipe or process");
 	if (!rival) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* however the test ends */
 		stay_on(0);
-		for (;;)
+		while (getppid() == pid)
 			;
+		_exit(0);
 	}
-	stay_on(1);
-	if (pipe(fds) || wall_open(&w, &o, &e)) {
-		kill(rival, SIGKILL);
+	if (wall_open(&w, &o, &e))
 		unit_skip(e.msg);
-	}
 	pthread_create(&t, NULL, nod, &fds[0]);
 	wake_nodding();
 	while (!load_acquire(&nodding.over))
@@ -543,6 +545,8 @@ TEST(wall_sends_traps_to_those_who_handle_them)
 
 	trapped = mmap(NULL, sizeof(*trapped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
+	if (pid < 0)
+		unit_skip("no process");
 	if (!pid)
 		_exit(have_traps());
 	if (wall_open(&w, &o, &e) || !(filter = wall_trap_filter(w))) {
