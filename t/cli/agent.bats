@@ -138,7 +138,8 @@ one_at_a_time() {
 	grep -qE '^arcprof: app.journal: its limit is reached, [0-9]+ records are lost$' err
 	arcprof report --log app.journal >log
 	grep -qE '^not recorded: [0-9]+ records of the journal: it had reached its limit' log
-	head -c 60000 app.journal >cut
+	# behind the descriptions of stubs, of which there are twice as many where the CPU has AVX-512
+	head -c 400000 app.journal >cut
 	arcprof report --xprof --metric alloc cut
 	[ "$(rows cut log=thread-start ",main,[0-9]+,main,")" -eq 1 ]
 	# not closed: its end in the header is 0
