@@ -168,6 +168,14 @@ static void label_moment(struct collect *c, const char *when)
 	trace_writer_keep(c->w, true);
 }
 
+/* When the next turn is to begin at the latest; 0: at no time. */
+static uint64_t turn_due_ns(const struct collect *c)
+{
+	uint64_t look = walls_due_ns(c), due = segments_turn_ns(c, switches_due_ns(c));
+
+	return look && (!due || look < due) ? look : due;
+}
+
 /* Sampling starts: now, or after --delay. */
 static void begin(struct run *r)
 {
@@ -189,6 +197,7 @@ static void begin(struct run *r)
 	segments_begin(c, c->begun_ns);
 	switches_begin_walls(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
+	r->loop.turn_ns = turn_due_ns(c);
 }
 
 static void on_due(void *ctx)
@@ -338,7 +347,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	flight_turn(r->c, now_ns);
 	forget_turn(r->c, now_ns);
 	footprints_turn(r->c, now_ns);
-	r->loop.turn_ns = segments_turn_ns(r->c, switches_due_ns(r->c));
+	r->loop.turn_ns = turn_due_ns(r->c);
 	tell_status(r);
 }
 
@@ -375,8 +384,6 @@ static int open_loop(struct run *r, struct err *e)
 		return ret;
 	if (c->o->callflow.layout.flags & CALLFLOW_EVENTS)
 		r->loop.most_ms = EVENTS_POLL_MS;
-	if (c->walls)
-		r->loop.most_ms = MIN(r->loop.most_ms, walls_most_ms(c));
 	if (c->o->watcher)
 		r->loop.most_ms = MIN(r->loop.most_ms, (int)c->o->watcher->most_ms);
 	if (c->o->watcher && c->o->watcher->fd >= 0)

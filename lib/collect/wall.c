@@ -286,16 +286,26 @@ static void look_at_new(struct collect *c, uint64_t before_ns)
 	}
 }
 
+/* To the next look: between half the interval and one and a half, so that no program is in step with us. */
+static uint64_t pause_ns(struct walls *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->interval_ns / 2 + w->random % w->interval_ns;
+}
+
 void walls_turn(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	uint64_t before;
 
-	if (!w || !w->on || now_ns < w->look_ns + w->interval_ns)
+	if (!w || !w->on || now_ns < w->due_ns)
 		return;
 	before = w->look_ns;
 	catch_up(c);
 	w->look_ns = now_ns;
+	w->due_ns = now_ns + pause_ns(w);
 	wall_look(w->wall, now_ns);
 	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
 	look_at_all_late(c);
@@ -528,6 +538,7 @@ static void look_again(struct collect *c, uint64_t now_ns)
 	struct walls *w = c->walls;
 
 	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
+	w->due_ns = 0;
 	walls_turn(c, now_ns);
 	/* there is no later */
 	allow_walks(w, UINT64_MAX);
@@ -544,6 +555,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		return;
 	w->on = true;
 	w->look_ns = 0;
+	w->due_ns = now_ns + pause_ns(w);
 	catch_up(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr && w->no_bpf; i++)
@@ -679,6 +691,7 @@ int walls_open(struct collect *c, struct err *e)
 	while (w->clock < o->ev.nr_events && !o->ev.events[w->clock].clock)
 		w->clock++;
 	w->interval_ns = o->sources[source].interval;
+	w->random = clock_mono_ns() | 1;
 	opts.interval_ns = w->interval_ns;
 	opts.clock_share = clock_share(w);
 	r = wall_open(&w->wall, &opts, e);
@@ -727,7 +740,7 @@ void walls_close(struct collect *c)
 	c->walls = NULL;
 }
 
-int walls_most_ms(const struct collect *c)
+uint64_t walls_due_ns(const struct collect *c)
 {
-	return c->walls ? (int)MIN(c->walls->interval_ns / 1000000, 1000ull) : 0;
+	return c->walls && c->walls->on ? c->walls->due_ns : 0;
 }

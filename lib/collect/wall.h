@@ -81,7 +81,7 @@ bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /* Those of processes that are no key of procs are needed no more. */
 void walls_forget(struct collect *c, const struct map *procs);
-/* How long the loop may wait between two turns; 0: as it likes. */
-int walls_most_ms(const struct collect *c);
+/* When the next look is due; 0: at no time. */
+uint64_t walls_due_ns(const struct collect *c);
 
 #endif

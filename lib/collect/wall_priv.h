@@ -84,7 +84,8 @@ struct walls {
 	size_t source;			/* of the recording's */
 	struct wallwakes *wakes;	/* NULL: not asked for */
 	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
-	uint64_t interval_ns, look_ns;
+	uint64_t interval_ns, look_ns, due_ns;	/* the last look, and the next */
+	uint64_t random;
 	bool on;
 	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */

@@ -42,6 +42,19 @@ skip_unless_bpf() {
 	done <truth
 }
 
+@test "wall: no program is in step with the looks" {
+	skip_unless_bpf
+	local got
+	# a turn of it is 48 ms; looks at equal distances saw no wait_rare in one of two to four runs
+	for _ in {1..8}; do
+		"$ARCPROF" record -q -e wall=10ms -o trace "$(workload places)" 1 >truth
+		"$ARCPROF" report -i trace --xprof --format json >prof
+		got=$(jq '[.rows[] | select(.name == "wait_rare") | .cum[0]] | add // 0 | . / 1e6 | floor' prof)
+		echo "$got of $(tail -n 1 truth)"
+		[ "$got" -ge 40 ]
+	done
+}
+
 @test "wall: what a program computes between its waits is in the functions that do it" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall=4ms -o trace "$(workload steps)" 4
