@@ -223,8 +223,7 @@ record_until_true() {
 	# in per mille, from one measurement to the next
 	spread=$(awk -F '\t' '/cpu precise/ { print $7 }' "$XDG_DATA_HOME/arcprof/calibration")
 	for program in steps callers; do
-		steps "$program"
-		marks_are_true
+		record_until_true "$program"
 		[ "$(awk '$1 == "s30" || $1 == "s60" || $1 == "s120" { print $3 }' off | sort -u)" = true ]
 		echo "spread $spread"
 		record_until_true "$program" --precise-time || {
