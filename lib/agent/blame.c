@@ -23,6 +23,7 @@
 #include "agent/stack.h"
 #include "agent/sys.h"
 #include "agent/vm.h"
+#include "base/chance.h"
 
 enum {
 	MAX_LOCKS = 64, MAX_WAITS = 1024, MAX_FRAMES = STACK_MAX_FRAMES,
@@ -324,11 +325,7 @@ static uint64_t pause_ns(uint64_t spent_ns, uint32_t nr_idle)
 		least = at.interval_ns * LONGEST;
 	if (least < spent_ns * MOST_SHARE)
 		least = spent_ns * MOST_SHARE;
-
-	at.random ^= at.random << 13;
-	at.random ^= at.random >> 7;
-	at.random ^= at.random << 17;
-	ns = mean / 2 + at.random % mean;
+	ns = chance_around(&at.random, mean);
 	return ns < least ? least : ns;
 }
 

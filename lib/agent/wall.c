@@ -19,6 +19,7 @@
 #include "agent/vm.h"
 #include "agent/walk.h"
 #include "agent/wall.h"
+#include "base/chance.h"
 
 enum {
 	MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000,
@@ -258,10 +259,7 @@ static uint64_t pause_ns(uint64_t spent_ns)
 {
 	uint64_t ns;
 
-	at.random ^= at.random << 13;
-	at.random ^= at.random >> 7;
-	at.random ^= at.random << 17;
-	ns = at.interval_ns / 2 + at.random % at.interval_ns;
+	ns = chance_around(&at.random, at.interval_ns);
 	if (ns < spent_ns * SHARE)
 		ns = spent_ns * SHARE;
 	return ns < MAX_PAUSE_NS ? ns : MAX_PAUSE_NS;

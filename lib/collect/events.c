@@ -215,7 +215,6 @@ static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *o
 	ev->filter_fd = walls_filter(c);
 	ev->trap_filter_fd = ev->filter_fd ? walls_trap_filter(c) : 0;
 	ev->side_of_all = ev->filter_fd;
-	ev->filter_share = ev->filter_fd ? walls_clock_share(c) : 1;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
 	ev->filter_fd = ev->trap_filter_fd = 0;

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/chance.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/evset.h"
 #include "pmu/probe.h"
@@ -204,6 +206,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	s->sched_rings = s->sample_rings + s->nr_sampled;
 	for (i = 0; i < s->nr_rings; i++)
 		s->rings[i].fd = -1;
+	s->random = clock_mono_ns() | 1;
 	s->tells_lost = kernel_tells_lost();
 	r = kernel_or_user(s, target, e);
 	if (!r)
@@ -382,10 +385,10 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
 	a.exclude_idle = filter != 0;
-	if (filter && !a.freq)
-		a.sample_period = MAX(a.sample_period / s->conf.filter_share, 1ull);
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
+		if (filter && s->conf.rates[ev].period)
+			a.sample_period = chance_around(&s->random, s->conf.rates[ev].period);
 		fd = perf_open_on(&a, on, s->sampled[cpu]);
 		if (fd < 0 && errno == ESRCH)
 			return -ESRCH;
@@ -435,6 +438,23 @@ void evset_enable(struct evsets *s, uint32_t number, bool on)
 
 		ioctl(set->fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 	}
+}
+
+void evsets_vary_periods(struct evsets *s)
+{
+	enum { TURNS = 8 };
+	size_t set, i;
+
+	s->turn = (s->turn + 1) % TURNS;
+	for (set = 0; set < s->nr_sets && s->conf.filter_fd; set++)
+		for (i = s->turn; i < s->sets[set].nr_fds; i += TURNS) {
+			uint64_t period = s->conf.rates[event_of(s, i)].period;
+
+			if (!period)
+				continue;
+			period = chance_around(&s->random, period);
+			ioctl(s->sets[set].fds[i], PERF_EVENT_IOC_PERIOD, &period);
+		}
 }
 
 void evset_close(struct evsets *s, uint32_t number)

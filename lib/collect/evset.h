@@ -72,7 +72,6 @@ struct evconf {
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
-	uint32_t filter_share;		/* these take one in so many of what the clock hits */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };
@@ -92,6 +91,8 @@ struct evsets {
 	uint64_t *counts;		/* [nr_events]: what closed sets had counted */
 	/* [nr_events]: stays disabled where a set is enabled; the caller's. Not in LATENT sets. */
 	bool *off;
+	uint64_t random;		/* of their periods, where samples of CPUs are filtered */
+	uint32_t turn;			/* whose turn it is to get another */
 	bool tells_lost;		/* PERF_FORMAT_LOST, since Linux 6.0 */
 	uint64_t nr_lost;		/* samples of closed sets that found their ring full */
 	struct evset *sets;		/* [number - 1] */
@@ -130,6 +131,11 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind);
 int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struct err *e);
 int evset_add_on(struct evsets *s, uint32_t set, struct ev_target on, bool start_on_exec, struct err *e);
 void evset_enable(struct evsets *s, uint32_t set, bool on);
+/*
+ * Some of the clocks whose samples are filtered get another period, between half of what was asked for and
+ * one and a half: all of them do once in eight calls. No program is in step with such a clock.
+ */
+void evsets_vary_periods(struct evsets *s);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/area.h"
+#include "base/chance.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/java.h"
@@ -41,18 +42,6 @@ int walls_filter(const struct collect *c)
 	if (!c->walls || o->ev.nr_events != o->ev.nr_aside || o->system_wide || o->nr_tids || o->sched)
 		return 0;
 	return wall_filter(c->walls->wall);
-}
-
-static uint32_t clock_share(const struct walls *w)
-{
-	enum { MOST = 8, HIT_NS = 2000000 };
-
-	return MIN(MAX(w->interval_ns / HIT_NS, 1ull), (unsigned long long)MOST);
-}
-
-uint32_t walls_clock_share(const struct collect *c)
-{
-	return clock_share(c->walls);
 }
 
 /* Agents are not told which event it is: the only one. */
@@ -286,15 +275,6 @@ static void look_at_new(struct collect *c, uint64_t before_ns)
 	}
 }
 
-/* To the next look: between half the interval and one and a half, so that no program is in step with us. */
-static uint64_t pause_ns(struct walls *w)
-{
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 7;
-	w->random ^= w->random << 17;
-	return w->interval_ns / 2 + w->random % w->interval_ns;
-}
-
 void walls_turn(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
@@ -305,7 +285,8 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	before = w->look_ns;
 	catch_up(c);
 	w->look_ns = now_ns;
-	w->due_ns = now_ns + pause_ns(w);
+	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);	/* no program is in step with us */
+	evsets_vary_periods(&c->ev);
 	wall_look(w->wall, now_ns);
 	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
 	look_at_all_late(c);
@@ -555,7 +536,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		return;
 	w->on = true;
 	w->look_ns = 0;
-	w->due_ns = now_ns + pause_ns(w);
+	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);
 	catch_up(c);
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr && w->no_bpf; i++)
@@ -693,7 +674,6 @@ int walls_open(struct collect *c, struct err *e)
 	w->interval_ns = o->sources[source].interval;
 	w->random = clock_mono_ns() | 1;
 	opts.interval_ns = w->interval_ns;
-	opts.clock_share = clock_share(w);
 	r = wall_open(&w->wall, &opts, e);
 	if (r && !o->system_wide) {
 		w->no_bpf = xstrdup(e->msg);

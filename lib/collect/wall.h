@@ -36,8 +36,6 @@ void walls_close(struct collect *c);
 struct wall *walls_switches(const struct collect *c);
 /* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
 int walls_filter(const struct collect *c);
-/* Of what the clock hits it takes one in so many, by chance: the clock is to be that much faster. */
-uint32_t walls_clock_share(const struct collect *c);
 /* One that lets through those of JVMs, and has their agents walk them; 0: none. */
 int walls_trap_filter(const struct collect *c);
 /* The process has such an agent. False: it cannot be known to that program. */

@@ -29,7 +29,6 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 {
 	struct wall_bpf_config config = {
 		.nr_slots = w->nr_slots, .all = o->all, .wakes = o->wakes,
-		.clock_share = MAX(o->clock_share, 1u),
 	};
 	const struct wall_syscall *call;
 	struct bpf_map *m;

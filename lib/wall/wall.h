@@ -25,7 +25,6 @@ struct wall_opts {
 	const int *tids;		/* threads, and what they will start */
 	size_t nr_tids;
 	uint64_t interval_ns;		/* without BPF: between looks; half as long is a long block */
-	uint32_t clock_share;		/* wall_filter() takes one in so many of a clock's hits; 0: all */
 };
 
 struct wall;

@@ -60,7 +60,7 @@ load ../lib
 	echo "$missing"
 	[ -z "$missing" ]
 	! grep -L 'SPDX-License-Identifier: MIT' lib/agent/*.[ch] lib/agent/*/*.[ch] lib/callflow/*.[ch] \
-		lib/callflow/*/*.[ch] lib/classfile/*.[ch] lib/base/atomic.h \
+		lib/callflow/*/*.[ch] lib/classfile/*.[ch] lib/base/atomic.h lib/base/chance.h \
 		lib/hookit/*.[ch] lib/jvm/proto.h 2>/dev/null | grep .
 }
 

@@ -631,12 +631,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 /* ---- samples of a CPU's clock ---- */
 
-/* A program that does the same again in step with the clock would be hit at the same place always. */
-static __always_inline bool is_chosen(void)
-{
-	return config.clock_share < 2 || bpf_get_prandom_u32() % config.clock_share == 0;
-}
-
 /* It has the CPU, so no switch of it runs beside us. */
 static __always_inline void note_tick(struct wall_slot *s, __u64 now)
 {
@@ -730,7 +724,7 @@ int is_trapped(void *ctx)
 	struct wall_trap *trap;
 	__u32 idx;
 
-	if (!can_trap() || !is_chosen())
+	if (!can_trap())
 		return 0;
 	idx = find(t, &s);
 	if (!idx || !s || !has_agent(t))
@@ -765,7 +759,7 @@ int is_recorded(void *ctx)
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct wall_slot *s = NULL;
 
-	if (!is_chosen() || !find(t, &s) || !s || has_agent(t))
+	if (!find(t, &s) || !s || has_agent(t))
 		return 0;
 	note_tick(s, bpf_ktime_get_ns());
 	return 1;
