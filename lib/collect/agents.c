@@ -50,18 +50,26 @@ static void split_set(struct collect *c, uint32_t old)
 		evset_enable(&c->ev, awake, true);
 }
 
-/* Sets that sample threads of the process, each once. */
+/*
+ * Sets that sample threads of the process, or may when one executes a program. Which these are is settled
+ * before the first is split: the threads of each are in another then, which is none of them.
+ */
 static void hand_over(struct collect *c, struct proc *p)
 {
+	const size_t nr_sets = c->ev.nr_sets;
+	bool *wanted = xcalloc(nr_sets + 1, sizeof(*wanted));
 	size_t i;
 
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		const struct thread *th = c->tasks.threads[i];
 
-		if (!th->dead && th->proc == p && th->evset && !c->ev.sets[th->evset - 1].closed &&
-		    c->ev.sets[th->evset - 1].kind != EVSET_TRAP)
-			split_set(c, th->evset);
+		if (!th->dead && th->proc == p && th->evset)
+			wanted[th->evset] = true;
 	}
+	for (i = 1; i <= nr_sets; i++)
+		if (wanted[i] && !c->ev.sets[i - 1].closed && c->ev.sets[i - 1].kind != EVSET_TRAP)
+			split_set(c, i);
+	free(wanted);
 }
 
 /*
