@@ -52,7 +52,7 @@ static void split_set(struct collect *c, uint32_t old)
 
 /*
  * Sets that sample threads of the process, or may when one executes a program. Which these are is settled
- * before the first is split: the threads of each are in another then, which is none of them.
+ * before the first is split: its threads are then in another, which is not to be split again.
  */
 static void hand_over(struct collect *c, struct proc *p)
 {
