@@ -138,7 +138,7 @@ one_at_a_time() {
 	grep -qE '^arcprof: app.journal: its limit is reached, [0-9]+ records are lost$' err
 	arcprof report --log app.journal >log
 	grep -qE '^not recorded: [0-9]+ records of the journal: it had reached its limit' log
-	# behind the descriptions of stubs, of which there are twice as many where the CPU has AVX-512
+	# behind the code that the JVM generates first, which is twice as much where the CPU has AVX-512
 	head -c 400000 app.journal >cut
 	arcprof report --xprof --metric alloc cut
 	[ "$(rows cut log=thread-start ",main,[0-9]+,main,")" -eq 1 ]

@@ -412,6 +412,36 @@ threads_are_late() {
 	on_each_jdk 24 threads_are_late
 }
 
+threads_start_meanwhile() {
+	local threads calls
+	java -cp "$CLASSES" Starts 1500 >out 2>err 3>&- &
+	LIVE=$!
+	for ((i = 0; i < 300; i++)); do
+		grep -q half out && break
+		sleep 0.05
+	done
+	strace -f -qq -c -e trace=perf_event_open -o calls "$ARCPROF" record -q -e cpu -p "$LIVE" -d 1 -o trace 3>&-
+	threads=$(awk '$1 == "Threads:" { print $2 }' "/proc/$LIVE/status")
+	calls=$(awk '$NF == "perf_event_open" { print $4 }' calls)
+	kill -KILL "$LIVE"
+	wait "$LIVE" || true
+	LIVE=
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	# per CPU: one that samples, one asleep until an exec, and what both replace
+	echo "$calls events for $threads threads"
+	[ "$threads" -gt 800 ]
+	[ "$calls" -gt 800 ]
+	[ "$calls" -lt $((threads * $(nproc) * 8)) ]
+}
+
+# bats test_tags=stored
+@test "attach: what a JVM's threads need is opened once, also for those that start meanwhile" {
+	skip_unless_perf
+	skip_unless_root
+	skip_unless_command strace
+	on_each_jdk threads_start_meanwhile
+}
+
 # A JVM that listens already while it starts, and waits in VMStart until somebody has come.
 is_early() {
 	gcc -shared -fPIC -I "$JAVA_HOME/include" -I "$JAVA_HOME/include/linux" -x c -o early.so - <<-'C'
