@@ -421,18 +421,31 @@ bool tracee_trail(struct stepper *s, struct tracee *t)
 	return t->on_trail;
 }
 
+/*
+ * Was it one of our breakpoints, or the program's own trap?  KVM before Linux 6.14 can give DR6 back as it
+ * was at an earlier trap; the kernel then says "a step" where it was a breakpoint.  A program that steps
+ * itself has the trap flag set.
+ */
+static bool is_breakpoint(int tid, const struct user_regs *u)
+{
+	siginfo_t si;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0)
+		return false;
+	return si.si_code == TRAP_HWBKPT || (si.si_code == TRAP_TRACE && !u->trap_flag);
+}
+
 bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
 {
 	const struct trail *trail = &t->trail;
 	struct user_regs u;
-	siginfo_t si;
 	bool hit;
 	int i, nr;
 
 	t->on_trail = false;
 	if (user_regs_get(t->tid, &u))
 		return false;
-	hit = trapped && !ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) && si.si_code == TRAP_HWBKPT;
+	hit = trapped && is_breakpoint(t->tid, &u);
 	nr = trail_passed(trail, u.pc, hit);
 	for (i = 0; i < nr; i++) {
 		t->pc = trail->at[i].pc;
