@@ -300,19 +300,20 @@ callgrind() {
 }
 
 @test "itrace: a program outlives arcprof's death, whenever that is" {
-	local i p
+	local i p killed=0
 	for i in 1 2 3 4 5; do
 		"$ARCPROF" itrace -o trace -- "$BIN/busy" >out 2>/dev/null 3>&- &
 		p=$!
-		sleep 0.$((RANDOM % 4))$((RANDOM % 10))
-		kill -9 $p
-		wait $p || true
+		sleep 0.$((RANDOM % 2))$((RANDOM % 10))
+		kill -9 $p 2>/dev/null || true	# a quick machine may be done
+		wait $p || [ $? -ne 137 ] || killed=$((killed + 1))
 		for _ in $(seq 200); do
 			! grep -q . out || break
 			sleep 0.05
 		done
 		[ "$(cat out)" = done ]
 	done
+	[ $killed -gt 0 ]
 }
 
 @test "itrace: a running process is traced, let go, and runs on" {
