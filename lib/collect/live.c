@@ -435,7 +435,7 @@ static double write_living(struct collect *c, const struct lives *l)
 		s = sample_of(c, l, o);
 		x = keptstacks_at(&l->stacks, o->context);
 		if (!c->sources.standing)
-			stack_count_marks(c, x->frames, x->nr_frames - 1);
+			stack_count_marks(c, stack_marks(x->frames, x->nr_frames - 1));
 		sources_survived(c, (double)o->size / p, 1 / p, &s);
 	}
 	return unknown;

@@ -173,15 +173,14 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	bool on = switches_perf(c, s->event, s->time_ns);
 	bool wanted = !on || filters_want_perf(c, s->event, s->thread, s->time_ns);
 
-	if (wanted) {
-		stack_count_marks(c, frames, nr);
+	if (wanted)
 		agents_keep_code(c, frames, nr);
-	}
 	walls_cpu_sample(c, th, s, frames, nr);
 	if (!on || !wanted) {
 		c->switches.nr_dropped += !s->event;
 		return;
 	}
+	stack_count_marks(c, stack_marks(frames, nr));
 	s->stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, s);
 	collect_count_sample(c, s->event);

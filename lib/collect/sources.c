@@ -523,7 +523,7 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
 	    !filters_want_source(c, i, thread, s->leaf ? leaf_function(c, j, s) : 0, s->time_ns))
 		return 0;
 	if (s->event != JVM_SOURCE_LIVE)
-		stack_count_marks(c, frames, nr);
+		stack_count_marks(c, stack_marks(frames, nr));
 	if (s->leaf || s->event == JVM_SOURCE_MEMORY || s->event == JVM_SOURCE_LOCK)
 		frames[nr++] = (struct frame){ FRAME_NAMED, .function = leaf_function(c, j, s) };
 	if (s->event == JVM_SOURCE_LIVE) {
@@ -614,17 +614,18 @@ size_t sources_find(const struct collect *c, const char *name)
 	return i;
 }
 
-void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)
+bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)
 {
 	struct rec_sample r = *s;
 
 	if (!filters_want_source(c, i, s->thread, 0, s->time_ns))
-		return;
+		return false;
 	r.event = event_of(c, i);
 	r.weight = weight;
 	trace_write_sample(c->w, &r);
 	add_weight(c, r.event, weight);
 	count_sample(c, i);
+	return true;
 }
 
 static uint32_t new_function(struct collect *c, enum function_kind kind, const char *text)

@@ -132,8 +132,11 @@ void sources_stand(struct collect *c, bool on);
 bool sources_keep_threads(const struct collect *c);
 /* The index of a source by its name; nr_sources when it is not to be recorded. */
 size_t sources_find(const struct collect *c, const char *name);
-/* A sample of source i that weighs as much as it says; s has all but event and weight. */
-void sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
+/*
+ * A sample of source i that weighs as much as it says; s has all but event and weight. False: a filter leaves
+ * it out.
+ */
+bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
 /* [[Ljava/lang/String; as agents write it, as Java does: java.lang.String[][] */
 void sources_class_name(struct buf *b, const char *s, size_t len);
 /* Why a thread waits, and for which file: new functions of the trace. */

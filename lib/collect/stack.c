@@ -326,16 +326,21 @@ size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pai
 	return nr + cut;
 }
 
-void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr)
+uint32_t stack_marks(const struct frame *frames, size_t nr)
 {
-	bool any = false;
+	uint32_t marks = 0;
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
-		if (frames[i].kind != FRAME_MARK)
-			continue;
-		c->res->nr_marks[frames[i].mark]++;
-		any = true;
-	}
-	c->res->nr_incomplete += any;
+	_Static_assert(MARK_NR <= 32, "a bit for each");
+	for (i = 0; i < nr; i++)
+		if (frames[i].kind == FRAME_MARK)
+			marks |= 1u << frames[i].mark;
+	return marks;
+}
+
+void stack_count_marks(struct collect *c, uint32_t marks)
+{
+	c->res->nr_incomplete += !!marks;
+	for (; marks; marks &= marks - 1)
+		c->res->nr_marks[__builtin_ctz(marks)]++;
 }

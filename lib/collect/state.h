@@ -123,7 +123,10 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
 /* Of what an agent has as pairs (struct jvm_blame), to c->frames, which has room for two more. */
 size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut);
-void stack_count_marks(struct collect *c, const struct frame *frames, size_t nr);
+/* The marks in it, as bits by enum frame_mark; 0: it is complete. */
+uint32_t stack_marks(const struct frame *frames, size_t nr);
+/* Of a sample that is written. */
+void stack_count_marks(struct collect *c, uint32_t marks);
 
 /* agents.c: the JVMs. */
 int agents_open(struct collect *c, struct err *e);

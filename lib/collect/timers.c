@@ -72,7 +72,7 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 		c->ev.counts[0] += r.weight;
 		return;
 	}
-	stack_count_marks(c, frames, nr);
+	stack_count_marks(c, stack_marks(frames, nr));
 	agents_keep_code(c, frames, nr);
 	r.stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, &r);

@@ -108,7 +108,6 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 		nr = wallstack_walk(c, th->proc, wall_slot_at(c->walls->wall, slot), s, c->frames);
 	if (!nr && s->class != WALL_CLASS_KERNEL)
 		return;
-	stack_count_marks(c, c->frames, nr);
 	wallstack_reason(s, &reason, &c->walls->file);
 	account_walked(c, a, s, &(struct walked){
 		.thread = a->thread, .reason = reason.data, .frames = c->frames, .nr = nr,
@@ -452,7 +451,6 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	then.syscall = v.syscall;
 	memcpy(then.args, v.args, sizeof(then.args));
 	java_reason(c, th->proc, &v, &then, &reason);
-	stack_count_marks(c, frames, nr);
 	account_walked(c, a, &then, &(struct walked){
 		.thread = thread, .reason = reason.data, .frames = frames, .nr = nr,
 		.look_ns = s->time_ns, .gap_ns = v.interval_ns });

@@ -38,6 +38,7 @@ struct place {
 	uint64_t set_ns;		/* when it was seen there */
 	size_t nr, alloc;
 	struct frame *frames;		/* outermost first */
+	uint32_t marks;			/* stack_marks() of them */
 	size_t nr_kernel;		/* 0: not known, or not yet */
 	struct frame kernel[WALL_NR_ADDRS];	/* beneath them */
 	uint32_t file;			/* a function of the trace; 0: none is known */
@@ -48,6 +49,7 @@ struct place {
 struct ran {
 	uint64_t time_ns;
 	uint32_t thread, stack;		/* of the trace */
+	uint32_t marks;			/* of the stack */
 };
 
 /* A block that was walked, and goes on as far as is known. */

@@ -73,14 +73,15 @@ static void write_weighed(struct collect *c, const struct ran *at, uint64_t ns)
 		.user = true,
 	};
 
-	sources_weighed(c, c->walls->source, ns, &r);
+	if (sources_weighed(c, c->walls->source, ns, &r))
+		stack_count_marks(c, at->marks);
 }
 
 void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
 		      uint64_t ns)
 {
 	if (ns)
-		write_weighed(c, &(struct ran){ time_ns, p->thread, stack_of(c, p, reason) }, ns);
+		write_weighed(c, &(struct ran){ time_ns, p->thread, stack_of(c, p, reason), p->marks }, ns);
 }
 
 void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake)
@@ -121,6 +122,7 @@ struct place *account_set_place(struct account *a, unsigned int i, uint32_t thre
 	if (nr)
 		memcpy(p->frames, frames, nr * sizeof(*frames));
 	p->nr = nr;
+	p->marks = stack_marks(frames, nr);
 	p->thread = thread;
 	p->reason = reason;
 	p->set_ns = clock_mono_ns();
@@ -260,7 +262,7 @@ void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_
 {
 	const struct place *p = a->places[PLACE_ON_CPU];
 
-	a->ran[a->nr_ran++] = (struct ran){ time_ns, p->thread, stack_of(c, p, p->reason) };
+	a->ran[a->nr_ran++] = (struct ran){ time_ns, p->thread, stack_of(c, p, p->reason), p->marks };
 	if (a->nr_ran == NR_RAN)
 		share_out(c, a, cpu_ns);
 }

@@ -71,15 +71,17 @@ static void write_sample(struct collect *c, struct wallwakes *x, const struct re
 	struct rec_sample r = {
 		.time_ns = wake->time_ns, .thread = wake->waker, .cpu = UINT16_MAX, .user = true,
 	};
+	uint32_t marks;
 
 	if (nr)
 		memmove(x->frames, frames, nr * sizeof(*frames));
-	stack_count_marks(c, x->frames, nr);
 	if (!nr)
 		x->frames[nr++] = (struct frame){ FRAME_MARK, .mark = MARK_NO_USER_STACK };
+	marks = stack_marks(x->frames, nr);
 	x->frames[nr++] = (struct frame){ FRAME_NAMED, .function = wake->function };
 	r.stack = trace_write_stack(c->w, x->frames, nr);
-	sources_weighed(c, x->source, wake->weight, &r);
+	if (sources_weighed(c, x->source, wake->weight, &r))
+		stack_count_marks(c, marks);
 }
 
 /* Makes room; what waits for an answer is written without. */
