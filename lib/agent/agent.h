@@ -26,7 +26,7 @@ bool sample_off(void);
 struct walk *sample_new_walk(void);
 /*
  * A sample of another thread. wall: without reason and leaf, which are found. False: it could not be taken
- * now, or was lost.
+ * now, or there is no room; so it is to be tried again, and nothing is lost yet.
  */
 bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head,
 		    struct jvm_rec_wall *wall);

@@ -193,6 +193,13 @@ void ring_count_lost(struct jvm_ring *r)
 	add_relaxed(&r->lost, 1);
 }
 
+bool ring_is_half_full(struct jvm_ring *r)
+{
+	uint64_t tail = load_acquire(&r->tail);
+
+	return load_relaxed(&r->head) - tail >= out.ring_bytes / 2;
+}
+
 void *ring_reserve(struct jvm_ring *r, size_t size)
 {
 	return jvm_ring_reserve(r, out.ring_bytes, size);

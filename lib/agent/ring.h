@@ -44,6 +44,8 @@ struct jvm_ring *ring_of(int tid);
 void *ring_reserve(struct jvm_ring *r, size_t size);
 void ring_commit(void *rec, size_t size, enum jvm_rec_type type);
 void ring_count_lost(struct jvm_ring *r);
+/* Then what can be written later has to wait, and leaves the room to what cannot. */
+bool ring_is_half_full(struct jvm_ring *r);
 /* What the recorder knows of the thread whose stack ends there; false: nothing. */
 bool ring_root(uint64_t end, struct jvm_root *r);
 

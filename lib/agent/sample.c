@@ -205,7 +205,7 @@ static void note_code(struct walk *w)
 			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
 }
 
-/* wall: NULL, or of a thread that waits. False: there is no room. */
+/* wall: NULL, or of a thread that waits. False: there is no room, which is not counted here. */
 static bool write_sample(struct walk *w, const struct jvm_rec_sample *head, const struct jvm_rec_wall *wall)
 {
 	size_t size = size_record(w) + (wall ? sizeof(*wall) : 0);
@@ -213,10 +213,8 @@ static bool write_sample(struct walk *w, const struct jvm_rec_sample *head, cons
 	uint32_t i;
 	char *d;
 
-	if (!r) {
-		ring_count_lost(w->ring);
+	if (!r)
 		return false;
-	}
 	memcpy((char *)r + sizeof(r->h), (const char *)head + sizeof(r->h), sizeof(*r) - sizeof(r->h));
 	r->nr_frames = w->nr_frames;
 	r->nr_segments = w->nr_segments;
@@ -261,6 +259,8 @@ static bool end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 	leave_out_root(w);
 	head->vthread = cont_vthread(&w->thread, w->ring);
 	written = write_sample(w, head, NULL);
+	if (!written)
+		ring_count_lost(w->ring);
 	give_back(nr);
 	return written;
 }
@@ -296,6 +296,8 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 	};
 
 	w->ring = ring_of(head->tid);
+	if (ring_is_half_full(w->ring))		/* threads that have all blocked at once fill it */
+		return false;
 	w->no_room = false;
 	w->nr_frames = w->nr_segments = 0;
 	w->max_frames = pool.max_depth;

@@ -6,8 +6,8 @@
  * A look happens at a moment that has nothing to do with what threads do, so it hits a block with a
  * probability in proportion to its length; the interval before it goes with the sample. Looks take at most a
  * twentieth of the time: where there is more to walk they are further apart. But the first, which finds
- * all that wait already and has most names to learn, puts off no other: what the recorder misses for long
- * it walks itself, and knows no Java.
+ * all that wait already and has most names to learn, puts off no other, nor do those that go on with it
+ * because the ring had no room: what the recorder misses for long it walks itself, and knows no Java.
  */
 #include <linux/mman.h>
 
@@ -23,7 +23,7 @@
 
 enum {
 	MAX_SLOTS = 1 << 20, BEYOND = 512, SHARE = 20, MAX_WAIT_MS = 10000, MAX_PAUSE_NS = 1000000000,
-	AWAKE_NS = 1000000000, OFF_MS = 20,
+	AWAKE_NS = 1000000000, OFF_MS = 20, FIRST_NS = 2000000000,
 };
 
 static struct {
@@ -45,6 +45,8 @@ static struct {
 	uint64_t look_ns, last_ns;	/* when this look began, and the one before */
 	uint64_t random;
 	bool begun;			/* all slots were looked at, and nobody is to be looked at again */
+	bool crowded;			/* some were left out because of a full ring */
+	uint64_t first_ns;		/* when the first look began; 0: it is over */
 } at;
 
 static uint32_t on, running;
@@ -224,6 +226,7 @@ static void look(void)
 	bool again = false;
 	uint64_t mark;
 
+	at.crowded = false;
 	/* slots are taken one after the other, and stamped when they are */
 	for (i = 0; i < end && i < at.nr_slots; i++) {
 		if (load_relaxed(&at.stamps[i]))
@@ -234,10 +237,12 @@ static void look(void)
 			continue;
 		if (at.marks)
 			store_relaxed(&at.marks[i], mark);
-		if (visit(i))
+		if (visit(i)) {
 			at.walked[i] = mark;
-		else
-			again = true;
+			continue;
+		}
+		again = true;
+		at.crowded |= ring_is_half_full(at.walk->ring);
 	}
 	at.begun = !again;
 	at.wake_epoch = names_epoch();
@@ -277,13 +282,22 @@ static void wait_until_wanted(void)
 		ring_nap(OFF_MS * 1000000);
 	at.begun = false;
 	memset(at.walked, 0, at.nr_slots * sizeof(*at.walked));
-	at.last_ns = sys_now();
+	at.first_ns = at.last_ns = sys_now();
+}
+
+/* Is what has just ended the first look, or a part of it? */
+static bool is_first(void)
+{
+	bool was = at.first_ns;
+
+	if (!at.crowded || at.look_ns - at.first_ns > FIRST_NS)
+		at.first_ns = 0;
+	return was;
 }
 
 static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	uint64_t spent_ns = 0, start_ns;
-	bool first = true;
 
 	/*
 	 * first this, then looked whether it is on: wall_off() does both in the other order. There may be
@@ -291,21 +305,18 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	 */
 	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
 		return;
-	at.last_ns = sys_now();
+	at.first_ns = at.last_ns = sys_now();
 	while (load_seq_cst(&on) && !log_closed()) {
 		ring_nap(pause_ns(spent_ns));
-		if (load_seq_cst(&on) && is_unwanted()) {
+		if (load_seq_cst(&on) && is_unwanted())
 			wait_until_wanted();
-			first = true;
-		}
 		if (!load_seq_cst(&on))
 			break;
 		start_ns = cpu_time();
 		at.look_ns = sys_now();
 		look();
 		at.last_ns = at.look_ns;
-		spent_ns = first ? 0 : cpu_time() - start_ns;
-		first = false;
+		spent_ns = is_first() ? 0 : cpu_time() - start_ns;
 	}
 	store_seq_cst(&running, 0);
 }

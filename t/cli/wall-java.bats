@@ -102,6 +102,36 @@ attached() {
 	on_each_jdk attached
 }
 
+complete() {	# the percentage of complete stacks in the line before
+	sed -n '1,/complete stacks/s/.*, \(> \)\{0,1\}\([0-9.]*\) % complete stacks.*/\2/p'
+}
+
+crowded() {
+	local pid
+	mkfifo in
+	java -cp "$CLASSES" Locks idle:4000 <in >out &
+	pid=$!
+	exec 8>in
+	until grep -qs ready out; do
+		sleep 0.1
+	done
+	"$ARCPROF" record -e wall -p "$pid" -d 2s -o trace 2>said
+	exec 8>&-
+	wait "$pid"
+	cat said
+	grep -q ', 0 lost, ' said
+	"$ARCPROF" report -i trace --metric wall >report
+	echo "$(complete <said) $(complete <report)" | awk '{ print; exit !($1 >= 99 && $1 - $2 < 0.11 && $2 - $1 < 0.11) }'
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	[ "$(grep -c ';idle [^;]*;.*;Locks.sleep;.*\[sleep\]' folded)" -ge 3960 ]
+	rm in
+}
+
+@test "wall: attached to a JVM with thousands of threads that wait, each has its stack and none is lost" {
+	skip_unless_wall
+	on_each_jdk crowded
+}
+
 restless() {
 	"$ARCPROF" record -q -e cpu-clock,wall=1ms -o trace -- java -Xmx64m -cp "$CLASSES" Restless 3 1 >out
 	[ "$(cat out)" = "sum 0" ]
