@@ -4,6 +4,11 @@
 # the recorder takes, in percent of the JVM's CPU time. The last column is the same ratio with no waits at
 # all (Mixed, which computes).
 #
+# How often such threads wait is chance, and differs between two runs by more than the cost. So next is a lock
+# that is handed over (Fair): it is waited for each time. "added" is what -e lock adds to a wait, in ns of CPU time;
+# -e gc has the agent, too, so what it takes to start is not in it; "at 100000" is the share of a CPU that so many
+# waits a second add.
+#
 # Then what --lock-exact adds to locking and unlocking with nobody else there, in ns of CPU time a pair, and that as a
 # ratio to the 40 that are allowed.
 #
@@ -67,6 +72,26 @@ for home in $(jdks); do
 		one_turn -cp "$CLASSES" Mixed 4 2
 	done
 	line none
+done
+
+with_cpu() {	# <event> <java arguments>: CPU seconds of the JVM
+	"$ARCPROF" record -q -e "$1" -o trace -- taskset -c 0 ./timed java "${@:2}" >/dev/null 2>/dev/null
+	awk '{ print $2 + $3 }' cpu
+}
+
+printf '\n%-4s %-12s %8s %12s\n' JDK handed-over added 'at 100000'
+for home in $(jdks); do
+	use_jdk "$home" || exit 1
+	javac -d fair "$TOP/t/perf/Fair.java" || exit 1
+	for ((i = 0; i < turns; i++)); do
+		base=$(with_cpu gc -cp fair Fair 600000 4)
+		with=$(with_cpu lock -cp fair Fair 600000 4)
+		n=$("$ARCPROF" report -i trace --locks --format json | jq '.source.waits')
+		echo "$base $with $n" | awk '{ print 1e9 * ($2 - $1) / $3 }'
+	done | sort -n | awk -v jdk="$JDK" '
+		{ ns[NR] = $1 }
+		END { m = ns[int((NR + 1) / 2)]
+		      printf "%-4s %-12s %8.0f %10.1f %%\n", jdk, "lock", m, m * 100000 / 1e7 }'
 done
 
 printf '\n%-4s %-12s %8s %8s %8s %6s\n' JDK pair ns counted added ratio

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 arcprof=$PWD/build/arcprof
 cost=$PWD/build/t/perf/ptt-cost
 threads=${1:-10000}
+make -s build/arcprof build/t/perf/ptt-cost >/dev/null || exit 1
 dir=$(mktemp -d)
 trap 'kill $idle 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
