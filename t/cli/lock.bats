@@ -63,10 +63,11 @@ on_platform_threads() {
 	# getting the monitor back is no part of it
 	[ "$(locks 'LockWaits$Monitor' wait wait_ns)" -le "$TRUE_NS" ]
 	[ "$(locks 'LockWaits$Monitor' wait wait_ns)" -ge 180000000 ]
-	waits condition p 3 60 1000
-	[ "$(locks "$CONDITION" park slow)" -ge 180 ]
+	# so long that it does not end before the thread parks
+	waits condition p 3 20 10000
+	[ "$(locks "$CONDITION" park slow)" -ge 60 ]
 	[ "$(locks "$CONDITION" park wait_ns)" -le "$TRUE_NS" ]
-	[ "$(locks "$CONDITION" park wait_ns)" -ge 180000000 ]
+	[ "$(locks "$CONDITION" park wait_ns)" -ge 600000000 ]
 }
 
 @test "lock: waits of platform threads take as long as the program says" {
@@ -81,8 +82,8 @@ on_virtual_threads() {
 	[ "$(locks "$SYNC" lock waiters)" -ge 2 ]
 	waits wait v 3 60 1000
 	within "$(locks 'LockWaits$Monitor' wait slow)" "$TRUE_N" 1
-	waits condition v 3 60 1000
-	[ "$(locks "$CONDITION" park slow)" -ge 180 ]
+	waits condition v 3 20 10000
+	[ "$(locks "$CONDITION" park slow)" -ge 60 ]
 	[ "$(locks "$CONDITION" park wait_ns)" -le "$TRUE_NS" ]
 }
 
