@@ -55,6 +55,18 @@ agrees() {
 	}' got truth
 }
 
+# ran_in_burn <ms>: of ./trace: the CPU time of the program "spin" is what it printed, and is in its function burn().
+ran_in_burn() {
+	"$ARCPROF" report -q -i trace --check >check || { grep -v '^ok' check; return 1; }
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	awk -v want="$1" '
+	/^spin \[pid.*\[on CPU\] [0-9]+$/ { all += $NF / 1e6; burn += /;burn;/ ? $NF / 1e6 : 0 }
+	END {
+		printf "spin %.1f ms on CPUs, of it burn %.1f; it says %.1f, and it was loaded before\n", all, burn, want
+		exit all < want * 0.95 || all > want + 25 || burn < want * 0.75
+	}' folded
+}
+
 # Of t/workloads/Waits.java and its like:
 
 # by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.

@@ -419,6 +419,16 @@ struct thread *tasks_any(struct tasks *t, int tid)
 	return at == MAP_NONE ? NULL : t->threads[at];
 }
 
+struct thread *tasks_at(struct tasks *t, int tid, uint64_t time_ns)
+{
+	struct thread *th = tasks_any(t, tid), *next = NULL;
+
+	for (; th && th->born_ns > time_ns; th = th->older)
+		next = th;
+	/* of what began before it was heard of, the beginning is known too late */
+	return th && (!next || !th->dead || time_ns < th->dead_ns) ? th : next;
+}
+
 /* A number in /proc/PID/status; fallback when it cannot be read. */
 static int status_number(int pid, const char *key, int fallback)
 {

@@ -130,7 +130,12 @@ struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t t
 
 /* The latest thread with that number, whichever process it belongs to, also one that has ended; or NULL. */
 struct thread *tasks_any(struct tasks *t, int tid);
-/* The same, made from /proc when it was not known. */
+/*
+ * Return the thread that had the number at that time; if none is known, the first that had it afterwards, or
+ * else the latest; or NULL.
+ */
+struct thread *tasks_at(struct tasks *t, int tid, uint64_t time_ns);
+/* The latest thread with that number, made from /proc when it was not known. */
 struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
 
 /*

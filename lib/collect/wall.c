@@ -71,17 +71,20 @@ static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_s
 
 /* ---- looks ---- */
 
-/* NULL: the command is not there yet, only what will become it. */
+/*
+ * Return the thread whose account this is: the one that had the slot's number when the slot began. NULL: the
+ * command is not there yet, only what will become it.
+ */
 static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
 				const struct wall_slot *s)
 {
-	struct thread *th = tasks_any(&c->tasks, s->tid);
+	struct thread *th = tasks_at(&c->tasks, s->tid, s->born_ns);
 
 	if (!th || th->proc->pid != (int)s->pid)
 		th = tasks_get(&c->tasks, s->pid, s->tid, c->walls->look_ns);
 	if (!c->o->start_ns && (int)s->pid == c->child_pid && !th->proc->execed)
 		return NULL;
-	/* an exec: what goes on since a later time is not the old program's */
+	/* an exec that left the slot as it is: what goes on since a later time is not the old program's */
 	if (a->thread && a->thread != th->id)
 		account_settle(c, a, s, th->born_ns);
 	a->thread = th->id;
@@ -290,6 +293,7 @@ void walls_turn(struct collect *c, uint64_t now_ns)
 	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
 	look_at_all_late(c);
 	look_at_new(c, before);
+	w->looked_ns = now_ns;
 	look_at_left(c);
 	if (w->wakes)
 		wallwakes_turn(c, w->wakes, now_ns);
@@ -461,6 +465,49 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 		account_finish_block(c, a, &now);
 }
 
+/* Is it the slot of that thread? Then th has it from now on, and the slot an account. */
+static bool link_slot(struct collect *c, const struct thread *th, uint32_t slot)
+{
+	struct walls *w = c->walls;
+	struct account *a;
+	struct wall_slot s;
+
+	if (!read_slot(w, slot, &s) || s.state == WALL_FREE || (int)s.tid != th->tid ||
+	    s.born_ns < w->beginning_ns)
+		return false;
+	a = account_of(w, slot);
+	if (account_given_back(a, &s))
+		return false;
+	if (!a->used || a->born_ns != s.born_ns)
+		account_begin(a, &s);
+	account_follow_sites(c, a, &s);
+	return thread_of(c, a, slot, &s) == th;
+}
+
+static struct account *linked_account(struct walls *w, const struct thread *th)
+{
+	struct account *a = th->wall ? account_of(w, th->wall) : NULL;
+
+	return a && a->used && a->thread == th->id ? a : NULL;
+}
+
+/*
+ * Return the account of a thread that runs. No look may have found its slot, as none has come since it
+ * began. A slot is stamped when it gets another thread, so only those stamped since the last look come into
+ * question.
+ */
+static struct account *account_of_running(struct collect *c, const struct thread *th)
+{
+	struct walls *w = c->walls;
+	struct account *a = linked_account(w, th);
+	uint32_t nr = wall_nr_used(w->wall), slot;
+
+	for (slot = 1; slot < nr && !a; slot++)
+		if (wall_is_new(wall_stamp_of(w->wall, slot), w->looked_ns) && link_slot(c, th, slot))
+			a = linked_account(w, th);
+	return a && a->born_ns >= w->beginning_ns ? a : NULL;
+}
+
 void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
 		      const struct frame *frames, size_t nr)
 {
@@ -471,15 +518,17 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 	struct place *p;
 	uint64_t now_ns, cpu_ns;
 
-	if (!w || !w->on || !th->wall || s->event != w->clock || !switches_source(c, w->source, s->time_ns))
+	if (!w || !w->on || s->event != w->clock || !switches_source(c, w->source, s->time_ns))
 		return;
-	a = account_of(w, th->wall);
+	a = account_of_running(c, th);
+	if (!a)
+		return;
 	/*
 	 * before it is read: what a later look finds is not less. Without BPF the slot is of the sample's
 	 * time: the thread may have left the CPU since.
 	 */
 	now_ns = w->no_bpf ? s->time_ns : clock_mono_ns();
-	if (!a->used || a->thread != th->id || !wall_read(w->wall, th->wall, &slot))
+	if (!wall_read(w->wall, th->wall, &slot) || s->time_ns < slot.born_ns)
 		return;
 	wall_times_at(&slot, now_ns, &t);
 	wall_times_level(&t, &a->told);
@@ -533,9 +582,11 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	if (!w || w->on)
 		return;
 	w->on = true;
-	w->look_ns = 0;
+	w->look_ns = w->looked_ns = 0;
 	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);
+	w->beginning_ns = now_ns;
 	catch_up(c);
+	w->beginning_ns = 0;
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr && w->no_bpf; i++)
 		wall_cut(w->wall, i, now_ns);
@@ -543,6 +594,9 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 		struct account *a = account_of(w, i);
 
 		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || account_given_back(a, &s))
+			continue;
+		/* it has begun since, and samples of it have come already */
+		if (a->used && a->born_ns == s.born_ns && s.born_ns >= now_ns)
 			continue;
 		account_begin(a, &s);
 		a->from_ns = wall_moment(&s, now_ns);

@@ -87,8 +87,15 @@ struct walls {
 	struct wallwakes *wakes;	/* NULL: not asked for */
 	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
 	uint64_t interval_ns, look_ns, due_ns;	/* the last look, and the next */
+	uint64_t looked_ns;		/* when the last look began that has been at all slots */
 	uint64_t random;
 	bool on;
+	/*
+	 * While accounts begin: when that was. Until they have, only samples of threads that are younger
+	 * count.
+	 * 0: they have begun
+	 */
+	uint64_t beginning_ns;
 	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
 	struct account *accounts;	/* [alloc_accounts], by slot */

@@ -575,7 +575,9 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 
 void wall_execs(struct wall *w, int pid, uint64_t time_ns)
 {
-	uint32_t i;
+	struct thread *threads = w->switches->threads;
+	uint32_t i, slot = wall_slot_of(w, pid);
+	struct thread before = { .nr_past = 0 };
 
 	for (i = 1; i < w->control->next_slot; i++) {
 		const struct wall_slot *s = &w->switches->slots[i];
@@ -583,10 +585,19 @@ void wall_execs(struct wall *w, int pid, uint64_t time_ns)
 		if ((int)s->pid == pid && (int)s->tid != pid && s->own_tid)
 			wall_thread_ends(w, s->tid, time_ns);
 	}
-	if (wall_slot_of(w, pid))
-		return;
+	if (slot) {
+		wall_settle(w, slot);
+		before = threads[slot];
+	}
 	wall_thread_begins(w, pid, pid, time_ns);
 	wall_switch_in(w, pid, time_ns);
+	slot = wall_slot_of(w, pid);
+	if (!slot)
+		return;
+	/* the kernel goes on counting for the thread */
+	threads[slot].delay_ns = before.delay_ns;
+	threads[slot].preempted_ns += before.preempted_ns;
+	threads[slot].owed_ns = before.owed_ns;
 }
 
 bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct wall_block *b)

@@ -29,7 +29,10 @@ void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns);
 void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns);
 void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns);
 void wall_switch_in(struct wall *w, int tid, uint64_t time_ns);
-/* Of the threads of a process only the first is left, and may have been another before. */
+/*
+ * Of the threads of a process only the first is left, and may have been another before. It gets a new slot,
+ * so that each slot is of one program.
+ */
 void wall_execs(struct wall *w, int pid, uint64_t time_ns);
 /* A thread that is there already, as it is now; its records come from before that on. */
 void wall_thread_found(struct wall *w, int pid, int tid);

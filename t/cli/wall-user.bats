@@ -43,6 +43,19 @@ without_bpf() {
 	[[ $("$ARCPROF" report -i trace --threads --format json | jq -r '.source.refused[]') == *wakers* ]]
 }
 
+@test "wall: without BPF, a thread that never waits has its CPU time, below its own functions" {
+	skip_unless_perf
+	skip_unless_root
+	spin=$(workload spin)
+	for run in 1 2 3; do
+		without_bpf "$ARCPROF" record -q -e wall=1ms -o trace sh -c "exec $spin 60" >said
+		ran_in_burn "$(cat said)"
+		without_bpf taskset -c 0 "$ARCPROF" record -q -e wall=1ms -o trace \
+			taskset -c $(($(nproc) - 1)) "$spin" 60 >said
+		ran_in_burn "$(cat said)"
+	done
+}
+
 @test "wall: without BPF, 61 kinds of blocking calls return what they return without it, and not too early" {
 	prepare blocking
 	as_nobody out/blocking >without

@@ -752,10 +752,13 @@ TEST(wall_by_switches_has_no_gaps)
 	wall_close(w);
 }
 
-/* A thread that executes a program is the first from then on, and there are no others. */
+/* A thread that executes a program is the first from then on, there are no others, and its slot is new. */
 TEST(wall_by_switches_follows_exec)
 {
 	struct wall_opts o = { .nr_slots = 8 };
+	struct wall_slot s;
+	struct wall_times t;
+	uint32_t slot;
 	struct wall *w;
 	struct err e;
 
@@ -767,8 +770,15 @@ TEST(wall_by_switches_follows_exec)
 	CHECK_U64(wall_slot_of(w, NO_TID), 0);
 	CHECK_U64(state_of(w, NO_PID).state, WALL_ON_CPU);
 	CHECK_U64(state_of(w, NO_PID).born_ns, 1200);
-	wall_execs(w, NO_PID, 1300);		/* once more: it is the same thread */
-	CHECK_U64(state_of(w, NO_PID).born_ns, 1200);
+	slot = wall_slot_of(w, NO_PID);
+	wall_execs(w, NO_PID, 1300);
+	CHECK(wall_slot_of(w, NO_PID) != slot);
+	CHECK_U64(state_of(w, NO_PID).born_ns, 1300);
+	CHECK_U64(state_of(w, NO_PID).state, WALL_ON_CPU);
+	CHECK(wall_read(w, slot, &s));
+	CHECK_U64(s.state, WALL_GONE);
+	wall_times_at(&s, 2000, &t);
+	CHECK_U64(t.cpu_ns, 100);		/* the old program's, and no more */
 	wall_close(w);
 }
 

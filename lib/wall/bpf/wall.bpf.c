@@ -927,25 +927,40 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The agent is gone. A thread other than the first execs, and takes the first one's number. */
+/*
+ * Give the program that a thread has begun to execute a slot of its own, so that each slot is of one program
+ * and what each has used is exact. Tracepoints are called with preemption off, so no switch of the thread
+ * comes in between. Without a free slot it keeps the old one.
+ */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 {
-	__u32 tid = old_tid, *idx, low;
-	struct wall_slot *s;
+	__u32 tid = old_tid, *found, idx, old_idx;
+	struct wall_slot *old, *s;
+	__u64 now;
 
-	forget_agent(t);
-	if (t->pid == old_tid)
+	forget_agent(t);	/* it went with the old program */
+	found = bpf_map_lookup_elem(&wall_threads, &tid);
+	old = found ? slot_at(*found) : NULL;
+	if (!old || old->identity != identity(t))
 		return 0;
-	idx = bpf_map_lookup_elem(&wall_threads, &tid);
-	s = idx ? slot_at(*idx) : NULL;
-	if (!s || s->identity != identity(t))
-		return 0;
-	low = *idx;
-	bpf_map_delete_elem(&wall_threads, &tid);
-	s->tid = t->pid;
-	s->own_tid = own_number(t);
-	publish(s, low, bpf_ktime_get_ns());
+	old_idx = *found;
+	now = bpf_ktime_get_ns();
+	s = prepare(t, &idx, now);
+	if (s) {
+		*(volatile __u32 *)&s->state = WALL_ON_CPU;
+		SEQ_STEP(old->seq);
+		if (old->state == WALL_ON_CPU)
+			old->cpu_ns += now - old->since_ns;
+		retire(old, old_idx, now);
+		SEQ_STEP(old->seq);
+		publish(s, idx, now);
+	} else if (t->pid != old_tid) {		/* it takes the number of the first thread */
+		bpf_map_delete_elem(&wall_threads, &tid);
+		old->tid = t->pid;
+		old->own_tid = own_number(t);
+		publish(old, old_idx, now);
+	}
 	return 0;
 }
 
