@@ -29,7 +29,10 @@ WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-paramet
 -include $(if $(DEVELOPER),config.mak.dev)
 
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
-LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf -lz -lbz2 -llzma -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+# elfutils 0.192 needs zstd, and search trees of its own that Debian 13 leaves out of its static libraries: the linker
+# takes these from libeu.a only if nothing before has them.
+ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a) $(CROSS_LIBS)/libzstd.a),-lzstd)
+LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,-u,__wrap_dlopen,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
@@ -62,18 +65,19 @@ CROSS_COMPILE ?= aarch64-linux-gnu-
 CROSS_ROOT = build/arm64-root
 CC = $(CROSS_COMPILE)gcc
 BASE_CFLAGS += -isystem $(CROSS_ROOT)/usr/include
-LDFLAGS += -L$(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
+CROSS_LIBS = $(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
+LDFLAGS += -L$(CROSS_LIBS)
 NEEDS = | $(CROSS_ROOT)/complete
 endif
 
 # What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
-APART = lib/reader/nofiles.c lib/agent/% lib/preload/% lib/hookit/% lib/calibrate/trainer% lib/ptt/bpf/% \
+APART = lib/base/eusearch.c lib/reader/nofiles.c lib/agent/% lib/preload/% lib/hookit/% lib/calibrate/trainer% lib/ptt/bpf/% \
 	lib/wall/bpf/% lib/api/jni/%
 LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/%.o)
-DEPS = $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(BUILD)/arcprof.d
+DEPS = $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(BUILD)/arcprof.d $(BUILD)/lib/base/eusearch.d
 
 all: $(BUILD)/arcprof	# and more of what is installed: share/Makefile.inc
 
@@ -84,7 +88,10 @@ $(BUILD)/arcprof: $(BUILD)/arcprof.o $(CMD_OBJ) $(BUILD)/libarcprof-core.a $(EXT
 	$(call say,LD)$(CC) $(LINK) $(CFLAGS) $(LDFLAGS) -o $@ $(BUILD)/arcprof.o $(CMD_OBJ) $(EXTRA_OBJ) \
 		$(BUILD)/libarcprof-core.a $(NO_DLOPEN) $(LDLIBS_STATIC)
 
-$(BUILD)/libarcprof-core.a: $(LIB_OBJ)
+$(BUILD)/libarcprof-core.a: $(LIB_OBJ) | $(BUILD)/libeu.a
+	$(call say,AR)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/libeu.a: $(BUILD)/lib/base/eusearch.o
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/%.o: %.c $(NEEDS)

@@ -329,9 +329,9 @@ bool elf_text(uintptr_t base, uintptr_t *lo, uintptr_t *hi)
 	struct tables t;
 	int i, nr;
 
-	if (!find_tables(base, &t))
-		return false;
 	ph = program_headers(base, &nr);
+	if (!ph || !find_tables(base, &t))
+		return false;
 	*lo = UINTPTR_MAX;
 	*hi = 0;
 	for (i = 0; i < nr; i++) {

@@ -37,13 +37,18 @@ static void rewind_to(struct buf *b, size_t len)
 		b->data[len] = '\0';
 }
 
+static int demangle_until_enough(const char *name, struct output *o)
+{
+	if (setjmp(o->enough))
+		return -1;
+	return __gcclibcxx_demangle_callback(name, take_piece, o);
+}
+
 static int demangle_cpp(const char *name, struct buf *out)
 {
 	struct output o = { .out = out, .start = out->len };
-	int r = -1;
+	int r = demangle_until_enough(name, &o);
 
-	if (!setjmp(o.enough))
-		r = __gcclibcxx_demangle_callback(name, take_piece, &o);
 	if (r)
 		rewind_to(out, o.start);
 	return r;
