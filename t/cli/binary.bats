@@ -119,6 +119,30 @@ load ../lib
 	grep -qx 'hint: sudo apt-get install --no-install-recommends nosuch-package' out
 }
 
+@test "t/install: --list names what is missing, for the clang that is there, and nothing twice" {
+	mkdir -p tree/t bin
+	cp "$TOP/t/install" tree/t/
+	cat >tree/t/packages <<-'END'
+		test  there                 sh
+		test  nosuch-package        nosuch-command
+		test  nosuch-file?          /nosuch/file
+		test  rt-CLANG-dev          clang:rt.MACHINE.a
+		build nosuch-other          nosuch-other
+	END
+	printf '#!/bin/sh\necho "package known"\n' >bin/apt-cache
+	cat >bin/clang <<-'END'
+		#!/bin/sh
+		case $1 in
+		-dumpversion) echo 19.1.7 ;;
+		-print-file-name=*) echo "${1#*=}" ;;	# as clang says it of a file that it does not find
+		esac
+	END
+	chmod +x bin/*
+	[ "$(PATH=$PWD/bin:$PATH sh tree/t/install --list test)" = " nosuch-package nosuch-file rt-19-dev" ]
+	touch "tree/rt.$(uname -m).a"
+	[ "$(PATH=$PWD/bin:$PATH sh tree/t/install --list test)" = " nosuch-package nosuch-file" ]
+}
+
 @test "package: the Debian package depends on nothing and holds the binary" {
 	skip_unless_command dpkg-deb
 	deb=$(DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 make -s -C "$TOP" deb | tail -n 1)
