@@ -815,9 +815,12 @@ TEST(wall_by_switches_remembers_long_blocks)
 
 static void *sleep_for_ever(void *arg)
 {
+	sigset_t none;
+
+	sigemptyset(&none);
 	*(volatile int *)arg = syscall(SYS_gettid);
 	for (;;)
-		pause();
+		sigsuspend(&none);
 	return NULL;
 }
 
@@ -862,7 +865,7 @@ TEST(wall_by_switches_asks_the_kernel)
 
 	CHECK(!wall_open_switches(&w, &o, &e));
 	CHECK(!pthread_create(&thread, NULL, sleep_for_ever, (void *)&tid));
-	for (i = 0; i < 1000 && (r || s.syscall != SYS_pause); i++) {
+	for (i = 0; i < 1000 && (r || s.syscall != SYS_rt_sigsuspend); i++) {
 		usleep(1000);
 		s = (struct wall_slot){ .pid = getpid(), .tid = tid };
 		r = tid ? wall_ask_kernel(&s) : -EAGAIN;
