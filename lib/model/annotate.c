@@ -246,8 +246,7 @@ static bool is_selected(struct annotate *a, const struct rec_sample *r)
 
 	if (k->nr_events && (r->event >= k->nr_events || k->column_of[r->event]))
 		return false;
-	return r->time_ns >= a->window.reset_ns && window_has(&a->window, r->time_ns) &&
-	       select_number(a->o->cpus, r->cpu) && thread_wanted(a, r->thread);
+	return cut_in_window(&a->cut, r) && select_number(a->o->cpus, r->cpu) && thread_wanted(a, r->thread);
 }
 
 static void follow_epoch(struct annotate_epoch *x, const struct stack_epoch *ep)
@@ -274,6 +273,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 {
 	struct annotate *a = ctx;
 	struct annotate_epoch *x = &a->epoch;
+	struct rec_sample part;
 	bool kept;
 	size_t i;
 
@@ -285,7 +285,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		kept = filter_wants_sample(a->kept, &r[i], ep);
 		if (!is_selected(a, &r[i]))
 			continue;
-		if (!kept) {
+		if (!kept || !cut_sum(&a->cut, &r[i], &part)) {
 			a->nr_left_out += 1 + r[i].more;
 			continue;
 		}
@@ -446,6 +446,7 @@ int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, c
 		r = columns_of_samples(&a->events, x, &co, e);
 	if (!r)
 		r = filter_new(&a->kept, x, o->select->filter, t, e);
+	cut_init(&a->cut, x, &a->window, a->kept);
 	if (!r)
 		r = trace_read(t, &sink, a, e);
 	if (!r && !a->first_ns)

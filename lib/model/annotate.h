@@ -9,6 +9,7 @@
 #define MODEL_ANNOTATE_H
 
 #include "model/columns.h"
+#include "model/cut.h"
 #include "model/filter.h"
 #include "model/names.h"
 
@@ -27,6 +28,7 @@ struct annotate {
 	const struct annotate_opts *o;
 	struct event_columns events;
 	struct window window;
+	struct cut cut;
 	uint64_t n;			/* samples that were selected */
 	struct filter *kept;
 	uint64_t nr_left_out;		/* samples, by the filter */

@@ -178,9 +178,59 @@ static bool is_kept(struct events *v, const struct rec_event *r)
 	});
 }
 
+/* From when to when it was; what has no length, or none that is known, was a moment. */
+static bool bounds(const struct event *x, uint64_t *from_ns, uint64_t *to_ns)
+{
+	bool lasts = event_kinds[x->kind].lasts && x->duration_ns != EVENT_UNKNOWN && x->duration_ns;
+
+	*from_ns = x->time_ns;
+	*to_ns = x->time_ns + (lasts ? MIN(x->duration_ns, UINT64_MAX - x->time_ns) : 0);
+	return lasts;
+}
+
+static bool is_in_window(const struct events *v, const struct event *x)
+{
+	uint64_t from, to;
+
+	if (!bounds(x, &from, &to))
+		return window_has(&v->window, x->time_ns);
+	return from < v->window.to_ns && to > v->window.from_ns;
+}
+
+/* What is left of a part of an event: ns of it, from at_ns on, which moves on to the next part. */
+static uint64_t cut_part(const struct window *w, uint64_t *at_ns, uint64_t ns)
+{
+	uint64_t from = *at_ns, to = from + MIN(ns, UINT64_MAX - from);
+
+	*at_ns = to;
+	from = MAX(from, w->from_ns);
+	to = MIN(to, w->to_ns);
+	return to > from ? to - from : 0;
+}
+
+/* What lasts is cut at the ends of the window, and so are the parts of a safepoint, one after the other. */
+static void cut(const struct window *w, struct event *x)
+{
+	uint64_t from, to, at = x->time_ns, whole = x->duration_ns;
+
+	if (!bounds(x, &from, &to) || (from >= w->from_ns && to <= w->to_ns))
+		return;
+	x->time_ns = MAX(from, w->from_ns);
+	x->duration_ns = MIN(to, w->to_ns) - x->time_ns;
+	if (x->kind == EVENT_SAFEPOINT && x->values[0] != EVENT_UNKNOWN && x->values[1] != EVENT_UNKNOWN) {
+		x->values[0] = cut_part(w, &at, x->values[0]);
+		x->values[1] = cut_part(w, &at, x->values[1]);
+	}
+	if (x->kind == EVENT_CLASS_LOAD && x->values[0] != EVENT_UNKNOWN)
+		x->values[0] = (uint64_t)((unsigned __int128)x->values[0] * x->duration_ns / whole);
+}
+
 static enum event_shown how_shown(struct events *v, const struct rec_event *r, const struct event *x)
 {
-	if (!(v->o->kinds & 1u << r->kind) || !window_has(&v->window, r->time_ns) ||
+	/* when a load began is known in the end */
+	bool is_load = r->kind == EVENT_CLASS_LOAD;
+
+	if (!(v->o->kinds & 1u << r->kind) || (!is_load && !is_in_window(v, x)) ||
 	    (v->o->select && !is_selected(v, x)))
 		return EVENT_NOT_SELECTED;
 	return v->kept && !is_kept(v, r) ? EVENT_LEFT_OUT : EVENT_SHOWN;
@@ -301,9 +351,15 @@ static void finish_loads(struct events *v)
 	load_parts_join(&v->parts, v->list, v->nr);
 	load_parts_release(&v->parts);
 	for (i = 0; i < v->nr; i++) {
-		v->nr_left_out += v->list[i].shown == EVENT_LEFT_OUT;
-		if (v->list[i].shown == EVENT_SHOWN)
-			v->list[left++] = v->list[i];
+		struct event *x = &v->list[i];
+
+		if (!is_in_window(v, x))
+			continue;
+		v->nr_left_out += x->shown == EVENT_LEFT_OUT;
+		if (x->shown != EVENT_SHOWN)
+			continue;
+		cut(&v->window, x);
+		v->list[left++] = *x;
 	}
 	v->nr = left;
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "model/filter.h"
 
-/* From then on, phases are on or not: what the rules say of that. */
+/* From then on, phases are wanted or not; of one process each is unlike the one before, and later. */
 struct step {
 	uint64_t time_ns;
 	uint32_t proc;
@@ -27,6 +27,7 @@ struct filter {
 	struct rule_event events[EVENTS];
 	/* it counts what the event before it has the amount of; or charges somebody else */
 	bool counts[EVENTS], charges[EVENTS];
+	uint64_t lasting;		/* names_lasting_events() */
 	uint32_t nr_events;
 	struct {			/* the sample before, and whether its length was wanted */
 		uint64_t time_ns;
@@ -141,6 +142,21 @@ static void follow(struct active *a, const struct filter *f, const struct edge *
 
 static const struct rule_event any_event;
 
+static void add_step(struct filter *f, const struct step *x)
+{
+	bool none = rules_want_any(f->r, RULE_PHASE, &any_event, NULL, 0), before;
+
+	if (f->nr_steps && f->steps[f->nr_steps - 1].proc == x->proc &&
+	    f->steps[f->nr_steps - 1].time_ns == x->time_ns)
+		f->nr_steps--;
+	before = f->nr_steps && f->steps[f->nr_steps - 1].proc == x->proc ? f->steps[f->nr_steps - 1].want :
+									  none;
+	if (x->want == before)
+		return;
+	VEC_GROW(f->steps, f->nr_steps, f->alloc_steps);
+	f->steps[f->nr_steps++] = *x;
+}
+
 static void make_steps(struct filter *f)
 {
 	struct active a = { 0 };
@@ -154,10 +170,8 @@ static void make_steps(struct filter *f)
 		if (i && x->proc != x[-1].proc)
 			a.nr = 0;
 		follow(&a, f, x);
-		VEC_GROW(f->steps, f->nr_steps, f->alloc_steps);
-		f->steps[f->nr_steps++] = (struct step){
-			x->time_ns, x->proc, rules_want_any(f->r, RULE_PHASE, &any_event, a.names, a.nr),
-		};
+		add_step(f, &(struct step){
+			x->time_ns, x->proc, rules_want_any(f->r, RULE_PHASE, &any_event, a.names, a.nr) });
 	}
 	free(a.names);
 	free(a.ids);
@@ -165,13 +179,11 @@ static void make_steps(struct filter *f)
 	f->edges = NULL;
 }
 
-bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
+/* The first step of the process after that time, or where one would be. */
+static size_t step_after(const struct filter *f, uint32_t proc, uint64_t time_ns)
 {
-	size_t lo = 0, hi;
+	size_t lo = 0, hi = f->nr_steps;
 
-	if (!f || !has(f, RULE_PHASE))
-		return true;
-	hi = f->nr_steps;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const struct step *s = &f->steps[mid];
@@ -181,9 +193,55 @@ bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
 		else
 			hi = mid;
 	}
-	if (lo && f->steps[lo - 1].proc == proc)
-		return f->steps[lo - 1].want;
+	return lo;
+}
+
+/* Whether the time before that step is wanted. */
+static bool wants_before(const struct filter *f, uint32_t proc, size_t step)
+{
+	if (step && f->steps[step - 1].proc == proc)
+		return f->steps[step - 1].want;
 	return rules_want_any(f->r, RULE_PHASE, &any_event, NULL, 0);
+}
+
+bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
+{
+	if (!f || !has(f, RULE_PHASE))
+		return true;
+	return wants_before(f, proc, step_after(f, proc, time_ns));
+}
+
+static uint32_t proc_of(const struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+
+	return at == MAP_NONE ? 0 : x->threads[at].proc;
+}
+
+static bool is_step_of(const struct filter *f, uint32_t proc, size_t i)
+{
+	return i < f->nr_steps && f->steps[i].proc == proc;
+}
+
+bool filter_next_part(const struct filter *f, uint32_t thread, uint64_t *from_ns, uint64_t to_ns,
+		      uint64_t *end_ns)
+{
+	uint32_t proc;
+	size_t i;
+
+	*end_ns = to_ns;
+	if (!f || !has(f, RULE_PHASE) || *from_ns >= to_ns)
+		return *from_ns < to_ns;
+	proc = proc_of(f->names, thread);
+	i = step_after(f, proc, *from_ns);
+	if (!wants_before(f, proc, i)) {
+		if (!is_step_of(f, proc, i) || f->steps[i].time_ns >= to_ns)
+			return false;
+		*from_ns = f->steps[i++].time_ns;
+	}
+	if (is_step_of(f, proc, i))
+		*end_ns = MIN(to_ns, f->steps[i].time_ns);
+	return true;
 }
 
 /* ---- events by name ---- */
@@ -203,6 +261,7 @@ static void list_events(struct filter *f)
 {
 	const char *name;
 
+	f->lasting = names_lasting_events(f->names);
 	for (; f->nr_events < EVENTS && (name = names_event_of(f->names, f->nr_events)); f->nr_events++) {
 		if (!strcmp(name, "survived") || !strcmp(name, "freed"))
 			name = "live";
@@ -377,13 +436,6 @@ static uint32_t leaf_function(const struct rec_sample *r, const struct stack_epo
 	return frame->kind == FRAME_NAMED ? frame->function : 0;
 }
 
-static uint32_t proc_of(const struct names *x, uint32_t thread)
-{
-	uint32_t at = map_get(&x->thread_of, thread);
-
-	return at == MAP_NONE ? 0 : x->threads[at].proc;
-}
-
 bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep)
 {
 	uint32_t *known, leaf;
@@ -394,7 +446,8 @@ bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const str
 	if (*known == MAP_NONE)
 		*known = rules_want(f->r, RULE_EVENT, &f->events[r->event], NULL) &&
 			 wants_thread(f, &f->events[r->event], r->thread);
-	if (!*known || !filter_in_phases(f, proc_of(f->names, r->thread), r->time_ns))
+	if (!*known || (!(f->lasting >> r->event & 1) &&
+			!filter_in_phases(f, proc_of(f->names, r->thread), r->time_ns)))
 		return false;
 	leaf = has(f, RULE_CLASS) ? leaf_function(r, ep) : 0;
 	return (!leaf || wants_class(f, r->event, leaf)) && wants_length(f, r);
@@ -412,7 +465,8 @@ bool filter_wants_event(struct filter *f, const struct filter_event *x)
 {
 	if (!f)
 		return true;
-	if (!rules_want(f->r, RULE_EVENT, &x->event, NULL) || !filter_in_phases(f, x->proc, x->time_ns))
+	if (!rules_want(f->r, RULE_EVENT, &x->event, NULL) ||
+	    (!x->any_phase && !filter_in_phases(f, x->proc, x->time_ns)))
 		return false;
 	if (x->thread && !wants_thread(f, &x->event, x->thread))
 		return false;

@@ -23,7 +23,8 @@ void filter_free(struct filter *f);
 
 /*
  * To be asked of all samples, in their order: what counts waits goes by the sample before it. Of who is
- * charged for waits no rule about lengths keeps anything.
+ * charged for waits no rule about lengths keeps anything. Which phases a sample that lasts is in, cut_next()
+ * finds (model/cut.h).
  */
 bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep);
 /* Exact calls of a thread of the trace, whose name is a string of the model. */
@@ -33,11 +34,18 @@ bool filter_wants_calls(struct filter *f, uint32_t name, uint32_t thread, bool v
 struct filter_event {
 	struct rule_event event;
 	uint64_t time_ns, duration_ns;
+	bool any_phase;			/* which it is in is not asked here */
 	uint32_t proc, thread;		/* of the trace; thread 0: none */
 	const char *class_name;		/* NULL: none */
 };
 bool filter_wants_event(struct filter *f, const struct filter_event *x);
 /* Whether rules about phases keep what happens in that process then. */
 bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns);
+/*
+ * The first part of the time from *from_ns to to_ns that rules about phases keep of that thread: up to
+ * *end_ns. False: there is none.
+ */
+bool filter_next_part(const struct filter *f, uint32_t thread, uint64_t *from_ns, uint64_t to_ns,
+		      uint64_t *end_ns);
 
 #endif

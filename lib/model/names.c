@@ -469,6 +469,24 @@ const char *names_event_of(const struct names *x, uint32_t event)
 	return of ? of : source ? source : names_event(x, event, "");
 }
 
+uint64_t names_lasting_events(const struct names *x)
+{
+	static const char *const names[] = { "wall", "wakers", "lock", "blame" };
+	uint64_t lasting = 0;
+	const char *name, *unit;
+	uint32_t event;
+	size_t i;
+
+	for (event = 0; event < 64 && (name = names_event(x, event, "")); event++) {
+		unit = names_event(x, event, ".unit");
+		for (i = 0; i < ARRAY_SIZE(names) && strcmp(name, names[i]); i++)
+			;
+		if (i < ARRAY_SIZE(names) && unit && !strcmp(unit, "ns"))
+			lasting |= 1ull << event;
+	}
+	return names_label(x, "import") ? 0 : lasting;
+}
+
 static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct names *x = ctx;

@@ -231,6 +231,11 @@ const char *names_event(const struct names *x, uint32_t event, const char *what)
 uint32_t names_find_event(const struct names *x, const char *wanted);
 /* The event by which that one is recorded, or not: itself, or the first of its source. */
 const char *names_event_of(const struct names *x, uint32_t event);
+/*
+ * The events of samples that stand for the time before them, as long as they weigh, as bits: waits, and who
+ * is charged with them. Of imported profiles none is.
+ */
+uint64_t names_lasting_events(const struct names *x);
 /* How long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */

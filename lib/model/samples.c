@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/cut.h"
 #include "model/filter.h"
 #include "model/graft.h"
 #include "model/samples.h"
@@ -74,6 +75,7 @@ struct samples {
 	struct filter *filter;		/* NULL: there is none */
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
+	struct cut cut;
 	struct cpus cpus;
 	struct by_labels labels;
 	bool has_processes, has_threads;	/* the levels above functions that the trace knows */
@@ -116,7 +118,7 @@ static bool is_selected(const struct samples *s, const struct rec_sample *r)
 {
 	const struct cpus *c = &s->cpus;
 
-	return window_has(&s->window, r->time_ns) && (!c->nr || (r->cpu < c->nr && c->wanted[r->cpu]));
+	return !c->nr || (r->cpu < c->nr && c->wanted[r->cpu]);
 }
 
 static bool is_selected_label(struct samples *s, struct had had)
@@ -476,12 +478,57 @@ static struct had labels_of(const struct samples *s, const struct rec_sample *r)
 	};
 }
 
+/* The thread that was looked at last; with a graft which it is depends on the time. */
+struct last_thread {
+	bool known;
+	uint32_t number, index;
+};
+
+static uint32_t index_of(struct samples *s, struct last_thread *last, const struct rec_sample *r)
+{
+	if (!last->known || r->thread != last->number || s->graft)
+		*last = (struct last_thread){ true, r->thread, thread_index(s, r->thread, r->time_ns) };
+	return last->index;
+}
+
+static void take_part(struct samples *s, const struct rec_sample *part, uint32_t thread, int column,
+		      const struct stack_epoch *ep)
+{
+	uint32_t node = add_sample(s, part, thread, column, ep);
+
+	if (s->times && part->time_ns)
+		add_time(s, part, node, column);
+}
+
+/* What of it is in the window; which labels its thread had, its end says: who waits changes none. */
+static void take_sample(struct samples *s, const struct rec_sample *r, struct last_thread *last, int column,
+			bool wanted, const struct stack_epoch *ep)
+{
+	struct rec_sample part;
+	uint64_t at_ns = 0;
+	uint32_t thread;
+	struct had had;
+
+	if (!cut_in_window(&s->cut, r))
+		return;
+	if (!wanted || !cut_next(&s->cut, r, &at_ns, &part)) {
+		s->seen.nr_left_out += 1 + r->more;
+		return;
+	}
+	had = labels_of(s, r);
+	if (!is_selected_label(s, had))
+		return;
+	thread = labelled_index(s, index_of(s, last, r), had);
+	do {
+		take_part(s, &part, thread, column, ep);
+	} while (cut_next(&s->cut, r, &at_ns, &part));
+}
+
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
-	uint32_t thread = 0, number = 0, node;
-	struct had had;
-	bool known = false, wanted;
+	struct last_thread last = { 0 };
+	bool wanted;
 	int column;
 	size_t i;
 
@@ -496,23 +543,8 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 		if (!column)
 			s->seen.nr_read += 1 + r[i].more;
 		wanted = !s->filter || filter_wants_sample(s->filter, &r[i], ep);
-		if (column < 0 || !is_selected(s, &r[i]))
-			continue;
-		if (!wanted) {
-			s->seen.nr_left_out += 1 + r[i].more;
-			continue;
-		}
-		had = labels_of(s, &r[i]);
-		if (!is_selected_label(s, had))
-			continue;
-		if (!known || r[i].thread != number || s->graft) {
-			known = true;
-			number = r[i].thread;
-			thread = thread_index(s, number, r[i].time_ns);
-		}
-		node = add_sample(s, &r[i], labelled_index(s, thread, had), column, ep);
-		if (s->times && r[i].time_ns)
-			add_time(s, &r[i], node, column);
+		if (column >= 0 && is_selected(s, &r[i]))
+			take_sample(s, &r[i], &last, column, wanted, ep);
 	}
 	return 0;
 }
@@ -546,6 +578,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->times = o->times ? &x->m->times : NULL;
 	s->filter = o->filter;
 	s->window = *o->window;
+	cut_init(&s->cut, x, &s->window, s->filter);
 	/* where no thread has labels, and in trees of calls, the view selects processes */
 	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)
 		s->labels.select = o->labels;

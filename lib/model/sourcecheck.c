@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/cut.h"
 #include "model/merge.h"
 #include "model/sourcecheck.h"
 #include "trace/calls.h"
@@ -14,6 +15,7 @@ struct sums {
 	const struct model *m;
 	const struct opt_list *cpus;
 	struct window window;
+	struct cut cut;
 	int metric_of_event[EVENTS_MAX], metric_of_call[CALL_MAX_METRICS];
 	uint32_t nr_events;		/* that the trace names; 0: all samples are one metric */
 	const struct names *names;
@@ -74,6 +76,7 @@ static bool is_wanted(const struct window *w, uint64_t time_ns)
 static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct sums *s = ctx;
+	struct rec_sample part;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -81,14 +84,14 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 
 		if (r[i].event < s->nr_events)
 			metric = s->metric_of_event[r[i].event];
-		if (metric == NOT_SHOWN || !is_wanted(&s->window, r[i].time_ns) ||
-		    !select_number(s->cpus, r[i].cpu))
+		if (metric == NOT_SHOWN || !select_number(s->cpus, r[i].cpu) ||
+		    !cut_sum(&s->cut, &r[i], &part))
 			continue;
 		s->n[s->m->metrics[metric].source] += 1 + r[i].more;
 		if (s->nr_events && s->names->nr_recorded &&
 		    !names_recorded_at(s->names, s->switch_of[r[i].event], r[i].time_ns))
 			s->nr_outside[s->m->metrics[metric].source]++;
-		s->base[metric] += s->nr_events ? r[i].weight : 1;
+		s->base[metric] += s->nr_events ? part.weight : 1;
 	}
 	return 0;
 }
@@ -195,6 +198,7 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	memset(out, 0, m->nr_sources * sizeof(*out));
 	find_metrics(&s, x);
 	r = names_window(x, o->from_ns, o->to_ns, &s.window, e);
+	cut_init(&s.cut, x, &s.window, NULL);
 	if (!r)
 		r = trace_read(t, &sink, &s, e);
 	for (i = 0; i < m->nr_sources && !r; i++)

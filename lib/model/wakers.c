@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/filter.h"
+#include "model/cut.h"
 #include "model/wakers.h"
 
 /* Chains are followed for so many steps in all, and so many different ones are kept; then they are cut. */
@@ -15,7 +15,8 @@ struct wakers_wait {
 	uint64_t from_ns, to_ns;	/* equal: its length is not known */
 	uint64_t seen_ns;		/* when it was seen */
 	uint64_t weight;
-	bool selected;
+	/* what is selected of the weight, and when that was; 0: nothing */
+	uint64_t part_ns, part_from_ns, part_to_ns;
 };
 
 struct take {
@@ -23,6 +24,8 @@ struct take {
 	const struct selection *s;
 	struct filter *kept;
 	struct window w;
+	struct cut cut;
+	uint32_t wall;			/* the event of the waits */
 	uint32_t event;			/* of samples of wakers */
 	struct map wait_of;		/* wait_key() -> of waits */
 };
@@ -73,22 +76,42 @@ const char *wakers_kind(uint32_t kind)
 static bool is_kept(const struct take *t, const struct rec_wake *r)
 {
 	uint32_t at = map_get(&t->m->names.thread_of, r->thread);
-	bool kept = filter_wants_event(t->kept, &(struct filter_event){
-		.event = { "wall", NULL }, .time_ns = r->time_ns, .duration_ns = UINT64_MAX,
+
+	return filter_wants_event(t->kept, &(struct filter_event){
+		.event = { "wall", NULL }, .any_phase = true, .duration_ns = UINT64_MAX,
 		.proc = at == MAP_NONE ? 0 : t->m->names.threads[at].proc, .thread = r->thread,
 	});
-
-	t->m->nr_left_out += !kept;
-	return kept;
 }
 
-static bool selects(const struct take *t, const struct rec_wake *r)
+static bool selects(const struct take *t, const struct rec_sample *s)
 {
-	struct waker_thread th = wakers_thread(t->m, r->thread);
+	struct waker_thread th = wakers_thread(t->m, s->thread);
 
-	return window_has(&t->w, r->time_ns) && select_number(t->s->pids, th.pid) &&
+	return cut_in_window(&t->cut, s) && select_number(t->s->pids, th.pid) &&
 	       select_number(t->s->tids, th.tid) && select_name(t->s->comms, th.process) &&
-	       select_name(t->s->threads, th.name) && is_kept(t, r);
+	       select_name(t->s->threads, th.name);
+}
+
+/* What is selected of a wait is what is of its sample, which has the same time and weight. */
+static void select_part(const struct take *t, const struct rec_wake *r, struct wakers_wait *w)
+{
+	const struct rec_sample s = {
+		.time_ns = r->time_ns, .thread = r->thread, .weight = r->weight, .event = t->wall,
+	};
+	struct rec_sample part;
+	uint64_t at_ns = 0;
+
+	if (!selects(t, &s))
+		return;
+	if (!is_kept(t, r) || !cut_next(&t->cut, &s, &at_ns, &part)) {
+		t->m->nr_left_out++;
+		return;
+	}
+	w->part_from_ns = part.time_ns - MIN(part.weight, part.time_ns);
+	do {
+		w->part_ns += part.weight;
+		w->part_to_ns = part.time_ns;
+	} while (cut_next(&t->cut, &s, &at_ns, &part));
 }
 
 static int take_wake(void *ctx, const struct rec_wake *r)
@@ -100,9 +123,10 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 		.thread = r->thread, .function = r->function,
 		.kind = r->kind < WAKE_NR ? r->kind : WAKE_UNKNOWN,
 		.from_ns = from_ns, .to_ns = r->time_ns, .seen_ns = from_ns + MIN(r->seen_ns, r->ns),
-		.weight = r->weight, .selected = selects(t, r),
+		.weight = r->weight,
 	};
 
+	select_part(t, r, &w);
 	if (w.kind == WAKE_THREAD)
 		w.waker = r->waker;
 	VEC_GROW(m->waits, m->nr_waits, m->alloc_waits);
@@ -124,9 +148,9 @@ static void add_to_rows(struct wakers *m, const struct wakers_wait *w)
 		*at = m->nr_rows;
 		m->rows[m->nr_rows++] = (struct waker_row){ w->thread, w->function, w->kind, w->waker, 0, 0 };
 	}
-	m->rows[*at].ns += w->weight;
+	m->rows[*at].ns += w->part_ns;
 	m->rows[*at].n++;
-	m->ns += w->weight;
+	m->ns += w->part_ns;
 }
 
 /* ---- where wakers were ---- */
@@ -206,11 +230,11 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 			continue;
 		at = map_get(&t->wait_of, wait_key(s[i].thread, s[i].time_ns, s[i].weight));
 		w = at == MAP_NONE ? NULL : &m->waits[at];
-		if (!w || !w->selected)
+		if (!w || !w->part_ns)
 			continue;
 		row = map_get(&m->row_of, row_key(w->thread, w->function, w->kind, w->waker));
 		if (row != MAP_NONE)
-			add_code(m, row, place_of_stack(m, &s[i], ep), s[i].weight);
+			add_code(m, row, place_of_stack(m, &s[i], ep), w->part_ns);
 	}
 	return 0;
 }
@@ -437,10 +461,10 @@ static void make_chains(struct wakers *m)
 	for (i = 0; i < m->nr_waits; i++) {
 		const struct wakers_wait *w = &m->waits[i];
 
-		if (w->selected && is_short(w))
-			follow(m, 0, w, w->seen_ns, w->seen_ns, w->weight);
-		else if (w->selected)
-			follow(m, 0, w, w->from_ns, w->to_ns, w->weight);
+		if (w->part_ns && is_short(w))
+			follow(m, 0, w, w->seen_ns, w->seen_ns, w->part_ns);
+		else if (w->part_ns)
+			follow(m, 0, w, w->part_from_ns, w->part_to_ns, w->part_ns);
 	}
 	m->chains = xcalloc(m->nr_steps, sizeof(*m->chains));
 	for (i = 0; i < m->nr_steps; i++)
@@ -460,7 +484,7 @@ static void make_rows(struct wakers *m)
 		first = map_put(&m->of_thread, w->thread);
 		if (*first == MAP_NONE)
 			*first = i;
-		if (!w->selected)
+		if (!w->part_ns)
 			continue;
 		m->nr_threads += w->thread != last;
 		last = w->thread;
@@ -513,6 +537,8 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 		r = names_window(&m->names, from_ns, to_ns, &take.w, e);
 	if (!r)
 		r = filter_new(&take.kept, &m->names, s->filter, t, e);
+	take.wall = names_find_event(&m->names, "wall");
+	cut_init(&take.cut, &m->names, &take.w, take.kept);
 	if (!r)
 		r = trace_read(t, &sink, &take, e);
 	filter_free(take.kept);

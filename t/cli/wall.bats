@@ -93,6 +93,50 @@ skip_unless_bpf() {
 	within "$slept" "$total" 1
 }
 
+@test "wall: a range of time has the part of each wait that is in it" {
+	skip_unless_bpf
+	cat >waiting.c <<-'EOF'
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *wait_long(void *x) { usleep(1200000); return x; }
+		int main(void)
+		{
+			pthread_t t[10];
+			for (int i = 0; i < 10; i++)
+				pthread_create(t + i, 0, wait_long, 0);
+			for (int i = 0; i < 10; i++)
+				pthread_join(t[i], 0);
+			return 0;
+		}
+	EOF
+	gcc -pthread -o waiting waiting.c
+	"$ARCPROF" record -q -e wall,wakers -o trace ./waiting
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	# while all threads wait; what they waited for a CPU before that is known with the end of the wait
+	read -r from to < <("$ARCPROF" dump trace | awk '
+		/^trace version/ { zero = $(NF - 1) / 1e9 }
+		/"start.mono_ns"/ { split($0, f, "\""); start = f[4] / 1e9 }
+		/ thread thread=/ { from = $1 }
+		/ thread.wake / { if (!to || $1 < to) to = $1 }
+		END { printf "%.3f %.3f\n", from + zero - start + 0.1, to + zero - start - 0.3 }')
+	want=$(awk -v from="$from" -v to="$to" 'BEGIN { print (to - from) * 11e9 }')
+	for report in --xtree --threads --wakers; do
+		"$ARCPROF" report -i trace --metric wall --from "$from" --to "$to" $report --format json >part
+		got=$(jq '.metrics[0].total // .totals.wall_ns // ([.wakers[].blocked_ns] | add)' part)
+		echo "$report from $from to $to: $got of $want"
+		within "$got" "$want" 2
+	done
+	"$ARCPROF" report -i trace --check --from "$from" --to "$to" >check || { cat check; return 1; }
+	# and what is before, in it and behind it is the whole
+	sum=0
+	for range in "--to $from" "--from $from --to $to" "--from $to" ""; do
+		# shellcheck disable=SC2086 # two options
+		got=$("$ARCPROF" report -i trace --metric wall $range --format json | jq '.metrics[0].total')
+		[ -z "$range" ] || sum=$((sum + got))
+	done
+	[ "$sum" -eq "$got" ]
+}
+
 @test "wall: so it is with pauses, in which others take the places of those that have gone" {
 	skip_unless_bpf
 	cat >program <<-'EOF'
