@@ -15,6 +15,7 @@
 #include "agent/cont.h"
 #include "agent/oops.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum { ENTRY_WORDS = 3, MAX_CHUNK_WORDS = 1 << 20, MAX_FIELDS = 128 };
 
@@ -170,7 +171,7 @@ void cont_forget_names(void)
 
 static uint64_t *named_at(uint64_t id)
 {
-	return &named[id * 0x9e3779b97f4a7c15ull >> 52];
+	return &named[mix64(id) >> 52];
 }
 
 static bool read_id(uintptr_t vthread, uint64_t *id)

@@ -18,6 +18,7 @@
 #include "agent/vm.h"
 #include "agent/vmevents.h"
 #include "agent/wall.h"
+#include "base/mix.h"
 
 static jvmtiEnv *ti;
 
@@ -72,7 +73,7 @@ static struct sys_lock cache_lock;
 
 static uint32_t cached_number(jmethodID id)
 {
-	size_t i = ((uintptr_t)id >> 3) * 0x9e3779b97f4a7c15ull >> 54;
+	size_t i = mix64((uintptr_t)id) >> 54;
 
 	if (cache.epoch != names_epoch()) {
 		memset(&cache, 0, sizeof(cache));

@@ -24,6 +24,7 @@
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum {
 	LOG2_LOCKS = 17, NR_LOCKS = 1 << LOG2_LOCKS, MAX_LOCKS = 1 << 16,
@@ -99,7 +100,7 @@ static inline uint64_t self(JNIEnv *env)
 
 static inline size_t hash(uint64_t key, int bits)
 {
-	return key * 0x9e3779b97f4a7c15ull >> (64 - bits);
+	return mix64(key) >> (64 - bits);
 }
 
 static bool matches(const char *pattern, size_t pattern_len, const char *s, size_t len)

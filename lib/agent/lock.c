@@ -25,6 +25,7 @@
 #include "agent/share.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum { NR_CLASSES = 16, NR_MONITORS = 1 << 12 };
 
@@ -123,7 +124,7 @@ static struct known_monitor {
 
 static struct known_monitor *known_monitor(uintptr_t monitor)
 {
-	return &monitors[monitor * 0x9e3779b97f4a7c15ull >> 52];
+	return &monitors[mix64(monitor) >> 52];
 }
 
 static bool recall(uintptr_t monitor, uintptr_t header, struct lock_wait *w)

@@ -16,6 +16,7 @@
  */
 #include "agent/names.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 #include "jvm/encode.h"
 
 enum { BUSY = 1, NR_SLOTS = 1 << 18, NR_PROBES = 24 };
@@ -295,7 +296,7 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
  */
 static struct found find(uintptr_t m, uint32_t epoch)
 {
-	size_t h = (m >> 3) * 0x9e3779b97f4a7c15ull >> 40, i;
+	size_t h = mix64(m), i;
 	struct found spare = { 0 };
 
 	for (i = 0; i < NR_PROBES; i++) {

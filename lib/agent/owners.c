@@ -13,6 +13,7 @@
 #include "agent/lock.h"
 #include "agent/sys.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum {
 	NR_ENTRIES = 1 << 15, NR_PROBES = 64, REMOVED = 1, ANONYMOUS = 1, DEFLATER = 2,
@@ -45,7 +46,7 @@ static uintptr_t key_of(uintptr_t thread, uint64_t id)
 
 static struct entry *at(uintptr_t key, size_t i)
 {
-	return &entries[(((key >> 4) * 0x9e3779b97f4a7c15ull >> 49) + i) & (NR_ENTRIES - 1)];
+	return &entries[(mix64(key) + i) & (NR_ENTRIES - 1)];
 }
 
 bool owners_init(void)

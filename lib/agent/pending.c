@@ -11,6 +11,7 @@
  */
 #include "agent/lock.h"
 #include "agent/sys.h"
+#include "base/mix.h"
 
 enum { NR_SLOTS = 1 << 16, NR_PROBES = 64, GIVEN = 1 };
 
@@ -27,7 +28,7 @@ static uintptr_t held;			/* the reference that a look uses; GIVEN: and gives bac
 
 static struct slot *at(uint64_t id, size_t i)
 {
-	return &slots[((id * 0x9e3779b97f4a7c15ull >> 48) + i) & (NR_SLOTS - 1)];
+	return &slots[(mix64(id) + i) & (NR_SLOTS - 1)];
 }
 
 static bool claim(struct slot *p, uint64_t id)

@@ -17,6 +17,7 @@
 #include "agent/flow.h"
 #include "agent/quiet.h"
 #include "agent/sys.h"
+#include "base/mix.h"
 #include "callflow/filter.h"
 
 enum { LOG2_SLOTS = 16, NR_SLOTS = 1 << LOG2_SLOTS, NR_PROBES = 128, REMOVED = 1 };
@@ -33,7 +34,7 @@ static struct callflow_kthread nobody = { .fd = -1, .no_room = true };
 
 static inline size_t hash(uintptr_t env)
 {
-	return env * 0x9e3779b97f4a7c15ull >> (64 - LOG2_SLOTS);
+	return mix64(env) >> (64 - LOG2_SLOTS);
 }
 
 static inline struct slot *at(size_t i)

@@ -16,6 +16,7 @@
 #include "agent/oops.h"
 #include "agent/reason.h"
 #include "agent/sources.h"
+#include "base/mix.h"
 
 enum { OS_MONITOR_WAIT = 3, NR_KLASSES = 256 };
 
@@ -65,7 +66,7 @@ size_t reason_signature(uintptr_t klass, char *text)
 
 static uint32_t leaf_of(struct blocked *b, uintptr_t klass)
 {
-	struct klass *k = &klasses[(klass >> 4) * 0x9e3779b97f4a7c15ull >> 56];
+	struct klass *k = &klasses[mix64(klass) >> 56];
 	uint32_t epoch = names_epoch();
 	size_t len;
 

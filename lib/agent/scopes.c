@@ -18,6 +18,7 @@
 #include "agent/scopes.h"
 #include "agent/stream.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum {
 	NR_PLACES = 1 << 17,
@@ -64,7 +65,7 @@ bool scopes_init(void)
 /* True when it is there already. */
 static bool look_up(uint64_t key, uint64_t **slot)
 {
-	size_t h = key * 0x9e3779b97f4a7c15ull >> 40, i;
+	size_t h = mix64(key), i;
 
 	*slot = NULL;
 	for (i = 0; i < NR_PROBES; i++) {

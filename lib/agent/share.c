@@ -3,6 +3,7 @@
 
 #include "agent/share.h"
 #include "agent/sys.h"
+#include "base/mix.h"
 
 /* At most so many a second. */
 static bool has_room(struct shares *s, uint64_t now_ns)
@@ -49,7 +50,7 @@ static uint64_t weigh(struct shares *s, struct share *x, uint64_t interval_ns, u
 
 uint64_t share_of(struct shares *s, uint64_t key, uint64_t ns, uint64_t interval_ns, uint64_t now_ns)
 {
-	struct share *x = &s->all[(key * 0x9e3779b97f4a7c15ull >> 32) % SHARES];
+	struct share *x = &s->all[mix64(key) % SHARES];
 	uint64_t weight, a, b;
 
 	if (ns >= interval_ns)

@@ -13,6 +13,7 @@
 #include "agent/ring.h"
 #include "agent/sys.h"
 #include "agent/threads.h"
+#include "base/mix.h"
 
 enum {
 	LOOK_MS = 3000, NAP_MS = 500,
@@ -55,7 +56,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 static struct mark *slot_of(const struct marks *m, uint64_t id)
 {
-	size_t at = mix(id, 0) & (NR_SLOTS - 1);
+	size_t at = mix64(id) & (NR_SLOTS - 1);
 
 	while (m->slots[at].id && m->slots[at].id != id)
 		at = (at + 1) & (NR_SLOTS - 1);

@@ -17,6 +17,7 @@
  * whoever is in the table has, or had, that variable, so that nothing is allocated.
  */
 #include "agent/vm.h"
+#include "base/mix.h"
 
 enum { NR_SLOTS = 1 << 15, NR_PROBES = 64, REMOVED = 1, NR_MODULES = 128, TLS_BYTES = 512 };
 
@@ -49,7 +50,7 @@ static uintptr_t tid_key(int tid)
 
 static size_t hash(uintptr_t key)
 {
-	return (key >> 6) * 0x9e3779b97f4a7c15ull >> 40;
+	return mix64(key);
 }
 
 static uintptr_t find(const struct table *t, uintptr_t wanted)

@@ -14,6 +14,7 @@
 #include "agent/sys.h"
 #include "agent/threads.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 #include "jvm/encode.h"
 
 enum { NR_ROUNDS = 4, ROUND_MS = 40, MAX_CHARS = JVM_MAX_STRING / 3, MANY = 0x7fffffff };
@@ -252,7 +253,7 @@ static bool really_holds(const struct look *l, jobject picture, jobject lock, jo
 
 static void note_held(struct look *l, uint32_t hash, size_t thread, size_t lock)
 {
-	size_t at = hash * 0x9e3779b97f4a7c15ull >> 20;
+	size_t at = mix64(hash);
 
 	while (l->held[at & l->held_mask].thread)
 		at++;
@@ -327,7 +328,7 @@ static bool look_take(struct look *l)
 static uint64_t holder_of(const struct look *l, jobject object, uint32_t hash)
 {
 	JNIEnv *env = l->c->env;
-	size_t at = hash * 0x9e3779b97f4a7c15ull >> 20;
+	size_t at = mix64(hash);
 	const struct held *h;
 	uint64_t id = 0;
 

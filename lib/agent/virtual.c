@@ -29,6 +29,7 @@
 #include "agent/sys.h"
 #include "agent/threads.h"
 #include "agent/virtual.h"
+#include "base/mix.h"
 
 enum {
 	NR_SLOTS = 1 << 21, NR_PROBES = 64, NR_SHARDS = 64, STATE_BITS = 3,
@@ -71,7 +72,7 @@ static struct {
 
 static struct slot *at(uint64_t id, size_t i)
 {
-	return &slots[((id * 0x9e3779b97f4a7c15ull >> 43) + i) & (NR_SLOTS - 1)];
+	return &slots[(mix64(id) + i) & (NR_SLOTS - 1)];
 }
 
 /* The thread's own, or a new one; NULL: there is no room. */
@@ -140,15 +141,6 @@ static uint64_t change(uint64_t id, uint64_t now, enum virtual_state s)
 
 /* ---- which waits get a stack ---- */
 
-static uint64_t mixed(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 /* The interval in use: longer than what was asked for where there were too many in the window before. */
 static uint64_t adapt(uint64_t now, uint64_t *nr)
 {
@@ -177,7 +169,7 @@ static bool wants_stack(uint64_t ns, uint64_t now, uint64_t *interval)
 
 	*interval = adapt(now, &nr);
 	if (ns < *interval &&
-	    mixed(__atomic_fetch_add(&turn, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) ^ now) % *interval >= ns)
+	    mix64(__atomic_fetch_add(&turn, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) ^ now) % *interval >= ns)
 		return false;
 	return __atomic_fetch_add(&nr, 1, __ATOMIC_RELAXED) < MOST_A_WINDOW;
 }
@@ -401,7 +393,7 @@ static void list_threads(JNIEnv *env, void (*each)(JNIEnv *env, jthread t, uint6
 	if (ring_ctl()->flags & JVM_CALLFLOW || (*env)->PushLocalFrame(env, THREADS_REFS))
 		return;
 	if (threads_class_find(&c, ti, env) && threads_list_virtual(&c, &list) && list.nr) {
-		first = mixed(sys_now()) % list.nr;
+		first = mix64(sys_now()) % list.nr;
 		for (i = 0; i < list.nr; i++) {
 			size_t k = (first + i) % list.nr;
 

@@ -9,6 +9,7 @@
 
 #include "agent/elf.h"
 #include "agent/vm.h"
+#include "base/mix.h"
 
 struct vm vm;
 struct vm_known_code vm_known;
@@ -492,7 +493,7 @@ static void remember_kind(size_t i, uintptr_t name, enum vm_blob_kind kind)
 
 static enum vm_blob_kind blob_kind(uintptr_t blob)
 {
-	uintptr_t name = vm_word(blob, vm.o.blob_name), h = name * 0x9e3779b97f4a7c15ull >> 55, known;
+	uintptr_t name = vm_word(blob, vm.o.blob_name), h = mix64(name) >> 55, known;
 	char copy[48] = "";
 	enum vm_blob_kind kind;
 	size_t i;

@@ -12,6 +12,7 @@
 #include "agent/sources.h"
 #include "agent/sys.h"
 #include "agent/virtual.h"
+#include "base/mix.h"
 #include "jvm/wall.h"
 
 enum { NR_METHODS = 1 << 12, MAX_LOOKED = 32 };
@@ -84,7 +85,7 @@ static enum meaning ask(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
 static enum meaning meaning_of(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
 {
 	uint64_t key = (uint64_t)(uintptr_t)id << 8, known;
-	struct known_method *k = &methods[key * 0x9e3779b97f4a7c15ull >> 52];
+	struct known_method *k = &methods[mix64(key) >> 52];
 	enum meaning m;
 
 	known = load_relaxed(&k->id_meaning);

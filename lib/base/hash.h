@@ -11,14 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Mixes all bits of x into all bits of the result (the finalizer of splitmix64). */
+#include "base/mix.h"
+
 static inline uint64_t hash_u64(uint64_t x)
 {
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	return mix64(x);
 }
 
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)

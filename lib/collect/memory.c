@@ -11,7 +11,7 @@
 #include "jvm/launcher.h"
 #include "jvm/target.h"
 
-enum { FIRST_PURGE = 4096 };
+enum { FIRST_PURGE = 4096, NR_BLOCKS = MEMORY_SLOTS + MEMORY_REACH };
 
 /* ---- the blocks of a process ---- */
 
@@ -37,15 +37,13 @@ static const struct memory_sample *look_up(const struct memory_blocks *m, const 
 
 static const struct memory_block *slot_at(const struct memory_table *t, size_t i)
 {
-	const size_t nr = (size_t)MEMORY_BUCKETS * MEMORY_WAYS;
-
-	return i < nr ? &t->blocks[i / MEMORY_WAYS][i % MEMORY_WAYS] : &t->mappings[i - nr];
+	return i < NR_BLOCKS ? &t->blocks[i] : &t->mappings[i - NR_BLOCKS];
 }
 
 void memory_live(const struct memory_blocks *m, const struct memory_table *table,
 		 void (*live)(void *ctx, const struct memory_sample *s), void *ctx)
 {
-	const size_t nr = (size_t)MEMORY_BUCKETS * MEMORY_WAYS + MEMORY_MAPPINGS;
+	const size_t nr = NR_BLOCKS + MEMORY_MAPPINGS;
 	uint8_t *told = xcalloc(m->nr + 1, 1);
 	size_t i;
 

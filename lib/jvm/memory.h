@@ -6,7 +6,9 @@
  * nothing is said about a free, and none can be lost.
  *
  * Most blocks that are freed were not sampled. The filter says so with one load: it has, for each value of a
- * hash, how many blocks in the table have it.
+ * part of the hash, how many blocks in the table have it. For the others the rest of the hash is the first of
+ * up to MEMORY_REACH slots where the block can be; the filter's value also says how many of these were ever
+ * needed, so that few are looked at.
  *
  * What the table says is the process's word: the recorder takes each number once, and only those of samples
  * that it got.
@@ -16,6 +18,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/mix.h"
 
 struct memory_regs {
 	uint64_t pc, sp, fp, rbx, r12, r13, r14, r15;
@@ -59,8 +63,9 @@ enum memory_call {
 
 enum {
 	MEMORY_FILTER = 1 << 15,
-	MEMORY_BUCKETS = 1 << 13, MEMORY_WAYS = 8,
-	MEMORY_MAPPINGS = 512,
+	/* half of them, MEMORY_BLOCKS, find room even where chance is unkind: t/unit/u-sampler.c */
+	MEMORY_SLOTS = 1 << 17, MEMORY_REACH = 512, MEMORY_BLOCKS = MEMORY_SLOTS / 2,
+	MEMORY_MAPPINGS = 4096,
 	MEMORY_RESERVED = 1,		/* as an address: its number is being written */
 };
 
@@ -72,19 +77,31 @@ struct memory_block {
 struct memory_table {
 	uint32_t last_id, pad;
 	uint64_t nr_untracked;		/* sampled blocks for which there was no room: their id is 0 */
-	uint64_t nr_mappings;		/* 0: none has been sampled yet */
+	uint64_t nr_mappings;		/* so many slots of them were ever used */
 	uint64_t pad2[5];
 	uint8_t filter[MEMORY_FILTER];	/* 255: or more; it stays so */
-	struct memory_block blocks[MEMORY_BUCKETS][MEMORY_WAYS];
+	uint16_t reach[MEMORY_FILTER];	/* the most slots that a block of it was behind its first one */
+	struct memory_block blocks[MEMORY_SLOTS + MEMORY_REACH];
 	/* of mmap(): addr is a random point of the mapping, which lives as long as that is mapped */
 	struct memory_block mappings[MEMORY_MAPPINGS];
 };
 
 _Static_assert(sizeof(struct memory_table) % 64 == 0, "it ends the shared area");
 
-static inline uint32_t memory_hash(uint64_t addr)
+/* Of an address: which value of the filter is its, and which slot its first. */
+static inline uint64_t memory_hash(uint64_t addr)
 {
-	return (addr >> 4) * 0x9e3779b97f4a7c15ull >> 32;
+	return mix64(addr);
+}
+
+static inline uint32_t memory_filter(uint64_t hash)
+{
+	return hash % MEMORY_FILTER;
+}
+
+static inline uint32_t memory_first(uint64_t hash)
+{
+	return hash / MEMORY_FILTER % MEMORY_SLOTS;
 }
 
 #endif

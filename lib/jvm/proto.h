@@ -60,10 +60,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mix.h"
 #include "jvm/key.h"
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 37
+#define JVM_PROTO_VERSION 38
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -461,7 +462,7 @@ struct jvm_root {
 
 static inline uint32_t jvm_root_slot(uint64_t end)
 {
-	return (end >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (JVM_NR_ROOTS - 1);
+	return mix64(end) & (JVM_NR_ROOTS - 1);
 }
 
 /* Of registers and stack: all that unwinding depends on. len is a multiple of 8. */

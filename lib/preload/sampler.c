@@ -141,18 +141,28 @@ static int64_t distance(void)
 
 /* ---- the table ---- */
 
-static void filter_add(struct memory_table *t, uint32_t hash, int by)
+static void filter_add(struct memory_table *t, uint32_t filter, int by)
 {
-	uint8_t *f = &t->filter[hash % MEMORY_FILTER], old = load_relaxed(f);
+	uint8_t *f = &t->filter[filter], old = load_relaxed(f);
 
 	while (old != UINT8_MAX &&
 	       !__atomic_compare_exchange_n(f, &old, old + by, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
-static bool enter(struct memory_block *b, int nr, uint64_t addr, uint32_t id)
+static void reach_at_least(struct memory_table *t, uint32_t filter, uint32_t slots)
 {
-	int i;
+	uint16_t *r = &t->reach[filter], old = load_relaxed(r);
+
+	while (old < slots &&
+	       !__atomic_compare_exchange_n(r, &old, slots, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Returns which of the nr slots from b on has it now; nr: all are in use. */
+static uint32_t enter(struct memory_block *b, uint32_t nr, uint64_t addr, uint32_t id)
+{
+	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
 		uint64_t none = 0;
@@ -163,36 +173,41 @@ static bool enter(struct memory_block *b, int nr, uint64_t addr, uint32_t id)
 			continue;
 		store_relaxed(&b[i].id, id);
 		store_release(&b[i].addr, addr);
-		return true;
+		break;
 	}
-	return false;
+	return i;
 }
 
+/* Nobody can free it before this returns: so who does finds reach and filter as they are then. */
 static bool enter_block(struct memory_table *t, void *p, uint32_t id)
 {
-	uint32_t hash = memory_hash((uintptr_t)p);
+	const uint64_t hash = memory_hash((uintptr_t)p);
+	uint32_t at = enter(&t->blocks[memory_first(hash)], MEMORY_REACH, (uintptr_t)p, id);
 
-	if (!enter(t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS], MEMORY_WAYS, (uintptr_t)p, id))
+	if (at == MEMORY_REACH)
 		return false;
-	filter_add(t, hash, 1);
+	reach_at_least(t, memory_filter(hash), at);
+	filter_add(t, memory_filter(hash), 1);
 	return true;
 }
 
 uint32_t sampler_take(void *p)
 {
 	struct memory_table *t = load_acquire(&sampler_state->table);
-	uint32_t hash = memory_hash((uintptr_t)p), id;
-	struct memory_block *b;
-	int i;
+	const uint64_t hash = memory_hash((uintptr_t)p);
+	struct memory_block *b, *end;
+	uint32_t reach, id;
 
-	/* the recording may have ended since sampler_may_have() */
-	for (i = 0; t && i < MEMORY_WAYS; i++) {
-		b = &t->blocks[hash / MEMORY_FILTER % MEMORY_BUCKETS][i];
+	if (!t)		/* the recording may have ended since sampler_may_have() */
+		return 0;
+	reach = load_relaxed(&t->reach[memory_filter(hash)]) % MEMORY_REACH;
+	b = &t->blocks[memory_first(hash)];
+	for (end = b + reach + 1; b < end; b++) {
 		if (load_relaxed(&b->addr) != (uintptr_t)p)
 			continue;
 		id = load_relaxed(&b->id);
 		store_release(&b->addr, 0);
-		filter_add(t, hash, -1);
+		filter_add(t, memory_filter(hash), -1);
 		return id;
 	}
 	return 0;
@@ -210,16 +225,22 @@ void sampler_put(void *p, uint32_t id)
 
 static bool enter_mapping(struct memory_table *t, void *p, size_t size, uint32_t id)
 {
-	store_relaxed(&t->nr_mappings, MEMORY_MAPPINGS);
-	return enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + sampler_random() % size, id);
+	uint32_t at = enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + sampler_random() % size, id);
+	uint64_t used = load_relaxed(&t->nr_mappings);
+
+	while (at < MEMORY_MAPPINGS && used <= at &&
+	       !__atomic_compare_exchange_n(&t->nr_mappings, &used, at + 1, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+	return at < MEMORY_MAPPINGS;
 }
 
 /* The next point in that memory, from *i on; false: there is none. */
 static bool next_point(struct memory_table *t, uintptr_t p, size_t size, uint32_t *i)
 {
-	if (!t || !load_relaxed(&t->nr_mappings))
-		return false;
-	for (; *i < MEMORY_MAPPINGS; (*i)++)
+	uint64_t used = t ? load_relaxed(&t->nr_mappings) : 0;
+
+	for (; *i < used && *i < MEMORY_MAPPINGS; (*i)++)
 		if (load_relaxed(&t->mappings[*i].addr) - p < size)
 			return true;
 	return false;

@@ -71,7 +71,7 @@ static inline bool sampler_may_have(const void *p)
 	const struct sampler_state *s = sampler_state;
 	const struct memory_table *t = s ? s->table : NULL;
 
-	return t && t->filter[memory_hash((uintptr_t)p) % MEMORY_FILTER];
+	return t && t->filter[memory_filter(memory_hash((uintptr_t)p))];
 }
 
 /* ---- in a running program: attach.c, memory.c ---- */

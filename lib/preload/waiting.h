@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "agent/sys.h"
+#include "base/mix.h"
 
 enum { WAITING_HASHES = 1 << 12, WAITING_MOST = 512 };
 
@@ -36,7 +37,7 @@ extern struct waiting_table *waiting_table;	/* NULL: none; a child of fork() fin
 
 static inline uint32_t waiting_hash(const void *lock)
 {
-	return (uint32_t)(((uintptr_t)lock * 0x9e3779b97f4a7c15ull) >> 32) % WAITING_HASHES;
+	return mix64((uintptr_t)lock) % WAITING_HASHES;
 }
 
 static inline bool waiting_for(const void *lock)

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "unwind/module.h"
 
@@ -251,7 +252,7 @@ static uint32_t find_row(struct unwind_module *m, uint64_t off)
 
 static struct pc_slot *slot_of(const struct unwind_module *m, uint32_t off)
 {
-	size_t mask = m->alloc_slots - 1, i = (off * 0x9e3779b97f4a7c15ull >> 40) & mask;
+	size_t mask = m->alloc_slots - 1, i = hash_u64(off) & mask;
 
 	while (m->slots[i].off != off && m->slots[i].off != UINT32_MAX)
 		i = (i + 1) & mask;

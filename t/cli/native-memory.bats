@@ -129,6 +129,45 @@ agrees() {
 	arcprof report -i trace --leaks | grep -q 'n/a .* malloc in replaced$'
 }
 
+# Addresses of equal-sized blocks are an arithmetic progression, of each size another.
+@test "native-memory: not one of a thousand blocks of one size is lost" {
+	cat >equal.c <<-'EOF2'
+		#include <stdlib.h>
+		#include <string.h>
+		enum { N = 1000 };
+		static void *volatile kept[4][N];
+		static __attribute__((noinline)) void *of(int size) { return memset(malloc(size), 1, size); }
+		static __attribute__((noinline)) void of_16(int i) { kept[0][i] = of(16); }
+		static __attribute__((noinline)) void of_64(int i) { kept[1][i] = of(64); }
+		static __attribute__((noinline)) void of_2000(int i) { kept[2][i] = of(2000); }
+		static __attribute__((noinline)) void of_4096(int i) { kept[3][i] = aligned_alloc(4096, 4096); }
+		static __attribute__((noinline)) void freed(void) { for (int i = 0; i < N; i++) free(of(3000)); }
+		int main(void)
+		{
+			void (*const each[])(int) = { of_16, of_64, of_2000, of_4096 };
+
+			for (int k = 0; k < 4; k++)
+				for (int i = 0; i < N; i++)
+					each[k](i);
+			freed();
+			return 0;
+		}
+	EOF2
+	gcc -O1 -fno-optimize-sibling-calls -o equal equal.c
+	"$ARCPROF" record -q -e native-memory=0 -o trace ./equal
+	"$ARCPROF" report -q -i trace --metric native-live-blocks,native-live --xprof --format csv >csv
+	cat csv
+	for size in 16 64 2000 4096; do
+		awk -F, -v name="of_$size" -v size="$size" '
+		/^#/ { next }
+		!cum { for (i = 1; i <= NF; i++) { if ($i == "cum:native-live-blocks") cum = i; if ($i == "cum:native-live") bytes = i }; next }
+		$2 == name { ok = $cum == 1000 && $bytes == 1000 * size }
+		END { exit !ok }' csv
+	done
+	run_arcprof report -i trace --leaks
+	[[ $output != *"not recorded"* ]]
+}
+
 @test "native-memory: with another malloc, and in programs that are run without the environment" {
 	local jemalloc
 	jemalloc=$(find /usr/lib -name 'libjemalloc.so.2' | head -n 1)

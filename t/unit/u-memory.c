@@ -37,9 +37,9 @@ TEST(memory_live_is_what_the_table_has)
 	keep(&m, 3, 3000);
 	count(&m);
 	CHECK_U64(nr_live, 0);
-	table.blocks[5][7] = (struct memory_block){ .addr = 0x1000, .id = 2 };
+	table.blocks[47] = (struct memory_block){ .addr = 0x1000, .id = 2 };
 	table.mappings[0] = (struct memory_block){ .addr = 0x2000, .id = 3 };
-	table.blocks[6][0] = (struct memory_block){ .addr = MEMORY_RESERVED, .id = 1 };
+	table.blocks[48] = (struct memory_block){ .addr = MEMORY_RESERVED, .id = 1 };
 	count(&m);
 	CHECK_U64(nr_live, 2);
 	CHECK_U64(live_bytes, 3200);
@@ -53,10 +53,10 @@ TEST(memory_tables_that_lie_make_no_samples)
 	memset(&table, 0, sizeof(table));
 	keep(&m, 1, 10);
 	keep(&m, 1, 20);
-	table.blocks[0][0] = (struct memory_block){ .addr = 0x1000, .id = 1 };
-	table.blocks[0][1] = (struct memory_block){ .addr = 0x2000, .id = 1 };
-	table.blocks[1][0] = (struct memory_block){ .addr = 0x3000, .id = 0 };
-	table.blocks[1][1] = (struct memory_block){ .addr = 0x4000, .id = UINT32_MAX };
+	table.blocks[0] = (struct memory_block){ .addr = 0x1000, .id = 1 };
+	table.blocks[MEMORY_SLOTS] = (struct memory_block){ .addr = 0x2000, .id = 1 };
+	table.blocks[8] = (struct memory_block){ .addr = 0x3000, .id = 0 };
+	table.blocks[9] = (struct memory_block){ .addr = 0x4000, .id = UINT32_MAX };
 	count(&m);
 	CHECK_U64(nr_live, 1);
 	CHECK_U64(live_bytes, 20);
@@ -69,7 +69,7 @@ TEST(memory_of_blocks_that_were_freed_is_bounded)
 	uint32_t id;
 
 	memset(&table, 0, sizeof(table));
-	table.blocks[1][1] = (struct memory_block){ .addr = 0x1000, .id = 7 };
+	table.blocks[9] = (struct memory_block){ .addr = 0x1000, .id = 7 };
 	for (id = 1; id <= 1000000 / UNIT_STRIDE; id++)
 		keep(&m, id, 1);
 	CHECK(m.nr < 10000);
