@@ -46,6 +46,37 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 	python3 "$TOP/t/reader/compare-module.py" "$@" merged.data
 }
 
+@test "python: it knows every kind of function that the program knows, in the same order" {
+	cat >check.py <<-'E'
+		import re, sys
+		from arcprof import _names
+		top = sys.argv[1]
+		def entries(path, table):
+		    text = re.search(table + r"\[\w*\] = {(.*?)};", open(top + path).read(), re.S).group(1)
+		    return re.findall(r"\[(\w+)\] = (.+?),\n", text)
+		def enum(path, name):
+		    text = re.search("enum " + name + " {(.*?)};", open(top + path).read(), re.S).group(1)
+		    return re.findall(r"^\s*(\w+),?(?!\w)", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M)[:-1]
+		names = {k: v.strip('"') for k, v in entries("/lib/flow/consumer.c", "kind_names")}
+		want = tuple(names[k] for k in enum("/lib/flow/consumer.h", "consumer_kind"))
+		assert len(want) > 20 and _names.KINDS == want, (_names.KINDS, want)
+		kind_of = dict(entries("/lib/model/names.c", "kinds"))
+		want = tuple(names[kind_of[f]] for f in enum("/lib/trace/record.h", "function_kind"))
+		got = tuple(_names.KINDS[k] for k in _names.OF_FUNCTION)
+		assert len(want) > 12 and got == want, (got, want)
+	E
+	python3 check.py "$TOP"
+}
+
+@test "python: what a thread waited for has the kind that queries give it" {
+	"$ARCPROF" record -q -e wall -o w.data -- sh -c 'sleep 0.2; :' >out 2>&1 || skip "waits cannot be recorded"
+	arcprof query --format csv w.data 'select distinct kind from functions order by kind' | tail -n +2 >want
+	grep -qx reason want
+	python3 -c 'import sys, arcprof
+print("\n".join(sorted({n.kind for n in arcprof.Trace(sys.argv[1]).nodes()})))' w.data | diff want -
+	python3 "$TOP/t/reader/compare-module.py" w.data
+}
+
 @test "python: files that were changed are read as far as they make sense, or refused, at once" {
 	python3 "$TOP/t/reader/hostile.py" 120 "$TOP"/t/data/*/trace
 }

@@ -9,14 +9,17 @@ from ._demangle import demangle
 from ._file import M32, M64, Error, Invalid, Span, records
 
 # Kinds of functions, in an order that decides between equals.
-KINDS = ("any", "host", "process", "thread", "native", "native-inlined", "kernel", "java", "java-interpreted",
-         "java-compiled", "java-c1", "java-c2", "java-inlined", "stub", "class", "unresolved", "folded", "mark")
-(ANY, HOST, PROCESS, THREAD, K_NATIVE, K_NATIVE_INLINED, K_KERNEL, K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, _, _,
- K_JAVA_INLINED, K_STUB, _, K_UNRESOLVED, _, K_MARK) = range(18)
+KINDS = ("any", "host", "group", "process", "thread", "native", "native-inlined", "kernel", "java", "java-interpreted",
+         "java-compiled", "java-c1", "java-c2", "java-inlined", "stub", "class", "reason", "unresolved", "folded", "mark",
+         "label", "file")
+(ANY, HOST, GROUP, PROCESS, THREAD, K_NATIVE, K_NATIVE_INLINED, K_KERNEL, K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED,
+ K_JAVA_C1, K_JAVA_C2, K_JAVA_INLINED, K_STUB, K_CLASS, K_REASON, K_UNRESOLVED, K_FOLDED, K_MARK, K_LABEL,
+ K_FILE) = range(len(KINDS))
+# What the number in a record of a function means.
 OF_FUNCTION = (ANY, K_NATIVE, K_NATIVE_INLINED, K_KERNEL, K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, K_JAVA_INLINED,
-               K_STUB, K_UNRESOLVED, K_MARK)
+               K_STUB, K_UNRESOLVED, K_MARK, K_CLASS, K_REASON, K_FILE)
 NATIVE_KINDS = (K_NATIVE, K_NATIVE_INLINED)
-JAVA_KINDS = (K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, 10, 11, K_JAVA_INLINED)
+JAVA_KINDS = (K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, K_JAVA_C1, K_JAVA_C2, K_JAVA_INLINED)
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
 KEY_NATIVE, KEY_JAVA = 1, 2
 
