@@ -397,7 +397,8 @@ static int callgrind_read(struct import *im, const char *data, size_t len, struc
 	int r = callgrind_parse(&t->c, data, len, e);
 
 	t->im = im;
-	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_COUNTS;
+	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_COUNTS |
+		      IMPORT_NO_MODES;
 	if (!r) {
 		t->given = xcalloc(t->c.nr_values, sizeof(*t->given));
 		t->written = xcalloc(t->c.nr_values, sizeof(*t->written));

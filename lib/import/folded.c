@@ -269,7 +269,7 @@ static int folded_read(struct import *im, const char *data, size_t len, struct e
 	}
 	if (!r && !f.nr_stacks)
 		r = err_set(e, EINVAL, "no stacks in it");
-	im->unknown = IMPORT_NO_TIMES | IMPORT_NO_LOST | (f.has_proc ? 0 : IMPORT_NO_PROCESSES) |
+	im->unknown = IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES | (f.has_proc ? 0 : IMPORT_NO_PROCESSES) |
 		      (f.has_thread ? 0 : IMPORT_NO_THREADS) | (f.counts ? 0 : IMPORT_NO_COUNTS);
 	free(f.frames);
 	buf_release(&f.name);

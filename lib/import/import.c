@@ -154,6 +154,8 @@ static void write_labels(struct import *im, const struct import_format *f)
 			buf_fmt(&b, "%s%s", b.len ? ", " : "", names[i]);
 	trace_write_label(im->w, "arcprof", "%s", ARCPROF_VERSION);
 	trace_write_label(im->w, "import", "%s", f->name);
+	if (im->unknown & IMPORT_NO_MODES)	/* of which no report speaks */
+		trace_write_label(im->w, "import.modes", "unknown");
 	if (b.len)
 		trace_write_label(im->w, "import.unknown", "%s", b.data);
 	trace_write_label(im->w, "consumers", "%s%sfunctions",

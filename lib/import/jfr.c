@@ -409,7 +409,7 @@ static void say_what_is_known(struct jfr *j)
 	if (j->nr_others)
 		import_note(im, "left out, as more than %d types have a stack: %" PRIu64 " events",
 			    MAX_SOURCES, j->nr_others);
-	im->unknown = j->lost ? 0 : IMPORT_NO_LOST;
+	im->unknown = IMPORT_NO_MODES | (j->lost ? 0 : IMPORT_NO_LOST);
 	lost = j->lost ? strtoull(j->lost, NULL, 10) : 0;
 	if (lost)
 		trace_write_lost(im->w, &(struct rec_lost){ j->end_ns, LOST_FILE, 0, lost });

@@ -46,6 +46,8 @@ struct perf {
 	size_t nr_procs, alloc_procs;
 	struct perf_thread *threads;
 	size_t nr_threads, alloc_threads;
+	struct perf_proc nobody;		/* of samples that do not say whose they are */
+	bool has_thread;			/* some event says */
 	struct map proc_of;			/* pid -> index, of the latest */
 	struct map thread_of;			/* (pid, tid) -> index + 1; 0: it ended */
 	struct frame *frames;			/* of the sample: [0, nr_frames) of 2 * MAX_FRAMES + 2 */
@@ -385,17 +387,18 @@ static void on_sample(struct perf *p, const struct perf_event_header *h, struct 
 	const struct perf_event *ev = perf_event_of(&p->file, h, &body);
 	unsigned int mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	bool kernel = mode != PERF_RECORD_MISC_USER && mode != PERF_RECORD_MISC_GUEST_USER;
+	struct perf_thread *t = NULL;
 	struct perf_sample ps;
-	struct perf_thread *t;
 	struct rec_sample s;
 
 	if (!ev || !perf_sample_read(&ps, ev, body)) {
 		p->nr_bad++;
 		return;
 	}
-	t = get_thread(p, ps.pid, ps.tid, time_ns);
-	add_frames(p, &p->procs[t->proc], &ps, kernel);
-	s = (struct rec_sample){ .time_ns = time_ns, .thread = t->number, .weight = ps.period,
+	if (ev->sample_type & PERF_SAMPLE_TID)
+		t = get_thread(p, ps.pid, ps.tid, time_ns);
+	add_frames(p, t ? &p->procs[t->proc] : &p->nobody, &ps, kernel);
+	s = (struct rec_sample){ .time_ns = time_ns, .thread = t ? t->number : 0, .weight = ps.period,
 				 .event = ev->number, .cpu = ps.cpu, .user = !kernel };
 	s.stack = trace_write_stack(p->im->w, p->frames, p->nr_frames);
 	trace_write_sample(p->im->w, &s);
@@ -486,10 +489,13 @@ static void name_events(struct perf *p)
 	for (i = 0; i < p->file.nr_events; i++) {
 		struct perf_event *ev = &p->file.events[i];
 		bool clock = ev->type == PERF_TYPE_SOFTWARE && ev->config <= PERF_COUNT_SW_TASK_CLOCK;
+		bool weighed = !ev->freq || ev->sample_type & PERF_SAMPLE_PERIOD;
 
 		if (!ev->nr_samples)
 			continue;
-		ev->number = import_event(p->im, event_name(ev), clock ? "ns" : "events");
+		ev->number = import_event(p->im, event_name(ev),
+					  !weighed ? "samples" : clock ? "ns" : "events");
+		p->has_thread |= !!(ev->sample_type & PERF_SAMPLE_TID);
 		branches |= ev->sample_type & PERF_SAMPLE_BRANCH_STACK && ev->branch_type & 1 << 11;
 	}
 	if (branches)
@@ -558,6 +564,8 @@ static void write_labels(struct perf *p)
 		trace_write_label(w, "arch", "%.*s", (int)MIN(f->arch.len, (size_t)255), f->arch.s);
 	if (f->nr_cpus)
 		trace_write_label(w, "cpus", "%u", f->nr_cpus);
+	if (!p->has_thread)
+		p->im->unknown |= IMPORT_NO_PROCESSES | IMPORT_NO_THREADS;
 	if (!p->last_ns) {
 		p->im->unknown |= IMPORT_NO_TIMES;
 		return;

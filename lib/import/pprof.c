@@ -569,8 +569,8 @@ static void write_rest(struct pprof *p)
 		import_note(p->im, "labels of samples are not shown: %s", b.data);
 	buf_release(&b);
 	import_modules_names(&p->modules, p->im, false);
-	p->im->unknown |= IMPORT_NO_TIMES | IMPORT_NO_LOST | (p->has_proc ? 0 : IMPORT_NO_PROCESSES) |
-			  (p->has_thread ? 0 : IMPORT_NO_THREADS);
+	p->im->unknown |= IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES |
+			  (p->has_proc ? 0 : IMPORT_NO_PROCESSES) | (p->has_thread ? 0 : IMPORT_NO_THREADS);
 }
 
 static int pprof_read(struct import *im, const char *data, size_t len, struct err *e)

@@ -21,6 +21,7 @@ enum import_unknown {
 	IMPORT_NO_TIMES = 1 << 2,
 	IMPORT_NO_COUNTS = 1 << 3,	/* how many samples a value is the sum of */
 	IMPORT_NO_LOST = 1 << 4,	/* how many samples were lost */
+	IMPORT_NO_MODES = 1 << 5,	/* whether a sample was taken in user mode or in the kernel */
 };
 
 enum {

@@ -393,8 +393,8 @@ static int speedscope_read(struct import *im, const char *data, size_t len, stru
 		trace_write_label(im->w, "start.mono_ns", "%llu", (unsigned long long)s.first_ns);
 		trace_write_label(im->w, "end.mono_ns", "%llu", (unsigned long long)s.last_ns);
 	}
-	im->unknown = IMPORT_NO_COUNTS | IMPORT_NO_LOST | (s.has_proc ? 0 : IMPORT_NO_PROCESSES) |
-		      (s.has_thread ? 0 : IMPORT_NO_THREADS) |
+	im->unknown = IMPORT_NO_COUNTS | IMPORT_NO_LOST | IMPORT_NO_MODES |
+		      (s.has_proc ? 0 : IMPORT_NO_PROCESSES) | (s.has_thread ? 0 : IMPORT_NO_THREADS) |
 		      (s.untimed || !s.last_ns ? IMPORT_NO_TIMES : 0);
 	free(s.functions);
 	free(s.lines);

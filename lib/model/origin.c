@@ -101,6 +101,7 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.mounted_ns = names_label_u64(x, "virtual.mounted_ns"),
 		.imported = names_label(x, "import"),
 		.unknown = names_label(x, "import.unknown"),
+		.modes_unknown = names_label(x, "import.modes"),
 	};
 	origin->notes = list_labels(x, "import.note", &origin->nr_notes);
 	if (end > begin)

@@ -50,6 +50,7 @@ struct origin {
 	bool is_trace;			/* not a text input */
 	const char *imported;		/* the other program's format; NULL: arcprof recorded it */
 	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
+	bool modes_unknown;		/* nor whether a sample was taken in user mode or in the kernel */
 	const char *const *notes;	/* what else must be known of it */
 	size_t nr_notes;
 	const struct origin_fact *facts;	/* what notes say in numbers, for programs */

@@ -37,10 +37,10 @@ enum {
 
 static const struct query_column sample_columns[] = {
 	[SAMPLE_ID] = { "id", COLUMN_ROW1 | COLUMN_UNIQUE, "number in order of time" },
-	[SAMPLE_TIME] = { "time", COLUMN_ASCENDS, "ns since the start" },
-	[SAMPLE_THREAD] = { "thread", COLUMN_INDEX, "its number in threads" },
-	[SAMPLE_CPU] = { "cpu", 0, "on which CPU" },
-	[SAMPLE_USER] = { "user", 0, "1: in user mode, 0: in the kernel" },
+	[SAMPLE_TIME] = { "time", COLUMN_ASCENDS, "ns since the start; NULL: not known" },
+	[SAMPLE_THREAD] = { "thread", COLUMN_INDEX, "its number in threads; NULL: not known" },
+	[SAMPLE_CPU] = { "cpu", 0, "on which CPU; NULL: not known" },
+	[SAMPLE_USER] = { "user", 0, "1: in user mode, 0: in the kernel; NULL: not known" },
 	[SAMPLE_METRIC] = { "metric", 0, "its number in metrics" },
 	[SAMPLE_WEIGHT] = { "weight", 0, "what it stands for, in the unit of the metric" },
 	[SAMPLE_NODE] = { "node", COLUMN_INDEX, "its context" },
@@ -76,16 +76,15 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 		return true;
 	case SAMPLE_TIME:
 		*v = x->time_ns > d->start_ns ? x->time_ns - d->start_ns : 0;
-		return true;
+		return origin_knows(&d->origin, "times");
 	case SAMPLE_THREAD:
-		*v = x->thread;
-		return true;
+		return query_data_id(x->thread, v);
 	case SAMPLE_CPU:
 		*v = x->cpu;
-		return true;
+		return x->cpu != UINT16_MAX;	/* as importers write it */
 	case SAMPLE_USER:
 		*v = x->user;
-		return true;
+		return !d->origin.modes_unknown;
 	case SAMPLE_METRIC:
 		*v = x->metric + 1;
 		return true;

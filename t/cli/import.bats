@@ -195,6 +195,35 @@ EOS
 	[ "$(arcprof report --import p.data --from 5us --format folded | wc -l)" -eq 2 ]
 }
 
+@test "import: samples of perf.data that say no more than an address and a time have no thread, CPU or weight" {
+	python3 -c 'import struct, sys
+def record(kind, misc, body):
+	return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+attr = struct.pack("<IIQQQQQ", 1, 112, 0, 999, 1 | 4, 0, 1 << 10).ljust(112, b"\0")
+sys.stdout.buffer.write(struct.pack("<8sQ", b"PERFILE2", 16) + record(64, 0, attr + struct.pack("<Q", 1)) +
+	record(9, 1, struct.pack("<QQ", 0xffffffff81000010, 5)) * 2 + record(9, 2, struct.pack("<QQ", 0x400100, 7)))' >bare.data
+	run_arcprof report --import bare.data
+	[ "$(sed -n 1p <<<"$output")" = "imported from perf.data: 3 samples of cpu-clock over 2 ns, 0 lost; showing 100 %" ]
+	[ "$(sed -n 2p <<<"$output")" = "not known: processes, threads" ]
+	run_arcprof query --import bare.data --format csv \
+		'select time, thread, cpu, user, count(*) from samples group by user order by user'
+	[ "$output" = "time,thread,cpu,user,count(*)
+0,,,0,2
+2,,,1,1" ]
+	[ "$(arcprof query --import bare.data --format csv 'select count(*) from processes' | tail -n 1)" = 0 ]
+}
+
+@test "import: SQL has no CPU, mode or time for a sample whose profile does not tell them" {
+	arcprof report -i "$MIXED" --format jfr >p.jfr
+	run_arcprof query --import p.jfr --format csv \
+		'select cpu, user, time is null, thread is null, count(*) from samples group by 1, 2, 3, 4'
+	[ "$(tail -n 1 <<<"$output")" = ",,0,0,100" ]
+	# What the profile does tell is there.
+	python3 "$DATA/make-perf.py" >p.data
+	run_arcprof query --import p.data --format csv 'select cpu, user from samples where metric = 1 order by time'
+	[ "$(tail -n +2 <<<"$output" | sort | uniq -c | xargs)" = "1 0,0 3 0,1 1 1,1" ]
+}
+
 @test "import: a truncated perf.data is shown as far as it goes, and the head says so" {
 	python3 "$DATA/make-perf.py" --pipe >pipe.data
 	head -c -20 pipe.data >cut.data
