@@ -11,6 +11,7 @@
 #include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/wallrecords.h"
+#include "pmu/probe.h"
 
 struct perf_sample {
 	uint64_t id, ip, time_ns, period;
@@ -129,6 +130,30 @@ static size_t agent_frame(struct collect *c, struct thread *th, const struct per
 	return stack_user_chain(c, th->proc, &ps->ip, 1, out);
 }
 
+/* The kernel's chain has as many addresses as it may have. */
+static bool is_full(struct collect *c, size_t nr)
+{
+	enum { USUAL = 127 };
+	struct perf_limits l;
+
+	if (!c->max_chain) {
+		perf_limits_read(&l);
+		c->max_chain = l.max_stack > 0 ? l.max_stack : USUAL;
+	}
+	return nr >= c->max_chain;
+}
+
+static size_t fp_frames(struct collect *c, struct thread *th, const struct perf_sample *ps,
+			const uint64_t *user, size_t nr_user, bool full)
+{
+	if (!nr_user)
+		return ps->user ? stack_user_fp(c, th->proc, &ps->ip, 1, full, c->frames) : 0;
+	/* as in inside_exec() */
+	if (!ps->user && nr_user == 1 && (!*user || (th->proc->execed && !maps_find(&th->proc->maps, *user))))
+		return 0;
+	return stack_user_fp(c, th->proc, user, nr_user, full, c->frames);
+}
+
 /* User part, then kernel part, outermost first. */
 static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap)
 {
@@ -147,12 +172,10 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 	}
 	if (ps->has_regs && !inside_exec(th, ps))
 		nr = stack_user_dwarf(c, th->proc, &ps->regs, &ps->stack, c->frames);
-	else if (nr_user)
-		nr = stack_user_chain(c, th->proc, user, nr_user, c->frames);
-	else if (ps->user && !trap)
-		nr = stack_user_chain(c, th->proc, &ps->ip, 1, c->frames);
-	else if (ps->user)
-		nr = agent_frame(c, th, ps, c->frames);
+	else if (trap)
+		nr = ps->user ? agent_frame(c, th, ps, c->frames) : 0;
+	else if (!c->ev.conf.exclude_user)
+		nr = fp_frames(c, th, ps, user, nr_user, is_full(c, nr_kernel + nr_user));
 	return nr + stack_kernel(c, kernel, nr_kernel, c->frames + nr);
 }
 

@@ -83,6 +83,41 @@ size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain
 }
 
 /*
+ * Return how many addresses of a chain that frame pointers led to are of the thread: the register may hold
+ * anything where it is used for something else, so what is no code, and what is beyond the function in which
+ * the thread begins, was none. *whole: that function was reached.
+ */
+static size_t fp_length(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool *whole)
+{
+	struct walk walk = { c, p };
+	size_t i, to_root = 0;
+
+	for (i = 0; i < nr && (!i || p->java || maps_find(&p->maps, chain[i] - 1)); i++) {
+		struct unwind_module *mod;
+		uint32_t module;
+		uint64_t off;
+
+		if (find_module(&walk, chain[i] - (i > 0), &module, &off, &mod) && mod &&
+		    (i || nr == 1) && unwind_is_root(mod, off, i > 0))
+			to_root = i + 1;
+	}
+	*whole = to_root;
+	return to_root ? to_root : i;
+}
+
+size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool full,
+		     struct frame *out)
+{
+	size_t n, cut = 0;
+	bool whole;
+
+	n = fp_length(c, p, chain, nr < MAX_USER_FRAMES ? nr : MAX_USER_FRAMES - 1, &whole);
+	if (!whole)
+		out[cut++] = mark(n == nr && full ? MARK_TRUNCATED_DEPTH : MARK_NO_FRAME_POINTER);
+	return cut + stack_user_chain(c, p, chain, n, out + cut);
+}
+
+/*
  * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
  * returns how many there are.
  */

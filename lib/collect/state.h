@@ -79,6 +79,7 @@ struct collect {
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
+	size_t max_chain;		/* addresses that the kernel gives of a stack; 0: not asked yet */
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
@@ -115,6 +116,9 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out);
 size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
 			struct frame *out);
+/* The same as frame pointers led; full: to as many addresses as the kernel gives. */
+size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool full,
+		     struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
 /* The native code above the innermost Java frame: the rest is a mark. */

@@ -15,6 +15,7 @@ static const char *const mark_names[MARK_NR] = {
 	[MARK_VTHREAD_CONTINUES] = "[unwalkable: rest of the virtual thread is in the heap]",
 	[MARK_PRUNED] = "[pruned]",
 	[MARK_LABELS] = "[labels]",
+	[MARK_NO_FRAME_POINTER] = "[unwalkable: frame pointers end here]",
 	[MARK_DAMAGED] = "[unwalkable: damaged part of the trace]",
 };
 

@@ -85,6 +85,7 @@ enum frame_mark {
 	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
 	MARK_PRUNED,		/* calls counted in merged contexts: memory or depth did not suffice */
 	MARK_LABELS,		/* what a thread did while it had labels (call.label) */
+	MARK_NO_FRAME_POINTER,	/* frame pointers lead to no caller, and no thread begins there */
 	MARK_NR
 };
 

@@ -59,6 +59,7 @@ void unwind_module_free(struct unwind_module *m)
 	map_release(&m->row_ids);
 	map_release(&m->derived);
 	map_release(&m->depths);
+	map_release(&m->roots);
 	arena_release(&m->text);
 	free(m);
 }
@@ -77,6 +78,7 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	       m->alloc_code * sizeof(*m->code) + m->alloc_rows * sizeof(*m->rows) +
 	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
 	       m->derived.alloc * sizeof(*m->derived.slots) + m->depths.alloc * sizeof(*m->depths.slots) +
+	       m->roots.alloc * sizeof(*m->roots.slots) +
 	       m->text.nr_bytes;
 }
 

@@ -39,6 +39,12 @@ struct unwind_module *unwind_module_new(struct symfile *f);
 void unwind_module_free(struct unwind_module *m);
 size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cached rows */
 
+/*
+ * Return whether a process or thread begins in the function at file offset off, so that it has no caller;
+ * calls: off is that of a return address, minus one.
+ */
+bool unwind_is_root(struct unwind_module *m, uint64_t off, bool calls);
+
 /* What is known of an address space. */
 struct unwind_space {
 	/*

@@ -48,6 +48,24 @@ has_arc() {
 	check_shares
 }
 
+@test "record: a chain of frame pointers is complete only where a thread begins" {
+	skip_unless_perf
+	local program
+	program=$(workload shares)	# optimised: no frame pointers
+	record --call-graph fp -F 1999 -- "$program" 30
+	[ "$status" -eq 0 ]
+	[[ $stderr != *"100.0 % complete"* ]]
+	[ "$(jq '.quality | .complete_stacks / .samples < 0.5' .report--xtree)" = true ]
+	gcc -std=gnu11 -O0 -o shares "$TOP/t/workloads/shares.c"
+	gcc -std=gnu11 -O0 -s -static -o stripped "$TOP/t/workloads/shares.c"
+	for program in shares stripped; do
+		record --call-graph fp -F 1999 -- "./$program" 30
+		[ "$status" -eq 0 ]
+		jq '.quality | .complete_stacks, .samples' .report--xtree
+		[ "$(jq '.quality | .complete_stacks / .samples > 0.9' .report--xtree)" = true ]
+	done
+}
+
 @test "record: without call stacks each function still has its share" {
 	skip_unless_perf
 	record --call-graph no -F 1999 -- "$(workload shares)" 100

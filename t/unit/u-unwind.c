@@ -387,6 +387,30 @@ TEST(unwind_the_entry_point_has_no_caller)
 	tear_down();
 }
 
+TEST(unwind_the_first_function_of_a_thread_is_known_by_the_code_behind_its_call)
+{
+	static const uint8_t keep[] = { 0x64, 0x48, 0x89, 0x04, 0x25, 0x28, 0x06 },
+		cltq[] = { 0x48, 0x98, 0x64, 0x48, 0x89, 0x04, 0x25 }, jump[] = { 0xe9, 0x1b, 0, 0, 0 },
+		by_pointer[] = { 0xff, 0xd0, 0x89, 0xc7, 0xe8, 0x20, 0, 0, 0 },
+		direct[] = { 0xe8, 0x10, 0, 0, 0, 0x89, 0xc7, 0xe8, 0x20, 0, 0, 0 };
+
+	set_up(NULL, 0);
+	memcpy(file.code + 0x100, keep, sizeof(keep));
+	memcpy(file.code + 0x200, cltq, sizeof(cltq));
+	memcpy(file.code + 0x300, jump, sizeof(jump));
+	memcpy(file.code + 0x320, keep, sizeof(keep));
+	memcpy(file.code + 0x400 - 2, by_pointer, sizeof(by_pointer));
+	memcpy(file.code + 0x500 - 5, direct, sizeof(direct));
+	CHECK(unwind_is_root(mod, CODE + 0x100 - 1, true));
+	CHECK(unwind_is_root(mod, CODE + 0x200 - 1, true));
+	CHECK(unwind_is_root(mod, CODE + 0x300 - 1, true));
+	CHECK(unwind_is_root(mod, CODE + 0x400 - 1, true));
+	CHECK(!unwind_is_root(mod, CODE + 0x500 - 1, true));	/* f(g()) */
+	CHECK(!unwind_is_root(mod, CODE + 0x100 - 1, false));	/* interrupted there: its caller is missing */
+	CHECK(!unwind_is_root(mod, CODE + 0x600, true));
+	CHECK(unwind_is_root(mod, file.eh.e_entry + 5, true));
+}
+
 TEST(unwind_a_return_address_that_cannot_be_code_is_not_shown)
 {
 	set_up_fde("zR", NULL, 0);

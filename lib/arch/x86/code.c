@@ -27,6 +27,12 @@ bool x86_is_direct_call(const uint8_t p[X86_CALL_DIRECT], int32_t *rel)
 	return p[0] == 0xe8;
 }
 
+bool x86_is_jump(const uint8_t p[X86_JUMP], int32_t *rel)
+{
+	memcpy(rel, p + 1, 4);
+	return p[0] == 0xe9;
+}
+
 bool x86_is_without_frame(const uint8_t p[X86_START])
 {
 	static const uint8_t endbr64[X86_START] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -53,4 +59,16 @@ bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT])
 	static const uint8_t want[X86_THREAD_EXIT] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
 
 	return !memcmp(p, want, sizeof(want));
+}
+
+bool x86_is_thread_result(const uint8_t p[X86_THREAD_RESULT])
+{
+	static const uint8_t cltq[] = { 0x48, 0x98 }, keep[] = { 0x64, 0x48, 0x89, 0x04, 0x25 };
+
+	return !memcmp(p + (memcmp(p, cltq, sizeof(cltq)) ? 0 : sizeof(cltq)), keep, sizeof(keep));
+}
+
+bool x86_is_exit_result(const uint8_t p[X86_EXIT_RESULT], int32_t *rel)
+{
+	return p[0] == 0x89 && p[1] == 0xc7 && x86_is_direct_call(p + 2, rel);
 }

@@ -11,9 +11,12 @@
 enum {
 	X86_CALL_MAX = 8,	/* bytes before a return address that are looked at */
 	X86_CALL_DIRECT = 5,	/* bytes of a direct call */
+	X86_JUMP = 5,
 	X86_START = 4,
 	X86_SIGRETURN = 9,
 	X86_THREAD_EXIT = 8,
+	X86_THREAD_RESULT = 7,
+	X86_EXIT_RESULT = 7,
 	X86_SIGFRAME_REGS = 40,	/* where struct ucontext has registers */
 };
 
@@ -24,6 +27,8 @@ extern const uint8_t x86_sigframe_regs[X86_NR_REGS];
 bool x86_ends_in_call(const uint8_t p[X86_CALL_MAX]);
 /* A direct call; *rel is the distance from its end. */
 bool x86_is_direct_call(const uint8_t p[X86_CALL_DIRECT], int32_t *rel);
+/* A direct jump; *rel is the distance from its end. */
+bool x86_is_jump(const uint8_t p[X86_JUMP], int32_t *rel);
 /* The return address is on top of the stack: push %rbp, ret, endbr64. */
 bool x86_is_without_frame(const uint8_t p[X86_START]);
 /* push %rbp, and right behind it mov %rsp, %rbp. */
@@ -32,5 +37,9 @@ bool x86_is_frame_setup(const uint8_t p[X86_START]);
 bool x86_is_sigreturn(const uint8_t p[X86_SIGRETURN]);
 /* What a thread's function returns to in musl: mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. */
 bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT]);
+/* The same in glibc, which keeps what the function returned: mov %rax, %fs:..., a cltq may be before it. */
+bool x86_is_thread_result(const uint8_t p[X86_THREAD_RESULT]);
+/* What main() returns to: mov %eax, %edi; a direct call, whose distance from its end is *rel. */
+bool x86_is_exit_result(const uint8_t p[X86_EXIT_RESULT], int32_t *rel);
 
 #endif

@@ -33,7 +33,7 @@ MARKS = ("[unwalkable: no reason given]", "[unwalkable: deeper than the stack co
          "[unwalkable: Java frame of no known kind]", "[unwalkable: interpreter frame half built]",
          "[unwalkable: JVM stub without a frame]", "[unwalkable: more Java frames than the agent's buffer]",
          "[unwalkable: rest of the virtual thread is in the heap]", "[unwalkable: damaged part of the trace]",
-         "[pruned]")
+         "[pruned]", "[labels]", "[unwalkable: frame pointers end here]")
 MAX_LEVELS = 256
 LOOK_BACK = 64
 PARTS = (" [clone .", ".cold", ".part.", ".constprop.", ".isra.")
