@@ -233,13 +233,17 @@ static uint64_t id_of(JNIEnv *env, jthread thread)
 	return (*env)->GetLongField(env, thread, thread_id);
 }
 
-/* Of the calling thread, without a call where the VM has it; without virtual threads, what is as good. */
+/*
+ * Of the calling thread, without a call where the VM has it; without virtual threads, what is as good. 0: it
+ * is not known: JDK 21 to 23 have it in the Thread alone, and env and thread may be NULL.
+ */
 static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 {
-	if (!t->thread)
-		return id_of(env, thread);
-	return vm.o.jthread_owner_id >= 0 ? vm_word(t->thread, vm.o.jthread_owner_id) :
-	       mounts.unmount < 0 ? t->thread : id_of(env, thread);
+	if (t->thread && vm.o.jthread_owner_id >= 0)
+		return vm_word(t->thread, vm.o.jthread_owner_id);
+	if (t->thread && mounts.unmount < 0)
+		return t->thread;
+	return env && thread ? id_of(env, thread) : 0;
 }
 
 void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
@@ -248,7 +252,7 @@ void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
 	uint64_t id;
 
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	id = t.thread || self ? own_id(env, &t, self) : 0;
+	id = own_id(env, &t, self);
 	w->since_ns = sys_now();
 	if (!pending_begin(env, id, w))
 		ring_count_lost(ring_of(sys_tid()));
@@ -273,7 +277,7 @@ bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
 	uint64_t id;
 
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	id = t.thread || self ? own_id(env, &t, self) : 0;
+	id = own_id(env, &t, self);
 	return pending_end(env, id, w) && w->session == load_relaxed(&session);
 }
 
@@ -534,6 +538,7 @@ bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	owners_forget(env);
 	interval_ns = interval;
 	wanted = ask_vm(env);
+	owners_tell_virtual(mounts.unmount >= 0);
 	if (wanted)
 		memory_waits_on();
 	if (wanted && env)

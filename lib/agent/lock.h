@@ -96,6 +96,8 @@ struct owner {
 	uint64_t vthread;
 };
 bool owners_init(void);
+/* Whether threads that are not known by owners_add() may be virtual ones. */
+void owners_tell_virtual(bool yes);
 void owners_forget(JNIEnv *env);		/* NULL: none was added */
 /*
  * A Java thread that runs, on the kernel thread tid; id: Thread.threadId(). self: a weak reference, which is

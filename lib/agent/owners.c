@@ -5,7 +5,8 @@
  * An ObjectMonitor names its owner by the JavaThread or, when the owner had the lock before it became a
  * monitor, by an address on the owner's stack; since JDK 24 by the thread's id, or by 1 as long as the
  * owner has not noticed that there is a monitor: then the object is among those that the owner's
- * JavaThread lists. What is asked of threads is kept when they start, and their lists are copied with
+ * JavaThread lists. JDK 22 and 23 may have that 1, too, and nothing that says which thread lists it is a
+ * virtual one's: there the owner is unknown. What is asked of threads is kept when they start, and their lists are copied with
  * care: any of them may end.
  *
  * Entries are written under a lock and read without: a key is stored last and removed first.
@@ -24,6 +25,7 @@ enum {
 struct entry {
 	uintptr_t key;			/* 0: never used, ends a search */
 	uintptr_t thread, stack_lo, stack_hi;
+	uint64_t id;
 	uint32_t tid;
 	jweak self;
 };
@@ -32,6 +34,7 @@ static struct entry *entries;
 static uint32_t nr_used;		/* places that have ever had a key */
 static uint32_t used[NR_ENTRIES];	/* which */
 static struct sys_lock lock;
+static bool has_virtual;		/* the VM has virtual threads, and tells of them */
 
 static bool by_id(void)
 {
@@ -47,6 +50,11 @@ static uintptr_t key_of(uintptr_t thread, uint64_t id)
 static struct entry *at(uintptr_t key, size_t i)
 {
 	return &entries[(mix64(key) + i) & (NR_ENTRIES - 1)];
+}
+
+void owners_tell_virtual(bool yes)
+{
+	has_virtual = yes;
 }
 
 bool owners_init(void)
@@ -74,7 +82,7 @@ static struct entry *find(uintptr_t key)
 {
 	size_t i;
 
-	for (i = 0; i < NR_PROBES; i++) {
+	for (i = 0; key > REMOVED && i < NR_PROBES; i++) {
 		struct entry *e = at(key, i);
 		uintptr_t its = load_acquire(&e->key);
 
@@ -110,6 +118,7 @@ jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self)
 			store_release(&nr_used, nr_used + 1);
 		}
 		e->tid = tid;
+		e->id = id;
 		e->thread = thread;
 		/* it runs, or VMInit and ThreadStart would not tell of it */
 		e->stack_hi = vm_word(thread, vm.o.thread_stack_base);
@@ -159,12 +168,24 @@ struct owner owners_of_thread(uintptr_t thread, uint64_t id)
 
 	if (e)
 		return (struct owner){ .tid = e->tid };
-	return (struct owner){ .vthread = thread || !by_id() ? 0 : id };
+	return (struct owner){ .vthread = thread || !(by_id() || has_virtual) ? 0 : id };
 }
 
 struct owner owners_of_waiter(uint64_t id)
 {
-	return by_id() ? owners_of_thread(0, id) : owners_of_thread(id, 0);
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	if (by_id())
+		return owners_of_thread(0, id);
+	if (!has_virtual)
+		return owners_of_thread(id, 0);
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED && e->id == id)
+			return (struct owner){ .tid = e->tid };
+	}
+	return (struct owner){ .vthread = id };
 }
 
 static bool lists(uintptr_t thread, uintptr_t object)

@@ -70,46 +70,51 @@ bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wai
 	return ok;
 }
 
-static bool describe_own(JNIEnv *env, struct lock_wait *w)
+/*
+ * The calling thread, by a local reference that stays until its wait is over: some VMs have no other place
+ * where its id is. NULL: nothing is to be told.
+ */
+static jthread begin_own(JNIEnv *env)
 {
+	struct lock_wait w;
 	jthread self = NULL;
-	bool ok;
 
 	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
-		return false;
-	ok = park_describe(env, self, false, w);
-	if (ok)
-		lock_begin(env, self, w);
+		return NULL;
+	if (park_describe(env, self, false, &w)) {
+		lock_begin(env, self, &w);
+		return self;
+	}
 	(*env)->DeleteLocalRef(env, self);
-	return ok;
+	return NULL;
 }
 
 /* When the session is over there is nothing to be told, but still a reference to be given back. */
-static void end_own(JNIEnv *env)
+static void end_own(JNIEnv *env, jthread self)
 {
 	struct lock_wait w;
 	bool on = sample_begin();
 
-	if (lock_end(env, NULL, &w) && on)
+	if (lock_end(env, self, &w) && on)
 		lock_tell(&w);
 	if (on)
 		sample_end();
+	(*env)->DeleteLocalRef(env, self);
 }
 
 /* By its name reports know that it is not in the way (WAY_THROUGH, trace/record.h). */
 static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
 {
-	struct lock_wait w;
-	bool waits = false;
+	jthread self = NULL;
 	uint32_t session;
 
 	if (lock_is_on(&session) && sample_begin()) {
-		waits = describe_own(env, &w);
+		self = begin_own(env);
 		sample_end();
 	}
 	vm_park(env, unsafe, absolute, time);
-	if (waits)
-		end_own(env);
+	if (self)
+		end_own(env, self);
 }
 
 /* ---- its place ---- */

@@ -74,6 +74,28 @@ on_platform_threads() {
 	each_jdk on_platform_threads
 }
 
+# Not before JDK 24 does a thread's id stand where no call is needed. A JVM without: its waits, and who has what.
+without_ids() {
+	local JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=JavaThread._monitor_owner_id kind owner
+	export JAVA_TOOL_OPTIONS
+	waits lock p 3 60 2000
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
+	[[ $(locks "$SYNC" lock waiters) == [23] ]]
+	waits condition p 3 20 10000
+	[ "$(locks "$CONDITION" park slow)" -ge 60 ]
+	waits held lock 300
+	[ "$(jq -r --arg c "$SYNC" '.locks[] | select(.class == $c) | .owner' table)" = holder ]
+	[ "$JDK" -ge 21 ] || return 0
+	waits lock v 3 100 1000
+	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
+	waits monitor v 3 60 2000
+}
+
+@test "lock: a JVM that has the ids of threads in their objects alone is not harmed, and its waits are told" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	each_jdk without_ids
+}
+
 on_virtual_threads() {
 	waits monitor v 3 100 1000
 	within "$(locks 'LockWaits$Monitor' enter wait_ns)" "$TRUE_NS" 3
