@@ -686,6 +686,9 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 		else if (k->jvm != JVM_NR_SOURCES && k->jvm != JVM_SOURCE_MEMORY && !r->nr_jvms &&
 			 (k->jvm != JVM_SOURCE_LOCK || !r->nr_programs))
 			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
+		else if (r->nr_no_source[i] && r->nr_of_source[i])
+			log_warn("not all of %s was recorded in %" PRIu64 " JVM%s: each report says what is missing, and why",
+				 k->name, r->nr_no_source[i], r->nr_no_source[i] == 1 ? "" : "s");
 		else if (r->nr_no_source[i])
 			log_warn("no samples of %s from %" PRIu64 " JVM%s: each report says why", k->name,
 				 r->nr_no_source[i], r->nr_no_source[i] == 1 ? "" : "s");
@@ -695,6 +698,8 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	incomplete_summary(r);
+	if (r->nr_died)
+		log_warn("%s%s while it was recorded", r->died, r->nr_died > 1 ? " (and others)" : "");
 	source_warnings(s, r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -134,14 +136,16 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 }
 
 /* Attached to running processes or threads: are all of them gone? */
-static bool targets_gone(const struct collect_opts *o)
+static bool targets_gone(const struct collect *c)
 {
+	const struct collect_opts *o = c->o;
 	size_t i;
 
 	if (!o->nr_pids && !o->nr_tids)
 		return false;
+	/* one that has ended keeps its number until its parent asks how */
 	for (i = 0; i < o->nr_pids; i++)
-		if (!kill(o->pids[i], 0) || errno == EPERM)
+		if (!crashes_has_ended(&c->named, o->pids[i]) && (!kill(o->pids[i], 0) || errno == EPERM))
 			return false;
 	for (i = 0; i < o->nr_tids; i++)
 		if (!kill(o->tids[i], 0) || errno == EPERM)
@@ -314,7 +318,7 @@ static void on_check(void *ctx)
 	struct run *r = ctx;
 
 	check_writer(r);
-	if (r->c->stop_asked || targets_gone(r->c->o))
+	if (r->c->stop_asked || targets_gone(r->c))
 		r->loop.stop = true;
 	if (r->c->o->watcher && !r->loop.stop && r->c->begun_ns)
 		ask_watcher(r);
@@ -457,8 +461,34 @@ void collect_end_file(struct collect *c, bool last)
 		refused_cut(&c->refused, nr_refused);
 }
 
+/* Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant to. */
+static void on_named_end(void *ctx, const struct crash *x)
+{
+	struct collect_result *res = ctx;
+	int sig = x->status < 0 ? 0 : crashes_signal(x->status);
+
+	if (!sig && x->status >= 0 && WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL)
+		sig = SIGKILL;
+	if ((!sig && !x->error_file) || res->nr_died++)
+		return;
+	snprintf(res->died, sizeof(res->died), "process %d %s%s%.150s", x->pid, sig ? "died of SIG" : "crashed",
+		 sig ? sigabbrev_np(sig) : "", x->error_file ? ", and wrote " : "");
+	if (x->error_file)
+		strncat(res->died, x->error_file, sizeof(res->died) - 1 - strlen(res->died));
+}
+
+static void watch_named(struct collect *c)
+{
+	enum { MOST = 64 };
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids && i < MOST; i++)
+		crashes_watch(&c->named, c->o->pids[i]);
+}
+
 void collect_finish(struct collect *c)
 {
+	crashes_look(&c->named, on_named_end, c->res);
 	callflows_finish(&c->calls);
 	timed_finish(c);
 	switches_missing(c);
@@ -675,6 +705,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		r = spawn_start(&run.program.child, o->argv, e);
 	c->child_pid = MAX(run.program.child.pid, 0);
 	triggers_open(c);
+	watch_named(c);
 	privileges_raise();	/* not those of the program */
 	if (!r)
 		r = walls_open(c, e);
@@ -713,6 +744,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	free(c->since.next_counts);
 	timed_close(c);
 	triggers_close(c);
+	crashes_release(&c->named);
 	footprints_close(c);
 out:
 	segments_close(c);

@@ -135,6 +135,9 @@ struct collect_result {
 	uint64_t nr_deadlocks;		/* in JVMs */
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
+	/* of the processes that were named: who crashed or was killed; how many there were, and what of one */
+	uint64_t nr_died;
+	char died[256];
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -327,6 +329,13 @@ static bool has_ended(const struct crash_watch *w)
 	return poll(&p, 1, 0) > 0;
 }
 
+bool crashes_has_ended(const struct crashes *s, int pid)
+{
+	const struct crash_watch *w = find(s, pid);
+
+	return w && has_ended(w);
+}
+
 void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash *crash), void *ctx)
 {
 	size_t i, nr = 0;
@@ -360,4 +369,16 @@ void crashes_release(struct crashes *s)
 	for (i = 0; i < s->nr_items; i++)
 		release(&s->items[i]);
 	free(s->items);
+}
+
+int crashes_signal(int status)
+{
+	static const int fatal[] = { SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS };
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fatal); i++)
+		if (sig == fatal[i])
+			return sig;
+	return 0;
 }

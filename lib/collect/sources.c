@@ -255,7 +255,9 @@ void sources_refused(struct collect *c, const struct java *j, const struct jvm_n
 
 	if (i == c->o->nr_sources)
 		return;
-	c->res->nr_no_source[i]++;
+	/* one JVM may lack more than one part of it */
+	c->res->nr_no_source[i] += !(j->proc->lacks_sources >> i & 1);
+	j->proc->lacks_sources |= 1u << i;
 	refused_source(&c->refused, c->o->sources[i].kind->name, j->proc->pid, r->why);
 }
 

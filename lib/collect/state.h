@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "collect/collect.h"
+#include "collect/crashes.h"
 #include "collect/filters.h"
 #include "collect/flight.h"
 #include "collect/footprint.h"
@@ -63,6 +64,7 @@ struct collect {
 	struct threadlabels *labels;	/* NULL: not recorded */
 	uint64_t labels_ns;		/* those of samples are written up to here */
 	struct triggers *triggers;	/* NULL: no condition is watched */
+	struct crashes named;		/* those of opts.pids */
 	struct footprints *footprints;	/* NULL: memory was not read yet */
 	struct timed *timed;		/* NULL: no call is */
 	uint64_t clock_ns;		/* of samples of the first perf event, added up */

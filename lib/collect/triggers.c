@@ -383,19 +383,6 @@ bool triggers_signal(struct collect *c, int sig)
 	return c->triggers && met_all(c, WHEN_SIGNAL, sig, 0, cause);
 }
 
-/* As a shell tells of it, too. */
-static int fatal_signal(int status)
-{
-	static const int fatal[] = { SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS };
-	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fatal); i++)
-		if (sig == fatal[i])
-			return sig;
-	return 0;
-}
-
 static void missed(struct collect *c, enum when_kind kind, const struct err *e)
 {
 	const struct trigger_opts *o = &c->o->trigger;
@@ -420,7 +407,7 @@ static void on_ended(void *ctx, const struct crash *x)
 {
 	struct buf cause = BUF_INIT;
 	struct collect *c = ctx;
-	int sig = x->status >= 0 ? fatal_signal(x->status) : 0;
+	int sig = x->status >= 0 ? crashes_signal(x->status) : 0;
 	struct err e;
 
 	if (sig) {
@@ -468,7 +455,7 @@ void triggers_last(struct collect *c)
 void triggers_ended(struct collect *c, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-	int sig = fatal_signal(status);
+	int sig = crashes_signal(status);
 	char cause[80];
 
 	if (!c->triggers)

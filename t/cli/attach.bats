@@ -36,6 +36,20 @@ alone() {
 	return 1
 }
 
+crashes() {
+	start_live -XX:-CreateCoredumpOnCrash
+	start_recorder -p "$LIVE"
+	say spin 20
+	kill -SEGV "$LIVE"
+	end_recorder true
+	[ "$(grep -c "process $LIVE .*, and wrote $PWD/hs_err_pid$LIVE.log while it was recorded" recorder.err)" -eq 1 ]
+	LIVE=
+}
+
+@test "attach: a JVM that crashes while it is recorded is named, with the file that it wrote" {
+	one_jdk newest crashes
+}
+
 attach_three_times() {
 	local i
 	start_live

@@ -368,6 +368,33 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ "$status" -eq 0 ]
 }
 
+# ends_as <signal>: of a process whose parent does not ask how it ended
+ends_as() {
+	sh -c 'sleep 60 & echo $! >pid; exec sleep 60' 3>&- &
+	parent=$!
+	until [ -s pid ]; do sleep 0.02; done
+	read -r pid <pid
+	"$ARCPROF" record -q -p "$pid" -o trace 2>err &
+	recorder=$!
+	until "$ARCPROF" ctl -p "$recorder" 2>/dev/null | grep -qx 'state: recording'; do sleep 0.02; done
+	kill "-$1" "$pid"
+	status=0
+	wait "$recorder" || status=$?
+	kill "$parent"
+	rm pid
+	cat err
+	[ "$status" -eq 0 ]
+}
+
+@test "record: -p says in one line that the process crashed or was killed, and nothing of one that ended" {
+	ends_as SEGV
+	[ "$(cat err)" = "arcprof record: warning: process $pid died of SIGSEGV while it was recorded" ]
+	ends_as KILL
+	[ "$(cat err)" = "arcprof record: warning: process $pid died of SIGKILL while it was recorded" ]
+	ends_as TERM
+	[ ! -s err ]
+}
+
 @test "record: -t takes one thread" {
 	skip_unless_perf
 	"$(workload shares)" 100000 >/dev/null &
