@@ -14,9 +14,11 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd.h"
+#include "collect/rates.h"
 #include "collect/jvmevents.h"
 #include "jvm/inject.h"
 #include "jvm/proto.h"
+#include "pmu/hitcost.h"
 #include "pmu/probe.h"
 #include "sampling.h"
 #include "version.h"
@@ -508,6 +510,30 @@ static void on_deadlock(int pid, const char *text)
 	log_warn("process %d: deadlock of %s; 'arcprof threads -p %d' shows more", pid, text, pid);
 }
 
+/* A program is not to spend its time on being sampled. */
+void sampling_bound_rates(struct sampling *s)
+{
+	struct evconf *ev = &s->c.ev;
+	uint64_t least = ev->nr_events ? rates_shortest_ns(ev) : 0;
+	bool raised = false;
+	size_t i;
+
+	for (i = 0; i < ev->nr_events; i++) {
+		if (!ev->events[i].clock || s->rates[i].period >= least)
+			continue;
+		s->rates[i].period = least;
+		raised = true;
+	}
+	if (!raised)
+		return;
+	if (HITCOST_SHARE * ev->hit_ns < least / 2)
+		log_warn("a sample is taken every %.1f us: more often is more than the kernel takes (kernel.perf_event_max_sample_rate)",
+			 (double)least / 1e3);
+	else
+		log_warn("a sample is taken every %.1f us: it takes %.1f us of the program on this machine, and more than a fifth of its time would slow it down too much",
+			 (double)least / 1e3, (double)ev->hit_ns / 1e3);
+}
+
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 {
 	int r;
@@ -517,6 +543,7 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 		s->c.status_ctx = s;
 	}
 	s->c.deadlock = on_deadlock;
+	sampling_bound_rates(s);
 	r = collect_run(&s->c, res, e);
 	if (s->progress.what)
 		progress_end(&s->progress);
@@ -633,6 +660,8 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 	} else {
 		sample_counts(s, r, &b);
 		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
+		if (r->nr_throttled)
+			buf_fmt(&b, ", %" PRIu64 " throttled", r->nr_throttled);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)
 			buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
 		if (r->nr_jvms)
@@ -695,11 +724,25 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 	}
 }
 
+/* A few, when a thread begins or names are new, say nothing. */
+static void throttle_warnings(const struct collect_result *r)
+{
+	if (r->nr_throttled > r->nr_samples / 10) {
+		log_warn("%" PRIu64 " hits of JVMs were throttled: they have no sample of their own, and the next one has their weight, as walking stacks may take a fifth of a thread's time",
+			 r->nr_throttled);
+		log_hint("a longer interval (--freq, --count) or fewer frames (--java-depth) avoid it");
+	}
+	if (r->nr_held_back)
+		log_warn("the kernel held sampling back %" PRIu64 " time%s (kernel.perf_event_max_sample_rate): what ran meanwhile is missing",
+			 r->nr_held_back, r->nr_held_back == 1 ? "" : "s");
+}
+
 void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	incomplete_summary(r);
 	if (r->nr_died)
 		log_warn("%s%s while it was recorded", r->died, r->nr_died > 1 ? " (and others)" : "");
+	throttle_warnings(r);
 	source_warnings(s, r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",

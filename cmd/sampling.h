@@ -82,6 +82,8 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 /* What is recorded, in a phrase. */
 void sampling_targets_text(const struct sampling *s, char *text, size_t size);
 
+/* Raises intervals of clocks that are too short for a program to get on (collect/rates.h), with a warning. */
+void sampling_bound_rates(struct sampling *s);
 /* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 /* What was recorded, in one line on stderr, and a line for each thing that is missing. */

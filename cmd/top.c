@@ -344,6 +344,7 @@ static int run(struct top *t, struct collect_result *res, struct err *e)
 		.fd = t->full ? screen_fd() : -1, .most_ms = MIN(IDLE_MS, t->o->interval_ns / 1000000),
 		.turn = on_turn, .stored = on_stored, .ctx = t,
 	};
+	sampling_bound_rates(&t->s);
 	top_procs_begin(&t->procs, clock_mono_ns());
 	live_init(&t->live);
 	if (!r)

@@ -13,6 +13,7 @@
 #include <asm/ucontext.h>
 
 #include "agent/agent.h"
+#include "agent/budget.h"
 #include "agent/elf.h"
 #include "agent/oops.h"
 #include "agent/reason.h"
@@ -265,21 +266,20 @@ static bool end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 	return written;
 }
 
-static void take_sample(const struct ucontext *uc, uint64_t now, uint32_t event, uint32_t flags)
+static bool take_sample(const struct ucontext *uc, struct jvm_rec_sample *head)
 {
 	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
 	const struct walk_regs regs = {
 		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx, .rcx = g->cx, .rdx = g->dx,
 		.rdi = g->di, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
 	};
-	struct jvm_rec_sample head = { .time_ns = now, .event = event, .flags = flags };
 	int nr;
-	struct walk *w = begin_walk(&head, regs.sp, &nr);
+	struct walk *w = begin_walk(head, regs.sp, &nr);
 
 	if (!w)
-		return;
+		return false;
 	walk_stack(w, &regs);
-	end_walk(w, &head, nr);
+	return end_walk(w, head, nr);
 }
 
 struct walk *sample_new_walk(void)
@@ -333,7 +333,7 @@ static void chain(int sig, siginfo_t *si, void *uc)
 	sys(__NR_tgkill, sys(__NR_getpid), sys_tid(), sig);
 }
 
-static void on_perf_trap(const siginfo_t *si, const void *uc, uint64_t now)
+static void describe_trap(const siginfo_t *si, struct jvm_rec_sample *head)
 {
 	const char *fault = (const char *)&si->_sifields._sigfault;
 	uint64_t data;
@@ -342,7 +342,8 @@ static void on_perf_trap(const siginfo_t *si, const void *uc, uint64_t now)
 	/* si_addr, then a union aligned to it: si_perf_data, si_perf_type, si_perf_flags */
 	memcpy(&data, fault + 8, 8);
 	memcpy(&flags, fault + 20, 4);
-	take_sample(uc, now, data, flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0);
+	head->event = data;
+	head->flags = flags & TRAP_PERF_LATE ? JVM_SAMPLE_LATE : 0;
 }
 
 /*
@@ -355,21 +356,60 @@ static bool is_bpf_trap(const siginfo_t *si)
 	return si->si_code == SI_KERNEL && si->si_value.sival_ptr;
 }
 
+static void describe(const siginfo_t *si, struct jvm_rec_sample *head)
+{
+	if (si->si_code == TRAP_PERF_) {
+		describe_trap(si, head);
+	} else if (is_bpf_trap(si)) {
+		head->flags = JVM_SAMPLE_LATE;
+	} else {
+		head->event = timers_nr_periods(si);
+		head->flags = JVM_SAMPLE_TIMER;
+	}
+}
+
+/* What was skipped before is this sample's, too. */
+static void add_skipped(struct jvm_rec_sample *head, const struct budget *b)
+{
+	if (!b->nr_skipped)
+		return;
+	head->flags |= JVM_SAMPLE_SKIPPED;
+	head->value = head->flags & JVM_SAMPLE_TIMER ? b->nr_skipped : b->skipped_ns;
+	if (head->flags & JVM_SAMPLE_TIMER)
+		head->event += b->periods < UINT32_MAX - head->event ? b->periods : 0;
+}
+
+static void sample_within(struct budget *b, const struct ucontext *uc, struct jvm_rec_sample *head)
+{
+	uint32_t permille = load_relaxed(&ring_ctl()->permille);
+	uint64_t cpu = sys_own_cpu();
+
+	if (!budget_allows(b, cpu, permille && permille < BUDGET_PERMILLE ? permille : BUDGET_PERMILLE)) {
+		budget_skip(b, head->time_ns, head->flags & JVM_SAMPLE_TIMER ? head->event : 0);
+		return;
+	}
+	add_skipped(head, b);
+	if (take_sample(uc, head))
+		budget_settle(b);
+	budget_spend(b, sys_own_cpu() - cpu);
+}
+
 static void on_sample(const siginfo_t *si, const void *uc)
 {
+	struct jvm_rec_sample head = { .time_ns = sys_now() };
+	struct budget *b = budget_of(sys_tid());
 	struct jvm_ctl *ctl = ring_ctl();
-	uint64_t now = sys_now();
+	uint64_t ns;
 
-	if (si->si_code == TRAP_PERF_)
-		on_perf_trap(si, uc, now);
-	else if (is_bpf_trap(si))
-		take_sample(uc, now, 0, JVM_SAMPLE_LATE);
+	describe(si, &head);
+	if (b)
+		sample_within(b, uc, &head);
 	else
-		take_sample(uc, now, timers_nr_periods(si), JVM_SAMPLE_TIMER);
-	now = sys_now() - now;
+		take_sample(uc, &head);
+	ns = sys_now() - head.time_ns;
 	add_relaxed(&ctl->nr_traps, 1);
-	add_relaxed(&ctl->trap_ns, now);
-	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((now & 0x7fffffff) | 1)], 1);
+	add_relaxed(&ctl->trap_ns, ns);
+	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((ns & 0x7fffffff) | 1)], 1);
 }
 
 /* Counted first, then looked whether it is on: sample_off() does both in the other order. */
@@ -508,6 +548,8 @@ bool sample_init(void)
 	pool.max_depth = ctl->max_depth < pool.room ? ctl->max_depth : pool.room;
 	pool.max_stack = ctl->max_stack & ~7u;
 	cont_forget_names();
+	if (!budget_init())
+		return false;
 	/* without this flag compilers note less; CompiledMethodLoad events would set it too */
 	tells_places = ctl->flags & JVM_PLACES && scopes_init() && vm_flag_by_default("DebugNonSafepoints");
 	if (pool.mem) {

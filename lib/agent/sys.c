@@ -94,6 +94,14 @@ uint64_t sys_thread_cpu(int tid)
 	return tid && !sys(__NR_clock_gettime, clock, t) ? t[0] * 1000000000 + t[1] : 0;
 }
 
+uint64_t sys_own_cpu(void)
+{
+	enum { THREAD_CPUTIME = 3 };
+	int64_t t[2] = { 0, 0 };
+
+	return !sys(__NR_clock_gettime, THREAD_CPUTIME, t) ? t[0] * 1000000000 + t[1] : 0;
+}
+
 long sys_slurp(const char *path, char *buf, size_t size)
 {
 	long fd = sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), n = 0, r;

@@ -248,17 +248,6 @@ static void look(void)
 	at.wake_epoch = names_epoch();
 }
 
-static uint64_t cpu_time(void)
-{
-	enum { THREAD_CPUTIME = 3 };
-	struct {
-		int64_t s, ns;
-	} t = { 0, 0 };
-
-	sys(__NR_clock_gettime, THREAD_CPUTIME, &t);
-	return t.s * 1000000000ull + t.ns;
-}
-
 /* Between half the interval and one and a half, so that nothing is in step with it. */
 static uint64_t pause_ns(uint64_t spent_ns)
 {
@@ -312,11 +301,11 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			wait_until_wanted();
 		if (!load_seq_cst(&on))
 			break;
-		start_ns = cpu_time();
+		start_ns = sys_own_cpu();
 		at.look_ns = sys_now();
 		look();
 		at.last_ns = at.look_ns;
-		spent_ns = is_first() ? 0 : cpu_time() - start_ns;
+		spent_ns = is_first() ? 0 : sys_own_cpu() - start_ns;
 	}
 	store_seq_cst(&running, 0);
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/jvmevents.h"
+#include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/virtuals.h"
 #include "collect/wall.h"
@@ -319,12 +320,13 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		return;
 	}
 	if (s->nr_periods) {
+		j->nr_throttled += s->skipped;
 		timers_sample(c, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
 	}
 	java_user_half(j, th,
 		       &(struct rec_sample){ .time_ns = s->time_ns, .event = s->event, .thread = vthread },
-		       s->late, c->frames, nr);
+		       s->late, s->skipped, c->frames, nr);
 }
 
 static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
@@ -757,12 +759,15 @@ static bool has_programs(const struct collect_opts *o)
 
 int agents_open(struct collect *c, struct err *e)
 {
+	/* the kernel's part of a sample, as far as it is known, and the agent's are a fifth together */
+	enum { WALK_PERMILLE = 200, LEAST_PERMILLE = 50 };
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		/* what is sampled without the agent's help gets its name from the code's range */
 		.places = (c->o->java == JAVA_SAMPLE || c->o->jvm_events) && !c->o->system_wide,
 		.stuck = true,
 		.max_depth = c->o->java_depth,
+		.permille = MAX(WALK_PERMILLE - (int)rates_permille(&c->o->ev), LEAST_PERMILLE),
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on || c->timed,
@@ -985,25 +990,29 @@ static void forget_over(struct collect *c, uint64_t until_ns)
 	}
 }
 
+static void tell_lost(struct collect *c, const struct java *j, enum lost_cause cause, uint64_t count,
+		      uint64_t until_ns)
+{
+	if (count)
+		trace_write_lost(c->w, &(struct rec_lost){
+			.time_ns = until_ns == UINT64_MAX ? clock_mono_ns() : until_ns,
+			.cause = cause, .stream = j->proc->id, .count = count,
+		});
+}
+
 void agents_join(struct collect *c, uint64_t until_ns, bool last)
 {
 	struct java *j;
 
 	for (j = c->javas; j; j = j->next) {
 		bool over = last || is_over(j, until_ns);
-		uint64_t before = j->nr_unpaired;
 
 		java_join(j, over ? UINT64_MAX : until_ns, over, emit_sample, c);
-		if (j->nr_unpaired != before) {
-			struct rec_lost lost = {
-				.time_ns = until_ns == UINT64_MAX ? clock_mono_ns() : until_ns,
-				.cause = LOST_UNPAIRED, .stream = j->proc->id,
-				.count = j->nr_unpaired - before,
-			};
-
-			trace_write_lost(c->w, &lost);
-			c->res->nr_lost += lost.count;
-		}
+		tell_lost(c, j, LOST_UNPAIRED, j->nr_unpaired, until_ns);
+		tell_lost(c, j, LOST_SKIPPED, j->nr_throttled, until_ns);
+		c->res->nr_lost += j->nr_unpaired;
+		c->res->nr_throttled += j->nr_throttled;
+		j->nr_unpaired = j->nr_throttled = 0;
 	}
 	if (!last)
 		forget_over(c, until_ns);

@@ -125,6 +125,8 @@ struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
 	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
+	uint64_t nr_throttled;		/* hits of JVMs without a sample: the next one has their weight */
+	uint64_t nr_held_back;		/* times the kernel stopped an event for a while */
 	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
 	uint64_t nr_of_source[COLLECT_MAX_SOURCES];	/* too */
 	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */

@@ -71,6 +71,7 @@ static struct pending *new_half(const struct rec_sample *s, const struct frame *
 
 	p->next = NULL;
 	p->late = false;
+	p->skipped_ns = 0;
 	p->sample = *s;
 	p->nr_frames = nr_frames;
 	if (nr_frames)
@@ -98,11 +99,12 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 }
 
 void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
-		    const struct frame *frames, size_t nr_frames)
+		    uint64_t skipped_ns, const struct frame *frames, size_t nr_frames)
 {
 	struct pending *p = new_half(s, frames, nr_frames), **at = th->user_tail;
 
 	p->late = late;
+	p->skipped_ns = skipped_ns;
 	/* A thread that changed its CPU changed its ring, and the new one may be read first. */
 	if (th->user && s->time_ns < th->user_last_ns)
 		for (at = &th->user; *at && (*at)->sample.time_ns <= s->time_ns; at = &(*at)->next)
@@ -161,25 +163,51 @@ static struct pending *take_kernel(struct thread *th, uint32_t event, uint64_t u
 	return NULL;
 }
 
+/*
+ * Joins all kernel halves that are the user half's; false: there are none. Of those that were skipped only the
+ * weight counts: the kernel's part of their stacks has nothing to do with the user half.
+ */
+static bool join_half(struct java *j, struct thread *th, const struct pending *u, java_emit_fn emit, void *ctx)
+{
+	struct pending *k, *last = NULL;
+	uint64_t weight = 0;
+	bool skipped = false;
+
+	while ((k = take_kernel(th, u->sample.event, u->sample.time_ns))) {
+		if (last && !skipped)
+			emit_joined(th, last, u, emit, ctx);
+		j->nr_throttled += skipped;
+		free(last);
+		last = k;
+		skipped = k->sample.time_ns <= u->skipped_ns;
+		if (skipped) {
+			weight += k->sample.weight;
+		} else {
+			k->sample.weight += weight;
+			weight = 0;
+		}
+	}
+	if (!last)
+		return false;
+	if (skipped)
+		last->sample.weight = weight;
+	emit_joined(th, last, u, emit, ctx);
+	free(last);
+	return true;
+}
+
 static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bool all, java_emit_fn emit,
 			void *ctx)
 {
 	struct pending *u, *k;
 
 	while (th->user && th->user->sample.time_ns <= until_ns) {
-		bool joined = false;
-
 		u = pop(&th->user, &th->user_tail);
-		while ((k = take_kernel(th, u->sample.event, u->sample.time_ns))) {
-			emit_joined(th, k, u, emit, ctx);
-			free(k);
-			joined = true;
-		}
 		/*
 		 * A period that ends on the way into the handler is older than the time the handler takes,
 		 * so the half before has joined it already; its own signal had to wait for the handler.
 		 */
-		j->nr_unpaired += !joined && !u->late;
+		j->nr_unpaired += !join_half(j, th, u, emit, ctx) && !u->late;
 		free(u);
 	}
 	while (all && th->kernel) {

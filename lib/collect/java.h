@@ -22,7 +22,8 @@
 struct pending {			/* half a sample */
 	struct pending *next;
 	struct rec_sample sample;	/* kernel half; of a user half: time and event */
-	bool late;			/* a user half whose signal was blocked */
+	bool late;			/* a user half whose signal was blocked, */
+	uint64_t skipped_ns;		/* and that stands for hits up to then, which were skipped; 0: for none */
 	size_t nr_frames;
 	struct frame frames[];		/* outermost first */
 };
@@ -47,6 +48,7 @@ struct java {
 	struct java_code *codes;	/* by address, for samples the agent does not walk */
 	size_t nr_codes, alloc_codes;
 	uint64_t nr_unpaired;		/* user halves whose kernel half was lost */
+	uint64_t nr_throttled;		/* hits without a sample of their own: others stand for them */
 	struct java *next;
 };
 
@@ -64,10 +66,11 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 		      const struct frame *frames, size_t nr_frames);
 /*
  * Keeps a user half: frames are complete, native stretches unwound.  The sample's thread: the number of
- * the virtual thread whose it is, 0 when it is th's own.
+ * the virtual thread whose it is, 0 when it is th's own. Hits up to skipped_ns were skipped, and this sample
+ * stands for them, too; 0: none were.
  */
 void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
-		    const struct frame *frames, size_t nr_frames);
+		    uint64_t skipped_ns, const struct frame *frames, size_t nr_frames);
 /*
  * Called with each complete stack; writes the sample and counts what is missing in it. th ran, on its own or
  * a virtual thread's behalf, as the sample's thread says.

@@ -10,8 +10,14 @@
 #include "collect/labels.h"
 #include "collect/rates.h"
 #include "collect/state.h"
+#include "pmu/hitcost.h"
+#include "pmu/probe.h"
 
-enum { LEAST_CLOCK_NS = 10000 };	/* the kernel's own least */
+enum {
+	LEAST_CLOCK_NS = 10000,		/* the kernel's own least */
+	USUAL_HIT_NS = 20000,		/* where it cannot be measured */
+	FAST_HZ = 2000,			/* what is slower costs nobody a fifth of the time */
+};
 
 /* "4000hz": false: it is no frequency. */
 static bool is_frequency(const char *text, char number[32])
@@ -25,7 +31,80 @@ static bool is_frequency(const char *text, char number[32])
 	return true;
 }
 
-int rates_parse(const struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e)
+/* Samples a second that clocks take of a thread that runs all the time, and how many clocks there are. */
+static double clocks_hz(const struct evconf *conf, size_t *nr)
+{
+	double hz = 0;
+	size_t i;
+
+	*nr = 0;
+	for (i = 0; i < conf->nr_events; i++) {
+		if (!conf->events[i].clock)
+			continue;
+		(*nr)++;
+		hz += 1e9 / (double)MAX(conf->rates[i].period, (uint64_t)LEAST_CLOCK_NS);
+	}
+	return hz;
+}
+
+/* The kernel stops a clock until its next tick where that has come so often in one. */
+static uint64_t kernel_shortest_ns(void)
+{
+	struct perf_limits l;
+
+	perf_limits_read(&l);
+	return l.max_rate > 0 ? 1250000000 / (uint64_t)l.max_rate : 0;
+}
+
+uint64_t rates_shortest_ns(struct evconf *conf)
+{
+	size_t nr;
+
+	if (clocks_hz(conf, &nr) <= FAST_HZ || !nr)
+		return 0;
+	if (!conf->hit_ns)
+		conf->hit_ns = hitcost_ns(conf->callgraph == CALLGRAPH_DWARF ? conf->stack_bytes : 0);
+	if (!conf->hit_ns)
+		conf->hit_ns = USUAL_HIT_NS;
+	return MAX(MAX(nr * HITCOST_SHARE * conf->hit_ns, kernel_shortest_ns()), (uint64_t)LEAST_CLOCK_NS);
+}
+
+uint32_t rates_permille(const struct evconf *conf)
+{
+	size_t nr;
+	double hz = clocks_hz(conf, &nr);
+
+	return (uint32_t)MIN(1000.0, 1e-6 * (double)conf->hit_ns * hz);
+}
+
+/* The same when the event has that period. */
+static uint64_t shortest_with(struct collect *c, size_t event, const struct ev_rate *rate)
+{
+	struct evconf conf = c->ev.conf;
+	struct ev_rate *rates = xmalloc(conf.nr_events * sizeof(*rates));
+	uint64_t ns;
+
+	memcpy(rates, conf.rates, conf.nr_events * sizeof(*rates));
+	rates[event] = *rate;
+	conf.rates = rates;
+	ns = rates_shortest_ns(&conf);
+	c->ev.conf.hit_ns = conf.hit_ns;
+	free(rates);
+	return ns;
+}
+
+static int check_shortest(struct collect *c, size_t event, const char *text, const struct ev_rate *rate,
+			  struct err *e)
+{
+	uint64_t least = c->ev.conf.events[event].clock ? shortest_with(c, event, rate) : 0;
+
+	if (rate->period >= least)
+		return 0;
+	return err_set(e, EINVAL, "'%s': at least %.1fus: a sample takes %.1f us of the program here, and may take a fifth of its time",
+		       text, (double)least / 1e3, (double)c->ev.conf.hit_ns / 1e3);
+}
+
+int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e)
 {
 	const struct pmu_event *ev = &c->ev.conf.events[event];
 	char number[32];
@@ -47,6 +126,8 @@ int rates_parse(const struct collect *c, size_t event, const char *text, struct 
 			rate->period = (1000000000 + v / 2) / v;
 		else if (!r)
 			rate->freq_hz = v;
+		if (!r)
+			r = check_shortest(c, event, text, rate, e);
 		return r ? err_wrap(e, "event '%s'", ev->name) : 0;
 	}
 	r = ev->clock ? opt_parse_time(text, &rate->period, e) : opt_parse_u64(text, &rate->period, e);
@@ -54,6 +135,8 @@ int rates_parse(const struct collect *c, size_t event, const char *text, struct 
 		r = err_set(e, EINVAL, "'%s': at least %s", text, ev->clock ? "10us" : "1");
 	if (!r && rate->period >> 63)		/* the kernel's */
 		r = err_set(e, EINVAL, "'%s': too large", text);
+	if (!r)
+		r = check_shortest(c, event, text, rate, e);
 	return r ? err_wrap(e, "event '%s'", ev->name) : 0;
 }
 

@@ -23,8 +23,16 @@
 
 struct collect;
 
+/*
+ * Samples of clocks may take a fifth of a program's time (pmu/hitcost.h), and no more than the kernel lets
+ * through. Finds in conf->hit_ns what one takes, where rates are so high that it matters; returns the
+ * shortest period that each clock may have, 0: any.
+ */
+uint64_t rates_shortest_ns(struct evconf *conf);
+/* Hits of the clocks take so much of a program's time, in thousandths. */
+uint32_t rates_permille(const struct evconf *conf);
 /* "10ms" of a clock, "4000hz", "100000" events, for perf event number event of the recording. */
-int rates_parse(const struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
+int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
 /* From now on. On error all is as it was. */
 int rates_set(struct collect *c, size_t event, const struct ev_rate *rate, struct err *e);
 /* What a sample of that period is to weigh more, of what changes have left over. */

@@ -355,6 +355,7 @@ static void on_throttle(struct collect *c, const struct ring *ring, uint64_t tim
 		.count = 1 };
 
 	trace_write_lost(c->w, &lost);
+	c->res->nr_held_back++;
 }
 
 void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns)

@@ -249,7 +249,8 @@ struct jvm_ctl {
 	uint64_t tells_open;	/* it would */
 	uint64_t virtual_ended_ns, tells_virtual;	/* the same of virtual threads */
 	uint32_t changed;	/* number of the last CHANGE that was carried out */
-	uint32_t pad;
+	/* the recorder's: what part of a thread's CPU time its samples may take, in thousandths; 0: a fifth */
+	uint32_t permille;
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;
@@ -298,6 +299,11 @@ enum jvm_sample_flags {
 	JVM_SAMPLE_SOURCE = 1 << 2,	/* of a source: event is an enum jvm_source */
 	JVM_SAMPLE_WALL = 1 << 3,	/* of a thread that waits: see struct jvm_rec_wall */
 	JVM_SAMPLE_WAKE = 1 << 4,	/* with that: of the thread that ended that block */
+	/*
+	 * hits before it were skipped, so that the thread could get on: those of a perf event up to the time
+	 * in value; of a timer so many as value has, whose periods are in event
+	 */
+	JVM_SAMPLE_SKIPPED = 1 << 5,
 };
 
 /*
@@ -314,7 +320,7 @@ struct jvm_rec_sample {
 	uint32_t flags;		/* enum jvm_sample_flags */
 	/* Thread.threadId() of the virtual thread that is mounted; 0 none, or not known */
 	uint64_t vthread;
-	/* With JVM_SAMPLE_SOURCE, else 0: the amount that was hit, as it is, not scaled up; */
+	/* With JVM_SAMPLE_SOURCE: the amount that was hit, as it is, not scaled up; */
 	uint64_t value;
 	uint32_t leaf;		/* and the number of a struct jvm_leaf, the innermost frame; 0: none */
 	/*

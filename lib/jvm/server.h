@@ -86,6 +86,11 @@ struct jvm_sample {
 	uint32_t id;
 	/* the signal was blocked: time and stack are of its delivery, not of the event */
 	bool late;
+	/*
+	 * hits that were skipped before it, for which it stands as well: of a perf event those up to this
+	 * time, of a timer so many, whose periods are in nr_periods; 0: none were
+	 */
+	uint64_t skipped;
 	uint64_t vthread;	/* id of the virtual thread on it; 0: none, or not known */
 	const struct jvm_wall *wall;	/* of a thread that waits, or ended a wait; NULL: of one that ran */
 	const struct jvm_frame *frames;
@@ -147,6 +152,7 @@ struct jvm_server_opts {
 	bool places;			/* of compiled code, only the places of samples (record.h) */
 	bool stuck;			/* tell of threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
+	uint32_t permille;		/* of a thread's CPU time, which its samples may take; 0: the default */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */

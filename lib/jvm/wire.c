@@ -176,6 +176,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 		.nr_periods = r->flags & JVM_SAMPLE_TIMER ? r->event : 0,
 		.of_source = r->flags & JVM_SAMPLE_SOURCE, .value = r->value, .leaf = r->leaf, .id = r->id,
 		.late = r->flags & JVM_SAMPLE_LATE, .vthread = r->vthread,
+		.skipped = r->flags & JVM_SAMPLE_SKIPPED ? r->value : 0,
 		.wall = wall ? &waits : NULL,
 		.frames = w->frames, .nr_frames = r->nr_frames,
 		.segments = w->segments, .nr_segments = r->nr_segments,

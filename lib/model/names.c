@@ -572,6 +572,8 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 
 	if (r->cause == LOST_THROTTLED)
 		x->throttled += r->count;
+	else if (r->cause == LOST_SKIPPED)
+		x->skipped += r->count;
 	else
 		x->lost += r->count;
 	return 0;

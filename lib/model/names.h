@@ -181,7 +181,7 @@ struct names {
 	size_t nr_lines, alloc_lines;
 	struct name_lines *places;
 	size_t nr_places, alloc_places;
-	uint64_t lost, throttled;
+	uint64_t lost, throttled, skipped;
 	uint64_t nr_local_modules;	/* whose names came from this machine's files */
 	/* Consumers of frames, outermost first: levels[first..first+nr). */
 	struct resolved {

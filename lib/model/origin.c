@@ -114,6 +114,7 @@ void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event
 	const char *sampler = names_label(x, "sampler");
 
 	origin->throttled = x->throttled;
+	origin->skipped = x->skipped;
 	origin->rate_hz = rate ? strtod(rate, NULL) : 0;
 	origin->rate_mode = names_event(x, event, ".mode");
 	origin->tick_bound = sampler && !strcmp(sampler, "timers");

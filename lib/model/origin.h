@@ -37,6 +37,7 @@ struct origin {
 	uint64_t duration_ns;		/* 0: not known */
 	uint64_t lost;			/* samples that are not in the model */
 	uint64_t throttled;		/* times the kernel held the event back */
+	uint64_t skipped;		/* hits without a sample: the samples after them have their weight */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* samples of the first event shown, per second of CPU time; 0:
 					 * not known */

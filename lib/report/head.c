@@ -116,6 +116,16 @@ static const struct view_stacks *calls_beside(const struct view *v)
 	return sampled(v) && sampled(v) != &v->stacks[0] ? &v->stacks[0] : NULL;
 }
 
+static void put_throttled(const struct origin *o, struct buf *b)
+{
+	if (o->skipped)
+		buf_fmt(b, "throttled: %" PRIu64 " hit%s of JVMs without a sample, as walking a stack may take a fifth of a thread's time; the next samples have their weight (a longer interval avoids it: --freq, --count)\n",
+			o->skipped, plural(o->skipped));
+	if (o->throttled)
+		buf_fmt(b, "throttled by the kernel %" PRIu64 " time%s: what ran meanwhile is missing (a longer interval avoids it, or a higher kernel.perf_event_max_sample_rate)\n",
+			o->throttled, plural(o->throttled));
+}
+
 static void put_all_marks(const struct view *v, struct buf *b)
 {
 	if (calls_beside(v))
@@ -601,6 +611,8 @@ void head_text(const struct view *v, FILE *out)
 	if (v->origin->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->origin->throttled,
 			plural(v->origin->throttled));
+	if (v->origin->skipped)
+		buf_fmt(&b, ", %" PRIu64 " throttled", v->origin->skipped);
 	put_completeness(v, &b);
 	if (v->own > OWN_SHOWN) {
 		buf_str(&b, ", ");
@@ -617,6 +629,7 @@ void head_text(const struct view *v, FILE *out)
 	put_triggers(v, &b);
 	put_deadlocks(v, &b);
 	put_blend(v, &b);
+	put_throttled(v->origin, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
@@ -775,6 +788,7 @@ static void json_quality(const struct view *v, struct json *j)
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64(j, "throttled", v->origin->throttled);
+	json_u64(j, "skipped", v->origin->skipped);
 	json_str(j, "calibration", v->origin->calibration);
 	json_u64(j, "over_corrected", v->origin->over_corrected);
 	json_marked(v, j);

@@ -535,3 +535,22 @@ java_lines() {
 	[ "$(wc -l <out)" -eq 6 ]
 	[ "$(sed -n 6p out)" -le $(($(sed -n 2p out) + 8)) ]
 }
+
+deepest() {
+	record -c 1000 -- timeout -s KILL 100 java -cp "$CLASSES" Deepest 20000
+	[ "$status" -eq 0 ]
+	local used told
+	used=$(tail -n 1 out)
+	told=$(arcprof query --format csv trace "select sum(s.weight) from samples s join threads t
+		on s.thread = t.id where t.name = 'deepest'" | tail -n 1)
+	echo "$used ns used, $told ns told"
+	awk -v used="$used" -v told="$told" 'BEGIN { exit !(told > .93 * used && told < 1.07 * used) }'
+	grep -q ', [0-9]* throttled, ' err
+	arcprof report -i trace >shown
+	grep -q ', [0-9]* throttled, ' shown
+	grep -q '^throttled: [0-9]* hits of JVMs without a sample, .*; the next samples have their weight' shown
+}
+
+@test "a thread whose stack takes longer to walk than the interval gets on, and its CPU time is all there" {
+	one_jdk newest deepest
+}

@@ -216,6 +216,38 @@ fail_each_descriptor() {	# "n..." <argument>...
 	[ "$good" -gt 0 ]
 }
 
+# With these options: the CPU time of a program, in ms, as the kernel tells whoever waited for it.
+cpu_ms_of_shares() {
+	timeout -s KILL 100 "$ARCPROF" record -o trace "$@" -- \
+		bash -c 'TIMEFORMAT="cpu %3U %3S"; time "$1" 60 >/dev/null' - "$(workload shares)" 2>err
+	awk '$1 == "cpu" { print 1000 * ($2 + $3) }' err
+}
+
+@test "record: however short the interval, a program gets on and its CPU time is all there" {
+	skip_unless_perf
+	local how used told
+	for how in '-c 1' '-F max' '-F 999'; do
+		# shellcheck disable=SC2086
+		used=$(cpu_ms_of_shares $how)
+		told=$(arcprof query --format csv trace "select sum(s.weight) / 1000000 from samples s join threads t
+			on s.thread = t.id where t.name = 'shares'" | tail -n 1)
+		echo "$how: $used ms used, $told ms told"
+		awk -v used="$used" -v told="$told" 'BEGIN { exit !(used > 100 && told > .9 * used && told < 1.1 * used) }'
+		[ "$how" = '-F 999' ] || grep -q 'warning: a sample is taken every [0-9.]* us: ' err
+	done
+	! grep -q 'a sample is taken every' err		# 999 Hz is what was asked for
+}
+
+@test "record: an interval that is shorter than the kernel's is refused while it is recorded" {
+	skip_unless_perf
+	in_background "$ARCPROF" record -q -e cpu-clock -o trace -- sleep 100
+	wait_for_file trace
+	run_arcprof ctl --pid "$background" set interval cpu-clock=12us || true
+	kill -INT "$background"
+	wait "$background" || true
+	[[ $stderr == *"cpu-clock"*"at least"*"us"* ]] || { echo "$stderr"; return 1; }
+}
+
 @test "record: a second signal ends a program that ignores the first, the next kills it" {
 	skip_unless_perf
 	in_background "$ARCPROF" record -q -o trace -- sh -c "trap '' TERM; : >ready; while :; do sleep 0.1; done"

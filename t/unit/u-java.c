@@ -5,7 +5,7 @@
 #include "unit.h"
 
 struct joined {
-	uint64_t time_ns[32];
+	uint64_t time_ns[32], weight[32];
 	uint64_t user_pc[32];		/* of the outermost frame; the mark's number when there is none */
 	uint32_t outer_kind[32];
 	size_t nr_frames[32];
@@ -18,6 +18,7 @@ static void collect_joined(void *ctx, const struct thread *th, struct rec_sample
 	struct joined *j = ctx;
 
 	j->time_ns[j->nr] = s->time_ns;
+	j->weight[j->nr] = s->weight;
 	j->user_pc[j->nr] = frames[0].kind == FRAME_JIT ? frames[0].addr : frames[0].mark;
 	j->outer_kind[j->nr] = frames[0].kind;
 	j->nr_frames[j->nr++] = nr_frames;
@@ -35,7 +36,7 @@ static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint1
 {
 	struct frame f = { FRAME_JIT, .addr = pc };
 
-	java_user_half(j, th, &(struct rec_sample){ .time_ns = time_ns, .event = event }, false, &f, 1);
+	java_user_half(j, th, &(struct rec_sample){ .time_ns = time_ns, .event = event }, false, 0, &f, 1);
 }
 
 static void init_thread(struct thread *th, uint32_t id)
@@ -44,6 +45,35 @@ static void init_thread(struct thread *th, uint32_t id)
 	th->id = id;
 	th->kernel_tail = &th->kernel;
 	th->user_tail = &th->user;
+}
+
+TEST(java_what_was_skipped_adds_its_weight_to_the_next_sample)
+{
+	struct proc p = { .id = 1 };
+	struct java *j = java_new(NULL, &p);
+	struct joined got = { .nr = 0 };
+	struct frame f = { FRAME_JIT, .addr = 0x111 };
+	struct thread th;
+	uint64_t t;
+
+	init_thread(&th, 1);
+	for (t = 10; t <= 80; t += 10)
+		kernel_half(j, &th, t, 0);
+	/* up to 55 nothing was taken; what was hit while the handler ran joins it as ever */
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 71 }, false, 55, &f, 1);
+	/* its own hit was skipped with those before */
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 90 }, false, 85, &f, 1);
+	java_join(j, 100, false, collect_joined, &got);
+	CHECK_U64(got.nr, 3);
+	CHECK_U64(got.time_ns[0], 60);
+	CHECK_U64(got.weight[0], 6);
+	CHECK_U64(got.time_ns[1], 70);
+	CHECK_U64(got.weight[1], 1);
+	CHECK_U64(got.time_ns[2], 80);
+	CHECK_U64(got.weight[2], 1);
+	CHECK_U64(j->nr_throttled, 5);
+	CHECK_U64(j->nr_unpaired, 0);
+	java_free(j);
 }
 
 TEST(java_a_user_half_joins_all_kernel_halves_before_it)
@@ -110,7 +140,7 @@ TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
 	kernel_half(j, &th, 10, 0);
 	kernel_half(j, &th, 12, 0);
 	user_half(j, &th, 13, 0, 1);
-	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 15 }, true, &f, 1);
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 15 }, true, 0, &f, 1);
 	java_join(j, 100, true, collect_joined, &got);
 	CHECK_U64(got.nr, 2);
 	CHECK_U64(j->nr_unpaired, 0);

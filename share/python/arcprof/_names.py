@@ -209,7 +209,7 @@ class Names:
         self.budget = budget
         self.labels, self.procs, self.threads, self.modules, self.methods = {}, {}, {}, {}, {}
         self.sources, self.method_lines, self.functions, self.codes, self.lines = {}, {}, {}, {}, {}
-        self.lost = self.throttled = 0
+        self.lost = self.throttled = self.skipped = 0
         self.consumers = Consumers()
         self.own = 0
         self.frames, self.demangled = {}, {}
@@ -251,6 +251,8 @@ class Names:
         cause, _, count = s.u32(), s.u32(), s.u64()
         if cause == 3:
             self.throttled += count
+        elif cause == 7:
+            self.skipped += count
         else:
             self.lost += count
 

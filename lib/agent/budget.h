@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * budget.h - how much of a thread's CPU time its own samples may take: a part of what it has used, saved up
+ * for a few milliseconds. What is beyond that is skipped, and the next sample stands for it as well, so a
+ * thread gets on with its work however short the interval and however deep its stack.
+ *
+ * Everything here may be called in a signal handler, by the thread that is meant.
+ */
+#ifndef AGENT_BUDGET_H
+#define AGENT_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	BUDGET_PERMILLE = 200,		/* where the recorder does not say how much */
+	BUDGET_MOST_NS = 5000000,	/* so much can be saved up; */
+	BUDGET_FIRST_NS = 1000000,	/* and a new thread has so much */
+};
+
+struct budget {
+	uint32_t tid;			/* 0: nobody's yet */
+	uint32_t nr_skipped;		/* signals since the last sample, */
+	uint64_t skipped_ns;		/* the time of the last one, */
+	uint64_t periods;		/* and what they stood for, of timers */
+	uint64_t cpu_ns;		/* the thread's CPU time when it was last asked for */
+	int64_t left_ns;
+};
+
+/* That of a thread; NULL: there is no memory for budgets, or they were not made. */
+struct budget *budget_of(int tid);
+/* All of them, empty. False: out of memory. */
+bool budget_init(void);
+
+/* May a sample be taken, when the thread has used so much CPU time? permille: as jvm_ctl has it. */
+bool budget_allows(struct budget *b, uint64_t cpu_ns, uint32_t permille);
+/* A sample was taken that took so much of it. */
+void budget_spend(struct budget *b, uint64_t ns);
+/* None was taken, of that many periods. */
+void budget_skip(struct budget *b, uint64_t now_ns, uint32_t periods);
+/* A sample was written which stands for what was skipped. */
+void budget_settle(struct budget *b);
+
+#endif
