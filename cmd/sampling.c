@@ -682,7 +682,10 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 	else
 		log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
 	buf_release(&b);
-	if (r->ended_program)
+	if (r->left_pid)
+		log_warn("'%s' did not end after the signal: it runs on as process %d, and is not recorded any more",
+			 s->c.argv[0], r->left_pid);
+	else if (r->ended_program)
 		log_info("'%s' was still running, so it was sent SIGTERM; exit status %d", s->c.argv[0],
 			 r->status);
 }

@@ -946,10 +946,18 @@ void agents_drain(struct collect *c, bool all)
 		lives_drained(c, j);
 }
 
+static uint64_t patience_ns(void *ctx, uint64_t usual_ns)
+{
+	return collect_patience_ns(ctx, usual_ns);
+}
+
 void agents_end_waits(struct collect *c, uint64_t now_ns)
 {
-	if (c->jvm)
-		jvm_server_end_waits(c->jvm, now_ns);
+	size_t nr = c->jvm ? jvm_server_end_waits(c->jvm, now_ns, patience_ns) : 0;
+
+	if (nr)
+		refused_text(&c->refused, "waits that went on at the end: %zu JVM%s did not answer in time", nr,
+			     nr == 1 ? "" : "s");
 }
 
 /* All that the kernel and the agent had to say of it is here. */

@@ -27,7 +27,11 @@
 #include "collect/virtuals.h"
 #include "collect/symbols.h"
 
-enum { EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000 };
+enum {
+	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
+	GRACE_NS = 1000000000,		/* a program has it to end after a signal, */
+	END_NS = 500000000,		/* and all that the recording's end waits for, this */
+};
 
 /* What only this file needs of a recording. */
 struct run {
@@ -38,7 +42,32 @@ struct run {
 	uint64_t status_ns;
 	uint64_t jvms_ns;		/* when JVMs were last looked for */
 	uint64_t spawned_ns;		/* just before the program was let go */
+	uint64_t signal_ns;		/* the first one that ends the recording came then; 0: none */
 };
+
+/* The loop, which takes signals, has ended. */
+static bool signal_waits(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 ||
+				     sigismember(&set, SIGHUP) == 1);
+}
+
+bool collect_hurries(const struct collect *c)
+{
+	return c->give_up_ns && (clock_mono_ns() >= c->give_up_ns || signal_waits());
+}
+
+uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!c->give_up_ns)
+		return usual_ns;
+	return collect_hurries(c) ? 0 : MIN(usual_ns, c->give_up_ns - now);
+}
 
 void collect_merge(struct collect *c, uint64_t until_ns)
 {
@@ -133,6 +162,11 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 		return;
 	if (program_signal(&r->program, sig, from_terminal))
 		r->loop.stop = true;
+	if (r->signal_ns)
+		return;
+	r->signal_ns = clock_mono_ns();
+	if (!r->loop.due_ns || r->loop.due_ns > r->signal_ns + GRACE_NS)
+		r->loop.due_ns = r->signal_ns + GRACE_NS;
 }
 
 /* Attached to running processes or threads: are all of them gone? */
@@ -208,8 +242,8 @@ static void on_due(void *ctx)
 {
 	struct run *r = ctx;
 
-	if (r->c->begun_ns)
-		r->loop.stop = true;	/* that was the recording's time */
+	if (r->c->begun_ns || r->signal_ns)
+		r->loop.stop = true;	/* that was the recording's time, or the program's after a signal */
 	else
 		begin(r);
 }
@@ -231,24 +265,35 @@ static void name_anonymous_hits(struct collect *c)
  * Names take long where files are large or many, and rings fill meanwhile. Where more is sampled than can be
  * read, they get half of the time.
  */
-static void read_rings(void *ctx)
+static bool read_rings(void *ctx)
 {
 	enum { LATE_NS = 10000000 };
 	const uint64_t now_ns = clock_mono_ns();
 	struct collect *c = ctx;
 
 	if (now_ns <= c->merged_ns + 2 * LATE_NS || now_ns < c->naming_until_ns)
-		return;
+		return true;
 	collect_merge(c, now_ns - LATE_NS);
 	c->naming_until_ns = 2 * clock_mono_ns() - now_ns;
+	return true;
+}
+
+/* At the end, unless a signal has come since. */
+static bool is_awaited(void *ctx)
+{
+	return !signal_waits();
 }
 
 void collect_name_hits(struct collect *c, bool at_end)
 {
 	struct symbols_result sym;
 
-	symbols_write_modules(&c->modules, c->w, c->o->lines, at_end ? NULL : read_rings, c, &sym);
+	symbols_write_modules(&c->modules, c->w, c->o->lines, at_end ? is_awaited : read_rings, c, &sym);
 	c->res->kernel_hidden |= sym.kernel_hidden;
+	if (sym.cut && !c->res->cut_names) {
+		c->res->cut_names = true;
+		refused_text(&c->refused, "names of some code: a signal came while they were looked up");
+	}
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */
@@ -405,11 +450,24 @@ static int open_loop(struct run *r, struct err *e)
 	return ret ? err_errno(e, "cannot wait for events") : 0;
 }
 
-/* A program that outlived the recording's time is asked to end, and its status is ours. */
+static bool hurries(void *ctx)
+{
+	const struct run *r = ctx;
+
+	return collect_hurries(r->c);
+}
+
+/*
+ * A program that outlived the recording's time is asked to end, and its status is ours. One that a signal has
+ * not ended may need long to shut down, or be stuck: it is left alone.
+ */
 static void end_program(struct run *r)
 {
-	if (program_end(&r->program, &r->loop))
+	struct program *p = &r->program;
+
+	if (program_end(p, &r->loop, hurries, r))
 		r->c->res->ended_program = true;
+	r->c->res->left_pid = program_exists(p) && !p->gone ? p->child.pid : 0;
 }
 
 static void refused_metrics(struct collect *c)
@@ -454,7 +512,8 @@ void collect_end_file(struct collect *c, bool last)
 	name_anonymous_hits(c);
 	agents_write_lines(c);
 	collect_name_hits(c, true);
-	trace_write_label(c->w, "symbols", "complete");
+	if (!c->res->cut_names)
+		trace_write_label(c->w, "symbols", "complete");
 	walls_finish(c);
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
 	if (!last)
@@ -596,6 +655,8 @@ static void run(struct run *r)
 	c->serve_ctx = r;
 	loop_run(&r->loop);
 	c->serve = NULL;
+	if (r->signal_ns)
+		c->give_up_ns = clock_mono_ns() + END_NS;
 	triggers_last(c);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;

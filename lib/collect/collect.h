@@ -124,6 +124,8 @@ enum { COLLECT_COUNTED_EVENTS = 64, COLLECT_MAX_SOURCES = 16 };
 struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
 	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
+	int left_pid;			/* and still is: a signal ended the recording; 0: it does not */
+	bool cut_names;			/* a signal came before all names were written */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_throttled;		/* hits of JVMs without a sample: the next one has their weight */
 	uint64_t nr_held_back;		/* times the kernel stopped an event for a while */

@@ -237,8 +237,10 @@ static void wait_for(struct collect *c, struct footprints *f)
 	while (f->child) {
 		struct pollfd p = { .fd = f->fd, .events = POLLIN };
 
-		poll(&p, 1, 100);
+		poll(&p, 1, c->give_up_ns ? 20 : 100);
 		listen_to(c, f, clock_mono_ns());
+		if (f->child && collect_hurries(c))
+			finish(c, f);
 	}
 }
 

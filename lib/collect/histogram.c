@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "collect/histogram.h"
 #include "collect/state.h"
@@ -88,7 +89,7 @@ static bool wait_for_looks(struct collect *c, const struct java *j)
 	uint64_t before = lives_nr_sweeps(j);
 	int ms;
 
-	for (ms = 0; ms < WAIT_MS && !j->gone; ms += TURN_MS) {
+	for (ms = 0; ms < WAIT_MS && !j->gone && !collect_hurries(c); ms += TURN_MS) {
 		uint64_t n = lives_nr_sweeps(j) - before;
 
 		if (n >= LOOKS || (n && ms > WAIT_MS / 2))
@@ -106,7 +107,13 @@ static void take(struct collect *c, struct java *j)
 	struct totals t = { .c = c, .j = j };
 	struct buf reply = BUF_INIT;
 	struct err e;
-	int r = attach_command(j->proc->pid, words, &reply, &e);
+	uint64_t patience_ns = collect_patience_ns(c, UINT64_MAX);
+	int r;
+
+	if (patience_ns == UINT64_MAX)
+		r = attach_command(j->proc->pid, words, &reply, &e);
+	else	/* a signal has ended the recording */
+		r = attach_ask(j->proc->pid, words, MAX(patience_ns, (uint64_t)1), &reply, &e);
 
 	t.time_ns = clock_mono_ns();	/* it answers as soon as it has counted */
 	if (r) {

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collect/program.h"
 
 void program_discard(struct program *p)
@@ -27,15 +28,18 @@ bool program_signal(struct program *p, int sig, bool from_terminal)
 		kill(p->child.pid, SIGKILL);
 		return false;
 	}
-	if (!program_exists(p) || p->nr_signals++)
+	if (!p->nr_signals++)
+		p->signal = sig;
+	if (!program_exists(p) || p->nr_signals > 1)
 		return true;
 	if (!from_terminal)
 		kill(p->child.pid, sig);
 	return false;
 }
 
-bool program_end(struct program *p, struct loop *l)
+bool program_end(struct program *p, struct loop *l, bool (*hurry)(void *ctx), void *ctx)
 {
+	enum { TURN_NS = 5000000 };
 	bool asked = false;
 
 	if (!program_exists(p))
@@ -43,9 +47,12 @@ bool program_end(struct program *p, struct loop *l)
 	program_reap(p);
 	if (!p->gone)
 		asked = !kill(p->child.pid, SIGTERM);
-	p->ending = true;
-	while (!p->gone) {
-		loop_wait_signal(l);
+	p->ending = !p->nr_signals;
+	while (!p->gone && (p->ending || !hurry(ctx))) {
+		if (p->ending)
+			loop_wait_signal(l);
+		else
+			clock_sleep_ns(TURN_NS);
 		program_reap(p);
 	}
 	return asked;
@@ -55,5 +62,7 @@ int program_exit_status(const struct program *p)
 {
 	if (!program_exists(p))
 		return 0;
+	if (!p->gone)
+		return 128 + p->signal;
 	return WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
 }

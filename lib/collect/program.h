@@ -13,6 +13,7 @@ struct program {
 	bool gone;
 	int status;		/* as waitpid() gives it */
 	int nr_signals;
+	int signal;		/* the first of them */
 	bool ending;		/* the recording is over, the program not yet */
 };
 
@@ -27,14 +28,17 @@ void program_discard(struct program *p);
 bool program_reap(struct program *p);
 /*
  * A signal to the recorder. A first one is the program's business: what the terminal did not already
- * send it is passed on, and the recording lasts until it ends. A second one ends the recording, and
- * asks the program to end; a program that does not is killed by the next. True: the recording is to
- * end.
+ * send it is passed on, and the recording lasts until it ends, or until the caller has lost patience. A
+ * second one ends the recording. While the recording's end waits for the program, a signal kills it. True:
+ * the recording is to end.
  */
 bool program_signal(struct program *p, int sig, bool from_terminal);
-/* The recording is over: waits until the program is, too. True: it was still running, and asked to end. */
-bool program_end(struct program *p, struct loop *l);
-/* As a shell gives it; 0 when there is no program. */
+/*
+ * The recording is over: asks a program that runs to end, and waits until it has; after a signal until hurry()
+ * says that it is not to be waited for. True: it was still running.
+ */
+bool program_end(struct program *p, struct loop *l, bool (*hurry)(void *ctx), void *ctx);
+/* As a shell gives it; of one that still runs as if the signal had ended it. 0 when there is no program. */
 int program_exit_status(const struct program *p);
 
 #endif

@@ -75,6 +75,7 @@ struct collect {
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
+	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for any longer than that; 0: none */
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
@@ -208,6 +209,13 @@ void collect_open_labels(struct collect *c);
 void collect_drain(struct collect *c, uint64_t now_ns, bool all);
 /* collect.c: after the last drain: names, counts, labels. */
 void collect_finish(struct collect *c);
+/*
+ * collect.c: at the end of a recording that a signal ends: is nothing to be waited for any more? A second
+ * signal, which is not taken then, asks for that at once.
+ */
+bool collect_hurries(const struct collect *c);
+/* collect.c: how long the rest of the end may take, but no longer than usual_ns. */
+uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
 /* collect.c: all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */

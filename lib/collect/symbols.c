@@ -104,13 +104,13 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 }
 
 static uint64_t write_module(const struct symbols_files *files, struct symfile *f, const struct hit *h,
-			     size_t nr, struct trace_writer *w, bool lines)
+			     size_t nr, struct trace_writer *w, bool lines, bool *cut)
 {
 	struct symbol s = { 0 }, last = { 0 };
 	uint64_t named = 0;
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !*cut; i++) {
 		bool known = symfile_symbol(f, h[i].off, &s);
 
 		/* Each is looked up: what unwind rules bound may have named linkage stubs in it. */
@@ -123,8 +123,7 @@ static uint64_t write_module(const struct symbols_files *files, struct symfile *
 		named += known;
 		if (lines)
 			write_lines(f, &h[i], w);
-		if (files->meanwhile)
-			files->meanwhile(files->meanwhile_ctx);
+		*cut = files->meanwhile && !files->meanwhile(files->meanwhile_ctx);
 	}
 	return named;
 }
@@ -139,7 +138,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 	trace_writer_each_address(w, add_hit, &hits);
 	if (hits.nr_items)
 		qsort(hits.items, hits.nr_items, sizeof(*hits.items), by_module_and_offset);
-	for (i = 0; i < hits.nr_items; i = end) {
+	for (i = 0; i < hits.nr_items && !r->cut; i = end) {
 		const struct hit *h = &hits.items[i];
 		struct symfile *f = h->kernel ? NULL : files->file(files->ctx, h->module);
 
@@ -148,7 +147,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 		if (h->kernel && !files->no_kernel)
 			r->nr_named += write_kernel(h, end - i, files->cache, w, &r->kernel_hidden);
 		else if (f)
-			r->nr_named += write_module(files, f, h, end - i, w, lines);
+			r->nr_named += write_module(files, f, h, end - i, w, lines, &r->cut);
 	}
 	r->nr_addresses = hits.nr_items;
 	free(hits.items);
@@ -160,7 +159,7 @@ static struct symfile *file_of(void *ctx, uint32_t module)
 }
 
 void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
-			   void (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
+			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
 {
 	const struct symbols_files files = {
 		.file = file_of, .ctx = m, .cache = m->cache, .meanwhile = meanwhile, .meanwhile_ctx = ctx,

@@ -12,6 +12,7 @@
 struct symbols_result {
 	uint64_t nr_addresses, nr_named;
 	bool kernel_hidden;		/* kptr_restrict kept the kernel's names */
+	bool cut;			/* meanwhile() did not want the rest */
 };
 
 /* Where the files of modules are. */
@@ -20,8 +21,11 @@ struct symbols_files {
 	void *ctx;
 	struct cache *cache;		/* for the kernel's names; or NULL */
 	bool no_kernel;			/* this machine's kernel is another */
-	/* Called again and again, for it may take long; what it adds is named by the next call. */
-	void (*meanwhile)(void *ctx);
+	/*
+	 * Called again and again, for it may take long; what it adds is named by the next call. False: the
+	 * rest is left out.
+	 */
+	bool (*meanwhile)(void *ctx);
 	void *meanwhile_ctx;
 };
 
@@ -29,7 +33,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 		   struct symbols_result *r);
 /* The same of the modules of a recording, none of which meanwhile() forgets. */
 void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
-			   void (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
+			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
 
 /* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
 void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);

@@ -318,24 +318,30 @@ static bool tells_open_waits(const struct jvm *j, uint64_t now_ns)
 		(load_relaxed(&j->ctl->tells_virtual) && load_acquire(&j->ctl->virtual_ended_ns) != now_ns));
 }
 
-void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns)
+size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
+			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns))
 {
-	enum { PATIENCE_MS = 1000, VIRTUAL_PATIENCE_MS = 4000 };
-	bool all = false, virtual = s->o.sources >> JVM_SOURCE_VIRTUAL & 1;
+	enum { PATIENCE_MS = 1000, VIRTUAL_PATIENCE_MS = 4000, NS_PER_MS = 1000000 };
+	bool virtual = s->o.sources >> JVM_SOURCE_VIRTUAL & 1;
+	const uint64_t usual_ns = (virtual ? VIRTUAL_PATIENCE_MS : PATIENCE_MS) * (uint64_t)NS_PER_MS;
+	const uint64_t begin_ns = clock_mono_ns();
+	uint64_t passed_ns = 0;
+	size_t nr;
 	struct jvm *j;
-	int ms;
 
 	if (!virtual && !(s->o.sources >> JVM_SOURCE_LOCK & 1))
-		return;
+		return 0;
 	for (j = s->jvms; j; j = j->next)
 		if (j->ctl)
 			store_release(&j->ctl->end_ns, now_ns);
-	for (ms = 0; ms < (virtual ? VIRTUAL_PATIENCE_MS : PATIENCE_MS) && !all; ms++) {
-		all = true;
+	for (;;) {
+		nr = 0;
 		for (j = s->jvms; j; j = j->next)
-			all &= !tells_open_waits(j, now_ns);
-		if (!all)
-			clock_sleep_ns(1000000);
+			nr += tells_open_waits(j, now_ns);
+		if (!nr || passed_ns >= usual_ns || !patience_ns(s->ctx, usual_ns - passed_ns))
+			return nr;
+		clock_sleep_ns(NS_PER_MS);
+		passed_ns = clock_mono_ns() - begin_ns;
 	}
 }
 

@@ -231,9 +231,10 @@ void jvm_server_poll(struct jvm_server *s);
 void jvm_server_drain(struct jvm_server *s, bool all);
 /*
  * Before the last drain: has agents tell of waits for locks that go on, as of now_ns. Takes some ms, a second
- * with JVMs that do not answer.
+ * with JVMs that do not answer, or as much of it as patience_ns() allows. Returns how many did not.
  */
-void jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns);
+size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
+			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns));
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
 /* Processes that were turned away: their agent or library is of another version. */
 size_t jvm_server_nr_foreign(const struct jvm_server *s);
