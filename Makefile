@@ -31,8 +31,8 @@ WARNINGS = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wno-unused-paramet
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
 # elfutils 0.192 needs zstd, and search trees of its own that Debian 13 leaves out of its static libraries: the linker
 # takes these from libeu.a only if nothing before has them.
-ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a) $(CROSS_LIBS)/libzstd.a),-lzstd)
-LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) -lcap $(shell $(CC) -print-file-name=libsupc++.a) -lgcc_eh -lm -pthread
+ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a 2>/dev/null) $(CROSS_LIBS)/libzstd.a),-lzstd)
+LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) -lcap $(shell $(CC) -print-file-name=libsupc++.a 2>/dev/null) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,-u,__wrap_dlopen,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 LINK = -static-pie
@@ -97,6 +97,20 @@ $(BUILD)/libeu.a: $(BUILD)/lib/base/eusearch.o
 $(BUILD)/%.o: %.c $(NEEDS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(PIE) -MMD -MP -c -o $@ $<
+
+# What is missing is said before anything is built; goals that build nothing, or install what they need, do not ask.
+ASK_NOTHING = clean uninstall check check-arm64 check-vm check-layers quickstart stats kmod kmod-install
+ifneq ($(filter-out $(ASK_NOTHING),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/needs.mk
+endif
+$(BUILD)/needs.mk: t/needs t/packages
+	@mkdir -p $(@D)
+	@CC='$(CC)' CFLAGS='$(CFLAGS)' LINK='$(LINK) $(LDFLAGS)' LDLIBS='$(filter-out $(BUILD)/libeu.a,$(LDLIBS_STATIC))' BPF_CLANG='$(BPF_CLANG)' JVMTI='$(AGENT_JDK)' \
+		t/needs build $(ARCH) $(if $(FUZZER),fuzz) >$@
+
+# $(call need,<command>): for what few goals need.
+need = @command -v $(1) >/dev/null || { p=$$(awk -v c='$(1)' '$$3 == c { print $$2; exit }' t/packages); \
+	echo "make $@: $(1) is not installed$${p:+ (Debian has it in $$p)}" >&2; exit 1; }
 
 $(CROSS_ROOT)/complete: t/packages t/cross
 	t/cross $(ARCH) $(@D)

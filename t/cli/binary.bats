@@ -143,6 +143,35 @@ load ../lib
 	[ "$(PATH=$PWD/bin:$PATH sh tree/t/install --list test)" = " nosuch-package nosuch-file" ]
 }
 
+@test "make: what is missing to build is one line with the names of its packages" {
+	mkdir -p tree/t
+	cp "$TOP/t/needs" tree/t/
+	printf '#!/bin/sh\n[ "$*" = "--list build" ] && echo " libone-dev two"\n' >tree/t/install
+	chmod +x tree/t/install
+	printf 'BUILD = build\ninclude build/needs.mk\nall: ; @echo built\n' >tree/Makefile
+	mkdir tree/build
+	CC=false CFLAGS='' LINK='' LDLIBS='' tree/t/needs build >tree/build/needs.mk
+	status=0
+	make -C tree >out 2>&1 || status=$?
+	cat out
+	[ "$status" -eq 2 ]
+	[ "$(grep -c 'to build arcprof, install libone-dev two' out)" -eq 1 ]
+	[ "$(grep -vc 'directory' out)" -eq 1 ]
+	# it asks again
+	[ ! -e tree/build/needs.mk ]
+}
+
+@test "make: a goal that few use names the package of a tool that is missing, before it builds" {
+	for goal in deb man; do
+		status=0
+		make -C "$TOP" ASCIIDOCTOR=nosuch-tool MAN_READY= V=1 -W Documentation/arcprof.adoc "$goal" >out 2>&1 || status=$?
+		cat out
+		[ "$status" -eq 2 ]
+		grep -q 'nosuch-tool is not installed' out
+		! grep -q 'arcprof.deb' out || false
+	done
+}
+
 @test "package: the Debian package depends on nothing and holds the binary" {
 	skip_unless_command dpkg-deb
 	deb=$(DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 make -s -C "$TOP" deb | tail -n 1)
