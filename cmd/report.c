@@ -93,6 +93,7 @@ static const struct opt selection_opts[] = {
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, no_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "own-threads", O, own_threads, "show what arcprof's own threads wait, too"),
 	OPT_FLAG(0, "hide-files", O, no_wait_files, "charge waits for files and sockets to the call, whichever file it is"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
@@ -747,7 +748,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 			   .lines = (q->lines || f->lines || detailed) && !q->blend,	/* calls have none */
 			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
 			   .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
-			   .no_inline = q->no_inline || r->hides_inlined },
+			   .own_threads = q->own_threads, .no_inline = q->no_inline || r->hides_inlined },
 		.metrics = &q->metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples || q->blend, .prefer_samples = r->prefers_samples,

@@ -26,7 +26,7 @@ struct report_request {
 	bool from_zero, off_cpu, blame;
 	int fold, group;
 	const char *by_label;
-	bool merge_threads, merge_processes, no_inline, no_kernel, no_wait_files, by_kind;
+	bool merge_threads, merge_processes, no_inline, no_kernel, no_wait_files, by_kind, own_threads;
 	bool signatures, lines, addresses, fold_plt;
 	bool samples, replay, calibrate;
 	bool check, strict;

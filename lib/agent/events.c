@@ -221,15 +221,17 @@ static char *name_group(JNIEnv *env, jthreadGroup group)
 static void name_thread(JNIEnv *env, jthread thread, int tid)
 {
 	jvmtiThreadInfo info = { 0 };
+	const char *name;
 	char *group;
 
 	if ((*ti)->GetThreadInfo(ti, thread, &info) != JVMTI_ERROR_NONE)
 		return;
 	group = name_group(env, info.thread_group);
 	if (info.name) {
+		name = session_is_own(env, thread) ? JVM_OWN_THREAD : info.name;
 		send_thread(NULL, &(struct jvm_thread){
 			.time_ns = sys_now(), .thread = tid,
-			.name = info.name, .name_len = str_len(info.name),
+			.name = name, .name_len = str_len(name),
 			.group = group ? group : "", .group_len = group ? str_len(group) : 0,
 		});
 		(*ti)->Deallocate(ti, (void *)info.name);
@@ -268,7 +270,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 		vm_add_this_thread(t);
 	sample_keep_signal();
 	name_thread(env, thread, sys_tid());
-	vmevents_thread(thread, ti, false);
+	vmevents_thread(ti, env, thread, false);
 	timers_add_this_thread();
 }
 
@@ -276,7 +278,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	vm_remove_this_thread();
 	name_thread(env, thread, sys_tid());
-	vmevents_thread(thread, ti, true);
+	vmevents_thread(ti, env, thread, true);
 }
 
 /* Threads that started before the events did, and names that changed since. */

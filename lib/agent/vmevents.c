@@ -71,15 +71,13 @@ static bool is_on(uint32_t tell)
 
 /* --- threads --- */
 
-void vmevents_thread(jthread thread, jvmtiEnv *env, bool ends)
+void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends)
 {
 	jvmtiThreadInfo info = { 0 };
 
-	if (!enter(JVM_TELL_THREAD))
-		return;
-	/* ours is no thread of the program */
-	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE &&
-	    (!info.name || !str_eq(info.name, "arcprof")))
+	if (session_is_own(jni, thread) || !enter(JVM_TELL_THREAD))
+		return;		/* ours is no thread of the program */
+	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE)
 		tell_event(&(struct jvm_event){
 			.kind = ends ? JVM_EVENT_THREAD_END : JVM_EVENT_THREAD_START,
 			.what = info.name ? info.name : "",

@@ -22,7 +22,7 @@ void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd);
 /* False: a callback that is under way does not end, and may write to a ring; env may be NULL. */
 bool vmevents_off(JNIEnv *env);
 /* A Java thread starts, or ends: called by it. */
-void vmevents_thread(jthread thread, jvmtiEnv *ti, bool ends);
+void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends);
 
 /* The recorder's file for the VM's log; -1: none. It is this room's then. */
 void vmlog_take(int fd);

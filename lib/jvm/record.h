@@ -46,6 +46,9 @@ struct jvm_stub {
 	uint32_t name_len;
 };
 
+/* The name of threads that the agent made, as records of the trace have it (OWN_NAME in trace/record.h). */
+#define JVM_OWN_THREAD "[arcprof]"
+
 struct jvm_thread {
 	uint64_t time_ns;
 	uint32_t thread;	/* tid; 0 of a virtual thread */

@@ -16,19 +16,27 @@ struct cut {
 	const struct window *window;
 	const struct filter *filter;	/* NULL: there is none */
 	uint64_t lasting;		/* events whose samples last, as bits */
+	const struct names *own;	/* samples of its own threads that last are left out; NULL: they are not */
 };
 
 /* x is filled; window and filter are borrowed. */
 static inline void cut_init(struct cut *c, const struct names *x, const struct window *window,
 			    const struct filter *filter)
 {
-	*c = (struct cut){ window, filter, names_lasting_events(x) };
+	*c = (struct cut){ window, filter, names_lasting_events(x),
+			   x->nr_own && !x->o.own_threads ? x : NULL };
 }
 
 /* Whether the sample stands for the time before it, as long as it weighs. */
 static inline bool cut_lasts(const struct cut *c, const struct rec_sample *r)
 {
 	return r->event < 64 && c->lasting >> r->event & 1 && r->weight && r->time_ns;
+}
+
+/* Check whether it is of a thread of arcprof's own, and a wait: no part of that is the program's. */
+static inline bool cut_is_own(const struct cut *c, const struct rec_sample *r)
+{
+	return c->own && r->event < 64 && c->lasting >> r->event & 1 && names_is_own_thread(c->own, r->thread);
 }
 
 /*

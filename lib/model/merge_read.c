@@ -105,7 +105,7 @@ static int take_consumer(void *ctx, const struct rec_tree_consumer *r)
 	uint32_t id = consumer_add(c, &x);
 
 	*map_put(&in->consumers, r->consumer) = id;
-	if (x.kind == CONSUMER_MARK && !strcmp(strtab_get(&c->names, x.name), "[arcprof]"))
+	if (x.kind == CONSUMER_MARK && !strcmp(strtab_get(&c->names, x.name), OWN_NAME))
 		in->m->own = id;
 	return 0;
 }

@@ -192,6 +192,9 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 	if (r->name_len && (r->java || !t->java)) {
 		t->name = strtab_add(&x->m->consumers.names, r->name, r->name_len);
 		t->java = r->java;
+		x->nr_own -= t->own;
+		t->own = r->java && r->name_len == strlen(OWN_NAME) && !memcmp(r->name, OWN_NAME, r->name_len);
+		x->nr_own += t->own;
 	}
 	return 0;
 }
@@ -487,6 +490,17 @@ uint64_t names_lasting_events(const struct names *x)
 	return names_label(x, "import") ? 0 : lasting;
 }
 
+uint32_t names_find_event(const struct names *x, const char *name)
+{
+	const char *its;
+	uint32_t event;
+
+	for (event = 0; (its = names_event(x, event, "")); event++)
+		if (!strcmp(its, name))
+			return event;
+	return UINT32_MAX;
+}
+
 static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct names *x = ctx;
@@ -695,6 +709,13 @@ uint32_t names_process(struct names *x, uint32_t proc)
 	c.key = names_pair(x->procs[at].pid, 0);
 	c.detail = labels_of(x, &x->procs[at]);
 	return consumer_add(&x->m->consumers, &c);
+}
+
+bool names_is_own_thread(const struct names *x, uint32_t thread)
+{
+	uint32_t at = x->nr_own ? map_get(&x->thread_of, thread) : MAP_NONE;
+
+	return at != MAP_NONE && x->threads[at].own;
 }
 
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)

@@ -40,6 +40,7 @@ struct name_thread {
 	uint32_t proc, tid;
 	uint32_t name, group;	/* group: of Java, 0: not known */
 	bool java;
+	bool own;		/* arcprof's, not the program's */
 };
 
 struct name_module {
@@ -104,6 +105,7 @@ struct resolve_opts {
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
 	bool code;		/* keep the machine code of compiled methods */
+	bool own_threads;	/* what arcprof's own threads wait is wanted, too */
 };
 
 struct name_run {		/* consumers of a frame, outermost first: names.levels[first..first + nr) */
@@ -160,6 +162,7 @@ struct names {
 	size_t nr_procs, alloc_procs;
 	struct name_thread *threads;
 	size_t nr_threads, alloc_threads;
+	uint32_t nr_own;		/* of them, arcprof's own */
 	struct name_module *modules;
 	size_t nr_modules, alloc_modules;
 	struct name_method *methods;
@@ -236,6 +239,8 @@ const char *names_event_of(const struct names *x, uint32_t event);
  * is charged with them. Of imported profiles none is.
  */
 uint64_t names_lasting_events(const struct names *x);
+/* The number of the event with that name; UINT32_MAX: there is none. */
+uint32_t names_find_event(const struct names *x, const char *name);
 /* How long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */
@@ -258,6 +263,8 @@ const char *names_container(struct names *x, const struct name_proc *p);
 
 /* Those that all of its threads have, as a strtab id; of a thread that is not known the recording's. */
 uint32_t names_labels_of_thread(struct names *x, uint32_t thread);
+/* Check whether arcprof put the thread with that number into a program. */
+bool names_is_own_thread(const struct names *x, uint32_t thread);
 
 /* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);

@@ -74,6 +74,8 @@ struct origin {
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
 	uint64_t nr_left_out;		/* samples, by the filter with which the trace was read */
+	uint64_t own_ns;		/* of the metric wall, left out: arcprof's own threads, */
+	uint32_t nr_own;		/* so many */
 	/* what a filter left out while it was recorded */
 	const struct name_filter *filters;
 	size_t nr_filters;

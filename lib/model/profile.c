@@ -180,6 +180,8 @@ static void finish(struct profile *p, bool calls, struct origin *origin)
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	origin->nr_missing = p->samples.nr_missing;
 	origin->nr_left_out = p->samples.nr_left_out;
+	origin->own_ns = p->samples.own_ns;
+	origin->nr_own = x->nr_own;
 	origin->not_shown = list_not_shown(p);
 }
 

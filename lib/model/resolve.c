@@ -253,7 +253,7 @@ static size_t find_lines(struct names *x, const struct frame *f, struct srcline 
 /* The agent and what starts it are one consumer, whatever they do. */
 static void resolve_own(struct names *x)
 {
-	uint32_t name = intern(x, "[arcprof]");
+	uint32_t name = intern(x, OWN_NAME);
 	struct consumer c = { .kind = CONSUMER_NATIVE, .name = name, .module = name };
 
 	add_level(x, &c, 0);

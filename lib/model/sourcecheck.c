@@ -84,7 +84,7 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 
 		if (r[i].event < s->nr_events)
 			metric = s->metric_of_event[r[i].event];
-		if (metric == NOT_SHOWN || !select_number(s->cpus, r[i].cpu) ||
+		if (metric == NOT_SHOWN || !select_number(s->cpus, r[i].cpu) || cut_is_own(&s->cut, &r[i]) ||
 		    !cut_sum(&s->cut, &r[i], &part))
 			continue;
 		s->n[s->m->metrics[metric].source] += 1 + r[i].more;

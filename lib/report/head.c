@@ -474,10 +474,20 @@ void report_json_refused(const struct origin *origin, struct json *j)
 	json_end(j);
 }
 
+void report_put_own(const struct origin *o, struct buf *b)
+{
+	if (!o->own_ns)
+		return;
+	buf_str(b, "not shown (--own-threads shows it): ");
+	report_put_duration(b, o->own_ns);
+	buf_fmt(b, " of wall in %" PRIu32 " thread%s of arcprof's own\n", o->nr_own, plural(o->nr_own));
+}
+
 /* What was asked for and not recorded, and what was recorded and not asked for. */
 static void put_others(const struct view *v, struct buf *b)
 {
 	report_put_refused(v->origin, b);
+	report_put_own(v->origin, b);
 	if (v->origin->not_shown) {
 		buf_str(b, "not shown (--metric shows it): ");
 		quote_add(b, v->origin->not_shown);
@@ -787,6 +797,7 @@ static void json_quality(const struct view *v, struct json *j)
 		report_json_filter(v->o->profile->filter, v->origin->nr_left_out, j);
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
+	json_u64_known(j, "own_wall_ns", v->origin->own_ns, v->origin->own_ns);
 	json_u64(j, "throttled", v->origin->throttled);
 	json_u64(j, "skipped", v->origin->skipped);
 	json_str(j, "calibration", v->origin->calibration);

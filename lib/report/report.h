@@ -133,6 +133,8 @@ void report_put_duration(struct buf *b, uint64_t ns);
 /* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
 void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);
+/* The line that says what was left out as it is of arcprof's own threads, if anything was. */
+void report_put_own(const struct origin *o, struct buf *b);
 /* The same of the filter with which it was read, where there is one; what: "event". */
 void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b);
 void report_print_filter(const struct rules *r, uint64_t nr_left_out, const char *what, FILE *out);

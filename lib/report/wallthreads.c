@@ -278,6 +278,7 @@ static void print_text(struct rows *r, FILE *out)
 	report_put_filters(origin->filters, origin->nr_filters, origin->begin_ns, &b);
 	report_put_filter(r->v->o->select.filter, origin->nr_left_out, "sample", &b);
 	report_put_refused(origin, &b);
+	report_put_own(origin, &b);
 	fprintf(out, "%s Units :: ms\n\n", b.data ? b.data : "");
 	fprintf(out, "%7s %7s %11s %10s %10s %11s", "PID", "TID", "Wall", "CPU", "Runnable", "Blocked");
 	for (i = 0; i < r->nr_columns; i++)

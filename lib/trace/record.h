@@ -414,6 +414,12 @@ enum thread_label_flags {
 	THREAD_LABEL_UNKNOWN = 1 << 0,	/* records of it were lost: which it has is not known */
 };
 
+/*
+ * The name of Java threads that are arcprof's own, and the one function of what it puts into a program. What
+ * these threads wait is no wait of the program: reports leave it out.
+ */
+#define OWN_NAME "[arcprof]"
+
 /* So end names of functions in modules of arcprof's own that stand for one of the program's, and call it. */
 #define WAY_THROUGH "_through"
 

@@ -54,6 +54,47 @@ waits() {
 	on_each_jdk waits
 }
 
+own_threads() {
+	cat >Named.java <<-'EOF'
+		public class Named {
+			public static void main(String[] args) throws Exception {
+				Thread t = new Thread(() -> sleep(), "arcprof");
+				t.start();
+				t.join();
+			}
+			static void sleep() {
+				try { Thread.sleep(1000); } catch (InterruptedException e) { }
+			}
+		}
+	EOF
+	javac -nowarn Named.java
+	"$ARCPROF" record -q -e wall -o trace -- java -cp . Named
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	! grep '^[^;]*;\[arcprof\] \[tid' folded
+	# whoever is called like that is a thread like any other
+	awk '/^[^;]*;arcprof \[tid.*;Named.sleep;.*\[sleep\] / { ns += $NF } END { exit ns < 0.9e9 }' folded
+	"$ARCPROF" report -i trace --threads >threads
+	for report in --xprof --threads; do
+		"$ARCPROF" report -i trace $report | head -n 6 >head
+		grep -Ex "not shown \(--own-threads shows it\): [0-9.]+ m?s of wall in [0-9]+ threads? of arcprof's own" head
+	done
+	! grep -F '[arcprof]' threads
+	"$ARCPROF" report -i trace --metric wall --format folded --own-threads >all
+	grep -q '^[^;]*;\[arcprof\] \[tid' all
+	# nothing is lost but that
+	awk -v own="$("$ARCPROF" report -i trace --format json | jq .quality.own_wall_ns)" '
+		FILENAME == "all" { all += $NF; next }
+		{ shown += $NF }
+		END { print all, shown, own; exit own <= 0 || all != shown + own }' all folded
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --own-threads --check >check || { cat check; return 1; }
+}
+
+@test "wall: what arcprof's own threads wait is no wait of the program, and how much it is is said" {
+	skip_unless_wall
+	on_each_jdk own_threads
+}
+
 virtual() {
 	mkfifo fifo
 	"$ARCPROF" record -q -e wall -o trace -- java -Djdk.virtualThreadScheduler.parallelism=4 -cp "$CLASSES" \
