@@ -21,7 +21,6 @@ typedef int wait_fn(void *cond, void *mutex);
 
 enum { MAX_BYTES = 16 << 10, PIECE = 128 };
 
-static wait_fn *vm_wait;		/* what libjvm called */
 static wait_fn *libc_wait;		/* the C library's, past those that stand in its place */
 static bool is_replaced;
 
@@ -133,10 +132,13 @@ static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex)
 	return r;
 }
 
+static wait_fn on_wait;
+static struct elf_hook hook = { .ours = (void *)on_wait };
+
 /* Other waits go on by a jump: who looks at the caller finds libjvm. */
 static int on_wait(void *cond, void *mutex)
 {
-	return is_class_wait(cond) ? wait_for_class(cond, mutex) : vm_wait(cond, mutex);
+	return is_class_wait(cond) ? wait_for_class(cond, mutex) : ((wait_fn *)hook.was)(cond, mutex);
 }
 
 /* ---- on and off ---- */
@@ -164,16 +166,14 @@ bool classwait_on(void)
 	if (!libc_wait || !vm.being_initialized || vm.o.ik_init_state < 0 || vm.o.ik_init_thread < 0 ||
 	    vm.o.jthread_anchor < 0 || vm.o.anchor_sp < 0)
 		return false;
-	is_replaced = elf_replace_import(vm.libjvm, "pthread_cond_wait", on_wait, (void **)&vm_wait);
+	is_replaced = elf_hook(vm.libjvm, "pthread_cond_wait", &hook);
 	return is_replaced;
 }
 
 /* Who waits at this moment comes back here. */
 void classwait_off(void)
 {
-	wait_fn *ours;
-
 	if (is_replaced)
-		elf_replace_import(vm.libjvm, "pthread_cond_wait", vm_wait, (void **)&ours);
+		elf_unhook(&hook);
 	is_replaced = false;
 }

@@ -48,13 +48,15 @@ static bool ends_in(const char *line, const char *name)
 	return !*name && file == line;
 }
 
+enum { MAPS_BYTES = 16 << 20 };		/* a process has 65530 mappings at most, unless told otherwise */
+
 /*
  * A line is "start-end perms offset dev inode path". The base of a file is where its offset
  * 0 was mapped last before addr. With a name, any address of that file will do.
  */
 static uintptr_t find_base(uintptr_t addr, const char *name)
 {
-	size_t size = 4 << 20;
+	const size_t size = MAPS_BYTES;
 	char *buf = sys_pages(size);
 	uintptr_t base = 0;
 	const char *p = buf;
@@ -232,69 +234,127 @@ bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *name
 	return all;
 }
 
+/* ---- slots through which an object calls what it imports ---- */
+
 enum { PAGE_BYTES = 4096 };
 
-/* Relocated and then made read-only (RELRO)? */
-static bool is_relro(const struct tables *t, uintptr_t addr)
-{
-	int i, nr;
-	const Elf64_Phdr *ph = program_headers(t->base, &nr);
+struct page {
+	uintptr_t at;			/* 0: none */
+	int prot;			/* as it is mapped; -1 not known */
+};
 
-	for (i = 0; ph && i < nr; i++)
-		if (ph[i].p_type == PT_GNU_RELRO && addr - t->bias - ph[i].p_vaddr < ph[i].p_memsz)
-			return true;
-	return false;
+/*
+ * The linker makes most such pages read-only, but who else changes slots may have made them writable, and
+ * write again without asking: a page gets back what it had.
+ */
+static void look_up_page(struct page *p, uintptr_t addr)
+{
+	const size_t size = MAPS_BYTES;
+	char *buf = sys_pages(size);
+	const char *line = buf;
+	long n;
+
+	p->at = addr & ~(uintptr_t)(PAGE_BYTES - 1);
+	p->prot = -1;
+	n = buf ? sys_slurp("/proc/self/maps", buf, size - 1) : 0;
+	for (; n > 0 && *line && p->prot < 0; line = skip_past(line, '\n')) {
+		uint64_t lo = parse_hex(&line), hi;
+
+		line++;
+		hi = parse_hex(&line);
+		if (addr >= lo && addr < hi)
+			p->prot = (line[1] == 'r' ? PROT_READ : 0) | (line[2] == 'w' ? PROT_WRITE : 0) |
+				  (line[3] == 'x' ? PROT_EXEC : 0);
+	}
+	if (buf)
+		sys(__NR_munmap, buf, size);
 }
 
-static bool replace_slot(const struct tables *t, uintptr_t slot, void *to, void **was)
+/* False: it cannot be written to, or somebody has changed it meanwhile. p: the page that came last. */
+static bool change_slot(struct page *p, void **slot, void *from, void *to)
 {
-	uintptr_t page = slot & ~(uintptr_t)(PAGE_BYTES - 1);
-	bool relro = is_relro(t, slot);
+	bool opens, changed;
 
-	if (relro && sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ | PROT_WRITE) < 0)
+	if (p->at != ((uintptr_t)slot & ~(uintptr_t)(PAGE_BYTES - 1)))
+		look_up_page(p, (uintptr_t)slot);
+	opens = !(p->prot & PROT_WRITE);
+	if (p->prot < 0 || (opens && sys(__NR_mprotect, p->at, PAGE_BYTES, p->prot | PROT_WRITE) < 0))
 		return false;
-	*was = *(void **)slot;
-	store_release((void **)slot, to);
-	if (relro)
-		sys(__NR_mprotect, page, PAGE_BYTES, PROT_READ);
-	return true;
+	changed = __atomic_compare_exchange_n(slot, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	if (opens)
+		sys(__NR_mprotect, p->at, PAGE_BYTES, p->prot);
+	return changed;
 }
 
-static bool replace_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, const char *name, void *to,
-		       void **was)
+static struct elf_slot *slot_of(struct elf_hook *h, void **at)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nr; i++)
+		if (h->slots[i].at == at)
+			return &h->slots[i];
+	if (h->nr == ELF_HOOK_SLOTS)
+		return NULL;
+	h->slots[h->nr] = (struct elf_slot){ .at = at, .was = load_acquire(at) };
+	store_release(&h->was, h->slots[h->nr].was);	/* before anybody can come by it */
+	return &h->slots[h->nr++];
+}
+
+/* One in which others have put something since we were there leads to us still, or nobody knows whereto. */
+static bool hook_slot(struct page *p, struct elf_hook *h, void **at)
+{
+	struct elf_slot *s = slot_of(h, at);
+
+	return s && (load_acquire(at) == h->ours || change_slot(p, at, s->was, h->ours) ||
+		     load_acquire(at) != s->was);
+}
+
+static bool hook_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, const char *name,
+		    struct elf_hook *h)
 {
 	const Elf64_Rela *end = r + bytes / sizeof(*r);
+	struct page p = { 0 };
 	bool any = false;
 
 	for (; r && r < end; r++) {
 		uint32_t type = ELF64_R_TYPE(r->r_info), sym = ELF64_R_SYM(r->r_info);
 
 		if ((type == IMPORT_GOT || type == IMPORT_PLT) && str_eq(t->str + t->sym[sym].st_name, name))
-			any |= replace_slot(t, t->bias + r->r_offset, to, was);
+			any |= hook_slot(&p, h, (void **)(t->bias + r->r_offset));
 	}
 	return any;
 }
 
-bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was)
+bool elf_hook(uintptr_t base, const char *name, struct elf_hook *h)
 {
 	struct tables t;
 	bool any;
 
 	if (!find_tables(base, &t))
 		return false;
-	any = replace_in(&t, t.jmprel, t.jmprel_bytes, name, to, was);
-	return replace_in(&t, t.rela, t.rela_bytes, name, to, was) || any;
+	any = hook_in(&t, t.jmprel, t.jmprel_bytes, name, h);
+	return hook_in(&t, t.rela, t.rela_bytes, name, h) || any;
+}
+
+void elf_unhook(struct elf_hook *h)
+{
+	struct page p = { 0 };
+	uint32_t i;
+
+	for (i = h->nr; i-- > 0;)
+		if (change_slot(&p, h->slots[i].at, h->ours, h->slots[i].was))
+			h->slots[i] = h->slots[--h->nr];
 }
 
 static void swap_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, const struct elf_swap *s,
 		    uintptr_t lo, uintptr_t hi)
 {
 	const Elf64_Rela *end = r + bytes / sizeof(*r);
+	struct page p = { 0 };
 
 	for (; r && r < end; r++) {
 		uint32_t type = ELF64_R_TYPE(r->r_info), sym = ELF64_R_SYM(r->r_info);
 		uintptr_t now;
-		void *was;
 
 		if ((type != IMPORT_GOT && type != IMPORT_PLT) ||
 		    !str_eq(t->str + t->sym[sym].st_name, s->name))
@@ -303,7 +363,7 @@ static void swap_in(const struct tables *t, const Elf64_Rela *r, size_t bytes, c
 		/* what is not resolved yet leads into the object's own code */
 		if (now == (uintptr_t)s->from ||
 		    (type == IMPORT_PLT && !t->sym[sym].st_value && now - lo < hi - lo))
-			replace_slot(t, t->bias + r->r_offset, s->to, &was);
+			change_slot(&p, (void **)(t->bias + r->r_offset), (void *)now, s->to);
 	}
 }
 

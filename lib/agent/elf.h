@@ -21,10 +21,24 @@ void *elf_symbol(uintptr_t base, const char *name);
  */
 bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr);
 /*
- * Makes the object at base call "to" where it calls the imported function; *was gets what it
- * called. False: it does not import it.
+ * A function of ours that an object calls in place of one that it imports. Others may do the same, before us,
+ * after us and while we are there, in any order: a slot is changed only from what we have seen in it, and
+ * back only while it is ours. So "ours" must go on passing calls to "was" for ever: who came after us may
+ * call it.
  */
-bool elf_replace_import(uintptr_t base, const char *name, void *to, void **was);
+enum { ELF_HOOK_SLOTS = 4 };
+struct elf_slot {
+	void **at, *was;
+};
+struct elf_hook {
+	void *ours;			/* the caller's; all else zero at first */
+	void *was;			/* what the object called; NULL: not hooked yet */
+	struct elf_slot slots[ELF_HOOK_SLOTS];
+	uint32_t nr;
+};
+/* Also again after elf_unhook(). False: the object at base does not import the function, or cannot be changed. */
+bool elf_hook(uintptr_t base, const char *name, struct elf_hook *h);
+void elf_unhook(struct elf_hook *h);
 /*
  * Of each function that is named, has the object at base call "to" where it calls "from" now, or would find
  * it at its first call; other functions of that name stay.

@@ -18,7 +18,8 @@ enum { HIDDEN_CLASS = 2 };		/* of flags; the others are told as always */
 typedef jclass JNICALL define_fn(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len,
 				 jobject pd, jboolean init, int flags, jobject data);
 
-static define_fn *define;
+static define_fn on_define;
+static struct elf_hook hook = { .ours = (void *)on_define };
 static jvmtiEnv *ti;			/* NULL: nothing is instrumented now */
 
 static jclass JNICALL on_define(JNIEnv *env, jclass lookup, const char *name, const jbyte *buf, jsize len,
@@ -32,7 +33,7 @@ static jclass JNICALL on_define(JNIEnv *env, jclass lookup, const char *name, co
 		instrument_hidden(now, env, lookup, &in);
 		probe_end();
 	}
-	cls = define(env, lookup, name, in.data, in.len, pd, init, flags, data);
+	cls = ((define_fn *)hook.was)(env, lookup, name, in.data, in.len, pd, init, flags, data);
 	instrument_hidden_done(&in);
 	return cls;
 }
@@ -40,18 +41,12 @@ static jclass JNICALL on_define(JNIEnv *env, jclass lookup, const char *name, co
 bool hidden_on(jvmtiEnv *env)
 {
 	uintptr_t libjava;
-	void *was;
 
-	if (!define) {
-		define = (define_fn *)elf_symbol(vm.libjvm, DEFINE);
-		if (!define)
-			return true;	/* JDK 14 and older have no such classes */
-		libjava = elf_base_named("libjava.so");
-		if (!libjava || !elf_replace_import(libjava, DEFINE, (void *)on_define, &was)) {
-			define = NULL;
-			return false;
-		}
-	}
+	if (!elf_symbol(vm.libjvm, DEFINE))
+		return true;		/* JDK 14 and older have no such classes */
+	libjava = elf_base_named("libjava.so");
+	if (!libjava || !elf_hook(libjava, DEFINE, &hook))
+		return false;
 	store_release(&ti, env);
 	return true;
 }

@@ -48,7 +48,8 @@ static struct kernel_sigaction {
 	unsigned long flags;
 	void *restorer;
 	uint64_t mask;
-} old_action;
+} old_action,			/* whose handler gets what is not a sample */
+	first_action;		/* what was there when we came: below whoever has taken the signal since */
 
 static uint64_t crashing;	/* the VM reports its own end: no more samples */
 static uint32_t on;		/* somebody takes samples */
@@ -318,18 +319,25 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 	return write_sample(w, head, wall);
 }
 
-static void chain(int sig, siginfo_t *si, void *uc)
-{
-	void (*old)(int, siginfo_t *, void *) = old_action.handler;
+static void restorer(void);
 
-	if (old_action.handler == (void *)1)	/* SIG_IGN */
+/*
+ * Who took the signal after us passes on to us what is not theirs. That goes to who was there before both: to
+ * them it would come back, and so for ever.
+ */
+static void chain(int sig, siginfo_t *si, void *uc, bool is_passed_on)
+{
+	const struct kernel_sigaction *to = is_passed_on ? &first_action : &old_action;
+	void (*old)(int, siginfo_t *, void *) = to->handler;
+
+	if (to->handler == (void *)1)	/* SIG_IGN */
 		return;
-	if (old_action.handler) {
+	if (to->handler) {
 		old(sig, si, uc);
 		return;
 	}
 	/* the default: die of it, as without us */
-	sys(__NR_rt_sigaction, sig, &old_action, 0, 8);
+	sys(__NR_rt_sigaction, sig, to, 0, 8);
 	sys(__NR_tgkill, sys(__NR_getpid), sys_tid(), sig);
 }
 
@@ -417,7 +425,7 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 {
 	flags_allow_unaligned();
 	if (si->si_code != TRAP_PERF_ && !is_bpf_trap(si) && !timers_raised(si)) {
-		chain(sig, si, uc);
+		chain(sig, si, uc, __builtin_return_address(0) != (void *)restorer);
 		return;
 	}
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
@@ -500,7 +508,9 @@ struct libc_sigaction {		/* of glibc and musl, which agree */
 	void *restorer;
 };
 
-static int (*libc_sigaction)(int, const struct libc_sigaction *, struct libc_sigaction *);
+typedef int sigaction_fn(int, const struct libc_sigaction *, struct libc_sigaction *);
+static sigaction_fn on_sigaction;
+static struct elf_hook sigaction_hook = { .ours = (void *)on_sigaction };
 static void *fault_handler;	/* what libjvm has last set for a fault */
 
 static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old)
@@ -508,7 +518,7 @@ static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_s
 	if (sig == SIGSEGV && new)
 		fault_handler = new->handler;
 	if (sig != SIGTRAP)
-		return libc_sigaction(sig, new, old);
+		return ((sigaction_fn *)sigaction_hook.was)(sig, new, old);
 	if (old) {
 		memset(old, 0, sizeof(*old));
 		old->handler = old_action.handler;
@@ -600,12 +610,14 @@ void sample_keep_signal(void)
  * The VM's periodic thread waits with a timeout, and so do others: now and then, whatever the program
  * does. A jump, so that it is on no stack.
  */
-static int (*libc_timedwait)(void *cond, void *mutex, const void *until);
+typedef int timedwait_fn(void *cond, void *mutex, const void *until);
+static timedwait_fn on_timedwait;
+static struct elf_hook timedwait_hook = { .ours = (void *)on_timedwait };
 
 static int on_timedwait(void *cond, void *mutex, const void *until)
 {
 	sample_keep_signal();
-	return libc_timedwait(cond, mutex, until);
+	return ((timedwait_fn *)timedwait_hook.was)(cond, mutex, until);
 }
 
 static bool install(void)
@@ -614,10 +626,13 @@ static bool install(void)
 
 	if (installed)
 		return true;
-	if (sys(__NR_rt_sigaction, SIGTRAP, 0, &old_action, 8) || !take_signal())
+	if (sys(__NR_rt_sigaction, SIGTRAP, 0, &first_action, 8))
 		return false;
-	elf_replace_import(vm.libjvm, "sigaction", on_sigaction, (void **)&libc_sigaction);
-	elf_replace_import(vm.libjvm, "pthread_cond_timedwait", on_timedwait, (void **)&libc_timedwait);
+	old_action = first_action;
+	if (!take_signal())
+		return false;
+	elf_hook(vm.libjvm, "sigaction", &sigaction_hook);
+	elf_hook(vm.libjvm, "pthread_cond_timedwait", &timedwait_hook);
 	installed = true;
 	return true;
 }

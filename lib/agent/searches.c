@@ -30,12 +30,28 @@ enum { MAX_NAME = 1024, MAX_LINE = MAX_NAME + 96, WAIT_MS = 1000 };
 	JNIEnv *env, jclass caller, jstring name, jobject factory, jobject type, \
 	jobject member, jobject dynamic
 
-/* What libjava called. */
-static jclass (JNICALL *vm_find)(FIND_TAKES);
-static jclass (JNICALL *vm_define)(DEFINE_TAKES);
-static jclass (JNICALL *vm_lookup)(LOOKUP_TAKES);
-static jclass (JNICALL *vm_archived)(ARCHIVED_TAKES);
+typedef jclass JNICALL find_fn(FIND_TAKES);
+typedef jclass JNICALL define_fn(DEFINE_TAKES);
+typedef jclass JNICALL lookup_fn(LOOKUP_TAKES);
+typedef jclass JNICALL archived_fn(ARCHIVED_TAKES);
+
+static find_fn on_find;
+static define_fn on_define;
+static lookup_fn on_lookup;
+static archived_fn on_archived;
+
+static struct function {
+	const char *name;
+	struct elf_hook hook;		/* hook.was: what libjava called */
+} functions[] = {
+	{ "JVM_FindLoadedClass", { .ours = (void *)on_find } },
+	{ "JVM_DefineClassWithSource", { .ours = (void *)on_define } },
+	{ "JVM_LookupDefineClass", { .ours = (void *)on_lookup } },
+	{ "JVM_LookupLambdaProxyClassFromArchive", { .ours = (void *)on_archived } },
+};
 static bool is_replaced;
+
+#define VMS(i, type) ((type *)functions[i].hook.was)
 
 static int file = -1;
 static bool on;
@@ -119,7 +135,7 @@ static __attribute__((noinline)) void say_search(JNIEnv *env, uint64_t time_ns, 
 static jclass JNICALL on_find(FIND_TAKES)
 {
 	uint64_t now = sys_now();
-	jclass cls = vm_find(env, loader, name);
+	jclass cls = VMS(0, find_fn)(env, loader, name);
 
 	if (!cls && load_relaxed(&on))
 		say_search(env, now, (uintptr_t)__builtin_frame_address(0), name);
@@ -139,7 +155,7 @@ static jclass JNICALL on_define(DEFINE_TAKES)
 	jclass cls;
 
 	say_bytes("gives ", sp, name);
-	cls = vm_define(env, name, loader, bytes, len, domain, source);
+	cls = VMS(1, define_fn)(env, name, loader, bytes, len, domain, source);
 	say_bytes("gave ", sp, name);
 	return cls;
 }
@@ -150,7 +166,7 @@ static jclass JNICALL on_lookup(LOOKUP_TAKES)
 	jclass cls;
 
 	say_bytes("gives ", sp, name);
-	cls = vm_lookup(env, lookup, name, bytes, len, domain, initialize, flags, data);
+	cls = VMS(2, lookup_fn)(env, lookup, name, bytes, len, domain, initialize, flags, data);
 	say_bytes("gave ", sp, name);
 	return cls;
 }
@@ -161,28 +177,17 @@ static jclass JNICALL on_archived(ARCHIVED_TAKES)
 	jclass cls;
 
 	say_bytes("gives ", sp, NULL);
-	cls = vm_archived(env, caller, name, factory, type, member, dynamic);
+	cls = VMS(3, archived_fn)(env, caller, name, factory, type, member, dynamic);
 	say_bytes("gave ", sp, NULL);
 	return cls;
 }
 
 /* ---- on and off ---- */
 
-static const struct {
-	const char *name;
-	void *ours, **vms;
-} functions[] = {
-	{ "JVM_FindLoadedClass", on_find, (void **)&vm_find },
-	{ "JVM_DefineClassWithSource", on_define, (void **)&vm_define },
-	{ "JVM_LookupDefineClass", on_lookup, (void **)&vm_lookup },
-	{ "JVM_LookupLambdaProxyClassFromArchive", on_archived, (void **)&vm_archived },
-};
-
 /* Whoever is in them comes back here, so what they call stays known. */
 static void replace(bool with_ours)
 {
 	uintptr_t libjava = elf_base_named("libjava.so");
-	void *ours;
 	size_t i;
 
 	if (!libjava || with_ours == is_replaced)
@@ -190,9 +195,9 @@ static void replace(bool with_ours)
 	is_replaced = with_ours;
 	for (i = 0; i < ARRAY_SIZE(functions); i++) {
 		if (with_ours)
-			elf_replace_import(libjava, functions[i].name, functions[i].ours, functions[i].vms);
-		else if (*functions[i].vms)
-			elf_replace_import(libjava, functions[i].name, *functions[i].vms, &ours);
+			elf_hook(libjava, functions[i].name, &functions[i].hook);
+		else
+			elf_unhook(&functions[i].hook);
 	}
 }
 

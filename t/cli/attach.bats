@@ -50,6 +50,39 @@ crashes() {
 	one_jdk newest crashes
 }
 
+# Another agent changes what we change, before us, while we are there and after us.
+beside_another() {
+	local i said
+	make -s -C "$TOP" build/t/tools/neighbour.so >&2
+	start_live "-agentpath:$BUILD/t/tools/neighbour.so"
+	say spin 20
+	for i in 1 2 3; do
+		start_recorder -e cpu-clock,lock -p "$LIVE"
+		say spin 50
+		if [ "$i" -eq 1 ]; then
+			touch late
+			while [ -e late ] && kill -0 "$LIVE"; do sleep 0.02; done
+		fi
+		say spin 100
+		end_recorder
+		[ "$(grep -c "warning" recorder.err)" -eq 0 ]
+		alone
+	done
+	say spin 50
+	end_live
+	said=$(grep ^neighbour: live.err)
+	echo "$said"
+	# each trap came to one of its handlers, but for one that is under way
+	awk '{ split($7, own, "/"); split($9, passed, "/")
+	       exit !($3 > 0 && $5 > 0 && own[1] > 20 && own[1] - own[2] <= 1 && own[2] <= own[1] &&
+		      passed[1] - passed[2] <= 1 && passed[2] <= passed[1]) }' <<<"$said"
+	[[ $said == *'slot mine' ]]
+}
+
+@test "attach: beside an agent that changes imports and handlers as well, both go on, and nothing of it is undone" {
+	each_jdk beside_another
+}
+
 attach_three_times() {
 	local i
 	start_live
