@@ -13,6 +13,7 @@
 struct model_metric {
 	uint32_t name, unit;	/* strtab ids of consumers.names */
 	unsigned int source;	/* index in sources */
+	bool lasts;		/* ns: each of its times is the end of what lasted as long as it weighs */
 };
 
 /* A stream of events of one kind. It has an n of its own: no report adds n of two sources. */

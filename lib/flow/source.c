@@ -19,6 +19,7 @@ unsigned int model_add_source(struct model *m, enum flow_n kind, const char *nam
 void model_add_metric(struct model *m, unsigned int source, const char *name, const char *unit)
 {
 	m->metrics[m->nr_shown].source = source;
+	m->metrics[m->nr_shown].lasts = false;
 	model_set_metric(m, m->nr_shown++, name, strlen(name), unit, strlen(unit));
 }
 

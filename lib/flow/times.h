@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct flow_time {
-	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	uint64_t time_ns;	/* CLOCK_MONOTONIC; of a metric that lasts, the end */
 	uint64_t weight;	/* what it adds to base */
 	uint32_t node;
 	uint32_t thread;	/* of the trace */

@@ -115,13 +115,15 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 }
 
 /* An event is a source, and a metric of it. */
-static void add_event(struct model *m, const char *name, const char *unit)
+static void add_event(struct model *m, const char *name, const char *unit, bool lasts)
 {
 	model_add_metric(m, model_add_source(m, FLOW_SAMPLES, name), name, unit && *unit ? unit : "events");
+	m->metrics[m->nr_shown - 1].lasts = lasts;
 }
 
 int columns_of_samples(struct event_columns *k, struct names *x, const struct columns_opts *o, struct err *e)
 {
+	uint64_t lasting = names_lasting_events(x);
 	uint32_t event_in[EVENTS_MAX];
 	int nr, i, r;
 
@@ -138,7 +140,8 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 	model_clear(x->m);
 	for (i = 0; i < nr; i++) {
 		k->column_of[event_in[i]] = i;
-		add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"));
+		add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"),
+			  lasting >> event_in[i] & 1);
 	}
 	if (!nr)
 		model_add_metric(x->m, model_add_source(x->m, FLOW_SAMPLES, "samples"), "samples", "samples");
@@ -154,7 +157,7 @@ struct candidates {
 		char name[96];
 		const char *unit;
 		int *column;
-		bool is_event;
+		bool is_event, lasts;
 	} list[CALL_MAX_METRICS + CALLS_NR_EXTRA + EVENTS_MAX];
 	size_t nr, nr_chosen, nr_events;	/* nr_events: of nr_chosen */
 };
@@ -218,11 +221,14 @@ static void list_calls(struct call_columns *k, const struct names *x, struct can
 
 static void list_events(struct event_columns *k, const struct names *x, struct candidates *c)
 {
+	uint64_t lasting = names_lasting_events(x);
 	const char *name;
 
-	for (; k->nr_events < EVENTS_MAX && (name = names_event(x, k->nr_events, "")); k->nr_events++)
+	for (; k->nr_events < EVENTS_MAX && (name = names_event(x, k->nr_events, "")); k->nr_events++) {
 		add_candidate(c, name, names_event(x, k->nr_events, ".unit"), &k->column_of[k->nr_events],
 			      true);
+		c->list[c->nr - 1].lasts = lasting >> k->nr_events & 1;
+	}
 }
 
 static int unknown_metric(const struct candidates *c, const struct names *x, const char *name, struct err *e)
@@ -273,7 +279,7 @@ static void add_columns(struct model *m, const struct candidates *c)
 			if (*c->list[i].column != (int)column)
 				continue;
 			if (c->list[i].is_event)
-				add_event(m, c->list[i].name, c->list[i].unit);
+				add_event(m, c->list[i].name, c->list[i].unit, c->list[i].lasts);
 			else
 				model_add_metric(m, calls, c->list[i].name, c->list[i].unit);
 		}

@@ -20,7 +20,7 @@
 enum {
 	MAX_PLANES = 10, MAX_TICKS = 60000, TICK_STEP_NS = 1000,
 	MAX_METRICS = 2 * PAGE_MAX_RUNS,	/* those of one recording are fewer: FLOW_MAX_METRICS */
-	MAX_COLUMNS = 16 + MAX_METRICS + 3 * FLOW_MAX_METRICS,
+	MAX_COLUMNS = 16 + MAX_METRICS + 4 * FLOW_MAX_METRICS,
 };
 
 /*
@@ -280,6 +280,20 @@ static void put_ticks(struct page_data *d, unsigned int source, const struct flo
 	end_column(d);
 }
 
+/* Of what lasts, the end within its tick: with the weight, a part of the time can be cut exactly. */
+static void put_rests(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
+{
+	uint64_t start = d->v->m->times.start_ns;
+	size_t i;
+
+	if (!d->v->m->metrics[list[0].metric].lasts)
+		return;
+	begin_column(d, "s%u.rests", source);
+	for (i = 0; i < nr; i++)
+		put(d, list[i].time_ns > start ? (list[i].time_ns - start) % d->tick_ns : 0);
+	end_column(d);
+}
+
 static void put_weights(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
 	uint64_t scale = d->scale[list[0].metric];
@@ -309,6 +323,7 @@ static void put_samples(struct page_data *d)
 		d->sources[source].metric = t->list[begin].metric;
 		put_counts(d, source, t->list + begin, end - begin);
 		put_ticks(d, source, t->list + begin, end - begin);
+		put_rests(d, source, t->list + begin, end - begin);
 		put_weights(d, source, t->list + begin, end - begin);
 	}
 }
@@ -472,6 +487,7 @@ static void json_sources(const struct page_data *d, struct json *j)
 		else
 			json_null(j, "count_metric");
 		json_bool(j, "timed", true);
+		json_bool(j, "lasts", m->metrics[d->sources[i].metric].lasts);
 		json_end(j);
 	}
 	json_end(j);

@@ -59,6 +59,27 @@ browse() {
 	agree "$PAGE" "$TRACE" "#from=$from&to=$to" "${metrics[@]}" --from $((tick * from))ns --to $((tick * to))ns
 }
 
+@test "page: a part of the time has the part of each wait that is in it, as reports have" {
+	skip_unless_command node
+	arcprof record -q -e wall,cpu-clock -o wall.data -- sh -c 'sleep 0.5 & sleep 0.3; wait' 2>err || skip "$(<err)"
+	arcprof report -i wall.data --format html >wall.html
+	run node --input-type=module -e '
+		import { readFileSync } from "node:fs";
+		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
+		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync("wall.html", "utf8"))[1];
+		const { meta } = decode(await unpack(text));
+		const wall = meta.sources.find(s => meta.metrics[s.metric].name === "wall");
+		if (!wall.lasts)
+			throw new Error("waits last");
+		console.log(meta.tick_ns, meta.ticks);'
+	echo "$output"
+	read -r tick ticks <<<"$output"
+	for range in "0 $((ticks / 2))" "$((ticks / 2)) $((ticks * 3 / 4))" "$((ticks * 3 / 4)) $ticks"; do
+		read -r from to <<<"$range"
+		agree wall.html wall.data "#from=$from&to=$to" --metric cpu-clock,wall --from $((tick * from))ns --to $((tick * to))ns
+	done
+}
+
 @test "page: a number that differs from the report's is found" {
 	skip_unless_command node
 	page_of_shares

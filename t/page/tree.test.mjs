@@ -5,7 +5,7 @@ import test from 'node:test';
 import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
-import { layOut } from '../../lib/page/js/layout.mjs';
+import { heatCells, laneCells, layOut } from '../../lib/page/js/layout.mjs';
 import { TreeRows } from '../../lib/page/js/treeview.mjs';
 
 let seed = 1;
@@ -92,6 +92,64 @@ test('the parts of the time add up to the whole, in every thread', () => {
 			assert.equal(early.n[i] + late.n[i], whole.n[i]);
 			assert.equal(early.cum[0][i] + late.cum[0][i], whole.cum[0][i]);
 		}
+	}
+});
+
+/* Samples that last: {data, list: [{node, begin, end}]}, in ns; ticks are of 1000. */
+function lastingData(nr) {
+	const d = randomData(nr, 9), ticks = [], rests = [], weights = [], list = [];
+
+	d.n.forEach((count, node) => {
+		const ends = Array.from({ length: count }, () => random(100000)).sort((a, b) => a - b);
+		for (const end of ends) {
+			const weight = random(5) ? random(3000) : random(end + 2000);
+			ticks.push(Math.floor(end / 1000));
+			rests.push(end % 1000);
+			weights.push(weight);
+			list.push({ node, begin: end - 2 * weight, end });
+		}
+	});
+	d.meta = { metrics: [{ scale: 2 }], sources: [{ metric: 0, counts_in_n: true, count_metric: null, lasts: true }] };
+	d.base = [new Float64Array(d.n.length)];
+	list.forEach(x => d.base[0][x.node] += x.end - x.begin);
+	d.samples = [new Samples(d.n.slice(), Uint32Array.from(ticks), Float64Array.from(weights), 100,
+		{ tickNs: 1000, scale: 2, rests: Float64Array.from(rests) })];
+	return { d, list };
+}
+
+test('of what lasts, a part of the time has the part that is in it, and parts add up', () => {
+	for (let round = 0; round < 30; round++) {
+		const { d, list } = lastingData(20 + random(100)), t = makeTree(d.parent, d.consumer, d.consumers.nr);
+		const cuts = [0, random(100), random(100), 100].sort((a, b) => a - b);
+		const sum = new Float64Array(t.nr);
+		for (let k = 0; k < 3; k++) {
+			const from = cuts[k], to = cuts[k + 1], { n, base: [base] } = sumUp(d, t, null, { from, to, ranges: null });
+			const wantN = new Float64Array(t.nr), want = new Float64Array(t.nr);
+			for (const { node, begin, end } of list) {
+				const a = Math.max(begin, from ? from * 1000 : -Infinity), z = Math.min(end, to < 100 ? to * 1000 : Infinity);
+				wantN[node] += a < z || (begin === end && end >= from * 1000 && end < to * 1000);
+				want[node] += Math.max(z - a, 0);
+			}
+			assert.deepEqual([...n], [...wantN]);
+			assert.deepEqual([...base], [...want]);
+			base.forEach((x, i) => sum[i] += x);
+		}
+		assert.deepEqual([...sum], [...d.base[0]]);
+	}
+});
+
+test('heat map and lanes have what lasts in each cell that it was in', () => {
+	for (let round = 0; round < 30; round++) {
+		const { d, list } = lastingData(20 + random(100)), middle = 1 + random(d.n.length - 1), columns = 7 + random(50);
+		const ranges = [[1, middle], [middle, d.n.length]], width = 100000 / columns;
+		const want = ranges.map(([from, to]) => Array.from({ length: columns }, (_, c) => list.reduce((sum, x) => {
+			const a = Math.max(x.begin, c ? c * width : -Infinity), z = Math.min(x.end, (c + 1) * width);
+			return sum + (x.node >= from && x.node < to ? Math.max(z - a, 0) : 0);
+		}, 0)));
+		const close = (a, b) => a.forEach((x, i) => assert.ok(Math.abs(x - b[i]) < 1e-3, `${i}: ${x}, ${b[i]}`));
+		laneCells(d.samples[0], ranges, columns).forEach((cells, k) => close(cells, want[k]));
+		close(heatCells(d.samples[0], null, columns, 1), want[0].map((x, c) => x + want[1][c]));
+		close(heatCells(d.samples[0], [ranges[1]], 1, columns), want[1]);
 	}
 });
 

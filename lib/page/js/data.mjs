@@ -101,18 +101,24 @@ function readSamples(source, n, column, meta) {
 	const stored = column(source.name + '.count'), nodes = meta.nr_nodes;
 	const count = stored ? stored.fill(new Uint32Array(nodes), 1) : n, nr = count.reduce((a, b) => a + b, 0);
 	const ticks = column(source.name + '.ticks').fill(meta.ticks < 65536 ? new Uint16Array(nr) : new Uint32Array(nr), 0);
-	const weights = column(source.name + '.weights');
+	const weights = column(source.name + '.weights'), make = () => new Float64Array(nr);
+	const lasting = source.lasts ? { tickNs: meta.tick_ns, scale: meta.metrics[source.metric].scale,
+		rests: column(source.name + '.rests').fill(make(), 0) } : null;
 
 	for (let i = 1, k = 0; i < nodes; i++)
 		for (let tick = 0, end = k + count[i]; k < end; k++)
 			ticks[k] = tick += ticks[k];
-	return new Samples(count, ticks, weights ? weights.fill(new Float64Array(nr), 0) : null, meta.ticks);
+	return new Samples(count, ticks, weights ? weights.fill(make(), 0) : null, meta.ticks, lasting);
 }
 
-/* Samples in order of time: count[node] says how many it has of ticks and weights; weights null: all are 1. */
+/*
+ * Samples in order of time: count[node] says how many it has of ticks and weights; weights null: all are 1. Those
+ * that last are written when they end, rests[k] ns after the begin of the tick, and have lasted scale ns for each
+ * of their weight; lasting {tickNs, scale, rests} or null: they are moments.
+ */
 export class Samples {
-	constructor(count, ticks, weights, nrTicks) {
-		Object.assign(this, { count, ticks, weights, nrTicks, order: null });
+	constructor(count, ticks, weights, nrTicks, lasting = null) {
+		Object.assign(this, { count, ticks, weights, nrTicks, lasting, order: null });
 		this.first = new Uint32Array(nrTicks + 1);	// those of tick t are [first[t], first[t + 1])
 		for (let k = 0; k < ticks.length; k++)
 			this.first[ticks[k] + 1]++;
@@ -120,21 +126,28 @@ export class Samples {
 			this.first[t] += this.first[t - 1];
 	}
 
-	/* {node, weights} by time; not needed before something is selected. */
+	/* {node, weights, begins, ends} by time; not needed before something is selected. What lasts has begins and ends. */
 	byTime() {
 		if (this.order)
 			return this.order;
-		const { count, ticks, weights } = this, nr = ticks.length, next = this.first.slice();
+		const { count, ticks, weights, lasting } = this, nr = ticks.length, next = this.first.slice();
 		const node = new Uint32Array(nr), of = weights ? new Float64Array(nr) : null;
+		const begins = lasting && new Float64Array(nr), ends = lasting && new Float64Array(nr);
 		for (let i = 1, k = 0; i < count.length; i++)
 			for (let end = k + count[i]; k < end; k++) {
 				const at = next[ticks[k]]++;
 				node[at] = i;
 				if (of)
 					of[at] = weights[k];
+				if (lasting) {
+					ends[at] = ticks[k] * lasting.tickNs + lasting.rests[k];
+					begins[at] = ends[at] - (weights ? weights[k] : 1) * lasting.scale;
+				}
 			}
 		this.count = this.ticks = this.weights = null;
-		return this.order = { node, weights: of };
+		if (lasting)
+			lasting.rests = null;
+		return this.order = { node, weights: of, begins, ends };
 	}
 
 	get isWeighted() {

@@ -204,6 +204,8 @@ export function callees(tree, cum) {
 
 /* How much of each cell of a heat map there is: columns of steps cells, over all ticks; ranges of nodes, null: all. */
 export function heatCells(samples, ranges, columns, steps) {
+	if (samples.lasting)
+		return lastingCells(samples, ranges || [[0, Infinity]], columns * steps, false)[0];
 	const { first } = samples, ticks = first.length - 1, nr = columns * steps, cells = new Float64Array(nr);
 	const simple = !ranges && !samples.isWeighted, { node, weights } = simple ? {} : samples.byTime();
 	const isIn = ranges && (i => ranges.some(([begin, end]) => i >= begin && i < end));
@@ -222,6 +224,8 @@ export function heatCells(samples, ranges, columns, steps) {
 
 /* The same of several ranges of nodes that follow one another, each with cells of its own. */
 export function laneCells(samples, ranges, columns) {
+	if (samples.lasting)
+		return lastingCells(samples, ranges, columns, true);
 	const { first } = samples, { node, weights } = samples.byTime(), ticks = first.length - 1;
 	const lanes = ranges.map(() => new Float64Array(columns));
 	let at = 0;
@@ -233,6 +237,55 @@ export function laneCells(samples, ranges, columns) {
 				lanes[at][Math.floor(t * columns / ticks)] += weights ? weights[k] : 1;
 		}
 	return lanes;
+}
+
+/* The same of samples that last, each spread over the cells that it was in; apart: each range has cells of its own. */
+function lastingCells(samples, ranges, nr, apart) {
+	const { first, lasting } = samples, { node, begins, ends } = samples.byTime();
+	const spreads = (apart ? ranges : [0]).map(() => new Spread(nr, (first.length - 1) * lasting.tickNs / nr));
+	let at = 0;
+
+	if (!apart)
+		ranges = [...ranges].sort((a, b) => a[0] - b[0]);
+	for (let k = 0; k < node.length; k++) {
+		at = rangeOf(ranges, node[k], at);
+		if (at >= 0)
+			spreads[apart ? at : 0].add(begins[k], ends[k]);
+	}
+	return spreads.map(s => s.finish());
+}
+
+/* Cells that are so wide; what covers many takes no longer than what is in one. */
+class Spread {
+	constructor(nr, width) {
+		Object.assign(this, { width, cells: new Float64Array(nr), covered: new Int32Array(nr + 1) });
+	}
+
+	/* What began before the first cell is in it. */
+	add(begin, end) {
+		const { width, cells, covered } = this, last = cells.length - 1;
+		const a = Math.min(Math.max(Math.floor(begin / width), 0), last);
+		const z = Math.min(Math.max(Math.floor(end / width), 0), last);
+
+		if (a === z) {
+			cells[a] += end - begin;
+			return;
+		}
+		cells[a] += (a + 1) * width - begin;
+		cells[z] += end - z * width;
+		covered[a + 1]++;
+		covered[z]--;
+	}
+
+	finish() {
+		let nr = 0;
+
+		for (let i = 0; i < this.cells.length; i++) {
+			nr += this.covered[i];
+			this.cells[i] += nr * this.width;
+		}
+		return this.cells;
+	}
 }
 
 /* Which of the ranges has it, -1: none; it begins with a guess. */

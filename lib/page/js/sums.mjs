@@ -35,8 +35,8 @@ function valuesIn(data, { from, to }) {
 		const source = data.meta.sources[k], { scale } = data.meta.metrics[source.metric];
 		if (!samples)
 			return;
-		const { count, weight } = samplesIn(samples, from, to, nr);
-		addScaled(out.base[source.metric], weight, scale);
+		const { count, weight } = samples.lasting ? partsIn(samples, from, to, nr) : samplesIn(samples, from, to, nr);
+		addScaled(out.base[source.metric], weight, samples.lasting ? 1 : scale);
 		if (source.counts_in_n)
 			addScaled(out.n, count, 1);
 		else if (source.count_metric !== null)
@@ -56,6 +56,27 @@ function samplesIn(samples, from, to, nr) {
 	if (weights)
 		for (let k = begin; k < end; k++)
 			weight[node[k]] += weights[k];
+	return { count, weight };
+}
+
+/*
+ * The same of those that last, in ns: the part of each that is in the selection, of all that end in it or later. What
+ * began before the recording is in the first tick.
+ */
+function partsIn(samples, from, to, nr) {
+	const { first, lasting } = samples, { node, begins, ends } = samples.byTime(), last = first.length - 1;
+	const low = from > 0 ? from * lasting.tickNs : -Infinity, high = to < last ? to * lasting.tickNs : Infinity;
+	const count = new Uint32Array(nr), weight = new Float64Array(nr);
+
+	for (let k = first[Math.min(from, last)]; k < node.length; k++) {
+		const begin = Math.max(begins[k], low), end = Math.min(ends[k], high);
+		if (begin < end) {
+			count[node[k]]++;
+			weight[node[k]] += end - begin;
+		} else if (begins[k] === ends[k] && ends[k] >= low && ends[k] < high) {
+			count[node[k]]++;
+		}
+	}
 	return { count, weight };
 }
 
