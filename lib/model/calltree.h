@@ -31,8 +31,11 @@ int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree
 /* Without the contexts that have nothing in any metric. */
 void calltree_drop_empty(struct model *m);
 
-/* replay.c: from the events of the trace, not from its trees.  -ENODATA: it has none. */
-int replay_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
+/*
+ * replay.c: from the events of the trace, not from its trees; of o what is of columns and time.  -ENODATA: it
+ * has none.
+ */
+int replay_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		struct calltree_seen *seen, struct err *e);
 
 #endif

@@ -121,7 +121,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	if (!r && p->filter)
 		r = check_calls(p, e);
 	if (!r && p->o->replay)
-		r = replay_read(&c, t, &columns, &p->calls, e);
+		r = replay_read(&c, t, &to, &p->calls, e);
 	else if (!r)
 		r = calltree_read(&c, t, &to, &p->calls, e);
 	if (!r && columns.with_samples)

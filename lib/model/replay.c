@@ -4,6 +4,9 @@
  * measured process should have built.
  *
  * Dispatches and interrupts of the same trace are metrics of it: the thread's totals at each event.
+ *
+ * In a window of time the tree has the calls that were entered in it, and what was consumed in it: of what an
+ * event says of the time since the one before, the part of that time that lies in the window.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +28,17 @@ struct replay {
 	struct calls *c;
 	const struct call_columns *columns;
 	struct calltree_seen *seen;
+	struct window window;		/* from_ns is not before reset_ns */
 	struct moments *moments;	/* [thread as in calls.thread_of] */
 	struct flow f;
 	struct flow_events events;
 	struct replayed {
 		bool begun, has_events;
 		uint64_t last[FLOW_MAX_METRICS];	/* values of its last event */
+		/* the same as the trace has them, and what of them was in the window */
+		uint64_t last_ns, charged[CALL_MAX_METRICS], in_window[CALL_MAX_METRICS];
 		uint32_t moments;	/* of its thread, index + 1; 0: none */
-		size_t first[CALLS_NR_EXTRA], at[CALLS_NR_EXTRA];	/* since it began; not passed yet */
+		size_t at[CALLS_NR_EXTRA], nr[CALLS_NR_EXTRA];	/* not passed yet; passed, in the window */
 	} *trees;			/* [index as in calls] */
 	size_t nr_trees, alloc_trees;
 	uint64_t nr_events;
@@ -70,6 +76,7 @@ static void begin(const struct replay *x, struct replayed *t, const struct rec_c
 	unsigned int k;
 
 	t->begun = true;
+	t->last_ns = r->start_ns;
 	if (!x->moments || r->flags & CALL_TREE_VIRTUAL)
 		return;
 	t->moments = map_get(&x->c->thread_of, r->thread) + 1;	/* MAP_NONE + 1 is 0 */
@@ -78,11 +85,10 @@ static void begin(const struct replay *x, struct replayed *t, const struct rec_c
 
 		while (t->at[k] < l->nr && l->times[t->at[k]] < r->start_ns)
 			t->at[k]++;
-		t->first[k] = t->at[k];
 	}
 }
 
-/* How many there were in the tree by then. */
+/* How many there were in the tree by then, of those in the window. */
 static void count_moments(const struct replay *x, struct replayed *t, uint64_t time_ns, uint64_t *values)
 {
 	unsigned int k;
@@ -91,12 +97,67 @@ static void count_moments(const struct replay *x, struct replayed *t, uint64_t t
 		const struct moment_list *l = t->moments ? &x->moments[t->moments - 1].list[k] : NULL;
 
 		while (l && t->at[k] < l->nr && l->times[t->at[k]] <= time_ns)
-			t->at[k]++;
-		values[k] = t->at[k] - t->first[k];
+			t->nr[k] += window_has(&x->window, l->times[t->at[k]++]);
+		values[k] = t->nr[k];
 	}
 }
 
 /* ---- events ---- */
+
+static bool has_window(const struct replay *x)
+{
+	return x->window.from_ns || x->window.to_ns != UINT64_MAX;
+}
+
+/* What of that was consumed by at_ns, if it was evenly from from_ns to to_ns. */
+static uint64_t share_by(uint64_t all, uint64_t from_ns, uint64_t to_ns, uint64_t at_ns)
+{
+	if (at_ns >= to_ns)
+		return all;
+	return at_ns <= from_ns ? 0 :
+	       (uint64_t)((unsigned __int128)all * (at_ns - from_ns) / (to_ns - from_ns));
+}
+
+/* What the tree has consumed by that event, in the window. */
+static void values_at(const struct replay *x, struct replayed *t, const struct call_event *e,
+		      uint64_t *values)
+{
+	unsigned int m;
+
+	for (m = 0; m < x->columns->nr_metrics; m++) {
+		uint64_t delta = e->charged[m] > t->charged[m] ? e->charged[m] - t->charged[m] : 0;
+
+		t->in_window[m] += share_by(delta, t->last_ns, e->time_ns, x->window.to_ns) -
+				   share_by(delta, t->last_ns, e->time_ns, x->window.from_ns);
+		t->charged[m] = e->charged[m];
+		values[m] = has_window(x) ? t->in_window[m] : e->charged[m];
+	}
+	count_moments(x, t, e->time_ns, values + m);
+	t->last_ns = MAX(e->time_ns, t->last_ns);
+}
+
+static void enter(struct replay *x, const struct call_event *e, const uint64_t *values)
+{
+	uint32_t consumer = calls_consumer(x->c, e->consumer);
+
+	if (window_has(&x->window, e->time_ns)) {
+		flow_events_enter(&x->events, consumer, values);
+	} else {
+		flow_events_charge(&x->events, values);
+		flow_events_open(&x->events, consumer);
+	}
+}
+
+/* What was open before the first event was entered before a window that begins later than the trace. */
+static void leave(struct replay *x, const struct call_event *e, const uint64_t *values)
+{
+	uint64_t inserted = x->f.repairs.inserted;
+	uint32_t root = x->events.root;
+
+	flow_events_leave(&x->events, calls_consumer(x->c, e->consumer), values);
+	if (x->f.repairs.inserted != inserted && x->window.from_ns)
+		x->f.nodes[root].n = 0;
+}
 
 static struct replayed *get_tree(struct replay *x, uint32_t tree)
 {
@@ -121,15 +182,15 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 	uint32_t i;
 
 	flow_events_switch(b, STAND_IN + tree, t->last);
+	if (!t->has_events && !window_has(&x->window, MAX(t->last_ns, (uint64_t)1)))
+		x->f.nodes[b->root].n = 0;	/* the thread began at another time */
 	for (i = 0; i < r->nr; i++) {
 		const struct call_event *e = &r->events[i];
 
-		memcpy(v, e->charged, x->columns->nr_metrics * sizeof(*v));
-		count_moments(x, t, e->time_ns, v + x->columns->nr_metrics);
-
+		values_at(x, t, e, v);
 		switch (e->kind) {
 		case CALL_ENTERED:
-			flow_events_enter(b, calls_consumer(x->c, e->consumer), v);
+			enter(x, e, v);
 			break;
 		case CALL_UNWOUND:
 			flow_events_unwind(b, e->consumer, v);
@@ -138,10 +199,10 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 			if (e->consumer)
 				flow_events_open(b, calls_consumer(x->c, e->consumer));
 			else
-				flow_events_resume(b, v, !t->has_events);
+				flow_events_resume(b, v, !t->has_events && x->f.nodes[b->root].n);
 			break;
 		default:
-			flow_events_leave(b, calls_consumer(x->c, e->consumer), v);
+			leave(x, e, v);
 		}
 		t->has_events = true;
 		x->seen->last_ns = MAX(x->seen->last_ns, e->time_ns);
@@ -184,12 +245,14 @@ static void release(struct replay *x)
 	free(x->moments);
 }
 
-int replay_read(struct calls *c, struct trace_reader *t, const struct call_columns *k,
+int replay_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		struct calltree_seen *seen, struct err *e)
 {
-	struct replay x = { .c = c, .columns = k, .seen = seen };
+	const struct call_columns *k = o->columns;
+	struct replay x = { .c = c, .columns = k, .seen = seen, .window = *o->window };
 	int r;
 
+	x.window.from_ns = MAX(x.window.from_ns, x.window.reset_ns);
 	r = calls_read(c, t, NULL, NULL, e);
 	if (!r && names_label(c->names, "call.trace"))
 		r = err_set(e, ENOTSUP, "--replay needs all calls, and the trace has those of record --trace only");
@@ -208,6 +271,8 @@ int replay_read(struct calls *c, struct trace_reader *t, const struct call_colum
 	if (!r) {
 		flow_link(&x.f);	/* the stand-ins' numbers are too large for more */
 		graft(&x);
+		if (has_window(&x) && !k->with_samples)
+			calltree_drop_empty(c->names->m);
 	}
 	release(&x);
 	return r;

@@ -333,3 +333,46 @@ TEST(cut_a_wait_that_began_before_the_clock_loses_nothing)
 	trace_reader_close(t);
 	buf_release(&b);
 }
+
+/* ---- calls ---- */
+
+static uint64_t calls_of(struct trace_reader *t, uint64_t from_ns, uint64_t to_ns, uint64_t *total)
+{
+	const struct profile_opts o = {
+		.names.no_files = true, .replay = true, .no_samples = true, .from_ns = from_ns,
+		.to_ns = to_ns,
+	};
+	struct origin origin;
+	struct names names;
+	struct model m;
+	struct err e = { 0 };
+	uint64_t n;
+
+	CHECK_U64(profile_read(&names, &m, &origin, t, &o, &e), 0);
+	n = flow_totals(&m.flow, total);
+	names_release(&names);
+	model_release(&m);
+	return n;
+}
+
+TEST(cut_calls_that_are_replayed_add_up)
+{
+	uint64_t all[FLOW_MAX_METRICS] = { 0 }, n;
+	struct trace_reader *t;
+	struct err e;
+	int round, i;
+
+	CHECK_U64(trace_reader_open(&t, unit_source("t/data/events/trace"), &e), 0);
+	n = calls_of(t, 0, 0, all);
+	for (round = 0; round < 10; round++) {
+		uint64_t cut = 1 + unit_random() % (140 * MS), total[FLOW_MAX_METRICS] = { 0 };
+		uint64_t sum[FLOW_MAX_METRICS] = { 0 }, before = calls_of(t, 0, cut, total);
+
+		CHECK(before <= n);
+		memcpy(sum, total, sizeof(sum));
+		CHECK_U64(before + calls_of(t, cut, 0, total), n);
+		for (i = 0; i < 3; i++)		/* cpu, wall, dispatches */
+			CHECK_U64(sum[i] + total[i], all[i]);
+	}
+	trace_reader_close(t);
+}
