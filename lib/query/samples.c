@@ -32,12 +32,13 @@ void query_samples_release(struct query_data *d)
 
 enum {
 	SAMPLE_ID, SAMPLE_TIME, SAMPLE_THREAD, SAMPLE_CPU, SAMPLE_USER, SAMPLE_METRIC, SAMPLE_WEIGHT,
-	SAMPLE_NODE, SAMPLE_FUNCTION, SAMPLE_NAME, SAMPLE_STACK, SAMPLE_LABELS
+	SAMPLE_NODE, SAMPLE_FUNCTION, SAMPLE_NAME, SAMPLE_STACK, SAMPLE_LABELS, SAMPLE_BEGAN
 };
 
 static const struct query_column sample_columns[] = {
 	[SAMPLE_ID] = { "id", COLUMN_ROW1 | COLUMN_UNIQUE, "number in order of time" },
-	[SAMPLE_TIME] = { "time", COLUMN_ASCENDS, "ns since the start; NULL: not known" },
+	[SAMPLE_TIME] = { "time", COLUMN_ASCENDS,
+			  "ns since the start: when it was; of a wait, its end; NULL: not known" },
 	[SAMPLE_THREAD] = { "thread", COLUMN_INDEX, "its number in threads; NULL: not known" },
 	[SAMPLE_CPU] = { "cpu", 0, "on which CPU; NULL: not known" },
 	[SAMPLE_USER] = { "user", 0, "1: in user mode, 0: in the kernel; NULL: not known" },
@@ -48,7 +49,13 @@ static const struct query_column sample_columns[] = {
 	[SAMPLE_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[SAMPLE_STACK] = { "stack", 0, "its number in stacks; NULL: none" },
 	[SAMPLE_LABELS] = { "labels", COLUMN_TEXT, "those of its thread then: key=value,...; ?: not known; NULL: none" },
+	[SAMPLE_BEGAN] = { "began", 0, "ns since the start: of a wait, when it began; else time" },
 };
+
+static uint64_t since_start(const struct query_data *d, uint64_t time_ns)
+{
+	return time_ns > d->start_ns ? time_ns - d->start_ns : 0;
+}
 
 static int load_samples(struct query_data *d, struct err *e)
 {
@@ -75,7 +82,11 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 		*v = c->row + 1;
 		return true;
 	case SAMPLE_TIME:
-		*v = x->time_ns > d->start_ns ? x->time_ns - d->start_ns : 0;
+		*v = since_start(d, x->time_ns);
+		return origin_knows(&d->origin, "times");
+	case SAMPLE_BEGAN:
+		*v = since_start(d, x->time_ns - (d->model.metrics[x->metric].lasts ?
+						  MIN(x->weight, x->time_ns) : 0));
 		return origin_knows(&d->origin, "times");
 	case SAMPLE_THREAD:
 		return query_data_id(x->thread, v);
