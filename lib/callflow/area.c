@@ -266,14 +266,15 @@ static bool new_stack(struct callflow_thread *t)
 
 /* --- threads that have ended --- */
 
-static uint64_t *ended_like(uint32_t flags)
+static uint64_t *ended_like(uint32_t flags, bool own)
 {
-	return &cf.ended[!!(flags & CALLFLOW_THREAD_VIRTUAL)];
+	return &cf.ended[!!(flags & CALLFLOW_THREAD_VIRTUAL)][own];
 }
 
 static void offer(struct callflow_thread *t)
 {
-	uint64_t *list = ended_like(t->flags), head = load_relaxed(list);
+	bool own = !(t->flags & (CALLFLOW_THREAD_SEVERAL | CALLFLOW_THREAD_SHARED));
+	uint64_t *list = ended_like(t->flags, own), head = load_relaxed(list);
 	uint32_t index = t - cf.threads;
 
 	do
@@ -282,9 +283,9 @@ static void offer(struct callflow_thread *t)
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static struct callflow_thread *take_ended(uint32_t flags)
+static struct callflow_thread *take_ended(uint32_t flags, bool own)
 {
-	uint64_t *list = ended_like(flags), head = load_acquire(list), next;
+	uint64_t *list = ended_like(flags, own), head = load_acquire(list), next;
 	struct callflow_thread *t;
 
 	do {
@@ -303,6 +304,14 @@ static bool is_short(void)
 
 	return load_relaxed(&a->next_thread) >= a->nr_threads / 2 ||
 	       load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 2;
+}
+
+/* No pages for one more tree: what there is the trees need that have begun. */
+static bool is_very_short(void)
+{
+	const struct callflow_area *a = cf.area;
+
+	return load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 4 * 3;
 }
 
 static void set_name(struct callflow_thread *t, const char *name, size_t len)
@@ -352,12 +361,27 @@ static bool new_root(struct callflow_thread *t)
 	return t->pruned;
 }
 
+/*
+ * Whose tree a new thread goes on with, NULL: nobody's. Of those that began when there was plenty only in the
+ * end: a name that a report has shown, such as that of the first thread, is to stay.
+ */
+static struct callflow_thread *predecessor(uint32_t flags)
+{
+	struct callflow_thread *t = take_ended(flags, false);
+
+	if (!t && (is_very_short() || load_relaxed(&cf.area->next_thread) >= cf.area->nr_threads))
+		t = take_ended(flags, true);
+	return t;
+}
+
 struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags)
 {
-	struct callflow_thread *old = is_short() ? take_ended(flags) : NULL, *t = old ? old : new_slot();
+	bool is_plenty = !is_short();
+	struct callflow_thread *old = is_plenty ? NULL : predecessor(flags), *t = old ? old : new_slot();
 	uint64_t tsc = cpu_tsc();
 	uint32_t m;
 
+	flags |= is_plenty ? 0 : CALLFLOW_THREAD_SHARED;
 	if (old) {
 		call_them_several(old, flags);
 	} else if (t) {

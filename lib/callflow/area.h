@@ -324,6 +324,7 @@ enum callflow_thread_flags {
 	CALLFLOW_THREAD_FROM_BIRTH = 1 << 3,	/* CPU time from before its first call is its root's */
 	CALLFLOW_THREAD_BRACKET = 1 << 4,	/* its outermost call is being traced */
 	CALLFLOW_THREAD_SEVERAL = 1 << 5,	/* several threads, one after the other: no tid, no java_id */
+	CALLFLOW_THREAD_SHARED = 1 << 8,	/* begun when room was short: others go on with it first */
 	CALLFLOW_THREAD_LATE = 1 << 7,	/* it found no room first: calls were lost that it may still be in */
 	/* calls from before may be open: those at the bottom of its stack, with an id as frame */
 	CALLFLOW_THREAD_OUTER = 1 << 6,

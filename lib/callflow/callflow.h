@@ -94,7 +94,8 @@ void callflow_sees_entries(void);
 
 /*
  * A logical thread; NULL: no room (counted). The name may come later. When slots or memory run short, it
- * goes on with the tree of one of its kind that has ended: that is then CALLFLOW_THREAD_SEVERAL.
+ * goes on with the tree of one of its kind that has ended: that is then CALLFLOW_THREAD_SEVERAL. Those that
+ * began before that keep their trees, and names, as long as there is any room.
  */
 struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags);
 void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len);

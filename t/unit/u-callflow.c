@@ -825,6 +825,7 @@ TEST(callflow_an_exit_that_was_told_leaves_the_tree_as_it_is)
 /* A thousand threads, one after the other, in 64 slots: the first have a tree each, nothing is lost. */
 static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages)
 {
+	struct callflow_thread *early[3];
 	struct callflow_kthread *k;
 	struct bench b;
 	uint64_t calls = 0, base = 0, of_tree;
@@ -837,6 +838,8 @@ static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages
 		struct callflow_thread *t = callflow_thread_new(i, i, flags);
 
 		CHECK(t);
+		if (i <= ARRAY_SIZE(early))
+			early[i - 1] = t;
 		callflow_thread_name(t, "one", 3);
 		k = callflow_kthread_start(flags & CALLFLOW_THREAD_VIRTUAL ? NULL : t, NULL);
 		if (flags & CALLFLOW_THREAD_VIRTUAL)
@@ -864,6 +867,11 @@ static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages
 		calls += flow_totals(&f, &of_tree);
 		base += of_tree;
 		flow_release(&f);
+	}
+	/* those that began when there was plenty have their trees, and names, for themselves */
+	for (i = 0; i < ARRAY_SIZE(early); i++) {
+		CHECK_STR(early[i]->name, "one");
+		CHECK_U64(early[i]->tid, i + 1);
 	}
 	/* with the threads themselves, and the one that the bench began with */
 	CHECK_U64(calls, 3 * 1000 + 1);
