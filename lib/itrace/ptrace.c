@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,15 @@ struct itrace {
 
 static int usable(const struct itrace_opts *o, struct err *e)
 {
-	return 0;	/* who may not, learns it from the kernel at once */
+	char byte = 0, copy;
+	struct iovec local = { &copy, 1 }, remote = { &byte, 1 };
+
+	/* Whether a program may be traced, the kernel says at once; of its code it would say nothing. */
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1)
+		return 0;
+	err_errno(e, "cannot read the code of other processes (process_vm_readv)");
+	err_hint(e, "a system call filter may forbid it: start the container with --cap-add SYS_PTRACE --security-opt seccomp=unconfined");
+	return -e->code;
 }
 
 /* A request to stop may come before it can be handled: it waits until then. */
@@ -46,9 +55,11 @@ static pid_t fork_stepper(void)
 static int start(struct itrace **out, const struct itrace_opts *o, struct err *e)
 {
 	struct itrace *it;
-	int fds[2], parent = getpid();
+	int fds[2], parent = getpid(), r = usable(o, e);
 	pid_t pid;
 
+	if (r)
+		return r;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_errno(e, "pipe");
 	fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
@@ -85,7 +96,7 @@ static int failed(const struct wire *w, const char *msg, struct err *e)
 	r = err_errno(e, "%s", msg);
 	e->kind = w->b;
 	if (w->a == EPERM)
-		err_hint(e, "another tracer may be attached, or kernel.yama.ptrace_scope forbids it; root may");
+		err_hint(e, "another tracer may be attached, or kernel.yama.ptrace_scope forbids it, which does not bind root; or a system call filter does (a container's default)");
 	return r;
 }
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * deny.c - runs a program to which the kernel refuses system calls, as the filters of containers do.
+ *
+ *	deny [-n | -k] CALL[,CALL...] PROGRAM [ARG...]
+ *
+ * They fail with EPERM; -n: with ENOSYS; -k: the process is killed. "ring" is a shared mapping of a file of
+ * at least 8 KiB that can be written, as those of perf events are.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MAX_CALLS = 24 };
+
+static const struct {
+	const char *name;
+	unsigned int nr;
+} calls[] = {
+	{ "perf_event_open", SYS_perf_event_open }, { "bpf", SYS_bpf }, { "ptrace", SYS_ptrace },
+	{ "process_vm_readv", SYS_process_vm_readv }, { "process_vm_writev", SYS_process_vm_writev },
+	{ "timer_create", SYS_timer_create }, { "memfd_create", SYS_memfd_create },
+	{ "pidfd_open", SYS_pidfd_open }, { "pidfd_getfd", SYS_pidfd_getfd }, { "setns", SYS_setns },
+	{ "syslog", SYS_syslog }, { "kcmp", SYS_kcmp }, { "membarrier", SYS_membarrier },
+	{ "fsopen", SYS_fsopen }, { "inotify_add_watch", SYS_inotify_add_watch },
+};
+
+struct program {
+	struct sock_filter code[8 * MAX_CALLS];
+	unsigned short nr;
+};
+
+static void add(struct program *p, struct sock_filter f)
+{
+	p->code[p->nr++] = f;
+}
+
+static void load(struct program *p, size_t offset)
+{
+	add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset));
+}
+
+static void skip_unless(struct program *p, unsigned int is, unsigned char nr)
+{
+	add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, 0, nr));
+}
+
+static void refuse(struct program *p, unsigned int how)
+{
+	add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, how));
+}
+
+static void refuse_rings(struct program *p, unsigned int how)
+{
+	skip_unless(p, SYS_mmap, 6);
+	load(p, offsetof(struct seccomp_data, args[2]));
+	skip_unless(p, PROT_READ | PROT_WRITE, 3);
+	load(p, offsetof(struct seccomp_data, args[3]));
+	skip_unless(p, MAP_SHARED, 1);
+	refuse(p, how);
+	load(p, offsetof(struct seccomp_data, nr));
+}
+
+static int add_call(struct program *p, const char *name, unsigned int how)
+{
+	size_t i;
+
+	if (!strcmp(name, "ring"))
+		return refuse_rings(p, how), 0;
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(calls[i].name, name)) {
+			skip_unless(p, calls[i].nr, 1);
+			refuse(p, how);
+			return 0;
+		}
+	fprintf(stderr, "deny: no system call '%s' is known\n", name);
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int how = SECCOMP_RET_ERRNO | EPERM, nr = 0;
+	struct program p = { .nr = 0 };
+	struct sock_fprog prog = { .filter = p.code };
+	char *name;
+
+	if (argc > 1 && !strcmp(argv[1], "-n"))
+		how = SECCOMP_RET_ERRNO | ENOSYS;
+	else if (argc > 1 && !strcmp(argv[1], "-k"))
+		how = SECCOMP_RET_KILL_PROCESS;
+	argv += 1 + (argc > 1 && argv[1][0] == '-');
+	if (!argv[0] || !argv[1])
+		return fprintf(stderr, "usage: deny [-n | -k] CALL[,CALL...] PROGRAM [ARG...]\n"), 2;
+	load(&p, offsetof(struct seccomp_data, nr));
+	for (name = strtok(argv[0], ","); name && nr < MAX_CALLS; name = strtok(NULL, ","), nr++)
+		if (add_call(&p, name, how))
+			return 2;
+	refuse(&p, SECCOMP_RET_ALLOW);
+	prog.len = p.nr;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog)) {
+		perror("seccomp");
+		return 77;
+	}
+	execvp(argv[1], argv + 1);
+	perror(argv[1]);
+	return 127;
+}
