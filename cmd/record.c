@@ -654,7 +654,7 @@ static int record_run(void *opts, int nr_operands, char **operands)
 		status = command_failure(&e);
 	} else {
 		sampling_summary(&s, &res);
-		status = res.write_error ? EXIT_ARCPROF_FAILED : res.status;
+		status = sampling_failed(&s, &res) ? EXIT_ARCPROF_FAILED : res.status;
 	}
 	sampling_release(&s);
 	return status;

@@ -563,9 +563,17 @@ static void incomplete_summary(const struct collect_result *r)
 	buf_release(&b);
 }
 
-static double complete_percent(const struct collect_result *r)
+/* Of no samples there is nothing to say; and never "100 %" when something is missing. */
+static void complete_phrase(const struct collect_result *r, struct buf *b)
 {
-	return r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 100;
+	double percent = r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 0;
+
+	if (!r->nr_samples)
+		return;
+	if (r->nr_incomplete && percent >= 99.95)
+		buf_str(b, ", > 99.9 % complete stacks");
+	else
+		buf_fmt(b, ", %.1f %% complete stacks", percent);
 }
 
 static void calls_phrase(const struct callflow_result *c, struct buf *b)
@@ -663,7 +671,7 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 		if (r->nr_throttled)
 			buf_fmt(&b, ", %" PRIu64 " throttled", r->nr_throttled);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)
-			buf_fmt(&b, ", %.1f %% complete stacks", complete_percent(r));
+			complete_phrase(r, &b);
 		if (r->nr_jvms)
 			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
 		other_phrases(s, r, &b);
@@ -701,8 +709,18 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 		calls_warnings(r);
 	slow_warnings(&s->slow);
 	sampling_warnings(s, r);
+}
+
+bool sampling_failed(const struct sampling *s, const struct collect_result *r)
+{
 	if (r->write_error)
 		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
+	if (r->no_memory)
+		log_error("JVMs could tell nothing: there is no memory to share with them (memfd_create): %s",
+			  strerror(r->no_memory));
+	if (r->unsampled_ns)
+		log_error("no samples of %.2f s of CPU time: %s", r->unsampled_ns / 1e9, r->why_unsampled);
+	return r->write_error || r->no_memory || r->unsampled_ns;
 }
 
 /* Sources that nobody could tell of, and JVMs that do not. */
@@ -710,6 +728,8 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 {
 	size_t i;
 
+	if (s->c.jvm_events & ~(uint32_t)JVM_TELL_BY_PROGRAM && !r->nr_jvms && !r->nr_jvm_events)
+		log_warn("no events of JVMs: no JVM was recorded with the agent");
 	for (i = 0; i < s->c.nr_sources; i++) {
 		const struct source_kind *k = s->sources[i].kind;
 

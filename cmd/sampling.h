@@ -90,5 +90,10 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 void sampling_summary(const struct sampling *s, const struct collect_result *r);
 /* The latter lines alone. */
 void sampling_warnings(const struct sampling *s, const struct collect_result *r);
+/*
+ * Return whether what was asked for is not in the trace: it could not be written, or not one sample came of
+ * CPU time that was used. A message says so.
+ */
+bool sampling_failed(const struct sampling *s, const struct collect_result *r);
 
 #endif

@@ -386,7 +386,7 @@ static int top_run(void *opts, int nr_operands, char **operands)
 			status = command_failure(&e);
 		} else {
 			sampling_warnings(&t.s, &res);
-			status = res.status;
+			status = sampling_failed(&t.s, &res) ? EXIT_ARCPROF_FAILED : res.status;
 		}
 	}
 	release(&t);

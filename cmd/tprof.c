@@ -104,10 +104,15 @@ static int tprof_run(void *opts, int nr_operands, char **operands)
 			log_hint("--program-only measures your own program without that right");
 		status = command_failure(&e);
 	} else {
+		bool failed;
+
 		sampling_summary(&s, &res);
+		failed = sampling_failed(&s, &res);
 		if (term_is_tty())
 			pager_start();
 		status = report_show(&q, &report_tprof, own);
+		if (failed)
+			status = EXIT_ARCPROF_FAILED;
 	}
 	sampling_release(&s);
 	return status;

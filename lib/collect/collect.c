@@ -24,6 +24,7 @@
 #include "collect/program.h"
 #include "collect/rates.h"
 #include "collect/state.h"
+#include "collect/unsampled.h"
 #include "collect/virtuals.h"
 #include "collect/symbols.h"
 
@@ -488,6 +489,10 @@ static void turned_away(struct collect *c)
 	if (!r)
 		return;
 	c->res->nr_foreign = jvm_server_nr_foreign(c->jvm);
+	c->res->no_memory = r->no_memory;
+	if (r->no_memory)
+		refused_text(&c->refused, "what JVMs tell: there is no memory to share with them (memfd_create): %s",
+			     strerror(r->no_memory));
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
@@ -650,6 +655,7 @@ static void run(struct run *r)
 	else if (!c->o->start_mark)
 		begin(r);
 	tell_status(r);
+	unsampled_begin(c);
 	on_child(r);
 	c->serve = serve;
 	c->serve_ctx = r;
@@ -664,6 +670,7 @@ static void run(struct run *r)
 	stop_events(c);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
+	unsampled_end(c, program_exists(&r->program) ? &r->program.used : NULL);
 	collect_finish(c);
 }
 

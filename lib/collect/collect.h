@@ -142,6 +142,7 @@ struct collect_result {
 	/* of the processes that were named: who crashed or was killed; how many there were, and what of one */
 	uint64_t nr_died;
 	char died[256];
+	int no_memory;			/* errno, why JVMs tell nothing; 0: they do */
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
@@ -158,6 +159,9 @@ struct collect_result {
 	bool user_only;			/* kernel code was not allowed */
 	/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
 	struct err no_perf;
+	/* CPU time that was used, of which there is not one sample, and why; 0: there is no such */
+	uint64_t unsampled_ns;
+	char why_unsampled[256];
 	bool kernel_hidden;		/* kernel names were not allowed */
 	bool refused_lines;
 	int write_error;		/* errno when the file is not whole */

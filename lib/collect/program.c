@@ -16,7 +16,8 @@ void program_discard(struct program *p)
 
 bool program_reap(struct program *p)
 {
-	if (!program_exists(p) || p->gone || waitpid(p->child.pid, &p->status, WNOHANG) != p->child.pid)
+	if (!program_exists(p) || p->gone ||
+	    wait4(p->child.pid, &p->status, WNOHANG, &p->used) != p->child.pid)
 		return false;
 	p->gone = true;
 	return true;

@@ -4,6 +4,7 @@
 #define COLLECT_PROGRAM_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "base/spawn.h"
 #include "collect/loop.h"
@@ -12,6 +13,7 @@ struct program {
 	struct spawn child;	/* pid 0 or less: there is no program */
 	bool gone;
 	int status;		/* as waitpid() gives it */
+	struct rusage used;	/* by it and by those of its children that it waited for, once it is gone */
 	int nr_signals;
 	int signal;		/* the first of them */
 	bool ending;		/* the recording is over, the program not yet */

@@ -79,6 +79,7 @@ struct collect {
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
+	uint64_t *used_before;		/* of what is attached to: unsampled.c's */
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
@@ -98,7 +99,7 @@ struct collect {
  * timers.c: whether what JVMs' agents tell will do where perf events are forbidden, as *e says, with samples
  * by timers if any are asked for; the recording goes on with that then.
  */
-bool timers_take_over(struct collect *c, const struct err *e);
+bool timers_take_over(struct collect *c, struct err *e);
 /* A sample of a JVM's thread: thread is its number in the trace. */
 void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
 		   size_t nr);

@@ -6,6 +6,8 @@
  * kernel's tick; the trace and the summary say so.
  */
 #include <errno.h>
+#include <signal.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "collect/state.h"
@@ -42,10 +44,28 @@ static bool jvms_will_do(const struct collect_opts *o)
 	return !o->argv || launcher_names_jvm(o->argv[0]);
 }
 
-bool timers_take_over(struct collect *c, const struct err *e)
+/* A program that is started has our system call filter. */
+static bool timers_are_forbidden(const struct collect_opts *o)
+{
+	struct sigevent none = { .sigev_notify = SIGEV_NONE };
+	timer_t timer;
+
+	if (!o->argv)
+		return false;
+	if (timer_create(CLOCK_THREAD_CPUTIME_ID, &none, &timer))
+		return true;
+	timer_delete(timer);
+	return false;
+}
+
+bool timers_take_over(struct collect *c, struct err *e)
 {
 	if (!c->jvm || walls_switches(c) || !is_forbidden(e) || !jvms_will_do(c->o))
 		return false;
+	if (c->o->ev.nr_events && timers_are_forbidden(c->o)) {
+		err_wrap(e, "timers on CPU time are forbidden as well (timer_create)");
+		return false;
+	}
 	c->only_jvms = true;
 	evsets_init_empty(&c->ev, &c->o->ev);
 	if (!c->o->ev.nr_events)

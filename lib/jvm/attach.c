@@ -377,7 +377,7 @@ static int attach(struct attach *a, int pid, struct buf *reply, struct err *e)
 	a->pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (a->pidfd < 0)
 		return errno == ESRCH || errno == EINVAL ? err_set(e, ESRCH, "no process %d", pid) :
-							   err_errno(e, "process %d", pid);
+							   err_errno(e, "process %d: pidfd_open", pid);
 	sigemptyset(&a->ends);
 	sigaddset(&a->ends, SIGINT);
 	sigaddset(&a->ends, SIGTERM);

@@ -461,6 +461,8 @@ static bool set_up(struct jvm *j)
 	bool ok;
 
 	fds[0] = jvm_memfd("arcprof-rings", s->area_bytes, true);
+	if (fds[0] < 0)
+		s->refusals.no_memory = errno;
 	fds[1] = jvm_memfd("arcprof-log", 0, false);
 	trees = callflow_area(j, false, &m);
 	m.flags |= s->o.sample ? JVM_SAMPLE : 0;

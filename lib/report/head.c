@@ -630,8 +630,10 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " in [arcprof]");
 	}
 	put_marked(v, &b);
-	buf_str(&b, "; showing ");
-	put_share(&b, v->shown);
+	if (!sampled(v) || sampled(v)->n) {	/* of nothing there is no share */
+		buf_str(&b, "; showing ");
+		put_share(&b, v->shown);
+	}
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
 	put_parts(v, &b);

@@ -41,6 +41,41 @@ fails_with() {
 	[[ $stderr != *"100.0 % complete"* ]]
 }
 
+@test "denied: each command works without a system call, or says why not" {
+	skip_unless_perf
+	skip_unless_filters
+	local shares calls command
+	shares="$(workload shares) 20"
+	while IFS='|' read -r calls command; do
+		run_denied "$calls" ${command//SHARES/$shares}
+		if [ "$status" -eq 0 ]; then
+			# something was measured
+			[[ $stderr$output == *[1-9]* ]]
+			[[ ! $stderr =~ (^|[^0-9])0\ (samples|branches|instructions|calls|JVM\ events) ]]
+		else
+			[[ $stderr == "arcprof ${command%% *}: "* ]]
+		fi
+	done <<-'end'
+		perf_event_open|record -o t -- SHARES
+		ring|record -o t -- SHARES
+		bpf|record -o t -- SHARES
+		bpf|record -e wall -o t -- SHARES
+		ring|record -e wall -o t -- SHARES
+		memfd_create,pidfd_open|record -o t -- SHARES
+		-n perf_event_open|record --sched -o t -- SHARES
+		process_vm_readv|itrace -o t -- true
+		ptrace|itrace -o t -- true
+		-n ptrace|itrace -o t -- true
+		-k ptrace|itrace -o t -- true
+		perf_event_open|tprof -o t -- SHARES
+		perf_event_open|top -n 1
+		perf_event_open|cpi -- SHARES
+		bpf,perf_event_open|ptt run -- SHARES
+		perf_event_open|mpevt start cpu-clock
+		bpf,perf_event_open|aboveidle 0.1 1
+	end
+}
+
 @test "denied: itrace says in one line that a program may not be traced, or its code not be read" {
 	skip_unless_filters
 	run_denied ptrace itrace -o t -- true
@@ -58,4 +93,70 @@ fails_with() {
 	run_denied process_vm_readv itrace -o t -p $!
 	kill $!
 	fails_with "process_vm_readv"
+}
+
+@test "denied: few open files are an error that says so, or suffice" {
+	skip_unless_perf
+	status=0
+	(ulimit -n 12; timeout 60 "$ARCPROF" record -o t -- "$(workload shares)" 20) >out 2>err || status=$?
+	cat err
+	[ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && grep -q 'open files' err; }
+}
+
+@test "denied: a program that gains rights has no samples, and that is an error" {
+	skip_unless_perf
+	skip_unless_root
+	local rc=0
+	chmod 755 . "$BATS_TEST_TMPDIR"
+	mkdir -m 777 theirs
+	cp "$(workload shares)" theirs/shares
+	cp "$ARCPROF" theirs/arcprof
+	chmod 4755 theirs/shares
+	cd theirs
+	as_nobody test -x ./arcprof || skip "another user cannot reach $PWD"
+	as_nobody ./arcprof record -o t -- true 2>err || skip "$(head -1 err)"
+	as_nobody ./arcprof record -o t -- ./shares 60 >out 2>err || rc=$?
+	cat err
+	[ "$rc" -eq 125 ]
+	grep -q 'no samples of [0-9.]* s of CPU time: the program gets rights of its own' err
+	! grep -q 'complete' err
+	run_arcprof report -i t
+	[[ $output == *"no samples of "*" s of CPU time"* ]]
+	[[ $output != *"complete"* && $output != *"showing"* ]]
+}
+
+@test "denied: a JVM that can be sampled in no way is an error before it runs" {
+	use_any_jdk
+	skip_unless_filters
+	run_denied perf_event_open,timer_create record -o t -- java -cp "$CLASSES" Shares 20
+	fails_with "timers on CPU time are forbidden as well (timer_create)"
+	[ ! -e t ]
+}
+
+@test "denied: a JVM whose timers are refused has no samples, and that is an error" {
+	use_any_jdk
+	skip_unless_filters
+	"$(deny)" timer_create java -XX:-UsePerfData -cp "$CLASSES" Shares 1000000 >java.out 2>&1 &
+	echo $! >pid
+	sleep 1
+	run_denied perf_event_open record -d 2s -o t -p "$(<pid)"
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"no samples of "*" s of CPU time: timers on CPU time gave none"* ]]
+	[[ $stderr != *complete* ]]
+}
+
+@test "denied: JVMs with which no memory can be shared are an error" {
+	use_any_jdk
+	skip_unless_perf
+	skip_unless_filters
+	run_denied memfd_create record -e jvm -o t -- java -cp "$CLASSES" Shares 20
+	fails_with "JVMs could tell nothing: there is no memory to share with them (memfd_create)"
+	run_arcprof report -i t --gc
+	[[ $output == *memfd_create* ]]
+}
+
+@test "denied: no events of JVMs where there was none" {
+	skip_unless_perf
+	run_arcprof record -e jvm -o t -- true
+	[[ $stderr == *"no events of JVMs: no JVM was recorded with the agent"* ]]
 }
