@@ -31,10 +31,10 @@ static void add_node(uint64_t *to, const struct flow *f, uint32_t i)
 	const uint64_t *base = flow_base(f, i), *cum = flow_cum(f, i);
 	unsigned int m, nr = f->nr_metrics;
 
-	to[0] += f->nodes[i].n;
+	flow_sum(&to[0], f->nodes[i].n);
 	for (m = 0; m < nr; m++) {
-		to[1 + m] += base[m];
-		to[1 + nr + m] += cum[m];
+		flow_sum(&to[1 + m], base[m]);
+		flow_sum(&to[1 + nr + m], cum[m]);
 	}
 }
 

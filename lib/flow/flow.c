@@ -145,9 +145,9 @@ void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base)
 	uint64_t *to = flow_base(f, node);
 	unsigned int m;
 
-	f->nodes[node].n += n;
+	flow_sum(&f->nodes[node].n, n);
 	for (m = 0; m < f->nr_metrics; m++)
-		to[m] += base[m];
+		flow_sum(&to[m], base[m]);
 }
 
 void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr)
@@ -305,7 +305,7 @@ static void sum_up(struct flow *f)
 		uint64_t *to = flow_cum(f, f->nodes[i].parent);
 
 		for (m = 0; m < nr; m++)
-			to[m] += from[m];
+			flow_sum(&to[m], from[m]);
 	}
 }
 
@@ -333,9 +333,9 @@ uint64_t flow_totals(const struct flow *f, uint64_t *total)
 	for (i = 1; i < f->nr_nodes; i++) {
 		const uint64_t *base = flow_base(f, i);
 
-		n += f->nodes[i].n;
+		flow_sum(&n, f->nodes[i].n);
 		for (m = 0; m < f->nr_metrics; m++)
-			total[m] += base[m];
+			flow_sum(&total[m], base[m]);
 	}
 	return n;
 }
@@ -346,8 +346,8 @@ void flow_sum_n(const struct flow *f, uint64_t *n)
 
 	memset(n, 0, f->nr_nodes * sizeof(*n));
 	for (i = f->nr_nodes; --i > 0;) {	/* [4] */
-		n[i] += f->nodes[i].n;
-		n[f->nodes[i].parent] += n[i];
+		flow_sum(&n[i], f->nodes[i].n);
+		flow_sum(&n[f->nodes[i].parent], n[i]);
 	}
 }
 

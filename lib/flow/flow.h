@@ -130,6 +130,13 @@ uint32_t flow_next(const struct flow *f, uint32_t i);
 /* The same, but past the subtree of i. */
 uint32_t flow_next_outside(const struct flow *f, uint32_t i);
 
+/* Sums stop at UINT64_MAX, which stands for that or more: one that wrapped would be a wrong number. */
+static inline void flow_sum(uint64_t *sum, uint64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum))
+		*sum = UINT64_MAX;
+}
+
 static inline uint64_t *flow_base(const struct flow *f, uint32_t node)
 {
 	return f->base + (size_t)node * f->nr_metrics;

@@ -190,7 +190,7 @@ static void add_values(struct model_union *u, uint32_t to, const struct model *f
 	unsigned int i;
 
 	for (i = 0; i < from->nr_shown; i++)
-		row[p->columns[i]] += flow_base(&from->flow, node)[i];
+		flow_sum(&row[p->columns[i]], flow_base(&from->flow, node)[i]);
 	for (i = 0; i < from->nr_sources; i++) {
 		n = model_node_n(from, i, node);
 		if (p->sources[i])

@@ -185,7 +185,7 @@ static void write_value(struct tree *t, uint32_t event, uint64_t weight)
 	if (!weight)
 		return;
 	s.stack = trace_write_stack(t->im->w, t->path, t->depth);
-	trace_write_sample(t->im->w, &s);
+	import_sample(t->im, &s);
 }
 
 /* Gives that share of all, in whole numbers: the fractions go to those who come later. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -172,6 +174,7 @@ static void import_release(struct import *im)
 	map_release(&im->functions);
 	map_release(&im->procs);
 	map_release(&im->threads);
+	free(im->sums);
 }
 
 static int import_plain(const struct import_format *f, const char *data, size_t len,
@@ -185,6 +188,9 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 		return r;
 	strtab_init(&im.names);
 	r = f->read(&im, data, len, e);
+	if (!r && im.too_much_at)
+		r = err_set(e, EOVERFLOW, "what its samples weigh adds up to 2^63 or more at sample %" PRIu64 ": such sums cannot be shown",
+			    im.too_much_at);
 	write_labels(&im, f);
 	import_release(&im);
 	closed = trace_writer_close(im.w, &late);
@@ -211,7 +217,7 @@ int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const voi
 	if (!r) {
 		f = len ? find_format(data, len) : NULL;
 		r = f ? import_plain(f, data, len, &o, e) :
-			err_set(e, EINVAL, "not a profile of a known format");
+			import_folded_refuse(data, len, e);
 	}
 	buf_release(&plain);
 	return r;

@@ -195,7 +195,9 @@ static int begin_chunk(struct jfr *j, const uint8_t *data, size_t left, struct e
 
 static uint64_t scale(uint64_t ticks, uint64_t ns, uint64_t per)
 {
-	return (unsigned __int128)ticks * ns / per;
+	unsigned __int128 v = (unsigned __int128)ticks * ns / per;
+
+	return MIN(v, (unsigned __int128)UINT64_MAX);
 }
 
 static uint64_t to_ns(const struct jfr_chunk *c, const struct jfr_value *x)
@@ -335,7 +337,7 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 	jfr_read_stack(&j->chunk, j->im, &v, &j->stack);
 	if (j->stack.nr_frames)
 		r.stack = trace_write_stack(j->im->w, j->stack.frames, j->stack.nr_frames);
-	trace_write_sample(j->im->w, &r);
+	import_sample(j->im, &r);
 	j->end_ns = MAX(j->end_ns, r.time_ns);
 }
 

@@ -401,7 +401,7 @@ static void on_sample(struct perf *p, const struct perf_event_header *h, struct 
 	s = (struct rec_sample){ .time_ns = time_ns, .thread = t ? t->number : 0, .weight = ps.period,
 				 .event = ev->number, .cpu = ps.cpu, .user = !kernel };
 	s.stack = trace_write_stack(p->im->w, p->frames, p->nr_frames);
-	trace_write_sample(p->im->w, &s);
+	import_sample(p->im, &s);
 	p->first_ns = p->first_ns ? p->first_ns : time_ns;
 	p->last_ns = time_ns;
 }

@@ -505,11 +505,12 @@ static int write_sample(struct pprof *p, const struct sample *x, struct err *e)
 			continue;
 		if ((int64_t)p->values[i] < 0 || (int64_t)n < 0)
 			return err_set(e, EINVAL, "it has negative values: differences of profiles cannot be shown");
-		s.weight = p->values[i] * t->scale;
+		if (__builtin_mul_overflow(p->values[i], t->scale, &s.weight))
+			s.weight = UINT64_MAX;	/* which import_sample() refuses */
 		s.event = t->event;
 		s.more = (int64_t)n - 1;
 		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);
-		trace_write_sample(p->im->w, &s);
+		import_sample(p->im, &s);
 	}
 	return 0;
 }

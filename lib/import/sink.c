@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "import/sink.h"
 
 static uint32_t intern(struct import *im, const struct import_text *t)
@@ -77,6 +78,29 @@ uint32_t import_event(struct import *im, struct import_text name, const char *un
 	snprintf(key, sizeof(key), "event.%" PRIu32 ".unit", im->nr_events);
 	trace_write_label(im->w, key, "%s", unit);
 	return im->nr_events++;
+}
+
+static bool add_below(uint64_t *sum, uint64_t v)
+{
+	return !__builtin_add_overflow(*sum, v, sum) && *sum <= INT64_MAX;
+}
+
+void import_sample(struct import *im, const struct rec_sample *s)
+{
+	struct import_sum *sum;
+
+	while (im->nr_sums <= s->event) {
+		VEC_GROW(im->sums, im->nr_sums, im->alloc_sums);
+		im->sums[im->nr_sums++] = (struct import_sum){ 0, 0 };
+	}
+	sum = &im->sums[s->event];
+	im->nr_samples++;
+	if (im->too_much_at)
+		return;
+	if (add_below(&sum->weight, s->weight) && add_below(&sum->samples, (uint64_t)s->more + 1))
+		trace_write_sample(im->w, s);
+	else
+		im->too_much_at = im->nr_samples;
 }
 
 void import_note(struct import *im, const char *fmt, ...)

@@ -36,6 +36,11 @@ struct import {
 	struct map functions;		/* what import_function() got -> its number */
 	struct map procs, threads;
 	uint32_t nr_functions, nr_procs, nr_threads, nr_events, nr_notes;
+	struct import_sum {
+		uint64_t weight, samples;
+	} *sums;			/* [event], of what was written */
+	size_t nr_sums, alloc_sums;
+	uint64_t nr_samples, too_much_at;	/* too_much_at: the sample that made a sum too large; 0: none */
 };
 
 /* Text of the file: len bytes, not terminated. */
@@ -64,6 +69,12 @@ bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
 /* A source of samples: its name, and the unit of the weights. Returns its number for rec_sample.event. */
 uint32_t import_event(struct import *im, struct import_text name, const char *unit);
 
+/*
+ * Writes the sample.  What an event's samples weigh together must be below 2^63: sums that wrapped would be
+ * wrong numbers, and SQL and Java have no larger ones.  Beyond that the import fails when the reader is done.
+ */
+void import_sample(struct import *im, const struct rec_sample *s);
+
 /* A sentence about this profile that a reader of the report must know. */
 void import_note(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,6 +88,9 @@ struct import_format {
 	/* -EINVAL: damaged, and where. */
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
 };
+
+/* Says why text that no format recognises is no file of folded stacks either; -EINVAL. */
+int import_folded_refuse(const char *data, size_t len, struct err *e);
 
 extern const struct import_format import_jfr, import_perf, import_pprof, import_speedscope, import_callgrind,
 	import_folded;

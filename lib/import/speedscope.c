@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "import/jsonin.h"
 
-enum { MAX_FRAMES = 65536 };
+enum { MAX_FRAMES = 65536, UNIT_FRACTIONS = 6 };
 
 static const struct unit {
 	const char *name, *event, *unit;
@@ -29,6 +29,7 @@ static const struct unit {
 	{ "milliseconds", "time", "ns", 1e6 },
 	{ "seconds", "time", "ns", 1e9 },
 	{ "bytes", "memory", "bytes", 1 },
+	[UNIT_FRACTIONS] = { "", "weight", "millionths", 1e6 },	/* none, with weights that are not whole */
 };
 
 struct profile {
@@ -119,14 +120,28 @@ static int push(struct speedscope *s, double frame, struct err *e)
 
 /* ---- samples ---- */
 
-static const struct unit *find_unit(struct import_text name)
+static bool has_fractions(struct jsonin weights)
+{
+	double v;
+
+	jsonin_open(&weights, '[');
+	while (jsonin_element(&weights)) {
+		v = jsonin_number(&weights);
+		if (v != floor(v))
+			return true;
+	}
+	return false;
+}
+
+/* Weights of no unit may be anything, percentages for instance: those that are not whole stay so. */
+static const struct unit *find_unit(const struct profile *p)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (jsonin_is(name, units[i].name))
+	for (i = 1; i < UNIT_FRACTIONS; i++)
+		if (jsonin_is(p->unit, units[i].name))
 			return &units[i];
-	return &units[0];
+	return &units[p->weights.p && has_fractions(p->weights) ? UNIT_FRACTIONS : 0];
 }
 
 static uint32_t event_of_metric(struct speedscope *s, const struct unit *u)
@@ -153,7 +168,7 @@ static uint32_t event_of(struct speedscope *s, const struct unit *u)
 	if (s->metric.len)
 		return event_of_metric(s, u);
 	for (k = 0; k < ARRAY_SIZE(units) && !s->event_of[i]; k++)
-		if (s->event_of[k] && !strcmp(units[k].event, u->event))
+		if (s->event_of[k] && !strcmp(units[k].event, u->event) && !strcmp(units[k].unit, u->unit))
 			s->event_of[i] = s->event_of[k];
 	if (!s->event_of[i])
 		s->event_of[i] =
@@ -174,13 +189,13 @@ static int write_sample(struct speedscope *s, const struct unit *u, double weigh
 	if (!r.weight)
 		return 0;
 	r.stack = trace_write_stack(s->im->w, s->stack, s->nr_stack);
-	trace_write_sample(s->im->w, &r);
+	import_sample(s->im, &r);
 	return 0;
 }
 
 static int read_sampled(struct speedscope *s, struct profile *p, struct err *e)
 {
-	const struct unit *u = find_unit(p->unit);
+	const struct unit *u = find_unit(p);
 	struct jsonin *j = &p->samples, *w = &p->weights;
 	int r = 0;
 
@@ -243,7 +258,7 @@ static int add_event(struct speedscope *s, const struct unit *u, struct jsonin *
 
 static int read_evented(struct speedscope *s, struct profile *p, struct err *e)
 {
-	const struct unit *u = find_unit(p->unit);
+	const struct unit *u = find_unit(p);
 	double last = NAN;
 	int r = 0;
 

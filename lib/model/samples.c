@@ -205,11 +205,14 @@ static void flush_memo(struct samples *s)
 
 	for (i = 0; i < s->epoch.nr_memo; i++) {
 		struct known_stack *x = &s->epoch.memo[i];
+		uint64_t weight;
 
 		if (!x->n)
 			continue;
-		s->flow->nodes[x->node].n += x->n;
-		flow_base(s->flow, x->node)[0] += x->n * s->usual_weight;
+		if (__builtin_mul_overflow(s->usual_weight, (uint64_t)x->n, &weight))
+			weight = UINT64_MAX;
+		flow_sum(&s->flow->nodes[x->node].n, x->n);
+		flow_sum(&flow_base(s->flow, x->node)[0], weight);
 		if (x->level)
 			s->names->levels[x->level - 1].weight += (uint64_t)x->n << LEAF_SHIFT;
 		x->n = 0;
@@ -417,10 +420,10 @@ static void count_sample(struct samples *s, uint32_t node, int column, uint64_t 
 	uint64_t *base = flow_base(s->flow, node);
 
 	if (counter)
-		base[counter] += nr;
+		flow_sum(&base[counter], nr);
 	else
-		s->flow->nodes[node].n += nr;
-	base[column] += weight;
+		flow_sum(&s->flow->nodes[node].n, nr);
+	flow_sum(&base[column], weight);
 }
 
 /* Returns its node. */

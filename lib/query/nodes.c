@@ -208,11 +208,11 @@ static int load_flat(struct query_data *d, struct err *e)
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint64_t *s = flat_sums(d, f->nodes[i].consumer);
 
-		d->flat_n[f->nodes[i].consumer] += f->nodes[i].n;
+		flow_sum(&d->flat_n[f->nodes[i].consumer], f->nodes[i].n);
 		d->flat_consumers[f->nodes[i].consumer] = 1;
 		for (m = 0; m < f->nr_metrics; m++) {
-			s[m] += flow_base(f, i)[m];
-			s[(f->rl[i] > 1 ? 2 : 1) * f->nr_metrics + m] += flow_cum(f, i)[m];
+			flow_sum(&s[m], flow_base(f, i)[m]);
+			flow_sum(&s[(f->rl[i] > 1 ? 2 : 1) * f->nr_metrics + m], flow_cum(f, i)[m]);
 		}
 	}
 	for (c = 0; c < nr; c++)

@@ -579,6 +579,19 @@ static void put_import_notes(const struct view *v, struct buf *b)
 	}
 }
 
+static void put_too_large(const struct view *v, struct buf *b)
+{
+	unsigned int m;
+
+	for (m = 0; m < v->m->flow.nr_metrics; m++) {
+		if (v->total[m] != UINT64_MAX)
+			continue;
+		buf_str(b, "too large to be added up: ");
+		quote_add(b, model_str(v->m, v->m->metrics[m].name));
+		buf_fmt(b, "; where %" PRIu64 " is shown, it is that or more\n", UINT64_MAX);
+	}
+}
+
 /* What is not there because it was not wanted. */
 static void put_filters(const struct view *v, struct buf *b)
 {
@@ -636,6 +649,7 @@ void head_text(const struct view *v, FILE *out)
 	}
 	buf_putc(&b, '\n');
 	put_import_notes(v, &b);
+	put_too_large(v, &b);
 	put_parts(v, &b);
 	put_filters(v, &b);
 	put_triggers(v, &b);

@@ -56,10 +56,10 @@ static struct flat *make_rows(const struct view *v, size_t *nr, uint64_t **sums)
 
 		r->consumer = f->nodes[i].consumer;
 		r->sums = s;
-		r->n += f->nodes[i].n;
+		flow_sum(&r->n, f->nodes[i].n);
 		for (m = 0; m < w; m++) {
-			s[m] += flow_base(f, i)[m];
-			s[(f->rl[i] > 1 ? 2 : 1) * w + m] += flow_cum(f, i)[m];
+			flow_sum(&s[m], flow_base(f, i)[m]);
+			flow_sum(&s[(f->rl[i] > 1 ? 2 : 1) * w + m], flow_cum(f, i)[m]);
 		}
 	}
 	for (c = 0; c < nr_consumers; c++)

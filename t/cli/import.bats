@@ -75,16 +75,85 @@ for row in csv.DictReader(open("got")):
 	printf 'Dear reader,\nthis is a letter\n' >letter
 	run_arcprof report --import letter
 	[ "$status" -eq 1 ]
-	[ "$stderr" = "arcprof report: letter: not a profile of a known format" ]
+	[ "$stderr" = 'arcprof report: letter: not a profile of a known format: line 1 is no folded stack, "outermost;...;innermost number": it has no number at its end' ]
 	printf 'a;b 1\na;c 99999999999999999999\n' >large
 	run_arcprof report --import large
 	[ "$status" -eq 1 ]
-	[ "$stderr" = "arcprof report: large: line 2: the number is too large" ]
+	[[ $stderr == *'line 2 is no folded stack, "outermost;...;innermost number": the number is too large' ]]
 	: >empty
 	run_arcprof report --import empty
 	[ "$stderr" = "arcprof report: empty: empty" ]
 	run_arcprof report --import "$MIXED"
 	[ "$status" -eq 1 ]
+}
+
+@test "import: text that is no folded stacks is refused with the line, also text that arcprof writes" {
+	arcprof report -i "$MIXED" --format tree >tree
+	arcprof report -i "$MIXED" >text
+	printf '\n\n\0\n' >zero
+	printf 'main;a 1 2\nmain;b 3 4\n' >pairs
+	for file in tree text zero pairs "$TOP/arcprof.c" "$TOP/README.md" "$TOP/t/cli/import.bats"; do
+		run_arcprof report --import "$file"
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+		[[ $(wc -l <<<"$stderr") -eq 1 && $stderr =~ (line [0-9]+ is no folded stack|a zero byte at offset 2|each line has two numbers) ]]
+	done
+}
+
+@test "import: a few lines that are no stacks are counted and named, and never become names of functions" {
+	seq 40 | sed 's/.*/main;f& &/' >stacks
+	printf 'main;g -5\nmain;h 1e3\n' >>stacks
+	run_arcprof report --import stacks
+	[ "$status" -eq 0 ]
+	[ "$(sed -n 1p <<<"$output")" = "imported from folded stacks: 820 samples; showing 100 %" ]
+	[ "$(sed -n 3p <<<"$output")" = "left out: 2 of 42 lines, which are no stacks; the first is line 41: its number cannot be read" ]
+	arcprof report --import stacks --xprof --format csv >got
+	[ -z "$(grep -E ',(g|h)' got)" ]
+	seq 10 | sed 's/.*/main;f& nan/' >>stacks
+	run_arcprof report --import stacks
+	[ "$status" -eq 1 ]
+	[[ $stderr == *": line 41 is no folded stack, "* ]]
+}
+
+@test "import: numbers with fractions are counted in thousandths, and times in ns" {
+	printf 'main;a 1.5\nmain;b 0.25\nmain;a 2.\nmain;c 3\n' >stacks
+	arcprof report --import stacks --format folded | sort >got
+	printf 'main;%s\n' 'a 3500' 'b 250' 'c 3000' | diff - got
+	run_arcprof report --import stacks
+	[ "$(sed -n 1p <<<"$output")" = "imported from folded stacks: 6750 thousandths of value; showing 100 %" ]
+	grep -q '^not known: .*sample counts' <<<"$output"
+	sed 's/^/x;/; 1i # metric wall ms' stacks >times
+	arcprof report --import times --format folded | awk '{ n += $NF } END { print n }' >got
+	[ "$(cat got)" = 6750000 ]
+	# Zeros after the point are no fraction: these are samples.
+	printf 'main;a 2.0\nmain;b 1.00\n' >whole
+	run_arcprof report --import whole
+	[ "$(sed -n 1p <<<"$output")" = "imported from folded stacks: 3 samples; showing 100 %" ]
+}
+
+@test "import: weights of speedscope that are not whole stay so" {
+	cat >p.json <<-'E'
+		{"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": [{"name": "f"}, {"name": "g"}]},
+		 "profiles": [{"type": "sampled", "name": "x", "unit": "none", "startValue": 0, "endValue": 1,
+		               "samples": [[0], [0, 1]], "weights": [0.25, 1.5]}]}
+	E
+	[ "$(arcprof report --import p.json | sed -n 1p)" = "imported from speedscope: 1750000 millionths of weight; showing 100 %" ]
+	[ "$(arcprof report --import p.json --format folded | sort | xargs)" = "f 250000 f;g 1500000" ]
+}
+
+@test "import: weights whose sum no number can hold are refused, and no other sum wraps" {
+	seq 100 | sed 's/.*/a;f& 4611686018427387904/' >large
+	run_arcprof report --import large
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof report: large: what its samples weigh adds up to 2^63 or more at sample 2: such sums cannot be shown" ]
+	# f below itself: 19 times what is weighed, in the sums of recursive contexts
+	echo "f$(printf ';f%.0s' {1..19}) 4000000000000000000" >deep
+	arcprof report --import deep --xprof --format csv | tail -n 1 >got
+	grep -q ',4000000000000000000,4000000000000000000,18446744073709551615$' got
+	arcprof report --import deep --check
+	seq 5 | sed 's/.*/a;f& 9223372036854775807/' >stacks
+	run_arcprof report --stacks stacks
+	grep -qx 'too large to be added up: samples; where 18446744073709551615 is shown, it is that or more' <<<"$output"
 }
 
 @test "import: times that a profile has not cannot be selected" {

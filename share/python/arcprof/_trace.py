@@ -266,4 +266,4 @@ class Trace:
         for c, s in sums.items():
             name, module, _, kind, key = self.names.consumers.items[c]
             yield Function(c, name, KINDS[kind], module or None, key >> 32 if kind in (PROCESS, THREAD) else None,
-                           key & 0xffffffff if kind == THREAD else None, *(tuple(v & M64 for v in x) for x in s))
+                           key & 0xffffffff if kind == THREAD else None, *(tuple(min(v, M64) for v in x) for x in s))

@@ -103,14 +103,14 @@ class Tree:
 
     def finish(self, consumers):
         """Sums up, and numbers the contexts in the order of reports."""
-        self.n = [n & M64 for n in self.n]
-        self.base = [[v & M64 for v in b] for b in self.base]
+        self.n = [min(n, M64) for n in self.n]
+        self.base = [[min(v, M64) for v in b] for b in self.base]
         self.cum = [list(b) for b in self.base]
         for i in range(len(self.parent) - 1, 0, -1):
             up = self.cum[self.parent[i]]
             for m, v in enumerate(self.cum[i]):
                 up[m] += v
-        self.cum = [[v & M64 for v in c] for c in self.cum]
+        self.cum = [[min(v, M64) for v in c] for c in self.cum]
         self._order(consumers)
         for s, source in enumerate(self.sources):
             source.n = sum(self.n_of(i, s) for i in range(1, len(self.parent))) & M64
