@@ -62,7 +62,7 @@ struct evconf {
 	size_t nr_events;
 	size_t nr_aside;		/* the last ones: for a source, and not in the trace */
 	const struct ev_rate *rates;	/* [nr_events] */
-	uint64_t hit_ns;		/* what a sample of a clock takes of its thread; 0: not known (rates.h) */
+	uint64_t hit_ns;		/* what a hit of a clock takes; 0: not known (rates.h) */
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied per sample */
 	uint32_t ring_samples;	/* a ring should hold this many until they are read */

@@ -164,10 +164,11 @@ static struct pending *take_kernel(struct thread *th, uint32_t event, uint64_t u
 }
 
 /*
- * Joins all kernel halves that are the user half's; false: there are none. Of those that were skipped only the
- * weight counts: the kernel's part of their stacks has nothing to do with the user half.
+ * Joins all kernel halves that are the user half's; false: there are none. Of those that were skipped only
+ * the weight counts: the kernel's part of their stacks has nothing to do with the user half.
  */
-static bool join_half(struct java *j, struct thread *th, const struct pending *u, java_emit_fn emit, void *ctx)
+static bool join_half(struct java *j, struct thread *th, const struct pending *u, java_emit_fn emit,
+		      void *ctx)
 {
 	struct pending *k, *last = NULL;
 	uint64_t weight = 0;

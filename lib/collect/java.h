@@ -23,7 +23,7 @@ struct pending {			/* half a sample */
 	struct pending *next;
 	struct rec_sample sample;	/* kernel half; of a user half: time and event */
 	bool late;			/* a user half whose signal was blocked, */
-	uint64_t skipped_ns;		/* and that stands for hits up to then, which were skipped; 0: for none */
+	uint64_t skipped_ns;		/* and that stands for what was skipped up to then; 0: for none */
 	size_t nr_frames;
 	struct frame frames[];		/* outermost first */
 };

@@ -36,8 +36,8 @@ bool program_reap(struct program *p);
  */
 bool program_signal(struct program *p, int sig, bool from_terminal);
 /*
- * The recording is over: asks a program that runs to end, and waits until it has; after a signal until hurry()
- * says that it is not to be waited for. True: it was still running.
+ * The recording is over: asks a program that runs to end, and waits until it has; after a signal until
+ * hurry() says that it is not to be waited for. True: it was still running.
  */
 bool program_end(struct program *p, struct loop *l, bool (*hurry)(void *ctx), void *ctx);
 /* As a shell gives it; of one that still runs as if the signal had ended it. 0 when there is no program. */

@@ -75,7 +75,7 @@ struct collect {
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
-	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for any longer than that; 0: none */
+	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hitcost.c - reads the time again and again while a clock hits us: where two readings lie far apart, it was
- * hit in between. The median of these gaps is what a hit takes; ticks and other programs are too rare to count.
+ * hitcost.c - reads the time again and again while a clock hits us: where two readings lie far apart, it
+ * was hit in between. The median of these gaps is what a hit takes; ticks and other programs are too rare to
+ * count.
  */
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -646,7 +646,7 @@ enum lost_cause {
 	LOST_UNPAIRED,		/* traps without their kernel half */
 	LOST_CALLS,		/* calls of threads that did not fit */
 	LOST_SCHED,		/* dispatches and interrupts; the buffer or the file was full */
-	LOST_SKIPPED,		/* nothing is: hits without a sample, of a JVM; the next sample has their weight */
+	LOST_SKIPPED,		/* nothing is: hits of a JVM whose weight the next sample has */
 	LOST_NR
 };
 

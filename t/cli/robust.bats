@@ -302,18 +302,6 @@ cpu_ms_of_shares() {
 	check_trace trace
 }
 
-@test "record: a program that is asked to end after --duration is killed by a signal" {
-	skip_unless_perf
-	in_background "$ARCPROF" record -d 0.1 -o trace -- sh -c "trap '' TERM; : >ready; while :; do sleep 0.1; done"
-	wait_for_file ready
-	wait_for_bytes trace 100
-	while kill -TERM "$background" 2>/dev/null; do sleep 0.2; done
-	status=0
-	wait "$background" || status=$?
-	[ "$status" -eq 137 ] || [ "$status" -eq 143 ]
-	check_trace trace
-}
-
 @test "record: after --duration the program is asked to end" {
 	skip_unless_perf
 	record -d 0.3 -- "$(workload shares)" 100000
