@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/pager.h"
 #include "base/progress.h"
@@ -99,6 +100,9 @@ static int run_command(const struct command *c, const struct common_opts *global
 
 	log_set_command(c->name);
 	set_sigpipe(c);
+	/* A file that may not grow any more is an error; programs that others run find it as it was. */
+	if (!(c->flags & CMD_RUNS_PROGRAM))
+		signal(SIGXFSZ, SIG_IGN);
 	command_opts_init(&o, c);
 	*o.common = *global;
 	r = opt_parse(o.table, o.values, argc, argv, c->flags & CMD_RUNS_PROGRAM, &nr_operands, &e);
@@ -186,8 +190,14 @@ static void open_standard_streams(void)
 		close(fd);
 }
 
+static void say_waiting(const char *path)
+{
+	log_info("waiting for a program that writes to %s", path);
+}
+
 int main(int argc, char **argv)
 {
+	inputs_on_waiting(say_waiting);
 	open_standard_streams();
 	signal(SIGPIPE, closed_pipe);
 	set_sigbus();

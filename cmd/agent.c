@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -75,11 +76,11 @@ static int install(const struct agent_opts *o)
 static int convert(const char *journal, const struct agent_opts *o)
 {
 	struct replay_opts replay = {
-		.version = ARCPROF_VERSION, .output = o->output, .trace.compress = true,
+		.version = ARCPROF_VERSION, .output = o->output, .trace = { .compress = true, .whole = true },
 	};
 	struct io_map map;
 	struct err e;
-	int r = io_map(journal, &map, &e);
+	int r = inputs_map(journal, &map, &e);
 
 	if (r)
 		return log_err(&e);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/io.h"
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
@@ -60,31 +60,19 @@ static void subject_release(struct subject *s)
 		trace_reader_close(s->t);
 }
 
+enum { MAX_LIMITS_BYTES = 16 << 20 };
+
 static int read_limits(struct limits *l, const char *path, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int r;
 
 	memset(l, 0, sizeof(*l));
-	r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e);
+	r = inputs_read_text(path, &b, MAX_LIMITS_BYTES, e);
 	if (!r && (r = limits_parse(l, b.data ? b.data : "", b.len, e)))
 		err_wrap(e, "%s", path);
 	buf_release(&b);
 	return r;
-}
-
-static int read_tree(struct subject *s, const char *path, struct err *e)
-{
-	struct buf b = BUF_INIT;
-	int r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e);
-
-	if (r) {
-		model_init(&s->model, 1, FLOW_CALLS);
-		return r;
-	}
-	r = input_tree(&s->model, b.data ? b.data : "", b.len, e);
-	buf_release(&b);
-	return r ? err_wrap(e, "%s", path) : 0;
 }
 
 static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
@@ -166,7 +154,7 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 		limits_release(&l);
 		return EXIT_USAGE;
 	}
-	r = o->tree ? read_tree(&s, o->tree, &e) : read_trace(&s, o, &l.metrics, &e);
+	r = o->tree ? input_text(&s.model, o->tree, input_tree, &e) : read_trace(&s, o, &l.metrics, &e);
 	status = r ? log_err(&e) : print(o, &s, &l);
 	if (!r && s.t)
 		status |= warn_of_gaps(o, &s);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/io.h"
+#include "base/inputs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "calibrate/table.h"
@@ -144,7 +144,7 @@ static int choose_metrics(const struct opt_list *asked, struct callflow_opts *o,
 int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	int r = io_read_file(path, &b, MAX_CONFIG_BYTES, e);
+	int r = inputs_read_text(path, &b, MAX_CONFIG_BYTES, e);
 
 	if (!r)
 		r = callrules_file(rules, path, b.data ? b.data : "", b.len, e);

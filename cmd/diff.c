@@ -306,6 +306,17 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 	return status;
 }
 
+/* Returns the exit status, given that of what was printed. */
+static int end_output(struct output *out, int status)
+{
+	struct err e;
+
+	if (!status)
+		return output_end(out, &e) ? log_err(&e) : 0;
+	output_abandon(out);
+	return status;
+}
+
 int diff_page(char *a, char *b, const char *path)
 {
 	const struct diff_opts o = { .format = FORMAT_HTML };
@@ -318,7 +329,7 @@ int diff_page(char *a, char *b, const char *path)
 	if (output_begin(&out, path, &e))
 		return log_err(&e);
 	status = compare(&o, &q, (char *[]){ a, b }, &changed);
-	return output_end(&out, &e) ? log_err(&e) : status;
+	return end_output(&out, status);
 }
 
 static int diff_run(void *opts, int nr_operands, char **operands)
@@ -344,8 +355,8 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 		status = log_err(&e);
 	} else if (!status) {
 		status = compare(o, q, operands, &changed);
-		if (o->output && output_end(&out, &e))
-			status = log_err(&e);
+		if (o->output)
+			status = end_output(&out, status);
 	}
 	report_release_filters(q);
 	if (o->exit_code)	/* as git and cmp have it: failures are told from differences */

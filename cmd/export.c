@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* export.c - "arcprof export": traces as tables for a database, and what it needs to read them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/gzip.h"
+#include "base/inputs.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/term.h"
 #include "cmd.h"
 #include "export.h"
@@ -49,7 +52,7 @@ static const struct opt export_table[] = {
 int trace_number(const char *path, int64_t *id, struct err *e)
 {
 	struct io_map m;
-	int r = io_map(path, &m, e);
+	int r = inputs_map(path, &m, e);
 
 	if (r)
 		return r;
@@ -87,13 +90,28 @@ int export_trace(struct fleet_table *t, const char *path, const struct opt_list 
 	return r;
 }
 
+/* Before the first line of output, which might be into one of them. */
+static int note_inputs(int nr, char **paths, struct err *e)
+{
+	int i, fd, r = 0;
+
+	for (i = 0; i < nr && !r; i++) {
+		fd = open(paths[i], O_PATH | O_CLOEXEC);
+		if (fd < 0)
+			continue;	/* who reads it says why */
+		r = inputs_add(fd, paths[i], e);
+		close(fd);
+	}
+	return r;
+}
+
 /* What the nodes of all traces go to, on standard output. */
 static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
 {
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
 					.labels = true, .groups = true };
-	FILE *out = gzip_open(stdout, e);
-	int i, r = 0, status = 0;
+	int i, r = note_inputs(nr, paths, e), status = 0;
+	FILE *out = r ? NULL : gzip_open(stdout, e);
 	int64_t id;
 
 	if (!out)
@@ -107,22 +125,22 @@ static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr,
 	return r < 0 ? r : status;
 }
 
-static int put_names(const struct fleet_table *t, const char *path, struct err *e)
+/* output_commit() follows where this returns 0. */
+static int put_names(const struct fleet_table *t, struct output *file, const char *path, struct err *e)
 {
-	struct output file;
 	FILE *out;
-	int r = output_begin(&file, path, e);
+	int r = output_begin(file, path, e);
 
 	if (r)
 		return r;
 	out = gzip_open(stdout, e);
 	if (!out) {
-		output_abandon(&file);
+		output_abandon(file);
 		return -e->code;
 	}
 	fleet_table_names(t, out);
 	fclose(out);
-	return output_end(&file, e);
+	return output_finish(file, e);
 }
 
 static void say(const struct fleet_table *t, int nr, const char *where)
@@ -134,25 +152,54 @@ static void say(const struct fleet_table *t, int nr, const char *where)
 			 t->nr_collisions);
 }
 
-/* Nodes to a file, or with NULL to standard output; then names. Returns the exit status. */
+struct job {
+	struct fleet_table *t;
+	const struct export_opts *o;
+	int nr;
+	char **paths;
+};
+
+/* Nodes to that file, or with NULL to standard output: as put_nodes(), and output_commit() follows. */
+static int nodes_to(struct output *file, const char *nodes, const struct job *j, struct err *e)
+{
+	int r = nodes ? output_begin(file, nodes, e) : 0, status;
+
+	if (r)
+		return r;
+	status = put_nodes(j->t, j->o, j->nr, j->paths, e);
+	if (nodes && status < 0)
+		output_abandon(file);
+	else if (nodes && (r = output_finish(file, e)))
+		status = r;
+	else if (!nodes && status >= 0 && (fflush(stdout) || ferror(stdout)))
+		status = -EIO;		/* main() says why */
+	return status;
+}
+
+/*
+ * Nodes to a file, or with NULL to standard output; then names: both files are of the same traces, or as they
+ * were. Returns the exit status.
+ */
 static int write_tables(const struct export_opts *o, const char *nodes, const char *names, int nr,
 			char **paths)
 {
 	struct fleet_table t = { 0 };
-	struct output file;
+	struct output nodes_file, names_file;
+	const struct job j = { &t, o, nr, paths };
 	struct err e = { 0 };
-	int status;
+	int status = nodes_to(&nodes_file, nodes, &j, &e), r = 0;
 
-	if (nodes && output_begin(&file, nodes, &e))
-		return log_err(&e);
-	status = put_nodes(&t, o, nr, paths, &e);
-	if (nodes && status < 0)
-		output_abandon(&file);
-	else if (nodes && output_end(&file, &e))
-		status = -e.code;
-	if (status >= 0 && names && put_names(&t, names, &e))
-		status = -e.code;
-	if (status < 0)
+	if (status >= 0 && names && (r = put_names(&t, &names_file, names, &e)) && nodes)
+		newfile_abandon(&nodes_file.file);
+	if (status >= 0 && !r && nodes && (r = output_commit(&nodes_file, &e)) && names)
+		newfile_abandon(&names_file.file);
+	if (status >= 0 && !r && names)
+		r = output_commit(&names_file, &e);
+	if (r)
+		status = r;
+	if (status < 0 && !e.code)
+		status = 1;
+	else if (status < 0)
 		status = log_err(&e);
 	else
 		say(&t, nr, nodes ? o->table : "the nodes to standard output");
@@ -171,18 +218,35 @@ static bool is_folder(const char *path)
 	return len < 3 || strcmp(path + len - 3, ".gz") != 0;
 }
 
+/* 1: it was not there before. */
+static int make_folder(const char *path, struct err *e)
+{
+	struct place p;
+	int r;
+
+	if (io_is_folder(path))
+		return 0;
+	r = place_find_folder(&p, AT_FDCWD, path, e);
+	if (r)
+		return r;
+	r = mkdirat(p.dir, p.name, 0777) ? err_errno(e, "%s", path) : 1;
+	place_release(&p);
+	return r;
+}
+
 static int write_folder(const struct export_opts *o, int nr, char **paths)
 {
 	char *nodes = xasprintf("%s/nodes.tsv.gz", o->table);
 	char *names = o->names ? xstrdup(o->names) : xasprintf("%s/names.tsv.gz", o->table);
 	struct err e;
-	int status;
+	int status, made = make_folder(o->table, &e);
 
-	if (mkdir(o->table, 0777) && errno != EEXIST) {
-		err_errno(&e, "%s", o->table);
+	if (made < 0) {
 		status = log_err(&e);
 	} else {
 		status = write_tables(o, nodes, names, nr, paths);
+		if (made)		/* of no use without them */
+			rmdir(o->table);
 	}
 	free(nodes);
 	free(names);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "fleet_sent.h"
 
 static void remember(struct sent *s, uint64_t folder, uint64_t file)
@@ -83,22 +85,23 @@ int sent_add(struct sent *s, const char *folder, uint64_t key, struct err *e)
 
 static int rewrite(const struct sent *s, struct err *e)
 {
-	char *aside = xasprintf("%s.new", s->path);
-	FILE *out = fopen(aside, "we");
-	bool ok = out;
+	struct newfile f;
+	FILE *out = NULL;
 	size_t i;
-	int r = 0;
+	int fd, r = newfile_open(&f, s->path, &(struct newfile_opts){ .own = true }, e);
 
-	for (i = 0; ok && i < s->nr_items; i++)
-		ok = put_line(out, &s->items[i]);
-	if (!ok)
-		r = failed(aside, out, e);
-	else if (fclose(out) || rename(aside, s->path))
-		r = failed(aside, NULL, e);
 	if (r)
-		unlink(aside);
-	free(aside);
-	return r;
+		return r;
+	fd = fcntl(f.fd, F_DUPFD_CLOEXEC, 3);
+	out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	for (i = 0; out && i < s->nr_items; i++)
+		put_line(out, &s->items[i]);
+	if (!out || ferror(out) | fclose(out)) {
+		r = err_errno(e, "%s", s->path);
+		newfile_abandon(&f);
+		return r;
+	}
+	return newfile_close(&f, e);
 }
 
 int sent_keep(struct sent *s, const char *folder, const struct map *keys, struct err *e)

@@ -347,7 +347,9 @@ static int show(const char *path, const struct heap_opts *o)
 	if (!r && status)
 		log_warn("%s: damaged or truncated: what could be read is shown", path);
 	heap_release(&h);
-	if (o->output && output_end(&out, &e))
+	if (o->output && r)
+		output_abandon(&out);
+	else if (o->output && output_end(&out, &e))
 		status = log_err(&e);
 	return status;
 }
@@ -368,11 +370,8 @@ static int dump(const struct heap_opts *o)
 		log_error("no process has the number %" PRIu64, o->pid);
 		return 1;
 	}
-	if (output_begin(&out, o->output, &e))
+	if (output_begin_secret(&out, o->output, &e))	/* a heap has passwords and keys in it */
 		return log_err(&e);
-	/* A heap has passwords and keys in it. */
-	if (out.temporary)
-		fchmod(STDOUT_FILENO, 0600);
 	r = heapdump(o->pid, &how, STDOUT_FILENO, &e);
 	if (r) {
 		output_abandon(&out);
@@ -456,7 +455,9 @@ static int diff(const char *a, const char *b, const struct heap_opts *o)
 	}
 	diff_release(&d);
 	status = r ? log_err(&e) : 0;
-	if (o->output && output_end(&out, &e))
+	if (o->output && r)
+		output_abandon(&out);
+	else if (o->output && output_end(&out, &e))
 		status = log_err(&e);
 	return status;
 }

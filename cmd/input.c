@@ -7,9 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "collect/replay.h"
+#include "flow/input.h"
 #include "folder.h"
 #include "heap/hprof.h"
 #include "import/import.h"
@@ -46,8 +49,7 @@ static int explain(const char *path, int r, struct err *e)
 /* A file without a name; where there is none, memory. */
 static int open_temporary(struct err *e)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd = open(dir && *dir == '/' ? dir : "/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	int fd = newfile_unnamed("/tmp", e);
 
 	if (fd < 0)
 		fd = memfd_create("trace", MFD_CLOEXEC);
@@ -105,7 +107,7 @@ static int open_journal(const char *path, struct err *e)
 	struct temporary t = { .fd = open_temporary(e) };
 	struct replay_opts o = { .version = ARCPROF_VERSION, .trace = { .take = take, .take_ctx = &t } };
 	struct io_map map;
-	int r = t.fd < 0 ? t.fd : io_map(path, &map, e);
+	int r = t.fd < 0 ? t.fd : inputs_map(path, &map, e);
 
 	if (!r) {
 		o.data = map.data;
@@ -155,4 +157,31 @@ int input_walk(struct walk **w, const char *path, const char *import, struct err
 	if (!import && r == -ENOTSUP)
 		return (r = walk_open(w, path, e)) ? explain(path, r, e) : 0;
 	return r < 0 ? r : walk_open_fd(w, r, import ? import : path, e);
+}
+
+/* ---- texts ---- */
+
+static int look_at(void *parse, const char *data, size_t len, struct err *e)
+{
+	struct model m;
+	int r = (*(input_parse **)parse)(&m, data, len, e);
+
+	model_release(&m);
+	return r;
+}
+
+int input_text(struct model *m, const char *path, input_parse *parse, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int r = inputs_read_lines(path, &b, look_at, &parse, e);
+
+	if (r) {
+		model_init(m, 1, FLOW_CALLS);
+	} else {
+		r = parse(m, b.data ? b.data : "", b.len, e);
+		if (r)
+			err_wrap(e, "%s", path);
+	}
+	buf_release(&b);
+	return r;
 }

@@ -21,6 +21,11 @@ struct walk;
 int input_open(struct trace_reader **t, const char *path, const char *import, struct err *e);
 /* The same of a file of either kind, for commands with several. */
 int input_open_any(struct trace_reader **t, const char *path, struct err *e);
+struct model;
+
+/* The model that a text is of: parse is input_events(), input_stacks() or input_tree(). */
+typedef int input_parse(struct model *m, const char *data, size_t len, struct err *e);
+int input_text(struct model *m, const char *path, input_parse *parse, struct err *e);
 /* As input_open(), chunk by chunk. */
 int input_walk(struct walk **w, const char *path, const char *import, struct err *e);
 

@@ -1,104 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
-#include "base/mem.h"
 #include "output.h"
 
-/* As a file that a shell makes. */
-static void give_usual_mode(int fd)
+static int begin(struct output *o, const char *path, const struct newfile_opts *how, struct err *e)
 {
-	mode_t mask = umask(0);
+	int r = newfile_open(&o->file, path, how, e);
 
-	umask(mask);
-	if (fchmod(fd, 0666 & ~mask)) {
-		/* it stays readable for its owner alone */
-	}
-}
-
-/* A device, a pipe or a link is written to where it is: only a file is replaced. */
-static bool is_replaced(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) || S_ISREG(st.st_mode);
-}
-
-static int open_output(struct output *o, struct err *e)
-{
-	int fd;
-
-	if (!is_replaced(o->path)) {
-		fd = open(o->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-		return fd < 0 ? err_errno(e, "%s", o->path) : fd;
-	}
-	o->temporary = xasprintf("%s.XXXXXX", o->path);
-	fd = mkostemp(o->temporary, O_CLOEXEC);
-	if (fd < 0) {
-		err_errno(e, "%s", o->path);
-		free(o->temporary);
-		return -e->code;
-	}
-	give_usual_mode(fd);
-	foreign_give_to_caller(fd);
-	return fd;
-}
-
-static void drop_temporary(struct output *o)
-{
-	if (o->temporary)
-		unlink(o->temporary);
+	if (r)
+		return r;
+	fflush(stdout);
+	o->saved_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (o->saved_fd >= 0 && dup2(o->file.fd, STDOUT_FILENO) >= 0)
+		return 0;
+	r = err_errno(e, "%s", path);
+	if (o->saved_fd >= 0)
+		close(o->saved_fd);
+	newfile_abandon(&o->file);
+	return r;
 }
 
 int output_begin(struct output *o, const char *path, struct err *e)
 {
-	int fd, r = 0;
+	return begin(o, path, &(struct newfile_opts){ .secret = false }, e);
+}
 
-	*o = (struct output){ .path = path };
-	fd = open_output(o, e);
-	if (fd < 0)
-		return fd;
-	fflush(stdout);
-	o->saved_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (o->saved_fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-		r = err_errno(e, "%s", path);
-		drop_temporary(o);
-		free(o->temporary);
-	}
-	close(fd);
-	return r;
+int output_begin_secret(struct output *o, const char *path, struct err *e)
+{
+	return begin(o, path, &(struct newfile_opts){ .secret = true }, e);
 }
 
 /* Standard output is what it was before. */
 static void restore(struct output *o)
 {
 	__fpurge(stdout);	/* what could not be written does not belong on the terminal */
+	clearerr(stdout);	/* nor is it to blame for that */
 	dup2(o->saved_fd, STDOUT_FILENO);
 	close(o->saved_fd);
-	free(o->temporary);
 }
 
 void output_abandon(struct output *o)
 {
-	drop_temporary(o);
 	restore(o);
+	newfile_abandon(&o->file);
+}
+
+int output_finish(struct output *o, struct err *e)
+{
+	int r = 0;
+
+	o->printed = !o->file.regular || ftello(stdout) > 0;
+	errno = 0;
+	if (ferror(stdout) | fflush(stdout))
+		r = err_set(e, errno ? errno : EIO, "%s: %s", o->file.path, errno ? strerror(errno) : "write error");
+	restore(o);
+	if (r)
+		newfile_abandon(&o->file);
+	return r;
+}
+
+int output_commit(struct output *o, struct err *e)
+{
+	if (o->printed)
+		return newfile_close(&o->file, e);
+	newfile_abandon(&o->file);
+	return 0;
 }
 
 int output_end(struct output *o, struct err *e)
 {
-	bool printed = !o->temporary || ftello(stdout) > 0;
-	int r = 0;
+	int r = output_finish(o, e);
 
-	if (fflush(stdout) || ferror(stdout) || (o->temporary && printed && rename(o->temporary, o->path)))
-		r = err_errno(e, "%s", o->path);
-	if (!printed || r)
-		drop_temporary(o);
-	restore(o);
-	return r;
+	return r ? r : output_commit(o, e);
 }

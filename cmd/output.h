@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.h - standard output into a file that is either complete or left as it was. */
+/* output.h - standard output into a file that is either complete or left as it was: base/newfile.h. */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
 
 #include "base/err.h"
+#include "base/newfile.h"
 
 struct output {
-	const char *path;
-	char *temporary;	/* beside it; NULL: path is no file, and is written to where it is */
+	struct newfile file;
 	int saved_fd;		/* standard output as it was */
+	bool printed;
 };
 
-/* From now on stdout goes into a temporary file in the folder of path. */
+/* From now on stdout goes into the file that path will name. */
 int output_begin(struct output *o, const char *path, struct err *e);
+/* The same of what nobody else may read. */
+int output_begin_secret(struct output *o, const char *path, struct err *e);
 /*
  * Standard output is what it was before, and the file takes its name, unless nothing was printed or
  * not all could be written: then it goes.
  */
 int output_end(struct output *o, struct err *e);
-/* In place of output_end(), for what is of no use in part: the file stays as it was. */
+/* In place of output_end(), after a failure: a file that was there stays as it was. */
 void output_abandon(struct output *o);
+
+/* output_end() in two steps, for files that belong together: the second where the first returned 0. */
+int output_finish(struct output *o, struct err *e);
+int output_commit(struct output *o, struct err *e);
 
 #endif

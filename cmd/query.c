@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/io.h"
+#include "base/inputs.h"
 #include "base/log.h"
 #include "cmd.h"
 #include "heap/heap.h"
@@ -245,7 +245,7 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 			  q->input);
 		return EXIT_USAGE;
 	}
-	if (q->file && io_read_file(strcmp(q->file, "-") ? q->file : "/dev/stdin", &file, 1 << 20, &e))
+	if (q->file && inputs_read_text(q->file, &file, 1 << 20, &e))
 		return log_err(&e);
 	sql = q->file ? file.data ? file.data : "" : operands[0];
 	sql += strspn(sql, " \t\n");

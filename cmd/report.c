@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/labels.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -177,22 +176,11 @@ static const void *own_opts(const struct report_request *q, const struct report 
 static int read_text(const struct report_request *q, struct model *m, struct err *e)
 {
 	const char *path = q->events ? q->events : q->stacks ? q->stacks : q->tree;
-	struct buf b = BUF_INIT;
-	int r;
+	int r = input_text(m, path, q->events ? input_events : q->stacks ? input_stacks : input_tree, e);
 
-	if ((r = io_read_file(strcmp(path, "-") ? path : "/dev/stdin", &b, SIZE_MAX, e))) {
-		model_init(m, 1, FLOW_CALLS);
+	if (r)
 		return r;
-	}
-	if (q->events)
-		r = input_events(m, b.data ? b.data : "", b.len, e);
-	else if (q->stacks)
-		r = input_stacks(m, b.data ? b.data : "", b.len, e);
-	else
-		r = input_tree(m, b.data ? b.data : "", b.len, e);
-	buf_release(&b);
-	if (!r)
-		r = model_pick_metrics(m, q->metrics.items, q->metrics.nr_items, e);
+	r = model_pick_metrics(m, q->metrics.items, q->metrics.nr_items, e);
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 

@@ -10,18 +10,21 @@
 #include "base/gzip.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "spool.h"
 
 int pack_begin(struct packed *p, const char *spool, const char *what, struct err *e)
 {
-	int fd;
+	char *path = xasprintf("%s/.%s", spool, what);
+	int r = newfile_open(&p->file, path, &(struct newfile_opts){ .own = true, .secret = true }, e);
 
+	free(path);
 	p->raw = p->out = NULL;
-	p->temporary = xasprintf("%s/.%s.XXXXXX", spool, what);
-	fd = mkostemp(p->temporary, O_CLOEXEC);
-	if (fd < 0)
+	if (r)
+		return r;
+	p->raw = fdopen(fcntl(p->file.fd, F_DUPFD_CLOEXEC, 3), "w");
+	if (!p->raw)
 		return err_errno(e, "%s", spool);
-	p->raw = fdopen(fd, "w");
 	p->out = gzip_open(p->raw, e);
 	return p->out ? 0 : -e->code;
 }
@@ -35,13 +38,14 @@ int pack_end(struct packed *p, const char *path, struct err *e)
 	if (p->raw) {
 		if (path && (fflush(p->raw) || ferror(p->raw) || fsync(fileno(p->raw))))
 			r = err_errno(e, "%s", path);
-		fclose(p->raw);
+		if (fclose(p->raw) && !r)
+			r = err_errno(e, "%s", path);
 	}
-	if (!r && path && rename(p->temporary, path))
-		r = err_errno(e, "%s", path);
-	if (r || !path)
-		unlink(p->temporary);
-	free(p->temporary);
+	if (!r && path) {
+		newfile_rename(&p->file, strrchr(path, '/') + 1);
+		return newfile_close(&p->file, e);
+	}
+	newfile_abandon(&p->file);
 	return r;
 }
 
@@ -50,9 +54,10 @@ static bool is_temporary(const char *name)
 {
 	int end = 0;
 
-	if (!strcmp(name, "sent.new"))
+	if (!strcmp(name, "sent.new"))		/* of an earlier version */
 		return true;
-	return (sscanf(name, ".nodes.%*6[A-Za-z0-9]%n", &end), end == 13 && !name[end]) ||
+	return (sscanf(name, "sent.%*6[A-Za-z0-9]%n", &end), end == 11 && !name[end]) ||
+	       (sscanf(name, ".nodes.%*6[A-Za-z0-9]%n", &end), end == 13 && !name[end]) ||
 	       (sscanf(name, ".names.%*6[A-Za-z0-9]%n", &end), end == 13 && !name[end]) ||
 	       (sscanf(name, ".otlp.%*6[A-Za-z0-9]%n", &end), end == 12 && !name[end]);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/newfile.h"
 #include "fleet.h"
 #include "fleet/push.h"
 
@@ -37,13 +38,13 @@ extern const struct spool_kind spool_tables, spool_profiles;
 
 /* A compressed file that is complete when it has its name. */
 struct packed {
-	char *temporary;
+	struct newfile file;
 	FILE *raw, *out;
 };
 
 /* pack_end() follows in any case; out is what to write to. */
 int pack_begin(struct packed *p, const char *spool, const char *what, struct err *e);
-/* path NULL: it is dropped. */
+/* path: of a file in the spool; NULL: it is dropped. */
 int pack_end(struct packed *p, const char *path, struct err *e);
 
 /* Removes what a push that was killed left half done; the caller holds the spool's lock. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +27,32 @@ int io_write_all(int fd, const void *p, size_t len)
 	return 0;
 }
 
-static int read_fd(int fd, struct buf *b, size_t limit)
+/* The signals that the write raises are held back and swallowed. */
+int io_write_quietly(int fd, const void *p, size_t len)
+{
+	static const struct timespec now;
+	sigset_t mine, old, pending;
+	int r;
+
+	sigemptyset(&mine);
+	sigaddset(&mine, SIGPIPE);
+	sigaddset(&mine, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &mine, &old);
+	r = io_write_all(fd, p, len);
+	if (r) {
+		if (sigismember(&pending, SIGPIPE))
+			sigdelset(&mine, SIGPIPE);
+		if (sigismember(&pending, SIGXFSZ))
+			sigdelset(&mine, SIGXFSZ);
+		while (sigtimedwait(&mine, NULL, &now) > 0)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+static int read_fd(int fd, struct buf *b, size_t limit, bool text)
 {
 	size_t start = b->len;
 
@@ -35,6 +63,8 @@ static int read_fd(int fd, struct buf *b, size_t limit)
 			continue;
 		if (n < 0)
 			return -errno;
+		if (text && memchr(b->data + b->len, 0, n))
+			return -EILSEQ;
 		b->len += n;
 		b->data[b->len] = '\0';
 		if (!n)
@@ -44,6 +74,11 @@ static int read_fd(int fd, struct buf *b, size_t limit)
 	}
 }
 
+int io_read_text(int fd, struct buf *b, size_t limit)
+{
+	return read_fd(fd, b, limit, true);
+}
+
 int io_slurp(const char *path, struct buf *b)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -51,7 +86,7 @@ int io_slurp(const char *path, struct buf *b)
 
 	if (fd < 0)
 		return -errno;
-	r = read_fd(fd, b, SIZE_MAX / 2);
+	r = read_fd(fd, b, SIZE_MAX / 2, false);
 	close(fd);
 	return r;
 }
@@ -63,7 +98,7 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e)
 
 	if (fd < 0)
 		return err_errno(e, "%s", path);
-	r = read_fd(fd, b, limit);
+	r = read_fd(fd, b, limit, false);
 	close(fd);
 	if (r) {
 		errno = -r;
@@ -72,7 +107,7 @@ int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e)
 	return 0;
 }
 
-static int map_fd(int fd, const char *path, struct io_map *m, struct err *e)
+int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e)
 {
 	struct stat st;
 	void *p;
@@ -102,7 +137,7 @@ int io_map(const char *path, struct io_map *m, struct err *e)
 	m->len = 0;
 	if (fd < 0)
 		return err_errno(e, "%s", path);
-	r = map_fd(fd, path, m, e);
+	r = io_map_fd(fd, path, m, e);
 	close(fd);
 	return r;
 }

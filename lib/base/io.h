@@ -14,11 +14,16 @@
 #include "base/err.h"
 
 int io_write_all(int fd, const void *p, size_t len);	/* 0 or -errno */
+/* The same; a closed pipe or the limit of the size of files is an error, and raises no signal. */
+int io_write_quietly(int fd, const void *p, size_t len);
 
 /* Appends the file to *b, at most limit bytes (more is an error). */
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);
 /* The same for what /proc says, where size is not known before; 0 or -errno, nothing printed. */
 int io_slurp(const char *path, struct buf *b);
+
+/* Of an open file, to its end; -EFBIG: there is more than limit, -EILSEQ: a zero byte, as no text has one. */
+int io_read_text(int fd, struct buf *b, size_t limit);
 
 struct io_map {
 	const uint8_t *data;	/* NULL for an empty file */
@@ -29,6 +34,7 @@ bool io_is_folder(const char *path);
 
 /* Maps a regular file for reading; release with io_unmap(). */
 int io_map(const char *path, struct io_map *m, struct err *e);
+int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e);
 void io_unmap(struct io_map *m);
 
 #endif

@@ -3,17 +3,27 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/io.h"
 #include "base/tee.h"
+
+static void note(struct tee *t, int code)
+{
+	if (code && !t->code)
+		t->code = code;
+}
 
 /* Both get every byte, whatever becomes of the other. */
 static ssize_t write_both(void *cookie, const char *p, size_t len)
 {
 	struct tee *t = cookie;
+	struct err e;
 
 	fwrite(p, 1, len, stdout);
-	errno = 0;
-	if (fwrite(p, 1, len, t->file) != len && !t->code)
-		t->code = errno ? errno : EIO;
+	if (t->code)
+		return len;
+	note(t, -io_write_quietly(t->file.fd, p, len));
+	if (!t->code && newfile_commit(&t->file, &e))	/* from now on others can follow it */
+		note(t, e.code);
 	return len;
 }
 
@@ -26,34 +36,35 @@ int tee_open(struct tee *t, const char *path, struct err *e)
 	t->out = stdout;
 	if (!path)
 		return 0;
-	t->file = fopen(path, "we");
-	if (!t->file)
-		return err_errno(e, "cannot write %s", path);
+	if (newfile_open(&t->file, path, &(struct newfile_opts){ .secret = false }, e))
+		return err_wrap(e, "cannot write");
 	t->out = fopencookie(t, "w", io);
 	if (t->out)
 		return 0;
-	fclose(t->file);
+	newfile_abandon(&t->file);
 	return err_errno(e, "cannot write %s", path);
 }
 
 void tee_flush(struct tee *t)
 {
-	if (t->file)
+	if (t->out != stdout)
 		fflush(t->out);
 	fflush(stdout);
-	if (t->file && fflush(t->file) && !t->code)
-		t->code = errno;
 }
 
 int tee_close(struct tee *t, struct err *e)
 {
-	if (!t->file)
+	struct err why;
+
+	if (t->out == stdout)
 		return 0;
 	tee_flush(t);
 	fclose(t->out);
-	if (fclose(t->file) && !t->code)
-		t->code = errno;
-	t->file = NULL;
+	t->out = stdout;
+	if (t->code)
+		newfile_abandon(&t->file);
+	else if (newfile_close(&t->file, &why))
+		note(t, why.code);
 	if (t->code)
 		return err_set(e, t->code, "cannot write %s: %s", t->path, strerror(t->code));
 	return 0;

@@ -6,15 +6,16 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/newfile.h"
 
 struct tee {
 	FILE *out;		/* write here */
-	FILE *file;		/* NULL: none */
+	struct newfile file;	/* if out is not stdout */
 	const char *path;	/* of the file; borrowed */
 	int code;		/* errno value of the first write to the file that failed, or 0 */
 };
 
-/* path NULL: stdout alone.  An existing file is replaced. */
+/* path NULL: stdout alone.  An existing file is replaced as soon as something is written. */
 int tee_open(struct tee *t, const char *path, struct err *e);
 /*
  * Sends on what was written.  A failure of the file is kept for tee_close(), one of stdout in

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "calibrate/table.h"
 
 enum { MAX_FILE = 1 << 20, MAX_COST = 1000000000 };
@@ -184,38 +185,10 @@ int calibration_load(struct calibration *c, const char *path, struct err *e)
 	return r;
 }
 
-/* The folders that path lies in. */
-static void make_folders(const char *path)
-{
-	struct buf b = BUF_INIT;
-	const char *s;
-
-	for (s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
-		buf_reset(&b);
-		buf_add(&b, path, s - path);
-		mkdir(b.data, 0777);	/* what fails here is told when the file is made */
-	}
-	buf_release(&b);
-}
-
-static int write_file(const char *path, const struct buf *b, struct err *e)
-{
-	int fd, r;
-
-	/* root's HOME may be a user's, who may have put a link there */
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(e, errno, "cannot create %s: %s", path, strerror(errno));
-	r = io_write_all(fd, b->data, b->len);
-	if (close(fd) && !r)
-		r = -errno;
-	return r ? err_set(e, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
-}
-
 int calibration_store(const struct calibration *c, const char *path, struct err *e)
 {
-	struct buf b = BUF_INIT, temp = BUF_INIT;
+	struct buf b = BUF_INIT;
+	struct newfile f;
 	size_t i;
 	int r;
 
@@ -227,15 +200,16 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 			x->client, x->cpu, x->metrics,
 			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
 	}
-	make_folders(path);
-	buf_fmt(&temp, "%s.%d", path, (int)getpid());
-	r = write_file(temp.data, &b, e);
-	if (!r && rename(temp.data, path))
-		r = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	place_make_folders(path, 0777);		/* what fails here is told when the file is made */
+	r = newfile_open(&f, path, &(struct newfile_opts){ .own = true }, e);
 	if (r)
-		unlink(temp.data);
+		err_wrap(e, "cannot create the table");
+	else if ((r = io_write_quietly(f.fd, b.data, b.len)))
+		r = err_set(e, -r, "cannot write %s: %s", path, strerror(-r));
+	else
+		r = newfile_close(&f, e);
+	newfile_abandon(&f);
 	buf_release(&b);
-	buf_release(&temp);
 	return r;
 }
 

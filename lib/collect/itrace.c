@@ -33,7 +33,7 @@ struct run {
 	struct itrace *it;
 	struct itrace_java java;
 	bool dirty;			/* branches were written since the last flush */
-	bool begun, stopping, stopped;
+	bool begun, named, stopping, stopped;
 	uint64_t pending_bytes;		/* of branches not flushed yet */
 	uint64_t begun_ns;
 	struct loop loop;
@@ -57,6 +57,32 @@ static void before_change(struct run *r)
 		flush(r);
 }
 
+static void stop(struct run *r, enum itrace_why why)
+{
+	if (r->stopping || r->stopped)
+		return;
+	r->stopping = true;
+	r->res->why = why;
+	r->o->engine->stop(r->it);
+}
+
+/*
+ * From now on there is something to be kept, and an older trace may go aside: a program that cannot be
+ * executed leaves it as it was.
+ */
+static void name_file(struct run *r)
+{
+	struct err e;
+
+	if (r->named)
+		return;
+	r->named = true;
+	if (!trace_writer_commit(r->w, &e))
+		return;
+	r->res->write_error = e.code;
+	stop(r, ITRACE_WHY_DISK);
+}
+
 static void on_thread(void *ctx, uint64_t time_ns, int pid, int tid, int ppid)
 {
 	struct run *r = ctx;
@@ -75,6 +101,7 @@ static void on_exec(void *ctx, uint64_t time_ns, int pid, int old_tid, const cha
 {
 	struct run *r = ctx;
 
+	name_file(r);
 	before_change(r);
 	tasks_comm(&r->tasks, pid, pid, comm, true, time_ns);
 }
@@ -129,6 +156,7 @@ static void on_branches(void *ctx, int tid, const struct rec_branches *told)
 	struct branch_cursor c = branch_cursor(told);
 	struct branch b;
 
+	name_file(r);
 	while (branch_next(&c, &b))
 		note_address(r, th->proc, b.start);
 	run.thread = th->id;
@@ -158,15 +186,6 @@ static const struct itrace_sink sink = {
 };
 
 /* ---- the loop ---- */
-
-static void stop(struct run *r, enum itrace_why why)
-{
-	if (r->stopping || r->stopped)
-		return;
-	r->stopping = true;
-	r->res->why = why;
-	r->o->engine->stop(r->it);
-}
 
 /*
  * Tracing ends at the first, and the program gets what the terminal did not send it already; once
@@ -341,7 +360,6 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 {
 	struct trace_writer_opts wo = { .mode = TRACE_CONTINUOUS, .compress = o->compress };
 	struct run r = { .o = o, .res = res };
-	bool begun = false;
 	int ret;
 
 	memset(res, 0, sizeof(*res));
@@ -357,13 +375,14 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	if (!ret)
 		ret = o->engine->start(&r.it, &o->steps, e);
 	if (!ret) {
-		begun = !trace_writer_commit(r.w, e);
-		ret = begun ? trace(&r, e) : -e->code;
+		if (!o->steps.argv)
+			name_file(&r);
+		ret = trace(&r, e);
 		o->engine->close(r.it);
 	}
 	itrace_java_close(&r.java);
 	loop_close(&r.loop);
-	if (begun)
+	if (!ret || r.named)
 		close_trace(&r);
 	else
 		trace_writer_discard(r.w);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "collect/segments.h"
 #include "collect/state.h"
 #include "trace/segment.h"
@@ -113,9 +114,13 @@ static int check_folder(int dir, const char *path, struct err *e)
 /* Locked, and nobody else's. */
 static int open_existing(const char *path, bool made, struct err *e)
 {
-	int dir, r;
+	struct place p;
+	int dir, r = place_find_folder(&p, AT_FDCWD, path, e);
 
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r)
+		return r;
+	dir = openat(p.dir, p.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	place_release(&p);
 	if (dir < 0) {
 		r = errno == ELOOP || errno == ENOTDIR ? ENOTDIR : errno;
 		return err_set(e, r, "%s: %s", path,
@@ -133,11 +138,16 @@ static int open_existing(const char *path, bool made, struct err *e)
 
 static int open_folder(const char *path, struct err *e)
 {
-	bool made = !mkdir(path, 0700);
+	struct place p;
+	bool made;
+	int r = place_find_folder(&p, AT_FDCWD, path, e);
 
-	if (!made && errno != EEXIST)
-		return err_errno(e, "%s", path);
-	return open_existing(path, made, e);
+	if (r)
+		return r;
+	made = !mkdirat(p.dir, p.name, 0700);
+	r = made || errno == EEXIST ? 0 : err_errno(e, "%s", path);
+	place_release(&p);
+	return r ? r : open_existing(path, made, e);
 }
 
 /* ".NAME.arc.part", which a recorder that was killed has left, gets the name it would have had. */

@@ -9,8 +9,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/inputs.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "base/progress.h"
 #include "heap/hprof.h"
 
@@ -60,26 +62,6 @@ static bool is_gzip(int fd)
 	return pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
-static int unnamed_file(struct err *e)
-{
-	const char *dir = getenv("TMPDIR");
-	char *path;
-	int fd;
-
-	dir = dir && *dir ? dir : "/var/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	path = xasprintf("%s/arcprof-heap-XXXXXX", dir);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		err_errno(e, "%s", dir);
-	else
-		unlink(path);
-	free(path);
-	return fd;
-}
-
 /* Copies what in has, decompressed, to out. A compressed dump that was truncated gives what it has. */
 static int gunzip(int in, uint64_t len, int out, struct err *e)
 {
@@ -110,7 +92,7 @@ static int gunzip(int in, uint64_t len, int out, struct err *e)
 /* The descriptor of the plain dump in place of *fd. */
 static int decompress(int *fd, uint64_t len, struct err *e)
 {
-	int plain = unnamed_file(e), r = plain < 0 ? plain : gunzip(*fd, len, plain, e);
+	int plain = newfile_unnamed("/var/tmp", e), r = plain < 0 ? plain : gunzip(*fd, len, plain, e);
 
 	if (r) {
 		if (plain >= 0)
@@ -147,11 +129,16 @@ static int map(struct hprof *h, int fd, struct err *e)
 
 int hprof_open(struct hprof *h, const char *path, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	struct stat st;
 
 	if (fd < 0)
 		return err_errno(e, "%s", path);
+	r = inputs_add(fd, path, e);
+	if (r) {
+		close(fd);
+		return r;
+	}
 	if (is_gzip(fd))
 		r = fstat(fd, &st) ? err_errno(e, "reading the dump") : decompress(&fd, st.st_size, e);
 	if (!r)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/inputs.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "import/import.h"
@@ -85,24 +86,6 @@ static size_t most_bytes(size_t compressed)
 	return MAX(compressed * 200, (size_t)256 << 20);
 }
 
-static int read_bytes(struct bytes *b, const char *path, struct err *e)
-{
-	bool from_stdin = !strcmp(path, "-");
-	struct stat st;
-	int r;
-
-	if (!from_stdin && !stat(path, &st) && S_ISREG(st.st_mode)) {
-		r = io_map(path, &b->map, e);
-		b->data = (const char *)b->map.data;
-		b->len = b->map.len;
-		return r;
-	}
-	r = io_read_file(from_stdin ? "/dev/stdin" : path, &b->own, SIZE_MAX / 2, e);
-	b->data = b->own.data;
-	b->len = b->own.len;
-	return r;
-}
-
 /* ---- from bytes to a trace ---- */
 
 static const struct import_format *find_format(const char *data, size_t len)
@@ -129,6 +112,51 @@ static const char *recognize(const char *data, size_t len)
 		f = len ? find_format(data, len) : NULL;
 	}
 	return f ? f->what : NULL;
+}
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+/* What does not begin as a profile may have no end. */
+static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
+{
+	bool known = false;
+	ssize_t n;
+
+	for (;;) {
+		n = read(fd, buf_room(b, 256 << 10), 256 << 10);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, "%s", name);
+		b->len += n;
+		if (!n)
+			return 0;
+		if (!known && b->len >= IMPORT_HEAD_BYTES && !(known = recognize(b->data, b->len)))
+			return err_set(e, EINVAL, "%s: not a profile of a known format", name);
+	}
+}
+
+static int read_bytes(struct bytes *b, const char *path, struct err *e)
+{
+	int fd = inputs_open(path, e), r;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lseek(fd, 0, SEEK_CUR)) {
+		r = io_map_fd(fd, path, &b->map, e);
+		b->data = (const char *)b->map.data;
+		b->len = b->map.len;
+	} else {
+		r = read_pipe(fd, &b->own, name_of(path), e);
+		b->data = b->own.data;
+		b->len = b->own.len;
+	}
+	close(fd);
+	return r;
 }
 
 const char *import_recognize_file(const char *path)
@@ -252,7 +280,7 @@ int import_open(const char *path, struct err *e)
 		if (!r && t.error)
 			r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
 		if (r)
-			err_wrap(e, "%s", strcmp(path, "-") ? path : "standard input");
+			err_wrap(e, "%s", name_of(path));
 	}
 	bytes_release(&b);
 	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)

@@ -215,7 +215,7 @@ static void write_labels(const struct merge *g, struct trace_writer *w)
 
 int merge_write(struct merge *g, const char *path, struct err *e)
 {
-	static const struct trace_writer_opts wo = { .compress = true };
+	static const struct trace_writer_opts wo = { .compress = true, .whole = true };
 	const struct flow_order by_name = { .consumers = &g->m.consumers, .by = FLOW_BY_NAME };
 	struct out o = { .m = &g->m };
 	int r = trace_writer_open(&o.w, path, &wo, e);

@@ -9,20 +9,19 @@
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/newfile.h"
 #include "trace/records.h"
 
 struct outfile_opts {
 	bool compress;
 	bool until_closed;		/* a regular file keeps its temporary name until outfile_close() */
+	bool whole;			/* after a failure there is no file: a part would be of no use */
 	int dir_fd;			/* the folder that path is in; 0: path says it all */
 };
 
 struct outfile {
-	int fd, dir_fd;
-	char *path, *old;		/* of a regular file: its name, and that of the one before it */
-	char *temp;			/* its name until outfile_commit(), then NULL */
-	bool regular;			/* can be cut back */
-	bool compress, until_closed;
+	struct newfile file;		/* without a descriptor: take() has it, or nobody */
+	bool compress, until_closed, whole;
 	/* Takes what would be written; NULL: there is a file. */
 	void (*take)(void *ctx, const void *p, size_t len);
 	void *take_ctx;
@@ -35,18 +34,16 @@ struct outfile {
 };
 
 /*
- * Opens path for writing: "-" is stdout, unless that is a terminal, and what
- * this process and its children print there goes to stderr from then on; a device or pipe is
- * written to as it is; a regular file is created, 0600, under a temporary name beside it
- * (until_closed: .PATH.part); a link or anything else is refused.
+ * Opens path for writing as base/newfile.h says, 0600. "-", or another name of stdout, is refused if that
+ * is a terminal, and what this process and its children print there goes to stderr from then on.
  */
 int outfile_open(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e);
 /* Without a file: take() gets it all. */
 int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		       struct err *e);
-/* Gives a regular file its name; one that had it becomes PATH.old. Nothing to do for others. */
+/* Gives a regular file its name; one that had it becomes PATH.old. Nothing for others, and until_closed. */
 int outfile_commit(struct outfile *o, struct err *e);
-/* Commits what outfile_commit() has not. */
+/* Commits what outfile_commit() has not; after a failure, too, unless it must be whole. */
 int outfile_close(struct outfile *o, struct err *e);
 /* Without outfile_close() before: the file is gone, unless it was committed. */
 void outfile_release(struct outfile *o);

@@ -540,7 +540,7 @@ static void release(struct splice *s)
 int splice_files(const char *const *paths, size_t nr, const char *path, struct err *e)
 {
 	struct splice s = { .nr_samples = 0 };
-	int r = outfile_open(&s.out, path, &(struct outfile_opts){ .compress = true }, e);
+	int r = outfile_open(&s.out, path, &(struct outfile_opts){ .compress = true, .whole = true }, e);
 
 	if (r)
 		return r;

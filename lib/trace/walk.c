@@ -11,7 +11,6 @@
  * checks together read less than RESCAN times the file.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -19,11 +18,14 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/inputs.h"
 #include "base/mem.h"
 #include "trace/walk.h"
 
 enum {
 	WINDOW = 512 << 10,
+	/* of a pipe without a chunk: it never was a trace, or is none any more */
+	NO_TRACE_BYTES = 1 << 20, NO_CHUNK_BYTES = 256 << 20,
 	RESCAN = 16,
 };
 
@@ -405,9 +407,42 @@ void walk_go_on(struct walk *w, const void *data, size_t len)
 	walk_rewind(w);
 }
 
+/* What comes through a pipe, while it comes. */
+struct stream {
+	uint64_t next;		/* where a chunk should be */
+	uint64_t chunks_end;	/* where the last one ends; 0: none was seen */
+	bool ended;		/* that was the last of the trace */
+};
+
+/* Does the trace end here? What is no trace, or no longer one, may have no end. */
+static bool is_over(struct walk *w, struct stream *s)
+{
+	const struct trf_header *first = (const struct trf_header *)w->mem;
+	struct trf_chunk h;
+	uint64_t at;
+
+	if (!s->next && w->size >= sizeof(*first) && !memcmp(first->magic, TRF_MAGIC, sizeof(first->magic)))
+		s->next = s->chunks_end = MAX(first->header_size, sizeof(*first));
+	while (!s->ended && s->next + sizeof(h) <= w->size) {
+		at = header_at(w, s->next, &h) ? s->next : search(w, s->next);
+		if (at == w->size) {	/* one may begin in the last bytes */
+			s->next = w->size - sizeof(h) + 1;
+			break;
+		}
+		header_at(w, at, &h);
+		s->next = s->chunks_end = at + sizeof(h) + h.stored_len;
+		s->ended = !memcmp(h.type, TRF_END, sizeof(h.type));
+	}
+	if (s->ended)
+		return w->size >= s->chunks_end;
+	return w->size > s->chunks_end + (s->chunks_end ? NO_CHUNK_BYTES : NO_TRACE_BYTES);
+}
+
 static int read_all(struct walk *w)
 {
-	for (;;) {
+	struct stream s = { 0 };
+
+	do {
 		ssize_t n = read(w->fd, buf_room(&w->own, 1 << 20), 1 << 20);
 
 		if (n < 0 && errno == EINTR)
@@ -417,19 +452,18 @@ static int read_all(struct walk *w)
 		if (!n)
 			break;
 		w->own.len += n;
-	}
-	w->mem = (uint8_t *)w->own.data;
-	w->size = w->own.len;
+		w->mem = (uint8_t *)w->own.data;
+		w->size = w->own.len;
+	} while (!is_over(w, &s));
 	return 0;
 }
 
 int walk_open(struct walk **wp, const char *path, struct err *e)
 {
-	bool from_stdin = !strcmp(path, "-");
+	int fd = inputs_open(path, e);
 
-	return walk_open_fd(wp, from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-						open(path, O_RDONLY | O_CLOEXEC),
-			    path, e);
+	*wp = NULL;
+	return fd < 0 ? fd : walk_open_fd(wp, fd, path, e);
 }
 
 int walk_open_fd(struct walk **wp, int fd, const char *path, struct err *e)

@@ -541,7 +541,7 @@ static int open_file(struct trace_writer *w, const char *path, struct err *e)
 {
 	const struct trace_writer_opts *o = &w->opts;
 	const struct outfile_opts how = { .dir_fd = o->dir_fd, .until_closed = o->until_closed,
-		.compress = o->compress };
+		.compress = o->compress, .whole = o->whole };
 
 	w->begun_ns = clock_mono_ns();
 	return o->take ? outfile_open_taken(&w->out, o->take, o->take_ctx, e) :
@@ -666,7 +666,7 @@ static void forget_addresses(struct trace_writer *w)
 static void be_closed(struct trace_writer *w, int error)
 {
 	w->closed = true;
-	w->out = (struct outfile){ .fd = -1, .error = error };
+	w->out = (struct outfile){ .file = { .fd = -1, .at.dir = -1 }, .error = error };
 }
 
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e)

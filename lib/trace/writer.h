@@ -32,6 +32,7 @@ struct trace_writer_opts {
 	uint64_t file_bytes;
 	/* The file has a hidden name beside its own until it is closed: commit does nothing. */
 	bool until_closed;
+	bool whole;		/* after a failure there is no file: outfile.h */
 	int dir_fd;		/* the folder that path is in; 0: path says it all */
 	/* Gets the bytes of the trace in place of a file: whole chunks, one or more a call. */
 	void (*take)(void *ctx, const void *p, size_t len);

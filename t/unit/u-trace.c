@@ -383,7 +383,7 @@ TEST(trace_existing_file_is_kept_as_old_and_nothing_else_is_touched)
 
 	unlink(traces_path());			/* nor is a folder moved away */
 	CHECK_U64(mkdir(traces_path(), 0700), 0);
-	CHECK_U64(-trace_writer_open(&w, traces_path(), &o, &e), EEXIST);
+	CHECK_U64(-trace_writer_open(&w, traces_path(), &o, &e), EISDIR);
 	rmdir(traces_path());
 
 	trace_writer_close(traces_create(&o), &e);	/* nor one overwritten by the old file */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/inputs.h"
+#include "base/mem.h"
+
+enum { NULL_MAJOR = 1, NULL_MINOR = 3, PATIENCE_MS = 1000, PIPE_BYTES = 1 << 30, FIRST_BYTES = 64 << 10 };
+
+struct known_file {
+	dev_t dev;
+	ino_t ino;
+	mode_t mode;
+	gid_t gid;
+};
+
+struct known_files {
+	struct known_file *items;
+	size_t nr, alloc;
+};
+
+/* Of the process, as its standard streams are. */
+static struct {
+	pthread_mutex_t lock;
+	struct known_files read, written;
+	void (*say_waiting)(const char *path);
+} files = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct known_file *find(const struct known_files *l, const struct stat *st)
+{
+	size_t i;
+
+	for (i = l->nr; i--;)
+		if (l->items[i].ino == st->st_ino && l->items[i].dev == st->st_dev)
+			return &l->items[i];
+	return NULL;
+}
+
+static void add(struct known_files *l, const struct stat *st)
+{
+	VEC_GROW(l->items, l->nr, l->alloc);
+	l->items[l->nr++] = (struct known_file){ st->st_dev, st->st_ino, st->st_mode, st->st_gid };
+}
+
+/* Terminals and /dev/null are read and written at once, and lose nothing; a file of our own has no name. */
+static bool matters(const struct stat *st)
+{
+	return !S_ISCHR(st->st_mode) && !S_ISSOCK(st->st_mode) && (st->st_nlink || !S_ISREG(st->st_mode));
+}
+
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return !fstat(STDOUT_FILENO, &out) && S_ISREG(out.st_mode) && out.st_ino == st->st_ino &&
+	       out.st_dev == st->st_dev;
+}
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+int inputs_add(int fd, const char *path, struct err *e)
+{
+	const char *name = name_of(path);
+	struct stat st;
+	bool written;
+
+	if (fstat(fd, &st))
+		return err_errno(e, "%s", name);
+	if (!matters(&st))
+		return 0;
+	pthread_mutex_lock(&files.lock);
+	written = find(&files.written, &st);
+	if (!written && !find(&files.read, &st))
+		add(&files.read, &st);
+	pthread_mutex_unlock(&files.lock);
+	if (written)
+		return err_set(e, EINVAL, "%s: is to be read, and is where output would go; name another file for that",
+			       name);
+	if (is_stdout(&st))
+		return err_set(e, EINVAL, "%s: is to be read, and is standard output, too", name);
+	return 0;
+}
+
+void inputs_on_waiting(void (*say_waiting)(const char *path))
+{
+	files.say_waiting = say_waiting;
+}
+
+static int refuse_endless(int fd, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_errno(e, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, EISDIR, "%s: is a folder, not a file", path);
+	if (S_ISBLK(st.st_mode) ||
+	    (S_ISCHR(st.st_mode) && st.st_rdev != makedev(NULL_MAJOR, NULL_MINOR) && !isatty(fd)))
+		return err_set(e, EINVAL, "%s: is a device, not a file", path);
+	return 0;
+}
+
+/* Opened without waiting, a FIFO that nobody writes would be at its end at once. */
+static void await_writer(int fd, const char *path)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode) && !poll(&p, 1, PATIENCE_MS)) {
+		if (files.say_waiting)
+			files.say_waiting(path);
+		poll(&p, 1, -1);
+	}
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+}
+
+int inputs_open(const char *path, struct err *e)
+{
+	const char *name = name_of(path);
+	bool from_stdin = name != path;
+	int r, fd = from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+				 open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(e, "%s", name);
+	r = refuse_endless(fd, name, e);
+	if (!r)
+		r = inputs_add(fd, path, e);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	if (!from_stdin)
+		await_writer(fd, path);
+	return fd;
+}
+
+static int explain(int r, const char *name, size_t limit, struct err *e)
+{
+	if (r == -EFBIG)
+		return err_set(e, EFBIG, "%s: is longer than %zu MiB", name, limit >> 20);
+	if (r == -EILSEQ)
+		return err_set(e, EINVAL, "%s: is no text: it has bytes of zero", name);
+	return r ? err_set(e, -r, "%s: %s", name, strerror(-r)) : 0;
+}
+
+int inputs_read_text(const char *path, struct buf *b, size_t limit, struct err *e)
+{
+	int fd = inputs_open(path, e), r;
+
+	if (fd < 0)
+		return fd;
+	r = io_read_text(fd, b, limit);
+	close(fd);
+	return explain(r, name_of(path), limit, e);
+}
+
+/* 1: it ends with these. */
+static int read_first_lines(int fd, struct buf *b)
+{
+	ssize_t n = 1;
+
+	while (n && b->len < FIRST_BYTES) {
+		n = read(fd, buf_room(b, FIRST_BYTES), FIRST_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (memchr(b->data + b->len, 0, n))
+			return -EILSEQ;
+		b->len += n;
+		b->data[b->len] = '\0';
+	}
+	return !n;
+}
+
+int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *ctx, struct err *e)
+{
+	int fd = inputs_open(path, e), r = 0;
+	size_t limit = SIZE_MAX;
+	const char *line_end;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		limit = PIPE_BYTES;
+		r = read_first_lines(fd, b);
+		line_end = r ? NULL : memrchr(b->data, '\n', b->len);
+		if (line_end && look(ctx, b->data, line_end + 1 - b->data, e)) {
+			close(fd);
+			return err_wrap(e, "%s", name_of(path));
+		}
+	}
+	if (!r)
+		r = io_read_text(fd, b, limit);
+	close(fd);
+	return r > 0 ? 0 : explain(r, name_of(path), limit, e);
+}
+
+int inputs_map(const char *path, struct io_map *m, struct err *e)
+{
+	int fd = inputs_open(path, e), r;
+
+	*m = (struct io_map){ NULL, 0 };
+	if (fd < 0)
+		return fd;
+	r = io_map_fd(fd, path, m, e);
+	close(fd);
+	return r;
+}
+
+int inputs_spare(const struct stat *st, const char *path, struct err *e)
+{
+	bool is_read;
+
+	pthread_mutex_lock(&files.lock);
+	is_read = matters(st) && find(&files.read, st);
+	pthread_mutex_unlock(&files.lock);
+	if (!is_read)
+		return 0;
+	return err_set(e, EINVAL, "%s: is what is read; name another file for the output", path);
+}
+
+void inputs_note_output(const struct stat *st)
+{
+	pthread_mutex_lock(&files.lock);
+	add(&files.written, st);
+	pthread_mutex_unlock(&files.lock);
+}
+
+void inputs_forget_output(const struct stat *st)
+{
+	struct known_file *f;
+
+	pthread_mutex_lock(&files.lock);
+	f = find(&files.written, st);
+	if (f)
+		*f = files.written.items[--files.written.nr];
+	pthread_mutex_unlock(&files.lock);
+}
+
+mode_t inputs_mode(mode_t mode, gid_t gid)
+{
+	const struct known_file *f;
+	mode_t others;
+	size_t i;
+
+	pthread_mutex_lock(&files.lock);
+	for (i = 0; i < files.read.nr; i++) {
+		f = &files.read.items[i];
+		if (!S_ISREG(f->mode))
+			continue;
+		/* Another group is of the others there. */
+		others = f->mode & 07;
+		mode &= 0700 | (f->gid == gid ? f->mode & 070 : others << 3) | others;
+	}
+	pthread_mutex_unlock(&files.lock);
+	return mode;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * inputs.h - the files that this process reads for its user, and those it writes for him: none is both. What
+ * it writes is readable by nobody who could not read all that it was made of.
+ *
+ * Files are told apart by what they are (device and inode): it makes no difference by which name, link or
+ * descriptor they were opened, nor which of them was opened first. All threads may call these.
+ */
+#ifndef BASE_INPUTS_H
+#define BASE_INPUTS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/io.h"
+
+/*
+ * Must be called with each file that a command line names to be read, before anything is done with it.
+ * -EINVAL: output goes there, or standard output is this file; path is for the message.
+ */
+int inputs_add(int fd, const char *path, struct err *e);
+/*
+ * Opens path for that ("-": standard input): a descriptor, or -errno. Folders and devices, which have no end,
+ * are refused, but not /dev/null and terminals. A FIFO that nobody has opened to write is waited for, and
+ * say_waiting() says so after a second.
+ */
+int inputs_open(const char *path, struct err *e);
+void inputs_on_waiting(void (*say_waiting)(const char *path));
+
+/*
+ * Appends the text that path names to *b, at most limit bytes of it. SIZE_MAX: a file of any size, and of a
+ * pipe what memory has room for.
+ */
+int inputs_read_text(const char *path, struct buf *b, size_t limit, struct err *e);
+typedef int inputs_look(void *ctx, const char *data, size_t len, struct err *e);
+/*
+ * The same of any size, but what is no file is looked at as soon as there are some lines of it: look() says
+ * that it is no such text, which may have no end.
+ */
+int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *ctx, struct err *e);
+/* Maps a regular file. */
+int inputs_map(const char *path, struct io_map *m, struct err *e);
+
+/* -EINVAL: the file that *st is of is one of them. */
+int inputs_spare(const struct stat *st, const char *path, struct err *e);
+/* Output will replace this file, until inputs_forget_output(). */
+void inputs_note_output(const struct stat *st);
+void inputs_forget_output(const struct stat *st);
+/* The part of mode that a file of the group gid may have. */
+mode_t inputs_mode(mode_t mode, gid_t gid);
+
+#endif
