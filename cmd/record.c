@@ -18,7 +18,7 @@
 struct record_opts {			/* behind a struct sampling_opts */
 	bool samples, sched, irq;
 	const char *disabled, *window;
-	bool live_histogram;
+	bool live_gc, live_histogram;
 	const char *memory;
 	const char *lock_exact;
 	const char *output;
@@ -53,6 +53,8 @@ static const struct opt what_table[] = {
 		"do not record these events until 'arcprof ctl enable'"),
 	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
 		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
+	OPT_FLAG(0, "live-gc", struct record_opts, live_gc,
+		 "with -e live, let JVMs collect all garbage at the end, so that it is known what lives"),
 	OPT_FLAG(0, "live-histogram", struct record_opts, live_histogram,
 		 "with -e live, let JVMs collect all garbage and count all objects at the end"),
 	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
@@ -250,8 +252,8 @@ static int check_sources(const struct record_opts *o, const struct sampling_opts
 
 	for (i = 0; i < s->c.nr_sources && s->sources[i].kind->jvm != JVM_SOURCE_LIVE; i++)
 		;
-	if (o->live_histogram && i == s->c.nr_sources)
-		return err_set(e, EINVAL, "--live-histogram is for --event live");
+	if ((o->live_gc || o->live_histogram) && i == s->c.nr_sources)
+		return err_set(e, EINVAL, "--live-%s is for --event live", o->live_gc ? "gc" : "histogram");
 	if (!s->c.nr_sources)
 		return 0;
 	if (!s->c.ev.nr_events && (so->freq || so->period))
@@ -621,6 +623,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, struct sampl
 	if (r)
 		return r;
 	s->c.disabled = o->disabled;
+	s->c.live_gc = o->live_gc;
 	s->c.live_histogram = o->live_histogram;
 	s->c.sched = o->sched || o->irq;
 	s->c.irq = o->irq;

@@ -138,6 +138,11 @@ void alloc_live(void)
 		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
 }
 
+bool alloc_collect(void)
+{
+	return is_on && (*env_of_ours)->ForceGarbageCollection(env_of_ours) == JVMTI_ERROR_NONE;
+}
+
 void alloc_off(void)
 {
 	jvmtiEnv *ti = env_of_ours;

@@ -394,6 +394,42 @@ static void thin(JNIEnv *env, struct numbers *gone)
 	tell_swept(load_acquire(&nr_pauses), began_ns);
 }
 
+/* ---- collections that are asked for ---- */
+
+/*
+ * When the VM ends its concurrent collectors have stopped already, and would be waited for without end: then
+ * only those are asked that stop the program for all of it.
+ */
+static void collect(bool dying)
+{
+	const enum jvm_collector c = collector();
+	uint32_t before = load_acquire(&nr_pauses);
+	uint64_t asked_ns = sys_now();
+
+	if (dying && c != JVM_COLLECTS_AT_ONCE && c != JVM_COLLECTS_G1)
+		return;
+	/* Epsilon says yes, and does nothing */
+	if (alloc_collect() && load_acquire(&nr_pauses) != before)
+		young_ns = whole_ns = asked_ns;
+}
+
+static bool is_asked_to_collect(void)
+{
+	const struct jvm_ctl *ctl = ring_ctl();
+
+	return load_acquire(&ctl->collect) && !load_relaxed(&ctl->collected);
+}
+
+/* For a recording that is about to end. */
+static void serve_collection(JNIEnv *env, struct numbers *gone)
+{
+	if (!is_asked_to_collect())
+		return;
+	collect(false);
+	sweep(env, gone);
+	store_release(&ring_ctl()->collected, load_relaxed(&ring_ctl()->collect));
+}
+
 static bool is_over(void)
 {
 	return load_acquire(&stop) || log_closed();
@@ -421,7 +457,7 @@ static void serve_roster(JNIEnv *env)
 
 static void rest(uint64_t ns)
 {
-	for (; ns > 10000000 && !is_over() && !roster_is_asked_for(); ns -= 10000000)
+	for (; ns > 10000000 && !is_over() && !roster_is_asked_for() && !is_asked_to_collect(); ns -= 10000000)
 		sys_sleep_ns(10000000);
 }
 
@@ -472,6 +508,7 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		while (locked_nr() >= MANY_TRACKED && load_relaxed(&interval) <= INT32_MAX / 2)
 			thin(env, &gone);
 		serve_roster(env);
+		serve_collection(env, &gone);
 		rest((sys_thread_cpu(tid) - began_ns) * REST_FACTOR);
 		if (!is_over())
 			wait_for_reason(seen);
@@ -556,6 +593,8 @@ void live_death(JNIEnv *env)
 
 	if (!load_relaxed(&accepts) || !end_thread() || log_closed())
 		return;
+	if (ring_ctl()->flags & JVM_LIVE_GC)
+		collect(true);
 	sweep(env, &gone);
 }
 

@@ -765,6 +765,7 @@ int agents_open(struct collect *c, struct err *e)
 		.sample = c->o->java == JAVA_SAMPLE,
 		/* what is sampled without the agent's help gets its name from the code's range */
 		.places = (c->o->java == JAVA_SAMPLE || c->o->jvm_events) && !c->o->system_wide,
+		.live_gc = c->o->live_gc || c->o->live_histogram,
 		.stuck = true,
 		.max_depth = c->o->java_depth,
 		.permille = MAX(WALK_PERMILLE - (int)rates_permille(&c->o->ev), LEAST_PERMILLE),

@@ -602,6 +602,8 @@ static void stop_events(struct collect *c)
 	if (c->sched)
 		sched_ends(c, clock_mono_ns());
 	footprints_end(c);
+	if (c->o->live_gc && !c->o->live_histogram)
+		lives_collect(c);
 	if (c->o->live_histogram)
 		histograms_take(c);
 	collect_enable(c, false);

@@ -51,6 +51,7 @@ struct lives {
 	uint32_t *dead;			/* numbers, until the sweep that found them is told of */
 	size_t nr_dead, alloc_dead;
 	uint32_t nr_swept;
+	bool collected;			/* in the end, as the recording asked for */
 	struct rec_sweep last;		/* as written; its time 0: none */
 	uint64_t interval;
 	uint64_t known_ns;		/* what was allocated until then has survived, or is dead */
@@ -77,6 +78,8 @@ static struct lives *lives_of(struct collect *c, struct java *j)
 	if (!j->lives) {
 		j->lives = xcalloc(1, sizeof(*j->lives));
 		j->lives->interval = sources_interval(c, JVM_SOURCE_LIVE);
+		if (collect_attached(c, j->proc))
+			refused_source(&c->refused, "live", j->proc->pid, "objects from before the recording");
 	}
 	return j->lives;
 }
@@ -301,6 +304,7 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 	l->interval = r->interval;
 	l->nr_swept++;
 	l->known_ns = MAX(l->known_ns, MIN(r->young_ns, r->time_ns));
+	l->collected |= r->young_ns && r->young_ns == r->whole_ns;
 	w.known_ns = l->known_ns;
 	trace_write_sweep(c->w, &w);
 	l->last = w;
@@ -410,14 +414,38 @@ uint64_t lives_nr_sweeps(const struct java *j)
 void lives_collected(struct java *j, uint64_t time_ns)
 {
 	j->lives->known_ns = MAX(j->lives->known_ns, time_ns);
+	j->lives->collected = true;
+}
+
+static bool all_have_collected(const struct collect *c)
+{
+	const struct java *j;
+	bool all = true;
+
+	for (j = c->javas; j && all; j = j->next)
+		all = !j->lives || j->gone || !j->jvm || jvm_has_collected(j->jvm);
+	return all;
+}
+
+void lives_collect(struct collect *c)
+{
+	enum { WAIT_MS = 120000, TURN_MS = 10 };
+	struct java *j;
+	int ms;
+
+	for (j = c->javas; j; j = j->next)
+		if (j->lives && !j->gone && j->jvm)
+			jvm_collect(j->jvm);
+	for (ms = 0; ms < WAIT_MS && !all_have_collected(c); ms += TURN_MS) {
+		clock_sleep_ns(TURN_MS * 1000000);
+		agents_drain(c, false);
+	}
 }
 
 /* ---- what lives ---- */
 
-/* Returns the bytes of which it is not known. */
-static double write_living(struct collect *c, const struct lives *l)
+static void write_living(struct collect *c, const struct lives *l)
 {
-	double unknown = 0;
 	size_t i;
 
 	for (i = 0; i < l->nr_objects; i++) {
@@ -428,23 +456,22 @@ static double write_living(struct collect *c, const struct lives *l)
 
 		if (p <= 0)
 			continue;
+		s = sample_of(c, l, o);
 		if (o->born_ns > l->known_ns) {
-			unknown += (double)o->size / p;
+			sources_unknown(c, (double)o->size / p, &s);
 			continue;
 		}
-		s = sample_of(c, l, o);
 		x = keptstacks_at(&l->stacks, o->context);
 		if (!c->sources.standing)
 			stack_count_marks(c, stack_marks(x->frames, x->nr_frames - 1));
 		sources_survived(c, (double)o->size / p, 1 / p, &s);
 	}
-	return unknown;
 }
 
 void lives_stand(struct collect *c, struct java *j)
 {
 	if (j->lives)
-		sources_unknown(c, write_living(c, j->lives));
+		write_living(c, j->lives);
 }
 
 void lives_next_file(struct collect *c, struct java *j)
@@ -461,7 +488,10 @@ void lives_end(struct collect *c, struct java *j)
 		return;
 	lives_drained(c, j);
 	bury(c, l, clock_mono_ns());
-	sources_unknown(c, write_living(c, l));
+	write_living(c, l);
+	if ((c->o->live_gc || c->o->live_histogram) && !l->collected)
+		refused_source(&c->refused, "live", j->proc->pid,
+			       "no collection in the end: it was killed, or its collector does not collect while the VM ends (ZGC, Shenandoah): let the recording end first, by -d or arcprof ctl stop");
 	sources_ended(c, j, l->known_ns, l->nr_lost);
 	j->lives = NULL;
 	lives_free(l);

@@ -161,6 +161,8 @@ void memory_program(struct collect *c, struct jvm *jvm, int pid)
 	collect_merge(c, clock_mono_ns());	/* its exec comes first */
 	p = tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc;
 	p->memory = true;
+	if (collect_attached(c, p))
+		refused_source(&c->refused, "native-live", pid, "blocks from before the recording");
 	j = java_new_program(jvm, p);
 	j->next = c->programs;
 	c->programs = j;
@@ -197,6 +199,15 @@ size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t
 	return nr;
 }
 
+/* A block for which the table had no room: it may be freed, or not. */
+static void write_untracked(struct collect *c, const struct jvm_sample *s, uint32_t thread, size_t nr)
+{
+	sources_untracked(c, &(struct rec_sample){
+		.time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true,
+		.stack = trace_write_stack(c->w, c->frames, nr),
+	}, s->value);
+}
+
 /* The stack is in c->frames. program: NULL, or whose table has the block. */
 static void write_sample(struct collect *c, struct java *program, struct java *j,
 			 const struct jvm_sample *s, uint32_t thread, size_t nr)
@@ -206,6 +217,8 @@ static void write_sample(struct collect *c, struct java *program, struct java *j
 	};
 
 	nr = sources_sample(c, j, s, thread, c->frames, memory_without_ours(c, c->frames, nr));
+	if (nr && s->event == JVM_SOURCE_MEMORY && !s->id)
+		write_untracked(c, s, thread, nr);
 	if (nr && program && s->id && collect_is_on(c))
 		memory_keep(&program->blocks, &kept, c->frames, nr, jvm_memory_table(program->jvm));
 }

@@ -110,7 +110,7 @@ void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untrack
 		refused_text(f, "native-memory of %" PRIu64 " program%s: linked statically, or with rights of %s own",
 			     nr_programs, nr_programs == 1 ? "" : "s", nr_programs == 1 ? "its" : "their");
 	if (nr_untracked)
-		refused_text(f, "native-live of %" PRIu64 " sample%s: more blocks than the table has room for",
+		refused_text(f, "native-live of %" PRIu64 " sample%s: more blocks than the table has room for; native-unknown has what they stand for",
 			     nr_untracked, nr_untracked == 1 ? "" : "s");
 }
 

@@ -15,12 +15,12 @@
 #include "trace/format.h"
 
 enum { SHORTEST_NS = 1000000,	/* between two looks */
-	EVENTS_OF_SOURCE = 3 };	/* at most: the amount, what is counted, whom is blamed */
+	EVENTS_OF_SOURCE = 5 };	/* at most: the amount, what is counted, and three more */
 
 static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
-	{ "live", "bytes", "live-objects", NULL, { "survived", "freed" }, NULL, SOURCE_BYTES, 512 << 10,
+	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_LIVE,
 	  "sampled Java objects that are still live at the end, by class and where they were allocated" },
 	{ "wall", "ns", NULL, NULL, { NULL }, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
@@ -36,7 +36,7 @@ static const struct source_kind kinds[] = {
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
-	{ "native-live", "bytes", "native-live-blocks", NULL, { NULL }, NULL, SOURCE_FOLLOWS, 0,
+	{ "native-live", "bytes", "native-live-blocks", NULL, { "native-unknown" }, NULL, SOURCE_FOLLOWS, 0,
 	  JVM_NR_SOURCES, NULL },
 	{ 0 },
 };
@@ -106,7 +106,7 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 
 static uint32_t nr_events_of(const struct source_kind *k)
 {
-	return k->into ? 0 : 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1];
+	return k->into ? 0 : 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1] + !!k->more[2];
 }
 
 /* The number of the first event of source i of the recording; that of the one past the last. */
@@ -415,7 +415,8 @@ static void count_sample(struct collect *c, size_t i)
 	c->res->nr_of_source[i]++;
 }
 
-static void write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
+/* Returns the weight that it has. */
+static uint64_t write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
 {
 	struct rec_sample r = *s;
 
@@ -423,6 +424,7 @@ static void write_event(struct collect *c, uint32_t event, double weight, const 
 	r.weight = rounded(&c->sources, weight);
 	trace_write_sample(c->w, &r);
 	add_weight(c, event, r.weight);
+	return r.weight;
 }
 
 static void write_weighed(struct collect *c, size_t i, double weight, double count,
@@ -436,11 +438,16 @@ static void write_weighed(struct collect *c, size_t i, double weight, double cou
 	count_sample(c, i);
 }
 
+/* How probable it is that something of that size is a sample. */
+static double probability(const struct source_conf *source, uint64_t value)
+{
+	return source->interval ? -expm1(-(double)value / (double)source->interval) : 1;
+}
+
 /* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
 static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
 {
-	const struct source_conf *source = &c->o->sources[i];
-	double size = (double)value, p = source->interval ? -expm1(-size / (double)source->interval) : 1;
+	double size = (double)value, p = probability(&c->o->sources[i], value);
 
 	if (value)		/* else it was never hit: an agent that lies */
 		write_weighed(c, i, size / p, 1 / p, s);
@@ -505,6 +512,14 @@ void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
 		sources_write(c, i, value, s);
 }
 
+void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value)
+{
+	size_t i = sources_find(c, "native-live");
+
+	if (i < c->o->nr_sources && value)
+		write_event(c, event_of(c, i) + 2, (double)value / probability(&c->o->sources[i], value), s);
+}
+
 static uint32_t leaf_function(struct collect *c, const struct java *j, const struct jvm_sample *s)
 {
 	return s->event == JVM_SOURCE_MEMORY ? memory_function(c, s->leaf) :
@@ -566,10 +581,14 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 	write_event(c, event_of(c, i) + 3, whole, &freed);
 }
 
-void sources_unknown(struct collect *c, double bytes)
+void sources_unknown(struct collect *c, double weight, const struct rec_sample *s)
 {
-	uint64_t whole = rounded(&c->sources, bytes);
+	size_t i = find_source(c, JVM_SOURCE_LIVE);
+	uint64_t whole;
 
+	if (i == c->o->nr_sources)
+		return;
+	whole = write_event(c, event_of(c, i) + 4, weight, s);
 	c->sources.unknown_bytes += whole;
 	c->sources.standing_unknown += c->sources.standing ? whole : 0;
 }

@@ -42,7 +42,7 @@ struct source_kind {
 	/* a metric: the same amount again, charged to who made threads wait; NULL: there is none */
 	const char *blame;
 	/* further amounts, metrics in the same unit; NULL: none */
-	const char *more[2];
+	const char *more[3];
 	const char *into;		/* its samples are of that source's event; NULL: of its own */
 	enum source_arg arg;
 	uint64_t interval;		/* when none is given */
@@ -99,8 +99,9 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
-/* A block of that many bytes was not freed; s has all but event and weight. */
+/* A block of that many bytes was not freed, or whether it was is not known; s has all but event and weight. */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
+void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
 /* The interval that was asked for; 0: all. */
 uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 /* An amount of that source that no sample stands for. */
@@ -118,8 +119,8 @@ void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, cons
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
 /* One that survived a collection, and was freed later. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
-/* Of so many bytes it is not known. */
-void sources_unknown(struct collect *c, double bytes);
+/* One of which that is not known. */
+void sources_unknown(struct collect *c, double weight, const struct rec_sample *s);
 /* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
 void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost);
 /*

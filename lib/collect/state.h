@@ -187,6 +187,17 @@ static inline bool collect_is_on(const struct collect *c)
 {
 	return c->begun_ns;
 }
+/* It ran before it was recorded: nothing is known of what it had done by then. */
+static inline bool collect_attached(const struct collect *c, const struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids; i++)
+		if (c->o->pids[i] == p->pid)
+			return true;
+	return !c->o->argv && !p->execed;
+}
+
 /* Kernel code was to be sampled, and is not allowed to be. */
 static inline bool collect_kernel_refused(const struct collect *c)
 {

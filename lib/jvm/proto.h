@@ -107,6 +107,8 @@ enum jvm_flags {
 	JVM_PLACES = 1 << 6,
 	/* of HELLO: threads are to be shown, and nothing else; SETUP brings the file for their records */
 	JVM_DUMP = 1 << 7,
+	/* of jvm_ctl: all garbage is collected when the VM ends, before the last look at objects that live */
+	JVM_LIVE_GC = 1 << 15,
 	/* of jvm_ctl: threads that are stuck are to be told of */
 	JVM_STUCK = 1 << 8,
 	/* of SETUP and CHANGE: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
@@ -239,6 +241,7 @@ struct jvm_ctl {
 	uint64_t may_tell;	/* those that a CHANGE may ask for: what takes the VM's start is got then */
 	uint32_t off;		/* what GO asked for and is not wanted now: JVM_WALL, JVM_TIMERS */
 	uint32_t change;	/* number of the last CHANGE */
+	uint32_t collect, pad2;	/* not 0: all garbage is to be collected, and objects that live looked at */
 	/*
 	 * with JVM_SOURCE_LOCK: each acquisition of locks of these classes is counted; patterns with * and ?,
 	 * commas between them, terminated; "": none
@@ -251,6 +254,8 @@ struct jvm_ctl {
 	uint32_t changed;	/* number of the last CHANGE that was carried out */
 	/* the recorder's: thousandths of a thread's CPU time that its samples may take; 0: a fifth */
 	uint32_t permille;
+	uint32_t collected;	/* as collect, when that is done */
+	uint32_t pad;
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;

@@ -96,7 +96,10 @@ struct jvm_swept {
 	uint32_t tracked;	/* objects that are left */
 	uint64_t interval;	/* bytes: with which those that are left are samples; 0: all */
 	uint64_t took_ns;
-	/* garbage by then is known to be dead: what was young, and what was however old; 0: not known */
+	/*
+	 * Garbage by then is known to be dead: what was young, and what was however old; 0: not known. They
+	 * are equal after a collection that the agent asked for at that time.
+	 */
 	uint64_t young_ns;
 	uint64_t whole_ns;
 };

@@ -345,6 +345,19 @@ size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
 	}
 }
 
+void jvm_collect(struct jvm *j)
+{
+	if (j->ctl)
+		store_release(&j->ctl->collect, 1);
+}
+
+bool jvm_has_collected(const struct jvm *j)
+{
+	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
+
+	return !j->ctl || j->dead || poll(&p, 1, 0) || load_acquire(&j->ctl->collected);
+}
+
 /* --- a JVM's life --- */
 
 int jvm_memfd(const char *name, size_t size, bool seal)
@@ -441,7 +454,8 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes, .permille = s->o.permille,
-		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0),
+		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0) |
+			 (s->o.live_gc ? JVM_LIVE_GC : 0),
 		.log_limit = LOG_LIMIT,
 		.memory_hook = memory_hook_of(j),
 	};

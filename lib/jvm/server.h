@@ -150,6 +150,7 @@ struct jvm_callbacks {
 struct jvm_server_opts {
 	bool sample;			/* false: names only (tprof, system-wide) */
 	bool places;			/* of compiled code, only the places of samples (record.h) */
+	bool live_gc;			/* collect all garbage when the VM ends: of JVM_SOURCE_LIVE */
 	bool stuck;			/* tell of threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t permille;		/* of a thread's CPU time, for its samples; 0: the default */
@@ -235,6 +236,12 @@ void jvm_server_drain(struct jvm_server *s, bool all);
  */
 size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
 			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns));
+/*
+ * Has a JVM of which objects are watched collect all garbage, and look at them then. False: it has not yet; true
+ * also of one that has ended, or has no agent.
+ */
+void jvm_collect(struct jvm *j);
+bool jvm_has_collected(const struct jvm *j);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
 /* Processes that were turned away: their agent or library is of another version. */
 size_t jvm_server_nr_foreign(const struct jvm_server *s);

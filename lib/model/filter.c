@@ -263,8 +263,10 @@ static void list_events(struct filter *f)
 
 	f->lasting = names_lasting_events(f->names);
 	for (; f->nr_events < EVENTS && (name = names_event_of(f->names, f->nr_events)); f->nr_events++) {
-		if (!strcmp(name, "survived") || !strcmp(name, "freed"))
+		if (!strcmp(name, "survived") || !strcmp(name, "freed") || !strcmp(name, "live-unknown"))
 			name = "live";
+		if (!strcmp(name, "native-unknown"))
+			name = "native-live";
 		f->events[f->nr_events] = (struct rule_event){
 			name, f->nr_events || is_source(name) ? NULL : "cpu",
 		};

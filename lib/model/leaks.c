@@ -43,7 +43,7 @@ struct take {
 	const struct selection *s;
 	struct filter *kept;
 	struct blame blame;
-	uint32_t live, survived, freed;	/* events */
+	uint32_t live, survived, freed, unknown;	/* events */
 	/* an object whose end is in the next sample */
 	struct rec_sample begun;
 	bool has_begun;
@@ -59,7 +59,7 @@ static struct leak_process *process_of(struct leaks *m, uint32_t number)
 		VEC_GROW(m->processes, m->nr_processes, m->alloc_processes);
 		*at = m->nr_processes;
 		m->processes[m->nr_processes++] = (struct leak_process){
-			.number = number, .first_ns = UINT64_MAX };
+			.number = number, .first_ns = UINT64_MAX, .interval = m->interval };
 	}
 	return &m->processes[*at];
 }
@@ -137,6 +137,23 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
 }
 
+/* One of which no collection has told. */
+static void add_unknown(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep)
+{
+	struct leaks *m = t->m;
+	uint32_t proc, pid, row;
+
+	if (!blame_selected(&m->names, t->s, s->thread, &proc, &pid) ||
+	    !filter_wants_sample(t->kept, s, ep))
+		return;
+	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
+	m->rows[row].unknown += (double)s->weight;
+	/* the interval is known when all has been read: finish() */
+	VEC_GROW(m->unknowns, m->nr_unknowns, m->alloc_unknowns);
+	m->unknowns[m->nr_unknowns++] = (struct leak_object){ s->time_ns, UINT64_MAX, s->weight, row };
+	m->unknown += (double)s->weight;
+}
+
 /* One that has died is two samples, one after the other: when it began, and when it was found dead. */
 static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
@@ -148,6 +165,8 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 
 		if (s[i].event == t->live) {
 			add_object(t, &s[i], UINT64_MAX, ep);
+		} else if (s[i].event == t->unknown) {
+			add_unknown(t, &s[i], ep);
 		} else if (s[i].event == t->survived) {
 			t->m->nr_unpaired += t->has_begun;
 			t->begun = s[i];
@@ -438,6 +457,35 @@ static void scale_to_classes(struct leaks *m, const struct selection *s)
 			scale(&m->rows[i], c);
 }
 
+/*
+ * Estimates say what is known to live; upper bounds say what may. When JVMs had counted their objects, these
+ * were not there.
+ */
+static void add_unknowns(struct leaks *m)
+{
+	double variance = 0, unknown_variance = 0;
+	size_t i;
+
+	for (i = 0; i < m->nr_unknowns; i++) {
+		struct leak_row *r = &m->rows[m->unknowns[i].row];
+		double v = growth_variance(m->unknowns[i].weight, (double)process_of(m, r->proc)->interval);
+
+		r->unknown_variance += v;
+		unknown_variance += v;
+	}
+	for (i = 0; i < m->nr_rows; i++) {
+		struct leak_row *r = &m->rows[i];
+
+		variance += r->variance;
+		if (r->unknown > 0 && !r->scaled)
+			r->range.high = growth_range(r->bytes + r->unknown, r->variance + r->unknown_variance).high;
+	}
+	m->range.low = growth_range(m->bytes, variance).low;
+	m->range.high = growth_range(m->bytes + m->unknown, variance + unknown_variance).high;
+	if (m->bytes + m->unknown <= 0)		/* that nothing was sampled does not say that there is nothing */
+		m->range.high = -log(.025) * (double)m->interval;
+}
+
 static int by_growth(const void *p, const void *q, void *ctx)
 {
 	const struct leak_row *a = p, *b = q;
@@ -478,6 +526,7 @@ static void finish(struct leaks *m, const struct selection *s, uint64_t start_ns
 	m->totals_ns -= MIN(m->totals_ns, start_ns);
 	add_all_left(m);
 	scale_to_classes(m, s);
+	add_unknowns(m);
 	compare_rows(m, true, start_ns);
 	compare_rows(m, false, start_ns);
 	if (m->nr_rows)
@@ -495,6 +544,7 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep,
 						.class_total = take_class_total };
 	struct take take = { .m = m, .s = s };
+	const char *interval;
 	uint64_t start_ns, real_ns;
 	int r;
 
@@ -510,17 +560,22 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	take.live = names_find_event(&m->names, "live");
 	take.survived = names_find_event(&m->names, "survived");
 	take.freed = names_find_event(&m->names, "freed");
+	take.unknown = names_find_event(&m->names, "live-unknown");
 	if (take.live == UINT32_MAX) {
 		err_set(e, ENODATA, "live objects were not recorded");
 		err_hint(e, "arcprof record -e live");
 		return -ENODATA;
 	}
+	interval = names_event(&m->names, take.live, ".interval");
+	m->interval = interval ? strtoull(interval, NULL, 10) : 0;	/* the agent may have chosen a larger one */
 	r = filter_new(&take.kept, &m->names, s->filter, t, e);
 	if (!r)
 		r = trace_read(t, &sink, &take, e);
 	m->nr_unpaired += take.has_begun;
 	blame_release(&take.blame);
 	filter_free(take.kept);
+	if (take.unknown == UINT32_MAX)		/* an older trace */
+		m->unknown = (double)names_label_u64(&m->names, "live.unknown_bytes");
 	if (!r)
 		finish(m, s, start_ns);
 	return r;
@@ -536,6 +591,7 @@ void leaks_release(struct leaks *m)
 	free(m->classes);
 	map_release(&m->class_of);
 	free(m->objects);
+	free(m->unknowns);
 	free(m->rows);
 	map_release(&m->row_of);
 	map_release(&m->process_of);

@@ -11,6 +11,9 @@
  * Where a JVM has counted all objects of a class, and the estimate agrees with that within three standard
  * errors, the rows of the class are scaled to it: what is estimated then is only their shares. Where it does
  * not agree, objects are older than the sampling.
+ *
+ * What was allocated after the last collection that tells of it may live, or not. It is in no estimate, but the
+ * upper bound is as if all of it did.
  */
 #ifndef MODEL_LEAKS_H
 #define MODEL_LEAKS_H
@@ -36,6 +39,8 @@ struct leak_row {
 	double bytes;			/* that; of a class whose total is known, scaled to it */
 	struct growth_range range;
 	double variance;		/* of bytes, before that */
+	/* of objects that came after the last collection: not in bytes, but in range.high */
+	double unknown, unknown_variance;
 	double class_bytes;		/* of all objects of the class, as the JVM counts them; or NAN */
 	bool scaled;
 	double a_second, a_collection;	/* growth, bytes */
@@ -59,6 +64,8 @@ struct leaks {
 	size_t nr_rows, alloc_rows, nr_growing, nr_maybe;
 	struct growth_age ages[GROWTH_AGES];	/* of what is left */
 	double bytes;			/* of all that is left */
+	struct growth_range range;	/* with the error of sampling, and high with unknown */
+	double unknown;			/* bytes of objects of which no collection has told */
 	uint64_t n;
 	uint64_t interval;		/* bytes; the largest; 0: everything is a sample */
 	uint64_t compared_ns;		/* the time from which growth is known, of the process with most */
@@ -68,10 +75,11 @@ struct leaks {
 	uint64_t nr_unpaired;		/* records that contradict each other */
 	uint64_t nr_left_out;		/* sampled objects, by the filter */
 	/* how rows are found */
-	struct leak_object *objects;
+	struct leak_object *objects, *unknowns;
 	struct leak_process *processes;
 	struct leak_class *classes;
-	size_t nr_objects, alloc_objects, nr_processes, alloc_processes, nr_classes, alloc_classes;
+	size_t nr_objects, alloc_objects, nr_unknowns, alloc_unknowns;
+	size_t nr_processes, alloc_processes, nr_classes, alloc_classes;
 	struct map row_of, process_of, class_of;
 };
 

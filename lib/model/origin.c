@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "model/names.h"
 #include "model/origin.h"
@@ -73,6 +75,27 @@ const struct origin_share *origin_share(const struct origin *origin, const char 
 	return NULL;
 }
 
+/* Of a recording of live objects: those of which no collection has told are in no sum of live. */
+static void note_unknown(struct origin *origin, struct names *x)
+{
+	uint32_t event = names_find_event(x, "live");
+	const char *live = event == UINT32_MAX ? NULL : names_event(x, event, ".count");
+	uint64_t unknown = names_label_u64(x, "live.unknown_bytes");
+	struct buf b = BUF_INIT;
+	const char **list;
+
+	if (event == UINT32_MAX || !unknown)
+		return;
+	buf_fmt(&b, "%s bytes are known to be live, as of the last collection; %" PRIu64 " bytes were allocated since, of which nothing is known yet (%s--live-gc collects in the end)",
+		live ? live : "0", unknown,
+		names_find_event(x, "live-unknown") == UINT32_MAX ? "record " : "metric live-unknown; record ");
+	list = arena_alloc(&x->text, (origin->nr_notes + 1) * sizeof(*list));
+	memcpy(list, origin->notes, origin->nr_notes * sizeof(*list));
+	list[origin->nr_notes++] = arena_strndup(&x->text, b.data, b.len);
+	origin->notes = list;
+	buf_release(&b);
+}
+
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns)
 {
 	uint64_t start = names_label_u64(x, "start.mono_ns"), end = names_label_u64(x, "end.mono_ns");
@@ -104,6 +127,7 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.modes_unknown = names_label(x, "import.modes"),
 	};
 	origin->notes = list_labels(x, "import.note", &origin->nr_notes);
+	note_unknown(origin, x);
 	if (end > begin)
 		list_shares(origin, x, &x->text, begin, end);
 }

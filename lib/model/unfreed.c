@@ -25,7 +25,7 @@ struct take {
 	const struct selection *s;
 	struct filter *kept;
 	struct blame blame;
-	uint32_t allocated, left;	/* events */
+	uint32_t allocated, left, unknown;	/* events */
 	uint64_t end_ns;		/* of the recording */
 };
 
@@ -94,6 +94,16 @@ static void add_allocated(struct unfreed *u, const struct rec_sample *s, uint32_
 	u->allocated += (double)s->weight;
 }
 
+static void add_unknown(struct unfreed *u, const struct rec_sample *s, uint32_t row)
+{
+	struct unfreed_row *r = &u->rows[row];
+
+	r->nr_unknown++;
+	r->unknown += (double)s->weight;
+	r->unknown_variance += growth_variance((double)s->weight, (double)u->interval);
+	u->unknown += (double)s->weight;
+}
+
 static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
@@ -103,7 +113,7 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 
 	for (i = 0; i < nr; i++) {
 		t->end_ns = MAX(t->end_ns, s[i].time_ns);
-		if ((s[i].event != t->allocated && s[i].event != t->left) ||
+		if ((s[i].event != t->allocated && s[i].event != t->left && s[i].event != t->unknown) ||
 		    !blame_selected(&u->names, t->s, s[i].thread, &proc, &pid))
 			continue;
 		if (!filter_wants_sample(t->kept, &s[i], ep)) {
@@ -113,6 +123,8 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 		row = row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
 		if (s[i].event == t->left)
 			add_block(u, &s[i], row);
+		else if (s[i].event == t->unknown)
+			add_unknown(u, &s[i], row);
 		else
 			add_allocated(u, &s[i], row);
 	}
@@ -148,7 +160,6 @@ static void set_ages(struct unfreed *u, const struct unfreed_block *b, size_t nr
 	r->oldest_ns = age(end_ns, &b[0]);
 	r->median_ns = age(end_ns, &b[nr / 2]);
 	r->newest_ns = age(end_ns, &b[nr - 1]);
-	r->range = growth_range(r->bytes, r->variance);
 }
 
 static void set_all_ages(struct unfreed *u, uint64_t end_ns)
@@ -177,6 +188,7 @@ struct halves {
 	uint64_t middle_ns, end_ns;
 	struct some came;		/* in the second half, and is left */
 	struct some first, stayed;	/* of the first half: all, and what is left of it */
+	double unknown;			/* of the second half, at most */
 };
 
 static void add_some(struct some *to, const struct unfreed_block *b, double interval)
@@ -205,7 +217,7 @@ static struct growth_range bounds(const struct halves *h, double interval, bool 
 	low = growth_range(h->came.bytes, h->came.variance).low - at_most(&gone, interval);
 	if (!is_whole || h->stayed.n > h->first.n || low < 0)
 		low = NAN;
-	return (struct growth_range){ low / s, at_most(&h->came, interval) / s };
+	return (struct growth_range){ low / s, (at_most(&h->came, interval) + h->unknown) / s };
 }
 
 /* is_whole: nothing was allocated before the trace that its process could free in it. */
@@ -221,6 +233,8 @@ static void set_growth(struct unfreed *u, uint64_t end_ns, bool is_whole)
 		of[i].end_ns = end->over ? end->last_ns : end_ns;
 		of[i].middle_ns = MIN(end->first_ns, of[i].end_ns);
 		of[i].middle_ns += (of[i].end_ns - of[i].middle_ns) / 2;
+		of[i].unknown = u->rows[i].nr_unknown ?
+			growth_range(u->rows[i].unknown, u->rows[i].unknown_variance).high : 0;
 	}
 	for (i = 0; i < u->nr_all; i++) {
 		struct halves *h = &of[u->all[i].row];
@@ -246,21 +260,34 @@ static int by_bytes(const void *p, const void *q, void *ctx)
 	const struct consumers *names = ctx;
 	int c;
 
-	if (!a->n != !b->n)
-		return a->n ? -1 : 1;
+	if (!(a->n + a->nr_unknown) != !(b->n + b->nr_unknown))
+		return a->n + a->nr_unknown ? -1 : 1;
 	if (a->bytes != b->bytes)
 		return a->bytes > b->bytes ? -1 : 1;
 	c = strcmp(consumer_name(names, a->site), consumer_name(names, b->site));
 	return c ? c : strcmp(consumer_name(names, a->call), consumer_name(names, b->call));
 }
 
+static void set_ranges(struct unfreed *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->nr_rows; i++) {
+		struct unfreed_row *r = &u->rows[i];
+
+		r->range.low = growth_range(r->bytes, r->variance).low;
+		r->range.high = growth_range(r->bytes + r->unknown, r->variance + r->unknown_variance).high;
+	}
+}
+
 static void finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
 {
 	set_all_ages(u, end_ns);
+	set_ranges(u);
 	set_growth(u, end_ns, is_whole);
 	if (u->nr_rows)
 		qsort_r(u->rows, u->nr_rows, sizeof(*u->rows), by_bytes, &u->strings.consumers);
-	while (u->nr_rows && !u->rows[u->nr_rows - 1].n)
+	while (u->nr_rows && !u->rows[u->nr_rows - 1].n && !u->rows[u->nr_rows - 1].nr_unknown)
 		u->nr_rows--;
 }
 
@@ -284,6 +311,7 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 	take.blame = (struct blame){ .names = &u->names, .what = BLAME_FUNCTION, .library = library };
 	take.allocated = names_find_event(&u->names, "native-memory");
 	take.left = names_find_event(&u->names, "native-live");
+	take.unknown = names_find_event(&u->names, "native-unknown");
 	if (take.left == UINT32_MAX) {
 		err_set(e, ENODATA, "native memory was not recorded");
 		err_hint(e, "arcprof record -e native-memory");

@@ -11,6 +11,9 @@
  * which the process was seen to allocate. What came in it and is left is the most that the row can have
  * grown by. The lower bound is that, less all that came in the first half and is gone: some of it was gone by
  * then. Where nothing is freed, both are the same.
+ *
+ * Of what the table of blocks had no room for it is not known whether it was freed: upper bounds are as if none
+ * of it was, and the share that was freed is of the others.
  */
 #ifndef MODEL_UNFREED_H
 #define MODEL_UNFREED_H
@@ -26,6 +29,9 @@ struct unfreed_row {
 	struct growth_range range;
 	double allocated;		/* bytes, of all that was allocated there */
 	uint64_t nr_allocated;		/* samples of it */
+	/* of allocated, what could not be followed, as the table was full: not in bytes, but in range.high */
+	double unknown, unknown_variance;
+	uint64_t nr_unknown;
 	uint64_t oldest_ns, median_ns, newest_ns;	/* ages; 0 where n is 0 */
 	/* bytes a second, with sampling errors; low is NAN: it may have shrunk; both are: no time to tell */
 	struct growth_range a_second;
@@ -34,9 +40,9 @@ struct unfreed_row {
 struct unfreed {
 	struct names names;
 	struct model strings;		/* theirs */
-	struct unfreed_row *rows;	/* the most bytes first; those with nothing left are not there */
+	struct unfreed_row *rows;	/* the most bytes first; only those with something left, or unknown */
 	size_t nr_rows, alloc_rows;
-	double bytes, allocated;	/* in all */
+	double bytes, allocated, unknown;	/* in all */
 	uint64_t n;
 	uint64_t interval;		/* bytes; 0: everything is a sample */
 	uint64_t nr_left_out;		/* samples, by the filter */

@@ -140,7 +140,7 @@ static void print_notes(const struct shown *s, FILE *out)
 			m->pauses || !m->n ? "" : " in the time of this trace");
 	else if (!m->whole_ns)
 		fprintf(out, " ?: no collection of old objects was noticed: garbage among them counts as left; "
-			"record for longer, or with --live-histogram\n");
+			"record for longer, or with --live-gc\n");
 	else
 		fprintf(out, " Old objects were looked at until %s after the start%s\n", b.data,
 			m->nr_maybe ? "; what grows since (?) may be garbage" : "");
@@ -156,6 +156,32 @@ static void print_notes(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
+static void put_range(const struct shown *s, struct buf *b)
+{
+	if (s->m.range.high <= s->m.range.low)
+		return;
+	buf_str(b, " (");
+	leaks_put_bytes(b, s->m.range.low);
+	buf_str(b, " to ");
+	leaks_put_bytes(b, s->m.range.high);
+	buf_putc(b, ')');
+}
+
+/* The estimate is of the moment of the last collection, not of the end. */
+static void print_unknown(const struct shown *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	if (s->m.unknown <= 0)
+		return;
+	leaks_put_bytes(&b, s->m.bytes);
+	buf_str(&b, " are known to be live, as of the last collection; ");
+	leaks_put_bytes(&b, s->m.unknown);
+	fprintf(out, "%s were allocated since, of which nothing is known yet: \"at most\" includes them; record --live-gc collects in the end\n",
+		b.data);
+	buf_release(&b);
+}
+
 static void print_text(const struct shown *s, FILE *out)
 {
 	const struct leaks *m = &s->m;
@@ -163,11 +189,13 @@ static void print_text(const struct shown *s, FILE *out)
 	struct buf b = BUF_INIT;
 
 	leaks_put_bytes(&b, m->bytes);
+	put_range(s, &b);
 	buf_fmt(&b, " of %" PRIu64 " sampled objects are left after %" PRIu32 " pauses of the collector, %" PRIu64
 		" lost; ", m->n, m->pauses, m->names.lost);
 	buf_fmt(&b, "%zu of %zu %s keep%s growing", all, m->nr_rows, s->by_class ? "classes" : "places",
 		all == 1 ? "s" : "");
 	fprintf(out, "%s\n", b.data);
+	print_unknown(s, out);
 	report_print_filter(s->o->select.filter, m->nr_left_out, "object", out);
 	event_put_refused(&m->names, out);
 	buf_reset(&b);
@@ -194,7 +222,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 		{ "class" }, { "site" }, { "pid" }, { "confidence" }, { "looked_at" }, { "growth" }, { "growth_low" },
 		{ "growth_high" }, { "growth_pause" }, { "bytes" }, { "bytes_low" }, { "bytes_high" },
 		{ "class_bytes" }, { "scaled" }, { "samples" }, { "came" }, { "went" }, { "since_ns" }, { "oldest_ns" }, { "median_ns" },
-		{ "oldest_pauses" },
+		{ "oldest_pauses" }, { "unknown_bytes" },
 	};
 	size_t i;
 
@@ -211,6 +239,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
 			cell_u64(r->since_ns), cell_u64(r->oldest_ns), cell_u64(r->median_ns),
 			r->oldest_pauses == LEAK_PAUSES_UNKNOWN ? cell_none : cell_u64(r->oldest_pauses),
+			cell_real(r->unknown),
 		});
 	}
 }
@@ -229,6 +258,9 @@ static void json_head(const struct shown *s, struct json *j)
 	json_u64(j, "interval", m->interval);
 	json_u64(j, "samples", m->n);
 	json_double(j, "bytes", m->bytes);
+	json_double(j, "bytes_low", m->range.low);
+	json_double(j, "bytes_high", m->range.high);
+	json_double(j, "unknown_bytes", m->unknown);
 	json_u64(j, "pauses", m->pauses);
 	json_u64(j, "places", m->nr_rows);
 	json_u64_known(j, "compared_ns", m->compared_ns, m->compared_ns);

@@ -68,12 +68,14 @@ static const char *name_of(const struct shown *s, uint32_t consumer)
 	return consumer ? consumer_name(&s->u.strings.consumers, consumer) : NULL;
 }
 
-/* NAN: not known, as samples of what was allocated are lost. Weights are rounded at random. */
+/* NAN: not known, as samples of what was allocated are lost, or none was followed. Weights are rounded at random. */
 static double freed_percent(const struct unfreed_row *r)
 {
-	if (!r->nr_allocated || r->n > r->nr_allocated)
+	if (r->nr_allocated <= r->nr_unknown || r->n > r->nr_allocated - r->nr_unknown)
 		return NAN;
-	return r->n == r->nr_allocated ? 0 : MAX(0., 100 - 100 * r->bytes / r->allocated);
+	if (r->n == r->nr_allocated - r->nr_unknown || r->allocated <= r->unknown)
+		return 0;
+	return MAX(0., 100 - 100 * r->bytes / (r->allocated - r->unknown));
 }
 
 static const struct sheet_column columns[] = {
@@ -88,6 +90,7 @@ static const struct sheet_column columns[] = {
 	{ .key = "bytes_per_s_low", .head = "kB/s from", .width = 9, .decimals = 1 },
 	{ .key = "bytes_per_s_high", .head = "to", .width = 9, .decimals = 1 },
 	{ .key = "pid", .head = "PID", .width = 8 },
+	{ .key = "unknown_bytes" },
 	{ .key = "call" }, { .key = "site" }, { .head = "Function, and who calls it", .width = -1 },
 };
 
@@ -100,6 +103,11 @@ static struct cell kb(const struct sheet *s, double bytes)
 static struct cell time_cell(const struct sheet *s, uint64_t ns)
 {
 	return sheet_is_text(s) ? cell_real(ns / 1e9) : cell_u64(ns);
+}
+
+static struct cell age_cell(const struct sheet *s, const struct unfreed_row *r, uint64_t ns)
+{
+	return r->n ? time_cell(s, ns) : cell_real(NAN);
 }
 
 static void add_rows(const struct shown *s, struct sheet *sheet)
@@ -118,10 +126,10 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 		quote_add(&b, site ? site : "");
 		sheet_row(sheet, NULL, (const struct cell[]){
 			kb(sheet, r->bytes), kb(sheet, r->range.low), kb(sheet, r->range.high),
-			cell_u64(r->n), cell_real(freed_percent(r)), time_cell(sheet, r->oldest_ns),
-			time_cell(sheet, r->median_ns), time_cell(sheet, r->newest_ns),
+			cell_u64(r->n), cell_real(freed_percent(r)), age_cell(sheet, r, r->oldest_ns),
+			age_cell(sheet, r, r->median_ns), age_cell(sheet, r, r->newest_ns),
 			kb(sheet, r->a_second.low), kb(sheet, r->a_second.high),
-			cell_u64(r->pid), cell_text(call), cell_text(site), cell_text(b.data),
+			cell_u64(r->pid), cell_real(r->unknown), cell_text(call), cell_text(site), cell_text(b.data),
 		});
 	}
 	buf_release(&b);
@@ -138,6 +146,12 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, %" PRIu64 " lost; %zu place%s", u->n,
 		u->n == 1 ? "" : "s", u->names.lost, u->nr_rows, u->nr_rows == 1 ? "" : "s");
 	fprintf(out, "%s\n", b.data);
+	if (u->unknown > 0) {
+		buf_reset(&b);
+		leaks_put_bytes(&b, u->unknown);
+		fprintf(out, "of %s more it is not known, as the table of live blocks was full: \"at most\" includes them\n",
+			b.data);
+	}
 	report_print_filter(s->o->select.filter, u->nr_left_out, "sample", out);
 	event_put_refused(&u->names, out);
 	if (u->interval) {
@@ -156,7 +170,7 @@ static void print_text(const struct shown *s, FILE *out)
 	struct sheet sheet;
 
 	print_head(s, out);
-	if (!s->u.n)
+	if (!s->u.nr_rows)
 		return;
 	fputc('\n', out);
 	sheet_init(&sheet, FORMAT_TEXT, out);
@@ -182,6 +196,7 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_u64(j, "samples", u->n);
 	json_double(j, "bytes", u->bytes);
 	json_double(j, "allocated_bytes", u->allocated);
+	json_double(j, "unknown_bytes", u->unknown);
 	json_u64(j, "places", u->nr_rows);
 	json_end(j);
 	json_array(j, "not_freed");

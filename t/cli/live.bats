@@ -150,3 +150,98 @@ running() {
 	"$ARCPROF" report -i trace >report 2>&1 || true
 	grep -q 'no collection has told' report || { cat err report; false; }
 }
+
+# of_method <metric> <method>: how many arrays of it are in ./trace.
+of_method() {
+	"$ARCPROF" report -q -i trace --metric "$1" --xtree --format tree | awk -F '\t' -v method="Kept.$2" '
+	/^#/ { next }
+	{ path[$1] = $4 }
+	$4 == "byte[]" && path[$1 - 1] == method { n += $2 }
+	END { print n + 0 }'
+}
+
+# With the interval 0 every object is a sample, so that nothing is left to chance.
+all_is_known() {
+	[ "$(of_method live keep)" = 2000 ]
+	[ "$(of_method live waste)" = 0 ]
+	[ "$(of_method live-unknown keep)" = 0 ]
+	"$ARCPROF" report -i trace --leaks --format json >json
+	jq -e '.source | .bytes >= 2032000 and .bytes_low <= .bytes and .bytes_high >= .bytes' json
+}
+
+ends_by_itself() {
+	local gc how
+	for gc in UseG1GC UseSerialGC UseParallelGC; do
+		for how in return exit; do
+			"$ARCPROF" record -e live=0 --live-gc -o trace java "-XX:+$gc" -Xmx64m -cp "$CLASSES" Kept "$how" \
+				>out 2>err || { cat err; return 1; }
+			[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+			all_is_known
+			[ "$how" = return ] || break
+		done
+	done
+}
+
+@test "live: with --live-gc it is known what lives when a program ends by itself" {
+	on_one_jdk newest ends_by_itself
+}
+
+# Its collector has stopped when the VM ends, and must not be waited for.
+collects_no_more() {
+	local said
+	"$ARCPROF" record -e live=0 --live-gc -o trace java -XX:+UseZGC -Xmx64m -cp "$CLASSES" Kept return >out 2>err
+	[ "$(($(of_method live keep) + $(of_method live-unknown keep)))" = 2000 ]
+	said=$("$ARCPROF" report -i trace --leaks)
+	[[ $said == *"not recorded: live of process "*": no collection in the end: "*"ZGC"* ]]
+}
+
+@test "live: a collector that does not collect while the VM ends is named" {
+	on_one_jdk newest collects_no_more
+}
+
+nothing_is_hidden() {
+	local said
+	"$ARCPROF" record -e live=0 -o trace java -XX:+UseSerialGC -Xmx64m -cp "$CLASSES" Kept return >out 2>err
+	# no collection has told of them: neither live nor dead, but there
+	[ "$(($(of_method live keep) + $(of_method live-unknown keep)))" = 2000 ]
+	[ "$(of_method live-unknown keep)" = 2000 ]
+	"$ARCPROF" report -i trace --leaks --format json >json
+	jq -e '.source | .unknown_bytes >= 2032000 and .bytes_high >= 2032000' json
+	said=$("$ARCPROF" report -i trace --leaks)
+	[[ $said == *" were allocated since, of which nothing is known yet"* ]]
+	said=$("$ARCPROF" report -i trace --metric live)
+	[[ $said == *" bytes were allocated since, of which nothing is known yet (metric live-unknown;"* ]]
+}
+
+@test "live: what no collection has told of is said, and within the bounds" {
+	on_one_jdk oldest nothing_is_hidden
+}
+
+attached() {
+	local gc i
+	mkfifo in
+	for gc in UseG1GC UseZGC; do
+		java "-XX:+$gc" -Xmx64m -cp "$CLASSES" -Dasked=1 Kept wait <in >out 2>jvm.err 3>&- &
+		JVM=$!
+		exec 7>in
+		for ((i = 0; i < 600; i++)); do grep -q ready out && break; sleep 0.1; done
+		"$ARCPROF" record -e live=4k --live-gc -o trace -p "$JVM" 2>err 3>&- & recorder=$!
+		for ((i = 0; i < 600; i++)); do grep -q 'recording process' err && break; sleep 0.1; done
+		echo >&7
+		for ((i = 0; i < 600; i++)); do grep -q kept out && break; sleep 0.1; done
+		kill -INT "$recorder"
+		wait "$recorder"
+		kill "$JVM"
+		exec 7>&-
+		cat err
+		# of 2000, each a sample with p = 0.22: 440 or so, 18 standard errors from 100
+		[ "$(of_method live keep)" -gt 100 ]
+		# what the last stack had in a register may be there
+		[ "$(of_method live waste)" -le 1 ]
+		[[ $("$ARCPROF" report -i trace --leaks) == *"not recorded: live of process $JVM: objects from before the recording"* ]]
+	done
+}
+
+@test "live: of a running JVM that is made to collect, and what was there before" {
+	on_one_jdk newest attached
+}

@@ -203,6 +203,39 @@ TEST(unfreed_blocks_have_their_ages_and_their_callers)
 	buf_release(&b);
 }
 
+/* Blocks that the table had no room for, of a call that has nothing else left, and of one that has. */
+TEST(unfreed_blocks_that_were_not_followed_are_in_the_upper_bounds)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	const struct selection all = { 0 };
+	struct rec_sample lost = { .time_ns = 3 * (uint64_t)SECOND, .thread = 1, .weight = 5000, .event = 6 };
+	struct trace_reader *t;
+	struct unfreed u;
+	struct err e;
+	struct buf b;
+
+	write_native_names(w);
+	trace_write_label(w, "event.6", "native-unknown");
+	lost.stack = stack_of(w, 21);
+	block(w, lost.stack, 1, 3000, true);
+	block(w, lost.stack, 2, 2000, false);
+	block(w, lost.stack, 3, 5000, false);
+	trace_write_sample(w, &lost);
+	lost.stack = stack_of(w, 22);
+	block(w, lost.stack, 3, 5000, false);
+	trace_write_sample(w, &lost);
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!unfreed_read(&u, t, &all, NULL, &e));
+	CHECK(u.unknown == 10000 && u.bytes == 3000 && u.nr_rows == 2);
+	CHECK(u.rows[0].bytes == 3000 && u.rows[0].unknown == 5000 && u.rows[0].nr_unknown == 1);
+	CHECK(u.rows[0].range.low < 3000 && u.rows[0].range.high > 8000);
+	CHECK(u.rows[1].n == 0 && u.rows[1].range.low == 0 && u.rows[1].range.high > 5000);
+	unfreed_release(&u);
+	trace_reader_close(t);
+	buf_release(&b);
+}
+
 static void read_back(struct leaks *m, struct trace_writer *w)
 {
 	const struct selection all = { 0 };
@@ -312,5 +345,45 @@ TEST(leaks_pair_nothing_that_contradicts_itself)
 	CHECK_U64(m.nr_unpaired, 4);
 	CHECK_U64(m.nr_rows, 0);
 	CHECK_U64(m.nr_growing, 0);
+	leaks_release(&m);
+}
+
+/* Of what came after the last collection nothing is known: it is in no estimate, and in the upper bounds. */
+TEST(leaks_of_which_no_collection_has_told_are_in_the_upper_bounds)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct rec_sample late = { .time_ns = 11 * (uint64_t)SECOND, .thread = 1, .weight = 7 * SIZE, .event = 4 };
+	uint32_t stack, i;
+	struct leaks m;
+
+	write_names(w);
+	trace_write_label(w, "event.4", "live-unknown");
+	stack = stack_of(w, 1);
+	for (i = 1; i <= 5; i++)
+		object(w, stack, LIVE, i, 0);
+	late.stack = stack;
+	trace_write_sample(w, &late);
+	late.stack = stack_of(w, 2);
+	trace_write_sample(w, &late);
+	sweeps(w, 10);
+	read_back(&m, w);
+	CHECK(m.bytes == 5 * SIZE && m.unknown == 14 * SIZE);
+	CHECK(m.range.low <= 5 * SIZE && m.range.high >= 19 * SIZE);
+	for (i = 0; i < m.nr_rows; i++)
+		CHECK(m.rows[i].range.high >= m.rows[i].bytes + m.rows[i].unknown);
+	leaks_release(&m);
+}
+
+TEST(leaks_of_older_traces_have_what_is_unknown_in_a_label)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct leaks m;
+
+	write_names(w);
+	trace_write_label(w, "event.0.interval", "1000");
+	trace_write_label(w, "live.unknown_bytes", "%u", 7000u);
+	read_back(&m, w);
+	CHECK(m.bytes == 0 && m.unknown == 7000 && m.interval == 1000);
+	CHECK(m.range.low == 0 && m.range.high >= 7000);
 	leaks_release(&m);
 }

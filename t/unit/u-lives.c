@@ -14,7 +14,7 @@
 #include "trace/roster.h"
 #include "unit.h"
 
-enum { LIVE, OBJECTS, SURVIVED, FREED };
+enum { LIVE, OBJECTS, SURVIVED, FREED, UNKNOWN };
 
 struct subject {
 	struct collect *c;
@@ -111,6 +111,7 @@ TEST(lives_add_up_by_what_became_of_them)
 	CHECK_U64(total(&s, SURVIVED), 10000);
 	CHECK_U64(total(&s, FREED), 10000);
 	CHECK_U64(s.c->sources.unknown_bytes, 100000);
+	CHECK_U64(total(&s, UNKNOWN), 100000);
 	CHECK_U64(s.res.nr_lost, 0);
 	end(&s);
 }

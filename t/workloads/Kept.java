@@ -1,0 +1,35 @@
+// Keeps 2000 arrays, of each of which a test knows; argument: how it ends (return, exit, wait).
+// With -Dasked it begins when it is told to, on its input.
+import java.util.ArrayList;
+import java.util.List;
+
+public class Kept {
+	static final int N = 2000;
+	static final List<byte[]> kept = new ArrayList<>(N);
+	static byte[] last;
+
+	static void keep() {
+		for (int i = 0; i < N; i++)
+			kept.add(new byte[1000]);
+	}
+
+	static void waste() {
+		for (int i = 0; i < N; i++)
+			last = new byte[1000];
+		last = null;
+	}
+
+	public static void main(String[] args) throws Exception {
+		if (System.getProperty("asked") != null) {
+			System.out.println("ready");
+			System.in.read();
+		}
+		waste();
+		keep();
+		System.out.println("kept " + N);
+		if (args[0].equals("exit"))
+			System.exit(0);
+		if (args[0].equals("wait"))
+			Thread.sleep(60000);
+	}
+}
