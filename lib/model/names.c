@@ -490,17 +490,6 @@ uint64_t names_lasting_events(const struct names *x)
 	return names_label(x, "import") ? 0 : lasting;
 }
 
-uint32_t names_find_event(const struct names *x, const char *name)
-{
-	const char *its;
-	uint32_t event;
-
-	for (event = 0; (its = names_event(x, event, "")); event++)
-		if (!strcmp(its, name))
-			return event;
-	return UINT32_MAX;
-}
-
 static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct names *x = ctx;

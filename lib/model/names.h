@@ -239,8 +239,6 @@ const char *names_event_of(const struct names *x, uint32_t event);
  * is charged with them. Of imported profiles none is.
  */
 uint64_t names_lasting_events(const struct names *x);
-/* The number of the event with that name; UINT32_MAX: there is none. */
-uint32_t names_find_event(const struct names *x, const char *name);
 /* How long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
 /* Whether it was recorded at that time. */
