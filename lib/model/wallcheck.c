@@ -25,6 +25,9 @@ struct walls {
 	uint64_t ended_ns, charged_ns;	/* of waits that threads ended; of samples of those */
 	bool partial;			/* what was before was dropped */
 	bool wakes;			/* it says who ended waits */
+	bool imported;			/* what is called wall in it is another program's */
+	/* it was cut off, or parts are lost: of a thread either samples or its account may be missing */
+	bool cut;
 };
 
 static bool is(const char *s, size_t len, const char *text)
@@ -40,6 +43,8 @@ static int take_label(void *ctx, const char *key, size_t key_len, const char *va
 
 	if (is(key, key_len, "reset.mono_ns"))
 		w->partial = true;
+	if (is(key, key_len, "import"))
+		w->imported = true;
 	snprintf(text, sizeof(text), "%.*s", (int)MIN(key_len, sizeof(text) - 1), key);
 	if (sscanf(text, "event.%u%c", &event, &rest) != 1)
 		return 0;
@@ -157,10 +162,12 @@ static void compare(const struct walls *w, const struct process *p, struct wall_
 	uint64_t sum = p->counted[ON_CPU] + p->counted[RUNNABLE] + p->counted[BLOCKED];
 	int i;
 
-	out->nr_checked += 1 + NR_STATES + w->wakes;
+	out->nr_checked += w->cut ? 1 : 1 + NR_STATES + w->wakes;
 	if (sum != p->life_ns && !out->nr_bad++)
 		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": states of %" PRIu64
 			 " ns in lives of %" PRIu64 " ns", p->number, sum, p->life_ns);
+	if (w->cut)
+		return;
 	if (w->wakes && p->woken_ns != p->counted[BLOCKED] && !out->nr_bad++)
 		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": waits with wakers of %" PRIu64
 			 " ns, blocked %" PRIu64 " ns", p->number, p->woken_ns, p->counted[BLOCKED]);
@@ -174,7 +181,7 @@ static void compare(const struct walls *w, const struct process *p, struct wall_
 /* Not each process: a waker may be in another. */
 static void compare_wakers(const struct walls *w, struct wall_check *out)
 {
-	if (w->wakers == UINT32_MAX)
+	if (w->wakers == UINT32_MAX || w->cut)
 		return;
 	out->nr_checked++;
 	if (w->ended_ns != w->charged_ns && !out->nr_bad++)
@@ -206,11 +213,14 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 		.event = UINT32_MAX, .wakers = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX,
 	};
 	int r = trace_read(t, &names, &w, e);
+	const struct trace_damage *damage;
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
-	if (!r && w.event != UINT32_MAX && !w.partial)
+	if (!r && w.event != UINT32_MAX && !w.partial && !w.imported)
 		r = trace_read(t, &records, &w, e);
+	damage = trace_reader_damage(t);
+	w.cut = damage->truncated || damage->nr_places || damage->nr_bytes || damage->nr_bad_records;
 	for (i = 0; i < w.nr && !r; i++)
 		compare(&w, &w.list[i], out);
 	if (!r && w.nr)

@@ -11,7 +11,10 @@ struct wall_check {
 	char first[160];		/* of the bad ones */
 };
 
-/* A trace without the source passes. */
+/*
+ * A trace without the source passes. In one that was cut off only the accounts themselves are checked, as a
+ * thread may have samples there and no account yet.
+ */
 int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e);
 
 #endif

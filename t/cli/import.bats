@@ -493,3 +493,14 @@ EOS
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "arcprof report: c.out: line 5 cannot be read" ]
 }
+
+@test "import: a type that is called as an event of ours adds up all the same" {
+	local types
+	for types in wall 'wakers wall' 'samples lock' 'alloc live cpu'; do
+		# shellcheck disable=SC2086
+		python3 "$TOP/t/data/import/make-pprof.py" p.pb.gz $types
+		run_arcprof report --import p.pb.gz --check
+		[ "$status" -eq 0 ]
+		[[ $output != *BAD* ]]
+	done
+}
