@@ -127,7 +127,7 @@ static int show_threads(const char *list, struct err *e)
 }
 
 /* The last part of a recording is written meanwhile. */
-static int wait_for_dump(int pid, uint64_t number, struct err *e)
+static int wait_for_dump(int pid, uint64_t number, uint64_t *others_ns, struct err *e)
 {
 	enum { PAUSE_NS = 50000000 };
 	struct buf reply = BUF_INIT, name = BUF_INIT;
@@ -136,7 +136,7 @@ static int wait_for_dump(int pid, uint64_t number, struct err *e)
 	int r, at;
 
 	snprintf(command, sizeof(command), "dumped %" PRIu64, number);
-	while (!(r = control_ask(pid, command, &reply, e)) && reply.len &&
+	while (!(r = control_ask(pid, command, others_ns, &reply, e)) && reply.len &&
 	       !strcmp(reply.data, "writing\n")) {
 		buf_reset(&reply);
 		clock_sleep_ns(PAUSE_NS);
@@ -160,29 +160,46 @@ static bool is_dump(const char *command)
 	return !strcmp(command, "dump") || !strncmp(command, "dump ", 5);
 }
 
-static int ask(int pid, const char *command, struct err *e)
+static int ask(int pid, const char *command, uint64_t *others_ns, struct err *e)
 {
 	bool threads = !strcmp(command, "threads");
 	struct buf reply = BUF_INIT;
-	int r = control_ask(pid, threads ? "jvms" : command, &reply, e);
+	int r = control_ask(pid, threads ? "jvms" : command, others_ns, &reply, e);
 
 	if (!r && threads)
 		r = reply.len ? show_threads(reply.data, e) :
 		    err_set(e, ENOENT, "no JVM is being recorded by process %d", pid);
 	else if (!r && is_dump(command))
-		r = wait_for_dump(pid, reply.len ? strtoull(reply.data, NULL, 10) : 0, e);
+		r = wait_for_dump(pid, reply.len ? strtoull(reply.data, NULL, 10) : 0, others_ns, e);
 	else if (!r && reply.len)
 		print_lines(&reply);
 	buf_release(&reply);
 	return r;
 }
 
+static size_t list_recorders(int **pids)
+{
+	size_t nr_skipped, nr = control_list(pids, &nr_skipped);
+
+	if (nr_skipped)
+		log_warn("skipped %zu control socket%s that other processes have taken or that did not answer: no recorder's",
+			 nr_skipped, nr_skipped == 1 ? "" : "s");
+	return nr;
+}
+
+/* For all that other users' processes answer; a command may have to wait for a JVM. */
+static uint64_t patience_ns(const char *command)
+{
+	return strcmp(command, "status") ? 10000000000 : 1000000000;
+}
+
 /* Without a number: the one there is; or for status all there are. */
 static int ask_those_there_are(const char *command, struct err *e)
 {
 	struct buf list = BUF_INIT;
+	uint64_t others_ns = patience_ns(command);
 	int *pids, r = 0;
-	size_t nr = control_list(&pids), i;
+	size_t nr = list_recorders(&pids), nr_failed = 0, i;
 
 	for (i = 0; i < nr; i++)
 		buf_fmt(&list, "%s%d", i ? ", " : "", pids[i]);
@@ -194,8 +211,15 @@ static int ask_those_there_are(const char *command, struct err *e)
 	for (i = 0; i < nr && !r; i++) {
 		if (i)
 			putchar('\n');
-		r = ask(pids[i], command, e);
+		r = ask(pids[i], command, &others_ns, e);
+		if (r && nr > 1) {	/* it is not to hide the others */
+			log_err(e);
+			nr_failed++;
+			r = 0;
+		}
 	}
+	if (nr_failed)
+		r = err_set(e, EIO, "%zu of %zu recordings did not answer", nr_failed, nr);
 	buf_release(&list);
 	free(pids);
 	return r;
@@ -204,15 +228,16 @@ static int ask_those_there_are(const char *command, struct err *e)
 /* One that fails keeps none of the others from it. */
 static int ask_all(const char *command, struct err *e)
 {
+	uint64_t others_ns = patience_ns(command);
 	int *pids, r = 0;
-	size_t nr = control_list(&pids), nr_failed = 0, i;
+	size_t nr = list_recorders(&pids), nr_failed = 0, i;
 
 	for (i = 0; i < nr; i++) {
 		struct err own = { 0 };
 
 		if (i && !strcmp(command, "status"))
 			putchar('\n');
-		if (!ask(pids[i], command, &own))
+		if (!ask(pids[i], command, &others_ns, &own))
 			continue;
 		err_wrap(&own, "recording %d", pids[i]);
 		log_err(&own);
@@ -229,10 +254,11 @@ static int ask_all(const char *command, struct err *e)
 static int say(void *ctx, const char *command, struct err *e)
 {
 	const struct ctl_opts *o = ctx;
+	uint64_t others_ns = patience_ns(command);
 
 	if (o->all)
 		return ask_all(command, e);
-	return o->pid ? ask(o->pid, command, e) : ask_those_there_are(command, e);
+	return o->pid ? ask(o->pid, command, &others_ns, e) : ask_those_there_are(command, e);
 }
 
 static int check_opts(const struct ctl_opts *o, int nr_operands, struct err *e)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "cmd.h"
+#include "collect/control.h"
 #include "collect/rates.h"
 #include "collect/jvmevents.h"
 #include "jvm/inject.h"
@@ -536,6 +537,7 @@ void sampling_bound_rates(struct sampling *s)
 
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 {
+	struct err taken;
 	int r;
 
 	if (!s->c.argv) {
@@ -544,6 +546,8 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 	}
 	s->c.deadlock = on_deadlock;
 	sampling_bound_rates(s);
+	if (control_check(&taken))
+		log_warn("%s", taken.msg);
 	r = collect_run(&s->c, res, e);
 	if (s->progress.what)
 		progress_end(&s->progress);

@@ -3,7 +3,8 @@
  * control.h - commands for a running recording: "arcprof ctl" asks, the recorder answers.
  *
  * A recorder listens on an abstract Unix socket, named after its process: nothing is left in any
- * folder, however it ends. A command is one line; the answer begins with a line "ok", or "error" and a
+ * folder, however it ends. Anybody can bind such a name first. Then the recorder has one with a random end,
+ * and whoever asks finds out by the listener's credentials which of them is a recorder. A command is one line; the answer begins with a line "ok", or "error" and a
  * text, and ends with the connection. Each end checks the user of the other: only root and the
  * recorder's own user are accepted.
  */
@@ -22,13 +23,22 @@ typedef int (*control_fn)(void *ctx, const char *command, struct buf *reply, str
 
 /* A descriptor that is readable when a client connects; -1: none could be opened. */
 int control_open(void);
+/* -EADDRINUSE: another process listens at the name that control_open() is to take, or had to do without; and who. */
+int control_check(struct err *e);
 /* Answers waiting clients; a client that sends nothing is soon dropped. */
 void control_serve(int fd, control_fn fn, void *ctx);
 
 /* --- the client's end --- */
-/* Recorders that would accept us, in *pids, which the caller frees. */
-size_t control_list(int **pids);
-/* The answer of the recorder pid, without its first line, in *reply. */
-int control_ask(int pid, const char *command, struct buf *reply, struct err *e);
+/*
+ * Recorders that would accept us, in *pids, which the caller frees, within a second; *nr_skipped: names that
+ * others have taken, or of which that second was not enough.
+ */
+size_t control_list(int **pids, size_t *nr_skipped);
+/*
+ * The answer of the recorder pid, without its first line, in *reply. *others_ns: how long processes may
+ * take that are another user's, or of which the name has another number, less what they took before; our own
+ * and root's have a minute.
+ */
+int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e);
 
 #endif

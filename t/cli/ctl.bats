@@ -172,3 +172,51 @@ c_calls() {	# <function> <option of report>...
 	run_arcprof ctl snapshot stop
 	[ "$status" -eq 2 ]
 }
+
+# squat <pid>...: takes the names of control sockets, and never answers; says when it has them.
+squat() {
+	python3 -c 'import socket, sys, time
+held = []
+for pid in sys.argv[1:]:
+	held.append(socket.socket(socket.AF_UNIX))
+	held[-1].bind("\0arcprof-ctl-" + pid)
+	held[-1].listen(8)
+open("squatted", "w").close()
+time.sleep(60)' "$@" 3>&- &
+	SQUATTER=$!
+	until [ -e squatted ] || ! kill -0 "$SQUATTER"; do sleep 0.1; done
+}
+
+@test "ctl: sockets with the names of recorders that are none's do not hold it up" {
+	skip_unless_command python3
+	mapfile -t pids < <(seq $((1 << 30)) $(((1 << 30) + 30)))
+	squat "${pids[@]}"
+	# a minute for each is what they took before
+	status=0
+	timeout 30 "$ARCPROF" ctl status >out 2>err || status=$?
+	kill "$SQUATTER"
+	[ "$status" -ne 124 ]
+}
+
+@test "ctl: a recorder whose name was taken says by whom, and is found nevertheless" {
+	skip_unless_command python3
+	mkfifo go
+	bash -c 'echo $$ >pid; read -r _ <go; exec "$0" record -e cpu-clock -o trace -- sleep 60' "$ARCPROF" >out 2>err 3>&- &
+	until [ -s pid ]; do sleep 0.1; done
+	pid=$(cat pid)
+	squat "$pid"
+	echo >go
+	for ((i = 0; i < 300; i++)); do
+		grep -q "warning: process $SQUATTER of user $(id -u) has taken the name of this recording's control socket" err && break
+		kill -0 "$pid" 2>kill || skip "events cannot be opened"
+		sleep 0.1
+	done
+	[ "$i" -lt 300 ]
+	[ "$("$ARCPROF" ctl -p "$pid" status | sed -n 's/^recorder: //p')" = "$pid" ]
+	"$ARCPROF" ctl status >list 2>err2 || true
+	grep -qx "recorder: $pid" list
+	"$ARCPROF" ctl -p "$pid" stop
+	while kill -0 "$pid" 2>kill; do sleep 0.1; done
+	kill "$SQUATTER"
+	arcprof report -i trace >report
+}
