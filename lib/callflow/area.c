@@ -493,6 +493,14 @@ static uint64_t cpu_of(uint32_t tid)
 	return callflow_clock_ns((int)(~tid << 3 | 6));
 }
 
+/* What was asked of it is the CPU time of who is charged by it: nobody else has taken it meanwhile. */
+static bool is_still(const struct callflow_kthread *k, uint32_t tid, const struct callflow_thread *cur,
+		     const struct callflow_thread *own)
+{
+	return load_acquire(&k->used) && load_acquire(&k->cur) == cur && load_relaxed(&k->own) == own &&
+	       load_relaxed(&k->tid) == tid;
+}
+
 void callflow_look(void)
 {
 	uint32_t i;
@@ -502,11 +510,14 @@ void callflow_look(void)
 	for (i = 0; i < MAX_KTHREADS && i < load_relaxed(&cf.next_kthread); i++) {
 		const struct callflow_kthread *k = kthread_at(i);
 		struct callflow_thread *cur = load_acquire(&k->cur), *own = load_relaxed(&k->own);
-		uint64_t ns = load_acquire(&k->used) && (cur || own) ? cpu_of(k->tid) : 0;
+		uint32_t tid = load_relaxed(&k->tid);
+		uint64_t ns = load_acquire(&k->used) && (cur || own) ? cpu_of(tid) : 0;
 
-		if (ns && cur)
+		if (!ns || !is_still(k, tid, cur, own))
+			continue;
+		if (cur)
 			cur->seen_cpu_ns = ns;
-		if (ns && own)
+		if (own)
 			own->seen_cpu_ns = ns;
 	}
 }

@@ -62,10 +62,21 @@ static uint64_t to_cycles(uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * load_relaxed(&cf.ratio) >> 32);
 }
 
+uint64_t callflow_cpu_set(struct callflow_kthread *k, uint64_t ns, uint64_t before, uint64_t after, bool ran)
+{
+	if (ns > k->cpu_ns) {
+		k->cpu_tsc += to_cycles(ns - k->cpu_ns);
+		k->cpu_ns = ns;
+	}
+	k->off_tsc = k->cpu_tsc - (ran ? (before + after) / 2 : after);
+	return after + k->off_tsc;
+}
+
 uint64_t callflow_cpu_resync(struct callflow_kthread *k)
 {
 	uint64_t before, after, ns;
 	uint32_t seq;
+	bool ran;
 	int i = 0;
 
 	do {
@@ -73,15 +84,11 @@ uint64_t callflow_cpu_resync(struct callflow_kthread *k)
 		before = cpu_tsc();
 		ns = callflow_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		after = cpu_tsc();
-	} while (*k->seq != seq && ++i < RESYNC_TRIES);
+		ran = k->seq != &no_seq && *k->seq == seq;
+	} while (!ran && k->seq != &no_seq && ++i < RESYNC_TRIES);
 	refine_ratio(after);
-	if (ns > k->cpu_ns) {
-		k->cpu_tsc += to_cycles(ns - k->cpu_ns);
-		k->cpu_ns = ns;
-	}
-	k->off_tsc = k->cpu_tsc - (before + after) / 2;
 	k->seen = k->seq == &no_seq ? 1 : seq;
-	return after + k->off_tsc;
+	return callflow_cpu_set(k, ns, before, after, ran);
 }
 
 /* A perf event of the calling thread, its first page mapped; NULL: not to be had. */

@@ -76,6 +76,11 @@ uint64_t callflow_ratio(uint64_t cycles, uint64_t ns);	/* cycles a ns, times 2^3
 
 /* clock.c: the kernel moved the thread: CPU time by a system call. */
 uint64_t callflow_cpu_resync(struct callflow_kthread *k);
+/*
+ * The kernel's CPU time of the thread, read between two time stamps. ran: it had the CPU from one to the
+ * other, so half of that has passed since. Otherwise it may have waited for most of it, and nothing counts.
+ */
+uint64_t callflow_cpu_set(struct callflow_kthread *k, uint64_t ns, uint64_t before, uint64_t after, bool ran);
 void callflow_clock_start(struct callflow_kthread *k);
 void callflow_clock_end(struct callflow_kthread *k);
 uint64_t callflow_counter_read(const volatile void *page);

@@ -11,6 +11,7 @@
 #include "callflow/callflow.h"
 #include "callflow/filter.h"
 #include "callflow/layout.h"
+#include "callflow/process.h"
 #include "collect/callrules.h"
 #include "flow/check.h"
 #include "flow/events.h"
@@ -973,6 +974,18 @@ static void check_cpu_time(uint32_t flags)
 	/* Cycles a ns of this machine are between 0.01 (arm64's timer) and 10. */
 	CHECK(base > kernel / 100 && base < kernel * 10);
 	flow_release(&f);
+}
+
+TEST(callflow_cpu_time_does_not_grow_while_another_thread_has_the_cpu)
+{
+	struct callflow_kthread k = { .cpu_ns = 300000, .cpu_tsc = 600000 };
+
+	/* it ran while the kernel was asked: half of that came after the answer */
+	CHECK_U64(callflow_cpu_set(&k, 300000, 5000000, 5001000, true), 600500);
+	CHECK_U64(k.off_tsc + 5001000, 600500);
+	/* it was put off its CPU meanwhile, for a tenth of a second */
+	CHECK_U64(callflow_cpu_set(&k, 300000, 6000000, 206000000, false), 600000);
+	CHECK_U64(k.off_tsc + 206000000, 600000);
 }
 
 TEST(callflow_cpu_time_is_the_kernels)
