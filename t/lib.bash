@@ -78,6 +78,15 @@ on_terminal() {
 	script -qec "stty cols 80 rows 24; $(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r'
 }
 
+# until_it_waits <process>: for signals, that is; one that comes before is lost, or ends the program.
+until_it_waits() {
+	local i
+	for i in {1..400}; do
+		[[ $(cat "/proc/$1/wchan") != *sigtimedwait* ]] || return 0
+		sleep 0.05
+	done
+}
+
 skip_unless_command() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }

@@ -87,7 +87,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 @test "cpi: interrupted, it prints what it has and succeeds" {
 	setsid env --default-signal=INT "$ARCPROF" cpi >out 2>err &
 	pid=$!
-	sleep 0.5
+	until_it_waits "$pid"
 	kill -INT "$pid"
 	wait "$pid"
 	[ "$(grep -c '^all' out)" -eq 1 ]

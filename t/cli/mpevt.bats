@@ -105,7 +105,8 @@ total() {
 	start_counting cpu-clock
 	setsid env --default-signal=INT "$ARCPROF" mpevt query -t 0.1 --format json >out 2>err &
 	pid=$!
-	sleep 0.6
+	until_it_waits "$pid"
+	sleep 0.2
 	kill -INT "$pid"
 	wait "$pid"
 	[ "$(jq '.samples | length' out)" -ge 1 ]
