@@ -59,6 +59,7 @@ TEST(javacode_what_was_hit_is_kept_once)
 	struct javacode_to to = open_trace(1000);
 	struct javacode j = { .codes = NULL };
 
+	unit_skip_if_emulated();
 	add(&j, code, sizeof(code), &to);
 	javacode_hit(&j, ID, &to);
 	javacode_hit(&j, ID, &to);
@@ -73,6 +74,7 @@ TEST(javacode_places_of_one_code_are_read_once)
 	struct javacode_to to = open_trace(1000);
 	struct javacode j = { .codes = NULL };
 
+	unit_skip_if_emulated();
 	add(&j, code, sizeof(code), &to);
 	javacode_hit(&j, ID, &to);
 	javacode_add(&j, &place, &to);
@@ -85,6 +87,7 @@ TEST(javacode_a_hit_may_come_before_its_code)
 	struct javacode_to to = open_trace(1000);
 	struct javacode j = { .codes = NULL };
 
+	unit_skip_if_emulated();
 	javacode_hit(&j, ID, &to);
 	CHECK_U64(nr_left, 1000);
 	add(&j, code, sizeof(code), &to);
@@ -121,6 +124,7 @@ TEST(javacode_has_bounds)
 	struct javacode_to to = open_trace(JAVACODE_TRACE_MAX);
 	struct javacode j = { .codes = NULL };
 
+	unit_skip_if_emulated();
 	add(&j, large, sizeof(large), &to);
 	javacode_hit(&j, ID, &to);
 	nr_left = sizeof(code) - 1;

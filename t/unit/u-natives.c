@@ -44,6 +44,7 @@ TEST(natives_shows_where_a_thread_waits_and_leaves_it_there)
 	void *ended;
 	size_t i;
 
+	unit_skip_if_emulated();
 	CHECK(!pipe(r.fds));
 	CHECK(!pthread_create(&thread, NULL, wait_here, &r));
 	while (!__atomic_load_n(&r.tid, __ATOMIC_ACQUIRE))

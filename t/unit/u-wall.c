@@ -863,6 +863,7 @@ TEST(wall_by_switches_asks_the_kernel)
 	struct err e;
 	int i, r = -EAGAIN;
 
+	unit_skip_if_emulated();
 	CHECK(!wall_open_switches(&w, &o, &e));
 	CHECK(!pthread_create(&thread, NULL, sleep_for_ever, (void *)&tid));
 	for (i = 0; i < 1000 && (r || s.syscall != SYS_rt_sigsuspend); i++) {

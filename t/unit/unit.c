@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +50,15 @@ void unit_skip(const char *why)
 	printf("# skip: %s\n", why);
 	fflush(stdout);
 	_exit(SKIP_STATUS);
+}
+
+void unit_skip_if_emulated(void)
+{
+	char from = 1, to = 0;
+	struct iovec local = { &to, 1 }, remote = { &from, 1 };
+
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 && errno == ENOSYS)
+		unit_skip("an emulator runs this, and the kernel knows only the emulator");
 }
 
 const char *unit_source(const char *path)

@@ -30,6 +30,8 @@ void unit_check(bool ok, const char *file, int line, const char *expr);
 void unit_check_u64(uint64_t got, uint64_t want, const char *file, int line, const char *expr);
 void unit_check_str(const char *got, const char *want, const char *file, int line, const char *expr);
 void unit_skip(const char *why) __attribute__((noreturn));
+/* Skips what the kernel is asked of this process, where that is an emulator which runs it (qemu-user). */
+void unit_skip_if_emulated(void);
 
 #define CHECK(expr) unit_check(!!(expr), __FILE__, __LINE__, #expr)
 #define CHECK_U64(got, want) unit_check_u64((got), (want), __FILE__, __LINE__, #got)
