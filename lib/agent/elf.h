@@ -36,7 +36,10 @@ struct elf_hook {
 	struct elf_slot slots[ELF_HOOK_SLOTS];
 	uint32_t nr;
 };
-/* Also again after elf_unhook(). False: the object at base does not import the function, or cannot be changed. */
+/*
+ * Also again after elf_unhook(). False: the object at base does not import the function, or cannot be
+ * changed.
+ */
 bool elf_hook(uintptr_t base, const char *name, struct elf_hook *h);
 void elf_unhook(struct elf_hook *h);
 /*

@@ -457,7 +457,8 @@ static void serve_roster(JNIEnv *env)
 
 static void rest(uint64_t ns)
 {
-	for (; ns > 10000000 && !is_over() && !roster_is_asked_for() && !is_asked_to_collect(); ns -= 10000000)
+	for (; ns > 10000000 && !is_over() && !roster_is_asked_for() && !is_asked_to_collect();
+	     ns -= 10000000)
 		sys_sleep_ns(10000000);
 }
 

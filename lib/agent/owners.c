@@ -6,8 +6,8 @@
  * monitor, by an address on the owner's stack; since JDK 24 by the thread's id, or by 1 as long as the
  * owner has not noticed that there is a monitor: then the object is among those that the owner's
  * JavaThread lists. JDK 22 and 23 may have that 1, too, and nothing that says which thread lists it is a
- * virtual one's: there the owner is unknown. What is asked of threads is kept when they start, and their lists are copied with
- * care: any of them may end.
+ * virtual one's: there the owner is unknown. What is asked of threads is kept when they start, and their
+ * lists are copied with care: any of them may end.
  *
  * Entries are written under a lock and read without: a key is stored last and removed first.
  */

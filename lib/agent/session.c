@@ -110,7 +110,10 @@ enum { NR_OWN = 64 };
 static jweak own_threads[NR_OWN];
 static struct sys_lock own_lock;
 
-/* Must come before the thread starts: events tell of that. Of more than there is room for, the rest have a name only. */
+/*
+ * Must come before the thread starts: events tell of that. Of more than there is room for, the rest have a
+ * name only.
+ */
 static void remember_own(JNIEnv *env, jthread t)
 {
 	size_t i = 0;

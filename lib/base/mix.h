@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mix.h - the one function that makes hashes of numbers. Addresses are multiples of 8 to 4096, of equal-sized
- * blocks they are an arithmetic progression, identifiers follow each other: a product alone, whichever bits of
- * it are taken, puts such keys into few places. t/unit/u-mix.c tries those of all our tables.
+ * blocks they are an arithmetic progression, identifiers follow each other: a product alone, whichever bits
+ * of it are taken, puts such keys into few places. t/unit/u-mix.c tries those of all our tables.
  */
 #ifndef BASE_MIX_H
 #define BASE_MIX_H

@@ -47,8 +47,8 @@ struct process {
 	uint64_t ratio;			/* cycles a ns, times 2^32 */
 	uint64_t ratio_tsc;		/* when to compute it again */
 	/*
-	 * Threads that have ended, whose tree another one may go on with, [virtual][begun when there was plenty]: index + 1 of the first,
-	 * above 32 bits a count of changes.
+	 * Threads that have ended, whose tree another one may go on with, [virtual][begun when there was
+	 * plenty]: index + 1 of the first, above 32 bits a count of changes.
 	 */
 	uint64_t ended[2][2];
 	struct callflow_kthread *kthreads;

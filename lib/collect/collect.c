@@ -525,7 +525,10 @@ void collect_end_file(struct collect *c, bool last)
 		refused_cut(&c->refused, nr_refused);
 }
 
-/* Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant to. */
+/*
+ * Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant
+ * to.
+ */
 static void on_named_end(void *ctx, const struct crash *x)
 {
 	struct collect_result *res = ctx;

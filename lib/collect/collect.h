@@ -140,7 +140,9 @@ struct collect_result {
 	uint64_t nr_deadlocks;		/* in JVMs */
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
-	/* of the processes that were named: who crashed or was killed; how many there were, and what of one */
+	/*
+	 * of the processes that were named: who crashed or was killed; how many there were, and what of one
+	 */
 	uint64_t nr_died;
 	char died[256];
 	int no_memory;			/* errno, why JVMs tell nothing; 0: they do */

@@ -4,9 +4,9 @@
  *
  * A recorder listens on an abstract Unix socket, named after its process: nothing is left in any
  * folder, however it ends. Anybody can bind such a name first. Then the recorder has one with a random end,
- * and whoever asks finds out by the listener's credentials which of them is a recorder. A command is one line; the answer begins with a line "ok", or "error" and a
- * text, and ends with the connection. Each end checks the user of the other: only root and the
- * recorder's own user are accepted.
+ * and whoever asks finds out by the listener's credentials which of them is a recorder. A command is one
+ * line; the answer begins with a line "ok", or "error" and a text, and ends with the connection. Each end
+ * checks the user of the other: only root and the recorder's own user are accepted.
  */
 #ifndef COLLECT_CONTROL_H
 #define COLLECT_CONTROL_H
@@ -23,7 +23,10 @@ typedef int (*control_fn)(void *ctx, const char *command, struct buf *reply, str
 
 /* A descriptor that is readable when a client connects; -1: none could be opened. */
 int control_open(void);
-/* -EADDRINUSE: another process listens at the name that control_open() is to take, or had to do without; and who. */
+/*
+ * -EADDRINUSE: another process listens at the name that control_open() is to take, or had to do without; and
+ * who.
+ */
 int control_check(struct err *e);
 /* Answers waiting clients; a client that sends nothing is soon dropped. */
 void control_serve(int fd, control_fn fn, void *ctx);

@@ -35,8 +35,8 @@ uint64_t lives_nr_sweeps(const struct java *j);
 /* A whole collection began at that time, and the agent has looked since. */
 void lives_collected(struct java *j, uint64_t time_ns);
 /*
- * Has each JVM whose objects are watched collect all garbage and look at them, before the recording ends. Waits
- * until they have: that takes as long as their collections.
+ * Has each JVM whose objects are watched collect all garbage and look at them, before the recording ends.
+ * Waits until they have: that takes as long as their collections.
  */
 void lives_collect(struct collect *c);
 /* A file of several is at its end: writes what lives, and goes on. */

@@ -20,8 +20,8 @@ enum { SHORTEST_NS = 1000000,	/* between two looks */
 static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
-	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES, 512 << 10,
-	  JVM_SOURCE_LIVE,
+	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES,
+	  512 << 10, JVM_SOURCE_LIVE,
 	  "sampled Java objects that are still live at the end, by class and where they were allocated" },
 	{ "wall", "ns", NULL, NULL, { NULL }, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment, and what it waits for; <time> between two looks" },

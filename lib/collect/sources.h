@@ -99,7 +99,9 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
-/* A block of that many bytes was not freed, or whether it was is not known; s has all but event and weight. */
+/*
+ * A block of that many bytes was not freed, or whether it was is not known; s has all but event and weight.
+ */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
 /* The interval that was asked for; 0: all. */

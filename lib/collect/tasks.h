@@ -32,7 +32,7 @@ struct proc {
 	bool map_written;	/* names of its perf map are in the file */
 	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent;
-	uint16_t lacks_sources;	/* bits, by the number of the source: it said that it does not have all of one */
+	uint16_t lacks_sources;	/* bits, by number: sources of which it said that it does not have all */
 	uint8_t nr_tries;	/* to have an agent in it, */
 	uint64_t try_ns;	/* and when the next is due */
 	char *cgroup;		/* path of its control group; NULL: not known */

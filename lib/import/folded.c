@@ -25,7 +25,7 @@ enum { MAX_FRAMES = 65536, BAD_OF = 10 };
 
 struct scan {
 	uint64_t nr_lines;			/* blank ones and comments included */
-	uint64_t nr_stacks, nr_sure;		/* lines that could be stacks, and that cannot well be anything else */
+	uint64_t nr_stacks, nr_sure;	/* lines that could be stacks, and that hardly are anything else */
 	uint64_t nr_bad, bad_line;		/* that are none; bad_line: the first of them, from 1 */
 	const char *bad;			/* what is wrong with it */
 	uint64_t nr_numbered, nr_pairs;		/* with a number, with another one before it */
@@ -326,7 +326,8 @@ static bool is_folded(const struct scan *sc)
 {
 	bool numbered = sc->nr_numbered, few = sc->nr_bad * BAD_OF <= sc->nr_stacks;
 
-	return sc->nr_stacks && (numbered ? few && sc->nr_sure * 2 >= sc->nr_stacks - sc->nr_bad : !sc->nr_bad);
+	return sc->nr_stacks &&
+	       (numbered ? few && sc->nr_sure * 2 >= sc->nr_stacks - sc->nr_bad : !sc->nr_bad);
 }
 
 static int check_scan(const struct scan *sc, struct err *e)
@@ -499,7 +500,8 @@ static int folded_read(struct import *im, const char *data, size_t len, struct e
 	if (f.scan.nr_bad)
 		import_note(im, "left out: %" PRIu64 " of %" PRIu64 " lines, which are no stacks; the first is line %" PRIu64 ": %s",
 			    f.scan.nr_bad, f.scan.nr_stacks, f.scan.bad_line, f.scan.bad);
-	im->unknown = IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES | (f.has_proc ? 0 : IMPORT_NO_PROCESSES) |
+	im->unknown = IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES |
+		      (f.has_proc ? 0 : IMPORT_NO_PROCESSES) |
 		      (f.has_thread ? 0 : IMPORT_NO_THREADS) | (f.counts ? 0 : IMPORT_NO_COUNTS);
 	free(f.frames);
 	buf_release(&f.name);

@@ -217,8 +217,8 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	strtab_init(&im.names);
 	r = f->read(&im, data, len, e);
 	if (!r && im.too_much_at)
-		r = err_set(e, EOVERFLOW, "what its samples weigh adds up to 2^63 or more at sample %" PRIu64 ": such sums cannot be shown",
-			    im.too_much_at);
+		r = err_set(e, EOVERFLOW, "weights add up to 2^63 or more, which cannot be shown, at sample %llu",
+			    (unsigned long long)im.too_much_at);
 	write_labels(&im, f);
 	import_release(&im);
 	closed = trace_writer_close(im.w, &late);

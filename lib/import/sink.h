@@ -40,7 +40,8 @@ struct import {
 		uint64_t weight, samples;
 	} *sums;			/* [event], of what was written */
 	size_t nr_sums, alloc_sums;
-	uint64_t nr_samples, too_much_at;	/* too_much_at: the sample that made a sum too large; 0: none */
+	uint64_t nr_samples;
+	uint64_t too_much_at;		/* the sample that made a sum too large; 0: none */
 };
 
 /* Text of the file: len bytes, not terminated. */

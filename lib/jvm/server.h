@@ -237,8 +237,8 @@ void jvm_server_drain(struct jvm_server *s, bool all);
 size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
 			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns));
 /*
- * Has a JVM of which objects are watched collect all garbage, and look at them then. False: it has not yet; true
- * also of one that has ended, or has no agent.
+ * Has a JVM of which objects are watched collect all garbage, and look at them then. False: it has not yet;
+ * true also of one that has ended, or has no agent.
  */
 void jvm_collect(struct jvm *j);
 bool jvm_has_collected(const struct jvm *j);

@@ -16,7 +16,7 @@ struct cut {
 	const struct window *window;
 	const struct filter *filter;	/* NULL: there is none */
 	uint64_t lasting;		/* events whose samples last, as bits */
-	const struct names *own;	/* samples of its own threads that last are left out; NULL: they are not */
+	const struct names *own;	/* says which threads are arcprof's, and left out; NULL: none is */
 };
 
 /* x is filled; window and filter are borrowed. */
@@ -36,7 +36,8 @@ static inline bool cut_lasts(const struct cut *c, const struct rec_sample *r)
 /* Check whether it is of a thread of arcprof's own, and a wait: no part of that is the program's. */
 static inline bool cut_is_own(const struct cut *c, const struct rec_sample *r)
 {
-	return c->own && r->event < 64 && c->lasting >> r->event & 1 && names_is_own_thread(c->own, r->thread);
+	return c->own && r->event < 64 && c->lasting >> r->event & 1 &&
+	       names_is_own_thread(c->own, r->thread);
 }
 
 /*

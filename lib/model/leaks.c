@@ -478,11 +478,13 @@ static void add_unknowns(struct leaks *m)
 
 		variance += r->variance;
 		if (r->unknown > 0 && !r->scaled)
-			r->range.high = growth_range(r->bytes + r->unknown, r->variance + r->unknown_variance).high;
+			r->range.high = growth_range(r->bytes + r->unknown,
+						     r->variance + r->unknown_variance).high;
 	}
 	m->range.low = growth_range(m->bytes, variance).low;
 	m->range.high = growth_range(m->bytes + m->unknown, variance + unknown_variance).high;
-	if (m->bytes + m->unknown <= 0)		/* that nothing was sampled does not say that there is nothing */
+	/* that nothing was sampled does not say that there is nothing */
+	if (m->bytes + m->unknown <= 0)
 		m->range.high = -log(.025) * (double)m->interval;
 }
 
@@ -567,7 +569,8 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 		return -ENODATA;
 	}
 	interval = names_event(&m->names, take.live, ".interval");
-	m->interval = interval ? strtoull(interval, NULL, 10) : 0;	/* the agent may have chosen a larger one */
+	/* the agent may have chosen a larger one */
+	m->interval = interval ? strtoull(interval, NULL, 10) : 0;
 	r = filter_new(&take.kept, &m->names, s->filter, t, e);
 	if (!r)
 		r = trace_read(t, &sink, &take, e);

@@ -12,8 +12,8 @@
  * errors, the rows of the class are scaled to it: what is estimated then is only their shares. Where it does
  * not agree, objects are older than the sampling.
  *
- * What was allocated after the last collection that tells of it may live, or not. It is in no estimate, but the
- * upper bound is as if all of it did.
+ * What was allocated after the last collection that tells of it may live, or not. It is in no estimate, but
+ * the upper bound is as if all of it did.
  */
 #ifndef MODEL_LEAKS_H
 #define MODEL_LEAKS_H

@@ -193,7 +193,8 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 		t->name = strtab_add(&x->m->consumers.names, r->name, r->name_len);
 		t->java = r->java;
 		x->nr_own -= t->own;
-		t->own = r->java && r->name_len == strlen(OWN_NAME) && !memcmp(r->name, OWN_NAME, r->name_len);
+		t->own = r->java && r->name_len == strlen(OWN_NAME) &&
+			 !memcmp(r->name, OWN_NAME, r->name_len);
 		x->nr_own += t->own;
 	}
 	return 0;

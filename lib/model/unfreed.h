@@ -12,8 +12,8 @@
  * grown by. The lower bound is that, less all that came in the first half and is gone: some of it was gone by
  * then. Where nothing is freed, both are the same.
  *
- * Of what the table of blocks had no room for it is not known whether it was freed: upper bounds are as if none
- * of it was, and the share that was freed is of the others.
+ * Of what the table of blocks had no room for it is not known whether it was freed: upper bounds are as if
+ * none of it was, and the share that was freed is of the others.
  */
 #ifndef MODEL_UNFREED_H
 #define MODEL_UNFREED_H

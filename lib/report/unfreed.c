@@ -68,7 +68,10 @@ static const char *name_of(const struct shown *s, uint32_t consumer)
 	return consumer ? consumer_name(&s->u.strings.consumers, consumer) : NULL;
 }
 
-/* NAN: not known, as samples of what was allocated are lost, or none was followed. Weights are rounded at random. */
+/*
+ * NAN: not known, as samples of what was allocated are lost, or none was followed. Weights are rounded at
+ * random.
+ */
 static double freed_percent(const struct unfreed_row *r)
 {
 	if (r->nr_allocated <= r->nr_unknown || r->n > r->nr_allocated - r->nr_unknown)
@@ -129,7 +132,8 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			cell_u64(r->n), cell_real(freed_percent(r)), age_cell(sheet, r, r->oldest_ns),
 			age_cell(sheet, r, r->median_ns), age_cell(sheet, r, r->newest_ns),
 			kb(sheet, r->a_second.low), kb(sheet, r->a_second.high),
-			cell_u64(r->pid), cell_real(r->unknown), cell_text(call), cell_text(site), cell_text(b.data),
+			cell_u64(r->pid), cell_real(r->unknown), cell_text(call), cell_text(site),
+			cell_text(b.data),
 		});
 	}
 	buf_release(&b);

@@ -4,7 +4,7 @@
  * HotSpot exports: it takes fields out of gHotSpotVMStructs. Its option names them, "JavaThread._vthread",
  * with commas between; "Type.*" are all of a type. It says on stderr how many it has taken out.
  *
- *	JAVA_TOOL_OPTIONS=-agentpath:build/t/tools/hide-fields.so=JavaThread._monitor_owner_id arcprof record ...
+ *	JAVA_TOOL_OPTIONS=-agentpath:hide-fields.so=JavaThread._monitor_owner_id arcprof record ...
  */
 #include <dlfcn.h>
 #include <jvmti.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * neighbour.c - a JVMTI agent that behaves in a JVM as other profilers do: it makes pages of libjvm's table of
- * imports writable, puts functions of its own there, writes there again and again; has handlers of SIGPROF and of
- * SIGTRAP, which pass on what is not its own; and when a file "late" appears in the working folder it takes
- * everything once more, over whoever came meanwhile. It removes the file then. When the JVM ends it prints
+ * neighbour.c - a JVMTI agent that behaves in a JVM as other profilers do: it makes pages of libjvm's table
+ * of imports writable, puts functions of its own there, writes there again and again; has handlers of SIGPROF
+ * and of SIGTRAP, which pass on what is not its own; and when a file "late" appears in the working folder it
+ * takes everything once more, over whoever came meanwhile. It removes the file then. When the JVM ends it
+ * prints
  *
  *	neighbour: waits W prof P own R/S passed R/S slot mine|changed
  *
@@ -164,8 +165,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	(void)vm;
-	fprintf(stderr, "neighbour: waits %lu prof %lu own %lu/%lu passed %lu/%lu slot %s\n", nr_waits, nr_prof,
-		raised[0], seen[0], raised[1], seen[1],
+	fprintf(stderr, "neighbour: waits %lu prof %lu own %lu/%lu passed %lu/%lu slot %s\n",
+		nr_waits, nr_prof, raised[0], seen[0], raised[1], seen[1],
 		*slot == (took_late() ? late_wait : first_wait) ? "mine" : "changed");
 	fflush(stderr);
 }

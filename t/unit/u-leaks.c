@@ -352,7 +352,9 @@ TEST(leaks_pair_nothing_that_contradicts_itself)
 TEST(leaks_of_which_no_collection_has_told_are_in_the_upper_bounds)
 {
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
-	struct rec_sample late = { .time_ns = 11 * (uint64_t)SECOND, .thread = 1, .weight = 7 * SIZE, .event = 4 };
+	struct rec_sample late = {
+		.time_ns = 11 * (uint64_t)SECOND, .thread = 1, .weight = 7 * SIZE, .event = 4,
+	};
 	uint32_t stack, i;
 	struct leaks m;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * u-mix.c - keys as our tables have them, which are anything but random, in tables of the shapes that we have:
- * as good as random keys, and none is lost.
+ * u-mix.c - keys as our tables have them, which are anything but random, in tables of the shapes that we
+ * have: as good as random keys, and none is lost.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ struct family {
 
 static const struct family families[] = {
 	{ "consecutive", 1, 1 },
-	{ "blocks of 16", 0x555555e0a2a0, 16 }, { "of 32", 0x555555e0a2a0, 32 }, { "of 64", 0x7f1200000b20, 64 },
+	{ "blocks of 16", 0x555555e0a2a0, 16 }, { "of 32", 0x555555e0a2a0, 32 },
+	{ "of 64", 0x7f1200000b20, 64 },
 	{ "of 2000, with malloc's word", 0x555555e0a2a0, 2016 }, { "of 1000", 0x555555e0a2a0, 1008 },
 	{ "JavaThreads", 0x7f32c402d2e0, 1872 }, { "pages", 0x7f1200000000, 4096 },
 	{ "stacks of 1 MB with a guard page", 0x7f1200101000, 0x101000 },
@@ -59,7 +60,9 @@ static size_t most(int bits)
 	return 16 * (size_t)bits;
 }
 
-/* Tables that give up after some slots lose nothing while they are half full, with whichever bits they take. */
+/*
+ * Tables that give up after some slots lose nothing while they are half full, with whichever bits they take.
+ */
 TEST(keys_in_a_row_are_found_within_few_slots)
 {
 	/* waiting.h and memory.h, threads, names, and what takes the uppermost bits */
@@ -71,7 +74,8 @@ TEST(keys_in_a_row_are_found_within_few_slots)
 	for (i = 0; i < ARRAY_SIZE(families); i++) {
 		for (k = 0; k < ARRAY_SIZE(tables); k++) {
 			int bits = tables[k].bits;
-			size_t n = longest_search(&families[i], (size_t)1 << (bits - 1), bits, tables[k].shift);
+			size_t n = longest_search(&families[i], (size_t)1 << (bits - 1), bits,
+						  tables[k].shift);
 
 			if (n > most(bits))
 				printf("# %s in 2^%d: %zu\n", families[i].what, bits, n);
