@@ -109,6 +109,11 @@ column_sum() {
 	"$TOP/t/fleet/compare" xprof xprof.json answer
 }
 
+@test "export: DuckDB's tables are made before they are filled" {
+	arcprof export --schema duckdb >schema
+	awk '/INSERT/ { last = NR } /^CREATE TABLE/ { table = NR } END { exit !(table && last > table) }' schema
+}
+
 @test "export: DuckDB has every number of arcprof's own merge" {
 	node -e 'require("@duckdb/node-api")' 2>/dev/null ||
 		skip "DuckDB is not installed (npm install @duckdb/node-api, and NODE_PATH)"
@@ -116,7 +121,7 @@ column_sum() {
 	arcprof export -q --table tables "${traces[@]}"
 	arcprof merge -q "${traces[@]}" -o all.data
 	arcprof report all.data --metric cpu-clock --xprof --format json >xprof.json
-	duckdb() { node "$TOP/t/fleet/duckdb.cjs" "$ARCPROF" tables "$1"; }
+	duckdb() { node "$TOP/t/fleet/duckdb.cjs" "$ARCPROF" "$TOP/Documentation/arcprof-export.adoc" tables "$1"; }
 	duckdb "SELECT name, n, base, cum, cum_recursive FROM xprof('cpu-clock')" >answer
 	"$TOP/t/fleet/compare" xprof xprof.json answer
 	{ printf '# nodes\n# n samples\n# metric cpu-clock ns\n'; duckdb "SELECT * FROM tree('cpu-clock')"; } >tree

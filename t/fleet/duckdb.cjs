@@ -1,24 +1,31 @@
-// duckdb.cjs ARCPROF DIR QUERY... - tables of "arcprof export" in DuckDB, as the schema says; prints the answers.
+// duckdb.cjs ARCPROF MANUAL DIR QUERY... - tables of "arcprof export" in DuckDB, by the command that the manual page
+// has for that, word for word; prints the answers.
 const { DuckDBInstance } = require('@duckdb/node-api');
 const { execFileSync } = require('child_process');
+const { readFileSync } = require('fs');
+const { dirname, resolve } = require('path');
 
-async function main(arcprof, dir, queries) {
-	const sql = what => execFileSync(arcprof, ['export', what, 'duckdb']).toString();
+// What comes out of "$ (arcprof export ...) | duckdb fleet.db" before the pipe.
+function statements(arcprof, manual) {
+	const line = readFileSync(manual, 'utf8').match(/^\$ (\(arcprof export --schema duckdb.*\)) \| duckdb \S+$/m);
+	const env = { ...process.env, PATH: `${dirname(arcprof)}:${process.env.PATH}` };
+
+	return execFileSync('sh', ['-c', line[1]], { env }).toString().split(/;\s*\n/);
+}
+
+async function main(arcprof, manual, dir, queries) {
 	const db = await (await DuckDBInstance.create(':memory:')).connect();
-	const schema = sql('--schema');
-	await db.run(schema);
-	for (const line of schema.split('\n'))
-		if (line.startsWith('--   '))
-			await db.run(line.slice(5).replace(/'(\w+\.tsv\.gz)'/, `'${dir}/$1'`));
-	for (const view of sql('--queries').split(';\n'))
-		if (view.trim())
-			await db.run(view);
+	const sql = (process.chdir(dir), statements(arcprof, manual));
+
+	for (const statement of sql)
+		if (statement.trim())
+			await db.run(statement);
 	for (const query of queries)
 		for (const row of (await db.runAndReadAll(query)).getRows())
 			console.log(row.map(String).join('\t'));
 }
 
-main(process.argv[2], process.argv[3], process.argv.slice(4)).catch(e => {
+main(resolve(process.argv[2]), resolve(process.argv[3]), process.argv[4], process.argv.slice(5)).catch(e => {
 	console.error(e.message);
 	process.exit(1);
 });

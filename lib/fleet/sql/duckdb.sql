@@ -1,6 +1,4 @@
--- The tables of "arcprof export --table", for DuckDB. To fill them:
---   INSERT INTO nodes SELECT * FROM read_csv('nodes.tsv.gz', delim = '\t', quote = '', escape = '', header = true, all_varchar = true, nullstr = '\N');
---   INSERT OR IGNORE INTO names SELECT * FROM read_csv('names.tsv.gz', delim = '\t', quote = '', escape = '', header = true, all_varchar = true, nullstr = '\N');
+-- The tables of "arcprof export --table", for DuckDB.
 CREATE TABLE IF NOT EXISTS nodes (
  t BIGINT, trace BIGINT, service VARCHAR, version VARCHAR, host VARCHAR, process VARCHAR, thread VARCHAR,
  labels VARCHAR, pid BIGINT, tid BIGINT, source VARCHAR, metric VARCHAR, unit VARCHAR,
@@ -12,3 +10,7 @@ CREATE TABLE IF NOT EXISTS names (
  func BIGINT, kind VARCHAR, name VARCHAR, module VARCHAR, detail VARCHAR,
  PRIMARY KEY (func, kind, name, module, detail)
 );
+
+-- To fill them:
+--   INSERT INTO nodes SELECT * FROM read_csv('nodes.tsv.gz', delim = '\t', quote = '', escape = '', header = true, all_varchar = true, nullstr = '\N');
+--   INSERT OR IGNORE INTO names SELECT * FROM read_csv('names.tsv.gz', delim = '\t', quote = '', escape = '', header = true, all_varchar = true, nullstr = '\N');
