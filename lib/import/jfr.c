@@ -36,6 +36,7 @@ struct jfr {
 	uint32_t proc;			/* of the JVM; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known yet */
 	uint64_t lost_samples, lost_bytes;
+	uint64_t nr_waiting;		/* samples of threads that did not run */
 	uint64_t unfinished_bytes;	/* at the end, of a chunk that was not finished */
 	char *lost, *command, *host;	/* as arcprof wrote them */
 	bool no_thread;			/* some event has none */
@@ -335,6 +336,7 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 	r.thread = jfr_read_thread(&j->chunk, j->im, j->proc, &v);
 	j->no_thread |= !r.thread;
 	jfr_read_stack(&j->chunk, j->im, &v, &j->stack);
+	j->nr_waiting += j->stack.waits ? 1 + r.more : 0;
 	if (j->stack.nr_frames)
 		r.stack = trace_write_stack(j->im->w, j->stack.frames, j->stack.nr_frames);
 	import_sample(j->im, &r);
@@ -403,6 +405,9 @@ static void say_what_is_known(struct jfr *j)
 		trace_write_label(im->w, "host", "%s", j->host);
 	if (j->lost_samples)
 		import_note(im, "lost by the JVM: %" PRIu64 " of jdk.CPUTimeSample", j->lost_samples);
+	if (j->nr_waiting)
+		import_note(im, "of threads that did not run: %" PRIu64 " samples, below the state of each",
+			    j->nr_waiting);
 	if (j->lost_bytes)
 		import_note(im, "lost by the JVM: events of %" PRIu64 " bytes", j->lost_bytes);
 	if (j->unfinished_bytes)

@@ -18,7 +18,7 @@
 enum jfr_slot {
 	JFR_OTHER,
 	JFR_START, JFR_DURATION, JFR_THREAD, JFR_STACK, JFR_OBJECT_CLASS, JFR_WEIGHT, JFR_TLAB_SIZE,
-	JFR_SAMPLES, JFR_MALLOC_SIZE, JFR_LOST_SAMPLES, JFR_LOST_BYTES,
+	JFR_STATE, JFR_SAMPLES, JFR_MALLOC_SIZE, JFR_LOST_SAMPLES, JFR_LOST_BYTES,
 	JFR_ID, JFR_NAME, JFR_VALUE, JFR_PID, JFR_ARGUMENTS,
 	JFR_TYPE, JFR_DESCRIPTOR, JFR_MODIFIERS, JFR_PACKAGE, JFR_MODULE, JFR_LOCATION,
 	JFR_TRUNCATED, JFR_FRAMES, JFR_METHOD, JFR_LINE,
@@ -133,9 +133,13 @@ struct import_text jfr_text(struct jfr_chunk *c, const struct jfr_values *v, enu
 struct jfr_stack {
 	struct frame *frames;
 	size_t nr_frames, alloc_frames;
+	bool waits;			/* the thread did not run */
 };
 
-/* The innermost frame is the class that the event names, if it names one. */
+/*
+ * The innermost frame is the class that the event names, if it names one; or the state of its thread, if that
+ * did not run: "[sleeping]".
+ */
 void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_values *event,
 		    struct jfr_stack *out);
 /* proc: of threads that do not say theirs. 0: the event has none. */

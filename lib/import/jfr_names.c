@@ -6,6 +6,7 @@
  * native method (0x100) with a descriptor that Java cannot have: "()L;", "(Lk;)L;" of the kernel, and of
  * arcprof (report/jfr_pools.c) one with parameters.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,13 +259,50 @@ static void add_frames(struct jfr_chunk *c, struct import *im, const struct jfr_
 		add_frame(out, (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH });
 }
 
+/*
+ * A function that stands for the state of a thread that did not run; 0: it ran, or that is not known. The
+ * state that async-profiler calls default is of samples that are taken only where threads run.
+ */
+static uint32_t find_state(struct jfr_chunk *c, struct import *im, const struct jfr_values *event)
+{
+	static const char start[] = "STATE_";
+	struct import_function f = { .kind = FUNCTION_REASON, .module = { "", 0 }, .file = { "", 0 } };
+	uint64_t before = c->text.nr_bytes;
+	struct import_text state;
+	size_t i, nr = strlen(start);
+	uint32_t *at;
+
+	if (!jfr_has(event, JFR_STATE))
+		return 0;
+	at = map_put(&c->functions, hash_pair(jfr_num(event, JFR_STATE), UINT64_MAX - 1));
+	if (*at != MAP_NONE)
+		return *at;
+	*at = 0;
+	state = jfr_text(c, event, JFR_STATE);
+	if (state.len <= nr || memcmp(state.s, start, nr) || jfr_is(&state, "STATE_RUNNABLE") ||
+	    jfr_is(&state, "STATE_DEFAULT"))
+		return 0;
+	buf_reset(&c->name);
+	buf_putc(&c->name, '[');
+	for (i = nr; i < state.len; i++)
+		buf_putc(&c->name, state.s[i] == '_' ? ' ' : tolower((unsigned char)state.s[i]));
+	buf_putc(&c->name, ']');
+	f.name = text_of(&c->name);
+	count_text(c, c->text.nr_bytes - before + f.name.len);
+	*at = import_function(im, &f);
+	return *at;
+}
+
 void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_values *event,
 		    struct jfr_stack *out)
 {
 	struct jfr_values trace;
-	uint32_t class = 0;
+	uint32_t class = 0, state = find_state(c, im, event);
 
 	out->nr_frames = 0;
+	out->waits = state;
+	if (state)
+		add_frame(out, (struct frame){ FRAME_NAMED, .function = state });
 	if (jfr_has(event, JFR_OBJECT_CLASS))
 		class = find_class(c, im, event);
 	if (class)

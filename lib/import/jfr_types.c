@@ -26,7 +26,7 @@ static const struct { const char *name; uint8_t slot; } slots[] = {
 	{ "parkedClass", JFR_OBJECT_CLASS },
 	{ "weight", JFR_WEIGHT }, { "samplingPeriod", JFR_WEIGHT }, { "timeSpan", JFR_WEIGHT },
 	{ "tlabSize", JFR_TLAB_SIZE }, { "allocationSize", JFR_WEIGHT }, { "size", JFR_MALLOC_SIZE },
-	{ "samples", JFR_SAMPLES }, { "lostSamples", JFR_LOST_SAMPLES }, { "amount", JFR_LOST_BYTES },
+	{ "state", JFR_STATE }, { "samples", JFR_SAMPLES }, { "lostSamples", JFR_LOST_SAMPLES }, { "amount", JFR_LOST_BYTES },
 	{ "id", JFR_ID }, { "name", JFR_NAME }, { "value", JFR_VALUE }, { "pid", JFR_PID },
 	{ "javaArguments", JFR_ARGUMENTS }, { "type", JFR_TYPE }, { "descriptor", JFR_DESCRIPTOR },
 	{ "modifiers", JFR_MODIFIERS }, { "package", JFR_PACKAGE }, { "module", JFR_MODULE },

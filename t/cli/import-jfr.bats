@@ -111,3 +111,17 @@ agrees() {
 	run_arcprof report "$file"
 	[[ $stderr == *"hint: this is a recording of Java Flight Recorder: '--import $file' reads it" ]]
 }
+
+@test "import jfr: samples of threads that did not run are below their state, and no others" {
+	arcprof report -q -i "$MIXED" --format jfr -o run.jfr
+	arcprof report --import run.jfr --format folded >run
+	! grep -q sleeping run
+	LC_ALL=C sed 's/STATE_RUNNABLE/STATE_SLEEPING/' run.jfr >waits.jfr
+	arcprof report --import waits.jfr >out
+	grep -qx 'of threads that did not run: 100 samples, below the state of each' out
+	arcprof report --import waits.jfr --format folded >waits
+	diff <(sort run) <(sed 's/;\[sleeping\] / /' waits | sort)
+	[ "$(grep -c ';\[sleeping\] [0-9]*$' waits)" -eq "$(wc -l <run)" ]
+	arcprof query --import waits.jfr --format csv "select distinct kind from functions where name = '[sleeping]'" >kind
+	[ "$(tail -n 1 kind)" = reason ]
+}
