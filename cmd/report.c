@@ -265,6 +265,45 @@ static void put_formats(const struct report *r, struct buf *b)
 			buf_fmt(b, "%s%s", b->len ? ", " : "", format_name(i));
 }
 
+/* The first option that the report does not follow, or NULL. */
+static const char *not_followed(const struct report_request *q, const struct report *r)
+{
+	const struct {
+		const char *option;
+		unsigned int follows;
+		bool given;
+	} asked[] = {
+		{ "sort", FOLLOWS_SORT, q->sort != SORT_DEFAULT },
+		{ "limit", FOLLOWS_LIMIT, q->limit },
+		{ "prune", FOLLOWS_SHARES, q->prune },
+		{ "absolute", FOLLOWS_SHARES, q->absolute },
+		{ "percent", FOLLOWS_SHARES, q->percent },
+		{ "fold", FOLLOWS_FOLDING, q->fold != FOLD_NONE },
+		{ "group", FOLLOWS_FOLDING, q->group != GROUP_NONE },
+		{ "merge-threads", FOLLOWS_FOLDING, q->merge_threads },
+		{ "merge-processes", FOLLOWS_FOLDING, q->merge_processes },
+		{ "by-label", FOLLOWS_FOLDING, q->by_label },
+		{ "metric", FOLLOWS_METRIC, q->metrics.nr_items },
+		{ "samples", FOLLOWS_SOURCE, q->samples },
+		{ "replay", FOLLOWS_SOURCE, q->replay },
+		{ "hide-inlined", FOLLOWS_HIDING, q->no_inline },
+		{ "hide-kernel", FOLLOWS_HIDING, q->no_kernel },
+		{ "hide-files", FOLLOWS_FILES, q->no_wait_files },
+		{ "by-kind", FOLLOWS_KINDS, q->by_kind },
+		{ "signatures", FOLLOWS_SIGNATURES, q->signatures },
+		{ "lines", FOLLOWS_LINES, q->lines },
+		{ "addresses", FOLLOWS_ADDRESSES, q->addresses },
+		{ "collapse-plt", FOLLOWS_PLT, q->fold_plt },
+		{ "own-threads", FOLLOWS_OWN, q->own_threads },
+	};
+	size_t i;
+
+	for (i = 0; r->print_trace && !q->check && i < ARRAY_SIZE(asked); i++)
+		if (asked[i].given && !(r->follows & asked[i].follows))
+			return asked[i].option;
+	return NULL;
+}
+
 /* What the report's row says of the options that all have; false when it has said what is wrong. */
 static bool fits(const struct report_request *q, const struct report *r, bool text)
 {
@@ -280,6 +319,8 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 	} else if (q->sort >= SORT_WAIT && !r->sorts_by_wait) {
 		put_reports_that_wait(&b);
 		log_error("--sort=%s is only valid with %s", sorts[q->sort], b.data);
+	} else if (not_followed(q, r)) {
+		log_error("--%s does not apply to --%s", not_followed(q, r), r->name);
 	} else {
 		ok = true;
 	}

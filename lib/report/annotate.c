@@ -537,5 +537,6 @@ const struct report report_annotate = {
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a trace with samples",
+	.follows = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_HIDING | FOLLOWS_SIGNATURES,
 	.print_trace = annotate_print,
 };

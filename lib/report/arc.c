@@ -499,5 +499,6 @@ const struct report report_arc = {
 	.check = check,
 	.legend = legend,
 	.needs = "an instruction trace",
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES | FOLLOWS_PLT,
 	.print_trace = arc_print,
 };

@@ -291,6 +291,7 @@ const struct report report_flow = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
+	.follows = FOLLOWS_OF_CALLS,
 	.print_trace = flow_print,
 };
 
@@ -302,5 +303,6 @@ const struct report report_condu = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
+	.follows = FOLLOWS_OF_CALLS,
 	.print_trace = condu_print,
 };

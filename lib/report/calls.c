@@ -356,5 +356,6 @@ const struct report report_calls = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
+	.follows = FOLLOWS_OF_CALLS,
 	.print_trace = calls_print,
 };

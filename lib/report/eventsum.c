@@ -522,7 +522,7 @@ static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY
 	} \
 	const struct report report_##id = { \
 		.name = #id, .help = shows, .formats = FORMATS_TABLE, .check = event_report_check, \
-		.needs = of, .print_trace = id##_print, .filters = RULES_ALL, \
+		.needs = of, .follows = FOLLOWS_LIMIT, .print_trace = id##_print, .filters = RULES_ALL, \
 	}
 
 #define OF_JVMS "a trace with events of JVMs"

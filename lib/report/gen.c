@@ -457,5 +457,6 @@ const struct report report_gen = {
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a call trace",
+	.follows = FOLLOWS_OF_CALLS | FOLLOWS_SOURCE | FOLLOWS_LINES | FOLLOWS_HIDING,
 	.print_trace = gen_print,
 };

@@ -365,5 +365,6 @@ const struct report report_leaks = {
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with live objects or native memory",
+	.follows = FOLLOWS_LIMIT,
 	.print_trace = leaks_print,
 };

@@ -378,5 +378,6 @@ const struct report report_locks = {
 	.check = check,
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT,
 	.print_trace = locks_print,
 };

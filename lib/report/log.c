@@ -215,6 +215,7 @@ const struct report report_log = {
 	.formats = FORMATS_TABLE,
 	.check = check,
 	.needs = "a trace with events of JVMs",
+	.follows = FOLLOWS_LIMIT,
 	.print_trace = log_print,
 	.filters = RULES_ALL,
 };

@@ -23,6 +23,25 @@ enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
 };
 
+/* Options that a report of a trace as it is may follow or not; those of a view follow all. */
+enum report_follows {
+	FOLLOWS_SORT = 1 << 0,			/* cum, base, n, name */
+	FOLLOWS_LIMIT = 1 << 1,
+	FOLLOWS_SHARES = 1 << 2,		/* prune, absolute, percent */
+	FOLLOWS_FOLDING = 1 << 3,		/* fold, group, merge-threads and -processes */
+	FOLLOWS_METRIC = 1 << 4,
+	FOLLOWS_SOURCE = 1 << 5,		/* samples, replay, calibrate */
+	FOLLOWS_HIDING = 1 << 6,		/* hide-inlined, -kernel */
+	FOLLOWS_FILES = 1 << 7,			/* hide-files */
+	FOLLOWS_KINDS = 1 << 8,			/* by-kind */
+	FOLLOWS_SIGNATURES = 1 << 9,
+	FOLLOWS_LINES = 1 << 10,
+	FOLLOWS_ADDRESSES = 1 << 11,
+	FOLLOWS_PLT = 1 << 12,			/* collapse-plt */
+	FOLLOWS_OWN = 1 << 13,			/* own-threads */
+	FOLLOWS_OF_CALLS = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES,
+};
+
 struct callflow_rules;
 struct report;
 
@@ -111,6 +130,7 @@ struct report {
 	bool has_functions;		/* of a trace, and no rules leave any out */
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;
+	unsigned int follows;		/* a set of enum report_follows; other options are refused */
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 };
 

@@ -272,5 +272,6 @@ const struct report report_sched = {
 	.formats = FORMATS_TABLE,
 	.filters = RULES_OF_THREADS,
 	.needs = "a trace with dispatches",
+	.follows = FOLLOWS_LIMIT,
 	.print_trace = sched_print,
 };

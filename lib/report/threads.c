@@ -351,5 +351,6 @@ const struct report report_threads = {
 	.sorts_by_wait = true,
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS,
 	.needs = "a trace with dispatches or wall",
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_OWN,
 	.print_trace = threads_print,
 };

@@ -511,5 +511,6 @@ const struct report report_wakers = {
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
 	.has_functions = true,
 	.needs = "a trace with waits",
+	.follows = FOLLOWS_LIMIT,
 	.print_trace = wakers_print,
 };

@@ -737,3 +737,35 @@ nothing() {
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--by is only valid with --correlate"* ]]
 }
+
+# A report of a trace as it is follows few of the options that all have: it must refuse the others.
+@test "report: an option that a report does not follow is refused" {
+	local report options option
+	cat >rows <<-'EOT'
+		threads prune=20 absolute percent fold=module merge-threads merge-processes hide-kernel by-kind lines metric=x
+		sched sort=name prune=20 absolute percent fold=module group=cgroup hide-kernel hide-inlined signatures
+		wakers sort=name prune=20 absolute percent fold=module merge-threads hide-kernel hide-files addresses samples
+		locks prune=20 percent fold=class hide-kernel lines collapse-plt replay
+		leaks sort=name percent fold=package hide-kernel metric=x
+		log sort=name percent fold=class merge-threads signatures
+		gc sort=name percent fold=class
+		jit sort=name percent fold=class
+		classes sort=name percent fold=class
+		exceptions sort=name percent fold=class
+		marks sort=name percent merge-processes hide-kernel
+		timeline sort=name limit=1 percent fold=class hide-kernel
+		gen sort=name percent fold=class by-kind
+		calls sort=name percent fold=class hide-kernel lines
+		flow sort=name percent fold=class hide-kernel lines
+		condu sort=name percent fold=class hide-kernel lines
+		arc sort=name percent fold=module hide-kernel
+	EOT
+	while read -r report options; do
+		for option in $options; do
+			run_arcprof report "--$report" "--$option" "$TOP/t/data/mixed/trace"
+			echo "--$report --$option -> $status: $stderr"
+			[ "$status" -eq 2 ]
+			[ "$stderr" = "arcprof report: --${option%%=*} does not apply to --$report" ]
+		done
+	done <rows
+}
