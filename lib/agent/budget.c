@@ -43,14 +43,15 @@ struct budget *budget_of(int tid)
 	return b;
 }
 
-bool budget_allows(struct budget *b, uint64_t cpu_ns, uint32_t permille)
+bool budget_allows(struct budget *b, uint64_t cpu_ns)
 {
 	uint64_t used = cpu_ns - b->cpu_ns;
 
 	if (!b->cpu_ns || cpu_ns < b->cpu_ns)		/* the thread before it had the same number */
-		b->left_ns = BUDGET_FIRST_NS;
+		b->left_ns = BUDGET_MOST_NS;
 	else
-		b->left_ns += used < 1000ull * BUDGET_MOST_NS ? used * permille / 1000 : BUDGET_MOST_NS;
+		b->left_ns += used < 1000ull * BUDGET_MOST_NS ? used * BUDGET_PERMILLE / 1000 :
+								BUDGET_MOST_NS;
 	if (b->left_ns > BUDGET_MOST_NS)
 		b->left_ns = BUDGET_MOST_NS;
 	b->cpu_ns = cpu_ns;

@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 enum {
-	BUDGET_PERMILLE = 200,		/* where the recorder does not say how much */
-	BUDGET_MOST_NS = 5000000,	/* so much can be saved up; */
-	BUDGET_FIRST_NS = 1000000,	/* and a new thread has so much */
+	BUDGET_PERMILLE = 200,		/* of a thread's CPU time */
+	/*
+	 * So much can be saved up, and a new thread has it: the first walks of a JVM take longer than others.
+	 */
+	BUDGET_MOST_NS = 10000000,
 };
 
 struct budget {
@@ -32,8 +34,8 @@ struct budget *budget_of(int tid);
 /* All of them, empty. False: out of memory. */
 bool budget_init(void);
 
-/* May a sample be taken, when the thread has used so much CPU time? permille: as jvm_ctl has it. */
-bool budget_allows(struct budget *b, uint64_t cpu_ns, uint32_t permille);
+/* May a sample be taken, when the thread has used so much CPU time? */
+bool budget_allows(struct budget *b, uint64_t cpu_ns);
 /* A sample was taken that took so much of it. */
 void budget_spend(struct budget *b, uint64_t ns);
 /* None was taken, of that many periods. */

@@ -389,10 +389,9 @@ static void add_skipped(struct jvm_rec_sample *head, const struct budget *b)
 
 static void sample_within(struct budget *b, const struct ucontext *uc, struct jvm_rec_sample *head)
 {
-	uint32_t permille = load_relaxed(&ring_ctl()->permille);
 	uint64_t cpu = sys_own_cpu();
 
-	if (!budget_allows(b, cpu, permille && permille < BUDGET_PERMILLE ? permille : BUDGET_PERMILLE)) {
+	if (!budget_allows(b, cpu)) {
 		budget_skip(b, head->time_ns, head->flags & JVM_SAMPLE_TIMER ? head->event : 0);
 		return;
 	}

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/jvmevents.h"
-#include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/virtuals.h"
 #include "collect/wall.h"
@@ -759,8 +758,6 @@ static bool has_programs(const struct collect_opts *o)
 
 int agents_open(struct collect *c, struct err *e)
 {
-	/* the kernel's part of a sample, as far as it is known, and the agent's are a fifth together */
-	enum { WALK_PERMILLE = 200, LEAST_PERMILLE = 50 };
 	struct jvm_server_opts o = {
 		.sample = c->o->java == JAVA_SAMPLE,
 		/* what is sampled without the agent's help gets its name from the code's range */
@@ -768,7 +765,6 @@ int agents_open(struct collect *c, struct err *e)
 		.live_gc = c->o->live_gc || c->o->live_histogram,
 		.stuck = true,
 		.max_depth = c->o->java_depth,
-		.permille = MAX(WALK_PERMILLE - (int)rates_permille(&c->o->ev), LEAST_PERMILLE),
 		.max_stack_bytes = 64 * 1024,
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on || c->timed,

@@ -69,14 +69,6 @@ uint64_t rates_shortest_ns(struct evconf *conf)
 	return MAX(MAX(nr * HITCOST_SHARE * conf->hit_ns, kernel_shortest_ns()), (uint64_t)LEAST_CLOCK_NS);
 }
 
-uint32_t rates_permille(const struct evconf *conf)
-{
-	size_t nr;
-	double hz = clocks_hz(conf, &nr);
-
-	return (uint32_t)MIN(1000.0, 1e-6 * (double)conf->hit_ns * hz);
-}
-
 /* The same when the event has that period. */
 static uint64_t shortest_with(struct collect *c, size_t event, const struct ev_rate *rate)
 {

@@ -29,8 +29,6 @@ struct collect;
  * shortest period that each clock may have, 0: any.
  */
 uint64_t rates_shortest_ns(struct evconf *conf);
-/* Hits of the clocks take so much of a program's time, in thousandths. */
-uint32_t rates_permille(const struct evconf *conf);
 /* "10ms" of a clock, "4000hz", "100000" events, for perf event number event of the recording. */
 int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
 /* From now on. On error all is as it was. */

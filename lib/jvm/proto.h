@@ -252,10 +252,7 @@ struct jvm_ctl {
 	uint64_t tells_open;	/* it would */
 	uint64_t virtual_ended_ns, tells_virtual;	/* the same of virtual threads */
 	uint32_t changed;	/* number of the last CHANGE that was carried out */
-	/* the recorder's: thousandths of a thread's CPU time that its samples may take; 0: a fifth */
-	uint32_t permille;
 	uint32_t collected;	/* as collect, when that is done */
-	uint32_t pad;
 	uint64_t log_head;
 	uint64_t log_lost;	/* records that would have exceeded log_limit */
 	uint64_t code_lo, code_hi;

@@ -453,7 +453,7 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 	*j->ctl = (struct jvm_ctl){
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION,
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
-		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes, .permille = s->o.permille,
+		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
 		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0) |
 			 (s->o.live_gc ? JVM_LIVE_GC : 0),
 		.log_limit = LOG_LIMIT,

@@ -153,7 +153,6 @@ struct jvm_server_opts {
 	bool live_gc;			/* collect all garbage when the VM ends: of JVM_SOURCE_LIVE */
 	bool stuck;			/* tell of threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
-	uint32_t permille;		/* of a thread's CPU time, for its samples; 0: the default */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */

@@ -20,7 +20,7 @@ struct run {
 };
 
 /* A thread until it has worked for so long, hit every interval of its time; each walk takes so long. */
-static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t walk_ns, uint32_t permille)
+static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t walk_ns)
 {
 	struct budget *b = budget_of(tid);
 	struct run r = { .cpu_ns = 1 };
@@ -33,7 +33,7 @@ static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t 
 		}
 		while (next <= r.cpu_ns)		/* a signal is pending once, whatever it stands for */
 			next += interval_ns;
-		if (!budget_allows(b, r.cpu_ns, permille)) {
+		if (!budget_allows(b, r.cpu_ns)) {
 			budget_skip(b, r.cpu_ns, 1);
 			r.cpu_ns += 1 * US;
 			continue;
@@ -56,7 +56,7 @@ TEST(throttle_a_thread_gets_four_fifths_of_its_time_however_often_it_is_hit)
 
 	CHECK(budget_init());
 	for (i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
-		struct run r = run(100 + (int)i, 2000 * MS, intervals[i], 300 * US, 200);
+		struct run r = run(100 + (int)i, 2000 * MS, intervals[i], 300 * US);
 
 		/* the rest is what skipping takes, a microsecond each time */
 		CHECK(r.own_ns >= r.cpu_ns * 7 / 10);
@@ -69,7 +69,7 @@ TEST(throttle_short_walks_are_all_taken)
 	struct run r;
 
 	CHECK(budget_init());
-	r = run(7, 1000 * MS, 1 * MS, 150 * US, 200);
+	r = run(7, 1000 * MS, 1 * MS, 150 * US);
 	CHECK_U64(r.weight, r.nr_taken);
 	CHECK(r.nr_taken > 800);
 }
@@ -81,7 +81,7 @@ TEST(throttle_what_is_skipped_is_in_the_next_sample)
 	uint64_t hits;
 
 	CHECK(budget_init());
-	r = run(8, 1000 * MS, 100 * US, 400 * US, 200);
+	r = run(8, 1000 * MS, 100 * US, 400 * US);
 	b = budget_of(8);
 	hits = r.weight + b->nr_skipped;
 	CHECK(r.nr_taken * 4 < hits);
@@ -95,10 +95,10 @@ TEST(throttle_a_thread_with_the_number_of_one_before_begins_anew)
 
 	CHECK(budget_init());
 	b = budget_of(9);
-	CHECK(budget_allows(b, 50 * MS, 200));
+	CHECK(budget_allows(b, 50 * MS));
 	budget_spend(b, 900 * MS);
-	CHECK(!budget_allows(b, 60 * MS, 200));
-	CHECK(budget_allows(b, 1 * MS, 200));
+	CHECK(!budget_allows(b, 60 * MS));
+	CHECK(budget_allows(b, 1 * MS));
 	CHECK(budget_of(9) == b);
 	CHECK(budget_of(9 + (1 << 16)) != b);
 }
@@ -110,9 +110,6 @@ TEST(throttle_intervals_leave_a_program_four_fifths_of_its_time)
 	struct evconf c = { .events = &clock, .nr_events = 1, .rates = &rate, .hit_ns = 40000 };
 
 	CHECK(rates_shortest_ns(&c) >= 200000);
-	CHECK_U64(rates_permille(&c), 1000);
-	rate.period = 400000;
-	CHECK_U64(rates_permille(&c), 100);
 	rate.period = 1000000;
 	CHECK_U64(rates_shortest_ns(&c), 0);
 	c.events = &counter;
