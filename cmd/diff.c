@@ -88,7 +88,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	return (struct profile_opts){
 		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
 			   .by_kind = true, .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
-			   .no_inline = q->no_inline },
+			   .own_threads = q->own_threads, .no_inline = q->no_inline },
 		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,

@@ -754,7 +754,7 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 /* A few, when a thread begins or names are new, say nothing. */
 static void throttle_warnings(const struct collect_result *r)
 {
-	if (r->nr_throttled > r->nr_samples / 10) {
+	if (r->nr_throttled > r->nr_samples / 4) {
 		log_warn("%" PRIu64 " hits of JVMs were throttled: they have no sample of their own, and the next one has their weight, as walking stacks may take a fifth of a thread's time",
 			 r->nr_throttled);
 		log_hint("a longer interval (--freq, --count) or fewer frames (--java-depth) avoid it");

@@ -643,7 +643,7 @@ void head_text(const struct view *v, FILE *out)
 		buf_str(&b, " in [arcprof]");
 	}
 	put_marked(v, &b);
-	if (!sampled(v) || sampled(v)->n) {	/* of nothing there is no share */
+	if (!sampled(v) || sampled(v)->n || v->total[0]) {	/* of nothing there is no share */
 		buf_str(&b, "; showing ");
 		put_share(&b, v->shown);
 	}

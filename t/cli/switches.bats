@@ -165,13 +165,13 @@ more_samples() {	# <at least>
 @test "switches: another interval changes no total" {
 	skip_unless_perf
 	start_recorder -F 1000 -- sh -c 'for i in 1 2; do (while kill -0 $$ 2>/dev/null; do :; done) & done; while :; do :; done'
-	printf '%s\n' 'repeat 4' 'set interval cpu-clock=5ms' 'wait 10ms' 'set interval cpu=4000hz' 'wait 10ms' end >script
+	printf '%s\n' 'repeat 4' 'set interval cpu-clock=5ms' 'wait 10ms' 'set interval cpu=2000hz' 'wait 10ms' end >script
 	ctl -f script
 	ctl set interval cpu-clock=5ms
 	more_samples 4
-	ctl set interval cpu=4000hz
+	ctl set interval cpu=2000hz
 	more_samples 300	# what the changes have left over is in these
-	ctl status | grep -qx 'interval: cpu-clock=250us'
+	ctl status | grep -qx 'interval: cpu-clock=500us'
 	# a set's samples that nobody knows any more would be lost
 	ctl status | grep -qx 'lost: 0'
 	run_arcprof ctl -p "$RECORDER" set interval cpu-clock=2ms,page-faults=3
@@ -185,7 +185,7 @@ more_samples() {	# <at least>
 	[[ $stderr == "arcprof ctl: 'cpu-clock' is no EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k" ]]
 	run_arcprof ctl -p "$RECORDER" set cpu-clock=1ms
 	[ "$status" -eq 2 ]
-	ctl status | grep -qx 'interval: cpu-clock=250us'
+	ctl status | grep -qx 'interval: cpu-clock=500us'
 	end_recorder "$ARCPROF" ctl stop -p || [ $? -eq 143 ]
 	arcprof report --check trace >check || { cat check; return 1; }
 	arcprof query trace 'select distinct weight from samples' --format csv >weights
