@@ -17,6 +17,7 @@ struct cut {
 	const struct filter *filter;	/* NULL: there is none */
 	uint64_t lasting;		/* events whose samples last, as bits */
 	const struct names *own;	/* says which threads are arcprof's, and left out; NULL: none is */
+	uint32_t wall;			/* the event of which they are */
 };
 
 /* x is filled; window and filter are borrowed. */
@@ -24,7 +25,7 @@ static inline void cut_init(struct cut *c, const struct names *x, const struct w
 			    const struct filter *filter)
 {
 	*c = (struct cut){ window, filter, names_lasting_events(x),
-			   x->nr_own && !x->o.own_threads ? x : NULL };
+			   x->nr_own && !x->o.own_threads ? x : NULL, names_find_event(x, "wall") };
 }
 
 /* Whether the sample stands for the time before it, as long as it weighs. */
@@ -36,8 +37,7 @@ static inline bool cut_lasts(const struct cut *c, const struct rec_sample *r)
 /* Check whether it is of a thread of arcprof's own, and a wait: no part of that is the program's. */
 static inline bool cut_is_own(const struct cut *c, const struct rec_sample *r)
 {
-	return c->own && r->event < 64 && c->lasting >> r->event & 1 &&
-	       names_is_own_thread(c->own, r->thread);
+	return c->own && r->event == c->wall && names_is_own_thread(c->own, r->thread);
 }
 
 /*

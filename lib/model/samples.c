@@ -88,7 +88,6 @@ struct samples {
 	size_t nr_chain, alloc_chain;
 	struct name_run *runs;		/* scratch: frames of the chain, outermost first */
 	size_t alloc_runs;
-	uint32_t wall;			/* the event; UINT32_MAX: there is none */
 	struct samples_seen seen;
 };
 
@@ -516,7 +515,7 @@ static void take_sample(struct samples *s, const struct rec_sample *r, struct la
 	if (!cut_in_window(&s->cut, r))
 		return;
 	if (cut_is_own(&s->cut, r)) {
-		s->seen.own_ns += r->event == s->wall && cut_sum(&s->cut, r, &part) ? part.weight : 0;
+		s->seen.own_ns += cut_sum(&s->cut, r, &part) ? part.weight : 0;
 		return;
 	}
 	if (!wanted || !cut_next(&s->cut, r, &at_ns, &part)) {
@@ -587,7 +586,6 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->filter = o->filter;
 	s->window = *o->window;
 	cut_init(&s->cut, x, &s->window, s->filter);
-	s->wall = names_find_event(x, "wall");
 	/* where no thread has labels, and in trees of calls, the view selects processes */
 	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)
 		s->labels.select = o->labels;
