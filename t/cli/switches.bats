@@ -189,7 +189,7 @@ more_samples() {	# <at least>
 	end_recorder "$ARCPROF" ctl stop -p || [ $? -eq 143 ]
 	arcprof report --check trace >check || { cat check; return 1; }
 	arcprof query trace 'select distinct weight from samples' --format csv >weights
-	grep -qx 250000 weights && [ "$(sort -n weights | tail -n 1)" -ge 5000000 ] || { cat weights; return 1; }
+	grep -qx 500000 weights && [ "$(sort -n weights | tail -n 1)" -ge 5000000 ] || { cat weights; return 1; }
 	# what the kernel has counted, but for what three threads have left over in the end
 	arcprof dump trace | sed -n 's/.*key="event.0.count" value="\([0-9]*\)"/\1/p' >count
 	arcprof report --xprof --format json trace | jq -e --argjson all "$(cat count)" '
