@@ -325,7 +325,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	}
 	java_user_half(j, th,
 		       &(struct rec_sample){ .time_ns = s->time_ns, .event = s->event, .thread = vthread },
-		       s->late, s->skipped, c->frames, nr);
+		       (struct java_hit){ s->late, s->skipped }, c->frames, nr);
 }
 
 static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)

@@ -98,13 +98,13 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 	enqueue(j, th);
 }
 
-void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
-		    uint64_t skipped_ns, const struct frame *frames, size_t nr_frames)
+void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, struct java_hit hit,
+		    const struct frame *frames, size_t nr_frames)
 {
 	struct pending *p = new_half(s, frames, nr_frames), **at = th->user_tail;
 
-	p->late = late;
-	p->skipped_ns = skipped_ns;
+	p->late = hit.late;
+	p->skipped_ns = hit.skipped_ns;
 	/* A thread that changed its CPU changed its ring, and the new one may be read first. */
 	if (th->user && s->time_ns < th->user_last_ns)
 		for (at = &th->user; *at && (*at)->sample.time_ns <= s->time_ns; at = &(*at)->next)

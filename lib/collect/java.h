@@ -66,11 +66,14 @@ void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample
 		      const struct frame *frames, size_t nr_frames);
 /*
  * Keeps a user half: frames are complete, native stretches unwound.  The sample's thread: the number of
- * the virtual thread whose it is, 0 when it is th's own. Hits up to skipped_ns were skipped, and this sample
- * stands for them, too; 0: none were.
+ * the virtual thread whose it is, 0 when it is th's own.
  */
-void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, bool late,
-		    uint64_t skipped_ns, const struct frame *frames, size_t nr_frames);
+struct java_hit {
+	bool late;			/* its signal was blocked */
+	uint64_t skipped_ns;		/* it stands for the hits up to then, too; 0: none were skipped */
+};
+void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, struct java_hit hit,
+		    const struct frame *frames, size_t nr_frames);
 /*
  * Called with each complete stack; writes the sample and counts what is missing in it. th ran, on its own or
  * a virtual thread's behalf, as the sample's thread says.

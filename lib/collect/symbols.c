@@ -103,14 +103,20 @@ static void write_lines(struct symfile *f, const struct hit *h, struct trace_wri
 	}
 }
 
-static uint64_t write_module(const struct symbols_files *files, struct symfile *f, const struct hit *h,
-			     size_t nr, struct trace_writer *w, bool lines, bool *cut)
+struct names_to {
+	struct trace_writer *w;
+	bool lines;
+	struct symbols_result *result;
+};
+
+static void write_module(const struct symbols_files *files, struct symfile *f, const struct hit *h,
+			 size_t nr, const struct names_to *to)
 {
 	struct symbol s = { 0 }, last = { 0 };
-	uint64_t named = 0;
+	struct trace_writer *w = to->w;
 	size_t i;
 
-	for (i = 0; i < nr && !*cut; i++) {
+	for (i = 0; i < nr && !to->result->cut; i++) {
 		bool known = symfile_symbol(f, h[i].off, &s);
 
 		/* Each is looked up: what unwind rules bound may have named linkage stubs in it. */
@@ -120,17 +126,17 @@ static uint64_t write_module(const struct symbols_files *files, struct symfile *
 			last = s;
 		if (known)
 			trace_writer_named(w, h[i].module, h[i].off, false, s.off);
-		named += known;
-		if (lines)
+		to->result->nr_named += known;
+		if (to->lines)
 			write_lines(f, &h[i], w);
-		*cut = files->meanwhile && !files->meanwhile(files->meanwhile_ctx);
+		to->result->cut = files->meanwhile && !files->meanwhile(files->meanwhile_ctx);
 	}
-	return named;
 }
 
 void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
 		   struct symbols_result *r)
 {
+	const struct names_to to = { w, lines, r };
 	struct hits hits = { 0 };
 	size_t i, end;
 
@@ -147,7 +153,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 		if (h->kernel && !files->no_kernel)
 			r->nr_named += write_kernel(h, end - i, files->cache, w, &r->kernel_hidden);
 		else if (f)
-			r->nr_named += write_module(files, f, h, end - i, w, lines, &r->cut);
+			write_module(files, f, h, end - i, &to);
 	}
 	r->nr_addresses = hits.nr_items;
 	free(hits.items);

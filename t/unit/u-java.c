@@ -36,7 +36,8 @@ static void user_half(struct java *j, struct thread *th, uint64_t time_ns, uint1
 {
 	struct frame f = { FRAME_JIT, .addr = pc };
 
-	java_user_half(j, th, &(struct rec_sample){ .time_ns = time_ns, .event = event }, false, 0, &f, 1);
+	java_user_half(j, th, &(struct rec_sample){ .time_ns = time_ns, .event = event },
+		       (struct java_hit){ false, 0 }, &f, 1);
 }
 
 static void init_thread(struct thread *th, uint32_t id)
@@ -60,9 +61,11 @@ TEST(java_what_was_skipped_adds_its_weight_to_the_next_sample)
 	for (t = 10; t <= 80; t += 10)
 		kernel_half(j, &th, t, 0);
 	/* up to 55 nothing was taken; what was hit while the handler ran joins it as ever */
-	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 71 }, false, 55, &f, 1);
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 71 },
+		       (struct java_hit){ false, 55 }, &f, 1);
 	/* its own hit was skipped with those before */
-	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 90 }, false, 85, &f, 1);
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 90 },
+		       (struct java_hit){ false, 85 }, &f, 1);
 	java_join(j, 100, false, collect_joined, &got);
 	CHECK_U64(got.nr, 3);
 	CHECK_U64(got.time_ns[0], 60);
@@ -140,7 +143,8 @@ TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
 	kernel_half(j, &th, 10, 0);
 	kernel_half(j, &th, 12, 0);
 	user_half(j, &th, 13, 0, 1);
-	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 15 }, true, 0, &f, 1);
+	java_user_half(j, &th, &(struct rec_sample){ .time_ns = 15 },
+		       (struct java_hit){ true, 0 }, &f, 1);
 	java_join(j, 100, true, collect_joined, &got);
 	CHECK_U64(got.nr, 2);
 	CHECK_U64(j->nr_unpaired, 0);
