@@ -114,7 +114,7 @@ void session_death(void);
 void session_end_journal(void);
 /* Another thread of ours in the VM, which is up. */
 bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
-/* Whether session_run_thread() made the thread. Either may be NULL. */
+/* Check whether session_run_thread() made the thread. Either may be NULL. */
 bool session_is_own(JNIEnv *env, jthread thread);
 
 #endif

@@ -15,7 +15,7 @@
 enum {
 	BUDGET_PERMILLE = 200,		/* of a thread's CPU time */
 	/*
-	 * So much can be saved up, and a new thread has it: the first walks of a JVM take longer than others.
+	 * The most that can be saved up. A new thread has it, as the first walks of a JVM take longer.
 	 */
 	BUDGET_MOST_NS = 10000000,
 };
@@ -29,18 +29,18 @@ struct budget {
 	int64_t left_ns;
 };
 
-/* That of a thread; NULL: there is no memory for budgets, or they were not made. */
+/* Return that of a thread; NULL: there is no memory for budgets, or they were not made. */
 struct budget *budget_of(int tid);
-/* All of them, empty. False: out of memory. */
+/* Make all of them, or empty them. False: out of memory. */
 bool budget_init(void);
 
-/* May a sample be taken, when the thread has used so much CPU time? */
+/* Check whether a sample may be taken when the thread has used so much CPU time. */
 bool budget_allows(struct budget *b, uint64_t cpu_ns);
-/* A sample was taken that took so much of it. */
+/* Charge the thread with a sample that took so much of its time. */
 void budget_spend(struct budget *b, uint64_t ns);
-/* None was taken, of that many periods. */
+/* Count a hit, of that many periods, for which no sample was taken. */
 void budget_skip(struct budget *b, uint64_t now_ns, uint32_t periods);
-/* A sample was written which stands for what was skipped. */
+/* Forget what was skipped: a sample was written that stands for it. */
 void budget_settle(struct budget *b);
 
 #endif

@@ -234,8 +234,8 @@ static uint64_t id_of(JNIEnv *env, jthread thread)
 }
 
 /*
- * Of the calling thread, without a call where the VM has it; without virtual threads, what is as good. 0: it
- * is not known: JDK 21 to 23 have it in the Thread alone, and env and thread may be NULL.
+ * Return the id of the calling thread, without a call where the VM has it; without virtual threads, what is
+ * as good. 0: it is not known: JDK 21 to 23 have it in the Thread alone, and env and thread may be NULL.
  */
 static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 {

@@ -96,7 +96,7 @@ struct owner {
 	uint64_t vthread;
 };
 bool owners_init(void);
-/* Whether threads that are not known by owners_add() may be virtual ones. */
+/* Say whether threads that are not known by owners_add() may be virtual ones. */
 void owners_tell_virtual(bool yes);
 void owners_forget(JNIEnv *env);		/* NULL: none was added */
 /*

@@ -376,7 +376,7 @@ static void describe(const siginfo_t *si, struct jvm_rec_sample *head)
 	}
 }
 
-/* What was skipped before is this sample's, too. */
+/* Add what was skipped before to this sample. */
 static void add_skipped(struct jvm_rec_sample *head, const struct budget *b)
 {
 	if (!b->nr_skipped)

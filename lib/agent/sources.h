@@ -49,7 +49,7 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 
 /* alloc.c: objects that are allocated, and which of them live on (live.h); NULL: that is not wanted. */
 bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live);
-/* Has the VM collect all garbage; false: it did not. Takes as long as that. */
+/* Have the VM collect all garbage, which takes as long as that does; false: it did not. */
 bool alloc_collect(void);
 void alloc_off(void);
 /*

@@ -44,7 +44,7 @@ void sys_init_clock(void);
 int sys_tid(void);
 /* CPU time of a thread of ours, as the scheduler counts it; 0: not known. */
 uint64_t sys_thread_cpu(int tid);
-/* Of the calling thread. */
+/* The same of the calling thread. */
 uint64_t sys_own_cpu(void);
 /* Reads a whole file of /proc into buf; returns the length, negative on failure. */
 long sys_slurp(const char *path, char *buf, size_t size);

@@ -39,7 +39,7 @@ bool x86_is_sigreturn(const uint8_t p[X86_SIGRETURN]);
 bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT]);
 /* The same in glibc, which keeps what the function returned: mov %rax, %fs:..., a cltq may be before it. */
 bool x86_is_thread_result(const uint8_t p[X86_THREAD_RESULT]);
-/* What main() returns to: mov %eax, %edi; a direct call, whose distance from its end is *rel. */
+/* Recognise what main() returns to: mov %eax, %edi; a direct call, whose distance from its end is *rel. */
 bool x86_is_exit_result(const uint8_t p[X86_EXIT_RESULT], int32_t *rel);
 
 #endif
