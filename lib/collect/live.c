@@ -436,7 +436,7 @@ void lives_collect(struct collect *c)
 	for (j = c->javas; j; j = j->next)
 		if (j->lives && !j->gone && j->jvm)
 			jvm_collect(j->jvm);
-	for (ms = 0; ms < WAIT_MS && !all_have_collected(c); ms += TURN_MS) {
+	for (ms = 0; ms < WAIT_MS && !all_have_collected(c) && !collect_hurries(c); ms += TURN_MS) {
 		clock_sleep_ns(TURN_MS * 1000000);
 		agents_drain(c, false);
 	}
