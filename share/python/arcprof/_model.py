@@ -53,6 +53,38 @@ def unknown_metric(name, known):
     return Error("unknown metric '%s' (the trace has: %s)" % (name, ", ".join(known) or "none"))
 
 
+class Cut:
+    """
+    What of samples lies in a window of time. A sample of a wait is written when the wait is over, and weighs what it
+    lasted, so it is cut at both ends; others are in the window or are not. What arcprof's own threads wait is no wait
+    of the program's.
+    """
+
+    LASTING = "wall", "wakers", "lock", "blame"
+
+    def __init__(self, names, window):
+        events = events_of(names)
+        self.window = window
+        self.lasting = {i for i, (name, unit) in enumerate(events)
+                        if name in self.LASTING and unit == "ns" and "import" not in names.labels}
+        self.wall = next((i for i, (name, _) in enumerate(events) if name == "wall"), None)
+        self.own = {t.number for t in names.threads.values() if t.own}
+
+    def parts(self, run):
+        begin, end, reset = self.window
+        for s in run:
+            time, thread, event, weight = s[0], s[1], s[3], s[4]
+            if event in self.lasting and weight and time:
+                since, until = max(max(time - weight, 0), begin, reset), min(time, end)
+                if since >= until or event == self.wall and thread in self.own:
+                    continue
+                if until - since < min(weight, time):
+                    s = until, thread, s[2], event, until - since, *s[5:]
+            elif time < reset or not begin <= time < end or event == self.wall and thread in self.own:
+                continue
+            yield s
+
+
 class SampleColumns:
     """Each event that is wanted, without names all samples, is a source and a metric."""
 
@@ -94,20 +126,17 @@ class SampleReader:
         self.stacks = None
 
     def read(self):
-        window, weighted = self.trace.window, bool(self.columns.nr_events)
+        cut, weighted = Cut(self.names, self.trace.window), bool(self.columns.nr_events)
         for stacks, run in self.trace.sample_runs():
             if self.stacks is not stacks:
                 self.stacks, self.nodes, self.levels = stacks, {}, {}
-            self._run(run, window, weighted)
+            self._run(cut.parts(run), weighted)
 
-    def _run(self, run, window, weighted):
+    def _run(self, run, weighted):
         """Those that are alike are counted, and placed once: the first of them has the time that says what was where."""
         counts, first = {}, {}
-        begin, end, reset = window
         roots_by_time = self.graft and self.graft.by_time
         for time, thread, stack, event, weight, nr, _, _ in run:
-            if not begin <= time < end or time < reset:
-                continue
             root = self.graft.root(thread, time) if roots_by_time and thread in roots_by_time else None
             key = thread, stack, event, weight, root
             if key in counts:

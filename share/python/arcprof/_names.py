@@ -145,6 +145,11 @@ class ThreadName:
     def __init__(self, number):
         self.number, self.proc, self.tid, self.name, self.java, self.start, self.end = number, 0, 0, "", False, None, None
 
+    @property
+    def own(self):
+        """arcprof's, not the program's"""
+        return self.java and self.name == "[arcprof]"
+
 
 class Code:
     __slots__ = ("addr", "size", "method", "level", "inline", "pcs", "at")

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from ._file import M64, Damage, Error, File, Invalid
-from ._model import build, events_of
+from ._model import Cut, build, events_of
 from ._names import CODES, KINDS, NATIVE, KERNEL, PROCESS, THREAD, Budget, Names
 from ._stacks import LOST, Stacks, samples
 from ._tree import Metric, Source
@@ -24,7 +24,7 @@ NO_END = M64 + 1
 
 
 class Sample:
-    """A sample: time_ns since the start, the number of its thread, what it stands for, and its stack."""
+    """A sample: time_ns since the start, the number of its thread, what it stands for, and its stack. None: not known."""
 
     __slots__ = ("time_ns", "thread", "cpu", "user", "event", "weight", "count", "_trace", "_stacks", "_node", "_time")
 
@@ -175,13 +175,12 @@ class Trace:
         how many there are.
         """
         events = [name for name, _ in events_of(self.names)]
-        begin, end, reset = self.window
+        cut, no_modes = Cut(self.names, self.window), "import.modes" in self.names.labels
         for stacks, run in self.sample_runs():
-            for time, thread, node, event, weight, nr, cpu, user in run:
-                if time < reset or not begin <= time < end:
-                    continue
+            for time, thread, node, event, weight, nr, cpu, user in cut.parts(run):
                 s = Sample()
-                s.time_ns, s.thread, s.cpu, s.user = self._since(time), thread, cpu, user
+                s.time_ns, s.thread = self._since(time), thread
+                s.cpu, s.user = None if cpu == 0xffff else cpu, None if no_modes else user
                 s.event = events[event] if event < len(events) else None
                 s.weight, s.count = weight, nr
                 s._trace, s._stacks, s._node, s._time = self, stacks, node, time
