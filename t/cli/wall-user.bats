@@ -84,7 +84,7 @@ without_bpf() {
 	without_bpf "$ARCPROF" record -q -e cpu-clock,wall -o trace -p $sleeps,$busy,$stopped -d 1
 	kill -KILL $sleeps $busy $stopped
 	"$ARCPROF" report -i trace --check >check
-	"$ARCPROF" report -i trace --threads --metric wall --format json >threads
+	"$ARCPROF" report -i trace --threads --format json >threads
 	jq -c '.threads[] | [.pid, .wall_ns, .cpu_ns, .runnable_ns, .blocked_ns, .most_blocked_in]' threads
 	of() { jq ".threads[] | select(.pid == $1) | $2" threads; }
 	[ "$(of $sleeps .blocked_ns)" -gt 900000000 ]

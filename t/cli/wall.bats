@@ -129,9 +129,9 @@ skip_unless_bpf() {
 		END { printf "%.3f %.3f\n", from + zero - start + 0.001, to + zero - start - 0.001 }')
 	awk -v from="$from" -v to="$to" 'BEGIN { exit to - from < 0.05 }' || skip "threads began too late: busy machine"
 	want=$(awk -v from="$from" -v to="$to" 'BEGIN { print (to - from) * 11e9 }')
-	for report in "--xtree --off-cpu" --threads --wakers; do
+	for report in "--xtree --off-cpu --metric wall" --threads --wakers; do
 		# shellcheck disable=SC2086 # options
-		"$ARCPROF" report -i trace --metric wall --from "$from" --to "$to" $report --format json >part
+		"$ARCPROF" report -i trace --from "$from" --to "$to" $report --format json >part
 		got=$(jq '.metrics[0].total // .totals.blocked_ns // ([.wakers[].blocked_ns] | add)' part)
 		echo "$report from $from to $to: $got of $want"
 		within "$got" "$want" 1
