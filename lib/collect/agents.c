@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/jvmevents.h"
+#include "collect/openwaits.h"
 #include "collect/state.h"
 #include "collect/virtuals.h"
 #include "collect/wall.h"
@@ -585,8 +586,10 @@ static void on_gone(void *ctx, struct jvm *jvm)
 {
 	struct java *j = jvm_user(jvm);
 
-	if (j->program)
+	if (j->program) {
+		openwaits_tell(ctx, j, clock_mono_ns());
 		memory_end_program(ctx, j);
+	}
 	j->gone = true;
 	j->jvm = NULL;
 }
@@ -951,7 +954,10 @@ static uint64_t patience_ns(void *ctx, uint64_t usual_ns)
 void agents_end_waits(struct collect *c, uint64_t now_ns)
 {
 	size_t nr = c->jvm ? jvm_server_end_waits(c->jvm, now_ns, patience_ns) : 0;
+	struct java *j;
 
+	for (j = c->programs; j; j = j->next)
+		openwaits_tell(c, j, now_ns);
 	if (nr)
 		refused_text(&c->refused, "waits that went on at the end: %zu JVM%s did not answer in time", nr,
 			     nr == 1 ? "" : "s");

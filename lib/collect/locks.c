@@ -386,6 +386,14 @@ static uint32_t identity_of(const struct jvm_native_wait *r)
 	return (uint32_t)r->addr ? (uint32_t)r->addr : 1;
 }
 
+static struct jvm_wait wait_of(const struct jvm_native_wait *r)
+{
+	return (struct jvm_wait){
+		.time_ns = r->time_ns, .thread = r->thread, .kind = r->kind, .ns = r->ns,
+		.owner = r->owner, .identity = identity_of(r), .blamed_ns = r->blamed_ns,
+	};
+}
+
 static bool is_lock(uint32_t kind)
 {
 	return kind == JVM_WAIT_MUTEX || kind == JVM_WAIT_RWLOCK;
@@ -414,10 +422,7 @@ void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_s
 
 void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
 {
-	const struct jvm_wait w = {
-		.time_ns = r->time_ns, .thread = r->thread, .kind = r->kind, .ns = r->ns,
-		.owner = r->owner, .identity = identity_of(r), .blamed_ns = r->blamed_ns,
-	};
+	const struct jvm_wait w = wait_of(r);
 	uint32_t lock;
 
 	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
@@ -442,6 +447,19 @@ void locks_native_wait(struct collect *c, const struct java *j, const struct jvm
 
 /* ---- the end ---- */
 
+/* It weighs itself; its stack is in c->frames. */
+static void write_open(struct collect *c, uint32_t lock, const struct jvm_wait *w, size_t nr)
+{
+	struct rec_sample out = { .time_ns = w->time_ns, .cpu = UINT16_MAX, .user = true };
+	struct lock_sum *s = &c->locks.all[lock];
+
+	s->pool_ns -= MIN(s->pool_ns, w->ns);
+	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
+	out.thread = s->thread;
+	out.stack = trace_write_stack(c->w, c->frames, nr);
+	sources_write_wait(c, JVM_SOURCE_LOCK, w->ns, 1, &out);
+}
+
 void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r)
 {
 	const struct jvm_wait w = {
@@ -449,21 +467,37 @@ void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_o
 		.leaf = r->leaf, .identity = r->identity, .ns = r->ns, .blamed_ns = r->blamed_ns,
 		.owner = r->owner, .owner_vthread = r->owner_vthread,
 	};
-	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
 	uint32_t lock = r->ns <= MAX_PIECE_NS && begin_at(c, r->time_ns) ?
 		add_wait(c, j, &w, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
-	struct lock_sum *s;
-	size_t nr;
 
-	if (lock == MAP_NONE || lock == LEFT_OUT || !r->frames_len)
+	if (lock != MAP_NONE && lock != LEFT_OUT && r->frames_len)
+		write_open(c, lock, &w, stack_methods(c, j, r->frames, r->frames_len, r->cut));
+}
+
+/* To c->frames. */
+static size_t put_stack(struct collect *c, struct java *j, const struct jvm_sample *s)
+{
+	if (s->segments->len)
+		return memory_without_ours(c, c->frames, stack_java(c, j, s, c->frames));
+	c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_NO_USER_STACK };
+	return 1;
+}
+
+void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
+		       const struct jvm_sample *stack)
+{
+	const struct jvm_wait w = wait_of(r);
+	uint32_t lock;
+
+	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
+	    !begin_at(c, r->time_ns))
 		return;
-	s = &c->locks.all[lock];
-	s->pool_ns -= MIN(s->pool_ns, r->ns);
-	nr = stack_methods(c, j, r->frames, r->frames_len, r->cut);
-	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
-	out.thread = s->thread;
-	out.stack = trace_write_stack(c->w, c->frames, nr);
-	sources_write_wait(c, JVM_SOURCE_LOCK, r->ns, 1, &out);
+	lock = add_wait(c, j, &w, nativelocks_function(c, j->proc, r->addr, r->kind));
+	if (lock == MAP_NONE || lock == LEFT_OUT)
+		return;
+	write_open(c, lock, &w, put_stack(c, j, stack));
+	if (is_lock(r->kind) && !r->blamed_ns)
+		blame_owner(c, j, &w, lock);
 }
 
 static void put_pair(struct buf *b, uint64_t first, uint64_t second)

@@ -59,6 +59,9 @@ uint32_t locks_function(struct collect *c, uint32_t tid);
 bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
 /* A wait that goes on at the end. */
 void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
+/* The same for a lock of native code, with its one segment of stack, which may be empty. */
+void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
+		       const struct jvm_sample *stack);
 /* Acquisitions of a lock. */
 void locks_use(struct collect *c, const struct java *j, const struct jvm_lock_use *r);
 /* Somebody is charged. */

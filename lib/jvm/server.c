@@ -32,6 +32,7 @@
 #include "jvm/server_priv.h"
 #include "jvm/target.h"
 #include "jvm/vmlog.h"
+#include "jvm/waiting.h"
 #include "jvm/wire.h"
 
 enum { RINGS_OFF = JVM_PAGE + sizeof(struct jvm_root) * JVM_NR_ROOTS };
@@ -304,58 +305,6 @@ void jvm_server_drain(struct jvm_server *s, bool all)
 
 	for (j = s->jvms; j; j = j->next)
 		drain_jvm(j, all);
-}
-
-/* --- what JVMs tell at the end --- */
-
-/* It has not told all that goes on, and will. */
-static bool tells_open_waits(const struct jvm *j, uint64_t now_ns)
-{
-	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
-
-	return j->ctl && !j->dead && !poll(&p, 1, 0) &&
-	       ((load_relaxed(&j->ctl->tells_open) && load_acquire(&j->ctl->ended_ns) != now_ns) ||
-		(load_relaxed(&j->ctl->tells_virtual) && load_acquire(&j->ctl->virtual_ended_ns) != now_ns));
-}
-
-size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
-			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns))
-{
-	enum { PATIENCE_MS = 1000, VIRTUAL_PATIENCE_MS = 4000, NS_PER_MS = 1000000 };
-	bool virtual = s->o.sources >> JVM_SOURCE_VIRTUAL & 1;
-	const uint64_t usual_ns = (virtual ? VIRTUAL_PATIENCE_MS : PATIENCE_MS) * (uint64_t)NS_PER_MS;
-	const uint64_t begin_ns = clock_mono_ns();
-	uint64_t passed_ns = 0;
-	size_t nr;
-	struct jvm *j;
-
-	if (!virtual && !(s->o.sources >> JVM_SOURCE_LOCK & 1))
-		return 0;
-	for (j = s->jvms; j; j = j->next)
-		if (j->ctl)
-			store_release(&j->ctl->end_ns, now_ns);
-	for (;;) {
-		nr = 0;
-		for (j = s->jvms; j; j = j->next)
-			nr += tells_open_waits(j, now_ns);
-		if (!nr || passed_ns >= usual_ns || !patience_ns(s->ctx, usual_ns - passed_ns))
-			return nr;
-		clock_sleep_ns(NS_PER_MS);
-		passed_ns = clock_mono_ns() - begin_ns;
-	}
-}
-
-void jvm_collect(struct jvm *j)
-{
-	if (j->ctl)
-		store_release(&j->ctl->collect, 1);
-}
-
-bool jvm_has_collected(const struct jvm *j)
-{
-	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
-
-	return !j->ctl || j->dead || poll(&p, 1, 0) || load_acquire(&j->ctl->collected);
 }
 
 /* --- a JVM's life --- */
@@ -1049,7 +998,7 @@ static void choose_sizes(struct jvm_server *s)
 	while (s->nr_rings < ncpu && s->nr_rings < JVM_MAX_RINGS)
 		s->nr_rings *= 2;
 	s->area_bytes = RINGS_OFF + s->nr_rings * ring_stride(s) +
-			(s->o.inject ? sizeof(struct memory_table) : 0);
+			(s->o.inject ? sizeof(struct waiting_table) + sizeof(struct memory_table) : 0);
 }
 
 int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, const struct jvm_callbacks *cb,
@@ -1136,12 +1085,6 @@ const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s)
 size_t jvm_server_nr_jvms(const struct jvm_server *s)
 {
 	return s->nr_jvms;
-}
-
-const struct memory_table *jvm_memory_table(const struct jvm *j)
-{
-	return j && j->ctl && has_memory(j->s) ?
-		(const void *)((const char *)j->ctl + j->s->area_bytes - sizeof(struct memory_table)) : NULL;
 }
 
 void jvm_set_user(struct jvm *j, void *user)

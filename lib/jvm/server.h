@@ -256,6 +256,8 @@ const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);
 
 /* The process's table of sampled blocks, which it may write to at any time; NULL: it has none. */
 const struct memory_table *jvm_memory_table(const struct jvm *j);
+/* The same of its waits for native locks; a slot is the recorder's to mark as told. */
+struct waiting_table *jvm_waiting_table(const struct jvm *j);
 
 /* For the caller's own use. */
 void jvm_set_user(struct jvm *j, void *user);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_priv.h - what server.c and replay.c share: a JVM that is connected, or whose journal is read. */
+/*
+ * server_priv.h - what server.c, server_end.c and replay.c share: a JVM that is connected, or whose journal
+ * is read.
+ */
 #ifndef JVM_SERVER_PRIV_H
 #define JVM_SERVER_PRIV_H
 

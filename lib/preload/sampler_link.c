@@ -12,10 +12,12 @@
 #include "agent/key.h"
 #include "agent/ring.h"
 #include "jvm/encode.h"
+#include "jvm/waiting.h"
 #include "preload/sampler.h"
 
 struct sampler_wishes sampler_wishes;
 
+enum { TABLES = sizeof(struct waiting_table) + sizeof(struct memory_table) };	/* at its end */
 enum {
 	SOCK_SEQPACKET_ = 5,
 	SOCK_CLOEXEC_ = 02000000,
@@ -120,8 +122,8 @@ static void *map_area(int fd, uint64_t bytes)
 
 	if (p < 0 && p > -4096)
 		return NULL;
-	if (!sys(__NR_madvise, p, bytes, MADV_DONTFORK) && bytes > sizeof(struct memory_table) &&
-	    ring_init((void *)p, bytes - sizeof(struct memory_table), -1, -1))
+	if (!sys(__NR_madvise, p, bytes, MADV_DONTFORK) && bytes > TABLES &&
+	    ring_init((void *)p, bytes - TABLES, -1, -1))
 		return (void *)p;
 	sys(__NR_munmap, p, bytes);
 	return NULL;

@@ -1,66 +1,90 @@
 // SPDX-License-Identifier: MIT
-#include <sys/mman.h>
-
 #include "preload/waiting.h"
 
-enum { BEING_WRITTEN = 1 };
+static struct waiting nowhere;		/* of waits that found no slot */
 
-struct waiting_table *waiting_table;
-
-void waiting_init(void)
+static bool has_owner(uint32_t kind)
 {
-	struct waiting_table *t = sys_pages(sizeof(*t));
-
-	if (t && !sys(__NR_madvise, t, sizeof(*t), MADV_WIPEONFORK))
-		store_release(&waiting_table, t);
+	return kind != JVM_WAIT_CONDITION;
 }
 
-struct waiting *waiting_begin(const void *lock, uint64_t now_ns)
+static struct waiting *claim(struct waiting_table *t, uint32_t hash)
 {
-	struct waiting_table *t = waiting_table;
-	uint32_t hash = waiting_hash(lock), i;
-	struct waiting *w;
+	uint32_t i;
 
-	if (!t)
-		return NULL;
-	for (i = 0; i < WAITING_MOST; i++) {
-		uint64_t none = 0;
+	for (i = hash; i < hash + WAITING_MOST; i++) {
+		uint64_t none = WAITING_FREE;
 
-		w = &t->slots[hash + i];
-		if (load_relaxed(&w->lock) ||
-		    !__atomic_compare_exchange_n(&w->lock, &none, BEING_WRITTEN, false, __ATOMIC_ACQUIRE,
-						 __ATOMIC_RELAXED))
+		if (load_relaxed(&t->slots[i].lock) ||
+		    !__atomic_compare_exchange_n(&t->slots[i].lock, &none, WAITING_WRITTEN, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
-		store_relaxed(&w->blamed_ns, 0);
-		store_relaxed(&w->since_ns, now_ns);
-		store_release(&w->lock, (uintptr_t)lock);
-		__atomic_fetch_add(&t->nr[hash], 1, __ATOMIC_RELEASE);
-		return w;
+		if (!load_relaxed(&t->used[i / WAITING_BLOCK]))
+			store_relaxed(&t->used[i / WAITING_BLOCK], 1);
+		return &t->slots[i];
 	}
 	return NULL;
 }
 
-uint64_t waiting_end(struct waiting *w)
+struct waiting *waiting_begin(const void *lock, const struct waiting *w)
 {
-	uint64_t blamed;
+	struct waiting_table *t = waiting_table();
+	struct waiting *at;
+	uint32_t tid;
 
-	/* a child of fork() has it no more */
-	if (!w || load_relaxed(&w->lock) <= BEING_WRITTEN)
-		return 0;
-	__atomic_fetch_sub(&waiting_table->nr[waiting_hash((void *)(uintptr_t)w->lock)], 1, __ATOMIC_RELAXED);
-	store_relaxed(&w->since_ns, 0);
-	blamed = load_acquire(&w->blamed_ns);
-	store_release(&w->lock, 0);
-	return blamed;
+	if (!t)
+		return NULL;
+	tid = sys_tid();
+	at = claim(t, waiting_hash((uintptr_t)lock + (has_owner(w->kind) ? 0 : tid)));
+	if (!at) {
+		__atomic_fetch_add(&t->nr_elsewhere, 1, __ATOMIC_RELAXED);
+		return &nowhere;
+	}
+	at->began_ns = w->began_ns;
+	at->tid = tid;
+	at->owner = w->owner;
+	at->kind = w->kind;
+	at->regs = w->regs;
+	store_relaxed(&at->blamed_ns, 0);
+	store_relaxed(&at->since_ns, w->began_ns);
+	store_release(&at->lock, (uintptr_t)lock);
+	if (has_owner(w->kind))
+		__atomic_fetch_add(&t->nr[waiting_hash((uintptr_t)lock)], 1, __ATOMIC_RELEASE);
+	return at;
+}
+
+/* A child of fork(), whose thread was waiting in its parent, has not what it pointed to. */
+static bool is_in(const struct waiting_table *t, const struct waiting *at)
+{
+	return t && at >= t->slots && at < t->slots + WAITING_SLOTS && at->tid == (uint32_t)sys_tid();
+}
+
+bool waiting_end(struct waiting *at, const void *lock, uint64_t *blamed_ns)
+{
+	struct waiting_table *t = waiting_table();
+
+	*blamed_ns = 0;
+	if (at == &nowhere && t)
+		__atomic_fetch_sub(&t->nr_elsewhere, 1, __ATOMIC_RELAXED);
+	if (!is_in(t, at))
+		return true;
+	if (has_owner(at->kind))
+		__atomic_fetch_sub(&t->nr[waiting_hash((uintptr_t)lock)], 1, __ATOMIC_RELAXED);
+	store_relaxed(&at->since_ns, 0);
+	*blamed_ns = load_acquire(&at->blamed_ns);
+	return __atomic_exchange_n(&at->lock, WAITING_FREE, __ATOMIC_ACQ_REL) != WAITING_TOLD;
 }
 
 uint64_t waiting_take(const void *lock, uint64_t now_ns)
 {
-	uint32_t hash = waiting_hash(lock), nr = load_acquire(&waiting_table->nr[hash]);
-	struct waiting *w = &waiting_table->slots[hash], *end = w + WAITING_MOST;
+	struct waiting_table *t = waiting_table();
+	uint32_t hash = waiting_hash((uintptr_t)lock), nr = t ? load_acquire(&t->nr[hash]) : 0;
+	struct waiting *w, *end;
 	uint64_t sum = 0, since;
 
-	for (; w < end && nr; w++) {
+	if (!nr)
+		return 0;
+	for (w = &t->slots[hash], end = w + WAITING_MOST; w < end && nr; w++) {
 		if (load_acquire(&w->lock) != (uintptr_t)lock)
 			continue;
 		nr--;

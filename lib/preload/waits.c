@@ -64,17 +64,16 @@ static void send(const struct memory_regs *r, const struct memory_wait *w)
 }
 
 /* Not inlined: the frames of this library end here, for the recorder to drop. */
-__attribute__((noinline)) static void tell(const void *lock, enum jvm_wait_kind kind, uint32_t owner,
-					   uint64_t since_ns, struct waiting *slot)
+__attribute__((noinline)) static void tell(const void *lock, const struct waiting *began, struct waiting *at)
 {
 	uint64_t now = sys_now();
 	struct memory_wait w = {
-		.addr = (uintptr_t)lock, .ns = now - since_ns, .owner = owner, .kind = kind,
-		.blamed_ns = waiting_end(slot),
+		.addr = (uintptr_t)lock, .ns = now - began->began_ns, .owner = began->owner,
+		.kind = began->kind,
 	};
 	struct memory_regs r;
 
-	if (!sampler_is_on())
+	if (!waiting_end(at, lock, &w.blamed_ns) || !sampler_is_on())
 		return;
 	w.weight_ns = share_of(&of_waiters, w.addr, w.ns, sampler_wishes.wait_ns, now);
 	SAMPLER_REGS(&r);
@@ -100,14 +99,16 @@ __attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_
 }
 
 /* The value of call, which waits. */
-#define WAITED(lock, kind, owner, call) \
+#define WAITED(lock_, kind_, owner_, call) \
 	({ \
-		uint32_t owner_ = (owner); \
-		uint64_t since_ = sys_now(); \
-		struct waiting *slot_ = (kind) == JVM_WAIT_CONDITION ? NULL : waiting_begin(lock, since_); \
-		int r_ = (call); \
+		struct waiting w_ = { .began_ns = sys_now(), .owner = (owner_), .kind = (kind_) }; \
+		struct waiting *at_; \
+		int r_; \
 \
-		tell(lock, kind, owner_, since_, slot_); \
+		SAMPLER_REGS(&w_.regs); \
+		at_ = waiting_begin(lock_, &w_); \
+		r_ = (call); \
+		tell(lock_, &w_, at_); \
 		r_; \
 	})
 
@@ -270,6 +271,5 @@ void waits_leave_out(uintptr_t base)
 void preload_begin_waits(const char *option)
 {
 	find(MUTEX_LOCK);
-	waiting_init();
 	sampler_begin(option);
 }

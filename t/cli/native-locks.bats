@@ -93,6 +93,92 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 	[ "$status" -eq 1 ]
 }
 
+# open_waits <ms that it goes on> <ms of the recording>: what threads of a deadlock wait at the end
+open_waits() {
+	cat >dead.c <<-'EOF'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static pthread_mutex_t first, second, mutex;
+		static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+		static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+		static void *one(void *x)
+		{
+			pthread_mutex_lock(&first);
+			usleep(200000);
+			pthread_mutex_lock(&second);
+			return x;
+		}
+		static void *two(void *x)
+		{
+			pthread_mutex_lock(&second);
+			usleep(200000);
+			pthread_mutex_lock(&first);
+			return x;
+		}
+		static void give_back(void *x) { pthread_mutex_unlock(x); }
+		static void *waits(void *x)
+		{
+			pthread_mutex_lock(&mutex);
+			pthread_cleanup_push(give_back, &mutex);
+			pthread_cond_wait(&never, &mutex);
+			pthread_cleanup_pop(1);
+			return x;
+		}
+		static void *reads(void *x) { pthread_rwlock_rdlock(&rwlock); return x; }
+		int main(int argc, char **argv)
+		{
+			void *(*const f[])(void *) = { one, two, reads, waits, waits };
+			pthread_t t[5];
+			pthread_rwlock_wrlock(&rwlock);
+			for (int i = 0; i < 5; i++)
+				pthread_create(t + i, 0, f[i], 0);
+			usleep(500000);
+			pthread_cancel(t[4]);
+			if (!fork())
+				_exit(0);
+			usleep(1000 * atoi(argv[argc - 1]));
+			return 0;
+		}
+	EOF
+	gcc -g -pthread -o dead dead.c
+	status=0
+	"$ARCPROF" record -q -e lock -o trace -d "$2ms" -- ./dead "$1" || status=$?
+	[ $status -eq 0 ] || [ $status -eq 143 ]	# it got SIGTERM
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --locks --format json >table
+	"$ARCPROF" report -i trace --xprof --metric lock --format json >rows
+	"$ARCPROF" report -i trace --metric lock --format folded >folded
+	"$ARCPROF" report -i trace --xtree --metric lock --format json >tree
+	cat table folded
+	total=$(jq '.source.duration_ns' tree)
+	[ "$(jq '.locks | length' table)" -eq 4 ]
+	for name in first second; do
+		[ "$(lock $name slow)" -eq 1 ]
+		within "$(($(lock $name wait_ns) + 200000000))" "$total" 10
+	done
+	within "$(lock rwlock wait_ns)" "$total" 10
+	# the one that was cancelled has waited until then
+	[ "$(lock never slow)" -eq 2 ]
+	within "$(($(lock never wait_ns) - 500000000))" "$total" 10
+	for name in first second rwlock never; do
+		[ "$(charged $name)" = "$(lock $name wait_ns)" ]
+	done
+}
+
+@test "native locks: waits that go on at the end, of a deadlock say, are there with their stacks" {
+	open_waits 5000 2000
+	grep -q ';start_thread;one;second ' folded
+	grep -q ';start_thread;two;first ' folded
+	grep -q ';start_thread;reads;rwlock ' folded
+	grep -q ';start_thread;waits;never ' folded
+}
+
+@test "native locks: waits that go on when the process ends are as long as that" {
+	open_waits 1000 10000
+	grep -q ';\[unwalkable: no user stack\];second ' folded
+}
+
 @test "native locks: a program that is not asked for them has its own" {
 	nm -D "$BUILD/libarcprof-waits.so" | grep -q ' T pthread_mutex_lock'
 	run grep pthread_ <(nm -D "$BUILD/libarcprof-memory.so" "$BUILD/libarcprof-preload.so")
