@@ -548,7 +548,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
 static void take_where(void *ctx, const struct wall_where *at)
 {
 	struct collect *c = ctx;
-	struct account *a = at->slot < c->walls->alloc_accounts ? &c->walls->accounts[at->slot] : NULL;
+	struct account *a = at->slot < c->walls->alloc_accounts ? c->walls->accounts[at->slot] : NULL;
 
 	if (a && a->used && a->block.nr == at->block_nr)
 		account_set_where(c, a, at);
@@ -757,8 +757,11 @@ void walls_close(struct collect *c)
 		return;
 	wall_close(w->wall);
 	wallwakes_free(w->wakes);
-	for (i = 0; i < w->alloc_accounts; i++)
-		account_forget_places(&w->accounts[i]);
+	for (i = 0; i < w->alloc_accounts; i++) {
+		if (w->accounts[i])
+			account_forget_places(w->accounts[i]);
+		free(w->accounts[i]);
+	}
 	free(w->accounts);
 	free(w->stack);
 	map_release(&w->reasons);

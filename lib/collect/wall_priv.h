@@ -63,6 +63,7 @@ struct block {
 };
 
 struct account {			/* of a slot */
+	uint32_t slot;
 	bool used;
 	uint64_t born_ns;		/* whose it is */
 	uint64_t from_ns;		/* since when it counts */
@@ -98,7 +99,7 @@ struct walls {
 	uint64_t beginning_ns;
 	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
-	struct account *accounts;	/* [alloc_accounts], by slot */
+	struct account **accounts;	/* [alloc_accounts], by slot; NULL: it was never asked for */
 	size_t alloc_accounts;
 	struct map reasons, files;	/* string -> function of the trace */
 	size_t nr_files;
@@ -151,7 +152,7 @@ void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_n
  */
 void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns);
 
-/* Of that slot; it may not be used yet. Until the next call. */
+/* Of that slot; it may not be used yet. It stays where it is: records that are merged may begin others. */
 struct account *account_of(struct walls *w, uint32_t slot);
 /* A slot that was never looked at, or is another thread's by now. */
 void account_begin(struct account *a, const struct wall_slot *s);

@@ -178,7 +178,7 @@ static void end_block(struct collect *c, struct account *a, const struct wall_ti
 	};
 
 	if (waker.kind == WAKE_THREAD && c->walls->wakes)
-		wallwakes_find(c, c->walls->wakes, c->walls->wall, a - c->walls->accounts, b->nr, &p->code);
+		wallwakes_find(c, c->walls->wakes, c->walls->wall, a->slot, b->nr, &p->code);
 	/* what is left is of all short blocks since the last sample of one */
 	if (end_ns - b->since_ns < b->gap_ns || len > left)
 		len = left;
@@ -210,14 +210,13 @@ void account_set_where(struct collect *c, struct account *a, const struct wall_w
 
 void account_finish_block(struct collect *c, struct account *a, const struct wall_slot *s)
 {
-	uint32_t slot = a - c->walls->accounts;
 	struct wall_where at;
 	const struct wall_done *d = wall_done_of(s, a->block.nr);
 	uint64_t end_ns = a->block.since_ns + (d ? d->ns : 0);
 	struct waker none = { WAKE_UNKNOWN, 0 };
 	struct wall_times done;
 
-	if (wall_where_of(c->walls->wall, slot, a->block.nr, &at))
+	if (wall_where_of(c->walls->wall, a->slot, a->block.nr, &at))
 		account_set_where(c, a, &at);
 	wall_times_over(s, &done);
 	/* without d nothing is known of its length but that it was short */
@@ -301,7 +300,7 @@ void account_begin(struct account *a, const struct wall_slot *s)
 	size_t i;
 
 	account_forget_places(a);
-	*a = (struct account){ .used = true, .born_ns = s->born_ns, .from_ns = s->born_ns };
+	*a = (struct account){ .slot = a->slot, .used = true, .born_ns = s->born_ns, .from_ns = s->born_ns };
 	for (i = 0; i < WALL_NR_SITES; i++) {
 		a->sites[i].nr = s->sites[i].nr;
 		a->sites[i].class = s->sites[i].class;
@@ -377,7 +376,11 @@ struct account *account_of(struct walls *w, uint32_t slot)
 		w->accounts = xrealloc(w->accounts, w->alloc_accounts * sizeof(*w->accounts));
 		memset(w->accounts + old, 0, (w->alloc_accounts - old) * sizeof(*w->accounts));
 	}
-	return &w->accounts[slot];
+	if (!w->accounts[slot]) {
+		w->accounts[slot] = xcalloc(1, sizeof(**w->accounts));
+		w->accounts[slot]->slot = slot;
+	}
+	return w->accounts[slot];
 }
 
 /* What its samples must add up to. */

@@ -72,10 +72,10 @@ beside_another() {
 	end_live
 	said=$(grep ^neighbour: live.err)
 	echo "$said"
-	# each trap came to one of its handlers, but for one that is under way
-	awk '{ split($7, own, "/"); split($9, passed, "/")
-	       exit !($3 > 0 && $5 > 0 && own[1] > 20 && own[1] - own[2] <= 1 && own[2] <= own[1] &&
-		      passed[1] - passed[2] <= 1 && passed[2] <= passed[1]) }' <<<"$said"
+	# each trap came to one of its handlers, but for one that was under way when they were counted
+	awk 'function differ(x) { return x[1] - x[2] > 1 || x[2] - x[1] > 1 }
+	     { split($7, own, "/"); split($9, passed, "/")
+	       exit !($3 > 0 && $5 > 0 && own[1] > 20 && !differ(own) && !differ(passed)) }' <<<"$said"
 	[[ $said == *'slot mine' ]]
 }
 
