@@ -6,6 +6,8 @@ MIXED=$TOP/t/data/mixed/trace
 TEXT=$TOP/t/data/folded/stacks
 
 teardown() {
+	# who still waits for a reader of a FIFO has the output of this test open
+	jobs -p | xargs -r kill 2>/dev/null || true
 	[ -z "${DISK-}" ] || umount "$DISK"
 	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
 }
@@ -254,6 +256,8 @@ ends_at_once() {
 			[ "$file" != fifo ] || { cat /dev/zero >fifo 2>/dev/null & }
 			# shellcheck disable=SC2086
 			ends_at_once $command "$file" < <(exec cat /dev/zero 2>/dev/null)
+			# it is waiting still if the command has not opened the file
+			[ "$file" != fifo ] || { kill $! 2>/dev/null || true; wait $! || true; }
 		done
 	done
 	: >empty
