@@ -20,6 +20,7 @@ struct callflow_proc {
 	struct proc *proc;
 	struct callflow_area *area;	/* mapped */
 	struct callflow_area own;	/* its head as we made it */
+	uint32_t nr_slots;		/* of trees, that were ever in use */
 	struct tree {
 		uint32_t number;	/* 0: not written yet */
 		uint32_t nr_nodes;
@@ -29,7 +30,8 @@ struct callflow_proc {
 		/* wall time from the thread's start to the tree's: CPU time also counts from the former */
 		uint64_t before_tsc;
 		uint32_t looked_tid;	/* the kernel thread last looked at, as the process numbers it */
-		uint64_t looked_ns;	/* and its CPU time then */
+		uint64_t looked_ns;	/* and its CPU time then, */
+		uint64_t looked_at_ns;	/* which was at that time */
 		uint32_t *up;		/* [number - 1]: parent; of nodes that a snapshot has */
 		size_t nr_up, alloc_up;
 		/* parent -> row of owed: what its [pruned] got although it was written already */
@@ -195,6 +197,8 @@ void dump_note_birth(struct dump *d, const struct callflow_thread *t);
 void dump_charge_open(struct dump *d, struct callflow_thread *t);
 /* Has the thread taken no step since t was read, which dump_charge_open() did? */
 bool dump_stands(const struct dump *d, const struct callflow_thread *t);
+/* What the kernel had told of its CPU time is all that there is: it goes on, or ended right after that. */
+bool dump_looked_last(const struct dump *d);
 /* Is the CPU time of threads counted? */
 bool callflows_have_cpu(const struct callflows *f);
 /* Notes the CPU time of all threads. */

@@ -185,16 +185,23 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	return fd;
 }
 
+/* Most processes have few threads, and there is room for very many: nobody looks at the rest of it. */
+static uint32_t nr_slots(struct callflow_proc *p)
+{
+	p->nr_slots = MAX(p->nr_slots, MIN(load_relaxed(&p->area->next_thread), p->own.nr_threads));
+	return p->nr_slots;
+}
+
 static void free_proc(const struct callflows *f, struct callflow_proc *p)
 {
-	uint32_t i;
+	uint32_t i, nr = nr_slots(p);
 
 	for (i = 0; i < p->own.nr_pages; i++) {
 		free(p->pages[i].numbers);
 		free(p->pages[i].uses);
 		free(p->pages[i].before);
 	}
-	for (i = 0; i < p->own.nr_threads; i++) {
+	for (i = 0; i < nr; i++) {
 		free(p->trees[i].up);
 		free(p->trees[i].owed);
 		free(p->trees[i].nodes);
@@ -289,7 +296,7 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last, b
 {
 	struct dump *d = new_dump(f, p);
 	struct page_list l;
-	uint32_t slot;
+	uint32_t slot, nr;
 
 	d->last = last;
 	d->ends_file = ends_file;
@@ -297,7 +304,7 @@ static void dump_proc(struct callflows *f, struct callflow_proc *p, bool last, b
 	if (callflows_have_cpu(f))
 		area_look_at_all(p);
 	list_pages(p, &l);
-	for (slot = 0; slot < p->own.nr_threads; slot++) {
+	for (slot = 0, nr = nr_slots(p); slot < nr; slot++) {
 		if (l.first[slot] && stays(d, slot))
 			dump_tree(d, slot, &l);
 	}
@@ -469,8 +476,7 @@ void callflows_next_file(struct callflows *f, uint64_t now_ns)
 	f->file++;
 	f->file_ns = now_ns;
 	for (p = f->procs; p; p = p->next) {
-		nr = MIN(load_relaxed(&p->area->next_thread), p->own.nr_threads);
-		for (slot = 0; slot < nr; slot++) {
+		for (slot = 0, nr = nr_slots(p); slot < nr; slot++) {
 			struct tree *t = &p->trees[slot];
 
 			t->before = t->counts;
@@ -483,9 +489,9 @@ void callflows_next_file(struct callflows *f, uint64_t now_ns)
  * Nodes in use are read as they are: what they hold while they change is what they held before, or
  * hold after.
  */
-static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
+static void count_proc(struct callflow_proc *p, struct callflow_count *n)
 {
-	uint32_t page, i, slot;
+	uint32_t page, i, slot, nr = nr_slots(p);
 
 	for (page = 1; page < p->own.nr_pages; page++)
 		for (i = 0; area_owner(p, page) && i < area_page_nodes(p); i++) {
@@ -499,7 +505,7 @@ static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
 				       x.calls & CALLFLOW_CALLS : 0;
 			n->nr_contexts += kind != CALLFLOW_MARK;
 		}
-	for (slot = 0; slot < p->own.nr_threads; slot++) {
+	for (slot = 0; slot < nr; slot++) {
 		struct callflow_thread t;
 
 		n->nr_threads += area_read_thread(p, slot, &t);
@@ -508,7 +514,7 @@ static void count_proc(const struct callflow_proc *p, struct callflow_count *n)
 
 void callflows_count(const struct callflows *f, struct callflow_count *n)
 {
-	const struct callflow_proc *p;
+	struct callflow_proc *p;
 
 	memset(n, 0, sizeof(*n));
 	for (p = f->procs; p; p = p->next)

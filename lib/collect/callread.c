@@ -232,14 +232,28 @@ static uint64_t kernel_cpu(const struct dump *d, const struct callflow_thread *t
 	return MAX(ns, t->seen_cpu_ns);
 }
 
-/* The process may have ended, and that is not noticed at once. */
-static uint64_t end_tsc(const struct dump *d)
+/* When the thread ended, or its process; UINT64_MAX: they go on. */
+static uint64_t death_ns(const struct dump *d)
 {
 	const struct thread *th = d->tree->task ? d->tree->task : tasks_any(d->f->tasks, d->p->proc->pid);
 
-	if (th && th->dead && th->dead_ns < d->time_ns && th->dead_ns > d->f->ns)
-		return d->tsc - dump_tsc(d, d->time_ns - th->dead_ns);
-	return d->tsc;
+	return th && th->dead ? th->dead_ns : UINT64_MAX;
+}
+
+/* The process may have ended, and that is not noticed at once. */
+static uint64_t end_tsc(const struct dump *d)
+{
+	uint64_t death = death_ns(d);
+
+	return death < d->time_ns && death > d->f->ns ? d->tsc - dump_tsc(d, d->time_ns - death) : d->tsc;
+}
+
+bool dump_looked_last(const struct dump *d)
+{
+	enum { LATEST_NS = 1000000 };
+	uint64_t death = death_ns(d);
+
+	return death == UINT64_MAX || d->tree->looked_at_ns + LATEST_NS > death;
 }
 
 void dump_charge_open(struct dump *d, struct callflow_thread *t)
@@ -295,6 +309,7 @@ static void look_at(const struct callflow_proc *p, uint32_t slot)
 		return;
 	p->trees[slot].looked_tid = tid;
 	p->trees[slot].looked_ns = ns;
+	p->trees[slot].looked_at_ns = clock_mono_ns();
 }
 
 bool callflows_have_cpu(const struct callflows *f)

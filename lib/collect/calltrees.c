@@ -337,9 +337,14 @@ static void dump_nodes(struct dump *d, const struct page_list *l)
 
 /* --- trees --- */
 
+/*
+ * 0: not known. Of a process that was killed, or ended by _exit(), the last look was some time ago: what its
+ * threads were charged with since is no error.
+ */
 static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_thread *t)
 {
-	uint64_t ns = MAX(d->tree->looked_tid == t->tid ? d->tree->looked_ns : 0, t->seen_cpu_ns);
+	bool looked = d->tree->looked_tid == t->tid && dump_looked_last(d);
+	uint64_t ns = MAX(looked ? d->tree->looked_ns : 0, t->seen_cpu_ns);
 
 	if (t->state != CALLFLOW_LIVE || !t->tid || t->flags & CALLFLOW_THREAD_SEVERAL ||
 	    ns <= t->cpu_origin_ns)

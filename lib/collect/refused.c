@@ -118,6 +118,10 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 {
 	uint64_t nr = r->strangers + r->crowd + r->silent;
 
+	if (r->late)
+		refused_text(f, "what %" PRIu64 " process%s would have told: %s not answered before %s ended, or in time",
+			     r->late, r->late == 1 ? "" : "es", r->late == 1 ? "it was" : "they were",
+			     r->late == 1 ? "it" : "they");
 	if (!nr)
 		return 0;
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);

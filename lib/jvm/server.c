@@ -562,8 +562,21 @@ static bool has_area(const struct jvm *j)
 	return false;
 }
 
+/* It waits for the answer for a limited time (JVM_GO_TIMEOUT_MS). */
+static bool has_gone_on(const struct jvm *j)
+{
+	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) == 1;
+}
+
 static void on_hello(struct jvm *j, const struct jvm_msg *m)
 {
+	if (has_gone_on(j)) {
+		j->s->refusals.late++;
+		j->dead = true;
+		return;
+	}
 	nstid_init(&j->tids, j->pid, j->own_pid);
 	j->tid = nstid_host(&j->tids, m->hello.tid);
 	if (!nstid_is_of(j->pid, j->tid))
@@ -816,7 +829,9 @@ static void accept_jvm(struct jvm_server *s, const struct doorway *door, int onl
 
 	if (fd < 0)
 		return;
-	if (!peer_identify(fd, &p) || !is_welcome(s, &p, only)) {
+	if (!peer_identify(fd, &p)) {
+		s->refusals.late++;
+	} else if (!is_welcome(s, &p, only)) {
 		s->refusals.strangers++;
 	} else if (is_crowded(s, p.pid)) {
 		s->refusals.crowd++;
@@ -854,17 +869,21 @@ void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps)
 
 void jvm_server_poll(struct jvm_server *s)
 {
+	enum { ROUNDS = 64 };		/* those that begin at once are answered at once */
 	struct epoll_event ev[NR_EVENTS];
-	int i, n = epoll_wait(s->epoll, ev, NR_EVENTS, 0);
+	int i, n, rounds = 0;
 
-	for (i = 0; i < n; i++) {
-		if (!ev[i].data.ptr)
-			accept_jvm(s, &s->door, 0);
-		else
-			read_jvm(ev[i].data.ptr);
-	}
-	dismiss_silent(s);
-	bury_dead(s);
+	do {
+		n = epoll_wait(s->epoll, ev, NR_EVENTS, 0);
+		for (i = 0; i < n; i++) {
+			if (!ev[i].data.ptr)
+				accept_jvm(s, &s->door, 0);
+			else
+				read_jvm(ev[i].data.ptr);
+		}
+		dismiss_silent(s);
+		bury_dead(s);
+	} while (n > 0 && ++rounds < ROUNDS);
 }
 
 /* --- a running JVM --- */

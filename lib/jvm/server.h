@@ -250,6 +250,7 @@ struct jvm_refusals {
 	uint64_t strangers;	/* of processes that are not being recorded, or are of another user */
 	uint64_t crowd;		/* more than one process, or all, may have */
 	uint64_t silent;	/* their process said nothing */
+	uint64_t late;		/* it had ended, or gone on without us, before we looked */
 	int no_memory;		/* errno: why there is no memory to share with them; 0: there is */
 };
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);

@@ -461,6 +461,48 @@ cums() {
 	arcprof report -i trace --xprof --metric "$1" --format json | jq -r '.rows[] | "\(.name) \(.cum[0])"'
 }
 
+@test "callflow: threads whose process ends by _exit() have the time that they say, and are no error" {
+	skip_unless_perf
+	cat >leavers.c <<-'EOF'
+		#include <sys/wait.h>
+		#include <time.h>
+		#include <unistd.h>
+		static volatile unsigned long sink;
+		__attribute__((no_instrument_function)) static double cpu_ms(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+			return 1e3 * t.tv_sec + 1e-6 * t.tv_nsec;
+		}
+		static void step(void) { for (int i = 0; i < 20000; i++) sink += i; }
+		static void work(double ms) { for (ms += cpu_ms(); cpu_ms() < ms;) step(); }
+		int main(void)
+		{
+			for (int i = 0; i < 40; i++)
+				if (!fork()) {
+					work(7 * (i % 10 + 1));
+					_exit(0);
+				}
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
+	EOF
+	build leavers leavers.c
+	calls --callflow -- ./leavers
+	within "$(arcprof report -i trace --xprof --metric cpu --format json |
+		jq '.rows[] | select(.name | startswith("work")).cum[0]')" $((4 * 7 * 55 * 1000000)) 5
+}
+
+@test "callflow: a process that was not answered in time runs as ever, and is said to be missing" {
+	ways
+	run_arcprof record -o trace --callflow -- sh -c 'kill -STOP $PPID; ./ways; kill -CONT $PPID; exec ./ways'
+	[ "$status" -eq 0 ]
+	[ "$(counts | grep ' main$')" = '1 main' ]
+	run_arcprof report -i trace
+	[[ $output == *"what 1 process would have told: it was not answered before it ended, or in time"* ]]
+}
+
 @test "callflow: calls open at the end have their consumption up to it" {
 	skip_unless_perf
 	cat >open.cc <<-END
