@@ -488,7 +488,7 @@ static void turned_away(struct collect *c)
 
 	if (!r)
 		return;
-	c->res->nr_foreign = jvm_server_nr_foreign(c->jvm);
+	c->res->nr_foreign = r->foreign_hooks;
 	c->res->no_memory = r->no_memory;
 	if (r->no_memory)
 		refused_text(&c->refused, "what JVMs tell: there is no memory to share with them (memfd_create): %s",

@@ -114,6 +114,12 @@ void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untrack
 			     nr_untracked, nr_untracked == 1 ? "" : "s");
 }
 
+static void put_foreign(struct refused *f, const char *what, uint64_t nr, const char *why)
+{
+	if (nr)
+		refused_text(f, "%s of %" PRIu64 " process%s: %s", what, nr, nr == 1 ? "" : "es", why);
+}
+
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 {
 	uint64_t nr = r->strangers + r->crowd + r->silent;
@@ -122,6 +128,8 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 		refused_text(f, "what %" PRIu64 " process%s would have told: %s not answered before %s ended, or in time",
 			     r->late, r->late == 1 ? "" : "es", r->late == 1 ? "it was" : "they were",
 			     r->late == 1 ? "it" : "they");
+	put_foreign(f, "marks", r->foreign_marks, "linked with libarcprof of another version");
+	put_foreign(f, "records", r->foreign, "an agent or library of another version of arcprof");
 	if (!nr)
 		return 0;
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);

@@ -720,6 +720,17 @@ static void drain_process(struct jvm_server *s, int pid)
 			drain_jvm(j, true);
 }
 
+/* The head of a message is the same in all versions. */
+static void count_foreign(struct jvm_refusals *r, uint32_t flags)
+{
+	if (flags & JVM_PROGRAM)
+		r->foreign_hooks++;
+	else if (flags & JVM_MARKS)
+		r->foreign_marks++;
+	else
+		r->foreign++;
+}
+
 static void read_jvm(struct jvm *j)
 {
 	struct jvm_msg m;
@@ -727,8 +738,9 @@ static void read_jvm(struct jvm *j)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (j->state == AWAIT_HELLO && n >= 8 && m.magic == JVM_PROTO_MAGIC && m.version != JVM_PROTO_VERSION)
-		j->s->nr_foreign++;
+	if (j->state == AWAIT_HELLO && n >= 16 && m.magic == JVM_PROTO_MAGIC &&
+	    m.version != JVM_PROTO_VERSION)
+		count_foreign(&j->s->refusals, m.flags);
 	if (j->memory)
 		drain_process(j->s, j->pid);	/* samples of its blocks that the agent took */
 	if (n == sizeof(m))
@@ -1089,11 +1101,6 @@ int jvm_host_tid(struct jvm *j, int tid)
 int jvm_server_fd(const struct jvm_server *s)
 {
 	return s->epoll;
-}
-
-size_t jvm_server_nr_foreign(const struct jvm_server *s)
-{
-	return s->nr_foreign;
 }
 
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s)

@@ -242,15 +242,14 @@ size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
 void jvm_collect(struct jvm *j);
 bool jvm_has_collected(const struct jvm *j);
 size_t jvm_server_nr_jvms(const struct jvm_server *s);
-/* Processes that were turned away: their agent or library is of another version. */
-size_t jvm_server_nr_foreign(const struct jvm_server *s);
-
 /* Connections that were closed. */
 struct jvm_refusals {
 	uint64_t strangers;	/* of processes that are not being recorded, or are of another user */
 	uint64_t crowd;		/* more than one process, or all, may have */
 	uint64_t silent;	/* their process said nothing */
 	uint64_t late;		/* it had ended, or gone on without us, before we looked */
+	/* whose side is of another version: an agent or a preloaded library; marks; exact calls */
+	uint64_t foreign, foreign_marks, foreign_hooks;
 	int no_memory;		/* errno: why there is no memory to share with them; 0: there is */
 };
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);

@@ -60,7 +60,6 @@ struct jvm_server {
 	size_t area_bytes;
 	struct jvm *jvms;
 	size_t nr_jvms;
-	size_t nr_foreign;		/* that spoke another version */
 	uint64_t timer_ns;		/* period of timers in place of traps, 0: traps */
 	struct jvm_wall_maps wall;
 	struct jvm_refusals refusals;

@@ -641,6 +641,22 @@ s.recv(1)'
 	[[ $stderr == *"1 program was turned away: libarcprof-hookit of another version"* ]]
 }
 
+@test "record: agents and libraries of another version are reported" {
+	skip_unless_perf
+	cat >foreign.py <<-'END'
+		import os, socket, struct
+		for flags in 0, 1 << 12, 1 << 13:
+		    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    s.connect(os.environ["ARCPROF_MARKS"])
+		    s.send(struct.pack("<IIIIII", 0x4a435241, 999, 1, flags, os.getpid(), os.getpid()))
+		    s.recv(1)
+	END
+	arcprof record -q -e mark -o trace -- python3 foreign.py
+	run_arcprof report -i trace --log
+	[[ $output == *"marks of 1 process: linked with libarcprof of another version"* ]]
+	[[ $output == *"records of 2 processes: an agent or library of another version of arcprof"* ]]
+}
+
 @test "hookit: without a recorder a program runs unchanged" {
 	[ -f "$HOOKIT" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
 	build ways "$TOP/t/data/callflow/ways.cc"
