@@ -140,8 +140,9 @@ static int add_run(struct diff *d, unsigned int side, const char *path, const st
 	struct input in = { 0 };
 	int r = input_open_any(&in.t, path, e);
 
-	if (!r)
-		r = profile_read(&in.names, &in.model, &in.origin, in.t, &po, e);
+	if (r)
+		return r;
+	r = profile_read(&in.names, &in.model, &in.origin, in.t, &po, e);
 	if (!r)
 		r = view_init(&in.view, &in.model, &in.origin, &ro, e);
 	if (!r)
