@@ -213,6 +213,10 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 		r = trace_read(t, &sink, m, e);
 	filter_free(m->kept);
 	m->kept = NULL;
+	if (!r && !m->nr_rows && trace_reader_damage(t)->truncated) {
+		r = err_set(e, ENODATA, "the table of locks is written when the recording ends, and this one has no end");
+		err_hint(e, "--xtree or --xarc with --metric lock show the stacks of waits that are there");
+	}
 	return r;
 }
 

@@ -428,7 +428,8 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 
 	po.metrics = &metrics;
 	r = profile_read(&names, &model, &origin, t, &po, &err);
-	if (r == -EINVAL && names_find_event(&names, "wall") == UINT32_MAX)
+	/* exact calls have a metric of that name, which knows no states of threads */
+	if ((!r || r == -EINVAL) && names_find_event(&names, "wall") == UINT32_MAX)
 		r = -ENODATA;
 	else if (r)
 		*e = err;

@@ -179,6 +179,26 @@ open_waits() {
 	grep -q ';\[unwalkable: no user stack\];second ' folded
 }
 
+@test "native locks: of a recorder that was killed there is no table, and no sum is wrong" {
+	"$ARCPROF" record -q -e lock -o trace -- "$BATS_FILE_TMPDIR/known" owners 100000 >/dev/null 2>&1 3>&- &
+	recorder=$!
+	for _ in {1..100}; do
+		[ "$(stat -c %s trace 2>/dev/null || echo 0)" -lt 10000 ] || break
+		sleep 0.1
+	done
+	program=$(pgrep -P $recorder)
+	kill -KILL $recorder
+	kill -KILL "$program"
+	wait $recorder || true
+	run_arcprof report -i trace --locks
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+	[[ $stderr == *"the table of locks is written when the recording ends, and this one has no end"* ]]
+	"$ARCPROF" report -i trace --check >check || true
+	[ "$(grep -c ^ok check)" -gt 5 ]
+	[ "$(grep -c ^BAD check)" -eq 0 ]
+}
+
 @test "native locks: a program that is not asked for them has its own" {
 	nm -D "$BUILD/libarcprof-waits.so" | grep -q ' T pthread_mutex_lock'
 	run grep pthread_ <(nm -D "$BUILD/libarcprof-memory.so" "$BUILD/libarcprof-preload.so")
