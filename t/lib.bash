@@ -39,7 +39,11 @@ with_status() {
 
 # bats looks at its clock three times a test, each of which forked twice and started date(1): a third of its time.
 get_mills_since_epoch() {
-	echo "$((${EPOCHREALTIME/./} / 1000))"
+	if [ $# -eq 0 ]; then
+		echo "$((${EPOCHREALTIME/./} / 1000))"
+	else
+		printf -v "$1" %s "$((${EPOCHREALTIME/./} / 1000))"	# bats 1.9 and later names a variable for it
+	fi
 }
 
 # The text of a file without the newlines at its end, into a variable: $(cat) forks twice.
