@@ -540,7 +540,8 @@ cums() {
 		for snapshot in "" --snapshot=100ms; do
 			# shellcheck disable=SC2086
 			calls --callflow --metric cpu,wall $snapshot -- ./open $how
-			grep 'ok .*CPU time of calls = the kernel.s .* 3 checked' .check
+			# what the kernel says of one that is killed was known a moment before, and is no figure of its end
+			grep "ok .*CPU time of calls = the kernel.s .* $([ -z "$how" ] && echo 3 || echo '[0-3]') checked" .check
 			cums cpu >cpu
 			cums wall >wall
 			# one that is killed was last looked at a moment before

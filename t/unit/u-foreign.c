@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -91,6 +92,9 @@ TEST(foreign_stays_below_the_root)
 {
 	const char *text;
 
+	/* without it, links are not followed at all */
+	if (syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == ENOSYS)
+		unit_skip("the kernel has no openat2()");
 	make_folder();
 	CHECK(!mkdirat(at, "etc", 0700) && !mkdirat(at, "root", 0700) && !symlinkat("/etc", at, "root/etc"));
 	put("etc/passwd", "mine", 0600);
