@@ -122,6 +122,9 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 		log_warn("%s", note);
 	if (origin && origin->lost)
 		log_warn("%" PRIu64 " samples were lost", origin->lost);
+	if (origin && origin->stopped_ns)
+		log_warn("the recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " samples came later",
+			 origin->stopped_ns / 1e9, origin->nr_after);
 	if (origin && origin->not_shown)
 		log_info("not in the tables: %s; --metric has them", origin->not_shown);
 	if (rows->limit && rows->nr > rows->limit)

@@ -506,7 +506,10 @@ static int warn_of_gaps(const struct report_request *q, const struct trace_reade
 			 origin->nr_local_modules, origin->nr_local_modules == 1 ? "" : "s");
 	if (q->strict && origin->lost)
 		log_warn("%" PRIu64 " samples were lost", origin->lost);
-	return q->strict && origin->lost ? 1 : r;
+	if (q->strict && origin->stopped_ns)
+		log_warn("the recording stopped storing after %.2f s, when --max-size was reached",
+			 origin->stopped_ns / 1e9);
+	return q->strict && (origin->lost || origin->stopped_ns) ? 1 : r;
 }
 
 static void put_check(bool bad, const char *what, uint64_t nr_checked)

@@ -640,6 +640,9 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 	if (s->c.sched)
 		buf_fmt(b, "%s%" PRIu64 " dispatches, %" PRIu64 " lost", b->len ? ", " : "", r->nr_dispatches,
 			r->nr_lost_sched);
+	if (r->nr_after_sched)
+		buf_fmt(b, " (those after %.2f s, when --max-size was reached, are not stored)",
+			r->stopped_ns / 1e9);
 	if (r->nr_interrupts)
 		buf_fmt(b, ", %" PRIu64 " interrupts", r->nr_interrupts);
 }
@@ -672,6 +675,9 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 	} else {
 		sample_counts(s, r, &b);
 		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
+		if (r->nr_after)
+			buf_fmt(&b, ", %" PRIu64 " not stored as they came after %.2f s, when --max-size was reached",
+				r->nr_after, r->stopped_ns / 1e9);
 		if (r->nr_throttled)
 			buf_fmt(&b, ", %" PRIu64 " throttled", r->nr_throttled);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)

@@ -115,7 +115,8 @@ void event_report_head(const struct events *v, FILE *out)
 	buf_str(&b, " over ");
 	report_put_duration(&b, v->end_ns - v->start_ns);
 	put_covered(v, recorded, &b);
-	buf_fmt(&b, ", %" PRIu64 " lost", v->names.lost);
+	buf_str(&b, ", ");
+	report_put_lost_of(&v->names, &b);
 	put_untimed(v, recorded, &b);
 	if (v->nr_strange)
 		buf_fmt(&b, ", %" PRIu64 " of kinds unknown to this version", v->nr_strange);
@@ -153,7 +154,7 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_str(j, "recorded", names_label(&v->names, "jvm_events"));
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
 	json_covered(v, j);
-	json_u64(j, "lost", v->names.lost);
+	report_json_lost_of(&v->names, j);
 	if (nr_untimed(v, names_label(&v->names, "jvm_events"), &nr))
 		json_u64(j, "loads_without_time", nr);
 	json_u64(j, "events", v->nr_all);
