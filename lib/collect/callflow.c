@@ -317,6 +317,7 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_CALLS, .stream = p->proc->id };
 
 	f->res->slow_threads += load_relaxed(&p->area->slow_threads);
+	f->res->merged_threads += load_relaxed(&p->area->merged_threads);
 	f->res->lost_calls += lost;
 	for (m = 0; m < f->o->layout.nr_metrics; m++)
 		f->res->refused_threads[m] += load_relaxed(&p->area->metrics[m].refused);

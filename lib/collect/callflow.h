@@ -40,6 +40,7 @@ struct callflow_result {
 	uint64_t lost_calls;		/* of threads that found no room */
 	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* for which the metric was unavailable */
 	uint64_t slow_threads;		/* whose CPU time took a system call each */
+	uint64_t merged_threads;	/* that went on with the tree of one that had ended */
 	uint64_t nr_events;
 	uint64_t lost_events, told_events;	/* not in the trace's count yet; in it */
 	uint64_t nr_damaged;		/* invalid nodes and threads */

@@ -480,6 +480,9 @@ static void refused_metrics(struct collect *c)
 		if (c->res->calls.refused_threads[m])
 			refused_metric(&c->refused, o->layout.metrics[m].kind, o->names[m],
 				       c->res->calls.refused_threads[m]);
+	if (c->res->calls.merged_threads)
+		refused_text(&c->refused, "a tree for itself of %" PRIu64 " thread%s: room was short (--call-memory), and each went on with the tree of one that had ended, below [several threads]",
+			     c->res->calls.merged_threads, c->res->calls.merged_threads == 1 ? "" : "s");
 }
 
 static void turned_away(struct collect *c)
