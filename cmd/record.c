@@ -82,7 +82,7 @@ static const struct opt rest_table[] = {
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
 	OPT_SPAN(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
-		 "write a snapshot of the call trees at this interval (default: only at the end)"),
+		 "write a snapshot of the call trees at this interval (default: every 2 s, or less often where they are large)"),
 	OPT_GROUP("When"),
 	OPT_END
 };
