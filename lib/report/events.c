@@ -29,13 +29,15 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 	return r;
 }
 
+enum { MAX_REFUSED = 1000 };
+
 void event_put_refused(const struct names *x, FILE *out)
 {
 	struct buf b = BUF_INIT;
 	char key[32];
 	unsigned int i;
 
-	for (i = 0; i < 1000; i++) {
+	for (i = 0; i < MAX_REFUSED; i++) {
 		const char *text;
 
 		snprintf(key, sizeof(key), "refused.%u", i);
@@ -45,6 +47,23 @@ void event_put_refused(const struct names *x, FILE *out)
 		fprintf(out, "not recorded: %s\n", quote_str(&b, text));
 	}
 	buf_release(&b);
+}
+
+static void json_refused(const struct names *x, struct json *j)
+{
+	const char *text;
+	char key[32];
+	unsigned int i;
+
+	json_array(j, "refused");
+	for (i = 0; i < MAX_REFUSED; i++) {
+		snprintf(key, sizeof(key), "refused.%u", i);
+		text = names_label(x, key);
+		if (!text)
+			break;
+		json_str(j, NULL, text);
+	}
+	json_end(j);
 }
 
 /* The next name of a list with commas, in name; NULL: there is none. */
@@ -155,6 +174,7 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
 	json_covered(v, j);
 	report_json_lost_of(&v->names, j);
+	json_refused(&v->names, j);
 	if (nr_untimed(v, names_label(&v->names, "jvm_events"), &nr))
 		json_u64(j, "loads_without_time", nr);
 	json_u64(j, "events", v->nr_all);
