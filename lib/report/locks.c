@@ -340,11 +340,21 @@ static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
 	buf_release(&name);
 }
 
+/* Not that there were no waits. */
+static int has_no_sums(struct err *e)
+{
+	err_set(e, ENODATA, "the recording was cut off before the waits for each lock were added up");
+	err_hint(e, "its samples are there: arcprof report");
+	return -ENODATA;
+}
+
 static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct rows r = { .o = o };
 	int ret = locks_read(&r.m, t, o->select.filter, e);
 
+	if (!ret && r.m.no_end && !r.m.nr_rows && !r.m.nr_left_out)
+		ret = has_no_sums(e);
 	if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
