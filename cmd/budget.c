@@ -140,7 +140,7 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 	struct subject s = { 0 };
 	struct limits l;
 	struct err e = { 0 };
-	int r, status = command_input(&o->input, nr_operands, operands);
+	int r, status = command_input(&o->input, o->import, nr_operands, operands);
 
 	if (!status && o->import && o->tree) {
 		log_error("cannot be combined: --import and --tree");

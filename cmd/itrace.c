@@ -42,7 +42,7 @@ static const struct opt itrace_table[] = {
 	OPT_GROUP("How long"),
 	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
-	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
+	OPT_LEAST(OPT_TYPE_SIZE, 128 << 10, 0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
 	OPT_GROUP("How"),
 	OPT_ENUM(0, "engine", O, engine, engines, "auto", "tracing engine (auto: the kernel module if it is loaded)"),
 	OPT_FLAG(0, "single-steps", O, single_steps, "step every instruction, without breakpoints; slower"),
@@ -69,12 +69,8 @@ static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct e
 		return err_set(e, EINVAL, "%s needs --method", o->skip ? "--skip" : "--times");
 	if (o->methods && o->bracket)
 		return err_set(e, EINVAL, "cannot be combined: --method and --bracket");
-	if (!o->times)
-		return err_set(e, EINVAL, "--times: must be at least 1");
 	if (o->methods && o->engine == ENGINE_MODULE)
 		return err_set(e, EINVAL, "--method takes --engine=ptrace");
-	if (o->max_bytes && o->max_bytes < 128 << 10)
-		return err_set(e, EINVAL, "--max-size: must be at least 128 KiB");
 	return 0;
 }
 

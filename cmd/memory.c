@@ -397,7 +397,7 @@ static int usage(const char *what, const char *why)
 static int memory_run(void *opts, int nr_operands, char **operands)
 {
 	struct memory_opts *o = opts;
-	int status = command_input(&o->input, nr_operands, operands);
+	int status = command_input(&o->input, NULL, nr_operands, operands);
 
 	if (status)
 		return status;

@@ -41,7 +41,7 @@ static const struct opt query_table[] = {
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
 	OPT_GROUP("Bounds"),
 	OPT_TIME(0, "timeout", O, timeout, "time", "60s", "stop a query that takes longer; 0: never"),
-	OPT_LEAST(OPT_TYPE_SIZE, 1 << 20, 0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
+	OPT_LEAST(OPT_TYPE_SIZE, 4 << 10, 0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
 	OPT_GROUP("The model"),
 	OPT_LIST(0, "metric", O, metrics, "name", "these metrics, in this order"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
@@ -240,6 +240,8 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 
 	if (!r)
 		r = check_request(q, nr_operands);
+	if (!r)
+		r = command_check_input(q->input, q->import);
 	if (r)
 		return r;
 	heap = !q->import && hprof_recognize(q->input);

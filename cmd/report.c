@@ -887,7 +887,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_request *q = opts;
 	const struct report *r = chosen_report(q);
-	int status = command_input(&q->input, nr_operands, operands);
+	int status = command_input(&q->input, q->import, nr_operands, operands);
 	struct err e;
 
 	if (!status && !has_no_others(q, r))

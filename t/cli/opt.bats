@@ -141,6 +141,19 @@ hint: did you mean '--format'?" ]
 		itrace --limit 0 -- true
 		itrace --times 0 -- true
 		itrace --max-size 1 -- true
+		itrace --max-size 0 -- true
+		report -i x --import y
+		report --import y x
+		view -i x --import y
+		query -i x --import y sql
+		budget -i x --import y -f z
+		dump -i x --import y
+		dump --schema --major c2 x
+		dump --schema --raw x
+		dump --chunks --raw x
+		dump --chunks --schema x
+		export --schema duckdb --by-pid
+		export --queries duckdb --metric cpu
 		top -n 0
 		top -I 0
 		ptt -t 0
