@@ -31,7 +31,7 @@ struct aboveidle_opts {
 #define O struct aboveidle_opts
 static const struct opt aboveidle_table[] = {
 	OPT_GROUP("How long"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long, instead of after <count> intervals"),
+	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long, instead of after <count> intervals"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG('s', "summary", O, summary, "show only the mean over the CPUs, in words"),
 	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: also show each CPU on a line of its own"),

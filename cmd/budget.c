@@ -128,7 +128,10 @@ static int warn_of_gaps(const struct budget_opts *o, const struct subject *s)
 
 	if (s->origin.lost)
 		log_warn("%" PRIu64 " sample%s lost", s->origin.lost, s->origin.lost == 1 ? " was" : "s were");
-	return o->strict && s->origin.lost ? 1 : r;
+	if (s->origin.stopped_ns)
+		log_warn("the recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " sample%s came later",
+			 s->origin.stopped_ns / 1e9, s->origin.nr_after, s->origin.nr_after == 1 ? "" : "s");
+	return o->strict && (s->origin.lost || s->origin.stopped_ns) ? 1 : r;
 }
 
 static int budget_run(void *opts, int nr_operands, char **operands)
@@ -137,7 +140,7 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 	struct subject s = { 0 };
 	struct limits l;
 	struct err e = { 0 };
-	int r, status = command_input(&o->input, nr_operands, operands);
+	int r, status = command_input(&o->input, o->import, nr_operands, operands);
 
 	if (!status && o->import && o->tree) {
 		log_error("cannot be combined: --import and --tree");

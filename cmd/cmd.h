@@ -70,8 +70,14 @@ const struct command *command_find(const char *name);	/* NULL: none */
 const char *command_nearest(const char *name);
 /* A hint for users of a command's name in perf(1) and similar tools, or NULL. */
 const char *command_elsewhere(const char *name);
-/* The file that a command reads may be named without --input: 0, or EXIT_USAGE after reporting it. */
-int command_input(const char **input, int nr_operands, char **operands);
+#define DEFAULT_INPUT "arcprof.data"
+/*
+ * The file that a command reads may be named without --input, and not beside --import (NULL: there is none).
+ * 0, or EXIT_USAGE after reporting it.
+ */
+int command_input(const char **input, const char *import, int nr_operands, char **operands);
+/* The same of a command whose arguments are other things. */
+int command_check_input(const char *input, const char *import);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);
 /* What "arcprof --help" prints: usage, commands by group, global options. */

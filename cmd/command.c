@@ -59,7 +59,15 @@ void command_opts_init(struct command_opts *f, const struct command *c)
 	f->common = (void *)((char *)f->values + offset);
 }
 
-int command_input(const char **input, int nr_operands, char **operands)
+int command_check_input(const char *input, const char *import)
+{
+	if (!import || !strcmp(input, DEFAULT_INPUT))
+		return 0;
+	log_error("cannot be combined: --import %s and the input '%s'", import, input);
+	return EXIT_USAGE;
+}
+
+int command_input(const char **input, const char *import, int nr_operands, char **operands)
 {
 	if (nr_operands > 1) {
 		log_error("only one file can be read: unexpected argument '%s'", operands[1]);
@@ -67,7 +75,7 @@ int command_input(const char **input, int nr_operands, char **operands)
 	}
 	if (nr_operands)
 		*input = operands[0];
-	return 0;
+	return command_check_input(*input, import);
 }
 
 void command_opts_release(struct command_opts *f)

@@ -31,7 +31,7 @@ struct ctl_opts {
 static const struct opt ctl_table[] = {
 	OPT_GROUP("Commands: " VERBS),
 	OPT_GROUP("Which recording"),
-	OPT_U64('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
+	OPT_COUNT('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
 	OPT_FLAG(0, "all", struct ctl_opts, all, "every recording of this user"),
 	OPT_GROUP("Of a dump"),
 	OPT_STR('o', "output", struct ctl_opts, output, "file", NULL,

@@ -16,6 +16,7 @@ int warn_of_damage(const char *path, const struct trace_damage *d)
 			 path, d->nr_bytes, d->nr_places, d->nr_places == 1 ? "" : "s", d->nr_bad_records,
 			 d->nr_bad_records == 1 ? "" : "s", d->first);
 	if (d->truncated)
-		log_warn("%s has no end: the recording was cut off, or still goes on", path);
+		log_warn("%s has no end: the recording was cut off after %.2f s, or still goes on", path,
+			 d->span_ns / 1e9);
 	return damaged || d->truncated ? 1 : 0;
 }

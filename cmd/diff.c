@@ -45,7 +45,7 @@ static const struct opt diff_table[] = {
 	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
 		   "hide unchanged rows with less than <percent> of both totals"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "delta", "sort rows by this key"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads whose names differ in numbers separately"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
 		   "output format; html is a page for a browser"),

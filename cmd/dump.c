@@ -500,9 +500,14 @@ static int dump_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
-	if ((r = command_input(&o->input, nr_operands, operands)))
+	if ((r = command_input(&o->input, o->import, nr_operands, operands)))
 		return r;
 
+	if ((o->schema || o->chunks) && (o->raw || o->majors.nr_items || (o->schema && o->chunks))) {
+		log_error("cannot be combined: --%s and --%s", o->schema ? "schema" : "chunks",
+			  o->schema && o->chunks ? "chunks" : o->raw ? "raw" : "major");
+		return EXIT_USAGE;
+	}
 	if (set_majors(&d, &e)) {
 		log_err(&e);
 		return EXIT_USAGE;

@@ -274,7 +274,7 @@ static int export_run(void *opts, int nr_operands, char **operands)
 		return EXIT_USAGE;
 	}
 	if (o->schema || o->queries) {
-		if (nr_operands || o->names) {
+		if (nr_operands || o->names || o->metrics.nr_items || o->by_pid || o->by_tid || o->digits) {
 			log_error("--%s prints the same for all traces", o->schema ? "schema" : "queries");
 			return EXIT_USAGE;
 		}

@@ -45,7 +45,7 @@ static const char *const sorts[] = { "cum", "base", "n", "name", NULL };
 #define O struct heap_opts
 static const struct opt heap_table[] = {
 	OPT_GROUP("Dump"),
-	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID of the JVM to dump"),
+	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID of the JVM to dump"),
 	OPT_FLAG(0, "all", O, all, "dump all objects, also what a collection would free"),
 	OPT_FLAG(0, "samples", O, samples, "mark the objects that a running 'record -e live' has sampled, for 'report --join'"),
 	OPT_GROUP("Report"),
@@ -61,7 +61,7 @@ static const struct opt heap_table[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>; 'dump' needs it"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "cum", "sort rows by this key"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts that retain less than <percent>"),
 	OPT_GROUP("Tree"),
 	OPT_FLAG(0, "containment", O, containment, "show each object below the first that reaches it from the roots, not below its dominator"),

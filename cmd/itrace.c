@@ -37,12 +37,12 @@ static const struct opt itrace_table[] = {
 	OPT_FLAG(0, "bracket", O, bracket, "trace only between arcprof_itrace_on() and arcprof_itrace_off()"),
 	OPT_STR(0, "method", O, methods, "filter", NULL, "trace only calls of these Java methods, selected as by record --callflow"),
 	OPT_U64(0, "skip", O, skip, "n", "0", "skip the first <n> of these calls"),
-	OPT_U64(0, "times", O, times, "n", "1", "trace at most <n> of these calls"),
+	OPT_COUNT(0, "times", O, times, "n", "1", "trace at most <n> of these calls"),
 	OPT_ON("java", O, java, "name the Java code of every JVM"),
 	OPT_GROUP("How long"),
-	OPT_TIME('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
-	OPT_SIZE(0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
+	OPT_LEAST(OPT_TYPE_SIZE, 128 << 10, 0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
 	OPT_GROUP("How"),
 	OPT_ENUM(0, "engine", O, engine, engines, "auto", "tracing engine (auto: the kernel module if it is loaded)"),
 	OPT_FLAG(0, "single-steps", O, single_steps, "step every instruction, without breakpoints; slower"),
@@ -69,12 +69,8 @@ static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct e
 		return err_set(e, EINVAL, "%s needs --method", o->skip ? "--skip" : "--times");
 	if (o->methods && o->bracket)
 		return err_set(e, EINVAL, "cannot be combined: --method and --bracket");
-	if (!o->times)
-		return err_set(e, EINVAL, "--times: must be at least 1");
 	if (o->methods && o->engine == ENGINE_MODULE)
 		return err_set(e, EINVAL, "--method takes --engine=ptrace");
-	if (o->max_bytes && o->max_bytes < 128 << 10)
-		return err_set(e, EINVAL, "--max-size: must be at least 128 KiB");
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static const uint64_t jvm_patience_ns = 10000000000;
 #define O struct memory_opts
 static const struct opt memory_table[] = {
 	OPT_GROUP("Memory"),
-	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
+	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
 	OPT_STR('i', "input", O, input, "file", NULL, "read the trace <file> of record --memory"),
 	OPT_FLAG(0, "readings", O, readings, "of a trace, show every reading instead of the last one"),
 	OPT_FLAG(0, "mappings", O, mappings, "show each mapping, or piece of one, in place of sums"),
@@ -397,7 +397,7 @@ static int usage(const char *what, const char *why)
 static int memory_run(void *opts, int nr_operands, char **operands)
 {
 	struct memory_opts *o = opts;
-	int status = command_input(&o->input, nr_operands, operands);
+	int status = command_input(&o->input, NULL, nr_operands, operands);
 
 	if (status)
 		return status;

@@ -29,8 +29,8 @@ struct mpevt_opts {
 #define O struct mpevt_opts
 static const struct opt mpevt_table[] = {
 	OPT_GROUP("With query"),
-	OPT_TIME('t', "interval", O, interval_ns, "time", "1", "print a result every <time>"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('t', "interval", O, interval_ns, "time", "1", "print a result every <time>"),
+	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),

@@ -38,17 +38,17 @@ static const struct opt query_table[] = {
 	  .help = "subtract what counting the calls cost" },
 	OPT_GROUP("Output"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
 	OPT_GROUP("Bounds"),
 	OPT_TIME(0, "timeout", O, timeout, "time", "60s", "stop a query that takes longer; 0: never"),
-	OPT_SIZE(0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
+	OPT_LEAST(OPT_TYPE_SIZE, 4 << 10, 0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
 	OPT_GROUP("The model"),
 	OPT_LIST(0, "metric", O, metrics, "name", "these metrics, in this order"),
 	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
-	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_SPAN(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	OPT_FLAG(0, "signatures", O, signatures, "tell Java methods apart by their signatures"),
 	OPT_FLAG(0, "lines", O, lines, "tell functions apart by file and line"),
@@ -122,6 +122,9 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 		log_warn("%s", note);
 	if (origin && origin->lost)
 		log_warn("%" PRIu64 " samples were lost", origin->lost);
+	if (origin && origin->stopped_ns)
+		log_warn("the recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " samples came later",
+			 origin->stopped_ns / 1e9, origin->nr_after);
 	if (origin && origin->not_shown)
 		log_info("not in the tables: %s; --metric has them", origin->not_shown);
 	if (rows->limit && rows->nr > rows->limit)
@@ -237,6 +240,8 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 
 	if (!r)
 		r = check_request(q, nr_operands);
+	if (!r)
+		r = command_check_input(q->input, q->import);
 	if (r)
 		return r;
 	heap = !q->import && hprof_recognize(q->input);

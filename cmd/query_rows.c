@@ -128,6 +128,8 @@ static void json_head(struct query_rows *r)
 	json_str(j, "host", origin ? origin->host : NULL);
 	json_u64(j, "elapsed_ns", origin ? origin->duration_ns : 0);
 	json_u64(j, "lost", origin ? origin->lost : 0);
+	if (origin)
+		report_json_stopped(origin->stopped_ns, origin->nr_after, j);
 	json_end(j);
 	json_str(j, "sql", r->sql);
 	json_array(j, "columns");

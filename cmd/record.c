@@ -81,8 +81,8 @@ static const struct opt rest_table[] = {
 		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
-	OPT_TIME(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
-		 "write a snapshot of the call trees at this interval (default: only at the end)"),
+	OPT_SPAN(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
+		 "write a snapshot of the call trees at this interval (default: every 2 s, or less often where they are large)"),
 	OPT_GROUP("When"),
 	OPT_END
 };
@@ -115,8 +115,8 @@ static const struct opt where_table[] = {
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
 	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
-	OPT_SIZE(0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
-	OPT_TIME(0, "segment", struct record_opts, segment_ns, "time", NULL,
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
+	OPT_SPAN(0, "segment", struct record_opts, segment_ns, "time", NULL,
 		 "write a trace for each period of this length, to the folder --output"),
 	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
 		"with --segment: remove the oldest traces beyond this size (10G) or age (7d)"),
@@ -204,6 +204,8 @@ static int check_opts(const struct record_opts *o, const struct sampling_opts *s
 			return r;
 	if (o->mode == TRACE_NORMAL && !o->max_bytes)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
+	if (o->mode == TRACE_CONTINUOUS && o->max_bytes && !o->segment_ns)
+		return err_set(e, EINVAL, "--max-size needs --mode=normal, which stops then, or --mode=wrap, which keeps the last part");
 	if (!o->samples && !o->sched && !o->irq && !calls_wanted(&o->calls))
 		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
 	if (!o->samples && (so->events.nr_items || so->freq || so->period))
@@ -502,7 +504,7 @@ static int parse_times(struct sampling *s, const char *option, const struct opt_
 		uint64_t ns;
 		int r = opt_parse_time(t ? value + 1 : text, &ns, e);
 
-		if (!r && t && !ns)
+		if (!r && (t || !is_delay) && !ns)
 			r = err_set(e, EINVAL, "must be more than 0");
 		if (r)
 			return err_wrap(e, "%s '%s'", option, text);

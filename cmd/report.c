@@ -51,7 +51,7 @@ static const struct opt report_opts[] = {
 	OPT_FLAG(0, "off-cpu", O, off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
 	OPT_FLAG(0, "absolute", O, absolute, "show unscaled numbers and no percentages"),
 	OPT_FLAG(0, "percent", O, percent, "show percentages only"),
@@ -82,7 +82,7 @@ static const struct opt selection_opts[] = {
 	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
 	OPT_FLAG(0, "from-zero", O, from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
-	OPT_TIME(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_SPAN(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
@@ -506,7 +506,10 @@ static int warn_of_gaps(const struct report_request *q, const struct trace_reade
 			 origin->nr_local_modules, origin->nr_local_modules == 1 ? "" : "s");
 	if (q->strict && origin->lost)
 		log_warn("%" PRIu64 " samples were lost", origin->lost);
-	return q->strict && origin->lost ? 1 : r;
+	if (q->strict && origin->stopped_ns)
+		log_warn("the recording stopped storing after %.2f s, when --max-size was reached",
+			 origin->stopped_ns / 1e9);
+	return q->strict && (origin->lost || origin->stopped_ns) ? 1 : r;
 }
 
 static void put_check(bool bad, const char *what, uint64_t nr_checked)
@@ -884,7 +887,7 @@ static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_request *q = opts;
 	const struct report *r = chosen_report(q);
-	int status = command_input(&q->input, nr_operands, operands);
+	int status = command_input(&q->input, q->import, nr_operands, operands);
 	struct err e;
 
 	if (!status && !has_no_others(q, r))

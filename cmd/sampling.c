@@ -41,7 +41,7 @@ const struct opt sampling_event_opts[] = {
 };
 
 const struct opt sampling_select_opts[] = {
-	OPT_U64('c', "count", struct sampling_opts, period, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
+	OPT_COUNT('c', "count", struct sampling_opts, period, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
 	OPT_FLAG('a', "all-cpus", struct sampling_opts, system_wide, "record the whole system"),
 	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_LIST('p', "pid", struct sampling_opts, pids, "pid", "record running processes"),
@@ -68,12 +68,12 @@ const struct opt sampling_stack_opts[] = {
 
 const struct opt sampling_when_opts[] = {
 	OPT_TIME('D', "delay", struct sampling_opts, delay_ns, "time", NULL, "wait this long before sampling starts"),
-	OPT_TIME('d', "duration", struct sampling_opts, duration_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('d', "duration", struct sampling_opts, duration_ns, "time", NULL, "stop after this long"),
 	OPT_END
 };
 
 const struct opt sampling_means_opts[] = {
-	OPT_SIZE('m', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
 		 "size of the per-CPU kernel buffer (default: from the rate)"),
 	OPT_ON("cache", struct sampling_opts, cache, "reuse and keep symbols in the cache"),
 	OPT_END
@@ -640,6 +640,9 @@ static void other_phrases(const struct sampling *s, const struct collect_result 
 	if (s->c.sched)
 		buf_fmt(b, "%s%" PRIu64 " dispatches, %" PRIu64 " lost", b->len ? ", " : "", r->nr_dispatches,
 			r->nr_lost_sched);
+	if (r->nr_after_sched)
+		buf_fmt(b, " (those after %.2f s, when --max-size was reached, are not stored)",
+			r->stopped_ns / 1e9);
 	if (r->nr_interrupts)
 		buf_fmt(b, ", %" PRIu64 " interrupts", r->nr_interrupts);
 }
@@ -672,6 +675,9 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 	} else {
 		sample_counts(s, r, &b);
 		buf_fmt(&b, " in %.2f s, %" PRIu64 " lost", r->duration_ns / 1e9, r->nr_lost);
+		if (r->nr_after)
+			buf_fmt(&b, ", %" PRIu64 " not stored as they came after %.2f s, when --max-size was reached",
+				r->nr_after, r->stopped_ns / 1e9);
 		if (r->nr_throttled)
 			buf_fmt(&b, ", %" PRIu64 " throttled", r->nr_throttled);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)

@@ -21,7 +21,7 @@ struct threads_opts {
 #define O struct threads_opts
 static const struct opt threads_table[] = {
 	OPT_GROUP("Threads"),
-	OPT_U64('p', "pid", O, pid, "pid", NULL, "process ID; of a JVM also Java threads and locks"),
+	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID; of a JVM also Java threads and locks"),
 	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler, of JVMs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
 	OPT_END

@@ -34,12 +34,12 @@ static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU tim
 
 static const struct opt show_table[] = {
 	OPT_GROUP("What to show"),
-	OPT_TIME('I', "interval", O, interval_ns, "time", "2", "show each <time> anew"),
-	OPT_U64('n', "screens", O, nr_screens, "n", NULL, "print this many screens as plain text, then stop"),
+	OPT_SPAN('I', "interval", O, interval_ns, "time", "2", "show each <time> anew"),
+	OPT_COUNT('n', "screens", O, nr_screens, "n", NULL, "print this many screens as plain text, then stop"),
 	OPT_ENUM(0, "sort", O, sort, top_sorts, "self", "sort rows by this key"),
 	OPT_ENUM(0, "fold", O, fold, top_folds, "function", "what a row is"),
 	OPT_STR(0, "filter", O, filter, "text", NULL, "show only rows with <text> in their name or module"),
-	OPT_U64(0, "limit", O, limit, "n", NULL, "show at most <n> rows"),
+	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows"),
 	OPT_END
 };
 #undef O

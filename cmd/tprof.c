@@ -31,11 +31,11 @@ static const struct opt record_opts[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", O, events, "event", "event that makes a tick (default: cycles, or cpu-clock)"),
 	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
-	OPT_U64('c', "count", O, period, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
+	OPT_COUNT('c', "count", O, period, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_FLAG(0, "program-only", O, program_only, "record only the program and what it starts"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
-	OPT_TIME('r', "run", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long"),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "keep the trace in <file>"),
 	OPT_GROUP("What to print"),
 	OPT_END

@@ -116,7 +116,7 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	struct report_request q = { .format = FORMAT_HTML };
 	char *path = NULL, *whole;
 	struct err e;
-	int status = command_input(&o->input, nr_operands, operands);
+	int status = command_input(&o->input, o->import, nr_operands, operands);
 
 	if (status)
 		return status;

@@ -297,13 +297,7 @@ void vm_init(uintptr_t addr)
 	vm.ok = complete();
 }
 
-/*
- * The VM counts unloaded classes in its performance data before it frees what they had, so
- * a changed count says that a Method* may mean another method now. Unlike the ClassUnload
- * event it is never late. Absent with -XX:-UsePerfData.
- *
- * Source: share/runtime/perfMemory.hpp (PerfDataPrologue, PerfDataEntry).
- */
+/* Source: share/runtime/perfMemory.hpp (PerfDataPrologue, PerfDataEntry). */
 struct perf_entry {
 	int32_t size, name_off, vector_len;
 	uint8_t type, flags, units, variability;
@@ -324,25 +318,35 @@ static uintptr_t find_static(const char *type, const char *name)
 	return 0;
 }
 
-void vm_init_perf_counters(void)
+const int64_t *vm_counter(const char *name)
 {
 	uintptr_t start_p = find_static("PerfMemory", "_start"), top_p = find_static("PerfMemory", "_top");
 	uintptr_t p, top;
 	int32_t off;
 
 	if (!start_p || !top_p || !(p = vm_word(start_p, 0)) || !(top = vm_word(top_p, 0)))
-		return;
+		return NULL;
 	/* entry_offset and num_entries end the prologue of 32 bytes */
 	off = vm_i32(p, 24);
 	for (p += off; p + sizeof(struct perf_entry) < top;) {
 		const struct perf_entry *e = (const void *)p;
 
 		if (e->size <= 0)
-			return;
-		if (e->type == 'J' && str_eq((const char *)p + e->name_off, "java.cls.unloadedClasses"))
-			vm.nr_unloaded = (const void *)(p + e->data_off);
+			return NULL;
+		if (e->type == 'J' && str_eq((const char *)p + e->name_off, name))
+			return (const void *)(p + e->data_off);
 		p += e->size;
 	}
+	return NULL;
+}
+
+/*
+ * The VM counts unloaded classes before it frees what they had, so a changed count says that a Method* may
+ * mean another method now. Unlike the ClassUnload event it is never late.
+ */
+void vm_init_perf_counters(void)
+{
+	vm.nr_unloaded = vm_counter("java.cls.unloadedClasses");
 }
 
 void vm_init_signals(void)

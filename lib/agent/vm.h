@@ -112,6 +112,11 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 
 /* Fills vm from the libjvm that holds addr. Not in a signal handler. */
 void vm_init(uintptr_t addr_in_libjvm);
+/*
+ * A number in the VM's performance data, by the name that jcmd PerfCounter.print shows, for as long as the VM
+ * lives. NULL: this VM has none of that name, or none at all (-XX:-UsePerfData). Not in a signal handler.
+ */
+const int64_t *vm_counter(const char *name);
 /* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
 void vm_init_perf_counters(void);
 

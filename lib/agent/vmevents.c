@@ -22,6 +22,7 @@ static bool can_throw;
 static bool throws_on;			/* the source is on, with this mean distance */
 static uint64_t throws_interval;
 static bool has_probes;			/* methods are watched by handlers of ours */
+static uint64_t loaded_ns;		/* the VM began with us, and nobody listens yet; 0: else */
 
 static void leave(void)
 {
@@ -268,22 +269,28 @@ static bool note(const char *sig, const struct text *loader)
 	return is_new;
 }
 
-static void note_loaded(JNIEnv *env, jclass cls)
+/* False: no loader loads it, as it is an array. */
+static bool note_loaded(JNIEnv *env, jclass cls)
 {
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
+	bool is_class;
 
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
-		return;
-	if (*sig == 'L') {
+		return false;
+	is_class = *sig == 'L';
+	if (is_class) {
 		put_loader_of(&loader, env, cls);
 		note(sig, &loader);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
+	return is_class;
 }
 
-static void note_all_loaded(JNIEnv *env)
+/* How many there are. */
+static uint64_t note_all_loaded(JNIEnv *env)
 {
+	uint64_t nr_classes = 0;
 	jclass *list;
 	jint nr, i;
 
@@ -292,15 +299,16 @@ static void note_all_loaded(JNIEnv *env)
 	many_loaded = SIZE_MAX;
 	sys_unlock(&loaded_lock);
 	if ((*ti)->GetLoadedClasses(ti, &nr, &list) != JVMTI_ERROR_NONE)
-		return;
+		return 0;
 	for (i = 0; i < nr; i++) {
-		note_loaded(env, list[i]);
+		nr_classes += note_loaded(env, list[i]);
 		(*env)->DeleteLocalRef(env, list[i]);
 	}
 	(*ti)->Deallocate(ti, (void *)list);
 	sys_lock(&loaded_lock);
 	many_loaded = loaded.nr < FEW_LOADED / 2 ? FEW_LOADED : loaded.nr * 2;
 	sys_unlock(&loaded_lock);
+	return nr_classes;
 }
 
 /* What another thread is told of meanwhile, and was before, a reader leaves out. */
@@ -508,6 +516,7 @@ static bool take_capability(void)
 
 void vmevents_load(JavaVM *jvm)
 {
+	loaded_ns = ring_ctl()->tell ? sys_now() : 0;
 	if ((ring_ctl()->tell | ring_ctl()->may_tell) & JVM_TELL_EXCEPTION && have_environment(jvm))
 		can_throw = take_capability();
 }
@@ -535,14 +544,108 @@ void throws_turn_off(void)
 		set_modes(JVM_TELL_EXCEPTION, false);
 }
 
+/* --- what was before --- */
+
+/* What the VM counts from its start, of what it tells later. */
+static const struct {
+	uint32_t tell;
+	const char *what;
+	const char *counters[3];	/* of which the sum is that; NULL: no more */
+} counted[] = {
+	{ JVM_TELL_SAFEPOINT, "safepoints", { "sun.rt.safepoints" } },
+	{ JVM_TELL_GC, "collections", { "sun.gc.collector.0.invocations", "sun.gc.collector.1.invocations",
+					"sun.gc.collector.2.invocations" } },
+	{ JVM_TELL_JIT, "compilations", { "sun.ci.totalCompiles" } },
+	{ JVM_TELL_THREAD, "threads started", { "java.threads.started" } },
+};
+
+enum { NOT_COUNTED = -1 };
+
+struct before {
+	uint64_t ns;			/* since we were loaded */
+	int64_t n[ARRAY_SIZE(counted)];
+};
+
+static void look_before(struct before *b)
+{
+	size_t i, k;
+
+	b->ns = sys_now() - loaded_ns;
+	for (i = 0; i < ARRAY_SIZE(counted); i++) {
+		b->n[i] = NOT_COUNTED;
+		for (k = 0; k < ARRAY_SIZE(counted[i].counters) && counted[i].counters[k]; k++) {
+			const int64_t *n = vm_counter(counted[i].counters[k]);
+
+			if (n)
+				b->n[i] = (b->n[i] == NOT_COUNTED ? 0 : b->n[i]) + *n;
+		}
+	}
+}
+
+static void put_number(struct text *t, uint64_t v)
+{
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = 0;
+	do
+		digits[--at] = '0' + v % 10;
+	while (v /= 10);
+	put(t, digits + at);
+}
+
+/* n NOT_COUNTED: this VM does not say. */
+static void put_count(struct text *t, const char *what, int64_t n)
+{
+	put(t, t->len ? ", " : "");
+	put(t, what);
+	put(t, ": ");
+	if (n == NOT_COUNTED)
+		put(t, "not known");
+	else
+		put_number(t, n);
+}
+
+/*
+ * Of a VM that has just started: how much was before anybody listened, so that nobody takes what is told for
+ * all there was.
+ */
+static void tell_before(const struct before *b, uint32_t tell, uint64_t nr_classes)
+{
+	struct text t = { .len = 0 };
+	uint32_t told = 0;
+	size_t i;
+
+	if (tell & JVM_TELL_CLASS && nr_classes) {
+		put_count(&t, "classes loaded", nr_classes);
+		told |= JVM_TELL_CLASS;
+	}
+	for (i = 0; i < ARRAY_SIZE(counted); i++) {
+		if (!(tell & counted[i].tell) || !b->n[i])
+			continue;
+		put_count(&t, counted[i].what, b->n[i]);
+		told |= counted[i].tell;
+	}
+	put(&t, " before the agent listened, ");
+	put_number(&t, b->ns / 1000000);
+	put(&t, " ms after the JVM loaded it");
+	refuse(told, t.s);
+}
+
 /* log: those of them that the VM is to begin to log. */
 static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 {
+	const bool first = loaded_ns;
 	const char *why = NULL;
+	uint64_t nr_classes = 0;
+	struct before before;
 	uint32_t refused;
 	bool deopts;
 
 	has_probes = ring_ctl()->flags & JVM_CALLFLOW;
+	if (first)
+		look_before(&before);
+	loaded_ns = 0;
 	if (tell & BY_EVENT && !have_environment(jvm))
 		tell &= ~(uint32_t)BY_EVENT;
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
@@ -560,9 +663,11 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	if (!deopts && !(refused & JVM_TELL_JIT))
 		refuse(JVM_TELL_DEOPT, "its log has none before JDK 18");
 	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
-		note_all_loaded(env);
+		nr_classes = note_all_loaded(env);
 	store_seq_cst(&on, tell);
 	set_modes(tell, true);
+	if (first)
+		tell_before(&before, tell & ~refused, nr_classes);
 }
 
 void vmevents_on(JavaVM *jvm, JNIEnv *env)

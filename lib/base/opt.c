@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +81,24 @@ static int parse_double(const char *s, double *v, struct err *e)
 	*v = strtod(s, &end);
 	if (end == s || *end || isspace((unsigned char)*s) || !isfinite(*v))
 		return err_set(e, EINVAL, "'%s' is not a number", s);
+	if (*v < 0 || *v > 100)
+		return err_set(e, EINVAL, "must be from 0 to 100");
 	return 0;
+}
+
+static int check_least(const struct opt *o, const void *field, struct err *e)
+{
+	uint64_t v;
+
+	if (!o->least)
+		return 0;
+	memcpy(&v, field, sizeof(v));
+	if (v >= o->least)
+		return 0;
+	if (o->type == OPT_TYPE_SIZE)
+		return err_set(e, EINVAL, "must be at least %" PRIu64 " KiB", o->least >> 10);
+	return err_set(e, EINVAL, o->type == OPT_TYPE_TIME ? "must be more than 0" : "must be at least %" PRIu64,
+		       o->least);
 }
 
 const char *opt_word(const struct opt *o, unsigned int *i)
@@ -181,11 +199,27 @@ struct parser {
 	char **argv;
 	int argc;
 	int next;		/* index of the argument after the one being parsed */
+	const struct opt *mode;	/* the mode switch that was given last; NULL: none */
 };
+
+/* One field has one mode: which of two was meant is not known. */
+static int choose(struct parser *p, const struct opt *o, struct err *e)
+{
+	const struct opt *m = p->mode;
+
+	if ((o->type != OPT_TYPE_SET && !o->sets) || !o->name)
+		return 0;
+	if (m && m != o && (m->sets ? m->sets_offset : m->offset) == (o->sets ? o->sets_offset : o->offset))
+		return err_set(e, EINVAL, "cannot be combined: --%s and --%s", m->name, o->name);
+	p->mode = o;
+	return 0;
+}
 
 static int store(struct parser *p, const struct opt *o, const char *s, struct err *e)
 {
-	if (set_value(o, p->opts + o->offset, s, e))
+	if (choose(p, o, e))
+		return -EINVAL;
+	if (set_value(o, p->opts + o->offset, s, e) || check_least(o, p->opts + o->offset, e))
 		return err_wrap(e, "%s", display_name(o));
 	if (o->sets)
 		*(int *)(p->opts + o->sets_offset) = o->value;

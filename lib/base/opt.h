@@ -25,7 +25,7 @@ enum opt_type {
 	OPT_TYPE_U64,		/* uint64_t; accepts k, M, G suffixes (powers of 1000; Ki, Mi, Gi of 1024) */
 	OPT_TYPE_TIME,		/* uint64_t ns; accepts ns, us, ms, s, m, h, d; a plain number is seconds */
 	OPT_TYPE_SIZE,		/* uint64_t bytes; k, M, G are powers of 1024 */
-	OPT_TYPE_DOUBLE,	/* double */
+	OPT_TYPE_DOUBLE,	/* double: a percentage, from 0 to 100 */
 	OPT_TYPE_ENUM,		/* int: index into a list of words */
 	OPT_TYPE_LIST,		/* struct opt_list: may be given again; commas separate */
 	OPT_TYPE_SET,		/* int: a flag without argument that stores row->value (mode switches) */
@@ -53,6 +53,7 @@ struct opt {
 	bool sets;
 	size_t sets_offset;
 	bool arg_optional;	/* --name[=arg]; without "=" the field becomes the first word or "" */
+	uint64_t least;		/* of what is given for a number, time (ns) or size */
 };
 
 #define OPT_SAME_OR_ZERO(s, f, T) \
@@ -73,6 +74,14 @@ struct opt {
 #define OPT_U64(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_U64, uint64_t, l, n, s, f, a, d, h)
 #define OPT_TIME(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_TIME, uint64_t, l, n, s, f, a, d, h)
 #define OPT_SIZE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_SIZE, uint64_t, l, n, s, f, a, d, h)
+#define OPT_LEAST(t, m, l, n, s, f, a, d, h) \
+	{                                                                                                \
+		.type = (t), .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, uint64_t), .arg = (a), \
+		.def = (d), .help = (h), .least = (m)                                                    \
+	}
+/* The same where 0 has no meaning, or stands for an option that is not given. */
+#define OPT_COUNT(l, n, s, f, a, d, h) OPT_LEAST(OPT_TYPE_U64, 1, l, n, s, f, a, d, h)
+#define OPT_SPAN(l, n, s, f, a, d, h) OPT_LEAST(OPT_TYPE_TIME, 1, l, n, s, f, a, d, h)
 #define OPT_DOUBLE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_DOUBLE, double, l, n, s, f, a, d, h)
 #define OPT_LIST(l, n, s, f, a, h) OPT_VAL(OPT_TYPE_LIST, struct opt_list, l, n, s, f, a, NULL, h)
 #define OPT_ENUM(l, n, s, f, w, d, h) \
@@ -97,7 +106,8 @@ struct opt {
  * Fills *opts (which the caller zeroed) with the defaults, then with argv.  argv is permuted
  * so that the operands come last, and *nr_operands says how many; options end at "--" or,
  * when stop_at_operand, at the first operand (a command line to run keeps its own options).
- * -EINVAL: *e says which option and why, with the nearest known name when it is unknown.
+ * -EINVAL: *e says which option and why, with the nearest known name when it is unknown; or which two
+ * mode switches of one field (OPT_SET) were given.
  */
 int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool stop_at_operand,
 	      int *nr_operands, struct err *e);

@@ -306,14 +306,6 @@ static bool is_short(void)
 	       load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 2;
 }
 
-/* No pages for one more tree: what there is the trees need that have begun. */
-static bool is_very_short(void)
-{
-	const struct callflow_area *a = cf.area;
-
-	return load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 4 * 3;
-}
-
 static void set_name(struct callflow_thread *t, const char *name, size_t len)
 {
 	size_t i;
@@ -361,36 +353,53 @@ static bool new_root(struct callflow_thread *t)
 	return t->pruned;
 }
 
-/*
- * Whose tree a new thread goes on with, NULL: nobody's. Of those that began when there was plenty only in the
- * end: a name that a report has shown, such as that of the first thread, is to stay.
- */
-static struct callflow_thread *predecessor(uint32_t flags)
+static struct callflow_thread *new_tree(uint32_t tid, uint64_t java_id, uint32_t flags)
 {
-	struct callflow_thread *t = take_ended(flags, false);
+	struct callflow_thread *t = new_slot();
 
-	if (!t && (is_very_short() || load_relaxed(&cf.area->next_thread) >= cf.area->nr_threads))
-		t = take_ended(flags, true);
+	if (!t || !new_root(t))
+		return NULL;
+	t->tid = tid;
+	t->java_id = java_id;
+	t->flags = flags;
+	t->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
 	return t;
+}
+
+static struct callflow_thread *continued(struct callflow_thread *ended, uint32_t flags)
+{
+	if (ended) {
+		call_them_several(ended, flags);
+		add_relaxed(&cf.area->merged_threads, 1);
+	}
+	return ended;
+}
+
+/*
+ * When room is short a thread goes on with the tree of one that began when it was, too, and has ended, or
+ * gets a new one. Trees of threads that began when there was plenty, such as the first, keep their names
+ * until there is neither a slot nor a page, not even of those that are kept for roots.
+ */
+static struct callflow_thread *tree_for(uint32_t tid, uint64_t java_id, uint32_t flags)
+{
+	struct callflow_thread *t;
+
+	if (!is_short())
+		return new_tree(tid, java_id, flags);
+	flags |= CALLFLOW_THREAD_SHARED;
+	t = continued(take_ended(flags, false), flags);
+	if (!t)
+		t = new_tree(tid, java_id, flags);
+	return t ? t : continued(take_ended(flags, true), flags);
 }
 
 struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags)
 {
-	bool is_plenty = !is_short();
-	struct callflow_thread *old = is_plenty ? NULL : predecessor(flags), *t = old ? old : new_slot();
+	struct callflow_thread *t = tree_for(tid, java_id, flags);
 	uint64_t tsc = cpu_tsc();
 	uint32_t m;
 
-	flags |= is_plenty ? 0 : CALLFLOW_THREAD_SHARED;
-	if (old) {
-		call_them_several(old, flags);
-	} else if (t) {
-		t->tid = tid;
-		t->java_id = java_id;
-		t->flags = flags;
-		t->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
-	}
-	if (!t || (!old && !new_root(t)) || !new_stack(t)) {
+	if (!t || !new_stack(t)) {
 		add_relaxed(&cf.area->lost_threads, 1);
 		return NULL;
 	}

@@ -32,7 +32,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 5
+#define CALLFLOW_VERSION 6
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -132,6 +132,7 @@ struct callflow_area {
 	uint64_t bracket_begun, bracket_ended;	/* of them, those that were to be traced */
 	uint64_t bracket_refused;	/* to be traced, but there was no tracer */
 	uint64_t next_label_byte;	/* given out; may exceed label_bytes */
+	uint64_t merged_threads;	/* that went on with the tree of one that had ended */
 };
 
 /* A consumer: bits 30 and 31 are its kind. 0 is none. */

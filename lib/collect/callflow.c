@@ -25,6 +25,8 @@ enum {
 	CALIBRATE_NS = 10000000,
 	CLOCK_READINGS = 8,
 	MAX_PRUNE_MS = 1000,		/* to wait in all, whatever the process says */
+	/* of snapshots that nobody asked for: the time between them, a share of the time, bytes a second */
+	REST_NS = 2000000000, REST_SHARE = 100, REST_BYTES = 64 << 10,
 };
 
 /*
@@ -59,6 +61,7 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 	f->w = w;
 	read_clocks(&f->ns, &f->tsc);
 	f->written_ns = f->ns;
+	f->rest_ns = REST_NS;
 }
 
 static void label_jvm(const struct callflows *f, uint32_t number)
@@ -324,6 +327,7 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_CALLS, .stream = p->proc->id };
 
 	f->res->slow_threads += load_relaxed(&p->area->slow_threads);
+	f->res->merged_threads += load_relaxed(&p->area->merged_threads);
 	f->res->lost_calls += lost;
 	for (m = 0; m < f->o->layout.nr_metrics; m++)
 		f->res->refused_threads[m] += load_relaxed(&p->area->metrics[m].refused);
@@ -420,10 +424,28 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 	free_proc(f, p);
 }
 
+/* What was written is in the file at once: it is for those who read what a killed recorder left. */
+static void store_unasked(struct callflows *f, uint64_t now_ns)
+{
+	uint64_t bytes = trace_writer_bytes(f->w);
+
+	callflows_store(f);
+	trace_writer_flush(f->w);
+	bytes = trace_writer_bytes(f->w) - bytes;
+	f->rest_ns = MAX(MAX((clock_mono_ns() - now_ns) * REST_SHARE, bytes * 1000000000 / REST_BYTES),
+			 (uint64_t)REST_NS);
+}
+
 void callflows_snapshot(struct callflows *f)
 {
-	if (f->o && f->o->snapshot_ns && !f->shut && clock_mono_ns() - f->written_ns >= f->o->snapshot_ns)
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!f->o || !f->procs || f->shut)
+		return;
+	if (f->o->snapshot_ns && now_ns - f->written_ns >= f->o->snapshot_ns)
 		callflows_store(f);
+	else if (!f->o->snapshot_ns && now_ns - f->written_ns >= f->rest_ns)
+		store_unasked(f, now_ns);
 }
 
 static void store(struct callflows *f, bool ends_file)

@@ -24,7 +24,7 @@ struct callflow_opts {
 		char costs[CALLFLOW_MAX_METRICS][72];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
-	uint64_t snapshot_ns;		/* interval of snapshots; 0: at the end, and on request */
+	uint64_t snapshot_ns;		/* interval of snapshots; 0: as often as they cost nearly nothing */
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
 };
 
@@ -40,6 +40,7 @@ struct callflow_result {
 	uint64_t lost_calls;		/* of threads that found no room */
 	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* for which the metric was unavailable */
 	uint64_t slow_threads;		/* whose CPU time took a system call each */
+	uint64_t merged_threads;	/* that went on with the tree of one that had ended */
 	uint64_t nr_events;
 	uint64_t lost_events, told_events;	/* not in the trace's count yet; in it */
 	uint64_t nr_damaged;		/* invalid nodes and threads */
@@ -57,6 +58,7 @@ struct callflows {
 	uint64_t tsc, ns;			/* the same moment */
 	uint64_t ratio;				/* of events: one for all of a recording; 0 not known yet */
 	uint64_t written_ns;			/* time of the last snapshot */
+	uint64_t rest_ns;			/* least time to the next one that nobody asked for */
 	uint64_t look_ns;			/* when to look at threads' CPU time again */
 	bool shut;				/* what trees count now is not recorded */
 	bool turns;				/* and there may be such times */
@@ -92,7 +94,11 @@ void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_met
 void callflows_end(struct callflows *f, struct jvm *jvm);
 /* Writes the events there are; call it often. */
 void callflows_drain(struct callflows *f);
-/* Writes a snapshot if one is due: what was added since the last one. */
+/*
+ * Writes a snapshot if one is due: what was added since the last one. Where no interval is set one is due
+ * every two seconds, so that of a recorder that is killed all but the last calls are there; where they are
+ * large, less often: they take at most a hundredth of the time, and 64 KiB of the file a second.
+ */
 void callflows_snapshot(struct callflows *f);
 /* The same, now. */
 void callflows_store(struct callflows *f);

@@ -53,6 +53,10 @@ static int check(const char *p, size_t len, struct err *e)
 			return err_set(e, EINVAL, "invalid pattern '%.*s': '%c' cannot be in a name",
 				       (int)len, p,
 				       iscntrl((unsigned char)p[i]) ? '?' : p[i]);
+	for (i = 0; i < len && p[i] != '('; i++)
+		if ((p[i] == '[' || p[i] == ']') && !memmem(p, len, "operator", 8) && !memmem(p, len, "[abi:", 5))
+			return err_set(e, EINVAL, "'%.*s' matches nothing: '%c' is in no name; a pattern has * and ?",
+				       (int)len, p, p[i]);
 	if (memchr(p, '(', len) && !memchr(p, ')', len) && !memchr(p, '*', len))
 		return err_set(e, EINVAL, "'%.*s' matches nothing: a signature ends in ')', or in '*'",
 			       (int)len, p);
@@ -123,7 +127,9 @@ static int add_rule(struct callrules *r, size_t word, bool include, const char *
 
 	if (words[word].kind) {
 		note(r, words[word].kind, include);
-		ret = add(r, words[word].kind, include, s, len, e);
+		ret = words[word].kind == CALLFLOW_RULE_METHOD ? check(s, len, e) : 0;
+		if (!ret)
+			ret = add(r, words[word].kind, include, s, len, e);
 	}
 	if (!ret && words[word].of != RULE_NR && r->events)
 		ret = rules_line(r->events, words[word].of, include, s, len, e);

@@ -480,6 +480,9 @@ static void refused_metrics(struct collect *c)
 		if (c->res->calls.refused_threads[m])
 			refused_metric(&c->refused, o->layout.metrics[m].kind, o->names[m],
 				       c->res->calls.refused_threads[m]);
+	if (c->res->calls.merged_threads)
+		refused_text(&c->refused, "a tree for itself of %" PRIu64 " thread%s: room was short (--call-memory), and each went on with the tree of one that had ended, below [several threads]",
+			     c->res->calls.merged_threads, c->res->calls.merged_threads == 1 ? "" : "s");
 }
 
 static void turned_away(struct collect *c)
@@ -711,6 +714,7 @@ static int record(struct run *r, struct err *e)
 static void close_trace(struct collect *c)
 {
 	struct collect_result *res = c->res;
+	uint64_t stopped_ns;
 	struct err e;
 
 	if (c->o->watcher)
@@ -719,7 +723,10 @@ static void close_trace(struct collect *c)
 	res->nr_bytes = trace_writer_bytes(c->w);
 	res->nr_lost += trace_writer_lost_samples(c->w);
 	res->nr_lost_sched += trace_writer_lost_sched(c->w);
-	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w));
+	stopped_ns = trace_writer_stopped(c->w, &res->nr_after, &res->nr_after_sched);
+	if (stopped_ns)
+		res->stopped_ns = MAX(stopped_ns, c->begun_ns + 1) - c->begun_ns;
+	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w) + res->nr_after);
 	if (trace_writer_close(c->w, &e))
 		res->write_error = e.code;
 }

@@ -149,6 +149,8 @@ struct collect_result {
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
+	/* mode normal stopped storing, that long after the beginning, and so much came then; 0: it did not */
+	uint64_t stopped_ns, nr_after, nr_after_sched;
 	uint64_t nr_jvm_events;
 	uint64_t duration_ns, nr_bytes;
 	uint64_t nr_files;		/* closed, with segments */

@@ -211,12 +211,9 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 		r = filter_new(&m->kept, &m->names, filter, t, e);
 	if (!r)
 		r = trace_read(t, &sink, m, e);
+	m->no_end = trace_reader_damage(t)->truncated;
 	filter_free(m->kept);
 	m->kept = NULL;
-	if (!r && !m->nr_rows && trace_reader_damage(t)->truncated) {
-		r = err_set(e, ENODATA, "the table of locks is written when the recording ends, and this one has no end");
-		err_hint(e, "--xtree or --xarc with --metric lock show the stacks of waits that are there");
-	}
 	return r;
 }
 
@@ -260,10 +257,10 @@ unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, stru
 			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) ||
 			is_bad(r->max_ns > r->ns, r, "a wait is longer than all together", first);
 	}
-	*nr_checked = m->nr_rows + 1 + m->has_blame;
+	*nr_checked = m->nr_rows + 1 + (m->has_blame && !m->no_end);
 	if (total && !opt_parse_u64(total, &want, &e) && sum != want && !nr_bad++)
 		buf_fmt(first, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum, want);
-	if (m->has_blame && of_locks != m->blamed_ns && !nr_bad++)
+	if (m->has_blame && !m->no_end && of_locks != m->blamed_ns && !nr_bad++)
 		buf_fmt(first, "%" PRIu64 " ns in waits for locks, %" PRIu64 " charged to owners", of_locks,
 			m->blamed_ns);
 	return nr_bad;

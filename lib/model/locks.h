@@ -37,6 +37,7 @@ struct locks_model {
 	uint64_t blamed_ns;	/* sum of the event "blame" */
 	uint64_t nr_left_out;	/* rows, by the filter */
 	bool has_blame;
+	bool no_end;			/* it was cut off: what is added up at the end is missing */
 };
 
 /* filter: of events and classes, or NULL. -ENODATA: waits were not recorded. */

@@ -574,6 +574,11 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct names *x = ctx;
 
+	if (r->cause == LOST_STOPPED || r->cause == LOST_SCHED_STOPPED) {
+		x->nr_after += r->cause == LOST_STOPPED ? r->count : 0;
+		x->stopped_ns = x->stopped_ns ? MIN(x->stopped_ns, r->time_ns) : r->time_ns;
+		return 0;
+	}
 	if (r->cause == LOST_THROTTLED)
 		x->throttled += r->count;
 	else if (r->cause == LOST_SKIPPED)
@@ -581,6 +586,13 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 	else
 		x->lost += r->count;
 	return 0;
+}
+
+uint64_t names_stopped_ns(const struct names *x)
+{
+	uint64_t start = names_label_u64(x, "start.mono_ns");
+
+	return x->stopped_ns > start ? x->stopped_ns - start : x->stopped_ns != 0;
 }
 
 const struct trace_sink names_sink = {

@@ -185,6 +185,8 @@ struct names {
 	struct name_lines *places;
 	size_t nr_places, alloc_places;
 	uint64_t lost, throttled, skipped;
+	uint64_t stopped_ns;		/* storing stopped then, as the trace was full; 0: it did not */
+	uint64_t nr_after;		/* samples from then on; 0: or not known */
 	uint64_t nr_local_modules;	/* whose names came from this machine's files */
 	/* Consumers of frames, outermost first: levels[first..first+nr). */
 	struct resolved {
@@ -228,6 +230,8 @@ extern const struct trace_sink names_sink;
 /* NULL when the trace does not say. */
 const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
+/* stopped_ns after the beginning of the recording, at least 1; 0: storing did not stop. */
+uint64_t names_stopped_ns(const struct names *x);
 /* The label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
 /* The number of the event of that name; UINT32_MAX: it was not recorded. */

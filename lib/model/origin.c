@@ -111,6 +111,8 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.start_ns = names_label_u64(x, "start.realtime_ns"),
 		.duration_ns = end > begin ? end - begin : 0,
 		.lost = x->lost,
+		.stopped_ns = names_stopped_ns(x),
+		.nr_after = x->nr_after,
 		.nr_local_modules = x->nr_local_modules,
 		.modules = x->modules,
 		.nr_modules = x->nr_modules,

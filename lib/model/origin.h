@@ -36,6 +36,8 @@ struct origin {
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
 	uint64_t duration_ns;		/* 0: not known */
 	uint64_t lost;			/* samples that are not in the model */
+	uint64_t stopped_ns;		/* after the beginning: the trace was full; 0: it was not */
+	uint64_t nr_after;		/* so much came then */
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t skipped;		/* hits without a sample: the samples after them have their weight */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */

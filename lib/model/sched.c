@@ -83,6 +83,12 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct sched_model *m = ctx;
 
+	if (r->cause == LOST_SCHED_STOPPED) {	/* from the last that was stored to the end */
+		VEC_GROW(m->losses, m->nr_losses, m->alloc_losses);
+		m->losses[m->nr_losses++] = (struct sched_loss){ UINT64_MAX, UINT32_MAX };
+		m->nr_after += r->count;
+		return names_sink.lost(&m->names, r);
+	}
 	if (r->cause != LOST_SCHED)
 		return 0;
 	m->nr_lost += r->count;

@@ -89,6 +89,7 @@ struct sched_model {
 	uint64_t start_ns, end_ns;	/* of the window, CLOCK_MONOTONIC */
 	uint64_t trace_start_ns;
 	uint64_t nr_dispatches, nr_intr, nr_lost, nr_odd, last_ns;
+	uint64_t nr_after;		/* not stored, from names.stopped_ns on */
 	struct sched_loss {		/* of records of a CPU, UINT32_MAX any, up to that time */
 		uint64_t time_ns;
 		uint32_t cpu;

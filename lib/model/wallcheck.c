@@ -26,7 +26,7 @@ struct walls {
 	bool partial;			/* what was before was dropped */
 	bool wakes;			/* it says who ended waits */
 	bool imported;			/* what is called wall in it is another program's */
-	/* it was cut off, or parts are lost: of a thread either samples or its account may be missing */
+	/* it is not whole, or storing stopped: of a thread either samples or its account may be missing */
 	bool cut;
 };
 
@@ -200,11 +200,19 @@ static int take_recorded(void *ctx, const struct rec_recorded *r)
 	return 0;
 }
 
+static int take_lost(void *ctx, const struct rec_lost *r)
+{
+	struct walls *w = ctx;
+
+	w->cut |= r->cause == LOST_FILE || r->cause == LOST_STOPPED;
+	return 0;
+}
+
 int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 {
 	static const struct trace_sink names = {
 		.label = take_label, .thread = take_thread, .filter = take_filter, .function = take_function,
-		.recorded = take_recorded,
+		.recorded = take_recorded, .lost = take_lost,
 	};
 	static const struct trace_sink records = {
 		.wall = take_wall, .virtual = take_virtual, .wake = take_wake, .samples = take_samples,
@@ -220,7 +228,7 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 	if (!r && w.event != UINT32_MAX && !w.partial && !w.imported)
 		r = trace_read(t, &records, &w, e);
 	damage = trace_reader_damage(t);
-	w.cut = damage->truncated || damage->nr_places || damage->nr_bytes || damage->nr_bad_records;
+	w.cut |= damage->truncated || damage->nr_places || damage->nr_bytes || damage->nr_bad_records;
 	for (i = 0; i < w.nr && !r; i++)
 		compare(&w, &w.list[i], out);
 	if (!r && w.nr)

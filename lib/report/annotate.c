@@ -280,7 +280,8 @@ static void text_head(struct printer *p)
 	quote_add(b, model_str(p->m, p->m->metrics[0].name));
 	buf_str(b, " over ");
 	report_put_duration(b, o->duration_ns);
-	buf_fmt(b, ", %" PRIu64 " lost", o->lost);
+	buf_str(b, ", ");
+	report_put_lost(o->lost, o->stopped_ns, o->nr_after, b);
 	if (o->command) {
 		buf_str(b, "; ");
 		quote_add(b, o->command);
@@ -405,6 +406,7 @@ static void json_head(struct printer *p)
 	json_str(j, "host", p->origin->host);
 	json_u64(j, "elapsed_ns", p->origin->duration_ns);
 	json_u64(j, "lost", p->origin->lost);
+	report_json_stopped(p->origin->stopped_ns, p->origin->nr_after, j);
 	report_json_filter(p->o->select.filter, p->a->nr_left_out, j);
 	json_end(j);
 	json_str(j, "event", model_str(p->m, p->m->metrics[0].name));

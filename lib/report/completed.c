@@ -335,8 +335,10 @@ void completed_head(const struct completed *c, struct buf *b)
 {
 	const char *command = names_label(&c->names, "command");
 
-	buf_fmt(b, "%" PRIu64 " events of %zu thread%s, %" PRIu64 " lost; by ", c->timeline.nr_calls,
-		c->select.nr_trees, c->select.nr_trees == 1 ? "" : "s", c->names.lost);
+	buf_fmt(b, "%" PRIu64 " events of %zu thread%s, ", c->timeline.nr_calls,
+		c->select.nr_trees, c->select.nr_trees == 1 ? "" : "s");
+	report_put_lost_of(&c->names, b);
+	buf_str(b, "; by ");
 	quote_add(b, measure(c));
 	buf_str(b, c->metric < 0 ? " time" : "");
 	buf_str(b, ", costs of counting included");
@@ -354,7 +356,7 @@ void completed_json(const struct completed *c, struct json *j)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&c->names, "command"));
 	json_str(j, "host", names_label(&c->names, "host"));
-	json_u64(j, "lost", c->names.lost);
+	report_json_lost_of(&c->names, j);
 	gen_select_json_filter(&c->select, j);
 	json_u64(j, "events", c->timeline.nr_calls);
 	json_str(j, "measure", measure(c));

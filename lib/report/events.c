@@ -29,13 +29,15 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 	return r;
 }
 
+enum { MAX_REFUSED = 1000 };
+
 void event_put_refused(const struct names *x, FILE *out)
 {
 	struct buf b = BUF_INIT;
 	char key[32];
 	unsigned int i;
 
-	for (i = 0; i < 1000; i++) {
+	for (i = 0; i < MAX_REFUSED; i++) {
 		const char *text;
 
 		snprintf(key, sizeof(key), "refused.%u", i);
@@ -45,6 +47,23 @@ void event_put_refused(const struct names *x, FILE *out)
 		fprintf(out, "not recorded: %s\n", quote_str(&b, text));
 	}
 	buf_release(&b);
+}
+
+static void json_refused(const struct names *x, struct json *j)
+{
+	const char *text;
+	char key[32];
+	unsigned int i;
+
+	json_array(j, "refused");
+	for (i = 0; i < MAX_REFUSED; i++) {
+		snprintf(key, sizeof(key), "refused.%u", i);
+		text = names_label(x, key);
+		if (!text)
+			break;
+		json_str(j, NULL, text);
+	}
+	json_end(j);
 }
 
 /* The next name of a list with commas, in name; NULL: there is none. */
@@ -115,7 +134,8 @@ void event_report_head(const struct events *v, FILE *out)
 	buf_str(&b, " over ");
 	report_put_duration(&b, v->end_ns - v->start_ns);
 	put_covered(v, recorded, &b);
-	buf_fmt(&b, ", %" PRIu64 " lost", v->names.lost);
+	buf_str(&b, ", ");
+	report_put_lost_of(&v->names, &b);
 	put_untimed(v, recorded, &b);
 	if (v->nr_strange)
 		buf_fmt(&b, ", %" PRIu64 " of kinds unknown to this version", v->nr_strange);
@@ -153,7 +173,8 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 	json_str(j, "recorded", names_label(&v->names, "jvm_events"));
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
 	json_covered(v, j);
-	json_u64(j, "lost", v->names.lost);
+	report_json_lost_of(&v->names, j);
+	json_refused(&v->names, j);
 	if (nr_untimed(v, names_label(&v->names, "jvm_events"), &nr))
 		json_u64(j, "loads_without_time", nr);
 	json_u64(j, "events", v->nr_all);

@@ -62,7 +62,9 @@ static void print_head(struct gen *g)
 		buf_fmt(b, ", %" PRIu64 " events of JVMs", g->jvm.nr_all);
 	if (g->samples.nr_read)
 		buf_fmt(b, ", %zu samples", g->samples.nr_read);
-	buf_fmt(b, " of %zu threads, %" PRIu64 " lost;", g->select.nr_trees, g->names.lost);
+	buf_fmt(b, " of %zu threads, ", g->select.nr_trees);
+	report_put_lost_of(&g->names, b);
+	buf_putc(b, ';');
 	for (i = 0; i < g->columns.nr_metrics; i++) {
 		buf_str(b, i ? ", " : " ");
 		quote_add(b, model_str(m, m->metrics[i].name));
@@ -376,7 +378,7 @@ static void begin(struct gen *g)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&g->names, "command"));
 	json_str(j, "host", names_label(&g->names, "host"));
-	json_u64(j, "lost", g->names.lost);
+	report_json_lost_of(&g->names, j);
 	gen_select_json_filter(&g->select, j);
 	json_u64(j, "events", g->timeline.nr_calls);
 	json_u64(j, "dispatches", g->timeline.nr_dispatches);

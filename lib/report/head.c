@@ -474,6 +474,37 @@ void report_json_refused(const struct origin *origin, struct json *j)
 	json_end(j);
 }
 
+void report_put_lost(uint64_t lost, uint64_t stopped_ns, uint64_t nr_after, struct buf *b)
+{
+	buf_fmt(b, "%" PRIu64 " lost", lost);
+	if (!stopped_ns)
+		return;
+	buf_str(b, ", stopped storing after ");
+	report_put_duration(b, stopped_ns);
+	buf_str(b, " at --max-size");
+	if (nr_after)
+		buf_fmt(b, " (%" PRIu64 " came later)", nr_after);
+}
+
+void report_put_lost_of(const struct names *x, struct buf *b)
+{
+	report_put_lost(x->lost, names_stopped_ns(x), x->nr_after, b);
+}
+
+void report_json_stopped(uint64_t stopped_ns, uint64_t nr_after, struct json *j)
+{
+	if (!stopped_ns)
+		return;
+	json_u64(j, "stopped_ns", stopped_ns);
+	json_u64_known(j, "after_stop", nr_after, nr_after);
+}
+
+void report_json_lost_of(const struct names *x, struct json *j)
+{
+	json_u64(j, "lost", x->lost);
+	report_json_stopped(names_stopped_ns(x), x->nr_after, j);
+}
+
 void report_put_own(const struct origin *o, struct buf *b)
 {
 	if (!o->own_ns)
@@ -629,8 +660,10 @@ void head_text(const struct view *v, FILE *out)
 	put_counts(v, n, &b);
 	if (v->m->flow.repairs.closed)
 		buf_fmt(&b, ", %" PRIu64 " open at the end", v->m->flow.repairs.closed);
-	if (origin_knows(v->origin, "lost samples") && v->m->flow.n_means != FLOW_OBJECTS)
-		buf_fmt(&b, ", %" PRIu64 " lost", v->origin->lost);
+	if (origin_knows(v->origin, "lost samples") && v->m->flow.n_means != FLOW_OBJECTS) {
+		buf_str(&b, ", ");
+		report_put_lost(v->origin->lost, v->origin->stopped_ns, v->origin->nr_after, &b);
+	}
 	if (v->origin->throttled)
 		buf_fmt(&b, ", throttled %" PRIu64 " time%s", v->origin->throttled,
 			plural(v->origin->throttled));
@@ -814,6 +847,7 @@ static void json_quality(const struct view *v, struct json *j)
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64_known(j, "own_wall_ns", v->origin->own_ns, v->origin->own_ns);
+	report_json_stopped(v->origin->stopped_ns, v->origin->nr_after, j);
 	json_u64(j, "throttled", v->origin->throttled);
 	json_u64(j, "skipped", v->origin->skipped);
 	json_str(j, "calibration", v->origin->calibration);

@@ -190,8 +190,10 @@ static void print_text(const struct shown *s, FILE *out)
 
 	leaks_put_bytes(&b, m->bytes);
 	put_range(s, &b);
-	buf_fmt(&b, " of %" PRIu64 " sampled objects are left after %" PRIu32 " pauses of the collector, %" PRIu64
-		" lost; ", m->n, m->pauses, m->names.lost);
+	buf_fmt(&b, " of %" PRIu64 " sampled objects are left after %" PRIu32 " pauses of the collector, ", m->n,
+		m->pauses);
+	report_put_lost_of(&m->names, &b);
+	buf_str(&b, "; ");
 	buf_fmt(&b, "%zu of %zu %s keep%s growing", all, m->nr_rows, s->by_class ? "classes" : "places",
 		all == 1 ? "s" : "");
 	fprintf(out, "%s\n", b.data);
@@ -252,7 +254,7 @@ static void json_head(const struct shown *s, struct json *j)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&m->names, "command"));
 	json_str(j, "host", names_label(&m->names, "host"));
-	json_u64(j, "lost", m->names.lost);
+	report_json_lost_of(&m->names, j);
 	report_json_filter(s->o->select.filter, m->nr_left_out, j);
 	json_u64(j, "unpaired", m->nr_unpaired);
 	json_u64(j, "interval", m->interval);

@@ -223,7 +223,8 @@ static void print_text(const struct rows *r, FILE *out)
 	report_put_duration(&b, r->lock_ns);
 	buf_fmt(&b, " in waits for locks (%" PRIu64 "), ", r->lock_n);
 	report_put_duration(&b, r->ns - r->lock_ns);
-	buf_fmt(&b, " in other waits (%" PRIu64 "), %" PRIu64 " lost", r->n - r->lock_n, r->m.names.lost);
+	buf_fmt(&b, " in other waits (%" PRIu64 "), ", r->n - r->lock_n);
+	report_put_lost_of(&r->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(r->o->select.filter, r->m.nr_left_out, "row", &b);
 	fprintf(out, "%s Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
@@ -279,7 +280,7 @@ static void put_head(const struct rows *r, struct json *j)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&r->m.names, "command"));
 	json_str(j, "host", names_label(&r->m.names, "host"));
-	json_u64(j, "lost", r->m.names.lost);
+	report_json_lost_of(&r->m.names, j);
 	report_json_filter(r->o->select.filter, r->m.nr_left_out, j);
 	json_u64(j, "waits", r->n);
 	json_u64(j, "wait_ns", r->ns);
@@ -339,11 +340,21 @@ static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
 	buf_release(&name);
 }
 
+/* Not that there were no waits. */
+static int has_no_sums(struct err *e)
+{
+	err_set(e, ENODATA, "the recording was cut off before the waits for each lock were added up");
+	err_hint(e, "--xtree or --xarc with --metric lock show the stacks of the waits that are there");
+	return -ENODATA;
+}
+
 static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct rows r = { .o = o };
 	int ret = locks_read(&r.m, t, o->select.filter, e);
 
+	if (!ret && r.m.no_end && !r.m.nr_rows && !r.m.nr_left_out)
+		ret = has_no_sums(e);
 	if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)

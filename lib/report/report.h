@@ -161,6 +161,16 @@ void report_print_filter(const struct rules *r, uint64_t nr_left_out, const char
 void report_json_filter(const struct rules *r, uint64_t nr_left_out, struct json *j);
 /* A line for each thing that was asked for and not recorded; and the same as an array of JSON. */
 void report_put_refused(const struct origin *origin, struct buf *b);
+/*
+ * "0 lost", and if storing stopped, that long after the beginning (0: it did not), when, and how many came
+ * then (0: none, or not known); of a trace's names, the same.
+ */
+void report_put_lost(uint64_t lost, uint64_t stopped_ns, uint64_t nr_after, struct buf *b);
+void report_put_lost_of(const struct names *x, struct buf *b);
+/* "stopped_ns" and "after_stop", if it did. */
+void report_json_stopped(uint64_t stopped_ns, uint64_t nr_after, struct json *j);
+/* And "lost". */
+void report_json_lost_of(const struct names *x, struct json *j);
 void report_json_refused(const struct origin *origin, struct json *j);
 
 /* Prints the view as v->o says. */

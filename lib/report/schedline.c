@@ -21,7 +21,8 @@ void sched_head_text(const struct sched_model *m, const struct sched_kept *k, si
 		buf_fmt(&b, " of %zu thread%s", nr_threads, nr_threads == 1 ? "" : "s");
 	buf_str(&b, " over ");
 	report_put_duration(&b, m->end_ns - m->start_ns);
-	buf_fmt(&b, ", %" PRIu64 " lost", m->nr_lost);
+	buf_str(&b, ", ");
+	report_put_lost(m->nr_lost, names_stopped_ns(&m->names), m->nr_after, &b);
 	if (m->nr_odd)
 		buf_fmt(&b, ", %" PRIu64 " do not fit the one before", m->nr_odd);
 	if (names_label(&m->names, "command")) {
@@ -51,6 +52,7 @@ void sched_head_json(const struct sched_model *m, const struct sched_kept *k, st
 	json_bool(j, "interrupts", m->irq);
 	json_u64(j, "elapsed_ns", m->end_ns - m->start_ns);
 	json_u64(j, "lost", m->nr_lost);
+	report_json_stopped(names_stopped_ns(&m->names), m->nr_after, j);
 	report_json_filter(k->rules, k->nr_left_out, j);
 	json_u64(j, "inconsistent", m->nr_odd);
 	json_u64(j, "dispatches", m->nr_dispatches);

@@ -147,8 +147,9 @@ static void print_head(const struct shown *s, FILE *out)
 	leaks_put_bytes(&b, u->bytes);
 	buf_str(&b, " of native memory are not freed, of ");
 	leaks_put_bytes(&b, u->allocated);
-	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, %" PRIu64 " lost; %zu place%s", u->n,
-		u->n == 1 ? "" : "s", u->names.lost, u->nr_rows, u->nr_rows == 1 ? "" : "s");
+	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, ", u->n, u->n == 1 ? "" : "s");
+	report_put_lost_of(&u->names, &b);
+	buf_fmt(&b, "; %zu place%s", u->nr_rows, u->nr_rows == 1 ? "" : "s");
 	fprintf(out, "%s\n", b.data);
 	if (u->unknown > 0) {
 		buf_reset(&b);
@@ -194,7 +195,7 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&u->names, "command"));
 	json_str(j, "host", names_label(&u->names, "host"));
-	json_u64(j, "lost", u->names.lost);
+	report_json_lost_of(&u->names, j);
 	report_json_filter(s->o->select.filter, u->nr_left_out, j);
 	json_u64(j, "interval", u->interval);
 	json_u64(j, "samples", u->n);

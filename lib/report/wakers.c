@@ -233,7 +233,9 @@ static void print_head(const struct shown *s, FILE *out)
 		report_put_duration(&b, kind_ns(s, parts[i].kind));
 		buf_fmt(&b, " %s", parts[i].by);
 	}
-	fprintf(out, "%s; %" PRIu64 " lost\n", b.data, s->m.names.lost);
+	buf_str(&b, "; ");
+	report_put_lost_of(&s->m.names, &b);
+	fprintf(out, "%s\n", b.data);
 	report_print_filter(s->o->select.filter, s->m.nr_left_out, "wait", out);
 	fputs(" Units :: ms", out);
 	if (s->m.interval_ns)
@@ -406,7 +408,7 @@ static void json_head(const struct shown *s, struct json *j)
 	json_object(j, "source");
 	json_str(j, "command", names_label(&s->m.names, "command"));
 	json_str(j, "host", names_label(&s->m.names, "host"));
-	json_u64(j, "lost", s->m.names.lost);
+	report_json_lost_of(&s->m.names, j);
 	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
 	json_u64(j, "threads", s->m.nr_threads);
 	json_u64_known(j, "interval_ns", s->m.interval_ns, s->m.interval_ns);

@@ -273,7 +273,9 @@ static void print_text(struct rows *r, FILE *out)
 		r->nr + r->nr_hidden == 1 ? "" : "s");
 	buf_reset(&b);
 	report_put_duration(&b, origin->duration_ns);
-	fprintf(out, "%s, %" PRIu64 " lost\n", b.data, origin->lost);
+	buf_str(&b, ", ");
+	report_put_lost(origin->lost, origin->stopped_ns, origin->nr_after, &b);
+	fprintf(out, "%s\n", b.data);
 	buf_reset(&b);
 	report_put_filters(origin->filters, origin->nr_filters, origin->begin_ns, &b);
 	report_put_filter(r->v->o->select.filter, origin->nr_left_out, "sample", &b);
@@ -343,6 +345,7 @@ static void print_json(const struct rows *r, FILE *out)
 	json_object(&s.json, "source");
 	json_u64(&s.json, "duration_ns", r->v->origin->duration_ns);
 	json_u64(&s.json, "lost", r->v->origin->lost);
+	report_json_stopped(r->v->origin->stopped_ns, r->v->origin->nr_after, &s.json);
 	report_json_filters(r->v->origin->filters, r->v->origin->nr_filters, r->v->origin->begin_ns, &s.json);
 	report_json_filter(r->v->o->select.filter, r->v->origin->nr_left_out, &s.json);
 	report_json_refused(r->v->origin, &s.json);

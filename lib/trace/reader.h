@@ -69,6 +69,7 @@ struct trace_damage {
 	uint64_t nr_bytes;		/* skipped */
 	uint64_t nr_bad_records;	/* inside whole chunks */
 	bool truncated;			/* the file ends without its end chunk: cut, or still being written */
+	uint64_t span_ns;		/* from the file's beginning to its latest record */
 	char first[160];		/* the first damage in words, with its offset; "" when none */
 };
 

@@ -641,12 +641,15 @@ struct rec_tree_part {		/* a recording that is in the tree */
 enum lost_cause {
 	LOST_RING,		/* the kernel's buffer was full */
 	LOST_AGENT,		/* the agent's buffer was full */
-	LOST_FILE,		/* the trace's size limit, or the disk was full */
+	LOST_FILE,		/* the limit of one of several files, or the disk was full */
 	LOST_THROTTLED,		/* the kernel throttled the event; count is unknown (1 each) */
 	LOST_UNPAIRED,		/* traps without their kernel half */
 	LOST_CALLS,		/* calls of threads that did not fit */
 	LOST_SCHED,		/* dispatches and interrupts; the buffer or the file was full */
 	LOST_SKIPPED,		/* nothing is: hits of a JVM whose weight the next sample has */
+	/* nothing is: what came from time_ns on, when the trace was as large as it may be */
+	LOST_STOPPED,		/* samples */
+	LOST_SCHED_STOPPED,	/* dispatches and interrupts */
 	LOST_NR
 };
 

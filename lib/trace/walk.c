@@ -188,7 +188,7 @@ void walk_rewind(struct walk *w)
 	w->seq = w->first_seq;
 	w->checked = 0;
 	w->ended = false;
-	memset(&w->damage, 0, sizeof(w->damage));
+	w->damage = (struct trace_damage){ .span_ns = w->damage.span_ns };
 	w->gap_end = 0;
 	w->damage.truncated = true;
 	if (w->header_bad)
@@ -233,6 +233,9 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
 			gap(w, c, start, 0, "%u chunks are missing", c->h.seq - w->seq);
 		w->seq = c->h.seq + 1;
 		c->off = start;
+		if (!w->header_bad && c->h.last_ns > w->header.start_mono_ns)
+			w->damage.span_ns =
+				MAX(w->damage.span_ns, c->h.last_ns - w->header.start_mono_ns);
 		if (walk_is(c, TRF_END))
 			w->damage.truncated = false;
 		return 1;

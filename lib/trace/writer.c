@@ -55,6 +55,8 @@ struct trace_writer {
 	struct records meta, stacks, samples, branches, calls, index;
 	struct dispatches sched;
 	uint64_t nr_lost_sched;
+	uint64_t stopped_ns;		/* what mode normal did not store began then; 0: it stores */
+	uint64_t nr_after, nr_after_sched;
 	uint64_t index_off;		/* of the latest index chunk */
 	uint64_t weights[NR_EVENTS];	/* of the sample chunk being filled; 0: not said yet */
 
@@ -194,6 +196,19 @@ static void written(struct trace_writer *w)
 		trace_writer_flush(w);
 		w->full = w->out.nr_bytes - w->name_bytes + 2 * MIN_ROOM > w->limit_bytes;
 	}
+}
+
+/* The limit of mode normal: what it does not store from now on is not lost. */
+static bool stopped(struct trace_writer *w, uint64_t time_ns, enum lost_cause cause)
+{
+	if (w->opts.file_bytes)
+		return false;
+	if (!w->stopped_ns) {	/* at once, for those who read what a killed recorder left */
+		w->stopped_ns = time_ns;
+		trace_write_lost(w, &(struct rec_lost){ time_ns, cause, 0, 0 });
+		trace_writer_flush(w);
+	}
+	return true;
 }
 
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type)
@@ -386,6 +401,10 @@ void trace_write_sample(struct trace_writer *w, const struct rec_sample *r)
 		w->nr_lost_samples++;
 		return;
 	}
+	if (w->full && stopped(w, r->time_ns, LOST_STOPPED)) {
+		w->nr_after++;
+		return;
+	}
 	if (w->full) {
 		w->nr_lost++;
 		w->nr_lost_samples++;
@@ -426,6 +445,10 @@ static void need_dispatch(struct trace_writer *w, const struct rec_sched *r)
 
 void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 {
+	if (!w->out.error && w->full && stopped(w, r->time_ns, LOST_SCHED_STOPPED)) {
+		w->nr_after_sched++;
+		return;
+	}
 	if (w->out.error || w->full) {
 		w->nr_lost++;
 		w->nr_lost_sched++;
@@ -441,6 +464,13 @@ void trace_write_sched(struct trace_writer *w, const struct rec_sched *r)
 uint64_t trace_writer_lost_sched(const struct trace_writer *w)
 {
 	return w->before.nr_lost_sched + w->nr_lost_sched;
+}
+
+uint64_t trace_writer_stopped(const struct trace_writer *w, uint64_t *nr_samples, uint64_t *nr_sched)
+{
+	*nr_samples = w->nr_after;
+	*nr_sched = w->nr_after_sched;
+	return w->stopped_ns;
 }
 
 /* ---- opening and closing ---- */
@@ -605,6 +635,13 @@ static void write_end(struct trace_writer *w)
 
 static void tell_loss(struct trace_writer *w, uint64_t nr_samples, uint64_t nr_sched)
 {
+	const uint64_t stopped_ns = w->stopped_ns;
+
+	if (w->nr_after_sched)
+		trace_write_lost(w,
+				 &(struct rec_lost){ stopped_ns, LOST_SCHED_STOPPED, 0, w->nr_after_sched });
+	if (w->nr_after)
+		trace_write_lost(w, &(struct rec_lost){ stopped_ns, LOST_STOPPED, 0, w->nr_after });
 	if (nr_sched)
 		trace_write_lost(w, &(struct rec_lost){ clock_mono_ns(), LOST_SCHED, 0, nr_sched });
 	if (nr_samples)

@@ -4,9 +4,10 @@
  * that go to the file when they are full or trace_writer_flush() is called, so that
  * what was flushed survives any death.
  *
- * A failed write (disk full, the limit of mode normal or of a file) does not stop the caller: records are
- * counted as lost from then on, trace_writer_error() tells, and trace_writer_close() returns it.
- * What such a limit stops is samples only: names, symbols and labels go in after it.
+ * A failed write (disk full, the limit of a file) does not stop the caller: records are counted as lost
+ * from then on, trace_writer_error() tells, and trace_writer_close() returns it. At the limit of mode normal
+ * storing stops, and what comes then is counted apart. What such a limit stops is samples only: names,
+ * symbols and labels go in after it.
  */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
@@ -76,7 +77,7 @@ size_t trace_writer_nr_unnamed(const struct trace_writer *w);
 void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
-/* Samples are counted as lost: a limit is reached. */
+/* Samples are only counted: a limit is reached. */
 bool trace_writer_is_full(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);	/* in all files */
 /* Records dropped because of an error or the limit so far, in all files. */
@@ -86,6 +87,12 @@ uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 
 /* Dispatches and interrupts dropped; in the trace as LOST_SCHED. */
 uint64_t trace_writer_lost_sched(const struct trace_writer *w);
+/*
+ * When mode normal stopped storing, the time of the first that it did not store (CLOCK_MONOTONIC; 0: it
+ * stores), and how many samples, and dispatches and interrupts, came from then on. Also in the trace, as
+ * LOST_STOPPED and LOST_SCHED_STOPPED.
+ */
+uint64_t trace_writer_stopped(const struct trace_writer *w, uint64_t *nr_samples, uint64_t *nr_sched);
 
 /* A label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)

@@ -456,6 +456,35 @@ lines() {
 12345 leaf()" ]
 }
 
+@test "callflow: a recorder that is killed leaves the calls of all but the last seconds" {
+	skip_unless_perf
+	cat >goes.cc <<-END
+		#include <unistd.h>
+		static volatile int sink;
+		static void leaf() { sink = 1; }
+		int main() { for (int i = 0; i < 12345; i++) leaf(); for (int i = 0; i < 600; i++) usleep(100000); }
+	END
+	build goes goes.cc
+	"$ARCPROF" record -q --callflow -o trace -- ./goes &
+	recorder=$!
+	for _ in $(seq 300); do
+		[ ! -s trace ] || [ "$(total_calls trace 2>/dev/null)" -lt 12346 ] 2>/dev/null || break
+		sleep .1
+	done
+	child=$(pgrep -P $recorder)
+	kill -KILL $recorder
+	kill -KILL "$child"
+	wait $recorder || true
+	run_arcprof report -i trace --xprof --format json
+	[ "$status" -eq 1 ]
+	[[ $stderr == *'trace has no end: the recording was cut off after '*' s, or still goes on'* ]]
+	[ "$(counts trace 2>/dev/null || true)" = "1 main
+12345 leaf()" ]
+	arcprof report -i trace --check >check || true
+	cat check
+	! grep -v '^ok' check
+}
+
 # "consumer cum" of a metric, in the reports of the last recording of open.cc.
 cums() {
 	arcprof report -i trace --xprof --metric "$1" --format json | jq -r '.rows[] | "\(.name) \(.cum[0])"'

@@ -114,7 +114,7 @@ offset_of() {
 	run_arcprof dump -i cut
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"cut is damaged: 80 bytes in 1 place "* ]]
-	[[ $stderr == *"cut has no end: the recording was cut off, or still goes on" ]]
+	[[ $stderr == *"cut has no end: the recording was cut off after "*" s, or still goes on" ]]
 	grep -q ' 19/34  proc ' <<<"$output"
 	grep -qE -- "^--- damage at offset $at: 80 bytes skipped: chunk 3 'Samp' needs 92 bytes" <<<"$output"
 	grep -qF -- '--- no end chunk' <<<"$output"

@@ -44,6 +44,24 @@ known_numbers() {
 
 @test "events: exceptions, classes, collections and threads are as many as the program says" { each_jdk known_numbers; }
 
+# The JVM's own log has all loads from the first on.
+before_us() {
+	local before all told
+	arcprof record -q -e jvm -o trace -- java -Xlog:class+load:file=loads -cp "$CLASSES" Happens 7 >out
+	arcprof report --classes trace | tee report
+	before=$(sed -n 's/^not recorded: events .* of process .*: classes loaded: \([0-9]*\),.* before the agent listened, [0-9]* ms after the JVM loaded it$/\1/p' report)
+	all=$(grep -c ' source: ' loads) told=$(rows log=load ',load,')
+	echo "before $before, told $told, in all $all"
+	[ $((before + told)) -ge $((all - 5)) ]
+	[ $((before + told)) -le $((all + 5)) ]
+	arcprof report --log --format json trace | jq -e '.source.refused | map(select(test("before the agent listened"))) | length == 1'
+	# without the VM's counters
+	arcprof record -q -e gc,class -o trace -- java -XX:-UsePerfData -cp "$CLASSES" Happens 7 >out
+	arcprof report --log trace | grep -qE "^not recorded: events gc,class of process [0-9]+: classes loaded: $before, collections: not known before the agent listened, "
+}
+
+@test "events: what was before the agent listened is said, and is what the JVM's log has more" { each_jdk before_us; }
+
 with_calls() {
 	arcprof record -q -e gc,exception,alloc=16k --calltrace -o trace -- java -cp "$CLASSES" Happens 7 >out
 	arcprof report --gen --format csv trace >gen

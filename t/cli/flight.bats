@@ -324,3 +324,30 @@ fill_up() {
 	[ "$status" -eq 2 ]
 	[[ $stderr == *'--output is only valid with dump'* ]]
 }
+
+@test "record --mode normal: when it stopped, and what came later, is told apart from what is lost" {
+	skip_unless_perf
+	local args
+	for args in "-e cpu-clock -F 4999 -- $(workload shares) 150" "-e wall=1ms -- $(workload sleeps) 4000 10"; do
+		# shellcheck disable=SC2086
+		arcprof record --mode normal --max-size 64k --no-compress -o n.data $args 2>said
+		cat said
+		grep -qE ', 0 lost, [0-9]+ not stored as they came after [0-9.]+ s, when --max-size was reached' said
+		arcprof report -i n.data | head -n 1 | tee head
+		grep -qE ', 0 lost, stopped storing after [0-9.]+ m?s at --max-size \([0-9]+ came later\)' head
+		arcprof report --format json -i n.data |
+			jq -e '.source.lost == 0 and .quality.after_stop > 0 and .quality.stopped_ns > 0 and
+				.quality.stopped_ns < .source.duration_ns'
+		arcprof report --check -i n.data
+		run_arcprof report --strict -i n.data
+		[ "$status" -eq 1 ]
+		[[ $stderr == *'stopped storing after'* ]]
+	done
+	arcprof record --sched --no-samples --mode normal --max-size 64k --no-compress -o n.data -- \
+		"$(workload sleeps)" 4000 10 2>said
+	cat said
+	grep -qE ' dispatches, 0 lost \(those after [0-9.]+ s, when --max-size was reached, are not stored\)' said
+	arcprof report --sched -i n.data | head -n 1 | tee head
+	grep -qE ' 0 lost, stopped storing after [0-9.]+ m?s at --max-size \([0-9]+ came later\)' head
+	arcprof report --check -i n.data
+}

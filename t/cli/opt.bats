@@ -102,3 +102,72 @@ hint: did you mean '--format'?" ]
 	! command -v zsh >/dev/null || zsh -n "$BUILD/share/_arcprof"
 	! command -v fish >/dev/null || fish -n "$BUILD/share/arcprof.fish"
 }
+
+@test "options: numbers that mean nothing, and rules that match nothing, are usage errors in one line" {
+	local args
+	while read -r args; do
+		# shellcheck disable=SC2086
+		run_arcprof $args
+		echo "arcprof $args: $status $stderr"
+		[ "$status" -eq 2 ]
+		[[ $stderr == "arcprof ${args%% *}: "* && $(grep -vc '^hint: ' <<<"$stderr") = 1 ]]
+	done <<-'END'
+		record -c 0 -- true
+		record -c -1 -- true
+		record -F 0 -- true
+		record -d 0 -- true
+		record -m 3 -- true
+		record --max-size 1 -- true
+		record --max-size 1M -- true
+		record --max-size 1 --mode normal -- true
+		record --segment 0 -o x/ -- true
+		record --snapshot 0 --callflow -- true
+		record -e wall=0 -- true
+		record -e exception=0 -- true
+		record --callflow=[ -- true
+		record --callflow=+a.[bc]* -- true
+		report --limit 0
+		report --to 0
+		report --prune -1
+		report --prune 101
+		report --xtree --xprof
+		diff --limit 0 a b
+		diff --min-share -1 a b
+		diff --xtree --xarc a b
+		query --limit 0 x
+		query --memory 1 x
+		heap report --limit 0 x
+		heap report --prune 101 x
+		itrace --limit 0 -- true
+		itrace --times 0 -- true
+		itrace --max-size 1 -- true
+		itrace --max-size 0 -- true
+		report -i x --import y
+		report --import y x
+		view -i x --import y
+		query -i x --import y sql
+		budget -i x --import y -f z
+		dump -i x --import y
+		dump --schema --major c2 x
+		dump --schema --raw x
+		dump --chunks --raw x
+		dump --chunks --schema x
+		export --schema duckdb --by-pid
+		export --queries duckdb --metric cpu
+		top -n 0
+		top -I 0
+		ptt -t 0
+		ptt --threads 0
+		cpi -t 0
+		cpi -r 0
+		mpevt -t 0
+		aboveidle -r 0
+		tprof -c 0 -- true
+		tprof -r 0 -- true
+		ctl -p 0 status
+		threads -p 0
+		memory -p 0
+		fleet push --every 0 x
+		fleet report --limit 0
+	END
+}

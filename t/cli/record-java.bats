@@ -307,6 +307,53 @@ deflate" ]
 	one_jdk oldest java_without_recorder
 }
 
+# Of each kind what is in the trace fits together, and what is not there is not said to be nothing.
+cut_recordings() {
+	local recorder child args
+	cat >Queue.java <<-'END'
+		public class Queue {
+			static long n;
+			static synchronized void take() throws Exception {
+				n++;
+				Thread.sleep(2);
+			}
+			public static void main(String[] args) {
+				for (int i = 0; i < 4; i++)
+					new Thread(() -> {
+						try {
+							for (int k = 0; k < 10000; k++)
+								take();
+						} catch (Exception e) {
+						}
+					}).start();
+			}
+		}
+	END
+	"$JAVA_HOME/bin/javac" -d . Queue.java
+	for args in '-e wall' '-e lock' '--callflow' '-e cpu-clock,wall,alloc,lock'; do
+		# shellcheck disable=SC2086
+		"$ARCPROF" record -q $args -o trace -- java -cp . Queue >out 2>err </dev/null &
+		recorder=$!
+		sleep 4
+		child=$(pgrep -P $recorder)
+		kill -KILL "$recorder"
+		kill -KILL "$child"
+		wait "$recorder" || true
+		arcprof report --check trace >check || true
+		! grep -v '^ok' check
+		run_arcprof report --format json trace
+		[ "$(jq .quality.n <<<"$output")" -gt 0 ]
+		[[ $stderr == *'trace has no end: the recording was cut off after '* ]]
+		[[ $args == *lock* ]] || continue
+		run_arcprof report --locks trace
+		[ "$status" -eq 1 ]
+		[[ $stderr == *'the recording was cut off before the waits for each lock were added up'* ]]
+	done
+}
+@test "java: what a killed recorder leaves of waits, locks and calls fits together" {
+	one_jdk newest cut_recordings
+}
+
 java_daemon() {
 	record -- sh -c "(sleep 1; '$JAVA_HOME/bin/java' -cp '$CLASSES' Family 50 >daemon.out 2>daemon.err; echo \$? >daemon.status) >/dev/null 2>&1 </dev/null & true"
 	[ "$status" -eq 0 ]

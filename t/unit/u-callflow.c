@@ -861,6 +861,7 @@ static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages
 	CHECK(b.a->next_page <= most_pages);
 	last = b.a->next_thread;
 	CHECK(last <= 33);
+	CHECK_U64(b.a->merged_threads, 1 + 1000 - last);
 	for (i = 0; i < last; i++) {
 		struct flow f;
 
@@ -892,6 +893,36 @@ TEST(callflow_virtual_threads_too)
 TEST(callflow_and_when_memory_does)
 {
 	run_threads(0, 64 << 10, 32);
+}
+
+/* More at once than there is room for: main, which has ended, keeps its name while there is any. */
+static void crowd(uint64_t pool_bytes)
+{
+	struct callflow_thread *first, *t;
+	uint32_t nr = 0;
+	struct bench b;
+
+	now = 0;
+	bench_open(&b, pool_bytes, 100);
+	first = callflow_thread_new(1, 1, 0);
+	callflow_thread_name(first, "main", 4);
+	callflow_kthread_end(callflow_kthread_start(first, NULL));
+	while ((t = callflow_thread_new(2, 2, 0)) && t != first) {
+		CHECK_STR(first->name, "main");
+		CHECK_U64(b.a->merged_threads, 0);
+		CHECK(++nr < 64);
+	}
+	CHECK(t == first);
+	CHECK(nr >= 8);
+	CHECK_STR(first->name, "[several threads]");
+	CHECK_U64(b.a->merged_threads, 1);
+}
+
+TEST(callflow_a_tree_from_when_there_was_plenty_is_the_last_to_be_continued)
+{
+	crowd(1 << 20);		/* slots run out */
+	callflow_release();
+	crowd(64 << 10);	/* pages do */
 }
 
 TEST(callflow_functions_have_one_number_each)

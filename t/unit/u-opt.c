@@ -131,12 +131,13 @@ TEST(opt_flags_are_cleared_by_no_and_the_last_one_counts)
 	CHECK(!o.lines);
 }
 
-TEST(opt_sets_share_a_field)
+TEST(opt_sets_share_a_field_and_only_one_is_given)
 {
 	CHECK_U64(PARSE("--xtree"), 0);
 	CHECK_U64(o.view, 2);
-	CHECK_U64(PARSE("--xtree", "--xarc"), 0);
-	CHECK_U64(o.view, 1);
+	CHECK_U64(PARSE("--xtree", "--xtree"), 0);
+	CHECK_U64(o.view, 2);
+	REFUSES("cannot be combined: --xtree and --xarc", "", "--xtree", "--xarc");
 	REFUSES("unknown option '--no-xarc'", "did you mean '--xarc'?", "--no-xarc");
 }
 
@@ -499,6 +500,42 @@ TEST(opt_takes_only_its_words_of_a_shared_list)
 	free(help);
 }
 
+static const struct opt bounded[] = {
+	OPT_COUNT('n', "limit", struct test_opts, pid, "n", NULL, "so many"),
+	OPT_SPAN('t', "interval", struct test_opts, window_ns, "time", NULL, "so often"),
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring", struct test_opts, ring_bytes, "size", NULL, "so large"),
+	OPT_DOUBLE(0, "prune", struct test_opts, percent, "percent", NULL, "below that"),
+	OPT_END
+};
+
+TEST(opt_numbers_that_mean_nothing_are_refused)
+{
+	static const struct {
+		const char *arg, *message;
+	} bad[] = {
+		{ "--limit=0", "--limit: must be at least 1" },
+		{ "-t0", "--interval: must be more than 0" },
+		{ "--ring=3", "--ring: must be at least 64 KiB" },
+		{ "--prune=-1", "--prune: must be from 0 to 100" },
+		{ "--prune=101", "--prune: must be from 0 to 100" },
+		{ "--limit=-1", "--limit: '-1' is not a number" },
+	};
+	char *good[] = { "--limit=1", "-t1ns", "--ring=64k", "--prune=100" };
+	size_t i;
+
+	memset(&o, 0, sizeof(o));
+	CHECK(!opt_parse(bounded, &o, 4, good, false, &nr_operands, &e));
+	CHECK_U64(o.ring_bytes, 64 << 10);
+	/* what is not given has no bounds */
+	CHECK(!opt_parse(bounded, &o, 0, good, false, &nr_operands, &e));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		char *one[] = { (char *)bad[i].arg };
+
+		CHECK(opt_parse(bounded, &o, 1, one, false, &nr_operands, &e) == -EINVAL);
+		CHECK_STR(e.msg, bad[i].message);
+	}
+}
+
 static const struct opt modes[] = {
 	OPT_SET(0, "xarc", struct test_opts, view, 1, "parents and children"),
 	OPT_SET_STR("lines-of", struct test_opts, function, view, 3, "function", "lines of a function"),
@@ -510,11 +547,13 @@ TEST(opt_a_mode_switch_may_take_an_argument)
 	char *first[] = { "--xarc", "--lines-of", "main", NULL }, *last[] = { "--lines-of=main", "--xarc", NULL };
 
 	memset(&o, 0, sizeof(o));
-	CHECK(!opt_parse(modes, &o, 3, first, false, &nr_operands, &e));
+	CHECK(!opt_parse(modes, &o, 2, first + 1, false, &nr_operands, &e));
 	CHECK_U64(o.view, 3);
 	CHECK_STR(o.function, "main");
-	CHECK(!opt_parse(modes, &o, 2, last, false, &nr_operands, &e));
-	CHECK_U64(o.view, 1);
+	CHECK(opt_parse(modes, &o, 3, first, false, &nr_operands, &e) == -EINVAL);
+	CHECK_STR(e.msg, "cannot be combined: --xarc and --lines-of");
+	CHECK(opt_parse(modes, &o, 2, last, false, &nr_operands, &e) == -EINVAL);
+	CHECK_STR(e.msg, "cannot be combined: --lines-of and --xarc");
 	CHECK(opt_parse(modes, &o, 1, first + 1, false, &nr_operands, &e) == -EINVAL);
 }
 

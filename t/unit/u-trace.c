@@ -231,12 +231,18 @@ TEST(trace_device_that_takes_nothing_is_an_error_at_once)
 }
 
 struct counts {
-	uint64_t samples, symbols, lost;
+	uint64_t samples, symbols, after, stopped_ns, last_ns;
+	unsigned int nr_told;
 };
 
 static int count_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
-	((struct counts *)ctx)->samples += nr;
+	struct counts *c = ctx;
+	size_t i;
+
+	c->samples += nr;
+	for (i = 0; i < nr; i++)
+		c->last_ns = MAX(c->last_ns, s[i].time_ns);
 	return 0;
 }
 
@@ -246,12 +252,16 @@ static int count_symbol(void *ctx, const struct rec_symbol *r)
 	return 0;
 }
 
-static int count_lost(void *ctx, const struct rec_lost *r)
+static int count_after(void *ctx, const struct rec_lost *r)
 {
 	struct counts *c = ctx;
 
-	CHECK_U64(r->cause, LOST_FILE);
-	c->lost += r->count;
+	CHECK_U64(r->cause, LOST_STOPPED);
+	CHECK(!c->nr_told || r->time_ns == c->stopped_ns);
+	CHECK(c->nr_told || !r->count);		/* when it stops, for those whose end is missing */
+	c->nr_told++;
+	c->stopped_ns = r->time_ns;
+	c->after += r->count;
 	return 0;
 }
 
@@ -265,13 +275,17 @@ TEST(trace_mode_normal_stops_samples_at_its_limit_and_names_them_still)
 		struct trace_writer *w = traces_create(&(struct trace_writer_opts){ TRACE_NORMAL, 500000, 0,
 			compress });
 		const struct trace_sink sink = { .samples = count_samples, .symbol = count_symbol,
-			.lost = count_lost };
+			.lost = count_after };
+		uint64_t nr_after, nr_sched;
 		struct counts got = { 0 };
 		struct trace_reader *t;
 		struct err e = { 0 };
 		struct buf b;
 
 		traces_fill(w, samples, nr);
+		CHECK_U64(trace_writer_lost(w), 0);
+		CHECK(trace_writer_stopped(w, &nr_after, &nr_sched) > 0);
+		CHECK_U64(nr_sched, 0);
 		CHECK(trace_writer_bytes(w) <= 500000);
 		CHECK(trace_writer_bytes(w) >= 480000);
 		CHECK_U64(trace_writer_error(w), 0);
@@ -280,8 +294,11 @@ TEST(trace_mode_normal_stops_samples_at_its_limit_and_names_them_still)
 		b = traces_close(w);
 		CHECK_U64(trace_reader_open_memory(&t, b.data, b.len, &e), 0);
 		CHECK_U64(trace_read(t, &sink, &got, &e), 0);
-		CHECK_U64(got.samples + got.lost, nr);
-		CHECK(got.lost > 0);
+		CHECK_U64(got.samples + got.after, nr);
+		CHECK_U64(got.after, nr_after);
+		CHECK(got.after > 0);
+		CHECK_U64(got.nr_told, 2);
+		CHECK(got.stopped_ns >= got.last_ns);
 		CHECK_U64(got.symbols, 10000);
 		CHECK(!trace_reader_damage(t)->truncated);
 		trace_reader_close(t);
