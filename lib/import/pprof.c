@@ -603,7 +603,21 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 	return r;
 }
 
-/* No magic number: fields that a profile has, each in its own wire format, up to where the head was cut. */
+/* Whether a type of samples has two strings and nothing else. */
+static bool is_type(struct span s)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&s, &f))
+		if ((f.number != TYPE_NAME && f.number != TYPE_UNIT) || f.wire != PROTOBUF_VARINT)
+			return false;
+	return !s.bad;
+}
+
+/*
+ * No magic number: fields that a profile has, each in its own wire format, up to where the head was cut. That
+ * may be in the first sample, if that is longer.
+ */
 static bool pprof_is(const char *data, size_t len)
 {
 	static const uint8_t wires[] = {
@@ -612,13 +626,20 @@ static bool pprof_is(const char *data, size_t len)
 		[PERIOD_TYPE] = PROTOBUF_BYTES, [DEFAULT_TYPE + 1] = 0,
 	};
 	struct span s = span_init(data, len);
-	struct protobuf_field f;
-	size_t nr;
+	struct protobuf_field f = { .number = 0 };
+	size_t nr, nr_types = 0;
 
-	for (nr = 0; protobuf_next(&s, &f); nr++)
+	for (nr = 0; protobuf_next(&s, &f); nr++) {
 		if (f.number >= ARRAY_SIZE(wires) || (f.wire != wires[f.number] && f.number != COMMENT))
 			return false;
-	return nr >= 4 && (!s.bad || len >= IMPORT_HEAD_BYTES);
+		if (f.number == SAMPLE_TYPE && !is_type(f.bytes))
+			return false;
+		nr_types += f.number == SAMPLE_TYPE;
+	}
+	if (!s.bad)
+		return nr >= 4;
+	return len >= IMPORT_HEAD_BYTES &&
+	       (nr >= 4 || (nr_types && f.number < ARRAY_SIZE(wires) && f.wire == wires[f.number]));
 }
 
 const struct import_format import_pprof = {
