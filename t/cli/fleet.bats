@@ -154,7 +154,8 @@ stop_evil() {
 		run_arcprof fleet report "$url" --timeout 1s
 		stop_evil
 		echo "$mode: $status $stderr"
-		[ "$status" -eq 1 ] && [ -z "$output" ]
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
 		[[ $stderr == *"127.0.0.1:"*"${said[$mode]}"* ]]
 		[ "$(grep -vc '^hint: ' <<<"$stderr")" -eq 1 ]
 		[ -z "$(tr -d '[:print:]\n' <<<"$stderr")" ]
@@ -165,14 +166,16 @@ stop_evil() {
 		run_arcprof fleet push "$url" --retry 1s --timeout 1s --spool spool "$MIXED"
 		stop_evil
 		echo "$mode: $status after $SECONDS s: $stderr"
-		[ "$status" -eq 1 ] && [[ $stderr == *"1 recording stays in spool; the next push sends it"* ]]
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"1 recording stays in spool; the next push sends it"* ]]
 		[ "$SECONDS" -lt 30 ]
 	done
 	# what may be long has the bound that was asked for
 	evil rows
 	run_arcprof fleet report "$url" --max-answer 3M --timeout 5s
 	echo "$stderr"
-	[ "$status" -eq 1 ] && [[ $stderr == *"the answer is longer than 3 MiB"*"hint: "*--max-answer* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the answer is longer than 3 MiB"*"hint: "*--max-answer* ]]
 }
 
 @test "fleet push: while no server answers, recordings stay in the spool" {

@@ -373,7 +373,8 @@ numbers() {
 	[ "$(tail -n 1 <<<"$output" | tr ';' '\n' | grep -c 'fn')" -eq 65535 ]
 	for file in none nothing; do
 		run_arcprof report --import $file
-		[ "$status" -eq 1 ] && [[ $stderr == *"not a profile of a known format"* ]]
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"not a profile of a known format"* ]]
 	done
 }
 
@@ -469,10 +470,12 @@ random_events() {
 @test "import: a small file that gzip compressed does not become a large one" {
 	head -c 100000000 /dev/zero | gzip >zeros.gz
 	run_arcprof report --import zeros.gz
-	[ "$status" -eq 1 ] && [[ $stderr == *"zeros.gz: no text, with a zero byte at offset 0"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"zeros.gz: no text, with a zero byte at offset 0"* ]]
 	yes 'a;b;c 1' | head -c 70000000 | gzip >lines.gz
 	run_arcprof report --import lines.gz
-	[ "$status" -eq 1 ] && [[ $stderr == *"lines.gz: "*" bytes decompress to more than 64 MiB"*"hint: "*"gzip -d"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"lines.gz: "*" bytes decompress to more than 64 MiB"*"hint: "*"gzip -d"* ]]
 	# what is behind a member that ends is read on
 	{ echo 'a;b 1' | gzip; echo 'a;c 2' | gzip; } >two.gz
 	[ "$(arcprof report -q --import two.gz --format folded | grep -vc '^#')" -eq 2 ]
