@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "cmd.h"
 #include "fleet.h"
 #include "fleet/http.h"
@@ -23,20 +24,6 @@
 #include "trace/segment.h"
 
 /* ---- the spool ---- */
-
-/* Makes the folder and those above it. */
-static int make_folders(char *path)
-{
-	char *slash;
-
-	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-}
 
 static char *spool_name(const struct fleet_opts *o)
 {
@@ -50,14 +37,17 @@ static char *spool_name(const struct fleet_opts *o)
 }
 
 /* A descriptor that holds the lock: one push at a time works on a spool. */
-static int open_spool(char *spool, struct err *e)
+static int open_spool(const char *spool, struct err *e)
 {
 	struct stat st;
-	int fd;
+	int at, fd;
 
-	if (make_folders(spool))
-		return err_errno(e, "%s", spool);
-	fd = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	place_make_folders(spool, 0777);
+	at = place_open_folder(spool, 0700, e);
+	if (at < 0)
+		return at;
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(at);
 	if (fd < 0)
 		return err_errno(e, "%s", spool);
 	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
