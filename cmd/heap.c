@@ -126,6 +126,9 @@ static void note_damage(struct notes *n, const struct heap *h)
 		add_note(n, xasprintf("%" PRIu64 " damaged place%s, the first at byte %" PRIu64 ": %" PRIu64 " bytes were skipped",
 				      h->damage.nr, plural(h->damage.nr), h->damage.first_at,
 				      h->damage.bytes));
+	if (h->ids.nr_odd)
+		add_note(n, xasprintf("%" PRIu64 " object%s with ids unlike those of all others: left out",
+				      h->ids.nr_odd, plural(h->ids.nr_odd)));
 	if (h->ids.nr_twice)
 		add_note(n, xasprintf("%" PRIu64 " object%s with the id of another one: left out",
 				      h->ids.nr_twice, plural(h->ids.nr_twice)));

@@ -72,7 +72,7 @@ static void add_root(struct heap *h, const struct hprof_item *x)
 
 static int scattered(struct err *e)
 {
-	return err_set(e, EINVAL, "the ids of its objects are scattered as no addresses in a heap are: damaged, or numbers of another kind, which cannot be read");
+	return err_set(e, EINVAL, "the ids of its objects are scattered, and too many for that: damaged, or random numbers, which are read of small heaps only");
 }
 
 /* False: there is no room for its id. */

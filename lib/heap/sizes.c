@@ -5,7 +5,8 @@
  * or, if what is between is garbage, more. So each kind of object gets the layout that most distances agree
  * with, and none gets more than its distance.
  *
- * Ids of other JVMs and agents can be any numbers.  Then objects would overlap, and the layout is assumed.
+ * Ids of other JVMs and agents can be any numbers.  Then objects would overlap, or none would be beside
+ * another, and the layout is assumed.
  */
 #include <stdlib.h>
 
@@ -26,7 +27,8 @@ enum {
 	DEFAULT_HEADER = 12,
 	MAX_ARRAY_HEADER = 24,
 	LEAST_HEADER = 8, LEAST_REFERENCE = 4,	/* of any JVM */
-	OVERLAPS_OF = 8,		/* one of so many objects, which damage does not explain */
+	FEW = 8,			/* one of so many objects, which damage does not explain */
+	NEAR = 64,			/* bytes more than twice its size: the next object can be there */
 };
 
 struct evidence {			/* [class] */
@@ -124,19 +126,28 @@ static uint64_t least_size(const struct sizes *s, const struct object_kind *k)
 						hprof_type_size(&s->h->dump, c->type));
 }
 
-/* Objects that begin within the one before would overlap. */
-static bool overlap(const struct sizes *s)
+/*
+ * Objects that begin within the one before would overlap; and of most classes some object has another one
+ * beside it, whatever lies between others.
+ */
+static bool are_no_addresses(const struct sizes *s)
 {
-	uint64_t nr = 0, nr_short = 0;
+	bool *has_near = xcalloc(s->h->nr_classes, sizeof(*has_near));
+	uint64_t nr = 0, nr_short = 0, nr_alone = 0;
 	size_t i;
 
 	for (i = 0; i < s->kinds->nr; i++) {
 		const struct object_kind *k = &s->kinds->list[i];
+		uint64_t size = least_size(s, k);
 
 		nr += k->nr;
-		nr_short += k->nr && k->distance < least_size(s, k) ? k->nr : 0;
+		nr_short += k->distance < size ? k->nr : 0;
+		has_near[k->class] |= k->nr && k->distance <= 2 * size + NEAR;
 	}
-	return nr_short * OVERLAPS_OF > nr;
+	for (i = 0; i < s->kinds->nr; i++)
+		nr_alone += !has_near[s->kinds->list[i].class] ? s->kinds->list[i].nr : 0;
+	free(has_near);
+	return nr_short * FEW > nr || (nr >= FEW && nr_alone * FEW > nr * (FEW - 1));
 }
 
 /* --- which layout the JVM has --- */
@@ -462,7 +473,7 @@ static void find_layout(struct sizes *s)
 	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX,
 					  .alignment = find_alignment(h) };
 	count_fields(s);
-	if (overlap(s)) {
+	if (are_no_addresses(s)) {
 		assume_layout(s);
 		return;
 	}

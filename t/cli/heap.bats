@@ -382,7 +382,7 @@ dump_with_ids() {
 @test "heap: sizes are right where ids are no addresses, and the report says what was assumed" {
 	local how assumed="the ids of its objects are no addresses"
 	skip_unless_command python3
-	for how in "8 0 65536" "4 1 1" "8 1 1" "8 8 8" "4 3 1000"; do
+	for how in "8 0 65536" "4 1 1" "8 1 1" "8 8 8" "4 3 1000" "4 40000000 1" "8 1000003 7" "8 1125899906842624 1"; do
 		# shellcheck disable=SC2086
 		dump_with_ids $how
 		run_arcprof heap report --histogram --format csv dump
