@@ -378,6 +378,29 @@ numbers() {
 	done
 }
 
+@test "import: a pprof profile whose stacks are long out of proportion is refused at once" {
+	skip_unless_command python3
+	python3 - <<-'END'
+		import random
+		def varint(n):
+		    out = b""
+		    while n > 127: out += bytes([n & 127 | 128]); n >>= 7
+		    return out + bytes([n])
+		def number(field, v): return varint(field << 3) + varint(v)
+		def text(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+		r = random.Random(1)
+		p = text(1, number(1, 1) + number(2, 2))
+		for i in range(300): p += text(2, text(1, bytes(r.randrange(1, 100) for i in range(255))) + text(2, varint(5)))
+		for i in range(99): p += text(4, number(1, i + 1) + b"".join(text(4, number(1, (i * 7 + k) % 300 + 1)) for k in range(256)))
+		for i in range(300): p += text(5, number(1, i + 1) + number(2, 3 + i))
+		p += b"".join(text(6, s) for s in [b"", b"cpu", b"ns"] + [b"f%d" % i for i in range(300)])
+		open("wide.pb", "wb").write(p)
+	END
+	run_arcprof report --import wide.pb
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"wide.pb: damaged: its stacks are longer than such a file can have"* ]]
+}
+
 @test "import: a damaged pprof profile is refused" {
 	arcprof report -i "$MIXED" --format pprof | gunzip >p.pb
 	head -c $(($(wc -c <p.pb) - 10)) p.pb >cut.pb
