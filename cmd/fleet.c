@@ -29,10 +29,13 @@
 #include "report/format.h"
 
 static const struct opt fleet_table[] = {
+	OPT_GROUP("Of the server"),
+	OPT_SPAN(0, "timeout", struct fleet_opts, timeout_ns, "time", "2m", "give up a request that makes no progress for <time>, or takes ten times as long"),
+	OPT_SIZE(0, "max-answer", struct fleet_opts, max_answer, "bytes", "256M", "refuse longer answers"),
 	OPT_GROUP("Push"),
 	OPT_FLAG(0, "otlp", struct fleet_opts, otlp, "the URL is that of a receiver of OpenTelemetry profiles, for OTLP over HTTP"),
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
-	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "go on trying for <time> while the server is away"),
+	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "begin no further attempt after <time> without the server"),
 	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, digits, "merge threads whose names differ in numbers alone"),
 	OPT_GROUP("Report and fetch"),
@@ -94,9 +97,19 @@ int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s
 
 /* ---- fetch ---- */
 
+struct http_server fleet_server(const struct fleet_opts *o, const char *url)
+{
+	enum { TOTAL = 10, MOST_S = 86400 };
+	unsigned int timeout_s = MIN(MAX(o->timeout_ns / 1000000000, (uint64_t)1), (uint64_t)MOST_S);
+
+	return (struct http_server){ .url = url, .idle_s = timeout_s, .total_s = timeout_s * TOTAL,
+				     .question_s = timeout_s, .max_answer = o->max_answer };
+}
+
 static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
 {
-	struct fetch f = { .url = url, .metric = o->metric, .where = o->where };
+	const struct http_server server = fleet_server(o, url);
+	struct fetch f = { .server = &server, .metric = o->metric, .where = o->where };
 	struct same_opts same = { .labels = true, .groups = true };
 	struct origin origin = { .is_trace = true };
 	struct fetched x;
@@ -233,8 +246,11 @@ static int run_report(const struct fleet_opts *o, int nr, char **operands)
 		log_error("%s", bad);
 		return EXIT_USAGE;
 	}
-	if (o->xprof || o->function)
-		return fleet_ask(o, operands[0], &e) ? log_err(&e) : 0;
+	if (o->xprof || o->function) {
+		const struct http_server server = fleet_server(o, operands[0]);
+
+		return fleet_ask(o, &server, &e) ? log_err(&e) : 0;
+	}
 	folder = xasprintf("%s/arcprof-fleet.XXXXXX", dir && *dir ? dir : "/tmp");
 	if (!mkdtemp(folder)) {
 		log_error("%s: %s", folder, strerror(errno));

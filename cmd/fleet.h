@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "fleet/http.h"
 #include "folder.h"
 
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
-	uint64_t retry_ns, every_ns;
+	uint64_t retry_ns, every_ns, timeout_ns, max_answer;
 	bool digits, otlp;
 	bool xprof;
 	const char *function;
@@ -19,11 +20,14 @@ struct fleet_opts {
 	int format;
 };
 
+/* The server of that URL, with the bounds that the options set it. */
+struct http_server fleet_server(const struct fleet_opts *o, const char *url);
+
 /* --since and --until, in seconds since 1970; 0: not given. */
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
 
 /* Shows what the server makes itself: a flat profile, or the stanza of a function. */
-int fleet_ask(const struct fleet_opts *o, const char *url, struct err *e);
+int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e);
 
 /* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands);

@@ -114,9 +114,9 @@ static void print(const struct fleet_opts *o, const struct ask_answer *a)
 		printf("\n%zu more row%s\n", a->nr_rows - nr, a->nr_rows - nr == 1 ? "" : "s");
 }
 
-int fleet_ask(const struct fleet_opts *o, const char *url, struct err *e)
+int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e)
 {
-	struct fetch f = { .url = url, .metric = o->metric, .where = o->where };
+	struct fetch f = { .server = server, .metric = o->metric, .where = o->where };
 	struct ask_answer a;
 	int r = fleet_times(o, &f.since_s, &f.until_s, e);
 

@@ -144,14 +144,14 @@ static int judge(const struct collector_answer *a)
 	return a->nr_rejected ? SPOOL_PARTLY : SPOOL_SENT;
 }
 
-static int send_request(const char *url, const char *spool, const struct segment *s, uint64_t *wait_s,
-			struct err *e)
+static int send_request(const struct http_server *server, const char *spool, const struct segment *s,
+			uint64_t *wait_s, struct err *e)
 {
 	char *path = path_of(spool, s->id, "gz");
 	struct collector_answer a = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
 
-	r = fd < 0 ? err_errno(e, "%s", path) : collector_send(url, fd, &a, e);
+	r = fd < 0 ? err_errno(e, "%s", path) : collector_send(server, fd, &a, e);
 	if (fd >= 0)
 		close(fd);
 	*wait_s = a.wait_s;

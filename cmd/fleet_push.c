@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "cmd.h"
 #include "fleet.h"
 #include "fleet/http.h"
@@ -23,20 +24,6 @@
 #include "trace/segment.h"
 
 /* ---- the spool ---- */
-
-/* Makes the folder and those above it. */
-static int make_folders(char *path)
-{
-	char *slash;
-
-	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-}
 
 static char *spool_name(const struct fleet_opts *o)
 {
@@ -50,14 +37,17 @@ static char *spool_name(const struct fleet_opts *o)
 }
 
 /* A descriptor that holds the lock: one push at a time works on a spool. */
-static int open_spool(char *spool, struct err *e)
+static int open_spool(const char *spool, struct err *e)
 {
 	struct stat st;
-	int fd;
+	int at, fd;
 
-	if (make_folders(spool))
-		return err_errno(e, "%s", spool);
-	fd = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	place_make_folders(spool, 0777);
+	at = place_open_folder(spool, 0700, e);
+	if (at < 0)
+		return at;
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(at);
 	if (fd < 0)
 		return err_errno(e, "%s", spool);
 	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
@@ -191,12 +181,15 @@ enum {
 	FIRST_WAIT_MS = 100,
 	LONGEST_WAIT_MS = 30000,
 	LONGEST_ASKED_S = 86400,
+	LEAST_QUESTION_S = 10,
 };
 
 struct sender {
-	const char *url, *spool;
+	const struct http_server *server;
+	const char *spool;
 	const struct spool_kind *kind;
-	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: after that nobody waits any more */
+	uint64_t retry_ns;
+	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: no attempt begins after that, but the first */
 	unsigned int wait_ms;
 	size_t nr_sent, nr_known;
 	bool quiet;			/* says nothing of nothing */
@@ -204,7 +197,8 @@ struct sender {
 
 /*
  * Waits until the next attempt: for as long as the server asks, else longer each time, and never as long as
- * other senders, which it would see all at once.  False: that would be too late.
+ * other senders, which it would see all at once; but the last one is made at the deadline.  False: that has
+ * passed, or the server asks for more.
  */
 static bool wait_for_server(struct sender *x, uint64_t wait_s)
 {
@@ -214,9 +208,20 @@ static bool wait_for_server(struct sender *x, uint64_t wait_s)
 		ns = MIN(wait_s, (uint64_t)LONGEST_ASKED_S) * 1000000000;
 	if (now_ns >= x->deadline_ns || (wait_s && now_ns + ns > x->deadline_ns))
 		return false;
-	clock_sleep_ns(ns + clock_real_ns() % (ns / 2));
+	clock_sleep_ns(MIN(ns + clock_real_ns() % (ns / 2), x->deadline_ns - now_ns));
 	x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
 	return true;
+}
+
+/* One attempt.  What is only asked must not take longer than there is still time to try. */
+static int attempt(const struct sender *x, const struct segment *s, uint64_t *wait_s, struct err *e)
+{
+	struct http_server server = *x->server;
+	uint64_t now_ns = clock_mono_ns(), left_s;
+
+	left_s = now_ns < x->deadline_ns ? (x->deadline_ns - now_ns) / 1000000000 : 0;
+	server.question_s = MIN((uint64_t)server.question_s, MAX(left_s, (uint64_t)LEAST_QUESTION_S));
+	return x->kind->send(&server, x->spool, s, wait_s, e);
 }
 
 /* One segment, until it is there or waiting has no use: as the kind's send(). */
@@ -226,8 +231,8 @@ static int send_segment(struct sender *x, const struct segment *s, struct err *e
 	uint64_t wait_s;
 	int r;
 
-	while ((r = x->kind->send(x->url, x->spool, s, &wait_s, e)) == -EAGAIN &&
-	       wait_for_server(x, wait_s)) {
+	x->deadline_ns = clock_mono_ns() + x->retry_ns;
+	while ((r = attempt(x, s, &wait_s, e)) == -EAGAIN && wait_for_server(x, wait_s)) {
 		if (!said)
 			log_info("%s; trying again", e->msg);
 		said = true;
@@ -276,11 +281,10 @@ static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char *
 	int status;
 
 	spool_sweep(x->spool);
-	sent_open(&sent, x->spool, x->url, o->otlp);
+	sent_open(&sent, x->spool, x->server->url, o->otlp);
 	for (;;) {
 		status = add_all(o, x->kind, x->spool, &sent, nr, operands);
 		x->nr_sent = x->nr_known = 0;
-		x->deadline_ns = clock_mono_ns() + o->retry_ns;
 		status |= send_spool(x, &e);
 		if (!o->every_ns)
 			break;
@@ -292,7 +296,9 @@ static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char *
 
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 {
-	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS };
+	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS,
+			    .retry_ns = o->retry_ns, .quiet = o->every_ns };
+	struct http_server server;
 	struct err e = { 0 };
 	char *spool;
 	int lock, status;
@@ -306,9 +312,9 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 		log_error("neither XDG_DATA_HOME nor HOME names a folder for the spool: --spool does");
 		return EXIT_USAGE;
 	}
-	x.url = operands[0];
+	server = fleet_server(o, operands[0]);
+	x.server = &server;
 	x.spool = spool;
-	x.quiet = o->every_ns;
 	lock = open_spool(spool, &e);
 	if (lock < 0) {
 		status = log_err(&e);

@@ -66,10 +66,10 @@ static void drop_segment(const char *spool, const struct segment *s)
 	free(names);
 }
 
-static int send_segment(const char *url, const char *spool, const struct segment *s, uint64_t *wait_s,
-			struct err *e)
+static int send_segment(const struct http_server *server, const char *spool, const struct segment *s,
+			uint64_t *wait_s, struct err *e)
 {
-	int r = segment_push(url, spool, s, e);
+	int r = segment_push(server, spool, s, e);
 
 	*wait_s = 0;
 	return r == 1 ? SPOOL_KNOWN : r;

@@ -94,7 +94,7 @@ static const struct report *report_of(const struct heap_opts *o)
 
 /* --- what the reader must know of the dump --- */
 
-enum { MAX_NOTES = 6 };
+enum { MAX_NOTES = 8 };
 
 struct notes {
 	char *items[MAX_NOTES];
@@ -106,6 +106,12 @@ static void add_note(struct notes *n, char *text)
 	n->items[n->nr++] = text;
 }
 
+static void notes_release(struct notes *n)
+{
+	while (n->nr)
+		free(n->items[--n->nr]);
+}
+
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
@@ -114,14 +120,41 @@ static const char *plural(uint64_t n)
 static void note_damage(struct notes *n, const struct heap *h)
 {
 	if (h->damage.truncated)
-		add_note(n, xasprintf("the dump is truncated: objects behind its end are missing"));
+		add_note(n, xasprintf("the dump is truncated at byte %zu: objects behind that are missing",
+				      h->dump.len));
 	if (h->damage.nr)
 		add_note(n, xasprintf("%" PRIu64 " damaged place%s, the first at byte %" PRIu64 ": %" PRIu64 " bytes were skipped",
 				      h->damage.nr, plural(h->damage.nr), h->damage.first_at,
 				      h->damage.bytes));
+	if (h->ids.nr_odd)
+		add_note(n, xasprintf("%" PRIu64 " object%s with ids unlike those of all others: left out",
+				      h->ids.nr_odd, plural(h->ids.nr_odd)));
+	if (h->ids.nr_twice)
+		add_note(n, xasprintf("%" PRIu64 " object%s with the id of another one: left out",
+				      h->ids.nr_twice, plural(h->ids.nr_twice)));
 	if (h->nr_classless)
 		add_note(n, xasprintf("%" PRIu64 " object%s of classes that the dump does not have",
 				      h->nr_classless, plural(h->nr_classless)));
+}
+
+static const char assumed_layout[] = "the ids of its objects are no addresses, which would tell sizes: sizes are those of HotSpot with compressed references (headers of 12 bytes, references of 4, multiples of 8)";
+
+static void note_sizes(struct notes *n, const struct heap *h)
+{
+	if (h->layout.assumed)
+		add_note(n, xstrdup(assumed_layout));
+}
+
+void heap_warn(const char *path, const struct heap *h)
+{
+	struct notes n = { .nr = 0 };
+	size_t i;
+
+	note_damage(&n, h);
+	note_sizes(&n, h);
+	for (i = 0; i < n.nr; i++)
+		log_warn("%s: %s", path, n.items[i]);
+	notes_release(&n);
 }
 
 static void note_facts(struct notes *n, const struct heap *h, const struct heap_tree_facts *f, bool paths)
@@ -137,12 +170,6 @@ static void note_facts(struct notes *n, const struct heap *h, const struct heap_
 	else if (f->nr_lost)
 		add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
 				      f->nr_lost, plural(f->nr_lost), contexts_lost_name(h)));
-}
-
-static void notes_release(struct notes *n)
-{
-	while (n->nr)
-		free(n->items[--n->nr]);
 }
 
 /* --- the reports --- */
@@ -161,6 +188,7 @@ struct shown {
 	struct profile_opts profile;
 	struct report_opts report;
 	struct notes notes;
+	size_t nr_of_dump;		/* the first ones, of which heap_warn() speaks, too */
 	struct heap_join join;
 	struct origin_fact facts[HEAP_JOIN_FACTS];
 	struct origin origin;
@@ -197,11 +225,13 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 		r = heap_tree(h, &to, &x->model, &facts, e);
 	if (r)
 		return r;
+	note_damage(&x->notes, h);
+	note_sizes(&x->notes, h);
+	x->nr_of_dump = x->notes.nr;
 	if (o->join) {
 		add_note(&x->notes, heap_join_note(&x->join, h, &facts.origins));
 		heap_join_facts(&x->join, h, &facts.origins, x->facts);
 	}
-	note_damage(&x->notes, h);
 	note_facts(&x->notes, h, &facts, o->paths.nr_items);
 	x->origin = (struct origin){ .start_ns = h->dump.time_ms * 1000000,
 				     .notes = (const char *const *)x->notes.items, .nr_notes = x->notes.nr,
@@ -219,7 +249,7 @@ static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
 	int r = shown_init(&x, h, o, e);
 
 	/* rows have no place for them */
-	for (i = 0; !r && o->format == FORMAT_CSV && i < x.notes.nr; i++)
+	for (i = x.nr_of_dump; !r && o->format == FORMAT_CSV && i < x.notes.nr; i++)
 		log_info("%s", x.notes.items[i]);
 	if (!r)
 		r = report_print(&x.view, stdout, e);
@@ -344,8 +374,8 @@ static int show(const char *path, const struct heap_opts *o)
 	if (!r)
 		r = print(path, &h, o, &e);
 	status = r ? log_err(&e) : h.damage.nr || h.damage.truncated ? 1 : 0;
-	if (!r && status)
-		log_warn("%s: damaged or truncated: what could be read is shown", path);
+	if (!r)
+		heap_warn(path, &h);
 	heap_release(&h);
 	if (o->output && r)
 		output_abandon(&out);

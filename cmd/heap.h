@@ -17,6 +17,12 @@ struct heap_table_opts {
 	const char *object;		/* of --object: an id */
 };
 
+/*
+ * Warns, after the objects have been read, of what is wrong with the dump at path and of what had to be
+ * assumed: not every output has a place for notes.
+ */
+void heap_warn(const char *path, const struct heap *h);
+
 /* A class name with its objects. */
 struct heap_rank {
 	uint64_t nr, bytes;

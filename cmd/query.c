@@ -9,7 +9,7 @@
 #include "base/inputs.h"
 #include "base/log.h"
 #include "cmd.h"
-#include "heap/heap.h"
+#include "heap.h"
 #include "input.h"
 #include "model/profile.h"
 #include "query/query.h"
@@ -180,10 +180,9 @@ static int ask_heap(const struct query_request *q, const char *sql)
 		r = ask(q, NULL, &h, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
-	if (h.damage.nr || h.damage.truncated) {
-		log_warn("%s: damaged or truncated: what could be read is in the tables", q->input);
+	heap_warn(q->input, &h);
+	if (h.damage.nr || h.damage.truncated)
 		r = 1;
-	}
 	heap_release(&h);
 	return r;
 }

@@ -29,8 +29,8 @@ struct spool_kind {
 	 * One attempt.  -EAGAIN: try again, in *wait_s seconds if that is not 0; -EACCES: the server takes
 	 * none at all; else this one cannot be sent now.
 	 */
-	int (*send)(const char *url, const char *spool, const struct segment *s, uint64_t *wait_s,
-		    struct err *e);
+	int (*send)(const struct http_server *server, const char *spool, const struct segment *s,
+		    uint64_t *wait_s, struct err *e);
 	void (*drop)(const char *spool, const struct segment *s);
 };
 

@@ -10,7 +10,7 @@
 #include "base/inputs.h"
 #include "base/mem.h"
 
-enum { NULL_MAJOR = 1, NULL_MINOR = 3, PATIENCE_MS = 1000, PIPE_BYTES = 1 << 30, FIRST_BYTES = 64 << 10 };
+enum { NULL_MAJOR = 1, NULL_MINOR = 3, PATIENCE_MS = 1000, FIRST_BYTES = 64 << 10 };
 
 struct known_file {
 	dev_t dev;
@@ -143,10 +143,18 @@ int inputs_open(const char *path, struct err *e)
 	return fd;
 }
 
+int inputs_refuse_length(const char *name, size_t limit, bool is_pipe, struct err *e)
+{
+	err_set(e, EFBIG, "%s: is longer than %zu MiB", name, limit >> 20);
+	if (is_pipe)
+		err_hint(e, "that is the most which is read from a pipe; a file may be longer");
+	return -EFBIG;
+}
+
 static int explain(int r, const char *name, size_t limit, struct err *e)
 {
 	if (r == -EFBIG)
-		return err_set(e, EFBIG, "%s: is longer than %zu MiB", name, limit >> 20);
+		return inputs_refuse_length(name, limit, limit == INPUTS_PIPE_BYTES, e);
 	if (r == -EILSEQ)
 		return err_set(e, EINVAL, "%s: is no text: it has bytes of zero", name);
 	return r ? err_set(e, -r, "%s: %s", name, strerror(-r)) : 0;
@@ -192,7 +200,7 @@ int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		limit = PIPE_BYTES;
+		limit = INPUTS_PIPE_BYTES;
 		r = read_first_lines(fd, b);
 		line_end = r ? NULL : memrchr(b->data, '\n', b->len);
 		if (line_end && look(ctx, b->data, line_end + 1 - b->data, e)) {

@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "base/io.h"
 
+enum { INPUTS_PIPE_BYTES = 1 << 30 };	/* what has no size is read up to this */
+
 /*
  * Must be called with each file that a command line names to be read, before anything is done with it.
  * -EINVAL: output goes there, or standard output is this file; path is for the message.
@@ -40,6 +42,8 @@ typedef int inputs_look(void *ctx, const char *data, size_t len, struct err *e);
  * that it is no such text, which may have no end.
  */
 int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *ctx, struct err *e);
+/* -EFBIG, with a message: what is called so is longer. is_pipe: a file might be. */
+int inputs_refuse_length(const char *name, size_t limit, bool is_pipe, struct err *e);
 /* Maps a regular file. */
 int inputs_map(const char *path, struct io_map *m, struct err *e);
 

@@ -183,6 +183,23 @@ void place_release(struct place *p)
 	p->dir = -1;
 }
 
+int place_open_folder(const char *path, mode_t mode, struct err *e)
+{
+	char *inside = xasprintf("%s/.", path);
+	struct place p;
+	int r = 0;
+
+	if (mode && !(r = place_find_folder(&p, AT_FDCWD, path, e))) {
+		r = p.exists || !mkdirat(p.dir, p.name, mode) ? 0 : err_errno(e, "%s", path);
+		place_release(&p);
+	}
+	/* of what is in it, the place is the folder */
+	if (!r && (r = place_find(&p, AT_FDCWD, inside, e)))
+		err_set(e, -r, "%s: %s", path, strerror(-r));
+	free(inside);
+	return r ? r : p.dir;
+}
+
 void place_make_folders(const char *path, mode_t mode)
 {
 	char *above = xstrdup(path), *slash;

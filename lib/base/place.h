@@ -32,6 +32,12 @@ void place_release(struct place *p);
 /* Could another user than those above have put this there? */
 bool place_is_planted(const struct place *p);
 
+/*
+ * Opens the folder at path: a descriptor (O_PATH), or -errno. If the last part of path is missing, it is made
+ * with that mode; 0: it is not.
+ */
+int place_open_folder(const char *path, mode_t mode, struct err *e);
+
 /* Makes the folders above path that are missing, so far as is possible. */
 void place_make_folders(const char *path, mode_t mode);
 

@@ -153,7 +153,7 @@ int ask_server(struct ask_answer *a, const struct fetch *f, const char *function
 			put_stanza(&sql, f, a->metric.name, function);
 		else
 			put_xprof(&sql, f, a->metric.name);
-		r = fetch_ask(f, &sql, &a->text, e);
+		r = fetch_ask(f, &sql, 0, &a->text, e);
 	}
 	if (!r)
 		r = ask_parse(a, a->text.data, e);

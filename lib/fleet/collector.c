@@ -8,12 +8,10 @@
 #include "base/protobuf.h"
 #include "base/quote.h"
 #include "fleet/collector.h"
-#include "fleet/http.h"
 
 enum {
 	MAX_ANSWER = 4 << 20,		/* as the specification recommends */
 	MAX_MESSAGE = 500,
-	TIMEOUT_S = 60,
 };
 
 /* Numbers of the fields, by message. */
@@ -103,14 +101,18 @@ static int refuse(const char *url, int status, const struct buf *body, struct er
 	return -code;
 }
 
-int collector_send(const char *url, int fd, struct collector_answer *a, struct err *e)
+int collector_send(const struct http_server *server, int fd, struct collector_answer *a, struct err *e)
 {
+	const char *url = server->url;
 	char *whole = collector_url(url);
-	const struct http_request q = { .url = whole, .body_fd = fd, .gzipped = true,
-					.type = "application/x-protobuf", .timeout_s = TIMEOUT_S,
-					.max_answer = MAX_ANSWER };
+	struct http_server service = *server;
+	const struct http_request q = { .server = &service, .body_fd = fd, .gzipped = true,
+					.type = "application/x-protobuf", .max_answer = MAX_ANSWER };
 	struct http_answer answer;
-	int r = http_send(&q, &answer, e);
+	int r;
+
+	service.url = whole;
+	r = http_send(&q, &answer, e);
 
 	*a = (struct collector_answer){ .wait_s = answer.wait_s };
 	if (r == -EMSGSIZE) {		/* it may have been taken */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "fleet/http.h"
 
 enum { COLLECTOR_MAX_REQUEST = 64 << 20 };	/* bytes before compression: receivers take no more */
 
@@ -27,7 +28,7 @@ struct collector_answer {
  * again; -EBADMSG: this request will never be taken; -EACCES: the server refuses, and may take it once
  * whoever runs it has changed something.
  */
-int collector_send(const char *url, int fd, struct collector_answer *a, struct err *e);
+int collector_send(const struct http_server *server, int fd, struct collector_answer *a, struct err *e);
 
 /* An ExportProfilesServiceResponse; -EINVAL: the bytes are none. *a is to be freed in any case. */
 int collector_parse_response(const void *data, size_t len, struct collector_answer *a);

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "fleet/answer.h"
 #include "fleet/fetch.h"
-#include "fleet/http.h"
 #include "flow/input.h"
 
 static const char *const settings[] = { "join_default_strictness=ANY", "distributed_product_mode=global", NULL };
@@ -36,9 +35,12 @@ void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric)
 		buf_fmt(b, " AND (%s)", f->where);
 }
 
-int fetch_ask(const struct fetch *f, const struct buf *sql, struct buf *answer, struct err *e)
+int fetch_ask(const struct fetch *f, const struct buf *sql, size_t max_answer, struct buf *answer,
+	      struct err *e)
 {
-	return http_query(f->url, settings, sql->data, answer, e);
+	const struct http_request q = { .server = f->server, .params = settings, .max_answer = max_answer };
+
+	return http_query(&q, sql->data, answer, e);
 }
 
 static char *take_field(const char **p, const char *end)
@@ -60,7 +62,7 @@ int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct er
 	buf_str(&sql, "SELECT metric, any(unit), any(source) FROM nodes");
 	fetch_put_where(&sql, f, f->metric);
 	buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric LIMIT 1");
-	r = fetch_ask(f, &sql, &answer, e);
+	r = fetch_ask(f, &sql, HTTP_SHORT_ANSWER, &answer, e);
 	if (!r && !answer.len)
 		r = err_set(e, ENODATA, "the server has no rows of %s%s%s", f->metric ? f->metric : "any metric",
 			    f->where ? " where " : "", f->where ? f->where : "");
@@ -92,7 +94,7 @@ static int ask_names(const struct fetch *f, const char *metric, struct buf *answ
 		      " WHERE func IN (SELECT func FROM nodes");
 	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, ") GROUP BY func");
-	r = fetch_ask(f, &sql, answer, e);
+	r = fetch_ask(f, &sql, 0, answer, e);
 	buf_release(&sql);
 	return r;
 }
@@ -105,7 +107,7 @@ static int ask_rows(const struct fetch *f, const char *metric, struct buf *answe
 	buf_str(&sql, "SELECT process, thread, labels, path, parent, func, pfunc, sum(n), sum(base) FROM nodes");
 	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, " GROUP BY process, thread, labels, path, parent, func, pfunc");
-	r = fetch_ask(f, &sql, answer, e);
+	r = fetch_ask(f, &sql, 0, answer, e);
 	buf_release(&sql);
 	return r;
 }
@@ -119,7 +121,7 @@ static int ask_parts(struct fetched *x, const struct fetch *f, const char *metri
 	buf_str(&sql, "SELECT trace, min(t), max(host) FROM nodes");
 	fetch_put_where(&sql, f, metric);
 	buf_str(&sql, " GROUP BY trace ORDER BY min(t), trace");
-	r = fetch_ask(f, &sql, &answer, e);
+	r = fetch_ask(f, &sql, 0, &answer, e);
 	p = r ? "" : answer.data;
 	for (end = p + strlen(p); p < end;) {
 		free(take_field(&p, end));

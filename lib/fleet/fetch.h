@@ -7,11 +7,12 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "fleet/http.h"
 #include "flow/model.h"
 #include "model/origin.h"
 
 struct fetch {
-	const char *url;
+	const struct http_server *server;
 	const char *metric;		/* NULL: cpu-clock if it is there, else that with most rows */
 	const char *where;		/* a condition on columns of nodes, or NULL */
 	uint64_t since_s, until_s;	/* of t; until 0: no end */
@@ -40,6 +41,8 @@ void fetch_metric_release(struct fetch_metric *x);
 /* " WHERE ..." with all that f chooses; metric NULL: of any. */
 void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric);
 void fetch_put_literal(struct buf *b, const char *s);
-int fetch_ask(const struct fetch *f, const struct buf *sql, struct buf *answer, struct err *e);
+/* max_answer: bytes; 0: the server's. */
+int fetch_ask(const struct fetch *f, const struct buf *sql, size_t max_answer, struct buf *answer,
+	      struct err *e);
 
 #endif

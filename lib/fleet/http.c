@@ -22,7 +22,7 @@
 #include "base/quote.h"
 #include "fleet/http.h"
 
-enum { CURL_NOT_FOUND = 127, STATUS_LEN = 3 };
+enum { CURL_TIMED_OUT = 28, CURL_NOT_FOUND = 127, STATUS_LEN = 3 };
 
 bool http_is_url(const char *s)
 {
@@ -71,6 +71,7 @@ static void put_url(struct buf *b, const char *url, const char *const *params)
 /* What curl reads from its file; control characters cannot be in a URL. */
 static int write_config(const struct http_request *q, const char *url, int fd)
 {
+	const struct http_server *server = q->server;
 	struct buf b = BUF_INIT;
 	int r;
 
@@ -84,8 +85,8 @@ static int write_config(const struct http_request *q, const char *url, int fd)
 	buf_fmt(&b, "\"\nheader = \"Content-Type: %s\"\n", q->type ? q->type : "application/octet-stream");
 	if (q->gzipped)
 		buf_str(&b, "header = \"Content-Encoding: gzip\"\n");
-	if (q->timeout_s)
-		buf_fmt(&b, "max-time = %u\n", q->timeout_s);
+	buf_fmt(&b, "max-time = %u\n", q->total_s ? q->total_s : server->total_s);
+	buf_fmt(&b, "speed-limit = %d\nspeed-time = %u\n", HTTP_LEAST_SPEED, server->idle_s);
 	r = io_write_all(fd, b.data, b.len);
 	buf_release(&b);
 	return r;
@@ -93,20 +94,25 @@ static int write_config(const struct http_request *q, const char *url, int fd)
 
 enum { ANSWER, HEADERS, MESSAGES, CONFIG, NR_FILES };
 
+static size_t max_answer(const struct http_request *q)
+{
+	return q->max_answer ? q->max_answer : q->server->max_answer;
+}
+
 static void run_curl(const struct http_request *q, const int *files)
 {
 	char config[32], headers[32];
 	const char *argv[] = { "curl", "-q", "-sS", "--netrc-optional", "--connect-timeout", "10", "-g",
 			       "-H", "Expect:", "-H", "Accept: */*", "--data-binary", "@-", "-D", headers,
 			       "-w", "%{http_code}", "-K", config, NULL };
-	const struct rlimit limit = { q->max_answer, q->max_answer };
+	const struct rlimit limit = { max_answer(q), max_answer(q) };	/* of each of the files */
 
 	snprintf(config, sizeof(config), "/dev/fd/%d", files[CONFIG]);
 	snprintf(headers, sizeof(headers), "/dev/fd/%d", files[HEADERS]);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* so that nothing arrives once the next push has looked */
-	if ((q->max_answer && setrlimit(RLIMIT_FSIZE, &limit)) || fcntl(files[CONFIG], F_SETFD, 0) ||
+	if (setrlimit(RLIMIT_FSIZE, &limit) || fcntl(files[CONFIG], F_SETFD, 0) ||
 	    fcntl(files[HEADERS], F_SETFD, 0) || dup2(q->body_fd, STDIN_FILENO) < 0 ||
 	    dup2(files[ANSWER], STDOUT_FILENO) < 0 || dup2(files[MESSAGES], STDERR_FILENO) < 0)
 		_exit(CURL_NOT_FOUND);
@@ -180,6 +186,29 @@ uint64_t http_retry_after(const char *headers, uint64_t now_s)
 	return wait_s;
 }
 
+static int refuse_length(const struct http_request *q, struct err *e)
+{
+	const size_t most = max_answer(q);
+	const bool small = most < 1 << 20;
+	char text[64];
+
+	snprintf(text, sizeof(text), "the answer is longer than %zu %s", most >> (small ? 10 : 20),
+		 small ? "KiB" : "MiB");
+	http_refuse(e, EMSGSIZE, q->server->url, text);
+	if (!q->max_answer)
+		err_hint(e, "--where and --since ask for less; --max-answer takes more");
+	return -EMSGSIZE;
+}
+
+static int refuse_silence(const struct http_request *q, int status, const char *messages, struct err *e)
+{
+	http_refuse(e, EAGAIN, q->server->url, *messages ? messages : "curl was killed");
+	/* else it is the connection that was not made in time */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CURL_TIMED_OUT && strstr(messages, "Operation"))
+		err_hint(e, "--timeout gives the server more time");
+	return -EAGAIN;
+}
+
 /* The answer ends with the status code, which goes. */
 static int take_answer(const struct http_request *q, int status, struct http_answer *a, const char *headers,
 		       const char *messages, struct err *e)
@@ -190,9 +219,9 @@ static int take_answer(const struct http_request *q, int status, struct http_ans
 		return -ENOENT;
 	}
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
-		return http_refuse(e, EMSGSIZE, q->url, "the answer is too long to be one");
+		return refuse_length(q, e);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || a->body.len < STATUS_LEN)
-		return http_refuse(e, EAGAIN, q->url, *messages ? messages : "curl was killed");
+		return refuse_silence(q, status, messages, e);
 	a->body.len -= STATUS_LEN;
 	a->status = atoi(a->body.data + a->body.len);
 	a->body.data[a->body.len] = '\0';
@@ -228,7 +257,7 @@ static int open_files(const struct http_request *q, int *files, struct err *e)
 		if (files[i] < 0)
 			return err_errno(e, "cannot start curl");
 	}
-	put_url(&url, q->url, q->params ? q->params : none);
+	put_url(&url, q->server->url, q->params ? q->params : none);
 	if ((r = write_config(q, url.data, files[CONFIG])))
 		err_set(e, -r, "cannot start curl: %s", strerror(-r));
 	buf_release(&url);
@@ -263,18 +292,22 @@ bool http_is_busy(int status)
 int http_post(const struct http_request *q, struct buf *answer, struct err *e)
 {
 	struct http_answer a;
+	char status[32];
 	int r = http_send(q, &a, e);
 
-	if (!r && a.status != 200)
-		r = http_refuse(e, http_is_busy(a.status) ? EAGAIN : EPROTO, q->url, a.body.data);
+	if (!r && a.status != 200) {
+		snprintf(status, sizeof(status), "status %d without text", a.status);
+		r = http_refuse(e, http_is_busy(a.status) ? EAGAIN : EPROTO, q->server->url,
+				a.body.len ? a.body.data : status);
+	}
 	buf_release(answer);
 	*answer = a.body;
 	return r;
 }
 
-int http_query(const char *url, const char *const *params, const char *sql, struct buf *answer,
-	       struct err *e)
+int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e)
 {
+	struct http_request with_body = *q;
 	int fd = memfd_create("statement", MFD_CLOEXEC), r;
 
 	if (fd < 0)
@@ -283,9 +316,9 @@ int http_query(const char *url, const char *const *params, const char *sql, stru
 	if (r)
 		r = err_set(e, -r, "the statement cannot be stored");
 	lseek(fd, 0, SEEK_SET);
+	with_body.body_fd = fd;
 	if (!r)
-		r = http_post(&(struct http_request){ .url = url, .params = params, .body_fd = fd }, answer,
-			      e);
+		r = http_post(&with_body, answer, e);
 	close(fd);
 	return r;
 }

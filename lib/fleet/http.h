@@ -11,15 +11,29 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-struct http_request {
+/* A server, and what it may ask of us: it may be anybody's, and anything may be in its place. */
+struct http_server {
 	const char *url;
+	unsigned int idle_s;		/* a request ends that is slower than HTTP_LEAST_SPEED for so long, */
+	unsigned int total_s;		/* or takes so long as a whole, */
+	unsigned int question_s;	/* or so long if a number answers it */
+	size_t max_answer;		/* bytes, where what is asked for has no smaller bound */
+};
+
+enum {
+	HTTP_LEAST_SPEED = 100,		/* bytes a second, in both directions */
+	HTTP_SHORT_ANSWER = 64 << 10,	/* bytes: for a line, or for what is wrong */
+};
+
+struct http_request {
+	const struct http_server *server;
 	const char *const *params;	/* for its query, behind what that has: "name=value", NULL at the end;
 					 * NULL: none */
 	int body_fd;			/* an open file, sent from where it stands */
 	bool gzipped;			/* which it is already */
 	const char *type;		/* Content-Type; NULL: bytes */
-	unsigned int timeout_s;		/* for all of it; 0: none */
-	size_t max_answer;		/* bytes; 0: any */
+	unsigned int total_s;		/* 0: the server's */
+	size_t max_answer;		/* bytes, of the headers as well; 0: the server's */
 };
 
 struct http_answer {
@@ -29,8 +43,9 @@ struct http_answer {
 };
 
 /*
- * Fills *a with the answer, whatever its status.  -EAGAIN: nobody answered, so whether the request was
- * carried out is not known; -EMSGSIZE: the answer is above max_answer; -ENOENT: there is no curl.
+ * Fills *a with the answer, whatever its status; redirections are not followed.  -EAGAIN: nobody answered in
+ * time, so whether the request was carried out is not known; -EMSGSIZE: the answer is longer than
+ * max_answer; -ENOENT: there is no curl.
  */
 int http_send(const struct http_request *q, struct http_answer *a, struct err *e);
 
@@ -40,9 +55,8 @@ int http_send(const struct http_request *q, struct http_answer *a, struct err *e
  * said.
  */
 int http_post(const struct http_request *q, struct buf *answer, struct err *e);
-/* With a statement as the body. */
-int http_query(const char *url, const char *const *params, const char *sql, struct buf *answer,
-	       struct err *e);
+/* With a statement as the body, in place of q->body_fd. */
+int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e);
 
 /* Fills *e with "host: text", the first line of it; returns -code. */
 int http_refuse(struct err *e, int code, const char *url, const char *text);

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "fleet/http.h"
 #include "fleet/push.h"
 
 /* How long what a killed sender sent may take until the server works on it, or has it. */
@@ -42,12 +41,13 @@ char *segment_tried(const char *spool, const struct segment *s)
 	return xasprintf("%s/%016" PRIx64 ".tried", spool, (uint64_t)s->id);
 }
 
-static int ask_number(const char *url, const char *sql, uint64_t *number, struct err *e)
+static int ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e)
 {
-	const char *const none[] = { NULL };
+	const struct http_request q = { .server = server, .total_s = server->question_s,
+					.max_answer = HTTP_SHORT_ANSWER };
 	struct buf answer = BUF_INIT;
 	char *end;
-	int r = http_query(url, none, sql, &answer, e);
+	int r = http_query(&q, sql, &answer, e);
 
 	if (!r) {
 		*number = strtoull(answer.data, &end, 10);
@@ -61,7 +61,7 @@ static int ask_number(const char *url, const char *sql, uint64_t *number, struct
 /*
  * Asks in this order: what no longer runs has either left its rows or never will.  1: it has all of them.
  */
-static int look(const char *url, const struct segment *s, struct err *e)
+static int look(const struct http_server *server, const struct segment *s, struct err *e)
 {
 	uint64_t running, have = 0;
 	char sql[160];
@@ -70,12 +70,12 @@ static int look(const char *url, const struct segment *s, struct err *e)
 	snprintf(sql, sizeof(sql),
 		 "SELECT count() FROM system.processes WHERE query_id = 'arcprof-%016" PRIx64 "'",
 		 (uint64_t)s->id);
-	r = ask_number(url, sql, &running, e);
+	r = ask_number(server, sql, &running, e);
 	if (!r && running)
 		return err_set(e, EAGAIN, "the server still works on an earlier attempt");
 	snprintf(sql, sizeof(sql), "SELECT count() FROM nodes WHERE trace = %" PRId64, s->id);
 	if (!r)
-		r = ask_number(url, sql, &have, e);
+		r = ask_number(server, sql, &have, e);
 	if (r || !have)
 		return r;
 	if (have == s->nr_rows)
@@ -87,9 +87,11 @@ static int look(const char *url, const struct segment *s, struct err *e)
 	return -EEXIST;
 }
 
-static int insert(const char *url, const char *const *params, const char *path, struct err *e)
+static int insert(const struct http_server *server, const char *const *params, const char *path,
+		  struct err *e)
 {
-	struct http_request q = { .url = url, .params = params, .gzipped = true };
+	struct http_request q = { .server = server, .params = params, .gzipped = true,
+				  .max_answer = HTTP_SHORT_ANSWER };
 	struct buf answer = BUF_INIT;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
 
@@ -105,16 +107,17 @@ static int insert(const char *url, const char *const *params, const char *path, 
 	return r;
 }
 
-static int insert_names(const char *url, const char *path, struct err *e)
+static int insert_names(const struct http_server *server, const char *path, struct err *e)
 {
 	static const char *const params[] = {
 		"query=INSERT INTO names FORMAT TabSeparatedWithNames", NULL };
 
-	return insert(url, params, path, e);
+	return insert(server, params, path, e);
 }
 
 /* As one block, so that it is one part: there whole or not at all. */
-static int insert_nodes(const char *url, const struct segment *s, const char *path, struct err *e)
+static int insert_nodes(const struct http_server *server, const struct segment *s, const char *path,
+			struct err *e)
 {
 	char query_id[48];
 	const char *const params[] = {
@@ -123,7 +126,7 @@ static int insert_nodes(const char *url, const struct segment *s, const char *pa
 		"min_insert_block_size_bytes=1000000000000", "insert_distributed_sync=1", NULL };
 
 	snprintf(query_id, sizeof(query_id), "query_id=arcprof-%016" PRIx64, (uint64_t)s->id);
-	return insert(url, params, path, e);
+	return insert(server, params, path, e);
 }
 
 /* Notes that an attempt begins; 1: one began before. */
@@ -140,19 +143,20 @@ static int begin_attempt(const char *spool, const struct segment *s, struct err 
 	return r;
 }
 
-int segment_push(const char *url, const char *spool, const struct segment *s, struct err *e)
+int segment_push(const struct http_server *server, const char *spool, const struct segment *s,
+		 struct err *e)
 {
 	char *nodes = segment_nodes(spool, s), *names = segment_names(spool, s);
-	int r = look(url, s, e);
+	int r = look(server, s, e);
 
 	if (!r && (r = begin_attempt(spool, s, e)) == 1) {
 		clock_sleep_ns(ARRIVAL_NS);
-		r = look(url, s, e);
+		r = look(server, s, e);
 	}
 	if (!r)
-		r = insert_names(url, names, e);
+		r = insert_names(server, names, e);
 	if (!r)
-		r = insert_nodes(url, s, nodes, e);
+		r = insert_nodes(server, s, nodes, e);
 	free(nodes);
 	free(names);
 	return r;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "fleet/http.h"
 
 struct segment {
 	int64_t id;
@@ -32,6 +33,7 @@ char *segment_tried(const char *spool, const struct segment *s);	/* an attempt b
  * One attempt: 0 when the server has it now, 1 if it had it before. -EAGAIN: not known, try again;
  * -EPROTO: it refuses; -EEXIST: it has some of its rows, but not all.
  */
-int segment_push(const char *url, const char *spool, const struct segment *s, struct err *e);
+int segment_push(const struct http_server *server, const char *spool, const struct segment *s,
+		 struct err *e);
 
 #endif

@@ -72,7 +72,7 @@ static void add_root(struct heap *h, const struct hprof_item *x)
 
 static int scattered(struct err *e)
 {
-	return err_set(e, EINVAL, "the objects' addresses are scattered as in no heap: damaged, or made up");
+	return err_set(e, EINVAL, "the ids of its objects are scattered, and too many for that: damaged, or random numbers, which are read of small heaps only");
 }
 
 /* False: there is no room for its id. */

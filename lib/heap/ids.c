@@ -5,8 +5,11 @@
 #include "base/mem.h"
 #include "heap/ids.h"
 
-/* Addresses further from the page with most ids than this are damage: 16 TB, 16 MB of directory. */
-enum { MAX_DIR_BITS = 24 };
+/*
+ * Addresses further from the page with most ids than this are damage, if they are few: 16 TB, 16 MB of
+ * directory.
+ */
+enum { MAX_DIR_BITS = 24, FEW = 8 };
 
 void ids_init(struct heap_ids *x, unsigned int shift, uint64_t max_bytes)
 {
@@ -109,28 +112,39 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Drops the pages that are far from the one with most ids: a damaged id can be any. */
-static void drop_far_pages(struct heap_ids *x)
+static bool is_far(const struct ids_page *p, uint64_t center)
 {
 	const uint64_t reach = (uint64_t)1 << (MAX_DIR_BITS - 1);
-	uint64_t most = 0, center = 0, n;
+
+	return (p->number > center ? p->number - center : center - p->number) >= reach;
+}
+
+/*
+ * Drops the pages that are far from the one with most ids: a damaged id can be any. If these are many, all
+ * are kept, without a directory.
+ */
+static void drop_far_pages(struct heap_ids *x)
+{
+	uint64_t most = 0, center = 0, n, nr_ids = 0, nr_far = 0;
 	size_t i, nr = 0;
 
 	for (i = 0; i < x->nr_pages; i++) {
 		n = count_ids(x->pages[i]);
+		nr_ids += n;
 		if (n > most) {
 			most = n;
 			center = x->pages[i]->number;
 		}
 	}
-	for (i = 0; i < x->nr_pages; i++) {
-		n = x->pages[i]->number;
-		if ((n > center ? n - center : center - n) < reach) {
+	for (i = 0; i < x->nr_pages; i++)
+		nr_far += is_far(x->pages[i], center) ? count_ids(x->pages[i]) : 0;
+	x->is_scattered = nr_far * FEW > nr_ids;
+	if (x->is_scattered)
+		return;
+	for (i = 0; i < x->nr_pages; i++)
+		if (!is_far(x->pages[i], center))
 			x->pages[nr++] = x->pages[i];
-			continue;
-		}
-		x->nr_odd += count_ids(x->pages[i]);
-	}
+	x->nr_odd += nr_far;
 	x->nr_pages = nr;
 }
 
@@ -176,12 +190,23 @@ bool ids_finish(struct heap_ids *x)
 	if (!x->nr_pages)
 		return true;
 	qsort(x->pages, x->nr_pages, sizeof(struct ids_page *), by_number);
+	for (i = 0; i < x->nr_pages && x->is_scattered; i++)
+		*map_put(&x->page_of, x->pages[i]->number) = i;
+	if (x->is_scattered)
+		return rank(x);
 	x->first_page = x->pages[0]->number;
 	x->nr_dir = x->pages[x->nr_pages - 1]->number - x->first_page + 1;
 	x->dir = xcalloc(x->nr_dir, sizeof(*x->dir));
 	for (i = 0; i < x->nr_pages; i++)
 		x->dir[x->pages[i]->number - x->first_page] = i + 1;
 	return rank(x);
+}
+
+uint32_t ids_find_scattered(const struct heap_ids *x, uint64_t id)
+{
+	uint32_t i = map_get(&x->page_of, id >> x->shift >> IDS_PAGE_BITS);
+
+	return i == MAP_NONE ? HEAP_NONE : ids_find_in(x, x->pages[i], id);
 }
 
 uint64_t ids_id(const struct heap_ids *x, uint32_t nr)

@@ -39,13 +39,14 @@ struct heap_ids {
 	struct ids_page **blocks;	/* that pages are cut from, each twice as large as the one before */
 	size_t nr_blocks, alloc_blocks;
 	size_t nr_cut, block_pages;	/* of the last one: used, and in all */
-	struct map page_of;		/* number -> index, until ids_finish() */
+	struct map page_of;		/* number -> index, until ids_finish(), or if is_scattered */
+	bool is_scattered;		/* no addresses, which lie together in a heap: there is no dir */
 	struct ids_page *last;
 	uint64_t first_page;		/* number of the first one */
 	uint32_t *dir;			/* [number - first_page] -> index + 1; 0: none */
 	size_t nr_dir;
 	uint32_t nr;			/* ids, after ids_finish() */
-	uint64_t nr_odd;		/* with low bits, or far from all others: no ids of objects */
+	uint64_t nr_odd;		/* with low bits, or far from all others: few, so damage made them */
 	uint64_t nr_twice;
 };
 
@@ -84,24 +85,31 @@ static inline bool ids_add(struct heap_ids *x, uint64_t id)
 	return true;
 }
 
-/* The number of id, from 0 by address; HEAP_NONE: it was not added. */
-static inline uint32_t ids_find(const struct heap_ids *x, uint64_t id)
+/* The number of an id that belongs to the page. */
+static inline uint32_t ids_find_in(const struct heap_ids *x, const struct ids_page *p, uint64_t id)
 {
-	uint64_t page = (id >> x->shift >> IDS_PAGE_BITS) - x->first_page;
 	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1), word = bit / 64;
 	uint64_t mask = (uint64_t)1 << bit % 64;
-	const struct ids_page *p;
 	uint32_t rank;
 
-	if (page >= x->nr_dir || !x->dir[page])
-		return HEAP_NONE;
-	p = x->pages[x->dir[page] - 1];
 	if (!(p->bits[word] & mask) || id & ((1 << x->shift) - 1))
 		return HEAP_NONE;
 	rank = p->rank[word / IDS_RANK_WORDS];
 	/* the first word's count would be at bit 63, which is 0 */
 	rank += p->within[word / IDS_RANK_WORDS] >> (word + 7) % IDS_RANK_WORDS * 9 & 0x1ff;
 	return rank + ids_count(p->bits[word] & (mask - 1));
+}
+
+uint32_t ids_find_scattered(const struct heap_ids *x, uint64_t id);
+
+/* The number of id, from 0 by address; HEAP_NONE: it was not added. */
+static inline uint32_t ids_find(const struct heap_ids *x, uint64_t id)
+{
+	uint64_t page = (id >> x->shift >> IDS_PAGE_BITS) - x->first_page;
+
+	if (page >= x->nr_dir || !x->dir[page])
+		return x->is_scattered ? ids_find_scattered(x, id) : HEAP_NONE;
+	return ids_find_in(x, x->pages[x->dir[page] - 1], id);
 }
 
 /* Walks the ids by address, as they are numbered; ids_next() is false at the end. */

@@ -4,6 +4,9 @@
  * JVM adds and compressed references show in the distance from an object to the next one, which is its size
  * or, if what is between is garbage, more. So each kind of object gets the layout that most distances agree
  * with, and none gets more than its distance.
+ *
+ * Ids of other JVMs and agents can be any numbers.  Then objects would overlap, or none would be beside
+ * another, and the layout is assumed.
  */
 #include <stdlib.h>
 
@@ -21,7 +24,11 @@ enum {
 	MAX_DEPTH = 100,		/* of superclasses */
 	MAX_CHUNK = 1 << 20,		/* a stack chunk with more behind it: garbage */
 	DEFAULT_MIRROR = 112,
+	DEFAULT_HEADER = 12,
 	MAX_ARRAY_HEADER = 24,
+	LEAST_HEADER = 8, LEAST_REFERENCE = 4,	/* of any JVM */
+	FEW = 8,			/* one of so many objects, which damage does not explain */
+	NEAR = 64,			/* bytes more than twice its size: the next object can be there */
 };
 
 struct evidence {			/* [class] */
@@ -101,6 +108,46 @@ static void count_fields(struct sizes *s)
 		x->rest = c->raw.instance_len > x->refs * h->dump.id_size ?
 			  c->raw.instance_len - x->refs * h->dump.id_size : 0;
 	}
+}
+
+/* --- whether ids are addresses --- */
+
+/* No JVM needs less for such an object. */
+static uint64_t least_size(const struct sizes *s, const struct object_kind *k)
+{
+	const struct heap_class *c = &s->h->classes[k->class];
+	const struct evidence *x = &s->classes[k->class];
+
+	if (c == s->mirrors || c == s->chunks)
+		return LEAST_HEADER;
+	if (c->kind == HPROF_INSTANCE)
+		return LEAST_HEADER + x->refs * LEAST_REFERENCE + x->rest;
+	return LEAST_HEADER + (uint64_t)k->n * (c->kind == HPROF_OBJECTS ? LEAST_REFERENCE :
+						hprof_type_size(&s->h->dump, c->type));
+}
+
+/*
+ * Objects that begin within the one before would overlap; and of most classes some object has another one
+ * beside it, whatever lies between others.
+ */
+static bool are_no_addresses(const struct sizes *s)
+{
+	bool *has_near = xcalloc(s->h->nr_classes, sizeof(*has_near));
+	uint64_t nr = 0, nr_short = 0, nr_alone = 0;
+	size_t i;
+
+	for (i = 0; i < s->kinds->nr; i++) {
+		const struct object_kind *k = &s->kinds->list[i];
+		uint64_t size = least_size(s, k);
+
+		nr += k->nr;
+		nr_short += k->distance < size ? k->nr : 0;
+		has_near[k->class] |= k->nr && k->distance <= 2 * size + NEAR;
+	}
+	for (i = 0; i < s->kinds->nr; i++)
+		nr_alone += !has_near[s->kinds->list[i].class] ? s->kinds->list[i].nr : 0;
+	free(has_near);
+	return nr_short * FEW > nr || (nr >= FEW && nr_alone * FEW > nr * (FEW - 1));
 }
 
 /* --- which layout the JVM has --- */
@@ -235,7 +282,9 @@ static void see_mirror(struct sizes *s, uint32_t object, uint64_t distance)
 {
 	const struct heap_class *c = mirrored(s, object);
 
-	if (c && c->raw.fields && !c->raw.nr_statics && distance >= DEFAULT_MIRROR / 2)
+	/* farther apart are those with garbage behind them */
+	if (c && c->raw.fields && !c->raw.nr_statics && distance >= DEFAULT_MIRROR / 2 &&
+	    distance <= DEFAULT_MIRROR * 2)
 		s->h->layout.mirror = MIN(s->h->layout.mirror, distance);
 }
 
@@ -344,16 +393,18 @@ static uint64_t size_of_mirror(const struct sizes *s, const struct heap_class *o
 {
 	uint64_t size = align(s, s->h->layout.mirror + bytes_of_statics(s, of));
 
-	return distance <= size + s->h->layout.alignment ? distance : size;
+	return !s->h->layout.assumed && distance <= size + s->h->layout.alignment ? distance : size;
 }
 
 static uint64_t size_of(const struct sizes *s, const struct heap_class *c, uint32_t n, uint64_t distance)
 {
 	uint64_t size;
 
+	size = usual_size(s, c, n);
+	if (s->h->layout.assumed)
+		return size;
 	if (c == s->chunks && distance < MAX_CHUNK)
 		return distance;
-	size = usual_size(s, c, n);
 	return MIN(size, distance);
 }
 
@@ -405,6 +456,15 @@ static void gather(struct sizes *s, struct object_kinds *k)
 	kinds_finish(k);
 }
 
+/* That of HotSpot on a CPU of 64 bits, with compressed references. */
+static void assume_layout(struct sizes *s)
+{
+	s->h->layout = (struct heap_layout){ .reference = LEAST_REFERENCE, .header = DEFAULT_HEADER,
+					     .mirror = DEFAULT_MIRROR, .alignment = UNIT, .assumed = true };
+	size_instances(s);
+	find_array_headers(s);
+}
+
 /* What all of them tell of the JVM, and the sizes of instances. */
 static void find_layout(struct sizes *s)
 {
@@ -413,6 +473,10 @@ static void find_layout(struct sizes *s)
 	h->layout = (struct heap_layout){ .reference = h->dump.id_size, .mirror = UINT32_MAX,
 					  .alignment = find_alignment(h) };
 	count_fields(s);
+	if (are_no_addresses(s)) {
+		assume_layout(s);
+		return;
+	}
 	each_kind(s, see_instance);
 	find_header(s);
 	size_instances(s);

@@ -72,18 +72,26 @@ static int gunzip(const char *data, size_t len, size_t limit, struct buf *out, s
 			r = inflateReset(&z);
 	}
 	inflateEnd(&z);
-	if (out->len > limit)
-		return err_set(e, EFBIG, "decompresses to more than %zu MiB", limit >> 20);
+	if (out->len > limit) {
+		err_set(e, EFBIG, "%zu bytes decompress to more than %zu MiB", len, limit >> 20);
+		err_hint(e, "if that is meant, decompress the file first: gzip -d");
+		return -EFBIG;
+	}
 	if (r != Z_STREAM_END && r != Z_OK)
 		return err_set(e, EINVAL, r == Z_BUF_ERROR ? "the compressed data is truncated" :
 					  "the compressed data is damaged");
 	return 0;
 }
 
-/* A profile repeats itself, but not without end: what is compressed may grow so much. */
+/*
+ * A profile repeats itself, but not without end: what is compressed may grow sixteenfold, a small one a
+ * hundredfold up to 1 GiB, and any up to 64 MiB.
+ */
 static size_t most_bytes(size_t compressed)
 {
-	return MAX(compressed * 200, (size_t)256 << 20);
+	size_t most = MIN(compressed * 100, (size_t)1 << 30);
+
+	return MAX(MAX(compressed * 16, most), (size_t)64 << 20);
 }
 
 /* ---- from bytes to a trace ---- */
@@ -134,6 +142,8 @@ static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
 		b->len += n;
 		if (!n)
 			return 0;
+		if (b->len > INPUTS_PIPE_BYTES)
+			return inputs_refuse_length(name, INPUTS_PIPE_BYTES, true, e);
 		if (!known && b->len >= IMPORT_HEAD_BYTES && !(known = recognize(b->data, b->len)))
 			return err_set(e, EINVAL, "%s: not a profile of a known format", name);
 	}
@@ -227,6 +237,20 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	return r ? r : closed;
 }
 
+/* Decompresses a profile; what does not begin as one is refused before it is decompressed as a whole. */
+static int unpack(const char *data, size_t len, struct buf *plain, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	bool refused;
+
+	gunzip(data, len, IMPORT_HEAD_BYTES, &head, e);
+	refused = head.len > IMPORT_HEAD_BYTES && !find_format(head.data, head.len);
+	if (refused)
+		import_folded_refuse(head.data, head.len, e);
+	buf_release(&head);
+	return refused ? -e->code : gunzip(data, len, most_bytes(len), plain, e);
+}
+
 int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		 struct err *e)
 {
@@ -238,7 +262,7 @@ int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const voi
 	if (!len)
 		return err_set(e, EINVAL, "empty");
 	if (is_gzip(data, len)) {
-		r = gunzip(data, len, most_bytes(len), &plain, e);
+		r = unpack(data, len, &plain, e);
 		data = plain.data;
 		len = plain.len;
 	}

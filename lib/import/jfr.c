@@ -35,6 +35,7 @@ struct jfr {
 	uint64_t nr_others;		/* events of types beyond that */
 	uint32_t proc;			/* of the JVM; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known yet */
+	uint64_t weight;		/* of the samples that follow in the chunk; 0: not said */
 	uint64_t lost_samples, lost_bytes;
 	uint64_t nr_waiting;		/* samples of threads that did not run */
 	uint64_t unfinished_bytes;	/* at the end, of a chunk that was not finished */
@@ -76,10 +77,17 @@ static enum jfr_slot weight_slot(const struct jfr_chunk *c, const struct jfr_typ
 	return find_field(c, t, JFR_DURATION) ? JFR_DURATION : JFR_OTHER;
 }
 
+/* The type of events that has the weight of this one's: in a file of ours they precede the JVM's. */
+static const struct jfr_type *weigher(const struct jfr_chunk *c, const struct jfr_type *t)
+{
+	return c->weights && jfr_is(&t->name, "jdk.ExecutionSample") ? c->weights : t;
+}
+
 static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
 {
-	enum jfr_slot slot = weight_slot(c, t);
-	const struct jfr_field *f = slot ? find_field(c, t, slot) : NULL;
+	const struct jfr_type *w = weigher(c, t);
+	enum jfr_slot slot = weight_slot(c, w);
+	const struct jfr_field *f = slot ? find_field(c, w, slot) : NULL;
 
 	if (!f || slot == JFR_SAMPLES)
 		return "samples";
@@ -90,7 +98,7 @@ static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
 static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	static const char own[] = "arcprof.";
-	const struct jfr_field *f = find_field(c, t, JFR_WEIGHT);
+	const struct jfr_field *f = find_field(c, weigher(c, t), JFR_WEIGHT);
 	bool is_own = t->name.len > strlen(own) && !memcmp(t->name.s, own, strlen(own));
 
 	if (f && f->label.len && (is_own || jfr_is(&t->name, "jdk.ExecutionSample")))
@@ -282,16 +290,34 @@ static void take_jvm(struct jfr *j, const struct jfr_values *v)
 }
 
 /* 0 if there is none. */
-static uint64_t weight_of(const struct jfr_chunk *c, const struct jfr_type *t, const struct jfr_values *v)
+static uint64_t weight_of(const struct jfr *j, const struct jfr_type *t, const struct jfr_values *v)
 {
+	const struct jfr_chunk *c = &j->chunk;
 	enum jfr_slot slot = weight_slot(c, t);
 
+	if (weigher(c, t) != t)
+		return j->weight;
 	return slot && jfr_has(v, slot) ? to_ns(c, &v->v[slot]) : 0;
+}
+
+/* Whether the event says what those weigh that follow. */
+static bool take_weight(struct jfr *j, const struct jfr_type *t, struct span s)
+{
+	struct jfr_values v;
+
+	if (t != j->chunk.weights)
+		return false;
+	jfr_read_struct(&j->chunk, &s, t, &v);
+	j->weight = weight_of(j, t, &v);
+	return true;
 }
 
 static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct jfr_values v;
+
+	if (take_weight(j, t, s))
+		return;
 
 	if (t->has_stack && !t->source) {
 		t->source = add_source(j, t);
@@ -301,7 +327,7 @@ static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 		jfr_read_struct(&j->chunk, &s, t, &v);
 		j->sources[t->source - 1].nr++;
 		j->sources[t->source - 1].has_stack |= !!jfr_num(&v, JFR_STACK);
-		j->sources[t->source - 1].has_weight |= !!weight_of(&j->chunk, t, &v);
+		j->sources[t->source - 1].has_weight |= !!weight_of(j, t, &v);
 	}
 	if (jfr_is(&t->name, "jdk.JVMInformation")) {
 		jfr_read_struct(&j->chunk, &s, t, &v);
@@ -324,13 +350,13 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 	const struct source *from;
 	struct jfr_values v;
 
-	if (!t->source || !is_wanted(&j->sources[t->source - 1]))
+	if (take_weight(j, t, s) || !t->source || !is_wanted(&j->sources[t->source - 1]))
 		return;
 	from = &j->sources[t->source - 1];
 	jfr_read_struct(&j->chunk, &s, t, &v);
 	r.event = from->event;
 	r.time_ns = time_of(&j->chunk, &v);
-	r.weight = from->has_weight ? weight_of(&j->chunk, t, &v) : 1;
+	r.weight = from->has_weight ? weight_of(j, t, &v) : 1;
 	if (jfr_num(&v, JFR_SAMPLES) > 1)
 		r.more = MIN(jfr_num(&v, JFR_SAMPLES), (uint64_t)UINT32_MAX) - 1;
 	r.thread = jfr_read_thread(&j->chunk, j->im, j->proc, &v);
@@ -351,6 +377,10 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 	int r = jfr_read_types(c, e);
 	size_t i;
 
+	j->weight = 0;
+	for (i = 0; i < c->nr_types && !r; i++)
+		if (jfr_is(&c->types[i].name, "arcprof.sample.Weight"))
+			c->weights = &c->types[i];
 	for (i = 0; i < c->nr_types && !r; i++) {
 		struct jfr_type *t = &c->types[i];
 

@@ -64,6 +64,7 @@ struct jfr_chunk {
 	bool compressed;
 	struct jfr_type *types;
 	size_t nr_types, alloc_types;
+	const struct jfr_type *weights;	/* of arcprof's events that say what samples weigh; NULL: none */
 	struct jfr_field *fields;
 	size_t nr_fields, alloc_fields;
 	struct map type_of;		/* id -> index in types */

@@ -13,7 +13,12 @@
 #include "base/mem.h"
 #include "import/jfr.h"
 
-enum { MODIFIER_NATIVE = 0x100, MAX_FRAMES = 65536 };
+enum { MODIFIER_NATIVE = 0x100, KIND_SHIFT = 16, MAX_FRAMES = 65536 };
+
+/* What arcprof has in the modifiers of a method, in place of what its frames say: report/jfr.h. */
+static const uint8_t method_kinds[] = {
+	[1] = FUNCTION_JAVA, FUNCTION_STUB, FUNCTION_UNRESOLVED, FUNCTION_ANY, FUNCTION_MARK,
+};
 
 static const struct { const char *name; uint8_t kind; } frame_types[] = {
 	{ "Interpreted", FUNCTION_JAVA_INTERPRETED }, { "JIT compiled", FUNCTION_JAVA_COMPILED },
@@ -74,8 +79,13 @@ static void put_class(struct buf *b, struct import_text t)
 static enum function_kind frame_kind(struct jfr_chunk *c, const struct jfr_values *frame)
 {
 	struct import_text t = jfr_text(c, frame, JFR_TYPE);
+	struct jfr_values method;
+	uint64_t kind;
 	size_t i;
 
+	kind = jfr_lookup(c, frame, JFR_METHOD, &method) ? jfr_num(&method, JFR_MODIFIERS) >> KIND_SHIFT : 0;
+	if (kind && kind < ARRAY_SIZE(method_kinds))
+		return method_kinds[kind];
 	for (i = 0; i < ARRAY_SIZE(frame_types); i++)
 		if (jfr_is(&t, frame_types[i].name))
 			return frame_types[i].kind;

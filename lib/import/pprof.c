@@ -19,7 +19,13 @@
 #include "base/span.h"
 #include "import/modules.h"
 
-enum { MAX_TYPES = 32, MAX_FRAMES = 65536, MAX_LINES = 256, MAX_KEYS = 8 };
+enum {
+	MAX_TYPES = 32, MAX_FRAMES = 65536, MAX_LINES = 256, MAX_KEYS = 8,
+	/*
+	 * Of all stacks: a byte of a sample can name a place with many inlined functions, but few have many.
+	 */
+	FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
+};
 
 /* Fields, by message. */
 enum {
@@ -75,6 +81,7 @@ struct pprof {
 	uint64_t default_type, time_ns, duration_ns;
 	struct frame *stack;		/* [MAX_FRAMES], of one sample */
 	uint64_t *values;
+	uint64_t frames_left;		/* what samples may still have */
 	bool has_proc, has_thread;
 	uint64_t keys[MAX_KEYS];	/* of labels that are not shown */
 	size_t nr_keys;
@@ -450,6 +457,7 @@ static void take_locations(struct pprof *p, struct protobuf_field *f, struct sam
 
 		if (l && !l->nr)
 			resolve(p, l);
+		p->frames_left -= MIN(p->frames_left, (uint64_t)(l ? l->nr : 1));
 		if (x->nr_frames + (l ? l->nr : 1) >= MAX_FRAMES) {
 			x->is_cut = true;
 			continue;
@@ -536,6 +544,8 @@ static int take_sample(struct pprof *p, struct span s, struct err *e)
 	if (s.bad || x.nr_values != p->nr_types)
 		return err_set(e, EINVAL, "damaged: a sample has %zu of %zu values", x.nr_values,
 			       p->nr_types);
+	if (!p->frames_left)
+		return err_set(e, EINVAL, "damaged: its stacks are longer than such a file can have");
 	return write_sample(p, &x, e);
 }
 
@@ -576,7 +586,7 @@ static void write_rest(struct pprof *p)
 
 static int pprof_read(struct import *im, const char *data, size_t len, struct err *e)
 {
-	struct pprof p = { .im = im };
+	struct pprof p = { .im = im, .frames_left = LEAST_FRAMES + len * FRAMES_PER_BYTE };
 	struct span s = span_init(data, len);
 	int r = read_tables(&p, s, e);
 
@@ -603,7 +613,21 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 	return r;
 }
 
-/* No magic number: fields that a profile has, each in its own wire format, up to where the head was cut. */
+/* Whether a type of samples has two strings and nothing else. */
+static bool is_type(struct span s)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&s, &f))
+		if ((f.number != TYPE_NAME && f.number != TYPE_UNIT) || f.wire != PROTOBUF_VARINT)
+			return false;
+	return !s.bad;
+}
+
+/*
+ * No magic number: fields that a profile has, each in its own wire format, up to where the head was cut. That
+ * may be in the first sample, if that is longer.
+ */
 static bool pprof_is(const char *data, size_t len)
 {
 	static const uint8_t wires[] = {
@@ -612,13 +636,20 @@ static bool pprof_is(const char *data, size_t len)
 		[PERIOD_TYPE] = PROTOBUF_BYTES, [DEFAULT_TYPE + 1] = 0,
 	};
 	struct span s = span_init(data, len);
-	struct protobuf_field f;
-	size_t nr;
+	struct protobuf_field f = { .number = 0 };
+	size_t nr, nr_types = 0;
 
-	for (nr = 0; protobuf_next(&s, &f); nr++)
+	for (nr = 0; protobuf_next(&s, &f); nr++) {
 		if (f.number >= ARRAY_SIZE(wires) || (f.wire != wires[f.number] && f.number != COMMENT))
 			return false;
-	return nr >= 4 && (!s.bad || len >= IMPORT_HEAD_BYTES);
+		if (f.number == SAMPLE_TYPE && !is_type(f.bytes))
+			return false;
+		nr_types += f.number == SAMPLE_TYPE;
+	}
+	if (!s.bad)
+		return nr >= 4;
+	return len >= IMPORT_HEAD_BYTES &&
+	       (nr >= 4 || (nr_types && f.number < ARRAY_SIZE(wires) && f.wire == wires[f.number]));
 }
 
 const struct import_format import_pprof = {

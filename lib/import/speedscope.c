@@ -49,7 +49,7 @@ struct speedscope {
 	uint32_t *lines;
 	size_t nr_functions, alloc_functions, nr_lines, alloc_lines;
 	struct frame *stack;		/* [MAX_FRAMES], outermost first */
-	size_t nr_stack;
+	size_t nr_stack, nr_same;	/* nr_same: of it, as in the last sample that was written */
 	uint32_t event_of[ARRAY_SIZE(units)];	/* + 1; units of the same event have the same */
 	struct import_text metric;	/* of this profile, if its name has one */
 	struct metric *metrics;
@@ -188,7 +188,8 @@ static int write_sample(struct speedscope *s, const struct unit *u, double weigh
 	r.event = event_of(s, u);
 	if (!r.weight)
 		return 0;
-	r.stack = trace_write_stack(s->im->w, s->stack, s->nr_stack);
+	r.stack = trace_write_changed_stack(s->im->w, s->stack, s->nr_stack, s->nr_same);
+	s->nr_same = s->nr_stack;
 	import_sample(s->im, &r);
 	return 0;
 }
@@ -203,7 +204,7 @@ static int read_sampled(struct speedscope *s, struct profile *p, struct err *e)
 	jsonin_open(j, '[');
 	jsonin_open(w, '[');
 	while (!r && jsonin_element(j)) {
-		s->nr_stack = 0;
+		s->nr_stack = s->nr_same = 0;
 		jsonin_open(j, '[');
 		while (!r && jsonin_element(j))
 			r = push(s, jsonin_number(j), e);
@@ -253,6 +254,7 @@ static int add_event(struct speedscope *s, const struct unit *u, struct jsonin *
 	if (!jsonin_is(type, "C") || !s->nr_stack)
 		return err_set(e, EINVAL, "an event that leaves what was not entered");
 	s->nr_stack--;
+	s->nr_same = MIN(s->nr_same, s->nr_stack);
 	return 0;
 }
 
@@ -263,7 +265,7 @@ static int read_evented(struct speedscope *s, struct profile *p, struct err *e)
 	int r = 0;
 
 	s->untimed |= strcmp(u->unit, "ns") != 0;
-	s->nr_stack = 0;
+	s->nr_stack = s->nr_same = 0;
 	jsonin_open(&p->events, '[');
 	while (!r && jsonin_element(&p->events))
 		r = add_event(s, u, &p->events, &last, e);

@@ -22,6 +22,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "jvm/inject.h"
 #include "jvm/target.h"
 
@@ -233,12 +234,13 @@ static bool place_in(const struct image *im, const struct folder *f, const struc
 	return placed;
 }
 
-/* Among our own files. */
-static bool place_below(const struct image *im, const char *parent, const char *name, mode_t mode,
+/* Among our own files, where others may have put links. make: the folder parent, if it is missing. */
+static bool place_below(const struct image *im, const char *parent, bool make, const char *name, mode_t mode,
 			struct buf *path)
 {
 	bool usable = parent && parent[0] == '/' && is_plain(parent);
-	int dir = usable ? open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct err e;
+	int dir = usable ? place_open_folder(parent, make ? 0700 : 0, &e) : -1;
 	bool placed = place_in(im, &(struct folder){ dir, parent, name, mode }, NULL, path);
 
 	if (dir >= 0)
@@ -255,12 +257,11 @@ static bool place_at_home(const struct image *im, struct buf *path)
 {
 	const char *home = getenv("HOME");
 	struct buf cache = BUF_INIT;
-	bool placed = place_below(im, getenv("XDG_CACHE_HOME"), "arcprof", 0700, path);
+	bool placed = place_below(im, getenv("XDG_CACHE_HOME"), false, "arcprof", 0700, path);
 
 	if (!placed && home && home[0] == '/') {
 		buf_fmt(&cache, "%s/.cache", home);
-		mkdir(cache.data, 0700);
-		placed = place_below(im, cache.data, "arcprof", 0700, path);
+		placed = place_below(im, cache.data, true, "arcprof", 0700, path);
 		buf_release(&cache);
 	}
 	return placed;
@@ -278,9 +279,9 @@ static int place_for_us(const struct image *im, struct buf *path, struct err *e)
 	 * root's JVMs may run as other users, who cannot look into its home; nobody else can take the name in
 	 * /var/cache
 	 */
-	if ((!root && place_at_home(im, path)) || place_below(im, "/var/tmp", ours, 0755, path) ||
-	    (root && place_below(im, "/var/cache", "arcprof-agent", 0755, path)) ||
-	    place_below(im, "/dev/shm", ours, 0755, path))
+	if ((!root && place_at_home(im, path)) || place_below(im, "/var/tmp", false, ours, 0755, path) ||
+	    (root && place_below(im, "/var/cache", false, "arcprof-agent", 0755, path)) ||
+	    place_below(im, "/dev/shm", false, ours, 0755, path))
 		return 0;
 	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
 		       root ? "/var/cache" : "~/.cache");

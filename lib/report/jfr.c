@@ -174,22 +174,37 @@ static void write_about(struct jfr *x)
 	buf_release(&b);
 }
 
+/* What the samples of execution weigh that follow. */
+static void write_weight(struct jfr *x, const struct flow_time *s)
+{
+	struct buf b = BUF_INIT;
+
+	jfr_put(&b, s->time_ns);
+	jfr_put(&b, s->weight);
+	jfr_write_event(&x->w, JFR_WEIGHT, &b);
+	buf_release(&b);
+}
+
 static void write_samples(struct jfr *x)
 {
 	struct buf b = BUF_INIT;
+	uint64_t weight = 0;
 	size_t i;
 
 	for (i = 0; i < x->nr_samples; i++) {
 		const struct flow_time *s = &x->samples[i];
 		uint32_t type = x->type_of[s->metric];
+		bool weighs_itself = type != JFR_EXECUTION_SAMPLE;
 
+		if (!weighs_itself && s->weight != weight) {
+			weight = s->weight;
+			write_weight(x, s);
+		}
 		buf_reset(&b);
 		jfr_put(&b, s->time_ns);
 		jfr_put(&b, x->pools.thread_at[s->node]);
 		jfr_put(&b, jfr_stack(&x->pools, s->node));
-		if (type == JFR_EXECUTION_SAMPLE)
-			jfr_put(&b, JFR_STATE_RUNNABLE);
-		jfr_put(&b, s->weight);
+		jfr_put(&b, weighs_itself ? s->weight : JFR_STATE_RUNNABLE);
 		jfr_write_event(&x->w, type, &b);
 	}
 	buf_release(&b);
@@ -236,6 +251,7 @@ static void choose_types(struct jfr *x)
 
 static void say_what_lacks(struct jfr *x, struct view *v)
 {
+	const struct flow_time *first = NULL, *s;
 	bool differ = false;
 	unsigned int i;
 	size_t k;
@@ -243,9 +259,13 @@ static void say_what_lacks(struct jfr *x, struct view *v)
 	for (i = 0; i < v->m->nr_shown; i++)
 		if (!x->type_of[i])
 			export_lacks(v, "%s, which has no samples", model_str(v->m, v->m->metrics[i].name));
-	for (k = 1; k < x->nr_samples; k++)
-		differ |= x->type_of[x->samples[k].metric] == JFR_EXECUTION_SAMPLE &&
-			  x->samples[k].weight != x->samples[0].weight;
+	for (k = 0; k < x->nr_samples; k++) {
+		s = &x->samples[k];
+		if (x->type_of[s->metric] != JFR_EXECUTION_SAMPLE)
+			continue;
+		first = first ? first : s;
+		differ |= s->weight != first->weight;
+	}
 	if (differ)
 		export_lacks(v, "that weights differ, in programs that count the events");
 	export_lacks(v, "CPUs, idle time, and bytecode indexes where lines are known");

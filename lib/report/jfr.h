@@ -20,7 +20,7 @@ enum jfr_type_id {
 	JFR_BOOLEAN = 4, JFR_INT, JFR_LONG,
 	JFR_STRING = 20, JFR_CLASS, JFR_THREAD, JFR_CLASS_LOADER, JFR_FRAME_TYPE, JFR_THREAD_STATE,
 	JFR_STACK_TRACE, JFR_STACK_FRAME, JFR_METHOD, JFR_PACKAGE, JFR_MODULE, JFR_SYMBOL, JFR_THREAD_GROUP,
-	JFR_ACTIVE_RECORDING = 100, JFR_ACTIVE_SETTING, JFR_CPU_INFORMATION, JFR_EXECUTION_SAMPLE,
+	JFR_ACTIVE_RECORDING = 100, JFR_ACTIVE_SETTING, JFR_CPU_INFORMATION, JFR_EXECUTION_SAMPLE, JFR_WEIGHT,
 	JFR_SAMPLE = 110,		/* and on: of further metrics */
 	JFR_LABEL = 200, JFR_CATEGORY, JFR_CONTENT_TYPE, JFR_TIMESTAMP, JFR_TIMESPAN, JFR_DATA_AMOUNT,
 	JFR_UNSIGNED,
@@ -28,13 +28,18 @@ enum jfr_type_id {
 
 enum { JFR_HEADER_SIZE = 68, JFR_STATE_RUNNABLE = 1 };
 
-/* Names of frame types; the first ones are the JDK's, the next two async-profiler's. */
-#define JFR_FRAME_TYPES { NULL, "Interpreted", "JIT compiled", "Inlined", "Native", "Kernel", \
-	"C1 compiled", "Java", "Stub", "Unresolved", "Folded", "Mark" }
+/* Frame types: numbers and names are the JDK's, then async-profiler's; converters know them by number. */
+#define JFR_FRAME_TYPES { "Interpreted", "JIT compiled", "Inlined", "Native", "C++", "Kernel", "C1 compiled" }
 enum jfr_frame_type {
-	JFR_FRAME_INTERPRETED = 1, JFR_FRAME_COMPILED, JFR_FRAME_INLINED, JFR_FRAME_NATIVE, JFR_FRAME_KERNEL,
-	JFR_FRAME_C1, JFR_FRAME_JAVA, JFR_FRAME_STUB, JFR_FRAME_UNRESOLVED, JFR_FRAME_FOLDED, JFR_FRAME_MARK,
+	JFR_FRAME_INTERPRETED, JFR_FRAME_COMPILED, JFR_FRAME_INLINED, JFR_FRAME_NATIVE, JFR_FRAME_CPP,
+	JFR_FRAME_KERNEL, JFR_FRAME_C1,
 };
+
+/* What there is no frame type for, in bits of a method's modifiers that Java has no use for. */
+enum jfr_function_kind {
+	JFR_KIND_OF_FRAME, JFR_KIND_JAVA, JFR_KIND_STUB, JFR_KIND_UNRESOLVED, JFR_KIND_FOLDED, JFR_KIND_MARK,
+};
+enum { JFR_KIND_SHIFT = 16, JFR_KIND_BITS = 3 };
 
 struct jfr_writer {
 	FILE *out;			/* NULL: only the length is wanted */
@@ -52,7 +57,10 @@ void jfr_write_event(struct jfr_writer *w, uint32_t type, const struct buf *cont
 
 /* ---- jfr_meta.c ---- */
 
-/* The type of events of a metric: the first one of execution has those of the JVM's sampler. */
+/*
+ * The type of events of a metric: the first one of execution has those of the JVM's sampler, and what they
+ * weigh is in events of JFR_WEIGHT.
+ */
 struct jfr_metric {
 	uint32_t type;			/* number */
 	const char *name, *unit;	/* of the metric */
@@ -70,7 +78,7 @@ struct jfr_pools {
 	struct jfr_module { uint32_t name, version, location; } *module_list;
 	struct jfr_package { uint32_t name, module; } *package_list;
 	struct jfr_class { uint32_t name, package; bool native; } *class_list;
-	struct jfr_method { uint32_t class, name, descriptor; } *method_list;
+	struct jfr_method { uint32_t class, name, descriptor, kind; } *method_list;
 	size_t nr_module_list, alloc_module_list, nr_package_list, alloc_package_list;
 	size_t nr_class_list, alloc_class_list, nr_method_list, alloc_method_list;
 	struct jfr_place {		/* [consumer]; method 0: not needed yet */

@@ -236,8 +236,9 @@ static void put_type(struct meta *m, const struct type *t)
 }
 
 /*
- * jdk.ExecutionSample of the first metric of execution, "arcprof.cache_misses" of others.  The weight is
- * behind the fields that the JVM's has; its label is the metric's name.
+ * jdk.ExecutionSample of the first metric of execution, "arcprof.cache_misses" of others.  The former has the
+ * JVM's fields and no other, which converters rely on: what its events weigh is in a type that no metric is
+ * called like.  The label of a weight is the metric's name.
  */
 static void put_metric(struct meta *m, const struct jfr_metric *k)
 {
@@ -249,8 +250,7 @@ static void put_metric(struct meta *m, const struct jfr_metric *k)
 			START,
 			{ "sampledThread", "Thread", JFR_THREAD, POOL },
 			STACK,
-			{ "state", "Thread State", JFR_THREAD_STATE, POOL },
-			weight } };
+			{ "state", "Thread State", JFR_THREAD_STATE, POOL } } };
 	struct buf name = BUF_INIT;
 	const char *c;
 
@@ -263,7 +263,19 @@ static void put_metric(struct meta *m, const struct jfr_metric *k)
 			START, { "eventThread", "Thread", JFR_THREAD, POOL }, STACK, weight } };
 	}
 	put_type(m, &t);
+	if (first)
+		put_type(m, &(struct type){ JFR_WEIGHT, "arcprof.sample.Weight", "Weight of Samples that Follow", EVENT,
+			.category = { "arcprof" }, .fields = { START, weight } });
 	buf_release(&name);
+}
+
+static unsigned int nr_types(const struct jfr_metric *metrics, unsigned int nr_metrics)
+{
+	unsigned int nr = ARRAY_SIZE(types) + nr_metrics, i;
+
+	for (i = 0; i < nr_metrics; i++)
+		nr += metrics[i].type == JFR_EXECUTION_SAMPLE;
+	return nr;
 }
 
 void jfr_metadata(struct buf *b, const struct jfr_metric *metrics, unsigned int nr_metrics)
@@ -274,7 +286,7 @@ void jfr_metadata(struct buf *b, const struct jfr_metric *metrics, unsigned int 
 
 	strtab_init(&m.strings);
 	put_element(&m, &root, 2);
-	put_element(&m, &all, ARRAY_SIZE(types) + nr_metrics);
+	put_element(&m, &all, nr_types(metrics, nr_metrics));
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		put_type(&m, &types[i]);
 	for (i = 0; i < nr_metrics; i++)

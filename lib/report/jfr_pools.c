@@ -82,7 +82,7 @@ static uint32_t add_class(struct jfr_pools *p, uint32_t name, uint32_t package, 
 
 static uint32_t add_method(struct jfr_pools *p, const struct jfr_method *m)
 {
-	uint32_t *named = map_put(&p->named, names_pair(m->class, m->name)), *at;
+	uint32_t *named = map_put(&p->named, names_pair(m->class << JFR_KIND_BITS | m->kind, m->name)), *at;
 
 	if (*named == MAP_NONE)
 		*named = p->named.nr;
@@ -97,10 +97,10 @@ static uint32_t add_method(struct jfr_pools *p, const struct jfr_method *m)
 /* ---- Java ---- */
 
 /* "java.util.Map.get(Ljava/lang/Object;)V": the class has slashes in the file. */
-static uint32_t java_method(struct jfr_pools *p, const char *name)
+static uint32_t java_method(struct jfr_pools *p, const char *name, uint32_t kind)
 {
 	size_t len = strcspn(name, "("), dot = len, package;
-	struct jfr_method m = { 0 };
+	struct jfr_method m = { .kind = kind };
 	struct buf class = BUF_INIT;
 
 	while (dot && name[dot - 1] != '.')
@@ -194,12 +194,12 @@ static uint32_t native_class(struct jfr_pools *p, const struct consumer *c)
 	return add_class(p, name, add_package(p, symbol(p, "", 0), add_module(p, path, name)), true);
 }
 
-static uint32_t native_method(struct jfr_pools *p, const struct consumer *c)
+static uint32_t native_method(struct jfr_pools *p, const struct consumer *c, uint32_t kind)
 {
 	const char *name = model_str(p->v->m, c->name);
 	struct buf descriptor = BUF_INIT;
 	size_t end, len = find_parameters(name, &end);
-	struct jfr_method m;
+	struct jfr_method m = { .kind = kind };
 
 	m.class = native_class(p, c);
 	m.name = symbol(p, name, len);
@@ -220,18 +220,25 @@ static const uint8_t type_of_kind[CONSUMER_NR] = {
 	[CONSUMER_NATIVE] = JFR_FRAME_NATIVE,
 	[CONSUMER_NATIVE_INLINED] = JFR_FRAME_INLINED,
 	[CONSUMER_KERNEL] = JFR_FRAME_KERNEL,
-	[CONSUMER_JAVA] = JFR_FRAME_JAVA,
+	[CONSUMER_JAVA] = JFR_FRAME_COMPILED,
 	[CONSUMER_JAVA_INTERPRETED] = JFR_FRAME_INTERPRETED,
 	[CONSUMER_JAVA_COMPILED] = JFR_FRAME_COMPILED,
 	[CONSUMER_JAVA_C1] = JFR_FRAME_C1,
 	[CONSUMER_JAVA_C2] = JFR_FRAME_COMPILED,
 	[CONSUMER_JAVA_INLINED] = JFR_FRAME_INLINED,
-	[CONSUMER_STUB] = JFR_FRAME_STUB,
-	[CONSUMER_UNRESOLVED] = JFR_FRAME_UNRESOLVED,
-	[CONSUMER_FOLDED] = JFR_FRAME_FOLDED,
-	[CONSUMER_MARK] = JFR_FRAME_MARK,
+	[CONSUMER_STUB] = JFR_FRAME_NATIVE,
+	[CONSUMER_UNRESOLVED] = JFR_FRAME_NATIVE,
+	[CONSUMER_FOLDED] = JFR_FRAME_NATIVE,
+	[CONSUMER_MARK] = JFR_FRAME_NATIVE,
 	[CONSUMER_LABEL] = JFR_FRAME_NATIVE,
 };
+
+static uint32_t kind_of_method(uint32_t kind)
+{
+	return kind == CONSUMER_JAVA ? JFR_KIND_JAVA : kind == CONSUMER_STUB ? JFR_KIND_STUB :
+	       kind == CONSUMER_UNRESOLVED ? JFR_KIND_UNRESOLVED : kind == CONSUMER_FOLDED ? JFR_KIND_FOLDED :
+	       kind == CONSUMER_MARK ? JFR_KIND_MARK : JFR_KIND_OF_FRAME;
+}
 
 static bool is_java(uint32_t kind)
 {
@@ -254,12 +261,14 @@ static const struct jfr_place *place(struct jfr_pools *p, uint32_t consumer)
 {
 	const struct consumer *c = &p->v->m->consumers.items[consumer];
 	struct jfr_place *x = &p->places[consumer];
+	uint32_t kind = kind_of_method(c->kind);
 
 	if (x->method)
 		return x;
 	x->type = type_of_kind[c->kind];
 	find_line(model_str(p->v->m, c->detail), x);
-	x->method = is_java(c->kind) ? java_method(p, model_str(p->v->m, c->name)) : native_method(p, c);
+	x->method = is_java(c->kind) ? java_method(p, model_str(p->v->m, c->name), kind) :
+				       native_method(p, c, kind);
 	return x;
 }
 
@@ -473,7 +482,8 @@ static void write_classes(struct jfr_pools *p, struct pool *x)
 		jfr_put(b, m->class);
 		jfr_put(b, m->name + 1);
 		jfr_put(b, m->descriptor + 1);
-		jfr_put(b, p->class_list[m->class - 1].native ? MODIFIER_NATIVE : 0);
+		jfr_put(b, m->kind << JFR_KIND_SHIFT |
+			   (p->class_list[m->class - 1].native ? MODIFIER_NATIVE : 0));
 		buf_u8(b, 0);		/* not hidden */
 		pool_entry_done(x);
 	}
@@ -519,7 +529,7 @@ static void write_types(struct pool *x)
 	size_t i;
 
 	pool_begin(x, JFR_FRAME_TYPE);
-	for (i = 1; i < ARRAY_SIZE(types); i++)
+	for (i = 0; i < ARRAY_SIZE(types); i++)
 		jfr_put_text(pool_add(x, i), types[i]);
 	pool_begin(x, JFR_THREAD_STATE);
 	jfr_put_text(pool_add(x, JFR_STATE_RUNNABLE), "STATE_RUNNABLE");

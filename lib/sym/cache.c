@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "sym/cache.h"
 
 enum {
@@ -50,13 +51,14 @@ static bool is_ours(int fd, mode_t type)
 		!(st.st_mode & 077);
 }
 
-struct cache *cache_open_at(const char *path, uint64_t max_bytes)
+/* The folder of that name in parent. */
+static struct cache *open_in(int parent, const char *name, uint64_t max_bytes)
 {
 	struct cache *c;
 	int dir;
 
-	mkdir(path, 0700);
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	mkdirat(parent, name, 0700);
+	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return NULL;
 	if (!is_ours(dir, S_IFDIR)) {
@@ -69,26 +71,34 @@ struct cache *cache_open_at(const char *path, uint64_t max_bytes)
 	return c;
 }
 
+struct cache *cache_open_at(const char *path, uint64_t max_bytes)
+{
+	return open_in(AT_FDCWD, path, max_bytes);
+}
+
 /* Root takes no folder's name from the environment: sudo may have left the user's there. */
 struct cache *cache_open(void)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct cache *c = NULL;
-	char *parent, *dir;
+	struct err e;
+	char *path;
+	int parent;
 
 	if (!geteuid())
 		return cache_open_at("/var/cache/arcprof", CACHE_BYTES_MAX);
 	if (xdg && xdg[0] == '/')
-		parent = xstrdup(xdg);
+		path = xstrdup(xdg);
 	else if (home && home[0] == '/')
-		parent = xasprintf("%s/.cache", home);
+		path = xasprintf("%s/.cache", home);
 	else
 		return NULL;
-	mkdir(parent, 0700);
-	dir = xasprintf("%s/arcprof", parent);
-	c = cache_open_at(dir, CACHE_BYTES_MAX);
-	free(dir);
-	free(parent);
+	parent = place_open_folder(path, 0700, &e);
+	if (parent >= 0) {
+		c = open_in(parent, "arcprof", CACHE_BYTES_MAX);
+		close(parent);
+	}
+	free(path);
 	return c;
 }
 

@@ -137,23 +137,26 @@ static struct prefix frame_lanes(const struct frame *f)
 	return (struct prefix){ x + k * 0xc2b2ae3d27d4eb4full, y ^ c * 0x165667b19e3779f9ull };
 }
 
-static void hash_prefixes(struct intern *in, const struct frame *frames, size_t nr)
+/* All but the first nr_same, which are there. */
+static void hash_prefixes(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same)
 {
 	struct prefix p = { 0x243f6a8885a308d3ull, 0x13198a2e03707344ull };
 	size_t i;
 
 	if (nr > in->alloc_prefixes) {
-		free(in->prefixes);
 		in->alloc_prefixes = nr * 2;
-		in->prefixes = xmalloc(in->alloc_prefixes * sizeof(*in->prefixes));
+		in->prefixes = xrealloc(in->prefixes, in->alloc_prefixes * sizeof(*in->prefixes));
 	}
-	for (i = 0; i < nr; i++) {
+	if (nr_same)
+		p = in->prefixes[nr_same - 1];
+	for (i = nr_same; i < nr; i++) {
 		struct prefix f = frame_lanes(&frames[i]);
 
 		p.h1 = ((p.h1 << 29 | p.h1 >> 35) ^ f.h1) * 0xff51afd7ed558ccdull;
 		p.h2 = ((p.h2 << 31 | p.h2 >> 33) + f.h2) * 0xc4ceb9fe1a85ec53ull;
 		in->prefixes[i] = p;
 	}
+	in->nr_prefixes = nr;
 }
 
 static struct intern_node *find_node(const struct intern *in, uint64_t h1, uint32_t h2)
@@ -214,12 +217,12 @@ static size_t known_prefix(const struct intern *in, size_t nr, uint32_t *node)
 	return lo;
 }
 
-uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr)
+uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same)
 {
 	uint32_t node;
 	size_t i;
 
-	hash_prefixes(in, frames, nr);
+	hash_prefixes(in, frames, nr, MIN(MIN(nr_same, nr), in->nr_prefixes));
 	i = known_prefix(in, nr, &node);
 	if (i == nr)
 		return node;

@@ -27,8 +27,8 @@ struct intern {
 	struct intern_node *nodes;
 	size_t alloc_nodes;		/* power of two */
 	uint32_t nr_nodes;		/* node 0 is none */
-	struct prefix *prefixes;	/* of the stack in hand */
-	size_t alloc_prefixes;
+	struct prefix *prefixes;	/* [nr_prefixes], of the last stack */
+	size_t nr_prefixes, alloc_prefixes;
 
 	struct buf new_frames, new_nodes;	/* elements of the FRAMES and NODES records to come */
 	uint32_t first_new_frame, first_new_node, nr_new_runs;
@@ -42,8 +42,11 @@ void intern_init(struct intern *in);
 void intern_release(struct intern *in);
 /* Forgets everything: a new epoch begins. */
 void intern_reset(struct intern *in);
-/* Node of the stack; outermost frame first, nr > 0. */
-uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr);
+/*
+ * Node of the stack; outermost frame first, nr > 0. nr_same: so many of the outermost frames are certainly
+ * those of the stack before, and are not hashed again.
+ */
+uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same);
 /* Memory in use, without what is pending. */
 size_t intern_bytes(const struct intern *in);
 /* What was pending is written; the next elements begin new records. */

@@ -365,12 +365,20 @@ void trace_writer_each_address(struct trace_writer *w,
 
 uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames)
 {
+	return trace_write_changed_stack(w, frames, nr_frames, 0);
+}
+
+uint32_t trace_write_changed_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames,
+				   size_t nr_same)
+{
 	struct intern *in = &w->in;
 	struct frame *cut;
 	uint32_t id;
 
-	if (!nr_frames || w->out.error || w->full)
+	if (!nr_frames || w->out.error || w->full) {
+		in->nr_prefixes = 0;
 		return 0;
+	}
 	if (intern_bytes(in) > w->epoch_bytes || in->nr_frames + nr_frames > TRF_MAX_FRAMES ||
 	    in->nr_nodes + nr_frames > TRF_MAX_NODES) {
 		trace_writer_flush(w);
@@ -378,11 +386,12 @@ uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, s
 		w->epoch++;
 	}
 	if (nr_frames <= TRF_MAX_DEPTH)
-		return intern_stack(in, frames, nr_frames);
+		return intern_stack(in, frames, nr_frames, nr_same);
 	cut = xmalloc(TRF_MAX_DEPTH * sizeof(*cut));
 	cut[0] = (struct frame){ .kind = FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
 	memcpy(cut + 1, frames + nr_frames - (TRF_MAX_DEPTH - 1), (TRF_MAX_DEPTH - 1) * sizeof(*cut));
-	id = intern_stack(in, cut, TRF_MAX_DEPTH);
+	id = intern_stack(in, cut, TRF_MAX_DEPTH, 0);
+	in->nr_prefixes = 0;
 	free(cut);
 	return id;
 }

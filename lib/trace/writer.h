@@ -104,6 +104,12 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
  * intern, then write the sample.
  */
 uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames);
+/*
+ * The same of a stack whose nr_same outermost frames are those of the stack that was written before: time
+ * follows from what has changed, however deep the stack is.
+ */
+uint32_t trace_write_changed_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames,
+				   size_t nr_same);
 void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
 
 /* In the order of time as far as the caller has one. */

@@ -104,7 +104,7 @@ nr_received() {
 	[ "$status" -eq 0 ] && [[ $stderr == *"says: soon deprecated"* ]]
 	# it may have taken what it answers at such length
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0 "$CALLS"
-	[ "$status" -eq 1 ] && [[ $stderr == *"too long to be one"* ]]
+	[ "$status" -eq 1 ] && [[ $stderr == *"the answer is longer than 4 MiB"* ]]
 	[ "$(nr_received)" -eq 6 ] && [ -z "$(find spool -name '*.gz')" ]
 }
 

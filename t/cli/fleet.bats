@@ -11,6 +11,7 @@ BRANCHES=$DATA/branches/trace
 
 teardown() {
 	stop_servers
+	stop_evil
 }
 
 # One server with the tables; its URL in $url.
@@ -89,6 +90,92 @@ tree() {
 	[ "$status" -eq 1 ]
 	[[ $stderr == "arcprof fleet: open: another user may write there"* ]]
 	[ -z "$(ls open)" ]
+}
+
+# evil MODE: a server whose answers have no end, or are of no use; its URL in $url.
+evil() {
+	rm -f port
+	cat >evil.py <<-'END'
+		import os, socket, sys, threading, time
+		mode, s = sys.argv[1], socket.create_server(("127.0.0.1", 0))
+		def serve(c):
+		    try:
+		        request, head = b"", b"HTTP/1.1 200 OK\r\n"
+		        while not b"\r\n\r\n" in request or request.endswith(b"\r\n\r\n"): request += c.recv(65536)
+		        if mode == "rows" and b"LIMIT 1" in request:
+		            c.sendall(head + b"\r\ncpu-clock\tns\tsamples\n")
+		        elif mode in ("endless", "rows"):
+		            c.sendall(head + b"\r\n")
+		            while True: c.sendall(b"a\tb\tc\n" * 10000)
+		        elif mode == "headers":
+		            c.sendall(head)
+		            while True: c.sendall(b"X-A: " + b"b" * 5000 + b"\r\n")
+		        elif mode == "slow":
+		            c.sendall(head + b"\r\n")
+		            for i in range(600): c.sendall(b"1"); time.sleep(0.1)
+		        elif mode == "silent":
+		            time.sleep(60)
+		        elif mode == "redirect":
+		            c.sendall(b"HTTP/1.1 302 F\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n")
+		        elif mode == "later":
+		            c.sendall(b"HTTP/1.1 503 X\r\nRetry-After: 99999999999999999999\r\nContent-Length: 0\r\n\r\n")
+		        elif mode == "escape":
+		            c.sendall(b"HTTP/1.1 500 X\r\n\r\n\x1b]0;pwned\x07\x1b[31mEVIL")
+		        c.close()
+		    except OSError: pass
+		open("port.new", "w").write(str(s.getsockname()[1]))
+		os.rename("port.new", "port")
+		while True: threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
+	END
+	python3 evil.py "$1" 3>&- 2>evil.err &
+	echo $! >evil.pid
+	until [ -e port ]; do
+		kill -0 "$(cat evil.pid)"
+		sleep 0.1
+	done
+	url=http://127.0.0.1:$(cat port)/
+}
+
+stop_evil() {
+	[ -e evil.pid ] || return 0
+	kill "$(cat evil.pid)" 2>/dev/null || true
+	wait "$(cat evil.pid)" 2>/dev/null || true
+	rm evil.pid
+}
+
+@test "fleet: a hostile server holds nobody up, fills no memory, and prints nothing on the terminal" {
+	local -A said=([endless]="the answer is longer than 64 KiB" [headers]="the answer is longer than 64 KiB"
+		[slow]="curl: (28) Operation" [silent]="curl: (28) Operation" [redirect]="status 302 without text" [escape]=EVIL [later]="status 503 without text")
+	local mode
+	skip_unless_command curl
+	skip_unless_command python3
+	for mode in endless headers slow silent redirect escape later; do
+		evil "$mode"
+		run_arcprof fleet report "$url" --timeout 1s
+		stop_evil
+		echo "$mode: $status $stderr"
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+		[[ $stderr == *"127.0.0.1:"*"${said[$mode]}"* ]]
+		[ "$(grep -vc '^hint: ' <<<"$stderr")" -eq 1 ]
+		[ -z "$(tr -d '[:print:]\n' <<<"$stderr")" ]
+	done
+	for mode in endless slow silent later; do
+		evil "$mode"
+		SECONDS=0
+		run_arcprof fleet push "$url" --retry 1s --timeout 1s --spool spool "$MIXED"
+		stop_evil
+		echo "$mode: $status after $SECONDS s: $stderr"
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"1 recording stays in spool; the next push sends it"* ]]
+		[ "$SECONDS" -lt 30 ]
+	done
+	# what may be long has the bound that was asked for
+	evil rows
+	run_arcprof fleet report "$url" --max-answer 3M --timeout 5s
+	echo "$stderr"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the answer is longer than 3 MiB"*"hint: "*--max-answer* ]]
 }
 
 @test "fleet push: while no server answers, recordings stay in the spool" {

@@ -83,6 +83,67 @@ jfr_agrees() {
 	done
 }
 
+@test "formats: jfr has the JDK's fields of jdk.ExecutionSample, and types of frames that converters know" {
+	skip_unless_command python3
+	for trace in mixed java; do
+		arcprof report -q --format jfr -o profile.jfr "$TOP/t/data/$trace/trace"
+		# As converters with fixed layouts read it: the next event is where the last field of this one ended.
+		python3 - >got <<-'END'
+			import struct
+			data = open("profile.jfr", "rb").read()
+			size, tables, meta = struct.unpack(">QQQ", data[8:32])
+			def number(at):
+			    v = shift = 0
+			    while shift < 56:
+			        b = data[at]; at += 1; v |= (b & 127) << shift; shift += 7
+			        if b < 128: return v, at
+			    return v | data[at] << 56, at + 1
+			def string(at):
+			    kind = data[at]
+			    if kind < 2: return "", at + 1
+			    n, at = number(at + 1)
+			    return data[at:at + n].decode(), at + n
+			def event(at):
+			    begin = at
+			    n, at = number(at)
+			    kind, at = number(at)
+			    return begin + n, kind, at
+			end, kind, at = event(meta)
+			for i in range(3): _, at = number(at)
+			n, at = number(at)
+			names = []
+			for i in range(n): text, at = string(at); names.append(text)
+			types = {}
+			def element(at):
+			    name, at = number(at); n, at = number(at)
+			    attributes = {}
+			    for i in range(n):
+			        key, at = number(at); value, at = number(at)
+			        attributes[names[key]] = names[value]
+			    if names[name] == "class": types[attributes["name"]] = int(attributes["id"])
+			    n, at = number(at)
+			    for i in range(n): at = element(at)
+			    return at
+			element(at)
+			at, nr = 68, 0
+			while at < size:
+			    end, kind, at = event(at)
+			    if kind == types["jdk.ExecutionSample"]:
+			        for i in range(4): _, at = number(at)	# time, thread, stack, state
+			        assert at == end, "something is behind the state"
+			        nr += 1
+			    at = end
+			print(nr)
+		END
+		[ "$(cat got)" -eq "$(arcprof report --format json "$TOP/t/data/$trace/trace" | jq .quality.n)" ]
+	done
+	skip_unless_java
+	arcprof report -q --format jfr -o profile.jfr "$TOP/t/data/java/trace"
+	jfr print --json profile.jfr | jq -r '.. | .frames? // empty | .[].type' | sort -u >types
+	[ -s types ]
+	! grep -qvxE 'Interpreted|JIT compiled|Inlined|Native|Kernel|C1 compiled' types
+}
+
 @test "formats: jfr view hot-methods counts as the report" {
 	local jfr
 	jfr=$(ls /usr/lib/jvm/*/bin/jfr | while read -r f; do "$f" help view >/dev/null 2>&1 && echo "$f"; done | head -n 1)

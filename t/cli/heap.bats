@@ -260,7 +260,7 @@ answers_as_reports_do() {
 	head -c 3000000 "$(dump)" >cut
 	run_arcprof query cut 'SELECT count(*) FROM objects'
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"cut: damaged or truncated"* ]]
+	[[ $stderr == *"cut: the dump is truncated at byte "* ]]
 }
 
 # Every object, and references: those of the tables of queries are the non-weak ones.
@@ -332,16 +332,93 @@ thread_holds_its_local() {
 	[[ $output == *'Heap$Node'* ]]
 	[[ $output == *"[lost]"* ]]
 	[[ $output != *"[unreachable]"* ]]
-	[[ $stderr == *"cut: damaged or truncated"* ]]
+	[[ $stderr == *"cut: the dump is truncated at byte "* ]]
 	# the record that says that the dump is whole has no contents
 	head -c -9 "$(dump)" >cut
 	run_arcprof heap report --histogram cut
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"cut: damaged or truncated"* ]]
+	[[ $stderr == *"cut: the dump is truncated at byte "* ]]
 	head -c 10000 "$(dump)" >head
 	run_arcprof heap report head
 	[ "$status" -eq 1 ]
 	[[ $stderr == "arcprof heap: head: heap dump without objects: truncated before the first" ]]
+}
+
+# ids.py ID_SIZE STRIDE FIRST: a dump of ten instances (two references and an int), ten byte[100] and ten Object[3]
+# in the file "dump". STRIDE 0: ids are addresses.
+dump_with_ids() {
+	python3 - "$@" <<-'END'
+		import struct, sys
+		size, stride, first = map(int, sys.argv[1:])
+		def i(v): return struct.pack(">Q" if size == 8 else ">I", v)
+		u4 = lambda v: struct.pack(">I", v)
+		def record(tag, body): return bytes([tag]) + u4(0) + u4(len(body)) + body
+		names = {1: b"Pair", 2: b"left", 3: b"right", 4: b"n", 5: b"[B", 6: b"[Ljava/lang/Object;", 7: b"java/lang/Object",
+			 8: b"java/lang/Class"}
+		at = first
+		def new(bytes_in_memory):
+		    global at
+		    v, at = at, at + (stride or bytes_in_memory)
+		    return v
+		classes = {k: new(112) for k in (7, 8, 1, 5, 6)}
+		out = b"".join(record(1, i(k) + v) for k, v in names.items())
+		out += b"".join(record(2, u4(n) + i(c) + u4(0) + i(k)) for n, (k, c) in enumerate(classes.items(), 1))
+		heap = b""
+		for k, c in classes.items():
+		    fields = i(2) + b"\2" + i(3) + b"\2" + i(4) + b"\12" if k == 1 else b""
+		    heap += b"\x20" + i(c) + u4(0) + i(0 if k == 7 else classes[7]) + i(0) * 5 + u4(2 * size + 4 if fields else 0)
+		    heap += b"\0\0\0\0" + struct.pack(">H", 3 if fields else 0) + fields
+		for n in range(10):
+		    p, b, o = new(24), new(120), new(32)
+		    heap += b"\xff" + i(o)
+		    heap += b"\x21" + i(p) + u4(0) + i(classes[1]) + u4(2 * size + 4) + i(b) + i(0) + u4(n)
+		    heap += b"\x23" + i(b) + u4(0) + u4(100) + b"\x08" + b"x" * 100
+		    heap += b"\x22" + i(o) + u4(0) + u4(3) + i(classes[6]) + i(p) + i(0) * 2
+		out += record(0x1c, heap) + record(0x2c, b"")
+		open("dump", "wb").write(b"JAVA PROFILE 1.0.2\0" + u4(size) + bytes(8) + out)
+	END
+}
+
+@test "heap: sizes are right where ids are no addresses, and the report says what was assumed" {
+	local how assumed="the ids of its objects are no addresses"
+	skip_unless_command python3
+	for how in "8 0 65536" "4 1 1" "8 1 1" "8 8 8" "4 3 1000" "4 40000000 1" "8 1000003 7" "8 1125899906842624 1"; do
+		# shellcheck disable=SC2086
+		dump_with_ids $how
+		run_arcprof heap report --histogram --format csv dump
+		echo "$how: $output $stderr"
+		[ "$status" -eq 0 ]
+		grep -qx '10,240,[0-9.]*,Pair' <<<"$output"
+		grep -qx '10,1200,[0-9.]*,byte\[\]' <<<"$output"
+		grep -qx '10,320,[0-9.]*,java.lang.Object\[\]' <<<"$output"
+		grep -qx '5,560,[0-9.]*,java.lang.Class' <<<"$output"
+		run_arcprof heap report dump
+		[ "$status" -eq 0 ]
+		if [ "$how" = "8 0 65536" ]; then
+			[ -z "$stderr" ]
+		else
+			[[ $stderr == *"dump: $assumed"*"sizes are those of HotSpot"* ]]
+			[[ $output == *"$assumed"* ]]
+		fi
+		# an Object[] keeps its instance, and that its bytes
+		grep -Eq '^ +10 +13.79 +75.86 +0.00 +320 +1760 +[0-9]+  java.lang.Object\[\]$' <<<"$output"
+	done
+}
+
+@test "heap: where a dump is damaged, and how much of it, is said" {
+	skip_unless_command python3
+	dump_with_ids 8 0 65536
+	cp dump whole
+	# the last object's bytes, but for its head, become no item
+	python3 -c 'd = bytearray(open("whole", "rb").read()); at = d.index(b"x" * 100) + 100; d[at] = 0x77; open("dump", "wb").write(d)
+print(at)' >at
+	run_arcprof heap report --histogram dump
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"warning: dump: 1 damaged place, the first at byte $(cat at): "*" bytes were skipped"* ]]
+	head -c 700 whole >dump
+	run_arcprof heap report --histogram dump
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"warning: dump: the dump is truncated at byte 700: objects behind that are missing"* ]]
 }
 
 @test "heap: what is no dump is refused in a line" {

@@ -243,3 +243,31 @@ with_folders() {	# <commands> <argument of arcprof>...
 	grep -q 'without the agent' err
 	grep -q 'cannot place the JVM agent' err
 }
+
+@test "hostile: caches and spools are not put where the link of another user leads" {
+	skip_unless_root
+	skip_unless_command setpriv
+	local planted
+	open_folder
+	mkdir -m 777 "$OPEN/home" "$OPEN/out"	# without the sticky bit, for which the kernel would see to it
+	mkdir -m 755 "$OPEN/victim"
+	cp "$ARCPROF" "$OPEN/arcprof"
+	chown 65534:65534 "$OPEN/victim"
+	# who made the link decides: another user, then the user of arcprof
+	for planted in 65532 65534; do
+		setpriv --reuid=$planted --clear-groups ln -s "$OPEN/victim" "$OPEN/home/.cache"
+		as_nobody env -u XDG_CACHE_HOME HOME="$OPEN/home" "$OPEN/arcprof" record -q -o "$OPEN/out/trace" -- true
+		find "$OPEN/victim" -mindepth 1 >$planted
+		rm "$OPEN/home/.cache"
+		setpriv --reuid=$planted --clear-groups ln -s "$OPEN/victim" "$OPEN/home/data"
+		as_nobody env XDG_DATA_HOME="$OPEN/home/data" "$OPEN/arcprof" fleet push --retry 0 http://127.0.0.1:1/ 2>err || true
+		cat err
+		find "$OPEN/victim" -path '*spool*' >$planted.spool
+		rm "$OPEN/home/data"
+	done
+	cat 65532 65534 ./*.spool
+	[ ! -s 65532 ]
+	[ ! -s 65532.spool ]
+	grep -q '/victim/arcprof$' 65534
+	grep -q '/victim/arcprof/spool$' 65534.spool
+}

@@ -351,6 +351,56 @@ numbers() {
 		"$(json '.metrics[0].total' got.json)" ]
 }
 
+@test "import: a pprof profile is recognised by what it has before and in a first sample of any length" {
+	skip_unless_command python3
+	python3 - <<-'END'
+		def varint(n):
+		    out = b""
+		    while n > 127: out += bytes([n & 127 | 128]); n >>= 7
+		    return out + bytes([n])
+		def number(field, v): return varint(field << 3) + varint(v)
+		def text(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+		sample = text(1, b"\x01" * 70000) + text(2, varint(5))
+		rest = text(4, number(1, 1) + text(4, number(1, 1))) + text(5, number(1, 1) + number(2, 3))
+		rest += b"".join(text(6, s) for s in (b"", b"cpu", b"ns", b"fn"))
+		open("long.pb", "wb").write(text(1, number(1, 1) + number(2, 2)) + text(2, sample) + rest)
+		# a type of samples that is none, and no other field that a profile has
+		open("none", "wb").write(text(1, text(1, b"cpu")) + text(2, sample) + rest)
+		open("nothing", "wb").write(text(1, number(1, 1)) + text(99, sample))
+	END
+	run_arcprof report --import long.pb --format folded
+	[ "$status" -eq 0 ]
+	[ "$(tail -n 1 <<<"$output" | tr ';' '\n' | grep -c 'fn')" -eq 65535 ]
+	for file in none nothing; do
+		run_arcprof report --import $file
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"not a profile of a known format"* ]]
+	done
+}
+
+@test "import: a pprof profile whose stacks are long out of proportion is refused at once" {
+	skip_unless_command python3
+	python3 - <<-'END'
+		import random
+		def varint(n):
+		    out = b""
+		    while n > 127: out += bytes([n & 127 | 128]); n >>= 7
+		    return out + bytes([n])
+		def number(field, v): return varint(field << 3) + varint(v)
+		def text(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+		r = random.Random(1)
+		p = text(1, number(1, 1) + number(2, 2))
+		for i in range(300): p += text(2, text(1, bytes(r.randrange(1, 100) for i in range(255))) + text(2, varint(5)))
+		for i in range(99): p += text(4, number(1, i + 1) + b"".join(text(4, number(1, (i * 7 + k) % 300 + 1)) for k in range(256)))
+		for i in range(300): p += text(5, number(1, i + 1) + number(2, 3 + i))
+		p += b"".join(text(6, s) for s in [b"", b"cpu", b"ns"] + [b"f%d" % i for i in range(300)])
+		open("wide.pb", "wb").write(p)
+	END
+	run_arcprof report --import wide.pb
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"wide.pb: damaged: its stacks are longer than such a file can have"* ]]
+}
+
 @test "import: a damaged pprof profile is refused" {
 	arcprof report -i "$MIXED" --format pprof | gunzip >p.pb
 	head -c $(($(wc -c <p.pb) - 10)) p.pb >cut.pb
@@ -385,6 +435,73 @@ EOS
 	[ "$(sed -n 2p <<<"$output")" = "not known: processes, sample counts, lost samples" ]
 	[ "$(arcprof report --import "$DATA/events.speedscope.json" --from 7ms --format folded)" = 'main;main 500000
 main;main;read\it 2000000' ]
+}
+
+# events.py SEED: events of speedscope at random in p.json, and the folded stacks that they mean in want.
+random_events() {
+	python3 - "$1" <<-'END'
+		import collections, json, random, sys
+		r = random.Random(int(sys.argv[1]))
+		events, stack, sums, at = [], [], collections.Counter(), 0
+		for i in range(4000):
+		    step = r.choice((0, 1, 7))
+		    if stack and step: sums[";".join(f"f{f}" for f in stack)] += step
+		    at += step
+		    if stack and r.random() < .5:
+		        events.append({"type": "C", "frame": stack.pop(), "at": at})
+		    else:
+		        stack.append(r.randrange(3))
+		        events.append({"type": "O", "frame": stack[-1], "at": at})
+		json.dump({"shared": {"frames": [{"name": f"f{i}"} for i in range(3)]}, "profiles": [{"type": "evented",
+			   "name": "x", "unit": "none", "startValue": 0, "endValue": at, "events": events}]}, open("p.json", "w"))
+		print(*sorted(f"{k} {v}" for k, v in sums.items()), sep="\n", file=open("want", "w"))
+	END
+}
+
+@test "import: events of speedscope have the stacks that they mean, whatever changes between two of them" {
+	skip_unless_command python3
+	for seed in 1 2 3; do
+		random_events $seed
+		arcprof report -q --import p.json --format folded | grep -v '^#' | LC_ALL=C sort >got
+		LC_ALL=C sort want | diff - got
+	done
+}
+
+@test "import: deep stacks of speedscope take time in proportion to the file" {
+	local depth took TIMEFORMAT=%U
+	skip_unless_command python3
+	for depth in 10 60000; do
+		python3 - "$depth" >"$depth.json" <<-'END'
+			import json, sys
+			depth, events, at = int(sys.argv[1]), [], 0
+			for what in ["O0"] * depth + ["O1", "C1"] * 60000 + ["C0"] * depth:
+			    events.append({"type": what[0], "frame": int(what[1]), "at": at})
+			    at += 1
+			print(json.dumps({"shared": {"frames": [{"name": "f"}, {"name": "g"}]}, "profiles": [{"type": "evented",
+					  "name": "x", "unit": "none", "startValue": 0, "endValue": at, "events": events}]}))
+		END
+		{ time arcprof report -q --import "$depth.json" --format folded >"$depth.out" 2>err; } 2>"$depth.time"
+		[ "$(awk '{ sum += $NF } END { print sum }' "$depth.out")" -eq $((2 * depth + 120000 - 1)) ]
+		grep -q ';g 60000$' "$depth.out"
+	done
+	took=$(cat 60000.time)
+	echo "10 functions: $(cat 10.time) s, 60000: $took s"
+	# 120000 stacks of 60000 functions, each hashed as a whole, would take more than ten seconds
+	awk -v took="$took" 'BEGIN { exit took > 5 }'
+}
+
+@test "import: a small file that gzip compressed does not become a large one" {
+	head -c 100000000 /dev/zero | gzip >zeros.gz
+	run_arcprof report --import zeros.gz
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"zeros.gz: no text, with a zero byte at offset 0"* ]]
+	yes 'a;b;c 1' | head -c 70000000 | gzip >lines.gz
+	run_arcprof report --import lines.gz
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"lines.gz: "*" bytes decompress to more than 64 MiB"*"hint: "*"gzip -d"* ]]
+	# what is behind a member that ends is read on
+	{ echo 'a;b 1' | gzip; echo 'a;c 2' | gzip; } >two.gz
+	[ "$(arcprof report -q --import two.gz --format folded | grep -vc '^#')" -eq 2 ]
 }
 
 @test "import: broken speedscope files are refused with the place" {

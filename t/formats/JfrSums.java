@@ -66,9 +66,14 @@ class JfrSums {
 				+ " [tid " + (t.getOSThreadId() > 0 ? t.getOSThreadId() : t.getJavaThreadId()) + "]";
 	}
 
+	/* Of arcprof's samples: an event before them says what they weigh, and in what. */
+	private static RecordedEvent weight;
+
 	private static String metric(RecordedEvent e) {
 		String type = e.getEventType().getName();
 
+		if (type.equals("jdk.ExecutionSample") && weight != null)
+			return weight.getEventType().getField("weight").getLabel();
 		for (var field : e.getFields())
 			if (field.getName().equals("weight")
 					&& (type.startsWith("arcprof.") || type.equals("jdk.ExecutionSample")))
@@ -77,6 +82,8 @@ class JfrSums {
 	}
 
 	private static long weight(RecordedEvent e) {
+		if (e.getEventType().getName().equals("jdk.ExecutionSample") && weight != null)
+			return weight.getLong("weight");
 		for (String name : WEIGHTS)
 			if (e.hasField(name))
 				return name.equals("samplingPeriod") ? e.getDuration(name).toNanos() : e.getLong(name);
@@ -94,6 +101,8 @@ class JfrSums {
 			while (file.hasMoreEvents()) {
 				RecordedEvent e = file.readEvent();
 
+				if (e.getEventType().getName().equals("arcprof.sample.Weight"))
+					weight = e;
 				if (!e.hasField("stackTrace"))
 					continue;
 				String key = e.getEventType().getName() + "\t" + metric(e) + "\t" + function(e);
