@@ -65,7 +65,8 @@ beside_another() {
 		fi
 		say spin 100
 		end_recorder
-		[ "$(grep -c "warning" recorder.err)" -eq 0 ]
+		# of some JDKs not all waits can be known
+		[ "$(grep -v ' of lock ' recorder.err | grep -c warning)" -eq 0 ]
 		alone
 	done
 	say spin 50

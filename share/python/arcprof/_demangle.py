@@ -586,6 +586,10 @@ class Name:
             return self.sub(("vector", size, self.type()))
         if c == "F":
             n = self.number()
+            if n == 16 and self.take("b"):
+                return ("name", "std::bfloat16_t")
+            if self.take("x"):
+                return ("name", "_Float%dx" % n)
             self.need("_")
             return ("name", "_Float%d" % n)
         if c in BUILTIN_D and c:
