@@ -18,7 +18,7 @@ refused() {	# <exit status> <pattern>
 	[ "$status" -eq "$1" ]
 	[[ $stderr == *"arcprof record: "$2* ]]
 	[ "$(grep -c '^arcprof record: ' <<<"$stderr")" -eq 1 ]
-	! ls /tmp/.attach_pid* 2>/dev/null
+	! ls /tmp/.attach_pid* 2>/dev/null || false
 }
 
 # Number of samples whose stack matches, and all.

@@ -53,7 +53,7 @@ load ../lib
 @test "binary: no stack or segment is executable and writable" {
 	skip_unless_command readelf
 	readelf -lW "$ARCPROF" >segments
-	! grep -E 'RWE' segments
+	! grep -E 'RWE' segments || false
 }
 
 @test "install: all that belongs there, and nothing else" {

@@ -130,7 +130,8 @@ block() {
 	rm budget.xml
 	run_status=0
 	PATH="$(dirname "$ARCPROF"):$PATH" bash -e commands >out 2>&1 || run_status=$?
-	[ "$run_status" -eq 1 ] && [ ! -e budget.xml ]
+	[ "$run_status" -eq 1 ]
+	[ ! -e budget.xml ]
 	sed -n '/^limits:\|^shop.limits:/,/^3 limits/p' "$HOWTO" | sed '/^----/d' >want
 	grep -A 1 '^shop.limits:' out | diff want -
 }

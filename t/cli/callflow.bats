@@ -385,7 +385,8 @@ lines() {
 	jq -e '[.rows[] | .in != null and .ds != null] | all' rt
 	arcprof report -i trace --threads --format json >threads
 	dispatches=$(jq '[.rows[].ds] | add' rt) interrupts=$(jq '[.rows[].in] | add' rt)
-	[ "$dispatches" -gt 0 ] && [ "$dispatches" -le "$(jq .totals.dispatches threads)" ]
+	[ "$dispatches" -gt 0 ]
+	[ "$dispatches" -le "$(jq .totals.dispatches threads)" ]
 	[ "$interrupts" -le "$(jq .totals.interrupts threads)" ]
 	[ "$(jq '[.rows[] | select(.name == "main") | .ds] | add' rt)" -gt 0 ]
 	arcprof report -i trace --replay --rt | grep -qE ' +[0-9]+ +[0-9]+ N:main$'
@@ -482,7 +483,7 @@ lines() {
 12345 leaf()" ]
 	arcprof report -i trace --check >check || true
 	cat check
-	! grep -v '^ok' check
+	! grep -v '^ok' check || false
 }
 
 # "consumer cum" of a metric, in the reports of the last recording of open.cc.
@@ -634,7 +635,8 @@ cums() {
 		[ "$status" -eq 2 ] || [ "$status" -eq 125 ]
 		[ "$(grep -c '' <<<"$stderr")" -eq 1 ]
 	done
-	[ ! -e started ] && [ ! -e trace ]
+	[ ! -e started ]
+	[ ! -e trace ]
 	run_arcprof record --callflow --config rules -- true
 	[[ $stderr == *"rules:2: invalid rule 'nonsense'"* ]]
 	run_arcprof record --callflow -a

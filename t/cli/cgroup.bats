@@ -50,7 +50,8 @@ n_of() {	# <option...>: samples that the selection finds
 	[ "$status" -eq 0 ]
 	all=$(n_of) container=$(n_of --container "$ID") plain=$(n_of --cgroup "$MINE/plain")
 	echo "$all samples, $container in the container, $plain in the other group"
-	[ "$container" -gt 0 ] && [ "$plain" -gt 0 ]
+	[ "$container" -gt 0 ]
+	[ "$plain" -gt 0 ]
 	[ "$(n_of --container cccccc)" -eq "$container" ]
 	[ "$(n_of --container 'c*')" -eq "$container" ]
 	[ "$(n_of --label "container=$ID")" -eq "$container" ]
@@ -62,9 +63,11 @@ n_of() {	# <option...>: samples that the selection finds
 	[ "$(jq '[.nodes[] | select(.kind == "group") | .cum[0]] | add' tree)" -eq "$(jq '.metrics[0].total' tree)" ]
 	arcprof report -i trace --group cgroup --check
 	run_arcprof report -i trace --group cgroup --xtree --cgroup "$MINE"
-	[[ $output == *"/$MINE/plain"* ]] && [[ $output == *"(container=cccccccccccc)"* ]]
+	[[ $output == *"/$MINE/plain"* ]]
+	[[ $output == *"(container=cccccccccccc)"* ]]
 	run_arcprof report -i trace --xtree --container dddddddd
-	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --container 'dddddddd'"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --container 'dddddddd'"* ]]
 	run_arcprof query trace "SELECT DISTINCT cgroup FROM processes WHERE container = '$ID'"
 	[ "${output##*$'\n'}" = "/$MINE/docker-$ID.scope" ]
 	arcprof export --table tables trace
@@ -131,5 +134,6 @@ attached_jvm() {
 	[ "$status" -eq 125 ] || [ "$status" -eq 1 ]
 	[[ $stderr == *"no control group '$MINE/none'"* ]]
 	run_arcprof record -G "$MINE/plain" --sched -d 10ms
-	[ "$status" -eq 2 ] && [[ $stderr == *"cannot be combined: --cgroup and --sched"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cannot be combined: --cgroup and --sched"* ]]
 }

@@ -104,7 +104,7 @@ until_samples() {	# <at least>
 		kill -0 "$RECORDER" 2>/dev/null || break
 		sleep .05
 	done
-	! kill -0 "$RECORDER" 2>/dev/null
+	! kill -0 "$RECORDER" 2>/dev/null || false
 	rm paused
 	wait "$jvm"
 	end_recorder true

@@ -260,7 +260,7 @@ attached() {
 		grep -q '/proc/self/fd' outputs || break
 		sleep 0.1
 	done
-	! grep '/proc/self/fd' outputs
+	! grep '/proc/self/fd' outputs || false
 	end_live
 }
 
@@ -273,7 +273,7 @@ not_asked() {
 	start_live
 	start_recorder -p "$LIVE"
 	jcmd "$LIVE" VM.log list >outputs
-	! grep '/proc/self/fd' outputs
+	! grep '/proc/self/fd' outputs || false
 	end_recorder
 	end_live
 }

@@ -55,14 +55,19 @@ column_sum() {
 
 @test "export: what is missing or wrong is said, and leaves no table" {
 	run_arcprof export "$MIXED"
-	[ "$status" -eq 2 ] && [[ $stderr == *"one of --table, --schema and --queries"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"one of --table, --schema and --queries"* ]]
 	run_arcprof export --table dir
-	[ "$status" -eq 2 ] && [[ $stderr == *"no traces to export"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"no traces to export"* ]]
 	run_arcprof export --schema oracle
-	[ "$status" -eq 2 ] && [[ $stderr == *"clickhouse, duckdb"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"clickhouse, duckdb"* ]]
 	run_arcprof export --table dir "$MIXED" /nonexistent
-	[ "$status" -eq 1 ] && [[ $stderr == *"/nonexistent"* ]]
-	[ ! -e dir/nodes.tsv.gz ] && [ ! -e dir/names.tsv.gz ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"/nonexistent"* ]]
+	[ ! -e dir/nodes.tsv.gz ]
+	[ ! -e dir/names.tsv.gz ]
 }
 
 @test "export: two servers of ClickHouse have every number of arcprof's own merge" {

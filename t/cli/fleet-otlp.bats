@@ -80,32 +80,45 @@ nr_received() {
 	# it says how long, which is longer than we would wait
 	receiver 503:later:3600 ok
 	run_arcprof fleet push --otlp "$url" --spool spool "$MIXED"
-	[ "$status" -eq 1 ] && [ "$(nr_received)" -eq 1 ]
-	[[ $stderr == *"503 later"* ]] && [[ $stderr == *"1 recording stays in spool"* ]]
+	[ "$status" -eq 1 ]
+	[ "$(nr_received)" -eq 1 ]
+	[[ $stderr == *"503 later"* ]]
+	[[ $stderr == *"1 recording stays in spool"* ]]
 	arcprof fleet push -q --otlp "$url" --spool spool
 	[ -z "$(ls spool)" ]
 	run_arcprof fleet push --otlp http://127.0.0.1:1 --spool spool --retry 0 "$MIXED" "$JAVA"
-	[ "$status" -eq 1 ] && [[ $stderr == *"2 recordings stay in spool"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"2 recordings stay in spool"* ]]
 }
 
 @test "fleet push --otlp: what is refused or rejected in part is said, and nothing disappears silently" {
 	receiver 401:"who are you" text 400:"bad data" partial:2:"too many" partial:0:"soon deprecated" long
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0 "$MIXED" "$JAVA"
-	[ "$status" -eq 1 ] && [ "$(nr_received)" -eq 1 ]
-	[[ $stderr == *"401 who are you"* ]] && [[ $stderr == *"2 recordings stay"* ]]
+	[ "$status" -eq 1 ]
+	[ "$(nr_received)" -eq 1 ]
+	[[ $stderr == *"401 who are you"* ]]
+	[[ $stderr == *"2 recordings stay"* ]]
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0
-	[ "$status" -eq 1 ] && [[ $stderr == *"not that of a receiver"* ]] && [[ $stderr == */v1development/profiles* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"not that of a receiver"* ]]
+	[[ $stderr == */v1development/profiles* ]]
 	# the first is refused for good; of the second some is rejected
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0
-	[ "$status" -eq 1 ] && [[ $stderr == *"400 bad data"* ]] && [[ $stderr == *"is not sent again"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"400 bad data"* ]]
+	[[ $stderr == *"is not sent again"* ]]
 	[[ $stderr == *"rejected 2 profiles: too many"* ]]
-	[ "$(find spool -type f)" = "$(find spool -name '*.otlp.refused')" ] && [ -n "$(ls spool)" ]
+	[ "$(find spool -type f)" = "$(find spool -name '*.otlp.refused')" ]
+	[ -n "$(ls spool)" ]
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0 "$CALLS"
-	[ "$status" -eq 0 ] && [[ $stderr == *"says: soon deprecated"* ]]
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"says: soon deprecated"* ]]
 	# it may have taken what it answers at such length
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0 "$CALLS"
-	[ "$status" -eq 1 ] && [[ $stderr == *"the answer is longer than 4 MiB"* ]]
-	[ "$(nr_received)" -eq 6 ] && [ -z "$(find spool -name '*.gz')" ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the answer is longer than 4 MiB"* ]]
+	[ "$(nr_received)" -eq 6 ]
+	[ -z "$(find spool -name '*.gz')" ]
 }
 
 @test "fleet push --otlp: labels are resource attributes, and a recording has the same ids each time" {

@@ -46,15 +46,18 @@ tree() {
 	arcprof fleet report traces --until 2024-01-01 -- --xprof --format json | jq '.quality.n' >n
 	[ "$(cat n)" = "$(arcprof report "$MIXED" --format json | jq '.quality.n')" ]
 	run_arcprof fleet report traces --since 2999-01-01
-	[ "$status" -eq 1 ] && [[ $stderr == *"no traces of that time"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no traces of that time"* ]]
 	# a condition on columns, as for a server
 	arcprof fleet fetch -q traces --where "process = 'java' AND t < 1750000000" -o part.data
 	arcprof merge -q "$MIXED" -o mixed.data
 	tree mixed.data --comm java | diff - <(tree part.data)
 	run_arcprof fleet report traces --where "service LIKE 'shop%'"
-	[ "$status" -eq 1 ] && [[ $stderr == *"in none of the 2 recordings"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"in none of the 2 recordings"* ]]
 	run_arcprof fleet report traces --where "depth > 3"
-	[ "$status" -eq 1 ] && [[ $stderr == *"no such column: depth"*"t, trace, service"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no such column: depth"*"t, trace, service"* ]]
 	for condition in "1) OR (1" "1; SELECT 1" "?1 = 1 --" "load_extension('x')" 'process = "java"' "abs(-9223372036854775807 - 1) = 1" "?99"; do
 		run_arcprof fleet report traces --where "$condition" -- --xprof
 		[[ $stderr == *"--where: "* ]] || [ "$condition" = "1) OR (1" ] || [ "$condition" = "?1 = 1 --" ]
@@ -63,23 +66,32 @@ tree() {
 
 @test "fleet: what is missing or wrong is said" {
 	run_arcprof fleet
-	[ "$status" -eq 2 ] && [[ $stderr == *"push, report or fetch"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"push, report or fetch"* ]]
 	run_arcprof fleet pull http://localhost/
-	[ "$status" -eq 2 ] && [[ $stderr == *"'pull'"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"'pull'"* ]]
 	run_arcprof fleet push "$MIXED"
-	[ "$status" -eq 2 ] && [[ $stderr == *"URL of a server"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"URL of a server"* ]]
 	run_arcprof fleet fetch http://localhost/
-	[ "$status" -eq 2 ] && [[ $stderr == *--output* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *--output* ]]
 	run_arcprof fleet report . --metric cpu
-	[ "$status" -eq 2 ] && [[ $stderr == *"--metric is for a server"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--metric is for a server"* ]]
 	run_arcprof fleet report . --xprof
-	[ "$status" -eq 2 ] && [[ $stderr == *"of a folder: -- --xprof"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"of a folder: -- --xprof"* ]]
 	run_arcprof fleet report http://localhost/ --xprof --function x
-	[ "$status" -eq 2 ] && [[ $stderr == *"cannot be combined"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cannot be combined"* ]]
 	run_arcprof fleet report http://localhost/ --xprof -- --limit 3
-	[ "$status" -eq 2 ] && [[ $stderr == *"no report options behind --"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"no report options behind --"* ]]
 	run_arcprof fleet report . --since yesterday
-	[ "$status" -eq 1 ] && [[ $stderr == *"'yesterday' is neither a date"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"'yesterday' is neither a date"* ]]
 	run_arcprof fleet report . -- --no-such-option
 	[ "$status" -ne 0 ]
 }
@@ -189,7 +201,8 @@ stop_evil() {
 	arcprof fleet push -q http://127.0.0.1:1/ --spool numbers --retry 0 --merge-numbers "$JAVA" 2>/dev/null || true
 	zcat numbers/*.nodes.gz | cut -f 7 | grep -q 'C\* CompilerThre'
 	run_arcprof fleet report http://127.0.0.1:1/
-	[ "$status" -eq 1 ] && [[ $stderr == *"127.0.0.1:1: curl: "* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"127.0.0.1:1: curl: "* ]]
 }
 
 @test "fleet: what a server answers is, to the last digit, what merge adds up" {
@@ -222,7 +235,8 @@ stop_evil() {
 	arcprof fleet report "$url" --function Seed.fib --where "host = 'vm'" --limit 3 | tee shown
 	grep -q 'samples of Seed.fib, by cpu-clock in us; added up' shown && grep -q ' more row' shown
 	run_arcprof fleet report "$url" --function "no'such"
-	[ "$status" -eq 1 ] && [[ $stderr == *"no function 'no'such'"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no function 'no'such'"* ]]
 	# the sums by day and version have the same
 	[ "$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM sums GROUP BY metric ORDER BY metric')" = \
 		"$(ask 1 'SELECT metric, sum(n), sum(base), sum(cum) FROM nodes GROUP BY metric ORDER BY metric')" ]
@@ -244,9 +258,11 @@ stop_evil() {
 			"$(arcprof report want.data --format json | jq -c '.source.recordings | length')" ]
 	done
 	run_arcprof fleet report "$url" --where "service='none'"
-	[ "$status" -eq 1 ] && [[ $stderr == *"no rows of any metric where service='none'"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"no rows of any metric where service='none'"* ]]
 	run_arcprof fleet report "$url" --where "nothing = 1"
-	[ "$status" -eq 1 ] && [[ $stderr == *"nothing"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing"* ]]
 	[ "$(arcprof fleet report "$url" --metric cpu-clock -- --xprof --format json | jq '.source.recordings | length')" -ge 2 ]
 }
 

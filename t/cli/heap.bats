@@ -523,7 +523,7 @@ dumps_a_running_jvm() {
 	[ "$status" -eq 1 ] && [ ! -e samples.hprof ]
 	[[ $stderr == *"process $pid is not being recorded by this arcprof"*"hint: record what is live first"* ]]
 	[ "$(stat -c %a live.hprof)" = 600 ]
-	! ls -d /tmp/arcprof-heap-* 2>/dev/null
+	! ls -d /tmp/arcprof-heap-* 2>/dev/null || false
 	arcprof heap report --histogram --format json live.hprof >histogram.json
 	[ "$(jq '.classes[] | select(.class == "Heap$Order") | .n' histogram.json)" -eq 1000 ]
 }

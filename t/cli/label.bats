@@ -88,9 +88,11 @@ calls_by_endpoint() {	# <trace>
 	[ "$(jq '[.nodes[] | select(.name == "[rpc]") | .cum[0]] | add' tree)" -eq \
 		"$(arcprof report --format json --label 'endpoint=*' calls.data | jq '.metrics[0].total')" ]
 	run_arcprof report --label endpoint=/none calls.data
-	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --label"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --label"* ]]
 	run_arcprof report --by-label endpoint --replay calls.data
-	[ "$status" -eq 1 ] && [[ $stderr == *"events of calls have no labels"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"events of calls have no labels"* ]]
 }
 
 @test "label: events have the labels that their thread had" {

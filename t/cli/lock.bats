@@ -258,7 +258,7 @@ hooks() {
 	for event in cpu-clock lock; do
 		"$ARCPROF" record -q -e "$event" -o trace java -Xlog:jni+resolve=debug -cp "$CLASSES" LockWaits held lock 5 >log 2>err
 		grep -c 'Registering JNI native method jdk.internal.misc.Unsafe.park' log >"$event" || true
-		! grep -i 'warning' log err
+		! grep -i 'warning' log err || false
 	done
 	[ "$(cat lock)" -eq $(($(cat cpu-clock) + 1)) ]
 }
@@ -280,7 +280,7 @@ attach() {
 		say spin 50
 	done
 	end_live
-	! grep -i register live.out live.err
+	! grep -i register live.out live.err || false
 }
 
 readonly COUNTED='LockCounts,java.lang.Class,*.ReentrantLock,java.util.concurrent.locks.ReentrantReadWriteLock'

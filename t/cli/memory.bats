@@ -159,13 +159,17 @@ record_memory() {
 		"$(jq '2 * .resident' look.json)" ]
 	finish
 	run arcprof memory trace -p 1
-	[ "$status" = 1 ] && [ "${lines[0]}" = "arcprof memory: trace: resident memory of this process was not recorded" ]
+	[ "$status" = 1 ]
+	[ "${lines[0]}" = "arcprof memory: trace: resident memory of this process was not recorded" ]
 	run arcprof memory "$TOP/t/data/mixed/trace"
-	[ "$status" = 1 ] && [ "${lines[1]}" = "hint: arcprof record --memory" ]
+	[ "$status" = 1 ]
+	[ "${lines[1]}" = "hint: arcprof record --memory" ]
 	run arcprof record --memory -a -o trace true
-	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: cannot be combined: --memory and --all-cpus" ]
+	[ "$status" = 2 ]
+	[ "${lines[0]}" = "arcprof record: cannot be combined: --memory and --all-cpus" ]
 	run arcprof record --memory=10ms -o trace true
-	[ "$status" = 2 ] && [ "${lines[0]}" = "arcprof record: --memory '10ms': must be at least 1s" ]
+	[ "$status" = 2 ]
+	[ "${lines[0]}" = "arcprof record: --memory '10ms': must be at least 1s" ]
 }
 
 who_has_native_memory() {
@@ -263,7 +267,8 @@ time.sleep(60)' "/tmp/.java_pid$java" >silent 3>&- 7>&- &
 
 @test "processes that cannot be looked into are refused in one line" {
 	run arcprof memory -p 2147483646
-	[ "$status" = 1 ] && [ "$output" = "arcprof memory: no process 2147483646" ]
+	[ "$status" = 1 ]
+	[ "$output" = "arcprof memory: no process 2147483646" ]
 	run arcprof memory
 	[ "$status" = 2 ]
 	[ "$(id -u)" = 0 ] || skip "needs root to be somebody else"

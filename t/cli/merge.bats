@@ -96,14 +96,16 @@ total() {
 	# merged processes are one again
 	[ "$(arcprof report both.data --merge-processes --xtree --format json | jq '[.nodes[] | select(.kind == "process")] | length')" -eq 1 ]
 	run_arcprof report both.data --label version=1.2,service=other
-	[ "$status" -eq 1 ] && [[ $stderr == *"nothing matches --label"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing matches --label"* ]]
 	arcprof export -q --table - both.data | zcat | cut -f 3,4,8 | sort -u >labels
 	printf '%s\n' $'service\tversion\tlabels' $'shop\t1.10\tservice=shop,version=1.10' \
 		$'shop\t1.2\tservice=shop,version=1.2' | diff labels -
 	# what differs between two versions is not their label
 	arcprof diff a.data b.data --format json >/dev/null
 	run_arcprof record --label 1=2 -- true
-	[ "$status" -ne 0 ] && [[ $stderr == *"'1=2' is not a label: key=value"* ]]
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"'1=2' is not a label: key=value"* ]]
 }
 
 @test "merge: the report and its JSON say which recordings it is made of" {

@@ -82,10 +82,10 @@ refuses() {
 	cp x.data before
 	for command in report dump 'export --table -' 'diff x.data'; do
 		# shellcheck disable=SC2086
-		! "$ARCPROF" $command x.data 2>said >>x.data
+		! "$ARCPROF" $command x.data 2>said >>x.data || false
 		cmp x.data before
 	done
-	! "$ARCPROF" report - <x.data 2>said 1<>x.data
+	! "$ARCPROF" report - <x.data 2>said 1<>x.data || false
 	grep -q 'x.data\|standard input' said
 	cmp x.data before
 }
@@ -207,10 +207,10 @@ refuses() {
 	refuses report -o /dev/full x.data
 	refuses export --table new --names /dev/full x.data
 	[ ! -e new ]
-	! "$ARCPROF" export --table - x.data >/dev/full 2>said
+	! "$ARCPROF" export --table - x.data >/dev/full 2>said || false
 	[ "$(wc -l <said)" -eq 1 ]
 	grep -q 'standard output' said
-	! grep -q wrote said
+	! grep -q wrote said || false
 }
 
 @test "output: devices, pipes and open files are written to as they are" {

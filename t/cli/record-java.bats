@@ -340,7 +340,7 @@ cut_recordings() {
 		kill -KILL "$child"
 		wait "$recorder" || true
 		arcprof report --check trace >check || true
-		! grep -v '^ok' check
+		! grep -v '^ok' check || false
 		run_arcprof report --format json trace
 		[ "$(jq .quality.n <<<"$output")" -gt 0 ]
 		[[ $stderr == *'trace has no end: the recording was cut off after '* ]]
@@ -398,7 +398,7 @@ java_crash_report() {
 	grep -q 'Ends\.crash' hs_err*
 	grep -q '^END' hs_err*
 	! grep -q 'error occurred during error reporting' hs_err* || false
-	! grep -q 'SIGTRAP' out
+	! grep -q 'SIGTRAP' out || false
 }
 @test "java: a crash keeps its status, its samples and the JVM's report of it" {
 	each_jdk java_crash_report
@@ -560,7 +560,7 @@ java_lines() {
 	cat lines
 	grep -q '^Kinds.both Kinds.java:28$' lines
 	grep -q '^Kinds.main Kinds.java:37$' lines
-	! grep -vE '^Kinds\.(inlined Kinds.java:1[0-5]|called Kinds.java:(19|2[0-4])|both Kinds.java:28|main Kinds.java:3[1-9])$' lines
+	! grep -vE '^Kinds\.(inlined Kinds.java:1[0-5]|called Kinds.java:(19|2[0-4])|both Kinds.java:28|main Kinds.java:3[1-9])$' lines || false
 	# what was not hit has no table: fewer tables than methods
 	arcprof dump -i trace -M 19 >methods
 	[ "$(grep -c ' method.lines ' methods)" -lt "$(grep -c ' method proc' methods)" ]

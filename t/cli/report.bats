@@ -558,7 +558,8 @@ samples() {
 	skip_unless_perf
 	arcprof record -e page-faults,cpu-clock -o trace -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; ls -R /usr/share >/dev/null' 2>status
 	faults=$(samples page-faults) ticks=$(samples cpu-clock)
-	[ "$faults" -gt 0 ] && [ "$ticks" -gt 0 ]
+	[ "$faults" -gt 0 ]
+	[ "$ticks" -gt 0 ]
 	grep -q " $faults samples of page-faults, $ticks of cpu-clock in " status
 	# the first event alone, and a word about the other
 	run_arcprof report -i trace --xprof
@@ -651,7 +652,8 @@ samples() {
 	branches=$DATA/branches/trace
 	all=$(arcprof report -i "$branches" --arc | grep -vc '^#')
 	some=$(arcprof report -i "$branches" --arc --symbol 'm*' | grep -vc '^#')
-	[ "$some" -gt 0 ] && [ "$some" -lt "$all" ]
+	[ "$some" -gt 0 ]
+	[ "$some" -lt "$all" ]
 }
 
 @test "record: where only user code is sampled, the rate is the one that was set" {
@@ -702,7 +704,8 @@ nothing() {
 	run_arcprof report --stacks empty
 	[ "$status" -eq 0 ]
 	run_arcprof report -i "$MIXED" --symbol 'demo.*'
-	[ "$status" -eq 0 ] && [ -z "$stderr" ]
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
 }
 
 @test "report: --correlate asks for its metrics itself, and its rows have the values of --xprof" {

@@ -68,12 +68,17 @@ add_up() {
 	done >samples
 	[ "$(arcprof dump whole | grep -cE 'sample.(user|kernel) ')" -eq "$(add_up <samples)" ]
 	run_arcprof merge --splice "$SEGMENTS" "$SEGMENTS" -o twice
-	[ "$status" -eq 1 ] && [[ $stderr == *"there twice"* ]] && ! [ -e twice ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"there twice"* ]]
+	! [ -e twice ] || false
 	arcprof record --segment 1s -o dir -- true
 	run_arcprof merge --splice "$SEGMENTS" dir -o both
-	[ "$status" -eq 1 ] && [[ $stderr == *"of another recording"* ]] && ! [ -e both ]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"of another recording"* ]]
+	! [ -e both ] || false
 	run_arcprof merge --splice whole -o again
-	[ "$status" -eq 1 ] && [[ $stderr == *"not a segment of a recording"* ]]
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"not a segment of a recording"* ]]
 }
 
 @test "record --segment: what is off at a change is off in the next segment, by its records" {
@@ -162,7 +167,7 @@ events_in_segments() {
 	awk -F , '$NF ~ /Flight.(leaf|stea|step)/ { print $NF, $1 }' calls | sort | diff - want
 	[ "$(awk -F , 'NR > 1 { n += $9 } END { print n }' calls)" -eq 0 ]
 	of_events trace >events
-	! grep -E ' (open|unwound) ' events
+	! grep -E ' (open|unwound) ' events || false
 	# and in the segment in which it began or ended
 	of_events seg/*.arc | grep -vE ' (open|unwound) ' | diff - events
 	arcprof report --xtree --replay --format tree trace | awk -F '\t' '/Flight/ { print $2, $5 }' >replayed
@@ -224,7 +229,7 @@ events_in_segments() {
 	arcprof report --xprof "dir/$part" 2>err | grep -q shared
 	grep -q 'has no end' err
 	arcprof record --segment 10s -o dir -- true 2>said
-	! [ -e "dir/$part" ]
+	! [ -e "dir/$part" ] || false
 	part=${part#.}
 	arcprof report --xprof "dir/${part%.part}" 2>err | grep -q shared
 }
@@ -239,7 +244,7 @@ events_in_segments() {
 	arcprof record --segment 100ms --keep 250ms -o dir -- "$(workload shares)" 120 2>said >out
 	ls -l dir
 	for f in $(cd "$SEGMENTS" && echo *.arc); do
-		! [ -e "dir/$f" ]
+		! [ -e "dir/$f" ] || false
 	done
 	[ "$(find dir -name '20[1-9]*.arc' | wc -l)" -ge 1 ]
 	[ "$(cat dir/2000-01-01T00.00.00Z.arc dir/notes)" = "mine
@@ -292,7 +297,7 @@ mine" ]
 	umount small
 	[ "$status" -ne 0 ]
 	[ "$(grep -c 'nothing is stored until there is room again: No space left on device' <<<"$stderr")" -eq 1 ]
-	! grep -q 'storing again' <<<"$stderr"
+	! grep -q 'storing again' <<<"$stderr" || false
 	lost=$(sed -nE 's/.* ([0-9]+) lost.*/\1/p' <<<"$stderr" | head -n 1)
 	[ "$lost" -gt 0 ]
 	# but for the one that was in hand, whose end had no room
@@ -306,10 +311,12 @@ mine" ]
 @test "record --segment: folders that others can change are refused, and a second recording" {
 	mkdir real && ln -s real link
 	run_arcprof record --segment 1s -o link -- true
-	[ "$status" -ne 0 ] && [[ $stderr == *"link: is not a folder, and links are not followed"* ]]
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"link: is not a folder, and links are not followed"* ]]
 	mkdir -m 770 shared
 	run_arcprof record --segment 1s -o shared -- true
-	[ "$status" -ne 0 ] && [[ $stderr == *"others may write in the folder"* ]]
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"others may write in the folder"* ]]
 	[ -z "$(find real shared -type f)" ]
 	mkdir -m 700 busy
 	run_arcprof record --segment 1s -o busy -- "$ARCPROF" record --segment 1s -o busy -- true
@@ -321,13 +328,16 @@ mine" ]
 	for o in '--max-size 1M' '--keep 3' '--keep many'; do
 		# shellcheck disable=SC2086
 		run_arcprof record --segment 1s -o dir $o -- true
-		[ "$status" -eq 2 ] && [ "$(grep -vc hint: <<<"$stderr")" -eq 1 ]
-		! [ -e dir ]
+		[ "$status" -eq 2 ]
+		[ "$(grep -vc hint: <<<"$stderr")" -eq 1 ]
+		! [ -e dir ] || false
 	done
 	run_arcprof record --segment 1s -- true
-	[ "$status" -eq 2 ] && [[ $stderr == *"needs a folder"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"needs a folder"* ]]
 	run_arcprof record --keep 1G -- true
-	[ "$status" -eq 2 ] && [[ $stderr == *"--keep needs --segment"* ]]
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--keep needs --segment"* ]]
 }
 
 # bats test_tags=stored
@@ -354,5 +364,5 @@ mine" ]
 	done >names
 	sort names | uniq -c | sort -rn | head
 	[ "$(grep -cx burn names)" -ge 1 ]
-	! grep -q unknown names
+	! grep -q unknown names || false
 }

@@ -70,7 +70,7 @@ own_threads() {
 	javac -nowarn Named.java
 	"$ARCPROF" record -q -e wall -o trace -- java -cp . Named
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
-	! grep '^[^;]*;\[arcprof\] \[tid' folded
+	! grep '^[^;]*;\[arcprof\] \[tid' folded || false
 	# whoever is called like that is a thread like any other
 	awk '/^[^;]*;arcprof \[tid.*;Named.sleep;.*\[sleep\] / { ns += $NF } END { exit ns < 0.9e9 }' folded
 	"$ARCPROF" report -i trace --threads >threads
@@ -78,7 +78,7 @@ own_threads() {
 		"$ARCPROF" report -i trace $report | head -n 6 >head
 		grep -Ex "not shown \(--own-threads shows it\): [0-9.]+ m?s of wall in [0-9]+ threads? of arcprof's own" head
 	done
-	! grep -F '[arcprof]' threads
+	! grep -F '[arcprof]' threads || false
 	"$ARCPROF" report -i trace --metric wall --format folded --own-threads >all
 	grep -q '^[^;]*;\[arcprof\] \[tid' all
 	# nothing is lost but that
@@ -104,7 +104,7 @@ virtual() {
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	grep -q ';pinned[^;]*;.*VirtualWaits$Pinned.*;.*Unsafe.park;.*\[park' folded
 	grep -q ';asleep[^;]*;.*Thread.sleep;.*\[sleep\]' folded
-	! grep -q ';unmounted[^;]*;.*\[park' folded
+	! grep -q ';unmounted[^;]*;.*\[park' folded || false
 }
 
 @test "wall: a virtual thread that blocks its carrier has the time" {
@@ -133,7 +133,7 @@ attached() {
 		{ grep -E ';(parker|main) ' folded; return 1; }
 	# a park is timed for -e lock by a function of arcprof, which is not in the way, nor are waits its work
 	grep -q 'Unsafe.park;Unsafe_Park;' folded
-	! grep -q '\[arcprof\];Unsafe_Park' folded
+	! grep -q '\[arcprof\];Unsafe_Park' folded || false
 	"$ARCPROF" report -i trace --off-cpu | head -n 1 | tee head
 	awk 'match($0, /[0-9.]+ % in \[arcprof\]/) && substr($0, RSTART) + 0 >= 1 { exit 1 }' head
 }
