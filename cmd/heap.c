@@ -92,83 +92,25 @@ static const struct report *report_of(const struct heap_opts *o)
 	return of[o->report];
 }
 
-/* --- what the reader must know of the dump --- */
-
-enum { MAX_NOTES = 8 };
-
-struct notes {
-	char *items[MAX_NOTES];
-	size_t nr;
-};
-
-static void add_note(struct notes *n, char *text)
-{
-	n->items[n->nr++] = text;
-}
-
-static void notes_release(struct notes *n)
-{
-	while (n->nr)
-		free(n->items[--n->nr]);
-}
-
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-static void note_damage(struct notes *n, const struct heap *h)
-{
-	if (h->damage.truncated)
-		add_note(n, xasprintf("the dump is truncated at byte %zu: objects behind that are missing",
-				      h->dump.len));
-	if (h->damage.nr)
-		add_note(n, xasprintf("%" PRIu64 " damaged place%s, the first at byte %" PRIu64 ": %" PRIu64 " bytes were skipped",
-				      h->damage.nr, plural(h->damage.nr), h->damage.first_at,
-				      h->damage.bytes));
-	if (h->ids.nr_odd)
-		add_note(n, xasprintf("%" PRIu64 " object%s with ids unlike those of all others: left out",
-				      h->ids.nr_odd, plural(h->ids.nr_odd)));
-	if (h->ids.nr_twice)
-		add_note(n, xasprintf("%" PRIu64 " object%s with the id of another one: left out",
-				      h->ids.nr_twice, plural(h->ids.nr_twice)));
-	if (h->nr_classless)
-		add_note(n, xasprintf("%" PRIu64 " object%s of classes that the dump does not have",
-				      h->nr_classless, plural(h->nr_classless)));
-}
+/* --- what the reader must know of the dump --- */
 
-static const char assumed_layout[] = "the ids of its objects are no addresses, which would tell sizes: sizes are those of HotSpot with compressed references (headers of 12 bytes, references of 4, multiples of 8)";
-
-static void note_sizes(struct notes *n, const struct heap *h)
-{
-	if (h->layout.assumed)
-		add_note(n, xstrdup(assumed_layout));
-}
-
-void heap_warn(const char *path, const struct heap *h)
-{
-	struct notes n = { .nr = 0 };
-	size_t i;
-
-	note_damage(&n, h);
-	note_sizes(&n, h);
-	for (i = 0; i < n.nr; i++)
-		log_warn("%s: %s", path, n.items[i]);
-	notes_release(&n);
-}
-
-static void note_facts(struct notes *n, const struct heap *h, const struct heap_tree_facts *f, bool paths)
+static void note_facts(struct heap_notes *n, const struct heap *h, const struct heap_tree_facts *f, bool paths)
 {
 	if (paths && f->nr_lost)
-		add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches", f->nr_lost,
-				      plural(f->nr_lost)));
+		heap_add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches",
+					   f->nr_lost, plural(f->nr_lost)));
 	else if (paths)
 		return;
 	else if (f->no_roots)
-		add_note(n, xasprintf("the dump has no roots: what nothing refers to is below %s",
+		heap_add_note(n, xasprintf("the dump has no roots: what nothing refers to is below %s",
 				      contexts_lost_name(h)));
 	else if (f->nr_lost)
-		add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
+		heap_add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
 				      f->nr_lost, plural(f->nr_lost), contexts_lost_name(h)));
 }
 
@@ -187,7 +129,7 @@ static struct heap_tree_opts tree_opts(const struct heap_opts *o)
 struct shown {
 	struct profile_opts profile;
 	struct report_opts report;
-	struct notes notes;
+	struct heap_notes notes;
 	size_t nr_of_dump;		/* the first ones, of which heap_warn() speaks, too */
 	struct heap_join join;
 	struct origin_fact facts[HEAP_JOIN_FACTS];
@@ -199,7 +141,7 @@ struct shown {
 static void shown_release(struct shown *x)
 {
 	view_release(&x->view);
-	notes_release(&x->notes);
+	heap_notes_release(&x->notes);
 	model_release(&x->model);
 	heap_join_release(&x->join);
 }
@@ -225,11 +167,10 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 		r = heap_tree(h, &to, &x->model, &facts, e);
 	if (r)
 		return r;
-	note_damage(&x->notes, h);
-	note_sizes(&x->notes, h);
+	heap_note_dump(&x->notes, h);
 	x->nr_of_dump = x->notes.nr;
 	if (o->join) {
-		add_note(&x->notes, heap_join_note(&x->join, h, &facts.origins));
+		heap_add_note(&x->notes, heap_join_note(&x->join, h, &facts.origins));
 		heap_join_facts(&x->join, h, &facts.origins, x->facts);
 	}
 	note_facts(&x->notes, h, &facts, o->paths.nr_items);

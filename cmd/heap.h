@@ -17,10 +17,17 @@ struct heap_table_opts {
 	const char *object;		/* of --object: an id */
 };
 
-/*
- * Warns, after the objects have been read, of what is wrong with the dump at path and of what had to be
- * assumed: not every output has a place for notes.
- */
+/* heap_notes.c: what the reader must know of a dump. */
+enum { HEAP_MAX_NOTES = 8 };
+struct heap_notes {
+	char *items[HEAP_MAX_NOTES];	/* owned */
+	size_t nr;
+};
+void heap_add_note(struct heap_notes *n, char *text);
+void heap_notes_release(struct heap_notes *n);
+/* What is wrong with it, and what had to be assumed; its objects have been read. */
+void heap_note_dump(struct heap_notes *n, const struct heap *h);
+/* Warns of that: not every output has a place for notes. */
 void heap_warn(const char *path, const struct heap *h);
 
 /* A class name with its objects. */
