@@ -79,6 +79,13 @@ int io_read_text(int fd, struct buf *b, size_t limit)
 	return read_fd(fd, b, limit, true);
 }
 
+bool io_is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
 int io_slurp(const char *path, struct buf *b)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -21,6 +21,8 @@ int io_write_quietly(int fd, const void *p, size_t len);
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);
 /* The same for what /proc says, where size is not known before; 0 or -errno, nothing printed. */
 int io_slurp(const char *path, struct buf *b);
+/* A file that this user may execute, as the shell looks for it in PATH: no folder. */
+bool io_is_program(const char *path);
 
 /* Of an open file, to its end; -EFBIG: there is more than limit, -EILSEQ: a zero byte, as no text has one. */
 int io_read_text(int fd, struct buf *b, size_t limit);

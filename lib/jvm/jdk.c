@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/foreign.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "jvm/jdk.h"
 
@@ -103,7 +104,7 @@ static void add_from_path(struct jdk_list *l)
 		char *bin;
 
 		snprintf(path, sizeof(path), "%.*s/java", (int)len, p);
-		if (len && !access(path, X_OK) && realpath(path, real)) {
+		if (len && io_is_program(path) && realpath(path, real)) {
 			bin = strstr(real, "/bin/java");
 			if (bin)
 				*bin = '\0';

@@ -18,7 +18,7 @@ static bool find_in_path(const char *program, char path[PATH_MAX])
 		size_t len = strcspn(p, ":");
 
 		snprintf(path, PATH_MAX, "%.*s/%s", (int)len, p, program);
-		if (len && !access(path, X_OK))
+		if (len && io_is_program(path))
 			return true;
 		p += len + !!p[len];
 	}
