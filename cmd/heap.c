@@ -99,7 +99,8 @@ static const char *plural(uint64_t n)
 
 /* --- what the reader must know of the dump --- */
 
-static void note_facts(struct heap_notes *n, const struct heap *h, const struct heap_tree_facts *f, bool paths)
+static void note_facts(struct heap_notes *n, const struct heap *h, const struct heap_tree_facts *f,
+		       bool paths)
 {
 	if (paths && f->nr_lost)
 		heap_add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches",
