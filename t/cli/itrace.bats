@@ -302,8 +302,13 @@ callgrind() {
 @test "itrace: a program outlives arcprof's death, whenever that is" {
 	local i p killed=0
 	for i in 1 2 3 4 5; do
+		rm -f trace
 		"$ARCPROF" itrace -o trace -- "$BIN/busy" >out 2>/dev/null 3>&- &
 		p=$!
+		# before that there is no program yet
+		while [ ! -e trace ] && kill -0 $p 2>/dev/null; do
+			sleep 0.01
+		done
 		sleep 0.$((RANDOM % 2))$((RANDOM % 10))
 		kill -9 $p 2>/dev/null || true	# a quick machine may be done
 		wait $p || [ $? -ne 137 ] || killed=$((killed + 1))
