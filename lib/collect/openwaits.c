@@ -10,7 +10,7 @@
 
 enum { MOST_STACK = 64 * 1024 };	/* as much as samples have (agents.c) */
 
-/* Where it is until now. The memory is that of the wait as long as the wait's slot is. */
+/* Return how much could be read. The memory is that of the wait as long as the wait's slot is. */
 static size_t read_stack(int pid, uint64_t sp, uint8_t *buf, size_t size)
 {
 	struct iovec local = { buf, size }, remote = { (void *)(uintptr_t)sp, size };
@@ -41,20 +41,24 @@ static void tell(struct collect *c, struct java *program, struct waiting *at, ui
 	static uint8_t stack[MOST_STACK];
 	const struct jvm_frame frame = { .kind = JVM_NATIVE };
 	struct jvm_segment segment;
-	struct waiting w = { .lock = load_acquire(&at->lock) };
+	const uint64_t lock = load_acquire(&at->lock);
+	uint64_t expected = lock;
+	struct waiting w = *at;
 	struct jvm_native_wait r;
 
-	if (w.lock < WAITING_FIRST || at->began_ns >= now_ns)
+	if (lock < WAITING_FIRST || w.began_ns >= now_ns)
 		return;
-	w = *at;
 	w.tid = jvm_host_tid(program->jvm, w.tid);
 	w.owner = w.owner ? jvm_host_tid(program->jvm, w.owner) : 0;
 	segment = segment_of(&w.regs, stack, read_stack(program->proc->pid, w.regs.sp, stack, sizeof(stack)));
-	if (!__atomic_compare_exchange_n(&at->lock, &w.lock, WAITING_TOLD, false, __ATOMIC_ACQ_REL,
+	if (!__atomic_compare_exchange_n(&at->lock, &expected, WAITING_TOLD, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;		/* over: it tells of itself */
+	/* another wait for the lock has just begun here: what was copied is of both */
+	if (load_relaxed(&at->began_ns) != w.began_ns)
+		return;
 	r = (struct jvm_native_wait){
-		.time_ns = end_of(c, w.tid, w.began_ns, now_ns), .addr = w.lock, .thread = w.tid,
+		.time_ns = end_of(c, w.tid, w.began_ns, now_ns), .addr = lock, .thread = w.tid,
 		.kind = w.kind, .owner = w.owner, .blamed_ns = load_acquire(&at->blamed_ns),
 	};
 	r.ns = r.time_ns - MIN(w.began_ns, r.time_ns);
