@@ -25,7 +25,7 @@ struct heap_notes {
 };
 void heap_add_note(struct heap_notes *n, char *text);
 void heap_notes_release(struct heap_notes *n);
-/* What is wrong with it, and what had to be assumed; its objects have been read. */
+/* Add what is wrong with it, and what had to be assumed; its objects have been read. */
 void heap_note_dump(struct heap_notes *n, const struct heap *h);
 /* Warns of that: not every output has a place for notes. */
 void heap_warn(const char *path, const struct heap *h);

@@ -546,7 +546,7 @@ void throws_turn_off(void)
 
 /* --- what was before --- */
 
-/* What the VM counts from its start, of what it tells later. */
+/* The VM counts these from its start, and tells of them later. */
 static const struct {
 	uint32_t tell;
 	const char *what;
@@ -607,8 +607,8 @@ static void put_count(struct text *t, const char *what, int64_t n)
 }
 
 /*
- * Of a VM that has just started: how much was before anybody listened, so that nobody takes what is told for
- * all there was.
+ * Tell how much there was in a VM that has just started before anybody listened, so that nobody takes what
+ * is told for all there was.
  */
 static void tell_before(const struct before *b, uint32_t tell, uint64_t nr_classes)
 {

@@ -197,7 +197,7 @@ void dump_note_birth(struct dump *d, const struct callflow_thread *t);
 void dump_charge_open(struct dump *d, struct callflow_thread *t);
 /* Has the thread taken no step since t was read, which dump_charge_open() did? */
 bool dump_stands(const struct dump *d, const struct callflow_thread *t);
-/* What the kernel had told of its CPU time is all that there is: it goes on, or ended right after that. */
+/* Check whether the CPU time that the kernel told is all: the thread goes on, or ended right after that. */
 bool dump_looked_last(const struct dump *d);
 /* Is the CPU time of threads counted? */
 bool callflows_have_cpu(const struct callflows *f);

@@ -424,7 +424,7 @@ void callflows_end(struct callflows *f, struct jvm *jvm)
 	free_proc(f, p);
 }
 
-/* What was written is in the file at once: it is for those who read what a killed recorder left. */
+/* Flush what was written at once: it is for those who read what a killed recorder left. */
 static void store_unasked(struct callflows *f, uint64_t now_ns)
 {
 	uint64_t bytes = trace_writer_bytes(f->w);

@@ -474,7 +474,7 @@ void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_o
 		write_open(c, lock, &w, stack_methods(c, j, r->frames, r->frames_len, r->cut));
 }
 
-/* To c->frames. */
+/* Unwind it to c->frames. */
 static size_t put_stack(struct collect *c, struct java *j, const struct jvm_sample *s)
 {
 	if (s->segments->len)

@@ -12,8 +12,8 @@ struct collect;
 struct java;
 
 /*
- * Those of a program that the library is in, as long as they are until then, or until the thread ended. It
- * is charged with them no more: what its threads tell of these later is left out.
+ * Tell of those of a program that the library is in. They last until then, or until their thread ended. The
+ * threads themselves tell of these no more.
  */
 void openwaits_tell(struct collect *c, struct java *program, uint64_t now_ns);
 

@@ -152,7 +152,7 @@ void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_n
  */
 void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns);
 
-/* Of that slot; it may not be used yet. It stays where it is: records that are merged may begin others. */
+/* Return that of the slot; it may not be used yet. It stays where it is when others begin. */
 struct account *account_of(struct walls *w, uint32_t slot);
 /* A slot that was never looked at, or is another thread's by now. */
 void account_begin(struct account *a, const struct wall_slot *s);

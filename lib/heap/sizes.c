@@ -456,7 +456,7 @@ static void gather(struct sizes *s, struct object_kinds *k)
 	kinds_finish(k);
 }
 
-/* That of HotSpot on a CPU of 64 bits, with compressed references. */
+/* Take the layout of HotSpot on a CPU of 64 bits, with compressed references. */
 static void assume_layout(struct sizes *s)
 {
 	s->h->layout = (struct heap_layout){ .reference = LEAST_REFERENCE, .header = DEFAULT_HEADER,

@@ -300,7 +300,7 @@ static uint64_t weight_of(const struct jfr *j, const struct jfr_type *t, const s
 	return slot && jfr_has(v, slot) ? to_ns(c, &v->v[slot]) : 0;
 }
 
-/* Whether the event says what those weigh that follow. */
+/* Check whether the event says what those weigh that follow. */
 static bool take_weight(struct jfr *j, const struct jfr_type *t, struct span s)
 {
 	struct jfr_values v;

@@ -15,7 +15,7 @@
 
 enum { MODIFIER_NATIVE = 0x100, KIND_SHIFT = 16, MAX_FRAMES = 65536 };
 
-/* What arcprof has in the modifiers of a method, in place of what its frames say: report/jfr.h. */
+/* The modifiers of a method of ours tell its kind in place of its frames: report/jfr.h. */
 static const uint8_t method_kinds[] = {
 	[1] = FUNCTION_JAVA, FUNCTION_STUB, FUNCTION_UNRESOLVED, FUNCTION_ANY, FUNCTION_MARK,
 };

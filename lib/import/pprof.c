@@ -22,7 +22,8 @@
 enum {
 	MAX_TYPES = 32, MAX_FRAMES = 65536, MAX_LINES = 256, MAX_KEYS = 8,
 	/*
-	 * Of all stacks: a byte of a sample can name a place with many inlined functions, but few have many.
+	 * This bounds all stacks together: a byte of a sample can name a place with many inlined functions,
+	 * but few have many.
 	 */
 	FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
 };
