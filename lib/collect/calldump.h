@@ -82,6 +82,7 @@ struct dump {
 	int waited_ms;
 	uint32_t open_ref;		/* node of the tree's innermost open call, 0 none */
 	uint64_t open_base[CALLFLOW_MAX_METRICS];	/* what it has consumed and was not charged yet */
+	uint64_t cut_ns;		/* the tree holds what its thread consumed until then */
 	struct call_node nodes[CALL_RECORD_NODES];
 	uint32_t nr_nodes;
 	struct call_value values[CALL_RECORD_VALUES];

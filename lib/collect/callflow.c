@@ -478,11 +478,15 @@ void callflows_end_file(struct callflows *f)
 	trace_write_lost(f->w, &r);
 }
 
-void callflows_turn(struct callflows *f, bool on)
+uint64_t callflows_turn(struct callflows *f, bool on)
 {
 	f->turns = true;
+	f->turn_ns = clock_mono_ns();
+	f->cuts_ns = 0;
+	f->nr_cuts = 0;
 	callflows_store(f);
 	f->shut = !on;
+	return f->turn_ns + (f->nr_cuts ? f->cuts_ns / f->nr_cuts : 0);
 }
 
 void callflows_in_files(struct callflows *f)

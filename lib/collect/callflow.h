@@ -62,6 +62,8 @@ struct callflows {
 	uint64_t look_ns;			/* when to look at threads' CPU time again */
 	bool shut;				/* what trees count now is not recorded */
 	bool turns;				/* and there may be such times */
+	uint64_t turn_ns;			/* when the last change began, */
+	uint64_t cuts_ns, nr_cuts;		/* how long after it trees were cut, in total, and how many */
 	/* of a recording in several: the file in hand, from 1, and when it began; 0: there is one */
 	uint32_t file;
 	uint64_t file_ns;
@@ -105,9 +107,9 @@ void callflows_store(struct callflows *f);
 /*
  * Trees count on, but what they count from now on is not recorded; or it is again. So each part of what
  * they count is in the trace or is not, to the call, and what an open call consumes as far as
- * it passed while they were recorded.
+ * it passed while they were recorded. Return the mean of the moments at which trees were cut.
  */
-void callflows_turn(struct callflows *f, bool on);
+uint64_t callflows_turn(struct callflows *f, bool on);
 
 /* The recording will have several files: what each needs of names and contexts is written to each. */
 void callflows_in_files(struct callflows *f);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/calldump.h"
 
@@ -311,8 +312,11 @@ static void dump_node(struct dump *d, struct read_node *x)
 	d->values[d->nr_values++] = v;
 }
 
-/* All that are in use, so many at once. */
-static void dump_nodes(struct dump *d, const struct page_list *l)
+/*
+ * All that are in use, so many at once. If the thread took a step after its open call's share was computed,
+ * the node of that call has the share already.
+ */
+static void dump_nodes(struct dump *d, const struct callflow_thread *t, const struct page_list *l)
 {
 	enum { AT_ONCE = 1 << 16 };
 	uint32_t page, i, nr = area_page_nodes(d->p);
@@ -329,6 +333,10 @@ static void dump_nodes(struct dump *d, const struct page_list *l)
 				x->page = page;
 				x->i = i;
 				d->nr_read += area_read_node(d->p, ref, &x->n, x->base);
+				if (ref == d->open_ref && !dump_stands(d, t)) {
+					d->open_ref = 0;
+					d->cut_ns = clock_mono_ns();
+				}
 			}
 		for (k = 0; k < d->nr_read; k++)
 			dump_node(d, &d->read[k]);
@@ -481,6 +489,7 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 {
 	const bool over = d->last && d->f->shut;
 	struct callflow_thread t;
+	bool is_open;
 
 	if (over && !d->p->trees[slot].number)
 		return;
@@ -491,8 +500,14 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 		settle_pruned(d, l);
 	dump_charge_open(d, &t);
 	dump_tell_open(d, &t);
+	is_open = d->open_ref;
+	d->cut_ns = d->time_ns;
 	if (!over)
-		dump_nodes(d, l);
+		dump_nodes(d, &t, l);
+	if (is_open) {
+		d->f->cuts_ns += d->cut_ns - d->f->turn_ns;
+		d->f->nr_cuts++;
+	}
 	flush_values(d);
 	if (callflows_has_files(d->f) && is_in_file(d, &t))
 		write_tree(d, &t);

@@ -183,10 +183,8 @@ static void flip(struct collect *c, size_t i, uint64_t now_ns)
 
 	if (s->nr_times == SWITCH_TIMES)
 		memmove(s->times, s->times + 1, --s->nr_times * sizeof(*s->times));
-	if (i == at_calls(c)) {
-		now_ns = clock_mono_ns();
-		callflows_turn(&c->calls, !s->on);
-	}
+	if (i == at_calls(c))
+		now_ns = callflows_turn(&c->calls, !s->on);
 	s->times[s->nr_times++] = now_ns;
 	s->on = !s->on;
 	write_record(c, i, s->on, now_ns);
@@ -337,16 +335,17 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 		c->switches.turn_ns = now_ns + c->o->window_ns;
 	for (i = 0; i < nr_all(c); i++) {
 		struct switched *s = at(c, i);
+		uint64_t at_ns = now_ns;
 
 		if (!s)
 			continue;
 		s->on = is_wanted(c, s);
 		if (s->on && i == at_calls(c) && c->calls.shut)
-			callflows_turn(&c->calls, true);
+			at_ns = callflows_turn(&c->calls, true);
 		if (s->on)
-			s->times[s->nr_times++] = now_ns;
+			s->times[s->nr_times++] = at_ns;
 		else
-			write_record(c, i, false, now_ns);
+			write_record(c, i, false, at_ns);
 	}
 }
 

@@ -338,6 +338,26 @@ wall_of() {	# <trace> <function>
 	done
 }
 
+# A large tree takes milliseconds to read, and the thread often wakes meanwhile.
+@test "switches: a thread that goes on while its tree is read is charged once" {
+	skip_unless_command gcc
+	[ -f "$BUILD/libarcprof-hookit.a" ] || make -s -C "$TOP" build/libarcprof-hookit.a >&2
+	cat >naps.c <<-'EOF'
+	#include <time.h>
+	static volatile long sink;
+	void leaf(void) { sink++; }
+	void nap(void) { struct timespec t = { 0, 15000000 }; nanosleep(&t, 0); }
+	void one(int n);
+	void two(int n) { if (n) { one(n - 1); two(n - 1); } }
+	void one(int n) { if (n) { one(n - 1); two(n - 1); } }
+	int main(void) { one(17); for (;;) { nap(); for (int i = 0; i < 5; i++) leaf(); } }
+	EOF
+	gcc -O1 -g -finstrument-functions naps.c "$BUILD/libarcprof-hookit.a" -o naps
+	arcprof record -q --callflow --window 50ms/100ms -d 3s -o trace -- ./naps || [ $? -eq 143 ]
+	arcprof report --xprof --format json trace >all
+	jq -e '.metrics[1] | .total / .recorded_ns | . > 0.975 and . < 1.02' all || { jq .metrics all; return 1; }
+}
+
 # In early() before the end of the phase "warmup", in late() after it.
 @test "switches: a recording, and each event, begins at a mark, later, or for a time" {
 	skip_unless_perf
