@@ -41,6 +41,7 @@ struct wanted {
 	struct owner owner;
 	enum jvm_blamed what;
 	uint64_t ns;
+	uint32_t nr_charged;		/* waits that are in ns */
 };
 
 static struct {
@@ -215,8 +216,9 @@ static void tell(JNIEnv *env, struct wanted *x)
 {
 	struct jvm_ring *ring = ring_of(sys_tid());
 	struct jvm_blame r = {
-		.time_ns = at.now_ns, .ns = x->ns, .leaf = x->leaf, .identity = x->identity, .kind = x->kind,
-		.owner = x->owner.tid, .owner_vthread = x->owner.vthread, .what = x->what,
+		.time_ns = at.now_ns, .ns = x->ns, .waits = x->nr_charged, .leaf = x->leaf,
+		.identity = x->identity, .kind = x->kind, .owner = x->owner.tid,
+		.owner_vthread = x->owner.vthread, .what = x->what,
 	};
 
 	if (x->what == JVM_BLAMED_OWNER)
@@ -294,8 +296,10 @@ static void look(JNIEnv *env)
 		struct wanted *x = at.of[i];
 		uint64_t since = at.waits[i].since_ns;
 
-		if (x->what < JVM_NR_BLAMED && pending_charge(&at.waits[i], at.now_ns))
+		if (x->what < JVM_NR_BLAMED && pending_charge(&at.waits[i], at.now_ns)) {
 			x->ns += at.now_ns - since;
+			x->nr_charged++;
+		}
 	}
 	for (i = 0; i < at.nr_locks; i++) {
 		if (at.locks[i].ns)

@@ -18,10 +18,12 @@ struct lock_sum {
 	uint64_t n, ns, max_ns;
 	uint64_t pool_ns;		/* of all waits: what no sample stands for */
 	uint64_t blamed_ns;		/* that somebody was charged with, */
-	uint64_t unblamed_ns;		/* and of waits that are over, nobody yet */
+	uint64_t unblamed_ns;		/* and of waits that are over, nobody yet, */
+	uint32_t nr_unblamed;		/* so many */
 	uint32_t blamed;		/* thread that was charged last */
 	uint32_t nobody;		/* the thread that is, when nobody is */
 	uint32_t thread;		/* that has waited for it last */
+	uint64_t last_ns;		/* when a wait for it was over last */
 	uint32_t nr_waiters;
 	bool idle;			/* nobody waited in the last file */
 	struct lock_use {
@@ -178,7 +180,9 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	s->max_ns = MAX(s->max_ns, r->ns);
 	s->pool_ns += r->ns;
 	s->unblamed_ns += r->ns - charged(c, r);
+	s->nr_unblamed += charged(c, r) < r->ns;
 	s->thread = thread;
+	s->last_ns = r->time_ns;
 	s->nobody = nobody(c, j);
 	add_bucket(s, lockstat_bucket(r->ns));
 	add_owner(s, owner, r->ns);
@@ -196,7 +200,7 @@ static bool begin_at(struct collect *c, uint64_t time_ns)
 }
 
 /* The thread's next sample of this source is of that lock; MAP_NONE, LEFT_OUT: of none that is wanted. */
-static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t weight_ns)
+static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t weight_ns, uint32_t waits)
 {
 	uint32_t *at = map_put(&l->latest_by_tid, tid);
 
@@ -205,24 +209,24 @@ static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t
 		VEC_GROW(l->latest, l->nr_latest, l->alloc_latest);
 		l->nr_latest++;
 	}
-	l->latest[*at] = (struct latest){ lock == LEFT_OUT ? MAP_NONE : lock, weight_ns };
+	l->latest[*at] = (struct latest){ lock == LEFT_OUT ? MAP_NONE : lock, weight_ns, waits };
 }
 
 /* The lock that it is of; NULL: none that is wanted. */
-static struct lock_sum *expected(struct locks *l, uint32_t tid, uint64_t *weight_ns)
+static struct lock_sum *expected(struct locks *l, uint32_t tid, struct latest *out)
 {
 	uint32_t i = map_get(&l->latest_by_tid, tid);
 
 	if (i == MAP_NONE || l->latest[i].lock == MAP_NONE)
 		return NULL;
-	*weight_ns = l->latest[i].weight_ns;
-	return &l->all[l->latest[i].lock];
+	*out = l->latest[i];
+	return &l->all[out->lock];
 }
 
 uint32_t locks_function(struct collect *c, uint32_t tid)
 {
-	uint64_t weight;
-	const struct lock_sum *s = expected(&c->locks, tid, &weight);
+	struct latest latest;
+	const struct lock_sum *s = expected(&c->locks, tid, &latest);
 
 	return s ? s->function : 0;
 }
@@ -230,10 +234,11 @@ uint32_t locks_function(struct collect *c, uint32_t tid)
 bool locks_weigh(struct collect *c, const struct jvm_sample *r, uint64_t *weight_ns, double *waits)
 {
 	double length = (double)r->value / (double)MAX(sources_interval(c, JVM_SOURCE_LOCK), (uint64_t)1);
-	struct lock_sum *s = expected(&c->locks, r->tid, weight_ns);
+	struct latest latest;
+	struct lock_sum *s = expected(&c->locks, r->tid, &latest);
 
 	/* a filter may have left out others for which it stands, too */
-	if (!s || !(*weight_ns = MIN(*weight_ns, s->pool_ns)))
+	if (!s || !(*weight_ns = MIN(latest.weight_ns, s->pool_ns)))
 		return false;
 	s->pool_ns -= *weight_ns;
 	/* the probability of a stack, see agent/share.h */
@@ -312,16 +317,31 @@ static size_t put_owner(struct collect *c, const struct java *j, const struct jv
 	return 1;
 }
 
-/* With what others have waited since last time, and with what is left of waits that are over. */
-static void charge(struct collect *c, struct lock_sum *s, uint64_t ns, struct rec_sample *out)
+/* Waits may have been at the same time, but a sample reaches back by all of its weight: one for each. */
+static void write_blame(struct collect *c, uint64_t ns, uint32_t waits, const struct rec_sample *out)
 {
-	ns = s->unblamed_ns + (filters_of_waits(c, out->time_ns) ? 0 : ns);
+	enum { MOST = 32 };
+
+	for (waits = MIN(MAX(waits, 1u), (uint32_t)MOST); ns; waits--) {
+		uint64_t part = waits > 1 && ns > waits ? ns / waits : ns;
+
+		sources_blame(c, JVM_SOURCE_LOCK, part, out);
+		ns -= part;
+	}
+}
+
+/* Charge it with what so many have waited since last time, and with what is left of waits that are over. */
+static void charge(struct collect *c, struct lock_sum *s, uint64_t ns, uint32_t waits, struct rec_sample *out)
+{
+	if (filters_of_waits(c, out->time_ns))
+		ns = waits = 0;
+	ns += s->unblamed_ns;
 	if (!ns)
 		return;
-	sources_blame(c, JVM_SOURCE_LOCK, ns, out);
+	write_blame(c, ns, waits + s->nr_unblamed, out);
 	s->blamed = out->thread;
 	s->blamed_ns += ns;
-	s->unblamed_ns = 0;
+	s->unblamed_ns = s->nr_unblamed = 0;
 }
 
 void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r)
@@ -346,7 +366,7 @@ void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame
 	nr = put_owner(c, j, r);
 	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
 	out.stack = trace_write_stack(c->w, c->frames, nr);
-	charge(c, s, r->ns, &out);
+	charge(c, s, r->ns, r->waits, &out);
 }
 
 /* ---- waits whose owner is charged when they are over ---- */
@@ -375,7 +395,7 @@ void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *
 		add_wait(c, j, r, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
 
 	if (lock != MAP_NONE && r->weight_ns)
-		expect_sample(&c->locks, r->thread, lock, r->weight_ns);
+		expect_sample(&c->locks, r->thread, lock, r->weight_ns, 0);
 	if (lock != MAP_NONE && r->kind == JVM_WAIT_CLASS && r->ns && r->ns <= MAX_PIECE_NS)
 		blame_owner(c, j, r, lock);
 }
@@ -408,16 +428,16 @@ static void give_back(struct collect *c, const struct java *j, const struct jvm_
 	});
 
 	c->locks.all[lock].nobody = nobody(c, j);
-	expect_sample(&c->locks, r->thread, lock, r->weight_ns);
+	expect_sample(&c->locks, r->thread, lock, r->weight_ns, r->given_back);
 }
 
 void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r)
 {
-	uint64_t ns;
-	struct lock_sum *lock = expected(&c->locks, s->tid, &ns);
+	struct latest latest;
+	struct lock_sum *lock = expected(&c->locks, s->tid, &latest);
 
-	if (lock && ns <= MAX_PIECE_NS)
-		charge(c, lock, ns, r);
+	if (lock && latest.weight_ns <= MAX_PIECE_NS)
+		charge(c, lock, latest.weight_ns, latest.waits, r);
 }
 
 void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
@@ -437,7 +457,7 @@ void locks_native_wait(struct collect *c, const struct java *j, const struct jvm
 	if (lock == MAP_NONE)
 		return;
 	if (r->weight_ns)
-		expect_sample(&c->locks, r->thread, lock, r->weight_ns);
+		expect_sample(&c->locks, r->thread, lock, r->weight_ns, 0);
 	if (lock == LEFT_OUT)
 		return;
 	/* nobody told of it who gave the lock back, as it were if it was not by a function that we have */
@@ -582,11 +602,11 @@ static bool can_blame(const struct lock_sum *s)
 static void blame_nobody(struct collect *c, struct lock_sum *s)
 {
 	const struct frame f[] = { reason(c, OVER), { FRAME_NAMED, .function = s->function } };
-	struct rec_sample r = { .time_ns = end_ns(c), .cpu = UINT16_MAX, .user = true };
+	struct rec_sample r = { .time_ns = s->last_ns, .cpu = UINT16_MAX, .user = true };
 
 	r.thread = s->nobody;
 	r.stack = trace_write_stack(c->w, f, ARRAY_SIZE(f));
-	sources_blame(c, JVM_SOURCE_LOCK, s->ns - s->blamed_ns, &r);
+	write_blame(c, s->ns - s->blamed_ns, s->nr_unblamed, &r);
 }
 
 /*
@@ -596,7 +616,7 @@ static void blame_nobody(struct collect *c, struct lock_sum *s)
 static void begin_anew(struct lock_sum *s)
 {
 	s->blamed_ns -= MIN(s->blamed_ns, s->ns);
-	s->n = s->ns = s->max_ns = s->pool_ns = s->unblamed_ns = 0;
+	s->n = s->ns = s->max_ns = s->pool_ns = s->unblamed_ns = s->nr_unblamed = 0;
 	s->nr_waiters = s->nr_buckets = s->nr_owners = 0;
 	s->use = (struct lock_use){ 0 };
 }

@@ -33,7 +33,8 @@ struct locks {
 	struct map latest_by_tid;	/* tid -> index in latest */
 	struct latest {			/* of a thread: what its next stack is of */
 		uint32_t lock;		/* index in all; MAP_NONE: none that is wanted */
-		uint64_t weight_ns;	/* what it stands for */
+		uint64_t weight_ns;	/* what it stands for, */
+		uint32_t waits;		/* that of so many others; 0: its own */
 	} *latest;
 	size_t nr_latest, alloc_latest;
 	struct map nobody;		/* process -> the thread that is charged when none is */

@@ -32,7 +32,7 @@ struct memory_wait {
 	uint32_t owner;			/* tid of who had it when the wait began; 0 not known, or nobody */
 	uint32_t kind;			/* enum jvm_wait_kind */
 	uint64_t weight_ns;		/* that its stack stands for; 0: none is wanted */
-	bool given_back;		/* it has waited for nothing: others have, for what it gives back */
+	uint32_t given_back;		/* not 0: it gives back what so many others wait for */
 };
 
 /*

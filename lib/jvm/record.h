@@ -274,14 +274,15 @@ struct jvm_native_wait {
 	uint32_t owner;		/* as in struct jvm_wait, these three */
 	uint64_t weight_ns;
 	uint64_t blamed_ns;
-	/* it is not the thread that has waited, but others, for what it gives back: charged with ns */
+	/* not 0: it has not waited itself, but gives back what so many others wait for: charged with ns */
 	uint32_t given_back;
 };
 
 /* At time_ns, who has a lock that others wait for is charged with what these have waited since last time. */
 struct jvm_blame {
 	uint64_t time_ns;
-	uint64_t ns;		/* of all who wait for it */
+	uint64_t ns;		/* of all who wait for it, */
+	uint32_t waits;		/* so many */
 	uint32_t leaf, identity, kind;	/* which lock, as in their struct jvm_wait */
 	uint32_t what;		/* enum jvm_blamed */
 	uint32_t owner;		/* tid; 0: none, not known, or a virtual thread: */

@@ -87,6 +87,7 @@ RECORD(native_wait, OWN,
 	FIELD(u32, native_wait.given_back))
 RECORD(blame, OWN,
 	FIELD(u64, blame.ns)
+	FIELD(u32, blame.waits)
 	KEY(u32, blame.leaf)
 	FIELD(u32, blame.identity)
 	FIELD(u32, blame.kind)

@@ -75,13 +75,14 @@ bool waiting_end(struct waiting *at, const void *lock, uint64_t *blamed_ns)
 	return __atomic_exchange_n(&at->lock, WAITING_FREE, __ATOMIC_ACQ_REL) != WAITING_TOLD;
 }
 
-uint64_t waiting_take(const void *lock, uint64_t now_ns)
+uint64_t waiting_take(const void *lock, uint64_t now_ns, uint32_t *nr_taken)
 {
 	struct waiting_table *t = waiting_table();
 	uint32_t hash = waiting_hash((uintptr_t)lock), nr = t ? load_acquire(&t->nr[hash]) : 0;
 	struct waiting *w, *end;
 	uint64_t sum = 0, since;
 
+	*nr_taken = 0;
 	if (!nr)
 		return 0;
 	for (w = &t->slots[hash], end = w + WAITING_MOST; w < end && nr; w++) {
@@ -95,6 +96,7 @@ uint64_t waiting_take(const void *lock, uint64_t now_ns)
 						 __ATOMIC_RELAXED))
 			continue;
 		sum += now_ns - since;
+		++*nr_taken;
 		__atomic_fetch_add(&w->blamed_ns, now_ns - since, __ATOMIC_RELEASE);
 	}
 	return sum;

@@ -84,11 +84,10 @@ __attribute__((noinline)) static void tell(const void *lock, const struct waitin
 __attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_kind kind)
 {
 	uint64_t now = sys_now();
-	struct memory_wait w = {
-		.addr = (uintptr_t)lock, .ns = waiting_take(lock, now), .kind = kind, .given_back = true,
-	};
+	struct memory_wait w = { .addr = (uintptr_t)lock, .kind = kind };
 	struct memory_regs r;
 
+	w.ns = waiting_take(lock, now, &w.given_back);
 	if (!w.ns || !sampler_is_on())
 		return;
 	w.weight_ns = share_of(&of_owners, w.addr, w.ns, sampler_wishes.wait_ns, now);

@@ -377,7 +377,8 @@ static int check(const struct report_opts *o, struct err *e)
 	if (wants & ~(SELECT_PID | SELECT_COMM))
 		return err_set(e, EINVAL, "--locks adds up all threads of a process: only --pid and --comm select");
 	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
-		return err_set(e, EINVAL, "--locks adds up the whole recording: --from, --to and --cpu do not select");
+		return err_set(e, EINVAL, "--locks adds up the whole recording: --from, --to and --cpu select waits of "
+			       "'report --metric lock'");
 	return 0;
 }
 

@@ -63,6 +63,33 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 	within "$(jq --arg f "$1" '[.rows[] | select(.name == $f).cum[0]] | add // 0' blame)" "$2" "$3"
 }
 
+# Ten wait for 400 ms each, at the same time: 4 s, none of them of before.
+@test "native locks: who is charged with several waits at once, is while these were" {
+	cat >ten.c <<-'EOF'
+	#include <pthread.h>
+	#include <unistd.h>
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static void *wait_for(void *x) {
+		pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); return x;
+	}
+	int main(void) {
+		pthread_t t[10];
+		pthread_mutex_lock(&lock);
+		usleep(600000);
+		for (int i = 0; i < 10; i++) pthread_create(&t[i], NULL, wait_for, NULL);
+		usleep(400000);
+		pthread_mutex_unlock(&lock);
+		for (int i = 0; i < 10; i++) pthread_join(t[i], NULL);
+	}
+	EOF
+	gcc -O1 -g -pthread ten.c -o ten
+	"$ARCPROF" record -q -e lock -o trace ./ten
+	"$ARCPROF" query --metric blame --format csv trace "SELECT sum(weight), (max(time) - min(began)) AS long
+		FROM samples WHERE name != '[over before anybody looked]'" | tail -n 1 | tee blame
+	# what all have waited is ten times as much
+	awk -F, '{ exit !($1 > 3.8e9 && $1 / $2 > 9) }' blame || { cat blame; return 1; }
+}
+
 # Of the short turns there are some 80 stacks.
 @test "native locks: two that have one in turn are charged by how long others wait for each" {
 	"$ARCPROF" record -q -e lock -o trace "$BATS_FILE_TMPDIR/known" turns 400 200 >truth
