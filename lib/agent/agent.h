@@ -112,9 +112,5 @@ void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said);
 void session_death(void);
 /* All that was told is in the journal, if one is written; it is closed. */
 void session_end_journal(void);
-/* Another thread of ours in the VM, which is up. */
-bool session_run_thread(JNIEnv *env, jvmtiStartFunction run);
-/* Check whether session_run_thread() made the thread. Either may be NULL. */
-bool session_is_own(JNIEnv *env, jthread thread);
 
 #endif

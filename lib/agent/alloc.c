@@ -12,6 +12,7 @@
 #include <jvmti.h>
 
 #include "agent/jvmti11.h"
+#include "agent/leaf.h"
 #include "agent/live.h"
 #include "agent/roster.h"
 #include "agent/sources.h"
@@ -74,7 +75,7 @@ static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject 
 	if (size <= 0 || !(all || live) || roster_is_being_made_here() ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
-	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
+	leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
 	(*ti)->Deallocate(ti, (unsigned char *)sig);
 	if (all)
 		sources_sample(JVM_SOURCE_ALLOC, size, leaf, 0);

@@ -19,6 +19,7 @@
 #include "agent/agent.h"
 #include "agent/exact.h"
 #include "agent/lock.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/stack.h"
 #include "agent/sys.h"
@@ -379,7 +380,7 @@ void blame_on(jvmtiEnv *ti, JNIEnv *env, uint64_t interval_ns)
 	at.interval_ns = interval_ns < SHORTEST_NS ? SHORTEST_NS : interval_ns;
 	at.random = sys_now() | 1;
 	store_seq_cst(&on, 1);
-	session_run_thread(env, watch);
+	ownthread_run(env, watch);
 }
 
 void blame_off(void)

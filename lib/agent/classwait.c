@@ -11,10 +11,10 @@
  */
 #include "agent/agent.h"
 #include "agent/elf.h"
+#include "agent/leaf.h"
 #include "agent/lock.h"
 #include "agent/reason.h"
 #include "agent/ring.h"
-#include "agent/sources.h"
 #include "agent/vm.h"
 
 typedef int wait_fn(void *cond, void *mutex);
@@ -102,7 +102,7 @@ static __attribute__((noinline)) bool waits_for_class(const void *cond, struct l
 	if (lock_is_on(&w->session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
 		klass = find_class(&t, &o);
 	len = klass ? reason_signature(klass, text) : 0;
-	w->leaf = len ? sources_leaf(JVM_LEAF_CLASS, text, len) : 0;
+	w->leaf = len ? leaf_number(JVM_LEAF_CLASS, text, len) : 0;
 	if (w->leaf) {
 		w->owner = o.tid;
 		w->owner_vthread = o.vthread;

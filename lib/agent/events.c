@@ -12,6 +12,7 @@
 #include "agent/cont.h"
 #include "agent/live.h"
 #include "agent/names.h"
+#include "agent/ownthread.h"
 #include "agent/sources.h"
 #include "agent/threads.h"
 #include "agent/timers.h"
@@ -228,7 +229,7 @@ static void name_thread(JNIEnv *env, jthread thread, int tid)
 		return;
 	group = name_group(env, info.thread_group);
 	if (info.name) {
-		name = session_is_own(env, thread) ? JVM_OWN_THREAD : info.name;
+		name = ownthread_is(env, thread) ? JVM_OWN_THREAD : info.name;
 		send_thread(NULL, &(struct jvm_thread){
 			.time_ns = sys_now(), .thread = tid,
 			.name = name, .name_len = str_len(name),

@@ -20,9 +20,9 @@
  */
 #include "agent/agent.h"
 #include "agent/exact.h"
+#include "agent/leaf.h"
 #include "agent/lock.h"
 #include "agent/ring.h"
-#include "agent/sources.h"
 #include "agent/vm.h"
 #include "base/mix.h"
 
@@ -186,7 +186,7 @@ static const struct class *add_class(JNIEnv *env, jobject o, uint32_t class_hash
 
 	if (cls && (*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && sig &&
 	    is_selected(sig)) {
-		leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
+		leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
 		describe_state(env, o, sig, &new);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);

@@ -8,6 +8,7 @@
 
 #include "agent/agent.h"
 #include "agent/journal.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/vmevents.h"
 #include "jvm/journal.h"
@@ -391,7 +392,7 @@ void journal_live(JNIEnv *env)
 	look_at_maps();
 	look_at_threads();
 	sys_unlock(&j.lock);
-	session_run_thread(env, work);
+	ownthread_run(env, work);
 }
 
 /* --- from the beginning to the end --- */

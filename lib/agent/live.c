@@ -14,6 +14,7 @@
 
 #include "agent/agent.h"
 #include "agent/live.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/roster.h"
 #include "agent/sources.h"
@@ -572,7 +573,7 @@ void live_watch(JNIEnv *env)
 	if (!load_relaxed(&accepts) || running)
 		return;
 	running = true;
-	if (!session_run_thread(env, look))
+	if (!ownthread_run(env, look))
 		running = false;
 }
 

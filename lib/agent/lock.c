@@ -19,6 +19,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/exact.h"
+#include "agent/leaf.h"
 #include "agent/lock.h"
 #include "agent/mounts.h"
 #include "agent/ring.h"
@@ -61,7 +62,7 @@ static uint32_t ask_for_name(jclass cls)
 
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE || !sig)
 		return 0;
-	leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
+	leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
 	(*ti)->Deallocate(ti, (unsigned char *)sig);
 	return leaf;
 }

@@ -10,6 +10,7 @@
 #include "agent/flow.h"
 #include "agent/hashes.h"
 #include "agent/jvmti11.h"
+#include "agent/leaf.h"
 #include "agent/sources.h"
 #include "agent/sys.h"
 #include "base/atomic.h"
@@ -60,7 +61,7 @@ static uint32_t leaf_of(const char *sig)
 	if (leaf && load_relaxed(&classes[i].h[0]) == mixed(k.h[0], leaf) &&
 	    load_relaxed(&classes[i].h[1]) == mixed(k.h[1], leaf))
 		return leaf;
-	leaf = sources_leaf(JVM_LEAF_CLASS, sig, len);
+	leaf = leaf_number(JVM_LEAF_CLASS, sig, len);
 	store_relaxed(&classes[i].leaf, leaf);
 	store_relaxed(&classes[i].h[0], mixed(k.h[0], leaf));
 	store_relaxed(&classes[i].h[1], mixed(k.h[1], leaf));

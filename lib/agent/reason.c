@@ -12,10 +12,10 @@
 #include <asm/unistd.h>
 #include <linux/futex.h>
 
+#include "agent/leaf.h"
 #include "agent/names.h"
 #include "agent/oops.h"
 #include "agent/reason.h"
-#include "agent/sources.h"
 #include "base/mix.h"
 
 enum { OS_MONITOR_WAIT = 3, NR_KLASSES = 256 };
@@ -77,7 +77,7 @@ static uint32_t leaf_of(struct blocked *b, uintptr_t klass)
 	len = reason_signature(klass, b->text[0]);
 	if (!len || names_epoch() != epoch)
 		return 0;
-	*k = (struct klass){ klass, epoch, sources_leaf(JVM_LEAF_CLASS, b->text[0], len) };
+	*k = (struct klass){ klass, epoch, leaf_number(JVM_LEAF_CLASS, b->text[0], len) };
 	return k->leaf;
 }
 

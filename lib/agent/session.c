@@ -12,6 +12,7 @@
 #include "agent/label.h"
 #include "agent/live.h"
 #include "agent/names.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/threads.h"
@@ -105,74 +106,11 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	sys_unlock(&lock);
 }
 
-/* Our threads, by weak references, so that those that have ended can go. Under own_lock. */
-enum { NR_OWN = 64 };
-static jweak own_threads[NR_OWN];
-static struct sys_lock own_lock;
-
-/*
- * Must come before the thread starts: events tell of that. Of more than there is room for, the rest have a
- * name only.
- */
-static void remember_own(JNIEnv *env, jthread t)
-{
-	size_t i = 0;
-
-	sys_lock(&own_lock);
-	while (i < NR_OWN && own_threads[i] && !(*env)->IsSameObject(env, own_threads[i], NULL))
-		i++;
-	if (i < NR_OWN) {
-		if (own_threads[i])
-			(*env)->DeleteWeakGlobalRef(env, own_threads[i]);
-		own_threads[i] = (*env)->NewWeakGlobalRef(env, t);
-	}
-	sys_unlock(&own_lock);
-}
-
-bool session_is_own(JNIEnv *env, jthread thread)
-{
-	bool is = false;
-	size_t i;
-
-	if (!env || !thread)
-		return false;
-	sys_lock(&own_lock);
-	for (i = 0; i < NR_OWN && !is; i++)
-		is = own_threads[i] && (*env)->IsSameObject(env, own_threads[i], thread);
-	sys_unlock(&own_lock);
-	return is;
-}
-
-static jthread new_thread(JNIEnv *env)
-{
-	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
-	jmethodID init = cls ? (*env)->GetMethodID(env, cls, "<init>", "(Ljava/lang/String;)V") : NULL;
-	jstring name = init ? (*env)->NewStringUTF(env, "arcprof") : NULL;
-	jthread t = name ? (*env)->NewObject(env, cls, init, name) : NULL;
-
-	if ((*env)->ExceptionCheck(env))
-		(*env)->ExceptionClear(env);
-	return t;
-}
-
-bool session_run_thread(JNIEnv *env, jvmtiStartFunction run)
-{
-	static jvmtiEnv *ti;
-	jthread t = new_thread(env);
-	JavaVM *jvm;
-
-	if (!t || (*env)->GetJavaVM(env, &jvm) ||
-	    (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK))
-		return false;
-	remember_own(env, t);
-	return (*ti)->RunAgentThread(ti, t, run, NULL, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
-}
-
 /* Returns when it runs: it is not a thread of the program, so its start is not reported. */
 static bool start_watching(JNIEnv *env)
 {
 	watching = false;
-	if (!session_run_thread(env, watch))
+	if (!ownthread_run(env, watch))
 		return false;
 	while (!load_acquire(&watching))
 		sys_sleep_ms(1);

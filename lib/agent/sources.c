@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "agent/hashes.h"
+#include "agent/leaf.h"
 #include "agent/live.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 
-static struct hashes leaves;
-static struct sys_lock lock;	/* of them */
-static uint32_t nr_leaves;
 static uint64_t are_on;			/* of those that can change: bits 1 << enum jvm_source, and */
 static uint64_t intervals[JVM_NR_SOURCES];	/* how they are */
 
@@ -17,34 +14,6 @@ static bool is_wanted(enum jvm_source source, uint64_t *interval)
 
 	*interval = ctl->intervals[source];
 	return ctl->sources >> source & 1;
-}
-
-static uint32_t new_leaf(enum jvm_leaf_kind kind, const char *name, size_t len)
-{
-	const struct jvm_leaf r = {
-		.time_ns = sys_now(), .leaf = ++nr_leaves, .kind = kind, .name = name, .name_len = len,
-	};
-
-	send_leaf(NULL, &r);
-	return r.leaf;
-}
-
-uint32_t sources_leaf(enum jvm_leaf_kind kind, const char *name, size_t len)
-{
-	struct hashes_key k = HASHES_KEY;
-	uint32_t *at, leaf = 0;
-	char c = kind;
-
-	hashes_text(&k, &c, 1);
-	hashes_text(&k, name, len);
-	sys_lock(&lock);
-	at = hashes_put(&leaves, &k);
-	if (at && !*at)
-		*at = new_leaf(kind, name, len);
-	if (at)
-		leaf = *at;
-	sys_unlock(&lock);
-	return leaf;
 }
 
 static void refuse(enum jvm_source source, const char *why)
@@ -133,9 +102,7 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 {
 	uint64_t interval;
 
-	sys_lock(&lock);
-	hashes_forget(&leaves);		/* another recorder, who knows no names */
-	sys_unlock(&lock);
+	leaf_forget_all();
 	lock_forget();
 	are_on = 0;
 	if (is_wanted(JVM_SOURCE_LIVE, &interval))

@@ -24,12 +24,6 @@ void sources_change(JavaVM *jvm, JNIEnv *env);
 bool sources_off(JNIEnv *env);
 
 /*
- * The number of what samples end in, told to the recorder when it is new; 0: out of memory. Not for signal
- * handlers.
- */
-uint32_t sources_leaf(enum jvm_leaf_kind kind, const char *name, size_t len);
-
-/*
  * A sample of the calling thread: from its last Java frame outwards, with the leaf as the innermost frame.
  * value: what was hit, in the source's unit, not scaled up. The thread is in a JNI function, or in a callback
  * of JVMTI; also for signal handlers. object: its number, of JVM_SOURCE_LIVE. False: it was not taken, or

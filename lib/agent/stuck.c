@@ -10,6 +10,7 @@
  * In between the thread waits for the recorder to change what it wants (session.c).
  */
 #include "agent/agent.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sys.h"
 #include "agent/threads.h"
@@ -217,6 +218,6 @@ void stuck_watch(JNIEnv *env)
 	no_java = ring_ctl()->flags & JVM_CALLFLOW;
 	told = 0;
 	if (!running)
-		running = session_run_thread(env, watch);
+		running = ownthread_run(env, watch);
 	sys_unlock(&lock);
 }

@@ -13,6 +13,7 @@
 #include <linux/fcntl.h>
 
 #include "agent/agent.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/timers.h"
 
@@ -193,5 +194,5 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 void timers_live(JNIEnv *env)
 {
 	if (load_relaxed(&period_ns))
-		session_run_thread(env, watch);
+		ownthread_run(env, watch);
 }

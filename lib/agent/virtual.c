@@ -23,6 +23,7 @@
 #include "agent/agent.h"
 #include "agent/cont.h"
 #include "agent/mounts.h"
+#include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/stack.h"
@@ -549,7 +550,7 @@ static void on_live(JNIEnv *env)
 	if (!mounts_enable(ti, &mounts, on_mount, on_unmount))
 		return;
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)VIRTUAL_THREAD_END, NULL);
-	session_run_thread(env, watch);
+	ownthread_run(env, watch);
 }
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

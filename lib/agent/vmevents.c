@@ -6,6 +6,8 @@
  * They have a JVMTI environment of their own, so that its capabilities are there only when they are
  * asked for: that of exceptions makes every throw slower.
  */
+#include "agent/leaf.h"
+#include "agent/ownthread.h"
 #include "agent/vmevents.h"
 #include "agent/agent.h"
 #include "agent/cont.h"
@@ -76,7 +78,7 @@ void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends)
 {
 	jvmtiThreadInfo info = { 0 };
 
-	if (session_is_own(jni, thread) || !enter(JVM_TELL_THREAD))
+	if (ownthread_is(jni, thread) || !enter(JVM_TELL_THREAD))
 		return;		/* ours is no thread of the program */
 	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE)
 		tell_event(&(struct jvm_event){
@@ -394,7 +396,7 @@ static void put_method(struct text *t, JNIEnv *env, jmethodID method)
 static void sample_throw(const char *sig)
 {
 	if (alloc_is_chosen(1, 0, load_relaxed(&throws_interval)))
-		sources_sample(JVM_SOURCE_THROW, 1, sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig)), 0);
+		sources_sample(JVM_SOURCE_THROW, 1, leaf_number(JVM_LEAF_CLASS, sig, str_len(sig)), 0);
 }
 
 static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID method, bool caught)

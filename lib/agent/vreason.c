@@ -9,7 +9,7 @@
  * SocketChannelImpl.java.
  */
 #include "agent/agent.h"
-#include "agent/sources.h"
+#include "agent/leaf.h"
 #include "agent/sys.h"
 #include "agent/virtual.h"
 #include "base/mix.h"
@@ -98,7 +98,7 @@ static enum meaning meaning_of(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
 
 static uint32_t text_leaf(const char *text)
 {
-	return sources_leaf(JVM_LEAF_REASON, text, str_len(text));
+	return leaf_number(JVM_LEAF_REASON, text, str_len(text));
 }
 
 static struct virtual_reason io(enum meaning m)
@@ -136,7 +136,7 @@ static uint32_t blocker_leaf(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 		return 0;
 	cls = (*env)->GetObjectClass(env, blocker);
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
-		leaf = sources_leaf(JVM_LEAF_CLASS, sig, str_len(sig));
+		leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
 		(*ti)->Deallocate(ti, (unsigned char *)sig);
 	}
 	(*env)->DeleteLocalRef(env, cls);

@@ -14,6 +14,7 @@
 #include "agent/agent.h"
 #include "agent/blocked.h"
 #include "agent/names.h"
+#include "agent/ownthread.h"
 #include "agent/reason.h"
 #include "agent/ring.h"
 #include "agent/vm.h"
@@ -315,5 +316,5 @@ void wall_live(JNIEnv *env)
 	if (!load_seq_cst(&on))
 		return;
 	reason_init(env);
-	session_run_thread(env, watch);
+	ownthread_run(env, watch);
 }
