@@ -8,6 +8,12 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+@test "source: files of a room do not all need each other" {
+	run "$TOP/t/circles"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "source: code and prose keep to the layout" {
 	run "$TOP/t/layout"
 	echo "$output"
