@@ -13,8 +13,14 @@ class Starts {
 			t.start();
 			if (i == Integer.parseInt(args[0]) / 2)
 				System.out.println("half");
-			Thread.sleep(1);
+			spin(1);
 		}
-		Thread.sleep(20000);
+		spin(20000);
+	}
+
+	/* The main thread runs all the time, so that there is something to sample. */
+	static void spin(int ms) {
+		for (long end = System.nanoTime() + ms * 1000000L; System.nanoTime() < end;)
+			;
 	}
 }
