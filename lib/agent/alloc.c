@@ -14,6 +14,7 @@
 #include "agent/jvmti11.h"
 #include "agent/leaf.h"
 #include "agent/live.h"
+#include "agent/part.h"
 #include "agent/roster.h"
 #include "agent/sources.h"
 #include "agent/vm.h"
@@ -112,7 +113,8 @@ static void give_back(jvmtiEnv *ti)
 		(*ti)->RelinquishCapabilities(ti, &have);
 }
 
-bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
+/* All objects that are allocated, and which of them live on (live.h). NULL: that is not wanted. */
+static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
 	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
 
@@ -133,23 +135,17 @@ bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 	return is_on;
 }
 
-void alloc_live(void)
-{
-	if (is_on && vm_mean == 0)
-		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
-}
-
 bool alloc_collect(void)
 {
 	return is_on && (*env_of_ours)->ForceGarbageCollection(env_of_ours) == JVMTI_ERROR_NONE;
 }
 
-void alloc_off(void)
+static bool turn_off(JNIEnv *env)
 {
 	jvmtiEnv *ti = env_of_ours;
 
 	if (!is_on)
-		return;
+		return true;
 	is_on = false;
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL);
 	if (wants_live)
@@ -157,4 +153,49 @@ void alloc_off(void)
 						NULL);
 	jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
 	give_back(ti);
+	return true;
 }
+
+/* Where each object is a sample: a collection takes buffers away that threads have, and would fill unseen. */
+static void collect_at_first(JNIEnv *env)
+{
+	if (is_on && vm_mean == 0)
+		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
+}
+
+static const char no_objects[] = "this JVM does not tell of allocations, or tells another agent of them";
+
+static const char *live_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	uint64_t all;
+	bool wanted = part_is_wanted(JVM_SOURCE_ALLOC, &all);
+
+	if (!turn_on(jvm, wanted ? &all : NULL, &interval))
+		return no_objects;
+	if (env)
+		live_watch(env);
+	return NULL;
+}
+
+/* Where objects that live on are wanted, the VM was asked for both. */
+static bool comes_with_live(void)
+{
+	uint64_t interval;
+
+	return part_is_wanted(JVM_SOURCE_LIVE, &interval);
+}
+
+static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	return (comes_with_live() ? is_on : turn_on(jvm, &interval, NULL)) ? NULL : no_objects;
+}
+
+const struct part live_part = {
+	.source = JVM_SOURCE_LIVE, .on = live_begins, .up = live_watch, .death = live_death, .off = live_off,
+	.stays = part_stays,
+};
+
+const struct part alloc_part = {
+	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = collect_at_first, .off = turn_off,
+	.stays = comes_with_live,
+};

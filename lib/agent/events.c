@@ -10,7 +10,6 @@
 
 #include "agent/agent.h"
 #include "agent/cont.h"
-#include "agent/live.h"
 #include "agent/names.h"
 #include "agent/ownthread.h"
 #include "agent/sources.h"
@@ -343,8 +342,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	timers_live(env);
 	session_live(env);
 	wall_live(env);
-	live_watch(env);
-	alloc_live();
+	sources_up(env);
 	stuck_watch(env);		/* from now on the recorder may change its mind */
 }
 
@@ -356,9 +354,7 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	session_death();
 	wall_off();
-	lock_death(env);
-	virtual_death(env);
-	live_death(env);
+	sources_death(env);
 	if (!log_closed())
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())

@@ -22,6 +22,7 @@
 #include "agent/leaf.h"
 #include "agent/lock.h"
 #include "agent/mounts.h"
+#include "agent/part.h"
 #include "agent/ring.h"
 #include "agent/share.h"
 #include "agent/sources.h"
@@ -528,7 +529,7 @@ static bool ask_vm(bool live)
 			JVMTI_ERROR_NONE);
 }
 
-bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	if (!monitors)
 		monitors = sys_pages(NR_MONITORS * sizeof(*monitors));
@@ -547,19 +548,25 @@ bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return wanted;
 }
 
-void lock_forget(void)
+static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	return turn_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
+}
+
+/* What is found out from now on is for another recorder. */
+static void forget(void)
 {
 	for_another = true;
 }
 
 /* Events may still be on their way, in threads that wait: they find no session, but the environment. */
-void lock_off(JNIEnv *env)
+static bool turn_off(JNIEnv *env)
 {
 	jvmtiCapabilities have;
 	size_t i;
 
 	if (!wanted)
-		return;
+		return true;
 	wanted = false;
 	memory_waits_off();
 	classwait_off();
@@ -574,9 +581,11 @@ void lock_off(JNIEnv *env)
 		(*ti)->RelinquishCapabilities(ti, &have);
 	if (env)
 		park_off(env);
+	return true;
 }
 
-void lock_death(JNIEnv *env)
+/* Tell of waits that do not end. */
+static void vm_ends(JNIEnv *env)
 {
 	uint32_t which;
 
@@ -590,3 +599,7 @@ void lock_death(JNIEnv *env)
 	blame_end(env, sys_now());
 	sample_end();
 }
+
+const struct part lock_part = {
+	.source = JVM_SOURCE_LOCK, .forget = forget, .on = begin, .death = vm_ends, .off = turn_off,
+};

@@ -4,6 +4,7 @@
  * preloaded (lib/preload) tells of them, and we walk their stacks, which have Java frames.
  */
 #include "agent/agent.h"
+#include "agent/part.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "jvm/memory.h"
@@ -22,18 +23,18 @@ static bool take(const struct memory_regs *at, uint32_t call, uint64_t size, uin
 	return sources_sample_native(at, JVM_SOURCE_MEMORY, size, call, id);
 }
 
-bool memory_on(void)
+static const char *turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	struct memory_hook *h = find_hook();
 
 	if (!h)
-		return false;
+		return "it was started before the recording";
 	hook = h;
 	store_release(&h->take, take);
-	return true;
+	return NULL;
 }
 
-void memory_off(void)
+static bool turn_off(JNIEnv *env)
 {
 	if (hook) {
 		store_release(&hook->take, NULL);
@@ -41,7 +42,12 @@ void memory_off(void)
 			hook->leave();
 	}
 	hook = NULL;
+	return true;
 }
+
+const struct part memory_part = {
+	.source = JVM_SOURCE_MEMORY, .on = turn_on, .off = turn_off, .stays = part_stays,
+};
 
 /* ---- native locks ---- */
 

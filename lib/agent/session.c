@@ -180,7 +180,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	sources_on(jvm, env);
 	wait_for_go(env, &go);
 	if (env)
-		virtual_live(env);	/* its time begins with the recorder's */
+		sources_go(env);
 	timer_ns = go.timer_ns;
 	timers_are_off = ring_ctl()->off & JVM_TIMERS;
 	if (timer_ns && !timers_are_off)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sources.h - sources of samples that are no perf events (jvm/proto.h, enum jvm_source): each is a file of
- * its own, turned on and off by sources.c. Documentation/howto/add-an-event.adoc.
+ * its own with a row of functions (part.h). Documentation/howto/add-an-event.adoc.
  */
 #ifndef AGENT_SOURCES_H
 #define AGENT_SOURCES_H
@@ -13,13 +13,18 @@
 
 #include "jvm/proto.h"
 
-/* Those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
+/* Begin those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
 void sources_on(JavaVM *jvm, JNIEnv *env);
 /* The same later on, while the VM is up: those that the recorder asks for now, and no others. */
 void sources_change(JavaVM *jvm, JNIEnv *env);
+/* The VM was up before the session, and the recorder listens now. */
+void sources_go(JNIEnv *env);
+/* The VM comes up, in a session that began before; and it ends in one. */
+void sources_up(JNIEnv *env);
+void sources_death(JNIEnv *env);
 /*
- * Afterwards none begins a sample; sample_off() waits for those that have begun. False: a thread of a source
- * still runs.
+ * Afterwards none begins a sample; sample_off() waits for those that have begun. Return false if a thread
+ * of a source still runs.
  */
 bool sources_off(JNIEnv *env);
 
@@ -39,43 +44,12 @@ struct memory_regs;
 bool sources_sample_native(const struct memory_regs *at, enum jvm_source source, uint64_t value,
 			   uint32_t leaf, uint32_t id);
 
-/* ---- the sources: false: this VM lacks what it takes, or does not give it ---- */
-
-/* alloc.c: objects that are allocated, and which of them live on (live.h); NULL: that is not wanted. */
-bool alloc_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live);
-/* Have the VM collect all garbage, which takes as long as that does; false: it did not. */
+/* alloc.c: have the VM collect all garbage, which takes as long as that does; false: it did not. */
 bool alloc_collect(void);
-void alloc_off(void);
-/*
- * The VM is up. Where each object is a sample, a collection takes the buffers away that threads have already,
- * and would fill without a word.
- */
-void alloc_live(void);
 /* A sample that was chosen with one mean distance is one with the other, too. */
 bool alloc_is_chosen(double size, double before, double now);
-/* vmevents.c: exceptions that are thrown. NULL, or why not. */
-const char *throws_turn_on(uint64_t interval);
-void throws_turn_off(void);
-/* memory.c: native memory, as the library that was preloaded tells. */
-bool memory_on(void);
-void memory_off(void);
-/* The same of waits for native locks, which come with lock.c's, or by the library itself. */
+/* memory.c: waits for native locks, which come with lock.c's, or by the library itself. */
 void memory_waits_on(void);
 void memory_waits_off(void);
-/* lock.c: waits for locks. env as in sources_on(). */
-bool lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
-void lock_off(JNIEnv *env);
-/*
- * virtual.c: virtual threads while they are on no carrier. False: this VM has none. virtual_live(): the VM is
- * up already, and all else begins; virtual_death(): it ends, and with it what waits.
- */
-bool virtual_on(JavaVM *jvm, JNIEnv *env, uint64_t interval);
-void virtual_live(JNIEnv *env);
-void virtual_off(JNIEnv *env);
-void virtual_death(JNIEnv *env);
-/* The VM ends: tells of waits that do not. */
-void lock_death(JNIEnv *env);
-/* What lock_on() finds out from now on is for another recorder. */
-void lock_forget(void);
 
 #endif

@@ -24,6 +24,7 @@
 #include "agent/cont.h"
 #include "agent/mounts.h"
 #include "agent/ownthread.h"
+#include "agent/part.h"
 #include "agent/ring.h"
 #include "agent/sources.h"
 #include "agent/stack.h"
@@ -575,7 +576,7 @@ static bool ask_vm(bool live)
 			JVMTI_ERROR_NONE);
 }
 
-bool virtual_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	if (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
@@ -595,19 +596,25 @@ bool virtual_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return true;
 }
 
-void virtual_live(JNIEnv *env)
+static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	return turn_on(jvm, env, interval) ? NULL : "this JVM has no virtual threads: JDK 21 and later have";
+}
+
+/* Their time begins with the recorder's. */
+static void go(JNIEnv *env)
 {
 	if (wanted)
 		on_live(env);
 }
 
-void virtual_off(JNIEnv *env)
+static bool turn_off(JNIEnv *env)
 {
 	jvmtiCapabilities have;
 	int ms;
 
 	if (!wanted)
-		return;
+		return true;
 	wanted = false;
 	store_seq_cst(&on, 0);
 	for (ms = 0; ms < MAX_WAIT_MS && load_seq_cst(&running); ms++)
@@ -616,9 +623,11 @@ void virtual_off(JNIEnv *env)
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)VIRTUAL_THREAD_END, NULL);
 	if ((*ti)->GetCapabilities(ti, &have) == JVMTI_ERROR_NONE)
 		(*ti)->RelinquishCapabilities(ti, &have);
+	return true;
 }
 
-void virtual_death(JNIEnv *env)
+/* With the VM ends what waits. */
+static void vm_ends(JNIEnv *env)
 {
 	if (!begin_event())
 		return;
@@ -626,3 +635,7 @@ void virtual_death(JNIEnv *env)
 	end_at(env, 0);
 	sample_end();
 }
+
+const struct part virtual_part = {
+	.source = JVM_SOURCE_VIRTUAL, .on = begin, .go = go, .death = vm_ends, .off = turn_off,
+};

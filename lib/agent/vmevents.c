@@ -8,6 +8,7 @@
  */
 #include "agent/leaf.h"
 #include "agent/ownthread.h"
+#include "agent/part.h"
 #include "agent/vmevents.h"
 #include "agent/agent.h"
 #include "agent/cont.h"
@@ -526,7 +527,7 @@ void vmevents_load(JavaVM *jvm)
 static const char only_at_start[] =
 	"a JVM tells of exceptions only when it starts with the agent, and they are named then";
 
-const char *throws_turn_on(uint64_t interval)
+static const char *throws_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	if (!can_throw)
 		return only_at_start;
@@ -537,14 +538,17 @@ const char *throws_turn_on(uint64_t interval)
 	return NULL;
 }
 
-void throws_turn_off(void)
+static bool throws_end(JNIEnv *env)
 {
 	if (!throws_on)
-		return;
+		return true;
 	store_relaxed(&throws_on, false);
 	if (!is_on(JVM_TELL_EXCEPTION))
 		set_modes(JVM_TELL_EXCEPTION, false);
+	return true;
 }
+
+const struct part throw_part = { .source = JVM_SOURCE_THROW, .on = throws_begin, .off = throws_end };
 
 /* --- what was before --- */
 

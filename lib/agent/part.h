@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * part.h - what a source of the agent is to those who turn sources on and off: a row of functions, which its
+ * file defines. sources.c has the table. NULL: the source has nothing to do then.
+ */
+#ifndef AGENT_PART_H
+#define AGENT_PART_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jvm/proto.h"
+
+struct part {
+	enum jvm_source source;
+	/* Another recorder than before begins a session: it knows nothing of what was told. */
+	void (*forget)(void);
+	/* Begin, as the recorder asks. env NULL: the VM is not up yet. Return NULL, or why it cannot be. */
+	const char *(*on)(JavaVM *jvm, JNIEnv *env, uint64_t interval);
+	/* The VM was up before the session, and the recorder listens now. */
+	void (*go)(JNIEnv *env);
+	/* The VM comes up, in a session that began before. */
+	void (*up)(JNIEnv *env);
+	/* The VM ends, in a session. */
+	void (*death)(JNIEnv *env);
+	/*
+	 * End, whether it is on or not: no sample begins any more. Return false if a thread of the source
+	 * still runs.
+	 */
+	bool (*off)(JNIEnv *env);
+	/* Whether it must stay as it is until the session ends. NULL: it need not. */
+	bool (*stays)(void);
+};
+
+/* Return whether the recorder asks for the source now, and with which interval. */
+bool part_is_wanted(enum jvm_source source, uint64_t *interval);
+/* For stays: always. */
+bool part_stays(void);
+
+extern const struct part alloc_part, live_part, lock_part, memory_part, throw_part, virtual_part;
+
+#endif
