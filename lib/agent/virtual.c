@@ -26,7 +26,6 @@
 #include "agent/ownthread.h"
 #include "agent/part.h"
 #include "agent/ring.h"
-#include "agent/sources.h"
 #include "agent/stack.h"
 #include "agent/sys.h"
 #include "agent/threads.h"

@@ -3,7 +3,6 @@
  * agents.c - the JVMs of a recording: messages from their agents, and how a JVM's threads pass
  * from the recorder's events to their own (evset.h says why and which).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,110 +70,6 @@ static void hand_over(struct collect *c, struct proc *p)
 		if (wanted[i] && !c->ev.sets[i - 1].closed && c->ev.sets[i - 1].kind != EVSET_TRAP)
 			split_set(c, i);
 	free(wanted);
-}
-
-/*
- * A set is ended when the last task is that it was opened on, or that inherited its events. It is looked for
- * when another JVM comes, so that there is no more open than what lives and what ended since. Where records
- * were lost, a child of a JVM may be unknown that will need the set when it executes a program.
- */
-static void close_ended(struct collect *c)
-{
-	bool *used = xcalloc(c->ev.nr_sets + 1, sizeof(*used));
-	struct map procs = MAP_INIT;
-	size_t i;
-
-	collect_merge(c, clock_mono_ns());
-	evsets_forget_closed(&c->ev);
-	for (i = 0; i < c->tasks.nr_all; i++) {
-		const struct thread *th = c->tasks.threads[i];
-
-		if (th->dead)
-			continue;
-		used[th->evset] = true;
-		*map_put(&procs, th->proc->id) = 1;
-	}
-	for (i = 0; i < c->ev.nr_sets; i++) {
-		const struct evset *s = &c->ev.sets[i];
-		bool ended = s->kind == EVSET_TRAP ? s->proc && map_get(&procs, s->proc) == MAP_NONE :
-			     s->kind == EVSET_LATENT && !used[i + 1] && !c->res->nr_lost;
-
-		if (ended && !s->closed)
-			evset_close(&c->ev, i + 1);
-	}
-	map_release(&procs);
-	free(used);
-}
-
-/*
- * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
- * that a thread with traps started have inherited them, as the kernel's records say.
- */
-static bool trap_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any)
-{
-	char path[64];
-	struct dirent *d;
-	bool ok = true;
-	struct err e;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
-	dir = opendir(path);
-	while (dir && ok && (d = readdir(dir))) {
-		int tid = atoi(d->d_name), r;
-		struct thread *th;
-
-		if (tid <= 0)
-			continue;
-		collect_merge(c, clock_mono_ns());
-		th = tasks_get(&c->tasks, p->pid, tid, clock_mono_ns());
-		if (th->trap_ns)
-			continue;
-		r = evset_add(&c->ev, traps, tid, false, &e);
-		ok = !r || r == -ESRCH;
-		th->trap_ns = clock_mono_ns();
-		*any = true;
-	}
-	if (dir)
-		closedir(dir);
-	return ok && dir;
-}
-
-static bool trap_all_threads(struct collect *c, struct proc *p, uint32_t traps)
-{
-	bool ok, any;
-
-	do {
-		any = false;
-		ok = trap_new_threads(c, p, traps, &any);
-	} while (ok && any);
-	return ok;
-}
-
-bool agents_open_traps(struct collect *c, struct proc *p, uint32_t traps)
-{
-	size_t i;
-
-	for (i = 0; i < c->tasks.nr_all; i++)
-		if (c->tasks.threads[i]->proc == p)
-			c->tasks.threads[i]->trap_ns = 0;
-	return trap_all_threads(c, p, traps);
-}
-
-static bool open_traps(struct collect *c, struct proc *p)
-{
-	uint32_t traps;
-	bool ok;
-
-	close_ended(c);
-	traps = evset_new(&c->ev, EVSET_TRAP);
-	c->ev.sets[traps - 1].proc = p->id;
-	ok = trap_all_threads(c, p, traps);
-	if (!ok)
-		evset_close(&c->ev, traps);
-	else if (collect_is_on(c))
-		evset_enable(&c->ev, traps, true);
-	return ok;
 }
 
 static bool has_traps_of_cpus(const struct collect *c)
@@ -257,7 +152,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	if (c->o->java != JAVA_SAMPLE)
 		return false;
 	by_cpus = trap_by_cpus(c, th->proc);
-	if (!by_cpus && !open_traps(c, th->proc))
+	if (!by_cpus && !traps_open(c, th->proc))
 		return false;
 	j->sampled = true;
 	j->since_ns = clock_mono_ns();
@@ -341,31 +236,11 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
 
-static struct javacode_to code_to(struct collect *c, const struct java *j)
-{
-	return (struct javacode_to){ c->w, &c->nr_code_left, j->proc->id, j->proc->pid };
-}
-
-void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr)
-{
-	struct javacode_to to;
-	struct java *j;
-
-	if (!c->o->code || !nr || frames[nr - 1].kind != FRAME_JIT)
-		return;
-	for (j = c->javas; j; j = j->next) {
-		if (j->proc->id != frames[nr - 1].proc || j->gone)
-			continue;
-		to = code_to(c, j);
-		javacode_hit(&j->code, frames[nr - 1].compile_id, &to);
-	}
-}
-
 static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
-	struct javacode_to to = code_to(c, j);
+	struct javacode_to to = java_code_to(c, j);
 
 	javatrace_code(c, jvm, code);
 	if (c->o->code)
@@ -485,6 +360,13 @@ static void note_labels(struct collect *c, struct jvm *jvm, uint32_t tid, uint64
 			    tasks_get_at(&c->tasks, p, tid, time_ns)->id, time_ns);
 }
 
+static bool wants_event(struct collect *c, struct proc *p, const struct jvm_event *r)
+{
+	bool asks = r->thread && filters_have_rules(c, r->time_ns);
+
+	return filters_want_event(c, asks ? tasks_get_at(&c->tasks, p, r->thread, r->time_ns)->id : 0, r);
+}
+
 static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 {
 	struct collect *c = ctx;
@@ -494,7 +376,7 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	if (!switches_tell(c, jvmevents_of(r->kind), r->time_ns))
 		return;
 	merge_before(c, r->time_ns);
-	if (filters_want_event(c, proc_of(jvm), r)) {
+	if (wants_event(c, proc_of(jvm), r)) {
 		javatrace_event(c, jvm, r);
 		note_labels(c, jvm, r->thread, r->vthread, r->time_ns);
 		c->res->nr_jvm_events += r->kind != JVM_EVENT_CLASS_TIME;	/* there is the load itself */
@@ -504,7 +386,7 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 
 static bool wants_mark(struct collect *c, struct jvm *jvm, const struct jvm_marked *r)
 {
-	return filters_want_event(c, proc_of(jvm), &(struct jvm_event){
+	return wants_event(c, proc_of(jvm), &(struct jvm_event){
 		.time_ns = r->time_ns, .thread = r->thread, .vthread = r->vthread,
 		.duration_ns = r->duration_ns,
 		.kind = r->duration_ns == UINT64_MAX ? JVM_EVENT_MARK : JVM_EVENT_PHASE,
@@ -969,6 +851,13 @@ static bool is_over(const struct java *j, uint64_t until_ns)
 	return j->gone && !j->proc->nr_live && j->proc->dead_ns + TASKS_LATE_NS < until_ns;
 }
 
+static void free_java(struct java *j)
+{
+	memory_release(&j->blocks);
+	lives_free(j->lives);
+	java_free(j);
+}
+
 static void forget_programs(struct collect *c)
 {
 	struct java **at = &c->programs, *j;
@@ -979,7 +868,7 @@ static void forget_programs(struct collect *c)
 			continue;
 		}
 		*at = j->next;
-		java_free(j);
+		free_java(j);
 	}
 }
 
@@ -997,7 +886,7 @@ static void forget_over(struct collect *c, uint64_t until_ns)
 		*at = j->next;
 		lives_end(c, j);
 		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
-		java_free(j);
+		free_java(j);
 	}
 }
 
@@ -1050,6 +939,6 @@ void agents_close(struct collect *c)
 		struct java *j = c->javas;
 
 		c->javas = j->next;
-		java_free(j);
+		free_java(j);
 	}
 }

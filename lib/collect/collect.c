@@ -26,7 +26,6 @@
 #include "collect/state.h"
 #include "collect/unsampled.h"
 #include "collect/virtuals.h"
-#include "collect/symbols.h"
 
 enum {
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
@@ -45,38 +44,6 @@ struct run {
 	uint64_t spawned_ns;		/* just before the program was let go */
 	uint64_t signal_ns;		/* the first one that ends the recording came then; 0: none */
 };
-
-/* The loop, which takes signals, has ended. */
-static bool signal_waits(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 ||
-				     sigismember(&set, SIGHUP) == 1);
-}
-
-bool collect_hurries(const struct collect *c)
-{
-	return c->give_up_ns && (clock_mono_ns() >= c->give_up_ns || signal_waits());
-}
-
-uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns)
-{
-	uint64_t now = clock_mono_ns();
-
-	if (!c->give_up_ns)
-		return usual_ns;
-	return collect_hurries(c) ? 0 : MIN(usual_ns, c->give_up_ns - now);
-}
-
-void collect_merge(struct collect *c, uint64_t until_ns)
-{
-	if (until_ns <= c->merged_ns)
-		return;
-	c->merged_ns = until_ns;
-	merge_drain(c->ev.rings, c->ev.nr_rings, until_ns, collect_record, c);
-}
 
 static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
 {
@@ -188,17 +155,6 @@ static bool targets_gone(const struct collect *c)
 	return true;
 }
 
-void collect_enable(struct collect *c, bool on)
-{
-	size_t i;
-
-	for (i = 0; i < c->ev.conf.nr_events; i++)
-		c->ev.off[i] = !switches_runs(c, i);
-	for (i = 0; i < c->ev.nr_sets; i++)
-		if (!c->ev.sets[i].closed && (!on || c->ev.sets[i].kind != EVSET_LATENT))
-			evset_enable(&c->ev, i + 1, on);
-}
-
 /* Of this file alone. */
 static void label_moment(struct collect *c, const char *when)
 {
@@ -249,54 +205,6 @@ static void on_due(void *ctx)
 		begin(r);
 }
 
-/* Names of code without a file: other runtimes leave them in files of their own. */
-static void name_anonymous_hits(struct collect *c)
-{
-	struct proc *p;
-
-	for (p = c->tasks.procs; p; p = p->next) {
-		if (p->had_agent || !p->has_anon_hits || p->map_written)
-			continue;
-		p->map_written = true;
-		symbols_write_perf_map(c->w, p);
-	}
-}
-
-/*
- * Names take long where files are large or many, and rings fill meanwhile. Where more is sampled than can be
- * read, they get half of the time.
- */
-static bool read_rings(void *ctx)
-{
-	enum { LATE_NS = 10000000 };
-	const uint64_t now_ns = clock_mono_ns();
-	struct collect *c = ctx;
-
-	if (now_ns <= c->merged_ns + 2 * LATE_NS || now_ns < c->naming_until_ns)
-		return true;
-	collect_merge(c, now_ns - LATE_NS);
-	c->naming_until_ns = 2 * clock_mono_ns() - now_ns;
-	return true;
-}
-
-/* At the end, unless a signal has come since. */
-static bool is_awaited(void *ctx)
-{
-	return !signal_waits();
-}
-
-void collect_name_hits(struct collect *c, bool at_end)
-{
-	struct symbols_result sym;
-
-	symbols_write_modules(&c->modules, c->w, c->o->lines, at_end ? is_awaited : read_rings, c, &sym);
-	c->res->kernel_hidden |= sym.kernel_hidden;
-	if (sym.cut && !c->res->cut_names) {
-		c->res->cut_names = true;
-		refused_text(&c->refused, "names of some code: a signal came while they were looked up");
-	}
-}
-
 /* The program is not to suffer from a full disk: it runs on, without samples. */
 static void check_writer(struct run *r)
 {
@@ -323,7 +231,7 @@ static void store(struct collect *c, bool end)
 	struct collect_status s = status_at(c, clock_mono_ns());
 
 	if (!end) {
-		name_anonymous_hits(c);
+		collect_name_anonymous_hits(c);
 		collect_name_hits(c, false);
 	}
 	trace_writer_flush(c->w);
@@ -499,25 +407,13 @@ static void turned_away(struct collect *c)
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
-void collect_count_strange(struct collect *c)
-{
-	struct proc *p;
-
-	for (p = c->tasks.procs; p; p = p->next) {
-		if (p->had_agent || !p->has_libjvm || !p->has_anon_hits || p->strange)
-			continue;
-		p->strange = true;
-		c->res->nr_strange_jvms++;
-	}
-}
-
 void collect_end_file(struct collect *c, bool last)
 {
 	size_t nr_refused = c->refused.nr_lines;
 
 	labels_end(c, last);
 	collect_count_strange(c);
-	name_anonymous_hits(c);
+	collect_name_anonymous_hits(c);
 	agents_write_lines(c);
 	collect_name_hits(c, true);
 	if (!c->res->cut_names)
@@ -770,6 +666,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	c->tasks.filters = &c->filters;
+	c->record = collect_record;
+	c->hear_agents = agents_drain;
 	collect_open_labels(c);
 	c->tasks.cgroups = o->cgroups;
 	c->tasks.keeps_ended = sources_keep_threads(c);

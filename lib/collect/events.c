@@ -242,3 +242,14 @@ int collect_open_rings(struct collect *c, int target, struct err *e)
 	cpus_release(&online);
 	return r;
 }
+
+void collect_enable(struct collect *c, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.conf.nr_events; i++)
+		c->ev.off[i] = !switches_runs(c, i);
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed && (!on || c->ev.sets[i].kind != EVSET_LATENT))
+			evset_enable(&c->ev, i + 1, on);
+}

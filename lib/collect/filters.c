@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/classname.h"
 #include "collect/filters.h"
 #include "collect/state.h"
 
@@ -309,7 +310,7 @@ static bool wants_class(const struct rules *r, const struct rule_event *names, c
 	bool yes = true;
 
 	if (r->has >> RULE_CLASS & 1 && has_class(x->kind) && x->what_len) {
-		sources_class_name(&name, x->what, x->what_len);
+		classname_put(&name, x->what, x->what_len);
 		yes = rules_want(r, RULE_CLASS, names, name.data);
 	}
 	buf_release(&name);
@@ -322,7 +323,12 @@ static bool lasts(uint32_t kind)
 	       kind == JVM_EVENT_COMPILE || kind == JVM_EVENT_PHASE;
 }
 
-bool filters_want_event(struct collect *c, struct proc *p, const struct jvm_event *x)
+bool filters_have_rules(const struct collect *c, uint64_t time_ns)
+{
+	return rules_at(&c->filters, time_ns);
+}
+
+bool filters_want_event(struct collect *c, uint32_t thread, const struct jvm_event *x)
 {
 	const struct rules *r = rules_at(&c->filters, x->time_ns);
 	const struct rule_event *names;
@@ -332,9 +338,8 @@ bool filters_want_event(struct collect *c, struct proc *p, const struct jvm_even
 		return true;		/* the time of a load is of no use without it */
 	names = &kinds[x->kind];
 	yes = rules_want(r, RULE_EVENT, names, NULL) && wants_class(r, names, x);
-	if (yes && x->thread)
-		yes = wants(c, r, FILTERS_EVENT + x->kind,
-			    tasks_get_at(&c->tasks, p, x->thread, x->time_ns)->id, 0);
+	if (yes && thread)
+		yes = wants(c, r, FILTERS_EVENT + x->kind, thread, 0);
 	if (yes && lasts(x->kind) && x->duration_ns != UINT64_MAX)
 		yes = rules_want_length(r, names, x->duration_ns);
 	return count(c, FILTERS_EVENT + x->kind, yes);
@@ -417,7 +422,7 @@ int filters_set(struct collect *c, const char *text, struct err *e)
 		return r;
 	}
 	collect_merge(c, clock_mono_ns());	/* by what was in force so far */
-	agents_drain(c, true);
+	collect_hear_agents(c, true);
 	rules_release(&f->set[1]);
 	f->set[1] = f->set[0];
 	f->before = f->now && f->now == &f->set[0] ? &f->set[1] : f->now;

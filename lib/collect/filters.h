@@ -73,7 +73,9 @@ bool filters_want_source(struct collect *c, size_t source, uint32_t thread, uint
 bool filters_keep_source(struct collect *c, size_t source, uint32_t thread, uint64_t time_ns);
 bool filters_want_wait(struct collect *c, size_t source, uint32_t thread, uint32_t function,
 		       const struct jvm_wait *r);
-bool filters_want_event(struct collect *c, struct proc *p, const struct jvm_event *r);
+/* thread: the number of the one that it is of, 0 none; it is asked for only if there are rules. */
+bool filters_want_event(struct collect *c, uint32_t thread, const struct jvm_event *r);
+bool filters_have_rules(const struct collect *c, uint64_t time_ns);
 /* Whether what is charged at that time, while a wait goes on, can be of one that will not be kept. */
 bool filters_of_waits(const struct collect *c, uint64_t time_ns);
 

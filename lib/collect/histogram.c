@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/classname.h"
 #include "collect/histogram.h"
 #include "collect/state.h"
 #include "jvm/attach.h"
@@ -76,7 +77,7 @@ static void write_total(void *ctx, const struct histogram_row *r)
 	};
 	struct buf name = BUF_INIT;
 
-	sources_class_name(&name, r->name, r->name_len);
+	classname_put(&name, r->name, r->name_len);
 	w.name = name.data ? name.data : "";
 	w.name_len = name.len;
 	trace_write_class_total(t->c->w, &w);
@@ -95,7 +96,7 @@ static bool wait_for_looks(struct collect *c, const struct java *j)
 		if (n >= LOOKS || (n && ms > WAIT_MS / 2))
 			return true;
 		clock_sleep_ns(TURN_MS * 1000000);
-		agents_drain(c, false);
+		collect_hear_agents(c, false);
 	}
 	return false;
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "collect/java.h"
-#include "collect/live.h"
+#include "collect/state.h"
 
 struct java_code {
 	uint64_t addr;
@@ -54,12 +54,10 @@ void java_free(struct java *j)
 	if (j->proc->java == j)
 		j->proc->java = NULL;
 	j->proc->nr_holders--;
-	memory_release(&j->blocks);
 	roots_release(&j->roots);
 	javalines_release(&j->lines);
 	javacode_release(&j->code);
 	deadlocks_release(&j->deadlocks);
-	lives_free(j->lives);
 	free(j->queued);
 	free(j->codes);
 	free(j);
@@ -292,4 +290,26 @@ void java_name_pc(struct java *j, uint64_t pc, struct frame *f)
 	f->kind = FRAME_JIT;
 	f->compile_id = c->compile_id;
 	f->method = c->method;
+}
+
+/* ---- its machine code ---- */
+
+struct javacode_to java_code_to(struct collect *c, const struct java *j)
+{
+	return (struct javacode_to){ c->w, &c->nr_code_left, j->proc->id, j->proc->pid };
+}
+
+void java_keep_code(struct collect *c, const struct frame *frames, size_t nr)
+{
+	struct javacode_to to;
+	struct java *j;
+
+	if (!c->o->code || !nr || frames[nr - 1].kind != FRAME_JIT)
+		return;
+	for (j = c->javas; j; j = j->next) {
+		if (j->proc->id != frames[nr - 1].proc || j->gone)
+			continue;
+		to = java_code_to(c, j);
+		javacode_hit(&j->code, frames[nr - 1].compile_id, &to);
+	}
 }

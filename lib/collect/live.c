@@ -438,7 +438,7 @@ void lives_collect(struct collect *c)
 			jvm_collect(j->jvm);
 	for (ms = 0; ms < WAIT_MS && !all_have_collected(c) && !collect_hurries(c); ms += TURN_MS) {
 		clock_sleep_ns(TURN_MS * 1000000);
-		agents_drain(c, false);
+		collect_hear_agents(c, false);
 	}
 }
 

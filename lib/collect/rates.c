@@ -195,7 +195,7 @@ static int open_again(struct collect *c, uint32_t old, uint32_t new, struct err 
 	for (p = c->tasks.procs; p && p->id != set->proc; p = p->next)
 		;
 	c->ev.sets[new - 1].proc = set->proc;
-	if (p && p->java && !agents_open_traps(c, p, new))
+	if (p && p->java && !traps_open_again(c, p, new))
 		return err_set(e, EAGAIN, "the threads of process %d cannot be sampled with another interval",
 			       p->pid);
 	return 0;

@@ -197,7 +197,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	bool wanted = !on || filters_want_perf(c, s->event, s->thread, s->time_ns);
 
 	if (wanted)
-		agents_keep_code(c, frames, nr);
+		java_keep_code(c, frames, nr);
 	walls_cpu_sample(c, th, s, frames, nr);
 	if (!on || !wanted) {
 		c->switches.nr_dropped += !s->event;

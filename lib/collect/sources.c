@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "collect/classname.h"
 #include "collect/sources.h"
 #include "collect/state.h"
 #include "jvm/inject.h"
@@ -239,19 +240,9 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 	}
 }
 
-/* The source of the recording that agents call by this number; nr_sources: it was not asked for. */
-static size_t find_source(const struct collect *c, uint32_t jvm_source)
-{
-	size_t i;
-
-	for (i = 0; i < c->o->nr_sources && c->o->sources[i].kind->jvm != jvm_source; i++)
-		;
-	return i;
-}
-
 void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r)
 {
-	size_t i = find_source(c, r->source);
+	size_t i = sources_find_jvm(c, r->source);
 
 	if (i == c->o->nr_sources)
 		return;
@@ -317,40 +308,6 @@ void sources_forget(struct collect *c, const struct map *procs)
 	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
 }
 
-static const char *primitive(char letter)
-{
-	static const char *const types[] = {
-		['Z'] = "boolean", ['C'] = "char", ['F'] = "float", ['D'] = "double",
-		['B'] = "byte", ['S'] = "short", ['I'] = "int", ['J'] = "long",
-	};
-
-	return (unsigned char)letter < ARRAY_SIZE(types) ? types[(unsigned char)letter] : NULL;
-}
-
-/* [[Ljava/lang/String; -> java.lang.String[][], but Foo$$Lambda.0x12 -> Foo$$Lambda/0x12 as in Java. */
-void sources_class_name(struct buf *b, const char *s, size_t len)
-{
-	size_t dims = strspn(s, "["), i;
-
-	s += dims;
-	len -= dims;
-	if (len == 1 && primitive(*s)) {
-		buf_str(b, primitive(*s));
-	} else {
-		if (len > 2 && *s == 'L' && s[len - 1] == ';') {
-			s++;
-			len -= 2;
-		}
-		for (i = 0; i < len; i++) {
-			bool hidden = len - i > 2 && s[i + 1] == '0' && s[i + 2] == 'x';
-
-			buf_putc(b, s[i] != '/' && s[i] != '.' ? s[i] : hidden ? '/' : '.');
-		}
-	}
-	for (i = 0; i < dims; i++)
-		buf_str(b, "[]");
-}
-
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
 {
 	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
@@ -359,7 +316,7 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
 	r.function = sources_function(&c->sources, j->proc, leaf->leaf);
 	if (leaf->kind == JVM_LEAF_CLASS) {
 		r.kind = FUNCTION_CLASS;
-		sources_class_name(&b, leaf->name, leaf->name_len);
+		classname_put(&b, leaf->name, leaf->name_len);
 	} else {
 		buf_add(&b, leaf->name, leaf->name_len);
 	}
@@ -453,16 +410,9 @@ static void sources_write(struct collect *c, size_t i, uint64_t value, const str
 		write_weighed(c, i, size / p, 1 / p, s);
 }
 
-uint64_t sources_interval(const struct collect *c, uint32_t jvm_source)
-{
-	size_t i = find_source(c, jvm_source);
-
-	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
-}
-
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
 {
-	size_t i = find_source(c, jvm_source);
+	size_t i = sources_find_jvm(c, jvm_source);
 
 	if (i < c->o->nr_sources)
 		write_event(c, event_of(c, i), amount, s);
@@ -471,7 +421,7 @@ void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount,
 void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
 			const struct rec_sample *s)
 {
-	size_t i = find_source(c, jvm_source);
+	size_t i = sources_find_jvm(c, jvm_source);
 
 	if (i < c->o->nr_sources)
 		write_weighed(c, i, amount, count, s);
@@ -479,7 +429,7 @@ void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount,
 
 void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
 {
-	size_t i = find_source(c, jvm_source);
+	size_t i = sources_find_jvm(c, jvm_source);
 
 	if (i < c->o->nr_sources && c->o->sources[i].kind->blame)
 		write_event(c, event_of(c, i + 1) - 1, amount, s);
@@ -497,11 +447,6 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 		trace_write_waited(c->w, &(struct rec_waited){
 			.time_ns = r->time_ns, .thread = r->thread, .ns = s->value,
 		});
-}
-
-bool sources_is_recorded(const struct collect *c, uint32_t jvm_source)
-{
-	return find_source(c, jvm_source) < c->o->nr_sources;
 }
 
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
@@ -531,7 +476,7 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
 			struct frame *frames, size_t nr)
 {
 	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
-	size_t i = find_source(c, s->event);
+	size_t i = sources_find_jvm(c, s->event);
 
 	if (!switches_source(c, i, s->time_ns))
 		return 0;
@@ -561,7 +506,7 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
 
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s)
 {
-	size_t i = find_source(c, JVM_SOURCE_LIVE);
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
 
 	if (i < c->o->nr_sources)
 		write_weighed(c, i, weight, count, s);
@@ -571,7 +516,7 @@ void sources_survived(struct collect *c, double weight, double count, const stru
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s)
 {
 	double whole = (double)rounded(&c->sources, weight);
-	size_t i = find_source(c, JVM_SOURCE_LIVE);
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
 	struct rec_sample freed = *s;
 
 	if (i == c->o->nr_sources)
@@ -583,7 +528,7 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s)
 {
-	size_t i = find_source(c, JVM_SOURCE_LIVE);
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
 	uint64_t whole;
 
 	if (i == c->o->nr_sources)
@@ -624,15 +569,6 @@ bool sources_keep_threads(const struct collect *c)
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		nr += sources_find(c, names[i]) < c->o->nr_sources;
 	return nr;
-}
-
-size_t sources_find(const struct collect *c, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < c->o->nr_sources && strcmp(c->o->sources[i].kind->name, name); i++)
-		;
-	return i;
 }
 
 bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)

@@ -98,14 +98,11 @@ void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf
  */
 size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
-bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
 /*
  * A block of that many bytes was not freed, or whether it was is not known; s has all but event and weight.
  */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
-/* The interval that was asked for; 0: all. */
-uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
@@ -133,17 +130,22 @@ void sources_stand(struct collect *c, bool on);
 
 /* Whether one tells of what threads have done that ended long ago. */
 bool sources_keep_threads(const struct collect *c);
-/* The index of a source by its name; nr_sources when it is not to be recorded. */
-size_t sources_find(const struct collect *c, const char *name);
 /*
  * A sample of source i that weighs as much as it says; s has all but event and weight. False: a filter leaves
  * it out.
  */
 bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
-/* [[Ljava/lang/String; as agents write it, as Java does: java.lang.String[][] */
-void sources_class_name(struct buf *b, const char *s, size_t len);
 /* Why a thread waits, and for which file: new functions of the trace. */
 uint32_t sources_new_reason(struct collect *c, const char *text);
 uint32_t sources_new_file(struct collect *c, const char *text);
+
+/* ---- sourceconf.c ---- */
+
+/* Return the index of a source by its name, or by an agent's number; nr_sources: it is not recorded. */
+size_t sources_find(const struct collect *c, const char *name);
+size_t sources_find_jvm(const struct collect *c, uint32_t jvm_source);
+bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
+/* The interval that was asked for; 0: all. */
+uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 
 #endif

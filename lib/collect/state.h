@@ -76,6 +76,9 @@ struct collect {
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
+	/* Who takes in records of the rings, and what agents tell (drain.c). */
+	merge_fn record;
+	void (*hear_agents)(struct collect *c, bool all);
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
@@ -146,8 +149,6 @@ int agents_attach(struct collect *c, struct err *e);
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
-/* Opens the TRAP set traps on all threads of a JVM, which have one already; false: refused. */
-bool agents_open_traps(struct collect *c, struct proc *p, uint32_t traps);
 /* Before the last one: what goes on at that time is told. */
 void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* From then on it is known which methods samples hit. */
@@ -158,10 +159,18 @@ void agents_end_lives(struct collect *c);
 /* The same at the end of a file of several, and what of it the next one needs. */
 void agents_stand(struct collect *c);
 void agents_next_file(struct collect *c);
-/* The frames of a sample, outermost first, before they are written: keeps the code of the innermost. */
-void agents_keep_code(struct collect *c, const struct frame *frames, size_t nr);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
+
+/* traps.c: open a TRAP set on all threads of a JVM; false: refused. */
+bool traps_open(struct collect *c, struct proc *p);
+/* The same of a set that is there, on threads that have one already. */
+bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps);
+
+/* java.c: the frames of a sample, outermost first, before they are written: keep the innermost code. */
+void java_keep_code(struct collect *c, const struct frame *frames, size_t nr);
+/* java.c: where machine code of that JVM is written to. */
+struct javacode_to java_code_to(struct collect *c, const struct java *j);
 
 /* Perf events that are in the trace: their numbers come first. */
 static inline size_t collect_nr_events(const struct evconf *ev)
@@ -207,11 +216,13 @@ static inline bool collect_kernel_refused(const struct collect *c)
 /* collect.c: all that was recorded by then, as far as both halves of it are there. */
 void collect_take_in(struct collect *c, uint64_t until_ns);
 /*
- * collect.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
+ * naming.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
  * is at its end.
  */
 void collect_name_hits(struct collect *c, bool at_end);
-/* collect.c: JVMs with samples that no agent has named, each once. */
+/* naming.c: names of code without a file: other runtimes leave them in files of their own. */
+void collect_name_anonymous_hits(struct collect *c);
+/* naming.c: JVMs with samples that no agent has named, each once. */
 void collect_count_strange(struct collect *c);
 /* collect.c: what a file has at its end, but its clock: counts, names, what is missing. */
 void collect_end_file(struct collect *c, bool last);
@@ -221,20 +232,24 @@ void collect_open_labels(struct collect *c);
 void collect_drain(struct collect *c, uint64_t now_ns, bool all);
 /* collect.c: after the last drain: names, counts, labels. */
 void collect_finish(struct collect *c);
+/* patience.c: whether a signal waits that ends recordings; the loop, which takes signals, has ended. */
+bool collect_signal_waits(void);
 /*
- * collect.c: at the end of a recording that a signal ends: is nothing to be waited for any more? A second
+ * patience.c: at the end of a recording that a signal ends: is nothing to be waited for any more? A second
  * signal, which is not taken then, asks for that at once.
  */
 bool collect_hurries(const struct collect *c);
-/* collect.c: how long the rest of the end may take, but no longer than usual_ns. */
+/* patience.c: how long the rest of the end may take, but no longer than usual_ns. */
 uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
-/* collect.c: all perf events on that switches_runs() names, or off. */
+/* events.c: all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
 /* collect.c: writes labels of threads that samples have until then, before the file ends. */
 void collect_write_labels(struct collect *c, uint64_t until_ns);
-/* collect.c: the rings' records that are not younger than until_ns. */
+/* drain.c: take in the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
+/* drain.c: take in what agents have told, if there are any; all: the last of it. */
+void collect_hear_agents(struct collect *c, bool all);
 
 #endif

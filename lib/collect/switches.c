@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/quote.h"
 #include "collect/jvmevents.h"
 #include "collect/labels.h"
 #include "collect/rates.h"
@@ -64,56 +63,6 @@ static void put_name(const struct collect *c, size_t i, struct buf *b)
 		jvmevents_names(1u << (i - nr_perf(c) - COLLECT_MAX_SOURCES), b);
 }
 
-static bool is_wanted(const struct collect *c, const struct switched *s)
-{
-	/* of samples, which have pauses and windows themselves */
-	if (s == &c->switches.tells[__builtin_ctz(JVM_TELL_LABEL)])
-		return s->fixed || s->set;
-	return s->fixed || (s->set && !c->paused && !c->switches.shut);
-}
-
-static bool was_on(const struct switched *s, uint64_t time_ns)
-{
-	bool on = s->on;
-	size_t i;
-
-	for (i = s->nr_times; i && s->times[i - 1] > time_ns; i--)
-		on = !on;
-	return on;
-}
-
-bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns)
-{
-	return event < nr_perf(c) && was_on(&c->switches.perf[event], time_ns);
-}
-
-bool switches_source(const struct collect *c, size_t source, uint64_t time_ns)
-{
-	return source < c->o->nr_sources && was_on(&c->switches.sources[source], time_ns);
-}
-
-bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns)
-{
-	return tell && was_on(&c->switches.tells[__builtin_ctz(tell)], time_ns);
-}
-
-uint64_t switches_source_end(const struct collect *c, size_t source)
-{
-	const struct switched *s = &c->switches.sources[source];
-
-	return s->on || !s->nr_times ? clock_mono_ns() : s->times[s->nr_times - 1] - 1;
-}
-
-bool switches_runs(const struct collect *c, size_t event)
-{
-	size_t wall = sources_find(c, "wall");
-
-	if (event < nr_perf(c) && is_wanted(c, &c->switches.perf[event]))
-		return true;
-	return wall < c->o->nr_sources && is_wanted(c, &c->switches.sources[wall]) &&
-		c->o->ev.events[event].clock;
-}
-
 /* As "set interval" has them. */
 static void list_intervals(const struct collect *c, struct buf *b)
 {
@@ -152,7 +101,7 @@ void switches_list(const struct collect *c, struct buf *b)
 		for (i = 0; i < nr_all(c); i++) {
 			const struct switched *s = at(all, i);
 
-			if (!s || is_wanted(c, s) != on)
+			if (!s || switches_want(c, s) != on)
 				continue;
 			buf_str(b, nr++ ? "," : words[on]);
 			buf_str(b, nr == 1 ? ": " : "");
@@ -198,7 +147,7 @@ static size_t flip_all(struct collect *c, bool on, uint64_t now_ns)
 	for (i = 0; i < nr_all(c); i++) {
 		const struct switched *s = at(c, i);
 
-		if (!s || s->on == on || is_wanted(c, s) != on)
+		if (!s || s->on == on || switches_want(c, s) != on)
 			continue;
 		flip(c, i, now_ns);
 		nr++;
@@ -224,11 +173,12 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o)
 
 	o->may_tell |= c->o->jvm_events;
 	for (i = 0; i < c->o->nr_sources; i++)
-		if (!is_wanted(c, &c->switches.sources[i]) && c->o->sources[i].kind->jvm != JVM_NR_SOURCES)
+		if (c->o->sources[i].kind->jvm != JVM_NR_SOURCES &&
+		    !switches_want(c, &c->switches.sources[i]))
 			o->sources &= ~(1ull << c->o->sources[i].kind->jvm);
 	o->tell = 0;
 	for (i = 0; i < NR_TELLS; i++)
-		if (c->o->jvm_events >> i & 1 && is_wanted(c, &c->switches.tells[i]))
+		if (c->o->jvm_events >> i & 1 && switches_want(c, &c->switches.tells[i]))
 			o->tell |= 1u << i;
 	if (awaits_mark(c))
 		o->tell |= JVM_TELL_MARK;
@@ -270,7 +220,7 @@ static void tell_agents(struct collect *c, struct buf *reply)
 	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
 		clock_sleep_ns(1000000);
 		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
-			agents_drain(c, false);
+			collect_hear_agents(c, false);
 	}
 	if (nr && reply)
 		buf_fmt(reply, "%zu JVM%s not answered yet\n", nr, nr == 1 ? " has" : "s have");
@@ -280,7 +230,7 @@ static bool wall_is_wanted(const struct collect *c)
 {
 	size_t wall = sources_find(c, "wall");
 
-	return wall < c->o->nr_sources && is_wanted(c, &c->switches.sources[wall]);
+	return wall < c->o->nr_sources && switches_want(c, &c->switches.sources[wall]);
 }
 
 void switches_begin_walls(struct collect *c, uint64_t now_ns)
@@ -339,7 +289,7 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 
 		if (!s)
 			continue;
-		s->on = is_wanted(c, s);
+		s->on = switches_want(c, s);
 		if (s->on && i == at_calls(c) && c->calls.shut)
 			at_ns = callflows_turn(&c->calls, true);
 		if (s->on)
@@ -353,7 +303,7 @@ bool switches_calls_from_start(const struct collect *c)
 {
 	const struct switched *s = &c->switches.calls;
 
-	return s->fixed || (is_wanted(c, s) && !c->o->start_ns && !c->o->start_mark);
+	return s->fixed || (switches_want(c, s) && !c->o->start_ns && !c->o->start_mark);
 }
 
 void switches_next_file(struct collect *c, uint64_t now_ns)
@@ -615,7 +565,7 @@ static void set_intervals(struct collect *c, struct buf *reply)
 	if (!c->switches.nr_next)
 		return;
 	apply(c, reply);
-	agents_drain(c, true);
+	collect_hear_agents(c, true);
 	for (i = 0; i < c->o->nr_sources; i++)
 		if (c->switches.next[i])
 			c->source_room[i].interval = c->switches.next[i] - 1;

@@ -87,19 +87,23 @@ void switches_mark(struct collect *c, const char *name, size_t len);
 /* At the end: what began at no mark. */
 void switches_missing(struct collect *c);
 
-/* Whether it was recorded at that time: a perf event, a source by its index, one enum jvm_tell. */
-bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns);
-bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
-bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
 /* Exact calls are to be recorded from the start of each process, or when the recording has begun. */
 bool switches_calls_from_start(const struct collect *c);
-/* The latest moment when the source was recorded. */
-uint64_t switches_source_end(const struct collect *c, size_t source);
 /* Whether there is one that no pause or window can turn off. */
 bool switches_any_fixed(const struct collect *c);
-/* Whether perf event number event is to run now: it is recorded, or wall needs it. */
-bool switches_runs(const struct collect *c, size_t event);
 /* What is on, what is off, and the intervals: a line for each. */
 void switches_list(const struct collect *c, struct buf *b);
 
+/* ---- switched.c ---- */
+
+/* Check whether it is to be on now, as it is set, and pauses and windows are. */
+bool switches_want(const struct collect *c, const struct switched *s);
+/* Check whether it was recorded at that time: a perf event, a source by its index, one enum jvm_tell. */
+bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns);
+bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
+bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
+/* The latest moment when the source was recorded. */
+uint64_t switches_source_end(const struct collect *c, size_t source);
+/* Whether perf event number event is to run now: it is recorded, or wall needs it. */
+bool switches_runs(const struct collect *c, size_t event);
 #endif

@@ -93,7 +93,7 @@ void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t threa
 		return;
 	}
 	stack_count_marks(c, stack_marks(frames, nr));
-	agents_keep_code(c, frames, nr);
+	java_keep_code(c, frames, nr);
 	r.stack = trace_write_stack(c->w, frames, nr);
 	trace_write_sample(c->w, &r);
 	collect_count_sample(c, r.event);

@@ -7,6 +7,7 @@
 #include "base/chance.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/classname.h"
 #include "collect/java.h"
 #include "collect/privileges.h"
 #include "collect/sources.h"
@@ -314,7 +315,7 @@ void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *
 	if (!w)
 		return;
 	if (leaf->kind == JVM_LEAF_CLASS)
-		sources_class_name(&name, leaf->name, leaf->name_len);
+		classname_put(&name, leaf->name, leaf->name_len);
 	else
 		buf_add(&name, leaf->name, leaf->name_len);
 	*map_put(&w->classes, class_key(j->proc, leaf->leaf)) =

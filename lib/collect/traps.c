@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * traps.c - the perf events of a JVM's threads that send them a signal, so that its agent walks their stacks.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/state.h"
+
+/*
+ * A set is ended when the last task is that it was opened on, or that inherited its events. It is looked for
+ * when another JVM comes, so that there is no more open than what lives and what ended since. Where records
+ * were lost, a child of a JVM may be unknown that will need the set when it executes a program.
+ */
+static void close_ended(struct collect *c)
+{
+	bool *used = xcalloc(c->ev.nr_sets + 1, sizeof(*used));
+	struct map procs = MAP_INIT;
+	size_t i;
+
+	collect_merge(c, clock_mono_ns());
+	evsets_forget_closed(&c->ev);
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		const struct thread *th = c->tasks.threads[i];
+
+		if (th->dead)
+			continue;
+		used[th->evset] = true;
+		*map_put(&procs, th->proc->id) = 1;
+	}
+	for (i = 0; i < c->ev.nr_sets; i++) {
+		const struct evset *s = &c->ev.sets[i];
+		bool ended = s->kind == EVSET_TRAP ? s->proc && map_get(&procs, s->proc) == MAP_NONE :
+			     s->kind == EVSET_LATENT && !used[i + 1] && !c->res->nr_lost;
+
+		if (ended && !s->closed)
+			evset_close(&c->ev, i + 1);
+	}
+	map_release(&procs);
+	free(used);
+}
+
+/*
+ * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
+ * that a thread with traps started have inherited them, as the kernel's records say.
+ */
+static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any)
+{
+	char path[64];
+	struct dirent *d;
+	bool ok = true;
+	struct err e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
+	dir = opendir(path);
+	while (dir && ok && (d = readdir(dir))) {
+		int tid = atoi(d->d_name), r;
+		struct thread *th;
+
+		if (tid <= 0)
+			continue;
+		collect_merge(c, clock_mono_ns());
+		th = tasks_get(&c->tasks, p->pid, tid, clock_mono_ns());
+		if (th->trap_ns)
+			continue;
+		r = evset_add(&c->ev, traps, tid, false, &e);
+		ok = !r || r == -ESRCH;
+		th->trap_ns = clock_mono_ns();
+		*any = true;
+	}
+	if (dir)
+		closedir(dir);
+	return ok && dir;
+}
+
+static bool add_all_threads(struct collect *c, struct proc *p, uint32_t traps)
+{
+	bool ok, any;
+
+	do {
+		any = false;
+		ok = add_new_threads(c, p, traps, &any);
+	} while (ok && any);
+	return ok;
+}
+
+bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps)
+{
+	size_t i;
+
+	for (i = 0; i < c->tasks.nr_all; i++)
+		if (c->tasks.threads[i]->proc == p)
+			c->tasks.threads[i]->trap_ns = 0;
+	return add_all_threads(c, p, traps);
+}
+
+bool traps_open(struct collect *c, struct proc *p)
+{
+	uint32_t traps;
+	bool ok;
+
+	close_ended(c);
+	traps = evset_new(&c->ev, EVSET_TRAP);
+	c->ev.sets[traps - 1].proc = p->id;
+	ok = add_all_threads(c, p, traps);
+	if (!ok)
+		evset_close(&c->ev, traps);
+	else if (collect_is_on(c))
+		evset_enable(&c->ev, traps, true);
+	return ok;
+}
