@@ -212,7 +212,12 @@ time.sleep(60)' "$@" 3>&- &
 		sleep 0.1
 	done
 	[ "$i" -lt 300 ]
-	[ "$("$ARCPROF" ctl -p "$pid" status | sed -n 's/^recorder: //p')" = "$pid" ]
+	# it says so before it listens itself
+	for ((i = 0; i < 60; i++)); do
+		"$ARCPROF" ctl -p "$pid" status >own 2>err2 && break
+		sleep 0.1
+	done
+	grep -qx "recorder: $pid" own
 	"$ARCPROF" ctl status >list 2>err2 || true
 	grep -qx "recorder: $pid" list
 	"$ARCPROF" ctl -p "$pid" stop
