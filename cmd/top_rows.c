@@ -11,11 +11,6 @@ const char *const top_sorts[] = { "self", "total", "n", NULL };
 /* What a consumer is in a fold by modules; code of the JVM's compilers is one module. */
 enum { KEY_JAVA = 1, KEY_MODULE, KEY_NAME };
 
-static bool is_of_jvm(uint32_t kind)
-{
-	return (kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED) || kind == CONSUMER_STUB;
-}
-
 static uint64_t key_of(const struct consumer *c, enum top_fold fold)
 {
 	if (fold == TOP_THREAD || fold == TOP_PROCESS)
@@ -24,7 +19,7 @@ static uint64_t key_of(const struct consumer *c, enum top_fold fold)
 		return (uint64_t)c->name << 32 | UINT32_MAX;	/* where there are no stacks */
 	if (fold == TOP_FUNCTION)
 		return (uint64_t)c->name << 32 | c->module;
-	if (is_of_jvm(c->kind))
+	if (kind_is(c->kind, KIND_JVM))
 		return KEY_JAVA;
 	return c->module ? (uint64_t)c->module << 32 | KEY_MODULE : (uint64_t)c->name << 32 | KEY_NAME;
 }
@@ -166,7 +161,7 @@ const char *top_row_module(const struct top_rows *r, const struct model *m, cons
 
 	if (r->fold != TOP_FUNCTION)
 		return "";
-	if (is_of_jvm(c->kind))
+	if (kind_is(c->kind, KIND_JVM))
 		return "[java]";
 	return c->module ? base_name(model_str(m, c->module)) : "";
 }
@@ -175,7 +170,7 @@ const char *top_row_name(const struct top_rows *r, const struct model *m, const 
 {
 	const struct consumer *c = &m->consumers.items[row->consumer];
 
-	if (r->fold == TOP_MODULE && is_of_jvm(c->kind))
+	if (r->fold == TOP_MODULE && kind_is(c->kind, KIND_JVM))
 		return "[java]";
 	if (r->fold == TOP_MODULE && c->module)
 		return base_name(model_str(m, c->module));

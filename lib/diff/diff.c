@@ -109,11 +109,6 @@ static int choose(const struct diff *d, const struct model *m, struct chosen *c,
 	return 0;
 }
 
-static bool is_inlined(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
-}
-
 static void note_inlined(struct diff *d, unsigned int side, const struct model *m,
 			 const struct diff_input *in)
 {
@@ -130,7 +125,7 @@ static void note_inlined(struct diff *d, unsigned int side, const struct model *
 		uint32_t c = d->u.flow.nodes[in->where[i]].consumer;
 
 		d->code_n[side][c] += in->n[i];
-		if (is_inlined(m->consumers.items[m->flow.nodes[i].consumer].kind))
+		if (kind_is(m->consumers.items[m->flow.nodes[i].consumer].kind, KIND_INLINED))
 			d->inlined_n[side][c] += in->n[i];
 	}
 }

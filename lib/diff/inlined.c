@@ -24,7 +24,7 @@ static bool is_candidate(const struct diff *d, uint32_t c)
 {
 	double part[DIFF_NR_SIDES];
 	uint32_t kind = d->m.consumers.items[c].kind;
-	bool native = kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
+	bool native = kind_is(kind, KIND_NATIVE);
 	unsigned int side;
 
 	if (c >= d->nr_code || d->was[c])

@@ -48,20 +48,10 @@ static bool is_alone(const struct match *x, unsigned int side, uint32_t id)
 	return x->has[side][id] && !x->has[!side][id] && x->to[id] == id;
 }
 
-static bool is_java(const struct consumer *c)
-{
-	return c->kind >= CONSUMER_JAVA && c->kind <= CONSUMER_JAVA_INLINED;
-}
-
-static bool is_native(const struct consumer *c)
-{
-	return c->kind == CONSUMER_NATIVE || c->kind == CONSUMER_NATIVE_INLINED;
-}
-
 /* Text has functions of no kind. */
 static bool is_function(const struct consumer *c)
 {
-	return is_java(c) || is_native(c) || c->kind == CONSUMER_ANY;
+	return kind_is(c->kind, KIND_JAVA | KIND_NATIVE) || c->kind == CONSUMER_ANY;
 }
 
 static int compare_pairs(const void *p, const void *q)
@@ -148,7 +138,7 @@ static bool key_of_name(struct match *x, uint32_t id)
 {
 	uint32_t module = item(x, id)->module;
 
-	if (!is_native(item(x, id)) || !*name_of(x, id))
+	if (!kind_is(item(x, id)->kind, KIND_NATIVE) || !*name_of(x, id))
 		return false;
 	if (x->has_module[DIFF_A][module] && x->has_module[DIFF_B][module] && is_there_by_chance(x, id))
 		return false;
@@ -162,7 +152,7 @@ static bool key_of_method(struct match *x, uint32_t id)
 	const char *name = name_of(x, id), *end = name + strcspn(name, "("), *at = end;
 	int dots = 0;
 
-	if (!is_java(item(x, id)))
+	if (!kind_is(item(x, id)->kind, KIND_JAVA))
 		return false;
 	while (at > name && (at[-1] != '.' || ++dots < 2))
 		at--;
@@ -199,7 +189,7 @@ static bool key_of_loose_name(struct match *x, uint32_t id)
 
 	if ((!is_function(c) && c->kind != CONSUMER_STUB) || is_there_by_chance(x, id))
 		return false;
-	buf_fmt(&x->key, "%u %u ", is_java(c) ? CONSUMER_JAVA : c->kind, c->module);
+	buf_fmt(&x->key, "%u %u ", kind_is(c->kind, KIND_JAVA) ? CONSUMER_JAVA : c->kind, c->module);
 	put_without_digits(&x->key, name_of(x, id));
 	put_ends(x, x->arcs, id);
 	return true;
@@ -215,8 +205,8 @@ static bool key_of_place(struct match *x, uint32_t id)
 		return false;
 	while (end > name && *end != '.')
 		end--;
-	buf_fmt(&x->key, "%u %u ", is_java(c) ? CONSUMER_JAVA : CONSUMER_NATIVE, c->module);
-	if (is_java(c))
+	buf_fmt(&x->key, "%u %u ", kind_is(c->kind, KIND_JAVA) ? CONSUMER_JAVA : CONSUMER_NATIVE, c->module);
+	if (kind_is(c->kind, KIND_JAVA))
 		buf_add(&x->key, name, end - name);
 	buf_str(&x->key, " from");
 	put_ends(x, x->arcs, id);
@@ -230,7 +220,7 @@ static bool key_of_method_in_place(struct match *x, uint32_t id)
 {
 	const char *name = name_of(x, id), *end = name + strcspn(name, "("), *dot = end;
 
-	if (!is_java(item(x, id)) || is_there_by_chance(x, id))
+	if (!kind_is(item(x, id)->kind, KIND_JAVA) || is_there_by_chance(x, id))
 		return false;
 	while (dot > name && *dot != '.')
 		dot--;

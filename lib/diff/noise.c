@@ -119,7 +119,7 @@ static bool has_modes(const struct diff_rows *x, const struct diff_row *row)
 
 	if (x->d->has_jit && x->of == DIFF_CUM)
 		return true;
-	return kind == CONSUMER_KERNEL || (kind >= CONSUMER_JAVA && kind <= CONSUMER_STUB);
+	return kind == CONSUMER_KERNEL || kind_is(kind, KIND_JVM);
 }
 
 /* Where a share, or a rate, of n effective samples is, 19 of 20 times: Wilson's interval. */

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "flow/consumer.h"
+#include "trace/record.h"
 
 static const char *const kind_names[CONSUMER_NR] = {
-	[CONSUMER_ANY] = "any",
-	[CONSUMER_HOST] = "host",
-	[CONSUMER_GROUP] = "group",
-	[CONSUMER_PROCESS] = "process",
-	[CONSUMER_THREAD] = "thread",
-	[CONSUMER_NATIVE] = "native",
-	[CONSUMER_NATIVE_INLINED] = "native-inlined",
-	[CONSUMER_KERNEL] = "kernel",
-	[CONSUMER_JAVA] = "java",
-	[CONSUMER_JAVA_INTERPRETED] = "java-interpreted",
-	[CONSUMER_JAVA_COMPILED] = "java-compiled",
-	[CONSUMER_JAVA_C1] = "java-c1",
-	[CONSUMER_JAVA_C2] = "java-c2",
-	[CONSUMER_JAVA_INLINED] = "java-inlined",
-	[CONSUMER_STUB] = "stub",
-	[CONSUMER_CLASS] = "class",
-	[CONSUMER_REASON] = "reason",
-	[CONSUMER_UNRESOLVED] = "unresolved",
-	[CONSUMER_FOLDED] = "folded",
-	[CONSUMER_MARK] = "mark",
-	[CONSUMER_LABEL] = "label",
-	[CONSUMER_FILE] = "file",
+#define KIND(kind, name, family, traits) [CONSUMER_##kind] = (name),
+#include "trace/kinds.h"
 };
+
+bool kind_is(uint32_t kind, unsigned int traits)
+{
+	static const uint8_t of[CONSUMER_NR] = {
+#define KIND(kind, name, family, traits) [CONSUMER_##kind] = (traits),
+#include "trace/kinds.h"
+	};
+
+	return kind < CONSUMER_NR && of[kind] & traits;
+}
+
+enum consumer_kind consumer_kind_of(uint32_t function)
+{
+	static const uint8_t kinds[FUNCTION_NR] = {
+#define FUNCTION(number, kind, ...) [FUNCTION_##kind] = CONSUMER_##kind,
+#include "trace/kinds.h"
+	};
+
+	return function < FUNCTION_NR ? kinds[function] : CONSUMER_ANY;
+}
 
 const char *consumer_kind_name(uint32_t kind)
 {

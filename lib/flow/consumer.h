@@ -5,34 +5,32 @@
 #ifndef FLOW_CONSUMER_H
 #define FLOW_CONSUMER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/strtab.h"
 
 enum consumer_kind {
-	CONSUMER_ANY,		/* from text input: no kind known */
-	CONSUMER_HOST,
-	CONSUMER_GROUP,		/* a control group or a container, above its processes */
-	CONSUMER_PROCESS,
-	CONSUMER_THREAD,
-	CONSUMER_NATIVE,
-	CONSUMER_NATIVE_INLINED,
-	CONSUMER_KERNEL,
-	CONSUMER_JAVA,		/* a method, however it runs */
-	CONSUMER_JAVA_INTERPRETED,
-	CONSUMER_JAVA_COMPILED,
-	CONSUMER_JAVA_C1,	/* these two only when the tiers are kept apart */
-	CONSUMER_JAVA_C2,
-	CONSUMER_JAVA_INLINED,
-	CONSUMER_STUB,		/* HotSpot stub, adapter, interpreter */
-	CONSUMER_CLASS,		/* objects of a class */
-	CONSUMER_REASON,	/* why a thread waits */
-	CONSUMER_UNRESOLVED,	/* address without a name */
-	CONSUMER_FOLDED,	/* a module, class or package that stands for what is in it */
-	CONSUMER_MARK,		/* [unwalkable: ...], [truncated ...], [pruned] */
-	CONSUMER_LABEL,		/* what a thread worked for: "endpoint=/cart" */
-	CONSUMER_FILE,		/* for which file it waits, or which other end of a socket */
+#define KIND(kind, ...) CONSUMER_##kind,
+#include "trace/kinds.h"
 	CONSUMER_NR
 };
 
+/* What is asked of kinds. */
+enum kind_trait {
+	KIND_PLACE = 1 << 0,	/* what stands above functions: processes, threads, labels of these */
+	KIND_CODE = 1 << 1,	/* a function that runs */
+	KIND_NATIVE = 1 << 2,
+	KIND_JAVA = 1 << 3,
+	KIND_JVM = 1 << 4,	/* Java, or what its virtual machine generates */
+	KIND_INLINED = 1 << 5,
+	KIND_FOLDS = 1 << 6,	/* is CONSUMER_FOLDED when functions are folded by class, package or module */
+};
+
+/* Whether the kind has that trait, or one of several. */
+bool kind_is(uint32_t kind, unsigned int traits);
+/* The kind of a function in a trace (enum function_kind); CONSUMER_ANY for a number that is not known. */
+enum consumer_kind consumer_kind_of(uint32_t function);
 /* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
 const char *consumer_kind_name(uint32_t kind);
 /* CONSUMER_NR for an unknown name. */

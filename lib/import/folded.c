@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "flow/consumer.h"
 #include "import/sink.h"
 
 enum { MAX_FRAMES = 65536, BAD_OF = 10 };
@@ -221,7 +222,7 @@ static int add_frame(struct folded *f, const char *s, const char *end, struct er
 	if (f->nr_frames == MAX_FRAMES)
 		return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
 	fn.kind = kind_of(&fn.name);
-	if (fn.kind >= FUNCTION_JAVA && fn.kind <= FUNCTION_JAVA_INLINED)
+	if (kind_is(consumer_kind_of(fn.kind), KIND_JAVA))
 		fn.name = dotted(f, fn.name);
 	if (!fn.name.len)
 		fn = (struct import_function){ FUNCTION_UNRESOLVED, .name = { "[no name]", 9 } };

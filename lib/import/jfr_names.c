@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/consumer.h"
 #include "import/jfr.h"
 
 enum { MODIFIER_NATIVE = 0x100, KIND_SHIFT = 16, MAX_FRAMES = 65536 };
@@ -148,8 +149,7 @@ static void name_native(struct jfr_chunk *c, const struct jfr_values *method, co
 			struct import_text class_name, struct import_function *f)
 {
 	struct jfr_values package, module;
-	bool in_file = f->kind == FUNCTION_NATIVE || f->kind == FUNCTION_NATIVE_INLINED ||
-		       f->kind == FUNCTION_KERNEL;
+	bool in_file = kind_is(consumer_kind_of(f->kind), KIND_NATIVE) || f->kind == FUNCTION_KERNEL;
 
 	buf_reset(&c->name);
 	put_text(&c->name, jfr_text(c, method, JFR_NAME));
@@ -178,7 +178,7 @@ static uint32_t read_function(struct jfr_chunk *c, struct import *im, const stru
 		f.kind = f.kind == FUNCTION_JAVA_INLINED ? FUNCTION_NATIVE_INLINED : f.kind;
 		name_native(c, &method, &class, class_name, &f);
 	} else {
-		f.kind = f.kind >= FUNCTION_JAVA && f.kind <= FUNCTION_JAVA_INLINED ? f.kind : FUNCTION_JAVA;
+		f.kind = kind_is(consumer_kind_of(f.kind), KIND_JAVA) ? f.kind : FUNCTION_JAVA;
 		name_java(c, &method, class_name, &f);
 	}
 	if (!c->name.len)

@@ -16,7 +16,7 @@
 
 bool annotate_is_function(const struct consumer *c)
 {
-	return c->kind >= CONSUMER_NATIVE && c->kind <= CONSUMER_STUB;
+	return kind_is(c->kind, KIND_CODE);
 }
 
 static bool is_wanted(const struct annotate *a, const struct consumer *c)

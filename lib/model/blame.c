@@ -7,16 +7,6 @@
 
 enum { MAX_DEPTH = 4096 };
 
-static bool is_java(uint32_t kind)
-{
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
-}
-
-static bool is_native(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_UNRESOLVED;
-}
-
 static bool begins_with(const char *name, const char *const *list, size_t nr)
 {
 	size_t i;
@@ -81,13 +71,14 @@ static bool look_at_level(const struct blame *b, struct search *s, const struct 
 		s->found.leaf = l->consumer;
 	if (b->what == BLAME_NOBODY || is_leaf)
 		return false;
-	if (is_java(l->kind)) {
+	if (kind_is(l->kind, KIND_JAVA)) {
 		if (!is_called(name) && !is_library(b, name)) {
 			s->found.site = l->consumer;
 			return true;
 		}
 		s->library = s->library ? s->library : l->consumer;
-	} else if (b->what == BLAME_FUNCTION && is_native(l->kind) && !s->native &&
+	} else if (b->what == BLAME_FUNCTION && !s->native &&
+		   (kind_is(l->kind, KIND_NATIVE) || l->kind == CONSUMER_UNRESOLVED) &&
 		   !allocates(x, l->consumer) && !is_library(b, name)) {
 		s->native = l->consumer;
 	}

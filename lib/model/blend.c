@@ -12,12 +12,6 @@ static const struct same_opts same = { .thread_digits = true };
 
 enum { CALLS, SAMPLES };		/* sides of the union */
 
-static bool is_root(const struct consumer *c)
-{
-	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST ||
-	       c->kind == CONSUMER_LABEL;
-}
-
 /* Who the functions are that calls were counted of: consumers by identity. */
 static void list_counted(struct consumers *ids, const struct model *calls)
 {
@@ -57,7 +51,8 @@ static void keep_counted(struct model *m, const struct model *calls)
 	nr_counted = ids.nr_items;
 	for (i = 1; i < m->consumers.nr_items; i++) {
 		const struct consumer *c = &m->consumers.items[i];
-		bool keep = is_root(c) || c->kind == CONSUMER_MARK || is_counted(&ids, nr_counted, m, i);
+		bool keep = kind_is(c->kind, KIND_PLACE) || c->kind == CONSUMER_MARK ||
+			    is_counted(&ids, nr_counted, m, i);
 
 		to[i] = keep ? i : FLOW_DROP;
 	}
@@ -94,7 +89,7 @@ static int pick(struct model *m, struct err *e)
 /* Whether the path has nothing but a process and a thread: what is there is in no counted function. */
 static bool is_top(const struct model *m, uint32_t node)
 {
-	return is_root(&m->consumers.items[m->flow.nodes[node].consumer]);
+	return kind_is(m->consumers.items[m->flow.nodes[node].consumer].kind, KIND_PLACE);
 }
 
 static void share(const struct model_union *u, const char *metric, struct blend *b)

@@ -107,11 +107,6 @@ static void read_all(struct job *j, uint64_t jvms[static NR_KINDS])
 
 /* --- whose calls a context has --- */
 
-static bool is_native(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
-}
-
 /* [consumer]: the kind of a process's Java methods. Consumers that are new here have no calls. */
 static uint8_t *find_jvms(struct job *j, const uint64_t *jvms)
 {
@@ -147,7 +142,8 @@ static void find_kinds(struct job *j, const uint64_t *jvms)
 		uint32_t kind = model->consumers.items[n->consumer].kind;
 
 		java[i] = n->parent ? java[n->parent] : of_process[n->consumer];
-		j->kind_of[i] = is_native(kind) ? NATIVE : kind == CONSUMER_JAVA ? java[i] : NOBODY;
+		j->kind_of[i] = kind_is(kind, KIND_NATIVE) ? NATIVE :
+				kind == CONSUMER_JAVA ? java[i] : NOBODY;
 		if (!n->n)
 			j->kind_of[i] = NOBODY;		/* sampled below calls */
 		if (j->kind_of[i] != NOBODY)

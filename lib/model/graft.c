@@ -142,11 +142,6 @@ static void follow_frame(struct graft *g, struct follow *w, struct name_run r)
 	}
 }
 
-static bool is_inlined(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
-}
-
 uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frames, size_t nr, bool *missing)
 {
 	struct follow w = { .root = root, .at = root };
@@ -161,7 +156,7 @@ uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frame
 	for (i = 0; i < g->nr_path; i++) {
 		const struct graft_level *l = &g->path[i];
 
-		if (g->no_inline && is_inlined(x->levels[l->level].kind))
+		if (g->no_inline && kind_is(x->levels[l->level].kind, KIND_INLINED))
 			continue;
 		node = flow_child(&x->m->flow, node, l->consumer);
 		x->levels[l->level].weight++;

@@ -336,22 +336,6 @@ static int take_method_lines(void *ctx, const struct rec_method_lines *r)
 
 static int take_function(void *ctx, const struct rec_function *r)
 {
-	static const uint8_t kinds[FUNCTION_NR] = {
-		[FUNCTION_ANY] = CONSUMER_ANY,
-		[FUNCTION_NATIVE] = CONSUMER_NATIVE,
-		[FUNCTION_NATIVE_INLINED] = CONSUMER_NATIVE_INLINED,
-		[FUNCTION_KERNEL] = CONSUMER_KERNEL,
-		[FUNCTION_JAVA] = CONSUMER_JAVA,
-		[FUNCTION_JAVA_INTERPRETED] = CONSUMER_JAVA_INTERPRETED,
-		[FUNCTION_JAVA_COMPILED] = CONSUMER_JAVA_COMPILED,
-		[FUNCTION_JAVA_INLINED] = CONSUMER_JAVA_INLINED,
-		[FUNCTION_STUB] = CONSUMER_STUB,
-		[FUNCTION_UNRESOLVED] = CONSUMER_UNRESOLVED,
-		[FUNCTION_MARK] = CONSUMER_MARK,
-		[FUNCTION_CLASS] = CONSUMER_CLASS,
-		[FUNCTION_REASON] = CONSUMER_REASON,
-		[FUNCTION_WAIT_FILE] = CONSUMER_FILE,
-	};
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->function_of, r->function);
 	struct name_function *f;
@@ -362,7 +346,7 @@ static int take_function(void *ctx, const struct rec_function *r)
 		x->nr_functions++;
 	}
 	f = &x->functions[*at];
-	f->kind = r->kind < FUNCTION_NR ? kinds[r->kind] : CONSUMER_ANY;
+	f->kind = consumer_kind_of(r->kind);
 	f->text = strtab_add(&x->m->consumers.names, r->name, r->name_len);
 	f->module = strtab_add(&x->m->consumers.names, r->module, r->module_len);
 	f->file = arena_strndup(&x->text, r->file, r->file_len);

@@ -13,17 +13,6 @@
 
 enum { MAX_LEVELS = 256 };
 
-/* Kinds of code that one function can run as. */
-static bool is_native(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
-}
-
-static bool is_java(uint32_t kind)
-{
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
-}
-
 /* Up to where the name of a function says what the compiler made of it: one of the marks begins there. */
 static size_t len_before(const char *name, const char *const *marks)
 {
@@ -71,11 +60,11 @@ static void add_level(struct names *x, const struct consumer *consumer, uint64_t
 	struct consumer c = *consumer;
 	uint32_t kind = c.kind;
 
-	if (!x->o.by_kind && (is_native(kind) || is_java(kind))) {
+	if (!x->o.by_kind && (kind_is(kind, KIND_NATIVE | KIND_JAVA))) {
 		if (kind == CONSUMER_JAVA_C1 || kind == CONSUMER_JAVA_C2)
 			kind = CONSUMER_JAVA_COMPILED;
 		c.kind = CONSUMER_ANY;
-		c.key = is_native(kind) ? KEY_NATIVE : KEY_JAVA;
+		c.key = kind_is(kind, KIND_NATIVE) ? KEY_NATIVE : KEY_JAVA;
 	}
 	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
 	x->levels[x->nr_levels++] = (struct name_level){ .consumer = consumer_add(&x->m->consumers, &c),
@@ -551,13 +540,14 @@ static void resolve_named(struct names *x, const struct frame *f)
 		c.module = known->module;
 		here = place(x, known->file, MIN(f->line, (uint64_t)UINT32_MAX));
 	}
-	if (is_native(c.kind))
+	if (kind_is(c.kind, KIND_NATIVE))
 		c.name = demangled(x, model_str(x->m, c.name));
-	if (x->o.no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
+	if (x->o.no_inline && kind_is(c.kind, KIND_INLINED))
 		return;
-	if ((x->o.no_kernel && c.kind == CONSUMER_KERNEL) || (x->o.no_wait_files && c.kind == CONSUMER_FILE))
+	if ((x->o.no_kernel && c.kind == CONSUMER_KERNEL) ||
+	    (x->o.no_wait_files && c.kind == CONSUMER_WAIT_FILE))
 		return;
-	add_level_at(x, &c, &here, is_native(c.kind) ? native_function(x, &c) : c.name);
+	add_level_at(x, &c, &here, kind_is(c.kind, KIND_NATIVE) ? native_function(x, &c) : c.name);
 }
 
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
@@ -814,7 +804,7 @@ uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 	const char *name = model_str(x->m, c.name);
 	size_t len = len_before(name, marks);
 
-	if (!is_native(kind) || !name[len])
+	if (!kind_is(kind, KIND_NATIVE) || !name[len])
 		return consumer;
 	buf_reset(&x->name);	/* the table may move what it is given */
 	buf_add(&x->name, name, len);

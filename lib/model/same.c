@@ -7,16 +7,6 @@
 #include "base/mem.h"
 #include "model/same.h"
 
-static bool is_java(uint32_t kind)
-{
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
-}
-
-static bool is_native(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED;
-}
-
 /* Asked at each letter of each name: strspn() first makes a table. */
 static size_t len_digits(const char *s)
 {
@@ -221,11 +211,11 @@ void same_name(const char *name, uint32_t kind, struct buf *b)
 {
 	buf_reset(b);
 	buf_str(b, "");
-	if (is_native(kind) || kind == CONSUMER_KERNEL)
+	if (kind_is(kind, KIND_NATIVE) || kind == CONSUMER_KERNEL)
 		put_native(name, b);
-	else if (is_java(kind) || kind == CONSUMER_STUB || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED ||
+	else if (kind_is(kind, KIND_JVM) || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED ||
 		 kind == CONSUMER_CLASS)
-		put_java(name, is_java(kind), b);
+		put_java(name, kind_is(kind, KIND_JAVA), b);
 	else if (kind == CONSUMER_UNRESOLVED)
 		put_unresolved(name, b);
 	else
@@ -249,7 +239,7 @@ static uint32_t kind_of_identity(const struct same_opts *o, uint32_t kind)
 {
 	if (o->kinds)
 		return kind;
-	return is_java(kind) ? CONSUMER_JAVA : is_native(kind) ? CONSUMER_NATIVE : kind;
+	return kind_is(kind, KIND_JAVA) ? CONSUMER_JAVA : kind_is(kind, KIND_NATIVE) ? CONSUMER_NATIVE : kind;
 }
 
 static uint64_t key_of_identity(const struct same_opts *o, const struct consumer *c)

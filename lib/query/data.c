@@ -134,7 +134,7 @@ static void name_lives(struct query_data *d)
 
 static bool is_function(const struct consumer *c)
 {
-	return c->kind != CONSUMER_PROCESS && c->kind != CONSUMER_THREAD && c->kind != CONSUMER_LABEL;
+	return !kind_is(c->kind, KIND_PLACE);
 }
 
 static void list_functions(struct query_data *d)

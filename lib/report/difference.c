@@ -269,7 +269,7 @@ static void put_cells(const struct printer *p, const struct diff_row *row, struc
 
 static bool kind_is_of_interest(uint32_t kind)
 {
-	return (kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED) || kind == CONSUMER_NATIVE_INLINED;
+	return kind_is(kind, KIND_JAVA) || kind == CONSUMER_NATIVE_INLINED;
 }
 
 static void put_consumer(const struct printer *p, uint32_t id, struct buf *b)

@@ -130,17 +130,12 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 	return *at;
 }
 
-static bool is_inlined(uint32_t kind)
-{
-	return kind == CONSUMER_NATIVE_INLINED || kind == CONSUMER_JAVA_INLINED;
-}
-
 /* Whether what is there is part of the code of its parent. */
 static bool has_code_of_parent(const struct export *x, uint32_t node)
 {
 	const struct flow_node *n = &x->v->m->flow.nodes[node];
 
-	return n->parent && is_inlined(x->v->m->consumers.items[n->consumer].kind) &&
+	return n->parent && kind_is(x->v->m->consumers.items[n->consumer].kind, KIND_INLINED) &&
 		!export_is_root(x->v, x->v->m->flow.nodes[n->parent].consumer);
 }
 
@@ -168,8 +163,7 @@ bool export_is_root(const struct view *v, uint32_t consumer)
 {
 	uint32_t kind = v->m->consumers.items[consumer].kind;
 
-	return kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD || kind == CONSUMER_HOST ||
-	       kind == CONSUMER_GROUP;
+	return kind_is(kind, KIND_PLACE) && kind != CONSUMER_LABEL;
 }
 
 uint32_t export_process(const struct view *v, uint32_t node)

@@ -82,10 +82,10 @@ static uint32_t source(struct firefox *x, uint32_t file)
 
 static void categorize(uint32_t kind, unsigned int *category, unsigned int *subcategory)
 {
-	bool java = kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
+	bool java = kind_is(kind, KIND_JAVA);
 
 	*category = java ? CATEGORY_JAVA : kind == CONSUMER_KERNEL ? CATEGORY_KERNEL :
-		    kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED ? CATEGORY_NATIVE :
+		    kind_is(kind, KIND_NATIVE) ? CATEGORY_NATIVE :
 		    CATEGORY_OTHER;
 	*subcategory = kind == CONSUMER_JAVA_INTERPRETED || kind == CONSUMER_STUB ? 1 :
 		       kind == CONSUMER_JAVA_COMPILED || kind == CONSUMER_JAVA_INLINED ? 2 :

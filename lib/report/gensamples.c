@@ -56,13 +56,12 @@ void gen_samples_release(struct gen_samples *s)
 
 static const char *prefix(uint32_t kind)
 {
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED ? "M:" :
-	       kind == CONSUMER_NATIVE || kind == CONSUMER_NATIVE_INLINED ? "N:" : "";
+	return kind_is(kind, KIND_JAVA) ? "M:" : kind_is(kind, KIND_NATIVE) ? "N:" : "";
 }
 
 static bool is_function(uint32_t kind)
 {
-	return (kind >= CONSUMER_NATIVE && kind <= CONSUMER_STUB) || kind == CONSUMER_UNRESOLVED;
+	return kind_is(kind, KIND_CODE) || kind == CONSUMER_UNRESOLVED;
 }
 
 /* Whose thread it was, and for what is no function the innermost one around it. */

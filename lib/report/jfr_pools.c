@@ -240,11 +240,6 @@ static uint32_t kind_of_method(uint32_t kind)
 	       kind == CONSUMER_MARK ? JFR_KIND_MARK : JFR_KIND_OF_FRAME;
 }
 
-static bool is_java(uint32_t kind)
-{
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
-}
-
 /* "Thread.java:840", "Thread.java bci 12": lines and bytecodes of what is not known are NONE. */
 static void find_line(const char *detail, struct jfr_place *x)
 {
@@ -267,7 +262,7 @@ static const struct jfr_place *place(struct jfr_pools *p, uint32_t consumer)
 		return x;
 	x->type = type_of_kind[c->kind];
 	find_line(model_str(p->v->m, c->detail), x);
-	x->method = is_java(c->kind) ? java_method(p, model_str(p->v->m, c->name), kind) :
+	x->method = kind_is(c->kind, KIND_JAVA) ? java_method(p, model_str(p->v->m, c->name), kind) :
 				       native_method(p, c, kind);
 	return x;
 }
@@ -309,7 +304,7 @@ static void find_threads(struct jfr_pools *p)
 		} else {
 			p->thread_at[i] = n->parent ? p->thread_at[n->parent] : 0;
 		}
-		if (p->thread_at[i] && is_java(kind))
+		if (p->thread_at[i] && kind_is(kind, KIND_JAVA))
 			p->thread_list[p->thread_at[i] - 1].java = true;
 	}
 }

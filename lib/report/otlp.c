@@ -470,23 +470,8 @@ static void put_mappings(struct otlp *o)
 /* As the semantic conventions call the kinds of frames; NULL: they have no name for it. */
 static const char *frame_type(uint32_t kind)
 {
-	switch (kind) {
-	case CONSUMER_NATIVE:
-	case CONSUMER_NATIVE_INLINED:
-		return "native";
-	case CONSUMER_KERNEL:
-		return "kernel";
-	case CONSUMER_JAVA:
-	case CONSUMER_JAVA_INTERPRETED:
-	case CONSUMER_JAVA_COMPILED:
-	case CONSUMER_JAVA_C1:
-	case CONSUMER_JAVA_C2:
-	case CONSUMER_JAVA_INLINED:
-	case CONSUMER_STUB:
-		return "jvm";
-	default:
-		return NULL;
-	}
+	return kind_is(kind, KIND_NATIVE) ? "native" : kind_is(kind, KIND_JVM) ? "jvm" :
+	       kind == CONSUMER_KERNEL ? "kernel" : NULL;
 }
 
 static void put_lines(struct otlp *o, uint32_t id)

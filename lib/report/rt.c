@@ -155,27 +155,14 @@ static void put_name(const struct view *v, const struct row *r, struct buf *b)
 {
 	const struct consumer *c = &v->m->consumers.items[r->consumer];
 
-	switch (c->kind) {
-	case CONSUMER_THREAD:
+	if (c->kind == CONSUMER_THREAD) {
 		buf_fmt(b, "%08x_%s", (unsigned int)c->key, model_str(v->m, c->name));
 		return;
-	case CONSUMER_JAVA:
-		buf_str(b, "M:");
-		break;
-	case CONSUMER_JAVA_INTERPRETED:
-		buf_str(b, "I:");
-		break;
-	case CONSUMER_JAVA_COMPILED:
-	case CONSUMER_JAVA_C1:
-	case CONSUMER_JAVA_C2:
-	case CONSUMER_JAVA_INLINED:
-		buf_str(b, "J:");
-		break;
-	case CONSUMER_NATIVE:
-	case CONSUMER_NATIVE_INLINED:
-		buf_str(b, "N:");
-		break;
 	}
+	if (kind_is(c->kind, KIND_JAVA))
+		buf_str(b, c->kind == CONSUMER_JAVA ? "M:" : c->kind == CONSUMER_JAVA_INTERPRETED ? "I:" : "J:");
+	else if (kind_is(c->kind, KIND_NATIVE))
+		buf_str(b, "N:");
 	view_name(v, r->consumer, b);
 }
 

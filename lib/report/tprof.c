@@ -62,21 +62,12 @@ static const char *module_name(const struct model *m, const struct consumer *c)
 {
 	const char *module = model_str(m, c->module);
 
-	switch (c->kind) {
-	case CONSUMER_JAVA_INTERPRETED:
+	if (c->kind == CONSUMER_JAVA_INTERPRETED)
 		return "INTERPRETED";
-	case CONSUMER_JAVA:
-	case CONSUMER_JAVA_COMPILED:
-	case CONSUMER_JAVA_C1:
-	case CONSUMER_JAVA_C2:
-	case CONSUMER_JAVA_INLINED:
-	case CONSUMER_STUB:
+	if (kind_is(c->kind, KIND_JVM))
 		return "JITCODE";
-	case CONSUMER_KERNEL:
-		if (!c->module)
-			return "[kernel.kallsyms]";
-		break;
-	}
+	if (c->kind == CONSUMER_KERNEL && !c->module)
+		return "[kernel.kallsyms]";
 	return c->module ? module : "NoModule";
 }
 
@@ -84,7 +75,7 @@ static const char *symbol_name(const struct model *m, const struct consumer *c)
 {
 	if (c->kind == CONSUMER_UNRESOLVED)
 		return "NoSymbolFound";
-	if (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_LABEL)
+	if (kind_is(c->kind, KIND_PLACE))
 		return "NoSymbols";
 	return model_str(m, c->name);
 }
@@ -159,7 +150,7 @@ static void collect(struct tprof *t)
 			a->process = a->function = f->nodes[i].consumer;
 		else if (c->kind == CONSUMER_THREAD)
 			a->thread = a->function = f->nodes[i].consumer;
-		else if (c->kind != CONSUMER_NATIVE_INLINED && c->kind != CONSUMER_JAVA_INLINED)
+		else if (!kind_is(c->kind, KIND_INLINED))
 			a->function = f->nodes[i].consumer;
 		if (f->nodes[i].n)
 			add_ticks(t, a, f->nodes[i].n);

@@ -53,12 +53,6 @@ static struct verdict __attribute__((format(printf, 2, 3))) error(const struct l
 	return v;
 }
 
-static bool is_root(const struct consumer *c)
-{
-	return c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD || c->kind == CONSUMER_HOST ||
-	       c->kind == CONSUMER_LABEL || c->kind == CONSUMER_GROUP;
-}
-
 static bool matches(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
@@ -73,9 +67,9 @@ static void find_functions(struct judge *j, const struct limit *l)
 		const char *name = model_str(j->m, c->name);
 
 		j->has[i] = 0;
-		if (!l->function || (!is_root(c) && matches(l->function, name)))
+		if (!l->function || (!kind_is(c->kind, KIND_PLACE) && matches(l->function, name)))
 			j->has[i] |= MATCHES;
-		if (l->per_function && !is_root(c) && matches(l->per_function, name))
+		if (l->per_function && !kind_is(c->kind, KIND_PLACE) && matches(l->per_function, name))
 			j->has[i] |= MATCHES_PER;
 	}
 }

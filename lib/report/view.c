@@ -49,11 +49,6 @@ static void select_paths(struct view *v)
 	free(has);
 }
 
-static bool is_java(uint32_t kind)
-{
-	return kind >= CONSUMER_JAVA && kind <= CONSUMER_JAVA_INLINED;
-}
-
 /* The name without its last one or two dotted parts: "a.b.C.m(I)V" -> "a.b.C" -> "a.b". */
 static size_t java_prefix(const char *name, enum report_fold fold)
 {
@@ -80,16 +75,13 @@ static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fol
 	const char *name = model_str(m, c.name);
 	size_t len;
 
-	if (c.kind == CONSUMER_PROCESS || c.kind == CONSUMER_THREAD || c.kind == CONSUMER_HOST ||
-	    c.kind == CONSUMER_MARK || c.kind == CONSUMER_REASON || c.kind == CONSUMER_LABEL ||
-	    c.kind == CONSUMER_GROUP || c.kind == CONSUMER_FILE ||
-	    (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
+	if (!kind_is(c.kind, KIND_FOLDS) || (c.kind == CONSUMER_CLASS && fold == FOLD_CLASS))
 		return id;
-	if ((is_java(c.kind) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
+	if ((kind_is(c.kind, KIND_JAVA) || c.kind == CONSUMER_CLASS) && fold != FOLD_MODULE) {
 		len = c.kind == CONSUMER_CLASS ? package_len(name) : java_prefix(name, fold);
 		to.name = len ? strtab_add(&m->consumers.names, name, len) :
 				strtab_adds(&m->consumers.names, "[default package]");
-	} else if (is_java(c.kind) || c.kind == CONSUMER_STUB) {
+	} else if (kind_is(c.kind, KIND_JVM)) {
 		to.name = strtab_adds(&m->consumers.names, "[java]");
 	} else if (c.module) {
 		to.module = c.module;
@@ -122,10 +114,9 @@ static bool is_excluded(const struct view *v, const struct consumer *c)
 
 	if (!v->o->methods)
 		return false;
-	if (is_java(c->kind))
+	if (kind_is(c->kind, KIND_JAVA))
 		return !wants_method(v->o->methods, name);
-	if (c->kind != CONSUMER_ANY && c->kind != CONSUMER_NATIVE && c->kind != CONSUMER_NATIVE_INLINED &&
-	    c->kind != CONSUMER_KERNEL && c->kind != CONSUMER_STUB)
+	if (c->kind != CONSUMER_ANY && !kind_is(c->kind, KIND_CODE))
 		return false;
 	return !callflow_wants_function(v->o->methods, module, strlen(module), name, strlen(name));
 }
@@ -135,11 +126,11 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 	const struct report_opts *o = v->o;
 	struct consumer c = v->m->consumers.items[id];
 
-	if (o->no_inline && (c.kind == CONSUMER_NATIVE_INLINED || c.kind == CONSUMER_JAVA_INLINED))
+	if (o->no_inline && kind_is(c.kind, KIND_INLINED))
 		return FLOW_DROP;
 	if (is_excluded(v, &v->m->consumers.items[id]))
 		return FLOW_DROP;
-	if ((o->no_kernel && c.kind == CONSUMER_KERNEL) || (o->no_wait_files && c.kind == CONSUMER_FILE))
+	if ((o->no_kernel && c.kind == CONSUMER_KERNEL) || (o->no_wait_files && c.kind == CONSUMER_WAIT_FILE))
 		return FLOW_DROP;
 	if (o->merge_threads && c.kind == CONSUMER_THREAD)
 		c.key = 0;
@@ -232,7 +223,7 @@ static void count_stack(struct view_stacks *s, uint64_t n, uint32_t kind, uint32
 	s->n += n;
 	if (mark)
 		add_mark(s, mark, n);
-	else if (kind == CONSUMER_THREAD || kind == CONSUMER_PROCESS || kind == CONSUMER_LABEL)
+	else if (kind_is(kind, KIND_PLACE))
 		s->no_stack_n += n;
 	else
 		s->complete_n += n;
@@ -446,6 +437,6 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 		put_labels(model_str(v->m, c->detail), b);
 	else if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
-	if (v->o->by_kind && (is_java(c->kind) || c->kind == CONSUMER_NATIVE_INLINED))
+	if (v->o->by_kind && (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_NATIVE_INLINED))
 		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
 }

@@ -88,7 +88,7 @@ static uint32_t reason_at(const struct model *m, uint32_t node)
 {
 	const struct flow_node *n = &m->flow.nodes[node];
 
-	if (m->consumers.items[n->consumer].kind == CONSUMER_FILE)
+	if (m->consumers.items[n->consumer].kind == CONSUMER_WAIT_FILE)
 		n = &m->flow.nodes[n->parent];
 	return m->consumers.items[n->consumer].kind == CONSUMER_REASON ? n->consumer : 0;
 }

@@ -132,22 +132,13 @@ struct rec_symbol {		/* a function of a module that was hit */
 	size_t name_len;
 };
 
-enum function_kind {		/* what a function is, as far as that is known */
-	FUNCTION_ANY,
-	FUNCTION_NATIVE,
-	FUNCTION_NATIVE_INLINED,
-	FUNCTION_KERNEL,
-	FUNCTION_JAVA,		/* however it runs */
-	FUNCTION_JAVA_INTERPRETED,
-	FUNCTION_JAVA_COMPILED,
-	FUNCTION_JAVA_INLINED,
-	FUNCTION_STUB,		/* of a virtual machine */
-	FUNCTION_UNRESOLVED,	/* an address that nobody could name */
-	FUNCTION_MARK,		/* says why there is no function, or which are missing */
-	FUNCTION_CLASS,		/* objects of a class, which is the name */
-	FUNCTION_REASON,	/* why a thread waits */
-	FUNCTION_WAIT_FILE,		/* beneath that, the file, or the other end of a socket */
-	FUNCTION_NR
+/* What a function is, as far as that is known: kinds.h. */
+enum function_kind {
+#define FUNCTION(number, kind, ...) FUNCTION_##kind = (number),
+#include "trace/kinds.h"
+	FUNCTION_NR = 0
+#define FUNCTION(...) + 1
+#include "trace/kinds.h"
 };
 
 struct rec_function {		/* known by its name alone: of an imported profile, or a leaf of a source */

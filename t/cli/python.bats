@@ -51,19 +51,16 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 		import re, sys
 		from arcprof import _names
 		top = sys.argv[1]
-		def entries(path, table):
-		    text = re.search(table + r"\[\w*\] = {(.*?)};", open(top + path).read(), re.S).group(1)
-		    return re.findall(r"\[(\w+)\] = (.+?),\n", text)
-		def enum(path, name):
-		    text = re.search("enum " + name + " {(.*?)};", open(top + path).read(), re.S).group(1)
-		    return re.findall(r"^\s*(\w+),?(?!\w)", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M)[:-1]
-		names = {k: v.strip('"') for k, v in entries("/lib/flow/consumer.c", "kind_names")}
-		want = tuple(names[k] for k in enum("/lib/flow/consumer.h", "consumer_kind"))
-		assert len(want) > 20 and _names.KINDS == want, (_names.KINDS, want)
-		kind_of = dict(entries("/lib/model/names.c", "kinds"))
-		want = tuple(names[kind_of[f]] for f in enum("/lib/trace/record.h", "function_kind"))
-		got = tuple(_names.KINDS[k] for k in _names.OF_FUNCTION)
-		assert len(want) > 12 and got == want, (got, want)
+		rows = re.findall(r'^(?:KIND\(|FUNCTION\((\d+), )\w+, "([\w-]+)", \w+,\s+([^)]*)\)$',
+		                  open(top + "/lib/trace/kinds.h").read(), re.M)
+		def check(numbers, want):
+		    got = tuple(_names.KINDS[k] for k in numbers)
+		    assert got == tuple(want), (got, want)
+		assert len(rows) > 20
+		check(range(len(_names.KINDS)), [name for _, name, _ in rows])
+		check(_names.OF_FUNCTION, [name for _, name in sorted((int(n), name) for n, name, _ in rows if n)])
+		check(_names.NATIVE_KINDS, [name for _, name, what in rows if "KIND_NATIVE" in what])
+		check(_names.JAVA_KINDS, [name for _, name, what in rows if "KIND_JAVA" in what])
 	E
 	python3 check.py "$TOP"
 }
