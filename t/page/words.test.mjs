@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Names, amounts, the state in the address, and what is sought.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from '../../lib/page/js/more.mjs';
-import { amount, foldConsumers, percent, shortNames } from '../../lib/page/js/names.mjs';
+import { amount, family, foldConsumers, isFunction, isJava, percent, shortNames } from '../../lib/page/js/names.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
@@ -19,6 +20,23 @@ test('names become shorter step by step', () => {
 		['void std::sort<int*>(int*, int*)', 'std::sort', 'sort']);
 	assert.deepEqual(shortNames('main', 'native'), ['main']);
 	assert.deepEqual(shortNames('a.b', 'thread'), ['a.b']);
+});
+
+test('kinds of functions are those of the program', () => {
+	const table = readFileSync(new URL('../../lib/trace/kinds.h', import.meta.url), 'utf8');
+	const rows = [...table.matchAll(/^(?:KIND\(|FUNCTION\(\d+, )\w+, "([\w-]+)", (\w+),\s+([^)]*)\)$/gm)];
+	const folded = (kind, opts) => foldConsumers({ nr: 2, name: ['', 'a.b.c'], module: ['', 'm'], detail: ['', ''],
+		kind: ['', kind], pid: [0, 0], tid: [0, 0] }, [0, 1], { without: new Set(), ...opts });
+
+	assert.ok(rows.length > 20);
+	for (const [, kind, own, traits] of rows) {
+		const is = trait => traits.split(' | ').includes(`KIND_${trait}`);
+		assert.equal(family(kind), own, kind);
+		assert.equal(isJava(kind), is('JAVA'), kind);
+		assert.equal(isFunction(kind), !is('PLACE') && kind !== 'mark', kind);
+		assert.equal(folded(kind, { fold: 'module' }).consumers.kind[1] === 'folded', is('FOLDS'), kind);
+		assert.equal(folded(kind, { fold: 'function', without: new Set(['inlined']) }).to[1] === 0, is('INLINED'), kind);
+	}
 });
 
 test('amounts have three digits and a unit', () => {

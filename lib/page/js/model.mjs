@@ -3,7 +3,7 @@
 import { Difference } from './difference.mjs';
 import { laneCells } from './layout.mjs';
 import { readMore } from './more.mjs';
-import { foldConsumers, wordsOf } from './names.mjs';
+import { foldConsumers, isFunction, wordsOf } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { profile, stanza, sumUp } from './sums.mjs';
 
@@ -176,10 +176,6 @@ function weigh(data) {
 }
 
 /* Functions are told from processes, threads and marks: those are no stanza to begin with. */
-export function isFunction(kind) {
-	return !['process', 'thread', 'host', 'group', 'mark', ''].includes(kind);
-}
-
 /* What of a function stands in the address: numbers would be others in the next recording. */
 export function idOf(consumers, c) {
 	return [consumers.name[c], consumers.module[c], consumers.detail[c], consumers.pid[c] || '', consumers.tid[c] || '']

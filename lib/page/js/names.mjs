@@ -43,6 +43,13 @@ export function isJava(kind) {
 	return JAVA.test(kind);
 }
 
+/* What stands above functions. */
+const PLACES = new Set(['host', 'group', 'process', 'thread', 'label']);
+
+export function isFunction(kind) {
+	return !PLACES.has(kind) && !['mark', ''].includes(kind);
+}
+
 /* "java.util.HashMap.put(Ljava/lang/Object;)V" without its signature. */
 function withoutSignature(name) {
 	const at = name.indexOf('(');
@@ -108,7 +115,7 @@ export function moduleName(consumers, c) {
 	return path ? path.slice(path.lastIndexOf('/') + 1) : '';
 }
 
-/* Kinds that have one colour and one word in the legend. */
+/* Kinds that have one colour and one word in the legend, as lib/trace/kinds.h has them. */
 const FAMILIES = {
 	'class': 'object',
 	'process': 'process', 'thread': 'process', 'host': 'process', 'group': 'process', 'kernel': 'kernel', 'native': 'native',
@@ -219,13 +226,13 @@ export function foldConsumers(consumers, weight, { fold, mergeThreads, without }
 }
 
 function foldOne(consumers, c, fold, mergeThreads) {
-	const kind = consumers.kind[c], root = ['process', 'thread', 'host', 'group', 'mark'].includes(kind);
+	const kind = consumers.kind[c], stays = PLACES.has(kind) || ['reason', 'file', 'mark'].includes(kind);
 	const one = {
 		name: consumers.name[c], module: consumers.module[c], detail: consumers.detail[c], kind,
 		pid: consumers.pid[c], tid: consumers.tid[c], family: isJava(kind) ? 'java' : kind.replace(/-inlined$/, ''),
 	};
 
-	if (root) {
+	if (stays) {
 		if (mergeThreads && kind === 'thread')
 			one.pid = one.tid = 0;
 		return one;

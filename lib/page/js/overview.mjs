@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // overview.mjs - the first answers in words: what was measured, what is missing, what is largest.
-import { amount, family, FAMILY_WORDS, fullName, percent } from './names.mjs';
+import { amount, family, FAMILY_WORDS, fullName, isFunction, percent } from './names.mjs';
 import { objectSection, summary } from './more.mjs';
-import { flatRows, idOf, isFunction } from './model.mjs';
+import { flatRows, idOf } from './model.mjs';
 import { element } from './table.mjs';
 
 const MOST = 10;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // stanza.mjs - the panel of one function: who calls it, what it uses, what it calls; each name leads on.
 import { changeOf } from './difference.mjs';
-import { amount, family, fullName, moduleName, percent, shortNames } from './names.mjs';
+import { amount, family, fullName, isFunction, moduleName, percent, shortNames } from './names.mjs';
 import { largePlot } from './spread.mjs';
 import { brokenLaws } from './sums.mjs';
-import { idOf, isFunction, linesOf, pathsTo } from './model.mjs';
+import { idOf, linesOf, pathsTo } from './model.mjs';
 import { bar, element } from './table.mjs';
 
 const MOST_ROWS = 40, MOST_PATHS = 5, MOST_STEPS = 8, MOST_LINES = 60;
