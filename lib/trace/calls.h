@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - exact call trees in a trace, decoded: one struct per kind of record.
+ * calls.h - exact call trees in a trace, decoded: the structs of those records that table.h does not make.
  *
  * A tree belongs to one thread (or virtual thread).  Its nodes are numbered from 1 and defined
  * before they have values; a definition that comes again replaces the first, and may name a
@@ -28,20 +28,6 @@ struct rec_call_consumer {
 
 enum call_tree_flags {
 	CALL_TREE_VIRTUAL = 1 << 0,	/* of a virtual thread */
-};
-
-struct rec_call_tree {		/* when it appears, and again at its end with all that was counted */
-	uint64_t time_ns;
-	uint32_t tree, proc;
-	uint32_t thread;	/* 0: a thread without one of the kernel's for itself */
-	uint32_t flags;
-	uint64_t java_id;	/* Thread.getId(), 0 none */
-	uint64_t start_ns, end_ns;	/* end 0: it lived on */
-	uint64_t kernel_cpu_ns;	/* CPU time by the kernel's account from its start to its end; 0 unknown */
-	uint64_t popped, inserted, over_range, folded, folded_recursion, thrown, missed, mounts, lost_events;
-	uint64_t open;		/* calls that had not returned */
-	const char *name;	/* "": the thread's */
-	size_t name_len;
 };
 
 struct call_node {
@@ -91,27 +77,6 @@ struct call_event {
 struct rec_call_events {	/* of one tree, in order; those of one tree are in order in the file, too */
 	uint32_t tree, nr_metrics, nr;
 	const struct call_event *events;
-};
-
-struct rec_call_label {		/* what a consumer that is MARK_LABELS stands for */
-	uint64_t time_ns;
-	uint32_t consumer;
-	uint32_t flags;		/* THREAD_LABEL_UNKNOWN */
-	const char *labels;	/* "key=value,..." */
-	size_t labels_len;
-};
-
-struct rec_call_refused {	/* asked for and not counted: a method, without a name the whole class */
-	uint64_t time_ns;
-	uint32_t proc;
-	const char *class_name;
-	size_t class_len;
-	const char *name;
-	size_t name_len;
-	const char *sig;
-	size_t sig_len;
-	const char *why;
-	size_t why_len;
 };
 
 struct records;

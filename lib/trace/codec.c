@@ -7,61 +7,39 @@
 
 /* ---- the table ---- */
 
-#define MEMBER(m) (((union trace_record *)0)->m)
-#define SAME(m, T) __builtin_types_compatible_p(__typeof__(MEMBER(m)), T)
-#define ZERO_IF(expr) (0 * sizeof(char[(expr) ? 1 : -1]))	/* does not compile otherwise */
-#define OFF(m) offsetof(union trace_record, m)
-
-/* Types of fields: how they are encoded, and what member fits. */
+/* Types of fields: how they are encoded. */
 #define OP_u32 FIELD_U32
 #define OP_x32 FIELD_U32
 #define OP_i32 FIELD_U32
 #define OP_u64 FIELD_U64
 #define OP_x64 FIELD_U64
 #define OP_v FIELD_VARINT
-#define TYPE_u32 uint32_t
-#define TYPE_x32 uint32_t
-#define TYPE_i32 int32_t
-#define TYPE_u64 uint64_t
-#define TYPE_x64 uint64_t
-#define TYPE_v uint64_t
 
-#define NUMBER(type, m, is_key) \
-	{ .op = OP_##type, .key = (is_key), \
-	  .off = OFF(m) + ZERO_IF(SAME(m, TYPE_##type)) },
-#define FIELD(type, name, m, ...) NUMBER(type, m, false)
-#define KEY(type, name, m) NUMBER(type, m, true)
-#define TEXT(name, m, l) \
-	{ .op = FIELD_BYTES, .off = OFF(m) + ZERO_IF(SAME(m, const char *)), \
-	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
-#define BYTES(name, m, l) \
-	{ .op = FIELD_BYTES, .off = OFF(m) + ZERO_IF(SAME(m, const uint8_t *)), \
-	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
-#define PAIRS(nr, a, b, m, l) \
-	{ .op = FIELD_PAIRS, .off = OFF(m) + ZERO_IF(SAME(m, const uint8_t *)), \
-	  .len_off = OFF(l) + ZERO_IF(SAME(l, size_t)) },
-#define RECORD(s, chunk, time, major, code, name, fields) \
-	static const struct record_field s##_fields[] = { fields };
+#define NUMBER(type, name, m, unit, is_key) { .op = OP_##type, .key = (is_key), .off = offsetof(self, m) },
+#define ELEMENT(type, name, m) NUMBER(type, name, m, "", false)
+#define WITH_LENGTH(how, m, l) { .op = (how), .off = offsetof(self, m), .len_off = offsetof(self, l) },
+#define STRING(type, name, m, l) WITH_LENGTH(FIELD_BYTES, m, l)
+#define PAIRS(nr, a, b, m, l) WITH_LENGTH(FIELD_PAIRS, m, l)
+#define MEMBER(type, m)
+#define RECORD(s, chunk, time, major, code, name, text) \
+	static const struct record_field *fields_of_##s(uint32_t *nr) \
+	{ \
+		typedef struct rec_##s self; \
+		static const struct record_field fields[] = { text }; \
+\
+		*nr = ARRAY_SIZE(fields); \
+		return fields; \
+	}
 #include "trace/table.h"
-#undef FIELD
-#undef KEY
-#undef TEXT
-#undef BYTES
-#undef PAIRS
 
 /* The same as text; each field has a blank before it. */
-#define FIELD(type, name, m, ...) " " name ":" #type __VA_ARGS__
-#define KEY(type, name, m) " " name ":" #type
-#define TEXT(name, m, l) " " name ":s"
-#define BYTES(name, m, l) " " name ":b"
+#define NUMBER(type, name, m, unit, is_key) " " name ":" #type unit
+#define ELEMENT(type, name, m) NUMBER(type, name, m, "", false)
+#define STRING(type, name, m, l) " " name ":" #type
 #define PAIRS(nr, a, b, m, l) " " nr ":v *" nr "( " a ":z " b ":z )"
+#define MEMBER(type, m)
 #define RECORD(s, chunk, time, major, code, name, fields) static const char s##_text[] = fields;
 #include "trace/table.h"
-#undef FIELD
-#undef KEY
-#undef TEXT
-#undef BYTES
-#undef PAIRS
 
 static const uint8_t *span_pairs(struct span *s, size_t *len)
 {
@@ -84,40 +62,40 @@ static const uint8_t *span_pairs(struct span *s, size_t *len)
 #define READ_x64 span_u64
 #define READ_v span_varint
 
-#define FIELD(type, name, m, ...) rec->m = READ_##type(s);
-#define KEY(type, name, m) \
+#define NUMBER(type, name, m, unit, is_key) \
 	rec->m = READ_##type(s); \
-	s->bad |= !rec->m;
-#define TEXT(name, m, l) rec->m = span_str(s, &rec->l);
-#define BYTES(name, m, l) rec->m = (const uint8_t *)span_str(s, &rec->l);
+	s->bad |= (is_key) && !rec->m;
+#define ELEMENT(type, name, m) NUMBER(type, name, m, "", false)
+#define STRING(type, name, m, l) rec->m = (const void *)span_str(s, &rec->l);
 #define PAIRS(nr, a, b, m, l) rec->m = span_pairs(s, &rec->l);
+#define MEMBER(type, m)
 #define RECORD(k, chunk, time, major, code, name, fields) \
-	static void decode_##k(union trace_record *rec, struct span *s) \
+	static void decode_##k(union trace_record *any, struct span *s) \
 	{ \
-		memset(&rec->k, 0, sizeof(rec->k)); \
+		struct rec_##k *rec = &any->k; \
+\
+		memset(rec, 0, sizeof(*rec)); \
 		fields \
 	}
 #include "trace/table.h"
-#undef FIELD
-#undef KEY
-#undef TEXT
-#undef BYTES
-#undef PAIRS
+
+#define OFF(s, m) offsetof(struct rec_##s, m)
+#define IS(s, m, T) __builtin_types_compatible_p(__typeof__(((struct rec_##s *)0)->m), T)
 
 #define CODE_ANY .minor_mask = 0
 #define CODE_LOW(n) .minor = (n), .minor_mask = 0xff
 #define CODE(n) .minor = (n), .minor_mask = 0xffffffff
-#define CODE_OF(m) .minor_mask = 0, .minor_off = OFF(m) + ZERO_IF(SAME(m, uint32_t))
+#define CODE_OF(s, m) .minor_mask = 0, .minor_off = OFF(s, m)
 
-#define IS_TIMED(s) (true + ZERO_IF(offsetof(struct rec_##s, time_ns) == 0))
-#define IS_UNTIMED(s) false
+#define IS_TIMED true
+#define IS_UNTIMED false
 
 const struct record_kind record_kinds[NR_RECORD_KINDS] = {
 #define RECORD(s, where, when, majr, minr, title, text) \
 	[RECORD_##s] = { \
 		.number = RECORD_##s, .chunk = CHUNK_##where, .size = sizeof(struct rec_##s), \
-		.timed = IS_##when(s), .code = { .major = TRF_MAJOR_##majr, minr }, \
-		.nr_fields = ARRAY_SIZE(s##_fields), .fields = s##_fields, .decode = decode_##s, \
+		.timed = IS_##when, .code = { .major = TRF_MAJOR_##majr, minr }, \
+		.fields = fields_of_##s, .decode = decode_##s, \
 	},
 #include "trace/table.h"
 };
@@ -128,7 +106,7 @@ const struct record_row record_rows[] = {
 	  .kind = &record_kinds[RECORD_##s] },
 #define VARIANT(s, majr, minr, title, m) \
 	{ .code = { .major = TRF_MAJOR_##majr, minr }, .name = (title), .fields = s##_text + 1, \
-	  .kind = &record_kinds[RECORD_##s], .flag_off = SAME(m, bool) ? OFF(m) : 0 },
+	  .kind = &record_kinds[RECORD_##s], .flag_off = IS(s, m, bool) ? OFF(s, m) : 0 },
 #define BY_HAND(majr, minr, title, text) \
 	{ .code = { .major = TRF_MAJOR_##majr, minr }, .name = (title), .fields = (text) },
 #include "trace/table.h"
@@ -143,8 +121,7 @@ static const struct variant {
 	bool flag;		/* which is a bool, else 4 bytes */
 } variants[] = {
 #define VARIANT(s, majr, minr, title, m) \
-	{ .number = RECORD_##s, .code = { minr }, .off = OFF(m), \
-	  .flag = SAME(m, bool) + ZERO_IF(SAME(m, bool) || SAME(m, uint32_t)) },
+	{ .number = RECORD_##s, .code = { minr }, .off = OFF(s, m), .flag = IS(s, m, bool) },
 #include "trace/table.h"
 };
 
@@ -228,12 +205,13 @@ static char *put_bytes(char *to, const struct record_field *f, struct bytes x)
 /* The most that the fields may take. */
 static size_t bound(const struct record_kind *k, const char *rec)
 {
-	size_t sum = k->nr_fields * MAX_VARINT;
-	uint32_t i;
+	uint32_t i, nr;
+	const struct record_field *f = k->fields(&nr);
+	size_t sum = nr * MAX_VARINT;
 
-	for (i = 0; i < k->nr_fields; i++)
-		if (k->fields[i].op >= FIELD_BYTES)
-			sum += bytes_of(&k->fields[i], rec).len;
+	for (i = 0; i < nr; i++)
+		if (f[i].op >= FIELD_BYTES)
+			sum += bytes_of(&f[i], rec).len;
 	return sum;
 }
 
@@ -241,10 +219,10 @@ enum trf_type record_encode(struct buf *b, const struct record_kind *k, const vo
 {
 	enum trf_type type = TRF_INTS;
 	char *to = buf_room(b, bound(k, rec));
-	uint32_t i;
+	uint32_t i, nr;
+	const struct record_field *f = k->fields(&nr);
 
-	for (i = 0; i < k->nr_fields; i++) {
-		const struct record_field *f = &k->fields[i];
+	for (i = 0; i < nr; i++, f++) {
 		const char *from = (const char *)rec + f->off;
 		uint64_t v;
 

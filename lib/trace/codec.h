@@ -52,8 +52,7 @@ struct record_kind {
 	uint32_t size;			/* of the struct */
 	bool timed;			/* it begins with time_ns */
 	struct record_code code;	/* without a variant */
-	uint32_t nr_fields;
-	const struct record_field *fields;
+	const struct record_field *(*fields)(uint32_t *nr);
 	/* all but the time */
 	void (*decode)(union trace_record *rec, struct span *s);
 };

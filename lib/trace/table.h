@@ -1,34 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - every kind of record, once.  The writer, the reader, the schema in each trace, which dump
- * goes by, and the tests are made of these rows.  Their order is that of the schema, and the manual
- * page arcprof-trace(5) has a line for each; the tests compare the two.
+ * table.h - every kind of record, once.  The structs (record.h), the writer, the reader, the schema in each
+ * trace, which dump goes by, and the tests are made of these rows.  Their order is that of the schema, and
+ * the manual page arcprof-trace(5) has a line for each; the tests compare the two.
  *
- * There is no include guard: an includer defines RECORD, VARIANT or BY_HAND before, and all three
- * are undefined at the end.
+ * There is no include guard: an includer defines RECORD, VARIANT or BY_HAND before, and what of the fields it
+ * takes; all are undefined at the end.
  *
  *	RECORD(struct, chunk, time, major, code, name, fields)
- *		A record that is one struct rec_<struct>.  The row makes trace_write_<struct>(), the
- *		member <struct> of struct trace_sink, and what encodes and decodes it.
+ *		A record that is one struct rec_<struct>.  The row makes the struct, trace_write_<struct>(),
+ *		the member <struct> of struct trace_sink, and what encodes and decodes it.
  *		chunk	where it is written: META, BRANCHES or CALLS
  *		time	TIMED: the struct begins with time_ns; UNTIMED: it has no time, and the record
  *			gets that of the latest sample
  *		major	TRF_MAJOR_<major>
  *		code	CODE(n): the minor code; CODE_LOW(n): its low byte, the rest is 0 when written;
- *			CODE_OF(member): the member's value, any; CODE_ANY: any, 0 when written
- *		fields	in the order of the payload, without commas between them
+ *			CODE_OF(struct, member): the member's value, any; CODE_ANY: any, 0 when written
+ *		fields	in the order of the payload and of the struct, without commas between them
  *	VARIANT(struct, major, code, name, member)
  *		Another code of the same struct, which it has when the member is not 0; of several the
  *		last counts.  A bool is set by the reader, any other member is a field.
  *	BY_HAND(major, code, name, fields)
  *		A record that has code of its own elsewhere; fields as schema.h describes them.
  *
- *	FIELD(type, name, member)	u32, x32, i32: 4 bytes; u64, x64: 8; v: varint of a uint64_t
- *	FIELD(type, name, member, ":ns")	the same with a unit
- *	KEY(type, name, member)		a field that must not be 0
- *	TEXT(name, member, length), BYTES(name, member, length)
+ *	FIELD(type, member)		u32, x32, i32: 4 bytes; u64, x64: 8; v: varint of a uint64_t
+ *	FIELD(type, member, ":bytes")	the same with a unit
+ *	NS(type, name)			<name>_ns, in ns
+ *	KEY(type, member)		a field that must not be 0
+ *	TEXT(member), BYTES(member)	with its length, <member>_len
+ *	NAMED(type, name, member), NAMED(type, name, member, ":ns"), NAMED_TEXT(name, member, length),
+ *	NAMED_BYTES(name, member, length)
+ *		what is not called as the member is
  *	PAIRS(count, first, second, member, length)
  *		pairs of zigzag varints; the record has their number, the struct their length in bytes
+ *	MEMBER(type, member)		of the struct alone: the bool of a VARIANT, or an array
+ *	ELEMENT(type, name, member)	an element of that array
+ *
+ * An includer that takes fields defines PAIRS, MEMBER, ELEMENT, and these, of which the others are made:
+ *	NUMBER(type, name, member, unit, is_key)
+ *	STRING(type, name, member, length)	type: s or b
  */
 #ifndef RECORD
 #define RECORD(...)
@@ -40,6 +50,15 @@
 #define BY_HAND(...)
 #endif
 
+#define FIELD(type, member, ...) NUMBER(type, #member, member, "" __VA_ARGS__, false)
+#define NAMED(type, name, member, ...) NUMBER(type, name, member, "" __VA_ARGS__, false)
+#define NS(type, name) NUMBER(type, #name, name##_ns, ":ns", false)
+#define KEY(type, member) NUMBER(type, #member, member, "", true)
+#define TEXT(member) STRING(s, #member, member, member##_len)
+#define BYTES(member) STRING(b, #member, member, member##_len)
+#define NAMED_TEXT(name, member, length) STRING(s, name, member, length)
+#define NAMED_BYTES(name, member, length) STRING(b, name, member, length)
+
 #define SAMPLE "event:m8.8 cpu:m16.16 thread:u32 stack:u32"
 #define BLOCKS "cpu:m16.16 thread:u32 start:x64 nr:v *nr( what:u8 instructions:v span:v to:z )"
 
@@ -49,10 +68,13 @@ BY_HAND(FILE, CODE(TRF_FILE_INDEX), "index",
 BY_HAND(FILE, CODE(TRF_FILE_END), "end",
 	"index:u64:bytes samples:u64 records:u64 lost:u64 realtime:u64:ns chunks:u32")
 BY_HAND(LABEL, CODE_ANY, "label", "key:s value:s")
-RECORD(lost, META, TIMED, LOST, CODE_OF(lost.cause), "lost",
-	FIELD(u32, "cause", lost.cause)
-	FIELD(u32, "stream", lost.stream)
-	FIELD(u64, "count", lost.count))
+
+/* Something was lost. */
+RECORD(lost, META, TIMED, LOST, CODE_OF(lost, cause), "lost",
+	FIELD(u32, cause)	/* enum lost_cause */
+	FIELD(u32, stream)	/* CPU or proc it happened on */
+	FIELD(u64, count))
+
 BY_HAND(DISPATCH, CODE(TRF_DISPATCH_RUN), "dispatches", "nr:u32 *nr( dt:z:ns what:v thread:v arg:v )")
 BY_HAND(TPROF, CODE_LOW(TRF_TPROF_PLAIN), "sample.kernel", SAMPLE)
 BY_HAND(TPROF, CODE_LOW(TRF_TPROF_PLAIN | TRF_TPROF_USER), "sample.user", SAMPLE)
@@ -69,287 +91,450 @@ BY_HAND(STACK, CODE(TRF_STACK_FRAMES), "frames", "first:u32 nr:u32 *nr( kind:v a
 BY_HAND(STACK, CODE(TRF_STACK_NODES), "stacks", "first:u32 runs:u32 *runs( up:v n:v *n( frame:v ) )")
 BY_HAND(BRANCH, CODE_LOW(TRF_BRANCH_KERNEL), "branches.kernel", BLOCKS)
 BY_HAND(BRANCH, CODE_LOW(TRF_BRANCH_USER), "branches.user", BLOCKS)
+
+/* The instructions of a block as they were executed from here on. */
 RECORD(branch_code, BRANCHES, TIMED, BRANCH, CODE_LOW(0x10), "branch.code",
-	FIELD(x64, "addr", branch_code.addr)
-	FIELD(u32, "proc", branch_code.proc)
-	BYTES("bytes", branch_code.bytes, branch_code.len))
+	FIELD(x64, addr)
+	FIELD(u32, proc)
+	NAMED_BYTES("bytes", bytes, len))
+
+/* A process image: forked, changed by exec, or found running. */
 RECORD(proc, META, TIMED, MTE, CODE(0x34), "proc",
-	FIELD(u32, "proc", proc.proc)
-	FIELD(u32, "parent", proc.parent)
-	FIELD(u32, "pid", proc.pid)
-	TEXT("comm", proc.comm, proc.comm_len))
-VARIANT(proc, MTE, CODE(0x63), "fork", proc.parent)
-VARIANT(proc, MTE, CODE(0x81), "exec", proc.exec)
+	FIELD(u32, proc)
+	FIELD(u32, parent)	/* the proc that forked it, or that exec replaced; 0: found */
+	FIELD(u32, pid)
+	MEMBER(bool, exec)
+	TEXT(comm))
+VARIANT(proc, MTE, CODE(0x63), "fork", parent)
+VARIANT(proc, MTE, CODE(0x81), "exec", exec)
+
+/* The control group of a process, when that began or was found. */
 RECORD(cgroup, META, TIMED, MTE, CODE(0x91), "proc.cgroup",
-	FIELD(u32, "proc", cgroup.proc)
-	TEXT("path", cgroup.path, cgroup.path_len))
+	FIELD(u32, proc)
+	TEXT(path))	/* as the recorder saw it; base/cgroup.h finds containers in it */
+
+/* A process or a thread is gone. */
 RECORD(end, META, TIMED, MTE, CODE(0x65), "proc.end",
-	FIELD(u32, "proc", end.proc)
-	FIELD(u32, "thread", end.thread)
-	FIELD(i32, "status", end.status))
+	FIELD(u32, proc)	/* 0: it is a thread */
+	FIELD(u32, thread)	/* 0: it is a process */
+	FIELD(i32, status))
+
+/* A new thread, or a new name of a known one. */
 RECORD(thread, META, TIMED, MTE, CODE(0x66), "thread",
-	FIELD(u32, "thread", thread.thread)
-	FIELD(u32, "proc", thread.proc)
-	FIELD(u32, "tid", thread.tid)
-	TEXT("name", thread.name, thread.name_len))
-VARIANT(thread, MTE, CODE(0x42), "thread.java", thread.java)
+	FIELD(u32, thread)
+	FIELD(u32, proc)
+	FIELD(u32, tid)
+	MEMBER(bool, java)	/* the name is the Java thread's */
+	TEXT(name))
+VARIANT(thread, MTE, CODE(0x42), "thread.java", java)
+
+/* The name of the group in which Java has the thread. */
 RECORD(thread_group, META, TIMED, MTE, CODE(0x97), "thread.group",
-	FIELD(u32, "thread", thread_group.thread)
-	TEXT("name", thread_group.name, thread_group.name_len))
-VARIANT(end, MTE, CODE(0x67), "thread.end", end.thread)
+	FIELD(u32, thread)
+	TEXT(name))
+VARIANT(end, MTE, CODE(0x67), "thread.end", thread)
+
+/* A mapped file, the kernel, a module of it, or memory that has no file. */
 RECORD(module, META, TIMED, MTE, CODE(0x82), "module",
-	FIELD(u32, "module", module.module)
-	FIELD(x32, "flags", module.flags)
-	FIELD(x64, "dev", module.dev)
-	FIELD(u64, "inode", module.inode)
-	FIELD(u64, "size", module.size, ":bytes")
-	FIELD(u64, "mtime", module.mtime_ns, ":ns")
-	BYTES("build_id", module.build_id, module.build_id_len)
-	TEXT("path", module.path, module.path_len))
+	FIELD(u32, module)
+	FIELD(x32, flags)	/* enum module_flags */
+	FIELD(x64, dev)	/* 0 when unknown, as are these three */
+	FIELD(u64, inode)
+	FIELD(u64, size, ":bytes")
+	NS(u64, mtime)
+	BYTES(build_id)
+	TEXT(path))	/* as the process sees it */
+
+/* An executable mapping appeared. */
 RECORD(map, META, TIMED, MTE, CODE(0x01), "map",
-	FIELD(u32, "proc", map.proc)
-	FIELD(u32, "module", map.module)
-	FIELD(x64, "addr", map.addr)
-	FIELD(x64, "size", map.size)
-	FIELD(x64, "pgoff", map.pgoff))
+	FIELD(u32, proc)
+	FIELD(u32, module)
+	FIELD(x64, addr)
+	FIELD(x64, size)	/* bytes */
+	FIELD(x64, pgoff))	/* bytes: the offset in the module */
+
+/* A Java method. */
 RECORD(method, META, TIMED, MTE, CODE(0x83), "method",
-	FIELD(u32, "proc", method.proc)
-	FIELD(u32, "method", method.method)
-	TEXT("class", method.class_name, method.class_len)
-	TEXT("name", method.name, method.name_len)
-	TEXT("signature", method.sig, method.sig_len)
-	TEXT("source", method.source, method.source_len))
+	FIELD(u32, proc)
+	FIELD(u32, method)
+	NAMED_TEXT("class", class_name, class_len)	/* java/lang/String */
+	TEXT(name)
+	NAMED_TEXT("signature", sig, sig_len)
+	TEXT(source))	/* file name or "" */
+
+/*
+ * Lines of a method: pairs of varints (zigzag), the differences of bytecode index and line to the pair
+ * before, at first to 0. In the method's own order, which need not ascend; line 0 is not known. The reader
+ * checks that the pairs are whole.
+ */
 RECORD(method_lines, META, TIMED, MTE, CODE(0x87), "method.lines",
-	FIELD(u32, "proc", method_lines.proc)
-	FIELD(u32, "method", method_lines.method)
-	PAIRS("nr", "bci", "line", method_lines.table, method_lines.len))
+	FIELD(u32, proc)
+	FIELD(u32, method)
+	PAIRS("nr", "bci", "line", table, len))
+
+/*
+ * Code of a Java method. inl is a blob of varints, ascending by pc: nr_pcs, then for each pc: pc delta
+ * (from the code's start, then from the previous pc), nr frames, and for each frame innermost first:
+ * method, bci + 1 (0: unknown).
+ */
 RECORD(code, META, TIMED, MTE, CODE(0x41), "code",
-	FIELD(x64, "addr", code.addr)
-	FIELD(u32, "proc", code.proc)
-	FIELD(u32, "method", code.method)
-	FIELD(u32, "compile_id", code.compile_id)
-	FIELD(u32, "level", code.level)
-	FIELD(u32, "size", code.size, ":bytes")
-	BYTES("inline", code.inl, code.inl_len))
+	FIELD(x64, addr)
+	FIELD(u32, proc)
+	FIELD(u32, method)
+	FIELD(u32, compile_id)
+	FIELD(u32, level)	/* 1 to 3: C1, 4: C2; 0: it calls a native method */
+	FIELD(u32, size, ":bytes")
+	NAMED_BYTES("inline", inl, inl_len))
+
+/* That code is there no more. */
 RECORD(code_gone, META, TIMED, MTE, CODE(0x84), "code.gone",
-	FIELD(x64, "addr", code_gone.addr)
-	FIELD(u32, "proc", code_gone.proc)
-	FIELD(u32, "compile_id", code_gone.compile_id))
+	FIELD(x64, addr)
+	FIELD(u32, proc)
+	FIELD(u32, compile_id))
+
+/* The machine code of a method as it was when samples were first in it; code has what else is known of it. */
 RECORD(code_bytes, META, TIMED, MTE, CODE(0x88), "code.bytes",
-	FIELD(x64, "addr", code_bytes.addr)
-	FIELD(u32, "proc", code_bytes.proc)
-	FIELD(u32, "compile_id", code_bytes.compile_id)
-	BYTES("bytes", code_bytes.bytes, code_bytes.len))
+	FIELD(x64, addr)
+	FIELD(u32, proc)
+	FIELD(u32, compile_id)
+	NAMED_BYTES("bytes", bytes, len))
+
+/* The interpreter, a stub or an adapter; also what another runtime's perf map names. */
 RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
-	FIELD(x64, "addr", stub.addr)
-	FIELD(x64, "size", stub.size)
-	FIELD(u32, "proc", stub.proc)
-	TEXT("name", stub.name, stub.name_len))
+	FIELD(x64, addr)
+	FIELD(x64, size)	/* bytes */
+	FIELD(u32, proc)
+	TEXT(name))
+
+/*
+ * What the kernel's side counted for a thread while the source "wall" was recorded, from begin_ns to
+ * time_ns. The states add up to that time, and the weights of the source's samples to each of them.
+ */
 RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
-	FIELD(u32, "thread", wall.thread)
-	FIELD(u64, "begin", wall.begin_ns, ":ns")
-	FIELD(v, "cpu", wall.cpu_ns, ":ns")
-	FIELD(v, "runnable", wall.runnable_ns, ":ns")
-	FIELD(v, "blocked", wall.blocked_ns, ":ns")
-	FIELD(v, "blocks", wall.nr_blocks))
+	FIELD(u32, thread)
+	NS(u64, begin)
+	NS(v, cpu)
+	NS(v, runnable)
+	NS(v, blocked)
+	NAMED(v, "blocks", nr_blocks))	/* how often it blocked */
+
+/*
+ * What the agent of a JVM counted of virtual threads, with "wall": the states add up to their lives.
+ * Samples of wall have what was runnable or blocked on no carrier; what was mounted is in the lives of
+ * carriers, too.
+ */
 RECORD(virtual, META, TIMED, MTE, CODE(0x95), "proc.virtual",
-	FIELD(u32, "proc", virtual.proc)
-	FIELD(v, "threads", virtual.nr_threads)
-	FIELD(v, "waits", virtual.nr_waits)
-	FIELD(v, "lost", virtual.nr_lost)
-	FIELD(v, "life", virtual.life_ns, ":ns")
-	FIELD(v, "mounted", virtual.mounted_ns, ":ns")
-	FIELD(v, "runnable", virtual.runnable_ns, ":ns")
-	FIELD(v, "blocked", virtual.blocked_ns, ":ns"))
+	FIELD(u32, proc)
+	NAMED(v, "threads", nr_threads)	/* 0: not known yet, this or a later file has it */
+	NAMED(v, "waits", nr_waits)	/* the same */
+	NAMED(v, "lost", nr_lost)	/* comings and goings that there was no room for */
+	NS(v, life)
+	NS(v, mounted)
+	NS(v, runnable)
+	NS(v, blocked))
+
+/*
+ * One for each sample of the source "wall" that is a wait: who ended it. Waits that are longer than the
+ * time between two looks weigh what they lasted. Of the others this is one that was going on at a moment
+ * that is random to the program, and it weighs what it stands for.
+ */
 RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
-	FIELD(u32, "thread", wake.thread)
-	FIELD(u32, "function", wake.function)
-	FIELD(u32, "kind", wake.kind)
-	FIELD(u32, "waker", wake.waker)
-	FIELD(v, "duration", wake.ns, ":ns")
-	FIELD(v, "seen", wake.seen_ns, ":ns")
-	FIELD(v, "weight", wake.weight, ":ns"))
+	/* time_ns: when the wait ended, or the recording did */
+	FIELD(u32, thread)	/* that waited */
+	FIELD(u32, function)	/* the reason */
+	FIELD(u32, kind)	/* enum wake_kind; a reader takes others for unknown */
+	FIELD(u32, waker)	/* the thread that ended it; 0: none */
+	NAMED(v, "duration", ns, ":ns")	/* how long it was; 0: not known */
+	NS(v, seen)	/* how long it had lasted when it was seen */
+	FIELD(v, weight, ":ns"))
+
+/*
+ * From then on the thread has these labels, and no others, as its program says. Only what samples need is
+ * in the trace: a change that no sample saw is not.
+ */
 RECORD(thread_label, META, TIMED, MTE, CODE(0x8d), "thread.label",
-	FIELD(u32, "thread", thread_label.thread)
-	FIELD(x32, "flags", thread_label.flags)
-	TEXT("labels", thread_label.text, thread_label.text_len))
+	FIELD(u32, thread)
+	FIELD(x32, flags)	/* enum thread_label_flags */
+	/* as base/labels.h has them: "key=value,key=value", by key; "": none */
+	NAMED_TEXT("labels", text, text_len))
+
+/* What a CPU or thread did when a file of several began; before the dispatches of that file. */
 RECORD(sched_at, META, TIMED, MTE, CODE(0x9d), "sched.at",
-	FIELD(u32, "thread", sched_at.thread)
-	FIELD(u32, "what", sched_at.what)
-	FIELD(u32, "cpu", sched_at.cpu)
-	FIELD(x32, "arg", sched_at.arg))
+	/* time_ns: since when it did that */
+	FIELD(u32, thread)
+	FIELD(u32, what)	/* enum sched_at */
+	FIELD(u32, cpu)	/* its number + 1; of a thread: the last it had, 0 unknown */
+	FIELD(x32, arg))
+
+/* What the thread branches to from then on, until its trace stops, is part of a call of the method. */
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
-	FIELD(u32, "proc", bracket.proc)
-	FIELD(u32, "thread", bracket.thread)
-	FIELD(u32, "method", bracket.method))
+	FIELD(u32, proc)
+	FIELD(u32, thread)
+	FIELD(u32, method))
+
+/* What happened at a time, or lasted for one: event.h says of each kind what its values mean. */
 RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
-	FIELD(u32, "kind", event.kind)
-	FIELD(u32, "proc", event.proc)
-	FIELD(u32, "thread", event.thread)
-	FIELD(v, "duration", event.duration_ns, ":ns")
-	FIELD(v, "value1", event.values[0])
-	FIELD(v, "value2", event.values[1])
-	FIELD(v, "value3", event.values[2])
-	TEXT("what", event.what, event.what_len)
-	TEXT("cause", event.cause, event.cause_len))
+	/* time_ns: when it began */
+	FIELD(u32, kind)	/* enum event_kind; a reader ignores others */
+	FIELD(u32, proc)
+	FIELD(u32, thread)	/* 0: none, or not known */
+	NS(v, duration)	/* EVENT_UNKNOWN: not known, or the kind has none; so with values */
+	MEMBER(uint64_t, values[3])
+	ELEMENT(v, "value1", values[0])
+	ELEMENT(v, "value2", values[1])
+	ELEMENT(v, "value3", values[2])
+	TEXT(what)
+	TEXT(cause))
+
+/* A mark or phase of a program, with named values. */
 RECORD(marked, META, TIMED, MTE, CODE(0x92), "marked",
-	FIELD(u32, "proc", marked.proc)
-	FIELD(u32, "thread", marked.thread)
-	FIELD(v, "duration", marked.duration_ns, ":ns")
-	TEXT("name", marked.name, marked.name_len)
-	BYTES("fields", marked.fields, marked.fields_len))
+	/* time_ns: when it began */
+	FIELD(u32, proc)
+	FIELD(u32, thread)	/* 0: none, or not known */
+	NS(v, duration)	/* EVENT_UNKNOWN: a mark, else a phase */
+	TEXT(name)
+	BYTES(fields))	/* base/fields.h */
+
+/* Of the thread's EVENT_CLASS_LOAD at that time: the innermost method that is not a class loader's. */
 RECORD(load_cause, META, TIMED, MTE, CODE(0x98), "load.cause",
-	FIELD(u32, "proc", load_cause.proc)
-	FIELD(u32, "thread", load_cause.thread)
-	TEXT("by", load_cause.by, load_cause.by_len))
+	FIELD(u32, proc)
+	FIELD(u32, thread)
+	TEXT(by))
+
+/*
+ * From then on the event is recorded, or it is not. Without such a record it is, all the time; if the first
+ * says that it is, it was not before.
+ */
 RECORD(recorded, META, TIMED, EVENT, CODE(0x02), "recorded",
-	FIELD(u32, "on", recorded.on)
-	TEXT("event", recorded.event, recorded.event_len))
+	FIELD(u32, on)
+	TEXT(event))	/* "event.N" as its label has it, or one of the label "jvm_events" */
+
+/* A condition of "record --when" was met, or the last part of the recording was asked for. */
 RECORD(trigger, META, TIMED, EVENT, CODE(0x03), "trigger",
-	FIELD(u32, "proc", trigger.proc)
-	TEXT("when", trigger.when, trigger.when_len)
-	TEXT("cause", trigger.cause, trigger.cause_len))
+	FIELD(u32, proc)	/* of which it was true; 0: of none, or of several */
+	TEXT(when)	/* the condition, as it was given */
+	TEXT(cause))	/* what was seen */
+
+/*
+ * From then on only what these rules say is kept (base/rules.h), all where there are none; or, of an event,
+ * how many were left out since the last such record of it.
+ */
 RECORD(filter, META, TIMED, MTE, CODE(0x93), "filter",
-	FIELD(v, "left_out", filter.left_out)
-	TEXT("event", filter.event, filter.event_len)
-	TEXT("rules", filter.rules, filter.rules_len))
+	FIELD(v, left_out)
+	TEXT(event)	/* "": none, this is of rules */
+	TEXT(rules))
+
+/*
+ * How long the wait was of which the source "lock" has a sample of that thread and time, where that weighs
+ * something else.
+ */
 RECORD(waited, META, TIMED, MTE, CODE(0x94), "thread.waited",
-	FIELD(u32, "thread", waited.thread)
-	FIELD(v, "duration", waited.ns, ":ns"))
+	FIELD(u32, thread)
+	/* 0: the sample stands for several waits that are not known one by one */
+	NAMED(v, "duration", ns, ":ns"))
+
+/* All waits of one kind for one lock. */
 RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
-	FIELD(u32, "proc", lock.proc)
-	FIELD(u32, "function", lock.function)
-	FIELD(x32, "identity", lock.identity)
-	FIELD(u32, "kind", lock.kind)
-	FIELD(u32, "waiters", lock.waiters)
-	FIELD(v, "n", lock.n)
-	FIELD(v, "sum", lock.ns, ":ns")
-	FIELD(v, "max", lock.max_ns, ":ns")
-	PAIRS("lengths", "class", "n", lock.buckets, lock.buckets_len)
-	PAIRS("owners", "thread", "ns", lock.owners, lock.owners_len))
+	FIELD(u32, proc)
+	FIELD(u32, function)	/* the lock's class */
+	/* its identity hash, of native code the lower half of its address; 0: several of the class */
+	FIELD(x32, identity)
+	FIELD(u32, kind)	/* enum lock_wait */
+	FIELD(u32, waiters)	/* threads that waited */
+	FIELD(v, n)	/* how often they waited */
+	NAMED(v, "sum", ns, ":ns")	/* how long together */
+	NS(v, max)	/* how long at most */
+	/* pairs of zigzag varints: class of length (lockstat.h) and number of waits, ascending */
+	PAIRS("lengths", "class", "n", buckets, buckets_len)
+	/* the same: thread that had the lock when waits began, 0 not known, and what was waited then */
+	PAIRS("owners", "thread", "ns", owners, owners_len))
+
+/* Acquisitions of a lock that were counted (record --lock-exact). */
 RECORD(lock_use, META, TIMED, MTE, CODE(0x96), "lock.use",
-	FIELD(u32, "proc", lock_use.proc)
-	FIELD(u32, "function", lock_use.function)
-	FIELD(x32, "identity", lock_use.identity)
-	FIELD(u32, "kind", lock_use.kind)
-	FIELD(v, "nonrec", lock_use.nonrec)
-	FIELD(v, "rec", lock_use.rec)
-	FIELD(v, "held", lock_use.held_ns, ":ns")
-	FIELD(v, "counted", lock_use.counted_ns, ":ns"))
+	FIELD(u32, proc)
+	FIELD(u32, function)
+	FIELD(x32, identity)
+	FIELD(u32, kind)	/* as in a lock: LOCK_ENTER or LOCK_LOCK */
+	FIELD(v, nonrec)	/* by a thread that did not have it */
+	FIELD(v, rec)	/* by one that did */
+	NS(v, held)	/* completed holds, the outermost only */
+	NS(v, counted))	/* how long was counted */
+
+/* The objects that are watched were looked at (record -e live). */
 RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
-	FIELD(u32, "proc", sweep.proc)
-	FIELD(u32, "pauses", sweep.pauses)
-	FIELD(v, "tracked", sweep.tracked)
-	FIELD(v, "died", sweep.died)
-	FIELD(v, "interval", sweep.interval, ":bytes")
-	FIELD(v, "known", sweep.known_ns, ":ns")
-	FIELD(v, "took", sweep.took_ns, ":ns")
-	FIELD(v, "whole", sweep.whole_ns, ":ns"))
+	/* time_ns: when the pause before it ended */
+	FIELD(u32, proc)
+	FIELD(u32, pauses)	/* of the collector since the recording began */
+	FIELD(v, tracked)	/* objects that are left */
+	FIELD(v, died)	/* objects that were found dead */
+	/* with which those that are left are samples; 0: all */
+	FIELD(v, interval, ":bytes")
+	/* of objects allocated until then it is known whether they have survived; 0: of none */
+	NS(v, known)
+	NS(v, took)
+	/* what was garbage by then was found dead, however old; 0: no collection of the old was noticed */
+	NS(v, whole))
+
+/*
+ * Sampled objects that were in use when a heap dump was made, and where each was allocated; several records
+ * of one time and cookie, trace/roster.h.
+ */
 RECORD(roster, META, TIMED, MTE, CODE(0x8f), "roster",
-	FIELD(u32, "proc", roster.proc)
-	FIELD(x64, "cookie", roster.cookie)
-	FIELD(v, "interval", roster.interval, ":bytes")
-	BYTES("objects", roster.objects, roster.objects_len))
+	FIELD(u32, proc)
+	FIELD(x64, cookie)	/* the dump has the same */
+	FIELD(v, interval, ":bytes")	/* with which they are samples; 0: all */
+	BYTES(objects))
+
+/* All objects of a class that a JVM had after a whole collection. */
 RECORD(class_total, META, TIMED, MTE, CODE(0x8e), "class.total",
-	FIELD(u32, "proc", class_total.proc)
-	FIELD(v, "objects", class_total.objects)
-	FIELD(v, "bytes", class_total.bytes, ":bytes")
-	TEXT("class", class_total.name, class_total.name_len))
+	/* time_ns: when they had been counted */
+	FIELD(u32, proc)
+	FIELD(v, objects)
+	FIELD(v, bytes, ":bytes")
+	NAMED_TEXT("class", name, name_len))
+
+/* Where the resident memory of a process was: records of one time are one reading, the process first. */
 RECORD(footprint, META, TIMED, MTE, CODE(0x90), "proc.memory",
-	FIELD(u32, "proc", footprint.proc)
-	FIELD(u32, "kind", footprint.kind)
-	FIELD(v, "resident", footprint.resident)
-	FIELD(v, "swapped", footprint.swapped)
-	FIELD(v, "committed", footprint.committed)
-	FIELD(v, "mapped", footprint.mapped)
-	TEXT("text", footprint.text, footprint.text_len))
+	FIELD(u32, proc)
+	FIELD(u32, kind)	/* enum footprint_kind */
+	/* bytes; of a process: flags, threads, what is not known of malloc; a category: malloc, committed */
+	FIELD(v, resident)
+	FIELD(v, swapped)
+	FIELD(v, committed)
+	FIELD(v, mapped)
+	TEXT(text))
+
 BY_HAND(CALLS, CODE(TRF_CALLS_CONSUMER), "call.consumer", "consumer:u32 kind:v a:v b:v")
+
+/* A call tree: when it appears, and again at its end with all that was counted. */
 RECORD(call_tree, CALLS, TIMED, CALLS, CODE(0x02), "call.tree",
-	KEY(u32, "tree", call_tree.tree)
-	FIELD(u32, "proc", call_tree.proc)
-	FIELD(u32, "thread", call_tree.thread)
-	FIELD(x32, "flags", call_tree.flags)
-	FIELD(v, "java_id", call_tree.java_id)
-	FIELD(v, "start", call_tree.start_ns, ":ns")
-	FIELD(v, "end", call_tree.end_ns, ":ns")
-	FIELD(v, "kernel_cpu", call_tree.kernel_cpu_ns, ":ns")
-	FIELD(v, "popped", call_tree.popped)
-	FIELD(v, "inserted", call_tree.inserted)
-	FIELD(v, "over_range", call_tree.over_range)
-	FIELD(v, "folded", call_tree.folded)
-	FIELD(v, "folded_recursion", call_tree.folded_recursion)
-	FIELD(v, "thrown", call_tree.thrown)
-	FIELD(v, "missed", call_tree.missed)
-	FIELD(v, "mounts", call_tree.mounts)
-	FIELD(v, "lost_events", call_tree.lost_events)
-	FIELD(v, "open", call_tree.open)
-	TEXT("name", call_tree.name, call_tree.name_len))
+	KEY(u32, tree)
+	FIELD(u32, proc)
+	FIELD(u32, thread)	/* 0: a thread without one of the kernel's for itself */
+	FIELD(x32, flags)	/* enum call_tree_flags */
+	FIELD(v, java_id)	/* Thread.getId(), 0 none */
+	NS(v, start)
+	NS(v, end)	/* 0: it lived on */
+	NS(v, kernel_cpu)	/* CPU time by the kernel's account from its start to its end; 0 unknown */
+	FIELD(v, popped)
+	FIELD(v, inserted)
+	FIELD(v, over_range)
+	FIELD(v, folded)
+	FIELD(v, folded_recursion)
+	FIELD(v, thrown)
+	FIELD(v, missed)
+	FIELD(v, mounts)
+	FIELD(v, lost_events)
+	FIELD(v, open)	/* calls that had not returned */
+	TEXT(name))	/* "": the thread's */
+
 BY_HAND(CALLS, CODE(TRF_CALLS_NODES), "call.nodes", "tree:u32 first:u32 nr:u32 *nr( up:v consumer:v )")
 BY_HAND(CALLS, CODE(TRF_CALLS_VALUES), "call.values",
 	"tree:u32 metrics:u32 nr:u32 *nr( skip:v calls:v *metrics( base:v ) )")
+
+/* What was to be counted and is not: a method, or without a name the whole class. */
 RECORD(call_refused, CALLS, TIMED, CALLS, CODE(0x09), "call.refused",
-	FIELD(u32, "proc", call_refused.proc)
-	TEXT("class", call_refused.class_name, call_refused.class_len)
-	TEXT("name", call_refused.name, call_refused.name_len)
-	TEXT("signature", call_refused.sig, call_refused.sig_len)
-	TEXT("why", call_refused.why, call_refused.why_len))
+	FIELD(u32, proc)
+	NAMED_TEXT("class", class_name, class_len)
+	TEXT(name)
+	NAMED_TEXT("signature", sig, sig_len)
+	TEXT(why))
+
+/* What a consumer that is MARK_LABELS stands for. */
 RECORD(call_label, CALLS, TIMED, CALLS, CODE(0x9a), "call.label",
-	KEY(u32, "consumer", call_label.consumer)
-	FIELD(x32, "flags", call_label.flags)
-	TEXT("labels", call_label.labels, call_label.labels_len))
+	KEY(u32, consumer)
+	FIELD(x32, flags)	/* THREAD_LABEL_UNKNOWN */
+	TEXT(labels))	/* "key=value,..." */
+
 BY_HAND(CALLS, CODE(TRF_CALLS_EVENTS), "call.events",
 	"tree:u32 metrics:u32 nr:u32 *nr( kind:v consumer:v time:v:ns *metrics( charged:v ) )")
+
+/* A function of a module that was hit. */
 RECORD(symbol, META, UNTIMED, SYMBOL, CODE(0x01), "symbol",
-	FIELD(x64, "off", symbol.off)
-	FIELD(x64, "size", symbol.size)
-	FIELD(u32, "module", symbol.module)
-	TEXT("name", symbol.name, symbol.name_len))
+	FIELD(x64, off)	/* in the file; of the kernel an address */
+	FIELD(x64, size)	/* bytes */
+	FIELD(u32, module)
+	TEXT(name))	/* as the linker knows it, not demangled */
+
+/* A line of one sampled address: a record for each inline level, the innermost first. */
 RECORD(line, META, UNTIMED, SYMBOL, CODE(0x02), "line",
-	FIELD(x64, "off", line.off)
-	FIELD(u32, "module", line.module)
-	FIELD(u32, "depth", line.depth)
-	FIELD(u32, "nr_depth", line.nr_depth)
-	FIELD(u32, "line", line.line)
-	TEXT("func", line.func, line.func_len)
-	TEXT("file", line.file, line.file_len))
+	FIELD(x64, off)	/* as in a symbol */
+	FIELD(u32, module)
+	FIELD(u32, depth)	/* 0 innermost, counts outwards */
+	FIELD(u32, nr_depth)	/* how many there are */
+	FIELD(u32, line)	/* 0 unknown */
+	TEXT(func)	/* of an inlined level; "" for the outermost: its symbol names it */
+	TEXT(file))
+
+/* What is known by its name alone: of an imported profile, or what a sample of a source ends in. */
 RECORD(function, META, UNTIMED, SYMBOL, CODE(0x03), "function",
-	KEY(u32, "function", function.function)
-	FIELD(u32, "kind", function.kind)
-	TEXT("name", function.name, function.name_len)
-	TEXT("module", function.module, function.module_len)
-	TEXT("file", function.file, function.file_len))
+	KEY(u32, function)
+	FIELD(u32, kind)	/* enum function_kind */
+	TEXT(name)
+	TEXT(module)	/* "" unknown */
+	TEXT(file))	/* "" unknown */
+
+/*
+ * A tree of contexts as it is: what a merged trace has in place of samples and calls.  Its sources, metrics
+ * and consumers are numbered from 1, and come before what refers to them.  This is a recording that is in it.
+ */
 RECORD(tree_part, CALLS, UNTIMED, TREE, CODE(0x01), "tree.part",
-	FIELD(u64, "start", tree_part.start_ns, ":ns")
-	FIELD(u64, "duration", tree_part.duration_ns, ":ns")
-	FIELD(u64, "lost", tree_part.lost)
-	TEXT("host", tree_part.host, tree_part.host_len)
-	TEXT("command", tree_part.command, tree_part.command_len))
+	NS(u64, start)	/* CLOCK_REALTIME; 0: not known */
+	NS(u64, duration)
+	FIELD(u64, lost)	/* samples */
+	TEXT(host)
+	TEXT(command))
+
+/* A stream of events, with an n of its own. */
 RECORD(tree_source, CALLS, UNTIMED, TREE, CODE(0x02), "tree.source",
-	KEY(u32, "source", tree_source.source)
-	FIELD(u64, "total", tree_source.total)
-	TEXT("name", tree_source.name, tree_source.name_len)
-	TEXT("kind", tree_source.kind, tree_source.kind_len))
+	KEY(u32, source)
+	FIELD(u64, total)	/* n of all nodes */
+	TEXT(name)
+	TEXT(kind))	/* "calls" or "samples" */
+
+/* A quantity of a source. */
 RECORD(tree_metric, CALLS, UNTIMED, TREE, CODE(0x03), "tree.metric",
-	KEY(u32, "metric", tree_metric.metric)
-	KEY(u32, "source", tree_metric.source)
-	FIELD(u64, "total", tree_metric.total)
-	TEXT("name", tree_metric.name, tree_metric.name_len)
-	TEXT("unit", tree_metric.unit, tree_metric.unit_len))
+	KEY(u32, metric)
+	KEY(u32, source)
+	FIELD(u64, total)	/* base of all nodes */
+	TEXT(name)
+	TEXT(unit))
+
+/* What contexts are of. */
 RECORD(tree_consumer, CALLS, UNTIMED, TREE, CODE(0x04), "tree.consumer",
-	KEY(u32, "consumer", tree_consumer.consumer)
-	FIELD(x64, "key", tree_consumer.key)
-	TEXT("kind", tree_consumer.kind, tree_consumer.kind_len)
-	TEXT("name", tree_consumer.name, tree_consumer.name_len)
-	TEXT("module", tree_consumer.module, tree_consumer.module_len)
-	TEXT("detail", tree_consumer.detail, tree_consumer.detail_len))
+	KEY(u32, consumer)
+	FIELD(x64, key)	/* of a process: the pid, in the upper half; of a thread: also the tid */
+	TEXT(kind)	/* as in text trees: "native", "java-compiled" */
+	TEXT(name)
+	TEXT(module)
+	TEXT(detail))
+
+/*
+ * Contexts in preorder, nr of them from number first on; the first is at that level, roots are at 0. Each
+ * is varints: how many levels up from the one before its parent is (0: it is that one's child), its
+ * consumer, n of each source, base of each metric.
+ */
 RECORD(tree_nodes, CALLS, UNTIMED, TREE, CODE(0x05), "tree.nodes",
-	KEY(u32, "first", tree_nodes.first)
-	FIELD(u32, "level", tree_nodes.level)
-	FIELD(u32, "nr", tree_nodes.nr)
-	BYTES("nodes", tree_nodes.nodes, tree_nodes.len))
+	KEY(u32, first)
+	FIELD(u32, level)
+	FIELD(u32, nr)
+	NAMED_BYTES("nodes", nodes, len))
 
 #undef SAMPLE
 #undef BLOCKS
+#undef FIELD
+#undef NAMED
+#undef NS
+#undef KEY
+#undef TEXT
+#undef BYTES
+#undef NAMED_TEXT
+#undef NAMED_BYTES
+#undef NUMBER
+#undef STRING
+#undef PAIRS
+#undef MEMBER
+#undef ELEMENT
 #undef RECORD
 #undef VARIANT
 #undef BY_HAND

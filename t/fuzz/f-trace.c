@@ -72,10 +72,10 @@ static int on_sched(void *ctx, const struct rec_sched *r, size_t nr)
 
 static int touch_record(const struct record_kind *k, const void *rec)
 {
-	uint32_t i;
+	uint32_t i, nr;
+	const struct record_field *f = k->fields(&nr);
 
-	for (i = 0; i < k->nr_fields; i++) {
-		const struct record_field *f = &k->fields[i];
+	for (i = 0; i < nr; i++, f++) {
 		const void *p;
 		size_t len;
 

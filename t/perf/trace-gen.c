@@ -124,7 +124,7 @@ static void write_names(struct trace_writer *w, const struct gen_opts *o, uint64
 		trace_write_method(w, &(struct rec_method){ t0, 1, i, name, strlen(name), "method", 6,
 			"(II)V", 5,
 							    "Class.java", 10 });
-		trace_write_code(w, &(struct rec_code){ t0, 1, i, i, 4, 0x7f0000000000 + i * 4096ull, 1024,
+		trace_write_code(w, &(struct rec_code){ t0, 0x7f0000000000 + i * 4096ull, 1, i, i, 4, 1024,
 			inl,
 							sizeof(inl) });
 	}
@@ -139,7 +139,7 @@ static void write_symbols(struct trace_writer *w)
 		for (module = 1; module <= 3; module++) {
 			uint64_t off = (module == 3 ? 0xffffffff81000000 : 0) + i * FUNC_BYTES;
 
-			trace_write_symbol(w, &(struct rec_symbol){ module, off, FUNC_BYTES, name,
+			trace_write_symbol(w, &(struct rec_symbol){ off, FUNC_BYTES, module, name,
 								    snprintf(name, sizeof(name), "function_%u_of_module_%u",
 									     i, module) });
 		}

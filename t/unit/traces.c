@@ -88,14 +88,15 @@ static void put_field(struct buf *b, const struct record_field *f, const char *r
 
 void traces_put_record(struct buf *b, const struct record_kind *k, const void *rec)
 {
+	uint32_t i, nr;
+	const struct record_field *fields = k->fields(&nr);
 	uint64_t time_ns = 0;
-	uint32_t i;
 
 	if (k->timed)
 		memcpy(&time_ns, rec, sizeof(time_ns));
 	buf_fmt(b, "\n%u/%x %llx", k->number, record_minor(k, rec), (unsigned long long)time_ns);
-	for (i = 0; i < k->nr_fields; i++)
-		put_field(b, &k->fields[i], rec);
+	for (i = 0; i < nr; i++)
+		put_field(b, &fields[i], rec);
 }
 
 static int note(struct seen *s, const struct record_kind *k, const void *rec)
@@ -233,15 +234,16 @@ void traces_any_record(const struct record_row *row, union trace_record *rec)
 {
 	const struct record_kind *k = row->kind;
 	uint64_t time_ns = any();
-	uint32_t i;
+	uint32_t i, nr;
+	const struct record_field *fields = k->fields(&nr);
 
 	memset(rec, 0, sizeof(*rec));
 	if (k->timed)
 		memcpy(rec, &time_ns, sizeof(time_ns));
 	if (row->flag_off)
 		((char *)rec)[row->flag_off] = true;
-	for (i = 0; i < k->nr_fields; i++)
-		fill_field(&k->fields[i], (char *)rec);
+	for (i = 0; i < nr; i++)
+		fill_field(&fields[i], (char *)rec);
 }
 
 void traces_write_any(struct trace_writer *w, struct seen *s)

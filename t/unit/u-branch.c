@@ -158,7 +158,7 @@ static void open_script(struct script *s)
 	trace_write_module(s->w, &(struct rec_module){ .time_ns = 1000, .module = 1, .path = path,
 		.path_len = 9 });
 	trace_write_map(s->w, &(struct rec_map){ 1000, 1, 1, 0, 0x2000, 0 });
-	trace_write_branch_code(s->w, &(struct rec_branch_code){ 1000, 1, F, code, sizeof(code) });
+	trace_write_branch_code(s->w, &(struct rec_branch_code){ 1000, F, 1, code, sizeof(code) });
 	symbol(s->w, MAIN, "main");
 	symbol(s->w, F, "f");
 	symbol(s->w, G, "g");
@@ -251,7 +251,7 @@ static void open_bracket(struct script *s)
 		.class_len = 1, .name = "main", .name_len = 4 });
 	trace_write_code(s->w, &(struct rec_code){ .proc = 1, .method = 10, .compile_id = 3, .addr = JIT,
 		.size = 0x100 });
-	trace_write_stub(s->w, &(struct rec_stub){ 1000, 1, JIT + 0x100, 0x100, "Interpreter", 11 });
+	trace_write_stub(s->w, &(struct rec_stub){ 1000, JIT + 0x100, 0x100, 1, "Interpreter", 11 });
 	trace_write_bracket(s->w, &(struct rec_bracket){ 900, 1, 2, 10 });
 	trace_write_bracket(s->w, &(struct rec_bracket){ 1000, 1, 1, 9 });
 	trace_write_bracket(s->w, &(struct rec_bracket){ 5000, 1, 1, 10 });

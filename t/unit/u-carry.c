@@ -154,7 +154,7 @@ static void name(void *ctx, uint32_t module, uint64_t off, bool kernel)
 {
 	struct trace_writer *w = ctx;
 
-	trace_write_symbol(w, &(struct rec_symbol){ module, 0x40, 16, "s", 1 });
+	trace_write_symbol(w, &(struct rec_symbol){ 0x40, 16, module, "s", 1 });
 	trace_writer_named(w, module, off, kernel, 0x40);
 }
 

@@ -55,7 +55,7 @@ static void sample(const struct frame *frames, size_t nr)
 
 static void symbol(uint64_t off, const char *name)
 {
-	trace_write_symbol(w, &(struct rec_symbol){ 1, off, 16, name, strlen(name) });
+	trace_write_symbol(w, &(struct rec_symbol){ off, 16, 1, name, strlen(name) });
 }
 
 static void next_part(void)

@@ -43,7 +43,7 @@ static void method(uint32_t number, const char *class_name, const char *name)
 
 static void symbol(uint32_t module, uint64_t off, uint64_t size, const char *name)
 {
-	names_sink.symbol(&x, &(struct rec_symbol){ module, off, size, name, strlen(name) });
+	names_sink.symbol(&x, &(struct rec_symbol){ off, size, module, name, strlen(name) });
 }
 
 /* One process with two threads, a library, the kernel, a Java method compiled twice. */
@@ -345,8 +345,8 @@ TEST(profile_stubs_resolve_by_address_and_time)
 	const struct frame stub = { FRAME_STUB, .proc = 1, .addr = 0x800010 };
 
 	begin();
-	names_sink.stub(&x, &(struct rec_stub){ 100, 1, 0x800000, 0x100, STR("Interpreter") });
-	names_sink.stub(&x, &(struct rec_stub){ 500, 1, 0x800000, 0x40, STR("I2C/C2I adapters") });
+	names_sink.stub(&x, &(struct rec_stub){ 100, 0x800000, 0x100, 1, STR("Interpreter") });
+	names_sink.stub(&x, &(struct rec_stub){ 500, 0x800000, 0x40, 1, STR("I2C/C2I adapters") });
 	start();
 	sample(&stub, 1, (struct rec_sample){ .time_ns = 200, .thread = 2, .weight = 1 });
 	sample(&stub, 1, (struct rec_sample){ .time_ns = 600, .thread = 2, .weight = 10 });
@@ -361,7 +361,7 @@ TEST(profile_many_stubs_leave_room_for_other_frames)
 	uint32_t i;
 
 	begin();
-	names_sink.stub(&x, &(struct rec_stub){ 100, 1, 0x800000, 0x1000, STR("Interpreter") });
+	names_sink.stub(&x, &(struct rec_stub){ 100, 0x800000, 0x1000, 1, STR("Interpreter") });
 	start();
 	for (i = 0; i < 6000; i++) {
 		stub.kind = i & 1 ? FRAME_STUB : FRAME_ANON;
@@ -421,9 +421,9 @@ TEST(profile_inlined_native_functions_stand_in_their_symbol)
 		opts.names.lines = round == 1;
 		opts.names.no_inline = round == 2;
 		begin();
-		names_sink.line(&x, &(struct rec_line){ 5, 0x1004, 0, 2, 12, STR("_ZN4demo5innerEv"),
+		names_sink.line(&x, &(struct rec_line){ 0x1004, 5, 0, 2, 12, STR("_ZN4demo5innerEv"),
 			STR("i.h") });
-		names_sink.line(&x, &(struct rec_line){ 5, 0x1004, 1, 2, 80, STR(""), STR("o.c") });
+		names_sink.line(&x, &(struct rec_line){ 0x1004, 5, 1, 2, 80, STR(""), STR("o.c") });
 		start();
 		sample(&f, 1, (struct rec_sample){ .thread = 2, .weight = 3 });
 		if (round == 0)
@@ -593,10 +593,10 @@ static void write_names(struct trace_writer *w, const struct buf *inl)
 	trace_write_method(w, &(struct rec_method){ 0, 1, 2, STR("demo/Demo"), STR("fib"), STR("(I)I"), STR("Demo.java") });
 	trace_write_method(w, &(struct rec_method){ 0, 1, 3, STR("java/lang/Math"), STR("max"), STR("(II)I"),
 		STR("Math.java") });
-	trace_write_code(w, &(struct rec_code){ 6000000, 1, 2, 77, 4, 0x7f0000001000, 0x200,
+	trace_write_code(w, &(struct rec_code){ 6000000, 0x7f0000001000, 1, 2, 77, 4, 0x200,
 		(const uint8_t *)inl->data,
 						inl->len });
-	trace_write_stub(w, &(struct rec_stub){ 5000000, 1, 0x7f0000000000, 0x1000, STR("Interpreter") });
+	trace_write_stub(w, &(struct rec_stub){ 5000000, 0x7f0000000000, 0x1000, 1, STR("Interpreter") });
 }
 
 /* main interpreted; fib compiled and calling itself, with Math.max inlined; some of everything else. */
@@ -639,9 +639,9 @@ static void write_samples(struct trace_writer *w)
 static void write_symbols(struct trace_writer *w)
 {
 	trace_write_symbol(w,
-			   &(struct rec_symbol){ 2, 0x400, 0x200, STR("_ZL19thread_native_entryP6Thread") });
+			   &(struct rec_symbol){ 0x400, 0x200, 2, STR("_ZL19thread_native_entryP6Thread") });
 	trace_write_symbol(w,
-			   &(struct rec_symbol){ 1, 0xffffffff81000000, 0x100, STR("asm_exc_page_fault") });
+			   &(struct rec_symbol){ 0xffffffff81000000, 0x100, 1, STR("asm_exc_page_fault") });
 	trace_write_lost(w, &(struct rec_lost){ 200000000, LOST_RING, 0, 3 });
 	trace_write_label(w, "event.0.rate_hz", "%s", "998.7");
 	trace_write_label(w, "end.mono_ns", "%s", "110000000");

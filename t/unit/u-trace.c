@@ -127,9 +127,9 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_method(w, &(struct rec_method){ t + 9, 3, 1, "Main", 4, "run", 3, "()V", 3, "Main.java",
 		9 });
 	trace_write_method_lines(w, &(struct rec_method_lines){ t + 9, 3, 1, lines, sizeof(lines) });
-	trace_write_code(w, &(struct rec_code){ t + 9, 3, 1, 42, 4, 0x7f0000001000, 64, inl, sizeof(inl) });
-	trace_write_code_bytes(w, &(struct rec_code_bytes){ t + 9, 3, 42, 0x7f0000001000, id, sizeof(id) });
-	trace_write_stub(w, &(struct rec_stub){ t + 9, 3, 0x7f0000100000, 32, "StubRoutines (1)", 16 });
+	trace_write_code(w, &(struct rec_code){ t + 9, 0x7f0000001000, 3, 1, 42, 4, 64, inl, sizeof(inl) });
+	trace_write_code_bytes(w, &(struct rec_code_bytes){ t + 9, 0x7f0000001000, 3, 42, id, sizeof(id) });
+	trace_write_stub(w, &(struct rec_stub){ t + 9, 0x7f0000100000, 32, 3, "StubRoutines (1)", 16 });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });
 	trace_write_recorded(w, &(struct rec_recorded){ t + 9, 0, "cpu-clock", 9 });
 	trace_write_trigger(w, &(struct rec_trigger){ t + 9, 3, "rss>2G", 6, "2.1 GiB", 7 });
@@ -139,7 +139,7 @@ static void write_one_of_each(struct trace_writer *w)
 		true });
 	trace_write_sample(w, &(struct rec_sample){ t + 12, 1, trace_write_stack(w, cut, 2), 1, 300, 2,
 		true });
-	trace_write_code_gone(w, &(struct rec_code_gone){ t + 13, 3, 42, 0x7f0000001000 });
+	trace_write_code_gone(w, &(struct rec_code_gone){ t + 13, 0x7f0000001000, 3, 42 });
 	trace_write_end(w, &(struct rec_end){ t + 14, 0, 1, 0 });
 	trace_write_end(w, &(struct rec_end){ t + 15, 3, 0, 256 });
 	trace_write_lost(w, &(struct rec_lost){ t + 16, LOST_RING, 3, 12 });
@@ -150,9 +150,9 @@ static void write_one_of_each(struct trace_writer *w)
 		SCHED_INTR, 0 });
 	trace_write_sched(w, &(struct rec_sched){ t + 900, 1, sched_intr(SCHED_INTR_DEVICE, 24), 3,
 		SCHED_INTR_END, 0 });
-	trace_write_symbol(w, &(struct rec_symbol){ 1, 0x1200, 0x200, "main", 4 });
-	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 0, 2, 17, "inlined", 7, "main.c", 6 });
-	trace_write_line(w, &(struct rec_line){ 1, 0x1234, 1, 2, 30, "", 0, "main.c", 6 });
+	trace_write_symbol(w, &(struct rec_symbol){ 0x1200, 0x200, 1, "main", 4 });
+	trace_write_line(w, &(struct rec_line){ 0x1234, 1, 0, 2, 17, "inlined", 7, "main.c", 6 });
+	trace_write_line(w, &(struct rec_line){ 0x1234, 1, 1, 2, 30, "", 0, "main.c", 6 });
 }
 
 static int nothing_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
@@ -290,7 +290,7 @@ TEST(trace_mode_normal_stops_samples_at_its_limit_and_names_them_still)
 		CHECK(trace_writer_bytes(w) >= 480000);
 		CHECK_U64(trace_writer_error(w), 0);
 		for (i = 0; i < 10000; i++)
-			trace_write_symbol(w, &(struct rec_symbol){ 1, i * 16, 16, "some_function", 13 });
+			trace_write_symbol(w, &(struct rec_symbol){ i * 16, 16, 1, "some_function", 13 });
 		b = traces_close(w);
 		CHECK_U64(trace_reader_open_memory(&t, b.data, b.len, &e), 0);
 		CHECK_U64(trace_read(t, &sink, &got, &e), 0);
@@ -551,9 +551,9 @@ TEST(trace_record_too_large_is_lost_and_counted)
 	struct err e = { 0 };
 	struct buf b;
 
-	trace_write_symbol(w, &(struct rec_symbol){ 1, 0, 1, name, 3 << 20 });
-	trace_write_symbol(w, &(struct rec_symbol){ 1, 0, 1, name, 1 << 20 });
-	trace_write_symbol(w, &(struct rec_symbol){ 1, 0, 1, "x", 1 });
+	trace_write_symbol(w, &(struct rec_symbol){ 0, 1, 1, name, 3 << 20 });
+	trace_write_symbol(w, &(struct rec_symbol){ 0, 1, 1, name, 1 << 20 });
+	trace_write_symbol(w, &(struct rec_symbol){ 0, 1, 1, "x", 1 });
 	CHECK_U64(trace_writer_lost(w), 1);
 	b = traces_close(w);
 	CHECK_U64(trace_reader_open_memory(&t, b.data, b.len, &e), 0);
