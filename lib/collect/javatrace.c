@@ -18,25 +18,20 @@ static uint32_t thread_of_both(const struct javatrace *t, struct proc *p, uint32
 }
 
 /* The same members with the same names, and the process. */
-#define FIELD(type, m) to.m = from.m;
-#define KEY(type, m) to.m = from.m;
-#define TID(m) to.m = thread_of(t, p, from.m, time_ns);
+#define FIELD(type, m) to.m = r->m;
+#define TID(m) to.m = thread_of(t, p, r->m, r->time_ns);
 #define ASIDE(type, m)
-#define TEXT(m, l) to.m = from.m; to.l = from.l;
+#define BYTES(m, l) to.m = r->m; to.l = r->l;
 #define PAIRS(m, l)		/* javalines.h */
-#define INLINES(m, l) to.m = from.m; to.l = from.l;
-#define FIELDS(m, l) to.m = from.m; to.l = from.l;
 #define TRACED(s, fields) \
 	void javatrace_##s(void *ctx, struct jvm *jvm, const struct jvm_##s *r) \
 	{ \
 		const struct javatrace *t = ctx; \
-		const struct { struct jvm_##s s; } from = { *r }; \
-		const uint64_t time_ns = r->time_ns; \
 		struct proc *p = t->proc(jvm); \
-		struct { struct rec_##s s; } to = { { .time_ns = time_ns, .proc = p->id } }; \
+		struct rec_##s to = { .time_ns = r->time_ns, .proc = p->id }; \
 \
 		fields \
-		trace_write_##s(t->w, &to.s); \
+		trace_write_##s(t->w, &to); \
 	}
 #define OWN(s, fields)
 #define RECORD(s, to, fields) to(s, fields)

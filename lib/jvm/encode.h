@@ -50,20 +50,15 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
  * size_t jvm_size_<struct>(const struct jvm_<struct> *r)
  *	Bytes of the record, its header included; a multiple of 8.
  */
-#define FIELD(type, m) + sizeof(m)
-#define KEY(type, m) + sizeof(m)
-#define TID(m) + sizeof(m)
-#define ASIDE(type, m) + sizeof(m)
-#define TEXT(m, l) + sizeof(l) + jvm_text_len(l)
-#define PAIRS(m, l) + sizeof(l) + (l)
-#define INLINES(m, l) + sizeof(l) + (l)
-#define FIELDS(m, l) + sizeof(l) + (l)
+#define FIELD(type, m) + sizeof(from.m)
+#define TEXT(m, l) + sizeof(from.l) + jvm_text_len(from.l)
+#define BYTES(m, l) + sizeof(from.l) + from.l
 #define RECORD(s, to, fields) \
 	static inline size_t jvm_size_##s(const struct jvm_##s *r) \
 	{ \
-		const struct jvm_##s s = *r; \
+		const struct jvm_##s from = *r; \
 \
-		return (sizeof(struct jvm_rec) + sizeof(s.time_ns) fields + 7) & ~(size_t)7; \
+		return (sizeof(struct jvm_rec) + sizeof(from.time_ns) fields + 7) & ~(size_t)7; \
 	}
 #include "jvm/table.h"
 
@@ -72,22 +67,17 @@ static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
  *	Writes all of a record of that size but the header. Returns the end of the last field; of bytes
  *	given as NULL, only room is left.
  */
-#define FIELD(type, m) __builtin_memcpy(d, &(m), sizeof(m)), d += sizeof(m);
-#define KEY(type, m) FIELD(type, m)
-#define TID(m) FIELD(u32, m)
-#define ASIDE(type, m) FIELD(type, m)
-#define TEXT(m, l) d = jvm_put_text(d, m, jvm_text_len(l));
-#define PAIRS(m, l) d = jvm_put_bytes(d, m, l);
-#define INLINES(m, l) d = jvm_put_bytes(d, m, l);
-#define FIELDS(m, l) d = jvm_put_bytes(d, m, l);
+#define FIELD(type, m) __builtin_memcpy(d, &from.m, sizeof(from.m)), d += sizeof(from.m);
+#define TEXT(m, l) d = jvm_put_text(d, from.m, jvm_text_len(from.l));
+#define BYTES(m, l) d = jvm_put_bytes(d, from.m, from.l);
 #define RECORD(s, to, fields) \
 	static inline char *jvm_encode_##s(void *rec, size_t size, const struct jvm_##s *r) \
 	{ \
 		char *d = (char *)rec + sizeof(struct jvm_rec); \
-		const struct jvm_##s s = *r; \
+		const struct jvm_##s from = *r; \
 \
 		__builtin_memset((char *)rec + size - 8, 0, 8);	/* the padding, if there is any */ \
-		FIELD(u64, s.time_ns) \
+		FIELD(u64, time_ns) \
 		fields \
 		return d; \
 	}

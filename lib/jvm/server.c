@@ -86,16 +86,17 @@ static void on_sample(void *ctx, const struct jvm_sample *v)
 static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_record *r)
 {
 	const struct wire_kind *k = &wire_kinds[type];
-	uint32_t i, tid;
+	uint32_t i, nr, tid;
+	const struct wire_field *f = k->fields(&nr);
 
 	if (type == JVM_REC_thread)
 		nstid_forget(&j->tids, r->thread.thread);	/* most names are those of new threads */
-	for (i = 0; i < k->nr_fields; i++) {
-		if (k->fields[i].op != WIRE_TID)
+	for (i = 0; i < nr; i++, f++) {
+		if (f->op != WIRE_TID)
 			continue;
-		memcpy(&tid, (char *)r + k->fields[i].off, sizeof(tid));
+		memcpy(&tid, (char *)r + f->off, sizeof(tid));
 		tid = tid ? nstid_host(&j->tids, tid) : 0;
-		memcpy((char *)r + k->fields[i].off, &tid, sizeof(tid));
+		memcpy((char *)r + f->off, &tid, sizeof(tid));
 	}
 }
 

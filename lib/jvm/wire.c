@@ -16,45 +16,37 @@
 
 /* --- the table --- */
 
-#define MEMBER(m) (((union jvm_record *)0)->m)
-#define ZERO_IF(expr) (0 * sizeof(char[(expr) ? 1 : -1]))	/* does not compile otherwise */
-#define IS(m, T) ZERO_IF(__builtin_types_compatible_p(__typeof__(MEMBER(m)), T))
-#define OFF(m) offsetof(union jvm_record, m)
-
 #define OP_u32 WIRE_U32
 #define OP_u64 WIRE_U64
-#define TYPE_u32 uint32_t
-#define TYPE_u64 uint64_t
 
-#define FIELD(type, m) { .op = OP_##type, .off = OFF(m) + IS(m, TYPE_##type) },
-#define KEY(type, m) { .op = OP_##type, .key = true, .off = OFF(m) + IS(m, TYPE_##type) },
-#define ASIDE(type, m) FIELD(type, m)
-#define TID(m) { .op = WIRE_TID, .off = OFF(m) + IS(m, uint32_t) },
-#define WITH_LENGTH(OP, m, l, T) { .op = OP, .off = OFF(m) + IS(m, T), .len_off = OFF(l) + IS(l, uint32_t) },
-#define TEXT(m, l) WITH_LENGTH(WIRE_TEXT, m, l, const char *)
-#define PAIRS(m, l) WITH_LENGTH(WIRE_PAIRS, m, l, const uint8_t *)
-#define INLINES(m, l) WITH_LENGTH(WIRE_INLINES, m, l, const uint8_t *)
-#define FIELDS(m, l) WITH_LENGTH(WIRE_FIELDS, m, l, const uint8_t *)
-#define RECORD(s, to, fields) static const struct wire_field s##_fields[] = { fields };
+#define FIELD(type, m) { .op = OP_##type, .off = offsetof(self, m) },
+#define KEY(type, m) { .op = OP_##type, .key = true, .off = offsetof(self, m) },
+#define TID(m) { .op = WIRE_TID, .off = offsetof(self, m) },
+#define WITH_LENGTH(how, m, l) { .op = (how), .off = offsetof(self, m), .len_off = offsetof(self, l) },
+#define TEXT(m, l) WITH_LENGTH(WIRE_TEXT, m, l)
+#define PAIRS(m, l) WITH_LENGTH(WIRE_PAIRS, m, l)
+#define INLINES(m, l) WITH_LENGTH(WIRE_INLINES, m, l)
+#define FIELDS(m, l) WITH_LENGTH(WIRE_FIELDS, m, l)
+#define RECORD(s, to, list) \
+	static const struct wire_field *fields_of_##s(uint32_t *nr) \
+	{ \
+		typedef struct jvm_##s self; \
+		static const struct wire_field fields[] = { list }; \
+\
+		*nr = ARRAY_SIZE(fields); \
+		return fields; \
+	}
 #include "jvm/table.h"
 
 const struct wire_kind wire_kinds[JVM_NR_REC_TYPES] = {
 #define RECORD(s, ...) \
-	[JVM_REC_##s] = { \
-		.name = #s, .fields = s##_fields, .nr_fields = ARRAY_SIZE(s##_fields), \
-		.size = sizeof(struct jvm_##s) + ZERO_IF(offsetof(struct jvm_##s, time_ns) == 0), \
-	},
+	[JVM_REC_##s] = { .name = #s, .size = sizeof(struct jvm_##s), .fields = fields_of_##s },
 #include "jvm/table.h"
 };
 
 #define FIELD(type, m)
-#define KEY(type, m)
-#define TID(m)
-#define ASIDE(type, m)
+#define BYTES(m, l)
 #define TEXT(m, l) + 1
-#define PAIRS(m, l)
-#define INLINES(m, l)
-#define FIELDS(m, l)
 #define RECORD(s, to, fields) static_assert(0 fields <= WIRE_MAX_TEXTS, #s ": a text has no room");
 #include "jvm/table.h"
 
@@ -259,7 +251,8 @@ static int table_record(struct span *s, uint32_t type, const struct wire_sink *s
 			struct err *e)
 {
 	const struct wire_kind *k = &wire_kinds[type];
-	uint32_t i, nr_texts = 0;
+	uint32_t i, nr, nr_texts = 0;
+	const struct wire_field *f = k->fields(&nr);
 	union jvm_record r;
 	uint64_t time_ns;
 
@@ -267,9 +260,7 @@ static int table_record(struct span *s, uint32_t type, const struct wire_sink *s
 	span_bytes(s, sizeof(struct jvm_rec));
 	time_ns = span_u64(s);
 	memcpy(&r, &time_ns, sizeof(time_ns));
-	for (i = 0; i < k->nr_fields && !s->bad; i++) {
-		const struct wire_field *f = &k->fields[i];
-
+	for (i = 0; i < nr && !s->bad; i++, f++) {
 		if (f->op >= WIRE_TEXT)
 			decode_bytes((char *)&r, f, s, f->op == WIRE_TEXT ? w->text[nr_texts++] : NULL);
 		else

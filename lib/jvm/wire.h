@@ -48,8 +48,7 @@ struct wire_field {
 struct wire_kind {
 	const char *name;		/* NULL: no row has that type */
 	uint32_t size;			/* of the struct */
-	uint32_t nr_fields;
-	const struct wire_field *fields;
+	const struct wire_field *(*fields)(uint32_t *nr);
 };
 
 extern const struct wire_kind wire_kinds[JVM_NR_REC_TYPES];

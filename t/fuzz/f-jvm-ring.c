@@ -50,10 +50,10 @@ static void show_fields(const uint8_t *fields, size_t len)
 static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
 	const struct wire_kind *k = &wire_kinds[type];
-	uint32_t i, len;
+	uint32_t i, nr, len;
+	const struct wire_field *f = k->fields(&nr);
 
-	for (i = 0; i < k->nr_fields; i++) {
-		const struct wire_field *f = &k->fields[i];
+	for (i = 0; i < nr; i++, f++) {
 		const uint8_t *p;
 
 		if (f->op < WIRE_TEXT)
