@@ -65,6 +65,51 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 	python3 check.py "$TOP"
 }
 
+# The page has the rows of lib/trace/table.h: a unit test compares them.
+@test "python: of each record it reads the fields that the table of records has" {
+	cat >check.py <<-'E'
+		import re, sys
+		from unittest.mock import MagicMock
+		from arcprof import _model, _names
+		READS = {"u32": "u32", "x32": "u32", "i32": "u32", "u64": "u64", "x64": "u64", "v": "varint", "s": "text",
+		         "b": "data_bytes"}
+		VALUES = {"u32": 1, "key": 1, "u64": 1, "varint": 1, "text": "", "data_bytes": b"", "pairs": []}
+		page = open(sys.argv[1] + "/Documentation/arcprof-trace.adoc").read()
+		def fields(text):
+		    text = re.sub(r"nr:v \*nr\( \w+:z \w+:z \)", "nr:pairs", text)
+		    return [READS.get(f.split(":")[1], f.split(":")[1]) for f in text.split(" *")[0].split(" ")]
+		rows = {(int(major, 16), int(minor, 16)): fields(text) for major, minor, text in
+		        re.findall(r"^([0-9a-f]{1,2})/([0-9a-f]{1,2}) +[\w.]+ +(\w+:.*)$", page, re.M)}
+		def reads(function, *rest):
+		    got = []
+		    span = MagicMock()
+		    for what, value in VALUES.items():
+		        def read(what=what, value=value):
+		            got.append("u32" if what == "key" else what)
+		            return value
+		        setattr(span, what, read)
+		    _model.Span = lambda body: span
+		    try:
+		        function(span, *rest)
+		    except (_names.Invalid, IndexError, TypeError):
+		        pass	# the fields are read; nothing follows from values that are made up
+		    return got
+		readers = {code: (f, 0) for code, f in _names.Names(_names.Budget(1 << 20)).read.items()}
+		readers[0xc2, 0] = _names.Names(_names.Budget(1 << 20))._lost, 0
+		calls, merged = _model.Calls, _model.Merged
+		for f, kind, code in ((calls._consumer, calls, (0xca, 1)), (calls._tree, calls, (0xca, 2)),
+		                      (calls._nodes, calls, (0xca, 3)), (calls._values, calls, (0xca, 4)),
+		                      (merged._source, merged, (0xcb, 2)), (merged._metric, merged, (0xcb, 3)),
+		                      (merged._consumer, merged, (0xcb, 4)), (merged._nodes, merged, (0xcb, 5))):
+		    readers[code] = (lambda s, *rest, f=f: f(MagicMock(), s, *rest)), *((0,) if f is calls._values else ())
+		for code, (f, *rest) in readers.items():
+		    got = reads(f, *rest)
+		    assert got == rows[code][:len(got)] and len(got) >= min(3, len(rows[code])), (code, got, rows[code])
+		assert len(readers) > 20
+	E
+	python3 check.py "$TOP"
+}
+
 @test "python: what a thread waited for has the kind that queries give it" {
 	"$ARCPROF" record -q -e wall -o w.data -- sh -c 'sleep 0.2; :' >out 2>&1 || skip "waits cannot be recorded"
 	arcprof query --format csv w.data 'select distinct kind from functions order by kind' | tail -n +2 >want
