@@ -297,7 +297,7 @@ static const struct query_column frame_columns[] = {
 	[FRAME_LINE] = { "line", 0, "line of it, where known" },
 	[FRAME_MODULE] = { "module", 0, "number of the module, of native and kernel frames" },
 	[FRAME_ADDRESS] = { "address", 0, "offset in the file; of kernel and JIT the address; interpreted: bytecode index" },
-	[FRAME_COLUMN_KIND] = { "kind", COLUMN_TEXT, "native, kernel, anon, jit, interp, stub, mark" },
+	[FRAME_COLUMN_KIND] = { "kind", COLUMN_TEXT, "native, kernel, anon, jit, interp, stub, mark; named: known by name alone" },
 };
 
 static bool frame_number(const struct query_data *d, const struct query_cell *c, uint64_t *v)
@@ -330,18 +330,13 @@ static bool frame_number(const struct query_data *d, const struct query_cell *c,
 
 static const char *frame_text(struct query_data *d, const struct query_cell *c)
 {
-	static const char *const kinds[FRAME_NR] = {
-		[FRAME_NONE] = "none", [FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel",
-		[FRAME_ANON] = "anon", [FRAME_JIT] = "jit", [FRAME_INTERP] = "interp",
-		[FRAME_STUB] = "stub", [FRAME_MARK] = "mark", [FRAME_METHOD] = "method",
-	};
 	const struct query_level *l = &d->levels[c->row];
 
 	if (c->column == FRAME_FUNCTION_NAME)
 		return query_data_name(d, l->consumer);
 	if (c->column == FRAME_FILE)
 		return l->file ? model_str(&d->line_model, l->file) : NULL;
-	return kinds[d->frames[l->frame].kind];
+	return frame_kind_name(d->frames[l->frame].kind);
 }
 
 static uint32_t nr_frames(const struct query_data *d)

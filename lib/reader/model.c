@@ -189,17 +189,13 @@ int arcprof_trace_sample(struct arcprof_trace *t, uint32_t row, struct arcprof_s
 
 static struct arcprof_frame frame_of(const struct query_data *d, const struct query_level *l)
 {
-	static const char *const codes[FRAME_NR] = {
-		[FRAME_NONE] = "mark", [FRAME_NATIVE] = "native", [FRAME_KERNEL] = "kernel",
-		[FRAME_ANON] = "anon", [FRAME_JIT] = "jit", [FRAME_INTERP] = "interp", [FRAME_STUB] = "stub",
-		[FRAME_MARK] = "mark", [FRAME_METHOD] = "method", [FRAME_NAMED] = "named",
-	};
 	const struct consumer *c = &d->model.consumers.items[l->consumer];
 	const struct frame *f = &d->frames[l->frame];
 	bool has_address = f->kind != FRAME_MARK && f->kind != FRAME_NAMED && f->kind != FRAME_NONE;
 
 	return (struct arcprof_frame){
-		.name = name_of(d, l->consumer), .code = codes[f->kind],
+		.name = name_of(d, l->consumer),
+		.code = frame_kind_name(f->kind == FRAME_NONE ? FRAME_MARK : f->kind),
 		.module = query_data_str(d, c->module), .line = l->line,
 		.file = l->file ? model_str(&d->line_model, l->file) : NULL,
 		.function = query_data_function(d, l->consumer), .is_inlined = l->level > 0,

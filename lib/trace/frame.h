@@ -8,16 +8,8 @@
 #include <string.h>
 
 enum frame_kind {
-	FRAME_NONE,
-	FRAME_NATIVE,		/* module, off */
-	FRAME_KERNEL,		/* module (of the kernel image), off */
-	FRAME_ANON,		/* proc, addr: in no known module (another runtime's code) */
-	FRAME_JIT,		/* proc, addr, method, compile_id, not_inlined */
-	FRAME_INTERP,		/* proc, method, bci */
-	FRAME_STUB,		/* proc, addr: in a HotSpot stub, adapter or the interpreter itself */
-	FRAME_MARK,		/* mark: what is missing here, and why */
-	FRAME_METHOD,		/* proc, method, however it runs: in call trees only */
-	FRAME_NAMED,		/* function, line: known by name alone */
+#define FRAME(kind, name) FRAME_##kind,
+#include "trace/marks.h"
 	FRAME_NR
 };
 
@@ -69,26 +61,14 @@ struct frame_words frame_words(const struct frame *f);
 /* Of any words: what a kind does not have is ignored, and an unknown kind is a mark without a reason. */
 struct frame frame_from_words(const struct frame_words *w);
 
-/* Reasons; FRAME_MARK stands where the missing outer frames would. Names in frame.c. */
+/* Reasons; FRAME_MARK stands where the missing outer frames would. */
 enum frame_mark {
-	MARK_NONE,
-	MARK_TRUNCATED_STACK,	/* deeper than the copied part of the stack */
-	MARK_TRUNCATED_DEPTH,	/* more frames than the limit */
-	MARK_NO_UNWIND_INFO,	/* a module without CFI, or code in no module */
-	MARK_BAD_UNWIND_INFO,	/* the rules led outside the stack or in a circle */
-	MARK_NO_USER_STACK,	/* the thread died in the kernel, or user registers are unknown */
-	MARK_JAVA_NOT_WALKABLE,	/* no HotSpot rule fits the frame */
-	MARK_JAVA_INTERPRETER,	/* interpreter frame not set up or half gone */
-	MARK_JAVA_STUB,		/* inside a stub without frame */
-	MARK_JAVA_DEPTH,	/* deeper than the agent's buffer */
-	MARK_VTHREAD_CONTINUES,	/* the rest of a virtual thread is frozen in the heap */
-	MARK_DAMAGED,		/* the chunk that defined the stack is lost */
-	MARK_PRUNED,		/* calls counted in merged contexts: memory or depth did not suffice */
-	MARK_LABELS,		/* what a thread did while it had labels (call.label) */
-	MARK_NO_FRAME_POINTER,	/* frame pointers lead to no caller, and no thread begins there */
+#define MARK(reason, text) MARK_##reason,
+#include "trace/marks.h"
 	MARK_NR
 };
 
+const char *frame_kind_name(enum frame_kind kind);	/* "native", "jit" and so on */
 const char *frame_mark_name(uint32_t mark);	/* "[unwalkable: ...]" and the like; never NULL */
 
 #endif

@@ -46,7 +46,7 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 	python3 "$TOP/t/reader/compare-module.py" "$@" merged.data
 }
 
-@test "python: it knows every kind of function that the program knows, in the same order" {
+@test "python: it knows every kind of function, frame and mark that the program knows, in the same order" {
 	cat >check.py <<-'E'
 		import re, sys
 		from arcprof import _names
@@ -61,6 +61,13 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 		check(_names.OF_FUNCTION, [name for _, name in sorted((int(n), name) for n, name, _ in rows if n)])
 		check(_names.NATIVE_KINDS, [name for _, name, what in rows if "KIND_NATIVE" in what])
 		check(_names.JAVA_KINDS, [name for _, name, what in rows if "KIND_JAVA" in what])
+		rows = re.findall(r'^(FRAME|MARK)\((\w+), "(.*?)"\)', open(top + "/lib/trace/marks.h").read(), re.M)
+		frames = [(kind, text) for row, kind, text in rows if row == "FRAME"]
+		marks = [(reason, text) for row, reason, text in rows if row == "MARK"]
+		assert [getattr(_names, kind) for kind, _ in frames] == list(range(len(frames))), frames
+		assert _names.CODES[1:] == tuple(text for _, text in frames[1:]), frames	# 0 is read as a mark
+		assert _names.MARKS == tuple(text for _, text in marks), marks
+		assert marks[_names.DAMAGED][0] == "DAMAGED" and marks[_names.PRUNED][0] == "PRUNED"
 	E
 	python3 check.py "$TOP"
 }
@@ -95,7 +102,6 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 		        pass	# the fields are read; nothing follows from values that are made up
 		    return got
 		readers = {code: (f, 0) for code, f in _names.Names(_names.Budget(1 << 20)).read.items()}
-		readers[0xc2, 0] = _names.Names(_names.Budget(1 << 20))._lost, 0
 		calls, merged = _model.Calls, _model.Merged
 		for f, kind, code in ((calls._consumer, calls, (0xca, 1)), (calls._tree, calls, (0xca, 2)),
 		                      (calls._nodes, calls, (0xca, 3)), (calls._values, calls, (0xca, 4)),

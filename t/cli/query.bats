@@ -340,6 +340,8 @@ report() {
 		b,5,5,5
 		main,0,0,10
 	E
+	arcprof query -q --import folded --format csv "SELECT DISTINCT kind FROM frames ORDER BY kind" >got
+	printf 'kind\nmark\nnamed\n' | diff got -
 }
 
 @test "report: rows that a limit leaves out are counted in JSON" {

@@ -214,7 +214,6 @@ class Names:
         self.budget = budget
         self.labels, self.procs, self.threads, self.modules, self.methods = {}, {}, {}, {}, {}
         self.sources, self.method_lines, self.functions, self.codes, self.lines = {}, {}, {}, {}, {}
-        self.lost = self.throttled = self.skipped = 0
         self.consumers = Consumers()
         self.own = 0
         self.frames, self.demangled = {}, {}
@@ -235,8 +234,6 @@ class Names:
             for major, minor, time, body in records(raw):
                 if major == 0xc3:
                     f = self._label
-                elif major == 0xc2:
-                    f = self._lost
                 else:
                     f = self.read.get((major, minor))
                     if not f:
@@ -251,15 +248,6 @@ class Names:
     def _label(self, s, time):
         key = s.text()
         self.labels[key] = s.text()
-
-    def _lost(self, s, time):
-        cause, _, count = s.u32(), s.u32(), s.u64()
-        if cause == 3:
-            self.throttled += count
-        elif cause == 7:
-            self.skipped += count
-        else:
-            self.lost += count
 
     def proc(self, number):
         p = self.procs.get(number)
