@@ -26,27 +26,32 @@ void rules_put_words(uint32_t set, struct buf *b)
 	}
 }
 
+/* A rule names an event or its group. */
 static const struct {
-	const char *name;
+	const char *name, *group;
 	bool lasts;
 } events[] = {
-	{ "cpu", false }, { "calls", false },
-	{ "alloc", false }, { "live", false }, { "wall", false }, { "wakers", false },
-	{ "lock", true }, { "throws", false }, { "native-memory", false }, { "native-live", false },
-	{ "gc", true }, { "pause", true }, { "concurrent", true }, { "safepoint", true },
-	{ "jit", true }, { "compile", true }, { "not-compiled", false }, { "invalidate", false },
-	{ "deopt", false }, { "class", false }, { "load", false }, { "unload", false },
-	{ "exception", false }, { "thread", false }, { "thread-start", false }, { "thread-end", false },
-	{ "mark", true }, { "phase", true }, { "oom", false }, { "out-of-memory", false },
+	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "wall" }, { "wakers" }, { "lock", NULL, true },
+	{ "throws" }, { "native-memory" }, { "native-live" },
+#define EVENT(kind, name, group, lasts, told, ...) { (name), (group), (told) },
+#define UNRULED(...)
+#include "base/eventkinds.h"
 };
+
+static bool same(const char *a, const char *b)
+{
+	return a && !strcmp(a, b);
+}
 
 static bool is_event(const char *name, bool lasts)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(events) && strcmp(events[i].name, name); i++)
-		;
-	return i < ARRAY_SIZE(events) && (!lasts || events[i].lasts);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		if ((same(events[i].name, name) || same(events[i].group, name)) &&
+		    (!lasts || events[i].lasts))
+			return true;
+	return false;
 }
 
 /* ---- reading: what fails has taken nothing of x ---- */
@@ -275,11 +280,6 @@ static bool matches(const char *p, const char *s)
 	while (*p == '*')
 		p++;
 	return !*p;
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a && !strcmp(a, b);
 }
 
 static bool is_named(const struct rule_event *event, const char *name)

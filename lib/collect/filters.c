@@ -13,14 +13,9 @@ _Static_assert(FILTERS_EVENT + JVM_EVENT_NR <= FILTERS_NR, "one for each kind");
 
 /* What kinds of events are called in reports, and in record -e. */
 static const struct rule_event kinds[JVM_EVENT_NR] = {
-	[JVM_EVENT_GC] = { "pause", "gc" }, [JVM_EVENT_GC_CONCURRENT] = { "concurrent", "gc" },
-	[JVM_EVENT_SAFEPOINT] = { "safepoint", NULL }, [JVM_EVENT_COMPILE] = { "compile", "jit" },
-	[JVM_EVENT_NOT_COMPILED] = { "not-compiled", "jit" }, [JVM_EVENT_INVALIDATE] = { "invalidate", "jit" },
-	[JVM_EVENT_DEOPT] = { "deopt", "jit" }, [JVM_EVENT_CLASS_LOAD] = { "load", "class" },
-	[JVM_EVENT_CLASS_UNLOAD] = { "unload", "class" }, [JVM_EVENT_EXCEPTION] = { "exception", NULL },
-	[JVM_EVENT_THREAD_START] = { "thread-start", "thread" },
-	[JVM_EVENT_THREAD_END] = { "thread-end", "thread" }, [JVM_EVENT_MARK] = { "mark", NULL },
-	[JVM_EVENT_PHASE] = { "phase", "mark" }, [JVM_EVENT_OUT_OF_MEMORY] = { "out-of-memory", "oom" },
+#define EVENT(kind, name, group, ...) [JVM_EVENT_##kind] = { (name), (group) },
+#define UNRULED(...)
+#include "base/eventkinds.h"
 };
 
 /* ---- events ---- */
@@ -317,10 +312,14 @@ static bool wants_class(const struct rules *r, const struct rule_event *names, c
 	return yes;
 }
 
-static bool lasts(uint32_t kind)
+static bool has_length(uint32_t kind)
 {
-	return kind == JVM_EVENT_GC || kind == JVM_EVENT_GC_CONCURRENT || kind == JVM_EVENT_SAFEPOINT ||
-	       kind == JVM_EVENT_COMPILE || kind == JVM_EVENT_PHASE;
+	static const bool told[JVM_EVENT_NR] = {
+#define EVENT(kind, name, group, lasts, told, ...) [JVM_EVENT_##kind] = (told),
+#include "base/eventkinds.h"
+	};
+
+	return told[kind];
 }
 
 bool filters_have_rules(const struct collect *c, uint64_t time_ns)
@@ -340,7 +339,7 @@ bool filters_want_event(struct collect *c, uint32_t thread, const struct jvm_eve
 	yes = rules_want(r, RULE_EVENT, names, NULL) && wants_class(r, names, x);
 	if (yes && thread)
 		yes = wants(c, r, FILTERS_EVENT + x->kind, thread, 0);
-	if (yes && lasts(x->kind) && x->duration_ns != UINT64_MAX)
+	if (yes && has_length(x->kind) && x->duration_ns != UINT64_MAX)
 		yes = rules_want_length(r, names, x->duration_ns);
 	return count(c, FILTERS_EVENT + x->kind, yes);
 }

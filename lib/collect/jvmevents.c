@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "collect/jvmevents.h"
 #include "jvm/proto.h"
-#include "trace/record.h"
 
 static const struct {
 	const char *name;
@@ -25,26 +24,6 @@ static const struct {
 	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
 };
 
-/* The agent's numbers are those of the trace. */
-_Static_assert(JVM_EVENT_GC == (int)EVENT_GC && JVM_EVENT_DEOPT == (int)EVENT_DEOPT &&
-	       JVM_EVENT_OUT_OF_MEMORY == (int)EVENT_OUT_OF_MEMORY && JVM_EVENT_NR <= (int)EVENT_NR, "kinds of events");
-
-uint32_t jvmevents_of(uint32_t kind)
-{
-	static const uint32_t tells[] = {
-		[JVM_EVENT_GC] = JVM_TELL_GC, [JVM_EVENT_GC_CONCURRENT] = JVM_TELL_GC,
-		[JVM_EVENT_SAFEPOINT] = JVM_TELL_SAFEPOINT, [JVM_EVENT_COMPILE] = JVM_TELL_JIT,
-		[JVM_EVENT_NOT_COMPILED] = JVM_TELL_JIT, [JVM_EVENT_INVALIDATE] = JVM_TELL_JIT,
-		[JVM_EVENT_DEOPT] = JVM_TELL_JIT, [JVM_EVENT_CLASS_LOAD] = JVM_TELL_CLASS,
-		[JVM_EVENT_CLASS_UNLOAD] = JVM_TELL_CLASS, [JVM_EVENT_EXCEPTION] = JVM_TELL_EXCEPTION,
-		[JVM_EVENT_THREAD_START] = JVM_TELL_THREAD, [JVM_EVENT_THREAD_END] = JVM_TELL_THREAD,
-		[JVM_EVENT_MARK] = JVM_TELL_MARK, [JVM_EVENT_PHASE] = JVM_TELL_MARK,
-		[JVM_EVENT_OUT_OF_MEMORY] = JVM_TELL_OOM, [JVM_EVENT_CLASS_TIME] = JVM_TELL_CLASS_TIME,
-	};
-
-	return kind < ARRAY_SIZE(tells) ? tells[kind] : 0;
-}
-
 uint32_t jvmevents_named(const char *name)
 {
 	size_t i;
@@ -53,6 +32,16 @@ uint32_t jvmevents_named(const char *name)
 		if (!strcmp(names[i].name, name))
 			return names[i].tell;
 	return 0;
+}
+
+uint32_t jvmevents_of(uint32_t kind)
+{
+	static const char *const groups[JVM_EVENT_NR] = {
+#define EVENT(kind, name, group, ...) [JVM_EVENT_##kind] = (group),
+#include "base/eventkinds.h"
+	};
+
+	return kind < JVM_EVENT_NR ? jvmevents_named(groups[kind]) : 0;
 }
 
 uint32_t jvmevents_with(uint32_t tell)

@@ -144,24 +144,10 @@ enum jvm_tell {
 /* Those that programs themselves tell of. */
 #define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
 
-/* What a struct jvm_event tells of: the numbers of enum event_kind (trace/record.h). */
+/* What a struct jvm_event tells of. */
 enum jvm_event_kind {
-	JVM_EVENT_GC,
-	JVM_EVENT_GC_CONCURRENT,
-	JVM_EVENT_SAFEPOINT,
-	JVM_EVENT_COMPILE,
-	JVM_EVENT_NOT_COMPILED,
-	JVM_EVENT_INVALIDATE,
-	JVM_EVENT_DEOPT,
-	JVM_EVENT_CLASS_LOAD,
-	JVM_EVENT_CLASS_UNLOAD,
-	JVM_EVENT_EXCEPTION,
-	JVM_EVENT_THREAD_START,
-	JVM_EVENT_THREAD_END,
-	JVM_EVENT_MARK,
-	JVM_EVENT_PHASE,
-	JVM_EVENT_OUT_OF_MEMORY,
-	JVM_EVENT_CLASS_TIME = 16,	/* of a class of which there is a CLASS_LOAD: jvm/loads.h */
+#define EVENT(kind, ...) JVM_EVENT_##kind,
+#include "base/eventkinds.h"
 	JVM_EVENT_NR
 };
 
@@ -334,14 +320,8 @@ struct jvm_rec_sample {
 };
 
 enum jvm_wait_kind {
-	JVM_WAIT_ENTER,		/* to enter a monitor that another thread had */
-	JVM_WAIT_LOCK,		/* parked for a synchronizer of java.util.concurrent that has an owner */
-	JVM_WAIT_WAIT,		/* in Object.wait() */
-	JVM_WAIT_PARK,		/* parked for anything else, such as a condition */
-	JVM_WAIT_MUTEX,		/* of native code: for a pthread_mutex_t, */
-	JVM_WAIT_RWLOCK,	/* a pthread_rwlock_t, */
-	JVM_WAIT_CONDITION,	/* or in pthread_cond_wait() */
-	JVM_WAIT_CLASS,		/* for another thread to initialise a class */
+#define WAIT(kind, name) JVM_WAIT_##kind,
+#include "base/eventkinds.h"
 	JVM_NR_WAIT_KINDS
 };
 

@@ -19,25 +19,9 @@ const char *const event_value_keys[VALUE_NR] = {
 };
 
 const struct event_kind_row event_kinds[EVENT_NR] = {
-	[EVENT_GC] = { "pause", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
-	[EVENT_GC_CONCURRENT] = { "concurrent", "gc", true, { VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY } },
-	[EVENT_SAFEPOINT] = { "safepoint", "safepoint", true, { VALUE_REACH, VALUE_STOPPED, VALUE_LAST } },
-	[EVENT_COMPILE] = { "compile", "jit", true, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
-	[EVENT_NOT_COMPILED] = { "not-compiled", "jit", false,
-				 { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
-	[EVENT_INVALIDATE] = { "invalidate", "jit", false, { VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID } },
-	[EVENT_DEOPT] = { "deopt", "jit", false, { VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID } },
-	[EVENT_CLASS_LOAD] = { "load", "class", true, { VALUE_OWN } },
-	[EVENT_CLASS_UNLOAD] = { "unload", "class", false, { 0 } },
-	[EVENT_EXCEPTION] = { "exception", "exception", false, { VALUE_CAUGHT } },
-	[EVENT_THREAD_START] = { "thread-start", "thread", false, { 0 } },
-	[EVENT_THREAD_END] = { "thread-end", "thread", false, { 0 } },
-	[EVENT_MARK] = { "mark", "mark", false, { VALUE_VALUE } },
-	[EVENT_PHASE] = { "phase", "mark", true, { 0 } },
-	[EVENT_OUT_OF_MEMORY] = { "out-of-memory", "oom", false, { 0 } },
-	[EVENT_TRIGGER] = { "trigger", "trigger", false, { 0 } },
-	/* a part of a load */
-	[EVENT_CLASS_TIME] = { "load-time", "class-time", false, { 0 } },
+#define EVENT(kind, name, group, lasts, told, ...) \
+	[EVENT_##kind] = { (name), (group), (lasts), { __VA_ARGS__ } },
+#include "base/eventkinds.h"
 };
 
 static bool is_name(const char *name, const char *text, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * events.h - what happened in time (struct rec_event): collections, safepoints, compilations, classes,
- * exceptions, threads. What the members of an event mean is a row of event_kinds[]; a new kind is one more.
+ * exceptions, threads. What the members of an event mean is a row of event_kinds[].
  */
 #ifndef MODEL_EVENTS_H
 #define MODEL_EVENTS_H

@@ -16,9 +16,8 @@
 #include "report/sheet.h"
 
 static const char *const kinds[LOCK_NR_WAITS] = {
-	[LOCK_ENTER] = "enter", [LOCK_LOCK] = "lock", [LOCK_WAIT] = "wait", [LOCK_PARK] = "park",
-	[LOCK_MUTEX] = "mutex", [LOCK_RWLOCK] = "rwlock", [LOCK_CONDITION] = "cond",
-	[LOCK_CLASS] = "class",
+#define WAIT(kind, name) [LOCK_##kind] = (name),
+#include "base/eventkinds.h"
 };
 
 struct rows {

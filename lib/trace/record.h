@@ -75,14 +75,8 @@ enum function_kind {
 };
 
 enum lock_wait {			/* how threads waited for a lock */
-	LOCK_ENTER,		/* to enter a monitor */
-	LOCK_LOCK,		/* parked for a synchronizer of java.util.concurrent that can have an owner */
-	LOCK_WAIT,		/* in Object.wait() */
-	LOCK_PARK,		/* parked for anything else */
-	LOCK_MUTEX,		/* of native code: for a pthread_mutex_t, */
-	LOCK_RWLOCK,		/* a pthread_rwlock_t, */
-	LOCK_CONDITION,		/* or in pthread_cond_wait() */
-	LOCK_CLASS,		/* for another thread to initialise a class */
+#define WAIT(kind, name) LOCK_##kind,
+#include "base/eventkinds.h"
 	LOCK_NR_WAITS
 };
 
@@ -186,28 +180,10 @@ struct rec_sched {
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
 };
 
-/*
- * What happened at a time, or lasted for one: event.h has a row for each kind, which says what its
- * members mean.
- */
+/* What happened at a time, or lasted for one. */
 enum event_kind {
-	EVENT_GC,
-	EVENT_GC_CONCURRENT,
-	EVENT_SAFEPOINT,
-	EVENT_COMPILE,
-	EVENT_NOT_COMPILED,
-	EVENT_INVALIDATE,
-	EVENT_DEOPT,
-	EVENT_CLASS_LOAD,
-	EVENT_CLASS_UNLOAD,
-	EVENT_EXCEPTION,
-	EVENT_THREAD_START,
-	EVENT_THREAD_END,
-	EVENT_MARK,
-	EVENT_PHASE,
-	EVENT_OUT_OF_MEMORY,
-	EVENT_TRIGGER,		/* in no record of an event: what struct rec_trigger is shown as */
-	EVENT_CLASS_TIME,	/* of the EVENT_CLASS_LOAD that ended it: when it began, how long */
+#define EVENT(kind, ...) EVENT_##kind,
+#include "base/eventkinds.h"
 	EVENT_NR
 };
 

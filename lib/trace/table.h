@@ -272,7 +272,7 @@ RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, thread)
 	FIELD(u32, method))
 
-/* What happened at a time, or lasted for one: event.h says of each kind what its values mean. */
+/* What happened at a time, or lasted for one: base/eventkinds.h says of each kind what its values mean. */
 RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 	/* time_ns: when it began */
 	FIELD(u32, kind)	/* enum event_kind; a reader ignores others */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * eventkinds.h - kinds of events in time, and of waits for locks, once: an agent and a trace give them the
+ * same numbers, and records, rules and reports the same names. The order is that of the numbers, which are in
+ * traces: a new row is the last of its kind, and changes JVM_PROTO_VERSION.
+ *
+ * There is no include guard: an includer defines EVENT or WAIT before; all are undefined at the end.
+ *
+ *	EVENT(kind, name, group, lasts, told, values)
+ *		EVENT_<kind> (trace/record.h), JVM_EVENT_<kind> (jvm/proto.h)
+ *		name	as reports show it, and rules and options choose it
+ *		group	what it is recorded by, which chooses it as well
+ *		lasts	whether it has a length
+ *		told	whether an agent tells the length with it, so that rules can go by that
+ *		values	up to three, enum event_value (model/events.h): what values[] of its record are
+ *	UNRULED(kind, name, group, lasts, told, values)
+ *		An EVENT that rules say nothing of. Without a macro UNRULED it is an EVENT.
+ *	WAIT(kind, name)
+ *		LOCK_<kind> (trace/record.h), JVM_WAIT_<kind> (jvm/proto.h): how threads wait for a lock
+ */
+#ifndef EVENT
+#define EVENT(...)
+#endif
+#ifndef UNRULED
+#define UNRULED(...) EVENT(__VA_ARGS__)
+#endif
+#ifndef WAIT
+#define WAIT(...)
+#endif
+
+EVENT(GC, "pause", "gc", true, true, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
+EVENT(GC_CONCURRENT, "concurrent", "gc", true, true, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
+EVENT(SAFEPOINT, "safepoint", "safepoint", true, true, VALUE_REACH, VALUE_STOPPED, VALUE_LAST)
+EVENT(COMPILE, "compile", "jit", true, true, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(NOT_COMPILED, "not-compiled", "jit", false, false, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(INVALIDATE, "invalidate", "jit", false, false, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(DEOPT, "deopt", "jit", false, false, VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID)
+EVENT(CLASS_LOAD, "load", "class", true, false, VALUE_OWN)
+EVENT(CLASS_UNLOAD, "unload", "class", false, false)
+EVENT(EXCEPTION, "exception", "exception", false, false, VALUE_CAUGHT)
+EVENT(THREAD_START, "thread-start", "thread", false, false)
+EVENT(THREAD_END, "thread-end", "thread", false, false)
+EVENT(MARK, "mark", "mark", false, false, VALUE_VALUE)
+EVENT(PHASE, "phase", "mark", true, true)
+EVENT(OUT_OF_MEMORY, "out-of-memory", "oom", false, false)
+/* In no record of an event: what the record "trigger" of a trace is shown as. */
+UNRULED(TRIGGER, "trigger", "trigger", false, false)
+/* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
+UNRULED(CLASS_TIME, "load-time", "class-time", false, false)
+
+/* To enter a monitor that another thread has. */
+WAIT(ENTER, "enter")
+/* Parked for a synchronizer of java.util.concurrent that can have an owner. */
+WAIT(LOCK, "lock")
+/* In Object.wait(). */
+WAIT(WAIT, "wait")
+/* Parked for anything else, such as a condition. */
+WAIT(PARK, "park")
+/* Of native code: for a pthread_mutex_t, a pthread_rwlock_t, or in pthread_cond_wait(). */
+WAIT(MUTEX, "mutex")
+WAIT(RWLOCK, "rwlock")
+WAIT(CONDITION, "cond")
+/* For another thread to initialise a class. */
+WAIT(CLASS, "class")
+
+#undef EVENT
+#undef UNRULED
+#undef WAIT
