@@ -120,7 +120,8 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-$(BUILD)/arcprof.o $(BUILD)/cmd/version.o $(BUILD)/cmd/doctor.o $(BUILD)/cmd/query_rows.o: $(BUILD)/version.h
+VERSIONED = $(shell grep -l '"version.h"' arcprof.c cmd/*.c lib/*/*.c)
+$(VERSIONED:%.c=$(BUILD)/%.o): $(BUILD)/version.h
 
 clean:
 	rm -rf build

@@ -46,6 +46,15 @@ load ../lib
 	[ "${#lines[@]}" -eq 5 ]
 }
 
+@test "source: the version is written before what includes it is compiled" {
+	cd "$TOP"
+	make -np BUILD="$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/version.h" >"$BATS_TEST_TMPDIR/rules"
+	for file in $(grep -l '"version.h"' arcprof.c cmd/*.c lib/*/*.c); do
+		grep -q "^$BATS_TEST_TMPDIR/${file%c}o: .*/version\.h" "$BATS_TEST_TMPDIR/rules" || { echo "$file does not wait"; false; }
+	done
+	grep -q '/arcprof\.o: .*/version\.h' "$BATS_TEST_TMPDIR/rules"
+}
+
 @test "source: each header compiles alone" {
 	[ -e "$BUILD/version.h" ] || skip "nothing is built"
 	run "$TOP/t/headers"
