@@ -91,6 +91,12 @@ until_it_waits() {
 	done
 }
 
+# For teardown(): a recorder, and the program that it has started, which would go on without it.
+kill_recorder() {
+	pkill -KILL -P "$1" || true
+	kill -KILL "$1" 2>/dev/null || true
+}
+
 skip_unless_command() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }

@@ -43,8 +43,8 @@ end_live() {
 
 # For teardown(): whatever happened.
 kill_live() {
-	[ -z "${LIVE-}" ] || kill -KILL "$LIVE" || true
-	[ -z "${RECORDER-}" ] || kill -KILL "$RECORDER" || true
+	[ -z "${RECORDER-}" ] || kill_recorder "$RECORDER"
+	[ -z "${LIVE-}" ] || kill -KILL "$LIVE" 2>/dev/null || true
 }
 
 # start_recorder <argument of record>...: in the background; returns when it records.

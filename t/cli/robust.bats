@@ -55,7 +55,7 @@ teardown() {
 	cd /
 	umount "$BATS_TEST_TMPDIR/small" 2>/dev/null || true
 	[ -z "${mounted-}" ] || umount "$mounted" || true
-	[ -z "${background-}" ] || kill -9 "$background" 2>/dev/null || true
+	[ -z "${background-}" ] || kill_recorder "$background"
 	[ -z "${target-}" ] || kill -9 "$target" 2>/dev/null || true
 	wait 2>/dev/null || true	# and no word about it
 }

@@ -19,6 +19,7 @@ prepare() {
 
 teardown() {
 	[ -z "${open:-}" ] || rm -r "$open"
+	[ -z "${busy:-}" ] || kill -KILL "$busy" 2>/dev/null || true
 }
 
 # Root without the capabilities that BPF takes: a container's.
