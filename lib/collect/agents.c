@@ -184,6 +184,17 @@ static void merge_before(struct collect *c, uint64_t time_ns)
 	collect_merge(c, MIN(time_ns, clock_mono_ns()));
 }
 
+static void take_of_source(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			   size_t nr)
+{
+	const struct part *p = parts_of_source(c, s->event);
+
+	if (p)
+		p->java_sample(c, j, s, thread, nr);
+	else
+		sources_sample(c, j, s, thread, c->frames, nr);
+}
+
 static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
 {
 	struct collect *c = ctx;
@@ -204,14 +215,8 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 		walls_java(c, th, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
 	}
-	if (s->of_source && s->event == JVM_SOURCE_MEMORY) {
-		memory_java_sample(c, j, s, vthread ? vthread : th->id, nr);
-		return;
-	}
-	if (s->of_source && s->event == JVM_SOURCE_LOCK && !s->leaf)
-		nr = memory_without_ours(c, c->frames, nr);
 	if (s->of_source) {
-		sources_sample(c, j, s, vthread ? vthread : th->id, c->frames, nr);
+		take_of_source(c, j, s, vthread ? vthread : th->id, nr);
 		return;
 	}
 	if (s->nr_periods) {
@@ -282,21 +287,6 @@ static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
 
 	sources_leaf(c, jvm_user(jvm), leaf);
 	walls_leaf(c, jvm_user(jvm), leaf);
-}
-
-static void on_gone_objects(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
-{
-	lives_gone(ctx, jvm_user(jvm), r);
-}
-
-static void on_swept(void *ctx, struct jvm *jvm, const struct jvm_swept *r)
-{
-	lives_swept(ctx, jvm_user(jvm), r);
-}
-
-static void on_roster(void *ctx, struct jvm *jvm, const struct jvm_roster *r)
-{
-	lives_roster(jvm_user(jvm), r);
 }
 
 static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
@@ -421,41 +411,6 @@ static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
 	threadlabels_change(c->labels, thread, j->proc->id, r);
 }
 
-static void on_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
-{
-	locks_wait(ctx, jvm_user(jvm), r);
-}
-
-static void on_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
-{
-	locks_blame(ctx, jvm_user(jvm), r);
-}
-
-static void on_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native_wait *r)
-{
-	locks_native_wait(ctx, jvm_user(jvm), r);
-}
-
-static void on_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wait *r)
-{
-	locks_open_wait(ctx, jvm_user(jvm), r);
-}
-
-static void on_virtual_wait(void *ctx, struct jvm *jvm, const struct jvm_virtual_wait *r)
-{
-	virtuals_wait(ctx, jvm_user(jvm), r);
-}
-
-static void on_virtual_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_total *r)
-{
-	virtuals_total(ctx, jvm_user(jvm), r);
-}
-
-static void on_lock_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
-{
-	locks_use(ctx, jvm_user(jvm), r);
-}
-
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -519,13 +474,7 @@ static bool on_meanwhile(void *ctx)
 	return !c->stop_asked;
 }
 
-static void on_program(void *ctx, struct jvm *jvm, int pid)
-{
-	memory_program(ctx, jvm, pid);
-}
-
 static const struct jvm_callbacks callbacks = {
-	.program = on_program,
 	.meanwhile = on_meanwhile,
 	.admit = on_admit,
 	.callflow = on_callflow,
@@ -545,17 +494,7 @@ static const struct jvm_callbacks callbacks = {
 	.dump_edge = on_dump_edge,
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
-	.wait = on_wait,
-	.blame = on_blame,
-	.open_wait = on_open_wait,
-	.virtual_wait = on_virtual_wait,
-	.virtual_total = on_virtual_total,
-	.native_wait = on_native_wait,
-	.lock_use = on_lock_use,
 	.no_source = on_no_source,
-	.gone_objects = on_gone_objects,
-	.swept = on_swept,
-	.roster = on_roster,
 	.event = on_event,
 	.labels = on_labels,
 	.marked = on_marked,
@@ -621,6 +560,7 @@ static int open_server(struct collect *c, const struct jvm_server_opts *o, struc
 	struct jvm_callbacks cb = callbacks;
 
 	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
+	parts_take(c, &cb);
 	javatrace_complete(&cb);
 	return jvm_server_open(&c->jvm, o, &cb, c, e);
 }
@@ -788,30 +728,6 @@ void agents_write_lines(struct collect *c)
 
 	for (j = c->javas; j; j = j->next)
 		javalines_write(&j->lines, j->proc->id, clock_mono_ns(), c->w);
-}
-
-void agents_end_lives(struct collect *c)
-{
-	struct java *j;
-
-	for (j = c->javas; j; j = j->next)
-		lives_end(c, j);
-}
-
-void agents_stand(struct collect *c)
-{
-	struct java *j;
-
-	for (j = c->javas; j; j = j->next)
-		lives_stand(c, j);
-}
-
-void agents_next_file(struct collect *c)
-{
-	struct java *j;
-
-	for (j = c->javas; j; j = j->next)
-		lives_next_file(c, j);
 }
 
 void agents_drain(struct collect *c, bool all)

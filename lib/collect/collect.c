@@ -17,7 +17,6 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/forget.h"
-#include "collect/histogram.h"
 #include "collect/labels.h"
 #include "collect/loop.h"
 #include "collect/privileges.h"
@@ -44,72 +43,6 @@ struct run {
 	uint64_t spawned_ns;		/* just before the program was let go */
 	uint64_t signal_ns;		/* the first one that ends the recording came then; 0: none */
 };
-
-static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
-{
-	const struct collect *c = ctx;
-
-	return tasks_find_virtual(&c->tasks, proc, vthread);
-}
-
-void collect_write_labels(struct collect *c, uint64_t until_ns)
-{
-	if (c->labels)
-		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
-	c->labels_ns = until_ns;
-}
-
-/* Labels of samples that are so old that all has been told. */
-static void write_old_labels(struct collect *c)
-{
-	enum { TURN_NS = 500000000 };
-	const uint64_t until_ns = c->drained_ns - MIN(c->drained_ns, (uint64_t)THREADLABELS_LATE_NS);
-
-	if (until_ns >= c->labels_ns + TURN_NS)
-		collect_write_labels(c, until_ns);
-}
-
-static void note_sample(void *ctx, const struct rec_sample *r)
-{
-	struct collect *c = ctx;
-
-	if (switches_tell(c, JVM_TELL_LABEL, r->time_ns))
-		threadlabels_sample(c->labels, r->thread, r->time_ns);
-}
-
-void collect_open_labels(struct collect *c)
-{
-	if (!(c->o->jvm_events & JVM_TELL_LABEL))
-		return;
-	c->labels = threadlabels_new();
-	trace_writer_on_sample(c->w, note_sample, c);
-}
-
-void collect_drain(struct collect *c, uint64_t now_ns, bool all)
-{
-	uint64_t until = all ? UINT64_MAX : c->drained_ns;
-
-	collect_merge(c, until);
-	agents_drain(c, all);
-	walls_turn(c, now_ns);
-	agents_join(c, until, all);
-	if (!all)
-		tasks_forget(&c->tasks, until);
-	callflows_drain(&c->calls);
-	callflows_snapshot(&c->calls);
-	write_old_labels(c);
-	c->drained_ns = now_ns;
-}
-
-void collect_take_in(struct collect *c, uint64_t until_ns)
-{
-	collect_merge(c, until_ns);
-	agents_drain(c, false);
-	/* not later: the half of a younger sample may be there while an older one's is on its way */
-	agents_join(c, MIN(c->drained_ns, until_ns), false);
-	if (c->labels)
-		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
-}
 
 static void on_child(void *ctx)
 {
@@ -299,12 +232,10 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	if (!r->c->begun_ns && r->c->switches.marked && !r->loop.due_ns)
 		r->loop.due_ns = now_ns + r->c->o->start_ns;
 	switches_turn(r->c, now_ns);
-	triggers_turn(r->c, now_ns);
-	timed_turn(r->c, now_ns);
+	parts_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);
 	forget_turn(r->c, now_ns);
-	footprints_turn(r->c, now_ns);
 	r->loop.turn_ns = turn_due_ns(r->c);
 	tell_status(r);
 }
@@ -407,23 +338,6 @@ static void turned_away(struct collect *c)
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
 }
 
-void collect_end_file(struct collect *c, bool last)
-{
-	size_t nr_refused = c->refused.nr_lines;
-
-	labels_end(c, last);
-	collect_count_strange(c);
-	collect_name_anonymous_hits(c);
-	agents_write_lines(c);
-	collect_name_hits(c, true);
-	if (!c->res->cut_names)
-		trace_write_label(c->w, "symbols", "complete");
-	walls_finish(c);
-	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
-	if (!last)
-		refused_cut(&c->refused, nr_refused);
-}
-
 /*
  * Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant
  * to.
@@ -485,37 +399,15 @@ static void lost_untold(struct collect *c)
 	c->res->nr_lost += r.count;
 }
 
-static void stop_sched(struct collect *c)
-{
-	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_SCHED, .stream = UINT32_MAX };
-	uint64_t lost = sched_close_events(c->sched);
-
-	if (lost > c->res->nr_lost_sched) {
-		r.count = lost - c->res->nr_lost_sched;
-		trace_write_lost(c->w, &r);
-		c->res->nr_lost_sched = lost;
-	}
-}
-
 static void stop_events(struct collect *c)
 {
 	size_t i;
 
-	if (c->sched)
-		sched_ends(c, clock_mono_ns());
-	footprints_end(c);
-	if (c->o->live_gc && !c->o->live_histogram)
-		lives_collect(c);
-	if (c->o->live_histogram)
-		histograms_take(c);
+	parts_end(c, clock_mono_ns());
 	collect_enable(c, false);
 	agents_end_waits(c, clock_mono_ns());
 	collect_drain(c, clock_mono_ns(), true);
-	memory_end(c);
-	walls_end(c, clock_mono_ns());
-	agents_end_lives(c);
-	if (c->sched)
-		stop_sched(c);
+	parts_ended(c, clock_mono_ns());
 	for (i = 0; i < c->ev.nr_sets; i++)
 		if (!c->ev.sets[i].closed)
 			evset_close(&c->ev, i + 1);
@@ -666,6 +558,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	modules_init(&c->modules, c->w, !c->o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	c->tasks.filters = &c->filters;
+	parts_init(c);
 	c->record = collect_record;
 	c->hear_agents = agents_drain;
 	collect_open_labels(c);
@@ -701,9 +594,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		program_discard(&run.program);
 	callflows_release(&c->calls);
 	agents_close(c);
-	walls_close(c);
-	virtuals_close(c);
-	sched_free(c->sched);
+	parts_close(c);
 	evsets_close(&c->ev);
 	if (r)
 		trace_writer_discard(c->w);
@@ -716,14 +607,10 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	switches_release(&c->switches);
 	filters_release(&c->filters);
 	rates_release(c);
-	locks_release(&c->locks);
 	threadlabels_free(c->labels);
 	free(c->since.counts);
 	free(c->since.next_counts);
-	timed_close(c);
-	triggers_close(c);
 	crashes_release(&c->named);
-	footprints_close(c);
 out:
 	segments_close(c);
 	flight_close(c);

@@ -26,7 +26,7 @@ enum {
 	MOST_SAME = 99,			/* dumps of one second and cause */
 };
 
-struct part {
+struct stretch {
 	char name[NAME_BYTES];
 	uint64_t bytes, begun_ns, ended_ns;
 };
@@ -34,7 +34,7 @@ struct part {
 struct flight {
 	char *output, *ring;
 	int dir;			/* the ring; -1: not open yet */
-	struct part *parts;		/* closed, in their order */
+	struct stretch *parts;		/* closed, in their order */
 	size_t nr_parts, alloc_parts;
 	uint64_t bytes;			/* of all */
 	/* the one in hand: since when, and what the writer had written before */
@@ -104,7 +104,7 @@ static uint64_t bytes_in_hand(const struct collect *c)
 void flight_closed(struct collect *c, const char *name)
 {
 	struct flight *f = c->flight;
-	struct part p = { .begun_ns = f->begun_ns, .ended_ns = clock_mono_ns() };
+	struct stretch p = { .begun_ns = f->begun_ns, .ended_ns = clock_mono_ns() };
 	struct stat st;
 
 	f->begun_ns = p.ended_ns;

@@ -216,7 +216,7 @@ static struct footprints *footprints_of(struct collect *c)
 	return c->footprints;
 }
 
-void footprints_turn(struct collect *c, uint64_t now_ns)
+static void turn(struct collect *c, uint64_t now_ns)
 {
 	struct footprints *f;
 
@@ -244,7 +244,7 @@ static void wait_for(struct collect *c, struct footprints *f)
 	}
 }
 
-void footprints_end(struct collect *c)
+static void recording_ends(struct collect *c, uint64_t now_ns)
 {
 	struct footprints *f;
 
@@ -261,7 +261,7 @@ void footprints_end(struct collect *c)
 		refused_text(&c->refused, "memory of processes, %" PRIu64 " times: %s", f->nr_failed, f->why);
 }
 
-void footprints_close(struct collect *c)
+static void close_part(struct collect *c)
 {
 	struct footprints *f = c->footprints;
 
@@ -273,3 +273,5 @@ void footprints_close(struct collect *c)
 	free(f);
 	c->footprints = NULL;
 }
+
+const struct part footprint_part = { .turn = turn, .ends = recording_ends, .close = close_part };

@@ -13,11 +13,5 @@
 
 struct collect;
 
-/* In each turn of the loop: begins a reading when one is due, and takes in what is there of one. */
-void footprints_turn(struct collect *c, uint64_t now_ns);
-/* The last one, of what still runs; it is waited for. Before agents are told to stop. */
-void footprints_end(struct collect *c);
-/* Ends a reading that is not over, and frees. */
-void footprints_close(struct collect *c);
 
 #endif

@@ -81,7 +81,6 @@ void forget_at_change(struct collect *c, uint64_t now_ns)
 		*map_put(&procs, p->id) = 1;
 	tasks_forget_virtual(&c->tasks, &procs, MANY_VIRTUAL);
 	sources_forget(c, &procs);
-	locks_forget(&c->locks, &procs);
-	walls_forget(c, &procs);
+	parts_forget(c, &procs);
 	map_release(&procs);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/histogram.h"
 #include "collect/keptstacks.h"
 #include "collect/live.h"
 #include "collect/state.h"
@@ -427,7 +428,7 @@ static bool all_have_collected(const struct collect *c)
 	return all;
 }
 
-void lives_collect(struct collect *c)
+static void collect_all(struct collect *c)
 {
 	enum { WAIT_MS = 120000, TURN_MS = 10 };
 	struct java *j;
@@ -468,18 +469,6 @@ static void write_living(struct collect *c, const struct lives *l)
 	}
 }
 
-void lives_stand(struct collect *c, struct java *j)
-{
-	if (j->lives)
-		write_living(c, j->lives);
-}
-
-void lives_next_file(struct collect *c, struct java *j)
-{
-	if (j->lives && j->lives->last.time_ns)
-		trace_write_sweep(c->w, &j->lives->last);
-}
-
 void lives_end(struct collect *c, struct java *j)
 {
 	struct lives *l = j->lives;
@@ -496,3 +485,64 @@ void lives_end(struct collect *c, struct java *j)
 	j->lives = NULL;
 	lives_free(l);
 }
+
+/* ---- the part ---- */
+
+static void on_gone(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
+{
+	lives_gone(ctx, jvm_user(jvm), r);
+}
+
+static void on_swept(void *ctx, struct jvm *jvm, const struct jvm_swept *r)
+{
+	lives_swept(ctx, jvm_user(jvm), r);
+}
+
+static void on_roster(void *ctx, struct jvm *jvm, const struct jvm_roster *r)
+{
+	lives_roster(jvm_user(jvm), r);
+}
+
+/* A histogram collects, too. */
+static void recording_ends(struct collect *c, uint64_t now_ns)
+{
+	if (c->o->live_histogram)
+		histograms_take(c);
+	else if (c->o->live_gc)
+		collect_all(c);
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		lives_end(c, j);
+}
+
+static void stand(struct collect *c)
+{
+	const struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		if (j->lives)
+			write_living(c, j->lives);
+}
+
+static void next_file(struct collect *c, uint64_t now_ns)
+{
+	const struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		if (j->lives && j->lives->last.time_ns)
+			trace_write_sweep(c->w, &j->lives->last);
+}
+
+static const struct jvm_callbacks from_agents = {
+	.gone_objects = on_gone, .swept = on_swept, .roster = on_roster,
+};
+
+const struct part live_part = {
+	.agent = &from_agents, .ends = recording_ends, .ended = recording_has_ended, .stand = stand,
+	.next_file = next_file,
+};

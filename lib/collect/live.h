@@ -34,15 +34,6 @@ void lives_drained(struct collect *c, struct java *j);
 uint64_t lives_nr_sweeps(const struct java *j);
 /* A whole collection began at that time, and the agent has looked since. */
 void lives_collected(struct java *j, uint64_t time_ns);
-/*
- * Has each JVM whose objects are watched collect all garbage and look at them, before the recording ends.
- * Waits until they have: that takes as long as their collections.
- */
-void lives_collect(struct collect *c);
-/* A file of several is at its end: writes what lives, and goes on. */
-void lives_stand(struct collect *c, struct java *j);
-/* What the next one needs to be complete. */
-void lives_next_file(struct collect *c, struct java *j);
 /* The JVM or the recording is over: writes what lives. Once, before addresses get their names. */
 void lives_end(struct collect *c, struct java *j);
 void lives_free(struct lives *l);

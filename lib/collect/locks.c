@@ -41,7 +41,7 @@ struct lock_sum {
 	size_t nr_owners, alloc_owners;
 };
 
-void locks_release(struct locks *l)
+static void release(struct locks *l)
 {
 	size_t i;
 
@@ -254,8 +254,10 @@ static struct lock_use use_of(const struct jvm_lock_use *r)
 }
 
 /* What an agent tells is all since it began; when it has begun anew, it is less. */
-void locks_use(struct collect *c, const struct java *j, const struct jvm_lock_use *r)
+static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	struct lock_use now = use_of(r), was;
 	struct lock_sum *s;
 	uint32_t lock;
@@ -344,8 +346,10 @@ static void charge(struct collect *c, struct lock_sum *s, uint64_t ns, uint32_t 
 	s->unblamed_ns = s->nr_unblamed = 0;
 }
 
-void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r)
+static void take_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
 	uint32_t owner, lock;
 	struct lock_sum *s;
@@ -389,8 +393,10 @@ static void blame_owner(struct collect *c, const struct java *j, const struct jv
 	s->unblamed_ns -= MIN(s->unblamed_ns, r->ns);
 }
 
-void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r)
+static void take_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	uint32_t lock = begin_at(c, r->time_ns) ?
 		add_wait(c, j, r, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
 
@@ -440,8 +446,10 @@ void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_s
 		charge(c, lock, latest.weight_ns, latest.waits, r);
 }
 
-void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
+static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native_wait *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	const struct jvm_wait w = wait_of(r);
 	uint32_t lock;
 
@@ -480,8 +488,10 @@ static void write_open(struct collect *c, uint32_t lock, const struct jvm_wait *
 	sources_write_wait(c, JVM_SOURCE_LOCK, w->ns, 1, &out);
 }
 
-void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r)
+static void take_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wait *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	const struct jvm_wait w = {
 		.time_ns = r->time_ns, .thread = r->thread, .vthread = r->vthread, .kind = r->kind,
 		.leaf = r->leaf, .identity = r->identity, .ns = r->ns, .blamed_ns = r->blamed_ns,
@@ -682,7 +692,7 @@ static void move(struct map *m, const struct moved *x)
 			m->slots[i].val = x->to[m->slots[i].val];
 }
 
-void locks_forget(struct locks *l, const struct map *procs)
+static void forget_over(struct locks *l, const struct map *procs)
 {
 	uint32_t *to = xcalloc(l->nr_all + 1, sizeof(*to));
 	struct moved x = { to, procs };
@@ -708,3 +718,33 @@ void locks_forget(struct locks *l, const struct map *procs)
 	nativelocks_forget(&l->natives);
 	free(to);
 }
+
+/* ---- the part ---- */
+
+static void take_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			size_t nr)
+{
+	if (!s->leaf)
+		nr = memory_without_ours(c, c->frames, nr);
+	sources_sample(c, j, s, thread, c->frames, nr);
+}
+
+static void forget_processes(struct collect *c, const struct map *procs)
+{
+	forget_over(&c->locks, procs);
+}
+
+static void close_part(struct collect *c)
+{
+	release(&c->locks);
+}
+
+static const struct jvm_callbacks from_agents = {
+	.wait = take_wait, .blame = take_blame, .open_wait = take_open_wait, .native_wait = take_native_wait,
+	.lock_use = take_use,
+};
+
+const struct part locks_part = {
+	.agent = &from_agents, .source = JVM_SOURCE_LOCK, .java_sample = take_sample,
+	.forget = forget_processes, .close = close_part,
+};

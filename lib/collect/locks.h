@@ -44,11 +44,6 @@ struct locks {
 	size_t nr_all, alloc_all;
 };
 
-void locks_release(struct locks *l);
-/* An agent's record; thread and owner: their numbers in the trace. */
-void locks_wait(struct collect *c, const struct java *j, const struct jvm_wait *r);
-/* The same of a lock of native code. */
-void locks_native_wait(struct collect *c, const struct java *j, const struct jvm_native_wait *r);
 /* The stack of who gave one back that others waited for, as its latest struct jvm_native_wait says. */
 void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r);
 /* What the latest sampled wait of that thread was for: a function of the trace, 0 not known. */
@@ -58,18 +53,10 @@ uint32_t locks_function(struct collect *c, uint32_t tid);
  * not to be written.
  */
 bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
-/* A wait that goes on at the end. */
-void locks_open_wait(struct collect *c, const struct java *j, const struct jvm_open_wait *r);
 /* The same for a lock of native code, with its one segment of stack, which may be empty. */
 void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
 		       const struct jvm_sample *stack);
-/* Acquisitions of a lock. */
-void locks_use(struct collect *c, const struct java *j, const struct jvm_lock_use *r);
-/* Somebody is charged. */
-void locks_blame(struct collect *c, const struct java *j, const struct jvm_blame *r);
 /* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
 void locks_write(struct collect *c, bool last);
-/* After that: locks of processes that are no key of procs, and those that nobody waited for in the file. */
-void locks_forget(struct locks *l, const struct map *procs);
 
 #endif

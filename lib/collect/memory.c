@@ -153,8 +153,9 @@ int memory_check_program(const struct collect *c, struct err *e)
 	return -ENOTSUP;
 }
 
-void memory_program(struct collect *c, struct jvm *jvm, int pid)
+static void take_program(void *ctx, struct jvm *jvm, int pid)
 {
+	struct collect *c = ctx;
 	struct proc *p;
 	struct java *j;
 
@@ -235,8 +236,8 @@ void memory_program_sample(struct collect *c, struct java *j, const struct jvm_s
 		     stack_java(c, j, s, c->frames));
 }
 
-void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
-			size_t nr)
+static void take_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			     size_t nr)
 {
 	struct java *program;
 
@@ -271,7 +272,7 @@ static const struct memory_table *write_live_of(struct collect *c, const struct 
 	return t;
 }
 
-void memory_stand(struct collect *c)
+static void stand(struct collect *c)
 {
 	const struct java *j;
 
@@ -301,7 +302,7 @@ static void count_others(struct collect *c)
 	refused_memory(&c->refused, c->o->system_wide ? 0 : nr, c->res->nr_untracked);
 }
 
-void memory_end(struct collect *c)
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
 {
 	struct java *j;
 
@@ -311,3 +312,10 @@ void memory_end(struct collect *c)
 		memory_end_program(c, j);
 	count_others(c);
 }
+
+static const struct jvm_callbacks from_agents = { .program = take_program };
+
+const struct part memory_part = {
+	.agent = &from_agents, .source = JVM_SOURCE_MEMORY, .java_sample = take_java_sample,
+	.ended = recording_has_ended, .stand = stand,
+};

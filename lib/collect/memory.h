@@ -49,19 +49,11 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
  * is no JVM: there is nothing in it that tells of either.
  */
 int memory_check_program(const struct collect *c, struct err *e);
-/* What comes from a program without an agent. */
-void memory_program(struct collect *c, struct jvm *jvm, int pid);
 /* Of the frames of a sample, how many are not of our library, which are the innermost. */
 size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr);
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s);
-/* A sample that the agent of a JVM took: thread is its number in the trace; nr frames are in c->frames. */
-void memory_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
-			size_t nr);
-/* A file of several is at its end: what lives then, of all programs. */
-void memory_stand(struct collect *c);
 /* A program has ended, or the recording has. */
 void memory_end_program(struct collect *c, struct java *j);
-void memory_end(struct collect *c);
 /* The frame of what was called, such as malloc. */
 uint32_t memory_function(struct collect *c, uint32_t call);
 

@@ -210,7 +210,7 @@ static int record(struct replay *r, struct err *e)
 	if (r->j.h.end_ns)
 		clock_replayed_ns = r->j.h.end_ns;
 	collect_drain(c, clock_replayed_ns, true);
-	agents_end_lives(c);
+	parts_ended(c, clock_replayed_ns);
 	say_what_is_missing(r);
 	collect_finish(c);
 	return 0;
@@ -227,6 +227,9 @@ static int make_trace(struct replay *r, const struct replay_opts *o, struct err 
 		ret = trace_writer_open(&c->w, o->output, &o->trace, e);
 	if (ret)
 		return ret;
+	parts_init(c);
+	c->record = collect_record;
+	c->hear_agents = agents_drain;
 	agents_watch_frames(c);
 	modules_init(&c->modules, c->w, !o->no_cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
@@ -238,6 +241,7 @@ static int make_trace(struct replay *r, const struct replay_opts *o, struct err 
 	c->ev.nr_sampled = c->ev.nr_cpus = r->j.h.nr_cpus;
 	ret = record(r, e);
 	agents_close(c);
+	parts_close(c);
 	c->ev.nr_sampled = c->ev.nr_cpus = 0;
 	evsets_close(&c->ev);
 	if (ret)
@@ -264,7 +268,6 @@ int replay_journal(const struct replay_opts *o, struct err *e)
 	sources_release(&r.c->sources);
 	switches_release(&r.c->switches);
 	filters_release(&r.c->filters);
-	locks_release(&r.c->locks);
 	threadlabels_free(r.c->labels);
 	free(r.c->since.counts);
 	free(r.c->since.next_counts);

@@ -9,12 +9,28 @@
 #include "collect/rotate.h"
 #include "collect/state.h"
 
+void collect_end_file(struct collect *c, bool last)
+{
+	size_t nr_refused = c->refused.nr_lines;
+
+	labels_end(c, last);
+	collect_count_strange(c);
+	collect_name_anonymous_hits(c);
+	agents_write_lines(c);
+	collect_name_hits(c, true);
+	if (!c->res->cut_names)
+		trace_write_label(c->w, "symbols", "complete");
+	walls_finish(c);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
+	if (!last)
+		refused_cut(&c->refused, nr_refused);
+}
+
 /* What lives at the end of the file is in it. */
 static void write_standing(struct collect *c)
 {
 	sources_stand(c, true);
-	agents_stand(c);
-	memory_stand(c);
+	parts_stand(c);
 	sources_stand(c, false);
 }
 
@@ -28,12 +44,10 @@ static void begin_file(struct collect *c, const struct clocks *at)
 		if (p->map_written)
 			p->map_written = p->has_anon_hits = false;
 	labels_clocks(c, "start", at);
-	if (c->sched)
-		sched_next_file(c, c->merged_ns);
 	trace_write_label(c->w, "segment", "%" PRIu64, ++c->since.number);
 	switches_next_file(c, at->mono_ns);
 	filters_begin_file(c, at->mono_ns);
-	agents_next_file(c);
+	parts_next_file(c, at->mono_ns);
 	trace_writer_flush(c->w);
 }
 

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
 #include "collect/state.h"
@@ -190,18 +191,6 @@ struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t n
 	return s;
 }
 
-void sched_free(struct sched *s)
-{
-	if (!s)
-		return;
-	sched_close_events(s);
-	map_release(&s->by_id);
-	map_release(&s->named);
-	free(s->events);
-	free(s->cpus);
-	free(s);
-}
-
 static int open_one(struct sched *s, const struct perf_event_attr *a, int tid, const struct ring *ring,
 		    uint64_t *id)
 {
@@ -269,7 +258,7 @@ int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e)
 	return s->nr_events ? 0 : open_records(s, ev, tid, e);
 }
 
-uint64_t sched_close_events(struct sched *s)
+static uint64_t close_events(struct sched *s)
 {
 	uint64_t v[2], nr_lost = 0;
 	size_t i;
@@ -283,6 +272,18 @@ uint64_t sched_close_events(struct sched *s)
 	s->fds = NULL;
 	s->nr_fds = s->alloc_fds = 0;
 	return nr_lost;
+}
+
+static void free_sched(struct sched *s)
+{
+	if (!s)
+		return;
+	close_events(s);
+	map_release(&s->by_id);
+	map_release(&s->named);
+	free(s->events);
+	free(s->cpus);
+	free(s);
 }
 
 /* ---- into the trace ---- */
@@ -436,7 +437,7 @@ static void write_cpu_at(struct collect *c, const struct sched_cpu_now *now, uin
 	}
 }
 
-void sched_next_file(struct collect *c, uint64_t time_ns)
+static void begin_file(struct collect *c, uint64_t time_ns)
 {
 	struct sched *s = c->sched;
 	size_t i;
@@ -712,3 +713,44 @@ void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t
 	th = tasks_get(&c->tasks, r.pid, r.tid, time_ns);
 	put_switch(c, time_ns, r.cpu, r.out ? th : NULL, r.out ? NULL : th, r.state);
 }
+
+/* ---- the part ---- */
+
+static void recording_ends(struct collect *c, uint64_t now_ns)
+{
+	if (c->sched)
+		sched_ends(c, now_ns);
+}
+
+static void stop(struct collect *c)
+{
+	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_SCHED, .stream = UINT32_MAX };
+	uint64_t lost = close_events(c->sched);
+
+	if (lost > c->res->nr_lost_sched) {
+		r.count = lost - c->res->nr_lost_sched;
+		trace_write_lost(c->w, &r);
+		c->res->nr_lost_sched = lost;
+	}
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	if (c->sched)
+		stop(c);
+}
+
+static void next_file(struct collect *c, uint64_t now_ns)
+{
+	if (c->sched)
+		begin_file(c, c->merged_ns);
+}
+
+static void close_part(struct collect *c)
+{
+	free_sched(c->sched);
+}
+
+const struct part sched_part = {
+	.ends = recording_ends, .ended = recording_has_ended, .next_file = next_file, .close = close_part,
+};

@@ -36,7 +36,6 @@ size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus);
  * (asked_bytes: a ring, 0 ours).
  */
 struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t nr_cpus, struct evconf *conf);
-void sched_free(struct sched *s);
 
 /*
  * Opens the tracepoints; child: a program that has not begun yet, whose own events count from its
@@ -45,15 +44,11 @@ void sched_free(struct sched *s);
 int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e);
 /* One more task, for which no ring was opened. */
 int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e);
-/* Closes them; returns how many records found their ring full. */
-uint64_t sched_close_events(struct sched *s);
 
 /* What was not allowed, and from when on records are complete, into the trace. */
 void sched_labels(struct collect *c);
 void sched_begins(struct collect *c, uint64_t time_ns);
 void sched_ends(struct collect *c, uint64_t time_ns);
-/* Another file has begun: what threads and CPUs do. Records up to then, but for late ones, were read. */
-void sched_next_file(struct collect *c, uint64_t time_ns);
 /* Records of that CPU were lost until then. */
 void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns);
 

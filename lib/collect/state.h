@@ -17,6 +17,7 @@
 #include "collect/locks.h"
 #include "collect/memory.h"
 #include "collect/modules.h"
+#include "collect/part.h"
 #include "collect/refused.h"
 #include "collect/tasks.h"
 #include "collect/rotate.h"
@@ -76,6 +77,8 @@ struct collect {
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
+	const struct part *const *parts;	/* part.h */
+	size_t nr_parts;
 	/* Who takes in records of the rings, and what agents tell (drain.c). */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);
@@ -154,11 +157,6 @@ void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* From then on it is known which methods samples hit. */
 void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);
-/* Writes which objects live, of all JVMs. */
-void agents_end_lives(struct collect *c);
-/* The same at the end of a file of several, and what of it the next one needs. */
-void agents_stand(struct collect *c);
-void agents_next_file(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
@@ -213,7 +211,7 @@ static inline bool collect_kernel_refused(const struct collect *c)
 	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
 }
 
-/* collect.c: all that was recorded by then, as far as both halves of it are there. */
+/* intake.c: all that was recorded by then, as far as both halves of it are there. */
 void collect_take_in(struct collect *c, uint64_t until_ns);
 /*
  * naming.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
@@ -224,11 +222,11 @@ void collect_name_hits(struct collect *c, bool at_end);
 void collect_name_anonymous_hits(struct collect *c);
 /* naming.c: JVMs with samples that no agent has named, each once. */
 void collect_count_strange(struct collect *c);
-/* collect.c: what a file has at its end, but its clock: counts, names, what is missing. */
+/* rotate.c: what a file has at its end, but its clock: counts, names, what is missing. */
 void collect_end_file(struct collect *c, bool last);
-/* collect.c: labels of threads, if they are recorded. */
+/* intake.c: labels of threads, if they are recorded. */
 void collect_open_labels(struct collect *c);
-/* collect.c: takes in everything that is not younger than the drain before; all: everything. */
+/* intake.c: takes in everything that is not younger than the drain before; all: everything. */
 void collect_drain(struct collect *c, uint64_t now_ns, bool all);
 /* collect.c: after the last drain: names, counts, labels. */
 void collect_finish(struct collect *c);
@@ -245,7 +243,7 @@ uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
-/* collect.c: writes labels of threads that samples have until then, before the file ends. */
+/* intake.c: writes labels of threads that samples have until then, before the file ends. */
 void collect_write_labels(struct collect *c, uint64_t until_ns);
 /* drain.c: take in the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);

@@ -196,7 +196,7 @@ static void look_at_jvm(struct collect *c, struct timed_jvm *j)
 		;
 }
 
-void timed_turn(struct collect *c, uint64_t now_ns)
+static void turn(struct collect *c, uint64_t now_ns)
 {
 	struct timed *t = c->timed;
 	struct timed_jvm *j;
@@ -355,7 +355,7 @@ void timed_finish(struct collect *c)
 			     t->nr_lost);
 }
 
-void timed_close(struct collect *c)
+static void close_part(struct collect *c)
 {
 	struct timed *t = c->timed;
 
@@ -371,3 +371,5 @@ void timed_close(struct collect *c)
 	callrules_release(&t->rules);
 	free(t);
 }
+
+const struct part timed_part = { .turn = turn, .close = close_part };

@@ -27,7 +27,6 @@ bool timed_wanted(const struct trigger_opts *o);
 void timed_open(struct collect *c);
 /* Also says which conditions are about no method that there was. */
 void timed_finish(struct collect *c);
-void timed_close(struct collect *c);
 
 /* The memory of a JVM that has just connected: its descriptor, the caller's to close, or -1. */
 int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes);
@@ -35,7 +34,5 @@ int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *byte
 void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m);
 /* The JVM is gone. */
 void timed_gone(struct collect *c, struct jvm *jvm);
-/* At each turn. */
-void timed_turn(struct collect *c, uint64_t now_ns);
 
 #endif

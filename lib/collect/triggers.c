@@ -491,7 +491,7 @@ uint32_t triggers_tell(const struct trigger_opts *o)
 	return tell;
 }
 
-void triggers_turn(struct collect *c, uint64_t now_ns)
+static void turn(struct collect *c, uint64_t now_ns)
 {
 	struct triggers *t = c->triggers;
 
@@ -532,7 +532,7 @@ void triggers_open(struct collect *c)
 		triggers_jvm(c, c->o->pids[i]);
 }
 
-void triggers_close(struct collect *c)
+static void close_part(struct collect *c)
 {
 	struct triggers *t = c->triggers;
 
@@ -544,3 +544,5 @@ void triggers_close(struct collect *c)
 	free(t->ready_ns);
 	free(t);
 }
+
+const struct part triggers_part = { .turn = turn, .close = close_part };

@@ -32,10 +32,7 @@ uint32_t triggers_tell(const struct trigger_opts *o);
 
 /* The options say what; NULL in c->triggers: nothing is watched. */
 void triggers_open(struct collect *c);
-void triggers_close(struct collect *c);
 
-/* At each turn: what is looked at from time to time. */
-void triggers_turn(struct collect *c, uint64_t now_ns);
 /* An event of a JVM, in process proc of the trace. */
 void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
 /* Condition number when: a call of a method that is timed (timed.h) took long, or goes on doing so. */

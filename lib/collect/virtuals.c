@@ -60,8 +60,10 @@ static void write_sample(struct collect *c, struct of_process *p, const struct w
 	}
 }
 
-void virtuals_wait(struct collect *c, const struct java *j, const struct jvm_virtual_wait *r)
+static void take_wait(void *ctx, struct jvm *jvm, const struct jvm_virtual_wait *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	struct walls_unmounted s = {
 		.java = j, .time_ns = r->time_ns, .ns = r->weight_ns, .length_ns = r->ns, .reason = r->reason,
 		.leaf = r->leaf, .ready = r->ready, .frames = c->frames,
@@ -78,8 +80,10 @@ void virtuals_wait(struct collect *c, const struct java *j, const struct jvm_vir
 	write_sample(c, p, &s);
 }
 
-void virtuals_total(struct collect *c, const struct java *j, const struct jvm_virtual_total *r)
+static void take_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_total *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	struct of_process *p;
 
 	if (!sources_is_recorded(c, JVM_SOURCE_VIRTUAL))
@@ -166,7 +170,7 @@ void virtuals_write(struct collect *c)
 	trace_write_label(c->w, "virtual.mounted_ns", "%" PRIu64, c->virtuals->mounted_ns);
 }
 
-void virtuals_close(struct collect *c)
+static void close_part(struct collect *c)
 {
 	if (!c->virtuals)
 		return;
@@ -175,3 +179,7 @@ void virtuals_close(struct collect *c)
 	free(c->virtuals);
 	c->virtuals = NULL;
 }
+
+static const struct jvm_callbacks from_agents = { .virtual_wait = take_wait, .virtual_total = take_total };
+
+const struct part virtuals_part = { .agent = &from_agents, .close = close_part };

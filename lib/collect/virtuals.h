@@ -13,11 +13,7 @@ struct jvm_virtual_total;
 struct jvm_virtual_wait;
 struct virtuals;
 
-void virtuals_wait(struct collect *c, const struct java *j, const struct jvm_virtual_wait *r);
-/* It may come before waits that are in it. */
-void virtuals_total(struct collect *c, const struct java *j, const struct jvm_virtual_total *r);
 /* A file ends, or the recording: the records of what was told up to now. */
 void virtuals_write(struct collect *c);
-void virtuals_close(struct collect *c);
 
 #endif

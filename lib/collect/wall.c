@@ -328,7 +328,7 @@ static bool has_process(void *procs, uint64_t key, uint32_t text)
 	return map_get(procs, key >> 32) != MAP_NONE;
 }
 
-void walls_forget(struct collect *c, const struct map *procs)
+static void forget_processes(struct collect *c, const struct map *procs)
 {
 	if (c->walls)
 		map_filter(&c->walls->classes, has_process, (void *)procs);
@@ -749,7 +749,7 @@ int walls_open(struct collect *c, struct err *e)
 	return 0;
 }
 
-void walls_close(struct collect *c)
+static void close_part(struct collect *c)
 {
 	struct walls *w = c->walls;
 	size_t i;
@@ -780,3 +780,5 @@ uint64_t walls_due_ns(const struct collect *c)
 {
 	return c->walls && c->walls->on ? c->walls->due_ns : 0;
 }
+
+const struct part wall_part = { .ended = walls_end, .forget = forget_processes, .close = close_part };

@@ -31,7 +31,6 @@ struct walls;
 
 /* When "wall" is to be recorded, and the program to be run is there but does not run; else nothing. */
 int walls_open(struct collect *c, struct err *e);
-void walls_close(struct collect *c);
 /* The slots, where they are filled from records of switches (wallrecords.h); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
 /* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
@@ -77,8 +76,6 @@ struct walls_unmounted {
 bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
 /* What an agent calls the class of what threads are parked for, or a reason in words. */
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
-/* Those of processes that are no key of procs are needed no more. */
-void walls_forget(struct collect *c, const struct map *procs);
 /* When the next look is due; 0: at no time. */
 uint64_t walls_due_ns(const struct collect *c);
 

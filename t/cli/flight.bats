@@ -344,7 +344,7 @@ fill_up() {
 		[[ $stderr == *'stopped storing after'* ]]
 	done
 	arcprof record --sched --no-samples --mode normal --max-size 64k --no-compress -o n.data -- \
-		"$(workload sleeps)" 4000 10 2>said
+		"$(workload sleeps)" 6000 10 2>said
 	cat said
 	grep -qE ' dispatches, 0 lost \(those after [0-9.]+ s, when --max-size was reached, are not stored\)' said
 	arcprof report --sched -i n.data | head -n 1 | tee head

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * part.h - what a source of data is to the recording: a row of functions, which its file defines. parts.c has
+ * the table, and only the functions below call what is in it, so that no other file has to name a source.
+ *
+ * Hooks are called in the order of the table but for ended and close, where the order is the opposite. NULL:
+ * the part has nothing to do then.
+ */
+#ifndef COLLECT_PART_H
+#define COLLECT_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/java.h"
+#include "jvm/server.h"
+
+struct collect;
+struct map;
+
+struct part {
+	/* What agents say that this part alone takes; of one kind of record there is one taker. */
+	const struct jvm_callbacks *agent;
+	/*
+	 * Samples of JVMs' threads that agents take for that source, if there is this hook. The stack is in
+	 * c->frames, outermost frame first, with nr frames. thread: its number in the trace.
+	 */
+	enum jvm_source source;
+	void (*java_sample)(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			    size_t nr);
+	/* At each turn of the loop, after all that was recorded by then was taken in. */
+	void (*turn)(struct collect *c, uint64_t now_ns);
+	/* The recording ends: events are still on. */
+	void (*ends)(struct collect *c, uint64_t now_ns);
+	/* It has ended: all that the kernel and agents had to say was taken in. */
+	void (*ended)(struct collect *c, uint64_t now_ns);
+	/* A file of several ends: write to it what stands then. */
+	void (*stand)(struct collect *c);
+	/* The next file has begun, from that time on. */
+	void (*next_file)(struct collect *c, uint64_t now_ns);
+	/* Between two files: keep nothing of other processes than these. */
+	void (*forget)(struct collect *c, const struct map *procs);
+	/* The recording is over, or there will be none. */
+	void (*close)(struct collect *c);
+};
+
+extern const struct part footprint_part, live_part, locks_part, memory_part, sched_part, timed_part,
+	triggers_part, virtuals_part, wall_part;
+
+/* Give the recording its parts (parts.c); must come before the others. */
+void parts_init(struct collect *c);
+/* Add what parts take of what agents say. */
+void parts_take(const struct collect *c, struct jvm_callbacks *cb);
+/* Return the part that takes samples of that source; NULL: none does. */
+const struct part *parts_of_source(const struct collect *c, uint32_t source);
+void parts_turn(struct collect *c, uint64_t now_ns);
+void parts_end(struct collect *c, uint64_t now_ns);
+void parts_ended(struct collect *c, uint64_t now_ns);
+void parts_stand(struct collect *c);
+void parts_next_file(struct collect *c, uint64_t now_ns);
+void parts_forget(struct collect *c, const struct map *procs);
+void parts_close(struct collect *c);
+
+#endif
