@@ -725,3 +725,10 @@ unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint
 	}
 	return nr_bad;
 }
+
+const char *sched_state_letter(enum sched_state s)
+{
+	static const char *const names[SCHED_NR_STATES] = { "R", "S", "D", "T", "X", "I", "B", "?" };
+
+	return s < SCHED_NR_STATES ? names[s] : "?";
+}

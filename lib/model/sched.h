@@ -119,4 +119,7 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
 			 struct buf *first);
 
+/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
+const char *sched_state_letter(enum sched_state s);
+
 #endif

@@ -13,6 +13,15 @@
 
 enum { SORT_EVENTS = 1 << 16 };	/* so many at a time */
 
+const char *timeline_kind_name(uint32_t kind)
+{
+	static const char *const names[TIMELINE_NR_KINDS] = {
+		"entry", "exit", "exception", "unwound", "open", "off", "on",
+	};
+
+	return kind < TIMELINE_NR_KINDS ? names[kind] : NULL;
+}
+
 /* ---- the first pass ---- */
 
 static void add_start(struct timeline *l, uint64_t time_ns)

@@ -11,6 +11,8 @@
 /* Kinds beside those of calls (enum call_event_kind): a thread loses a CPU, and gets one. */
 enum { TIMELINE_OFF = CALL_EVENT_NR, TIMELINE_ON, TIMELINE_NR_KINDS };
 
+const char *timeline_kind_name(uint32_t kind);	/* "entry", "exit" and so on; NULL: no kind */
+
 struct timeline_event {
 	uint64_t time_ns, seq;		/* seq: distinguishes events of one moment */
 	uint64_t delta[CALL_MAX_METRICS];	/* what its tree consumed since its event before */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/sched.h"
 #include "model/timeline.h"
 #include "query/table.h"
 
@@ -243,13 +244,6 @@ static const struct query_column event_columns[] = {
 	[EVENT_CONSUMED] = { "consumed", 0, "of the first metric, by the tree since its event before" },
 };
 
-static const char *state_letter(uint8_t s)
-{
-	static const char *const letters[SCHED_NR_STATES] = { "R", "S", "D", "T", "X", "I", "B", "?" };
-
-	return s < SCHED_NR_STATES ? letters[s] : "?";
-}
-
 static bool is_dispatch(const struct query_event *x)
 {
 	return x->kind >= CALL_EVENT_NR;
@@ -294,18 +288,17 @@ static const char *thread_name(struct query_data *d, uint32_t tree, uint32_t thr
 
 static const char *event_text(struct query_data *d, const struct query_cell *c)
 {
-	static const char *const kinds[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "open", "off", "on" };
 	const struct query_event *x = &d->events[c->row];
 
 	switch (c->column) {
 	case EVENT_KIND:
-		return x->kind < TIMELINE_NR_KINDS ? kinds[x->kind] : NULL;
+		return timeline_kind_name(x->kind);
 	case EVENT_THREAD_NAME:
 		return thread_name(d, x->tree, x->thread);
 	case EVENT_NAME:
 		return query_data_name(d, x->function);
 	default:
-		return x->kind == TIMELINE_OFF ? state_letter(x->state) : NULL;
+		return x->kind == TIMELINE_OFF ? sched_state_letter(x->state) : NULL;
 	}
 }
 
@@ -517,7 +510,7 @@ static const char *dispatch_text(struct query_data *d, const struct query_cell *
 	case DISPATCH_KIND:
 		return x->is_intr ? "interrupt" : "dispatch";
 	case DISPATCH_STATE:
-		return x->is_intr || !x->out_known ? NULL : state_letter(x->state);
+		return x->is_intr || !x->out_known ? NULL : sched_state_letter(x->state);
 	default:
 		return x->is_intr && x->intr >> 24 < SCHED_INTR_NR ? classes[x->intr >> 24] : NULL;
 	}

@@ -140,7 +140,6 @@ static void begin_row(struct cell *c)
 
 static void print_row(struct gen *g, const struct timeline_event *x)
 {
-	static const char *const names[TIMELINE_NR_KINDS] = { "entry", "exit", "exception", "unwound", "open", "off", "on" };
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
 	struct cell c[AT_METRICS + CALL_MAX_METRICS];
 	bool is_call = x->kind < CALL_EVENT_NR;
@@ -152,7 +151,7 @@ static void print_row(struct gen *g, const struct timeline_event *x)
 		consumer = calls_consumer(&g->calls, x->function);
 	c[AT_TIME] = since_start(g, x->time_ns);
 	c[AT_SOURCE] = cell_text(is_call ? "call" : "dispatch");
-	c[AT_KIND] = cell_text(names[x->kind]);
+	c[AT_KIND] = cell_text(timeline_kind_name(x->kind));
 	if (consumer)
 		c[AT_NAME] = cell_text(consumer_name(&g->m.consumers, consumer));
 	if (x->kind == CALL_UNWOUND)

@@ -24,8 +24,6 @@ void sched_kept_release(struct sched_kept *k);
 void sched_head_text(const struct sched_model *m, const struct sched_kept *k, size_t nr_threads, FILE *out);
 void sched_head_json(const struct sched_model *m, const struct sched_kept *k, struct json *j,
 		     const char *report);
-/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
-const char *sched_state_letter(enum sched_state s);
 /* What --pid, --tid, --comm, --thread and --filter say of a thread; NULL is none. */
 bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t);
 

@@ -74,13 +74,6 @@ struct printer {
 	bool begun;
 };
 
-const char *sched_state_letter(enum sched_state s)
-{
-	static const char *const names[SCHED_NR_STATES] = { "R", "S", "D", "T", "X", "I", "B", "?" };
-
-	return s < SCHED_NR_STATES ? names[s] : "?";
-}
-
 /* JSON has objects of threads in place of these. */
 static const struct sheet_column csv_columns[] = {
 	{ "time_ns" }, { "cpu" }, { "kind" }, { "out" }, { "out_tid" }, { "state" }, { "ran_ns" }, { "in" },
