@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import java.lang.management.ManagementFactory;
 
-/** Recurses 3000 deep again and again, for args[0] rounds; prints the CPU time in ns that this took its thread. */
+/** Recurses 12000 deep again and again, for args[0] rounds; prints the CPU time in ns that this took its thread. */
 public class Deepest {
 	static int start;
 
@@ -13,7 +13,7 @@ public class Deepest {
 		int rounds = Integer.parseInt(args[0]);
 		Thread t = new Thread(null, () -> {
 			for (int i = 0; i < rounds; i++)
-				start = down(3000) & 1;
+				start = down(12000) & 1;
 			System.out.println(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
 		}, "deepest", 1L << 28);
 
