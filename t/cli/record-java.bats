@@ -307,9 +307,10 @@ deflate" ]
 	one_jdk oldest java_without_recorder
 }
 
-# Of each kind what is in the trace fits together, and what is not there is not said to be nothing.
+# Of each kind what is in the trace fits together, and what is not there is not said to be nothing. They mostly wait: all
+# run at once.
 cut_recordings() {
-	local recorder child args
+	local kinds=('-e wall' '-e lock' '--callflow' '-e cpu-clock,wall,alloc,lock') recorders=() child i
 	cat >Queue.java <<-'END'
 		public class Queue {
 			static long n;
@@ -330,22 +331,24 @@ cut_recordings() {
 		}
 	END
 	"$JAVA_HOME/bin/javac" -d . Queue.java
-	for args in '-e wall' '-e lock' '--callflow' '-e cpu-clock,wall,alloc,lock'; do
+	for i in "${!kinds[@]}"; do
 		# shellcheck disable=SC2086
-		"$ARCPROF" record -q $args -o trace -- java -cp . Queue >out 2>err </dev/null &
-		recorder=$!
-		sleep 4
-		child=$(pgrep -P $recorder)
-		kill -KILL "$recorder"
+		"$ARCPROF" record -q ${kinds[i]} -o "$i.trace" -- java -cp . Queue >out 2>err </dev/null 3>&- &
+		recorders+=($!)
+	done
+	sleep 5
+	for i in "${!kinds[@]}"; do
+		child=$(pgrep -P "${recorders[i]}")
+		kill -KILL "${recorders[i]}"
 		kill -KILL "$child"
-		wait "$recorder" || true
-		arcprof report --check trace >check || true
+		wait "${recorders[i]}" || true
+		arcprof report --check "$i.trace" >check || true
 		! grep -v '^ok' check || false
-		run_arcprof report --format json trace
+		run_arcprof report --format json "$i.trace"
 		[ "$(jq .quality.n <<<"$output")" -gt 0 ]
 		[[ $stderr == *'trace has no end: the recording was cut off after '* ]]
-		[[ $args == *lock* ]] || continue
-		run_arcprof report --locks trace
+		[[ ${kinds[i]} == *lock* ]] || continue
+		run_arcprof report --locks "$i.trace"
 		[ "$status" -eq 1 ]
 		[[ $stderr == *'the recording was cut off before the waits for each lock were added up'* ]]
 	done

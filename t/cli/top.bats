@@ -187,7 +187,7 @@ share_of() {
 		sleep 1
 		"$1" top -a -n 1 -I 0.5 --no-java --limit 1000 >without
 		(sleep 1; exec java -Xmx64m -cp "$2" Lines 100000 >/dev/null) &
-		"$1" top -a -n 16 -I 0.5 --limit 1000' - "$ARCPROF" "$CLASSES" 3>&-
+		"$1" top -a -n 10 -I 0.5 --limit 1000' - "$ARCPROF" "$CLASSES" 3>&-
 	[ "$status" -eq 0 ]
 	grep -qE '  Words\.[a-zA-Z]+  \[java\]$' <<<"$output"
 	grep -qE '  Lines\.[a-zA-Z]+  \[java\]$' <<<"$output"
