@@ -360,6 +360,7 @@ posed() {	# <the recorder's half of the key> [<what the key's file is made with>
 }
 
 # Those that may be starting are waited for until they are ten seconds old: the two at once.
+# bats test_tags=stored
 @test "attach: what is not a JVM, and one with -Xrs, are sent no signal; that has the agent by its socket" {
 	local other
 	skip_unless_java

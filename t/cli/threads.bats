@@ -256,6 +256,7 @@ notices_deadlocks() {
 	[ "$(grep -c '^deadlock: process [0-9]*, seen after [0-9.]* s: 2 threads: ' text)" -eq "$nr" ]
 	[ "$(arcprof report -i trace --format json | jq '.quality.deadlocks | length')" -eq "$nr" ]
 }
+# bats test_tags=stored
 @test "threads: deadlocks are noticed while a recording runs, once, and reports name them" {
 	one_jdk newest notices_deadlocks
 }
