@@ -8,6 +8,20 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+# A line a room, and no room that is not there.
+@test "source: the list of rooms has all of them, in the order that holds" {
+	cd "$TOP/lib"
+	ls -d -- */ | tr -d / | sort >"$BATS_TEST_TMPDIR/there"
+	sed -nE 's/^([a-z]+)  .*/\1/p' README | sort >"$BATS_TEST_TMPDIR/listed"
+	diff "$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/listed"
+	# what another includes stands above it, but for those at the end, which bring their own world
+	sed -nE '/^Inside/q; s/^([a-z]+)  .*/\1/p' README | awk '{ place[$1] = NR; print $1 }' >"$BATS_TEST_TMPDIR/order"
+	grep -oE '^#include "[a-z]+/' -r ./*/ --include='*.[ch]' | sed -nE 's|^\./([a-z]+)/.*"([a-z]+)/$|\1 \2|p' | sort -u |
+		awk 'NR == FNR { place[$1] = FNR; next }
+			$1 in place && $2 in place && place[$2] > place[$1] { print "up: " $0; bad = 1 }
+			END { exit bad }' "$BATS_TEST_TMPDIR/order" -
+}
+
 @test "source: files of a room do not all need each other" {
 	run "$TOP/t/circles"
 	echo "$output"
