@@ -58,6 +58,17 @@ load ../lib
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 5 ]
+	mkdir many
+	for i in $(seq 151); do
+		seq "$i" 400 >"many/$i"
+	done
+	git add many
+	git -c user.name=x -c user.email=x@y commit -q -m "report: add a lot"
+	git mv many moved
+	git -c user.name=x -c user.email=x@y commit -q -m "report: move a lot"
+	run t/subjects
+	[ "${lines[5]}" = "151 files, not only moved: report: add a lot" ]
+	[ "${#lines[@]}" -eq 6 ]
 }
 
 @test "source: the version is written before what includes it is compiled" {
