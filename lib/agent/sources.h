@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sources.h - sources of samples that are no perf events (jvm/proto.h, enum jvm_source): each is a file of
- * its own with a row of functions (part.h). Documentation/howto/add-an-event.adoc.
+ * its own with a row of functions (part.h). Documentation/contributing/add-an-event.adoc.
  */
 #ifndef AGENT_SOURCES_H
 #define AGENT_SOURCES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sources.h - sources of samples that are no perf events: what "record -e NAME[=INTERVAL]" means where NAME
- * is one of these. A new one is a row in sources.c; Documentation/howto/add-an-event.adoc tells the rest.
+ * is one of these. A new one is a row in sources.c: Documentation/contributing/add-an-event.adoc.
  *
  * A source is an amount that adds up while programs run, of bytes or of time. Its samples are points on
  * that amount, the distances between them exponentially distributed with the interval as their mean. What

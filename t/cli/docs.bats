@@ -108,7 +108,7 @@ options_of_page() {
 @test "docs: files that texts refer to exist" {
 	cd "$TOP"
 	grep -ohP '(?<![\w/])(t|lib|cmd|share|Documentation)/[\w./-]*\w(?![\w./-]*[*<])' README.md CONTRIBUTING.md \
-		Documentation/technical/*.adoc Documentation/howto/*.adoc | sort -u | while read -r path; do
+		Documentation/{technical,howto,contributing}/*.adoc | sort -u | while read -r path; do
 		# "hot" is the example of the how-to
 		[ -e "$path" ] || [[ $path == *hot* ]] || { echo "$path does not exist"; return 1; }
 	done
