@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <limits.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "base/gzip.h"
@@ -60,4 +62,64 @@ FILE *gzip_open(FILE *out, struct err *e)
 		err_set(e, ENOMEM, "no memory to compress the output");
 	}
 	return f;
+}
+
+int gzip_bytes(const char *data, size_t len, struct buf *out, struct err *e)
+{
+	z_stream z = { .next_in = (Bytef *)data, .avail_in = len };
+	size_t bound;
+	int r;
+
+	if (len > UINT_MAX)
+		return err_set(e, EFBIG, "%zu bytes are too many to compress at once", len);
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return err_set(e, ENOMEM, "no memory to compress");
+	bound = deflateBound(&z, len);
+	z.next_out = buf_room(out, bound);
+	z.avail_out = bound;
+	r = deflate(&z, Z_FINISH);
+	out->len += z.total_out;
+	deflateEnd(&z);
+	return r == Z_STREAM_END ? 0 : err_set(e, EIO, "cannot compress");
+}
+
+bool gzip_is(const char *data, size_t len)
+{
+	return len > 2 && !memcmp(data, "\x1f\x8b", 2);
+}
+
+int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
+{
+	enum { PIECE = 1 << 18 };
+	z_stream z = { 0 };
+	int r = Z_OK;
+
+	if (inflateInit2(&z, GZIP_WINDOW_BITS) != Z_OK)
+		return err_set(e, ENOMEM, "no memory to decompress");
+	z.next_in = (void *)data;
+	while (r == Z_OK && out->len <= limit) {
+		if (!z.avail_in) {
+			size_t left = len - ((const char *)z.next_in - data);
+
+			z.avail_in = MIN(left, (size_t)UINT_MAX);
+		}
+		z.next_out = buf_room(out, PIECE);
+		z.avail_out = PIECE;
+		r = inflate(&z, Z_NO_FLUSH);
+		out->len += PIECE - z.avail_out;
+		out->data[out->len] = '\0';
+		if (r == Z_STREAM_END && (const char *)z.next_in < data + len)
+			r = inflateReset(&z);
+	}
+	inflateEnd(&z);
+	if (out->len > limit) {
+		err_set(e, EFBIG, "%zu bytes decompress to more than %zu MiB", len, limit >> 20);
+		err_hint(e, "if that is meant, decompress the file first: gzip -d");
+		return -EFBIG;
+	}
+	if (r != Z_STREAM_END && r != Z_OK)
+		return err_set(e, EINVAL, r == Z_BUF_ERROR ? "the compressed data is truncated" :
+					  "the compressed data is damaged");
+	return 0;
 }

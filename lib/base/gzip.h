@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gzip.h - a stream that compresses what is written to it (RFC 1952). */
+/* gzip.h - compresses and decompresses as gzip does (RFC 1952). */
 #ifndef BASE_GZIP_H
 #define BASE_GZIP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /*
@@ -12,5 +14,13 @@
  * Whether out could be written is for the owner of out to find out.  NULL and *e: no memory.
  */
 FILE *gzip_open(FILE *out, struct err *e);
+
+/* Append the data, compressed, to out. */
+int gzip_bytes(const char *data, size_t len, struct buf *out, struct err *e);
+
+/* Check whether the data begins as gzip's does. */
+bool gzip_is(const char *data, size_t len);
+/* Append what is compressed in the data, one member after the other, and a 0 byte that does not count. */
+int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e);
 
 #endif

@@ -2,15 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "base/gzip.h"
 #include "base/inputs.h"
 #include "base/io.h"
 #include "base/mem.h"
@@ -43,46 +42,6 @@ static void bytes_release(struct bytes *b)
 	buf_release(&b->own);
 }
 
-static bool is_gzip(const char *data, size_t len)
-{
-	return len > 2 && !memcmp(data, "\x1f\x8b", 2);
-}
-
-/* Appends what is compressed in the data, one member after the other, at most limit bytes. */
-static int gunzip(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
-{
-	z_stream z = { 0 };
-	int r = Z_OK;
-
-	if (inflateInit2(&z, 15 + 16) != Z_OK)
-		return err_set(e, ENOMEM, "no memory to decompress");
-	z.next_in = (void *)data;
-	while (r == Z_OK && out->len <= limit) {
-		if (!z.avail_in) {
-			size_t left = len - ((const char *)z.next_in - data);
-
-			z.avail_in = MIN(left, (size_t)UINT_MAX);
-		}
-		z.next_out = buf_room(out, 1 << 18);
-		z.avail_out = 1 << 18;
-		r = inflate(&z, Z_NO_FLUSH);
-		out->len += (1 << 18) - z.avail_out;
-		out->data[out->len] = '\0';
-		if (r == Z_STREAM_END && (const char *)z.next_in < data + len)
-			r = inflateReset(&z);
-	}
-	inflateEnd(&z);
-	if (out->len > limit) {
-		err_set(e, EFBIG, "%zu bytes decompress to more than %zu MiB", len, limit >> 20);
-		err_hint(e, "if that is meant, decompress the file first: gzip -d");
-		return -EFBIG;
-	}
-	if (r != Z_STREAM_END && r != Z_OK)
-		return err_set(e, EINVAL, r == Z_BUF_ERROR ? "the compressed data is truncated" :
-					  "the compressed data is damaged");
-	return 0;
-}
-
 /*
  * A profile repeats itself, but not without end: what is compressed may grow sixteenfold, a small one a
  * hundredfold up to 1 GiB, and any up to 64 MiB.
@@ -112,8 +71,8 @@ static const char *recognize(const char *data, size_t len)
 	struct buf plain = BUF_INIT;
 	struct err e;
 
-	if (is_gzip(data, len)) {	/* what the beginning tells is enough */
-		gunzip(data, len, IMPORT_HEAD_BYTES, &plain, &e);
+	if (gzip_is(data, len)) {	/* what the beginning tells is enough */
+		gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &plain, &e);
 		f = plain.len ? find_format(plain.data, plain.len) : NULL;
 		buf_release(&plain);
 	} else {
@@ -243,12 +202,12 @@ static int unpack(const char *data, size_t len, struct buf *plain, struct err *e
 	struct buf head = BUF_INIT;
 	bool refused;
 
-	gunzip(data, len, IMPORT_HEAD_BYTES, &head, e);
+	gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &head, e);
 	refused = head.len > IMPORT_HEAD_BYTES && !find_format(head.data, head.len);
 	if (refused)
 		import_folded_refuse(head.data, head.len, e);
 	buf_release(&head);
-	return refused ? -e->code : gunzip(data, len, most_bytes(len), plain, e);
+	return refused ? -e->code : gunzip_bytes(data, len, most_bytes(len), plain, e);
 }
 
 int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
@@ -261,7 +220,7 @@ int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const voi
 
 	if (!len)
 		return err_set(e, EINVAL, "empty");
-	if (is_gzip(data, len)) {
+	if (gzip_is(data, len)) {
 		r = unpack(data, len, &plain, e);
 		data = plain.data;
 		len = plain.len;

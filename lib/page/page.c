@@ -3,35 +3,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "base/gzip.h"
 #include "base/mem.h"
 #include "page/page.h"
 
-enum { GZIP_WINDOW = 15 + 16, GZIP_LEVEL = 6, GZIP_MEMORY = 9, LINE_BYTES = 57 };
+enum { LINE_BYTES = 57 };
 
 /* embed.S */
 extern const char page_html[], page_html_end[], page_style[], page_style_end[], page_script[],
 	page_script_end[];
 
-static int gzip(const struct buf *in, struct buf *out, struct err *e)
+static int pack(const struct buf *in, struct buf *out, struct err *e)
 {
-	z_stream z = { .next_in = (Bytef *)in->data, .avail_in = in->len };
-	size_t bound;
-	int r;
+	int r = gzip_bytes(in->data, in->len, out, e);
 
-	if (in->len > UINT32_MAX)
-		return err_set(e, EFBIG, "a page cannot hold %zu bytes; --prune or --pid make it smaller",
-			       in->len);
-	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return err_set(e, ENOMEM, "no memory to compress the page");
-	bound = deflateBound(&z, in->len);
-	z.next_out = buf_room(out, bound);
-	z.avail_out = bound;
-	r = deflate(&z, Z_FINISH);
-	out->len += z.total_out;
-	deflateEnd(&z);
-	return r == Z_STREAM_END ? 0 : err_set(e, EIO, "the page could not be compressed");
+	if (r == -EFBIG)
+		err_hint(e, "--prune or --pid make a page smaller");
+	return r;
 }
 
 static size_t encode(const uint8_t *in, size_t len, char *out)
@@ -86,10 +75,10 @@ int page_print_data(const struct buf *data, const struct buf *other, const struc
 {
 	struct buf packed = BUF_INIT, packed_other = BUF_INIT;
 	const char *at = page_html;
-	int r = gzip(data, &packed, e);
+	int r = pack(data, &packed, e);
 
 	if (!r && other)
-		r = gzip(other, &packed_other, e);
+		r = pack(other, &packed_other, e);
 	if (!r) {
 		at = put_until(at, "@STYLE@", out);
 		fwrite(page_style, 1, page_style_end - page_style, out);

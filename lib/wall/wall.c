@@ -9,11 +9,11 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/gzip.h"
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
@@ -67,23 +67,6 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 	}
 }
 
-/* What gzip made of a file that was so long: the last four bytes say how long. */
-static bool unpack(const char *gz, size_t len, struct buf *out)
-{
-	z_stream z = { .next_in = (unsigned char *)gz, .avail_in = len };
-	uint32_t size;
-	bool ok;
-
-	memcpy(&size, gz + len - sizeof(size), sizeof(size));
-	z.next_out = buf_room(out, size);
-	z.avail_out = size;
-	ok = inflateInit2(&z, 16 + MAX_WBITS) == Z_OK;
-	ok = ok && inflate(&z, Z_FINISH) == Z_STREAM_END;
-	inflateEnd(&z);
-	out->len = z.total_out;
-	return ok;
-}
-
 static int load_object(struct wall *w, const struct wall_opts *o, const struct buf *object, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_wall");
@@ -105,9 +88,10 @@ static int load_object(struct wall *w, const struct wall_opts *o, const struct b
 static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
 		     struct err *e)
 {
+	enum { MOST_BYTES = 16 << 20 };
 	struct buf object = BUF_INIT;
-	int r = unpack(file, end - file, &object) ? load_object(w, o, &object, e) :
-						    err_set(e, EINVAL, "BPF: the programs are damaged");
+	int r = gunzip_bytes(file, end - file, MOST_BYTES, &object, e) ?
+			err_set(e, EINVAL, "BPF: the programs are damaged") : load_object(w, o, &object, e);
 
 	buf_release(&object);
 	return r;
