@@ -340,7 +340,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 		a->exclude_callchain_user = kind == EVSET_TRAP || s->conf.callgraph == CALLGRAPH_DWARF;
 		a->exclude_callchain_kernel = a->exclude_kernel;
 	}
-	if (s->conf.callgraph == CALLGRAPH_DWARF && kind != EVSET_TRAP && !a->exclude_user) {
+	if (s->conf.callgraph == CALLGRAPH_DWARF && kind != EVSET_TRAP && !s->conf.exclude_user) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = arch_perf_regs_mask;
 		a->sample_stack_user = s->conf.stack_bytes;
@@ -352,7 +352,8 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	}
 }
 
-static int remember(struct evsets *s, uint32_t number, int fd, size_t event, size_t cpu)
+static int remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a, size_t event,
+		    size_t cpu)
 {
 	struct evset *set = &s->sets[number - 1];
 	uint64_t id;
@@ -365,6 +366,7 @@ static int remember(struct evsets *s, uint32_t number, int fd, size_t event, siz
 	*map_put(&s->by_id, id) = s->nr_sources;
 	s->sources[s->nr_sources++] = (struct ev_source){
 		.id = id, .evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
+		.format = { a->sample_type, a->read_format, a->branch_sample_type, a->sample_regs_user },
 	};
 	return 0;
 }
@@ -396,7 +398,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 			perf_open_err(e, errno, &a, on->id, s->sampled[cpu]);
 			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 		}
-		if (remember(s, number, fd, ev, cpu))
+		if (remember(s, number, fd, &a, ev, cpu))
 			return err_errno(e, "cannot join the event buffers");
 		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
 			return err_errno(e, "cannot filter samples");

@@ -24,6 +24,7 @@
 #include "pmu/cpus.h"
 #include "pmu/event.h"
 #include "ring/ring.h"
+#include "unwind/perfsample.h"
 
 enum evset_kind { EVSET_MAIN, EVSET_TRAP, EVSET_LATENT };
 
@@ -42,7 +43,7 @@ struct ev_source {		/* what a sample's identifier means */
 	uint32_t evset;
 	uint16_t event;
 	bool trap;
-	bool no_stack;		/* no registers and stack copied (system-wide, -g no) */
+	struct perf_sample_format format;
 };
 
 struct ev_rate {			/* of one event: one of them */

@@ -12,96 +12,29 @@
 #include "collect/state.h"
 #include "collect/wallrecords.h"
 #include "pmu/probe.h"
-
-struct perf_sample {
-	uint64_t id, ip, time_ns, period;
-	uint32_t pid, tid, cpu;
-	bool user;
-	const uint64_t *chain;
-	size_t nr_chain;
-	struct unwind_regs regs;
-	bool has_regs;
-	struct unwind_stack stack;
-};
-
-static void read_regs(struct span *s, struct perf_sample *ps)
-{
-	uint64_t mask = arch_perf_regs_mask;
-	int i;
-
-	if (!span_u64(s))	/* PERF_SAMPLE_REGS_ABI_NONE: a kernel thread */
-		return;
-	ps->has_regs = true;
-	for (i = 0; mask; mask &= mask - 1, i++) {
-		ps->regs.r[arch_perf_regs_dwarf[i]] = span_u64(s);
-		ps->regs.valid |= 1ull << arch_perf_regs_dwarf[i];
-	}
-	ps->regs.pc = ps->regs.r[cpu_host->pc];
-	ps->regs.sp = ps->regs.r[cpu_host->sp];
-}
-
-static void read_stack(struct span *s, struct perf_sample *ps)
-{
-	uint64_t size = span_u64(s), used;
-	const uint8_t *data;
-
-	if (!size)
-		return;
-	data = span_bytes(s, size);
-	used = span_u64(s);
-	ps->stack = (struct unwind_stack){ ps->regs.sp, data, used < size ? used : size };
-}
-
-static bool read_sample(const struct perf_event_header *h, uint64_t type, struct perf_sample *ps)
-{
-	struct span s = span_init(h + 1, h->size - sizeof(*h));
-
-	memset(ps, 0, offsetof(struct perf_sample, regs));
-	ps->regs.valid = 0;
-	ps->has_regs = false;
-	ps->stack = (struct unwind_stack){ 0 };
-	ps->id = span_u64(&s);
-	ps->ip = span_u64(&s);
-	ps->pid = span_u32(&s);
-	ps->tid = span_u32(&s);
-	ps->time_ns = span_u64(&s);
-	ps->cpu = span_u64(&s);
-	ps->period = span_u64(&s);
-	ps->user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	if (type & PERF_SAMPLE_CALLCHAIN) {
-		ps->nr_chain = span_u64(&s);
-		ps->chain = ps->nr_chain <= span_left(&s) / 8 ? span_bytes(&s, ps->nr_chain * 8) : NULL;
-		if (!ps->chain)
-			return false;
-	}
-	if (type & PERF_SAMPLE_REGS_USER)
-		read_regs(&s, ps);
-	if (type & PERF_SAMPLE_STACK_USER)
-		read_stack(&s, ps);
-	return !s.bad;
-}
+#include "unwind/perfsample.h"
 
 /* Splits the chain at the kernel's context marks. */
 static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, size_t *nr_kernel,
 			const uint64_t **user, size_t *nr_user)
 {
-	const uint64_t **part = NULL;
+	const uint64_t **part = NULL, *chain = ps->chain;
 	size_t *nr = NULL, i;
 
 	*kernel = *user = NULL;
 	*nr_kernel = *nr_user = 0;
 	for (i = 0; i < ps->nr_chain; i++) {
-		if (ps->chain[i] == (uint64_t)PERF_CONTEXT_KERNEL) {
+		if (chain[i] == (uint64_t)PERF_CONTEXT_KERNEL) {
 			part = kernel;
 			nr = nr_kernel;
-		} else if (ps->chain[i] == (uint64_t)PERF_CONTEXT_USER) {
+		} else if (chain[i] == (uint64_t)PERF_CONTEXT_USER) {
 			part = user;
 			nr = nr_user;
-		} else if (ps->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+		} else if (chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
 			part = NULL;
 		} else if (part) {
 			if (!(*nr)++)
-				*part = &ps->chain[i];
+				*part = &chain[i];
 		}
 	}
 }
@@ -179,17 +112,6 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 	return nr + stack_kernel(c, kernel, nr_kernel, c->frames + nr);
 }
 
-static uint64_t sample_type(const struct collect *c, bool trap)
-{
-	uint64_t type = 0;
-
-	if (c->ev.conf.callgraph != CALLGRAPH_NO)
-		type |= PERF_SAMPLE_CALLCHAIN;
-	if (c->ev.conf.callgraph == CALLGRAPH_DWARF && !trap && !c->ev.conf.exclude_user)
-		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	return type;
-}
-
 void collect_sample(struct collect *c, const struct thread *th, struct rec_sample *s,
 		    const struct frame *frames, size_t nr)
 {
@@ -239,10 +161,11 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 
 	memcpy(&id, h + 1, sizeof(id));
 	src = evsets_source(&c->ev, id);
-	if (!src || !read_sample(h, sample_type(c, src->trap), &ps)) {
+	if (!src || !perf_sample_read(&ps, &src->format, span_init(h + 1, h->size - sizeof(*h)))) {
 		c->res->nr_lost++;
 		return;
 	}
+	ps.user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 	src->told += ps.period;
 	th = tasks_get(&c->tasks, ps.pid, ps.tid, time_ns);
 	if (is_before_exec(c, th))

@@ -329,7 +329,7 @@ static void add_chain(struct perf *p, struct perf_proc *proc, const struct perf_
 	if (most < end)
 		p->frames[p->nr_frames++] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
 	for (i = most; i-- > first;) {
-		memcpy(&pc, ps->chain + i * 8, 8);
+		memcpy(&pc, (const char *)ps->chain + i * 8, 8);
 		pc -= i > first;	/* inside the call that it returns to */
 		if (kernel)
 			p->frames[p->nr_frames++] =
@@ -347,7 +347,7 @@ static bool find_part(const struct perf_sample *ps, uint64_t context, size_t *fi
 
 	*first = *end = 0;
 	for (i = 0; i < ps->nr_chain; i++) {
-		memcpy(&v, ps->chain + i * 8, 8);
+		memcpy(&v, (const char *)ps->chain + i * 8, 8);
 		if (v >= (uint64_t)PERF_CONTEXT_MAX)
 			now = v;
 		if (v >= (uint64_t)PERF_CONTEXT_MAX && *end)
@@ -382,6 +382,13 @@ static void add_frames(struct perf *p, struct perf_proc *proc, struct perf_sampl
 			(struct frame){ FRAME_KERNEL, .module = kernel_module(p), .off = ps->ip };
 }
 
+static uint64_t weight_of(const struct perf_event *ev, const struct perf_sample *ps)
+{
+	if (ev->format.sample_type & PERF_SAMPLE_PERIOD)
+		return ps->period;
+	return ev->freq ? 1 : ev->period;
+}
+
 static void on_sample(struct perf *p, const struct perf_event_header *h, struct span body, uint64_t time_ns)
 {
 	const struct perf_event *ev = perf_event_of(&p->file, h, &body);
@@ -391,15 +398,17 @@ static void on_sample(struct perf *p, const struct perf_event_header *h, struct 
 	struct perf_sample ps;
 	struct rec_sample s;
 
-	if (!ev || !perf_sample_read(&ps, ev, body)) {
+	if (!ev || !perf_sample_read(&ps, &ev->format, body)) {
 		p->nr_bad++;
 		return;
 	}
-	if (ev->sample_type & PERF_SAMPLE_TID)
+	if (ev->format.sample_type & PERF_SAMPLE_TID)
 		t = get_thread(p, ps.pid, ps.tid, time_ns);
 	add_frames(p, t ? &p->procs[t->proc] : &p->nobody, &ps, kernel);
-	s = (struct rec_sample){ .time_ns = time_ns, .thread = t ? t->number : 0, .weight = ps.period,
-				 .event = ev->number, .cpu = ps.cpu, .user = !kernel };
+	s = (struct rec_sample){
+		.time_ns = time_ns, .thread = t ? t->number : 0, .weight = weight_of(ev, &ps),
+		.event = ev->number, .cpu = MIN(ps.cpu, (uint32_t)IMPORT_NO_CPU), .user = !kernel,
+	};
 	s.stack = trace_write_stack(p->im->w, p->frames, p->nr_frames);
 	import_sample(p->im, &s);
 	p->first_ns = p->first_ns ? p->first_ns : time_ns;
@@ -489,14 +498,15 @@ static void name_events(struct perf *p)
 	for (i = 0; i < p->file.nr_events; i++) {
 		struct perf_event *ev = &p->file.events[i];
 		bool clock = ev->type == PERF_TYPE_SOFTWARE && ev->config <= PERF_COUNT_SW_TASK_CLOCK;
-		bool weighed = !ev->freq || ev->sample_type & PERF_SAMPLE_PERIOD;
+		bool weighed = !ev->freq || ev->format.sample_type & PERF_SAMPLE_PERIOD;
 
 		if (!ev->nr_samples)
 			continue;
 		ev->number = import_event(p->im, event_name(ev),
 					  !weighed ? "samples" : clock ? "ns" : "events");
-		p->has_thread |= !!(ev->sample_type & PERF_SAMPLE_TID);
-		branches |= ev->sample_type & PERF_SAMPLE_BRANCH_STACK && ev->branch_type & 1 << 11;
+		p->has_thread |= !!(ev->format.sample_type & PERF_SAMPLE_TID);
+		branches |= ev->format.sample_type & PERF_SAMPLE_BRANCH_STACK &&
+			    ev->format.branch_type & 1 << 11;
 	}
 	if (branches)
 		import_note(p->im, "call stacks that the CPU recorded (--call-graph lbr) are not read");

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/span.h"
 #include "import/sink.h"
-#include "unwind/unwind.h"
+#include "unwind/perfsample.h"
 
 /* What the uapi headers of older systems lack; numbers of records above 63 are perf's own. */
 enum {
@@ -32,7 +32,8 @@ enum {
 /* An event as it was opened. */
 struct perf_event {
 	uint32_t type;
-	uint64_t config, period, sample_type, read_format, branch_type, regs_user;
+	uint64_t config, period;
+	struct perf_sample_format format;
 	bool freq, id_all;
 	struct import_text name;	/* "" unknown */
 	uint64_t nr_samples;
@@ -76,18 +77,5 @@ void perf_file_release(struct perf_file *f);
 /* The event of a record, of which s is what follows the header; NULL: of none. */
 struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_event_header *h,
 				 const struct span *s);
-
-struct perf_sample {
-	uint64_t ip, time_ns, period;
-	uint32_t pid, tid, cpu;		/* cpu: IMPORT_NO_CPU unknown */
-	const uint8_t *chain;		/* nr_chain numbers of 8 bytes, not aligned */
-	size_t nr_chain;
-	struct unwind_regs regs;
-	bool has_regs;
-	struct unwind_stack stack;
-};
-
-/* False: the record is damaged. */
-bool perf_sample_read(struct perf_sample *ps, const struct perf_event *ev, struct span s);
 
 #endif

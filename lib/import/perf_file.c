@@ -41,16 +41,16 @@ static bool read_attr(struct span s, struct perf_event *ev)
 	span_u32(&s);				/* size */
 	ev->config = span_u64(&s);
 	ev->period = span_u64(&s);
-	ev->sample_type = span_u64(&s);
-	ev->read_format = span_u64(&s);
+	ev->format.sample_type = span_u64(&s);
+	ev->format.read_format = span_u64(&s);
 	flags = span_u64(&s);
 	ev->freq = flags & FREQ;
 	ev->id_all = flags & SAMPLE_ID_ALL;
 	if (s.bad)
 		return false;
 	span_bytes(&s, 72 - 48);
-	ev->branch_type = span_u64(&s);
-	ev->regs_user = span_u64(&s);		/* 0 where an older perf's ends before it */
+	ev->format.branch_type = span_u64(&s);
+	ev->format.regs_user = span_u64(&s);		/* 0 where an older perf's ends before it */
 	return true;
 }
 
@@ -257,7 +257,7 @@ struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_ev
 				 const struct span *s)
 {
 	struct perf_event *first = f->nr_events ? &f->events[0] : NULL;
-	uint64_t type = first ? first->sample_type : 0, id;
+	uint64_t type = first ? first->format.sample_type : 0, id;
 	size_t off = 0;
 	uint32_t at;
 
@@ -279,7 +279,7 @@ struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_ev
 static uint64_t time_of(const struct perf_event *ev, const struct perf_event_header *h, const struct span *s,
 			bool *known)
 {
-	uint64_t type = ev->sample_type, time_ns = 0;
+	uint64_t type = ev->format.sample_type, time_ns = 0;
 	size_t off;
 
 	*known = false;

@@ -66,6 +66,23 @@ has_arc() {
 	done
 }
 
+@test "record: of an event in the kernel only, or in user code only, no sample is lost" {
+	skip_unless_perf
+	for mode in k u; do
+		for stacks in dwarf fp no; do
+			record -e "cpu-clock:$mode" -F 1999 --call-graph="$stacks" -- \
+				bash -c "for i in {1..40000}; do echo \$i; done >out.$mode"
+			[ "$(samples)" -gt 10 ]
+			[[ $stderr == *' 0 lost'* ]]
+			arcprof report --check -i trace >check
+		done
+	done
+	# where the kernel was called from is in a stack, as in perf's
+	record -e cpu-clock:k -F 1999 -- bash -c 'for i in {1..40000}; do echo $i; done >out.k'
+	jq -e 'any(.rows[]; .name | startswith("__libc_start_main"))' .report--xprof
+	[[ $stderr == *' 100.0 % complete stacks'* ]]
+}
+
 @test "record: without call stacks each function still has its share" {
 	skip_unless_perf
 	record --call-graph no -F 1999 -- "$(workload shares)" 100
