@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * part.h - what a source of the agent is to those who turn sources on and off: a row of functions, which its
- * file defines. sources.c has the table. NULL: the source has nothing to do then.
+ * file defines. sources.c has the table of them. NULL: the source has nothing to do then.
  */
 #ifndef AGENT_PART_H
 #define AGENT_PART_H
@@ -38,6 +38,14 @@ bool part_is_wanted(enum jvm_source source, uint64_t *interval);
 /* For stays: always. */
 bool part_stays(void);
 
-extern const struct part alloc_part, live_part, lock_part, memory_part, throw_part, virtual_part;
+/*
+ * All parts, in the order in which they begin; they end in the opposite one. Objects that live on come before
+ * all that are allocated, as the VM is asked for both at once.
+ */
+#define PARTS(P) P(live) P(alloc) P(memory) P(lock) P(throw) P(virtual)
+
+#define EXTERN_PART(name) extern const struct part name##_part;
+PARTS(EXTERN_PART)
+#undef EXTERN_PART
 
 #endif

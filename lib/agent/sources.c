@@ -8,13 +8,8 @@
 #include "agent/ring.h"
 #include "agent/sources.h"
 
-/*
- * In the order in which they begin; they end in the opposite one. Objects that live on come before all that
- * are allocated, as the VM is asked for both at once.
- */
-static const struct part *const parts[] = {
-	&live_part, &alloc_part, &memory_part, &lock_part, &throw_part, &virtual_part,
-};
+#define PART(name) &name##_part,
+static const struct part *const parts[] = { PARTS(PART) };
 enum { NR_PARTS = sizeof(parts) / sizeof(*parts) };
 
 static uint64_t are_on;				/* bits 1 << enum jvm_source, and */

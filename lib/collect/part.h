@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * part.h - what a source of data is to the recording: a row of functions, which its file defines. parts.c has
- * the table, and only the functions below call what is in it, so that no other file has to name a source.
+ * part.h - what a source of data is to the recording: a row of functions, which its file defines, named in
+ * PARTS(). Only the functions below call what is in it, so that no other file has to name a source.
  *
  * Hooks are called in the order of the table but for ended and close, where the order is the opposite. NULL:
  * the part has nothing to do then.
@@ -44,8 +44,12 @@ struct part {
 	void (*close)(struct collect *c);
 };
 
-extern const struct part footprint_part, live_part, locks_part, memory_part, sched_part, timed_part,
-	triggers_part, virtuals_part, wall_part;
+/* All parts. Dispatches end first, and have ended last; between the others the order does not matter. */
+#define PARTS(P) P(sched) P(footprint) P(live) P(virtuals) P(wall) P(memory) P(locks) P(triggers) P(timed)
+
+#define EXTERN_PART(name) extern const struct part name##_part;
+PARTS(EXTERN_PART)
+#undef EXTERN_PART
 
 /* Give the recording its parts (parts.c); must come before the others. */
 void parts_init(struct collect *c);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * parts.c - the parts of a recording: a new source of data is a row here. Apart from what calls them, so that
- * no part needs all others.
+ * parts.c - the table of the parts of a recording; apart from what calls them, so that no part needs all
+ * others.
  */
 #include "base/mem.h"
 #include "collect/part.h"
 #include "collect/state.h"
 
-/* Dispatches end first, and have ended last; between the others the order does not matter. */
-static const struct part *const parts[] = {
-	&sched_part, &footprint_part, &live_part, &virtuals_part, &wall_part, &memory_part, &locks_part,
-	&triggers_part, &timed_part,
-};
+#define PART(name) &name##_part,
+static const struct part *const parts[] = { PARTS(PART) };
 
 void parts_init(struct collect *c)
 {
