@@ -21,11 +21,6 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-#define SYS_ARGS(nr, a, b, c, d, e, f, ...) \
-	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-/* sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
-#define sys(...) SYS_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
-
 void *memcpy(void *d, const void *s, size_t n);
 void *memset(void *d, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);

@@ -16,20 +16,20 @@ struct process callflow_process;
 
 void *callflow_pages(size_t bytes, bool wiped)
 {
-	long p = callflow_sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		     -1, 0);
 
 	if (p < 0 && p > -4096)
 		return NULL;
 	if (wiped)
-		callflow_sys(__NR_madvise, p, bytes, MADV_WIPEONFORK);
+		sys(__NR_madvise, p, bytes, MADV_WIPEONFORK);
 	return (void *)p;
 }
 
 void callflow_free_pages(void *p, size_t bytes)
 {
 	if (p)
-		callflow_sys(__NR_munmap, p, bytes);
+		sys(__NR_munmap, p, bytes);
 }
 
 static bool fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
@@ -139,7 +139,7 @@ bool callflow_attach(void *area, size_t bytes)
 			a->metrics[m].kind == CALLFLOW_CPU || a->metrics[m].kind == CALLFLOW_DISPATCHES;
 	}
 	*alive() = 1;
-	a->pid = callflow_sys(__NR_getpid);
+	a->pid = sys(__NR_getpid);
 	cf.ratio = a->tsc_ratio ? a->tsc_ratio : measure_ratio();
 	a->start_ns = callflow_clock_ns(CLOCK_MONOTONIC);
 	a->start_tsc = cpu_tsc();
@@ -468,7 +468,7 @@ struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, voi
 	k->high = k->cpu_ns = k->cpu_tsc = k->off_tsc = 0;
 	k->user = user;
 	k->native = false;
-	k->tid = callflow_sys(__NR_gettid);
+	k->tid = sys(__NR_gettid);
 	k->thread_pointer = (uintptr_t)__builtin_thread_pointer();
 	callflow_clock_start(k);
 	callflow_set_last(k, own);

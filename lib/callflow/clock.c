@@ -23,7 +23,7 @@ uint64_t callflow_clock_ns(int clock)
 {
 	struct __kernel_timespec ts = { 0 };
 
-	callflow_sys(__NR_clock_gettime, clock, &ts);
+	sys(__NR_clock_gettime, clock, &ts);
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
@@ -100,13 +100,13 @@ static const volatile void *open_event(uint32_t type, uint64_t config, uint64_t 
 	};
 	long p;
 
-	*fd = callflow_sys(__NR_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	*fd = sys(__NR_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (*fd < 0)
 		return NULL;
-	p = callflow_sys(__NR_mmap, 0, CALLFLOW_PAGE, PROT_READ, MAP_SHARED, *fd, 0);
+	p = sys(__NR_mmap, 0, CALLFLOW_PAGE, PROT_READ, MAP_SHARED, *fd, 0);
 	if (p > 0 || p < -4095)
 		return (const volatile void *)p;
-	callflow_sys(__NR_close, *fd);
+	sys(__NR_close, *fd);
 	*fd = -1;
 	return NULL;
 }
@@ -114,9 +114,9 @@ static const volatile void *open_event(uint32_t type, uint64_t config, uint64_t 
 static void close_event(const volatile void *page, int fd)
 {
 	if (page)
-		callflow_sys(__NR_munmap, page, CALLFLOW_PAGE);
+		sys(__NR_munmap, page, CALLFLOW_PAGE);
 	if (fd >= 0)
-		callflow_sys(__NR_close, fd);
+		sys(__NR_close, fd);
 }
 
 uint64_t callflow_counter_read(const volatile void *page)

@@ -9,4 +9,9 @@
 #include "callflow/arm64/cpu.h"
 #endif
 
+#define CPU_SYS(nr, a, b, c, d, e, f, ...) \
+	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+/* sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
+#define sys(...) CPU_SYS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
 #endif

@@ -20,7 +20,7 @@ static void sleep_a_little(void)
 {
 	const int64_t wait[2] = { 0, WAIT_NS };
 
-	callflow_sys(__NR_nanosleep, wait, 0);
+	sys(__NR_nanosleep, wait, 0);
 }
 
 /* False: the recorder has not read for half a second; threads do not wait again until it has. */

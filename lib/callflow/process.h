@@ -63,11 +63,6 @@ static inline struct callflow_node *node_at(uint32_t ref)
 	return (void *)(cf.pool + ((uint64_t)ref << 3));
 }
 
-#define CALLFLOW_SYS(nr, a, b, c, d, e, f, ...) \
-	cpu_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-/* callflow_sys(nr, up to six arguments): the kernel's answer, -errno on failure. */
-#define callflow_sys(...) CALLFLOW_SYS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
-
 /* Zeroed pages, or NULL; with wiped, zeroed again in a forked child. */
 void *callflow_pages(size_t bytes, bool wiped);
 void callflow_free_pages(void *p, size_t bytes);
