@@ -7,172 +7,16 @@
 #include <errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
-#include <linux/un.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "agent/agent.h"
-#include "agent/key.h"
 #include "agent/ring.h"
 #include "agent/vmevents.h"
 #include "callflow/callflow.h"
+#include "client/client.h"
 
-enum {
-	SOCK_DGRAM_ = 2,
-	SOCK_SEQPACKET_ = 5,
-	SOCK_CLOEXEC_ = 02000000,
-	SOL_SOCKET_ = 1,
-	SO_PEERCRED_ = 17,
-	SO_RCVTIMEO_ = 20,
-	SO_SNDTIMEO_ = 21,
-	SCM_RIGHTS_ = 1,
-	MSG_DONTWAIT_ = 0x40,
-	MSG_NOSIGNAL_ = 0x4000,
-	MSG_CMSG_CLOEXEC_ = 0x40000000,
-};
-
-struct msghdr_ {
-	void *name;
-	uint32_t namelen;
-	struct {
-		void *base;
-		size_t len;
-	} *iov;
-	size_t iovlen;
-	void *control;
-	size_t controllen;
-	uint32_t flags;
-};
-
-enum { MAX_FDS = 5 };
-
-struct fds_message {
-	size_t len;
-	int level, type;
-	int fd[MAX_FDS + 1];		/* padded as CMSG_SPACE() does */
-};
-
-static int sock = -1;
-static int recorder;		/* its process, as we see it; 0 in another pid namespace */
-static struct jvm_key key;	/* the recorder's; used if there is one */
-static bool has_key;
-
-static struct jvm_msg hello(uint32_t flags)
-{
-	struct jvm_msg m = {
-		.type = JVM_MSG_HELLO, .flags = flags, .hello = { sys(__NR_getpid), sys_tid() },
-	};
-
-	if (has_key)
-		memcpy(m.hello.key, key.agents, sizeof(m.hello.key));
-	return m;
-}
-
-static bool send_msg(struct jvm_msg m)
-{
-	m.magic = JVM_PROTO_MAGIC;
-	m.version = JVM_PROTO_VERSION;
-	return sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) == sizeof(m);
-}
-
-static bool take_fds(const struct fds_message *c, size_t nr, int *fds)
-{
-	size_t i;
-
-	if (!nr)
-		return true;
-	if (c->len != offsetof(struct fds_message, fd) + nr * sizeof(int) || c->level != SOL_SOCKET_ ||
-	    c->type != SCM_RIGHTS_)
-		return false;
-	for (i = 0; i < nr; i++)
-		fds[i] = c->fd[i];
-	return true;
-}
-
-/* Those that come with a message. */
-static size_t nr_fds_of(const struct jvm_msg *m)
-{
-	if (m->type == JVM_MSG_SETUP)
-		return m->flags & JVM_DUMP ? 1 : 2 + !!(m->flags & JVM_CALLFLOW) + !!(m->flags & JVM_VM_LOG);
-	if (m->type == JVM_MSG_CHANGE)
-		return !!(m->flags & JVM_VM_LOG);
-	if (m->type == JVM_MSG_GO && m->flags & JVM_WALL)
-		return m->flags & JVM_WALL_LATE ? 2 : m->flags & JVM_WALL_WAKES ? 5 : 3;
-	return 0;
-}
-
-/* fds: NULL, or room for MAX_FDS; SETUP brings one more with JVM_CALLFLOW, and with JVM_VM_LOG. */
-static bool recv_flags(struct jvm_msg *m, uint32_t type, int *fds, int how)
-{
-	struct fds_message c = { 0 };
-	__typeof__(*((struct msghdr_ *)0)->iov) iov = { m, sizeof(*m) };
-	struct msghdr_ h = { .iov = (void *)&iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
-	long n;
-
-	do
-		n = sys(__NR_recvmsg, sock, &h, MSG_CMSG_CLOEXEC_ | how);
-	while (n == -EINTR);
-	if (n != sizeof(*m) || m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION ||
-	    m->type != type)
-		return false;
-	return !fds || take_fds(&c, nr_fds_of(m), fds);
-}
-
-static bool recv_msg(struct jvm_msg *m, uint32_t type, int *fds)
-{
-	return recv_flags(m, type, fds, 0);
-}
-
-static void close_all(const int *fds, size_t nr)
-{
-	while (nr--)
-		sys(__NR_close, fds[nr]);
-}
-
-/* The answer to HELLO, of who has the key if there is one. */
-static bool recv_setup(struct jvm_msg *m, int *fds)
-{
-	if (!recv_msg(m, JVM_MSG_SETUP, fds))
-		return false;
-	if (!has_key || jvm_key_same(key.recorders, m->setup.key))
-		return true;
-	close_all(fds, nr_fds_of(m));
-	return false;
-}
-
-/*
- * The listener must be root or our own user: no other user may see what this JVM runs. One that is to have a
- * key proves with it who he is, before he learns more than that we are there.
- */
-static bool peer_is_trusted(void)
-{
-	struct {
-		int pid;
-		uint32_t uid, gid;
-	} cred;
-	uint32_t len = sizeof(cred);
-
-	if (sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len))
-		return false;
-	recorder = cred.pid;
-	return has_key || !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid);
-}
-
-static bool open_socket(const char *path, int timeout_ms)
-{
-	struct sockaddr_un a = { .sun_family = 1 };
-	int64_t timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };
-	size_t len = str_len(path);
-
-	if (!len || len >= sizeof(a.sun_path))
-		return false;
-	memcpy(a.sun_path, path, len);
-	has_key = key_read(path, &key);
-	sock = sys(__NR_socket, 1, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0);
-	if (sock < 0)
-		return false;
-	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_SNDTIMEO_, timeout, sizeof(timeout));
-	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_RCVTIMEO_, timeout, sizeof(timeout));
-	return !sys(__NR_connect, sock, &a, sizeof(a)) && peer_is_trusted();
-}
+static struct client recorder = CLIENT_CLOSED;
 
 /* ---- one session in a process ---- */
 
@@ -198,7 +42,7 @@ static size_t put_number(char *to, uint32_t n)
 bool link_claim(void)
 {
 	static const char prefix[] = "\0arcprof-jvm-";
-	struct sockaddr_un a = { .sun_family = 1 };
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	size_t len = sizeof(prefix) - 1;
 	long n;
 
@@ -207,7 +51,7 @@ bool link_claim(void)
 	a.sun_path[len++] = '-';
 	n = sys(__NR_readlink, "/proc/self/ns/pid", a.sun_path + len, sizeof(a.sun_path) - len);
 	len += n > 0 ? (size_t)n : 0;
-	claim = sys(__NR_socket, 1, SOCK_DGRAM_ | SOCK_CLOEXEC_, 0);
+	claim = sys(__NR_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (claim < 0)
 		return true;		/* no sockets: nobody can tell */
 	if (sys(__NR_bind, claim, &a, offsetof(struct sockaddr_un, sun_path) + len) != -EADDRINUSE)
@@ -233,38 +77,25 @@ static void *map_fd(int fd, size_t bytes)
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
-static void close_socket(void)
-{
-	if (sock >= 0)
-		sys(__NR_close, sock);
-	sock = -1;
-}
-
 void link_refuse(const char *path, enum jvm_refusal why)
 {
-	struct jvm_msg m = { .type = JVM_MSG_REFUSED, .refused = { why } };
-	int in_use = sock;
+	const struct jvm_msg m = { .type = JVM_MSG_REFUSED, .refused = { why } };
+	struct client c;
 
-	if (open_socket(path, JVM_GO_TIMEOUT_MS)) {
-		if (has_key)
-			memcpy(m.refused.key, key.agents, sizeof(m.refused.key));
-		send_msg(m);
-	}
-	close_socket();
-	sock = in_use;
+	if (client_open(&c, path, JVM_GO_TIMEOUT_MS))
+		client_send(&c, m);
+	client_close(&c);
 }
 
-/* The socket of a recorder that works with us meanwhile is kept. */
 int link_dump(const char *path)
 {
-	int in_use = sock, fds[MAX_FDS] = { -1 };
+	int fds[CLIENT_MAX_FDS] = { -1 };
 	struct jvm_msg m;
+	struct client c;
 
-	if (!open_socket(path, JVM_GO_TIMEOUT_MS) || !send_msg(hello(JVM_DUMP)) || !recv_setup(&m, fds) ||
-	    !(m.flags & JVM_DUMP))
-		fds[0] = -1;
-	close_socket();
-	sock = in_use;
+	if (client_open(&c, path, JVM_GO_TIMEOUT_MS))
+		client_greet(&c, JVM_DUMP, 0, &m, fds);
+	client_close(&c);
 	return fds[0];
 }
 
@@ -272,24 +103,24 @@ int link_connect(const char *path, bool live)
 {
 	void *area, *trees = NULL;
 	struct jvm_msg m;
-	int fds[MAX_FDS];
+	int fds[CLIENT_MAX_FDS];
 
-	if (!open_socket(path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) || !send_msg(hello(0)) ||
-	    !recv_setup(&m, fds))
+	if (!client_open(&recorder, path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
+	    !client_greet(&recorder, 0, 0, &m, fds))
 		goto fail;
 	if (m.flags & JVM_VM_LOG)
 		vmlog_take(fds[m.flags & JVM_CALLFLOW ? 3 : 2]);
 	area = map_fd(fds[0], m.setup.area_bytes);
 	if (m.flags & JVM_CALLFLOW)
 		trees = map_fd(fds[2], m.setup.callflow_bytes);
-	if (!area || !ring_init(area, m.setup.area_bytes, sock, fds[1])) {
+	if (!area || !ring_init(area, m.setup.area_bytes, recorder.sock, fds[1])) {
 		sys(__NR_close, fds[1]);
 		goto fail;
 	}
 	return (ring_ctl()->flags & JVM_SAMPLE) |
 	       (trees && callflow_attach(trees, m.setup.callflow_bytes) ? JVM_CALLFLOW : 0);
 fail:
-	close_socket();
+	client_close(&recorder);
 	return -1;
 }
 
@@ -301,19 +132,19 @@ static void allow_recorder(bool on)
 {
 	enum { PR_SET_PTRACER_ = 0x59616d61 };
 
-	if (recorder > 0)
-		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder : 0);
+	if (recorder.pid > 0)
+		sys(__NR_prctl, PR_SET_PTRACER_, on ? recorder.pid : 0);
 }
 
 void link_ready_and_wait(const void *host, struct link_go *out)
 {
 	const struct jvm_msg ready = { .type = JVM_MSG_READY, .ready = { (uintptr_t)host } };
 	struct jvm_msg m = { 0 };
-	int fds[MAX_FDS];
+	int fds[CLIENT_MAX_FDS];
 
 	*out = (struct link_go){ 0 };
 	allow_recorder(true);
-	if (send_msg(ready) && recv_msg(&m, JVM_MSG_GO, fds)) {
+	if (client_send(&recorder, ready) && client_receive(&recorder, JVM_MSG_GO, &m, fds, 0)) {
 		out->timer_ns = m.flags & JVM_SAMPLE && m.flags & JVM_TIMERS ? m.go.timer_ns : 0;
 		out->wall = m.flags & JVM_WALL;
 		out->late_slots = m.flags & JVM_WALL_LATE;
@@ -335,11 +166,11 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 bool link_changed(int *log_fd)
 {
 	struct jvm_msg m;
-	int fds[MAX_FDS];
+	int fds[CLIENT_MAX_FDS];
 	bool any = false;
 
 	*log_fd = -1;
-	while (recv_flags(&m, JVM_MSG_CHANGE, fds, MSG_DONTWAIT_)) {
+	while (client_receive(&recorder, JVM_MSG_CHANGE, &m, fds, MSG_DONTWAIT)) {
 		any = true;
 		if (!(m.flags & JVM_VM_LOG))
 			continue;

@@ -9,7 +9,7 @@
 #include <linux/mman.h>
 #include <linux/un.h>
 
-#include "agent/key.h"
+#include "client/key.h"
 #include "agent/ring.h"
 #include "jvm/encode.h"
 #include "jvm/waiting.h"
@@ -132,7 +132,7 @@ static void *map_area(int fd, uint64_t bytes)
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook)
 {
 	struct jvm_key found;
-	const struct jvm_key *key = key_read(path, &found) ? &found : NULL;
+	const struct jvm_key *key = client_find_key(path, &found) ? &found : NULL;
 	long sock = open_socket(path, key);
 	struct jvm_ctl *ctl = NULL;
 	uint64_t bytes = 0;

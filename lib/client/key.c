@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: MIT
+#include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>
+#include <string.h>
 
-#include "agent/key.h"
-#include "agent/sys.h"
+#include "callflow/cpu.h"
+#include "client/key.h"
+
+/* Reads the beginning of a file of /proc. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+	long fd = sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return false;
+	n = sys(__NR_read, fd, text, size - 1);
+	sys(__NR_close, fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
 
 /* A number after blanks. */
 static uint32_t number_at(const char **text)
@@ -24,7 +39,7 @@ static bool knows_all_users(void)
 	const char *at = text;
 	uint32_t first, outside, count;
 
-	if (sys_slurp("/proc/self/uid_map", text, sizeof(text) - 1) <= 0)
+	if (!read_text("/proc/self/uid_map", text, sizeof(text)))
 		return false;
 	first = number_at(&at);
 	outside = number_at(&at);
@@ -40,7 +55,7 @@ static bool we_are_nobody(uint32_t euid)
 {
 	char text[16] = "";
 	const char *at = text;
-	bool known = sys_slurp("/proc/sys/kernel/overflowuid", text, sizeof(text) - 1) > 0;
+	bool known = read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
 
 	return euid == (known ? number_at(&at) : 65534) && !knows_all_users();
 }
@@ -57,17 +72,19 @@ static bool is_private(int fd)
 	       st.stx_size == sizeof(struct jvm_key) && !we_are_nobody(euid);
 }
 
-bool key_read(const char *socket_path, struct jvm_key *key)
+bool client_find_key(const char *socket_path, struct jvm_key *key)
 {
 	static const char suffix[] = JVM_KEY_SUFFIX;
-	size_t len = str_len(socket_path);
 	char path[128];
+	size_t len;
 	bool ok;
 	long fd;
 
-	if (len + sizeof(suffix) > sizeof(path))
-		return false;
-	memcpy(path, socket_path, len);
+	for (len = 0; socket_path[len]; len++) {
+		if (len + sizeof(suffix) >= sizeof(path))
+			return false;
+		path[len] = socket_path[len];
+	}
 	memcpy(path + len, suffix, sizeof(suffix));
 	fd = sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
