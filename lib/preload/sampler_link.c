@@ -4,13 +4,10 @@
  * one segment of native stack a sample. The socket is closed as soon as the shared memory is there, so that
  * the program has no descriptor that it did not open; the recorder sees by itself when the process has ended.
  */
-#include <errno.h>
-#include <linux/fcntl.h>
 #include <linux/mman.h>
-#include <linux/un.h>
 
-#include "client/key.h"
 #include "agent/ring.h"
+#include "client/client.h"
 #include "jvm/encode.h"
 #include "jvm/waiting.h"
 #include "preload/sampler.h"
@@ -18,103 +15,6 @@
 struct sampler_wishes sampler_wishes;
 
 enum { TABLES = sizeof(struct waiting_table) + sizeof(struct memory_table) };	/* at its end */
-enum {
-	SOCK_SEQPACKET_ = 5,
-	SOCK_CLOEXEC_ = 02000000,
-	SOL_SOCKET_ = 1,
-	SO_PEERCRED_ = 17,
-	SO_RCVTIMEO_ = 20,
-	SO_SNDTIMEO_ = 21,
-	SCM_RIGHTS_ = 1,
-	MSG_NOSIGNAL_ = 0x4000,
-	MSG_CMSG_CLOEXEC_ = 0x40000000,
-};
-
-struct iovec_ {
-	void *base;
-	size_t len;
-};
-
-struct msghdr_ {
-	void *name;
-	uint32_t namelen;
-	struct iovec_ *iov;
-	size_t iovlen;
-	void *control;
-	size_t controllen;
-	uint32_t flags;
-};
-
-struct fd_message {
-	size_t len;
-	int level, type;
-	int fd, pad;
-};
-
-/* As the agent's link.c. */
-static bool is_trusted(long sock, const struct jvm_key *key)
-{
-	struct {
-		int pid;
-		uint32_t uid, gid;
-	} cred;
-	uint32_t len = sizeof(cred);
-
-	return !sys(__NR_getsockopt, sock, SOL_SOCKET_, SO_PEERCRED_, &cred, &len) &&
-	       (key || !cred.uid || cred.uid == (uint32_t)sys(__NR_geteuid));
-}
-
-static long open_socket(const char *path, const struct jvm_key *key)
-{
-	int64_t timeout[2] = { JVM_GO_TIMEOUT_MS / 1000, 0 };
-	struct sockaddr_un a = { .sun_family = 1 };
-	size_t len = str_len(path);
-	long sock;
-
-	if (!len || len >= sizeof(a.sun_path))
-		return -1;
-	memcpy(a.sun_path, path, len);
-	sock = sys(__NR_socket, a.sun_family, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0);
-	if (sock < 0)
-		return -1;
-	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_RCVTIMEO_, timeout, sizeof(timeout));
-	sys(__NR_setsockopt, sock, SOL_SOCKET_, SO_SNDTIMEO_, timeout, sizeof(timeout));
-	if (!sys(__NR_connect, sock, &a, sizeof(a)) && is_trusted(sock, key))
-		return sock;
-	sys(__NR_close, sock);
-	return -1;
-}
-
-/* HELLO, and SETUP with the descriptor of the shared area; -1: there is none. */
-static int ask(long sock, const struct jvm_key *key, const struct memory_hook *hook, uint64_t *bytes)
-{
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
-		.flags = JVM_MEMORY, .hello = { sys(__NR_getpid), sys_tid(), (uintptr_t)hook },
-	};
-	struct fd_message c = { 0 };
-	struct iovec_ iov = { &m, sizeof(m) };
-	struct msghdr_ h = { .iov = &iov, .iovlen = 1, .control = &c, .controllen = sizeof(c) };
-	long n;
-
-	if (key)
-		memcpy(m.hello.key, key->agents, sizeof(m.hello.key));
-	if (sys(__NR_sendto, sock, &m, sizeof(m), MSG_NOSIGNAL_) != sizeof(m))
-		return -1;
-	do
-		n = sys(__NR_recvmsg, sock, &h, MSG_CMSG_CLOEXEC_);
-	while (n == -EINTR);
-	if (n != sizeof(m) || c.len != offsetof(struct fd_message, pad) || c.level != SOL_SOCKET_ ||
-	    c.type != SCM_RIGHTS_)
-		return -1;
-	*bytes = m.setup.area_bytes;
-	if (m.magic == JVM_PROTO_MAGIC && m.version == JVM_PROTO_VERSION && m.type == JVM_MSG_SETUP &&
-	    (!key || jvm_key_same(key->recorders, m.setup.key)))
-		return c.fd;
-	sys(__NR_close, c.fd);
-	return -1;
-}
-
 /* A child of fork() would write into it: it does not get it. */
 static void *map_area(int fd, uint64_t bytes)
 {
@@ -131,22 +31,20 @@ static void *map_area(int fd, uint64_t bytes)
 
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook)
 {
-	struct jvm_key found;
-	const struct jvm_key *key = client_find_key(path, &found) ? &found : NULL;
-	long sock = open_socket(path, key);
+	int fds[CLIENT_MAX_FDS];
 	struct jvm_ctl *ctl = NULL;
+	struct client recorder;
+	struct jvm_msg setup;
 	uint64_t bytes = 0;
-	int fd;
 
 	sys_forked();		/* perhaps */
-	if (sock < 0)
-		return NULL;
-	fd = ask(sock, key, hook, &bytes);
-	if (fd >= 0) {
-		ctl = map_area(fd, bytes);
-		sys(__NR_close, fd);
+	if (client_open(&recorder, path, JVM_GO_TIMEOUT_MS) &&
+	    client_greet(&recorder, JVM_MEMORY, (uintptr_t)hook, &setup, fds)) {
+		bytes = setup.setup.area_bytes;
+		ctl = map_area(fds[0], bytes);
+		sys(__NR_close, fds[0]);
 	}
-	sys(__NR_close, sock);
+	client_close(&recorder);
 	if (!ctl)
 		return NULL;
 	sampler_wishes = (struct sampler_wishes){
