@@ -1,85 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "callflow/area.h"
 #include "hookit/link.h"
 #include "jvm/proto.h"
-
-/* The listener must be root or our own user: no other user may see what this program does. */
-static bool is_trusted(int sock)
-{
-	struct {
-		int pid;
-		unsigned int uid, gid;
-	} cred;
-	socklen_t len = sizeof(cred);
-
-	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) &&
-		(!cred.uid || cred.uid == geteuid());
-}
-
-static int open_socket(const char *path)
-{
-	struct timeval timeout = { .tv_sec = JVM_GO_TIMEOUT_MS / 1000 };
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int sock;
-
-	if (strlen(path) >= sizeof(a.sun_path))
-		return -1;
-	strcpy(a.sun_path, path);
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -1;
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (!connect(sock, (struct sockaddr *)&a, sizeof(a)) && is_trusted(sock))
-		return sock;
-	close(sock);
-	return -1;
-}
-
-static bool say_hello(int sock)
-{
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
-		.flags = JVM_PROGRAM, .hello = { getpid(), syscall(SYS_gettid) },
-	};
-
-	return send(sock, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
-}
-
-/* SETUP, and the descriptor of the area that comes with it, or -1. False: no answer that makes sense. */
-static bool get_area(int sock, struct jvm_msg *m, int *fd)
-{
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = { m, sizeof(*m) };
-	struct msghdr h = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	struct cmsghdr *c;
-	ssize_t n;
-
-	do
-		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n == sizeof(*m) ? CMSG_FIRSTHDR(&h) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return n == sizeof(*m) && m->magic == JVM_PROTO_MAGIC && m->version == JVM_PROTO_VERSION &&
-	       m->type == JVM_MSG_SETUP && m->flags & JVM_CALLFLOW;
-}
 
 /* The trees are those of the agent in this process. */
 static bool visit(struct hook_area *a, uint64_t address)
@@ -106,19 +32,13 @@ static bool map_own(struct hook_area *a, uint64_t bytes, int fd)
 
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 {
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_FUNCTION,
-		.function = { addr },
-	};
-	ssize_t n;
+	const struct jvm_msg question = { .type = JVM_MSG_FUNCTION, .function = { addr } };
+	int fds[CLIENT_MAX_FDS];
+	struct jvm_msg m;
 
-	if (send(a->sock, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
-		return HOOK_EXCLUDED;
-	do
-		n = recv(a->sock, &m, sizeof(m), 0);
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(m) && m.type == JVM_MSG_FUNCTION && m.function.addr == addr &&
-			m.flags & JVM_INCLUDED ?
+	return client_send(&a->recorder, question) &&
+			client_receive(&a->recorder, JVM_MSG_FUNCTION, &m, fds, 0) &&
+			m.function.addr == addr && m.flags & JVM_INCLUDED ?
 		HOOK_INCLUDED :
 		HOOK_EXCLUDED;
 }
@@ -143,28 +63,30 @@ static bool make_verdicts(struct hook_area *a)
 bool hook_link(struct hook_area *a)
 {
 	const char *path = secure_getenv(HOOK_ENVIRONMENT);
+	int fds[CLIENT_MAX_FDS];
 	struct jvm_msg m;
-	int fd = -1;
 	bool ok;
 
-	*a = (struct hook_area){ .sock = path && *path ? open_socket(path) : -1 };
-	if (a->sock < 0)
+	*a = (struct hook_area){ .recorder = CLIENT_CLOSED };
+	if (!path || !client_open(&a->recorder, path, JVM_GO_TIMEOUT_MS))
 		return false;
-	ok = say_hello(a->sock) && get_area(a->sock, &m, &fd) &&
-		(m.flags & JVM_GUEST ? visit(a, m.setup.host) : map_own(a, m.setup.callflow_bytes, fd)) &&
-		make_verdicts(a);
-	if (fd >= 0)
-		close(fd);
-	if (!ok)
-		hook_unlink(a);
-	return ok;
+	ok = client_greet(&a->recorder, JVM_PROGRAM, 0, &m, fds);
+	if (ok && m.flags & JVM_GUEST) {
+		ok = visit(a, m.setup.host);
+	} else if (ok) {
+		ok = map_own(a, m.setup.callflow_bytes, fds[0]);
+		close(fds[0]);
+	}
+	if (ok && make_verdicts(a))
+		return true;
+	hook_unlink(a);
+	return false;
 }
 
 void hook_unlink(struct hook_area *a)
 {
 	if (a->bytes)
 		munmap(a->mem, a->bytes);
-	if (a->sock >= 0)
-		close(a->sock);
-	*a = (struct hook_area){ .sock = -1 };
+	client_close(&a->recorder);
+	*a = (struct hook_area){ .recorder = CLIENT_CLOSED };
 }

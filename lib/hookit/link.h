@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "callflow/host.h"
+#include "client/client.h"
 
 #define HOOK_ENVIRONMENT "ARCPROF_CALLFLOW"
 
@@ -19,7 +20,7 @@ struct hook_area {
 	size_t bytes;
 	const struct callflow_host *host;	/* whose the area is; NULL: ours */
 	unsigned char *verdicts;	/* [function slot]: enum hook_verdict; NULL: all are counted */
-	int sock;		/* open as long as the process lives: its end tells the recorder */
+	struct client recorder;	/* open as long as the process lives: its end tells the recorder */
 };
 
 enum hook_verdict { HOOK_UNKNOWN, HOOK_INCLUDED, HOOK_EXCLUDED };
