@@ -8,16 +8,12 @@
  * A forked child is a process of its own: what says where to write is wiped by the kernel in the child,
  * which connects for itself.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "api/recorder.h"
+#include "client/client.h"
 #include "jvm/invitation.h"
 
 /* In the environment: the path of the recorder's socket (collect/agents.c). */
@@ -33,80 +29,12 @@ static volatile struct jvm_invitation invitation __attribute__((used, aligned(8)
 	.state_on = RECORDER_ON,
 };
 /* Under the lock. */
-static int sock = -1;		/* its end tells the recorder that the process is gone */
+static struct client recorder = CLIENT_CLOSED;	/* its end tells that the process is gone */
 static void *area;
 static size_t area_bytes;
 static pid_t area_pid;			/* whose it is */
 
 ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
-
-/* The listener must be root or our own user: no other user may see what this program does. */
-static int is_trusted(int fd)
-{
-	struct {
-		int pid;
-		unsigned int uid, gid;
-	} cred;
-	socklen_t len = sizeof(cred);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) && (!cred.uid || cred.uid == geteuid());
-}
-
-static int say_hello(const char *path)
-{
-	struct timeval timeout = { .tv_sec = JVM_GO_TIMEOUT_MS / 1000 };
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_HELLO,
-		.flags = JVM_MARKS, .hello = { getpid(), syscall(SYS_gettid) },
-	};
-	int fd = strlen(path) < sizeof(a.sun_path) ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
-
-	if (fd < 0)
-		return -1;
-	strcpy(a.sun_path, path);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	if (!connect(fd, (struct sockaddr *)&a, sizeof(a)) && is_trusted(fd) &&
-	    send(fd, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-/* The descriptor that comes with SETUP, or -1. */
-static int get_area(uint64_t *bytes)
-{
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct jvm_msg m;
-	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr h = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	struct cmsghdr *c;
-	int fd = -1;
-	ssize_t n;
-
-	do
-		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	c = n == sizeof(m) ? CMSG_FIRSTHDR(&h) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	if (n == sizeof(m) && m.magic == JVM_PROTO_MAGIC && m.version == JVM_PROTO_VERSION &&
-	    m.type == JVM_MSG_SETUP && m.flags & JVM_MARKS) {
-		*bytes = m.setup.area_bytes;
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
 
 /*
  * What a parent had, what came to nothing, or what belongs to a recorder before: other threads may be about
@@ -116,20 +44,19 @@ static void give_back(void)
 {
 	if (area && area_pid != getpid())
 		munmap(area, area_bytes);
-	if (sock >= 0)
-		close(sock);
+	client_close(&recorder);
 	area = NULL;
-	sock = -1;
 }
 
 static int join(struct arcprof_recorder *m)
 {
 	char invited[sizeof(invitation.path)];
 	const char *path = secure_getenv(MARK_ENVIRONMENT);
-	uint64_t bytes = 0;
+	int fds[CLIENT_MAX_FDS];
+	struct jvm_msg setup;
+	uint64_t bytes;
 	size_t i;
 	void *p;
-	int fd;
 
 	for (i = 0; i < sizeof(invited); i++)
 		invited[i] = invitation.path[i];
@@ -138,12 +65,12 @@ static int join(struct arcprof_recorder *m)
 		path = invited;
 
 	give_back();
-	sock = path && *path ? say_hello(path) : -1;
-	fd = sock >= 0 ? get_area(&bytes) : -1;
-	if (fd < 0)
+	if (!path || !client_open(&recorder, path, JVM_GO_TIMEOUT_MS) ||
+	    !client_greet(&recorder, JVM_MARKS, 0, &setup, fds))
 		return 0;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
+	bytes = setup.setup.area_bytes;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	close(fds[0]);
 	if (p == MAP_FAILED)
 		return 0;
 	area = p;

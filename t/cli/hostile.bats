@@ -166,6 +166,37 @@ end_recorder() {
 	arcprof report -q --format chrome trace | gunzip | jq -e '.traceEvents | length > 1000' >/dev/null
 }
 
+# What another user hears who listens where a program looks for its recorder.
+impostor_hears() {	# <key, both halves; "": there is none> <shell command>
+	rm -rf "$OPEN/door" heard
+	mkdir -m 777 "$OPEN/door"
+	as_nobody timeout 60 "$OPEN/stranger" "$OPEN/door/s" pose wrong >heard 3>&- &
+	HOSTILE=$!
+	wait_for_line listens heard
+	chmod 755 "$OPEN/door"
+	[ -z "$1" ] || (umask 77 && printf %s "$1" >"$OPEN/door/s.key")
+	sh -c "$2" >program.out
+	wait "$HOSTILE"
+	HOSTILE=
+	sed 's/;.*//' heard | tail -n 1
+}
+
+@test "hostile: programs say nothing to another user, and no more than half a key where there is one" {
+	skip_unless_root
+	local programs=("ARCPROF_MARKS={} ./marks 1 1" "ARCPROF_CALLFLOW={} ./deep 3") program
+	open_folder
+	cp "$(tool stranger)" "$OPEN/"
+	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread
+	gcc -O1 -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" -o deep -pthread
+	[ ! -s "$BUILD/libarcprof-memory.so" ] ||
+		programs+=("LD_PRELOAD=$BUILD/libarcprof-memory.so ARCPROF_AGENT=x\\ -agentpath:x={} ls")
+	for program in "${programs[@]}"; do
+		program=${program//\{\}/$OPEN/door/s}
+		[ "$(impostor_hears '' "$program")" = "no hello" ]
+		[ "$(impostor_hears programs-say-it.recorder-answers "$program")" = "hello, key programs-say-it." ]
+	done
+}
+
 @test "hostile: an agent that never stops talking does not keep the recorder from its end" {
 	skip_unless_perf
 	cp "$(tool stranger)" stranger
