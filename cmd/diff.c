@@ -87,12 +87,12 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 {
 	return (struct profile_opts){
 		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
-			   .by_kind = true, .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
-			   .own_threads = q->own_threads, .no_inline = q->no_inline },
+			   .by_kind = true, .hide_kernel = q->hide_kernel, .hide_files = q->hide_files,
+			   .own_threads = q->own_threads, .hide_inlined = q->hide_inlined },
 		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
-		.fold_plt = q->fold_plt, .times = true, .whole_functions = true, .filter = &q->rules,
+		.collapse_plt = q->collapse_plt, .times = true, .whole_functions = true, .filter = &q->rules,
 	};
 }
 
@@ -106,8 +106,8 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.no_inline = q->no_inline, .no_kernel = q->no_kernel,
-		.no_wait_files = q->no_wait_files, .by_kind = true,
+		.hide_inlined = q->hide_inlined, .hide_kernel = q->hide_kernel,
+		.hide_files = q->hide_files, .by_kind = true,
 	};
 }
 

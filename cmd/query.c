@@ -23,7 +23,7 @@ struct query_request {
 	struct opt_list metrics, cpus;
 	uint64_t from, to;
 	bool from_zero;
-	bool samples, replay, calibrate, signatures, lines, addresses, by_kind, fold_plt;
+	bool samples, replay, calibrate, signatures, lines, addresses, by_kind, collapse_plt;
 };
 
 #define O struct query_request
@@ -53,7 +53,7 @@ static const struct opt query_table[] = {
 	OPT_FLAG(0, "signatures", O, signatures, "tell Java methods apart by their signatures"),
 	OPT_FLAG(0, "lines", O, lines, "tell functions apart by file and line"),
 	OPT_FLAG(0, "addresses", O, addresses, "tell unnamed addresses apart"),
-	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
+	OPT_FLAG(0, "collapse-plt", O, collapse_plt, "charge linkage stubs to their callers"),
 	OPT_END
 };
 #undef O
@@ -107,7 +107,7 @@ static struct profile_opts profile_opts(const struct query_request *q)
 		.metrics = &q->metrics, .cpus = &q->cpus,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate, .deltas = true,
-		.fold_plt = q->fold_plt, .times = true, .whole_functions = true,
+		.collapse_plt = q->collapse_plt, .times = true, .whole_functions = true,
 	};
 }
 
@@ -192,7 +192,7 @@ static bool is_of_traces(const struct query_request *q)
 {
 	return q->samples || q->replay || !q->calibrate || q->metrics.nr_items || q->cpus.nr_items ||
 	       q->from || q->to || q->from_zero || q->signatures || q->lines || q->addresses || q->by_kind ||
-	       q->fold_plt;
+	       q->collapse_plt;
 }
 
 static int check_request(const struct query_request *q, int nr_operands)

@@ -90,15 +90,15 @@ static const struct opt selection_opts[] = {
 	OPT_ENUM(0, "group", O, group, groups, "none", "show processes below their control group or container"),
 	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
-	OPT_FLAG(0, "hide-inlined", O, no_inline, "charge inlined functions to the function they are in"),
-	OPT_FLAG(0, "hide-kernel", O, no_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "hide-inlined", O, hide_inlined, "charge inlined functions to the function they are in"),
+	OPT_FLAG(0, "hide-kernel", O, hide_kernel, "charge kernel functions to their caller"),
 	OPT_FLAG(0, "own-threads", O, own_threads, "show what arcprof's own threads wait, too"),
-	OPT_FLAG(0, "hide-files", O, no_wait_files, "charge waits for files and sockets to the call, whichever file it is"),
+	OPT_FLAG(0, "hide-files", O, hide_files, "charge waits for files and sockets to the call, whichever file it is"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
 	OPT_FLAG(0, "lines", O, lines, "show functions with file and line"),
 	OPT_FLAG(0, "addresses", O, addresses, "show unnamed addresses one by one"),
-	OPT_FLAG(0, "collapse-plt", O, fold_plt, "charge linkage stubs to their callers"),
+	OPT_FLAG(0, "collapse-plt", O, collapse_plt, "charge linkage stubs to their callers"),
 	OPT_END
 };
 
@@ -286,14 +286,14 @@ static const char *not_followed(const struct report_request *q, const struct rep
 		{ "metric", FOLLOWS_METRIC, q->metrics.nr_items },
 		{ "samples", FOLLOWS_SOURCE, q->samples },
 		{ "replay", FOLLOWS_SOURCE, q->replay },
-		{ "hide-inlined", FOLLOWS_HIDING, q->no_inline },
-		{ "hide-kernel", FOLLOWS_HIDING, q->no_kernel },
-		{ "hide-files", FOLLOWS_FILES, q->no_wait_files },
+		{ "hide-inlined", FOLLOWS_HIDING, q->hide_inlined },
+		{ "hide-kernel", FOLLOWS_HIDING, q->hide_kernel },
+		{ "hide-files", FOLLOWS_FILES, q->hide_files },
 		{ "by-kind", FOLLOWS_KINDS, q->by_kind },
 		{ "signatures", FOLLOWS_SIGNATURES, q->signatures },
 		{ "lines", FOLLOWS_LINES, q->lines },
 		{ "addresses", FOLLOWS_ADDRESSES, q->addresses },
-		{ "collapse-plt", FOLLOWS_PLT, q->fold_plt },
+		{ "collapse-plt", FOLLOWS_PLT, q->collapse_plt },
 		{ "own-threads", FOLLOWS_OWN, q->own_threads },
 	};
 	size_t i;
@@ -779,8 +779,9 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.names = { .signatures = q->signatures || f->signatures,
 			   .lines = (q->lines || f->lines || detailed) && !q->blend,	/* calls have none */
 			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
-			   .no_kernel = q->no_kernel, .no_wait_files = q->no_wait_files,
-			   .own_threads = q->own_threads, .no_inline = q->no_inline || r->hides_inlined },
+			   .hide_kernel = q->hide_kernel, .hide_files = q->hide_files,
+			   .own_threads = q->own_threads,
+			   .hide_inlined = q->hide_inlined || r->hides_inlined },
 		.metrics = &q->metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples || q->blend, .prefer_samples = r->prefers_samples,
@@ -788,7 +789,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
-		.fold_plt = q->fold_plt, .times = timed, .all_events = timed, .events = f->events,
+		.collapse_plt = q->collapse_plt, .times = timed, .all_events = timed, .events = f->events,
 		.whole_functions = detailed, .filter = &q->rules,
 	};
 }
@@ -816,8 +817,8 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
 		.fold = q->fold, .group = q->group,
 		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.no_inline = q->no_inline, .no_kernel = q->no_kernel,
-		.no_wait_files = q->no_wait_files, .by_kind = q->by_kind,
+		.hide_inlined = q->hide_inlined, .hide_kernel = q->hide_kernel,
+		.hide_files = q->hide_files, .by_kind = q->by_kind,
 	};
 }
 

@@ -26,8 +26,8 @@ struct report_request {
 	bool from_zero, off_cpu, blame;
 	int fold, group;
 	const char *by_label;
-	bool merge_threads, merge_processes, no_inline, no_kernel, no_wait_files, by_kind, own_threads;
-	bool signatures, lines, addresses, fold_plt;
+	bool merge_threads, merge_processes, hide_inlined, hide_kernel, hide_files, by_kind, own_threads;
+	bool signatures, lines, addresses, collapse_plt;
 	bool samples, replay, calibrate;
 	bool check, strict;
 	struct opt_list filters;

@@ -322,7 +322,7 @@ static int name_jvm(const struct training *t, const struct names *x, char *clien
 
 static int read_run(const struct training *t, struct findings *f, int run, struct err *e)
 {
-	struct profile_opts po = { .names = { .no_inline = true } };
+	struct profile_opts po = { .names = { .hide_inlined = true } };
 	struct origin origin = { 0 };
 	struct trace_reader *reader = NULL;
 	struct names x = { 0 };

@@ -26,12 +26,12 @@
 
 enum { SEARCH_MAX = 8192 };	/* open functions looked at: a bound for hostile traces */
 
-void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt)
+void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt)
 {
 	memset(a, 0, sizeof(*a));
 	a->m = names->m;
 	a->names = names;
-	a->fold_plt = fold_plt;
+	a->collapse_plt = collapse_plt;
 	a->brackets = names_label(names, "itrace.bracket");
 	model_clear(a->m);
 	model_add_metric(a->m, model_add_source(a->m, FLOW_CALLS, "calls"), "instructions", "instructions");
@@ -259,7 +259,7 @@ int arcflow_block(void *ctx, const struct block *b)
 	struct arcflow_thread *t = get_thread(a, b->thread);
 
 	a->nr_insns += b->b.nr_insns;
-	if (a->fold_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
+	if (a->collapse_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
 		/* What the caller called is what the stub leads to. */
 		flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
 		t->last_to = b->b.to;

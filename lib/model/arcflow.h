@@ -29,7 +29,7 @@ struct arcflow_thread {
 struct arcflow {
 	struct model *m;
 	struct names *names;
-	bool fold_plt;		/* a linkage stub is part of its caller */
+	bool collapse_plt;		/* a linkage stub is part of its caller */
 	bool brackets;		/* pieces: what called them is not known, and not the same each time */
 	struct arcflow_thread *threads;
 	size_t nr_threads, alloc_threads;
@@ -39,7 +39,7 @@ struct arcflow {
 };
 
 /* The tree of m is made anew; names' strings are m's. */
-void arcflow_init(struct arcflow *a, struct names *names, bool fold_plt);
+void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt);
 int arcflow_block(void *a, const struct block *b);	/* a block_fn */
 void arcflow_finish(struct arcflow *a);
 void arcflow_release(struct arcflow *a);

@@ -156,7 +156,7 @@ uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frame
 	for (i = 0; i < g->nr_path; i++) {
 		const struct graft_level *l = &g->path[i];
 
-		if (g->no_inline && kind_is(x->levels[l->level].kind, KIND_INLINED))
+		if (g->hide_inlined && kind_is(x->levels[l->level].kind, KIND_INLINED))
 			continue;
 		node = flow_child(&x->m->flow, node, l->consumer);
 		x->levels[l->level].weight++;
@@ -229,13 +229,13 @@ static void add_functions(struct graft *g, struct calls *c)
 	}
 }
 
-void graft_init(struct graft *g, struct calls *c, bool no_inline)
+void graft_init(struct graft *g, struct calls *c, bool hide_inlined)
 {
 	struct model *m = c->names->m;
 	const char *pruned = frame_mark_name(MARK_PRUNED);
 	size_t i;
 
-	*g = (struct graft){ .names = c->names, .no_inline = no_inline,
+	*g = (struct graft){ .names = c->names, .hide_inlined = hide_inlined,
 			     .max_depth = names_label_u64(c->names, "callflow.depth") };
 	g->pruned = consumer_add_name(&m->consumers, CONSUMER_MARK, pruned, strlen(pruned));
 	g->nr_contexts = m->flow.nr_nodes;

@@ -7,7 +7,7 @@
 
 struct graft {
 	struct names *names;
-	bool no_inline;			/* show no inlined function below the innermost context */
+	bool hide_inlined;			/* show no inlined function below the innermost context */
 	struct map consumer_of;		/* function -> consumer in the contexts */
 	struct map by_own_name;		/* the same by a name without scope and parameters; 0: of several */
 	struct map roots_of;		/* thread of the trace -> the last of its trees in roots */
@@ -27,7 +27,7 @@ struct graft {
 };
 
 /* When all calls are in the model, before the first sample. */
-void graft_init(struct graft *g, struct calls *c, bool no_inline);
+void graft_init(struct graft *g, struct calls *c, bool hide_inlined);
 void graft_release(struct graft *g);
 /* The root in g->roots for a sample of that thread; MAP_NONE: none of its calls were counted. */
 uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns);

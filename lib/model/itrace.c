@@ -3,15 +3,15 @@
 #include "model/itrace.h"
 
 int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
-		bool fold_plt, struct err *e)
+		bool collapse_plt, struct err *e)
 {
 	struct branches b;
 	struct arcflow a;
 	int r;
 
-	x->o.no_inline = true;		/* what was called, not what was written */
+	x->o.hide_inlined = true;		/* what was called, not what was written */
 	branches_init(&b, x, w);
-	arcflow_init(&a, x, fold_plt);
+	arcflow_init(&a, x, collapse_plt);
 	r = branches_read(&b, t, arcflow_block, &a, e);
 	arcflow_finish(&a);
 	if (!x->o.by_kind)

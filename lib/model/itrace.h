@@ -8,9 +8,9 @@
 
 /*
  * x is filled, and does not show inlined functions from here on: n counts calls, the metric is
- * instructions.  Fills *origin.  fold_plt: linkage stubs are part of their callers.
+ * instructions.  Fills *origin.  collapse_plt: linkage stubs are part of their callers.
  */
 int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
-		bool fold_plt, struct err *e);
+		bool collapse_plt, struct err *e);
 
 #endif

@@ -101,7 +101,7 @@ struct name_code {
 };
 
 struct resolve_opts {
-	bool signatures, lines, addresses, by_kind, no_inline, no_kernel, no_wait_files;
+	bool signatures, lines, addresses, by_kind, hide_inlined, hide_kernel, hide_files;
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
 	bool code;		/* keep the machine code of compiled methods */

@@ -56,7 +56,7 @@ static int read_samples_beside(struct profile *p, struct calls *c, struct trace_
 	struct graft graft;
 	int r;
 
-	graft_init(&graft, c, p->o->names.no_inline);
+	graft_init(&graft, c, p->o->names.hide_inlined);
 	r = read_samples(p, &graft, t, e);
 	graft_release(&graft);
 	calltree_drop_empty(p->names->m);
@@ -110,7 +110,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 
 	/* What is inlined is a context all the same; graft.c hides the rest. */
 	p->names->o.functions = true;
-	p->names->o.no_inline = false;
+	p->names->o.hide_inlined = false;
 	calls_init(&c, p->names);
 	if (select || p->o->by_label)
 		r = check_labels(p, &c, select, t, e);
@@ -214,7 +214,7 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		/* A function that came back to another line was not called. */
 		if (o->whole_functions)
 			x->o.lines = x->o.by_kind = false;
-		r = itrace_read(x, origin, t, &p.window, o->fold_plt, e);
+		r = itrace_read(x, origin, t, &p.window, o->collapse_plt, e);
 		if (!r && o->metrics)
 			r = model_pick_metrics(m, o->metrics->items, o->metrics->nr_items, e);
 		return r;

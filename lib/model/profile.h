@@ -20,7 +20,7 @@ struct profile_opts {
 	const struct opt_list *labels;
 	const char *by_label;		/* and the key of those that are a level below threads; NULL: none */
 	uint64_t from_ns, to_ns;	/* since the start, or SELECT_FROM_ZERO; to 0: no end */
-	bool fold_plt;			/* instruction traces: linkage stubs are part of their callers */
+	bool collapse_plt;		/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
 	bool deltas;			/* and that as metrics of its own, where there is room */

@@ -289,7 +289,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	} else {
 		unresolved(x, c.module, m->base, f->off);
 	}
-	for (; nr > 1 && !x->o.no_inline; nr--) {
+	for (; nr > 1 && !x->o.hide_inlined; nr--) {
 		const struct srcline *l = &lines[nr - 2];
 
 		c = (struct consumer){ .kind = CONSUMER_NATIVE_INLINED, .module = c.module };
@@ -505,7 +505,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 			here = java_place(x, f->proc, list[i].method, list[i].bci - 1);
 		add_level_at(x, &c, &here, method_function(x, f->proc, list[i].method));
 		c.kind = CONSUMER_JAVA_INLINED;
-		if (x->o.no_inline)
+		if (x->o.hide_inlined)
 			break;
 	}
 }
@@ -542,10 +542,10 @@ static void resolve_named(struct names *x, const struct frame *f)
 	}
 	if (kind_is(c.kind, KIND_NATIVE))
 		c.name = demangled(x, model_str(x->m, c.name));
-	if (x->o.no_inline && kind_is(c.kind, KIND_INLINED))
+	if (x->o.hide_inlined && kind_is(c.kind, KIND_INLINED))
 		return;
-	if ((x->o.no_kernel && c.kind == CONSUMER_KERNEL) ||
-	    (x->o.no_wait_files && c.kind == CONSUMER_WAIT_FILE))
+	if ((x->o.hide_kernel && c.kind == CONSUMER_KERNEL) ||
+	    (x->o.hide_files && c.kind == CONSUMER_WAIT_FILE))
 		return;
 	add_level_at(x, &c, &here, kind_is(c.kind, KIND_NATIVE) ? native_function(x, &c) : c.name);
 }
@@ -559,7 +559,7 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		resolve_native(x, f, CONSUMER_NATIVE);
 		break;
 	case FRAME_KERNEL:
-		if (!x->o.no_kernel)
+		if (!x->o.hide_kernel)
 			resolve_native(x, f, CONSUMER_KERNEL);
 		break;
 	case FRAME_ANON:

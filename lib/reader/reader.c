@@ -49,7 +49,7 @@ static void choose(struct arcprof_trace *t, const struct arcprof_options *o)
 		.metrics = &t->metrics, .cpus = &t->cpus, .from_ns = o->from_ns, .to_ns = o->to_ns,
 		.samples = flags & ARCPROF_SAMPLES, .replay = flags & ARCPROF_REPLAY,
 		.calibrate = !(flags & ARCPROF_NO_CALIBRATE), .deltas = true,
-		.fold_plt = flags & ARCPROF_COLLAPSE_PLT, .times = true, .whole_functions = true,
+		.collapse_plt = flags & ARCPROF_COLLAPSE_PLT, .times = true, .whole_functions = true,
 	};
 }
 

@@ -481,8 +481,8 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
 	};
 	const struct resolve_opts ro = {
-		.signatures = o->profile->names.signatures, .no_inline = o->no_inline,
-		.no_kernel = o->no_kernel, .lines = true, .by_kind = true,
+		.signatures = o->profile->names.signatures, .hide_inlined = o->hide_inlined,
+		.hide_kernel = o->hide_kernel, .lines = true, .by_kind = true,
 		.code = true,
 	};
 	struct origin origin;

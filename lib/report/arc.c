@@ -29,7 +29,7 @@ struct arc_row {
 
 struct arc_opts {
 	bool visits, instructions;	/* a row each; neither: a row a block */
-	bool fold_kernel;
+	bool collapse_kernel;
 };
 
 struct arc {
@@ -270,16 +270,16 @@ static bool joins(const struct arc *a, const struct block *b)
 
 	if (!a->pending || r->at.thread != b->thread)
 		return false;
-	if (a->o->profile->fold_plt && b->site.plt)
+	if (a->o->profile->collapse_plt && b->site.plt)
 		return true;
-	if (a->own->fold_kernel && r->at.kernel && b->kernel)
+	if (a->own->collapse_kernel && r->at.kernel && b->kernel)
 		return true;
 	return a->own->visits && !a->left && r->at.site.consumer == b->site.consumer;
 }
 
 static void add_block(struct arc *a, const struct block *b)
 {
-	bool folded_stub = a->o->profile->fold_plt && b->site.plt;
+	bool folded_stub = a->o->profile->collapse_plt && b->site.plt;
 
 	if (joins(a, b)) {
 		a->row.nr_insns += b->b.nr_insns;
@@ -448,7 +448,7 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	struct arc a = { .o = o, .own = o->own, .out = out };
 	const struct resolve_opts names = {
 		.signatures = o->profile->names.signatures, .addresses = o->profile->names.addresses,
-		.no_inline = true,
+		.hide_inlined = true,
 	};
 	struct window window;
 	int r;
@@ -484,7 +484,7 @@ static int check(const struct report_opts *o, struct err *e)
 static const struct opt opts[] = {
 	OPT_FLAG(0, "compact", O, visits, "arc: one row per visit of a function"),
 	OPT_FLAG(0, "every-instruction", O, instructions, "arc: one row per instruction"),
-	OPT_FLAG(0, "collapse-kernel", O, fold_kernel, "arc: merge consecutive kernel rows"),
+	OPT_FLAG(0, "collapse-kernel", O, collapse_kernel, "arc: merge consecutive kernel rows"),
 	OPT_END
 };
 #undef O

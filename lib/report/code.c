@@ -113,7 +113,7 @@ static void print_owner(struct code_text *p, const struct annotate_code *c, uint
 	const struct name_level *l = level_at(p, c, off);
 	uint32_t name = l ? p->a->names->m->consumers.items[l->consumer].name : 0;
 
-	if (p->no_inline || !name || name == p->owner)
+	if (p->hide_inlined || !name || name == p->owner)
 		return;
 	p->owner = name;
 	buf_reset(&p->b);

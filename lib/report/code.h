@@ -31,7 +31,7 @@ struct code_text {
 	uint64_t total;		/* what percentages are of */
 	uint64_t around;	/* instructions to show around those with samples */
 	bool only_hit;		/* show no others, and not where they are left out */
-	bool no_inline;		/* do not say which method an instruction is of */
+	bool hide_inlined;		/* do not say which method an instruction is of */
 	/* scratch */
 	struct buf b;
 	uint32_t owner;		/* strtab id of the method that the last instruction is of */

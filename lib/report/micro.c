@@ -63,7 +63,7 @@ int micro_read(struct micro *x, struct err *e)
 	size_t i;
 	int r;
 
-	ro.lines = ro.code = ro.no_inline = ro.by_kind = true;
+	ro.lines = ro.code = ro.hide_inlined = ro.by_kind = true;
 	model_init(&x->m, 1, FLOW_SAMPLES);
 	names_init(&x->names, &x->m, &ro);
 	if (!v->trace)
@@ -142,7 +142,7 @@ static void text_symbol(const struct micro *x, size_t symbol, FILE *out)
 	const struct without w = count_without(x, symbol);
 	struct code_text code = {
 		.a = &x->a, .out = out, .unit = "Ticks", .total = s->ticks,
-		.only_hit = true, .no_inline = true };
+		.only_hit = true, .hide_inlined = true };
 	struct buf b = BUF_INIT;
 	bool any = false;
 	size_t i;

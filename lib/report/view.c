@@ -126,11 +126,11 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 	const struct report_opts *o = v->o;
 	struct consumer c = v->m->consumers.items[id];
 
-	if (o->no_inline && kind_is(c.kind, KIND_INLINED))
+	if (o->hide_inlined && kind_is(c.kind, KIND_INLINED))
 		return FLOW_DROP;
 	if (is_excluded(v, &v->m->consumers.items[id]))
 		return FLOW_DROP;
-	if ((o->no_kernel && c.kind == CONSUMER_KERNEL) || (o->no_wait_files && c.kind == CONSUMER_WAIT_FILE))
+	if ((o->hide_kernel && c.kind == CONSUMER_KERNEL) || (o->hide_files && c.kind == CONSUMER_WAIT_FILE))
 		return FLOW_DROP;
 	if (o->merge_threads && c.kind == CONSUMER_THREAD)
 		c.key = 0;
@@ -148,8 +148,8 @@ static void fold(struct view *v)
 	struct flow out;
 	uint32_t *to, *where;
 
-	if (!o->no_inline && !o->no_kernel && !o->no_wait_files && !o->merge_threads && !o->merge_processes &&
-	    !o->methods && o->fold == FOLD_NONE)
+	if (!o->hide_inlined && !o->hide_kernel && !o->hide_files && !o->merge_threads &&
+	    !o->merge_processes && !o->methods && o->fold == FOLD_NONE)
 		return;
 	to = xcalloc(nr, sizeof(*to));
 	for (i = 1; i < nr; i++)

@@ -169,9 +169,9 @@ static void open_script(struct script *s)
 }
 
 /* Closes the trace and makes its model. */
-static void model_of(struct script *s, struct model *m, struct names *x, bool fold_plt)
+static void model_of(struct script *s, struct model *m, struct names *x, bool collapse_plt)
 {
-	const struct profile_opts o = { .names.no_files = true, .fold_plt = fold_plt };
+	const struct profile_opts o = { .names.no_files = true, .collapse_plt = collapse_plt };
 	struct flow_check checks[FLOW_NR_CHECKS];
 	struct origin origin;
 	struct trace_reader *t;

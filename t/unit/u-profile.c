@@ -419,7 +419,7 @@ TEST(profile_inlined_native_functions_stand_in_their_symbol)
 
 	for (round = 0; round < 3; round++) {
 		opts.names.lines = round == 1;
-		opts.names.no_inline = round == 2;
+		opts.names.hide_inlined = round == 2;
 		begin();
 		names_sink.line(&x, &(struct rec_line){ 0x1004, 5, 0, 2, 12, STR("_ZN4demo5innerEv"),
 			STR("i.h") });
@@ -434,7 +434,7 @@ TEST(profile_inlined_native_functions_stand_in_their_symbol)
 		else
 			end(HEAD DEMO THREAD_2 "2\t1\t3\touter\tnative" LIB);
 	}
-	opts.names.no_inline = false;
+	opts.names.hide_inlined = false;
 }
 
 TEST(profile_time_window_cpus_and_events_are_chosen)
