@@ -293,8 +293,11 @@ with_samples() {
 	diff want got
 	# selections: a window has its events alone, and halves add up
 	all=$(rows log ,)
-	first=$(arcprof report --log --to 200ms --format csv trace | wc -l)
-	rest=$(arcprof report --log --from 200ms --format csv trace | wc -l)
+	# what lasts would be in both, so where nothing does
+	at=$(arcprof report --log --format json trace | jq '[.events[] | [.time_ns, .time_ns + (.duration_ns // 0)]] as $e |
+		first(range(200; 400) | . as $t | select(all($e[]; .[1] / 1e6 < $t - 0.01 or .[0] / 1e6 > $t + 0.01)))')
+	first=$(arcprof report --log --to "${at}ms" --format csv trace | wc -l)
+	rest=$(arcprof report --log --from "${at}ms" --format csv trace | wc -l)
 	echo "$all $first $rest"
 	[ $((first + rest - 1)) -eq "$all" ]
 }
