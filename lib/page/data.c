@@ -3,6 +3,7 @@
  * data.c - the tree, its names and its samples by columns, which a compressor likes: nodes in
  * preorder, each with the number of levels to go up first.  js/data.mjs reads it.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static void begin_column(struct page_data *d, const char *fmt, unsigned int i)
 {
 	struct page_column *c = &d->column[d->nr_columns++];
 
+	assert(d->nr_columns <= MAX_COLUMNS);
 	snprintf(c->name, sizeof(c->name), fmt, i);
 }
 

@@ -37,6 +37,24 @@ options_of_page() {
 	[ "$bad" -eq 0 ]
 }
 
+# What an option takes is a list in help, which may be broken into lines.
+@test "docs: pages name every value that an option can have" {
+	for c in $(arcprof --dump commands); do
+		page=$TOP/Documentation/arcprof-$c.adoc
+		[ -f "$page" ] || continue
+		cat "$page" "$TOP"/Documentation/include/*.adoc >whole
+		! grep -q "{options}/$c-choices.adoc" "$page" || arcprof --dump choices "$c" >>whole
+		arcprof "$c" -h 2>&1 | sed 's/^ *//' | tr -d '\n' | grep -oE -- '--[a-z-]+=\([a-z0-9|_-]+\)' >lists || true
+		while IFS='=' read -r option values; do
+			for value in $(tr '(|)' '   ' <<<"$values"); do
+				grep -qwF -- "$value" whole || echo "$c $option: $value"
+			done
+		done <lists
+	done >unnamed
+	cat unnamed
+	[ ! -s unnamed ]
+}
+
 @test "docs: the page of report explains every report" {
 	arcprof --dump choices report | sed -n 's/^\*--\(.*\)\*::$/\1/p' >reports
 	grep -qx xarc reports
