@@ -20,6 +20,8 @@ enum format_id {
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
 	FORMAT_HTML,
 	FORMAT_HPROF,		/* the text of the JDK's old profiler: of threads, locks and heaps, too */
+	FORMAT_JFR,		/* these two consist of what has a time */
+	FORMAT_CHROME,
 };
 
 struct view;
@@ -48,6 +50,7 @@ struct format {
 #define FORMATS_THREADS (FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF))
 #define FORMATS_VALUE (FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_HEX) | FORMAT_BIT(FORMAT_DEC))
 #define FORMATS_OF_TREE (~0u << FORMAT_TREE)
+#define FORMATS_OF_TIMES (FORMAT_BIT(FORMAT_JFR) | FORMAT_BIT(FORMAT_CHROME))
 
 const struct format *format_get(int id);
 /* NULL: the number is unknown. */

@@ -24,16 +24,17 @@ static const struct format formats[] = {
 	[FORMAT_HTML] = { "html", .print_tree = html_print, .binary = true, .detailed = true,
 	  .timed = true },
 	[FORMAT_HPROF] = { "hprof", .print_tree = hprof_print, .lines = true, .events = hprof_events },
+	[FORMAT_JFR] = { "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
+	  .signatures = true },
+	[FORMAT_CHROME] = { "chrome", .print_tree = chrome_print, .binary = true, .detailed = true,
+	  .timed = true },
 	{ "folded", .print_tree = folded_print },
 	{ "pprof", .print_tree = pprof_print, .binary = true, .detailed = true },
 	{ "speedscope", .print_tree = speedscope_print, .detailed = true, .timed = true },
-	{ "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
-	  .signatures = true },
 	{ "callgrind", .print_tree = callgrind_print, .detailed = true },
 	{ "otlp", .print_tree = otlp_print, .binary = true, .detailed = true, .timed = true },
 	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true },
 	{ "firefox", .print_tree = firefox_print, .binary = true, .detailed = true, .timed = true },
-	{ "chrome", .print_tree = chrome_print, .binary = true, .detailed = true, .timed = true },
 };
 
 const struct format *format_get(int id)
