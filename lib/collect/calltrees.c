@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/calldump.h"
@@ -312,6 +313,17 @@ static void dump_node(struct dump *d, struct read_node *x)
 	d->values[d->nr_values++] = v;
 }
 
+/* Return until when the thread is charged: to the dump's time, or to a step that it took since. */
+static uint64_t charged_until(const struct dump *d, const struct callflow_thread *t)
+{
+	uint32_t m;
+
+	for (m = 0; m < d->p->own.nr_metrics; m++)
+		if (d->p->own.metrics[m].kind == CALLFLOW_WALL)
+			return MAX(d->time_ns, dump_time(d, load_relaxed(&t->last[m])));
+	return clock_mono_ns();
+}
+
 /*
  * All that are in use, so many at once. If the thread took a step after its open call's share was computed,
  * the node of that call has the share already.
@@ -335,7 +347,7 @@ static void dump_nodes(struct dump *d, const struct callflow_thread *t, const st
 				d->nr_read += area_read_node(d->p, ref, &x->n, x->base);
 				if (ref == d->open_ref && !dump_stands(d, t)) {
 					d->open_ref = 0;
-					d->cut_ns = clock_mono_ns();
+					d->cut_ns = charged_until(d, area_thread(d->p, d->slot));
 				}
 			}
 		for (k = 0; k < d->nr_read; k++)
@@ -501,7 +513,7 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 	dump_charge_open(d, &t);
 	dump_tell_open(d, &t);
 	is_open = d->open_ref;
-	d->cut_ns = d->time_ns;
+	d->cut_ns = charged_until(d, &t);
 	if (!over)
 		dump_nodes(d, &t, l);
 	if (is_open) {

@@ -12,7 +12,7 @@
 #include "collect/state.h"
 #include "collect/switches.h"
 
-enum { WAIT_MS = 500, DRAIN_EVERY_MS = 20, NR_TELLS = 32 };
+enum { WAIT_MS = 500, DRAIN_EVERY_MS = 20, NR_TELLS = 32, READING_NS = 1000000 };
 
 _Static_assert(ARRAY_SIZE(((struct switches *)0)->sources) == COLLECT_MAX_SOURCES, "one for each");
 _Static_assert(ARRAY_SIZE(((struct switches *)0)->tells) == NR_TELLS, "one for each bit");
@@ -294,8 +294,9 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 			at_ns = callflows_turn(&c->calls, true);
 		if (s->on)
 			s->times[s->nr_times++] = at_ns;
-		else
-			write_record(c, i, false, at_ns);
+		/* trees that were large already took long to read */
+		if (!s->on || at_ns > now_ns + READING_NS)
+			write_record(c, i, s->on, at_ns);
 	}
 }
 

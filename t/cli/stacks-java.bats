@@ -75,7 +75,7 @@ start_up() {
 	own=$(awk '/;\[arcprof\] / { n += $NF } END { print n + 0 }' stacks)
 	cut=$(awk '/;\[arcprof\] / && /deeper than the stack copy/ { n += $NF } END { print n + 0 }' stacks)
 	echo "$cut of the agent's $own samples are cut off"
-	[ "$own" -ge 20 ]
+	[ "$own" -ge 8 ]
 	[ $((cut * 20)) -le "$own" ]
 	# and the reports say how much that was
 	arcprof report -i trace --xprof >report

@@ -132,7 +132,8 @@ at_random() {
 	run_arcprof ctl -p "$RECORDER" -f script pause
 	[ "$status" -eq 2 ]
 	run_arcprof ctl --all status
-	[ "$status" -eq 0 ]
+	# others of this machine may be about to end
+	[ "$status" -eq 0 ] || [[ $stderr != *"recording $RECORDER:"* ]]
 	[[ $output == *"recorder: $RECORDER"* ]]
 	printf '%s\n' pause stop 'wait 300ms' pause >script
 	run_arcprof ctl -p "$RECORDER" -f script
@@ -353,9 +354,10 @@ wall_of() {	# <trace> <function>
 	int main(void) { one(17); for (;;) { nap(); for (int i = 0; i < 5; i++) leaf(); } }
 	EOF
 	gcc -O1 -g -finstrument-functions naps.c "$BUILD/libarcprof-hookit.a" -o naps
-	arcprof record -q --callflow --window 50ms/100ms -d 3s -o trace -- ./naps || [ $? -eq 143 ]
+	# when the tree is there
+	arcprof record -q --callflow --delay 500ms --window 50ms/100ms -d 3s -o trace -- ./naps || [ $? -eq 143 ]
 	arcprof report --xprof --format json trace >all
-	jq -e '.metrics[1] | .total / .recorded_ns | . > 0.975 and . < 1.02' all || { jq .metrics all; return 1; }
+	jq -e '.metrics[1] | .total / .recorded_ns | . > 0.99 and . < 1.01' all || { jq .metrics all; return 1; }
 }
 
 # In early() before the end of the phase "warmup", in late() after it.
