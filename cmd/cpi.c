@@ -117,7 +117,7 @@ static const struct sheet_column columns[] = {
 	[CPI_TIME] = { .head = "", .width = -8 },	/* with --timestamp */
 	[CPI_UNIX_NS] = { "unix_ns", .outer = true },
 	[CPI_CPU] = { "cpu", "CPU", -8 },
-	[CPI_ELAPSED] = { "elapsed_ns", "Seconds", 10, 3, .seconds = true, .outer = true },
+	[CPI_ELAPSED] = { "elapsed_ns", "Seconds", 10, 3, .unit = UNIT_S, .outer = true },
 	[CPI_CPU_TIME] = { "cpu_time_ns" },
 	[CPI_IDLE] = { "idle_percent", "Idle%", 7, 2 },
 	[CPI_BUSY] = { "busy_percent", "Busy%", 7, 2 },

@@ -17,16 +17,16 @@ enum { WHAT, PBASE, PCUM, N, BASE, CUM, CUM2, NAME, KIND, MODULE, NR_COLUMNS };
 /* Times in us, other units as they are. */
 static void set_columns(struct sheet_column *c, const struct ask_answer *a, bool stanza)
 {
-	bool ns = !strcmp(a->metric.unit, "ns");
+	double unit = !strcmp(a->metric.unit, "ns") ? UNIT_US : 0;
 
 	memcpy(c, (const struct sheet_column[NR_COLUMNS]){
 		[WHAT] = { stanza ? "what" : NULL, stanza ? "Row" : NULL, -7 },
 		[PBASE] = { NULL, stanza ? NULL : "%Base", 7, 2 },
 		[PCUM] = { NULL, stanza ? NULL : "%Cum", 7, 2 },
 		[N] = { "n", !strcmp(a->metric.source, "calls") ? "Calls" : "Samples", 12 },
-		[BASE] = { "base", "Base", 15, .micros = ns },
-		[CUM] = { "cum", "Cum", 15, .micros = ns },
-		[CUM2] = { stanza ? NULL : "cum_recursive", stanza ? NULL : "Cum2", 12, .micros = ns },
+		[BASE] = { "base", "Base", 15, .unit = unit },
+		[CUM] = { "cum", "Cum", 15, .unit = unit },
+		[CUM2] = { stanza ? NULL : "cum_recursive", stanza ? NULL : "Cum2", 12, .unit = unit },
 		[NAME] = { "name", stanza ? "Function" : "Name", -1 },
 		[KIND] = { "kind", NULL },
 		[MODULE] = { "module", NULL },

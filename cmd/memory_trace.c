@@ -64,7 +64,7 @@ static void print_parts(struct sheet *s, const struct resident *r, const struct 
 /* ---- readings as rows ---- */
 
 static const struct sheet_column reading_columns[] = {
-	{ .key = "time_ns", .head = "Time s", .width = 9, .decimals = 1, .seconds = true },
+	{ .key = "time_ns", .head = "Time s", .width = 9, .decimals = 1, .unit = UNIT_S },
 	{ .key = "pid", .head = "PID", .width = 8 },
 	{ .key = "resident", .head = "Resident", .width = 12 },
 	{ .key = "swapped", .head = "Swapped", .width = 10 },

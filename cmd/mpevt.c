@@ -92,7 +92,7 @@ static const struct sheet_column count_columns[] = {
 	{ "unix_ns", .outer = true },
 	{ "event", "Event", -32 },
 	{ "cpu", "CPU", -4 },
-	{ "counted_for_ns", "Seconds", 12, 3, .seconds = true },
+	{ "counted_for_ns", "Seconds", 12, 3, .unit = UNIT_S },
 	{ "count", "Count", 20 },
 	{ "unit", "Unit" },
 	{ "share_counted" },

@@ -204,10 +204,10 @@ static void on_left(void *ctx, const struct completed_call *x)
 
 static const struct sheet_column columns[NR_CELLS] = {
 	[AT_N] = { "n", "n", 9 },
-	{ "start_ns", "Start", 14, 9, .seconds = true },
-	{ "stop_ns", "Stop", 14, 9, .seconds = true },
-	{ "elapsed", "Elapsed", 13, 3, .micros = true },
-	{ "base", "Base", 13, 3, .micros = true },
+	{ "start_ns", "Start", 14, 9, .unit = UNIT_S },
+	{ "stop_ns", "Stop", 14, 9, .unit = UNIT_S },
+	{ "elapsed", "Elapsed", 13, 3, .unit = UNIT_US },
+	{ "base", "Base", 13, 3, .unit = UNIT_US },
 	{ "level", NULL },
 	{ "thread", "Thread", -20 },
 	{ "name", NULL },
@@ -221,7 +221,8 @@ static void begin(struct list *l, struct sheet_column *own, FILE *out)
 
 	for (i = 0; i < NR_CELLS; i++) {
 		own[i] = columns[i];
-		own[i].micros &= completed_in_ns(&l->c);
+		if (own[i].unit == UNIT_US && !completed_in_ns(&l->c))
+			own[i].unit = 0;
 	}
 	if (!l->folds)
 		own[AT_N] = (struct sheet_column){ .width = 0 };

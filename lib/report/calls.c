@@ -127,13 +127,13 @@ static void put_histogram(const struct stats *s, const struct spread *d, char *t
 
 static const struct sheet_column columns[NR_CELLS] = {
 	{ "n", "n", 9 },
-	{ "total", "Total", 13, 3, .micros = true },
-	{ "self", "Self", 13, 3, .micros = true },
-	{ "mean", "Mean", 11, 3, .micros = true },
-	{ "p50", "p50", 11, 3, .micros = true },
-	{ "p90", "p90", 11, 3, .micros = true },
-	{ "p99", "p99", 11, 3, .micros = true },
-	{ "max", "Max", 11, 3, .micros = true },
+	{ "total", "Total", 13, 3, .unit = UNIT_US },
+	{ "self", "Self", 13, 3, .unit = UNIT_US },
+	{ "mean", "Mean", 11, 3, .unit = UNIT_US },
+	{ "p50", "p50", 11, 3, .unit = UNIT_US },
+	{ "p90", "p90", 11, 3, .unit = UNIT_US },
+	{ "p99", "p99", 11, 3, .unit = UNIT_US },
+	{ "max", "Max", 11, 3, .unit = UNIT_US },
 	{ "open", "Open", 5 },
 	[AT_HISTOGRAM] = { NULL, "Histogram", -9 },
 	[AT_NAME] = { "name", "Name", -1 },
@@ -162,7 +162,8 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 
 	for (i = 0; i < nr; i++) {
 		to[i] = from[i];
-		to[i].micros &= completed_in_ns(c);
+		if (to[i].unit == UNIT_US && !completed_in_ns(c))
+			to[i].unit = 0;
 	}
 }
 

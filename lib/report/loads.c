@@ -114,8 +114,8 @@ static void put_causes(const struct events *v, struct sheet *s)
 {
 	static const struct sheet_column columns[] = {
 		{ "n", "n", 9 },
-		{ "total_ns", "Total", 11, 6, .seconds = true },
-		{ "max_ns", "Max", 11, 6, .seconds = true },
+		{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
+		{ "max_ns", "Max", 11, 6, .unit = UNIT_S },
 		{ "by", "For", -1 },
 	};
 	struct groups g = { .nr = 0 };
@@ -175,9 +175,9 @@ static void put_slow(const struct events *v, const struct event *x, struct sheet
 static void put_slowest(const struct events *v, struct sheet *s)
 {
 	static const struct sheet_column columns[] = {
-		{ "time_ns", "Time", 13, 6, .seconds = true },
-		{ "duration_ns", "Duration", 10, 6, .seconds = true },
-		{ "own_ns", "Own", 10, 6, .seconds = true },
+		{ "time_ns", "Time", 13, 6, .unit = UNIT_S },
+		{ "duration_ns", "Duration", 10, 6, .unit = UNIT_S },
+		{ "own_ns", "Own", 10, 6, .unit = UNIT_S },
 		{ "what", NULL },
 		{ "cause", NULL },
 		{ "by", NULL },
@@ -226,8 +226,8 @@ void lasts_put(const struct events *v, struct sheet *s)
 {
 	static const struct sheet_column columns[] = {
 		{ "n", "n", 9 },
-		{ "reach_ns", "Reaching", 11, 6, .seconds = true },
-		{ "max_ns", "Max", 11, 6, .seconds = true },
+		{ "reach_ns", "Reaching", 11, 6, .unit = UNIT_S },
+		{ "max_ns", "Max", 11, 6, .unit = UNIT_S },
 		{ "thread", "Thread", -1 },
 	};
 	struct groups g = { .nr = 0 };

@@ -17,8 +17,8 @@ static void set_columns(struct sheet_column *c)
 {
 	enum event_value v;
 
-	c[0] = (struct sheet_column){ "time_ns", "Time", 13, 6, .seconds = true };
-	c[1] = (struct sheet_column){ "duration_ns", "Duration", 11, 6, .seconds = true };
+	c[0] = (struct sheet_column){ "time_ns", "Time", 13, 6, .unit = UNIT_S };
+	c[1] = (struct sheet_column){ "duration_ns", "Duration", 11, 6, .unit = UNIT_S };
 	c[2] = (struct sheet_column){ "kind", "Kind", -12 };
 	c[3] = (struct sheet_column){ "thread", "Thread", -24 };
 	c[4] = (struct sheet_column){ "tid", NULL };

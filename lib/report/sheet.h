@@ -69,14 +69,17 @@ static inline struct cell cell_real(double v)
 	return isnan(v) ? cell_none : (struct cell){ .type = CELL_REAL, .real = v };
 }
 
+/* Units of columns whose values are in nanoseconds, or in bytes. */
+enum { UNIT_US = 1000, UNIT_MS = 1000000, UNIT_S = 1000000000, UNIT_KB = 1000 };
+
 /* One with neither key nor head is a note: text behind a row of text that has one. */
 struct sheet_column {
 	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
 	const char *head;	/* of text; NULL: not there */
-	int width;		/* of text, a blank is before; negative: what is in it begins on the left */
-	int decimals;		/* of text, for CELL_REAL, seconds and us */
-	bool seconds;		/* u64 in ns, in text in seconds */
-	bool micros;		/* the same, in text in us */
+	int width;		/* of text; negative: what is in it begins on the left */
+	int decimals;		/* of text, for CELL_REAL and units */
+	double unit;		/* of text, what the numbers are divided by; 0: nothing */
+	const char *before;	/* of text, what separates it from the column on its left; NULL: a blank */
 	bool outer;		/* in JSON a member of the object around the rows, not of each row */
 	bool value;		/* what formats of values alone print */
 };

@@ -11,18 +11,25 @@ static bool is_note(const struct sheet_column *c)
 	return !c->key && !c->head;
 }
 
+static const char *before(const struct sheet_column *c)
+{
+	return c->before ? c->before : " ";
+}
+
 void sheet_text_begin(struct sheet *s)
 {
-	const char *sep = "";
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < s->nr_columns; i++) {
-		if (!s->columns[i].head)
+		const struct sheet_column *c = &s->columns[i];
+
+		if (!c->head)
 			continue;
-		fprintf(s->out, "%s%*s", sep, s->columns[i].width, s->columns[i].head);
-		sep = " ";
+		fprintf(s->out, "%s%*s", any ? before(c) : "", c->width, c->head);
+		any = true;
 	}
-	if (*sep)
+	if (any)
 		putc('\n', s->out);
 }
 
@@ -40,8 +47,8 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 
 	switch (cell->type) {
 	case CELL_U64:
-		if (c->seconds || c->micros)
-			fprintf(out, "%*.*f", c->width, c->decimals, cell->u64 / (c->seconds ? 1e9 : 1e3));
+		if (c->unit)
+			fprintf(out, "%*.*f", c->width, c->decimals, cell->u64 / c->unit);
 		else
 			fprintf(out, "%*" PRIu64, c->width, cell->u64);
 		break;
@@ -49,7 +56,7 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 		fprintf(out, "%*" PRId64, c->width, cell->i64);
 		break;
 	case CELL_REAL:
-		fprintf(out, "%*.*f", c->width, c->decimals, cell->real);
+		fprintf(out, "%*.*f", c->width, c->decimals, c->unit ? cell->real / c->unit : cell->real);
 		break;
 	case CELL_BOOL:
 		put_text(c, cell->yes ? "yes" : "no", out);
@@ -71,7 +78,7 @@ static void put_cell(const struct sheet_column *c, const struct cell *cell, FILE
 
 void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 {
-	const char *sep = "";
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < s->nr_columns; i++) {
@@ -80,11 +87,11 @@ void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 		if (is_note(c) && cells[i].type == CELL_TEXT) {
 			fprintf(s->out, "  %s", cells[i].text);
 		} else if (c->head) {
-			fputs(sep, s->out);
+			fputs(any ? before(c) : "", s->out);
 			put_cell(c, &cells[i], s->out);
-			sep = " ";
+			any = true;
 		}
 	}
-	if (*sep)
+	if (any)
 		putc('\n', s->out);
 }

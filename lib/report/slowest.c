@@ -340,11 +340,11 @@ static void print_histogram(const struct slowest *s, FILE *out)
 static const struct sheet_column columns[] = {
 	{ "call", "Call", 4 },
 	{ "kind", NULL },
-	{ "start_ns", "Start", 13, 9, .seconds = true },
+	{ "start_ns", "Start", 13, 9, .unit = UNIT_S },
 	{ "n", "n", 9 },
-	{ "duration_ns", "Duration", 13, 3, .micros = true },
-	{ "cum", "Cum", 13, 3, .micros = true },
-	{ "self", "Self", 13, 3, .micros = true },
+	{ "duration_ns", "Duration", 13, 3, .unit = UNIT_US },
+	{ "cum", "Cum", 13, 3, .unit = UNIT_US },
+	{ "self", "Self", 13, 3, .unit = UNIT_US },
 	{ "thread", "Thread", -20 },
 	{ "name", NULL },
 	{ NULL, "Name", -1 },
@@ -382,7 +382,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 	size_t i, k;
 
 	call_stats_columns(&s->c, columns, ARRAY_SIZE(columns), own);
-	own[4].micros = true;		/* always a time */
+	own[4].unit = UNIT_US;		/* always a time */
 	sheet_init(&sheet, s->c.opts.format, out);
 	if (s->c.metric < 0 && sheet_is_text(&sheet))
 		own[5].head = NULL;	/* the same */

@@ -82,35 +82,24 @@ static double freed_percent(const struct unfreed_row *r)
 }
 
 static const struct sheet_column columns[] = {
-	{ .key = "bytes", .head = "kB left", .width = 10, .decimals = 1 },
-	{ .key = "bytes_low", .head = "at least", .width = 10, .decimals = 1 },
-	{ .key = "bytes_high", .head = "at most", .width = 10, .decimals = 1 },
-	{ .key = "samples", .head = "Samples", .width = 8 },
-	{ .key = "freed_percent", .head = "%Freed", .width = 6, .decimals = 1 },
-	{ .key = "oldest_ns", .head = "Oldest s", .width = 9, .decimals = 2 },
-	{ .key = "median_ns", .head = "Median s", .width = 9, .decimals = 2 },
-	{ .key = "newest_ns", .head = "Newest s", .width = 9, .decimals = 2 },
-	{ .key = "bytes_per_s_low", .head = "kB/s from", .width = 9, .decimals = 1 },
-	{ .key = "bytes_per_s_high", .head = "to", .width = 9, .decimals = 1 },
-	{ .key = "pid", .head = "PID", .width = 8 },
-	{ .key = "unknown_bytes" },
-	{ .key = "call" }, { .key = "site" }, { .head = "Function, and who calls it", .width = -1 },
+	{ "bytes", "kB left", 10, 1, .unit = UNIT_KB },
+	{ "bytes_low", "at least", 10, 1, .unit = UNIT_KB },
+	{ "bytes_high", "at most", 10, 1, .unit = UNIT_KB },
+	{ "samples", "Samples", 8 },
+	{ "freed_percent", "%Freed", 6, 1 },
+	{ "oldest_ns", "Oldest s", 9, 2, .unit = UNIT_S },
+	{ "median_ns", "Median s", 9, 2, .unit = UNIT_S },
+	{ "newest_ns", "Newest s", 9, 2, .unit = UNIT_S },
+	{ "bytes_per_s_low", "kB/s from", 9, 1, .unit = UNIT_KB },
+	{ "bytes_per_s_high", "to", 9, 1, .unit = UNIT_KB },
+	{ "pid", "PID", 8 },
+	{ "unknown_bytes" },
+	{ "call" }, { "site" }, { NULL, "Function, and who calls it", -1 },
 };
 
-/* Text has kB and seconds. */
-static struct cell kb(const struct sheet *s, double bytes)
+static struct cell age_cell(const struct unfreed_row *r, uint64_t ns)
 {
-	return cell_real(sheet_is_text(s) ? bytes / 1e3 : bytes);
-}
-
-static struct cell time_cell(const struct sheet *s, uint64_t ns)
-{
-	return sheet_is_text(s) ? cell_real(ns / 1e9) : cell_u64(ns);
-}
-
-static struct cell age_cell(const struct sheet *s, const struct unfreed_row *r, uint64_t ns)
-{
-	return r->n ? time_cell(s, ns) : cell_real(NAN);
+	return r->n ? cell_u64(ns) : cell_none;
 }
 
 static void add_rows(const struct shown *s, struct sheet *sheet)
@@ -128,10 +117,10 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 		buf_str(&b, site ? " in " : "");
 		quote_add(&b, site ? site : "");
 		sheet_row(sheet, NULL, (const struct cell[]){
-			kb(sheet, r->bytes), kb(sheet, r->range.low), kb(sheet, r->range.high),
-			cell_u64(r->n), cell_real(freed_percent(r)), age_cell(sheet, r, r->oldest_ns),
-			age_cell(sheet, r, r->median_ns), age_cell(sheet, r, r->newest_ns),
-			kb(sheet, r->a_second.low), kb(sheet, r->a_second.high),
+			cell_real(r->bytes), cell_real(r->range.low), cell_real(r->range.high),
+			cell_u64(r->n), cell_real(freed_percent(r)), age_cell(r, r->oldest_ns),
+			age_cell(r, r->median_ns), age_cell(r, r->newest_ns), cell_real(r->a_second.low),
+			cell_real(r->a_second.high),
 			cell_u64(r->pid), cell_real(r->unknown), cell_text(call), cell_text(site),
 			cell_text(b.data),
 		});

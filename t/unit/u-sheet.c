@@ -9,8 +9,8 @@ static const struct sheet_column columns[] = {
 	{ "unix_ns", .outer = true },
 	{ "name", "Name", -6 },
 	{ "cpu", "CPU", 4 },
-	{ "ran_ns", "Ran", 6, 2, .seconds = true },
-	{ "share", "Share", 6, 1 },
+	{ "ran_ns", "Ran", 6, 2, .unit = UNIT_S },
+	{ "share", "Share", 6, 1, .unit = 10, .before = "  " },
 	{ "ok", .value = true },
 	{ "nr", .value = true },
 	{ .key = NULL },
@@ -29,7 +29,7 @@ static char *print(int format)
 	json_array(&s.json, "rows");
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(7), cell_text("=a,\033"), cell_u64(3),
-		cell_u64(1500000000), cell_real(1 / 3.0), cell_bool(true), cell_u64(UINT64_MAX),
+		cell_u64(1500000000), cell_real(10 / 3.0), cell_bool(true), cell_u64(UINT64_MAX),
 		cell_text("in part") });
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(8), cell_text(NULL), cell_label("all"),
 		cell_absent, cell_real(NAN), cell_bool(false), cell_none, cell_none });
@@ -49,22 +49,22 @@ static void check(int format, const char *want)
 
 TEST(sheet_prints_cells_as_text_with_units_and_notes)
 {
-	check(FORMAT_TEXT, "Name    CPU    Ran  Share\n"
-			   "=a,\\x1b    3   1.50    0.3  in part\n"
-			   "n/a     all      -    n/a\n");
+	check(FORMAT_TEXT, "Name    CPU    Ran   Share\n"
+			   "=a,\\x1b    3   1.50     0.3  in part\n"
+			   "n/a     all      -     n/a\n");
 }
 
 TEST(sheet_prints_cells_as_csv_without_formulas)
 {
 	check(FORMAT_CSV, "unix_ns,name,cpu,ran_ns,share,ok,nr\n"
-			  "7,\"'=a,\\x1b\",3,1500000000,0.333333333333333,true,18446744073709551615\n"
+			  "7,\"'=a,\\x1b\",3,1500000000,3.33333333333333,true,18446744073709551615\n"
 			  "8,,all,,,false,\n");
 }
 
 TEST(sheet_prints_cells_as_exact_json)
 {
 	check(FORMAT_JSON, "{\n\"rows\":[\n"
-			   "{\"name\":\"=a,\\u001b\",\"cpu\":3,\"ran_ns\":1500000000,\"share\":0.333333333333333,"
+			   "{\"name\":\"=a,\\u001b\",\"cpu\":3,\"ran_ns\":1500000000,\"share\":3.33333333333333,"
 			   "\"ok\":true,\"nr\":18446744073709551615},\n"
 			   "{\"name\":null,\"share\":null,\"ok\":false,\"nr\":null}]}\n");
 }
