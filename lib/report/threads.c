@@ -4,7 +4,6 @@
  * machine, a row per CPU.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,111 +144,40 @@ static void make_rows(struct rows *r)
 	}
 }
 
-/* ---- text ---- */
+/* ---- rows ---- */
 
-static void put_row(const struct rows *r, const struct sched_thread *t, FILE *out)
+/* What text calls a thread: its name, and that of its process if it has another. */
+static void put_name(const struct sched_thread *t, struct buf *b)
 {
-	double ms = 1e6;
-
-	fprintf(out, " %10.3f", own_ns(t) / ms);
-	if (r->m->irq)
-		fprintf(out, " %9.3f", t->intr_ns / ms);
-	if (r->m->states)
-		fprintf(out, " %10.3f %11.3f %9.3f", t->times[SCHED_WAITS] / ms, t->times[SCHED_ASLEEP] / ms,
-			t->times[SCHED_IN_DISK] / ms);
-	else
-		fprintf(out, " %10.3f %11.3f", t->times[SCHED_WAITS] / ms, t->times[SCHED_ASLEEP] / ms);
-	fprintf(out, " %9.3f %7" PRIu64 " %7" PRIu64 " %7" PRIu64 " %6" PRIu64, t->times[SCHED_UNKNOWN] / ms,
-		t->nr_dispatches, t->nr_preempted, t->nr_voluntary, t->nr_migrations);
-	if (r->m->irq)
-		fprintf(out, " %6" PRIu64 " %6" PRIu64, t->nr_intr, t->nr_soft);
-	if (t->nr_waits)
-		fprintf(out, " %8.1f %9.1f", t->wait_sum_ns / 1e3 / t->nr_waits, t->wait_max_ns / 1e3);
-	else
-		fprintf(out, " %8s %9s", "-", "-");
-}
-
-static void put_head(const struct rows *r, FILE *out)
-{
-	fprintf(out, "%7s %7s %10s", "PID", "TID", "CPU");
-	if (r->m->irq)
-		fprintf(out, " %9s", "Intr");
-	if (r->m->states)
-		fprintf(out, " %10s %11s %9s", "Runnable", "Sleep", "Disk");
-	else
-		fprintf(out, " %10s %11s", "Preempted", "OffCPU");
-	fprintf(out, " %9s %7s %7s %7s %6s", "Unknown", "Disp", "Preempt", "Volunt", "Migr");
-	if (r->m->irq)
-		fprintf(out, " %6s %6s", "Intrs", "Softs");
-	fprintf(out, " %8s %9s  Name\n", "WaitAvg", "WaitMax");
-}
-
-static void put_cpus(const struct sched_model *m, FILE *out)
-{
-	double all = MAX(m->end_ns - m->start_ns, (uint64_t)1) / 100.0;
-	size_t i;
-
-	fprintf(out, "\n Units :: %%, of the time between start and end\n\n%7s %7s %7s %7s %7s %9s %7s\n", "CPU", "Busy",
-		"Idle", "Intr", "Unknown", "Disp", "Intrs");
-	for (i = 0; i < m->nr_cpus; i++) {
-		const struct sched_cpu *c = &m->cpus[i];
-
-		fprintf(out, "%7zu %7.2f %7.2f ", i, c->busy_ns / all, c->idle_ns / all);
-		if (m->irq)
-			fprintf(out, "%7.2f", c->intr_ns / all);
-		else
-			fprintf(out, "%7s", "-");
-		fprintf(out, " %7.2f %9" PRIu64, c->unknown_ns / all, c->nr_dispatches);
-		if (m->irq)
-			fprintf(out, " %7" PRIu64 "\n", c->nr_intr);
-		else
-			fprintf(out, " %7s\n", "-");
+	quote_add(b, t->name);
+	if (strcmp(t->name, t->comm) && *t->comm) {
+		buf_str(b, " (");
+		quote_add(b, t->comm);
+		buf_putc(b, ')');
 	}
 }
 
-static void print_text(const struct rows *r, FILE *out)
+static void put_name_of_sum(const struct rows *r, struct buf *b)
 {
-	struct buf b = BUF_INIT;
-	size_t i;
-
-	sched_head_text(r->m, &r->kept, r->nr + r->nr_hidden, out);
-	fprintf(out, " Units :: ms; WaitAvg, WaitMax :: us; CPU is without interrupts where they were recorded\n\n");
-	put_head(r, out);
-	for (i = 0; i < r->nr; i++) {
-		const struct sched_thread *t = r->list[i];
-
-		fprintf(out, "%7" PRIu32 " %7" PRIu32, t->pid, t->tid);
-		put_row(r, t, out);
-		buf_reset(&b);
-		quote_add(&b, t->name);
-		if (strcmp(t->name, t->comm) && *t->comm) {
-			buf_str(&b, " (");
-			quote_add(&b, t->comm);
-			buf_putc(&b, ')');
-		}
-		fprintf(out, "  %s\n", b.data ? b.data : "");
-	}
-	fprintf(out, "%7s %7s", "", "");
-	put_row(r, &r->sum, out);
-	fprintf(out, "  =====");
+	buf_str(b, "=====");
 	if (r->nr_hidden)
-		fprintf(out, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
-	putc('\n', out);
-	if (r->m->system)
-		put_cpus(r->m, out);
-	buf_release(&b);
+		buf_fmt(b, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
 }
-
-/* ---- rows of the other formats ---- */
 
 /* all: the sum over the threads, which is no thread. */
 static void add_row(const struct rows *r, struct sheet *s, const struct sched_thread *t, bool all)
 {
+	struct buf b = BUF_INIT;
+
+	if (all)
+		put_name_of_sum(r, &b);
+	else
+		put_name(t, &b);
 	sheet_row(s, all ? "totals" : NULL, (const struct cell[]){
 		all ? cell_absent : cell_text(t->name),
 		all ? cell_absent : cell_text(t->comm),
-		all ? cell_absent : cell_u64(t->pid),
-		all ? cell_absent : cell_u64(t->tid),
+		all ? cell_label("") : cell_u64(t->pid),
+		all ? cell_label("") : cell_u64(t->tid),
 		cell_u64(all ? r->life_ns : sched_life_ns(r->m, t)),
 		cell_u64(own_ns(t)),
 		cell_u64(t->intr_ns),
@@ -265,56 +193,107 @@ static void add_row(const struct rows *r, struct sheet *s, const struct sched_th
 		cell_u64(t->nr_soft),
 		cell_u64(t->nr_waits),
 		cell_u64(t->wait_sum_ns),
-		cell_u64(t->wait_max_ns),
+		t->nr_waits ? cell_real(t->wait_sum_ns / 1e3 / t->nr_waits) : cell_absent,
+		t->nr_waits || !sheet_is_text(s) ? cell_u64(t->wait_max_ns) : cell_absent,
 		cell_u64(t->odd),
+		cell_text(b.data),
 	});
+	buf_release(&b);
 }
 
-static void json_cpus(struct json *j, const struct sched_model *m)
+/* In text as percent of the time. */
+static void add_cpus(const struct sched_model *m, struct sheet *s)
 {
+	const double percent = MAX(m->end_ns - m->start_ns, (uint64_t)1) / 100.0;
+	const struct sheet_column columns[] = {
+		{ "cpu", "CPU", 7 },
+		{ "busy_ns", "Busy", 7, 2, .unit = percent },
+		{ "idle_ns", "Idle", 7, 2, .unit = percent },
+		{ "interrupt_ns", "Intr", 7, 2, .unit = percent },
+		{ "unknown_ns", "Unknown", 7, 2, .unit = percent },
+		{ "dispatches", "Disp", 9 },
+		{ "interrupts", "Intrs", 7 },
+	};
+	bool irq = m->irq || !sheet_is_text(s);
 	size_t i;
 
-	json_array(j, "cpus");
-	for (i = 0; i < m->nr_cpus && m->system; i++) {
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < m->nr_cpus; i++) {
 		const struct sched_cpu *c = &m->cpus[i];
 
-		json_object(j, NULL);
-		json_u64(j, "cpu", i);
-		json_u64(j, "busy_ns", c->busy_ns);
-		json_u64(j, "idle_ns", c->idle_ns);
-		json_u64(j, "interrupt_ns", c->intr_ns);
-		json_u64(j, "unknown_ns", c->unknown_ns);
-		json_u64(j, "dispatches", c->nr_dispatches);
-		json_u64(j, "interrupts", c->nr_intr);
-		json_end(j);
+		sheet_row(s, NULL, (const struct cell[]){
+			cell_u64(i), cell_u64(c->busy_ns), cell_u64(c->idle_ns),
+			irq ? cell_u64(c->intr_ns) : cell_absent, cell_u64(c->unknown_ns),
+			cell_u64(c->nr_dispatches), irq ? cell_u64(c->nr_intr) : cell_absent,
+		});
 	}
-	json_end(j);
+}
+
+/* Text has the columns of what was recorded, and the sum in the end. */
+static void add_threads(const struct rows *r, struct sheet *s)
+{
+	const bool irq = r->m->irq, states = r->m->states;
+	const struct sheet_column columns[] = {
+		{ "name" },
+		{ "process" },
+		{ "pid", "PID", 7 },
+		{ "tid", "TID", 7 },
+		{ "life_ns" },
+		{ "cpu_ns", "CPU", 10, 3, .unit = UNIT_MS },
+		{ "interrupt_ns", irq ? "Intr" : NULL, 9, 3, .unit = UNIT_MS },
+		{ "runnable_ns", states ? "Runnable" : "Preempted", 10, 3, .unit = UNIT_MS },
+		{ "sleep_ns", states ? "Sleep" : "OffCPU", 11, 3, .unit = UNIT_MS },
+		{ "disk_ns", states ? "Disk" : NULL, 9, 3, .unit = UNIT_MS },
+		{ "unknown_ns", "Unknown", 9, 3, .unit = UNIT_MS },
+		{ "dispatches", "Disp", 7 },
+		{ "preemptions", "Preempt", 7 },
+		{ "voluntary", "Volunt", 7 },
+		{ "migrations", "Migr", 6 },
+		{ "interrupts", irq ? "Intrs" : NULL, 6 },
+		{ "softirqs", irq ? "Softs" : NULL, 6 },
+		{ "waits" },
+		{ "wait_sum_ns" },
+		{ NULL, "WaitAvg", 8, 1 },
+		{ "wait_max_ns", "WaitMax", 9, 1, .unit = UNIT_US },
+		{ "inconsistent" },
+		{ NULL, "Name", .before = "  " },
+	};
+	size_t i;
+
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
+	if (r->o->format == FORMAT_JSON)
+		add_row(r, s, &r->sum, true);
+	json_array(&s->json, "threads");
+	for (i = 0; i < r->nr; i++)
+		add_row(r, s, r->list[i], false);
+	json_end(&s->json);
+	if (sheet_is_text(s))
+		add_row(r, s, &r->sum, true);
 }
 
 /* CSV has the threads alone. */
 static void print_rows(const struct rows *r, FILE *out)
 {
-	static const struct sheet_column columns[] = {
-		{ "name" }, { "process" }, { "pid" }, { "tid" }, { "life_ns" }, { "cpu_ns" }, { "interrupt_ns" },
-		{ "runnable_ns" }, { "sleep_ns" }, { "disk_ns" }, { "unknown_ns" }, { "dispatches" },
-		{ "preemptions" }, { "voluntary" }, { "migrations" }, { "interrupts" }, { "softirqs" },
-		{ "waits" }, { "wait_sum_ns" }, { "wait_max_ns" }, { "inconsistent" },
-	};
 	struct sheet s;
-	size_t i;
+	bool text;
 
 	sheet_init(&s, r->o->format, out);
+	text = sheet_is_text(&s);
+	if (text) {
+		sched_head_text(r->m, &r->kept, r->nr + r->nr_hidden, out);
+		fprintf(out, " Units :: ms; WaitAvg, WaitMax :: us; CPU is without interrupts where they were recorded\n\n");
+	}
 	sched_head_json(r->m, &r->kept, &s.json, "threads");
-	sheet_columns(&s, columns, ARRAY_SIZE(columns));
-	if (r->o->format == FORMAT_JSON)
-		add_row(r, &s, &r->sum, true);
-	json_array(&s.json, "threads");
-	for (i = 0; i < r->nr; i++)
-		add_row(r, &s, r->list[i], false);
+	add_threads(r, &s);
+	if (r->o->format == FORMAT_CSV)
+		return;
+	if (text && r->m->system)
+		fprintf(out, "\n Units :: %%, of the time between start and end\n\n");
+	json_array(&s.json, "cpus");
+	if (r->m->system)
+		add_cpus(r->m, &s);
 	json_end(&s.json);
-	json_cpus(&s.json, r->m);
-	if (r->o->format == FORMAT_JSON)
-		report_json_hidden(&s.json, r->nr_hidden);
+	report_json_hidden(&s.json, r->nr_hidden);
 	json_end(&s.json);
 }
 
@@ -332,10 +311,7 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 		ret = sched_kept_init(&r.kept, &m, &o->select, t, e);
 	if (!ret && !of_wall) {
 		make_rows(&r);
-		if (o->format == FORMAT_TEXT)
-			print_text(&r, out);
-		else
-			print_rows(&r, out);
+		print_rows(&r, out);
 		ret = !r.nr;
 	}
 	free(r.list);
