@@ -96,7 +96,7 @@ static const struct sheet_column count_columns[] = {
 	{ "count", "Count", 20 },
 	{ "unit", "Unit" },
 	{ "share_counted" },
-	{ .key = NULL },	/* the same in words */
+	{ .note = true },	/* the same in words */
 };
 
 static void start_output(struct mpevt *m)

@@ -72,7 +72,7 @@ static inline struct cell cell_real(double v)
 /* Units of columns whose values are in nanoseconds, or in bytes. */
 enum { UNIT_US = 1000, UNIT_MS = 1000000, UNIT_S = 1000000000, UNIT_KB = 1000 };
 
-/* One with neither key nor head is a note: text behind a row of text that has one. */
+/* One with neither key nor head is left out. */
 struct sheet_column {
 	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
 	const char *head;	/* of text; NULL: not there */
@@ -81,6 +81,7 @@ struct sheet_column {
 	double unit;		/* of text, what the numbers are divided by; 0: nothing */
 	const char *before;	/* of text, what separates it from the column on its left; NULL: a blank */
 	bool outer;		/* in JSON a member of the object around the rows, not of each row */
+	bool note;		/* text behind a row of text that has one, without a head */
 	bool value;		/* what formats of values alone print */
 };
 

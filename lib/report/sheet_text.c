@@ -6,11 +6,6 @@
 #include "base/quote.h"
 #include "report/sheet.h"
 
-static bool is_note(const struct sheet_column *c)
-{
-	return !c->key && !c->head;
-}
-
 static const char *before(const struct sheet_column *c)
 {
 	return c->before ? c->before : " ";
@@ -84,7 +79,7 @@ void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 	for (i = 0; i < s->nr_columns; i++) {
 		const struct sheet_column *c = &s->columns[i];
 
-		if (is_note(c) && cells[i].type == CELL_TEXT) {
+		if (c->note && cells[i].type == CELL_TEXT) {
 			fprintf(s->out, "  %s", cells[i].text);
 		} else if (c->head) {
 			fputs(any ? before(c) : "", s->out);

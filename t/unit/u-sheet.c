@@ -13,7 +13,8 @@ static const struct sheet_column columns[] = {
 	{ "share", "Share", 6, 1, .unit = 10, .before = "  " },
 	{ "ok", .value = true },
 	{ "nr", .value = true },
-	{ .key = NULL },
+	{ .note = true },
+	{ .width = 9 },
 };
 
 /* The rows in that format, with what surrounds them in JSON. */
@@ -30,9 +31,9 @@ static char *print(int format)
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(7), cell_text("=a,\033"), cell_u64(3),
 		cell_u64(1500000000), cell_real(10 / 3.0), cell_bool(true), cell_u64(UINT64_MAX),
-		cell_text("in part") });
+		cell_text("in part"), cell_text("left out") });
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(8), cell_text(NULL), cell_label("all"),
-		cell_absent, cell_real(NAN), cell_bool(false), cell_none, cell_none });
+		cell_absent, cell_real(NAN), cell_bool(false), cell_none, cell_none, cell_u64(9) });
 	json_end(&s.json);
 	json_end(&s.json);
 	fclose(f);
