@@ -106,7 +106,7 @@ static void make_rows(struct rows *r)
 	r->nr -= r->nr_hidden;
 }
 
-/* ---- text ---- */
+/* ---- rows ---- */
 
 /* java.lang.Object@1b2c3d4, as its toString() says. */
 static void put_name(const struct rows *r, const struct lock_row *x, struct buf *b)
@@ -133,89 +133,107 @@ static void put_owner(const struct lock_row *x, struct buf *b)
 	buf_fmt(b, " %.0f %%", 100.0 * (double)x->owner_ns / (double)MAX(x->ns, (uint64_t)1));
 }
 
-static void put_times(const struct lock_row *x, FILE *out)
-{
-	fprintf(out, " %7" PRIu32 " %10.3f", x->waiters, x->ns / 1e6);
-	if (x->n)
-		fprintf(out, " %10.1f %10.1f %10.1f", x->ns / 1e3 / x->n, x->p99_ns / 1e3, x->max_ns / 1e3);
-	else
-		fprintf(out, " %10s %10s %10s", "-", "-", "-");
-}
-
 static double percent(uint64_t part, uint64_t whole)
 {
 	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
 }
 
-/* Java Lock Monitor's columns. */
-static void put_counts(const struct rows *r, const struct lock_row *x, FILE *out)
-{
-	const int *w = r->widths;
-
-	if (!x->counted) {
-		fprintf(out, "%5s %*s %*s %8" PRIu64 " %*s %5s %5s %5s %8s", "-", w[0], "-", w[1], "-", x->n,
-			w[2], "-", "-", "-", "-", "-");
-		return;
-	}
-	fprintf(out, "%5.0f %*" PRIu64 " %*" PRIu64 " %8" PRIu64 " %*" PRIu64 " %5s %5s %5.0f %8.0f",
-		percent(x->n, x->nonrec), w[0], gets_of(x), w[1], x->nonrec, x->n, w[2], x->rec, "-", "-",
-		percent(x->held_ns, x->counted_ns), (double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1));
-}
-
-static int width_of_owners(const struct rows *r, struct buf *name)
+/* As wide as the widest of them. */
+static int width_of_owners(const struct rows *r)
 {
 	size_t i, width = sizeof("Owner") - 1;
+	struct buf b = BUF_INIT;
 
 	for (i = 0; i < r->nr_locks; i++) {
-		buf_reset(name);
-		put_owner(r->list[i], name);
-		width = MAX(width, name->len);
+		buf_reset(&b);
+		put_owner(r->list[i], &b);
+		width = MAX(width, b.len);
 	}
+	buf_release(&b);
 	return (int)width;
 }
 
-static void print_locks(const struct rows *r, FILE *out)
+static void add_row(const struct rows *r, const struct lock_row *x, struct sheet *s)
 {
-	struct buf name = BUF_INIT;
-	int width = width_of_owners(r, &name);
-	size_t i;
+	const struct cell unknown = sheet_is_text(s) ? cell_absent : cell_none;
+	struct buf name = BUF_INIT, owner = BUF_INIT;
+	char identity[16];
 
-	fprintf(out, "%5s %*s %*s %8s %*s %5s %5s %5s %8s %7s %10s %10s %10s %10s  %-*s  %s\n", "%MISS",
-		r->widths[0], "GETS", r->widths[1], "NONREC", "SLOW", r->widths[2], "REC", "TIER2", "TIER3",
-		"%UTIL", "AVER-HTM", "Waiters", "Total", "Mean", "p99", "Max", width, "Owner", "MON-NAME");
-	for (i = 0; i < r->nr_locks; i++) {
-		const struct lock_row *x = r->list[i];
-
-		put_counts(r, x, out);
-		put_times(x, out);
-		buf_reset(&name);
-		put_owner(x, &name);
-		fprintf(out, "  %-*s", width, name.data);
-		buf_reset(&name);
-		put_name(r, x, &name);
-		fprintf(out, "  %s\n", name.data);
-	}
+	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
+	put_name(r, x, &name);
+	put_owner(x, &owner);
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(x->class_name),
+		x->identity ? cell_text(identity) : cell_none,
+		cell_text(kind_of(x)),
+		cell_u64(x->pid),
+		x->counted ? cell_real(percent(x->n, x->nonrec)) : unknown,
+		x->counted ? cell_u64(gets_of(x)) : unknown,
+		x->counted ? cell_u64(x->nonrec) : unknown,
+		cell_u64(x->n),
+		x->counted ? cell_u64(x->rec) : unknown,
+		unknown, unknown,
+		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : unknown,
+		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
+		x->counted ? cell_real((double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1)) : unknown,
+		cell_u64(x->waiters),
+		cell_u64(x->ns),
+		x->n ? cell_u64(x->ns / x->n) : unknown,
+		x->n ? cell_real(x->ns / 1e3 / x->n) : unknown,
+		x->n ? cell_u64(x->p50_ns) : unknown,
+		x->n ? cell_u64(x->p99_ns) : unknown,
+		x->n ? cell_u64(x->max_ns) : unknown,
+		cell_text(x->owner),
+		x->owner ? cell_u64(x->owner_tid) : cell_none,
+		x->owner ? cell_u64(x->owner_ns) : cell_none,
+		cell_text(owner.data),
+		cell_text(name.data),
+	});
+	buf_release(&owner);
 	buf_release(&name);
 }
 
-static void print_waits(const struct rows *r, FILE *out)
+/*
+ * Those of the list from one to before another. Text has two tables: one of locks, with the columns of Java
+ * Lock Monitor, and one of other waits.
+ */
+static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, struct sheet *s)
 {
-	struct buf name = BUF_INIT;
-	size_t i;
+	const struct sheet_column columns[] = {
+		{ "class" },
+		{ "identity" },
+		{ "kind", locks ? NULL : "Means", -5 },
+		{ "pid" },
+		{ "miss_percent", locks ? "%MISS" : NULL, 5 },
+		{ "gets", locks ? "GETS" : NULL, r->widths[0] },
+		{ "nonrec", locks ? "NONREC" : NULL, r->widths[1] },
+		{ "slow", locks ? "SLOW" : "Waits", 8 },
+		{ "rec", locks ? "REC" : NULL, r->widths[2] },
+		{ "tier2", locks ? "TIER2" : NULL, 5 },
+		{ "tier3", locks ? "TIER3" : NULL, 5 },
+		{ "util_percent", locks ? "%UTIL" : NULL, 5 },
+		{ "hold_mean_ns" },
+		{ NULL, locks ? "AVER-HTM" : NULL, 8 },
+		{ "waiters", "Waiters", 7 },
+		{ "wait_ns", "Total", 10, 3, .unit = UNIT_MS },
+		{ "wait_mean_ns" },
+		{ NULL, "Mean", 10, 1 },
+		{ "wait_p50_ns" },
+		{ "wait_p99_ns", "p99", 10, 1, .unit = UNIT_US },
+		{ "wait_max_ns", "Max", 10, 1, .unit = UNIT_US },
+		{ "owner" },
+		{ "owner_tid" },
+		{ "owner_wait_ns" },
+		{ NULL, locks ? "Owner" : NULL, -width_of_owners(r), .before = "  " },
+		{ NULL, locks ? "MON-NAME" : "Waited for", .before = "  " },
+	};
 
-	fprintf(out, "%-5s %8s %7s %10s %10s %10s %10s  %s\n", "Means", "Waits", "Waiters", "Total", "Mean", "p99", "Max",
-		"Waited for");
-	for (i = r->nr_locks; i < r->nr; i++) {
-		fprintf(out, "%-5s %8" PRIu64, kind_of(r->list[i]), r->list[i]->n);
-		put_times(r->list[i], out);
-		buf_reset(&name);
-		put_name(r, r->list[i], &name);
-		fprintf(out, "  %s\n", name.data);
-	}
-	buf_release(&name);
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
+	for (; from < to; from++)
+		add_row(r, r->list[from], s);
 }
 
-static void print_text(const struct rows *r, FILE *out)
+static void print_head(const struct rows *r, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -228,49 +246,25 @@ static void print_text(const struct rows *r, FILE *out)
 	report_put_filter(r->o->select.filter, r->m.nr_left_out, "row", &b);
 	fprintf(out, "%s Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
 		b.data, r->counted ? ", ns (AVER-HTM)" : "");
-	if (r->nr_locks) {
-		fprintf(out, "\n Locks\n\n");
-		print_locks(r, out);
-	}
-	if (r->nr > r->nr_locks) {
-		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
-		print_waits(r, out);
-	}
-	if (r->nr_hidden)
-		fprintf(out, "\n %zu rows are not shown\n", r->nr_hidden);
 	buf_release(&b);
 }
 
-/* ---- the other formats ---- */
-
-static void add_row(const struct lock_row *x, struct sheet *s)
+static void print_text(const struct rows *r, FILE *out)
 {
-	char identity[16];
+	struct sheet s;
 
-	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
-	sheet_row(s, NULL, (const struct cell[]){
-		cell_text(x->class_name),
-		x->identity ? cell_text(identity) : cell_none,
-		cell_text(kind_of(x)),
-		cell_u64(x->pid),
-		x->counted ? cell_real(percent(x->n, x->nonrec)) : cell_none,
-		x->counted ? cell_u64(gets_of(x)) : cell_none,
-		x->counted ? cell_u64(x->nonrec) : cell_none,
-		cell_u64(x->n),
-		x->counted ? cell_u64(x->rec) : cell_none,
-		cell_none, cell_none,
-		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : cell_none,
-		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
-		cell_u64(x->waiters),
-		cell_u64(x->ns),
-		x->n ? cell_u64(x->ns / x->n) : cell_none,
-		x->n ? cell_u64(x->p50_ns) : cell_none,
-		x->n ? cell_u64(x->p99_ns) : cell_none,
-		x->n ? cell_u64(x->max_ns) : cell_none,
-		cell_text(x->owner),
-		x->owner ? cell_u64(x->owner_tid) : cell_none,
-		x->owner ? cell_u64(x->owner_ns) : cell_none,
-	});
+	sheet_init(&s, FORMAT_TEXT, out);
+	print_head(r, out);
+	if (r->nr_locks) {
+		fprintf(out, "\n Locks\n\n");
+		add_rows(r, 0, r->nr_locks, true, &s);
+	}
+	if (r->nr > r->nr_locks) {
+		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
+		add_rows(r, r->nr_locks, r->nr, false, &s);
+	}
+	if (r->nr_hidden)
+		fprintf(out, "\n %zu rows are not shown\n", r->nr_hidden);
 }
 
 static void put_head(const struct rows *r, struct json *j)
@@ -288,23 +282,14 @@ static void put_head(const struct rows *r, struct json *j)
 	json_end(j);
 }
 
-static void print_rows(const struct rows *r, FILE *out)
+static void print_data(const struct rows *r, FILE *out)
 {
-	static const struct sheet_column columns[] = {
-		{ "class" }, { "identity" }, { "kind" }, { "pid" }, { "miss_percent" }, { "gets" }, { "nonrec" },
-		{ "slow" }, { "rec" }, { "tier2" }, { "tier3" }, { "util_percent" }, { "hold_mean_ns" },
-		{ "waiters" }, { "wait_ns" }, { "wait_mean_ns" }, { "wait_p50_ns" }, { "wait_p99_ns" },
-		{ "wait_max_ns" }, { "owner" }, { "owner_tid" }, { "owner_wait_ns" },
-	};
 	struct sheet s;
-	size_t i;
 
 	sheet_init(&s, r->o->format, out);
 	put_head(r, &s.json);
-	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	json_array(&s.json, "locks");
-	for (i = 0; i < r->nr; i++)
-		add_row(r->list[i], &s);
+	add_rows(r, 0, r->nr, true, &s);
 	json_end(&s.json);
 	if (r->o->format == FORMAT_JSON)
 		report_json_hidden(&s.json, r->nr_hidden);
@@ -361,7 +346,7 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 		else if (o->format == FORMAT_HPROF)
 			print_hprof(&r, t, out);
 		else
-			print_rows(&r, out);
+			print_data(&r, out);
 		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
