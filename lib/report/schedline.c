@@ -67,40 +67,41 @@ struct printer {
 	const struct report_opts *o;
 	struct sched_kept kept;
 	FILE *out;
-	struct json j;
-	struct sheet csv;
-	struct buf b;
+	struct sheet sheet;
 	uint64_t nr, nr_hidden;
 	bool begun;
 };
 
 /* JSON has objects of threads in place of these. */
-static const struct sheet_column csv_columns[] = {
-	{ "time_ns" }, { "cpu" }, { "kind" }, { "out" }, { "out_tid" }, { "state" }, { "ran_ns" }, { "in" },
-	{ "in_tid" }, { "waited_ns" }, { "interrupt" },
+static const struct sheet_column columns[] = {
+	{ "time_ns", "Time", 13, 6, .unit = UNIT_S },
+	{ "cpu", "CPU", 4 },
+	{ "kind" }, { "out" }, { "out_tid" }, { "state" },
+	{ "ran_ns", "Ran", 10, 1, .unit = UNIT_US },
+	{ NULL, "S" },
+	{ "in" }, { "in_tid" },
+	{ "waited_ns", "Waited", 10, 1, .unit = UNIT_US },
+	{ "interrupt" },
+	{ NULL, "Thread -> thread that gets the CPU, or (interrupt)", .before = "  " },
 };
 
 static void begin(struct printer *p)
 {
 	p->begun = true;
-	if (p->o->format == FORMAT_JSON) {
-		json_init(&p->j, p->out);
-		sched_head_json(p->sums, &p->kept, &p->j, "sched");
-		json_array(&p->j, "lines");
-	} else if (p->o->format == FORMAT_CSV) {
-		sheet_init(&p->csv, FORMAT_CSV, p->out);
-		sheet_columns(&p->csv, csv_columns, ARRAY_SIZE(csv_columns));
-	} else {
+	sheet_init(&p->sheet, p->o->format, p->out);
+	sched_head_json(p->sums, &p->kept, &p->sheet.json, "sched");
+	json_array(&p->sheet.json, "lines");
+	if (sheet_is_text(&p->sheet)) {
 		sched_head_text(p->sums, &p->kept, 0, p->out);
-		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n%13s %4s %10s %1s %10s  %s\n", "Time", "CPU", "Ran", "S",
-			"Waited", "Thread -> thread that gets the CPU, or (interrupt)");
+		fprintf(p->out, " Units :: s; Ran, Waited :: us\n\n");
 	}
+	sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
 }
 
-static void put_thread(struct buf *b, const struct sched_thread *t, bool known)
+static void put_thread(struct buf *b, const struct sched_thread *t)
 {
 	if (!t) {
-		buf_str(b, known ? "[other]" : "-");
+		buf_str(b, "[other]");
 	} else if (!t->tid) {
 		buf_str(b, "[idle]");
 	} else {
@@ -109,33 +110,16 @@ static void put_thread(struct buf *b, const struct sched_thread *t, bool known)
 	}
 }
 
-static void text_line(struct printer *p, const struct sched_line *l)
+/* What text says of the threads: "a [1] -> b [2]", or "a [1] (interrupt)". */
+static void put_threads(const struct sched_line *l, const char *interrupt, struct buf *b)
 {
-	struct buf *b = &p->b, name = BUF_INIT;
-
-	buf_reset(b);
-	buf_fmt(b, "%13.6f %4" PRIu32, (l->time_ns - p->m->trace_start_ns) / 1e9, l->cpu);
-	if (l->ran_known)
-		buf_fmt(b, " %10.1f", l->ran_ns / 1e3);
+	put_thread(b, l->out);
+	buf_str(b, l->is_intr ? " (" : " -> ");
+	if (l->is_intr)
+		quote_add(b, interrupt);
 	else
-		buf_fmt(b, " %10s", "-");
-	buf_fmt(b, " %s", l->is_intr || !l->out || !l->out->tid ? "-" : sched_state_letter(l->state));
-	if (l->waited_known)
-		buf_fmt(b, " %10.1f  ", l->waited_ns / 1e3);
-	else
-		buf_fmt(b, " %10s  ", "-");
-	put_thread(b, l->out, true);
-	if (l->is_intr) {
-		sched_intr_name(p->m, l->intr, &name);
-		buf_str(b, " (");
-		quote_add(b, name.data);
-		buf_putc(b, ')');
-	} else {
-		buf_str(b, " -> ");
-		put_thread(b, l->in, true);
-	}
-	fprintf(p->out, "%s\n", b->data);
-	buf_release(&name);
+		put_thread(b, l->in);
+	buf_str(b, l->is_intr ? ")" : "");
 }
 
 static struct cell cell_thread(const struct sched_thread *t)
@@ -145,29 +129,35 @@ static struct cell cell_thread(const struct sched_thread *t)
 
 static struct cell cell_known(bool known, uint64_t val)
 {
-	return known ? cell_u64(val) : cell_none;
+	return known ? cell_u64(val) : cell_absent;
 }
 
-static void csv_line(struct printer *p, const struct sched_line *l)
+static void add_row(struct printer *p, const struct sched_line *l)
 {
-	struct buf name = BUF_INIT;
+	const char *state = l->is_intr || !l->out ? NULL : sched_state_letter(l->state);
+	struct buf interrupt = BUF_INIT, threads = BUF_INIT;
 
 	if (l->is_intr)
-		sched_intr_name(p->m, l->intr, &name);
-	sheet_row(&p->csv, NULL, (const struct cell[]){
+		sched_intr_name(p->m, l->intr, &interrupt);
+	if (sheet_is_text(&p->sheet))
+		put_threads(l, interrupt.data, &threads);
+	sheet_row(&p->sheet, NULL, (const struct cell[]){
 		cell_u64(l->time_ns - p->m->trace_start_ns),
 		cell_u64(l->cpu),
 		cell_text(l->is_intr ? "interrupt" : "dispatch"),
 		cell_thread(l->out),
 		cell_known(l->out, l->out ? l->out->tid : 0),
-		cell_text(l->is_intr || !l->out ? NULL : sched_state_letter(l->state)),
+		cell_text(state),
 		cell_known(l->ran_known, l->ran_ns),
+		state && l->out->tid ? cell_text(state) : cell_absent,
 		cell_thread(l->in),
 		cell_known(l->in, l->in ? l->in->tid : 0),
 		cell_known(l->waited_known, l->waited_ns),
-		cell_text(name.data),
+		cell_text(interrupt.data),
+		cell_text(threads.data),
 	});
-	buf_release(&name);
+	buf_release(&threads);
+	buf_release(&interrupt);
 }
 
 static void json_thread(struct json *j, const char *key, const struct sched_thread *t)
@@ -185,23 +175,24 @@ static void json_thread(struct json *j, const char *key, const struct sched_thre
 
 static void json_line(struct printer *p, const struct sched_line *l)
 {
+	struct json *j = &p->sheet.json;
 	struct buf name = BUF_INIT;
 
-	json_object(&p->j, NULL);
-	json_u64(&p->j, "time_ns", l->time_ns - p->m->trace_start_ns);
-	json_u64(&p->j, "cpu", l->cpu);
-	json_str(&p->j, "kind", l->is_intr ? "interrupt" : "dispatch");
-	json_thread(&p->j, l->is_intr ? "thread" : "out", l->out);
-	json_u64_known(&p->j, "ran_ns", l->ran_known, l->ran_ns);
+	json_object(j, NULL);
+	json_u64(j, "time_ns", l->time_ns - p->m->trace_start_ns);
+	json_u64(j, "cpu", l->cpu);
+	json_str(j, "kind", l->is_intr ? "interrupt" : "dispatch");
+	json_thread(j, l->is_intr ? "thread" : "out", l->out);
+	json_u64_known(j, "ran_ns", l->ran_known, l->ran_ns);
 	if (l->is_intr) {
 		sched_intr_name(p->m, l->intr, &name);
-		json_str(&p->j, "interrupt", name.data);
+		json_str(j, "interrupt", name.data);
 	} else {
-		json_str(&p->j, "state", l->out ? sched_state_letter(l->state) : NULL);
-		json_thread(&p->j, "in", l->in);
-		json_u64_known(&p->j, "waited_ns", l->waited_known, l->waited_ns);
+		json_str(j, "state", l->out ? sched_state_letter(l->state) : NULL);
+		json_thread(j, "in", l->in);
+		json_u64_known(j, "waited_ns", l->waited_known, l->waited_ns);
 	}
-	json_end(&p->j);
+	json_end(j);
 	buf_release(&name);
 }
 
@@ -225,10 +216,8 @@ static void print_line(void *ctx, const struct sched_line *l)
 		begin(p);
 	if (o->format == FORMAT_JSON)
 		json_line(p, l);
-	else if (o->format == FORMAT_CSV)
-		csv_line(p, l);
 	else
-		text_line(p, l);
+		add_row(p, l);
 }
 
 static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -248,13 +237,12 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 	if (!r && !p.begun)
 		begin(&p);
 	if (!r && o->format == FORMAT_JSON) {
-		json_end(&p.j);
-		report_json_hidden(&p.j, p.nr_hidden);
-		json_end(&p.j);
+		json_end(&p.sheet.json);
+		report_json_hidden(&p.sheet.json, p.nr_hidden);
+		json_end(&p.sheet.json);
 	}
 	if (!r)
 		r = !p.nr;
-	buf_release(&p.b);
 	sched_kept_release(&p.kept);
 	sched_release(&m);
 	sched_release(&sums);
