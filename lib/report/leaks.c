@@ -41,7 +41,7 @@ static double percent(double confidence)
 	return MIN(floor(confidence * 1000) / 10, 99.9);
 }
 
-/* ---- text ---- */
+/* ---- rows ---- */
 
 static bool is_exact(const struct shown *s)
 {
@@ -80,49 +80,80 @@ static void put_sentence(const struct shown *s, const struct leak_row *r, struct
 		buf_str(b, "; no collection has looked at all of them");
 }
 
-static void print_row(const struct shown *s, const struct leak_row *r, FILE *out)
+/* NaN: not known. */
+static struct cell cell_known(const struct sheet *sheet, double v)
 {
-	const char *site = site_of(s, r);
-	struct buf b = BUF_INIT;
-	char collection[24] = "-", total[24] = "-", pauses[16] = "-";
-
-	if (r->oldest_pauses != LEAK_PAUSES_UNKNOWN)
-		snprintf(pauses, sizeof(pauses), "%" PRIu32, r->oldest_pauses);
-	if (!isnan(r->a_collection))
-		snprintf(collection, sizeof(collection), "%.1f", r->a_collection / 1e3);
-	if (!isnan(r->class_bytes))
-		snprintf(total, sizeof(total), "%.1f", r->class_bytes / 1e3);
-	quote_add(&b, class_of(s, r));
-	fprintf(out, "%5.1f%c %9.1f %9.1f %9.1f %9s", percent(r->confidence),
-		r->grows == LEAK_MAYBE ? '?' : ' ', r->a_second / 1e3, r->a_second_range.low / 1e3,
-		r->a_second_range.high / 1e3, collection);
-	fprintf(out, " %10.1f %10.1f %10.1f%c %10s %7" PRIu64, r->bytes / 1e3, r->range.low / 1e3,
-		r->range.high / 1e3, r->scaled ? '=' : ' ', total, r->n);
-	fprintf(out, " %8.1f %7s  %s", r->oldest_ns / 1e9, pauses, b.data);
-	buf_reset(&b);
-	if (site) {
-		quote_add(&b, site);
-		fprintf(out, " in %s", b.data);
-	}
-	fputc('\n', out);
-	buf_release(&b);
+	return isnan(v) && sheet_is_text(sheet) ? cell_absent : cell_real(v);
 }
 
-static void print_rows(const struct shown *s, FILE *out)
+static void add_row(const struct shown *s, const struct leak_row *r, struct sheet *sheet)
+{
+	bool text = sheet_is_text(sheet);
+	const char *site = site_of(s, r);
+	struct buf name = BUF_INIT;
+	char sure[24];
+
+	snprintf(sure, sizeof(sure), "%.1f%c", percent(r->confidence), r->grows == LEAK_MAYBE ? '?' : ' ');
+	quote_add(&name, class_of(s, r));
+	buf_str(&name, site ? " in " : "");
+	quote_add(&name, site ? site : "");
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_text(class_of(s, r)), cell_text(site), cell_u64(r->pid),
+		text ? cell_label(sure) : cell_real(r->confidence), cell_bool(r->grows == LEAK_YES),
+		cell_real(r->a_second), cell_real(r->a_second_range.low), cell_real(r->a_second_range.high),
+		cell_known(sheet, r->a_collection), cell_real(r->bytes), cell_real(r->range.low),
+		cell_real(r->range.high), cell_label(r->scaled ? "=" : ""), cell_known(sheet, r->class_bytes),
+		cell_bool(r->scaled), cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
+		cell_u64(r->since_ns), cell_u64(r->oldest_ns), cell_u64(r->median_ns),
+		r->oldest_pauses == LEAK_PAUSES_UNKNOWN ? cell_known(sheet, NAN) : cell_u64(r->oldest_pauses),
+		cell_real(r->unknown), cell_text(name.data),
+	});
+	buf_release(&name);
+}
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	const struct sheet_column columns[] = {
+		{ "class" }, { "site" }, { "pid" },
+		{ "confidence", "%Sure", 6 },
+		{ "looked_at" },
+		{ "growth", "kB/s", 9, 1, .unit = UNIT_KB },
+		{ "growth_low", "at least", 9, 1, .unit = UNIT_KB },
+		{ "growth_high", "at most", 9, 1, .unit = UNIT_KB },
+		{ "growth_pause", "kB/pause", 9, 1, .unit = UNIT_KB },
+		{ "bytes", "kB left", 10, 1, .unit = UNIT_KB },
+		{ "bytes_low", "at least", 10, 1, .unit = UNIT_KB },
+		{ "bytes_high", "at most", 10, 1, .unit = UNIT_KB },
+		{ NULL, "", 1, .before = "" },
+		{ "class_bytes", "Class kB", 10, 1, .unit = UNIT_KB },
+		{ "scaled" },
+		{ "samples", "Samples", 7 },
+		{ "came" }, { "went" }, { "since_ns" },
+		{ "oldest_ns", "Oldest s", 8, 1, .unit = UNIT_S },
+		{ "median_ns" },
+		{ "oldest_pauses", "Pauses", 7 },
+		{ "unknown_bytes" },
+		{ NULL, s->by_class ? "Class" : "Class, and who allocates", .before = "  " },
+	};
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr; i++)
+		add_row(s, &s->m.rows[i], sheet);
+}
+
+static void print_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	fprintf(out, "\n%6s %9s %9s %9s %9s %10s %10s %10s  %10s %7s %8s %7s  %s\n", "%Sure", "kB/s", "at least", "at most",
-		"kB/pause", "kB left", "at least", "at most", "Class kB", "Samples", "Oldest s", "Pauses",
-		s->by_class ? "Class" : "Class, and who allocates");
-	for (i = 0; i < s->nr; i++)
-		print_row(s, &s->m.rows[i], out);
-	fputc('\n', out);
+	fputc('\n', sheet->out);
+	add_rows(s, sheet);
+	fputc('\n', sheet->out);
 	for (i = 0; i < s->nr; i++) {
 		buf_reset(&b);
 		put_sentence(s, &s->m.rows[i], &b);
-		fprintf(out, " %s\n", b.data);
+		fprintf(sheet->out, " %s\n", b.data);
 	}
 	buf_release(&b);
 }
@@ -187,6 +218,7 @@ static void print_text(const struct shown *s, FILE *out)
 	const struct leaks *m = &s->m;
 	size_t all = m->nr_growing + m->nr_maybe;
 	struct buf b = BUF_INIT;
+	struct sheet sheet;
 
 	leaks_put_bytes(&b, m->bytes);
 	put_range(s, &b);
@@ -207,44 +239,17 @@ static void print_text(const struct shown *s, FILE *out)
 			b.data);
 	}
 	print_notes(s, out);
+	sheet_init(&sheet, FORMAT_TEXT, out);
 	if (s->nr)
-		print_rows(s, out);
+		print_rows(s, &sheet);
 	if (all > s->nr)
 		fprintf(out, "\n %zu row%s not shown\n", all - s->nr, all - s->nr == 1 ? " is" : "s are");
 	if (m->n)
-		leaks_print_ages(m->ages, m->bytes, out);
+		leaks_add_ages(m->ages, m->bytes, &sheet);
 	buf_release(&b);
 }
 
 /* ---- the other formats ---- */
-
-static void add_rows(const struct shown *s, struct sheet *sheet)
-{
-	static const struct sheet_column columns[] = {
-		{ "class" }, { "site" }, { "pid" }, { "confidence" }, { "looked_at" }, { "growth" }, { "growth_low" },
-		{ "growth_high" }, { "growth_pause" }, { "bytes" }, { "bytes_low" }, { "bytes_high" },
-		{ "class_bytes" }, { "scaled" }, { "samples" }, { "came" }, { "went" }, { "since_ns" }, { "oldest_ns" }, { "median_ns" },
-		{ "oldest_pauses" }, { "unknown_bytes" },
-	};
-	size_t i;
-
-	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < s->nr; i++) {
-		const struct leak_row *r = &s->m.rows[i];
-
-		sheet_row(sheet, NULL, (const struct cell[]){
-			cell_text(class_of(s, r)), cell_text(site_of(s, r)), cell_u64(r->pid),
-			cell_real(r->confidence), cell_bool(r->grows == LEAK_YES), cell_real(r->a_second),
-			cell_real(r->a_second_range.low), cell_real(r->a_second_range.high),
-			cell_real(r->a_collection), cell_real(r->bytes), cell_real(r->range.low),
-			cell_real(r->range.high), cell_real(r->class_bytes), cell_bool(r->scaled),
-			cell_u64(r->n), cell_u64(r->came), cell_u64(r->went),
-			cell_u64(r->since_ns), cell_u64(r->oldest_ns), cell_u64(r->median_ns),
-			r->oldest_pauses == LEAK_PAUSES_UNKNOWN ? cell_none : cell_u64(r->oldest_pauses),
-			cell_real(r->unknown),
-		});
-	}
-}
 
 static void json_head(const struct shown *s, struct json *j)
 {
@@ -285,7 +290,7 @@ static void print_data(const struct shown *s, FILE *out)
 	json_array(j, "leaks");
 	add_rows(s, &sheet);
 	json_end(j);
-	leaks_json_ages(j, s->m.ages);
+	leaks_add_ages(s->m.ages, s->m.bytes, &sheet);
 	report_json_hidden(j, s->m.nr_growing + s->m.nr_maybe - s->nr);
 	json_end(j);
 }

@@ -5,19 +5,19 @@
 
 #include "model/growth.h"
 #include "report/report.h"
+#include "report/sheet.h"
 
 /* "12.3 MB": 1 kB is 1000 bytes. */
 void leaks_put_bytes(struct buf *b, double bytes);
 /* How old what is left is: a table of its own, and the member "ages". */
-void leaks_print_ages(const struct growth_age ages[GROWTH_AGES], double bytes, FILE *out);
-void leaks_json_ages(struct json *j, const struct growth_age ages[GROWTH_AGES]);
+void leaks_add_ages(const struct growth_age ages[GROWTH_AGES], double bytes, struct sheet *s);
 
-/* The report of native memory: -ENODATA when that was not recorded. */
 /* Options of --leaks. */
 struct leaks_own {
 	struct opt_list library;
 };
 
+/* The report of native memory: -ENODATA when that was not recorded. */
 int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

@@ -24,36 +24,37 @@ void leaks_put_bytes(struct buf *b, double bytes)
 	buf_fmt(b, "%.*f %s", i && fabs(bytes) < 10 ? 2 : i && fabs(bytes) < 100 ? 1 : 0, bytes, units[i]);
 }
 
-void leaks_print_ages(const struct growth_age ages[GROWTH_AGES], double bytes, FILE *out)
+void leaks_add_ages(const struct growth_age ages[GROWTH_AGES], double bytes, struct sheet *s)
 {
+	static const struct sheet_column columns[] = {
+		{ "upto_ns", "up to", 10 },
+		{ "samples" },
+		{ "bytes", "kB", 10, 1, .unit = UNIT_KB },
+		{ NULL, "Samples", 10 },
+		{ NULL, "%", 6, 2 },
+	};
+	bool text = sheet_is_text(s);
 	int i;
 
-	fprintf(out, "\n Age of what is left, in s\n\n%10s %10s %10s %6s\n", "up to", "kB", "Samples", "%");
+	if (text)
+		fputs("\n Age of what is left, in s\n\n", s->out);
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
+	json_array(&s->json, "ages");
 	for (i = 0; i < GROWTH_AGES; i++) {
+		bool older = ages[i].upto_ns == UINT64_MAX;
 		char upto[24] = "older";
 
-		if (!ages[i].n)
+		if (text && !ages[i].n)
 			continue;
-		if (ages[i].upto_ns != UINT64_MAX)
+		if (!older)
 			snprintf(upto, sizeof(upto), "%g", ages[i].upto_ns / 1e9);
-		fprintf(out, "%10s %10.1f %10" PRIu64 " %6.2f\n", upto, ages[i].bytes / 1e3, ages[i].n,
-			bytes > 0 ? 100 * ages[i].bytes / bytes : 0);
+		sheet_row(s, NULL, (const struct cell[]){
+			text ? cell_label(upto) : older ? cell_none : cell_u64(ages[i].upto_ns),
+			cell_u64(ages[i].n), cell_real(ages[i].bytes), cell_u64(ages[i].n),
+			cell_real(bytes > 0 ? 100 * ages[i].bytes / bytes : 0),
+		});
 	}
-}
-
-void leaks_json_ages(struct json *j, const struct growth_age ages[GROWTH_AGES])
-{
-	int i;
-
-	json_array(j, "ages");
-	for (i = 0; i < GROWTH_AGES; i++) {
-		json_object(j, NULL);
-		json_u64_known(j, "upto_ns", ages[i].upto_ns != UINT64_MAX, ages[i].upto_ns);
-		json_u64(j, "samples", ages[i].n);
-		json_double(j, "bytes", ages[i].bytes);
-		json_end(j);
-	}
-	json_end(j);
+	json_end(&s->json);
 }
 
 struct shown {
@@ -172,7 +173,7 @@ static void print_text(const struct shown *s, FILE *out)
 	if (s->u.nr_rows > s->nr)
 		fprintf(out, "\n %zu row%s not shown\n", s->u.nr_rows - s->nr,
 			s->u.nr_rows - s->nr == 1 ? " is" : "s are");
-	leaks_print_ages(s->u.ages, s->u.bytes, out);
+	leaks_add_ages(s->u.ages, s->u.bytes, &sheet);
 }
 
 static void print_json(const struct shown *s, struct sheet *sheet)
@@ -196,7 +197,7 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_array(j, "not_freed");
 	add_rows(s, sheet);
 	json_end(j);
-	leaks_json_ages(j, u->ages);
+	leaks_add_ages(u->ages, u->bytes, sheet);
 	report_json_hidden(j, u->nr_rows - s->nr);
 	json_end(j);
 }
