@@ -125,7 +125,7 @@ static const struct sheet_column columns[] = {
 	[CPI_INSTRUCTIONS] = { "instructions", "Instructions", 16 },
 	[CPI_RATIO] = { "cpi", "CPI", 8, 3 },
 	[CPI_SHARE] = { "share_counted" },
-	[CPI_NOTE] = { .note = true },
+	[CPI_NOTE] = { .before = "  ", .note = true },
 };
 
 static void print_start(struct cpi *c)

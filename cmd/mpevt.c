@@ -96,7 +96,7 @@ static const struct sheet_column count_columns[] = {
 	{ "count", "Count", 20 },
 	{ "unit", "Unit" },
 	{ "share_counted" },
-	{ .note = true },	/* the same in words */
+	{ .before = "  ", .note = true },	/* the same in words */
 };
 
 static void start_output(struct mpevt *m)

@@ -81,7 +81,7 @@ struct sheet_column {
 	double unit;		/* of text, what the numbers are divided by; 0: nothing */
 	const char *before;	/* of text, what separates it from the column on its left; NULL: a blank */
 	bool outer;		/* in JSON a member of the object around the rows, not of each row */
-	bool note;		/* text behind a row of text that has one, without a head */
+	bool note;		/* of text, in rows alone that have a text in it: others end before */
 	bool value;		/* what formats of values alone print */
 };
 

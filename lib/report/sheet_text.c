@@ -79,13 +79,11 @@ void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 	for (i = 0; i < s->nr_columns; i++) {
 		const struct sheet_column *c = &s->columns[i];
 
-		if (c->note && cells[i].type == CELL_TEXT) {
-			fprintf(s->out, "  %s", cells[i].text);
-		} else if (c->head) {
-			fputs(any ? before(c) : "", s->out);
-			put_cell(c, &cells[i], s->out);
-			any = true;
-		}
+		if (c->note ? cells[i].type != CELL_TEXT : !c->head)
+			continue;
+		fputs(any ? before(c) : "", s->out);
+		put_cell(c, &cells[i], s->out);
+		any = true;
 	}
 	if (any)
 		putc('\n', s->out);

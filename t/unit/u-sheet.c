@@ -13,7 +13,7 @@ static const struct sheet_column columns[] = {
 	{ "share", "Share", 6, 1, .unit = 10, .before = "  " },
 	{ "ok", .value = true },
 	{ "nr", .value = true },
-	{ .note = true },
+	{ NULL, "Note", .before = "  ", .note = true },
 	{ .width = 9 },
 };
 
@@ -31,7 +31,7 @@ static char *print(int format)
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(7), cell_text("=a,\033"), cell_u64(3),
 		cell_u64(1500000000), cell_real(10 / 3.0), cell_bool(true), cell_u64(UINT64_MAX),
-		cell_text("in part"), cell_text("left out") });
+		cell_text("in\npart"), cell_text("left out") });
 	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(8), cell_text(NULL), cell_label("all"),
 		cell_absent, cell_real(NAN), cell_bool(false), cell_none, cell_none, cell_u64(9) });
 	json_end(&s.json);
@@ -50,8 +50,8 @@ static void check(int format, const char *want)
 
 TEST(sheet_prints_cells_as_text_with_units_and_notes)
 {
-	check(FORMAT_TEXT, "Name    CPU    Ran   Share\n"
-			   "=a,\\x1b    3   1.50     0.3  in part\n"
+	check(FORMAT_TEXT, "Name    CPU    Ran   Share  Note\n"
+			   "=a,\\x1b    3   1.50     0.3  in\\npart\n"
 			   "n/a     all      -     n/a\n");
 }
 
