@@ -4,7 +4,6 @@
  * Reasons are columns by what is before the colon: "[read: pipe]" and "[read: file]" are both read.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,11 @@
 #include "report/wallthreads.h"
 
 enum { MAX_KINDS = 256, SHOWN_KINDS = 4, NOT_SHOWN = UINT32_MAX };
+
+/* Cells of a row: in text those of kinds and what follows are behind the others. */
+enum {
+	AT_PID = 2, AT_TID = 3, AT_KINDS = 9, AT_OTHERS = AT_KINDS + SHOWN_KINDS, AT_NAME, AT_TOP, NR_CELLS
+};
 
 struct thread {
 	uint32_t consumer, process;
@@ -32,12 +36,16 @@ struct rows {
 	size_t nr_kinds;
 	uint32_t columns[SHOWN_KINDS];	/* the longest kinds */
 	size_t nr_columns;
-	int name_width;			/* of the names in the list */
 };
 
 static uint64_t wall_of(const struct thread *t)
 {
 	return t->cpu_ns + t->runnable_ns + t->blocked_ns;
+}
+
+static const struct thread *sum_of(const struct rows *r)
+{
+	return &r->list[r->nr + r->nr_hidden];
 }
 
 /* ---- from the tree to rows ---- */
@@ -211,64 +219,92 @@ static void choose_columns(struct rows *r)
 	}
 }
 
-/* ---- text ---- */
+/* ---- text and CSV ---- */
 
-static void put_times(const struct rows *r, const struct thread *t, FILE *out)
+static int width_of_names(const struct rows *r)
 {
-	uint64_t other = t->blocked_ns;
-	size_t i;
-
-	fprintf(out, " %11.1f %10.1f %10.1f %11.1f", wall_of(t) / 1e6, t->cpu_ns / 1e6, t->runnable_ns / 1e6,
-		t->blocked_ns / 1e6);
-	for (i = 0; i < r->nr_columns; i++) {
-		fprintf(out, " %11.1f", t->kinds[r->columns[i]] / 1e6);
-		other -= t->kinds[r->columns[i]];
-	}
-	if (r->nr_kinds > r->nr_columns)
-		fprintf(out, " %9.1f", other / 1e6);
-}
-
-static const char *name_of(const struct rows *r, const struct thread *t, struct buf *b)
-{
-	buf_reset(b);
-	quote_add(b, model_str(r->v->m, r->v->m->consumers.items[t->consumer].name));
-	return b->data ? b->data : "";
-}
-
-static int width_of_names(const struct rows *r, struct buf *b)
-{
+	const struct model *m = r->v->m;
+	struct buf b = BUF_INIT;
 	size_t i, width = 0;
 
-	for (i = 0; i < r->nr; i++)
-		width = MAX(width, strlen(name_of(r, &r->list[i], b)));
+	for (i = 0; i < r->nr; i++) {
+		buf_reset(&b);
+		quote_add(&b, model_str(m, m->consumers.items[r->list[i].consumer].name));
+		width = MAX(width, b.len);
+	}
+	buf_release(&b);
 	return (int)width;
 }
 
-static void put_thread(const struct rows *r, const struct thread *t, struct buf *b, FILE *out)
+static void add_row(const struct rows *r, const struct thread *t, struct sheet *s)
 {
 	const struct model *m = r->v->m;
 	const struct consumer *c = &m->consumers.items[t->consumer];
+	const char *name = model_str(m, c->name);
+	const char *process = t->process ? model_str(m, m->consumers.items[t->process].name) : NULL;
+	const char *top = t->top ? model_str(m, m->consumers.items[t->top].name) : NULL;
+	struct cell cells[NR_CELLS] = {
+		cell_text(name), cell_text(process),
+		cell_u64(c->key >> 32), cell_u64((uint32_t)c->key), cell_u64(wall_of(t)), cell_u64(t->cpu_ns),
+		cell_u64(t->runnable_ns), cell_u64(t->blocked_ns), cell_text(top),
+		[AT_OTHERS] = cell_u64(t->blocked_ns), cell_text(name), cell_text(top ? top : "-"),
+	};
+	struct buf sum = BUF_INIT;
+	size_t i;
 
-	fprintf(out, "%7" PRIu32 " %7" PRIu32, (uint32_t)(c->key >> 32), (uint32_t)c->key);
-	put_times(r, t, out);
-	fprintf(out, "  %-*s", r->name_width, name_of(r, t, b));
-	buf_reset(b);
-	if (t->top)
-		quote_add(b, model_str(m, m->consumers.items[t->top].name));
-	else
-		buf_putc(b, '-');
-	fprintf(out, "  %s\n", b->data);
+	for (i = 0; i < r->nr_columns; i++) {
+		cells[AT_KINDS + i] = cell_u64(t->kinds[r->columns[i]]);
+		cells[AT_OTHERS].u64 -= t->kinds[r->columns[i]];
+	}
+	if (t == sum_of(r)) {
+		buf_str(&sum, "=====");
+		if (r->nr_hidden)
+			buf_fmt(&sum, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden,
+				r->nr_hidden);
+		cells[AT_PID] = cells[AT_TID] = cell_label("");
+		cells[AT_NAME] = cell_absent;
+		cells[AT_TOP] = cell_text(sum.data);
+	}
+	sheet_row(s, NULL, cells);
+	buf_release(&sum);
 }
 
-static void print_text(struct rows *r, FILE *out)
+static void add_rows(const struct rows *r, struct sheet *s)
+{
+	const bool others = r->nr_kinds > r->nr_columns;
+	struct sheet_column columns[NR_CELLS] = {
+		{ "name" }, { "process" },
+		{ "pid", "PID", 7 },
+		{ "tid", "TID", 7 },
+		{ "wall_ns", "Wall", 11, 1, .unit = UNIT_MS },
+		{ "cpu_ns", "CPU", 10, 1, .unit = UNIT_MS },
+		{ "runnable_ns", "Runnable", 10, 1, .unit = UNIT_MS },
+		{ "blocked_ns", "Blocked", 11, 1, .unit = UNIT_MS },
+		{ "most_blocked_in" },
+		[AT_OTHERS] = { NULL, others ? "(others)" : NULL, 9, 1, .unit = UNIT_MS },
+		{ NULL, "Name", -width_of_names(r), .before = "  ", .note = true },
+		{ NULL, "Most blocked in", .before = "  ", .note = true },
+	};
+	char heads[SHOWN_KINDS][12];	/* as wide as the columns */
+	size_t i;
+
+	for (i = 0; i < r->nr_columns; i++) {
+		snprintf(heads[i], sizeof(heads[i]), "%s", r->kinds[r->columns[i]]);
+		columns[AT_KINDS + i] = (struct sheet_column){ NULL, heads[i], 11, 1, .unit = UNIT_MS };
+	}
+	sheet_columns(s, columns, NR_CELLS);
+	for (i = 0; i < r->nr; i++)
+		add_row(r, &r->list[i], s);
+	if (sheet_is_text(s))
+		add_row(r, sum_of(r), s);
+}
+
+static void print_head(const struct rows *r, FILE *out)
 {
 	const struct origin *origin = r->v->origin;
 	struct buf b = BUF_INIT;
-	size_t i;
 
-	r->name_width = width_of_names(r, &b);
-	buf_reset(&b);
-	report_put_duration(&b, wall_of(&r->list[r->nr + r->nr_hidden]));
+	report_put_duration(&b, wall_of(sum_of(r)));
 	fprintf(out, "%s of wall in %zu thread%s over ", b.data, r->nr + r->nr_hidden,
 		r->nr + r->nr_hidden == 1 ? "" : "s");
 	buf_reset(&b);
@@ -282,24 +318,10 @@ static void print_text(struct rows *r, FILE *out)
 	report_put_refused(origin, &b);
 	report_put_own(origin, &b);
 	fprintf(out, "%s Units :: ms\n\n", b.data ? b.data : "");
-	fprintf(out, "%7s %7s %11s %10s %10s %11s", "PID", "TID", "Wall", "CPU", "Runnable", "Blocked");
-	for (i = 0; i < r->nr_columns; i++)
-		fprintf(out, " %11.11s", r->kinds[r->columns[i]]);
-	if (r->nr_kinds > r->nr_columns)
-		fprintf(out, " %9s", "(others)");
-	fprintf(out, "  %-*s  %s\n", r->name_width, "Name", "Most blocked in");
-	for (i = 0; i < r->nr; i++)
-		put_thread(r, &r->list[i], &b, out);
-	fprintf(out, "%7s %7s", "", "");
-	put_times(r, &r->list[r->nr + r->nr_hidden], out);
-	fprintf(out, "  =====");
-	if (r->nr_hidden)
-		fprintf(out, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
-	putc('\n', out);
 	buf_release(&b);
 }
 
-/* ---- the other formats ---- */
+/* ---- JSON ---- */
 
 static void json_reasons(struct sheet *s, const struct rows *r, const struct thread *t)
 {
@@ -350,7 +372,7 @@ static void print_json(const struct rows *r, FILE *out)
 	report_json_filter(r->v->o->select.filter, r->v->origin->nr_left_out, &s.json);
 	report_json_refused(r->v->origin, &s.json);
 	json_end(&s.json);
-	add_json(&s, r, &r->list[r->nr + r->nr_hidden], "totals");
+	add_json(&s, r, sum_of(r), "totals");
 	json_array(&s.json, "threads");
 	for (i = 0; i < r->nr; i++)
 		add_json(&s, r, &r->list[i], NULL);
@@ -359,30 +381,14 @@ static void print_json(const struct rows *r, FILE *out)
 	json_end(&s.json);
 }
 
-static void print_csv(const struct rows *r, FILE *out)
+static void print_table(const struct rows *r, FILE *out)
 {
-	static const struct sheet_column columns[] = {
-		{ "name" }, { "process" }, { "pid" }, { "tid" }, { "wall_ns" }, { "cpu_ns" },
-		{ "runnable_ns" }, { "blocked_ns" }, { "most_blocked_in" },
-	};
-	const struct model *m = r->v->m;
 	struct sheet s;
-	size_t i;
 
-	sheet_init(&s, FORMAT_CSV, out);
-	sheet_columns(&s, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < r->nr; i++) {
-		const struct thread *t = &r->list[i];
-		const struct consumer *c = &m->consumers.items[t->consumer];
-
-		sheet_row(&s, NULL, (const struct cell[]){
-			cell_text(model_str(m, c->name)),
-			cell_text(t->process ? model_str(m, m->consumers.items[t->process].name) : NULL),
-			cell_u64(c->key >> 32), cell_u64((uint32_t)c->key), cell_u64(wall_of(t)),
-			cell_u64(t->cpu_ns), cell_u64(t->runnable_ns), cell_u64(t->blocked_ns),
-			cell_text(t->top ? model_str(m, m->consumers.items[t->top].name) : NULL),
-		});
-	}
+	sheet_init(&s, r->v->o->format, out);
+	if (sheet_is_text(&s))
+		print_head(r, out);
+	add_rows(r, &s);
 }
 
 static int print_view(struct view *v, FILE *out)
@@ -400,12 +406,10 @@ static int print_view(struct view *v, FILE *out)
 			r.nr_hidden = r.nr - v->o->limit;
 			r.nr = v->o->limit;
 		}
-		if (v->o->format == FORMAT_TEXT)
-			print_text(&r, out);
-		else if (v->o->format == FORMAT_CSV)
-			print_csv(&r, out);
-		else
+		if (v->o->format == FORMAT_JSON)
 			print_json(&r, out);
+		else
+			print_table(&r, out);
 	}
 	for (i = 0; i < r.nr_kinds; i++)
 		free(r.kinds[i]);
