@@ -8,33 +8,25 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/quote.h"
 #include "arcprof_uapi.h"
-#include "report/format.h"
 #include "ptt_show.h"
 
-/* How the fields before PTT_COUNTER are called, and what heads their columns. */
+/* How the fields before PTT_COUNTER are called, and their columns. */
 static const struct field {
-	const char *name, *head;
-	int width;
-	bool ns;
+	const char *name;
+	struct sheet_column column;
 } fields[PTT_COUNTER] = {
-	[PTT_DISPATCHES] = { "dispatches", "Disp", 9 },
-	[PTT_INTERRUPTS] = { "interrupts", "Intr", 8 },
-	[PTT_TIME] = { "task-clock", "Time ms", 13, true },
-	[PTT_IRQ_TIME] = { "irq-time", "Intr ms", 11, true },
-	[PTT_FAULTS] = { "page-faults", "Faults", 9 },
-	[PTT_SWITCHES] = { "context-switches", "Switches", 9 },
-	[PTT_MIGRATIONS] = { "migrations", "Migr", 7 },
+	[PTT_DISPATCHES] = { "dispatches", { "dispatches", "Disp", 9 } },
+	[PTT_INTERRUPTS] = { "interrupts", { "interrupts", "Intr", 8 } },
+	[PTT_TIME] = { "task-clock", { "task-clock_ns", "Time ms", 13, 3, .unit = UNIT_MS } },
+	[PTT_IRQ_TIME] = { "irq-time", { "irq-time_ns", "Intr ms", 11, 3, .unit = UNIT_MS } },
+	[PTT_FAULTS] = { "page-faults", { "page-faults", "Faults", 9 } },
+	[PTT_SWITCHES] = { "context-switches", { "context-switches", "Switches", 9 } },
+	[PTT_MIGRATIONS] = { "migrations", { "migrations", "Migr", 7 } },
 };
 
-static const char *const bucket_names[PTT_NR_BUCKETS] = {
-	[ARCPROF_BUCKET_IDLE] = "idle",
-	[ARCPROF_BUCKET_OTHER] = "other",
-	[ARCPROF_BUCKET_THREADS] = "threads",
-	[ARCPROF_BUCKET_HARDIRQ] = "hardirq",
-	[ARCPROF_BUCKET_SOFTIRQ] = "softirq",
-};
+/* The columns: text has both numbers in one; behind the fields are CPI, the name of CSV and that of text. */
+enum { AT_TIME, AT_PID, AT_TID, AT_NAME, AT_ALIVE, AT_ID, AT_FIELDS, NR_BEHIND = 3 };
 
 enum { COUNTER_WIDTH = 16 };
 
@@ -58,16 +50,6 @@ const char *ptt_field_name(int field)
 static const char *name_of(const struct ptt_show *sh, int field)
 {
 	return field < PTT_COUNTER ? fields[field].name : sh->counters[field - PTT_COUNTER];
-}
-
-static int width_of(int field)
-{
-	return field < PTT_COUNTER ? fields[field].width : COUNTER_WIDTH;
-}
-
-static bool is_time(int field)
-{
-	return field < PTT_COUNTER && fields[field].ns;
 }
 
 /* ---- what to show ---- */
@@ -125,6 +107,34 @@ static int choose_sort(struct ptt_show *sh, uint32_t known, const char *sort, st
 	return sh->sort < 0 ? err_wrap(e, "--sort") : 0;
 }
 
+static void set_columns(struct ptt_show *sh)
+{
+	struct sheet_column *c;
+	size_t i;
+
+	sh->nr_columns = AT_FIELDS + sh->nr_fields + NR_BEHIND;
+	sh->columns = c = xcalloc(sh->nr_columns, sizeof(*sh->columns));
+	sh->cells = xcalloc(sh->nr_columns, sizeof(*sh->cells));
+	c[AT_TIME] = (struct sheet_column){ "unix_ns", .outer = true };
+	c[AT_PID] = (struct sheet_column){ "pid", .outer = true };
+	c[AT_TID] = (struct sheet_column){ "tid" };
+	c[AT_NAME] = (struct sheet_column){ sh->format == FORMAT_JSON ? "name" : NULL };
+	c[AT_ALIVE] = (struct sheet_column){ "alive" };
+	c[AT_ID] = (struct sheet_column){ NULL, "    PID     TID", 15 };
+	c += AT_FIELDS;
+	for (i = 0; i < sh->nr_fields; i++, c++) {
+		const char *name = name_of(sh, sh->fields[i]);
+
+		if (sh->fields[i] < PTT_COUNTER)
+			*c = fields[sh->fields[i]].column;
+		else
+			*c = (struct sheet_column){ name, name, COUNTER_WIDTH };
+	}
+	c[0] = (struct sheet_column){ sh->cpi ? "cpi" : NULL, sh->cpi ? "CPI" : NULL, 7, 3 };
+	c[1] = (struct sheet_column){ sh->format == FORMAT_CSV ? "name" : NULL };
+	c[2] = (struct sheet_column){ NULL, "Name", .before = "  ", .note = true };
+}
+
 int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot *s,
 		  const struct opt_list *columns, const char *sort, struct err *e)
 {
@@ -135,12 +145,17 @@ int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot 
 	       p->backend->counter(p->session, sh->nr_counters, sh->counters[sh->nr_counters], PTT_NAME_LEN))
 		sh->nr_counters++;
 	r = choose_columns(sh, s->known, columns, e);
-	return r ? err_wrap(e, "--metric") : choose_sort(sh, s->known, sort, e);
+	if (r)
+		return err_wrap(e, "--metric");
+	set_columns(sh);
+	return choose_sort(sh, s->known, sort, e);
 }
 
 void ptt_show_release(struct ptt_show *sh)
 {
 	free(sh->fields);
+	free(sh->columns);
+	free(sh->cells);
 }
 
 /* ---- processes ---- */
@@ -232,7 +247,7 @@ static size_t group(const struct ptt_show *sh, const struct ptt_snapshot *s, con
 	return nr;
 }
 
-/* ---- cells ---- */
+/* ---- rows ---- */
 
 /* Cycles per instruction, or NaN: the session does not count both, or there were none. */
 static double cpi_of(const struct ptt_show *sh, const uint64_t *v)
@@ -249,86 +264,73 @@ static double cpi_of(const struct ptt_show *sh, const uint64_t *v)
 	return cycles && instructions ? (double)cycles / instructions : NAN;
 }
 
-static void text_values(struct ptt_show *sh, const uint64_t *v)
+/* Of CSV, with six decimals. */
+static struct cell cpi_cell(const struct ptt_show *sh, double cpi, char *text, size_t size)
 {
-	double cpi = cpi_of(sh, v);
-	size_t i;
-
-	for (i = 0; i < sh->nr_fields; i++) {
-		int f = sh->fields[i];
-
-		if (is_time(f))
-			fprintf(sh->out, " %*.3f", width_of(f), v[f] / 1e6);
-		else
-			fprintf(sh->out, " %*" PRIu64, width_of(f), v[f]);
-	}
-	if (sh->cpi && isnan(cpi))
-		fprintf(sh->out, " %7s", "n/a");
-	else if (sh->cpi)
-		fprintf(sh->out, " %7.3f", cpi);
+	if (sh->format != FORMAT_CSV || isnan(cpi))
+		return cell_real(cpi);
+	snprintf(text, size, "%.6f", cpi);
+	return cell_label(text);
 }
 
-static void json_values(struct ptt_show *sh, const uint64_t *v)
+/* t: NULL of a sum.  id and name are those of text; no name: the row ends before it. */
+static void put_row(struct ptt_show *sh, const char *key, const struct ptt_thread *t, const uint64_t *v,
+		    const char *id, const char *name)
 {
-	char key[PTT_NAME_LEN + 4];
+	struct cell *c = sh->cells;
+	char cpi[32];
 	size_t i;
 
-	for (i = 0; i < sh->nr_fields; i++) {
-		int f = sh->fields[i];
-
-		snprintf(key, sizeof(key), is_time(f) ? "%s_ns" : "%s", name_of(sh, f));
-		json_u64(&sh->json, key, v[f]);
-	}
-	if (sh->cpi)
-		json_double(&sh->json, "cpi", cpi_of(sh, v));
+	c[AT_TIME] = cell_u64(sh->unix_ns);
+	c[AT_PID] = t ? cell_i64(t->pid) : cell_absent;
+	c[AT_TID] = t ? cell_i64(t->tid) : cell_absent;
+	c[AT_NAME] = t ? cell_text(t->comm) : cell_absent;
+	c[AT_ALIVE] = !t ? cell_absent : sh->format == FORMAT_CSV ? cell_u64(t->alive) : cell_bool(t->alive);
+	c[AT_ID] = cell_label(id);
+	c += AT_FIELDS;
+	for (i = 0; i < sh->nr_fields; i++)
+		*c++ = cell_u64(v[sh->fields[i]]);
+	c[0] = cpi_cell(sh, cpi_of(sh, v), cpi, sizeof(cpi));
+	c[1] = t ? cell_text(t->comm) : cell_absent;
+	c[2] = cell_text(name);
+	sheet_row(&sh->sheet, key, sh->cells);
 }
 
 /* ---- text ---- */
 
-static void dashes(struct ptt_show *sh)
+static void put_dashes(struct ptt_show *sh, const char *id, const char *name)
 {
-	static const char line[] = "--------------------";
+	static const char line[] = "----------------";
 	size_t i;
 
-	for (i = 0; i < sh->nr_fields; i++)
-		fprintf(sh->out, " %.*s", width_of(sh->fields[i]), line);
-	fprintf(sh->out, sh->cpi ? " -------" : "");
-}
-
-static void text_head(struct ptt_show *sh)
-{
-	size_t i;
-
-	fprintf(sh->out, "\n%7s %7s", "PID", "TID");
-	for (i = 0; i < sh->nr_fields; i++) {
-		int f = sh->fields[i];
-
-		fprintf(sh->out, " %*s", width_of(f), f < PTT_COUNTER ? fields[f].head : name_of(sh, f));
-	}
-	fprintf(sh->out, sh->cpi ? " %7s  Name\n" : "%s  Name\n", sh->cpi ? "CPI" : "");
-	fprintf(sh->out, "------- -------");
-	dashes(sh);
-	fprintf(sh->out, "  ---------------\n");
+	sh->cells[AT_ID] = cell_label(id);
+	for (i = AT_FIELDS; i < sh->nr_columns; i++)
+		sh->cells[i] = cell_label(line + sizeof(line) - 1 - sh->columns[i].width);
+	sh->cells[sh->nr_columns - 1] = cell_text(name);
+	sheet_row(&sh->sheet, NULL, sh->cells);
 }
 
 static void text_process(struct ptt_show *sh, const struct process *p)
 {
 	struct buf name = BUF_INIT;
+	char id[32];
 	size_t i;
 
 	for (i = 0; i < p->nr; i++) {
 		const struct ptt_thread *t = p->threads[i];
 
-		fprintf(sh->out, "%7d %7d", t->pid, t->tid);
-		text_values(sh, t->v);
-		fprintf(sh->out, "  %s%s\n", quote_str(&name, t->comm), t->alive || sh->all_ended ? "" : " (ended)");
+		snprintf(id, sizeof(id), "%7d %7d", t->pid, t->tid);
+		buf_reset(&name);
+		buf_fmt(&name, "%s%s", t->comm, t->alive || sh->all_ended ? "" : " (ended)");
+		put_row(sh, NULL, t, t->v, id, name.data);
 	}
 	if (p->nr > 1) {
-		fprintf(sh->out, "%15s", "");
-		dashes(sh);
-		fprintf(sh->out, "\n%7d %7s", p->pid, "all");
-		text_values(sh, p->sum);
-		fprintf(sh->out, "  %s: %zu threads\n\n", quote_str(&name, p->name), p->nr);
+		put_dashes(sh, "", NULL);
+		snprintf(id, sizeof(id), "%7d %7s", p->pid, "all");
+		buf_reset(&name);
+		buf_fmt(&name, "%s: %zu threads", p->name, p->nr);
+		put_row(sh, NULL, NULL, p->sum, id, name.data);
+		putc('\n', sh->out);
 	}
 	buf_release(&name);
 }
@@ -346,25 +348,53 @@ static void text_missing(struct ptt_show *sh, const struct process *list, size_t
 	}
 }
 
-static void text_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
+static void put_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
 {
-	size_t i, k;
+	static const struct sheet_column columns[] = {
+		{ "cpu", "CPU", -5 },
+		{ "elapsed_ns", "Seconds", 12, 6, .unit = UNIT_S },
+		{ "idle_ns", "idle", 12, 6, .unit = UNIT_S },
+		{ "other_ns", "other", 12, 6, .unit = UNIT_S },
+		{ "threads_ns", "threads", 12, 6, .unit = UNIT_S },
+		{ "hardirq_ns", "hardirq", 12, 6, .unit = UNIT_S },
+		{ "softirq_ns", "softirq", 12, 6, .unit = UNIT_S },
+		{ "hardirqs", "Hardirqs", 9 },
+		{ "softirqs", "Softirqs", 9 },
+		{ "switches", "Switches", 9 },
+		{ "lost" },
+	};
+	size_t i;
 
-	fprintf(sh->out, "\n%-5s %12s", "CPU", "Seconds");
-	for (k = 0; k < PTT_NR_BUCKETS; k++)
-		fprintf(sh->out, " %12s", bucket_names[k]);
-	fprintf(sh->out, " %9s %9s %9s\n", "Hardirqs", "Softirqs", "Switches");
+	sheet_columns(&sh->sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_cpus; i++) {
 		const struct ptt_cpu *c = &s->cpus[i];
 
-		fprintf(sh->out, "%-5u %12.6f", c->cpu, c->elapsed_ns / 1e9);
-		for (k = 0; k < PTT_NR_BUCKETS; k++)
-			fprintf(sh->out, " %12.6f", c->bucket_ns[k] / 1e9);
-		fprintf(sh->out, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", c->nr_hardirqs, c->nr_softirqs,
-			c->nr_switches);
+		sheet_row(&sh->sheet, NULL, (const struct cell[]){
+			cell_u64(c->cpu),
+			cell_u64(c->elapsed_ns),
+			cell_u64(c->bucket_ns[ARCPROF_BUCKET_IDLE]),
+			cell_u64(c->bucket_ns[ARCPROF_BUCKET_OTHER]),
+			cell_u64(c->bucket_ns[ARCPROF_BUCKET_THREADS]),
+			cell_u64(c->bucket_ns[ARCPROF_BUCKET_HARDIRQ]),
+			cell_u64(c->bucket_ns[ARCPROF_BUCKET_SOFTIRQ]),
+			cell_u64(c->nr_hardirqs),
+			cell_u64(c->nr_softirqs),
+			cell_u64(c->nr_switches),
+			cell_u64(c->nr_lost),
+		});
 	}
-	if (!s->nr_cpus)
-		fprintf(sh->out, "n/a: not measured by the back end '%s'\n", sh->backend);
+}
+
+/* Threads that are not listed: the sum of what they had. */
+static void text_gone(struct ptt_show *sh, const struct ptt_snapshot *s)
+{
+	char name[48] = "ended threads and children";
+
+	if (!s->nr_gone && !s->gone[PTT_TIME])
+		return;
+	if (s->nr_gone)
+		snprintf(name, sizeof(name), "%" PRIu64 " ended threads", s->nr_gone);
+	put_row(sh, NULL, NULL, s->gone, "no longer seen", name);
 }
 
 static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list,
@@ -379,133 +409,68 @@ static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 		sh->backend, s->session_ns / 1e9, threads, threads == 1 ? "" : "s", nr, nr == 1 ? "" : "es",
 		s->known & 1u << PTT_IRQ_TIME ? "set apart" : "in the threads' time",
 		s->nr_refused ? "; more threads than slots: some are missing" : "");
-	text_head(sh);
+	putc('\n', sh->out);
+	sheet_columns(&sh->sheet, sh->columns, sh->nr_columns);
+	put_dashes(sh, "------- -------", "---------------");
 	for (i = 0; i < nr; i++)
 		text_process(sh, &list[i]);
 	text_missing(sh, list, nr);
-	if (s->nr_gone || s->gone[PTT_TIME]) {
-		fprintf(sh->out, "%15s", "no longer seen");
-		text_values(sh, s->gone);
-		if (s->nr_gone)
-			fprintf(sh->out, "  %" PRIu64 " ended threads\n", s->nr_gone);
-		else
-			fprintf(sh->out, "  ended threads and children\n");
-	}
-	if (sh->cpus)
-		text_cpus(sh, s);
+	text_gone(sh, s);
+	if (!sh->cpus)
+		return;
+	putc('\n', sh->out);
+	put_cpus(sh, s);
+	if (!s->nr_cpus)
+		fprintf(sh->out, "n/a: not measured by the back end '%s'\n", sh->backend);
 }
 
 /* ---- CSV and JSON ---- */
 
-static void csv_head(struct ptt_show *sh)
-{
-	size_t i;
-
-	fprintf(sh->out, "unix_ns,pid,tid,alive");
-	for (i = 0; i < sh->nr_fields; i++)
-		fprintf(sh->out, is_time(sh->fields[i]) ? ",%s_ns" : ",%s", name_of(sh, sh->fields[i]));
-	fprintf(sh->out, sh->cpi ? ",cpi,name\n" : ",name\n");
-}
-
-static void csv_name(FILE *out, const char *name)
-{
-	struct buf b = BUF_INIT;
-
-	quote_csv(&b, name, strlen(name));
-	fprintf(out, "%s\n", b.data);
-	buf_release(&b);
-}
-
 static void csv_snapshot(struct ptt_show *sh, const struct process *list, size_t nr)
 {
-	uint64_t now = clock_real_ns();
-	size_t i, k, f;
+	size_t i, k;
 
-	for (i = 0; i < nr; i++) {
-		for (k = 0; k < list[i].nr; k++) {
-			const struct ptt_thread *t = list[i].threads[k];
-			double cpi = cpi_of(sh, t->v);
-
-			fprintf(sh->out, "%" PRIu64 ",%d,%d,%d", now, t->pid, t->tid, t->alive);
-			for (f = 0; f < sh->nr_fields; f++)
-				fprintf(sh->out, ",%" PRIu64, t->v[sh->fields[f]]);
-			if (sh->cpi)
-				fprintf(sh->out, isnan(cpi) ? "," : ",%.6f", cpi);
-			putc(',', sh->out);
-			csv_name(sh->out, t->comm);
-		}
-	}
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < list[i].nr; k++)
+			put_row(sh, NULL, list[i].threads[k], list[i].threads[k]->v, "", NULL);
 }
 
 static void json_process(struct ptt_show *sh, const struct process *p)
 {
-	struct json *j = &sh->json;
+	struct json *j = &sh->sheet.json;
 	size_t i;
 
 	json_object(j, NULL);
 	json_i64(j, "pid", p->pid);
 	json_str(j, "name", p->name);
-	json_object(j, "total");
-	json_values(sh, p->sum);
-	json_end(j);
+	put_row(sh, "total", NULL, p->sum, "", NULL);
 	json_array(j, "threads");
-	for (i = 0; i < p->nr; i++) {
-		json_object(j, NULL);
-		json_i64(j, "tid", p->threads[i]->tid);
-		json_str(j, "name", p->threads[i]->comm);
-		json_bool(j, "alive", p->threads[i]->alive);
-		json_values(sh, p->threads[i]->v);
-		json_end(j);
-	}
+	for (i = 0; i < p->nr; i++)
+		put_row(sh, NULL, p->threads[i], p->threads[i]->v, "", NULL);
 	json_end(j);
-	json_end(j);
-}
-
-static void json_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
-{
-	struct json *j = &sh->json;
-	char key[32];
-	size_t i, k;
-
-	json_array(j, "cpus");
-	for (i = 0; i < s->nr_cpus; i++) {
-		const struct ptt_cpu *c = &s->cpus[i];
-
-		json_object(j, NULL);
-		json_u64(j, "cpu", c->cpu);
-		json_u64(j, "elapsed_ns", c->elapsed_ns);
-		for (k = 0; k < PTT_NR_BUCKETS; k++) {
-			snprintf(key, sizeof(key), "%s_ns", bucket_names[k]);
-			json_u64(j, key, c->bucket_ns[k]);
-		}
-		json_u64(j, "hardirqs", c->nr_hardirqs);
-		json_u64(j, "softirqs", c->nr_softirqs);
-		json_u64(j, "switches", c->nr_switches);
-		json_u64(j, "lost", c->nr_lost);
-		json_end(j);
-	}
 	json_end(j);
 }
 
 static void json_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list,
 			  size_t nr)
 {
-	struct json *j = &sh->json;
+	struct json *j = &sh->sheet.json;
 	size_t i;
 
+	sheet_columns(&sh->sheet, sh->columns, sh->nr_columns);
 	json_object(j, NULL);
-	json_u64(j, "unix_ns", clock_real_ns());
+	json_u64(j, "unix_ns", sh->unix_ns);
 	json_u64(j, "elapsed_ns", s->session_ns);
 	json_array(j, "processes");
 	for (i = 0; i < nr; i++)
 		json_process(sh, &list[i]);
 	json_end(j);
 	json_u64(j, "threads_ended_before", s->nr_gone);
-	json_object(j, "ended_before");
-	json_values(sh, s->gone);
-	json_end(j);
+	put_row(sh, "ended_before", NULL, s->gone, "", NULL);
 	json_u64(j, "dispatches_without_slot", s->nr_refused);
-	json_cpus(sh, s);
+	json_array(j, "cpus");
+	put_cpus(sh, s);
+	json_end(j);
 	json_end(j);
 }
 
@@ -513,20 +478,19 @@ static void json_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 
 void ptt_show_start(struct ptt_show *sh)
 {
+	struct json *j = &sh->sheet.json;
 	size_t i;
 
+	sheet_init(&sh->sheet, sh->format, sh->out);
 	if (sh->format == FORMAT_CSV)
-		csv_head(sh);
-	if (sh->format != FORMAT_JSON)
-		return;
-	json_init(&sh->json, sh->out);
-	json_object(&sh->json, NULL);
-	json_str(&sh->json, "backend", sh->backend);
-	json_array(&sh->json, "metrics");
+		sheet_columns(&sh->sheet, sh->columns, sh->nr_columns);
+	json_object(j, NULL);
+	json_str(j, "backend", sh->backend);
+	json_array(j, "metrics");
 	for (i = 0; i < sh->nr_fields; i++)
-		json_str(&sh->json, NULL, name_of(sh, sh->fields[i]));
-	json_end(&sh->json);
-	json_array(&sh->json, "samples");
+		json_str(j, NULL, name_of(sh, sh->fields[i]));
+	json_end(j);
+	json_array(j, "samples");
 }
 
 void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
@@ -535,6 +499,7 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
 	struct process *list = xcalloc(s->nr_threads + 1, sizeof(*list));
 	size_t nr = group(sh, s, order, list);
 
+	sh->unix_ns = clock_real_ns();
 	if (sh->format == FORMAT_TEXT)
 		text_snapshot(sh, s, list, nr);
 	else if (sh->format == FORMAT_CSV)
@@ -548,8 +513,6 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
 
 void ptt_show_end(struct ptt_show *sh)
 {
-	if (sh->format != FORMAT_JSON)
-		return;
-	json_end(&sh->json);
-	json_end(&sh->json);
+	json_end(&sh->sheet.json);
+	json_end(&sh->sheet.json);
 }

@@ -3,9 +3,9 @@
 #ifndef CMD_PTT_SHOW_H
 #define CMD_PTT_SHOW_H
 
-#include "base/json.h"
 #include "base/opt.h"
 #include "ptt/ptt.h"
+#include "report/sheet.h"
 
 enum { PTT_NAME_LEN = 40 };
 
@@ -23,7 +23,11 @@ struct ptt_show {
 	bool ascending;
 	const int *pids;		/* only these; none: all */
 	size_t nr_pids;
-	struct json json;
+	struct sheet sheet;
+	struct sheet_column *columns;	/* [nr_columns] */
+	struct cell *cells;		/* of a row */
+	size_t nr_columns;
+	uint64_t unix_ns;		/* of the snapshot that is shown */
 	uint64_t nr_printed;
 };
 
