@@ -25,7 +25,7 @@ static size_t limited(const struct report_opts *o, size_t nr)
 	return o->limit && nr > o->limit ? o->limit : nr;
 }
 
-/* ---- text ---- */
+/* ---- rows ---- */
 
 static void put_thread(const struct shown *s, uint32_t thread, struct buf *b)
 {
@@ -49,6 +49,12 @@ static double percent_of(const struct shown *s, uint64_t ns)
 	return s->m.ns ? 100.0 * (double)ns / (double)s->m.ns : 0;
 }
 
+/* What text leaves out is shorter than a thousandth of all. */
+static uint64_t least_ns(const struct shown *s)
+{
+	return s->o->limit ? 0 : s->m.ns / 1000;
+}
+
 enum { CELLS = 3, MAX_WIDTH = 40 };	/* of text in a row; the last is as wide as it is */
 
 static void fill_cells(const struct shown *s, const struct waker_row *r, struct buf *cells)
@@ -62,29 +68,54 @@ static void fill_cells(const struct shown *s, const struct waker_row *r, struct 
 	put_waker(s, r->kind, r->waker, &cells[2]);
 }
 
-static void print_rows(const struct shown *s, FILE *out)
+/* Of the widest text in that cell of all rows. */
+static int width_of(const struct shown *s, int cell)
 {
 	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
-	int width[CELLS] = { 6, 6, 0 }, k;
-	size_t i;
+	size_t i, width = sizeof("Thread") - 1;
+	int k;
 
 	for (i = 0; i < s->nr_rows; i++) {
 		fill_cells(s, &s->m.rows[i], cells);
-		for (k = 0; k < CELLS; k++)
-			width[k] = MAX(width[k], (int)MIN(cells[k].len, (size_t)MAX_WIDTH));
-	}
-	fprintf(out, "\n Who ended the waits of each thread\n\n%11s %6s %8s  %-*s  %-*s  %s\n", "Blocked", "%",
-		"Samples", width[0], "Thread", width[1], "Reason", "Ended by");
-	for (i = 0; i < s->nr_rows; i++) {
-		const struct waker_row *r = &s->m.rows[i];
-
-		fill_cells(s, r, cells);
-		fprintf(out, "%11.3f %6.2f %8" PRIu64 "  %-*s  %-*s  %s\n", r->ns / 1e6,
-			percent_of(s, r->ns), r->n, width[0], cells[0].data, width[1], cells[1].data,
-			cells[2].data);
+		width = MAX(width, MIN(cells[cell].len, (size_t)MAX_WIDTH));
 	}
 	for (k = 0; k < CELLS; k++)
 		buf_release(&cells[k]);
+	return (int)width;
+}
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	struct buf text[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
+	const struct sheet_column columns[] = {
+		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 }, { NULL, "Samples", 8 },
+		{ NULL, "Thread", -width_of(s, 0), .before = "  " },
+		{ NULL, "Reason", -width_of(s, 1), .before = "  " },
+		{ NULL, "Ended by", .before = "  " },
+		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "ended_by" }, { "waker" }, { "waker_pid" },
+		{ "waker_tid" }, { "samples" }, { "blocked_ns" },
+	};
+	size_t i;
+	int k;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr_rows; i++) {
+		const struct waker_row *r = &s->m.rows[i];
+		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
+		bool by_thread = r->kind == WAKE_THREAD;
+
+		fill_cells(s, r, text);
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_u64(r->ns), cell_real(percent_of(s, r->ns)), cell_u64(r->n),
+			cell_text(text[0].data), cell_text(text[1].data), cell_text(text[2].data),
+			cell_text(t.name), cell_u64(t.pid), t.tid ? cell_u64(t.tid) : cell_none,
+			cell_text(wakers_reason(&s->m, r->function)), cell_text(wakers_kind(r->kind)),
+			by_thread ? cell_text(w.name) : cell_none, by_thread ? cell_u64(w.pid) : cell_none,
+			by_thread && w.tid ? cell_u64(w.tid) : cell_none, cell_u64(r->n), cell_u64(r->ns),
+		});
+	}
+	for (k = 0; k < CELLS; k++)
+		buf_release(&text[k]);
 }
 
 /* The functions of a place, innermost first; returns how many there are. */
@@ -116,30 +147,59 @@ static void print_functions(const struct shown *s, uint32_t place, FILE *out)
 	buf_release(&name);
 }
 
-/* Below a thousandth of the time they are left out, as chains are. Returns how many were. */
-static size_t print_codes(const struct shown *s, FILE *out)
+/* Outermost first, as in folded stacks; empty: not known. */
+static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
 {
-	uint64_t least_ns = s->o->limit ? 0 : s->m.ns / 1000;
-	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
+	uint32_t functions[WAKERS_MAX_FRAMES];
+	size_t nr = functions_of(s, place, functions);
+
+	while (nr--) {
+		buf_str(b, wakers_function(&s->m, functions[nr]));
+		buf_str(b, nr ? ";" : "");
+	}
+}
+
+/* Text leaves out those below a thousandth of the time, as chains are. Returns how many were. */
+static size_t add_codes(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 }, { NULL, "Samples", 8 },
+		{ NULL, "Ended by, whose wait", .before = "  " },
+		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "waker" }, { "waker_pid" }, { "waker_tid" },
+		{ "stack" }, { "samples" }, { "blocked_ns" },
+	};
+	bool text = sheet_is_text(sheet);
+	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT }, stack = BUF_INIT;
 	size_t nr_small = 0, i;
 	int k;
 
-	fprintf(out, "\n Where those were who ended them, innermost first\n\n%11s %6s %8s  %s\n", "Blocked", "%",
-		"Samples", "Ended by, whose wait");
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_codes; i++) {
 		const struct waker_code *x = &s->m.codes[i];
+		const struct waker_row *r = &s->m.rows[x->row];
+		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
 
-		if (x->ns < least_ns) {
+		if (text && x->ns < least_ns(s)) {
 			nr_small++;
 			continue;
 		}
-		fill_cells(s, &s->m.rows[x->row], cells);
-		fprintf(out, "%11.3f %6.2f %8" PRIu64 "  %s, %s %s\n", x->ns / 1e6,
-			percent_of(s, x->ns), x->n, cells[2].data, cells[0].data, cells[1].data);
-		print_functions(s, x->place, out);
+		fill_cells(s, r, cells);
+		buf_fmt(&cells[2], ", %s %s", cells[0].data, cells[1].data);
+		buf_reset(&stack);
+		put_functions(s, x->place, &stack);
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_u64(x->ns), cell_real(percent_of(s, x->ns)), cell_u64(x->n),
+			cell_text(cells[2].data), cell_text(t.name), cell_u64(t.pid),
+			t.tid ? cell_u64(t.tid) : cell_none, cell_text(wakers_reason(&s->m, r->function)),
+			cell_text(w.name), cell_u64(w.pid), w.tid ? cell_u64(w.tid) : cell_none,
+			x->place ? cell_text(stack.data) : cell_none, cell_u64(x->n), cell_u64(x->ns),
+		});
+		if (text)
+			print_functions(s, x->place, sheet->out);
 	}
 	for (k = 0; k < CELLS; k++)
 		buf_release(&cells[k]);
+	buf_release(&stack);
 	return nr_small;
 }
 
@@ -179,24 +239,28 @@ static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
 	}
 }
 
-/* Those below a thousandth of the time are left out: there can be hundreds. Returns how many were. */
-static size_t print_chains(const struct shown *s, FILE *out)
+/* There can be hundreds of short ones, which text leaves out. Returns how many were. */
+static size_t add_chains(const struct shown *s, struct sheet *sheet)
 {
-	uint64_t least_ns = s->o->limit ? 0 : s->m.ns / 1000;
+	static const struct sheet_column columns[] = {
+		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 },
+		{ "chain", "Chain", .before = "  " }, { "blocked_ns" },
+	};
 	struct buf chain = BUF_INIT;
 	size_t nr_small = 0, i;
 
-	fprintf(out, "\n What they waited for meanwhile\n\n%11s %6s  %s\n", "Blocked", "%", "Chain");
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_chains; i++) {
 		uint64_t ns = s->m.steps[s->m.chains[i]].ns;
 
-		if (ns < least_ns) {
+		if (sheet_is_text(sheet) && ns < least_ns(s)) {
 			nr_small++;
 			continue;
 		}
 		buf_reset(&chain);
 		put_chain(s, s->m.chains[i], &chain);
-		fprintf(out, "%11.3f %6.2f  %s\n", ns / 1e6, percent_of(s, ns), chain.data);
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_u64(ns), cell_real(percent_of(s, ns)), cell_text(chain.data), cell_u64(ns) });
 	}
 	buf_release(&chain);
 	return nr_small;
@@ -248,18 +312,23 @@ static void print_head(const struct shown *s, FILE *out)
 static void print_text(const struct shown *s, FILE *out)
 {
 	size_t nr_hidden = 0;
+	struct sheet sheet;
 
+	sheet_init(&sheet, FORMAT_TEXT, out);
 	print_head(s, out);
 	if (s->rows) {
-		print_rows(s, out);
+		fputs("\n Who ended the waits of each thread\n\n", out);
+		add_rows(s, &sheet);
 		nr_hidden += s->m.nr_rows - s->nr_rows;
 	}
 	if (s->codes) {
-		nr_hidden += print_codes(s, out);
+		fputs("\n Where those were who ended them, innermost first\n\n", out);
+		nr_hidden += add_codes(s, &sheet);
 		nr_hidden += s->m.nr_codes - s->nr_codes;
 	}
 	if (s->chains) {
-		nr_hidden += print_chains(s, out);
+		fputs("\n What they waited for meanwhile\n\n", out);
+		nr_hidden += add_chains(s, &sheet);
 		nr_hidden += s->m.nr_chains - s->nr_chains;
 	}
 	if (nr_hidden)
@@ -267,68 +336,6 @@ static void print_text(const struct shown *s, FILE *out)
 }
 
 /* ---- the other formats ---- */
-
-static void add_rows(const struct shown *s, struct sheet *sheet)
-{
-	static const struct sheet_column columns[] = {
-		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "ended_by" }, { "waker" }, { "waker_pid" },
-		{ "waker_tid" }, { "samples" }, { "blocked_ns" },
-	};
-	size_t i;
-
-	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < s->nr_rows; i++) {
-		const struct waker_row *r = &s->m.rows[i];
-		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
-		bool by_thread = r->kind == WAKE_THREAD;
-
-		sheet_row(sheet, NULL, (const struct cell[]){
-			cell_text(t.name), cell_u64(t.pid), t.tid ? cell_u64(t.tid) : cell_none,
-			cell_text(wakers_reason(&s->m, r->function)), cell_text(wakers_kind(r->kind)),
-			by_thread ? cell_text(w.name) : cell_none, by_thread ? cell_u64(w.pid) : cell_none,
-			by_thread && w.tid ? cell_u64(w.tid) : cell_none, cell_u64(r->n), cell_u64(r->ns),
-		});
-	}
-}
-
-/* Outermost first, as in folded stacks; empty: not known. */
-static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
-{
-	uint32_t functions[WAKERS_MAX_FRAMES];
-	size_t nr = functions_of(s, place, functions);
-
-	while (nr--) {
-		buf_str(b, wakers_function(&s->m, functions[nr]));
-		buf_str(b, nr ? ";" : "");
-	}
-}
-
-static void csv_codes(const struct shown *s, struct sheet *sheet)
-{
-	static const struct sheet_column columns[] = {
-		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "waker" }, { "waker_pid" }, { "waker_tid" },
-		{ "stack" }, { "samples" }, { "blocked_ns" },
-	};
-	struct buf b = BUF_INIT;
-	size_t i;
-
-	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < s->nr_codes; i++) {
-		const struct waker_code *x = &s->m.codes[i];
-		const struct waker_row *r = &s->m.rows[x->row];
-		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
-
-		buf_reset(&b);
-		put_functions(s, x->place, &b);
-		sheet_row(sheet, NULL, (const struct cell[]){
-			cell_text(t.name), cell_u64(t.pid), t.tid ? cell_u64(t.tid) : cell_none,
-			cell_text(wakers_reason(&s->m, r->function)), cell_text(w.name), cell_u64(w.pid),
-			w.tid ? cell_u64(w.tid) : cell_none, x->place ? cell_text(b.data) : cell_none,
-			cell_u64(x->n), cell_u64(x->ns),
-		});
-	}
-	buf_release(&b);
-}
 
 static void json_thread(struct json *j, const char *name, struct waker_thread t)
 {
@@ -357,22 +364,6 @@ static void json_code(const struct shown *s, const struct waker_code *x, struct 
 		json_str(j, NULL, wakers_function(&s->m, functions[nr]));
 	json_end(j);
 	json_end(j);
-}
-
-static void csv_chains(const struct shown *s, struct sheet *sheet)
-{
-	static const struct sheet_column columns[] = { { "chain" }, { "blocked_ns" } };
-	struct buf b = BUF_INIT;
-	size_t i;
-
-	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < s->nr_chains; i++) {
-		buf_reset(&b);
-		put_chain(s, s->m.chains[i], &b);
-		sheet_row(sheet, NULL, (const struct cell[]){
-			cell_text(b.data), cell_u64(s->m.steps[s->m.chains[i]].ns) });
-	}
-	buf_release(&b);
 }
 
 static void json_chain(const struct shown *s, uint32_t at, struct json *j)
@@ -457,9 +448,9 @@ static void print_csv(const struct shown *s, FILE *out)
 	if (s->rows)
 		add_rows(s, &sheet);
 	else if (s->codes)
-		csv_codes(s, &sheet);
+		add_codes(s, &sheet);
 	else
-		csv_chains(s, &sheet);
+		add_chains(s, &sheet);
 }
 
 static int wakers_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
