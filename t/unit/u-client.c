@@ -178,13 +178,28 @@ TEST(client_takes_the_descriptors_of_its_kind)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int n;
 
-		for (n = 0; n < 8; n++)
+		for (n = 0; n <= CLIENT_MAX_FDS; n++)
 			CHECK_U64(answered(&r, &c, rows[i].greeting, setup(rows[i].answer), n),
 				  n == rows[i].nr ? n : -1);
 	}
 	CHECK_U64(answered(&r, &c, JVM_DUMP, setup(0), 1), -1);
 	CHECK_U64(answered(&r, &c, JVM_MARKS, setup(0), 1), -1);
 	CHECK_U64(answered(&r, &c, JVM_PROGRAM, setup(0), 1), -1);
+	client_close(&c);
+	end(&r);
+}
+
+/* An emulator takes more than it hands on. */
+TEST(client_has_room_for_no_more_descriptors)
+{
+	struct recorder r;
+	struct client c;
+
+	unit_skip_if_emulated();
+	begin(&r);
+	CHECK(come(&r, &c));
+	CHECK_U64(answered(&r, &c, 0, setup(JVM_CALLFLOW | JVM_VM_LOG), CLIENT_MAX_FDS + 1), -1);
+	CHECK_U64(answered(&r, &c, JVM_MARKS, setup(JVM_MARKS), CLIENT_MAX_FDS + 2), -1);
 	client_close(&c);
 	end(&r);
 }
