@@ -421,18 +421,29 @@ bool tracee_trail(struct stepper *s, struct tracee *t)
 	return t->on_trail;
 }
 
+static bool is_stop(const struct trail *trail, uint64_t pc)
+{
+	uint32_t i;
+
+	for (i = 0; i < trail->nr_stops; i++)
+		if (trail->stops[i].addr == pc)
+			return true;
+	return false;
+}
+
 /*
  * Was it one of our breakpoints, or the program's own trap?  KVM before Linux 6.14 can give DR6 back as it
- * was at an earlier trap; the kernel then says "a step" where it was a breakpoint.  A program that steps
- * itself has the trap flag set.
+ * was at an earlier trap, or empty; the kernel then says "a step", or "a trap instruction", where it was a
+ * breakpoint.  A program that steps itself has the trap flag set, and no trail has a trap instruction.
  */
-static bool is_breakpoint(int tid, const struct user_regs *u)
+static bool is_breakpoint(int tid, const struct trail *trail, const struct user_regs *u)
 {
 	siginfo_t si;
 
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) < 0)
 		return false;
-	return si.si_code == TRAP_HWBKPT || (si.si_code == TRAP_TRACE && !u->trap_flag);
+	return si.si_code == TRAP_HWBKPT || (si.si_code == TRAP_TRACE && !u->trap_flag) ||
+	       (si.si_code == TRAP_BRKPT && is_stop(trail, u->pc));
 }
 
 bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
@@ -445,7 +456,7 @@ bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
 	t->on_trail = false;
 	if (user_regs_get(t->tid, &u))
 		return false;
-	hit = trapped && is_breakpoint(t->tid, &u);
+	hit = trapped && is_breakpoint(t->tid, trail, &u);
 	nr = trail_passed(trail, u.pc, hit);
 	for (i = 0; i < nr; i++) {
 		t->pc = trail->at[i].pc;
