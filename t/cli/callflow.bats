@@ -148,10 +148,11 @@ grafted() {
 	skip_unless_perf
 	for level in -O0 -O2; do
 		build graft "$TOP/t/data/callflow/graft.cc" $level
-		calls --callflow -F 997 -- ./graft 200 60000 20
+		# many samples a round: with one, they could be in step with it
+		calls --callflow -F 4999 -- ./graft 50 240000 20
 		arcprof report -i trace --xtree --format json >tree
 		[ "$(jq '.quality.missing_contexts' tree)" -eq 0 ]
-		grafted 200 21
+		grafted 50 21
 		# the end of the recursion is where they are
 		[ "$(jq '[.nodes[] | select(.name == "part(int)" and .level == 25)] | length' tree)" -eq 1 ]
 	done
@@ -169,11 +170,11 @@ grafted() {
 @test "callflow: samples in calls counted in merged contexts go to [pruned] only" {
 	skip_unless_perf
 	build graft "$TOP/t/data/callflow/graft.cc"
-	calls --callflow --call-depth 8 -F 997 -- ./graft 200 60000 20
+	calls --callflow --call-depth 8 -F 4999 -- ./graft 50 240000 20
 	arcprof report -i trace --xtree --format json >tree
 	# deep() is folded into itself; leaf() at its end has no context, and is in [pruned]
-	[ "$(jq '[.nodes[] | select(.name == "deep(int, int)" and .n > 0) | .n] | add' tree)" -eq 4200 ]
-	[ "$(jq '[.nodes[] | select(.name == "[pruned]")] | map(.n) | add' tree)" -eq 200 ]
+	[ "$(jq '[.nodes[] | select(.name == "deep(int, int)" and .n > 0) | .n] | add' tree)" -eq 1050 ]
+	[ "$(jq '[.nodes[] | select(.name == "[pruned]")] | map(.n) | add' tree)" -eq 50 ]
 	pruned=$(jq '.nodes[] | select(.name == "[pruned]") | .id' tree)
 	[ "$(jq --argjson p "$pruned" '.nodes[] | select(.name == "leaf(int)" and .parent == $p) | .n' tree)" -eq 0 ]
 	missing=$(jq '.quality.missing_contexts' tree)
