@@ -117,6 +117,7 @@ static void take_event(struct dump *d, const struct callflow_event *x, const uin
 		flush_events(d);
 		d->slot = slot;
 		d->tree = &d->p->trees[slot];
+		d->p->nr_slots = MAX(d->p->nr_slots, slot + 1);
 		if (!d->tree->number)
 			dump_begin_tree(d, slot);
 	}
