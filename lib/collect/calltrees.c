@@ -313,15 +313,19 @@ static void dump_node(struct dump *d, struct read_node *x)
 	d->values[d->nr_values++] = v;
 }
 
-/* Return until when the thread is charged: to the dump's time, or to a step that it took since. */
+/*
+ * Return until when the thread is charged: to the dump's time, or to a step that it took since; without wall
+ * time, which says when, to now. The step's time is the process's word, so it is not believed beyond now.
+ */
 static uint64_t charged_until(const struct dump *d, const struct callflow_thread *t)
 {
+	uint64_t now_ns = clock_mono_ns();
 	uint32_t m;
 
 	for (m = 0; m < d->p->own.nr_metrics; m++)
 		if (d->p->own.metrics[m].kind == CALLFLOW_WALL)
-			return MAX(d->time_ns, dump_time(d, load_relaxed(&t->last[m])));
-	return clock_mono_ns();
+			return MAX(d->time_ns, MIN(now_ns, dump_time(d, load_relaxed(&t->last[m]))));
+	return now_ns;
 }
 
 /*
