@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "arch/cpu.h"
+#include "base/mem.h"
 #include "unwind/perfsample.h"
 
 static void skip_read(struct span *s, uint64_t format)
@@ -35,26 +36,26 @@ static void skip_branches(struct span *s, uint64_t branch_type)
 		span_bytes(s, nr * 24);
 }
 
-/* mask: perf's numbers of the registers that are there. Those that unwinding knows become DWARF's. */
+/*
+ * mask: perf's numbers of the registers that are there. Those that unwinding knows become DWARF's; what a
+ * perf.data does not have is 0.
+ */
 static void read_regs(struct span *s, uint64_t mask, struct perf_sample *ps)
 {
-	unsigned int bit, known = 0;
-
-	if (!span_u64(s))	/* of a kernel thread */
+	if (!span_u64(s))	/* PERF_SAMPLE_REGS_ABI_NONE: of a kernel thread */
 		return;
 	ps->has_regs = true;
-	for (bit = 0; bit < 64; bit++) {
-		bool ours = arch_perf_regs_mask >> bit & 1;
-		uint64_t v;
+	if (arch_perf_regs_mask & ~mask)
+		memset(&ps->regs, 0, sizeof(ps->regs));
+	for (; mask; mask &= mask - 1) {
+		uint64_t below = (mask & -mask) - 1, v = span_u64(s);
+		unsigned int reg;
 
-		if (mask >> bit & 1) {
-			v = span_u64(s);
-			if (ours) {
-				ps->regs.r[arch_perf_regs_dwarf[known]] = v;
-				ps->regs.valid |= 1ull << arch_perf_regs_dwarf[known];
-			}
-		}
-		known += ours;
+		if (!(arch_perf_regs_mask & (below + 1)))
+			continue;
+		reg = arch_perf_regs_dwarf[__builtin_popcountll(arch_perf_regs_mask & below)];
+		ps->regs.r[reg] = v;
+		ps->regs.valid |= 1ull << reg;
 	}
 	ps->regs.pc = ps->regs.r[cpu_host->pc];
 	ps->regs.sp = ps->regs.r[cpu_host->sp];
@@ -70,7 +71,7 @@ static void read_stack(struct span *s, struct perf_sample *ps)
 	data = span_bytes(s, size);
 	used = span_u64(s);
 	if (!s->bad)
-		ps->stack = (struct unwind_stack){ ps->regs.sp, data, used < size ? used : size };
+		ps->stack = (struct unwind_stack){ ps->has_regs ? ps->regs.sp : 0, data, MIN(used, size) };
 }
 
 static void read_chain(struct span *s, struct perf_sample *ps)
