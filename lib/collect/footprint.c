@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * footprint.c - "record --memory": where the resident memory of the recorded processes is (lib/resident),
+ * read now and then, and once more before the recording ends.
+ *
+ * A child of ours does the reading: a JVM answers when it has time, and the recording goes on meanwhile. Who
+ * does not answer in time is left out, and named.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +20,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "collect/footprint.h"
 #include "collect/state.h"
 #include "resident/resident.h"
 

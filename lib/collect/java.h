@@ -59,7 +59,7 @@ struct java {
 struct java *java_new(struct jvm *jvm, struct proc *proc);
 /* The same of a program: that is not the process's, in which there may be a JVM as well. */
 struct java *java_new_program(struct jvm *jvm, struct proc *proc);
-/* What is of native memory and of live objects in it is freed by who has these. */
+/* Free it. Its blocks and its live objects must have been freed before. */
 void java_free(struct java *j);
 
 /* Keeps a kernel half of th until the user half comes. */

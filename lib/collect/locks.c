@@ -41,8 +41,9 @@ struct lock_sum {
 	size_t nr_owners, alloc_owners;
 };
 
-static void release(struct locks *l)
+static void close_part(struct collect *c)
 {
+	struct locks *l = &c->locks;
 	size_t i;
 
 	for (i = 0; i < l->nr_all; i++) {
@@ -692,8 +693,9 @@ static void move(struct map *m, const struct moved *x)
 			m->slots[i].val = x->to[m->slots[i].val];
 }
 
-static void forget_over(struct locks *l, const struct map *procs)
+static void forget_processes(struct collect *c, const struct map *procs)
 {
+	struct locks *l = &c->locks;
 	uint32_t *to = xcalloc(l->nr_all + 1, sizeof(*to));
 	struct moved x = { to, procs };
 	size_t i, nr = 0;
@@ -727,16 +729,6 @@ static void take_sample(struct collect *c, struct java *j, const struct jvm_samp
 	if (!s->leaf)
 		nr = memory_without_ours(c, c->frames, nr);
 	sources_sample(c, j, s, thread, c->frames, nr);
-}
-
-static void forget_processes(struct collect *c, const struct map *procs)
-{
-	forget_over(&c->locks, procs);
-}
-
-static void close_part(struct collect *c)
-{
-	release(&c->locks);
 }
 
 static const struct jvm_callbacks from_agents = {

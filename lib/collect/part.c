@@ -33,65 +33,47 @@ const struct part *parts_of_source(const struct collect *c, uint32_t source)
 	return NULL;
 }
 
+#define CALL(c, i, hook, ...) \
+	if ((c)->parts[i]->hook) \
+		(c)->parts[i]->hook(c, ##__VA_ARGS__)
+#define CALL_ALL(c, hook, ...) \
+	for (size_t i = 0; i < (c)->nr_parts; i++) \
+		CALL(c, i, hook, ##__VA_ARGS__)
+#define CALL_ALL_BACKWARDS(c, hook, ...) \
+	for (size_t i = (c)->nr_parts; i--;) \
+		CALL(c, i, hook, ##__VA_ARGS__)
+
 void parts_turn(struct collect *c, uint64_t now_ns)
 {
-	size_t i;
-
-	for (i = 0; i < c->nr_parts; i++)
-		if (c->parts[i]->turn)
-			c->parts[i]->turn(c, now_ns);
+	CALL_ALL(c, turn, now_ns);
 }
 
 void parts_end(struct collect *c, uint64_t now_ns)
 {
-	size_t i;
-
-	for (i = 0; i < c->nr_parts; i++)
-		if (c->parts[i]->ends)
-			c->parts[i]->ends(c, now_ns);
+	CALL_ALL(c, ends, now_ns);
 }
 
 void parts_ended(struct collect *c, uint64_t now_ns)
 {
-	size_t i;
-
-	for (i = c->nr_parts; i--;)
-		if (c->parts[i]->ended)
-			c->parts[i]->ended(c, now_ns);
+	CALL_ALL_BACKWARDS(c, ended, now_ns);
 }
 
 void parts_stand(struct collect *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->nr_parts; i++)
-		if (c->parts[i]->stand)
-			c->parts[i]->stand(c);
+	CALL_ALL(c, stand);
 }
 
 void parts_next_file(struct collect *c, uint64_t now_ns)
 {
-	size_t i;
-
-	for (i = 0; i < c->nr_parts; i++)
-		if (c->parts[i]->next_file)
-			c->parts[i]->next_file(c, now_ns);
+	CALL_ALL(c, next_file, now_ns);
 }
 
 void parts_forget(struct collect *c, const struct map *procs)
 {
-	size_t i;
-
-	for (i = 0; i < c->nr_parts; i++)
-		if (c->parts[i]->forget)
-			c->parts[i]->forget(c, procs);
+	CALL_ALL(c, forget, procs);
 }
 
 void parts_close(struct collect *c)
 {
-	size_t i;
-
-	for (i = c->nr_parts; i--;)
-		if (c->parts[i]->close)
-			c->parts[i]->close(c);
+	CALL_ALL_BACKWARDS(c, close);
 }

@@ -19,7 +19,7 @@ struct collect;
 struct map;
 
 struct part {
-	/* What agents say that this part alone takes; of one kind of record there is one taker. */
+	/* These take what agents say of it; each kind of record has one taker. */
 	const struct jvm_callbacks *agent;
 	/*
 	 * Samples of JVMs' threads that agents take for that source, if there is this hook. The stack is in

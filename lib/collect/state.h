@@ -10,7 +10,6 @@
 #include "collect/crashes.h"
 #include "collect/filters.h"
 #include "collect/flight.h"
-#include "collect/footprint.h"
 #include "collect/java.h"
 #include "collect/javatrace.h"
 #include "collect/live.h"
@@ -79,7 +78,7 @@ struct collect {
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
 	const struct part *const *parts;	/* part.h */
 	size_t nr_parts;
-	/* Who takes in records of the rings, and what agents tell (drain.c). */
+	/* These take in the rings' records, and what agents tell (drain.c). */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */

@@ -104,6 +104,6 @@ bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
 bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
 /* The latest moment when the source was recorded. */
 uint64_t switches_source_end(const struct collect *c, size_t source);
-/* Whether perf event number event is to run now: it is recorded, or wall needs it. */
+/* Check whether perf event number event is to run now: it is recorded, or wall needs it. */
 bool switches_runs(const struct collect *c, size_t event);
 #endif
