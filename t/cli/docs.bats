@@ -46,6 +46,7 @@ options_of_page() {
 		! grep -q "{options}/$c-choices.adoc" "$page" || arcprof --dump choices "$c" >>whole
 		arcprof "$c" -h 2>&1 | sed 's/^ *//' | tr -d '\n' | grep -oE -- '--[a-z-]+=\([a-z0-9|_-]+\)' >lists || true
 		while IFS='=' read -r option values; do
+			echo >>seen
 			for value in $(tr '(|)' '   ' <<<"$values"); do
 				grep -qwF -- "$value" whole || echo "$c $option: $value"
 			done
@@ -53,6 +54,7 @@ options_of_page() {
 	done >unnamed
 	cat unnamed
 	[ ! -s unnamed ]
+	[ "$(wc -l <seen)" -gt 20 ]
 }
 
 @test "docs: the page of report explains every report" {
