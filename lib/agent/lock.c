@@ -553,7 +553,7 @@ static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return turn_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
 }
 
-/* What is found out from now on is for another recorder. */
+/* Note that what is found out from now on is for another recorder. */
 static void forget(void)
 {
 	for_another = true;

@@ -29,7 +29,7 @@ struct part {
 	 * still runs.
 	 */
 	bool (*off)(JNIEnv *env);
-	/* Whether it must stay as it is until the session ends. NULL: it need not. */
+	/* Check whether it must stay as it is until the session ends. NULL: it need not. */
 	bool (*stays)(void);
 };
 

@@ -48,19 +48,19 @@ UNRULED(TRIGGER, "trigger", "trigger", false, false)
 /* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
 UNRULED(CLASS_TIME, "load-time", "class-time", false, false)
 
-/* To enter a monitor that another thread has. */
+/* The thread is about to enter a monitor that another one has. */
 WAIT(ENTER, "enter")
-/* Parked for a synchronizer of java.util.concurrent that can have an owner. */
+/* It is parked for a synchronizer of java.util.concurrent that can have an owner. */
 WAIT(LOCK, "lock")
-/* In Object.wait(). */
+/* It is in Object.wait(). */
 WAIT(WAIT, "wait")
-/* Parked for anything else, such as a condition. */
+/* It is parked for anything else, such as a condition. */
 WAIT(PARK, "park")
-/* Of native code: for a pthread_mutex_t, a pthread_rwlock_t, or in pthread_cond_wait(). */
+/* These are waits of native code: for a pthread_mutex_t, a pthread_rwlock_t, or in pthread_cond_wait(). */
 WAIT(MUTEX, "mutex")
 WAIT(RWLOCK, "rwlock")
 WAIT(CONDITION, "cond")
-/* For another thread to initialise a class. */
+/* It waits until another thread has initialised a class. */
 WAIT(CLASS, "class")
 
 #undef EVENT

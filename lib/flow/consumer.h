@@ -16,7 +16,7 @@ enum consumer_kind {
 	CONSUMER_NR
 };
 
-/* What is asked of kinds. */
+/* These are the questions that are asked of kinds. */
 enum kind_trait {
 	KIND_PLACE = 1 << 0,	/* what stands above functions: processes, threads, labels of these */
 	KIND_CODE = 1 << 1,	/* a function that runs */
@@ -27,7 +27,7 @@ enum kind_trait {
 	KIND_FOLDS = 1 << 6,	/* is CONSUMER_FOLDED when functions are folded by class, package or module */
 };
 
-/* Whether the kind has that trait, or one of several. */
+/* Check whether the kind has that trait, or one of several. */
 bool kind_is(uint32_t kind, unsigned int traits);
 /* The kind of a function in a trace (enum function_kind); CONSUMER_ANY for a number that is not known. */
 enum consumer_kind consumer_kind_of(uint32_t function);

@@ -144,7 +144,7 @@ enum jvm_tell {
 /* Those that programs themselves tell of. */
 #define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
 
-/* What a struct jvm_event tells of. */
+/* A struct jvm_event tells of one of these. */
 enum jvm_event_kind {
 #define EVENT(kind, ...) JVM_EVENT_##kind,
 #include "base/eventkinds.h"

@@ -16,7 +16,7 @@
 /* The name of threads that the agent made, as records of the trace have it (OWN_NAME in trace/record.h). */
 #define JVM_OWN_THREAD "[arcprof]"
 
-/* Of a picture of threads (dump_begin in table.h). */
+/* A picture of threads has these (dump_begin in table.h). */
 enum jvm_dump_flags {
 	JVM_DUMP_ATOMIC = 1 << 0,	/* all of it is of one moment; else each thread is of its own */
 	JVM_DUMP_STUCK = 1 << 1,	/* only threads that have waited for a lock for some time */
