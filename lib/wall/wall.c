@@ -13,7 +13,6 @@
 #include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/gzip.h"
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
@@ -31,7 +30,6 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 		.nr_slots = w->nr_slots, .all = o->all, .wakes = o->wakes,
 	};
 	const struct wall_syscall *call;
-	struct bpf_map *m;
 	unsigned int i;
 
 	if (getrandom(&config.secret, sizeof(config.secret), 0) != sizeof(config.secret))
@@ -42,11 +40,7 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 			config.files[call->nr] = call->files;
 		}
 	wall_find_interrupts(&config);
-	bpf_object__for_each_map(m, w->obj)
-		if (strstr(bpf_map__name(m), ".rodata"))
-			return bpf_map__set_initial_value(m, &config, sizeof(config)) ?
-				       err_set(e, EINVAL, "BPF: the programs expect other constants") : 0;
-	return err_set(e, EINVAL, "BPF: the programs have no constants");
+	return bpf_set_constants(w->obj, &config, sizeof(config), e);
 }
 
 static void set_sizes(struct wall *w, const struct wall_opts *o)
@@ -67,34 +61,18 @@ static void set_sizes(struct wall *w, const struct wall_opts *o)
 	}
 }
 
-static int load_object(struct wall *w, const struct wall_opts *o, const struct buf *object, struct err *e)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_wall");
-	int r;
-
-	bpf_object__close(w->obj);
-	bpf_listen();
-	w->obj = bpf_object__open_mem(object->data, object->len, &opts);
-	if (!w->obj)
-		return bpf_failed(e, errno, "the programs");
-	set_sizes(w, o);
-	r = set_constants(w, o, e);
-	if (r)
-		return r;
-	r = bpf_object__load(w->obj);
-	return r ? bpf_failed(e, -r, "loading the programs") : 0;
-}
-
 static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
 		     struct err *e)
 {
-	enum { MOST_BYTES = 16 << 20 };
-	struct buf object = BUF_INIT;
-	int r = gunzip_bytes(file, end - file, MOST_BYTES, &object, e) ?
-			err_set(e, EINVAL, "BPF: the programs are damaged") : load_object(w, o, &object, e);
+	int r;
 
-	buf_release(&object);
-	return r;
+	bpf_object__close(w->obj);
+	w->obj = bpf_open_packed(file, end, "arcprof_wall", e);
+	if (!w->obj)
+		return -e->code;
+	set_sizes(w, o);
+	r = set_constants(w, o, e);
+	return r ? r : bpf_load(w->obj, e);
 }
 
 /* Where the kernel does not take what sends traps: without that. */
@@ -109,38 +87,23 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 	return r;
 }
 
-/* Whoever maps a frozen map can read it only: what the programs say is not forged. */
-static const void *map_frozen(int fd, size_t bytes)
-{
-	const void *p = bpf_map_freeze(fd) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void *map_shared(int fd, size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 {
-	w->control = map_shared(bpf_object__find_map_fd_by_name(w->obj, "wall_control"), sizeof(*w->control));
-	w->marks_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_marks");
-	w->marks = map_shared(w->marks_fd, w->nr_slots * sizeof(*w->marks));
-	w->slots_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_slots");
-	w->stamps_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_stamps");
-	w->free_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_free");
-	w->slots = map_frozen(w->slots_fd, w->nr_slots * sizeof(*w->slots));
-	w->stamps = map_frozen(w->stamps_fd, w->nr_slots * sizeof(*w->stamps));
-	w->wheres = map_frozen(bpf_object__find_map_fd_by_name(w->obj, "wall_wheres"),
-			       WALL_NR_WHERES * sizeof(*w->wheres));
+	w->control = bpf_map_memory(bpf_map_named(w->obj, "wall_control"), sizeof(*w->control), true);
+	w->marks_fd = bpf_map_named(w->obj, "wall_marks");
+	w->marks = bpf_map_memory(w->marks_fd, w->nr_slots * sizeof(*w->marks), true);
+	w->slots_fd = bpf_map_named(w->obj, "wall_slots");
+	w->stamps_fd = bpf_map_named(w->obj, "wall_stamps");
+	w->free_fd = bpf_map_named(w->obj, "wall_free");
+	w->slots = bpf_map_memory(w->slots_fd, w->nr_slots * sizeof(*w->slots), false);
+	w->stamps = bpf_map_memory(w->stamps_fd, w->nr_slots * sizeof(*w->stamps), false);
+	w->wheres = bpf_map_memory(bpf_map_named(w->obj, "wall_wheres"),
+				   WALL_NR_WHERES * sizeof(*w->wheres), false);
 	w->wakes_fd = w->anchors_fd = -1;
 	if (o->wakes) {
-		w->wakes_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_wakes");
-		w->anchors_fd = bpf_object__find_map_fd_by_name(w->obj, "wall_anchors");
-		w->wakes = map_frozen(w->wakes_fd, WALL_NR_WAKES * sizeof(*w->wakes));
+		w->wakes_fd = bpf_map_named(w->obj, "wall_wakes");
+		w->anchors_fd = bpf_map_named(w->obj, "wall_anchors");
+		w->wakes = bpf_map_memory(w->wakes_fd, WALL_NR_WAKES * sizeof(*w->wakes), false);
 	}
 	if (!w->control || !w->marks || !w->slots || !w->stamps || !w->wheres || (o->wakes && !w->wakes))
 		return bpf_failed(e, errno, "mapping the slots");
@@ -150,7 +113,7 @@ static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 
 static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t what)
 {
-	int fd = bpf_object__find_map_fd_by_name(w->obj, "wall_targets"), r = 0;
+	int fd = bpf_map_named(w->obj, "wall_targets"), r = 0;
 	uint8_t is;
 	size_t i;
 
@@ -193,23 +156,6 @@ static int seed(struct wall *w, struct err *e)
 	return r ? bpf_failed(e, -r, "looking at the threads there are") : 0;
 }
 
-/* Births first: a thread that seed() comes too early for has a parent with a slot, or is seen by it. */
-static int attach(struct wall *w, struct err *e)
-{
-	struct bpf_program *p;
-
-	bpf_object__for_each_program(p, w->obj) {
-		if (bpf_program__expected_attach_type(p) == BPF_TRACE_ITER ||
-		    bpf_program__type(p) == BPF_PROG_TYPE_PERF_EVENT || w->nr_links == WALL_MAX_LINKS)
-			continue;
-		w->links[w->nr_links] = bpf_program__attach(p);
-		if (!w->links[w->nr_links])
-			return bpf_failed(e, errno, bpf_program__name(p));
-		w->nr_links++;
-	}
-	return 0;
-}
-
 int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 {
 	struct wall *w;
@@ -226,8 +172,9 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
 		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD)))
 		r = bpf_failed(e, errno, "the list of processes");
+	/* births first: a thread that seed() comes too early for has a parent with a slot, or is seen by it */
 	if (!r)
-		r = attach(w, e);
+		r = bpf_attach(w->obj, w->links, ARRAY_SIZE(w->links), &w->nr_links, e);
 	/* what a thread without a slot starts while the first pass has not come to it has none either */
 	if (!r)
 		r = seed(w, e);
@@ -396,13 +343,13 @@ void wall_maps(const struct wall *w, struct wall_maps *m)
 
 int wall_filter(const struct wall *w)
 {
-	return w->obj ? bpf_program__fd(bpf_object__find_program_by_name(w->obj, "is_recorded")) : 0;
+	return w->obj ? bpf_program_named(w->obj, "is_recorded") : 0;
 }
 
 int wall_trap_filter(const struct wall *w)
 {
 	return w->obj && w->control->can_trap ?
-		       bpf_program__fd(bpf_object__find_program_by_name(w->obj, "is_trapped")) : 0;
+		       bpf_program_named(w->obj, "is_trapped") : 0;
 }
 
 int wall_trap(struct wall *w, int pid)
@@ -412,7 +359,7 @@ int wall_trap(struct wall *w, int pid)
 
 	if (process < 0)
 		return -errno;
-	r = bpf_map_update_elem(bpf_object__find_map_fd_by_name(w->obj, "wall_agents"), &process, &yes,
+	r = bpf_map_update_elem(bpf_map_named(w->obj, "wall_agents"), &process, &yes,
 				BPF_ANY);
 	close(process);
 	return r;
