@@ -120,7 +120,7 @@ $(BUILD)/version.h: FORCE
 	@mkdir -p $(@D)
 	@sh ./GIT-VERSION-GEN $@
 
-VERSIONED = $(shell grep -l '"version.h"' arcprof.c cmd/*.c lib/*/*.c)
+VERSIONED = $(shell grep -l '"version.h"' arcprof.c cmd/*.c lib/*/*.c lib/*/*/*.c)
 $(VERSIONED:%.c=$(BUILD)/%.o): $(BUILD)/version.h
 
 clean:

@@ -67,7 +67,7 @@ printed() {
 @test "json: every member in the page is one that arcprof prints" {
 	sed -n '/^== IN MOST/,/^== SEE/p' "$page" | grep -oE '_[a-z_]*[a-z]_' | sed 's/^_//; s/_$//' | sort -u >documented
 	[ "$(wc -l <documented)" -gt 150 ]
-	grep -ohE '"[a-z_]+"' "$TOP"/cmd/*.c "$TOP"/lib/*/*.c | tr -d '"' | sed 'p; s/$/_ns/' | sort -u >strings
+	grep -ohE '"[a-z_]+"' "$TOP"/cmd/*.c "$TOP"/lib/*/*.c "$TOP"/lib/*/*/*.c | tr -d '"' | sed 'p; s/$/_ns/' | sort -u >strings
 	comm -23 documented strings >unknown
 	cat unknown
 	[ ! -s unknown ]
