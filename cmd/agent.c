@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
-#include "collect/replay.h"
+#include "collect/jvm/replay.h"
 #include "input.h"
 #include "jvm/inject.h"
 #include "output.h"

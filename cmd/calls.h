@@ -6,8 +6,8 @@
 #define CMD_CALLS_H
 
 #include "base/opt.h"
-#include "collect/callflow.h"
-#include "collect/callrules.h"
+#include "collect/calls/callflow.h"
+#include "collect/calls/callrules.h"
 
 struct calls_opts {
 	const char *filter;		/* of --callflow: NULL not given, "" without a list */

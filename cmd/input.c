@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "collect/replay.h"
+#include "collect/jvm/replay.h"
 #include "flow/input.h"
 #include "folder.h"
 #include "heap/hprof.h"

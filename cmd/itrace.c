@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
-#include "collect/itrace.h"
+#include "collect/itrace/itrace.h"
 #include "sampling.h"
 #include "version.h"
 

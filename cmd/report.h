@@ -5,7 +5,7 @@
 
 #include "base/opt.h"
 #include "base/rules.h"
-#include "collect/callrules.h"
+#include "collect/calls/callrules.h"
 
 struct report;
 

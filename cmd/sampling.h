@@ -8,9 +8,9 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "base/rules.h"
-#include "collect/callrules.h"
+#include "collect/calls/callrules.h"
 #include "collect/collect.h"
-#include "collect/sources.h"
+#include "collect/parts/sources.h"
 
 #define OPT_ON(n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }

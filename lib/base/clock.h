@@ -15,8 +15,8 @@ static inline uint64_t clock_read_ns(clockid_t id)
 }
 
 /*
- * Of a thread that handles what happened long ago as if it happened now (collect/replay.c): the time that it
- * is there; 0 elsewhere.
+ * Of a thread that handles what happened long ago as if it happened now (collect/jvm/replay.c): the time that
+ * it is there; 0 elsewhere.
  */
 extern _Thread_local uint64_t clock_replayed_ns;
 

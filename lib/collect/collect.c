@@ -24,7 +24,7 @@
 #include "collect/rates.h"
 #include "collect/state.h"
 #include "collect/unsampled.h"
-#include "collect/virtuals.h"
+#include "collect/wall/virtuals.h"
 
 enum {
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,

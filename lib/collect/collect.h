@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "collect/callflow.h"
+#include "collect/calls/callflow.h"
 #include "collect/cgroups.h"
 #include "collect/evset.h"
 #include "collect/flight.h"

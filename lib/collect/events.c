@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/state.h"
-#include "collect/wallrecords.h"
+#include "collect/wall/wallrecords.h"
 #include "pmu/cpus.h"
 
 enum { BURST_HZ = 20000 };

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/classname.h"
 #include "collect/filters.h"
+#include "collect/jvm/classname.h"
 #include "collect/state.h"
 
 _Static_assert(FILTERS_SOURCE + COLLECT_MAX_SOURCES <= FILTERS_EVENT && FILTERS_EVENT <= 64, "a bit for each");

@@ -10,7 +10,7 @@
 #include "base/labels.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "collect/jvmevents.h"
+#include "collect/jvm/jvmevents.h"
 #include "collect/labels.h"
 #include "collect/state.h"
 

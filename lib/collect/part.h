@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/java.h"
+#include "collect/jvm/java.h"
 #include "jvm/server.h"
 
 struct collect;

@@ -10,7 +10,7 @@
 #include "base/span.h"
 #include "collect/rates.h"
 #include "collect/state.h"
-#include "collect/wallrecords.h"
+#include "collect/wall/wallrecords.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/jvmevents.h"
+#include "collect/jvm/jvmevents.h"
 #include "collect/labels.h"
 #include "collect/rates.h"
 #include "collect/state.h"

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "collect/callrules.h"
+#include "collect/calls/callrules.h"
 
 enum when_kind {
 	WHEN_SIGNAL,

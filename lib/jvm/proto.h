@@ -121,7 +121,7 @@ enum jvm_flags {
 	JVM_WALL_WAKES = 1 << 14,	/* of GO: threads that ended waits are walked; two more descriptors */
 };
 
-/* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvmevents.h). */
+/* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvm/jvmevents.h). */
 enum jvm_tell {
 	JVM_TELL_GC = 1 << 0,
 	JVM_TELL_SAFEPOINT = 1 << 1,
@@ -188,7 +188,7 @@ struct jvm_msg {
  * Sources of samples that are no perf events: what the agent itself notices, and takes the stack of. A
  * source is an amount that adds up, of bytes or of time, and its samples are points on it, distances
  * between them exponentially distributed with a mean of jvm_ctl.intervals (Poisson); or all of it is told,
- * with an interval of 0. collect/sources.h says what the recorder makes of them.
+ * with an interval of 0. collect/parts/sources.h says what the recorder makes of them.
  */
 enum jvm_source {
 	JVM_SOURCE_ALLOC,	/* objects that are allocated; value is their size, leaf their class */

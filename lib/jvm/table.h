@@ -11,7 +11,7 @@
  *		A record that is one struct jvm_<struct>.  The row makes the struct, JVM_REC_<struct>,
  *		send_<struct>() in the agent, and the member <struct> of struct jvm_callbacks.
  *		TRACED	the trace has a record of that name with the same members, and proc:
- *			javatrace_<struct>() (collect/javatrace.h) writes it
+ *			javatrace_<struct>() (collect/jvm/javatrace.h) writes it
  *		OWN	the recorder has a callback of its own
  *		fields	in the order of the bytes and of the struct, after time_ns, without commas
  *			between them

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "collect/modules.h"
 #include "collect/tasks.h"
-#include "collect/wallstack.h"
+#include "collect/wall/wallstack.h"
 #include "sym/demangle.h"
 #include "sym/maps.h"
 #include "sym/symfile.h"

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "callflow/callflow.h"
-#include "collect/callflow.h"
+#include "collect/calls/callflow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "collect/replay.h"
+#include "collect/jvm/replay.h"
 #include "jvm/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/span.h"
-#include "collect/threadlabels.h"
+#include "collect/parts/threadlabels.h"
 #include "model/threadlabels.h"
 #include "trace/writer.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/span.h"
-#include "collect/histogram.h"
-#include "collect/live.h"
+#include "collect/parts/histogram.h"
+#include "collect/parts/live.h"
 #include "collect/state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* f-memory.c - a table of sampled blocks that says anything: each sample is live once at most. */
 #include "base/mem.h"
-#include "collect/memory.h"
+#include "collect/parts/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

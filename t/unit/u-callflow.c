@@ -12,7 +12,7 @@
 #include "callflow/filter.h"
 #include "callflow/layout.h"
 #include "callflow/process.h"
-#include "collect/callrules.h"
+#include "collect/calls/callrules.h"
 #include "flow/check.h"
 #include "flow/events.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "collect/java.h"
+#include "collect/jvm/java.h"
 #include "unit.h"
 
 struct joined {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/javacode.h"
+#include "collect/jvm/javacode.h"
 #include "traces.h"
 #include "unit.h"
 

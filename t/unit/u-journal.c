@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "collect/replay.h"
+#include "collect/jvm/replay.h"
 #include "jvm/journal_read.h"
 #include "unit.h"
 

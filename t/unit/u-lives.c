@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "collect/histogram.h"
-#include "collect/live.h"
+#include "collect/parts/histogram.h"
+#include "collect/parts/live.h"
 #include "collect/state.h"
 #include "trace/reader.h"
 #include "trace/roster.h"

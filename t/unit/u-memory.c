@@ -2,7 +2,7 @@
 /* u-memory.c - which sampled blocks were not freed, by a table that nobody has to believe. */
 #include <string.h>
 
-#include "collect/memory.h"
+#include "collect/parts/memory.h"
 #include "unit.h"
 
 static struct memory_table table;

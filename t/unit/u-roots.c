@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "collect/roots.h"
+#include "collect/jvm/roots.h"
 #include "unit.h"
 
 enum { STACK = 0x7f0000001000, END = 0x7f0000003000 };

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/rules.h"
-#include "collect/sources.h"
+#include "collect/parts/sources.h"
 #include "unit.h"
 
 static const struct rule_event lock = { "lock", NULL }, alloc = { "alloc", NULL }, pause = { "pause", "gc" },

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "collect/slowcalls.h"
+#include "collect/calls/slowcalls.h"
 #include "unit.h"
 
 enum { NR_CONSUMERS = 6, MAX_EVENTS = 400, UNTIL_KNOWN = 40 };

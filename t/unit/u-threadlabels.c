@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "collect/threadlabels.h"
+#include "collect/parts/threadlabels.h"
 #include "model/threadlabels.h"
 #include "trace/writer.h"
 #include "unit.h"

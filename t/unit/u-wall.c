@@ -20,7 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "collect/waitfile.h"
+#include "collect/wall/waitfile.h"
 #include "model/wallcheck.h"
 #include "traces.h"
 #include "unit.h"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * callflow.h - exact call trees of a recording: creates the memory in which processes keep them, and
+ * writes its contents to the trace.
+ */
+#ifndef COLLECT_CALLFLOW_H
+#define COLLECT_CALLFLOW_H
+
+#include "calibrate/table.h"
+#include "callflow/layout.h"
+#include "collect/calls/slowcalls.h"
+#include "collect/modules.h"
+#include "collect/parts/sources.h"
+#include "collect/tasks.h"
+#include "jvm/server.h"
+
+struct callflow_opts {
+	bool on;
+	struct callflow_layout layout;	/* of each process; rules are borrowed */
+	const char *names[CALLFLOW_MAX_METRICS], *units[CALLFLOW_MAX_METRICS];
+	/* What each metric costs, as calibrate/table.h has it, "" none: native functions first, then JVMs. */
+	struct callflow_costs {
+		char jvm[CALIBRATION_NAME];	/* calibration_jvm() */
+		char costs[CALLFLOW_MAX_METRICS][72];
+	} calibration[1 + CALIBRATION_JVMS];
+	uint32_t nr_calibrated_jvms;
+	uint64_t snapshot_ns;		/* interval of snapshots; 0: as often as they cost nearly nothing */
+	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
+};
+
+/* What the process counts for a tree beside its nodes. */
+struct callflow_counts {
+	uint64_t kernel_cpu_ns, popped, inserted, over_range, folded, folded_recursion, thrown, missed;
+	uint64_t mounts, lost_events;
+};
+
+struct callflow_result {
+	uint64_t nr_procs, nr_trees, nr_nodes, nr_calls;
+	uint64_t nr_folded;		/* calls in [pruned] */
+	uint64_t lost_calls;		/* of threads that found no room */
+	uint64_t refused_threads[CALLFLOW_MAX_METRICS];	/* for which the metric was unavailable */
+	uint64_t slow_threads;		/* whose CPU time took a system call each */
+	uint64_t merged_threads;	/* that went on with the tree of one that had ended */
+	uint64_t nr_events;
+	uint64_t lost_events, told_events;	/* not in the trace's count yet; in it */
+	uint64_t nr_damaged;		/* invalid nodes and threads */
+};
+
+struct callflows {
+	const struct callflow_opts *o;
+	struct callflow_result *res;
+	struct trace_writer *w;
+	struct tasks *tasks;
+	struct modules *modules;
+	struct sources *sources;		/* numbers classes of objects; set after callflows_init() */
+	struct callflow_proc *procs;
+	uint32_t nr_trees, nr_consumers;	/* numbers given out */
+	uint64_t tsc, ns;			/* the same moment */
+	uint64_t ratio;				/* of events: one for all of a recording; 0 not known yet */
+	uint64_t written_ns;			/* time of the last snapshot */
+	uint64_t rest_ns;			/* least time to the next one that nobody asked for */
+	uint64_t look_ns;			/* when to look at threads' CPU time again */
+	bool shut;				/* what trees count now is not recorded */
+	bool turns;				/* and there may be such times */
+	uint64_t turn_ns;			/* when the last change began, */
+	uint64_t cuts_ns, nr_cuts;		/* how long after it trees were cut, in total, and how many */
+	/* of a recording in several: the file in hand, from 1, and when it began; 0: there is one */
+	uint32_t file;
+	uint64_t file_ns;
+	uint32_t *consumer_file;		/* [consumer]: the last file that has it */
+	size_t nr_consumer_file, alloc_consumer_file;
+};
+
+/*
+ * An area in shared memory, as the layout says: its descriptor and, mapped, itself; both are the caller's.
+ * -1: there is no memory.
+ */
+int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes);
+
+void callflows_init(struct callflows *f, const struct callflow_opts *o, struct tasks *t, struct modules *m,
+		    struct trace_writer *w, struct callflow_result *res);
+void callflows_release(struct callflows *f);
+
+/* Writes what the trees count. */
+void callflows_labels(const struct callflows *f);
+/*
+ * An area for process p; its descriptor, the caller's to close, or -1.  The first one waits some
+ * milliseconds, to know the speed of the time stamp counter.
+ */
+int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
+/* Do the rules want the function at addr of the process counted? */
+bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr);
+/* A method of the process has that name. */
+void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m);
+/* Writes everything that is in it and releases it. */
+void callflows_end(struct callflows *f, struct jvm *jvm);
+/* Writes the events there are; call it often. */
+void callflows_drain(struct callflows *f);
+/*
+ * Writes a snapshot if one is due: what was added since the last one. Where no interval is set one is due
+ * every two seconds, so that of a recorder that is killed all but the last calls are there; where they are
+ * large, less often: they take at most a hundredth of the time, and 64 KiB of the file a second.
+ */
+void callflows_snapshot(struct callflows *f);
+/* The same, now. */
+void callflows_store(struct callflows *f);
+/*
+ * Trees count on, but what they count from now on is not recorded; or it is again. So each part of what
+ * they count is in the trace or is not, to the call, and what an open call consumes as far as
+ * it passed while they were recorded. Return the mean of the moments at which trees were cut.
+ */
+uint64_t callflows_turn(struct callflows *f, bool on);
+
+/* The recording will have several files: what each needs of names and contexts is written to each. */
+void callflows_in_files(struct callflows *f);
+/* The same as callflows_store(), and what else the file that ends has of calls. */
+void callflows_end_file(struct callflows *f);
+/* How many calls were slow in it, when labels are its own. */
+void callflows_label_file(struct callflows *f);
+/* Another file begins at that time, after callflows_end_file(): what is stored from now on is in that. */
+void callflows_next_file(struct callflows *f, uint64_t now_ns);
+
+/* The totals of the trees, stored or not. */
+struct callflow_count {
+	uint64_t nr_calls, nr_contexts, nr_threads;
+};
+void callflows_count(const struct callflows *f, struct callflow_count *n);
+/* The end of the recording: writes the rest of all areas. */
+void callflows_finish(struct callflows *f);
+
+#endif

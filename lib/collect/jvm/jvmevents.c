@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/jvm/jvmevents.h"
+#include "jvm/proto.h"
+
+static const struct {
+	const char *name;
+	uint32_t tell;
+} names[] = {
+	{ "gc", JVM_TELL_GC },
+	{ "safepoint", JVM_TELL_SAFEPOINT },
+	{ "jit", JVM_TELL_JIT },
+	{ "class", JVM_TELL_CLASS },
+	{ "exception", JVM_TELL_EXCEPTION },
+	{ "thread", JVM_TELL_THREAD },
+	{ "mark", JVM_TELL_MARK },
+	{ "label", JVM_TELL_LABEL },
+	{ "oom", JVM_TELL_OOM },
+	{ "class-time", JVM_TELL_CLASS_TIME },
+	{ "safepoint-last", JVM_TELL_LAST },
+	/* what costs next to nothing: an exception does, in programs that throw many */
+	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
+};
+
+uint32_t jvmevents_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].name, name))
+			return names[i].tell;
+	return 0;
+}
+
+uint32_t jvmevents_of(uint32_t kind)
+{
+	static const char *const groups[JVM_EVENT_NR] = {
+#define EVENT(kind, name, group, ...) [JVM_EVENT_##kind] = (group),
+#include "base/eventkinds.h"
+	};
+
+	return kind < JVM_EVENT_NR ? jvmevents_named(groups[kind]) : 0;
+}
+
+uint32_t jvmevents_with(uint32_t tell)
+{
+	return tell | (tell & JVM_TELL_CLASS_TIME ? JVM_TELL_CLASS : 0) |
+	       (tell & JVM_TELL_LAST ? JVM_TELL_SAFEPOINT : 0);
+}
+
+void jvmevents_names(uint32_t tell, struct buf *b)
+{
+	const char *comma = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i].name, "jvm"); i++) {
+		if (!(tell & names[i].tell))
+			continue;
+		buf_fmt(b, "%s%s", comma, names[i].name);
+		comma = ",";
+	}
+}
+
+void jvmevents_refused(struct refused *f, int pid, const struct jvm_no_event *r)
+{
+	struct buf b = BUF_INIT;
+
+	if (r->tell == JVM_TELL_DEOPT)
+		buf_str(&b, "deoptimisations");
+	else
+		buf_str(&b, "events ");
+	jvmevents_names(r->tell, &b);
+	refused_source(f, b.data, pid, r->why);
+	buf_release(&b);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jvmevents.h - which events of JVMs "record -e NAME" records: not sampled, but all of them, each with its
+ * time (trace/record.h, struct rec_event). Documentation/technical/events.adoc says where they come from.
+ */
+#ifndef COLLECT_JVMEVENTS_H
+#define COLLECT_JVMEVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "collect/calls/refused.h"
+#include "jvm/record.h"
+
+/* enum jvm_tell of a name; 0: it is none of these. */
+uint32_t jvmevents_named(const char *name);
+/* And those without which they tell nothing. */
+uint32_t jvmevents_with(uint32_t tell);
+/* That of which an enum jvm_event_kind is told; 0: of none. */
+uint32_t jvmevents_of(uint32_t kind);
+/* The names of a set, with commas: the label "jvm_events". */
+void jvmevents_names(uint32_t tell, struct buf *b);
+/* A process will not tell of some. */
+void jvmevents_refused(struct refused *f, int pid, const struct jvm_no_event *r);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * locks.h - the source "lock": what agents say of waits, added up lock by lock, and what a stack of a wait
+ * stands for.
+ *
+ * All waits are told, so the table of locks is exact. Stacks are taken of waits as long as the interval or
+ * longer, and of shorter ones in proportion to their length; what a stack stands for is told with the wait
+ * (agent/share.h). What no stack stands for is charged at the end to the lock's class, with no context but
+ * its thread: so the source adds up to exactly what was waited.
+ *
+ * Who has a lock is charged with the same time ("blame"), piece by piece while others wait: where an agent
+ * looks at who has it, at random moments, or, of native code, where it is given back. What a wait took after
+ * the last piece, all of it if nobody looked, is collected lock by lock as well, and goes to who has that
+ * lock at the next look; at the end, what is left goes to nobody. So both add up to the same.
+ */
+#ifndef COLLECT_LOCKS_H
+#define COLLECT_LOCKS_H
+
+#include "base/hash.h"
+#include "collect/jvm/java.h"
+#include "collect/parts/nativelocks.h"
+#include "jvm/proto.h"
+#include "jvm/record.h"
+#include "trace/record.h"
+
+struct collect;
+
+enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no context */
+
+struct locks {
+	struct map by_key;		/* what a wait names -> index */
+	struct map waiters;		/* (index, thread) that are known */
+	struct map latest_by_tid;	/* tid -> index in latest */
+	struct latest {			/* of a thread: what its next stack is of */
+		uint32_t lock;		/* index in all; MAP_NONE: none that is wanted */
+		uint64_t weight_ns;	/* what it stands for, */
+		uint32_t waits;		/* that of so many others; 0: its own */
+	} *latest;
+	size_t nr_latest, alloc_latest;
+	struct map nobody;		/* process -> the thread that is charged when none is */
+	struct nativelocks natives;
+	uint32_t reasons[LOCKS_NR_REASONS];	/* functions of the trace; 0: none yet */
+	struct lock_sum *all;
+	size_t nr_all, alloc_all;
+};
+
+/* The stack of who gave one back that others waited for, as its latest struct jvm_native_wait says. */
+void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r);
+/* What the latest sampled wait of that thread was for: a function of the trace, 0 not known. */
+uint32_t locks_function(struct collect *c, uint32_t tid);
+/*
+ * The stack of the latest wait of that thread: what it stands for. False: of no wait that is known, and
+ * not to be written.
+ */
+bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
+/* The same for a lock of native code, with its one segment of stack, which may be empty. */
+void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
+		       const struct jvm_sample *stack);
+/* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
+void locks_write(struct collect *c, bool last);
+
+#endif

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "collect/jvm/classname.h"
+#include "collect/parts/sources.h"
+#include "collect/state.h"
+#include "jvm/inject.h"
+#include "trace/format.h"
+
+enum { SHORTEST_NS = 1000000,	/* between two looks */
+	EVENTS_OF_SOURCE = 5 };	/* at most: the amount, what is counted, and three more */
+
+static const struct source_kind kinds[] = {
+	{ "alloc", "bytes", "objects", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
+	  "Java objects allocated, by class: a sample every <bytes>, on average" },
+	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES,
+	  512 << 10, JVM_SOURCE_LIVE,
+	  "sampled Java objects that are still live at the end, by class and where they were allocated" },
+	{ "wall", "ns", NULL, NULL, { NULL }, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
+	  "what each thread does at every moment, and what it waits for; <time> between two looks" },
+	{ "wakers", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
+	  "with wall: the time that threads were blocked, charged to the code that ended it" },
+	{ "virtual", "ns", NULL, NULL, { NULL }, "wall", SOURCE_NO_ARG, 0, JVM_SOURCE_VIRTUAL,
+	  "with wall: also what virtual threads of Java wait for while unmounted" },
+	{ "lock", "ns", "waits", "blame", { NULL }, NULL, SOURCE_TIME, 1000000, JVM_SOURCE_LOCK,
+	  "waits for locks, of Java and native code; stacks of those of <time> or longer, and of others in proportion" },
+	{ "throws", "exceptions", NULL, NULL, { NULL }, NULL, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
+	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
+	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
+	  JVM_SOURCE_MEMORY,
+	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
+	{ "native-live", "bytes", "native-live-blocks", NULL, { "native-unknown" }, NULL, SOURCE_FOLLOWS, 0,
+	  JVM_NR_SOURCES, NULL },
+	{ 0 },
+};
+
+enum { NR_KINDS = ARRAY_SIZE(kinds) - 1 };
+
+_Static_assert(NR_KINDS + 0 <= COLLECT_MAX_SOURCES + 0, "each may be there once");
+
+const struct source_kind *source_kind_at(size_t i)
+{
+	return i < NR_KINDS ? &kinds[i] : NULL;
+}
+
+static const struct source_kind *find_kind(const char *text)
+{
+	size_t len = strcspn(text, "="), i;
+
+	for (i = 0; i < NR_KINDS; i++)
+		if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, text, len))
+			return &kinds[i];
+	return NULL;
+}
+
+bool source_is_named(const char *text)
+{
+	return find_kind(text);
+}
+
+/* One of so many; with 1 everything is a sample. */
+static int parse_count(const char *arg, uint64_t *n, struct err *e)
+{
+	int r = opt_parse_u64(arg, n, e);
+
+	if (!r && (!*n || *n > INT32_MAX))
+		r = err_set(e, EINVAL, "from 1 to %d", INT32_MAX);
+	if (*n == 1)
+		*n = 0;
+	return r;
+}
+
+int source_parse(const char *text, struct source_conf *s, struct err *e)
+{
+	const struct source_kind *k = find_kind(text);
+	const char *arg = text + strlen(k->name);
+	int r = 0;
+
+	*s = (struct source_conf){ k, k->interval };
+	if (!*arg++ && k->arg != SOURCE_FOLLOWS)
+		return 0;
+	if (k->arg == SOURCE_FOLLOWS)
+		return err_set(e, EINVAL, "event '%s': it comes with %s", text, k[-1].name);
+	if (k->arg == SOURCE_NO_ARG)
+		return err_set(e, EINVAL, "event '%s': %s takes no interval", text, k->name);
+	r = k->arg == SOURCE_BYTES ? opt_parse_size(arg, &s->interval, e) :
+	    k->arg == SOURCE_TIME  ? opt_parse_time(arg, &s->interval, e) :
+				     parse_count(arg, &s->interval, e);
+	if (r)
+		return err_wrap(e, "event '%s'", text);
+	if (s->interval < SHORTEST_NS && k->arg == SOURCE_TIME && k->jvm == JVM_NR_SOURCES)
+		return err_set(e, EINVAL, "event '%s': at least 1 ms", text);
+	if (s->interval > INT32_MAX && k->arg == SOURCE_BYTES)	/* JVMTI's type */
+		return err_set(e, EINVAL, "event '%s': at most %d bytes", text, INT32_MAX);
+	return 0;
+}
+
+/* ---- events in the trace ---- */
+
+static uint32_t nr_events_of(const struct source_kind *k)
+{
+	return k->into ? 0 : 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1] + !!k->more[2];
+}
+
+/* The number of the first event of source i of the recording; that of the one past the last. */
+static uint32_t event_of(const struct collect *c, size_t i)
+{
+	uint32_t event = collect_nr_events(&c->o->ev);
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		event += nr_events_of(c->o->sources[k].kind);
+	return event;
+}
+
+static void __attribute__((format(printf, 4, 5)))
+label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
+{
+	char key[48], value[64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	snprintf(key, sizeof(key), "event.%" PRIu32 "%s", event, what);
+	trace_write_label(c->w, key, "%s", value);
+}
+
+void sources_labels(const struct collect *c)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+		uint32_t event = event_of(c, i);
+
+		if (s->kind->into)
+			continue;
+		label(c, event, "", "%s", s->kind->name);
+		label(c, event, ".unit", "%s", s->kind->unit);
+		if (s->interval)
+			label(c, event, ".interval", "%" PRIu64, s->interval);
+		if (s->kind->jvm == JVM_SOURCE_LOCK)
+			trace_write_label(c->w, WAITED_LABEL, "1");
+		if (s->kind->count) {
+			label(c, ++event, "", "%s", s->kind->count);
+			label(c, event, ".unit", "%s", s->kind->count);
+			label(c, event, ".of", "%s", s->kind->name);
+		}
+		if (s->kind->blame) {
+			label(c, ++event, "", "%s", s->kind->blame);
+			label(c, event, ".unit", "%s", s->kind->unit);
+			label(c, event, ".source", "%s", s->kind->name);
+		}
+		for (k = 0; k < ARRAY_SIZE(s->kind->more) && s->kind->more[k]; k++) {
+			label(c, ++event, "", "%s", s->kind->more[k]);
+			label(c, event, ".unit", "%s", s->kind->unit);
+			if (s->interval)
+				label(c, event, ".interval", "%" PRIu64, s->interval);
+		}
+	}
+}
+
+/* How much of what was told belongs to no file but the last: lib/trace/splice.c takes it off. */
+static void standing_end(struct collect *c, uint32_t first, uint32_t end)
+{
+	struct sources *s = &c->sources;
+	uint32_t event;
+
+	if (s->standing_unknown)
+		trace_write_label(c->w, TRF_STANDING_LABEL "live.unknown_bytes", "%" PRIu64,
+				  s->standing_unknown);
+	for (event = first; s->standing_totals && event < end; event++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), TRF_STANDING_LABEL "event.%" PRIu32 ".count", event);
+		if (s->standing_totals[event - first])
+			trace_write_label(c->w, key, "%" PRIu64, s->standing_totals[event - first]);
+	}
+	free(s->standing_totals);
+	s->standing_totals = NULL;
+	s->standing_unknown = 0;
+}
+
+void sources_end(struct collect *c)
+{
+	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources), event;
+
+	if (sources_find(c, "live") < c->o->nr_sources)
+		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
+	for (event = first; c->sources.totals && event < end; event++)
+		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+	standing_end(c, first, end);
+	if (c->sources.totals)
+		memset(c->sources.totals, 0, (end - first) * sizeof(*c->sources.totals));
+	c->sources.unknown_bytes = 0;
+}
+
+void sources_release(struct sources *s)
+{
+	map_release(&s->functions);
+	free(s->totals);
+	free(s->standing_totals);
+}
+
+/* ---- what agents are asked, and say ---- */
+
+static uint64_t interval_of(const struct collect *c, const char *name)
+{
+	size_t i = sources_find(c, name);
+
+	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
+}
+
+void sources_ask(const struct collect *c, struct jvm_server_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+
+		if (s->kind->jvm == JVM_NR_SOURCES)
+			continue;
+		o->sources |= 1ull << s->kind->jvm;
+		o->inject |= s->kind->jvm == JVM_SOURCE_MEMORY ? INJECT_MEMORY :
+			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
+		o->intervals[s->kind->jvm] = s->kind->into ? interval_of(c, s->kind->into) : s->interval;
+		if (s->kind->jvm == JVM_SOURCE_LOCK)
+			o->lock_filter = c->o->lock_filter;
+		if (s->kind->jvm == JVM_SOURCE_THROW)
+			o->may_tell |= JVM_TELL_EXCEPTION;
+	}
+}
+
+void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r)
+{
+	size_t i = sources_find_jvm(c, r->source);
+
+	if (i == c->o->nr_sources)
+		return;
+	/* one JVM may lack more than one part of it */
+	c->res->nr_no_source[i] += !(j->proc->lacks_sources >> i & 1);
+	j->proc->lacks_sources |= 1u << i;
+	refused_source(&c->refused, c->o->sources[i].kind->name, j->proc->pid, r->why);
+}
+
+/*
+ * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, or throw 50 000
+ * exceptions a second.
+ */
+uint64_t sources_expected_hz(const struct collect *c)
+{
+	enum { MOST_HZ = 250000 };
+	uint64_t hz = 0;
+	size_t i;
+
+	for (i = 0; i < c->o->nr_sources; i++) {
+		const struct source_conf *s = &c->o->sources[i];
+		uint64_t a_second = s->kind->arg == SOURCE_TIME ? 64000000000 : 1000000000;
+
+		if (s->kind->arg == SOURCE_FOLLOWS || s->kind->into)
+			continue;
+		if (s->kind->arg == SOURCE_COUNT) {
+			hz += 50000 / MAX(s->interval, (uint64_t)1);
+			continue;
+		}
+		hz += s->interval ? MIN(a_second / s->interval, (uint64_t)MOST_HZ) : MOST_HZ;
+	}
+	return hz;
+}
+
+uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf)
+{
+	uint32_t *at = map_put(&s->functions, (uint64_t)p->id << 32 | leaf);
+
+	if (*at == MAP_NONE)
+		*at = ++s->nr_functions;
+	return *at;
+}
+
+struct forgetting {
+	const struct map *procs;
+	struct collect *c;
+};
+
+static bool is_needed(void *ctx, uint64_t key, uint32_t function)
+{
+	const struct forgetting *x = ctx;
+	bool needed = map_get(x->procs, key >> 32) != MAP_NONE;
+
+	if (!needed) {
+		trace_writer_forget_function(x->c->w, function);
+		filters_forget_class(&x->c->filters, function);
+	}
+	return needed;
+}
+
+void sources_forget(struct collect *c, const struct map *procs)
+{
+	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
+}
+
+void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+{
+	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
+	struct buf b = BUF_INIT;
+
+	r.function = sources_function(&c->sources, j->proc, leaf->leaf);
+	if (leaf->kind == JVM_LEAF_CLASS) {
+		r.kind = FUNCTION_CLASS;
+		classname_put(&b, leaf->name, leaf->name_len);
+	} else {
+		buf_add(&b, leaf->name, leaf->name_len);
+	}
+	r.name = b.data ? b.data : "";
+	r.name_len = b.len;
+	if (r.kind == FUNCTION_CLASS)
+		filters_class(&c->filters, r.function, r.name);
+	trace_write_function(c->w, &r);
+	buf_release(&b);
+}
+
+/* ---- samples ---- */
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016). In [0, 1). */
+static double random_part(struct sources *s)
+{
+	s->random = s->random ? s->random : 0x9e3779b97f4a7c15ull;
+	s->random ^= s->random >> 12;
+	s->random ^= s->random << 25;
+	s->random ^= s->random >> 27;
+	return (double)(s->random * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
+}
+
+/* To one of the integers beside it, so that it is right on average; sums stay far below 2^64. */
+static uint64_t rounded(struct sources *s, double v)
+{
+	double whole = floor(v);
+
+	if (!(v < 0x1p62))
+		return 1ull << 62;
+	return (uint64_t)whole + (random_part(s) < v - whole);
+}
+
+static void add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t weight)
+{
+	if (!*totals)
+		*totals = xcalloc(EVENTS_OF_SOURCE * COLLECT_MAX_SOURCES, sizeof(**totals));
+	(*totals)[event - collect_nr_events(&c->o->ev)] += weight;
+}
+
+static void add_weight(struct collect *c, uint32_t event, uint64_t weight)
+{
+	add(c, &c->sources.totals, event, weight);
+	if (c->sources.standing)
+		add(c, &c->sources.standing_totals, event, weight);
+}
+
+static void count_sample(struct collect *c, size_t i)
+{
+	if (c->sources.standing)
+		return;
+	c->res->nr_samples++;
+	c->res->nr_of_source[i]++;
+}
+
+/* Returns the weight that it has. */
+static uint64_t write_event(struct collect *c, uint32_t event, double weight, const struct rec_sample *s)
+{
+	struct rec_sample r = *s;
+
+	r.event = event;
+	r.weight = rounded(&c->sources, weight);
+	trace_write_sample(c->w, &r);
+	add_weight(c, event, r.weight);
+	return r.weight;
+}
+
+static void write_weighed(struct collect *c, size_t i, double weight, double count,
+			  const struct rec_sample *s)
+{
+	uint32_t event = event_of(c, i);
+
+	write_event(c, event, weight, s);
+	if (c->o->sources[i].kind->count)
+		write_event(c, event + 1, count, s);
+	count_sample(c, i);
+}
+
+/* How probable it is that something of that size is a sample. */
+static double probability(const struct source_conf *source, uint64_t value)
+{
+	return source->interval ? -expm1(-(double)value / (double)source->interval) : 1;
+}
+
+/* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
+static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
+{
+	double size = (double)value, p = probability(&c->o->sources[i], value);
+
+	if (value)		/* else it was never hit: an agent that lies */
+		write_weighed(c, i, size / p, 1 / p, s);
+}
+
+void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
+{
+	size_t i = sources_find_jvm(c, jvm_source);
+
+	if (i < c->o->nr_sources)
+		write_event(c, event_of(c, i), amount, s);
+}
+
+void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
+			const struct rec_sample *s)
+{
+	size_t i = sources_find_jvm(c, jvm_source);
+
+	if (i < c->o->nr_sources)
+		write_weighed(c, i, amount, count, s);
+}
+
+void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s)
+{
+	size_t i = sources_find_jvm(c, jvm_source);
+
+	if (i < c->o->nr_sources && c->o->sources[i].kind->blame)
+		write_event(c, event_of(c, i + 1) - 1, amount, s);
+}
+
+static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)
+{
+	uint64_t ns;
+	double waits;
+
+	if (!locks_weigh(c, s, &ns, &waits))
+		return;
+	write_weighed(c, i, ns, waits, r);
+	if (ns != s->value)
+		trace_write_waited(c->w, &(struct rec_waited){
+			.time_ns = r->time_ns, .thread = r->thread, .ns = s->value,
+		});
+}
+
+void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
+{
+	size_t i = sources_find(c, "native-live");
+
+	if (i < c->o->nr_sources)
+		sources_write(c, i, value, s);
+}
+
+void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value)
+{
+	size_t i = sources_find(c, "native-live");
+
+	if (i < c->o->nr_sources && value)
+		write_event(c, event_of(c, i) + 2, (double)value / probability(&c->o->sources[i], value), s);
+}
+
+static uint32_t leaf_function(struct collect *c, const struct java *j, const struct jvm_sample *s)
+{
+	return s->event == JVM_SOURCE_MEMORY ? memory_function(c, s->leaf) :
+	       s->event == JVM_SOURCE_LOCK ? locks_function(c, s->tid) :
+					     sources_function(&c->sources, j->proc, s->leaf);
+}
+
+size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			struct frame *frames, size_t nr)
+{
+	struct rec_sample r = { .time_ns = s->time_ns, .thread = thread, .cpu = UINT16_MAX, .user = true };
+	size_t i = sources_find_jvm(c, s->event);
+
+	if (!switches_source(c, i, s->time_ns))
+		return 0;
+	/* of locks, waits are asked for, and their samples go by what became of these */
+	if (s->event != JVM_SOURCE_LOCK &&
+	    !filters_want_source(c, i, thread, s->leaf ? leaf_function(c, j, s) : 0, s->time_ns))
+		return 0;
+	if (s->event != JVM_SOURCE_LIVE)
+		stack_count_marks(c, stack_marks(frames, nr));
+	if (s->leaf || s->event == JVM_SOURCE_MEMORY || s->event == JVM_SOURCE_LOCK)
+		frames[nr++] = (struct frame){ FRAME_NAMED, .function = leaf_function(c, j, s) };
+	if (s->event == JVM_SOURCE_LIVE) {
+		lives_born(c, j, s, thread, frames, nr);
+		return nr;
+	}
+	r.stack = trace_write_stack(c->w, frames, nr);
+	if (s->event == JVM_SOURCE_LOCK && s->id)
+		locks_gave_back(c, s, &r);
+	else if (s->event == JVM_SOURCE_LOCK)
+		write_wait(c, i, s, &r);
+	else
+		sources_write(c, i, s->value, &r);
+	return nr;
+}
+
+/* ---- objects that live ---- */
+
+void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s)
+{
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
+
+	if (i < c->o->nr_sources)
+		write_weighed(c, i, weight, count, s);
+}
+
+/* The same weight twice, when it began and when it ended, so that the difference is 0 in the end. */
+void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s)
+{
+	double whole = (double)rounded(&c->sources, weight);
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
+	struct rec_sample freed = *s;
+
+	if (i == c->o->nr_sources)
+		return;
+	freed.time_ns = freed_ns;
+	write_event(c, event_of(c, i) + 2, whole, s);
+	write_event(c, event_of(c, i) + 3, whole, &freed);
+}
+
+void sources_unknown(struct collect *c, double weight, const struct rec_sample *s)
+{
+	size_t i = sources_find_jvm(c, JVM_SOURCE_LIVE);
+	uint64_t whole;
+
+	if (i == c->o->nr_sources)
+		return;
+	whole = write_event(c, event_of(c, i) + 4, weight, s);
+	c->sources.unknown_bytes += whole;
+	c->sources.standing_unknown += c->sources.standing ? whole : 0;
+}
+
+void sources_stand(struct collect *c, bool on)
+{
+	c->sources.standing = on;
+	trace_writer_standing(c->w, on);
+}
+
+void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost)
+{
+	struct rec_lost r = {
+		.time_ns = clock_mono_ns(), .cause = LOST_AGENT, .stream = j->proc->id, .count = lost,
+	};
+
+	if (!known_ns)
+		refused_source(&c->refused, "live", j->proc->pid,
+			       "no collection has told which of its objects are still in use");
+	if (lost) {
+		trace_write_lost(c->w, &r);
+		c->res->nr_lost += lost;
+	}
+}
+
+/* ---- for others who notice by themselves ---- */
+
+bool sources_keep_threads(const struct collect *c)
+{
+	static const char *const names[] = { "live", "native-memory", "native-live" };
+	size_t i, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		nr += sources_find(c, names[i]) < c->o->nr_sources;
+	return nr;
+}
+
+bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)
+{
+	struct rec_sample r = *s;
+
+	if (!filters_want_source(c, i, s->thread, 0, s->time_ns))
+		return false;
+	r.event = event_of(c, i);
+	r.weight = weight;
+	trace_write_sample(c->w, &r);
+	add_weight(c, r.event, weight);
+	count_sample(c, i);
+	return true;
+}
+
+static uint32_t new_function(struct collect *c, enum function_kind kind, const char *text)
+{
+	const struct rec_function r = {
+		.function = ++c->sources.nr_functions, .kind = kind,
+		.name = text, .name_len = strlen(text), .module = "", .file = "",
+	};
+
+	trace_write_function(c->w, &r);
+	return r.function;
+}
+
+uint32_t sources_new_reason(struct collect *c, const char *text)
+{
+	return new_function(c, FUNCTION_REASON, text);
+}
+
+uint32_t sources_new_file(struct collect *c, const char *text)
+{
+	return new_function(c, FUNCTION_WAIT_FILE, text);
+}

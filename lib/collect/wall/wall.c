@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/area.h"
+#include "base/chance.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/jvm/classname.h"
+#include "collect/jvm/java.h"
+#include "collect/parts/sources.h"
+#include "collect/privileges.h"
+#include "collect/state.h"
+#include "collect/wall/virtuals.h"
+#include "collect/wall/wall.h"
+#include "collect/wall/wall_priv.h"
+#include "collect/wall/wallstack.h"
+#include "wall/switches.h"
+
+enum { WALK_SHARE = 2 };	/* of an interval, of CPU time: what walking takes beyond that waits */
+
+struct wall *walls_switches(const struct collect *c)
+{
+	return c->walls && c->walls->no_bpf ? c->walls->wall : NULL;
+}
+
+/*
+ * Without BPF: what threads do now, not when the look began. Where the recorder is kept from a CPU meanwhile,
+ * short blocks would be over when their turn comes, and long ones not.
+ */
+static void catch_up(struct collect *c)
+{
+	if (c->walls->no_bpf)
+		collect_merge(c, clock_mono_ns());
+}
+
+/* Where the clock is only for us, which threads it is to sample our programs know best. */
+int walls_filter(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+
+	if (!c->walls || o->ev.nr_events != o->ev.nr_aside || o->system_wide || o->nr_tids || o->sched)
+		return 0;
+	return wall_filter(c->walls->wall);
+}
+
+/* Agents are not told which event it is: the only one. */
+int walls_trap_filter(const struct collect *c)
+{
+	return c->o->ev.nr_events == 1 ? wall_trap_filter(c->walls->wall) : 0;
+}
+
+bool walls_trap(struct collect *c, int pid)
+{
+	return !wall_trap(c->walls->wall, pid);
+}
+
+/* All of it known, as far as it can be. */
+static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
+{
+	if (w->no_bpf)
+		wall_settle(w->wall, slot);
+	return wall_read(w->wall, slot, s);
+}
+
+/* Where the account begins or ends: not to be left out. */
+static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_slot *s)
+{
+	return read_slot(w, slot, s) || wall_read_surely(w->wall, slot, s);
+}
+
+/* ---- looks ---- */
+
+/*
+ * Return the thread whose account this is: the one that had the slot's number when the slot began. NULL: the
+ * command is not there yet, only what will become it.
+ */
+static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
+				const struct wall_slot *s)
+{
+	struct thread *th = tasks_at(&c->tasks, s->tid, s->born_ns);
+
+	if (!th || th->proc->pid != (int)s->pid)
+		th = tasks_get(&c->tasks, s->pid, s->tid, c->walls->look_ns);
+	if (!c->o->start_ns && (int)s->pid == c->child_pid && !th->proc->execed)
+		return NULL;
+	/* an exec that left the slot as it is: what goes on since a later time is not the old program's */
+	if (a->thread && a->thread != th->id)
+		account_settle(c, a, s, th->born_ns);
+	a->thread = th->id;
+	th->wall = slot;
+	return th;
+}
+
+static void look_at_block(struct collect *c, struct account *a, uint32_t slot, struct wall_slot *s,
+			  struct thread *th, uint64_t gap_ns)
+{
+	struct buf reason = BUF_INIT;
+	size_t nr;
+	int r;
+
+	a->seen_nr = s->block_nr;
+	wall_mark(c->walls->wall, slot, s->block_nr);
+	r = c->walls->no_bpf ? wall_ask_again(c->walls->wall, slot, s) : 0;
+	c->walls->nr_denied += r == -EACCES;
+	if (r)
+		return;
+	if (s->class == WALL_CLASS_KERNEL)
+		nr = 0;
+	else
+		nr = wallstack_walk(c, th->proc, wall_slot_at(c->walls->wall, slot), s, c->frames);
+	if (!nr && s->class != WALL_CLASS_KERNEL)
+		return;
+	wallstack_reason(s, &reason, &c->walls->file);
+	account_walked(c, a, s, &(struct walked){
+		.thread = a->thread, .reason = reason.data, .frames = c->frames, .nr = nr,
+		.look_ns = c->walls->look_ns, .gap_ns = gap_ns });
+	buf_release(&reason);
+}
+
+/* Does the agent of its JVM walk the thread? Others of a JVM, the collector's say, it does not know. */
+static bool is_agents(const struct thread *th)
+{
+	const struct java *j = th->proc->java;
+
+	return th->java && j && j->walls && !j->gone;
+}
+
+static void leave_to_agent(struct walls *w, uint32_t slot)
+{
+	VEC_GROW(w->left, w->nr_left, w->alloc_left);
+	w->left[w->nr_left++] = slot;
+}
+
+/*
+ * Where a thousand threads have blocked at once, walking them all would take longer than the time between two
+ * looks. Which of them have to wait is chance (walls_turn()), so what is walked stands for them.
+ */
+static bool has_walked_enough(struct walls *w)
+{
+	w->enough = w->enough || clock_read_ns(CLOCK_THREAD_CPUTIME_ID) >= w->walked_until_ns;
+	return w->enough;
+}
+
+static void allow_walks(struct walls *w, uint64_t until_ns)
+{
+	w->walked_until_ns = until_ns;
+	w->enough = false;
+}
+
+static void leave_for_later(struct walls *w, uint32_t slot, uint32_t block_nr, uint64_t before_ns)
+{
+	VEC_GROW(w->late, w->nr_late, w->alloc_late);
+	w->late[w->nr_late++] = (struct late){ slot, block_nr, before_ns };
+}
+
+static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
+{
+	struct account *a = account_of(c->walls, slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	catch_up(c);
+	if (!read_slot(c->walls, slot, &s) || s.state == WALL_FREE)
+		return;
+	if (account_given_back(a, &s))
+		return;
+	if (!a->used || a->born_ns != s.born_ns)
+		account_begin(a, &s);
+	account_follow_sites(c, a, &s);
+	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
+	th = thread_of(c, a, slot, &s);
+	if (a->block.nr && a->block.nr != s.block_nr)
+		account_finish_block(c, a, &s);
+	if (s.state == WALL_GONE) {
+		account_settle(c, a, &s, s.since_ns);
+		a->used = false;
+		wall_give_back(c->walls->wall, slot);
+	} else if (th && s.state == WALL_BLOCKED && s.block_nr != a->seen_nr) {
+		if (is_agents(th))
+			leave_to_agent(c->walls, slot);
+		else if (has_walked_enough(c->walls))
+			leave_for_later(c->walls, slot, s.block_nr, c->walls->look_ns - gap_ns);
+		else
+			look_at_block(c, a, slot, &s, th, gap_ns);
+	}
+}
+
+/*
+ * A block that no agent has walked after two looks of its own: the native part of its stack is better than
+ * nothing.
+ */
+static bool is_forgotten(struct collect *c, uint32_t slot)
+{
+	/* intervals: an agent's looks are up to one and a half apart, and it begins after us */
+	enum { PATIENCE = 4 };
+	struct walls *w = c->walls;
+	struct account *a = account_of(w, slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	if (!a->used || !read_slot(w, slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
+	    s.block_nr == a->seen_nr)
+		return true;
+	/* it may have begun after the look did */
+	if (w->look_ns < MAX(s.since_ns, a->from_ns) + PATIENCE * w->interval_ns)
+		return false;
+	account_follow_sites(c, a, &s);
+	th = thread_of(c, a, slot, &s);
+	if (th)
+		look_at_block(c, a, slot, &s, th, w->interval_ns);
+	return true;
+}
+
+static void look_at_left(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i, nr = 0;
+
+	for (i = 0; i < w->nr_left; i++)
+		if (!is_forgotten(c, w->left[i]))
+			w->left[nr++] = w->left[i];
+	w->nr_left = nr;
+}
+
+/* False: its turn has not come yet. */
+static bool look_at_late(struct collect *c, const struct late *x)
+{
+	struct walls *w = c->walls;
+	struct account *a = account_of(w, x->slot);
+	struct wall_slot s;
+	struct thread *th;
+
+	if (w->enough)
+		return false;
+	catch_up(c);
+	if (!a->used || !read_slot(w, x->slot, &s) || a->born_ns != s.born_ns || s.state != WALL_BLOCKED ||
+	    s.block_nr != x->block_nr) {
+		w->nr_missed++;
+		return true;
+	}
+	if (s.block_nr == a->seen_nr)
+		return true;
+	if (has_walked_enough(w))
+		return false;
+	account_follow_sites(c, a, &s);
+	th = thread_of(c, a, x->slot, &s);
+	if (th)
+		look_at_block(c, a, x->slot, &s, th, w->look_ns - x->before_ns);
+	return true;
+}
+
+static void look_at_all_late(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i, nr = 0;
+
+	for (i = 0; i < w->nr_late; i++)
+		if (!look_at_late(c, &w->late[i]))
+			w->late[nr++] = w->late[i];
+	w->nr_late = nr;
+}
+
+/* Another slot is the first each time, so that none comes late always. */
+static void look_at_new(struct collect *c, uint64_t before_ns)
+{
+	enum { STRIDE = 40503 };	/* odd, and unlike any number of threads */
+	struct walls *w = c->walls;
+	uint64_t gap_ns = before_ns ? w->look_ns - before_ns : w->interval_ns;
+	uint32_t nr = wall_nr_used(w->wall), i, slot;
+
+	w->first = nr > 1 ? (w->first + STRIDE) % (nr - 1) : 0;
+	for (i = 0; i + 1 < nr; i++) {
+		slot = 1 + (w->first + i) % (nr - 1);
+		if (wall_is_new(wall_stamp_of(w->wall, slot), before_ns))
+			look_at_slot(c, slot, gap_ns);
+	}
+}
+
+void walls_turn(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	uint64_t before;
+
+	if (!w || !w->on || now_ns < w->due_ns)
+		return;
+	before = w->look_ns;
+	catch_up(c);
+	w->look_ns = now_ns;
+	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);	/* no program is in step with us */
+	evsets_vary_periods(&c->ev);
+	wall_look(w->wall, now_ns);
+	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
+	look_at_all_late(c);
+	look_at_new(c, before);
+	w->looked_ns = now_ns;
+	look_at_left(c);
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, now_ns);
+}
+
+/* ---- what agents walk ---- */
+
+static uint64_t class_key(const struct proc *p, uint32_t leaf)
+{
+	return (uint64_t)p->id << 32 | leaf;
+}
+
+void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+{
+	struct walls *w = c->walls;
+	struct buf name = BUF_INIT;
+
+	if (!w)
+		return;
+	if (leaf->kind == JVM_LEAF_CLASS)
+		classname_put(&name, leaf->name, leaf->name_len);
+	else
+		buf_add(&name, leaf->name, leaf->name_len);
+	*map_put(&w->classes, class_key(j->proc, leaf->leaf)) =
+		strtab_adds(&w->texts, name.data ? name.data : "");
+	buf_release(&name);
+}
+
+static bool has_process(void *procs, uint64_t key, uint32_t text)
+{
+	return map_get(procs, key >> 32) != MAP_NONE;
+}
+
+static void forget_processes(struct collect *c, const struct map *procs)
+{
+	if (c->walls)
+		map_filter(&c->walls->classes, has_process, (void *)procs);
+}
+
+/* NULL: not known. */
+static const char *leaf_name(const struct walls *w, const struct proc *p, uint32_t leaf)
+{
+	uint32_t name = leaf ? map_get(&w->classes, class_key(p, leaf)) : MAP_NONE;
+
+	return name == MAP_NONE ? NULL : strtab_get(&w->texts, name);
+}
+
+bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s)
+{
+	struct place p = { .thread = s->thread, .nr = MIN(s->nr, (size_t)MAX_FRAMES), .frames = s->frames };
+	struct rec_wake wake = { .time_ns = s->time_ns, .ns = s->length_ns, .seen_ns = s->length_ns };
+	struct walls *w = c->walls;
+	struct buf text = BUF_INIT;
+	const char *leaf;
+
+	if (!w || !w->on)
+		return false;
+	leaf = s->java ? leaf_name(w, s->java->proc, s->leaf) : NULL;
+	if (s->reason == WALL_NR_REASONS)
+		buf_str(&text, "[blocked]");
+	else if (s->reason == WALL_IO && leaf)
+		buf_str(&text, leaf);
+	else
+		wallstack_java_reason(s->reason, leaf, &text);
+	p.reason = s->ready ? w->runnable : walls_reason(c, text.data);
+	if (s->ready)
+		walls_write_time(c, &p, p.reason, s->time_ns, s->ns);
+	else
+		walls_write_blocked(c, &p, s->ns, wake);
+	buf_release(&text);
+	return true;
+}
+
+static void java_reason(struct collect *c, const struct proc *p, const struct jvm_wall *v,
+			const struct wall_slot *s, struct buf *text)
+{
+	waitfile_none(&c->walls->file);
+	if (v->reason == WALL_UNKNOWN)
+		wallstack_reason(s, text, &c->walls->file);
+	else
+		wallstack_java_reason(v->reason, leaf_name(c->walls, p, v->leaf), text);
+}
+
+/*
+ * Without BPF an agent knows the moment alone. Which block that was in is known if it was long; else it
+ * counts as a short one of that moment, with no number.
+ */
+static void find_block(const struct walls *w, const struct jvm_sample *s, struct jvm_wall *v)
+{
+	struct wall_block b = { 0, s->time_ns, 0 };
+
+	wall_block_at(w->wall, v->slot, s->time_ns, &b);
+	v->block_nr = b.nr;
+	v->since_ns = b.since_ns;
+	v->class = wall_class_of_call(v->syscall);
+}
+
+/* The slot of the thread that the agent says, and an account of it. */
+static struct account *account_of_java(struct collect *c, const struct thread *th, const struct jvm_wall *v,
+				       struct wall_slot *now)
+{
+	struct walls *w = c->walls;
+	struct account *a;
+
+	if (!w || !w->on || !v->slot || v->slot >= wall_nr_used(w->wall))
+		return NULL;
+	a = account_of(w, v->slot);
+	if (!read_slot(w, v->slot, now) || (int)now->tid != th->tid)
+		return NULL;
+	/* the agent may see a new thread before we do */
+	if ((!a->used || a->born_ns != now->born_ns) && now->state != WALL_GONE)
+		account_begin(a, now);
+	if (!a->used || a->born_ns != now->born_ns)
+		return NULL;
+	account_follow_sites(c, a, now);
+	return a;
+}
+
+/*
+ * Not one that is yet to come; or that we walked ourselves, before the agent was there or knew the thread,
+ * and that is not over.
+ */
+static bool is_expected(const struct account *a, const struct wall_slot *now, uint32_t nr)
+{
+	return !nr || ((int32_t)(now->block_nr - nr) >= 0 &&
+		       ((int32_t)(nr - a->seen_nr) > 0 || nr == a->block.nr));
+}
+
+void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		const struct frame *frames, size_t nr)
+{
+	struct jvm_wall v = *s->wall;
+	struct wall_slot now, then;
+	struct buf reason = BUF_INIT;
+	struct walls *w = c->walls;
+	struct account *a;
+
+	if (v.wakes) {
+		if (w && w->wakes && w->on && v.block_nr)
+			wallwakes_java(c, w->wakes, (const uint32_t[]){ v.slot, v.block_nr }, frames, nr);
+		return;
+	}
+	a = account_of_java(c, th, &v, &now);
+	if (a && w->no_bpf)
+		find_block(w, s, &v);
+	else if (!v.block_nr)
+		return;
+	if (!a || !is_expected(a, &now, v.block_nr))
+		return;
+	if (!a->thread)
+		a->thread = th->id;
+	if (a->block.nr && a->block.nr != v.block_nr)
+		account_finish_block(c, a, &now);
+	then = now;
+	then.block_nr = v.block_nr;
+	then.since_ns = v.since_ns;
+	then.class = v.class;
+	then.site = v.site;
+	then.syscall = v.syscall;
+	memcpy(then.args, v.args, sizeof(then.args));
+	java_reason(c, th->proc, &v, &then, &reason);
+	account_walked(c, a, &then, &(struct walked){
+		.thread = thread, .reason = reason.data, .frames = frames, .nr = nr,
+		.look_ns = s->time_ns, .gap_ns = v.interval_ns });
+	buf_release(&reason);
+	if (v.block_nr)
+		a->seen_nr = v.block_nr;
+	if (now.block_nr != v.block_nr)
+		account_finish_block(c, a, &now);
+}
+
+/* Is it the slot of that thread? Then th has it from now on, and the slot an account. */
+static bool link_slot(struct collect *c, const struct thread *th, uint32_t slot)
+{
+	struct walls *w = c->walls;
+	struct account *a;
+	struct wall_slot s;
+
+	if (!read_slot(w, slot, &s) || s.state == WALL_FREE || (int)s.tid != th->tid ||
+	    s.born_ns < w->beginning_ns)
+		return false;
+	a = account_of(w, slot);
+	if (account_given_back(a, &s))
+		return false;
+	if (!a->used || a->born_ns != s.born_ns)
+		account_begin(a, &s);
+	account_follow_sites(c, a, &s);
+	return thread_of(c, a, slot, &s) == th;
+}
+
+static struct account *linked_account(struct walls *w, const struct thread *th)
+{
+	struct account *a = th->wall ? account_of(w, th->wall) : NULL;
+
+	return a && a->used && a->thread == th->id ? a : NULL;
+}
+
+/*
+ * Return the account of a thread that runs. No look may have found its slot, as none has come since it
+ * began. A slot is stamped when it gets another thread, so only those stamped since the last look come into
+ * question.
+ */
+static struct account *account_of_running(struct collect *c, const struct thread *th)
+{
+	struct walls *w = c->walls;
+	struct account *a = linked_account(w, th);
+	uint32_t nr = wall_nr_used(w->wall), slot;
+
+	for (slot = 1; slot < nr && !a; slot++)
+		if (wall_is_new(wall_stamp_of(w->wall, slot), w->looked_ns) && link_slot(c, th, slot))
+			a = linked_account(w, th);
+	return a && a->born_ns >= w->beginning_ns ? a : NULL;
+}
+
+void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		      const struct frame *frames, size_t nr)
+{
+	struct walls *w = c->walls;
+	struct wall_slot slot;
+	struct wall_times t, over;
+	struct account *a;
+	struct place *p;
+	uint64_t now_ns, cpu_ns;
+
+	if (!w || !w->on || s->event != w->clock || !switches_source(c, w->source, s->time_ns))
+		return;
+	a = account_of_running(c, th);
+	if (!a)
+		return;
+	/*
+	 * before it is read: what a later look finds is not less. Without BPF the slot is of the sample's
+	 * time: the thread may have left the CPU since.
+	 */
+	now_ns = w->no_bpf ? s->time_ns : clock_mono_ns();
+	if (!wall_read(w->wall, th->wall, &slot) || s->time_ns < slot.born_ns)
+		return;
+	wall_times_at(&slot, now_ns, &t);
+	wall_times_level(&t, &a->told);
+	/* what it has done since belongs to the next */
+	if (wall_cpu_at(&slot, s->time_ns, &cpu_ns))
+		t.cpu_ns = MIN(t.cpu_ns, cpu_ns);
+	/* it may seem to wait for a CPU, and have one: wall.bpf.c says why */
+	wall_times_over(&slot, &over);
+	p = account_set_place(a, PLACE_ON_CPU, s->thread, w->on_cpu, frames, nr);
+	account_ran(c, a, s->time_ns, t.cpu_ns);
+	a->told_ns = now_ns;
+	walls_write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
+}
+
+/* ---- the beginning and the end ---- */
+
+static void take_where(void *ctx, const struct wall_where *at)
+{
+	struct collect *c = ctx;
+	struct account *a = at->slot < c->walls->alloc_accounts ? c->walls->accounts[at->slot] : NULL;
+
+	if (a && a->used && a->block.nr == at->block_nr)
+		account_set_where(c, a, at);
+}
+
+/* Of blocks that go on. */
+static void find_wheres(struct collect *c)
+{
+	wall_each_where(c->walls->wall, take_where, c);
+}
+
+/* At those that have come and gone since the last look, however long ago that is. */
+static void look_again(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+
+	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
+	w->due_ns = 0;
+	walls_turn(c, now_ns);
+	/* there is no later */
+	allow_walks(w, UINT64_MAX);
+	look_at_all_late(c);
+}
+
+void walls_begin(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || w->on)
+		return;
+	w->on = true;
+	w->look_ns = w->looked_ns = 0;
+	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);
+	w->beginning_ns = now_ns;
+	catch_up(c);
+	w->beginning_ns = 0;
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr && w->no_bpf; i++)
+		wall_cut(w->wall, i, now_ns);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+
+		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || account_given_back(a, &s))
+			continue;
+		/* it has begun since, and samples of it have come already */
+		if (a->used && a->born_ns == s.born_ns && s.born_ns >= now_ns)
+			continue;
+		account_begin(a, &s);
+		a->from_ns = wall_moment(&s, now_ns);
+		wall_times_at(&s, now_ns, &a->from);
+		a->from_blocks = s.nr_blocks;
+		a->told = a->from;
+	}
+}
+
+bool walls_are_on(const struct collect *c)
+{
+	return c->walls && c->walls->on;
+}
+
+void walls_end(struct collect *c, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || !w->on)
+		return;
+	look_again(c, now_ns);
+	find_wheres(c);
+	virtuals_write(c);
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+
+		if (a->used && read_slot_surely(w, i, &s) && a->born_ns == s.born_ns)
+			account_settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+	}
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, UINT64_MAX);
+	w->on = false;
+}
+
+void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
+{
+	struct walls *w = c->walls;
+	struct wall_slot s;
+	uint32_t i, nr;
+
+	if (!w || !w->on)
+		return;
+	look_again(c, now_ns);
+	find_wheres(c);
+	virtuals_write(c);
+	nr = wall_nr_used(w->wall);
+	for (i = 1; i < nr; i++) {
+		struct account *a = account_of(w, i);
+		struct block block = a->block;
+
+		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns) {
+			a->nr_ran = 0;	/* their stacks are of this file */
+			continue;
+		}
+		account_tell(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
+		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
+			a->block = block;	/* it goes on, from now on */
+		account_forget_old(a, since_ns);
+		account_forget_codes(a);
+	}
+	if (w->wakes)
+		wallwakes_turn(c, w->wakes, UINT64_MAX);
+}
+
+void walls_finish(struct collect *c)
+{
+	const struct walls *w = c->walls;
+	uint32_t nr = w ? wall_nr_refused(w->wall) : 0;
+
+	if (nr)
+		refused_walls(&c->refused, nr);
+	if (w && w->nr_missed)
+		refused_text(&c->refused, "stacks of %llu waits: so many threads began to wait at once that these were over before they were walked; others of the same thread stand for them",
+			     (unsigned long long)w->nr_missed);
+	if (!w || !w->no_bpf)
+		return;
+	refused_text(&c->refused, "wakers, kernel frames and peers of waits, and what those were for that no sample hit (%s)", w->no_bpf);
+	if (!wall_counts_delays())
+		refused_text(&c->refused, "waiting for a CPU after a wake-up, which is in the blocked time: this kernel does not count it");
+	if (c->res->nr_lost_sched)
+		refused_text(&c->refused, "%llu switches of threads, whose states are wrong there: a buffer was full",
+			     (unsigned long long)c->res->nr_lost_sched);
+	if (w->nr_denied)
+		refused_text(&c->refused, "stacks of %llu waits: this user may not look at the process (ptrace)",
+			     (unsigned long long)w->nr_denied);
+}
+
+/* Those of JVMs that are yet to say hello. */
+static void tell_agents(struct collect *c)
+{
+	struct wall_maps m;
+
+	wall_maps(c->walls->wall, &m);
+	if (c->jvm)
+		jvm_server_use_wall(c->jvm, &(struct jvm_wall_maps){
+			.slots_fd = m.slots_fd, .stamps_fd = m.stamps_fd, .marks_fd = m.marks_fd,
+			.wakes_fd = m.wakes_fd, .anchors_fd = m.anchors_fd,
+			.nr_slots = m.nr_slots, .interval_ns = c->walls->interval_ns,
+			.own_user_only = privileges_of_several(c->o), .late = c->walls->no_bpf });
+}
+
+int walls_open(struct collect *c, struct err *e)
+{
+	const struct collect_opts *o = c->o;
+	struct wall_opts opts = {
+		.all = o->system_wide,
+		.pids = c->child_pid ? &c->child_pid : o->pids, .nr_pids = c->child_pid ? 1 : o->nr_pids,
+		.tids = o->tids, .nr_tids = o->nr_tids,
+		.wakes = sources_find(c, "wakers") < o->nr_sources,
+	};
+	size_t source = sources_find(c, "wall");
+	struct walls *w;
+	int r;
+
+	if (source == o->nr_sources)
+		return 0;
+	if (!arcprof_area_same_numbers())
+		return err_set(e, ENOTSUP, "wall: processes cannot be named from inside a container: their numbers are others");
+	w = xcalloc(1, sizeof(*w));
+	w->source = source;
+	w->wakes = opts.wakes ? wallwakes_new(sources_find(c, "wakers")) : NULL;
+	while (w->clock < o->ev.nr_events && !o->ev.events[w->clock].clock)
+		w->clock++;
+	w->interval_ns = o->sources[source].interval;
+	w->random = clock_mono_ns() | 1;
+	opts.interval_ns = w->interval_ns;
+	r = wall_open(&w->wall, &opts, e);
+	if (r && !o->system_wide) {
+		w->no_bpf = xstrdup(e->msg);
+		r = wall_open_switches(&w->wall, &opts, e);
+	}
+	if (r) {
+		free(w->no_bpf);
+		free(w);
+		return err_wrap(e, "wall");
+	}
+	c->walls = w;
+	if (w->no_bpf && c->child_pid)
+		wall_thread_begins(w->wall, c->child_pid, c->child_pid, clock_mono_ns());
+	tell_agents(c);
+	strtab_init(&w->texts);
+	w->stack = xcalloc(MAX_FRAMES + WALL_NR_ADDRS + 2, sizeof(*w->stack));
+	w->ephemeral = waitfile_ephemeral();
+	w->on_cpu = walls_reason(c, REASON_ON_CPU);
+	w->runnable = walls_reason(c, REASON_RUNNABLE);
+	return 0;
+}
+
+static void close_part(struct collect *c)
+{
+	struct walls *w = c->walls;
+	size_t i;
+
+	if (!w)
+		return;
+	wall_close(w->wall);
+	wallwakes_free(w->wakes);
+	for (i = 0; i < w->alloc_accounts; i++) {
+		if (w->accounts[i])
+			account_forget_places(w->accounts[i]);
+		free(w->accounts[i]);
+	}
+	free(w->accounts);
+	free(w->stack);
+	map_release(&w->reasons);
+	map_release(&w->files);
+	map_release(&w->classes);
+	free(w->left);
+	free(w->late);
+	free(w->no_bpf);
+	strtab_release(&w->texts);
+	free(w);
+	c->walls = NULL;
+}
+
+uint64_t walls_due_ns(const struct collect *c)
+{
+	return c->walls && c->walls->on ? c->walls->due_ns : 0;
+}
+
+const struct part wall_part = { .ended = walls_end, .forget = forget_processes, .close = close_part };

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wall_priv.h - what the files of the source "wall" share: wall.c looks at threads, and wallaccount.c
+ * keeps an account of each and writes it.
+ */
+#ifndef COLLECT_WALL_PRIV_H
+#define COLLECT_WALL_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "collect/wall/waitfile.h"
+#include "collect/wall/wallwake.h"
+#include "trace/record.h"
+#include "wall/wall.h"
+
+struct collect;
+
+enum {
+	PLACE_ON_CPU = WALL_NR_PLACES,
+	NR_PLACES,
+	NR_RAN = 8,
+};
+
+/* Who ended a block. */
+struct waker {
+	enum wake_kind kind;
+	uint32_t thread;		/* of the trace */
+};
+
+/* Where a thread was seen last when it did that: blocked in a class of calls or at a site, or ran. */
+struct place {
+	uint32_t thread;		/* in the trace; 0: it was not seen yet */
+	uint32_t reason;		/* a function of the trace */
+	struct waker waker;		/* of the last block there that is over */
+	uint64_t set_ns;		/* when it was seen there */
+	size_t nr, alloc;
+	struct frame *frames;		/* outermost first */
+	uint32_t marks;			/* stack_marks() of them */
+	size_t nr_kernel;		/* 0: not known, or not yet */
+	struct frame kernel[WALL_NR_ADDRS];	/* beneath them */
+	uint32_t file;			/* a function of the trace; 0: none is known */
+	struct wallwake_code code;	/* where the waker was */
+};
+
+/* Where a thread ran, by a sample of a CPU's clock, until it gets its share of the time. */
+struct ran {
+	uint64_t time_ns;
+	uint32_t thread, stack;		/* of the trace */
+	uint32_t marks;			/* of the stack */
+};
+
+/* A block that was walked, and goes on as far as is known. */
+struct block {
+	uint32_t nr;			/* 0: there is none */
+	unsigned int place;		/* which has its stack */
+	uint64_t since_ns;
+	uint64_t gap_ns;		/* between the look that saw it and the one before */
+	uint64_t look_ns;		/* when that was */
+	uint64_t inode;			/* of the file that its place has; 0: not known */
+};
+
+struct account {			/* of a slot */
+	uint32_t slot;
+	bool used;
+	uint64_t born_ns;		/* whose it is */
+	uint64_t from_ns;		/* since when it counts */
+	uint32_t thread;		/* in the trace; 0: not known yet */
+	uint32_t seen_nr;		/* the block that was looked at last */
+	struct wall_times from;		/* what it had done by then, */
+	uint64_t from_blocks;		/* and how often it had blocked */
+	struct wall_times told;		/* what was written, with that */
+	uint64_t told_ns;		/* of what goes on, up to then */
+	struct {
+		uint32_t nr, class;
+	} sites[WALL_NR_SITES];		/* as the slot had them last */
+	struct block block;
+	struct place *places[NR_PLACES];
+	struct ran ran[NR_RAN];
+	size_t nr_ran;
+};
+
+struct walls {
+	struct wall *wall;
+	size_t source;			/* of the recording's */
+	struct wallwakes *wakes;	/* NULL: not asked for */
+	uint32_t clock;			/* the perf event whose samples say where on-CPU time goes */
+	uint64_t interval_ns, look_ns, due_ns;	/* the last look, and the next */
+	uint64_t looked_ns;		/* when the last look began that has been at all slots */
+	uint64_t random;
+	bool on;
+	/*
+	 * While accounts begin: when that was. Until they have, only samples of threads that are younger
+	 * count.
+	 * 0: they have begun
+	 */
+	uint64_t beginning_ns;
+	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
+	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
+	struct account **accounts;	/* [alloc_accounts], by slot; NULL: it was never asked for */
+	size_t alloc_accounts;
+	struct map reasons, files;	/* string -> function of the trace */
+	size_t nr_files;
+	unsigned int ephemeral;		/* ports from there on are given to clients */
+	struct strtab texts;
+	struct map classes;		/* (process, leaf of its agent) -> its name, in texts */
+	/* Blocks that were found when there had been enough to walk. */
+	struct late {
+		uint32_t slot, block_nr;
+		uint64_t before_ns;	/* the look before the one that found it */
+	} *late;
+	size_t nr_late, alloc_late;
+	uint64_t nr_missed;		/* of them, over before their turn came */
+	uint64_t walked_until_ns;	/* our CPU time when there is enough, */
+	bool enough;			/* in this look */
+	uint32_t first;			/* slot that the next look begins with */
+	/* Slots of threads that an agent is to walk; it may have ended, or know them no more. */
+	uint32_t *left;
+	size_t nr_left, alloc_left;
+	uint32_t on_cpu, runnable;	/* functions */
+	struct frame *stack;		/* MAX_FRAMES, and what a wait adds */
+	struct waitfile file;
+};
+
+/* What is to be told of a total. */
+static inline uint64_t wall_untold(uint64_t total_ns, uint64_t told_ns)
+{
+	return total_ns > told_ns ? total_ns - told_ns : 0;
+}
+
+/* ---- what goes into the trace ---- */
+
+/* A function of the trace that stands for a reason. */
+uint32_t walls_reason(struct collect *c, const char *text);
+/* A stretch of ns that a thread spent there for that reason. */
+void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
+		      uint64_t ns);
+/* A stretch that a thread was blocked; wake: how long the block was, and who ended it. */
+void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake);
+/* Time in run queues after it had been there; what is little waits. */
+void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,
+		       uint64_t *told_ns);
+
+/* ---- accounts ---- */
+
+/*
+ * It ran at PLACE_ON_CPU when a CPU's clock hit it at time_ns, and had used cpu_ns of CPUs by then. What it
+ * used since the hit before is less where a part of that time was a wait, as it is for what comes first
+ * after one: so NR_RAN of them share.
+ */
+void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns);
+
+/* Return that of the slot; it may not be used yet. It stays where it is when others begin. */
+struct account *account_of(struct walls *w, uint32_t slot);
+/* A slot that was never looked at, or is another thread's by now. */
+void account_begin(struct account *a, const struct wall_slot *s);
+/* The slot was given back, and not taken yet. To give it back once more would make two threads share it. */
+bool account_given_back(const struct account *a, const struct wall_slot *s);
+/* The thread may have left sites since the last look; s is of this account's thread. */
+void account_follow_sites(struct collect *c, struct account *a, const struct wall_slot *s);
+/* Place number i is where it is seen now. */
+struct place *account_set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
+				const struct frame *frames, size_t nr);
+/* What was found of a thread that is blocked. */
+struct walked {
+	uint32_t thread;		/* of the trace */
+	const char *reason;
+	const struct frame *frames;	/* outermost first */
+	size_t nr;
+	uint64_t look_ns, gap_ns;	/* when it was seen, and the time since the look before that */
+};
+
+/* s is in a block that was walked, and in walls.file is its file: the block is open. */
+void account_walked(struct collect *c, struct account *a, const struct wall_slot *s, const struct walked *k);
+/* The kernel's side of the block that is open. */
+void account_set_where(struct collect *c, struct account *a, const struct wall_where *at);
+/* The block that is open has ended, and others may have come after it. */
+void account_finish_block(struct collect *c, struct account *a, const struct wall_slot *s);
+/* All up to now_ns is written; s was read then. What was walked goes on to be where it was. */
+void account_tell(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns);
+/* The same, and no more is known of it. */
+void account_settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns);
+/* What was seen before since_ns may have no names in the next file, but where the thread is now. */
+void account_forget_old(struct account *a, uint64_t since_ns);
+void account_forget_codes(struct account *a);
+void account_forget_places(struct account *a);
+
+#endif
