@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "cmd.h"
-#include "collect/control.h"
-#include "collect/script.h"
+#include "collect/control/control.h"
+#include "collect/control/script.h"
 #include "report/format.h"
 #include "threads.h"
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "calls.h"
 #include "cmd.h"
-#include "collect/timed.h"
+#include "collect/control/timed.h"
 #include "sampling.h"
 
 struct record_opts {			/* behind a struct sampling_opts */

@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "base/rules.h"
 #include "collect/calls/callrules.h"
-#include "collect/collect.h"
+#include "collect/engine/collect.h"
 #include "collect/parts/sources.h"
 
 #define OPT_ON(n, s, f, h) \
@@ -82,7 +82,7 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 /* What is recorded, in a phrase. */
 void sampling_targets_text(const struct sampling *s, char *text, size_t size);
 
-/* Raises intervals of clocks that are too short for a program to get on (collect/rates.h), with a warning. */
+/* Raises intervals of clocks that are too short for a program (collect/control/rates.h), with a warning. */
 void sampling_bound_rates(struct sampling *s);
 /* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);

@@ -10,7 +10,7 @@
 
 #include "base/foreign.h"
 #include "base/mem.h"
-#include "collect/symbols.h"
+#include "collect/engine/symbols.h"
 #include "import/modules.h"
 
 #define MAX_MODULE_BYTES (8ull << 30)

@@ -114,7 +114,7 @@ load ../lib
 		lib/sym/cache.c	in a folder of its own, by its descriptor, where nobody else may write
 		lib/ptt/proc.c	in a folder of its own, new or not at all
 		lib/fleet/push.c	a mark in the spool, new or not at all
-		lib/collect/segments.c	renames a folder that it has locked
+		lib/collect/files/segments.c	renames a folder that it has locked
 		cmd/fleet_otlp.c	renames in the spool
 		cmd/fleet_sent.c	appends to its list in the spool
 		cmd/train.c	in a folder of mkdtemp()

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "collect/when.h"
+#include "collect/control/when.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -32,8 +32,8 @@ echo "  xtree, $("$bin" report -i "$dir/deep.data" --xtree 2>/dev/null | wc -l) 
 command -v perf >/dev/null || exit 0
 cat >"$dir/work.sh" <<'W'
 for i in 1 2 3 4 5 6; do
-	cc -O2 -D_GNU_SOURCE -Ilib -S -o /dev/null lib/collect/collect.c lib/trace/writer.c 2>/dev/null ||
-		for f in lib/collect/collect.c lib/trace/writer.c lib/model/resolve.c; do
+	cc -O2 -D_GNU_SOURCE -Ilib -S -o /dev/null lib/collect/engine/collect.c lib/trace/writer.c 2>/dev/null ||
+		for f in lib/collect/engine/collect.c lib/trace/writer.c lib/model/resolve.c; do
 			cc -O2 -D_GNU_SOURCE -Ilib -S -o /dev/null "$f"
 		done
 done

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/crashes.h"
+#include "collect/control/crashes.h"
 #include "unit.h"
 
 #define WORDS(s) s, sizeof(s) - 1

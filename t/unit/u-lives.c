@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/parts/histogram.h"
 #include "collect/parts/live.h"
-#include "collect/state.h"
 #include "trace/reader.h"
 #include "trace/roster.h"
 #include "unit.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collect/modules.h"
+#include "collect/engine/modules.h"
 #include "traces.h"
 #include "unit.h"
 

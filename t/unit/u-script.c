@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/script.h"
+#include "collect/control/script.h"
 #include "unit.h"
 
 static int parse(int nr_words, char *const *words, struct buf *command, struct err *e)

@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collect/tasks.h"
+#include "collect/engine/tasks.h"
 #include "traces.h"
 #include "unit.h"
 

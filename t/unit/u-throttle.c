@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/sys.h"
-#include "collect/rates.h"
+#include "collect/control/rates.h"
 #include "unit.h"
 
 #define sys_pages(n) calloc(1, n)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "callflow/filter.h"
-#include "collect/when.h"
+#include "collect/control/when.h"
 #include "unit.h"
 
 #define S 1000000000ull

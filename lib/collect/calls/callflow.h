@@ -9,9 +9,9 @@
 #include "calibrate/table.h"
 #include "callflow/layout.h"
 #include "collect/calls/slowcalls.h"
-#include "collect/modules.h"
+#include "collect/engine/modules.h"
+#include "collect/engine/tasks.h"
 #include "collect/parts/sources.h"
-#include "collect/tasks.h"
 #include "jvm/server.h"
 
 struct callflow_opts {

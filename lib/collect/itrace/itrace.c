@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/calls/refused.h"
+#include "collect/engine/loop.h"
+#include "collect/engine/symbols.h"
+#include "collect/files/labels.h"
 #include "collect/itrace/itrace.h"
 #include "collect/itrace/itrace_java.h"
-#include "collect/labels.h"
-#include "collect/loop.h"
-#include "collect/symbols.h"
 #include "jvm/inject.h"
 
 enum { SIZE_RESERVE = 64 << 10, READS_MAX = 8 };

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
 #include "collect/parts/openwaits.h"
-#include "collect/state.h"
 #include "collect/wall/virtuals.h"
 #include "collect/wall/wall.h"
 #include "jvm/inject.h"

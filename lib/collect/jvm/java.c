@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/jvm/java.h"
-#include "collect/state.h"
 
 struct java_code {
 	uint64_t addr;

@@ -10,12 +10,12 @@
 #ifndef COLLECT_JAVA_H
 #define COLLECT_JAVA_H
 
+#include "collect/engine/tasks.h"
 #include "collect/jvm/deadlocks.h"
 #include "collect/jvm/javacode.h"
 #include "collect/jvm/javalines.h"
 #include "collect/jvm/roots.h"
 #include "collect/parts/memory.h"
-#include "collect/tasks.h"
 #include "jvm/server.h"
 #include "trace/writer.h"
 

@@ -7,7 +7,7 @@
 #ifndef COLLECT_JAVATRACE_H
 #define COLLECT_JAVATRACE_H
 
-#include "collect/tasks.h"
+#include "collect/engine/tasks.h"
 #include "jvm/server.h"
 #include "trace/writer.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/files/labels.h"
 #include "collect/jvm/replay.h"
-#include "collect/labels.h"
-#include "collect/state.h"
 #include "jvm/journal_read.h"
 #include "jvm/replay.h"
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "jvm/inject.h"
 #include "jvm/launcher.h"
 #include "jvm/target.h"

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 
 /*
  * A set is ended when the last task is that it was opened on, or that inherited its events. It is looked for

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "resident/resident.h"
 
 /* A first reading comes soon, for what is over early; nobody is waited for longer than SILENCE_NS. */

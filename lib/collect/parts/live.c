@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/engine/recording.h"
 #include "collect/parts/histogram.h"
 #include "collect/parts/keptstacks.h"
 #include "collect/parts/live.h"
-#include "collect/state.h"
 #include "trace/roster.h"
 
 /* What a JVM can make us hold. EARLY: of objects whose end was told before they were. */

@@ -2,8 +2,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/parts/locks.h"
-#include "collect/state.h"
 #include "trace/lockstat.h"
 
 /* Locks beyond so many are added up by class; owners and waiters of one beyond so many are not told apart. */

@@ -7,7 +7,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "jvm/launcher.h"
 #include "jvm/target.h"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 
 /* So many names are looked for: each time all symbols of a file are read. */
 enum { MAX_NAMES = 1024, MAX_FUNCTIONS = 1 << 16 };

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/span.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "pmu/probe.h"
 #include "pmu/tracepoint.h"
 

@@ -12,7 +12,7 @@
 #ifndef COLLECT_SCHED_H
 #define COLLECT_SCHED_H
 
-#include "collect/evset.h"
+#include "collect/engine/evset.h"
 #include "trace/record.h"
 
 struct collect;

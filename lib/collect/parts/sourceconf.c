@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 
 size_t sources_find(const struct collect *c, const char *name)
 {

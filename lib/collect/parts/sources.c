@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "collect/engine/recording.h"
 #include "collect/jvm/classname.h"
 #include "collect/parts/sources.h"
-#include "collect/state.h"
 #include "jvm/inject.h"
 #include "trace/format.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "collect/wall/virtuals.h"
 #include "jvm/wall.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/parts/sources.h"
-#include "collect/state.h"
 #include "collect/wall/wall_priv.h"
 #include "collect/wall/wallstack.h"
 

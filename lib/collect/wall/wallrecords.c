@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "collect/wall/wallrecords.h"
 #include "wall/switches.h"
 

@@ -7,7 +7,7 @@
 #define COLLECT_WALLRECORDS_H
 
 #include "base/err.h"
-#include "collect/evset.h"
+#include "collect/engine/evset.h"
 
 struct collect;
 

@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/state.h"
+#include "collect/engine/recording.h"
 #include "collect/wall/wallstack.h"
 #include "wall/syscalls.h"
 

@@ -4,7 +4,7 @@
 #define COLLECT_WALLSTACK_H
 
 #include "base/buf.h"
-#include "collect/tasks.h"
+#include "collect/engine/tasks.h"
 #include "collect/wall/waitfile.h"
 #include "trace/frame.h"
 #include "wall/wall.h"

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * triggers.h - conditions that are watched during a recording ("record --when"): which are met is written
+ * to the trace, each once in the time of the holdoff. What none of them needs is not looked at: of a
+ * recording without conditions nothing is.
+ */
+#ifndef COLLECT_TRIGGERS_H
+#define COLLECT_TRIGGERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/control/when.h"
+
+struct collect;
+struct jvm_event;
+struct triggers;
+
+struct trigger_opts {
+	const struct when *whens;	/* the caller's, as long as it records */
+	size_t nr_whens;
+	uint64_t holdoff_ns;
+	/* A condition was met; cause has names that others gave. May be NULL. */
+	void (*met)(const struct when *w, const char *cause);
+	/* It was to be dumped, and is not. May be NULL. */
+	void (*missed)(const struct when *w, const struct err *e);
+};
+
+/* Which events of JVMs (enum jvm_tell) the conditions go by: they are recorded then. */
+uint32_t triggers_tell(const struct trigger_opts *o);
+
+/* The options say what; NULL in c->triggers: nothing is watched. */
+void triggers_open(struct collect *c);
+
+/* An event of a JVM, in process proc of the trace. */
+void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
+/* Condition number when: a call of a method that is timed (timed.h) took long, or goes on doing so. */
+void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause);
+/* The recorder got the signal. False: it is no condition's. */
+bool triggers_signal(struct collect *c, int sig);
+/* A running JVM is recorded: how it ends is to be noticed. */
+void triggers_jvm(struct collect *c, int pid);
+/* Readable when a process that was there from the start ends; -1: that is no condition's. */
+int triggers_fd(const struct collect *c, int pid);
+/* The recording is over: what happened since the last turn. */
+void triggers_last(struct collect *c);
+/* The program has ended, with a status as of waitpid(). */
+void triggers_ended(struct collect *c, int status);
+
+#endif

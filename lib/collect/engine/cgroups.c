@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cgroup.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/engine/cgroups.h"
+
+static bool has_option(const char *options, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; options; options = strchr(options, ',') ? strchr(options, ',') + 1 : NULL)
+		if (!strncmp(options, name, len) && (!options[len] || options[len] == ','))
+			return true;
+	return false;
+}
+
+/* A line of /proc/self/mounts, which is cut up: where it is mounted, if it is of that kind. */
+static const char *mount_of(char *line, const char *type, const char *option)
+{
+	char *save, *part[4];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(part); i++)
+		if (!(part[i] = strtok_r(i ? NULL : line, " ", &save)))
+			return NULL;
+	return !strcmp(part[2], type) && (!option || has_option(part[3], option)) ? part[1] : NULL;
+}
+
+/* The first such mount, "" when there is none. */
+static void find_mount(const char *type, const char *option, struct buf *path)
+{
+	struct buf b = BUF_INIT;
+	char *line, *save;
+	const char *at = NULL;
+
+	buf_reset(path);
+	buf_str(path, "");
+	if (!io_slurp("/proc/self/mounts", &b) && b.len)
+		for (line = strtok_r(b.data, "\n", &save); line && !at; line = strtok_r(NULL, "\n", &save))
+			at = mount_of(line, type, option);
+	if (at)
+		buf_str(path, at);
+	buf_release(&b);
+}
+
+static int open_group(const char *mount, const char *name, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int fd;
+
+	buf_fmt(&path, "%s/%s", mount, name + (*name == '/'));
+	fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		err_set(e, ENOENT, "no control group '%s': there is no folder %s", name, path.data);
+		err_hint(e, "name it as /proc/PID/cgroup does, such as system.slice/cron.service");
+	} else if (fd < 0) {
+		err_errno(e, "%s", path.data);
+	}
+	buf_release(&path);
+	return fd < 0 ? -e->code : fd;
+}
+
+int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e)
+{
+	struct buf mount = BUF_INIT;
+	int fd = 0;
+	size_t i;
+
+	*g = (struct cgroups){ .names = names, .controller = "perf_event" };
+	g->fds = xcalloc(names->nr_items, sizeof(*g->fds));
+	find_mount("cgroup", g->controller, &mount);
+	if (!mount.len) {
+		g->controller = "";
+		find_mount("cgroup2", NULL, &mount);
+	}
+	if (!mount.len)
+		fd = err_set(e, ENOTSUP, "no control groups: neither version 2 nor perf_event of version 1 is mounted");
+	for (i = 0; i < names->nr_items && fd >= 0; i++)
+		if ((fd = open_group(mount.data, names->items[i], e)) >= 0)
+			g->fds[g->nr++] = fd;
+	buf_release(&mount);
+	if (fd >= 0)
+		return 0;
+	cgroups_close(g);
+	return fd;
+}
+
+void cgroups_close(struct cgroups *g)
+{
+	while (g->nr)
+		close(g->fds[--g->nr]);
+	free(g->fds);
+	g->fds = NULL;
+}
+
+bool cgroups_have(const struct cgroups *g, int pid)
+{
+	struct buf path = BUF_INIT;
+	bool have = false;
+	size_t i;
+
+	if (cgroup_of(pid, g->controller, &path))
+		for (i = 0; i < g->names->nr_items && !have; i++)
+			have = cgroup_is_below(path.data, g->names->items[i]);
+	buf_release(&path);
+	return have;
+}

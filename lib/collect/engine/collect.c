@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * collect.c - the life of a recording: open the events, start the program, drain until it
+ * ends, resolve the addresses.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/foreign.h"
+#include "base/mem.h"
+#include "collect/control/rates.h"
+#include "collect/engine/forget.h"
+#include "collect/engine/loop.h"
+#include "collect/engine/privileges.h"
+#include "collect/engine/program.h"
+#include "collect/engine/recording.h"
+#include "collect/engine/unsampled.h"
+#include "collect/files/labels.h"
+#include "collect/wall/virtuals.h"
+
+enum {
+	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
+	GRACE_NS = 1000000000,		/* a program has it to end after a signal, */
+	END_NS = 500000000,		/* and all that the recording's end waits for, this */
+};
+
+/* What only this file needs of a recording. */
+struct run {
+	struct collect *c;
+	struct loop loop;
+	struct program program;
+	bool failed;			/* the trace cannot be written any more */
+	uint64_t status_ns;
+	uint64_t jvms_ns;		/* when JVMs were last looked for */
+	uint64_t spawned_ns;		/* just before the program was let go */
+	uint64_t signal_ns;		/* the first one that ends the recording came then; 0: none */
+};
+
+static void on_child(void *ctx)
+{
+	struct run *r = ctx;
+
+	if (!program_reap(&r->program))
+		return;
+	r->loop.stop = true;
+	if (!r->program.nr_signals)	/* else it was asked to end */
+		triggers_ended(r->c, r->program.status);
+}
+
+static void on_signal(void *ctx, int sig, bool from_terminal)
+{
+	struct run *r = ctx;
+
+	if (triggers_signal(r->c, sig))
+		return;
+	if (program_signal(&r->program, sig, from_terminal))
+		r->loop.stop = true;
+	if (r->signal_ns)
+		return;
+	r->signal_ns = clock_mono_ns();
+	if (!r->loop.due_ns || r->loop.due_ns > r->signal_ns + GRACE_NS)
+		r->loop.due_ns = r->signal_ns + GRACE_NS;
+}
+
+/* Attached to running processes or threads: are all of them gone? */
+static bool targets_gone(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+	size_t i;
+
+	if (!o->nr_pids && !o->nr_tids)
+		return false;
+	/* one that has ended keeps its number until its parent asks how */
+	for (i = 0; i < o->nr_pids; i++)
+		if (!crashes_has_ended(&c->named, o->pids[i]) && (!kill(o->pids[i], 0) || errno == EPERM))
+			return false;
+	for (i = 0; i < o->nr_tids; i++)
+		if (!kill(o->tids[i], 0) || errno == EPERM)
+			return false;
+	return true;
+}
+
+/* Of this file alone. */
+static void label_moment(struct collect *c, const char *when)
+{
+	trace_writer_keep(c->w, false);
+	labels_clock(c, when);
+	trace_writer_keep(c->w, true);
+}
+
+/* When the next turn is to begin at the latest; 0: at no time. */
+static uint64_t turn_due_ns(const struct collect *c)
+{
+	uint64_t look = walls_due_ns(c), due = segments_turn_ns(c, switches_due_ns(c));
+
+	return look && (!due || look < due) ? look : due;
+}
+
+/* Sampling starts: now, or after --delay. */
+static void begin(struct run *r)
+{
+	struct collect *c = r->c;
+	const struct collect_opts *o = c->o;
+	const bool later = o->start_ns || o->start_mark;
+	bool with_program = program_exists(&r->program) && !later;
+
+	if (later)
+		label_moment(c, "start");	/* again: the delay is no part of what is recorded */
+	if (c->sched)
+		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
+
+	switches_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
+	/* a program's begin with its exec */
+	if (!with_program || o->system_wide)
+		collect_enable(c, true);
+	c->begun_ns = clock_mono_ns();
+	segments_begin(c, c->begun_ns);
+	switches_begin_walls(c, with_program ? r->spawned_ns : c->begun_ns);
+	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
+	r->loop.turn_ns = turn_due_ns(c);
+}
+
+static void on_due(void *ctx)
+{
+	struct run *r = ctx;
+
+	if (r->c->begun_ns || r->signal_ns)
+		r->loop.stop = true;	/* that was the recording's time, or the program's after a signal */
+	else
+		begin(r);
+}
+
+/* The program is not to suffer from a full disk: it runs on, without samples. */
+static void check_writer(struct run *r)
+{
+	if (r->failed || !trace_writer_error(r->c->w) || segments_wait(r->c))
+		return;
+	r->failed = true;
+	collect_enable(r->c, false);
+	if (!program_exists(&r->program))
+		r->loop.stop = true;
+}
+
+static struct collect_status status_at(const struct collect *c, uint64_t now_ns)
+{
+	return (struct collect_status){
+		.elapsed_ns = c->begun_ns ? now_ns - c->begun_ns : 0, .nr_samples = c->res->nr_samples,
+		.nr_lost = c->res->nr_lost, .nr_bytes = trace_writer_bytes(c->w),
+	};
+}
+
+/* What was not stored yet, so that it can be shown. */
+static void store(struct collect *c, bool end)
+{
+	const struct collect_watcher *v = c->o->watcher;
+	struct collect_status s = status_at(c, clock_mono_ns());
+
+	if (!end) {
+		collect_name_anonymous_hits(c);
+		collect_name_hits(c, false);
+	}
+	trace_writer_flush(c->w);
+	v->stored(v->ctx, &s, end);
+}
+
+static void ask_watcher(struct run *r)
+{
+	const struct collect_watcher *v = r->c->o->watcher;
+
+	switch (v->turn(v->ctx, clock_mono_ns())) {
+	case COLLECT_STORE:
+		store(r->c, false);
+		if (r->c->o->all_jvms)
+			agents_attach_jvms(r->c);
+		break;
+	case COLLECT_STOP:
+		r->loop.stop = true;
+		break;
+	case COLLECT_GO_ON:
+		break;
+	}
+}
+
+/* Those that were started since the last look; where there is a watcher, it says when. */
+static void look_for_jvms(struct run *r)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!r->c->o->all_jvms || r->c->o->watcher || r->loop.stop || now - r->jvms_ns < JVMS_NS)
+		return;
+	agents_attach_jvms(r->c);
+	r->jvms_ns = clock_mono_ns();
+}
+
+static void on_check(void *ctx)
+{
+	struct run *r = ctx;
+
+	check_writer(r);
+	if (r->c->stop_asked || targets_gone(r->c))
+		r->loop.stop = true;
+	if (r->c->o->watcher && !r->loop.stop && r->c->begun_ns)
+		ask_watcher(r);
+	look_for_jvms(r);
+}
+
+static void tell_status(struct run *r)
+{
+	struct collect *c = r->c;
+	uint64_t now = clock_mono_ns();
+	struct collect_status s = status_at(c, now);
+
+	if (!c->o->status || now - r->status_ns < STATUS_NS)
+		return;
+	r->status_ns = now;
+	c->o->status(c->o->status_ctx, &s);
+}
+
+static void on_drain(void *ctx, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	collect_drain(r->c, now_ns, false);
+	if (!r->c->begun_ns && r->c->switches.marked && !r->loop.due_ns)
+		r->loop.due_ns = now_ns + r->c->o->start_ns;
+	switches_turn(r->c, now_ns);
+	parts_turn(r->c, now_ns);
+	segments_turn(r->c, now_ns);
+	flight_turn(r->c, now_ns);
+	forget_turn(r->c, now_ns);
+	r->loop.turn_ns = turn_due_ns(r->c);
+	tell_status(r);
+}
+
+static void on_flush(void *ctx)
+{
+	struct run *r = ctx;
+
+	trace_writer_flush(r->c->w);
+}
+
+static int on_command(void *ctx, const char *command, struct buf *reply, struct err *e)
+{
+	struct run *r = ctx;
+
+	return collect_command(r->c, command, reply, e);
+}
+
+static const struct loop_ops loop_ops = {
+	.signal = on_signal, .child = on_child, .command = on_command, .drain = on_drain, .flush = on_flush,
+	.check = on_check, .due = on_due,
+};
+
+/*
+ * A ring whose task is gone reports a hang-up for ever, hence the edges: each turn looks at all rings
+ * anyway.
+ */
+static int open_loop(struct run *r, struct err *e)
+{
+	struct collect *c = r->c;
+	int ret = loop_open(&r->loop, &loop_ops, r, e);
+	size_t i;
+
+	if (ret)
+		return ret;
+	if (c->o->callflow.layout.flags & CALLFLOW_EVENTS)
+		r->loop.most_ms = EVENTS_POLL_MS;
+	if (c->o->watcher)
+		r->loop.most_ms = MIN(r->loop.most_ms, (int)c->o->watcher->most_ms);
+	if (c->o->watcher && c->o->watcher->fd >= 0)
+		ret = loop_watch(&r->loop, c->o->watcher->fd, EPOLLIN);
+	for (i = 0; i < c->ev.nr_rings && !ret; i++)
+		ret = loop_watch(&r->loop, c->ev.rings[i].fd, EPOLLIN | EPOLLET);
+	if (!ret && c->jvm)
+		ret = loop_watch_jvms(&r->loop, c->jvm);
+	for (i = 0; i < c->o->trigger.nr_whens && !ret; i++)
+		if (c->o->trigger.whens[i].kind == WHEN_SIGNAL)
+			ret = loop_take_signal(&r->loop, (int)c->o->trigger.whens[i].limit);
+	for (i = 0; i < c->o->nr_pids && !ret; i++)
+		if (triggers_fd(c, c->o->pids[i]) >= 0)
+			ret = loop_watch(&r->loop, triggers_fd(c, c->o->pids[i]), EPOLLIN | EPOLLET);
+	return ret ? err_errno(e, "cannot wait for events") : 0;
+}
+
+static bool hurries(void *ctx)
+{
+	const struct run *r = ctx;
+
+	return collect_hurries(r->c);
+}
+
+/*
+ * A program that outlived the recording's time is asked to end, and its status is ours. One that a signal has
+ * not ended may need long to shut down, or be stuck: it is left alone.
+ */
+static void end_program(struct run *r)
+{
+	struct program *p = &r->program;
+
+	if (program_end(p, &r->loop, hurries, r))
+		r->c->res->ended_program = true;
+	r->c->res->left_pid = program_exists(p) && !p->gone ? p->child.pid : 0;
+}
+
+static void refused_metrics(struct collect *c)
+{
+	const struct callflow_opts *o = &c->o->callflow;
+	uint32_t m;
+
+	for (m = 0; m < o->layout.nr_metrics; m++)
+		if (c->res->calls.refused_threads[m])
+			refused_metric(&c->refused, o->layout.metrics[m].kind, o->names[m],
+				       c->res->calls.refused_threads[m]);
+	if (c->res->calls.merged_threads)
+		refused_text(&c->refused, "a tree for itself of %" PRIu64 " thread%s: room was short (--call-memory), and each went on with the tree of one that had ended, below [several threads]",
+			     c->res->calls.merged_threads, c->res->calls.merged_threads == 1 ? "" : "s");
+}
+
+static void turned_away(struct collect *c)
+{
+	const struct jvm_refusals *r = c->jvm ? jvm_server_refusals(c->jvm) : NULL;
+
+	if (!r)
+		return;
+	c->res->nr_foreign = r->foreign_hooks;
+	c->res->no_memory = r->no_memory;
+	if (r->no_memory)
+		refused_text(&c->refused, "what JVMs tell: there is no memory to share with them (memfd_create): %s",
+			     strerror(r->no_memory));
+	c->res->nr_turned_away = refused_peers(&c->refused, r);
+}
+
+/*
+ * Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant
+ * to.
+ */
+static void on_named_end(void *ctx, const struct crash *x)
+{
+	struct collect_result *res = ctx;
+	int sig = x->status < 0 ? 0 : crashes_signal(x->status);
+
+	if (!sig && x->status >= 0 && WIFSIGNALED(x->status) && WTERMSIG(x->status) == SIGKILL)
+		sig = SIGKILL;
+	if ((!sig && !x->error_file) || res->nr_died++)
+		return;
+	snprintf(res->died, sizeof(res->died), "process %d %s%s%.150s", x->pid, sig ? "died of SIG" : "crashed",
+		 sig ? sigabbrev_np(sig) : "", x->error_file ? ", and wrote " : "");
+	if (x->error_file)
+		strncat(res->died, x->error_file, sizeof(res->died) - 1 - strlen(res->died));
+}
+
+static void watch_named(struct collect *c)
+{
+	enum { MOST = 64 };
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids && i < MOST; i++)
+		crashes_watch(&c->named, c->o->pids[i]);
+}
+
+void collect_finish(struct collect *c)
+{
+	crashes_look(&c->named, on_named_end, c->res);
+	callflows_finish(&c->calls);
+	timed_finish(c);
+	switches_missing(c);
+	collect_write_labels(c, UINT64_MAX);
+	if (c->labels && threadlabels_dropped(c->labels))
+		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
+			     threadlabels_dropped(c->labels));
+	turned_away(c);
+	refused_metrics(c);
+	collect_end_file(c, true);
+	c->res->nr_procs = c->tasks.nr_procs;
+	c->res->nr_threads = c->tasks.nr_threads;
+	c->res->user_only = collect_kernel_refused(c);
+}
+
+/*
+ * A full ring says what it lost with the next record that fits: what was lost after the last
+ * one only the events know.
+ */
+static void lost_untold(struct collect *c)
+{
+	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_RING, .stream = UINT32_MAX };
+
+	if (c->ev.nr_lost <= c->nr_lost_told)
+		return;
+	r.count = c->ev.nr_lost - c->nr_lost_told;
+	trace_write_lost(c->w, &r);
+	c->res->nr_lost += r.count;
+}
+
+static void stop_events(struct collect *c)
+{
+	size_t i;
+
+	parts_end(c, clock_mono_ns());
+	collect_enable(c, false);
+	agents_end_waits(c, clock_mono_ns());
+	collect_drain(c, clock_mono_ns(), true);
+	parts_ended(c, clock_mono_ns());
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed)
+			evset_close(&c->ev, i + 1);
+	lost_untold(c);
+}
+
+/*
+ * The program runs from here on. The trace gets its name only now: a program that does not exist costs
+ * no older trace.
+ */
+static int let_go(struct run *r, struct err *e)
+{
+	int ret = program_exists(&r->program) ? spawn_go(&r->program.child, r->c->o->argv[0], e) : 0;
+
+	if (ret)
+		return ret;
+	ret = trace_writer_commit(r->c->w, e);
+	if (ret)
+		end_program(r);
+	/* after the commit, which may be in somebody else's folder */
+	privileges_drop(r->c->segments && foreign_caller() != geteuid());
+	return ret;
+}
+
+/* A dump that was asked for is not to wait either. */
+static void serve(void *ctx)
+{
+	struct run *r = ctx;
+
+	loop_serve(&r->loop);
+	flight_turn(r->c, clock_mono_ns());
+}
+
+/* The program runs; until it has ended, or the recording is to. */
+static void run(struct run *r)
+{
+	struct collect *c = r->c;
+
+	if (c->o->start_ns && !c->o->start_mark)
+		r->loop.due_ns = clock_mono_ns() + c->o->start_ns;
+	else if (!c->o->start_mark)
+		begin(r);
+	tell_status(r);
+	unsampled_begin(c);
+	on_child(r);
+	c->serve = serve;
+	c->serve_ctx = r;
+	loop_run(&r->loop);
+	c->serve = NULL;
+	if (r->signal_ns)
+		c->give_up_ns = clock_mono_ns() + END_NS;
+	triggers_last(c);
+	if (c->begun_ns)
+		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
+	label_moment(c, "end");		/* what stopping takes is no part of what was recorded */
+	stop_events(c);
+	end_program(r);
+	c->res->status = program_exit_status(&r->program);
+	unsampled_end(c, program_exists(&r->program) ? &r->program.used : NULL);
+	collect_finish(c);
+}
+
+static int record(struct run *r, struct err *e)
+{
+	struct collect *c = r->c;
+	int ret;
+
+	labels_host(c);
+	labels_events(c);
+	callflows_labels(&c->calls);
+	if (c->sched)
+		sched_labels(c);
+	ret = open_loop(r, e);
+	if (ret) {
+		program_discard(&r->program);
+	} else {
+		filters_begin_file(c, clock_mono_ns());
+		label_moment(c, "start");
+		trace_writer_flush(c->w);
+		r->spawned_ns = c->drained_ns = clock_mono_ns();
+		/* no event begins with the program's exec then */
+		if (c->ev.conf.filter_fd && !c->o->start_ns)
+			collect_enable(c, true);
+		ret = let_go(r, e);
+		if (!ret)
+			run(r);
+	}
+	loop_close(&r->loop);
+	return ret;
+}
+
+static void close_trace(struct collect *c)
+{
+	struct collect_result *res = c->res;
+	uint64_t stopped_ns;
+	struct err e;
+
+	if (c->o->watcher)
+		store(c, true);
+	trace_writer_flush(c->w);
+	res->nr_bytes = trace_writer_bytes(c->w);
+	res->nr_lost += trace_writer_lost_samples(c->w);
+	res->nr_lost_sched += trace_writer_lost_sched(c->w);
+	stopped_ns = trace_writer_stopped(c->w, &res->nr_after, &res->nr_after_sched);
+	if (stopped_ns)
+		res->stopped_ns = MAX(stopped_ns, c->begun_ns + 1) - c->begun_ns;
+	res->nr_samples -= MIN(res->nr_samples, trace_writer_lost_samples(c->w) + res->nr_after);
+	if (trace_writer_close(c->w, &e))
+		res->write_error = e.code;
+}
+
+/* As evsets_open() has it. */
+static int rings_target(const struct collect_opts *o, const struct program *p)
+{
+	if (o->groups)
+		return 0;
+	return o->system_wide ? -1 : o->argv ? p->child.pid : 0;
+}
+
+int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
+{
+	struct collect *c = xcalloc(1, sizeof(*c));
+	struct run run = { .c = c };
+	int r;
+
+	memset(res, 0, sizeof(*res));
+	c->opts = *o;
+	memcpy(c->source_room, o->sources, o->nr_sources * sizeof(*o->sources));
+	c->opts.sources = c->source_room;
+	c->o = &c->opts;
+	c->nr_code_left = JAVACODE_TRACE_MAX;
+	c->res = res;
+	r = switches_init(c, e);
+	if (!r)
+		r = filters_init(c, e);
+	if (!r)
+		r = flight_open(c, e);
+	if (!r)
+		r = segments_open(c, e);
+	if (!r)
+		flight_begin(c);
+	if (!r)
+		r = trace_writer_open(&c->w, c->o->output, &c->o->trace, e);
+	if (!r)
+		agents_watch_frames(c);
+	if (r)
+		goto out;
+	modules_init(&c->modules, c->w, !c->o->no_cache);
+	tasks_init(&c->tasks, c->w, &c->modules);
+	c->tasks.filters = &c->filters;
+	parts_init(c);
+	c->record = collect_record;
+	c->hear_agents = agents_drain;
+	collect_open_labels(c);
+	c->tasks.cgroups = o->cgroups;
+	c->tasks.keeps_ended = sources_keep_threads(c);
+	if (o->callflow.on)
+		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
+	c->calls.sources = &c->sources;
+	c->calls.shut = o->callflow.on && !switches_calls_from_start(c);
+	if (o->callflow.on && c->segments)
+		callflows_in_files(&c->calls);
+	timed_open(c);
+	r = agents_open(c, e);
+	if (!r && o->argv)
+		r = spawn_start(&run.program.child, o->argv, e);
+	c->child_pid = MAX(run.program.child.pid, 0);
+	triggers_open(c);
+	watch_named(c);
+	privileges_raise();	/* not those of the program */
+	if (!r)
+		r = walls_open(c, e);
+	if (!r)
+		r = collect_open_rings(c, rings_target(o, &run.program), e);
+	if (r && timers_take_over(c, e))
+		r = 0;
+	if (!r)
+		r = collect_open_events(c, e);
+	if (!r)
+		r = agents_attach(c, e);
+	if (!r)
+		r = record(&run, e);
+	else
+		program_discard(&run.program);
+	callflows_release(&c->calls);
+	agents_close(c);
+	parts_close(c);
+	evsets_close(&c->ev);
+	if (r)
+		trace_writer_discard(c->w);
+	else
+		close_trace(c);
+	tasks_release(&c->tasks);
+	modules_release(&c->modules);
+	refused_release(&c->refused);
+	sources_release(&c->sources);
+	switches_release(&c->switches);
+	filters_release(&c->filters);
+	rates_release(c);
+	threadlabels_free(c->labels);
+	free(c->since.counts);
+	free(c->since.next_counts);
+	crashes_release(&c->named);
+out:
+	segments_close(c);
+	flight_close(c);
+	free(c);
+	return r;
+}

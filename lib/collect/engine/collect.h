@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collect.h - one recording, from opening the events to the last symbol in the file.
+ */
+#ifndef COLLECT_COLLECT_H
+#define COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "collect/calls/callflow.h"
+#include "collect/control/triggers.h"
+#include "collect/engine/cgroups.h"
+#include "collect/engine/evset.h"
+#include "collect/files/flight.h"
+#include "trace/writer.h"
+
+struct source_conf;
+
+enum java_mode {
+	JAVA_SAMPLE,	/* walk Java stacks in the JVMs the command starts */
+	JAVA_NAMES,	/* only the names of compiled code (tprof) */
+	JAVA_OFF,
+};
+
+/* How far a recording is. */
+struct collect_status {
+	uint64_t elapsed_ns;		/* since sampling began */
+	uint64_t nr_samples, nr_lost, nr_bytes;
+};
+
+enum collect_next {
+	COLLECT_GO_ON,
+	COLLECT_STORE,			/* all that was taken in, and its names */
+	COLLECT_STOP,
+};
+
+/* Who shows a recording while it goes on. */
+struct collect_watcher {
+	int fd;				/* is watched, too; -1: none */
+	uint32_t most_ms;		/* between two turns */
+	enum collect_next (*turn)(void *ctx, uint64_t now_ns);	/* called at each */
+	/* Everything so far was given to trace.take(): after COLLECT_STORE, and at the end. */
+	void (*stored)(void *ctx, const struct collect_status *s, bool end);
+	void *ctx;
+};
+
+struct rules;
+
+/* A recording in several files (segments.h). */
+struct segment_opts {
+	uint64_t length_ns;		/* of each; 0: there is one file */
+	uint64_t keep_bytes, keep_ns;	/* older ones are removed; 0: none is */
+	/* Nothing is stored from now on; or it is again: why is NULL, and nr_lost were not. May be NULL. */
+	void (*storing)(const char *why, uint64_t nr_lost);
+};
+
+/* When one event is recorded, if not all the time. */
+struct event_time {
+	char *event;			/* as "arcprof ctl enable" takes it */
+	const char *mark;		/* begins with this mark, or the end of this phase; NULL: at once */
+	uint64_t delay_ns;		/* begins so long after that */
+	uint64_t duration_ns;		/* ends so long after its begin; 0: it does not */
+};
+
+struct collect_opts {
+	struct evconf ev;
+	const struct source_conf *sources;	/* beside them (sources.h) */
+	size_t nr_sources;
+	const char *lock_filter;	/* with "lock": as jvm/proto.h has it; NULL: none */
+	char *const *argv;		/* the command to run, or NULL */
+	bool system_wide;
+	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */
+	bool cgroups;			/* say in which control group each process is */
+	struct cpus cpus;		/* samples only on these; none: on all that are online */
+	const int *pids;		/* running processes, or */
+	size_t nr_pids;
+	bool pids_may_end;		/* those that are gone, or cannot be attached to, are left out */
+	const int *tids;		/* running threads */
+	size_t nr_tids;
+	/* JVMs that run get the agent; with a watcher those that begin to, too */
+	bool all_jvms;
+	enum java_mode java;
+	uint32_t java_depth;		/* frames a Java sample may have */
+	bool sched, irq;		/* dispatches; also interrupts */
+	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
+	uint64_t start_ns;		/* wait this long before sampling, */
+	const char *start_mark;		/* from this mark, or this phase's end on; NULL: from the start */
+	const struct event_time *times;
+	size_t nr_times;
+	uint64_t window_ns;		/* record so long in each */
+	uint64_t window_every_ns;	/* of these, which is longer; 0: all the time */
+	bool live_gc;			/* JVMs collect all garbage in the end (live.h) */
+	bool live_histogram;		/* JVMs count all objects in the end (histogram.h) */
+	uint64_t memory_ns;		/* read processes' memory this often (footprint.c); 0: never */
+	const struct rules *filter;	/* what is kept (base/rules.h); NULL: all, until ctl says otherwise */
+	const char *disabled;		/* events that are off at first, with commas; NULL: none */
+	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
+	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
+	struct callflow_opts callflow;
+	bool code;			/* the machine code of Java methods that were hit into the trace */
+	bool lines;			/* file:line and inlined calls into the trace */
+	/* neither use nor update the cache of symbols (sym/cache.h) */
+	bool no_cache;
+	const char *output;
+	struct segment_opts segment;
+	struct flight_opts flight;
+	struct trace_writer_opts trace;
+	struct trigger_opts trigger;
+	const char *version;
+	const char *command_line;	/* ours, for the label */
+	const struct opt_list *own_labels;	/* key=value, checked; NULL: none */
+	/* A deadlock was noticed in a JVM; text describes it, with names that others gave. May be NULL. */
+	void (*deadlock)(int pid, const char *text);
+	/* Called when the events are open, and again every half second or so. May be NULL. */
+	void (*status)(void *ctx, const struct collect_status *s);
+	void *status_ctx;
+	const struct collect_watcher *watcher;	/* NULL: none */
+};
+
+enum { COLLECT_COUNTED_EVENTS = 64, COLLECT_MAX_SOURCES = 16 };
+
+struct collect_result {
+	int status;			/* of the command, as a shell gives it; 0 without one */
+	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
+	int left_pid;			/* and still is: a signal ended the recording; 0: it does not */
+	bool cut_names;			/* a signal came before all names were written */
+	uint64_t nr_samples, nr_lost, nr_incomplete;
+	uint64_t nr_throttled;		/* hits of JVMs without a sample: the next one has their weight */
+	uint64_t nr_held_back;		/* times the kernel stopped an event for a while */
+	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
+	uint64_t nr_of_source[COLLECT_MAX_SOURCES];	/* too */
+	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
+	uint64_t nr_marks[MARK_NR];
+	uint64_t nr_procs, nr_threads, nr_jvms;
+	uint64_t nr_programs;		/* whose native memory was sampled */
+	uint64_t nr_untracked;		/* of its samples, that could not be followed to their end */
+	uint64_t nr_deadlocks;		/* in JVMs */
+	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
+	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
+	/*
+	 * of the processes that were named: who crashed or was killed; how many there were, and what of one
+	 */
+	uint64_t nr_died;
+	char died[256];
+	int no_memory;			/* errno, why JVMs tell nothing; 0: they do */
+	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
+	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
+	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
+	/* mode normal stopped storing, that long after the beginning, and so much came then; 0: it did not */
+	uint64_t stopped_ns, nr_after, nr_after_sched;
+	uint64_t nr_jvm_events;
+	uint64_t duration_ns, nr_bytes;
+	uint64_t nr_files;		/* closed, with segments */
+	/* changes from one to the next: how many, how long together and at most nothing else was done */
+	uint64_t nr_changes, change_ns, longest_change_ns;
+	uint64_t kept_ns;		/* of mode wrap: how long the part is that was kept */
+	struct callflow_result calls;
+	double rate_hz;			/* samples per second of the first event's clock, 0 unknown */
+	/* "user" or "kernel": of the time in that code alone; NULL: of all, and measured */
+	const char *rate_mode;
+	bool user_only;			/* kernel code was not allowed */
+	/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
+	struct err no_perf;
+	/* CPU time that was used, of which there is not one sample, and why; 0: there is no such */
+	uint64_t unsampled_ns;
+	char why_unsampled[256];
+	bool kernel_hidden;		/* kernel names were not allowed */
+	bool refused_lines;
+	int write_error;		/* errno when the file is not whole */
+};
+
+/* 0, or -errno: *e says what kept it from recording; result is zeroed then. */
+int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e);
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * events.c - opens the rings and the events of a recording: how large, on which CPUs, and on all
+ * processes and threads to record.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/wall/wallrecords.h"
+#include "pmu/cpus.h"
+
+enum { BURST_HZ = 20000 };
+
+/* Opens events on every thread there is until a look at the process shows no new one. */
+static int attach_process(struct collect *c, int pid, struct err *e)
+{
+	bool again = true;
+	int r = tasks_scan(&c->tasks, pid, e);
+	size_t done = 0, i;
+
+	while (!r && again) {
+		again = false;
+		for (i = done; i < c->tasks.nr_all; i++) {
+			struct thread *th = c->tasks.threads[i];
+
+			again = true;
+			th->evset = c->main_set;
+			if (!c->ev.conf.side_of_all)
+				r = evsets_watch(&c->ev, (struct ev_target){ .id = th->tid }, e);
+			if (!r && c->sched)
+				r = sched_watch(c->sched, &c->ev, th->tid, e);
+			if (!r)
+				r = wallrecords_watch(c, th->tid, e);
+			if (!r && !c->ev.conf.filter_fd)
+				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
+			if (r == -ESRCH)
+				r = 0;
+			if (r)
+				return r;
+		}
+		done = c->tasks.nr_all;
+		tasks_rescan(&c->tasks, pid);
+	}
+	return r;
+}
+
+static int attach_all(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->o->nr_pids && !r; i++) {
+		r = attach_process(c, c->o->pids[i], e);
+		if (r == -ESRCH && c->o->pids_may_end)
+			r = 0;
+	}
+	for (i = 0; i < c->o->nr_tids && !r; i++) {
+		r = evsets_watch(&c->ev, (struct ev_target){ .id = c->o->tids[i] }, e);
+		if (!r && c->sched)
+			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
+		if (!r)
+			r = wallrecords_watch(c, c->o->tids[i], e);
+		if (!r)
+			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
+		if (r == -ESRCH)
+			r = err_set(e, ESRCH, "no thread %d", c->o->tids[i]);
+	}
+	return r;
+}
+
+/* Names and maps of everything that runs already, as far as it is recorded. */
+static void scan_system(struct collect *c)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	struct err e;
+
+	if (!c->o->groups)
+		tasks_get(&c->tasks, 0, 0, clock_mono_ns());
+	while (dir && (d = readdir(dir))) {
+		int pid = atoi(d->d_name);
+
+		if (pid > 0 && pid != getpid() && (!c->o->groups || cgroups_have(c->o->groups, pid)))
+			tasks_scan(&c->tasks, pid, &e);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* What is forked before the scan is seen by the side-band events. */
+static int attach_groups(struct collect *c, struct err *e)
+{
+	const struct cgroups *g = c->o->groups;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < g->nr && !r; i++)
+		r = evsets_watch(&c->ev, (struct ev_target){ g->fds[i], true }, e);
+	if (!r)
+		scan_system(c);
+	for (i = 0; i < g->nr && !r; i++)
+		r = evset_add_on(&c->ev, c->main_set, (struct ev_target){ g->fds[i], true }, false, e);
+	return r;
+}
+
+/* Names and maps of the processes that are attached to. */
+static int scan_all(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->o->nr_pids && !r; i++)
+		r = tasks_scan(&c->tasks, c->o->pids[i], e);
+	return r;
+}
+
+int collect_open_events(struct collect *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->ev.conf.nr_events; i++)
+		c->ev.off[i] = !switches_runs(c, i);
+	c->main_set = evset_new(&c->ev, EVSET_MAIN);
+	if (c->sched && (r = sched_open(c->sched, &c->ev, c->child_pid, e)))
+		return r;
+	if (c->only_jvms)
+		return scan_all(c, e);
+	if (c->o->groups)
+		return attach_groups(c, e);
+	if (c->o->system_wide) {
+		scan_system(c);
+		return evset_add(&c->ev, c->main_set, -1, false, e);
+	}
+	/* without the filter: on the tasks */
+	if (c->ev.conf.filter_fd && evset_add(&c->ev, c->main_set, -1, false, e))
+		c->ev.conf.filter_fd = c->ev.conf.trap_filter_fd = 0;
+	if (c->child_pid) {
+		struct thread *th = tasks_get(&c->tasks, c->child_pid, c->child_pid, clock_mono_ns());
+
+		th->evset = c->main_set;
+		if (!c->ev.conf.filter_fd)
+			r = evset_add(&c->ev, c->main_set, c->child_pid, !c->o->start_ns, e);
+	}
+	return r ? r : attach_all(c, e);
+}
+
+/* Samples a second; nobody knows that of things like page faults, which come in bursts. */
+static uint64_t expected_hz(const struct pmu_event *ev, const struct ev_rate *rate)
+{
+	if (rate->freq_hz)
+		return rate->freq_hz;
+	return ev->clock ? 1000000000 / rate->period : MAX(BURST_HZ / rate->period, (uint64_t)1000);
+}
+
+uint64_t collect_expected_hz(const struct evconf *ev)
+{
+	uint64_t hz = 0;
+	size_t i;
+
+	for (i = 0; i < ev->nr_events; i++)
+		hz += expected_hz(&ev->events[i], &ev->rates[i]);
+	return MIN(hz, (uint64_t)1000000);
+}
+
+/* Samples of 32 ms: so long may the recorder be kept from a CPU. */
+static uint32_t ring_samples(const struct evconf *ev)
+{
+	return MAX(collect_expected_hz(ev) * 32 / 1000, (uint64_t)16);
+}
+
+/*
+ * A power of two that holds four times as many with their stack copies, as far as 256 MB for all
+ * CPUs go: a busy machine keeps the recorder waiting longer than 32 ms now and then.
+ */
+static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
+{
+	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
+	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
+	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
+	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
+
+	if (o->ring_bytes)
+		most = 64 << 20;
+	while (bytes < want && 2 * bytes <= most)
+		bytes *= 2;
+	return bytes;
+}
+
+static int check_cpus(const struct cpus *asked, const struct cpus *online, struct err *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < asked->nr_cpu; i++) {
+		for (k = 0; k < online->nr_cpu && online->cpu[k] != asked->cpu[i]; k++)
+			;
+		if (k == online->nr_cpu)
+			return err_set(e, ENODEV, "CPU %u is not online", asked->cpu[i]);
+	}
+	return 0;
+}
+
+/*
+ * A context switch between tasks that have events costs 0.3 us, and 3 us where these were opened one by one:
+ * where BPF tells which samples are to be recorded, no task has any.
+ */
+static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
+		      const struct cpus *sampled, int target, struct err *e)
+{
+	ev->filter_fd = walls_filter(c);
+	ev->trap_filter_fd = ev->filter_fd ? walls_trap_filter(c) : 0;
+	ev->side_of_all = ev->filter_fd;
+	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
+		return 0;
+	ev->filter_fd = ev->trap_filter_fd = 0;
+	ev->side_of_all = false;
+	return evsets_open(&c->ev, ev, online, sampled, target, e);
+}
+
+int collect_open_rings(struct collect *c, int target, struct err *e)
+{
+	const struct cpus *sampled;
+	struct cpus online = { 0 }, none = { 0 };
+	struct evconf ev = c->o->ev;
+	int r;
+
+	cpus_online(&online);
+	ev.ring_samples = ring_samples(&ev);
+	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
+	r = check_cpus(sampled, &online, e);
+	if (!r && c->o->sched)
+		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
+	wallrecords_configure(c, online.nr_cpu, &ev);
+	ev.ring_bytes = ring_bytes(c->o, &ev, sampled->nr_cpu);
+	if (!r)
+		r = open_rings(c, &ev, &online, sampled, target, e);
+	cpus_release(&online);
+	return r;
+}
+
+void collect_enable(struct collect *c, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.conf.nr_events; i++)
+		c->ev.off[i] = !switches_runs(c, i);
+	for (i = 0; i < c->ev.nr_sets; i++)
+		if (!c->ev.sets[i].closed && (!on || c->ev.sets[i].kind != EVSET_LATENT))
+			evset_enable(&c->ev, i + 1, on);
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "base/chance.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/engine/evset.h"
+#include "pmu/probe.h"
+
+enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
+
+/* Where merge.c finds the time: every event samples these, in every record. */
+#define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+static int perf_open_on(struct perf_event_attr *attr, const struct ev_target *on, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, on->id, cpu, -1,
+		       PERF_FLAG_FD_CLOEXEC | (on->cgroup ? PERF_FLAG_PID_CGROUP : 0));
+}
+
+static int perf_open(struct perf_event_attr *attr, int tid, int cpu)
+{
+	return perf_open_on(attr, &(struct ev_target){ .id = tid }, cpu);
+}
+
+void evset_common_attr(struct perf_event_attr *a)
+{
+	a->size = sizeof(*a);
+	a->sample_id_all = 1;
+	a->sample_type |= SAMPLE_ID_TYPE;
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+}
+
+void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
+{
+	memset(a, 0, sizeof(*a));
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = PERF_COUNT_SW_DUMMY;
+	a->exclude_kernel = exclude_kernel;
+	a->exclude_hv = exclude_kernel;
+	a->inherit = 1;
+	a->watermark = 1;
+	a->wakeup_watermark = ring_bytes / 4;
+	evset_common_attr(a);
+}
+
+static void side_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes)
+{
+	evset_dummy_attr(a, exclude_kernel, ring_bytes);
+	a->mmap = a->mmap2 = 1;
+	a->comm = a->comm_exec = 1;
+	a->task = 1;
+}
+
+static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_event_attr *a, size_t bytes,
+		     struct err *e)
+{
+	int fd = perf_open(a, target, cpu), r;
+
+	if (fd < 0)
+		return perf_open_err(e, errno, a, target, cpu);
+	r = ring_open(ring, fd, cpu, bytes);
+	if (!r)
+		return 0;
+	close(fd);
+	return perf_mmap_err(e, -r, bytes);
+}
+
+/* The rings, each owned by a dummy event; the sample events are redirected to them. */
+static int open_rings(struct evsets *s, int target, struct err *e)
+{
+	size_t ring_bytes = s->conf.ring_bytes, side_bytes = MIN(ring_bytes, (size_t)512 * 1024), i;
+	struct perf_event_attr a;
+	int r = 0;
+
+	if (target)
+		side_attr(&a, s->conf.exclude_kernel, side_bytes);
+	else
+		evset_dummy_attr(&a, s->conf.exclude_kernel, side_bytes);
+	for (i = 0; i < s->nr_cpus && !r; i++)
+		r = open_ring(&s->side_rings[i], s->cpus[i], target, &a, side_bytes, e);
+	evset_dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
+	for (i = 0; i < s->nr_sampled && !r; i++)
+		r = open_ring(&s->sample_rings[i], s->sampled[i], target, &a, ring_bytes, e);
+	if (s->nr_sched)
+		evset_dummy_attr(&a, s->conf.exclude_kernel, s->conf.sched_ring_bytes);
+	a.context_switch = s->nr_sched && s->conf.switch_records && target;
+	a.disabled = a.enable_on_exec = target > 0 && !s->conf.switches_at_once;
+	for (i = 0; i < s->nr_sched && !r; i++)
+		r = open_ring(&s->sched_rings[i], s->cpus[i], target, &a, s->conf.sched_ring_bytes, e);
+	return r;
+}
+
+static void close_rings(struct evsets *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_rings; i++)
+		ring_close(&s->rings[i]);
+}
+
+/*
+ * The same size on every CPU: what this user may lock is halved until it is enough for all, and the
+ * stack copies with it, so that a ring holds at least some samples.
+ */
+static int open_all_rings(struct evsets *s, int target, struct err *e)
+{
+	struct evconf *conf = &s->conf;
+	size_t room;
+	int r;
+
+	for (;;) {
+		r = open_rings(s, target, e);
+		if (!r || (r != -EPERM && r != -ENOMEM) || conf->ring_bytes <= MIN_RING_BYTES)
+			break;
+		close_rings(s);
+		conf->ring_bytes /= 2;
+		conf->sched_ring_bytes = MIN(conf->sched_ring_bytes, conf->ring_bytes);
+	}
+	room = conf->ring_bytes / conf->ring_samples;
+	room = room > SAMPLE_HEAD_BYTES + MIN_STACK_BYTES ? room - SAMPLE_HEAD_BYTES : MIN_STACK_BYTES;
+	conf->stack_bytes = MIN(conf->stack_bytes, (uint32_t)room & ~7u);
+	return r;
+}
+
+/* Kernel samples need more rights than user ones: find out with a real event. */
+static bool kernel_allowed(const struct evsets *s, int target)
+{
+	struct perf_event_attr a;
+	int fd;
+
+	if (s->conf.nr_events)
+		a = s->conf.events[0].attr;
+	else
+		evset_dummy_attr(&a, false, 0);
+	a.disabled = 1;
+	fd = perf_open(&a, target, s->nr_sampled ? s->sampled[0] : s->cpus[0]);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+static bool kernel_tells_lost(void)
+{
+	struct perf_event_attr a;
+	int fd;
+
+	evset_dummy_attr(&a, true, 0);
+	a.inherit = 0;
+	a.read_format = PERF_FORMAT_LOST;
+	fd = perf_open(&a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static uint32_t *copy_cpus(const struct cpus *l)
+{
+	uint32_t *cpus = xcalloc(l->nr_cpu, sizeof(*cpus));
+
+	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
+}
+
+/* Without the right to sample the kernel: user code only, unless nothing would be left then. */
+static int kernel_or_user(struct evsets *s, int target, struct err *e)
+{
+	struct perf_event_attr a;
+
+	if (s->conf.exclude_kernel || kernel_allowed(s, target))
+		return 0;
+	s->conf.exclude_kernel = true;
+	if (!s->conf.exclude_user)
+		return 0;
+	a = s->conf.events[0].attr;
+	a.exclude_kernel = 0;
+	return perf_open_err(e, EACCES, &a, MAX(target, 0), -1);
+}
+
+int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
+		const struct cpus *sampled, int target, struct err *e)
+{
+	size_t i;
+	int r;
+
+	memset(s, 0, sizeof(*s));
+	s->conf = *conf;
+	s->nr_cpus = all->nr_cpu;
+	s->cpus = copy_cpus(all);
+	s->nr_sampled = sampled->nr_cpu;
+	s->sampled = copy_cpus(sampled);
+	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+	s->off = xcalloc(conf->nr_events, sizeof(*s->off));
+	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpu : 0;
+	s->nr_rings = s->nr_cpus + s->nr_sampled + s->nr_sched;
+	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
+	s->side_rings = s->rings;
+	s->sample_rings = s->rings + s->nr_cpus;
+	s->sched_rings = s->sample_rings + s->nr_sampled;
+	for (i = 0; i < s->nr_rings; i++)
+		s->rings[i].fd = -1;
+	s->random = clock_mono_ns() | 1;
+	s->tells_lost = kernel_tells_lost();
+	r = kernel_or_user(s, target, e);
+	if (!r)
+		r = open_all_rings(s, target, e);
+	if (r)
+		evsets_close(s);
+	return r;
+}
+
+void evsets_init_empty(struct evsets *s, const struct evconf *conf)
+{
+	memset(s, 0, sizeof(*s));
+	s->conf = *conf;
+	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
+	s->off = xcalloc(conf->nr_events, sizeof(*s->off));
+}
+
+static void close_fds(struct evset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->nr_fds; i++)
+		close(set->fds[i]);
+	free(set->fds);
+	set->fds = NULL;
+	set->nr_fds = set->alloc_fds = 0;
+}
+
+void evsets_close(struct evsets *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_sets; i++)
+		evset_close(s, i + 1);
+	close_fds(&s->side);
+	free(s->counts);
+	free(s->off);
+	if (s->rings)
+		close_rings(s);
+	free(s->rings);
+	free(s->cpus);
+	free(s->sampled);
+	free(s->sets);
+	free(s->sources);
+	map_release(&s->by_id);
+	memset(s, 0, sizeof(*s));
+}
+
+static int redirect(int fd, const struct ring *to)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd) < 0 ? -errno : 0;
+}
+
+/* One more task or control group: an event on each CPU, which writes into that one's ring. */
+static int watch(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr,
+		 const struct ev_target *on, struct err *e)
+{
+	struct evset *set = &s->side;
+	struct perf_event_attr a = *attr;
+	size_t i;
+
+	for (i = 0; i < s->nr_cpus; i++) {
+		int fd = perf_open_on(&a, on, s->cpus[i]);
+
+		if (fd < 0)
+			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, on->id, s->cpus[i]);
+		if (redirect(fd, &rings[i])) {
+			close(fd);
+			return err_errno(e, "cannot join the event buffers");
+		}
+		VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
+		set->fds[set->nr_fds++] = fd;
+	}
+	return 0;
+}
+
+int evsets_watch(struct evsets *s, struct ev_target on, struct err *e)
+{
+	struct perf_event_attr a;
+
+	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
+	return watch(s, s->side_rings, &a, &on, e);
+}
+
+int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
+{
+	struct perf_event_attr a;
+
+	evset_dummy_attr(&a, s->conf.exclude_kernel, s->sched_rings[0].mask + 1);
+	a.context_switch = 1;
+	return watch(s, s->sched_rings, &a, &(struct ev_target){ .id = tid }, e);
+}
+
+uint32_t evset_new(struct evsets *s, enum evset_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_sets; i++)
+		if (s->sets[i].free) {
+			s->sets[i] = (struct evset){ .kind = kind };
+			return i + 1;
+		}
+	VEC_GROW(s->sets, s->nr_sets, s->alloc_sets);
+	s->sets[s->nr_sets++] = (struct evset){ .kind = kind };
+	return s->nr_sets;
+}
+
+static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind, bool start_on_exec,
+			bool system_wide, struct perf_event_attr *a)
+{
+	const struct ev_rate *rate = &s->conf.rates[ev];
+
+	*a = s->conf.events[ev].attr;
+	evset_common_attr(a);
+	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	a->read_format = s->tells_lost ? PERF_FORMAT_LOST : 0;
+	if (rate->freq_hz) {
+		a->freq = 1;
+		a->sample_freq = rate->freq_hz;
+	} else {
+		a->sample_period = rate->period;
+	}
+	a->exclude_kernel |= s->conf.exclude_kernel;
+	a->exclude_user |= s->conf.exclude_user;
+	a->exclude_hv = a->exclude_kernel;
+	a->disabled = 1;
+	a->enable_on_exec = (start_on_exec && !s->off[ev]) || kind == EVSET_LATENT;
+	a->inherit = !system_wide;
+	if (s->conf.callgraph != CALLGRAPH_NO) {
+		a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		a->exclude_callchain_user = kind == EVSET_TRAP || s->conf.callgraph == CALLGRAPH_DWARF;
+		a->exclude_callchain_kernel = a->exclude_kernel;
+	}
+	if (s->conf.callgraph == CALLGRAPH_DWARF && kind != EVSET_TRAP && !s->conf.exclude_user) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = arch_perf_regs_mask;
+		a->sample_stack_user = s->conf.stack_bytes;
+	}
+	if (kind == EVSET_TRAP && !system_wide) {
+		a->sigtrap = 1;
+		a->inherit_thread = 1;
+		a->remove_on_exec = 1;
+	}
+}
+
+static int remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a, size_t event,
+		    size_t cpu)
+{
+	struct evset *set = &s->sets[number - 1];
+	uint64_t id;
+
+	VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
+	set->fds[set->nr_fds++] = fd;
+	if (redirect(fd, &s->sample_rings[cpu]) || ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+		return -errno;
+	VEC_GROW(s->sources, s->nr_sources, s->alloc_sources);
+	*map_put(&s->by_id, id) = s->nr_sources;
+	s->sources[s->nr_sources++] = (struct ev_source){
+		.id = id, .evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
+		.format = { a->sample_type, a->read_format, a->branch_sample_type, a->sample_regs_user },
+	};
+	return 0;
+}
+
+/* The BPF program that says which samples it lets through; 0: all. */
+static int filter_of(const struct evsets *s, enum evset_kind kind, const struct ev_target *on)
+{
+	return on->id != -1 ? 0 : kind == EVSET_TRAP ? s->conf.trap_filter_fd : s->conf.filter_fd;
+}
+
+static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
+		      bool start_on_exec, struct err *e)
+{
+	enum evset_kind kind = s->sets[number - 1].kind;
+	int fd, filter = filter_of(s, kind, on);
+	struct perf_event_attr a;
+	size_t cpu;
+
+	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
+	a.exclude_idle = filter != 0;
+	a.sig_data = kind == EVSET_TRAP ? ev : 0;
+	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
+		if (filter && s->conf.rates[ev].period)
+			a.sample_period = chance_around(&s->random, s->conf.rates[ev].period);
+		fd = perf_open_on(&a, on, s->sampled[cpu]);
+		if (fd < 0 && errno == ESRCH)
+			return -ESRCH;
+		if (fd < 0) {
+			perf_open_err(e, errno, &a, on->id, s->sampled[cpu]);
+			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
+		}
+		if (remember(s, number, fd, &a, ev, cpu))
+			return err_errno(e, "cannot join the event buffers");
+		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
+			return err_errno(e, "cannot filter samples");
+	}
+	return 0;
+}
+
+int evset_add_on(struct evsets *s, uint32_t number, struct ev_target on, bool start_on_exec, struct err *e)
+{
+	struct evset *set = &s->sets[number - 1];
+	size_t before = set->nr_fds, ev;
+	int r = 0;
+
+	for (ev = 0; ev < s->conf.nr_events && !r; ev++)
+		r = open_event(s, number, ev, &on, start_on_exec, e);
+	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
+		close(set->fds[--set->nr_fds]);
+	return r;
+}
+
+int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, struct err *e)
+{
+	return evset_add_on(s, number, (struct ev_target){ .id = tid }, start_on_exec, e);
+}
+
+/* evset_add() opened them task by task, event by event, CPU by CPU. */
+static size_t event_of(const struct evsets *s, size_t i)
+{
+	return i / s->nr_sampled % s->conf.nr_events;
+}
+
+void evset_enable(struct evsets *s, uint32_t number, bool on)
+{
+	struct evset *set = &s->sets[number - 1];
+	size_t i;
+
+	for (i = 0; i < set->nr_fds; i++) {
+		bool off = !on || s->off[event_of(s, i)];
+
+		ioctl(set->fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+	}
+}
+
+void evsets_vary_periods(struct evsets *s)
+{
+	enum { TURNS = 8 };
+	size_t set, i;
+
+	s->turn = (s->turn + 1) % TURNS;
+	for (set = 0; set < s->nr_sets && s->conf.filter_fd; set++)
+		for (i = s->turn; i < s->sets[set].nr_fds; i += TURNS) {
+			uint64_t period = s->conf.rates[event_of(s, i)].period;
+
+			if (!period)
+				continue;
+			period = chance_around(&s->random, period);
+			ioctl(s->sets[set].fds[i], PERF_EVENT_IOC_PERIOD, &period);
+		}
+}
+
+void evset_close(struct evsets *s, uint32_t number)
+{
+	struct evset *set = &s->sets[number - 1];
+	uint64_t v[2] = { 0 };		/* what was counted, what was lost */
+	size_t i;
+
+	for (i = 0; i < set->nr_fds; i++) {
+		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]))
+			continue;
+		s->counts[event_of(s, i)] += v[0];
+		s->nr_lost += v[1];
+	}
+	close_fds(set);
+	set->closed = true;
+}
+
+/* Threads know sets of the other kinds by their numbers. */
+void evsets_forget_closed(struct evsets *s)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < s->nr_sources; i++)
+		if (!s->sets[s->sources[i].evset - 1].closed)
+			s->sources[nr++] = s->sources[i];
+	for (i = 0; i < s->nr_sets; i++)
+		s->sets[i].free = s->sets[i].closed && s->sets[i].kind == EVSET_TRAP;
+	if (nr == s->nr_sources)
+		return;
+	s->nr_sources = nr;
+	map_release(&s->by_id);
+	for (i = 0; i < nr; i++)
+		*map_put(&s->by_id, s->sources[i].id) = i;
+}
+
+bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told)
+{
+	const struct evset *set = &s->sets[number - 1];
+	size_t i;
+
+	*count = *told = 0;
+	for (i = 0; i < s->nr_sources; i++)
+		if (s->sources[i].evset == number && s->sources[i].event == ev)
+			*told += s->sources[i].told;
+	for (i = 0; i < set->nr_fds; i++) {
+		uint64_t v[2] = { 0 };
+
+		if (event_of(s, i) != ev)
+			continue;
+		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]) || v[1])
+			return false;
+		*count += v[0];
+	}
+	return s->tells_lost;
+}
+
+void evsets_counts(const struct evsets *s, uint64_t *counts)
+{
+	uint64_t v[2];
+	size_t i, k;
+
+	if (s->conf.nr_events)
+		memcpy(counts, s->counts, s->conf.nr_events * sizeof(*counts));
+	for (k = 0; k < s->nr_sets; k++) {
+		const struct evset *set = &s->sets[k];
+
+		for (i = 0; !set->closed && i < set->nr_fds; i++)
+			if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
+				counts[event_of(s, i)] += v[0];
+	}
+}

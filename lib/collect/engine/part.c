@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * part.c - calls the hooks of a recording's parts, in the order that part.h promises.
+ */
+#include "collect/engine/part.h"
+#include "collect/engine/recording.h"
+
+void parts_take(const struct collect *c, struct jvm_callbacks *cb)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++) {
+		const struct jvm_callbacks *p = c->parts[i]->agent;
+
+		if (!p)
+			continue;
+		if (p->program)
+			cb->program = p->program;
+#define RECORD(s, ...) \
+		if (p->s) \
+			cb->s = p->s;
+#include "jvm/table.h"
+	}
+}
+
+const struct part *parts_of_source(const struct collect *c, uint32_t source)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		if (c->parts[i]->java_sample && c->parts[i]->source == source)
+			return c->parts[i];
+	return NULL;
+}
+
+#define CALL(c, i, hook, ...) \
+	if ((c)->parts[i]->hook) \
+		(c)->parts[i]->hook(c, ##__VA_ARGS__)
+#define CALL_ALL(c, hook, ...) \
+	for (size_t i = 0; i < (c)->nr_parts; i++) \
+		CALL(c, i, hook, ##__VA_ARGS__)
+#define CALL_ALL_BACKWARDS(c, hook, ...) \
+	for (size_t i = (c)->nr_parts; i--;) \
+		CALL(c, i, hook, ##__VA_ARGS__)
+
+void parts_turn(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, turn, now_ns);
+}
+
+void parts_end(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, ends, now_ns);
+}
+
+void parts_ended(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL_BACKWARDS(c, ended, now_ns);
+}
+
+void parts_stand(struct collect *c)
+{
+	CALL_ALL(c, stand);
+}
+
+void parts_next_file(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, next_file, now_ns);
+}
+
+void parts_forget(struct collect *c, const struct map *procs)
+{
+	CALL_ALL(c, forget, procs);
+}
+
+void parts_close(struct collect *c)
+{
+	CALL_ALL_BACKWARDS(c, close);
+}

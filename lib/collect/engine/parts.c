@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * parts.c - the table of the parts of a recording; apart from what calls them, so that no part needs all
+ * others.
+ */
+#include "base/mem.h"
+#include "collect/engine/part.h"
+#include "collect/engine/recording.h"
+
+#define PART(name) &name##_part,
+static const struct part *const parts[] = { PARTS(PART) };
+
+void parts_init(struct collect *c)
+{
+	c->parts = parts;
+	c->nr_parts = ARRAY_SIZE(parts);
+}

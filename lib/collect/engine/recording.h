@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording.h - what the files of this room share during one recording.
+ */
+#ifndef COLLECT_RECORDING_H
+#define COLLECT_RECORDING_H
+
+#include "base/buf.h"
+#include "collect/calls/refused.h"
+#include "collect/control/crashes.h"
+#include "collect/control/filters.h"
+#include "collect/control/switches.h"
+#include "collect/control/timed.h"
+#include "collect/engine/collect.h"
+#include "collect/engine/modules.h"
+#include "collect/engine/part.h"
+#include "collect/engine/tasks.h"
+#include "collect/files/flight.h"
+#include "collect/files/rotate.h"
+#include "collect/files/segments.h"
+#include "collect/jvm/java.h"
+#include "collect/jvm/javatrace.h"
+#include "collect/parts/live.h"
+#include "collect/parts/locks.h"
+#include "collect/parts/memory.h"
+#include "collect/parts/sched.h"
+#include "collect/parts/sources.h"
+#include "collect/parts/threadlabels.h"
+#include "collect/wall/wall.h"
+#include "ring/merge.h"
+
+enum {
+	MAX_USER_FRAMES = 1 << 16,
+	MAX_KERNEL_FRAMES = 256,
+	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
+};
+
+struct collect {
+	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
+	const struct collect_opts *o;	/* opts, whose sources and jvm_events "arcprof ctl" can add to */
+	struct collect_opts opts;
+	struct source_conf source_room[COLLECT_MAX_SOURCES];
+	struct collect_result *res;
+	struct trace_writer *w;
+	struct evsets ev;
+	struct modules modules;
+	struct tasks tasks;
+	struct jvm_server *jvm;		/* NULL: no Java */
+	struct java *javas;
+	struct java *programs;		/* whose native memory is sampled */
+	uint32_t memory_functions[MEMORY_NR_CALLS];	/* in the trace; 0: not yet */
+	struct callflows calls;
+	struct sched *sched;		/* NULL: no dispatches */
+	struct refused refused;
+	struct sources sources;
+	struct switches switches;
+	struct filters filters;
+	struct segments *segments;	/* NULL: there is one file */
+	struct flight *flight;		/* NULL: all is kept */
+	struct file_begin since;
+	struct walls *walls;		/* NULL: not recorded */
+	struct virtuals *virtuals;	/* NULL: nothing was told */
+	struct locks locks;
+	struct threadlabels *labels;	/* NULL: not recorded */
+	uint64_t labels_ns;		/* those of samples are written up to here */
+	struct triggers *triggers;	/* NULL: no condition is watched */
+	struct crashes named;		/* those of opts.pids */
+	struct footprints *footprints;	/* NULL: memory was not read yet */
+	struct timed *timed;		/* NULL: no call is */
+	uint64_t clock_ns;		/* of samples of the first perf event, added up */
+	uint32_t main_set;
+	struct ev_rate *rates;		/* of perf events, since one was changed (rates.h); NULL: none was */
+	uint64_t *left_over;		/* [event], then: rates.c's */
+	int child_pid;			/* of the command, 0 none */
+	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
+	bool paused;			/* and all are off for a while */
+	bool stop_asked;
+	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
+	const struct part *const *parts;	/* part.h */
+	size_t nr_parts;
+	/* These take in the rings' records, and what agents tell (drain.c). */
+	merge_fn record;
+	void (*hear_agents)(struct collect *c, bool all);
+	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
+	void (*serve)(void *ctx);
+	void *serve_ctx;
+	uint64_t *used_before;		/* of what is attached to: unsampled.c's */
+	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
+	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
+	uint64_t maps_ns;		/* when their mappings were last looked at */
+	size_t max_chain;		/* addresses that the kernel gives of a stack; 0: not asked yet */
+	uint64_t drained_ns;		/* when the last drain began */
+	uint64_t merged_ns;		/* the rings' records are handled up to here */
+	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
+	uint64_t trimmed_ns;		/* forget.c's, */
+	uint64_t looked_ns, looked_lost;	/* too */
+	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
+	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
+	struct unwind_frame unwound[MAX_USER_FRAMES];
+	struct frame frames[MAX_FRAMES];
+};
+
+/*
+ * timers.c: whether what JVMs' agents tell will do where perf events are forbidden, as *e says, with samples
+ * by timers if any are asked for; the recording goes on with that then.
+ */
+bool timers_take_over(struct collect *c, struct err *e);
+/* A sample of a JVM's thread: thread is its number in the trace. */
+void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
+		   size_t nr);
+/* What was mapped since the last look: no event tells. */
+void timers_look_at_maps(struct collect *c);
+
+/* events.c: the rings; target as evsets_open() has it. */
+int collect_open_rings(struct collect *c, int target, struct err *e);
+/* Events on all that is to be recorded. */
+int collect_open_events(struct collect *c, struct err *e);
+/* Samples a second of a busy CPU. */
+uint64_t collect_expected_hz(const struct evconf *ev);
+
+/* records.c: what the rings say. */
+void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);
+
+/* stack.c: chains of frames, outermost first; each returns how many it stored at out. */
+size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out);
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
+			struct frame *out);
+/* The same as frame pointers led; full: to as many addresses as the kernel gives. */
+size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool full,
+		     struct frame *out);
+size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out);
+/* The native code above the innermost Java frame: the rest is a mark. */
+size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out);
+size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
+/* Of what an agent has as pairs (struct jvm_blame), to c->frames, which has room for two more. */
+size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut);
+/* The marks in it, as bits by enum frame_mark; 0: it is complete. */
+uint32_t stack_marks(const struct frame *frames, size_t nr);
+/* Of a sample that is written. */
+void stack_count_marks(struct collect *c, uint32_t marks);
+
+/* agents.c: the JVMs. */
+int agents_open(struct collect *c, struct err *e);
+/* A JVM whose journal is read: it tells what it told then (jvm/replay.h). NULL: *e says why not. */
+struct jvm *agents_replay(struct collect *c, int pid, struct err *e);
+/* Into the JVMs among the processes that run already; their events are open. */
+int agents_attach(struct collect *c, struct err *e);
+/* With all_jvms: JVMs that are new since the last call. */
+void agents_attach_jvms(struct collect *c);
+void agents_close(struct collect *c);
+void agents_drain(struct collect *c, bool all);
+/* Before the last one: what goes on at that time is told. */
+void agents_end_waits(struct collect *c, uint64_t now_ns);
+/* From then on it is known which methods samples hit. */
+void agents_watch_frames(struct collect *c);
+void agents_write_lines(struct collect *c);
+/* Joins halves of samples not younger than until_ns; last: also those that lack one. */
+void agents_join(struct collect *c, uint64_t until_ns, bool last);
+
+/* traps.c: open a TRAP set on all threads of a JVM; false: refused. */
+bool traps_open(struct collect *c, struct proc *p);
+/* The same of a set that is there, on threads that have one already. */
+bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps);
+
+/* java.c: the frames of a sample, outermost first, before they are written: keep the innermost code. */
+void java_keep_code(struct collect *c, const struct frame *frames, size_t nr);
+/* java.c: where machine code of that JVM is written to. */
+struct javacode_to java_code_to(struct collect *c, const struct java *j);
+
+/* Perf events that are in the trace: their numbers come first. */
+static inline size_t collect_nr_events(const struct evconf *ev)
+{
+	return ev->nr_events - ev->nr_aside;
+}
+
+/*
+ * records.c: a sample of th with its stack, outermost frame first; the sample's thread may be a virtual one.
+ */
+void collect_sample(struct collect *c, const struct thread *th, struct rec_sample *s,
+		    const struct frame *frames, size_t nr);
+
+static inline void collect_count_sample(struct collect *c, uint32_t event)
+{
+	c->res->nr_samples++;
+	if (event < COLLECT_COUNTED_EVENTS)
+		c->res->nr_of_event[event]++;
+}
+
+/* Perf events are on, as far as switches.h says, so further ones are too. */
+static inline bool collect_is_on(const struct collect *c)
+{
+	return c->begun_ns;
+}
+/* It ran before it was recorded: nothing is known of what it had done by then. */
+static inline bool collect_attached(const struct collect *c, const struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_pids; i++)
+		if (c->o->pids[i] == p->pid)
+			return true;
+	return !c->o->argv && !p->execed;
+}
+
+/* Kernel code was to be sampled, and is not allowed to be. */
+static inline bool collect_kernel_refused(const struct collect *c)
+{
+	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
+}
+
+/* intake.c: all that was recorded by then, as far as both halves of it are there. */
+void collect_take_in(struct collect *c, uint64_t until_ns);
+/*
+ * naming.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
+ * is at its end.
+ */
+void collect_name_hits(struct collect *c, bool at_end);
+/* naming.c: names of code without a file: other runtimes leave them in files of their own. */
+void collect_name_anonymous_hits(struct collect *c);
+/* naming.c: JVMs with samples that no agent has named, each once. */
+void collect_count_strange(struct collect *c);
+/* rotate.c: what a file has at its end, but its clock: counts, names, what is missing. */
+void collect_end_file(struct collect *c, bool last);
+/* intake.c: labels of threads, if they are recorded. */
+void collect_open_labels(struct collect *c);
+/* intake.c: takes in everything that is not younger than the drain before; all: everything. */
+void collect_drain(struct collect *c, uint64_t now_ns, bool all);
+/* collect.c: after the last drain: names, counts, labels. */
+void collect_finish(struct collect *c);
+/* patience.c: whether a signal waits that ends recordings; the loop, which takes signals, has ended. */
+bool collect_signal_waits(void);
+/*
+ * patience.c: at the end of a recording that a signal ends: is nothing to be waited for any more? A second
+ * signal, which is not taken then, asks for that at once.
+ */
+bool collect_hurries(const struct collect *c);
+/* patience.c: how long the rest of the end may take, but no longer than usual_ns. */
+uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
+/* events.c: all perf events on that switches_runs() names, or off. */
+void collect_enable(struct collect *c, bool on);
+/* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
+int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
+/* intake.c: writes labels of threads that samples have until then, before the file ends. */
+void collect_write_labels(struct collect *c, uint64_t until_ns);
+/* drain.c: take in the rings' records that are not younger than until_ns. */
+void collect_merge(struct collect *c, uint64_t until_ns);
+/* drain.c: take in what agents have told, if there are any; all: the last of it. */
+void collect_hear_agents(struct collect *c, bool all);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stack.c - from the addresses of a sample to frames of the trace, outermost first.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arch/x86/regs.h"
+#include "base/foreign.h"
+#include "base/span.h"
+#include "collect/engine/recording.h"
+
+struct walk {
+	struct collect *c;
+	struct proc *proc;
+};
+
+static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
+{
+	const struct walk *walk = ctx;
+	const struct map_entry *m = maps_find(&walk->proc->maps, addr);
+
+	*mod = NULL;
+	if (!m || !m->module)
+		return false;
+	*module = m->module;
+	*off = map_entry_off(m, addr);
+	*mod = modules_unwind(&walk->c->modules, m->module);
+	return true;
+}
+
+/* Its owner is asked for while it lives. */
+static void note_anon_hit(struct proc *p)
+{
+	struct stat st;
+	char path[32];
+
+	p->has_anon_hits = true;
+	snprintf(path, sizeof(path), "/proc/%d", p->pid);
+	p->uid = stat(path, &st) ? FOREIGN_ANYBODY : st.st_uid;
+}
+
+static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
+{
+	const struct map_entry *m = maps_find(&p->maps, pc);
+
+	if (m && m->module)
+		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, pc) };
+	else if (p->java)
+		java_name_pc(p->java, pc, f);
+	else {
+		*f = (struct frame){ FRAME_ANON, .proc = p->id, .addr = pc };
+		if (!p->has_anon_hits)
+			note_anon_hit(p);
+	}
+}
+
+static struct frame mark(enum frame_mark why)
+{
+	return (struct frame){ FRAME_MARK, .mark = why };
+}
+
+size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out)
+{
+	size_t i, n = nr > MAX_KERNEL_FRAMES ? MAX_KERNEL_FRAMES : nr;
+
+	for (i = 0; i < n; i++)
+		out[n - 1 - i] = (struct frame){
+			FRAME_KERNEL, .module = c->modules.kernel, .off = chain[i] - (i > 0),
+		};
+	return n;
+}
+
+size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
+			struct frame *out)
+{
+	size_t i, n = nr > MAX_USER_FRAMES ? MAX_USER_FRAMES : nr;
+
+	for (i = 0; i < n; i++)
+		user_frame(c, p, chain[i] - (i > 0), &out[n - 1 - i]);
+	return n;
+}
+
+/*
+ * Return how many addresses of a chain that frame pointers led to are of the thread: the register may hold
+ * anything where it is used for something else, so what is no code, and what is beyond the function in which
+ * the thread begins, was none. *whole: that function was reached.
+ */
+static size_t fp_length(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool *whole)
+{
+	struct walk walk = { c, p };
+	size_t i, to_root = 0;
+
+	for (i = 0; i < nr && (!i || p->java || maps_find(&p->maps, chain[i] - 1)); i++) {
+		struct unwind_module *mod;
+		uint32_t module;
+		uint64_t off;
+
+		if (find_module(&walk, chain[i] - (i > 0), &module, &off, &mod) && mod &&
+		    (i || nr == 1) && unwind_is_root(mod, off, i > 0))
+			to_root = i + 1;
+	}
+	*whole = to_root;
+	return to_root ? to_root : i;
+}
+
+size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool full,
+		     struct frame *out)
+{
+	size_t n, cut = 0;
+	bool whole;
+
+	n = fp_length(c, p, chain, nr < MAX_USER_FRAMES ? nr : MAX_USER_FRAMES - 1, &whole);
+	if (!whole)
+		out[cut++] = mark(n == nr && full ? MARK_TRUNCATED_DEPTH : MARK_NO_FRAME_POINTER);
+	return cut + stack_user_chain(c, p, chain, n, out + cut);
+}
+
+/*
+ * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
+ * returns how many there are.
+ */
+static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struct frame *out)
+{
+	size_t i, n = 0;
+
+	for (i = nr; i-- > 0;) {
+		const struct unwind_frame *u = &c->unwound[i];
+		struct frame *f = &out[n];
+
+		if (i && u->module && modules_at(&c->modules, u->module)->passes_on)
+			continue;
+		if (u->module)
+			*f = (struct frame){ FRAME_NATIVE, .module = u->module, .off = u->off };
+		else
+			user_frame(c, p, u->pc, f);
+		n++;
+	}
+	return n;
+}
+
+size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out)
+{
+	struct walk walk = { c, p };
+	struct unwind_space space = { find_module, NULL, &walk };
+	enum frame_mark end = MARK_NONE;
+	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
+
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, p, nr, out) + (end != MARK_NONE);
+}
+
+size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct frame *out)
+{
+	struct walk walk = { c, j->proc };
+	struct unwind_space space = { find_module, NULL, &walk };
+	enum frame_mark end = MARK_NONE;
+	size_t nr;
+
+	if (j->jvm)		/* it has not gone */
+		jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
+	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
+	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
+		end = MARK_JAVA_NOT_WALKABLE;
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
+}
+
+static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
+{
+	static const uint8_t numbers[] = { X86_RBX, X86_R12, X86_R13, X86_R14, X86_R15 };
+	const uint64_t values[] = { s->rbx, s->r12, s->r13, s->r14, s->r15 };
+	uint64_t pc = s->pc - !s->exact;	/* inside the call that it returns from */
+	size_t i;
+
+	*r = (struct unwind_regs){ .pc = pc, .sp = s->sp };
+	r->r[X86_RBP] = s->fp;
+	r->r[X86_RSP] = s->sp;
+	r->r[X86_RIP] = pc;
+	r->valid = 1ull << X86_RSP | 1ull << X86_RIP;
+	/* the kernel tells no more of a thread that waits */
+	if (s->fp || s->valid)
+		r->valid |= 1ull << X86_RBP;
+	for (i = 0; i < sizeof(numbers); i++) {
+		r->r[numbers[i]] = values[i];
+		r->valid |= (uint64_t)(s->valid >> i & 1) << numbers[i];
+	}
+}
+
+/* What became of a segment: nr frames in c->unwound. */
+struct unwound {
+	size_t nr;
+	enum frame_mark end;
+	bool to_java;		/* it ended at Java code */
+};
+
+/* Unwinds the first len bytes of a segment's stack. */
+static struct unwound unwind_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
+				     size_t len)
+{
+	struct walk walk = { c, j->proc };
+	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_stack st = { s->sp, s->stack, len };
+	struct unwind_regs regs;
+	struct unwound u;
+
+	segment_regs(s, &regs);
+	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
+	u.nr = unwind_walk(&space, &regs, &st, c->unwound, MAX_USER_FRAMES / 2, &u.end);
+	u.to_java = regs.pc >= space.stop_lo && regs.pc < space.stop_hi;
+	return u;
+}
+
+/*
+ * How much of a stack that was unwound to its root in nr frames is needed for that: up to the
+ * outermost frame and a bit, if that gives the same frames; 0 if not.
+ */
+static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_segment *s, size_t nr)
+{
+	enum { SLACK = 64 };
+	uint64_t first = c->unwound[0].pc, last = c->unwound[nr - 1].pc, last_sp = c->unwound[nr - 1].sp;
+	size_t len = (last_sp - s->sp + SLACK) & ~7ul;
+	struct unwound again;
+
+	if (last_sp < s->sp || len >= s->len)
+		return 0;
+	again = unwind_segment(c, j, s, len);
+	return again.end == MARK_NONE && again.nr == nr && c->unwound[0].pc == first &&
+			c->unwound[nr - 1].pc == last && c->unwound[nr - 1].sp == last_sp ?
+		len :
+		0;
+}
+
+/* A segment that ends with its thread's stack was unwound to frames: what of it need not be sent again? */
+static void learn_root(struct collect *c, struct java *j, const struct jvm_segment *s,
+		       const struct unwound *u, const struct frame *frames, size_t nr)
+{
+	size_t len;
+
+	if (u->end != MARK_NONE) {
+		if (s->trimmed)
+			roots_doubt(&j->roots, j->jvm, s);
+		return;
+	}
+	if (!u->nr || !roots_want(&j->roots, s))
+		return;
+	len = s->trimmed ? s->len : needed_stack(c, j, s, u->nr);
+	if (len)
+		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
+}
+
+static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
+			     struct frame *out)
+{
+	struct unwound u = unwind_segment(c, j, s, s->len);
+	size_t nr;
+
+	/* Between Java frames the copy ends where the next of them begins: that is no gap. */
+	if (!s->to_root && u.end == MARK_TRUNCATED_STACK)
+		u.end = MARK_NONE;
+	if (u.end != MARK_NONE)
+		*out++ = mark(u.end);
+	nr = unwound_frames(c, j->proc, u.nr, out);
+	if (s->to_root && s->end && !u.to_java)
+		learn_root(c, j, s, &u, out, nr);
+	return nr + (u.end != MARK_NONE);
+}
+
+/* The native code below a thread's first Java frame, unwound earlier. */
+static size_t known_root(const struct java *j, uint32_t id, struct frame *out)
+{
+	size_t nr;
+	const struct frame *frames = roots_get(&j->roots, id, &nr);
+
+	if (!frames) {
+		*out = mark(MARK_JAVA_NOT_WALKABLE);
+		return 1;
+	}
+	memcpy(out, frames, nr * sizeof(*out));
+	return nr;
+}
+
+static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sample *s,
+			 const struct jvm_frame *f, struct frame *out)
+{
+	switch (f->kind) {
+	case JVM_COMPILED:
+		*out = (struct frame){
+			FRAME_JIT, .proc = j->proc->id, .addr = f->pc, .method = f->method,
+			.compile_id = f->compile_id & ~JVM_NOT_INLINED,
+			.not_inlined = !!(f->compile_id & JVM_NOT_INLINED),
+		};
+		return 1;
+	case JVM_INTERPRETED:
+		*out = (struct frame){
+			FRAME_INTERP, .proc = j->proc->id, .method = f->method, .bci = f->bci,
+		};
+		return 1;
+	case JVM_STUB:
+		*out = (struct frame){ FRAME_STUB, .proc = j->proc->id, .addr = f->pc };
+		return 1;
+	case JVM_NATIVE:
+		return native_segment(c, j, &s->segments[f->segment], out);
+	case JVM_ROOT:
+		return known_root(j, f->root, out);
+	default:
+		*out = mark(f->mark);
+		return 1;
+	}
+}
+
+size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out)
+{
+	size_t i, nr = 0;
+
+	roots_check_maps(&j->roots, j->jvm, j->proc->maps.nr_changes);
+	for (i = s->nr_frames; i-- > 0;) {
+		bool native = s->frames[i].kind == JVM_NATIVE || s->frames[i].kind == JVM_ROOT;
+
+		if (nr + MAX_USER_FRAMES / 2 + 1 > MAX_USER_FRAMES && native) {
+			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
+			continue;
+		}
+		if (nr >= MAX_USER_FRAMES - 1)
+			break;
+		nr += java_frame(c, j, s, &s->frames[i], out + nr);
+	}
+	return nr;
+}
+
+/* Outermost first, to the end of what is free. */
+static size_t put_methods(const struct java *j, const uint8_t *pairs, uint32_t len, struct frame *end)
+{
+	struct span s = span_init(pairs, len);
+	size_t nr = 0;
+
+	while (span_left(&s) && nr < MAX_USER_FRAMES - 2) {
+		uint64_t method = span_varint(&s), times = span_varint(&s);
+
+		for (; times && nr < MAX_USER_FRAMES - 2; times--)
+			*(end - ++nr) = method && method <= UINT32_MAX ?
+				(struct frame){ FRAME_METHOD, .proc = j->proc->id, .method = method } :
+				(struct frame){ FRAME_MARK, .mark = MARK_JAVA_NOT_WALKABLE };
+	}
+	return nr;
+}
+
+size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut)
+{
+	struct frame *end = c->frames + MAX_USER_FRAMES - 1;
+	size_t nr = put_methods(j, pairs, len, end);
+
+	if (cut)
+		c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
+	memmove(c->frames + cut, end - nr, nr * sizeof(*end));
+	return nr + cut;
+}
+
+uint32_t stack_marks(const struct frame *frames, size_t nr)
+{
+	uint32_t marks = 0;
+	size_t i;
+
+	_Static_assert(MARK_NR <= 32, "a bit for each");
+	for (i = 0; i < nr; i++)
+		if (frames[i].kind == FRAME_MARK)
+			marks |= 1u << frames[i].mark;
+	return marks;
+}
+
+void stack_count_marks(struct collect *c, uint32_t marks)
+{
+	c->res->nr_incomplete += !!marks;
+	for (; marks; marks &= marks - 1)
+		c->res->nr_marks[__builtin_ctz(marks)]++;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/foreign.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/engine/symbols.h"
+#include "sym/kallsyms.h"
+
+enum { MAX_INLINE_DEPTH = 64, MAX_PERF_MAP_BYTES = 256 << 20 };
+
+struct hit {
+	uint32_t module;
+	bool kernel;
+	uint64_t off;
+};
+
+struct hits {
+	struct hit *items;
+	size_t nr_items, alloc_items;
+};
+
+static void add_hit(void *ctx, uint32_t module, uint64_t off, bool kernel)
+{
+	struct hits *h = ctx;
+
+	VEC_GROW(h->items, h->nr_items, h->alloc_items);
+	h->items[h->nr_items++] = (struct hit){ module, kernel, off };
+}
+
+static int by_module_and_offset(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
+
+static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, uint64_t size,
+			 const char *name)
+{
+	struct rec_symbol r = { .module = module, .off = off, .size = size, .name = name,
+		.name_len = strlen(name) };
+
+	trace_write_symbol(w, &r);
+}
+
+/* The kernel's hits are sorted, so each function comes once, in order. */
+static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, struct trace_writer *w,
+			     bool *hidden)
+{
+	struct kallsyms *k;
+	uint64_t named = 0, begin = 0, end = 0;
+	struct err e;
+	size_t i;
+
+	if (kallsyms_open(&k, c, &e)) {
+		*hidden = true;
+		return 0;
+	}
+	for (i = 0; i < nr; i++) {
+		const struct ksym *s = h[i].off < end ? NULL : kallsyms_find(k, h[i].off);
+		char name[512];
+
+		named += s || h[i].off < end;
+		begin = s ? s->addr : begin;
+		if (s || h[i].off < end)
+			trace_writer_named(w, h[i].module, h[i].off, true, begin);
+		if (!s)
+			continue;
+		if (s->module[0])
+			snprintf(name, sizeof(name), "%s [%s]", s->name, s->module);
+		else
+			snprintf(name, sizeof(name), "%s", s->name);
+		write_symbol(w, h[i].module, s->addr, s->size, name);
+		end = s->addr + s->size;
+	}
+	kallsyms_close(k);
+	return named;
+}
+
+static void write_lines(struct symfile *f, const struct hit *h, struct trace_writer *w)
+{
+	struct srcline lines[MAX_INLINE_DEPTH];
+	size_t i, nr = symfile_lines(f, h->off, lines, MAX_INLINE_DEPTH);
+
+	for (i = 0; i < nr; i++) {
+		const char *func = lines[i].func ? lines[i].func : "",
+		*file = lines[i].file ? lines[i].file : "";
+		struct rec_line r = {
+			.module = h->module, .off = h->off, .depth = i, .nr_depth = nr, .line = lines[i].line,
+			.func = func, .func_len = strlen(func), .file = file, .file_len = strlen(file),
+		};
+
+		trace_write_line(w, &r);
+	}
+}
+
+struct names_to {
+	struct trace_writer *w;
+	bool lines;
+	struct symbols_result *result;
+};
+
+static void write_module(const struct symbols_files *files, struct symfile *f, const struct hit *h,
+			 size_t nr, const struct names_to *to)
+{
+	struct symbol s = { 0 }, last = { 0 };
+	struct trace_writer *w = to->w;
+	size_t i;
+
+	for (i = 0; i < nr && !to->result->cut; i++) {
+		bool known = symfile_symbol(f, h[i].off, &s);
+
+		/* Each is looked up: what unwind rules bound may have named linkage stubs in it. */
+		if (known && (!last.name || s.off != last.off))
+			write_symbol(w, h[i].module, s.off, s.size, s.name);
+		if (known)
+			last = s;
+		if (known)
+			trace_writer_named(w, h[i].module, h[i].off, false, s.off);
+		to->result->nr_named += known;
+		if (to->lines)
+			write_lines(f, &h[i], w);
+		to->result->cut = files->meanwhile && !files->meanwhile(files->meanwhile_ctx);
+	}
+}
+
+void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
+		   struct symbols_result *r)
+{
+	const struct names_to to = { w, lines, r };
+	struct hits hits = { 0 };
+	size_t i, end;
+
+	memset(r, 0, sizeof(*r));
+	trace_writer_each_address(w, add_hit, &hits);
+	if (hits.nr_items)
+		qsort(hits.items, hits.nr_items, sizeof(*hits.items), by_module_and_offset);
+	for (i = 0; i < hits.nr_items && !r->cut; i = end) {
+		const struct hit *h = &hits.items[i];
+		struct symfile *f = h->kernel ? NULL : files->file(files->ctx, h->module);
+
+		for (end = i; end < hits.nr_items && hits.items[end].module == h->module; end++)
+			;
+		if (h->kernel && !files->no_kernel)
+			r->nr_named += write_kernel(h, end - i, files->cache, w, &r->kernel_hidden);
+		else if (f)
+			write_module(files, f, h, end - i, &to);
+	}
+	r->nr_addresses = hits.nr_items;
+	free(hits.items);
+}
+
+static struct symfile *file_of(void *ctx, uint32_t module)
+{
+	return modules_file(ctx, module);
+}
+
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
+			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
+{
+	const struct symbols_files files = {
+		.file = file_of, .ctx = m, .cache = m->cache, .meanwhile = meanwhile, .meanwhile_ctx = ctx,
+	};
+
+	symbols_write(&files, w, lines, r);
+}
+
+/* The number a process has in its own pid namespace: how it calls itself. */
+static int namespace_pid(int pid)
+{
+	struct buf b = BUF_INIT;
+	char path[64], *line;
+	int ns_pid = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (!io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nNSpid:"))) {
+		char *end = strchr(line + 1, '\n'), *last;
+
+		if (end)
+			*end = '\0';
+		last = strrchr(line, '\t');
+		if (last)
+			ns_pid = atoi(last + 1);
+	}
+	buf_release(&b);
+	return ns_pid;
+}
+
+/* As the process sees its files, while it lives; then ours, if the file is its user's, or root's. */
+static int read_perf_map(const struct proc *p, struct buf *b)
+{
+	const struct foreign_rule rule = {
+		.owner = p->uid == FOREIGN_ANYBODY ? geteuid() : p->uid, .max_bytes = MAX_PERF_MAP_BYTES,
+	};
+	char path[64];
+	struct err e;
+	int root = foreign_root(p->pid, &e), r = root;
+
+	if (root >= 0) {
+		snprintf(path, sizeof(path), "tmp/perf-%d.map", namespace_pid(p->pid));
+		r = foreign_read(root, path, &rule, b, &e);
+		close(root);
+	}
+	if (r >= 0)
+		return 0;
+	buf_reset(b);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", p->pid);
+	return foreign_read(AT_FDCWD, path, &rule, b, &e);
+}
+
+void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
+{
+	struct buf b = BUF_INIT;
+	char *line, *save;
+	int name_at;
+
+	if (read_perf_map(p, &b))
+		buf_reset(&b);
+	for (line = b.len ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+		struct rec_stub r = { .time_ns = clock_mono_ns(), .proc = p->id };
+
+		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &r.addr, &r.size, &name_at) != 2)
+			continue;
+		r.name = line + name_at;
+		r.name_len = strlen(r.name);
+		trace_write_stub(w, &r);
+	}
+	buf_release(&b);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.h - the end of a recording: every address that was sampled gets its function,
+ * file, line and inlined calls into the trace, while the files are still there.
+ */
+#ifndef COLLECT_SYMBOLS_H
+#define COLLECT_SYMBOLS_H
+
+#include "collect/engine/modules.h"
+#include "collect/engine/tasks.h"
+
+struct symbols_result {
+	uint64_t nr_addresses, nr_named;
+	bool kernel_hidden;		/* kptr_restrict kept the kernel's names */
+	bool cut;			/* meanwhile() did not want the rest */
+};
+
+/* Where the files of modules are. */
+struct symbols_files {
+	struct symfile *(*file)(void *ctx, uint32_t module);	/* NULL: cannot be read */
+	void *ctx;
+	struct cache *cache;		/* for the kernel's names; or NULL */
+	bool no_kernel;			/* this machine's kernel is another */
+	/*
+	 * Called again and again, for it may take long; what it adds is named by the next call. False: the
+	 * rest is left out.
+	 */
+	bool (*meanwhile)(void *ctx);
+	void *meanwhile_ctx;
+};
+
+void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
+		   struct symbols_result *r);
+/* The same of the modules of a recording, none of which meanwhile() forgets. */
+void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
+			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
+
+/* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
+void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/files/flight.h"
+#include "trace/splice.h"
+
+enum {
+	LEAST_NS = 1000000000,		/* of a segment: one that is full of names is not closed at once */
+	LEAST_FAST_NS = 100000000,	/* and one that is twice as large as it should be */
+	MOST_PARTS = 2,			/* that is all that samples may take in it: what exceeds it is lost */
+	MAX_DUMPS = 16,			/* that are remembered */
+	NAME_BYTES = 64,
+	MOST_SAME = 99,			/* dumps of one second and cause */
+};
+
+struct stretch {
+	char name[NAME_BYTES];
+	uint64_t bytes, begun_ns, ended_ns;
+};
+
+struct flight {
+	char *output, *ring;
+	int dir;			/* the ring; -1: not open yet */
+	struct stretch *parts;		/* closed, in their order */
+	size_t nr_parts, alloc_parts;
+	uint64_t bytes;			/* of all */
+	/* the one in hand: since when, and what the writer had written before */
+	uint64_t begun_ns, bytes_before;
+	struct flight_dump dumps[MAX_DUMPS];	/* number n is at n % MAX_DUMPS */
+	uint64_t nr_dumps, nr_begun;
+	/* while it writes: */
+	pthread_t thread;
+	bool writing;
+	char **names;			/* the thread's, of descriptors: what is removed can still be read */
+	int *fds;
+	size_t nr_names;
+	int result, finished;		/* the thread's, which sets finished last */
+};
+
+static struct flight_dump *dump_at(struct flight *f, uint64_t number)
+{
+	return &f->dumps[number % MAX_DUMPS];
+}
+
+/* ---- names ---- */
+
+/* "arcprof-2026-11-23T04.05.06Z-gc.data" of "arcprof.data" */
+static char *dump_path(const char *output, const char *what, uint64_t real_ns)
+{
+	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');
+	const char *file = slash ? slash + 1 : output;
+	size_t len = dot && dot > file ? (size_t)(dot - output) : strlen(output);
+	time_t s = real_ns / 1000000000;
+	struct stat st;
+	char when[32];
+	unsigned int i;
+	struct tm tm;
+	char *path;
+
+	gmtime_r(&s, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H.%M.%SZ", &tm);
+	path = xasprintf("%.*s-%s-%s%s", (int)len, output, when, what, output + len);
+	for (i = 2; i <= MOST_SAME && !lstat(path, &st); i++) {
+		free(path);
+		path = xasprintf("%.*s-%s-%s-%u%s", (int)len, output, when, what, i, output + len);
+	}
+	return path;
+}
+
+/* ---- the ring ---- */
+
+static void remove_first(struct flight *f)
+{
+	unlinkat(f->dir, f->parts[0].name, 0);
+	f->bytes -= f->parts[0].bytes;
+	memmove(f->parts, f->parts + 1, --f->nr_parts * sizeof(*f->parts));
+}
+
+/* Until those that are left have max_bytes at most; the last stays. */
+static void remove_beyond(struct flight *f, uint64_t max_bytes)
+{
+	while (f->nr_parts > 1 && f->bytes > max_bytes)
+		remove_first(f);
+}
+
+static uint64_t bytes_in_hand(const struct collect *c)
+{
+	return trace_writer_bytes(c->w) - c->flight->bytes_before;
+}
+
+void flight_closed(struct collect *c, const char *name)
+{
+	struct flight *f = c->flight;
+	struct stretch p = { .begun_ns = f->begun_ns, .ended_ns = clock_mono_ns() };
+	struct stat st;
+
+	f->begun_ns = p.ended_ns;
+	if (fstatat(f->dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return;			/* it could not be written: the disk is full */
+	snprintf(p.name, sizeof(p.name), "%s", name);
+	p.bytes = st.st_size;
+	VEC_GROW(f->parts, f->nr_parts, f->alloc_parts);
+	f->parts[f->nr_parts++] = p;
+	f->bytes += p.bytes;
+	remove_beyond(f, c->o->flight.max_bytes - c->o->flight.max_bytes / FLIGHT_PARTS);
+	if (f->nr_parts > 1 && !segments_has_room(c))
+		remove_first(f);
+}
+
+void flight_begun(struct collect *c)
+{
+	c->flight->bytes_before = trace_writer_bytes(c->w);
+}
+
+void flight_make_room(struct collect *c)
+{
+	struct flight *f = c->flight;
+
+	while (f->nr_parts && !f->writing && !segments_has_room(c))
+		remove_first(f);
+}
+
+uint64_t flight_most_bytes(const struct collect *c)
+{
+	return MOST_PARTS * (c->o->flight.max_bytes / FLIGHT_PARTS);
+}
+
+/* ---- dumps ---- */
+
+static void *write_dump(void *ctx)
+{
+	struct flight *f = ctx;
+	struct flight_dump *d = dump_at(f, f->nr_begun);
+
+	struct stat st;
+
+	f->result = splice_files((const char *const *)f->names, f->nr_names, d->path, &d->e);
+	d->nr_bytes = !f->result && !stat(d->path, &st) ? st.st_size : 0;
+	store_release(&f->finished, 1);
+	return NULL;
+}
+
+/* What the next dump consists of. */
+static struct flight_dump *take_parts(const struct collect *c)
+{
+	struct flight *f = c->flight;
+	struct flight_dump *d = dump_at(f, ++f->nr_begun);
+	size_t i;
+
+	f->names = xcalloc(f->nr_parts + 1, sizeof(*f->names));
+	f->fds = xcalloc(f->nr_parts + 1, sizeof(*f->fds));
+	for (i = 0; i < f->nr_parts; i++) {
+		f->fds[i] = openat(f->dir, f->parts[i].name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		f->names[i] = f->fds[i] < 0 ? xasprintf("/proc/self/fd/%d/%s", f->dir, f->parts[i].name) :
+			xasprintf("/proc/self/fd/%d", f->fds[i]);
+	}
+	f->nr_names = f->nr_parts;
+	/* the first file is there before the recording begins */
+	if (f->nr_parts)
+		d->span_ns = f->parts[f->nr_parts - 1].ended_ns - MAX(f->parts[0].begun_ns, c->begun_ns);
+	d->state = FLIGHT_WRITING;
+	f->finished = 0;
+	return d;
+}
+
+static void give_names_back(struct flight *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nr_names; i++) {
+		free(f->names[i]);
+		if (f->fds[i] >= 0)
+			close(f->fds[i]);
+	}
+	free(f->names);
+	free(f->fds);
+	f->names = NULL;
+	f->fds = NULL;
+	f->nr_names = 0;
+}
+
+static void end_dump(struct collect *c)
+{
+	struct flight *f = c->flight;
+	struct flight_dump *d = dump_at(f, f->nr_begun);
+
+	give_names_back(f);
+	f->writing = false;
+	d->state = f->result ? FLIGHT_FAILED : FLIGHT_DONE;
+	if (c->o->flight.dumped)
+		c->o->flight.dumped(d);
+}
+
+static void begin_dump(struct collect *c)
+{
+	struct flight *f = c->flight;
+
+	take_parts(c);
+	f->writing = !pthread_create(&f->thread, NULL, write_dump, f);
+	if (f->writing)
+		return;
+	write_dump(f);			/* no thread can be had: the recording waits */
+	end_dump(c);
+}
+
+static void wait_for_dump(struct collect *c)
+{
+	if (!c->flight->writing)
+		return;
+	pthread_join(c->flight->thread, NULL);
+	end_dump(c);
+}
+
+static int64_t add_dump(struct flight *f, char *path)
+{
+	struct flight_dump *d = dump_at(f, ++f->nr_dumps);
+
+	free(d->path);
+	*d = (struct flight_dump){ .number = f->nr_dumps, .path = path };
+	return (int64_t)f->nr_dumps;
+}
+
+int64_t flight_ask(struct collect *c, const char *path, const char *what, struct err *e)
+{
+	struct flight *f = c->flight;
+
+	if (!f)
+		return err_set(e, EINVAL, "only a recording with --mode wrap can be dumped");
+	if (!c->begun_ns)
+		return err_set(e, EINVAL, "the recording has not begun");
+	if (f->nr_dumps - f->nr_begun >= MAX_DUMPS - 1)
+		return err_set(e, EAGAIN, "too many dumps are waiting to be written");
+	return add_dump(f, path ? xstrdup(path) : dump_path(f->output, what, clock_real_ns()));
+}
+
+int flight_state(struct collect *c, uint64_t number, struct buf *reply, struct err *e)
+{
+	struct flight *f = c->flight;
+	const struct flight_dump *d = f ? dump_at(f, number) : NULL;
+
+	if (!d || !number || d->number != number)
+		return err_set(e, EINVAL, "there was no dump of that number");
+	if (d->state == FLIGHT_FAILED)
+		return err_set(e, d->e.code, "%s", d->e.msg);
+	if (d->state == FLIGHT_DONE)
+		buf_fmt(reply, "done %" PRIu64 " %" PRIu64 " %s\n", d->nr_bytes, d->span_ns, d->path);
+	else
+		buf_str(reply, "writing\n");
+	return 0;
+}
+
+/* ---- the recording ---- */
+
+static bool is_long_enough(struct collect *c, uint64_t now_ns)
+{
+	const uint64_t part = c->o->flight.max_bytes / FLIGHT_PARTS;
+	const uint64_t bytes = bytes_in_hand(c);
+
+	return bytes >= part &&
+	       now_ns >= c->flight->begun_ns + (bytes >= MOST_PARTS * part ? LEAST_FAST_NS : LEAST_NS);
+}
+
+void flight_turn(struct collect *c, uint64_t now_ns)
+{
+	struct flight *f = c->flight;
+
+	if (!f || !c->begun_ns)
+		return;
+	if (f->writing && load_acquire(&f->finished))
+		wait_for_dump(c);
+	if (!f->writing && f->nr_begun < f->nr_dumps) {
+		segments_change(c, now_ns);
+		begin_dump(c);
+	} else if (is_long_enough(c, now_ns)) {
+		segments_change(c, now_ns);
+	}
+	remove_beyond(f, c->o->flight.max_bytes - MIN(c->o->flight.max_bytes, bytes_in_hand(c)));
+}
+
+int flight_open(struct collect *c, struct err *e)
+{
+	struct flight *f;
+	int r;
+
+	if (!c->o->flight.max_bytes)
+		return 0;
+	c->flight = f = xcalloc(1, sizeof(*f));
+	f->dir = -1;
+	f->output = xstrdup(c->o->output);
+	f->ring = xasprintf("%s.ring", f->output);
+	r = segments_set_aside(f->ring, e);
+	if (r)
+		return r;
+	c->opts.output = f->ring;
+	c->opts.segment.length_ns = UINT64_MAX / 4;
+	c->opts.trace.file_bytes = flight_most_bytes(c);
+	return 0;
+}
+
+void flight_begin(struct collect *c)
+{
+	struct flight *f = c->flight;
+
+	if (!f)
+		return;
+	f->dir = fcntl(c->o->trace.dir_fd, F_DUPFD_CLOEXEC, 3);
+	f->begun_ns = clock_mono_ns();
+}
+
+/* The output, and dumps for which there was no time: of a condition that the end of the program was. */
+static void write_all(struct collect *c)
+{
+	struct flight *f = c->flight;
+	const struct flight_dump *d;
+
+	while (f->nr_begun < f->nr_dumps) {
+		take_parts(c);
+		write_dump(f);
+		end_dump(c);
+	}
+	add_dump(f, xstrdup(f->output));
+	d = take_parts(c);
+	write_dump(f);
+	c->res->kept_ns = d->span_ns;
+	c->res->nr_bytes = d->nr_bytes;
+	c->res->write_error = f->result ? -f->result : c->res->write_error;
+	if (f->result)
+		end_dump(c);
+	give_names_back(f);
+}
+
+static void free_flight(struct flight *f)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_DUMPS; i++)
+		free(f->dumps[i].path);
+	if (f->dir >= 0)
+		close(f->dir);
+	free(f->parts);
+	free(f->ring);
+	free(f->output);
+	free(f);
+}
+
+void flight_close(struct collect *c)
+{
+	struct flight *f = c->flight;
+
+	if (!f)
+		return;
+	if (f->dir >= 0 && f->nr_parts) {
+		wait_for_dump(c);
+		write_all(c);
+	}
+	if (f->dir >= 0 && !f->result) {
+		while (f->nr_parts)
+			remove_first(f);
+		rmdir(f->ring);
+	}
+	free_flight(f);
+}

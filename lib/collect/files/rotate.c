@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rotate.c - one file of a recording ends, and the next begins. */
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/engine/forget.h"
+#include "collect/engine/recording.h"
+#include "collect/files/labels.h"
+#include "collect/files/rotate.h"
+
+void collect_end_file(struct collect *c, bool last)
+{
+	size_t nr_refused = c->refused.nr_lines;
+
+	labels_end(c, last);
+	collect_count_strange(c);
+	collect_name_anonymous_hits(c);
+	agents_write_lines(c);
+	collect_name_hits(c, true);
+	if (!c->res->cut_names)
+		trace_write_label(c->w, "symbols", "complete");
+	walls_finish(c);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
+	if (!last)
+		refused_cut(&c->refused, nr_refused);
+}
+
+/* What lives at the end of the file is in it. */
+static void write_standing(struct collect *c)
+{
+	sources_stand(c, true);
+	parts_stand(c);
+	sources_stand(c, false);
+}
+
+static void begin_file(struct collect *c, const struct clocks *at)
+{
+	struct proc *p;
+
+	c->since.begun_ns = at->mono_ns;
+	c->nr_code_left = JAVACODE_TRACE_MAX;
+	for (p = c->tasks.procs; p; p = p->next)
+		if (p->map_written)
+			p->map_written = p->has_anon_hits = false;
+	labels_clocks(c, "start", at);
+	trace_write_label(c->w, "segment", "%" PRIu64, ++c->since.number);
+	switches_next_file(c, at->mono_ns);
+	filters_begin_file(c, at->mono_ns);
+	parts_next_file(c, at->mono_ns);
+	trace_writer_flush(c->w);
+}
+
+int collect_rotate(struct collect *c, const char *path, bool *opened, struct err *e)
+{
+	struct clocks now = clocks_now();
+	uint64_t took_ns;
+	int r;
+
+	labels_read_counts(c);
+	collect_take_in(c, now.mono_ns);
+	walls_cut(c, c->since.begun_ns, now.mono_ns);
+	callflows_end_file(&c->calls);
+	write_standing(c);
+	collect_write_labels(c, now.mono_ns);
+	trace_writer_keep(c->w, false);
+	labels_clocks(c, "end", &now);
+	callflows_label_file(&c->calls);
+	collect_end_file(c, false);
+	forget_at_change(c, now.mono_ns);
+	if (c->sched)		/* what was read after the file's own end is in it, too */
+		sched_ends(c, c->merged_ns);
+	r = trace_writer_next(c->w, path, opened, e);
+	callflows_next_file(&c->calls, now.mono_ns);
+	if (*opened)
+		begin_file(c, &now);
+	trace_writer_keep(c->w, true);
+	took_ns = clock_mono_ns() - now.mono_ns;
+	c->res->nr_changes++;
+	c->res->change_ns += took_ns;
+	c->res->longest_change_ns = MAX(c->res->longest_change_ns, took_ns);
+	return r;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/foreign.h"
+#include "base/mem.h"
+#include "base/place.h"
+#include "collect/engine/recording.h"
+#include "collect/files/segments.h"
+#include "trace/segment.h"
+
+enum {
+	NAME_BYTES = 64,
+	NAMING_NS = 250000000,		/* between two times that hits are named */
+	FEW_NAMES = 2000,		/* unnamed addresses that a change does not wait for */
+	PATIENCE_NS = 2000000000,	/* but not for long */
+	ROOM_NS = 1000000000,		/* between two looks whether there is room again */
+	ROOM_BYTES = 16 << 20,		/* what that is, or */
+	ROOM_SHARE = 8,			/* such a part of a small disk */
+	MOST_SAME = 999,		/* files of one second */
+};
+
+struct segments {
+	int dir;
+	char name[NAME_BYTES];
+	char *folder;
+	uint64_t next_ns;		/* when it is closed; 0: not begun */
+	uint64_t named_ns;
+	/* Nothing is stored: */
+	int error;			/* errno; 0: it is */
+	uint64_t looked_ns, lost;
+};
+
+/* ---- names ---- */
+
+/* 2026-11-23T04.05.06Z.arc, in UTC; again: the number of such a name that was taken, 0 none. */
+static void put_name(char *name, size_t size, uint64_t real_ns, unsigned int again)
+{
+	time_t s = real_ns / 1000000000;
+	struct tm tm;
+	size_t len;
+
+	gmtime_r(&s, &tm);
+	len = strftime(name, size, "%Y-%m-%dT%H.%M.%SZ", &tm);
+	if (again)
+		len += snprintf(name + len, size - len, "_%03u", again);
+	snprintf(name + len, size - len, ".arc");
+}
+
+static bool is_name(const char *name)
+{
+	static const char form[] = "dddd-dd-ddTdd.dd.ddZ";
+	size_t i;
+
+	for (i = 0; form[i]; i++)
+		if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+			return false;
+	name += i;
+	if (*name == '_')
+		for (name++; *name >= '0' && *name <= '9'; name++)
+			;
+	return !strcmp(name, ".arc");
+}
+
+static bool is_taken(int dir, const char *name)
+{
+	char part[NAME_BYTES + 8];
+	struct stat st;
+
+	snprintf(part, sizeof(part), ".%s.part", name);
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW);
+}
+
+static void choose_name(struct segments *s)
+{
+	uint64_t now = clock_real_ns();
+	unsigned int again = 0;
+
+	do {
+		put_name(s->name, sizeof(s->name), now, again);
+	} while (is_taken(s->dir, s->name) && again++ < MOST_SAME);
+}
+
+/* ---- the folder ---- */
+
+/* Only its owner may write there: else a file could be another's by the time it gets its name. */
+static int check_folder(int dir, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(dir, &st))
+		return err_errno(e, "%s", path);
+	if (st.st_uid != geteuid() && st.st_uid != foreign_caller())
+		return err_set(e, EPERM, "%s: the folder belongs to somebody else", path);
+	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		err_set(e, EPERM, "%s: others may write in the folder", path);
+		err_hint(e, "chmod go-w %s", path);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* Locked, and nobody else's. */
+static int open_existing(const char *path, bool made, struct err *e)
+{
+	struct place p;
+	int dir, r = place_find_folder(&p, AT_FDCWD, path, e);
+
+	if (r)
+		return r;
+	dir = openat(p.dir, p.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	place_release(&p);
+	if (dir < 0) {
+		r = errno == ELOOP || errno == ENOTDIR ? ENOTDIR : errno;
+		return err_set(e, r, "%s: %s", path,
+			       r == ENOTDIR ? "is not a folder, and links are not followed" : strerror(r));
+	}
+	if (made)
+		foreign_give_to_caller(dir);
+	r = check_folder(dir, path, e);
+	if (!r && flock(dir, LOCK_EX | LOCK_NB))
+		r = err_set(e, EBUSY, "%s: another recording writes there", path);
+	if (r)
+		close(dir);
+	return r ? r : dir;
+}
+
+static int open_folder(const char *path, struct err *e)
+{
+	struct place p;
+	bool made;
+	int r = place_find_folder(&p, AT_FDCWD, path, e);
+
+	if (r)
+		return r;
+	made = !mkdirat(p.dir, p.name, 0700);
+	r = made || errno == EEXIST ? 0 : err_errno(e, "%s", path);
+	place_release(&p);
+	return r ? r : open_existing(path, made, e);
+}
+
+/* ".NAME.arc.part", which a recorder that was killed has left, gets the name it would have had. */
+static void take_over(int dir, const char *part)
+{
+	char name[NAME_BYTES];
+	size_t len = strlen(part);
+	struct stat st;
+
+	if (len < 7 || len - 6 >= sizeof(name) || part[0] != '.' || strcmp(part + len - 5, ".part"))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)len - 6, part + 1);
+	if (is_name(name) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && segment_is_one(dir, part))
+		foreign_rename(dir, part, name, NULL);
+}
+
+static DIR *list_folder(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+static void take_over_all(int dir)
+{
+	DIR *d = list_folder(dir);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d)))
+		take_over(dir, entry->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* ---- what is kept ---- */
+
+struct file {
+	char name[NAME_BYTES];
+	uint64_t bytes, closed_ns;
+};
+
+struct files {
+	struct file *items;
+	size_t nr_items, alloc_items;
+	uint64_t bytes;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
+}
+
+/* By their names alone: most of them stay. */
+static void list_files(int dir, struct files *l)
+{
+	DIR *d = list_folder(dir);
+	struct dirent *entry;
+	struct stat st;
+
+	while (d && (entry = readdir(d))) {
+		if (!is_name(entry->d_name) || strlen(entry->d_name) >= NAME_BYTES ||
+		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		VEC_GROW(l->items, l->nr_items, l->alloc_items);
+		l->items[l->nr_items] = (struct file){ .bytes = st.st_size, .closed_ns =
+			(uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
+		strcpy(l->items[l->nr_items++].name, entry->d_name);
+		l->bytes += st.st_size;
+	}
+	if (d)
+		closedir(d);
+	if (l->nr_items)
+		qsort(l->items, l->nr_items, sizeof(*l->items), by_name);
+}
+
+/*
+ * Removes the oldest of the segments in the folder dir until those that are left have keep_bytes at most (0:
+ * any number) and were closed not before keep_ns ago (0: any time); never the one named newest. Others' files
+ * stay.
+ */
+static void remove_beyond(int dir, const char *newest, uint64_t keep_bytes, uint64_t keep_ns)
+{
+	uint64_t now = clock_real_ns();
+	struct files l = { 0 };
+	size_t i;
+
+	list_files(dir, &l);
+	for (i = 0; i < l.nr_items; i++) {
+		const struct file *f = &l.items[i];
+		bool much = keep_bytes && l.bytes > keep_bytes;
+		bool old = keep_ns && f->closed_ns + keep_ns < now;
+
+		if ((!much && !old) || !strcmp(f->name, newest))
+			break;
+		if (!segment_is_one(dir, f->name) || !unlinkat(dir, f->name, 0))
+			l.bytes -= f->bytes;
+	}
+	free(l.items);
+}
+
+/* The next file will have as much as the last. */
+static void remove_old(struct collect *c, const char *closed)
+{
+	const struct segment_opts *o = &c->o->segment;
+	struct stat st;
+	uint64_t keep = o->keep_bytes;
+
+	if (!keep && !o->keep_ns)
+		return;
+	if (keep && !fstatat(c->segments->dir, closed, &st, AT_SYMLINK_NOFOLLOW))
+		keep -= MIN(keep - 1, (uint64_t)st.st_size);
+	remove_beyond(c->segments->dir, closed, keep, o->keep_ns);
+}
+
+int segments_set_aside(const char *path, struct err *e)
+{
+	char *old = xasprintf("%s.old", path);
+	int dir = open_existing(path, false, e), old_dir, r = 0;
+
+	if (dir < 0) {
+		free(old);
+		return dir == -ENOENT ? 0 : dir;
+	}
+	take_over_all(dir);
+	old_dir = open_existing(old, false, e);
+	if (old_dir >= 0) {
+		remove_beyond(old_dir, "", 1, 0);
+		close(old_dir);
+	} else if (old_dir != -ENOENT) {
+		r = old_dir;
+	}
+	if (!r && renameat(AT_FDCWD, path, AT_FDCWD, old))
+		r = err_errno(e, "%s: cannot be renamed to %s", path, old);
+	close(dir);
+	free(old);
+	return r;
+}
+
+/* ---- changes ---- */
+
+static void say(struct collect *c, const char *why, uint64_t nr_lost)
+{
+	if (c->o->segment.storing)
+		c->o->segment.storing(why, nr_lost);
+}
+
+void segments_change(struct collect *c, uint64_t now_ns)
+{
+	struct segments *s = c->segments;
+	char closed[NAME_BYTES];
+	bool opened;
+	struct err e;
+	int r;
+
+	strcpy(closed, s->name);
+	choose_name(s);
+	r = collect_rotate(c, s->name, &opened, &e);
+	c->res->nr_files++;
+	s->next_ns = now_ns + c->o->segment.length_ns;
+	remove_old(c, closed);
+	if (c->flight) {
+		flight_closed(c, closed);
+		flight_begun(c);
+	}
+	if (opened && s->error) {
+		s->error = 0;
+		say(c, NULL, trace_writer_lost_samples(c->w) - s->lost);
+	} else if (!opened && !s->error) {
+		s->error = -r;
+		s->lost = trace_writer_lost_samples(c->w);
+		say(c, strerror(s->error), 0);
+	}
+}
+
+/* The disk is full. What is in hand is lost, what will come may not be: what was recorded before stays. */
+bool segments_wait(struct collect *c)
+{
+	int error = -trace_writer_error(c->w);
+	struct segments *s = c->segments;
+
+	if (!s || (error != ENOSPC && error != EDQUOT && !s->error))
+		return false;
+	if (s->error)
+		return true;
+	s->error = error;
+	s->lost = trace_writer_lost_samples(c->w);
+	s->looked_ns = c->flight ? 0 : clock_mono_ns();		/* it can make room itself */
+	say(c, strerror(error), 0);
+	return true;
+}
+
+bool segments_has_room(const struct collect *c)
+{
+	uint64_t bytes = c->flight ? flight_most_bytes(c) : ROOM_BYTES;
+	struct statvfs v;
+
+	return !fstatvfs(c->segments->dir, &v) &&
+		v.f_bavail >= MIN((uint64_t)v.f_blocks / ROOM_SHARE,
+				  MIN(bytes, (uint64_t)ROOM_BYTES) / (uint64_t)v.f_frsize);
+}
+
+static void look_for_room(struct collect *c, uint64_t now_ns)
+{
+	struct segments *s = c->segments;
+
+	if (now_ns < s->looked_ns + ROOM_NS)
+		return;
+	s->looked_ns = now_ns;
+	remove_old(c, "");
+	if (c->flight)
+		flight_make_room(c);
+	if (segments_has_room(c))
+		segments_change(c, now_ns);
+}
+
+const char *segments_folder(const struct collect *c)
+{
+	return c->segments ? c->segments->folder : NULL;
+}
+
+void segments_begin(struct collect *c, uint64_t now_ns)
+{
+	if (c->segments)
+		c->segments->next_ns = now_ns + c->o->segment.length_ns;
+	c->since.begun_ns = now_ns;
+}
+
+void segments_turn(struct collect *c, uint64_t now_ns)
+{
+	struct segments *s = c->segments;
+	bool due;
+
+	if (!s || !s->next_ns)
+		return;
+	if (s->error) {
+		look_for_room(c, now_ns);
+		return;
+	}
+	due = now_ns >= s->next_ns;
+	if (due && (trace_writer_nr_unnamed(c->w) <= FEW_NAMES || now_ns > s->next_ns + PATIENCE_NS)) {
+		segments_change(c, now_ns);
+	} else if (due || now_ns >= s->named_ns + NAMING_NS) {
+		collect_name_hits(c, false);
+		s->named_ns = now_ns;
+	}
+}
+
+uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns)
+{
+	uint64_t next = c->segments && !c->segments->error ? c->segments->next_ns : 0;
+
+	return next && (!turn_ns || next < turn_ns) ? next : turn_ns;
+}
+
+/* ---- the beginning and the end ---- */
+
+int segments_open(struct collect *c, struct err *e)
+{
+	struct segments *s;
+	int dir;
+
+	if (!c->o->segment.length_ns)
+		return 0;
+	dir = open_folder(c->o->output, e);
+	if (dir < 0)
+		return dir;
+	c->segments = s = xcalloc(1, sizeof(*s));
+	s->dir = dir;
+	s->folder = xstrdup(c->o->output);
+	take_over_all(dir);
+	choose_name(s);
+	c->opts.output = s->name;
+	c->opts.trace.dir_fd = dir;
+	c->opts.trace.carry = c->opts.trace.until_closed = true;
+	return 0;
+}
+
+void segments_close(struct collect *c)
+{
+	struct segments *s = c->segments;
+
+	if (!s)
+		return;
+	if (!c->res->write_error)	/* the disk has been full until now */
+		c->res->write_error = s->error;
+	if (c->begun_ns) {
+		c->res->nr_files++;
+		remove_old(c, s->name);
+		if (c->flight)
+			flight_closed(c, s->name);
+	}
+	close(s->dir);
+	free(s->folder);
+	free(s);
+}
