@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/blocked.h"
+#include "agent/hotspot/blocked.h"
 #include "jvm/proto.h"
 
 struct walk;

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 #include "agent/agent.h"
-#include "agent/journal.h"
 #include "agent/ring.h"
+#include "agent/session/journal.h"
 #include "jvm/encode.h"
 #include "jvm/reserve.h"
 

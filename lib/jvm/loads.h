@@ -3,7 +3,8 @@
  * loads.h - how long classes took to load, from what the VM's log says of each thread: that the VM begins
  * and ends to look for a class, to resolve its superclass or interface, or to define it (placeholders.cpp),
  * and that it is loaded. The agent adds lines where a loader in Java looks whether it has a class already,
- * which it has to before it searches for one, and where it gives the VM the bytes of one (agent/searches.c).
+ * which it has to before it searches for one, and where it gives the VM the bytes of one
+ * (agent/sources/searches.c).
  *
  * A load begins when its thread first asks the VM for the class or searches for it, else when its bytes are
  * given, and ends when it is loaded. Those of which nothing of that is known are not handed over. What was

@@ -111,7 +111,7 @@ enum jvm_flags {
 	JVM_LIVE_GC = 1 << 15,
 	/* of jvm_ctl: threads that are stuck are to be told of */
 	JVM_STUCK = 1 << 8,
-	/* of SETUP and CHANGE: the last descriptor is a file for the VM's own log (agent/vmevents.h) */
+	/* of SETUP and CHANGE: the last descriptor is a file for the VM's log (agent/sources/vmevents.h) */
 	JVM_VM_LOG = 1 << 9,
 	JVM_WALL = 1 << 10,	/* of GO: threads that wait are looked at; of jvm_ctl.off: they are not now */
 	/* of GO: the recorder writes the slots when it gets to it; whether a thread waits the kernel says */

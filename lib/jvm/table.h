@@ -230,7 +230,7 @@ RECORD(no_source, OWN,
 /*
  * A picture of threads: dump_begin, a dump_thread for each with its dump_frames, innermost first, and
  * dump_locks; then perhaps dump_edges; dump_end. Sent on demand (JVM_DUMP), or, of threads that are stuck,
- * to the recorder (agent/threads.h).
+ * to the recorder (agent/dump/threads.h).
  */
 RECORD(dump_begin, OWN,
 	FIELD(u32, flags)	/* enum jvm_dump_flags */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vmlog.h - a JVM's own log, which the agent makes it write to a file of ours (agent/vmlog.c): collections,
- * safepoints, compilations, unloaded classes and how long others took to load, as struct jvm_event.
+ * vmlog.h - a JVM's own log, which the agent makes it write to a file of ours (agent/sources/vmlog.c):
+ * collections, safepoints, compilations, unloaded classes and how long others took to load, as struct
+ * jvm_event.
  *
  * Its lines are those of -Xlog with the decorators timenanos, tid and tags. They are hostile input, as all
  * that comes from a JVM; a line that is not understood is none of these events.

@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #include "agent/elf.h"
-#include "agent/share.h"
+#include "agent/locks/share.h"
 #include "agent/sys.h"
 #include "preload/objects.h"
 #include "preload/preload.h"

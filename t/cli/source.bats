@@ -110,7 +110,7 @@ load ../lib
 		lib/sym/disasm.c	/dev/null
 		lib/pmu/msr.c	registers of CPUs
 		lib/ring/device.c	the kernel module's device
-		lib/agent/journal.c	in the JVM, which has nothing of arcprof
+		lib/agent/session/journal.c	in the JVM, which has nothing of arcprof
 		lib/sym/cache.c	in a folder of its own, by its descriptor, where nobody else may write
 		lib/ptt/proc.c	in a folder of its own, new or not at all
 		lib/fleet/push.c	a mark in the spool, new or not at all
@@ -182,7 +182,7 @@ load ../lib
 	cd "$TOP"
 	t/stats >/dev/null
 	# what the JVM calls has the parameters that JVMTI says
-	grep -vxE 'lib/agent/(events.c:on_code|exact_classes.c:on_load|hidden.c:on_define|instrument.c:instrument_hook|vmevents.c:on_exception)' \
+	grep -vxE 'lib/agent/(session/events.c:on_code|locks/exact_classes.c:on_load|calls/hidden.c:on_define|calls/instrument.c:instrument_hook|sources/vmevents.c:on_exception)' \
 		build/parameters.txt >"$BATS_TEST_TMPDIR/ours" || true
 	cat "$BATS_TEST_TMPDIR/ours"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/ours")" -le 1 ]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <math.h>
 
-#include "agent/share.c"
+#include "agent/locks/share.c"
 #include "unit.h"
 
 static struct shares shares;

@@ -9,7 +9,7 @@
 
 #define sys_pages(n) calloc(1, n)
 #define sys_clear_pages(p, n) memset(p, 0, n)
-#include "agent/budget.c"
+#include "agent/sources/budget.c"
 
 #define US 1000ull
 #define MS 1000000ull

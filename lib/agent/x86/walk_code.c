@@ -5,8 +5,8 @@
  * Source: MachPrologNode and MachEpilogNode in HotSpot's x86_64.ad, verified_entry() in
  * macroAssembler_x86.cpp, C1's build_frame and remove_frame; Intel SDM volume 2 for CALL.
  */
+#include "agent/hotspot/vm.h"
 #include "agent/sys.h"
-#include "agent/vm.h"
 #include "agent/x86/walk_code.h"
 
 /* Length of the no-operation at p, 0 when it is something else. */

@@ -242,7 +242,7 @@ bool locks_weigh(struct collect *c, const struct jvm_sample *r, uint64_t *weight
 	if (!s || !(*weight_ns = MIN(latest.weight_ns, s->pool_ns)))
 		return false;
 	s->pool_ns -= *weight_ns;
-	/* the probability of a stack, see agent/share.h */
+	/* the probability of a stack, see agent/locks/share.h */
 	*waits = length >= 1 || !r->value ? 1 : 1 / (length - length * length / 4);
 	return true;
 }

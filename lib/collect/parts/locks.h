@@ -5,8 +5,8 @@
  *
  * All waits are told, so the table of locks is exact. Stacks are taken of waits as long as the interval or
  * longer, and of shorter ones in proportion to their length; what a stack stands for is told with the wait
- * (agent/share.h). What no stack stands for is charged at the end to the lock's class, with no context but
- * its thread: so the source adds up to exactly what was waited.
+ * (agent/locks/share.h). What no stack stands for is charged at the end to the lock's class, with no context
+ * but its thread: so the source adds up to exactly what was waited.
  *
  * Who has a lock is charged with the same time ("blame"), piece by piece while others wait: where an agent
  * looks at who has it, at random moments, or, of native code, where it is given back. What a wait took after

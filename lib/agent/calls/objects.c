@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * objects.c - exact callflow: each object that is allocated, whoever does it (flow.h), and its class.
+ *
+ * JVMTI samples allocations every so many bytes; with an interval of 0 it tells of each. Objects that
+ * the compiler finds to be needless are not allocated, and so not counted.
+ *
+ * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
+ */
+#include "agent/calls/flow.h"
+#include "agent/hashes.h"
+#include "agent/jvmti11.h"
+#include "agent/leaf.h"
+#include "agent/sources/sources.h"
+#include "agent/sys.h"
+#include "base/atomic.h"
+
+enum { NR_CLASSES = 1 << 12 };
+
+/*
+ * Leaves of classes by the hash of their signatures, so that threads need not wait for each other. Written
+ * and read by any thread at any time: the hash is stored mixed with the leaf, so that words that do not
+ * belong together are found to be nobody's.
+ */
+static struct {
+	uint64_t h[2], leaf;
+} classes[NR_CLASSES];
+
+static bool wanted;		/* and to be had */
+
+static bool is_metric(void)
+{
+	const struct callflow_area *a = callflow_area();
+	uint32_t m;
+
+	for (m = 0; m < a->nr_metrics; m++)
+		if (a->metrics[m].kind == CALLFLOW_ALLOC_OBJECTS)
+			return true;
+	return false;
+}
+
+void objects_want(jvmtiEnv *ti, jvmtiCapabilities *want)
+{
+	wanted = is_metric() && jvmti11_want_object_alloc(ti, want);
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t leaf)
+{
+	return hash ^ leaf * 0x9e3779b97f4a7c15ull;
+}
+
+static uint32_t leaf_of(const char *sig)
+{
+	struct hashes_key k = HASHES_KEY;
+	size_t len = str_len(sig), i;
+	uint64_t leaf;
+
+	hashes_text(&k, sig, len);
+	i = k.h[0] % NR_CLASSES;
+	leaf = load_relaxed(&classes[i].leaf);
+	if (leaf && load_relaxed(&classes[i].h[0]) == mixed(k.h[0], leaf) &&
+	    load_relaxed(&classes[i].h[1]) == mixed(k.h[1], leaf))
+		return leaf;
+	leaf = leaf_number(JVM_LEAF_CLASS, sig, len);
+	store_relaxed(&classes[i].leaf, leaf);
+	store_relaxed(&classes[i].h[0], mixed(k.h[0], leaf));
+	store_relaxed(&classes[i].h[1], mixed(k.h[1], leaf));
+	return leaf;
+}
+
+/* On the thread that allocates, which is not in a probe: those allocate nothing. */
+static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
+			     jlong size)
+{
+	struct callflow_kthread *k = probe_known_kthread(env);
+	char *sig = NULL;
+
+	if (!k || !k->cur)
+		return;
+	(*ti)->GetClassSignature(ti, cls, &sig, NULL);
+	callflow_charge_object(k, sig ? leaf_of(sig) : 0, size);
+	(*ti)->Deallocate(ti, (unsigned char *)sig);
+}
+
+void *objects_on_alloc(void)
+{
+	return (void *)on_alloc;
+}
+
+/*
+ * A thread looks at the interval when the one before is over: so it is set before there are threads, and a
+ * JVM that runs already has no such count.
+ */
+void objects_prepare(jvmtiEnv *ti)
+{
+	wanted = wanted && jvmti11_set_heap_sampling(ti, 0);
+}
+
+/* A buffer that a thread has already is filled without a word; a collection takes all of them away. */
+void objects_enable(jvmtiEnv *ti)
+{
+	if (!wanted ||
+	    (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL) !=
+		    JVMTI_ERROR_NONE)
+		return;
+	(*ti)->ForceGarbageCollection(ti);
+	callflow_has_alloc_objects();
+}
+
+void objects_disable(jvmtiEnv *ti)
+{
+	if (wanted)
+		jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
+	wanted = false;
+}

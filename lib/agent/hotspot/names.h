@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - numbers for methods, given when a method is first seen; its names leave at once,
+ * so nothing that is unloaded later loses them.
+ */
+#ifndef AGENT_NAMES_H
+#define AGENT_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/hotspot/blocked.h"
+#include "agent/hotspot/lines.h"
+#include "agent/ring.h"
+
+/* Bytes in the VM or in a class file, not terminated. */
+struct names_text {
+	const char *s;
+	uint32_t len;			/* at most JVM_MAX_STRING */
+};
+
+struct names_method {
+	struct names_text class_name, name, sig, source;
+	struct lines lines;
+};
+
+/* What a method waits for, in which a thread has blocked. */
+enum names_waits {
+	NAMES_NOTHING,
+	NAMES_PARK,		/* Unsafe.park() */
+	NAMES_SLEEP,		/* Thread.sleep() */
+	NAMES_WAIT,		/* Object.wait() */
+	NAMES_VTHREAD_SLEEP,	/* of a virtual thread, which parks */
+};
+
+struct method_info {
+	uint32_t id;
+	uint32_t waits;		/* enum names_waits */
+	uintptr_t code;		/* bytecodes */
+	uint32_t code_size;
+};
+
+enum names_result {
+	NAMES_OK,
+	NAMES_NOT_A_METHOD,
+	NAMES_NO_ROOM,		/* its record did not fit: nobody may use the number */
+};
+
+enum names_trust {
+	/* the VM tells of it at this moment: read without care; not in signal handlers */
+	NAMES_TOLD,
+	NAMES_ALIVE,		/* surely a live Method: found in live code or through JVMTI */
+	NAMES_IF_BCP,		/* a word on the stack: believed when bcp lies in its bytecodes */
+	NAMES_IF_LINKED,	/* a word somewhere: believed when its class points back */
+};
+
+/* Also forgets all numbers: the next reader has not seen the names. No handler may run. */
+bool names_init(void);
+/*
+ * ring: where a METHOD record goes, for signal handlers; NULL: the log. method 0 is never a method.
+ */
+enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t bcp,
+			    struct jvm_ring *ring, struct method_info *out);
+/*
+ * The same for a method on the stack of another thread: of whatever may have gone nothing is loaded that
+ * could be unmapped by now, and what was read is believed when the thread is blocked still.
+ */
+enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_trust trust, uintptr_t bcp,
+			       struct jvm_ring *ring, struct method_info *out);
+/* A number for a method whose names come from elsewhere; its record goes to the log. */
+uint32_t names_new(const struct names_method *m);
+/* Classes were unloaded: what is known of addresses must be looked at again. */
+void names_class_unloaded(void);
+/* Changes whenever classes were unloaded. */
+uint32_t names_epoch(void);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * oops.c - references in the Java heap (oops.h).
+ *
+ * Source: HotSpot's share/oops/compressedOops.inline.hpp, share/oops/markWord.hpp, gc/z/zAddress.hpp,
+ * gc/shenandoah/shenandoahForwarding.inline.hpp, share/prims/jni.cpp (jfieldIDWorkaround).
+ */
+#include "agent/hotspot/oops.h"
+#include "agent/hotspot/vm.h"
+
+static struct {
+	bool ok;
+	bool compressed, compressed_klass, klass_in_mark;
+	/* ZGC: bits that a good reference has not, and where its address begins */
+	const uintptr_t *z_bad, *z_shift;
+	bool shenandoah;
+} at;
+
+int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig)
+{
+	uintptr_t id = cls ? (uintptr_t)(*env)->GetFieldID(env, cls, name, sig) : 0;
+
+	if (!id) {
+		(*env)->ExceptionClear(env);
+		return -1;
+	}
+	/* jfieldIDWorkaround: bit 1 says instance field, bit 0 that there is more than the offset */
+	return (id & 3) == 2 ? (int)(id >> 2) : -1;
+}
+
+jclass oops_class(JNIEnv *env, const char *name)
+{
+	jclass c = (*env)->FindClass(env, name);
+
+	(*env)->ExceptionClear(env);
+	return c;
+}
+
+static bool find_z(void)
+{
+	uintptr_t globals = vm.z_globals ? *vm.z_globals : 0;
+
+	if (!globals || vm.o.z_bad_mask < 0 || vm.o.z_shift < 0)
+		return false;
+	at.z_shift = (const uintptr_t *)vm_word(globals, vm.o.z_shift);
+	at.z_bad = (const uintptr_t *)vm_word(globals, vm.o.z_bad_mask);
+	return at.z_shift && at.z_bad;
+}
+
+bool oops_init(void)
+{
+	bool z;
+
+	if (at.ok)
+		return true;
+	if (!vm_flag("UseZGC", &z) || (z && !find_z()) || !vm_flag("UseShenandoahGC", &at.shenandoah) ||
+	    !vm_flag("UseCompressedOops", &at.compressed) ||
+	    (at.compressed && (!vm.oops_base || !vm.oops_shift)))
+		return false;
+	if (!vm_flag("UseCompressedClassPointers", &at.compressed_klass))
+		at.compressed_klass = true;
+	vm_flag("UseCompactObjectHeaders", &at.klass_in_mark);
+	at.ok = true;
+	return true;
+}
+
+bool oops_move(void)
+{
+	return at.z_bad || at.shenandoah;
+}
+
+uintptr_t oops_moment(void)
+{
+	return at.z_bad ? *at.z_bad : 0;
+}
+
+bool oops_still(uint32_t *nr)
+{
+	uintptr_t heap = vm.heap ? *vm.heap : 0;
+
+	*nr = 0;
+	if (!heap || vm.o.gc_active < 0 || vm.o.gc_count < 0 || !at.ok || at.shenandoah)
+		return false;
+	*nr = load_acquire((const uint32_t *)(heap + vm.o.gc_count));
+	return at.z_bad || !load_acquire((const uint8_t *)(heap + vm.o.gc_active));
+}
+
+bool oops_collecting(void)
+{
+	uintptr_t heap = vm.heap ? *vm.heap : 0;
+
+	return heap && vm.o.gc_active >= 0 && load_relaxed((const uint8_t *)(heap + vm.o.gc_active));
+}
+
+/* Shenandoah leaves where an object went in the header of what it was. */
+static uintptr_t moved_to(uintptr_t oop)
+{
+	uintptr_t mark;
+
+	if (!at.shenandoah || !oop || !sys_peek_all(&mark, oop, 8) || (mark & 3) != 3)
+		return oop;
+	return mark & ~3ul;
+}
+
+static uintptr_t wide_in(uintptr_t wide)
+{
+	if (at.z_bad)
+		return wide & *at.z_bad ? 0 : wide >> *at.z_shift;
+	return moved_to(wide);
+}
+
+uintptr_t oops_in(const char *p)
+{
+	uint32_t narrow = *(const uint32_t *)p;
+
+	if (!at.compressed)
+		return wide_in(*(const uintptr_t *)p);
+	return narrow ? moved_to(*vm.oops_base + ((uintptr_t)narrow << *vm.oops_shift)) : 0;
+}
+
+uintptr_t oops_load(uintptr_t p)
+{
+	char oop[8] = "";
+
+	return sys_peek_all(oop, p, at.compressed ? 4 : 8) ? oops_in(oop) : 0;
+}
+
+uintptr_t oops_root(uintptr_t p)
+{
+	uintptr_t wide;
+
+	return sys_peek_all(&wide, p, 8) ? wide_in(wide) : 0;
+}
+
+uintptr_t oops_klass(uintptr_t oop)
+{
+	enum { MARK_SHIFT = 42 };	/* above it a mark word has the class, since JDK 24 */
+	struct {
+		uintptr_t mark, klass;
+	} head;
+	uintptr_t narrow;
+
+	if (!at.ok || !oop || !sys_peek_all(&head, oop, sizeof(head)))
+		return 0;
+	if (!at.compressed_klass)
+		return head.klass;
+	if (!vm.klass_base || !vm.klass_shift)
+		return 0;
+	/* with a lock or a forwarding in it the mark word may be elsewhere */
+	if (at.klass_in_mark && (head.mark & 3) > 1)
+		return 0;
+	narrow = at.klass_in_mark ? head.mark >> MARK_SHIFT : (uint32_t)head.klass;
+	return *vm.klass_base + (narrow << *vm.klass_shift);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* reason.h - why a thread that is blocked waits, as far as the VM knows more than the kernel. */
+#ifndef AGENT_REASON_H
+#define AGENT_REASON_H
+
+#include <jni.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/hotspot/blocked.h"
+#include "agent/hotspot/walk.h"
+#include "jvm/wall.h"
+
+/* Learns where fields are. */
+void reason_init(JNIEnv *env);
+/* Another recorder, who knows no classes. */
+void reason_forget(void);
+
+/*
+ * The name of a class as JNI has it, Ljava/lang/String; or [B, to text, which has room for JVM_MAX_STRING and
+ * two more; its length, 0: it cannot be read.
+ */
+size_t reason_signature(uintptr_t klass, char *text);
+
+/* Before the thread is known to be blocked still: sees what changes when it goes on. */
+void reason_look(struct blocked *b);
+/*
+ * Of a thread that was walked. WALL_UNKNOWN: the system call tells. *leaf: the number of the blocker's class,
+ * when it is parked, 0: not known. Believed when blocked_holds() afterwards.
+ */
+enum wall_reason reason_of(const struct walk *w, uint32_t *leaf);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scopes.h - which methods a place in compiled code belongs to: what the compiler noted of inlining, read
+ * from the nmethod where a sample is, once a place.
+ *
+ * The VM would tell it for all code it compiles (CompiledMethodLoad), most of which no sample ever hits.
+ */
+#ifndef AGENT_SCOPES_H
+#define AGENT_SCOPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/hotspot/blocked.h"
+#include "jvm/proto.h"
+
+enum {
+	SCOPES_MAX_LEVELS = 64,			/* outer ones are left out; fits a varint's byte */
+	SCOPES_ROOM = 3 + SCOPES_MAX_LEVELS * 10,
+};
+
+/*
+ * Forgets which places were told. No handler may run. False: this VM's notes cannot be read, and
+ * CompiledMethodLoad it is.
+ */
+bool scopes_init(void);
+/*
+ * For signal handlers: sends a code record of size 1 to the ring for each frame of compiled code whose
+ * place was not told before. What does not fit is told with a later sample. buf: SCOPES_ROOM bytes. b: NULL,
+ * or the thread whose frames they are, when it is another one.
+ */
+void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
+		 struct blocked *b);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* walk_native.h - from native code back to the Java code beneath it. */
+#ifndef AGENT_WALK_NATIVE_H
+#define AGENT_WALK_NATIVE_H
+
+#include "agent/hotspot/walk.h"
+
+/* The innermost native function: where it is, and libjvm's frame pointer as far as it is one. */
+struct native_frame {
+	uintptr_t pc, sp, fp;
+};
+
+enum native_caller {
+	CALLER_NONE,		/* not found */
+	CALLER_JAVA,		/* compiled or interpreted code; slot has its return address */
+	/* a handler was called while Java code ran; slot has the handler's return address */
+	CALLER_SIGNAL,
+	CALLER_WRAPPER,		/* C++ that calls Java; slot is its JavaCallWrapper */
+};
+
+/* Also sets f->fp to what the caller's frame pointer is. */
+enum native_caller native_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot);
+/* The registers that the signal interrupted; returns where the kernel's record of them ends. */
+uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r);
+
+/* The word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */
+bool native_is_call_wrapper(const struct walk *w, uintptr_t slot);
+
+/* walk.c: the word at slot is a return address into the JVM's code. */
+bool walk_returns_from(const struct walk *w, uintptr_t slot);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * classwait.c - waits for another thread to initialise a class (lock.h). JVMTI has no event for it, and
+ * HotSpot waits as it does for much else, in InstanceKlass::initialize_impl(): on JDK 17 for a monitor that
+ * belongs to the class, later for a lock of its own. Both end in pthread_cond_wait(), which libjvm calls by a
+ * slot of its global offset table: that leads here while the source is on.
+ *
+ * A thread that parks, or is known to wait for anything else, is let through. Of others, the stack between
+ * here and their last Java frame is looked through for a class that another thread initialises at this
+ * moment: who initialises it, and that it does, HotSpot keeps in the class.
+ */
+#include "agent/agent.h"
+#include "agent/elf.h"
+#include "agent/hotspot/reason.h"
+#include "agent/hotspot/vm.h"
+#include "agent/leaf.h"
+#include "agent/locks/lock.h"
+#include "agent/ring.h"
+
+typedef int wait_fn(void *cond, void *mutex);
+
+enum { MAX_BYTES = 16 << 10, PIECE = 128 };
+
+static wait_fn *libc_wait;		/* the C library's, past those that stand in its place */
+static bool is_replaced;
+
+/* ---- which class ---- */
+
+/* Of a JavaThread, or what is taken for one; a virtual thread that it carries has its place. */
+static struct owner owner_of(uintptr_t thread)
+{
+	uint64_t id;
+
+	if (vm.o.jthread_owner_id < 0)
+		return owners_of_thread(thread, 0);
+	return sys_peek_all(&id, thread + vm.o.jthread_owner_id, 8) ? owners_of_thread(0, id) :
+								     (struct owner){ 0 };
+}
+
+/* The class, if p is one that another thread initialises; its thread. */
+static bool is_initialised(uintptr_t p, uintptr_t self, struct owner *o)
+{
+	uintptr_t base = vm.klass_base ? *vm.klass_base : 0, thread;
+	uint8_t state;
+
+	if (p & 7 || p < 1 << 16 || p - base >= 1ull << 35 ||
+	    !sys_peek_all(&state, p + vm.o.ik_init_state, 1) || state != vm.being_initialized ||
+	    !sys_peek_all(&thread, p + vm.o.ik_init_thread, 8) || !thread || thread == self)
+		return false;
+	*o = owner_of(thread);
+	return o->tid || o->vthread;
+}
+
+/* 0: it waits for something else. */
+static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t end = vm_word(t->thread, vm.o.jthread_anchor + vm.o.anchor_sp), last = 0, words[PIECE];
+	size_t i, nr;
+
+	if (end <= sp || (t->stack_base && end > t->stack_base))
+		return 0;
+	if (end > sp + MAX_BYTES)
+		end = sp + MAX_BYTES;
+	/* the anchor may be of a moment that is over, and far away */
+	for (; sp < end; sp += nr * 8) {
+		nr = sys_peek(words, sp, end - sp < sizeof(words) ? end - sp : sizeof(words)) / 8;
+		if (!nr)
+			return 0;
+		for (i = 0; i < nr; i++) {
+			if (words[i] != last && is_initialised(words[i], t->thread, o))
+				return words[i];
+			last = words[i];
+		}
+	}
+	return 0;
+}
+
+/* ---- the wait ---- */
+
+/*
+ * The condition is that of its Parker, which is in the JavaThread. Not every thread that parks is known to
+ * wait: without a blocker, nobody could say for what.
+ */
+static bool parks(const struct vm_thread *t, const void *cond)
+{
+	return (uintptr_t)cond - t->thread < (uintptr_t)vm.size.jthread;
+}
+
+static __attribute__((noinline)) bool waits_for_class(const void *cond, struct lock_wait *w)
+{
+	char text[JVM_MAX_STRING + 2];
+	struct vm_thread t;
+	uintptr_t klass = 0;
+	struct owner o;
+	size_t len;
+
+	if (!sample_begin())
+		return false;
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	*w = (struct lock_wait){ .kind = JVM_WAIT_CLASS };
+	if (lock_is_on(&w->session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
+		klass = find_class(&t, &o);
+	len = klass ? reason_signature(klass, text) : 0;
+	w->leaf = len ? leaf_number(JVM_LEAF_CLASS, text, len) : 0;
+	if (w->leaf) {
+		w->owner = o.tid;
+		w->owner_vthread = o.vthread;
+		lock_begin(NULL, NULL, w);
+	}
+	sample_end();
+	return w->leaf;
+}
+
+static __attribute__((noinline)) bool is_class_wait(const void *cond)
+{
+	struct lock_wait w;
+
+	return waits_for_class(cond, &w);
+}
+
+static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex)
+{
+	int r = libc_wait(cond, mutex);
+	bool on = sample_begin();
+	struct lock_wait w;
+
+	if (lock_end(NULL, NULL, &w) && on)
+		lock_tell(&w);
+	if (on)
+		sample_end();
+	return r;
+}
+
+static wait_fn on_wait;
+static struct elf_hook hook = { .ours = (void *)on_wait };
+
+/* Other waits go on by a jump: who looks at the caller finds libjvm. */
+static int on_wait(void *cond, void *mutex)
+{
+	return is_class_wait(cond) ? wait_for_class(cond, mutex) : ((wait_fn *)hook.was)(cond, mutex);
+}
+
+/* ---- on and off ---- */
+
+static wait_fn *find_libc_wait(void)
+{
+	static const char *const names[] = { "libpthread.so.0", "libc.so.6" };
+	uintptr_t base;
+	void *p = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names) && !p; i++) {
+		base = elf_base_named(names[i]);
+		p = base ? elf_symbol(base, "pthread_cond_wait") : NULL;
+	}
+	return p;
+}
+
+bool classwait_on(void)
+{
+	if (is_replaced)
+		return true;
+	if (!libc_wait)
+		libc_wait = find_libc_wait();
+	if (!libc_wait || !vm.being_initialized || vm.o.ik_init_state < 0 || vm.o.ik_init_thread < 0 ||
+	    vm.o.jthread_anchor < 0 || vm.o.anchor_sp < 0)
+		return false;
+	is_replaced = elf_hook(vm.libjvm, "pthread_cond_wait", &hook);
+	return is_replaced;
+}
+
+/* Who waits at this moment comes back here. */
+void classwait_off(void)
+{
+	if (is_replaced)
+		elf_unhook(&hook);
+	is_replaced = false;
+}

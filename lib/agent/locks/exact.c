@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: MIT
+/*
+ * exact.c - counts acquisitions of locks and how long they are held (exact.h).
+ *
+ * A lock is named by its identity hash and that of its class; what is known of it lies in a table by both,
+ * and is changed by whoever has the lock, at its first moment and at its last: so the lock itself keeps
+ * others away, and no counter needs to be atomic. [1] Nobody else has it, so a depth that is not the own
+ * thread's is left over from an end that no probe saw; it is dropped.
+ *
+ * Of an object that is locked, the hash is not at hand before JDK 23: then its address finds the lock, as
+ * long as no collector has moved anything since. Only collectors that move in pauses alone are trusted with
+ * that, which say that they are at work before they count the pause.
+ *
+ * wait() gives a monitor back: by then the depth goes to a table by thread, and comes back after it. Where no
+ * probe stands behind the wait(), or it ends in an exception, it comes back at the thread's next probe of
+ * that lock, and the time between is not counted.
+ *
+ * Locks of java.util.concurrent tell by AbstractOwnableSynchronizer.setExclusiveOwnerThread(), called by who
+ * has just got one, or is about to give it back, and getting it again by setState().
+ */
+#include "agent/agent.h"
+#include "agent/hotspot/vm.h"
+#include "agent/leaf.h"
+#include "agent/locks/exact.h"
+#include "agent/locks/lock.h"
+#include "agent/ring.h"
+#include "base/mix.h"
+
+enum {
+	LOG2_LOCKS = 17, NR_LOCKS = 1 << LOG2_LOCKS, MAX_LOCKS = 1 << 16,
+	LOG2_CLASSES = 14, NR_CLASSES = 1 << LOG2_CLASSES, MAX_CLASSES = NR_CLASSES / 2,
+	LOG2_PLACES = 14, NR_PLACES = 1 << LOG2_PLACES,
+	LOG2_SAVED = 14, NR_SAVED = 1 << LOG2_SAVED,
+	NR_TRIES = 64,
+	TELL_NS = 1000000000,
+};
+
+/* A monitor and a synchronizer may be one object: the second is marked in the hash, which has 31 bits. */
+#define SYNC 0x80000000u
+
+struct lock {
+	uint64_t key;			/* hash of the class << 32 | its own; 0: free; written last */
+	/* of who has it: */
+	uint64_t owner;
+	uint64_t since;			/* time stamp counter */
+	uint32_t depth;
+	uint32_t nr_waiting;		/* that have a depth in saved[] */
+	uint64_t nonrec, held;		/* counted; held: ticks of the counter, of what is over */
+	struct place {			/* where it was when it was locked last, */
+		uintptr_t oop;
+		uint64_t gc;		/* number of the collection before, from 1; 0: not to be relied on */
+	} at;
+	uint64_t rec;
+	uint64_t told;			/* of all that is counted, to see that it changed */
+} __attribute__((aligned(128)));
+
+struct class {
+	uint64_t key;			/* hash << 32 | leaf; 0: free */
+	uint32_t mask;			/* of its state: what of it is exclusive; 0: it has no state */
+	bool is_long;
+};
+
+#define NOT_SELECTED 0xffffffffu
+
+struct saved {
+	uint64_t thread;		/* 0: free */
+	struct lock *lock;
+	uint32_t depth;
+};
+
+static struct lock *locks;
+static struct class *classes;
+static struct saved *saved;
+static struct lock **by_place;		/* [NR_PLACES]: the latest one at such an address */
+static const uint32_t *gc_count;	/* NULL: addresses tell nothing */
+static const uint8_t *gc_active;
+static uint32_t *used, *leaves;		/* of locks: [MAX_LOCKS], which are used, in order; [NR_LOCKS] */
+static uint32_t nr_used, nr_classes;
+static struct sys_lock adding;
+
+static uint32_t on;
+static bool wanted;
+static jvmtiEnv *ti;
+static uintptr_t env_offset;		/* of the JNIEnv in a JavaThread; 0: not known */
+/* AbstractQueuedSynchronizer and AbstractQueuedLongSynchronizer */
+static jclass sync_class, long_class;
+static jfieldID state_field, long_field;
+static uint64_t start_tsc, start_ns;
+static uint64_t overhead;		/* ticks of each hold that are the probes' own */
+static uint64_t told_ns;
+static bool told_full;
+
+/* ---- who, and what ---- */
+
+static inline uint64_t self(JNIEnv *env)
+{
+	/* since JDK 24 a virtual thread takes its monitors to other carriers */
+	return env_offset ? vm_word((uintptr_t)env - env_offset, vm.o.jthread_owner_id) : (uintptr_t)env;
+}
+
+static inline size_t hash(uint64_t key, int bits)
+{
+	return mix64(key) >> (64 - bits);
+}
+
+static bool matches(const char *pattern, size_t pattern_len, const char *s, size_t len)
+{
+	size_t p = 0, i = 0, star = SIZE_MAX, from = 0;
+
+	while (i < len) {
+		char c = s[i] == '/' ? '.' : s[i];
+
+		if (p < pattern_len && pattern[p] == '*') {
+			star = p++;
+			from = i;
+		} else if (p < pattern_len && (pattern[p] == c || pattern[p] == '?')) {
+			p++, i++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern_len && pattern[p] == '*')
+		p++;
+	return p == pattern_len;
+}
+
+/* Or a class that this one is nested in: the lock of a ReentrantLock is a ReentrantLock$NonfairSync. */
+static bool matches_outer(const char *pattern, size_t pattern_len, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 1; i < len; i++)
+		if (s[i] == '$' && matches(pattern, pattern_len, s, i))
+			return true;
+	return matches(pattern, pattern_len, s, len);
+}
+
+static char filter[JVM_LOCK_FILTER];
+
+/* sig: Ljava/lang/Object; or [I */
+static bool is_selected(const char *sig)
+{
+	size_t len = str_len(sig), i = 0, end;
+
+	if (sig[0] == 'L')
+		sig++, len -= 2;
+	while (filter[i]) {
+		for (end = i; filter[end] && filter[end] != ','; end++)
+			;
+		if (matches_outer(filter + i, end - i, sig, len))
+			return true;
+		i = end + (filter[end] == ',');
+	}
+	return false;
+}
+
+static bool begins(const char *s, const char *with)
+{
+	while (*with && *s == *with)
+		s++, with++;
+	return !*with;
+}
+
+static void describe_state(JNIEnv *env, jobject o, const char *sig, struct class *c)
+{
+	bool both = begins(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$");
+
+	/* the upper half counts readers */
+	c->is_long = (*env)->IsInstanceOf(env, o, long_class);
+	if (c->is_long)
+		c->mask = 0xffffffff;
+	else if ((*env)->IsInstanceOf(env, o, sync_class))
+		c->mask = both ? 0xffff : 0xffffffff;
+}
+
+static const struct class *add_class(JNIEnv *env, jobject o, uint32_t class_hash)
+{
+	struct class *c = NULL, new = { 0 };
+	uint32_t leaf = NOT_SELECTED;
+	jclass cls = (*env)->GetObjectClass(env, o);
+	char *sig = NULL;
+	size_t i;
+
+	if (cls && (*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE && sig &&
+	    is_selected(sig)) {
+		leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
+		describe_state(env, o, sig, &new);
+	}
+	(*ti)->Deallocate(ti, (void *)sig);
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	if (!leaf)
+		return NULL;
+	sys_lock(&adding);
+	for (i = 0; i < NR_TRIES && nr_classes < MAX_CLASSES; i++) {
+		c = &classes[(hash(class_hash, LOG2_CLASSES) + i) & (NR_CLASSES - 1)];
+		if (c->key >> 32 == class_hash)
+			break;
+		if (!c->key) {
+			c->mask = new.mask;
+			c->is_long = new.is_long;
+			store_release(&c->key, (uint64_t)class_hash << 32 | leaf);
+			nr_classes++;
+			break;
+		}
+		c = NULL;
+	}
+	sys_unlock(&adding);
+	return c;
+}
+
+static inline const struct class *class_of(JNIEnv *env, jobject o, uint32_t class_hash)
+{
+	size_t h = hash(class_hash, LOG2_CLASSES), i;
+	const struct class *c;
+
+	for (i = 0; i < NR_TRIES; i++) {
+		uint64_t key;
+
+		c = &classes[(h + i) & (NR_CLASSES - 1)];
+		key = load_acquire(&c->key);
+		if (likely(key >> 32 == class_hash))
+			return c;
+		if (!key)
+			break;
+	}
+	/* the session may end: then nothing is told any more */
+	if (!sample_begin())
+		return NULL;
+	c = add_class(env, o, class_hash);
+	sample_end();
+	return c;
+}
+
+/* For a probe: NULL: nothing is to be done. */
+static inline const struct class *selected(JNIEnv *env, jobject o, uint32_t class_hash)
+{
+	const struct class *c = likely(load_relaxed(&on)) ? class_of(env, o, class_hash) : NULL;
+
+	return c && (uint32_t)c->key != NOT_SELECTED ? c : NULL;
+}
+
+static void say(const char *why)
+{
+	send_no_source(NULL, &(struct jvm_no_source){
+		.time_ns = sys_now(), .source = JVM_SOURCE_LOCK, .why = why, .why_len = str_len(why),
+	});
+}
+
+static void say_full(void)
+{
+	if (told_full || !sample_begin())
+		return;
+	told_full = true;
+	say("acquisitions of locks beyond the first 65536 are not counted");
+	sample_end();
+}
+
+static struct lock *add_lock(uint64_t key, uint32_t leaf)
+{
+	struct lock *l = NULL;
+	bool full;
+	size_t i;
+
+	sys_lock(&adding);
+	full = nr_used == MAX_LOCKS;
+	for (i = 0; i < NR_TRIES && !full; i++) {
+		l = &locks[(hash(key, LOG2_LOCKS) + i) & (NR_LOCKS - 1)];
+		if (l->key == key)
+			break;
+		if (!l->key) {
+			leaves[l - locks] = leaf;
+			store_release(&l->key, key);
+			used[nr_used] = l - locks;
+			store_release(&nr_used, nr_used + 1);
+			break;
+		}
+		l = NULL;
+	}
+	sys_unlock(&adding);
+	if (!l)
+		say_full();
+	return l;
+}
+
+static inline struct lock *known_lock(uint64_t key)
+{
+	size_t h = hash(key, LOG2_LOCKS), i;
+
+	for (i = 0; i < NR_TRIES; i++) {
+		struct lock *l = &locks[(h + i) & (NR_LOCKS - 1)];
+		uint64_t k = load_acquire(&l->key);
+
+		if (likely(k == key))
+			return l;
+		if (!k)
+			break;
+	}
+	return NULL;
+}
+
+static inline uint64_t key_of(uint32_t object_hash, uint32_t class_hash)
+{
+	return (uint64_t)class_hash << 32 | object_hash;
+}
+
+/* Of a class that is selected; NULL: there is no room. */
+static inline struct lock *lock_of(const struct class *c, uint32_t object_hash, uint32_t class_hash)
+{
+	uint64_t key = key_of(object_hash, class_hash);
+	struct lock *l = known_lock(key);
+
+	return likely(l) ? l : add_lock(key, (uint32_t)c->key);
+}
+
+/* ---- by their address ---- */
+
+/*
+ * Where an object is, while the calling thread is in native code and collections go on: what is read between
+ * two that are not at work, and of the same number, is right.
+ */
+static inline struct place place_of(jobject o)
+{
+	struct place p = { .gc = 0 };
+	uint32_t count;
+
+	if (unlikely(!gc_count))
+		return p;
+	count = load_acquire(gc_count);
+	/* a handle is the address of the reference, with flags */
+	p.oop = load_acquire((const uintptr_t *)((uintptr_t)o & ~7ul));
+	if (likely(!load_acquire(gc_active) && load_acquire(gc_count) == count))
+		p.gc = (uint64_t)count + 1;
+	return p;
+}
+
+static inline struct lock **slot_of(uintptr_t oop)
+{
+	return &by_place[hash(oop, LOG2_PLACES)];
+}
+
+static inline struct lock *lock_at(const struct place *p)
+{
+	struct lock *l = p->gc ? load_acquire(slot_of(p->oop)) : NULL;
+
+	return l && load_relaxed(&l->at.oop) == p->oop && load_relaxed(&l->at.gc) == p->gc ? l : NULL;
+}
+
+/* By its owner. */
+static inline void put_at(struct lock *l, const struct place *p)
+{
+	if (l->at.oop == p->oop && l->at.gc == p->gc && load_relaxed(slot_of(p->oop)) == l)
+		return;
+	store_relaxed(&l->at.gc, 0);
+	store_release(&l->at.oop, p->oop);
+	store_release(&l->at.gc, p->gc);
+	store_release(slot_of(p->oop), l);
+}
+
+static __attribute__((noinline, cold)) uint32_t ask_hash(jobject o)
+{
+	jint h;
+
+	return (*ti)->GetObjectHashCode(ti, o, &h) == JVMTI_ERROR_NONE ? h : 0;
+}
+
+/* ---- monitors ---- */
+
+static inline void begin_hold(struct lock *l, uint64_t me, uint32_t depth)
+{
+	l->owner = me;
+	l->depth = depth;
+	store_relaxed(&l->nonrec, l->nonrec + 1);
+	l->since = cpu_tsc();
+}
+
+static inline void end_hold(struct lock *l, uint64_t now)
+{
+	l->depth = 0;
+	if (now > l->since)
+		store_relaxed(&l->held, l->held + now - l->since);
+}
+
+/* After a wait() of this thread for the lock that it has now. */
+static __attribute__((noinline, cold)) bool resume(struct lock *l, uint64_t me)
+{
+	size_t h = hash(me, LOG2_SAVED), i;
+
+	for (i = 0; i < NR_TRIES; i++) {
+		struct saved *s = &saved[(h + i) & (NR_SAVED - 1)];
+
+		if (load_relaxed(&s->thread) != me)
+			continue;
+		if (l && s->lock != l)
+			return false;
+		l = s->lock;
+		l->nr_waiting--;
+		begin_hold(l, me, s->depth);
+		store_release(&s->thread, 0);
+		return true;
+	}
+	return false;
+}
+
+static inline bool has_it(struct lock *l, uint64_t me)
+{
+	if (l->depth && l->owner == me)
+		return true;
+	return unlikely(l->nr_waiting) && resume(l, me);
+}
+
+/* object_hash: 0: not at hand. */
+static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
+{
+	const struct class *c;
+	struct place place;
+	struct lock *l;
+	uint64_t me;
+
+	c = selected(env, o, class_hash);
+	if (!c)
+		return;
+	place = place_of(o);
+	l = object_hash ? NULL : lock_at(&place);
+	if (!l)
+		l = lock_of(c, object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash);
+	if (!l)
+		return;
+	if (place.gc)
+		put_at(l, &place);
+	me = self(env);
+	if (has_it(l, me)) {
+		l->depth++;
+		store_relaxed(&l->rec, l->rec + 1);
+	} else {
+		begin_hold(l, me, 1);
+	}
+}
+
+static void JNICALL on_exit(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
+{
+	uint64_t now = cpu_tsc(), me;
+	struct lock *l = NULL;
+	struct place place;
+
+	if (!selected(env, o, class_hash))
+		return;
+	me = self(env);
+	if (!object_hash) {
+		place = place_of(o);
+		l = lock_at(&place);
+	}
+	if (!l || !l->depth || l->owner != me)
+		l = known_lock(key_of(object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash));
+	/* else it was entered before probes were there */
+	if (l && has_it(l, me) && !--l->depth)
+		end_hold(l, now);
+}
+
+void exact_wait(JNIEnv *env, jobject object)
+{
+	jclass cls = load_relaxed(&on) ? (*env)->GetObjectClass(env, object) : NULL;
+	uint64_t now = cpu_tsc(), me = self(env), none = 0;
+	struct lock *l = NULL;
+	jint object_hash, class_hash;
+	size_t i;
+
+	if (cls && (*ti)->GetObjectHashCode(ti, object, &object_hash) == JVMTI_ERROR_NONE &&
+	    (*ti)->GetObjectHashCode(ti, cls, &class_hash) == JVMTI_ERROR_NONE)
+		l = known_lock(key_of(object_hash, class_hash));
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	if (!l || !has_it(l, me))
+		return;
+	for (i = 0; i < NR_TRIES; i++) {
+		struct saved *s = &saved[(hash(me, LOG2_SAVED) + i) & (NR_SAVED - 1)];
+
+		if (load_relaxed(&s->thread) == me ||
+		    __atomic_compare_exchange_n(&s->thread, &none, me, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED)) {
+			s->lock = l;
+			s->depth = l->depth;
+			l->nr_waiting++;
+			break;
+		}
+		none = 0;
+	}
+	end_hold(l, now);
+}
+
+static void JNICALL on_waited(JNIEnv *env, jclass cls)
+{
+	if (load_relaxed(&on))
+		resume(NULL, self(env));
+}
+
+/* ---- locks of java.util.concurrent ---- */
+
+static uint32_t depth_of(JNIEnv *env, jobject sync, const struct class *c)
+{
+	uint32_t n = 0;
+
+	if (c && c->mask)
+		n = c->mask & (uint32_t)(c->is_long ? (*env)->GetLongField(env, sync, long_field) :
+						      (*env)->GetIntField(env, sync, state_field));
+	return n ? n : 1;
+}
+
+static void JNICALL on_owns(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash,
+			    jthread thread)
+{
+	uint64_t now = cpu_tsc();
+	const struct class *c;
+	struct lock *l;
+
+	c = selected(env, sync, class_hash);
+	l = c ? lock_of(c, object_hash | SYNC, class_hash) : NULL;
+	if (!l)
+		return;
+	if (!thread) {
+		if (l->depth)
+			end_hold(l, now);
+		return;
+	}
+	begin_hold(l, 0, depth_of(env, sync, c));
+}
+
+static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
+{
+	const struct class *c;
+	struct lock *l;
+	uint32_t depth;
+
+	if (!load_relaxed(&on) || !(l = known_lock(key_of(object_hash | SYNC, class_hash))) || !l->depth)
+		return;
+	c = class_of(env, sync, class_hash);
+	depth = c ? (uint32_t)n & c->mask : 0;
+	if (depth > l->depth)
+		store_relaxed(&l->rec, l->rec + depth - l->depth);
+	if (depth)
+		l->depth = depth;
+}
+
+/* ---- what is told ---- */
+
+static uint64_t ns_of(uint64_t ticks, uint64_t now_ns)
+{
+	uint64_t all = cpu_tsc() - start_tsc, ns = now_ns - start_ns;
+
+	return all ? (uint64_t)((double)ticks * (double)ns / (double)all) : 0;
+}
+
+static void tell(uint32_t at, uint64_t now_ns)
+{
+	struct lock *l = &locks[at];
+	uint64_t nonrec = load_relaxed(&l->nonrec), rec = load_relaxed(&l->rec);
+	uint64_t held = load_relaxed(&l->held), own = nonrec * overhead;
+	uint64_t sum = nonrec + rec + held;
+
+	if (!leaves[at] || sum == l->told)
+		return;
+	l->told = sum;
+	send_lock_use(NULL, &(struct jvm_lock_use){
+		.time_ns = now_ns, .since_ns = start_ns, .leaf = leaves[at],
+		.identity = (uint32_t)l->key & ~SYNC,
+		.kind = (uint32_t)l->key & SYNC ? JVM_WAIT_LOCK : JVM_WAIT_ENTER,
+		.nonrec = nonrec, .rec = rec, .held_ns = ns_of(held > own ? held - own : 0, now_ns),
+	});
+}
+
+void exact_tell(bool now)
+{
+	uint64_t now_ns = sys_now();
+	uint32_t i, nr = load_acquire(&nr_used);
+
+	if (!wanted || (!now && now_ns - told_ns < TELL_NS))
+		return;
+	told_ns = now_ns;
+	for (i = 0; i < nr; i++)
+		tell(used[i], now_ns);
+}
+
+/* ---- on and off ---- */
+
+static jclass find_class(JNIEnv *env, const char *name, const char *type, jfieldID *state)
+{
+	jclass cls = (*env)->FindClass(env, name);
+
+	*state = cls ? (*env)->GetFieldID(env, cls, "state", type) : NULL;
+	if ((*env)->ExceptionCheck(env))
+		(*env)->ExceptionClear(env);
+	return *state ? (*env)->NewGlobalRef(env, cls) : NULL;
+}
+
+static bool find_fields(JNIEnv *env)
+{
+	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+	jfieldID eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : NULL;
+	uintptr_t java_thread;
+	jthread self = NULL;
+
+	if (!sync_class)
+		sync_class = find_class(env, "java/util/concurrent/locks/AbstractQueuedSynchronizer", "I",
+					&state_field);
+	if (!long_class)
+		long_class = find_class(env, "java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "J",
+					&long_field);
+	if (!eetop || (*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
+		return false;
+	java_thread = (*env)->GetLongField(env, self, eetop);
+	if (vm.o.jthread_owner_id >= 0 && java_thread &&
+	    (uintptr_t)env - java_thread < (size_t)vm.size.jthread)
+		env_offset = (uintptr_t)env - java_thread;
+	return sync_class && long_class && (vm.o.jthread_owner_id < 0 || env_offset);
+}
+
+static bool get_memory(void)
+{
+	if (!locks) {
+		locks = sys_pages(NR_LOCKS * sizeof(*locks));
+		leaves = sys_pages(NR_LOCKS * sizeof(*leaves));
+		used = sys_pages(MAX_LOCKS * sizeof(*used));
+		classes = sys_pages(NR_CLASSES * sizeof(*classes));
+		saved = sys_pages(NR_SAVED * sizeof(*saved));
+		by_place = sys_pages(NR_PLACES * sizeof(*by_place));
+	}
+	if (!locks || !leaves || !used || !classes || !saved || !by_place)
+		return false;
+	/* another recorder's, or with another filter; no probe is at work */
+	sys_clear_pages(locks, NR_LOCKS * sizeof(*locks));
+	sys_clear_pages(leaves, NR_LOCKS * sizeof(*leaves));
+	sys_clear_pages(classes, NR_CLASSES * sizeof(*classes));
+	sys_clear_pages(saved, NR_SAVED * sizeof(*saved));
+	sys_clear_pages(by_place, NR_PLACES * sizeof(*by_place));
+	nr_used = nr_classes = 0;
+	overhead = 0;
+	told_full = false;
+	return true;
+}
+
+/*
+ * How long a lock that is given back at once seems to be held: the least of several rounds, in the last of
+ * which the loop is compiled, as code is where that matters. The lock is the helper itself, of class Class.
+ */
+static void calibrate(JNIEnv *env, jclass helper)
+{
+	enum { ROUNDS = 40, TIMES = 1000 };
+	jmethodID m = (*env)->GetStaticMethodID(env, helper, "calibrate", "(Ljava/lang/Object;I)V");
+	jclass cls = (*env)->GetObjectClass(env, helper);
+	jint object_hash, class_hash;
+	struct class *c;
+	struct lock *l;
+	uint64_t held;
+	int i;
+
+	if (!m || !cls || (*ti)->GetObjectHashCode(ti, helper, &object_hash) != JVMTI_ERROR_NONE ||
+	    (*ti)->GetObjectHashCode(ti, cls, &class_hash) != JVMTI_ERROR_NONE)
+		return;
+	/* known under a name that is not told, and forgotten afterwards */
+	c = &classes[hash((uint32_t)class_hash, LOG2_CLASSES)];
+	*c = (struct class){ .key = (uint64_t)(uint32_t)class_hash << 32 | 1 };
+	l = add_lock(key_of(object_hash, class_hash), 0);
+	store_release(&on, 1);
+	for (i = 0; i < ROUNDS; i++) {
+		held = l->held;
+		(*env)->CallStaticVoidMethod(env, helper, m, helper, TIMES);
+		held = (l->held - held) / TIMES;
+		if (!overhead || held < overhead)
+			overhead = held;
+	}
+	store_release(&on, 0);
+	c->key = 0;
+}
+
+/* Others move objects while threads run, or are not known. */
+static void find_collector(void)
+{
+	static const char *const in_pauses[] = { "UseSerialGC", "UseParallelGC", "UseG1GC" };
+	bool yes = false;
+	size_t i;
+
+	gc_count = NULL;
+	if (exact_has_hash_in_lock())
+		return;
+	for (i = 0; i < ARRAY_SIZE(in_pauses) && !yes; i++)
+		vm_flag(in_pauses[i], &yes);
+	if (!yes || !vm.heap || !*vm.heap || vm.o.gc_count < 0 || vm.o.gc_active < 0)
+		return;
+	gc_active = (const uint8_t *)(*vm.heap + vm.o.gc_active);
+	gc_count = (const uint32_t *)(*vm.heap + vm.o.gc_count);
+}
+
+bool exact_on(JavaVM *jvm, JNIEnv *env)
+{
+	static const struct exact_natives natives = {
+		(void *)on_enter, (void *)on_exit, (void *)on_waited, (void *)on_owns, (void *)on_state,
+	};
+	jclass helper;
+
+	memcpy(filter, ring_ctl()->lock_filter, sizeof(filter));
+	filter[sizeof(filter) - 1] = '\0';
+	if (!filter[0])
+		return true;
+	if ((!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) || !find_fields(env) ||
+	    !get_memory())
+		return false;
+	helper = exact_helper(env, &natives);
+	if (!helper)
+		return false;
+	find_collector();
+	calibrate(env, helper);
+	start_tsc = cpu_tsc();
+	start_ns = told_ns = sys_now();
+	store_release(&on, 1);
+	wanted = exact_classes_on(jvm, env);
+	if (!wanted)
+		store_release(&on, 0);
+	return wanted;
+}
+
+void exact_off(JNIEnv *env)
+{
+	if (!wanted)
+		return;
+	if (sample_begin()) {
+		exact_tell(true);
+		sample_end();
+	}
+	wanted = false;
+	store_seq_cst(&on, 0);
+	exact_classes_off(env);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * owners.c - which thread has a monitor (lock.h).
+ *
+ * An ObjectMonitor names its owner by the JavaThread or, when the owner had the lock before it became a
+ * monitor, by an address on the owner's stack; since JDK 24 by the thread's id, or by 1 as long as the
+ * owner has not noticed that there is a monitor: then the object is among those that the owner's
+ * JavaThread lists. JDK 22 and 23 may have that 1, too, and nothing that says which thread lists it is a
+ * virtual one's: there the owner is unknown. What is asked of threads is kept when they start, and their
+ * lists are copied with care: any of them may end.
+ *
+ * Entries are written under a lock and read without: a key is stored last and removed first.
+ */
+#include "agent/hotspot/vm.h"
+#include "agent/locks/lock.h"
+#include "agent/sys.h"
+#include "base/mix.h"
+
+enum {
+	NR_ENTRIES = 1 << 15, NR_PROBES = 64, REMOVED = 1, ANONYMOUS = 1, DEFLATER = 2,
+	LISTED = 8,			/* HotSpot's LockStack::CAPACITY */
+	MAX_LISTS = 256,		/* looked at, 0.3 us each; of more threads the owner is unknown */
+};
+
+struct entry {
+	uintptr_t key;			/* 0: never used, ends a search */
+	uintptr_t thread, stack_lo, stack_hi;
+	uint64_t id;
+	uint32_t tid;
+	jweak self;
+};
+
+static struct entry *entries;
+static uint32_t nr_used;		/* places that have ever had a key */
+static uint32_t used[NR_ENTRIES];	/* which */
+static struct sys_lock lock;
+static bool has_virtual;		/* the VM has virtual threads, and tells of them */
+
+static bool by_id(void)
+{
+	return vm.o.jthread_owner_id >= 0;
+}
+
+/* Ids are small: none is REMOVED, as the first thread has 1 but never waits for itself. */
+static uintptr_t key_of(uintptr_t thread, uint64_t id)
+{
+	return by_id() ? id << 4 : thread;
+}
+
+static struct entry *at(uintptr_t key, size_t i)
+{
+	return &entries[(mix64(key) + i) & (NR_ENTRIES - 1)];
+}
+
+void owners_tell_virtual(bool yes)
+{
+	has_virtual = yes;
+}
+
+bool owners_init(void)
+{
+	if (!entries)
+		entries = sys_pages(NR_ENTRIES * sizeof(*entries));
+	return entries;
+}
+
+/* The lock is not held by anybody who waits for a GC: that one has all references, and no thread ends. */
+void owners_forget(JNIEnv *env)
+{
+	uint32_t i;
+
+	for (i = 0; env && i < nr_used; i++)
+		if (entries[used[i]].self)
+			(*env)->DeleteWeakGlobalRef(env, entries[used[i]].self);
+	sys_lock(&lock);
+	sys_clear_pages(entries, NR_ENTRIES * sizeof(*entries));
+	store_relaxed(&nr_used, 0);
+	sys_unlock(&lock);
+}
+
+static struct entry *find(uintptr_t key)
+{
+	size_t i;
+
+	for (i = 0; key > REMOVED && i < NR_PROBES; i++) {
+		struct entry *e = at(key, i);
+		uintptr_t its = load_acquire(&e->key);
+
+		if (its == key)
+			return e;
+		if (!its)
+			break;
+	}
+	return NULL;
+}
+
+/* A place for a key that is not there; NULL: too many threads. */
+static struct entry *place(uintptr_t key)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PROBES; i++)
+		if (at(key, i)->key <= REMOVED)
+			return at(key, i);
+	return NULL;
+}
+
+jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self)
+{
+	uintptr_t key = key_of(thread, id);
+	struct entry *e;
+
+	sys_lock(&lock);
+	e = key && !find(key) ? place(key) : NULL;
+	if (e) {
+		if (!e->key) {
+			used[nr_used] = e - entries;
+			store_release(&nr_used, nr_used + 1);
+		}
+		e->tid = tid;
+		e->id = id;
+		e->thread = thread;
+		/* it runs, or VMInit and ThreadStart would not tell of it */
+		e->stack_hi = vm_word(thread, vm.o.thread_stack_base);
+		e->stack_lo = vm.o.thread_stack_size < 0 ? e->stack_hi :
+			      e->stack_hi - vm_word(thread, vm.o.thread_stack_size);
+		e->self = self;
+		self = NULL;
+		store_release(&e->key, key);
+	}
+	sys_unlock(&lock);
+	return self;
+}
+
+jweak owners_remove(uintptr_t thread, uint64_t id)
+{
+	struct entry *e;
+	jweak self = NULL;
+
+	sys_lock(&lock);
+	e = find(key_of(thread, id));
+	if (e) {
+		self = e->self;
+		e->self = NULL;
+		store_release(&e->key, REMOVED);
+	}
+	sys_unlock(&lock);
+	return self;
+}
+
+static struct owner owner_on_stack(uintptr_t addr)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+		uintptr_t key = load_acquire(&e->key);
+
+		if (key > REMOVED && addr >= e->stack_lo && addr < e->stack_hi)
+			return (struct owner){ .tid = e->tid };
+	}
+	return (struct owner){ 0 };
+}
+
+struct owner owners_of_thread(uintptr_t thread, uint64_t id)
+{
+	const struct entry *e = find(key_of(thread, id));
+
+	if (e)
+		return (struct owner){ .tid = e->tid };
+	return (struct owner){ .vthread = thread || !(by_id() || has_virtual) ? 0 : id };
+}
+
+struct owner owners_of_waiter(uint64_t id)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	if (by_id())
+		return owners_of_thread(0, id);
+	if (!has_virtual)
+		return owners_of_thread(id, 0);
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED && e->id == id)
+			return (struct owner){ .tid = e->tid };
+	}
+	return (struct owner){ .vthread = id };
+}
+
+static bool lists(uintptr_t thread, uintptr_t object)
+{
+	uintptr_t list[LISTED], first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;
+	uint32_t top, i;
+
+	if (!sys_peek_all(&top, thread + vm.o.jthread_lock_stack + vm.o.lock_stack_top, 4) || top <= first ||
+	    top > first + sizeof(list) || !sys_peek_all(list, thread + first, top - first))
+		return false;
+	for (i = 0; i < (top - first) / 8; i++)
+		if (list[i] == object)
+			return true;
+	return false;
+}
+
+/* On a carrier it is the virtual thread that is mounted there. */
+static struct owner owner_by_list(uintptr_t object)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+	uint64_t id;
+
+	if (vm.o.jthread_lock_stack < 0 || vm.o.lock_stack_base < 0 || vm.o.lock_stack_top < 0 ||
+	    nr > MAX_LISTS)
+		return (struct owner){ 0 };
+	for (i = 0; i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED && lists(e->thread, object) &&
+		    sys_peek_all(&id, e->thread + vm.o.jthread_owner_id, 8) && id)
+			return owners_of_thread(0, id);
+	}
+	return (struct owner){ 0 };
+}
+
+bool owners_is_anonymous(uintptr_t word)
+{
+	return by_id() && word == ANONYMOUS;
+}
+
+struct owner owners_of_monitor(uintptr_t word, uintptr_t object)
+{
+	struct owner o = { 0 };
+
+	if (owners_is_anonymous(word))
+		return owner_by_list(object);
+	if (!word || (by_id() && word == DEFLATER))
+		return o;
+	if (by_id())
+		return owners_of_thread(0, word);
+	o = owners_of_thread(word, 0);
+	return o.tid ? o : owner_on_stack(word);
+}
+
+/* On which carrier a virtual thread is; NULL: on none. */
+static const struct entry *carrier_of(uint64_t vthread)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+	uint64_t id;
+
+	for (i = 0; by_id() && nr <= MAX_LISTS && i < nr; i++) {
+		const struct entry *e = &entries[used[i]];
+
+		if (load_acquire(&e->key) > REMOVED &&
+		    sys_peek_all(&id, e->thread + vm.o.jthread_owner_id, 8) && id == vthread)
+			return e;
+	}
+	return NULL;
+}
+
+static const struct entry *entry_of_tid(uint32_t tid)
+{
+	uint32_t nr = load_acquire(&nr_used), i;
+
+	for (i = 0; i < nr; i++)
+		if (entries[used[i]].tid == tid && load_acquire(&entries[used[i]].key) > REMOVED)
+			return &entries[used[i]];
+	return NULL;
+}
+
+/* The lock keeps the reference; whoever waits for it is in native code, and no GC waits for them. */
+jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier)
+{
+	const struct entry *e;
+	jthread t = NULL;
+
+	*carrier = !o->tid;
+	sys_lock(&lock);
+	e = o->tid ? entry_of_tid(o->tid) : carrier_of(o->vthread);
+	if (e && e->self)
+		t = (*env)->NewLocalRef(env, e->self);
+	sys_unlock(&lock);
+	return t;
+}

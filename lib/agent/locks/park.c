@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * park.c - Unsafe.park(), by which a platform thread waits for a lock of java.util.concurrent or a condition
+ * (lock.h). JVMTI has no event for it, so the native method is replaced: what stood there is called.
+ *
+ * Where it stands: behind the Method, as HotSpot keeps the address of every native method. It is believed
+ * when it lies in libjvm's code.
+ *
+ * Source: oops/method.hpp, Method::native_function_addr().
+ */
+#include "agent/agent.h"
+#include "agent/calls/flow.h"
+#include "agent/hotspot/vm.h"
+#include "agent/locks/lock.h"
+#include "agent/sys.h"
+
+typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
+
+static park_fn *vm_park;		/* what stood there */
+static bool is_replaced;
+static jclass unsafe_class, owned_class;
+static jfieldID blocker_field, owner_field, id_field, eetop_field;
+static JavaVM *jvm;
+static jvmtiEnv *ti;
+
+/* ---- what a thread is parked for ---- */
+
+jthread park_owner(JNIEnv *env, jobject lock, struct owner *o)
+{
+	jthread thread = (*env)->GetObjectField(env, lock, owner_field);
+
+	*o = (struct owner){ 0 };
+	if (thread)
+		*o = owners_of_thread((*env)->GetLongField(env, thread, eetop_field),
+				      (*env)->GetLongField(env, thread, id_field));
+	return thread;
+}
+
+jobject park_blocker(JNIEnv *env, jthread thread)
+{
+	jobject blocker = (*env)->GetObjectField(env, thread, blocker_field);
+
+	if (!blocker || (*env)->IsInstanceOf(env, blocker, owned_class))
+		return blocker;
+	(*env)->DeleteLocalRef(env, blocker);
+	return NULL;
+}
+
+bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wait *w)
+{
+	jobject blocker = blocker_field ? (*env)->GetObjectField(env, thread, blocker_field) : NULL;
+	struct owner o = { 0 };
+	jthread owner = NULL;
+	bool owned, ok;
+
+	if (!blocker)
+		return false;
+	owned = (*env)->IsInstanceOf(env, blocker, owned_class);
+	if (owned)
+		owner = park_owner(env, blocker, &o);
+	ok = lock_describe(env, blocker, owned ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
+	w->owner = o.tid;
+	w->owner_vthread = o.vthread;
+	w->owned = owner;
+	if (ok && owner && is_virtual)
+		w->lock = (*env)->NewGlobalRef(env, blocker);
+	if (owner)
+		(*env)->DeleteLocalRef(env, owner);
+	(*env)->DeleteLocalRef(env, blocker);
+	return ok;
+}
+
+/*
+ * The calling thread, by a local reference that stays until its wait is over: some VMs have no other place
+ * where its id is. NULL: nothing is to be told.
+ */
+static jthread begin_own(JNIEnv *env)
+{
+	struct lock_wait w;
+	jthread self = NULL;
+
+	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
+		return NULL;
+	if (park_describe(env, self, false, &w)) {
+		lock_begin(env, self, &w);
+		return self;
+	}
+	(*env)->DeleteLocalRef(env, self);
+	return NULL;
+}
+
+/* When the session is over there is nothing to be told, but still a reference to be given back. */
+static void end_own(JNIEnv *env, jthread self)
+{
+	struct lock_wait w;
+	bool on = sample_begin();
+
+	if (lock_end(env, self, &w) && on)
+		lock_tell(&w);
+	if (on)
+		sample_end();
+	(*env)->DeleteLocalRef(env, self);
+}
+
+/* By its name reports know that it is not in the way (WAY_THROUGH, trace/record.h). */
+static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
+{
+	jthread self = NULL;
+	uint32_t session;
+
+	if (lock_is_on(&session) && sample_begin()) {
+		self = begin_own(env);
+		sample_end();
+	}
+	vm_park(env, unsafe, absolute, time);
+	if (self)
+		end_own(env, self);
+}
+
+/* ---- its place ---- */
+
+static park_fn *find_park(jmethodID id)
+{
+	uintptr_t method, code;
+
+	if (!vm.size.method || !sys_peek_all(&method, (uintptr_t)id, 8) ||
+	    !sys_peek_all(&code, method + vm.size.method, 8) || code < vm.text_lo || code >= vm.text_hi)
+		return NULL;
+	return (park_fn *)code;
+}
+
+static void bind(JNIEnv *env, park_fn *to)
+{
+	JNINativeMethod m = { (char *)"park", (char *)"(ZJ)V", (void *)to };
+
+	(*env)->RegisterNatives(env, unsafe_class, &m, 1);
+}
+
+static void JNICALL bind_ours(JNIEnv *env, jclass cls)
+{
+	bind(env, park_through);
+}
+
+static void JNICALL bind_theirs(JNIEnv *env, jclass cls)
+{
+	bind(env, vm_park);
+}
+
+static jclass class_for_good(JNIEnv *env, const char *name)
+{
+	jclass cls = (*env)->FindClass(env, name);
+
+	return cls ? (*env)->NewGlobalRef(env, cls) : NULL;
+}
+
+static bool find_fields(JNIEnv *env)
+{
+	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+
+	if (!thread)
+		return false;
+	id_field = (*env)->GetFieldID(env, thread, "tid", "J");
+	eetop_field = id_field ? (*env)->GetFieldID(env, thread, "eetop", "J") : NULL;
+	owned_class = eetop_field ?
+		class_for_good(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer") : NULL;
+	owner_field = owned_class ? (*env)->GetFieldID(env, owned_class, "exclusiveOwnerThread",
+						       "Ljava/lang/Thread;") : NULL;
+	blocker_field = owner_field ? (*env)->GetFieldID(env, thread, "parkBlocker", "Ljava/lang/Object;") : NULL;
+	return blocker_field;
+}
+
+static bool find_all(JNIEnv *env)
+{
+	jmethodID park;
+
+	if (!find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
+	    (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
+		return false;
+	unsafe_class = class_for_good(env, "jdk/internal/misc/Unsafe");
+	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
+	vm_park = park ? find_park(park) : NULL;
+	return vm_park;
+}
+
+bool park_on(JNIEnv *env)
+{
+	static bool looked;
+
+	if (!looked) {
+		looked = true;
+		find_all(env);
+		if ((*env)->ExceptionCheck(env))
+			(*env)->ExceptionClear(env);
+	}
+	if (!vm_park)
+		return false;
+	if (!is_replaced)
+		helper_bind(env, bind_ours);
+	is_replaced = true;
+	return true;
+}
+
+void park_off(JNIEnv *env)
+{
+	if (is_replaced)
+		helper_bind(env, bind_theirs);
+	is_replaced = false;
+}

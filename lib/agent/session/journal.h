@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * journal.h - the agent without a recorder: it writes what it would tell one to a file (jvm/journal.h).
+ *
+ * What does not come from signal handlers is collected in memory; a thread of ours takes that and the rings
+ * every few milliseconds and writes them, so that no thread of the program waits for a disk. What it cannot
+ * keep up with is lost and counted. A child that the JVM forks writes nothing.
+ */
+#ifndef AGENT_JOURNAL_H
+#define AGENT_JOURNAL_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/session/wishes.h"
+
+/* In place of link_connect(): the VM's flags (enum jvm_flags), or -1 and *why. */
+int journal_open(const struct wishes *w, struct wishes_text *why);
+/* The VM is up: from now on a thread writes. */
+void journal_live(JNIEnv *env);
+/* Samples of CPU time: the period, or 0. */
+uint64_t journal_timer_ns(void);
+/* At the end, while all still works: waits for locks that go on are told. */
+void journal_end_waits(void);
+/*
+ * Writes what there is and closes the file: log_close() comes before. *said: what was lost, or could not be
+ * written; nothing, if all was. Does nothing when none is open.
+ */
+void journal_close(struct wishes_text *said);
+/* A record for the log, with its header; false: it is lost. For ring.c, which holds its lock. */
+bool journal_record(const void *rec, size_t size);
+/* Writes a line to stderr. */
+void journal_say(const struct wishes_text *t);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - where the JVM comes in. Agent_OnLoad always lets the JVM start, Agent_OnAttach always leaves it
+ * as it was: whatever is missing - recorder, version, memory, a field of HotSpot's - leaves the agent
+ * loaded and inert.
+ */
+#include "agent/agent.h"
+#include "agent/session/journal.h"
+#include "agent/session/recording.h"
+#include "agent/sys.h"
+#include "jvm/roster.h"
+
+/*
+ * The kernel copies a sampled stack up to the first page that is not there, and the thread that
+ * makes the JVM has such pages in the middle: create_vm() has large arrays that it does not use at
+ * first. Reading makes them present.
+ */
+static void touch_stack(void)
+{
+	enum { PAGE = 4096, NR_PAGES = 16 };
+	uintptr_t at = (uintptr_t)__builtin_frame_address(0);
+	char c;
+	int i;
+
+	for (i = 0; i < NR_PAGES && sys_peek_all(&c, at, 1); i++, at += PAGE)
+		;
+}
+
+/* The user has put us into the JVM: "file=..." is what to record, nothing leaves that to the program. */
+static void start_alone(JavaVM *jvm, JNIEnv *env, const char *option)
+{
+	struct wishes_text why = { .len = 0 };
+	static struct wishes w;
+
+	recording_offer(jvm, env);
+	if (!option || !*option)
+		return;
+	if (!wishes_parse(&w, option, &why) || !session_record(jvm, env, &w, &why))
+		journal_say(&why);
+}
+
+static bool is_alone(const char *option)
+{
+	return !option || !*option || wishes_are_these(option);
+}
+
+__attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options,
+									  void *reserved)
+{
+	touch_stack();
+	if (is_alone(options))
+		start_alone(jvm, NULL, options);
+	else
+		session_start(jvm, NULL, options);
+	return JNI_OK;
+}
+
+static bool is_option(const char *options, const char *what)
+{
+	return options && str_len(options) > str_len(what) && !memcmp(options, what, str_len(what));
+}
+
+/*
+ * Called again by each recorder that attaches, by who wants to see the threads: "threads:" and a path; and by
+ * who dumps the heap, who alone wants an answer: "roster:" and more (jvm/roster.h).
+ */
+__attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options,
+									    void *reserved)
+{
+	JNIEnv *env;
+
+	if ((*jvm)->GetEnv(jvm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return JNI_OK;
+	if (is_option(options, JVM_ROSTER_OPTION))
+		return session_roster(options + str_len(JVM_ROSTER_OPTION));
+	if (is_option(options, JVM_DUMP_OPTION))
+		session_dump(jvm, env, options + str_len(JVM_DUMP_OPTION));
+	else if (is_alone(options))
+		start_alone(jvm, env, options);
+	else
+		session_start(jvm, env, options);
+	return JNI_OK;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "agent/session/wishes.h"
+#include "agent/sys.h"
+
+/* What readers of journals believe of a timer. */
+#define LONGEST_NS 1000000000000u
+
+enum unit { NO_UNIT, BYTES, NANOSECONDS, THINGS };
+
+/* Events by their names for -e; those of the VM have no interval. */
+static const struct {
+	const char *name;
+	enum unit unit;
+	uint64_t interval;		/* when none is given */
+	int source;			/* enum jvm_source, or -1 */
+	uint32_t tell;
+} events[] = {
+	{ "cpu", NANOSECONDS, 10000000, -1, 0 },
+	{ "alloc", BYTES, 512 << 10, JVM_SOURCE_ALLOC, 0 },
+	{ "live", BYTES, 512 << 10, JVM_SOURCE_LIVE, 0 },
+	{ "lock", NANOSECONDS, 1000000, JVM_SOURCE_LOCK, 0 },
+	{ "throws", THINGS, 0, JVM_SOURCE_THROW, 0 },
+	{ "gc", NO_UNIT, 0, -1, JVM_TELL_GC },
+	{ "safepoint", NO_UNIT, 0, -1, JVM_TELL_SAFEPOINT },
+	{ "safepoint-last", NO_UNIT, 0, -1, JVM_TELL_SAFEPOINT | JVM_TELL_LAST },
+	{ "class-time", NO_UNIT, 0, -1, JVM_TELL_CLASS | JVM_TELL_CLASS_TIME },
+	{ "jit", NO_UNIT, 0, -1, JVM_TELL_JIT },
+	{ "class", NO_UNIT, 0, -1, JVM_TELL_CLASS },
+	{ "exception", NO_UNIT, 0, -1, JVM_TELL_EXCEPTION },
+	{ "thread", NO_UNIT, 0, -1, JVM_TELL_THREAD },
+	{ "label", NO_UNIT, 0, -1, JVM_TELL_LABEL },
+	{ "oom", NO_UNIT, 0, -1, JVM_TELL_OOM },
+	{ "jvm", NO_UNIT, 0, -1, JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS |
+				 JVM_TELL_THREAD },
+};
+
+void wishes_put(struct wishes_text *t, const char *s, size_t len)
+{
+	while (len-- && t->len < sizeof(t->s) - 1)
+		t->s[t->len++] = *s++;
+	t->s[t->len] = 0;
+}
+
+void wishes_say(struct wishes_text *t, const char *s)
+{
+	wishes_put(t, s, str_len(s));
+}
+
+static bool fail(struct wishes_text *why, const char *what, const char *s, size_t len)
+{
+	wishes_say(why, what);
+	wishes_say(why, " '");
+	wishes_put(why, s, len);
+	wishes_say(why, "'");
+	return false;
+}
+
+static bool is(const char *s, size_t len, const char *word)
+{
+	return len == str_len(word) && !memcmp(s, word, len);
+}
+
+static bool begins(const char *s, const char *with)
+{
+	size_t i;
+
+	for (i = 0; with[i]; i++)
+		if (s[i] != with[i])
+			return false;
+	return true;
+}
+
+/* Digits and a unit. */
+static bool number(const char *s, size_t len, enum unit unit, uint64_t *v)
+{
+	static const struct {
+		const char *name;
+		enum unit unit;
+		uint64_t factor;
+	} factors[] = {
+		{ "", THINGS, 1 }, { "", BYTES, 1 }, { "k", BYTES, 1 << 10 }, { "K", BYTES, 1 << 10 }, { "m", BYTES, 1 << 20 },
+		{ "M", BYTES, 1 << 20 }, { "g", BYTES, 1 << 30 }, { "G", BYTES, 1 << 30 },
+		{ "ns", NANOSECONDS, 1 }, { "us", NANOSECONDS, 1000 }, { "ms", NANOSECONDS, 1000000 },
+		{ "s", NANOSECONDS, 1000000000 },
+	};
+	const char *from = s, *end = s + len;
+	size_t i;
+
+	for (*v = 0; s < end && *s >= '0' && *s <= '9' && *v < 1ull << 40; s++)
+		*v = *v * 10 + (uint64_t)(*s - '0');
+	for (i = 0; s > from && i < ARRAY_SIZE(factors); i++)
+		if (factors[i].unit == unit && is(s, (size_t)(end - s), factors[i].name))
+			return !__builtin_mul_overflow(*v, factors[i].factor, v);
+	return false;
+}
+
+static bool take_event(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	size_t name = 0, i;
+	uint64_t interval;
+
+	while (name < len && s[name] != '=')
+		name++;
+	for (i = 0; i < ARRAY_SIZE(events) && !is(s, name, events[i].name); i++)
+		;
+	if (i == ARRAY_SIZE(events))
+		return fail(why, "unknown event, or one that needs a recorder:", s, len);
+	interval = events[i].interval;
+	if (name < len && (!events[i].unit ||
+			   !number(s + name + 1, len - name - 1, events[i].unit, &interval)))
+		return fail(why, "invalid interval:", s, len);
+	if (interval > (events[i].unit == NANOSECONDS ? LONGEST_NS : INT32_MAX))
+		return fail(why, "interval is too long:", s, len);
+	w->tell |= events[i].tell;
+	if (events[i].source >= 0) {
+		w->sources |= 1ull << events[i].source;
+		w->intervals[events[i].source] = interval;
+	} else if (events[i].unit == NANOSECONDS) {
+		w->timer_ns = interval;
+		if (interval < 1000000)
+			return fail(why, "at least 1 ms:", s, len);
+	}
+	return true;
+}
+
+static void put_number(struct wishes *w, size_t *len, long n)
+{
+	char digits[12];
+	int i = sizeof(digits);
+
+	do
+		digits[--i] = '0' + n % 10;
+	while (n /= 10);
+	for (; i < (int)sizeof(digits) && *len < sizeof(w->file) - 1; i++)
+		w->file[(*len)++] = digits[i];
+}
+
+static bool take_file(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	size_t to = 0, i;
+
+	for (i = 0; i < len && to < sizeof(w->file) - 1; i++) {
+		if (s[i] == '%' && i + 1 < len && s[i + 1] == 'p') {
+			put_number(w, &to, sys(__NR_getpid));
+			i++;
+		} else {
+			w->file[to++] = s[i];
+		}
+	}
+	w->file[to] = 0;
+	return (to && to < sizeof(w->file) - 1) || fail(why, "invalid name of a file:", s, len);
+}
+
+static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	static const char events_is[] = "events=", limit_is[] = "limit=";
+
+	if (begins(s, limit_is))
+		return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
+			w->limit >= 1 << 20) ||
+			fail(why, "invalid limit, at least 1m:", s, len);
+	if (begins(s, events_is)) {
+		s += sizeof(events_is) - 1;
+		len -= sizeof(events_is) - 1;
+	}
+	return !len || take_event(w, s, len, why);
+}
+
+static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
+{
+	size_t len;
+
+	for (; *s; s += len + !!s[len]) {
+		for (len = 0; s[len] && s[len] != ','; len++)
+			;
+		if (!take_word(w, s, len, why))
+			return false;
+	}
+	return w->sources || w->tell || w->timer_ns || take_event(w, "cpu", 3, why);
+}
+
+static const char file_is[] = "file=";
+
+bool wishes_are_these(const char *option)
+{
+	return begins(option, file_is);
+}
+
+bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
+{
+	size_t len;
+
+	memset(w, 0, sizeof(*w));
+	option += sizeof(file_is) - 1;
+	for (len = 0; option[len] && option[len] != ','; len++)
+		;
+	return take_file(w, option, len, why) && take_words(w, option + len + !!option[len], why);
+}
+
+bool wishes_parse_events(struct wishes *w, const char *file, const char *words, struct wishes_text *why)
+{
+	memset(w, 0, sizeof(*w));
+	return take_file(w, file, str_len(file), why) && take_words(w, words ? words : "", why);
+}

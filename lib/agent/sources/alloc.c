@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/*
+ * alloc.c - samples of the objects that a program allocates (sources.h).
+ *
+ * The VM chooses: each thread counts the bytes it allocates, and tells of the object that reaches the end
+ * of a random distance. The VM gives this capability to one environment at a time: ours, which stays for
+ * callbacks that are under way, gives it back when it is off, and another agent can have it. So those objects
+ * of which it is watched whether they live on (live.h) are chosen here, too.
+ *
+ * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
+ */
+#include <jvmti.h>
+
+#include "agent/dump/roster.h"
+#include "agent/hotspot/vm.h"
+#include "agent/jvmti11.h"
+#include "agent/leaf.h"
+#include "agent/sources/live.h"
+#include "agent/sources/part.h"
+#include "agent/sources/sources.h"
+
+/*
+ * VMs before JDK 25 lose count of a buffer's bytes at each object that is allocated beside it: among small
+ * objects those of 100 kB are 13 % too few at 512k, 8 % at 64k, 2.5 % at 32k, and 0.3 % at 16k. So these are
+ * asked for samples at 16k, of which we choose.
+ */
+enum { FIRST_RIGHT = 25, FINE_INTERVAL = 16 << 10 };
+
+static jvmtiEnv *env_of_ours;	/* once made it is kept */
+static bool is_on;
+static bool wants_all, wants_live;	/* samples of JVM_SOURCE_ALLOC, of JVM_SOURCE_LIVE */
+static double mean, vm_mean;	/* of the distances that are asked for, and that the VM has */
+
+/* 1 - e^-x, for x >= 0; the error is below 1e-12 of it. */
+static double hit(double x)
+{
+	double sum = 1, power = x / 256, y;
+	int i;
+
+	if (x > 40)
+		return 1;
+	for (i = 7; i > 1; i--)		/* (1 - e^-y) / y, y at most 0.16 */
+		sum = 1 - power / i * sum;
+	y = power * sum;
+	for (i = 0; i < 8; i++)		/* of the double: 1 - (1 - y)^2 */
+		y = y * (2 - y);
+	return y;
+}
+
+/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). In [0, 1). */
+static double random_part(void)
+{
+	static uint64_t state;
+	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+bool alloc_is_chosen(double size, double before, double now)
+{
+	return now <= before || random_part() * hit(size / before) < hit(size / now);
+}
+
+static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
+			     jlong size)
+{
+	uint64_t live_mean = wants_live ? live_interval() : 0;
+	/* of what the VM tells, so much that an object is a sample with the probability of its size */
+	bool all = wants_all && alloc_is_chosen(size, vm_mean, mean);
+	bool live = wants_live && alloc_is_chosen(size, vm_mean, live_mean);
+	char *sig;
+	uint32_t leaf;
+
+	if (size <= 0 || !(all || live) || roster_is_being_made_here() ||
+	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
+		return;
+	leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
+	(*ti)->Deallocate(ti, (unsigned char *)sig);
+	if (all)
+		sources_sample(JVM_SOURCE_ALLOC, size, leaf, 0);
+	if (live)
+		live_sample(env, object, size, leaf, live_mean);
+}
+
+static bool ask_vm(jvmtiEnv *ti)
+{
+	void *cb[JVMTI11_NR_EVENTS];
+	jvmtiCapabilities want;
+
+	memset(&want, 0, sizeof(want));
+	memset(cb, 0, sizeof(cb));
+	cb[JVMTI11_OBJECT_ALLOC - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_alloc;
+	cb[JVMTI_EVENT_GARBAGE_COLLECTION_FINISH - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)live_collected;
+	want.can_generate_garbage_collection_events = wants_live;
+	return jvmti11_want_object_alloc(ti, &want) &&
+	       (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE &&
+	       (*ti)->SetEventCallbacks(ti, (const jvmtiEventCallbacks *)cb, sizeof(cb)) ==
+		       JVMTI_ERROR_NONE &&
+	       jvmti11_set_heap_sampling(ti, vm_mean) &&
+	       (!wants_live || (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE,
+			JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, NULL) == JVMTI_ERROR_NONE) &&
+	       (*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL) ==
+		       JVMTI_ERROR_NONE;
+}
+
+static void give_back(jvmtiEnv *ti)
+{
+	jvmtiCapabilities have;
+
+	if ((*ti)->GetCapabilities(ti, &have) == JVMTI_ERROR_NONE)
+		(*ti)->RelinquishCapabilities(ti, &have);
+}
+
+/* All objects that are allocated, and which of them live on (live.h). NULL: that is not wanted. */
+static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
+{
+	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
+
+	wants_all = all;
+	wants_live = live && live_on(*live);
+	if (!wants_all && !wants_live)
+		return false;
+
+	if (!env_of_ours && (*jvm)->GetEnv(jvm, (void **)&env_of_ours, JVMTI_VERSION_1_2) != JNI_OK)
+		return false;
+	mean = all ? *all : 0;
+	vm_mean = interval;
+	if (interval > FINE_INTERVAL && (!vm.major || *vm.major < FIRST_RIGHT))
+		vm_mean = FINE_INTERVAL;
+	is_on = ask_vm(env_of_ours);
+	if (!is_on)
+		give_back(env_of_ours);
+	return is_on;
+}
+
+bool alloc_collect(void)
+{
+	return is_on && (*env_of_ours)->ForceGarbageCollection(env_of_ours) == JVMTI_ERROR_NONE;
+}
+
+static bool turn_off(JNIEnv *env)
+{
+	jvmtiEnv *ti = env_of_ours;
+
+	if (!is_on)
+		return true;
+	is_on = false;
+	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, (jvmtiEvent)JVMTI11_OBJECT_ALLOC, NULL);
+	if (wants_live)
+		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+						NULL);
+	jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
+	give_back(ti);
+	return true;
+}
+
+/* Where each object is a sample: a collection takes buffers away that threads have, and would fill unseen. */
+static void collect_at_first(JNIEnv *env)
+{
+	if (is_on && vm_mean == 0)
+		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
+}
+
+static const char no_objects[] = "this JVM does not tell of allocations, or tells another agent of them";
+
+static const char *live_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	uint64_t all;
+	bool wanted = part_is_wanted(JVM_SOURCE_ALLOC, &all);
+
+	if (!turn_on(jvm, wanted ? &all : NULL, &interval))
+		return no_objects;
+	if (env)
+		live_watch(env);
+	return NULL;
+}
+
+/* Where objects that live on are wanted, the VM was asked for both. */
+static bool comes_with_live(void)
+{
+	uint64_t interval;
+
+	return part_is_wanted(JVM_SOURCE_LIVE, &interval);
+}
+
+static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+{
+	return (comes_with_live() ? is_on : turn_on(jvm, &interval, NULL)) ? NULL : no_objects;
+}
+
+const struct part live_part = {
+	.source = JVM_SOURCE_LIVE, .on = live_begins, .up = live_watch, .death = live_death, .off = live_off,
+	.stays = part_stays,
+};
+
+const struct part alloc_part = {
+	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = collect_at_first, .off = turn_off,
+	.stays = comes_with_live,
+};

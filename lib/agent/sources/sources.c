@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sources.c - turns the agent's sources on and off, as the recorder asks: when a session begins, while it
+ * lasts, and when it or the VM ends.
+ */
+#include "agent/leaf.h"
+#include "agent/ring.h"
+#include "agent/sources/part.h"
+#include "agent/sources/sources.h"
+
+#define PART(name) &name##_part,
+static const struct part *const parts[] = { PARTS(PART) };
+enum { NR_PARTS = sizeof(parts) / sizeof(*parts) };
+
+static uint64_t are_on;				/* bits 1 << enum jvm_source, and */
+static uint64_t intervals[JVM_NR_SOURCES];	/* how they are */
+
+static void refuse(enum jvm_source source, const char *why)
+{
+	send_no_source(NULL, &(struct jvm_no_source){
+		.time_ns = sys_now(), .source = source, .why = why, .why_len = str_len(why),
+	});
+}
+
+static void change(const struct part *p, JavaVM *jvm, JNIEnv *env)
+{
+	uint64_t interval;
+	bool wanted = part_is_wanted(p->source, &interval);
+	const char *why;
+
+	if (are_on >> p->source & 1 && (!wanted || interval != intervals[p->source])) {
+		are_on &= ~(1ull << p->source);
+		p->off(env);
+	}
+	if (!wanted || are_on >> p->source & 1)
+		return;
+	why = p->on(jvm, env, interval);
+	if (why)
+		refuse(p->source, why);
+	else
+		are_on |= 1ull << p->source;
+	intervals[p->source] = interval;
+}
+
+void sources_on(JavaVM *jvm, JNIEnv *env)
+{
+	size_t i;
+
+	leaf_forget_all();
+	are_on = 0;
+	for (i = 0; i < NR_PARTS; i++) {
+		if (parts[i]->forget)
+			parts[i]->forget();
+		change(parts[i], jvm, env);
+	}
+}
+
+void sources_change(JavaVM *jvm, JNIEnv *env)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PARTS; i++)
+		if (!parts[i]->stays || !parts[i]->stays())
+			change(parts[i], jvm, env);
+}
+
+void sources_go(JNIEnv *env)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PARTS; i++)
+		if (parts[i]->go)
+			parts[i]->go(env);
+}
+
+void sources_up(JNIEnv *env)
+{
+	size_t i;
+
+	for (i = 0; i < NR_PARTS; i++)
+		if (parts[i]->up)
+			parts[i]->up(env);
+}
+
+void sources_death(JNIEnv *env)
+{
+	size_t i;
+
+	for (i = NR_PARTS; i--;)
+		if (parts[i]->death)
+			parts[i]->death(env);
+}
+
+bool sources_off(JNIEnv *env)
+{
+	bool ended = true;
+	size_t i;
+
+	are_on = 0;
+	for (i = NR_PARTS; i--;)
+		ended &= parts[i]->off(env);
+	return ended;
+}
