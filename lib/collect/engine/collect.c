@@ -17,14 +17,11 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/control/rates.h"
-#include "collect/engine/forget.h"
 #include "collect/engine/loop.h"
 #include "collect/engine/privileges.h"
 #include "collect/engine/program.h"
 #include "collect/engine/recording.h"
-#include "collect/engine/unsampled.h"
 #include "collect/files/labels.h"
-#include "collect/wall/virtuals.h"
 
 enum {
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,

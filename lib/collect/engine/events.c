@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/wall/wallrecords.h"
 #include "pmu/cpus.h"
 
 enum { BURST_HZ = 20000 };

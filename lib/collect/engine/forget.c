@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/mem.h"
-#include "collect/engine/forget.h"
 #include "collect/engine/recording.h"
 #include "collect/engine/symbols.h"
 

@@ -35,6 +35,8 @@ enum {
 	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
 };
 
+struct rusage;
+
 struct collect {
 	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
 	const struct collect_opts *o;	/* opts, whose sources and jvm_events "arcprof ctl" can add to */
@@ -248,5 +250,27 @@ void collect_write_labels(struct collect *c, uint64_t until_ns);
 void collect_merge(struct collect *c, uint64_t until_ns);
 /* drain.c: take in what agents have told, if there are any; all: the last of it. */
 void collect_hear_agents(struct collect *c, bool all);
+
+/*
+ * forget.c: what a recording does not need any more, so that one of weeks takes no more memory than one of
+ * minutes: files that no process has mapped, and what agents and locks of processes that have ended left.
+ * Threads and processes themselves are tasks.h's, what later files need is carry.h's.
+ */
+/* To be called often: does something when enough files are new, or it is time to. */
+void forget_turn(struct collect *c, uint64_t now_ns);
+/* A file of the recording has ended: all addresses in it have their names. */
+void forget_at_change(struct collect *c, uint64_t now_ns);
+
+/*
+ * unsampled.c: whether what is recorded used CPU time, as the kernel accounts for it, and has no samples of
+ * it all the same.
+ */
+/* Note what the processes and threads that are attached to have used so far. */
+void unsampled_begin(struct collect *c);
+/*
+ * Look at the end, before the labels are written: where there should be samples of the CPU and is none, the
+ * trace and c->res->no_samples say why. used: by the program that was started, NULL without one.
+ */
+void unsampled_end(struct collect *c, const struct rusage *used);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/span.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
-#include "collect/wall/wallrecords.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 

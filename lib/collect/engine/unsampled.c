@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/rules.h"
-#include "collect/engine/unsampled.h"
+#include "collect/engine/recording.h"
 
 enum {
 	LEAST_NS = 50000000,	/* what one tick of the kernel can hide is no CPU time to speak of */

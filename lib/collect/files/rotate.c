@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/engine/forget.h"
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
 #include "collect/files/rotate.h"

@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
-#include "collect/parts/openwaits.h"
-#include "collect/wall/virtuals.h"
 #include "collect/wall/wall.h"
 #include "jvm/inject.h"
 #include "jvm/invite.h"

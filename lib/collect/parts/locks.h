@@ -18,12 +18,27 @@
 
 #include "base/hash.h"
 #include "collect/jvm/java.h"
-#include "collect/parts/nativelocks.h"
 #include "jvm/proto.h"
 #include "jvm/record.h"
 #include "trace/record.h"
 
 struct collect;
+struct proc;
+
+/*
+ * nativelocks.c: what locks of native code are called: the variable in which one lies, where the program's or
+ * library's symbols have it, else its type.
+ */
+struct nativelocks {
+	struct map functions;		/* process and address -> function of the trace */
+	uint32_t types[JVM_NR_WAIT_KINDS];	/* the same of those without a name; 0: none yet */
+};
+
+void nativelocks_release(struct nativelocks *n);
+/* A file of several is at its end. */
+void nativelocks_forget(struct nativelocks *n);
+/* The function of the trace that has its name. */
+uint32_t nativelocks_function(struct collect *c, struct proc *p, uint64_t addr, enum jvm_wait_kind kind);
 
 enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no context */
 
@@ -58,5 +73,12 @@ void locks_native_open(struct collect *c, struct java *j, const struct jvm_nativ
 		       const struct jvm_sample *stack);
 /* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
 void locks_write(struct collect *c, bool last);
+
+/*
+ * openwaits.c: waits for locks of native code that go on when the recording ends, or the process: nobody
+ * tells of them (jvm/waiting.h). Tell of those of a program that the library is in. They last until then, or
+ * until their thread ended. The threads themselves tell of these no more.
+ */
+void openwaits_tell(struct collect *c, struct java *program, uint64_t now_ns);
 
 #endif

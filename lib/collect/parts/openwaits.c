@@ -5,7 +5,6 @@
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/openwaits.h"
 #include "jvm/waiting.h"
 
 enum { MOST_STACK = 64 * 1024 };	/* as much as samples have (agents.c) */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/wall/virtuals.h"
 #include "jvm/wall.h"
 
 #define ALL_OF_THEM (~0ull - 1)		/* no Java thread has this id */

@@ -12,7 +12,6 @@
 #include "collect/jvm/classname.h"
 #include "collect/jvm/java.h"
 #include "collect/parts/sources.h"
-#include "collect/wall/virtuals.h"
 #include "collect/wall/wall.h"
 #include "collect/wall/wall_priv.h"
 #include "collect/wall/wallstack.h"

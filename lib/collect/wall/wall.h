@@ -22,16 +22,18 @@
 #include "trace/record.h"
 
 struct collect;
+struct evconf;
 struct java;
 struct jvm_leaf;
 struct jvm_sample;
+struct perf_event_header;
 struct thread;
 struct wall;
 struct walls;
 
 /* When "wall" is to be recorded, and the program to be run is there but does not run; else nothing. */
 int walls_open(struct collect *c, struct err *e);
-/* The slots, where they are filled from records of switches (wallrecords.h); NULL: they are not. */
+/* The slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
 /* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
 int walls_filter(const struct collect *c);
@@ -59,7 +61,7 @@ void walls_cpu_sample(struct collect *c, const struct thread *th, const struct r
  */
 void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
 		const struct frame *frames, size_t nr);
-/* A wait of a virtual thread that was on no carrier, as its agent tells (virtuals.h). */
+/* A wait of a virtual thread that was on no carrier, as its agent tells (virtuals.c). */
 struct walls_unmounted {
 	const struct java *java;	/* whose leaf it is */
 	uint32_t thread;		/* of the trace */
@@ -78,5 +80,26 @@ bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /* When the next look is due; 0: at no time. */
 uint64_t walls_due_ns(const struct collect *c);
+
+/*
+ * wallrecords.c: where there is no BPF, the kernel's records of switches fill the slots (wall/switches.h).
+ * Where there is, these functions do nothing.
+ */
+/* Before the rings are opened: what they are to have. */
+void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evconf *conf);
+/* One more task, for which no ring was opened; it has a slot from now on. */
+int wallrecords_watch(struct collect *c, int tid, struct err *e);
+void wallrecords_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
+void wallrecords_fork(struct collect *c, int pid, int tid, uint64_t time_ns);
+void wallrecords_exec(struct collect *c, int pid, uint64_t time_ns);
+void wallrecords_exit(struct collect *c, int tid, uint64_t time_ns);
+
+/*
+ * virtuals.c: the source "virtual": what virtual threads wait while they are on no carrier, as samples of the
+ * source "wall". Agents tell of waits, each of which may stand for short ones, and at the end the sums: what
+ * no sample stands for is written then, without a stack.
+ */
+/* A file ends, or the recording: the records of what was told up to now. */
+void virtuals_write(struct collect *c);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.h"
 #include "collect/engine/recording.h"
-#include "collect/wall/wallrecords.h"
 #include "wall/switches.h"
 
 void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evconf *conf)
