@@ -147,4 +147,11 @@ void objects_prepare(jvmtiEnv *ti);	/* has what it wants */
 void objects_enable(jvmtiEnv *ti);
 void objects_disable(jvmtiEnv *ti);
 
+/*
+ * quiet.c: when is no thread inside code that was switched off? Returns when every thread of the process but
+ * the calling one has been seen waiting, or has run for some milliseconds, since the call; false: not within
+ * so long. For code that takes microseconds and does not wait.
+ */
+bool quiet_wait(int max_ms);
+
 #endif

@@ -15,7 +15,6 @@
  * whether each thread has waited since, or run long enough to be out (probe_wait_quiet()).
  */
 #include "agent/calls/flow.h"
-#include "agent/calls/quiet.h"
 #include "agent/sys.h"
 #include "base/mix.h"
 #include "callflow/filter.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * quiet.c - asks the kernel what each thread has done since (quiet.h): its state, from
+ * quiet.c - asks the kernel what each thread has done since (flow.h): its state, from
  * /proc/self/task/TID/stat, and its CPU time, from schedstat beside it.
  */
 #include <linux/fcntl.h>
 
-#include "agent/calls/quiet.h"
+#include "agent/calls/flow.h"
 #include "agent/sys.h"
 
 enum { MAX_THREADS = 1 << 16, LOOK_MS = 5, RUN_NS = 5000000, DIRENT_BYTES = 32768 };

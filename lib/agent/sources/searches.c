@@ -11,7 +11,7 @@
 #include <jni.h>
 
 #include "agent/elf.h"
-#include "agent/sources/searches.h"
+#include "agent/sources/vmevents.h"
 #include "agent/sys.h"
 #include "base/atomic.h"
 

@@ -33,4 +33,9 @@ void vmlog_take(int fd);
 uint32_t vmlog_on(JNIEnv *env, uint32_t tell, const char **why, bool *deopts);
 void vmlog_off(JNIEnv *env);
 
+/* searches.c: what class loaders in Java do before they ask the VM for a class, as lines in its log. */
+/* log: the file that the VM's log is written to. Lines are in order with those of the same thread. */
+void searches_on(const char *log);
+void searches_off(void);
+
 #endif

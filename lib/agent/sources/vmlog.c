@@ -10,7 +10,6 @@
  *
  * Lines are read by the recorder: jvm/vmlog.h.
  */
-#include "agent/sources/searches.h"
 #include "agent/sources/vmevents.h"
 #include "agent/sys.h"
 #include "jvm/proto.h"
