@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/chance.h"
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -32,6 +33,7 @@ enum { MAX_CLOCK_HZ = 20000 };
 #define MAX_FREQ UINT64_MAX	/* "max" */
 
 static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
+static const char *const clocks[] = { "auto", "cpu", "thread", NULL };	/* as enum clock_choice */
 
 const struct opt sampling_event_opts[] = {
 	OPT_GROUP("What to record"),
@@ -75,6 +77,8 @@ const struct opt sampling_when_opts[] = {
 const struct opt sampling_means_opts[] = {
 	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
 		 "size of the per-CPU kernel buffer (default: from the rate)"),
+	OPT_ENUM(0, "clock", struct sampling_opts, clock, clocks, "auto",
+		 "take samples of clocks by one on each CPU, or one on each thread"),
 	OPT_ON("cache", struct sampling_opts, cache, "reuse and keep symbols in the cache"),
 	OPT_END
 };
@@ -407,6 +411,7 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 	if (!r && o->groups.nr_items && !(r = cgroups_open(&s->groups, &o->groups, e)))
 		s->c.groups = &s->groups;
 	s->c.system_wide = o->system_wide || o->groups.nr_items;
+	s->c.clock = o->clock;
 	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
 	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
 	s->c.ev.exclude_kernel = o->all_user;
@@ -665,6 +670,27 @@ static void sample_counts(const struct sampling *s, const struct collect_result 
 				b->len ? "" : " samples", s->sources[i].kind->name);
 }
 
+/* Less of the CPU time than that is worth a warning. */
+enum { SAMPLED_WELL = 97 };
+
+static void sampled_phrase(const struct collect_result *r, struct buf *b)
+{
+	if (r->charged_ns)
+		buf_fmt(b, ", %.1f %% of CPU time sampled",
+			100. * (double)MIN(r->sampled_ns, r->charged_ns) / (double)r->charged_ns);
+}
+
+static void unsampled_warning(const struct collect_result *r)
+{
+	uint64_t weight = r->nr_of_event[0] ? r->sampled_ns / r->nr_of_event[0] : 1;
+
+	if (r->no_samples || (double)r->sampled_ns >= (double)r->charged_ns * SAMPLED_WELL / 100 ||
+	    !chance_is_too_few(r->charged_ns, r->sampled_ns, weight))
+		return;
+	log_warn("%.2f of %.2f s of CPU time were not sampled: %s", (r->charged_ns - r->sampled_ns) / 1e9,
+		 r->charged_ns / 1e9, r->why_unsampled);
+}
+
 static void headline(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
@@ -682,6 +708,7 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			buf_fmt(&b, ", %" PRIu64 " throttled", r->nr_throttled);
 		if (s->c.ev.callgraph != CALLGRAPH_NO)
 			complete_phrase(r, &b);
+		sampled_phrase(r, &b);
 		if (r->nr_jvms)
 			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
 		other_phrases(s, r, &b);
@@ -728,9 +755,9 @@ bool sampling_failed(const struct sampling *s, const struct collect_result *r)
 	if (r->no_memory)
 		log_error("JVMs could tell nothing: there is no memory to share with them (memfd_create): %s",
 			  strerror(r->no_memory));
-	if (r->unsampled_ns)
-		log_error("no samples of %.2f s of CPU time: %s", r->unsampled_ns / 1e9, r->why_unsampled);
-	return r->write_error || r->no_memory || r->unsampled_ns;
+	if (r->no_samples)
+		log_error("no samples of %.2f s of CPU time: %s", r->charged_ns / 1e9, r->why_unsampled);
+	return r->write_error || r->no_memory || r->no_samples;
 }
 
 /* Sources that nobody could tell of, and JVMs that do not. */
@@ -776,6 +803,7 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	if (r->nr_died)
 		log_warn("%s%s while it was recorded", r->died, r->nr_died > 1 ? " (and others)" : "");
 	throttle_warnings(r);
+	unsampled_warning(r);
 	source_warnings(s, r);
 	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
 		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",

@@ -28,6 +28,7 @@ struct sampling_opts {
 	uint64_t java_depth;
 	uint64_t delay_ns, duration_ns;
 	uint64_t ring_bytes;
+	int clock;			/* enum clock_choice */
 	bool cache;
 };
 

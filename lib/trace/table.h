@@ -207,6 +207,14 @@ RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
 	TEXT(name))
 
 /*
+ * CPU time that the kernel charged a thread from its birth, or the beginning of the recording or of this
+ * file, to its end, or theirs. One for each thread of the kernel: what it executed before is in it, too.
+ */
+RECORD(used, META, TIMED, MTE, CODE(0x9f), "thread.used",
+	FIELD(u32, thread)	/* the last with that number */
+	NS(u64, cpu))
+
+/*
  * What the kernel's side counted for a thread while the source "wall" was recorded, from begin_ns to
  * time_ns. The states add up to that time, and the weights of the source's samples to each of them.
  */

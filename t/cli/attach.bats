@@ -475,7 +475,7 @@ threads_start_meanwhile() {
 		grep -q half out && break
 		sleep 0.05
 	done
-	strace -f -qq -c -e trace=perf_event_open -o calls "$ARCPROF" record -q -e cpu -p "$LIVE" -d 1 -o trace 3>&-
+	strace -f -qq -c -e trace=perf_event_open -o calls "$ARCPROF" record -q --clock=thread -e cpu -p "$LIVE" -d 1 -o trace 3>&-
 	threads=$(awk '$1 == "Threads:" { print $2 }' "/proc/$LIVE/status")
 	calls=$(awk '$NF == "perf_event_open" { print $4 }' calls)
 	kill -KILL "$LIVE"

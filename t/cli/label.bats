@@ -14,15 +14,15 @@ setup_file() {
 
 # CPU time in ms of what the options select of a trace.
 ms_of() {	# <trace> <option>...
-	arcprof report --xtree --format json "$@" | jq '.metrics[0].total / 1e6 | round'
+	arcprof report --xtree --format json "$@" | jq ".metrics[0].total / ${UNIT:-1e6} | round"
 }
 
-# By label: "/cart 160", "none 110".
+# By label: "/cart 160", "none 110", in ms; UNIT=1: in ns, which add up.
 by_endpoint() {	# <trace> <option>...
 	arcprof report --by-label endpoint --format folded "$@" |
 		awk '{ match($0, /endpoint=[^; ]*|\[[^];]*endpoint[^];]*\]/); l = substr($0, RSTART, RLENGTH)
 			sub(/^endpoint=/, "", l); sub(/^\[no endpoint\]/, "none", l); ns[l] += $NF }
-		     END { for (l in ns) printf "%s %d\n", l, ns[l] / 1e6 }' | sort
+		     END { for (l in ns) printf "%s %d\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort
 }
 
 # Each line of one file is about that of the other; what steal and ticks of other CPUs do is within the bounds.
@@ -113,6 +113,7 @@ calls_by_endpoint() {	# <trace>
 @test "label: --label selects samples, with labels of the recording as well" {
 	skip_unless_perf
 	local cart all both
+	local -x UNIT=1
 	cart=$(by_endpoint "$SUITE/work.data" | awk '$1 == "/cart" { print $2 }')
 	all=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay|parent)$/ { s += $2 } END { print s }')
 	both=$(by_endpoint "$SUITE/work.data" | awk '$1 ~ /^.(cart|pay)$/ { s += $2 } END { print s }')
@@ -123,7 +124,7 @@ calls_by_endpoint() {	# <trace>
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"nothing matches --label"* ]]
 	arcprof record -q -e label -F 1000 --label service=shop -o shop -- "$SUITE/labels" work 1 2 >/dev/null
-	[ "$(ms_of shop --label service=shop,endpoint=/cart)" -gt 10 ]
+	[ "$(ms_of shop --label service=shop,endpoint=/cart)" -gt 10000000 ]
 	[ "$(ms_of shop --label service=shop,endpoint=/cart)" -lt "$(ms_of shop --label service=shop)" ]
 	arcprof query -i shop "SELECT labels, sum(weight) FROM samples GROUP BY labels" | grep -q 'endpoint=/cart,tenant=acme'
 }
@@ -131,6 +132,7 @@ calls_by_endpoint() {	# <trace>
 @test "label: a level of the tree in every format, and in merged trees" {
 	skip_unless_perf
 	local f
+	local -x UNIT=1
 	for f in pprof speedscope chrome firefox html json callgrind otlp jfr; do
 		arcprof report -q --format "$f" --by-label endpoint "$SUITE/work.data" >"x.$f"
 		[ -s "x.$f" ]
@@ -277,7 +279,7 @@ spans_of_otel() {
 	arcprof report --by-label trace-id --symbol Spans.outer --format folded otel |
 		awk '{ match($0, /trace-id=[^; ]*|\[[^];]*trace-id[^];]*\]/); l = substr($0, RSTART, RLENGTH)
 			sub(/^trace-id=/, "", l); sub(/^\[no trace-id\]/, "none", l); ns[l] += $NF }
-		     END { for (l in ns) printf "%s %d\n", l, ns[l] / 1e6 }' | sort >got
+		     END { for (l in ns) printf "%s %d\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort >got
 	are_about want got
 	# where labels are not recorded there is no such class, and the program runs as ever
 	arcprof record -q -o none -- java -cp classes Spans | grep -qx done

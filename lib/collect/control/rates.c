@@ -150,7 +150,7 @@ static int open_on_machine(struct collect *c, uint32_t new, struct err *e)
 
 /*
  * On the tasks of set old. A task that one of these starts has inherited the new events, or its fork was
- * before they were opened, as on_fork() of records.c then finds.
+ * before they were opened, as on_task_fork() of records.c then finds.
  */
 static int open_on_tasks(struct collect *c, uint32_t old, uint32_t new, struct err *e)
 {
@@ -190,6 +190,8 @@ static int open_again(struct collect *c, uint32_t old, uint32_t new, struct err 
 	const struct evset *set = &c->ev.sets[old - 1];
 	struct proc *p;
 
+	if (c->ev.conf.filter_fd && !set->proc)
+		return evset_add(&c->ev, new, -1, false, e);
 	if (set->kind == EVSET_MAIN)
 		return c->o->system_wide ? open_on_machine(c, new, e) : open_on_tasks(c, old, new, e);
 	for (p = c->tasks.procs; p && p->id != set->proc; p = p->next)

@@ -17,11 +17,13 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/control/rates.h"
+#include "collect/engine/clocks.h"
 #include "collect/engine/loop.h"
 #include "collect/engine/privileges.h"
 #include "collect/engine/program.h"
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
+#include "collect/parts/account.h"
 
 enum {
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
@@ -448,7 +450,6 @@ static void run(struct run *r)
 	else if (!c->o->start_mark)
 		begin(r);
 	tell_status(r);
-	unsampled_begin(c);
 	on_child(r);
 	c->serve = serve;
 	c->serve_ctx = r;
@@ -463,7 +464,8 @@ static void run(struct run *r)
 	stop_events(c);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	unsampled_end(c, program_exists(&r->program) ? &r->program.used : NULL);
+	cpu_account_end(c, program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid ?
+				   &r->program.used : NULL);
 	collect_finish(c);
 }
 
@@ -474,6 +476,7 @@ static int record(struct run *r, struct err *e)
 
 	labels_host(c);
 	labels_events(c);
+	clocks_labels(c);
 	callflows_labels(&c->calls);
 	if (c->sched)
 		sched_labels(c);
@@ -488,6 +491,7 @@ static int record(struct run *r, struct err *e)
 		/* no event begins with the program's exec then */
 		if (c->ev.conf.filter_fd && !c->o->start_ns)
 			collect_enable(c, true);
+		cpu_account_begin(c);
 		ret = let_go(r, e);
 		if (!ret)
 			run(r);
@@ -578,6 +582,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = walls_open(c, e);
 	if (!r)
+		r = clocks_open(c, e);
+	if (!r)
 		r = collect_open_rings(c, rings_target(o, &run.program), e);
 	if (r && timers_take_over(c, e))
 		r = 0;
@@ -605,6 +611,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	filters_release(&c->filters);
 	rates_release(c);
 	threadlabels_free(c->labels);
+	free(c->exited);
 	free(c->since.counts);
 	free(c->since.next_counts);
 	crashes_release(&c->named);

@@ -13,6 +13,7 @@
 #include "collect/calls/callflow.h"
 #include "collect/control/triggers.h"
 #include "collect/engine/cgroups.h"
+#include "collect/engine/clocks.h"
 #include "collect/engine/evset.h"
 #include "collect/files/flight.h"
 #include "trace/writer.h"
@@ -74,6 +75,7 @@ struct collect_opts {
 	bool system_wide;
 	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */
 	bool cgroups;			/* say in which control group each process is */
+	enum clock_choice clock;
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */
 	size_t nr_pids;
@@ -164,9 +166,10 @@ struct collect_result {
 	bool user_only;			/* kernel code was not allowed */
 	/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
 	struct err no_perf;
-	/* CPU time that was used, of which there is not one sample, and why; 0: there is no such */
-	uint64_t unsampled_ns;
-	char why_unsampled[256];
+	/* CPU time that the kernel charged, and what samples have of it; 0: not known */
+	uint64_t charged_ns, sampled_ns;
+	char why_unsampled[400];	/* what is missing is missing */
+	bool no_samples;		/* there is not one, and there had to be */
 	bool kernel_hidden;		/* kernel names were not allowed */
 	bool refused_lines;
 	int write_error;		/* errno when the file is not whole */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "pmu/cpus.h"
 
@@ -211,8 +212,9 @@ static int check_cpus(const struct cpus *asked, const struct cpus *online, struc
 static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
 		      const struct cpus *sampled, int target, struct err *e)
 {
-	ev->filter_fd = walls_filter(c);
-	ev->trap_filter_fd = ev->filter_fd ? walls_trap_filter(c) : 0;
+	ev->filter_fd = clocks_filter(c);
+	ev->trap_filter_fd = ev->filter_fd ? clocks_trap_filter(c) : 0;
+	ev->odd_periods = ev->filter_fd && !walls_filter(c);
 	ev->side_of_all = ev->filter_fd;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;

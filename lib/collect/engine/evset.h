@@ -74,6 +74,7 @@ struct evconf {
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
+	bool odd_periods;		/* of filtered clocks: see evset.c; else by chance */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
 };
@@ -134,8 +135,9 @@ int evset_add(struct evsets *s, uint32_t set, int tid, bool start_on_exec, struc
 int evset_add_on(struct evsets *s, uint32_t set, struct ev_target on, bool start_on_exec, struct err *e);
 void evset_enable(struct evsets *s, uint32_t set, bool on);
 /*
- * Some of the clocks whose samples are filtered get another period, between half of what was asked for and
- * one and a half: all of them do once in eight calls. No program is in step with such a clock.
+ * Gives clocks whose samples are filtered another period, so that no program is in step with them. For the
+ * source "wall" between half of what was asked for and one and a half, and at each call an eighth of them;
+ * else all, a little.
  */
 void evsets_vary_periods(struct evsets *s);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
@@ -151,7 +153,10 @@ void evsets_forget_closed(struct evsets *s);
  * were lost, so that the difference says nothing.
  */
 bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told);
-/* What all sets have counted so far, closed or not: [nr_events]. */
+/*
+ * What all sets have counted so far, closed or not: [nr_events]. Where samples are filtered, what those weigh
+ * that were read: the events count for others, too.
+ */
 void evsets_counts(const struct evsets *s, uint64_t *counts);
 
 /* NULL: not one of ours. */

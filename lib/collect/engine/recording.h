@@ -35,7 +35,6 @@ enum {
 	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
 };
 
-struct rusage;
 
 struct collect {
 	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
@@ -60,6 +59,12 @@ struct collect {
 	struct segments *segments;	/* NULL: there is one file */
 	struct flight *flight;		/* NULL: all is kept */
 	struct file_begin since;
+	struct exited {			/* who ended last on a CPU */
+		int pid, tid;
+	} *exited;			/* [nr_exited] */
+	size_t nr_exited;
+	struct clock *clock;		/* NULL: no clock samples processes */
+	struct cpu_account *account;	/* NULL: none is kept */
 	struct walls *walls;		/* NULL: not recorded */
 	struct virtuals *virtuals;	/* NULL: nothing was told */
 	struct locks locks;
@@ -86,7 +91,6 @@ struct collect {
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
-	uint64_t *used_before;		/* of what is attached to: unsampled.c's */
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
@@ -260,17 +264,5 @@ void collect_hear_agents(struct collect *c, bool all);
 void forget_turn(struct collect *c, uint64_t now_ns);
 /* A file of the recording has ended: all addresses in it have their names. */
 void forget_at_change(struct collect *c, uint64_t now_ns);
-
-/*
- * unsampled.c: whether what is recorded used CPU time, as the kernel accounts for it, and has no samples of
- * it all the same.
- */
-/* Note what the processes and threads that are attached to have used so far. */
-void unsampled_begin(struct collect *c);
-/*
- * Look at the end, before the labels are written: where there should be samples of the CPU and is none, the
- * trace and c->res->no_samples say why. used: by the program that was started, NULL without one.
- */
-void unsampled_end(struct collect *c, const struct rusage *used);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "arch/cpu.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
@@ -149,6 +150,35 @@ static bool is_before_exec(const struct collect *c, const struct thread *th)
 	return c->ev.conf.filter_fd && th->proc->pid == c->child_pid && !th->proc->execed;
 }
 
+/*
+ * The kernel's number of a thread that it has released already, but that still runs: it is who ended last on
+ * that CPU.
+ */
+static const int NO_NUMBER = -1;
+
+static void note_exit(struct collect *c, uint32_t cpu, int pid, int tid)
+{
+	if (cpu >= c->nr_exited) {
+		c->exited = xrealloc(c->exited, (cpu + 1) * sizeof(*c->exited));
+		memset(c->exited + c->nr_exited, 0, (cpu + 1 - c->nr_exited) * sizeof(*c->exited));
+		c->nr_exited = cpu + 1;
+	}
+	c->exited[cpu] = (struct exited){ pid, tid };
+}
+
+static struct thread *who_was_hit(struct collect *c, const struct perf_sample *ps, uint64_t time_ns)
+{
+	const struct exited *x = ps->cpu < c->nr_exited ? &c->exited[ps->cpu] : NULL;
+	struct thread *th;
+
+	if ((int)ps->tid != NO_NUMBER)
+		return tasks_get(&c->tasks, ps->pid, ps->tid, time_ns);
+	th = x && ((int)ps->pid == NO_NUMBER || (int)ps->pid == x->pid) ? tasks_any(&c->tasks, x->tid) : NULL;
+	if (th && th->proc->pid == x->pid)
+		return th;
+	return (int)ps->pid == NO_NUMBER ? NULL : tasks_get(&c->tasks, ps->pid, ps->pid, time_ns);
+}
+
 static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	struct ev_source *src;
@@ -165,10 +195,10 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		return;
 	}
 	ps.user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	src->told += ps.period;
-	th = tasks_get(&c->tasks, ps.pid, ps.tid, time_ns);
-	if (is_before_exec(c, th))
+	th = who_was_hit(c, &ps, time_ns);
+	if (!th || is_before_exec(c, th))
 		return;
+	src->told += ps.period;
 	/* The agent's own events cover this thread: the machine-wide one must not count it again. */
 	if (!src->trap && th->proc->java && th->proc->java->sampled && time_ns >= th->proc->java->since_ns)
 		return;
@@ -188,7 +218,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 	collect_sample(c, th, &s, c->frames, nr);
 }
 
-static void on_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+static void on_task_fork(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
 	struct thread *th;
@@ -207,13 +237,15 @@ static void on_fork(struct collect *c, const struct perf_event_header *h, uint64
 	th->evset_ns = time_ns;
 }
 
-static void on_exit(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+static void on_task_exit(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+			 uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
 
 	if (!is_ours(c, r->pid, r->tid))
 		return;
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
+	note_exit(c, ring->cpu, r->pid, r->tid);
 	wallrecords_exit(c, r->tid, time_ns);
 }
 
@@ -297,10 +329,10 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 		wallrecords_switch(c, h, time_ns);
 		break;
 	case PERF_RECORD_FORK:
-		on_fork(c, h, time_ns);
+		on_task_fork(c, h, time_ns);
 		break;
 	case PERF_RECORD_EXIT:
-		on_exit(c, h, time_ns);
+		on_task_exit(c, r, h, time_ns);
 		break;
 	case PERF_RECORD_COMM:
 		on_comm(c, h, time_ns);

@@ -585,6 +585,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	th->proc->replaced_ns = time_ns;
 	mark_dead(t, th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
+	image->used_ns = th->used_ns;
 	image->evset = th->evset;
 	image->evset_ns = th->evset_ns;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
 #include "collect/wall/wall.h"
@@ -97,7 +98,7 @@ static bool trap_by_cpus(struct collect *c, const struct proc *p)
 		if (collect_is_on(c))
 			evset_enable(&c->ev, traps, true);
 	}
-	return walls_trap(c, p->pid);
+	return clocks_trap(c, p->pid);
 }
 
 static struct proc *proc_of(const struct jvm *jvm)
@@ -153,7 +154,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	if (!by_cpus && !traps_open(c, th->proc))
 		return false;
 	j->sampled = true;
-	j->since_ns = clock_mono_ns();
+	j->since_ns = by_cpus ? UINT64_MAX : clock_mono_ns();
 	if (!c->o->system_wide && !by_cpus)
 		hand_over(c, th->proc);
 	return true;

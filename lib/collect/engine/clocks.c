@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * clocks.c - the choice between clocks of CPUs and clocks of threads.
+ *
+ * A clock of a CPU beats while the program sleeps, so that its beat must not be in step with what programs do
+ * every so many milliseconds: its period is an odd part of what was asked for (evset.h), and changes a
+ * little each second.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "collect/engine/clocks.h"
+#include "collect/engine/recording.h"
+#include "cpuclock/cpuclock.h"
+
+enum {
+	/* Shorter ones would cost each CPU of the machine more than 5 %, busy or not. */
+	SHORTEST_NS = 250000,
+	VARY_NS = 1000000000,
+};
+
+struct clock {
+	struct cpuclock *bpf;		/* NULL: there is no BPF */
+	bool of_cpus;
+	char why_not[256];		/* there are none of CPUs, "": there are */
+	uint64_t varied_ns;
+};
+
+/* NULL: nothing is against clocks of CPUs, if BPF is to be had. */
+static const char *objection(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+	size_t i;
+
+	if (o->nr_tids)
+		return "threads are recorded, not processes";
+	if (o->groups)
+		return "control groups have clocks of their own";
+	if (o->sched)
+		return "dispatches of these threads are recorded";
+	for (i = 0; i < o->ev.nr_events; i++) {
+		if (!o->ev.events[i].clock)
+			return "an event is no clock";
+		if (o->clock == CLOCK_AUTO && !o->ev.rates[i].freq_hz &&
+		    o->ev.rates[i].period < SHORTEST_NS)
+			return "so short an interval would cost every CPU";
+		if (o->clock == CLOCK_AUTO && o->ev.rates[i].freq_hz > 1000000000 / SHORTEST_NS)
+			return "so high a rate would cost every CPU";
+	}
+	return NULL;
+}
+
+static bool counts_clocks(const struct collect_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i + o->ev.nr_aside < o->ev.nr_events; i++)
+		if (o->ev.events[i].clock)
+			return true;
+	return false;
+}
+
+static int open_bpf(struct collect *c, struct err *e)
+{
+	const struct collect_opts *o = c->o;
+	int *pids = xmalloc((o->nr_pids + 1) * sizeof(*pids)), r;
+	size_t nr = 0, i;
+
+	for (i = 0; i < o->nr_pids; i++)
+		pids[nr++] = o->pids[i];
+	if (c->child_pid)
+		pids[nr++] = c->child_pid;
+	r = cpuclock_open(&c->clock->bpf, pids, nr, e);
+	free(pids);
+	return r;
+}
+
+int clocks_open(struct collect *c, struct err *e)
+{
+	const struct collect_opts *o = c->o;
+	const char *why = objection(c);
+	struct err bpf = { 0 };
+	int r;
+
+	if (o->system_wide || !counts_clocks(o))
+		return 0;
+	c->clock = xcalloc(1, sizeof(*c->clock));
+	r = o->nr_tids ? -EINVAL : open_bpf(c, &bpf);
+	if (!why && r)
+		why = bpf.msg;
+	c->clock->of_cpus = !why && o->clock != CLOCK_THREAD;
+	if (why)
+		snprintf(c->clock->why_not, sizeof(c->clock->why_not), "%s", why);
+	if (o->clock != CLOCK_CPU || !why)
+		return 0;
+	err_set(e, r ? -r : EINVAL, "no clocks of CPUs: %s", why);
+	if (bpf.hint[0])
+		err_hint(e, "%s", bpf.hint);
+	return -e->code;
+}
+
+int clocks_filter(const struct collect *c)
+{
+	int of_walls = walls_filter(c);
+
+	return of_walls || !c->clock || !c->clock->of_cpus ? of_walls : cpuclock_filter(c->clock->bpf);
+}
+
+int clocks_trap_filter(const struct collect *c)
+{
+	if (walls_filter(c))
+		return walls_trap_filter(c);
+	/* agents are not told which event it is: the only one */
+	if (!c->clock || !c->clock->of_cpus || c->o->ev.nr_events != 1)
+		return 0;
+	return cpuclock_trap_filter(c->clock->bpf);
+}
+
+bool clocks_trap(struct collect *c, int pid)
+{
+	return walls_filter(c) ? walls_trap(c, pid) : !cpuclock_trap(c->clock->bpf, pid);
+}
+
+struct cpuclock *clocks_bpf(const struct collect *c)
+{
+	return c->clock ? c->clock->bpf : NULL;
+}
+
+const char *clocks_why_not(const struct collect *c)
+{
+	return c->clock ? c->clock->why_not : "";
+}
+
+void clocks_labels(const struct collect *c)
+{
+	if (!c->clock || !collect_nr_events(&c->ev.conf))
+		return;
+	if (c->ev.conf.filter_fd)
+		trace_write_label(c->w, "clock", "cpu");
+	else if (c->clock->why_not[0])
+		trace_write_label(c->w, "clock", "thread (%s)", c->clock->why_not);
+	else
+		trace_write_label(c->w, "clock", "thread");
+}
+
+static void turn(struct collect *c, uint64_t now_ns)
+{
+	if (!c->clock || !c->clock->of_cpus || now_ns - c->clock->varied_ns < VARY_NS)
+		return;
+	c->clock->varied_ns = now_ns;
+	evsets_vary_periods(&c->ev);
+}
+
+static void close_part(struct collect *c)
+{
+	if (c->clock)
+		cpuclock_close(c->clock->bpf);
+	free(c->clock);
+	c->clock = NULL;
+}
+
+const struct part clock_part = { .turn = turn, .close = close_part };

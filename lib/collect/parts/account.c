@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/rules.h"
+#include "collect/engine/clocks.h"
+#include "collect/engine/recording.h"
+#include "collect/parts/account.h"
+#include "cpuclock/cpuclock.h"
+
+enum {
+	LEAST_NS = 50000000,	/* what one tick of the kernel can hide is no CPU time to speak of */
+	LEAST_PERIODS = 20,
+};
+
+struct used {
+	uint64_t user_ns, all_ns;
+};
+
+struct cpu_account {
+	struct cpuclock *bpf;			/* NULL: of threads that end nobody tells */
+	struct cpuclock_end *ends;		/* that came, and whose threads may not be known yet */
+	size_t nr_ends, alloc_ends;
+	uint64_t file_ns;			/* what threads were charged in this file */
+	uint64_t untold_ns;			/* by threads that are not known, up to this file */
+	uint64_t all_ns;			/* in all files */
+	struct used *before;			/* [nr_pids]: what processes had used, without BPF */
+	struct used attached;			/* then: what they have used since */
+	uint64_t child_ns;			/* what was used before the program was let go */
+};
+
+/* ---- what /proc says ---- */
+
+/* CPU time of a living thread, to the last tick or switch; false: it is gone. */
+static bool read_used(int pid, int tid, uint64_t *ns)
+{
+	struct buf b = BUF_INIT;
+	char path[64];
+	bool ok;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	ok = !io_slurp(path, &b) && b.len && sscanf(b.data, "%" SCNu64, ns) == 1;
+	buf_release(&b);
+	return ok;
+}
+
+/* CPU time of a process with its threads that have ended, to a clock tick; 0: it is gone. */
+static struct used process_used(int pid)
+{
+	const uint64_t tick_ns = 1000000000ull / sysconf(_SC_CLK_TCK);
+
+	struct buf b = BUF_INIT;
+	unsigned long utime = 0, stime = 0;
+	char path[64];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	p = io_slurp(path, &b) || !b.len ? NULL : strrchr(b.data, ')');
+	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &utime, &stime) != 2)
+		utime = stime = 0;
+	buf_release(&b);
+	return (struct used){ utime * tick_ns, (utime + stime) * tick_ns };
+}
+
+/* ---- whether there is one ---- */
+
+/* All CPU time of what is recorded is to be sampled, from the first to the last moment. */
+static bool is_wanted(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+	const struct pmu_event *ev = o->ev.events;
+
+	if (!collect_nr_events(&o->ev) || !ev->clock || ev->attr.exclude_user || ev->attr.exclude_kernel ||
+	    o->ev.exclude_user || o->ev.exclude_kernel || o->system_wide || o->groups || o->cpus.nr_cpu ||
+	    o->nr_tids || c->flight)
+		return false;
+	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
+	       (!o->filter || !o->filter->nr);
+}
+
+/* And it was: nothing was switched off meanwhile, and samples began when the recording did. */
+static bool was_kept(const struct collect *c)
+{
+	return c->account && !c->paused && !c->switches.nr_dropped && c->switches.perf[0].nr_times <= 1;
+}
+
+void cpu_account_begin(struct collect *c)
+{
+	struct cpu_account *a;
+	size_t i;
+
+	if (!is_wanted(c))
+		return;
+	a = c->account = xcalloc(1, sizeof(*a));
+	a->bpf = clocks_bpf(c);
+	a->before = xcalloc(c->o->nr_pids + 1, sizeof(*a->before));
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		struct thread *th = c->tasks.threads[i];
+
+		if (!th->dead)
+			read_used(th->proc->pid, th->tid, &th->used_ns);
+	}
+	for (i = 0; !a->bpf && i < c->o->nr_pids; i++)
+		a->before[i] = process_used(c->o->pids[i]);
+	if (c->child_pid)
+		read_used(c->child_pid, c->child_pid, &a->child_ns);
+}
+
+/* ---- threads ---- */
+
+/* The thread has used so much in its life by now. */
+static void charge(struct collect *c, struct thread *th, uint64_t used_ns, uint64_t time_ns)
+{
+	struct rec_used r = { .time_ns = time_ns, .thread = th->id };
+
+	r.cpu_ns = used_ns > th->used_ns ? used_ns - th->used_ns : 0;
+	th->used_ns = MAX(used_ns, th->used_ns);
+	if (!r.cpu_ns)
+		return;
+	trace_write_used(c->w, &r);
+	c->account->file_ns += r.cpu_ns;
+}
+
+/* The thread that ended then: of the latest that had the number before. */
+static struct thread *who_ended(struct collect *c, const struct cpuclock_end *end)
+{
+	struct thread *th = tasks_any(&c->tasks, end->tid);
+
+	while (th && (th->born_ns > end->time_ns || th->proc->pid != (int)end->pid))
+		th = th->older;
+	return th;
+}
+
+static void on_end(void *ctx, const struct cpuclock_end *end)
+{
+	struct cpu_account *a = ctx;
+
+	VEC_GROW(a->ends, a->nr_ends, a->alloc_ends);
+	a->ends[a->nr_ends++] = *end;
+}
+
+/* Ends whose threads the kernel's records have told of by now, which are handled up to until_ns. */
+static void take_ends(struct collect *c, uint64_t until_ns)
+{
+	struct cpu_account *a = c->account;
+	size_t i, nr = 0;
+
+	if (!a->bpf)
+		return;
+	cpuclock_ends(a->bpf, on_end, a);
+	for (i = 0; i < a->nr_ends; i++) {
+		const struct cpuclock_end end = a->ends[i];
+		struct thread *th;
+
+		if (end.time_ns > until_ns) {
+			a->ends[nr++] = end;
+			continue;
+		}
+		th = who_ended(c, &end);
+		if (th)
+			charge(c, th, end.used_ns, end.time_ns);
+		else
+			a->file_ns += end.used_ns;
+	}
+	a->nr_ends = nr;
+}
+
+static void charge_living(struct collect *c, uint64_t now_ns)
+{
+	uint64_t ns;
+	size_t i;
+
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		struct thread *th = c->tasks.threads[i];
+
+		if (!th->dead && th->tid && read_used(th->proc->pid, th->tid, &ns))
+			charge(c, th, ns, now_ns);
+	}
+}
+
+/* ---- a file ends, or all ---- */
+
+static void end_file(struct collect *c)
+{
+	struct cpu_account *a = c->account;
+	uint64_t untold_ns = 0;
+
+	if (a->bpf && cpuclock_untold(a->bpf, &untold_ns)) {
+		a->file_ns += untold_ns - a->untold_ns;
+		a->untold_ns = untold_ns;
+	}
+	a->all_ns += a->file_ns;
+	if (a->bpf)
+		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
+	a->file_ns = 0;
+}
+
+/* A thread runs for some microseconds after its process is known to have ended. */
+static void wait_for_child(struct collect *c)
+{
+	enum { STEP_NS = 200000, MOST = 50 };
+	struct cpu_account *a = c->account;
+	const struct thread *th = tasks_find(&c->tasks, c->child_pid);
+	int tries;
+	size_t i;
+
+	if (!a->bpf || !c->child_pid || (th && tasks_is_alive(th->proc)))
+		return;
+	for (tries = 0; tries < MOST; tries++) {
+		cpuclock_ends(a->bpf, on_end, a);
+		for (i = 0; i < a->nr_ends; i++)
+			if ((int)a->ends[i].tid == c->child_pid)
+				return;
+		nanosleep(&(struct timespec){ 0, STEP_NS }, NULL);
+	}
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	struct cpu_account *a = c->account;
+	size_t i;
+
+	if (!was_kept(c))
+		return;
+	wait_for_child(c);
+	take_ends(c, UINT64_MAX);
+	charge_living(c, now_ns);
+	for (i = 0; !a->bpf && i < c->o->nr_pids; i++) {
+		struct used now = process_used(c->o->pids[i]);
+
+		a->attached.all_ns += now.all_ns - MIN(now.all_ns, a->before[i].all_ns);
+		a->attached.user_ns += now.user_ns - MIN(now.user_ns, a->before[i].user_ns);
+	}
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
+}
+
+/* Without BPF, what ended threads have used is known of whole processes only. */
+static uint64_t known_ns(const struct collect *c, const struct rusage *used)
+{
+	const struct cpu_account *a = c->account;
+	uint64_t ns;
+
+	if (a->bpf || !used)
+		return MAX(a->all_ns, a->attached.all_ns);
+	ns = timeval_ns(&used->ru_utime) + timeval_ns(&used->ru_stime);
+	return ns - MIN(ns, a->child_ns);
+}
+
+/* How much of that was to be sampled, as far as that is known: where it is user code alone, roughly. */
+static uint64_t wanted_ns(const struct collect *c, const struct rusage *used)
+{
+	if (!c->ev.conf.exclude_kernel)
+		return c->res->charged_ns;
+	return used ? timeval_ns(&used->ru_utime) : c->account->attached.user_ns;
+}
+
+static uint64_t period_ns(const struct collect *c)
+{
+	const struct ev_rate *r = &c->o->ev.rates[0];
+
+	return r->freq_hz ? 1000000000 / r->freq_hz : r->period;
+}
+
+/* So much that there must be samples of it, and something can be said of their share. */
+static bool is_much(const struct collect *c, uint64_t ns)
+{
+	return ns >= LEAST_NS && ns / LEAST_PERIODS >= period_ns(c);
+}
+
+/* The program gets rights that we do not have when it is executed: the kernel takes our events away then. */
+static bool gains_rights(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	char file[4096];
+	struct stat st;
+
+	if (!geteuid())
+		return false;
+	for (; path; path = *end ? end + 1 : NULL) {
+		end = path + strcspn(path, ":");
+		if (strchr(name, '/'))
+			snprintf(file, sizeof(file), "%s", name);
+		else
+			snprintf(file, sizeof(file), "%.*s/%s", (int)(end - path), path, name);
+		if (!stat(file, &st) && S_ISREG(st.st_mode))
+			return (st.st_mode & S_ISUID && st.st_uid != geteuid()) || st.st_mode & S_ISGID ||
+			       getxattr(file, "security.capability", NULL, 0) > 0;
+	}
+	return false;
+}
+
+/* Why part of it has no samples; "": nobody knows. */
+static const char *why_part(const struct collect *c, struct buf *b)
+{
+	const char *no_cpus = clocks_why_not(c);
+
+	if (c->res->nr_lost)
+		return "samples were lost";
+	if (c->ev.conf.exclude_kernel)
+		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid); ");
+	if (c->only_jvms)
+		return "perf events are forbidden: only threads of Java are sampled";
+	if (!c->ev.conf.filter_fd)
+		buf_fmt(b, "clocks of threads start again in each thread, and miss threads shorter than the interval (%s%s)",
+			*no_cpus ? "no clocks of CPUs: " : "--clock=cpu has others", no_cpus);
+	if (b->len)
+		return b->data;
+	if (cpuclock_refused(c->account->bpf))
+		return "there were too many processes at once";
+	return "the program runs only for some microseconds at a time, of which no clock sees the first ones";
+}
+
+static const char *why_none(const struct collect *c, struct buf *b)
+{
+	if (c->timer_ns)
+		return "timers on CPU time gave none; a system call filter may refuse timer_create() to it";
+	if (c->o->argv && gains_rights(c->o->argv[0]))
+		return "the program gets rights of its own (setuid, setgid or file capabilities), and the kernel takes events away from it; record as root";
+	if (c->res->charged_ns / MAX(c->tasks.nr_threads, 1u) < period_ns(c))
+		return why_part(c, b);
+	return "the kernel gave none; 'arcprof doctor' shows which events work here, -e lists others";
+}
+
+void cpu_account_end(struct collect *c, const struct rusage *used)
+{
+	struct collect_result *res = c->res;
+	struct buf why = BUF_INIT;
+
+	if (!was_kept(c))
+		return;
+	end_file(c);
+	res->charged_ns = known_ns(c, used);
+	res->sampled_ns = c->clock_ns;
+	if (!c->account->bpf && !c->segments && res->charged_ns)
+		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, res->charged_ns);
+	if (!is_much(c, res->charged_ns)) {
+		res->charged_ns = 0;
+		return;
+	}
+	res->no_samples = !res->nr_of_event[0] && !res->nr_lost && is_much(c, wanted_ns(c, used));
+	snprintf(res->why_unsampled, sizeof(res->why_unsampled), "%s",
+		 res->no_samples ? why_none(c, &why) : why_part(c, &why));
+	buf_release(&why);
+	trace_write_label(c->w, "account.why", "%s", res->why_unsampled);
+	if (res->no_samples)
+		refused_text(&c->refused, "%s: no samples of %.2f s of CPU time: %s", c->o->ev.events[0].name,
+			     res->charged_ns / 1e9, res->why_unsampled);
+}
+
+static void turn(struct collect *c, uint64_t now_ns)
+{
+	if (c->account)
+		take_ends(c, c->merged_ns);
+}
+
+static void stand(struct collect *c)
+{
+	if (!c->account)
+		return;
+	take_ends(c, c->merged_ns);
+	charge_living(c, c->merged_ns);
+	end_file(c);
+}
+
+static void close_part(struct collect *c)
+{
+	if (!c->account)
+		return;
+	free(c->account->ends);
+	free(c->account->before);
+	free(c->account);
+	c->account = NULL;
+}
+
+const struct part account_part = {
+	.turn = turn, .ended = recording_has_ended, .stand = stand, .close = close_part,
+};

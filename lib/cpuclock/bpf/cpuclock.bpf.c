@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cpuclock.bpf.c - lets through those samples of a CPU's clock that are of processes which are recorded, and
+ * tells what each of their threads had used of CPUs at its end.
+ *
+ *  [1] A process is one from its fork on, before it can run.  Its number may be given away before the kernel
+ *      frees its first thread: who has it then is another, and began at another time.
+ *  [2] What the kernel charged a thread is complete when its last switch is through: it runs after
+ *      sched_process_exit, and a thread that is on a CPU is charged at ticks and switches only.
+ *  [3] A signal is sent when the thread returns to user code, so that no system call is interrupted; a
+ *      program that was executed meanwhile has no handler and would die of it: it is asked again there.
+ */
+#define bpf_task_work bpf_task_work_of_headers	/* which have it since Linux 6.18 */
+#include <linux/bpf.h>
+#undef bpf_task_work
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "cpuclock/bpf/config.h"
+
+enum {
+	STATE_DEAD = 0x80,
+	EXITING = 0x4,		/* PF_EXITING */
+	TRAP = 5,		/* SIGTRAP */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;			/* ns that the kernel charged the thread */
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid;
+	unsigned int __state, flags;
+	__u64 start_time;
+	struct task_struct *group_leader;
+	struct sched_entity se;
+} __attribute__((preserve_access_index));
+
+struct task_struct___before_5_14 {
+	long state;
+} __attribute__((preserve_access_index));
+
+struct linux_binprm;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CPUCLOCK_NR_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct cpuclock_process);
+} cpuclock_all SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpuclock_control);
+} cpuclock_state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, CPUCLOCK_ENDS_BYTES);
+} cpuclock_ends SEC(".maps");
+
+static __always_inline struct cpuclock_control *control(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpuclock_state, &zero);
+}
+
+static __always_inline struct cpuclock_process *process_of(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&cpuclock_all, &tgid);
+}
+
+/* ---- samples ---- */
+
+/* A thread that exits does not return to user code. */
+static __always_inline bool is_for_agent(const struct cpuclock_process *p, struct task_struct *t)
+{
+	return p && p->agent && !(t->flags & EXITING);
+}
+
+#ifdef CPUCLOCK_TRAPS
+struct bpf_task_work {
+	__u64 opaque;
+} __attribute__((aligned(8)));
+
+struct trap {
+	__u64 time_ns;
+	struct bpf_task_work work;
+};
+
+struct {			/* by the low bits of a thread's number */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CPUCLOCK_NR_TRAPS);
+	__type(key, __u32);
+	__type(value, struct trap);
+} cpuclock_traps SEC(".maps");
+
+enum pid_type { PIDTYPE_PID };
+struct bpf_map {
+	__u32 id;
+};
+
+int bpf_send_signal_task(struct task_struct *t, int sig, enum pid_type type, __u64 value) __ksym;
+int bpf_task_work_schedule_resume_impl(struct task_struct *t, struct bpf_task_work *work, void *map,
+				       int (*callback)(struct bpf_map *map, void *key, void *value),
+				       void *program) __ksym;
+
+static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
+{
+	const struct trap *trap = value;
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	const struct cpuclock_process *p = process_of(t->tgid);
+
+	if (p && p->agent)
+		bpf_send_signal_task(t, TRAP, PIDTYPE_PID, trap->time_ns);
+	return 0;
+}
+
+/* On a clock of a CPU: the samples of processes with an agent. The signal's value is the time. */
+SEC("perf_event")
+int is_trapped(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	const struct cpuclock_process *p = process_of(t->tgid);
+	__u32 at = t->pid & (CPUCLOCK_NR_TRAPS - 1);
+	struct trap *trap;
+
+	if (!is_for_agent(p, t))
+		return 0;
+	trap = bpf_map_lookup_elem(&cpuclock_traps, &at);
+	if (!trap)
+		return 0;
+	trap->time_ns = bpf_ktime_get_ns();
+	/* where the signal before is still on its way, that is for this sample, too */
+	bpf_task_work_schedule_resume_impl(t, &trap->work, &cpuclock_traps, send_trap, NULL);
+	return 1;
+}
+#endif
+
+/* On a clock of a CPU: the samples of all other processes that are recorded. */
+SEC("perf_event")
+int is_recorded(void *ctx)
+{
+	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	const struct cpuclock_process *p = process_of(t->tgid);
+
+	return p && !is_for_agent(p, t);
+}
+
+/* ---- processes ---- */
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct cpuclock_process new = { .start_ns = child->start_time };
+	struct cpuclock_control *c = control();
+	__u32 tgid = child->tgid;
+
+	if (!c || tgid == (__u32)parent->tgid)
+		return 0;
+	if (!process_of(parent->tgid)) {
+		if (process_of(tgid))		/* [1] */
+			bpf_map_delete_elem(&cpuclock_all, &tgid);
+		return 0;
+	}
+	if (bpf_map_update_elem(&cpuclock_all, &tgid, &new, BPF_ANY))
+		__sync_fetch_and_add(&c->nr_refused, 1);
+	return 0;
+}
+
+/* The agent went with the old program. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t)
+{
+	struct cpuclock_process *p = process_of(t->tgid);
+
+	if (p)
+		p->agent = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *t)
+{
+	__u32 tgid = t->tgid;
+	struct cpuclock_process *p;
+
+	if (t->pid != t->tgid)
+		return 0;
+	p = process_of(tgid);
+	if (p && (!p->start_ns || p->start_ns == t->start_time))	/* [1] */
+		bpf_map_delete_elem(&cpuclock_all, &tgid);
+	return 0;
+}
+
+static __always_inline __u32 state_of(struct task_struct *t)
+{
+	struct task_struct___before_5_14 *old = (void *)t;
+
+	return bpf_core_field_exists(t->__state) ? t->__state : (__u32)old->state;
+}
+
+SEC("tp_btf/sched_switch")	/* [2] */
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
+{
+	struct cpuclock_control *c;
+	struct cpuclock_end *end;
+
+	if (!(state_of(prev) & STATE_DEAD) || !process_of(prev->tgid))
+		return 0;
+	c = control();
+	if (!c)
+		return 0;
+	end = bpf_ringbuf_reserve(&cpuclock_ends, sizeof(*end), 0);
+	if (!end) {
+		__sync_fetch_and_add(&c->nr_untold, 1);
+		__sync_fetch_and_add(&c->untold_ns, prev->se.sum_exec_runtime);
+		return 0;
+	}
+	end->time_ns = bpf_ktime_get_ns();
+	end->used_ns = prev->se.sum_exec_runtime;
+	end->pid = prev->tgid;
+	end->tid = prev->pid;
+	/* the recorder looks at each of its turns */
+	bpf_ringbuf_submit(end, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
