@@ -17,6 +17,7 @@
 #include "flow/check.h"
 #include "flow/input.h"
 #include "flow/ops.h"
+#include "model/account.h"
 #include "model/blend.h"
 #include "model/callcheck.h"
 #include "model/locks.h"
@@ -607,6 +608,22 @@ static int check_walls(struct trace_reader *t)
 	return c.nr_bad ? 1 : 0;
 }
 
+static int check_account(struct trace_reader *t)
+{
+	struct account_check c;
+	struct err e;
+
+	if (account_check(t, &c, &e))
+		return log_err(&e);
+	if (c.nr_checked) {
+		put_check(c.nr_bad, "samples <= account <= the kernel's CPU time", c.nr_checked);
+		putchar('\n');
+	}
+	if (c.nr_bad)
+		log_error("%" PRIu64 " sums of the account are wrong; first: %s", c.nr_bad, c.first);
+	return c.nr_bad ? 1 : 0;
+}
+
 /* Negative: there is no report, and why has been said. */
 static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
@@ -744,7 +761,8 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 		return r;
 	bad |= check_view(&s->view);
 	if (s->t)
-		bad |= check_sched(s->t) | check_locks(s->t) | check_calls(s->t) | check_walls(s->t);
+		bad |= check_sched(s->t) | check_locks(s->t) | check_calls(s->t) | check_walls(s->t) |
+		       check_account(s->t);
 	return bad;
 }
 

@@ -200,6 +200,18 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 	return 0;
 }
 
+static int take_used(void *ctx, const struct rec_used *r)
+{
+	struct names *x = ctx;
+	uint32_t at = map_get(&x->thread_of, r->thread);
+
+	if (at != MAP_NONE) {
+		flow_sum(&x->threads[at].used_ns, r->cpu_ns);
+		x->threads[at].has_used = true;
+	}
+	return 0;
+}
+
 /* Of a thread that is known: without it, nobody asks. */
 static int take_thread_group(void *ctx, const struct rec_thread_group *r)
 {
@@ -585,6 +597,7 @@ const struct trace_sink names_sink = {
 	.cgroup = take_cgroup,
 	.thread = take_thread,
 	.thread_group = take_thread_group,
+	.used = take_used,
 	.module = take_module,
 	.map = take_map,
 	.symbol = take_symbol,

@@ -39,6 +39,8 @@ struct name_proc {
 struct name_thread {
 	uint32_t proc, tid;
 	uint32_t name, group;	/* group: of Java, 0: not known */
+	uint64_t used_ns;	/* CPU time that the kernel charged (rec_used), when */
+	bool has_used;
 	bool java;
 	bool own;		/* arcprof's, not the program's */
 };

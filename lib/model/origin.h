@@ -40,6 +40,9 @@ struct origin {
 	uint64_t nr_after;		/* so much came then */
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t skipped;		/* hits without a sample: the samples after them have their weight */
+	/* CPU time that the kernel charged, what samples have of it, and why not all; 0: not known */
+	uint64_t charged_ns, sampled_ns;
+	const char *why_unsampled;	/* NULL: not known */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* samples of the first event shown, per second of CPU time; 0:
 					 * not known */

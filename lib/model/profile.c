@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "flow/ops.h"
+#include "model/account.h"
 #include "model/branches.h"
 #include "model/calibrate.h"
 #include "model/calltree.h"
@@ -177,6 +178,7 @@ static void finish(struct profile *p, bool calls, struct origin *origin)
 	origin_fill_recorded(origin, x, first_event(p));
 	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
 	origin->lost += p->samples.nr_unknown;
+	account_of_all(x, p->samples.first_weight, origin);
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	origin->nr_missing = p->samples.nr_missing;
 	origin->nr_left_out = p->samples.nr_left_out;

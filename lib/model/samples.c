@@ -541,6 +541,8 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 
 	follow_epoch(s, ep);
 	for (i = 0; i < nr; i++) {
+		if (!r[i].event)
+			flow_sum(&s->seen.first_weight, r[i].weight);
 		if (r[i].time_ns < s->window.reset_ns)
 			continue;
 		if (!s->seen.first_ns || r[i].time_ns < s->seen.first_ns)

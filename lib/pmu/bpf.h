@@ -35,7 +35,7 @@ int bpf_load(struct bpf_object *obj, struct err *e);
 int bpf_attach(struct bpf_object *obj, struct bpf_link **links, size_t max_links, size_t *nr, struct err *e);
 int bpf_map_named(const struct bpf_object *obj, const char *name);
 int bpf_program_named(const struct bpf_object *obj, const char *name);
-/* The memory of a map that can be mapped; writable: shared with the programs, else frozen. NULL, and errno. */
+/* Map the memory of a map; writable: it is shared with the programs, else frozen. NULL, and errno. */
 void *bpf_map_memory(int fd, size_t bytes, bool writable);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/chance.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/blend.h"
@@ -185,6 +186,35 @@ static void put_marked(const struct view *v, struct buf *b)
 		buf_fmt(b, " of %s", model_str(v->m, v->m->metrics[m].name));
 		sep = ", ";
 	}
+}
+
+enum { SAMPLED_WELL = 97 };	/* percent; less of the CPU time is worth a line */
+
+/* Of all that was recorded: of a part of it, nobody knows what the kernel charged. */
+static void put_sampled(const struct origin *o, struct buf *b)
+{
+	if (!o->charged_ns)
+		return;
+	buf_str(b, ", ");
+	put_share(b, (double)MIN(o->sampled_ns, o->charged_ns) / (double)o->charged_ns);
+	buf_str(b, " of CPU time sampled");
+}
+
+static void put_unsampled(const struct origin *o, struct buf *b)
+{
+	if (!o->charged_ns || (double)o->sampled_ns >= (double)o->charged_ns * SAMPLED_WELL / 100 ||
+	    !chance_is_too_few(o->charged_ns, o->sampled_ns, o->period))
+		return;
+	buf_str(b, "not sampled: ");
+	report_put_duration(b, o->charged_ns - o->sampled_ns);
+	buf_str(b, " of ");
+	report_put_duration(b, o->charged_ns);
+	buf_str(b, " of CPU time");
+	if (o->why_unsampled && *o->why_unsampled) {
+		buf_str(b, ": ");
+		quote_add(b, o->why_unsampled);
+	}
+	buf_str(b, " (report --account: thread by thread)\n");
 }
 
 /* The tree has calls, and nothing else is what they consume. */
@@ -670,6 +700,7 @@ void head_text(const struct view *v, FILE *out)
 	if (v->origin->skipped)
 		buf_fmt(&b, ", %" PRIu64 " throttled", v->origin->skipped);
 	put_completeness(v, &b);
+	put_sampled(v->origin, &b);
 	if (v->own > OWN_SHOWN) {
 		buf_str(&b, ", ");
 		put_share(&b, v->own);
@@ -689,6 +720,7 @@ void head_text(const struct view *v, FILE *out)
 	put_deadlocks(v, &b);
 	put_blend(v, &b);
 	put_throttled(v->origin, &b);
+	put_unsampled(v->origin, &b);
 	put_all_marks(v, &b);
 	put_repairs(v, &b);
 	put_calibration(v, &b);
@@ -848,6 +880,8 @@ static void json_quality(const struct view *v, struct json *j)
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64_known(j, "own_wall_ns", v->origin->own_ns, v->origin->own_ns);
 	report_json_stopped(v->origin->stopped_ns, v->origin->nr_after, j);
+	json_u64_known(j, "charged_ns", v->origin->charged_ns, v->origin->charged_ns);
+	json_u64_known(j, "sampled_ns", v->origin->charged_ns, v->origin->sampled_ns);
 	json_u64(j, "throttled", v->origin->throttled);
 	json_u64(j, "skipped", v->origin->skipped);
 	json_str(j, "calibration", v->origin->calibration);

@@ -172,7 +172,7 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
 		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD)))
 		r = bpf_failed(e, errno, "the list of processes");
-	/* births first: a thread that seed() comes too early for has a parent with a slot, or is seen by it */
+	/* births first: who seed() comes too early for has a parent with a slot, or is seen by it */
 	if (!r)
 		r = bpf_attach(w->obj, w->links, ARRAY_SIZE(w->links), &w->nr_links, e);
 	/* what a thread without a slot starts while the first pass has not come to it has none either */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/account.h"
+
+/* ---- of all ---- */
+
+static bool has_account(const struct names *x)
+{
+	const char *unit = names_event(x, 0, ".unit");
+
+	return names_label(x, "account.cpu_ns") && unit && !strcmp(unit, "ns");
+}
+
+void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin)
+{
+	if (!has_account(x))
+		return;
+	origin->charged_ns = names_label_u64(x, "account.cpu_ns");
+	origin->sampled_ns = first_weight;
+	origin->why_unsampled = names_label(x, "account.why");
+}
+
+/* ---- thread by thread ---- */
+
+struct sampled {		/* of a thread of the trace */
+	uint64_t ns, nr;
+};
+
+struct reading {
+	struct account *a;
+	struct sampled *sampled;	/* [index in names.threads] */
+};
+
+static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+{
+	struct reading *k = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		uint32_t at = map_get(&k->a->names.thread_of, r[i].thread);
+
+		if (r[i].event)
+			continue;
+		flow_sum(&k->a->sampled_ns, r[i].weight);
+		if (at == MAP_NONE)
+			continue;
+		flow_sum(&k->sampled[at].ns, r[i].weight);
+		flow_sum(&k->sampled[at].nr, 1 + r[i].more);
+	}
+	return 0;
+}
+
+static struct account_thread *row(struct account *a, struct map *open, uint32_t pid, uint32_t tid)
+{
+	uint32_t *at = map_put(open, names_pair(pid, tid));
+
+	if (*at == MAP_NONE) {
+		*at = a->nr;
+		VEC_GROW(a->threads, a->nr, a->alloc);
+		a->threads[a->nr++] = (struct account_thread){
+			.pid = pid, .tid = tid, .name = "", .process = "",
+		};
+	}
+	return &a->threads[*at];
+}
+
+/* The account of a thread ends with its record: whoever has the number afterwards is another. */
+static void add_thread(struct account *a, struct map *open, uint32_t i, const struct sampled *s)
+{
+	const struct name_thread *x = &a->names.threads[i];
+	uint32_t at = map_get(&a->names.proc_of, x->proc);
+	const struct name_proc *p = at == MAP_NONE ? NULL : &a->names.procs[at];
+	struct account_thread *t = row(a, open, p ? p->pid : 0, x->tid);
+
+	*map_put(&a->of_thread, i) = t - a->threads;
+	t->process = p ? model_str(&a->strings, p->comm) : "";
+	t->name = x->tid ? model_str(&a->strings, x->name) : "[virtual threads]";
+	flow_sum(&t->sampled_ns, s->ns);
+	flow_sum(&t->nr_samples, s->nr);
+	if (!x->has_used)
+		return;
+	t->known = true;
+	flow_sum(&t->cpu_ns, x->used_ns);
+	*map_put(open, names_pair(t->pid, t->tid)) = MAP_NONE;
+}
+
+static void note_carriers(struct account *a)
+{
+	struct map virtual = MAP_INIT;
+	size_t i;
+
+	for (i = 0; i < a->nr; i++)
+		if (!a->threads[i].tid && a->threads[i].nr_samples)
+			*map_put(&virtual, a->threads[i].pid) = 1;
+	for (i = 0; i < a->nr; i++)
+		a->threads[i].carries = map_get(&virtual, a->threads[i].pid) != MAP_NONE;
+	map_release(&virtual);
+}
+
+static void make_rows(struct account *a, const struct sampled *sampled)
+{
+	struct map open = MAP_INIT;
+	uint64_t known_ns = 0;
+	size_t i;
+
+	for (i = 0; i < a->names.nr_threads; i++)
+		add_thread(a, &open, i, &sampled[i]);
+	map_release(&open);
+	for (i = 0; i < a->nr; i++)
+		flow_sum(&known_ns, a->threads[i].cpu_ns);
+	a->nobodys_ns = a->charged_ns - MIN(a->charged_ns, known_ns);
+	note_carriers(a);
+}
+
+int account_read(struct account *a, struct trace_reader *t, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .samples = take_samples };
+	struct reading k = { .a = a };
+	int r;
+
+	*a = (struct account){ 0 };
+	model_init(&a->strings, 1, FLOW_SAMPLES);
+	names_init(&a->names, &a->strings, &o);
+	r = trace_read(t, &names_sink, &a->names, e);
+	if (r)
+		return r;
+	if (!has_account(&a->names)) {
+		r = err_set(e, ENODATA, "the trace has no account of CPU time");
+		err_hint(e, "'arcprof record' keeps one of programs and processes, where a clock samples all of their time");
+		return r;
+	}
+	a->charged_ns = names_label_u64(&a->names, "account.cpu_ns");
+	a->why = names_label(&a->names, "account.why");
+	k.sampled = xcalloc(a->names.nr_threads + 1, sizeof(*k.sampled));
+	r = trace_read(t, &sink, &k, e);
+	if (!r)
+		make_rows(a, k.sampled);
+	free(k.sampled);
+	return r;
+}
+
+void account_release(struct account *a)
+{
+	free(a->threads);
+	map_release(&a->of_thread);
+	names_release(&a->names);
+	model_release(&a->strings);
+}
+
+/* ---- report --check ---- */
+
+static void expect_at_most(struct account_check *out, const char *what, uint64_t got, uint64_t most)
+{
+	out->nr_checked++;
+	if (got > most && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "%s: %" PRIu64 " ns, at most %" PRIu64 " ns expected", what,
+			 got, most);
+}
+
+/* With what chance may add to samples, and what each CPU charges only at the kernel's next tick. */
+static uint64_t with_chance(const struct account *a, uint64_t nr_samples)
+{
+	enum { TICK_NS = 10000000 };
+	double weight = nr_samples ? (double)a->sampled_ns / (double)nr_samples : 0;
+
+	return a->charged_ns + (uint64_t)(4 * sqrt((double)a->charged_ns * weight)) +
+	       TICK_NS * (1 + MIN(names_label_u64(&a->names, "cpus"), (uint64_t)UINT16_MAX));
+}
+
+int account_check(struct trace_reader *t, struct account_check *out, struct err *e)
+{
+	uint64_t known_ns = 0, nr = 0;
+	struct account a;
+	size_t i;
+	int r = account_read(&a, t, e);
+
+	memset(out, 0, sizeof(*out));
+	for (i = 0; i < a.nr && !r; i++) {
+		flow_sum(&known_ns, a.threads[i].cpu_ns);
+		flow_sum(&nr, a.threads[i].nr_samples);
+	}
+	if (!r && nr) {
+		expect_at_most(out, "charged to threads", known_ns, a.charged_ns);
+		expect_at_most(out, "samples", a.sampled_ns, with_chance(&a, nr));
+	}
+	account_release(&a);
+	return r == -ENODATA ? 0 : r;
+}

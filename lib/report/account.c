@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* account.c - a row per thread of the kernel: the CPU time charged to it, and what samples have of that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chance.h"
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/account.h"
+#include "report/report.h"
+#include "report/sheet.h"
+
+struct rows {
+	const struct account *a;
+	const struct report_opts *o;
+	const struct account_thread **list;
+	size_t nr, nr_hidden;		/* shown; left out by --limit */
+	struct account_thread sum;	/* of all that were selected */
+	bool selects;			/* some may not have been */
+};
+
+static bool is_listed(const struct selection *s, const struct account_thread *t)
+{
+	return (t->cpu_ns || t->sampled_ns) && select_number(s->pids, t->pid) &&
+	       select_number(s->tids, t->tid) && select_name(s->comms, t->process) &&
+	       select_name(s->threads, t->name);
+}
+
+static uint64_t key_of(const struct account_thread *t, int sort)
+{
+	if (sort == SORT_BASE)
+		return t->sampled_ns;
+	return sort == SORT_N ? t->nr_samples : MAX(t->cpu_ns, t->sampled_ns);
+}
+
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct account_thread *a = *(const struct account_thread *const *)p,
+				    *b = *(const struct account_thread *const *)q;
+	const struct rows *r = ctx;
+	uint64_t ka = key_of(a, r->o->sort), kb = key_of(b, r->o->sort);
+	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
+
+	if (c || (r->o->sort != SORT_NAME && ka != kb))
+		return c ? c : ka > kb ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void make_rows(struct rows *r)
+{
+	size_t i;
+
+	r->list = xcalloc(r->a->nr + 1, sizeof(*r->list));
+	for (i = 0; i < r->a->nr; i++) {
+		const struct account_thread *t = &r->a->threads[i];
+
+		if (!is_listed(&r->o->select, t)) {
+			r->selects |= t->cpu_ns || t->sampled_ns;
+			continue;
+		}
+		r->sum.cpu_ns += t->cpu_ns;
+		r->sum.sampled_ns += t->sampled_ns;
+		r->sum.nr_samples += t->nr_samples;
+		r->list[r->nr++] = t;
+	}
+	if (!r->selects) {
+		r->sum.cpu_ns = r->a->charged_ns;
+		r->sum.sampled_ns = r->a->sampled_ns;
+	}
+	r->sum.known = true;
+	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	if (r->o->limit && r->nr > r->o->limit) {
+		r->nr_hidden = r->nr - r->o->limit;
+		r->nr = r->o->limit;
+	}
+}
+
+/* What text says behind the name, where samples have less than nine tenths; NULL: nothing. */
+static const char *why(const struct rows *r, const struct account_thread *t)
+{
+	uint64_t weight = r->sum.nr_samples ? r->sum.sampled_ns / r->sum.nr_samples : 0;
+
+	if (!t->tid && t->nr_samples)
+		return "charged to the threads that carried them";
+	if (!t->known)
+		return "it ended, and nobody said what it was charged";
+	if ((double)t->sampled_ns >= .9 * (double)t->cpu_ns)
+		return NULL;
+	if (t->carries)
+		return "samples of virtual threads that it carried are theirs";
+	return chance_is_too_few(t->cpu_ns, t->sampled_ns, weight) ? "too few to be chance" : NULL;
+}
+
+static void add_row(struct sheet *s, const struct rows *r, const struct account_thread *t, const char *key)
+{
+	const char *note = key ? NULL : why(r, t);
+	struct buf b = BUF_INIT;
+
+	quote_add(&b, key ? "=====" : t->name);
+	if (!key && *t->process && strcmp(t->name, t->process)) {
+		buf_str(&b, " (");
+		quote_add(&b, t->process);
+		buf_putc(&b, ')');
+	}
+	if (key && r->nr_hidden)
+		buf_fmt(&b, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
+	if (note && sheet_is_text(s))
+		buf_fmt(&b, ": %s", note);
+	sheet_row(s, key, (const struct cell[]){
+		key ? cell_absent : cell_text(t->name), key ? cell_absent : cell_text(t->process),
+		key ? cell_label("") : cell_u64(t->pid), key ? cell_label("") : cell_u64(t->tid),
+		t->known ? cell_u64(t->cpu_ns) : cell_none, cell_u64(t->sampled_ns), cell_u64(t->nr_samples),
+		t->known && t->cpu_ns ? cell_real((double)t->sampled_ns / (double)t->cpu_ns) : cell_none,
+		note ? cell_text(note) : cell_absent, cell_text(b.data),
+	});
+	buf_release(&b);
+}
+
+static void add_all(struct sheet *s, const struct rows *r)
+{
+	static const struct sheet_column columns[] = {
+		{ "name" },
+		{ "process" },
+		{ "pid", "PID", 7 },
+		{ "tid", "TID", 7 },
+		{ "cpu_ns", "CPU", 12, 3, .unit = UNIT_MS },
+		{ "sampled_ns", "Sampled", 12, 3, .unit = UNIT_MS },
+		{ "samples", "Samples", 8 },
+		{ "share", "Share", 8, 2, .unit = .01 },
+		{ "why" },
+		{ NULL, "Name", .before = "  " },
+	};
+	const struct account_thread rest = {
+		.name = "[not known]", .process = "", .cpu_ns = r->a->nobodys_ns, .known = true,
+	};
+	size_t i;
+
+	sheet_columns(s, columns, ARRAY_SIZE(columns));
+	if (r->o->format == FORMAT_JSON)
+		add_row(s, r, &r->sum, "totals");
+	json_array(&s->json, "threads");
+	for (i = 0; i < r->nr; i++)
+		add_row(s, r, r->list[i], NULL);
+	if (rest.cpu_ns && !r->selects)
+		add_row(s, r, &rest, NULL);
+	json_end(&s->json);
+	if (sheet_is_text(s))
+		add_row(s, r, &r->sum, "totals");
+}
+
+static void put_head(const struct rows *r, FILE *out)
+{
+	const struct account *a = r->a;
+	struct buf b = BUF_INIT;
+
+	report_put_duration(&b, a->charged_ns);
+	buf_str(&b, " of CPU time charged by the kernel, ");
+	report_put_duration(&b, a->sampled_ns);
+	buf_fmt(&b, " in samples (%.1f %%)", a->charged_ns ?
+		100. * (double)a->sampled_ns / (double)a->charged_ns : 0);
+	if (names_label(&a->names, "clock")) {
+		buf_str(&b, ", clock: ");
+		quote_add(&b, names_label(&a->names, "clock"));
+	}
+	buf_putc(&b, '\n');
+	if (a->why && chance_is_too_few(a->charged_ns, a->sampled_ns, r->sum.nr_samples ?
+				       r->sum.sampled_ns / r->sum.nr_samples : 1000000)) {
+		buf_str(&b, "not sampled: ");
+		quote_add(&b, a->why);
+		buf_putc(&b, '\n');
+	}
+	buf_str(&b, " Units :: ms; Share :: %\n\n");
+	fputs(b.data, out);
+	buf_release(&b);
+}
+
+static void print_rows(const struct rows *r, FILE *out)
+{
+	struct sheet s;
+
+	sheet_init(&s, r->o->format, out);
+	if (sheet_is_text(&s))
+		put_head(r, out);
+	report_json_begin(&s.json, "account");
+	json_str(&s.json, "clock", names_label(&r->a->names, "clock"));
+	json_str(&s.json, "why", r->a->why);
+	add_all(&s, r);
+	report_json_hidden(&s.json, r->nr_hidden);
+	json_end(&s.json);
+}
+
+static int account_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct account a;
+	struct rows r = { .a = &a, .o = o };
+	int ret = account_read(&a, t, e);
+
+	if (!ret) {
+		make_rows(&r);
+		print_rows(&r, out);
+		ret = !r.nr;
+	}
+	free(r.list);
+	account_release(&a);
+	return ret;
+}
+
+const struct report report_account = {
+	.name = "account",
+	.help = "show how much of the CPU time of each thread was sampled",
+	.formats = FORMATS_TABLE,
+	.needs = "a trace of a clock that sampled programs or processes",
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT,
+	.print_trace = account_print,
+};

@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# How much of the CPU time that the kernel charged has samples, against what programs say that they used.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+setup() {
+	trace_errors_only
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+skip_unless_clocks_of_cpus() {
+	skip_unless_perf
+	arcprof record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+}
+
+# ms <json key>: of all threads of ./trace, by the account.
+ms() {
+	arcprof report --account --format json trace | jq ".totals.$1 / 1e6 | round"
+}
+
+# share: percent of the CPU time charged that has samples.
+share() {
+	arcprof report --account --format json trace | jq '.totals.share * 100 | round'
+}
+
+# is_between <least> <value> <most>
+is_between() {
+	echo "$2: between $1 and $3"
+	[ "$2" -ge "$1" ] && [ "$2" -le "$3" ]
+}
+
+@test "account: threads that are shorter than the interval have their share" {
+	skip_unless_clocks_of_cpus
+	local spun all in_spin us
+	for us in 200 500; do
+		arcprof record -o trace -- "$(workload short)" 2000 $us >truth 2>err
+		cat err truth
+		read -r spun all <truth
+		arcprof report --check trace >check || { cat check; return 1; }
+		grep -q 'account' check
+		# the kernel's own account is the program's, and samples are that but for chance
+		is_between $((all - all / 25 - 10)) "$(ms cpu_ns)" $((all + all / 4 + 20))
+		is_between 88 "$(share)" 112
+		in_spin=$(arcprof report --xprof --format json trace |
+			jq '[.rows[] | select(.name == "spin") | .cum[0]] | add / 1e6 | round')
+		is_between $((spun * 85 / 100)) "$in_spin" $((spun * 120 / 100))
+		# nobody has no number
+		[ "$(arcprof dump trace | grep -c 'tid=4294967295')" -eq 0 ]
+	done
+}
+
+@test "account: what clocks of threads miss is said, and by whom" {
+	skip_unless_perf
+	arcprof record --clock=thread -o trace -- "$(workload short)" 400 1300 >truth 2>err
+	cat err
+	grep -q 'of CPU time were not sampled: clocks of threads start again in each thread' err
+	is_between 20 "$(share)" 95
+	run_arcprof report --xprof trace
+	[[ $output == *" % of CPU time sampled"* ]]
+	[[ $output == *"not sampled: "*" of CPU time: clocks of threads"*"report --account"* ]]
+	arcprof report --xprof --format json trace | jq -e '.quality | .charged_ns > .sampled_ns'
+	run_arcprof report --account --limit 3 trace
+	[[ $output == *"clock: thread"* ]]
+	[[ $output == *"of all "*" threads; "*" are not shown"* ]]
+}
+
+@test "account: of threads that are all too short for a clock of threads, the reason is said" {
+	skip_unless_perf
+	run_arcprof record --clock=thread -F 50 -o trace -- "$(workload short)" 2000 300
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"no samples of "*" s of CPU time: "*"miss threads shorter than the interval"* ]]
+}
+
+@test "account: processes that are executed and gone, and those that fork and end" {
+	skip_unless_clocks_of_cpus
+	arcprof record -o trace -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; times' >times 2>err
+	cat err times
+	arcprof report --check trace >check || { cat check; return 1; }
+	is_between 85 "$(share)" 115
+	# "0m0.040s 0m0.080s" of the shell, and of its children
+	awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); ms += t[1] * 60000 + t[2] * 1000 } }
+		END { printf "%d\n", ms }' times >truth
+	is_between $(($(cat truth) * 90 / 100 - 20)) "$(ms cpu_ns)" $(($(cat truth) * 115 / 100 + 40))
+}
+
+@test "account: what is attached to is charged from then on" {
+	skip_unless_perf
+	sh -c 'while :; do :; done' 3>&- &
+	local pid=$! clock
+	for clock in cpu thread; do
+		[ $clock = thread ] || arcprof record -q --clock=cpu -o probe -- true 2>/dev/null || continue
+		arcprof record -q --clock=$clock -p $pid -d 1 -o trace
+		arcprof report --check trace >check || { cat check; return 1; }
+		is_between 90 "$(share)" 110
+		is_between 200 "$(ms cpu_ns)" 1100
+	done
+	kill $pid
+	wait $pid || true
+}
+
+jvm_is_sampled() {
+	arcprof record -o trace -- java -cp "$CLASSES" Shares 40 >/dev/null 2>err
+	cat err
+	arcprof report --check trace >check || { cat check; return 1; }
+	is_between 90 "$(share)" 108
+}
+
+@test "account: a JVM, from its start to its end" {
+	skip_unless_clocks_of_cpus
+	on_each_jdk jvm_is_sampled
+}
+
+@test "account: several files have what was charged in each" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q --segment 300ms -o dir -d 1500ms -- sh -c 'while :; do :; done' || [ $? -eq 143 ]
+	local f sum=0 all=0
+	for f in dir/*.arc; do
+		cp "$f" trace
+		arcprof report --check trace >check || { cat check; return 1; }
+		sum=$((sum + $(ms sampled_ns))) all=$((all + $(ms cpu_ns)))
+	done
+	is_between $((all * 88 / 100)) $sum $((all * 112 / 100))
+	is_between 500 $all 1600
+}
+
+@test "account: without one, the report says so, and no share is printed" {
+	skip_unless_perf
+	arcprof record -q -D 10ms -o trace -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	run_arcprof report --account trace
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the trace has no account of CPU time"* ]]
+	run_arcprof report --xprof trace
+	[[ $output != *"of CPU time sampled"* ]]
+}
+
+@test "account: clocks of CPUs that cannot be had are refused, and why" {
+	skip_unless_perf
+	run_arcprof record --clock=cpu -e page-faults -o trace -- true
+	[ "$status" -eq 0 ]
+	run_arcprof record --clock=cpu -e cpu-clock,page-faults -o trace -- true
+	[ "$status" -eq 125 ]
+	[[ $stderr == "arcprof record: no clocks of CPUs: an event is no clock"* ]]
+	run_arcprof record --clock=cpus -o trace -- true
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"--clock"* ]]
+}
+
+@test "account: who may use no BPF gets clocks of threads, and is told" {
+	skip_unless_perf
+	skip_unless_root
+	chmod 755 . && mkdir -m 777 theirs
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$ARCPROF" record -o theirs/trace -- "$(workload short)" 400 300 \
+		>truth 2>err || skip "$(cat err)"
+	cat err
+	grep -q 'were not sampled: ' err
+	arcprof dump theirs/trace | grep 'key="clock"' | grep -q 'thread (BPF: CAP_BPF and CAP_PERFMON are missing)'
+}
