@@ -75,10 +75,22 @@ static int read_limits(struct limits *l, const char *path, struct err *e)
 	return r;
 }
 
-static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
-		      struct err *e)
+/* Nobody else asks for the time that no sample has. */
+static bool limits_not_sampled(const struct limits *l)
 {
-	const struct profile_opts po = { .metrics = metrics, .calibrate = o->calibrate, .deltas = true };
+	size_t i;
+
+	for (i = 0; i < l->nr; i++)
+		if (l->list[i].function && !strcmp(l->list[i].function, "[not sampled]"))
+			return true;
+	return false;
+}
+
+static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
+		      bool not_sampled, struct err *e)
+{
+	const struct profile_opts po = { .metrics = metrics, .calibrate = o->calibrate, .deltas = true,
+					 .not_sampled = not_sampled };
 	int r = input_open(&s->t, o->input, o->import, e);
 
 	if (r)
@@ -157,7 +169,8 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 		limits_release(&l);
 		return EXIT_USAGE;
 	}
-	r = o->tree ? input_text(&s.model, o->tree, input_tree, &e) : read_trace(&s, o, &l.metrics, &e);
+	r = o->tree ? input_text(&s.model, o->tree, input_tree, &e) :
+		      read_trace(&s, o, &l.metrics, limits_not_sampled(&l), &e);
 	status = r ? log_err(&e) : print(o, &s, &l);
 	if (!r && s.t)
 		status |= warn_of_gaps(o, &s);

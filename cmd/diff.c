@@ -92,6 +92,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
 		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
 		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
+		.not_sampled = q->not_sampled,
 		.collapse_plt = q->collapse_plt, .times = true, .whole_functions = true, .filter = &q->rules,
 	};
 }

@@ -93,6 +93,7 @@ static const struct opt selection_opts[] = {
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, hide_inlined, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, hide_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "not-sampled", O, not_sampled, "show CPU time that no sample has, as a context of its thread"),
 	OPT_FLAG(0, "own-threads", O, own_threads, "show what arcprof's own threads wait, too"),
 	OPT_FLAG(0, "hide-files", O, hide_files, "charge waits for files and sockets to the call, whichever file it is"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
@@ -296,6 +297,7 @@ static const char *not_followed(const struct report_request *q, const struct rep
 		{ "addresses", FOLLOWS_ADDRESSES, q->addresses },
 		{ "collapse-plt", FOLLOWS_PLT, q->collapse_plt },
 		{ "own-threads", FOLLOWS_OWN, q->own_threads },
+		{ "not-sampled", FOLLOWS_NOT_SAMPLED, q->not_sampled },
 	};
 	size_t i;
 
@@ -807,6 +809,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 		.replay = q->replay, .calibrate = q->calibrate,
 		.deltas = q->check || !format_is_of_tree(q->format),
 		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
+		.not_sampled = q->not_sampled,
 		.collapse_plt = q->collapse_plt, .times = timed, .all_events = timed, .events = f->events,
 		.whole_functions = detailed, .filter = &q->rules,
 	};

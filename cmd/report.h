@@ -27,6 +27,7 @@ struct report_request {
 	int fold, group;
 	const char *by_label;
 	bool merge_threads, merge_processes, hide_inlined, hide_kernel, hide_files, by_kind, own_threads;
+	bool not_sampled;
 	bool signatures, lines, addresses, collapse_plt;
 	bool samples, replay, calibrate;
 	bool check, strict;

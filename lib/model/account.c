@@ -29,13 +29,9 @@ void account_of_all(const struct names *x, uint64_t first_weight, struct origin 
 
 /* ---- thread by thread ---- */
 
-struct sampled {		/* of a thread of the trace */
-	uint64_t ns, nr;
-};
-
 struct reading {
-	struct account *a;
-	struct sampled *sampled;	/* [index in names.threads] */
+	const struct names *names;
+	struct account_sampled *sampled;	/* [index in names.threads] */
 };
 
 static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
@@ -44,12 +40,9 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		uint32_t at = map_get(&k->a->names.thread_of, r[i].thread);
+		uint32_t at = map_get(&k->names->thread_of, r[i].thread);
 
-		if (r[i].event)
-			continue;
-		flow_sum(&k->a->sampled_ns, r[i].weight);
-		if (at == MAP_NONE)
+		if (r[i].event || at == MAP_NONE)
 			continue;
 		flow_sum(&k->sampled[at].ns, r[i].weight);
 		flow_sum(&k->sampled[at].nr, 1 + r[i].more);
@@ -72,16 +65,16 @@ static struct account_thread *row(struct account *a, struct map *open, uint32_t 
 }
 
 /* The account of a thread ends with its record: whoever has the number afterwards is another. */
-static void add_thread(struct account *a, struct map *open, uint32_t i, const struct sampled *s)
+static void add_thread(struct account *a, struct map *open, const struct name_thread *x,
+		       const struct account_sampled *s)
 {
-	const struct name_thread *x = &a->names.threads[i];
-	uint32_t at = map_get(&a->names.proc_of, x->proc);
-	const struct name_proc *p = at == MAP_NONE ? NULL : &a->names.procs[at];
+	uint32_t at = map_get(&a->names->proc_of, x->proc);
+	const struct name_proc *p = at == MAP_NONE ? NULL : &a->names->procs[at];
 	struct account_thread *t = row(a, open, p ? p->pid : 0, x->tid);
 
-	*map_put(&a->of_thread, i) = t - a->threads;
-	t->process = p ? model_str(&a->strings, p->comm) : "";
-	t->name = x->tid ? model_str(&a->strings, x->name) : "[virtual threads]";
+	t->number = x->number;
+	t->process = p ? model_str(a->names->m, p->comm) : "";
+	t->name = x->tid ? model_str(a->names->m, x->name) : "[virtual threads]";
 	flow_sum(&t->sampled_ns, s->ns);
 	flow_sum(&t->nr_samples, s->nr);
 	if (!x->has_used)
@@ -104,14 +97,14 @@ static void note_carriers(struct account *a)
 	map_release(&virtual);
 }
 
-static void make_rows(struct account *a, const struct sampled *sampled)
+static void make_rows(struct account *a, const struct account_sampled *sampled)
 {
 	struct map open = MAP_INIT;
 	uint64_t known_ns = 0;
 	size_t i;
 
-	for (i = 0; i < a->names.nr_threads; i++)
-		add_thread(a, &open, i, &sampled[i]);
+	for (i = 0; i < a->names->nr_threads; i++)
+		add_thread(a, &open, &a->names->threads[i], &sampled[i]);
 	map_release(&open);
 	for (i = 0; i < a->nr; i++)
 		flow_sum(&known_ns, a->threads[i].cpu_ns);
@@ -119,30 +112,41 @@ static void make_rows(struct account *a, const struct sampled *sampled)
 	note_carriers(a);
 }
 
+int account_make(struct account *a, struct names *x, const struct account_sampled *sampled, struct err *e)
+{
+	size_t i;
+
+	a->names = x;
+	if (!has_account(x)) {
+		err_set(e, ENODATA, "the trace has no account of CPU time");
+		err_hint(e, "'arcprof record' keeps one of programs and processes, where a clock samples all of their time");
+		return -ENODATA;
+	}
+	a->charged_ns = names_label_u64(x, "account.cpu_ns");
+	a->why = names_label(x, "account.why");
+	for (i = 0; i < x->nr_threads; i++)
+		flow_sum(&a->sampled_ns, sampled[i].ns);
+	make_rows(a, sampled);
+	return 0;
+}
+
 int account_read(struct account *a, struct trace_reader *t, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = take_samples };
-	struct reading k = { .a = a };
+	struct reading k = { .names = &a->own };
 	int r;
 
 	*a = (struct account){ 0 };
 	model_init(&a->strings, 1, FLOW_SAMPLES);
-	names_init(&a->names, &a->strings, &o);
-	r = trace_read(t, &names_sink, &a->names, e);
+	names_init(&a->own, &a->strings, &o);
+	r = trace_read(t, &names_sink, &a->own, e);
 	if (r)
 		return r;
-	if (!has_account(&a->names)) {
-		r = err_set(e, ENODATA, "the trace has no account of CPU time");
-		err_hint(e, "'arcprof record' keeps one of programs and processes, where a clock samples all of their time");
-		return r;
-	}
-	a->charged_ns = names_label_u64(&a->names, "account.cpu_ns");
-	a->why = names_label(&a->names, "account.why");
-	k.sampled = xcalloc(a->names.nr_threads + 1, sizeof(*k.sampled));
+	k.sampled = xcalloc(a->own.nr_threads + 1, sizeof(*k.sampled));
 	r = trace_read(t, &sink, &k, e);
 	if (!r)
-		make_rows(a, k.sampled);
+		r = account_make(a, &a->own, k.sampled, e);
 	free(k.sampled);
 	return r;
 }
@@ -150,9 +154,51 @@ int account_read(struct account *a, struct trace_reader *t, struct err *e)
 void account_release(struct account *a)
 {
 	free(a->threads);
-	map_release(&a->of_thread);
-	names_release(&a->names);
+	if (a->names != &a->own)
+		return;
+	names_release(&a->own);
 	model_release(&a->strings);
+}
+
+/* ---- what is missing, in the tree ---- */
+
+static uint64_t missing_of(const struct account_thread *t)
+{
+	return t->cpu_ns - MIN(t->cpu_ns, t->sampled_ns);
+}
+
+static void add_missing(struct names *x, uint32_t thread, unsigned int metric, uint64_t ns)
+{
+	static const char name[] = "[not sampled]";
+	uint32_t proc, consumer = names_thread(x, thread, &proc), node;
+
+	node = flow_child(&x->m->flow, FLOW_NONE, names_process(x, proc));
+	node = flow_child(&x->m->flow, node, consumer);
+	node = flow_child(&x->m->flow, node, consumer_add_name(&x->m->consumers, CONSUMER_REASON, name,
+							       sizeof(name) - 1));
+	flow_sum(&flow_base(&x->m->flow, node)[metric], ns);
+}
+
+/* The sum of the parts is the whole: each takes its share of what is left. */
+void account_add_missing(const struct account *a, unsigned int metric)
+{
+	uint64_t left = a->charged_ns - MIN(a->charged_ns, a->sampled_ns), of = a->nobodys_ns, part;
+	size_t i;
+
+	for (i = 0; i < a->nr; i++)
+		of += missing_of(&a->threads[i]);
+	/* where nothing is missing, a limit on that finds it all the same */
+	if (!left && a->nr)
+		add_missing(a->names, a->threads[0].number, metric, 0);
+	for (i = 0; i < a->nr && left && of; i++) {
+		part = (uint64_t)((__uint128_t)missing_of(&a->threads[i]) * left / of);
+		of -= missing_of(&a->threads[i]);
+		left -= part;
+		if (part)
+			add_missing(a->names, a->threads[i].number, metric, part);
+	}
+	if (left)
+		add_missing(a->names, 0, metric, left);
 }
 
 /* ---- report --check ---- */
@@ -172,7 +218,7 @@ static uint64_t with_chance(const struct account *a, uint64_t nr_samples)
 	double weight = nr_samples ? (double)a->sampled_ns / (double)nr_samples : 0;
 
 	return a->charged_ns + (uint64_t)(4 * sqrt((double)a->charged_ns * weight)) +
-	       TICK_NS * (1 + MIN(names_label_u64(&a->names, "cpus"), (uint64_t)UINT16_MAX));
+	       TICK_NS * (1 + MIN(names_label_u64(a->names, "cpus"), (uint64_t)UINT16_MAX));
 }
 
 int account_check(struct trace_reader *t, struct account_check *out, struct err *e)

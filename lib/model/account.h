@@ -23,7 +23,8 @@ struct account_thread {
 };
 
 struct account {
-	struct names names;
+	struct names *names;
+	struct names own;		/* of account_read() */
 	struct model strings;		/* theirs */
 	uint64_t charged_ns;		/* by the kernel, to all */
 	uint64_t sampled_ns;
@@ -31,15 +32,28 @@ struct account {
 	const char *why;		/* of what is missing; NULL: nothing is said */
 	struct account_thread *threads;	/* in order of their beginning */
 	size_t nr, alloc;
-	struct map of_thread;		/* index in names.threads -> index in threads */
+};
+
+/* What samples have of a thread of the trace. */
+struct account_sampled {
+	uint64_t ns, nr;
 };
 
 /* -ENODATA: the trace has no account. To be released in any case. */
 int account_read(struct account *a, struct trace_reader *t, struct err *e);
+/* The same of a trace whose names x are read, and whose samples are sampled[index in x->threads]. */
+int account_make(struct account *a, struct names *x, const struct account_sampled *sampled, struct err *e);
 void account_release(struct account *a);
 
 /* What the first lines of reports say; first_weight: of all samples of the first event. */
 void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin);
+
+/*
+ * Into the model: below each thread that was charged more than its samples have, a context "[not sampled]"
+ * with what is missing, so that the sum of the metric is what the kernel charged to all. What chance gave
+ * others too much is taken from these.
+ */
+void account_add_missing(const struct account *a, unsigned int metric);
 
 struct account_check {
 	uint64_t nr_checked, nr_bad;

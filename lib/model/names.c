@@ -187,6 +187,7 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 		memset(&x->threads[x->nr_threads++], 0, sizeof(*x->threads));
 	}
 	t = &x->threads[*at];
+	t->number = r->thread;
 	t->proc = r->proc;
 	t->tid = r->tid;
 	if (r->name_len && (r->java || !t->java)) {

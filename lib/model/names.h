@@ -37,7 +37,7 @@ struct name_proc {
 };
 
 struct name_thread {
-	uint32_t proc, tid;
+	uint32_t number, proc, tid;
 	uint32_t name, group;	/* group: of Java, 0: not known */
 	uint64_t used_ns;	/* CPU time that the kernel charged (rec_used), when */
 	bool has_used;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "flow/ops.h"
@@ -22,6 +23,7 @@ struct profile {
 	struct event_columns events;
 	struct filter *filter;		/* NULL: there is none */
 	struct samples_seen samples;
+	struct account_sampled *sampled;	/* [thread]; NULL: not wanted */
 	struct calltree_seen calls;
 };
 
@@ -30,6 +32,7 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 	const struct samples_opts so = {
 		.columns = &p->events, .window = &p->window, .cpus = p->o->cpus, .labels = p->o->labels,
 		.by_label = p->o->by_label, .graft = graft, .times = p->o->times, .filter = p->filter,
+		.sampled = p->sampled,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
@@ -42,13 +45,48 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 	return r;
 }
 
+static int add_missing(struct profile *p, struct err *e)
+{
+	struct account a = { 0 };
+	int r = account_make(&a, p->names, p->sampled, e);
+
+	if (!r && p->events.column_of[0] < 0)
+		r = err_set(e, ENODATA, "the account is of %s, which is not shown", names_event(p->names, 0, ""));
+	if (!r)
+		account_add_missing(&a, p->events.column_of[0]);
+	account_release(&a);
+	return r;
+}
+
+/* What is missing of a part of the recording nobody knows. */
+static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
+{
+	const struct profile_opts *o = p->o;
+
+	if (!o->not_sampled)
+		return 0;
+	if (calls)
+		return err_set(e, EINVAL, "--not-sampled: this is of calls; --samples shows samples alone");
+	if (o->from_ns || o->to_ns || (o->cpus && o->cpus->nr_items) || (o->labels && o->labels->nr_items) ||
+	    (o->filter && o->filter->nr))
+		return err_set(e, EINVAL, "--not-sampled: what the kernel charged is known of the whole recording, not of a part by time, CPU, label or filter");
+	return 0;
+}
+
 static int read_samples_alone(struct profile *p, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts co = { .metrics = p->o->metrics, .all_events = p->o->all_events,
 					 .events = p->o->events };
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
-	return r ? r : read_samples(p, NULL, t, e);
+	if (!r && p->o->not_sampled)
+		p->sampled = xcalloc(p->names->nr_threads + 1, sizeof(*p->sampled));
+	if (!r)
+		r = read_samples(p, NULL, t, e);
+	if (!r && p->sampled)
+		r = add_missing(p, e);
+	free(p->sampled);
+	return r;
 }
 
 /* In a window of time a context may have samples without calls; it has a place before that is known. */
@@ -222,6 +260,8 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		return r;
 	}
 	calls = wants_calls(&p);
+	if (!r)
+		r = check_not_sampled(&p, calls, e);
 	if (!r)
 		r = filter_new(&p.filter, x, o->filter, t, e);
 	if (!r)

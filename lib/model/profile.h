@@ -28,6 +28,7 @@ struct profile_opts {
 	bool samples;			/* and not the calls, if the trace has them */
 	bool prefer_samples;		/* the same, if it has samples */
 	bool no_samples;		/* nor samples beside calls */
+	bool not_sampled;		/* the tree has the CPU time that no sample has; of all of it */
 	bool times;			/* each sample is in the model's times, too */
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */

@@ -73,6 +73,7 @@ struct samples {
 	struct graft *graft;		/* NULL: samples are alone */
 	struct flow_times *times;	/* NULL: not wanted */
 	struct filter *filter;		/* NULL: there is none */
+	struct account_sampled *sampled;	/* NULL: not wanted */
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
 	struct cut cut;
@@ -531,6 +532,17 @@ static void take_sample(struct samples *s, const struct rec_sample *r, struct la
 	} while (cut_next(&s->cut, r, &at_ns, &part));
 }
 
+static void add_to_account(struct samples *s, const struct rec_sample *r)
+{
+	uint32_t at = s->sampled ? map_get(&s->names->thread_of, r->thread) : MAP_NONE;
+
+	flow_sum(&s->seen.first_weight, r->weight);
+	if (at == MAP_NONE)
+		return;
+	flow_sum(&s->sampled[at].ns, r->weight);
+	flow_sum(&s->sampled[at].nr, 1 + r->more);
+}
+
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct samples *s = ctx;
@@ -542,7 +554,7 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 	follow_epoch(s, ep);
 	for (i = 0; i < nr; i++) {
 		if (!r[i].event)
-			flow_sum(&s->seen.first_weight, r[i].weight);
+			add_to_account(s, &r[i]);
 		if (r[i].time_ns < s->window.reset_ns)
 			continue;
 		if (!s->seen.first_ns || r[i].time_ns < s->seen.first_ns)
@@ -586,6 +598,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->graft = o->graft;
 	s->times = o->times ? &x->m->times : NULL;
 	s->filter = o->filter;
+	s->sampled = o->sampled;
 	s->window = *o->window;
 	cut_init(&s->cut, x, &s->window, s->filter);
 	/* where no thread has labels, and in trees of calls, the view selects processes */

@@ -8,6 +8,7 @@
 #define MODEL_SAMPLES_H
 
 #include "base/mem.h"
+#include "model/account.h"
 #include "model/columns.h"
 
 struct filter;
@@ -22,6 +23,8 @@ struct samples_opts {
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	bool times;			/* each is in the model's times, too */
 	struct filter *filter;		/* NULL: all are wanted */
+	/* [names.nr_threads]: gets what the first event's samples of each thread are; NULL: nobody asks */
+	struct account_sampled *sampled;
 };
 
 /* What was seen. */

@@ -201,6 +201,12 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	cut_init(&s.cut, x, &s.window, NULL);
 	if (!r)
 		r = trace_read(t, &sink, &s, e);
+	/* the sum is what the kernel charged */
+	if (o->not_sampled && s.metric_of_event[0] != NOT_SHOWN) {
+		uint64_t *sum = &s.base[s.metric_of_event[0]];
+
+		*sum = MAX(*sum, names_label_u64(x, "account.cpu_ns"));
+	}
 	for (i = 0; i < m->nr_sources && !r; i++)
 		if (m->sources[i].kind == FLOW_SAMPLES || has_values || merged)
 			compare(&s, i, &out[i]);

@@ -158,9 +158,9 @@ static void put_head(const struct rows *r, FILE *out)
 	report_put_duration(&b, a->sampled_ns);
 	buf_fmt(&b, " in samples (%.1f %%)", a->charged_ns ?
 		100. * (double)a->sampled_ns / (double)a->charged_ns : 0);
-	if (names_label(&a->names, "clock")) {
+	if (names_label(a->names, "clock")) {
 		buf_str(&b, ", clock: ");
-		quote_add(&b, names_label(&a->names, "clock"));
+		quote_add(&b, names_label(a->names, "clock"));
 	}
 	buf_putc(&b, '\n');
 	if (a->why && chance_is_too_few(a->charged_ns, a->sampled_ns, r->sum.nr_samples ?
@@ -182,7 +182,7 @@ static void print_rows(const struct rows *r, FILE *out)
 	if (sheet_is_text(&s))
 		put_head(r, out);
 	report_json_begin(&s.json, "account");
-	json_str(&s.json, "clock", names_label(&r->a->names, "clock"));
+	json_str(&s.json, "clock", names_label(r->a->names, "clock"));
 	json_str(&s.json, "why", r->a->why);
 	add_all(&s, r);
 	report_json_hidden(&s.json, r->nr_hidden);

@@ -39,6 +39,7 @@ enum report_follows {
 	FOLLOWS_ADDRESSES = 1 << 11,
 	FOLLOWS_PLT = 1 << 12,			/* collapse-plt */
 	FOLLOWS_OWN = 1 << 13,			/* own-threads */
+	FOLLOWS_NOT_SAMPLED = 1 << 14,
 	FOLLOWS_OF_CALLS = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES,
 };
 

@@ -143,7 +143,8 @@ static struct interval interval_of(const struct judge *j, const struct limit *l,
 	double each = s->n ? s->value / (double)s->n : total_n ? j->total[metric] / (double)total_n : 0;
 	struct interval i;
 
-	if (!l->metric || j->m->sources[source].kind != FLOW_SAMPLES)
+	/* what is there without a sample, as what no sample has, was not sampled either */
+	if (!l->metric || j->m->sources[source].kind != FLOW_SAMPLES || (!s->n && s->value > 0))
 		return (struct interval){ s->value - s->marked, s->value + s->taken };
 	i = l->unit->kind == LIMIT_SHARE ? interval_of_share(s->n, total_n) : interval_of_count(s->n);
 	if (l->unit->kind == LIMIT_SHARE)

@@ -75,6 +75,25 @@ is_between() {
 	[[ $stderr == *"no samples of "*" s of CPU time: "*"miss threads shorter than the interval"* ]]
 }
 
+@test "account: what has no sample is a context on request, and sums are the kernel's" {
+	skip_unless_perf
+	arcprof record -q --clock=thread -o trace -- "$(workload short)" 400 1300 >truth
+	local charged
+	charged=$(arcprof report --account --format json trace | jq .totals.cpu_ns)
+	[ "$(arcprof report --not-sampled --xprof --format json trace | jq '.metrics[0].total')" -eq "$charged" ]
+	arcprof report --not-sampled --check trace >check || { cat check; return 1; }
+	[ "$(arcprof report --not-sampled --format folded trace | awk '{ ns += $NF } END { printf "%d", ns }')" -eq "$charged" ]
+	arcprof report --not-sampled --format folded trace | grep -q ';\[not sampled\] '
+	[ "$(arcprof report --format folded trace | grep -c 'not sampled')" -eq 0 ]
+	run_arcprof report --not-sampled --from 10ms trace
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"--not-sampled: what the kernel charged is known of the whole recording"* ]]
+	printf '"[not sampled]" base cpu-clock <= %s %%\n' 1 99 >limits
+	run_arcprof budget --all -f limits trace
+	[ "$status" -eq 1 ]
+	[[ $output == *"violated: [not sampled] base cpu-clock"*"kept: [not sampled] base cpu-clock"* ]]
+}
+
 @test "account: processes that are executed and gone, and those that fork and end" {
 	skip_unless_clocks_of_cpus
 	arcprof record -o trace -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; times' >times 2>err

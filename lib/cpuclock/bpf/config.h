@@ -6,9 +6,9 @@
 #include <linux/types.h>
 
 enum {
-	CPUCLOCK_NR_PROCESSES = 1 << 14,
-	CPUCLOCK_NR_TRAPS = 1 << 14,	/* a power of two */
-	CPUCLOCK_ENDS_BYTES = 1 << 20,	/* of ends that nobody has read */
+	CPUCLOCK_NR_PROCESSES = 1 << 13,
+	CPUCLOCK_NR_TRAPS = 1 << 12,	/* a power of two */
+	CPUCLOCK_ENDS_BYTES = 1 << 18,	/* of ends that nobody has read */
 };
 
 struct cpuclock_process {	/* that is recorded, by its number */
