@@ -148,8 +148,8 @@ const struct query_table query_processes = {
 
 enum {
 	THREAD_ID, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_NAME, THREAD_JAVA, THREAD_START, THREAD_END,
-	THREAD_FUNCTION, THREAD_CPU, THREAD_INTERRUPT, THREAD_RUNNABLE, THREAD_ASLEEP, THREAD_DISK,
-	THREAD_UNKNOWN, THREAD_DISPATCHES, THREAD_PREEMPTED, THREAD_MIGRATIONS, THREAD_MAX_WAIT
+	THREAD_FUNCTION, THREAD_CHARGED, THREAD_CPU, THREAD_INTERRUPT, THREAD_RUNNABLE, THREAD_ASLEEP,
+	THREAD_DISK, THREAD_UNKNOWN, THREAD_DISPATCHES, THREAD_PREEMPTED, THREAD_MIGRATIONS, THREAD_MAX_WAIT
 };
 
 static const struct query_column thread_columns[] = {
@@ -162,6 +162,7 @@ static const struct query_column thread_columns[] = {
 	[THREAD_START] = { "started", 0, "ns: when it was seen first" },
 	[THREAD_END] = { "ended", 0, "ns: when it ended; NULL: it lived on" },
 	[THREAD_FUNCTION] = { "function", COLUMN_INDEX, "the same in functions" },
+	[THREAD_CHARGED] = { "charged", 0, "ns of CPU time that the kernel charged it, of all that it executed; NULL: not known" },
 	[THREAD_CPU] = { "cpu", 0, "ns on a CPU, without interrupts where they were recorded; from here on NULL without --sched" },
 	[THREAD_INTERRUPT] = { "interrupt", 0, "ns in interrupts that came meanwhile" },
 	[THREAD_RUNNABLE] = { "runnable", 0, "ns it waited for a CPU" },
@@ -235,6 +236,9 @@ static bool thread_number(const struct query_data *d, const struct query_cell *c
 		return query_data_time(d, l->end_ns, v);
 	case THREAD_FUNCTION:
 		return query_data_id(l->function, v);
+	case THREAD_CHARGED:
+		*v = t->used_ns;
+		return t->has_used;
 	default:
 		return sched_number(d, l->number, c->column, v);
 	}

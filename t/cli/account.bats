@@ -83,6 +83,9 @@ is_between() {
 	[ "$(arcprof report --not-sampled --xprof --format json trace | jq '.metrics[0].total')" -eq "$charged" ]
 	arcprof report --not-sampled --check trace >check || { cat check; return 1; }
 	[ "$(arcprof report --not-sampled --format folded trace | awk '{ ns += $NF } END { printf "%d", ns }')" -eq "$charged" ]
+	# threads that nobody knows were charged nothing here
+	[ "$(arcprof query trace 'SELECT sum(charged) FROM threads' --format csv | tail -n 1)" -eq "$(
+		arcprof report --account --format json trace | jq '[.threads[].cpu_ns | numbers] | add')" ]
 	arcprof report --not-sampled --format folded trace | grep -q ';\[not sampled\] '
 	[ "$(arcprof report --format folded trace | grep -c 'not sampled')" -eq 0 ]
 	run_arcprof report --not-sampled --from 10ms trace
