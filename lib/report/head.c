@@ -200,10 +200,15 @@ static void put_sampled(const struct origin *o, struct buf *b)
 	buf_str(b, " of CPU time sampled");
 }
 
+bool head_is_short(const struct origin *o)
+{
+	return (double)o->sampled_ns < (double)o->charged_ns * SAMPLED_WELL / 100 &&
+	       chance_is_too_few(o->charged_ns, o->sampled_ns, o->period);
+}
+
 static void put_unsampled(const struct origin *o, struct buf *b)
 {
-	if (!o->charged_ns || (double)o->sampled_ns >= (double)o->charged_ns * SAMPLED_WELL / 100 ||
-	    !chance_is_too_few(o->charged_ns, o->sampled_ns, o->period))
+	if (!head_is_short(o))
 		return;
 	buf_str(b, "not sampled: ");
 	report_put_duration(b, o->charged_ns - o->sampled_ns);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - the list of reports, and printing one of them. */
+#include "report/export.h"
 #include "report/report.h"
+#include "report/table.h"
 
 #define ROW(name) &report_##name,
 const struct report *const reports[] = { REPORT_LIST(ROW) NULL };
@@ -16,8 +18,12 @@ int report_print(struct view *v, FILE *out, struct err *e)
 {
 	int r;
 
-	if (format_is_of_tree(v->o->format))
+	if (format_is_of_tree(v->o->format)) {
+		if (head_is_short(v->origin) && !(v->o->profile && v->o->profile->not_sampled))
+			export_lacks(v, "%.0f %% of the CPU time, which has no samples (--not-sampled: in the tree)",
+				     100. * (1 - (double)v->origin->sampled_ns / (double)v->origin->charged_ns));
 		return format_get(v->o->format)->print_tree(v, out, e);
+	}
 	r = v->o->report->print(v, out, e);
 	if (!r)
 		put_legend(v->o, out);

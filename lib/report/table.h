@@ -110,6 +110,8 @@ void put_u64(struct buf *b, uint64_t v);
 
 /* Prints the lines that head every text report. */
 void head_text(const struct view *v, FILE *out);
+/* Less of the CPU time that the kernel charged has samples than chance explains, and than is worth a word. */
+bool head_is_short(const struct origin *o);
 /* Opens the JSON object and writes what all reports have. */
 void head_json(const struct view *v, struct json *j);
 /* "n":.., "base":[..], "cum":[..] into the open object, "ns":[..] of several sources before base. */

@@ -88,6 +88,8 @@ is_between() {
 		arcprof report --account --format json trace | jq '[.threads[].cpu_ns | numbers] | add')" ]
 	arcprof report --not-sampled --format folded trace | grep -q ';\[not sampled\] '
 	[ "$(arcprof report --format folded trace | grep -c 'not sampled')" -eq 0 ]
+	run_arcprof report --format pprof -o out.pb trace
+	[[ $stderr == *"leaves out: "*" % of the CPU time, which has no samples"* ]]
 	run_arcprof report --not-sampled --from 10ms trace
 	[ "$status" -ne 0 ]
 	[[ $stderr == *"--not-sampled: what the kernel charged is known of the whole recording"* ]]
