@@ -20,7 +20,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 
 	if (format_is_of_tree(v->o->format)) {
 		if (head_is_short(v->origin) && !(v->o->profile && v->o->profile->not_sampled))
-			export_lacks(v, "%.0f %% of the CPU time, which has no samples (--not-sampled adds it)",
+			export_lacks(v,
+				     "%.0f %% of the CPU time, which has no samples (--not-sampled adds it)",
 				     100. * (1 - (double)v->origin->sampled_ns / (double)v->origin->charged_ns));
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
