@@ -19,10 +19,12 @@ int report_print(struct view *v, FILE *out, struct err *e)
 	int r;
 
 	if (format_is_of_tree(v->o->format)) {
+		const struct origin *o = v->origin;
+		const double missing = 100. * (1 - (double)o->sampled_ns / (double)o->charged_ns);
+
 		if (head_is_short(v->origin) && !(v->o->profile && v->o->profile->not_sampled))
-			export_lacks(v,
-				     "%.0f %% of the CPU time, which has no samples (--not-sampled adds it)",
-				     100. * (1 - (double)v->origin->sampled_ns / (double)v->origin->charged_ns));
+			export_lacks(v, "%.0f %% of the CPU time, which has no samples (--not-sampled adds it)",
+				     missing);
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
 	r = v->o->report->print(v, out, e);
