@@ -24,7 +24,7 @@ struct cpuclock {
 	struct ring_buffer *ends;
 	const struct cpuclock_control *control;
 	int all_fd;
-	bool has_traps;
+	bool has_traps, all;
 	/* of who reads the ends at this moment */
 	void (*each)(void *ctx, const struct cpuclock_end *end);
 	void *ctx;
@@ -41,9 +41,15 @@ static bool is_outermost(void)
 
 static int load_file(struct cpuclock *c, const char *file, const char *end, struct err *e)
 {
+	const struct cpuclock_config config = { .all = c->all };
+	int r;
+
 	bpf_object__close(c->obj);
 	c->obj = bpf_open_packed(file, end, "arcprof_clock", e);
-	return c->obj ? bpf_load(c->obj, e) : -e->code;
+	if (!c->obj)
+		return -e->code;
+	r = bpf_set_constants(c->obj, &config, sizeof(config), e);
+	return r ? r : bpf_load(c->obj, e);
 }
 
 /* Where the kernel does not take what sends traps: without that. */
@@ -97,6 +103,7 @@ int cpuclock_open(struct cpuclock **clock, const int *pids, size_t nr_pids, stru
 	if (!is_outermost())
 		return err_set(e, ENOTSUP, "BPF: this is a PID namespace, where numbers of processes are others");
 	c = xcalloc(1, sizeof(*c));
+	c->all = !pids;
 	r = load(c, e);
 	if (!r)
 		r = open_maps(c, e);
@@ -141,10 +148,13 @@ int cpuclock_trap(struct cpuclock *c, int pid)
 {
 	struct cpuclock_process p;
 
-	if (bpf_map_lookup_elem(c->all_fd, &pid, &p))
-		return -errno;
+	if (bpf_map_lookup_elem(c->all_fd, &pid, &p)) {
+		if (!c->all)
+			return -errno;
+		memset(&p, 0, sizeof(p));
+	}
 	p.agent = 1;
-	return bpf_map_update_elem(c->all_fd, &pid, &p, BPF_EXIST) ? -errno : 0;
+	return bpf_map_update_elem(c->all_fd, &pid, &p, c->all ? BPF_ANY : BPF_EXIST) ? -errno : 0;
 }
 
 void cpuclock_ends(struct cpuclock *c, void (*each)(void *ctx, const struct cpuclock_end *end), void *ctx)

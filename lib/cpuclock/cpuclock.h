@@ -19,9 +19,9 @@
 struct cpuclock;
 
 /*
- * Processes by their numbers, and from then on all that they start. -ENOTSUP: this kernel cannot, or we are
- * in a PID namespace, where numbers are not those of the kernel; -EPERM: this user may not. *e says what
- * would help.
+ * Processes by their numbers, and from then on all that they start; pids NULL: all of the machine, and of no
+ * thread is told what it used. -ENOTSUP: this kernel cannot, or we are in a PID namespace, where numbers are
+ * not those of the kernel; -EPERM: this user may not. *e says what would help.
  */
 int cpuclock_open(struct cpuclock **c, const int *pids, size_t nr_pids, struct err *e);
 void cpuclock_close(struct cpuclock *c);	/* NULL: nothing */
@@ -34,7 +34,7 @@ int cpuclock_filter(const struct cpuclock *c);
  * first program lets these through no more. 0: this kernel cannot (before 6.18).
  */
 int cpuclock_trap_filter(const struct cpuclock *c);
-/* A process that handles the signal, until it executes another program. Returns -errno. */
+/* A process that is recorded and handles the signal, until it executes another program. Returns -errno. */
 int cpuclock_trap(struct cpuclock *c, int pid);
 
 /* Gives each thread that has ended since the last call, in the order of their ends on each CPU. */

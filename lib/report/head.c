@@ -705,12 +705,12 @@ void head_text(const struct view *v, FILE *out)
 	if (v->origin->skipped)
 		buf_fmt(&b, ", %" PRIu64 " throttled", v->origin->skipped);
 	put_completeness(v, &b);
-	put_sampled(v->origin, &b);
 	if (v->own > OWN_SHOWN) {
 		buf_str(&b, ", ");
 		put_share(&b, v->own);
 		buf_str(&b, " in [arcprof]");
 	}
+	put_sampled(v->origin, &b);
 	put_marked(v, &b);
 	if (!sampled(v) || sampled(v)->n || v->total[0]) {	/* of nothing there is no share */
 		buf_str(&b, "; showing ");

@@ -542,7 +542,7 @@ ends_as() {
 @test "record: an overflowing ring counts its losses: samples and losses add up" {
 	skip_unless_perf
 	# A recorder that stands still for a while: the rings hold some tens of milliseconds. Much faster, timers come late.
-	"$ARCPROF" record -o trace -F 2000 -m 64K -- "$(workload shares)" 120 2>err &
+	"$ARCPROF" record -o trace -F 2000 --clock=thread -m 64K -- "$(workload shares)" 120 2>err &
 	recorder=$!
 	sleep .3
 	kill -STOP $recorder

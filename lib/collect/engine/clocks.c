@@ -28,6 +28,13 @@ struct clock {
 	uint64_t varied_ns;
 };
 
+/* Of the hardware: it counts for each CPU, whatever runs there. */
+static bool is_counter(const struct pmu_event *ev)
+{
+	return ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
+	       ev->attr.type == PERF_TYPE_RAW;
+}
+
 /* NULL: nothing is against clocks of CPUs, if BPF is to be had. */
 static const char *objection(const struct collect *c)
 {
@@ -41,8 +48,10 @@ static const char *objection(const struct collect *c)
 	if (o->sched)
 		return "dispatches of these threads are recorded";
 	for (i = 0; i < o->ev.nr_events; i++) {
+		if (!o->ev.events[i].clock && !is_counter(&o->ev.events[i]))
+			return "an event is neither a clock nor a counter of the CPU";
 		if (!o->ev.events[i].clock)
-			return "an event is no clock";
+			continue;
 		if (o->clock == CLOCK_AUTO && !o->ev.rates[i].freq_hz &&
 		    o->ev.rates[i].period < SHORTEST_NS)
 			return "so short an interval would cost every CPU";
@@ -52,12 +61,13 @@ static const char *objection(const struct collect *c)
 	return NULL;
 }
 
-static bool counts_clocks(const struct collect_opts *o)
+/* What clocks of threads sample as well: counters do so, too. */
+static bool has_clocks(const struct collect_opts *o)
 {
 	size_t i;
 
 	for (i = 0; i + o->ev.nr_aside < o->ev.nr_events; i++)
-		if (o->ev.events[i].clock)
+		if (o->ev.events[i].clock || is_counter(&o->ev.events[i]))
 			return true;
 	return false;
 }
@@ -72,7 +82,7 @@ static int open_bpf(struct collect *c, struct err *e)
 		pids[nr++] = o->pids[i];
 	if (c->child_pid)
 		pids[nr++] = c->child_pid;
-	r = cpuclock_open(&c->clock->bpf, pids, nr, e);
+	r = cpuclock_open(&c->clock->bpf, o->system_wide ? NULL : pids, nr, e);
 	free(pids);
 	return r;
 }
@@ -84,10 +94,10 @@ int clocks_open(struct collect *c, struct err *e)
 	struct err bpf = { 0 };
 	int r;
 
-	if (o->system_wide || !counts_clocks(o))
+	if (!has_clocks(o))
 		return 0;
 	c->clock = xcalloc(1, sizeof(*c->clock));
-	r = o->nr_tids ? -EINVAL : open_bpf(c, &bpf);
+	r = o->nr_tids || o->groups ? -EINVAL : open_bpf(c, &bpf);
 	if (!why && r)
 		why = bpf.msg;
 	c->clock->of_cpus = !why && o->clock != CLOCK_THREAD;
@@ -137,7 +147,7 @@ void clocks_labels(const struct collect *c)
 {
 	if (!c->clock || !collect_nr_events(&c->ev.conf))
 		return;
-	if (c->ev.conf.filter_fd)
+	if (c->ev.conf.filter_fd || c->o->system_wide)
 		trace_write_label(c->w, "clock", "cpu");
 	else if (c->clock->why_not[0])
 		trace_write_label(c->w, "clock", "thread (%s)", c->clock->why_not);

@@ -489,7 +489,7 @@ static int record(struct run *r, struct err *e)
 		trace_writer_flush(c->w);
 		r->spawned_ns = c->drained_ns = clock_mono_ns();
 		/* no event begins with the program's exec then */
-		if (c->ev.conf.filter_fd && !c->o->start_ns)
+		if (c->ev.conf.side_of_all && !c->o->start_ns)
 			collect_enable(c, true);
 		cpu_account_begin(c);
 		ret = let_go(r, e);

@@ -135,6 +135,9 @@ int collect_open_events(struct collect *c, struct err *e)
 		return attach_groups(c, e);
 	if (c->o->system_wide) {
 		scan_system(c);
+		if (c->ev.conf.filter_fd && !evset_add(&c->ev, c->main_set, -1, false, e))
+			return 0;
+		c->ev.conf.filter_fd = c->ev.conf.trap_filter_fd = 0;
 		return evset_add(&c->ev, c->main_set, -1, false, e);
 	}
 	/* without the filter: on the tasks */
@@ -215,7 +218,7 @@ static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *o
 	ev->filter_fd = clocks_filter(c);
 	ev->trap_filter_fd = ev->filter_fd ? clocks_trap_filter(c) : 0;
 	ev->odd_periods = ev->filter_fd && !walls_filter(c);
-	ev->side_of_all = ev->filter_fd;
+	ev->side_of_all = ev->filter_fd && target != -1;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
 	ev->filter_fd = ev->trap_filter_fd = 0;

@@ -390,12 +390,14 @@ static uint64_t odd_period(struct evsets *s, uint64_t period)
 	return odd + chance_next(&s->random) % (odd / 1000 + 1);
 }
 
-/* 0: the event has no period. */
+/* 0: the event keeps what was asked for: nothing that counts work is in step with time. */
 static uint64_t filtered_period(struct evsets *s, size_t ev)
 {
 	const struct ev_rate *rate = &s->conf.rates[ev];
 	uint64_t period = rate->freq_hz ? 1000000000 / rate->freq_hz : rate->period;
 
+	if (!s->conf.events[ev].clock)
+		return 0;
 	return !period ? 0 : s->conf.odd_periods ? odd_period(s, period) : chance_around(&s->random, period);
 }
 
@@ -405,15 +407,16 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 	enum evset_kind kind = s->sets[number - 1].kind;
 	int fd, filter = filter_of(s, kind, on);
 	struct perf_event_attr a;
+	uint64_t period;
 	size_t cpu;
 
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
-	a.exclude_idle = filter != 0;
+	a.exclude_idle = filter && s->conf.side_of_all && s->conf.events[ev].clock;
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
-		if (filter) {
+		if (filter && (period = filtered_period(s, ev))) {
 			a.freq = 0;
-			a.sample_period = filtered_period(s, ev);
+			a.sample_period = period;
 		}
 		fd = perf_open_on(&a, on, s->sampled[cpu]);
 		if (fd < 0 && errno == ESRCH)

@@ -11,6 +11,7 @@
 #include "base/span.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
+#include "collect/parts/account.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 
@@ -246,6 +247,7 @@ static void on_task_exit(struct collect *c, const struct ring *ring, const struc
 		return;
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
 	note_exit(c, ring->cpu, r->pid, r->tid);
+	cpu_account_exit(c);
 	wallrecords_exit(c, r->tid, time_ns);
 }
 

@@ -31,11 +31,13 @@ struct cpu_account {
 	struct cpuclock *bpf;			/* NULL: of threads that end nobody tells */
 	struct cpuclock_end *ends;		/* that came, and whose threads may not be known yet */
 	size_t nr_ends, alloc_ends;
+	uint64_t nr_told, nr_exits;		/* ends that came; and exits that the kernel recorded */
 	uint64_t file_ns;			/* what threads were charged in this file */
 	uint64_t untold_ns;			/* by threads that are not known, up to this file */
 	uint64_t all_ns;			/* in all files */
 	struct used *before;			/* [nr_pids]: what processes had used, without BPF */
 	struct used attached;			/* then: what they have used since */
+	uint64_t uncharged_ns;			/* time of CPUs that was charged to nobody, before */
 	uint64_t child_ns;			/* what was used before the program was let go */
 };
 
@@ -72,6 +74,22 @@ static struct used process_used(int pid)
 	return (struct used){ utime * tick_ns, (utime + stime) * tick_ns };
 }
 
+/*
+ * Time in which CPUs ran for no thread, or not at all, since the machine was booted: in interrupts, and while
+ * the hypervisor had them. A clock goes on meanwhile.
+ */
+static uint64_t uncharged_ns(void)
+{
+	struct buf b = BUF_INIT;
+	unsigned long long irq = 0, softirq = 0, steal = 0;
+
+	if (io_slurp("/proc/stat", &b) || !b.len ||
+	    sscanf(b.data, "cpu %*u %*u %*u %*u %*u %llu %llu %llu", &irq, &softirq, &steal) != 3)
+		irq = softirq = steal = 0;
+	buf_release(&b);
+	return (irq + softirq + steal) * (1000000000ull / sysconf(_SC_CLK_TCK));
+}
+
 /* ---- whether there is one ---- */
 
 /* All CPU time of what is recorded is to be sampled, from the first to the last moment. */
@@ -103,6 +121,7 @@ void cpu_account_begin(struct collect *c)
 		return;
 	a = c->account = xcalloc(1, sizeof(*a));
 	a->bpf = clocks_bpf(c);
+	a->uncharged_ns = uncharged_ns();
 	a->before = xcalloc(c->o->nr_pids + 1, sizeof(*a->before));
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		struct thread *th = c->tasks.threads[i];
@@ -145,6 +164,7 @@ static void on_end(void *ctx, const struct cpuclock_end *end)
 {
 	struct cpu_account *a = ctx;
 
+	a->nr_told++;
 	VEC_GROW(a->ends, a->nr_ends, a->alloc_ends);
 	a->ends[a->nr_ends++] = *end;
 }
@@ -193,7 +213,7 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 static void end_file(struct collect *c)
 {
 	struct cpu_account *a = c->account;
-	uint64_t untold_ns = 0;
+	uint64_t untold_ns = 0, uncharged = uncharged_ns();
 
 	if (a->bpf && cpuclock_untold(a->bpf, &untold_ns)) {
 		a->file_ns += untold_ns - a->untold_ns;
@@ -203,26 +223,30 @@ static void end_file(struct collect *c)
 	if (a->bpf)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
 	a->file_ns = 0;
+	trace_write_label(c->w, "account.uncharged_ns", "%" PRIu64,
+			  uncharged - MIN(uncharged, a->uncharged_ns));
+	a->uncharged_ns = uncharged;
 }
 
-/* A thread runs for some microseconds after its process is known to have ended. */
-static void wait_for_child(struct collect *c)
+/* Threads run for some microseconds after their exit is recorded, and after their process has ended. */
+static void wait_for_ends(struct cpu_account *a)
 {
 	enum { STEP_NS = 200000, MOST = 50 };
-	struct cpu_account *a = c->account;
-	const struct thread *th = tasks_find(&c->tasks, c->child_pid);
+	uint64_t untold_ns;
 	int tries;
-	size_t i;
 
-	if (!a->bpf || !c->child_pid || (th && tasks_is_alive(th->proc)))
-		return;
-	for (tries = 0; tries < MOST; tries++) {
+	for (tries = 0; a->bpf && tries < MOST; tries++) {
 		cpuclock_ends(a->bpf, on_end, a);
-		for (i = 0; i < a->nr_ends; i++)
-			if ((int)a->ends[i].tid == c->child_pid)
-				return;
+		if (a->nr_told + cpuclock_untold(a->bpf, &untold_ns) >= a->nr_exits)
+			return;
 		nanosleep(&(struct timespec){ 0, STEP_NS }, NULL);
 	}
+}
+
+void cpu_account_exit(struct collect *c)
+{
+	if (c->account)
+		c->account->nr_exits++;
 }
 
 static void recording_has_ended(struct collect *c, uint64_t now_ns)
@@ -232,7 +256,7 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 
 	if (!was_kept(c))
 		return;
-	wait_for_child(c);
+	wait_for_ends(a);
 	take_ends(c, UINT64_MAX);
 	charge_living(c, now_ns);
 	for (i = 0; !a->bpf && i < c->o->nr_pids; i++) {

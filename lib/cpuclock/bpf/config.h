@@ -17,6 +17,10 @@ struct cpuclock_process {	/* that is recorded, by its number */
 	__u32 pad;
 };
 
+struct cpuclock_config {		/* constants to the programs */
+	__u32 all;		/* of the machine: the list has only processes with an agent */
+};
+
 struct cpuclock_control {
 	__u64 nr_untold;	/* threads that ended while there was no room to tell of them, */
 	__u64 untold_ns;	/* and what they had used */

@@ -45,6 +45,8 @@ struct task_struct___before_5_14 {
 
 struct linux_binprm;
 
+const volatile struct cpuclock_config config;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, CPUCLOCK_NR_PROCESSES);
@@ -151,7 +153,7 @@ int is_recorded(void *ctx)
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	const struct cpuclock_process *p = process_of(t->tgid);
 
-	return p && !is_for_agent(p, t);
+	return (p || config.all) && !is_for_agent(p, t);
 }
 
 /* ---- processes ---- */
@@ -165,7 +167,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (!c || tgid == (__u32)parent->tgid)
 		return 0;
-	if (!process_of(parent->tgid)) {
+	if (config.all || !process_of(parent->tgid)) {
 		if (process_of(tgid))		/* [1] */
 			bpf_map_delete_elem(&cpuclock_all, &tgid);
 		return 0;
@@ -213,7 +215,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 	struct cpuclock_control *c;
 	struct cpuclock_end *end;
 
-	if (!(state_of(prev) & STATE_DEAD) || !process_of(prev->tgid))
+	if (config.all || !(state_of(prev) & STATE_DEAD) || !process_of(prev->tgid))
 		return 0;
 	c = control();
 	if (!c)
