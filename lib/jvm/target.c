@@ -2,9 +2,10 @@
 /*
  * target.c - what /proc says of a process that is to be attached to (target.h).
  *
- * Source: HotSpot's attachListener_posix.cpp and os.cpp (the thread for signals).
+ * Source: HotSpot's os.cpp (initialize_jdk_signal_support(): the handler of SIGQUIT is the last of what a
+ * signal needs, and with -Xrs there is none), and sun.tools.attach, which goes by SigCgt as well. Names of
+ * threads say nothing: JDK 26 shortens that of the thread for signals.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -108,30 +109,6 @@ static int read_status(struct target *t, struct err *e)
 	return r;
 }
 
-/* Started last of all that a signal to the JVM needs; not there with -Xrs. */
-static bool has_signal_thread(int pid)
-{
-	struct buf b = BUF_INIT;
-	bool found = false;
-	struct dirent *d;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && !found && (d = readdir(dir))) {
-		char what[288];
-
-		snprintf(what, sizeof(what), "task/%s/comm", d->d_name);
-		found = d->d_name[0] != '.' && !slurp(pid, what, &b) && !strncmp(b.data, "Signal Dispatch",
-										 15);
-	}
-	if (dir)
-		closedir(dir);
-	buf_release(&b);
-	return found;
-}
-
 /* They are a file that it has mapped, named as it sees it. */
 static bool allows_attach(const struct target *t, const char *maps)
 {
@@ -199,7 +176,6 @@ int target_check(struct target *t, int pid, struct err *e)
 		r = read_maps(t, e);
 	if (r)
 		return r;
-	t->takes_signal &= has_signal_thread(pid);
 	t->is_new = age(pid) < START_SECONDS;
 	return 0;
 }

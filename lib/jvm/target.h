@@ -17,7 +17,7 @@ struct target {
 	int own_pid;		/* as it calls itself, in its pid namespace */
 	uid_t euid;
 	gid_t egid;
-	bool takes_signal;	/* HotSpot's thread for signals runs, and SIGQUIT is caught */
+	bool takes_signal;	/* SIGQUIT is caught */
 	bool is_new;		/* may still be starting: not older than some seconds */
 };
 

@@ -390,6 +390,18 @@ rings_of() {
 	end_live
 }
 
+@test "attach: a JVM is known by what it does with SIGQUIT, not by names of its threads" {
+	skip_unless_java
+	use_jdk "$(jdks | tail -n 1)"
+	start_live
+	say "rename 0"
+	[ "$(cat "/proc/$LIVE"/task/*/comm | grep -c '^Signal')" -eq "$(cat "/proc/$LIVE"/task/*/comm | grep -cx 'Signal..patcher')" ]
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	[ "$status" -eq 0 ]
+	[[ $stderr == *", 1 JVM; "* ]]
+	end_live
+}
+
 @test "attach: a stopped, a guarded and a vanished JVM are reported in one line" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,6 +21,7 @@ import java.util.List;
  *	virtual N	the same with virtual threads
  *	guest N		N objects of a class that a new loader defines, and N exceptions, in a new thread
  *	count		its threads' names that are not the JVM's own, in order
+ *	rename		the thread for signals, as JDK 26 shortens its name for the kernel; on any JDK
  */
 public final class Live {
 	static volatile long sink;
@@ -128,6 +132,15 @@ public final class Live {
 		return String.join(" ", names);
 	}
 
+	static void rename() throws IOException {
+		for (File task : new File("/proc/self/task").listFiles()) {
+			Path name = new File(task, "comm").toPath();
+
+			if (new String(Files.readAllBytes(name)).startsWith("Signal "))
+				Files.write(name, "Signal..patcher".getBytes());
+		}
+	}
+
 	static String run(String command, int n) throws Exception {
 		switch (command) {
 		case "calls": calls(n); break;
@@ -137,6 +150,7 @@ public final class Live {
 		case "virtual": threads(true, n); break;
 		case "guest": guest(n); break;
 		case "count": return names();
+		case "rename": rename(); break;
 		default: return "what?";
 		}
 		return command + " " + n;
