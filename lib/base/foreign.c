@@ -145,6 +145,48 @@ int foreign_root(int pid, struct err *e)
 	return fd < 0 ? err_errno(e, "%s", path) : fd;
 }
 
+/* Are both the same file or namespace? Also true for what cannot be looked into. */
+static bool is_ours(int pid, const char *what, const char *ours)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	return stat(ours, &own) || stat(path, &other) ||
+	       (own.st_ino == other.st_ino && own.st_dev == other.st_dev);
+}
+
+static bool has_our_mounts(int pid)
+{
+	return is_ours(pid, "ns/mnt", "/proc/self/ns/mnt");
+}
+
+int foreign_paths_root(int pid, struct err *e)
+{
+	int fd;
+
+	if (!has_our_mounts(pid))
+		return foreign_root(pid, e);
+	fd = open("/", PATH_FLAGS | O_DIRECTORY);
+	return fd < 0 ? err_errno(e, "/") : fd;
+}
+
+/* Of a bind mount of our root stat() says the same as of our root, but its path is another one. */
+static bool has_our_root(int pid)
+{
+	char path[32], to[2];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	n = readlink(path, to, sizeof(to));
+	return is_ours(pid, "root", "/") && (n < 0 || (n == 1 && to[0] == '/'));
+}
+
+bool foreign_has_our_files(int pid)
+{
+	return has_our_mounts(pid) && has_our_root(pid);
+}
+
 int foreign_dir(int root, const char *path)
 {
 	int fd = resolve(root, path, PATH_FLAGS | O_DIRECTORY, false);

@@ -46,6 +46,13 @@ struct foreign_user {
 
 /* What the process sees as "/": a descriptor (O_PATH), or -errno. */
 int foreign_root(int pid, struct err *e);
+/*
+ * Where paths begin that we read in the process's maps and links: a descriptor (O_PATH), or -errno.
+ * With our mounts they begin at our root, also after a chroot(2) of the process; else at its own.
+ */
+int foreign_paths_root(int pid, struct err *e);
+/* Has it our mounts, and our root? Also true for what cannot be looked into. */
+bool foreign_has_our_files(int pid);
 /* A folder below root, without following a link on the way: a descriptor (O_PATH), or -errno. */
 int foreign_dir(int root, const char *path);
 

@@ -24,7 +24,6 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "jvm/inject.h"
-#include "jvm/target.h"
 
 extern const char jvm_agent_file[], jvm_agent_file_end[];
 extern const char preload_file[], preload_file_end[], preload_empty32[], preload_empty32_end[];
@@ -316,7 +315,8 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, bool memor
 {
 	const struct image *im = memory ? &preloads[INJECT_MEMORY] : &agent;
 
-	return target_same_files(pid) ? place_for_us(im, path, e) : place_below_root(im, root, u, path, e);
+	return foreign_has_our_files(pid) ? place_for_us(im, path, e) :
+					    place_below_root(im, root, u, path, e);
 }
 
 /*

@@ -143,7 +143,7 @@ int perfdata_read(int pid, uid_t owner, const char *maps, struct buf *data)
 	for (line = at; line > maps && line[-1] != ' '; line--)
 		;
 	buf_fmt(&path, "%.*s", (int)strcspn(line, "\n"), line);
-	root = foreign_root(pid, &e);
+	root = foreign_paths_root(pid, &e);
 	if (root >= 0) {
 		r = foreign_read(root, path.data, &rule, data, &e) || !data->len ? -1 : 0;
 		close(root);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,16 +152,6 @@ static int read_maps(const struct target *t, struct err *e)
 		r = err_set(e, EPERM, "process %d lets nothing attach: it runs with -XX:+DisableAttachMechanism", t->pid);
 	buf_release(&b);
 	return r;
-}
-
-bool target_same_files(int pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	return stat("/proc/self/ns/mnt", &own) || stat(path, &other) ||
-	       (own.st_ino == other.st_ino && own.st_dev == other.st_dev);
 }
 
 int target_check(struct target *t, int pid, struct err *e)

@@ -24,9 +24,6 @@ struct target {
 /* Has it libjvm.so mapped? Also false for what cannot be looked into. */
 bool target_is_jvm(int pid);
 
-/* Has it the files that we have (the same mount namespace)? Else it sees /proc/PID/root as its root. */
-bool target_same_files(int pid);
-
 /*
  * What is known of pid; an error when it is gone, stopped, somebody else's, no HotSpot, or started with
  * -XX:+DisableAttachMechanism.

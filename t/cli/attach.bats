@@ -281,6 +281,59 @@ in_a_container() {
 	on_one_jdk newest in_a_container
 }
 
+# Starts Live with our mounts, but in a root and a /tmp and /var/tmp of its own; arcprof is run from beside that.
+start_in_a_chroot() {	# <option of java>...
+	rm -f live.in live.out
+	mkfifo live.in
+	mkdir -p root
+	unshare --mount sh -c 'mount --bind / root && mount -t proc proc root/proc && mount -t tmpfs none root/tmp &&
+		mount -t tmpfs none root/var/tmp && cp -r "$0"/. root/tmp && exec chroot root env -C /var/tmp "$@" -cp /tmp Live' \
+		"$CLASSES" "$JAVA_HOME/bin/java" "$@" <live.in >live.out 2>live.err 3>&- &
+	LIVE=$!
+	exec 7>live.in
+	NR_SAID=0
+	heard ready
+	printf '#!/bin/sh\nexec nsenter --mount --target %s --wd=%q %q "$@"\n' "$LIVE" "$PWD" "$BUILD/arcprof" >beside
+	chmod +x beside
+}
+
+in_a_chroot() {
+	local ARCPROF=$PWD/beside
+	start_in_a_chroot
+	start_recorder -p "$LIVE" --callflow -F 999
+	say calls 100
+	say spin 100
+	end_recorder
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	[ "$(calls_of outer)" -eq 100 ]
+	arcprof report -i trace --samples --xprof --format json |
+		jq -e '[.rows[] | select(.name == "Live.spin") | .cum[0]] | add > 30000000'
+	arcprof report -i trace --samples --xprof --format json | jq -e 'any(.rows[]; .name == "main")'
+	run_arcprof threads -p "$LIVE"
+	[[ $output == *'"main" #'* ]]
+	run_arcprof heap dump -o heap -p "$LIVE"
+	[ "$status" -eq 0 ]
+	run_arcprof record -o native -p "$LIVE" -e native-memory -d 10ms
+	[ "$status" -eq 0 ]
+	[ -z "$(find "/proc/$LIVE/root/tmp" -name '*arcprof*' -o -name '.attach*')" ]
+	end_live
+	start_in_a_chroot -XX:-CreateCoredumpOnCrash
+	start_recorder -p "$LIVE"
+	kill -SEGV "$LIVE"
+	end_recorder true
+	[ "$(grep -c "process $LIVE .*, and wrote /var/tmp/hs_err_pid$LIVE.log while it was recorded" recorder.err)" -eq 1 ]
+	start_in_a_chroot -XX:+DisableAttachMechanism
+	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	refused 125 "process $LIVE lets nothing attach: it runs with -XX:+DisableAttachMechanism"
+	end_live
+}
+@test "attach: a JVM in a chroot, with our mounts" {
+	skip_unless_root
+	skip_unless_perf
+	unshare --mount sh -c 'mkdir root && mount --bind / root' 2>/dev/null || skip "nothing can be mounted here"
+	on_one_jdk newest in_a_chroot
+}
+
 # Who listens there is another user, as root of the machine is in a container with users of its own.
 posed() {	# <the recorder's half of the key> [<what the key's file is made with>]
 	rm -rf "$OPEN/door" posed	# what the last one said would be taken for this one's

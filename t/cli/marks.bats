@@ -71,7 +71,7 @@ marks_of_a_running_jvm() {
 	until [ "$(readlink "/proc/$TICKS/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ]; do sleep 0.05; done
 	arcprof record -q -e mark --duration 100ms -o trace -p "$TICKS"
 	arcprof report --log=mark trace |
-		grep -qE "^not recorded: events mark of process .*: it is in a container, where the recorder's socket cannot be found: "
+		grep -qE "^not recorded: events mark of process .*: its files are not ours \\(a container, or chroot\\(1\\)\\), so it cannot find the recorder's socket: "
 }
 
 @test "marks: of a program without the library it is said that there are none" {

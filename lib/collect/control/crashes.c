@@ -153,15 +153,27 @@ static void ask_in_time(struct crash_watch *w)
 	ask(w);
 }
 
-static char *working_folder(int pid)
+static size_t link_of(int pid, const char *what, char path[static PATH_MAX])
 {
-	char name[32], path[PATH_MAX];
+	char name[32];
 	ssize_t n;
 
-	snprintf(name, sizeof(name), "/proc/%d/cwd", pid);
-	n = readlink(name, path, sizeof(path) - 1);
+	snprintf(name, sizeof(name), "/proc/%d/%s", pid, what);
+	n = readlink(name, path, PATH_MAX - 1);
 	path[MAX(n, (ssize_t)0)] = '\0';
-	return xstrdup(path);
+	return MAX(n, (ssize_t)0);
+}
+
+/* As the process sees it: after a chroot(2) the links have the way from our root on. */
+static char *working_folder(int pid)
+{
+	char path[PATH_MAX], root[PATH_MAX];
+	size_t len = link_of(pid, "root", root);
+
+	link_of(pid, "cwd", path);
+	if (len <= 1 || strncmp(path, root, len) || (path[len] && path[len] != '/'))
+		return xstrdup(path);
+	return xstrdup(path[len] ? path + len : "/");
 }
 
 static int own_number(int pid)

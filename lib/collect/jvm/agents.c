@@ -644,9 +644,9 @@ static void invite_running(struct collect *c, int pid)
 			       "labels of Java code are known of JVMs that the recorder has started");
 		events &= ~(uint32_t)JVM_TELL_LABEL;
 	}
-	if (events && !target_same_files(pid))
+	if (events && !foreign_has_our_files(pid))
 		refuse_program(c, pid, events,
-			       "it is in a container, where the recorder's socket cannot be found: record it from there");
+			       "its files are not ours (a container, or chroot(1)), so it cannot find the recorder's socket: record it from there");
 	else if (events && invite_process(pid, jvm_server_path(c->jvm), &e))
 		refuse_program(c, pid, events, e.msg);
 }
