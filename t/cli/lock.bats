@@ -153,7 +153,8 @@ initialised() {	# p|v <waiters>
 
 initialised_by() {
 	initialised p 2
-	[ "$JDK" -lt 21 ] || initialised v 1
+	# since JDK 26 a virtual thread leaves its carrier for this, and nothing tells of it
+	[ "$JDK" -lt 21 ] || [ "$JDK" -ge 26 ] || initialised v 1
 }
 
 @test "lock: threads wait for the one that initialises a class" {

@@ -383,6 +383,15 @@ enum names_result names_get_of(struct blocked *b, uintptr_t m, enum names_trust 
 	return get(b, m, trust, bcp, ring, out);
 }
 
+bool names_are(uintptr_t m, const char *class_name, const char *name, const char *sig)
+{
+	struct parts p;
+
+	return m && !(m & 7) && read_parts(m, NAMES_IF_LINKED, 0, &p) &&
+	       is_text(&p.names.class_name, class_name) && is_text(&p.names.name, name) &&
+	       is_text(&p.names.sig, sig);
+}
+
 uint32_t names_new(const struct names_method *m)
 {
 	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);

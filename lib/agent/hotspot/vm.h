@@ -54,7 +54,9 @@ struct vm_offsets {
 	int method_const;
 	int cm_constants, cm_code_size, cm_name, cm_sig, cm_flags, cm_words;
 	int cp_holder, cp_source, cp_length;
-	int klass_name, klass_layout, ik_constants, ik_init_state, ik_init_thread;
+	int klass_name, klass_layout, klass_loader, klass_next, loader_klasses, ik_methods;
+	int vmarray_len, vmarray_methods;	/* Array<Method*> */
+	int ik_constants, ik_init_state, ik_init_thread;
 	int sym_len, sym_body;
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
@@ -84,6 +86,7 @@ struct vm {
 	uintptr_t *klass_base;
 	int *klass_shift;
 	uintptr_t *heap;		/* CollectedHeap */
+	uintptr_t *object_klass;	/* of java.lang.Object */
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;

@@ -197,7 +197,7 @@ static jthread thread_of(JNIEnv *env, const struct owner *o)
 	return t;
 }
 
-static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, struct jvm_ring *ring)
+static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r)
 {
 	jthread t = x->thread ? (*env)->NewLocalRef(env, x->thread) : thread_of(env, &x->owner);
 	jint nr = 0;
@@ -207,7 +207,7 @@ static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r, st
 	else if (!has_it_still(env, x))
 		r->what = JVM_BLAMED_LATE;
 	else
-		r->frames_len = stack_put(at.frames, nr, ring, at.text, &r->cut);
+		r->frames_len = stack_put(at.ti, at.frames, nr, at.text, &r->cut);
 	r->frames = at.text;
 	if (t)
 		(*env)->DeleteLocalRef(env, t);
@@ -223,7 +223,7 @@ static void tell(JNIEnv *env, struct wanted *x)
 	};
 
 	if (x->what == JVM_BLAMED_OWNER)
-		look_at_owner(env, x, &r, ring);
+		look_at_owner(env, x, &r);
 	if (!send_blame(ring, &r))
 		ring_count_lost(ring);
 }
@@ -244,7 +244,7 @@ static void tell_open(JNIEnv *env, const struct pending_closed *p, uint64_t now_
 	jint nr = 0;
 
 	if (t && (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) == JVMTI_ERROR_NONE)
-		r.frames_len = stack_put(at.frames, nr, ring, at.text, &r.cut);
+		r.frames_len = stack_put(at.ti, at.frames, nr, at.text, &r.cut);
 	if (t)
 		(*env)->DeleteLocalRef(env, t);
 	if (!send_open_wait(ring, &r))

@@ -3,16 +3,19 @@
  * park.c - Unsafe.park(), by which a platform thread waits for a lock of java.util.concurrent or a condition
  * (lock.h). JVMTI has no event for it, so the native method is replaced: what stood there is called.
  *
- * Where it stands: behind the Method, as HotSpot keeps the address of every native method. It is believed
- * when it lies in libjvm's code.
+ * Where it stands: behind the Method (methods.h), as HotSpot keeps the address of every native method. It is
+ * believed when it lies in libjvm's code.
  *
  * Source: oops/method.hpp, Method::native_function_addr().
  */
 #include "agent/agent.h"
 #include "agent/calls/flow.h"
+#include "agent/hotspot/methods.h"
 #include "agent/hotspot/vm.h"
 #include "agent/locks/lock.h"
 #include "agent/sys.h"
+
+#define UNSAFE "jdk/internal/misc/Unsafe"
 
 typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
 
@@ -121,10 +124,10 @@ static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute,
 
 static park_fn *find_park(jmethodID id)
 {
-	uintptr_t method, code;
+	uintptr_t method = methods_find(id, UNSAFE, "park", "(ZJ)V"), code;
 
-	if (!vm.size.method || !sys_peek_all(&method, (uintptr_t)id, 8) ||
-	    !sys_peek_all(&code, method + vm.size.method, 8) || code < vm.text_lo || code >= vm.text_hi)
+	if (!method || !vm.size.method || !sys_peek_all(&code, method + vm.size.method, 8) ||
+	    code < vm.text_lo || code >= vm.text_hi)
 		return NULL;
 	return (park_fn *)code;
 }
@@ -176,7 +179,7 @@ static bool find_all(JNIEnv *env)
 	if (!find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
 	    (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
-	unsafe_class = class_for_good(env, "jdk/internal/misc/Unsafe");
+	unsafe_class = class_for_good(env, UNSAFE);
 	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
 	vm_park = park ? find_park(park) : NULL;
 	return vm_park;

@@ -11,6 +11,7 @@
 #include "agent/agent.h"
 #include "agent/dump/threads.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/methods.h"
 #include "agent/hotspot/names.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
@@ -23,30 +24,6 @@
 static jvmtiEnv *ti;
 
 /* --- compiled code --- */
-
-/*
- * A jmethodID has been a pointer to a Method* up to JDK 25. None is followed before one was
- * seen to be: the id of a compiled method must point to what its nmethod says it is.
- */
-static bool ids_are_pointers;
-
-static void check_id(jmethodID id, uintptr_t method)
-{
-	uintptr_t v;
-
-	if (!ids_are_pointers && sys_peek_all(&v, (uintptr_t)id, 8) && v == method)
-		ids_are_pointers = true;
-}
-
-static uint32_t method_number(jmethodID id)
-{
-	struct method_info m;
-	uintptr_t method;
-
-	if (!ids_are_pointers || !id || !sys_peek_all(&method, (uintptr_t)id, 8))
-		return 0;
-	return names_get(method, NAMES_TOLD, 0, NULL, &m) == NAMES_OK ? m.id : 0;
-}
 
 static char *put_varint(char *d, uint64_t v)
 {
@@ -80,7 +57,7 @@ static uint32_t cached_number(jmethodID id)
 		cache.epoch = names_epoch();
 	}
 	if (cache.id[i] != id) {
-		cache.number[i] = method_number(id);
+		cache.number[i] = methods_number(ti, id);
 		cache.id[i] = cache.number[i] ? id : NULL;
 	}
 	return cache.number[i];
@@ -135,13 +112,12 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 	if (b->addr && b->kind == VM_BLOB_NMETHOD) {
 		id = vm_i32(b->addr, vm.o.nm_compile_id);
 		level = vm_nmethod_level(b->addr);
-		check_id(method, vm_word(b->addr, vm.o.nm_method));
 		if (names_get(vm_word(b->addr, vm.o.nm_method), NAMES_TOLD, 0, NULL, &m) == NAMES_OK)
 			number = m.id;
 	}
 	sys_lock(&cache_lock);
 	if (!number)
-		number = method_number(method);
+		number = methods_number(ti, method);
 	if (r && r->numpcs > 0 && (d = put_inlines(inline_buf, inline_buf + INLINE_MAX, r, addr)))
 		inl_len = d - inline_buf;
 	send_code(NULL, &(struct jvm_code){
@@ -387,6 +363,7 @@ bool events_init(JavaVM *jvm)
 	jvmtiCapabilities have, want;
 	jvmtiEventCallbacks cb;
 
+	methods_init(jvm);
 	if (!inline_buf)
 		inline_buf = sys_pages(INLINE_MAX);
 	memset(&have, 0, sizeof(have));

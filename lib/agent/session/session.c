@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "agent/calls/flow.h"
 #include "agent/dump/threads.h"
+#include "agent/hotspot/methods.h"
 #include "agent/hotspot/names.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
@@ -53,6 +54,7 @@ static bool prepare(JavaVM *jvm)
 
 	if (!names_init() || !sample_init())
 		return false;
+	methods_forget();
 	have_events = have_events || events_init(jvm);
 	return have_events;
 }

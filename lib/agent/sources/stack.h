@@ -8,14 +8,11 @@
 
 enum { STACK_MAX_FRAMES = 1024 };
 
-struct jvm_ring;
-
 /*
  * Of nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and how often it is there in a
- * row; deeper ones than have room are left out. Methods that are new are told to the ring. Returns the bytes;
+ * row; deeper ones than have room are left out. Methods that are new are told to the log. Returns the bytes;
  * *cut: there may be more frames.
  */
-uint32_t stack_put(const jvmtiFrameInfo *frames, jint nr, struct jvm_ring *ring, uint8_t *text,
-		   uint32_t *cut);
+uint32_t stack_put(jvmtiEnv *ti, const jvmtiFrameInfo *frames, jint nr, uint8_t *text, uint32_t *cut);
 
 #endif

@@ -213,7 +213,7 @@ static bool send_stack(JNIEnv *env, jthread thread, enum virtual_state s, struct
 	r->leaf = why.leaf;
 	r->ready = s == VIRTUAL_YIELDED;
 	r->frames = text;
-	r->frames_len = stack_put(frames, nr, ring, text, &r->cut);
+	r->frames_len = stack_put(ti, frames, nr, text, &r->cut);
 	if (send_virtual_wait(ring, r))
 		return true;
 	ring_count_lost(ring);
