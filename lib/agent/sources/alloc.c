@@ -23,8 +23,12 @@
  * VMs before JDK 25 lose count of a buffer's bytes at each object that is allocated beside it: among small
  * objects those of 100 kB are 13 % too few at 512k, 8 % at 64k, 2.5 % at 32k, and 0.3 % at 16k. So these are
  * asked for samples at 16k, of which we choose.
+ *
+ * Those before JDK 13 begin a distance inside the object that ended the one before, unless the new one is
+ * shorter than what is left of the object. So the next objects are samples too often, and the more so the
+ * finer: of 4 kB each, 20 % at 16k and 15 % at 64k, where of a mixture of sizes none was more than 12 % off.
  */
-enum { FIRST_RIGHT = 25, FINE_INTERVAL = 16 << 10 };
+enum { FIRST_RIGHT = 25, FIRST_FROM_END = 13, FINE_INTERVAL = 16 << 10, LESS_FINE_INTERVAL = 64 << 10 };
 
 static jvmtiEnv *env_of_ours;	/* once made it is kept */
 static bool is_on;
@@ -113,6 +117,18 @@ static void give_back(jvmtiEnv *ti)
 		(*ti)->RelinquishCapabilities(ti, &have);
 }
 
+/* The distance to ask for, from which that of the user is chosen. */
+static uint64_t distance_of(uint64_t interval)
+{
+	uint64_t finest = FINE_INTERVAL;
+
+	if (vm.major && *vm.major >= FIRST_RIGHT)
+		return interval;
+	if (!vm.major || *vm.major < FIRST_FROM_END)
+		finest = LESS_FINE_INTERVAL;
+	return interval < finest ? interval : finest;
+}
+
 /* All objects that are allocated, and which of them live on (live.h). NULL: that is not wanted. */
 static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
@@ -126,9 +142,7 @@ static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 	if (!env_of_ours && (*jvm)->GetEnv(jvm, (void **)&env_of_ours, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
 	mean = all ? *all : 0;
-	vm_mean = interval;
-	if (interval > FINE_INTERVAL && (!vm.major || *vm.major < FIRST_RIGHT))
-		vm_mean = FINE_INTERVAL;
+	vm_mean = distance_of(interval);
 	is_on = ask_vm(env_of_ours);
 	if (!is_on)
 		give_back(env_of_ours);
