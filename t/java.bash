@@ -2,15 +2,27 @@
 # java.bash - the JDKs of this machine, and programs of all kinds to run on them; for t/cli
 # and t/perf.  Needs TOP, ARCPROF and BUILD.
 
-# Homes of JDKs, one of each version, each with a compiler.
+# Homes of JDKs, one of each version, each with a compiler; none that cannot compile t/workloads.
 jdks() {
 	local java home
 	[ -z "${KNOWN_JDKS-}" ] || { echo "$KNOWN_JDKS"; return; }
 	for java in /usr/lib/jvm/*/bin/java; do
 		home=$(dirname "$(dirname "$(readlink -f "$java")")")
 		[ -x "$home/bin/javac" ] && [ -r "$home/release" ] || continue
+		! grep -qE '^JAVA_VERSION="(1\.8|9|1[0-5])[."]' "$home/release" || continue
 		echo "$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$home/release") $home"
 	done | sort -V -u -k 1,1 | cut -d ' ' -f 2-
+}
+
+# Prints the home of a JDK that jdks() may leave out; fails if there is none.
+old_jdk() {	# <version>
+	local java
+	for java in /usr/lib/jvm/*/bin/javac; do
+		"$java" -version 2>&1 | grep -qE "^javac (1\.)?$1\." || continue
+		dirname "$(dirname "$(readlink -f "$java")")"
+		return
+	done
+	return 1
 }
 
 # javac as it is quick for little.

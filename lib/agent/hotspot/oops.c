@@ -47,14 +47,24 @@ static bool find_z(void)
 	return at.z_shift && at.z_bad;
 }
 
+/* False: a collector whose references or objects are not as below. One that the VM lacks is not used. */
+static bool find_collector(void)
+{
+	enum { SHENANDOAH_IN_MARKS = 13 };	/* before, where an object went stands in front of it */
+	bool z = false;
+
+	vm_flag("UseZGC", &z);
+	vm_flag("UseShenandoahGC", &at.shenandoah);
+	if (at.shenandoah && (!vm.major || *vm.major < SHENANDOAH_IN_MARKS))
+		return false;
+	return !z || find_z();
+}
+
 bool oops_init(void)
 {
-	bool z;
-
 	if (at.ok)
 		return true;
-	if (!vm_flag("UseZGC", &z) || (z && !find_z()) || !vm_flag("UseShenandoahGC", &at.shenandoah) ||
-	    !vm_flag("UseCompressedOops", &at.compressed) ||
+	if (!find_collector() || !vm_flag("UseCompressedOops", &at.compressed) ||
 	    (at.compressed && (!vm.oops_base || !vm.oops_shift)))
 		return false;
 	if (!vm_flag("UseCompressedClassPointers", &at.compressed_klass))
