@@ -10,6 +10,11 @@ all_is_right() {	# <home of a JDK>
 	"$TOP/t/matrix/run" -t 1500 "$1"
 }
 
+@test "matrix: JDK 8" {
+	home=$(old_jdk 8) || skip "no JDK 8 is installed"
+	all_is_right "$home"
+}
+
 @test "matrix: JDK 11" {
 	home=$(old_jdk 11) || skip "no JDK 11 is installed"
 	all_is_right "$home"

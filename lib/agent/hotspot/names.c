@@ -117,7 +117,7 @@ static bool is_text(const struct names_text *t, const char *s)
 	return t->len == str_len(s) && !memcmp(t->s, s, t->len);
 }
 
-/* Names of all versions since JDK 11. */
+/* Names of all versions since JDK 8. */
 static enum names_waits waits_for(const struct names_method *n)
 {
 	static const struct {
@@ -125,6 +125,7 @@ static enum names_waits waits_for(const struct names_method *n)
 		enum names_waits waits;
 	} known[] = {
 		{ "jdk/internal/misc/Unsafe", "park", NAMES_PARK },
+		{ "sun/misc/Unsafe", "park", NAMES_PARK },
 		{ "java/lang/Thread", "sleep", NAMES_SLEEP },
 		{ "java/lang/Thread", "sleep0", NAMES_SLEEP },
 		{ "java/lang/Thread", "sleepNanos0", NAMES_SLEEP },

@@ -53,7 +53,8 @@ bool scopes_init(void)
 		return false;
 	if (o->nm_immutable >= 0 ? o->nm_immutable_size < 0 || o->nm_scopes < 0 || o->blob_mutable < 0 ||
 				   o->blob_mutable_size < 0 || o->blob_relocation_size < 0 :
-				   o->nm_scopes_begin < 0 || o->nm_dependencies < 0 || o->nm_metadata < 0)
+				   (o->nm_scopes_begin < 0 && o->nm_scopes < 0) || o->nm_dependencies < 0 ||
+					   o->nm_metadata < 0)
 		return false;
 	if (places)
 		sys_clear_pages(places, NR_PLACES * sizeof(*places));
@@ -103,7 +104,9 @@ static struct notes notes_in_code(uintptr_t nm, bool doubtful)
 {
 	const struct vm_offsets *o = &vm.o;
 	uint32_t size = vm_i32(nm, o->blob_size);
-	uintptr_t pcs = nm + (uint32_t)vm_i32(nm, o->nm_pcs), scopes = vm_word(nm, o->nm_scopes_begin);
+	uintptr_t pcs = nm + (uint32_t)vm_i32(nm, o->nm_pcs);
+	uintptr_t scopes = o->nm_scopes_begin >= 0 ? vm_word(nm, o->nm_scopes_begin) :
+						     nm + (uint32_t)vm_i32(nm, o->nm_scopes);
 
 	return (struct notes){
 		.pcs = between(pcs, nm + (uint32_t)vm_i32(nm, o->nm_dependencies), nm, size, doubtful),

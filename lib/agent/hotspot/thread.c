@@ -165,6 +165,9 @@ static uintptr_t find_own_thread(void)
 			continue;
 		for (k = 0; k < TLS_BYTES && sys_peek_all(&v, block + k, 8); k += 8)
 			if (is_me(v)) {
+				/* JDK 8 has no such variable: this was there by chance */
+				if (vm.is_8)
+					return v;
 				store_relaxed(&own_variable.offset, k);
 				store_release(&own_variable.word, i);
 				return v;

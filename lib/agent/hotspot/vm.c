@@ -51,6 +51,7 @@ static const struct field fields[] = {
 	F("LockStack", "_top", lock_stack_top),
 	F("ObjectMonitor", "_header", monitor_header),
 	F("ObjectMonitor", "_metadata", monitor_header),
+	F("ObjectMonitor", "_object", monitor_object),
 	F("ObjectMonitor", "_owner", monitor_owner),
 	F("OSThread", "_thread_id", osthread_tid),
 	F("OSThread", "_pthread_id", osthread_pthread),
@@ -75,9 +76,11 @@ static const struct field fields[] = {
 	F("nmethod", "_entry_bci", nm_entry_bci),
 	F("CompiledMethod", "_deopt_handler_begin", nm_deopt_begin),
 	F("nmethod", "_deopt_handler_offset", nm_deopt_offset),
+	F("nmethod", "_deoptimize_offset", nm_deopt_offset),
 	F("nmethod", "_deopt_handler_entry_offset", nm_deopt_offset),
 	F("CompiledMethod", "_deopt_mh_handler_begin", nm_deopt_mh_begin),
 	F("nmethod", "_deopt_mh_handler_offset", nm_deopt_mh_offset),
+	F("nmethod", "_deoptimize_mh_offset", nm_deopt_mh_offset),
 	F("nmethod", "_verified_entry_point", nm_verified_entry),
 	F("nmethod", "_verified_entry_offset", nm_verified_offset),
 	F("nmethod", "_osr_entry_point", nm_osr_entry),
@@ -127,6 +130,9 @@ static const struct field fields[] = {
 	F("JVMFlag", "_name", flag_name),
 	F("JVMFlag", "_addr", flag_addr),
 	F("JVMFlag", "_flags", flag_origin),
+	F("Flag", "_name", flag_name),
+	F("Flag", "_addr", flag_addr),
+	F("Flag", "_flags", flag_origin),
 	F("InstanceKlass", "_constants", ik_constants),
 	F("InstanceKlass", "_init_state", ik_init_state),
 	F("InstanceKlass", "_init_thread", ik_init_thread),
@@ -151,6 +157,7 @@ static const struct global globals[] = {
 	G("CodeCache", "_low_bound", code_low),
 	G("CodeCache", "_high_bound", code_high),
 	G("CodeCache", "_heaps", heaps),
+	G("CodeCache", "_heap", only_heap),
 	G("StubRoutines", "_call_stub_return_address", call_stub_return),
 	G("AbstractInterpreter", "_code", interpreter),
 	G("ContinuationEntry", "_return_pc", cont_entry_return),
@@ -174,6 +181,8 @@ static const struct global globals[] = {
 	G("Abstract_VM_Version", "_vm_major_version", major),
 	G("JVMFlag", "flags", flags),
 	G("JVMFlag", "numFlags", nr_flags),
+	G("Flag", "flags", flags),
+	G("Flag", "numFlags", nr_flags),
 };
 
 /* Value of an exported variable; 0 when it is missing. */
@@ -249,7 +258,7 @@ static void read_sizes(void)
 			vm.size.cp = size;
 		else if (str_eq(name, "JavaThread"))
 			vm.size.jthread = size;
-		else if (str_eq(name, "JVMFlag"))
+		else if (str_eq(name, "JVMFlag") || str_eq(name, "Flag"))
 			vm.size.flag = size;
 		else if (str_eq(name, "Method"))
 			vm.size.method = size;
@@ -295,8 +304,21 @@ static bool complete(void)
 			return false;
 	if (o->blob_code_begin < 0 && o->blob_code_offset < 0)
 		return false;
-	return vm.code_low && vm.code_high && vm.heaps && vm.call_stub_return && vm.interpreter &&
-	       vm.size.block && vm.size.cm && vm.size.cp && vm.size.jthread;
+	return vm.code_low && vm.code_high && (vm.heaps || vm.only_heap) && vm.call_stub_return &&
+	       vm.interpreter && vm.size.block && vm.size.cm && vm.size.cp && vm.size.jthread;
+}
+
+/* The bounds of the code, which JDK 8 keeps nowhere. */
+static uintptr_t only_low, only_high;
+
+static void init_8(void)
+{
+	static const int major = 8;
+
+	vm.is_8 = true;
+	vm.code_low = &only_low;
+	vm.code_high = &only_high;
+	vm.major = &major;		/* it says 25, which is HotSpot's */
 }
 
 void vm_init(uintptr_t addr)
@@ -308,6 +330,8 @@ void vm_init(uintptr_t addr)
 	read_structs();
 	read_sizes();
 	read_constants();
+	if (vm.only_heap)
+		init_8();
 	vm.ok = complete();
 }
 
@@ -427,16 +451,28 @@ struct heap {
 static struct heap heaps[8];
 static int nr_heaps;
 
+/* Their addresses; the number of them. That of JDK 8 is there before it has memory. */
+static int list_heaps(uintptr_t **list)
+{
+	uintptr_t array;
+
+	if (vm.is_8) {
+		*list = vm.only_heap;
+		return vm_word(*vm.only_heap + vm.o.heap_memory, vm.o.vs_low_boundary) ? 1 : 0;
+	}
+	array = *vm.heaps;
+	*list = array ? (uintptr_t *)vm_word(array, vm.o.array_data) : NULL;
+	return array ? vm_i32(array, vm.o.array_len) : 0;
+}
+
 void vm_update_heaps(void)
 {
-	uintptr_t array = *vm.heaps;
 	uintptr_t *data;
 	int i, nr;
 
-	if (!vm.ok || !array)
+	if (!vm.ok)
 		return;
-	data = (uintptr_t *)vm_word(array, vm.o.array_data);
-	nr = vm_i32(array, vm.o.array_len);
+	nr = list_heaps(&data);
 	if (nr > (int)ARRAY_SIZE(heaps))
 		nr = ARRAY_SIZE(heaps);
 	for (i = nr_heaps; i < nr; i++) {
@@ -450,6 +486,10 @@ void vm_update_heaps(void)
 			.segmap = (const uint8_t *)vm_word(map, vm.o.vs_low),
 			.shift = vm_i32(h, vm.o.heap_log2_segment),
 		};
+	}
+	if (vm.is_8 && nr) {
+		store_relaxed(&only_low, heaps[0].lo);
+		store_relaxed(&only_high, heaps[0].hi);
 	}
 	store_release(&nr_heaps, nr);
 }

@@ -27,6 +27,7 @@ struct vm_offsets {
 	/* objects that it has locked and that had no monitor then; where they begin and end in it (JDK 21) */
 	int jthread_lock_stack, lock_stack_base, lock_stack_top;
 	int monitor_header;		/* the object's, which has its identity hash */
+	int monitor_object;
 	int monitor_owner;		/* a JavaThread or an address on its stack; since JDK 24 an id */
 	int jthread_object, jthread_vthread;	/* OopHandles: its Thread; what is mounted, since JDK 21 */
 	int jthread_waiting_monitor;
@@ -77,6 +78,7 @@ struct vm {
 	/* where HotSpot keeps them */
 	uintptr_t *code_low, *code_high;
 	uintptr_t *heaps;		/* GrowableArray<CodeHeap*> */
+	uintptr_t *only_heap;		/* CodeHeap, in JDK 8 */
 	uintptr_t *call_stub_return;
 	uintptr_t *interpreter;		/* StubQueue */
 	uintptr_t *cont_entry_return;	/* ContinuationEntry::_return_pc, or NULL */
@@ -96,6 +98,7 @@ struct vm {
 	uint8_t being_initialized;	/* as InstanceKlass::_init_state; 0: not known */
 	uint32_t lines_flag;		/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
+	bool is_8;			/* JDK 8, whose frames and numbers differ */
 	bool ok;			/* all that the walker cannot do without is there */
 };
 

@@ -28,7 +28,7 @@
 enum {
 	INTERP_SENDER_SP = -8,
 	INTERP_METHOD = -24,
-	INTERP_BCP = -64,
+	INTERP_BCP = -64,		/* one word less in JDK 8, whose frames have no mirror */
 	INTERP_LOWEST = -72,
 	ENTRY_WRAPPER = -48,
 	ENTRY_RBX = -56,
@@ -135,6 +135,11 @@ static void return_through(const struct walk *w, struct cursor *c, uintptr_t slo
 }
 
 /* --- interpreter --- */
+
+static int interp_bcp(void)
+{
+	return INTERP_BCP + (vm.is_8 ? 8 : 0);
+}
 
 static bool is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
 {
@@ -295,7 +300,7 @@ static bool step_frozen_interpreter(struct walk *w, struct cursor *c)
 	if (sp <= fp || sp > w->stack_hi)
 		goto lost;
 	r = push_interpreted(w, c, walk_word(w, fp, INTERP_METHOD), NAMES_IF_BCP,
-			     walk_word(w, fp, INTERP_BCP), 0);
+			     walk_word(w, fp, interp_bcp()), 0);
 	if (r == NAMES_NO_ROOM)
 		w->no_room = true;
 	if (r == NAMES_NOT_A_METHOD)
@@ -322,7 +327,7 @@ static bool step_interpreter(struct walk *w, struct cursor *c)
 		return true;
 	if (is_interpreter_frame(w, c->fp, c->sp) && walk_returns_from(w, c->fp + 8))
 		r = push_interpreted(w, c, walk_word(w, c->fp, INTERP_METHOD), NAMES_IF_BCP,
-				     walk_word(w, c->fp, INTERP_BCP), better);
+				     walk_word(w, c->fp, interp_bcp()), better);
 	if (r == NAMES_OK) {
 		leave_interpreter(w, c, c->fp);
 		return true;
@@ -1094,7 +1099,7 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 		if (walk_on_stack(w, c->fp - 64) && walk_on_stack(w, c->fp + 8)) {
 			s->rbx = walk_word(w, c->fp, INTERP_METHOD);
 			s->r12 = walk_word(w, c->fp, INTERP_SENDER_SP);
-			s->r13 = walk_word(w, c->fp, INTERP_BCP);
+			s->r13 = walk_word(w, c->fp, interp_bcp());
 			s->r14 = walk_word(w, c->fp, 8);
 		}
 	}

@@ -283,21 +283,38 @@ bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
 	return pending_end(env, id, w) && w->session == load_relaxed(&session);
 }
 
-/* The monitor that a thread is about to wait for; 0: not known. */
-static uintptr_t pending_monitor(const struct vm_thread *t)
+/* A handle is the address of the reference, with flags. */
+static uintptr_t oop_of(jobject object)
+{
+	return *(uintptr_t *)((uintptr_t)object & ~7ul);
+}
+
+/* As the object's header has it, and it has the object; a collection may come between. */
+static uintptr_t monitor_of(jobject object)
+{
+	enum { MONITOR = 2 };
+	uintptr_t oop = oop_of(object), mark, its;
+
+	if (vm.o.monitor_object < 0 || !sys_peek_all(&mark, oop, 8) || (mark & 3) != MONITOR ||
+	    !sys_peek_all(&its, (mark ^ MONITOR) + vm.o.monitor_object, 8) || its != oop)
+		return 0;
+	return mark ^ MONITOR;
+}
+
+/* The monitor of the object that a thread is about to wait for; 0: not known. */
+static uintptr_t pending_monitor(const struct vm_thread *t, jobject object)
 {
 	if (!t->thread || vm.o.jthread_pending_monitor < 0 || vm.o.monitor_owner < 0)
 		return 0;
-	return vm_word(t->thread, vm.o.jthread_pending_monitor);
+	/* JDK 8 notes it after the event */
+	return vm.is_8 ? monitor_of(object) : vm_word(t->thread, vm.o.jthread_pending_monitor);
 }
 
 static struct owner owner_of(uintptr_t monitor, jobject object)
 {
 	if (!monitor)
 		return (struct owner){ 0 };
-	/* a handle is the address of the reference, with flags */
-	return owners_of_monitor(load_relaxed((uintptr_t *)(monitor + vm.o.monitor_owner)),
-				 *(uintptr_t *)((uintptr_t)object & ~7ul));
+	return owners_of_monitor(load_relaxed((uintptr_t *)(monitor + vm.o.monitor_owner)), oop_of(object));
 }
 
 static void begin_monitor(JNIEnv *env, jthread thread, jobject object, enum jvm_wait_kind kind)
@@ -313,7 +330,7 @@ static void begin_monitor(JNIEnv *env, jthread thread, jobject object, enum jvm_
 		exact_wait(env, object);
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
 	if (kind == JVM_WAIT_ENTER) {
-		monitor = pending_monitor(&t);
+		monitor = pending_monitor(&t, object);
 		o = owner_of(monitor, object);
 	}
 	if (describe_monitor(env, object, monitor, &w) && lock_is_on(&w.session)) {

@@ -15,8 +15,6 @@
 #include "agent/locks/lock.h"
 #include "agent/sys.h"
 
-#define UNSAFE "jdk/internal/misc/Unsafe"
-
 typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
 
 static park_fn *vm_park;		/* what stood there */
@@ -122,9 +120,14 @@ static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute,
 
 /* ---- its place ---- */
 
+static const char *unsafe_name(void)
+{
+	return vm.is_8 ? "sun/misc/Unsafe" : "jdk/internal/misc/Unsafe";
+}
+
 static park_fn *find_park(jmethodID id)
 {
-	uintptr_t method = methods_find(id, UNSAFE, "park", "(ZJ)V"), code;
+	uintptr_t method = methods_find(id, unsafe_name(), "park", "(ZJ)V"), code;
 
 	if (!method || !vm.size.method || !sys_peek_all(&code, method + vm.size.method, 8) ||
 	    code < vm.text_lo || code >= vm.text_hi)
@@ -179,7 +182,7 @@ static bool find_all(JNIEnv *env)
 	if (!find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
 	    (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
-	unsafe_class = class_for_good(env, UNSAFE);
+	unsafe_class = class_for_good(env, unsafe_name());
 	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
 	vm_park = park ? find_park(park) : NULL;
 	return vm_park;
