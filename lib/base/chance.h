@@ -7,7 +7,6 @@
 #ifndef BASE_CHANCE_H
 #define BASE_CHANCE_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,13 +25,16 @@ static inline uint64_t chance_around(uint64_t *state, uint64_t mean)
 	return mean / 2 + chance_next(state) % mean;
 }
 
-/*
- * More is missing of the total than samples that hit by chance, with that weight each, would leave out: three
- * standard deviations of their number.
- */
+/* Samples that hit by chance, of that weight each, differ from a total by less: so many deviations of it. */
+static inline bool chance_explains(double difference, uint64_t total, double weight, double deviations)
+{
+	return difference <= 0 || difference * difference <= deviations * deviations * (double)total * weight;
+}
+
+/* More is missing of the total than that. */
 static inline bool chance_is_too_few(uint64_t total, uint64_t sampled, uint64_t weight)
 {
-	return weight && (double)total - (double)sampled > 3 * sqrt((double)total * (double)weight);
+	return weight && !chance_explains((double)total - (double)sampled, total, (double)weight, 3);
 }
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chance.h"
 #include "base/mem.h"
 #include "model/account.h"
 
@@ -212,22 +212,21 @@ static void expect_at_most(struct account_check *out, const char *what, uint64_t
 }
 
 /*
- * What samples may have at most: what was charged, with chance, with what each CPU charges only at the
- * kernel's next tick, with what it charges to nobody, and with the interrupts of the clock itself.
+ * What samples may have, but for chance: what was charged, with what each CPU charges only at the kernel's
+ * next tick, with what it charges to nobody, and with the interrupts of the clock itself.
  */
-static uint64_t most_sampled(const struct account *a, uint64_t nr_samples)
+static uint64_t most_sampled(const struct account *a)
 {
 	enum { TICK_NS = 10000000, OWN_PART = 20 };
-	double weight = nr_samples ? (double)a->sampled_ns / (double)nr_samples : 0;
 
 	return a->charged_ns + a->charged_ns / OWN_PART + names_label_u64(a->names, "account.uncharged_ns") +
-	       (uint64_t)(4 * sqrt((double)a->charged_ns * weight)) +
 	       TICK_NS * (1 + MIN(names_label_u64(a->names, "cpus"), (uint64_t)UINT16_MAX));
 }
 
 int account_check(struct trace_reader *t, struct account_check *out, struct err *e)
 {
-	uint64_t known_ns = 0, nr = 0;
+	enum { DEVIATIONS = 4 };
+	uint64_t known_ns = 0, nr = 0, most;
 	struct account a;
 	size_t i;
 	int r = account_read(&a, t, e);
@@ -239,7 +238,11 @@ int account_check(struct trace_reader *t, struct account_check *out, struct err 
 	}
 	if (!r && nr) {
 		expect_at_most(out, "charged to threads", known_ns, a.charged_ns);
-		expect_at_most(out, "samples", a.sampled_ns, most_sampled(&a, nr));
+		most = most_sampled(&a);
+		if (chance_explains((double)a.sampled_ns - (double)most, a.charged_ns,
+				    (double)a.sampled_ns / (double)nr, DEVIATIONS))
+			most = a.sampled_ns;
+		expect_at_most(out, "samples", a.sampled_ns, most);
 	}
 	account_release(&a);
 	return r == -ENODATA ? 0 : r;

@@ -17,6 +17,7 @@
 struct run {
 	uint64_t cpu_ns, own_ns;	/* of all, and of the program alone */
 	uint64_t nr_taken, weight;
+	uint64_t nr_clocks;		/* samples for which the thread's CPU time was asked for */
 };
 
 /* A thread until it has worked for so long, hit every interval of its time; each walk takes so long. */
@@ -25,6 +26,7 @@ static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t 
 	struct budget *b = budget_of(tid);
 	struct run r = { .cpu_ns = 1 };
 	uint64_t next = interval_ns;
+	bool by_clock;
 
 	while (r.own_ns < work_ns) {
 		if (r.cpu_ns < next) {
@@ -33,7 +35,9 @@ static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t 
 		}
 		while (next <= r.cpu_ns)		/* a signal is pending once, whatever it stands for */
 			next += interval_ns;
-		if (!budget_allows(b, r.cpu_ns)) {
+		by_clock = budget_wants_clock(b);
+		r.nr_clocks += by_clock;
+		if (by_clock && !budget_allows(b, r.cpu_ns)) {
 			budget_skip(b, r.cpu_ns, 1);
 			r.cpu_ns += 1 * US;
 			continue;
@@ -41,12 +45,27 @@ static struct run run(int tid, uint64_t work_ns, uint64_t interval_ns, uint64_t 
 		r.weight += 1 + b->periods;
 		budget_settle(b);
 		r.cpu_ns += walk_ns;
-		budget_spend(b, walk_ns);
+		if (by_clock)
+			budget_spend(b, walk_ns);
+		else			/* now and then others had the CPU in between */
+			budget_spend_elapsed(b, r.nr_taken % 7 ? walk_ns : walk_ns + 5 * MS);
 		r.nr_taken++;
 		if (r.cpu_ns > 1000 * work_ns)
 			break;
 	}
 	return r;
+}
+
+TEST(throttle_cheap_samples_ask_seldom_for_the_clock)
+{
+	struct run r;
+
+	CHECK(budget_init());
+	r = run(90, 2000 * MS, 1 * MS, 30 * US);
+	CHECK(r.nr_taken > 1900 && r.weight == r.nr_taken);	/* none was skipped */
+	CHECK(r.nr_clocks < r.nr_taken / 2);
+	r = run(91, 2000 * MS, 1 * MS, 150 * US);
+	CHECK(r.nr_clocks > r.nr_taken * 3 / 4);
 }
 
 TEST(throttle_a_thread_gets_four_fifths_of_its_time_however_often_it_is_hit)

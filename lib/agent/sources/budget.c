@@ -55,11 +55,26 @@ bool budget_allows(struct budget *b, uint64_t cpu_ns)
 	if (b->left_ns > BUDGET_MOST_NS)
 		b->left_ns = BUDGET_MOST_NS;
 	b->cpu_ns = cpu_ns;
+	b->nr_since = 0;
 	return b->left_ns > 0;
+}
+
+bool budget_wants_clock(struct budget *b)
+{
+	enum { RESERVE_NS = BUDGET_CHEAP_NS * BUDGET_CHEAP_SAMPLES };
+
+	return !b->cpu_ns || b->dear || b->left_ns < RESERVE_NS || ++b->nr_since >= BUDGET_CHEAP_SAMPLES;
+}
+
+void budget_spend_elapsed(struct budget *b, uint64_t ns)
+{
+	b->dear = ns > BUDGET_CHEAP_NS;
+	b->left_ns -= b->dear ? BUDGET_CHEAP_NS : ns;
 }
 
 void budget_spend(struct budget *b, uint64_t ns)
 {
+	b->dear = ns > BUDGET_CHEAP_NS;
 	b->left_ns -= ns < 1000ull * BUDGET_MOST_NS ? ns : 1000ull * BUDGET_MOST_NS;
 }
 

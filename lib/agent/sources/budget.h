@@ -18,6 +18,13 @@ enum {
 	 * The most that can be saved up. A new thread has it, as the first walks of a JVM take longer.
 	 */
 	BUDGET_MOST_NS = 10000000,
+	/*
+	 * Who asks for a thread's CPU time has the kernel look whether its time on the CPU is over, and loses
+	 * the CPU more often than others do where there are others. So it is asked for at each sample only of
+	 * threads whose samples are dearer than this, else at one of so many.
+	 */
+	BUDGET_CHEAP_NS = 100000,
+	BUDGET_CHEAP_SAMPLES = 16,
 };
 
 struct budget {
@@ -25,7 +32,9 @@ struct budget {
 	uint32_t nr_skipped;		/* signals since the last sample, */
 	uint64_t skipped_ns;		/* the time of the last one, */
 	uint64_t periods;		/* and what they stood for, of timers */
-	uint64_t cpu_ns;		/* the thread's CPU time when it was last asked for */
+	uint64_t cpu_ns;		/* the thread's CPU time when it was last asked for, */
+	uint32_t nr_since;		/* samples since then, */
+	bool dear;			/* and whether the last one was dear */
 	int64_t left_ns;
 };
 
@@ -34,10 +43,14 @@ struct budget *budget_of(int tid);
 /* Make all of them, or empty them. False: out of memory. */
 bool budget_init(void);
 
+/* Check whether the thread's CPU time must be asked for, before its next sample and after that. */
+bool budget_wants_clock(struct budget *b);
 /* Check whether a sample may be taken when the thread has used so much CPU time. */
 bool budget_allows(struct budget *b, uint64_t cpu_ns);
 /* Charge the thread with a sample that took so much of its time. */
 void budget_spend(struct budget *b, uint64_t ns);
+/* The same where only the time that passed is known, in which others may have had the CPU. */
+void budget_spend_elapsed(struct budget *b, uint64_t ns);
 /* Count a hit, of that many periods, for which no sample was taken. */
 void budget_skip(struct budget *b, uint64_t now_ns, uint32_t periods);
 /* Forget what was skipped: a sample was written that stands for it. */

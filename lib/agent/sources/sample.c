@@ -389,16 +389,20 @@ static void add_skipped(struct jvm_rec_sample *head, const struct budget *b)
 
 static void sample_within(struct budget *b, const struct ucontext *uc, struct jvm_rec_sample *head)
 {
-	uint64_t cpu = sys_own_cpu();
+	bool by_clock = budget_wants_clock(b);
+	uint64_t cpu = by_clock ? sys_own_cpu() : 0;
 
-	if (!budget_allows(b, cpu)) {
+	if (by_clock && !budget_allows(b, cpu)) {
 		budget_skip(b, head->time_ns, head->flags & JVM_SAMPLE_TIMER ? head->event : 0);
 		return;
 	}
 	add_skipped(head, b);
 	if (take_sample(uc, head))
 		budget_settle(b);
-	budget_spend(b, sys_own_cpu() - cpu);
+	if (by_clock)
+		budget_spend(b, sys_own_cpu() - cpu);
+	else
+		budget_spend_elapsed(b, sys_now() - head->time_ns);
 }
 
 static void on_sample(const siginfo_t *si, const void *uc)
