@@ -616,7 +616,10 @@ static void calls_warnings(const struct collect_result *r)
 		log_warn("%" PRIu64
 			 " program%s turned away: libarcprof-hookit of another version; link again",
 			 r->nr_foreign, r->nr_foreign == 1 ? " was" : "s were");
-	if (!c->nr_procs) {
+	if (!c->nr_procs && r->nr_unknown_jvms) {
+		log_warn("nothing was instrumented: the agent knows too little of the JVM%s",
+			 r->nr_unknown_jvms == 1 ? "" : "s");
+	} else if (!c->nr_procs) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
 	} else if (!c->nr_calls) {
@@ -811,10 +814,13 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
 		if (r->no_agent[0])
 			log_hint("%s", r->no_agent);
+		else if (r->nr_unknown_jvms)
+			log_hint("the agent knows too little of %s: another version than it was written for, or another VM than HotSpot with its compilers",
+				 r->nr_unknown_jvms == 1 ? "it" : "them");
 		else if (!inject_possible())
 			log_hint("this CPU has no JVM agent yet: native code has names, Java code has none");
 		else
-			log_hint("sudo and su clear the environment that loads it: put arcprof behind them, as in 'sudo arcprof record ...', or attach with --pid");
+			log_hint("a program that clears its environment, as sudo and su do, loads none: put arcprof behind it, as in 'sudo arcprof record ...', or attach with --pid");
 	}
 	if (r->no_perf.code) {
 		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",

@@ -702,7 +702,10 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->host = j->callflow ? m->ready.host : 0;
 		j->dead = !let_go(j, s->cb.hello(s->ctx, j, j->pid, j->tid));
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
-		s->refusal = j->pid == s->attaching ? m->refused.reason : s->refusal;
+		if (j->pid == s->attaching)
+			s->refusal = m->refused.reason;
+		else if (m->refused.reason == JVM_REFUSED_VM)
+			s->refusals.unknown_vms++;
 		j->dead = true;
 	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl &&
 		   (j->callflow || j->guest)) {

@@ -247,6 +247,7 @@ struct jvm_refusals {
 	uint64_t strangers;	/* of processes that are not being recorded, or are of another user */
 	uint64_t crowd;		/* more than one process, or all, may have */
 	uint64_t silent;	/* their process said nothing */
+	uint64_t unknown_vms;	/* JVMs that we started, of which the agent knows too little */
 	uint64_t late;		/* it had ended, or gone on without us, before we looked */
 	/* whose side is of another version: an agent or a preloaded library; marks; exact calls */
 	uint64_t foreign, foreign_marks, foreign_hooks;

@@ -229,6 +229,24 @@ after" ]
 	at_least "$(count '^java;')" 50
 	grep -q 'warning: 1 JVM ran without the agent' err
 }
+of_an_unknown_jvm() {
+	local JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=CodeCache._heaps
+	export JAVA_TOOL_OPTIONS
+	run_arcprof record -o trace -- java -cp "$CLASSES" Family 300
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"warning: 1 JVM ran without the agent"* ]]
+	[[ $stderr == *"hint: the agent knows too little of it: "* ]]
+	[[ $stderr != *sudo* ]]
+	arcprof report -i trace | grep -qx 'not recorded: what 1 JVM would have told: the agent knows too little of it'
+	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
+	[[ $stderr == *"warning: nothing was instrumented: the agent knows too little of the JVM"* ]]
+	[[ $stderr != *"no JVM"* ]]
+}
+@test "record: a JVM of which the agent knows too little is named, and nothing else is blamed" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	one_jdk newest of_an_unknown_jvm
+}
+
 # Sizes of the code records, one of each; nothing but places where compiled code was sampled.
 sizes_of_code() {
 	arcprof dump -i trace -M 19 --format json |

@@ -330,6 +330,10 @@ static void turned_away(struct collect *c)
 	if (!r)
 		return;
 	c->res->nr_foreign = r->foreign_hooks;
+	c->res->nr_unknown_jvms = r->unknown_vms;
+	if (r->unknown_vms)
+		refused_text(&c->refused, "what %" PRIu64 " JVM%s would have told: the agent knows too little of %s",
+			     r->unknown_vms, r->unknown_vms == 1 ? "" : "s", r->unknown_vms == 1 ? "it" : "them");
 	c->res->no_memory = r->no_memory;
 	if (r->no_memory)
 		refused_text(&c->refused, "what JVMs tell: there is no memory to share with them (memfd_create): %s",
