@@ -75,6 +75,15 @@ public final class Truth {
 			Thread.sleep(20);
 	}
 
+	/** Comes back to its frames in the heap again and again. */
+	static void virtualComputes() throws InterruptedException {
+		while (!stop) {
+			for (int i = 0; i < 200; i++)
+				sink += hash((int) sink);
+			Thread.sleep(1);
+		}
+	}
+
 	static void enters() throws InterruptedException {
 		while (!stop) {
 			long t = System.nanoTime();
@@ -147,12 +156,18 @@ public final class Truth {
 			truth("virtual_ns", System.nanoTime() - from);
 			return null;
 		});
+		Future<?> busy = virtual == null ? null : virtual.submit(() -> {
+			virtualComputes();
+			return null;
+		});
 		Thread.sleep(ms);
 		stop = true;
 		for (Thread t : all)
 			t.join();
-		if (asleep != null)
+		if (asleep != null) {
 			asleep.get();
+			busy.get();
+		}
 		truth("monitor_ns", monitorNs.get());
 		truth("lock_ns", lockNs.get());
 	}

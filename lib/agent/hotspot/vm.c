@@ -502,6 +502,30 @@ static bool starts_with(const char *s, const char *head)
 	return true;
 }
 
+static bool ends_with(const char *s, size_t len, const char *end)
+{
+	size_t n = str_len(end);
+
+	return len >= n && !memcmp(s + len - n, end, n);
+}
+
+static const char before_stub[] = "Stub Generator ", after_stub[] = " (stub gen)";
+
+size_t vm_stub_name(const char **name)
+{
+	size_t len = str_len(*name);
+
+	if (starts_with(*name, before_stub)) {
+		*name += sizeof(before_stub) - 1;
+		len -= sizeof(before_stub) - 1;
+	} else if (ends_with(*name, len, after_stub)) {
+		len -= sizeof(after_stub) - 1;
+	} else {
+		return len;
+	}
+	return ends_with(*name, len, "_stub") ? len - str_len("_stub") : len;
+}
+
 /* Names are string constants of libjvm, or were copied for good when the blob was made. */
 static enum vm_blob_kind kind_by_name(const char *name)
 {
@@ -511,7 +535,8 @@ static enum vm_blob_kind kind_by_name(const char *name)
 		return VM_BLOB_NMETHOD;
 	if (str_eq(name, "Interpreter"))
 		return VM_BLOB_INTERPRETER;
-	if (starts_with(name, "StubRoutines") || starts_with(name, "Stub Generator"))
+	if (starts_with(name, "StubRoutines") || starts_with(name, before_stub) ||
+	    ends_with(name, str_len(name), after_stub))
 		return VM_BLOB_ROUTINES;
 	if (starts_with(name, "I2C/C2I"))
 		return VM_BLOB_ADAPTER;
@@ -520,7 +545,8 @@ static enum vm_blob_kind kind_by_name(const char *name)
 	if (starts_with(name, "handle_exception") || starts_with(name, "forward_exception") ||
 	    starts_with(name, "SafepointBlob") ||
 	    starts_with(name, "Shared Runtime polling_page_safepoint") ||
-	    starts_with(name, "Shared Runtime polling_page_vectors"))
+	    starts_with(name, "Shared Runtime polling_page_vectors") ||
+	    starts_with(name, "polling_page_safepoint") || starts_with(name, "polling_page_vectors"))
 		return VM_BLOB_HANDLER;
 	if (str_eq(name, "vtable chunks") || str_eq(name, "InlineCacheBuffer"))
 		return VM_BLOB_DISPATCH;
@@ -711,7 +737,7 @@ static void note_interpreter(void)
 	store_release(&vm_known.method_entry.lo, r.lo);
 }
 
-void vm_note_stub(const char *name, uintptr_t addr, size_t size)
+void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size)
 {
 	static const struct {
 		const char *name;
@@ -723,10 +749,10 @@ void vm_note_stub(const char *name, uintptr_t addr, size_t size)
 	};
 	size_t i;
 
-	if (str_eq(name, "Interpreter"))
+	if (len == str_len("Interpreter") && starts_with(name, "Interpreter"))
 		note_interpreter();
 	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (str_eq(name, known[i].name)) {
+		if (len == str_len(known[i].name) && starts_with(name, known[i].name)) {
 			store_relaxed(&known[i].range->hi, addr + size);
 			store_release(&known[i].range->lo, addr);
 		}

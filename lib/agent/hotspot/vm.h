@@ -187,7 +187,12 @@ struct vm_known_code {
 	struct vm_range method_entry;	/* the interpreter's code that builds frames */
 };
 extern struct vm_known_code vm_known;
-void vm_note_stub(const char *name, uintptr_t addr, size_t size);
+void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size);
+/*
+ * What a stub was called up to JDK 25: name moves past "Stub Generator " (26), and the length is without the
+ * "_stub" that follows then, and without " (stub gen)" (27).
+ */
+size_t vm_stub_name(const char **name);
 static inline bool vm_in_range(const struct vm_range *r, uintptr_t pc)
 {
 	return pc >= r->lo && pc < r->hi;

@@ -155,13 +155,15 @@ static void JNICALL on_code_gone(jvmtiEnv *jvmti, jmethodID method, const void *
 
 static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr, jint size)
 {
+	size_t len = vm_stub_name(&name);
+
 	vm_update_heaps();
 	vm_find_first_thread();
-	vm_note_stub(name, (uintptr_t)addr, size);
+	vm_note_stub(name, len, (uintptr_t)addr, size);
 	ring_set_code_bounds(*vm.code_low, *vm.code_high);
 	send_stub(NULL, &(struct jvm_stub){
 		.time_ns = sys_now(), .addr = (uintptr_t)addr, .size = size,
-		.name = name, .name_len = str_len(name),
+		.name = name, .name_len = len,
 	});
 }
 
