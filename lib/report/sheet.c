@@ -20,6 +20,24 @@ void sheet_row(struct sheet *s, const char *key, const struct cell *cells)
 	s->format->row(s, key, cells);
 }
 
+void sheet_put_fixed(struct buf *b, uint64_t v, int decimals)
+{
+	char digits[40], *to;
+	int nr = 0, i;
+
+	/* Reports of large trees have millions of these: printf() would take most of their time. */
+	for (i = 0; v || i <= decimals; i++, v /= 10) {
+		if (i && i == decimals)
+			digits[nr++] = '.';
+		digits[nr++] = '0' + v % 10;
+	}
+	to = buf_room(b, nr);
+	for (i = 0; i < nr; i++)
+		to[i] = digits[nr - 1 - i];
+	to[nr] = '\0';
+	b->len += nr;
+}
+
 bool sheet_is_text(const struct sheet *s)
 {
 	return s->format == format_get(FORMAT_TEXT);

@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/json.h"
+#include "base/term.h"
 #include "report/format.h"
 
 enum cell_type {
@@ -23,20 +25,29 @@ enum cell_type {
 	CELL_U64,
 	CELL_I64,
 	CELL_REAL,
+	CELL_FIXED,		/* u64 in units of the last of the column's decimals: exact */
 	CELL_BOOL,
 	CELL_TEXT,
+	CELL_WORD,		/* a short text that the cell itself holds */
+	CELL_LIST,		/* texts: in JSON an array; for columns of JSON alone */
 	CELL_FIELDS,		/* named values (base/fields.h): in JSON an object, else their text */
 	CELL_LABEL,		/* in place of a number, as "all": no member of JSON */
 };
 
 struct cell {
 	enum cell_type type;
+	bool marked;		/* a number that may be off: text has "~" before it */
 	union {
 		uint64_t u64;
 		int64_t i64;
 		double real;
 		bool yes;
 		const char *text;
+		char word[24];
+		struct {
+			const char *const *texts;
+			size_t nr;
+		} list;
 		struct {
 			const void *bytes;
 			uint32_t len;
@@ -48,8 +59,10 @@ struct cell {
 #define cell_absent ((struct cell){ .type = CELL_ABSENT })
 #define cell_u64(v) ((struct cell){ .type = CELL_U64, .u64 = (v) })
 #define cell_i64(v) ((struct cell){ .type = CELL_I64, .i64 = (v) })
+#define cell_fixed(v) ((struct cell){ .type = CELL_FIXED, .u64 = (v) })
 #define cell_bool(v) ((struct cell){ .type = CELL_BOOL, .yes = (v) })
 #define cell_label(v) ((struct cell){ .type = CELL_LABEL, .text = (v) })
+#define cell_list(v, n) ((struct cell){ .type = CELL_LIST, .list = { (v), (n) } })
 
 /* None: absent. */
 static inline struct cell cell_fields(const void *bytes, uint32_t len)
@@ -77,12 +90,20 @@ struct sheet_column {
 	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
 	const char *head;	/* of text; NULL: not there */
 	int width;		/* of text; negative: what is in it begins on the left */
-	int decimals;		/* of text, for CELL_REAL and units */
+	int decimals;		/* of text, for CELL_REAL and units; of all formats for CELL_FIXED */
 	double unit;		/* of text, what the numbers are divided by; 0: nothing */
-	const char *before;	/* of text, what separates it from the column on its left; NULL: a blank */
+	const char *before;	/* of text, what is on its left; NULL: a blank, but nothing of the first */
 	bool outer;		/* in JSON a member of the object around the rows, not of each row */
 	bool note;		/* of text, in rows alone that have a text in it: others end before */
 	bool value;		/* what formats of values alone print */
+	const char *json;	/* the key of JSON where it is not that of CSV; "": not in JSON */
+	/*
+	 * Which one of several that the key or head is of: CSV has "key:of", JSON an array of neighbours
+	 * with the same key, text its name once above the heads of neighbours with the same pointer.
+	 */
+	const char *of;
+	int digits;		/* of CSV, for CELL_REAL; 0: all */
+	bool cut;		/* of text, the last: cut in the middle where the line is too long */
 };
 
 struct sheet {
@@ -91,6 +112,8 @@ struct sheet {
 	const struct sheet_column *columns;
 	size_t nr_columns;
 	struct json json;
+	size_t width;		/* of lines of text with a column that is cut; 0: without end */
+	enum term_style style;	/* of the next lines of text, the heads included */
 };
 
 void sheet_init(struct sheet *s, int format, FILE *out);
@@ -100,6 +123,8 @@ void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t n
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
 /* Whether it is text for people, part of which need not be a table. */
 bool sheet_is_text(const struct sheet *s);
+/* A number with that many decimals, given in units of the last of them. */
+void sheet_put_fixed(struct buf *b, uint64_t v, int decimals);
 
 /* For the list of formats. */
 void sheet_text_begin(struct sheet *s);

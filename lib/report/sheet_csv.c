@@ -9,64 +9,80 @@
 
 void sheet_csv_begin(struct sheet *s)
 {
-	const char *sep = "";
+	struct buf line = BUF_INIT, name = BUF_INIT;
 	size_t i;
 
 	for (i = 0; i < s->nr_columns; i++) {
-		if (!s->columns[i].key)
+		const struct sheet_column *c = &s->columns[i];
+
+		if (!c->key)
 			continue;
-		fprintf(s->out, "%s%s", sep, s->columns[i].key);
-		sep = ",";
+		buf_reset(&name);
+		buf_str(&name, c->key);
+		if (c->of)
+			buf_fmt(&name, ":%s", c->of);
+		buf_str(&line, line.len ? "," : "");
+		quote_csv(&line, name.data, name.len);
 	}
-	putc('\n', s->out);
+	buf_putc(&line, '\n');
+	fwrite(line.data, 1, line.len, s->out);
+	buf_release(&name);
+	buf_release(&line);
 }
 
-static void put_field(const struct cell *cell, FILE *out)
+static void put_field(const struct sheet_column *c, const struct cell *cell, struct buf *line)
 {
-	struct buf b = BUF_INIT, text = BUF_INIT;
+	struct buf text = BUF_INIT;
 
 	switch (cell->type) {
 	case CELL_U64:
-		fprintf(out, "%" PRIu64, cell->u64);
+		sheet_put_fixed(line, cell->u64, 0);
 		break;
 	case CELL_I64:
-		fprintf(out, "%" PRId64, cell->i64);
+		buf_fmt(line, "%" PRId64, cell->i64);
 		break;
 	case CELL_REAL:
-		fprintf(out, "%.15g", cell->real);
+		buf_fmt(line, "%.*g", c->digits ? c->digits : 15, cell->real);
+		break;
+	case CELL_FIXED:
+		sheet_put_fixed(line, cell->u64, c->decimals);
 		break;
 	case CELL_BOOL:
-		fputs(cell->yes ? "true" : "false", out);
+		buf_str(line, cell->yes ? "true" : "false");
 		break;
 	case CELL_TEXT:
 	case CELL_LABEL:
-		quote_csv(&b, cell->text, strlen(cell->text));
-		fwrite(b.data, 1, b.len, out);
+		quote_csv(line, cell->text, strlen(cell->text));
+		break;
+	case CELL_WORD:
+		quote_csv(line, cell->word, strlen(cell->word));
 		break;
 	case CELL_FIELDS:
 		fields_put_text(&text, cell->fields.bytes, cell->fields.len);
-		quote_csv(&b, text.data, text.len);
-		fwrite(b.data, 1, b.len, out);
+		quote_csv(line, text.data, text.len);
+		buf_release(&text);
 		break;
+	case CELL_LIST:
 	case CELL_NONE:
 	case CELL_ABSENT:
 		break;
 	}
-	buf_release(&text);
-	buf_release(&b);
 }
 
 void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells)
 {
-	const char *sep = "";
+	struct buf line = BUF_INIT;
+	bool any = false;
 	size_t i;
 
 	for (i = 0; i < s->nr_columns; i++) {
 		if (!s->columns[i].key)
 			continue;
-		fputs(sep, s->out);
-		put_field(&cells[i], s->out);
-		sep = ",";
+		buf_str(&line, any ? "," : "");
+		put_field(&s->columns[i], &cells[i], &line);
+		any = true;
 	}
-	putc('\n', s->out);
+	buf_putc(&line, '\n');
+	fwrite(line.data, 1, line.len, s->out);
+	buf_release(&line);
 }

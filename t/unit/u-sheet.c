@@ -76,6 +76,52 @@ TEST(sheet_prints_values_alone)
 	check(FORMAT_DEC, "18446744073709551615\n");
 }
 
+/* Columns that are of one of several, and a name that is too long. */
+static char *print_of(int format)
+{
+	static const struct sheet_column of[] = {
+		{ "n", "N", 3, .before = " " }, { "base", "Base", 6, 2, .of = "cpu" },
+		{ "base", "Base", 6, .of = "a,b" }, { .json = "tid" }, { .json = "callers" },
+		{ "ratio", "Ratio", 5, .digits = 3, .json = "" },
+		{ "name", "Name", .before = "  ", .cut = true },
+	};
+	static const char *const callers[] = { "f", "g" };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	struct sheet s;
+
+	sheet_init(&s, format, f);
+	s.width = 44;
+	json_object(&s.json, NULL);
+	sheet_columns(&s, of, ARRAY_SIZE(of));
+	sheet_row(&s, "row", (const struct cell[]){ cell_u64(1234), { CELL_FIXED, true, { .u64 = 5 } },
+		cell_u64(7), cell_absent, cell_list(callers, 2), cell_real(10 / 3.0),
+		cell_text("a.quit\303\244.e.long.name") });
+	json_end(&s.json);
+	fclose(f);
+	return text;
+}
+
+static void check_of(int format, const char *want)
+{
+	char *got = print_of(format);
+
+	CHECK_STR(got, want);
+	free(got);
+}
+
+TEST(sheet_prints_columns_of_several)
+{
+	check_of(FORMAT_TEXT, "        cpu    a,b      \n"
+			      "   N   Base   Base Ratio  Name\n"
+			      " 1234  ~0.05      7     3  a.quit...ng.name\n");
+	check_of(FORMAT_CSV, "n,base:cpu,\"base:a,b\",ratio,name\n"
+			     "1234,0.05,7,3.33,a.quit\303\244.e.long.name\n");
+	check_of(FORMAT_JSON, "{\n\"row\":{\n\"n\":1234,\n\"base\":[0.05,7],\n\"callers\":[\"f\",\"g\"],\n"
+			      "\"name\":\"a.quit\303\244.e.long.name\"}}\n");
+}
+
 TEST(formats_print_rows_or_a_tree)
 {
 	int i;
