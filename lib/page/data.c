@@ -14,7 +14,7 @@
 #include "page/difference.h"
 #include "page/page.h"
 #include "page/states.h"
-#include "report/table.h"
+#include "report/head.h"
 #include "version.h"
 
 #define MAGIC "ARCPAGE1"

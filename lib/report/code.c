@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/code.h"
-#include "report/table.h"
+#include "report/measures.h"
 
 static int disassemble_jit(const struct names *x, const struct name_code *c, struct disasm *d, struct err *e)
 {
@@ -67,7 +67,7 @@ static void put_share(struct buf *b, uint64_t n, uint64_t total)
 	struct buf percent = BUF_INIT;
 
 	if (n)
-		put_percent(&percent, n, total);
+		measures_put_percent(&percent, n, total);
 	buf_fmt(b, "%7s", n ? percent.data : "-");
 	buf_release(&percent);
 }

@@ -13,18 +13,17 @@
 #include "base/interval.h"
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/list.h"
+#include "report/measures.h"
 
 static const char *const bys[] = { "function", "context", NULL };
 static const char *const ofs[] = { "base", "cum", NULL };
 
 struct correlate_opts {
-	int by, of;
+	int by, of;			/* of: enum measure_of */
 	double min_share;		/* percent */
 };
 
 enum { BY_FUNCTION, BY_CONTEXT };
-enum { OF_BASE, OF_CUM };
 
 struct correlated {
 	uint32_t consumer, node;	/* node: 0, or of a context */
@@ -48,7 +47,7 @@ struct correlation {
 	const struct correlate_opts *o;
 	struct side side[2];
 	struct correlated *list;
-	size_t nr, at;			/* nr: rows that are shown */
+	size_t nr;			/* rows that are shown */
 	size_t nr_hidden;
 	double hidden[2];		/* their shares */
 	uint64_t *sums;			/* what the rows of functions point to */
@@ -281,133 +280,59 @@ static void order_rows(struct correlation *c)
 
 /* ---- printing ---- */
 
-static void put_ratio(double ratio, struct buf *b)
+enum {
+	AT_CALLERS, AT_RATIO, AT_LOW, AT_HIGH, AT_SHARE_A, AT_SHARE_B, AT_CALLS, AT_PCALLS, AT_NAME, NR_CELLS
+};
+
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_CALLERS] = { .json = "callers" },
+	[AT_RATIO] = { "ratio", "Ratio", 7, .before = " ", .digits = 6 },
+	[AT_LOW] = { "low", "Low", 7, .digits = 6 },
+	[AT_HIGH] = { "high", "High", 7, .digits = 6 },
+	[AT_SHARE_A] = { .json = "shares", .of = "" },
+	[AT_SHARE_B] = { .json = "shares", .of = "" },
+	[AT_CALLS] = { .head = NULL, .width = 7 },
+	[AT_PCALLS] = { .head = NULL, .width = 7, .decimals = 2 },
+	[AT_NAME] = { .head = "  Name", .before = "", .cut = true },
+};
+
+static const struct measure measures[][3] = {
+	[OF_BASE] = { { MEASURE_COUNT, OF_BASE, "Calls", 7, "n", "ns" }, MEASURES_PBASE,
+		      { MEASURE_VALUE, OF_BASE, "Base", 6, "base", "values" } },
+	[OF_CUM] = { { MEASURE_COUNT, OF_CUM, "Calls", 7, "n", "ns" }, MEASURES_PCUM,
+		     { MEASURE_VALUE, OF_CUM, "Cum", 6, "cum", "values" } },
+};
+
+static struct cell ratio_cell(const struct measures *t, double ratio)
 {
+	struct cell word = { .type = CELL_WORD };
+
+	if (!sheet_is_text(&t->sheet))
+		return cell_real(ratio);
 	if (isfinite(ratio))
-		buf_fmt(b, "%.*f", ratio < 100 ? 2 : 0, ratio);
+		snprintf(word.word, sizeof(word.word), "%.*f", ratio < 100 ? 2 : 0, ratio);
 	else
-		buf_str(b, "inf");
+		snprintf(word.word, sizeof(word.word), "inf");
+	return word;
 }
 
-static void cell_ratio(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
+/* An end of the interval, which an exact ratio does not have: data have the ratio itself there. */
+static struct cell end_cell(const struct measures *t, const struct correlated *row, double end)
 {
-	put_ratio(r->correlated->ratio, b);
+	return row->low >= row->high && sheet_is_text(&t->sheet) ? cell_absent : ratio_cell(t, end);
 }
 
-static bool is_exact(const struct correlated *row)
-{
-	return row->low >= row->high;
-}
-
-static void cell_low(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	if (is_exact(r->correlated))
-		buf_putc(b, '-');
-	else
-		put_ratio(r->correlated->low, b);
-}
-
-static void cell_high(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	if (is_exact(r->correlated))
-		buf_putc(b, '-');
-	else
-		put_ratio(r->correlated->high, b);
-}
-
-static void put_raw(double v, struct buf *b)
-{
-	if (isfinite(v))
-		buf_fmt(b, "%.6g", v);
-	else
-		buf_str(b, "inf");
-}
-
-static void cell_raw_ratio(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_raw(r->correlated->ratio, b);
-}
-
-static void cell_raw_low(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_raw(r->correlated->low, b);
-}
-
-static void cell_raw_high(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_raw(r->correlated->high, b);
-}
-
-static void cell_pcalls(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_percent(b, r->n, t->v->total_n);
-}
-
-static void put_node(const struct view *v, const struct row *r, struct buf *b)
+/* Text and CSV have the callers in the name. */
+static void put_name(const struct view *v, const struct correlated *row, struct buf *b)
 {
 	const struct flow *f = &v->m->flow;
-	uint32_t i = r->correlated->node;
+	uint32_t i = row->node;
 
-	view_name(v, r->consumer, b);
+	view_name(v, row->consumer, b);
 	while (i && (i = f->nodes[i].parent)) {
 		buf_str(b, " < ");
 		view_name(v, f->nodes[i].consumer, b);
 	}
-}
-
-static void cell_context(const struct table *t, const struct row *r, unsigned int m, struct buf *b)
-{
-	put_node(t->v, r, b);
-}
-
-static const struct column ratio = { "Ratio", "ratio", COLUMN_OTHER, 7, false, cell_ratio };
-static const struct column low = { "Low", "low", COLUMN_OTHER, 7, false, cell_low };
-static const struct column high = { "High", "high", COLUMN_OTHER, 7, false, cell_high };
-static const struct column pcalls = { "%Calls", "pcalls", COLUMN_PERCENT, 7, false, cell_pcalls };
-static const struct column calls = { "Calls", "n", COLUMN_N, 7, false, cell_n };
-static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_base };
-static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 6, true, cell_cum };
-
-static const struct column *const columns[2][2][8] = {	/* [of][calls are one of the two] */
-	[OF_BASE] = {
-		{ &ratio, &low, &high, &column_count, &column_pbase, &base, NULL },
-		{ &ratio, &low, &high, &calls, &pcalls, &column_pbase, &base, NULL },
-	},
-	[OF_CUM] = {
-		{ &ratio, &low, &high, &column_count, &column_pcum, &cum, NULL },
-		{ &ratio, &low, &high, &calls, &pcalls, &column_pcum, &cum, NULL },
-	},
-};
-
-static const struct column c_ratio = { "", "ratio", COLUMN_OTHER, 0, false, cell_raw_ratio };
-static const struct column c_low = { "", "low", COLUMN_OTHER, 0, false, cell_raw_low };
-static const struct column c_high = { "", "high", COLUMN_OTHER, 0, false, cell_raw_high };
-static const struct column c_context = { "", "name", COLUMN_OTHER, 0, false, cell_context };
-
-static const struct column *const csv_columns[2][9] = {
-	[OF_BASE] = { &c_context, &csv_kind, &csv_module, &c_ratio, &c_low, &c_high, &column_count, &csv_base,
-		      NULL },
-	[OF_CUM] = { &c_context, &csv_kind, &csv_module, &c_ratio, &c_low, &c_high, &column_count, &csv_cum,
-		     NULL },
-};
-
-static bool next_row(void *rows, struct row *r)
-{
-	struct correlation *c = rows;
-	const struct correlated *row = &c->list[c->at];
-
-	if (c->at == c->nr)
-		return false;
-	c->at++;
-	*r = (struct row){ .n = row->n, .base = row->values, .cum = row->values, .consumer = row->consumer,
-			   .correlated = row };
-	return true;
-}
-
-static void put_name(const struct view *v, const struct row *r, struct buf *b)
-{
-	buf_str(b, "  ");
-	put_node(v, r, b);
 }
 
 static const char *name_of(const struct correlation *c, int i)
@@ -418,9 +343,8 @@ static const char *name_of(const struct correlation *c, int i)
 }
 
 /* Bases add up, so that what is missing can be told; cums contain each other. */
-static void put_hidden(const struct view *v, void *rows, FILE *out)
+static void print_foot(const struct correlation *c, FILE *out)
 {
-	const struct correlation *c = rows;
 	struct buf b = BUF_INIT;
 	int i;
 
@@ -442,62 +366,92 @@ static void put_hidden(const struct view *v, void *rows, FILE *out)
 	buf_release(&b);
 }
 
-static void json_hidden(const struct view *v, void *rows, struct json *j)
+static void json_foot(const struct correlation *c, struct json *j)
 {
-	const struct correlation *c = rows;
 	int i;
 
+	json_end(j);
 	json_array(j, "correlated");
 	for (i = 0; i < 2; i++)
 		json_str(j, NULL, name_of(c, i));
 	json_end(j);
 	json_str(j, "by", bys[c->o->by]);
 	json_str(j, "of", ofs[c->o->of]);
-	report_json_hidden(j, c->nr_hidden);
 }
 
-static void json_row(const struct view *v, const struct row *r, struct json *j)
+/* Names of the callers of a row's context, nearest first; the vector is the caller's to free. */
+static struct cell find_callers(const struct view *v, uint32_t node, const char ***callers)
 {
-	const struct correlated *row = r->correlated;
 	const struct flow *f = &v->m->flow;
-	uint32_t i = row->node;
-	unsigned int m;
+	size_t nr = 0, alloc = 0;
 
-	json_consumer(j, v, r->consumer, true);
-	if (i) {
-		json_array(j, "callers");
-		while ((i = f->nodes[i].parent))
-			json_str(j, NULL, model_str(v->m, v->m->consumers.items[f->nodes[i].consumer].name));
-		json_end(j);
+	*callers = NULL;
+	if (!node)
+		return cell_absent;
+	while ((node = f->nodes[node].parent)) {
+		VEC_GROW(*callers, nr, alloc);
+		(*callers)[nr++] = consumer_name(&v->m->consumers, f->nodes[node].consumer);
 	}
-	json_double(j, "ratio", row->ratio);
-	json_double(j, "low", row->low);
-	json_double(j, "high", row->high);
-	json_array(j, "shares");
-	json_double(j, NULL, row->share[0]);
-	json_double(j, NULL, row->share[1]);
-	json_end(j);
-	json_array(j, "ns");
-	for (m = 0; m < v->m->nr_sources; m++)
-		json_u64(j, NULL, model_n(v->m, m, row->n, row->values));
-	json_end(j);
-	json_array(j, "values");
-	for (m = 0; m < v->m->nr_shown; m++)
-		json_u64(j, NULL, row->values[m]);
-	json_end(j);
+	return cell_list(*callers, nr);
+}
+
+static void print_row(struct measures *t, const struct correlated *row, struct buf *name)
+{
+	const char **callers;
+	struct cell cells[NR_CELLS] = {
+		[AT_CALLERS] = find_callers(t->v, row->node, &callers),
+		[AT_RATIO] = ratio_cell(t, row->ratio),
+		[AT_LOW] = end_cell(t, row, row->low), [AT_HIGH] = end_cell(t, row, row->high),
+		[AT_SHARE_A] = cell_real(row->share[0]), [AT_SHARE_B] = cell_real(row->share[1]),
+		[AT_CALLS] = cell_u64(row->n), [AT_PCALLS] = measures_percent(row->n, t->v->total_n),
+	};
+
+	buf_reset(name);
+	buf_str(name, sheet_is_text(&t->sheet) ? "  " : "");
+	put_name(t->v, row, name);
+	cells[AT_NAME] = cell_text(name->data);
+	measures_row(t, NULL, cells, &(struct measured){
+		row->consumer, row->n, { row->values, row->values }, .name = name->data });
+	free(callers);
+}
+
+static void print_rows(const struct correlation *c, FILE *out)
+{
+	const struct view *v = c->v;
+	bool calls = v->o->format == FORMAT_TEXT && (c->side[0].is_n || c->side[1].is_n);
+	struct sheet_column own[NR_CELLS];
+	struct buf name = BUF_INIT;
+	struct measures t;
+	size_t i;
+
+	memcpy(own, columns, sizeof(own));
+	if (calls) {			/* in place of the first measure */
+		own[AT_CALLS].head = measures_head_n(v->m->flow.n_means, "Calls");
+		own[AT_CALLS].width = measures_width_n(v, own[AT_CALLS].width);
+		own[AT_PCALLS].head = measures_hide_percent(v) ? NULL : "%Calls";
+	}
+	measures_init(&t, v, out);
+	measures_consumer(&t);
+	measures_own(&t, own, AT_NAME);
+	measures_add(&t, measures[c->o->of] + calls, ARRAY_SIZE(measures[0]) - calls);
+	measures_own(&t, own + AT_NAME, 1);
+	measures_begin(&t, "rows");
+	for (i = 0; i < c->nr; i++)
+		print_row(&t, &c->list[i], &name);
+	if (sheet_is_text(&t.sheet))
+		print_foot(c, out);
+	json_foot(c, &t.sheet.json);
+	measures_end(&t, c->nr_hidden);
+	buf_release(&name);
 }
 
 static int correlate_print(struct view *v, FILE *out, struct err *e)
 {
 	struct correlation c = { .v = v, .o = v->o->own };
 	int r = find_sides(&c, e);
-	struct list list = { .name_head = "  Name", .json_rows = "rows", .next = next_row, .name = put_name,
-			     .foot = put_hidden, .json = json_row, .json_foot = json_hidden };
 
 	if (r)
 		return r;
-	list.columns = columns[c.o->of][c.side[0].is_n || c.side[1].is_n];
-	list.csv_columns = csv_columns[c.o->of];
 	if (c.o->of == OF_CUM) {
 		c.cum_n = xcalloc(v->m->flow.nr_nodes, sizeof(*c.cum_n));
 		flow_sum_n(&v->m->flow, c.cum_n);
@@ -507,11 +461,11 @@ static int correlate_print(struct view *v, FILE *out, struct err *e)
 	else
 		list_functions(&c);
 	order_rows(&c);
-	r = list_print(&list, v, &c, out);
+	print_rows(&c, out);
 	free(c.list);
 	free(c.sums);
 	free(c.cum_n);
-	return r;
+	return 0;
 }
 
 static int check(const struct report_opts *o, struct err *e)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/blend.h"
-#include "report/table.h"
+#include "report/head.h"
 #include "version.h"
 
 static const char *plural(uint64_t n)
@@ -942,44 +942,6 @@ void head_json(const struct view *v, struct json *j)
 	json_end(j);
 	json_sources(v, j);
 	json_quality(v, j);
-}
-
-void json_sums(struct json *j, const struct view *v, uint64_t n, const uint64_t *base, const uint64_t *cum)
-{
-	unsigned int m;
-
-	json_u64(j, "n", n);
-	if (v->m->nr_sources > 1) {
-		json_array(j, "ns");
-		for (m = 0; m < v->m->nr_sources; m++)
-			json_u64(j, NULL, model_n(v->m, m, n, base));
-		json_end(j);
-	}
-	json_array(j, "base");
-	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		json_u64(j, NULL, base[m]);
-	json_end(j);
-	json_array(j, "cum");
-	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		json_u64(j, NULL, cum[m]);
-	json_end(j);
-}
-
-void json_consumer(struct json *j, const struct view *v, uint32_t consumer, bool kind)
-{
-	const struct consumer *c = &v->m->consumers.items[consumer];
-
-	json_str(j, "name", consumer ? model_str(v->m, c->name) : "[root]");
-	if (!kind)
-		return;
-	json_str(j, "kind", consumer_kind_name(c->kind));
-	json_str(j, "module", c->module ? model_str(v->m, c->module) : NULL);
-	if (c->detail)
-		json_str(j, "detail", model_str(v->m, c->detail));
-	if (c->key && (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD))
-		json_u64(j, "pid", c->key >> 32);
-	if (c->key && c->kind == CONSUMER_THREAD)
-		json_u64(j, "tid", c->key & UINT32_MAX);
 }
 
 void report_json_begin(struct json *j, const char *report)

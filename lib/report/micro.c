@@ -9,7 +9,7 @@
 #include "base/quote.h"
 #include "report/code.h"
 #include "report/micro.h"
-#include "report/table.h"
+#include "report/measures.h"
 
 /* ---- the samples, read again ---- */
 
@@ -147,7 +147,7 @@ static void text_symbol(const struct micro *x, size_t symbol, FILE *out)
 	bool any = false;
 	size_t i;
 
-	put_percent(&b, s->ticks, x->total);
+	measures_put_percent(&b, s->ticks, x->total);
 	fprintf(out, "\n   SYM %6" PRIu64 " %5s    ", s->ticks, b.data);
 	buf_reset(&b);
 	quote_add(&b, s->name);
@@ -177,7 +177,7 @@ void micro_text(const struct micro *x, FILE *out)
 
 	for (i = 0; i < x->nr_symbols; i++)
 		shown += x->symbols[i].ticks;
-	put_percent(&b, shown, x->total);
+	measures_put_percent(&b, shown, x->total);
 	fprintf(out, "   ================================\n    )) Micro\n"
 		     "   ================================\n\n"
 		     "   %zu symbol%s with %s %% of all ticks; %% :: of the symbol's ticks;\n"

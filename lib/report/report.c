@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - the list of reports, and printing one of them. */
 #include "report/export.h"
+#include "report/head.h"
 #include "report/report.h"
-#include "report/table.h"
 
 #define ROW(name) &report_##name,
 const struct report *const reports[] = { REPORT_LIST(ROW) NULL };

@@ -100,6 +100,18 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 	      struct err *e);
 void view_release(struct view *v);
 
+/* The contexts of a view in the order of its tree, at most as many as v->o->limit. */
+struct contexts {
+	const struct view *v;
+	uint32_t node;
+	uint32_t level;		/* of node; a root is at level 0 */
+	uint64_t nr;		/* contexts so far */
+};
+
+bool contexts_next(struct contexts *w);
+/* How many --limit left out, when all others were handed out. */
+uint64_t contexts_hidden(const struct contexts *w);
+
 /*
  * A report: one row, defined in the file that prints it.  It prints either the view of a model, or a trace
  * as it is, without a model.

@@ -121,6 +121,8 @@ void sheet_init(struct sheet *s, int format, FILE *out);
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
+/* Into the open object of JSON; other formats have nothing of it. */
+void sheet_member(struct sheet *s, const char *key, const struct cell *cell);
 /* Whether it is text for people, part of which need not be a table. */
 bool sheet_is_text(const struct sheet *s);
 /* A number with that many decimals, given in units of the last of them. */

@@ -56,6 +56,11 @@ static void put_member(struct json *j, const struct sheet_column *c, const char 
 	}
 }
 
+void sheet_member(struct sheet *s, const char *key, const struct cell *cell)
+{
+	put_member(&s->json, &(struct sheet_column){ .key = key }, key, cell);
+}
+
 /* NULL: it is not in JSON. */
 static const char *key_of(const struct sheet_column *c)
 {

@@ -16,7 +16,8 @@
 #include "base/quote.h"
 #include "flow/flow.h"
 #include "report/micro.h"
-#include "report/table.h"
+#include "report/head.h"
+#include "report/measures.h"
 
 enum { PID, TID, MOD, SYM, NR_KEYS };
 static const char *const labels[NR_KEYS] = { "PID", "TID", "MOD", "SYM" };
@@ -199,7 +200,7 @@ static void text_tree(struct tprof *t, const struct flow *f)
 		{
 			struct buf percent = BUF_INIT;
 
-			put_percent(&percent, ticks, t->total);
+			measures_put_percent(&percent, ticks, t->total);
 			buf_fmt(&b, "%5s%*s", percent.data, 4 + (int)level, "");
 			buf_release(&percent);
 		}

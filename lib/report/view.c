@@ -440,3 +440,25 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 	if (v->o->by_kind && (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_NATIVE_INLINED))
 		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
 }
+
+bool contexts_next(struct contexts *w)
+{
+	const struct flow *f = &w->v->m->flow;
+	uint32_t next = flow_next(f, w->node), i = w->node;
+
+	if (!next || (w->v->o->limit && w->nr >= w->v->o->limit))
+		return false;
+	if (f->nodes[next].parent == i)
+		w->level += i != FLOW_NONE;
+	else
+		for (; f->nodes[i].parent != f->nodes[next].parent; i = f->nodes[i].parent)
+			w->level--;
+	w->nr++;
+	w->node = next;
+	return true;
+}
+
+uint64_t contexts_hidden(const struct contexts *w)
+{
+	return w->v->m->flow.nr_nodes - 1 - w->nr;
+}

@@ -7,32 +7,38 @@
 
 #include "base/mem.h"
 #include "flow/arcs.h"
-#include "report/table.h"
+#include "report/measures.h"
 
-static const struct column source = { "Source", "source", COLUMN_OTHER, 10, false, cell_source };
-static const struct column base = { "Base", "base", COLUMN_VALUE, 5, true, cell_base };
-static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 4, true, cell_cum };
-static const struct column *const columns[] = {
-	&source, &column_count, &column_pbase, &column_pcum, &base, &cum, NULL
+enum { AT_STANZA, AT_STANZA_NAME, AT_ROW, AT_INDEX, AT_NAME, AT_SOURCE, AT_FUNCTION, NR_CELLS };
+
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_STANZA] = { "stanza", .outer = true }, [AT_STANZA_NAME] = { "stanza_name", .outer = true },
+	[AT_ROW] = { "row", .outer = true },
+	[AT_INDEX] = { "index" }, [AT_NAME] = { "name" },
+	[AT_SOURCE] = { .head = "Source", .width = 10, .before = " " },
+	[AT_FUNCTION] = { .head = "   Function", .before = "", .cut = true },
 };
 
-static const struct column c_stanza = { "", "stanza", COLUMN_OTHER, 0, false, cell_id };
-static const struct column c_stanza_name = { "", "stanza_name", COLUMN_OTHER, 0, false, cell_stanza };
-static const struct column c_row = { "", "row", COLUMN_OTHER, 0, false, cell_source };
-static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_parent };
-static const struct column *const csv_columns[] = {
-	&c_stanza, &c_stanza_name, &c_row, &c_index, &csv_name, &column_count, &csv_base, &csv_cum, NULL
+static const struct measure measures[] = {
+	MEASURES_COUNT, MEASURES_PBASE, MEASURES_PCUM,
+	{ MEASURE_VALUE, OF_BASE, "Base", 5, "base" },
+	{ MEASURE_VALUE, OF_CUM, "Cum", 4, "cum" },
 };
 
-/* The names of the eight kinds of rows; also the order of a stanza. */
-enum { SELF = ARC_NR, RSELF };
+/* The names of the six kinds of rows. */
+enum { SELF = ARC_NR, RSELF, NR_ROWS };
 static const struct {
-	int rows;		/* enum arc_rows, SELF or RSELF */
-	const char *text, *csv;
-} order[] = {
-	{ ARC_PARENTS, "Parent", "parent" }, { SELF, "Self", "self" }, { ARC_CHILDREN, "Child", "child" },
-	{ ARC_RPARENTS, "rParent", "rparent" }, { RSELF, "rSelf", "rself" }, { ARC_RCHILDREN, "rChild", "rchild" },
+	const char *text, *csv, *json;
+} names[NR_ROWS] = {
+	[ARC_PARENTS] = { "Parent", "parent", "parents" }, [SELF] = { "Self", "self", "self" },
+	[ARC_CHILDREN] = { "Child", "child", "children" },
+	[ARC_RPARENTS] = { "rParent", "rparent", "rparents" }, [RSELF] = { "rSelf", "rself", "rself" },
+	[ARC_RCHILDREN] = { "rChild", "rchild", "rchildren" },
 };
+
+/* Stanzas have parents above self; objects of JSON begin with self. */
+static const uint8_t order[] = { ARC_PARENTS, SELF, ARC_CHILDREN, ARC_RPARENTS, RSELF, ARC_RCHILDREN },
+	json_order[] = { SELF, ARC_PARENTS, ARC_CHILDREN, RSELF, ARC_RPARENTS, ARC_RCHILDREN };
 
 static const char legend[] =
 	"\n"
@@ -52,178 +58,106 @@ static const char legend[] =
 	" 8. Sum(rChild(Cum))    = rSelf(Cum) - rSelf(Base)\n";
 
 struct xarc {
-	struct view *v;
+	const struct view *v;
 	struct arcs a;
-	struct table t;
-	struct buf name;
-	FILE *out;
+	struct measures t;
+	struct buf stanza, name;	/* names of the stanza and of the row */
 };
 
-static struct row make_row(const char *src, uint32_t consumer, const struct arc_sums *s)
+static void put_function(struct xarc *x, int rows, uint32_t consumer)
 {
-	return (struct row){ .source = src, .n = s->n, .base = s->base, .cum = s->cum, .consumer = consumer };
-}
-
-static void text_row(struct xarc *x, const char *src, uint32_t consumer, const struct arc_sums *sums)
-{
-	struct row r = make_row(src, consumer, sums);
-
-	table_cells(&x->t, &r);
-	buf_reset(&x->name);
-	if (!strcmp(src, "Self"))
+	if (rows == SELF)
 		buf_fmt(&x->name, " [%u]  ", x->a.stanza_of[consumer]);
 	else if (!consumer)
 		buf_str(&x->name, "    -) ");
-	else if (strcmp(src, "rSelf") != 0)
+	else
 		buf_fmt(&x->name, " %4u) ", x->a.stanza_of[consumer]);
-	if (strcmp(src, "rSelf") != 0)
-		view_name(x->v, consumer, &x->name);
-	table_end(&x->t, x->name.data ? x->name.data : "");
+	view_name(x->v, consumer, &x->name);
 }
 
-static void text_stanza(struct xarc *x, const struct arc_stanza *s)
+/* rows: enum arc_rows, SELF or RSELF */
+static void print_row(struct xarc *x, size_t stanza, int rows, uint32_t consumer, const struct arc_sums *s)
 {
-	size_t i, k;
+	bool self = rows == SELF || rows == RSELF, json = x->v->o->format == FORMAT_JSON;
+	struct cell cells[NR_CELLS] = {
+		[AT_STANZA] = cell_u64(stanza), [AT_STANZA_NAME] = cell_text(x->stanza.data),
+		[AT_ROW] = cell_text(names[rows].csv), [AT_SOURCE] = cell_text(names[rows].text),
+		[AT_INDEX] = consumer ? cell_u64(x->a.stanza_of[consumer]) : cell_none,
+	};
 
-	fputs("=======\n", x->out);
-	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		if (order[i].rows == SELF)
-			text_row(x, order[i].text, s->consumer, &s->self);
-		else if (order[i].rows == RSELF && s->nr_rself)
-			text_row(x, order[i].text, s->consumer, &s->rself);
-		else if (order[i].rows < ARC_NR)
-			for (k = 0; k < s->nr_rows[order[i].rows]; k++)
-				text_row(x, order[i].text, s->rows[order[i].rows][k].consumer,
-					 &s->rows[order[i].rows][k].sums);
+	if (json && self) {		/* the stanza's object has these */
+		cells[AT_INDEX] = cells[AT_NAME] = cell_absent;
+	} else if (sheet_is_text(&x->t.sheet)) {
+		buf_reset(&x->name);
+		buf_str(&x->name, "");
+		if (rows != RSELF)
+			put_function(x, rows, consumer);
+		cells[AT_FUNCTION] = cell_text(x->name.data);
+	} else {
+		cells[AT_NAME] = measures_name(&x->t, consumer);
 	}
+	measures_row(&x->t, self ? names[rows].json : NULL, cells,
+		     &(struct measured){ consumer, s->n, { s->base, s->cum }, .bold = self });
 }
 
-static void print_text(struct xarc *x, size_t nr)
+static void print_rows(struct xarc *x, size_t stanza, int rows)
 {
-	size_t i;
-
-	head_text(x->v, x->out);
-	table_init(&x->t, x->v, x->out, columns);
-	table_units(&x->t);
-	putc('\n', x->out);
-	table_head(&x->t, "   Function");
-	for (i = 0; i < nr; i++)
-		text_stanza(x, &x->a.stanzas[i]);
-	if (nr)
-		fputs("=======\n", x->out);
-	table_release(&x->t);
-}
-
-static void json_rows(struct xarc *x, struct json *j, const char *key, const struct arc_stanza *s,
-		      enum arc_rows kind)
-{
+	const struct arc_stanza *s = &x->a.stanzas[stanza];
+	struct json *j = &x->t.sheet.json;
 	uint32_t i;
 
-	json_array(j, key);
-	for (i = 0; i < s->nr_rows[kind]; i++) {
-		const struct arc *r = &s->rows[kind][i];
-
-		json_object(j, NULL);
-		if (r->consumer)
-			json_u64(j, "index", x->a.stanza_of[r->consumer]);
-		else
-			json_null(j, "index");
-		json_consumer(j, x->v, r->consumer, false);
-		json_sums(j, x->v, r->sums.n, r->sums.base, r->sums.cum);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void json_stanza(struct xarc *x, struct json *j, size_t i)
-{
-	const struct arc_stanza *s = &x->a.stanzas[i];
-
-	json_object(j, NULL);
-	json_u64(j, "index", i);
-	json_consumer(j, x->v, s->consumer, true);
-	json_object(j, "self");
-	json_sums(j, x->v, s->self.n, s->self.base, s->self.cum);
-	json_end(j);
-	json_rows(x, j, "parents", s, ARC_PARENTS);
-	json_rows(x, j, "children", s, ARC_CHILDREN);
-	if (s->nr_rself) {
-		json_object(j, "rself");
-		json_sums(j, x->v, s->rself.n, s->rself.base, s->rself.cum);
-		json_end(j);
+	if (rows == SELF) {
+		print_row(x, stanza, rows, s->consumer, &s->self);
+	} else if (rows == RSELF && s->nr_rself) {
+		print_row(x, stanza, rows, s->consumer, &s->rself);
+	} else if (rows == RSELF) {
+		json_null(j, names[rows].json);
 	} else {
-		json_null(j, "rself");
+		json_array(j, names[rows].json);
+		for (i = 0; i < s->nr_rows[rows]; i++)
+			print_row(x, stanza, rows, s->rows[rows][i].consumer, &s->rows[rows][i].sums);
+		json_end(j);
 	}
-	json_rows(x, j, "rparents", s, ARC_RPARENTS);
-	json_rows(x, j, "rchildren", s, ARC_RCHILDREN);
-	json_end(j);
 }
 
-static void print_json(struct xarc *x, size_t nr)
+static void print_stanza(struct xarc *x, size_t stanza)
 {
-	struct json j;
+	uint32_t consumer = x->a.stanzas[stanza].consumer;
+	struct json *j = &x->t.sheet.json;
 	size_t i;
 
-	json_init(&j, x->out);
-	head_json(x->v, &j);
-	json_array(&j, "stanzas");
-	for (i = 0; i < nr; i++)
-		json_stanza(x, &j, i);
-	json_end(&j);
-	report_json_hidden(&j, x->a.nr_stanzas - nr);
-	json_end(&j);
-}
-
-static void csv_row(struct xarc *x, size_t stanza, const char *src, uint32_t consumer,
-		    const struct arc_sums *sums)
-{
-	struct row r = make_row(src, consumer, sums);
-
-	r.id = stanza;
-	r.stanza = x->name.data;
-	r.parent = consumer ? (int64_t)x->a.stanza_of[consumer] : -1;
-	table_csv(&x->t, &r);
-}
-
-static void print_csv(struct xarc *x, size_t nr)
-{
-	size_t i, k, n;
-
-	table_init(&x->t, x->v, x->out, csv_columns);
-	table_csv_head(&x->t);
-	for (n = 0; n < nr; n++) {
-		const struct arc_stanza *s = &x->a.stanzas[n];
-
-		buf_reset(&x->name);
-		view_name(x->v, s->consumer, &x->name);
-		for (i = 0; i < ARRAY_SIZE(order); i++) {
-			if (order[i].rows == SELF)
-				csv_row(x, n, order[i].csv, s->consumer, &s->self);
-			else if (order[i].rows == RSELF && s->nr_rself)
-				csv_row(x, n, order[i].csv, s->consumer, &s->rself);
-			else if (order[i].rows < ARC_NR)
-				for (k = 0; k < s->nr_rows[order[i].rows]; k++)
-					csv_row(x, n, order[i].csv, s->rows[order[i].rows][k].consumer,
-						&s->rows[order[i].rows][k].sums);
-		}
-	}
-	table_release(&x->t);
+	if (sheet_is_text(&x->t.sheet))
+		fputs("=======\n", x->t.sheet.out);
+	buf_reset(&x->stanza);
+	view_name(x->v, consumer, &x->stanza);
+	json_object(j, NULL);
+	json_u64(j, "index", stanza);
+	measures_json_consumer(&x->t, consumer);
+	for (i = 0; i < NR_ROWS; i++)
+		print_rows(x, stanza, x->v->o->format == FORMAT_JSON ? json_order[i] : order[i]);
+	json_end(j);
 }
 
 static int xarc_print(struct view *v, FILE *out, struct err *e)
 {
-	struct xarc x = { .v = v, .out = out };
-	size_t nr;
+	struct xarc x = { .v = v };
+	size_t nr, i;
 
 	arcs_init(&x.a, &v->m->flow);
 	arcs_sort(&x.a, &v->order);
 	nr = v->o->limit ? MIN(x.a.nr_stanzas, v->o->limit) : x.a.nr_stanzas;
-	if (v->o->format == FORMAT_JSON)
-		print_json(&x, nr);
-	else if (v->o->format == FORMAT_CSV)
-		print_csv(&x, nr);
-	else
-		print_text(&x, nr);
+	measures_init(&x.t, v, out);
+	measures_own(&x.t, columns, AT_FUNCTION);
+	measures_add(&x.t, measures, ARRAY_SIZE(measures));
+	measures_own(&x.t, columns + AT_FUNCTION, 1);
+	measures_begin(&x.t, "stanzas");
+	for (i = 0; i < nr; i++)
+		print_stanza(&x, i);
+	if (nr && sheet_is_text(&x.t.sheet))
+		fputs("=======\n", out);
+	json_end(&x.t.sheet.json);
+	measures_end(&x.t, x.a.nr_stanzas - nr);
+	buf_release(&x.stanza);
 	buf_release(&x.name);
 	arcs_release(&x.a);
 	return 0;

@@ -6,22 +6,15 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "report/list.h"
+#include "report/measures.h"
 
-static const struct column pcum2 = { "%Cum2", "pcum2", COLUMN_PERCENT, 5, true, cell_pcum2 };
-static const struct column base = { "Base", "base", COLUMN_VALUE, 6, true, cell_base };
-static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 5, true, cell_cum };
-static const struct column ind = { "Ind", "index", COLUMN_OTHER, 4, false, cell_index };
-static const struct column *const columns[] = {
-	&column_count, &column_pbase, &column_pcum, &pcum2, &base, &cum, &column_base_call,
-	&column_base_margin, &ind, NULL
-};
-
-static const struct column c_index = { "", "index", COLUMN_OTHER, 0, false, cell_index };
-static const struct column c_cum2 = { "", "cum_recursive", COLUMN_OTHER, 0, true, cell_raw_cum2 };
-static const struct column *const csv_columns[] = {
-	&c_index, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum, &c_cum2,
-	&csv_base_call, NULL
+static const struct measure measures[] = {
+	MEASURES_COUNT, MEASURES_PBASE, MEASURES_PCUM,
+	{ MEASURE_PERCENT, OF_CUM2, "%Cum2", 5 },
+	{ MEASURE_VALUE, OF_BASE, "Base", 6, "base" },
+	{ MEASURE_VALUE, OF_CUM, "Cum", 5, "cum" },
+	{ MEASURE_VALUE, OF_CUM2, .key = "cum_recursive" },
+	MEASURES_BASE_CALL,
 };
 
 struct flat {
@@ -70,33 +63,26 @@ static struct flat *make_rows(const struct view *v, size_t *nr, uint64_t **sums)
 	return rows;
 }
 
-struct flat_rows {
-	const struct view *v;
-	struct flat *list;
-	size_t nr, at;
-	uint64_t nr_hidden;
-};
-
-static bool next_row(void *rows, struct row *r)
+static void print_rows(struct measures *t, const struct flat *list, size_t nr)
 {
-	struct flat_rows *x = rows;
-	const struct flat *flat = &x->list[x->at];
-	unsigned int w = x->v->m->flow.nr_metrics;
+	unsigned int w = t->v->m->flow.nr_metrics;
+	struct buf name = BUF_INIT;
+	size_t i;
 
-	if (x->at == x->nr)
-		return false;
-	*r = (struct row){ .index = x->at++, .n = flat->n, .base = flat->sums, .cum = flat->sums + w,
-			   .cum2 = flat->sums + 2 * w, .consumer = flat->consumer };
-	return true;
+	for (i = 0; i < nr; i++) {
+		const struct flat *r = &list[i];
+		const uint64_t *sums = r->sums;
+
+		buf_reset(&name);
+		buf_str(&name, "  ");
+		view_name(t->v, r->consumer, &name);
+		measures_row(t, NULL, (const struct cell[]){ cell_u64(i), cell_u64(i), cell_text(name.data) },
+			     &(struct measured){ r->consumer, r->n, { sums, sums + w, sums + 2 * w } });
+	}
+	buf_release(&name);
 }
 
-static void put_name(const struct view *v, const struct row *r, struct buf *b)
-{
-	buf_str(b, "  ");
-	view_name(v, r->consumer, b);
-}
-
-static void put_total(const struct view *v, void *rows, FILE *out)
+static void print_total(const struct view *v, FILE *out)
 {
 	const struct model *m = v->m;
 	unsigned int first = model_has_metrics(m, 0) ? m->metrics[0].source : 0;
@@ -104,53 +90,31 @@ static void put_total(const struct view *v, void *rows, FILE *out)
 	fprintf(out, "   =====\n%8" PRIu64 "\n", model_n(m, first, v->total_n, v->total));
 }
 
-static void json_row(const struct view *v, const struct row *r, struct json *j)
-{
-	unsigned int m;
-
-	json_u64(j, "index", r->index);
-	json_consumer(j, v, r->consumer, true);
-	json_sums(j, v, r->n, r->base, r->cum);
-	json_array(j, "cum_recursive");
-	for (m = 0; m < v->m->flow.nr_metrics; m++)
-		json_u64(j, NULL, r->cum2[m]);
-	json_end(j);
-}
-
-static uint64_t nr_hidden(const struct view *v, void *rows)
-{
-	const struct flat_rows *x = rows;
-
-	return x->nr_hidden;
-}
-
-static const struct list list = {
-	.columns = columns,
-	.csv_columns = csv_columns,
-	.name_head = "  Name",
-	.json_rows = "rows",
-	.next = next_row,
-	.name = put_name,
-	.foot = put_total,
-	.json = json_row,
-	.hidden = nr_hidden,
-};
-
 static int xprof_print(struct view *v, FILE *out, struct err *e)
 {
-	struct flat_rows rows = { .v = v };
+	static const struct sheet_column index = { "index" }, names[] = {
+		{ .head = "Ind", .width = 4, .before = " " }, { .head = "  Name", .before = "", .cut = true },
+	};
+	struct measures t;
 	uint64_t *sums;
-	int r;
+	size_t nr, shown;
+	struct flat *list = make_rows(v, &nr, &sums);
 
-	rows.list = make_rows(v, &rows.nr, &sums);
-	if (v->o->limit && rows.nr > v->o->limit) {
-		rows.nr_hidden = rows.nr - v->o->limit;
-		rows.nr = v->o->limit;
-	}
-	r = list_print(&list, v, &rows, out);
-	free(rows.list);
+	shown = v->o->limit ? MIN(nr, v->o->limit) : nr;
+	measures_init(&t, v, out);
+	measures_own(&t, &index, 1);
+	measures_consumer(&t);
+	measures_add(&t, measures, ARRAY_SIZE(measures));
+	measures_own(&t, names, ARRAY_SIZE(names));
+	measures_begin(&t, "rows");
+	print_rows(&t, list, shown);
+	if (sheet_is_text(&t.sheet))
+		print_total(v, out);
+	json_end(&t.sheet.json);
+	measures_end(&t, nr - shown);
+	free(list);
 	free(sums);
-	return r;
+	return 0;
 }
 
 const struct report report_xprof = {

@@ -1,101 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* xtree.c - the tree itself: a row per context, with its level and recursion level. */
 #include "base/mem.h"
-#include "report/list.h"
+#include "report/measures.h"
 
-static const struct column level = { "Lv", "level", COLUMN_OTHER, 2, false, cell_level };
-static const struct column rl = { "RL", "rl", COLUMN_OTHER, 2, false, cell_rl };
-static const struct column base = { "Base", "base", COLUMN_VALUE, 10, true, cell_base };
-static const struct column cum = { "Cum", "cum", COLUMN_VALUE, 10, true, cell_cum };
-static const struct column *const columns[] = {
-	&level, &rl, &column_count, &column_pbase, &column_pcum, &base, &cum, &column_base_call,
-	&column_base_margin, &column_cum_call, &column_cum_margin, NULL
+static const struct measure measures[] = {
+	MEASURES_COUNT, MEASURES_PBASE, MEASURES_PCUM,
+	{ MEASURE_VALUE, OF_BASE, "Base", 10, "base" },
+	{ MEASURE_VALUE, OF_CUM, "Cum", 10, "cum" },
+	MEASURES_BASE_CALL, MEASURES_CUM_CALL,
 };
 
-static const struct column c_id = { "", "id", COLUMN_OTHER, 0, false, cell_id };
-static const struct column c_parent = { "", "parent", COLUMN_OTHER, 0, false, cell_parent };
-static const struct column *const csv_columns[] = {
-	&c_id, &c_parent, &level, &rl, &csv_name, &csv_kind, &csv_module, &column_count, &csv_base, &csv_cum,
-	&csv_base_call, &csv_cum_call, NULL
+static const struct sheet_column before[] = {
+	{ "id" }, { "parent" }, { "level", "Lv", 2, .before = " " }, { "rl", "RL", 2 },
+}, after[] = {
+	{ .head = "", .before = "" }, { .head = " Indent HkKey_HkName", .before = "", .cut = true },
 };
 
 enum { INDENT_MAX = 50 };
 
 /* The first level columns of "----+----+...". */
-static void put_indent(const struct row *r, struct buf *b)
+static void put_indent(uint32_t level, struct buf *b)
 {
 	static const char pattern[] = "----+----+----+----+----+----+----+----+----+----+";
 
+	buf_reset(b);
 	buf_putc(b, ' ');
-	buf_add(b, pattern, MIN(r->level, (uint32_t)INDENT_MAX));
+	buf_add(b, pattern, MIN(level, (uint32_t)INDENT_MAX));
 	buf_putc(b, ' ');
 }
 
-struct tree_rows {
-	struct contexts walk;
-	uint32_t *ids;		/* [node]: its rank in the output */
-};
-
-static bool next_row(void *rows, struct row *r)
+static void print_rows(struct measures *t, struct contexts *walk)
 {
-	struct tree_rows *x = rows;
-	const struct flow *f = &x->walk.v->m->flow;
-	const struct flow_node *node;
+	const struct flow *f = &t->v->m->flow;
+	uint32_t *ids = xcalloc(f->nr_nodes, sizeof(*ids));	/* [node]: its rank in the output */
+	struct buf indent = BUF_INIT, name = BUF_INIT;
 
-	if (!contexts_next(&x->walk))
-		return false;
-	node = &f->nodes[x->walk.node];
-	x->ids[x->walk.node] = x->walk.nr - 1;
-	*r = (struct row){
-		.id = x->walk.nr - 1, .parent = node->parent ? (int64_t)x->ids[node->parent] : -1,
-		.level = x->walk.level, .rl = f->rl[x->walk.node], .n = node->n,
-		.base = flow_base(f, x->walk.node), .cum = flow_cum(f, x->walk.node),
-		.consumer = node->consumer,
-	};
-	return true;
+	while (contexts_next(walk)) {
+		const struct flow_node *node = &f->nodes[walk->node];
+
+		ids[walk->node] = walk->nr - 1;
+		if (sheet_is_text(&t->sheet)) {
+			put_indent(walk->level, &indent);
+			buf_reset(&name);
+			view_name(t->v, node->consumer, &name);
+		}
+		measures_row(t, NULL, (const struct cell[]){
+			cell_u64(walk->nr - 1), node->parent ? cell_u64(ids[node->parent]) : cell_none,
+			cell_u64(walk->level), cell_u64(f->rl[walk->node]),
+			cell_text(indent.data), cell_text(name.data) },
+			&(struct measured){ node->consumer, node->n,
+					    { flow_base(f, walk->node), flow_cum(f, walk->node) } });
+	}
+	buf_release(&name);
+	buf_release(&indent);
+	free(ids);
 }
-
-static void put_name(const struct view *v, const struct row *r, struct buf *b)
-{
-	view_name(v, r->consumer, b);
-}
-
-static void json_row(const struct view *v, const struct row *r, struct json *j)
-{
-	json_u64(j, "id", r->id);
-	json_u64_known(j, "parent", r->parent >= 0, r->parent);
-	json_u64(j, "level", r->level);
-	json_u64(j, "rl", r->rl);
-	json_consumer(j, v, r->consumer, true);
-	json_sums(j, v, r->n, r->base, r->cum);
-}
-
-static uint64_t nr_hidden(const struct view *v, void *rows)
-{
-	const struct tree_rows *x = rows;
-
-	return v->m->flow.nr_nodes - 1 - x->walk.nr;
-}
-
-static const struct list list = {
-	.columns = columns,
-	.csv_columns = csv_columns,
-	.name_head = " Indent HkKey_HkName",
-	.json_rows = "nodes",
-	.next = next_row,
-	.indent = put_indent,
-	.name = put_name,
-	.json = json_row,
-	.hidden = nr_hidden,
-};
 
 static int xtree_print(struct view *v, FILE *out, struct err *e)
 {
-	struct tree_rows rows = { .walk.v = v, .ids = xcalloc(v->m->flow.nr_nodes, sizeof(*rows.ids)) };
-	int r = list_print(&list, v, &rows, out);
+	struct contexts walk = { .v = v };
+	struct measures t;
 
-	free(rows.ids);
-	return r;
+	measures_init(&t, v, out);
+	measures_own(&t, before, ARRAY_SIZE(before));
+	measures_consumer(&t);
+	measures_add(&t, measures, ARRAY_SIZE(measures));
+	measures_own(&t, after, ARRAY_SIZE(after));
+	measures_begin(&t, "nodes");
+	print_rows(&t, &walk);
+	json_end(&t.sheet.json);
+	measures_end(&t, contexts_hidden(&walk));
+	return 0;
 }
 
 const struct report report_xtree = {

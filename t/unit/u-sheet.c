@@ -94,6 +94,7 @@ static char *print_of(int format)
 	sheet_init(&s, format, f);
 	s.width = 44;
 	json_object(&s.json, NULL);
+	sheet_member(&s, "nr", &cell_u64(1));
 	sheet_columns(&s, of, ARRAY_SIZE(of));
 	sheet_row(&s, "row", (const struct cell[]){ cell_u64(1234), { CELL_FIXED, true, { .u64 = 5 } },
 		cell_u64(7), cell_absent, cell_list(callers, 2), cell_real(10 / 3.0),
@@ -118,7 +119,7 @@ TEST(sheet_prints_columns_of_several)
 			      " 1234  ~0.05      7     3  a.quit...ng.name\n");
 	check_of(FORMAT_CSV, "n,base:cpu,\"base:a,b\",ratio,name\n"
 			     "1234,0.05,7,3.33,a.quit\303\244.e.long.name\n");
-	check_of(FORMAT_JSON, "{\n\"row\":{\n\"n\":1234,\n\"base\":[0.05,7],\n\"callers\":[\"f\",\"g\"],\n"
+	check_of(FORMAT_JSON, "{\n\"nr\":1,\n\"row\":{\n\"n\":1234,\n\"base\":[0.05,7],\n\"callers\":[\"f\",\"g\"],\n"
 			      "\"name\":\"a.quit\303\244.e.long.name\"}}\n");
 }
 

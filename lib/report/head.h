@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* head.h - the first lines of reports of a view. */
+#ifndef REPORT_HEAD_H
+#define REPORT_HEAD_H
+
+#include "report/report.h"
+
+/* Prints the lines that head every text report. */
+void head_text(const struct view *v, FILE *out);
+/* Less of the CPU time that the kernel charged has samples than chance explains, and than is worth a word. */
+bool head_is_short(const struct origin *o);
+/* Opens the JSON object and writes what all reports have. */
+void head_json(const struct view *v, struct json *j);
+
+#endif
