@@ -395,12 +395,10 @@ void difference_print(const struct difference *d, int format, int width, FILE *o
 {
 	struct printer p = { d->noise, d->choice->x->d, d->choice->x, d->choice, width, out };
 
-	if (format == FORMAT_JSON)
-		difference_json(d, out);
-	else if (format == FORMAT_CSV)
-		difference_csv(d, out);
-	else
+	if (format == FORMAT_TEXT)
 		print_text(&p);
+	else
+		difference_data(d, format, out);
 	buf_release(&p.line);
 	buf_release(&p.name);
 }

@@ -16,8 +16,7 @@ struct difference {
 /* format: of text, JSON and CSV (enum format_id); width: of the terminal, 0: names are never truncated. */
 void difference_print(const struct difference *d, int format, int width, FILE *out);
 
-/* difference_data.c: arcprof-diff(1) documents both. */
-void difference_json(const struct difference *d, FILE *out);
-void difference_csv(const struct difference *d, FILE *out);
+/* difference_data.c: JSON or CSV, which arcprof-diff(1) documents. */
+void difference_data(const struct difference *d, int format, FILE *out);
 
 #endif

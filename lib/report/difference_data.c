@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* difference_data.c - rows of a difference as JSON and CSV, for programs. */
-#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/quote.h"
 #include "report/difference.h"
 #include "report/report.h"
+#include "report/sheet.h"
 
 static const char *const bys[] = { "xprof", "xtree", "xarc" };
 static const char *const normalizations[] = { "total", "second", "call", "none" };
@@ -18,45 +19,6 @@ static const char *const kinds[] = { "parent", "self", "child", "rparent", "rsel
 static uint32_t subject(const struct diff_row *row)
 {
 	return row->kind == DIFF_SELF || row->kind == DIFF_RSELF ? row->consumer : row->other;
-}
-
-/* ---- JSON ---- */
-
-static void json_consumer_of(struct json *j, const struct diff *d, uint32_t id)
-{
-	const struct consumer *c = &d->m.consumers.items[id];
-
-	json_str(j, "name", id ? model_str(&d->m, c->name) : "[root]");
-	json_str(j, "kind", id ? consumer_kind_name(c->kind) : NULL);
-	json_str(j, "module", c->module ? model_str(&d->m, c->module) : NULL);
-	if (c->detail)
-		json_str(j, "detail", model_str(&d->m, c->detail));
-	if (id && d->was[id])
-		json_str(j, "was", model_str(&d->m, d->was[id]));
-}
-
-static void json_values(struct json *j, const struct difference *d, const struct diff_row *row)
-{
-	bool interval = row->known && d->noise->kind != NOISE_EXACT;
-	bool both = row->defined[DIFF_A] && row->defined[DIFF_B];
-
-	json_double(j, "a", row->defined[DIFF_A] ? row->value[DIFF_A] : NAN);
-	json_double(j, "b", row->defined[DIFF_B] ? row->value[DIFF_B] : NAN);
-	json_double(j, "delta", both ? row->delta : NAN);
-	json_double(j, "change", both && row->sum[DIFF_A] ? choice_change(row) : NAN);
-	json_double(j, "low", interval ? row->low : NAN);
-	json_double(j, "high", interval ? row->high : NAN);
-	json_double(j, "p", interval && row->tested ? row->p : NAN);
-	json_double(j, "q", interval && row->tested ? row->q : NAN);
-	if (d->noise->kind == NOISE_UNKNOWN)
-		json_null(j, "changed");
-	else
-		json_bool(j, "changed", row->changed);
-	json_bool(j, "inlined_differently", row->inlined_differently);
-	json_u64(j, "sum_a", row->sum[DIFF_A]);
-	json_u64(j, "sum_b", row->sum[DIFF_B]);
-	json_u64_known(j, "n_a", !d->choice->x->d->counts_unknown, row->n[DIFF_A]);
-	json_u64_known(j, "n_b", !d->choice->x->d->counts_unknown, row->n[DIFF_B]);
 }
 
 static void json_side(struct json *j, const struct diff *d, unsigned int side)
@@ -107,29 +69,8 @@ static void json_head(struct json *j, const struct difference *d)
 	json_u64(j, "not_shown", d->choice->nr_hidden);
 }
 
-static void json_row(struct json *j, const struct difference *d, size_t i, const uint32_t *ids)
-{
-	const struct diff_rows *x = d->choice->x;
-	const struct diff_row *row = &x->list[i];
-	uint32_t parent = row->node ? x->d->m.flow.nodes[row->node].parent : 0, of = subject(row);
-
-	json_object(j, NULL);
-	if (x->by == DIFF_BY_CONTEXT) {
-		json_u64(j, "id", ids[row->node]);
-		json_u64_known(j, "parent", parent, ids[parent]);
-	}
-	if (x->by == DIFF_BY_ARC) {
-		json_u64(j, "stanza", d->choice->stanza_of[row->consumer] - 1);
-		json_str(j, "row", kinds[row->kind]);
-		json_u64_known(j, "index", d->choice->stanza_of[of], (uint64_t)d->choice->stanza_of[of] - 1);
-	}
-	json_consumer_of(j, x->d, of);
-	json_values(j, d, row);
-	json_end(j);
-}
-
 /* Ids of contexts, in the order in which they are shown. */
-static uint32_t *number(const struct choice *c)
+static uint32_t *number_contexts(const struct choice *c)
 {
 	uint32_t *ids = xcalloc(c->x->d->m.flow.nr_nodes, sizeof(*ids)), nr = 0;
 	size_t i;
@@ -140,94 +81,119 @@ static uint32_t *number(const struct choice *c)
 	return ids;
 }
 
-void difference_json(const struct difference *d, FILE *out)
-{
-	uint32_t *ids = number(d->choice);
-	struct json j;
-	size_t i;
+enum {
+	AT_NAME = 3,		/* behind what tells rows apart */
+	AT_KIND, AT_MODULE, AT_DETAIL, AT_WAS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_LOW, AT_HIGH, AT_P, AT_Q,
+	AT_CHANGED, AT_INLINED, AT_SUM_A, AT_SUM_B, AT_N_A, AT_N_B, NR_CELLS
+};
 
-	json_init(&j, out);
-	json_head(&j, d);
-	json_array(&j, "rows");
-	for (i = 0; i < d->choice->x->nr; i++)
-		if (d->choice->shown[i])
-			json_row(&j, d, i, ids);
-	json_end(&j);
-	json_end(&j);
-	free(ids);
+/* What tells rows apart: [by]. */
+static const struct sheet_column first_columns[][AT_NAME] = {
+	{ { "index", .json = "" } },
+	{ { "id" }, { "parent" } },
+	{ { "stanza" }, { "row" }, { .json = "index" } },
+};
+
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_NAME] = { "name" }, [AT_KIND] = { "kind" }, [AT_MODULE] = { "module" },
+	[AT_DETAIL] = { .json = "detail" }, [AT_WAS] = { "was" },
+	[AT_A] = { "a", .digits = 9 }, [AT_B] = { "b", .digits = 9 }, [AT_DELTA] = { "delta", .digits = 9 },
+	[AT_CHANGE] = { "change", .digits = 9 },
+	[AT_LOW] = { "low", .digits = 9 }, [AT_HIGH] = { "high", .digits = 9 },
+	[AT_P] = { "p", .digits = 9 }, [AT_Q] = { "q", .digits = 9 },
+	[AT_CHANGED] = { "changed" }, [AT_INLINED] = { "inlined_differently" },
+	[AT_SUM_A] = { "sum_a" }, [AT_SUM_B] = { "sum_b" },
+	[AT_N_A] = { "n_a", .digits = 9 }, [AT_N_B] = { "n_b", .digits = 9 },
+};
+
+static struct cell number(bool known, double v)
+{
+	return known && isfinite(v) ? cell_real(v) : cell_none;
 }
 
-/* ---- CSV ---- */
-
-static void csv_text(struct buf *b, const struct diff *d, uint32_t id)
+/* CSV has 1 and 0. */
+static struct cell yes_no(bool csv, bool yes)
 {
-	const char *s = model_str(&d->m, id);
-
-	buf_putc(b, ',');
-	quote_csv(b, s, strlen(s));
+	return csv ? cell_u64(yes) : cell_bool(yes);
 }
 
-/* Empty: not known. */
-static void csv_number(struct buf *b, bool known, double v)
-{
-	buf_putc(b, ',');
-	if (known && isfinite(v))
-		buf_fmt(b, "%.9g", v);
-}
-
-static void csv_row(struct buf *b, const struct difference *d, size_t i, const uint32_t *ids)
+static void set_first(const struct difference *d, size_t i, const uint32_t *ids, struct cell *c)
 {
 	const struct diff_rows *x = d->choice->x;
 	const struct diff_row *row = &x->list[i];
-	bool interval = row->known && d->noise->kind != NOISE_EXACT, unknown = x->d->counts_unknown;
-	bool both = row->defined[DIFF_A] && row->defined[DIFF_B];
-	uint32_t of = subject(row), parent = row->node ? x->d->m.flow.nodes[row->node].parent : 0;
-	const struct consumer *c = &x->d->m.consumers.items[of];
+	uint32_t parent = row->node ? x->d->m.flow.nodes[row->node].parent : 0;
+	uint32_t stanza = d->choice->stanza_of[subject(row)];
 
 	if (x->by == DIFF_BY_CONTEXT) {
-		buf_fmt(b, "%u,", ids[row->node]);
-		if (parent)
-			buf_fmt(b, "%u", ids[parent]);
+		c[0] = cell_u64(ids[row->node]);
+		c[1] = parent ? cell_u64(ids[parent]) : cell_none;
 	} else if (x->by == DIFF_BY_ARC) {
-		buf_fmt(b, "%u,%s", d->choice->stanza_of[row->consumer] - 1, kinds[row->kind]);
+		c[0] = cell_u64(d->choice->stanza_of[row->consumer] - 1);
+		c[1] = cell_text(kinds[row->kind]);
+		c[2] = stanza ? cell_u64(stanza - 1) : cell_none;
 	} else {
-		buf_fmt(b, "%zu", i);
+		c[0] = cell_u64(i);
 	}
-	csv_text(b, x->d, c->name);
-	buf_fmt(b, ",%s", of ? consumer_kind_name(c->kind) : "");
-	csv_text(b, x->d, c->module);
-	csv_text(b, x->d, of ? x->d->was[of] : 0);
-	csv_number(b, row->defined[DIFF_A], row->value[DIFF_A]);
-	csv_number(b, row->defined[DIFF_B], row->value[DIFF_B]);
-	csv_number(b, both, row->delta);
-	csv_number(b, both && row->sum[DIFF_A], choice_change(row));
-	csv_number(b, interval, row->low);
-	csv_number(b, interval, row->high);
-	csv_number(b, interval && row->tested, row->p);
-	csv_number(b, interval && row->tested, row->q);
-	buf_fmt(b, ",%s", d->noise->kind == NOISE_UNKNOWN ? "" : row->changed ? "1" : "0");
-	buf_fmt(b, ",%d,%" PRIu64 ",%" PRIu64, row->inlined_differently, row->sum[DIFF_A], row->sum[DIFF_B]);
-	csv_number(b, !unknown, row->n[DIFF_A]);
-	csv_number(b, !unknown, row->n[DIFF_B]);
-	buf_putc(b, '\n');
 }
 
-void difference_csv(const struct difference *d, FILE *out)
+static void set_consumer(const struct diff *d, uint32_t id, bool csv, struct cell *c)
 {
-	static const char *const first[] = { "index", "id,parent", "stanza,row" };
-	uint32_t *ids = number(d->choice);
-	struct buf b = BUF_INIT;
+	const struct consumer *consumer = &d->m.consumers.items[id];
+
+	c[AT_NAME] = cell_text(id || csv ? model_str(&d->m, consumer->name) : "[root]");
+	c[AT_KIND] = cell_text(id ? consumer_kind_name(consumer->kind) : NULL);
+	c[AT_MODULE] = cell_text(consumer->module ? model_str(&d->m, consumer->module) : NULL);
+	c[AT_DETAIL] = consumer->detail ? cell_text(model_str(&d->m, consumer->detail)) : cell_absent;
+	c[AT_WAS] = id && d->was[id] ? cell_text(model_str(&d->m, d->was[id])) : cell_absent;
+}
+
+static void set_values(const struct difference *d, const struct diff_row *row, bool csv, struct cell *c)
+{
+	bool interval = row->known && d->noise->kind != NOISE_EXACT, tested = interval && row->tested;
+	bool both = row->defined[DIFF_A] && row->defined[DIFF_B];
+	int side;
+
+	for (side = 0; side < DIFF_NR_SIDES; side++) {
+		c[AT_A + side] = number(row->defined[side], row->value[side]);
+		c[AT_SUM_A + side] = cell_u64(row->sum[side]);
+		c[AT_N_A + side] = d->choice->x->d->counts_unknown ? cell_none :
+				   csv ? cell_real(row->n[side]) : cell_u64(row->n[side]);
+	}
+	c[AT_DELTA] = number(both, row->delta);
+	c[AT_CHANGE] = number(both && row->sum[DIFF_A], choice_change(row));
+	c[AT_LOW] = number(interval, row->low);
+	c[AT_HIGH] = number(interval, row->high);
+	c[AT_P] = number(tested, row->p);
+	c[AT_Q] = number(tested, row->q);
+	c[AT_CHANGED] = d->noise->kind == NOISE_UNKNOWN ? cell_none : yes_no(csv, row->changed);
+	c[AT_INLINED] = yes_no(csv, row->inlined_differently);
+}
+
+void difference_data(const struct difference *d, int format, FILE *out)
+{
+	const struct diff_rows *x = d->choice->x;
+	struct sheet_column own[NR_CELLS];
+	uint32_t *ids = number_contexts(d->choice);
+	bool csv = format == FORMAT_CSV;
+	struct cell cells[NR_CELLS];
+	struct sheet s;
 	size_t i;
 
-	fprintf(out, "%s,name,kind,module,was,a,b,delta,change,low,high,p,q,changed,inlined_differently,sum_a,sum_b,n_a,n_b\n",
-		first[d->choice->x->by]);
-	for (i = 0; i < d->choice->x->nr; i++) {
+	memcpy(own, columns, sizeof(own));
+	memcpy(own, first_columns[x->by], sizeof(first_columns[0]));
+	sheet_init(&s, format, out);
+	json_head(&s.json, d);
+	json_array(&s.json, "rows");
+	sheet_columns(&s, own, NR_CELLS);
+	for (i = 0; i < x->nr; i++) {
 		if (!d->choice->shown[i])
 			continue;
-		buf_reset(&b);
-		csv_row(&b, d, i, ids);
-		fwrite(b.data, 1, b.len, out);
+		set_first(d, i, ids, cells);
+		set_consumer(x->d, subject(&x->list[i]), csv, cells);
+		set_values(d, &x->list[i], csv, cells);
+		sheet_row(&s, NULL, cells);
 	}
-	buf_release(&b);
+	json_end(&s.json);
+	json_end(&s.json);
 	free(ids);
 }
