@@ -3,11 +3,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
 #include "base/quote.h"
 #include "report/budget.h"
-#include "report/format.h"
-#include "version.h"
+#include "report/report.h"
+#include "report/sheet.h"
 
 static const char *const states[] = { "kept", "violated", "not decided", "error" };
 
@@ -138,89 +137,62 @@ static void print_text(const struct budget *b, FILE *out)
 
 /* ---- JSON and CSV ---- */
 
-static void json_verdict(const struct verdict *v, struct json *j)
+enum {
+	AT_LINE, AT_STATE, AT_LIMIT, AT_WHAT, AT_FUNCTION, AT_METRIC, AT_PER, AT_OPERATOR, AT_BOUND, AT_UNIT,
+	AT_LATE_STATE, AT_VALUE, AT_LOW, AT_HIGH, AT_ERROR, NR_CELLS
+};
+
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_LINE] = { "line" }, [AT_STATE] = { "state", .json = "" }, [AT_LIMIT] = { .json = "limit" },
+	[AT_WHAT] = { "what" }, [AT_FUNCTION] = { .json = "function" }, [AT_METRIC] = { .json = "metric" },
+	[AT_PER] = { .json = "per" }, [AT_OPERATOR] = { "operator" }, [AT_BOUND] = { "bound" },
+	[AT_UNIT] = { "unit" }, [AT_LATE_STATE] = { .json = "state" },
+	[AT_VALUE] = { "value" }, [AT_LOW] = { "low" }, [AT_HIGH] = { "high" }, [AT_ERROR] = { "error" },
+};
+
+static void print_verdict(struct sheet *s, const struct verdict *v)
 {
 	const struct limit *l = v->limit;
 	bool known = v->state != VERDICT_ERROR;
 	struct buf subject = BUF_INIT;
 
 	put_subject(&subject, l);
-	json_object(j, NULL);
-	json_u64(j, "line", l->line);
-	json_str(j, "limit", l->text);
-	json_str(j, "what", subject.data);
-	json_str(j, "function", l->function);
-	json_str(j, "metric", l->metric);
-	json_str(j, "per", l->per == LIMIT_PER_CALL ? "call" : l->per_function);
-	json_str(j, "operator", limit_op_name(l->op));
-	json_double(j, "bound", l->value);
-	json_str(j, "unit", *l->unit->name ? l->unit->name : NULL);
-	json_str(j, "state", states[v->state]);
-	json_double(j, "value", known ? v->value : (double)NAN);
-	json_double(j, "low", known ? v->low : (double)NAN);
-	json_double(j, "high", known ? v->high : (double)NAN);
-	json_str(j, "error", known ? NULL : v->error);
-	json_end(j);
+	sheet_row(s, NULL, (const struct cell[NR_CELLS]){
+		[AT_LINE] = cell_u64(l->line),
+		[AT_STATE] = cell_text(states[v->state]), [AT_LATE_STATE] = cell_text(states[v->state]),
+		[AT_LIMIT] = cell_text(l->text), [AT_WHAT] = cell_text(subject.data),
+		[AT_FUNCTION] = cell_text(l->function), [AT_METRIC] = cell_text(l->metric),
+		[AT_PER] = cell_text(l->per == LIMIT_PER_CALL ? "call" : l->per_function),
+		[AT_OPERATOR] = cell_text(limit_op_name(l->op)), [AT_BOUND] = cell_real(l->value),
+		[AT_UNIT] = cell_text(*l->unit->name ? l->unit->name : NULL),
+		[AT_VALUE] = cell_real(known ? v->value : (double)NAN),
+		[AT_LOW] = cell_real(known ? v->low : (double)NAN),
+		[AT_HIGH] = cell_real(known ? v->high : (double)NAN),
+		[AT_ERROR] = cell_text(known ? NULL : v->error) });
 	buf_release(&subject);
 }
 
-static void print_json(const struct budget *b, FILE *out)
+static void print_data(const struct budget *b, int format, FILE *out)
 {
-	struct json j;
+	struct sheet s;
+	struct json *j = &s.json;
 	size_t i;
 
-	json_init(&j, out);
-	json_object(&j, NULL);
-	json_object(&j, "arcprof");
-	json_str(&j, "version", ARCPROF_VERSION);
-	json_str(&j, "report", "budget");
-	json_end(&j);
-	json_str(&j, "trace", b->trace);
-	json_str(&j, "limits", b->limits);
-	json_bool(&j, "passed", !budget_fails(b));
-	json_object(&j, "counts");
+	sheet_init(&s, format, out);
+	report_json_begin(j, "budget");
+	json_str(j, "trace", b->trace);
+	json_str(j, "limits", b->limits);
+	json_bool(j, "passed", !budget_fails(b));
+	json_object(j, "counts");
 	for (i = 0; i < VERDICT_NR; i++)
-		json_u64(&j, states[i], count(b, i));
-	json_end(&j);
-	json_array(&j, "verdicts");
+		json_u64(j, states[i], count(b, i));
+	json_end(j);
+	json_array(j, "verdicts");
+	sheet_columns(&s, columns, NR_CELLS);
 	for (i = 0; i < b->nr; i++)
-		json_verdict(&b->list[i], &j);
-	json_end(&j);
-	json_end(&j);
-}
-
-static void csv_number(struct buf *b, const struct verdict *v, double number)
-{
-	buf_putc(b, ',');
-	if (v->state != VERDICT_ERROR)
-		buf_fmt(b, "%.15g", number);
-}
-
-static void print_csv(const struct budget *b, FILE *out)
-{
-	struct buf line = BUF_INIT, what = BUF_INIT;
-	size_t i;
-
-	fputs("line,state,what,operator,bound,unit,value,low,high,error\n", out);
-	for (i = 0; i < b->nr; i++) {
-		const struct verdict *v = &b->list[i];
-
-		buf_reset(&line);
-		buf_reset(&what);
-		put_subject(&what, v->limit);
-		buf_fmt(&line, "%zu,%s,", v->limit->line, states[v->state]);
-		quote_csv(&line, what.data, what.len);
-		buf_fmt(&line, ",%s,%.15g,%s", limit_op_name(v->limit->op), v->limit->value,
-			v->limit->unit->name);
-		csv_number(&line, v, v->value);
-		csv_number(&line, v, v->low);
-		csv_number(&line, v, v->high);
-		buf_putc(&line, ',');
-		quote_csv(&line, v->error, strlen(v->error));
-		fprintf(out, "%s\n", line.data);
-	}
-	buf_release(&line);
-	buf_release(&what);
+		print_verdict(&s, &b->list[i]);
+	json_end(j);
+	json_end(j);
 }
 
 /* ---- JUnit ---- */
@@ -316,12 +288,10 @@ static void print_junit(const struct budget *b, FILE *out)
 
 void budget_print(const struct budget *b, int format, FILE *out)
 {
-	if (format == FORMAT_JSON)
-		print_json(b, out);
-	else if (format == FORMAT_CSV)
-		print_csv(b, out);
+	if (format == FORMAT_TEXT)
+		print_text(b, out);
 	else if (format == FORMAT_JUNIT)
 		print_junit(b, out);
 	else
-		print_text(b, out);
+		print_data(b, format, out);
 }
