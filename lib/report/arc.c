@@ -10,12 +10,11 @@
 
 #include "arch/cpu.h"
 #include "arch/insn.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/branches.h"
 #include "report/report.h"
-#include "version.h"
+#include "report/sheet.h"
 
 struct arc_row {
 	struct block at;	/* where and whose: its first block */
@@ -39,7 +38,7 @@ struct arc {
 	const struct report_opts *o;
 	const struct arc_opts *own;
 	FILE *out;
-	struct json j;
+	struct sheet sheet;	/* JSON and CSV */
 	struct buf line;	/* scratch */
 	struct arc_row row;	/* being gathered; nr_insns and pending say whether there is one */
 	bool pending;
@@ -147,63 +146,46 @@ static void text_row(struct arc *a, const struct arc_row *r)
 	putc('\n', a->out);
 }
 
-static void json_row(struct arc *a, const struct arc_row *r)
+enum {
+	AT_CPU, AT_RING, AT_TYPE, AT_BRANCH, AT_TYPE_NUMBER, AT_INSNS, AT_ADDRESS, AT_OFFSET, AT_SYMBOL,
+	AT_MODULE, AT_PID, AT_TID, AT_PROCESS, AT_THREAD, AT_TIME, AT_LATE_TYPE, AT_LATE_BRANCH, AT_LINE,
+	AT_BYTES, NR_CELLS
+};
+
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_CPU] = { "cpu" }, [AT_RING] = { "ring" },
+	[AT_TYPE] = { .json = "type" }, [AT_BRANCH] = { .json = "branch" },
+	[AT_TYPE_NUMBER] = { "type_number", .json = "" }, [AT_INSNS] = { "instructions" },
+	[AT_ADDRESS] = { .json = "address" }, [AT_OFFSET] = { "offset" },
+	[AT_SYMBOL] = { "symbol" }, [AT_MODULE] = { "module" }, [AT_PID] = { "pid" }, [AT_TID] = { "tid" },
+	[AT_PROCESS] = { "process" }, [AT_THREAD] = { "thread" }, [AT_TIME] = { .json = "time_ns" },
+	[AT_LATE_TYPE] = { "type", .json = "" }, [AT_LATE_BRANCH] = { "branch", .json = "" },
+	[AT_LINE] = { "line" }, [AT_BYTES] = { "bytes" },
+};
+
+static void data_row(struct arc *a, const struct arc_row *r)
 {
+	struct cell type = cell_text(type_name(r)),
+		    branch = cell_text(r->plain ? NULL : branch_kind_name(r->kind));
+	bool has_line = r->at.site.line || a->o->format == FORMAT_CSV;
 	struct who w = who(a, r);
 	char hex[2 * INSN_MAX + 1];
 	size_t i;
 
-	json_object(&a->j, NULL);
-	json_u64_known(&a->j, "cpu", r->at.cpu != UINT16_MAX, r->at.cpu);
-	json_str(&a->j, "ring", r->at.kernel ? "kernel" : "user");
-	json_str(&a->j, "type", type_name(r));
-	json_str(&a->j, "branch", r->plain ? NULL : branch_kind_name(r->kind));
-	json_u64(&a->j, "instructions", r->nr_insns);
-	json_u64(&a->j, "address", r->at.b.start);
-	json_u64(&a->j, "offset", r->at.site.off);
-	json_str(&a->j, "symbol", symbol(a, r));
-	json_str(&a->j, "module", module(a, r));
-	json_u64(&a->j, "pid", w.pid);
-	json_u64(&a->j, "tid", w.tid);
-	json_str(&a->j, "process", w.comm);
-	json_str(&a->j, "thread", w.thread);
-	json_u64(&a->j, "time_ns", r->at.time_ns - MIN(r->at.time_ns, a->branches.start_ns));
-	json_u64_known(&a->j, "line", r->at.site.line, r->at.site.line);
-	if (r->bytes) {
-		for (i = 0; i < r->nr_bytes && i < INSN_MAX; i++)
-			snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
-		json_str(&a->j, "bytes", hex);
-	}
-	json_end(&a->j);
-}
-
-static void put_field(struct buf *b, const char *s)
-{
-	quote_csv(b, s, strlen(s));
-	buf_putc(b, ',');
-}
-
-static void csv_row(struct arc *a, const struct arc_row *r)
-{
-	struct who w = who(a, r);
-	struct buf *b = &a->line;
-
-	buf_reset(b);
-	if (r->at.cpu != UINT16_MAX)
-		buf_fmt(b, "%u", r->at.cpu);
-	buf_fmt(b, ",%s,%u,%" PRIu64 ",%" PRIu64 ",", r->at.kernel ? "kernel" : "user", type_number(r),
-		r->nr_insns, r->at.site.off);
-	put_field(b, symbol(a, r));
-	put_field(b, module(a, r));
-	buf_fmt(b, "%u,%u,", w.pid, w.tid);
-	put_field(b, w.comm);
-	put_field(b, w.thread);
-	fprintf(a->out, "%s%s,%s,%" PRIu32 ",", b->data, type_name(r),
-		r->plain ? "" : branch_kind_name(r->kind),
-		r->at.site.line);
-	if (r->bytes)
-		put_hex(a->out, r->bytes, r->nr_bytes);
-	putc('\n', a->out);
+	for (i = 0; r->bytes && i < r->nr_bytes && i < INSN_MAX; i++)
+		snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
+	sheet_row(&a->sheet, NULL, (const struct cell[NR_CELLS]){
+		[AT_CPU] = r->at.cpu != UINT16_MAX ? cell_u64(r->at.cpu) : cell_none,
+		[AT_RING] = cell_text(r->at.kernel ? "kernel" : "user"),
+		[AT_TYPE] = type, [AT_LATE_TYPE] = type, [AT_BRANCH] = branch, [AT_LATE_BRANCH] = branch,
+		[AT_TYPE_NUMBER] = cell_u64(type_number(r)), [AT_INSNS] = cell_u64(r->nr_insns),
+		[AT_ADDRESS] = cell_u64(r->at.b.start), [AT_OFFSET] = cell_u64(r->at.site.off),
+		[AT_SYMBOL] = cell_text(symbol(a, r)), [AT_MODULE] = cell_text(module(a, r)),
+		[AT_PID] = cell_u64(w.pid), [AT_TID] = cell_u64(w.tid),
+		[AT_PROCESS] = cell_text(w.comm), [AT_THREAD] = cell_text(w.thread),
+		[AT_TIME] = cell_u64(r->at.time_ns - MIN(r->at.time_ns, a->branches.start_ns)),
+		[AT_LINE] = has_line ? cell_u64(r->at.site.line) : cell_none,
+		[AT_BYTES] = r->bytes ? cell_text(hex) : cell_absent });
 }
 
 /* ---- selection ---- */
@@ -230,12 +212,10 @@ static void print_row(struct arc *a, struct arc_row *r)
 	a->last_thread = r->at.thread;
 	a->nr_rows++;
 	a->nr_insns += r->nr_insns;
-	if (a->o->format == FORMAT_JSON)
-		json_row(a, r);
-	else if (a->o->format == FORMAT_CSV)
-		csv_row(a, r);
-	else
+	if (a->o->format == FORMAT_TEXT)
 		text_row(a, r);
+	else
+		data_row(a, r);
 }
 
 /* ---- folding ---- */
@@ -376,54 +356,49 @@ static void text_head(struct arc *a)
 
 static void json_total(struct arc *a, const char *key, const char *label)
 {
-	json_u64_known(&a->j, key, names_label(&a->names, label), names_label_u64(&a->names, label));
+	json_u64_known(&a->sheet.json, key, names_label(&a->names, label), names_label_u64(&a->names, label));
 }
 
-static void json_head(struct arc *a)
+static void data_head(struct arc *a)
 {
 	const struct names *x = &a->names;
+	struct json *j = &a->sheet.json;
 
-	json_init(&a->j, a->out);
-	json_object(&a->j, NULL);
-	json_object(&a->j, "arcprof");
-	json_str(&a->j, "version", ARCPROF_VERSION);
-	json_str(&a->j, "report", "arc");
-	json_end(&a->j);
-	json_object(&a->j, "source");
-	json_str(&a->j, "command", names_label(x, "command"));
-	json_str(&a->j, "host", names_label(x, "host"));
-	json_str(&a->j, "engine", names_label(x, "itrace.engine"));
+	report_json_begin(j, "arc");
+	json_object(j, "source");
+	json_str(j, "command", names_label(x, "command"));
+	json_str(j, "host", names_label(x, "host"));
+	json_str(j, "engine", names_label(x, "itrace.engine"));
 	json_total(a, "instructions", "itrace.instructions");
 	json_total(a, "branches", "itrace.branches");
-	json_u64(&a->j, "lost", x->lost);
-	json_end(&a->j);
-	json_array(&a->j, "rows");
+	json_u64(j, "lost", x->lost);
+	json_end(j);
+	json_array(j, "rows");
+	sheet_columns(&a->sheet, columns, NR_CELLS);
 }
 
 static void tail(struct arc *a)
 {
-	if (a->o->format == FORMAT_JSON) {
-		json_end(&a->j);
-		json_object(&a->j, "shown");
-		json_u64(&a->j, "rows", a->nr_rows);
-		json_u64(&a->j, "instructions", a->nr_insns);
-		json_end(&a->j);
-		report_json_hidden(&a->j, a->nr_hidden);
-		json_end(&a->j);
-	} else if (a->o->format == FORMAT_TEXT) {
+	struct json *j = &a->sheet.json;
+
+	if (a->o->format == FORMAT_TEXT)
 		fprintf(a->out, "# %" PRIu64 " rows, %" PRIu64 " instructions\n", a->nr_rows, a->nr_insns);
-	}
+	json_end(j);
+	json_object(j, "shown");
+	json_u64(j, "rows", a->nr_rows);
+	json_u64(j, "instructions", a->nr_insns);
+	json_end(j);
+	report_json_hidden(j, a->nr_hidden);
+	json_end(j);
 }
 
 static void head(struct arc *a)
 {
-	if (a->o->format == FORMAT_JSON)
-		json_head(a);
-	else if (a->o->format == FORMAT_CSV)
-		fputs("cpu,ring,type_number,instructions,offset,symbol,module,pid,tid,process,thread,type,branch,line,"
-		      "bytes\n", a->out);
-	else
+	sheet_init(&a->sheet, a->o->format, a->out);
+	if (a->o->format == FORMAT_TEXT)
 		text_head(a);
+	else
+		data_head(a);
 }
 
 static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
