@@ -46,6 +46,7 @@ struct tprof {
 	struct view *v;
 	const struct tprof_opts *own;
 	FILE *out;
+	struct sheet sheet;
 	struct consumers names;		/* the four kinds of rows */
 	struct tick {
 		uint32_t keys[NR_KEYS];
@@ -175,40 +176,60 @@ static void make_tree(struct tprof *t, const struct stanza *s, struct flow *f)
 	flow_sort_children(f, &order);
 }
 
-static void text_tree(struct tprof *t, const struct flow *f)
+enum {
+	AT_STANZA, AT_LEVEL, AT_TEXT_LABEL, AT_LABEL, AT_NAME, AT_TICKS, AT_PERCENT, AT_TEXT_NAME, NR_CELLS
+};
+
+/* Text shows the level by blanks before label and name; JSON is a tree. */
+static const struct sheet_column columns[NR_CELLS] = {
+	[AT_STANZA] = { "stanza" }, [AT_LEVEL] = { "level" }, [AT_TEXT_LABEL] = { .head = "   LAB" },
+	[AT_LABEL] = { "label" }, [AT_NAME] = { "name" }, [AT_TICKS] = { "ticks", "TKS", 6 },
+	[AT_PERCENT] = { .head = "%%%", .width = 5, .decimals = 2 },
+	[AT_TEXT_NAME] = { .head = "     NAMES", .before = "" },
+};
+
+static void print_row(struct tprof *t, const struct stanza *s, uint32_t level, const struct consumer *c,
+		      uint64_t ticks)
 {
+	const char *label = labels[c->kind], *name = strtab_get(&t->names.names, c->name);
+	struct buf text_label = BUF_INIT, text_name = BUF_INIT;
+
+	buf_fmt(&text_label, "%*s%s", 3 + (int)level, "", label);
+	buf_fmt(&text_name, "%*s%s", 4 + (int)level, "", name);
+	sheet_row(&t->sheet, NULL, (const struct cell[NR_CELLS]){
+		[AT_STANZA] = cell_text(s->name), [AT_LEVEL] = cell_u64(level),
+		[AT_TEXT_LABEL] = cell_text(text_label.data), [AT_LABEL] = cell_text(label),
+		[AT_NAME] = cell_text(name), [AT_TICKS] = cell_u64(ticks),
+		[AT_PERCENT] = measures_percent(ticks, t->total),
+		[AT_TEXT_NAME] = cell_text(text_name.data) });
+	buf_release(&text_label);
+	buf_release(&text_name);
+}
+
+/* In text as many rows as v->o->limit. */
+static void print_rows(struct tprof *t, const struct stanza *s)
+{
+	bool text = sheet_is_text(&t->sheet);
 	uint32_t i, k, level, before = 0;
 	uint64_t ticks, rows = 0;
-	struct buf b = BUF_INIT;
+	struct flow f;
 
-	for (i = flow_next(f, FLOW_NONE); i;
-	     i = ticks < t->clip ? flow_next_outside(f, i) : flow_next(f, i)) {
-		const struct consumer *c = &t->names.items[f->nodes[i].consumer];
-
-		ticks = flow_cum(f, i)[0];
+	make_tree(t, s, &f);
+	for (i = flow_next(&f, FLOW_NONE); i;
+	     i = ticks < t->clip ? flow_next_outside(&f, i) : flow_next(&f, i)) {
+		ticks = flow_cum(&f, i)[0];
 		if (ticks < t->clip)
 			continue;
-		if (t->v->o->limit && rows++ >= t->v->o->limit)
+		if (text && t->v->o->limit && rows++ >= t->v->o->limit)
 			break;
-		for (level = 0, k = f->nodes[i].parent; k; k = f->nodes[k].parent)
+		for (level = 0, k = f.nodes[i].parent; k; k = f.nodes[k].parent)
 			level++;
-		buf_reset(&b);
-		if (level < before)
-			buf_putc(&b, '\n');
-		buf_fmt(&b, "%*s%s %6" PRIu64 " ", 3 + (int)level, "", labels[c->kind], ticks);
+		if (text && level < before)
+			putc('\n', t->out);
 		before = level;
-		{
-			struct buf percent = BUF_INIT;
-
-			measures_put_percent(&percent, ticks, t->total);
-			buf_fmt(&b, "%5s%*s", percent.data, 4 + (int)level, "");
-			buf_release(&percent);
-		}
-		quote_add(&b, strtab_get(&t->names.names, c->name));
-		buf_putc(&b, '\n');
-		fwrite(b.data, 1, b.len, t->out);
+		print_row(t, s, level, &t->names.items[f.nodes[i].consumer], ticks);
 	}
-	buf_release(&b);
+	flow_release(&f);
 }
 
 static void text_rate(struct tprof *t)
@@ -260,7 +281,6 @@ static void text_header(struct tprof *t)
 
 static void print_text(struct tprof *t)
 {
-	struct flow f;
 	size_t i;
 
 	head_text(t->v, t->out);
@@ -269,12 +289,11 @@ static void print_text(struct tprof *t)
 		if (!t->wanted[i])
 			continue;
 		fprintf(t->out, "   ================================\n    )) %s\n"
-				"   ================================\n\n   LAB    TKS   %%%%%%     NAMES\n\n",
-			stanzas[i].name);
-		make_tree(t, &stanzas[i], &f);
-		text_tree(t, &f);
+				"   ================================\n\n", stanzas[i].name);
+		sheet_columns(&t->sheet, columns, NR_CELLS);
 		putc('\n', t->out);
-		flow_release(&f);
+		print_rows(t, &stanzas[i]);
+		putc('\n', t->out);
 	}
 	if (t->micro)
 		micro_text(t->micro, t->out);
@@ -304,57 +323,36 @@ static void json_tree(struct tprof *t, const struct flow *f, uint32_t parent, st
 static void print_json(struct tprof *t)
 {
 	struct flow f;
-	struct json j;
+	struct json *j = &t->sheet.json;
 	size_t i;
 
-	json_init(&j, t->out);
-	head_json(t->v, &j);
-	json_u64(&j, "total_ticks", t->total);
-	json_array(&j, "stanzas");
+	head_json(t->v, j);
+	json_u64(j, "total_ticks", t->total);
+	json_array(j, "stanzas");
 	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {
 		if (!t->wanted[i])
 			continue;
 		make_tree(t, &stanzas[i], &f);
-		json_object(&j, NULL);
-		json_str(&j, "name", stanzas[i].name);
-		json_tree(t, &f, FLOW_NONE, &j, "tree");
-		json_end(&j);
+		json_object(j, NULL);
+		json_str(j, "name", stanzas[i].name);
+		json_tree(t, &f, FLOW_NONE, j, "tree");
+		json_end(j);
 		flow_release(&f);
 	}
-	json_end(&j);
+	json_end(j);
 	if (t->micro)
-		micro_json(t->micro, &j);
-	json_end(&j);
+		micro_json(t->micro, j);
+	json_end(j);
 }
 
 static void print_csv(struct tprof *t)
 {
-	uint32_t k, level, node;
-	struct buf b = BUF_INIT;
-	struct flow f;
 	size_t i;
 
-	fputs("stanza,level,label,name,ticks\n", t->out);
-	for (i = 0; i < ARRAY_SIZE(stanzas); i++) {
-		if (!t->wanted[i])
-			continue;
-		make_tree(t, &stanzas[i], &f);
-		for (node = flow_next(&f, FLOW_NONE); node; node = flow_next(&f, node)) {
-			const struct consumer *c = &t->names.items[f.nodes[node].consumer];
-			const char *name = strtab_get(&t->names.names, c->name);
-
-			if (flow_cum(&f, node)[0] < t->clip)
-				continue;
-			for (level = 0, k = f.nodes[node].parent; k; k = f.nodes[k].parent)
-				level++;
-			buf_reset(&b);
-			buf_fmt(&b, "%s,%u,%s,", stanzas[i].name, level, labels[c->kind]);
-			quote_csv(&b, name, strlen(name));
-			fprintf(t->out, "%s,%" PRIu64 "\n", b.data, flow_cum(&f, node)[0]);
-		}
-		flow_release(&f);
-	}
-	buf_release(&b);
+	sheet_columns(&t->sheet, columns, NR_CELLS);
+	for (i = 0; i < ARRAY_SIZE(stanzas); i++)
+		if (t->wanted[i])
+			print_rows(t, &stanzas[i]);
 }
 
 /* ---- micro stanzas ---- */
@@ -486,6 +484,7 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 		return err_set(e, EINVAL, "tprof counts samples, but this input counts calls");
 	if ((r = choose(&t.own->stanzas, t.wanted, e)))
 		return r;
+	sheet_init(&t.sheet, v->o->format, out);
 	consumers_init(&t.names);
 	collect(&t);
 	t.clip = ceil(t.total * t.own->clip / 100);
