@@ -123,6 +123,11 @@ load ../lib
 	[ ! -s "$found" ]
 }
 
+@test "source: scripts that measure build what they need" {
+	run grep -LE '/lib\.bash|make -s' "$TOP"/t/perf/*.sh
+	[ -z "$output" ]
+}
+
 @test "source: shell scripts pass shellcheck" {
 	skip_unless_command shellcheck
 	cd "$TOP"

@@ -8,6 +8,7 @@
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 arcprof=${ARCPROF:-$top/build/arcprof}
+make -s -C "$top" all >/dev/null
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

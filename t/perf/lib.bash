@@ -3,6 +3,7 @@
 # and a folder $DIR that goes when they end.
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$TOP/build
+make -s -C "$TOP" all workloads tools perf >/dev/null || exit 1
 export ARCPROF=${ARCPROF:-$BUILD/arcprof}
 unset JAVA_TOOL_OPTIONS
 # shellcheck source=../java.bash

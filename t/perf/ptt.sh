@@ -2,7 +2,9 @@
 # What per-thread time costs: a reading of one's own time against the other ways to ask for it,
 # and a context switch without a session, with one of other processes, of switches alone, and of all.
 set -e
+cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
+make -s all perf >/dev/null
 arcprof=$build/arcprof
 cost=$build/t/perf/ptt-cost
 

@@ -4,6 +4,7 @@
 # usage: sched.sh [ROUNDS]	a round is two dispatches
 cd "$(dirname "$0")/../.." || exit 1
 arcprof=$PWD/build/arcprof
+make -s all workloads perf >/dev/null || exit 1
 rounds=${1:-50000}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 arcprof=${ARCPROF:-$PWD/build/arcprof}
+make -s all workloads >/dev/null || exit 1
 top=$PWD
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

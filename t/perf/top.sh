@@ -4,6 +4,7 @@
 # usage: top.sh [SECONDS]	of each measurement
 cd "$(dirname "$0")/../.." || exit 1
 arcprof=$PWD/build/arcprof
+make -s all workloads >/dev/null || exit 1
 shares=$PWD/build/t/workloads/shares
 seconds=${1:-10}
 dir=$(mktemp -d)

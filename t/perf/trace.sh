@@ -1,7 +1,9 @@
 #!/bin/sh
 # What a trace costs to write and to read: many native samples, and fewer deep Java ones.
 set -e
+cd "$(dirname "$0")/../.."
 build=${BUILD:-build}/t/perf
+make -s perf >/dev/null
 file=$(mktemp)
 trap 'rm -f "$file" "$file.old"' EXIT
 

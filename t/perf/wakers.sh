@@ -5,6 +5,7 @@
 # usage: t/perf/wakers.sh [THREADS [SECONDS]]		run it on a quiet machine
 cd "$(dirname "$0")/../.." || exit 1
 arcprof=${ARCPROF:-$PWD/build/arcprof}
+make -s all >/dev/null || exit 1
 threads=${1:-200}
 seconds=${2:-5}
 dir=$(mktemp -d)
