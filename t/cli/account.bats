@@ -151,6 +151,17 @@ jvm_is_sampled() {
 	is_between 100 $all 1600
 }
 
+@test "account: the machine is sampled by clocks that are in step with nothing, and without an account" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q -a -F 1000 -o trace -- "$(workload shares)" 100 >/dev/null
+	arcprof report --check trace >check || { cat check; return 1; }
+	# 0.958 of the interval that was asked for, of all CPUs
+	arcprof query trace 'select distinct weight from samples' --format csv | tail -n +2 >weights
+	[ "$(sort -n weights | head -n 1)" -ge 950000 ] && [ "$(sort -n weights | tail -n 1)" -le 970000 ]
+	run_arcprof report --account trace
+	[ "$status" -eq 1 ]
+}
+
 @test "account: without one, the report says so, and no share is printed" {
 	skip_unless_perf
 	arcprof record -q -D 10ms -o trace -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'

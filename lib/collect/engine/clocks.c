@@ -82,7 +82,10 @@ static int open_bpf(struct collect *c, struct err *e)
 		pids[nr++] = o->pids[i];
 	if (c->child_pid)
 		pids[nr++] = c->child_pid;
-	r = cpuclock_open(&c->clock->bpf, o->system_wide ? NULL : pids, nr, e);
+	if (o->system_wide)
+		r = cpuclock_open(&c->clock->bpf, NULL, 0, e);
+	else
+		r = cpuclock_open(&c->clock->bpf, pids, nr, e);
 	free(pids);
 	return r;
 }
