@@ -30,7 +30,7 @@ struct printer {
 	const struct annotate_own *own;
 	const struct origin *origin;
 	FILE *out;
-	struct sheet sheet;		/* JSON and CSV */
+	struct sheet sheet;
 	struct buf b, text;		/* scratch */
 	const struct annotate_function *f;	/* the one being printed */
 	struct part ways, lines, codes;	/* what it has */
@@ -91,77 +91,75 @@ static void put_way(const struct printer *p, const struct annotate_way *w, struc
 	};
 
 	if (w->into) {
-		buf_str(b, "inlined into ");
-		quote_add(b, model_str(p->m, w->into));
+		buf_fmt(b, "inlined into %s", model_str(p->m, w->into));
 	} else {
 		buf_str(b, kinds[w->kind] ? kinds[w->kind] : "its own code");
 	}
 }
 
-/* The cells of a row, without its end. */
-static void put_cells(struct printer *p, uint64_t n, uint64_t cum)
-{
-	struct buf *b = &p->b;
+/* The first columns of both tables. */
+#define SAMPLES { NULL, "Samples", 8 }, { NULL, "%", 7, 2 }, { NULL, "Cum", 8 }, { NULL, "%Cum", 7, 2 }
+enum { NR_SAMPLES = 4 };
 
-	buf_reset(b);
-	code_put_samples(b, n, p->f->n);
-	buf_putc(b, ' ');
-	code_put_samples(b, cum, p->f->cum);
+static void set_samples(struct printer *p, uint64_t n, uint64_t cum, struct cell *c)
+{
+	code_set_samples(c, n, p->f->n);
+	code_set_samples(c + 2, cum, p->f->cum);
 }
 
 static void print_ways(struct printer *p)
 {
+	static const struct sheet_column columns[] = { SAMPLES, { NULL, "How it ran", .before = "  " } };
+	struct cell c[ARRAY_SIZE(columns)];
 	size_t i;
 
-	fprintf(p->out, "%8s %7s %8s %7s  How it ran\n", "Samples", "%", "Cum", "%Cum");
+	sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
 	for (i = p->ways.first; i < p->ways.end; i++) {
-		put_cells(p, p->a->ways[i].n, p->a->ways[i].cum);
-		buf_str(&p->b, "  ");
-		put_way(p, &p->a->ways[i], &p->b);
-		code_end_row(&p->b, p->out);
+		const struct annotate_way *w = &p->a->ways[i];
+
+		buf_reset(&p->b);
+		put_way(p, w, &p->b);
+		set_samples(p, w->n, w->cum, c);
+		c[NR_SAMPLES] = cell_text(p->b.data);
+		sheet_row(&p->sheet, NULL, c);
 	}
 }
 
 /* Tabs stay what they are: eight columns. */
 static void put_source(struct buf *b, const char *s)
 {
-	size_t column = 0, len;
+	size_t column = 0;
 
-	for (; *s; s += len) {
-		len = strcspn(s, "\t");
-		if (!len) {
-			do
-				buf_putc(b, ' ');
-			while (++column % 8);
-			len = 1;
-			continue;
-		}
-		{
-			char *word = xstrndup(s, len);
-
-			quote_add(b, word);
-			free(word);
-		}
-		column += len;
+	for (; *s; s++) {
+		do
+			buf_putc(b, *s == '\t' ? ' ' : *s);
+		while (++column % 8 && *s == '\t');
 	}
 }
 
+static const struct sheet_column line_columns[] = {
+	SAMPLES, { NULL, "Line", 6 }, { NULL, "Source", .before = "  " },
+};
+
 static void print_line(struct printer *p, const struct source *s, uint32_t line, uint64_t n, uint64_t cum)
 {
-	put_cells(p, n, cum);
-	if (line)
-		buf_fmt(&p->b, " %6" PRIu32 "  ", line);
-	else
-		buf_fmt(&p->b, " %6s  ", "-");
+	struct cell c[ARRAY_SIZE(line_columns)];
+
+	buf_reset(&p->b);
+	buf_str(&p->b, "");
 	if (source_line(s, line, &p->text) && p->text.len)
 		put_source(&p->b, p->text.data);
-	code_end_row(&p->b, p->out);
+	set_samples(p, n, cum, c);
+	c[NR_SAMPLES] = line ? cell_u64(line) : cell_absent;
+	c[NR_SAMPLES + 1] = cell_text(p->b.data);
+	sheet_row(&p->sheet, NULL, c);
 }
 
 /* A line, and how it ran where that differs; returns the first row of the next line. */
 static size_t print_line_rows(struct printer *p, const struct source *s, size_t first)
 {
 	const struct annotate_line *l = &p->a->lines[first];
+	struct cell c[ARRAY_SIZE(line_columns)];
 	uint64_t n = 0, cum = 0;
 	size_t end, i;
 
@@ -172,10 +170,13 @@ static size_t print_line_rows(struct printer *p, const struct source *s, size_t 
 	}
 	print_line(p, s, l->line, n, cum);
 	for (i = first; i < end && p->ways.end - p->ways.first > 1; i++) {
-		put_cells(p, p->a->lines[i].n, p->a->lines[i].cum);
-		buf_fmt(&p->b, " %6s    ", "");
+		buf_reset(&p->b);
+		buf_str(&p->b, "  ");
 		put_way(p, &p->a->ways[p->a->lines[i].way], &p->b);
-		code_end_row(&p->b, p->out);
+		set_samples(p, p->a->lines[i].n, p->a->lines[i].cum, c);
+		c[NR_SAMPLES] = cell_text("");
+		c[NR_SAMPLES + 1] = cell_text(p->b.data);
+		sheet_row(&p->sheet, NULL, c);
 	}
 	return end;
 }
@@ -211,7 +212,8 @@ static void print_file_head(struct printer *p, const char *name, const struct so
 		buf_str(&p->b, " (not found; --source says where to look)");
 	else if (is_newer(p, s))
 		buf_str(&p->b, " (changed after the recording began: lines may not fit)");
-	fprintf(p->out, "\n%s\n%8s %7s %8s %7s %6s  Source\n", p->b.data, "Samples", "%", "Cum", "%Cum", "Line");
+	fprintf(p->out, "\n%s\n", p->b.data);
+	sheet_columns(&p->sheet, line_columns, ARRAY_SIZE(line_columns));
 }
 
 /* Lines of one file; returns the first row of the next. */
@@ -225,10 +227,12 @@ static size_t print_file(struct printer *p, size_t first)
 	size_t i = first;
 
 	source_open(&s, name ? name : "", package, &p->own->sources);
-	if (name)
+	if (name) {
 		print_file_head(p, name, &s);
-	else
+	} else {
 		fprintf(p->out, "\nno source file is known\n");
+		sheet_set_columns(&p->sheet, line_columns, ARRAY_SIZE(line_columns));
+	}
 	while (i < p->lines.end && l[i].file == l[first].file) {
 		if (l[i].line)
 			print_around(p, &s, before, l[i].line, !before);
@@ -425,10 +429,11 @@ static void print_all(struct printer *p)
 	bool text = p->o->format == FORMAT_TEXT;
 	size_t i;
 
+	sheet_init(&p->sheet, p->o->format, p->out);
+	p->sheet.trim = true;
 	if (text) {
 		text_head(p);
 	} else {
-		sheet_init(&p->sheet, p->o->format, p->out);
 		json_head(p);
 		sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
 		json_array(&p->sheet.json, "functions");

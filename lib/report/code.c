@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/quote.h"
@@ -62,30 +63,31 @@ struct part code_insns(const struct annotate *a, size_t code)
 
 /* ---- text ---- */
 
-static void put_share(struct buf *b, uint64_t n, uint64_t total)
+void code_set_samples(struct cell *c, uint64_t n, uint64_t total)
 {
-	struct buf percent = BUF_INIT;
-
-	if (n)
-		measures_put_percent(&percent, n, total);
-	buf_fmt(b, "%7s", n ? percent.data : "-");
-	buf_release(&percent);
+	c[0] = n ? cell_u64(n) : cell_absent;
+	c[1] = n ? measures_percent(n, total) : cell_absent;
 }
 
-void code_put_samples(struct buf *b, uint64_t n, uint64_t total)
+void code_begin(struct code_text *p, const char *head)
 {
-	if (n)
-		buf_fmt(b, "%8" PRIu64 " ", n);
-	else
-		buf_fmt(b, "%8s ", "-");
-	put_share(b, n, total);
+	const struct sheet_column columns[] = {
+		{ NULL, p->unit, 8 }, { NULL, "%", 7, 2 }, { NULL, "Offset", -8, .before = "   " },
+		{ NULL, "Line", 6 }, { NULL, head, .before = "  " },
+	};
+
+	memcpy(p->columns, columns, sizeof(p->columns));
+	sheet_init(&p->sheet, FORMAT_TEXT, p->out);
+	p->sheet.trim = true;
+	sheet_columns(&p->sheet, p->columns, ARRAY_SIZE(p->columns));
 }
 
-void code_end_row(struct buf *b, FILE *out)
+void code_row(struct code_text *p, uint64_t n, const char *where, struct cell line, const char *text)
 {
-	while (b->len && b->data[b->len - 1] == ' ')
-		b->data[--b->len] = '\0';
-	fprintf(out, "%s\n", b->data);
+	struct cell c[] = { cell_none, cell_none, cell_text(where), line, cell_text(text) };
+
+	code_set_samples(c, n, p->total);
+	sheet_row(&p->sheet, NULL, c);
 }
 
 /*
@@ -126,19 +128,12 @@ static void print_insn(struct code_text *p, const struct annotate_code *c, uint6
 {
 	const struct name_level *l = level_at(p, c, off);
 	uint32_t line = hit ? hit->line : l ? l->line : 0;
-	struct buf *b = &p->b;
+	char where[24];
 
 	print_owner(p, c, off);
-	buf_reset(b);
-	code_put_samples(b, hit ? hit->n : 0, p->total);
-	buf_fmt(b, "   +0x%-6" PRIx64, off);
-	if (line)
-		buf_fmt(b, " %6" PRIu32 "  ", line);
-	else
-		buf_fmt(b, " %6s  ", hit ? "-" : "");
-	if (insn)
-		quote_add(b, insn->text);
-	code_end_row(b, p->out);
+	snprintf(where, sizeof(where), "+0x%-6" PRIx64, off);
+	code_row(p, hit ? hit->n : 0, where, line ? cell_u64(line) : hit ? cell_absent : cell_text(""),
+		 insn ? insn->text : "");
 }
 
 /* Whether an instruction without samples is near one that has some, in the list of objdump. */
@@ -207,8 +202,8 @@ void code_print(struct code_text *p, size_t code)
 		buf_str(&p->b, "; not disassembled: ");
 		quote_add(&p->b, e.msg);
 	}
-	fprintf(p->out, "\n%s\n%8s %7s   %-8s %6s%s\n", p->b.data, p->unit, "%", "Offset", "Line",
-		fail ? "" : "  Instruction");
+	fprintf(p->out, "\n%s\n", p->b.data);
+	code_begin(p, fail ? "" : "Instruction");
 	if (fail || p->only_hit)
 		for (i = r.first; i < r.end; i++)
 			print_insn(p, c, p->a->insns[i].off, &p->a->insns[i],

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "model/annotate.h"
+#include "report/sheet.h"
 #include "sym/disasm.h"
 
 /* A range of one of the model's vectors. */
@@ -33,15 +34,19 @@ struct code_text {
 	bool only_hit;		/* show no others, and not where they are left out */
 	bool hide_inlined;		/* do not say which method an instruction is of */
 	/* scratch */
+	struct sheet sheet;
+	struct sheet_column columns[5];
 	struct buf b;
 	uint32_t owner;		/* strtab id of the method that the last instruction is of */
 };
 
-/* The head and the table of a->codes[code]. */
+/* Print the heads of a table of code: head is that of the last column. */
+void code_begin(struct code_text *p, const char *head);
+/* Print a row; where is the offset, text the last column. */
+void code_row(struct code_text *p, uint64_t n, const char *where, struct cell line, const char *text);
+/* Print the head and the table of a->codes[code]. */
 void code_print(struct code_text *p, size_t code);
-/* The two first cells of a row: samples and their share; 0 is "-". */
-void code_put_samples(struct buf *b, uint64_t n, uint64_t total);
-/* Writes the row without spaces at its end. */
-void code_end_row(struct buf *b, FILE *out);
+/* Fill two cells: samples, and their share with two decimals.  Without samples both are absent. */
+void code_set_samples(struct cell *c, uint64_t n, uint64_t total);
 
 #endif

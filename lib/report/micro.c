@@ -124,16 +124,10 @@ static struct without count_without(const struct micro *x, size_t symbol)
 
 /* ---- text ---- */
 
-static void text_without(uint64_t n, uint64_t total, const char *why, FILE *out)
+static void text_without(struct code_text *code, uint64_t n, const char *why)
 {
-	struct buf b = BUF_INIT;
-
-	if (n) {
-		code_put_samples(&b, n, total);
-		buf_fmt(&b, "   %-8s %6s  %s", "n/a", "", why);
-		code_end_row(&b, out);
-	}
-	buf_release(&b);
+	if (n)
+		code_row(code, n, "n/a", cell_text(""), why);
 }
 
 static void text_symbol(const struct micro *x, size_t symbol, FILE *out)
@@ -160,11 +154,13 @@ static void text_symbol(const struct micro *x, size_t symbol, FILE *out)
 		code_print(&code, i);
 		any = true;
 	}
-	if (!any)
-		fprintf(out, "\n%8s %7s   %-8s %6s\n", code.unit, "%", "Offset", "Line");
-	text_without(w.interpreted, s->ticks, WHY_INTERPRETED, out);
-	text_without(w.no_code, s->ticks, WHY_NO_CODE, out);
-	text_without(w.no_function, s->ticks, WHY_NO_FUNCTION, out);
+	if (!any) {
+		putc('\n', out);
+		code_begin(&code, "");
+	}
+	text_without(&code, w.interpreted, WHY_INTERPRETED);
+	text_without(&code, w.no_code, WHY_NO_CODE);
+	text_without(&code, w.no_function, WHY_NO_FUNCTION);
 	buf_release(&code.b);
 	buf_release(&b);
 }

@@ -7,10 +7,15 @@ void sheet_init(struct sheet *s, int format, FILE *out)
 	json_init(&s->json, format == FORMAT_JSON ? out : NULL);
 }
 
-void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr)
+void sheet_set_columns(struct sheet *s, const struct sheet_column *columns, size_t nr)
 {
 	s->columns = columns;
 	s->nr_columns = nr;
+}
+
+void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr)
+{
+	sheet_set_columns(s, columns, nr);
 	if (s->format->begin)
 		s->format->begin(s);
 }

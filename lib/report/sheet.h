@@ -114,11 +114,14 @@ struct sheet {
 	struct json json;
 	size_t width;		/* of lines of text with a column that is cut; 0: without end */
 	enum term_style style;	/* of the next lines of text, the heads included */
+	bool trim;		/* lines of text have no blanks at their ends */
 };
 
 void sheet_init(struct sheet *s, int format, FILE *out);
 /* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
+/* The same without heads. */
+void sheet_set_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
 /* Into the open object of JSON; other formats have nothing of it. */

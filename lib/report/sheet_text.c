@@ -44,6 +44,8 @@ static void print_line(struct sheet *s, struct buf *line, enum term_style style)
 {
 	const char *on = style == TERM_PLAIN ? "" : term_style(style);
 
+	while (s->trim && line->len && line->data[line->len - 1] == ' ')
+		line->len--;
 	if (*on) {
 		fputs(on, s->out);
 		buf_str(line, term_style(TERM_PLAIN));
