@@ -31,20 +31,6 @@ static struct {
 	int bytes;				/* of a byte[], where its elements begin */
 } at;
 
-/* Size of an instance without its stack: bit 0 of a layout helper is a flag. */
-static int instance_bytes(jclass cls)
-{
-	uintptr_t mirror, klass;
-	int32_t layout;
-
-	if (!cls || !vm.mirror_klass_offset || vm.o.klass_layout < 0 ||
-	    !sys_peek_all(&mirror, (uintptr_t)cls, 8) ||
-	    !sys_peek_all(&klass, mirror + *vm.mirror_klass_offset, 8) ||
-	    !sys_peek_all(&layout, klass + vm.o.klass_layout, 4) || layout <= 0)
-		return -1;
-	return layout & ~7;
-}
-
 /* Unsafe's constant: an int, since JDK 25 a long. */
 static int array_offset(JNIEnv *env)
 {
@@ -98,7 +84,7 @@ void cont_init(JNIEnv *env)
 	at.size = oops_field(env, chunk, "size", "I");
 	at.sp = oops_field(env, chunk, "sp", "I");
 	at.bottom = oops_field(env, chunk, "bottom", "I");
-	at.words = instance_bytes(chunk);
+	at.words = oops_instance_bytes(chunk);
 	at.ok = at.tail > 0 && at.parent > 0 && at.size > 0 && at.sp > 0 && at.bottom > 0 && at.words > 0 &&
 		at.words <= MAX_FIELDS && at.parent < at.words && at.size < at.words && at.sp < at.words &&
 		at.bottom < at.words;

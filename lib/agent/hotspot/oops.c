@@ -16,16 +16,59 @@ static struct {
 	bool shenandoah;
 } at;
 
-int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig)
+int oops_instance_bytes(jclass cls)
+{
+	uintptr_t mirror, klass;
+	int32_t layout;
+
+	/* bit 0 of a layout helper is a flag */
+	if (!cls || !vm.mirror_klass_offset || vm.o.klass_layout < 0 ||
+	    !sys_peek_all(&mirror, (uintptr_t)cls, 8) ||
+	    !sys_peek_all(&klass, mirror + *vm.mirror_klass_offset, 8) ||
+	    !sys_peek_all(&layout, klass + vm.o.klass_layout, 4) || layout <= 0)
+		return -1;
+	return layout & ~7;
+}
+
+static uintptr_t field_id(JNIEnv *env, jclass cls, const char *name, const char *sig)
 {
 	uintptr_t id = cls ? (uintptr_t)(*env)->GetFieldID(env, cls, name, sig) : 0;
 
-	if (!id) {
+	if (!id)
 		(*env)->ExceptionClear(env);
-		return -1;
-	}
-	/* jfieldIDWorkaround: bit 1 says instance field, bit 0 that there is more than the offset */
-	return (id & 3) == 2 ? (int)(id >> 2) : -1;
+	return id;
+}
+
+/*
+ * In a jfieldID (jfieldIDWorkaround) the offset stands above bits of which the second says instance field:
+ * two, and since JDK 28 three. The only field of an Integer is within it by one of these alone. 0: unknown.
+ */
+static int offset_shift(JNIEnv *env)
+{
+	static int known;
+	jclass cls;
+	uintptr_t id;
+	int bytes, shift;
+
+	if (known)
+		return known;
+	cls = oops_class(env, "java/lang/Integer");
+	id = field_id(env, cls, "value", "I");
+	bytes = oops_instance_bytes(cls);
+	for (shift = 2; id && shift <= 3 && !known; shift++)
+		if ((id & ((1ul << shift) - 1)) == 2 && (int)(id >> shift) + 4 <= bytes)
+			known = shift;
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+	return known;
+}
+
+int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig)
+{
+	uintptr_t id = field_id(env, cls, name, sig);
+	int shift = offset_shift(env);
+
+	return shift && (id & ((1ul << shift) - 1)) == 2 ? (int)(id >> shift) : -1;
 }
 
 jclass oops_class(JNIEnv *env, const char *name)

@@ -18,6 +18,8 @@
 bool oops_init(void);
 /* Offset of an instance field; -1: there is none. The same. */
 int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig);
+/* Size of an instance, of a class given by a local reference; -1: not known. The same. */
+int oops_instance_bytes(jclass cls);
 /* A local reference, or NULL. The same. */
 jclass oops_class(JNIEnv *env, const char *name);
 
