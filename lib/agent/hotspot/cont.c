@@ -2,10 +2,9 @@
 /*
  * cont.c - copies frozen stack chunks (cont.h).
  *
- * Source: HotSpot's continuationEntry.hpp (the on-stack ContinuationEntry has the Continuation
- * in its second word in JDK 21, in its third in 25), oops/stackChunkOop.hpp and
- * instanceStackChunkKlass.hpp: the frames are words[sp, bottom) behind the object's fields; the
- * innermost one's pc is in words[sp - 1].
+ * Source: HotSpot's continuationEntry.hpp (the on-stack ContinuationEntry has the Continuation in its second
+ * or third word, after its parent), oops/stackChunkOop.hpp and instanceStackChunkKlass.hpp: the frames are
+ * words[sp, bottom) behind the object's fields; the innermost one's pc is in words[sp - 1].
  *
  * Called in a signal handler: the chunk may be moved or reused while it is read when the
  * thread is not in Java code, so everything is copied by sys_peek() and checked; walking
@@ -75,7 +74,8 @@ void cont_init(JNIEnv *env)
 {
 	jclass chunk, cont;
 
-	if (vm.o.jthread_cont_entry < 0 || !oops_init() || (oops_move() && vm.o.jthread_owner_id < 0))
+	/* without virtual threads there is nothing to find */
+	if (vm.o.jthread_vthread < 0 || !oops_init() || (oops_move() && vm.o.jthread_owner_id < 0))
 		return;
 	chunk = oops_class(env, "jdk/internal/vm/StackChunk");
 	cont = oops_class(env, "jdk/internal/vm/Continuation");
@@ -218,9 +218,38 @@ static bool is_mounted(const struct vm_thread *t)
 	return id && mounted(t, &id);
 }
 
+static bool copy_of(uintptr_t cont, struct cont_copy *c)
+{
+	return cont > 4096 && !(cont & 7) && copy_first(oops_load(cont + at.tail), c) == CONT_LOADED;
+}
+
+/*
+ * JDK 21 to 23 do not tell where a JavaThread has its ContinuationEntry: of the words that point into the
+ * thread's stack, it is the one behind which a Continuation with frames is.
+ */
+static bool copy_of_unknown_entry(const struct vm_thread *t, struct cont_copy *c)
+{
+	enum { MAX_STACK = 64 << 20 };
+	uintptr_t entry[ENTRY_WORDS], p;
+	int off, i;
+
+	for (off = 0; off + 8 <= vm.size.jthread; off += 8) {
+		p = vm_word(t->fields, off);
+		if (p & 7 || p >= t->stack_base || t->stack_base - p > MAX_STACK ||
+		    !sys_peek_all(entry, p, sizeof(entry)))
+			continue;
+		/* before it is its parent, which is further outwards, if there is any */
+		for (i = 1; i < ENTRY_WORDS; i++)
+			if ((!entry[i - 1] || (entry[i - 1] > p && entry[i - 1] < t->stack_base)) &&
+			    copy_of(entry[i], c))
+				return true;
+	}
+	return false;
+}
+
 enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool next)
 {
-	uintptr_t entry[ENTRY_WORDS], cont;
+	uintptr_t entry[ENTRY_WORDS];
 	int i;
 
 	if (!at.ok || !t->fields)
@@ -228,13 +257,13 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
 	if (next)
 		return copy_first(c->parent, c);
 	c->moment = oops_moment();
+	if (vm.o.jthread_cont_entry < 0)
+		return copy_of_unknown_entry(t, c) ? CONT_LOADED : CONT_LOST;
 	if (!load_entry(t, entry) || !is_mounted(t))
 		return CONT_LOST;
-	for (i = 1; i < ENTRY_WORDS; i++) {
-		cont = entry[i];
-		if (cont > 4096 && !(cont & 7) && copy_first(oops_load(cont + at.tail), c) == CONT_LOADED)
+	for (i = 1; i < ENTRY_WORDS; i++)
+		if (copy_of(entry[i], c))
 			return is_mounted(t) ? CONT_LOADED : CONT_LOST;
-	}
 	return CONT_LOST;
 }
 
