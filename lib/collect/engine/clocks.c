@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
@@ -35,6 +37,24 @@ static bool is_counter(const struct pmu_event *ev)
 	       ev->attr.type == PERF_TYPE_RAW;
 }
 
+/* Somebody wants no timer on some CPUs; a kernel without any says "(null)" or nothing. */
+static bool has_isolated_cpus(void)
+{
+	static const char *const lists[] = {
+		"/sys/devices/system/cpu/isolated", "/sys/devices/system/cpu/nohz_full",
+	};
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct buf b = BUF_INIT;
+
+		any |= !io_slurp(lists[i], &b) && b.len && b.data[0] >= '0' && b.data[0] <= '9';
+		buf_release(&b);
+	}
+	return any;
+}
+
 /* NULL: nothing is against clocks of CPUs, if BPF is to be had. */
 static const char *objection(const struct collect *c)
 {
@@ -47,6 +67,8 @@ static const char *objection(const struct collect *c)
 		return "control groups have clocks of their own";
 	if (o->sched)
 		return "dispatches of these threads are recorded";
+	if (o->clock == CLOCK_AUTO && !o->system_wide && has_isolated_cpus())
+		return "some CPUs are isolated, and would be interrupted";
 	for (i = 0; i < o->ev.nr_events; i++) {
 		if (!o->ev.events[i].clock && !is_counter(&o->ev.events[i]))
 			return "an event is neither a clock nor a counter of the CPU";
