@@ -22,7 +22,7 @@ by_endpoint() {	# <trace> <option>...
 	arcprof report --by-label endpoint --format folded "$@" |
 		awk '{ match($0, /endpoint=[^; ]*|\[[^];]*endpoint[^];]*\]/); l = substr($0, RSTART, RLENGTH)
 			sub(/^endpoint=/, "", l); sub(/^\[no endpoint\]/, "none", l); ns[l] += $NF }
-		     END { for (l in ns) printf "%s %d\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort
+		     END { for (l in ns) printf "%s %.0f\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort
 }
 
 # Each line of one file is about that of the other; what steal and ticks of other CPUs do is within the bounds.
@@ -279,7 +279,7 @@ spans_of_otel() {
 	arcprof report --by-label trace-id --symbol Spans.outer --format folded otel |
 		awk '{ match($0, /trace-id=[^; ]*|\[[^];]*trace-id[^];]*\]/); l = substr($0, RSTART, RLENGTH)
 			sub(/^trace-id=/, "", l); sub(/^\[no trace-id\]/, "none", l); ns[l] += $NF }
-		     END { for (l in ns) printf "%s %d\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort >got
+		     END { for (l in ns) printf "%s %.0f\n", l, ns[l] / '"${UNIT:-1e6}"' }' | sort >got
 	are_about want got
 	# where labels are not recorded there is no such class, and the program runs as ever
 	arcprof record -q -o none -- java -cp classes Spans | grep -qx done
