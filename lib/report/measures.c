@@ -283,6 +283,8 @@ static void print_units(const struct measures *t)
 
 void measures_begin(struct measures *t, const char *rows)
 {
+	size_t i;
+
 	if (sheet_is_text(&t->sheet)) {
 		head_text(t->v, t->sheet.out);
 		print_units(t);
@@ -290,6 +292,9 @@ void measures_begin(struct measures *t, const char *rows)
 		head_json(t->v, &t->sheet.json);
 		json_array(&t->sheet.json, rows);
 	}
+	/* cells that text does not have are most of the time that large trees take */
+	for (i = 0; i < t->nr; i++)
+		t->list[i].used = !sheet_is_text(&t->sheet) || t->columns[i].head || t->columns[i].note;
 	t->sheet.style = TERM_BOLD;
 	sheet_columns(&t->sheet, t->columns, t->nr);
 }
@@ -424,7 +429,10 @@ void measures_row(struct measures *t, const char *key, const struct cell *own, c
 	size_t i;
 
 	for (i = 0; i < t->nr; i++)
-		t->cells[i] = t->list[i].what == MEASURE_OWN ? *own++ : measure_cell(t, &t->list[i], r);
+		if (t->list[i].what == MEASURE_OWN)
+			t->cells[i] = *own++;
+		else if (t->list[i].used)
+			t->cells[i] = measure_cell(t, &t->list[i], r);
 	if (sheet_is_text(&t->sheet))
 		t->sheet.style = style_of(t, r, t->cells[t->nr - 1].text);
 	sheet_row(&t->sheet, key, t->cells);

@@ -75,6 +75,7 @@ struct measures {
 		enum measure_what what;
 		enum measure_of of;
 		unsigned int at;	/* metric, or source */
+		bool used;		/* the format has it */
 	} *list;
 	size_t nr, alloc_columns, alloc_cells, alloc_list;
 	struct metric_unit {
