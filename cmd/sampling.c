@@ -800,6 +800,26 @@ static void throttle_warnings(const struct collect_result *r)
 			 r->nr_held_back, r->nr_held_back == 1 ? "" : "s");
 }
 
+/* An interpreter of C++ leaves no samples in code without a file: such a JVM has said so itself. */
+static void agent_warnings(const struct sampling *s, const struct collect_result *r)
+{
+	uint64_t nr = MAX(r->nr_strange_jvms, r->nr_unknown_jvms);
+
+	if (!nr || s->c.java != JAVA_SAMPLE || s->c.system_wide)
+		return;
+	log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", nr, nr == 1 ? "" : "s",
+		 nr == 1 ? "its" : "their");
+	if (r->no_agent[0])
+		log_hint("%s", r->no_agent);
+	else if (r->nr_unknown_jvms)
+		log_hint("the agent knows too little of %s: another version than it was written for, or another VM than HotSpot with its compilers",
+			 r->nr_unknown_jvms == 1 ? "it" : "them");
+	else if (!inject_possible())
+		log_hint("this CPU has no JVM agent yet: native code has names, Java code has none");
+	else
+		log_hint("a program that clears its environment, as sudo and su do, loads none: put arcprof behind it, as in 'sudo arcprof record ...', or attach with --pid");
+}
+
 void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	incomplete_summary(r);
@@ -808,20 +828,7 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	throttle_warnings(r);
 	unsampled_warning(r);
 	source_warnings(s, r);
-	if (r->nr_strange_jvms && s->c.java == JAVA_SAMPLE && !s->c.system_wide) {
-		log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown",
-			 r->nr_strange_jvms,
-			 r->nr_strange_jvms == 1 ? "" : "s", r->nr_strange_jvms == 1 ? "its" : "their");
-		if (r->no_agent[0])
-			log_hint("%s", r->no_agent);
-		else if (r->nr_unknown_jvms)
-			log_hint("the agent knows too little of %s: another version than it was written for, or another VM than HotSpot with its compilers",
-				 r->nr_unknown_jvms == 1 ? "it" : "them");
-		else if (!inject_possible())
-			log_hint("this CPU has no JVM agent yet: native code has names, Java code has none");
-		else
-			log_hint("a program that clears its environment, as sudo and su do, loads none: put arcprof behind it, as in 'sudo arcprof record ...', or attach with --pid");
-	}
+	agent_warnings(s, r);
 	if (r->no_perf.code) {
 		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",
 			 r->no_perf.msg);

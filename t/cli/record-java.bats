@@ -238,6 +238,9 @@ of_an_unknown_jvm() {
 	[[ $stderr == *"hint: the agent knows too little of it: "* ]]
 	[[ $stderr != *sudo* ]]
 	arcprof report -i trace | grep -qx 'not recorded: what 1 JVM would have told: the agent knows too little of it'
+	# nor is it only seen by samples in its code
+	run_arcprof record -F 1 -o trace -- java -version
+	[[ $stderr == *"hint: the agent knows too little of it: "* ]]
 	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
 	[[ $stderr == *"warning: nothing was instrumented: the agent knows too little of the JVM"* ]]
 	[[ $stderr != *"no JVM"* ]]
