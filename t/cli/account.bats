@@ -157,7 +157,8 @@ jvm_is_sampled() {
 	arcprof report --check trace >check || { cat check; return 1; }
 	# 0.958 of the interval that was asked for, of all CPUs
 	arcprof query trace 'select distinct weight from samples' --format csv | tail -n +2 >weights
-	[ "$(sort -n weights | head -n 1)" -ge 950000 ] && [ "$(sort -n weights | tail -n 1)" -le 970000 ]
+	is_between 950000 "$(sort -n weights | head -n 1)" 970000
+	is_between 950000 "$(sort -n weights | tail -n 1)" 970000
 	run_arcprof report --account trace
 	[ "$status" -eq 1 ]
 }
