@@ -34,7 +34,10 @@ int cpuclock_filter(const struct cpuclock *c);
  * first program lets these through no more. 0: this kernel cannot (before 6.18).
  */
 int cpuclock_trap_filter(const struct cpuclock *c);
-/* A process that is recorded and handles the signal, until it executes another program. Returns -errno. */
+/*
+ * A process that is recorded and handles the signal, until it executes another program. Without the second
+ * program nothing takes its samples any more. Returns -errno.
+ */
 int cpuclock_trap(struct cpuclock *c, int pid);
 
 /* Gives each thread that has ended since the last call, in the order of their ends on each CPU. */

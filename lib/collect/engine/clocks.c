@@ -158,6 +158,11 @@ bool clocks_trap(struct collect *c, int pid)
 	return walls_filter(c) ? walls_trap(c, pid) : !cpuclock_trap(c->clock->bpf, pid);
 }
 
+bool clocks_leave_out(struct collect *c, int pid)
+{
+	return c->ev.conf.filter_fd && !walls_filter(c) && !cpuclock_trap(c->clock->bpf, pid);
+}
+
 struct cpuclock *clocks_bpf(const struct collect *c)
 {
 	return c->clock ? c->clock->bpf : NULL;

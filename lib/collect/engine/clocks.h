@@ -30,6 +30,8 @@ int clocks_filter(const struct collect *c);
 int clocks_trap_filter(const struct collect *c);
 /* From now on the agent of that process walks the stacks of its samples; false: it cannot. */
 bool clocks_trap(struct collect *c, int pid);
+/* Clocks of CPUs leave that process out from now on: its threads have events of their own. False: or not. */
+bool clocks_leave_out(struct collect *c, int pid);
 /* What knows the processes of this recording; NULL: there is no BPF. */
 struct cpuclock *clocks_bpf(const struct collect *c);
 /* Why there are no clocks of CPUs; "": there are, or nobody wanted them. */

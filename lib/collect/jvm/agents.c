@@ -155,7 +155,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 		return false;
 	j->sampled = true;
 	j->since_ns = by_cpus ? UINT64_MAX : clock_mono_ns();
-	if (!c->o->system_wide && !by_cpus)
+	if (!by_cpus && !clocks_leave_out(c, pid) && !c->o->system_wide)
 		hand_over(c, th->proc);
 	return true;
 }
