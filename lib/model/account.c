@@ -18,13 +18,19 @@ static bool has_account(const struct names *x)
 	return names_label(x, "account.cpu_ns") && unit && !strcmp(unit, "ns");
 }
 
+/* What the recorder gave for a reason may not be what is missing in the file. */
+static const char *why(const struct names *x)
+{
+	return names_stopped_ns(x) ? "storing stopped when --max-size was reached" : names_label(x, "account.why");
+}
+
 void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin)
 {
 	if (!has_account(x))
 		return;
 	origin->charged_ns = names_label_u64(x, "account.cpu_ns");
 	origin->sampled_ns = first_weight;
-	origin->why_unsampled = names_label(x, "account.why");
+	origin->why_unsampled = why(x);
 }
 
 /* ---- thread by thread ---- */
@@ -123,7 +129,7 @@ int account_make(struct account *a, struct names *x, const struct account_sample
 		return -ENODATA;
 	}
 	a->charged_ns = names_label_u64(x, "account.cpu_ns");
-	a->why = names_label(x, "account.why");
+	a->why = why(x);
 	for (i = 0; i < x->nr_threads; i++)
 		flow_sum(&a->sampled_ns, sampled[i].ns);
 	make_rows(a, sampled);

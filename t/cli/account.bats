@@ -163,6 +163,45 @@ jvm_is_sampled() {
 	[ "$status" -eq 1 ]
 }
 
+@test "account: a program that is stopped for a while, and children that never execute anything" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q -o trace -- bash -c 'for i in {1..200}; do (for j in {1..200}; do :; done) & done; wait
+		for i in {1..100000}; do :; done' 3>&- &
+	local recorder=$! i
+	sleep .2
+	for i in 1 2 3; do
+		pkill -STOP -P $recorder || true
+		sleep .1
+		pkill -CONT -P $recorder || true
+	done
+	wait $recorder
+	arcprof report --check trace >check || { cat check; return 1; }
+	is_between 85 "$(share)" 120
+}
+
+@test "account: a recorder that is killed leaves none, and no share is printed" {
+	skip_unless_perf
+	"$ARCPROF" record -q -o trace -- "$(workload shares)" 3000 >/dev/null 3>&- &
+	local recorder=$!
+	sleep 1.5
+	kill -KILL $recorder
+	wait $recorder || true
+	pkill -KILL -f "$(workload shares) 3000" || true
+	run_arcprof report --xprof trace
+	[[ $output == *cpu-clock* ]]
+	[[ $output != *"of CPU time sampled"* ]]
+	arcprof report --check trace >check || true	# it is not whole
+	[ "$(grep -c account check)" -eq 0 ]
+}
+
+@test "account: of a trace that was full the reason is that" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q -F 4000 --mode normal --max-size 64K --no-compress -o trace -- "$(workload shares)" 100 >/dev/null || true
+	run_arcprof report --xprof trace
+	[[ $output == *"stopped storing after"* ]]
+	[[ $output == *"not sampled: "*"of CPU time: storing stopped when --max-size was reached"* ]]
+}
+
 @test "account: without one, the report says so, and no share is printed" {
 	skip_unless_perf
 	arcprof record -q -D 10ms -o trace -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
