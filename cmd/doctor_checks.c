@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "cpuclock/cpuclock.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
 #include "pmu/bpf.h"
@@ -475,6 +476,24 @@ static void look_wall(struct finding *f)
 	remedy(f, "%s", e.hint);
 }
 
+/* As record does where it may: its programs are loaded, so that what the kernel refuses is known. */
+static void look_short_threads(struct finding *f)
+{
+	const int self = getpid();
+	struct cpuclock *c;
+	struct err e = { 0 };
+
+	if (cpuclock_open(&c, &self, 1, &e)) {
+		found(f, CHECK_LIMITED, "threads shorter than the interval have no samples, and reports say how much is missing (%s)",
+		      e.msg);
+		remedy(f, "%s", e.hint[0] ? e.hint : "the recorder must run outside of the container");
+		return;
+	}
+	if (!cpuclock_trap_filter(c))
+		found(f, CHECK_OK, "of JVMs by events of their threads, as before Linux 6.18");
+	cpuclock_close(c);
+}
+
 static const struct check sampling[] = {
 	{ "cpu-clock", "own programs", "samples by time, user code", look_cpu_clock },
 	{ "task-clock", "task-clock", "samples by CPU time of a thread", look_task_clock },
@@ -486,6 +505,7 @@ static const struct check sampling[] = {
 	{ "tracepoints", "tracepoints", "events of the scheduler and other parts of the kernel",
 		look_tracepoints },
 	{ "wall", "wall clock", "what threads do at every moment, and what they wait for: record -e wall", look_wall },
+	{ "short-threads", "short threads", "samples by one clock on each CPU", look_short_threads },
 	{ "rate", "sample rate", "how often, at most", look_rate },
 	{ "buffers", "buffers", "room for samples until they are read", look_buffers },
 	{ "pmus", "event sources", "where events come from", look_pmus },
