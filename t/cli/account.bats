@@ -71,8 +71,9 @@ is_between() {
 @test "account: of threads that are all too short for a clock of threads, the reason is said" {
 	skip_unless_perf
 	run_arcprof record --clock=thread -F 50 -o trace -- "$(workload short)" 2000 300
-	[ "$status" -eq 125 ]
-	[[ $stderr == *"no samples of "*" s of CPU time: "*"miss threads shorter than the interval"* ]]
+	# where the first thread was hit, that is a warning
+	[[ $stderr == *"no samples of "*" s of CPU time: "* ]] || [[ $stderr == *"of CPU time were not sampled: "* ]]
+	[[ $stderr == *"miss threads shorter than the interval"* ]]
 }
 
 @test "account: what has no sample is a context on request, and sums are the kernel's" {
