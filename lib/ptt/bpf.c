@@ -161,23 +161,21 @@ static void set_sizes(struct loader *l)
 
 static int load(struct loader *l, struct err *e)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "arcprof_ptt");
 	int r;
 
 	bpf_listen();
 	l->kernel = btf__load_vmlinux_btf();
 	if (!l->kernel)
 		return bpf_failed(e, errno, BPF_TYPES);
-	l->obj = bpf_object__open_mem(ptt_bpf_file, ptt_bpf_file_end - ptt_bpf_file, &opts);
+	l->obj = bpf_open_packed(ptt_bpf_file, ptt_bpf_file_end, "arcprof_ptt", e);
 	if (!l->obj)
-		return bpf_failed(e, errno, "the programs");
+		return -e->code;
 	choose_programs(l);
 	set_sizes(l);
 	r = set_constants(l, e);
 	if (r)
 		return r;
-	r = bpf_object__load(l->obj);
-	return r ? bpf_failed(e, -r, "loading the programs") : 0;
+	return bpf_load(l->obj, e);
 }
 
 /* ---- what the programs need before they run ---- */
