@@ -6,18 +6,23 @@
  *
  * There is no include guard: an includer defines EVENT or WAIT before; all are undefined at the end.
  *
- *	EVENT(kind, name, group, lasts, told, values)
+ *	EVENT(kind, name, group, lasts, told, text, values)
  *		EVENT_<kind> (trace/record.h), JVM_EVENT_<kind> (jvm/proto.h)
  *		name	as reports show it, and rules and options choose it
  *		group	what it is recorded by, which chooses it as well
  *		lasts	whether it has a length
  *		told	whether an agent tells the length with it, so that rules can go by that
+ *		text	what its text is, one of the TEXT_ below
  *		values	up to three, enum event_value (model/events.h): what values[] of its record are
- *	UNRULED(kind, name, group, lasts, told, values)
+ *	UNRULED(kind, name, group, lasts, told, text, values)
  *		An EVENT that rules say nothing of. Without a macro UNRULED it is an EVENT.
  *	WAIT(kind, name)
  *		LOCK_<kind> (trace/record.h), JVM_WAIT_<kind> (jvm/proto.h): how threads wait for a lock
  */
+#define TEXT_ANY 0
+#define TEXT_CLASS 1		/* the name of a class, so that rules can go by that */
+#define TEXT_JNI_CLASS 2	/* the same, and agents write it, and the cause, as JNI does: "LFoo;" */
+
 #ifndef EVENT
 #define EVENT(...)
 #endif
@@ -28,25 +33,26 @@
 #define WAIT(...)
 #endif
 
-EVENT(GC, "pause", "gc", true, true, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
-EVENT(GC_CONCURRENT, "concurrent", "gc", true, true, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
-EVENT(SAFEPOINT, "safepoint", "safepoint", true, true, VALUE_REACH, VALUE_STOPPED, VALUE_LAST)
-EVENT(COMPILE, "compile", "jit", true, true, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
-EVENT(NOT_COMPILED, "not-compiled", "jit", false, false, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
-EVENT(INVALIDATE, "invalidate", "jit", false, false, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
-EVENT(DEOPT, "deopt", "jit", false, false, VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID)
-EVENT(CLASS_LOAD, "load", "class", true, false, VALUE_OWN)
-EVENT(CLASS_UNLOAD, "unload", "class", false, false)
-EVENT(EXCEPTION, "exception", "exception", false, false, VALUE_CAUGHT)
-EVENT(THREAD_START, "thread-start", "thread", false, false)
-EVENT(THREAD_END, "thread-end", "thread", false, false)
-EVENT(MARK, "mark", "mark", false, false, VALUE_VALUE)
-EVENT(PHASE, "phase", "mark", true, true)
-EVENT(OUT_OF_MEMORY, "out-of-memory", "oom", false, false)
+EVENT(GC, "pause", "gc", true, true, TEXT_ANY, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
+EVENT(GC_CONCURRENT, "concurrent", "gc", true, true, TEXT_ANY, VALUE_BEFORE, VALUE_AFTER, VALUE_CAPACITY)
+EVENT(SAFEPOINT, "safepoint", "safepoint", true, true, TEXT_ANY, VALUE_REACH, VALUE_STOPPED, VALUE_LAST)
+EVENT(COMPILE, "compile", "jit", true, true, TEXT_ANY, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(NOT_COMPILED, "not-compiled", "jit", false, false, TEXT_ANY,
+	VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(INVALIDATE, "invalidate", "jit", false, false, TEXT_ANY, VALUE_TIER, VALUE_BYTECODE, VALUE_COMPILE_ID)
+EVENT(DEOPT, "deopt", "jit", false, false, TEXT_ANY, VALUE_TIER, VALUE_BCI, VALUE_COMPILE_ID)
+EVENT(CLASS_LOAD, "load", "class", true, false, TEXT_JNI_CLASS, VALUE_OWN)
+EVENT(CLASS_UNLOAD, "unload", "class", false, false, TEXT_CLASS)
+EVENT(EXCEPTION, "exception", "exception", false, false, TEXT_JNI_CLASS, VALUE_CAUGHT)
+EVENT(THREAD_START, "thread-start", "thread", false, false, TEXT_ANY)
+EVENT(THREAD_END, "thread-end", "thread", false, false, TEXT_ANY)
+EVENT(MARK, "mark", "mark", false, false, TEXT_ANY, VALUE_VALUE)
+EVENT(PHASE, "phase", "mark", true, true, TEXT_ANY)
+EVENT(OUT_OF_MEMORY, "out-of-memory", "oom", false, false, TEXT_ANY)
 /* In no record of an event: what the record "trigger" of a trace is shown as. */
-UNRULED(TRIGGER, "trigger", "trigger", false, false)
+UNRULED(TRIGGER, "trigger", "trigger", false, false, TEXT_ANY)
 /* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
-UNRULED(CLASS_TIME, "load-time", "class-time", false, false)
+UNRULED(CLASS_TIME, "load-time", "class-time", false, false, TEXT_ANY)
 
 /* The thread is about to enter a monitor that another one has. */
 WAIT(ENTER, "enter")
@@ -66,3 +72,6 @@ WAIT(CLASS, "class")
 #undef EVENT
 #undef UNRULED
 #undef WAIT
+#undef TEXT_ANY
+#undef TEXT_CLASS
+#undef TEXT_JNI_CLASS

@@ -19,8 +19,8 @@ const char *const event_value_keys[VALUE_NR] = {
 };
 
 const struct event_kind_row event_kinds[EVENT_NR] = {
-#define EVENT(kind, name, group, lasts, told, ...) \
-	[EVENT_##kind] = { (name), (group), (lasts), { __VA_ARGS__ } },
+#define EVENT(kind, name, group, lasts, told, text, ...) \
+	[EVENT_##kind] = { (name), (group), (lasts), (text) != TEXT_ANY, { __VA_ARGS__ } },
 #include "base/eventkinds.h"
 };
 
@@ -145,15 +145,10 @@ static uint32_t thread_name(struct events *v, uint32_t proc, uint64_t tid)
 	return string_of(v, "", 0);
 }
 
-static bool has_class(uint32_t kind)
-{
-	return kind == EVENT_CLASS_LOAD || kind == EVENT_CLASS_UNLOAD || kind == EVENT_EXCEPTION;
-}
-
 static bool is_kept(struct events *v, const struct rec_event *r)
 {
 	const struct event_kind_row *k = &event_kinds[r->kind];
-	const uint32_t class = has_class(r->kind) ? string_of(v, r->what, r->what_len) : 0;
+	const uint32_t class = k->has_class ? string_of(v, r->what, r->what_len) : 0;
 
 	return filter_wants_event(v->kept, &(struct filter_event){
 		.event = { k->name, k->group }, .time_ns = r->time_ns,

@@ -36,6 +36,7 @@ struct event_kind_row {
 	const char *name;	/* for --log=KIND, and shown */
 	const char *group;	/* of "record -e" */
 	bool lasts;		/* it has a duration */
+	bool has_class;		/* event.what is the name of a class */
 	uint8_t values[3];	/* enum event_value: what rec_event.values[] are */
 };
 

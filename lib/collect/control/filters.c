@@ -296,7 +296,12 @@ bool filters_of_waits(const struct collect *c, uint64_t time_ns)
 
 static bool has_class(uint32_t kind)
 {
-	return kind == JVM_EVENT_CLASS_LOAD || kind == JVM_EVENT_CLASS_UNLOAD || kind == JVM_EVENT_EXCEPTION;
+	static const bool has[JVM_EVENT_NR] = {
+#define EVENT(kind, name, group, lasts, told, text, ...) [JVM_EVENT_##kind] = (text) != TEXT_ANY,
+#include "base/eventkinds.h"
+	};
+
+	return has[kind];
 }
 
 static bool wants_class(const struct rules *r, const struct rule_event *names, const struct jvm_event *x)

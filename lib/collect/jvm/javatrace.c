@@ -70,7 +70,12 @@ static void put_class(struct buf *b, const char *s, size_t len)
 /* The agent's texts have classes as JNI calls them. */
 static bool has_classes(uint32_t kind)
 {
-	return kind == JVM_EVENT_CLASS_LOAD || kind == JVM_EVENT_EXCEPTION;
+	static const bool has[JVM_EVENT_NR] = {
+#define EVENT(kind, name, group, lasts, told, text, ...) [JVM_EVENT_##kind] = (text) == TEXT_JNI_CLASS,
+#include "base/eventkinds.h"
+	};
+
+	return kind < JVM_EVENT_NR && has[kind];
 }
 
 void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
