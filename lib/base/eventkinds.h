@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eventkinds.h - kinds of events in time, and of waits for locks, once: an agent and a trace give them the
- * same numbers, and records, rules and reports the same names. The order is that of the numbers, which are in
- * traces: a new row is the last of its kind, and changes JVM_PROTO_VERSION.
+ * eventkinds.h - kinds of events in time, the names by which they are recorded, and kinds of waits for locks,
+ * once: an agent and a trace give them the same numbers, and records, rules and reports the same names. The
+ * order is that of the numbers, which are in traces: a new row is the last of its kind, and changes
+ * JVM_PROTO_VERSION.
  *
- * There is no include guard: an includer defines EVENT or WAIT before; all are undefined at the end.
+ * There is no include guard: an includer defines EVENT, TELL or WAIT before; all are undefined at the end.
  *
  *	EVENT(kind, name, group, lasts, told, text, values)
  *		EVENT_<kind> (trace/record.h), JVM_EVENT_<kind> (jvm/proto.h)
@@ -16,6 +17,12 @@
  *		values	up to three, enum event_value (model/events.h): what values[] of its record are
  *	UNRULED(kind, name, group, lasts, told, text, values)
  *		An EVENT that rules say nothing of. Without a macro UNRULED it is an EVENT.
+ *	TELL(what, name, with)
+ *		JVM_TELL_<what> (jvm/proto.h), what a JVM or a program is asked for
+ *		name	for "record -e"; the group of the kinds that it brings
+ *		with	other JVM_TELL_ without which it tells nothing; 0: none
+ *	UNJOURNALED(what, name, with)
+ *		A TELL that needs a recorder. Without a macro UNJOURNALED it is a TELL.
  *	WAIT(kind, name)
  *		LOCK_<kind> (trace/record.h), JVM_WAIT_<kind> (jvm/proto.h): how threads wait for a lock
  */
@@ -28,6 +35,12 @@
 #endif
 #ifndef UNRULED
 #define UNRULED(...) EVENT(__VA_ARGS__)
+#endif
+#ifndef TELL
+#define TELL(...)
+#endif
+#ifndef UNJOURNALED
+#define UNJOURNALED(...) TELL(__VA_ARGS__)
 #endif
 #ifndef WAIT
 #define WAIT(...)
@@ -54,6 +67,21 @@ UNRULED(TRIGGER, "trigger", "trigger", false, false, TEXT_ANY)
 /* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
 UNRULED(CLASS_TIME, "load-time", "class-time", false, false, TEXT_ANY)
 
+TELL(GC, "gc", 0)
+TELL(SAFEPOINT, "safepoint", 0)
+TELL(JIT, "jit", 0)
+TELL(CLASS, "class", 0)
+TELL(EXCEPTION, "exception", 0)
+TELL(THREAD, "thread", 0)
+/* These two programs themselves tell. */
+UNJOURNALED(MARK, "mark", 0)
+TELL(LABEL, "label", 0)
+TELL(OOM, "oom", 0)
+/* How long classes took to load. */
+TELL(CLASS_TIME, "class-time", JVM_TELL_CLASS)
+/* Which thread was the last to reach a safepoint. */
+TELL(LAST, "safepoint-last", JVM_TELL_SAFEPOINT)
+
 /* The thread is about to enter a monitor that another one has. */
 WAIT(ENTER, "enter")
 /* It is parked for a synchronizer of java.util.concurrent that can have an owner. */
@@ -71,6 +99,8 @@ WAIT(CLASS, "class")
 
 #undef EVENT
 #undef UNRULED
+#undef TELL
+#undef UNJOURNALED
 #undef WAIT
 #undef TEXT_ANY
 #undef TEXT_CLASS

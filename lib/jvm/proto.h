@@ -121,22 +121,23 @@ enum jvm_flags {
 	JVM_WALL_WAKES = 1 << 14,	/* of GO: threads that ended waits are walked; two more descriptors */
 };
 
+enum jvm_tell_bit {
+#define TELL(what, ...) JVM_TELL_BIT_##what,
+#include "base/eventkinds.h"
+	JVM_NR_TELLS
+};
+
 /* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvm/jvmevents.h). */
 enum jvm_tell {
-	JVM_TELL_GC = 1 << 0,
-	JVM_TELL_SAFEPOINT = 1 << 1,
-	JVM_TELL_JIT = 1 << 2,
-	JVM_TELL_CLASS = 1 << 3,
-	JVM_TELL_EXCEPTION = 1 << 4,
-	JVM_TELL_THREAD = 1 << 5,
-	JVM_TELL_MARK = 1 << 6,		/* not by agents: by programs themselves */
-	JVM_TELL_LABEL = 1 << 7,	/* the same: labels of threads */
-	JVM_TELL_OOM = 1 << 8,
-	JVM_TELL_CLASS_TIME = 1 << 9,	/* with CLASS: how long they took to load */
-	JVM_TELL_LAST = 1 << 10,	/* with SAFEPOINT: which thread was the last to reach it */
-	JVM_TELL_ALL = (1 << 11) - 1,
-	JVM_TELL_DEOPT = 1 << 11,	/* of jvm_no_event alone: the part of JIT that some do not tell */
+#define TELL(what, ...) JVM_TELL_##what = 1 << JVM_TELL_BIT_##what,
+#include "base/eventkinds.h"
+	JVM_TELL_ALL = (1 << JVM_NR_TELLS) - 1,
+	/* of jvm_no_event alone: the part of JIT that some do not tell */
+	JVM_TELL_DEOPT = 1 << JVM_NR_TELLS,
 };
+/* What "-e jvm" stands for costs next to nothing: exceptions do, in programs that throw many. */
+#define JVM_TELL_USUAL (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD)
+
 /* Those that the VM itself writes to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | \
 			 JVM_TELL_CLASS_TIME | JVM_TELL_LAST)

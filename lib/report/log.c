@@ -142,6 +142,19 @@ static void put_row(const struct events *v, const struct event *x, struct sheet 
 	buf_release(&note);
 }
 
+/* What kinds are recorded by, each once; what takes part in a load is shown with it. */
+static void put_groups(struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_NR; i++) {
+		const char *group = event_kinds[i].group;
+
+		if (i != EVENT_CLASS_TIME && __builtin_ctz(event_kinds_named(group, strlen(group))) == (int)i)
+			buf_fmt(b, "%s%s", i ? ", " : "", group);
+	}
+}
+
 /* Kinds and groups, with commas; nothing is all. */
 static uint32_t parse_kinds(const char *text, struct err *e)
 {
@@ -158,8 +171,9 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 		for (i = 0; i < EVENT_NR; i++)
 			buf_fmt(&known, "%s%s", i ? ", " : "", event_kinds[i].name);
 		err_set(e, EINVAL, "--log: unknown kind of event '%.*s'", (int)MIN(len, (size_t)60), text);
-		err_hint(e, "kinds: %s; or what they were recorded by: gc, safepoint, jit, class, exception, thread, mark, oom, trigger",
-			 known.data);
+		buf_str(&known, "; or what they were recorded by: ");
+		put_groups(&known);
+		err_hint(e, "kinds: %s", known.data);
 		buf_release(&known);
 		return 0;
 	}

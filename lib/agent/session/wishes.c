@@ -20,18 +20,10 @@ static const struct {
 	{ "live", BYTES, 512 << 10, JVM_SOURCE_LIVE, 0 },
 	{ "lock", NANOSECONDS, 1000000, JVM_SOURCE_LOCK, 0 },
 	{ "throws", THINGS, 0, JVM_SOURCE_THROW, 0 },
-	{ "gc", NO_UNIT, 0, -1, JVM_TELL_GC },
-	{ "safepoint", NO_UNIT, 0, -1, JVM_TELL_SAFEPOINT },
-	{ "safepoint-last", NO_UNIT, 0, -1, JVM_TELL_SAFEPOINT | JVM_TELL_LAST },
-	{ "class-time", NO_UNIT, 0, -1, JVM_TELL_CLASS | JVM_TELL_CLASS_TIME },
-	{ "jit", NO_UNIT, 0, -1, JVM_TELL_JIT },
-	{ "class", NO_UNIT, 0, -1, JVM_TELL_CLASS },
-	{ "exception", NO_UNIT, 0, -1, JVM_TELL_EXCEPTION },
-	{ "thread", NO_UNIT, 0, -1, JVM_TELL_THREAD },
-	{ "label", NO_UNIT, 0, -1, JVM_TELL_LABEL },
-	{ "oom", NO_UNIT, 0, -1, JVM_TELL_OOM },
-	{ "jvm", NO_UNIT, 0, -1, JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS |
-				 JVM_TELL_THREAD },
+#define TELL(what, name, with) { (name), NO_UNIT, 0, -1, JVM_TELL_##what | (with) },
+#define UNJOURNALED(...)
+#include "base/eventkinds.h"
+	{ "jvm", NO_UNIT, 0, -1, JVM_TELL_USUAL },
 };
 
 void wishes_put(struct wishes_text *t, const char *s, size_t len)

@@ -7,21 +7,11 @@
 
 static const struct {
 	const char *name;
-	uint32_t tell;
+	uint32_t tell, with;
 } names[] = {
-	{ "gc", JVM_TELL_GC },
-	{ "safepoint", JVM_TELL_SAFEPOINT },
-	{ "jit", JVM_TELL_JIT },
-	{ "class", JVM_TELL_CLASS },
-	{ "exception", JVM_TELL_EXCEPTION },
-	{ "thread", JVM_TELL_THREAD },
-	{ "mark", JVM_TELL_MARK },
-	{ "label", JVM_TELL_LABEL },
-	{ "oom", JVM_TELL_OOM },
-	{ "class-time", JVM_TELL_CLASS_TIME },
-	{ "safepoint-last", JVM_TELL_LAST },
-	/* what costs next to nothing: an exception does, in programs that throw many */
-	{ "jvm", JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD },
+#define TELL(what, name, with) { (name), JVM_TELL_##what, (with) },
+#include "base/eventkinds.h"
+	{ "jvm", JVM_TELL_USUAL, 0 },
 };
 
 uint32_t jvmevents_named(const char *name)
@@ -46,8 +36,12 @@ uint32_t jvmevents_of(uint32_t kind)
 
 uint32_t jvmevents_with(uint32_t tell)
 {
-	return tell | (tell & JVM_TELL_CLASS_TIME ? JVM_TELL_CLASS : 0) |
-	       (tell & JVM_TELL_LAST ? JVM_TELL_SAFEPOINT : 0);
+	uint32_t all = tell;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		all |= tell & names[i].tell ? names[i].with : 0;
+	return all;
 }
 
 void jvmevents_names(uint32_t tell, struct buf *b)
