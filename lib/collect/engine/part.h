@@ -52,6 +52,11 @@ struct part {
 PARTS(EXTERN_PART)
 #undef EXTERN_PART
 
+/* Where the recording has what a part alone knows: collect.own[PART_<name>]. */
+#define PART_NUMBER(name) PART_##name,
+enum part_number { PARTS(PART_NUMBER) NR_PARTS };
+#undef PART_NUMBER
+
 /* Give the recording its parts (parts.c); must come before the others. */
 void parts_init(struct collect *c);
 /* Add what parts take of what agents say. */

@@ -66,13 +66,11 @@ struct collect {
 	struct clock *clock;		/* NULL: no clock samples processes */
 	struct cpu_account *account;	/* NULL: none is kept */
 	struct walls *walls;		/* NULL: not recorded */
-	struct virtuals *virtuals;	/* NULL: nothing was told */
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
 	uint64_t labels_ns;		/* those of samples are written up to here */
 	struct triggers *triggers;	/* NULL: no condition is watched */
 	struct crashes named;		/* those of opts.pids */
-	struct footprints *footprints;	/* NULL: memory was not read yet */
 	struct timed *timed;		/* NULL: no call is */
 	uint64_t clock_ns;		/* of samples of the first perf event, added up */
 	uint32_t main_set;
@@ -85,6 +83,7 @@ struct collect {
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
 	const struct part *const *parts;	/* part.h */
 	size_t nr_parts;
+	void *own[NR_PARTS];		/* what no other file needs; NULL: nothing yet */
 	/* These take in the rings' records, and what agents tell (drain.c). */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);

@@ -215,11 +215,13 @@ static void listen_to(struct collect *c, struct footprints *f, uint64_t now_ns)
 
 static struct footprints *footprints_of(struct collect *c)
 {
-	if (!c->footprints) {
-		c->footprints = xcalloc(1, sizeof(*c->footprints));
-		c->footprints->due_ns = c->begun_ns + MIN(FIRST_NS, c->o->memory_ns);
+	struct footprints *f = c->own[PART_footprint];
+
+	if (!f) {
+		c->own[PART_footprint] = f = xcalloc(1, sizeof(*f));
+		f->due_ns = c->begun_ns + MIN(FIRST_NS, c->o->memory_ns);
 	}
-	return c->footprints;
+	return f;
 }
 
 static void turn(struct collect *c, uint64_t now_ns)
@@ -269,7 +271,7 @@ static void recording_ends(struct collect *c, uint64_t now_ns)
 
 static void close_part(struct collect *c)
 {
-	struct footprints *f = c->footprints;
+	struct footprints *f = c->own[PART_footprint];
 
 	if (!f)
 		return;
@@ -277,7 +279,7 @@ static void close_part(struct collect *c)
 		end_child(f);
 	buf_release(&f->said);
 	free(f);
-	c->footprints = NULL;
+	c->own[PART_footprint] = NULL;
 }
 
 const struct part footprint_part = { .turn = turn, .ends = recording_ends, .close = close_part };

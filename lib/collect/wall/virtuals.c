@@ -30,11 +30,11 @@ struct virtuals {
 
 static struct of_process *process_of(struct collect *c, const struct java *j)
 {
-	struct virtuals *v = c->virtuals;
+	struct virtuals *v = c->own[PART_virtuals];
 	uint32_t *at;
 
 	if (!v)
-		v = c->virtuals = xcalloc(1, sizeof(*v));
+		c->own[PART_virtuals] = v = xcalloc(1, sizeof(*v));
 	at = map_put(&v->by_proc, j->proc->id);
 	if (*at == MAP_NONE) {
 		VEC_GROW(v->list, v->nr, v->alloc);
@@ -152,31 +152,34 @@ static void write_process(struct collect *c, struct of_process *p)
 	p->blocked_ns = p->runnable_ns = 0;
 	p->written = p->is_over;
 	if (p->is_over)
-		count(c->virtuals, t);
+		count(c->own[PART_virtuals], t);
 }
 
 void virtuals_write(struct collect *c)
 {
+	const struct virtuals *v = c->own[PART_virtuals];
 	size_t i;
 
-	for (i = 0; c->virtuals && i < c->virtuals->nr; i++)
-		if (!c->virtuals->list[i].written)
-			write_process(c, &c->virtuals->list[i]);
-	if (!c->virtuals || !c->virtuals->nr_threads)
+	for (i = 0; v && i < v->nr; i++)
+		if (!v->list[i].written)
+			write_process(c, &v->list[i]);
+	if (!v || !v->nr_threads)
 		return;
-	trace_write_label(c->w, "virtual.threads", "%" PRIu64, c->virtuals->nr_threads);
-	trace_write_label(c->w, "virtual.life_ns", "%" PRIu64, c->virtuals->life_ns);
-	trace_write_label(c->w, "virtual.mounted_ns", "%" PRIu64, c->virtuals->mounted_ns);
+	trace_write_label(c->w, "virtual.threads", "%" PRIu64, v->nr_threads);
+	trace_write_label(c->w, "virtual.life_ns", "%" PRIu64, v->life_ns);
+	trace_write_label(c->w, "virtual.mounted_ns", "%" PRIu64, v->mounted_ns);
 }
 
 static void close_part(struct collect *c)
 {
-	if (!c->virtuals)
+	struct virtuals *v = c->own[PART_virtuals];
+
+	if (!v)
 		return;
-	map_release(&c->virtuals->by_proc);
-	free(c->virtuals->list);
-	free(c->virtuals);
-	c->virtuals = NULL;
+	map_release(&v->by_proc);
+	free(v->list);
+	free(v);
+	c->own[PART_virtuals] = NULL;
 }
 
 static const struct jvm_callbacks from_agents = { .virtual_wait = take_wait, .virtual_total = take_total };
