@@ -130,7 +130,7 @@ share_of() {
 	grep -aq 'filter: SIXTEEN;.*frozen' plain
 	grep -aq 'arcprof top: keys' plain
 	# the program's own output is not on the screen
-	! grep -aq '51\.61' plain || false
+	! grep -aq 'sixteen 51\.61 eight' plain || false
 	! pgrep -f "shares 1000000" || false
 }
 
