@@ -406,7 +406,7 @@ static struct cell measure_cell(struct measures *t, const struct measures_column
 	case MEASURE_NAME:
 		if (r->name && t->v->o->format != FORMAT_JSON)
 			return cell_text(r->name);
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		return consumer_cell(t, c->what, r->consumer);
 	}

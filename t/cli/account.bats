@@ -127,6 +127,23 @@ is_between() {
 	wait $pid || true
 }
 
+@test "account: of several processes that are attached to, each is sampled once" {
+	skip_unless_perf
+	local clock pids=() i
+	for i in 1 2 3; do
+		sh -c 'while :; do :; done' 3>&- &
+		pids+=($!)
+	done
+	for clock in cpu thread; do
+		[ $clock = thread ] || arcprof record -q --clock=cpu -o probe -- true 2>/dev/null || continue
+		arcprof record -q --clock=$clock -p "${pids[0]},${pids[1]},${pids[2]}" -d 1 -o trace
+		arcprof report --check trace >check || { cat check; return 1; }
+		is_between 85 "$(share)" 120
+	done
+	kill "${pids[@]}"
+	wait "${pids[@]}" || true
+}
+
 jvm_is_sampled() {
 	arcprof record -o trace -- java -cp "$CLASSES" Shares 40 >/dev/null 2>err
 	cat err

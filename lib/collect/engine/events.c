@@ -28,6 +28,9 @@ static int attach_process(struct collect *c, int pid, struct err *e)
 		for (i = done; i < c->tasks.nr_all; i++) {
 			struct thread *th = c->tasks.threads[i];
 
+			/* of another process that was named, or started by a thread that has events */
+			if (th->evset)
+				continue;
 			again = true;
 			th->evset = c->main_set;
 			if (!c->ev.conf.side_of_all)
