@@ -12,6 +12,14 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || exit
 }
 
+# What a test has started and not ended.
+teardown() {
+	local left
+	left=$(jobs -p)
+	# shellcheck disable=SC2086	# a list
+	[ -z "$left" ] || kill -KILL $left 2>/dev/null || true
+}
+
 skip_unless_clocks_of_cpus() {
 	skip_unless_perf
 	arcprof record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
