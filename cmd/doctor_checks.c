@@ -476,7 +476,7 @@ static void look_wall(struct finding *f)
 	remedy(f, "%s", e.hint);
 }
 
-/* As record does where it may: its programs are loaded, so that what the kernel refuses is known. */
+/* The programs are loaded as record does where it may, so that what the kernel refuses is known. */
 static void look_short_threads(struct finding *f)
 {
 	const int self = getpid();

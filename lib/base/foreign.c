@@ -145,7 +145,7 @@ int foreign_root(int pid, struct err *e)
 	return fd < 0 ? err_errno(e, "%s", path) : fd;
 }
 
-/* Are both the same file or namespace? Also true for what cannot be looked into. */
+/* Both are the same file or namespace, or one of them cannot be looked into. */
 static bool is_ours(int pid, const char *what, const char *ours)
 {
 	struct stat own, other;
@@ -171,7 +171,7 @@ int foreign_paths_root(int pid, struct err *e)
 	return fd < 0 ? err_errno(e, "/") : fd;
 }
 
-/* Of a bind mount of our root stat() says the same as of our root, but its path is another one. */
+/* stat() says the same of a bind mount of our root as of our root, but its path is another one. */
 static bool has_our_root(int pid)
 {
 	char path[32], to[2];

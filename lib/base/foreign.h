@@ -51,7 +51,7 @@ int foreign_root(int pid, struct err *e);
  * With our mounts they begin at our root, also after a chroot(2) of the process; else at its own.
  */
 int foreign_paths_root(int pid, struct err *e);
-/* Has it our mounts, and our root? Also true for what cannot be looked into. */
+/* The process has our mounts and our root, or it cannot be looked into. */
 bool foreign_has_our_files(int pid);
 /* A folder below root, without following a link on the way: a descriptor (O_PATH), or -errno. */
 int foreign_dir(int root, const char *path);

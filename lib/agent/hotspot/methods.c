@@ -70,7 +70,7 @@ static uintptr_t find_in_boot_loader(const char *class_name, const char *name, c
 	return 0;
 }
 
-/* What the id points to, if it points. */
+/* The method that the id points to; 0 if it does not point. */
 static uintptr_t pointed(jmethodID id)
 {
 	uintptr_t method;
@@ -92,7 +92,7 @@ uintptr_t methods_find(jmethodID id, const char *class_name, const char *name, c
 /* A VM has either: known from the first method that was asked for. */
 static bool ids_point;
 
-/* Those that do not point are small numbers, never given twice: id << 32 | our number. */
+/* An id that does not point is a small number, never given twice: id << 32 | our number. */
 static uint64_t known[4096];
 static struct hashes numbers;
 static struct sys_lock lock;	/* of numbers */

@@ -67,7 +67,7 @@ enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t 
  */
 enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			       struct jvm_ring *ring, struct method_info *out);
-/* Has it these names? It may be no method. Not in signal handlers. */
+/* The method has these names; it may be no method. Not in signal handlers. */
 bool names_are(uintptr_t method, const char *class_name, const char *name, const char *sig);
 /* A number for a method whose names come from elsewhere; its record goes to the log. */
 uint32_t names_new(const struct names_method *m);

@@ -289,7 +289,7 @@ static uintptr_t oop_of(jobject object)
 	return *(uintptr_t *)((uintptr_t)object & ~7ul);
 }
 
-/* As the object's header has it, and it has the object; a collection may come between. */
+/* The header names the monitor, and the monitor the object; a collection may come between. */
 static uintptr_t monitor_of(jobject object)
 {
 	enum { MONITOR = 2 };

@@ -60,7 +60,6 @@ static bool read_used(int pid, int tid, uint64_t *ns)
 static struct used process_used(int pid)
 {
 	const uint64_t tick_ns = 1000000000ull / sysconf(_SC_CLK_TCK);
-
 	struct buf b = BUF_INIT;
 	unsigned long utime = 0, stime = 0;
 	char path[64];
@@ -393,7 +392,7 @@ static void turn(struct collect *c, uint64_t now_ns)
 
 static void stand(struct collect *c)
 {
-	if (!c->account)
+	if (!was_kept(c))
 		return;
 	take_ends(c, c->merged_ns);
 	charge_living(c, c->merged_ns);
