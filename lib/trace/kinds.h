@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kinds.h - what a node of a tree of calls can be, once: a kind of function, or of what stands above
- * functions.  The kinds of functions in a trace and of consumers (flow/consumer.h), their names and their
- * traits come from these rows.  share/python/arcprof/_names.py and page/js/names.mjs have lists of their
- * own, which the tests compare with this one.  The order decides between equals.
+ * functions.  The kinds of functions in a trace and of consumers (flow/consumer.h), their names, families
+ * and traits come from these rows, for Python as well (share/python/tables).  The order decides between
+ * equals.
  *
  * There is no include guard: an includer defines KIND or FUNCTION before; both are undefined at the end.
  *

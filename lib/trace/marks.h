@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * marks.h - kinds of frames, and why a stack has a mark instead of frames, once.  The enumerations of
- * frame.h and the names are made of these rows; a test compares share/python/arcprof/_names.py with them.
- * The numbers are in traces: a new row is the last of its kind.
+ * frame.h and the names are made of these rows, for Python as well (share/python/tables).  The numbers
+ * are in traces: a new row is the last of its kind.
  *
  * There is no include guard: an includer defines FRAME or MARK before; both are undefined at the end.
  *

@@ -10,7 +10,7 @@ setup() {
 	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	skip_unless_command python3
-	export PYTHONPATH=$TOP/share/python PYTHONDONTWRITEBYTECODE=1 ARCPROF
+	export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 ARCPROF
 }
 
 @test "python: what it reads of every stored trace is equal to the reports, samples and stacks included" {
@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 import arcprof
 t = arcprof.Trace()
 assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
-' "$TOP/share/python"
+' "$BUILD/python"
 }
 
 @test "python: new recordings of native code, Java, exact calls, and of all merged, are read as reports do" {
@@ -49,25 +49,25 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 @test "python: it knows every kind of function, frame and mark that the program knows, in the same order" {
 	cat >check.py <<-'E'
 		import re, sys
-		from arcprof import _names
+		from arcprof import _names, _tables
 		top = sys.argv[1]
 		rows = re.findall(r'^(?:KIND\(|FUNCTION\((\d+), )\w+, "([\w-]+)", \w+,\s+([^)]*)\)$',
 		                  open(top + "/lib/trace/kinds.h").read(), re.M)
 		def check(numbers, want):
-		    got = tuple(_names.KINDS[k] for k in numbers)
+		    got = tuple(_tables.KINDS[k] for k in numbers)
 		    assert got == tuple(want), (got, want)
 		assert len(rows) > 20
-		check(range(len(_names.KINDS)), [name for _, name, _ in rows])
-		check(_names.OF_FUNCTION, [name for _, name in sorted((int(n), name) for n, name, _ in rows if n)])
-		check(_names.NATIVE_KINDS, [name for _, name, what in rows if "KIND_NATIVE" in what])
-		check(_names.JAVA_KINDS, [name for _, name, what in rows if "KIND_JAVA" in what])
+		check(range(len(_tables.KINDS)), [name for _, name, _ in rows])
+		check(_tables.OF_FUNCTION, [name for _, name in sorted((int(n), name) for n, name, _ in rows if n)])
+		check(_tables.NATIVE_KINDS, [name for _, name, what in rows if "KIND_NATIVE" in what])
+		check(_tables.JAVA_KINDS, [name for _, name, what in rows if "KIND_JAVA" in what])
 		rows = re.findall(r'^(FRAME|MARK)\((\w+), "(.*?)"\)', open(top + "/lib/trace/marks.h").read(), re.M)
 		frames = [(kind, text) for row, kind, text in rows if row == "FRAME"]
 		marks = [(reason, text) for row, reason, text in rows if row == "MARK"]
-		assert [getattr(_names, kind) for kind, _ in frames] == list(range(len(frames))), frames
+		assert [getattr(_tables, "FRAME_" + kind) for kind, _ in frames] == list(range(len(frames))), frames
 		assert _names.CODES[1:] == tuple(text for _, text in frames[1:]), frames	# 0 is read as a mark
-		assert _names.MARKS == tuple(text for _, text in marks), marks
-		assert marks[_names.DAMAGED][0] == "DAMAGED" and marks[_names.PRUNED][0] == "PRUNED"
+		assert _tables.MARKS == tuple(text for _, text in marks), marks
+		assert marks[_tables.MARK_DAMAGED][0] == "DAMAGED" and marks[_tables.MARK_PRUNED][0] == "PRUNED"
 	E
 	python3 check.py "$TOP"
 }

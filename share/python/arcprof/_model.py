@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """From a trace to its tree of contexts: of samples, of exact calls with samples beside them, or merged."""
 from ._file import M32, M64, Error, Invalid, Span, records, varints
-from ._names import (ANY, DAMAGED, K_JAVA, K_JAVA_INLINED, K_MARK, K_NATIVE_INLINED, KINDS, NATIVE_KINDS, NONE, PRUNED,
-                     THREAD, frame_of, mark_name)
+from ._names import frame_of, mark_name
+from ._tables import (FRAME_MARK, FRAME_NONE, K_ANY, K_JAVA, K_JAVA_INLINED, K_MARK, K_NATIVE_INLINED, K_THREAD,
+                      KINDS, MARK_DAMAGED, MARK_PRUNED, NATIVE_KINDS)
 from ._tree import Metric, Source, Tree, settle_kinds
 
 MAX_METRICS = 8
@@ -188,7 +189,7 @@ class SampleReader:
         return tree.child(node, thread), False, at
 
     def _damaged(self, top):
-        levels = self.names.levels(frame_of(8 - 1, 0, DAMAGED), 0)
+        levels = self.names.levels(frame_of(FRAME_MARK, 0, MARK_DAMAGED), 0)
         return self.tree.child(top, levels[0].consumer)
 
     def _levels(self, frame, time):
@@ -245,7 +246,7 @@ class Calls:
     def __init__(self, trace, options):
         self.trace, self.names, self.options = trace, trace.names, options
         self.records, self.functions, self.trees, self.consumers = {}, {}, {}, {}
-        self.damaged = self.names.consumers.add(mark_name(DAMAGED), K_MARK)
+        self.damaged = self.names.consumers.add(mark_name(MARK_DAMAGED), K_MARK)
 
     def read(self):
         self._choose()
@@ -381,7 +382,7 @@ class Calls:
         if out is None:
             frame = self.functions.get(function)
             out = self.damaged
-            if frame and frame[0] != NONE:
+            if frame and frame[0] != FRAME_NONE:
                 # what is inlined at the first instruction is not called by that name
                 levels = self.names.levels(frame, 0)
                 out = levels[0].consumer if levels else self.damaged
@@ -398,7 +399,7 @@ class Calls:
                 key = names.consumers.items[consumer][4]
             else:
                 key = (p.pid if p else 0) << 32 | java_id & M32
-            consumer = names.consumers.add(name or "[no name]", THREAD, key=key)
+            consumer = names.consumers.add(name or "[no name]", K_THREAD, key=key)
             of_thread = proc
         process = names.process(of_thread or proc)
         return self.tree.child(self.tree.child(0, process), consumer)
@@ -448,7 +449,7 @@ class Graft:
     def __init__(self, calls):
         self.calls, self.names, self.tree = calls, calls.names, calls.tree
         self.max_depth = self.names.label_number("callflow.depth")
-        self.pruned = self.names.consumers.add(mark_name(PRUNED), K_MARK)
+        self.pruned = self.names.consumers.add(mark_name(MARK_PRUNED), K_MARK)
         self.nr_contexts = len(self.tree.parent)
         self.roots, self.roots_of = [], {}
         for number, (_, thread, _, _, start, end, _) in calls.records.items():
@@ -649,7 +650,7 @@ class Merged:
         self.trace, self.names, self.options = trace, trace.names, options
         self.sources, self.metrics, self.consumers, self.path = [], [], {}, []
         self.tree, self.nr_nodes = None, 0
-        self.damaged = self.names.consumers.add(mark_name(DAMAGED), K_MARK)
+        self.damaged = self.names.consumers.add(mark_name(MARK_DAMAGED), K_MARK)
 
     def _bad(self, what):
         raise Error("%s: %s" % (self.trace.path, what))
@@ -694,7 +695,7 @@ class Merged:
 
     def _consumer(self, s):
         number, key, kind, name, module, detail = s.key(), s.u64(), s.text(), s.text(), s.text(), s.text()
-        kind = KINDS.index(kind) if kind in KINDS else ANY
+        kind = KINDS.index(kind) if kind in KINDS else K_ANY
         self.consumers[number] = self.names.consumers.add(name, kind, module, detail, key)
 
     def _begin(self):

@@ -7,33 +7,16 @@ from bisect import bisect_right
 
 from ._demangle import demangle
 from ._file import M32, M64, Error, Invalid, Span, records
+from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_MARK, FRAME_METHOD, FRAME_NAMED, FRAME_NATIVE,
+                      FRAME_NONE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
+                      K_JAVA_INTERPRETED, K_KERNEL, K_MARK, K_NATIVE, K_NATIVE_INLINED, K_PROCESS, K_STUB, K_THREAD,
+                      K_UNRESOLVED, MARKS, NATIVE_KINDS, OF_FUNCTION)
 
-# Kinds of functions, in an order that decides between equals.
-KINDS = ("any", "host", "group", "process", "thread", "native", "native-inlined", "kernel", "java", "java-interpreted",
-         "java-compiled", "java-c1", "java-c2", "java-inlined", "stub", "class", "reason", "unresolved", "folded", "mark",
-         "label", "file")
-(ANY, HOST, GROUP, PROCESS, THREAD, K_NATIVE, K_NATIVE_INLINED, K_KERNEL, K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED,
- K_JAVA_C1, K_JAVA_C2, K_JAVA_INLINED, K_STUB, K_CLASS, K_REASON, K_UNRESOLVED, K_FOLDED, K_MARK, K_LABEL,
- K_FILE) = range(len(KINDS))
-# What the number in a record of a function means.
-OF_FUNCTION = (ANY, K_NATIVE, K_NATIVE_INLINED, K_KERNEL, K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, K_JAVA_INLINED,
-               K_STUB, K_UNRESOLVED, K_MARK, K_CLASS, K_REASON, K_FILE)
-NATIVE_KINDS = (K_NATIVE, K_NATIVE_INLINED)
-JAVA_KINDS = (K_JAVA, K_JAVA_INTERPRETED, K_JAVA_COMPILED, K_JAVA_C1, K_JAVA_C2, K_JAVA_INLINED)
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
 KEY_NATIVE, KEY_JAVA = 1, 2
 
-NONE, NATIVE, KERNEL, ANON, JIT, INTERP, STUB, MARK, METHOD, NAMED = range(10)
-CODES = ("mark", "native", "kernel", "anon", "jit", "interp", "stub", "mark", "method", "named")
-DAMAGED = 11
-PRUNED = 12
-MARKS = ("[unwalkable: no reason given]", "[unwalkable: deeper than the stack copy]",
-         "[unwalkable: more frames than the limit]", "[unwalkable: no unwind information]",
-         "[unwalkable: unwind information led astray]", "[unwalkable: no user stack]",
-         "[unwalkable: Java frame of no known kind]", "[unwalkable: interpreter frame half built]",
-         "[unwalkable: JVM stub without a frame]", "[unwalkable: more Java frames than the agent's buffer]",
-         "[unwalkable: rest of the virtual thread is in the heap]", "[unwalkable: damaged part of the trace]",
-         "[pruned]", "[labels]", "[unwalkable: frame pointers end here]")
+# As a query names frames; without a kind it is a mark.
+CODES = ("mark",) + FRAMES[1:]
 MAX_LEVELS = 256
 LOOK_BACK = 64
 PARTS = (" [clone .", ".cold", ".part.", ".constprop.", ".isra.")
@@ -47,17 +30,17 @@ def mark_name(mark):
 def frame_of(kind, a, b, c=0, d=0):
     """As a tuple without what the kind does not have; an unknown kind is a mark without a reason."""
     a, c, d = a & M32, c & M32, d & M32
-    if kind in (NATIVE, KERNEL, ANON, STUB, NAMED):
+    if kind in (FRAME_NATIVE, FRAME_KERNEL, FRAME_ANON, FRAME_STUB, FRAME_NAMED):
         return kind, a, b, 0, 0
-    if kind == JIT:
+    if kind == FRAME_JIT:
         return kind, a, b, c, d
-    if kind == INTERP:
+    if kind == FRAME_INTERP:
         return kind, a, b & M32, c, 0
-    if kind == METHOD:
+    if kind == FRAME_METHOD:
         return kind, a, b & M32, 0, 0
-    if kind == MARK:
+    if kind == FRAME_MARK:
         return kind, 0, b, 0, 0
-    return (MARK if kind else NONE), 0, 0, 0, 0
+    return (FRAME_MARK if kind else FRAME_NONE), 0, 0, 0, 0
 
 
 def java_class(name):
@@ -334,7 +317,7 @@ class Names:
 
     def _function(self, s, time):
         number, kind, name, module, file = s.key(), s.u32(), s.text(), s.text(), s.text()
-        self.functions[number] = OF_FUNCTION[kind] if kind < len(OF_FUNCTION) else ANY, name, module, file
+        self.functions[number] = OF_FUNCTION[kind] if kind < len(OF_FUNCTION) else K_ANY, name, module, file
 
     latest = None
 
@@ -358,14 +341,14 @@ class Names:
     def process(self, proc):
         p = self.procs.get(proc)
         if not p:
-            return self.consumers.add("[unknown process]", PROCESS)
-        return self.consumers.add(p.name or "[no name]", PROCESS, key=p.pid << 32)
+            return self.consumers.add("[unknown process]", K_PROCESS)
+        return self.consumers.add(p.name or "[no name]", K_PROCESS, key=p.pid << 32)
 
     def thread(self, number):
         """Its consumer, and the number of its process."""
         t = self.threads.get(number)
         if not t:
-            return self.consumers.add("[unknown thread]", THREAD), 0
+            return self.consumers.add("[unknown thread]", K_THREAD), 0
         p = self.procs.get(t.proc)
         name = t.name
         if not name and p and not t.tid and p.pid:
@@ -373,14 +356,14 @@ class Names:
         if not name and p:
             name = p.name
         key = (p.pid if p else 0) << 32 | t.tid
-        return self.consumers.add(name or "[no name]", THREAD, key=key), t.proc
+        return self.consumers.add(name or "[no name]", K_THREAD, key=key), t.proc
 
     # ---- frames ----
 
     def levels(self, frame, time):
         """The functions of a frame, outermost first. Each distinct frame is resolved once."""
         key, stub = frame, None
-        if frame[0] in (STUB, ANON):
+        if frame[0] in (FRAME_STUB, FRAME_ANON):
             p = self.procs.get(frame[1])
             stub = p.stub(frame[2], time) if p else None
             if stub:
@@ -392,27 +375,27 @@ class Names:
 
     def _resolve(self, frame, stub):
         kind = frame[0]
-        if kind in (NATIVE, KERNEL):
-            return self._native(frame, K_NATIVE if kind == NATIVE else K_KERNEL)
-        if kind in (STUB, ANON):
+        if kind in (FRAME_NATIVE, FRAME_KERNEL):
+            return self._native(frame, K_NATIVE if kind == FRAME_NATIVE else K_KERNEL)
+        if kind in (FRAME_STUB, FRAME_ANON):
             return self._stubs(frame, stub)
-        if kind == JIT:
+        if kind == FRAME_JIT:
             return self._jit(frame)
-        if kind == INTERP:
+        if kind == FRAME_INTERP:
             return [self._java(K_JAVA_INTERPRETED, frame[1], frame[2], frame[3])]
-        if kind == METHOD:
+        if kind == FRAME_METHOD:
             return [self._java(K_JAVA, frame[1], frame[2], None)]
-        if kind == NAMED:
+        if kind == FRAME_NAMED:
             return self._named(frame)
-        if kind == MARK:
+        if kind == FRAME_MARK:
             return [self._level(mark_name(frame[2]), K_MARK)]
         return [self._level("[unknown in frame of unknown kind]", K_UNRESOLVED)]
 
     def _level(self, name, kind, module="", function=None, file=None, line=0):
         if kind in NATIVE_KINDS:
-            consumer = self.consumers.add(name, ANY, module, key=KEY_NATIVE)
+            consumer = self.consumers.add(name, K_ANY, module, key=KEY_NATIVE)
         elif kind in JAVA_KINDS:
-            consumer = self.consumers.add(name, ANY, module, key=KEY_JAVA)
+            consumer = self.consumers.add(name, K_ANY, module, key=KEY_JAVA)
         else:
             consumer = self.consumers.add(name, kind, module)
         return Level(consumer, kind, function, file or None, line if file else 0)
@@ -452,9 +435,9 @@ class Names:
 
     def _stubs(self, frame, stub):
         if not stub:
-            where = "JVM code cache" if frame[0] == STUB else "anonymous memory"
+            where = "JVM code cache" if frame[0] == FRAME_STUB else "anonymous memory"
             return [self._level("[unknown in %s]" % where, K_UNRESOLVED)]
-        if frame[0] == STUB:
+        if frame[0] == FRAME_STUB:
             return [self._level(stub[3], K_STUB)]
         return [self._level(stub[3], K_NATIVE, "[anonymous memory]")]
 

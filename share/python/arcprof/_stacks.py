@@ -3,7 +3,8 @@
 import struct
 
 from ._file import M64, Invalid, Span, records, unzigzag, varints
-from ._names import DAMAGED, MARK, NONE, frame_of
+from ._names import frame_of
+from ._tables import FRAME_MARK, FRAME_NONE, MARK_DAMAGED
 
 MAX_FRAMES = 1 << 22
 MAX_NODES = 1 << 24
@@ -53,7 +54,7 @@ class Stacks:
     def __init__(self, epoch, first):
         self.epoch = epoch
         self.first = first			# nodes of the epochs before
-        self.frames = [(NONE, 0, 0, 0, 0), (MARK, 0, DAMAGED, 0, 0)]
+        self.frames = [(FRAME_NONE, 0, 0, 0, 0), (FRAME_MARK, 0, MARK_DAMAGED, 0, 0)]
         self.parents, self.frame_of = [0, 0], [0, 1]
         self.nodes, self.frame_numbers = Numbers(), Numbers()
 
@@ -84,7 +85,7 @@ class Stacks:
             last[at] = last[at] + unzigzag(v[i + 2]) & M64
             add(frame_of(kind, v[i + 1], last[at], v[i + 3], v[i + 4]))
         if len(v) < 5 * nr:		# their numbers are taken
-            self.frames += [frame_of(NONE, 0, 0)] * (nr - len(v) // 5)
+            self.frames += [frame_of(FRAME_NONE, 0, 0)] * (nr - len(v) // 5)
             raise Invalid
 
     def _nodes(self, body):

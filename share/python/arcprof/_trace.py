@@ -4,9 +4,12 @@ from collections import namedtuple
 
 from ._file import M64, Damage, Error, File, Invalid
 from ._model import Cut, build, events_of
-from ._names import CODES, KINDS, NATIVE, KERNEL, PROCESS, THREAD, Budget, Names
+from ._names import CODES, Budget, Names
 from ._stacks import LOST, Stacks, samples
+from ._tables import FRAME_INTERP, FRAME_MARK, FRAME_NAMED, FRAME_NONE, K_PROCESS, K_THREAD, KINDS
 from ._tree import Metric, Source
+
+NO_ADDRESS = FRAME_NONE, FRAME_MARK, FRAME_NAMED
 
 Process = namedtuple("Process", "number pid name parent start_ns end_ns")
 Process.__doc__ = "A process image: an exec makes a new one. Times are since the start; None: not known."
@@ -209,7 +212,7 @@ class Trace:
         own, out = names.own, []
         for level in names._resolve(frame, stub):
             name, module = names.consumers.items[level.consumer][:2]
-            address = frame[3] if kind == 5 else frame[2] if kind not in (0, 7, 9) else None
+            address = frame[3] if kind == FRAME_INTERP else frame[2] if kind not in NO_ADDRESS else None
             out.append(Frame(name, KINDS[level.kind], module or None, level.file, level.line or None, bool(out),
                              CODES[kind], address))
         names.own = own or names.own
@@ -264,5 +267,5 @@ class Trace:
                 to[m] += tree.cum[i][m]
         for c, s in sums.items():
             name, module, _, kind, key = self.names.consumers.items[c]
-            yield Function(c, name, KINDS[kind], module or None, key >> 32 if kind in (PROCESS, THREAD) else None,
-                           key & 0xffffffff if kind == THREAD else None, *(tuple(min(v, M64) for v in x) for x in s))
+            yield Function(c, name, KINDS[kind], module or None, key >> 32 if kind in (K_PROCESS, K_THREAD) else None,
+                           key & 0xffffffff if kind == K_THREAD else None, *(tuple(min(v, M64) for v in x) for x in s))

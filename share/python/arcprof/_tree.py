@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The tree of contexts: n and base of each, and what follows from them."""
 from ._file import M64
-from ._names import ANY
+from ._tables import K_ANY
 
 
 class Source:
@@ -175,9 +175,9 @@ def settle_kinds(consumers, names):
             w = weights.setdefault(level.consumer, {})
             w[level.kind] = w.get(level.kind, 0) + level.weight + 1
     for c, (name, module, detail, kind, key) in enumerate(consumers.items[1:], 1):
-        if kind != ANY or not key:
+        if kind != K_ANY or not key:
             continue
-        best, best_weight = ANY, 0
+        best, best_weight = K_ANY, 0
         for kind in sorted(weights.get(c, ())):
             if weights[c][kind] > best_weight:
                 best, best_weight = kind, weights[c][kind]
