@@ -36,6 +36,16 @@ const char *consumer_kind_name(uint32_t kind)
 	return kind < CONSUMER_NR ? kind_names[kind] : "any";
 }
 
+const char *consumer_kind_family(uint32_t kind)
+{
+	static const char *const families[CONSUMER_NR] = {
+#define KIND(kind, name, family, traits) [CONSUMER_##kind] = #family,
+#include "trace/kinds.h"
+	};
+
+	return families[kind < CONSUMER_NR ? kind : CONSUMER_ANY];
+}
+
 enum consumer_kind consumer_kind_parse(const char *name, size_t len)
 {
 	int kind;

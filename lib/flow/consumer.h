@@ -33,6 +33,8 @@ bool kind_is(uint32_t kind, unsigned int traits);
 enum consumer_kind consumer_kind_of(uint32_t function);
 /* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
 const char *consumer_kind_name(uint32_t kind);
+/* Return what has one colour on the page: "java", "kernel", ...; "other" for a number that is not known. */
+const char *consumer_kind_family(uint32_t kind);
 /* CONSUMER_NR for an unknown name. */
 enum consumer_kind consumer_kind_parse(const char *name, size_t len);
 

@@ -598,6 +598,10 @@ static void put_meta(const struct page_data *d, FILE *out)
 	for (i = 0; i < CONSUMER_NR; i++)
 		json_str(&j, NULL, consumer_kind_name(i));
 	json_end(&j);
+	json_array(&j, "families");
+	for (i = 0; i < CONSUMER_NR; i++)
+		json_str(&j, NULL, consumer_kind_family(i));
+	json_end(&j);
 	json_metrics(d, &j);
 	if (!d->difference)
 		json_sources(d, &j);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from '../../lib/page/js/more.mjs';
-import { amount, family, foldConsumers, isFunction, isJava, percent, shortNames } from '../../lib/page/js/names.mjs';
+import { amount, family, foldConsumers, isFunction, isJava, learnFamilies, percent, shortNames } from '../../lib/page/js/names.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
@@ -29,6 +29,7 @@ test('kinds of functions are those of the program', () => {
 		kind: ['', kind], pid: [0, 0], tid: [0, 0] }, [0, 1], { without: new Set(), ...opts });
 
 	assert.ok(rows.length > 20);
+	learnFamilies(rows.map(row => row[1]), rows.map(row => row[2]));
 	for (const [, kind, own, traits] of rows) {
 		const is = trait => traits.split(' | ').includes(`KIND_${trait}`);
 		assert.equal(family(kind), own, kind);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // data.mjs - the bytes that lib/page/data.c wrote, as typed arrays; Documentation/technical/page.adoc has the layout.
 
+import { learnFamilies } from './names.mjs';
+
 const MAGIC = 'ARCPAGE1';
 
 /* What a thread does, as the data have it; the rest of the time is unknown. */
@@ -68,6 +70,7 @@ function openColumns(bytes) {
 function readConsumers(meta, column) {
 	const nr = meta.nr_consumers;
 	const strings = JSON.parse(new TextDecoder().decode(column('strings').text));
+	learnFamilies(meta.kinds, meta.families);
 	const text = name => Array.from(column(name).fill(new Uint32Array(nr), 0), id => strings[id]);
 	const number = name => column(name).fill(new Uint32Array(nr), 0);
 

@@ -115,21 +115,20 @@ export function moduleName(consumers, c) {
 	return path ? path.slice(path.lastIndexOf('/') + 1) : '';
 }
 
-/* Kinds that have one colour and one word in the legend, as lib/trace/kinds.h has them. */
-const FAMILIES = {
-	'class': 'object',
-	'process': 'process', 'thread': 'process', 'host': 'process', 'group': 'process', 'kernel': 'kernel', 'native': 'native',
-	'native-inlined': 'native', 'java': 'java', 'java-compiled': 'java', 'java-c1': 'java', 'java-c2': 'java',
-	'java-interpreted': 'interpreted', 'java-inlined': 'inlined', 'stub': 'stub', 'mark': 'mark',
-	'unresolved': 'mark',
-};
+/* Kinds that have one colour and one word in the legend: kind to family, as the page's data say. */
+const FAMILIES = new Map();
+
+export function learnFamilies(kinds, families) {
+	kinds.forEach((kind, i) => FAMILIES.set(kind, families[i]));
+}
+
 export const FAMILY_WORDS = {
 	java: 'Java', inlined: 'Java, inlined', interpreted: 'Java, interpreted', stub: 'JVM stubs', native: 'native',
 	kernel: 'kernel', process: 'process or thread', mark: 'unknown', object: 'objects', other: 'other',
 };
 
 export function family(kind) {
-	return FAMILIES[kind] || 'other';
+	return FAMILIES.get(kind) || 'other';
 }
 
 const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
