@@ -43,6 +43,27 @@ const struct part *parts_of_source(const struct collect *c, uint32_t source)
 	for (size_t i = (c)->nr_parts; i--;) \
 		CALL(c, i, hook, ##__VA_ARGS__)
 
+void parts_forked(struct collect *c, int pid, int tid, uint64_t time_ns)
+{
+	CALL_ALL(c, forked, pid, tid, time_ns);
+}
+
+void parts_executed(struct collect *c, int pid, uint64_t time_ns)
+{
+	CALL_ALL(c, executed, pid, time_ns);
+}
+
+void parts_exited(struct collect *c, int tid, uint64_t time_ns)
+{
+	CALL_ALL(c, exited, tid, time_ns);
+}
+
+void parts_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		  const struct frame *frames, size_t nr)
+{
+	CALL_ALL(c, sample, th, s, frames, nr);
+}
+
 void parts_turn(struct collect *c, uint64_t now_ns)
 {
 	CALL_ALL(c, turn, now_ns);

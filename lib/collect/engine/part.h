@@ -16,7 +16,10 @@
 #include "jvm/server.h"
 
 struct collect;
+struct frame;
 struct map;
+struct rec_sample;
+struct thread;
 
 struct part {
 	/* These take what agents say of it; each kind of record has one taker. */
@@ -28,6 +31,16 @@ struct part {
 	enum jvm_source source;
 	void (*java_sample)(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			    size_t nr);
+	/* What the kernel says of tasks that are recorded, when tasks.h has taken it in. */
+	void (*forked)(struct collect *c, int pid, int tid, uint64_t time_ns);
+	void (*executed)(struct collect *c, int pid, uint64_t time_ns);
+	void (*exited)(struct collect *c, int tid, uint64_t time_ns);
+	/*
+	 * A sample of a perf event, before it is written, or dropped as its event is off or it is not wanted
+	 * (filters.h). frames: outermost first.
+	 */
+	void (*sample)(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		       const struct frame *frames, size_t nr);
 	/* At each turn of the loop, after all that was recorded by then was taken in. */
 	void (*turn)(struct collect *c, uint64_t now_ns);
 	/* The recording ends: events are still on. */
@@ -63,6 +76,11 @@ void parts_init(struct collect *c);
 void parts_take(const struct collect *c, struct jvm_callbacks *cb);
 /* Return the part that takes samples of that source; NULL: none does. */
 const struct part *parts_of_source(const struct collect *c, uint32_t source);
+void parts_forked(struct collect *c, int pid, int tid, uint64_t time_ns);
+void parts_executed(struct collect *c, int pid, uint64_t time_ns);
+void parts_exited(struct collect *c, int tid, uint64_t time_ns);
+void parts_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		  const struct frame *frames, size_t nr);
 void parts_turn(struct collect *c, uint64_t now_ns);
 void parts_end(struct collect *c, uint64_t now_ns);
 void parts_ended(struct collect *c, uint64_t now_ns);

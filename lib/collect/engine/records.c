@@ -11,7 +11,6 @@
 #include "base/span.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/account.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 
@@ -121,7 +120,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 
 	if (wanted)
 		java_keep_code(c, frames, nr);
-	walls_cpu_sample(c, th, s, frames, nr);
+	parts_sample(c, th, s, frames, nr);
 	if (!on || !wanted) {
 		c->switches.nr_dropped += !s->event;
 		return;
@@ -228,7 +227,7 @@ static void on_task_fork(struct collect *c, const struct perf_event_header *h, u
 	if (!is_ours(c, r->ppid, r->ptid))
 		return;
 	th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
-	wallrecords_fork(c, r->pid, r->tid, time_ns);
+	parts_forked(c, r->pid, r->tid, time_ns);
 	/* Forked while the events changed hands: it inherited the old ones. */
 	if (!th->evset || th->evset_ns <= time_ns)
 		return;
@@ -247,8 +246,7 @@ static void on_task_exit(struct collect *c, const struct ring *ring, const struc
 		return;
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
 	note_exit(c, ring->cpu, r->pid, r->tid);
-	cpu_account_exit(c);
-	wallrecords_exit(c, r->tid, time_ns);
+	parts_exited(c, r->tid, time_ns);
 }
 
 static void on_comm(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
@@ -259,7 +257,7 @@ static void on_comm(struct collect *c, const struct perf_event_header *h, uint64
 		return;
 	tasks_comm(&c->tasks, r->pid, r->tid, r->comm, h->misc & PERF_RECORD_MISC_COMM_EXEC, time_ns);
 	if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
-		wallrecords_exec(c, r->pid, time_ns);
+		parts_executed(c, r->pid, time_ns);
 }
 
 static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)

@@ -242,7 +242,8 @@ static void wait_for_ends(struct cpu_account *a)
 	}
 }
 
-void cpu_account_exit(struct collect *c)
+/* Its end is to come. */
+static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 {
 	if (c->account)
 		c->account->nr_exits++;
@@ -410,5 +411,6 @@ static void close_part(struct collect *c)
 }
 
 const struct part account_part = {
-	.turn = turn, .ended = recording_has_ended, .stand = stand, .close = close_part,
+	.exited = thread_exited, .turn = turn, .ended = recording_has_ended, .stand = stand,
+	.close = close_part,
 };

@@ -15,8 +15,6 @@ struct rusage;
 
 /* Just before the program is let go, or sampling of what runs already begins. */
 void cpu_account_begin(struct collect *c);
-/* A thread that is recorded has exited: its end is to come. */
-void cpu_account_exit(struct collect *c);
 /*
  * After the recording, before the last labels are written: compares, in c->res. used: by the program that was
  * started, NULL without one, or if it goes on.

@@ -508,8 +508,9 @@ static struct account *account_of_running(struct collect *c, const struct thread
 	return a && a->born_ns >= w->beginning_ns ? a : NULL;
 }
 
-void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
-		      const struct frame *frames, size_t nr)
+/* Of the clock that says where on-CPU time goes. */
+static void take_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
+			    const struct frame *frames, size_t nr)
 {
 	struct walls *w = c->walls;
 	struct wall_slot slot;
@@ -780,4 +781,7 @@ uint64_t walls_due_ns(const struct collect *c)
 	return c->walls && c->walls->on ? c->walls->due_ns : 0;
 }
 
-const struct part wall_part = { .ended = walls_end, .forget = forget_processes, .close = close_part };
+const struct part wall_part = {
+	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
+	.sample = take_cpu_sample, .ended = walls_end, .forget = forget_processes, .close = close_part,
+};

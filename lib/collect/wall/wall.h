@@ -52,9 +52,6 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns);
 void walls_finish(struct collect *c);
 /* Looks at the threads when it is time to. */
 void walls_turn(struct collect *c, uint64_t now_ns);
-/* A sample of the clock that says where on-CPU time goes. */
-void walls_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
-		      const struct frame *frames, size_t nr);
 /*
  * A sample of a thread that waits, walked by the agent of its JVM: thread is whose it is in the trace, th's
  * own or a virtual one's; frames outermost first.
