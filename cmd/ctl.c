@@ -15,7 +15,7 @@
 #include "collect/control/control.h"
 #include "collect/control/script.h"
 #include "report/format.h"
-#include "threads.h"
+#include "show/threads.h"
 
 #define VERBS "status, threads, snapshot, dump, reset, zero, pause, resume, enable, disable, set, stop"
 

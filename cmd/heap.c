@@ -11,16 +11,16 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
-#include "heap.h"
-#include "heap_join.h"
 #include "heap/contexts.h"
 #include "heap/tree.h"
+#include "heap_join.h"
 #include "jvm/heapdump.h"
 #include "output.h"
 #include "page/difference.h"
 #include "page/page.h"
 #include "report/difference.h"
 #include "report/report.h"
+#include "show/heap.h"
 
 enum heap_report {
 	HEAP_DEFAULT, HEAP_XPROF, HEAP_XTREE, HEAP_XARC, HEAP_HISTOGRAM, HEAP_LOADERS, HEAP_WASTE,

@@ -18,8 +18,8 @@
 #include "cmd.h"
 #include "pmu/mpevt.h"
 #include "ptt/ptt.h"
-#include "ptt_show.h"
 #include "report/format.h"
+#include "show/ptt.h"
 
 enum { NS_PER_MS = 1000000, MIN_SLOTS = 64, MAX_SLOTS = 65536 };
 

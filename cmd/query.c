@@ -9,11 +9,11 @@
 #include "base/inputs.h"
 #include "base/log.h"
 #include "cmd.h"
-#include "heap.h"
 #include "input.h"
 #include "model/profile.h"
 #include "query/query.h"
-#include "query_rows.h"
+#include "show/heap.h"
+#include "show/query.h"
 #include "trace/reader.h"
 
 struct query_request {

@@ -18,7 +18,7 @@
 #include "cmd.h"
 #include "model/live.h"
 #include "sampling.h"
-#include "top_text.h"
+#include "show/top_text.h"
 
 enum { PLAIN_ROWS = 30, PLAIN_PROCS = 10, IDLE_MS = 100, EPOCH_BYTES = 4 << 20, MAX_FILTER = 64 };
 enum { DEFAULT_HZ = 499, SYSTEM_HZ = 999, LEAST_HZ = 49 };	/* of all CPUs together; of each, at least */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "flow/check.h"
-#include "heap.h"
 #include "heap/loaders.h"
 #include "heap/tree.h"
 #include "heap/waste.h"
 #include "query/query.h"
+#include "show/heap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "heap.h"
 #include "heap/loaders.h"
 #include "heap/waste.h"
 #include "report/report.h"
 #include "report/sheet.h"
+#include "show/heap.h"
 
 static int by_bytes(const void *a, const void *b)
 {

@@ -18,7 +18,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "jvm/perfdata.h"
-#include "top_procs.h"
+#include "show/top_procs.h"
 
 enum { MAX_LOOKS = 3 };	/* for the heap of what is no JVM, or was none */
 

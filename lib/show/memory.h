@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory.h - what "arcprof memory" prints: of a running process memory.c, of a trace memory_trace.c. */
-#ifndef CMD_MEMORY_H
-#define CMD_MEMORY_H
+/* memory.h - what "arcprof memory" shows: of a running process memory.c, of a trace memory_trace.c. */
+#ifndef SHOW_MEMORY_H
+#define SHOW_MEMORY_H
 
 #include <stdio.h>
 
@@ -23,6 +23,9 @@ void memory_text_head(const struct resident *r, const char *when, FILE *out);
 void memory_text_nmt(struct sheet *s, const struct resident *r);
 void memory_json_head(struct json *j, const struct resident *r);
 void memory_json_nmt(struct sheet *s, const struct resident *r);
+
+/* As text, CSV or JSON; with mappings each of these in place of sums. */
+void memory_print(const struct resident *r, int format, bool mappings, FILE *out);
 
 /*
  * The last reading of each process, with what changed since the first; or all readings. u: who has native

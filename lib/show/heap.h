@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heap.h - the reports of "arcprof heap" that are no trees. */
-#ifndef CMD_HEAP_H
-#define CMD_HEAP_H
+#ifndef SHOW_HEAP_H
+#define SHOW_HEAP_H
 
 #include <stdio.h>
 

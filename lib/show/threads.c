@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "report/report.h"
 #include "report/sheet.h"
-#include "threads.h"
+#include "show/threads.h"
 
 /* The bits of JVMTI's GetThreadState(). */
 enum {

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "base/quote.h"
-#include "heap.h"
 #include "report/hprof.h"
+#include "show/heap.h"
 
 struct text {
 	const struct heap *h;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arcprof_uapi.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "arcprof_uapi.h"
-#include "ptt_show.h"
+#include "show/ptt.h"
 
 /* How the fields before PTT_COUNTER are called, and their columns. */
 static const struct field {

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "memory.h"
 #include "report/events.h"
 #include "report/format.h"
+#include "show/memory.h"
 
 static const struct sheet_column part_columns[] = {
 	{ .key = "resident", .head = "Resident", .width = 12 },

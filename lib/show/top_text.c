@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "base/term.h"
-#include "top_text.h"
+#include "show/top_text.h"
 
 static bool is_utf8(void)
 {

@@ -8,13 +8,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/quote.h"
-#include "heap.h"
 #include "heap/graph.h"
 #include "heap/loaders.h"
 #include "heap/texts.h"
 #include "model/select.h"
 #include "report/report.h"
 #include "report/sheet.h"
+#include "show/heap.h"
 
 enum { OBJECT_ROWS = 100, DETAIL_ROWS = 20 };
 

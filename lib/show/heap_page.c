@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "heap.h"
 #include "report/format.h"
+#include "show/heap.h"
 
 enum { PAGE_OBJECTS = 200, PAGE_WASTE = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ptt_show.h - prints snapshots of "arcprof ptt" as text, CSV or JSON. */
-#ifndef CMD_PTT_SHOW_H
-#define CMD_PTT_SHOW_H
+#ifndef SHOW_PTT_H
+#define SHOW_PTT_H
 
 #include "base/opt.h"
 #include "ptt/ptt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* query_rows.h - prints the rows of a query as a sheet. */
-#ifndef CMD_QUERY_ROWS_H
-#define CMD_QUERY_ROWS_H
+#ifndef SHOW_QUERY_H
+#define SHOW_QUERY_H
 
 #include "query/query.h"
 #include "report/sheet.h"

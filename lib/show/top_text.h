@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* top_text.h - the screen of arcprof top as lines of text. */
-#ifndef CMD_TOP_TEXT_H
-#define CMD_TOP_TEXT_H
+#ifndef SHOW_TOP_TEXT_H
+#define SHOW_TOP_TEXT_H
 
 #include "base/buf.h"
-#include "top_procs.h"
-#include "top_rows.h"
+#include "show/top_procs.h"
+#include "show/top_rows.h"
 
 struct top_text {
 	const struct model *model;

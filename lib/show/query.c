@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/origin.h"
-#include "query_rows.h"
 #include "report/report.h"
+#include "show/query.h"
 
 enum { FIRST_ROWS = 1000, WIDTH_MAX = 60 };
 

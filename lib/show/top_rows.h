@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* top_rows.h - rows of arcprof top: samples folded to functions, modules, threads or processes. */
-#ifndef CMD_TOP_ROWS_H
-#define CMD_TOP_ROWS_H
+#ifndef SHOW_TOP_ROWS_H
+#define SHOW_TOP_ROWS_H
 
 #include "base/hash.h"
 #include "flow/model.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/quote.h"
-#include "threads.h"
+#include "show/threads.h"
 
 static const char *const no_stack[] = {
 	[NATIVE_RUNS] = "no stack: it is running", [NATIVE_NO_CODE] = "no stack: it has no user code",

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "heap.h"
+#include "show/heap.h"
 
 void heap_add_note(struct heap_notes *n, char *text)
 {

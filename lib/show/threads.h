@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* threads.h - prints pictures of threads: of "arcprof threads" and "arcprof ctl threads". */
-#ifndef THREADS_H
-#define THREADS_H
+#ifndef SHOW_THREADS_H
+#define SHOW_THREADS_H
 
 #include <stdio.h>
 
 #include "base/json.h"
-#include "jvm/threads.h"
 #include "report/sheet.h"
-#include "threads/natives.h"
-
-/* What there is to say of a process. */
-struct picture {
-	int pid;
-	bool jvm;			/* java is of it */
-	struct threads java;
-	struct natives natives;		/* without those of Java */
-};
-
-/* To be released in any case. */
-int picture_take(struct picture *p, int pid, struct err *e);
-void picture_release(struct picture *p);
+#include "threads/picture.h"
 
 /* format: one of FORMATS_THREADS. */
 void threads_print(const struct picture *p, int format, FILE *out);

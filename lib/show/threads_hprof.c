@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "threads.h"
+#include "show/threads.h"
 
 enum { FIRST_THREAD = 200001, FIRST_TRACE = 300001 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* top_procs.h - CPU time, memory and Java heap of processes by interval, as /proc and the JVMs say. */
-#ifndef CMD_TOP_PROCS_H
-#define CMD_TOP_PROCS_H
+#ifndef SHOW_TOP_PROCS_H
+#define SHOW_TOP_PROCS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "top_rows.h"
+#include "show/top_rows.h"
 
 const char *const top_folds[] = { "function", "module", "thread", "process", NULL };
 const char *const top_sorts[] = { "self", "total", "n", NULL };
