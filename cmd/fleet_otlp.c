@@ -15,8 +15,8 @@
 #include "cmd.h"
 #include "export.h"
 #include "fleet/collector.h"
+#include "formats/otlp/otlp.h"
 #include "input.h"
-#include "report/otlp.h"
 #include "spool.h"
 
 static char *path_of(const char *spool, int64_t id, const char *end)

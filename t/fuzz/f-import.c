@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "flow/check.h"
-#include "import/import.h"
+#include "formats/import.h"
 #include "model/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

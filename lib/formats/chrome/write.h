@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* write.h - between write.c, which writes trace events, and write_calls.c, which has those of calls. */
+#ifndef FORMATS_CHROME_WRITE_H
+#define FORMATS_CHROME_WRITE_H
+
+#include "base/json.h"
+#include "report/export.h"
+
+struct chrome {
+	struct view *v;
+	struct json j;
+	struct export x;
+	struct export_stacks stacks;
+	struct map named;		/* pid, and pid and tid, that were told */
+	uint64_t start_ns;		/* CLOCK_MONOTONIC */
+	uint64_t nr_events;
+};
+
+/* Threads that the kernel has no number for get one above all that it gives. */
+enum { CHROME_UNNUMBERED = 1 << 30 };
+
+/* Begins an event; json_end() completes it. */
+void chrome_event(struct chrome *c, const char *phase, uint32_t pid, uint32_t tid);
+/* Times since the start, in microseconds with three decimals. */
+void chrome_time(struct chrome *c, const char *key, uint64_t ns);
+/* How long it lasted, in the same unit. */
+void chrome_duration(struct chrome *c, uint64_t ns);
+/* Tells the name of a process or a thread the first time; what is told already is kept. */
+void chrome_name_process(struct chrome *c, uint32_t pid, const char *name);
+void chrome_name_thread(struct chrome *c, uint32_t pid, uint32_t tid, const char *name);
+
+/* The calls of a trace that has each of them.  Not an error: it has none. */
+int chrome_put_calls(struct chrome *c, struct err *e);
+/* Its events of JVMs.  Not an error: it has none. */
+int chrome_put_events(struct chrome *c, struct err *e);
+
+#endif

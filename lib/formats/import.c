@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/gzip.h"
+#include "base/inputs.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "formats/import.h"
+#include "formats/sink.h"
+#include "version.h"
+
+/* Text is recognised last: it has no magic number. */
+static const struct import_format *const formats[] = {
+	&import_jfr,
+	&import_perf,
+	&import_pprof,
+	&import_speedscope,
+	&import_callgrind,
+	&import_folded,
+};
+
+/* ---- bytes ---- */
+
+struct bytes {
+	const char *data;
+	size_t len;
+	struct io_map map;
+	struct buf own;
+};
+
+static void bytes_release(struct bytes *b)
+{
+	io_unmap(&b->map);
+	buf_release(&b->own);
+}
+
+/*
+ * A profile repeats itself, but not without end: what is compressed may grow sixteenfold, a small one a
+ * hundredfold up to 1 GiB, and any up to 64 MiB.
+ */
+static size_t most_bytes(size_t compressed)
+{
+	size_t most = MIN(compressed * 100, (size_t)1 << 30);
+
+	return MAX(MAX(compressed * 16, most), (size_t)64 << 20);
+}
+
+/* ---- from bytes to a trace ---- */
+
+static const struct import_format *find_format(const char *data, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i]->is(data, MIN(len, (size_t)IMPORT_HEAD_BYTES)))
+			return formats[i];
+	return NULL;
+}
+
+static const char *recognize(const char *data, size_t len)
+{
+	const struct import_format *f;
+	struct buf plain = BUF_INIT;
+	struct err e;
+
+	if (gzip_is(data, len)) {	/* what the beginning tells is enough */
+		gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &plain, &e);
+		f = plain.len ? find_format(plain.data, plain.len) : NULL;
+		buf_release(&plain);
+	} else {
+		f = len ? find_format(data, len) : NULL;
+	}
+	return f ? f->what : NULL;
+}
+
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+/* What does not begin as a profile may have no end. */
+static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
+{
+	bool known = false;
+	ssize_t n;
+
+	for (;;) {
+		n = read(fd, buf_room(b, 256 << 10), 256 << 10);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, "%s", name);
+		b->len += n;
+		if (!n)
+			return 0;
+		if (b->len > INPUTS_PIPE_BYTES)
+			return inputs_refuse_length(name, INPUTS_PIPE_BYTES, true, e);
+		if (!known && b->len >= IMPORT_HEAD_BYTES && !(known = recognize(b->data, b->len)))
+			return err_set(e, EINVAL, "%s: not a profile of a known format", name);
+	}
+}
+
+static int read_bytes(struct bytes *b, const char *path, struct err *e)
+{
+	int fd = inputs_open(path, e), r;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lseek(fd, 0, SEEK_CUR)) {
+		r = io_map_fd(fd, path, &b->map, e);
+		b->data = (const char *)b->map.data;
+		b->len = b->map.len;
+	} else {
+		r = read_pipe(fd, &b->own, name_of(path), e);
+		b->data = b->own.data;
+		b->len = b->own.len;
+	}
+	close(fd);
+	return r;
+}
+
+const char *import_recognize_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[IMPORT_HEAD_BYTES];
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		n = read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? recognize(head, n) : NULL;
+}
+
+static void write_labels(struct import *im, const struct import_format *f)
+{
+	static const char *const names[] = { "processes", "threads", "times", "sample counts", "lost samples" };
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (im->unknown & 1u << i)
+			buf_fmt(&b, "%s%s", b.len ? ", " : "", names[i]);
+	trace_write_label(im->w, "arcprof", "%s", ARCPROF_VERSION);
+	trace_write_label(im->w, "import", "%s", f->name);
+	if (im->unknown & IMPORT_NO_MODES)	/* of which no report speaks */
+		trace_write_label(im->w, "import.modes", "unknown");
+	if (b.len)
+		trace_write_label(im->w, "import.unknown", "%s", b.data);
+	trace_write_label(im->w, "consumers", "%s%sfunctions",
+			  im->unknown & IMPORT_NO_PROCESSES ? "" : "processes, ",
+			  im->unknown & IMPORT_NO_THREADS ? "" : "threads, ");
+	trace_write_label(im->w, "n", "samples");
+	trace_write_label(im->w, "symbols", "complete");
+	buf_release(&b);
+}
+
+static void import_release(struct import *im)
+{
+	strtab_release(&im->names);
+	map_release(&im->functions);
+	map_release(&im->procs);
+	map_release(&im->threads);
+	free(im->sums);
+}
+
+static int import_plain(const struct import_format *f, const char *data, size_t len,
+			const struct trace_writer_opts *o, struct err *e)
+{
+	struct import im = { .unknown = 0 };
+	struct err late;
+	int r = trace_writer_open(&im.w, "import", o, e), closed;
+
+	if (r)
+		return r;
+	strtab_init(&im.names);
+	r = f->read(&im, data, len, e);
+	if (!r && im.too_much_at)
+		r = err_set(e, EOVERFLOW, "weights add up to 2^63 or more, which cannot be shown, at sample %llu",
+			    (unsigned long long)im.too_much_at);
+	write_labels(&im, f);
+	import_release(&im);
+	closed = trace_writer_close(im.w, &late);
+	if (!r && closed)
+		*e = late;
+	return r ? r : closed;
+}
+
+/* Decompresses a profile; what does not begin as one is refused before it is decompressed as a whole. */
+static int unpack(const char *data, size_t len, struct buf *plain, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	bool refused;
+
+	gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &head, e);
+	refused = head.len > IMPORT_HEAD_BYTES && !find_format(head.data, head.len);
+	if (refused)
+		import_folded_refuse(head.data, head.len, e);
+	buf_release(&head);
+	return refused ? -e->code : gunzip_bytes(data, len, most_bytes(len), plain, e);
+}
+
+int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
+		 struct err *e)
+{
+	const struct trace_writer_opts o = { .compress = true, .take = take, .take_ctx = ctx };
+	const struct import_format *f;
+	struct buf plain = BUF_INIT;
+	int r = 0;
+
+	if (!len)
+		return err_set(e, EINVAL, "empty");
+	if (gzip_is(data, len)) {
+		r = unpack(data, len, &plain, e);
+		data = plain.data;
+		len = plain.len;
+	}
+	if (!r) {
+		f = len ? find_format(data, len) : NULL;
+		r = f ? import_plain(f, data, len, &o, e) :
+			import_folded_refuse(data, len, e);
+	}
+	buf_release(&plain);
+	return r;
+}
+
+/* ---- files ---- */
+
+struct target {
+	int fd;
+	int error;		/* -errno of the first failure */
+};
+
+static void take(void *ctx, const void *p, size_t len)
+{
+	struct target *t = ctx;
+
+	if (!t->error)
+		t->error = io_write_all(t->fd, p, len);
+}
+
+int import_open(const char *path, struct err *e)
+{
+	struct target t = { .fd = memfd_create("arcprof-import", MFD_CLOEXEC) };
+	struct bytes b = { .own = BUF_INIT };
+	int r;
+
+	if (t.fd < 0)
+		return err_errno(e, "memory for the imported profile");
+	r = read_bytes(&b, path, e);
+	if (!r) {
+		r = import_bytes(b.data, b.len, take, &t, e);
+		if (!r && t.error)
+			r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
+		if (r)
+			err_wrap(e, "%s", name_of(path));
+	}
+	bytes_release(&b);
+	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)
+		r = err_errno(e, "%s", path);
+	if (r)
+		close(t.fd);
+	return r ? r : t.fd;
+}

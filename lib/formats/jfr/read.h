@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * read.h - a recording of Java Flight Recorder: between read.c, which reads its chunks and events,
+ * read_types.c, which reads how they are described, and read_tables.c, which finds what they refer to.
+ *
+ * Documentation/technical/jfr.adoc describes the format and where that is from.  Structs are read by their
+ * description: a field is found by its name (its slot), and one that nobody asks for is skipped.
+ */
+#ifndef FORMATS_JFR_READ_H
+#define FORMATS_JFR_READ_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/span.h"
+#include "formats/sink.h"
+
+/* The fields that are read, by name: read_types.c. */
+enum jfr_slot {
+	JFR_OTHER,
+	JFR_START, JFR_DURATION, JFR_THREAD, JFR_STACK, JFR_OBJECT_CLASS, JFR_WEIGHT, JFR_TLAB_SIZE,
+	JFR_STATE, JFR_SAMPLES, JFR_MALLOC_SIZE, JFR_LOST_SAMPLES, JFR_LOST_BYTES,
+	JFR_ID, JFR_NAME, JFR_VALUE, JFR_PID, JFR_ARGUMENTS,
+	JFR_TYPE, JFR_DESCRIPTOR, JFR_MODIFIERS, JFR_PACKAGE, JFR_MODULE, JFR_LOCATION,
+	JFR_TRUNCATED, JFR_FRAMES, JFR_METHOD, JFR_LINE,
+	JFR_OS_NAME, JFR_OS_ID, JFR_JAVA_NAME, JFR_JAVA_ID, JFR_GROUP, JFR_PROCESS_NAME,
+	JFR_NR_SLOTS
+};
+
+enum jfr_kind { JFR_STRUCT, JFR_BYTE, JFR_SHORT, JFR_INT, JFR_LONG, JFR_RAW4, JFR_RAW8, JFR_STRING };
+
+enum jfr_unit { JFR_NO_UNIT, JFR_TICKS, JFR_NS, JFR_US, JFR_MS, JFR_S, JFR_BYTES };
+
+struct jfr_field {
+	uint64_t type_id;
+	uint32_t type;			/* index in types */
+	uint8_t slot, unit;
+	bool pool, array;		/* a number in the table of its type; several */
+	struct import_text label;
+};
+
+struct jfr_type {
+	uint64_t id;
+	struct import_text name;
+	uint8_t kind;			/* enum jfr_kind */
+	bool has_table;			/* its table is needed */
+	uint32_t first_field, nr_fields;
+	bool has_stack;			/* its events can have one */
+	uint32_t source;		/* of its events: index in sources, from 1; 0: none yet */
+	struct map table;		/* number -> index in places */
+};
+
+/* What a file may still make of its bytes: real ones stay far below. */
+struct jfr_limits {
+	uint64_t frames, text_bytes;
+	bool exceeded;
+};
+
+/* One chunk; all is gone with it. */
+struct jfr_chunk {
+	const uint8_t *data;		/* of the chunk, with its header */
+	size_t len;
+	uint64_t tables_at, types_at;	/* offsets */
+	uint64_t start_ns, duration_ns, start_ticks, ticks_per_s;
+	bool compressed;
+	struct jfr_type *types;
+	size_t nr_types, alloc_types;
+	const struct jfr_type *weights;	/* of arcprof's events that say what samples weigh; NULL: none */
+	struct jfr_field *fields;
+	size_t nr_fields, alloc_fields;
+	struct map type_of;		/* id -> index in types */
+	struct map strings;		/* the table of strings */
+	const uint8_t **places;		/* of constants */
+	size_t nr_places, alloc_places;
+	struct map functions, threads;	/* what was looked up */
+	struct arena text;
+	struct jfr_limits *left;
+	struct buf name, part;		/* scratch */
+};
+
+struct jfr_value {
+	uint64_t num;			/* an integer, or a number in a table */
+	const uint8_t *at;		/* where it begins */
+	const struct jfr_field *field;
+};
+
+/* What a struct has of the slots. */
+struct jfr_values {
+	uint64_t has;			/* bits */
+	struct jfr_value v[JFR_NR_SLOTS];
+};
+
+static inline bool jfr_has(const struct jfr_values *v, enum jfr_slot slot)
+{
+	return v->has >> slot & 1;
+}
+
+/* 0 if there is no such field. */
+static inline uint64_t jfr_num(const struct jfr_values *v, enum jfr_slot slot)
+{
+	return jfr_has(v, slot) ? v->v[slot].num : 0;
+}
+
+static inline bool jfr_is(const struct import_text *t, const char *s)
+{
+	return t->len == strlen(s) && !memcmp(t->s, s, t->len);
+}
+
+void jfr_chunk_release(struct jfr_chunk *c);
+
+/* Integers: compressed, or of that many bytes. */
+uint64_t jfr_integer(const struct jfr_chunk *c, struct span *s, int nr_bytes);
+/* Reads the struct; s->bad: it is not whole. */
+void jfr_read_struct(const struct jfr_chunk *c, struct span *s, const struct jfr_type *t,
+		     struct jfr_values *v);
+/* Goes past a value. */
+void jfr_skip(const struct jfr_chunk *c, struct span *s, const struct jfr_field *f);
+/* A string; numbers in the table of strings only after jfr_read_tables(). "" for null. */
+struct import_text jfr_string(struct jfr_chunk *c, struct span *s);
+
+/* -EINVAL: the description is damaged. */
+int jfr_read_types(struct jfr_chunk *c, struct err *e);
+/* -EINVAL: the tables are damaged. */
+int jfr_read_tables(struct jfr_chunk *c, struct err *e);
+
+/* What the value refers to; false: it is not there. */
+bool jfr_lookup(const struct jfr_chunk *c, const struct jfr_values *v, enum jfr_slot slot,
+		struct jfr_values *out);
+/* The text of a string, or of what has only that; "" if it is not there. */
+struct import_text jfr_text(struct jfr_chunk *c, const struct jfr_values *v, enum jfr_slot slot);
+
+/* ---- read_names.c: what events refer to, as the trace has it ---- */
+
+/* Frames, outermost first. */
+struct jfr_stack {
+	struct frame *frames;
+	size_t nr_frames, alloc_frames;
+	bool waits;			/* the thread did not run */
+};
+
+/*
+ * The innermost frame is the class that the event names, if it names one; or the state of its thread, if that
+ * did not run: "[sleeping]".
+ */
+void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_values *event,
+		    struct jfr_stack *out);
+/* proc: of threads that do not say theirs. 0: the event has none. */
+uint32_t jfr_read_thread(struct jfr_chunk *c, struct import *im, uint32_t proc,
+			 const struct jfr_values *event);
+
+#endif

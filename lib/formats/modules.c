@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/foreign.h"
+#include "base/mem.h"
+#include "collect/engine/symbols.h"
+#include "formats/modules.h"
+
+#define MAX_MODULE_BYTES (8ull << 30)
+
+void import_modules_release(struct import_modules *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nr_items; i++) {
+		if (m->items[i].unwind)
+			unwind_module_free(m->items[i].unwind);
+		if (m->items[i].file)
+			symfile_close(m->items[i].file);
+		free(m->items[i].path);
+	}
+	free(m->items);
+	map_release(&m->by_key);
+}
+
+uint32_t import_modules_get(struct import_modules *m, struct import *im, const struct import_module *like,
+			    struct import_text path)
+{
+	uint64_t key = hash_pair(hash_bytes(path.s, path.len),
+				 hash_pair(hash_bytes(like->build_id, like->build_id_len), like->inode));
+	uint32_t *at = map_put(&m->by_key, key);
+	struct import_module *x;
+
+	if (*at != MAP_NONE)
+		return *at;
+	VEC_GROW(m->items, m->nr_items, m->alloc_items);
+	x = &m->items[m->nr_items++];
+	*x = *like;
+	x->path = xstrndup(path.s, path.len);
+	*at = m->nr_items;
+	trace_write_module(im->w, &(struct rec_module){ .module = *at, .flags = x->flags, .inode = x->inode,
+			   .build_id = x->build_id, .build_id_len = x->build_id_len, .path = x->path,
+			   .path_len = path.len });
+	return *at;
+}
+
+/* ---- the file ---- */
+
+/* Keeps the file only if it is the one that was profiled. perf may have cut the id, or padded it. */
+static void drop_other(struct import_module *x)
+{
+	size_t len;
+	const uint8_t *id = symfile_build_id(x->file, &len);
+
+	if (id && len && !memcmp(id, x->build_id, MIN(len, x->build_id_len)))
+		return;
+	symfile_close(x->file);
+	x->file = NULL;
+}
+
+static void open_path(struct import_module *x, const char *path)
+{
+	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES,
+						  .links = true };
+	struct stat st;
+	struct err e;
+	int fd = foreign_open(AT_FDCWD, path, &rule, &e);
+
+	if (fd < 0)
+		return;
+	if ((!x->build_id_len && x->inode && !fstat(fd, &st) && st.st_ino != x->inode) ||
+	    symfile_open_fd(&x->file, fd, "", path, &e))
+		x->file = NULL;
+	close(fd);
+	if (x->file && x->build_id_len)
+		drop_other(x);
+}
+
+static void open_vdso(struct import_module *x)
+{
+	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct err e;
+
+	if (!eh || !x->build_id_len ||
+	    symfile_open_memory(&x->file, eh, eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize, x->path,
+				&e))
+		x->file = NULL;
+	else
+		drop_other(x);
+}
+
+/* "perf record" keeps a copy of each file that was hit. */
+static void open_perf_copy(struct import_module *x)
+{
+	const char *home = getenv("HOME");
+	char hex[2 * BUILD_ID_MAX + 1] = "", *path;
+	size_t i;
+
+	if (!home || x->build_id_len < 2)
+		return;
+	for (i = 0; i < x->build_id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", x->build_id[i]);
+	path = xasprintf("%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
+	open_path(x, path);
+	free(path);
+}
+
+static struct symfile *open_module(struct import_modules *m, uint32_t number)
+{
+	struct import_module *x = &m->items[number - 1];
+
+	if (x->tried)
+		return x->file;
+	x->tried = true;
+	if (x->flags & MODULE_VDSO)
+		open_vdso(x);
+	else if (!(x->flags & MODULE_KERNEL) && x->path[0] == '/')
+		open_path(x, x->path);
+	if (!x->file && !(x->flags & (MODULE_KERNEL | MODULE_VDSO))) {
+		open_perf_copy(x);
+		m->nr_other += !x->file;
+	}
+	m->nr_unsure += x->file && !x->build_id_len;
+	return x->file;
+}
+
+struct unwind_module *import_modules_unwind(struct import_modules *m, uint32_t number)
+{
+	struct symfile *f = open_module(m, number);
+	struct import_module *x = &m->items[number - 1];
+
+	if (!x->unwind && f)
+		x->unwind = unwind_module_new(f);
+	return x->unwind;
+}
+
+/* ---- names ---- */
+
+static struct symfile *file_of(void *ctx, uint32_t module)
+{
+	return open_module(ctx, module);
+}
+
+void import_modules_names(struct import_modules *m, struct import *im, bool kernel)
+{
+	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel };
+	struct symbols_result r;
+
+	symbols_write(&files, im->w, true, &r);
+	if (m->nr_other)
+		import_note(im, "%u module%s without names: this machine has no such file%s, or another version",
+			    m->nr_other, m->nr_other == 1 ? "" : "s", m->nr_other == 1 ? "" : "s");
+	if (m->nr_unsure)
+		import_note(im, "%u module%s with names of this machine's files, though the profile has no build-id to compare",
+			    m->nr_unsure, m->nr_unsure == 1 ? "" : "s");
+}

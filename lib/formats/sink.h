@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sink.h - what a reader of a foreign format delivers: records of a trace, by w, and what is here.
+ *
+ * Numbers come from the functions below. A reader that knows addresses writes modules and frames of
+ * FRAME_NATIVE, FRAME_KERNEL and FRAME_ANON, one that knows names alone FRAME_NAMED. A sample of thread 0
+ * has no thread: with IMPORT_NO_THREADS its outermost function is a root of the tree. Its time is 0 if it
+ * is not known, its CPU IMPORT_NO_CPU, and rec_sample.more says how many samples it sums.
+ */
+#ifndef FORMATS_SINK_H
+#define FORMATS_SINK_H
+
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "trace/writer.h"
+
+/* What the profile does not say. */
+enum import_unknown {
+	IMPORT_NO_PROCESSES = 1 << 0,
+	IMPORT_NO_THREADS = 1 << 1,
+	IMPORT_NO_TIMES = 1 << 2,
+	IMPORT_NO_COUNTS = 1 << 3,	/* how many samples a value is the sum of */
+	IMPORT_NO_LOST = 1 << 4,	/* how many samples were lost */
+	IMPORT_NO_MODES = 1 << 5,	/* whether a sample was taken in user mode or in the kernel */
+};
+
+enum {
+	IMPORT_NO_CPU = UINT16_MAX,
+	IMPORT_HEAD_BYTES = 64 << 10,	/* by which a format is recognised */
+};
+
+struct import {
+	struct trace_writer *w;
+	unsigned int unknown;		/* enum import_unknown; the reader sets it before it returns */
+	struct strtab names;
+	struct map functions;		/* what import_function() got -> its number */
+	struct map procs, threads;
+	uint32_t nr_functions, nr_procs, nr_threads, nr_events, nr_notes;
+	struct import_sum {
+		uint64_t weight, samples;
+	} *sums;			/* [event], of what was written */
+	size_t nr_sums, alloc_sums;
+	uint64_t nr_samples;
+	uint64_t too_much_at;		/* the sample that made a sum too large; 0: none */
+};
+
+/* Text of the file: len bytes, not terminated. */
+struct import_text {
+	const char *s;
+	size_t len;
+};
+
+struct import_function {
+	enum function_kind kind;
+	struct import_text name, module, file;	/* module, file: "" unknown */
+};
+
+/* The number of that function, for FRAME_NAMED; the same for the same. */
+uint32_t import_function(struct import *im, const struct import_function *f);
+/* The number of a process, or of a thread (proc 0: of no known process); the same for the same. */
+uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm);
+uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name);
+
+/*
+ * "NAME [pid 12]" with before " [pid ", "[NAME tid=12]" with " tid=": cuts the number off. False: the name
+ * has another form.
+ */
+bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
+
+/* A source of samples: its name, and the unit of the weights. Returns its number for rec_sample.event. */
+uint32_t import_event(struct import *im, struct import_text name, const char *unit);
+
+/*
+ * Writes the sample.  What an event's samples weigh together must be below 2^63: sums that wrapped would be
+ * wrong numbers, and SQL and Java have no larger ones.  Beyond that the import fails when the reader is done.
+ */
+void import_sample(struct import *im, const struct rec_sample *s);
+
+/* A sentence about this profile that a reader of the report must know. */
+void import_note(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- the formats ---- */
+
+struct import_format {
+	const char *name;		/* "perf.data", as reports say it */
+	const char *what;		/* "a perf.data file" */
+	/* Whether these are the first IMPORT_HEAD_BYTES of one, or all that it has. */
+	bool (*is)(const char *data, size_t len);
+	/* -EINVAL: damaged, and where. */
+	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
+};
+
+/* Says why text that no format recognises is no file of folded stacks either; -EINVAL. */
+int import_folded_refuse(const char *data, size_t len, struct err *e);
+
+extern const struct import_format import_jfr, import_perf, import_pprof, import_speedscope, import_callgrind,
+	import_folded;
+
+#endif
