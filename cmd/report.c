@@ -27,8 +27,8 @@
 #include "model/wallcheck.h"
 #include "report/report.h"
 
-static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency",
-	NULL };
+/* enum report_sort */
+static const char *const sorts[] = { "default", "cum", "base", "n", "name", "wait", "blocked", "latency" };
 static const char *const groups[] = { "none", "cgroup", "container", NULL };	/* enum report_group */
 static const char *const folds[] = { "none", "module", "class", "package", NULL };
 
@@ -51,7 +51,8 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
 	OPT_FLAG(0, "off-cpu", O, off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
-	OPT_ENUM(0, "sort", O, sort, sorts, "default", "sort rows by this key"),
+	OPT_STR(0, "sort", O, sort, "key", "default", "sort rows by this key: cum, base, n, name, wait, blocked, latency, or a column"),
+	OPT_LIST(0, "columns", O, columns, "name", "show only these columns, in this order, by their names in CSV or text"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
 	OPT_FLAG(0, "absolute", O, absolute, "show unscaled numbers and no percentages"),
@@ -267,6 +268,20 @@ static void put_formats(const struct report *r, struct buf *b)
 			buf_fmt(b, "%s%s", b->len ? ", " : "", format_name(i));
 }
 
+/* -1: the name of a column, as each is of reports that have no order of their own. */
+static int sort_of(const struct report_request *q, const struct report *r)
+{
+	bool by_column = r->print_trace && (r->follows & (FOLLOWS_SORT | FOLLOWS_ORDER)) == FOLLOWS_ORDER;
+	size_t i;
+
+	if (!q->sort)
+		return SORT_DEFAULT;
+	for (i = 0; i < (by_column ? 1 : ARRAY_SIZE(sorts)); i++)
+		if (!strcmp(sorts[i], q->sort))
+			return i;
+	return -1;
+}
+
 /* The first option that the report does not follow, or NULL. */
 static const char *not_followed(const struct report_request *q, const struct report *r)
 {
@@ -275,7 +290,7 @@ static const char *not_followed(const struct report_request *q, const struct rep
 		unsigned int follows;
 		bool given;
 	} asked[] = {
-		{ "sort", FOLLOWS_SORT, q->sort != SORT_DEFAULT },
+		{ "sort", FOLLOWS_SORT, sort_of(q, r) > SORT_DEFAULT },
 		{ "limit", FOLLOWS_LIMIT, q->limit },
 		{ "prune", FOLLOWS_SHARES, q->prune },
 		{ "absolute", FOLLOWS_SHARES, q->absolute },
@@ -319,9 +334,14 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 		put_formats(r, &b);
 		log_error("--format=%s is not valid with --%s (expected one of: %s)", format_name(q->format),
 			  r->name, b.data);
-	} else if (q->sort >= SORT_WAIT && !r->sorts_by_wait) {
+	} else if (sort_of(q, r) >= SORT_WAIT && !r->sorts_by_wait) {
 		put_reports_that_wait(&b);
-		log_error("--sort=%s is only valid with %s", sorts[q->sort], b.data);
+		log_error("--sort=%s is only valid with %s", q->sort, b.data);
+	} else if (sort_of(q, r) < 0 && !(r->follows & FOLLOWS_ORDER)) {
+		log_error("--sort=%s: --%s is sorted by %s", q->sort, r->name,
+			  r->print_trace && !(r->follows & FOLLOWS_SORT) ? "time alone" : "cum, base, n or name");
+	} else if (q->columns.nr_items && !(r->follows & FOLLOWS_COLUMNS)) {
+		log_error("--columns does not apply to --%s", r->name);
 	} else if (not_followed(q, r)) {
 		log_error("--%s does not apply to --%s", not_followed(q, r), r->name);
 	} else {
@@ -831,7 +851,8 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 {
 	return (struct report_opts){
 		.report = r, .own = own, .argument = q->argument, .profile = po,
-		.format = q->format, .sort = q->sort, .limit = q->limit, .prune = q->prune,
+		.format = q->format, .sort = MAX(sort_of(q, r), 0), .limit = sort_of(q, r) < 0 ? 0 : q->limit,
+		.choice = { q->columns, sort_of(q, r) < 0 ? q->sort : NULL, q->limit }, .prune = q->prune,
 		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
 		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
 			    q->off_cpu, &q->labels, &q->cgroups, &q->containers, &q->rules },

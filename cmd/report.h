@@ -16,7 +16,8 @@ struct report_request {
 	int format;
 	const char *output;		/* NULL: standard output */
 	struct opt_list metrics;
-	int sort;
+	const char *sort;
+	struct opt_list columns;
 	uint64_t limit;
 	double prune;
 	bool absolute, percent;

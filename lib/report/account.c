@@ -143,6 +143,7 @@ static void add_all(struct sheet *s, const struct rows *r)
 		add_row(s, r, r->list[i], NULL);
 	if (rest.cpu_ns && !r->selects)
 		add_row(s, r, &rest, NULL);
+	sheet_end_rows(s);
 	json_end(&s->json);
 	if (sheet_is_text(s))
 		add_row(s, r, &r->sum, "totals");
@@ -174,19 +175,21 @@ static void put_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static void print_rows(const struct rows *r, FILE *out)
+static int print_rows(const struct rows *r, FILE *out, struct err *e)
 {
 	struct sheet s;
 
 	sheet_init(&s, r->o->format, out);
+	sheet_choose(&s, &r->o->choice);
 	if (sheet_is_text(&s))
 		put_head(r, out);
 	report_json_begin(&s.json, "account");
 	json_str(&s.json, "clock", names_label(r->a->names, "clock"));
 	json_str(&s.json, "why", r->a->why);
 	add_all(&s, r);
-	report_json_hidden(&s.json, r->nr_hidden);
+	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
+	return sheet_end(&s, e);
 }
 
 static int account_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -197,8 +200,8 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 
 	if (!ret) {
 		make_rows(&r);
-		print_rows(&r, out);
-		ret = !r.nr;
+		ret = print_rows(&r, out, e);
+		ret = ret ? ret : !r.nr;
 	}
 	free(r.list);
 	account_release(&a);
@@ -210,6 +213,6 @@ const struct report report_account = {
 	.help = "show how much of the CPU time of each thread was sampled",
 	.formats = FORMATS_TABLE,
 	.needs = "a trace of a clock that sampled programs or processes",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT,
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.print_trace = account_print,
 };

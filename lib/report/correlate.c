@@ -415,7 +415,7 @@ static void print_row(struct measures *t, const struct correlated *row, struct b
 	free(callers);
 }
 
-static void print_rows(const struct correlation *c, FILE *out)
+static int print_rows(const struct correlation *c, FILE *out, struct err *e)
 {
 	const struct view *v = c->v;
 	bool calls = v->o->format == FORMAT_TEXT && (c->side[0].is_n || c->side[1].is_n);
@@ -438,11 +438,12 @@ static void print_rows(const struct correlation *c, FILE *out)
 	measures_begin(&t, "rows");
 	for (i = 0; i < c->nr; i++)
 		print_row(&t, &c->list[i], &name);
+	sheet_end_rows(&t.sheet);
 	if (sheet_is_text(&t.sheet))
 		print_foot(c, out);
 	json_foot(c, &t.sheet.json);
-	measures_end(&t, c->nr_hidden);
 	buf_release(&name);
+	return measures_end(&t, c->nr_hidden, e);
 }
 
 static int correlate_print(struct view *v, FILE *out, struct err *e)
@@ -461,11 +462,11 @@ static int correlate_print(struct view *v, FILE *out, struct err *e)
 	else
 		list_functions(&c);
 	order_rows(&c);
-	print_rows(&c, out);
+	r = print_rows(&c, out, e);
 	free(c.list);
 	free(c.sums);
 	free(c.cum_n);
-	return 0;
+	return r;
 }
 
 static int check(const struct report_opts *o, struct err *e)
@@ -498,6 +499,7 @@ const struct report report_correlate = {
 	.help = "rank functions by the ratio of their shares of two metrics",
 	.argument = "metric,metric",
 	.argument_is_metrics = true,
+	.follows = FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.opts_title = "For --correlate",
 	.opts = opts,

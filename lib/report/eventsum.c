@@ -438,12 +438,16 @@ struct table {
 	void (*more)(const struct sums *s, struct sheet *sheet);	/* of text and JSON; or NULL */
 };
 
-static void put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out)
+static int put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out,
+		    struct err *e)
 {
 	size_t nr = o->limit ? MIN(s->nr, (size_t)o->limit) : s->nr, i;
+	uint64_t nr_hidden;
 	struct sheet sheet;
+	int r;
 
 	sheet_init(&sheet, o->format, out);
+	sheet_choose(&sheet, &o->choice);
 	if (o->format == FORMAT_JSON) {
 		event_report_json(&s->v, &sheet.json, o->report->name);
 		json_array(&sheet.json, "rows");
@@ -454,19 +458,23 @@ static void put_sums(struct sums *s, const struct report_opts *o, const struct t
 	sheet_columns(&sheet, table->columns, table->nr_columns);
 	for (i = 0; i < nr; i++)
 		table->row(s, &s->list[i], &sheet);
+	sheet_end_rows(&sheet);
+	nr_hidden = s->nr - nr + sheet_nr_hidden(&sheet);
+	r = sheet_end(&sheet, e);	/* other tables are as they are */
 	if (o->format == FORMAT_JSON) {
 		json_end(&sheet.json);
 		if (table->more)
 			table->more(s, &sheet);
-		report_json_hidden(&sheet.json, s->nr - nr);
+		report_json_hidden(&sheet.json, nr_hidden);
 		json_end(&sheet.json);
 	} else if (o->format == FORMAT_TEXT) {
-		if (nr < s->nr)
-			fprintf(out, "... %zu more\n", s->nr - nr);
+		if (nr_hidden)
+			fprintf(out, "... %" PRIu64 " more\n", nr_hidden);
 		put_totals(s, out);
 		if (table->more)
 			table->more(s, &sheet);
 	}
+	return r;
 }
 
 static int print(struct trace_reader *t, const struct report_opts *o, const struct table *table, FILE *out,
@@ -478,8 +486,8 @@ static int print(struct trace_reader *t, const struct report_opts *o, const stru
 	if (r)
 		return r;
 	make_sums(&s);
-	put_sums(&s, o, table, out);
-	r = !s.nr;
+	r = put_sums(&s, o, table, out, e);
+	r = r ? r : !s.nr;
 	free(s.items);
 	free(s.list);
 	events_release(&s.v);
@@ -522,7 +530,8 @@ static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY
 	} \
 	const struct report report_##id = { \
 		.name = #id, .help = shows, .formats = FORMATS_TABLE, .check = event_report_check, \
-		.needs = of, .follows = FOLLOWS_LIMIT, .print_trace = id##_print, .filters = RULES_ALL, \
+		.needs = of, .follows = FOLLOWS_LIMIT | FOLLOWS_COLUMNS | FOLLOWS_ORDER, \
+		.print_trace = id##_print, .filters = RULES_ALL, \
 	}
 
 #define OF_JVMS "a trace with events of JVMs"

@@ -231,6 +231,7 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	for (; from < to; from++)
 		add_row(r, r->list[from], s);
+	sheet_end_rows(s);
 }
 
 static void print_head(const struct rows *r, FILE *out)
@@ -249,11 +250,13 @@ static void print_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static void print_text(const struct rows *r, FILE *out)
+static int print_text(const struct rows *r, FILE *out, struct err *e)
 {
+	uint64_t nr_hidden;
 	struct sheet s;
 
 	sheet_init(&s, FORMAT_TEXT, out);
+	sheet_choose(&s, &r->o->choice);
 	print_head(r, out);
 	if (r->nr_locks) {
 		fprintf(out, "\n Locks\n\n");
@@ -263,8 +266,10 @@ static void print_text(const struct rows *r, FILE *out)
 		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
 		add_rows(r, r->nr_locks, r->nr, false, &s);
 	}
-	if (r->nr_hidden)
-		fprintf(out, "\n %zu rows are not shown\n", r->nr_hidden);
+	nr_hidden = r->nr_hidden + sheet_nr_hidden(&s);
+	if (nr_hidden)
+		fprintf(out, "\n %" PRIu64 " rows are not shown\n", nr_hidden);
+	return sheet_end(&s, e);
 }
 
 static void put_head(const struct rows *r, struct json *j)
@@ -282,18 +287,20 @@ static void put_head(const struct rows *r, struct json *j)
 	json_end(j);
 }
 
-static void print_data(const struct rows *r, FILE *out)
+static int print_data(const struct rows *r, FILE *out, struct err *e)
 {
 	struct sheet s;
 
 	sheet_init(&s, r->o->format, out);
+	sheet_choose(&s, &r->o->choice);
 	put_head(r, &s.json);
 	json_array(&s.json, "locks");
 	add_rows(r, 0, r->nr, true, &s);
 	json_end(&s.json);
 	if (r->o->format == FORMAT_JSON)
-		report_json_hidden(&s.json, r->nr_hidden);
+		report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
+	return sheet_end(&s, e);
 }
 
 /* MONITOR TIME: waits for locks by lock, without the stacks, which the table does not have. */
@@ -342,12 +349,12 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
-			print_text(&r, out);
+			ret = print_text(&r, out, e);
 		else if (o->format == FORMAT_HPROF)
 			print_hprof(&r, t, out);
 		else
-			print_data(&r, out);
-		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
+			ret = print_data(&r, out, e);
+		ret = ret ? ret : !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
 	locks_model_release(&r.m);
@@ -374,6 +381,6 @@ const struct report report_locks = {
 	.check = check,
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT,
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.print_trace = locks_print,
 };

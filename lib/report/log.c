@@ -191,6 +191,7 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	struct events_opts eo;
 	struct events v;
 	struct sheet s;
+	uint64_t nr_hidden;
 	size_t i, nr;
 	int r = event_report_read(&v, &eo, parse_kinds(o->argument, e), t, o, e);
 
@@ -199,6 +200,7 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	nr = o->limit ? MIN(v.nr, (size_t)o->limit) : v.nr;
 	set_columns(columns);
 	sheet_init(&s, o->format, out);
+	sheet_choose(&s, &o->choice);
 	if (o->format == FORMAT_JSON) {
 		event_report_json(&v, &s.json, "log");
 		json_array(&s.json, "events");
@@ -209,14 +211,17 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	sheet_columns(&s, columns, NR_CELLS);
 	for (i = 0; i < nr; i++)
 		put_row(&v, &v.list[i], &s);
+	sheet_end_rows(&s);
+	nr_hidden = v.nr - nr + sheet_nr_hidden(&s);
 	if (o->format == FORMAT_JSON) {
 		json_end(&s.json);
-		report_json_hidden(&s.json, v.nr - nr);
+		report_json_hidden(&s.json, nr_hidden);
 		json_end(&s.json);
-	} else if (o->format == FORMAT_TEXT && nr < v.nr) {
-		fprintf(out, "... %zu more\n", v.nr - nr);
+	} else if (o->format == FORMAT_TEXT && nr_hidden) {
+		fprintf(out, "... %" PRIu64 " more\n", nr_hidden);
 	}
-	r = !v.nr;
+	r = sheet_end(&s, e);
+	r = r ? r : !v.nr;
 	events_release(&v);
 	return r;
 }
@@ -229,7 +234,7 @@ const struct report report_log = {
 	.formats = FORMATS_TABLE,
 	.check = check,
 	.needs = "a trace with events of JVMs",
-	.follows = FOLLOWS_LIMIT,
+	.follows = FOLLOWS_LIMIT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.print_trace = log_print,
 	.filters = RULES_ALL,
 };

@@ -292,9 +292,11 @@ void measures_begin(struct measures *t, const char *rows)
 		head_json(t->v, &t->sheet.json);
 		json_array(&t->sheet.json, rows);
 	}
+	sheet_choose(&t->sheet, &t->v->o->choice);
 	/* cells that text does not have are most of the time that large trees take */
 	for (i = 0; i < t->nr; i++)
-		t->list[i].used = !sheet_is_text(&t->sheet) || t->columns[i].head || t->columns[i].note;
+		t->list[i].used = !sheet_is_text(&t->sheet) || t->columns[i].head || t->columns[i].note ||
+				  t->sheet.chosen;
 	t->sheet.style = TERM_BOLD;
 	sheet_columns(&t->sheet, t->columns, t->nr);
 }
@@ -438,11 +440,13 @@ void measures_row(struct measures *t, const char *key, const struct cell *own, c
 	sheet_row(&t->sheet, key, t->cells);
 }
 
-void measures_end(struct measures *t, uint64_t nr_hidden)
+int measures_end(struct measures *t, uint64_t nr_hidden, struct err *e)
 {
 	unsigned int k;
+	int r;
 
-	report_json_hidden(&t->sheet.json, nr_hidden);
+	report_json_hidden(&t->sheet.json, nr_hidden + sheet_nr_hidden(&t->sheet));
+	r = sheet_end(&t->sheet, e);
 	json_end(&t->sheet.json);
 	for (k = 0; k < t->v->m->nr_shown; k++)
 		free(t->names[k]);
@@ -450,4 +454,5 @@ void measures_end(struct measures *t, uint64_t nr_hidden)
 	free(t->cells);
 	free(t->list);
 	buf_release(&t->name);
+	return r;
 }

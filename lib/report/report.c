@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - the list of reports, and printing one of them. */
+#include <stdlib.h>
+
 #include "report/export.h"
 #include "report/head.h"
 #include "report/report.h"
@@ -14,8 +16,37 @@ static void put_legend(const struct report_opts *o, FILE *out)
 		fputs(o->report->legend, out);
 }
 
+/* With a choice of columns: nothing is printed until it is known that there are such. */
+struct held {
+	FILE *to;
+	char *text;
+	size_t len;
+};
+
+static FILE *hold(struct held *h, const struct report_opts *o, FILE *out)
+{
+	*h = (struct held){ out };
+	if (!o->choice.sort && !o->choice.columns.nr_items)
+		return out;
+	h->to = open_memstream(&h->text, &h->len);
+	if (!h->to)
+		abort();
+	return h->to;
+}
+
+static void let_go(struct held *h, int r, FILE *out)
+{
+	if (h->to == out)
+		return;
+	fclose(h->to);
+	if (r >= 0)
+		fwrite(h->text, 1, h->len, out);
+	free(h->text);
+}
+
 int report_print(struct view *v, FILE *out, struct err *e)
 {
+	struct held h;
 	int r;
 
 	if (format_is_of_tree(v->o->format)) {
@@ -27,7 +58,8 @@ int report_print(struct view *v, FILE *out, struct err *e)
 				     missing);
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
-	r = v->o->report->print(v, out, e);
+	r = v->o->report->print(v, hold(&h, v->o, out), e);
+	let_go(&h, r, out);
 	if (!r)
 		put_legend(v->o, out);
 	return r;
@@ -35,8 +67,10 @@ int report_print(struct view *v, FILE *out, struct err *e)
 
 int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	int r = o->report->print_trace(t, o, out, e);
+	struct held h;
+	int r = o->report->print_trace(t, o, hold(&h, o, out), e);
 
+	let_go(&h, r, out);
 	if (r >= 0)
 		put_legend(o, out);
 	return r;

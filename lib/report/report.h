@@ -16,6 +16,7 @@
 #include "model/select.h"
 #include "model/origin.h"
 #include "report/format.h"
+#include "report/sheet.h"
 
 enum report_fold { FOLD_NONE, FOLD_MODULE, FOLD_CLASS, FOLD_PACKAGE };
 enum report_group { GROUP_NONE, GROUP_CGROUP, GROUP_CONTAINER };
@@ -23,7 +24,10 @@ enum report_sort {
 	SORT_DEFAULT, SORT_CUM, SORT_BASE, SORT_N, SORT_NAME, SORT_WAIT, SORT_BLOCKED, SORT_LATENCY
 };
 
-/* Options that a report of a trace as it is may follow or not; those of a view follow all. */
+/*
+ * Options that a report may follow or not; those of a view follow all but the last two of these, which their
+ * rows name.
+ */
 enum report_follows {
 	FOLLOWS_SORT = 1 << 0,			/* cum, base, n, name */
 	FOLLOWS_LIMIT = 1 << 1,
@@ -40,6 +44,8 @@ enum report_follows {
 	FOLLOWS_PLT = 1 << 12,			/* collapse-plt */
 	FOLLOWS_OWN = 1 << 13,			/* own-threads */
 	FOLLOWS_NOT_SAMPLED = 1 << 14,
+	FOLLOWS_COLUMNS = 1 << 15,		/* columns */
+	FOLLOWS_ORDER = 1 << 16,		/* sort, by the name of a column */
 	FOLLOWS_OF_CALLS = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES,
 };
 
@@ -54,6 +60,7 @@ struct report_opts {
 	int sort;			/* enum report_sort */
 	unsigned int sort_metric;
 	uint64_t limit;			/* rows or stanzas; 0: all */
+	struct sheet_choice choice;
 	double prune;			/* percent */
 	bool absolute, percent;		/* only these columns; neither: both */
 	int width;			/* of the terminal; 0: names are never truncated */

@@ -152,8 +152,7 @@ static int rt_print(struct view *v, FILE *out, struct err *e)
 	measures_begin(&t, "rows");
 	print_rows(&t, &walk);
 	json_end(&t.sheet.json);
-	measures_end(&t, contexts_hidden(&walk));
-	return 0;
+	return measures_end(&t, contexts_hidden(&walk), e);
 }
 
 const struct report report_rt = {

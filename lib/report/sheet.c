@@ -9,20 +9,27 @@ void sheet_init(struct sheet *s, int format, FILE *out)
 
 void sheet_set_columns(struct sheet *s, const struct sheet_column *columns, size_t nr)
 {
+	if (s->chosen)
+		sheet_end_rows(s);
 	s->columns = columns;
 	s->nr_columns = nr;
+	if (s->chosen)
+		sheet_chosen_columns(s);
 }
 
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr)
 {
 	sheet_set_columns(s, columns, nr);
-	if (s->format->begin)
+	if (s->format->begin && (s->nr_columns || !s->chosen))
 		s->format->begin(s);
 }
 
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells)
 {
-	s->format->row(s, key, cells);
+	if (s->chosen)
+		sheet_chosen_row(s, key, cells);
+	else
+		s->format->row(s, key, cells);
 }
 
 void sheet_put_fixed(struct buf *b, uint64_t v, int decimals)

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/opt.h"
 #include "base/term.h"
 #include "report/format.h"
 
@@ -106,6 +107,15 @@ struct sheet_column {
 	bool cut;		/* of text, the last: cut in the middle where the line is too long */
 };
 
+/* What of a sheet is shown, and in which order; all zero: as the report has it. */
+struct sheet_choice {
+	/* These columns, in this order, by their names in CSV, JSON or text; none: all. */
+	struct opt_list columns;
+	/* The column to sort each table by; "+", "-" before its name: upwards, downwards. NULL: none */
+	const char *sort;
+	uint64_t limit;		/* rows of each table, if they are sorted; 0: all */
+};
+
 struct sheet {
 	const struct format *format;
 	FILE *out;
@@ -115,9 +125,22 @@ struct sheet {
 	size_t width;		/* of lines of text with a column that is cut; 0: without end */
 	enum term_style style;	/* of the next lines of text, the heads included */
 	bool trim;		/* lines of text have no blanks at their ends */
+	struct sheet_chosen *chosen;	/* sheet_choice.c; NULL: nothing was */
 };
 
 void sheet_init(struct sheet *s, int format, FILE *out);
+/*
+ * Before the first columns: only what the user chose, which is borrowed, is printed. Who calls this also
+ * calls sheet_end_rows() after the rows of each table, before anything else is printed, and sheet_end() at
+ * the end.
+ */
+void sheet_choose(struct sheet *s, const struct sheet_choice *choice);
+/* The table is complete: rows that are sorted are printed. */
+void sheet_end_rows(struct sheet *s);
+/* Return how many of them the choice's limit left out so far. */
+uint64_t sheet_nr_hidden(const struct sheet *s);
+/* Releases what the choice took. -EINVAL: no table had a column that was chosen. */
+int sheet_end(struct sheet *s, struct err *e);
 /* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* The same without heads. */
@@ -130,6 +153,10 @@ void sheet_member(struct sheet *s, const char *key, const struct cell *cell);
 bool sheet_is_text(const struct sheet *s);
 /* A number with that many decimals, given in units of the last of them. */
 void sheet_put_fixed(struct buf *b, uint64_t v, int decimals);
+
+/* With a choice: what sheet_set_columns() was given; a row. */
+void sheet_chosen_columns(struct sheet *s);
+void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells);
 
 /* For the list of formats. */
 void sheet_text_begin(struct sheet *s);

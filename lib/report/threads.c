@@ -227,6 +227,7 @@ static void add_cpus(const struct sched_model *m, struct sheet *s)
 			cell_u64(c->nr_dispatches), irq ? cell_u64(c->nr_intr) : cell_absent,
 		});
 	}
+	sheet_end_rows(s);
 }
 
 /* Text has the columns of what was recorded, and the sum in the end. */
@@ -266,18 +267,20 @@ static void add_threads(const struct rows *r, struct sheet *s)
 	json_array(&s->json, "threads");
 	for (i = 0; i < r->nr; i++)
 		add_row(r, s, r->list[i], false);
+	sheet_end_rows(s);
 	json_end(&s->json);
 	if (sheet_is_text(s))
 		add_row(r, s, &r->sum, true);
 }
 
 /* CSV has the threads alone. */
-static void print_rows(const struct rows *r, FILE *out)
+static int print_rows(const struct rows *r, FILE *out, struct err *e)
 {
 	struct sheet s;
 	bool text;
 
 	sheet_init(&s, r->o->format, out);
+	sheet_choose(&s, &r->o->choice);
 	text = sheet_is_text(&s);
 	if (text) {
 		sched_head_text(r->m, &r->kept, r->nr + r->nr_hidden, out);
@@ -286,15 +289,16 @@ static void print_rows(const struct rows *r, FILE *out)
 	sched_head_json(r->m, &r->kept, &s.json, "threads");
 	add_threads(r, &s);
 	if (r->o->format == FORMAT_CSV)
-		return;
+		return sheet_end(&s, e);
 	if (text && r->m->system)
 		fprintf(out, "\n Units :: %%, of the time between start and end\n\n");
 	json_array(&s.json, "cpus");
 	if (r->m->system)
 		add_cpus(r->m, &s);
 	json_end(&s.json);
-	report_json_hidden(&s.json, r->nr_hidden);
+	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
+	return sheet_end(&s, e);
 }
 
 static int threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -311,8 +315,8 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 		ret = sched_kept_init(&r.kept, &m, &o->select, t, e);
 	if (!ret && !of_wall) {
 		make_rows(&r);
-		print_rows(&r, out);
-		ret = !r.nr;
+		ret = print_rows(&r, out, e);
+		ret = ret ? ret : !r.nr;
 	}
 	free(r.list);
 	sched_kept_release(&r.kept);
@@ -327,6 +331,6 @@ const struct report report_threads = {
 	.sorts_by_wait = true,
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS,
 	.needs = "a trace with dispatches or wall",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_OWN,
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_OWN | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.print_trace = threads_print,
 };

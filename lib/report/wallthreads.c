@@ -295,6 +295,7 @@ static void add_rows(const struct rows *r, struct sheet *s)
 	sheet_columns(s, columns, NR_CELLS);
 	for (i = 0; i < r->nr; i++)
 		add_row(r, &r->list[i], s);
+	sheet_end_rows(s);
 	if (sheet_is_text(s))
 		add_row(r, sum_of(r), s);
 }
@@ -381,19 +382,22 @@ static void print_json(const struct rows *r, FILE *out)
 	json_end(&s.json);
 }
 
-static void print_table(const struct rows *r, FILE *out)
+static int print_table(const struct rows *r, FILE *out, struct err *e)
 {
 	struct sheet s;
 
 	sheet_init(&s, r->v->o->format, out);
+	sheet_choose(&s, &r->v->o->choice);
 	if (sheet_is_text(&s))
 		print_head(r, out);
 	add_rows(r, &s);
+	return sheet_end(&s, e);
 }
 
-static int print_view(struct view *v, FILE *out)
+static int print_view(struct view *v, FILE *out, struct err *e)
 {
 	struct rows r = { .v = v };
+	int ret = 0;
 	size_t i;
 
 	make_rows(&r);
@@ -409,7 +413,7 @@ static int print_view(struct view *v, FILE *out)
 		if (v->o->format == FORMAT_JSON)
 			print_json(&r, out);
 		else
-			print_table(&r, out);
+			ret = print_table(&r, out, e);
 	}
 	for (i = 0; i < r.nr_kinds; i++)
 		free(r.kinds[i]);
@@ -417,7 +421,7 @@ static int print_view(struct view *v, FILE *out)
 		free(r.list[i].kinds);
 	free(r.list);
 	free(r.row_of);
-	return !r.nr;
+	return ret ? ret : !r.nr;
 }
 
 int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -433,6 +437,8 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 	struct err err = { 0 };
 	int r;
 
+	if (o->format == FORMAT_JSON && (o->choice.sort || o->choice.columns.nr_items))
+		return err_set(e, EINVAL, "of waits, --columns, and --sort by a column, need --format=csv or text");
 	po.metrics = &metrics;
 	r = profile_read(&names, &model, &origin, t, &po, &err);
 	/* exact calls have a metric of that name, which knows no states of threads */
@@ -443,7 +449,7 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 	else
 		r = view_init(&view, &model, &origin, o, e);
 	if (!r)
-		r = print_view(&view, out);
+		r = print_view(&view, out, e);
 	view_release(&view);
 	names_release(&names);
 	model_release(&model);

@@ -158,6 +158,7 @@ static int xarc_print(struct view *v, FILE *out, struct err *e)
 {
 	struct xarc x = { .v = v };
 	size_t nr, i;
+	int r;
 
 	arcs_init(&x.a, &v->m->flow);
 	arcs_sort(&x.a, &v->order);
@@ -172,11 +173,11 @@ static int xarc_print(struct view *v, FILE *out, struct err *e)
 	if (nr && sheet_is_text(&x.t.sheet))
 		fputs("=======\n", out);
 	json_end(&x.t.sheet.json);
-	measures_end(&x.t, x.a.nr_stanzas - nr);
+	r = measures_end(&x.t, x.a.nr_stanzas - nr, e);
 	buf_release(&x.stanza);
 	buf_release(&x.name);
 	arcs_release(&x.a);
-	return 0;
+	return r;
 }
 
 const struct report report_xarc = {

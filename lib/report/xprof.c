@@ -99,6 +99,7 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	uint64_t *sums;
 	size_t nr, shown;
 	struct flat *list = make_rows(v, &nr, &sums);
+	int r;
 
 	shown = v->o->limit ? MIN(nr, v->o->limit) : nr;
 	measures_init(&t, v, out);
@@ -108,18 +109,20 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	measures_own(&t, names, ARRAY_SIZE(names));
 	measures_begin(&t, "rows");
 	print_rows(&t, list, shown);
-	if (sheet_is_text(&t.sheet))
+	sheet_end_rows(&t.sheet);
+	if (sheet_is_text(&t.sheet) && !v->o->choice.columns.nr_items)
 		print_total(v, out);
 	json_end(&t.sheet.json);
-	measures_end(&t, nr - shown);
+	r = measures_end(&t, nr - shown, e);
 	free(list);
 	free(sums);
-	return 0;
+	return r;
 }
 
 const struct report report_xprof = {
 	.name = "xprof",
 	.help = "show a flat profile",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.follows = FOLLOWS_COLUMNS | FOLLOWS_ORDER,
 	.print = xprof_print,
 };

@@ -69,8 +69,7 @@ static int xtree_print(struct view *v, FILE *out, struct err *e)
 	measures_begin(&t, "nodes");
 	print_rows(&t, &walk);
 	json_end(&t.sheet.json);
-	measures_end(&t, contexts_hidden(&walk));
-	return 0;
+	return measures_end(&t, contexts_hidden(&walk), e);
 }
 
 const struct report report_xtree = {
@@ -78,5 +77,6 @@ const struct report report_xtree = {
 	.help = "show the call tree",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.sorts_children = true,
+	.follows = FOLLOWS_COLUMNS,
 	.print = xtree_print,
 };

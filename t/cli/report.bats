@@ -750,12 +750,12 @@ nothing() {
 		wakers sort=name prune=20 absolute percent fold=module merge-threads hide-kernel hide-files addresses samples
 		locks prune=20 percent fold=class hide-kernel lines collapse-plt replay
 		leaks sort=name percent fold=package hide-kernel metric=x
-		log sort=name percent fold=class merge-threads signatures
-		gc sort=name percent fold=class
-		jit sort=name percent fold=class
-		classes sort=name percent fold=class
-		exceptions sort=name percent fold=class
-		marks sort=name percent merge-processes hide-kernel
+		log percent fold=class merge-threads signatures
+		gc percent fold=class
+		jit percent fold=class
+		classes percent fold=class
+		exceptions percent fold=class
+		marks percent merge-processes hide-kernel
 		timeline sort=name limit=1 percent fold=class hide-kernel
 		gen sort=name percent fold=class by-kind
 		calls sort=name percent fold=class hide-kernel lines
@@ -771,4 +771,37 @@ nothing() {
 			[ "$stderr" = "arcprof report: --${option%%=*} does not apply to --$report" ]
 		done
 	done <rows
+}
+
+# A column of a stored trace, as CSV has it: each value is that of the report without an order.
+@test "report: rows are sorted by any column, and the columns are those that are asked for" {
+	arcprof report -q -i "$MIXED" --xprof --format csv >all
+	arcprof report -q -i "$MIXED" --xprof --format csv --sort module --columns module,name,n >by-module
+	[ "$(head -n 1 by-module)" = module,name,n ]
+	python3 - <<-'E'
+		import csv
+		rows = [[r["module"], r["name"], r["n"]] for r in csv.DictReader(open("all"))]
+		got = list(csv.reader(open("by-module")))[1:]
+		assert sorted(map(tuple, rows)) == sorted(map(tuple, got))
+		modules = [r[0] for r in got]
+		known = [m for m in modules if m]
+		assert len(known) > 2 and known == sorted(known) and modules == known + [""] * (len(modules) - len(known))
+	E
+	arcprof report -q -i "$MIXED" --xprof --format json --sort +n --limit 3 --columns n >few
+	[ "$(jq -c '.rows[0]' few)" = '{"n":0}' ]
+	[ "$(jq '.rows | length' few)" -eq 3 ]
+	[ "$(jq .not_shown few)" -eq $(($(wc -l <all) - 4)) ]
+	# text: one that it does not show by itself, and the name in another place
+	arcprof report -q -i "$MIXED" --xprof --columns name,samples --sort -samples --limit 1 | grep -A1 'Name  *Samples' | tail -n 1 >first
+	[ "$(awk '{ print $NF }' first)" = "$(tail -n +2 all | cut -d, -f5 | sort -n | tail -n 1)" ]
+	for wrong in "--columns=n,nothing" "--sort=nothing"; do
+		run_arcprof report -q -i "$MIXED" --xprof "$wrong"
+		[ "$status" -ne 0 ]
+		[[ $stderr == *"${wrong%%=*}=nothing: no such column (expected one of: index, "* ]]
+		[ -z "$output" ]
+	done
+	run_arcprof report -q -i "$MIXED" --xarc --columns name
+	[[ $status -ne 0 && $stderr == *"--columns does not apply to --xarc"* ]]
+	run_arcprof report -q -i "$MIXED" --xtree --sort module
+	[[ $status -ne 0 && $stderr == *"--sort=module: --xtree is sorted by cum, base, n or name"* ]]
 }

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sheet_choice.c - which columns of a sheet are shown, and the order of its rows, as the user says. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "report/sheet.h"
+
+/* Widths of columns that text does not show by itself, and of names that are not the last ones. */
+enum { UNKNOWN_WIDTH = 12, UNKNOWN_NAME = 40 };
+
+/* A row that waits until all are there. */
+struct kept {
+	char *key;		/* NULL: it has none */
+	struct cell *cells;	/* [nr_all], with what they point to */
+	enum term_style style;
+	size_t number;
+};
+
+struct sheet_chosen {
+	const struct sheet_choice *choice;
+	const struct sheet_column *all;		/* as the caller gave them */
+	size_t nr_all;
+	struct sheet_column *columns;		/* those that are shown */
+	size_t *from;				/* [i]: which of all columns[i] is */
+	size_t by;				/* of all: the one to sort by; nr_all: none */
+	struct cell *cells;			/* scratch, of a row as it is shown */
+	struct kept *rows;
+	size_t nr_rows, alloc_rows;
+	uint64_t nr_hidden;
+	bool *found;				/* [choice->columns.nr_items]: in one of the tables */
+	bool found_sort;
+	struct buf names;			/* of the columns there are, for who asks for another one */
+};
+
+void sheet_choose(struct sheet *s, const struct sheet_choice *choice)
+{
+	if (!choice->columns.nr_items && !choice->sort)
+		return;
+	s->chosen = xcalloc(1, sizeof(*s->chosen));
+	s->chosen->choice = choice;
+	s->chosen->found = xcalloc(choice->columns.nr_items + 1, sizeof(*s->chosen->found));
+}
+
+/* What stands above the column in text; "": nothing. */
+static const char *head_of(const struct sheet_column *c)
+{
+	return c->head ? c->head + strspn(c->head, " ") : "";
+}
+
+/* "key", or "key:of" as CSV has it. */
+static bool is_key(const struct sheet_column *c, const char *key, const char *name)
+{
+	size_t len = key ? strlen(key) : 0;
+
+	if (!len || strncasecmp(key, name, len) != 0)
+		return false;
+	return !name[len] || (c->of && name[len] == ':' && !strcasecmp(name + len + 1, c->of));
+}
+
+/* Names are those of CSV and JSON, or what stands above the column in text. */
+static bool is_called(const struct sheet_column *c, const char *name)
+{
+	return is_key(c, c->key, name) || is_key(c, c->json, name) ||
+		(*name && !strcasecmp(head_of(c), name));
+}
+
+/* Whether the format can show it: text whatever has a name, the others what has one of theirs. */
+static bool is_shown(const struct sheet *s, const struct sheet_column *c)
+{
+	return !c->note && !c->outer && (sheet_is_text(s) ? c->head || c->key : !!c->key);
+}
+
+/*
+ * Of several with that name, the one that text shows by itself; nr_all: there is none. The last column of
+ * text is what its rows are about: their name, whatever stands above it.
+ */
+static size_t find(const struct sheet *s, const char *name)
+{
+	const struct sheet_chosen *x = s->chosen;
+	size_t i, found = x->nr_all, last = x->nr_all;
+
+	for (i = 0; i < x->nr_all; i++) {
+		const struct sheet_column *c = &x->all[i];
+
+		if (!is_shown(s, c))
+			continue;
+		if (c->head)
+			last = i;
+		if (is_called(c, name) && (found == x->nr_all || (c->head && !x->all[found].head)))
+			found = i;
+	}
+	return sheet_is_text(s) && !strcasecmp(name, "name") ? last : found;
+}
+
+static void add_column(struct sheet *s, size_t from)
+{
+	struct sheet_chosen *x = s->chosen;
+	struct sheet_column c = x->all[from];
+
+	if (sheet_is_text(s) && !c.head) {
+		c.head = c.json && *c.json ? c.json : c.key;
+		c.width = MAX(UNKNOWN_WIDTH, (int)strlen(c.head));
+		c.unit = 0;
+	}
+	if (c.before && !*c.before)
+		c.before = NULL;
+	/* a name that is no longer the last one */
+	if (s->nr_columns && x->columns[s->nr_columns - 1].width >= -1 &&
+	    x->columns[s->nr_columns - 1].width <= 0)
+		x->columns[s->nr_columns - 1].width = -UNKNOWN_NAME;
+	x->from[s->nr_columns] = from;
+	x->columns[s->nr_columns++] = c;
+}
+
+static void choose_columns(struct sheet *s)
+{
+	struct sheet_chosen *x = s->chosen;
+	const struct opt_list *l = &x->choice->columns;
+	size_t i, at;
+
+	s->nr_columns = 0;
+	for (i = 0; i < l->nr_items; i++) {
+		at = find(s, l->items[i]);
+		if (at == x->nr_all)
+			continue;
+		x->found[i] = true;
+		add_column(s, at);
+	}
+	for (i = 0; !l->nr_items && i < x->nr_all; i++) {
+		x->from[s->nr_columns] = i;
+		x->columns[s->nr_columns++] = x->all[i];
+	}
+	s->columns = x->columns;
+}
+
+static void note_names(struct sheet *s)
+{
+	struct sheet_chosen *x = s->chosen;
+	size_t i;
+
+	for (i = 0; i < x->nr_all; i++) {
+		const struct sheet_column *c = &x->all[i];
+		const char *name = c->key && *c->key ? c->key : head_of(c);
+
+		if (is_shown(s, c) && *name)
+			buf_fmt(&x->names, "%s%s", x->names.len ? ", " : "", name);
+	}
+}
+
+void sheet_chosen_columns(struct sheet *s)
+{
+	struct sheet_chosen *x = s->chosen;
+	const char *by = x->choice->sort;
+
+	x->all = s->columns;
+	x->nr_all = s->nr_columns;
+	x->columns = xrealloc(x->columns, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->columns));
+	x->cells = xrealloc(x->cells, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->cells));
+	x->from = xrealloc(x->from, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->from));
+	x->by = by ? find(s, by + (*by == '-' || *by == '+')) : x->nr_all;
+	x->found_sort |= !by || x->by < x->nr_all;
+	note_names(s);
+	choose_columns(s);
+}
+
+/* ---- rows ---- */
+
+static void print(struct sheet *s, const char *key, const struct cell *cells)
+{
+	struct sheet_chosen *x = s->chosen;
+	size_t i;
+
+	if (!s->nr_columns)
+		return;
+	for (i = 0; i < s->nr_columns; i++)
+		x->cells[i] = cells[x->from[i]];
+	s->format->row(s, key, x->cells);
+}
+
+/* What a cell points to is the caller's, and may be gone when all rows are there. */
+static void keep(struct cell *c)
+{
+	const char **texts;
+	size_t i;
+	void *copy;
+
+	switch (c->type) {
+	case CELL_TEXT:
+	case CELL_LABEL:
+		c->text = xstrdup(c->text);
+		break;
+	case CELL_LIST:
+		texts = xmalloc(c->list.nr * sizeof(*texts));
+		for (i = 0; i < c->list.nr; i++)
+			texts[i] = xstrdup(c->list.texts[i]);
+		c->list.texts = texts;
+		break;
+	case CELL_FIELDS:
+		copy = xmalloc(c->fields.len);
+		memcpy(copy, c->fields.bytes, c->fields.len);
+		c->fields.bytes = copy;
+		break;
+	default:
+		break;
+	}
+}
+
+static void drop(struct cell *c)
+{
+	size_t i;
+
+	if (c->type == CELL_TEXT || c->type == CELL_LABEL)
+		free((char *)c->text);
+	else if (c->type == CELL_FIELDS)
+		free((void *)c->fields.bytes);
+	for (i = 0; c->type == CELL_LIST && i < c->list.nr; i++)
+		free((char *)c->list.texts[i]);
+	if (c->type == CELL_LIST)
+		free((void *)c->list.texts);
+}
+
+void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells)
+{
+	struct sheet_chosen *x = s->chosen;
+	struct kept *k;
+	size_t i;
+
+	if (x->by == x->nr_all) {
+		print(s, key, cells);
+		return;
+	}
+	VEC_GROW(x->rows, x->nr_rows, x->alloc_rows);
+	k = &x->rows[x->nr_rows];
+	*k = (struct kept){
+		key ? xstrdup(key) : NULL, xmalloc(x->nr_all * sizeof(*cells)), s->style, x->nr_rows,
+	};
+	memcpy(k->cells, cells, x->nr_all * sizeof(*cells));
+	for (i = 0; i < x->nr_all; i++)
+		keep(&k->cells[i]);
+	x->nr_rows++;
+}
+
+static bool is_text(const struct cell *c)
+{
+	return c->type == CELL_TEXT || c->type == CELL_WORD || c->type == CELL_LABEL;
+}
+
+static const char *text_of(const struct cell *c)
+{
+	return c->type == CELL_WORD ? c->word : c->text;
+}
+
+/* What has no value in that column is last in either order; -inf: none. */
+static double number(const struct cell *c)
+{
+	switch (c->type) {
+	case CELL_U64:
+	case CELL_FIXED:
+		return c->u64;
+	case CELL_I64:
+		return c->i64;
+	case CELL_REAL:
+		return c->real;
+	case CELL_BOOL:
+		return c->yes;
+	default:
+		return -INFINITY;
+	}
+}
+
+/* Numbers from the largest on, texts by the alphabet; "+" and "-" before the name: upwards, downwards. */
+static int compare(const void *p, const void *q, void *ctx)
+{
+	const struct kept *a = p, *b = q;
+	const struct sheet_chosen *x = ctx;
+	const struct cell *ca = &a->cells[x->by], *cb = &b->cells[x->by];
+	const char sign = *x->choice->sort;
+	bool has_a = is_text(ca) || number(ca) > -INFINITY, has_b = is_text(cb) || number(cb) > -INFINITY;
+	int c;
+
+	if (has_a != has_b)
+		return has_a ? -1 : 1;
+	if (is_text(ca) && is_text(cb)) {
+		c = strcmp(text_of(ca), text_of(cb));
+		c = sign == '-' ? -c : c;
+	} else {
+		c = (number(ca) > number(cb)) - (number(ca) < number(cb));
+		c = sign == '+' ? c : -c;
+	}
+	return c ? c : (a->number > b->number) - (a->number < b->number);
+}
+
+void sheet_end_rows(struct sheet *s)
+{
+	struct sheet_chosen *x = s->chosen;
+	enum term_style style = s->style;
+	size_t i, k, nr;
+
+	if (!x || !x->nr_rows)
+		return;
+	qsort_r(x->rows, x->nr_rows, sizeof(*x->rows), compare, x);
+	nr = x->choice->limit ? MIN((uint64_t)x->nr_rows, x->choice->limit) : x->nr_rows;
+	x->nr_hidden += x->nr_rows - nr;
+	for (i = 0; i < x->nr_rows; i++) {
+		struct kept *r = &x->rows[i];
+
+		s->style = r->style;
+		if (i < nr)
+			print(s, r->key, r->cells);
+		for (k = 0; k < x->nr_all; k++)
+			drop(&r->cells[k]);
+		free(r->cells);
+		free(r->key);
+	}
+	s->style = style;
+	x->nr_rows = 0;
+}
+
+uint64_t sheet_nr_hidden(const struct sheet *s)
+{
+	return s->chosen ? s->chosen->nr_hidden : 0;
+}
+
+static int not_found(const struct sheet_chosen *x, struct err *e)
+{
+	const struct sheet_choice *c = x->choice;
+	size_t i;
+
+	if (!x->found_sort)
+		return err_set(e, EINVAL, "--sort=%s: no such column (expected one of: %s)", c->sort,
+			       x->names.data);
+	for (i = 0; i < c->columns.nr_items; i++)
+		if (!x->found[i])
+			return err_set(e, EINVAL, "--columns=%s: no such column (expected one of: %s)",
+				       c->columns.items[i], x->names.data);
+	return 0;
+}
+
+int sheet_end(struct sheet *s, struct err *e)
+{
+	struct sheet_chosen *x = s->chosen;
+	int r;
+
+	if (!x)
+		return 0;
+	sheet_end_rows(s);
+	r = x->all ? not_found(x, e) : 0;
+	free(x->columns);
+	free(x->from);
+	free(x->cells);
+	free(x->rows);
+	free(x->found);
+	buf_release(&x->names);
+	free(x);
+	s->chosen = NULL;
+	return r;
+}
