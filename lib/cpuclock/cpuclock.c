@@ -15,12 +15,8 @@
 extern const char cpuclock_bpf_file[], cpuclock_bpf_file_end[];
 extern const char cpuclock_traps_bpf_file[], cpuclock_traps_bpf_file_end[];
 
-enum { MAX_LINKS = 8 };
-
 struct cpuclock {
-	struct bpf_object *obj;
-	struct bpf_link *links[MAX_LINKS];
-	size_t nr_links;
+	struct bpf_programs programs;
 	struct ring_buffer *ends;
 	const struct cpuclock_control *control;
 	int all_fd;
@@ -39,28 +35,26 @@ static bool is_outermost(void)
 	return !stat("/proc/self/ns/pid", &st) && (int)st.st_ino == PROC_PID_INIT_INO;
 }
 
-static int load_file(struct cpuclock *c, const char *file, const char *end, struct err *e)
+static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
 {
+	const struct cpuclock *c = ctx;
 	const struct cpuclock_config config = { .all = c->all };
-	int r;
 
-	bpf_object__close(c->obj);
-	c->obj = bpf_open_packed(file, end, "arcprof_clock", e);
-	if (!c->obj)
-		return -e->code;
-	r = bpf_set_constants(c->obj, &config, sizeof(config), e);
-	return r ? r : bpf_load(c->obj, e);
+	return bpf_set_constants(obj, &config, sizeof(config), e);
 }
 
-/* Where the kernel does not take what sends traps: without that. */
 static int load(struct cpuclock *c, struct err *e)
 {
-	int r = load_file(c, cpuclock_traps_bpf_file, cpuclock_traps_bpf_file_end, e);
+	static const struct bpf_packed files[] = {
+		{ cpuclock_traps_bpf_file, cpuclock_traps_bpf_file_end },
+		/* where the kernel does not take what sends traps */
+		{ cpuclock_bpf_file, cpuclock_bpf_file_end },
+	};
+	const struct bpf_prepare how = { .name = "arcprof_clock", .it = prepare, .ctx = c };
+	int r = bpf_programs_load(&c->programs, files, ARRAY_SIZE(files), &how, e);
 
-	c->has_traps = !r;
-	if (r && r != -EPERM && r != -ENOMEM)
-		r = load_file(c, cpuclock_bpf_file, cpuclock_bpf_file_end, e);
-	return r;
+	c->has_traps = r == 0;
+	return MIN(r, 0);
 }
 
 static int on_end(void *ctx, void *data, size_t size)
@@ -74,10 +68,11 @@ static int on_end(void *ctx, void *data, size_t size)
 
 static int open_maps(struct cpuclock *c, struct err *e)
 {
-	c->all_fd = bpf_map_named(c->obj, "cpuclock_all");
-	c->control = bpf_map_memory(bpf_map_named(c->obj, "cpuclock_state"), sizeof(*c->control), false);
+	c->all_fd = bpf_programs_map(&c->programs, "cpuclock_all");
+	c->control = bpf_map_memory(bpf_programs_map(&c->programs, "cpuclock_state"), sizeof(*c->control),
+				    false);
 	if (c->control)
-		c->ends = ring_buffer__new(bpf_map_named(c->obj, "cpuclock_ends"), on_end, c, NULL);
+		c->ends = ring_buffer__new(bpf_programs_map(&c->programs, "cpuclock_ends"), on_end, c, NULL);
 	return c->ends ? 0 : bpf_failed(e, errno, "mapping what they tell");
 }
 
@@ -109,7 +104,7 @@ int cpuclock_open(struct cpuclock **clock, const int *pids, size_t nr_pids, stru
 		r = open_maps(c, e);
 	/* births first: what a process starts before it is in the list was there already */
 	if (!r)
-		r = bpf_attach(c->obj, c->links, ARRAY_SIZE(c->links), &c->nr_links, e);
+		r = bpf_programs_attach(&c->programs, e);
 	if (!r)
 		r = add_targets(c, pids, nr_pids, e);
 	if (r)
@@ -121,27 +116,23 @@ int cpuclock_open(struct cpuclock **clock, const int *pids, size_t nr_pids, stru
 
 void cpuclock_close(struct cpuclock *c)
 {
-	size_t i;
-
 	if (!c)
 		return;
-	for (i = 0; i < c->nr_links; i++)
-		bpf_link__destroy(c->links[i]);
 	ring_buffer__free(c->ends);
 	if (c->control)
 		munmap((void *)c->control, sizeof(*c->control));
-	bpf_object__close(c->obj);
+	bpf_programs_release(&c->programs);
 	free(c);
 }
 
 int cpuclock_filter(const struct cpuclock *c)
 {
-	return bpf_program_named(c->obj, "is_recorded");
+	return bpf_programs_fd(&c->programs, "is_recorded");
 }
 
 int cpuclock_trap_filter(const struct cpuclock *c)
 {
-	return c->has_traps ? bpf_program_named(c->obj, "is_trapped") : 0;
+	return c->has_traps ? bpf_programs_fd(&c->programs, "is_trapped") : 0;
 }
 
 int cpuclock_trap(struct cpuclock *c, int pid)

@@ -2,7 +2,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+/* after errno.h, which it uses */
+#include <bpf/skel_internal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/mman.h>
@@ -10,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/gzip.h"
+#include "base/mem.h"
 #include "pmu/bpf.h"
 #include "pmu/probe.h"
 
@@ -50,7 +54,7 @@ int bpf_allowed(struct err *e)
 	return -EPERM;
 }
 
-struct bpf_object *bpf_open_packed(const char *file, const char *end, const char *name, struct err *e)
+struct bpf_object *bpf_open_packed(const struct bpf_packed *file, const char *name, struct err *e)
 {
 	enum { MOST_BYTES = 16 << 20 };
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = name);
@@ -58,7 +62,7 @@ struct bpf_object *bpf_open_packed(const char *file, const char *end, const char
 	struct buf object = BUF_INIT;
 
 	bpf_listen();
-	if (gunzip_bytes(file, end - file, MOST_BYTES, &object, e)) {
+	if (gunzip_bytes(file->file, file->end - file->file, MOST_BYTES, &object, e)) {
 		err_set(e, EINVAL, "BPF: the programs are damaged");
 	} else {
 		obj = bpf_object__open_mem(object.data, object.len, &opts);
@@ -87,30 +91,170 @@ int bpf_load(struct bpf_object *obj, struct err *e)
 	return r ? bpf_failed(e, -r, "loading the programs") : 0;
 }
 
-int bpf_attach(struct bpf_object *obj, struct bpf_link **links, size_t max_links, size_t *nr, struct err *e)
-{
-	struct bpf_program *p;
+/* ---- sets of programs ---- */
 
-	bpf_object__for_each_program(p, obj) {
-		if (bpf_program__expected_attach_type(p) == BPF_TRACE_ITER ||
-		    bpf_program__type(p) == BPF_PROG_TYPE_PERF_EVENT || *nr == max_links)
+static void make_room(struct bpf_programs *p)
+{
+	struct bpf_program *program;
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, p->obj)
+		p->nr_maps++;
+	bpf_object__for_each_program(program, p->obj)
+		p->nr_programs++;
+	p->map_fds = xcalloc(p->nr_maps + 1, sizeof(*p->map_fds));
+	p->program_fds = xcalloc(p->nr_programs + 1, sizeof(*p->program_fds));
+}
+
+/* By a loader, a program which the kernel runs; libbpf makes it without a look at the kernel's types. */
+static int load_by_kernel(struct bpf_programs *p)
+{
+	LIBBPF_OPTS(gen_loader_opts, loader);
+	struct bpf_load_and_run_opts run;
+	struct bpf_loader_ctx *ctx;
+	struct bpf_map_desc *maps;
+	struct bpf_prog_desc *programs;
+	size_t size = sizeof(*ctx) + p->nr_maps * sizeof(*maps) + p->nr_programs * sizeof(*programs), i;
+	int r = bpf_object__gen_loader(p->obj, &loader);
+
+	if (!r)
+		r = bpf_object__load(p->obj);
+	if (r)
+		return r;
+	ctx = xcalloc(1, size);
+	ctx->sz = size;
+	maps = (void *)(ctx + 1);
+	programs = (void *)(maps + p->nr_maps);
+	run = (struct bpf_load_and_run_opts){
+		.ctx = ctx, .data = loader.data, .data_sz = loader.data_sz,
+		.insns = loader.insns, .insns_sz = loader.insns_sz,
+	};
+	r = bpf_load_and_run(&run);
+	for (i = 0; !r && i < p->nr_maps; i++)
+		p->map_fds[i] = maps[i].map_fd;
+	for (i = 0; !r && i < p->nr_programs; i++)
+		p->program_fds[i] = programs[i].prog_fd;
+	p->owns_fds = !r;
+	free(ctx);
+	return r;
+}
+
+static int load_by_libbpf(struct bpf_programs *p, struct err *e)
+{
+	struct bpf_program *program;
+	struct bpf_map *m;
+	size_t i = 0;
+	int r = bpf_load(p->obj, e);
+
+	if (r)
+		return r;
+	bpf_object__for_each_map(m, p->obj)
+		p->map_fds[i++] = bpf_map__fd(m);
+	i = 0;
+	bpf_object__for_each_program(program, p->obj)
+		p->program_fds[i++] = bpf_program__fd(program);
+	return 0;
+}
+
+static int load_file(struct bpf_programs *p, const struct bpf_packed *file, bool by_kernel,
+		     const struct bpf_prepare *prepare, struct err *e)
+{
+	int r;
+
+	p->obj = bpf_open_packed(file, prepare->name, e);
+	if (!p->obj)
+		return -e->code;
+	make_room(p);
+	r = prepare->it(prepare->ctx, p->obj, e);
+	if (!r)
+		r = by_kernel ? load_by_kernel(p) : load_by_libbpf(p, e);
+	if (r)
+		bpf_programs_release(p);
+	return r;
+}
+
+int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, size_t nr,
+		      const struct bpf_prepare *prepare, struct err *e)
+{
+	int by_kernel, r = -EINVAL;
+	size_t i;
+
+	for (by_kernel = 1; by_kernel >= 0; by_kernel--)
+		for (i = 0; i < nr; i++) {
+			r = load_file(p, &files[i], by_kernel, prepare, e);
+			if (!r)
+				return i;
+			/* neither would another file be taken */
+			if (r == -EPERM || r == -ENOMEM)
+				break;
+		}
+	return r;
+}
+
+int bpf_programs_attach(struct bpf_programs *p, struct err *e)
+{
+	struct bpf_program *program;
+	size_t i = 0;
+	int fd;
+
+	bpf_object__for_each_program(program, p->obj) {
+		fd = p->program_fds[i++];
+		if (bpf_program__expected_attach_type(program) == BPF_TRACE_ITER ||
+		    bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT || p->nr_links == BPF_MAX_LINKS)
 			continue;
-		links[*nr] = bpf_program__attach(p);
-		if (!links[*nr])
-			return bpf_failed(e, errno, bpf_program__name(p));
-		(*nr)++;
+		fd = bpf_link_create(fd, 0, bpf_program__expected_attach_type(program), NULL);
+		if (fd < 0)
+			return bpf_failed(e, errno, bpf_program__name(program));
+		p->links[p->nr_links++] = fd;
 	}
 	return 0;
 }
 
-int bpf_map_named(const struct bpf_object *obj, const char *name)
+int bpf_programs_map(const struct bpf_programs *p, const char *name)
 {
-	return bpf_object__find_map_fd_by_name(obj, name);
+	struct bpf_map *m;
+	size_t i = 0;
+
+	bpf_object__for_each_map(m, p->obj) {
+		if (!strcmp(bpf_map__name(m), name))
+			return p->map_fds[i];
+		i++;
+	}
+	return -ENOENT;
 }
 
-int bpf_program_named(const struct bpf_object *obj, const char *name)
+int bpf_programs_fd(const struct bpf_programs *p, const char *name)
 {
-	return bpf_program__fd(bpf_object__find_program_by_name(obj, name));
+	struct bpf_program *program;
+	size_t i = 0;
+
+	bpf_object__for_each_program(program, p->obj) {
+		if (!strcmp(bpf_program__name(program), name))
+			return p->program_fds[i];
+		i++;
+	}
+	return -ENOENT;
+}
+
+static void close_all(const int *fds, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		close(fds[i]);
+}
+
+void bpf_programs_release(struct bpf_programs *p)
+{
+	close_all(p->links, p->nr_links);
+	if (p->owns_fds) {
+		close_all(p->map_fds, p->nr_maps);
+		close_all(p->program_fds, p->nr_programs);
+	}
+	free(p->map_fds);
+	free(p->program_fds);
+	bpf_object__close(p->obj);
+	*p = (struct bpf_programs){ 0 };
 }
 
 void *bpf_map_memory(int fd, size_t bytes, bool writable)

@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 
-struct bpf_link;
 struct bpf_object;
 
 #define BPF_TYPES "/sys/kernel/btf/vmlinux"
@@ -20,21 +19,48 @@ void bpf_listen(void);
 /* what: what was attempted. Fills *e, with what libbpf said; returns -code. */
 int bpf_failed(struct err *e, int code, const char *what);
 
-/*
- * Opens an object that is embedded in the binary, from file to end, compressed by gzip; NULL: *e says why.
- * Its maps can be given sizes and its constants values until bpf_load().
- */
-struct bpf_object *bpf_open_packed(const char *file, const char *end, const char *name, struct err *e);
+/* A compiled object that is embedded in the binary, compressed by gzip. */
+struct bpf_packed {
+	const char *file, *end;
+};
+
+/* Its maps can be given sizes and its constants values until bpf_load(); NULL: *e says why. */
+struct bpf_object *bpf_open_packed(const struct bpf_packed *file, const char *name, struct err *e);
 /* The constants of the programs, one struct; -EINVAL: they expect others. */
 int bpf_set_constants(struct bpf_object *obj, const void *constants, size_t size, struct err *e);
+/* By libbpf, which reads the types of the whole kernel for it: 15 ms. */
 int bpf_load(struct bpf_object *obj, struct err *e);
+
+enum { BPF_MAX_LINKS = 8 };
+
+/* Programs that are loaded, and their maps; zeroed: none. */
+struct bpf_programs {
+	struct bpf_object *obj;		/* for names and types */
+	int *map_fds, *program_fds;	/* in its order */
+	size_t nr_maps, nr_programs, nr_links;
+	int links[BPF_MAX_LINKS];
+	bool owns_fds;			/* or libbpf does */
+};
+
+/* Before an object called so is loaded: gives its maps sizes and its constants values. */
+struct bpf_prepare {
+	const char *name;
+	int (*it)(void *ctx, struct bpf_object *obj, struct err *e);
+	void *ctx;
+};
+
 /*
- * Attaches all programs but those for perf events and iterators, in their order. The links are the caller's,
- * also after an error.
+ * Loads the first of the files that this kernel takes; returns which, or -errno. Since Linux 5.17 the kernel
+ * itself finds what programs ask of its types, in a few ms; where it does not, bpf_load() is tried.
  */
-int bpf_attach(struct bpf_object *obj, struct bpf_link **links, size_t max_links, size_t *nr, struct err *e);
-int bpf_map_named(const struct bpf_object *obj, const char *name);
-int bpf_program_named(const struct bpf_object *obj, const char *name);
+int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, size_t nr,
+		      const struct bpf_prepare *prepare, struct err *e);
+/* Attaches all but those for perf events and iterators, in their order. */
+int bpf_programs_attach(struct bpf_programs *p, struct err *e);
+/* File descriptors, which bpf_programs_release() closes; negative: there is none of that name. */
+int bpf_programs_map(const struct bpf_programs *p, const char *name);
+int bpf_programs_fd(const struct bpf_programs *p, const char *name);
+void bpf_programs_release(struct bpf_programs *p);
 /* Map the memory of a map; writable: it is shared with the programs, else frozen. NULL, and errno. */
 void *bpf_map_memory(int fd, size_t bytes, bool writable);
 

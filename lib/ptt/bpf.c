@@ -161,13 +161,14 @@ static void set_sizes(struct loader *l)
 
 static int load(struct loader *l, struct err *e)
 {
+	static const struct bpf_packed file = { ptt_bpf_file, ptt_bpf_file_end };
 	int r;
 
 	bpf_listen();
 	l->kernel = btf__load_vmlinux_btf();
 	if (!l->kernel)
 		return bpf_failed(e, errno, BPF_TYPES);
-	l->obj = bpf_open_packed(ptt_bpf_file, ptt_bpf_file_end, "arcprof_ptt", e);
+	l->obj = bpf_open_packed(&file, "arcprof_ptt", e);
 	if (!l->obj)
 		return -e->code;
 	choose_programs(l);

@@ -3,20 +3,15 @@
 #ifndef WALL_INNER_H
 #define WALL_INNER_H
 
+#include "pmu/bpf.h"
 #include "wall/bpf/config.h"
 #include "wall/wall.h"
 
-struct bpf_link;
-struct bpf_object;
 struct switches;
 
-enum { WALL_MAX_LINKS = 8 };
-
 struct wall {
-	struct bpf_object *obj;		/* NULL: without BPF */
+	struct bpf_programs programs;	/* zeroed: without BPF */
 	struct switches *switches;	/* NULL: with BPF */
-	struct bpf_link *links[WALL_MAX_LINKS];
-	size_t nr_links;
 	uint32_t nr_slots;
 	const struct wall_slot *slots;
 	const uint64_t *stamps;

@@ -24,7 +24,8 @@ extern const char wall_traps_bpf_file[], wall_traps_bpf_file_end[];
 
 /* ---- loading ---- */
 
-static int set_constants(struct wall *w, const struct wall_opts *o, struct err *e)
+static int set_constants(const struct wall *w, const struct wall_opts *o, struct bpf_object *obj,
+			 struct err *e)
 {
 	struct wall_bpf_config config = {
 		.nr_slots = w->nr_slots, .all = o->all, .wakes = o->wakes,
@@ -40,69 +41,73 @@ static int set_constants(struct wall *w, const struct wall_opts *o, struct err *
 			config.files[call->nr] = call->files;
 		}
 	wall_find_interrupts(&config);
-	return bpf_set_constants(w->obj, &config, sizeof(config), e);
+	return bpf_set_constants(obj, &config, sizeof(config), e);
 }
 
-static void set_sizes(struct wall *w, const struct wall_opts *o)
+static void set_sizes(const struct wall *w, const struct wall_opts *o, struct bpf_object *obj)
 {
 	static const char *const of_slots[] = {
 		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
 	};
-	struct bpf_map *traps = bpf_object__find_map_by_name(w->obj, "wall_traps");
+	struct bpf_map *traps = bpf_object__find_map_by_name(obj, "wall_traps");
 	size_t i;
 
 	if (traps)
 		bpf_map__set_max_entries(traps, w->nr_slots);
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
-		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, of_slots[i]), w->nr_slots);
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, of_slots[i]), w->nr_slots);
 	if (o->wakes) {
-		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, "wall_wakes"), WALL_NR_WAKES);
-		bpf_map__set_max_entries(bpf_object__find_map_by_name(w->obj, "wall_anchors"), w->nr_slots);
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "wall_wakes"), WALL_NR_WAKES);
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "wall_anchors"), w->nr_slots);
 	}
 }
 
-static int load_file(struct wall *w, const struct wall_opts *o, const char *file, const char *end,
-		     struct err *e)
-{
-	int r;
+struct request {
+	const struct wall *w;
+	const struct wall_opts *o;
+};
 
-	bpf_object__close(w->obj);
-	w->obj = bpf_open_packed(file, end, "arcprof_wall", e);
-	if (!w->obj)
-		return -e->code;
-	set_sizes(w, o);
-	r = set_constants(w, o, e);
-	return r ? r : bpf_load(w->obj, e);
+static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
+{
+	const struct request *q = ctx;
+
+	set_sizes(q->w, q->o, obj);
+	return set_constants(q->w, q->o, obj, e);
 }
 
-/* Where the kernel does not take what sends traps: without that. */
 static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 {
-	int r = load_file(w, o, wall_traps_bpf_file, wall_traps_bpf_file_end, e);
+	static const struct bpf_packed files[] = {
+		{ wall_traps_bpf_file, wall_traps_bpf_file_end },
+		/* where the kernel does not take what sends traps */
+		{ wall_bpf_file, wall_bpf_file_end },
+	};
+	struct request q = { .w = w, .o = o };
+	const struct bpf_prepare how = { .name = "arcprof_wall", .it = prepare, .ctx = &q };
+	int r = bpf_programs_load(&w->programs, files, ARRAY_SIZE(files), &how, e);
 
-	if (r && r != -EPERM && r != -ENOMEM)
-		r = load_file(w, o, wall_bpf_file, wall_bpf_file_end, e);
-	if (r && r != -EPERM)
+	if (r < 0 && r != -EPERM)
 		err_hint(e, "-e wall needs Linux 5.18 or later");
-	return r;
+	return MIN(r, 0);
 }
 
 static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 {
-	w->control = bpf_map_memory(bpf_map_named(w->obj, "wall_control"), sizeof(*w->control), true);
-	w->marks_fd = bpf_map_named(w->obj, "wall_marks");
+	w->control = bpf_map_memory(bpf_programs_map(&w->programs, "wall_control"), sizeof(*w->control),
+				    true);
+	w->marks_fd = bpf_programs_map(&w->programs, "wall_marks");
 	w->marks = bpf_map_memory(w->marks_fd, w->nr_slots * sizeof(*w->marks), true);
-	w->slots_fd = bpf_map_named(w->obj, "wall_slots");
-	w->stamps_fd = bpf_map_named(w->obj, "wall_stamps");
-	w->free_fd = bpf_map_named(w->obj, "wall_free");
+	w->slots_fd = bpf_programs_map(&w->programs, "wall_slots");
+	w->stamps_fd = bpf_programs_map(&w->programs, "wall_stamps");
+	w->free_fd = bpf_programs_map(&w->programs, "wall_free");
 	w->slots = bpf_map_memory(w->slots_fd, w->nr_slots * sizeof(*w->slots), false);
 	w->stamps = bpf_map_memory(w->stamps_fd, w->nr_slots * sizeof(*w->stamps), false);
-	w->wheres = bpf_map_memory(bpf_map_named(w->obj, "wall_wheres"),
+	w->wheres = bpf_map_memory(bpf_programs_map(&w->programs, "wall_wheres"),
 				   WALL_NR_WHERES * sizeof(*w->wheres), false);
 	w->wakes_fd = w->anchors_fd = -1;
 	if (o->wakes) {
-		w->wakes_fd = bpf_map_named(w->obj, "wall_wakes");
-		w->anchors_fd = bpf_map_named(w->obj, "wall_anchors");
+		w->wakes_fd = bpf_programs_map(&w->programs, "wall_wakes");
+		w->anchors_fd = bpf_programs_map(&w->programs, "wall_anchors");
 		w->wakes = bpf_map_memory(w->wakes_fd, WALL_NR_WAKES * sizeof(*w->wakes), false);
 	}
 	if (!w->control || !w->marks || !w->slots || !w->stamps || !w->wheres || (o->wakes && !w->wakes))
@@ -113,7 +118,7 @@ static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 
 static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t what)
 {
-	int fd = bpf_map_named(w->obj, "wall_targets"), r = 0;
+	int fd = bpf_programs_map(&w->programs, "wall_targets"), r = 0;
 	uint8_t is;
 	size_t i;
 
@@ -129,9 +134,8 @@ static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t wh
 /* Reads what an iterator over the threads of the machine writes, to its end; all goes to out. */
 static int iterate(struct wall *w, const char *program, struct buf *out)
 {
-	struct bpf_program *p = bpf_object__find_program_by_name(w->obj, program);
-	struct bpf_link *link = bpf_program__attach_iter(p, NULL);
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, r;
+	int link = bpf_link_create(bpf_programs_fd(&w->programs, program), 0, BPF_TRACE_ITER, NULL);
+	int fd = link < 0 ? -1 : bpf_iter_create(link), r;
 	char bytes[16 << 10];
 
 	do {
@@ -143,7 +147,8 @@ static int iterate(struct wall *w, const char *program, struct buf *out)
 	} while (r > 0 || r == -EAGAIN || r == -EINTR);
 	if (fd >= 0)
 		close(fd);
-	bpf_link__destroy(link);
+	if (link >= 0)
+		close(link);
 	return r;
 }
 
@@ -174,7 +179,7 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 		r = bpf_failed(e, errno, "the list of processes");
 	/* births first: who seed() comes too early for has a parent with a slot, or is seen by it */
 	if (!r)
-		r = bpf_attach(w->obj, w->links, ARRAY_SIZE(w->links), &w->nr_links, e);
+		r = bpf_programs_attach(&w->programs, e);
 	/* what a thread without a slot starts while the first pass has not come to it has none either */
 	if (!r)
 		r = seed(w, e);
@@ -189,8 +194,6 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 
 void wall_close(struct wall *w)
 {
-	size_t i;
-
 	if (!w)
 		return;
 	if (w->switches) {
@@ -198,8 +201,6 @@ void wall_close(struct wall *w)
 		free(w);
 		return;
 	}
-	for (i = 0; i < w->nr_links; i++)
-		bpf_link__destroy(w->links[i]);
 	if (w->slots)
 		munmap((void *)w->slots, w->nr_slots * sizeof(*w->slots));
 	if (w->stamps)
@@ -212,7 +213,7 @@ void wall_close(struct wall *w)
 		munmap((void *)w->wheres, WALL_NR_WHERES * sizeof(*w->wheres));
 	if (w->wakes)
 		munmap((void *)w->wakes, WALL_NR_WAKES * sizeof(*w->wakes));
-	bpf_object__close(w->obj);
+	bpf_programs_release(&w->programs);
 	free(w);
 }
 
@@ -315,7 +316,7 @@ void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_w
 	struct buf all = BUF_INIT;
 	size_t i;
 
-	if (w->obj && !iterate(w, "wheres", &all)) {
+	if (w->programs.obj && !iterate(w, "wheres", &all)) {
 		for (i = 0; i + sizeof(at) <= all.len; i += sizeof(at)) {
 			memcpy(&at, all.data + i, sizeof(at));
 			each(ctx, &at);
@@ -343,13 +344,13 @@ void wall_maps(const struct wall *w, struct wall_maps *m)
 
 int wall_filter(const struct wall *w)
 {
-	return w->obj ? bpf_program_named(w->obj, "is_recorded") : 0;
+	return w->programs.obj ? bpf_programs_fd(&w->programs, "is_recorded") : 0;
 }
 
 int wall_trap_filter(const struct wall *w)
 {
-	return w->obj && w->control->can_trap ?
-		       bpf_program_named(w->obj, "is_trapped") : 0;
+	return w->programs.obj && w->control->can_trap ?
+		       bpf_programs_fd(&w->programs, "is_trapped") : 0;
 }
 
 int wall_trap(struct wall *w, int pid)
@@ -359,7 +360,7 @@ int wall_trap(struct wall *w, int pid)
 
 	if (process < 0)
 		return -errno;
-	r = bpf_map_update_elem(bpf_map_named(w->obj, "wall_agents"), &process, &yes,
+	r = bpf_map_update_elem(bpf_programs_map(&w->programs, "wall_agents"), &process, &yes,
 				BPF_ANY);
 	close(process);
 	return r;

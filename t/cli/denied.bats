@@ -76,6 +76,20 @@ fails_with() {
 	end
 }
 
+@test "denied: where the kernel does not look up its types itself, BPF programs are loaded by libbpf" {
+	skip_unless_perf
+	skip_unless_filters
+	arcprof record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+	local way
+	for way in --clock=cpu "-e wall"; do
+		# shellcheck disable=SC2086
+		run_denied "-n bpf-run" record $way -o trace -- $(workload shares) 20
+		[ "$status" -eq 0 ]
+		[[ $stderr == *" samples of "* ]]
+		arcprof report --check trace
+	done
+}
+
 @test "denied: itrace says in one line that a program may not be traced, or its code not be read" {
 	skip_unless_filters
 	run_denied ptrace itrace -o t -- true

@@ -5,9 +5,10 @@
  *	deny [-n | -k] CALL[,CALL...] PROGRAM [ARG...]
  *
  * They fail with EPERM; -n: with ENOSYS; -k: the process is killed. "ring" is a shared mapping of a file of
- * at least 8 KiB that can be written, as those of perf events are.
+ * at least 8 KiB that can be written, as those of perf events are; "bpf-run" runs a BPF program.
  */
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -68,12 +69,23 @@ static void refuse_rings(struct program *p, unsigned int how)
 	load(p, offsetof(struct seccomp_data, nr));
 }
 
+static void refuse_bpf_runs(struct program *p, unsigned int how)
+{
+	skip_unless(p, SYS_bpf, 4);
+	load(p, offsetof(struct seccomp_data, args[0]));
+	skip_unless(p, BPF_PROG_TEST_RUN, 1);
+	refuse(p, how);
+	load(p, offsetof(struct seccomp_data, nr));
+}
+
 static int add_call(struct program *p, const char *name, unsigned int how)
 {
 	size_t i;
 
 	if (!strcmp(name, "ring"))
 		return refuse_rings(p, how), 0;
+	if (!strcmp(name, "bpf-run"))
+		return refuse_bpf_runs(p, how), 0;
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (!strcmp(calls[i].name, name)) {
 			skip_unless(p, calls[i].nr, 1);

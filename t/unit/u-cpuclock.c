@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,6 +107,29 @@ TEST(cpuclock_tells_what_threads_had_used)
 	CHECK(used >= ns - ns / 50 && used <= ns + ns / 50 + 1000000);
 	CHECK_U64(cpuclock_untold(c, &ns), 0);
 	CHECK_U64(cpuclock_refused(c), 0);
+	cpuclock_close(c);
+}
+
+/* ---- loading ---- */
+
+TEST(cpuclock_reads_no_types_where_the_kernel_does)
+{
+	struct rusage before, after;
+	unsigned int major, minor;
+	struct cpuclock *c;
+	struct utsname u;
+	struct err e;
+	int pid = getpid();
+
+	CHECK(!uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2);
+	if (major < 5 || (major == 5 && minor < 17))
+		unit_skip("Linux before 5.17");
+	getrusage(RUSAGE_SELF, &before);
+	if (cpuclock_open(&c, &pid, 1, &e))
+		unit_skip(e.msg);
+	getrusage(RUSAGE_SELF, &after);
+	/* the types are some MB: more than a thousand pages, twice */
+	CHECK(after.ru_minflt - before.ru_minflt < 1500);
 	cpuclock_close(c);
 }
 
