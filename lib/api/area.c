@@ -167,7 +167,8 @@ bool arcprof_area_same_numbers(void)
 	if (n < 0)
 		return false;
 	link[n] = '\0';
-	return !strcmp(link, "pid:[4026531836]");	/* PROC_PID_INIT_INO */
+	/* the first namespace has the same number on every kernel since Linux 3.8 (PROC_PID_INIT_INO) */
+	return !strcmp(link, "pid:[4026531836]");
 }
 
 static uint32_t look_up(const struct arcprof_area *a, uint32_t tid)

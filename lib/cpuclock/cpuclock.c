@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
+#include "api/area.h"
 #include "base/atomic.h"
 #include "base/mem.h"
 #include "cpuclock/cpuclock.h"
@@ -25,15 +25,6 @@ struct cpuclock {
 	void (*each)(void *ctx, const struct cpuclock_end *end);
 	void *ctx;
 };
-
-/* The kernel's own number of the first PID namespace; there is no other way to know it. */
-static bool is_outermost(void)
-{
-	enum { PROC_PID_INIT_INO = (int)0xEFFFFFFC };
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && (int)st.st_ino == PROC_PID_INIT_INO;
-}
 
 static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
 {
@@ -95,7 +86,7 @@ int cpuclock_open(struct cpuclock **clock, const int *pids, size_t nr_pids, stru
 	*clock = NULL;
 	if (r)
 		return r;
-	if (!is_outermost())
+	if (!arcprof_area_same_numbers())
 		return err_set(e, ENOTSUP, "BPF: this is a PID namespace, where numbers of processes are others");
 	c = xcalloc(1, sizeof(*c));
 	c->all = !pids;

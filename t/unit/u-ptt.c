@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <linux/sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/anchor.h"
@@ -126,6 +129,42 @@ TEST(ptt_ticks_become_ns_without_overflow)
 }
 
 /* ---- libarcprof.a ---- */
+
+/* The second process is a kernel thread, and these are in no other namespace. */
+static bool sees_kernel_threads(void)
+{
+	enum { PF_KTHREAD = 0x200000 };
+	FILE *f = fopen("/proc/2/stat", "r");
+	unsigned int flags = 0;
+
+	if (!f || fscanf(f, "2 (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = 0;
+	if (f)
+		fclose(f);
+	return flags & PF_KTHREAD;
+}
+
+TEST(ptt_numbers_are_the_kernels_in_the_first_namespace_alone)
+{
+	int status, pid;
+
+	if (!sees_kernel_threads())
+		unit_skip("this is a PID namespace, or /proc/2 is hidden");
+	CHECK(arcprof_area_same_numbers());
+	pid = fork();
+	if (!pid) {
+		if (syscall(SYS_unshare, CLONE_NEWPID))
+			_exit(77);
+		pid = fork();
+		if (!pid)	/* its /proc is still the other's, where it has another number */
+			_exit(arcprof_area_same_numbers());
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+			_exit(2);
+		_exit(WEXITSTATUS(status));
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+}
 
 TEST(ptt_api_refuses_what_is_not_there)
 {
