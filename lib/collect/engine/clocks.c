@@ -115,12 +115,13 @@ static int open_bpf(struct collect *c, struct err *e)
 int clocks_open(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
-	const char *why = objection(c);
 	struct err bpf = { 0 };
+	const char *why;
 	int r;
 
 	if (!has_clocks(o))
 		return 0;
+	why = objection(c);
 	c->clock = xcalloc(1, sizeof(*c->clock));
 	r = o->nr_tids || o->groups ? -EINVAL : open_bpf(c, &bpf);
 	if (!why && r)
