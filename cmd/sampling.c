@@ -78,7 +78,7 @@ const struct opt sampling_means_opts[] = {
 	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
 		 "size of the per-CPU kernel buffer (default: from the rate)"),
 	OPT_ENUM(0, "clock", struct sampling_opts, clock, clocks, "auto",
-		 "take samples of clocks by one on each CPU, or one on each thread"),
+		 "take samples by clocks and counters of each CPU, or of each thread"),
 	OPT_ON("cache", struct sampling_opts, cache, "reuse and keep symbols in the cache"),
 	OPT_END
 };

@@ -238,16 +238,94 @@ jvm_is_sampled() {
 	[[ $output != *"of CPU time sampled"* ]]
 }
 
+# clock_of <trace>: whose it says they were
+clock_of() {
+	arcprof dump "$1" | sed -n 's/.* label key="clock" value="\(.*\)"$/\1/p'
+}
+
+# of <event> <function>: what samples of ./trace weigh
+of() {
+	arcprof report --xprof --format json trace |
+		jq --arg f "$2" '[.rows[] | select(.name == $f) | .base[0]] | add // 0'
+}
+
+@test "account: page faults of short threads are counted one by one, by counters of CPUs as by those of threads" {
+	skip_unless_clocks_of_cpus
+	local clock touched faults
+	for clock in auto thread; do
+		# meanwhile others have some, too
+		sh -c 'while :; do /bin/true; done' 3>&- &
+		arcprof record -q -m 16M --clock=$clock -e minor-faults -o trace -- "$(workload touch)" 400 20 >truth
+		kill $!
+		wait $! || true
+		read -r touched faults _ <truth
+		[ "$(clock_of trace)" = "${clock/auto/cpu}" ]
+		[ "$(of minor-faults touch)" -eq "$touched" ]
+		# the kernel has some of its own, as when it copies arguments
+		is_between $((faults - 40)) "$(arcprof report --xprof --format json trace | jq '.metrics[0].total')" $((faults + 10))
+	done
+}
+
+@test "account: page faults beside a clock, and of a program with more threads than there may be files" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q -m 16M -e cpu-clock,page-faults -o trace -- "$(workload touch)" 400 20 >truth
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(clock_of trace)" = cpu ]
+	[ "$(arcprof report --account --format json trace | jq .totals.cpu_ns)" -gt 0 ]
+	"$(workload touch)" 200 5 wait >truth 3>&- &
+	local pid=$!
+	until [ "$(ls /proc/$pid/task | wc -l)" -gt 200 ]; do sleep .05; done
+	(ulimit -n 120 && exec "$ARCPROF" record -q -e page-faults -p $pid -d 0.2 -o trace)
+	[ "$(clock_of trace)" = cpu ]
+	kill $pid
+	wait $pid || true
+}
+
+@test "account: context switches are those of getrusage(2), whoever counts them" {
+	skip_unless_clocks_of_cpus
+	local clock switches
+	for clock in cpu thread auto; do
+		arcprof record -q --clock=$clock -e context-switches -o trace -- "$(workload touch)" 400 5 >truth
+		read -r _ _ switches <truth
+		is_between $((switches * 98 / 100 - 5)) \
+			"$(arcprof report --xprof --format json trace | jq '.metrics[0].total')" $((switches + 10))
+	done
+	# others would pay for it
+	[[ $(clock_of trace) == "thread (each switch between other programs would take "* ]]
+}
+
+faults_of_java() {
+	local clock
+	for clock in cpu thread; do
+		arcprof record -q -m 16M --clock=$clock -e page-faults -o trace -- java -cp "$CLASSES" Touch 100 50
+		arcprof report --check trace >check || { cat check; return 1; }
+		# those of the agent, which is above Touch.touch as well, come on top
+		is_between 4800 "$(arcprof report --xprof --format json trace |
+			jq '[.rows[] | select(.name == "Touch.touch") | .cum[0]] | add')" 30000
+	done
+}
+
+@test "account: page faults of Java threads have Java stacks" {
+	skip_unless_clocks_of_cpus
+	on_each_jdk faults_of_java
+}
+
 @test "account: clocks of CPUs that cannot be had are refused, and why" {
 	skip_unless_perf
-	run_arcprof record --clock=cpu -e page-faults -o trace -- true
+	run_arcprof record --clock=cpu -e gc -o trace -- true	# nothing is sampled
 	[ "$status" -eq 0 ]
-	run_arcprof record --clock=cpu -e cpu-clock,page-faults -o trace -- true
-	[ "$status" -eq 125 ]
-	[[ $stderr == "arcprof record: no clocks of CPUs: an event is neither a clock nor a counter"* ]]
 	run_arcprof record --clock=cpus -o trace -- true
 	[ "$status" -ne 0 ]
 	[[ $stderr == *"--clock"* ]]
+}
+
+@test "account: a tracepoint is left to others unfiltered, and that is said" {
+	skip_unless_clocks_of_cpus
+	arcprof record -q -e sched:sched_switch -o trace -- true || skip "no tracepoints"
+	[ "$(clock_of trace)" = "thread (a tracepoint cannot be filtered for one recording alone)" ]
+	run_arcprof record --clock=cpu -e cpu-clock,sched:sched_switch -o trace -- true
+	[ "$status" -eq 125 ]
+	[[ $stderr == "arcprof record: no clocks of CPUs: a tracepoint cannot be filtered"* ]]
 }
 
 @test "account: who may use no BPF gets clocks of threads, and is told" {

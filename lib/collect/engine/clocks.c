@@ -30,11 +30,30 @@ struct clock {
 	uint64_t varied_ns;
 };
 
-/* Of the hardware: it counts for each CPU, whatever runs there. */
+/* Of the hardware or of the kernel: it counts for each CPU, whatever runs there. */
 static bool is_counter(const struct pmu_event *ev)
 {
 	return ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
-	       ev->attr.type == PERF_TYPE_RAW;
+	       ev->attr.type == PERF_TYPE_RAW || ev->attr.type == PERF_TYPE_SOFTWARE;
+}
+
+static bool is_switch(const struct pmu_event *ev)
+{
+	return ev->attr.type == PERF_TYPE_SOFTWARE && (ev->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+						       ev->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+/* A program on one event of a tracepoint filters those of all others, too: it drops what they asked for. */
+static const char *objection_to(const struct collect_opts *o, const struct pmu_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return "a tracepoint cannot be filtered for one recording alone";
+	if (!ev->clock && !is_counter(ev))
+		return "an event is neither a clock nor a counter of the CPU or the kernel";
+	/* the kernel walks its stack before it asks the filter */
+	if (is_switch(ev) && o->clock == CLOCK_AUTO && !o->system_wide)
+		return "each switch between other programs would take 3 us more";
+	return NULL;
 }
 
 /* Somebody wants no timer on some CPUs; a kernel without any says "(null)" or nothing. */
@@ -59,6 +78,7 @@ static bool has_isolated_cpus(void)
 static const char *objection(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
+	const char *why;
 	size_t i;
 
 	if (o->nr_tids)
@@ -70,8 +90,9 @@ static const char *objection(const struct collect *c)
 	if (o->clock == CLOCK_AUTO && !o->system_wide && has_isolated_cpus())
 		return "some CPUs are isolated, and would be interrupted";
 	for (i = 0; i < o->ev.nr_events; i++) {
-		if (!o->ev.events[i].clock && !is_counter(&o->ev.events[i]))
-			return "an event is neither a clock nor a counter of the CPU";
+		why = objection_to(o, &o->ev.events[i]);
+		if (why)
+			return why;
 		if (!o->ev.events[i].clock)
 			continue;
 		if (o->clock == CLOCK_AUTO && !o->ev.rates[i].freq_hz &&
@@ -83,15 +104,20 @@ static const char *objection(const struct collect *c)
 	return NULL;
 }
 
-/* What clocks of threads sample as well: counters do so, too. */
-static bool has_clocks(const struct collect_opts *o)
+static bool has_clock(const struct collect_opts *o)
 {
 	size_t i;
 
 	for (i = 0; i + o->ev.nr_aside < o->ev.nr_events; i++)
-		if (o->ev.events[i].clock || is_counter(&o->ev.events[i]))
+		if (o->ev.events[i].clock)
 			return true;
 	return false;
+}
+
+/* For what CPUs sample, and for the account, which also goes with clocks of threads. */
+static bool needs_bpf(const struct collect_opts *o, const char *why_not)
+{
+	return (!why_not && o->clock != CLOCK_THREAD) || (has_clock(o) && !o->nr_tids && !o->groups);
 }
 
 static int open_bpf(struct collect *c, struct err *e)
@@ -119,11 +145,11 @@ int clocks_open(struct collect *c, struct err *e)
 	const char *why;
 	int r;
 
-	if (!has_clocks(o))
+	if (!collect_nr_events(&o->ev))
 		return 0;
 	why = objection(c);
 	c->clock = xcalloc(1, sizeof(*c->clock));
-	r = o->nr_tids || o->groups ? -EINVAL : open_bpf(c, &bpf);
+	r = needs_bpf(o, why) ? open_bpf(c, &bpf) : 0;
 	if (!why && r)
 		why = bpf.msg;
 	c->clock->of_cpus = !why && o->clock != CLOCK_THREAD;

@@ -151,6 +151,17 @@ static bool is_before_exec(const struct collect *c, const struct thread *th)
 }
 
 /*
+ * What the kernel counts of a thread that has ended, such as its last switch: getrusage(2) does not have it,
+ * nor do events of threads. What it computes until then is CPU time.
+ */
+static bool is_after_end(const struct collect *c, const struct thread *th, size_t event)
+{
+	const struct pmu_event *ev = &c->ev.conf.events[event];
+
+	return th->dead && c->ev.conf.side_of_all && ev->attr.type == PERF_TYPE_SOFTWARE && !ev->clock;
+}
+
+/*
  * The kernel's number of a thread that it has released already, but that still runs: it is who ended last on
  * that CPU.
  */
@@ -196,7 +207,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 	}
 	ps.user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 	th = who_was_hit(c, &ps, time_ns);
-	if (!th || is_before_exec(c, th))
+	if (!th || is_before_exec(c, th) || is_after_end(c, th, src->event))
 		return;
 	src->told += ps.period;
 	/* The agent's own events cover this thread: the machine-wide one must not count it again. */
