@@ -7,6 +7,8 @@
 #		percent of both
 #	cost	CPU time of two threads that let each other go on, with a recording, to that without: the median of
 #		paired runs
+#	start	CPU time of a whole recording of a program that is over at once, by the recorder and the program
+#	others	CPU time of a program that has page faults and is not recorded: ns for each
 #
 # usage: t/perf/clock.sh [RUNS]	the default is 3; run it on a quiet machine
 # shellcheck source=lib.bash
@@ -92,4 +94,56 @@ for options in --clock=cpu --clock=thread "-e wall"; do
 		with=$(cpu_of "$ARCPROF" record -q -F 1000 $options -o trace --)
 		awk -v a="$alone" -v w="$with" 'BEGIN { printf "%.3f\n", w / a }'
 	done | sort -n | awk -v o="$options" '{ r[NR] = $1 } END { printf "%-34s %.3f (%.3f..%.3f)\n", "record " o, r[int((NR + 1) / 2)], r[1], r[NR] }'
+done
+
+# cpu_ms <command>...: user and system time, of the command and what it has waited for.
+cpu_ms() {
+	{ time "$@" >/dev/null 2>&1 </dev/null; } 2>&1 | tail -n 1 | awk '{ print ($1 + $2) * 1000 }'
+}
+TIMEFORMAT='%U %S'
+median() {
+	sort -n | awk '{ r[NR] = $1 } END { printf "%.1f (%.1f..%.1f)", r[int((NR + 1) / 2)], r[1], r[NR] }'
+}
+
+# starts <program>...: rows that were measured in turn
+starts() {
+	local i row
+	for ((i = 0; i < 7 * runs; i++)); do
+		echo "alone,$(cpu_ms "$@")"
+		echo "record,$(cpu_ms "$ARCPROF" record -q -o trace -- "$@")"
+		echo "record --clock=thread,$(cpu_ms "$ARCPROF" record -q --clock=thread -o trace -- "$@")"
+		echo "record; libbpf reads all types,$(cpu_ms "$BUILD/t/tools/deny" -n bpf-run "$ARCPROF" record -q -o trace -- "$@")"
+		echo "record without BPF,$(cpu_ms "$BUILD/t/tools/deny" bpf "$ARCPROF" record -q -o trace -- "$@")"
+		! command -v perf >/dev/null || echo "perf record -g,$(cpu_ms perf record -q -g -o perf.data -- "$@")"
+	done >rows
+	cut -d , -f 1 rows | awk '!seen[$0]++' | while read -r row; do
+		printf '%-34s %s\n' "$row" "$(awk -F , -v row="$row" '$1 == row { print $2 }' rows | median)"
+	done
+}
+
+echo
+echo "start: CPU time of 'record -- true', ms"
+starts true
+use_jdk "$(jdks | head -n 1)"
+echo "start: the same of a JVM that prints (JDK $JDK)"
+runs=1 starts "$JAVA_HOME/bin/java" -cp "$CLASSES" Hellop 1
+
+# faults_beside <options>: a row; "none": nothing is recorded meanwhile
+faults_beside() {
+	local i recorder=''
+	if [ "$1" != none ]; then
+		"$ARCPROF" record -q -e page-faults "$1" -o trace -- sleep 1000 &
+		recorder=$!
+		sleep 1
+	fi
+	for ((i = 0; i < 2 * runs + 1; i++)); do
+		cpu_ms "$W/touch" 40 5000 | awk '{ print $1 * 1e6 / 200000 }'
+	done | median | awk -v name="$1" '{ printf "%-34s %s\n", name, $0 }'
+	[ -z "$recorder" ] || { kill $recorder; wait $recorder; }
+}
+
+echo
+echo "others: page faults of a program, ns each, while another is recorded"
+for options in none --clock=cpu --clock=thread; do
+	faults_beside $options
 done
