@@ -444,11 +444,12 @@ static int create_file(const char *path)
 
 	if (fd != -EEXIST)
 		return fd;
-	if (sys(__NR_lstat, path, &st) || (st.st_mode & 0170000) != 0100000)
+	if (sys(__NR_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) ||
+	    (st.st_mode & 0170000) != 0100000)
 		return -EEXIST;
 	memcpy(old, path, len);
 	memcpy(old + len, suffix, sizeof(suffix));
-	return sys(__NR_rename, path, old) ? -EEXIST : create(path);
+	return sys(__NR_renameat, AT_FDCWD, path, AT_FDCWD, old) ? -EEXIST : create(path);
 }
 
 static uint32_t nr_cpus(void)

@@ -49,7 +49,7 @@ bool link_claim(void)
 	memcpy(a.sun_path, prefix, len);
 	len += put_number(a.sun_path + len, (uint32_t)sys(__NR_getpid));
 	a.sun_path[len++] = '-';
-	n = sys(__NR_readlink, "/proc/self/ns/pid", a.sun_path + len, sizeof(a.sun_path) - len);
+	n = sys(__NR_readlinkat, AT_FDCWD, "/proc/self/ns/pid", a.sun_path + len, sizeof(a.sun_path) - len);
 	len += n > 0 ? (size_t)n : 0;
 	claim = sys(__NR_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (claim < 0)
