@@ -7,7 +7,7 @@
 #include <asm/mman.h>
 
 #include "agent/elf.h"
-#include "agent/x86/relocs.h"
+#include "agent/cpu.h"
 #include "agent/sys.h"
 
 static uint64_t parse_hex(const char **p)

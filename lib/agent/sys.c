@@ -9,24 +9,21 @@
 #include <linux/mman.h>
 #include <linux/time_types.h>
 
+#include "agent/cpu.h"
 #include "agent/elf.h"
 #include "agent/sys.h"
 
-/* The compiler may call these four by itself; "rep" is fast enough and cannot be turned into a call. */
+/* The compiler may call these by itself. */
 void *memcpy(void *d, const void *s, size_t n)
 {
-	void *ret = d;
-
-	__asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
-	return ret;
+	cpu_copy(d, s, n);
+	return d;
 }
 
 void *memset(void *d, int c, size_t n)
 {
-	void *ret = d;
-
-	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
-	return ret;
+	cpu_fill(d, c, n);
+	return d;
 }
 
 int memcmp(const void *a, const void *b, size_t n)

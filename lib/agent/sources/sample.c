@@ -13,6 +13,7 @@
 #include <asm/ucontext.h>
 
 #include "agent/agent.h"
+#include "agent/cpu.h"
 #include "agent/elf.h"
 #include "agent/hotspot/oops.h"
 #include "agent/hotspot/reason.h"
@@ -23,7 +24,6 @@
 #include "agent/sources/budget.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/timers.h"
-#include "agent/x86/flags.h"
 #include "jvm/memory.h"
 
 enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000,
@@ -319,8 +319,6 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 	return write_sample(w, head, wall);
 }
 
-static void restorer(void);
-
 /*
  * Who took the signal after us passes on to us what is not theirs. That goes to who was there before both: to
  * them it would come back, and so for ever.
@@ -426,9 +424,9 @@ static void on_sample(const siginfo_t *si, const void *uc)
 /* Counted first, then looked whether it is on: sample_off() does both in the other order. */
 static void on_trap(int sig, siginfo_t *si, void *uc)
 {
-	flags_allow_unaligned();
+	cpu_allow_unaligned();
 	if (si->si_code != TRAP_PERF_ && !is_bpf_trap(si) && !timers_raised(si)) {
-		chain(sig, si, uc, __builtin_return_address(0) != (void *)restorer);
+		chain(sig, si, uc, __builtin_return_address(0) != (void *)cpu_restorer);
 		return;
 	}
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
@@ -539,11 +537,6 @@ static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_s
 	return 0;
 }
 
-__attribute__((naked)) static void restorer(void)
-{
-	__asm__ volatile("mov %0, %%eax; syscall" : : "i"(__NR_rt_sigreturn));
-}
-
 bool sample_init(void)
 {
 	const struct jvm_ctl *ctl = ring_ctl();
@@ -583,7 +576,7 @@ static bool take_signal(void)
 	const struct kernel_sigaction sa = {
 		.handler = on_trap,
 		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | 0x04000000 /* SA_RESTORER */,
-		.restorer = restorer,
+		.restorer = cpu_restorer,
 	};
 
 	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, 0, 8);
