@@ -14,14 +14,10 @@
 
 #include "agent/hotspot/blocked.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/frame.h"
 #include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "jvm/proto.h"
-
-struct walk_regs {
-	uintptr_t pc, sp, fp;
-	uintptr_t rax, rbx, rcx, rdx, rdi, r12, r13, r14, r15;
-};
 
 struct walk {
 	struct vm_thread thread;

@@ -26,7 +26,8 @@ uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_r
 /* The word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot);
 
-/* walk.c: the word at slot is a return address into the JVM's code. */
-bool walk_returns_from(const struct walk *w, uintptr_t slot);
+struct ucontext;
+/* Of what a signal's handler was given. */
+struct walk_regs native_regs_of(const struct ucontext *uc);
 
 #endif

@@ -20,6 +20,7 @@
 #include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "agent/hotspot/walk.h"
+#include "agent/hotspot/walk_native.h"
 #include "agent/ring.h"
 #include "agent/sources/budget.h"
 #include "agent/sources/sources.h"
@@ -269,11 +270,7 @@ static bool end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 
 static bool take_sample(const struct ucontext *uc, struct jvm_rec_sample *head)
 {
-	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
-	const struct walk_regs regs = {
-		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx, .rcx = g->cx, .rdx = g->dx,
-		.rdi = g->di, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
-	};
+	const struct walk_regs regs = native_regs_of(uc);
 	int nr;
 	struct walk *w = begin_walk(head, regs.sp, &nr);
 
@@ -290,11 +287,7 @@ struct walk *sample_new_walk(void)
 
 bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head, struct jvm_rec_wall *wall)
 {
-	const struct wall_regs *g = &b->was.regs;
-	const struct walk_regs regs = {
-		.pc = g->pc, .sp = g->sp, .fp = g->fp, .rbx = g->rbx,
-		.r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
-	};
+	const struct walk_regs regs = frame_regs_of_wall(&b->was.regs);
 
 	w->ring = ring_of(head->tid);
 	if (ring_is_half_full(w->ring))		/* threads that have all blocked at once fill it */
@@ -478,10 +471,7 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 		.time_ns = sys_now(), .event = source, .flags = JVM_SAMPLE_SOURCE,
 		.value = value, .leaf = leaf, .id = id,
 	};
-	const struct walk_regs regs = {
-		.pc = at->pc, .sp = at->sp, .fp = at->fp, .rbx = at->rbx,
-		.r12 = at->r12, .r13 = at->r13, .r14 = at->r14, .r15 = at->r15,
-	};
+	const struct walk_regs regs = frame_regs_of_memory(at);
 	struct walk *w;
 	int nr;
 

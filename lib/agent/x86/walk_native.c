@@ -6,6 +6,12 @@
  *
  * Runs in a signal handler, by the rules of walk.c.
  */
+#include <asm/sigcontext.h>
+#include <asm/siginfo.h>
+#include <asm/signal.h>
+#include <asm/ucontext.h>
+
+#include "agent/hotspot/cursor.h"
 #include "agent/hotspot/walk_native.h"
 #include "agent/x86/walk_code.h"
 
@@ -147,6 +153,16 @@ static enum native_caller scan_for_caller(const struct walk *w, struct native_fr
 		return CALLER_JAVA;
 	}
 	return CALLER_NONE;
+}
+
+struct walk_regs native_regs_of(const struct ucontext *uc)
+{
+	const struct sigcontext_64 *g = (const void *)&uc->uc_mcontext;
+
+	return (struct walk_regs){
+		.pc = g->ip, .sp = g->sp, .fp = g->bp, .rax = g->ax, .rbx = g->bx, .rcx = g->cx, .rdx = g->dx,
+		.rdi = g->di, .r12 = g->r12, .r13 = g->r13, .r14 = g->r14, .r15 = g->r15,
+	};
 }
 
 enum native_caller native_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leave.h - from code of HotSpot's to its caller where that is the CPU's business (leave.c of each CPU).
+ * Those that return true have put the cursor into the caller; false: it was not found.
+ */
+#ifndef AGENT_LEAVE_H
+#define AGENT_LEAVE_H
+
+#include "agent/hotspot/cursor.h"
+#include "agent/hotspot/walk_native.h"
+
+/*
+ * In the interpreter where the frame that the cursor's fp points to is not that of what runs, but its
+ * caller's: returns whether it is so, and *left says whether the caller was found.
+ */
+bool leave_frameless_interpreter(struct walk *w, struct cursor *c, bool *left);
+/* The innermost frame, in the interpreter's code, when fp points to no frame of its. */
+bool leave_leaf_interpreter(struct walk *w, struct cursor *c);
+
+bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bool native);
+/* A call of the method in b, innermost, goes to the interpreter by way of a stub at its end, where pc is. */
+bool leave_call_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
+/*
+ * Interrupted where the method's own frame is built or goes: the compiler describes the next thing
+ * that it did instead.
+ */
+bool leave_is_at_frame(const struct cursor *c, const struct vm_blob *b);
+
+bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
+/* The VM called the stub at the cursor, innermost; f: where in libjvm that returns to. */
+bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_frame *f);
+/* In call_stub, with its frame not yet built or gone: as above. */
+bool leave_half_entered(const struct walk *w, const struct cursor *c, struct native_frame *f);
+
+/* What precedes pc, in a blob that ends there, is a call, or what stands for one. */
+bool leave_is_called(uintptr_t pc, uintptr_t blob_end);
+
+#endif
