@@ -113,15 +113,22 @@ long sys_slurp(const char *path, char *buf, size_t size)
 
 static int (*vdso_clock_gettime)(int, struct __kernel_timespec *);
 
-void sys_init_clock(void)
+void *sys_vdso(const char *name)
 {
 	uint64_t auxv[64];
 	long n = sys_slurp("/proc/self/auxv", (char *)auxv, sizeof(auxv));
+	void *found = NULL;
 	long i;
 
 	for (i = 0; i + 1 < n / 8; i += 2)
 		if (auxv[i] == AT_SYSINFO_EHDR)
-			vdso_clock_gettime = elf_symbol(auxv[i + 1], "__vdso_clock_gettime");
+			found = elf_symbol(auxv[i + 1], name);
+	return found;
+}
+
+void sys_init_clock(void)
+{
+	vdso_clock_gettime = sys_vdso(CPU_VDSO_CLOCK_GETTIME);
 }
 
 uint64_t sys_now(void)

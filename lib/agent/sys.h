@@ -36,6 +36,8 @@ void sys_sleep_ns(uint64_t ns);
 /* CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
 uint64_t sys_now(void);
 void sys_init_clock(void);
+/* A function of the vDSO; NULL: it has none of that name, or there is none. Not in a signal handler. */
+void *sys_vdso(const char *name);
 int sys_tid(void);
 /* CPU time of a thread of ours, as the scheduler counts it; 0: not known. */
 uint64_t sys_thread_cpu(int tid);

@@ -9,6 +9,11 @@
 /* Relocations by which a function of another object is imported. */
 enum { IMPORT_GOT = R_AARCH64_GLOB_DAT, IMPORT_PLT = R_AARCH64_JUMP_SLOT };
 
+#define CPU_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
+
+/* Where from the thread pointer the C library has the vector of thread-local blocks (dtv): glibc, musl. */
+#define CPU_DTV { 0, -8 }
+
 /* The empty statements keep the compiler from making calls of memcpy() and memset() of these loops. */
 static inline void cpu_copy(void *d, const void *s, size_t n)
 {

@@ -16,6 +16,7 @@
  * counts if HotSpot's variable says the same, which is read in the dtv where it was found once:
  * whoever is in the table has, or had, that variable, so that nothing is allocated.
  */
+#include "agent/cpu.h"
 #include "agent/hotspot/vm.h"
 #include "base/mix.h"
 
@@ -34,7 +35,9 @@ static struct table by_tp, by_tid;	/* a thread pointer as it is, tid_key() */
 static struct {
 	uint32_t word;			/* of the dtv, whose block the variable is in; 0: not found yet */
 	uint32_t offset;		/* there */
+	int dtv;			/* where the dtv is, from the thread pointer */
 } own_variable;
+static uintptr_t own_part;		/* how far a pthread_t is before its thread pointer */
 static struct sys_lock lock;
 /*
  * Threads that run already are being looked up: one that ends meanwhile leaves its key with no
@@ -147,16 +150,13 @@ static bool is_me(uintptr_t v)
 	return vm_thread_tid(v) == sys_tid();
 }
 
-/*
- * Both glibc and musl have the vector of thread-local blocks at thread pointer + 8, one or
- * two words a module; libjvm's block is one of them.
- */
-static uintptr_t find_own_thread(void)
+/* The vector of thread-local blocks has one word a module, or two; libjvm's block is one of them. */
+static uintptr_t find_in_dtv(int at)
 {
 	uintptr_t dtv, block, v;
 	int i, k;
 
-	if (!sys_peek_all(&dtv, thread_pointer() + 8, 8))
+	if (!sys_peek_all(&dtv, thread_pointer() + at, 8))
 		return 0;
 	for (i = 1; i < NR_MODULES; i++) {
 		if (!sys_peek_all(&block, dtv + i * 8ul, 8))
@@ -169,6 +169,7 @@ static uintptr_t find_own_thread(void)
 				if (vm.is_8)
 					return v;
 				store_relaxed(&own_variable.offset, k);
+				store_relaxed(&own_variable.dtv, at);
 				store_release(&own_variable.word, i);
 				return v;
 			}
@@ -176,11 +177,22 @@ static uintptr_t find_own_thread(void)
 	return 0;
 }
 
+static uintptr_t find_own_thread(void)
+{
+	static const int at[] = CPU_DTV;
+	uintptr_t thread = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(at) && !thread; i++)
+		thread = find_in_dtv(at[i]);
+	return thread;
+}
+
 /* Of a thread in the table. */
 static bool is_own(uintptr_t thread)
 {
-	const uintptr_t *dtv = *(uintptr_t **)(thread_pointer() + 8);
 	uint32_t word = load_acquire(&own_variable.word);
+	const uintptr_t *dtv = *(uintptr_t **)(thread_pointer() + load_relaxed(&own_variable.dtv));
 	uintptr_t block = word ? dtv[word] : 0;
 
 	/* all ones: not allocated */
@@ -226,12 +238,37 @@ void vm_find_first_thread(void)
 	}
 }
 
+static uintptr_t pthread_of(uintptr_t thread)
+{
+	uintptr_t osthread, p;
+
+	if (vm.o.thread_osthread < 0 || vm.o.osthread_pthread < 0 ||
+	    !sys_peek_all(&osthread, thread + vm.o.thread_osthread, 8) || !osthread ||
+	    !sys_peek_all(&p, osthread + vm.o.osthread_pthread, 8))
+		return 0;
+	return p;
+}
+
+/*
+ * A pthread_t is the thread pointer on x86-64; elsewhere it is a structure that ends there, or near: how long
+ * that is this thread tells of all.
+ */
+void vm_learn_this_thread(uintptr_t thread)
+{
+	enum { MAX_PART = 1 << 16 };
+	uintptr_t p = pthread_of(thread), tp = thread_pointer();
+
+	if (p && p <= tp && tp - p < MAX_PART)
+		store_relaxed(&own_part, tp - p);
+}
+
 void vm_add_this_thread(uintptr_t thread)
 {
 	static int tries = 8;
 
 	if (!by_tid.slots)
 		return;
+	vm_learn_this_thread(thread);
 	insert(thread_pointer(), sys_tid(), thread, true);
 	if (!load_relaxed(&own_variable.word) && add_relaxed(&tries, -1) > 0)
 		find_own_thread();
@@ -243,17 +280,13 @@ void vm_remove_this_thread(void)
 		remove(thread_pointer(), sys_tid());
 }
 
-/* pthread_t is the thread pointer in both C libraries. */
 void vm_add_thread(uintptr_t thread)
 {
-	uintptr_t osthread, tp;
+	uintptr_t p;
 	int tid;
 
-	if (by_tid.slots && vm.o.thread_osthread >= 0 && vm.o.osthread_pthread >= 0 &&
-	    sys_peek_all(&osthread, thread + vm.o.thread_osthread, 8) && osthread &&
-	    sys_peek_all(&tp, osthread + vm.o.osthread_pthread, 8) && tp > REMOVED &&
-	    (tid = vm_thread_tid(thread)))
-		insert(tp, tid, thread, false);
+	if (by_tid.slots && (p = pthread_of(thread)) > REMOVED && (tid = vm_thread_tid(thread)))
+		insert(p + load_relaxed(&own_part), tid, thread, false);
 }
 
 uintptr_t vm_thread_of(int tid)

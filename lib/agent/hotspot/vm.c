@@ -396,8 +396,9 @@ void vm_init_signals(void)
 		uint64_t mask;
 	} sa = { 0 };
 
-	if (!sys(__NR_rt_sigaction, SIGSEGV, NULL, &sa, 8) && sa.handler > 1)
-		vm.signal_return = sa.restorer;
+	if (sys(__NR_rt_sigaction, SIGSEGV, NULL, &sa, 8) || sa.handler <= 1)
+		return;
+	vm.signal_return = sa.flags & SA_RESTORER ? sa.restorer : (uintptr_t)sys_vdso("__kernel_rt_sigreturn");
 }
 
 /* 0: there is none of that name. */

@@ -92,7 +92,7 @@ struct vm {
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;
-	/* where a handler of a signal returns to: the C library's restorer; 0 unknown */
+	/* where a handler of a signal returns to: the C library's restorer, or the vDSO's; 0 unknown */
 	uintptr_t signal_return;
 	const int *major;		/* its version */
 	uint8_t being_initialized;	/* as InstanceKlass::_init_state; 0: not known */
@@ -216,6 +216,8 @@ void vm_begin_threads(void);
 void vm_end_threads(void);
 /* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */
 void vm_find_first_thread(void);
+/* What the calling thread tells of others, before vm_add_thread(). */
+void vm_learn_this_thread(uintptr_t thread);
 /* For the calling thread's start and end. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);

@@ -78,12 +78,15 @@ static int interp_bcp(void)
 
 bool walk_is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp)
 {
+	enum { MAX_EXPRESSIONS = 65536 * 8 };
 	uintptr_t sender;
 
 	if (!walk_on_stack(w, fp + 8) || !walk_on_stack(w, fp + INTERP_LOWEST) || fp < sp)
 		return false;
 	sender = walk_word(w, fp, INTERP_SENDER_SP);
-	return (sender > fp || INTERP_SENDER_BENEATH) && walk_on_stack(w, sender);
+	if (sender <= fp)
+		return INTERP_SENDER_BENEATH && fp - sender < MAX_EXPRESSIONS && !(sender & 7);
+	return walk_on_stack(w, sender);
 }
 
 enum names_result walk_method_of(struct walk *w, uintptr_t method, enum names_trust trust, uintptr_t bcp,
@@ -309,6 +312,20 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	return true;
 }
 
+/*
+ * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++
+ * that is about to call Java, or just has, is in Java by its state and has no anchor of its own.
+ */
+bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
+{
+	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
+
+	if (!walk_on_stack(w, anchor + 24) || walk_word(w, slot, 0) != w->thread.thread)
+		return false;
+	sp = walk_word(w, anchor, vm.o.anchor_sp);
+	return walk_on_stack(w, sp) && sp > slot;
+}
+
 /* C++ called Java through call_stub; beyond it is native code, then Java again or the thread's root. */
 static bool step_entry(struct walk *w, struct cursor *c)
 {
@@ -345,20 +362,12 @@ static void leave_signal_handler(struct walk *w, struct cursor *c, uintptr_t slo
 	*c = (struct cursor){ w->interrupted.pc, w->interrupted.sp, w->interrupted.fp, &w->interrupted };
 }
 
-static enum native_caller find_native_caller(const struct walk *w, struct cursor *c, uintptr_t *slot)
-{
-	struct native_frame f = { c->pc, c->sp, c->fp };
-	enum native_caller caller = native_caller(w, &f, slot);
-
-	c->fp = f.fp;
-	return caller;
-}
-
 static bool leave_leaf_call(struct walk *w, struct cursor *c)
 {
+	struct native_frame f = { c->pc, c->sp, c->fp };
 	uintptr_t slot, anchor;
 
-	switch (find_native_caller(w, c, &slot)) {
+	switch (native_caller(w, c->leaf, &f, &slot)) {
 	case CALLER_NONE:
 		break;
 	case CALLER_SIGNAL:
@@ -369,10 +378,8 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 		push_leaf_segment(w, c->leaf, vm_word(anchor, vm.o.anchor_sp), 0);
 		return enter_anchor(w, c, anchor);
 	case CALLER_JAVA:
-		push_leaf_segment(w, c->leaf, slot + 8, 0);
-		c->leaf = NULL;
-		c->above_leaf_call = true;
-		return_through(w, c, slot);
+		push_leaf_segment(w, c->leaf, f.sp, 0);
+		*c = (struct cursor){ f.pc, f.sp, f.fp, .above_leaf_call = true };
 		return true;
 	}
 	push_leaf_segment(w, c->leaf, w->stack_hi, 0);

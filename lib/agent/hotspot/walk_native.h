@@ -12,14 +12,15 @@ struct native_frame {
 
 enum native_caller {
 	CALLER_NONE,		/* not found */
-	CALLER_JAVA,		/* compiled or interpreted code; slot has its return address */
-	/* a handler was called while Java code ran; slot has the handler's return address */
+	CALLER_JAVA,		/* compiled or interpreted code; where is in f */
+	/* a handler was called while Java code ran; slot is for native_signal_regs() */
 	CALLER_SIGNAL,
 	CALLER_WRAPPER,		/* C++ that calls Java; slot is its JavaCallWrapper */
 };
 
-/* Also sets f->fp to what the caller's frame pointer is. */
-enum native_caller native_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot);
+/* r: the registers of the innermost function; f: that, and then its caller, of which only fp may be known. */
+enum native_caller native_caller(const struct walk *w, const struct walk_regs *r, struct native_frame *f,
+				 uintptr_t *slot);
 /* The registers that the signal interrupted; returns where the kernel's record of them ends. */
 uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r);
 

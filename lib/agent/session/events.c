@@ -262,11 +262,15 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 /* Threads that started before the events did, and names that changed since. */
 static void visit_all_threads(JNIEnv *env, bool add)
 {
-	jthread *threads;
+	jthread *threads, self;
 	jint i, nr;
 
 	if (!eetop || (*ti)->GetAllThreads(ti, &nr, &threads) != JVMTI_ERROR_NONE)
 		return;
+	if ((*ti)->GetCurrentThread(ti, &self) == JVMTI_ERROR_NONE && self) {
+		vm_learn_this_thread(java_thread(env, self));
+		(*env)->DeleteLocalRef(env, self);
+	}
 	for (i = 0; i < nr; i++) {
 		uintptr_t t = java_thread(env, threads[i]);
 		int tid = t ? vm_thread_tid(t) : 0;

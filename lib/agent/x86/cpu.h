@@ -8,6 +8,13 @@
 /* Relocations by which a function of another object is imported. */
 enum { IMPORT_GOT = R_X86_64_GLOB_DAT, IMPORT_PLT = R_X86_64_JUMP_SLOT };
 
+#define CPU_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
+
+/*
+ * Where from the thread pointer the C library, any of them, has the vector of thread-local blocks (dtv).
+ */
+#define CPU_DTV { 8 }
+
 /* "rep" is fast enough and cannot be turned into a call. */
 static inline void cpu_copy(void *d, const void *s, size_t n)
 {

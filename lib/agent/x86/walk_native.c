@@ -18,20 +18,6 @@
 enum { SCAN_WORDS = 2048 };	/* of native stack that are searched */
 
 /*
- * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++
- * that is about to call Java, or just has, is in Java by its state and has no anchor of its own.
- */
-bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
-{
-	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
-
-	if (!walk_on_stack(w, anchor + 24) || walk_word(w, slot, 0) != w->thread.thread)
-		return false;
-	sp = walk_word(w, anchor, vm.o.anchor_sp);
-	return walk_on_stack(w, sp) && sp > slot;
-}
-
-/*
  * The registers at a signal, as the kernel leaves them on the stack: struct ucontext above the return
  * address.
  */
@@ -165,7 +151,7 @@ struct walk_regs native_regs_of(const struct ucontext *uc)
 	};
 }
 
-enum native_caller native_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot)
+static enum native_caller find_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot)
 {
 	enum { RESTORER_LEN = 9 };
 
@@ -182,6 +168,19 @@ enum native_caller native_caller(const struct walk *w, struct native_frame *f, u
 	if (find_frame_pointers(w, f->sp, &f->fp, slot))
 		return is_signal_frame(w, *slot) ? CALLER_SIGNAL : CALLER_JAVA;
 	return scan_for_caller(w, f, slot);
+}
+
+enum native_caller native_caller(const struct walk *w, const struct walk_regs *r, struct native_frame *f,
+				 uintptr_t *slot)
+{
+	enum native_caller caller = find_caller(w, f, slot);
+
+	(void)r;
+	if (caller == CALLER_JAVA) {
+		f->pc = walk_word(w, *slot, 0);
+		f->sp = *slot + 8;
+	}
+	return caller;
 }
 
 uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r)
