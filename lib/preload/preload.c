@@ -13,6 +13,7 @@
  *      because RTLD_NEXT and RTLD_DEFAULT mean something else for each caller.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ static bool agent_exists(const char *option, char *path)
 		n++;
 	}
 	path[n] = '\0';
-	return !sys(__NR_access, path, R_OK);
+	return !sys(__NR_faccessat, AT_FDCWD, path, R_OK);
 }
 
 /* args with one more option, in memory that stays: HotSpot may keep what it was given, and [2]. */
@@ -237,7 +238,7 @@ static void *find_create(void *handle, const char *name)
 	return (void *)JNI_CreateJavaVM;
 }
 
-/* Who is to answer: dlsym() below jumps there [3]. */
+/* Who is to answer: dlsym(), in x86/dlsym.c and arm64/dlsym.c, jumps there [3]. */
 __attribute__((used)) dlsym_fn *preload_answer(void *handle, const char *name)
 {
 	struct search s = { .name = CREATE };
@@ -251,25 +252,3 @@ __attribute__((used)) dlsym_fn *preload_answer(void *handle, const char *name)
 		return objects_find(&s) ? next : find_next;
 	return find_create;
 }
-
-__asm__(".text\n"
-	".globl dlsym\n"
-	".type dlsym, @function\n"
-	"dlsym:\n"
-	"	.cfi_startproc\n"
-	"	push %rdi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	push %rsi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	sub $8, %rsp\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	call preload_answer\n"
-	"	add $8, %rsp\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	pop %rsi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	pop %rdi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	jmp *%rax\n"
-	"	.cfi_endproc\n"
-	".size dlsym, . - dlsym\n");

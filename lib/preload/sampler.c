@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "agent/sys.h"
+#include "preload/cpu.h"
 #include "preload/preload.h"
 #include "preload/sampler.h"
 
@@ -302,7 +303,7 @@ __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_
 			return;
 	}
 	t->left = distance();
-	SAMPLER_REGS(&r);
+	CPU_REGS(&r);
 	take(&r, call, size, number_of(known, call, p, size));
 	if (unlikely(sampler_state->hook.leave) && attach_look_again)
 		attach_look_again();

@@ -83,19 +83,6 @@ bool memory_find_running(struct elf_swap *swaps);
 /* At a sample: objects may have been loaded since. */
 __attribute__((weak, visibility("hidden"))) void attach_look_again(void);
 
-/* The caller's registers, to where r points. */
-#define SAMPLER_REGS(r)                                    \
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t"         \
-			 "mov %%rax, 0(%0)\n\t"            \
-			 "mov %%rsp, 8(%0)\n\t"            \
-			 "mov %%rbp, 16(%0)\n\t"           \
-			 "mov %%rbx, 24(%0)\n\t"           \
-			 "mov %%r12, 32(%0)\n\t"           \
-			 "mov %%r13, 40(%0)\n\t"           \
-			 "mov %%r14, 48(%0)\n\t"           \
-			 "mov %%r15, 56(%0)"               \
-			 : : "r"(r) : "rax", "memory")
-
 /* ---- where samples and waits go: sampler_link.c ---- */
 
 struct sampler_wishes {

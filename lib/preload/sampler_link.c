@@ -62,9 +62,9 @@ __attribute__((weak)) extern void *__libc_stack_end;	/* glibc's: of the first th
 static size_t stack_above(uintptr_t sp, uint32_t most)
 {
 	enum { LARGEST = 1 << 30 };
-	uintptr_t thread, first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+	uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
+	uintptr_t first = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
 
-	__asm__("mov %%fs:0, %0" : "=r"(thread));
 	if (thread - sp < most)		/* a C library places a thread's stack below its data */
 		return thread - sp;
 	if (first - sp < LARGEST && first - sp < most)

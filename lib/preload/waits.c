@@ -15,6 +15,7 @@
 #include "agent/elf.h"
 #include "agent/locks/share.h"
 #include "agent/sys.h"
+#include "preload/cpu.h"
 #include "preload/objects.h"
 #include "preload/preload.h"
 #include "preload/sampler.h"
@@ -76,7 +77,7 @@ __attribute__((noinline)) static void tell(const void *lock, const struct waitin
 	if (!waiting_end(at, lock, &w.blamed_ns) || !sampler_is_on())
 		return;
 	w.weight_ns = share_of(&of_waiters, w.addr, w.ns, sampler_wishes.wait_ns, now);
-	SAMPLER_REGS(&r);
+	CPU_REGS(&r);
 	send(&r, &w);
 }
 
@@ -93,7 +94,7 @@ __attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_
 	w.weight_ns = share_of(&of_owners, w.addr, w.ns, sampler_wishes.wait_ns, now);
 	if (!w.weight_ns)
 		return;
-	SAMPLER_REGS(&r);
+	CPU_REGS(&r);
 	send(&r, &w);
 }
 
@@ -104,7 +105,7 @@ __attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_
 		struct waiting *at_; \
 		int r_; \
 \
-		SAMPLER_REGS(&w_.regs); \
+		CPU_REGS(&w_.regs); \
 		at_ = waiting_begin(lock_, &w_); \
 		r_ = (call); \
 		tell(lock_, &w_, at_); \

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* dlsym.c - asks who is to answer, and jumps there with the caller's arguments and return address. */
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	.cfi_rel_offset x29, 0\n"
+	"	.cfi_rel_offset x30, 8\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	bl preload_answer\n"
+	"	mov x16, x0\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
+	"	br x16\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n");
