@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/cpu.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/place.h"
@@ -322,9 +323,10 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, bool memor
 /*
  * What the dynamic linkers of this machine put for $PLATFORM: glibc x86_64, or until 2.36 a name
  * for the CPU's generation, and i686 for programs of 32 bits, which cannot load the file and would
- * say so; musl nothing.
+ * say so; or aarch64; musl nothing.
  */
-static const char *const platforms[] = { "x86_64", "haswell", "xeon_phi", "$PLATFORM", "i686" };
+static const char *const platforms_x86[] = { "x86_64", "haswell", "xeon_phi", "$PLATFORM", "i686", NULL };
+static const char *const platforms_arm64[] = { "aarch64", "$PLATFORM", NULL };
 
 static const struct image *image_for(const char *platform, const struct image *im)
 {
@@ -334,9 +336,9 @@ static const struct image *image_for(const char *platform, const struct image *i
 /* Beside the agent; appends what LD_PRELOAD is to name. */
 static int place_preloads(const char *agent_path, const struct image *im, struct buf *path, struct err *e)
 {
+	const char *const *platform = cpu_host == &cpu_arm64 ? platforms_arm64 : platforms_x86;
 	struct buf folder = BUF_INIT, stem = BUF_INIT, name = BUF_INIT;
 	bool placed;
-	size_t i;
 	int dir;
 
 	buf_add(&folder, agent_path, strrchr(agent_path, '/') - agent_path);
@@ -344,10 +346,10 @@ static int place_preloads(const char *agent_path, const struct image *im, struct
 	add_build_id(&stem, im);
 	dir = open(folder.data, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	placed = dir >= 0;
-	for (i = 0; i < ARRAY_SIZE(platforms) && placed; i++) {
+	for (; *platform && placed; platform++) {
 		buf_reset(&name);
-		buf_fmt(&name, "%s-%s.so", stem.data, platforms[i]);
-		placed = place_file(dir, name.data, image_for(platforms[i], im), NULL);
+		buf_fmt(&name, "%s-%s.so", stem.data, *platform);
+		placed = place_file(dir, name.data, image_for(*platform, im), NULL);
 	}
 	buf_fmt(path, "%s/%s-$PLATFORM.so", folder.data, stem.data);
 	if (!placed)

@@ -427,7 +427,7 @@ enum jvm_segment_flags {
 
 struct jvm_rec_segment {
 	uint64_t pc, sp, fp;
-	uint64_t rbx, r12, r13, r14, r15;
+	uint64_t rbx, r12, r13, r14, r15;	/* on arm64 rbx is x30, and the others are not used */
 	uint32_t flags;
 	uint32_t len;
 	/* of a segment that reaches the end of its thread's stack: that; else 0 */

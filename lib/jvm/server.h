@@ -46,7 +46,8 @@ struct jvm_frame {		/* innermost first */
 /* Native code between two Java frames (or at either end): registers there and the stack copied. */
 struct jvm_segment {
 	uint64_t pc, sp, fp;			/* pc: the return address itself when not exact */
-	uint64_t rbx, r12, r13, r14, r15;	/* callee-saved; x86-64 only */
+	/* callee-saved, on x86-64; on arm64 rbx is x30, and the others mean nothing */
+	uint64_t rbx, r12, r13, r14, r15;
 	uint32_t valid;				/* bit 0 rbx, 1 r12, 2 r13, 3 r14, 4 r15 */
 	bool exact;				/* pc was interrupted, not a return address */
 	/* no Java frame outside it: the chain must reach the thread's root */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arch/arm64/regs.h"
+#include "arch/cpu.h"
 #include "arch/x86/regs.h"
 #include "base/foreign.h"
 #include "base/span.h"
@@ -171,25 +173,45 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
 }
 
-static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
+static void set_reg(struct unwind_regs *r, unsigned int number, uint64_t value)
+{
+	r->r[number] = value;
+	r->valid |= 1ull << number;
+}
+
+static void segment_regs_x86(const struct jvm_segment *s, struct unwind_regs *r)
 {
 	static const uint8_t numbers[] = { X86_RBX, X86_R12, X86_R13, X86_R14, X86_R15 };
 	const uint64_t values[] = { s->rbx, s->r12, s->r13, s->r14, s->r15 };
-	uint64_t pc = s->pc - !s->exact;	/* inside the call that it returns from */
 	size_t i;
 
-	*r = (struct unwind_regs){ .pc = pc, .sp = s->sp };
-	r->r[X86_RBP] = s->fp;
-	r->r[X86_RSP] = s->sp;
-	r->r[X86_RIP] = pc;
-	r->valid = 1ull << X86_RSP | 1ull << X86_RIP;
 	/* the kernel tells no more of a thread that waits */
 	if (s->fp || s->valid)
-		r->valid |= 1ull << X86_RBP;
-	for (i = 0; i < sizeof(numbers); i++) {
-		r->r[numbers[i]] = values[i];
-		r->valid |= (uint64_t)(s->valid >> i & 1) << numbers[i];
-	}
+		set_reg(r, X86_RBP, s->fp);
+	for (i = 0; i < sizeof(numbers); i++)
+		if (s->valid >> i & 1)
+			set_reg(r, numbers[i], values[i]);
+}
+
+static void segment_regs_arm64(const struct jvm_segment *s, struct unwind_regs *r)
+{
+	if (s->fp || s->valid)
+		set_reg(r, ARM64_FP, s->fp);
+	if (s->valid & 1)
+		set_reg(r, ARM64_LR, s->rbx);
+}
+
+static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
+{
+	uint64_t pc = s->pc - !s->exact;	/* inside the call that it returns from */
+
+	*r = (struct unwind_regs){ .pc = pc, .sp = s->sp };
+	set_reg(r, cpu_host->sp, s->sp);
+	set_reg(r, cpu_host->pc, pc);
+	if (cpu_host == &cpu_arm64)
+		segment_regs_arm64(s, r);
+	else
+		segment_regs_x86(s, r);
 }
 
 /* What became of a segment: nr frames in c->unwound. */
