@@ -95,7 +95,12 @@ static enum trust judge(const struct guess *g, uint64_t ra)
 
 	if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod))
 		return NO_CODE;
-	if (!mod || is_arm64(g) || off < 7 || !module_code(mod, off - 7, code, sizeof(code)))
+	if (!mod || off < 7)
+		return MAYBE_CALL;
+	if (module_cpu(mod) == &cpu_arm64)
+		return !module_code(mod, off + 1 - ARM64_CALL, code, ARM64_CALL) ? MAYBE_CALL :
+		       arm64_is_call(code) ? AFTER_CALL : NO_CODE;
+	if (!module_code(mod, off - 7, code, sizeof(code)))
 		return MAYBE_CALL;
 	return x86_ends_in_call(code) ? AFTER_CALL : NO_CODE;
 }
@@ -247,15 +252,40 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 	return false;
 }
 
-/* A jump through a wild pointer: the call left its address in the link register. */
+/* The frame is built, with this return address: a function that has called nothing since has it in both. */
+static bool is_in_record(const struct guess *g, const struct unwind_regs *regs, uint64_t ra)
+{
+	uint64_t saved;
+
+	return regs->valid >> ARM64_FP & 1 && stack_read(g->st, regs->r[ARM64_FP] + 8, &saved) &&
+	       (saved & module_cpu(g->mod)->ra_mask) == ra;
+}
+
+/* A function without rules that has called another one: the register has where that returned to. */
+static bool is_own_code(const struct guess *g, uint64_t ra)
+{
+	struct unwind_module *mod = NULL;
+	uint32_t module;
+	uint64_t off;
+
+	return g->space->find(g->space->ctx, ra - 1, &module, &off, &mod) && mod == g->mod &&
+	       !module_row(mod, off) && off + SCAN_FUNCTION > g->off && off < g->off + SCAN_FUNCTION;
+}
+
+/*
+ * The call left its address in the link register: of a function that has not stored it, as those in assembler
+ * and of the linkage table, or of a jump through a wild pointer.
+ */
 static bool by_link_register(const struct guess *g, struct unwind_regs *regs)
 {
-	uint64_t ra = regs->r[ARM64_LR] & module_cpu(NULL)->ra_mask, off;
+	uint64_t ra = regs->r[ARM64_LR] & module_cpu(g->mod)->ra_mask, off;
 	struct unwind_module *mod = NULL;
 	uint32_t module;
 
-	if (!g->interrupted || !(regs->valid >> ARM64_LR & 1) ||
-	    g->space->find(g->space->ctx, regs->pc, &module, &off, &mod) || !guess_may_follow_call(g, ra))
+	if (!g->interrupted || !(regs->valid >> ARM64_LR & 1) || !guess_may_follow_call(g, ra))
+		return false;
+	if (g->mod ? is_in_record(g, regs, ra) || is_own_code(g, ra) :
+		     g->space->find(g->space->ctx, regs->pc, &module, &off, &mod))
 		return false;
 	regs->pc = ra;
 	return true;

@@ -235,7 +235,7 @@ static enum step without_rules(struct walk *w)
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
 	/* The link register told. */
-	if (w->regs->sp == old_sp && w->exact && !w->mod && w->regs->pc != old_pc)
+	if (w->regs->sp == old_sp && w->exact && module_cpu(w->mod)->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }

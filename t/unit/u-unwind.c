@@ -15,7 +15,7 @@
  * A made-up module: an ELF file in memory with a page of code, linked at 0 and mapped at BASE,
  * without rules or with those a test gives.
  */
-enum { BASE = 0x400000, CODE = 0x1000, STACK = 0x7f0000, WORDS = 64 };
+enum { BASE = 0x400000, CODE = 0x1000, STACK = 0x7f0000, WORDS = 64, OTHER = 0x600000 };
 
 struct file {
 	Elf64_Ehdr eh;
@@ -37,6 +37,11 @@ static enum frame_mark end;
 
 static bool find(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **m)
 {
+	if (addr - OTHER < 4096) {	/* executable, of no file */
+		*module = 0;
+		*off = addr;
+		return true;
+	}
 	if (addr - BASE >= sizeof(file))
 		return false;
 	*module = 7;
@@ -317,6 +322,46 @@ TEST(unwind_frame_pointers_where_there_are_no_rules)
 	CHECK_U64(end, MARK_NONE);
 	CHECK_U64(frames[2].pc, BASE + 0x11ff);
 	CHECK_U64(frames[2].sp, STACK + 80);
+	tear_down();
+}
+
+/* The same in a module for arm64, with a call instruction in front of each return address. */
+static void set_up_arm64(uint64_t lr)
+{
+	static const uint8_t bl[] = { 0, 0, 0, 0x94 };
+
+	set_up(NULL, 0);
+	tear_down();
+	file.eh.e_machine = EM_AARCH64;
+	memcpy(file.code + 0x100 - 4, bl, sizeof(bl));
+	memcpy(file.code + 0x200 - 4, bl, sizeof(bl));
+	CHECK_U64(symfile_open_memory(&sf, &file, sizeof(file), "made-up", &(struct err){ 0 }), 0);
+	mod = unwind_module_new(sf);
+	regs.valid = (1ull << 32) - 1;
+	regs.r[29] = STACK + 16;
+	regs.r[30] = lr;
+	words[2] = 0;
+	words[3] = BASE + 0x1200;
+}
+
+TEST(unwind_a_function_without_rules_has_its_caller_in_the_link_register)
+{
+	/* of code without a module, signed */
+	set_up_arm64(0x55ull << 48 | (OTHER + 0x100));
+	CHECK(walk(BASE + 0x1050) >= 2);
+	CHECK_U64(frames[1].pc, OTHER + 0xff);
+	CHECK_U64(frames[1].sp, STACK);
+	tear_down();
+	/* its own, of a function that has returned to it: the record has the caller */
+	set_up_arm64(BASE + 0x1100);
+	CHECK_U64(walk(BASE + 0x1150), 2);
+	CHECK_U64(frames[1].pc, BASE + 0x11ff);
+	CHECK_U64(frames[1].sp, STACK + 32);
+	tear_down();
+	/* no call is before it */
+	set_up_arm64(BASE + 0x1104);
+	CHECK_U64(walk(BASE + 0x1150), 2);
+	CHECK_U64(frames[1].pc, BASE + 0x11ff);
 	tear_down();
 }
 

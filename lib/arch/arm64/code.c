@@ -9,3 +9,11 @@ bool arm64_is_sigreturn(const uint8_t p[ARM64_SIGRETURN])
 
 	return !memcmp(p, want, sizeof(want));
 }
+
+bool arm64_is_call(const uint8_t p[ARM64_CALL])
+{
+	uint32_t i = p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+
+	return (i & 0xfc000000) == 0x94000000 || (i & 0xfffffc1f) == 0xd63f0000 ||
+	       (i & 0xfefff800) == 0xd63f0800;
+}
