@@ -52,6 +52,14 @@ static inline void cpu_allow_unaligned(void)
 {
 }
 
+/*
+ * Signals that are blocked while samples are taken, as sigset_t has them: SIGILL, SIGTRAP, SIGBUS, SIGFPE,
+ * SIGSEGV. A counter's interrupt may come while the kernel looks at a fault of the program's, whose signal is
+ * then the second of two. Its handler is to find the code that faulted, HotSpot's a poll of a safepoint say,
+ * and not our own entry.
+ */
+#define CPU_BLOCKED_SIGNALS (1ull << 3 | 1ull << 4 | 1ull << 6 | 1ull << 7 | 1ull << 10)
+
 /* Where a handler of ours returns to. */
 void cpu_restorer(void);
 

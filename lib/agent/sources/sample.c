@@ -567,6 +567,7 @@ static bool take_signal(void)
 		.handler = on_trap,
 		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | 0x04000000 /* SA_RESTORER */,
 		.restorer = cpu_restorer,
+		.mask = CPU_BLOCKED_SIGNALS,
 	};
 
 	return !sys(__NR_rt_sigaction, SIGTRAP, &sa, 0, 8);

@@ -41,6 +41,9 @@ static inline void cpu_allow_unaligned(void)
 			 : : : "memory", "cc");
 }
 
+/* Signals that are blocked while samples are taken, as sigset_t has them. */
+#define CPU_BLOCKED_SIGNALS 0
+
 /* Where a handler of ours returns to. */
 void cpu_restorer(void);
 
