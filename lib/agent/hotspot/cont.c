@@ -12,6 +12,7 @@
  */
 #include "agent/hotspot/blocked.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/frame.h"
 #include "agent/hotspot/oops.h"
 #include "agent/hotspot/vm.h"
 #include "base/mix.h"
@@ -120,7 +121,7 @@ static bool copy_chunk(uintptr_t chunk, struct cont_copy *c)
 		return false;
 	if (c->moment != oops_moment())
 		return false;
-	c->pc = c->words[1];
+	c->pc = frame_code(c->words[1]);
 	c->sp = (uintptr_t)&c->words[2];
 	c->end = (uintptr_t)&c->words[nr];
 	return true;

@@ -747,9 +747,11 @@ void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size)
 		{ "call_stub", &vm_known.call_stub },
 		{ "cont_returnBarrier", &vm_known.return_barrier },
 		{ "cont_returnBarrierExc", &vm_known.return_barrier_exc },
-		/* JDK 21 to 23 */
+		/* JDK 21 to 23, x86-64 and arm64 */
 		{ "Cont thaw return barrier", &vm_known.return_barrier },
 		{ "Cont thaw return barrier exception", &vm_known.return_barrier_exc },
+		{ "cont return barrier", &vm_known.return_barrier },
+		{ "cont return barrier exception handler", &vm_known.return_barrier_exc },
 	};
 	size_t i;
 
