@@ -21,6 +21,15 @@ enum {
 	EPILOGUE = 12,		/* instructions from where a frame goes to the return, at most */
 };
 
+/* Bytes that were put on the stack for the call that returns to pc: they are taken off there. */
+static uintptr_t pushed_for_call(const struct vm_blob *b, uintptr_t pc)
+{
+	uint32_t insn = insn_at(pc);
+	int64_t n = insn_moves_sp(insn);
+
+	return n > 0 && n != b->frame_size * 8 && !insn_pops_record(insn) ? n : 0;
+}
+
 /* Could a frame of the code that is returned to at pc begin at sp? */
 static bool fits(const struct walk *w, uintptr_t pc, uintptr_t sp)
 {
@@ -30,7 +39,7 @@ static bool fits(const struct walk *w, uintptr_t pc, uintptr_t sp)
 		return false;
 	if (b.kind != VM_BLOB_NMETHOD || b.frame_size <= 0)
 		return true;
-	return walk_returns_from(w, sp + b.frame_size * 8ul - 8);
+	return walk_returns_from(w, sp + pushed_for_call(&b, pc) + b.frame_size * 8ul - 8);
 }
 
 /* To the caller that x30 has, whose sp was as given, or above what a few pairs of registers take. */
@@ -282,10 +291,13 @@ static bool is_return_poll(const struct vm_blob *b, uintptr_t pc)
 	uintptr_t at;
 	int i;
 
-	for (i = -1, at = pc + INSN_LEN; i < 4 && at > b->begin; i++, at -= INSN_LEN)
+	for (i = -1, at = pc + INSN_LEN; i < 4 && at > b->begin; i++, at -= INSN_LEN) {
 		if ((insn_at(at) & 0xffc003ff) == 0xf9000388 &&
 		    (insn_at(at - INSN_LEN) & 0x9f00001f) == 0x10000008)
 			return true;
+		if (i > 0 && (insn_jumps(insn_at(at)) || insn_calls(insn_at(at))))
+			break;
+	}
 	return false;
 }
 
@@ -385,7 +397,9 @@ bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bo
 	(void)native;
 	if (c->leaf)
 		return leave_leaf_nmethod(w, c, b);
-	/* what was pushed for the call is popped when it returns */
+	if (c->above_stub)
+		full += pushed_for_call(b, c->pc);
+	/* and what else may be there */
 	for (i = 0; i < nr && b->frame_size > 0; i++)
 		if (walk_leave_frame(w, c, full + i * 16ul))
 			return true;
