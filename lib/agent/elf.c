@@ -236,12 +236,15 @@ bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *name
 
 /* ---- slots through which an object calls what it imports ---- */
 
-enum { PAGE_BYTES = 4096 };
-
 struct page {
 	uintptr_t at;			/* 0: none */
 	int prot;			/* as it is mapped; -1 not known */
 };
+
+static uintptr_t page_of(uintptr_t addr)
+{
+	return addr & ~(uintptr_t)(sys_page_bytes() - 1);
+}
 
 /*
  * The linker makes most such pages read-only, but who else changes slots may have made them writable, and
@@ -254,7 +257,7 @@ static void look_up_page(struct page *p, uintptr_t addr)
 	const char *line = buf;
 	long n;
 
-	p->at = addr & ~(uintptr_t)(PAGE_BYTES - 1);
+	p->at = page_of(addr);
 	p->prot = -1;
 	n = buf ? sys_slurp("/proc/self/maps", buf, size - 1) : 0;
 	for (; n > 0 && *line && p->prot < 0; line = skip_past(line, '\n')) {
@@ -275,14 +278,14 @@ static bool change_slot(struct page *p, void **slot, void *from, void *to)
 {
 	bool opens, changed;
 
-	if (p->at != ((uintptr_t)slot & ~(uintptr_t)(PAGE_BYTES - 1)))
+	if (p->at != page_of((uintptr_t)slot))
 		look_up_page(p, (uintptr_t)slot);
 	opens = !(p->prot & PROT_WRITE);
-	if (p->prot < 0 || (opens && sys(__NR_mprotect, p->at, PAGE_BYTES, p->prot | PROT_WRITE) < 0))
+	if (p->prot < 0 || (opens && sys(__NR_mprotect, p->at, sys_page_bytes(), p->prot | PROT_WRITE) < 0))
 		return false;
 	changed = __atomic_compare_exchange_n(slot, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 	if (opens)
-		sys(__NR_mprotect, p->at, PAGE_BYTES, p->prot);
+		sys(__NR_mprotect, p->at, sys_page_bytes(), p->prot);
 	return changed;
 }
 

@@ -113,17 +113,37 @@ long sys_slurp(const char *path, char *buf, size_t size)
 
 static int (*vdso_clock_gettime)(int, struct __kernel_timespec *);
 
-void *sys_vdso(const char *name)
+/* 0: there is none of that type. */
+static uint64_t auxv_entry(uint64_t type)
 {
 	uint64_t auxv[64];
 	long n = sys_slurp("/proc/self/auxv", (char *)auxv, sizeof(auxv));
-	void *found = NULL;
 	long i;
 
 	for (i = 0; i + 1 < n / 8; i += 2)
-		if (auxv[i] == AT_SYSINFO_EHDR)
-			found = elf_symbol(auxv[i + 1], name);
-	return found;
+		if (auxv[i] == type)
+			return auxv[i + 1];
+	return 0;
+}
+
+void *sys_vdso(const char *name)
+{
+	uint64_t base = auxv_entry(AT_SYSINFO_EHDR);
+
+	return base ? elf_symbol(base, name) : NULL;
+}
+
+size_t sys_page_bytes(void)
+{
+	static size_t known;
+	size_t bytes = load_relaxed(&known);
+
+	if (!bytes) {
+		bytes = auxv_entry(AT_PAGESZ);
+		bytes = bytes ? bytes : 4096;
+		store_relaxed(&known, bytes);
+	}
+	return bytes;
 }
 
 void sys_init_clock(void)

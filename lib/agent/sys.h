@@ -38,6 +38,8 @@ uint64_t sys_now(void);
 void sys_init_clock(void);
 /* A function of the vDSO; NULL: it has none of that name, or there is none. Not in a signal handler. */
 void *sys_vdso(const char *name);
+/* Of memory, as this kernel has it; not in a signal handler. */
+size_t sys_page_bytes(void);
 int sys_tid(void);
 /* CPU time of a thread of ours, as the scheduler counts it; 0: not known. */
 uint64_t sys_thread_cpu(int tid);
