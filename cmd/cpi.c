@@ -103,7 +103,6 @@ struct row {
 	int cpu;				/* -1: all, -2: the program */
 	double elapsed_s, idle, busy;		/* percent; NaN: not known */
 	uint64_t busy_ns;
-	bool counted;
 	struct cpi_sum sum;
 };
 
@@ -128,6 +127,32 @@ static const struct sheet_column columns[] = {
 	[CPI_NOTE] = { .before = "  ", .note = true },
 };
 
+/* Why one or both are not counted; NULL when they are. */
+static const char *why_missing(const struct cpi *c)
+{
+	const struct cpi_set *s = &c->counters;
+
+	return !s->nr_pairs ? c->why.msg : s->no_cycles.code ? s->no_cycles.msg :
+	       s->no_instructions.code ? s->no_instructions.msg : NULL;
+}
+
+static void print_counters(const struct cpi *c)
+{
+	const struct cpi_set *s = &c->counters;
+	const char *missing = why_missing(c);
+
+	if (!s->nr_pairs) {
+		fprintf(c->tee.out, "** Counters: n/a: %s\n", missing);
+		return;
+	}
+	fprintf(c->tee.out, "** Counters: %s%s\n", s->no_instructions.code ? "cycles" :
+		s->no_cycles.code ? "instructions" : "cycles, instructions",
+		s->user_only ? ", in user mode only: this user may not count the kernel's" : "");
+	if (missing)
+		fprintf(c->tee.out, "** %s, CPI: n/a: %s\n", s->no_cycles.code ? "Cycles" : "Instructions",
+			missing);
+}
+
 static void print_start(struct cpi *c)
 {
 	size_t first = c->o->timestamp ? CPI_TIME : CPI_UNIX_NS;
@@ -139,16 +164,11 @@ static void print_start(struct cpi *c)
 	json_str(j, "measured", c->machine ? "machine" : "program");
 	json_u64(j, "processors", c->cpus.nr_cpu);
 	json_bool(j, "counters", c->counters.nr_pairs > 0);
-	json_str(j, "counters_missing_because", c->counters.nr_pairs ? NULL : c->why.msg);
+	json_str(j, "counters_missing_because", why_missing(c));
 	json_bool(j, "user_mode_only", c->counters.user_only);
 	json_array(j, "samples");
 	if (sheet_is_text(&c->sheet)) {
-		if (!c->counters.nr_pairs)
-			fprintf(out, "** Counters: n/a: %s\n", c->why.msg);
-		else
-			fprintf(out, "** Counters: cycles, instructions%s\n",
-				c->counters.user_only ?
-				", in user mode only: this user may not count the kernel's" : "");
+		print_counters(c);
 		fprintf(out, "** Utilisation: %s\n", c->machine ? "/proc/stat" :
 			"CPU time of the program and its children, in percent of one CPU");
 	}
@@ -162,8 +182,8 @@ static struct cell cell_known(bool known, uint64_t val)
 
 static void print_row(struct cpi *c, const struct row *r)
 {
-	bool program = r->cpu == -2, known = r->counted && r->sum.known;
-	double share = known ? r->sum.share_counted : NAN;
+	bool program = r->cpu == -2;
+	double share = r->sum.cycles_known || r->sum.instructions_known ? r->sum.share_counted : NAN;
 	char time_of_day[16], note[64];
 	time_t now = time(NULL);
 	struct tm tm;
@@ -179,9 +199,9 @@ static void print_row(struct cpi *c, const struct row *r)
 		[CPI_CPU_TIME] = program ? cell_known(!isnan(r->busy), r->busy_ns) : cell_absent,
 		[CPI_IDLE] = program ? cell_absent : cell_real(r->idle),
 		[CPI_BUSY] = cell_real(r->busy),
-		[CPI_CYCLES] = cell_known(known, r->sum.cycles),
-		[CPI_INSTRUCTIONS] = cell_known(known, r->sum.instructions),
-		[CPI_RATIO] = cell_real(r->counted ? cpi_ratio(&r->sum) : NAN),
+		[CPI_CYCLES] = cell_known(r->sum.cycles_known, r->sum.cycles),
+		[CPI_INSTRUCTIONS] = cell_known(r->sum.instructions_known, r->sum.instructions),
+		[CPI_RATIO] = cell_real(cpi_ratio(&r->sum)),
 		[CPI_SHARE] = cell_real(share),
 		[CPI_NOTE] = cell_text(share < 0.999 ? note : NULL),
 	};
@@ -197,18 +217,14 @@ static struct row row_of(struct cpi *c, int cpu, const struct idle_share *s)
 		.elapsed_s = (c->now.time_ns - c->before.time_ns) / 1e9,
 		.idle = s && s->known ? s->idle : NAN,
 		.busy = s && s->known ? s->busy + s->intr : NAN,
-		.counted = c->counters.nr_pairs > 0,
 		.sum = CPI_SUM_INIT,
 	};
 }
 
 static void add_counts(struct cpi *c, struct row *r, size_t i)
 {
-	struct cpi_counts d;
+	struct cpi_counts d = cpi_diff(&c->before.counts[i], &c->now.counts[i]);
 
-	if (!c->counters.nr_pairs)
-		return;
-	d = cpi_diff(&c->before.counts[i], &c->now.counts[i]);
 	cpi_add(&r->sum, &d);
 }
 

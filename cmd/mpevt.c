@@ -116,7 +116,7 @@ static void end_output(struct mpevt *m)
 /* all: the sum over the CPUs, whose time is that of the last one. */
 static void print_row(struct mpevt *m, const struct mpevt_count *c, const char *all, const struct cpi_sum *s)
 {
-	bool in_part = s->known && s->share_counted < 0.999;
+	bool in_part = s->cycles_known && s->share_counted < 0.999;
 	char note[64];
 
 	snprintf(note, sizeof(note), "counted %.0f%% of the time", 100 * s->share_counted);
@@ -125,7 +125,7 @@ static void print_row(struct mpevt *m, const struct mpevt_count *c, const char *
 		cell_text(c->event),
 		all ? cell_text(all) : cell_u64(c->cpu),
 		cell_u64(c->count.enabled_ns),
-		s->known ? cell_u64(c->count.value) : cell_none,
+		s->cycles_known ? cell_u64(c->count.value) : cell_none,
 		cell_text(c->unit),
 		cell_real(s->share_counted),
 		cell_text(in_part ? note : NULL),

@@ -31,11 +31,13 @@ struct cpi_counts cpi_diff(const struct cpi_counts *before, const struct cpi_cou
 /* Counts of one CPU, or of several together, for the whole of the time. */
 struct cpi_sum {
 	uint64_t cycles, instructions;
-	bool known;		/* false: a counter that belongs to it never ran; the rest is meaningless */
+	/* false: a counter that belongs to them never ran, and that sum is meaningless */
+	bool cycles_known, instructions_known;
 	double share_counted;	/* of the time, 0 to 1; below 1 the counts are estimates from that share */
 };
 
-#define CPI_SUM_INIT ((struct cpi_sum){ .known = true, .share_counted = 1 })
+#define CPI_SUM_INIT \
+	((struct cpi_sum){ .cycles_known = true, .instructions_known = true, .share_counted = 1 })
 
 void cpi_add(struct cpi_sum *sum, const struct cpi_counts *c);
 /* Cycles per instruction; NaN when that is not known, or there was no instruction. */
@@ -43,13 +45,15 @@ double cpi_ratio(const struct cpi_sum *sum);
 
 /* The counters of one CPU or one program. */
 struct cpi_pair {
-	int cycles_fd, instructions_fd;
+	int cycles_fd, instructions_fd;		/* -1: that one cannot be counted */
 };
 
 struct cpi_set {
 	struct cpi_pair *pairs;
 	size_t nr_pairs;	/* 0: nothing can be counted */
 	bool user_only;		/* this user may not count the kernel's */
+	/* code 0: they are counted; else why they are not, on any CPU */
+	struct err no_cycles, no_instructions;
 };
 
 /* The two events: "cycles" and "instructions"; a test names others. */
@@ -60,11 +64,12 @@ struct cpi_events {
 
 /*
  * Counts on these CPUs, or in the program held before its first instruction and all that it starts,
- * from its exec() on.  On failure *e says why, with a hint, and the set is empty.
+ * from its exec() on: both events, or the one of them that there is.  On failure *e says why, with a
+ * hint, and the set is empty.
  */
 int cpi_open_cpus(struct cpi_set *s, const struct cpi_events *ev, const struct cpus *cpus, struct err *e);
 int cpi_open_program(struct cpi_set *s, const struct cpi_events *ev, pid_t pid, struct err *e);
-/* Counts of pair i since it was opened. */
+/* Counts of pair i since it was opened; all zero of an event that is not counted. */
 int cpi_read(const struct cpi_set *s, size_t i, struct cpi_counts *c, struct err *e);
 void cpi_close(struct cpi_set *s);
 

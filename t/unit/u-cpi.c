@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <math.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ TEST(cpi_is_cycles_by_instructions_of_the_difference)
 	struct cpi_sum s = CPI_SUM_INIT;
 
 	cpi_add(&s, &d);
-	CHECK(s.known && s.share_counted == 1);
+	CHECK(s.cycles_known && s.instructions_known && s.share_counted == 1);
 	CHECK_U64(s.cycles, 3000);
 	CHECK_U64(s.instructions, 2000);
 	CHECK(cpi_ratio(&s) == 1.5);
@@ -42,7 +43,7 @@ TEST(cpi_counts_of_a_shared_counter_stand_for_the_whole_time)
 	cpi_add(&s, &c);
 	CHECK_U64(s.cycles, 4000);
 	CHECK_U64(s.instructions, 2000);
-	CHECK(s.known && s.share_counted == 0.25);
+	CHECK(s.cycles_known && s.instructions_known && s.share_counted == 0.25);
 	cpi_add(&h, &huge);
 	CHECK_U64(h.cycles, UINT64_MAX / 8 * 4);	/* no overflow on the way */
 }
@@ -56,9 +57,9 @@ TEST(cpi_of_what_never_ran_is_not_known)
 	cpi_add(&s, &good);
 	cpi_add(&s, &never);
 	cpi_add(&s, &good);
-	CHECK(!s.known && isnan(cpi_ratio(&s)));
+	CHECK(!s.cycles_known && !s.instructions_known && isnan(cpi_ratio(&s)));
 	cpi_add(&i, &idle);		/* no instruction: no ratio either, but the counts are true */
-	CHECK(i.known && isnan(cpi_ratio(&i)));
+	CHECK(i.cycles_known && i.instructions_known && isnan(cpi_ratio(&i)));
 }
 
 /* Events that every kernel has take the place of the two, so that the calls are real. */
@@ -120,6 +121,43 @@ TEST(cpi_counts_on_each_cpu)
 	cpus_release(&cpus);
 }
 
+TEST(cpi_needs_both_for_the_ratio_alone)
+{
+	struct cpi_counts c = { .cycles = { 7, 5, 5 } };
+	struct cpi_sum s = CPI_SUM_INIT;
+
+	cpi_add(&s, &c);
+	CHECK(s.cycles_known && !s.instructions_known && s.share_counted == 1);
+	CHECK_U64(s.cycles, 7);
+	CHECK(isnan(cpi_ratio(&s)));
+}
+
+/* An event of software, and one of a PMU that no machine has. */
+TEST(cpi_counts_the_one_that_there_is)
+{
+	static const struct cpi_events first = { "cpu-clock", "nopmu/x/" }, second = { "nopmu/x/", "cpu-clock" };
+	struct cpus cpus = { 0 };
+	struct err e = { 0 };
+	struct cpi_counts c;
+	struct cpi_set s;
+
+	CHECK(!cpus_add(&cpus, "0", &e));
+	if (cpi_open_cpus(&s, &first, &cpus, &e))
+		unit_skip(e.msg);
+	usleep(2000);
+	CHECK(!s.no_cycles.code && s.no_instructions.code && strstr(s.no_instructions.msg, "nopmu"));
+	CHECK(!cpi_read(&s, 0, &c, &e));
+	CHECK(c.cycles.value && c.cycles.running_ns && !c.instructions.value && !c.instructions.running_ns);
+	cpi_close(&s);
+	CHECK(!cpi_open_cpus(&s, &second, &cpus, &e));
+	usleep(2000);
+	CHECK(s.no_cycles.code && !s.no_instructions.code);
+	CHECK(!cpi_read(&s, 0, &c, &e));
+	CHECK(!c.cycles.running_ns && c.instructions.value && c.instructions.running_ns);
+	cpi_close(&s);
+	cpus_release(&cpus);
+}
+
 TEST(cpi_that_cannot_be_counted_says_why_and_leaves_nothing_open)
 {
 	struct cpus cpus = { 0 };
@@ -127,7 +165,7 @@ TEST(cpi_that_cannot_be_counted_says_why_and_leaves_nothing_open)
 	struct cpi_set s;
 
 	CHECK(!cpus_add(&cpus, "0", &e));
-	CHECK(cpi_open_cpus(&s, &(struct cpi_events){ "cpu-clock", "nopmu/x/" }, &cpus, &e) < 0);
+	CHECK(cpi_open_cpus(&s, &(struct cpi_events){ "nopmu/x/", "nopmu/y/" }, &cpus, &e) < 0);
 	CHECK(e.msg[0]);
 	CHECK_U64(s.nr_pairs, 0);
 	CHECK(!s.pairs);
