@@ -86,6 +86,20 @@ static int do_list(struct mpevt *m)
 	return 0;
 }
 
+/* ---- start ---- */
+
+static int do_start(struct mpevt *m, struct err *e)
+{
+	int r = mpevt_start(m->dir, m->names, m->nr_names, &m->now, e);
+	size_t i;
+
+	for (i = 0; !r && i < m->now.nr_missing; i++)
+		log_warn("n/a: %s", m->now.missing[i]);
+	if (!r && m->now.hint[0])
+		log_hint("%s", m->now.hint);
+	return r;
+}
+
 /* ---- read and query ---- */
 
 static const struct sheet_column count_columns[] = {
@@ -245,7 +259,7 @@ static int run_verb(struct mpevt *m, const char *verb, struct err *e)
 	if (!strcmp(verb, "list"))
 		return do_list(m);
 	if (!strcmp(verb, "start"))
-		return mpevt_start(m->dir, m->names, m->nr_names, e);
+		return do_start(m, e);
 	if (!strcmp(verb, "stop"))
 		return mpevt_stop(m->dir, m->names, m->nr_names, e);
 	if (!strcmp(verb, "read"))

@@ -56,11 +56,12 @@ static void held_release(struct held *h, size_t nr)
 	free(h->fds);
 }
 
-static int held_open(struct held *h, const char *name, const struct cpus *cpus, struct err *e)
+static int held_open(struct held *h, const char *name, const struct cpus *cpus, bool *missing, struct err *e)
 {
 	size_t i;
 	int fd = pmu_event_parse(name, &h->ev, e);
 
+	*missing = false;
 	if (fd)
 		return fd;
 	h->fds = xcalloc(cpus->nr_cpu, sizeof(*h->fds));
@@ -68,6 +69,7 @@ static int held_open(struct held *h, const char *name, const struct cpus *cpus, 
 		fd = open_on(&h->ev, cpus->cpu[i], e);
 		if (fd < 0) {
 			held_release(h, i);
+			*missing = perf_event_is_missing(-fd);
 			return err_wrap(e, "%s", name);
 		}
 		h->fds[i] = fd;
@@ -79,11 +81,12 @@ int mpevt_try(const char *name, struct err *e)
 {
 	struct cpus cpus = { 0 };
 	struct held h;
+	bool missing;
 	int r;
 
 	cpus_online(&cpus);
 	cpus.nr_cpu = 1;
-	r = held_open(&h, name, &cpus, e);
+	r = held_open(&h, name, &cpus, &missing, e);
 	if (!r)
 		held_release(&h, 1);
 	cpus_release(&cpus);
@@ -102,20 +105,39 @@ static struct held *find(struct holder *h, const char *name)
 	return NULL;
 }
 
+static int start_one(struct holder *h, const char *name, bool *missing, struct err *e)
+{
+	*missing = false;
+	if (find(h, name))
+		return err_set(e, EEXIST, "%s: is being counted already", name);
+	if (h->nr_events == MAX_EVENTS)
+		return err_set(e, ENOSPC, "%s: %d events at most", name, MAX_EVENTS);
+	return held_open(&h->events[h->nr_events], name, &h->cpus, missing, e);
+}
+
+/* What the machine does not have is left out and named, as long as there is something else. */
 static int do_start(struct holder *h, char **names, size_t nr, struct err *e)
 {
 	size_t before = h->nr_events, i;
+	struct err last = { 0 };
+	bool missing = false;
 	int r = 0;
 
 	for (i = 0; i < nr && !r; i++) {
-		if (find(h, names[i]))
-			r = err_set(e, EEXIST, "%s: is being counted already", names[i]);
-		else if (h->nr_events == MAX_EVENTS)
-			r = err_set(e, ENOSPC, "%s: %d events at most", names[i], MAX_EVENTS);
-		else
-			r = held_open(&h->events[h->nr_events], names[i], &h->cpus, e);
+		r = start_one(h, names[i], &missing, e);
 		h->nr_events += !r;
+		if (!r || !missing)
+			continue;
+		buf_fmt(&h->answer, "missing\t%s\n", e->msg);
+		last = *e;
+		r = 0;
 	}
+	if (!r && h->nr_events == before && last.code) {
+		*e = last;
+		r = -last.code;
+	}
+	if (!r && last.hint[0])
+		buf_fmt(&h->answer, "hint\t%s\n", last.hint);
 	while (r && h->nr_events > before)
 		held_release(&h->events[--h->nr_events], h->cpus.nr_cpu);
 	return r;
@@ -410,20 +432,18 @@ static int ask(const char *dir, const char *verb, char *const *names, size_t nr,
 	return r;
 }
 
-int mpevt_start(const char *dir, char *const *names, size_t nr, struct err *e)
+int mpevt_start(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e)
 {
-	struct mpevt_counts none = { 0 };
 	int i, r = -1;
 
 	for (i = 0; i < TRIES && r; i++) {
 		r = start_holder(dir, e);
 		if (r)
 			return r;
-		r = ask(dir, "start", names, nr, &none, e);
+		r = ask(dir, "start", names, nr, c, e);
 		if (r != -ECONNRESET && r != -EPIPE)
 			break;
 	}
-	mpevt_counts_release(&none);
 	return r;
 }
 
@@ -441,8 +461,17 @@ int mpevt_stop(const char *dir, char *const *names, size_t nr, struct err *e)
 	return r;
 }
 
+static void forget_missing(struct mpevt_counts *c)
+{
+	while (c->nr_missing)
+		free(c->missing[--c->nr_missing]);
+	c->hint[0] = '\0';
+}
+
 void mpevt_counts_release(struct mpevt_counts *c)
 {
+	forget_missing(c);
+	free(c->missing);
 	free(c->c);
 	memset(c, 0, sizeof(*c));
 }
@@ -462,6 +491,20 @@ static bool parse_count(const char *line, struct mpevt_counts *c)
 	return true;
 }
 
+/* What is in an answer that is not an error. */
+static bool parse_line(const char *line, struct mpevt_counts *c)
+{
+	if (!strncmp(line, "hint\t", 5)) {
+		snprintf(c->hint, sizeof(c->hint), "%s", line + 5);
+		return true;
+	}
+	if (strncmp(line, "missing\t", 8))
+		return parse_count(line, c);
+	VEC_GROW(c->missing, c->nr_missing, c->alloc_missing);
+	c->missing[c->nr_missing++] = xstrdup(line + 8);
+	return true;
+}
+
 int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
@@ -469,6 +512,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 	int code = 0;
 
 	c->nr_c = 0;
+	forget_missing(c);
 	if (!ok && (!line || sscanf(line, "error\t%d", &code) != 1 || code <= 0))
 		return err_set(e, EPROTO, "invalid answer from the counting process");
 	if (!ok)
@@ -478,7 +522,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 			snprintf(e->msg, sizeof(e->msg), "%s", line + 8);
 		else if (!ok && !strncmp(line, "hint\t", 5))
 			err_hint(e, "%s", line + 5);
-		else if (ok && !parse_count(line, c))
+		else if (ok && !parse_line(line, c))
 			return err_set(e, EPROTO, "invalid line from the counting process");
 	}
 	return -code;

@@ -6,6 +6,7 @@
  * It ends with its last event.  A request is lines: start, read or stop, then names of events.
  * The answer is "ok TIME_NS" or "error ERRNO", and lines of fields parted by tabs:
  *	count NAME UNIT CPU VALUE ENABLED_NS RUNNING_NS
+ *	missing TEXT		an event that was not started
  *	message TEXT, hint TEXT
  */
 #ifndef PMU_MPEVT_H
@@ -23,16 +24,20 @@ struct mpevt_counts {
 	uint64_t time_ns;		/* CLOCK_MONOTONIC of the reading */
 	struct mpevt_count *c;		/* by event, then CPU */
 	size_t nr_c, alloc_c;
+	char **missing;			/* "event: why it is not counted", of a start */
+	size_t nr_missing, alloc_missing;
+	char hint[256];			/* what to do about the last of them, or "" */
 };
 
 /* The folder for the socket, created when it is not there; caller frees.  NULL: *e says why. */
 char *mpevt_dir(struct err *e);
 
 /*
- * Starts the process if there is none.  All events of a call are started, or none.  Of the errors:
- * EEXIST, it is counted already; else those of perf_event_open(), explained.
+ * Starts the process if there is none.  Events that this machine does not have are left out and named in *c,
+ * if it has one of them.  On failure none is started.  Of the errors: EEXIST, it is counted already; else
+ * those of perf_event_open(), explained.
  */
-int mpevt_start(const char *dir, char *const *names, size_t nr, struct err *e);
+int mpevt_start(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e);
 /* -ENOENT: nothing is being counted, or not that event.  nr 0: all. */
 int mpevt_read(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e);
 int mpevt_stop(const char *dir, char *const *names, size_t nr, struct err *e);

@@ -244,6 +244,11 @@ int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, p
 	}
 }
 
+bool perf_event_is_missing(int code)
+{
+	return code == ENOENT || code == ENODEV || code == EOPNOTSUPP || code == EINVAL || code == ENXIO;
+}
+
 int perf_mmap_err(struct err *e, int code, uint64_t len)
 {
 	struct perf_limits l;

@@ -53,7 +53,9 @@ int64_t probe_tracepoint(const char *name);
  * would allow it: the sysctl with its value now, or the capability.  Returns -code.
  */
 int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, pid_t pid, int cpu);
-/* The same for mmap() of an event's buffer of len bytes. */
+/* Whether that errno value of it says that this machine or kernel does not have the event, whoever asks. */
+bool perf_event_is_missing(int code);
+/* As perf_open_err(), for mmap() of an event's buffer of len bytes. */
 int perf_mmap_err(struct err *e, int code, uint64_t len);
 
 #endif

@@ -38,6 +38,19 @@ teardown() {
 	[ "$status" -eq 1 ]
 }
 
+@test "mpevt: of several events those that there are are counted, and the others named" {
+	event=$(arcprof mpevt list --format json | jq -r '[.events[] | select(.works | not)][0].event // empty')
+	[ -n "$event" ] || skip "every event works here"
+	start_counting cpu-clock "$event" page-faults
+	grep -qF "n/a: $event: $(arcprof mpevt list --format json | jq -r ".events[] | select(.event == \"$event\") | .because")" err
+	[ "$(arcprof mpevt read --summary --format json | jq -c '[.samples[0].counts[].event]')" = '["cpu-clock","page-faults"]' ]
+	run_arcprof mpevt start minor-faults no-such-event
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"unknown event 'no-such-event'"* ]]
+	run_arcprof mpevt read minor-faults
+	[ "$status" -eq 1 ]
+}
+
 # Of $1 (JSON): the count of event $2 over all CPUs.
 total() {
 	jq "[.samples[0].counts[] | select(.event == \"$2\" and .cpu == \"all\") | .count][0]" <<<"$1"
