@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 	   all_twice - all);
 	threads = ptt(N);
 	threads_twice = ptt(2 * N);
-	ok(threads > want && llabs(threads_twice - threads - want) < want / 1000,
+	/* one dispatch more or less, of a thread of the kernel's in between, is some 7000 */
+	ok(threads > want && llabs(threads_twice - threads - want) < want / 500,
 	   "exact: without its interrupts, as the module counts, %" PRId64 " more", threads_twice - threads);
 	return done();
 }
