@@ -156,15 +156,28 @@ static bool is_counted_singly(const struct pmu_event *ev)
 }
 
 /*
- * What the kernel's timers do, and where it is less, what the administrator or the kernel's own care
- * allows.
+ * What the kernel's timers do, and where that is less, what it lets through of what the administrator or its
+ * own care allows. Intervals of clocks are bounded when they are all known: sampling_bound_rates().
  */
 static uint64_t highest_freq(void)
 {
 	struct perf_limits l;
+	uint64_t least;
 
 	perf_limits_read(&l);
-	return l.max_rate > 0 && l.max_rate < TIMERS_HZ ? (uint64_t)l.max_rate : TIMERS_HZ;
+	least = perf_shortest_ns(l.max_rate, perf_tick_ns());
+	return least ? MIN((1000000000 + least / 2) / least, (uint64_t)TIMERS_HZ) : TIMERS_HZ;
+}
+
+/* Beyond the limit itself the kernel refuses. */
+static uint64_t capped_freq(uint64_t freq)
+{
+	struct perf_limits l;
+
+	perf_limits_read(&l);
+	if (freq <= TIMERS_HZ && (l.max_rate <= 0 || freq <= (uint64_t)l.max_rate))
+		return freq;
+	return MIN(freq, highest_freq());
 }
 
 /* A rate in Hz is a period in ns for a clock (which has no adaptive rate), not for a counter. */
@@ -179,8 +192,8 @@ static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_
 	if (!freq)
 		freq = DEFAULT_HZ;
 	if (ev->clock)
-		return (struct ev_rate){ .period = (1000000000 + freq / 2) / freq };
-	return (struct ev_rate){ .freq_hz = freq };
+		return (struct ev_rate){ .period = MAX((1000000000 + freq / 2) / freq, (uint64_t)1) };
+	return (struct ev_rate){ .freq_hz = capped_freq(freq) };
 }
 
 static const struct source_conf *find_source(const struct sampling *s, const char *name)
@@ -196,11 +209,19 @@ static const struct source_conf *find_source(const struct sampling *s, const cha
 static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 {
 	struct evconf *ev = &s->c.ev;
+	uint64_t capped = 0;
 	size_t i;
 
 	s->rates = xcalloc(ev->nr_events, sizeof(*s->rates));
-	for (i = 0; i < ev->nr_events; i++)
+	for (i = 0; i < ev->nr_events; i++) {
 		s->rates[i] = rate_of(&ev->events[i], freq, period);
+		capped = s->rates[i].freq_hz ? s->rates[i].freq_hz : capped;
+	}
+	freq = freq ? freq : DEFAULT_HZ;
+	if (capped && freq != MAX_FREQ && capped < freq)
+		log_warn("%" PRIu64 " samples per second are capped at %" PRIu64 "%s", freq, capped,
+			 capped < TIMERS_HZ ? " (kernel.perf_event_max_sample_rate)" :
+			 ", what the kernel's timers do");
 	if (ev->nr_aside)
 		s->rates[i - 1] = (struct ev_rate){ .period = find_source(s, "wall")->interval };
 	ev->rates = s->rates;
@@ -209,8 +230,6 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 /* 0: the default; or MAX_FREQ. */
 static int parse_freq(const char *text, uint64_t *freq, struct err *e)
 {
-	uint64_t max = highest_freq();
-
 	*freq = text ? MAX_FREQ : 0;
 	if (!text || !strcmp(text, "max"))
 		return 0;
@@ -218,11 +237,6 @@ static int parse_freq(const char *text, uint64_t *freq, struct err *e)
 		return err_wrap(e, "--freq");
 	if (!*freq)
 		return err_set(e, EINVAL, "--freq: must be at least 1");
-	if (*freq > max) {
-		log_warn("--freq %s is capped at %" PRIu64 " samples per second%s", text, max,
-			 max < TIMERS_HZ ? " (kernel.perf_event_max_sample_rate)" : ", what the kernel's timers do");
-		*freq = max;
-	}
 	return 0;
 }
 
@@ -532,7 +546,7 @@ void sampling_bound_rates(struct sampling *s)
 	}
 	if (!raised)
 		return;
-	if (HITCOST_SHARE * ev->hit_ns < least / 2)
+	if (rates_kernel_bounds(ev, least))
 		log_warn("a sample is taken every %.1f us: more often is more than the kernel takes (kernel.perf_event_max_sample_rate)",
 			 (double)least / 1e3);
 	else

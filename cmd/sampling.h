@@ -69,8 +69,8 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 
 /*
  * Each fills its part of s->c.  Lists may be empty.  freq: a number, "max", or NULL for not given;
- * period: 0 is not given; the default is 999 Hz. More than the kernel allows is capped, with a
- * warning.
+ * period: 0 is not given; the default is 999 Hz. More samples of a counter than the kernel allows are
+ * capped, with a warning; for clocks sampling_bound_rates() does that.
  */
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);

@@ -15,11 +15,14 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "pmu/probe.h"
+
+enum { USUAL_TICK_NS = 4000000 };
 
 static int64_t read_sysctl(const char *name)
 {
@@ -42,6 +45,27 @@ void perf_limits_read(struct perf_limits *l)
 	l->max_rate = read_sysctl("perf_event_max_sample_rate");
 	l->max_stack = read_sysctl("perf_event_max_stack");
 	l->ptrace_scope = read_sysctl("yama/ptrace_scope");
+}
+
+uint64_t perf_tick_ns(void)
+{
+	struct timespec t;
+
+	/* this clock moves at ticks */
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) || t.tv_sec || !t.tv_nsec)
+		return USUAL_TICK_NS;
+	return t.tv_nsec;
+}
+
+/* Where one sample in a tick is all, it stops the event each time: for half a tick of five, on average. */
+uint64_t perf_shortest_ns(int64_t max_rate, uint64_t tick_ns)
+{
+	uint64_t most;
+
+	if (max_rate <= 0)
+		return 0;
+	most = ((uint64_t)max_rate * tick_ns + 999999999) / 1000000000;
+	return most > 1 ? (tick_ns + most - 2) / (most - 1) : 5 * tick_ns;
 }
 
 bool probe_has_cap(int cap)

@@ -26,6 +26,15 @@ enum { PERF_LIMIT_UNKNOWN = -1000 };
 
 void perf_limits_read(struct perf_limits *l);
 
+/* How often the kernel looks whether an event is sampled too often: 1/HZ. */
+uint64_t perf_tick_ns(void);
+/*
+ * The shortest interval at which samples of an event come without a pause under that max_rate of the
+ * limits; 0: any.  The kernel allows an event its share of them in each tick, rounded up, and stops it at
+ * the last one until the next tick.
+ */
+uint64_t perf_shortest_ns(int64_t max_rate, uint64_t tick_ns);
+
 /* Whether the process has the capability (CAP_PERFMON, ...) in effect. */
 bool probe_has_cap(int cap);
 

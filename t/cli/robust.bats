@@ -152,7 +152,7 @@ teardown() {
 	[[ $stderr == *"--freq: must be at least 1"* ]]
 	run_arcprof record -F 100000000 -o trace -- true
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"--freq 100000000 is capped at "* ]]
+	[[ $stderr == *" samples per second are capped at "* || $stderr == *"warning: a sample is taken every "* ]]
 	run_arcprof record -u no-such-user
 	[ "$status" -ne 0 ]
 	[[ $stderr == *"--user: unknown user 'no-such-user'"* ]]
@@ -252,6 +252,26 @@ cpu_ms_of_shares() {
 		[ "$how" = '-F 999' ] || grep -q 'warning: a sample is taken every [0-9.]* us: ' err
 	done
 	! grep -q 'a sample is taken every' err || false		# 999 Hz is what was asked for
+}
+
+# With a kernel that says it allows $1 samples a second.
+with_limit() {
+	echo "$1" >limit
+	shift
+	unshare --mount sh -c 'mount --bind limit /proc/sys/kernel/perf_event_max_sample_rate && exec "$@"' - "$@"
+}
+
+@test "record: where the kernel allows few samples, clocks take fewer, the default rate as well" {
+	skip_unless_perf
+	with_limit 500 true 2>/dev/null || skip "no mount namespace can be made"
+	for how in '' '-F 5000' '-c 10000' '-F max' '--clock=thread'; do
+		# shellcheck disable=SC2086
+		with_limit 500 "$ARCPROF" record -e cpu-clock $how -o trace -- true 2>err
+		grep -q 'warning: a sample is taken every .* (kernel.perf_event_max_sample_rate)' err
+		[ "$(grep -c warning: err)" -eq 1 ]
+	done
+	with_limit 5000 "$ARCPROF" record -e cpu-clock -o trace -- true 2>err
+	! grep warning: err || false
 }
 
 @test "record: an interval that is shorter than the kernel's is refused while it is recorded" {

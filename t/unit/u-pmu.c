@@ -2,6 +2,7 @@
 #include <linux/hw_breakpoint.h>
 
 #include "pmu/event.h"
+#include "pmu/probe.h"
 #include "unit.h"
 
 static struct perf_event_attr parse(const char *name)
@@ -70,4 +71,17 @@ TEST(format_scatters_the_bits_of_a_value)
 	CHECK(pmu_format_set("config:0-3", 0x10, &a, &e) < 0);
 	CHECK(pmu_format_set("config:7-99", 1, &a, &e) < 0);
 	CHECK(pmu_format_set("nonsense", 1, &a, &e) < 0);
+}
+
+TEST(pmu_interval_keeps_below_the_samples_that_a_tick_may_have)
+{
+	CHECK_U64(perf_shortest_ns(PERF_LIMIT_UNKNOWN, 4000000), 0);
+	CHECK_U64(perf_shortest_ns(0, 4000000), 0);
+	CHECK_U64(perf_shortest_ns(100000, 4000000), 10026);	/* 399 of 400 */
+	CHECK_U64(perf_shortest_ns(1000, 4000000), 1333334);	/* 3 of 4 */
+	CHECK_U64(perf_shortest_ns(1000, 1000000), 5000000);	/* one at each tick is stopped each time */
+	CHECK_U64(perf_shortest_ns(251, 4000000), 4000000);
+	CHECK_U64(perf_shortest_ns(250, 4000000), 20000000);
+	CHECK_U64(perf_shortest_ns(INT64_MAX / 1000000000, 10000000), 1);
+	CHECK(perf_tick_ns() >= 100000 && perf_tick_ns() <= 100000000);
 }

@@ -5,8 +5,8 @@
  *
  *	counters exact		both counters are there, and time is the number of instructions (!icount):
  *				then a cycle is an instruction
+ *	counters limits		there, kernel.perf_event_max_sample_rate is lower than what is asked for
  *	counters missing	the other machine, which has cycles but no instructions
- *	counters limits		kernel.perf_event_max_sample_rate is below what is asked for
  *
  *	counters spin N		a program of N instructions
  *	counters parts N	and of three times N in one function, N in another
@@ -301,6 +301,48 @@ static void exact(void)
 	sampled("instructions", LONG_N, LONG_PERIOD, 2);
 }
 
+/* ---- limits of the kernel ---- */
+
+static bool allow(int rate)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "we");
+	bool good = f && fprintf(f, "%d\n", rate) > 0;
+
+	return f && !fclose(f) && good;
+}
+
+/* Records a program of n instructions; least: percent of them, or of their time, that samples must have. */
+static void limited(int rate, const char *opts, const char *warning, int64_t n, double least)
+{
+	char what[128];
+	int64_t all;
+
+	snprintf(what, sizeof(what), "%d a second, record %s", rate, opts);
+	ok(allow(rate), "%s: the kernel's limit is set", what);
+	say("/arcprof record %s -o /tmp/trace -- /counters spin %" PRId64, opts, n);
+	if (!ended(0, what))
+		return;
+	says(said.err, what, warning);
+	printf("# %s", said.err);
+	all = number(say("/arcprof report -i /tmp/trace --xprof --format json"), "total");
+	ok(all >= n * least / 100 && all <= n * 1.1, "%s: samples weigh %" PRId64 " of %" PRId64, what, all,
+	   n);
+}
+
+static void limits(void)
+{
+	limited(1000, "-e cycles -F 5000", "5000 samples per second are capped at 750", LONG_N, 90);
+	limited(1000, "-e cycles -F max", "samples of cycles", LONG_N, 90);
+	/* the period that the kernel adapts hits some ticks twice */
+	limited(500, "-e cycles", "999 samples per second are capped at 250", LONG_N, 80);
+	limited(500, "", "999 samples per second are capped at 250", LONG_N, 80);
+	limited(500, "-e cpu-clock", "a sample is taken every 4200.0 us", LONG_N, 95);
+	limited(500, "-e cpu-clock --clock=thread", "a sample is taken every 4200.0 us", LONG_N, 95);
+	limited(500, "-e cpu-clock -c 100000", "a sample is taken every 4200.0 us", LONG_N, 95);
+	limited(50, "-e cpu-clock", "a sample is taken every 25000.0 us", LONG_N, 80);
+	allow(100000);
+}
+
 /* ---- one counter of two ---- */
 
 static void missing(void)
@@ -355,6 +397,8 @@ int main(int argc, char **argv)
 		return nobody(argv + 2);
 	} else if (!strcmp(what, "exact")) {
 		exact();
+	} else if (!strcmp(what, "limits")) {
+		limits();
 	} else if (!strcmp(what, "missing")) {
 		missing();
 	}

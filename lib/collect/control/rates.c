@@ -47,26 +47,39 @@ static double clocks_hz(const struct evconf *conf, size_t *nr)
 	return hz;
 }
 
-/* The kernel stops a clock until its next tick where that has come so often in one. */
+/*
+ * Where clocks come too often, the kernel stops them until its next tick. Some time is left over for what
+ * delays a tick, and for the odd periods of filtered clocks (evset.c).
+ */
 static uint64_t kernel_shortest_ns(void)
 {
 	struct perf_limits l;
 
 	perf_limits_read(&l);
-	return l.max_rate > 0 ? 1250000000 / (uint64_t)l.max_rate : 0;
+	if (l.max_rate <= 0)
+		return 0;
+	return MAX(perf_shortest_ns(l.max_rate, perf_tick_ns()) * 105 / 100,
+		   1250000000 / (uint64_t)l.max_rate);
 }
 
 uint64_t rates_shortest_ns(struct evconf *conf)
 {
 	size_t nr;
+	double hz = clocks_hz(conf, &nr);
+	uint64_t least = nr ? kernel_shortest_ns() : 0;
 
-	if (clocks_hz(conf, &nr) <= FAST_HZ || !nr)
-		return 0;
+	if (hz <= FAST_HZ)
+		return least;
 	if (!conf->hit_ns)
 		conf->hit_ns = hitcost_ns(conf->callgraph == CALLGRAPH_DWARF ? conf->stack_bytes : 0);
 	if (!conf->hit_ns)
 		conf->hit_ns = USUAL_HIT_NS;
-	return MAX(MAX(nr * HITCOST_SHARE * conf->hit_ns, kernel_shortest_ns()), (uint64_t)LEAST_CLOCK_NS);
+	return MAX(MAX(nr * HITCOST_SHARE * conf->hit_ns, least), (uint64_t)LEAST_CLOCK_NS);
+}
+
+bool rates_kernel_bounds(const struct evconf *conf, uint64_t least_ns)
+{
+	return HITCOST_SHARE * conf->hit_ns < least_ns / 2;
 }
 
 /* The same when the event has that period. */
@@ -92,6 +105,9 @@ static int check_shortest(struct collect *c, size_t event, const char *text, con
 
 	if (rate->period >= least)
 		return 0;
+	if (rates_kernel_bounds(&c->ev.conf, least))
+		return err_set(e, EINVAL, "'%s': at least %.1fus, as the kernel takes no more (kernel.perf_event_max_sample_rate)",
+			       text, (double)least / 1e3);
 	return err_set(e, EINVAL, "'%s': at least %.1fus: a sample takes %.1f us of the program here, and may take a fifth of its time",
 		       text, (double)least / 1e3, (double)c->ev.conf.hit_ns / 1e3);
 }

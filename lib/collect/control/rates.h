@@ -29,6 +29,8 @@ struct collect;
  * shortest period that each clock may have, 0: any.
  */
 uint64_t rates_shortest_ns(struct evconf *conf);
+/* Whether it is the kernel's limit that made it that long, and not what a sample takes. */
+bool rates_kernel_bounds(const struct evconf *conf, uint64_t least_ns);
 /* "10ms" of a clock, "4000hz", "100000" events, for perf event number event of the recording. */
 int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
 /* From now on. On error all is as it was. */

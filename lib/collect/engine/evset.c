@@ -401,6 +401,22 @@ static uint64_t filtered_period(struct evsets *s, size_t ev)
 	return !period ? 0 : s->conf.odd_periods ? odd_period(s, period) : chance_around(&s->random, period);
 }
 
+/* The kernel lowers what it allows when samples take it too long: since the rate was chosen, too. */
+static int open_sampled(struct perf_event_attr *a, const struct ev_target *on, int cpu)
+{
+	int fd = perf_open_on(a, on, cpu);
+	struct perf_limits l;
+
+	if (fd >= 0 || errno != EINVAL || !a->freq)
+		return fd;
+	perf_limits_read(&l);
+	errno = EINVAL;
+	if (l.max_rate <= 0 || a->sample_freq <= (uint64_t)l.max_rate)
+		return fd;
+	a->sample_freq = l.max_rate;
+	return perf_open_on(a, on, cpu);
+}
+
 static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
 		      bool start_on_exec, struct err *e)
 {
@@ -418,7 +434,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 			a.freq = 0;
 			a.sample_period = period;
 		}
-		fd = perf_open_on(&a, on, s->sampled[cpu]);
+		fd = open_sampled(&a, on, s->sampled[cpu]);
 		if (fd < 0 && errno == ESRCH)
 			return -ESRCH;
 		if (fd < 0) {

@@ -334,6 +334,8 @@ static const char *why_part(const struct collect *c, struct buf *b)
 
 	if (c->res->nr_lost)
 		return "samples were lost";
+	if (c->res->nr_held_back > c->res->nr_samples / 10)
+		return "the kernel held sampling back (kernel.perf_event_max_sample_rate)";
 	if (c->ev.conf.exclude_kernel)
 		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid); ");
 	if (c->only_jvms)
