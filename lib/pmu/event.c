@@ -265,6 +265,19 @@ static void cut_modifier(char *name, struct pmu_event *ev)
 	*colon = '\0';
 }
 
+/* "cycles:pp": an event of the CPU, with a modifier of perf's that asks for precise addresses. */
+static bool wants_precise(const char *bare)
+{
+	char event[sizeof(((struct pmu_event *)0)->name)];
+	const char *colon = strrchr(bare, ':');
+	struct pmu_event ignored = { 0 };
+
+	if (!colon || !strpbrk(colon, "pP") || colon[1 + strspn(colon + 1, "ukpP")])
+		return false;
+	snprintf(event, sizeof(event), "%.*s", (int)(colon - bare), bare);
+	return parse_generic(event, &ignored) || parse_cache(event, &ignored) || parse_raw(event, &ignored);
+}
+
 int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 {
 	char bare[sizeof(ev->name)];
@@ -282,7 +295,9 @@ int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 	else if (strchr(bare, '/'))
 		r = parse_sysfs(bare, ev, e);
 	else if (!parse_generic(bare, ev) && !parse_cache(bare, ev) && !parse_raw(bare, ev)) {
-		if (strchr(bare, ':'))
+		if (wants_precise(bare))
+			r = err_set(e, EINVAL, "event '%s': no event is sampled precisely (:p); :u and :k are known", name);
+		else if (strchr(bare, ':'))
 			r = parse_tracepoint(bare, ev, e);
 		else {
 			r = err_set(e, EINVAL, "unknown event '%s'", name);

@@ -536,7 +536,8 @@ const struct report report_annotate = {
 	.help = "show source lines and instructions of a function",
 	.argument = "function",
 	.formats = FORMATS_TABLE,
-	.legend = "\n A sample is often a few instructions late (skid): the one before it may be the slow one.\n",
+	.legend = "\n A sample is often a few instructions late (skid): the one before it may be the slow one.\n"
+		  " Kernel code that disables interrupts has its samples where it enables them again.\n",
 	.opts_title = "For --annotate",
 	.opts = opts,
 	.opts_size = sizeof(struct annotate_own),

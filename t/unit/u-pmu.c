@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <linux/hw_breakpoint.h>
+#include <string.h>
 
 #include "pmu/event.h"
 #include "pmu/probe.h"
@@ -43,6 +45,21 @@ TEST(event_breakpoint_has_address_length_and_kind)
 	CHECK_U64(a.bp_addr, 0x1000);
 	CHECK_U64(a.bp_len, 8);
 	CHECK_U64(a.bp_type, HW_BREAKPOINT_W);
+}
+
+TEST(event_of_precise_addresses_is_refused)
+{
+	static const char *const precise[] = { "cycles:p", "cycles:upp", "LLC-loads:P", "r1a8:ppp" };
+	struct pmu_event ev;
+	struct err e = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(precise) / sizeof(precise[0]); i++) {
+		CHECK(pmu_event_parse(precise[i], &ev, &e) == -EINVAL);
+		CHECK(strstr(e.msg, precise[i]) && strstr(e.msg, "precisely"));
+	}
+	CHECK(pmu_event_parse("nogroup:pp", &ev, &e) < 0);
+	CHECK(!strstr(e.msg, "precisely"));		/* may be a tracepoint */
 }
 
 TEST(event_that_does_not_exist_is_named_in_the_error)

@@ -10,11 +10,13 @@
  *
  *	counters spin N		a program of N instructions
  *	counters parts N	and of three times N in one function, N in another
+ *	counters yields N	two processes that yield the CPU to each other
  *	counters nobody COMMAND	a command, run by a user without privileges
  *
  * Lines that begin with "= " must be the same at each boot (!twice).
  */
 #include <grp.h>
+#include <sched.h>
 #include "command.h"
 
 #ifdef __aarch64__
@@ -126,7 +128,7 @@ static const char *cell_at(const char *row, int at)
 	return row;
 }
 
-/* What the first row with that key has in a column of CSV; -1: nothing, or no number. */
+/* What the first row with that key (or KEY.suffix) has in a column of CSV; -1: nothing, or no number. */
 static int64_t cell(const char *csv, const char *key_column, const char *key, const char *column)
 {
 	int at = column_of(csv, column), key_at = column_of(csv, key_column);
@@ -135,7 +137,7 @@ static int64_t cell(const char *csv, const char *key_column, const char *key, co
 	     row = strchr(row + 1, '\n')) {
 		const char *name = cell_at(row + 1, key_at), *value = cell_at(row + 1, at);
 
-		if (strncmp(name, key, strlen(key)) || (*key && name[strlen(key)] != ','))
+		if (strncmp(name, key, strlen(key)) || (*key && !strchr(",.", name[strlen(key)])))
 			continue;
 		return *value >= '0' && *value <= '9' ? strtoll(value, NULL, 10) : -1;
 	}
@@ -288,6 +290,36 @@ static void sampled(const char *event, int64_t n, int64_t period, double more)
 		printf("= record %s %" PRId64 " %" PRId64 "\n", event, three, one);
 }
 
+static void yields(uint64_t n)
+{
+	pid_t pid = fork();
+
+	while (n--)
+		sched_yield();
+	if (pid)
+		waitpid(pid, NULL, 0);
+}
+
+/*
+ * The scheduler disables interrupts, those of counters among them: it is hit where it enables them again,
+ * which some kernels do in a function of its own.
+ */
+static void late_in_the_kernel(void)
+{
+	int64_t all, there, inner;
+
+	say("/arcprof record -e cycles:k -c 20011 -o /tmp/trace -- /counters yields 20000");
+	if (!ended(0, "record -e cycles:k"))
+		return;
+	all = number(say("/arcprof report -i /tmp/trace --xprof --format json"), "total");
+	say("/arcprof report -i /tmp/trace --xprof --format csv");
+	there = cell(said.out, "name", "finish_task_switch", "base:cycles:k");
+	inner = cell(said.out, "name", "arch_local_irq_enable", "base:cycles:k");
+	there = inner > there ? inner : there;
+	ok(there > all * 0.3, "record -e cycles:k: %.1f %% of yields is where interrupts are enabled",
+	   100. * there / all);
+}
+
 static void exact(void)
 {
 	cpi_of_a_program();
@@ -299,6 +331,7 @@ static void exact(void)
 	sampled("cycles:u", N, PERIOD, 0);
 	/* at most one at each tick of the timer: QEMU sees an overflow of this counter no earlier */
 	sampled("instructions", LONG_N, LONG_PERIOD, 2);
+	late_in_the_kernel();
 }
 
 /* ---- limits of the kernel ---- */
@@ -393,6 +426,8 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(what, "parts")) {
 		three_parts(strtoull(argv[2], NULL, 10));
 		one_part(strtoull(argv[2], NULL, 10));
+	} else if (argc > 2 && !strcmp(what, "yields")) {
+		yields(strtoull(argv[2], NULL, 10));
 	} else if (argc > 2 && !strcmp(what, "nobody")) {
 		return nobody(argv + 2);
 	} else if (!strcmp(what, "exact")) {
