@@ -7,6 +7,8 @@
  *	unload <name>
  *	run <seconds> <program> [<args>...]	must end with 0, within that time
  *	set <file> <value>			writes a file of /proc or /sys
+ *	root					goes on in the tree of a disk, where this one is /vm; the
+ *						other disk, for what is to come back, is /dev/out
  *
  * Prints TAP without numbers between lines of the kernel's console; t/vm/run makes it whole.
  * The last line counts what was done: without it the machine died.
@@ -28,6 +30,8 @@
 #include <unistd.h>
 
 #define MAX_WORDS 32
+
+enum { DISK_TREE = 1, DISK_OUT, NR_DISKS = DISK_OUT };	/* as t/vm/run numbers them */
 
 static double uptime(void)
 {
@@ -73,6 +77,72 @@ static void set(char *const words[])
 		close(fd);
 }
 
+static const struct {
+	const char *dir, *type;
+} mounted[] = {
+	{ "/proc", "proc" }, { "/sys", "sysfs" }, { "/dev", "devtmpfs" }, { "/tmp", "tmpfs" },
+	{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" },
+	{ "/sys/fs/cgroup", "cgroup2" }, { "/run", "tmpfs" },
+};
+#define NR_MOUNTED (sizeof(mounted) / sizeof(mounted[0]))
+
+/* Mounts that lie in others move with these. */
+static int move_to(const char *place)
+{
+	char path[64];
+
+	for (size_t i = 0; i < NR_MOUNTED; i++) {
+		if (strchr(mounted[i].dir + 1, '/'))
+			continue;
+		snprintf(path, sizeof(path), "%s%s", place, mounted[i].dir);
+		if (mount(mounted[i].dir, path, NULL, MS_MOVE, NULL))
+			return -1;
+	}
+	return 0;
+}
+
+/* The kernel looks for disks meanwhile, and names them as it finds them: those of t/vm/run have numbers. */
+static int find_disk(int number, char *device, size_t size)
+{
+	char path[64];
+	FILE *f;
+	int got;
+
+	for (int try = 0; try < 200; try++) {
+		for (int i = 1; i <= NR_DISKS; i++) {
+			snprintf(device, size, "/dev/nvme0n%d", i);
+			snprintf(path, sizeof(path), "/sys/block/%s/nsid", device + strlen("/dev/"));
+			f = fopen(path, "re");
+			got = f && fscanf(f, "%d", &got) == 1 ? got : 0;
+			if (f)
+				fclose(f);
+			if (got == number && !access(device, F_OK))
+				return 0;
+		}
+		usleep(50000);
+	}
+	errno = ENODEV;
+	return -1;
+}
+
+static void root(char *const words[])
+{
+	char tree[32], out[32];
+
+	mkdir("/disk", 0755);
+	if (find_disk(DISK_TREE, tree, sizeof(tree)) || find_disk(DISK_OUT, out, sizeof(out)) ||
+	    mount(tree, "/disk", "ext4", 0, NULL) || mount("/", "/disk/vm", NULL, MS_BIND, NULL) ||
+	    move_to("/disk") || chroot("/disk") || chdir("/tmp")) {
+		result(0, words, strerror(errno));
+		return;
+	}
+	mkdir("/dev/shm", 01777);
+	mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL);
+	setenv("PATH", "/vm:/usr/bin:/usr/sbin", 1);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	result(symlink("/proc/self/fd", "/dev/fd") == 0 && symlink(out, "/dev/out") == 0, words, "");
+}
+
 static volatile sig_atomic_t late;
 
 static void on_alarm(int sig)
@@ -82,15 +152,14 @@ static void on_alarm(int sig)
 
 static void run(char *const words[])
 {
-	char path[256], why[64] = "";
+	char why[64] = "";
 	int status = 0;
 	double start = uptime();
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		setsid();
-		snprintf(path, sizeof(path), "/%s", words[2]);
-		execv(path, words + 2);
+		execvp(words[2], words + 2);
 		_exit(127);
 	}
 	late = 0;
@@ -125,6 +194,8 @@ static void obey(char *line)
 		unload(words);
 	else if (!strcmp(words[0], "set") && n == 3)
 		set(words);
+	else if (!strcmp(words[0], "root") && n == 1)
+		root(words);
 	else if (!strcmp(words[0], "run") && n >= 3)
 		run(words);
 	else
@@ -155,17 +226,9 @@ static void check_log(void)
 
 static void mounts(void)
 {
-	static const struct {
-		const char *dir, *type;
-	} m[] = {
-		{ "/proc", "proc" }, { "/sys", "sysfs" }, { "/dev", "devtmpfs" }, { "/tmp", "tmpfs" },
-		{ "/sys/kernel/tracing", "tracefs" }, { "/sys/fs/bpf", "bpf" },
-		{ "/sys/fs/cgroup", "cgroup2" }, { "/run", "tmpfs" },
-	};
-
-	for (size_t i = 0; i < sizeof(m) / sizeof(m[0]); i++) {
-		mkdir(m[i].dir, 0755);
-		mount(m[i].type, m[i].dir, m[i].type, 0, NULL);
+	for (size_t i = 0; i < NR_MOUNTED; i++) {
+		mkdir(mounted[i].dir, 0755);
+		mount(mounted[i].type, mounted[i].dir, mounted[i].type, 0, NULL);
 	}
 	chmod("/tmp", 01777);
 	mkdir("/var", 0755);
