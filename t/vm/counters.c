@@ -17,6 +17,7 @@
  */
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include "command.h"
 
 #ifdef __aarch64__
@@ -362,6 +363,25 @@ static void limited(int rate, const char *opts, const char *warning, int64_t n, 
 	   n);
 }
 
+static void faster_meanwhile(void)
+{
+	pid_t pid;
+
+	allow(500);
+	unlink("/tmp/trace");
+	pid = start("/arcprof record -e cycles -F 100 -o /tmp/trace -- /counters spin 1000000000",
+		    "/tmp/recorder", "/tmp/recorder");
+	while (access("/tmp/trace", F_OK))
+		usleep(10000);
+	say("/arcprof ctl set interval cycles=501hz");
+	ended(1, "ctl set interval");
+	says(said.err, "ctl set interval", "'501hz': at most 500hz (kernel.perf_event_max_sample_rate)");
+	say("/arcprof ctl set interval cycles=200hz");
+	ended(0, "ctl set interval");
+	kill(pid, SIGINT);
+	waitpid(pid, NULL, 0);
+}
+
 static void limits(void)
 {
 	limited(1000, "-e cycles -F 5000", "5000 samples per second are capped at 750", LONG_N, 90);
@@ -373,6 +393,7 @@ static void limits(void)
 	limited(500, "-e cpu-clock --clock=thread", "a sample is taken every 4200.0 us", LONG_N, 95);
 	limited(500, "-e cpu-clock -c 100000", "a sample is taken every 4200.0 us", LONG_N, 95);
 	limited(50, "-e cpu-clock", "a sample is taken every 25000.0 us", LONG_N, 80);
+	faster_meanwhile();
 	allow(100000);
 }
 
@@ -411,6 +432,9 @@ static void missing(void)
 	ended(1, "mpevt start of what nobody knows starts nothing");
 	say("/arcprof mpevt stop");
 
+	say("/arcprof ptt run --backend bpf -e cycles,instructions --cpi -- /counters spin %d", N);
+	ended(0, "ptt --cpi");
+	says(said.out, "ptt --cpi", "     n/a  counters\n");
 	say("/arcprof ptt run --backend bpf -e cycles,instructions --format csv -- /counters spin %d", N);
 	ended(0, "ptt");
 	says(said.err, "ptt", "n/a: instructions: this machine offers no such hardware counter");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -112,6 +113,18 @@ static int check_shortest(struct collect *c, size_t event, const char *text, con
 		       text, (double)least / 1e3, (double)c->ev.conf.hit_ns / 1e3);
 }
 
+/* Of a counter the kernel refuses more. */
+static int check_allowed(const char *text, const struct ev_rate *rate, struct err *e)
+{
+	struct perf_limits l;
+
+	perf_limits_read(&l);
+	if (l.max_rate <= 0 || rate->freq_hz <= (uint64_t)l.max_rate)
+		return 0;
+	return err_set(e, EINVAL, "'%s': at most %" PRId64 "hz (kernel.perf_event_max_sample_rate)", text,
+		       l.max_rate);
+}
+
 int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e)
 {
 	const struct pmu_event *ev = &c->ev.conf.events[event];
@@ -134,6 +147,8 @@ int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rat
 			rate->period = (1000000000 + v / 2) / v;
 		else if (!r)
 			rate->freq_hz = v;
+		if (!r)
+			r = check_allowed(text, rate, e);
 		if (!r)
 			r = check_shortest(c, event, text, rate, e);
 		return r ? err_wrap(e, "event '%s'", ev->name) : 0;
