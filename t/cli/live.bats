@@ -73,6 +73,18 @@ collector() {
 	on_one_jdk newest collector
 }
 
+major() {
+	java -XX:+UseZGC -version >/dev/null 2>&1 || skip "ZGC of this JDK"
+	record 16k -XX:+UseZGC -Dseconds=1 -Dgarbage=40
+	"$ARCPROF" dump trace >dump
+	# before its objects were old, no witness of ours would have told of the old
+	grep -Eq ' sweep .* whole=[1-9]' dump
+}
+
+@test "live: generational ZGC tells of the old from its first major collection on" {
+	on_one_jdk newest major
+}
+
 times() {
 	record 1k -XX:+UseSerialGC -Xmn4m -Dseconds=1 -Dgarbage=40 -Dchurn=1
 	# what was replaced survived, and was freed: each byte once

@@ -146,6 +146,7 @@ TEST(lives_are_known_by_the_dead_beside_them)
 	end(&s);
 }
 
+/* What a witness tells holds for the young as well. */
 TEST(lives_of_generational_zgc_wait_for_a_major_collection)
 {
 	struct subject s;
@@ -154,12 +155,18 @@ TEST(lives_of_generational_zgc_wait_for_a_major_collection)
 	begin(&s, "live=0");
 	for (i = 1; i <= 1000; i++)
 		born(&s, i, i, 16, 1);
-	gone(&s, JVM_GONE_DIED, 600, 5);	/* few: not all were looked at */
 	swept(&s, 2000, 60, JVM_COLLECTS_OLD_LATE, 0);
 	gone(&s, JVM_GONE_DIED, 301, 299);
 	swept(&s, 3000, 61, JVM_COLLECTS_OLD_LATE, 0);
+	lives_swept(s.c, &s.j, &(struct jvm_swept){
+		.time_ns = 4000, .pauses = 62, .collector = JVM_COLLECTS_OLD_LATE, .whole_ns = 700,
+	});
+	lives_drained(s.c, &s.j);
 	lives_end(s.c, &s.j);
-	CHECK_U64(total(&s, OBJECTS), 300);
+	CHECK_U64(total(&s, OBJECTS), 300 + 101);
+	/* after that it was attached to */
+	CHECK_U64(s.c->refused.nr_lines, 2);
+	CHECK(strstr(s.c->refused.lines[1], "generational ZGC"));
 	end(&s);
 }
 

@@ -209,7 +209,7 @@ static void ask_witnesses(JNIEnv *env)
 
 		if (w->held || !(*env)->IsSameObject(env, w->ref, NULL))
 			continue;
-		whole_ns = w->let_go_ns;
+		whole_ns = w->let_go_ns > whole_ns ? w->let_go_ns : whole_ns;
 		forget_witnesses(env, n);
 		return;
 	}
@@ -229,15 +229,21 @@ static void thin_witnesses(JNIEnv *env)
 	nr_witnesses = kept;
 }
 
-static void make_witness(JNIEnv *env, uint32_t pauses)
+/*
+ * Generational ZGC keeps what is young and weakly referenced, however dead, until it is old and a collection
+ * of the old has looked at it. So there a witness is never held: what was allocated before it is old
+ * when it is, and found dead with it.
+ */
+static void make_witness(JNIEnv *env, uint32_t pauses, bool is_held)
 {
+	const uint64_t now_ns = sys_now();
 	jobject local = (*env)->NewByteArray(env, 0), held;
 	jweak ref;
 
-	held = local ? (*env)->NewGlobalRef(env, local) : NULL;
-	ref = held ? (*env)->NewWeakGlobalRef(env, local) : NULL;
+	held = local && is_held ? (*env)->NewGlobalRef(env, local) : NULL;
+	ref = local && (held || !is_held) ? (*env)->NewWeakGlobalRef(env, local) : NULL;
 	if (ref) {
-		witnesses[nr_witnesses++] = (struct witness){ held, ref, pauses, 0 };
+		witnesses[nr_witnesses++] = (struct witness){ held, ref, pauses, is_held ? 0 : now_ns };
 	} else {
 		(*env)->ExceptionClear(env);
 		if (held)
@@ -249,7 +255,8 @@ static void make_witness(JNIEnv *env, uint32_t pauses)
 
 static void change_witnesses(JNIEnv *env, uint32_t pauses)
 {
-	const uint32_t until_old = pauses_until_old();
+	const bool are_held = collector() != JVM_COLLECTS_OLD_LATE;
+	const uint32_t until_old = are_held ? pauses_until_old() : 0;
 	uint32_t i;
 
 	for (i = 0; i < nr_witnesses && !witnesses[i].held; i++)
@@ -262,7 +269,7 @@ static void change_witnesses(JNIEnv *env, uint32_t pauses)
 	if (nr_witnesses == NR_WITNESSES)
 		thin_witnesses(env);
 	if (!nr_witnesses || pauses - witnesses[nr_witnesses - 1].pauses > until_old / MANY_HELD)
-		make_witness(env, pauses);
+		make_witness(env, pauses, are_held);
 }
 
 /* ---- the objects ---- */
@@ -346,6 +353,10 @@ static void close_gap(uint32_t kept, uint32_t n)
 	sys_unlock(&lock);
 }
 
+/*
+ * The youngest come first: when a collection ends meanwhile, none that is found dead is younger than one that
+ * was looked at before.
+ */
 static void sweep(JNIEnv *env, struct numbers *gone)
 {
 	uint32_t n = locked_nr(), kept = 0, i;
@@ -355,14 +366,16 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 	ask_pauses(pauses);
 	ask_witnesses(env);
 	gone->why = JVM_GONE_DIED;
-	for (i = 0; i < n; i++) {
-		if (!(*env)->IsSameObject(env, table[i].ref, NULL)) {
-			table[kept++] = table[i];
+	for (i = n; i--;) {
+		if (!(*env)->IsSameObject(env, table[i].ref, NULL))
 			continue;
-		}
 		(*env)->DeleteWeakGlobalRef(env, table[i].ref);
+		table[i].ref = NULL;
 		add_gone(gone, table[i].number);
 	}
+	for (i = 0; i < n; i++)
+		if (table[i].ref)
+			table[kept++] = table[i];
 	tell_gone(gone);
 	close_gap(kept, n);
 	tell_swept(pauses, began_ns);

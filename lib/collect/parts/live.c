@@ -52,6 +52,7 @@ struct lives {
 	uint32_t *dead;			/* numbers, until the sweep that found them is told of */
 	size_t nr_dead, alloc_dead;
 	uint32_t nr_swept;
+	uint32_t collector;		/* as of the last sweep */
 	bool collected;			/* in the end, as the recording asked for */
 	struct rec_sweep last;		/* as written; its time 0: none */
 	uint64_t interval;
@@ -274,21 +275,6 @@ static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 	return youngest_ns;
 }
 
-/*
- * Generational ZGC clears some references of the young in any collection, all only in a major one: then a
- * large part of what was allocated since the last is found dead at once.
- */
-static bool is_evidence(const struct lives *l, uint32_t collector, size_t nr_dead)
-{
-	size_t i, nr_unknown = 0;
-
-	if (collector != JVM_COLLECTS_OLD_LATE)
-		return true;
-	for (i = 0; i < l->nr_objects; i++)
-		nr_unknown += l->objects[i].number && l->objects[i].born_ns > l->known_ns;
-	return nr_dead >= 8 && nr_dead >= nr_unknown / 8;
-}
-
 static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept *r)
 {
 	struct lives *l = j->lives;
@@ -299,12 +285,12 @@ static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept
 	};
 	uint64_t youngest_ns = bury(c, l, r->time_ns);
 
-	if (l->nr_dead && is_evidence(l, r->collector, l->nr_dead))
-		l->known_ns = MAX(l->known_ns, MIN(youngest_ns, r->time_ns));
+	l->known_ns = MAX(l->known_ns, MIN(youngest_ns, r->time_ns));
 	l->nr_dead = 0;
 	l->interval = r->interval;
 	l->nr_swept++;
-	l->known_ns = MAX(l->known_ns, MIN(r->young_ns, r->time_ns));
+	l->collector = r->collector;
+	l->known_ns = MAX(l->known_ns, MIN(MAX(r->young_ns, r->whole_ns), r->time_ns));
 	l->collected |= r->young_ns && r->young_ns == r->whole_ns;
 	w.known_ns = l->known_ns;
 	trace_write_sweep(c->w, &w);
@@ -469,6 +455,20 @@ static void write_living(struct collect *c, const struct lives *l)
 	}
 }
 
+/* Are there objects of which only a major collection could have told, and none has since? */
+static bool waits_for_major(const struct lives *l)
+{
+	size_t i;
+
+	if (l->collector != JVM_COLLECTS_OLD_LATE || l->collected)
+		return false;
+	for (i = 0; i < l->nr_objects; i++)
+		if (l->objects[i].number && l->objects[i].born_ns > l->known_ns &&
+		    l->objects[i].born_ns < l->last.time_ns)
+			return true;
+	return false;
+}
+
 void lives_end(struct collect *c, struct java *j)
 {
 	struct lives *l = j->lives;
@@ -481,6 +481,9 @@ void lives_end(struct collect *c, struct java *j)
 	if ((c->o->live_gc || c->o->live_histogram) && !l->collected)
 		refused_source(&c->refused, "live", j->proc->pid,
 			       "no collection in the end: it was killed, or its collector does not collect while the VM ends (ZGC, Shenandoah): let the recording end first, by -d or arcprof ctl stop");
+	if (waits_for_major(l))
+		refused_source(&c->refused, "live", j->proc->pid,
+			       "which objects live of those that were allocated since its last major collection: generational ZGC clears no weak reference to a young object before (record --live-gc asks for one in the end)");
 	sources_ended(c, j, l->known_ns, l->nr_lost);
 	j->lives = NULL;
 	lives_free(l);
