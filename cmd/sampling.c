@@ -784,6 +784,9 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 
 	if (s->c.jvm_events & ~(uint32_t)JVM_TELL_BY_PROGRAM && !r->nr_jvms && !r->nr_jvm_events)
 		log_warn("no events of JVMs: no JVM was recorded with the agent");
+	if (r->nr_lacking)
+		log_warn("%" PRIu64 " JVM%s unlike those that arcprof knows: each report says what is missing, and why; so does 'arcprof doctor --jvm JAVA_HOME'",
+			 r->nr_lacking, r->nr_lacking == 1 ? " is" : "s are");
 	for (i = 0; i < s->c.nr_sources; i++) {
 		const struct source_kind *k = s->sources[i].kind;
 

@@ -227,6 +227,11 @@ RECORD(no_source, OWN,
 	FIELD(u32, source)	/* enum jvm_source */
 	TEXT(why, why_len))
 
+/* Something that is recorded rests on a fact that this JVM does not have. */
+RECORD(lacks, OWN,
+	FIELD(u32, feature)	/* enum facts_feature */
+	TEXT(fact, fact_len))	/* as facttable.h has it */
+
 /*
  * A picture of threads: dump_begin, a dump_thread for each with its dump_frames, innermost first, and
  * dump_locks; then perhaps dump_edges; dump_end. Sent on demand (JVM_DUMP), or, of threads that are stuck,

@@ -250,6 +250,24 @@ of_an_unknown_jvm() {
 	one_jdk newest of_an_unknown_jvm
 }
 
+of_a_jvm_without_some() {
+	local JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=JavaThread._threadObj,nmethod._osr_entry_point
+	export JAVA_TOOL_OPTIONS
+	run_arcprof record -e cpu-clock,wall -o trace -- java -cp "$CLASSES" Family 300
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"warning: 1 JVM is unlike those that arcprof knows"* ]]
+	arcprof report -i trace >out
+	grep -q '^not recorded: stacks at the edges of compiled code of process [0-9]*: this JVM has no nmethod._osr_entry_point$' out
+	grep -q '^not recorded: what threads wait for of process [0-9]*: this JVM has no JavaThread._threadObj$' out
+	# what rests on neither says nothing
+	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
+	[[ $stderr != *"unlike"* ]]
+}
+@test "record: what a JVM lacks is named, with what rests on it" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	one_jdk newest of_a_jvm_without_some
+}
+
 # Sizes of the code records, one of each; nothing but places where compiled code was sampled.
 sizes_of_code() {
 	arcprof dump -i trace -M 19 --format json |

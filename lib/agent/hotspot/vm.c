@@ -19,131 +19,9 @@ struct field {
 	uint16_t offset;	/* in struct vm_offsets */
 };
 
-#define F(t, n, m) { t, n, offsetof(struct vm_offsets, m) }
-
 static const struct field fields[] = {
-	F("Thread", "_osthread", thread_osthread),
-	F("JavaThread", "_osthread", thread_osthread),
-	F("Thread", "_stack_base", thread_stack_base),
-	F("JavaThread", "_stack_base", thread_stack_base),
-	F("Thread", "_stack_size", thread_stack_size),
-	F("Thread", "_tlab", thread_tlab),
-	F("JavaThread", "_threadObj", jthread_object),
-	F("JavaThread", "_vthread", jthread_vthread),
-	F("JavaThread", "_current_pending_monitor", jthread_pending_monitor),
-	F("Thread", "_current_pending_monitor", jthread_pending_monitor),
-	F("JavaThread", "_current_waiting_monitor", jthread_waiting_monitor),
-	F("Thread", "_current_waiting_monitor", jthread_waiting_monitor),
-	F("OSThread", "_state", osthread_state),
-	F("CollectedHeap", "_is_gc_active", gc_active),
-	F("CollectedHeap", "_is_stw_gc_active", gc_active),
-	F("CollectedHeap", "_total_collections", gc_count),
-	F("Thread", "_allocated_bytes", thread_allocated),
-	F("ThreadLocalAllocBuffer", "_start", tlab_start),
-	F("ThreadLocalAllocBuffer", "_top", tlab_top),
-	F("JavaThread", "_stack_size", thread_stack_size),
-	F("JavaThread", "_anchor", jthread_anchor),
-	F("JavaThread", "_thread_state", jthread_state),
-	F("JavaThread", "_cont_entry", jthread_cont_entry),
-	F("JavaThread", "_monitor_owner_id", jthread_owner_id),
-	F("JavaThread", "_lock_stack", jthread_lock_stack),
-	F("LockStack", "_base[0]", lock_stack_base),
-	F("LockStack", "_top", lock_stack_top),
-	F("ObjectMonitor", "_header", monitor_header),
-	F("ObjectMonitor", "_metadata", monitor_header),
-	F("ObjectMonitor", "_object", monitor_object),
-	F("ObjectMonitor", "_owner", monitor_owner),
-	F("OSThread", "_thread_id", osthread_tid),
-	F("OSThread", "_pthread_id", osthread_pthread),
-	F("JavaFrameAnchor", "_last_Java_sp", anchor_sp),
-	F("JavaFrameAnchor", "_last_Java_pc", anchor_pc),
-	F("JavaFrameAnchor", "_last_Java_fp", anchor_fp),
-	F("JavaCallWrapper", "_anchor", wrapper_anchor),
-	F("CodeBlob", "_name", blob_name),
-	F("CodeBlob", "_size", blob_size),
-	F("CodeBlob", "_frame_size", blob_frame_size),
-	F("CodeBlob", "_frame_complete_offset", blob_frame_complete),
-	F("CodeBlob", "_kind", blob_kind),
-	F("CodeBlob", "_code_begin", blob_code_begin),
-	F("CodeBlob", "_code_offset", blob_code_offset),
-	F("CodeBlob", "_code_end", blob_code_end),
-	F("CodeBlob", "_data_offset", blob_data_offset),
-	F("CompiledMethod", "_method", nm_method),
-	F("nmethod", "_method", nm_method),
-	F("nmethod", "_compile_id", nm_compile_id),
-	F("nmethod", "_comp_level", nm_level),
-	F("nmethod", "_orig_pc_offset", nm_orig_pc),
-	F("nmethod", "_entry_bci", nm_entry_bci),
-	F("CompiledMethod", "_deopt_handler_begin", nm_deopt_begin),
-	F("nmethod", "_deopt_handler_offset", nm_deopt_offset),
-	F("nmethod", "_deoptimize_offset", nm_deopt_offset),
-	F("nmethod", "_deopt_handler_entry_offset", nm_deopt_offset),
-	F("CompiledMethod", "_deopt_mh_handler_begin", nm_deopt_mh_begin),
-	F("nmethod", "_deopt_mh_handler_offset", nm_deopt_mh_offset),
-	F("nmethod", "_deoptimize_mh_offset", nm_deopt_mh_offset),
-	F("nmethod", "_verified_entry_point", nm_verified_entry),
-	F("nmethod", "_verified_entry_offset", nm_verified_offset),
-	F("nmethod", "_osr_entry_point", nm_osr_entry),
-	F("nmethod", "_stub_offset", nm_stub_offset),
-	F("nmethod", "_scopes_pcs_offset", nm_pcs),
-	F("nmethod", "_scopes_data_offset", nm_scopes),
-	F("nmethod", "_dependencies_offset", nm_dependencies),
-	F("nmethod", "_metadata_offset", nm_metadata),
-	F("nmethod", "_immutable_data", nm_immutable),
-	F("nmethod", "_immutable_data_size", nm_immutable_size),
-	F("CompiledMethod", "_scopes_data_begin", nm_scopes_begin),
-	F("CodeBlob", "_mutable_data", blob_mutable),
-	F("CodeBlob", "_mutable_data_size", blob_mutable_size),
-	F("CodeBlob", "_relocation_size", blob_relocation_size),
-	F("CodeHeap", "_memory", heap_memory),
-	F("CodeHeap", "_segmap", heap_segmap),
-	F("CodeHeap", "_log2_segment_size", heap_log2_segment),
-	F("HeapBlock::Header", "_used", block_used),
-	F("VirtualSpace", "_low_boundary", vs_low_boundary),
-	F("VirtualSpace", "_high_boundary", vs_high_boundary),
-	F("VirtualSpace", "_low", vs_low),
-	F("VirtualSpace", "_high", vs_high),
-	F("GrowableArrayBase", "_len", array_len),
-	F("GenericGrowableArray", "_len", array_len),
-	F("GrowableArray<int>", "_data", array_data),
-	F("Method", "_constMethod", method_const),
-	F("ConstMethod", "_constants", cm_constants),
-	F("ConstMethod", "_code_size", cm_code_size),
-	F("ConstMethod", "_name_index", cm_name),
-	F("ConstMethod", "_signature_index", cm_sig),
-	F("ConstMethod", "_flags", cm_flags),
-	F("ConstMethod", "_flags._flags", cm_flags),
-	F("ConstMethod", "_constMethod_size", cm_words),
-	F("ConstantPool", "_pool_holder", cp_holder),
-	F("ConstantPool", "_source_file_name_index", cp_source),
-	F("ConstantPool", "_length", cp_length),
-	F("Klass", "_name", klass_name),
-	F("Klass", "_layout_helper", klass_layout),
-	F("Klass", "_class_loader_data", klass_loader),
-	F("Klass", "_next_link", klass_next),
-	F("ClassLoaderData", "_klasses", loader_klasses),
-	F("InstanceKlass", "_methods", ik_methods),
-	F("Array<int>", "_length", vmarray_len),
-	F("Array<Method*>", "_data", vmarray_methods),
-	F("ZGlobalsForVMStructs", "_ZPointerLoadBadMask", z_bad_mask),
-	F("ZGlobalsForVMStructs", "_ZPointerLoadShift", z_shift),
-	F("JVMFlag", "_name", flag_name),
-	F("JVMFlag", "_addr", flag_addr),
-	F("JVMFlag", "_flags", flag_origin),
-	F("Flag", "_name", flag_name),
-	F("Flag", "_addr", flag_addr),
-	F("Flag", "_flags", flag_origin),
-	F("InstanceKlass", "_constants", ik_constants),
-	F("InstanceKlass", "_init_state", ik_init_state),
-	F("InstanceKlass", "_init_thread", ik_init_thread),
-	F("Symbol", "_length", sym_len),
-	F("Symbol", "_body", sym_body),
-	F("StubQueue", "_stub_buffer", queue_buffer),
-	F("StubQueue", "_buffer_limit", queue_limit),
-	F("StubQueue", "_queue_begin", queue_begin),
-	F("StubQueue", "_queue_end", queue_end),
-	F("InterpreterCodelet", "_size", codelet_size),
-	F("InterpreterCodelet", "_description", codelet_name),
+#define OFFSET(feature, member, type, field) { type, field, offsetof(struct vm_offsets, member) },
+#include "jvm/facttable.h"
 };
 
 struct global {
@@ -151,38 +29,25 @@ struct global {
 	uint16_t offset;	/* in struct vm, of a pointer */
 };
 
-#define G(t, n, m) { t, n, offsetof(struct vm, m) }
-
 static const struct global globals[] = {
-	G("CodeCache", "_low_bound", code_low),
-	G("CodeCache", "_high_bound", code_high),
-	G("CodeCache", "_heaps", heaps),
-	G("CodeCache", "_heap", only_heap),
-	G("StubRoutines", "_call_stub_return_address", call_stub_return),
-	G("AbstractInterpreter", "_code", interpreter),
-	G("ContinuationEntry", "_return_pc", cont_entry_return),
-	G("CompressedOops", "_base", oops_base),
-	G("CompressedOops", "_shift", oops_shift),
-	G("CompressedOops", "_narrow_oop._base", oops_base),
-	G("CompressedOops", "_narrow_oop._shift", oops_shift),
-	G("CompressedKlassPointers", "_base", klass_base),
-	G("CompressedKlassPointers", "_shift", klass_shift),
-	G("CompressedKlassPointers", "_narrow_klass._base", klass_base),
-	G("CompressedKlassPointers", "_narrow_klass._shift", klass_shift),
-	G("Universe", "_narrow_oop._base", oops_base),
-	G("Universe", "_narrow_oop._shift", oops_shift),
-	G("Universe", "_narrow_klass._base", klass_base),
-	G("Universe", "_narrow_klass._shift", klass_shift),
-	G("Universe", "_collectedHeap", heap),
-	G("ZGlobalsForVMStructs", "_instance_p", z_globals),
-	G("SystemDictionary", "_well_known_klasses[SystemDictionary::Object_klass_knum]", object_klass),
-	G("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]", object_klass),
-	G("java_lang_Class", "_klass_offset", mirror_klass_offset),
-	G("Abstract_VM_Version", "_vm_major_version", major),
-	G("JVMFlag", "flags", flags),
-	G("JVMFlag", "numFlags", nr_flags),
-	G("Flag", "flags", flags),
-	G("Flag", "numFlags", nr_flags),
+#define STATIC(feature, member, type, field) { type, field, offsetof(struct vm, member) },
+#include "jvm/facttable.h"
+};
+
+/* Of a type, or of a constant, what its name is followed by is kept there. */
+struct value {
+	const char *name;
+	uint16_t offset;	/* in struct vm_sizes, or in struct vm */
+};
+
+static const struct value sizes[] = {
+#define SIZE(feature, member, type) { type, offsetof(struct vm_sizes, member) },
+#include "jvm/facttable.h"
+};
+
+static const struct value numbers[] = {
+#define NUMBER(feature, member, name) { name, offsetof(struct vm, member) },
+#include "jvm/facttable.h"
 };
 
 /* Value of an exported variable; 0 when it is missing. */
@@ -246,24 +111,12 @@ static void read_sizes(void)
 	uint64_t stride = exported("gHotSpotVMTypeEntryArrayStride");
 	uintptr_t e = exported("gHotSpotVMTypes");
 	const char *name;
+	size_t i;
 
 	for (; e && stride && (name = string_at(e, name_off)); e += stride) {
-		int size = vm_word(e, size_off);
-
-		if (str_eq(name, "HeapBlock"))
-			vm.size.block = size;
-		else if (str_eq(name, "ConstMethod"))
-			vm.size.cm = size;
-		else if (str_eq(name, "ConstantPool"))
-			vm.size.cp = size;
-		else if (str_eq(name, "JavaThread"))
-			vm.size.jthread = size;
-		else if (str_eq(name, "JVMFlag") || str_eq(name, "Flag"))
-			vm.size.flag = size;
-		else if (str_eq(name, "Method"))
-			vm.size.method = size;
-		else if (str_eq(name, "PcDesc"))
-			vm.size.pc_desc = size;
+		for (i = 0; i < ARRAY_SIZE(sizes); i++)
+			if (str_eq(sizes[i].name, name))
+				*(int *)((char *)&vm.size + sizes[i].offset) = vm_word(e, size_off);
 	}
 }
 
@@ -274,38 +127,75 @@ static void read_constants(void)
 	uint64_t stride = exported("gHotSpotVMIntConstantEntryArrayStride");
 	uintptr_t e = exported("gHotSpotVMIntConstants");
 	const char *name;
+	size_t i;
 
 	for (; e && stride && (name = string_at(e, name_off)); e += stride) {
-		if (str_eq(name, "ConstMethod::_has_linenumber_table") ||
-		    str_eq(name, "ConstMethodFlags::_misc_has_linenumber_table"))
-			vm.lines_flag = vm_i32(e, value_off);
-		if (str_eq(name, "InstanceKlass::being_initialized"))
-			vm.being_initialized = vm_i32(e, value_off);
+		for (i = 0; i < ARRAY_SIZE(numbers); i++)
+			if (str_eq(numbers[i].name, name))
+				*(int *)((char *)&vm + numbers[i].offset) = vm_i32(e, value_off);
 	}
 }
 
-/* The walker does without any field that is not named here. */
-static bool complete(void)
+/* ---- what is missing ---- */
+
+enum need_kind { AN_OFFSET, A_POINTER, A_SIZE, A_NUMBER };
+
+struct need {
+	uint8_t feature, kind;
+	bool or;		/* in place of the row before */
+	uint16_t offset;
+	const char *type, *name;
+};
+
+static const struct need needs[] = {
+#define OFFSET(f, m, type, name) { FACTS_##f, AN_OFFSET, false, offsetof(struct vm_offsets, m), type, name },
+#define OR_OFFSET(f, m, t, name) { FACTS_##f, AN_OFFSET, true, offsetof(struct vm_offsets, m), t, name },
+#define OPTIONAL(f, m, type, name)
+#define STATIC(f, m, type, name) { FACTS_##f, A_POINTER, false, offsetof(struct vm, m), type, name },
+#define OR_STATIC(f, m, type, name) { FACTS_##f, A_POINTER, true, offsetof(struct vm, m), type, name },
+#define SIZE(f, m, type) { FACTS_##f, A_SIZE, false, offsetof(struct vm_sizes, m), type, NULL },
+#define OR_SIZE(f, m, type) { FACTS_##f, A_SIZE, true, offsetof(struct vm_sizes, m), type, NULL },
+#define NUMBER(f, m, name) { FACTS_##f, A_NUMBER, false, offsetof(struct vm, m), name, NULL },
+#define OR_NUMBER(f, m, name) { FACTS_##f, A_NUMBER, true, offsetof(struct vm, m), name, NULL },
+#include "jvm/facttable.h"
+};
+
+static bool is_there(const struct need *n)
 {
-	const struct vm_offsets *o = &vm.o;
-	const int needed[] = {
-		o->thread_stack_base, o->jthread_anchor, o->jthread_state, o->anchor_sp, o->anchor_pc,
-		o->anchor_fp, o->wrapper_anchor, o->blob_name, o->blob_size, o->blob_frame_size,
-		o->blob_frame_complete, o->nm_method, o->nm_compile_id, o->heap_memory, o->heap_segmap,
-		o->heap_log2_segment, o->block_used, o->vs_low_boundary, o->vs_high_boundary, o->vs_low,
-		o->vs_high, o->array_len, o->array_data, o->method_const, o->cm_constants,
-		o->cm_code_size, o->cm_name, o->cm_sig, o->cp_holder, o->klass_name, o->sym_len,
-		o->sym_body, o->queue_buffer, o->queue_limit,
-	};
+	switch (n->kind) {
+	case AN_OFFSET:
+		return *(const int *)((const char *)&vm.o + n->offset) >= 0;
+	case A_POINTER:
+		return *(const uintptr_t *)((const char *)&vm + n->offset);
+	case A_SIZE:
+		return *(const int *)((const char *)&vm.size + n->offset);
+	default:
+		return *(const int *)((const char *)&vm + n->offset);
+	}
+}
+
+bool vm_lacks(enum facts_feature feature, const char **type, const char **name)
+{
+	const struct need *missing = NULL;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(needed); i++)
-		if (needed[i] < 0)
-			return false;
-	if (o->blob_code_begin < 0 && o->blob_code_offset < 0)
+	for (i = 0; i < ARRAY_SIZE(needs); i++) {
+		const struct need *n = &needs[i];
+
+		if (n->feature != feature)
+			continue;
+		if (missing && !n->or)
+			break;
+		if (is_there(n))
+			missing = NULL;
+		else if (!n->or)
+			missing = n;
+	}
+	if (!missing)
 		return false;
-	return vm.code_low && vm.code_high && (vm.heaps || vm.only_heap) && vm.call_stub_return &&
-	       vm.interpreter && vm.size.block && vm.size.cm && vm.size.cp && vm.size.jthread;
+	*type = missing->type;
+	*name = missing->name;
+	return true;
 }
 
 /* The bounds of the code, which JDK 8 keeps nowhere. */
@@ -323,6 +213,8 @@ static void init_8(void)
 
 void vm_init(uintptr_t addr)
 {
+	const char *type, *name;
+
 	memset(&vm.o, 0xff, sizeof(vm.o));
 	vm.libjvm = elf_base_of(addr);
 	if (!vm.libjvm || !elf_text(vm.libjvm, &vm.text_lo, &vm.text_hi))
@@ -332,7 +224,7 @@ void vm_init(uintptr_t addr)
 	read_constants();
 	if (vm.only_heap)
 		init_8();
-	vm.ok = complete();
+	vm.ok = !vm_lacks(FACTS_WALK, &type, &name);
 }
 
 /* Source: share/runtime/perfMemory.hpp (PerfDataPrologue, PerfDataEntry). */
@@ -342,27 +234,12 @@ struct perf_entry {
 	int32_t data_off;
 };
 
-static uintptr_t find_static(const char *type, const char *name)
-{
-	uint64_t type_off = exported("gHotSpotVMStructEntryTypeNameOffset");
-	uint64_t name_off = exported("gHotSpotVMStructEntryFieldNameOffset");
-	uint64_t addr_off = exported("gHotSpotVMStructEntryAddressOffset");
-	uint64_t stride = exported("gHotSpotVMStructEntryArrayStride");
-	uintptr_t e = exported("gHotSpotVMStructs");
-
-	for (; e && stride && string_at(e, type_off); e += stride)
-		if (str_eq(string_at(e, type_off), type) && str_eq(string_at(e, name_off), name))
-			return vm_word(e, addr_off);
-	return 0;
-}
-
 const int64_t *vm_counter(const char *name)
 {
-	uintptr_t start_p = find_static("PerfMemory", "_start"), top_p = find_static("PerfMemory", "_top");
 	uintptr_t p, top;
 	int32_t off;
 
-	if (!start_p || !top_p || !(p = vm_word(start_p, 0)) || !(top = vm_word(top_p, 0)))
+	if (!vm.perf_start || !vm.perf_top || !(p = *vm.perf_start) || !(top = *vm.perf_top))
 		return NULL;
 	/* entry_offset and num_entries end the prologue of 32 bytes */
 	off = vm_i32(p, 24);

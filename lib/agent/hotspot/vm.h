@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "agent/sys.h"
+#include "jvm/facts.h"
 
 /* Offsets in HotSpot's structures; -1: this version has no such field. */
 struct vm_offsets {
@@ -35,7 +36,7 @@ struct vm_offsets {
 	int gc_active, gc_count;	/* CollectedHeap */
 	int anchor_sp, anchor_pc, anchor_fp;
 	int wrapper_anchor;		/* JavaCallWrapper */
-	int blob_name, blob_size, blob_frame_size, blob_frame_complete, blob_kind;
+	int blob_name, blob_size, blob_frame_size, blob_frame_complete;
 	int blob_code_begin;		/* a pointer, before JDK 23 */
 	int blob_code_offset;		/* from the blob's start, since */
 	int blob_code_end, blob_data_offset;	/* the same of where it ends */
@@ -89,14 +90,15 @@ struct vm {
 	int *klass_shift;
 	uintptr_t *heap;		/* CollectedHeap */
 	uintptr_t *object_klass;	/* of java.lang.Object */
+	uintptr_t *perf_start, *perf_top;	/* its performance data */
 	int *mirror_klass_offset;	/* in a java.lang.Class */
 	uintptr_t *flags;
 	size_t *nr_flags;
 	/* where a handler of a signal returns to: the C library's restorer, or the vDSO's; 0 unknown */
 	uintptr_t signal_return;
 	const int *major;		/* its version */
-	uint8_t being_initialized;	/* as InstanceKlass::_init_state; 0: not known */
-	uint32_t lines_flag;		/* of a ConstMethod: it has a line table; 0: not known */
+	int being_initialized;		/* as InstanceKlass::_init_state; 0: not known */
+	int lines_flag;			/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool is_8;			/* JDK 8, whose frames and numbers differ */
 	bool ok;			/* all that the walker cannot do without is there */
@@ -118,6 +120,8 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 
 /* Fills vm from the libjvm that holds addr. Not in a signal handler. */
 void vm_init(uintptr_t addr_in_libjvm);
+/* Is a fact missing that the feature rests on? The first: a field, or with NULL for it a type or constant. */
+bool vm_lacks(enum facts_feature feature, const char **type, const char **name);
 /*
  * A number in the VM's performance data, by the name that jcmd PerfCounter.print shows, for as long as the VM
  * lives. NULL: this VM has none of that name, or none at all (-XX:-UsePerfData). Not in a signal handler.

@@ -158,6 +158,47 @@ static bool start_thread(JNIEnv *env)
 	return true;
 }
 
+/* A JDK that says nothing of its version is a new one. */
+static bool is_expected(enum facts_feature feature, uint32_t uses)
+{
+	static const struct {
+		int since;
+		uint32_t uses;
+	} of[FACTS_NR] = {
+#define FEATURE(id, since, uses, name) [FACTS_##id] = { since, uses },
+#include "jvm/facttable.h"
+	};
+	bool z = false;
+
+	return (of[feature].uses & uses) && (!vm.major || *vm.major >= of[feature].since) &&
+	       (feature != FACTS_ZGC || (vm_flag("UseZGC", &z) && z));
+}
+
+/* What is recorded, and rests on what is not there. */
+static void tell_missing(bool wall)
+{
+	const bool locks = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1;
+	uint32_t uses = (flags & JVM_SAMPLE ? FACTS_STACKS : 0) | (flags & JVM_CALLFLOW ? FACTS_CALLS : 0) |
+			(locks ? FACTS_LOCK : 0) | (wall ? FACTS_WALL : 0);
+	const char *type, *name;
+	struct wishes_text fact;
+	uint32_t i;
+
+	for (i = 0; i < FACTS_NR; i++) {
+		if (!is_expected(i, uses) || !vm_lacks(i, &type, &name))
+			continue;
+		fact.len = 0;
+		wishes_say(&fact, type);
+		if (name) {
+			wishes_say(&fact, ".");
+			wishes_say(&fact, name);
+		}
+		send_lacks(NULL, &(struct jvm_lacks){
+			.time_ns = sys_now(), .feature = i, .fact = fact.s, .fact_len = fact.len,
+		});
+	}
+}
+
 /* link_connect() or journal_open() has given the flags. */
 static void begin(JavaVM *jvm, JNIEnv *env)
 {
@@ -183,6 +224,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	wait_for_go(env, &go);
 	if (env)
 		sources_go(env);
+	tell_missing(go.wall);
 	timer_ns = go.timer_ns;
 	timers_are_off = ring_ctl()->off & JVM_TIMERS;
 	if (timer_ns && !timers_are_off)

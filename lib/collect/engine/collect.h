@@ -135,6 +135,7 @@ struct collect_result {
 	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
 	uint64_t nr_of_source[COLLECT_MAX_SOURCES];	/* too */
 	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
+	uint64_t nr_lacking;		/* JVMs without a fact that something rests on (jvm/facttable.h) */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;
 	uint64_t nr_programs;		/* whose native memory was sampled */

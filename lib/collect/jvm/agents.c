@@ -14,6 +14,7 @@
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
 #include "collect/wall/wall.h"
+#include "jvm/facts.h"
 #include "jvm/inject.h"
 #include "jvm/invite.h"
 #include "jvm/replay.h"
@@ -293,6 +294,25 @@ static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 	sources_refused(ctx, jvm_user(jvm), r);
 }
 
+static void on_lacks(void *ctx, struct jvm *jvm, const struct jvm_lacks *r)
+{
+	static const char *const names[FACTS_NR] = {
+#define FEATURE(id, since, uses, name) [FACTS_##id] = name,
+#include "jvm/facttable.h"
+	};
+	struct collect *c = ctx;
+	struct java *j = jvm_user(jvm);
+	char *why;
+
+	if (r->feature >= FACTS_NR)
+		return;
+	c->res->nr_lacking += !j->lacks;
+	j->lacks = true;
+	why = xasprintf("this JVM has no %s", r->fact);
+	refused_source(&c->refused, names[r->feature], j->proc->pid, why);
+	free(why);
+}
+
 /* Tells of deadlocks that the record completes, once each. */
 static void add_stuck(struct collect *c, struct jvm *jvm, enum jvm_rec_type type, const union jvm_record *r)
 {
@@ -494,6 +514,7 @@ static const struct jvm_callbacks callbacks = {
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
 	.no_source = on_no_source,
+	.lacks = on_lacks,
 	.event = on_event,
 	.labels = on_labels,
 	.marked = on_marked,
