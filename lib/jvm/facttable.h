@@ -145,6 +145,7 @@ OFFSET(INTERPRETED, codelet_name, "InterpreterCodelet", "_description")
 
 FEATURE(LINES, 0, FACTS_STACKS, "source lines of Java methods")
 OFFSET(LINES, cp_source, "ConstantPool", "_source_file_name_index")
+OR_OFFSET(LINES, ik_source, "InstanceKlass", "_source_file_name_index")
 OFFSET(LINES, cm_flags, "ConstMethod", "_flags")
 OR_OFFSET(LINES, cm_flags, "ConstMethod", "_flags._flags")
 OFFSET(LINES, cm_words, "ConstMethod", "_constMethod_size")

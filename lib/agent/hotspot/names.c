@@ -190,10 +190,16 @@ static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct pa
 	return trust == NAMES_ALIVE || !p->doubtful;
 }
 
+/* Where the number of the source file among the constants is: up to JDK 11 in the class. 0: nowhere. */
+static uintptr_t source_index(uintptr_t cp, uintptr_t holder)
+{
+	return vm.o.cp_source >= 0 ? cp + vm.o.cp_source : vm.o.ik_source >= 0 ? holder + vm.o.ik_source : 0;
+}
+
 static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p)
 {
 	const struct vm_offsets *o = &vm.o;
-	uintptr_t cp, holder, name;
+	uintptr_t cp, holder, name, source;
 
 	p->doubtful = false;
 	if (!follow(m, trust, bcp, p, &cp, &holder) || !take(&name, holder + o->klass_name, 8, trust) ||
@@ -201,8 +207,8 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), trust, p->doubtful, &p->names.name) ||
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), trust, p->doubtful, &p->names.sig))
 		return false;
-	if (o->cp_source < 0 ||
-	    !pool_symbol(cp, vm_u16(cp, o->cp_source), trust, p->doubtful, &p->names.source))
+	source = source_index(cp, holder);
+	if (!source || !pool_symbol(cp, vm_u16(source, 0), trust, p->doubtful, &p->names.source))
 		p->names.source.len = 0;
 	p->names.lines.len = 0;
 	if (!p->doubtful)
@@ -217,7 +223,7 @@ static bool read_parts_of(struct blocked *b, uintptr_t m, enum names_trust trust
 {
 	const struct vm_offsets *o = &vm.o;
 	enum { CLASS, NAME, SIG, SOURCE };
-	uintptr_t cp, holder, sym[4] = { 0 };
+	uintptr_t cp, holder, at, sym[4] = { 0 };
 	uint16_t name, sig, source = 0;
 
 	p->doubtful = false;
@@ -225,7 +231,7 @@ static bool read_parts_of(struct blocked *b, uintptr_t m, enum names_trust trust
 	    !sys_peek_all(&sym[CLASS], holder + o->klass_name, 8) ||
 	    !sys_peek_all(&name, p->cm + o->cm_name, 2) ||
 	    !sys_peek_all(&sig, p->cm + o->cm_sig, 2) ||
-	    (o->cp_source >= 0 && !sys_peek_all(&source, cp + o->cp_source, 2)) ||
+	    ((at = source_index(cp, holder)) && !sys_peek_all(&source, at, 2)) ||
 	    !sys_peek_all(&sym[NAME], cp + vm.size.cp + name * 8ul, 8) ||
 	    !sys_peek_all(&sym[SIG], cp + vm.size.cp + sig * 8ul, 8) ||
 	    (source && !sys_peek_all(&sym[SOURCE], cp + vm.size.cp + source * 8ul, 8)) ||

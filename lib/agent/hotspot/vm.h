@@ -59,6 +59,7 @@ struct vm_offsets {
 	int klass_name, klass_layout, klass_loader, klass_next, loader_klasses, ik_methods;
 	int vmarray_len, vmarray_methods;	/* Array<Method*> */
 	int ik_constants, ik_init_state, ik_init_thread;
+	int ik_source;			/* where it is before JDK 17 */
 	int sym_len, sym_body;
 	int queue_buffer, queue_limit, queue_begin, queue_end;
 	int codelet_size, codelet_name;
