@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* doctor.c - "arcprof doctor": what this machine and this user can measure, and how to get the rest. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "base/term.h"
@@ -17,10 +20,15 @@
 #include "version.h"
 
 struct doctor_opts {
+	uint64_t pid;
+	const char *jvm;
 	int format;
 };
 
 static const struct opt doctor_opts[] = {
+	OPT_GROUP("What to look at in place of the machine"),
+	OPT_COUNT('p', "pid", struct doctor_opts, pid, "pid", NULL, "JVM, by its process ID: the facts that arcprof rests on there"),
+	OPT_STR(0, "jvm", struct doctor_opts, jvm, "java-home", NULL, "the same of an installed JDK or JRE, which is started for it"),
 	OPT_GROUP("How to show it"),
 	OPT_FORMAT(struct doctor_opts, format, FORMATS_TABLE, "output format"),
 	OPT_END
@@ -208,6 +216,20 @@ static int doctor_run(void *opts, int nr_operands, char **operands)
 	const struct doctor_opts *o = opts;
 	struct machine m;
 
+	if (nr_operands) {
+		log_error("'%s': no operand is expected", operands[0]);
+		return EXIT_USAGE;
+	}
+	if (o->pid && o->jvm) {
+		log_error("cannot be combined: --pid and --jvm");
+		return EXIT_USAGE;
+	}
+	if (o->pid > INT32_MAX) {
+		log_error("no process has the number %" PRIu64, o->pid);
+		return EXIT_FAILURE;
+	}
+	if (o->pid || o->jvm)
+		return doctor_jvm(o->pid, o->jvm, o->format);
 	machine_read(&m);
 	if (o->format == FORMAT_TEXT)
 		print_text(&m);

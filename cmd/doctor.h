@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor.h - the checks of "arcprof doctor"; doctor_checks.c runs them, doctor.c prints them. */
+/*
+ * doctor.h - the checks of "arcprof doctor"; doctor_checks.c runs them, doctor.c prints them.  doctor_jvm.c
+ * prints the facts about a JVM.
+ */
 #ifndef DOCTOR_H
 #define DOCTOR_H
 
@@ -28,5 +31,8 @@ struct check_group {
 
 extern const struct check_group check_groups[];
 extern const size_t nr_check_groups;
+
+/* Of a process, or if pid is 0 of the JVM in that JAVA_HOME. Returns the exit status. */
+int doctor_jvm(int pid, const char *home, int format);
 
 #endif

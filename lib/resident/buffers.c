@@ -5,16 +5,15 @@
  * Source: HotSpot's vmStructs.cpp, which it exports for debuggers; oops/fieldInfo.hpp (JDK 17: six u2 a
  * field; since 21 a stream) and utilities/unsigned5.hpp; java.nio.Bits.
  */
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "jvm/vmstructs.h"
 #include "resident/buffers.h"
 
-enum { MAX_STRUCTS = 1 << 13, MAX_CLASSES = 1 << 17, MAX_FIELDS = 1 << 10, MAX_STREAM = 1 << 14, NAME = 64 };
+enum { MAX_CLASSES = 1 << 17, MAX_FIELDS = 1 << 10, MAX_STREAM = 1 << 14, NAME = 64 };
 
 enum vm_field {
 	GRAPH_HEAD, CLD_NEXT, CLD_KLASSES, KLASS_NEXT, KLASS_NAME, KLASS_MIRROR, CLASS_CONSTANTS,
@@ -43,8 +42,7 @@ static const struct {
 };
 
 struct vm {
-	int pid;
-	uint64_t libjvm;
+	struct vmstructs tables;
 	bool compressed;
 	uint64_t at[VM_NR_FIELDS];	/* offset, or address of a static field */
 	bool has[VM_NR_FIELDS];
@@ -53,152 +51,48 @@ struct vm {
 
 static bool get(const struct vm *v, uint64_t addr, void *to, size_t bytes)
 {
-	struct iovec local = { to, bytes }, remote = { (void *)(uintptr_t)addr, bytes };
-
-	memset(to, 0, bytes);
-	return process_vm_readv(v->pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+	return vmstructs_get(&v->tables, addr, to, bytes);
 }
 
-/* 0 where nothing can be read. */
 static uint64_t word(const struct vm *v, uint64_t addr)
 {
-	uint64_t x;
-
-	return get(v, addr, &x, sizeof(x)) ? x : 0;
+	return vmstructs_word(&v->tables, addr);
 }
 
 static uint32_t half(const struct vm *v, uint64_t addr)
 {
-	uint32_t x;
-
-	return get(v, addr, &x, sizeof(x)) ? x : 0;
+	return vmstructs_half(&v->tables, addr);
 }
 
-static bool is_text(const struct vm *v, uint64_t addr, const char *text)
+static void take_field(void *ctx, const struct vmstructs_entry *e)
 {
-	char there[NAME];
-	size_t bytes = strlen(text) + 1;
-
-	return bytes <= sizeof(there) && get(v, addr, there, bytes) && !memcmp(there, text, bytes);
-}
-
-/* ---- what libjvm.so exports ---- */
-
-struct exports {
-	uint64_t symbols, strings, hash;
-};
-
-static bool find_exports(const struct vm *v, struct exports *x)
-{
-	uint64_t dynamic = 0;
-	Elf64_Ehdr h;
-	Elf64_Phdr p;
-	Elf64_Dyn d;
-	int i;
-
-	if (!get(v, v->libjvm, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
-	    h.e_phentsize != sizeof(p))
-		return false;
-	for (i = 0; i < h.e_phnum && !dynamic; i++)
-		if (get(v, v->libjvm + h.e_phoff + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_DYNAMIC)
-			dynamic = v->libjvm + p.p_vaddr;
-	for (i = 0; dynamic && i < 128; i++) {
-		/* the C library has made addresses of offsets, or it has not */
-		if (!get(v, dynamic + i * sizeof(d), &d, sizeof(d)) || d.d_tag == DT_NULL)
-			break;
-		if (d.d_un.d_ptr < v->libjvm)
-			d.d_un.d_ptr += v->libjvm;
-		if (d.d_tag == DT_SYMTAB)
-			x->symbols = d.d_un.d_ptr;
-		else if (d.d_tag == DT_STRTAB)
-			x->strings = d.d_un.d_ptr;
-		else if (d.d_tag == DT_GNU_HASH)
-			x->hash = d.d_un.d_ptr;
-	}
-	return x->symbols && x->strings && x->hash;
-}
-
-static uint32_t gnu_hash(const char *s)
-{
-	uint32_t h = 5381;
-
-	while (*s)
-		h = h * 33 + (uint8_t)*s++;
-	return h;
-}
-
-/* The word at that symbol; 0: there is none. */
-static uint64_t exported(const struct vm *v, const struct exports *x, const char *name)
-{
-	/* head: buckets, first symbol, words of the filter */
-	uint32_t head[4], hash = gnu_hash(name), i, value, n;
-	uint64_t buckets, chains;
-	Elf64_Sym s;
-
-	if (!get(v, x->hash, head, sizeof(head)) || !head[0])
-		return 0;
-	buckets = x->hash + sizeof(head) + (uint64_t)head[2] * 8;
-	chains = buckets + (uint64_t)head[0] * 4;
-	i = half(v, buckets + hash % head[0] * 4ull);
-	for (n = 0; i >= head[1] && n < MAX_STRUCTS; i++, n++) {
-		value = half(v, chains + (i - head[1]) * 4ull);
-		if ((value | 1) == (hash | 1) && get(v, x->symbols + i * sizeof(s), &s, sizeof(s)) &&
-		    is_text(v, x->strings + s.st_name, name))
-			return word(v, v->libjvm + s.st_value);
-		if (value & 1)
-			break;
-	}
-	return 0;
-}
-
-/* ---- what it has there for debuggers ---- */
-
-struct vm_entry {			/* VMStructEntry */
-	uint64_t type, field, type_text;
-	int32_t is_static, pad;
-	uint64_t offset, address;
-};
-
-struct vm_type {			/* VMTypeEntry */
-	uint64_t name, super;
-	int32_t is_oop, is_integer, is_unsigned, pad;
-	uint64_t bytes;
-};
-
-static void take_entry(struct vm *v, const struct vm_entry *e)
-{
+	struct vm *v = ctx;
 	int i, k;
 
-	for (i = 0; i < VM_NR_FIELDS; i++) {
-		if (v->has[i] || !is_text(v, e->type, vm_fields[i].type))
-			continue;
+	for (i = 0; i < VM_NR_FIELDS; i++)
 		for (k = 0; k < 2; k++)
-			if (vm_fields[i].names[k] && is_text(v, e->field, vm_fields[i].names[k])) {
+			if (!v->has[i] && vm_fields[i].names[k] && !strcmp(e->type, vm_fields[i].type) &&
+			    !strcmp(e->field, vm_fields[i].names[k])) {
 				v->has[i] = true;
-				v->at[i] = e->is_static ? e->address : e->offset;
-				return;
+				v->at[i] = e->value;
 			}
-	}
+}
+
+static void take_type(void *ctx, const struct vmstructs_entry *e)
+{
+	struct vm *v = ctx;
+
+	if (!strcmp(e->type, "ConstantPool"))
+		v->constants_bytes = e->value;
 }
 
 static bool find_fields(struct vm *v)
 {
-	struct exports x = { 0 };
-	struct vm_entry e;
-	struct vm_type t;
-	uint64_t at;
 	int i;
 
-	if (!find_exports(v, &x) || exported(v, &x, "gHotSpotVMStructEntryArrayStride") != sizeof(e) ||
-	    exported(v, &x, "gHotSpotVMTypeEntryArrayStride") != sizeof(t))
+	if (!vmstructs_each(&v->tables, VMSTRUCTS_FIELDS, take_field, v) ||
+	    !vmstructs_each(&v->tables, VMSTRUCTS_TYPES, take_type, v))
 		return false;
-	at = exported(v, &x, "gHotSpotVMStructs");
-	for (i = 0; at && i < MAX_STRUCTS && get(v, at + i * sizeof(e), &e, sizeof(e)) && e.type; i++)
-		take_entry(v, &e);
-	at = exported(v, &x, "gHotSpotVMTypes");
-	for (i = 0; at && i < MAX_STRUCTS && get(v, at + i * sizeof(t), &t, sizeof(t)) && t.name; i++)
-		if (is_text(v, t.name, "ConstantPool"))
-			v->constants_bytes = t.bytes;
 	for (i = 0; i < VM_NR_FIELDS; i++)
 		if (!v->has[i] && i != CLASS_FIELDS && i != CLASS_NR_FIELDS && i != CLASS_STREAM)
 			return false;
@@ -356,30 +250,31 @@ static bool counter(const struct vm *v, const struct classes *c, const char *nam
 	return false;
 }
 
-static bool find_libjvm(struct vm *v, const struct smaps *s)
+static uint64_t find_libjvm(const struct smaps *s)
 {
 	static const char name[] = "/libjvm.so";
 	size_t i, len;
 
-	for (i = 0; i < s->nr && !v->libjvm; i++) {
+	for (i = 0; i < s->nr; i++) {
 		len = strlen(s->items[i].name);
 		if (!s->items[i].offset && len >= sizeof(name) &&
 		    !strcmp(s->items[i].name + len - (sizeof(name) - 1), name))
-			v->libjvm = s->items[i].start;
+			return s->items[i].start;
 	}
-	return v->libjvm;
+	return 0;
 }
 
-static const char *read_all(struct vm *v, const struct smaps *s, struct buffers *b)
+static const char *read_all(struct vm *v, int pid, const struct smaps *s, struct buffers *b)
 {
+	uint64_t libjvm = find_libjvm(s), magic;
 	struct classes c = { 0 };
-	uint64_t magic;
 
-	if (!find_libjvm(v, s))
+	if (!libjvm)
 		return "no libjvm.so is mapped";
-	if (!get(v, v->libjvm, &magic, sizeof(magic)))
+	v->tables.pid = pid;
+	if (!get(v, libjvm, &magic, sizeof(magic)))
 		return "the process's memory may not be read (kernel.yama.ptrace_scope)";
-	if (!find_fields(v) || !find_classes(v, &c))
+	if (!vmstructs_at(&v->tables, pid, libjvm) || !find_fields(v) || !find_classes(v, &c))
 		return "the classes of this JVM cannot be read";
 	if (c.bits && (!counter(v, &c, "COUNT", &b->nr) || !counter(v, &c, "TOTAL_CAPACITY", &b->bytes)))
 		return "java.nio.Bits cannot be read";
@@ -388,7 +283,7 @@ static const char *read_all(struct vm *v, const struct smaps *s, struct buffers 
 
 void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers *b)
 {
-	struct vm v = { .pid = pid, .compressed = strstr(vm, "compressed oops") };
+	struct vm v = { .compressed = strstr(vm, "compressed oops") };
 	const char *why;
 
 	*b = (struct buffers){ 0 };
@@ -397,7 +292,7 @@ void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers
 	else if (strstr(vm, " z gc") || strstr(vm, "shenandoah"))
 		why = "its collector moves objects while they are read";
 	else
-		why = read_all(&v, s, b);
+		why = read_all(&v, pid, s, b);
 	if (*why)
 		*b = (struct buffers){ 0 };
 	snprintf(b->why, sizeof(b->why), "%s", why);

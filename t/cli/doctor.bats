@@ -1,6 +1,19 @@
 #!/usr/bin/env bats
 # bats file_tags=stored
 load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || exit
+}
+
+teardown() {
+	[ -z "${JVM-}" ] || kill -9 "$JVM" 2>/dev/null || true
+}
 
 @test "doctor: it succeeds, says what it found on stdout, and nothing on stderr" {
 	run_arcprof doctor
@@ -70,4 +83,60 @@ load ../lib
 	run_arcprof doctor --format csv
 	[ "$(head -n 1 <<<"$output")" = id,group,title,state,gives,found,remedy ]
 	sed 1d <<<"$output" | cut -d , -f 1 | diff ids -
+}
+
+home_of_java() {
+	dirname "$(dirname "$(readlink -f "$(command -v java)")")"
+}
+
+all_facts() {
+	run_arcprof doctor --jvm "$(home_of_java)" --format json
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(json .jdk)" = "$JDK" ]
+	[ "$(json '[.facts[] | select(.state == "no")] | length')" -eq 0 ]
+	[ "$(json '[.facts[] | select(.state == "ok" and .found == null)] | length')" -eq 0 ]
+	[ "$(json '[.facts[] | select(.state == "ok")] | length')" -ge 90 ]
+	# no JVM and nothing of ours stays
+	! pgrep -f PauseAtStartupFile=/tmp/arcprof-jvm- || false
+	! compgen -G '/tmp/arcprof-jvm-*' || false
+}
+
+@test "doctor: --jvm finds each fact that arcprof rests on, in each JDK" {
+	on_each_jdk 25 all_facts
+}
+
+of_a_process() {
+	JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=ConstMethod._constMethod_size,CodeBlob._name \
+		java -cp "$CLASSES" Kept wait <<<"" >out 2>err 3>&- &
+	JVM=$!
+	for ((i = 0; i < 600; i++)); do grep -q hidden err && break; sleep 0.1; done
+	run_arcprof doctor -p "$JVM"
+	kill "$JVM"
+	[ "$status" -eq 0 ]
+	grep -qx '  no     field         ConstMethod._constMethod_size' <<<"$output"
+	grep -qx '  reports say "not recorded: source lines of Java methods: this JVM has no ConstMethod._constMethod_size"' <<<"$output"
+	grep -qx '  reports say "the agent knows too little of it"' <<<"$output"
+	[ "$(grep -c '^  no ' <<<"$output")" -eq 2 ]
+}
+
+@test "doctor: -p says what a running JVM lacks, and what reports say then" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	one_jdk newest of_a_process
+}
+
+@test "doctor: what is no JVM is named as such" {
+	run_arcprof doctor -p $$
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof doctor: process $$ is not a HotSpot JVM" ]
+	run_arcprof doctor --jvm /nowhere
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"'/nowhere' is no JAVA_HOME: "* ]]
+	mkdir -p false/bin
+	ln -sf "$(type -P false)" false/bin/java
+	run_arcprof doctor --jvm false
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"does not start a HotSpot JVM"* ]]
+	run_arcprof doctor -p 1 --jvm /nowhere
+	[ "$status" -eq 2 ]
 }

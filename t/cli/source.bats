@@ -102,6 +102,7 @@ load ../lib
 		[ -n "$reason" ]
 	done <<-'EOF'
 		lib/base/newfile.c	the one place
+		cmd/doctor_jvm.c	/dev/null, for what a JVM prints
 		lib/base/foreign.c	files of a process, made as its user
 		lib/base/screen.c	/dev/null
 		lib/pmu/mpevt.c	/dev/null
