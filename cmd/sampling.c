@@ -630,13 +630,10 @@ static void calls_warnings(const struct collect_result *r)
 		log_warn("%" PRIu64
 			 " program%s turned away: libarcprof-hookit of another version; link again",
 			 r->nr_foreign, r->nr_foreign == 1 ? " was" : "s were");
-	if (!c->nr_procs && r->nr_unknown_jvms) {
-		log_warn("nothing was instrumented: the agent knows too little of the JVM%s",
-			 r->nr_unknown_jvms == 1 ? "" : "s");
-	} else if (!c->nr_procs) {
+	if (!c->nr_procs && !r->nr_unknown_jvms) {
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
-	} else if (!c->nr_calls) {
+	} else if (c->nr_procs && !c->nr_calls) {
 		log_warn("nothing that is selected was called");
 		log_hint("--callflow and --config select by whole names: com.example.Class.method, com.example, *.method");
 	}
@@ -767,6 +764,8 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 
 bool sampling_failed(const struct sampling *s, const struct collect_result *r)
 {
+	bool no_calls = s->c.callflow.on && !r->calls.nr_procs && r->nr_unknown_jvms;
+
 	if (r->write_error)
 		log_error("%s is not complete: %s", s->c.output, strerror(r->write_error));
 	if (r->no_memory)
@@ -774,7 +773,10 @@ bool sampling_failed(const struct sampling *s, const struct collect_result *r)
 			  strerror(r->no_memory));
 	if (r->no_samples)
 		log_error("no samples of %.2f s of CPU time: %s", r->charged_ns / 1e9, r->why_unsampled);
-	return r->write_error || r->no_memory || r->no_samples;
+	if (no_calls)
+		log_error("nothing was instrumented: the agent knows too little of the JVM%s",
+			  r->nr_unknown_jvms == 1 ? "" : "s");
+	return r->write_error || r->no_memory || r->no_samples || no_calls;
 }
 
 /* Sources that nobody could tell of, and JVMs that do not. */

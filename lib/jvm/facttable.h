@@ -62,14 +62,13 @@
 #define STUB(feature, name)
 #endif
 
-FEATURE(WALK, 0, FACTS_ALL, "stacks of Java threads, and all else")
+FEATURE(WALK, 0, FACTS_ALL, "all that the agent does")
 OFFSET(WALK, thread_stack_base, "Thread", "_stack_base")
 OR_OFFSET(WALK, thread_stack_base, "JavaThread", "_stack_base")
 OFFSET(WALK, jthread_anchor, "JavaThread", "_anchor")
 OFFSET(WALK, jthread_state, "JavaThread", "_thread_state")
 OFFSET(WALK, anchor_sp, "JavaFrameAnchor", "_last_Java_sp")
 OFFSET(WALK, anchor_pc, "JavaFrameAnchor", "_last_Java_pc")
-OFFSET(WALK, anchor_fp, "JavaFrameAnchor", "_last_Java_fp")
 OFFSET(WALK, wrapper_anchor, "JavaCallWrapper", "_anchor")
 OFFSET(WALK, blob_name, "CodeBlob", "_name")
 OFFSET(WALK, blob_size, "CodeBlob", "_size")
@@ -115,6 +114,10 @@ SIZE(WALK, cm, "ConstMethod")
 SIZE(WALK, cp, "ConstantPool")
 SIZE(WALK, jthread, "JavaThread")
 STUB(WALK, "call_stub")
+
+/* Zero, whose interpreter is C++, has its Java frames in no place that anybody is told of. */
+FEATURE(FRAMES, 0, FACTS_STACKS | FACTS_WALL | FACTS_LOCK, "Java methods on stacks")
+OFFSET(FRAMES, anchor_fp, "JavaFrameAnchor", "_last_Java_fp")
 
 FEATURE(THREADS, 0, FACTS_STACKS, "Java threads from before the agent")
 OFFSET(THREADS, thread_osthread, "Thread", "_osthread")

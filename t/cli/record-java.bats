@@ -242,7 +242,8 @@ of_an_unknown_jvm() {
 	run_arcprof record -F 1 -o trace -- java -version
 	[[ $stderr == *"hint: the agent knows too little of it: "* ]]
 	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
-	[[ $stderr == *"warning: nothing was instrumented: the agent knows too little of the JVM"* ]]
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"arcprof record: nothing was instrumented: the agent knows too little of the JVM"* ]]
 	[[ $stderr != *"no JVM"* ]]
 }
 @test "record: a JVM of which the agent knows too little is named, and nothing else is blamed" {
@@ -266,6 +267,24 @@ of_a_jvm_without_some() {
 @test "record: what a JVM lacks is named, with what rests on it" {
 	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
 	one_jdk newest of_a_jvm_without_some
+}
+
+# As Zero is, whose frames nobody can walk: what rests on none works.
+without_frames() {
+	local JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=JavaFrameAnchor._last_Java_fp
+	export JAVA_TOOL_OPTIONS
+	run_arcprof record -e cpu-clock,alloc=1k -o trace -- java -cp "$CLASSES" Family 300
+	[ "$status" -eq 0 ]
+	arcprof report -i trace >out
+	grep -q '^not recorded: Java methods on stacks of process [0-9]*: this JVM has no JavaFrameAnchor._last_Java_fp$' out
+	arcprof report -i trace --metric alloc --format json | jq -e '.quality | .samples > 0 and .complete_stacks == 0'
+	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --xprof --format json | jq -e '[.rows[] | select(.name == "Family.main") | .n] == [1]'
+}
+@test "record: a JVM whose frames cannot be walked has all but Java methods on stacks" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	one_jdk newest without_frames
 }
 
 # Sizes of the code records, one of each; nothing but places where compiled code was sampled.

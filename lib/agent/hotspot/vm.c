@@ -225,6 +225,7 @@ void vm_init(uintptr_t addr)
 	if (vm.only_heap)
 		init_8();
 	vm.ok = !vm_lacks(FACTS_WALK, &type, &name);
+	vm.walks = vm.ok && !vm_lacks(FACTS_FRAMES, &type, &name);
 }
 
 /* Source: share/runtime/perfMemory.hpp (PerfDataPrologue, PerfDataEntry). */

@@ -102,7 +102,8 @@ struct vm {
 	int lines_flag;			/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
 	bool is_8;			/* JDK 8, whose frames and numbers differ */
-	bool ok;			/* all that the walker cannot do without is there */
+	bool ok;			/* all that the agent cannot do without is there */
+	bool walks;			/* and what Java frames are found by */
 };
 
 extern struct vm vm;

@@ -582,6 +582,9 @@ static void begin_at(struct walk *w, uintptr_t sp)
 	w->copied = w->thread.blocked;
 	w->delta = w->copied ? (uintptr_t)w->copied->stack - w->copied->lo : 0;
 	w->waits = 0;
+	/* then it is as good as a thread without Java frames */
+	if (!vm.walks)
+		w->thread.fields = 0;
 }
 
 void walk_stack(struct walk *w, const struct walk_regs *r)
@@ -589,7 +592,7 @@ void walk_stack(struct walk *w, const struct walk_regs *r)
 	struct cursor c = { r->pc, r->sp, r->fp, r };
 
 	begin_at(w, r->sp);
-	if ((vm.ok && vm_in_code(r->pc)) || leave_native(w, &c))
+	if ((vm.walks && vm_in_code(r->pc)) || leave_native(w, &c))
 		walk_java(w, &c);
 	debug_walk(w, r, &c);
 }
@@ -611,7 +614,9 @@ void walk_last_java(struct walk *w, uintptr_t sp)
 	struct cursor c = { .sp = sp };
 
 	begin_at(w, sp);
-	if (vm.ok && last_java_sp(w, &c) && enter_anchor(w, &c, w->thread.fields + vm.o.jthread_anchor))
+	if (!vm.walks)
+		push_mark(w, JVM_MARK_NOT_WALKABLE);
+	else if (last_java_sp(w, &c) && enter_anchor(w, &c, w->thread.fields + vm.o.jthread_anchor))
 		walk_java(w, &c);
 	drop_leading_stubs(w);
 }
