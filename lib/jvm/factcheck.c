@@ -16,6 +16,7 @@ static const struct fact rows[] = {
 #define OFFSET(f, m, type, name) { FACTS_##f, FACT_OFFSET, false, false, type, name, false, 0 },
 #define OR_OFFSET(f, m, type, name) { FACTS_##f, FACT_OFFSET, true, false, type, name, false, 0 },
 #define OPTIONAL(f, m, type, name) { FACTS_##f, FACT_OFFSET, false, true, type, name, false, 0 },
+#define OPTIONAL_STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, false, true, type, name, false, 0 },
 #define STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, false, false, type, name, false, 0 },
 #define OR_STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, true, false, type, name, false, 0 },
 #define SIZE(f, m, type) { FACTS_##f, FACT_SIZE, false, false, type, NULL, false, 0 },

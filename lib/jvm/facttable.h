@@ -19,8 +19,8 @@
  *	IMPORT(feature, name)			a function that libjvm calls by its table of imports
  *	JAVA(feature, class, field, signature)	which JNI is asked for, in the JVM
  *	STUB(feature, name)			generated code, which JVMTI tells of, in the JVM
- * OR_OFFSET, OR_STATIC, OR_SIZE and OR_NUMBER are where another version has the fact before; OPTIONAL is an
- * OFFSET that nothing is missing without.
+ * OR_OFFSET, OR_STATIC, OR_SIZE and OR_NUMBER are where another version has the fact before; OPTIONAL and
+ * OPTIONAL_STATIC are an OFFSET and a STATIC that nothing is missing without.
  */
 #ifndef FEATURE
 #define FEATURE(id, since, uses, name)
@@ -42,6 +42,9 @@
 #endif
 #ifndef OPTIONAL
 #define OPTIONAL(feature, member, type, field) OFFSET(feature, member, type, field)
+#endif
+#ifndef OPTIONAL_STATIC
+#define OPTIONAL_STATIC(feature, member, type, field) STATIC(feature, member, type, field)
 #endif
 #ifndef OR_STATIC
 #define OR_STATIC(feature, member, type, field) STATIC(feature, member, type, field)
@@ -218,9 +221,12 @@ FEATURE(ZGC, 21, FACTS_STACKS | FACTS_WALL, "objects that threads use, with ZGC"
 STATIC(ZGC, z_globals, "ZGlobalsForVMStructs", "_instance_p")
 OFFSET(ZGC, z_bad_mask, "ZGlobalsForVMStructs", "_ZPointerLoadBadMask")
 OFFSET(ZGC, z_shift, "ZGlobalsForVMStructs", "_ZPointerLoadShift")
+OPTIONAL_STATIC(ZGC, x_globals, "XGlobalsForVMStructs", "_instance_p")
+OPTIONAL(ZGC, x_bad_mask, "XGlobalsForVMStructs", "_XAddressBadMask")
 
 FEATURE(VIRTUAL, 21, FACTS_STACKS, "frames of virtual threads that are in the heap")
 OFFSET(VIRTUAL, jthread_vthread, "JavaThread", "_vthread")
+JAVA(VIRTUAL, "java/lang/Thread", "cont", "Ljdk/internal/vm/Continuation;")
 JAVA(VIRTUAL, "jdk/internal/vm/Continuation", "tail", "Ljdk/internal/vm/StackChunk;")
 JAVA(VIRTUAL, "jdk/internal/vm/StackChunk", "parent", "Ljdk/internal/vm/StackChunk;")
 JAVA(VIRTUAL, "jdk/internal/vm/StackChunk", "size", "I")
@@ -301,6 +307,7 @@ OFFSET(ALLOCATED, tlab_top, "ThreadLocalAllocBuffer", "_top")
 #undef NUMBER
 #undef OR_OFFSET
 #undef OPTIONAL
+#undef OPTIONAL_STATIC
 #undef OR_STATIC
 #undef OR_SIZE
 #undef OR_NUMBER

@@ -168,12 +168,12 @@ virtual_threads() {
 
 @test "java: samples of virtual threads have their frames from the root on, frozen ones included" {
 	skip_unless_perf
-	ROOT=jdk.internal.vm.Continuation.enter on_each_jdk 24 virtual_threads
+	ROOT=jdk.internal.vm.Continuation.enter on_each_jdk 21 virtual_threads
 }
 
 @test "java: with their calls counted, too" {
 	skip_unless_perf
-	ROOT='Virtual.lambda$main$0' on_each_jdk 24 virtual_threads --callflow
+	ROOT='Virtual.lambda$main$0' on_each_jdk 21 virtual_threads --callflow
 }
 
 @test "java: interpreted, C1, C2 and inlined code is distinguished" {

@@ -164,9 +164,11 @@ deeper_than_usual() {
 # Frozen frames are read where objects move meanwhile: whatever is shown as whole is whole, 61 calls of itself and what is
 # below them. With little to collect nearly all are.
 moving_collectors() {
-	for gc in UseZGC UseShenandoahGC; do
-		java -XX:+$gc -version >/dev/null 2>&1 || continue
-		"$ARCPROF" record -q -F 997 -o trace -- java -XX:+$gc -cp "$CLASSES" Virtual 60 >out
+	local gc
+	for gc in -XX:+UseZGC "-XX:+UseZGC -XX:+ZGenerational" -XX:+UseShenandoahGC; do
+		read -ra gc <<<"$gc"
+		java "${gc[@]}" -version >/dev/null 2>&1 || continue
+		"$ARCPROF" record -q -F 997 -o trace -- java "${gc[@]}" -cp "$CLASSES" Virtual 60 >out
 		ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks 2>notes
 		awk '/Virtual\.work/ {
 			all += $NF
@@ -179,5 +181,5 @@ moving_collectors() {
 }
 @test "java stacks: virtual threads are whole with collectors that move objects meanwhile" {
 	skip_unless_perf
-	on_each_jdk 24 moving_collectors
+	on_each_jdk 21 moving_collectors
 }

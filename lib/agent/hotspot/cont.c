@@ -2,9 +2,10 @@
 /*
  * cont.c - copies frozen stack chunks (cont.h).
  *
- * Source: HotSpot's continuationEntry.hpp (the on-stack ContinuationEntry has the Continuation in its second
- * or third word, after its parent), oops/stackChunkOop.hpp and instanceStackChunkKlass.hpp: the frames are
- * words[sp, bottom) behind the object's fields; the innermost one's pc is in words[sp - 1].
+ * Source: java.lang.Thread (cont); HotSpot's continuationEntry.hpp (the on-stack ContinuationEntry has the
+ * Continuation in its second or third word, after its parent), oops/stackChunkOop.hpp and
+ * instanceStackChunkKlass.hpp: the frames are words[sp, bottom) behind the object's fields; the innermost
+ * one's pc is in words[sp - 1].
  *
  * Called in a signal handler: the chunk may be moved or reused while it is read when the
  * thread is not in Java code, so everything is copied by sys_peek() and checked; walking
@@ -13,6 +14,7 @@
 #include "agent/hotspot/blocked.h"
 #include "agent/hotspot/cont.h"
 #include "agent/hotspot/frame.h"
+#include "agent/hotspot/methods.h"
 #include "agent/hotspot/oops.h"
 #include "agent/hotspot/vm.h"
 #include "base/mix.h"
@@ -26,7 +28,8 @@ static struct {
 	int words;				/* of a StackChunk, where its stack begins */
 	bool names;
 	int target, vthread;			/* Continuation; the Runnable that it runs */
-	int tid, name;				/* Thread */
+	uintptr_t enter_special;		/* Method; before JDK 24, else 0 */
+	int cont, tid, name;			/* Thread */
 	int value, coder;			/* String */
 	int bytes;				/* of a byte[], where its elements begin */
 } at;
@@ -71,15 +74,33 @@ static void find_names(JNIEnv *env, jclass cont)
 		(*env)->DeleteLocalRef(env, string);
 }
 
+/* Later ones say where its code returns to. */
+static void find_enter_special(JNIEnv *env, jclass cont)
+{
+	static const char name[] = "enterSpecial", sig[] = "(Ljdk/internal/vm/Continuation;ZZ)V";
+	jmethodID id = cont && !vm.cont_entry_return ? (*env)->GetStaticMethodID(env, cont, name, sig) : NULL;
+
+	(*env)->ExceptionClear(env);
+	at.enter_special = id ? methods_find(id, "jdk/internal/vm/Continuation", name, sig) : 0;
+}
+
+bool cont_is_entry(uintptr_t method)
+{
+	return method && method == at.enter_special;
+}
+
 void cont_init(JNIEnv *env)
 {
-	jclass chunk, cont;
+	jclass chunk, cont, thread;
 
 	/* without virtual threads there is nothing to find */
-	if (vm.o.jthread_vthread < 0 || !oops_init() || (oops_move() && vm.o.jthread_owner_id < 0))
+	if (vm.o.jthread_vthread < 0 || !oops_init())
 		return;
+	thread = oops_class(env, "java/lang/Thread");
+	at.cont = oops_field(env, thread, "cont", "Ljdk/internal/vm/Continuation;");
 	chunk = oops_class(env, "jdk/internal/vm/StackChunk");
 	cont = oops_class(env, "jdk/internal/vm/Continuation");
+	find_enter_special(env, cont);
 	at.tail = oops_field(env, cont, "tail", "Ljdk/internal/vm/StackChunk;");
 	at.parent = oops_field(env, chunk, "parent", "Ljdk/internal/vm/StackChunk;");
 	at.size = oops_field(env, chunk, "size", "I");
@@ -92,6 +113,9 @@ void cont_init(JNIEnv *env)
 	if (at.ok)
 		find_names(env, cont);
 	at.ok &= !oops_move() || at.names;
+	at.ok &= vm.o.jthread_cont_entry >= 0 || (vm.o.jthread_object >= 0 && at.cont > 0);
+	if (thread)
+		(*env)->DeleteLocalRef(env, thread);
 	if (chunk)
 		(*env)->DeleteLocalRef(env, chunk);
 	if (cont)
@@ -166,6 +190,17 @@ static bool read_id(uintptr_t vthread, uint64_t *id)
 	return vthread > 4096 && sys_peek_all(id, vthread + at.tid, 8) && *id && *id < 1ull << 40;
 }
 
+/*
+ * JDK 21 to 23 do not tell where a JavaThread has its ContinuationEntry. There the carrier's Thread, a root
+ * of the VM's, has the Continuation that is mounted, from before its first frame until after its last.
+ */
+static uintptr_t continuation(const struct vm_thread *t)
+{
+	uintptr_t thread = oops_root(vm_word(t->fields, vm.o.jthread_object));
+
+	return thread > 4096 ? oops_load(thread + at.cont) : 0;
+}
+
 /* The ContinuationEntry on the stack of the thread, which may be another one. False: it has none. */
 static bool load_entry(const struct vm_thread *t, uintptr_t *words)
 {
@@ -179,25 +214,35 @@ static bool load_entry(const struct vm_thread *t, uintptr_t *words)
 	return true;
 }
 
+/* The VirtualThread that runs in a Continuation; 0: none. */
+static uintptr_t vthread_in(uintptr_t cont, uint64_t *id)
+{
+	uintptr_t target, vthread;
+
+	if (cont <= 4096 || cont & 7)
+		return 0;
+	target = oops_load(cont + at.target);
+	vthread = target > 4096 ? oops_load(target + at.vthread) : 0;
+	return read_id(vthread, id) ? vthread : 0;
+}
+
 /*
  * The VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it,
  * else it is found.
  */
 static uintptr_t mounted(const struct vm_thread *t, uint64_t *id)
 {
-	uintptr_t entry[ENTRY_WORDS], cont, target, vthread;
+	uintptr_t entry[ENTRY_WORDS], vthread;
 	uint64_t its;
 	int i;
 
-	if (!load_entry(t, entry))
+	if (vm.o.jthread_cont_entry < 0)
+		entry[1] = entry[2] = continuation(t);
+	else if (!load_entry(t, entry))
 		return 0;
 	for (i = 1; i < ENTRY_WORDS; i++) {
-		cont = entry[i];
-		if (cont <= 4096 || cont & 7)
-			continue;
-		target = oops_load(cont + at.target);
-		vthread = target > 4096 ? oops_load(target + at.vthread) : 0;
-		if (!read_id(vthread, &its) || (*id && its != *id))
+		vthread = vthread_in(entry[i], &its);
+		if (!vthread || (*id && its != *id))
 			continue;
 		*id = its;
 		return vthread;
@@ -224,28 +269,15 @@ static bool copy_of(uintptr_t cont, struct cont_copy *c)
 	return cont > 4096 && !(cont & 7) && copy_first(oops_load(cont + at.tail), c) == CONT_LOADED;
 }
 
-/*
- * JDK 21 to 23 do not tell where a JavaThread has its ContinuationEntry: of the words that point into the
- * thread's stack, it is the one behind which a Continuation with frames is.
- */
-static bool copy_of_unknown_entry(const struct vm_thread *t, struct cont_copy *c)
+/* By the carrier's Thread; where objects move, it leads to the same one afterwards. */
+static bool copy_without_entry(const struct vm_thread *t, struct cont_copy *c)
 {
-	enum { MAX_STACK = 64 << 20 };
-	uintptr_t entry[ENTRY_WORDS], p;
-	int off, i;
+	uintptr_t cont = continuation(t);
+	uint64_t id = 0, now = 0;
 
-	for (off = 0; off + 8 <= vm.size.jthread; off += 8) {
-		p = vm_word(t->fields, off);
-		if (p & 7 || p >= t->stack_base || t->stack_base - p > MAX_STACK ||
-		    !sys_peek_all(entry, p, sizeof(entry)))
-			continue;
-		/* before it is its parent, which is further outwards, if there is any */
-		for (i = 1; i < ENTRY_WORDS; i++)
-			if ((!entry[i - 1] || (entry[i - 1] > p && entry[i - 1] < t->stack_base)) &&
-			    copy_of(entry[i], c))
-				return true;
-	}
-	return false;
+	if (oops_move() && !vthread_in(cont, &id))
+		return false;
+	return copy_of(cont, c) && (!oops_move() || (mounted(t, &now) && now == id));
 }
 
 enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool next)
@@ -259,7 +291,7 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
 		return copy_first(c->parent, c);
 	c->moment = oops_moment();
 	if (vm.o.jthread_cont_entry < 0)
-		return copy_of_unknown_entry(t, c) ? CONT_LOADED : CONT_LOST;
+		return copy_without_entry(t, c) ? CONT_LOADED : CONT_LOST;
 	if (!load_entry(t, entry) || !is_mounted(t))
 		return CONT_LOST;
 	for (i = 1; i < ENTRY_WORDS; i++)
@@ -335,7 +367,7 @@ uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring)
 	uintptr_t vthread;
 	uint64_t id;
 
-	if (!t->fields || vm.o.jthread_cont_entry < 0 || !vm_word(t->fields, vm.o.jthread_cont_entry))
+	if (!t->fields || (vm.o.jthread_cont_entry >= 0 && !vm_word(t->fields, vm.o.jthread_cont_entry)))
 		return 0;
 	id = vm.o.jthread_owner_id >= 0 ? vm_word(t->fields, vm.o.jthread_owner_id) : 0;
 	if (!at.names || (id && load_relaxed(named_at(id)) == id))

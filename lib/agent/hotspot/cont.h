@@ -31,6 +31,9 @@ struct cont_copy {
 
 /* Learns where fields are. Not in a signal handler. */
 void cont_init(JNIEnv *env);
+/* Is that Method the one by which carriers call virtual threads? False also where the VM exports its code. */
+bool cont_is_entry(uintptr_t method);
+
 enum cont_result {
 	CONT_LOADED,
 	CONT_ROOT,		/* the last chunk was walked to its end */

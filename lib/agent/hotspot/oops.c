@@ -79,14 +79,19 @@ jclass oops_class(JNIEnv *env, const char *name)
 	return c;
 }
 
+/* JDK 21 to 23 have two, by a flag; the references of the one with a single generation are addresses. */
 static bool find_z(void)
 {
-	uintptr_t globals = vm.z_globals ? *vm.z_globals : 0;
+	static const uintptr_t no_shift;
+	bool generational = true;
+	uintptr_t globals;
 
-	if (!globals || vm.o.z_bad_mask < 0 || vm.o.z_shift < 0)
+	vm_flag("ZGenerational", &generational);
+	globals = generational ? (vm.z_globals ? *vm.z_globals : 0) : (vm.x_globals ? *vm.x_globals : 0);
+	if (!globals || (generational ? vm.o.z_bad_mask < 0 || vm.o.z_shift < 0 : vm.o.x_bad_mask < 0))
 		return false;
-	at.z_shift = (const uintptr_t *)vm_word(globals, vm.o.z_shift);
-	at.z_bad = (const uintptr_t *)vm_word(globals, vm.o.z_bad_mask);
+	at.z_shift = generational ? (const uintptr_t *)vm_word(globals, vm.o.z_shift) : &no_shift;
+	at.z_bad = (const uintptr_t *)vm_word(globals, generational ? vm.o.z_bad_mask : vm.o.x_bad_mask);
 	return at.z_shift && at.z_bad;
 }
 

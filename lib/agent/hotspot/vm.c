@@ -151,6 +151,7 @@ static const struct need needs[] = {
 #define OFFSET(f, m, type, name) { FACTS_##f, AN_OFFSET, false, offsetof(struct vm_offsets, m), type, name },
 #define OR_OFFSET(f, m, t, name) { FACTS_##f, AN_OFFSET, true, offsetof(struct vm_offsets, m), t, name },
 #define OPTIONAL(f, m, type, name)
+#define OPTIONAL_STATIC(f, m, type, name)
 #define STATIC(f, m, type, name) { FACTS_##f, A_POINTER, false, offsetof(struct vm, m), type, name },
 #define OR_STATIC(f, m, type, name) { FACTS_##f, A_POINTER, true, offsetof(struct vm, m), type, name },
 #define SIZE(f, m, type) { FACTS_##f, A_SIZE, false, offsetof(struct vm_sizes, m), type, NULL },

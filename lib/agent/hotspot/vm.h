@@ -65,6 +65,7 @@ struct vm_offsets {
 	int codelet_size, codelet_name;
 	int flag_name, flag_addr, flag_origin;
 	int z_bad_mask, z_shift;	/* ZGlobalsForVMStructs: pointers to them */
+	int x_bad_mask;			/* the same of ZGC with one generation, JDK 21 to 23 */
 };
 
 struct vm_sizes {
@@ -86,7 +87,7 @@ struct vm {
 	uintptr_t *cont_entry_return;	/* ContinuationEntry::_return_pc, or NULL */
 	uintptr_t *oops_base;
 	int *oops_shift;
-	uintptr_t *z_globals;		/* ZGlobalsForVMStructs */
+	uintptr_t *z_globals, *x_globals;	/* ZGlobalsForVMStructs, XGlobalsForVMStructs */
 	uintptr_t *klass_base;
 	int *klass_shift;
 	uintptr_t *heap;		/* CollectedHeap */

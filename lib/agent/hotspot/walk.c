@@ -485,7 +485,9 @@ static bool is_cont_entry(const struct vm_blob *b)
 	static uintptr_t known;		/* the blob; it is never freed */
 	struct vm_blob entry;
 
-	if (!vm.cont_entry_return || !*vm.cont_entry_return)
+	if (!vm.cont_entry_return)
+		return cont_is_entry(vm_word(b->addr, vm.o.nm_method));
+	if (!*vm.cont_entry_return)
 		return false;
 	if (unlikely(!load_relaxed(&known)) && vm_find_blob(*vm.cont_entry_return, &entry))
 		store_relaxed(&known, entry.addr);
