@@ -89,6 +89,7 @@ without_ids() {
 	waits lock v 3 100 1000
 	within "$(locks "$SYNC" lock wait_ns)" "$TRUE_NS" 10
 	waits monitor v 3 60 2000
+	initialised p 2
 }
 
 @test "lock: a JVM that has the ids of threads in their objects alone is not harmed, and its waits are told" {

@@ -378,6 +378,30 @@ uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring)
 	return id;
 }
 
+/* By a root of the VM's, which is the carrier's own Thread or the one of a virtual thread on it. */
+static uint64_t java_id(uintptr_t java_thread)
+{
+	uintptr_t handle, thread;
+	uint64_t id;
+
+	thread = sys_peek_all(&handle, java_thread + vm.o.jthread_vthread, 8) ? oops_root(handle) : 0;
+	return read_id(thread, &id) ? id : 0;
+}
+
+uint64_t cont_java_id(uintptr_t java_thread)
+{
+	const uintptr_t moment = oops_moment();
+	uint32_t before, after;
+	uint64_t id;
+
+	if (!at.names || (!oops_move() && !oops_still(&before)))
+		return 0;
+	id = java_id(java_thread);
+	if (oops_move())
+		return moment == oops_moment() && java_id(java_thread) == id ? id : 0;
+	return oops_still(&after) && before == after ? id : 0;
+}
+
 bool cont_is_named(uint64_t id)
 {
 	return load_relaxed(named_at(id)) == id;

@@ -51,7 +51,12 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
  * to the ring before the id is returned for the first time, where it can be read.
  */
 uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring);
-/* The same of any virtual thread, where JNI may be used; string: its name. */
+/*
+ * Id of the thread, virtual or not, that a JavaThread runs for Java, which may have ended meanwhile; 0: not
+ * known, as while objects are moved.
+ */
+uint64_t cont_java_id(uintptr_t java_thread);
+/* Its name is told, of any virtual thread, where JNI may be used; string: the name. */
 void cont_tell_name(JNIEnv *env, uint64_t id, jstring string, struct jvm_ring *ring);
 /* Its name was told. */
 bool cont_is_named(uint64_t id);

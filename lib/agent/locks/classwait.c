@@ -11,6 +11,7 @@
  */
 #include "agent/agent.h"
 #include "agent/elf.h"
+#include "agent/hotspot/cont.h"
 #include "agent/hotspot/reason.h"
 #include "agent/hotspot/vm.h"
 #include "agent/leaf.h"
@@ -29,10 +30,14 @@ static bool is_replaced;
 /* Of a JavaThread, or what is taken for one; a virtual thread that it carries has its place. */
 static struct owner owner_of(uintptr_t thread)
 {
+	struct owner o;
 	uint64_t id;
 
-	if (vm.o.jthread_owner_id < 0)
-		return owners_of_thread(thread, 0);
+	if (vm.o.jthread_owner_id < 0) {
+		o = owners_of_thread(thread, 0);
+		id = o.tid ? cont_java_id(thread) : 0;	/* 0 also without virtual threads */
+		return id ? owners_of_waiter(id) : o;
+	}
 	return sys_peek_all(&id, thread + vm.o.jthread_owner_id, 8) ? owners_of_thread(0, id) :
 								     (struct owner){ 0 };
 }
@@ -87,45 +92,40 @@ static bool parks(const struct vm_thread *t, const void *cond)
 	return (uintptr_t)cond - t->thread < (uintptr_t)vm.size.jthread;
 }
 
-static __attribute__((noinline)) bool waits_for_class(const void *cond, struct lock_wait *w)
+/* The id of the thread, if it waits for a class; 0: it does not. */
+static __attribute__((noinline)) uint64_t waits_for_class(const void *cond)
 {
 	char text[JVM_MAX_STRING + 2];
+	struct lock_wait w = { .kind = JVM_WAIT_CLASS };
 	struct vm_thread t;
 	uintptr_t klass = 0;
 	struct owner o;
+	uint64_t id = 0;
 	size_t len;
 
 	if (!sample_begin())
-		return false;
+		return 0;
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	*w = (struct lock_wait){ .kind = JVM_WAIT_CLASS };
-	if (lock_is_on(&w->session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
+	if (lock_is_on(&w.session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
 		klass = find_class(&t, &o);
 	len = klass ? reason_signature(klass, text) : 0;
-	w->leaf = len ? leaf_number(JVM_LEAF_CLASS, text, len) : 0;
-	if (w->leaf) {
-		w->owner = o.tid;
-		w->owner_vthread = o.vthread;
-		lock_begin(NULL, NULL, w);
+	w.leaf = len ? leaf_number(JVM_LEAF_CLASS, text, len) : 0;
+	if (w.leaf) {
+		w.owner = o.tid;
+		w.owner_vthread = o.vthread;
+		id = lock_begin_alone(&t, &w);
 	}
 	sample_end();
-	return w->leaf;
+	return id;
 }
 
-static __attribute__((noinline)) bool is_class_wait(const void *cond)
-{
-	struct lock_wait w;
-
-	return waits_for_class(cond, &w);
-}
-
-static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex)
+static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex, uint64_t id)
 {
 	int r = libc_wait(cond, mutex);
 	bool on = sample_begin();
 	struct lock_wait w;
 
-	if (lock_end(NULL, NULL, &w) && on)
+	if (lock_end_alone(id, &w) && on)
 		lock_tell(&w);
 	if (on)
 		sample_end();
@@ -138,7 +138,9 @@ static struct elf_hook hook = { .ours = (void *)on_wait };
 /* Other waits go on by a jump: who looks at the caller finds libjvm. */
 static int on_wait(void *cond, void *mutex)
 {
-	return is_class_wait(cond) ? wait_for_class(cond, mutex) : ((wait_fn *)hook.was)(cond, mutex);
+	uint64_t id = waits_for_class(cond);
+
+	return id ? wait_for_class(cond, mutex, id) : ((wait_fn *)hook.was)(cond, mutex);
 }
 
 /* ---- on and off ---- */

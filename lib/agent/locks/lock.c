@@ -18,6 +18,7 @@
 
 #include "agent/agent.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/cont.h"
 #include "agent/hotspot/vm.h"
 #include "agent/leaf.h"
 #include "agent/locks/exact.h"
@@ -237,50 +238,71 @@ static uint64_t id_of(JNIEnv *env, jthread thread)
 
 /*
  * Return the id of the calling thread, without a call where the VM has it; without virtual threads, what is
- * as good. 0: it is not known: JDK 21 to 23 have it in the Thread alone, and env and thread may be NULL.
+ * as good. 0: JDK 21 to 23 have it in the Thread alone, which moves.
  */
-static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
+static uint64_t found_id(const struct vm_thread *t)
 {
-	if (t->thread && vm.o.jthread_owner_id >= 0)
+	if (!t->thread)
+		return 0;
+	if (vm.o.jthread_owner_id >= 0)
 		return vm_word(t->thread, vm.o.jthread_owner_id);
-	if (t->thread && mounts.unmount < 0)
-		return t->thread;
-	return env && thread ? id_of(env, thread) : 0;
+	return mounts.unmount < 0 ? t->thread : cont_java_id(t->thread);
 }
 
-void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
+/* The same where JNI can be asked. */
+static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 {
-	struct vm_thread t;
-	uint64_t id;
+	bool has_id = t->thread && (vm.o.jthread_owner_id >= 0 || mounts.unmount < 0);
 
-	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	id = own_id(env, &t, self);
+	return has_id ? found_id(t) : thread ? id_of(env, thread) : 0;
+}
+
+static void begin_wait(JNIEnv *env, uint64_t id, struct lock_wait *w)
+{
 	w->since_ns = sys_now();
 	if (!pending_begin(env, id, w))
 		ring_count_lost(ring_of(sys_tid()));
 }
 
-/* Without a JNIEnv: lock_begin() and lock_end() may have NULL for it. */
-static bool knows_threads(void)
+static bool end_wait(JNIEnv *env, uint64_t id, struct lock_wait *w)
 {
-	return vm.o.jthread_owner_id >= 0 || mounts.unmount < 0;
+	return pending_end(env, id, w) && w->session == load_relaxed(&session);
+}
+
+void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w)
+{
+	struct vm_thread t;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	begin_wait(env, own_id(env, &t, self), w);
+}
+
+bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
+{
+	struct vm_thread t;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	return end_wait(env, own_id(env, &t, self), w);
+}
+
+uint64_t lock_begin_alone(const struct vm_thread *t, struct lock_wait *w)
+{
+	uint64_t id = found_id(t);
+
+	begin_wait(NULL, id, w);
+	return id;
+}
+
+bool lock_end_alone(uint64_t id, struct lock_wait *w)
+{
+	return end_wait(NULL, id, w);
 }
 
 bool lock_waits_already(const struct vm_thread *t)
 {
 	struct lock_wait w;
 
-	return pending_peek(own_id(NULL, t, NULL), &w);
-}
-
-bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w)
-{
-	struct vm_thread t;
-	uint64_t id;
-
-	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
-	id = own_id(env, &t, self);
-	return pending_end(env, id, w) && w->session == load_relaxed(&session);
+	return pending_peek(found_id(t), &w);
 }
 
 /* A handle is the address of the reference, with flags. */
@@ -508,7 +530,7 @@ static void on_live(JNIEnv *env)
 	}
 	if (!park_on(env))
 		refuse("parked platform threads: Unsafe.park() of this JVM is not where it is looked for");
-	if (!knows_threads() || !classwait_on())
+	if (!classwait_on())
 		refuse("waits for the initialisation of classes: this JVM is not known well enough");
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, events[i], NULL);

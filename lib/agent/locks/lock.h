@@ -42,8 +42,14 @@ bool lock_is_on(uint32_t *session);
  */
 void lock_begin(JNIEnv *env, jthread self, struct lock_wait *w);
 bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w);
-/* The calling thread is in a wait that has begun. */
+/*
+ * The same where there is no JNIEnv. Returns the thread's id, for the end, as it may be out of reach then. 0:
+ * it is now, and the wait is lost.
+ */
 struct vm_thread;
+uint64_t lock_begin_alone(const struct vm_thread *self, struct lock_wait *w);
+bool lock_end_alone(uint64_t id, struct lock_wait *w);
+/* The calling thread is in a wait that has begun. */
 bool lock_waits_already(const struct vm_thread *t);
 
 /* ---- pending.c: waits that have begun, by the id of the thread; one thread waits once at a time ---- */
