@@ -75,6 +75,20 @@ static inline int64_t insn_moves_sp(uint32_t i)
 }
 
 
+/* A load of x30 from the stack, alone or of a pair: how far above sp it is. Negative: it is none. */
+static inline int64_t insn_loads_lr(uint32_t i)
+{
+	int32_t pair = (int32_t)(i << 10) >> 25;
+	bool post = (i & 0xffc003e0) == 0xa8c003e0;
+
+	if (post || (i & 0xffc003e0) == 0xa94003e0)
+		return (i & 31) == 30 ? (post ? 0 : pair * 8) :
+		       (i >> 10 & 31) == 30 ? (post ? 8 : pair * 8 + 8) : -1;
+	if ((i & 0xffe00fff) == 0xf84007fe)
+		return 0;
+	return (i & 0xffc003ff) == 0xf94003fe ? (int64_t)(i >> 10 & 0xfff) * 8 : -1;
+}
+
 /* mov sp, x29 */
 static inline bool insn_sp_from_fp(uint32_t i) { return i == 0x910003bf; }
 /* add x29, sp, #imm: the frame pointer is that of this frame from here on */

@@ -408,6 +408,55 @@ bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bo
 
 /* ---- stubs and adapters ---- */
 
+/* How the code at a pc, on its way out, gets x30 back: bytes above sp. */
+struct way_out {
+	int64_t lr, fp;		/* where x30 is, and x29; negative: nowhere */
+	int64_t taken;		/* what is taken off the stack in all */
+};
+
+static struct way_out way_out(const struct vm_blob *b, uintptr_t pc)
+{
+	enum { FARTHEST = 32 };
+	uintptr_t end = b->addr + vm_i32(b->addr, vm.o.blob_size), at;
+	struct way_out o = { -1, -1, 0 };
+	int64_t lr;
+	int i;
+
+	for (i = 0, at = pc; i < FARTHEST && at + INSN_LEN <= end; i++, at += INSN_LEN) {
+		uint32_t insn = insn_at(at);
+
+		if (insn_returns(insn) || insn_jumps(insn) || insn_calls(insn))
+			break;
+		lr = insn_loads_lr(insn);
+		if (lr >= 0)
+			o.lr = o.taken + lr;
+		if (insn_loads_record(insn) || insn_pops_record(insn))
+			o.fp = o.lr - 8;
+		o.taken += insn_moves_sp(insn);
+	}
+	return o;
+}
+
+/* A stub that called a function: from the cursor's sp on, where its way out loads a return address. */
+static bool leave_by_way_out(const struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	enum { PAIRS = 32 };
+	const struct way_out o = way_out(b, c->pc);
+	uintptr_t sp = c->sp;
+	int i;
+
+	for (i = 0; i < PAIRS && o.lr >= 0 && o.taken > o.lr; i++, sp += 16) {
+		if (!walk_returns_from(w, sp + o.lr))
+			continue;
+		if (o.fp >= 0)
+			c->fp = walk_word(w, sp + o.fp, 0);
+		c->pc = walk_return(w, sp + o.lr);
+		c->sp = sp + o.taken;
+		return true;
+	}
+	return false;
+}
+
 /* The first return address up the stack. */
 static bool leave_by_scan(const struct walk *w, struct cursor *c)
 {
@@ -524,7 +573,8 @@ bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	if (b->kind == VM_BLOB_HANDLER)
 		return leave_handler_stub(w, c, b);
 	if (!c->leaf)
-		return (b->frame_size > 0 && walk_leave_frame(w, c, c->sp + b->frame_size * 8ul - 8)) ||
+		return (c->above_leaf_call && b->kind == VM_BLOB_STUB && leave_by_way_out(w, c, b)) ||
+		       (b->frame_size > 0 && walk_leave_frame(w, c, c->sp + b->frame_size * 8ul - 8)) ||
 		       leave_by_fp(w, c) || leave_by_scan(w, c);
 	if (b->kind == VM_BLOB_DISPATCH || b->kind == VM_BLOB_ADAPTER)
 		return leave_adapter(w, c, b) || leave_by_fp(w, c);
