@@ -353,6 +353,26 @@ static struct built nmethod_state(const struct vm_blob *b, uintptr_t pc)
 	return epilogue(b, pc, b->addr + vm_i32(b->addr, vm.o.blob_size));
 }
 
+/* Bytes that are on the stack for a call that is about to come, or has just returned. */
+static uintptr_t pushed_now(const struct vm_blob *b, uintptr_t pc)
+{
+	enum { FARTHEST = 4 };
+	int64_t n = insn_moves_sp(insn_at(pc)), pushed = 0;
+	uintptr_t at;
+	int i;
+
+	if (n > 0 && !insn_add_sp(insn_at(pc)) && !insn_pops_record(insn_at(pc)))
+		return n;
+	for (i = 0, at = pc - INSN_LEN; i < FARTHEST && at > b->begin; i++, at -= INSN_LEN) {
+		uint32_t insn = insn_at(at);
+
+		if (insn_calls(insn) || insn_jumps(insn) || insn_pushes_record(insn) || insn_sub_sp(insn))
+			break;
+		pushed -= insn_moves_sp(insn);
+	}
+	return pushed > 0 ? pushed : 0;
+}
+
 /* What the code says is tried first; then what else a frame may look like. */
 static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
@@ -363,6 +383,8 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 	if (s.how == BUILT_NOTHING && leave_by_lr(w, c, c->sp + s.taken))
 		return true;
 	if (s.how == BUILT_RECORD && walk_leave_frame(w, c, c->sp + 8))
+		return true;
+	if (b->frame_size > 0 && walk_leave_frame(w, c, full + pushed_now(b, c->pc)))
 		return true;
 	for (i = 0; i <= 4 && b->frame_size > 0; i++)
 		if (walk_leave_frame(w, c, full + i * 16ul))
