@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frame.h - hotspot/frame.h for arm64. Source: HotSpot's cpu/aarch64/frame_aarch64.hpp (the same from JDK 11
- * to 27), stubGenerator_aarch64.cpp; of JDK 8 read only.
+ * to 27), stubGenerator_aarch64.cpp.
  */
 #ifndef AGENT_ARM64_FRAME_H
 #define AGENT_ARM64_FRAME_H
