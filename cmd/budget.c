@@ -10,6 +10,7 @@
 #include "flow/input.h"
 #include "flow/ops.h"
 #include "input.h"
+#include "model/account.h"
 #include "model/profile.h"
 #include "output.h"
 #include "report/budget.h"
@@ -81,7 +82,7 @@ static bool limits_not_sampled(const struct limits *l)
 	size_t i;
 
 	for (i = 0; i < l->nr; i++)
-		if (l->list[i].function && !strcmp(l->list[i].function, "[not sampled]"))
+		if (l->list[i].function && !strcmp(l->list[i].function, ACCOUNT_NOT_SAMPLED))
 			return true;
 	return false;
 }

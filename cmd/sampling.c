@@ -684,9 +684,6 @@ static void sample_counts(const struct sampling *s, const struct collect_result 
 				b->len ? "" : " samples", s->sources[i].kind->name);
 }
 
-/* Less of the CPU time than that is worth a warning. */
-enum { SAMPLED_WELL = 97 };
-
 static void sampled_phrase(const struct collect_result *r, struct buf *b)
 {
 	if (r->charged_ns)
@@ -698,8 +695,7 @@ static void unsampled_warning(const struct collect_result *r)
 {
 	uint64_t weight = r->nr_of_event[0] ? r->sampled_ns / r->nr_of_event[0] : 1;
 
-	if (r->no_samples || (double)r->sampled_ns >= (double)r->charged_ns * SAMPLED_WELL / 100 ||
-	    !chance_is_too_few(r->charged_ns, r->sampled_ns, weight))
+	if (r->no_samples || !chance_is_short(r->charged_ns, r->sampled_ns, weight))
 		return;
 	log_warn("%.2f of %.2f s of CPU time were not sampled: %s", (r->charged_ns - r->sampled_ns) / 1e9,
 		 r->charged_ns / 1e9, r->why_unsampled);

@@ -37,4 +37,10 @@ static inline bool chance_is_too_few(uint64_t total, uint64_t sampled, uint64_t 
 	return weight && !chance_explains((double)total - (double)sampled, total, (double)weight, 3);
 }
 
+/* So much is missing that it is worth a line: more than chance explains, and more than 3 %. */
+static inline bool chance_is_short(uint64_t total, uint64_t sampled, uint64_t weight)
+{
+	return (double)sampled < (double)total * .97 && chance_is_too_few(total, sampled, weight);
+}
+
 #endif

@@ -175,7 +175,7 @@ static uint64_t missing_of(const struct account_thread *t)
 
 static void add_missing(struct names *x, uint32_t thread, unsigned int metric, uint64_t ns)
 {
-	static const char name[] = "[not sampled]";
+	static const char name[] = ACCOUNT_NOT_SAMPLED;
 	uint32_t proc, consumer = names_thread(x, thread, &proc), node;
 
 	node = flow_child(&x->m->flow, FLOW_NONE, names_process(x, proc));

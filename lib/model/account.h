@@ -8,6 +8,9 @@
 #include "model/names.h"
 #include "model/origin.h"
 
+/* The context of what has no sample. */
+#define ACCOUNT_NOT_SAMPLED "[not sampled]"
+
 /*
  * A thread of the kernel, from its birth to its end, whatever it executed, with the names that it had last.
  * Or what has no row of its own: the virtual threads of a process (tid 0), whose carriers are charged.
@@ -49,9 +52,9 @@ void account_release(struct account *a);
 void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin);
 
 /*
- * Into the model: below each thread that was charged more than its samples have, a context "[not sampled]"
- * with what is missing, so that the sum of the metric is what the kernel charged to all. What chance gave
- * others too much is taken from these.
+ * Into the model: below each thread that was charged more than its samples have, a context
+ * ACCOUNT_NOT_SAMPLED with what is missing, so that the sum of the metric is what the kernel charged to all.
+ * What chance gave others too much is taken from these.
  */
 void account_add_missing(const struct account *a, unsigned int metric);
 

@@ -188,8 +188,6 @@ static void put_marked(const struct view *v, struct buf *b)
 	}
 }
 
-enum { SAMPLED_WELL = 97 };	/* percent; less of the CPU time is worth a line */
-
 /* Of all that was recorded: of a part of it, nobody knows what the kernel charged. */
 static void put_sampled(const struct origin *o, struct buf *b)
 {
@@ -202,8 +200,7 @@ static void put_sampled(const struct origin *o, struct buf *b)
 
 bool head_is_short(const struct origin *o)
 {
-	return (double)o->sampled_ns < (double)o->charged_ns * SAMPLED_WELL / 100 &&
-	       chance_is_too_few(o->charged_ns, o->sampled_ns, o->period);
+	return chance_is_short(o->charged_ns, o->sampled_ns, o->period);
 }
 
 static void put_unsampled(const struct origin *o, struct buf *b)

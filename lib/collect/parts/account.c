@@ -336,16 +336,17 @@ static const char *why_part(const struct collect *c, struct buf *b)
 		return "samples were lost";
 	if (c->res->nr_held_back > c->res->nr_samples / 10)
 		return "the kernel held sampling back (kernel.perf_event_max_sample_rate)";
-	if (c->ev.conf.exclude_kernel)
-		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid); ");
 	if (c->only_jvms)
 		return "perf events are forbidden: only threads of Java are sampled";
+	if (c->ev.conf.exclude_kernel)
+		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid)");
 	if (!c->ev.conf.filter_fd)
-		buf_fmt(b, "clocks of threads start again in each thread, and miss threads shorter than the interval (%s%s)",
-			*no_cpus ? "no clocks of CPUs: " : "--clock=cpu has others", no_cpus);
+		buf_fmt(b, "%sclocks of threads start again in each thread, and miss threads shorter than the interval (%s%s)",
+			b->len ? "; " : "", *no_cpus ? "no clocks of CPUs: " : "--clock=cpu has others",
+			no_cpus);
 	if (b->len)
 		return b->data;
-	if (cpuclock_refused(c->account->bpf))
+	if (c->account->bpf && cpuclock_refused(c->account->bpf))
 		return "there were too many processes at once";
 	return "the program runs only for some microseconds at a time, of which no clock sees the first ones";
 }
