@@ -8,14 +8,15 @@
 #include "base/chance.h"
 #include "base/mem.h"
 #include "model/account.h"
+#include "trace/format.h"
 
 /* ---- of all ---- */
 
 static bool has_account(const struct names *x)
 {
-	const char *unit = names_event(x, 0, ".unit");
+	const char *unit = names_event(x, 0, ".unit"), *charged = names_label(x, "account.cpu_ns");
 
-	return names_label(x, "account.cpu_ns") && unit && !strcmp(unit, "ns");
+	return charged && strcmp(charged, ACCOUNT_NONE) != 0 && unit && !strcmp(unit, "ns");
 }
 
 /* What the recorder gave for a reason may not be what is missing in the file. */

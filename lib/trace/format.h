@@ -60,6 +60,9 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 /* With it a label's name says how much of that label's number stands for such samples. */
 #define TRF_STANDING_LABEL "standing."
 
+/* What the label "account.cpu_ns" is in a file without an account, where one before it had one. */
+#define ACCOUNT_NONE "none"
+
 enum trf_chunk_flags {
 	TRF_ZLIB = 1 << 0,		/* the payload is one zlib stream */
 	/*

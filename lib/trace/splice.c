@@ -88,7 +88,10 @@ static void add_count(struct splice *s, const char *key, const char *value)
 	const struct label *l = find_label(s, key);
 	uint64_t sum = strtoull(value, NULL, 10) + (l ? strtoull(l->value, NULL, 10) : 0);
 
-	set_label(s, key, xasprintf("%" PRIu64, sum));
+	if (!strcmp(value, ACCOUNT_NONE) || (l && !strcmp(l->value, ACCOUNT_NONE)))
+		set_label(s, key, xstrdup(ACCOUNT_NONE));
+	else
+		set_label(s, key, xasprintf("%" PRIu64, sum));
 }
 
 static void note_standing(struct splice *s, const char *key, const char *value)

@@ -2,6 +2,7 @@
 # How much of the CPU time that the kernel charged has samples, against what programs say that they used.
 load ../lib
 load ../java
+load ../live
 
 setup_file() {
 	prepare_jdks
@@ -175,6 +176,35 @@ jvm_is_sampled() {
 	done
 	is_between $((all * 88 / 100)) $sum $((all * 120 / 100))
 	is_between 100 $all 1600
+}
+
+@test "account: several files of a recording that was paused have none" {
+	skip_unless_clocks_of_cpus
+	sh -c 'while :; do :; done' 3>&- &
+	local pid=$! f
+	"$ARCPROF" record --segment 400ms -o dir -p $pid 2>recorder.err </dev/null 3>&- &
+	RECORDER=$!
+	until_it_records
+	sleep .5
+	ctl pause
+	sleep .5
+	ctl resume
+	sleep .5
+	end_recorder
+	kill $pid
+	wait $pid || true
+	set -- dir/*.arc
+	[ $# -ge 3 ]
+	# the first one ended before the pause
+	run_arcprof report --xprof "$1"
+	[[ $output == *"of CPU time sampled"* ]]
+	for f in "${@:2}" dir; do
+		run_arcprof report --account "$f"
+		[ "$status" -eq 1 ]
+		[[ $stderr == *"the trace has no account of CPU time"* ]]
+		run_arcprof report --xprof "$f"
+		[[ $output != *"of CPU time sampled"* ]]
+	done
 }
 
 @test "account: the machine is sampled by clocks that are in step with nothing, and without an account" {

@@ -17,6 +17,7 @@
 #include "collect/engine/recording.h"
 #include "collect/parts/account.h"
 #include "cpuclock/cpuclock.h"
+#include "trace/format.h"
 
 enum {
 	LEAST_NS = 50000000,	/* what one tick of the kernel can hide is no CPU time to speak of */
@@ -362,13 +363,22 @@ static const char *why_none(const struct collect *c, struct buf *b)
 	return "the kernel gave none; 'arcprof doctor' shows which events work here, -e lists others";
 }
 
+/* A file has the labels of the one before, which may have had an account. */
+static void give_none(struct collect *c)
+{
+	if (c->account && c->segments)
+		trace_write_label(c->w, "account.cpu_ns", ACCOUNT_NONE);
+}
+
 void cpu_account_end(struct collect *c, const struct rusage *used)
 {
 	struct collect_result *res = c->res;
 	struct buf why = BUF_INIT;
 
-	if (!was_kept(c))
+	if (!was_kept(c)) {
+		give_none(c);
 		return;
+	}
 	end_file(c);
 	res->charged_ns = known_ns(c, used);
 	res->sampled_ns = c->clock_ns;
@@ -396,8 +406,10 @@ static void turn(struct collect *c, uint64_t now_ns)
 
 static void stand(struct collect *c)
 {
-	if (!was_kept(c))
+	if (!was_kept(c)) {
+		give_none(c);
 		return;
+	}
 	take_ends(c, c->merged_ns);
 	charge_living(c, c->merged_ns);
 	end_file(c);
