@@ -201,6 +201,15 @@ RECORD(leaf, OWN,
 	FIELD(u32, kind)	/* enum jvm_leaf_kind */
 	TEXT(name, name_len))
 
+/*
+ * With JVM_SOURCE_ALLOC: what a thread has allocated in its life by then, as the VM counts it. Of those that
+ * live when the source begins, which is when the VM is up, when the recorder sends a CHANGE, and when the VM
+ * ends; of others when they end.
+ */
+RECORD(allocated, OWN,
+	TID(thread)	/* 0: all that live have been told */
+	FIELD(u64, bytes))	/* without a thread 1: the VM ends */
+
 /* Objects of JVM_SOURCE_LIVE that are watched no more. */
 RECORD(gone_objects, OWN,
 	FIELD(u32, why)	/* enum jvm_gone */

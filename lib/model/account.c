@@ -10,34 +10,99 @@
 #include "model/account.h"
 #include "trace/format.h"
 
-/* ---- of all ---- */
+/* ---- which there are ---- */
 
-static bool has_account(const struct names *x)
+/* Who counts what, by the event's name; that of the first event that is a clock is the first row. */
+static const struct kind {
+	const char *event, *what, *by;
+} kinds[] = {
+	{ NULL, "CPU time", "charged by the kernel" },
+	{ "alloc", "allocated bytes", "counted by the JVM" },
+};
+
+bool account_is_cpu(const struct names *x, uint32_t event)
 {
-	const char *unit = names_event(x, 0, ".unit"), *charged = names_label(x, "account.cpu_ns");
+	const char *unit = names_event(x, 0, ".unit"), *counted = names_label(x, "account.cpu_ns");
 
-	return charged && strcmp(charged, ACCOUNT_NONE) != 0 && unit && !strcmp(unit, "ns");
+	return !event && counted && strcmp(counted, ACCOUNT_NONE) != 0 && unit && !strcmp(unit, "ns");
+}
+
+static const struct kind *kind_of(const struct names *x, uint32_t event)
+{
+	const char *name = event < ACCOUNT_MAX_EVENTS ? names_event(x, event, "") : NULL;
+	size_t i;
+
+	if (!name)
+		return NULL;
+	if (account_is_cpu(x, event))
+		return kinds;
+	for (i = 1; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(name, kinds[i].event) && names_event(x, event, ".counted"))
+			return &kinds[i];
+	return NULL;
+}
+
+bool account_is_known(const struct names *x, uint32_t event)
+{
+	return kind_of(x, event);
+}
+
+static uint64_t number(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+uint64_t account_counted(const struct names *x, uint32_t event)
+{
+	return account_is_cpu(x, event) ? names_label_u64(x, "account.cpu_ns") :
+				  number(names_event(x, event, ".counted"));
 }
 
 /* What the recorder gave for a reason may not be what is missing in the file. */
-static const char *why(const struct names *x)
+static const char *why(const struct names *x, uint32_t event)
 {
-	return names_stopped_ns(x) ? "storing stopped when --max-size was reached" : names_label(x, "account.why");
+	if (names_stopped_ns(x))
+		return "storing stopped when --max-size was reached";
+	return account_is_cpu(x, event) ? names_label(x, "account.why") : names_event(x, event, ".missing");
 }
 
-void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin)
+/* All but samples and threads; of an event that has an account. */
+static void fill(struct account *a, const struct names *x, uint32_t event)
 {
-	if (!has_account(x))
-		return;
-	origin->charged_ns = names_label_u64(x, "account.cpu_ns");
-	origin->sampled_ns = first_weight;
-	origin->why_unsampled = why(x);
+	const struct kind *k = kind_of(x, event);
+	bool cpu = k == kinds;
+
+	a->event = event;
+	a->what = k->what;
+	a->by = k->by;
+	a->unit = names_event(x, event, ".unit");
+	a->unit = a->unit ? a->unit : "";
+	a->counted = account_counted(x, event);
+	a->weight = number(names_event(x, event, cpu ? ".period" : ".interval"));
+	a->why = why(x, event);
+}
+
+void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EVENTS], struct origin *origin)
+{
+	struct account a = { 0 };
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS && origin->nr_accounts < ORIGIN_MAX_ACCOUNTS; event++) {
+		if (!account_is_known(x, event))
+			continue;
+		fill(&a, x, event);
+		origin->accounts[origin->nr_accounts++] = (struct origin_account){
+			.metric = names_event(x, event, ""), .what = a.what, .unit = a.unit,
+			.counted = a.counted, .sampled = weights[event], .weight = a.weight, .why = a.why,
+		};
+	}
 }
 
 /* ---- thread by thread ---- */
 
 struct reading {
 	const struct names *names;
+	uint32_t event;
 	struct account_sampled *sampled;	/* [index in names.threads] */
 };
 
@@ -49,9 +114,9 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	for (i = 0; i < nr; i++) {
 		uint32_t at = map_get(&k->names->thread_of, r[i].thread);
 
-		if (r[i].event || at == MAP_NONE)
+		if (r[i].event != k->event || at == MAP_NONE)
 			continue;
-		flow_sum(&k->sampled[at].ns, r[i].weight);
+		flow_sum(&k->sampled[at].amount, r[i].weight);
 		flow_sum(&k->sampled[at].nr, 1 + r[i].more);
 	}
 	return 0;
@@ -71,24 +136,29 @@ static struct account_thread *row(struct account *a, struct map *open, uint32_t 
 	return &a->threads[*at];
 }
 
-/* The account of a thread ends with its record: whoever has the number afterwards is another. */
+/*
+ * The account of CPU time of a thread ends with its record: whoever has the number afterwards is another. Of
+ * others, whatever had the number is one.
+ */
 static void add_thread(struct account *a, struct map *open, const struct name_thread *x,
-		       const struct account_sampled *s)
+		       const struct account_sampled *s, const struct account_sampled *counted)
 {
 	uint32_t at = map_get(&a->names->proc_of, x->proc);
 	const struct name_proc *p = at == MAP_NONE ? NULL : &a->names->procs[at];
 	struct account_thread *t = row(a, open, p ? p->pid : 0, x->tid);
+	bool cpu = account_is_cpu(a->names, a->event);
 
 	t->number = x->number;
 	t->process = p ? model_str(a->names->m, p->comm) : "";
 	t->name = x->tid ? model_str(a->names->m, x->name) : "[virtual threads]";
-	flow_sum(&t->sampled_ns, s->ns);
+	flow_sum(&t->sampled, s->amount);
 	flow_sum(&t->nr_samples, s->nr);
-	if (!x->has_used)
+	if (cpu ? !x->has_used : !counted->nr)
 		return;
 	t->known = true;
-	flow_sum(&t->cpu_ns, x->used_ns);
-	*map_put(open, names_pair(t->pid, t->tid)) = MAP_NONE;
+	flow_sum(&t->counted, cpu ? x->used_ns : counted->amount);
+	if (cpu)
+		*map_put(open, names_pair(t->pid, t->tid)) = MAP_NONE;
 }
 
 static void note_carriers(struct account *a)
@@ -106,61 +176,114 @@ static void note_carriers(struct account *a)
 
 static void make_rows(struct account *a, const struct account_sampled *sampled)
 {
+	struct account_sampled *counted = xcalloc(a->names->nr_threads + 1, sizeof(*counted));
 	struct map open = MAP_INIT;
-	uint64_t known_ns = 0;
+	uint64_t known = 0;
 	size_t i;
 
+	for (i = 0; i < a->names->nr_counted; i++) {
+		const struct name_counted *c = &a->names->counted[i];
+
+		if (c->event != a->event)
+			continue;
+		flow_sum(&counted[c->thread].amount, c->amount);
+		counted[c->thread].nr++;
+	}
 	for (i = 0; i < a->names->nr_threads; i++)
-		add_thread(a, &open, &a->names->threads[i], &sampled[i]);
+		add_thread(a, &open, &a->names->threads[i], &sampled[i], &counted[i]);
 	map_release(&open);
+	free(counted);
 	for (i = 0; i < a->nr; i++)
-		flow_sum(&known_ns, a->threads[i].cpu_ns);
-	a->nobodys_ns = a->charged_ns - MIN(a->charged_ns, known_ns);
+		flow_sum(&known, a->threads[i].counted);
+	a->nobodys = a->counted - MIN(a->counted, known);
 	note_carriers(a);
 }
 
-int account_make(struct account *a, struct names *x, const struct account_sampled *sampled, struct err *e)
+void account_make(struct account *a, struct names *x, uint32_t event, const struct account_sampled *sampled)
 {
 	size_t i;
 
 	a->names = x;
-	if (!has_account(x)) {
-		err_set(e, ENODATA, "the trace has no account of CPU time");
-		err_hint(e, "'arcprof record' keeps one of programs and processes, where a clock samples all of their time");
-		return -ENODATA;
-	}
-	a->charged_ns = names_label_u64(x, "account.cpu_ns");
-	a->why = why(x);
+	fill(a, x, event);
 	for (i = 0; i < x->nr_threads; i++)
-		flow_sum(&a->sampled_ns, sampled[i].ns);
+		flow_sum(&a->sampled, sampled[i].amount);
 	make_rows(a, sampled);
-	return 0;
 }
 
-int account_read(struct account *a, struct trace_reader *t, struct err *e)
+int account_none(const struct names *x, const char *metric, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS && names_event(x, event, ""); event++) {
+		const char *uncounted = names_event(x, event, ".uncounted"), *name = names_event(x, event, "");
+
+		if (uncounted && (!metric || !strcmp(metric, name)))
+			return err_set(e, ENODATA, "the trace has no account of %s: %s", name, uncounted);
+	}
+	if (metric)
+		return err_set(e, ENODATA, "the trace has no account of %s", metric);
+	err_set(e, ENODATA, "the trace has no account of CPU time");
+	err_hint(e, "'arcprof record' keeps one of programs and processes, where a clock samples all of their time");
+	return -ENODATA;
+}
+
+/* UINT32_MAX: there is none. */
+static uint32_t choose(const struct names *x, const char *metric)
+{
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS; event++)
+		if (account_is_known(x, event) && (!metric || !strcmp(metric, names_event(x, event, ""))))
+			return event;
+	return UINT32_MAX;
+}
+
+static int read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
+{
 	static const struct trace_sink sink = { .samples = take_samples };
-	struct reading k = { .names = &a->own };
+	struct reading k = { .names = &a->own, .event = event };
 	int r;
 
-	*a = (struct account){ 0 };
-	model_init(&a->strings, 1, FLOW_SAMPLES);
-	names_init(&a->own, &a->strings, &o);
-	r = trace_read(t, &names_sink, &a->own, e);
-	if (r)
-		return r;
 	k.sampled = xcalloc(a->own.nr_threads + 1, sizeof(*k.sampled));
 	r = trace_read(t, &sink, &k, e);
 	if (!r)
-		r = account_make(a, &a->own, k.sampled, e);
+		account_make(a, &a->own, event, k.sampled);
 	free(k.sampled);
 	return r;
 }
 
-void account_release(struct account *a)
+static int read_names(struct account *a, struct trace_reader *t, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+
+	*a = (struct account){ .names = &a->own };
+	model_init(&a->strings, 1, FLOW_SAMPLES);
+	names_init(&a->own, &a->strings, &o);
+	return trace_read(t, &names_sink, &a->own, e);
+}
+
+int account_read(struct account *a, struct trace_reader *t, const char *metric, struct err *e)
+{
+	int r = read_names(a, t, e);
+	uint32_t event;
+
+	if (r)
+		return r;
+	event = choose(&a->own, metric);
+	return event == UINT32_MAX ? account_none(&a->own, metric, e) : read_event(a, t, event, e);
+}
+
+static void forget_threads(struct account *a)
 {
 	free(a->threads);
+	a->threads = NULL;
+	a->nr = a->alloc = 0;
+	a->sampled = 0;
+}
+
+void account_release(struct account *a)
+{
+	forget_threads(a);
 	if (a->names != &a->own)
 		return;
 	names_release(&a->own);
@@ -171,7 +294,7 @@ void account_release(struct account *a)
 
 static uint64_t missing_of(const struct account_thread *t)
 {
-	return t->cpu_ns - MIN(t->cpu_ns, t->sampled_ns);
+	return t->counted - MIN(t->counted, t->sampled);
 }
 
 static void add_missing(struct names *x, uint32_t thread, unsigned int metric, uint64_t ns)
@@ -189,7 +312,7 @@ static void add_missing(struct names *x, uint32_t thread, unsigned int metric, u
 /* The sum of the parts is the whole: each takes its share of what is left. */
 void account_add_missing(const struct account *a, unsigned int metric)
 {
-	uint64_t left = a->charged_ns - MIN(a->charged_ns, a->sampled_ns), of = a->nobodys_ns, part;
+	uint64_t left = a->counted - MIN(a->counted, a->sampled), of = a->nobodys, part;
 	size_t i;
 
 	for (i = 0; i < a->nr; i++)
@@ -210,47 +333,76 @@ void account_add_missing(const struct account *a, unsigned int metric)
 
 /* ---- report --check ---- */
 
-static void expect_at_most(struct account_check *out, const char *what, uint64_t got, uint64_t most)
+static void expect_between(struct account_check *out, const struct account *a, const char *what,
+			   uint64_t least, uint64_t got, uint64_t most)
 {
 	out->nr_checked++;
-	if (got > most && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "%s: %" PRIu64 " ns, at most %" PRIu64 " ns expected", what,
-			 got, most);
+	if ((got > most || got < least) && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "%s of %s: %" PRIu64 " %s, %s %" PRIu64 " expected",
+			 what, a->what, got, a->unit, got > most ? "at most" : "at least",
+			 got > most ? most : least);
 }
 
 /*
- * What samples may have, but for chance: what was charged, with what each CPU charges only at the kernel's
- * next tick, with what it charges to nobody, and with the interrupts of the clock itself.
+ * What samples may have, but for chance. Of CPU time: what was charged, with what each CPU charges only at
+ * the kernel's next tick, with what it charges to nobody, and with the interrupts of the clock itself. Of
+ * allocated bytes: with those that were sampled before the JVM told them, and what it loses count of.
  */
 static uint64_t most_sampled(const struct account *a)
 {
 	enum { TICK_NS = 10000000, OWN_PART = 20 };
 
-	return a->charged_ns + a->charged_ns / OWN_PART + names_label_u64(a->names, "account.uncharged_ns") +
+	if (!account_is_cpu(a->names, a->event))
+		return a->counted + a->counted / OWN_PART;
+	return a->counted + a->counted / OWN_PART + names_label_u64(a->names, "account.uncharged_ns") +
 	       TICK_NS * (1 + MIN(names_label_u64(a->names, "cpus"), (uint64_t)UINT16_MAX));
+}
+
+/* Of time no clock sees all; of what is counted without a reason for less, only chance. */
+static uint64_t least_sampled(const struct account *a)
+{
+	enum { OWN_PART = 20 };
+
+	return account_is_cpu(a->names, a->event) || a->why ? 0 : a->counted - a->counted / OWN_PART;
+}
+
+static void check(const struct account *a, struct account_check *out)
+{
+	enum { DEVIATIONS = 4 };
+	uint64_t known = 0, nr = 0, most = most_sampled(a), least = least_sampled(a);
+	double weight;
+	size_t i;
+
+	for (i = 0; i < a->nr; i++) {
+		flow_sum(&known, a->threads[i].counted);
+		flow_sum(&nr, a->threads[i].nr_samples);
+	}
+	weight = nr ? (double)a->sampled / (double)nr : (double)a->weight;
+	if (!nr && account_is_cpu(a->names, a->event))
+		return;
+	expect_between(out, a, "counted for threads", 0, known, a->counted);
+	if (chance_explains((double)a->sampled - (double)most, a->counted, weight, DEVIATIONS))
+		most = MAX(most, a->sampled);
+	if (chance_explains((double)least - (double)a->sampled, a->counted, weight, DEVIATIONS))
+		least = MIN(least, a->sampled);
+	expect_between(out, a, "samples", least, a->sampled, most);
 }
 
 int account_check(struct trace_reader *t, struct account_check *out, struct err *e)
 {
-	enum { DEVIATIONS = 4 };
-	uint64_t known_ns = 0, nr = 0, most;
 	struct account a;
-	size_t i;
-	int r = account_read(&a, t, e);
+	uint32_t event;
+	int r = read_names(&a, t, e);
 
 	memset(out, 0, sizeof(*out));
-	for (i = 0; i < a.nr && !r; i++) {
-		flow_sum(&known_ns, a.threads[i].cpu_ns);
-		flow_sum(&nr, a.threads[i].nr_samples);
-	}
-	if (!r && nr) {
-		expect_at_most(out, "charged to threads", known_ns, a.charged_ns);
-		most = most_sampled(&a);
-		if (chance_explains((double)a.sampled_ns - (double)most, a.charged_ns,
-				    (double)a.sampled_ns / (double)nr, DEVIATIONS))
-			most = a.sampled_ns;
-		expect_at_most(out, "samples", a.sampled_ns, most);
+	for (event = 0; event < ACCOUNT_MAX_EVENTS && !r; event++) {
+		if (!account_is_known(&a.own, event))
+			continue;
+		r = read_event(&a, t, event, e);
+		if (!r)
+			check(&a, out);
+		forget_threads(&a);
 	}
 	account_release(&a);
-	return r == -ENODATA ? 0 : r;
+	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * account.h - the CPU time that the kernel charged threads of a recording, beside what samples have of it.
+ * account.h - what threads of a recording have of an event by the count of who knows it all, beside what
+ * samples have of that: CPU time as the kernel charges it, allocated bytes as the JVM counts them.
  */
 #ifndef MODEL_ACCOUNT_H
 #define MODEL_ACCOUNT_H
@@ -11,16 +12,19 @@
 /* The context of what has no sample. */
 #define ACCOUNT_NOT_SAMPLED "[not sampled]"
 
+/* [event]; events from there on have no account. */
+enum { ACCOUNT_MAX_EVENTS = 64 };
+
 /*
  * A thread of the kernel, from its birth to its end, whatever it executed, with the names that it had last.
- * Or what has no row of its own: the virtual threads of a process (tid 0), whose carriers are charged.
+ * Or what has no row of its own: the virtual threads of a process (tid 0), of which their carriers have all.
  */
 struct account_thread {
 	const char *process, *name;	/* the model's strings */
 	uint32_t pid, tid;
 	uint32_t number;		/* of the trace: the last; of virtual threads 0 */
-	uint64_t cpu_ns;		/* charged, when that is known */
-	uint64_t sampled_ns, nr_samples;
+	uint64_t counted;		/* when that is known; in the event's unit, as what samples have */
+	uint64_t sampled, nr_samples;
 	bool known;
 	bool carries;			/* virtual threads of its process have samples */
 };
@@ -29,9 +33,14 @@ struct account {
 	struct names *names;
 	struct names own;		/* of account_read() */
 	struct model strings;		/* theirs */
-	uint64_t charged_ns;		/* by the kernel, to all */
-	uint64_t sampled_ns;
-	uint64_t nobodys_ns;		/* of charged_ns: of threads that nobody knows */
+	uint32_t event;
+	const char *what;		/* "CPU time" */
+	const char *by;			/* "charged by the kernel" */
+	const char *unit;		/* "ns", "bytes" */
+	uint64_t counted;		/* of all */
+	uint64_t sampled;
+	uint64_t nobodys;		/* of counted: of threads that nobody knows */
+	uint64_t weight;		/* of a sample; 0: not known */
 	const char *why;		/* of what is missing; NULL: nothing is said */
 	struct account_thread *threads;	/* in order of their beginning */
 	size_t nr, alloc;
@@ -39,22 +48,38 @@ struct account {
 
 /* What samples have of a thread of the trace. */
 struct account_sampled {
-	uint64_t ns, nr;
+	uint64_t amount, nr;
 };
 
-/* -ENODATA: the trace has no account. To be released in any case. */
-int account_read(struct account *a, struct trace_reader *t, struct err *e);
+/* The same of all threads: [index in names.threads]; NULL: nobody asks for the event. */
+struct account_samples {
+	struct account_sampled *of[ACCOUNT_MAX_EVENTS];
+};
+
+/* Whether there is an account of the event. */
+bool account_is_known(const struct names *x, uint32_t event);
+/* Whether that is CPU time, of a clock. */
+bool account_is_cpu(const struct names *x, uint32_t event);
+/* What all have of it then. */
+uint64_t account_counted(const struct names *x, uint32_t event);
+/* -ENODATA: *e says that there is none, of the event of that name or of any (NULL), and why. */
+int account_none(const struct names *x, const char *metric, struct err *e);
+/*
+ * Reads the account of the event of that name; NULL: of the first that has one. -ENODATA: there is none, and
+ * why. To be released in any case.
+ */
+int account_read(struct account *a, struct trace_reader *t, const char *metric, struct err *e);
 /* The same of a trace whose names x are read, and whose samples are sampled[index in x->threads]. */
-int account_make(struct account *a, struct names *x, const struct account_sampled *sampled, struct err *e);
+void account_make(struct account *a, struct names *x, uint32_t event, const struct account_sampled *sampled);
 void account_release(struct account *a);
 
-/* What the first lines of reports say; first_weight: of all samples of the first event. */
-void account_of_all(const struct names *x, uint64_t first_weight, struct origin *origin);
+/* What the first lines of reports say; weights: of all samples, [event]. */
+void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EVENTS], struct origin *origin);
 
 /*
- * Into the model: below each thread that was charged more than its samples have, a context
- * ACCOUNT_NOT_SAMPLED with what is missing, so that the sum of the metric is what the kernel charged to all.
- * What chance gave others too much is taken from these.
+ * Into the model: below each thread that has more than its samples, a context ACCOUNT_NOT_SAMPLED with what
+ * is missing, so that the sum of the metric is what was counted of all. What chance gave others too much is
+ * taken from these.
  */
 void account_add_missing(const struct account *a, unsigned int metric);
 
@@ -64,8 +89,9 @@ struct account_check {
 };
 
 /*
- * No more samples than the kernel charged, but for chance; and no more charged to threads than to all. A
- * trace without an account passes.
+ * Of each account: no more samples than was counted, but for chance, and no more counted of threads than of
+ * all; where nothing is known to be missing, no less either, if the count is not of time. A trace without an
+ * account passes.
  */
 int account_check(struct trace_reader *t, struct account_check *out, struct err *e);
 

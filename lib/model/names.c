@@ -39,6 +39,7 @@ void names_release(struct names *x)
 	free(x->labels);
 	free(x->procs);
 	free(x->threads);
+	free(x->counted);
 	free(x->modules);
 	free(x->methods);
 	free(x->functions);
@@ -198,6 +199,18 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 			 !memcmp(r->name, OWN_NAME, r->name_len);
 		x->nr_own += t->own;
 	}
+	return 0;
+}
+
+static int take_counted(void *ctx, const struct rec_counted *r)
+{
+	struct names *x = ctx;
+	uint32_t at = map_get(&x->thread_of, r->thread);
+
+	if (at == MAP_NONE)
+		return 0;
+	VEC_GROW(x->counted, x->nr_counted, x->alloc_counted);
+	x->counted[x->nr_counted++] = (struct name_counted){ at, r->event, r->amount };
 	return 0;
 }
 
@@ -599,6 +612,7 @@ const struct trace_sink names_sink = {
 	.thread = take_thread,
 	.thread_group = take_thread_group,
 	.used = take_used,
+	.counted = take_counted,
 	.module = take_module,
 	.map = take_map,
 	.symbol = take_symbol,

@@ -45,6 +45,12 @@ struct name_thread {
 	bool own;		/* arcprof's, not the program's */
 };
 
+/* What a thread has of an event (rec_counted), by its index in names.threads. */
+struct name_counted {
+	uint32_t thread, event;
+	uint64_t amount;
+};
+
 struct name_module {
 	uint32_t number, flags;
 	const char *path, *base;
@@ -165,6 +171,8 @@ struct names {
 	struct name_thread *threads;
 	size_t nr_threads, alloc_threads;
 	uint32_t nr_own;		/* of them, arcprof's own */
+	struct name_counted *counted;	/* several of a thread and event are to be added up */
+	size_t nr_counted, alloc_counted;
 	struct name_module *modules;
 	size_t nr_modules, alloc_modules;
 	struct name_method *methods;

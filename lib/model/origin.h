@@ -30,6 +30,17 @@ struct origin_fact {
 	double value;
 };
 
+/* What is known of an event by another count than that of samples, and what these have of it. */
+struct origin_account {
+	const char *metric;		/* of the event */
+	const char *what, *unit;	/* "CPU time", "ns" */
+	uint64_t counted, sampled;
+	uint64_t weight;		/* of a sample; 0: not known */
+	const char *why;		/* not all is sampled; NULL: not known */
+};
+
+enum { ORIGIN_MAX_ACCOUNTS = 8 };
+
 /* What the model was made from; its creator owns the strings. */
 struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
@@ -40,9 +51,8 @@ struct origin {
 	uint64_t nr_after;		/* so much came then */
 	uint64_t throttled;		/* times the kernel held the event back */
 	uint64_t skipped;		/* hits without a sample: the samples after them have their weight */
-	/* CPU time that the kernel charged, what samples have of it, and why not all; 0: not known */
-	uint64_t charged_ns, sampled_ns;
-	const char *why_unsampled;	/* NULL: not known */
+	struct origin_account accounts[ORIGIN_MAX_ACCOUNTS];	/* in order of the events */
+	size_t nr_accounts;
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* samples of the first event shown, per second of CPU time; 0:
 					 * not known */

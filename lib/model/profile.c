@@ -23,7 +23,7 @@ struct profile {
 	struct event_columns events;
 	struct filter *filter;		/* NULL: there is none */
 	struct samples_seen samples;
-	struct account_sampled *sampled;	/* [thread]; NULL: not wanted */
+	struct account_samples sampled;
 	struct calltree_seen calls;
 };
 
@@ -32,7 +32,7 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 	const struct samples_opts so = {
 		.columns = &p->events, .window = &p->window, .cpus = p->o->cpus, .labels = p->o->labels,
 		.by_label = p->o->by_label, .graft = graft, .times = p->o->times, .filter = p->filter,
-		.sampled = p->sampled,
+		.sampled = &p->sampled,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
@@ -45,17 +45,53 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 	return r;
 }
 
-static int add_missing(struct profile *p, struct err *e)
+/* What is shown and has an account. */
+static bool has_missing(const struct profile *p, uint32_t event)
 {
-	struct account a = { 0 };
-	int r = account_make(&a, p->names, p->sampled, e);
+	return event < p->events.nr_events && p->events.column_of[event] >= 0 &&
+	       account_is_known(p->names, event);
+}
 
-	if (!r && p->events.column_of[0] < 0)
-		r = err_set(e, ENODATA, "the account is of %s, which is not shown", names_event(p->names, 0, ""));
-	if (!r)
-		account_add_missing(&a, p->events.column_of[0]);
-	account_release(&a);
-	return r;
+static int prepare_missing(struct profile *p, struct err *e)
+{
+	struct account_samples *s = &p->sampled;
+	bool any = false;
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS; event++) {
+		if (!has_missing(p, event))
+			continue;
+		s->of[event] = xcalloc(p->names->nr_threads + 1, sizeof(*s->of[event]));
+		any = true;
+	}
+	for (event = 0; event < ACCOUNT_MAX_EVENTS && !any; event++)
+		if (account_is_known(p->names, event))
+			return err_set(e, ENODATA, "the account is of %s, which is not shown",
+				       names_event(p->names, event, ""));
+	return any ? 0 : account_none(p->names, NULL, e);
+}
+
+static void add_missing(struct profile *p)
+{
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS; event++) {
+		struct account a = { 0 };
+
+		if (!p->sampled.of[event])
+			continue;
+		account_make(&a, p->names, event, p->sampled.of[event]);
+		account_add_missing(&a, p->events.column_of[event]);
+		account_release(&a);
+	}
+}
+
+static void free_sampled(struct account_samples *s)
+{
+	uint32_t event;
+
+	for (event = 0; event < ACCOUNT_MAX_EVENTS; event++)
+		free(s->of[event]);
 }
 
 /* What is missing of a part of the recording nobody knows. */
@@ -69,7 +105,7 @@ static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 		return err_set(e, EINVAL, "--not-sampled: this is of calls; --samples shows samples alone");
 	if (o->from_ns || o->to_ns || (o->cpus && o->cpus->nr_items) || (o->labels && o->labels->nr_items) ||
 	    (o->filter && o->filter->nr))
-		return err_set(e, EINVAL, "--not-sampled: what the kernel charged is known of the whole recording, not of a part by time, CPU, label or filter");
+		return err_set(e, EINVAL, "--not-sampled: what was counted is known of the whole recording, not of a part by time, CPU, label or filter");
 	return 0;
 }
 
@@ -80,12 +116,12 @@ static int read_samples_alone(struct profile *p, struct trace_reader *t, struct 
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
 	if (!r && p->o->not_sampled)
-		p->sampled = xcalloc(p->names->nr_threads + 1, sizeof(*p->sampled));
+		r = prepare_missing(p, e);
 	if (!r)
 		r = read_samples(p, NULL, t, e);
-	if (!r && p->sampled)
-		r = add_missing(p, e);
-	free(p->sampled);
+	if (!r)
+		add_missing(p);
+	free_sampled(&p->sampled);
 	return r;
 }
 
@@ -216,7 +252,7 @@ static void finish(struct profile *p, bool calls, struct origin *origin)
 	origin_fill_recorded(origin, x, first_event(p));
 	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
 	origin->lost += p->samples.nr_unknown;
-	account_of_all(x, p->samples.first_weight, origin);
+	account_of_all(x, p->samples.weight_of_event, origin);
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	origin->nr_missing = p->samples.nr_missing;
 	origin->nr_left_out = p->samples.nr_left_out;

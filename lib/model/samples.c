@@ -73,7 +73,7 @@ struct samples {
 	struct graft *graft;		/* NULL: samples are alone */
 	struct flow_times *times;	/* NULL: not wanted */
 	struct filter *filter;		/* NULL: there is none */
-	struct account_sampled *sampled;	/* NULL: not wanted */
+	const struct account_samples *sampled;	/* NULL: not wanted */
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
 	struct window window;
 	struct cut cut;
@@ -534,13 +534,14 @@ static void take_sample(struct samples *s, const struct rec_sample *r, struct la
 
 static void add_to_account(struct samples *s, const struct rec_sample *r)
 {
-	uint32_t at = s->sampled ? map_get(&s->names->thread_of, r->thread) : MAP_NONE;
+	struct account_sampled *sampled = s->sampled ? s->sampled->of[r->event] : NULL;
+	uint32_t at = sampled ? map_get(&s->names->thread_of, r->thread) : MAP_NONE;
 
-	flow_sum(&s->seen.first_weight, r->weight);
+	flow_sum(&s->seen.weight_of_event[r->event], r->weight);
 	if (at == MAP_NONE)
 		return;
-	flow_sum(&s->sampled[at].ns, r->weight);
-	flow_sum(&s->sampled[at].nr, 1 + r->more);
+	flow_sum(&sampled[at].amount, r->weight);
+	flow_sum(&sampled[at].nr, 1 + r->more);
 }
 
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
@@ -553,7 +554,7 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 
 	follow_epoch(s, ep);
 	for (i = 0; i < nr; i++) {
-		if (!r[i].event)
+		if (r[i].event < ACCOUNT_MAX_EVENTS)
 			add_to_account(s, &r[i]);
 		if (r[i].time_ns < s->window.reset_ns)
 			continue;

@@ -23,8 +23,8 @@ struct samples_opts {
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	bool times;			/* each is in the model's times, too */
 	struct filter *filter;		/* NULL: all are wanted */
-	/* [names.nr_threads]: gets what the first event's samples of each thread are; NULL: nobody asks */
-	struct account_sampled *sampled;
+	/* gets what samples of each thread are; NULL: nobody asks */
+	const struct account_samples *sampled;
 };
 
 /* What was seen. */
@@ -32,7 +32,7 @@ struct samples_seen {
 	uint64_t nr_read;		/* of the first metric, before the selection by time and CPU */
 	uint64_t nr_unknown;		/* of events the trace does not name */
 	uint64_t nr_left_out;		/* by the filter, of all metrics wanted */
-	uint64_t first_weight;		/* of the trace's first event, before any selection */
+	uint64_t weight_of_event[ACCOUNT_MAX_EVENTS];	/* before any selection */
 	uint64_t own_ns;		/* of the event wall, left out as they are of arcprof's own threads */
 	uint64_t nr_missing;		/* in contexts that the tree of calls does not have */
 	uint64_t nr_of_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];

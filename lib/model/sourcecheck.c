@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/account.h"
 #include "model/cut.h"
 #include "model/merge.h"
 #include "model/sourcecheck.h"
@@ -182,6 +183,19 @@ static void compare(const struct sums *s, unsigned int source, struct source_che
 	}
 }
 
+/* The sum is what was counted. */
+static void add_missing(struct sums *s, const struct profile_opts *o)
+{
+	uint32_t event;
+
+	for (event = 0; o->not_sampled && event < s->nr_events; event++) {
+		int metric = s->metric_of_event[event];
+
+		if (metric != NOT_SHOWN && account_is_known(s->names, event))
+			s->base[metric] = MAX(s->base[metric], account_counted(s->names, event));
+	}
+}
+
 int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
 		  const struct profile_opts *o, struct source_check *out, struct err *e)
 {
@@ -201,12 +215,7 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	cut_init(&s.cut, x, &s.window, NULL);
 	if (!r)
 		r = trace_read(t, &sink, &s, e);
-	/* the sum is what the kernel charged */
-	if (o->not_sampled && s.metric_of_event[0] != NOT_SHOWN) {
-		uint64_t *sum = &s.base[s.metric_of_event[0]];
-
-		*sum = MAX(*sum, names_label_u64(x, "account.cpu_ns"));
-	}
+	add_missing(&s, o);
 	for (i = 0; i < m->nr_sources && !r; i++)
 		if (m->sources[i].kind == FLOW_SAMPLES || has_values || merged)
 			compare(&s, i, &out[i]);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* account.c - a row per thread of the kernel: the CPU time charged to it, and what samples have of that. */
+/*
+ * account.c - a row per thread of the kernel: what it has of an event by the count of who knows it all, such
+ * as the CPU time charged to it, and what samples have of that.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +10,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/account.h"
+#include "model/profile.h"
 #include "report/report.h"
 #include "report/sheet.h"
 
@@ -19,9 +23,19 @@ struct rows {
 	bool selects;			/* some may not have been */
 };
 
+static bool is_time(const struct rows *r)
+{
+	return !strcmp(r->a->unit, "ns");
+}
+
+static bool is_cpu(const struct rows *r)
+{
+	return account_is_cpu(r->a->names, r->a->event);
+}
+
 static bool is_listed(const struct selection *s, const struct account_thread *t)
 {
-	return (t->cpu_ns || t->sampled_ns) && select_number(s->pids, t->pid) &&
+	return (t->counted || t->sampled) && select_number(s->pids, t->pid) &&
 	       select_number(s->tids, t->tid) && select_name(s->comms, t->process) &&
 	       select_name(s->threads, t->name);
 }
@@ -29,8 +43,8 @@ static bool is_listed(const struct selection *s, const struct account_thread *t)
 static uint64_t key_of(const struct account_thread *t, int sort)
 {
 	if (sort == SORT_BASE)
-		return t->sampled_ns;
-	return sort == SORT_N ? t->nr_samples : MAX(t->cpu_ns, t->sampled_ns);
+		return t->sampled;
+	return sort == SORT_N ? t->nr_samples : MAX(t->counted, t->sampled);
 }
 
 static int compare(const void *p, const void *q, void *ctx)
@@ -55,17 +69,17 @@ static void make_rows(struct rows *r)
 		const struct account_thread *t = &r->a->threads[i];
 
 		if (!is_listed(&r->o->select, t)) {
-			r->selects |= t->cpu_ns || t->sampled_ns;
+			r->selects |= t->counted || t->sampled;
 			continue;
 		}
-		r->sum.cpu_ns += t->cpu_ns;
-		r->sum.sampled_ns += t->sampled_ns;
+		r->sum.counted += t->counted;
+		r->sum.sampled += t->sampled;
 		r->sum.nr_samples += t->nr_samples;
 		r->list[r->nr++] = t;
 	}
 	if (!r->selects) {
-		r->sum.cpu_ns = r->a->charged_ns;
-		r->sum.sampled_ns = r->a->sampled_ns;
+		r->sum.counted = r->a->counted;
+		r->sum.sampled = r->a->sampled;
 	}
 	r->sum.known = true;
 	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
@@ -78,17 +92,18 @@ static void make_rows(struct rows *r)
 /* What text says behind the name, where samples have less than nine tenths; NULL: nothing. */
 static const char *why(const struct rows *r, const struct account_thread *t)
 {
-	uint64_t weight = r->sum.nr_samples ? r->sum.sampled_ns / r->sum.nr_samples : 0;
+	uint64_t weight = r->sum.nr_samples ? r->sum.sampled / r->sum.nr_samples : 0;
 
 	if (!t->tid && t->nr_samples)
-		return "charged to the threads that carried them";
+		return is_cpu(r) ? "charged to the threads that carried them" :
+				   "counted for the threads that carried them";
 	if (!t->known)
-		return "it ended, and nobody said what it was charged";
-	if ((double)t->sampled_ns >= .9 * (double)t->cpu_ns)
+		return is_cpu(r) ? "it ended, and nobody said what it was charged" : "nobody said how much it was";
+	if ((double)t->sampled >= .9 * (double)t->counted)
 		return NULL;
 	if (t->carries)
 		return "samples of virtual threads that it carried are theirs";
-	return chance_is_too_few(t->cpu_ns, t->sampled_ns, weight) ? "too few to be chance" : NULL;
+	return chance_is_too_few(t->counted, t->sampled, weight) ? "too few to be chance" : NULL;
 }
 
 static void add_row(struct sheet *s, const struct rows *r, const struct account_thread *t, const char *key)
@@ -109,8 +124,8 @@ static void add_row(struct sheet *s, const struct rows *r, const struct account_
 	sheet_row(s, key, (const struct cell[]){
 		key ? cell_absent : cell_text(t->name), key ? cell_absent : cell_text(t->process),
 		key ? cell_label("") : cell_u64(t->pid), key ? cell_label("") : cell_u64(t->tid),
-		t->known ? cell_u64(t->cpu_ns) : cell_none, cell_u64(t->sampled_ns), cell_u64(t->nr_samples),
-		t->known && t->cpu_ns ? cell_real((double)t->sampled_ns / (double)t->cpu_ns) : cell_none,
+		t->known ? cell_u64(t->counted) : cell_none, cell_u64(t->sampled), cell_u64(t->nr_samples),
+		t->known && t->counted ? cell_real((double)t->sampled / (double)t->counted) : cell_none,
 		note ? cell_text(note) : cell_absent, cell_text(b.data),
 	});
 	buf_release(&b);
@@ -118,20 +133,23 @@ static void add_row(struct sheet *s, const struct rows *r, const struct account_
 
 static void add_all(struct sheet *s, const struct rows *r)
 {
-	static const struct sheet_column columns[] = {
+	const struct sheet_column columns[] = {
 		{ "name" },
 		{ "process" },
 		{ "pid", "PID", 7 },
 		{ "tid", "TID", 7 },
-		{ "cpu_ns", "CPU", 12, 3, .unit = UNIT_MS },
-		{ "sampled_ns", "Sampled", 12, 3, .unit = UNIT_MS },
+		is_cpu(r) ? (struct sheet_column){ "cpu_ns", "CPU", 12, 3, .unit = UNIT_MS } :
+		is_time(r) ? (struct sheet_column){ "counted_ns", "Counted", 12, 3, .unit = UNIT_MS } :
+			     (struct sheet_column){ "counted", "Counted", 15 },
+		is_time(r) ? (struct sheet_column){ "sampled_ns", "Sampled", 12, 3, .unit = UNIT_MS } :
+			     (struct sheet_column){ "sampled", "Sampled", 15 },
 		{ "samples", "Samples", 8 },
 		{ "share", "Share", 8, 2, .unit = .01 },
 		{ "why" },
 		{ NULL, "Name", .before = "  " },
 	};
 	const struct account_thread rest = {
-		.name = "[not known]", .process = "", .cpu_ns = r->a->nobodys_ns, .known = true,
+		.name = "[not known]", .process = "", .counted = r->a->nobodys, .known = true,
 	};
 	size_t i;
 
@@ -141,7 +159,7 @@ static void add_all(struct sheet *s, const struct rows *r)
 	json_array(&s->json, "threads");
 	for (i = 0; i < r->nr; i++)
 		add_row(s, r, r->list[i], NULL);
-	if (rest.cpu_ns && !r->selects)
+	if (rest.counted && !r->selects)
 		add_row(s, r, &rest, NULL);
 	sheet_end_rows(s);
 	json_end(&s->json);
@@ -154,23 +172,28 @@ static void put_head(const struct rows *r, FILE *out)
 	const struct account *a = r->a;
 	struct buf b = BUF_INIT;
 
-	report_put_duration(&b, a->charged_ns);
-	buf_str(&b, " of CPU time charged by the kernel, ");
-	report_put_duration(&b, a->sampled_ns);
-	buf_fmt(&b, " in samples (%.1f %%)", a->charged_ns ?
-		100. * (double)a->sampled_ns / (double)a->charged_ns : 0);
-	if (names_label(a->names, "clock")) {
+	report_put_counted(&b, a->unit, a->counted, a->what);
+	buf_fmt(&b, " %s, ", a->by);
+	report_put_counted(&b, a->unit, a->sampled, NULL);
+	buf_fmt(&b, " in samples (%.1f %%)", a->counted ? 100. * (double)a->sampled / (double)a->counted : 0);
+	if (is_cpu(r) && names_label(a->names, "clock")) {
 		buf_str(&b, ", clock: ");
 		quote_add(&b, names_label(a->names, "clock"));
 	}
 	buf_putc(&b, '\n');
-	if (a->why && chance_is_too_few(a->charged_ns, a->sampled_ns, r->sum.nr_samples ?
-				       r->sum.sampled_ns / r->sum.nr_samples : 1000000)) {
+	if (a->why && chance_is_too_few(a->counted, a->sampled, r->sum.nr_samples ?
+				       r->sum.sampled / r->sum.nr_samples : MAX(a->weight, 1u))) {
 		buf_str(&b, "not sampled: ");
 		quote_add(&b, a->why);
 		buf_putc(&b, '\n');
 	}
-	buf_str(&b, " Units :: ms; Share :: %\n\n");
+	if (is_time(r)) {
+		buf_str(&b, " Units :: ms; Share :: %\n\n");
+	} else {
+		buf_str(&b, " Units :: ");
+		quote_add(&b, a->unit);
+		buf_str(&b, "; Share :: %\n\n");
+	}
 	fputs(b.data, out);
 	buf_release(&b);
 }
@@ -184,7 +207,10 @@ static int print_rows(const struct rows *r, FILE *out, struct err *e)
 	if (sheet_is_text(&s))
 		put_head(r, out);
 	report_json_begin(&s.json, "account");
-	json_str(&s.json, "clock", names_label(r->a->names, "clock"));
+	json_str(&s.json, "metric", names_event(r->a->names, r->a->event, ""));
+	json_str(&s.json, "what", r->a->what);
+	json_str(&s.json, "unit", r->a->unit);
+	json_str(&s.json, "clock", is_cpu(r) ? names_label(r->a->names, "clock") : NULL);
 	json_str(&s.json, "why", r->a->why);
 	add_all(&s, r);
 	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
@@ -196,7 +222,8 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 {
 	struct account a;
 	struct rows r = { .a = &a, .o = o };
-	int ret = account_read(&a, t, e);
+	const struct opt_list *metrics = o->profile ? o->profile->metrics : NULL;
+	int ret = account_read(&a, t, metrics && metrics->nr_items ? metrics->items[0] : NULL, e);
 
 	if (!ret) {
 		make_rows(&r);
@@ -210,9 +237,9 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 
 const struct report report_account = {
 	.name = "account",
-	.help = "show how much of the CPU time of each thread was sampled",
+	.help = "show how much of the CPU time of each thread was sampled, or of another --metric",
 	.formats = FORMATS_TABLE,
 	.needs = "a trace of a clock that sampled programs or processes",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
+	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER | FOLLOWS_METRIC,
 	.print_trace = account_print,
 };

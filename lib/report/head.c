@@ -188,35 +188,94 @@ static void put_marked(const struct view *v, struct buf *b)
 	}
 }
 
-/* Of all that was recorded: of a part of it, nobody knows what the kernel charged. */
-static void put_sampled(const struct origin *o, struct buf *b)
+void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char *what)
 {
-	if (!o->charged_ns)
+	if (strcmp(unit, "ns") != 0) {
+		buf_fmt(b, "%" PRIu64 "%s%s", n, what ? " " : "", what ? what : "");
 		return;
-	buf_str(b, ", ");
-	put_share(b, (double)MIN(o->sampled_ns, o->charged_ns) / (double)o->charged_ns);
-	buf_str(b, " of CPU time sampled");
+	}
+	report_put_duration(b, n);
+	if (what)
+		buf_fmt(b, " of %s", what);
 }
 
-bool head_is_short(const struct origin *o)
+/* Of all that was recorded: of a part of it, nobody knows how much there was. */
+static void put_sampled(const struct origin *o, struct buf *b)
 {
-	return chance_is_short(o->charged_ns, o->sampled_ns, o->period);
+	size_t i;
+
+	for (i = 0; i < o->nr_accounts; i++) {
+		const struct origin_account *a = &o->accounts[i];
+
+		if (!a->counted)
+			continue;
+		buf_str(b, ", ");
+		put_share(b, (double)MIN(a->sampled, a->counted) / (double)a->counted);
+		buf_fmt(b, " of %s sampled", a->what);
+	}
+}
+
+static bool is_short(const struct origin_account *a)
+{
+	return chance_is_short(a->counted, a->sampled, a->weight);
+}
+
+const struct origin_account *head_short(const struct origin *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->nr_accounts && !is_short(&o->accounts[i]); i++)
+		;
+	return i < o->nr_accounts ? &o->accounts[i] : NULL;
 }
 
 static void put_unsampled(const struct origin *o, struct buf *b)
 {
-	if (!head_is_short(o))
-		return;
-	buf_str(b, "not sampled: ");
-	report_put_duration(b, o->charged_ns - o->sampled_ns);
-	buf_str(b, " of ");
-	report_put_duration(b, o->charged_ns);
-	buf_str(b, " of CPU time");
-	if (o->why_unsampled && *o->why_unsampled) {
-		buf_str(b, ": ");
-		quote_add(b, o->why_unsampled);
+	size_t i;
+
+	for (i = 0; i < o->nr_accounts; i++) {
+		const struct origin_account *a = &o->accounts[i];
+
+		if (!is_short(a))
+			continue;
+		buf_str(b, "not sampled: ");
+		report_put_counted(b, a->unit, a->counted - a->sampled, NULL);
+		buf_str(b, " of ");
+		report_put_counted(b, a->unit, a->counted, a->what);
+		if (a->why && *a->why) {
+			buf_str(b, ": ");
+			quote_add(b, a->why);
+		}
+		buf_str(b, " (report --account");
+		if (i) {
+			buf_str(b, " --metric ");
+			quote_add(b, a->metric);
+		}
+		buf_str(b, ": thread by thread)\n");
 	}
-	buf_str(b, " (report --account: thread by thread)\n");
+}
+
+/* That of CPU time has names of its own. */
+static void json_accounts(const struct origin *o, struct json *j)
+{
+	const struct origin_account *cpu = o->nr_accounts && !strcmp(o->accounts[0].what, "CPU time") ?
+						   o->accounts : NULL;
+	size_t i;
+
+	json_u64_known(j, "charged_ns", cpu && cpu->counted, cpu ? cpu->counted : 0);
+	json_u64_known(j, "sampled_ns", cpu && cpu->counted, cpu ? cpu->sampled : 0);
+	json_array(j, "accounts");
+	for (i = 0; i < o->nr_accounts; i++) {
+		json_object(j, NULL);
+		json_str(j, "metric", o->accounts[i].metric);
+		json_str(j, "what", o->accounts[i].what);
+		json_str(j, "unit", o->accounts[i].unit);
+		json_u64(j, "counted", o->accounts[i].counted);
+		json_u64(j, "sampled", o->accounts[i].sampled);
+		json_str(j, "why", o->accounts[i].why);
+		json_end(j);
+	}
+	json_end(j);
 }
 
 /* The tree has calls, and nothing else is what they consume. */
@@ -882,8 +941,7 @@ static void json_quality(const struct view *v, struct json *j)
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64_known(j, "own_wall_ns", v->origin->own_ns, v->origin->own_ns);
 	report_json_stopped(v->origin->stopped_ns, v->origin->nr_after, j);
-	json_u64_known(j, "charged_ns", v->origin->charged_ns, v->origin->charged_ns);
-	json_u64_known(j, "sampled_ns", v->origin->charged_ns, v->origin->sampled_ns);
+	json_accounts(v->origin, j);
 	json_u64(j, "throttled", v->origin->throttled);
 	json_u64(j, "skipped", v->origin->skipped);
 	json_str(j, "calibration", v->origin->calibration);

@@ -7,8 +7,11 @@
 
 /* Prints the lines that head every text report. */
 void head_text(const struct view *v, FILE *out);
-/* Less of the CPU time that the kernel charged has samples than chance explains, and than is worth a word. */
-bool head_is_short(const struct origin *o);
+/*
+ * The first account of which samples have less than chance explains, by more than is worth a word; NULL:
+ * there is none.
+ */
+const struct origin_account *head_short(const struct origin *o);
 /* Opens the JSON object and writes what all reports have. */
 void head_json(const struct view *v, struct json *j);
 

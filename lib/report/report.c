@@ -50,12 +50,11 @@ int report_print(struct view *v, FILE *out, struct err *e)
 	int r;
 
 	if (format_is_of_tree(v->o->format)) {
-		const struct origin *o = v->origin;
-		const double missing = 100. * (1 - (double)o->sampled_ns / (double)o->charged_ns);
+		const struct origin_account *a = head_short(v->origin);
 
-		if (head_is_short(v->origin) && !(v->o->profile && v->o->profile->not_sampled))
-			export_lacks(v, "%.0f %% of the CPU time, which has no samples (--not-sampled adds it)",
-				     missing);
+		if (a && !(v->o->profile && v->o->profile->not_sampled))
+			export_lacks(v, "%.0f %% of the %s, which has no samples (--not-sampled adds it)",
+				     100. * (1 - (double)a->sampled / (double)a->counted), a->what);
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
 	r = v->o->report->print(v, hold(&h, v->o, out), e);

@@ -170,6 +170,8 @@ void report_json_hidden(struct json *j, uint64_t nr_hidden);
 
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
+/* "1.23 s of CPU time", "123 allocated bytes": n in that unit, of what; NULL: the number alone. */
+void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char *what);
 /* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
 void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);

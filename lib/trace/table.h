@@ -215,6 +215,16 @@ RECORD(used, META, TIMED, MTE, CODE(0x9f), "thread.used",
 	NS(u64, cpu))
 
 /*
+ * What a thread has of an event by the count of who knows it all, such as the bytes that it has allocated by
+ * the JVM's: since the last such record of the thread, or the beginning of either. event.N.counted has what
+ * all threads have.
+ */
+RECORD(counted, META, TIMED, MTE, CODE(0xa0), "thread.counted",
+	FIELD(u32, thread)
+	FIELD(u32, event)
+	FIELD(v, amount))
+
+/*
  * What the kernel's side counted for a thread while the source "wall" was recorded, from begin_ns to
  * time_ns. The states add up to that time, and the weights of the source's samples to each of them.
  */

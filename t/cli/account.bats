@@ -36,6 +36,12 @@ share() {
 	arcprof report --account --format json trace | jq '.totals.share * 100 | round'
 }
 
+# counted <thread>: bytes that it has allocated, by the account.
+counted() {
+	arcprof report --account --metric alloc --format json trace |
+		jq --arg name "$1" '[.threads[] | select(.name == $name) | .counted] | add'
+}
+
 # is_between <least> <value> <most>
 is_between() {
 	echo "$2: between $1 and $3"
@@ -102,7 +108,7 @@ is_between() {
 	[[ $stderr == *"leaves out: "*" % of the CPU time, which has no samples"* ]]
 	run_arcprof report --not-sampled --from 10ms trace
 	[ "$status" -ne 0 ]
-	[[ $stderr == *"--not-sampled: what the kernel charged is known of the whole recording"* ]]
+	[[ $stderr == *"--not-sampled: what was counted is known of the whole recording"* ]]
 	printf '"[not sampled]" base cpu-clock <= %s %%\n' 1 99 >limits
 	run_arcprof budget --all -f limits trace
 	[ "$status" -eq 1 ]
@@ -163,6 +169,58 @@ jvm_is_sampled() {
 @test "account: a JVM, from its start to its end" {
 	skip_unless_clocks_of_cpus
 	on_each_jdk jvm_is_sampled
+}
+
+allocation_is_counted() {
+	local name bytes total
+	arcprof record -q -e alloc=64k -o trace -- java -cp "$CLASSES" Allocated 16 >truth
+	[ "$(wc -l <truth)" -eq 3 ]
+	while read -r name bytes; do
+		# what it allocates to print that comes after it has asked
+		is_between "$bytes" "$(counted "$name")" $((bytes + 300000))
+	done <truth
+	run_arcprof report --check trace
+	[ "$status" -eq 0 ]
+	[[ $output == *"ok   samples and threads of accounts = what was counted"*" 2 checked"* ]]
+	run_arcprof report --xprof trace
+	[[ $output == *" % of allocated bytes sampled; "* ]]
+	arcprof report --xprof --format json trace |
+		jq -e '.quality.accounts[0] | .metric == "alloc" and .unit == "bytes" and .counted > 100e6'
+	total=$(arcprof report --account --format json trace | jq '.totals | [.counted, .sampled] | max')
+	[ "$(arcprof report --not-sampled --xprof --format json trace | jq '.metrics[0].total')" -eq "$total" ]
+	arcprof report --not-sampled --check trace >check || { cat check; return 1; }
+	arcprof report --account trace | grep -q '^[0-9]* allocated bytes counted by the JVM, '
+	printf '"[not sampled]" base alloc <= %s %%\n' 99 >limits
+	arcprof budget --all -f limits trace
+}
+
+@test "account: allocated bytes are what each thread has, by the JVM's count" {
+	on_each_jdk allocation_is_counted
+}
+
+allocation_from_then_on() {
+	local pid
+	java -cp "$CLASSES" Allocated 16 20 >truth 3>&- &
+	pid=$!
+	until [ "$(wc -l <truth)" -eq 3 ]; do sleep .05; done
+	arcprof record -q -e alloc=64k -p $pid -d 1 -o trace
+	# nothing of what was before
+	[ "$(counted worker-0)" = null ]
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(arcprof report --account --format json trace | jq '.totals.share * 100 | . > 97 and . < 103')" = true ]
+	arcprof record -q -e alloc=64k -p $pid -o trace 3>&- &
+	sleep 1
+	kill -KILL $pid
+	wait
+	run_arcprof report --account --metric alloc trace
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the trace has no account of alloc: a JVM ended without telling it"* ]]
+	run_arcprof report --xprof trace
+	[[ $output != *"of allocated bytes sampled"* ]]
+}
+
+@test "account: allocated bytes are counted from when the recording begins, and not of a JVM that is killed" {
+	on_each_jdk allocation_from_then_on
 }
 
 @test "account: several files have what was charged in each" {

@@ -159,8 +159,7 @@ static uint64_t allocated_bytes(struct callflow_kthread *k)
 
 static void set_readers(void)
 {
-	if (env_offset && vm.o.thread_tlab >= 0 && vm.o.thread_allocated >= 0 && vm.o.tlab_start >= 0 &&
-	    vm.o.tlab_top >= 0)
+	if (env_offset && vm_counts_allocated())
 		callflow_has_alloc_bytes(allocated_bytes);
 }
 

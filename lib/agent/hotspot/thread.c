@@ -306,6 +306,59 @@ int vm_thread_tid(uintptr_t thread)
 	return tid;
 }
 
+/* A thread that ends takes itself off the table, and waits for the lock meanwhile. */
+void vm_each_thread(void (*fn)(uintptr_t thread, int tid))
+{
+	size_t i;
+
+	for (i = 0; by_tid.slots && i < NR_SLOTS; i++) {
+		const struct slot *s = &by_tid.slots[i];
+		int tid;
+
+		if (load_relaxed(&s->key) <= REMOVED)
+			continue;
+		sys_lock(&lock);
+		tid = s->key > REMOVED && s->thread ? vm_thread_tid(s->thread) : 0;
+		if (tid && tid_key(tid) == s->key)
+			fn(s->thread, tid);
+		sys_unlock(&lock);
+	}
+}
+
+bool vm_counts_allocated(void)
+{
+	return vm.o.thread_tlab >= 0 && vm.o.thread_allocated >= 0 && vm.o.tlab_start >= 0 &&
+	       vm.o.tlab_top >= 0;
+}
+
+/*
+ * The VM's count, and what of the thread's current buffer is used. The thread or a pause of the collector may
+ * retire the buffer at any time: then the count has changed, and all is read again.
+ *
+ * Source: share/runtime/thread.inline.hpp, Thread::cooked_allocated_bytes().
+ */
+bool vm_allocated(uintptr_t thread, uint64_t *bytes)
+{
+	enum { MOST_TRIES = 100 };
+	uintptr_t tlab = thread + vm.o.thread_tlab, start, top;
+	uint64_t count, before;
+	int tries;
+
+	if (!vm_counts_allocated() || !sys_peek_all(&count, thread + vm.o.thread_allocated, 8))
+		return false;
+	for (tries = 0; tries < MOST_TRIES; tries++) {
+		before = count;
+		if (!sys_peek_all(&start, tlab + vm.o.tlab_start, 8) ||
+		    !sys_peek_all(&top, tlab + vm.o.tlab_top, 8) ||
+		    !sys_peek_all(&count, thread + vm.o.thread_allocated, 8))
+			return false;
+		if (count == before)
+			break;
+	}
+	*bytes = count + (top > start ? top - start : 0);
+	return true;
+}
+
 /*
  * A C library puts its own thread structure at the end of the stack it allocates, so the
  * thread pointer bounds the stack of threads that are not Java's (not the first thread's,

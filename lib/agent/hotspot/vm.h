@@ -239,5 +239,12 @@ void vm_current_thread(struct vm_thread *t, uintptr_t sp);
 uintptr_t vm_thread_of(int tid);
 /* Kernel id of a JavaThread; 0 when it cannot be read. */
 int vm_thread_tid(uintptr_t thread);
+/* All that are known and live, one by one: none ends meanwhile. Not in a signal handler. */
+void vm_each_thread(void (*fn)(uintptr_t thread, int tid));
+
+/* This VM says what threads have allocated. */
+bool vm_counts_allocated(void);
+/* Bytes in the life of a JavaThread; false: not known. */
+bool vm_allocated(uintptr_t thread, uint64_t *bytes);
 
 #endif

@@ -15,6 +15,7 @@
 #include "agent/hotspot/names.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
+#include "agent/sources/allocated.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/timers.h"
 #include "agent/sources/vmevents.h"
@@ -254,6 +255,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+	allocated_thread_ends(java_thread(env, thread));
 	vm_remove_this_thread();
 	name_thread(env, thread, sys_tid());
 	vmevents_thread(ti, env, thread, true);

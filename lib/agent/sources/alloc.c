@@ -15,6 +15,7 @@
 #include "agent/hotspot/vm.h"
 #include "agent/jvmti11.h"
 #include "agent/leaf.h"
+#include "agent/sources/allocated.h"
 #include "agent/sources/live.h"
 #include "agent/sources/part.h"
 #include "agent/sources/sources.h"
@@ -201,7 +202,30 @@ static bool comes_with_live(void)
 
 static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
-	return (comes_with_live() ? is_on : turn_on(jvm, &interval, NULL)) ? NULL : no_objects;
+	if (!(comes_with_live() ? is_on : turn_on(jvm, &interval, NULL)))
+		return no_objects;
+	allocated_on();
+	if (env)
+		allocated_tell();
+	return NULL;
+}
+
+/* What was allocated before was not sampled. */
+static void vm_is_up(JNIEnv *env)
+{
+	collect_at_first(env);
+	allocated_tell();
+}
+
+static void vm_ends(JNIEnv *env)
+{
+	allocated_vm_ends();
+}
+
+static bool all_end(JNIEnv *env)
+{
+	allocated_off();
+	return turn_off(env);
 }
 
 const struct part live_part = {
@@ -210,6 +234,6 @@ const struct part live_part = {
 };
 
 const struct part alloc_part = {
-	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = collect_at_first, .off = turn_off,
-	.stays = comes_with_live,
+	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = vm_is_up, .tell = allocated_tell,
+	.death = vm_ends, .off = all_end, .stays = comes_with_live,
 };

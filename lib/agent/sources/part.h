@@ -22,6 +22,8 @@ struct part {
 	void (*go)(JNIEnv *env);
 	/* The VM comes up, in a session that began before. */
 	void (*up)(JNIEnv *env);
+	/* It is on, and the recorder has asked for something: tell what is counted. */
+	void (*tell)(void);
 	/* The VM ends, in a session. */
 	void (*death)(JNIEnv *env);
 	/*

@@ -62,6 +62,9 @@ void sources_change(JavaVM *jvm, JNIEnv *env)
 	for (i = 0; i < NR_PARTS; i++)
 		if (!parts[i]->stays || !parts[i]->stays())
 			change(parts[i], jvm, env);
+	for (i = 0; i < NR_PARTS; i++)
+		if (parts[i]->tell && are_on >> parts[i]->source & 1)
+			parts[i]->tell();
 }
 
 void sources_go(JNIEnv *env)

@@ -209,21 +209,33 @@ static bool ask_agents(struct collect *c)
 	return true;
 }
 
-/* What they say meanwhile is taken, or their rings would be full. */
-static void tell_agents(struct collect *c, struct buf *reply)
+/* What they say meanwhile is taken, or their rings would be full. Returns how many have not answered. */
+static size_t wait_for_agents(struct collect *c)
 {
 	size_t nr = 0;
 	int i;
 
-	if (!ask_agents(c))
-		return;
 	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
 		clock_sleep_ns(1000000);
 		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
 			collect_hear_agents(c, false);
 	}
+	return nr;
+}
+
+static void tell_agents(struct collect *c, struct buf *reply)
+{
+	size_t nr = ask_agents(c) ? wait_for_agents(c) : 0;
+
 	if (nr && reply)
 		buf_fmt(reply, "%zu JVM%s not answered yet\n", nr, nr == 1 ? " has" : "s have");
+}
+
+void switches_ask_again(struct collect *c)
+{
+	c->switches.has_asked = false;
+	if (ask_agents(c))
+		wait_for_agents(c);
 }
 
 static bool wall_is_wanted(const struct collect *c)

@@ -74,6 +74,11 @@ int switches_set(struct collect *c, const char *names, bool on, struct buf *repl
  * on, but that of a source is off until all agents have the new one.
  */
 int switches_set_intervals(struct collect *c, const char *settings, struct buf *reply, struct err *e);
+/*
+ * Ask agents for what they do already, and wait for their answers: so that they tell what they count. What
+ * they have told is theirs to be drained.
+ */
+void switches_ask_again(struct collect *c);
 /* After a pause began or ended. */
 void switches_pause(struct collect *c);
 /* A new file begins: what is off is said in it. */

@@ -24,6 +24,7 @@
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
 #include "collect/parts/account.h"
+#include "collect/parts/allocated.h"
 
 enum {
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
@@ -496,6 +497,7 @@ static int record(struct run *r, struct err *e)
 		if (c->ev.conf.side_of_all && !c->o->start_ns)
 			collect_enable(c, true);
 		cpu_account_begin(c);
+		allocated_begin(c);
 		ret = let_go(r, e);
 		if (!ret)
 			run(r);

@@ -61,6 +61,7 @@ struct thread {
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	uint64_t evset_ns;	/* since when it, or who it has it from, is in that set; 0: always */
 	uint64_t used_ns;	/* parts/account.c's: CPU time that it had used when the file began */
+	uint64_t allocated;	/* parts/allocated.c's: bytes that are accounted for, by the JVM's count */
 	uint64_t trap_ns;	/* since when the events of its JVM do, 0 not at all */
 	struct proc *proc;
 	struct pending *kernel, **kernel_tail;	/* Java threads only: see java.h */

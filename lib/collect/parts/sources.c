@@ -110,8 +110,7 @@ static uint32_t nr_events_of(const struct source_kind *k)
 	return k->into ? 0 : 1 + !!k->count + !!k->blame + !!k->more[0] + !!k->more[1] + !!k->more[2];
 }
 
-/* The number of the first event of source i of the recording; that of the one past the last. */
-static uint32_t event_of(const struct collect *c, size_t i)
+uint32_t sources_event(const struct collect *c, size_t i)
 {
 	uint32_t event = collect_nr_events(&c->o->ev);
 	size_t k;
@@ -140,7 +139,7 @@ void sources_labels(const struct collect *c)
 
 	for (i = 0; i < c->o->nr_sources; i++) {
 		const struct source_conf *s = &c->o->sources[i];
-		uint32_t event = event_of(c, i);
+		uint32_t event = sources_event(c, i);
 
 		if (s->kind->into)
 			continue;
@@ -192,7 +191,7 @@ static void standing_end(struct collect *c, uint32_t first, uint32_t end)
 
 void sources_end(struct collect *c)
 {
-	uint32_t first = collect_nr_events(&c->o->ev), end = event_of(c, c->o->nr_sources), event;
+	uint32_t first = collect_nr_events(&c->o->ev), end = sources_event(c, c->o->nr_sources), event;
 
 	if (sources_find(c, "live") < c->o->nr_sources)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
@@ -387,7 +386,7 @@ static uint64_t write_event(struct collect *c, uint32_t event, double weight, co
 static void write_weighed(struct collect *c, size_t i, double weight, double count,
 			  const struct rec_sample *s)
 {
-	uint32_t event = event_of(c, i);
+	uint32_t event = sources_event(c, i);
 
 	write_event(c, event, weight, s);
 	if (c->o->sources[i].kind->count)
@@ -415,7 +414,7 @@ void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount,
 	size_t i = sources_find_jvm(c, jvm_source);
 
 	if (i < c->o->nr_sources)
-		write_event(c, event_of(c, i), amount, s);
+		write_event(c, sources_event(c, i), amount, s);
 }
 
 void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
@@ -432,7 +431,7 @@ void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, cons
 	size_t i = sources_find_jvm(c, jvm_source);
 
 	if (i < c->o->nr_sources && c->o->sources[i].kind->blame)
-		write_event(c, event_of(c, i + 1) - 1, amount, s);
+		write_event(c, sources_event(c, i + 1) - 1, amount, s);
 }
 
 static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)
@@ -462,7 +461,8 @@ void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t v
 	size_t i = sources_find(c, "native-live");
 
 	if (i < c->o->nr_sources && value)
-		write_event(c, event_of(c, i) + 2, (double)value / probability(&c->o->sources[i], value), s);
+		write_event(c, sources_event(c, i) + 2,
+			    (double)value / probability(&c->o->sources[i], value), s);
 }
 
 static uint32_t leaf_function(struct collect *c, const struct java *j, const struct jvm_sample *s)
@@ -522,8 +522,8 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 	if (i == c->o->nr_sources)
 		return;
 	freed.time_ns = freed_ns;
-	write_event(c, event_of(c, i) + 2, whole, s);
-	write_event(c, event_of(c, i) + 3, whole, &freed);
+	write_event(c, sources_event(c, i) + 2, whole, s);
+	write_event(c, sources_event(c, i) + 3, whole, &freed);
 }
 
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s)
@@ -533,7 +533,7 @@ void sources_unknown(struct collect *c, double weight, const struct rec_sample *
 
 	if (i == c->o->nr_sources)
 		return;
-	whole = write_event(c, event_of(c, i) + 4, weight, s);
+	whole = write_event(c, sources_event(c, i) + 4, weight, s);
 	c->sources.unknown_bytes += whole;
 	c->sources.standing_unknown += c->sources.standing ? whole : 0;
 }
@@ -577,7 +577,7 @@ bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct 
 
 	if (!filters_want_source(c, i, s->thread, 0, s->time_ns))
 		return false;
-	r.event = event_of(c, i);
+	r.event = sources_event(c, i);
 	r.weight = weight;
 	trace_write_sample(c->w, &r);
 	add_weight(c, r.event, weight);

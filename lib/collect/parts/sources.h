@@ -80,6 +80,8 @@ void sources_release(struct sources *s);
 /* Labels of their events; at the end what they add up to. */
 void sources_labels(const struct collect *c);
 void sources_end(struct collect *c);
+/* The number in the trace of the first event of source i, or of the one past the last. */
+uint32_t sources_event(const struct collect *c, size_t i);
 /* Which sources agents are to tell of, as jvm_server_opts has it. */
 void sources_ask(const struct collect *c, struct jvm_server_opts *o);
 /* An upper bound of samples a second, for the size of buffers. */
