@@ -385,7 +385,7 @@ static void set_wishes(struct jvm *j)
 
 	j->ctl->sources = o->sources;
 	memcpy(j->ctl->intervals, o->intervals, sizeof(j->ctl->intervals));
-	j->ctl->tell = o->tell;
+	j->ctl->tell = j->tell = o->tell;
 	j->ctl->may_tell = o->may_tell;
 	snprintf(j->ctl->lock_filter, sizeof(j->ctl->lock_filter), "%s", o->lock_filter ? o->lock_filter : "");
 	j->ctl->off = o->off;
@@ -606,16 +606,19 @@ bool jvm_has_wall_maps(const struct jvm *j)
 	return m->slots_fd >= 0 && (!m->own_user_only || j->uid == geteuid());
 }
 
-/* A file that the last change brought, and that nobody took yet, is too late. */
+/*
+ * A VM goes on with its log while what that has stays the same. A file that the last change brought, and that
+ * nobody took yet, is too late.
+ */
 static bool send_change(struct jvm *j)
 {
 	struct jvm_msg m = { .type = JVM_MSG_CHANGE };
 	struct vmlog *v = &j->next_vmlog;
-	bool ok;
+	bool logs_other = (j->s->o.tell ^ j->tell) & JVM_TELL_BY_LOG, ok;
 
 	if (v->fd >= 0)
 		change_vmlog(j);
-	if (j->s->o.tell & JVM_TELL_BY_LOG && vmlog_open(v))
+	if (logs_other && j->s->o.tell & JVM_TELL_BY_LOG && vmlog_open(v))
 		m.flags |= JVM_VM_LOG;
 	set_wishes(j);
 	store_release(&j->ctl->change, j->ctl->change + 1);

@@ -45,6 +45,7 @@ struct jvm {
 	struct vmlog vmlog;
 	struct vmlog next_vmlog;	/* takes its place when the last change is carried out */
 	bool change_due;		/* it learns of it when it runs */
+	uint32_t tell;			/* what it was asked for last */
 	void *user;
 };
 

@@ -225,3 +225,24 @@ time.sleep(60)' "$@" 3>&- &
 	kill "$SQUATTER"
 	arcprof report -i trace >report
 }
+
+log_goes_on() {
+	java -Xmx64m -Xlog:gc:file=jvm.log -cp "$CLASSES" Allocated 16 30 >out 3>&- &
+	LIVE=$!
+	until [ "$(wc -l <out)" -eq 3 ]; do sleep .05; done
+	start_recorder -e gc,alloc=512k -p "$LIVE"
+	ctl set interval alloc=256k
+	local before
+	before=$(grep -cE 'Pause .*ms$' jvm.log)
+	until [ "$(grep -cE 'Pause .*ms$' jvm.log)" -ge $((before + 20)) ]; do sleep .05; done
+	ctl set interval alloc=128k
+	end_recorder
+	kill_live
+	LIVE=
+	[ "$(arcprof report --gc --format json trace | jq '[.rows[] | select(.kind == "pause") | .n] | add')" -ge 20 ]
+}
+
+@test "ctl: events of the JVM's log are told on while something else changes" {
+	skip_unless_java
+	one_jdk newest log_goes_on
+}
