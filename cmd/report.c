@@ -18,6 +18,7 @@
 #include "flow/input.h"
 #include "flow/ops.h"
 #include "model/account.h"
+#include "model/tallies.h"
 #include "model/blend.h"
 #include "model/callcheck.h"
 #include "model/locks.h"
@@ -646,6 +647,22 @@ static int check_account(struct trace_reader *t)
 	return c.nr_bad ? 1 : 0;
 }
 
+static int check_tallies(struct trace_reader *t)
+{
+	struct tally_check c;
+	struct err e;
+
+	if (tallies_check(t, &c, &e))
+		return log_err(&e);
+	if (c.nr_checked) {
+		put_check(c.nr_bad, "pauses = those that JVMs count", c.nr_checked);
+		putchar('\n');
+	}
+	if (c.nr_bad)
+		log_error("%" PRIu64 " counts of JVMs differ; first: %s", c.nr_bad, c.first);
+	return c.nr_bad ? 1 : 0;
+}
+
 /* Negative: there is no report, and why has been said. */
 static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
@@ -784,7 +801,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	bad |= check_view(&s->view);
 	if (s->t)
 		bad |= check_sched(s->t) | check_locks(s->t) | check_calls(s->t) | check_walls(s->t) |
-		       check_account(s->t);
+		       check_account(s->t) | check_tallies(s->t);
 	return bad;
 }
 

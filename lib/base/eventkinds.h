@@ -23,6 +23,8 @@
  *		with	other JVM_TELL_ without which it tells nothing; 0: none
  *	UNJOURNALED(what, name, with)
  *		A TELL that needs a recorder. Without a macro UNJOURNALED it is a TELL.
+ *	TALLY(kind)
+ *		TALLY_<kind> (trace/record.h), JVM_TALLY_<kind> (jvm/proto.h): what a VM counts of itself
  *	WAIT(kind, name)
  *		LOCK_<kind> (trace/record.h), JVM_WAIT_<kind> (jvm/proto.h): how threads wait for a lock
  */
@@ -41,6 +43,9 @@
 #endif
 #ifndef UNJOURNALED
 #define UNJOURNALED(...) TELL(__VA_ARGS__)
+#endif
+#ifndef TALLY
+#define TALLY(...)
 #endif
 #ifndef WAIT
 #define WAIT(...)
@@ -82,6 +87,9 @@ TELL(CLASS_TIME, "class-time", JVM_TELL_CLASS)
 /* Which thread was the last to reach a safepoint. */
 TELL(LAST, "safepoint-last", JVM_TELL_SAFEPOINT)
 
+/* Pauses of the collector, and how long they were. */
+TALLY(PAUSES)
+
 /* The thread is about to enter a monitor that another one has. */
 WAIT(ENTER, "enter")
 /* It is parked for a synchronizer of java.util.concurrent that can have an owner. */
@@ -101,6 +109,7 @@ WAIT(CLASS, "class")
 #undef UNRULED
 #undef TELL
 #undef UNJOURNALED
+#undef TALLY
 #undef WAIT
 #undef TEXT_ANY
 #undef TEXT_CLASS

@@ -320,6 +320,12 @@ struct jvm_rec_sample {
 	uint32_t id;
 };
 
+enum jvm_tally_kind {
+#define TALLY(kind) JVM_TALLY_##kind,
+#include "base/eventkinds.h"
+	JVM_NR_TALLIES
+};
+
 enum jvm_wait_kind {
 #define WAIT(kind, name) JVM_WAIT_##kind,
 #include "base/eventkinds.h"

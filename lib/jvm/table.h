@@ -322,6 +322,16 @@ RECORD(load_cause, TRACED,
 	TID(thread)
 	TEXT(by, by_len))	/* java.lang.String.concat */
 
+/*
+ * What the VM counts of itself, from its start on: when what it counts begins to be recorded, when the
+ * recorder sends a CHANGE, and when the VM ends.
+ */
+RECORD(tally, OWN,
+	FIELD(u32, kind)	/* enum jvm_tally_kind */
+	FIELD(u64, n)
+	FIELD(u64, ns)
+	TEXT(why, why_len))	/* it does not; "": it does */
+
 /* What was asked for in jvm_ctl.tell, and will not come. */
 RECORD(no_event, OWN,
 	FIELD(u32, tell)	/* enum jvm_tell */

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
+#include "model/tallies.h"
 #include "report/events.h"
 #include "report/loads.h"
 
@@ -41,6 +42,7 @@ struct sums {
 	struct sum *list;
 	size_t nr, alloc;
 	uint64_t nr_of_kind[EVENT_NR];
+	struct tallies tallies;
 };
 
 /* ---- from events to rows ---- */
@@ -436,7 +438,68 @@ struct table {
 	size_t nr_columns;
 	void (*row)(const struct sums *s, const struct sum *x, struct sheet *sheet);
 	void (*more)(const struct sums *s, struct sheet *sheet);	/* of text and JSON; or NULL */
+	bool tallies;			/* the head has what JVMs count themselves */
 };
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Of the whole recording, whatever is selected of it, but for processes. */
+static bool is_selected(const struct sums *s, const struct tally *y)
+{
+	return select_number(s->eo.select->pids, y->pid);
+}
+
+static void put_tallies(const struct sums *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < s->tallies.nr; i++) {
+		const struct tally *y = &s->tallies.list[i];
+
+		if (!is_selected(s, y) || (!*y->why && !y->n && !y->recorded_n))
+			continue;
+		buf_fmt(&b, "the JVM's own count, of process %" PRIu32 ": ", y->pid);
+		if (*y->why) {
+			buf_str(&b, "n/a: ");
+			quote_add(&b, y->why);
+			buf_putc(&b, '\n');
+			continue;
+		}
+		buf_fmt(&b, "%" PRIu64 " pause%s in ", y->n, plural(y->n));
+		report_put_duration(&b, y->ns);
+		buf_fmt(&b, ", of which %" PRIu64 " in ", y->recorded_n);
+		report_put_duration(&b, y->recorded_ns);
+		buf_str(&b, " were recorded\n");
+	}
+	fputs(b.data ? b.data : "", out);
+	buf_release(&b);
+}
+
+static void json_tallies(const struct sums *s, struct json *j)
+{
+	size_t i;
+
+	json_array(j, "counted");
+	for (i = 0; i < s->tallies.nr; i++) {
+		const struct tally *y = &s->tallies.list[i];
+
+		if (!is_selected(s, y))
+			continue;
+		json_object(j, NULL);
+		json_u64(j, "pid", y->pid);
+		json_u64_known(j, "pauses", !*y->why, y->n);
+		json_u64_known(j, "pauses_ns", !*y->why, y->ns);
+		json_u64(j, "recorded", y->recorded_n);
+		json_u64(j, "recorded_ns", y->recorded_ns);
+		json_str(j, "why", *y->why ? y->why : NULL);
+		json_end(j);
+	}
+	json_end(j);
+}
 
 static int put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out,
 		    struct err *e)
@@ -450,9 +513,13 @@ static int put_sums(struct sums *s, const struct report_opts *o, const struct ta
 	sheet_choose(&sheet, &o->choice);
 	if (o->format == FORMAT_JSON) {
 		event_report_json(&s->v, &sheet.json, o->report->name);
+		if (table->tallies)
+			json_tallies(s, &sheet.json);
 		json_array(&sheet.json, "rows");
 	} else if (o->format == FORMAT_TEXT) {
 		event_report_head(&s->v, out);
+		if (table->tallies)
+			put_tallies(s, out);
 		fprintf(out, " Units :: %s\n\n", table->units);
 	}
 	sheet_columns(&sheet, table->columns, table->nr_columns);
@@ -486,8 +553,12 @@ static int print(struct trace_reader *t, const struct report_opts *o, const stru
 	if (r)
 		return r;
 	make_sums(&s);
-	r = put_sums(&s, o, table, out, e);
+	if (table->tallies)
+		r = tallies_read(&s.tallies, &s.v.names, t, e);
+	if (!r)
+		r = put_sums(&s, o, table, out, e);
 	r = r ? r : !s.nr;
+	tallies_release(&s.tallies);
 	free(s.items);
 	free(s.list);
 	events_release(&s.v);
@@ -508,7 +579,7 @@ static void put_loads(const struct sums *s, struct sheet *sheet)
 
 static const struct table gc = {
 	KIND(GC) | KIND(GC_CONCURRENT) | KIND(SAFEPOINT), "s; Freed :: bytes", lasting, ARRAY_SIZE(lasting),
-	lasting_row, put_lasts,
+	lasting_row, put_lasts, true,
 };
 static const struct table jit = {
 	KIND(COMPILE) | KIND(NOT_COMPILED) | KIND(INVALIDATE) | KIND(DEOPT), "s", compiling,

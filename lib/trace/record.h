@@ -74,6 +74,12 @@ enum function_kind {
 #include "trace/kinds.h"
 };
 
+enum tally_kind {
+#define TALLY(kind) TALLY_##kind,
+#include "base/eventkinds.h"
+	TALLY_NR
+};
+
 enum lock_wait {			/* how threads waited for a lock */
 #define WAIT(kind, name) LOCK_##kind,
 #include "base/eventkinds.h"

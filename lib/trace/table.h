@@ -313,6 +313,15 @@ RECORD(marked, META, TIMED, MTE, CODE(0x92), "marked",
 	TEXT(name)
 	BYTES(fields))	/* base/fields.h */
 
+/* How much there was of something between two times, as the JVM counts it itself. */
+RECORD(tally, META, TIMED, MTE, CODE(0xa1), "proc.tally",
+	NS(u64, begin)
+	FIELD(u32, proc)
+	FIELD(u32, kind)	/* enum tally_kind; a reader ignores others */
+	FIELD(v, n)
+	NAMED(v, "duration", ns, ":ns")	/* of all of them */
+	TEXT(why))	/* it is not known; "": it is */
+
 /* Of the thread's EVENT_CLASS_LOAD at that time: the innermost method that is not a class loader's. */
 RECORD(load_cause, META, TIMED, MTE, CODE(0x98), "load.cause",
 	FIELD(u32, proc)

@@ -42,6 +42,61 @@ known_numbers() {
 	grep -qx '\.\.\. 699 more' list
 }
 
+# JVMs count the pauses of Serial, Parallel, G1 and ZGC, and phases of Shenandoah, and log them all.
+pauses_are_counted() {
+	local gc
+	for gc in UseSerialGC UseParallelGC UseG1GC UseZGC UseShenandoahGC; do
+		java "-XX:+$gc" -version >/dev/null 2>&1 || continue
+		arcprof record -q -e gc -o trace -- java "-XX:+$gc" -Xmx64m -Xlog:gc,gc+phases:file=jvm.log \
+			-cp "$CLASSES" Happens 20 >out
+		arcprof report --check trace >check || { cat check; return 1; }
+		arcprof report --gc --format json trace | jq -c '.counted[]' >counted
+		cat counted
+		if [ $gc = UseShenandoahGC ]; then
+			jq -e '.pauses == null and .why == "Shenandoah counts phases, not pauses"' counted
+			arcprof report --gc trace | grep -q '^the JVM.s own count, of process [0-9]*: n/a: Shenandoah'
+			continue
+		fi
+		grep -q 'ok   pauses = those that JVMs count  *2 checked' check
+		# lines with a time: each pause has one
+		jq -e --argjson n "$(grep -cE 'Pause .*[0-9]ms$' jvm.log)" '.pauses == $n and .recorded == $n and $n > 0 and
+			.pauses_ns > 0 and .pauses_ns < 1.05 * .recorded_ns + 2000 * $n' counted
+		arcprof report --gc trace | grep -qE "^the JVM's own count, of process [0-9]+: [0-9]+ pauses in .*, of which [0-9]+ in .* were recorded$"
+	done
+}
+
+@test "events: pauses are as many, and as long, as the JVM itself counts" {
+	on_each_jdk pauses_are_counted
+}
+
+uncounted_pauses() {
+	arcprof record -q -e gc -o trace -- java -XX:-UsePerfData -cp "$CLASSES" Happens 3 >out
+	arcprof report --gc trace | grep -q "^the JVM's own count, of process [0-9]*: n/a: it keeps no performance data"
+	arcprof record -q -e gc --segment 10s -o dir -- java -cp "$CLASSES" Happens 3 >out
+	[ "$(arcprof report --gc dir | grep -c "own count")" -eq 0 ]
+}
+
+pauses_from_then_on() {
+	local pid
+	java -Xmx64m -cp "$CLASSES" Allocated 16 20 >out 3>&- &
+	pid=$!
+	until [ "$(wc -l <out)" -eq 3 ]; do sleep .05; done
+	arcprof record -q -e gc,alloc -p $pid -d 1 -o trace
+	kill $pid
+	wait $pid || true
+	arcprof report --check trace >check || { cat check; return 1; }
+	grep -q 'ok   pauses = those that JVMs count  *2 checked' check
+	arcprof report --gc --format json trace | jq -e '.counted[0] | .pauses > 5 and .recorded > 5'
+}
+
+@test "events: pauses of a running JVM are counted from when the recording begins" {
+	on_each_jdk pauses_from_then_on
+}
+
+@test "events: where the JVM does not count its pauses that is said, and of several files nothing" {
+	on_one_jdk newest uncounted_pauses
+}
+
 @test "events: exceptions, classes, collections and threads are as many as the program says" { each_jdk known_numbers; }
 
 # The JVM's own log has all loads from the first on.

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* u-account.c - what samples have, held against what was counted of all and of each thread. */
+/*
+ * u-account.c - what samples have, held against what was counted of all and of each thread; and events
+ * against what JVMs count of themselves.
+ */
 #include <errno.h>
+#include <string.h>
 
 #include "model/account.h"
+#include "model/tallies.h"
 #include "traces.h"
 #include "unit.h"
 
@@ -105,4 +110,49 @@ TEST(account_has_the_counts_of_its_event_alone)
 	account_release(&a);
 	trace_reader_close(t);
 	buf_release(&b);
+}
+
+/* Pauses of 100 us each, one of which began before the count did, and one after it. */
+static struct tally_check pauses(uint64_t nr_recorded, uint64_t n, uint64_t ns, const char *why)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct trace_reader *t;
+	struct tally_check c;
+	struct err e;
+	struct buf b;
+	uint64_t i;
+
+	trace_write_proc(w, &(struct rec_proc){ .proc = 1, .pid = 10, .comm = "p", .comm_len = 1 });
+	for (i = 0; i < nr_recorded + 2; i++)
+		trace_write_event(w, &(struct rec_event){
+			.time_ns = 800000 + i * 200000, .kind = EVENT_GC, .proc = 1, .duration_ns = 100000,
+			.what = "Pause", .what_len = 5, .cause = "" });
+	trace_write_tally(w, &(struct rec_tally){
+		.time_ns = 1000000 + nr_recorded * 200000 - 1, .begin_ns = 1000000, .proc = 1,
+		.kind = TALLY_PAUSES, .n = n, .ns = ns, .why = why, .why_len = strlen(why) });
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!tallies_check(t, &c, &e));
+	trace_reader_close(t);
+	buf_release(&b);
+	return c;
+}
+
+TEST(tallies_check_wants_the_pauses_that_the_jvm_counted)
+{
+	struct tally_check c = pauses(10, 10, 1000000, "");
+
+	CHECK_U64(c.nr_checked, 2);
+	CHECK_U64(c.nr_bad, 0);
+	/* one was under way at each end */
+	CHECK_U64(pauses(10, 12, 1200000, "").nr_bad, 0);
+	c = pauses(10, 13, 1300000, "");
+	CHECK_U64(c.nr_bad, 1);
+	CHECK_STR(c.first, "process 10: 10 pauses, 13 by the JVM's count");
+	CHECK_U64(pauses(10, 7, 700000, "").nr_bad, 1);
+	/* longer than what was recorded, but for its precision */
+	CHECK_U64(pauses(10, 10, 1040000, "").nr_bad, 0);
+	CHECK_U64(pauses(10, 10, 1041000, "").nr_bad, 1);
+	CHECK_U64(pauses(10, 10, 500000, "").nr_bad, 0);
+	CHECK_U64(pauses(10, 0, 0, "it does not say").nr_checked, 0);
 }

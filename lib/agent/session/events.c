@@ -17,6 +17,7 @@
 #include "agent/ownthread.h"
 #include "agent/sources/allocated.h"
 #include "agent/sources/sources.h"
+#include "agent/sources/tallies.h"
 #include "agent/sources/timers.h"
 #include "agent/sources/vmevents.h"
 #include "agent/sources/wall.h"
@@ -327,6 +328,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	session_live(env);
 	wall_live(env);
 	sources_up(env);
+	tallies_tell();
 	stuck_watch(env);		/* from now on the recorder may change its mind */
 }
 
@@ -339,6 +341,8 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 	session_death();
 	wall_off();
 	sources_death(env);
+	if (!log_closed())
+		tallies_tell();
 	if (!log_closed())
 		visit_all_threads(env, false);
 	if (!log_closed() && sample_nr_unannounced())

@@ -18,6 +18,7 @@
 #include "agent/session/label.h"
 #include "agent/sources/live.h"
 #include "agent/sources/sources.h"
+#include "agent/sources/tallies.h"
 #include "agent/sources/timers.h"
 #include "agent/sources/vmevents.h"
 #include "agent/sources/wall.h"
@@ -236,6 +237,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	timers_live(env);
 	stuck_watch(env);
 	vmevents_on(jvm, env);
+	tallies_tell();
 	label_on(env);
 	wall_live(env);
 	if (flags & JVM_CALLFLOW)
@@ -353,6 +355,7 @@ static void change(JavaVM *jvm, JNIEnv *env, int log_fd)
 		start_watching(env);
 	vmevents_change(jvm, env, log_fd);
 	change_timers(env, ctl->off & JVM_TIMERS);
+	tallies_tell();
 	store_release(&ctl->changed, nr);
 }
 

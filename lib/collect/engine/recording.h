@@ -78,6 +78,8 @@ struct collect {
 	uint64_t *left_over;		/* [event], then: rates.c's */
 	int child_pid;			/* of the command, 0 none */
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
+	uint64_t asked_ns;		/* when agents were last asked for what JVMs count */
+	uint64_t counted_ns;		/* what they told before that was of no recording yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */

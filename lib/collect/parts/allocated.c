@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/parts/allocated.h"
@@ -16,8 +15,6 @@ struct told {
 
 struct allocated {
 	size_t source;			/* of the recording */
-	uint64_t begun_ns;		/* what was told before is no part of the recording */
-	uint64_t asked_ns;		/* in the end; 0: not yet */
 	uint64_t bytes;			/* of all threads */
 	struct map by_proc;		/* process -> index in list */
 	struct told *list;
@@ -48,9 +45,11 @@ void allocated_begin(struct collect *c)
 		return;
 	a = c->own[PART_allocated] = xcalloc(1, sizeof(*a));
 	a->source = sources_find_jvm(c, JVM_SOURCE_ALLOC);
-	if (c->javas)
-		switches_ask_again(c);
-	a->begun_ns = clock_mono_ns();
+}
+
+bool allocated_is_kept(const struct collect *c)
+{
+	return was_kept(c, c->own[PART_allocated]);
 }
 
 static struct told *told_by(struct allocated *a, struct java *j)
@@ -83,7 +82,7 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 		return;
 	}
 	th = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns);
-	if (told->time_ns && r->time_ns >= a->begun_ns && r->bytes > th->allocated) {
+	if (told->time_ns && r->time_ns >= c->counted_ns && r->bytes > th->allocated) {
 		to.thread = th->id;
 		to.event = sources_event(c, a->source);
 		to.amount = r->bytes - th->allocated;
@@ -91,17 +90,6 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 		a->bytes += to.amount;
 	}
 	th->allocated = MAX(th->allocated, r->bytes);
-}
-
-static void recording_ends(struct collect *c, uint64_t now_ns)
-{
-	struct allocated *a = c->own[PART_allocated];
-
-	if (!was_kept(c, a))
-		return;
-	a->asked_ns = clock_mono_ns();
-	if (c->javas)
-		switches_ask_again(c);
 }
 
 /* Why the total is not known; NULL: it is. */
@@ -112,7 +100,7 @@ static const char *why_unknown(const struct collect *c, const struct allocated *
 	if (c->res->nr_jvms > a->nr + c->res->nr_no_source[a->source])
 		return "not all JVMs count what their threads allocate";
 	for (i = 0; i < a->nr; i++)
-		if (!a->list[i].vm_ended && a->list[i].time_ns < a->asked_ns)
+		if (!a->list[i].vm_ended && a->list[i].time_ns < c->asked_ns)
 			return "a JVM ended without telling it, or did not answer in time";
 	return a->nr ? NULL : "no JVM was recorded";
 }
@@ -161,5 +149,5 @@ static void close_part(struct collect *c)
 
 const struct part allocated_part = {
 	.agent = &(const struct jvm_callbacks){ .allocated = take },
-	.ends = recording_ends, .ended = recording_has_ended, .close = close_part,
+	.ended = recording_has_ended, .close = close_part,
 };

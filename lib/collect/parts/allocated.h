@@ -9,9 +9,13 @@
 #ifndef COLLECT_PARTS_ALLOCATED_H
 #define COLLECT_PARTS_ALLOCATED_H
 
+#include <stdbool.h>
+
 struct collect;
 
 /* Just before the program is let go, or sampling of what runs already begins. */
 void allocated_begin(struct collect *c);
+/* There is an account so far. */
+bool allocated_is_kept(const struct collect *c);
 
 #endif

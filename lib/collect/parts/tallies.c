@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/parts/tallies.h"
+
+_Static_assert(JVM_NR_TALLIES + 0 == TALLY_NR + 0, "numbers of agents are those of traces");
+
+struct count {
+	uint64_t n, ns;
+};
+
+struct tally {
+	uint32_t proc, kind;
+	uint64_t begin_ns, end_ns;
+	struct count begin, end;
+	char why[128];
+};
+
+struct tallies {
+	struct map by_proc;		/* process and kind -> index */
+	struct tally *list;
+	size_t nr, alloc;
+};
+
+/* From the first to the last moment, in one file. */
+static bool is_wanted(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+
+	return o->jvm_events & JVM_TELL_GC && !c->flight && !c->segments && !o->start_ns && !o->start_mark &&
+	       !o->nr_times && !o->window_ns && !o->disabled && (!o->filter || !o->filter->nr);
+}
+
+bool tallies_are_kept(const struct collect *c)
+{
+	return is_wanted(c) && !c->paused &&
+	       c->switches.tells[__builtin_ctz(JVM_TELL_GC)].nr_times <= 1;
+}
+
+static struct tally *find(struct tallies *t, uint32_t proc, uint32_t kind)
+{
+	uint32_t *at = map_put(&t->by_proc, (uint64_t)proc << 32 | kind);
+
+	if (*at == MAP_NONE) {
+		*at = t->nr;
+		VEC_GROW(t->list, t->nr, t->alloc);
+		t->list[t->nr++] = (struct tally){ .proc = proc, .kind = kind };
+	}
+	return &t->list[*at];
+}
+
+static struct tallies *tallies_of(struct collect *c)
+{
+	if (!c->own[PART_tallies])
+		c->own[PART_tallies] = xcalloc(1, sizeof(struct tallies));
+	return c->own[PART_tallies];
+}
+
+static void take(void *ctx, struct jvm *jvm, const struct jvm_tally *r)
+{
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
+	struct tally *t;
+
+	if (!is_wanted(c) || r->kind >= JVM_NR_TALLIES)
+		return;
+	t = find(tallies_of(c), j->proc->id, r->kind);
+	snprintf(t->why, sizeof(t->why), "%s", r->why);
+	if (!t->begin_ns || r->time_ns < c->counted_ns) {
+		t->begin_ns = r->time_ns;
+		t->begin = (struct count){ r->n, r->ns };
+	} else {
+		t->end_ns = r->time_ns;
+		t->end = (struct count){ r->n, r->ns };
+	}
+}
+
+static void write_one(struct collect *c, const struct tally *t)
+{
+	struct rec_tally to = {
+		.time_ns = t->end_ns, .begin_ns = t->begin_ns, .proc = t->proc, .kind = t->kind,
+		.n = t->end.n - MIN(t->end.n, t->begin.n), .ns = t->end.ns - MIN(t->end.ns, t->begin.ns),
+		.why = t->why,
+	};
+
+	if (!t->end_ns) {
+		to.time_ns = t->begin_ns;
+		to.why = *t->why ? t->why : "the JVM ended without telling it, or did not answer in time";
+	}
+	if (*to.why)
+		to.n = to.ns = 0;
+	to.why_len = strlen(to.why);
+	trace_write_tally(c->w, &to);
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	const struct tallies *t = c->own[PART_tallies];
+	size_t i;
+
+	for (i = 0; t && tallies_are_kept(c) && i < t->nr; i++)
+		write_one(c, &t->list[i]);
+}
+
+static void close_part(struct collect *c)
+{
+	struct tallies *t = c->own[PART_tallies];
+
+	if (!t)
+		return;
+	map_release(&t->by_proc);
+	free(t->list);
+	free(t);
+	c->own[PART_tallies] = NULL;
+}
+
+const struct part tallies_part = {
+	.agent = &(const struct jvm_callbacks){ .tally = take },
+	.ended = recording_has_ended, .close = close_part,
+};

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/tallies.h"
+
+struct reading {
+	struct tallies *t;
+	const struct names *names;
+};
+
+static uint64_t key_of(uint32_t proc, uint32_t kind)
+{
+	return (uint64_t)proc << 32 | kind;
+}
+
+static int take_tally(void *ctx, const struct rec_tally *r)
+{
+	const struct reading *k = ctx;
+	struct tallies *t = k->t;
+	uint32_t at = map_get(&k->names->proc_of, r->proc), *put;
+
+	if (r->kind >= TALLY_NR)
+		return 0;
+	put = map_put(&t->by_proc, key_of(r->proc, r->kind));
+	if (*put != MAP_NONE)
+		return 0;
+	*put = t->nr;
+	VEC_GROW(t->list, t->nr, t->alloc);
+	t->list[t->nr++] = (struct tally){
+		.proc = r->proc, .kind = r->kind, .pid = at == MAP_NONE ? 0 : k->names->procs[at].pid,
+		.begin_ns = r->begin_ns, .end_ns = r->time_ns, .n = r->n, .ns = r->ns,
+		.why = arena_strndup(&t->text, r->why, r->why_len),
+	};
+	return 0;
+}
+
+static int take_event(void *ctx, const struct rec_event *r)
+{
+	struct tallies *t = ((const struct reading *)ctx)->t;
+	uint64_t ns = r->duration_ns == EVENT_UNKNOWN ? 0 : r->duration_ns, end_ns = r->time_ns + ns;
+	uint32_t at = r->kind == EVENT_GC ? map_get(&t->by_proc, key_of(r->proc, TALLY_PAUSES)) : MAP_NONE;
+
+	if (at == MAP_NONE || end_ns < t->list[at].begin_ns || end_ns > t->list[at].end_ns)
+		return 0;
+	t->list[at].recorded_n++;
+	t->list[at].recorded_ns += ns;
+	return 0;
+}
+
+int tallies_read(struct tallies *t, const struct names *x, struct trace_reader *r, struct err *e)
+{
+	static const struct trace_sink tallies = { .tally = take_tally }, events = { .event = take_event };
+	struct reading k = { t, x };
+	int ret;
+
+	*t = (struct tallies){ 0 };
+	ret = trace_read(r, &tallies, &k, e);
+	if (!ret && t->nr)
+		ret = trace_read(r, &events, &k, e);
+	return ret;
+}
+
+void tallies_release(struct tallies *t)
+{
+	free(t->list);
+	map_release(&t->by_proc);
+	arena_release(&t->text);
+}
+
+/* A JVM takes a part of each pause for it, and the log has whole microseconds. */
+static uint64_t most_ns(const struct tally *y)
+{
+	enum { ROUNDED_NS = 2000, PART = 50 };
+
+	return y->recorded_ns + y->recorded_ns / PART + y->recorded_n * ROUNDED_NS;
+}
+
+static void check(const struct tally *y, struct tally_check *out)
+{
+	enum { AT_ENDS = 2 };
+	uint64_t apart = y->n > y->recorded_n ? y->n - y->recorded_n : y->recorded_n - y->n;
+
+	out->nr_checked += 2;
+	if (apart > AT_ENDS && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": %" PRIu64 " pauses, %" PRIu64
+			 " by the JVM's count", y->pid, y->recorded_n, y->n);
+	if (!apart && y->ns > most_ns(y) && !out->nr_bad++)
+		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": pauses of %" PRIu64 " ns, %" PRIu64
+			 " ns by the JVM's count", y->pid, y->recorded_ns, y->ns);
+}
+
+int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	struct tallies t = { 0 };
+	struct model strings;
+	struct names names;
+	size_t i;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	model_init(&strings, 1, FLOW_SAMPLES);
+	names_init(&names, &strings, &o);
+	ret = trace_read(r, &names_sink, &names, e);
+	if (!ret)
+		ret = tallies_read(&t, &names, r, e);
+	for (i = 0; !ret && i < t.nr && !names_stopped_ns(&names) && !names.lost; i++)
+		if (!*t.list[i].why)
+			check(&t.list[i], out);
+	tallies_release(&t);
+	names_release(&names);
+	model_release(&strings);
+	return ret;
+}

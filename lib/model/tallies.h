@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tallies.h - what JVMs counted of themselves while they were recorded, beside what was recorded of that:
+ * pauses of the collector and events "pause".
+ */
+#ifndef MODEL_TALLIES_H
+#define MODEL_TALLIES_H
+
+#include "base/err.h"
+#include "model/names.h"
+
+/* One process, and one kind (enum tally_kind). */
+struct tally {
+	uint32_t proc, kind;		/* proc: its number in the trace */
+	uint32_t pid;
+	uint64_t begin_ns, end_ns;	/* what ended in that time is compared */
+	uint64_t n, ns;			/* by the JVM's count */
+	uint64_t recorded_n, recorded_ns;
+	const char *why;		/* the JVM's count is not known; "": it is */
+};
+
+struct tallies {
+	struct tally *list;
+	size_t nr, alloc;
+	struct map by_proc;		/* process and kind -> index; it is of one alone */
+	struct arena text;
+};
+
+/*
+ * Reads those of a trace, whose names x are read. To be released in any case. A trace without them has
+ * none.
+ */
+int tallies_read(struct tallies *t, const struct names *x, struct trace_reader *r, struct err *e);
+void tallies_release(struct tallies *t);
+
+struct tally_check {
+	uint64_t nr_checked, nr_bad;
+	char first[160];		/* of the bad ones */
+};
+
+/*
+ * As many as the JVM counted were recorded, but for those that were under way at both ends, and they took no
+ * less time.
+ */
+int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e);
+
+#endif
