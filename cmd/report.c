@@ -655,7 +655,7 @@ static int check_tallies(struct trace_reader *t)
 	if (tallies_check(t, &c, &e))
 		return log_err(&e);
 	if (c.nr_checked) {
-		put_check(c.nr_bad, "pauses = those that JVMs count", c.nr_checked);
+		put_check(c.nr_bad, "pauses, waits for monitors = those that JVMs count", c.nr_checked);
 		putchar('\n');
 	}
 	if (c.nr_bad)

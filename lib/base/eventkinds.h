@@ -89,6 +89,8 @@ TELL(LAST, "safepoint-last", JVM_TELL_SAFEPOINT)
 
 /* Pauses of the collector, and how long they were. */
 TALLY(PAUSES)
+/* Waits to enter monitors, without their time. */
+TALLY(ENTERS)
 
 /* The thread is about to enter a monitor that another one has. */
 WAIT(ENTER, "enter")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tallies.h - what JVMs counted of themselves while they were recorded, beside what was recorded of that:
- * pauses of the collector and events "pause".
+ * pauses of the collector and events "pause", waits for monitors and those of the locks.
  */
 #ifndef MODEL_TALLIES_H
 #define MODEL_TALLIES_H
@@ -39,8 +39,8 @@ struct tally_check {
 };
 
 /*
- * As many as the JVM counted were recorded, but for those that were under way at both ends, and they took no
- * less time.
+ * As many as the JVM counted were recorded, but for those that were under way at both ends, and pauses took
+ * no less time; more waits for monitors may be recorded.
  */
 int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e);
 

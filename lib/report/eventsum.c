@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "model/tallies.h"
 #include "report/events.h"
 #include "report/loads.h"
+#include "report/tallies.h"
 
 struct part {			/* what is one row: equal in all three */
 	uint32_t kind, what, cause;
@@ -441,66 +441,6 @@ struct table {
 	bool tallies;			/* the head has what JVMs count themselves */
 };
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-/* Of the whole recording, whatever is selected of it, but for processes. */
-static bool is_selected(const struct sums *s, const struct tally *y)
-{
-	return select_number(s->eo.select->pids, y->pid);
-}
-
-static void put_tallies(const struct sums *s, FILE *out)
-{
-	struct buf b = BUF_INIT;
-	size_t i;
-
-	for (i = 0; i < s->tallies.nr; i++) {
-		const struct tally *y = &s->tallies.list[i];
-
-		if (!is_selected(s, y) || (!*y->why && !y->n && !y->recorded_n))
-			continue;
-		buf_fmt(&b, "the JVM's own count, of process %" PRIu32 ": ", y->pid);
-		if (*y->why) {
-			buf_str(&b, "n/a: ");
-			quote_add(&b, y->why);
-			buf_putc(&b, '\n');
-			continue;
-		}
-		buf_fmt(&b, "%" PRIu64 " pause%s in ", y->n, plural(y->n));
-		report_put_duration(&b, y->ns);
-		buf_fmt(&b, ", of which %" PRIu64 " in ", y->recorded_n);
-		report_put_duration(&b, y->recorded_ns);
-		buf_str(&b, " were recorded\n");
-	}
-	fputs(b.data ? b.data : "", out);
-	buf_release(&b);
-}
-
-static void json_tallies(const struct sums *s, struct json *j)
-{
-	size_t i;
-
-	json_array(j, "counted");
-	for (i = 0; i < s->tallies.nr; i++) {
-		const struct tally *y = &s->tallies.list[i];
-
-		if (!is_selected(s, y))
-			continue;
-		json_object(j, NULL);
-		json_u64(j, "pid", y->pid);
-		json_u64_known(j, "pauses", !*y->why, y->n);
-		json_u64_known(j, "pauses_ns", !*y->why, y->ns);
-		json_u64(j, "recorded", y->recorded_n);
-		json_u64(j, "recorded_ns", y->recorded_ns);
-		json_str(j, "why", *y->why ? y->why : NULL);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 static int put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out,
 		    struct err *e)
 {
@@ -514,12 +454,12 @@ static int put_sums(struct sums *s, const struct report_opts *o, const struct ta
 	if (o->format == FORMAT_JSON) {
 		event_report_json(&s->v, &sheet.json, o->report->name);
 		if (table->tallies)
-			json_tallies(s, &sheet.json);
+			tallies_json(&s->tallies, TALLY_PAUSES, s->eo.select, &sheet.json);
 		json_array(&sheet.json, "rows");
 	} else if (o->format == FORMAT_TEXT) {
 		event_report_head(&s->v, out);
 		if (table->tallies)
-			put_tallies(s, out);
+			tallies_put(&s->tallies, TALLY_PAUSES, s->eo.select, out);
 		fprintf(out, " Units :: %s\n\n", table->units);
 	}
 	sheet_columns(&sheet, table->columns, table->nr_columns);

@@ -13,6 +13,7 @@
 #include "model/locks.h"
 #include "report/hprof.h"
 #include "report/report.h"
+#include "report/tallies.h"
 #include "report/sheet.h"
 
 static const char *const kinds[LOCK_NR_WAITS] = {
@@ -26,6 +27,7 @@ struct rows {
 	const struct lock_row **list;	/* those that were selected, locks first */
 	size_t nr, nr_locks, nr_hidden;
 	uint64_t n, ns, lock_n, lock_ns;	/* of all that were selected; of locks among them */
+	struct tallies tallies;
 	bool one_process;
 	bool counted;			/* acquisitions, of some of them */
 	int widths[3];			/* of GETS, NONREC and REC */
@@ -245,8 +247,10 @@ static void print_head(const struct rows *r, FILE *out)
 	report_put_lost_of(&r->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(r->o->select.filter, r->m.nr_left_out, "row", &b);
-	fprintf(out, "%s Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
-		b.data, r->counted ? ", ns (AVER-HTM)" : "");
+	fputs(b.data, out);
+	tallies_put(&r->tallies, TALLY_ENTERS, &r->o->select, out);
+	fprintf(out, " Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
+		r->counted ? ", ns (AVER-HTM)" : "");
 	buf_release(&b);
 }
 
@@ -285,6 +289,7 @@ static void put_head(const struct rows *r, struct json *j)
 	json_u64(j, "lock_waits", r->lock_n);
 	json_u64(j, "lock_wait_ns", r->lock_ns);
 	json_end(j);
+	tallies_json(&r->tallies, TALLY_ENTERS, &r->o->select, j);
 }
 
 static int print_data(const struct rows *r, FILE *out, struct err *e)
@@ -346,6 +351,8 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 
 	if (!ret && r.m.no_end && !r.m.nr_rows && !r.m.nr_left_out)
 		ret = has_no_sums(e);
+	if (!ret)
+		ret = tallies_read(&r.tallies, &r.m.names, t, e);
 	if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
@@ -357,6 +364,7 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 		ret = ret ? ret : !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
+	tallies_release(&r.tallies);
 	locks_model_release(&r.m);
 	return ret;
 }

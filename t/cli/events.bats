@@ -57,7 +57,7 @@ pauses_are_counted() {
 			arcprof report --gc trace | grep -q '^the JVM.s own count, of process [0-9]*: n/a: Shenandoah'
 			continue
 		fi
-		grep -q 'ok   pauses = those that JVMs count  *2 checked' check
+		grep -q 'ok   pauses, waits for monitors = those that JVMs count  *2 checked' check
 		# lines with a time: each pause has one
 		jq -e --argjson n "$(grep -cE 'Pause .*[0-9]ms$' jvm.log)" '.pauses == $n and .recorded == $n and $n > 0 and
 			.pauses_ns > 0 and .pauses_ns < 1.05 * .recorded_ns + 2000 * $n' counted
@@ -85,7 +85,7 @@ pauses_from_then_on() {
 	kill $pid
 	wait $pid || true
 	arcprof report --check trace >check || { cat check; return 1; }
-	grep -q 'ok   pauses = those that JVMs count  *2 checked' check
+	grep -q 'ok   pauses, waits for monitors = those that JVMs count  *2 checked' check
 	arcprof report --gc --format json trace | jq -e '.counted[0] | .pauses > 5 and .recorded > 5'
 }
 

@@ -387,3 +387,23 @@ in_segments() {
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--lock-exact and --callflow"* ]]
 }
+
+# JDK 24 and later count no waits for monitors.
+enters_are_counted() {
+	"$ARCPROF" record -q -e lock -o trace java -cp "$CLASSES" LockWaits monitor p 4 300 100 >out
+	"$ARCPROF" report --check -i trace >check || { cat check; return 1; }
+	"$ARCPROF" report --locks --format json -i trace | jq -c .counted >counted
+	cat counted
+	if [ "$JDK" -ge 24 ]; then
+		[ "$(cat counted)" = '[]' ]
+		[ "$("$ARCPROF" report --locks -i trace | grep -c 'own count')" -eq 0 ]
+		return
+	fi
+	grep -q 'ok   pauses, waits for monitors = those that JVMs count  *1 checked' check
+	jq -e '.[0] | .enters > 100 and .recorded >= .enters and .recorded <= 1.02 * .enters' counted
+	"$ARCPROF" report --locks -i trace | grep -qE "^the JVM's own count, of process [0-9]+: [0-9]+ waits for monitors, and [0-9]+ recorded$"
+}
+
+@test "lock: waits for monitors are as many as the JVM itself counts" {
+	on_each_jdk enters_are_counted
+}

@@ -156,3 +156,39 @@ TEST(tallies_check_wants_the_pauses_that_the_jvm_counted)
 	CHECK_U64(pauses(10, 10, 500000, "").nr_bad, 0);
 	CHECK_U64(pauses(10, 0, 0, "it does not say").nr_checked, 0);
 }
+
+/* Waits for two monitors of one process, and one for a lock that is no monitor. */
+static struct tally_check enters(uint64_t nr_recorded, uint64_t n)
+{
+	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
+	struct trace_reader *t;
+	struct tally_check c;
+	struct err e;
+	struct buf b;
+	uint32_t i;
+
+	trace_write_proc(w, &(struct rec_proc){ .proc = 1, .pid = 10, .comm = "p", .comm_len = 1 });
+	for (i = 0; i < 3; i++)
+		trace_write_lock(w, &(struct rec_lock){
+			.time_ns = 5000, .proc = 1, .identity = i + 1, .kind = i < 2 ? LOCK_ENTER : LOCK_LOCK,
+			.n = nr_recorded / 2, .buckets = (const uint8_t *)"", .owners = (const uint8_t *)"" });
+	trace_write_tally(w, &(struct rec_tally){
+		.time_ns = 4000, .begin_ns = 1000, .proc = 1, .kind = TALLY_ENTERS, .n = n, .why = "" });
+	b = traces_close(w);
+	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
+	CHECK(!tallies_check(t, &c, &e));
+	trace_reader_close(t);
+	buf_release(&b);
+	return c;
+}
+
+TEST(tallies_check_wants_no_fewer_waits_than_the_jvm_counted)
+{
+	struct tally_check c = enters(100, 103);
+
+	CHECK_U64(c.nr_checked, 1);
+	CHECK_U64(c.nr_bad, 1);
+	CHECK_STR(c.first, "process 10: 100 waits for monitors, 103 by the JVM's count");
+	CHECK_U64(enters(100, 102).nr_bad, 0);
+	CHECK_U64(enters(100, 50).nr_bad, 0);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tallies.c - counters of HotSpot's collectors (tallies.h).
+ * tallies.c - counters of HotSpot's collectors, and of ObjectMonitor::enter() (tallies.h), which JDK 24 and
+ * later do not have.
  *
  * Source: share/gc/shared/collectorCounters.cpp; who counts what is in g1MonitoringSupport.cpp,
  * zServiceability.cpp and their like. Shenandoah's count phases, concurrent ones too.
@@ -46,14 +47,25 @@ static const char *count_pauses(struct jvm_tally *r)
 	return why;
 }
 
+static void tell(struct jvm_tally *r)
+{
+	r->time_ns = sys_now();
+	r->why_len = str_len(r->why);
+	send_tally(NULL, r);
+}
+
 void tallies_tell(void)
 {
-	struct jvm_tally r = { .kind = JVM_TALLY_PAUSES };
+	struct jvm_tally pauses = { .kind = JVM_TALLY_PAUSES }, enters = { .kind = JVM_TALLY_ENTERS, .why = "" };
+	const int64_t *n;
 
-	if (!(ring_ctl()->tell & JVM_TELL_GC))
-		return;
-	r.time_ns = sys_now();
-	r.why = count_pauses(&r);
-	r.why_len = str_len(r.why);
-	send_tally(NULL, &r);
+	if (ring_ctl()->tell & JVM_TELL_GC) {
+		pauses.why = count_pauses(&pauses);
+		tell(&pauses);
+	}
+	n = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1 ? vm_counter("sun.rt._sync_ContendedLockAttempts") : NULL;
+	if (n) {
+		enters.n = *n;
+		tell(&enters);
+	}
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "collect/engine/recording.h"
+#include "collect/parts/sources.h"
 #include "collect/parts/tallies.h"
 
 _Static_assert(JVM_NR_TALLIES + 0 == TALLY_NR + 0, "numbers of agents are those of traces");
@@ -26,18 +27,30 @@ struct tallies {
 };
 
 /* From the first to the last moment, in one file. */
-static bool is_wanted(const struct collect *c)
+static bool is_wanted(const struct collect *c, uint32_t kind)
 {
 	const struct collect_opts *o = c->o;
 
-	return o->jvm_events & JVM_TELL_GC && !c->flight && !c->segments && !o->start_ns && !o->start_mark &&
-	       !o->nr_times && !o->window_ns && !o->disabled && (!o->filter || !o->filter->nr);
+	if (kind == JVM_TALLY_PAUSES ? !(o->jvm_events & JVM_TELL_GC) :
+				       !sources_is_recorded(c, JVM_SOURCE_LOCK))
+		return false;
+	return !c->flight && !c->segments && !o->start_ns && !o->start_mark && !o->nr_times &&
+	       !o->window_ns && !o->disabled && (!o->filter || !o->filter->nr);
+}
+
+static bool was_kept(const struct collect *c, uint32_t kind)
+{
+	const struct switches *s = &c->switches;
+
+	if (!is_wanted(c, kind) || c->paused)
+		return false;
+	return (kind == JVM_TALLY_PAUSES ? s->tells[__builtin_ctz(JVM_TELL_GC)].nr_times :
+					   s->sources[sources_find_jvm(c, JVM_SOURCE_LOCK)].nr_times) <= 1;
 }
 
 bool tallies_are_kept(const struct collect *c)
 {
-	return is_wanted(c) && !c->paused &&
-	       c->switches.tells[__builtin_ctz(JVM_TELL_GC)].nr_times <= 1;
+	return was_kept(c, JVM_TALLY_PAUSES) || was_kept(c, JVM_TALLY_ENTERS);
 }
 
 static struct tally *find(struct tallies *t, uint32_t proc, uint32_t kind)
@@ -65,7 +78,7 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_tally *r)
 	struct collect *c = ctx;
 	struct tally *t;
 
-	if (!is_wanted(c) || r->kind >= JVM_NR_TALLIES)
+	if (r->kind >= JVM_NR_TALLIES || !is_wanted(c, r->kind))
 		return;
 	t = find(tallies_of(c), j->proc->id, r->kind);
 	snprintf(t->why, sizeof(t->why), "%s", r->why);
@@ -101,8 +114,9 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 	const struct tallies *t = c->own[PART_tallies];
 	size_t i;
 
-	for (i = 0; t && tallies_are_kept(c) && i < t->nr; i++)
-		write_one(c, &t->list[i]);
+	for (i = 0; t && i < t->nr; i++)
+		if (was_kept(c, t->list[i].kind))
+			write_one(c, &t->list[i]);
 }
 
 static void close_part(struct collect *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tallies.h - what JVMs count of themselves, against which what is recorded is measured: pauses of their
- * collectors. The trace gets a record "proc.tally" of each.
+ * collectors, and waits for monitors. The trace gets a record "proc.tally" of each.
  */
 #ifndef COLLECT_PARTS_TALLIES_H
 #define COLLECT_PARTS_TALLIES_H
