@@ -95,7 +95,7 @@ static const struct opt selection_opts[] = {
 	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "hide-inlined", O, hide_inlined, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, hide_kernel, "charge kernel functions to their caller"),
-	OPT_FLAG(0, "not-sampled", O, not_sampled, "show CPU time and allocated bytes that no sample has, as a context of their thread"),
+	OPT_FLAG(0, "not-sampled", O, not_sampled, "show CPU time, allocated bytes and thread lifetime that no sample has, as contexts"),
 	OPT_FLAG(0, "own-threads", O, own_threads, "show what arcprof's own threads wait, too"),
 	OPT_FLAG(0, "hide-files", O, hide_files, "charge waits for files and sockets to the call, whichever file it is"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),

@@ -18,6 +18,7 @@ static const struct kind {
 } kinds[] = {
 	{ NULL, "CPU time", "charged by the kernel" },
 	{ "alloc", "allocated bytes", "counted by the JVM" },
+	{ "wall", "thread lifetime", "by the kernel's records of forks and exits" },
 };
 
 bool account_is_cpu(const struct names *x, uint32_t event)

@@ -223,6 +223,47 @@ allocation_from_then_on() {
 	on_each_jdk allocation_from_then_on
 }
 
+# lived <process>: ms that its threads lived, by the account
+lived() {
+	arcprof report --account --metric wall --format json trace |
+		jq --arg name "$1" '[.threads[] | select(.process == $name) | .counted_ns] | add / 1e6 | round'
+}
+
+@test "account: threads have samples of wall for as long as they lived" {
+	skip_unless_perf
+	local n
+	arcprof record -q -e wall -o trace -- sh -c 'sleep .3; sleep .2 & sleep .2 & wait; /bin/true'
+	arcprof report --check trace >check || { cat check; return 1; }
+	grep -q 'ok   samples and threads of accounts = what was counted  *2 checked' check
+	is_between 700 "$(lived sleep)" 1000
+	is_between 500 "$(lived sh)" 1000
+	[ "$(arcprof report --account --format json trace | jq '.totals.share > .97 and .totals.share < 1.03')" = true ]
+	run_arcprof report --xprof trace
+	[[ $output == *" % of thread lifetime sampled; "* ]]
+	arcprof report --account trace | grep -q ' of thread lifetime by the kernel.s records of forks and exits, '
+	# 400 threads that live for some ms
+	arcprof record -q -e wall -o trace -- "$(workload short)" 400 300 >truth
+	arcprof report --check trace >check || { cat check; return 1; }
+	n=$(arcprof report --account --format json trace | jq '[.threads[] | select(.counted_ns > 0)] | length')
+	[ "$n" -eq 401 ]
+}
+
+@test "account: threads of what is attached to live from then on" {
+	skip_unless_perf
+	sh -c 'while :; do sleep .01; done' 3>&- &
+	local pid=$!
+	sleep .5
+	arcprof record -q -e wall -p $pid -d 1 -o trace
+	kill $pid
+	wait $pid || true
+	arcprof report --check trace >check || { cat check; return 1; }
+	is_between 900 "$(lived sh)" 1600
+	arcprof record -q -e wall --segment 10s -o dir -- sleep .1
+	run_arcprof report --account --metric wall dir
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"the trace has no account of wall"* ]]
+}
+
 @test "account: several files have what was charged in each" {
 	skip_unless_clocks_of_cpus
 	arcprof record -q --segment 300ms -o dir -d 1500ms -- sh -c 'while :; do :; done' || [ $? -eq 143 ]

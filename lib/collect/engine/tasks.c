@@ -542,7 +542,7 @@ void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	trace_write_end(t->w, &r);
 }
 
-static bool is_gone(const struct thread *th)
+bool tasks_is_gone(const struct thread *th)
 {
 	return th->tid > 0 && th->proc->pid > 0 && syscall(SYS_tgkill, th->proc->pid, th->tid, 0) &&
 	       errno == ESRCH;
@@ -555,7 +555,7 @@ void tasks_look_again(struct tasks *t, uint64_t time_ns)
 	for (i = 0; i < t->nr_all; i++) {
 		const struct thread *th = t->threads[i];
 
-		if (!th->dead && is_gone(th) && tasks_find(t, th->tid) == th)
+		if (!th->dead && tasks_is_gone(th) && tasks_find(t, th->tid) == th)
 			tasks_exit(t, th->proc->pid, th->tid, time_ns);
 	}
 }

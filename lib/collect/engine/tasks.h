@@ -61,6 +61,7 @@ struct thread {
 	uint32_t evset;		/* the event set that samples it, 0 none */
 	uint64_t evset_ns;	/* since when it, or who it has it from, is in that set; 0: always */
 	uint64_t used_ns;	/* parts/account.c's: CPU time that it had used when the file began */
+	bool lived;		/* parts/lifetimes.c's: its life is counted */
 	uint64_t allocated;	/* parts/allocated.c's: bytes that are accounted for, by the JVM's count */
 	uint64_t trap_ns;	/* since when the events of its JVM do, 0 not at all */
 	struct proc *proc;
@@ -120,6 +121,8 @@ void tasks_release(struct tasks *t);
 #define TASKS_AGENT_LATE_NS 30000000000ull
 void tasks_forget(struct tasks *t, uint64_t now_ns);
 
+/* Ask the kernel whether a thread has ended, of which no record may have told. */
+bool tasks_is_gone(const struct thread *th);
 /* The live thread with that tid, or NULL. */
 struct thread *tasks_find(struct tasks *t, int tid);
 /* The same, made from /proc when it was not known; never NULL (0 is the idle task). */

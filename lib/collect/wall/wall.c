@@ -688,6 +688,17 @@ void walls_finish(struct collect *c)
 			     (unsigned long long)w->nr_denied);
 }
 
+const char *walls_missing(const struct collect *c)
+{
+	const struct walls *w = c->walls;
+
+	if (w && wall_nr_refused(w->wall))
+		return "there were more threads at once than there is room for";
+	if (w && w->no_bpf && c->res->nr_lost_sched)
+		return "records of switches were lost";
+	return NULL;
+}
+
 /* Those of JVMs that are yet to say hello. */
 static void tell_agents(struct collect *c)
 {

@@ -50,6 +50,8 @@ bool walls_are_on(const struct collect *c);
 void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns);
 /* Before the last labels of a file: what is missing. */
 void walls_finish(struct collect *c);
+/* Why threads may have no samples; NULL: all have. */
+const char *walls_missing(const struct collect *c);
 /* Looks at the threads when it is time to. */
 void walls_turn(struct collect *c, uint64_t now_ns);
 /*

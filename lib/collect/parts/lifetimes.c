@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/parts/lifetimes.h"
+#include "collect/parts/sources.h"
+
+struct lifetimes {
+	size_t source;
+	uint64_t begin_ns;
+	uint64_t ns;			/* of all threads */
+};
+
+/*
+ * All threads are recorded from the first to the last moment, in one file. Of virtual threads, which live
+ * beside those of the kernel, nobody has records.
+ */
+static bool is_wanted(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+
+	return sources_find(c, "wall") < o->nr_sources && !sources_is_recorded(c, JVM_SOURCE_VIRTUAL) &&
+	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight && !c->segments && !o->start_ns &&
+	       !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
+	       (!o->filter || !o->filter->nr);
+}
+
+void lifetimes_begin(struct collect *c, uint64_t now_ns)
+{
+	struct lifetimes *l;
+
+	if (c->own[PART_lifetimes] || !is_wanted(c))
+		return;
+	l = c->own[PART_lifetimes] = xcalloc(1, sizeof(*l));
+	l->source = sources_find(c, "wall");
+	l->begin_ns = now_ns;
+}
+
+static bool was_kept(const struct collect *c, const struct lifetimes *l)
+{
+	return l && !c->paused && c->switches.sources[l->source].nr_times <= 1;
+}
+
+static void count(struct collect *c, struct thread *th, uint64_t end_ns)
+{
+	struct lifetimes *l = c->own[PART_lifetimes];
+	uint64_t begin_ns = MAX(th->born_ns, l->begin_ns);
+
+	if (th->lived || !th->tid || end_ns <= begin_ns)
+		return;
+	th->lived = true;
+	l->ns += end_ns - begin_ns;
+	trace_write_counted(c->w, &(struct rec_counted){
+		.time_ns = end_ns, .thread = th->id, .event = sources_event(c, l->source),
+		.amount = end_ns - begin_ns,
+	});
+}
+
+/* With what it was before it executed another program: that began when this ended. */
+static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
+{
+	struct thread *th = c->own[PART_lifetimes] ? tasks_any(&c->tasks, tid) : NULL;
+
+	for (; th && th->dead && !th->lived; th = th->older)
+		count(c, th, th->dead_ns);
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	const struct lifetimes *l = c->own[PART_lifetimes];
+	const char *why = walls_missing(c);
+	char key[48];
+	size_t i;
+
+	if (!was_kept(c, l))
+		return;
+	for (i = 0; i < c->tasks.nr_all; i++) {
+		struct thread *th = c->tasks.threads[i];
+
+		/* of one that has ended unseen it is not known when */
+		if (th->dead || !tasks_is_gone(th))
+			count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
+	}
+	snprintf(key, sizeof(key), "event.%" PRIu32 ".counted", sources_event(c, l->source));
+	trace_write_label(c->w, key, "%" PRIu64, l->ns);
+	snprintf(key, sizeof(key), "event.%" PRIu32 ".missing", sources_event(c, l->source));
+	if (why)
+		trace_write_label(c->w, key, "%s", why);
+}
+
+static void close_part(struct collect *c)
+{
+	free(c->own[PART_lifetimes]);
+	c->own[PART_lifetimes] = NULL;
+}
+
+const struct part lifetimes_part = {
+	.exited = thread_exited, .ended = recording_has_ended, .close = close_part,
+};
