@@ -159,6 +159,28 @@ is_between() {
 	wait "${pids[@]}" || true
 }
 
+@test "account: single threads have what they were charged, until one ends" {
+	skip_unless_perf
+	sh -c 'while :; do :; done' 3>&- &
+	local pid=$! before after
+	sleep .2
+	before=$(cut -d ' ' -f 1 /proc/$pid/schedstat)
+	arcprof record -q -t $pid -d 1 -o trace
+	after=$(cut -d ' ' -f 1 /proc/$pid/schedstat)
+	arcprof report --check trace >check || { cat check; return 1; }
+	# the recorder begins and ends a moment within
+	is_between $(((after - before) * 70 / 100000000)) "$(ms cpu_ns)" $(((after - before) / 1000000))
+	is_between 88 "$(share)" 120
+	arcprof record -q -t $pid -o trace 3>&- &
+	sleep .7
+	kill $pid
+	wait
+	run_arcprof report --account trace
+	[ "$status" -eq 1 ]
+	run_arcprof report --xprof trace
+	[[ $output != *"of CPU time sampled"* ]]
+}
+
 jvm_is_sampled() {
 	arcprof record -o trace -- java -cp "$CLASSES" Shares 40 >/dev/null 2>err
 	cat err

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/rules.h"
@@ -40,6 +41,8 @@ struct cpu_account {
 	struct used attached;			/* then: what they have used since */
 	uint64_t uncharged_ns;			/* time of CPUs that was charged to nobody, before */
 	uint64_t child_ns;			/* what was used before the program was let go */
+	uint64_t begin_ns;			/* of threads that are recorded alone: */
+	bool ended_untold;			/* one has ended */
 };
 
 /* ---- what /proc says ---- */
@@ -100,16 +103,20 @@ static bool is_wanted(const struct collect *c)
 
 	if (!collect_nr_events(&o->ev) || !ev->clock || ev->attr.exclude_user || ev->attr.exclude_kernel ||
 	    o->ev.exclude_user || o->ev.exclude_kernel || o->system_wide || o->groups || o->cpus.nr_cpu ||
-	    o->nr_tids || c->flight)
+	    c->flight)
 		return false;
 	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
 	       (!o->filter || !o->filter->nr);
 }
 
-/* And it was: nothing was switched off meanwhile, and samples began when the recording did. */
+/*
+ * And it was: nothing was switched off meanwhile, and samples began when the recording did. Where single
+ * threads are recorded nobody tells what one had used when it ended.
+ */
 static bool was_kept(const struct collect *c)
 {
-	return c->account && !c->paused && !c->switches.nr_dropped && c->switches.perf[0].nr_times <= 1;
+	return c->account && !c->account->ended_untold && !c->paused && !c->switches.nr_dropped &&
+	       c->switches.perf[0].nr_times <= 1;
 }
 
 void cpu_account_begin(struct collect *c)
@@ -121,8 +128,11 @@ void cpu_account_begin(struct collect *c)
 		return;
 	a = c->account = xcalloc(1, sizeof(*a));
 	a->bpf = clocks_bpf(c);
+	a->begin_ns = clock_mono_ns();
 	a->uncharged_ns = uncharged_ns();
 	a->before = xcalloc(c->o->nr_pids + 1, sizeof(*a->before));
+	for (i = 0; i < c->o->nr_tids; i++)
+		tasks_by_tid(&c->tasks, c->o->tids[i], a->begin_ns);
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		struct thread *th = c->tasks.threads[i];
 
@@ -195,6 +205,17 @@ static void take_ends(struct collect *c, uint64_t until_ns)
 	a->nr_ends = nr;
 }
 
+/* Of single threads: others of their processes are known as well, and what they start is recorded. */
+static bool is_recorded(const struct collect *c, const struct thread *th)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->nr_tids && c->o->tids[i] != th->tid; i++)
+		;
+	return !c->o->nr_tids || i < c->o->nr_tids ||
+	       (!th->provisional && th->born_ns > c->account->begin_ns);
+}
+
 static void charge_living(struct collect *c, uint64_t now_ns)
 {
 	uint64_t ns;
@@ -203,7 +224,8 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		struct thread *th = c->tasks.threads[i];
 
-		if (!th->dead && th->tid && read_used(th->proc->pid, th->tid, &ns))
+		if (!th->dead && th->tid && is_recorded(c, th) &&
+		    read_used(th->proc->pid, th->tid, &ns))
 			charge(c, th, ns, now_ns);
 	}
 }
@@ -246,8 +268,10 @@ static void wait_for_ends(struct cpu_account *a)
 /* Its end is to come. */
 static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 {
-	if (c->account)
-		c->account->nr_exits++;
+	if (!c->account)
+		return;
+	c->account->nr_exits++;
+	c->account->ended_untold |= c->o->nr_tids;
 }
 
 static void recording_has_ended(struct collect *c, uint64_t now_ns)
