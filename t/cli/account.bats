@@ -297,6 +297,9 @@ lived() {
 	done
 	is_between $((all * 88 / 100)) $sum $((all * 120 / 100))
 	is_between 100 $all 1600
+	# and all together the sum, to the rounding of each
+	arcprof report --account --format json dir | jq '.totals | .cpu_ns / 1e6 | round' >together
+	is_between $((all - 6)) "$(cat together)" $((all + 6))
 }
 
 @test "account: several files of a recording that was paused have none" {

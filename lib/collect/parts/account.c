@@ -242,11 +242,13 @@ static void end_file(struct collect *c)
 		a->untold_ns = untold_ns;
 	}
 	a->all_ns += a->file_ns;
+	trace_writer_keep(c->w, false);
 	if (a->bpf)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
 	a->file_ns = 0;
 	trace_write_label(c->w, "account.uncharged_ns", "%" PRIu64,
 			  uncharged - MIN(uncharged, a->uncharged_ns));
+	trace_writer_keep(c->w, true);
 	a->uncharged_ns = uncharged;
 }
 
@@ -387,11 +389,14 @@ static const char *why_none(const struct collect *c, struct buf *b)
 	return "the kernel gave none; 'arcprof doctor' shows which events work here, -e lists others";
 }
 
-/* A file has the labels of the one before, which may have had an account. */
+/* Others of the same recording may have one: all of them together have none. */
 static void give_none(struct collect *c)
 {
-	if (c->account && c->segments)
-		trace_write_label(c->w, "account.cpu_ns", ACCOUNT_NONE);
+	if (!c->account || !c->segments)
+		return;
+	trace_writer_keep(c->w, false);
+	trace_write_label(c->w, "account.cpu_ns", ACCOUNT_NONE);
+	trace_writer_keep(c->w, true);
 }
 
 void cpu_account_end(struct collect *c, const struct rusage *used)
