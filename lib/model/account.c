@@ -80,6 +80,9 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->unit = a->unit ? a->unit : "";
 	a->counted = account_counted(x, event);
 	a->weight = number(names_event(x, event, cpu ? ".period" : ".interval"));
+	a->of_cpus = cpu && x->nr_busy;
+	if (a->of_cpus && a->weight)	/* both are hit and miss */
+		a->weight += names_label_u64(x, "account.tick_ns");
 	a->why = why(x, event);
 }
 
@@ -105,7 +108,10 @@ struct reading {
 	const struct names *names;
 	uint32_t event;
 	struct account_sampled *sampled;	/* [index in names.threads] */
+	struct account_sampled *of_cpus;	/* [ALL_CPUS]; NULL: nobody asks */
 };
+
+enum { ALL_CPUS = UINT16_MAX + 1 };
 
 static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
@@ -115,6 +121,10 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	for (i = 0; i < nr; i++) {
 		uint32_t at = map_get(&k->names->thread_of, r[i].thread);
 
+		if (r[i].event == k->event && k->of_cpus) {
+			flow_sum(&k->of_cpus[r[i].cpu].amount, r[i].weight);
+			flow_sum(&k->of_cpus[r[i].cpu].nr, 1 + r[i].more);
+		}
 		if (r[i].event != k->event || at == MAP_NONE)
 			continue;
 		flow_sum(&k->sampled[at].amount, r[i].weight);
@@ -239,6 +249,35 @@ static uint32_t choose(const struct names *x, const char *metric)
 	return UINT32_MAX;
 }
 
+/* A row for each CPU in place of each thread. */
+static void make_cpus(struct account *a, struct account_sampled *sampled)
+{
+	uint64_t *busy = xcalloc(ALL_CPUS, sizeof(*busy));
+	const struct names *x = a->names;
+	uint32_t cpu;
+	size_t i;
+
+	for (i = 0; i < x->nr_busy; i++)
+		if (x->busy[i].cpu < ALL_CPUS)
+			flow_sum(&busy[x->busy[i].cpu], x->busy[i].ns);
+	a->nr = 0;
+	a->nobodys = 0;
+	for (cpu = 0; cpu < ALL_CPUS; cpu++) {
+		char name[16];
+
+		if (!busy[cpu] && !sampled[cpu].nr)
+			continue;
+		snprintf(name, sizeof(name), "CPU %" PRIu32, cpu);
+		VEC_GROW(a->threads, a->nr, a->alloc);
+		a->threads[a->nr++] = (struct account_thread){
+			.process = "", .name = arena_strndup(&a->own.text, name, strlen(name)),
+			.counted = busy[cpu], .sampled = sampled[cpu].amount, .nr_samples = sampled[cpu].nr,
+			.known = true,
+		};
+	}
+	free(busy);
+}
+
 static int read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
 {
 	static const struct trace_sink sink = { .samples = take_samples };
@@ -246,10 +285,15 @@ static int read_event(struct account *a, struct trace_reader *t, uint32_t event,
 	int r;
 
 	k.sampled = xcalloc(a->own.nr_threads + 1, sizeof(*k.sampled));
+	if (account_is_cpu(&a->own, event) && a->own.nr_busy)
+		k.of_cpus = xcalloc(ALL_CPUS, sizeof(*k.of_cpus));
 	r = trace_read(t, &sink, &k, e);
 	if (!r)
 		account_make(a, &a->own, event, k.sampled);
+	if (!r && k.of_cpus)
+		make_cpus(a, k.of_cpus);
 	free(k.sampled);
+	free(k.of_cpus);
 	return r;
 }
 
@@ -379,6 +423,8 @@ static void check(const struct account *a, struct account_check *out)
 		flow_sum(&nr, a->threads[i].nr_samples);
 	}
 	weight = nr ? (double)a->sampled / (double)nr : (double)a->weight;
+	if (a->of_cpus)
+		weight += (double)names_label_u64(a->names, "account.tick_ns");
 	if (!nr && account_is_cpu(a->names, a->event))
 		return;
 	expect_between(out, a, "counted for threads", 0, known, a->counted);

@@ -41,6 +41,7 @@ struct account {
 	uint64_t sampled;
 	uint64_t nobodys;		/* of counted: of threads that nobody knows */
 	uint64_t weight;		/* of a sample; 0: not known */
+	bool of_cpus;			/* rows are of CPUs, as account_read() makes them, not of threads */
 	const char *why;		/* of what is missing; NULL: nothing is said */
 	struct account_thread *threads;	/* in order of their beginning */
 	size_t nr, alloc;

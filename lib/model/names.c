@@ -40,6 +40,7 @@ void names_release(struct names *x)
 	free(x->procs);
 	free(x->threads);
 	free(x->counted);
+	free(x->busy);
 	free(x->modules);
 	free(x->methods);
 	free(x->functions);
@@ -199,6 +200,15 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 			 !memcmp(r->name, OWN_NAME, r->name_len);
 		x->nr_own += t->own;
 	}
+	return 0;
+}
+
+static int take_cpu_used(void *ctx, const struct rec_cpu_used *r)
+{
+	struct names *x = ctx;
+
+	VEC_GROW(x->busy, x->nr_busy, x->alloc_busy);
+	x->busy[x->nr_busy++] = (struct name_busy){ r->cpu, r->busy_ns };
 	return 0;
 }
 
@@ -612,6 +622,7 @@ const struct trace_sink names_sink = {
 	.thread = take_thread,
 	.thread_group = take_thread_group,
 	.used = take_used,
+	.cpu_used = take_cpu_used,
 	.counted = take_counted,
 	.module = take_module,
 	.map = take_map,

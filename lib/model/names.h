@@ -171,6 +171,11 @@ struct names {
 	struct name_thread *threads;
 	size_t nr_threads, alloc_threads;
 	uint32_t nr_own;		/* of them, arcprof's own */
+	struct name_busy {		/* of a recording of the whole machine */
+		uint32_t cpu;
+		uint64_t ns;
+	} *busy;			/* several of a CPU are to be added up */
+	size_t nr_busy, alloc_busy;
 	struct name_counted *counted;	/* several of a thread and event are to be added up */
 	size_t nr_counted, alloc_counted;
 	struct name_module *modules;

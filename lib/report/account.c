@@ -94,7 +94,7 @@ static const char *why(const struct rows *r, const struct account_thread *t)
 {
 	uint64_t weight = r->sum.nr_samples ? r->sum.sampled / r->sum.nr_samples : 0;
 
-	if (!t->tid && t->nr_samples)
+	if (!t->tid && t->nr_samples && !r->a->of_cpus)
 		return is_cpu(r) ? "charged to the threads that carried them" :
 				   "counted for the threads that carried them";
 	if (!t->known)
@@ -109,6 +109,7 @@ static const char *why(const struct rows *r, const struct account_thread *t)
 static void add_row(struct sheet *s, const struct rows *r, const struct account_thread *t, const char *key)
 {
 	const char *note = key ? NULL : why(r, t);
+	bool no_thread = key || r->a->of_cpus;
 	struct buf b = BUF_INIT;
 
 	quote_add(&b, key ? "=====" : t->name);
@@ -118,12 +119,13 @@ static void add_row(struct sheet *s, const struct rows *r, const struct account_
 		buf_putc(&b, ')');
 	}
 	if (key && r->nr_hidden)
-		buf_fmt(&b, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
+		buf_fmt(&b, " of all %zu %s; %zu are not shown", r->nr + r->nr_hidden,
+			r->a->of_cpus ? "CPUs" : "threads", r->nr_hidden);
 	if (note && sheet_is_text(s))
 		buf_fmt(&b, ": %s", note);
 	sheet_row(s, key, (const struct cell[]){
 		key ? cell_absent : cell_text(t->name), key ? cell_absent : cell_text(t->process),
-		key ? cell_label("") : cell_u64(t->pid), key ? cell_label("") : cell_u64(t->tid),
+		no_thread ? cell_label("") : cell_u64(t->pid), no_thread ? cell_label("") : cell_u64(t->tid),
 		t->known ? cell_u64(t->counted) : cell_none, cell_u64(t->sampled), cell_u64(t->nr_samples),
 		t->known && t->counted ? cell_real((double)t->sampled / (double)t->counted) : cell_none,
 		note ? cell_text(note) : cell_absent, cell_text(b.data),

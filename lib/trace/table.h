@@ -215,6 +215,14 @@ RECORD(used, META, TIMED, MTE, CODE(0x9f), "thread.used",
 	NS(u64, cpu))
 
 /*
+ * Time in which a CPU ran threads, as the kernel counts it, of a recording of the whole machine: from the
+ * beginning of the recording, or of this file, to its end.
+ */
+RECORD(cpu_used, META, TIMED, MTE, CODE(0xa2), "cpu.used",
+	FIELD(u32, cpu)
+	NS(u64, busy))
+
+/*
  * What a thread has of an event by the count of who knows it all, such as the bytes that it has allocated by
  * the JVM's: since the last such record of the thread, or the beginning of either. event.N.counted has what
  * all threads have.

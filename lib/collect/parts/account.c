@@ -23,6 +23,8 @@
 enum {
 	LEAST_NS = 50000000,	/* what one tick of the kernel can hide is no CPU time to speak of */
 	LEAST_PERIODS = 20,
+	TICK_NS = 10000000,	/* the longest between two ticks: each counts for all since the last */
+	LEAST_CPU_NS = 200000000,	/* of each CPU */
 };
 
 struct used {
@@ -41,6 +43,9 @@ struct cpu_account {
 	struct used attached;			/* then: what they have used since */
 	uint64_t uncharged_ns;			/* time of CPUs that was charged to nobody, before */
 	uint64_t child_ns;			/* what was used before the program was let go */
+	uint64_t *busy;				/* [nr_cpus]: of the whole machine, when the file began; */
+	size_t nr_cpus;
+	bool of_cpus;				/* it is that */
 	uint64_t begin_ns;			/* of threads that are recorded alone: */
 	bool ended_untold;			/* one has ended */
 };
@@ -93,6 +98,41 @@ static uint64_t uncharged_ns(void)
 	return (irq + softirq + steal) * (1000000000ull / sysconf(_SC_CLK_TCK));
 }
 
+/* The line after that; NULL: there is none. */
+static const char *next_line(const char *p)
+{
+	p = strchr(p, '\n');
+	return p && p[1] ? p + 1 : NULL;
+}
+
+/*
+ * Time in which CPUs ran threads since the machine was booted, to a clock tick: [CPU], of those that are
+ * online. Of each, what the kernel has in the line "cpuN" for user, nice and system.
+ */
+static uint64_t *busy_ns(size_t *nr)
+{
+	const uint64_t tick_ns = 1000000000ull / sysconf(_SC_CLK_TCK);
+	unsigned long long user, nice, system;
+	struct buf b = BUF_INIT;
+	uint64_t *list = NULL;
+	size_t alloc = 0;
+	unsigned int cpu;
+	const char *p;
+
+	*nr = 0;
+	for (p = io_slurp("/proc/stat", &b) ? NULL : b.data; p; p = next_line(p)) {
+		if (sscanf(p, "cpu%u %llu %llu %llu", &cpu, &user, &nice, &system) != 4 || cpu > UINT16_MAX)
+			continue;
+		while (*nr <= cpu) {
+			VEC_GROW(list, *nr, alloc);
+			list[(*nr)++] = 0;
+		}
+		list[cpu] = (user + nice + system) * tick_ns;
+	}
+	buf_release(&b);
+	return list;
+}
+
 /* ---- whether there is one ---- */
 
 /* All CPU time of what is recorded is to be sampled, from the first to the last moment. */
@@ -102,7 +142,7 @@ static bool is_wanted(const struct collect *c)
 	const struct pmu_event *ev = o->ev.events;
 
 	if (!collect_nr_events(&o->ev) || !ev->clock || ev->attr.exclude_user || ev->attr.exclude_kernel ||
-	    o->ev.exclude_user || o->ev.exclude_kernel || o->system_wide || o->groups || o->cpus.nr_cpu ||
+	    o->ev.exclude_user || o->ev.exclude_kernel || o->groups || o->cpus.nr_cpu ||
 	    c->flight)
 		return false;
 	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
@@ -130,6 +170,12 @@ void cpu_account_begin(struct collect *c)
 	a->bpf = clocks_bpf(c);
 	a->begin_ns = clock_mono_ns();
 	a->uncharged_ns = uncharged_ns();
+	a->of_cpus = c->o->system_wide;
+	if (a->of_cpus) {
+		a->bpf = NULL;
+		a->busy = busy_ns(&a->nr_cpus);
+		return;
+	}
 	a->before = xcalloc(c->o->nr_pids + 1, sizeof(*a->before));
 	for (i = 0; i < c->o->nr_tids; i++)
 		tasks_by_tid(&c->tasks, c->o->tids[i], a->begin_ns);
@@ -230,6 +276,29 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 	}
 }
 
+/* One that was not online at the beginning has what it had when it was put offline. */
+static void charge_cpus(struct collect *c, uint64_t now_ns)
+{
+	struct cpu_account *a = c->account;
+	size_t nr, i;
+	uint64_t *now = busy_ns(&nr);
+
+	for (i = 0; i < nr; i++) {
+		uint64_t before = i < a->nr_cpus ? a->busy[i] : 0;
+		struct rec_cpu_used r = {
+			.time_ns = now_ns, .cpu = i, .busy_ns = now[i] - MIN(now[i], before),
+		};
+
+		if (!r.busy_ns)
+			continue;
+		trace_write_cpu_used(c->w, &r);
+		a->file_ns += r.busy_ns;
+	}
+	free(a->busy);
+	a->busy = now;
+	a->nr_cpus = nr;
+}
+
 /* ---- a file ends, or all ---- */
 
 static void end_file(struct collect *c)
@@ -243,7 +312,9 @@ static void end_file(struct collect *c)
 	}
 	a->all_ns += a->file_ns;
 	trace_writer_keep(c->w, false);
-	if (a->bpf)
+	if (a->of_cpus)
+		trace_write_label(c->w, "account.tick_ns", "%d", TICK_NS);
+	if (a->bpf || a->of_cpus)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
 	a->file_ns = 0;
 	trace_write_label(c->w, "account.uncharged_ns", "%" PRIu64,
@@ -283,6 +354,10 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 
 	if (!was_kept(c))
 		return;
+	if (a->of_cpus) {
+		charge_cpus(c, now_ns);
+		return;
+	}
 	wait_for_ends(a);
 	take_ends(c, UINT64_MAX);
 	charge_living(c, now_ns);
@@ -305,7 +380,7 @@ static uint64_t known_ns(const struct collect *c, const struct rusage *used)
 	const struct cpu_account *a = c->account;
 	uint64_t ns;
 
-	if (a->bpf || !used)
+	if (a->bpf || a->of_cpus || !used)
 		return MAX(a->all_ns, a->attached.all_ns);
 	ns = timeval_ns(&used->ru_utime) + timeval_ns(&used->ru_stime);
 	return ns - MIN(ns, a->child_ns);
@@ -329,6 +404,8 @@ static uint64_t period_ns(const struct collect *c)
 /* So much that there must be samples of it, and something can be said of their share. */
 static bool is_much(const struct collect *c, uint64_t ns)
 {
+	if (c->account->of_cpus && ns < LEAST_CPU_NS * c->account->nr_cpus)
+		return false;
 	return ns >= LEAST_NS && ns / LEAST_PERIODS >= period_ns(c);
 }
 
@@ -373,6 +450,8 @@ static const char *why_part(const struct collect *c, struct buf *b)
 			no_cpus);
 	if (b->len)
 		return b->data;
+	if (c->account->of_cpus)
+		return "what runs for some microseconds at a time no clock sees, and the kernel counts time of CPUs by its ticks";
 	if (c->account->bpf && cpuclock_refused(c->account->bpf))
 		return "there were too many processes at once";
 	return "the program runs only for some microseconds at a time, of which no clock sees the first ones";
@@ -411,7 +490,7 @@ void cpu_account_end(struct collect *c, const struct rusage *used)
 	end_file(c);
 	res->charged_ns = known_ns(c, used);
 	res->sampled_ns = c->clock_ns;
-	if (!c->account->bpf && !c->segments && res->charged_ns)
+	if (!c->account->bpf && !c->account->of_cpus && !c->segments && res->charged_ns)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, res->charged_ns);
 	if (!is_much(c, res->charged_ns)) {
 		res->charged_ns = 0;
@@ -429,7 +508,7 @@ void cpu_account_end(struct collect *c, const struct rusage *used)
 
 static void turn(struct collect *c, uint64_t now_ns)
 {
-	if (c->account)
+	if (c->account && !c->account->of_cpus)
 		take_ends(c, c->merged_ns);
 }
 
@@ -439,8 +518,12 @@ static void stand(struct collect *c)
 		give_none(c);
 		return;
 	}
-	take_ends(c, c->merged_ns);
-	charge_living(c, c->merged_ns);
+	if (c->account->of_cpus) {
+		charge_cpus(c, c->merged_ns);
+	} else {
+		take_ends(c, c->merged_ns);
+		charge_living(c, c->merged_ns);
+	}
 	end_file(c);
 }
 
@@ -449,6 +532,7 @@ static void close_part(struct collect *c)
 	if (!c->account)
 		return;
 	free(c->account->ends);
+	free(c->account->busy);
 	free(c->account->before);
 	free(c->account);
 	c->account = NULL;
