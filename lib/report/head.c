@@ -264,6 +264,8 @@ static void json_accounts(const struct origin *o, struct json *j)
 
 	json_u64_known(j, "charged_ns", cpu && cpu->counted, cpu ? cpu->counted : 0);
 	json_u64_known(j, "sampled_ns", cpu && cpu->counted, cpu ? cpu->sampled : 0);
+	if (!o->nr_accounts)
+		return;
 	json_array(j, "accounts");
 	for (i = 0; i < o->nr_accounts; i++) {
 		json_object(j, NULL);
