@@ -439,6 +439,11 @@ int filters_set(struct collect *c, const char *text, struct err *e)
 	return 0;
 }
 
+bool filters_were_set(const struct collect *c)
+{
+	return c->filters.since_ns;
+}
+
 void filters_list(const struct collect *c, struct buf *b)
 {
 	if (!c->filters.now)

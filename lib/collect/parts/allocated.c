@@ -34,7 +34,7 @@ static bool is_wanted(const struct collect *c)
 /* And it was. */
 static bool was_kept(const struct collect *c, const struct allocated *a)
 {
-	return a && !c->paused && c->switches.sources[a->source].nr_times <= 1;
+	return a && !c->paused && !filters_were_set(c) && c->switches.sources[a->source].nr_times <= 1;
 }
 
 void allocated_begin(struct collect *c)

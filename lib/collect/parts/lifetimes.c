@@ -41,7 +41,7 @@ void lifetimes_begin(struct collect *c, uint64_t now_ns)
 
 static bool was_kept(const struct collect *c, const struct lifetimes *l)
 {
-	return l && !c->paused && c->switches.sources[l->source].nr_times <= 1;
+	return l && !c->paused && !filters_were_set(c) && c->switches.sources[l->source].nr_times <= 1;
 }
 
 static void count(struct collect *c, struct thread *th, uint64_t end_ns)

@@ -42,7 +42,7 @@ static bool was_kept(const struct collect *c, uint32_t kind)
 {
 	const struct switches *s = &c->switches;
 
-	if (!is_wanted(c, kind) || c->paused)
+	if (!is_wanted(c, kind) || c->paused || filters_were_set(c))
 		return false;
 	return (kind == JVM_TALLY_PAUSES ? s->tells[__builtin_ctz(JVM_TELL_GC)].nr_times :
 					   s->sources[sources_find_jvm(c, JVM_SOURCE_LOCK)].nr_times) <= 1;
