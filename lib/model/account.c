@@ -121,6 +121,8 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	for (i = 0; i < nr; i++) {
 		uint32_t at = map_get(&k->names->thread_of, r[i].thread);
 
+		if (k->of_cpus && names_is_idle(k->names, r[i].thread))
+			continue;
 		if (r[i].event == k->event && k->of_cpus) {
 			flow_sum(&k->of_cpus[r[i].cpu].amount, r[i].weight);
 			flow_sum(&k->of_cpus[r[i].cpu].nr, 1 + r[i].more);

@@ -723,6 +723,15 @@ uint32_t names_labels_of_thread(struct names *x, uint32_t thread)
 	return proc == MAP_NONE ? own_labels(x) : labels_of(x, &x->procs[proc]);
 }
 
+bool names_is_idle(const struct names *x, uint32_t thread)
+{
+	uint32_t at = map_get(&x->thread_of, thread);
+	uint32_t proc = at == MAP_NONE || x->threads[at].tid ? MAP_NONE :
+			map_get(&x->proc_of, x->threads[at].proc);
+
+	return proc != MAP_NONE && !x->procs[proc].pid;
+}
+
 uint32_t names_process(struct names *x, uint32_t proc)
 {
 	uint32_t at = map_get(&x->proc_of, proc);

@@ -280,6 +280,8 @@ const char *names_container(struct names *x, const struct name_proc *p);
 
 /* Those that all of its threads have, as a strtab id; of a thread that is not known the recording's. */
 uint32_t names_labels_of_thread(struct names *x, uint32_t thread);
+/* Whether it stands for CPUs that had nothing to do. */
+bool names_is_idle(const struct names *x, uint32_t thread);
 /* Check whether arcprof put the thread with that number into a program. */
 bool names_is_own_thread(const struct names *x, uint32_t thread);
 

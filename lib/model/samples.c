@@ -537,6 +537,9 @@ static void add_to_account(struct samples *s, const struct rec_sample *r)
 	struct account_sampled *sampled = s->sampled ? s->sampled->of[r->event] : NULL;
 	uint32_t at = sampled ? map_get(&s->names->thread_of, r->thread) : MAP_NONE;
 
+	/* of the whole machine, idle tasks are sampled as well, and charged nothing */
+	if (s->names->nr_busy && names_is_idle(s->names, r->thread))
+		return;
 	flow_sum(&s->seen.weight_of_event[r->event], r->weight);
 	if (at == MAP_NONE)
 		return;

@@ -523,3 +523,13 @@ faults_of_java() {
 	grep -q 'were not sampled: ' err
 	arcprof dump theirs/trace | grep 'key="clock"' | grep -q 'thread (BPF: CAP_BPF and CAP_PERFMON are missing)'
 }
+
+@test "account: what idle CPUs have of samples is charged to nobody" {
+	skip_unless_clocks_of_cpus
+	[ "$(nproc)" -gt 1 ] || skip "a machine with one CPU has none that is idle beside a busy one"
+	for clock in cpu thread; do
+		arcprof record -q -a --clock=$clock -o trace -- timeout 1.5 sh -c 'while :; do :; done' || true
+		arcprof report --check trace >check || { cat check; return 1; }
+		is_between 85 "$(share)" 115
+	done
+}

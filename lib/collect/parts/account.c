@@ -276,7 +276,10 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 	}
 }
 
-/* One that was not online at the beginning has what it had when it was put offline. */
+/*
+ * One that was not online at the beginning has what it had when it was put offline. Of one that did nothing
+ * there is a record as well: it says that the account is of CPUs.
+ */
 static void charge_cpus(struct collect *c, uint64_t now_ns)
 {
 	struct cpu_account *a = c->account;
@@ -289,8 +292,6 @@ static void charge_cpus(struct collect *c, uint64_t now_ns)
 			.time_ns = now_ns, .cpu = i, .busy_ns = now[i] - MIN(now[i], before),
 		};
 
-		if (!r.busy_ns)
-			continue;
 		trace_write_cpu_used(c->w, &r);
 		a->file_ns += r.busy_ns;
 	}
@@ -326,7 +327,7 @@ static void end_file(struct collect *c)
 /* Threads run for some microseconds after their exit is recorded, and after their process has ended. */
 static void wait_for_ends(struct cpu_account *a)
 {
-	enum { STEP_NS = 200000, MOST = 50 };
+	enum { STEP_NS = 200000, MOST = 250 };
 	uint64_t untold_ns;
 	int tries;
 
