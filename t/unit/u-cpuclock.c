@@ -115,7 +115,7 @@ TEST(cpuclock_tells_what_threads_had_used)
 TEST(cpuclock_reads_no_types_where_the_kernel_does)
 {
 	struct rusage before, after;
-	unsigned int major, minor;
+	unsigned int major = 0, minor = 0;
 	struct cpuclock *c;
 	struct utsname u;
 	struct err e;

@@ -146,7 +146,7 @@ static bool sees_kernel_threads(void)
 
 TEST(ptt_numbers_are_the_kernels_in_the_first_namespace_alone)
 {
-	int status, pid;
+	int status = 0, pid;
 
 	if (!sees_kernel_threads())
 		unit_skip("this is a PID namespace, or /proc/2 is hidden");
