@@ -179,7 +179,7 @@ int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, si
 	int by_kernel, r = -EINVAL;
 	size_t i;
 
-	for (by_kernel = 1; by_kernel >= 0; by_kernel--)
+	for (by_kernel = !prepare->by_libbpf; by_kernel >= 0; by_kernel--)
 		for (i = 0; i < nr; i++) {
 			r = load_file(p, &files[i], by_kernel, prepare, e);
 			if (!r)

@@ -47,6 +47,7 @@ struct bpf_prepare {
 	const char *name;
 	int (*it)(void *ctx, struct bpf_object *obj, struct err *e);
 	void *ctx;
+	bool by_libbpf;			/* alone: what runs at each switch is a tenth slower by the kernel */
 };
 
 /*

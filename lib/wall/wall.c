@@ -83,7 +83,9 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 		{ wall_bpf_file, wall_bpf_file_end },
 	};
 	struct request q = { .w = w, .o = o };
-	const struct bpf_prepare how = { .name = "arcprof_wall", .it = prepare, .ctx = &q };
+	const struct bpf_prepare how = {
+		.name = "arcprof_wall", .it = prepare, .ctx = &q, .by_libbpf = true,
+	};
 	int r = bpf_programs_load(&w->programs, files, ARRAY_SIZE(files), &how, e);
 
 	if (r < 0 && r != -EPERM)
