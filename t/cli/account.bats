@@ -52,7 +52,7 @@ is_between() {
 	skip_unless_clocks_of_cpus
 	local spun all in_spin us
 	for us in 200 500; do
-		arcprof record -o trace -- "$(workload short)" 2000 $us >truth 2>err
+		arcprof record -o trace -- "$(workload short)" 5000 $us >truth 2>err
 		cat err truth
 		read -r spun all <truth
 		arcprof report --check trace >check || { cat check; return 1; }
