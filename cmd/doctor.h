@@ -32,7 +32,7 @@ struct check_group {
 extern const struct check_group check_groups[];
 extern const size_t nr_check_groups;
 
-/* Of a process, or if pid is 0 of the JVM in that JAVA_HOME. Returns the exit status. */
+/* Show the facts of a process, or if pid is 0 of the JVM in that JAVA_HOME. Return the exit status. */
 int doctor_jvm(int pid, const char *home, int format);
 
 #endif

@@ -59,7 +59,7 @@ static void put_value(struct buf *b, const struct fact *x)
 		buf_fmt(b, "%" PRIi64 "%s", (int64_t)x->value, x->kind == FACT_SIZE ? " bytes" : "");
 }
 
-/* What a recording says where the fact is missing. */
+/* Put what a recording says where the fact is missing. */
 static void put_said(struct buf *b, const struct fact *x)
 {
 	struct buf name = BUF_INIT;

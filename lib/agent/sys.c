@@ -113,7 +113,7 @@ long sys_slurp(const char *path, char *buf, size_t size)
 
 static int (*vdso_clock_gettime)(int, struct __kernel_timespec *);
 
-/* 0: there is none of that type. */
+/* Return 0 when the vector has no entry of that type. */
 static uint64_t auxv_entry(uint64_t type)
 {
 	uint64_t auxv[64];

@@ -58,7 +58,7 @@ int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, si
 		      const struct bpf_prepare *prepare, struct err *e);
 /* Attaches all but those for perf events and iterators, in their order. */
 int bpf_programs_attach(struct bpf_programs *p, struct err *e);
-/* File descriptors, which bpf_programs_release() closes; negative: there is none of that name. */
+/* File descriptors, which bpf_programs_release() closes; negative: no map or program has that name. */
 int bpf_programs_map(const struct bpf_programs *p, const char *name);
 int bpf_programs_fd(const struct bpf_programs *p, const char *name);
 void bpf_programs_release(struct bpf_programs *p);

@@ -232,6 +232,12 @@ static void tell_agents(struct collect *c, struct buf *reply)
 		buf_fmt(reply, "%zu JVM%s not answered yet\n", nr, nr == 1 ? " has" : "s have");
 }
 
+bool switches_are_none(const struct collect_opts *o)
+{
+	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
+	       (!o->filter || !o->filter->nr);
+}
+
 void switches_ask_again(struct collect *c)
 {
 	c->switches.has_asked = false;

@@ -21,6 +21,7 @@
 #include "jvm/server.h"
 
 struct collect;
+struct collect_opts;
 
 /* So far back it is known when an event was on: a thread's sample may wait for the thread to go on. */
 enum { SWITCH_TIMES = 4096 };
@@ -74,6 +75,8 @@ int switches_set(struct collect *c, const char *names, bool on, struct buf *repl
  * on, but that of a source is off until all agents have the new one.
  */
 int switches_set_intervals(struct collect *c, const char *settings, struct buf *reply, struct err *e);
+/* Check whether no delay, window or filter is asked for: all is to be recorded, from first to last. */
+bool switches_are_none(const struct collect_opts *o);
 /*
  * Ask agents for what they do already, and wait for their answers: so that they tell what they count. What
  * they have told is theirs to be drained.

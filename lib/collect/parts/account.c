@@ -145,8 +145,7 @@ static bool is_wanted(const struct collect *c)
 	    o->ev.exclude_user || o->ev.exclude_kernel || o->groups || o->cpus.nr_cpu ||
 	    c->flight)
 		return false;
-	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
-	       (!o->filter || !o->filter->nr);
+	return switches_are_none(o);
 }
 
 /*

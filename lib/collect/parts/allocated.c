@@ -27,8 +27,7 @@ static bool is_wanted(const struct collect *c)
 	const struct collect_opts *o = c->o;
 
 	return sources_is_recorded(c, JVM_SOURCE_ALLOC) && !o->nr_tids && !c->flight && !c->segments &&
-	       !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
-	       (!o->filter || !o->filter->nr);
+	       switches_are_none(o);
 }
 
 /* And it was. */

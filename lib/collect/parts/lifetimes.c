@@ -23,9 +23,8 @@ static bool is_wanted(const struct collect *c)
 	const struct collect_opts *o = c->o;
 
 	return sources_find(c, "wall") < o->nr_sources && !sources_is_recorded(c, JVM_SOURCE_VIRTUAL) &&
-	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight && !c->segments && !o->start_ns &&
-	       !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
-	       (!o->filter || !o->filter->nr);
+	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight && !c->segments &&
+	       switches_are_none(o);
 }
 
 void lifetimes_begin(struct collect *c, uint64_t now_ns)

@@ -34,8 +34,7 @@ static bool is_wanted(const struct collect *c, uint32_t kind)
 	if (kind == JVM_TALLY_PAUSES ? !(o->jvm_events & JVM_TELL_GC) :
 				       !sources_is_recorded(c, JVM_SOURCE_LOCK))
 		return false;
-	return !c->flight && !c->segments && !o->start_ns && !o->start_mark && !o->nr_times &&
-	       !o->window_ns && !o->disabled && (!o->filter || !o->filter->nr);
+	return !c->flight && !c->segments && switches_are_none(o);
 }
 
 static bool was_kept(const struct collect *c, uint32_t kind)
