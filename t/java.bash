@@ -18,7 +18,7 @@ jdks() {
 old_jdk() {	# <version>
 	local java
 	for java in /usr/lib/jvm/*/bin/javac; do
-		"$java" -version 2>&1 | grep -qE "^javac (1\.)?$1\." || continue
+		"$java" -version 2>&1 | grep -qE "^javac (1\.)?$1([.-]|$)" || continue
 		dirname "$(dirname "$(readlink -f "$java")")"
 		return
 	done

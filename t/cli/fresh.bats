@@ -87,6 +87,20 @@ skip_unless_it_can() {
 		"$BATS_FILE_TMPDIR/checkout/t/fresh" small ls
 }
 
+@test "t/fresh: -w runs in the working tree itself, -k leaves the tree for the next time" {
+	skip_unless_it_can
+	fresh -w -k kept small sh -c 'cat not-committed; echo of the tree >t/made; echo of the release >/srv/left; ls /srv'
+	[ "$status" -eq 0 ]
+	grep -qx later out
+	! grep -qx arcprof out || false
+	[ "$(cat "$BATS_FILE_TMPDIR/checkout/t/made")" = "of the tree" ]
+	rm "$BATS_FILE_TMPDIR/checkout/t/made"
+	! grep -q "$PWD" /proc/mounts || false
+	fresh -k kept nosuch cat /srv/left
+	[ "$status" -eq 0 ]
+	grep -qx "of the release" out
+}
+
 @test "t/fresh: a shallow clone whose HEAD is detached, of another owner, will do" {
 	skip_unless_it_can
 	git clone -q --depth 1 "file://$BATS_FILE_TMPDIR/checkout" shallow
@@ -104,7 +118,7 @@ skip_unless_it_can() {
 	[ "$(tail -n 1 out)" = "t/fresh: cannot make a tree of nosuch from http://127.0.0.1:9/" ]
 	fresh small
 	[ "$status" -eq 125 ]
-	[ "$(cat out)" = "t/fresh: usage: t/fresh <suite> <command> [<argument>...]" ]
+	[ "$(cat out)" = "t/fresh: usage: t/fresh [-w] [-k <folder>] <suite> <command> [<argument>...]" ]
 	status=0
 	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
 	as_nobody "$BATS_FILE_TMPDIR/checkout/t/fresh" small true >out 2>&1 || status=$?

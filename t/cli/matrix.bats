@@ -1,33 +1,43 @@
 #!/usr/bin/env bats
-# What a program knows of itself is what arcprof says of it, on JVMs of this machine: t/matrix/run.
+# What a program knows of itself is what arcprof says of it, on JVMs of this machine: t/matrix/run.  t/check runs this
+# file in a tree that has the JDKs of all these tests (t/fresh, t/matrix/jdks), where it can make one.
 load ../lib
 load ../java
 
 # Nothing is wrong, and what is missing has a reason.
-all_is_right() {	# <home of a JDK> <collector>...
-	local home=$1 collectors=()
+all_is_right() {	# <version> <collector>...
+	local version=$1 collectors=() home
 	shift
-	skip_unless_java
+	home=$(old_jdk "$version") || skip "no JDK $version is installed"
 	skip_unless_perf
 	for collector; do collectors+=(-c "$collector"); done
 	"$TOP/t/matrix/run" -t 1500 "${collectors[@]}" "$home"
 }
 
 @test "matrix: JDK 8" {
-	home=$(old_jdk 8) || skip "no JDK 8 is installed"
-	all_is_right "$home" Serial
+	all_is_right 8 Serial
 }
 
 @test "matrix: JDK 11" {
-	home=$(old_jdk 11) || skip "no JDK 11 is installed"
-	all_is_right "$home" Serial G1
+	all_is_right 11 Serial G1
 }
 
-@test "matrix: the oldest of the newer JDKs" {
-	[ "$(jdks | wc -l)" -gt 1 ] || skip "one JDK from 16 on is installed"
-	all_is_right "$(jdks | head -n 1)" G1 Z
+@test "matrix: JDK 17" {
+	all_is_right 17 G1 Z
 }
 
+@test "matrix: JDK 21" {
+	all_is_right 21 G1 Z
+}
+
+@test "matrix: JDK 25" {
+	all_is_right 25 G1 Z
+}
+
+# What no version is known of is there one day.
 @test "matrix: the newest JDK" {
-	all_is_right "$(jdks | tail -n 1)" G1 Z
+	newest=$(jdks | tail -n 1)
+	version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$newest/release")
+	[ "${version:-0}" -gt 25 ] || skip "no JDK after 25 is installed"
+	all_is_right "$version" G1 Z
 }
