@@ -58,6 +58,19 @@ calls() {
 	on_each_jdk calls
 }
 
+# As in a container; the program is one that starts a JVM.
+calls_without_perf() {
+	"$BUILD/t/tools/noperf" "$ARCPROF" record -q --callflow -e gc --metric thrown -o trace -- \
+		sh -c 'java -XX:+UseSerialGC -cp "$1" Calls && java -version' sh "$CLASSES" >out
+	expect_calls out
+	arcprof report -i trace --check
+}
+
+# bats test_tags=stored
+@test "callflow: calls and events of JVMs need no perf events" {
+	on_one_jdk newest calls_without_perf
+}
+
 virtual_calls() {
 	record --callflow --metric cpu -- java -cp "$CLASSES" VirtualCalls 200 1000
 	[ "$status" -eq 0 ]

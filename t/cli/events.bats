@@ -69,6 +69,15 @@ pauses_are_counted() {
 	on_each_jdk pauses_are_counted
 }
 
+pauses_without_perf() {
+	"$BUILD/t/tools/noperf" "$ARCPROF" record -q -e gc -o trace -- sh -c 'java -cp "$1" Happens 3 && java -version' sh "$CLASSES" >out
+	arcprof report --gc --format json trace | jq -e '.counted[0] | .pauses >= 3 and .recorded == .pauses'
+}
+
+@test "events: of JVMs in a container without perf events" {
+	on_one_jdk newest pauses_without_perf
+}
+
 uncounted_pauses() {
 	arcprof record -q -e gc -o trace -- java -XX:-UsePerfData -cp "$CLASSES" Happens 3 >out
 	arcprof report --gc trace | grep -q "^the JVM's own count, of process [0-9]*: n/a: it keeps no performance data"

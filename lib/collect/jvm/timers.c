@@ -3,7 +3,8 @@
  * timers.c - where perf events are forbidden (a container's system call filter,
  * kernel.perf_event_paranoid): the agents of JVMs sample their own threads by timers on CPU time.
  * Nothing else is sampled, the kernel's part of the stacks is missing, and the samples come at the
- * kernel's tick; the trace and the summary say so.
+ * kernel's tick; the trace and the summary say so. What JVMs' agents and instrumented programs tell by
+ * themselves needs no perf events at all, and has nothing missing.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,11 +23,11 @@ static bool is_forbidden(const struct err *e)
 	return e->code == EACCES || e->code == EPERM || e->code == ENOSYS;
 }
 
-/* CPU time, or nothing but sources that are no perf events. */
+/* CPU time, or nothing but what no perf event tells. */
 static bool events_will_do(const struct collect_opts *o)
 {
 	if (!o->ev.nr_events)
-		return o->nr_sources;
+		return o->nr_sources || o->jvm_events || o->callflow.on;
 	return o->ev.nr_events == 1 && o->ev.events[0].clock && !o->ev.exclude_user;
 }
 
@@ -35,13 +36,14 @@ static bool jvms_will_do(const struct collect_opts *o)
 {
 	size_t i;
 
-	if (o->java != JAVA_SAMPLE || !inject_possible() || o->system_wide || o->sched || o->nr_tids ||
+	if (!inject_possible() || o->system_wide || o->sched || o->nr_tids ||
 	    !events_will_do(o))
 		return false;
 	for (i = 0; i < o->nr_pids; i++)
 		if (!target_is_jvm(o->pids[i]))
 			return false;
-	return !o->argv || launcher_names_jvm(o->argv[0]);
+	/* of a program that is no JVM, and may start one, nothing is missing but its CPU time */
+	return !o->argv || !o->ev.nr_events || launcher_names_jvm(o->argv[0]);
 }
 
 /* A program that is started has our system call filter. */
@@ -60,7 +62,10 @@ static bool timers_are_forbidden(const struct collect_opts *o)
 
 bool timers_take_over(struct collect *c, struct err *e)
 {
-	if (!c->jvm || walls_switches(c) || !is_forbidden(e) || !jvms_will_do(c->o))
+	/* calls of native programs come without an agent */
+	if (!c->jvm && (!c->o->callflow.on || c->o->ev.nr_events || c->o->nr_sources))
+		return false;
+	if (walls_switches(c) || !is_forbidden(e) || !jvms_will_do(c->o))
 		return false;
 	if (c->o->ev.nr_events && timers_are_forbidden(c->o)) {
 		err_wrap(e, "timers on CPU time are forbidden as well (timer_create)");
