@@ -963,7 +963,11 @@ static int attach_agent(struct jvm_server *s, const struct target *t, const char
 	bool talks;
 	int r = load_agent(s, t, file, &talks, e);
 
-	if (!r && !talks)
+	if (!r && !talks && s->refusals.no_memory)
+		r = err_set(e, s->refusals.no_memory,
+			    "process %d: there is no memory to share with it (memfd_create): %s", t->pid,
+			    strerror(s->refusals.no_memory));
+	else if (!r && !talks)
 		r = err_set(e, s->refusal == JVM_REFUSED_BUSY ? EBUSY : ENOTSUP,
 			    s->refusal == JVM_REFUSED_BUSY ?
 				    "process %d is being recorded already" :

@@ -173,7 +173,7 @@ int threads_look(int pid, struct threads *t, struct err *e)
 		return r;
 	a.file = memfd_create("arcprof-threads", MFD_CLOEXEC);
 	if (a.file < 0)
-		return err_errno(e, "memory for the threads");
+		return err_errno(e, "memory for the threads (memfd_create)");
 	root = foreign_root(pid, e);
 	r = root < 0 ? root : ask(&a, &target, root, e);
 	if (!r)

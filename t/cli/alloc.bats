@@ -201,7 +201,7 @@ exact_calls() {
 }
 
 without_perf() {
-	"$BUILD/t/tools/noperf" "$ARCPROF" record -e alloc=4k -o trace -- java -cp "$CLASSES" Allocations 16 "$LIBRARY" \
+	"$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -e alloc=4k -o trace -- java -cp "$CLASSES" Allocations 16 "$LIBRARY" \
 		>truth 2>err || { cat err; return 1; }
 	"$ARCPROF" report -i trace --check
 	agrees 4096

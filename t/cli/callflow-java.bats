@@ -60,7 +60,7 @@ calls() {
 
 # As in a container; the program is one that starts a JVM.
 calls_without_perf() {
-	"$BUILD/t/tools/noperf" "$ARCPROF" record -q --callflow -e gc --metric thrown -o trace -- \
+	"$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -q --callflow -e gc --metric thrown -o trace -- \
 		sh -c 'java -XX:+UseSerialGC -cp "$1" Calls && java -version' sh "$CLASSES" >out
 	expect_calls out
 	arcprof report -i trace --check

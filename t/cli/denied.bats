@@ -167,6 +167,14 @@ fails_with() {
 	fails_with "JVMs could tell nothing: there is no memory to share with them (memfd_create)"
 	run_arcprof report -i t --gc
 	[[ $output == *memfd_create* ]]
+	java -XX:-UsePerfData -cp "$CLASSES" Shares 1000000 >java.out 2>&1 &
+	echo $! >pid
+	sleep 1
+	run_denied memfd_create record -d 1s -o t -p "$(<pid)"
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"process $(<pid): there is no memory to share with it (memfd_create): "* ]]
+	run_denied memfd_create threads -p "$(<pid)"
+	fails_with memfd_create
 }
 
 @test "denied: no events of JVMs where there was none" {

@@ -70,7 +70,7 @@ pauses_are_counted() {
 }
 
 pauses_without_perf() {
-	"$BUILD/t/tools/noperf" "$ARCPROF" record -q -e gc -o trace -- sh -c 'java -cp "$1" Happens 3 && java -version' sh "$CLASSES" >out
+	"$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -q -e gc -o trace -- sh -c 'java -cp "$1" Happens 3 && java -version' sh "$CLASSES" >out
 	arcprof report --gc --format json trace | jq -e '.counted[0] | .pauses >= 3 and .recorded == .pauses'
 }
 

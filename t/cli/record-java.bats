@@ -589,7 +589,7 @@ cum_of() {
 }
 
 java_without_perf() {
-	"$BUILD/t/tools/noperf" "$ARCPROF" record -o trace -- java -cp "$CLASSES" Shares 300 >out 2>said || { cat said; return 1; }
+	"$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -o trace -- java -cp "$CLASSES" Shares 300 >out 2>said || { cat said; return 1; }
 	cat said
 	grep -q 'warning: JVMs were sampled by CPU timers.*a system call filter forbids perf events' said
 	arcprof report -i trace --xprof | head -n 1 | grep -q 'by CPU timers (tick-bound, user code of JVMs only)'
@@ -601,7 +601,7 @@ java_without_perf() {
 	[ "$((sixteen * 10))" -gt "$((eight * 14))" ] && [ "$((sixteen * 10))" -lt "$((eight * 28))" ]
 	[ "$((sixteen * 10))" -gt "$((total * 3))" ]
 	# what is no JVM is refused as before
-	! "$BUILD/t/tools/noperf" "$ARCPROF" record -o none -- true 2>said || false
+	! "$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -o none -- true 2>said || false
 	grep -q 'a system call filter forbids perf events' said
 	[ ! -e none ]
 }
