@@ -481,7 +481,7 @@ static void targets_phrase(const struct collect_opts *c, struct buf *b)
 
 	for (i = 0; c->groups && i < c->groups->nr; i++)
 		buf_fmt(b, "%s%s", i ? ", " : c->groups->nr == 1 ? "control group " : "control groups ",
-			c->groups->names->items[i]);
+			c->groups->paths[i]);
 	if (c->groups)
 		return;
 	if (c->system_wide || c->argv) {

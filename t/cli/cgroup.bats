@@ -107,6 +107,22 @@ attached_jvm() {
 	return 1
 }
 
+@test "record -G: of groups that are below others, or named twice, each process is sampled once" {
+	prepare_groups
+	start_burners
+	run_arcprof record -G "$MINE/plain,$MINE,/$MINE/,$MINE/plain/" -F 499 --call-graph no -d 1 -o trace
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"recording control group $MINE for 1 s"* ]]
+	# each of the two programs has one thread
+	arcprof report -i trace --xprof --format json --comm sh | jq '.metrics[0].total / 1e6 | round' >ms
+	cat ms
+	[ "$(cat ms)" -gt 100 ]
+	[ "$(cat ms)" -le 2200 ]
+	[ "$(n_of --cgroup "$MINE/plain")" -le 550 ]
+	run_arcprof record -G "$MINE,$MINE/none" -d 10ms
+	[[ $stderr == *"no control group '$MINE/none'"* ]]
+}
+
 @test "record -G: a JVM in a container that starts meanwhile is named, and nothing outside the group is there" {
 	prepare_groups
 	use_any_jdk

@@ -67,14 +67,27 @@ static int open_group(const char *mount, const char *name, struct err *e)
 	return fd < 0 ? -e->code : fd;
 }
 
+/* Another one covers it; of several with one path the first does. */
+static bool is_covered(const struct opt_list *names, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr_items; i++)
+		if (i != at && cgroup_is_below(names->items[at], names->items[i]) &&
+		    (i < at || !cgroup_is_below(names->items[i], names->items[at])))
+			return true;
+	return false;
+}
+
 int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e)
 {
 	struct buf mount = BUF_INIT;
 	int fd = 0;
 	size_t i;
 
-	*g = (struct cgroups){ .names = names, .controller = "perf_event" };
+	*g = (struct cgroups){ .controller = "perf_event" };
 	g->fds = xcalloc(names->nr_items, sizeof(*g->fds));
+	g->paths = xcalloc(names->nr_items, sizeof(*g->paths));
 	find_mount("cgroup", g->controller, &mount);
 	if (!mount.len) {
 		g->controller = "";
@@ -82,9 +95,15 @@ int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e)
 	}
 	if (!mount.len)
 		fd = err_set(e, ENOTSUP, "no control groups: neither version 2 nor perf_event of version 1 is mounted");
-	for (i = 0; i < names->nr_items && fd >= 0; i++)
-		if ((fd = open_group(mount.data, names->items[i], e)) >= 0)
+	for (i = 0; i < names->nr_items && fd >= 0; i++) {
+		fd = open_group(mount.data, names->items[i], e);
+		if (fd >= 0 && is_covered(names, i)) {
+			close(fd);
+		} else if (fd >= 0) {
+			g->paths[g->nr] = names->items[i];
 			g->fds[g->nr++] = fd;
+		}
+	}
 	buf_release(&mount);
 	if (fd >= 0)
 		return 0;
@@ -97,7 +116,9 @@ void cgroups_close(struct cgroups *g)
 	while (g->nr)
 		close(g->fds[--g->nr]);
 	free(g->fds);
+	free(g->paths);
 	g->fds = NULL;
+	g->paths = NULL;
 }
 
 bool cgroups_have(const struct cgroups *g, int pid)
@@ -107,8 +128,8 @@ bool cgroups_have(const struct cgroups *g, int pid)
 	size_t i;
 
 	if (cgroup_of(pid, g->controller, &path))
-		for (i = 0; i < g->names->nr_items && !have; i++)
-			have = cgroup_is_below(path.data, g->names->items[i]);
+		for (i = 0; i < g->nr && !have; i++)
+			have = cgroup_is_below(path.data, g->paths[i]);
 	buf_release(&path);
 	return have;
 }

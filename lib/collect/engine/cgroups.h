@@ -11,14 +11,15 @@
 
 struct cgroups {
 	int *fds;		/* of their folders, for perf_event_open() */
+	const char **paths;	/* as they were named; strings of the caller */
 	size_t nr;
-	const struct opt_list *names;
 	const char *controller;	/* as base/cgroup.h has it: of the hierarchy that they are in */
 };
 
 /*
  * Opens the groups, named by their paths below the root of the hierarchy that has perf events: of version 1
- * where such a one is mounted, else of version 2. -ENOENT, -ENOTSUP: *e says which is missing.
+ * where such a one is mounted, else of version 2. One that is below another is part of that, and left out;
+ * names are to outlive them. -ENOENT, -ENOTSUP: *e says which is missing.
  */
 int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e);
 void cgroups_close(struct cgroups *g);
