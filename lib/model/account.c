@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/chance.h"
 #include "base/mem.h"
 #include "model/account.h"
@@ -80,8 +81,11 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->unit = a->unit ? a->unit : "";
 	a->counted = account_counted(x, event);
 	a->weight = number(names_event(x, event, cpu ? ".period" : ".interval"));
-	a->of_cpus = cpu && x->nr_busy;
-	if (a->of_cpus && a->weight)	/* both are hit and miss */
+	if (cpu)
+		a->rows = x->nr_busy ? ACCOUNT_CPUS : x->nr_groups_used ? ACCOUNT_GROUPS : ACCOUNT_THREADS;
+	else
+		a->rows = ACCOUNT_THREADS;
+	if (a->rows == ACCOUNT_CPUS && a->weight)	/* both are hit and miss */
 		a->weight += names_label_u64(x, "account.tick_ns");
 	a->why = why(x, event);
 }
@@ -280,6 +284,59 @@ static void make_cpus(struct account *a, struct account_sampled *sampled)
 	free(busy);
 }
 
+static struct account_thread *group_row(struct account *a, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < a->nr && strcmp(a->threads[i].name, path) != 0; i++)
+		;
+	if (i == a->nr) {
+		VEC_GROW(a->threads, a->nr, a->alloc);
+		a->threads[a->nr++] = (struct account_thread){ .process = "", .name = path, .known = true };
+	}
+	return &a->threads[i];
+}
+
+/* The group that a process was in when it was found, or one for all that are not known to be in any. */
+static struct account_thread *group_of(struct account *a, uint32_t proc, size_t nr_groups)
+{
+	uint32_t at = map_get(&a->names->proc_of, proc);
+	const char *path = at == MAP_NONE || !a->names->procs[at].cgroup ? NULL :
+			   model_str(a->names->m, a->names->procs[at].cgroup);
+	struct account_thread *t;
+	size_t i;
+
+	if (nr_groups == 1)
+		return &a->threads[0];
+	for (i = 0; path && i < nr_groups; i++)
+		if (cgroup_is_below(path, a->threads[i].name))
+			return &a->threads[i];
+	t = group_row(a, "[unknown cgroup]");
+	t->known = false;
+	return t;
+}
+
+/* A row for each control group in place of each thread. */
+static void make_groups(struct account *a, const struct account_sampled *sampled)
+{
+	const struct names *x = a->names;
+	size_t i, nr;
+
+	a->nr = 0;
+	a->nobodys = 0;
+	for (i = 0; i < x->nr_groups_used; i++)
+		flow_sum(&group_row(a, model_str(x->m, x->groups_used[i].path))->counted,
+			 x->groups_used[i].ns);
+	for (i = 0, nr = a->nr; i < x->nr_threads; i++) {
+		struct account_thread *t = sampled[i].nr ? group_of(a, x->threads[i].proc, nr) : NULL;
+
+		if (!t)
+			continue;
+		flow_sum(&t->sampled, sampled[i].amount);
+		flow_sum(&t->nr_samples, sampled[i].nr);
+	}
+}
+
 static int read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
 {
 	static const struct trace_sink sink = { .samples = take_samples };
@@ -294,6 +351,8 @@ static int read_event(struct account *a, struct trace_reader *t, uint32_t event,
 		account_make(a, &a->own, event, k.sampled);
 	if (!r && k.of_cpus)
 		make_cpus(a, k.of_cpus);
+	else if (!r && a->rows == ACCOUNT_GROUPS)
+		make_groups(a, k.sampled);
 	free(k.sampled);
 	free(k.of_cpus);
 	return r;
@@ -425,7 +484,7 @@ static void check(const struct account *a, struct account_check *out)
 		flow_sum(&nr, a->threads[i].nr_samples);
 	}
 	weight = nr ? (double)a->sampled / (double)nr : (double)a->weight;
-	if (a->of_cpus)
+	if (a->rows == ACCOUNT_CPUS)
 		weight += (double)names_label_u64(a->names, "account.tick_ns");
 	if (!nr && account_is_cpu(a->names, a->event))
 		return;

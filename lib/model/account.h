@@ -12,6 +12,9 @@
 /* The context of what has no sample. */
 #define ACCOUNT_NOT_SAMPLED "[not sampled]"
 
+/* Of whom rows are, as account_read() makes them. */
+enum account_rows { ACCOUNT_THREADS, ACCOUNT_CPUS, ACCOUNT_GROUPS };
+
 /* [event]; events from there on have no account. */
 enum { ACCOUNT_MAX_EVENTS = 64 };
 
@@ -41,9 +44,9 @@ struct account {
 	uint64_t sampled;
 	uint64_t nobodys;		/* of counted: of threads that nobody knows */
 	uint64_t weight;		/* of a sample; 0: not known */
-	bool of_cpus;			/* rows are of CPUs, as account_read() makes them, not of threads */
+	enum account_rows rows;
 	const char *why;		/* of what is missing; NULL: nothing is said */
-	struct account_thread *threads;	/* in order of their beginning */
+	struct account_thread *threads;	/* rows: in order of their beginning; of CPUs, of control groups */
 	size_t nr, alloc;
 };
 

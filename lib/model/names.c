@@ -41,6 +41,7 @@ void names_release(struct names *x)
 	free(x->threads);
 	free(x->counted);
 	free(x->busy);
+	free(x->groups_used);
 	free(x->modules);
 	free(x->methods);
 	free(x->functions);
@@ -209,6 +210,16 @@ static int take_cpu_used(void *ctx, const struct rec_cpu_used *r)
 
 	VEC_GROW(x->busy, x->nr_busy, x->alloc_busy);
 	x->busy[x->nr_busy++] = (struct name_busy){ r->cpu, r->busy_ns };
+	return 0;
+}
+
+static int take_cgroup_used(void *ctx, const struct rec_cgroup_used *r)
+{
+	struct names *x = ctx;
+	uint32_t path = strtab_add(&x->m->consumers.names, r->path, r->path_len);
+
+	VEC_GROW(x->groups_used, x->nr_groups_used, x->alloc_groups_used);
+	x->groups_used[x->nr_groups_used++] = (struct name_group_used){ path, r->cpu_ns };
 	return 0;
 }
 
@@ -623,6 +634,7 @@ const struct trace_sink names_sink = {
 	.thread_group = take_thread_group,
 	.used = take_used,
 	.cpu_used = take_cpu_used,
+	.cgroup_used = take_cgroup_used,
 	.counted = take_counted,
 	.module = take_module,
 	.map = take_map,

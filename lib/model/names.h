@@ -176,6 +176,11 @@ struct names {
 		uint64_t ns;
 	} *busy;			/* several of a CPU are to be added up */
 	size_t nr_busy, alloc_busy;
+	struct name_group_used {	/* of a recording of control groups */
+		uint32_t path;		/* of the model's strings */
+		uint64_t ns;
+	} *groups_used;			/* several of a group are to be added up */
+	size_t nr_groups_used, alloc_groups_used;
 	struct name_counted *counted;	/* several of a thread and event are to be added up */
 	size_t nr_counted, alloc_counted;
 	struct name_module *modules;

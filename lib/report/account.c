@@ -94,7 +94,9 @@ static const char *why(const struct rows *r, const struct account_thread *t)
 {
 	uint64_t weight = r->sum.nr_samples ? r->sum.sampled / r->sum.nr_samples : 0;
 
-	if (!t->tid && t->nr_samples && !r->a->of_cpus)
+	if (!t->known && r->a->rows == ACCOUNT_GROUPS)
+		return "of processes that were not in these groups when they were found";
+	if (!t->tid && t->nr_samples && r->a->rows == ACCOUNT_THREADS)
 		return is_cpu(r) ? "charged to the threads that carried them" :
 				   "counted for the threads that carried them";
 	if (!t->known)
@@ -106,10 +108,19 @@ static const char *why(const struct rows *r, const struct account_thread *t)
 	return chance_is_too_few(t->counted, t->sampled, weight) ? "too few to be chance" : NULL;
 }
 
+static const char *nouns(const struct rows *r)
+{
+	static const char *const of[] = {
+		[ACCOUNT_THREADS] = "threads", [ACCOUNT_CPUS] = "CPUs", [ACCOUNT_GROUPS] = "control groups",
+	};
+
+	return of[r->a->rows];
+}
+
 static void add_row(struct sheet *s, const struct rows *r, const struct account_thread *t, const char *key)
 {
 	const char *note = key ? NULL : why(r, t);
-	bool no_thread = key || r->a->of_cpus;
+	bool no_thread = key || r->a->rows != ACCOUNT_THREADS;
 	struct buf b = BUF_INIT;
 
 	quote_add(&b, key ? "=====" : t->name);
@@ -119,8 +130,8 @@ static void add_row(struct sheet *s, const struct rows *r, const struct account_
 		buf_putc(&b, ')');
 	}
 	if (key && r->nr_hidden)
-		buf_fmt(&b, " of all %zu %s; %zu are not shown", r->nr + r->nr_hidden,
-			r->a->of_cpus ? "CPUs" : "threads", r->nr_hidden);
+		buf_fmt(&b, " of all %zu %s; %zu are not shown", r->nr + r->nr_hidden, nouns(r),
+			r->nr_hidden);
 	if (note && sheet_is_text(s))
 		buf_fmt(&b, ": %s", note);
 	sheet_row(s, key, (const struct cell[]){

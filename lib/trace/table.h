@@ -223,6 +223,14 @@ RECORD(cpu_used, META, TIMED, MTE, CODE(0xa2), "cpu.used",
 	NS(u64, busy))
 
 /*
+ * CPU time that the kernel charged to a control group, with those below it, of a recording of some: from the
+ * beginning of the recording, or of this file, to its end.
+ */
+RECORD(cgroup_used, META, TIMED, MTE, CODE(0xa3), "cgroup.used",
+	NS(u64, cpu)
+	TEXT(path))	/* as it was named; base/cgroup.h says which processes are in it */
+
+/*
  * What a thread has of an event by the count of who knows it all, such as the bytes that it has allocated by
  * the JVM's: since the last such record of the thread, or the beginning of either. event.N.counted has what
  * all threads have.

@@ -30,6 +30,7 @@ teardown() {
 		kill "$job" 2>/dev/null || true
 	done
 	wait
+	[ -z "${MINE-}" ] || rmdir "$GROUPS_AT/$MINE/plain/below" 2>/dev/null || true
 	[ -z "${MINE-}" ] || rmdir "$GROUPS_AT/$MINE/docker-$ID.scope" "$GROUPS_AT/$MINE/plain" "$GROUPS_AT/$MINE"
 }
 
@@ -121,6 +122,104 @@ attached_jvm() {
 	[ "$(n_of --cgroup "$MINE/plain")" -le 550 ]
 	run_arcprof record -G "$MINE,$MINE/none" -d 10ms
 	[[ $stderr == *"no control group '$MINE/none'"* ]]
+}
+
+# of <jq filter>: what the account of ./trace says.
+of() {
+	arcprof report --account --format json trace | jq -r "$1"
+}
+
+# charged <group>: ms by the kernel's own account
+charged() {
+	awk '$1 == "usage_usec" { printf "%d\n", $2 / 1000 }' "$GROUPS_AT/$MINE/$1/cpu.stat"
+}
+
+skip_unless_charged() {
+	grep -q '^usage_usec' "$GROUPS_AT/$MINE/plain/cpu.stat" || skip "control groups have no CPU time here"
+}
+
+@test "record -G: the account is what the kernel charged the groups" {
+	prepare_groups
+	skip_unless_charged
+	start_burners
+	local before after ms
+	before=$(charged plain)
+	arcprof record -G "$MINE/plain,$MINE/docker-$ID.scope" -F 997 -d 1.5 -o trace 2>err
+	after=$(charged plain)
+	cat err
+	grep -q ' % of CPU time sampled' err
+	arcprof report --check trace >check || { cat check; return 1; }
+	grep -q 'ok   samples and threads of accounts = what was counted  *2 checked' check
+	[ "$(of .clock)" = cgroup ]
+	[ "$(of '.totals.share > .85 and .totals.share < 1.15')" = true ]
+	[ "$(of '[.threads[].name] | sort | join(" ")')" = "$MINE/docker-$ID.scope $MINE/plain" ]
+	[ "$(of 'all(.threads[]; .share > .8 and .share < 1.2)')" = true ]
+	ms=$(of ".threads[] | select(.name == \"$MINE/plain\") | .cpu_ns / 1e6 | floor")
+	echo "the kernel: $((after - before)) ms, the account: $ms ms"
+	[ "$ms" -le $((after - before)) ]
+	[ "$ms" -ge $(((after - before) / 2)) ]
+	arcprof report --not-sampled --check trace >check || { cat check; return 1; }
+	run_arcprof report --xprof trace
+	[[ $output == *" % of CPU time sampled; "* ]]
+	printf '"[not sampled]" base cpu-clock <= %s %%\n' 99 >limits
+	arcprof budget --all -f limits trace
+	# of several files, each has what was charged in it
+	arcprof record -q -G "$MINE" -F 997 --segment 500ms -d 1200ms -o dir
+	arcprof report --check dir >check || { cat check; return 1; }
+	[ "$(arcprof report --account --format json dir | jq '.totals.share > .85 and .totals.share < 1.15')" = true ]
+	[ "$(arcprof report --account --format json dir | jq -r '[.threads[].name] | join(" ")')" = "$MINE" ]
+}
+
+@test "record -G: what enters a group, and leaves it, is charged while it is there" {
+	prepare_groups
+	skip_unless_charged
+	local before after
+	sh -c 'while :; do :; done' 3>&- &
+	local pid=$!
+	mkdir "$GROUPS_AT/$MINE/plain/below"
+	before=$(charged plain)
+	arcprof record -q -G "$MINE/plain" -F 997 -d 2.5 -o trace 3>&- &
+	sleep .7
+	echo $pid >"$GROUPS_AT/$MINE/plain/below/cgroup.procs"
+	sleep .7
+	echo $pid >"$GROUPS_AT/$MINE/docker-$ID.scope/cgroup.procs"
+	# a group below it is no more, and what it was charged is its parent's
+	rmdir "$GROUPS_AT/$MINE/plain/below"
+	after=$(charged plain)
+	wait $!
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
+	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -ge $((after - before - 5)) ]
+	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -le $((after - before + 5)) ]
+}
+
+@test "record -G: a group that is removed meanwhile has an account" {
+	prepare_groups
+	skip_unless_charged
+	local ms
+	mkdir "$GROUPS_AT/$MINE/plain/below"
+	arcprof record -q -G "$MINE/plain/below" -F 997 -d 2 -o trace 3>&- &
+	sleep .5
+	(in_group plain/below "$(workload short)" 1000 300) >truth 3>&-
+	ms=$(charged plain/below)
+	rmdir "$GROUPS_AT/$MINE/plain/below"
+	wait $!
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
+	echo "the kernel: $ms ms, the account: $(of '.totals.cpu_ns / 1e6 | floor') ms"
+	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -ge $((ms * 90 / 100 - 10)) ]
+	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -le $((ms * 115 / 100 + 10)) ]
+}
+
+@test "record -G: of the root, the account is the machine's" {
+	prepare_groups
+	skip_unless_charged
+	[ ! -e "$GROUPS_AT/cgroup.type" ] || skip "what is mounted is a group of a container"
+	start_burners
+	arcprof record -q -G / -F 997 -d 1.5 -o trace
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(of '.threads[0].name | .[:3]')" = CPU ]
+	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
 }
 
 @test "record -G: a JVM in a container that starts meanwhile is named, and nothing outside the group is there" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,33 @@ void cgroups_close(struct cgroups *g)
 	free(g->paths);
 	g->fds = NULL;
 	g->paths = NULL;
+}
+
+/* By files that the root alone has, or lacks: what a container sees as the root is another group. */
+bool cgroups_are_all(const struct cgroups *g)
+{
+	if (g->nr != 1)
+		return false;
+	return *g->controller ? !faccessat(g->fds[0], "release_agent", F_OK, 0) :
+				faccessat(g->fds[0], "cgroup.type", F_OK, 0) != 0;
+}
+
+bool cgroups_used(const struct cgroups *g, size_t at, uint64_t *ns)
+{
+	int fd = openat(g->fds[at], "cpu.stat", O_RDONLY | O_CLOEXEC);
+	char text[64];		/* it is the first line */
+	uint64_t us;
+	ssize_t len;
+
+	if (fd < 0)
+		return false;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[MAX(len, (ssize_t)0)] = '\0';
+	if (sscanf(text, "usage_usec %" SCNu64, &us) != 1)
+		return false;
+	*ns = us * 1000;
+	return true;
 }
 
 bool cgroups_have(const struct cgroups *g, int pid)

@@ -204,7 +204,9 @@ void clocks_labels(const struct collect *c)
 {
 	if (!c->clock || !collect_nr_events(&c->ev.conf))
 		return;
-	if (c->ev.conf.filter_fd || c->o->system_wide)
+	if (c->o->groups)
+		trace_write_label(c->w, "clock", "cgroup");
+	else if (c->ev.conf.filter_fd || c->o->system_wide)
 		trace_write_label(c->w, "clock", "cpu");
 	else if (c->clock->why_not[0])
 		trace_write_label(c->w, "clock", "thread (%s)", c->clock->why_not);

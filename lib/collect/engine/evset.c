@@ -570,6 +570,18 @@ bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *co
 	return s->tells_lost;
 }
 
+uint64_t evset_counted(const struct evsets *s, uint32_t number, size_t target, size_t ev)
+{
+	const struct evset *set = &s->sets[number - 1];
+	size_t first = (target * s->conf.nr_events + ev) * s->nr_sampled, i;
+	uint64_t v[2], count = 0;
+
+	for (i = first; i < MIN(first + s->nr_sampled, set->nr_fds); i++)
+		if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
+			count += v[0];
+	return count;
+}
+
 void evsets_counts(const struct evsets *s, uint64_t *counts)
 {
 	uint64_t v[2];

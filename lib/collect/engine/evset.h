@@ -154,6 +154,11 @@ void evsets_forget_closed(struct evsets *s);
  */
 bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told);
 /*
+ * The same count of one target alone, of those that were added to the set, in their order; 0: it was never
+ * added. Not where samples are filtered: events count for others, too.
+ */
+uint64_t evset_counted(const struct evsets *s, uint32_t number, size_t target, size_t ev);
+/*
  * What all sets have counted so far, closed or not: [nr_events]. Where samples are filtered, what those weigh
  * that were read: the events count for others, too.
  */

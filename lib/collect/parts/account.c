@@ -31,6 +31,12 @@ struct used {
 	uint64_t user_ns, all_ns;
 };
 
+struct group_used {
+	uint64_t charged_ns;		/* by the group's own account */
+	uint64_t counted_ns;		/* by the clock on it, which outlives the group */
+	bool has_account;		/* that was there */
+};
+
 struct cpu_account {
 	struct cpuclock *bpf;			/* NULL: of threads that end nobody tells */
 	struct cpuclock_end *ends;		/* that came, and whose threads may not be known yet */
@@ -46,6 +52,7 @@ struct cpu_account {
 	uint64_t *busy;				/* [nr_cpus]: of the whole machine, when the file began; */
 	size_t nr_cpus;
 	bool of_cpus;				/* it is that */
+	struct group_used *groups;		/* [of the recording's]: when the file began; NULL: of none */
 	uint64_t begin_ns;			/* of threads that are recorded alone: */
 	bool ended_untold;			/* one has ended */
 };
@@ -142,8 +149,7 @@ static bool is_wanted(const struct collect *c)
 	const struct pmu_event *ev = o->ev.events;
 
 	if (!collect_nr_events(&o->ev) || !ev->clock || ev->attr.exclude_user || ev->attr.exclude_kernel ||
-	    o->ev.exclude_user || o->ev.exclude_kernel || o->groups || o->cpus.nr_cpu ||
-	    c->flight)
+	    o->ev.exclude_user || o->ev.exclude_kernel || o->cpus.nr_cpu || c->flight)
 		return false;
 	return switches_are_none(o);
 }
@@ -158,6 +164,16 @@ static bool was_kept(const struct collect *c)
 	       c->switches.perf[0].nr_times <= 1;
 }
 
+static void read_groups(const struct collect *c, struct group_used *list)
+{
+	size_t i;
+
+	for (i = 0; i < c->o->groups->nr; i++) {
+		list[i].has_account = cgroups_used(c->o->groups, i, &list[i].charged_ns);
+		list[i].counted_ns = evset_counted(&c->ev, c->main_set, i, 0);
+	}
+}
+
 void cpu_account_begin(struct collect *c)
 {
 	struct cpu_account *a;
@@ -169,6 +185,11 @@ void cpu_account_begin(struct collect *c)
 	a->bpf = clocks_bpf(c);
 	a->begin_ns = clock_mono_ns();
 	a->uncharged_ns = uncharged_ns();
+	if (c->o->groups && !cgroups_are_all(c->o->groups)) {
+		a->groups = xcalloc(c->o->groups->nr, sizeof(*a->groups));
+		read_groups(c, a->groups);
+		return;
+	}
 	a->of_cpus = c->o->system_wide;
 	if (a->of_cpus) {
 		a->bpf = NULL;
@@ -299,6 +320,51 @@ static void charge_cpus(struct collect *c, uint64_t now_ns)
 	a->nr_cpus = nr;
 }
 
+/*
+ * The kernel's account goes with the group; what the clock on it has counted stays, but for the time in which
+ * that was held back.
+ */
+static void charge_groups(struct collect *c, uint64_t now_ns)
+{
+	const struct cgroups *g = c->o->groups;
+	struct cpu_account *a = c->account;
+	struct group_used *now = xcalloc(g->nr, sizeof(*now));
+	size_t i;
+
+	read_groups(c, now);
+	for (i = 0; i < g->nr; i++) {
+		struct rec_cgroup_used r = {
+			.time_ns = now_ns, .path = g->paths[i], .path_len = strlen(g->paths[i]),
+		};
+
+		if (now[i].has_account && a->groups[i].has_account)
+			r.cpu_ns = now[i].charged_ns - MIN(now[i].charged_ns, a->groups[i].charged_ns);
+		else
+			r.cpu_ns = now[i].counted_ns - MIN(now[i].counted_ns,
+							   a->groups[i].counted_ns);
+		trace_write_cgroup_used(c->w, &r);
+		a->file_ns += r.cpu_ns;
+	}
+	free(a->groups);
+	a->groups = now;
+}
+
+/* What threads have used is counted together, by CPUs or control groups. */
+static bool is_whole(const struct cpu_account *a)
+{
+	return a->of_cpus || a->groups;
+}
+
+/* False: it is counted by threads. */
+static bool charge_whole(struct collect *c, uint64_t now_ns)
+{
+	if (c->account->of_cpus)
+		charge_cpus(c, now_ns);
+	else if (c->account->groups)
+		charge_groups(c, now_ns);
+	return is_whole(c->account);
+}
+
 /* ---- a file ends, or all ---- */
 
 static void end_file(struct collect *c)
@@ -314,7 +380,7 @@ static void end_file(struct collect *c)
 	trace_writer_keep(c->w, false);
 	if (a->of_cpus)
 		trace_write_label(c->w, "account.tick_ns", "%d", TICK_NS);
-	if (a->bpf || a->of_cpus)
+	if (a->bpf || is_whole(a))
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
 	a->file_ns = 0;
 	trace_write_label(c->w, "account.uncharged_ns", "%" PRIu64,
@@ -354,10 +420,8 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 
 	if (!was_kept(c))
 		return;
-	if (a->of_cpus) {
-		charge_cpus(c, now_ns);
+	if (charge_whole(c, now_ns))
 		return;
-	}
 	wait_for_ends(a);
 	take_ends(c, UINT64_MAX);
 	charge_living(c, now_ns);
@@ -380,7 +444,7 @@ static uint64_t known_ns(const struct collect *c, const struct rusage *used)
 	const struct cpu_account *a = c->account;
 	uint64_t ns;
 
-	if (a->bpf || a->of_cpus || !used)
+	if (a->bpf || is_whole(a) || !used)
 		return MAX(a->all_ns, a->attached.all_ns);
 	ns = timeval_ns(&used->ru_utime) + timeval_ns(&used->ru_stime);
 	return ns - MIN(ns, a->child_ns);
@@ -444,7 +508,7 @@ static const char *why_part(const struct collect *c, struct buf *b)
 		return "perf events are forbidden: only threads of Java are sampled";
 	if (c->ev.conf.exclude_kernel)
 		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid)");
-	if (!c->ev.conf.filter_fd)
+	if (!c->ev.conf.filter_fd && !is_whole(c->account))
 		buf_fmt(b, "%sclocks of threads start again in each thread, and miss threads shorter than the interval (%s%s)",
 			b->len ? "; " : "", *no_cpus ? "no clocks of CPUs: " : "--clock=cpu has others",
 			no_cpus);
@@ -490,7 +554,7 @@ void cpu_account_end(struct collect *c, const struct rusage *used)
 	end_file(c);
 	res->charged_ns = known_ns(c, used);
 	res->sampled_ns = c->clock_ns;
-	if (!c->account->bpf && !c->account->of_cpus && !c->segments && res->charged_ns)
+	if (!c->account->bpf && !is_whole(c->account) && !c->segments && res->charged_ns)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, res->charged_ns);
 	if (!is_much(c, res->charged_ns)) {
 		res->charged_ns = 0;
@@ -508,7 +572,7 @@ void cpu_account_end(struct collect *c, const struct rusage *used)
 
 static void turn(struct collect *c, uint64_t now_ns)
 {
-	if (c->account && !c->account->of_cpus)
+	if (c->account)
 		take_ends(c, c->merged_ns);
 }
 
@@ -518,9 +582,7 @@ static void stand(struct collect *c)
 		give_none(c);
 		return;
 	}
-	if (c->account->of_cpus) {
-		charge_cpus(c, c->merged_ns);
-	} else {
+	if (!charge_whole(c, c->merged_ns)) {
 		take_ends(c, c->merged_ns);
 		charge_living(c, c->merged_ns);
 	}
@@ -533,6 +595,7 @@ static void close_part(struct collect *c)
 		return;
 	free(c->account->ends);
 	free(c->account->busy);
+	free(c->account->groups);
 	free(c->account->before);
 	free(c->account);
 	c->account = NULL;
