@@ -211,6 +211,25 @@ skip_unless_charged() {
 	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -le $((ms * 115 / 100 + 10)) ]
 }
 
+@test "record -G: a group that is removed after the interval was changed has no account" {
+	prepare_groups
+	skip_unless_charged
+	local group
+	mkdir "$GROUPS_AT/$MINE/plain/below"
+	for group in plain plain/below; do
+		start_recorder -G "$MINE/$group" -F 499
+		(in_group plain/below "$(workload short)" 500 300) >truth 3>&-
+		ctl set interval cpu-clock=1ms
+		(in_group plain/below "$(workload short)" 500 300) >truth 3>&-
+		[ $group = plain ] || rmdir "$GROUPS_AT/$MINE/plain/below"
+		end_recorder
+		run_arcprof report --account trace
+		[ $group != plain ] || [ "$status" -eq 0 ]
+		[ $group = plain ] || [ "$status" -eq 1 ]
+		arcprof report --check trace >check || { cat check; return 1; }
+	done
+}
+
 @test "record -G: of the root, the account is the machine's" {
 	prepare_groups
 	skip_unless_charged

@@ -35,6 +35,7 @@ struct group_used {
 	uint64_t charged_ns;		/* by the group's own account */
 	uint64_t counted_ns;		/* by the clock on it, which outlives the group */
 	bool has_account;		/* that was there */
+	uint32_t set;			/* whose clock it is: another interval takes another one */
 };
 
 struct cpu_account {
@@ -54,7 +55,7 @@ struct cpu_account {
 	bool of_cpus;				/* it is that */
 	struct group_used *groups;		/* [of the recording's]: when the file began; NULL: of none */
 	uint64_t begin_ns;			/* of threads that are recorded alone: */
-	bool ended_untold;			/* one has ended */
+	bool ended_untold;			/* one has ended, or a group */
 };
 
 /* ---- what /proc says ---- */
@@ -156,7 +157,8 @@ static bool is_wanted(const struct collect *c)
 
 /*
  * And it was: nothing was switched off meanwhile, and samples began when the recording did. Where single
- * threads are recorded nobody tells what one had used when it ended.
+ * threads are recorded nobody tells what one had used when it ended; nor what a group had whose clock was
+ * replaced.
  */
 static bool was_kept(const struct collect *c)
 {
@@ -170,6 +172,7 @@ static void read_groups(const struct collect *c, struct group_used *list)
 
 	for (i = 0; i < c->o->groups->nr; i++) {
 		list[i].has_account = cgroups_used(c->o->groups, i, &list[i].charged_ns);
+		list[i].set = c->main_set;
 		list[i].counted_ns = evset_counted(&c->ev, c->main_set, i, 0);
 	}
 }
@@ -339,9 +342,11 @@ static void charge_groups(struct collect *c, uint64_t now_ns)
 
 		if (now[i].has_account && a->groups[i].has_account)
 			r.cpu_ns = now[i].charged_ns - MIN(now[i].charged_ns, a->groups[i].charged_ns);
-		else
+		else if (now[i].set == a->groups[i].set)
 			r.cpu_ns = now[i].counted_ns - MIN(now[i].counted_ns,
 							   a->groups[i].counted_ns);
+		else
+			a->ended_untold = true;
 		trace_write_cgroup_used(c->w, &r);
 		a->file_ns += r.cpu_ns;
 	}
