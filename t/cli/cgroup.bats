@@ -264,10 +264,34 @@ skip_unless_charged() {
 	[ "$(n_of --cgroup "$MINE/plain")" -ge "$(($(n_of) - 2))" ]
 	run_arcprof query trace "SELECT DISTINCT cgroup FROM processes"
 	[ "${output##*$'\n'}" = "/$MINE/plain" ]
+	arcprof report --check trace >check || { cat check; return 1; }
+	grep -q 'accounts = what was counted' check
 	run_arcprof record -G "$MINE/none" -d 10ms
 	[ "$status" -eq 125 ] || [ "$status" -eq 1 ]
 	[[ $stderr == *"no control group '$MINE/none'"* ]]
 	run_arcprof record -G "$MINE/plain" --sched -d 10ms
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"cannot be combined: --cgroup and --sched"* ]]
+}
+
+@test "record -G: a JVM is sampled while it is in the group" {
+	prepare_groups
+	skip_unless_charged
+	use_any_jdk
+	start_live
+	echo "$LIVE" >"$GROUPS_AT/$MINE/plain/cgroup.procs"
+	start_recorder -G "$MINE/plain" -F 499
+	say spin 300
+	echo "$LIVE" >"$GROUPS_AT/$MINE/docker-$ID.scope/cgroup.procs"
+	sleep .5	# until it is noticed
+	say spin 600
+	echo "$LIVE" >"$GROUPS_AT/$MINE/plain/cgroup.procs"
+	sleep .5
+	say spin 300
+	end_recorder
+	end_live
+	arcprof report --account trace
+	arcprof report --check trace >check || { cat check; return 1; }
+	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
+	arcprof report -i trace --xprof --format json | jq -e '[.rows[] | select(.name == "Live.spin")] | length > 0'
 }

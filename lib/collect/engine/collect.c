@@ -233,6 +233,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	if (!r->c->begun_ns && r->c->switches.marked && !r->loop.due_ns)
 		r->loop.due_ns = now_ns + r->c->o->start_ns;
 	switches_turn(r->c, now_ns);
+	traps_turn(r->c);
 	parts_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);

@@ -170,6 +170,8 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last);
 bool traps_open(struct collect *c, struct proc *p);
 /* The same of a set that is there, on threads that have one already. */
 bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps);
+/* At each turn: off while the JVM is in none of the control groups that are recorded. */
+void traps_turn(struct collect *c);
 
 /* java.c: the frames of a sample, outermost first, before they are written: keep the innermost code. */
 void java_keep_code(struct collect *c, const struct frame *frames, size_t nr);

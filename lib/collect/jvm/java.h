@@ -34,6 +34,7 @@ struct java {
 	bool gone;
 	bool marks;			/* no JVM: a program that sends marks */
 	bool sampled;			/* its agent walks stacks, since since_ns */
+	bool away;			/* it is in no control group that is recorded */
 	bool lacks;			/* a fact that something rests on */
 	uint64_t since_ns;	/* UINT64_MAX: a BPF program passes to it what is its */
 	bool walls;			/* its agent walks threads that wait (wall.h) */

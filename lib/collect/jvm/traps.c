@@ -114,3 +114,36 @@ bool traps_open(struct collect *c, struct proc *p)
 		evset_enable(&c->ev, traps, true);
 	return ok;
 }
+
+static void enable_of(struct collect *c, const struct proc *p, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < c->ev.nr_sets; i++) {
+		const struct evset *s = &c->ev.sets[i];
+
+		if (s->kind == EVSET_TRAP && s->proc == p->id && !s->closed)
+			evset_enable(&c->ev, i + 1, on);
+	}
+}
+
+/*
+ * Events on threads go where these go, unlike those on groups. Resuming a recording enables all of them: what
+ * is away is disabled each time.
+ */
+void traps_turn(struct collect *c)
+{
+	struct java *j;
+	bool away;
+
+	if (!c->o->groups || !collect_is_on(c))
+		return;
+	for (j = c->javas; j; j = j->next) {
+		if (j->gone || !j->sampled)
+			continue;
+		away = !cgroups_have(c->o->groups, j->proc->pid);
+		if (away || j->away)
+			enable_of(c, j->proc, !away);
+		j->away = away;
+	}
+}
