@@ -294,4 +294,7 @@ skip_unless_charged() {
 	arcprof report --check trace >check || { cat check; return 1; }
 	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
 	arcprof report -i trace --xprof --format json | jq -e '[.rows[] | select(.name == "Live.spin")] | length > 0'
+	# what two events count of its threads is counted once
+	arcprof dump trace | sed -n 's/.* key="event.0.rate_hz" value="\([0-9]*\).*/\1/p' >rate
+	[ "$(cat rate)" -gt 400 ]
 }

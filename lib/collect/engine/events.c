@@ -222,6 +222,7 @@ static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *o
 	ev->trap_filter_fd = ev->filter_fd ? clocks_trap_filter(c) : 0;
 	ev->odd_periods = ev->filter_fd && !walls_filter(c);
 	ev->side_of_all = ev->filter_fd && target != -1;
+	ev->main_has_all = c->o->system_wide;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
 	ev->filter_fd = ev->trap_filter_fd = 0;

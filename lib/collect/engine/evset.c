@@ -500,6 +500,12 @@ void evsets_vary_periods(struct evsets *s)
 		}
 }
 
+/* The events of the set count what those of no other set do, and only what is recorded. */
+static bool is_counted(const struct evsets *s, const struct evset *set)
+{
+	return !s->conf.filter_fd && !(s->conf.main_has_all && set->kind == EVSET_TRAP);
+}
+
 /* What the samples of the set that were read weigh. */
 static void add_told(const struct evsets *s, uint32_t number, uint64_t *counts)
 {
@@ -519,7 +525,7 @@ void evset_close(struct evsets *s, uint32_t number)
 	for (i = 0; i < set->nr_fds; i++) {
 		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]))
 			continue;
-		if (!s->conf.filter_fd)
+		if (is_counted(s, set))
 			s->counts[event_of(s, i)] += v[0];
 		s->nr_lost += v[1];
 	}
@@ -594,7 +600,7 @@ void evsets_counts(const struct evsets *s, uint64_t *counts)
 
 		if (s->conf.filter_fd && !set->closed)
 			add_told(s, k + 1, counts);
-		for (i = 0; !s->conf.filter_fd && !set->closed && i < set->nr_fds; i++)
+		for (i = 0; is_counted(s, set) && !set->closed && i < set->nr_fds; i++)
 			if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
 				counts[event_of(s, i)] += v[0];
 	}

@@ -74,6 +74,7 @@ struct evconf {
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
+	bool main_has_all;		/* MAIN events count what those of single JVMs do, too */
 	bool odd_periods;		/* of filtered clocks: see evset.c; else by chance */
 	bool exclude_kernel;	/* requested, or this user may record no more */
 	bool exclude_user;
