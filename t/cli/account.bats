@@ -270,6 +270,21 @@ lived() {
 	[ "$n" -eq 401 ]
 }
 
+@test "account: who wakes a thread is not recorded, and charged nothing" {
+	skip_unless_perf
+	mkfifo fifo
+	sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; exec >fifo
+		while [ $i -lt 300040 ]; do echo x; sleep .02; i=$((i + 1)); done; exec sleep 10' 3>&- &
+	local waker=$!
+	arcprof record -q -e cpu -e wall -e wakers -o trace -- \
+		sh -c 'exec <fifo; while [ "${#n}" -lt 40 ]; do read -r _; n=x$n; done'
+	kill $waker
+	wait $waker || true
+	[ "$(arcprof report --account --format json trace | jq '[.threads[].pid] | unique | length')" -eq 1 ]
+	[ "$(arcprof report --account --metric wall --format json trace | jq '[.threads[].pid] | unique | length')" -eq 1 ]
+	[ "$(arcprof report --account --metric wall --format json trace | jq '.totals.share > .97 and .totals.share < 1.03')" = true ]
+}
+
 @test "account: threads of what is attached to live from then on" {
 	skip_unless_perf
 	sh -c 'while :; do sleep .01; done' 3>&- &

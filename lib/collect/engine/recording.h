@@ -202,6 +202,14 @@ static inline bool collect_is_on(const struct collect *c)
 {
 	return c->begun_ns;
 }
+/* Of programs and processes: the thread is of one that is recorded. Who wakes one of these is known, too. */
+static inline bool collect_is_recorded(struct collect *c, const struct thread *th)
+{
+	const struct thread *leader = tasks_any(&c->tasks, th->proc->pid);
+
+	/* a thread whose fork was lost has no events that are known */
+	return c->only_jvms || th->evset || (leader && leader->proc == th->proc && leader->evset);
+}
 /* It ran before it was recorded: nothing is known of what it had done by then. */
 static inline bool collect_attached(const struct collect *c, const struct proc *p)
 {

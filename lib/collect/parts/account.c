@@ -275,14 +275,15 @@ static void take_ends(struct collect *c, uint64_t until_ns)
 }
 
 /* Of single threads: others of their processes are known as well, and what they start is recorded. */
-static bool is_recorded(const struct collect *c, const struct thread *th)
+static bool is_recorded(struct collect *c, const struct thread *th)
 {
 	size_t i;
 
 	for (i = 0; i < c->o->nr_tids && c->o->tids[i] != th->tid; i++)
 		;
-	return !c->o->nr_tids || i < c->o->nr_tids ||
-	       (!th->provisional && th->born_ns > c->account->begin_ns);
+	if (!c->o->nr_tids)
+		return collect_is_recorded(c, th);
+	return i < c->o->nr_tids || (!th->provisional && th->born_ns > c->account->begin_ns);
 }
 
 static void charge_living(struct collect *c, uint64_t now_ns)

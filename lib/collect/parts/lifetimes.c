@@ -48,7 +48,7 @@ static void count(struct collect *c, struct thread *th, uint64_t end_ns)
 	struct lifetimes *l = c->own[PART_lifetimes];
 	uint64_t begin_ns = MAX(th->born_ns, l->begin_ns);
 
-	if (th->lived || !th->tid || end_ns <= begin_ns)
+	if (th->lived || !th->tid || end_ns <= begin_ns || !collect_is_recorded(c, th))
 		return;
 	th->lived = true;
 	l->ns += end_ns - begin_ns;
