@@ -32,6 +32,7 @@ bool account_is_cpu(const struct names *x, uint32_t event)
 static const struct kind *kind_of(const struct names *x, uint32_t event)
 {
 	const char *name = event < ACCOUNT_MAX_EVENTS ? names_event(x, event, "") : NULL;
+	const char *counted = names_event(x, event, ".counted");
 	size_t i;
 
 	if (!name)
@@ -39,7 +40,7 @@ static const struct kind *kind_of(const struct names *x, uint32_t event)
 	if (account_is_cpu(x, event))
 		return kinds;
 	for (i = 1; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(name, kinds[i].event) && names_event(x, event, ".counted"))
+		if (!strcmp(name, kinds[i].event) && counted && strcmp(counted, ACCOUNT_NONE) != 0)
 			return &kinds[i];
 	return NULL;
 }
@@ -489,7 +490,9 @@ static void check(const struct account *a, struct account_check *out)
 	if (!nr && account_is_cpu(a->names, a->event))
 		return;
 	expect_between(out, a, "counted for threads", 0, known, a->counted);
-	if (chance_explains((double)a->sampled - (double)most, a->counted, weight, DEVIATIONS))
+	/* with what is rare: Bernstein's inequality has that much more than deviations of a normal one */
+	if (chance_explains((double)a->sampled - (double)most - weight * DEVIATIONS * DEVIATIONS / 3,
+			    a->counted, weight, DEVIATIONS))
 		most = MAX(most, a->sampled);
 	if (chance_explains((double)least - (double)a->sampled, a->counted, weight, DEVIATIONS))
 		least = MIN(least, a->sampled);

@@ -18,6 +18,17 @@ static uint64_t key_of(uint32_t proc, uint32_t kind)
 	return (uint64_t)proc << 32 | kind;
 }
 
+/* Of another file of the same recording: one begins where the one before ended. */
+static void add_to(struct tallies *t, struct tally *y, const struct rec_tally *r)
+{
+	y->begin_ns = MIN(y->begin_ns, r->begin_ns);
+	y->end_ns = MAX(y->end_ns, r->time_ns);
+	flow_sum(&y->n, r->n);
+	flow_sum(&y->ns, r->ns);
+	if (!*y->why)
+		y->why = arena_strndup(&t->text, r->why, r->why_len);
+}
+
 static int take_tally(void *ctx, const struct rec_tally *r)
 {
 	const struct reading *k = ctx;
@@ -27,8 +38,10 @@ static int take_tally(void *ctx, const struct rec_tally *r)
 	if (r->kind >= TALLY_NR)
 		return 0;
 	put = map_put(&t->by_proc, key_of(r->proc, r->kind));
-	if (*put != MAP_NONE)
+	if (*put != MAP_NONE) {
+		add_to(t, &t->list[*put], r);
 		return 0;
+	}
 	*put = t->nr;
 	VEC_GROW(t->list, t->nr, t->alloc);
 	t->list[t->nr++] = (struct tally){
@@ -137,8 +150,9 @@ int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e
 	ret = trace_read(r, &names_sink, &names, e);
 	if (!ret)
 		ret = tallies_read(&t, &names, r, e);
+	/* what was told just before this file began was recorded in the one before */
 	for (i = 0; !ret && i < t.nr && !names_stopped_ns(&names) && !names.lost; i++)
-		if (!*t.list[i].why)
+		if (!*t.list[i].why && t.list[i].begin_ns >= names_label_u64(&names, "start.mono_ns"))
 			check(&t.list[i], out);
 	tallies_release(&t);
 	names_release(&names);

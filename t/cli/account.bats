@@ -295,10 +295,67 @@ lived() {
 	wait $pid || true
 	arcprof report --check trace >check || { cat check; return 1; }
 	is_between 900 "$(lived sh)" 1600
-	arcprof record -q -e wall --segment 10s -o dir -- sleep .1
-	run_arcprof report --account --metric wall dir
+}
+
+# is_whole <metric> <trace or folder>: its account, which --check finds right
+is_whole() {
+	arcprof report --check "$2" >check || { cat check; return 1; }
+	arcprof report --account --metric "$1" --format json "$2" >account.json
+	jq -c .totals account.json
+	jq -e '.totals.samples < 1000 or (.totals.share > .95 and .totals.share < 1.05)' account.json
+}
+
+several_files_of_a_jvm() {
+	local f sum metric
+	rm -rf dir
+	arcprof record -q -e alloc=64k,gc,wall --segment 500ms -o dir -- java -Xmx64m -cp "$CLASSES" Allocated 64 2 >truth
+	set -- dir/*.arc
+	[ $# -ge 3 ]
+	for metric in alloc wall; do
+		sum=0
+		for f; do
+			is_whole $metric "$f"
+			sum=$((sum + $(jq '.totals | .counted // .counted_ns' account.json)))
+		done
+		is_whole $metric dir
+		[ "$(jq '.totals | .counted // .counted_ns' account.json)" -eq $sum ]
+	done
+	sum=$(arcprof report --gc --format json dir | jq '.counted[0] | select(.pauses == .recorded) | .pauses')
+	echo "$sum pauses"
+	[ "$sum" -gt 10 ]
+	# of what is kept
+	rm "$1"
+	is_whole alloc dir
+	is_whole wall dir
+	[ "$(arcprof report --gc --format json dir | jq '.counted[0] | .pauses == .recorded')" = true ]
+}
+
+@test "account: several files of a JVM have what it allocated, its pauses and its threads' lives" {
+	skip_unless_perf
+	on_each_jdk several_files_of_a_jvm
+}
+
+@test "account: several files of a JVM that was killed have none together, and later ones their own" {
+	skip_unless_perf
+	use_any_jdk
+	local pid
+	cat >both <<-END
+		java -Xmx64m -cp "$CLASSES" Allocated 64 20 >truth & pid=\$!
+		java -Xmx64m -cp "$CLASSES" Allocated 64 4 >/dev/null &
+		sleep 1.5; kill -KILL \$pid; wait
+	END
+	arcprof record -q -e alloc=64k,gc --segment 500ms -o dir -- sh both || true
+	set -- dir/*.arc
+	[ $# -ge 5 ]
+	is_whole alloc "$1"
+	[ "$(jq .totals.samples account.json)" -gt 0 ]
+	is_whole alloc "${@: -2:1}"
+	run_arcprof report --account --metric alloc dir
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"the trace has no account of wall"* ]]
+	[[ $stderr == *"the trace has no account of alloc: a JVM ended without telling it, or did not answer in time"* ]]
+	arcprof report --check dir >check || { cat check; return 1; }
+	arcprof report --gc --format json dir | jq -c '.counted[]'
+	[ "$(arcprof report --gc --format json dir | jq '[.counted[] | select(.why)] | length')" -eq 1 ]
 }
 
 @test "account: several files have what was charged in each" {

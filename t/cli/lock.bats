@@ -402,6 +402,11 @@ enters_are_counted() {
 	grep -q 'ok   pauses, waits for monitors = those that JVMs count  *1 checked' check
 	jq -e '.[0] | .enters > 100 and .recorded >= .enters and .recorded <= 1.02 * .enters' counted
 	"$ARCPROF" report --locks -i trace | grep -qE "^the JVM's own count, of process [0-9]+: [0-9]+ waits for monitors, and [0-9]+ recorded$"
+	# of several files, all together
+	rm -rf dir
+	"$ARCPROF" record -q -e lock --segment 200ms -o dir java -cp "$CLASSES" LockWaits monitor p 4 300 100 >out
+	"$ARCPROF" report --locks --format json -i dir | jq -c .counted | tee counted
+	jq -e '.[0] | .enters > 100 and .recorded >= .enters and .recorded <= 1.02 * .enters' counted
 }
 
 @test "lock: waits for monitors are as many as the JVM itself counts" {

@@ -211,12 +211,12 @@ static bool ask_agents(struct collect *c)
 }
 
 /* What they say meanwhile is taken, or their rings would be full. Returns how many have not answered. */
-static size_t wait_for_agents(struct collect *c)
+static size_t wait_for_agents(struct collect *c, int wait_ms)
 {
 	size_t nr = 0;
 	int i;
 
-	for (i = 0; i < WAIT_MS && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
+	for (i = 0; i < wait_ms && (nr = jvm_server_nr_unchanged(c->jvm)); i++) {
 		clock_sleep_ns(1000000);
 		if (i % DRAIN_EVERY_MS == DRAIN_EVERY_MS - 1)
 			collect_hear_agents(c, false);
@@ -226,7 +226,7 @@ static size_t wait_for_agents(struct collect *c)
 
 static void tell_agents(struct collect *c, struct buf *reply)
 {
-	size_t nr = ask_agents(c) ? wait_for_agents(c) : 0;
+	size_t nr = ask_agents(c) ? wait_for_agents(c, WAIT_MS) : 0;
 
 	if (nr && reply)
 		buf_fmt(reply, "%zu JVM%s not answered yet\n", nr, nr == 1 ? " has" : "s have");
@@ -238,11 +238,11 @@ bool switches_are_none(const struct collect_opts *o)
 	       (!o->filter || !o->filter->nr);
 }
 
-void switches_ask_again(struct collect *c)
+void switches_ask_again(struct collect *c, int wait_ms)
 {
 	c->switches.has_asked = false;
 	if (ask_agents(c))
-		wait_for_agents(c);
+		wait_for_agents(c, wait_ms);
 }
 
 static bool wall_is_wanted(const struct collect *c)

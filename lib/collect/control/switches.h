@@ -78,10 +78,10 @@ int switches_set_intervals(struct collect *c, const char *settings, struct buf *
 /* Check whether no delay, window or filter is asked for: all is to be recorded, from first to last. */
 bool switches_are_none(const struct collect_opts *o);
 /*
- * Ask agents for what they do already, and wait for their answers: so that they tell what they count. What
- * they have told is theirs to be drained.
+ * Ask agents for what they do already, and wait so long for their answers: so that they tell what they count.
+ * What they have told is to be drained.
  */
-void switches_ask_again(struct collect *c);
+void switches_ask_again(struct collect *c, int wait_ms);
 /* After a pause began or ended. */
 void switches_pause(struct collect *c);
 /* A new file begins: what is off is said in it. */

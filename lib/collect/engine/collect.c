@@ -25,9 +25,9 @@
 #include "collect/files/labels.h"
 #include "collect/parts/account.h"
 #include "collect/parts/allocated.h"
-#include "collect/parts/tallies.h"
 
 enum {
+	COUNTS_MS = 500,		/* agents have it for telling what JVMs count */
 	EVENTS_POLL_MS = 2, STATUS_NS = 500000000, JVMS_NS = 1000000000,
 	GRACE_NS = 1000000000,		/* a program has it to end after a signal, */
 	END_NS = 500000000,		/* and all that the recording's end waits for, this */
@@ -405,19 +405,11 @@ static void lost_untold(struct collect *c)
 	c->res->nr_lost += r.count;
 }
 
-/* What JVMs count, agents tell when they are asked for anything. */
-static void ask_counts(struct collect *c)
-{
-	c->asked_ns = clock_mono_ns();
-	if (c->javas && (allocated_is_kept(c) || tallies_are_kept(c)))
-		switches_ask_again(c);
-}
-
 static void stop_events(struct collect *c)
 {
 	size_t i;
 
-	ask_counts(c);
+	collect_ask_counts(c, COUNTS_MS);
 	parts_end(c, clock_mono_ns());
 	collect_enable(c, false);
 	agents_end_waits(c, clock_mono_ns());
@@ -509,7 +501,7 @@ static int record(struct run *r, struct err *e)
 			collect_enable(c, true);
 		cpu_account_begin(c);
 		allocated_begin(c);
-		ask_counts(c);
+		collect_ask_counts(c, COUNTS_MS);
 		c->counted_ns = clock_mono_ns();
 		ret = let_go(r, e);
 		if (!ret)

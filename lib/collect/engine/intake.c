@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
+#include "collect/parts/allocated.h"
+#include "collect/parts/tallies.h"
 
 static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
 {
@@ -71,4 +73,11 @@ void collect_take_in(struct collect *c, uint64_t until_ns)
 	agents_join(c, MIN(c->drained_ns, until_ns), false);
 	if (c->labels)
 		threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
+}
+
+void collect_ask_counts(struct collect *c, int wait_ms)
+{
+	c->asked_ns = clock_mono_ns();
+	if (c->javas && (allocated_is_kept(c) || tallies_are_kept(c)))
+		switches_ask_again(c, wait_ms);
 }

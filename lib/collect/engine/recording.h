@@ -242,6 +242,8 @@ void collect_count_strange(struct collect *c);
 void collect_end_file(struct collect *c, bool last);
 /* intake.c: labels of threads, if they are recorded. */
 void collect_open_labels(struct collect *c);
+/* intake.c: agents are to tell what their JVMs count; waits for that, so long. */
+void collect_ask_counts(struct collect *c, int wait_ms);
 /* intake.c: takes in everything that is not younger than the drain before; all: everything. */
 void collect_drain(struct collect *c, uint64_t now_ns, bool all);
 /* collect.c: after the last drain: names, counts, labels. */

@@ -52,10 +52,14 @@ static void begin_file(struct collect *c, const struct clocks *at)
 
 int collect_rotate(struct collect *c, const char *path, bool *opened, struct err *e)
 {
-	struct clocks now = clocks_now();
+	/* what comes between that and the file's end is counted for the next file */
+	enum { COUNTS_MS = 100 };
+	struct clocks now;
 	uint64_t took_ns;
 	int r;
 
+	collect_ask_counts(c, COUNTS_MS);
+	now = clocks_now();
 	labels_read_counts(c);
 	collect_take_in(c, now.mono_ns);
 	walls_cut(c, c->since.begun_ns, now.mono_ns);

@@ -13,6 +13,7 @@
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
+#include "collect/parts/allocated.h"
 #include "collect/wall/wall.h"
 #include "jvm/facts.h"
 #include "jvm/inject.h"
@@ -191,8 +192,8 @@ static void take_of_source(struct collect *c, struct java *j, const struct jvm_s
 
 	if (p)
 		p->java_sample(c, j, s, thread, nr);
-	else
-		sources_sample(c, j, s, thread, c->frames, nr);
+	else if (sources_sample(c, j, s, thread, c->frames, nr) && s->event == JVM_SOURCE_ALLOC)
+		allocated_sampled(c, j, s);
 }
 
 static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)

@@ -86,6 +86,14 @@ static void enqueue(struct java *j, struct thread *th)
 	th->queued = true;
 }
 
+bool java_is_there(const struct java *list, uint32_t proc)
+{
+	for (; list; list = list->next)
+		if (list->proc->id == proc && !list->gone)
+			return true;
+	return false;
+}
+
 void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s,
 		      const struct frame *frames, size_t nr_frames)
 {

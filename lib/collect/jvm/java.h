@@ -64,6 +64,9 @@ struct java *java_new_program(struct jvm *jvm, struct proc *proc);
 /* Free it. Its blocks and its live objects must have been freed before. */
 void java_free(struct java *j);
 
+/* A JVM of the process with that number in the trace is connected; list: of all. */
+bool java_is_there(const struct java *list, uint32_t proc);
+
 /* Keeps a kernel half of th until the user half comes. */
 void java_kernel_half(struct java *j, struct thread *th, const struct rec_sample *s,
 		      const struct frame *frames, size_t nr_frames);

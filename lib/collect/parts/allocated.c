@@ -7,26 +7,41 @@
 #include "collect/engine/recording.h"
 #include "collect/parts/allocated.h"
 #include "collect/parts/sources.h"
+#include "trace/format.h"
 
 struct told {
+	uint32_t proc;
 	bool vm_ended;
+	bool over;			/* it had ended when the file before did, told or not */
 	uint64_t time_ns;		/* when all of its threads were told last */
+};
+
+/* What a thread has allocated while its JVM told how much it was, as far as it was sampled. */
+struct young {
+	struct thread *th;
+	uint32_t proc;
+	uint64_t time_ns, bytes;
 };
 
 struct allocated {
 	size_t source;			/* of the recording */
-	uint64_t bytes;			/* of all threads */
+	uint64_t ended_ns;		/* the file before */
+	struct young *young;		/* since JVMs were asked at the end of this file */
+	size_t nr_young, alloc_young;
+	uint64_t bytes;			/* of all threads, in this file */
+	uint64_t nr_lost;		/* samples, before this file */
+	bool untold;			/* not all of them were told when the file before ended */
 	struct map by_proc;		/* process -> index in list */
 	struct told *list;
 	size_t nr, alloc;
 };
 
-/* All that is allocated is to be sampled, from the first to the last moment, in one file. */
+/* All that is allocated is to be sampled, from the first to the last moment. */
 static bool is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 
-	return sources_is_recorded(c, JVM_SOURCE_ALLOC) && !o->nr_tids && !c->flight && !c->segments &&
+	return sources_is_recorded(c, JVM_SOURCE_ALLOC) && !o->nr_tids && !c->flight &&
 	       switches_are_none(o);
 }
 
@@ -58,9 +73,20 @@ static struct told *told_by(struct allocated *a, struct java *j)
 	if (*at == MAP_NONE) {
 		*at = a->nr;
 		VEC_GROW(a->list, a->nr, a->alloc);
-		a->list[a->nr++] = (struct told){ 0 };
+		a->list[a->nr++] = (struct told){ .proc = j->proc->id };
 	}
 	return &a->list[*at];
+}
+
+static void charge(struct collect *c, struct thread *th, uint64_t bytes, uint64_t time_ns)
+{
+	struct allocated *a = c->own[PART_allocated];
+	struct rec_counted r = {
+		.time_ns = time_ns, .thread = th->id, .event = sources_event(c, a->source), .amount = bytes,
+	};
+
+	trace_write_counted(c->w, &r);
+	a->bytes += bytes;
 }
 
 static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
@@ -68,7 +94,6 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 	struct collect *c = ctx;
 	struct allocated *a = c->own[PART_allocated];
 	struct java *j = jvm_user(jvm);
-	struct rec_counted to = { .time_ns = r->time_ns };
 	struct told *told;
 	struct thread *th;
 
@@ -81,14 +106,42 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 		return;
 	}
 	th = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns);
-	if (told->time_ns && r->time_ns >= c->counted_ns && r->bytes > th->allocated) {
-		to.thread = th->id;
-		to.event = sources_event(c, a->source);
-		to.amount = r->bytes - th->allocated;
-		trace_write_counted(c->w, &to);
-		a->bytes += to.amount;
-	}
+	if (told->time_ns && r->time_ns >= c->counted_ns && r->bytes > th->allocated)
+		charge(c, th, r->bytes - th->allocated, r->time_ns);
 	th->allocated = MAX(th->allocated, r->bytes);
+}
+
+void allocated_sampled(struct collect *c, const struct java *j, const struct jvm_sample *s)
+{
+	struct allocated *a = c->own[PART_allocated];
+
+	if (!a || c->asked_ns <= MAX(a->ended_ns, c->counted_ns) || s->time_ns <= c->asked_ns)
+		return;
+	VEC_GROW(a->young, a->nr_young, a->alloc_young);
+	a->young[a->nr_young++] = (struct young){
+		.th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns), .proc = j->proc->id,
+		.time_ns = s->time_ns, .bytes = sources_estimate(c, a->source, s->value),
+	};
+}
+
+/*
+ * The file ends some milliseconds after JVMs have told, in which they may have allocated a lot. That much is
+ * taken from what they tell at the end of the next one.
+ */
+static void charge_young(struct collect *c, struct allocated *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->nr_young; i++) {
+		const struct young *y = &a->young[i];
+		uint32_t at = map_get(&a->by_proc, y->proc);
+
+		if (at == MAP_NONE || a->list[at].time_ns < c->asked_ns || y->time_ns <= a->list[at].time_ns)
+			continue;
+		charge(c, y->th, y->bytes, y->time_ns);
+		y->th->allocated += y->bytes;
+	}
+	a->nr_young = 0;
 }
 
 /* Why the total is not known; NULL: it is. */
@@ -99,8 +152,10 @@ static const char *why_unknown(const struct collect *c, const struct allocated *
 	if (c->res->nr_jvms > a->nr + c->res->nr_no_source[a->source])
 		return "not all JVMs count what their threads allocate";
 	for (i = 0; i < a->nr; i++)
-		if (!a->list[i].vm_ended && a->list[i].time_ns < c->asked_ns)
+		if (!a->list[i].vm_ended && !a->list[i].over && a->list[i].time_ns < c->asked_ns)
 			return "a JVM ended without telling it, or did not answer in time";
+	if (a->untold)
+		return "a JVM did not answer in time when the file before ended";
 	return a->nr ? NULL : "no JVM was recorded";
 }
 
@@ -117,21 +172,54 @@ label(const struct collect *c, const struct allocated *a, const char *what, cons
 	trace_write_label(c->w, key, "%s", value);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+/* Several files have no sum where one has none. */
+static void write_labels(const struct collect *c, const struct allocated *a, const char *why)
 {
-	const struct allocated *a = c->own[PART_allocated];
-	const char *why;
-
-	if (!was_kept(c, a))
-		return;
-	why = why_unknown(c, a);
-	if (why) {
-		label(c, a, "uncounted", "%s", why);
+	if (!was_kept(c, a) || why) {
+		if (c->segments)
+			label(c, a, "counted", ACCOUNT_NONE);
+		if (was_kept(c, a))
+			label(c, a, "uncounted", "%s", why);
 		return;
 	}
 	label(c, a, "counted", "%" PRIu64, a->bytes);
-	if (c->res->nr_lost)
+	if (c->res->nr_lost > a->nr_lost)
 		label(c, a, "missing", "samples were lost");
+}
+
+/* The file, or all. */
+static void end_file(struct collect *c)
+{
+	struct allocated *a = c->own[PART_allocated];
+	size_t i;
+
+	if (!a)
+		return;
+	trace_writer_keep(c->w, false);
+	write_labels(c, a, why_unknown(c, a));
+	trace_writer_keep(c->w, true);
+	a->untold = false;
+	for (i = 0; i < a->nr; i++) {
+		struct told *t = &a->list[i];
+
+		t->over |= !java_is_there(c->javas, t->proc);
+		a->untold |= !t->vm_ended && !t->over && t->time_ns < c->asked_ns;
+	}
+	a->bytes = 0;
+	a->ended_ns = c->merged_ns;
+	a->nr_lost = c->res->nr_lost;
+}
+
+static void stand(struct collect *c)
+{
+	if (c->own[PART_allocated])
+		charge_young(c, c->own[PART_allocated]);
+	end_file(c);
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	end_file(c);
 }
 
 static void close_part(struct collect *c)
@@ -142,11 +230,12 @@ static void close_part(struct collect *c)
 		return;
 	map_release(&a->by_proc);
 	free(a->list);
+	free(a->young);
 	free(a);
 	c->own[PART_allocated] = NULL;
 }
 
 const struct part allocated_part = {
 	.agent = &(const struct jvm_callbacks){ .allocated = take },
-	.ended = recording_has_ended, .close = close_part,
+	.ended = recording_has_ended, .stand = stand, .close = close_part,
 };

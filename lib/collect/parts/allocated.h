@@ -10,11 +10,16 @@
 #define COLLECT_PARTS_ALLOCATED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct collect;
+struct java;
+struct jvm_sample;
 
 /* Just before the program is let go, or sampling of what runs already begins. */
 void allocated_begin(struct collect *c);
+/* A sample that an agent took of the source, and that is written. */
+void allocated_sampled(struct collect *c, const struct java *j, const struct jvm_sample *s);
 /* There is an account so far. */
 bool allocated_is_kept(const struct collect *c);
 

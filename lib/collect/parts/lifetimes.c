@@ -7,23 +7,24 @@
 #include "collect/engine/recording.h"
 #include "collect/parts/lifetimes.h"
 #include "collect/parts/sources.h"
+#include "trace/format.h"
 
 struct lifetimes {
 	size_t source;
-	uint64_t begin_ns;
-	uint64_t ns;			/* of all threads */
+	uint64_t begin_ns;		/* of the source, or of the file */
+	uint64_t ns;			/* of all threads, in this file */
 };
 
 /*
- * All threads are recorded from the first to the last moment, in one file. Of virtual threads, which live
- * beside those of the kernel, nobody has records.
+ * All threads are recorded from the first to the last moment. Of virtual threads, which live beside those of
+ * the kernel, nobody has records.
  */
 static bool is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 
 	return sources_find(c, "wall") < o->nr_sources && !sources_is_recorded(c, JVM_SOURCE_VIRTUAL) &&
-	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight && !c->segments &&
+	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight &&
 	       switches_are_none(o);
 }
 
@@ -50,7 +51,7 @@ static void count(struct collect *c, struct thread *th, uint64_t end_ns)
 
 	if (th->lived || !th->tid || end_ns <= begin_ns || !collect_is_recorded(c, th))
 		return;
-	th->lived = true;
+	th->lived = th->dead;
 	l->ns += end_ns - begin_ns;
 	trace_write_counted(c->w, &(struct rec_counted){
 		.time_ns = end_ns, .thread = th->id, .event = sources_event(c, l->source),
@@ -67,15 +68,35 @@ static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 		count(c, th, th->dead_ns);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void __attribute__((format(printf, 4, 5)))
+label(const struct collect *c, const struct lifetimes *l, const char *what, const char *fmt, ...)
 {
-	const struct lifetimes *l = c->own[PART_lifetimes];
+	char key[48], value[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	snprintf(key, sizeof(key), "event.%" PRIu32 ".%s", sources_event(c, l->source), what);
+	trace_writer_keep(c->w, false);
+	trace_write_label(c->w, key, "%s", value);
+	trace_writer_keep(c->w, true);
+}
+
+/* The file, or all, at that time. Several files have no sum where one has none. */
+static void end_file(struct collect *c, uint64_t now_ns)
+{
+	struct lifetimes *l = c->own[PART_lifetimes];
 	const char *why = walls_missing(c);
-	char key[48];
 	size_t i;
 
-	if (!was_kept(c, l))
+	if (!l)
 		return;
+	if (!was_kept(c, l)) {
+		if (c->segments)
+			label(c, l, "counted", ACCOUNT_NONE);
+		return;
+	}
 	for (i = 0; i < c->tasks.nr_all; i++) {
 		struct thread *th = c->tasks.threads[i];
 
@@ -83,11 +104,16 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 		if (th->dead || !tasks_is_gone(th))
 			count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
 	}
-	snprintf(key, sizeof(key), "event.%" PRIu32 ".counted", sources_event(c, l->source));
-	trace_write_label(c->w, key, "%" PRIu64, l->ns);
-	snprintf(key, sizeof(key), "event.%" PRIu32 ".missing", sources_event(c, l->source));
+	label(c, l, "counted", "%" PRIu64, l->ns);
 	if (why)
-		trace_write_label(c->w, key, "%s", why);
+		label(c, l, "missing", "%s", why);
+	l->begin_ns = now_ns;
+	l->ns = 0;
+}
+
+static void stand(struct collect *c)
+{
+	end_file(c, c->merged_ns);
 }
 
 static void close_part(struct collect *c)
@@ -97,5 +123,5 @@ static void close_part(struct collect *c)
 }
 
 const struct part lifetimes_part = {
-	.exited = thread_exited, .ended = recording_has_ended, .close = close_part,
+	.exited = thread_exited, .ended = end_file, .stand = stand, .close = close_part,
 };

@@ -400,6 +400,11 @@ static double probability(const struct source_conf *source, uint64_t value)
 	return source->interval ? -expm1(-(double)value / (double)source->interval) : 1;
 }
 
+double sources_estimate(const struct collect *c, size_t i, uint64_t value)
+{
+	return value ? (double)value / probability(&c->o->sources[i], value) : 0;
+}
+
 /* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
 static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
 {

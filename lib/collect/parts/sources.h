@@ -105,6 +105,8 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
  */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
+/* How much of source i a sample of that value stands for. */
+double sources_estimate(const struct collect *c, size_t i, uint64_t value);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 

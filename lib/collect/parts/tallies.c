@@ -17,6 +17,8 @@ struct tally {
 	uint32_t proc, kind;
 	uint64_t begin_ns, end_ns;
 	struct count begin, end;
+	bool untold;			/* when the file before ended, so that begin is older */
+	bool over;			/* the JVM had ended by then */
 	char why[128];
 };
 
@@ -26,7 +28,7 @@ struct tallies {
 	size_t nr, alloc;
 };
 
-/* From the first to the last moment, in one file. */
+/* From the first to the last moment. */
 static bool is_wanted(const struct collect *c, uint32_t kind)
 {
 	const struct collect_opts *o = c->o;
@@ -34,7 +36,7 @@ static bool is_wanted(const struct collect *c, uint32_t kind)
 	if (kind == JVM_TALLY_PAUSES ? !(o->jvm_events & JVM_TELL_GC) :
 				       !sources_is_recorded(c, JVM_SOURCE_LOCK))
 		return false;
-	return !c->flight && !c->segments && switches_are_none(o);
+	return !c->flight && switches_are_none(o);
 }
 
 static bool was_kept(const struct collect *c, uint32_t kind)
@@ -98,8 +100,8 @@ static void write_one(struct collect *c, const struct tally *t)
 		.why = t->why,
 	};
 
-	if (!t->end_ns) {
-		to.time_ns = t->begin_ns;
+	if (!t->end_ns || t->untold) {
+		to.time_ns = MAX(t->begin_ns, t->end_ns);
 		to.why = *t->why ? t->why : "the JVM ended without telling it, or did not answer in time";
 	}
 	if (*to.why)
@@ -108,14 +110,30 @@ static void write_one(struct collect *c, const struct tally *t)
 	trace_write_tally(c->w, &to);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+/* The file, or all. */
+static void end_file(struct collect *c)
 {
-	const struct tallies *t = c->own[PART_tallies];
+	struct tallies *all = c->own[PART_tallies];
 	size_t i;
 
-	for (i = 0; t && i < t->nr; i++)
-		if (was_kept(c, t->list[i].kind))
-			write_one(c, &t->list[i]);
+	for (i = 0; all && i < all->nr; i++) {
+		struct tally *t = &all->list[i];
+
+		if (was_kept(c, t->kind) && !t->over)
+			write_one(c, t);
+		t->over = !java_is_there(c->javas, t->proc);
+		t->untold = !t->end_ns;
+		if (t->untold)
+			continue;
+		t->begin = t->end;
+		t->begin_ns = t->end_ns;
+		t->end_ns = 0;
+	}
+}
+
+static void recording_has_ended(struct collect *c, uint64_t now_ns)
+{
+	end_file(c);
 }
 
 static void close_part(struct collect *c)
@@ -132,5 +150,5 @@ static void close_part(struct collect *c)
 
 const struct part tallies_part = {
 	.agent = &(const struct jvm_callbacks){ .tally = take },
-	.ended = recording_has_ended, .close = close_part,
+	.ended = recording_has_ended, .stand = end_file, .close = close_part,
 };
