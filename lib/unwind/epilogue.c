@@ -12,15 +12,11 @@
  * A path that ends in nothing (a call that does not return and then another function, a jump
  * through a table) is given up for the next branch that was passed by.
  */
-#include <string.h>
-
-#include "arch/x86/insn.h"
-#include "arch/x86/regs.h"
 #include "base/mem.h"
 #include "unwind/epilogue.h"
+#include "unwind/follow.h"
 
 enum {
-	RSP = 4, RBP = 5,	/* as instructions number them */
 	STEPS_MAX = 4000,
 	BRANCHES_MAX = 32,
 	RETURNS_MAX = 4,
@@ -29,17 +25,9 @@ enum {
 	KEPT_MAX = 1 << 16,	/* then start over */
 };
 
-struct path {
-	uint64_t pc;		/* file offset */
-	int64_t sp;		/* from the base register's value at the start */
-	uint8_t base;		/* RSP or RBP */
-	uint8_t fp_known;	/* rbp is still what it was at the start */
-	uint16_t saved;		/* bit a register that was popped */
-	int32_t at[16];		/* where from */
-};
-
 struct run {
 	struct unwind_module *m;
+	const struct follow_cpu *cpu;
 	struct path now, branches[BRANCHES_MAX];
 	size_t nr_branches;
 	int steps;
@@ -51,139 +39,27 @@ struct run {
 	size_t code_len;
 };
 
-enum outcome { GO_ON, RETURNED, DEAD };
+/* NULL: of no CPU whose code can be followed. */
+static const struct follow_cpu *cpu_of(const struct unwind_module *m)
+{
+	return m->cpu == &cpu_x86 ? &follow_x86 : NULL;
+}
 
-/* The instruction at r->now.pc. */
-static bool fetch(struct run *r, struct x86_insn *in)
+/* The code at r->now.pc is in r->code. */
+static bool fetch(struct run *r)
 {
 	uint64_t pc = r->now.pc;
 	size_t len = CODE_WINDOW;
 
-	if (pc < r->code_off || pc + X86_INSN_MAX > r->code_off + r->code_len) {
-		while (len >= 16 && !module_code(r->m, pc, r->code, len))
+	if (pc < r->code_off || pc + FOLLOW_INSN_MAX > r->code_off + r->code_len) {
+		while (len >= FOLLOW_INSN_MAX && !module_code(r->m, pc, r->code, len))
 			len /= 2;
-		if (len < 16)
+		if (len < FOLLOW_INSN_MAX)
 			return false;
 		r->code_off = pc;
 		r->code_len = len;
 	}
-	return x86_insn_decode(r->code + (pc - r->code_off), r->code_len - (pc - r->code_off), in);
-}
-
-static void pop(struct path *p, unsigned int reg)
-{
-	/* What was pushed on the way comes back as it was. */
-	if (p->base == RBP || p->sp >= 0) {
-		p->saved |= 1u << reg;
-		p->at[reg] = (int32_t)p->sp;
-	}
-	if (reg == RBP)
-		p->fp_known = false;
-	p->sp += 8;
-}
-
-/* rsp = rbp + disp */
-static enum outcome from_frame_pointer(struct path *p, int32_t disp)
-{
-	if (!p->fp_known)
-		return DEAD;
-	if (p->base == RSP)
-		p->saved = 0;	/* counted from another register */
-	p->base = RBP;
-	p->sp = disp;
-	return GO_ON;
-}
-
-/* lea ..., %rsp */
-static enum outcome lea_sp(struct path *p, const struct x86_insn *in)
-{
-	unsigned int base = x86_rm(in);
-
-	if ((in->modrm & 7) == 4) {	/* SIB: no index may be there */
-		if (in->sib >> 3 != RSP || in->rex & 2)
-			return DEAD;
-		base = (in->sib & 7) | (in->rex & 1) << 3;
-	}
-	if (base == RBP && in->modrm >> 6)
-		return from_frame_pointer(p, in->disp);
-	if (base != RSP)
-		return DEAD;
-	p->sp += in->disp;
-	return GO_ON;
-}
-
-/* add, sub and their kin with an immediate, on rsp */
-static enum outcome arithmetic_sp(struct path *p, const struct x86_insn *in)
-{
-	switch (in->modrm >> 3 & 7) {
-	case 0:
-		p->sp += in->imm;
-		return GO_ON;
-	case 5:
-		p->sp -= in->imm;
-		return GO_ON;
-	case 7:			/* cmp */
-		return GO_ON;
-	default:
-		return DEAD;
-	}
-}
-
-static enum outcome group_ff(struct path *p, const struct x86_insn *in)
-{
-	switch (in->modrm >> 3 & 7) {
-	case 6:
-		p->sp -= 8;
-		return GO_ON;
-	case 4:
-	case 5:
-		return DEAD;	/* a jump to where nobody knows */
-	default:
-		return GO_ON;	/* call, inc, dec */
-	}
-}
-
-/* Instructions with a ModRM byte that may change rsp or rbp. */
-static enum outcome run_modrm(struct path *p, const struct x86_insn *in)
-{
-	bool is_reg = in->modrm >> 6 == 3;
-
-	switch (in->opcode) {
-	case 0x83:
-	case 0x81:
-		return is_reg && x86_rm(in) == RSP ? arithmetic_sp(p, in) : GO_ON;
-	case 0x8d:
-		if (x86_reg(in) == RBP)
-			p->fp_known = false;
-		return x86_reg(in) == RSP ? lea_sp(p, in) : GO_ON;
-	case 0x8f:
-		p->sp += 8;
-		return GO_ON;
-	case 0xff:
-		return group_ff(p, in);
-	case 0x89:		/* mov reg, rm */
-		if (is_reg && x86_rm(in) == RSP)
-			return x86_reg(in) == RBP ? from_frame_pointer(p, 0) : DEAD;
-		if (is_reg && x86_rm(in) == RBP)
-			p->fp_known = false;
-		return GO_ON;
-	case 0x8b:		/* mov rm, reg */
-		if (x86_reg(in) == RSP)
-			return is_reg && x86_rm(in) == RBP ? from_frame_pointer(p, 0) : DEAD;
-		if (x86_reg(in) == RBP)
-			p->fp_known = false;
-		return GO_ON;
-	case 0x01:
-	case 0x29:
-	case 0x21:
-	case 0x87:
-		return is_reg && x86_rm(in) == RSP ? DEAD : GO_ON;
-	case 0x03:
-	case 0x2b:
-		return x86_reg(in) == RSP ? DEAD : GO_ON;
-	default:
-		return GO_ON;
-	}
+	return true;
 }
 
 static void branch(struct run *r, uint64_t to)
@@ -192,53 +68,6 @@ static void branch(struct run *r, uint64_t to)
 		return;
 	r->branches[r->nr_branches] = r->now;
 	r->branches[r->nr_branches++].pc = to;
-}
-
-static enum outcome run_one_byte(struct run *r, const struct x86_insn *in)
-{
-	struct path *p = &r->now;
-
-	switch (in->opcode) {
-	case 0x50 ... 0x57:
-		p->sp -= 8;
-		return GO_ON;
-	case 0x58 ... 0x5f:
-		pop(p, (in->opcode & 7) | (in->rex & 1) << 3);
-		return GO_ON;
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		p->sp -= 8;
-		return GO_ON;
-	case 0x9d:
-		p->sp += 8;
-		return GO_ON;
-	case 0xc9:		/* leave */
-		if (from_frame_pointer(p, 0) == DEAD)
-			return DEAD;
-		pop(p, RBP);
-		return GO_ON;
-	case 0xc2:
-	case 0xc3:
-		return RETURNED;
-	case 0xe9:
-	case 0xeb:
-		p->pc += in->imm;
-		return GO_ON;
-	case 0x70 ... 0x7f:
-	case 0xe0 ... 0xe3:
-		branch(r, p->pc + in->imm);
-		return GO_ON;
-	case 0xcc:
-	case 0xf4:
-	case 0xcf:
-	case 0xcb:
-	case 0xca:
-	case 0xc8:
-		return DEAD;
-	default:
-		return in->has_modrm ? run_modrm(p, in) : GO_ON;
-	}
 }
 
 /* Paths that meet have the same depth of stack, so the second one tells nothing new. */
@@ -255,49 +84,19 @@ static bool was_here(struct run *r)
 	return false;
 }
 
-/*
- * Behind a call that does not return the next function begins, most often by saving a register;
- * pushing one of those as an argument is rare.
- */
-static bool begins_function(const struct x86_insn *in)
+static enum follow_outcome run_one(struct run *r)
 {
-	unsigned int reg = (in->opcode & 7) | (in->rex & 1) << 3;
+	struct follow f = { .outcome = FOLLOW_DEAD };
+	uint64_t at;
 
-	return !in->map && in->opcode >= 0x50 && in->opcode <= 0x57 &&
-	       (reg == 3 || reg == RBP || reg >= 12);
-}
-
-static enum outcome run_one(struct run *r)
-{
-	struct x86_insn in;
-
-	if (was_here(r) || !fetch(r, &in) || (r->after_call && begins_function(&in))) {
-		r->after_call = false;
-		return DEAD;
+	if (!was_here(r) && fetch(r)) {
+		at = r->now.pc - r->code_off;
+		f = r->cpu->one(&r->now, r->code + at, r->code_len - at, r->after_call);
 	}
-	r->after_call = x86_is_call(&in);
-	r->now.pc += in.len;
-	if (in.vex || in.map > 1)
-		return GO_ON;
-	if (in.map == 0)
-		return run_one_byte(r, &in);
-	if (in.opcode == 0x0b)
-		return DEAD;	/* ud2 */
-	if (in.opcode >> 4 == 8)
-		branch(r, r->now.pc + in.imm);
-	return GO_ON;
-}
-
-/*
- * Below where it began there is no return address.  At a call the stack is aligned to 16 bytes,
- * and so was the caller's: another function's return, reached behind a call that does not
- * return, is nearly always 8 off.
- */
-static bool is_sound(const struct run *r)
-{
-	if (r->now.base != RSP)
-		return true;
-	return r->now.sp >= 0 && (!r->at_call || !((r->now.sp + 8) & 15));
+	r->after_call = f.is_call;
+	if (f.branch)
+		branch(r, f.branch);
+	return f.outcome;
 }
 
 /* The next return on any path; false: there is none within the steps. */
@@ -305,16 +104,16 @@ static bool next_return(struct run *r)
 {
 	while (r->steps++ < STEPS_MAX) {
 		switch (run_one(r)) {
-		case RETURNED:
-			if (is_sound(r))
+		case FOLLOW_RETURNED:
+			if (r->cpu->is_sound(&r->now, r->at_call))
 				return true;
 			__attribute__((fallthrough));
-		case DEAD:
+		case FOLLOW_DEAD:
 			if (!r->nr_branches)
 				return false;
 			r->now = r->branches[--r->nr_branches];
 			break;
-		case GO_ON:
+		case FOLLOW_ON:
 			break;
 		}
 	}
@@ -347,35 +146,23 @@ static bool choose_return(struct run *r, struct path *chosen)
 	return nr;
 }
 
-static void to_state(const struct path *p, struct rule_state *s)
-{
-	int64_t cfa = p->sp + 8;
-	unsigned int i;
-
-	memset(s, 0, sizeof(*s));
-	s->cfa = (struct rule){ cfa == (int32_t)cfa ? RULE_REG : RULE_BAD, x86_dwarf_reg[p->base],
-				(int32_t)cfa };
-	s->r[X86_RIP] = (struct rule){ RULE_AT_CFA, 0, -8 };
-	for (i = 0; i < 16; i++)
-		if (p->saved >> i & 1 && i != RSP)
-			s->r[x86_dwarf_reg[i]] = (struct rule){ RULE_AT_CFA, 0, (int32_t)(p->at[i] - cfa) };
-}
-
 static uint32_t find_row(struct unwind_module *m, uint64_t off, bool at_call)
 {
+	const struct follow_cpu *cpu = cpu_of(m);
 	struct run *r = xcalloc(1, sizeof(*r));
 	struct rule_state s;
 	struct path p;
 	bool found;
 
 	r->m = m;
-	r->now = (struct path){ .pc = off, .base = RSP, .fp_known = true };
+	r->cpu = cpu_of(m);
+	r->now = (struct path){ .pc = off, .base = r->cpu->sp, .fp_known = true };
 	r->at_call = r->after_call = at_call;
 	found = choose_return(r, &p);
 	free(r);
 	if (!found)
 		return 0;
-	to_state(&p, &s);
+	cpu->to_state(&p, &s);
 	return module_add_row(m, &s);
 }
 
@@ -383,7 +170,7 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 {
 	uint32_t *id;
 
-	if (m->cpu != &cpu_x86)
+	if (!cpu_of(m))
 		return NULL;
 	if (m->derived.nr > KEPT_MAX)
 		map_reset(&m->derived);
@@ -404,15 +191,16 @@ static uint32_t find_depth(struct unwind_module *m, uint64_t start, uint64_t off
 	int64_t depth = 0;
 
 	r->m = m;
-	r->now = (struct path){ .pc = start, .base = RSP };
+	r->cpu = cpu_of(m);
+	r->now = (struct path){ .pc = start, .base = r->cpu->sp };
 	while (r->now.pc != off && r->steps++ < STEPS_MAX) {
-		if (run_one(r) == GO_ON)
+		if (run_one(r) == FOLLOW_ON)
 			continue;
 		if (!r->nr_branches)
 			break;
 		r->now = r->branches[--r->nr_branches];
 	}
-	if (r->now.pc == off && r->now.base == RSP)
+	if (r->now.pc == off && r->now.base == r->cpu->sp)
 		depth = 8 - r->now.sp;
 	free(r);
 	return depth >= 8 && depth < 1 << 24 ? depth : 0;
