@@ -7,7 +7,8 @@
  * the registers it saved on the way.  So the code is followed from where it stands, through
  * jumps, past calls, only counting what it does to the stack pointer, until a return; what was
  * counted is a rule like any other: CFA = rsp + n (or rbp + n, after leave), registers at the
- * places they are popped from.
+ * places they are popped from. So are on arm64 the places that registers are loaded from, the return
+ * address among them, unless its register has it.
  *
  * A path that ends in nothing (a call that does not return and then another function, a jump
  * through a table) is given up for the next branch that was passed by.
@@ -42,7 +43,7 @@ struct run {
 /* NULL: of no CPU whose code can be followed. */
 static const struct follow_cpu *cpu_of(const struct unwind_module *m)
 {
-	return m->cpu == &cpu_x86 ? &follow_x86 : NULL;
+	return m->cpu == &cpu_x86 ? &follow_x86 : m->cpu == &cpu_arm64 ? &follow_arm64 : NULL;
 }
 
 /* The code at r->now.pc is in r->code. */

@@ -15,6 +15,11 @@ struct path {
 	bool fp_known;		/* the frame pointer is still what it was at the start */
 	uint32_t saved;		/* bit a register that was loaded back */
 	int32_t at[32];		/* where from, as sp */
+	/* Where calls leave the return address in a register, which functions store and load back: */
+	uint32_t lost;		/* bit a register that has another value now, from nowhere that is known */
+	uint32_t kept;		/* bit a register that was stored on the way */
+	uint32_t kept_saved;	/* that had been loaded back before, from kept_from */
+	int32_t kept_at[32], kept_from[32];
 };
 
 enum follow_outcome { FOLLOW_ON, FOLLOW_RETURNED, FOLLOW_DEAD };
@@ -38,6 +43,6 @@ struct follow_cpu {
 	void (*to_state)(const struct path *p, struct rule_state *s);
 };
 
-extern const struct follow_cpu follow_x86;
+extern const struct follow_cpu follow_x86, follow_arm64;
 
 #endif

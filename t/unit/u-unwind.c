@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "arch/cpu.h"
+#include "arch/insn.h"
 #include "base/mem.h"
 #include "sym/maps.h"
 #include "unit.h"
-#include "unwind/module.h"
+#include "unwind/epilogue.h"
 
 /*
  * A made-up module: an ELF file in memory with a page of code, linked at 0 and mapped at BASE,
@@ -541,6 +542,111 @@ TEST(unwind_by_the_code_passes_over_calls_that_do_not_return)
 	tear_down();
 }
 
+/* Puts A64 instructions at offset 0x50 of the page, in a module for arm64, and walks from the n-th. */
+static size_t walk_arm64(const uint32_t *insn, size_t nr, size_t n)
+{
+	set_up_arm64(BASE + 0x1100);
+	memcpy(file.code + 0x50, insn, 4 * nr);
+	return walk(BASE + 0x1050 + 4 * n);
+}
+
+/* words[2..3] are a frame record that says BASE + 0x1200; the link register has BASE + 0x1100. */
+static void check_arm64(const uint32_t *insn, size_t nr, size_t n, uint64_t pc, uint64_t sp)
+{
+	CHECK(walk_arm64(insn, nr, n) >= 2);
+	CHECK_U64(frames[1].pc, BASE + pc);
+	CHECK_U64(frames[1].sp, STACK + sp);
+	tear_down();
+}
+
+TEST(unwind_by_the_code_of_arm64_through_prologue_and_epilogue)
+{
+	static const uint32_t framed[] = {
+		0xd503233f,	/* paciasp */
+		0xa9be7bfd,	/* stp x29, x30, [sp, #-32]! */
+		0x910003fd,	/* mov x29, sp */
+		0xf9000bf3,	/* str x19, [sp, #16] */
+		0x94000100,	/* bl */
+		0xf9400bf3,	/* ldr x19, [sp, #16] */
+		0xa8c27bfd,	/* ldp x29, x30, [sp], #32 */
+		0xd50323bf,	/* autiasp */
+		0xd65f03c0,	/* ret */
+	};
+	static const uint32_t split[] = {
+		0xd10083ff,	/* sub sp, sp, #32 */
+		0xa9017bfd,	/* stp x29, x30, [sp, #16] */
+		0x910043fd,	/* add x29, sp, #16 */
+		0x94000100,	/* bl */
+		0xa9417bfd,	/* ldp x29, x30, [sp, #16] */
+		0x910083ff,	/* add sp, sp, #32 */
+		0xd65f03c0,	/* ret */
+	};
+	size_t i;
+
+	/* the record is not there yet, and no more: its caller is in the link register */
+	check_arm64(framed, ARRAY_SIZE(framed), 0, 0x10ff, 0);
+	check_arm64(framed, ARRAY_SIZE(framed), 1, 0x10ff, 0);
+	check_arm64(framed, ARRAY_SIZE(framed), 7, 0x10ff, 0);
+	check_arm64(framed, ARRAY_SIZE(framed), 8, 0x10ff, 0);
+	check_arm64(split, ARRAY_SIZE(split), 0, 0x10ff, 0);
+	check_arm64(split, ARRAY_SIZE(split), 1, 0x10ff, 32);
+	check_arm64(split, ARRAY_SIZE(split), 5, 0x10ff, 32);
+	check_arm64(split, ARRAY_SIZE(split), 6, 0x10ff, 0);
+	/* it is there: the stack has it, whatever the frame pointer says */
+	for (i = 2; i <= 4; i++) {
+		CHECK(walk_arm64(split, ARRAY_SIZE(split), i) >= 2);
+		CHECK_U64(frames[1].pc, BASE + 0x11ff);
+		CHECK_U64(frames[1].sp, STACK + 32);
+		CHECK_U64(regs.r[29], 0);
+		tear_down();
+	}
+}
+
+TEST(unwind_by_the_code_of_arm64_without_a_frame_pointer)
+{
+	static const uint32_t early[] = {
+		0xf90007fe,	/* str x30, [sp, #8] */
+		0xb4000060,	/* cbz x0, +12 */
+		0x94000100,	/* bl, which does not return */
+		0xa9bf7bfd,	/* stp x29, x30, [sp, #-16]!: another function */
+		0xf94007fe,	/* ldr x30, [sp, #8] */
+		0x6d4167e8,	/* ldp d8, d25, [sp, #16] */
+		0x910083ff,	/* add sp, sp, #32 */
+		0xd65f03c0,	/* ret */
+	};
+	static const uint32_t allocas[] = {
+		0xd503201f,	/* nop */
+		0xcb2063ff,	/* sub sp, sp, x0 */
+		0x910003bf,	/* mov sp, x29 */
+		0xf94013f3,	/* ldr x19, [sp, #32] */
+		0xa8c37bfd,	/* ldp x29, x30, [sp], #48 */
+		0x14000001,	/* b +4 */
+		0xd65f0bff,	/* retaa */
+	};
+
+	/* stored on the way, and loaded back as it was */
+	check_arm64(early, ARRAY_SIZE(early), 0, 0x10ff, 32);
+	/* behind the call no register has it */
+	set_up_arm64(BASE + 0x1100);
+	memcpy(file.code + 0x50, early, sizeof(early));
+	words[1] = BASE + 0x1200;
+	words[2] = 0;
+	CHECK(walk(BASE + 0x1050 + 4 * 4) >= 2);
+	CHECK_U64(frames[1].pc, BASE + 0x11ff);
+	CHECK_U64(frames[1].sp, STACK + 32);
+	tear_down();
+	/* the stack pointer comes from the frame pointer */
+	set_up_arm64(BASE + 0x1100);
+	memcpy(file.code + 0x50, allocas, sizeof(allocas));
+	regs.r[29] = STACK + 16;
+	words[6] = 0x1919;
+	CHECK(walk(BASE + 0x1050 + 4 * 2) >= 2);
+	CHECK_U64(frames[1].pc, BASE + 0x11ff);
+	CHECK_U64(frames[1].sp, STACK + 64);
+	CHECK_U64(regs.r[19], 0x1919);
+	tear_down();
+}
+
 static void check_expr(const char *ops, size_t len, bool ok, uint64_t want)
 {
 	uint8_t block[64] = { (uint8_t)len };
@@ -781,6 +887,88 @@ TEST(unwind_frames_by_the_code_when_the_frame_pointer_is_not_known)
 		while (got--)
 			CHECK_U64(frames[got].pc, pcs[got]);
 	}
+	tear_down();
+	maps_release(&maps);
+}
+
+/* Where the return address is by rules; false: not simply in a register or counted from one. */
+static bool address_of(const struct row *row, int *reg, int *off)
+{
+	const struct cpu *cpu = module_cpu(mod);
+	bool in_reg = cpu->ra_in_reg >= 0 && row->ra.kind == RULE_UNSET;
+
+	*reg = in_reg ? cpu->ra_in_reg : row->cfa.reg;
+	*off = in_reg ? 0 : row->cfa.val + row->ra.val;
+	return row->cfa.kind == RULE_REG && (in_reg || row->ra.kind == RULE_AT_CFA);
+}
+
+struct agreement {
+	uint64_t nr, none, equal, wrong;
+};
+
+/* What was stored may be in its register still. */
+static void agree(struct agreement *a, uint64_t off, bool at_call)
+{
+	const struct row *rules = module_row(mod, off - at_call), *code;
+	int reg, by, code_reg, code_by;
+
+	if (!rules || !address_of(rules, &reg, &by))
+		return;
+	a->nr++;
+	code = epilogue_row(mod, off, at_call);
+	if (!code || !address_of(code, &code_reg, &code_by) || code->cfa.reg != rules->cfa.reg)
+		a->none++;
+	else if (code->cfa.val == rules->cfa.val &&
+		 (code_reg == module_cpu(mod)->ra_in_reg || (code_reg == reg && code_by == by)))
+		a->equal++;
+	else
+		a->wrong++;
+}
+
+/* Of one function; behind its calls they count a second time. */
+static void agree_in(const struct cfi_fde *fde, struct agreement *any, struct agreement *calls)
+{
+	uint64_t at, off = symfile_vaddr_to_off(sf, fde->start);
+	const struct cpu *cpu = module_cpu(mod);
+	uint8_t code[INSN_MAX + 1];
+	struct insn in;
+
+	for (at = fde->start; at < fde->end; at += in.len, off += in.len) {
+		if (!module_code(mod, off, code, sizeof(code)) || !cpu->decode(code, sizeof(code), &in))
+			return;
+		agree(any, off, false);
+		if ((in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) && at + in.len < fde->end)
+			agree(calls, off + in.len, true);
+	}
+}
+
+static void print_agreement(const char *where, const struct agreement *a)
+{
+	printf("# %s: %" PRIu64 ", %" PRIu64 " equal, %" PRIu64 " wrong\n", where, a->nr, a->equal, a->wrong);
+}
+
+TEST(unwind_by_the_code_of_this_program_as_by_its_rules)
+{
+	enum { NR_FUNCTIONS = 400 };
+	struct agreement any = { 0 }, calls = { 0 };
+	struct cfi_fde fde;
+	const struct cfi *c;
+	size_t i;
+
+	open_self();
+	module_row(mod, 0);		/* reads where functions are */
+	c = mod->sections[0].c;
+	for (i = 0; c && i < c->nr_entries; i += 1 + c->nr_entries / NR_FUNCTIONS)
+		if (cfi_fde_parse(c, c->entries[i].off, &fde))
+			agree_in(&fde, &any, &calls);
+	print_agreement("at instructions", &any);
+	print_agreement("behind calls", &calls);
+	CHECK(calls.nr > 100 && any.nr > 1000);
+	CHECK(calls.wrong * 200 <= calls.nr);
+	CHECK(calls.equal * 10 >= calls.nr * 7);
+	CHECK(any.equal * 10 >= any.nr * 7);
+	/* elsewhere than behind a call the stack of x86-64 has no alignment by which a wrong path is known */
+	CHECK(any.wrong * (module_cpu(mod) == &cpu_x86 ? 10 : 200) <= any.nr);
 	tear_down();
 	maps_release(&maps);
 }
