@@ -116,6 +116,8 @@ SIZE(WALK, block, "HeapBlock")
 SIZE(WALK, cm, "ConstMethod")
 SIZE(WALK, cp, "ConstantPool")
 SIZE(WALK, jthread, "JavaThread")
+NUMBER(WALK, in_java, "_thread_in_Java")
+NUMBER(WALK, blocked, "_thread_blocked")
 STUB(WALK, "call_stub")
 
 /* Zero, whose interpreter is C++, has its Java frames in no place that anybody is told of. */
@@ -223,6 +225,7 @@ OFFSET(ZGC, z_bad_mask, "ZGlobalsForVMStructs", "_ZPointerLoadBadMask")
 OFFSET(ZGC, z_shift, "ZGlobalsForVMStructs", "_ZPointerLoadShift")
 OPTIONAL_STATIC(ZGC, x_globals, "XGlobalsForVMStructs", "_instance_p")
 OPTIONAL(ZGC, x_bad_mask, "XGlobalsForVMStructs", "_XAddressBadMask")
+OPTIONAL(ZGC, x_bad_mask, "ZGlobalsForVMStructs", "_ZAddressBadMask")
 
 FEATURE(VIRTUAL, 21, FACTS_STACKS, "frames of virtual threads that are in the heap")
 OFFSET(VIRTUAL, jthread_vthread, "JavaThread", "_vthread")

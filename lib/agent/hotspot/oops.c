@@ -79,15 +79,19 @@ jclass oops_class(JNIEnv *env, const char *name)
 	return c;
 }
 
-/* JDK 21 to 23 have two, by a flag; the references of the one with a single generation are addresses. */
+/*
+ * The references of the one with a single generation, of JDK 11 to 23, are addresses; JDK 21 to 23 have
+ * another as well, by a flag.
+ */
 static bool find_z(void)
 {
 	static const uintptr_t no_shift;
-	bool generational = true;
+	const uintptr_t *single = vm.x_globals ? vm.x_globals : vm.z_globals;
+	bool generational = vm.o.z_bad_mask >= 0;
 	uintptr_t globals;
 
 	vm_flag("ZGenerational", &generational);
-	globals = generational ? (vm.z_globals ? *vm.z_globals : 0) : (vm.x_globals ? *vm.x_globals : 0);
+	globals = generational ? (vm.z_globals ? *vm.z_globals : 0) : (single ? *single : 0);
 	if (!globals || (generational ? vm.o.z_bad_mask < 0 || vm.o.z_shift < 0 : vm.o.x_bad_mask < 0))
 		return false;
 	at.z_shift = generational ? (const uintptr_t *)vm_word(globals, vm.o.z_shift) : &no_shift;
@@ -188,6 +192,11 @@ uintptr_t oops_root(uintptr_t p)
 	uintptr_t wide;
 
 	return sys_peek_all(&wide, p, 8) ? wide_in(wide) : 0;
+}
+
+uintptr_t oops_of_thread(uintptr_t word)
+{
+	return vm.threads_are_oops ? wide_in(word) : oops_root(word);
 }
 
 uintptr_t oops_klass(uintptr_t oop)

@@ -89,7 +89,7 @@ static uintptr_t blocker_klass(const struct blocked *b)
 
 	if (park_blocker < 0 || current < 0 || !b->objects_known)
 		return 0;
-	thread = oops_root(vm_word((uintptr_t)b->fields, current));
+	thread = oops_of_thread(vm_word((uintptr_t)b->fields, current));
 	object = thread > 4096 ? oops_load(thread + park_blocker) : 0;
 	klass = object > 4096 ? oops_klass(object) : 0;
 	return klass > 4096 && !(klass & 7) && blocked_objects_hold(b) ? klass : 0;
@@ -131,7 +131,7 @@ void reason_look(struct blocked *b)
 {
 	b->blocker = 0;
 	b->enters_again = false;
-	if (b->was.syscall != __NR_futex || vm_i32((uintptr_t)b->fields, vm.o.jthread_state) != VM_BLOCKED ||
+	if (b->was.syscall != __NR_futex || vm_i32((uintptr_t)b->fields, vm.o.jthread_state) != vm.blocked ||
 	    points(b, vm.o.jthread_pending_monitor))
 		return;
 	if (points(b, vm.o.jthread_waiting_monitor))
@@ -145,7 +145,7 @@ enum wall_reason reason_of(const struct walk *w, uint32_t *leaf)
 	struct blocked *b = w->thread.blocked;
 
 	*leaf = 0;
-	if (b->was.syscall < 0 || vm_i32((uintptr_t)b->fields, vm.o.jthread_state) != VM_BLOCKED)
+	if (b->was.syscall < 0 || vm_i32((uintptr_t)b->fields, vm.o.jthread_state) != vm.blocked)
 		return WALL_UNKNOWN;
 	if (waits_at_safepoint(w, b))
 		return oops_collecting() ? WALL_GC : WALL_SAFEPOINT;

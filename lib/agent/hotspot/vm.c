@@ -74,6 +74,8 @@ static void set_field(const char *type, const char *name, const char *ctype, uin
 		return;
 	if (str_eq(name, "_frame_complete_offset"))
 		vm.frame_complete_is_16 = str_eq(ctype, "int16_t");
+	if (str_eq(name, "_threadObj"))
+		vm.threads_are_oops = str_eq(ctype, "oop");
 	if (str_eq(name, "_comp_level") && str_eq(type, "nmethod"))	/* CompileTask's is an int */
 		vm.level_is_8 = str_eq(ctype, "CompLevel") || str_eq(ctype, "CompLevel_t");
 }

@@ -30,7 +30,7 @@ struct vm_offsets {
 	int monitor_header;		/* the object's, which has its identity hash */
 	int monitor_object;
 	int monitor_owner;		/* a JavaThread or an address on its stack; since JDK 24 an id */
-	int jthread_object, jthread_vthread;	/* OopHandles: its Thread; what is mounted, since JDK 21 */
+	int jthread_object, jthread_vthread;	/* oops_of_thread(): its Thread; what is mounted (JDK 21) */
 	int jthread_waiting_monitor;
 	int osthread_tid, osthread_pthread, osthread_state;
 	int gc_active, gc_count;	/* CollectedHeap */
@@ -65,7 +65,7 @@ struct vm_offsets {
 	int codelet_size, codelet_name;
 	int flag_name, flag_addr, flag_origin;
 	int z_bad_mask, z_shift;	/* ZGlobalsForVMStructs: pointers to them */
-	int x_bad_mask;			/* the same of ZGC with one generation, JDK 21 to 23 */
+	int x_bad_mask;			/* the same of ZGC with one generation, JDK 11 to 23 */
 };
 
 struct vm_sizes {
@@ -77,6 +77,7 @@ struct vm {
 	struct vm_sizes size;
 	bool frame_complete_is_16;	/* int16_t since JDK 22, int before */
 	bool level_is_8;		/* _comp_level is a byte since JDK 23 */
+	bool threads_are_oops;		/* JavaThread::_threadObj is no OopHandle, before JDK 16 */
 	uintptr_t libjvm, text_lo, text_hi;
 	/* where HotSpot keeps them */
 	uintptr_t *code_low, *code_high;
@@ -99,6 +100,7 @@ struct vm {
 	/* where a handler of a signal returns to: the C library's restorer, or the vDSO's; 0 unknown */
 	uintptr_t signal_return;
 	const int *major;		/* its version */
+	int in_java, blocked;		/* JavaThread::_thread_state: other numbers since JDK 28 */
 	int being_initialized;		/* as InstanceKlass::_init_state; 0: not known */
 	int lines_flag;			/* of a ConstMethod: it has a line table; 0: not known */
 	const int64_t *nr_unloaded;	/* the VM's own count of unloaded classes, or NULL */
@@ -108,13 +110,6 @@ struct vm {
 };
 
 extern struct vm vm;
-
-enum vm_thread_state {
-	VM_IN_NATIVE = 4,
-	VM_IN_VM = 6,
-	VM_IN_JAVA = 8,
-	VM_BLOCKED = 10,
-};
 
 static inline uintptr_t vm_word(uintptr_t p, int off) { return *(const uintptr_t *)(p + off); }
 static inline int32_t vm_i32(uintptr_t p, int off) { return *(const int32_t *)(p + off); }

@@ -401,7 +401,7 @@ static bool leave_native(struct walk *w, struct cursor *c)
 {
 	uintptr_t fields = w->thread.fields, end = last_java_sp(w, c);
 
-	if (!end && fields && vm_i32(fields, vm.o.jthread_state) == VM_IN_JAVA)
+	if (!end && fields && vm_i32(fields, vm.o.jthread_state) == vm.in_java)
 		return leave_leaf_call(w, c);
 	push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, end ? 0 : JVM_SEG_TO_ROOT);
 	return end && enter_anchor(w, c, fields + vm.o.jthread_anchor);
@@ -418,7 +418,7 @@ static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 
 	if (last_java_sp(w, c))
 		return fields + vm.o.jthread_anchor;
-	if (!fields || vm_i32(fields, vm.o.jthread_state) != VM_IN_JAVA)
+	if (!fields || vm_i32(fields, vm.o.jthread_state) != vm.in_java)
 		return 0;
 	for (i = 0; i < WRAPPER_SCAN_WORDS; i++, p += 8)
 		if (native_is_call_wrapper(w, p))
