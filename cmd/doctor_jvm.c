@@ -23,7 +23,8 @@
 
 static const char *const kinds[] = {
 	[FACT_OFFSET] = "field", [FACT_STATIC] = "static field", [FACT_SIZE] = "size", [FACT_NUMBER] = "number",
-	[FACT_IMPORT] = "import", [FACT_JAVA] = "Java field", [FACT_STUB] = "stub",
+	[FACT_IMPORT] = "import", [FACT_JAVA] = "Java member", [FACT_STUB] = "stub",
+	[FACT_PROBE] = "probe",
 };
 
 struct state {
@@ -37,6 +38,8 @@ static struct state state_of(const struct facts *f, const struct fact *x, const 
 		return (struct state){ "agent", TERM_PLAIN };
 	if (found)
 		return (struct state){ "ok", TERM_GREEN };
+	if (x->differs)
+		return (struct state){ "no", TERM_RED };
 	if (x->optional || (f->jdk && f->jdk < facts_of[x->feature].since))
 		return (struct state){ "n/a", TERM_YELLOW };
 	return (struct state){ "no", TERM_RED };
@@ -46,6 +49,8 @@ static void put_name(struct buf *b, const struct fact *x)
 {
 	buf_reset(b);
 	buf_fmt(b, "%s%s%s", x->type ? x->type : "", x->type && x->name ? "." : "", x->name ? x->name : "");
+	if (x->exact)
+		buf_fmt(b, " = %" PRIi64, x->want);
 }
 
 static void put_value(struct buf *b, const struct fact *x)

@@ -32,6 +32,8 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 		    struct jvm_rec_wall *wall);
 /* Samples tell where in compiled code they are (scopes.h): nobody else need tell of code. */
 bool sample_tells_places(void);
+/* From now on somebody else does. */
+void sample_forget_places(void);
 /*
  * Around what writes to rings and is no handler: false, and no sample_end(), when the session is over. Not
  * around anything that waits.

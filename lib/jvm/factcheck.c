@@ -13,19 +13,29 @@ const struct facts_of facts_of[FACTS_NR] = {
 };
 
 static const struct fact rows[] = {
-#define OFFSET(f, m, type, name) { FACTS_##f, FACT_OFFSET, false, false, type, name, false, 0 },
-#define OR_OFFSET(f, m, type, name) { FACTS_##f, FACT_OFFSET, true, false, type, name, false, 0 },
-#define OPTIONAL(f, m, type, name) { FACTS_##f, FACT_OFFSET, false, true, type, name, false, 0 },
-#define OPTIONAL_STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, false, true, type, name, false, 0 },
-#define STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, false, false, type, name, false, 0 },
-#define OR_STATIC(f, m, type, name) { FACTS_##f, FACT_STATIC, true, false, type, name, false, 0 },
-#define SIZE(f, m, type) { FACTS_##f, FACT_SIZE, false, false, type, NULL, false, 0 },
-#define OR_SIZE(f, m, type) { FACTS_##f, FACT_SIZE, true, false, type, NULL, false, 0 },
-#define NUMBER(f, m, name) { FACTS_##f, FACT_NUMBER, false, false, NULL, name, false, 0 },
-#define OR_NUMBER(f, m, name) { FACTS_##f, FACT_NUMBER, true, false, NULL, name, false, 0 },
-#define IMPORT(f, name) { FACTS_##f, FACT_IMPORT, false, false, NULL, name, false, 0 },
-#define JAVA(f, class, field, sig) { FACTS_##f, FACT_JAVA, false, false, class, field, false, 0 },
-#define STUB(f, name) { FACTS_##f, FACT_STUB, false, false, NULL, name, false, 0 },
+#define OFFSET(f, m, t, n) { .feature = FACTS_##f, .kind = FACT_OFFSET, .type = t, .name = n },
+#define OR_OFFSET(f, m, t, n) { .feature = FACTS_##f, .kind = FACT_OFFSET, .or = true, .type = t, .name = n },
+#define OPTIONAL(f, m, t, n) \
+	{ .feature = FACTS_##f, .kind = FACT_OFFSET, .optional = true, .type = t, .name = n },
+#define OPTIONAL_STATIC(f, m, t, n) \
+	{ .feature = FACTS_##f, .kind = FACT_STATIC, .optional = true, .type = t, .name = n },
+#define STATIC(f, m, t, n) { .feature = FACTS_##f, .kind = FACT_STATIC, .type = t, .name = n },
+#define OR_STATIC(f, m, t, n) { .feature = FACTS_##f, .kind = FACT_STATIC, .or = true, .type = t, .name = n },
+#define SIZE(f, m, t) { .feature = FACTS_##f, .kind = FACT_SIZE, .type = t },
+#define OR_SIZE(f, m, t) { .feature = FACTS_##f, .kind = FACT_SIZE, .or = true, .type = t },
+#define NUMBER(f, m, n) { .feature = FACTS_##f, .kind = FACT_NUMBER, .name = n },
+#define OR_NUMBER(f, m, n) { .feature = FACTS_##f, .kind = FACT_NUMBER, .or = true, .name = n },
+#define EQUALS(f, v, n) { .feature = FACTS_##f, .kind = FACT_NUMBER, .exact = true, .want = v, .name = n },
+#define OPTIONAL_EQUALS(f, v, n) \
+	{ .feature = FACTS_##f, .kind = FACT_NUMBER, .optional = true, .exact = true, .want = v, .name = n },
+#define AT(f, v, t, n) \
+	{ .feature = FACTS_##f, .kind = FACT_OFFSET, .exact = true, .want = v, .type = t, .name = n },
+#define IMPORT(f, n) { .feature = FACTS_##f, .kind = FACT_IMPORT, .name = n },
+#define JAVA(f, class, n, sig) { .feature = FACTS_##f, .kind = FACT_JAVA, .type = class, .name = n },
+#define OR_JAVA(f, class, n, sig) \
+	{ .feature = FACTS_##f, .kind = FACT_JAVA, .or = true, .type = class, .name = n },
+#define STUB(f, n) { .feature = FACTS_##f, .kind = FACT_STUB, .name = n },
+#define PROBE(f, id, n) { .feature = FACTS_##f, .kind = FACT_PROBE, .name = n },
 #include "jvm/facttable.h"
 };
 
@@ -59,7 +69,8 @@ static void take(void *ctx, const struct vmstructs_entry *e)
 
 		if (!is_row(x, e))
 			continue;
-		x->found = true;
+		x->differs = x->exact && (int64_t)e->value != x->want;
+		x->found = !x->differs;
 		x->value = x->kind == FACT_STATIC ? e->value - l->v->libjvm : e->value;
 	}
 	if (e->table != VMSTRUCTS_FIELDS || !e->is_static)
@@ -96,7 +107,8 @@ int facts_look(struct facts *f, int pid, struct err *e)
 	f->rows = xcalloc(f->nr_rows, sizeof(*f->rows));
 	memcpy(f->rows, rows, sizeof(rows));
 	if (!vmstructs_each(&v, VMSTRUCTS_FIELDS, take, &l) ||
-	    !vmstructs_each(&v, VMSTRUCTS_TYPES, take, &l) || !vmstructs_each(&v, VMSTRUCTS_INTS, take, &l))
+	    !vmstructs_each(&v, VMSTRUCTS_TYPES, take, &l) ||
+	    !vmstructs_each(&v, VMSTRUCTS_INTS, take, &l) || !vmstructs_each(&v, VMSTRUCTS_LONGS, take, &l))
 		return err_set(e, ENOTSUP, "the libjvm.so of process %d exports no gHotSpotVMStructs of the known form", pid);
 	for (i = 0; i < f->nr_rows; i++)
 		if (f->rows[i].kind == FACT_IMPORT)
@@ -132,7 +144,7 @@ const struct fact *facts_missing(const struct facts *f, enum facts_feature featu
 		const struct fact *x = &f->rows[i];
 
 		next = facts_next(f, i, &found);
-		if (x->feature == feature && !x->optional && !found && x->kind < FACT_JAVA)
+		if (x->feature == feature && (!x->optional || x->differs) && !found && x->kind < FACT_JAVA)
 			return x;
 	}
 	return NULL;

@@ -12,7 +12,7 @@
 
 enum fact_kind {
 	FACT_OFFSET, FACT_STATIC, FACT_SIZE, FACT_NUMBER, FACT_IMPORT,
-	FACT_JAVA, FACT_STUB,		/* looked for by the agent alone */
+	FACT_JAVA, FACT_STUB, FACT_PROBE,	/* looked for by the agent alone */
 };
 
 struct fact {
@@ -20,6 +20,9 @@ struct fact {
 	enum fact_kind kind;
 	bool or;			/* another version's place for the row before */
 	bool optional;
+	bool exact;			/* its value is to be want */
+	bool differs;			/* it is there with another one */
+	int64_t want;
 	const char *type, *name;	/* either may be NULL */
 	bool found;
 	uint64_t value;			/* offset, offset in libjvm, bytes or number */

@@ -9,6 +9,12 @@ enum facts_feature {
 	FACTS_NR
 };
 
+enum facts_probe {
+#define PROBE(feature, id, name) FACTS_PROBE_##id,
+#include "jvm/facttable.h"
+	FACTS_NR_PROBES
+};
+
 enum facts_use {		/* what is recorded, or whatever is */
 	FACTS_STACKS = 1 << 0,	/* stacks of samples */
 	FACTS_LOCK = 1 << 1,	/* -e lock */

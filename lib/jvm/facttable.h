@@ -17,10 +17,14 @@
  *	SIZE(feature, member, type)		in struct vm_sizes: from gHotSpotVMTypes
  *	NUMBER(feature, member, name)		in struct vm: from gHotSpotVMIntConstants
  *	IMPORT(feature, name)			a function that libjvm calls by its table of imports
- *	JAVA(feature, class, field, signature)	which JNI is asked for, in the JVM
+ *	EQUALS(feature, value, name)		from gHotSpotVMIntConstants: our code has that value, too
+ *	AT(feature, value, type, field)		an offset, likewise
+ *	JAVA(feature, class, name, signature)	a field, or a method, which JNI is asked for, in the JVM
  *	STUB(feature, name)			generated code, which JVMTI tells of, in the JVM
- * OR_OFFSET, OR_STATIC, OR_SIZE and OR_NUMBER are where another version has the fact before; OPTIONAL and
- * OPTIONAL_STATIC are an OFFSET and a STATIC that nothing is missing without.
+ *	PROBE(feature, id, name)		what is tried out, in the JVM, before it is used
+ * OR_OFFSET, OR_STATIC, OR_SIZE, OR_NUMBER and OR_JAVA are where another version has the fact before;
+ * OPTIONAL, OPTIONAL_STATIC and OPTIONAL_EQUALS are an OFFSET, a STATIC and an EQUALS that nothing is missing
+ * without.
  */
 #ifndef FEATURE
 #define FEATURE(id, since, uses, name)
@@ -55,14 +59,29 @@
 #ifndef OR_NUMBER
 #define OR_NUMBER(feature, member, name) NUMBER(feature, member, name)
 #endif
+#ifndef EQUALS
+#define EQUALS(feature, value, name)
+#endif
+#ifndef OPTIONAL_EQUALS
+#define OPTIONAL_EQUALS(feature, value, name)
+#endif
+#ifndef AT
+#define AT(feature, value, type, field)
+#endif
 #ifndef IMPORT
 #define IMPORT(feature, name)
 #endif
 #ifndef JAVA
-#define JAVA(feature, class, field, signature)
+#define JAVA(feature, class, name, signature)
+#endif
+#ifndef OR_JAVA
+#define OR_JAVA(feature, class, name, signature) JAVA(feature, class, name, signature)
 #endif
 #ifndef STUB
 #define STUB(feature, name)
+#endif
+#ifndef PROBE
+#define PROBE(feature, id, name)
 #endif
 
 FEATURE(WALK, 0, FACTS_ALL, "all that the agent does")
@@ -118,7 +137,6 @@ SIZE(WALK, cp, "ConstantPool")
 SIZE(WALK, jthread, "JavaThread")
 NUMBER(WALK, in_java, "_thread_in_Java")
 NUMBER(WALK, blocked, "_thread_blocked")
-STUB(WALK, "call_stub")
 
 /* Zero, whose interpreter is C++, has its Java frames in no place that anybody is told of. */
 FEATURE(FRAMES, 0, FACTS_STACKS | FACTS_WALL | FACTS_LOCK, "Java methods on stacks")
@@ -144,6 +162,7 @@ OR_OFFSET(COMPILED, nm_verified_offset, "nmethod", "_verified_entry_offset")
 OFFSET(COMPILED, nm_osr_entry, "nmethod", "_osr_entry_point")
 OFFSET(COMPILED, nm_entry_bci, "nmethod", "_entry_bci")
 OFFSET(COMPILED, nm_stub_offset, "nmethod", "_stub_offset")
+STUB(COMPILED, "call_stub")
 
 FEATURE(INTERPRETED, 0, FACTS_STACKS, "stacks at the edges of the interpreter")
 OFFSET(INTERPRETED, queue_begin, "StubQueue", "_queue_begin")
@@ -159,8 +178,10 @@ OR_OFFSET(LINES, cm_flags, "ConstMethod", "_flags._flags")
 OFFSET(LINES, cm_words, "ConstMethod", "_constMethod_size")
 NUMBER(LINES, lines_flag, "ConstMethod::_has_linenumber_table")
 OR_NUMBER(LINES, lines_flag, "ConstMethodFlags::_misc_has_linenumber_table")
+PROBE(LINES, lines, "line tables that say what JVMTI says")
 
-FEATURE(INLINED, 0, FACTS_STACKS, "inlined methods")
+/* Without, the VM tells of inlining itself, at calls alone. */
+FEATURE(INLINED, 0, FACTS_STACKS, "inlined methods between calls")
 OFFSET(INLINED, nm_pcs, "nmethod", "_scopes_pcs_offset")
 OFFSET(INLINED, nm_scopes, "nmethod", "_scopes_data_offset")
 OR_OFFSET(INLINED, nm_scopes_begin, "CompiledMethod", "_scopes_data_begin")
@@ -174,7 +195,10 @@ OFFSET(INLINED, blob_mutable_size, "CodeBlob", "_mutable_data_size")
 OR_OFFSET(INLINED, nm_metadata, "nmethod", "_metadata_offset")
 OFFSET(INLINED, blob_relocation_size, "CodeBlob", "_relocation_size")
 OR_OFFSET(INLINED, nm_metadata, "nmethod", "_metadata_offset")
+OFFSET(INLINED, pc_desc_pc, "PcDesc", "_pc_offset")
+OFFSET(INLINED, pc_desc_scope, "PcDesc", "_scope_decode_offset")
 SIZE(INLINED, pc_desc, "PcDesc")
+PROBE(INLINED, scopes, "scopes of compiled code that lead to its method")
 
 FEATURE(LEVELS, 0, FACTS_STACKS, "compilers, and certainty of names")
 OFFSET(LEVELS, nm_level, "nmethod", "_comp_level")
@@ -184,6 +208,11 @@ OFFSET(LEVELS, cp_length, "ConstantPool", "_length")
 OFFSET(LEVELS, ik_constants, "InstanceKlass", "_constants")
 STATIC(LEVELS, perf_start, "PerfMemory", "_start")
 STATIC(LEVELS, perf_top, "PerfMemory", "_top")
+AT(LEVELS, 24, "PerfDataPrologue", "entry_offset")
+AT(LEVELS, 0, "PerfDataEntry", "entry_length")
+AT(LEVELS, 4, "PerfDataEntry", "name_offset")
+AT(LEVELS, 12, "PerfDataEntry", "data_type")
+AT(LEVELS, 16, "PerfDataEntry", "data_offset")
 
 FEATURE(FLAGS, 0, FACTS_ALL, "flags of the JVM")
 OFFSET(FLAGS, flag_name, "JVMFlag", "_name")
@@ -198,6 +227,8 @@ STATIC(FLAGS, nr_flags, "JVMFlag", "numFlags")
 OR_STATIC(FLAGS, nr_flags, "Flag", "numFlags")
 SIZE(FLAGS, flag, "JVMFlag")
 OR_SIZE(FLAGS, flag, "Flag")
+OPTIONAL_EQUALS(FLAGS, 15, "JVMFlag::VALUE_ORIGIN_MASK")
+OPTIONAL_EQUALS(FLAGS, 0, "JVMFlagOrigin::DEFAULT")
 
 FEATURE(VERSION, 9, FACTS_STACKS, "version of the JDK")
 STATIC(VERSION, major, "Abstract_VM_Version", "_vm_major_version")
@@ -218,6 +249,11 @@ OR_STATIC(OBJECTS, klass_shift, "Universe", "_narrow_klass._shift")
 STATIC(OBJECTS, mirror_klass_offset, "java_lang_Class", "_klass_offset")
 OFFSET(OBJECTS, klass_layout, "Klass", "_layout_helper")
 JAVA(OBJECTS, "java/lang/Integer", "value", "I")
+OPTIONAL_EQUALS(OBJECTS, 42, "markWord::klass_shift")
+
+FEATURE(REFERENCES, 0, FACTS_WALL, "classes of what threads are parked for")
+JAVA(REFERENCES, "java/lang/Thread", "parkBlocker", "Ljava/lang/Object;")
+PROBE(REFERENCES, objects, "references that can be followed while it runs")
 
 FEATURE(ZGC, 21, FACTS_STACKS | FACTS_WALL, "objects that threads use, with ZGC")
 STATIC(ZGC, z_globals, "ZGlobalsForVMStructs", "_instance_p")
@@ -258,12 +294,16 @@ OFFSET(MONITORS, thread_stack_size, "Thread", "_stack_size")
 OR_OFFSET(MONITORS, thread_stack_size, "JavaThread", "_stack_size")
 JAVA(MONITORS, "java/lang/Thread", "tid", "J")
 JAVA(MONITORS, "java/lang/Thread", "eetop", "J")
+OPTIONAL_EQUALS(MONITORS, 1, "ObjectMonitor::ANONYMOUS_OWNER")
+OPTIONAL_EQUALS(MONITORS, 2, "ObjectMonitor::DEFLATER_MARKER")
 
 FEATURE(PARKS, 0, FACTS_LOCK, "parked platform threads")
 SIZE(PARKS, method, "Method")
 JAVA(PARKS, "java/lang/Thread", "parkBlocker", "Ljava/lang/Object;")
 JAVA(PARKS, "java/util/concurrent/locks/AbstractOwnableSynchronizer", "exclusiveOwnerThread",
 	"Ljava/lang/Thread;")
+JAVA(PARKS, "jdk/internal/misc/Unsafe", "park", "(ZJ)V")
+OR_JAVA(PARKS, "sun/misc/Unsafe", "park", "(ZJ)V")
 
 FEATURE(METHODS, 26, FACTS_LOCK, "parked platform threads by the name of Unsafe.park()")
 STATIC(METHODS, object_klass, "SystemDictionary",
@@ -287,9 +327,19 @@ FEATURE(REASONS, 0, FACTS_WALL, "what threads wait for")
 OFFSET(REASONS, jthread_object, "JavaThread", "_threadObj")
 OFFSET(REASONS, jthread_waiting_monitor, "JavaThread", "_current_waiting_monitor")
 OR_OFFSET(REASONS, jthread_waiting_monitor, "Thread", "_current_waiting_monitor")
+JAVA(REASONS, "jdk/internal/misc/Unsafe", "park", "(ZJ)V")
+OR_JAVA(REASONS, "sun/misc/Unsafe", "park", "(ZJ)V")
 
 FEATURE(NOTIFIED, 9, FACTS_WALL, "notified threads that wait for their monitor")
 OFFSET(NOTIFIED, osthread_state, "OSThread", "_state")
+EQUALS(NOTIFIED, 3, "MONITOR_WAIT")
+
+/* Asked for by who records them, once there is such a thread: the class is not to be initialised before. */
+FEATURE(VIRTUAL_STATES, 21, 0, "for what virtual threads wait")
+JAVA(VIRTUAL_STATES, "java/lang/VirtualThread", "state", "I")
+JAVA(VIRTUAL_STATES, "java/lang/VirtualThread", "PARKING", "I")
+JAVA(VIRTUAL_STATES, "java/lang/VirtualThread", "YIELDING", "I")
+JAVA(VIRTUAL_STATES, "java/lang/VirtualThread", "PARKED", "I")
 
 FEATURE(COLLECTIONS, 0, FACTS_LOCK | FACTS_WALL, "collections while objects are looked at")
 STATIC(COLLECTIONS, heap, "Universe", "_collectedHeap")
@@ -314,6 +364,11 @@ OFFSET(ALLOCATED, tlab_top, "ThreadLocalAllocBuffer", "_top")
 #undef OR_STATIC
 #undef OR_SIZE
 #undef OR_NUMBER
+#undef EQUALS
+#undef OPTIONAL_EQUALS
+#undef AT
 #undef IMPORT
 #undef JAVA
+#undef OR_JAVA
 #undef STUB
+#undef PROBE

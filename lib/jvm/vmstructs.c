@@ -190,6 +190,10 @@ union vm_entry {
 		uint64_t name;
 		int32_t value, pad;
 	} of_int;
+	struct {			/* VMLongConstantEntry */
+		uint64_t name;
+		int64_t value;
+	} of_long;
 	uint64_t name;			/* of all; 0: the end */
 };
 
@@ -209,6 +213,9 @@ static void decode(const struct vmstructs *v, const union vm_entry *raw, struct 
 		break;
 	case VMSTRUCTS_INTS:
 		e->value = raw->of_int.value;
+		break;
+	case VMSTRUCTS_LONGS:
+		e->value = raw->of_long.value;
 	}
 }
 
@@ -225,6 +232,8 @@ bool vmstructs_each(const struct vmstructs *v, enum vmstructs_table table,
 				      sizeof(((union vm_entry *)NULL)->of_type) },
 		[VMSTRUCTS_INTS] = { "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
 				     sizeof(((union vm_entry *)NULL)->of_int) },
+		[VMSTRUCTS_LONGS] = { "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+				      sizeof(((union vm_entry *)NULL)->of_long) },
 	};
 	const size_t bytes = forms[table].bytes;
 	struct vmstructs_entry e = { .table = table };

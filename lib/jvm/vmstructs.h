@@ -32,7 +32,7 @@ int vmstructs_open(struct vmstructs *v, int pid, struct err *e);
 /* Does libjvm call that function by its table of imports? */
 bool vmstructs_imports(const struct vmstructs *v, const char *name);
 
-enum vmstructs_table { VMSTRUCTS_FIELDS, VMSTRUCTS_TYPES, VMSTRUCTS_INTS };
+enum vmstructs_table { VMSTRUCTS_FIELDS, VMSTRUCTS_TYPES, VMSTRUCTS_INTS, VMSTRUCTS_LONGS };
 enum { VMSTRUCTS_NAME = 128 };
 
 struct vmstructs_entry {

@@ -107,7 +107,7 @@ all_facts() {
 }
 
 of_a_process() {
-	JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=ConstMethod._constMethod_size,CodeBlob._name \
+	JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=ConstMethod._constMethod_size,CodeBlob._name,MONITOR_WAIT=4,PerfDataEntry.data_type=9 \
 		java -cp "$CLASSES" Kept wait <<<"" >out 2>err 3>&- &
 	JVM=$!
 	for ((i = 0; i < 600; i++)); do grep -q hidden err && break; sleep 0.1; done
@@ -117,7 +117,11 @@ of_a_process() {
 	grep -qx '  no     field         ConstMethod._constMethod_size' <<<"$output"
 	grep -qx '  reports say "not recorded: source lines of Java methods: this JVM has no ConstMethod._constMethod_size"' <<<"$output"
 	grep -qx '  reports say "the agent knows too little of it"' <<<"$output"
-	[ "$(grep -c '^  no ' <<<"$output")" -eq 2 ]
+	# what is there, and is another
+	grep -qx '  no     number        MONITOR_WAIT = 3' <<<"$output"
+	grep -qx '  no     field         PerfDataEntry.data_type = 12' <<<"$output"
+	grep -qx '  reports say "not recorded: notified threads that wait for their monitor: this JVM has no MONITOR_WAIT = 3"' <<<"$output"
+	[ "$(grep -c '^  no ' <<<"$output")" -eq 4 ]
 }
 
 @test "doctor: -p says what a running JVM lacks, and what reports say then" {

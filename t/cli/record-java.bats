@@ -269,6 +269,41 @@ of_a_jvm_without_some() {
 	one_jdk newest of_a_jvm_without_some
 }
 
+# another_form <what hide-fields.so changes> <how it is recorded> <what is missing> [<program>...]
+another_form() {
+	local program=("${@:4}")
+	JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=$1 \
+		run_arcprof record -e "$2" -o trace -- java -cp "$CLASSES" "${program[@]:-Stress}" 1
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"warning: 1 JVM is unlike those that arcprof knows"* ]]
+	arcprof report -i trace >out
+	grep "^not recorded: " out | sed 's/ of process [0-9]*//' | grep -Fx "not recorded: $3" || { cat out; return 1; }
+}
+
+# What the JVM exports may be there and mean something else, and what Java has may not be there.
+of_a_jvm_in_another_form() {
+	another_form PcDesc._scope_decode_offset=8 cpu-clock \
+		'inlined methods between calls: this JVM has no scopes of compiled code that lead to its method'
+	at_least "$(arcprof report -i trace --format folded | grep -c Stress)" 5
+	another_form ConstMethod._code_size=36 cpu-clock \
+		'source lines of Java methods: this JVM has no line tables that say what JVMTI says'
+	another_form MONITOR_WAIT=4 wall \
+		'notified threads that wait for their monitor: this JVM has no MONITOR_WAIT = 3'
+	another_form PerfDataEntry.name_offset=8 cpu-clock \
+		'compilers, and certainty of names: this JVM has no PerfDataEntry.name_offset = 4'
+	another_form java/lang/Thread.parkBlocker wall \
+		'classes of what threads are parked for: this JVM has no java/lang/Thread.parkBlocker'
+	another_form java/lang/Thread.eetop wall \
+		'classes of what threads are parked for: this JVM has no references that can be followed while it runs'
+	[ "$JDK" -ge 21 ] || return 0
+	another_form java/lang/VirtualThread.PARKING wall,virtual \
+		'for what virtual threads wait: this JVM has no java/lang/VirtualThread.PARKING' LockWaits lock v 3 20
+}
+@test "record: what a JVM has in another form is not believed, and named" {
+	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
+	on_each_jdk of_a_jvm_in_another_form
+}
+
 # As Zero is, whose frames nobody can walk: what rests on none works.
 without_frames() {
 	local JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=JavaFrameAnchor._last_Java_fp

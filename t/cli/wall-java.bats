@@ -54,6 +54,32 @@ waits() {
 	on_each_jdk waits
 }
 
+# References to objects differ with the collector, and with it whether they can be read.
+with_a_collector() {
+	local gc=$1
+	java "-XX:+$gc" -version >/dev/null 2>&1 || return 0
+	"$ARCPROF" record -q -e wall=4ms -o trace -- java "-XX:+$gc" -cp "$CLASSES" Waits 1 >truth
+	"$ARCPROF" report -i trace --metric wall --format folded >folded
+	if [ "$gc" = UseShenandoahGC ]; then
+		"$ARCPROF" report -i trace | grep -q '^not recorded: classes of what threads are parked for of process [0-9]*: this JVM has no references that can be followed while it runs$'
+		grep -q ';Waits.parks;.*;\[park\] ' folded
+	else
+		grep -q ';Waits.parks;.*;\[park: Waits$Gate\] ' folded
+	fi
+}
+
+with_each_collector() {
+	local gc
+	for gc in UseSerialGC UseParallelGC UseZGC UseShenandoahGC; do
+		with_a_collector $gc
+	done
+}
+
+@test "wall: the class of what a thread is parked for is known with each collector, or said to be unknown" {
+	skip_unless_wall
+	on_each_jdk with_each_collector
+}
+
 own_threads() {
 	cat >Named.java <<-'EOF'
 		public class Named {

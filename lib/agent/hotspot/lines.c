@@ -18,6 +18,8 @@ enum {
 	MAX_PAIR = 10,
 };
 
+static bool fails;		/* lines_try() has found that a table is another */
+
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
 {
 	const struct vm_offsets *o = &vm.o;
@@ -26,7 +28,7 @@ struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told)
 	uint16_t flags;
 	uint64_t end;
 
-	if (o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag ||
+	if (fails || o->cm_flags < 0 || o->cm_words < 0 || !vm.lines_flag ||
 	    !sys_peek_all(&flags, cm + o->cm_flags, 2) || !(flags & vm.lines_flag) ||
 	    !sys_peek_all(&words, cm + o->cm_words, 4))
 		return l;
@@ -107,4 +109,21 @@ void lines_put(char *d, const struct lines *l, size_t len)
 	memset(d, 0, len);
 	if (len & 1)
 		d[0] = 0x80;	/* a zero of two bytes: pairs are whole */
+}
+
+bool lines_try(uintptr_t cm, const jvmtiLineNumberEntry *want, int nr)
+{
+	struct lines l = lines_find(cm, vm_u16(cm, vm.o.cm_code_size), false);
+	struct stream c = { .at = l.at, .left = l.len, .told = l.told };
+	uint32_t bci, line, at_bci = 0, at_line = 0;
+	int i;
+
+	for (i = 0; i < nr && next_pair(&c, &bci, &line); i++) {
+		at_bci += bci;
+		at_line += line;
+		if (at_bci != (uint32_t)want[i].start_location || at_line != (uint32_t)want[i].line_number)
+			break;
+	}
+	fails = i < nr;
+	return !fails;
 }

@@ -8,6 +8,7 @@
 #ifndef AGENT_LINES_H
 #define AGENT_LINES_H
 
+#include <jvmti.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,11 @@ struct lines {
 
 /* For the ConstMethod at cm, which is readable, with this many bytes of code. */
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told);
+/*
+ * Compares what is read of the ConstMethod at cm, which is alive, with its table as JVMTI has it. False: that
+ * is another one, and no table is found from now on.
+ */
+bool lines_try(uintptr_t cm, const jvmtiLineNumberEntry *want, int nr);
 /* How many bytes lines_put() will write, at most JVM_MAX_LINES; 0: none, or not readable. */
 size_t lines_bytes(const struct lines *l);
 /*

@@ -9,7 +9,7 @@
 #include "agent/hotspot/vm.h"
 
 static struct {
-	bool ok;
+	bool ok, fails;
 	bool compressed, compressed_klass, klass_in_mark;
 	/* ZGC: bits that a good reference has not, and where its address begins */
 	const uintptr_t *z_bad, *z_shift;
@@ -116,7 +116,7 @@ bool oops_init(void)
 {
 	if (at.ok)
 		return true;
-	if (!find_collector() || !vm_flag("UseCompressedOops", &at.compressed) ||
+	if (at.fails || !find_collector() || !vm_flag("UseCompressedOops", &at.compressed) ||
 	    (at.compressed && (!vm.oops_base || !vm.oops_shift)))
 		return false;
 	if (!vm_flag("UseCompressedClassPointers", &at.compressed_klass))
@@ -145,6 +145,11 @@ bool oops_still(uint32_t *nr)
 		return false;
 	*nr = load_acquire((const uint32_t *)(heap + vm.o.gc_count));
 	return at.z_bad || !load_acquire((const uint8_t *)(heap + vm.o.gc_active));
+}
+
+bool oops_stand(void)
+{
+	return at.ok && !at.shenandoah && vm.heap && vm.o.gc_active >= 0 && vm.o.gc_count >= 0;
 }
 
 bool oops_collecting(void)
@@ -218,4 +223,42 @@ uintptr_t oops_klass(uintptr_t oop)
 		return 0;
 	narrow = at.klass_in_mark ? head.mark >> MARK_SHIFT : (uint32_t)head.klass;
 	return *vm.klass_base + (narrow << *vm.klass_shift);
+}
+
+/* The object of a local reference, as long as nothing moves it. */
+static uintptr_t object_of(jobject ref)
+{
+	uintptr_t oop;
+
+	return sys_peek_all(&oop, (uintptr_t)ref, 8) ? moved_to(oop) : 0;
+}
+
+/* Does a Thread have its JavaThread where we read it, and the class that its mirror is of? */
+static bool is_as_jni_says(jobject thread, jclass cls, int field, uint64_t want)
+{
+	uintptr_t oop = object_of(thread), mirror = object_of(cls), klass;
+	uint64_t got;
+
+	return oop && mirror && sys_peek_all(&got, oop + field, 8) && got == want &&
+	       sys_peek_all(&klass, mirror + *vm.mirror_klass_offset, 8) && oops_klass(oop) == klass;
+}
+
+bool oops_try(JNIEnv *env, jobject thread)
+{
+	enum { TURNS = 20 };		/* a collection may come in between */
+	jclass cls = (*env)->GetObjectClass(env, thread), of = oops_class(env, "java/lang/Thread");
+	jfieldID id = of ? (*env)->GetFieldID(env, of, "eetop", "J") : NULL;
+	int field = of ? oops_field(env, of, "eetop", "J") : -1, i;
+	bool right = false;
+
+	(*env)->ExceptionClear(env);
+	if (oops_init() && id && field > 0 && vm.mirror_klass_offset)
+		for (i = 0; i < TURNS && !right; i++)
+			right = is_as_jni_says(thread, cls, field, (*env)->GetLongField(env, thread, id));
+	at.fails = !right;
+	at.ok &= right;
+	(*env)->DeleteLocalRef(env, cls);
+	if (of)
+		(*env)->DeleteLocalRef(env, of);
+	return right;
 }

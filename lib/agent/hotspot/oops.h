@@ -16,6 +16,11 @@
 
 /* Learns how references are kept; false: in a way that we do not know. Not in a signal handler. */
 bool oops_init(void);
+/*
+ * Compares what is read of a running platform thread's Thread with what JNI says. False: it is not the same,
+ * or is kept in an unknown way, and oops_init() returns false from now on. The same.
+ */
+bool oops_try(JNIEnv *env, jobject thread);
 /* Offset of an instance field; -1: there is none. The same. */
 int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig);
 /* Size of an instance, of a class given by a local reference; -1: not known. The same. */
@@ -32,6 +37,8 @@ uintptr_t oops_moment(void);
  * means that nothing was moved by a collector that stops the program. False also if this VM does not tell.
  */
 bool oops_still(uint32_t *nr);
+/* oops_still() can be true: not with Shenandoah, which tells of no moment when nothing was moved. */
+bool oops_stand(void);
 /* A collection has stopped the program. */
 bool oops_collecting(void);
 

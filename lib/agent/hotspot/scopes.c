@@ -4,7 +4,9 @@
  *
  * An nmethod has PcDescs in the order of their pcs, each with the offset of a scope: varints, offset
  * of the scope that this one was inlined into (0: none), number of the method among the nmethod's metadata,
- * bytecode index + 1. The first PcDesc past a pc describes it.
+ * bytecode index + 1. The first PcDesc past a pc describes it. The outermost scope of each is of the
+ * nmethod's own method: by that it is known, before any are used and place by place, that all this is read as
+ * it is meant.
  *
  * Loads: the nmethod is on the stack of this thread, so it lives. But the walker may have taken an old word
  * for a frame: what lies in the code cache is loaded within the bounds of its blob, what lies in the C heap
@@ -24,10 +26,10 @@ enum {
 	NR_PLACES = 1 << 17,
 	NR_PROBES = 4,
 	NR_DESCS = 16,		/* looked at in one piece, and little: see struct stream */
-};
-
-struct pc_desc {
-	int32_t pc, scope, objects, flags;
+	MAX_DESC = 32,		/* bytes of one */
+	NR_TRIED = 64,		/* nmethods */
+	NR_TRIALS = 5, TRIAL_MS = 2,
+	MOST_WRONG = 4,	/* places */
 };
 
 /* In the code cache, or a copy of the C heap. */
@@ -44,12 +46,16 @@ struct notes {
 
 /* compile id << 32 | low half of the pc. One that is overwritten is told again. */
 static uint64_t *places;
+static bool fails;		/* it was found not to be as above */
+static uint32_t nr_right, nr_wrong;	/* places */
 
 bool scopes_init(void)
 {
 	const struct vm_offsets *o = &vm.o;
 
-	if (o->nm_pcs < 0 || !vm.major || vm.size.pc_desc != sizeof(struct pc_desc))
+	if (o->nm_pcs < 0 || !vm.major || fails || vm.size.pc_desc <= 0 || vm.size.pc_desc > MAX_DESC ||
+	    o->pc_desc_pc < 0 || o->pc_desc_pc + 4 > vm.size.pc_desc || o->pc_desc_scope < 0 ||
+	    o->pc_desc_scope + 4 > vm.size.pc_desc)
 		return false;
 	if (o->nm_immutable >= 0 ? o->nm_immutable_size < 0 || o->nm_scopes < 0 || o->blob_mutable < 0 ||
 				   o->blob_mutable_size < 0 || o->blob_relocation_size < 0 :
@@ -130,29 +136,45 @@ static struct notes notes_in_heap(uintptr_t nm)
 	};
 }
 
+static struct notes notes_of(uintptr_t nm, bool doubtful)
+{
+	return vm.o.nm_immutable >= 0 ? notes_in_heap(nm) : notes_in_code(nm, doubtful);
+}
+
+static int32_t desc_pc(const char *d)
+{
+	return vm_i32((uintptr_t)d, vm.o.pc_desc_pc);
+}
+
+static int32_t desc_scope(const char *d)
+{
+	return vm_i32((uintptr_t)d, vm.o.pc_desc_scope);
+}
+
 /* Offset of the scope of the first PcDesc past off that has one; 0: none. */
 static uint32_t find_scope(const struct area *pcs, uint32_t off)
 {
-	struct pc_desc d[NR_DESCS];
-	uint32_t lo = 0, hi = pcs->len / sizeof(*d), mid, i, nr;
+	const uint32_t size = vm.size.pc_desc;
+	uint32_t lo = 0, hi = pcs->len / size, mid, i, nr;
+	char d[NR_DESCS * MAX_DESC];
 
 	while (hi - lo > NR_DESCS) {
 		mid = (lo + hi) / 2;
-		if (!load(d, pcs, mid * sizeof(*d), sizeof(*d)))
+		if (!load(d, pcs, mid * size, size))
 			return 0;
-		if (d->pc > (int32_t)off)
+		if (desc_pc(d) > (int32_t)off)
 			hi = mid;
 		else
 			lo = mid + 1;
 	}
 	/* from here on, for those without a scope are passed over */
-	for (hi = pcs->len / sizeof(*d); lo < hi; lo += nr) {
+	for (hi = pcs->len / size; lo < hi; lo += nr) {
 		nr = hi - lo < NR_DESCS ? hi - lo : NR_DESCS;
-		if (!load(d, pcs, lo * sizeof(*d), nr * sizeof(*d)))
+		if (!load(d, pcs, lo * size, nr * size))
 			return 0;
 		for (i = 0; i < nr; i++)
-			if (d[i].pc > (int32_t)off && d[i].scope)
-				return d[i].scope;
+			if (desc_pc(d + i * size) > (int32_t)off && desc_scope(d + i * size))
+				return desc_scope(d + i * size);
 	}
 	return 0;
 }
@@ -165,42 +187,74 @@ static char *put_varint(char *d, uint32_t v)
 	return d;
 }
 
-/*
- * One frame; at: then of the scope that this one was inlined into. NULL: not readable, or no room for a
- * name.
- */
-static char *put_scope(char *d, const struct notes *n, uint32_t *at, struct jvm_ring *ring)
-{
-	uint32_t left = *at < n->scopes.len ? n->scopes.len - *at : 0, method, bci;
-	struct stream s = { .at = n->scopes.at + *at, .left = left, .told = !n->scopes.doubtful };
-	struct method_info m;
-	uintptr_t p;
+struct scope {
+	uint32_t outer;		/* offset of the scope that this one was inlined into, 0: none */
+	uintptr_t method;
+	uint32_t bci;		/* plus 1 */
+};
 
-	*at = stream_int(&s);
+/* False: not readable. */
+static bool read_scope(const struct notes *n, uint32_t at, struct scope *scope)
+{
+	uint32_t left = at < n->scopes.len ? n->scopes.len - at : 0, method;
+	struct stream s = { .at = n->scopes.at + at, .left = left, .told = !n->scopes.doubtful };
+
+	scope->outer = stream_int(&s);
 	method = stream_int(&s);
-	bci = stream_int(&s);
-	if (s.bad || !method || !load(&p, &n->methods, (method - 1) * 8ull, 8) ||
-	    (n->b ? names_get_of(n->b, p, NAMES_ALIVE, 0, ring, &m) :
-		    names_get(p, NAMES_ALIVE, 0, ring, &m)) != NAMES_OK)
+	scope->bci = stream_int(&s);
+	return !s.bad && method && load(&scope->method, &n->methods, (method - 1) * 8ull, 8);
+}
+
+/* One frame; NULL: there is no room for a name. */
+static char *put_scope(char *d, const struct notes *n, const struct scope *s, struct jvm_ring *ring)
+{
+	struct method_info m;
+
+	if ((n->b ? names_get_of(n->b, s->method, NAMES_ALIVE, 0, ring, &m) :
+		    names_get(s->method, NAMES_ALIVE, 0, ring, &m)) != NAMES_OK)
 		return NULL;
-	return put_varint(put_varint(d, m.id), bci);
+	return put_varint(put_varint(d, m.id), s->bci);
+}
+
+/* Of what is compiled without, nothing is noted: the code that calls a native method. */
+static bool has_bytecode(uintptr_t method)
+{
+	uintptr_t cm;
+	uint16_t size;
+
+	return sys_peek_all(&cm, method + vm.o.method_const, 8) &&
+	       sys_peek_all(&size, cm + vm.o.cm_code_size, 2) && size;
+}
+
+/* Before any code was compiled, scopes_try() has nothing to try: then places tell. */
+static size_t count_wrong(void)
+{
+	add_relaxed(&nr_wrong, 1);
+	if (load_relaxed(&nr_wrong) > MOST_WRONG && load_relaxed(&nr_wrong) > load_relaxed(&nr_right))
+		store_relaxed(&fails, true);
+	return 0;
 }
 
 /* As struct rec_code has it, for the one place; 0 bytes when nothing is noted for it. */
 static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, struct jvm_ring *ring,
 			  struct blocked *thread)
 {
-	struct notes n = vm.o.nm_immutable >= 0 ? notes_in_heap(b->addr) : notes_in_code(b->addr, thread);
-	uint32_t at = find_scope(&n.pcs, pc - b->begin);
+	struct notes n = notes_of(b->addr, thread);
+	struct scope s = { .outer = find_scope(&n.pcs, pc - b->begin) };
 	char *d = buf + 3;
 	int nr;
 
 	n.b = thread;
-	for (nr = 0; at && nr < SCOPES_MAX_LEVELS; nr++)
-		if (!(d = put_scope(d, &n, &at, ring)))
+	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
+		if (!read_scope(&n, s.outer, &s))
+			return count_wrong();
+		else if (!(d = put_scope(d, &n, &s, ring)))
 			return 0;
 	if (!nr)
-		return 0;
+		return has_bytecode(vm_word(b->addr, vm.o.nm_method)) ? count_wrong() : 0;
+	if (!s.outer && s.method != vm_word(b->addr, vm.o.nm_method))
+		return count_wrong();
+	add_relaxed(&nr_right, 1);
 	buf[0] = 1;		/* of one place, one byte away */
 	buf[1] = 1;
 	buf[2] = nr;
@@ -226,7 +280,7 @@ static bool tell(uintptr_t pc, uint32_t method, uint32_t compile_id, struct jvm_
 	return (!thread || blocked_holds(thread)) && send_code(ring, &r);
 }
 
-void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
+bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
 		 struct blocked *b)
 {
 	uint32_t i;
@@ -242,4 +296,54 @@ void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 		if (tell(pc, f->method, id, ring, buf, b))
 			store_relaxed(slot, key);
 	}
+	return !load_relaxed(&fails);
+}
+
+/* ---- is it as we think? ---- */
+
+struct trial {
+	uint32_t nr_right, nr_wrong;
+};
+
+/* Does what is noted for the first places of the code lead to its method? */
+static bool try_nmethod(const struct vm_blob *b, void *ctx)
+{
+	struct trial *t = ctx;
+	struct notes n;
+	struct scope s;
+	uintptr_t method;
+	int nr;
+
+	if (b->kind != VM_BLOB_NMETHOD)
+		return true;
+	method = vm_word(b->addr, vm.o.nm_method);
+	if (!method || !has_bytecode(method))
+		return true;
+	n = notes_of(b->addr, true);
+	s = (struct scope){ .outer = find_scope(&n.pcs, 0) };
+	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
+		if (!read_scope(&n, s.outer, &s))
+			s = (struct scope){ 0 };
+	if (!s.outer && s.method == method)
+		t->nr_right++;
+	else
+		t->nr_wrong++;
+	return t->nr_right + t->nr_wrong < NR_TRIED;
+}
+
+bool scopes_try(void)
+{
+	int i;
+
+	for (i = 0; i < NR_TRIALS && !fails; i++) {
+		struct trial t = { 0 };
+
+		vm_each_blob(try_nmethod, &t);
+		if (t.nr_wrong <= t.nr_right)
+			return true;
+		/* what is wrong may be code that comes or goes while it is looked at */
+		sys_sleep_ms(TRIAL_MS);
+	}
+	fails = true;
+	return false;
 }

@@ -25,11 +25,17 @@ enum {
  */
 bool scopes_init(void);
 /*
+ * Tries what is read of code that there is by now, with scopes_init() done. False: it is not what it should
+ * be, and scopes_init() returns false from now on. Not in a signal handler.
+ */
+bool scopes_try(void);
+/*
  * For signal handlers: sends a code record of size 1 to the ring for each frame of compiled code whose
  * place was not told before. What does not fit is told with a later sample. buf: SCOPES_ROOM bytes. b: NULL,
- * or the thread whose frames they are, when it is another one.
+ * or the thread whose frames they are, when it is another one. False: what is read is not what it should be,
+ * as scopes_try() has it.
  */
-void scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
+bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
 		 struct blocked *b);
 
 #endif

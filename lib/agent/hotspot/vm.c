@@ -8,6 +8,7 @@
 #include <asm/signal.h>
 
 #include "agent/elf.h"
+#include "agent/hotspot/facts.h"
 #include "agent/hotspot/vm.h"
 #include "base/mix.h"
 
@@ -70,6 +71,7 @@ static void set_field(const char *type, const char *name, const char *ctype, uin
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		if (str_eq(fields[i].name, name) && str_eq(fields[i].type, type))
 			*(int *)((char *)&vm.o + fields[i].offset) = off;
+	facts_exported(type, name, off);
 	if (!ctype)
 		return;
 	if (str_eq(name, "_frame_complete_offset"))
@@ -122,7 +124,7 @@ static void read_sizes(void)
 	}
 }
 
-static void read_constants(void)
+static void read_ints(void)
 {
 	uint64_t name_off = exported("gHotSpotVMIntConstantEntryNameOffset");
 	uint64_t value_off = exported("gHotSpotVMIntConstantEntryValueOffset");
@@ -132,73 +134,23 @@ static void read_constants(void)
 	size_t i;
 
 	for (; e && stride && (name = string_at(e, name_off)); e += stride) {
+		facts_exported(name, NULL, vm_i32(e, value_off));
 		for (i = 0; i < ARRAY_SIZE(numbers); i++)
 			if (str_eq(numbers[i].name, name))
 				*(int *)((char *)&vm + numbers[i].offset) = vm_i32(e, value_off);
 	}
 }
 
-/* ---- what is missing ---- */
-
-enum need_kind { AN_OFFSET, A_POINTER, A_SIZE, A_NUMBER };
-
-struct need {
-	uint8_t feature, kind;
-	bool or;		/* in place of the row before */
-	uint16_t offset;
-	const char *type, *name;
-};
-
-static const struct need needs[] = {
-#define OFFSET(f, m, type, name) { FACTS_##f, AN_OFFSET, false, offsetof(struct vm_offsets, m), type, name },
-#define OR_OFFSET(f, m, t, name) { FACTS_##f, AN_OFFSET, true, offsetof(struct vm_offsets, m), t, name },
-#define OPTIONAL(f, m, type, name)
-#define OPTIONAL_STATIC(f, m, type, name)
-#define STATIC(f, m, type, name) { FACTS_##f, A_POINTER, false, offsetof(struct vm, m), type, name },
-#define OR_STATIC(f, m, type, name) { FACTS_##f, A_POINTER, true, offsetof(struct vm, m), type, name },
-#define SIZE(f, m, type) { FACTS_##f, A_SIZE, false, offsetof(struct vm_sizes, m), type, NULL },
-#define OR_SIZE(f, m, type) { FACTS_##f, A_SIZE, true, offsetof(struct vm_sizes, m), type, NULL },
-#define NUMBER(f, m, name) { FACTS_##f, A_NUMBER, false, offsetof(struct vm, m), name, NULL },
-#define OR_NUMBER(f, m, name) { FACTS_##f, A_NUMBER, true, offsetof(struct vm, m), name, NULL },
-#include "jvm/facttable.h"
-};
-
-static bool is_there(const struct need *n)
+static void read_longs(void)
 {
-	switch (n->kind) {
-	case AN_OFFSET:
-		return *(const int *)((const char *)&vm.o + n->offset) >= 0;
-	case A_POINTER:
-		return *(const uintptr_t *)((const char *)&vm + n->offset);
-	case A_SIZE:
-		return *(const int *)((const char *)&vm.size + n->offset);
-	default:
-		return *(const int *)((const char *)&vm + n->offset);
-	}
-}
+	uint64_t name_off = exported("gHotSpotVMLongConstantEntryNameOffset");
+	uint64_t value_off = exported("gHotSpotVMLongConstantEntryValueOffset");
+	uint64_t stride = exported("gHotSpotVMLongConstantEntryArrayStride");
+	uintptr_t e = exported("gHotSpotVMLongConstants");
+	const char *name;
 
-bool vm_lacks(enum facts_feature feature, const char **type, const char **name)
-{
-	const struct need *missing = NULL;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(needs); i++) {
-		const struct need *n = &needs[i];
-
-		if (n->feature != feature)
-			continue;
-		if (missing && !n->or)
-			break;
-		if (is_there(n))
-			missing = NULL;
-		else if (!n->or)
-			missing = n;
-	}
-	if (!missing)
-		return false;
-	*type = missing->type;
-	*name = missing->name;
-	return true;
+	for (; e && stride && (name = string_at(e, name_off)); e += stride)
+		facts_exported(name, NULL, vm_word(e, value_off));
 }
 
 /* The bounds of the code, which JDK 8 keeps nowhere. */
@@ -224,11 +176,12 @@ void vm_init(uintptr_t addr)
 		return;
 	read_structs();
 	read_sizes();
-	read_constants();
+	read_ints();
+	read_longs();
 	if (vm.only_heap)
 		init_8();
-	vm.ok = !vm_lacks(FACTS_WALK, &type, &name);
-	vm.walks = vm.ok && !vm_lacks(FACTS_FRAMES, &type, &name);
+	vm.ok = !facts_lack(FACTS_WALK, &type, &name);
+	vm.walks = vm.ok && !facts_lack(FACTS_FRAMES, &type, &name);
 }
 
 /* Source: share/runtime/perfMemory.hpp (PerfDataPrologue, PerfDataEntry). */
@@ -539,16 +492,7 @@ uint32_t vm_code_size(const struct vm_blob *b)
 	return b->begin < end && end - b->addr <= size ? end - b->begin : 0;
 }
 
-/* The blob may be one that is being freed. */
-static bool is_named(const struct vm_blob *b, const char *name)
-{
-	char copy[32] = "";
-
-	return (b->kind == VM_BLOB_DISPATCH || b->kind == VM_BLOB_STUB) &&
-	       sys_peek(copy, vm_word(b->addr, vm.o.blob_name), sizeof(copy) - 1) && str_eq(copy, name);
-}
-
-bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
+void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx)
 {
 	int i, nr = load_acquire(&nr_heaps);
 	struct vm_blob b;
@@ -564,14 +508,40 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 			/* a block starts in a segment of its own */
 			if ((uintptr_t)&h->segmap[seg] >= segments)
 				break;
-			if (h->segmap[seg] || !vm_find_blob(at + vm.size.block, &b) || !is_named(&b, name))
-				continue;
-			*begin = b.begin;
-			*size = b.addr + vm_i32(b.addr, vm.o.blob_size) - b.begin;
-			return true;
+			if (!h->segmap[seg] && vm_find_blob(at + vm.size.block, &b) && !fn(&b, ctx))
+				return;
 		}
 	}
+}
+
+struct wanted {
+	const char *name;
+	struct vm_blob found;
+};
+
+/* The blob may be one that is being freed. */
+static bool is_named(const struct vm_blob *b, void *ctx)
+{
+	struct wanted *w = ctx;
+	char copy[32] = "";
+
+	if ((b->kind != VM_BLOB_DISPATCH && b->kind != VM_BLOB_STUB) ||
+	    !sys_peek(copy, vm_word(b->addr, vm.o.blob_name), sizeof(copy) - 1) || !str_eq(copy, w->name))
+		return true;
+	w->found = *b;
 	return false;
+}
+
+bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
+{
+	struct wanted w = { .name = name };
+
+	vm_each_blob(is_named, &w);
+	if (!w.found.addr)
+		return false;
+	*begin = w.found.begin;
+	*size = w.found.addr + vm_i32(w.found.addr, vm.o.blob_size) - w.found.begin;
+	return true;
 }
 
 int vm_nmethod_level(uintptr_t nm)
@@ -619,28 +589,39 @@ static void note_interpreter(void)
 	store_release(&vm_known.method_entry.lo, r.lo);
 }
 
+static const struct {
+	const char *name;
+	struct vm_range *range;
+} known_stubs[] = {
+	{ "call_stub", &vm_known.call_stub },
+	{ "cont_returnBarrier", &vm_known.return_barrier },
+	{ "cont_returnBarrierExc", &vm_known.return_barrier_exc },
+	/* JDK 21 to 23, x86-64 and arm64 */
+	{ "Cont thaw return barrier", &vm_known.return_barrier },
+	{ "Cont thaw return barrier exception", &vm_known.return_barrier_exc },
+	{ "cont return barrier", &vm_known.return_barrier },
+	{ "cont return barrier exception handler", &vm_known.return_barrier_exc },
+};
+
+bool vm_knows_stub(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known_stubs); i++)
+		if (str_eq(known_stubs[i].name, name))
+			return load_acquire(&known_stubs[i].range->lo);
+	return false;
+}
+
 void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size)
 {
-	static const struct {
-		const char *name;
-		struct vm_range *range;
-	} known[] = {
-		{ "call_stub", &vm_known.call_stub },
-		{ "cont_returnBarrier", &vm_known.return_barrier },
-		{ "cont_returnBarrierExc", &vm_known.return_barrier_exc },
-		/* JDK 21 to 23, x86-64 and arm64 */
-		{ "Cont thaw return barrier", &vm_known.return_barrier },
-		{ "Cont thaw return barrier exception", &vm_known.return_barrier_exc },
-		{ "cont return barrier", &vm_known.return_barrier },
-		{ "cont return barrier exception handler", &vm_known.return_barrier_exc },
-	};
 	size_t i;
 
 	if (len == str_len("Interpreter") && starts_with(name, "Interpreter"))
 		note_interpreter();
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (len == str_len(known[i].name) && starts_with(name, known[i].name)) {
-			store_relaxed(&known[i].range->hi, addr + size);
-			store_release(&known[i].range->lo, addr);
+	for (i = 0; i < ARRAY_SIZE(known_stubs); i++)
+		if (len == str_len(known_stubs[i].name) && starts_with(name, known_stubs[i].name)) {
+			store_relaxed(&known_stubs[i].range->hi, addr + size);
+			store_release(&known_stubs[i].range->lo, addr);
 		}
 }

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "agent/sys.h"
-#include "jvm/facts.h"
 
 /* Offsets in HotSpot's structures; -1: this version has no such field. */
 struct vm_offsets {
@@ -48,6 +47,7 @@ struct vm_offsets {
 	int nm_stub_offset;
 	int nm_pcs, nm_scopes, nm_dependencies, nm_metadata, nm_immutable, nm_immutable_size;
 	int nm_scopes_begin;
+	int pc_desc_pc, pc_desc_scope;
 	int blob_mutable, blob_mutable_size, blob_relocation_size;
 	int heap_memory, heap_segmap, heap_log2_segment;
 	int block_used;
@@ -118,8 +118,6 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 
 /* Fills vm from the libjvm that holds addr. Not in a signal handler. */
 void vm_init(uintptr_t addr_in_libjvm);
-/* Is a fact missing that the feature rests on? The first: a field, or with NULL for it a type or constant. */
-bool vm_lacks(enum facts_feature feature, const char **type, const char **name);
 /*
  * A number in the VM's performance data, by the name that jcmd PerfCounter.print shows, for as long as the VM
  * lives. NULL: this VM has none of that name, or none at all (-XX:-UsePerfData). Not in a signal handler.
@@ -174,6 +172,8 @@ struct vm_blob {
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
 /* Bytes of its code; 0: not known. */
 uint32_t vm_code_size(const struct vm_blob *b);
+/* Those in use, while fn returns true. Others may be made and freed meanwhile. Not in a signal handler. */
+void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx);
 /* The code in the one blob of that name, of at most 31 characters. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
 int vm_nmethod_level(uintptr_t nm);
@@ -190,6 +190,8 @@ struct vm_known_code {
 };
 extern struct vm_known_code vm_known;
 void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size);
+/* By that name, or one that another version has for it. */
+bool vm_knows_stub(const char *name);
 /*
  * What a stub was called up to JDK 25: name moves past "Stub Generator " (26), and the length is without the
  * "_stub" that follows then, and without " (stub gen)" (27).

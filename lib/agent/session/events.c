@@ -11,8 +11,12 @@
 #include "agent/agent.h"
 #include "agent/dump/threads.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/facts.h"
+#include "agent/hotspot/lines.h"
 #include "agent/hotspot/methods.h"
 #include "agent/hotspot/names.h"
+#include "agent/hotspot/oops.h"
+#include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
 #include "agent/sources/allocated.h"
@@ -303,6 +307,47 @@ static const jvmtiEvent code_events[] = {
 };
 static const jvmtiEvent thread_events[] = { JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END };
 
+/* A method that every JDK has: its line table as we read it, and as JVMTI has it. */
+static void try_lines(JNIEnv *env)
+{
+	static const char class_name[] = "java/lang/String", name[] = "hashCode", sig[] = "()I";
+	jclass cls = (*env)->FindClass(env, class_name);
+	jmethodID id = cls ? (*env)->GetMethodID(env, cls, name, sig) : NULL;
+	uintptr_t m = id ? methods_find(id, class_name, name, sig) : 0;
+	jvmtiLineNumberEntry *table;
+	jint nr;
+
+	(*env)->ExceptionClear(env);
+	if (m && (*ti)->GetLineNumberTable(ti, id, &nr, &table) == JVMTI_ERROR_NONE) {
+		facts_tried(FACTS_PROBE_lines, lines_try(vm_word(m, vm.o.method_const), table, nr));
+		(*ti)->Deallocate(ti, (unsigned char *)table);
+	}
+	if (cls)
+		(*env)->DeleteLocalRef(env, cls);
+}
+
+static void try_objects(JNIEnv *env)
+{
+	jthread self;
+
+	if ((*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
+		return;
+	facts_tried(FACTS_PROBE_objects, oops_try(env, self) && oops_stand());
+	(*env)->DeleteLocalRef(env, self);
+}
+
+/* Without, compiled code is told by events. */
+static void try_scopes(void)
+{
+	bool holds = !sample_tells_places() || scopes_try();
+
+	facts_tried(FACTS_PROBE_scopes, holds);
+	if (holds)
+		return;
+	sample_forget_places();
+	set_mode(JVMTI_ENABLE, code_events, ARRAY_SIZE(code_events));
+}
+
 static void on_live(JNIEnv *env)
 {
 	static bool before;
@@ -310,10 +355,13 @@ static void on_live(JNIEnv *env)
 	if (!before) {
 		vm_init_perf_counters();
 		vm_init_signals();
+		try_lines(env);
+		try_objects(env);
 		cont_init(env);
 		find_eetop(env);
 		before = true;
 	}
+	try_scopes();
 	tell_unannounced();
 	set_mode(JVMTI_ENABLE, thread_events, ARRAY_SIZE(thread_events));
 	vm_find_first_thread();		/* of a VM that has run for long, this one serves as well */
@@ -323,7 +371,11 @@ static void on_live(JNIEnv *env)
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+	const bool told_places = sample_tells_places();
+
 	on_live(env);
+	if (told_places && !sample_tells_places())
+		events_replay_code();
 	timers_live(env);
 	session_live(env);
 	wall_live(env);
@@ -385,6 +437,7 @@ bool events_init(JavaVM *jvm)
 	    (*ti)->GetPotentialCapabilities(ti, &have) != JVMTI_ERROR_NONE)
 		return false;
 	want.can_generate_compiled_method_load_events = have.can_generate_compiled_method_load_events;
+	want.can_get_line_numbers = have.can_get_line_numbers;
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
 		return false;
 	cb.VMInit = on_init;

@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "agent/calls/flow.h"
 #include "agent/dump/threads.h"
+#include "agent/hotspot/facts.h"
 #include "agent/hotspot/methods.h"
 #include "agent/hotspot/names.h"
 #include "agent/hotspot/vm.h"
@@ -31,6 +32,7 @@ static bool alone;		/* no recorder has come: a journal is written (journal.h) */
 static uint32_t nr_alone;	/* such sessions so far */
 static uint64_t timer_ns;	/* what GO said of timers */
 static bool timers_are_off;	/* for now */
+static bool wall;		/* it looks at threads that wait */
 static bool dying;		/* the VM: it gives nothing any more */
 
 /* What is done once: everything that is known of this JVM. */
@@ -121,6 +123,41 @@ static bool start_watching(JNIEnv *env)
 	return true;
 }
 
+/* A JDK that says nothing of its version is a new one. */
+static bool is_expected(enum facts_feature feature, uint32_t uses)
+{
+	static const struct {
+		int since;
+		uint32_t uses;
+	} of[FACTS_NR] = {
+#define FEATURE(id, since, uses, name) [FACTS_##id] = { since, uses },
+#include "jvm/facttable.h"
+	};
+	bool z = false;
+
+	return (of[feature].uses & uses) && (!vm.major || *vm.major >= of[feature].since) &&
+	       (feature != FACTS_ZGC || (vm_flag("UseZGC", &z) && z));
+}
+
+/* What is recorded, and rests on what is not there. env: NULL before the VM is up: not all is known. */
+static void tell_missing(JNIEnv *env)
+{
+	const bool locks = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1;
+	uint32_t uses = (flags & JVM_SAMPLE ? FACTS_STACKS : 0) | (flags & JVM_CALLFLOW ? FACTS_CALLS : 0) |
+			(locks ? FACTS_LOCK : 0) | (wall ? FACTS_WALL : 0);
+	const char *type, *name;
+	uint32_t i;
+
+	for (i = 0; i < FACTS_NR; i++) {
+		if (!is_expected(i, uses))
+			continue;
+		if (env)
+			facts_ask(env, i);
+		if (facts_lack(i, &type, &name))
+			facts_tell(NULL, i, type, name);
+	}
+}
+
 /*
  * The VM's log would go on growing without a reader, so a recorder that asked for it is watched even by the
  * JVM that it started.
@@ -131,6 +168,7 @@ void session_live(JNIEnv *env)
 
 	if (alone)
 		journal_live(env);
+	tell_missing(env);
 	if (!ring_ctl()->tell || (*env)->GetJavaVM(env, &jvm))
 		return;
 	if (ring_ctl()->tell & JVM_TELL_BY_LOG && !alone)
@@ -159,47 +197,6 @@ static bool start_thread(JNIEnv *env)
 	return true;
 }
 
-/* A JDK that says nothing of its version is a new one. */
-static bool is_expected(enum facts_feature feature, uint32_t uses)
-{
-	static const struct {
-		int since;
-		uint32_t uses;
-	} of[FACTS_NR] = {
-#define FEATURE(id, since, uses, name) [FACTS_##id] = { since, uses },
-#include "jvm/facttable.h"
-	};
-	bool z = false;
-
-	return (of[feature].uses & uses) && (!vm.major || *vm.major >= of[feature].since) &&
-	       (feature != FACTS_ZGC || (vm_flag("UseZGC", &z) && z));
-}
-
-/* What is recorded, and rests on what is not there. */
-static void tell_missing(bool wall)
-{
-	const bool locks = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1;
-	uint32_t uses = (flags & JVM_SAMPLE ? FACTS_STACKS : 0) | (flags & JVM_CALLFLOW ? FACTS_CALLS : 0) |
-			(locks ? FACTS_LOCK : 0) | (wall ? FACTS_WALL : 0);
-	const char *type, *name;
-	struct wishes_text fact;
-	uint32_t i;
-
-	for (i = 0; i < FACTS_NR; i++) {
-		if (!is_expected(i, uses) || !vm_lacks(i, &type, &name))
-			continue;
-		fact.len = 0;
-		wishes_say(&fact, type);
-		if (name) {
-			wishes_say(&fact, ".");
-			wishes_say(&fact, name);
-		}
-		send_lacks(NULL, &(struct jvm_lacks){
-			.time_ns = sys_now(), .feature = i, .fact = fact.s, .fact_len = fact.len,
-		});
-	}
-}
-
 /* link_connect() or journal_open() has given the flags. */
 static void begin(JavaVM *jvm, JNIEnv *env)
 {
@@ -207,6 +204,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 
 	active = true;
 	watched = false;
+	facts_begin();
 	timer_ns = 0;
 	if (!prepare(jvm)) {
 		end(env, NULL);
@@ -225,7 +223,8 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	wait_for_go(env, &go);
 	if (env)
 		sources_go(env);
-	tell_missing(go.wall);
+	wall = go.wall;
+	tell_missing(env);
 	timer_ns = go.timer_ns;
 	timers_are_off = ring_ctl()->off & JVM_TIMERS;
 	if (timer_ns && !timers_are_off)

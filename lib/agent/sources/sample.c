@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/cpu.h"
 #include "agent/elf.h"
+#include "agent/hotspot/facts.h"
 #include "agent/hotspot/oops.h"
 #include "agent/hotspot/reason.h"
 #include "agent/hotspot/scopes.h"
@@ -77,6 +78,11 @@ bool sample_code_is_announced(uint32_t id)
 bool sample_tells_places(void)
 {
 	return tells_places;
+}
+
+void sample_forget_places(void)
+{
+	store_relaxed(&tells_places, false);
 }
 
 uint32_t sample_nr_unannounced(void)
@@ -195,12 +201,24 @@ static char *put_segment(char *d, struct jvm_rec_segment *s, const struct walk *
 	return stack + len;
 }
 
+/* Too late for the VM to tell of inlining: none is told from now on. */
+static void tell_scopes_fail(struct jvm_ring *ring)
+{
+	const char *type, *name;
+
+	sample_forget_places();
+	facts_tried(FACTS_PROBE_scopes, false);
+	if (facts_lack(FACTS_INLINED, &type, &name))
+		facts_tell(ring, FACTS_INLINED, type, name);
+}
+
 static void note_code(struct walk *w)
 {
 	uint32_t i;
 
 	if (tells_places) {
-		scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes, w->thread.blocked);
+		if (!scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes, w->thread.blocked))
+			tell_scopes_fail(w->ring);
 		return;
 	}
 	for (i = 0; i < w->nr_frames; i++)

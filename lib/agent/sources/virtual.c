@@ -23,6 +23,7 @@
 #include "agent/agent.h"
 #include "agent/dump/threads.h"
 #include "agent/hotspot/cont.h"
+#include "agent/hotspot/facts.h"
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sources/mounts.h"
@@ -242,6 +243,8 @@ static void tell(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_v
 
 /* ---- events ---- */
 
+static const char vthread_class[] = "java/lang/VirtualThread";
+
 static jint constant(JNIEnv *env, jclass cls, const char *name)
 {
 	jfieldID f = (*env)->GetStaticFieldID(env, cls, name, "I");
@@ -251,6 +254,16 @@ static jint constant(JNIEnv *env, jclass cls, const char *name)
 	return -1;
 }
 
+/* One that every JDK has which has virtual threads. */
+static jint needed(JNIEnv *env, jclass cls, const char *name)
+{
+	jint value = constant(env, cls, name);
+
+	if (value < 0)
+		facts_tell(NULL, FACTS_VIRTUAL_STATES, vthread_class, name);
+	return value;
+}
+
 /* Of a thread's class, so that it is not us who has it initialised: that starts threads. */
 static void find_states(JNIEnv *env, jthread thread)
 {
@@ -258,10 +271,10 @@ static void find_states(JNIEnv *env, jthread thread)
 	jfieldID f = (*env)->GetFieldID(env, cls, "state", "I");
 
 	if (!threads_threw(env) && f) {
-		states.parking = constant(env, cls, "PARKING");
+		states.parking = needed(env, cls, "PARKING");
 		states.timed_parking = constant(env, cls, "TIMED_PARKING");
-		states.yielding = constant(env, cls, "YIELDING");
-		states.parked = constant(env, cls, "PARKED");
+		states.yielding = needed(env, cls, "YIELDING");
+		states.parked = needed(env, cls, "PARKED");
 		states.timed_parked = constant(env, cls, "TIMED_PARKED");
 		states.unparked = constant(env, cls, "UNPARKED");
 		states.yielded = constant(env, cls, "YIELDED");
@@ -270,6 +283,8 @@ static void find_states(JNIEnv *env, jthread thread)
 		states.wait = constant(env, cls, "WAIT");
 		states.timed_wait = constant(env, cls, "TIMED_WAIT");
 		store_release(&states.field, f);
+	} else {
+		facts_tell(NULL, FACTS_VIRTUAL_STATES, vthread_class, "state");
 	}
 	(*env)->DeleteLocalRef(env, cls);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * facts.h - which of the facts of jvm/facttable.h this VM has. What it exports is known from vm_init() on;
+ * what is in Java, or has to be tried, once the VM is up. Until then it counts as there.
+ */
+#ifndef AGENT_FACTS_H
+#define AGENT_FACTS_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jvm/facts.h"
+
+/* For vm_init(): an entry of the VM's tables. field: NULL for a constant, whose name is type. */
+void facts_exported(const char *type, const char *field, int64_t value);
+/*
+ * Is a fact missing that the feature rests on? The first: type, and name or NULL, as reports have it. For
+ * signal handlers too, but it takes some microseconds.
+ */
+bool facts_lack(enum facts_feature feature, const char **type, const char **name);
+/* Asks the VM, which is up, for what it does not export of the feature. Not in a signal handler. */
+void facts_ask(JNIEnv *env, enum facts_feature feature);
+/* What a trial has shown. */
+void facts_tried(enum facts_probe probe, bool holds);
+
+struct jvm_ring;
+
+/* A session begins, which was told nothing yet. */
+void facts_begin(void);
+/*
+ * Tells, once in a session, that a fact of the feature is missing, as facts_lack() has it. ring: NULL, but in
+ * signal handlers.
+ */
+void facts_tell(struct jvm_ring *ring, enum facts_feature feature, const char *type, const char *name);
+
+#endif
