@@ -90,7 +90,7 @@ static bool limits_not_sampled(const struct limits *l)
 static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
 		      bool not_sampled, struct err *e)
 {
-	const struct profile_opts po = { .metrics = metrics, .calibrate = o->calibrate, .deltas = true,
+	const struct profile_opts po = { .metrics = *metrics, .calibrate = o->calibrate, .deltas = true,
 					 .not_sampled = not_sampled };
 	int r = input_open(&s->t, o->input, o->import, e);
 

@@ -85,31 +85,22 @@ static void input_release(struct input *i)
 
 static struct profile_opts profile_opts(const struct report_request *q, const struct opt_list *metrics)
 {
-	return (struct profile_opts){
-		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
-			   .by_kind = true, .hide_kernel = q->hide_kernel, .hide_files = q->hide_files,
-			   .own_threads = q->own_threads, .hide_inlined = q->hide_inlined },
-		.metrics = metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
-		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
-		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate,
-		.not_sampled = q->not_sampled,
-		.collapse_plt = q->collapse_plt, .times = true, .whole_functions = true, .filter = &q->rules,
-	};
+	struct profile_opts po = q->profile;
+
+	po.select = &q->show.select;
+	po.metrics = *metrics;
+	po.names.by_kind = po.times = po.whole_functions = true;
+	return po;
 }
 
 static struct report_opts view_opts(const struct report_request *q, const struct profile_opts *po)
 {
-	return (struct report_opts){
-		.report = &report_xprof, .profile = po, .format = FORMAT_TEXT,
-		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    .labels = &q->labels, .cgroups = &q->cgroups,
-			    .containers = &q->containers },
-		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
-		.fold = q->fold, .group = q->group,
-		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.hide_inlined = q->hide_inlined, .hide_kernel = q->hide_kernel,
-		.hide_files = q->hide_files, .by_kind = true,
-	};
+	struct report_opts o = q->show;
+
+	o.report = &report_xprof;
+	o.profile = po;
+	o.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL;
+	return o;
 }
 
 /* Of a tree with several metrics the first, unless it has calls: these are asked for by name. */
@@ -285,7 +276,8 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 
 static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
 {
-	const struct same_opts same = { .thread_digits = !o->thread_numbers, .kinds = q->by_kind };
+	const struct same_opts same = { .thread_digits = !o->thread_numbers,
+					.kinds = q->profile.names.by_kind };
 	struct buf filter = BUF_INIT;
 	struct diff d;
 	struct err e = { 0 };
@@ -322,7 +314,7 @@ static int end_output(struct output *out, int status)
 int diff_page(char *a, char *b, const char *path)
 {
 	const struct diff_opts o = { .format = FORMAT_HTML };
-	const struct report_request q = { .calibrate = true };
+	const struct report_request q = { .profile.calibrate = true };
 	bool changed = false;
 	struct output out;
 	struct err e;

@@ -64,7 +64,7 @@ int trace_number(const char *path, int64_t *id, struct err *e)
 int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
 		 int64_t *id, struct err *e)
 {
-	const struct profile_opts po = { .metrics = metrics, .calibrate = calibrate, .all_events = true };
+	const struct profile_opts po = { .metrics = *metrics, .calibrate = calibrate, .all_events = true };
 	struct fleet_recording rec = { 0 };
 	struct trace_reader *reader;
 	struct origin origin = { 0 };

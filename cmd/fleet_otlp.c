@@ -49,10 +49,8 @@ struct request {
 /* As "report --format otlp" shows the trace. */
 static int encode(struct request *q, const char *path, struct err *e)
 {
-	static const struct opt_list all;
-	const struct profile_opts po = { .names = { .lines = true, .by_kind = true }, .metrics = &all,
-					 .cpus = &all, .calibrate = true, .times = true, .all_events = true,
-					 .whole_functions = true };
+	const struct profile_opts po = { .names = { .lines = true, .by_kind = true }, .calibrate = true,
+					 .times = true, .all_events = true, .whole_functions = true };
 	const struct report_opts ro = { .report = &report_xarc, .format = FORMAT_TREE, .profile = &po };
 	FILE *out;
 	int r = profile_read(&q->names, &q->m, &q->origin, q->t, &po, e);

@@ -159,7 +159,7 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 		.report = report_of(o), .format = o->format, .limit = o->limit, .prune = o->prune,
 		.width = term_width(), .fold = o->fold ? FOLD_PACKAGE : FOLD_NONE,
 		.sort = SORT_CUM + o->sort, .profile = &x->profile,
-		.select = { .symbols = &o->symbols, .threads = &o->threads },
+		.select = { .symbols = o->symbols, .threads = o->threads },
 	} };
 	if (o->join) {
 		r = heap_join(&x->join, h, o->join, e);

@@ -88,7 +88,7 @@ struct part {
 static void part_read(struct part *p, const struct merge_opts *o, const char *path)
 {
 	const struct profile_opts po = {
-		.names.by_kind = o->by_kind, .metrics = &o->metrics, .calibrate = o->calibrate,
+		.names.by_kind = o->by_kind, .metrics = o->metrics, .calibrate = o->calibrate,
 		.by_label = o->join ? o->join : o->by_label, .all_events = true,
 	};
 

@@ -17,13 +17,11 @@
 #include "trace/reader.h"
 
 struct query_request {
-	const char *input, *import, *file;
+	const char *input, *import, *sql;
 	int format;
 	uint64_t limit, timeout, memory;
-	struct opt_list metrics, cpus;
-	uint64_t from, to;
-	bool from_zero;
-	bool samples, replay, calibrate, signatures, lines, addresses, by_kind, collapse_plt;
+	struct profile_opts profile;
+	struct selection select;
 };
 
 #define O struct query_request
@@ -31,11 +29,11 @@ static const struct opt query_table[] = {
 	OPT_GROUP("Input"),
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace or heap dump <file>"),
 	OPT_IMPORT(O, import),
-	OPT_STR(0, "sql", O, file, "file", NULL, "read the SQL from <file>, '-' is standard input"),
-	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
-	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
-	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
-	  .help = "subtract what counting the calls cost" },
+	OPT_STR(0, "sql", O, sql, "file", NULL, "read the SQL from <file>, '-' is standard input"),
+	OPT_FLAG(0, "samples", O, profile.samples, "show only the samples of a trace with exact calls"),
+	OPT_FLAG(0, "replay", O, profile.replay, "build the tree from the events of a call trace"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, profile.calibrate, bool),
+	  .def = "true", .help = "subtract what counting the calls cost" },
 	OPT_GROUP("Output"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
@@ -43,17 +41,17 @@ static const struct opt query_table[] = {
 	OPT_TIME(0, "timeout", O, timeout, "time", "60s", "stop a query that takes longer; 0: never"),
 	OPT_LEAST(OPT_TYPE_SIZE, 4 << 10, 0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
 	OPT_GROUP("The model"),
-	OPT_LIST(0, "metric", O, metrics, "name", "these metrics, in this order"),
-	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
-	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
-	OPT_FLAG(0, "from-zero", O, from_zero,
+	OPT_LIST(0, "metric", O, profile.metrics, "name", "these metrics, in this order"),
+	OPT_LIST('C', "cpu", O, select.cpus, "cpu", "only samples on these CPUs"),
+	OPT_TIME(0, "from", O, select.from_ns, "time", NULL, "only samples from <time> after the start"),
+	OPT_FLAG(0, "from-zero", O, select.from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
-	OPT_SPAN(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
-	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
-	OPT_FLAG(0, "signatures", O, signatures, "tell Java methods apart by their signatures"),
-	OPT_FLAG(0, "lines", O, lines, "tell functions apart by file and line"),
-	OPT_FLAG(0, "addresses", O, addresses, "tell unnamed addresses apart"),
-	OPT_FLAG(0, "collapse-plt", O, collapse_plt, "charge linkage stubs to their callers"),
+	OPT_SPAN(0, "to", O, select.to_ns, "time", NULL, "only samples before <time> after the start"),
+	OPT_FLAG(0, "by-kind", O, profile.names.by_kind, "separate interpreted, compiled and inlined code of a function"),
+	OPT_FLAG(0, "signatures", O, profile.names.signatures, "tell Java methods apart by their signatures"),
+	OPT_FLAG(0, "lines", O, profile.names.lines, "tell functions apart by file and line"),
+	OPT_FLAG(0, "addresses", O, profile.names.addresses, "tell unnamed addresses apart"),
+	OPT_FLAG(0, "collapse-plt", O, profile.collapse_plt, "charge linkage stubs to their callers"),
 	OPT_END
 };
 #undef O
@@ -101,14 +99,11 @@ static int describe_tables(const char *s, bool heap)
 
 static struct profile_opts profile_opts(const struct query_request *q)
 {
-	return (struct profile_opts){
-		.names = { .signatures = q->signatures, .lines = q->lines, .addresses = q->addresses,
-			   .by_kind = q->by_kind },
-		.metrics = &q->metrics, .cpus = &q->cpus,
-		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
-		.samples = q->samples, .replay = q->replay, .calibrate = q->calibrate, .deltas = true,
-		.collapse_plt = q->collapse_plt, .times = true, .whole_functions = true,
-	};
+	struct profile_opts po = q->profile;
+
+	po.select = &q->select;
+	po.deltas = po.times = po.whole_functions = true;
+	return po;
 }
 
 /* What the rows do not say. */
@@ -190,24 +185,26 @@ static int ask_heap(const struct query_request *q, const char *sql)
 /* Options that choose a part of a trace, or how its names are read. */
 static bool is_of_traces(const struct query_request *q)
 {
-	return q->samples || q->replay || !q->calibrate || q->metrics.nr_items || q->cpus.nr_items ||
-	       q->from || q->to || q->from_zero || q->signatures || q->lines || q->addresses || q->by_kind ||
-	       q->collapse_plt;
+	const struct profile_opts *po = &q->profile;
+
+	return po->samples || po->replay || !po->calibrate || po->metrics.nr_items ||
+	       q->select.cpus.nr_items || selection_has_window(&q->select) || po->names.signatures ||
+	       po->names.lines || po->names.addresses || po->names.by_kind || po->collapse_plt;
 }
 
 static int check_request(const struct query_request *q, int nr_operands)
 {
-	if (q->file && nr_operands)
+	if (q->sql && nr_operands)
 		log_error("SQL is given twice: by --sql and by an argument");
-	else if (!q->file && nr_operands != 1)
+	else if (!q->sql && nr_operands != 1)
 		log_error(nr_operands ? "the SQL is one argument: put it in quotes" : "which query?");
-	else if (q->from && q->from_zero)
+	else if (q->select.from_ns && q->select.from_zero)
 		log_error("cannot be combined: --from and --from-zero");
-	else if (q->to && q->to <= q->from)
+	else if (q->select.to_ns && q->select.to_ns <= q->select.from_ns)
 		log_error("--to is not after --from");
 	else
 		return 0;
-	if (!q->file && !nr_operands)
+	if (!q->sql && !nr_operands)
 		log_hint("arcprof query 'SELECT name, base FROM xprof ORDER BY base DESC LIMIT 10'");
 	return EXIT_USAGE;
 }
@@ -215,7 +212,7 @@ static int check_request(const struct query_request *q, int nr_operands)
 /* "query <file> <sql>" is "query -i <file> <sql>", if there is such a file. */
 static int take_file(struct query_request *q, int *nr_operands, char ***operands)
 {
-	if (*nr_operands != 2 || q->file || q->import)
+	if (*nr_operands != 2 || q->sql || q->import)
 		return 0;
 	if (access((*operands)[0], F_OK)) {
 		log_error("%s: %s", (*operands)[0], strerror(errno));
@@ -249,9 +246,9 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 			  q->input);
 		return EXIT_USAGE;
 	}
-	if (q->file && inputs_read_text(q->file, &file, 1 << 20, &e))
+	if (q->sql && inputs_read_text(q->sql, &file, 1 << 20, &e))
 		return log_err(&e);
-	sql = q->file ? file.data ? file.data : "" : operands[0];
+	sql = q->sql ? file.data ? file.data : "" : operands[0];
 	sql += strspn(sql, " \t\n");
 	r = describe_tables(sql, heap);
 	if (r < 0)

@@ -47,62 +47,62 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt report_opts[] = {
-	OPT_FORMAT(O, format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
+	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
-	OPT_LIST(0, "metric", O, metrics, "name", "show only these metrics, in this order"),
-	OPT_FLAG(0, "off-cpu", O, off_cpu, "show only the time that threads were blocked, of the event wall"),
+	OPT_LIST(0, "metric", O, profile.metrics, "name", "show only these metrics, in this order"),
+	OPT_FLAG(0, "off-cpu", O, show.select.off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
 	OPT_STR(0, "sort", O, sort, "key", "default", "sort rows by this key: cum, base, n, name, wait, blocked, latency, or a column"),
-	OPT_LIST(0, "columns", O, columns, "name", "show only these columns, in this order, by their names in CSV or text"),
-	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
-	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
-	OPT_FLAG(0, "absolute", O, absolute, "show unscaled numbers and no percentages"),
-	OPT_FLAG(0, "percent", O, percent, "show percentages only"),
+	OPT_LIST(0, "columns", O, show.choice.columns, "name", "show only these columns, in this order, by their names in CSV or text"),
+	OPT_COUNT(0, "limit", O, show.limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
+	OPT_DOUBLE(0, "prune", O, show.prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
+	OPT_FLAG(0, "absolute", O, show.absolute, "show unscaled numbers and no percentages"),
+	OPT_FLAG(0, "percent", O, show.percent, "show percentages only"),
 	OPT_END
 };
 
 /* What is read, for commands that read several traces, too. */
 static const struct opt source_opts[] = {
-	OPT_FLAG(0, "samples", O, samples, "show only the samples of a trace with exact calls"),
-	OPT_FLAG(0, "replay", O, replay, "build the tree from the events of a call trace"),
-	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
-	  .help = "subtract what counting the calls cost" },
+	OPT_FLAG(0, "samples", O, profile.samples, "show only the samples of a trace with exact calls"),
+	OPT_FLAG(0, "replay", O, profile.replay, "build the tree from the events of a call trace"),
+	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, profile.calibrate, bool),
+	  .def = "true", .help = "subtract what counting the calls cost" },
 	OPT_END
 };
 
 static const struct opt selection_opts[] = {
 	OPT_GROUP("Selection"),
-	OPT_LIST('p', "pid", O, pids, "pid", "only these processes"),
-	OPT_LIST('t', "tid", O, tids, "tid", "only these threads"),
-	OPT_LIST(0, "comm", O, comms, "name", "only processes with these names"),
-	OPT_LIST(0, "thread", O, threads, "name", "only threads with these names"),
-	OPT_LIST(0, "module", O, modules, "name", "only stacks that go through these modules"),
-	OPT_LIST(0, "symbol", O, symbols, "name", "only stacks that go through these functions"),
-	OPT_LIST(0, "label", O, labels, "key=value", "only recordings, and samples of threads, with these labels"),
-	OPT_LIST(0, "cgroup", O, cgroups, "path", "only processes in these control groups, or below them"),
-	OPT_LIST(0, "container", O, containers, "id", "only processes in these containers"),
-	OPT_LIST('C', "cpu", O, cpus, "cpu", "only samples on these CPUs"),
-	OPT_TIME(0, "from", O, from, "time", NULL, "only samples from <time> after the start"),
-	OPT_FLAG(0, "from-zero", O, from_zero,
+	OPT_LIST('p', "pid", O, show.select.pids, "pid", "only these processes"),
+	OPT_LIST('t', "tid", O, show.select.tids, "tid", "only these threads"),
+	OPT_LIST(0, "comm", O, show.select.comms, "name", "only processes with these names"),
+	OPT_LIST(0, "thread", O, show.select.threads, "name", "only threads with these names"),
+	OPT_LIST(0, "module", O, show.select.modules, "name", "only stacks that go through these modules"),
+	OPT_LIST(0, "symbol", O, show.select.symbols, "name", "only stacks that go through these functions"),
+	OPT_LIST(0, "label", O, show.select.labels, "key=value", "only recordings, and samples of threads, with these labels"),
+	OPT_LIST(0, "cgroup", O, show.select.cgroups, "path", "only processes in these control groups, or below them"),
+	OPT_LIST(0, "container", O, show.select.containers, "id", "only processes in these containers"),
+	OPT_LIST('C', "cpu", O, show.select.cpus, "cpu", "only samples on these CPUs"),
+	OPT_TIME(0, "from", O, show.select.from_ns, "time", NULL, "only samples from <time> after the start"),
+	OPT_FLAG(0, "from-zero", O, show.select.from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
-	OPT_SPAN(0, "to", O, to, "time", NULL, "only samples before <time> after the start"),
+	OPT_SPAN(0, "to", O, show.select.to_ns, "time", NULL, "only samples before <time> after the start"),
 	OPT_GROUP("Folding"),
-	OPT_ENUM(0, "fold", O, fold, folds, "none",
+	OPT_ENUM(0, "fold", O, show.fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
-	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
-	OPT_ENUM(0, "group", O, group, groups, "none", "show processes below their control group or container"),
-	OPT_FLAG(0, "merge-threads", O, merge_threads, "merge threads of the same name in a process"),
-	OPT_FLAG(0, "merge-processes", O, merge_processes, "merge processes of the same name"),
-	OPT_FLAG(0, "hide-inlined", O, hide_inlined, "charge inlined functions to the function they are in"),
-	OPT_FLAG(0, "hide-kernel", O, hide_kernel, "charge kernel functions to their caller"),
-	OPT_FLAG(0, "not-sampled", O, not_sampled, "show CPU time, allocated bytes and thread lifetime that no sample has, as contexts"),
-	OPT_FLAG(0, "own-threads", O, own_threads, "show what arcprof's own threads wait, too"),
-	OPT_FLAG(0, "hide-files", O, hide_files, "charge waits for files and sockets to the call, whichever file it is"),
-	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
-	OPT_FLAG(0, "signatures", O, signatures, "show Java methods with their signatures"),
-	OPT_FLAG(0, "lines", O, lines, "show functions with file and line"),
-	OPT_FLAG(0, "addresses", O, addresses, "show unnamed addresses one by one"),
-	OPT_FLAG(0, "collapse-plt", O, collapse_plt, "charge linkage stubs to their callers"),
+	OPT_STR(0, "by-label", O, profile.by_label, "key", NULL, "separate what threads did by their label of this key"),
+	OPT_ENUM(0, "group", O, show.group, groups, "none", "show processes below their control group or container"),
+	OPT_FLAG(0, "merge-threads", O, show.merge_threads, "merge threads of the same name in a process"),
+	OPT_FLAG(0, "merge-processes", O, show.merge_processes, "merge processes of the same name"),
+	OPT_FLAG(0, "hide-inlined", O, profile.names.hide_inlined, "charge inlined functions to the function they are in"),
+	OPT_FLAG(0, "hide-kernel", O, profile.names.hide_kernel, "charge kernel functions to their caller"),
+	OPT_FLAG(0, "not-sampled", O, profile.not_sampled, "show CPU time, allocated bytes and thread lifetime that no sample has, as contexts"),
+	OPT_FLAG(0, "own-threads", O, profile.names.own_threads, "show what arcprof's own threads wait, too"),
+	OPT_FLAG(0, "hide-files", O, profile.names.hide_files, "charge waits for files and sockets to the call, whichever file it is"),
+	OPT_FLAG(0, "by-kind", O, profile.names.by_kind, "separate interpreted, compiled and inlined code of a function"),
+	OPT_FLAG(0, "signatures", O, profile.names.signatures, "show Java methods with their signatures"),
+	OPT_FLAG(0, "lines", O, profile.names.lines, "show functions with file and line"),
+	OPT_FLAG(0, "addresses", O, profile.names.addresses, "show unnamed addresses one by one"),
+	OPT_FLAG(0, "collapse-plt", O, profile.collapse_plt, "charge linkage stubs to their callers"),
 	OPT_END
 };
 
@@ -128,7 +128,7 @@ static void add_report(struct opt_join *j, size_t i, size_t at)
 	const struct report *r = reports[i];
 	const struct opt plain = OPT_SET(0, r->name, struct report_request, report, i, r->help);
 	struct opt with_argument =
-		OPT_SET_STR(r->name, struct report_request, argument, report, i, r->argument, r->help);
+		OPT_SET_STR(r->name, struct report_request, show.argument, report, i, r->argument, r->help);
 
 	with_argument.arg_optional = r->argument_optional;
 	opt_join_add(j, (const struct opt[]){ r->argument ? with_argument : plain, OPT_END }, at);
@@ -184,7 +184,7 @@ static int read_text(const struct report_request *q, struct model *m, struct err
 
 	if (r)
 		return r;
-	r = model_pick_metrics(m, q->metrics.items, q->metrics.nr_items, e);
+	r = model_pick_metrics(m, q->profile.metrics.items, q->profile.metrics.nr_items, e);
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
@@ -292,28 +292,28 @@ static const char *not_followed(const struct report_request *q, const struct rep
 		bool given;
 	} asked[] = {
 		{ "sort", FOLLOWS_SORT, sort_of(q, r) > SORT_DEFAULT },
-		{ "limit", FOLLOWS_LIMIT, q->limit },
-		{ "prune", FOLLOWS_SHARES, q->prune },
-		{ "absolute", FOLLOWS_SHARES, q->absolute },
-		{ "percent", FOLLOWS_SHARES, q->percent },
-		{ "fold", FOLLOWS_FOLDING, q->fold != FOLD_NONE },
-		{ "group", FOLLOWS_FOLDING, q->group != GROUP_NONE },
-		{ "merge-threads", FOLLOWS_FOLDING, q->merge_threads },
-		{ "merge-processes", FOLLOWS_FOLDING, q->merge_processes },
-		{ "by-label", FOLLOWS_FOLDING, q->by_label },
-		{ "metric", FOLLOWS_METRIC, q->metrics.nr_items },
-		{ "samples", FOLLOWS_SOURCE, q->samples },
-		{ "replay", FOLLOWS_SOURCE, q->replay },
-		{ "hide-inlined", FOLLOWS_HIDING, q->hide_inlined },
-		{ "hide-kernel", FOLLOWS_HIDING, q->hide_kernel },
-		{ "hide-files", FOLLOWS_FILES, q->hide_files },
-		{ "by-kind", FOLLOWS_KINDS, q->by_kind },
-		{ "signatures", FOLLOWS_SIGNATURES, q->signatures },
-		{ "lines", FOLLOWS_LINES, q->lines },
-		{ "addresses", FOLLOWS_ADDRESSES, q->addresses },
-		{ "collapse-plt", FOLLOWS_PLT, q->collapse_plt },
-		{ "own-threads", FOLLOWS_OWN, q->own_threads },
-		{ "not-sampled", FOLLOWS_NOT_SAMPLED, q->not_sampled },
+		{ "limit", FOLLOWS_LIMIT, q->show.limit },
+		{ "prune", FOLLOWS_SHARES, q->show.prune },
+		{ "absolute", FOLLOWS_SHARES, q->show.absolute },
+		{ "percent", FOLLOWS_SHARES, q->show.percent },
+		{ "fold", FOLLOWS_FOLDING, q->show.fold != FOLD_NONE },
+		{ "group", FOLLOWS_FOLDING, q->show.group != GROUP_NONE },
+		{ "merge-threads", FOLLOWS_FOLDING, q->show.merge_threads },
+		{ "merge-processes", FOLLOWS_FOLDING, q->show.merge_processes },
+		{ "by-label", FOLLOWS_FOLDING, q->profile.by_label },
+		{ "metric", FOLLOWS_METRIC, q->profile.metrics.nr_items },
+		{ "samples", FOLLOWS_SOURCE, q->profile.samples },
+		{ "replay", FOLLOWS_SOURCE, q->profile.replay },
+		{ "hide-inlined", FOLLOWS_HIDING, q->profile.names.hide_inlined },
+		{ "hide-kernel", FOLLOWS_HIDING, q->profile.names.hide_kernel },
+		{ "hide-files", FOLLOWS_FILES, q->profile.names.hide_files },
+		{ "by-kind", FOLLOWS_KINDS, q->profile.names.by_kind },
+		{ "signatures", FOLLOWS_SIGNATURES, q->profile.names.signatures },
+		{ "lines", FOLLOWS_LINES, q->profile.names.lines },
+		{ "addresses", FOLLOWS_ADDRESSES, q->profile.names.addresses },
+		{ "collapse-plt", FOLLOWS_PLT, q->profile.collapse_plt },
+		{ "own-threads", FOLLOWS_OWN, q->profile.names.own_threads },
+		{ "not-sampled", FOLLOWS_NOT_SAMPLED, q->profile.not_sampled },
 	};
 	size_t i;
 
@@ -331,17 +331,17 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 
 	if (r->needs && text) {
 		log_error("--%s needs %s, not a text", r->name, r->needs);
-	} else if (!format_in(r->formats, q->format)) {
+	} else if (!format_in(r->formats, q->show.format)) {
 		put_formats(r, &b);
-		log_error("--format=%s is not valid with --%s (expected one of: %s)", format_name(q->format),
-			  r->name, b.data);
+		log_error("--format=%s is not valid with --%s (expected one of: %s)",
+			  format_name(q->show.format), r->name, b.data);
 	} else if (sort_of(q, r) >= SORT_WAIT && !r->sorts_by_wait) {
 		put_reports_that_wait(&b);
 		log_error("--sort=%s is only valid with %s", q->sort, b.data);
 	} else if (sort_of(q, r) < 0 && !(r->follows & FOLLOWS_ORDER)) {
 		log_error("--sort=%s: --%s is sorted by %s", q->sort, r->name,
 			  r->print_trace && !(r->follows & FOLLOWS_SORT) ? "time alone" : "cum, base, n or name");
-	} else if (q->columns.nr_items && !(r->follows & FOLLOWS_COLUMNS)) {
+	} else if (q->show.choice.columns.nr_items && !(r->follows & FOLLOWS_COLUMNS)) {
 		log_error("--columns does not apply to --%s", r->name);
 	} else if (not_followed(q, r)) {
 		log_error("--%s does not apply to --%s", not_followed(q, r), r->name);
@@ -363,7 +363,7 @@ static const char *not_filtered(const struct report_request *q, const struct rep
 		return "--blend, where calls are of another trace";
 	if (r->print_trace && !r->filters)
 		return "a report of instructions, which are followed one after the other";
-	if (!strcmp(format_name(q->format), "chrome"))
+	if (!strcmp(format_name(q->show.format), "chrome"))
 		return "--format=chrome";
 	return NULL;
 }
@@ -399,6 +399,7 @@ int report_parse_filters(struct report_request *q, const struct report *r, struc
 	for (i = 0; i < q->filters.nr_items && !ret; i++)
 		ret = rules_item(&q->rules, q->filters.items[i], e) ? err_wrap(e, "--filter") : 0;
 	q->methods.events = &q->rules;
+	q->show.select.filter = &q->rules;
 	if (!ret && q->config)
 		ret = calls_read_config(q->config, &q->methods, e);
 	if (!ret && q->rules.has & ~rules_of(r))
@@ -422,28 +423,29 @@ void report_release_filters(struct report_request *q)
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
 static int check_request(const struct report_request *q, const struct report *r, const struct report_opts *o)
 {
+	const struct selection *s = &q->show.select;
 	int nr_text = !!q->events + !!q->stacks + !!q->tree;
 	struct err e = { 0 };
 
-	if (q->blend && (nr_text || q->import || q->replay || r->needs))
+	if (q->blend && (nr_text || q->import || q->profile.replay || r->needs))
 		log_error("--blend needs two traces, and a report of the tree");
 	else if (nr_text + !!q->import > 1)
 		log_error("only one of --import, --events, --stacks and --tree");
-	else if (nr_text && (q->from || q->from_zero || q->to || q->cpus.nr_items))
+	else if (nr_text && (selection_has_window(s) || s->cpus.nr_items))
 		log_error("--from, --to and --cpu select samples of a trace, not of a text");
-	else if (q->from && q->from_zero)
+	else if (s->from_ns && s->from_zero)
 		log_error("cannot be combined: --from and --from-zero");
-	else if (q->to && q->to <= q->from)
+	else if (s->to_ns && s->to_ns <= s->from_ns)
 		log_error("--to is not after --from");
-	else if (q->blame && (q->metrics.nr_items || q->off_cpu))
+	else if (q->blame && (q->profile.metrics.nr_items || s->off_cpu))
 		log_error("--blame shows the metric 'blame' alone: not together with --metric or --off-cpu");
 	else if (q->blame && r->print_trace)
 		log_error("--%s charges nobody, so there is no --blame of it", r->name);
-	else if (q->prune < 0 || q->prune > 100)
+	else if (q->show.prune < 0 || q->show.prune > 100)
 		log_error("--prune: a percentage is from 0 to 100");
-	else if (!all_numbers("--pid", &q->pids, &e) || !all_numbers("--tid", &q->tids, &e) ||
-		 !all_numbers("--cpu", &q->cpus, &e) || !all_labels(&q->labels, &e) ||
-		 !is_label_key(q->by_label, &e) ||
+	else if (!all_numbers("--pid", &s->pids, &e) || !all_numbers("--tid", &s->tids, &e) ||
+		 !all_numbers("--cpu", &s->cpus, &e) || !all_labels(&s->labels, &e) ||
+		 !is_label_key(q->profile.by_label, &e) ||
 		 (r->check && r->check(o, &e)))
 		log_err(&e);
 	else if (fits(q, r, nr_text))
@@ -463,16 +465,17 @@ static void put_list(struct buf *b, const char *option, const struct opt_list *l
 static void put_selection(const struct report_request *q, const struct report_opts *ro, bool names,
 			  struct buf *b)
 {
+	const struct selection *s = &q->show.select;
 	const struct {
 		const char *option;
 		const struct opt_list *list;
 		bool is_name;
 	} lists[] = {
-		{ "pid", &q->pids, false },	    { "tid", &q->tids, false },
-		{ "comm", &q->comms, true },	    { "thread", &q->threads, true },
-		{ "module", &q->modules, true },    { "symbol", &q->symbols, true },
-		{ "cpu", &q->cpus, false },		    { "label", &q->labels, true },
-		{ "cgroup", &q->cgroups, false },   { "container", &q->containers, false },
+		{ "pid", &s->pids, false },	  { "tid", &s->tids, false },
+		{ "comm", &s->comms, true },	  { "thread", &s->threads, true },
+		{ "module", &s->modules, true },  { "symbol", &s->symbols, true },
+		{ "cpu", &s->cpus, false },	  { "label", &s->labels, true },
+		{ "cgroup", &s->cgroups, false }, { "container", &s->containers, false },
 		{ "filter", &q->filters, false },
 	};
 	const struct opt *o;
@@ -486,11 +489,11 @@ static void put_selection(const struct report_request *q, const struct report_op
 	for (o = ro->report->opts; o && ro->report->opts_select && o->type != OPT_TYPE_END; o++)
 		if (o->type == OPT_TYPE_LIST)
 			put_list(b, o->name, (const void *)((const char *)ro->own + o->offset));
-	if (q->from || q->from_zero)
-		buf_fmt(b, "%s%s", b->len ? " " : "", q->from ? "--from" : "--from-zero");
-	if (q->off_cpu)
+	if (s->from_ns || s->from_zero)
+		buf_fmt(b, "%s%s", b->len ? " " : "", s->from_ns ? "--from" : "--from-zero");
+	if (s->off_cpu)
 		buf_fmt(b, "%s--off-cpu", b->len ? " " : "");
-	if (q->to)
+	if (s->to_ns)
 		buf_fmt(b, "%s--to", b->len ? " " : "");
 }
 
@@ -511,7 +514,7 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 			  all.data);
 	if (names.len && !strpbrk(names.data, "*?["))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
-	if (q->cgroups.nr_items || q->containers.nr_items)
+	if (q->show.select.cgroups.nr_items || q->show.select.containers.nr_items)
 		log_hint("'arcprof record --all-cpus' keeps control groups, and of running processes --pid does");
 	status = all.len ? 1 : 0;
 	buf_release(&all);
@@ -736,10 +739,10 @@ static int check_labels(const struct subject *s, const struct report_request *q,
 {
 	size_t i;
 
-	for (i = 1; q->by_label && !s->names.thread_labels.nr && i < s->model.consumers.nr_items; i++)
+	for (i = 1; q->profile.by_label && !s->names.thread_labels.nr && i < s->model.consumers.nr_items; i++)
 		if (s->model.consumers.items[i].kind == CONSUMER_LABEL && s->origin.nr_parts)
 			return 0;
-	if (!q->by_label || s->names.thread_labels.nr || s->model.labels_are_level)
+	if (!q->profile.by_label || s->names.thread_labels.nr || s->model.labels_are_level)
 		return 0;
 	err_set(e, ENODATA, "its threads have no labels");
 	err_hint(e, "the program sets them: arcprof_label() in C, arcprof.Label in Java; 'arcprof record -e label' records them");
@@ -795,7 +798,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	if (!r && !q->check)
 		r = report_print(&s->view, stdout, e);
 	if (!r && s->view.lacks.len)
-		log_info("--format=%s leaves out: %s", format_name(q->format), s->view.lacks.data);
+		log_info("--format=%s leaves out: %s", format_name(q->show.format), s->view.lacks.data);
 	if (r || !q->check)
 		return r;
 	bad |= check_view(&s->view);
@@ -827,38 +830,38 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	return r;
 }
 
+/* What the options say, and what follows from the report and the format. */
 static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
 {
-	const struct format *f = format_get(q->format);
-	bool detailed = f->detailed, timed = f->timed;
+	const struct format *f = format_get(q->show.format);
+	struct profile_opts po = q->profile;
 
-	return (struct profile_opts){
-		.names = { .signatures = q->signatures || f->signatures,
-			   .lines = (q->lines || f->lines || detailed) && !q->blend,	/* calls have none */
-			   .addresses = q->addresses, .by_kind = (q->by_kind || detailed) && !q->blend,
-			   .hide_kernel = q->hide_kernel, .hide_files = q->hide_files,
-			   .own_threads = q->own_threads,
-			   .hide_inlined = q->hide_inlined || r->hides_inlined },
-		.metrics = &q->metrics, .cpus = &q->cpus, .labels = &q->labels, .by_label = q->by_label,
-		.from_ns = q->from_zero ? SELECT_FROM_ZERO : q->from, .to_ns = q->to,
-		.samples = q->samples || q->blend, .prefer_samples = r->prefers_samples,
-		.no_samples = r->no_samples,
-		.replay = q->replay, .calibrate = q->calibrate,
-		.deltas = q->check || !format_is_of_tree(q->format),
-		.needs_deltas = q->check || r->needs_deltas,	/* what was measured is the sum of both */
-		.not_sampled = q->not_sampled,
-		.collapse_plt = q->collapse_plt, .times = timed, .all_events = timed, .events = f->events,
-		.whole_functions = detailed, .filter = &q->rules,
-	};
+	po.select = &q->show.select;
+	po.names.signatures |= f->signatures;
+	po.names.lines |= f->lines || f->detailed;
+	po.names.by_kind |= f->detailed;
+	po.names.hide_inlined |= r->hides_inlined;
+	if (q->blend) {
+		po.names.lines = po.names.by_kind = false;	/* calls have none */
+		po.samples = true;
+	}
+	po.prefer_samples = r->prefers_samples;
+	po.no_samples = r->no_samples;
+	po.deltas = q->check || !format_is_of_tree(q->show.format);
+	po.needs_deltas = q->check || r->needs_deltas;	/* what was measured is the sum of both */
+	po.times = po.all_events = f->timed;
+	po.events = f->events;
+	po.whole_functions = f->detailed;
+	return po;
 }
 
 /* What is binary may change how a terminal behaves. */
 static bool suits_terminal(const struct report_request *q)
 {
-	if (!format_get(q->format)->binary || q->check || q->output || !term_is_tty())
+	if (!format_get(q->show.format)->binary || q->check || q->output || !term_is_tty())
 		return true;
 	log_error("standard output is a terminal, and --format=%s is nothing to read",
-		  format_name(q->format));
+		  format_name(q->show.format));
 	log_hint("--output=<file> writes it to a file");
 	return false;
 }
@@ -866,19 +869,22 @@ static bool suits_terminal(const struct report_request *q)
 static struct report_opts show_opts(const struct report_request *q, const struct report *r, const void *own,
 				    const struct profile_opts *po)
 {
-	return (struct report_opts){
-		.report = r, .own = own, .argument = q->argument, .profile = po,
-		.format = q->format, .sort = MAX(sort_of(q, r), 0), .limit = sort_of(q, r) < 0 ? 0 : q->limit,
-		.choice = { q->columns, sort_of(q, r) < 0 ? q->sort : NULL, q->limit }, .prune = q->prune,
-		.absolute = q->absolute, .percent = q->percent, .width = term_width(),
-		.select = { &q->pids, &q->tids, &q->comms, &q->threads, &q->modules, &q->symbols,
-			    q->off_cpu, &q->labels, &q->cgroups, &q->containers, &q->rules },
-		.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL,
-		.fold = q->fold, .group = q->group,
-		.merge_threads = q->merge_threads, .merge_processes = q->merge_processes,
-		.hide_inlined = q->hide_inlined, .hide_kernel = q->hide_kernel,
-		.hide_files = q->hide_files, .by_kind = q->by_kind,
-	};
+	struct report_opts o = q->show;
+	bool by_column = sort_of(q, r) < 0;
+
+	o.report = r;
+	o.own = own;
+	o.profile = po;
+	o.width = term_width();
+	o.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL;
+	o.choice.limit = o.limit;
+	if (by_column) {
+		o.choice.sort = q->sort;
+		o.limit = 0;
+	} else {
+		o.sort = sort_of(q, r);
+	}
+	return o;
 }
 
 int report_check(const struct report_request *q, const struct report *r, const void *own)
@@ -926,20 +932,21 @@ static int add_metrics(struct report_request *q, const struct report *r)
 	size_t i;
 	int status = 0;
 
-	if (r->argument_is_metrics && opt_list_add(&named, q->argument, &e)) {
+	if (r->argument_is_metrics && opt_list_add(&named, q->show.argument, &e)) {
 		log_error("--%s: %s", r->name, e.msg);
 		status = EXIT_USAGE;
 	}
 	for (i = 0; i < named.nr_items; i++) {
 		if (!status && strcmp(named.items[i], "calls") != 0)
-			opt_list_add(&q->metrics, named.items[i], &e);
+			opt_list_add(&q->profile.metrics, named.items[i], &e);
 		free(named.items[i]);
 	}
 	free(named.items);
-	if (!status && q->off_cpu && !q->metrics.nr_items && opt_list_add(&q->metrics, "wall", &e))
+	if (!status && q->show.select.off_cpu && !q->profile.metrics.nr_items &&
+	    opt_list_add(&q->profile.metrics, "wall", &e))
 		status = log_err(&e);
 	if (q->blame)
-		opt_list_add(&q->metrics, "blame", &e);
+		opt_list_add(&q->profile.metrics, "blame", &e);
 	return status;
 }
 

@@ -6,31 +6,17 @@
 #include "base/opt.h"
 #include "base/rules.h"
 #include "collect/calls/callrules.h"
-
-struct report;
+#include "report/report.h"
 
 struct report_request {
 	const char *input, *blend, *import, *events, *stacks, *tree;
 	int report;			/* index in reports[] */
-	const char *argument;		/* of the report's option, where it takes one */
-	int format;
 	const char *output;		/* NULL: standard output */
-	struct opt_list metrics;
-	const char *sort;
-	struct opt_list columns;
-	uint64_t limit;
-	double prune;
-	bool absolute, percent;
-	struct opt_list cpus, pids, tids, comms, threads, modules, symbols, labels,
-		cgroups, containers;
-	uint64_t from, to;
-	bool from_zero, off_cpu, blame;
-	int fold, group;
-	const char *by_label;
-	bool merge_threads, merge_processes, hide_inlined, hide_kernel, hide_files, by_kind, own_threads;
-	bool not_sampled;
-	bool signatures, lines, addresses, collapse_plt;
-	bool samples, replay, calibrate;
+	/* These have what options say; what follows from the report and the format, report_show() adds. */
+	struct report_opts show;
+	struct profile_opts profile;
+	const char *sort;		/* a word of enum report_sort, or a column */
+	bool blame;
 	bool check, strict;
 	struct opt_list filters;
 	const char *config;

@@ -86,7 +86,7 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 static int tprof_run(void *opts, int nr_operands, char **operands)
 {
 	const struct tprof_opts *o = opts;
-	const struct report_request q = { .input = o->output, .format = o->format };
+	const struct report_request q = { .input = o->output, .show.format = o->format };
 	const void *own = (const char *)opts + opt_join_room(sizeof(*o));
 	struct sampling s = { 0 };
 	struct collect_result res;

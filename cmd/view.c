@@ -113,7 +113,7 @@ static int show_difference(const struct report_request *q, const char *other)
 static int view_run(void *opts, int nr_operands, char **operands)
 {
 	struct view_opts *o = opts;
-	struct report_request q = { .format = FORMAT_HTML };
+	struct report_request q = { .show.format = FORMAT_HTML };
 	char *path = NULL, *whole;
 	struct err e;
 	int status = command_input(&o->input, o->import, nr_operands, operands);
@@ -125,7 +125,7 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	q.input = o->input;
 	q.import = o->import;
 	q.output = o->output ? o->output : path;
-	q.calibrate = true;
+	q.profile.calibrate = true;
 	status = o->diff ? show_difference(&q, o->diff) : report_show(&q, &report_xarc, NULL);
 	/* What a damaged trace gives is shown, too; a file of the user's may be an older page. */
 	whole = status && o->output ? NULL : realpath(q.output, NULL);

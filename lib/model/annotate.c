@@ -30,7 +30,7 @@ static bool is_wanted(const struct annotate *a, const struct consumer *c)
 		return a->o->wanted(a->o->ctx, m, c);
 	if (strcmp(a->o->pattern, name) && fnmatch(a->o->pattern, name, 0))
 		return false;
-	return select_module(a->o->select->modules, c->module ? model_str(m, c->module) : "");
+	return select_module(&a->o->select->modules, c->module ? model_str(m, c->module) : "");
 }
 
 static uint32_t add_function(struct annotate *a, const struct consumer *c)
@@ -235,8 +235,8 @@ static bool thread_wanted(struct annotate *a, uint32_t number)
 		pid = x->procs[p].pid;
 		comm = model_str(x->m, x->procs[p].comm);
 	}
-	*known = select_number(s->pids, pid) && select_number(s->tids, tid) && select_name(s->comms, comm) &&
-		 select_name(s->threads, *name ? name : comm);
+	*known = select_number(&s->pids, pid) && select_number(&s->tids, tid) &&
+		 select_name(&s->comms, comm) && select_name(&s->threads, *name ? name : comm);
 	return *known;
 }
 
@@ -246,7 +246,8 @@ static bool is_selected(struct annotate *a, const struct rec_sample *r)
 
 	if (k->nr_events && (r->event >= k->nr_events || k->column_of[r->event]))
 		return false;
-	return cut_in_window(&a->cut, r) && select_number(a->o->cpus, r->cpu) && thread_wanted(a, r->thread);
+	return cut_in_window(&a->cut, r) && select_number(&a->o->select->cpus, r->cpu) &&
+	       thread_wanted(a, r->thread);
 }
 
 static void follow_epoch(struct annotate_epoch *x, const struct stack_epoch *ep)
@@ -441,7 +442,7 @@ int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, c
 	*a = (struct annotate){ .names = x, .o = o };
 	r = trace_read(t, &names_sink, x, e);
 	if (!r)
-		r = names_window(x, o->from_ns, o->to_ns, &a->window, e);
+		r = names_window(x, o->select, &a->window, e);
 	if (!r)
 		r = columns_of_samples(&a->events, x, &co, e);
 	if (!r)

@@ -19,8 +19,7 @@ struct annotate_opts {
 	bool (*wanted)(const void *ctx, const struct model *m, const struct consumer *c);
 	const void *ctx;
 	const struct selection *select;	/* modules are those of the function; symbols are ignored */
-	const struct opt_list *metrics, *cpus;	/* NULL or empty: the first event; all */
-	uint64_t from_ns, to_ns;	/* as names_window() has them */
+	const struct opt_list *metrics;	/* NULL or empty: the first event */
 };
 
 struct annotate {

@@ -96,12 +96,12 @@ static bool is_selected(struct events *v, const struct event *x)
 {
 	struct selection s = *v->o->select;
 
-	if (s.labels && s.labels->nr_items && v->names.thread_labels.nr) {
+	if (s.labels.nr_items && v->names.thread_labels.nr) {
 		uint32_t all = v->strings.consumers.items[x->process].detail;
 
-		if (!threadlabels_select(&v->names, all, x->labels, s.labels))
+		if (!threadlabels_select(&v->names, all, x->labels, &s.labels))
 			return false;
-		s.labels = NULL;
+		s.labels = (struct opt_list){ 0 };
 	}
 	return selection_has_thread(&s, &v->strings, x->process, x->thread);
 }
@@ -361,7 +361,7 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	if (names_label_u64(&v->names, "start.mono_ns"))
 		v->trace_start_ns = names_label_u64(&v->names, "start.mono_ns");
 	if (!r)
-		r = names_window(&v->names, o->from_ns, o->to_ns, &v->window, e);
+		r = names_window(&v->names, o->select, &v->window, e);
 	if (!r)
 		r = filter_new(&v->kept, &v->names, o->select ? o->select->filter : NULL, t, e);
 	if (!r)

@@ -66,9 +66,8 @@ struct event {
 enum event_shown { EVENT_SHOWN, EVENT_LEFT_OUT, EVENT_NOT_SELECTED };
 
 struct events_opts {
-	uint64_t from_ns, to_ns;	/* the window after the start, as names_window() has it */
 	uint32_t kinds;			/* bits; others are left out */
-	const struct selection *select;	/* processes and threads, and what its filter keeps; NULL: all */
+	const struct selection *select;	/* by time, process, thread and filter; NULL: all */
 };
 
 struct events {

@@ -208,8 +208,8 @@ static int pick(struct in *in, const struct profile_opts *o, struct origin *orig
 	char *names[FLOW_MAX_METRICS];
 	unsigned int i, nr = 0, samples = model_first_samples(m);
 
-	if (o->metrics && o->metrics->nr_items)
-		return model_pick_metrics(m, o->metrics->items, o->metrics->nr_items, in->e);
+	if (o->metrics.nr_items)
+		return model_pick_metrics(m, o->metrics.items, o->metrics.nr_items, in->e);
 	if (o->all_events)
 		return 0;
 	origin->not_shown = o->no_samples ? NULL : list_not_shown(in, samples);
@@ -256,9 +256,9 @@ static void keep_parts(struct in *in)
 
 static int check(const struct profile_opts *o, struct err *e)
 {
-	if (o->from_ns || o->to_ns)
+	if (o->select && selection_has_window(o->select))
 		return err_set(e, ENODATA, "a merged trace does not say when its samples were taken");
-	if (o->cpus && o->cpus->nr_items)
+	if (o->select && o->select->cpus.nr_items)
 		return err_set(e, ENODATA, "a merged trace does not say on which CPU its samples were taken");
 	if (o->replay)
 		return err_set(e, ENODATA, "a merged trace has no events");

@@ -125,17 +125,19 @@ int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e)
 	return -ENODATA;
 }
 
-int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e)
+int names_window(const struct names *x, const struct selection *s, struct window *w, struct err *e)
 {
 	uint64_t start = names_label_u64(x, "start.mono_ns"), zero;
 	int r;
 
-	*w = (struct window){ .to_ns = to_ns ? start + to_ns : UINT64_MAX,
+	*w = (struct window){ .to_ns = s && s->to_ns ? start + s->to_ns : UINT64_MAX,
 		.reset_ns = names_label_u64(x, "reset.mono_ns") };
-	if ((from_ns || to_ns) && names_label(x, "import") && !start)
+	if (!s || !selection_has_window(s))
+		return 0;
+	if (names_label(x, "import") && !start)
 		return err_set(e, ENODATA, "the profile does not say when its samples were taken");
-	if (from_ns != SELECT_FROM_ZERO) {
-		w->from_ns = from_ns ? start + from_ns : 0;
+	if (!s->from_zero) {
+		w->from_ns = s->from_ns ? start + s->from_ns : 0;
 		return 0;
 	}
 	if ((r = names_zero(x, &zero, e)))

@@ -271,11 +271,8 @@ bool names_recorded_at(const struct names *x, const char *event, uint64_t time_n
 bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
 int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
-/*
- * What is between two times since the start; from_ns may be SELECT_FROM_ZERO, to_ns 0 is no end.
- * -ENODATA: as names_zero(), or the trace has no times.
- */
-int names_window(const struct names *x, uint64_t from_ns, uint64_t to_ns, struct window *w, struct err *e);
+/* The time that is selected; s NULL: all. -ENODATA: as names_zero(), or the trace has no times. */
+int names_window(const struct names *x, const struct selection *s, struct window *w, struct err *e);
 
 /*
  * The id of the container that the process is in; "": of none, or that is not known. Valid until the next

@@ -19,6 +19,7 @@
 struct profile {
 	struct names *names;
 	const struct profile_opts *o;
+	const struct selection *select;
 	struct window window;
 	struct event_columns events;
 	struct filter *filter;		/* NULL: there is none */
@@ -30,9 +31,9 @@ struct profile {
 static int read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
 {
 	const struct samples_opts so = {
-		.columns = &p->events, .window = &p->window, .cpus = p->o->cpus, .labels = p->o->labels,
-		.by_label = p->o->by_label, .graft = graft, .times = p->o->times, .filter = p->filter,
-		.sampled = &p->sampled,
+		.columns = &p->events, .window = &p->window, .cpus = &p->select->cpus,
+		.labels = &p->select->labels, .by_label = p->o->by_label, .graft = graft,
+		.times = p->o->times, .filter = p->filter, .sampled = &p->sampled,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;
@@ -94,6 +95,11 @@ static void free_sampled(struct account_samples *s)
 		free(s->of[event]);
 }
 
+static bool has_rules(const struct selection *s)
+{
+	return s->filter && s->filter->nr;
+}
+
 /* What is missing of a part of the recording nobody knows. */
 static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 {
@@ -103,15 +109,15 @@ static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 		return 0;
 	if (calls)
 		return err_set(e, EINVAL, "--not-sampled: this is of calls; --samples shows samples alone");
-	if (o->from_ns || o->to_ns || (o->cpus && o->cpus->nr_items) || (o->labels && o->labels->nr_items) ||
-	    (o->filter && o->filter->nr))
+	if (selection_has_window(p->select) || p->select->cpus.nr_items || p->select->labels.nr_items ||
+	    has_rules(p->select))
 		return err_set(e, EINVAL, "--not-sampled: what was counted is known of the whole recording, not of a part by time, CPU, label or filter");
 	return 0;
 }
 
 static int read_samples_alone(struct profile *p, struct trace_reader *t, struct err *e)
 {
-	const struct columns_opts co = { .metrics = p->o->metrics, .all_events = p->o->all_events,
+	const struct columns_opts co = { .metrics = &p->o->metrics, .all_events = p->o->all_events,
 					 .events = p->o->events };
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
@@ -164,7 +170,7 @@ static int check_calls(const struct profile *p, struct err *e)
 {
 	if (p->o->replay)
 		return err_set(e, EINVAL, "cannot be combined: --replay and --filter");
-	if (!(p->o->filter->has >> RULE_PHASE & 1))
+	if (!(p->select->filter->has >> RULE_PHASE & 1))
 		return 0;
 	err_set(e, EINVAL, "a filter by phase: exact calls do not say when each was");
 	err_hint(e, "--samples shows the samples of the trace alone");
@@ -173,11 +179,11 @@ static int check_calls(const struct profile *p, struct err *e)
 
 static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 {
-	const bool select = p->o->labels && p->o->labels->nr_items && !p->o->replay;
-	struct columns_opts co = { p->o->metrics, p->o->replay, p->o->no_samples };
+	const bool select = p->select->labels.nr_items && !p->o->replay;
+	struct columns_opts co = { &p->o->metrics, p->o->replay, p->o->no_samples };
 	struct call_columns columns;
 	const struct calltree_opts to = {
-		.columns = &columns, .window = &p->window, .labels = select ? p->o->labels : NULL,
+		.columns = &columns, .window = &p->window, .labels = select ? &p->select->labels : NULL,
 		.by_label = p->o->by_label, .filter = p->filter,
 	};
 	struct calls c;
@@ -212,7 +218,7 @@ static const char *list_not_shown(const struct profile *p)
 	const char *text = NULL;
 	uint32_t i;
 
-	if (p->o->no_samples || (p->o->metrics && p->o->metrics->nr_items))
+	if (p->o->no_samples || p->o->metrics.nr_items)
 		return NULL;
 	for (i = 0; i < p->events.nr_events; i++)
 		if (p->events.column_of[i] < 0 && p->samples.nr_of_event[i])
@@ -273,33 +279,34 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		 const struct profile_opts *o, struct err *e)
 {
 	const struct calibrate_opts ko = { o->calibrate, o->replay, o->deltas, o->needs_deltas };
-	struct profile p = { .names = x, .o = o };
+	static const struct selection all;
+	struct profile p = { .names = x, .o = o, .select = o->select ? o->select : &all };
 	bool calls;
 	int r;
 
 	model_init(m, 1, FLOW_SAMPLES);
 	names_init(x, m, &o->names);
 	r = trace_read(t, &names_sink, x, e);
-	if (!r && o->filter && o->filter->nr && (merged_is(x) || branches_are_in(x)))
+	if (!r && has_rules(p.select) && (merged_is(x) || branches_are_in(x)))
 		return err_set(e, EINVAL, "a filter: this trace has no single events");
 	if (!r && merged_is(x))
 		return merged_read(x, origin, t, o, e);
 	if (!r)
-		r = names_window(x, o->from_ns, o->to_ns, &p.window, e);
+		r = names_window(x, p.select, &p.window, e);
 	if (!r && branches_are_in(x)) {
 		/* A function that came back to another line was not called. */
 		if (o->whole_functions)
 			x->o.lines = x->o.by_kind = false;
 		r = itrace_read(x, origin, t, &p.window, o->collapse_plt, e);
-		if (!r && o->metrics)
-			r = model_pick_metrics(m, o->metrics->items, o->metrics->nr_items, e);
+		if (!r)
+			r = model_pick_metrics(m, o->metrics.items, o->metrics.nr_items, e);
 		return r;
 	}
 	calls = wants_calls(&p);
 	if (!r)
 		r = check_not_sampled(&p, calls, e);
 	if (!r)
-		r = filter_new(&p.filter, x, o->filter, t, e);
+		r = filter_new(&p.filter, x, p.select->filter, t, e);
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
 	filter_free(p.filter);

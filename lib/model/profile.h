@@ -11,29 +11,32 @@
 #include "base/rules.h"
 #include "model/names.h"
 #include "model/origin.h"
+#include "model/select.h"
 
+/* The options of the first group have these names. */
 struct profile_opts {
 	struct resolve_opts names;
-	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
-	const struct opt_list *cpus;	/* NULL or empty: all */
-	/* of samples: only of threads with these labels, where the trace has labels of threads; NULL: all */
-	const struct opt_list *labels;
-	const char *by_label;		/* and the key of those that are a level below threads; NULL: none */
-	uint64_t from_ns, to_ns;	/* since the start, or SELECT_FROM_ZERO; to 0: no end */
+	struct opt_list metrics;	/* empty: what calls consumed, and the first event */
+	const char *by_label;		/* the key of the labels that are a level below threads; NULL: none */
 	bool collapse_plt;		/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
-	bool deltas;			/* and that as metrics of its own, where there is room */
-	bool needs_deltas;		/* without room nothing is calibrated */
 	bool samples;			/* and not the calls, if the trace has them */
-	bool prefer_samples;		/* the same, if it has samples */
-	bool no_samples;		/* nor samples beside calls */
 	bool not_sampled;		/* the tree has the CPU time that no sample has; of all of it */
+
+	/*
+	 * Its CPUs, times and filter, and of samples only those of threads with its labels, where the trace
+	 * has labels of threads; the rest of it is the view's (report/report.h). NULL: all.
+	 */
+	const struct selection *select;
+	bool deltas;			/* what counting calls cost as metrics, where there is room */
+	bool needs_deltas;		/* without room nothing is calibrated */
+	bool prefer_samples;		/* as samples, if it has any */
+	bool no_samples;		/* none beside calls */
 	bool times;			/* each sample is in the model's times, too */
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */
 	const char *const *events;	/* without metrics: these, as columns.h has it */
-	const struct rules *filter;	/* of samples and calls; NULL or none: all */
 };
 
 /*

@@ -537,7 +537,8 @@ static void complete_thread(struct sched_model *m, struct sched_thread *t)
 
 static int set_window(struct sched_model *m, struct trace_reader *t, struct err *e)
 {
-	uint64_t from_ns = m->opts.from_ns, to_ns = m->opts.to_ns;
+	static const struct selection all;
+	const struct selection *s = m->opts.select ? m->opts.select : &all;
 	const struct names *x = &m->names;
 	const char *scope = names_label(x, "sched.scope"), *states = names_label(x, "sched.states");
 	const char *irq = names_label(x, "sched.irq");
@@ -560,11 +561,11 @@ static int set_window(struct sched_model *m, struct trace_reader *t, struct err 
 	if (!m->end_ns)		/* cut off: as far as it goes */
 		m->end_ns = UINT64_MAX;
 	m->trace_start_ns = m->start_ns;
-	if (to_ns)
-		m->end_ns = MIN(m->end_ns, m->start_ns + to_ns);
-	if (from_ns == SELECT_FROM_ZERO && (r = names_zero(x, &zero, e)))
+	if (s->to_ns)
+		m->end_ns = MIN(m->end_ns, m->start_ns + s->to_ns);
+	if (s->from_zero && (r = names_zero(x, &zero, e)))
 		return r;
-	m->start_ns = from_ns == SELECT_FROM_ZERO ? MAX(m->start_ns, zero) : m->start_ns + from_ns;
+	m->start_ns = s->from_zero ? MAX(m->start_ns, zero) : m->start_ns + s->from_ns;
 	m->start_ns = MAX(m->start_ns, names_label_u64(x, "reset.mono_ns"));
 	m->end_ns = MAX(m->end_ns, m->start_ns);	/* also of a trace that says nonsense */
 	return 0;

@@ -62,7 +62,7 @@ struct sched_line {
 };
 
 struct sched_opts {
-	uint64_t from_ns, to_ns;	/* the window after the start; 0 is all */
+	const struct selection *select;	/* the time of it; NULL: all */
 	void (*line)(void *ctx, const struct sched_line *l);	/* may be NULL */
 	void *line_ctx;
 	/* Each time that a thread was in a state, within the window; may be NULL. */

@@ -131,11 +131,11 @@ bool select_module(const struct opt_list *l, const char *path)
 
 uint32_t selection_wants(const struct selection *s)
 {
-	return (is_empty(s->pids) ? 0 : SELECT_PID) | (is_empty(s->comms) ? 0 : SELECT_COMM) |
-	       (is_empty(s->tids) ? 0 : SELECT_TID) | (is_empty(s->threads) ? 0 : SELECT_THREAD) |
-	       (is_empty(s->modules) ? 0 : SELECT_MODULE) | (is_empty(s->symbols) ? 0 : SELECT_SYMBOL) |
-	       (s->off_cpu ? SELECT_OFF_CPU : 0) | label_bits(s->labels, NULL) |
-	       (is_empty(s->cgroups) && is_empty(s->containers) ? 0 : SELECT_GROUP);
+	return (is_empty(&s->pids) ? 0 : SELECT_PID) | (is_empty(&s->comms) ? 0 : SELECT_COMM) |
+	       (is_empty(&s->tids) ? 0 : SELECT_TID) | (is_empty(&s->threads) ? 0 : SELECT_THREAD) |
+	       (is_empty(&s->modules) ? 0 : SELECT_MODULE) | (is_empty(&s->symbols) ? 0 : SELECT_SYMBOL) |
+	       (s->off_cpu ? SELECT_OFF_CPU : 0) | label_bits(&s->labels, NULL) |
+	       (is_empty(&s->cgroups) && is_empty(&s->containers) ? 0 : SELECT_GROUP);
 }
 
 bool consumer_is_wait(const struct model *m, uint32_t consumer)
@@ -154,19 +154,19 @@ uint32_t selection_has(const struct selection *s, const struct model *m, uint32_
 	uint32_t has = 0;
 
 	if (c->kind == CONSUMER_PROCESS) {
-		has |= select_number(s->pids, c->key >> 32) ? SELECT_PID : 0;
-		has |= select_name(s->comms, name) ? SELECT_COMM : 0;
-		has |= label_bits(s->labels, model_str(m, c->detail));
-		has |= select_cgroup(s->cgroups, model_str(m, c->detail)) &&
-		       select_container(s->containers, model_str(m, c->detail)) ? SELECT_GROUP : 0;
+		has |= select_number(&s->pids, c->key >> 32) ? SELECT_PID : 0;
+		has |= select_name(&s->comms, name) ? SELECT_COMM : 0;
+		has |= label_bits(&s->labels, model_str(m, c->detail));
+		has |= select_cgroup(&s->cgroups, model_str(m, c->detail)) &&
+		       select_container(&s->containers, model_str(m, c->detail)) ? SELECT_GROUP : 0;
 	} else if (c->kind == CONSUMER_LABEL) {
-		has |= label_bits(s->labels, name);
+		has |= label_bits(&s->labels, name);
 	} else if (c->kind == CONSUMER_THREAD) {
-		has |= select_number(s->tids, c->key) ? SELECT_TID : 0;
-		has |= select_name(s->threads, name) ? SELECT_THREAD : 0;
+		has |= select_number(&s->tids, c->key) ? SELECT_TID : 0;
+		has |= select_name(&s->threads, name) ? SELECT_THREAD : 0;
 	} else {
-		has |= c->module && select_module(s->modules, model_str(m, c->module)) ? SELECT_MODULE : 0;
-		has |= select_name(s->symbols, name) ? SELECT_SYMBOL : 0;
+		has |= c->module && select_module(&s->modules, model_str(m, c->module)) ? SELECT_MODULE : 0;
+		has |= select_name(&s->symbols, name) ? SELECT_SYMBOL : 0;
 		has |= consumer_is_wait(m, consumer) ? SELECT_OFF_CPU : 0;
 	}
 	return has & selection_wants(s);

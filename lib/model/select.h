@@ -11,9 +11,6 @@
 
 struct rules;
 
-/* As the start of a window of time: the trace's zero point, which "arcprof ctl zero" set last. */
-#define SELECT_FROM_ZERO UINT64_MAX
-
 /* Moments of CLOCK_MONOTONIC: [from_ns, to_ns). */
 struct window {
 	uint64_t from_ns, to_ns;
@@ -25,15 +22,23 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 	return time_ns >= w->from_ns && time_ns < w->to_ns;
 }
 
-/* A path must have one of each list that is not empty; NULL is an empty list. */
+/*
+ * What options of these names select; zeroed, it selects all. A path must have one of each list of processes,
+ * threads and functions that is not empty.
+ */
 struct selection {
-	const struct opt_list *pids, *tids, *comms, *threads, *modules, *symbols;
+	struct opt_list pids, tids, comms, threads, modules, symbols;
 	bool off_cpu;		/* and end in a reason to wait */
 	/* of processes and levels of labels: key=value, the value a pattern; one of each key must be there */
-	const struct opt_list *labels;
+	struct opt_list labels;
 	/* of processes: patterns of paths, or groups above; of ids, or how these begin */
-	const struct opt_list *cgroups, *containers;
-	/* of events and samples, for who reads a trace with this selection: model/filter.h; NULL: all */
+	struct opt_list cgroups, containers;
+	/* These apply where a trace is read: samples on these CPUs, */
+	struct opt_list cpus;
+	/* what is between these times since the start (to_ns 0: no end), or since the trace's zero point, */
+	uint64_t from_ns, to_ns;
+	bool from_zero;		/* which "arcprof ctl zero" set last */
+	/* and of events and samples what these rules keep: model/filter.h; NULL: all. */
 	const struct rules *filter;
 };
 
@@ -65,6 +70,12 @@ bool consumer_is_wait(const struct model *m, uint32_t consumer);
 
 /* The same of the labels "key=value,..." that something has: of each key in the list one must fit. */
 bool select_labels(const struct opt_list *l, const char *labels);
+
+/* Whether only a part of the recording's time is selected. */
+static inline bool selection_has_window(const struct selection *s)
+{
+	return s->from_ns || s->from_zero || s->to_ns;
+}
 
 /* The lists that are not empty, as enum select_bits. */
 uint32_t selection_wants(const struct selection *s);

@@ -205,13 +205,13 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 					 .call_values = has_values ? take_values : NULL,
 					 .tree_source = merged ? take_tree_source : NULL,
 					 .tree_metric = merged ? take_tree_metric : NULL };
-	struct sums s = { .m = m, .cpus = o->cpus };
+	struct sums s = { .m = m, .cpus = o->select ? &o->select->cpus : NULL };
 	unsigned int i;
 	int r;
 
 	memset(out, 0, m->nr_sources * sizeof(*out));
 	find_metrics(&s, x);
-	r = names_window(x, o->from_ns, o->to_ns, &s.window, e);
+	r = names_window(x, o->select, &s.window, e);
 	cut_init(&s.cut, x, &s.window, NULL);
 	if (!r)
 		r = trace_read(t, &sink, &s, e);

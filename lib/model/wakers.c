@@ -87,9 +87,9 @@ static bool selects(const struct take *t, const struct rec_sample *s)
 {
 	struct waker_thread th = wakers_thread(t->m, s->thread);
 
-	return cut_in_window(&t->cut, s) && select_number(t->s->pids, th.pid) &&
-	       select_number(t->s->tids, th.tid) && select_name(t->s->comms, th.process) &&
-	       select_name(t->s->threads, th.name);
+	return cut_in_window(&t->cut, s) && select_number(&t->s->pids, th.pid) &&
+	       select_number(&t->s->tids, th.tid) && select_name(&t->s->comms, th.process) &&
+	       select_name(&t->s->threads, th.name);
 }
 
 /* What is selected of a wait is what is of its sample, which has the same time and weight. */
@@ -519,8 +519,7 @@ static int find_interval(struct wakers *m, struct err *e)
 	return -ENODATA;
 }
 
-int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, uint64_t from_ns,
-		uint64_t to_ns, struct err *e)
+int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .wake = take_wake };
@@ -534,7 +533,7 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	if (!r)
 		r = find_interval(m, e);
 	if (!r)
-		r = names_window(&m->names, from_ns, to_ns, &take.w, e);
+		r = names_window(&m->names, s, &take.w, e);
 	if (!r)
 		r = filter_new(&take.kept, &m->names, s->filter, t, e);
 	take.wall = names_find_event(&m->names, "wall");

@@ -80,11 +80,10 @@ struct wakers {
 };
 
 /*
- * s selects by process, thread and filter whose waits are in rows and chains, and the times, since the
- * start, those that ended between them.  -ENODATA: the trace does not have any.  To be released in any case.
+ * s selects by process, thread and filter whose waits are in rows and chains, and by time those that ended
+ * in it.  -ENODATA: the trace does not have any.  To be released in any case.
  */
-int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, uint64_t from_ns,
-		uint64_t to_ns, struct err *e);
+int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, struct err *e);
 void wakers_release(struct wakers *m);
 
 /* 0 and unknown numbers: "[unknown thread]". */

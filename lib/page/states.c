@@ -46,10 +46,7 @@ static void take_state(void *ctx, const struct sched_thread *t, enum sched_bucke
 
 void page_states_read(struct page_states *s, const struct view *v, uint64_t start_ns, uint64_t span_ns)
 {
-	const struct profile_opts *p = v->o->profile;
-	struct sched_opts opts = {
-		.from_ns = p->from_ns, .to_ns = p->to_ns, .state = take_state, .state_ctx = s,
-	};
+	const struct sched_opts opts = { .select = &v->o->select, .state = take_state, .state_ctx = s };
 	struct err e;
 
 	*s = (struct page_states){ .start_ns = start_ns, .span_ns = MAX(span_ns, STATES_CELLS) };

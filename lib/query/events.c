@@ -189,7 +189,7 @@ static int read_events(struct query_data *d, struct event_pass *p, struct err *e
 {
 	static const struct timeline_sink sink = { .needs = needs, .event = take_event };
 	struct timeline l = { .c = NULL };
-	int r = names_window(&d->names, d->profile->from_ns, d->profile->to_ns, &p->window, e);
+	int r = names_window(&d->names, d->profile->select, &p->window, e);
 
 	if (!r)
 		r = timeline_init(&l, p->c, d->t, e);
@@ -433,7 +433,7 @@ static int by_time(const void *a, const void *b)
 static int load_dispatches(struct query_data *d, struct err *e)
 {
 	struct dispatch_pass p = { .d = d, .e = e };
-	const struct sched_opts o = { .from_ns = d->profile->from_ns, .to_ns = d->profile->to_ns,
+	const struct sched_opts o = { .select = d->profile->select,
 		.line = take_line, .line_ctx = &p };
 	struct sched_model m;
 	int r = query_data_model(d, e);

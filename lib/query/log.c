@@ -22,7 +22,7 @@ static int load_log(struct query_data *d, struct err *e)
 	if (d->has_log)
 		return 0;
 	d->log_opts = (struct events_opts){
-		.from_ns = d->profile->from_ns, .to_ns = d->profile->to_ns, .kinds = UINT32_MAX,
+		.kinds = UINT32_MAX, .select = d->profile->select,
 	};
 	r = events_read(&d->log, d->t, &d->log_opts, e);
 	if (!r && d->log.nr >= UINT32_MAX)

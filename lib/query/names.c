@@ -67,7 +67,7 @@ static int load_lives(struct query_data *d, struct err *e)
 /* Without dispatches their columns are NULL. */
 static int load_threads(struct query_data *d, struct err *e)
 {
-	const struct sched_opts o = { .from_ns = d->profile->from_ns, .to_ns = d->profile->to_ns };
+	const struct sched_opts o = { .select = d->profile->select };
 	int r = load_lives(d, e);
 	struct err none;
 

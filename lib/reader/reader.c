@@ -40,17 +40,19 @@ static void choose(struct arcprof_trace *t, const struct arcprof_options *o)
 {
 	uint32_t flags = o->flags;
 
-	split(&t->metrics, o->metrics);
-	split(&t->cpus, o->cpus);
 	t->profile = (struct profile_opts){
 		.names = { .signatures = flags & ARCPROF_SIGNATURES, .lines = flags & ARCPROF_LINES,
 			   .addresses = flags & ARCPROF_ADDRESSES, .by_kind = flags & ARCPROF_BY_KIND,
 			   .no_files = true },
-		.metrics = &t->metrics, .cpus = &t->cpus, .from_ns = o->from_ns, .to_ns = o->to_ns,
+		.select = &t->select,
 		.samples = flags & ARCPROF_SAMPLES, .replay = flags & ARCPROF_REPLAY,
 		.calibrate = !(flags & ARCPROF_NO_CALIBRATE), .deltas = true,
 		.collapse_plt = flags & ARCPROF_COLLAPSE_PLT, .times = true, .whole_functions = true,
 	};
+	t->select.from_ns = o->from_ns;
+	t->select.to_ns = o->to_ns;
+	split(&t->profile.metrics, o->metrics);
+	split(&t->select.cpus, o->cpus);
 }
 
 static int open_reader(struct arcprof_trace **tp, struct trace_reader *reader,
@@ -129,8 +131,8 @@ void arcprof_trace_close(struct arcprof_trace *t)
 		return;
 	query_data_release(&t->data);
 	trace_reader_close(t->reader);
-	release_list(&t->metrics);
-	release_list(&t->cpus);
+	release_list(&t->profile.metrics);
+	release_list(&t->select.cpus);
 	free(t->nr_nodes_of);
 	free(t->first_level);
 	free(t);

@@ -10,7 +10,7 @@ struct arcprof_trace {
 	struct trace_reader *reader;
 	struct query_data data;
 	struct profile_opts profile;	/* data has a pointer to it */
-	struct opt_list metrics, cpus;
+	struct selection select;	/* profile has one to it */
 	bool is_loaded[ARCPROF_NR_TABLES];
 	uint32_t *nr_nodes_of;		/* [consumer], with functions */
 	uint32_t nr_consumers;

@@ -35,9 +35,9 @@ static bool is_cpu(const struct rows *r)
 
 static bool is_listed(const struct selection *s, const struct account_thread *t)
 {
-	return (t->counted || t->sampled) && select_number(s->pids, t->pid) &&
-	       select_number(s->tids, t->tid) && select_name(s->comms, t->process) &&
-	       select_name(s->threads, t->name);
+	return (t->counted || t->sampled) && select_number(&s->pids, t->pid) &&
+	       select_number(&s->tids, t->tid) && select_name(&s->comms, t->process) &&
+	       select_name(&s->threads, t->name);
 }
 
 static uint64_t key_of(const struct account_thread *t, int sort)
@@ -235,7 +235,7 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 {
 	struct account a;
 	struct rows r = { .a = &a, .o = o };
-	const struct opt_list *metrics = o->profile ? o->profile->metrics : NULL;
+	const struct opt_list *metrics = &o->profile->metrics;
 	int ret = account_read(&a, t, metrics && metrics->nr_items ? metrics->items[0] : NULL, e);
 
 	if (!ret) {

@@ -482,12 +482,11 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 {
 	const struct annotate_opts ao = {
 		.pattern = o->argument, .select = &o->select,
-		.metrics = o->profile->metrics, .cpus = o->profile->cpus,
-		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
+		.metrics = &o->profile->metrics,
 	};
 	const struct resolve_opts ro = {
-		.signatures = o->profile->names.signatures, .hide_inlined = o->hide_inlined,
-		.hide_kernel = o->hide_kernel, .lines = true, .by_kind = true,
+		.signatures = o->profile->names.signatures, .hide_inlined = o->profile->names.hide_inlined,
+		.hide_kernel = o->profile->names.hide_kernel, .lines = true, .by_kind = true,
 		.code = true,
 	};
 	struct origin origin;
@@ -518,7 +517,7 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	if (o->select.symbols && o->select.symbols->nr_items)
+	if (o->select.symbols.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --annotate and --symbol");
 	return 0;
 }

@@ -195,9 +195,9 @@ static bool selected(const struct arc *a, const struct arc_row *r)
 	const struct selection *s = &a->o->select;
 	struct who w = who(a, r);
 
-	return select_number(s->pids, w.pid) && select_number(s->tids, w.tid) &&
-	       select_name(s->comms, w.comm) && select_name(s->threads, w.thread) &&
-	       select_module(s->modules, module(a, r)) && select_name(s->symbols, symbol(a, r));
+	return select_number(&s->pids, w.pid) && select_number(&s->tids, w.tid) &&
+	       select_name(&s->comms, w.comm) && select_name(&s->threads, w.thread) &&
+	       select_module(&s->modules, module(a, r)) && select_name(&s->symbols, symbol(a, r));
 }
 
 static void print_row(struct arc *a, struct arc_row *r)
@@ -432,7 +432,7 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	names_init(&a.names, &a.m, &names);
 	r = trace_read(t, &names_sink, &a.names, e);
 	if (!r)
-		r = names_window(&a.names, o->profile->from_ns, o->profile->to_ns, &window, e);
+		r = names_window(&a.names, &o->select, &window, e);
 	if (!r) {
 		branches_init(&a.branches, &a.names, &window);
 		r = print_all(&a, t, e);
@@ -450,7 +450,7 @@ static int check(const struct report_opts *o, struct err *e)
 
 	if (own->visits && own->instructions)
 		return err_set(e, EINVAL, "cannot be combined: --compact and --every-instruction");
-	if (o->profile->from_ns == SELECT_FROM_ZERO)
+	if (o->select.from_zero)
 		return err_set(e, EINVAL, "--from-zero: an instruction trace has no zero point");
 	return 0;
 }

@@ -331,7 +331,7 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 	f = has_calls ? open_memstream(&json, &len) : NULL;
 	if (!f)
 		return NULL;
-	profile.metrics = NULL;
+	profile.metrics = (struct opt_list){ 0 };
 	of_calls.report = &report_calls;
 	of_calls.argument = "";
 	of_calls.format = FORMAT_JSON;

@@ -180,9 +180,9 @@ int completed_read(struct completed *c, struct trace_reader *t, const struct com
 
 int completed_check(const struct report_opts *o, struct err *e)
 {
-	if (o->profile->cpus && o->profile->cpus->nr_items)
+	if (o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
-	if (o->profile->metrics && o->profile->metrics->nr_items > 1)
+	if (o->profile->metrics.nr_items > 1)
 		return err_set(e, EINVAL, "--%s measures calls by one --metric", o->report->name);
 	return 0;
 }
@@ -213,15 +213,14 @@ static const struct window always = { .to_ns = UINT64_MAX };
 
 static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
 {
-	const struct profile_opts *po = c->opts.profile;
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
 	int r;
 
 	if ((r = trace_read(t, &names_sink, &c->names, e)) ||
-	    (r = names_window(&c->names, po->from_ns, po->to_ns, &c->window, e)) ||
+	    (r = names_window(&c->names, &c->opts.select, &c->window, e)) ||
 	    (r = columns_of_calls(&c->columns, &none, &c->names, &all, e)) ||
-	    (r = choose_measure(c, po->metrics, e)) ||
+	    (r = choose_measure(c, &c->opts.profile->metrics, e)) ||
 	    (r = timeline_init(&c->timeline, &c->calls, t, e)))
 		return r;
 	c->trees = xcalloc(c->calls.nr_trees + 1, sizeof(*c->trees));

@@ -7,9 +7,9 @@
 
 int event_report_check(const struct report_opts *o, struct err *e)
 {
-	if (o->profile->cpus && o->profile->cpus->nr_items)
+	if (o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--cpu: events do not say on which CPU they were");
-	if (o->select.modules->nr_items || o->select.symbols->nr_items)
+	if (o->select.modules.nr_items || o->select.symbols.nr_items)
 		return err_set(e, EINVAL, "--module and --symbol select stacks, which events of JVMs do not have");
 	return 0;
 }
@@ -20,7 +20,6 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 	int r;
 
 	*eo = (struct events_opts){
-		.from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns,
 		.kinds = kinds, .select = &o->select,
 	};
 	r = events_read(v, t, eo, e);

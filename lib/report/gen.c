@@ -322,12 +322,10 @@ static int on_event(void *ctx, const struct timeline_event *x)
 
 static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
 {
-	const struct profile_opts *po = g->o->profile;
 	struct err none = { 0 };
 	int r;
 
-	g->jvm_opts = (struct events_opts){ .from_ns = po->from_ns, .to_ns = po->to_ns, .kinds = UINT32_MAX,
-		.select = &g->o->select };
+	g->jvm_opts = (struct events_opts){ .kinds = UINT32_MAX, .select = &g->o->select };
 	r = events_read(&g->jvm, t, &g->jvm_opts, &none);
 	if (r == -ENODATA)
 		return 0;		/* they were not recorded */
@@ -339,14 +337,13 @@ static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
 /* Everything before the first event. */
 static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 {
-	const struct profile_opts *po = g->o->profile;
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
 	struct window window;
 	int r;
 
 	if ((r = trace_read(t, &names_sink, &g->names, e)) ||
-	    (r = names_window(&g->names, po->from_ns, po->to_ns, &window, e)) ||
+	    (r = names_window(&g->names, &g->o->select, &window, e)) ||
 	    (r = columns_of_calls(&g->columns, &none, &g->names, &all, e)) ||
 	    (r = timeline_init(&g->timeline, &g->calls, t, e)) ||
 	    (r = gen_select_init(&g->select, &g->calls, t, &window, g->o, e)))
@@ -435,7 +432,7 @@ static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	if (o->profile->cpus && o->profile->cpus->nr_items)
+	if (o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
 	return 0;
 }

@@ -22,13 +22,13 @@ static size_t count(const struct flow_times *t)
 int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct report_opts *o,
 		     struct err *e)
 {
-	const struct report_opts only = { .report = o->report, .select = o->select };
 	struct profile_opts po = *o->profile;
+	const struct report_opts only = { .report = o->report, .select = o->select, .profile = &po };
 	struct err none = { 0 };
 	struct view v;
 	int r;
 
-	po.metrics = NULL;
+	po.metrics = (struct opt_list){ 0 };
 	po.samples = po.all_events = po.times = true;
 	po.replay = po.calibrate = false;
 	r = profile_read(&s->names, &s->m, &s->origin, t, &po, &none);

@@ -719,7 +719,7 @@ static void put_too_large(const struct view *v, struct buf *b)
 /* What is not there because it was not wanted. */
 static void put_filters(const struct view *v, struct buf *b)
 {
-	const struct rules *r = v->o->profile ? v->o->profile->filter : NULL;
+	const struct rules *r = v->o->select.filter;
 
 	report_put_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, b);
 	report_put_filter(r, v->origin->nr_left_out, "sample", b);
@@ -937,8 +937,8 @@ static void json_quality(const struct view *v, struct json *j)
 	json_end(j);
 	json_triggers(v, j);
 	report_json_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, j);
-	if (v->o->profile)
-		report_json_filter(v->o->profile->filter, v->origin->nr_left_out, j);
+	if (v->o->select.filter)
+		report_json_filter(v->o->select.filter, v->origin->nr_left_out, j);
 	report_json_refused(v->origin, j);
 	json_str(j, "not_shown", v->origin->not_shown);
 	json_u64_known(j, "own_wall_ns", v->origin->own_ns, v->origin->own_ns);

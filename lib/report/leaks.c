@@ -345,7 +345,7 @@ static int check(const struct report_opts *o, struct err *e)
 			       argument);
 	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
 		return err_set(e, EINVAL, "--leaks has a row for each place: --module and --symbol do not select");
-	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
+	if (selection_has_window(&o->select) || o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--leaks needs the whole recording: --from, --to and --cpu do not select");
 	return 0;
 }

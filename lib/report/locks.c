@@ -78,7 +78,8 @@ static void make_rows(struct rows *r)
 	for (i = 0; i < r->m.nr_rows; i++) {
 		const struct lock_row *x = &r->m.rows[i];
 
-		if (!select_number(r->o->select.pids, x->pid) || !select_name(r->o->select.comms, x->process))
+		if (!select_number(&r->o->select.pids, x->pid) ||
+		    !select_name(&r->o->select.comms, x->process))
 			continue;
 		r->list[r->nr++] = x;
 		r->n += x->n;
@@ -375,7 +376,7 @@ static int check(const struct report_opts *o, struct err *e)
 
 	if (wants & ~(SELECT_PID | SELECT_COMM))
 		return err_set(e, EINVAL, "--locks adds up all threads of a process: only --pid and --comm select");
-	if (o->profile->from_ns || o->profile->to_ns || (o->profile->cpus && o->profile->cpus->nr_items))
+	if (selection_has_window(&o->select) || o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--locks adds up the whole recording: --from, --to and --cpu select waits of "
 			       "'report --metric lock'");
 	return 0;

@@ -33,16 +33,11 @@ static bool is_wanted(const void *ctx, const struct model *m, const struct consu
 	return find_symbol(ctx, model_str(m, c->name), c->module ? model_str(m, c->module) : "") != MAP_NONE;
 }
 
-static bool is_set(const struct opt_list *l)
-{
-	return l && l->nr_items;
-}
-
 int micro_check(const struct report_opts *o, struct err *e)
 {
-	const char *other = is_set(o->select.symbols) ? "--symbol" : is_set(o->select.modules) ? "--module" :
+	const char *other = o->select.symbols.nr_items ? "--symbol" : o->select.modules.nr_items ? "--module" :
 			    o->fold != FOLD_NONE ? "--fold" : o->prune > 0 ? "--prune" :
-			    o->by_kind ? "--by-kind" : NULL;
+			    o->profile->names.by_kind ? "--by-kind" : NULL;
 
 	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return err_set(e, EINVAL, "--micro: only --format text and json have it");
@@ -57,7 +52,7 @@ int micro_read(struct micro *x, struct err *e)
 	const struct profile_opts *po = v->o->profile;
 	const struct annotate_opts ao = {
 		.wanted = is_wanted, .ctx = x, .select = &v->o->select,
-		.metrics = po->metrics, .cpus = po->cpus, .from_ns = po->from_ns, .to_ns = po->to_ns,
+		.metrics = &po->metrics,
 	};
 	struct resolve_opts ro = po->names;
 	size_t i;

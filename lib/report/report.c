@@ -52,7 +52,7 @@ int report_print(struct view *v, FILE *out, struct err *e)
 	if (format_is_of_tree(v->o->format)) {
 		const struct origin_account *a = head_short(v->origin);
 
-		if (a && !(v->o->profile && v->o->profile->not_sampled))
+		if (a && !v->o->profile->not_sampled)
 			export_lacks(v, "%.0f %% of the %s, which has no samples (--not-sampled adds it)",
 				     100. * (1 - (double)a->sampled / (double)a->counted), a->what);
 		return format_get(v->o->format)->print_tree(v, out, e);

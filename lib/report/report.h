@@ -69,9 +69,9 @@ struct report_opts {
 	const struct callflow_rules *methods;
 	int fold;			/* enum report_fold */
 	int group;			/* enum report_group: a level above processes */
-	bool merge_threads, merge_processes, hide_inlined, hide_kernel, hide_files, by_kind;
+	bool merge_threads, merge_processes;
 	/* How a trace is read; a report that makes no model takes from it what it needs. */
-	const struct profile_opts *profile;
+	const struct profile_opts *profile;	/* of the same selection */
 };
 
 struct view {

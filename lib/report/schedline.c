@@ -203,7 +203,7 @@ static void print_line(void *ctx, const struct sched_line *l)
 	const struct selection *s = &o->select;
 	bool all = !(selection_wants(s) & SELECT_BY_THREAD) && !p->kept.filter;
 
-	if (!select_number(o->profile->cpus, l->cpu))
+	if (!select_number(&o->select.cpus, l->cpu))
 		return;
 	if (!all && !sched_selected(s, &p->kept, l->out) && !sched_selected(s, &p->kept, l->in))
 		return;
@@ -224,7 +224,7 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 {
 	struct sched_model m = { .nr_threads = 0 }, sums;
 	struct printer p = { .m = &m, .sums = &sums, .o = o, .out = out };
-	struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
+	struct sched_opts opts = { .select = &o->select };
 	int r = sched_read(&sums, t, &opts, e);
 
 	/* Once for the sums that are said first, once for the lines. */

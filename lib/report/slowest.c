@@ -40,7 +40,6 @@ struct slow {
 struct slowest {
 	struct completed c;
 	struct selection function;
-	struct opt_list pattern;
 	struct call_stats stats;
 	struct slow list[MAX_SLOWEST];	/* the slowest first */
 	size_t nr, max;
@@ -464,8 +463,7 @@ int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 	int r = completed_init(&s->c, t, o, e);
 
 	s->max = o->limit ? MIN((size_t)o->limit, (size_t)MAX_SLOWEST) : DEFAULT_SLOWEST;
-	s->pattern = (struct opt_list){ .items = &name, .nr_items = 1 };
-	s->function.symbols = &s->pattern;
+	s->function.symbols = (struct opt_list){ .items = &name, .nr_items = 1 };
 	if (!r)
 		r = completed_read(&s->c, t, &sink, s, e);
 	if (!r && !s->stats.n)

@@ -7,7 +7,7 @@
 
 static bool is_selected(const struct tally *y, uint32_t kind, const struct selection *select)
 {
-	return y->kind == kind && (!select || select_number(select->pids, y->pid));
+	return y->kind == kind && (!select || select_number(&select->pids, y->pid));
 }
 
 static void put_one(struct buf *b, const struct tally *y)

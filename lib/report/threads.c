@@ -32,8 +32,8 @@ static bool is_kept(const struct sched_kept *k, const struct sched_thread *t)
 
 static bool is_listed(const struct selection *s, const struct sched_thread *t)
 {
-	return t && select_number(s->pids, t->pid) && select_number(s->tids, t->tid) &&
-	       select_name(s->comms, t->comm) && select_name(s->threads, t->name);
+	return t && select_number(&s->pids, t->pid) && select_number(&s->tids, t->tid) &&
+	       select_name(&s->comms, t->comm) && select_name(&s->threads, t->name);
 }
 
 bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t)
@@ -305,7 +305,7 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 {
 	struct sched_model m;
 	struct rows r = { .m = &m, .o = o };
-	const struct sched_opts opts = { .from_ns = o->profile->from_ns, .to_ns = o->profile->to_ns };
+	const struct sched_opts opts = { .select = &o->select };
 	int ret = sched_read(&m, t, &opts, e);
 	bool of_wall = ret == -ENODATA;
 

@@ -124,13 +124,15 @@ static bool is_excluded(const struct view *v, const struct consumer *c)
 static uint32_t map_consumer(const struct view *v, uint32_t id)
 {
 	const struct report_opts *o = v->o;
+	const struct resolve_opts *names = &o->profile->names;
 	struct consumer c = v->m->consumers.items[id];
 
-	if (o->hide_inlined && kind_is(c.kind, KIND_INLINED))
+	if (names->hide_inlined && kind_is(c.kind, KIND_INLINED))
 		return FLOW_DROP;
 	if (is_excluded(v, &v->m->consumers.items[id]))
 		return FLOW_DROP;
-	if ((o->hide_kernel && c.kind == CONSUMER_KERNEL) || (o->hide_files && c.kind == CONSUMER_WAIT_FILE))
+	if ((names->hide_kernel && c.kind == CONSUMER_KERNEL) ||
+	    (names->hide_files && c.kind == CONSUMER_WAIT_FILE))
 		return FLOW_DROP;
 	if (o->merge_threads && c.kind == CONSUMER_THREAD)
 		c.key = 0;
@@ -144,11 +146,12 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 static void fold(struct view *v)
 {
 	const struct report_opts *o = v->o;
+	const struct resolve_opts *names = &o->profile->names;
 	size_t i, nr = v->m->consumers.nr_items;
 	struct flow out;
 	uint32_t *to, *where;
 
-	if (!o->hide_inlined && !o->hide_kernel && !o->hide_files && !o->merge_threads &&
+	if (!names->hide_inlined && !names->hide_kernel && !names->hide_files && !o->merge_threads &&
 	    !o->merge_processes && !o->methods && o->fold == FOLD_NONE)
 		return;
 	to = xcalloc(nr, sizeof(*to));
@@ -437,7 +440,8 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 		put_labels(model_str(v->m, c->detail), b);
 	else if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
-	if (v->o->by_kind && (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_NATIVE_INLINED))
+	if (v->o->profile->names.by_kind &&
+	    (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_NATIVE_INLINED))
 		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
 }
 

@@ -458,7 +458,7 @@ static int wakers_print(struct trace_reader *t, const struct report_opts *o, FIL
 	bool only_chains = o->argument && !strcmp(o->argument, "chains");
 	bool only_codes = o->argument && !strcmp(o->argument, "code");
 	struct shown s = { .o = o, .rows = !only_chains && !only_codes, .chains = !only_codes };
-	int r = wakers_read(&s.m, t, &o->select, o->profile->from_ns, o->profile->to_ns, e);
+	int r = wakers_read(&s.m, t, &o->select, e);
 
 	s.codes = s.m.has_codes && !only_chains;
 	if (!r && only_codes && !s.codes) {
@@ -488,7 +488,7 @@ static int check(const struct report_opts *o, struct err *e)
 			       o->argument);
 	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
 		return err_set(e, EINVAL, "--wakers is by thread: --module and --symbol do not select");
-	if (o->profile->cpus && o->profile->cpus->nr_items)
+	if (o->select.cpus.nr_items)
 		return err_set(e, EINVAL, "--wakers shows waits, which are on no CPU: --cpu does not select");
 	return 0;
 }

@@ -428,7 +428,6 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 {
 	static char wall[] = "wall";
 	static char *names_of[] = { wall };
-	const struct opt_list metrics = { .items = names_of, .nr_items = 1 };
 	struct profile_opts po = *o->profile;
 	struct origin origin;
 	struct names names;
@@ -439,7 +438,7 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 
 	if (o->format == FORMAT_JSON && (o->choice.sort || o->choice.columns.nr_items))
 		return err_set(e, EINVAL, "of waits, --columns, and --sort by a column, need --format=csv or text");
-	po.metrics = &metrics;
+	po.metrics = (struct opt_list){ .items = names_of, .nr_items = 1 };
 	r = profile_read(&names, &model, &origin, t, &po, &err);
 	/* exact calls have a metric of that name, which knows no states of threads */
 	if ((!r || r == -EINVAL) && names_find_event(&names, "wall") == UINT32_MAX)

@@ -109,11 +109,10 @@ struct sums {
 static struct sums sums_of(struct trace_reader *t, uint64_t from_ns, uint64_t to_ns,
 			   const struct rules *filter)
 {
+	const struct selection select = { .from_ns = from_ns, .to_ns = to_ns, .filter = filter };
 	const struct profile_opts o = {
-		.names.no_files = true, .all_events = true, .times = true, .from_ns = from_ns, .to_ns = to_ns,
-		.filter = filter,
+		.names.no_files = true, .all_events = true, .times = true, .select = &select,
 	};
-	const struct selection select = { .filter = filter };
 	uint64_t total[FLOW_MAX_METRICS];
 	struct source_check c[FLOW_MAX_METRICS];
 	struct sums s = { .wakes_ns = 0 };
@@ -136,7 +135,7 @@ static struct sums sums_of(struct trace_reader *t, uint64_t from_ns, uint64_t to
 	}
 	names_release(&names);
 	model_release(&m);
-	CHECK_U64(wakers_read(&wakers, t, &select, from_ns, to_ns, &e), 0);
+	CHECK_U64(wakers_read(&wakers, t, &select, &e), 0);
 	s.wakes_ns = wakers.ns;
 	wakers_release(&wakers);
 	return s;
@@ -263,7 +262,8 @@ static void write_pause(struct trace_writer *w, uint32_t kind, uint64_t from_ns,
 
 static uint64_t durations(struct trace_reader *t, uint64_t from_ns, uint64_t to_ns, uint64_t *parts)
 {
-	const struct events_opts o = { .from_ns = from_ns, .to_ns = to_ns, .kinds = UINT32_MAX };
+	const struct selection select = { .from_ns = from_ns, .to_ns = to_ns };
+	const struct events_opts o = { .kinds = UINT32_MAX, .select = &select };
 	uint64_t sum = 0;
 	struct events v;
 	struct err e;
@@ -338,9 +338,9 @@ TEST(cut_a_wait_that_began_before_the_clock_loses_nothing)
 
 static uint64_t calls_of(struct trace_reader *t, uint64_t from_ns, uint64_t to_ns, uint64_t *total)
 {
+	const struct selection select = { .from_ns = from_ns, .to_ns = to_ns };
 	const struct profile_opts o = {
-		.names.no_files = true, .replay = true, .no_samples = true, .from_ns = from_ns,
-		.to_ns = to_ns,
+		.names.no_files = true, .replay = true, .no_samples = true, .select = &select,
 	};
 	struct origin origin;
 	struct names names;

@@ -24,8 +24,8 @@ static struct event_columns columns;
 
 static struct {
 	struct resolve_opts names;
-	const struct opt_list *metrics, *cpus;
-	uint64_t from_ns, to_ns;
+	struct opt_list metrics;
+	struct selection select;
 } opts;
 
 static void label(const char *key, const char *val)
@@ -108,12 +108,12 @@ static void end(const char *want)
 
 static void start(void)
 {
-	const struct columns_opts co = { .metrics = opts.metrics };
+	const struct columns_opts co = { .metrics = &opts.metrics };
 	struct window window;
-	const struct samples_opts so = { .columns = &columns, .window = &window, .cpus = opts.cpus };
+	const struct samples_opts so = { .columns = &columns, .window = &window, .cpus = &opts.select.cpus };
 	struct err e = { 0 };
 
-	CHECK_U64(names_window(&x, opts.from_ns, opts.to_ns, &window, &e), 0);
+	CHECK_U64(names_window(&x, &opts.select, &window, &e), 0);
 	CHECK_U64(columns_of_samples(&columns, &x, &co, &e), 0);
 	CHECK_U64(samples_new(&samples, &x, &so, &e), 0);
 	if (e.code)
@@ -443,10 +443,10 @@ TEST(profile_time_window_cpus_and_events_are_chosen)
 	struct opt_list metrics = { &name, 1, 0 }, cpus = { &cpu, 1, 0 };
 	struct err e = { 0 };
 
-	opts.from_ns = 1000;
-	opts.to_ns = 2000;
-	opts.metrics = &metrics;
-	opts.cpus = &cpus;
+	opts.select.from_ns = 1000;
+	opts.select.to_ns = 2000;
+	opts.metrics = metrics;
+	opts.select.cpus = cpus;
 	begin();
 	label("event.1", "page-faults");
 	start();
@@ -505,7 +505,7 @@ TEST(profile_samples_of_several_events_are_counted_apart)
 	char *names[] = { (char *)"faults", (char *)"cpu-clock" };
 	struct opt_list metrics = { names, 2, 0 };
 
-	opts.metrics = &metrics;
+	opts.metrics = metrics;
 	two_events();
 	end("# levels\n# n samples\n# metric faults events\n# metric cpu-clock ns cpu-clock.samples\n"
 	    "# metric cpu-clock.samples samples\n0\t0\t0\t0\t0\tdemo\tprocess\t\t\t180388626432\n1\t0\t0\t0\t0\tpool-1\tthread\t\t\t180388626475\n"

@@ -123,12 +123,13 @@ static void put(unsigned int us, enum sched_kind kind, uint32_t thread, uint32_t
 
 static void end(uint64_t from_us, uint64_t to_us)
 {
+	const struct selection part = { .from_ns = from_us * US, .to_ns = to_us * US };
 	struct trace_reader *t;
 	struct err e;
 
 	CHECK_U64(trace_writer_close(w, &e), 0);
 	CHECK_U64(trace_reader_open(&t, path, &e), 0);
-	CHECK_U64(sched_read(&m, t, &(struct sched_opts){ from_us * US, to_us * US }, &e), 0);
+	CHECK_U64(sched_read(&m, t, &(struct sched_opts){ .select = &part }, &e), 0);
 	trace_reader_close(t);
 	unlink(path);
 }

@@ -83,8 +83,8 @@ TEST(sources_are_checked_in_the_window_and_of_the_events_that_are_shown)
 {
 	char *name = (char *)"wall", *cpu = (char *)"0";
 	struct opt_list metrics = { &name, 1, 0 }, cpus = { &cpu, 1, 0 };
-	struct profile_opts o = { .names.no_files = true, .metrics = &metrics, .from_ns = 100000000,
-				  .to_ns = 300000000 };
+	const struct selection part = { .from_ns = 100000000, .to_ns = 300000000 }, cpu_0 = { .cpus = cpus };
+	struct profile_opts o = { .names.no_files = true, .metrics = metrics, .select = &part };
 	struct subject s;
 
 	begin(&s, "t/data/calls/trace", &o);
@@ -92,7 +92,7 @@ TEST(sources_are_checked_in_the_window_and_of_the_events_that_are_shown)
 	CHECK_U64(s.c[0].nr_checked, 2);
 	CHECK_U64(s.c[0].nr_bad, 0);
 	end(&s);
-	o = (struct profile_opts){ .names.no_files = true, .samples = true, .cpus = &cpus };
+	o = (struct profile_opts){ .names.no_files = true, .samples = true, .select = &cpu_0 };
 	begin(&s, "t/data/calls/trace", &o);
 	CHECK_U64(s.m.sources[0].kind, FLOW_SAMPLES);
 	CHECK_U64(s.c[0].nr_checked, 2);

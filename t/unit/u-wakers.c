@@ -40,7 +40,7 @@ static void read_wakes(struct wakers *m, const struct rec_wake *wakes, size_t nr
 		trace_write_wake(w, &wakes[i]);
 	b = traces_close(w);
 	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
-	CHECK(!wakers_read(m, t, &all, 0, 0, &e));
+	CHECK(!wakers_read(m, t, &all, &e));
 	trace_reader_close(t);
 	buf_release(&b);
 }
@@ -171,7 +171,7 @@ TEST(wakers_were_in_code_that_samples_tell)
 	trace_write_sample(w, &s);
 	b = traces_close(w);
 	CHECK(!trace_reader_open_memory(&t, b.data, b.len, &e));
-	CHECK(!wakers_read(&m, t, &all, 0, 0, &e));
+	CHECK(!wakers_read(&m, t, &all, &e));
 	CHECK(m.has_codes);
 	CHECK_U64(m.nr_codes, 4);
 	CHECK_U64(m.codes[0].ns, 13000000);

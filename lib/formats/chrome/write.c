@@ -202,8 +202,8 @@ static bool is_selected(const struct chrome *c, const struct sched_thread *t)
 {
 	const struct selection *s = &c->v->o->select;
 
-	return select_number(s->pids, t->pid) && select_number(s->tids, t->tid) &&
-		select_name(s->comms, t->comm) && select_name(s->threads, t->name);
+	return select_number(&s->pids, t->pid) && select_number(&s->tids, t->tid) &&
+		select_name(&s->comms, t->comm) && select_name(&s->threads, t->name);
 }
 
 /* A thread was on a CPU: the CPU's track has the thread's name. */
@@ -232,10 +232,7 @@ static void take_state(void *ctx, const struct sched_thread *t, enum sched_bucke
 
 static int put_dispatches(struct chrome *c, struct err *e)
 {
-	const struct profile_opts *p = c->v->o->profile;
-	const struct sched_opts opts = {
-		.from_ns = p->from_ns, .to_ns = p->to_ns, .state = take_state, .state_ctx = c,
-	};
+	const struct sched_opts opts = { .select = &c->v->o->select, .state = take_state, .state_ctx = c };
 	struct sched_model m;
 	int r = sched_read(&m, c->v->trace, &opts, e);
 

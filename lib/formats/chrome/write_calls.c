@@ -120,14 +120,13 @@ static int on_event(void *ctx, const struct timeline_event *x)
 
 static int prepare(struct chrome_calls *s, struct trace_reader *t, struct err *e)
 {
-	const struct profile_opts *po = s->opts.profile;
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
 	struct window window;
 	int r;
 
 	if ((r = trace_read(t, &names_sink, &s->names, e)) ||
-	    (r = names_window(&s->names, po->from_ns, po->to_ns, &window, e)) ||
+	    (r = names_window(&s->names, &s->opts.select, &window, e)) ||
 	    (r = columns_of_calls(&s->columns, &none, &s->names, &all, e)) ||
 	    (r = timeline_init(&s->timeline, &s->calls, t, e)))
 		return r;
