@@ -46,9 +46,13 @@ static const struct opt input_opts[] = {
 };
 
 /* They follow the reports. */
-static const struct opt report_opts[] = {
+static const struct opt output_opts[] = {
 	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
+	OPT_END
+};
+
+static const struct opt report_opts[] = {
 	OPT_LIST(0, "metric", O, profile.metrics, "name", "show only these metrics, in this order"),
 	OPT_FLAG(0, "off-cpu", O, show.select.off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
@@ -155,6 +159,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, (const struct opt[]){ OPT_GROUP("Report"), OPT_END }, at);
 	for (i = 0; reports[i]; i++)
 		add_report(j, i, at);
+	opt_join_add(j, output_opts, at);
 	opt_join_add(j, report_opts, at);
 	opt_join_add(j, selection_opts, at);
 	opt_join_add(j, filter_opts, at);
@@ -269,10 +274,30 @@ static void put_formats(const struct report *r, struct buf *b)
 			buf_fmt(b, "%s%s", b->len ? ", " : "", format_name(i));
 }
 
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word), n;
+
+	for (; words && *words; words += n + strspn(words + n, " ")) {
+		n = strcspn(words, " ");
+		if (n == len && !strncmp(words, word, n))
+			return true;
+	}
+	return false;
+}
+
+/* Of a view those that its row need not name change the view, which all of them print. */
+static bool follows(const struct report *r, const char *option)
+{
+	bool by_itself = !strcmp(option, "columns") || !strcmp(option, "sort=column");
+
+	return (!r->print_trace && !by_itself) || has_word(r->follows, option);
+}
+
 /* -1: the name of a column, as each is of reports that have no order of their own. */
 static int sort_of(const struct report_request *q, const struct report *r)
 {
-	bool by_column = r->print_trace && (r->follows & (FOLLOWS_SORT | FOLLOWS_ORDER)) == FOLLOWS_ORDER;
+	bool by_column = follows(r, "sort=column") && !follows(r, "sort");
 	size_t i;
 
 	if (!q->sort)
@@ -284,49 +309,39 @@ static int sort_of(const struct report_request *q, const struct report *r)
 }
 
 /* The first option that the report does not follow, or NULL. */
-static const char *not_followed(const struct report_request *q, const struct report *r)
+static const struct opt *not_followed(const struct report_request *q, const struct report *r)
 {
-	const struct {
-		const char *option;
-		unsigned int follows;
-		bool given;
-	} asked[] = {
-		{ "sort", FOLLOWS_SORT, sort_of(q, r) > SORT_DEFAULT },
-		{ "limit", FOLLOWS_LIMIT, q->show.limit },
-		{ "prune", FOLLOWS_SHARES, q->show.prune },
-		{ "absolute", FOLLOWS_SHARES, q->show.absolute },
-		{ "percent", FOLLOWS_SHARES, q->show.percent },
-		{ "fold", FOLLOWS_FOLDING, q->show.fold != FOLD_NONE },
-		{ "group", FOLLOWS_FOLDING, q->show.group != GROUP_NONE },
-		{ "merge-threads", FOLLOWS_FOLDING, q->show.merge_threads },
-		{ "merge-processes", FOLLOWS_FOLDING, q->show.merge_processes },
-		{ "by-label", FOLLOWS_FOLDING, q->profile.by_label },
-		{ "metric", FOLLOWS_METRIC, q->profile.metrics.nr_items },
-		{ "samples", FOLLOWS_SOURCE, q->profile.samples },
-		{ "replay", FOLLOWS_SOURCE, q->profile.replay },
-		{ "hide-inlined", FOLLOWS_HIDING, q->profile.names.hide_inlined },
-		{ "hide-kernel", FOLLOWS_HIDING, q->profile.names.hide_kernel },
-		{ "hide-files", FOLLOWS_FILES, q->profile.names.hide_files },
-		{ "by-kind", FOLLOWS_KINDS, q->profile.names.by_kind },
-		{ "signatures", FOLLOWS_SIGNATURES, q->profile.names.signatures },
-		{ "lines", FOLLOWS_LINES, q->profile.names.lines },
-		{ "addresses", FOLLOWS_ADDRESSES, q->profile.names.addresses },
-		{ "collapse-plt", FOLLOWS_PLT, q->profile.collapse_plt },
-		{ "own-threads", FOLLOWS_OWN, q->profile.names.own_threads },
-		{ "not-sampled", FOLLOWS_NOT_SAMPLED, q->profile.not_sampled },
-	};
+	static const struct opt *const tables[] = { report_opts, source_opts, selection_opts };
+	const struct opt *o;
 	size_t i;
 
-	for (i = 0; r->print_trace && !q->check && i < ARRAY_SIZE(asked); i++)
-		if (asked[i].given && !(r->follows & asked[i].follows))
-			return asked[i].option;
+	for (i = 0; !q->check && i < ARRAY_SIZE(tables); i++)
+		for (o = opt_changed(tables[i], q); o; o = opt_changed(o + 1, q))
+			if (!follows(r, o->name) && (strcmp(o->name, "sort") || sort_of(q, r) > SORT_DEFAULT))
+				return o;
 	return NULL;
+}
+
+static bool refuse(const struct report *r, const struct opt *o)
+{
+	bool is_on = o->type == OPT_TYPE_FLAG && o->def;	/* so that --no-x was given */
+	const struct report_reason *why;
+
+	for (why = r->reasons; why && why->options && !has_word(why->options, o->name); why++)
+		;
+	if (why && why->options)
+		log_error("--%s%s does not apply to --%s: %s", is_on ? "no-" : "", o->name, r->name,
+			  why->why);
+	else
+		log_error("--%s%s does not apply to --%s", is_on ? "no-" : "", o->name, r->name);
+	return false;
 }
 
 /* What the report's row says of the options that all have; false when it has said what is wrong. */
 static bool fits(const struct report_request *q, const struct report *r, bool text)
 {
 	struct buf b = BUF_INIT;
+	const struct opt *o;
 	bool ok = false;
 
 	if (r->needs && text) {
@@ -338,15 +353,12 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 	} else if (sort_of(q, r) >= SORT_WAIT && !r->sorts_by_wait) {
 		put_reports_that_wait(&b);
 		log_error("--sort=%s is only valid with %s", q->sort, b.data);
-	} else if (sort_of(q, r) < 0 && !(r->follows & FOLLOWS_ORDER)) {
+	} else if (sort_of(q, r) < 0 && !follows(r, "sort=column")) {
 		log_error("--sort=%s: --%s is sorted by %s", q->sort, r->name,
-			  r->print_trace && !(r->follows & FOLLOWS_SORT) ? "time alone" : "cum, base, n or name");
-	} else if (q->show.choice.columns.nr_items && !(r->follows & FOLLOWS_COLUMNS)) {
-		log_error("--columns does not apply to --%s", r->name);
-	} else if (not_followed(q, r)) {
-		log_error("--%s does not apply to --%s", not_followed(q, r), r->name);
+			  follows(r, "sort") ? "cum, base, n or name" : "time alone");
 	} else {
-		ok = true;
+		o = not_followed(q, r);
+		ok = !o || refuse(r, o);
 	}
 	buf_release(&b);
 	return ok;

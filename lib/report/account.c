@@ -248,11 +248,17 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 	return ret;
 }
 
+static const struct report_reason whole[] = {
+	{ "cpu " FOLLOWS_TIMES, "the kernel's account is of the whole recording" },
+	{ NULL, NULL },
+};
+
 const struct report report_account = {
 	.name = "account",
 	.help = "show how much of the CPU time of each thread was sampled, or of another --metric",
 	.formats = FORMATS_TABLE,
 	.needs = "a trace of a clock that sampled programs or processes",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER | FOLLOWS_METRIC,
+	.follows = FOLLOWS_THREADS "metric limit sort sort=column columns",
+	.reasons = whole,
 	.print_trace = account_print,
 };

@@ -515,13 +515,6 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
-{
-	if (o->select.symbols.nr_items)
-		return err_set(e, EINVAL, "cannot be combined: --annotate and --symbol");
-	return 0;
-}
-
 #define O struct annotate_own
 static const struct opt opts[] = {
 	OPT_LIST(0, "source", O, sources, "dir", "look for source files in <dir>"),
@@ -529,6 +522,11 @@ static const struct opt opts[] = {
 	OPT_END
 };
 #undef O
+
+static const struct report_reason reasons[] = {
+	{ "symbol", "its argument names the functions" },
+	{ NULL, NULL },
+};
 
 const struct report report_annotate = {
 	.name = "annotate",
@@ -540,10 +538,11 @@ const struct report report_annotate = {
 	.opts_title = "For --annotate",
 	.opts = opts,
 	.opts_size = sizeof(struct annotate_own),
-	.check = check,
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a trace with samples",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_HIDING | FOLLOWS_SIGNATURES,
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES
+		   "module cpu metric limit hide-inlined hide-kernel signatures",
+	.reasons = reasons,
 	.print_trace = annotate_print,
 };

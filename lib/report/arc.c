@@ -450,8 +450,6 @@ static int check(const struct report_opts *o, struct err *e)
 
 	if (own->visits && own->instructions)
 		return err_set(e, EINVAL, "cannot be combined: --compact and --every-instruction");
-	if (o->select.from_zero)
-		return err_set(e, EINVAL, "--from-zero: an instruction trace has no zero point");
 	return 0;
 }
 
@@ -464,6 +462,11 @@ static const struct opt opts[] = {
 };
 #undef O
 
+static const struct report_reason reasons[] = {
+	{ "from-zero", "an instruction trace has no zero point" },
+	{ NULL, NULL },
+};
+
 const struct report report_arc = {
 	.name = "arc",
 	.help = "list an instruction trace block by block",
@@ -474,6 +477,7 @@ const struct report report_arc = {
 	.check = check,
 	.legend = legend,
 	.needs = "an instruction trace",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES | FOLLOWS_PLT,
+	.follows = FOLLOWS_THREADS "module symbol from to limit signatures addresses collapse-plt",
+	.reasons = reasons,
 	.print_trace = arc_print,
 };

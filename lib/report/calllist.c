@@ -293,6 +293,7 @@ const struct report report_flow = {
 	.has_functions = true,
 	.needs = "a call trace",
 	.follows = FOLLOWS_OF_CALLS,
+	.reasons = calls_have_no_cpu,
 	.print_trace = flow_print,
 };
 
@@ -305,5 +306,6 @@ const struct report report_condu = {
 	.has_functions = true,
 	.needs = "a call trace",
 	.follows = FOLLOWS_OF_CALLS,
+	.reasons = calls_have_no_cpu,
 	.print_trace = condu_print,
 };

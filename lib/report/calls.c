@@ -358,5 +358,6 @@ const struct report report_calls = {
 	.has_functions = true,
 	.needs = "a call trace",
 	.follows = FOLLOWS_OF_CALLS,
+	.reasons = calls_have_no_cpu,
 	.print_trace = calls_print,
 };

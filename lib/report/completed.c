@@ -178,10 +178,13 @@ int completed_read(struct completed *c, struct trace_reader *t, const struct com
 
 /* ---- before the first event ---- */
 
+const struct report_reason calls_have_no_cpu[] = {
+	{ "cpu", "calls do not say on which CPU they were" },
+	{ NULL, NULL },
+};
+
 int completed_check(const struct report_opts *o, struct err *e)
 {
-	if (o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
 	if (o->profile->metrics.nr_items > 1)
 		return err_set(e, EINVAL, "--%s measures calls by one --metric", o->report->name);
 	return 0;

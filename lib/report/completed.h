@@ -64,7 +64,8 @@ struct completed {
 	void *ctx;
 };
 
-/* For struct report: which options do not fit. */
+/* For struct report. */
+extern const struct report_reason calls_have_no_cpu[];
 int completed_check(const struct report_opts *o, struct err *e);
 /*
  * t is read for names and the number of events; o is borrowed. Release it also when this fails.

@@ -5,14 +5,11 @@
 #include "base/quote.h"
 #include "report/events.h"
 
-int event_report_check(const struct report_opts *o, struct err *e)
-{
-	if (o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--cpu: events do not say on which CPU they were");
-	if (o->select.modules.nr_items || o->select.symbols.nr_items)
-		return err_set(e, EINVAL, "--module and --symbol select stacks, which events of JVMs do not have");
-	return 0;
-}
+const struct report_reason event_reasons[] = {
+	{ "cpu", "events do not say on which CPU they were" },
+	{ "module symbol", "events of JVMs have no stacks" },
+	{ NULL, NULL },
+};
 
 int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, struct trace_reader *t,
 		      const struct report_opts *o, struct err *e)

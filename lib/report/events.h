@@ -7,8 +7,9 @@
 #include "report/report.h"
 #include "report/sheet.h"
 
-/* For struct report: which options do not fit. */
-int event_report_check(const struct report_opts *o, struct err *e);
+/* For struct report. */
+#define FOLLOWS_EVENTS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES
+extern const struct report_reason event_reasons[];
 /* Those that the report's options select; releases *v on failure. */
 int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, struct trace_reader *t,
 		      const struct report_opts *o, struct err *e);

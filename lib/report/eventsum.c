@@ -540,8 +540,8 @@ static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY
 		return print(t, o, &id, out, e); \
 	} \
 	const struct report report_##id = { \
-		.name = #id, .help = shows, .formats = FORMATS_TABLE, .check = event_report_check, \
-		.needs = of, .follows = FOLLOWS_LIMIT | FOLLOWS_COLUMNS | FOLLOWS_ORDER, \
+		.name = #id, .help = shows, .formats = FORMATS_TABLE, .needs = of, \
+		.follows = FOLLOWS_EVENTS "limit columns sort=column", .reasons = event_reasons, \
 		.print_trace = id##_print, .filters = RULES_ALL, \
 	}
 

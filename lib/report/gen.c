@@ -430,13 +430,6 @@ static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
-{
-	if (o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--cpu: calls do not say on which CPU they were");
-	return 0;
-}
-
 static const struct opt opts[] = {
 	OPT_LIST(0, "event", struct gen_opts, events, "kind",
 		 "only these: entry, exit, exception, unwound, open, dispatch, sample, or a kind of --log"),
@@ -451,10 +444,10 @@ const struct report report_gen = {
 	.opts = opts,
 	.opts_size = sizeof(struct gen_opts),
 	.opts_select = true,
-	.check = check,
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS | FOLLOWS_SOURCE | FOLLOWS_LINES | FOLLOWS_HIDING,
+	.follows = FOLLOWS_OF_CALLS "off-cpu samples replay calibrate lines hide-inlined hide-kernel",
+	.reasons = calls_have_no_cpu,
 	.print_trace = gen_print,
 };

@@ -343,10 +343,6 @@ static int check(const struct report_opts *o, struct err *e)
 	if (*argument && strcmp(argument, "class") && strcmp(argument, "native"))
 		return err_set(e, EINVAL, "invalid value '%s' of --leaks (expected one of: class, native)",
 			       argument);
-	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
-		return err_set(e, EINVAL, "--leaks has a row for each place: --module and --symbol do not select");
-	if (selection_has_window(&o->select) || o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--leaks needs the whole recording: --from, --to and --cpu do not select");
 	return 0;
 }
 
@@ -357,6 +353,12 @@ static const struct opt opts[] = {
 	OPT_END
 };
 #undef O
+
+static const struct report_reason reasons[] = {
+	{ "module symbol", "it has a row for each place" },
+	{ "cpu " FOLLOWS_TIMES, "it needs the whole recording" },
+	{ NULL, NULL },
+};
 
 const struct report report_leaks = {
 	.name = "leaks",
@@ -372,6 +374,7 @@ const struct report report_leaks = {
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with live objects or native memory",
-	.follows = FOLLOWS_LIMIT,
+	.follows = FOLLOWS_THREADS "limit",
+	.reasons = reasons,
 	.print_trace = leaks_print,
 };

@@ -370,26 +370,20 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	return ret;
 }
 
-static int check(const struct report_opts *o, struct err *e)
-{
-	uint32_t wants = selection_wants(&o->select);
-
-	if (wants & ~(SELECT_PID | SELECT_COMM))
-		return err_set(e, EINVAL, "--locks adds up all threads of a process: only --pid and --comm select");
-	if (selection_has_window(&o->select) || o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--locks adds up the whole recording: --from, --to and --cpu select waits of "
-			       "'report --metric lock'");
-	return 0;
-}
+static const struct report_reason reasons[] = {
+	{ "tid thread " FOLLOWS_GROUPS "module symbol off-cpu", "it adds up all threads of a process" },
+	{ "cpu " FOLLOWS_TIMES, "it adds up the whole recording; 'report --metric lock' has single waits" },
+	{ NULL, NULL },
+};
 
 const struct report report_locks = {
 	.name = "locks",
 	.help = "show the locks that threads waited for",
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
 	.legend = "\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n",
-	.check = check,
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
+	.follows = "pid comm limit sort sort=column columns",
+	.reasons = reasons,
 	.print_trace = locks_print,
 };

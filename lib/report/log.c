@@ -182,7 +182,7 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	return parse_kinds(o->argument, e) ? event_report_check(o, e) : -EINVAL;
+	return parse_kinds(o->argument, e) ? 0 : -EINVAL;
 }
 
 static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -234,7 +234,8 @@ const struct report report_log = {
 	.formats = FORMATS_TABLE,
 	.check = check,
 	.needs = "a trace with events of JVMs",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
+	.follows = FOLLOWS_EVENTS "limit columns sort=column",
+	.reasons = event_reasons,
 	.print_trace = log_print,
 	.filters = RULES_ALL,
 };

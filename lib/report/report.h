@@ -25,28 +25,18 @@ enum report_sort {
 };
 
 /*
- * Options that a report may follow or not; those of a view follow all but the last two of these, which their
- * rows name.
+ * For struct report.follows, options that reports of a trace as it is have in common: those of threads, of
+ * labels and groups of processes, of time; and all that reports of calls follow.
  */
-enum report_follows {
-	FOLLOWS_SORT = 1 << 0,			/* cum, base, n, name */
-	FOLLOWS_LIMIT = 1 << 1,
-	FOLLOWS_SHARES = 1 << 2,		/* prune, absolute, percent */
-	FOLLOWS_FOLDING = 1 << 3,		/* fold, group, merge-threads and -processes */
-	FOLLOWS_METRIC = 1 << 4,
-	FOLLOWS_SOURCE = 1 << 5,		/* samples, replay, calibrate */
-	FOLLOWS_HIDING = 1 << 6,		/* hide-inlined, -kernel */
-	FOLLOWS_FILES = 1 << 7,			/* hide-files */
-	FOLLOWS_KINDS = 1 << 8,			/* by-kind */
-	FOLLOWS_SIGNATURES = 1 << 9,
-	FOLLOWS_LINES = 1 << 10,
-	FOLLOWS_ADDRESSES = 1 << 11,
-	FOLLOWS_PLT = 1 << 12,			/* collapse-plt */
-	FOLLOWS_OWN = 1 << 13,			/* own-threads */
-	FOLLOWS_NOT_SAMPLED = 1 << 14,
-	FOLLOWS_COLUMNS = 1 << 15,		/* columns */
-	FOLLOWS_ORDER = 1 << 16,		/* sort, by the name of a column */
-	FOLLOWS_OF_CALLS = FOLLOWS_LIMIT | FOLLOWS_METRIC | FOLLOWS_SIGNATURES | FOLLOWS_ADDRESSES,
+#define FOLLOWS_THREADS "pid tid comm thread "
+#define FOLLOWS_GROUPS "label cgroup container "
+#define FOLLOWS_TIMES "from from-zero to "
+#define FOLLOWS_OF_CALLS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES \
+	"module symbol limit metric signatures addresses "
+
+/* Why a report does not follow these options, to end a sentence; options: as in struct report.follows. */
+struct report_reason {
+	const char *options, *why;
 };
 
 struct callflow_rules;
@@ -132,6 +122,13 @@ struct report {
 	unsigned int formats;		/* a set: format.h */
 	const char *legend;		/* at the end of text: what columns mean, which sums hold; or NULL */
 	bool sorts_by_wait;		/* --sort also takes wait, blocked and latency */
+	/*
+	 * Which it follows of the options that all reports have and that select, fold or name what is shown:
+	 * their names with spaces between. "sort" is by cum, base, n and name, "sort=column" by the name of a
+	 * column. A report of a view names only "columns" and "sort=column", and follows all others.
+	 */
+	const char *follows;
+	const struct report_reason *reasons;	/* why not others; ends with NULL. NULL: none */
 	/* Options that only this report has, and the struct they fill; NULL: none. */
 	const char *opts_title;		/* over them in help */
 	const struct opt *opts;
@@ -150,7 +147,6 @@ struct report {
 	bool has_functions;		/* of a trace, and no rules leave any out */
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;
-	unsigned int follows;		/* a set of enum report_follows; other options are refused */
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 };
 

@@ -255,6 +255,6 @@ const struct report report_sched = {
 	.formats = FORMATS_TABLE,
 	.filters = RULES_OF_THREADS,
 	.needs = "a trace with dispatches",
-	.follows = FOLLOWS_LIMIT,
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "cpu limit",
 	.print_trace = sched_print,
 };

@@ -331,6 +331,8 @@ const struct report report_threads = {
 	.sorts_by_wait = true,
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS,
 	.needs = "a trace with dispatches or wall",
-	.follows = FOLLOWS_LIMIT | FOLLOWS_SORT | FOLLOWS_OWN | FOLLOWS_COLUMNS | FOLLOWS_ORDER,
+	/* of the event wall also what selects among samples */
+	.follows = FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES
+		   "module symbol cpu off-cpu limit sort sort=column columns own-threads",
 	.print_trace = threads_print,
 };

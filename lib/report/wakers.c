@@ -486,12 +486,14 @@ static int check(const struct report_opts *o, struct err *e)
 	if (o->argument && *o->argument && strcmp(o->argument, "chains") && strcmp(o->argument, "code"))
 		return err_set(e, EINVAL, "invalid value '%s' of --wakers (expected: chains or code)",
 			       o->argument);
-	if (selection_wants(&o->select) & (SELECT_MODULE | SELECT_SYMBOL))
-		return err_set(e, EINVAL, "--wakers is by thread: --module and --symbol do not select");
-	if (o->select.cpus.nr_items)
-		return err_set(e, EINVAL, "--wakers shows waits, which are on no CPU: --cpu does not select");
 	return 0;
 }
+
+static const struct report_reason reasons[] = {
+	{ "module symbol", "its rows are threads" },
+	{ "cpu", "who waits is on no CPU" },
+	{ NULL, NULL },
+};
 
 const struct report report_wakers = {
 	.name = "wakers",
@@ -504,6 +506,7 @@ const struct report report_wakers = {
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
 	.has_functions = true,
 	.needs = "a trace with waits",
-	.follows = FOLLOWS_LIMIT,
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "limit",
+	.reasons = reasons,
 	.print_trace = wakers_print,
 };

@@ -123,6 +123,6 @@ const struct report report_xprof = {
 	.name = "xprof",
 	.help = "show a flat profile",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
-	.follows = FOLLOWS_COLUMNS | FOLLOWS_ORDER,
+	.follows = "columns sort=column",
 	.print = xprof_print,
 };

@@ -77,6 +77,6 @@ const struct report report_xtree = {
 	.help = "show the call tree",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.sorts_children = true,
-	.follows = FOLLOWS_COLUMNS,
+	.follows = "columns",
 	.print = xtree_print,
 };

@@ -122,7 +122,7 @@ record_lines() {
 @test "annotate: --symbol and other reports' options are refused, and a function is needed" {
 	run_arcprof report --annotate hot --symbol main
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"cannot be combined"* ]]
+	[[ $stderr == *"--symbol does not apply to --annotate: its argument names the functions"* ]]
 	run_arcprof report --xarc --around 3
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--around is only valid with --annotate"* ]]

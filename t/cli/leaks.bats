@@ -106,5 +106,5 @@ counted() {
 	run "$ARCPROF" report -i trace --leaks=all
 	[[ "$output" == *"invalid value 'all' of --leaks"* ]]
 	run "$ARCPROF" report -i trace --leaks --from 1s
-	[[ "$output" == *"--leaks needs the whole recording"* ]]
+	[[ "$output" == *"--from does not apply to --leaks: it needs the whole recording"* ]]
 }

@@ -773,6 +773,45 @@ nothing() {
 	done <rows
 }
 
+# There is no such file: what is followed goes on to that, and what is not is refused before.
+@test "report: what selects, and does not select of a report, is refused by name" {
+	local all="pid=1 tid=1 comm=x thread=x label=k=v cgroup=x container=x cpu=1 from=1s from-zero to=9s module=x symbol=x off-cpu"
+	local report follows option name
+	cat >rows <<-'EOT'
+		threads pid tid comm thread label cgroup container cpu from from-zero to module symbol off-cpu
+		sched pid tid comm thread cpu from from-zero to
+		wakers pid tid comm thread from from-zero to
+		locks pid comm
+		leaks pid tid comm thread
+		account pid tid comm thread
+		log pid tid comm thread label cgroup container from from-zero to
+		gc pid tid comm thread label cgroup container from from-zero to
+		timeline pid tid comm thread label cgroup container from from-zero to
+		gen pid tid comm thread label cgroup container from from-zero to module symbol off-cpu
+		calls pid tid comm thread label cgroup container from from-zero to module symbol
+		flow pid tid comm thread label cgroup container from from-zero to module symbol
+		annotate=x pid tid comm thread cpu from from-zero to module
+		arc pid tid comm thread from to module symbol
+		xprof pid tid comm thread label cgroup container cpu from from-zero to module symbol off-cpu
+	EOT
+	while read -r report follows; do
+		for option in $all; do
+			name=${option%%=*}
+			run_arcprof report "--$report" "--$option" nothing
+			echo "--$report --$option -> $status: $stderr"
+			if [[ " $follows " == *" $name "* ]]; then
+				[[ $status -eq 1 && $stderr == *"nothing: No such file"* ]]
+			else
+				[[ $status -eq 2 && $stderr == "arcprof report: --$name does not apply to --${report%%=*}"* ]]
+			fi
+		done
+	done <rows
+	run_arcprof report --gen --cpu 1 nothing
+	[ "$stderr" = "arcprof report: --cpu does not apply to --gen: calls do not say on which CPU they were" ]
+	run_arcprof report --threads --no-calibrate nothing
+	[ "$stderr" = "arcprof report: --no-calibrate does not apply to --threads" ]
+}
+
 # A column of a stored trace, as CSV has it: each value is that of the report without an order.
 @test "report: rows are sorted by any column, and the columns are those that are asked for" {
 	arcprof report -q -i "$MIXED" --xprof --format csv >all
