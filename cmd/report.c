@@ -90,6 +90,10 @@ static const struct opt selection_opts[] = {
 	OPT_FLAG(0, "from-zero", O, show.select.from_zero,
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
 	OPT_SPAN(0, "to", O, show.select.to_ns, "time", NULL, "only samples before <time> after the start"),
+	OPT_END
+};
+
+static const struct opt folding_opts[] = {
 	OPT_GROUP("Folding"),
 	OPT_ENUM(0, "fold", O, show.fold, folds, "none",
 		 "show modules, classes or packages in place of functions"),
@@ -143,6 +147,7 @@ void report_join_selection(struct opt_join *j, size_t at)
 	opt_join_add(j, (const struct opt[]){ OPT_GROUP("Input"), OPT_END }, at);
 	opt_join_add(j, source_opts, at);
 	opt_join_add(j, selection_opts, at);
+	opt_join_add(j, folding_opts, at);
 }
 
 void report_join_filters(struct opt_join *j, size_t at)
@@ -162,6 +167,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, output_opts, at);
 	opt_join_add(j, report_opts, at);
 	opt_join_add(j, selection_opts, at);
+	opt_join_add(j, folding_opts, at);
 	opt_join_add(j, filter_opts, at);
 	for (i = 0; reports[i]; i++) {
 		if (!reports[i]->opts)
@@ -311,7 +317,7 @@ static int sort_of(const struct report_request *q, const struct report *r)
 /* The first option that the report does not follow, or NULL. */
 static const struct opt *not_followed(const struct report_request *q, const struct report *r)
 {
-	static const struct opt *const tables[] = { report_opts, source_opts, selection_opts };
+	static const struct opt *const tables[] = { report_opts, source_opts, selection_opts, folding_opts };
 	const struct opt *o;
 	size_t i;
 
@@ -465,48 +471,46 @@ static int check_request(const struct report_request *q, const struct report *r,
 	return EXIT_USAGE;
 }
 
-static void put_list(struct buf *b, const char *option, const struct opt_list *l)
+/* Appends the options of the table that were given; lists: those alone that take several values. */
+static void put_given(const struct opt *table, const void *opts, bool lists, struct buf *b)
 {
-	size_t i;
-
-	for (i = 0; i < l->nr_items; i++)
-		buf_fmt(b, "%s--%s '%s'", b->len ? " " : "", option, l->items[i]);
-}
-
-/* Appends the options that select, as they were given; names: those that select by name alone. */
-static void put_selection(const struct report_request *q, const struct report_opts *ro, bool names,
-			  struct buf *b)
-{
-	const struct selection *s = &q->show.select;
-	const struct {
-		const char *option;
-		const struct opt_list *list;
-		bool is_name;
-	} lists[] = {
-		{ "pid", &s->pids, false },	  { "tid", &s->tids, false },
-		{ "comm", &s->comms, true },	  { "thread", &s->threads, true },
-		{ "module", &s->modules, true },  { "symbol", &s->symbols, true },
-		{ "cpu", &s->cpus, false },	  { "label", &s->labels, true },
-		{ "cgroup", &s->cgroups, false }, { "container", &s->containers, false },
-		{ "filter", &q->filters, false },
-	};
 	const struct opt *o;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		if (lists[i].is_name || !names)
-			put_list(b, lists[i].option, lists[i].list);
-	if (names)
-		return;
-	for (o = ro->report->opts; o && ro->report->opts_select && o->type != OPT_TYPE_END; o++)
-		if (o->type == OPT_TYPE_LIST)
-			put_list(b, o->name, (const void *)((const char *)ro->own + o->offset));
-	if (s->from_ns || s->from_zero)
-		buf_fmt(b, "%s%s", b->len ? " " : "", s->from_ns ? "--from" : "--from-zero");
-	if (s->off_cpu)
+	for (o = opt_changed(table, opts); o; o = opt_changed(o + 1, opts)) {
+		const struct opt_list *l = (const void *)((const char *)opts + o->offset);
+
+		for (i = 0; o->type == OPT_TYPE_LIST && i < l->nr_items; i++)
+			buf_fmt(b, "%s--%s '%s'", b->len ? " " : "", o->name, l->items[i]);
+		if (o->type != OPT_TYPE_LIST && !lists)
+			buf_fmt(b, "%s--%s", b->len ? " " : "", o->name);
+	}
+}
+
+/* Appends what selects, as it was given. */
+static void put_selection(const struct report_request *q, const struct report_opts *o, struct buf *b)
+{
+	put_given(selection_opts, q, false, b);
+	put_given(filter_opts, q, true, b);
+	if (o->report->opts_select)
+		put_given(o->report->opts, o->own, true, b);
+	if (q->show.select.off_cpu)
 		buf_fmt(b, "%s--off-cpu", b->len ? " " : "");
-	if (s->to_ns)
-		buf_fmt(b, "%s--to", b->len ? " " : "");
+}
+
+/* Whether it selects by names, and by no pattern of them. */
+static bool has_whole_names(const struct selection *s)
+{
+	const struct opt_list *const lists[] = { &s->comms, &s->threads, &s->modules, &s->symbols,
+						 &s->labels };
+	bool any = false;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		for (k = 0; k < lists[i]->nr_items; k++, any = true)
+			if (strpbrk(lists[i]->items[k], "*?["))
+				return false;
+	return any;
 }
 
 /*
@@ -515,22 +519,21 @@ static void put_selection(const struct report_request *q, const struct report_op
  */
 static int say_nothing_matches(const struct report_request *q, const struct report_opts *o)
 {
-	struct buf all = BUF_INIT, names = BUF_INIT;
+	const struct selection *s = &q->show.select;
+	struct buf all = BUF_INIT;
 	int status;
 
-	put_selection(q, o, false, &all);
-	put_selection(q, o, true, &names);
+	put_selection(q, o, &all);
 	if (all.len)
 		log_error("%s: nothing matches %s",
 			  q->events ? q->events : q->stacks ? q->stacks : q->tree ? q->tree : input_name(q),
 			  all.data);
-	if (names.len && !strpbrk(names.data, "*?["))
+	if (has_whole_names(s))
 		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
-	if (q->show.select.cgroups.nr_items || q->show.select.containers.nr_items)
+	if (s->cgroups.nr_items || s->containers.nr_items)
 		log_hint("'arcprof record --all-cpus' keeps control groups, and of running processes --pid does");
 	status = all.len ? 1 : 0;
 	buf_release(&all);
-	buf_release(&names);
 	return status;
 }
 
