@@ -76,7 +76,8 @@ static int install(const struct agent_opts *o)
 static int convert(const char *journal, const struct agent_opts *o)
 {
 	struct replay_opts replay = {
-		.version = ARCPROF_VERSION, .output = o->output, .trace = { .compress = true, .whole = true },
+		.version = ARCPROF_VERSION, .cache = true, .output = o->output,
+		.trace = { .compress = true, .whole = true },
 	};
 	struct io_map map;
 	struct err e;

@@ -236,7 +236,7 @@ static void calibrate(struct callflow_opts *o)
 
 bool calls_wanted(const struct calls_opts *c)
 {
-	return c->filter || c->trace || c->slow.nr_items;
+	return c->callflow || c->calltrace || c->traces.nr_items;
 }
 
 static void trace_events(struct callflow_layout *l)
@@ -252,25 +252,25 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 	size_t i;
 	int r;
 
-	if (c->depth < 8 || c->depth > 1 << 20)
+	if (c->call_depth < 8 || c->call_depth > 1 << 20)
 		return err_set(e, EINVAL, "--call-depth: 8 to %d", 1 << 20);
-	if (c->memory < 1 << 20 || c->memory > 32ull << 30)
+	if (c->call_memory < 1 << 20 || c->call_memory > 32ull << 30)
 		return err_set(e, EINVAL, "--call-memory: 1 MiB to 32 GiB");
 	o->on = true;
 	o->snapshot_ns = c->snapshot_ns;
 	o->layout = (struct callflow_layout){
-		.flags = CALLFLOW_TREES, .max_depth = c->depth, .nr_threads = MAX_THREADS,
-		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->memory,
+		.flags = CALLFLOW_TREES, .max_depth = c->call_depth, .nr_threads = MAX_THREADS,
+		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->call_memory,
 	};
-	o->layout.flags |= c->precise ? CALLFLOW_PRECISE : 0;
-	if (c->trace || c->slow.nr_items)
+	o->layout.flags |= c->precise_time ? CALLFLOW_PRECISE : 0;
+	if (c->calltrace || c->traces.nr_items)
 		trace_events(&o->layout);
-	o->slow = c->slow.nr_items ? slow : NULL;
+	o->slow = c->traces.nr_items ? slow : NULL;
 	r = choose_metrics(&c->metrics, o, e);
-	for (i = 0; !r && i < c->slow.nr_items; i++)
-		r = slow_rules_add(slow, c->slow.items[i], e);
-	if (!r && c->filter && *c->filter) {
-		r = callrules_list(rules, c->filter, e);
+	for (i = 0; !r && i < c->traces.nr_items; i++)
+		r = slow_rules_add(slow, c->traces.items[i], e);
+	if (!r && c->callflow && *c->callflow) {
+		r = callrules_list(rules, c->callflow, e);
 		if (r)
 			err_wrap(e, "--callflow");
 	}

@@ -9,16 +9,17 @@
 #include "collect/calls/callflow.h"
 #include "collect/calls/callrules.h"
 
+/* Options of these names. */
 struct calls_opts {
-	const char *filter;		/* of --callflow: NULL not given, "" without a list */
+	const char *callflow;		/* the filter; NULL: not given, "" without a list */
 	const char *config;		/* file, or NULL */
 	struct opt_list metrics;
-	uint64_t memory;		/* bytes of tree per process */
-	uint64_t depth;
+	uint64_t call_memory;		/* bytes of tree per process */
+	uint64_t call_depth;
 	uint64_t snapshot_ns;
-	bool trace;			/* every event, too */
-	struct opt_list slow;		/* of --trace: of the events, only these */
-	bool precise;			/* CALLFLOW_PRECISE */
+	bool calltrace;			/* every event, too */
+	struct opt_list traces;		/* of the events, only these */
+	bool precise_time;		/* CALLFLOW_PRECISE */
 };
 
 enum { CALLS_LABELS = 1 << 16 };	/* sets of labels of threads that calls can have, a process */

@@ -105,7 +105,8 @@ static void take(void *ctx, const void *p, size_t len)
 static int open_journal(const char *path, struct err *e)
 {
 	struct temporary t = { .fd = open_temporary(e) };
-	struct replay_opts o = { .version = ARCPROF_VERSION, .trace = { .take = take, .take_ctx = &t } };
+	struct replay_opts o = { .version = ARCPROF_VERSION, .cache = true,
+				 .trace = { .take = take, .take_ctx = &t } };
 	struct io_map map;
 	int r = t.fd < 0 ? t.fd : inputs_map(path, &map, e);
 

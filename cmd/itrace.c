@@ -219,7 +219,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	struct itrace_run_opts run = {
 		.duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
-		.lines = o->lines, .no_cache = !o->cache,
+		.lines = o->lines, .cache = o->cache,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
 	int r = check_opts(o, nr_operands, &e), status;

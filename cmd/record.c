@@ -15,23 +15,15 @@
 #include "collect/control/timed.h"
 #include "sampling.h"
 
-struct record_opts {			/* behind a struct sampling_opts */
-	bool samples, sched, irq;
-	const char *disabled, *window;
-	bool live_gc, live_histogram;
-	const char *memory;
-	const char *lock_exact;
-	const char *output;
+struct record_opts {
+	struct sampling_opts sampling;	/* first: the tables of sampling.h fill it */
+	bool samples;
+	const char *window, *memory, *keep;
 	int mode;			/* index into modes[] */
-	uint64_t max_bytes;
-	uint64_t segment_ns;
-	const char *keep;
-	bool lines, code, compress;
+	uint64_t max_size;		/* bytes */
 	struct calls_opts calls;
-	struct opt_list labels;
 	struct opt_list filters, whens;
-	struct opt_list delays, durations, starts;
-	uint64_t holdoff_ns;
+	struct opt_list delays, durations, start_ats;
 };
 
 static const char *const modes[] = { "continuous", "normal", "wrap", NULL };	/* as enum trace_mode */
@@ -39,23 +31,23 @@ static const char *const modes[] = { "continuous", "normal", "wrap", NULL };	/* 
 static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU time, or max (default: 999)"), OPT_END };
 
 static const struct opt groups_table[] = {
-	OPT_LIST('G', "cgroup", struct sampling_opts, groups, "path", "record only processes in these control groups"),
+	OPT_LIST('G', "cgroup", struct sampling_opts, cgroups, "path", "record only processes in these control groups"),
 	OPT_END
 };
 
 static const struct opt what_table[] = {
-	OPT_FLAG(0, "sched", struct record_opts, sched, "also record context switches, waits and wake-ups"),
-	OPT_FLAG(0, "irq", struct record_opts, irq, "also record interrupts (implies --sched)"),
-	OPT_STR(0, "lock-exact", struct record_opts, lock_exact, "filter", NULL,
+	OPT_FLAG(0, "sched", struct record_opts, sampling.c.sched, "also record context switches, waits and wake-ups"),
+	OPT_FLAG(0, "irq", struct record_opts, sampling.c.irq, "also record interrupts (implies --sched)"),
+	OPT_STR(0, "lock-exact", struct record_opts, sampling.c.lock_exact, "filter", NULL,
 		"count every acquisition of locks of these classes, as in com.example.*,java.util.concurrent.* (implies -e lock)"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
-	OPT_STR(0, "disabled", struct record_opts, disabled, "events", NULL,
+	OPT_STR(0, "disabled", struct record_opts, sampling.c.disabled, "events", NULL,
 		"do not record these events until 'arcprof ctl enable'"),
 	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
 		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
-	OPT_FLAG(0, "live-gc", struct record_opts, live_gc,
+	OPT_FLAG(0, "live-gc", struct record_opts, sampling.c.live_gc,
 		 "with -e live, let JVMs collect all garbage at the end, so that it is known what lives"),
-	OPT_FLAG(0, "live-histogram", struct record_opts, live_histogram,
+	OPT_FLAG(0, "live-histogram", struct record_opts, sampling.c.live_histogram,
 		 "with -e live, let JVMs collect all garbage and count all objects at the end"),
 	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
 		       "record where resident memory is, at this interval and at the end (default: 10s)"),
@@ -63,23 +55,23 @@ static const struct opt what_table[] = {
 };
 
 static const struct opt rest_table[] = {
-	OPT_ON("lines", struct record_opts, lines, "store source lines and inlined calls of sampled code"),
-	OPT_ON("code", struct record_opts, code, "store the machine code of compiled Java methods that were hit"),
+	OPT_ON("lines", struct record_opts, sampling.c.lines, "store source lines and inlined calls of sampled code"),
+	OPT_ON("code", struct record_opts, sampling.c.code, "store the machine code of compiled Java methods that were hit"),
 	OPT_GROUP("Exact calls"),
-	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.filter, "filter",
+	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.callflow, "filter",
 		       "count every call of these methods, such as +com.example.*,-*.toString (default: the application's)"),
-	OPT_FLAG(0, "calltrace", struct record_opts, calls.trace, "store every call and return"),
-	OPT_LIST(0, "trace", struct record_opts, calls.slow, "method>time",
+	OPT_FLAG(0, "calltrace", struct record_opts, calls.calltrace, "store every call and return"),
+	OPT_LIST(0, "trace", struct record_opts, calls.traces, "method>time",
 		 "store calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, or a hardware counter (default: cpu,wall)"),
-	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise,
+	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise_time,
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read rules for methods, threads, classes and events from <file>"),
-	OPT_U64(0, "call-depth", struct record_opts, calls.depth, "n", "8192",
+	OPT_U64(0, "call-depth", struct record_opts, calls.call_depth, "n", "8192",
 		"merge calls below this depth"),
-	OPT_SIZE(0, "call-memory", struct record_opts, calls.memory, "bytes", "1G",
+	OPT_SIZE(0, "call-memory", struct record_opts, calls.call_memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
 	OPT_SPAN(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
 		 "write a snapshot of the call trees at this interval (default: every 2 s, or less often where they are large)"),
@@ -88,7 +80,7 @@ static const struct opt rest_table[] = {
 };
 
 static const struct opt when_table[] = {
-	OPT_LIST(0, "start-at", struct record_opts, starts, "mark|event=mark",
+	OPT_LIST(0, "start-at", struct record_opts, start_ats, "mark|event=mark",
 		 "begin, or begin with that event, when the program sets this mark or has ended this phase"),
 	OPT_LIST('D', "delay", struct record_opts, delays, "time|event=time",
 		 "wait this long before sampling, or that event, starts"),
@@ -103,24 +95,24 @@ static const struct opt trigger_table[] = {
 	OPT_GROUP("What to look out for"),
 	OPT_LIST(0, "when", struct record_opts, whens, "condition",
 		 "store when a condition is met: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
-	OPT_TIME(0, "holdoff", struct record_opts, holdoff_ns, "time", "60s",
+	OPT_TIME(0, "holdoff", struct record_opts, sampling.c.trigger.holdoff_ns, "time", "60s",
 		 "ignore a condition for this long after it was met"),
 	OPT_END
 };
 
 static const struct opt where_table[] = {
 	OPT_GROUP("Where to"),
-	OPT_STR('o', "output", struct record_opts, output, "file", "arcprof.data",
+	OPT_STR('o', "output", struct record_opts, sampling.c.output, "file", "arcprof.data",
 		"write the trace to <file>"),
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
-	OPT_LIST(0, "label", struct record_opts, labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
-	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_bytes, "bytes", NULL, "maximum size of the samples in the file"),
-	OPT_SPAN(0, "segment", struct record_opts, segment_ns, "time", NULL,
+	OPT_LIST(0, "label", struct record_opts, sampling.c.labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_size, "bytes", NULL, "maximum size of the samples in the file"),
+	OPT_SPAN(0, "segment", struct record_opts, sampling.c.segment.length_ns, "time", NULL,
 		 "write a trace for each period of this length, to the folder --output"),
 	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
 		"with --segment: remove the oldest traces beyond this size (10G) or age (7d)"),
-	OPT_ON("compress", struct record_opts, compress, "compress the trace"),
+	OPT_ON("compress", struct record_opts, sampling.c.trace.compress, "compress the trace"),
 	OPT_END
 };
 
@@ -150,22 +142,21 @@ static const struct opt told_table[] = {
 
 static void join_opts(struct opt_join *j)
 {
-	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
-	size_t own = opt_join_struct(j, sizeof(struct record_opts));
+	size_t at = opt_join_struct(j, sizeof(struct record_opts));
 
-	opt_join_add(j, sampling_event_opts, shared);
-	join_sources(j, shared);
-	opt_join_add(j, told_table, shared);
-	opt_join_add(j, rate_table, shared);
-	opt_join_add(j, sampling_select_opts, shared);
-	opt_join_add(j, groups_table, shared);
-	opt_join_add(j, what_table, own);
-	opt_join_add(j, sampling_stack_opts, shared);
-	opt_join_add(j, rest_table, own);
-	opt_join_add(j, when_table, own);
-	opt_join_add(j, trigger_table, own);
-	opt_join_add(j, where_table, own);
-	opt_join_add(j, sampling_means_opts, shared);
+	opt_join_add(j, sampling_event_opts, at);
+	join_sources(j, at);
+	opt_join_add(j, told_table, at);
+	opt_join_add(j, rate_table, at);
+	opt_join_add(j, sampling_select_opts, at);
+	opt_join_add(j, groups_table, at);
+	opt_join_add(j, what_table, at);
+	opt_join_add(j, sampling_stack_opts, at);
+	opt_join_add(j, rest_table, at);
+	opt_join_add(j, when_table, at);
+	opt_join_add(j, trigger_table, at);
+	opt_join_add(j, where_table, at);
+	opt_join_add(j, sampling_means_opts, at);
 }
 
 static void on_storing(const char *why, uint64_t nr_lost)
@@ -176,54 +167,52 @@ static void on_storing(const char *why, uint64_t nr_lost)
 		log_warn("storing again; %" PRIu64 " samples were lost meanwhile", nr_lost);
 }
 
-static int check_calls(const struct record_opts *o, const struct sampling_opts *so, int nr_operands,
-		       struct err *e)
+static int check_calls(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
 
-	if (calls_wanted(c) && !nr_operands && !so->pids.nr_items)
+	if (calls_wanted(c) && !nr_operands && !o->sampling.pids.nr_items)
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
-	if (c->trace && c->slow.nr_items)
+	if (c->calltrace && c->traces.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
-	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise))
+	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise_time))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
-			       c->precise ? "--precise-time" : "--snapshot");
+			       c->precise_time ? "--precise-time" : "--snapshot");
 	return 0;
 }
 
-static int check_opts(const struct record_opts *o, const struct sampling_opts *so, int nr_operands,
-		      struct err *e)
+static int check_opts(const struct record_opts *o, int nr_operands, struct err *e)
 {
+	const struct sampling_opts *so = &o->sampling;
 	int r = sampling_check(so, nr_operands, e);
 	size_t i;
 
 	if (r)
 		return r;
-	for (i = 0; i < o->labels.nr_items; i++)
-		if ((r = label_check(o->labels.items[i], e)))
+	for (i = 0; i < so->c.labels.nr_items; i++)
+		if ((r = label_check(so->c.labels.items[i], e)))
 			return r;
-	if (o->mode == TRACE_NORMAL && !o->max_bytes)
+	if (o->mode == TRACE_NORMAL && !o->max_size)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
-	if (o->mode == TRACE_CONTINUOUS && o->max_bytes && !o->segment_ns)
+	if (o->mode == TRACE_CONTINUOUS && o->max_size && !so->c.segment.length_ns)
 		return err_set(e, EINVAL, "--max-size needs --mode=normal, which stops then, or --mode=wrap, which keeps the last part");
-	if (!o->samples && !o->sched && !o->irq && !calls_wanted(&o->calls))
+	if (!o->samples && !so->c.sched && !so->c.irq && !calls_wanted(&o->calls))
 		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
-	if (!o->samples && (so->events.nr_items || so->freq || so->period))
+	if (!o->samples && (so->events.nr_items || so->freq || so->count))
 		return err_set(e, EINVAL, "cannot be combined: --no-samples and --event, --freq or --count");
-	return check_calls(o, so, nr_operands, e);
+	return check_calls(o, nr_operands, e);
 }
 
 /* What is known of the whole machine or of tasks alone. */
-static int check_groups(const struct record_opts *o, const struct sampling_opts *so, const struct sampling *s,
-			struct err *e)
+static int check_groups(const struct record_opts *o, const struct sampling *s, struct err *e)
 {
 	size_t i;
 
-	if (!so->groups.nr_items)
+	if (!s->c.groups)
 		return 0;
-	if (o->sched || o->irq || calls_wanted(&o->calls))
+	if (s->c.sched || calls_wanted(&o->calls))
 		return err_set(e, EINVAL, "cannot be combined: --cgroup and %s",
-			       calls_wanted(&o->calls) ? "--callflow" : o->irq ? "--irq" : "--sched");
+			       calls_wanted(&o->calls) ? "--callflow" : s->c.irq ? "--irq" : "--sched");
 	for (i = 0; i < s->c.nr_sources; i++)
 		if (!strcmp(s->sources[i].kind->name, "wall"))
 			return err_set(e, EINVAL, "cannot be combined: --cgroup and --event wall");
@@ -231,13 +220,12 @@ static int check_groups(const struct record_opts *o, const struct sampling_opts 
 }
 
 /* A source that JVMs tell of. */
-static int check_java(const struct record_opts *o, const struct sampling_opts *so,
-		      const struct source_kind *kind, struct err *e)
+static int check_java(const struct record_opts *o, const struct source_kind *kind, struct err *e)
 {
 	bool objects = kind->jvm == JVM_SOURCE_ALLOC || kind->jvm == JVM_SOURCE_LIVE;
 	size_t i;
 
-	if (kind->jvm != JVM_NR_SOURCES && !so->java)
+	if (kind->jvm != JVM_NR_SOURCES && !o->sampling.java)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --event %s", kind->name);
 	for (i = 0; objects && i < o->calls.metrics.nr_items; i++)
 		if (!strcmp(o->calls.metrics.items[i], "objects"))
@@ -246,23 +234,23 @@ static int check_java(const struct record_opts *o, const struct sampling_opts *s
 }
 
 /* Some options are for perf events only. */
-static int check_sources(const struct record_opts *o, const struct sampling_opts *so,
-			 const struct sampling *s, struct err *e)
+static int check_sources(const struct record_opts *o, const struct sampling *s, struct err *e)
 {
+	const struct sampling_opts *so = &o->sampling;
 	size_t i;
 	int r = 0;
 
 	for (i = 0; i < s->c.nr_sources && s->sources[i].kind->jvm != JVM_SOURCE_LIVE; i++)
 		;
-	if ((o->live_gc || o->live_histogram) && i == s->c.nr_sources)
-		return err_set(e, EINVAL, "--live-%s is for --event live", o->live_gc ? "gc" : "histogram");
+	if ((s->c.live_gc || s->c.live_histogram) && i == s->c.nr_sources)
+		return err_set(e, EINVAL, "--live-%s is for --event live", s->c.live_gc ? "gc" : "histogram");
 	if (!s->c.nr_sources)
 		return 0;
-	if (!s->c.ev.nr_events && (so->freq || so->period))
+	if (!s->c.ev.nr_events && (so->freq || so->count))
 		return err_set(e, EINVAL, "%s is for perf events; of others the name has it: -e %s=<interval>",
 			       so->freq ? "--freq" : "--count", s->sources[0].kind->name);
 	for (i = 0; i < s->c.nr_sources && !r; i++)
-		r = check_java(o, so, s->sources[i].kind, e);
+		r = check_java(o, s->sources[i].kind, e);
 	return r;
 }
 
@@ -283,21 +271,19 @@ static int check_lock_filter(const char *text, struct err *e)
 }
 
 /* Every acquisition: what cannot be counted without gaps, or would count the other's probes, is refused. */
-static int prepare_lock_exact(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
-			      struct err *e)
+static int check_lock_exact(const struct record_opts *o, struct err *e)
 {
-	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" : !so->java ? "--no-java" : NULL;
+	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" :
+			    !o->sampling.java ? "--no-java" : NULL;
 
-	if (!o->lock_exact)
+	if (!o->sampling.c.lock_exact)
 		return 0;
 	if (other)
 		return err_set(e, EINVAL, "cannot be combined: --lock-exact and %s", other);
-	s->c.lock_filter = o->lock_exact;
-	return check_lock_filter(o->lock_exact, e);
+	return check_lock_filter(o->sampling.c.lock_exact, e);
 }
 
-static int prepare_memory(struct sampling *s, const struct record_opts *o, const struct sampling_opts *so,
-			  struct err *e)
+static int prepare_memory(struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	enum { LEAST_NS = 1000000000 };
 	int r;
@@ -309,8 +295,8 @@ static int prepare_memory(struct sampling *s, const struct record_opts *o, const
 		return err_wrap(e, "--memory '%s'", o->memory);
 	if (s->c.memory_ns < LEAST_NS)
 		return err_set(e, EINVAL, "--memory '%s': must be at least 1s", o->memory);
-	if (s->c.system_wide || so->groups.nr_items) {
-		err_set(e, EINVAL, "cannot be combined: --memory and %s", so->groups.nr_items ? "--cgroup" : "--all-cpus");
+	if (s->c.system_wide) {
+		err_set(e, EINVAL, "cannot be combined: --memory and %s", s->c.groups ? "--cgroup" : "--all-cpus");
 		err_hint(e, "record processes (-p), or a program");
 		return -EINVAL;
 	}
@@ -373,15 +359,15 @@ static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct 
 
 	if (o->mode != TRACE_WRAP)
 		return 0;
-	if (o->max_bytes < FLIGHT_LEAST_BYTES)
-		return err_set(e, EINVAL, o->max_bytes ? "--mode=wrap: --max-size must be at least 1 MiB" :
+	if (o->max_size < FLIGHT_LEAST_BYTES)
+		return err_set(e, EINVAL, o->max_size ? "--mode=wrap: --max-size must be at least 1 MiB" :
 			       "--mode=wrap needs --max-size");
-	other = o->segment_ns ? "--segment, which --keep bounds" : NULL;
-	if (!strcmp(o->output, "-"))
+	other = s->c.segment.length_ns ? "--segment, which --keep bounds" : NULL;
+	if (!strcmp(s->c.output, "-"))
 		other = "--output=-";
 	if (other)
 		return err_set(e, EINVAL, "cannot be combined: --mode=wrap and %s", other);
-	s->c.flight = (struct flight_opts){ o->max_bytes, on_dump };
+	s->c.flight = (struct flight_opts){ o->max_size, on_dump };
 	s->c.segment.storing = on_storing;
 	return 0;
 }
@@ -390,18 +376,17 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 {
 	enum { LEAST_NS = 100000000 };
 
-	if (!o->segment_ns)
+	if (!s->c.segment.length_ns)
 		return o->keep ? err_set(e, EINVAL, "--keep needs --segment") : 0;
-	if (o->segment_ns < LEAST_NS)
+	if (s->c.segment.length_ns < LEAST_NS)
 		return err_set(e, EINVAL, "--segment: must be at least 100ms");
-	if (o->max_bytes)
+	if (o->max_size)
 		return err_set(e, EINVAL, "cannot be combined: --segment and --max-size; --keep bounds the folder");
-	if (!strcmp(o->output, "arcprof.data") || !strcmp(o->output, "-")) {
+	if (!strcmp(s->c.output, "arcprof.data") || !strcmp(s->c.output, "-")) {
 		err_set(e, EINVAL, "--segment needs a folder to write to");
 		err_hint(e, "arcprof record --segment=60s --output=traces/ ...");
 		return -EINVAL;
 	}
-	s->c.segment.length_ns = o->segment_ns;
 	s->c.segment.storing = on_storing;
 	return o->keep ? parse_keep(o->keep, &s->c.segment, e) : 0;
 }
@@ -448,7 +433,10 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 			return err_set(e, EINVAL, "--when %s needs a program to run: only the parent of a process learns how it ended",
 				       s->whens[i].text);
 	}
-	s->c.trigger = (struct trigger_opts){ s->whens, nr, o->holdoff_ns, on_trigger, on_missed };
+	s->c.trigger.whens = s->whens;
+	s->c.trigger.nr_whens = nr;
+	s->c.trigger.met = on_trigger;
+	s->c.trigger.missed = on_missed;
 	tell = triggers_tell(&s->c.trigger);
 	if (tell && s->c.java != JAVA_SAMPLE)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --when gc or oom");
@@ -457,14 +445,14 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 }
 
 /* --lock-exact goes with the event "lock". */
-static int add_lock_event(struct sampling_opts *so, const struct record_opts *o, struct err *e)
+static int add_lock_event(struct sampling_opts *so, struct err *e)
 {
 	size_t i;
 
 	for (i = 0; i < so->events.nr_items; i++)
 		if (!strcmp(so->events.items[i], "lock") || !strncmp(so->events.items[i], "lock=", 5))
 			return 0;
-	return o->lock_exact ? opt_list_add(&so->events, "lock", e) : 0;
+	return so->c.lock_exact ? opt_list_add(&so->events, "lock", e) : 0;
 }
 
 /* Labels alone are no event: beside calls they are those of calls. */
@@ -474,7 +462,7 @@ static bool asks_for_samples(const struct sampling_opts *so)
 
 	for (i = 0; i < so->events.nr_items && !strcmp(so->events.items[i], "label"); i++)
 		;
-	return i < so->events.nr_items || so->freq || so->period;
+	return i < so->events.nr_items || so->freq || so->count;
 }
 
 /* The row of that event. */
@@ -522,8 +510,8 @@ static int parse_starts(struct sampling *s, const struct record_opts *o, struct 
 {
 	size_t i;
 
-	for (i = 0; i < o->starts.nr_items; i++) {
-		const char *text = o->starts.items[i], *value = strrchr(text, '=');
+	for (i = 0; i < o->start_ats.nr_items; i++) {
+		const char *text = o->start_ats.items[i], *value = strrchr(text, '=');
 		const char *mark = value ? value + 1 : text;
 
 		if (!*mark || value == text)
@@ -548,7 +536,7 @@ static int parse_starts(struct sampling *s, const struct record_opts *o, struct 
 
 static int prepare_times(struct sampling *s, const struct record_opts *o, struct err *e)
 {
-	int r = parse_times(s, "--delay", &o->delays, &s->c.start_ns, true, e);
+	int r = parse_times(s, "--delay", &o->delays, &s->c.delay_ns, true, e);
 
 	if (!r)
 		r = parse_times(s, "--duration", &o->durations, &s->c.duration_ns, false, e);
@@ -576,21 +564,23 @@ static int prepare_filter(struct sampling *s, const struct record_opts *o, struc
 	return r;
 }
 
-static int prepare(struct sampling *s, const struct record_opts *o, struct sampling_opts *so,
-		   int nr_operands, char **operands, struct err *e)
+/* s->c begins as the options' c. */
+static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, char **operands, struct err *e)
 {
+	struct sampling_opts *so = &o->sampling;
 	/* Call trees are sampled beneath only where that is asked for. */
-	int added = add_lock_event(so, o, e);
+	int added = add_lock_event(so, e);
 	bool asked = asks_for_samples(so);
 	bool samples = o->samples && (asked || !calls_wanted(&o->calls));
-	int r = check_opts(o, so, nr_operands, e);
+	int r = check_opts(o, nr_operands, e);
 	size_t i;
 
 	s->rules.events = &s->filter;
+	s->c.sched |= s->c.irq;
 	if (!r)
 		r = added;
 	if (!r)
-		r = prepare_lock_exact(s, o, so, e);
+		r = check_lock_exact(o, e);
 	if (!r && calls_wanted(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, &s->slow, e);
 	if (!r)
@@ -600,12 +590,12 @@ static int prepare(struct sampling *s, const struct record_opts *o, struct sampl
 	if (s->c.jvm_events & JVM_TELL_LABEL && s->c.callflow.on)
 		s->c.callflow.layout.nr_labels = CALLS_LABELS;
 	if (!r)
-		r = check_sources(o, so, s, e);
+		r = check_sources(o, s, e);
 	if (!r)
-		r = check_groups(o, so, s, e);
-	if (!r && o->window && (o->calls.trace || o->calls.slow.nr_items || o->sched || o->irq))
+		r = check_groups(o, s, e);
+	if (!r && o->window && (o->calls.calltrace || o->calls.traces.nr_items || s->c.sched))
 		r = err_set(e, EINVAL, "cannot be combined: --window and %s, because each event follows from those before",
-			    o->calls.trace ? "--calltrace" : o->calls.slow.nr_items ? "--trace" : "--sched");
+			    o->calls.calltrace ? "--calltrace" : o->calls.traces.nr_items ? "--trace" : "--sched");
 	for (i = 0; !r && o->window && i < s->c.nr_sources; i++)
 		if (s->sources[i].kind->jvm == JVM_SOURCE_MEMORY ||
 		    s->sources[i].kind->jvm == JVM_SOURCE_LIVE)
@@ -614,7 +604,7 @@ static int prepare(struct sampling *s, const struct record_opts *o, struct sampl
 	if (!r && o->window)
 		r = parse_window(o->window, &s->c, e);
 	if (!r)
-		r = prepare_memory(s, o, so, e);
+		r = prepare_memory(s, o, e);
 	if (!r)
 		r = prepare_segments(s, o, e);
 	if (!r)
@@ -624,20 +614,10 @@ static int prepare(struct sampling *s, const struct record_opts *o, struct sampl
 	r = prepare_filter(s, o, e);
 	if (r)
 		return r;
-	s->c.disabled = o->disabled;
-	s->c.live_gc = o->live_gc;
-	s->c.live_histogram = o->live_histogram;
-	s->c.sched = o->sched || o->irq;
-	s->c.irq = o->irq;
 	s->c.cgroups = !nr_operands || s->c.system_wide;
 	s->c.all_jvms = s->c.system_wide && so->java && !calls_wanted(&o->calls);
-	s->c.lines = o->lines;
-	s->c.code = o->code;
-	s->c.output = o->output;
-	s->c.own_labels = &o->labels;
 	s->c.trace.mode = o->mode == TRACE_WRAP ? TRACE_CONTINUOUS : (enum trace_mode)o->mode;
-	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_bytes;
-	s->c.trace.compress = o->compress;
+	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_size;
 	sampling_command(s, "record", nr_operands, operands);
 	r = prepare_times(s, o, e);
 	return r ? r : prepare_triggers(s, o, e);
@@ -645,13 +625,13 @@ static int prepare(struct sampling *s, const struct record_opts *o, struct sampl
 
 static int record_run(void *opts, int nr_operands, char **operands)
 {
-	const void *own = (const char *)opts + opt_join_room(sizeof(struct sampling_opts));
-	struct sampling s = { 0 };
+	struct record_opts *o = opts;
+	struct sampling s = { .c = o->sampling.c };
 	struct collect_result res;
 	struct err e = { 0 };
 	int status;
 
-	if (prepare(&s, own, opts, nr_operands, operands, &e)) {
+	if (prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else if (sampling_run(&s, &res, &e)) {

@@ -43,8 +43,8 @@ const struct opt sampling_event_opts[] = {
 };
 
 const struct opt sampling_select_opts[] = {
-	OPT_COUNT('c', "count", struct sampling_opts, period, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
-	OPT_FLAG('a', "all-cpus", struct sampling_opts, system_wide, "record the whole system"),
+	OPT_COUNT('c', "count", struct sampling_opts, count, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
+	OPT_FLAG('a', "all-cpus", struct sampling_opts, all_cpus, "record the whole system"),
 	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_LIST('p', "pid", struct sampling_opts, pids, "pid", "record running processes"),
 	OPT_LIST('t', "tid", struct sampling_opts, tids, "tid", "record running threads"),
@@ -57,29 +57,29 @@ const struct opt sampling_select_opts[] = {
 
 const struct opt sampling_stack_opts[] = {
 	OPT_GROUP("Call stacks"),
-	OPT_SET('g', NULL, struct sampling_opts, callgraph, CALLGRAPH_DWARF,
+	OPT_SET('g', NULL, struct sampling_opts, call_graph, CALLGRAPH_DWARF,
 		"record call stacks (the default): short for --call-graph=dwarf"),
-	OPT_ENUM(0, "call-graph", struct sampling_opts, callgraph, callgraphs, "dwarf",
+	OPT_ENUM(0, "call-graph", struct sampling_opts, call_graph, callgraphs, "dwarf",
 		 "how to find native callers: by unwind rules, by frame pointers, or not at all"),
-	OPT_SIZE(0, "stack-size", struct sampling_opts, stack_bytes, "bytes", "65528",
+	OPT_SIZE(0, "stack-size", struct sampling_opts, stack_size, "bytes", "65528",
 		 "stack to copy with each sample for --call-graph=dwarf"),
 	OPT_ON("java", struct sampling_opts, java, "walk the Java stacks of every JVM the program starts"),
-	OPT_U64(0, "java-depth", struct sampling_opts, java_depth, "n", "2048", "maximum number of Java frames per sample"),
+	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample"),
 	OPT_END
 };
 
 const struct opt sampling_when_opts[] = {
-	OPT_TIME('D', "delay", struct sampling_opts, delay_ns, "time", NULL, "wait this long before sampling starts"),
-	OPT_SPAN('d', "duration", struct sampling_opts, duration_ns, "time", NULL, "stop after this long"),
+	OPT_TIME('D', "delay", struct sampling_opts, c.delay_ns, "time", NULL, "wait this long before sampling starts"),
+	OPT_SPAN('d', "duration", struct sampling_opts, c.duration_ns, "time", NULL, "stop after this long"),
 	OPT_END
 };
 
 const struct opt sampling_means_opts[] = {
-	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, ring_bytes, "bytes", NULL,
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, c.ring_size, "bytes", NULL,
 		 "size of the per-CPU kernel buffer (default: from the rate)"),
-	OPT_ENUM(0, "clock", struct sampling_opts, clock, clocks, "auto",
+	OPT_ENUM(0, "clock", struct sampling_opts, c.clock, clocks, "auto",
 		 "take samples by clocks and counters of each CPU, or of each thread"),
-	OPT_ON("cache", struct sampling_opts, cache, "reuse and keep symbols in the cache"),
+	OPT_ON("cache", struct sampling_opts, c.cache, "reuse and keep symbols in the cache"),
 	OPT_END
 };
 
@@ -89,19 +89,19 @@ int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e
 
 	if (nr_operands && running)
 		return err_set(e, EINVAL, "cannot be combined: a program to run and --pid, --tid or --user");
-	if (!nr_operands && !running && !o->system_wide && !o->groups.nr_items)
+	if (!nr_operands && !running && !o->all_cpus && !o->cgroups.nr_items)
 		return err_set(e, EINVAL, "nothing to record: name a program, --pid, --tid, --user or --all-cpus");
-	if (o->groups.nr_items && running)
+	if (o->cgroups.nr_items && running)
 		return err_set(e, EINVAL, "cannot be combined: --cgroup and --pid, --tid or --user");
-	if (o->system_wide && running)
+	if (o->all_cpus && running)
 		return err_set(e, EINVAL, "cannot be combined: --all-cpus and --pid, --tid or --user");
 	if (o->user && (o->pids.nr_items || o->tids.nr_items))
 		return err_set(e, EINVAL, "cannot be combined: --user and --pid or --tid");
 	if (o->all_user && o->all_kernel)
 		return err_set(e, EINVAL, "cannot be combined: --all-user and --all-kernel");
-	if (o->stack_bytes < 512 || o->stack_bytes > 65528)
+	if (o->stack_size < 512 || o->stack_size > 65528)
 		return err_set(e, EINVAL, "--stack-size: the kernel copies 512 to 65528 bytes");
-	if (o->java_depth < 8 || o->java_depth > JVM_MAX_DEPTH)
+	if (o->c.java_depth < 8 || o->c.java_depth > JVM_MAX_DEPTH)
 		return err_set(e, EINVAL, "--java-depth: must be between 8 and %u", JVM_MAX_DEPTH);
 	return 0;
 }
@@ -410,11 +410,11 @@ static int sampling_user(struct sampling *s, const char *name, struct err *e)
 
 int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e)
 {
-	int r = samples ? sampling_events(s, &o->events, o->freq, o->period, e) : 0;
+	int r = samples ? sampling_events(s, &o->events, o->freq, o->count, e) : 0;
 
 	/* events of JVMs alone are not sampled */
 	samples &= s->c.ev.nr_events || s->c.nr_sources;
-	if (!r && s->c.jvm_events && !samples && (o->freq || o->period))
+	if (!r && s->c.jvm_events && !samples && (o->freq || o->count))
 		r = err_set(e, EINVAL, "--freq and --count need an event that is sampled, such as -e cpu-clock");
 	if (!r && s->c.jvm_events && !o->java)
 		r = err_set(e, EINVAL, "cannot be combined: --no-java and events of JVMs");
@@ -422,20 +422,14 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
 	if (!r && o->user)
 		r = sampling_user(s, o->user, e);
-	if (!r && o->groups.nr_items && !(r = cgroups_open(&s->groups, &o->groups, e)))
+	if (!r && o->cgroups.nr_items && !(r = cgroups_open(&s->groups, &o->cgroups, e)))
 		s->c.groups = &s->groups;
-	s->c.system_wide = o->system_wide || o->groups.nr_items;
-	s->c.clock = o->clock;
-	s->c.ev.callgraph = samples ? o->callgraph : CALLGRAPH_NO;
-	s->c.ev.stack_bytes = o->stack_bytes & ~7ull;
+	s->c.system_wide = o->all_cpus || o->cgroups.nr_items;
+	s->c.ev.callgraph = samples ? o->call_graph : CALLGRAPH_NO;
+	s->c.ev.stack_bytes = o->stack_size & ~7ull;
 	s->c.ev.exclude_kernel = o->all_user;
 	s->c.ev.exclude_user = o->all_kernel;
 	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
-	s->c.java_depth = o->java_depth;
-	s->c.start_ns = o->delay_ns;
-	s->c.duration_ns = o->duration_ns;
-	s->c.ring_bytes = o->ring_bytes;
-	s->c.no_cache = !o->cache;
 	return r;
 }
 

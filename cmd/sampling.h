@@ -17,19 +17,14 @@
 
 /* What is sampled, how often, and with which stacks: the same in record and top. */
 struct sampling_opts {
-	struct opt_list events, pids, tids, cpus, groups;
+	struct opt_list events, pids, tids, cpus, cgroups;
 	const char *freq, *user;
-	uint64_t period;
-	bool system_wide;
-	int callgraph;			/* enum callgraph */
-	uint64_t stack_bytes;
-	bool all_user, all_kernel;
+	uint64_t count;
+	bool all_cpus, all_user, all_kernel;
 	bool java;
-	uint64_t java_depth;
-	uint64_t delay_ns, duration_ns;
-	uint64_t ring_bytes;
-	int clock;			/* enum clock_choice */
-	bool cache;
+	int call_graph;			/* enum callgraph */
+	uint64_t stack_size;		/* bytes */
+	struct collect_opts c;		/* what the recorder takes as it is said */
 };
 
 /* They fill one of these. Between the first two comes the rate: its default differs. */
@@ -64,7 +59,7 @@ void sampling_release(struct sampling *s);
 
 /* -EINVAL: they cannot be combined. */
 int sampling_check(const struct sampling_opts *o, int nr_operands, struct err *e);
-/* Fills what they say of s->c. */
+/* Fills what they say of s->c, which begins as o->c. */
 int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool samples, struct err *e);
 
 /*

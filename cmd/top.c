@@ -310,9 +310,9 @@ static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, cha
 	int r = check(t->o, e);
 
 	if (!nr_operands && !so->pids.nr_items && !so->tids.nr_items && !so->user)
-		so->system_wide = true;
-	if (!so->freq && !so->period)
-		so->freq = default_freq(t, so->system_wide);
+		so->all_cpus = true;
+	if (!so->freq && !so->count)
+		so->freq = default_freq(t, so->all_cpus);
 	if (!r)
 		r = sampling_check(so, nr_operands, e);
 	if (!r)
@@ -371,12 +371,13 @@ static void release(struct top *t)
 static int top_run(void *opts, int nr_operands, char **operands)
 {
 	const struct top_opts *own = (void *)((char *)opts + opt_join_room(sizeof(struct sampling_opts)));
-	struct top t = { .o = own, .sort = own->sort, .fold = own->fold };
+	struct sampling_opts *so = opts;
+	struct top t = { .o = own, .s.c = so->c, .sort = own->sort, .fold = own->fold };
 	struct collect_result res;
 	struct err e = { 0 };
 	int status;
 
-	if (prepare(&t, opts, nr_operands, operands, &e)) {
+	if (prepare(&t, so, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else {

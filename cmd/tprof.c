@@ -19,7 +19,7 @@
 struct tprof_opts {
 	struct opt_list events, cpus;
 	const char *freq;
-	uint64_t period;
+	uint64_t count;
 	uint64_t start_ns, run_ns;
 	const char *output;
 	int format;
@@ -31,7 +31,7 @@ static const struct opt record_opts[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('e', "event", O, events, "event", "event that makes a tick (default: cycles, or cpu-clock)"),
 	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
-	OPT_COUNT('c', "count", O, period, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
+	OPT_COUNT('c', "count", O, count, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_FLAG(0, "program-only", O, program_only, "record only the program and what it starts"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
@@ -61,7 +61,7 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 		   struct err *e)
 {
 	static const struct opt_list none;
-	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->period ? NULL : TICKS_HZ, o->period, e);
+	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->count ? NULL : TICKS_HZ, o->count, e);
 
 	if (!r)
 		r = sampling_no_sources(s, "tprof", e);
@@ -75,9 +75,10 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 	s->c.ev.callgraph = CALLGRAPH_NO;
 	s->c.lines = s->c.code = true;	/* for --micro, now or later */
 	s->c.java = JAVA_NAMES;
-	s->c.start_ns = o->start_ns;
+	s->c.delay_ns = o->start_ns;
 	s->c.duration_ns = o->run_ns;
 	s->c.output = o->output;
+	s->c.cache = true;
 	s->c.trace.compress = true;
 	sampling_command(s, "tprof", nr_operands, operands);
 	return 0;

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t *copy = xmalloc(len + 8);
 	size_t nr = 0;
 	const struct replay_opts o = {
-		.data = copy, .len = len, .version = "fuzz", .no_cache = true,
+		.data = copy, .len = len, .version = "fuzz",
 		.trace = { .take = take, .take_ctx = &nr },
 	};
 	struct journal_header *h = (void *)copy;

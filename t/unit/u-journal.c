@@ -150,7 +150,7 @@ TEST(journal_with_a_damaged_record_becomes_a_trace)
 	const struct jvm_rec bad = { .size = 800, .type = JVM_REC_thread };
 	struct buf b = BUF_INIT, trace = BUF_INIT;
 	struct replay_opts o = {
-		.version = "test", .no_cache = true, .trace = { .take = take, .take_ctx = &trace },
+		.version = "test", .trace = { .take = take, .take_ctx = &trace },
 	};
 	struct err e;
 

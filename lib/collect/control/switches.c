@@ -234,7 +234,7 @@ static void tell_agents(struct collect *c, struct buf *reply)
 
 bool switches_are_none(const struct collect_opts *o)
 {
-	return !o->start_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
+	return !o->delay_ns && !o->start_mark && !o->nr_times && !o->window_ns && !o->disabled &&
 	       (!o->filter || !o->filter->nr);
 }
 
@@ -324,7 +324,7 @@ bool switches_calls_from_start(const struct collect *c)
 {
 	const struct switched *s = &c->switches.calls;
 
-	return s->fixed || (switches_want(c, s) && !c->o->start_ns && !c->o->start_mark);
+	return s->fixed || (switches_want(c, s) && !c->o->delay_ns && !c->o->start_mark);
 }
 
 void switches_next_file(struct collect *c, uint64_t now_ns)

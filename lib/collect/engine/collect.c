@@ -110,7 +110,7 @@ static void begin(struct run *r)
 {
 	struct collect *c = r->c;
 	const struct collect_opts *o = c->o;
-	const bool later = o->start_ns || o->start_mark;
+	const bool later = o->delay_ns || o->start_mark;
 	bool with_program = program_exists(&r->program) && !later;
 
 	if (later)
@@ -231,7 +231,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 
 	collect_drain(r->c, now_ns, false);
 	if (!r->c->begun_ns && r->c->switches.marked && !r->loop.due_ns)
-		r->loop.due_ns = now_ns + r->c->o->start_ns;
+		r->loop.due_ns = now_ns + r->c->o->delay_ns;
 	switches_turn(r->c, now_ns);
 	traps_turn(r->c);
 	parts_turn(r->c, now_ns);
@@ -453,8 +453,8 @@ static void run(struct run *r)
 {
 	struct collect *c = r->c;
 
-	if (c->o->start_ns && !c->o->start_mark)
-		r->loop.due_ns = clock_mono_ns() + c->o->start_ns;
+	if (c->o->delay_ns && !c->o->start_mark)
+		r->loop.due_ns = clock_mono_ns() + c->o->delay_ns;
 	else if (!c->o->start_mark)
 		begin(r);
 	tell_status(r);
@@ -497,7 +497,7 @@ static int record(struct run *r, struct err *e)
 		trace_writer_flush(c->w);
 		r->spawned_ns = c->drained_ns = clock_mono_ns();
 		/* no event begins with the program's exec then */
-		if (c->ev.conf.side_of_all && !c->o->start_ns)
+		if (c->ev.conf.side_of_all && !c->o->delay_ns)
 			collect_enable(c, true);
 		cpu_account_begin(c);
 		allocated_begin(c);
@@ -567,7 +567,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 		agents_watch_frames(c);
 	if (r)
 		goto out;
-	modules_init(&c->modules, c->w, !c->o->no_cache);
+	modules_init(&c->modules, c->w, c->o->cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	c->tasks.filters = &c->filters;
 	parts_init(c);

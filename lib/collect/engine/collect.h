@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/opt.h"
 #include "collect/calls/callflow.h"
 #include "collect/control/triggers.h"
 #include "collect/engine/cgroups.h"
@@ -66,16 +67,17 @@ struct event_time {
 	uint64_t duration_ns;		/* ends so long after its begin; 0: it does not */
 };
 
+/* Those that options say as they are have the options' names; the rest, commands make of these. */
 struct collect_opts {
 	struct evconf ev;
 	const struct source_conf *sources;	/* beside them (sources.h) */
 	size_t nr_sources;
-	const char *lock_filter;	/* with "lock": as jvm/proto.h has it; NULL: none */
+	const char *lock_exact;		/* with "lock": a filter as jvm/proto.h has it; NULL: none */
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
 	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */
 	bool cgroups;			/* say in which control group each process is */
-	enum clock_choice clock;
+	int clock;			/* enum clock_choice */
 	struct cpus cpus;		/* samples only on these; none: on all that are online */
 	const int *pids;		/* running processes, or */
 	size_t nr_pids;
@@ -85,10 +87,10 @@ struct collect_opts {
 	/* JVMs that run get the agent; with a watcher those that begin to, too */
 	bool all_jvms;
 	enum java_mode java;
-	uint32_t java_depth;		/* frames a Java sample may have */
+	uint64_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */
 	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
-	uint64_t start_ns;		/* wait this long before sampling, */
+	uint64_t delay_ns;		/* wait this long before sampling, */
 	const char *start_mark;		/* from this mark, or this phase's end on; NULL: from the start */
 	const struct event_time *times;
 	size_t nr_times;
@@ -100,12 +102,11 @@ struct collect_opts {
 	const struct rules *filter;	/* what is kept (base/rules.h); NULL: all, until ctl says otherwise */
 	const char *disabled;		/* events that are off at first, with commas; NULL: none */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
-	uint64_t ring_bytes;		/* per CPU; 0: from the rate */
+	uint64_t ring_size;		/* bytes per CPU; 0: from the rate */
 	struct callflow_opts callflow;
 	bool code;			/* the machine code of Java methods that were hit into the trace */
 	bool lines;			/* file:line and inlined calls into the trace */
-	/* neither use nor update the cache of symbols (sym/cache.h) */
-	bool no_cache;
+	bool cache;			/* use and update the cache of symbols (sym/cache.h) */
 	const char *output;
 	struct segment_opts segment;
 	struct flight_opts flight;
@@ -113,7 +114,7 @@ struct collect_opts {
 	struct trigger_opts trigger;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
-	const struct opt_list *own_labels;	/* key=value, checked; NULL: none */
+	struct opt_list labels;		/* of our own, key=value, checked */
 	/* A deadlock was noticed in a JVM; text describes it, with names that others gave. May be NULL. */
 	void (*deadlock)(int pid, const char *text);
 	/* Called when the events are open, and again every half second or so. May be NULL. */

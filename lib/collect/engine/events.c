@@ -151,7 +151,7 @@ int collect_open_events(struct collect *c, struct err *e)
 
 		th->evset = c->main_set;
 		if (!c->ev.conf.filter_fd)
-			r = evset_add(&c->ev, c->main_set, c->child_pid, !c->o->start_ns, e);
+			r = evset_add(&c->ev, c->main_set, c->child_pid, !c->o->delay_ns, e);
 	}
 	return r ? r : attach_all(c, e);
 }
@@ -188,10 +188,10 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, 
 {
 	uint64_t a_sample = 1024 + (ev->callgraph == CALLGRAPH_DWARF ? ev->stack_bytes : 0);
 	uint64_t most = MAX(MIN((256ull << 20) / MAX(nr_cpus, (size_t)1), 16ull << 20), 4ull << 20);
-	uint64_t want = o->ring_bytes ? o->ring_bytes : MIN(4 * ev->ring_samples * a_sample, most);
-	uint64_t bytes = o->ring_bytes ? 64 << 10 : 1 << 20;
+	uint64_t want = o->ring_size ? o->ring_size : MIN(4 * ev->ring_samples * a_sample, most);
+	uint64_t bytes = o->ring_size ? 64 << 10 : 1 << 20;
 
-	if (o->ring_bytes)
+	if (o->ring_size)
 		most = 64 << 20;
 	while (bytes < want && 2 * bytes <= most)
 		bytes *= 2;
@@ -242,7 +242,7 @@ int collect_open_rings(struct collect *c, int target, struct err *e)
 	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
 	if (!r && c->o->sched)
-		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_bytes, online.nr_cpu, &ev);
+		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_size, online.nr_cpu, &ev);
 	wallrecords_configure(c, online.nr_cpu, &ev);
 	ev.ring_bytes = ring_bytes(c->o, &ev, sampled->nr_cpu);
 	if (!r)

@@ -94,11 +94,11 @@ void labels_events(const struct collect *c)
 /* "label.service": whoever records says what this is. */
 static void own_labels(const struct collect *c)
 {
-	const struct opt_list *l = c->o->own_labels;
+	const struct opt_list *l = &c->o->labels;
 	char key[LABELS_MAX_KEY + 16];
 	size_t i;
 
-	for (i = 0; l && i < l->nr_items; i++) {
+	for (i = 0; i < l->nr_items; i++) {
 		const char *value = strchr(l->items[i], '=');
 
 		snprintf(key, sizeof(key), "label.%.*s", (int)(value - l->items[i]), l->items[i]);

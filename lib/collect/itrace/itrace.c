@@ -367,7 +367,7 @@ int itrace_run(const struct itrace_run_opts *o, struct itrace_result *res, struc
 	if (ret)
 		return ret;
 	labels(&r);
-	modules_init(&r.modules, r.w, !r.o->no_cache);
+	modules_init(&r.modules, r.w, r.o->cache);
 	tasks_init(&r.tasks, r.w, &r.modules);
 	ret = loop_open(&r.loop, &loop_ops, &r, e);
 	if (!ret)

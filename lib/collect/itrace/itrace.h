@@ -16,7 +16,7 @@ struct itrace_run_opts {
 	/* Calls of Java methods that are brackets, with CALLFLOW_BRACKETS; flags 0: none. */
 	struct callflow_layout methods;
 	bool lines;			/* file:line into the trace */
-	bool no_cache;			/* as in collect.h */
+	bool cache;			/* as in collect.h */
 	bool compress;
 	const char *output, *version, *command_line;
 };

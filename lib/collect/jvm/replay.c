@@ -57,7 +57,7 @@ static int choose_opts(struct replay *r, const struct replay_opts *o, struct err
 	struct collect *c = r->c;
 
 	c->opts = (struct collect_opts){
-		.java = JAVA_SAMPLE, .lines = true, .no_cache = o->no_cache, .output = o->output,
+		.java = JAVA_SAMPLE, .lines = true, .cache = o->cache, .output = o->output,
 		.trace = o->trace, .version = o->version, .command_line = r->j.h.command,
 		.jvm_events = (uint32_t)r->j.h.tell & JVM_TELL_ALL,
 	};
@@ -231,7 +231,7 @@ static int make_trace(struct replay *r, const struct replay_opts *o, struct err 
 	c->record = collect_record;
 	c->hear_agents = agents_drain;
 	agents_watch_frames(c);
-	modules_init(&c->modules, c->w, !o->no_cache);
+	modules_init(&c->modules, c->w, o->cache);
 	tasks_init(&c->tasks, c->w, &c->modules);
 	c->tasks.replayed_ns = r->j.h.start_real_ns ? r->j.h.start_real_ns : 1;
 	c->tasks.replayed_name = r->j.h.name;

@@ -16,7 +16,7 @@ struct replay_opts {
 	const void *data;		/* the journal, 8-aligned */
 	size_t len;
 	const char *version;		/* ours, for the label */
-	bool no_cache;			/* of symbols (sym/cache.h) */
+	bool cache;			/* use and update the cache of symbols (sym/cache.h) */
 	const char *output;		/* or trace.take */
 	struct trace_writer_opts trace;
 };

@@ -233,7 +233,7 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
 		o->intervals[s->kind->jvm] = s->kind->into ? interval_of(c, s->kind->into) : s->interval;
 		if (s->kind->jvm == JVM_SOURCE_LOCK)
-			o->lock_filter = c->o->lock_filter;
+			o->lock_filter = c->o->lock_exact;
 		if (s->kind->jvm == JVM_SOURCE_THROW)
 			o->may_tell |= JVM_TELL_EXCEPTION;
 	}

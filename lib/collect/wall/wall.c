@@ -82,7 +82,7 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 
 	if (!th || th->proc->pid != (int)s->pid)
 		th = tasks_get(&c->tasks, s->pid, s->tid, c->walls->look_ns);
-	if (!c->o->start_ns && (int)s->pid == c->child_pid && !th->proc->execed)
+	if (!c->o->delay_ns && (int)s->pid == c->child_pid && !th->proc->execed)
 		return NULL;
 	/* an exec that left the slot as it is: what goes on since a later time is not the old program's */
 	if (a->thread && a->thread != th->id)

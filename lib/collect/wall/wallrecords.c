@@ -7,7 +7,7 @@ void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evcon
 {
 	if (!walls_switches(c) || c->sched)
 		return;		/* the rings of dispatches have these records, too */
-	conf->sched_ring_bytes = sched_ring_bytes(c->o->ring_bytes, nr_cpus);
+	conf->sched_ring_bytes = sched_ring_bytes(c->o->ring_size, nr_cpus);
 	conf->switch_records = conf->switches_at_once = true;
 }
 
