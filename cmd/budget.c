@@ -17,7 +17,7 @@
 #include "report/format.h"
 
 struct budget_opts {
-	const char *input, *import, *tree, *limits, *output;
+	const char *input, *import, *tree, *file, *output;
 	int format;
 	bool all, strict, calibrate;
 };
@@ -28,7 +28,7 @@ static const struct opt budget_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "judge the trace <file>"),
 	OPT_IMPORT(O, import),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "judge a tree as text instead"),
-	OPT_STR('f', "file", O, limits, "file", NULL, "read the limits from <file>"),
+	OPT_STR('f', "file", O, file, "file", NULL, "read the limits from <file>"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
 	  .help = "subtract what counting the calls cost" },
 	OPT_GROUP("Result"),
@@ -114,7 +114,7 @@ static void judge(const struct subject *s, const struct limits *l, struct verdic
 static int print(const struct budget_opts *o, const struct subject *s, const struct limits *l)
 {
 	struct verdict *list = xcalloc(l->nr, sizeof(*list));
-	struct budget b = { .trace = o->tree ? o->tree : input_name(o), .limits = o->limits,
+	struct budget b = { .trace = o->tree ? o->tree : input_name(o), .limits = o->file,
 			    .origin = &s->origin, .list = list, .nr = l->nr, .all = o->all,
 			    .strict = o->strict };
 	struct output out;
@@ -159,13 +159,13 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 		log_error("cannot be combined: --import and --tree");
 		status = EXIT_USAGE;
 	}
-	if (!status && !o->limits) {
+	if (!status && !o->file) {
 		log_error("--file is missing: it names the file of limits");
 		status = EXIT_USAGE;
 	}
 	if (status)
 		return status;
-	if (read_limits(&l, o->limits, &e)) {
+	if (read_limits(&l, o->file, &e)) {
 		log_error("%s", e.msg);
 		limits_release(&l);
 		return EXIT_USAGE;

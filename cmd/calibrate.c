@@ -17,7 +17,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, accept, native, precise;
+	bool show, accept_unstable, native, precise_time;
 	const char *java;
 	struct opt_list metrics;
 	int format;
@@ -28,10 +28,10 @@ static const struct opt calibrate_table[] = {
 	OPT_GROUP("What to measure"),
 	OPT_LIST(0, "metric", O, metrics, "name",
 		 "metrics to calibrate together, as for record (default: cpu, wall, and both)"),
-	OPT_FLAG(0, "precise-time", O, precise, "calibrate for recordings with --precise-time"),
+	OPT_FLAG(0, "precise-time", O, precise_time, "calibrate for recordings with --precise-time"),
 	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
-	OPT_FLAG(0, "accept-unstable", O, accept, "use results that vary much between repetitions as well"),
+	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
@@ -81,9 +81,9 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 	for (i = 0; i < o->metrics.nr_items; i++)
 		buf_fmt(&asked, "%s%s", i ? "," : "", o->metrics.items[i]);
 	r = train_start(&t, java, e);
-	t.precise = o->precise;
+	t.precise = o->precise_time;
 	for (i = 0; sets[i] && !r; i++) {
-		r = train_set(&t, asked.len ? asked.data : sets[i], o->accept, table, e);
+		r = train_set(&t, asked.len ? asked.data : sets[i], o->accept_unstable, table, e);
 		if (asked.len)
 			break;
 	}
@@ -182,7 +182,8 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
-	if (o->show && (o->metrics.nr_items || o->accept || o->native || o->java || o->precise)) {
+	if (o->show && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
+			o->precise_time)) {
 		log_error("--show can only be combined with --format");
 		return EXIT_USAGE;
 	}

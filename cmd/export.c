@@ -28,7 +28,7 @@ struct export_opts {
 	const char *table, *names;
 	struct opt_list metrics;
 	const char *schema, *queries;
-	bool by_pid, by_tid, digits, calibrate;
+	bool by_pid, by_tid, merge_numbers, calibrate;
 };
 
 #define O struct export_opts
@@ -41,7 +41,7 @@ static const struct opt export_table[] = {
 	OPT_GROUP("What is the same in a trace"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
-	OPT_FLAG(0, "merge-numbers", O, digits, "merge threads whose names differ in numbers alone"),
+	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ in numbers alone"),
 	OPT_GROUP("For the database"),
 	OPT_STR(0, "schema", O, schema, "engine", NULL, "print the tables for clickhouse or duckdb"),
 	OPT_STR(0, "queries", O, queries, "engine", NULL, "print the views for clickhouse or duckdb"),
@@ -108,8 +108,8 @@ static int note_inputs(int nr, char **paths, struct err *e)
 /* What the nodes of all traces go to, on standard output. */
 static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
 {
-	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
-					.labels = true, .groups = true };
+	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid,
+					.thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	int i, r = note_inputs(nr, paths, e), status = 0;
 	FILE *out = r ? NULL : gzip_open(stdout, e);
 	int64_t id;
@@ -274,7 +274,8 @@ static int export_run(void *opts, int nr_operands, char **operands)
 		return EXIT_USAGE;
 	}
 	if (o->schema || o->queries) {
-		if (nr_operands || o->names || o->metrics.nr_items || o->by_pid || o->by_tid || o->digits) {
+		if (nr_operands || o->names || o->metrics.nr_items || o->by_pid || o->by_tid ||
+		    o->merge_numbers) {
 			log_error("--%s prints the same for all traces", o->schema ? "schema" : "queries");
 			return EXIT_USAGE;
 		}

@@ -37,7 +37,7 @@ static const struct opt fleet_table[] = {
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "begin no further attempt after <time> without the server"),
 	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them"),
-	OPT_FLAG(0, "merge-numbers", struct fleet_opts, digits, "merge threads whose names differ in numbers alone"),
+	OPT_FLAG(0, "merge-numbers", struct fleet_opts, merge_numbers, "merge threads whose names differ in numbers alone"),
 	OPT_GROUP("Report and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),

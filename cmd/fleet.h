@@ -13,7 +13,7 @@
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
 	uint64_t retry_ns, every_ns, timeout_ns, max_answer;
-	bool digits, otlp;
+	bool merge_numbers, otlp;
 	bool xprof;
 	const char *function;
 	uint64_t limit;

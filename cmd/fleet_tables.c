@@ -28,7 +28,7 @@ static int write_tables(struct packed *nodes, const char *spool, const struct fl
 /* Puts a trace into the spool: 0, 1 if it was damaged, or -errno. */
 static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, struct err *e)
 {
-	const struct same_opts same = { .thread_digits = o->digits, .labels = true, .groups = true };
+	const struct same_opts same = { .thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	static const struct opt_list all;
 	struct fleet_table t;
 	struct segment s;

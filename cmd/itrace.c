@@ -13,10 +13,10 @@
 
 struct itrace_cmd_opts {
 	struct opt_list pids, tids;
-	bool forks, bracket;
+	bool follow, bracket;
 	const char *methods;
 	uint64_t skip, times;
-	uint64_t duration_ns, limit, max_bytes;
+	uint64_t duration_ns, limit, max_size;
 	const char *output;
 	bool java, lines, cache, compress, single_steps;
 	int engine;
@@ -33,7 +33,7 @@ static const struct opt itrace_table[] = {
 	OPT_GROUP("What to trace"),
 	OPT_LIST('p', "pid", O, pids, "pid", "trace all threads of running processes"),
 	OPT_LIST('t', "tid", O, tids, "tid", "trace only these running threads"),
-	OPT_FLAG('f', "follow", O, forks, "also trace processes that it forks"),
+	OPT_FLAG('f', "follow", O, follow, "also trace processes that it forks"),
 	OPT_FLAG(0, "bracket", O, bracket, "trace only between arcprof_itrace_on() and arcprof_itrace_off()"),
 	OPT_STR(0, "method", O, methods, "filter", NULL, "trace only calls of these Java methods, selected as by record --callflow"),
 	OPT_U64(0, "skip", O, skip, "n", "0", "skip the first <n> of these calls"),
@@ -42,7 +42,7 @@ static const struct opt itrace_table[] = {
 	OPT_GROUP("How long"),
 	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "stop after <n> instructions"),
-	OPT_LEAST(OPT_TYPE_SIZE, 128 << 10, 0, "max-size", O, max_bytes, "bytes", NULL, "stop when the file reaches about this size"),
+	OPT_LEAST(OPT_TYPE_SIZE, 128 << 10, 0, "max-size", O, max_size, "bytes", NULL, "stop when the file reaches about this size"),
 	OPT_GROUP("How"),
 	OPT_ENUM(0, "engine", O, engine, engines, "auto", "tracing engine (auto: the kernel module if it is loaded)"),
 	OPT_FLAG(0, "single-steps", O, single_steps, "step every instruction, without breakpoints; slower"),
@@ -218,7 +218,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 	struct itrace_result res;
 	struct err e = { 0 };
 	struct itrace_run_opts run = {
-		.duration_ns = o->duration_ns, .max_bytes = o->max_bytes, .java = o->java,
+		.duration_ns = o->duration_ns, .max_bytes = o->max_size, .java = o->java,
 		.lines = o->lines, .cache = o->cache,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
@@ -233,7 +233,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 		run.command_line = s.command_line;
 		run.steps = (struct itrace_opts){
 			.argv = s.c.argv, .pids = s.c.pids, .nr_pids = s.c.nr_pids, .tids = s.c.tids,
-			.nr_tids = s.c.nr_tids, .forks = o->forks, .bracket = o->bracket || o->methods,
+			.nr_tids = s.c.nr_tids, .forks = o->follow, .bracket = o->bracket || o->methods,
 			.single_steps = o->single_steps, .limit = o->limit,
 		};
 		run.engine = engine_for(o, &run.steps);

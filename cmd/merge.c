@@ -25,7 +25,7 @@ struct merge_opts {
 	struct opt_list metrics;
 	int op;
 	const char *by_label, *join;
-	bool splice, by_pid, by_tid, by_container, digits, by_kind, calibrate;
+	bool splice, by_pid, by_tid, by_container, merge_numbers, by_kind, calibrate;
 };
 
 #define O struct merge_opts
@@ -40,7 +40,7 @@ static const struct opt merge_table[] = {
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
 	OPT_FLAG(0, "by-container", O, by_container, "keep processes of other control groups and containers apart"),
-	OPT_FLAG(0, "merge-numbers", O, digits, "merge threads whose names differ in numbers alone"),
+	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ in numbers alone"),
 	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
@@ -244,8 +244,9 @@ static int splice(const struct merge_opts *o, const struct fleet_paths *p)
 static int merge_run(void *opts, int nr_operands, char **operands)
 {
 	const struct merge_opts *o = opts;
-	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid, .thread_digits = o->digits,
-					.labels = true, .groups = o->by_container, .kinds = o->by_kind };
+	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid,
+					.thread_digits = o->merge_numbers, .labels = true,
+					.groups = o->by_container, .kinds = o->by_kind };
 	struct fleet_paths paths;
 	struct merge g;
 	struct team m = { .o = o, .g = &g };

@@ -26,7 +26,7 @@ enum { NS_PER_MS = 1000000, MIN_SLOTS = 64, MAX_SLOTS = 65536 };
 struct ptt_opts {
 	struct opt_list events, pids, metrics;
 	const char *backend, *sort, *file;
-	uint64_t nr_threads, interval_ns, run_ns;
+	uint64_t threads, interval_ns, run_ns;
 	bool noints, all_users, alive, cpi, cpus;
 	int format;
 };
@@ -37,7 +37,7 @@ static const struct opt ptt_table[] = {
 	OPT_LIST('e', "event", O, events, "event", "also count these events; init takes them as arguments as well"),
 	OPT_FLAG(0, "noints", O, noints, "charge interrupts to the thread they hit"),
 	OPT_STR(0, "backend", O, backend, "name", NULL, "bpf, module or proc (default: the best that works)"),
-	OPT_COUNT(0, "threads", O, nr_threads, "n", "16384", "number of threads to make room for; ended threads make room for new ones"),
+	OPT_COUNT(0, "threads", O, threads, "n", "16384", "number of threads to make room for; ended threads make room for new ones"),
 	OPT_FLAG(0, "all-users", O, all_users, "let other users read the session"),
 	OPT_GROUP("With init and dump"),
 	OPT_LIST('p', "pid", O, pids, "pid", "only these processes; with init, also their future children"),
@@ -125,11 +125,11 @@ static int fill_request(struct request *q, const struct ptt_opts *o, int nr_name
 	int k, r = 0;
 
 	q->c.backend = o->backend;
-	q->c.nr_slots = o->nr_threads + 1;
+	q->c.nr_slots = o->threads + 1;
 	q->c.interrupts = !o->noints;
 	q->c.all_users = o->all_users;
 	q->c.counters = q->counters;
-	if (o->nr_threads < MIN_SLOTS || o->nr_threads >= MAX_SLOTS)
+	if (o->threads < MIN_SLOTS || o->threads >= MAX_SLOTS)
 		return err_set(e, EINVAL, "--threads: from %d to %d", MIN_SLOTS, MAX_SLOTS - 1);
 	for (i = 0; i < o->events.nr_items && !r; i++)
 		r = add_event(q, o->events.items[i], e);

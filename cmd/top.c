@@ -24,7 +24,7 @@ enum { PLAIN_ROWS = 30, PLAIN_PROCS = 10, IDLE_MS = 100, EPOCH_BYTES = 4 << 20, 
 enum { DEFAULT_HZ = 499, SYSTEM_HZ = 999, LEAST_HZ = 49 };	/* of all CPUs together; of each, at least */
 
 struct top_opts {			/* behind a struct sampling_opts */
-	uint64_t interval_ns, nr_screens, limit;
+	uint64_t interval_ns, screens, limit;
 	int sort, fold;
 	const char *filter;
 };
@@ -35,7 +35,7 @@ static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU tim
 static const struct opt show_table[] = {
 	OPT_GROUP("What to show"),
 	OPT_SPAN('I', "interval", O, interval_ns, "time", "2", "show each <time> anew"),
-	OPT_COUNT('n', "screens", O, nr_screens, "n", NULL, "print this many screens as plain text, then stop"),
+	OPT_COUNT('n', "screens", O, screens, "n", NULL, "print this many screens as plain text, then stop"),
 	OPT_ENUM(0, "sort", O, sort, top_sorts, "self", "sort rows by this key"),
 	OPT_ENUM(0, "fold", O, fold, top_folds, "function", "what a row is"),
 	OPT_STR(0, "filter", O, filter, "text", NULL, "show only rows with <text> in their name or module"),
@@ -125,7 +125,7 @@ static void draw(struct top *t)
 		screen_draw(&b);
 	} else {
 		fputs(b.data, stdout);
-		fputs(t->o->nr_screens != 1 ? "\n" : "", stdout);
+		fputs(t->o->screens != 1 ? "\n" : "", stdout);
 		fflush(stdout);
 	}
 	buf_release(&b);
@@ -276,7 +276,7 @@ static void on_stored(void *ctx, const struct collect_status *s, bool end)
 	t->begun_ns = now;
 	t->lost_before = s->nr_lost;
 	t->next_ns = MAX(t->next_ns + t->o->interval_ns, now);
-	t->quit = ++t->nr_shown == t->o->nr_screens;
+	t->quit = ++t->nr_shown == t->o->screens;
 }
 
 /* ---- the command ---- */
@@ -336,7 +336,7 @@ static int run(struct top *t, struct collect_result *res, struct err *e)
 {
 	int r = 0;
 
-	t->full = !t->o->nr_screens && screen_possible();
+	t->full = !t->o->screens && screen_possible();
 	if (t->full)
 		r = screen_open(e);
 	progress_allow(!t->full);

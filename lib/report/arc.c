@@ -27,7 +27,7 @@ struct arc_row {
 };
 
 struct arc_opts {
-	bool visits, instructions;	/* a row each; neither: a row a block */
+	bool compact, every_instruction;	/* a row each; neither: a row a block */
 	bool collapse_kernel;
 };
 
@@ -254,7 +254,7 @@ static bool joins(const struct arc *a, const struct block *b)
 		return true;
 	if (a->own->collapse_kernel && r->at.kernel && b->kernel)
 		return true;
-	return a->own->visits && !a->left && r->at.site.consumer == b->site.consumer;
+	return a->own->compact && !a->left && r->at.site.consumer == b->site.consumer;
 }
 
 static void add_block(struct arc *a, const struct block *b)
@@ -307,9 +307,9 @@ static int on_block(void *ctx, const struct block *b)
 {
 	struct arc *a = ctx;
 
-	if (!a->own->instructions || !add_instructions(a, b))
+	if (!a->own->every_instruction || !add_instructions(a, b))
 		add_block(a, b);
-	if (a->own->instructions)
+	if (a->own->every_instruction)
 		print_pending(a);
 	return 0;
 }
@@ -448,15 +448,15 @@ static int check(const struct report_opts *o, struct err *e)
 {
 	const struct arc_opts *own = o->own;
 
-	if (own->visits && own->instructions)
+	if (own->compact && own->every_instruction)
 		return err_set(e, EINVAL, "cannot be combined: --compact and --every-instruction");
 	return 0;
 }
 
 #define O struct arc_opts
 static const struct opt opts[] = {
-	OPT_FLAG(0, "compact", O, visits, "arc: one row per visit of a function"),
-	OPT_FLAG(0, "every-instruction", O, instructions, "arc: one row per instruction"),
+	OPT_FLAG(0, "compact", O, compact, "arc: one row per visit of a function"),
+	OPT_FLAG(0, "every-instruction", O, every_instruction, "arc: one row per instruction"),
 	OPT_FLAG(0, "collapse-kernel", O, collapse_kernel, "arc: merge consecutive kernel rows"),
 	OPT_END
 };

@@ -42,6 +42,25 @@ load ../lib
 	[ "$status" -eq 0 ]
 }
 
+# Lists have a plural, numbers may have their unit. "short" is a word of C; a segment's length is one of several
+# things that are known of it.
+@test "source: a field that an option fills has the option's name" {
+	cd "$TOP"
+	python3 - <<-'E'
+		import glob, re, sys
+		row = re.compile(r'OPT_(?!SET)\w+\([^"\n]*?"([a-z][a-z0-9-]*)",\s*(?:struct \w+|O), ([\w.]+)')
+		seen = wrong = 0
+		for path in glob.glob("cmd/*.c") + glob.glob("lib/report/*.c"):
+		    for option, field in row.findall(open(path).read()):
+		        name, last = option.replace("-", "_"), field.split(".")[-1]
+		        seen += 1
+		        if last not in (name, name + "s", name + "_ns") and option not in ("short", "segment"):
+		            wrong += print(f"{path}: --{option} fills {field}") is None
+		print(seen, "rows")
+		sys.exit(seen < 200 or wrong > 0)
+	E
+}
+
 @test "source: subjects of commits are short, and say what a commit does" {
 	skip_unless_command git
 	run "$TOP/t/subjects"
