@@ -52,7 +52,7 @@ static int join(struct arcprof_recorder *m)
 {
 	char invited[sizeof(invitation.path)];
 	const char *path = secure_getenv(MARK_ENVIRONMENT);
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 	struct jvm_msg setup;
 	uint64_t bytes;
 	size_t i;

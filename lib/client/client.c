@@ -99,13 +99,13 @@ static int nr_fds_of(const struct client *c, const struct jvm_msg *m)
 }
 
 /* Take the descriptors that came, and return their number. */
-static int take_fds(struct msghdr *h, int fds[CLIENT_MAX_FDS])
+static int take_fds(struct msghdr *h, int fds[JVM_MAX_FDS])
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(h);
 	size_t bytes;
 	int i;
 
-	for (i = 0; i < CLIENT_MAX_FDS; i++)
+	for (i = 0; i < JVM_MAX_FDS; i++)
 		fds[i] = -1;
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 		return 0;
@@ -114,29 +114,29 @@ static int take_fds(struct msghdr *h, int fds[CLIENT_MAX_FDS])
 	return bytes / sizeof(int);
 }
 
-static void close_fds(int fds[CLIENT_MAX_FDS])
+static void close_fds(int fds[JVM_MAX_FDS])
 {
 	int i;
 
-	for (i = 0; i < CLIENT_MAX_FDS; i++) {
+	for (i = 0; i < JVM_MAX_FDS; i++) {
 		if (fds[i] >= 0)
 			sys(__NR_close, fds[i]);
 		fds[i] = -1;
 	}
 }
 
-bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, int fds[CLIENT_MAX_FDS],
+bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, int fds[JVM_MAX_FDS],
 		    int flags)
 {
 	union {
-		char buf[CMSG_SPACE(CLIENT_MAX_FDS * sizeof(int))];
+		char buf[CMSG_SPACE(JVM_MAX_FDS * sizeof(int))];
 		struct cmsghdr align;
 	} control = { { 0 } };
 	struct iovec iov = { m, sizeof(*m) };
 	struct msghdr h = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
 		/* without padding, in which the kernel would store one more */
-		.msg_controllen = CMSG_LEN(CLIENT_MAX_FDS * sizeof(int)),
+		.msg_controllen = CMSG_LEN(JVM_MAX_FDS * sizeof(int)),
 	};
 	int nr;
 	long n;
@@ -154,7 +154,7 @@ bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, in
 }
 
 bool client_greet(struct client *c, uint32_t flags, uint64_t hook, struct jvm_msg *setup,
-		  int fds[CLIENT_MAX_FDS])
+		  int fds[JVM_MAX_FDS])
 {
 	const struct jvm_msg hello = {
 		.type = JVM_MSG_HELLO, .flags = flags,

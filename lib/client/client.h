@@ -16,8 +16,6 @@
 
 #include "jvm/proto.h"
 
-enum { CLIENT_MAX_FDS = 5 };		/* that come with a message */
-
 struct client {
 	int sock;			/* -1: closed */
 	int pid;			/* the recorder's, as we see it; 0: it is in another pid namespace */
@@ -42,7 +40,7 @@ bool client_send(const struct client *c, struct jvm_msg m);
  * Receive a message of this type, with exactly the descriptors that its flags tell of; the others of fds are
  * -1. flags: 0 or MSG_DONTWAIT. Return false, with all of them closed, if something else came, or nothing.
  */
-bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, int fds[CLIENT_MAX_FDS],
+bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, int fds[JVM_MAX_FDS],
 		    int flags);
 
 /*
@@ -50,6 +48,6 @@ bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, in
  * the recorder does not want us, or does not have the key.
  */
 bool client_greet(struct client *c, uint32_t flags, uint64_t hook, struct jvm_msg *setup,
-		  int fds[CLIENT_MAX_FDS]);
+		  int fds[JVM_MAX_FDS]);
 
 #endif

@@ -33,7 +33,7 @@ static bool map_own(struct hook_area *a, uint64_t bytes, int fd)
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 {
 	const struct jvm_msg question = { .type = JVM_MSG_FUNCTION, .function = { addr } };
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 	struct jvm_msg m;
 
 	return client_send(&a->recorder, question) &&
@@ -63,7 +63,7 @@ static bool make_verdicts(struct hook_area *a)
 bool hook_link(struct hook_area *a)
 {
 	const char *path = secure_getenv(HOOK_ENVIRONMENT);
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 	struct jvm_msg m;
 	bool ok;
 

@@ -126,3 +126,31 @@ bool peer_identify(int sock, struct peer *p)
 	buf_release(&b);
 	return ok;
 }
+
+bool peer_send(int sock, const struct jvm_msg *msg, const struct jvm_key *key, const int *fds, size_t nr_fds)
+{
+	struct jvm_msg m = *msg;
+	union {
+		char buf[CMSG_SPACE(JVM_MAX_FDS * sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	m.magic = JVM_PROTO_MAGIC;
+	m.version = JVM_PROTO_VERSION;
+	if (key && m.type == JVM_MSG_SETUP)
+		memcpy(m.setup.key, key->recorders, sizeof(m.setup.key));
+	if (nr_fds) {
+		struct cmsghdr *c;
+
+		h.msg_control = control.buf;
+		h.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
+	}
+	return sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peer.h - which process is at the other end of a socket, as the kernel says. */
+/*
+ * peer.h - the recorder's end of a socket: which process is at the other end, as the kernel says, and
+ * messages to it (proto.h). The other end is lib/client.
+ */
 #ifndef JVM_PEER_H
 #define JVM_PEER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "jvm/key.h"
+#include "jvm/proto.h"
 
 struct peer {
 	int pid;		/* as we see it */
@@ -19,5 +25,11 @@ struct peer {
  * in no pid namespace that we see.
  */
 bool peer_identify(int sock, struct peer *p);
+
+/*
+ * Send m, with magic and version filled in, and the recorder's half of the key if it is of a kind that has
+ * one; key NULL: the peer knows none. At most JVM_MAX_FDS descriptors go with it. False: it was not sent.
+ */
+bool peer_send(int sock, const struct jvm_msg *m, const struct jvm_key *key, const int *fds, size_t nr_fds);
 
 #endif

@@ -152,6 +152,8 @@ enum jvm_event_kind {
 	JVM_EVENT_NR
 };
 
+enum { JVM_MAX_FDS = 5 };		/* descriptors that come with a message */
+
 struct jvm_msg {
 	uint32_t magic, version;
 	uint32_t type, flags;	/* enum jvm_msg_type, jvm_flags */

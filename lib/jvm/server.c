@@ -323,34 +323,9 @@ int jvm_memfd(const char *name, size_t size, bool seal)
 	return fd;
 }
 
-enum { MAX_FDS = 5 };
-
-static bool send_msg(struct jvm *j, const struct jvm_msg *msg, const int *fds, size_t nr_fds)
+static bool send_msg(struct jvm *j, const struct jvm_msg *m, const int *fds, size_t nr_fds)
 {
-	struct jvm_msg m = *msg;
-	union {
-		char buf[CMSG_SPACE(MAX_FDS * sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	m.magic = JVM_PROTO_MAGIC;
-	m.version = JVM_PROTO_VERSION;
-	if (j->has_key && m.type == JVM_MSG_SETUP)
-		memcpy(m.setup.key, j->key.recorders, sizeof(m.setup.key));
-	if (nr_fds) {
-		struct cmsghdr *c;
-
-		h.msg_control = control.buf;
-		h.msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-		c = CMSG_FIRSTHDR(&h);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, nr_fds * sizeof(int));
-	}
-	return sendmsg(j->sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+	return peer_send(j->sock, m, j->has_key ? &j->key : NULL, fds, nr_fds);
 }
 
 /* The area of call trees; -1 when there are none. */
@@ -420,7 +395,7 @@ static bool set_up(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
 	struct jvm_msg m = { .type = JVM_MSG_SETUP, .setup = { .area_bytes = s->area_bytes } };
-	int fds[MAX_FDS], trees;
+	int fds[JVM_MAX_FDS], trees;
 	size_t nr = 2;
 	bool ok;
 

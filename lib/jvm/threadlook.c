@@ -37,27 +37,9 @@ struct asked {
 
 static bool give_file(const struct asked *a)
 {
-	struct jvm_msg m = {
-		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .type = JVM_MSG_SETUP,
-		.flags = JVM_DUMP,
-	};
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec iov = { &m, sizeof(m) };
-	struct msghdr h = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	const struct jvm_msg m = { .type = JVM_MSG_SETUP, .flags = JVM_DUMP };
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &a->file, sizeof(int));
-	memcpy(m.setup.key, a->door.key.recorders, sizeof(m.setup.key));
-	return sendmsg(a->sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(m);
+	return peer_send(a->sock, &m, &a->door.key, &a->file, 1);
 }
 
 /* Nobody but that process is let in. */

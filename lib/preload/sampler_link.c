@@ -31,7 +31,7 @@ static void *map_area(int fd, uint64_t bytes)
 
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook)
 {
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 	struct jvm_ctl *ctl = NULL;
 	struct client recorder;
 	struct jvm_msg setup;

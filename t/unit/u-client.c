@@ -121,7 +121,7 @@ static unsigned nr_open(void)
 static int answered(struct recorder *r, struct client *c, uint32_t greeting, struct jvm_msg answer, size_t nr)
 {
 	unsigned before = nr_open();
-	int fds[CLIENT_MAX_FDS], got = 0;
+	int fds[JVM_MAX_FDS], got = 0;
 	struct jvm_msg m;
 
 	say(r, answer, nr);
@@ -130,7 +130,7 @@ static int answered(struct recorder *r, struct client *c, uint32_t greeting, str
 		return -1;
 	}
 	CHECK_U64(m.setup.area_bytes, 4711);
-	while (got < CLIENT_MAX_FDS && fds[got] >= 0) {
+	while (got < JVM_MAX_FDS && fds[got] >= 0) {
 		CHECK(fcntl(fds[got], F_GETFD) & FD_CLOEXEC);
 		close(fds[got++]);
 	}
@@ -178,7 +178,7 @@ TEST(client_takes_the_descriptors_of_its_kind)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int n;
 
-		for (n = 0; n <= CLIENT_MAX_FDS; n++)
+		for (n = 0; n <= JVM_MAX_FDS; n++)
 			CHECK_U64(answered(&r, &c, rows[i].greeting, setup(rows[i].answer), n),
 				  n == rows[i].nr ? n : -1);
 	}
@@ -198,8 +198,8 @@ TEST(client_has_room_for_no_more_descriptors)
 	unit_skip_if_emulated();
 	begin(&r);
 	CHECK(come(&r, &c));
-	CHECK_U64(answered(&r, &c, 0, setup(JVM_CALLFLOW | JVM_VM_LOG), CLIENT_MAX_FDS + 1), -1);
-	CHECK_U64(answered(&r, &c, JVM_MARKS, setup(JVM_MARKS), CLIENT_MAX_FDS + 2), -1);
+	CHECK_U64(answered(&r, &c, 0, setup(JVM_CALLFLOW | JVM_VM_LOG), JVM_MAX_FDS + 1), -1);
+	CHECK_U64(answered(&r, &c, JVM_MARKS, setup(JVM_MARKS), JVM_MAX_FDS + 2), -1);
 	client_close(&c);
 	end(&r);
 }

@@ -89,7 +89,7 @@ void link_refuse(const char *path, enum jvm_refusal why)
 
 int link_dump(const char *path)
 {
-	int fds[CLIENT_MAX_FDS] = { -1 };
+	int fds[JVM_MAX_FDS] = { -1 };
 	struct jvm_msg m;
 	struct client c;
 
@@ -103,7 +103,7 @@ int link_connect(const char *path, bool live)
 {
 	void *area, *trees = NULL;
 	struct jvm_msg m;
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 
 	if (!client_open(&recorder, path, live ? JVM_LIVE_TIMEOUT_MS : JVM_GO_TIMEOUT_MS) ||
 	    !client_greet(&recorder, 0, 0, &m, fds))
@@ -140,7 +140,7 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 {
 	const struct jvm_msg ready = { .type = JVM_MSG_READY, .ready = { (uintptr_t)host } };
 	struct jvm_msg m = { 0 };
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 
 	*out = (struct link_go){ 0 };
 	allow_recorder(true);
@@ -166,7 +166,7 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 bool link_changed(int *log_fd)
 {
 	struct jvm_msg m;
-	int fds[CLIENT_MAX_FDS];
+	int fds[JVM_MAX_FDS];
 	bool any = false;
 
 	*log_fd = -1;
