@@ -107,6 +107,14 @@ without_bpf() {
 	awk '/^sh \[pid.*\[wait4\] [0-9]+$/ { ns += $NF } END { print ns; exit ns < 400e6 }' folded
 }
 
+@test "wall: without BPF, switches that found their buffer full are counted, and the recorder goes on" {
+	prepare sleeps
+	# the recorder stands still meanwhile
+	without_bpf "$ARCPROF" record -m 64K -e wall -o trace -- \
+		sh -c 'kill -STOP $PPID; "$1" 5000 1 >/dev/null; kill -CONT $PPID; exec sleep 0.3' sh "$(workload sleeps)"
+	"$ARCPROF" report -i trace --xprof | grep '^not recorded: .*switches of threads, whose states are wrong there: a buffer was full'
+}
+
 # The JVM, its agent and the recorder are all nobody's.
 java_waits() {
 	cp "$CLASSES"/Waits*.class "$open"

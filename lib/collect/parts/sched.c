@@ -452,8 +452,11 @@ static void begin_file(struct collect *c, uint64_t time_ns)
 
 void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns)
 {
-	struct sched_cpu_now *now = cpu_now(c->sched, cpu);
+	struct sched_cpu_now *now;
 
+	if (!c->sched)
+		return;			/* these rings are of the source "wall" */
+	now = cpu_now(c->sched, cpu);
 	c->sched->lost_ns = MAX(c->sched->lost_ns, time_ns);
 	now->thread = 0;
 	now->since_ns = time_ns;
