@@ -838,6 +838,8 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	unsampled_warning(r);
 	source_warnings(s, r);
 	agent_warnings(s, r);
+	if (r->how_named && !s->c.system_wide)
+		log_hint("code in anonymous memory has names with: %s", r->how_named);
 	if (r->no_perf.code) {
 		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",
 			 r->no_perf.msg);

@@ -169,7 +169,7 @@ static size_t read_stack(struct look *k, uint64_t sp)
 static void walk(struct look *k, struct native_thread *t, const struct wall_slot *s, size_t len)
 {
 	struct unwind_regs regs = { .pc = s->regs.pc, .sp = s->regs.sp };
-	struct unwind_space space = { find_module, NULL, k, 0, 0 };
+	struct unwind_space space = { .find = find_module, .ctx = k };
 	struct unwind_stack stack = { s->regs.sp, k->stack, len };
 	enum frame_mark end = MARK_NONE;
 	size_t nr, i;

@@ -53,6 +53,8 @@ MARK(PRUNED, "[pruned]")
 MARK(LABELS, "[labels]")
 /* Frame pointers lead to no caller, and no thread begins there. */
 MARK(NO_FRAME_POINTER, "[unwalkable: frame pointers end here]")
+/* Nothing is missing: but frame pointers alone say who called the frames within, which are of no module. */
+MARK(GUESSED, "[by frame pointers]")
 
 #undef FRAME
 #undef MARK

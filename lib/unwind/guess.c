@@ -86,15 +86,31 @@ enum trust {
 	AFTER_CALL,
 };
 
+/* The same of code in no module. */
+static enum trust judge_unknown(const struct guess *g, uint64_t ra)
+{
+	const struct unwind_space *s = g->space;
+	uint8_t code[X86_CALL_MAX];
+
+	if (cpu_host == &cpu_arm64)
+		return !s->code || !s->code(s->ctx, ra - ARM64_CALL, true, code, ARM64_CALL) ? MAYBE_CALL :
+		       arm64_is_call(code) ? AFTER_CALL : NO_CODE;
+	if (!s->code || !s->code(s->ctx, ra - sizeof(code), true, code, sizeof(code)))
+		return MAYBE_CALL;
+	return x86_ends_in_call(code) ? AFTER_CALL : NO_CODE;
+}
+
 static enum trust judge(const struct guess *g, uint64_t ra)
 {
 	struct unwind_module *mod = NULL;
-	uint32_t module;
+	uint32_t module = 0;
 	uint64_t off;
 	uint8_t code[X86_CALL_MAX];
 
 	if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod))
 		return NO_CODE;
+	if (!mod && !module)
+		return judge_unknown(g, ra);
 	if (!mod || off < 7)
 		return MAYBE_CALL;
 	if (module_cpu(mod) == &cpu_arm64)
@@ -132,10 +148,12 @@ static bool take_frame(struct unwind_regs *regs, uint64_t ra, uint64_t sp, uint6
 static bool no_frame_yet(const struct guess *g, struct unwind_regs *regs)
 {
 	bool have_fp = regs->valid >> X86_RBP & 1;
+	const struct unwind_space *s = g->space;
 	uint8_t code[1 + X86_START];	/* one before pc, then those at it */
 	uint64_t ra, fp;
 
-	if (!g->mod || !g->off || !module_code(g->mod, g->off - 1, code, sizeof(code)))
+	if (g->mod ? !g->off || !module_code(g->mod, g->off - 1, code, sizeof(code)) :
+		     !s->code || !s->code(s->ctx, regs->pc - 1, false, code, sizeof(code)))
 		return false;
 	if (x86_is_without_frame(code + 1))
 		return stack_read(g->st, regs->sp, &ra) && guess_may_follow_call(g, ra) &&

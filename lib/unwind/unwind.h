@@ -4,7 +4,8 @@
  *
  * The rules (CFI, .eh_frame or .debug_frame) are decoded once a function, by our own
  * interpreter, into rows that are cached a module and shared by all processes; libdw and
- * libelf only find the sections.  Where a module has no rules, frame pointers are tried.
+ * libelf only find the sections.  Where a module has no rules, and in code of no module, frame pointers are
+ * tried.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -57,6 +58,11 @@ struct unwind_space {
 	 * knows (HotSpot's). Returns true when it has filled *regs with the caller's frame. May be NULL.
 	 */
 	bool (*step)(void *ctx, struct unwind_regs *regs, const struct unwind_stack *st);
+	/*
+	 * Reads len bytes of code that is in no module, which another runtime has made; calls: it is before a
+	 * return address, and may be of a moment ago. False: it cannot be read. May be NULL.
+	 */
+	bool (*code)(void *ctx, uint64_t addr, bool calls, void *buf, size_t len);
 	void *ctx;
 	/*
 	 * A return address in [stop_lo, stop_hi) ends a walk with MARK_NONE and is not recorded; *regs
@@ -71,6 +77,7 @@ struct unwind_frame {
 	uint64_t off;		/* in module */
 	uint32_t module;	/* 0: none */
 	bool signal;		/* the frame below was entered by a signal: pc is exact */
+	bool guessed;		/* nobody describes the code of the frame below: frame pointers led here */
 };
 
 /*

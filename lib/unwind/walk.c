@@ -26,6 +26,7 @@ struct walk {
 	struct unwind_module *mod;
 	uint64_t off;
 	bool innermost, exact;
+	bool guessed;		/* the step that was taken last */
 	enum frame_mark why;
 };
 
@@ -232,6 +233,7 @@ static enum step without_rules(struct walk *w)
 		return STEP_OK;
 	if (!guess_caller(&g, w->regs, &at_end, &w->why))
 		return at_end ? STEP_END : STEP_FAILED;
+	w->guessed = !w->mod;
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
 	/* The link register told. */
@@ -297,6 +299,8 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 		if (w.innermost)
 			start(regs, module_cpu(w.mod));
 		out[nr].signal = w.exact && !w.innermost;
+		out[nr].guessed = w.guessed;
+		w.guessed = false;
 		s = step(&w);
 		if (s == STEP_SIGNAL && ++nr_signals > SIGNALS_MAX)
 			s = failed(&w, MARK_BAD_UNWIND_INFO);

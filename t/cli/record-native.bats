@@ -33,6 +33,38 @@ has_arc() {
 	check_shares
 }
 
+@test "record: callers of code that is made at run time are found by frame pointers, and that is said" {
+	skip_unless_perf
+	record -- "$(workload jitted)" 300
+	[ "$status" -eq 0 ]
+	[[ $stderr == *" 100.0 % complete stacks"* ]]
+	[ "$(json .quality.complete_stacks .report--xprof)" -eq "$(samples)" ]
+	has_arc main enters
+	has_arc enters "[by frame pointers]"
+	has_arc "[by frame pointers]" "[unknown in anonymous memory]"
+	has_arc "[unknown in anonymous memory]" spin
+	# of three such functions each has its frame
+	[ "$(json '[.. | objects | select(.name? == "[unknown in anonymous memory]").rl] | max' .report--xtree)" -eq 3 ]
+}
+
+@test "record: callers of JavaScript are known, and its names where node was asked for them" {
+	skip_unless_perf
+	skip_unless_command node
+	cat >fib.js <<-'END'
+	function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+	function asks() { let x = 0; const end = Date.now() + 1000; while (Date.now() < end) x += fib(20); return x }
+	asks()
+	END
+	record -- node fib.js
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"hint: code in anonymous memory has names with: node --perf-basic-prof"* ]]
+	[ "$(($(json .quality.complete_stacks .report--xprof) * 100))" -ge "$(($(samples) * 95))" ]
+	record -- node --perf-basic-prof fib.js
+	[[ $stderr != *"hint: code in anonymous memory"* ]]
+	json '.rows[] | select(.name | test("fib.js")) | "\(.n) \(.name)"' .report--xprof
+	[ "$(json '[.rows[] | select(.name | test("fib .*fib.js:1")) | .n] | add // 0' .report--xprof)" -gt 50 ]
+}
+
 @test "record: at 4 kHz the shares are the same" {
 	skip_unless_perf
 	record -F 3989 -- "$(workload shares)" 60

@@ -39,8 +39,7 @@ static void name_ended(struct collect *c, uint64_t now_ns)
 	for (p = c->tasks.procs; p; p = p->next) {
 		if (p->nr_live || !p->has_anon_hits || p->java || p->dead_ns + TASKS_LATE_NS > now_ns)
 			continue;
-		if (!p->had_agent && !p->map_written)
-			symbols_write_perf_map(c->w, p);
+		collect_name_anonymous(c, p);
 		p->has_anon_hits = p->map_written = false;
 	}
 }

@@ -31,6 +31,7 @@
 
 enum {
 	MAX_USER_FRAMES = 1 << 16,
+	NR_CALLED = 2048,
 	MAX_KERNEL_FRAMES = 256,
 	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
 };
@@ -104,6 +105,11 @@ struct collect {
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
+	struct called {
+		uint64_t addr;
+		uint32_t proc;
+		uint8_t len, code[8];
+	} called[NR_CALLED];		/* stack.c: code of other runtimes before return addresses */
 	struct frame frames[MAX_FRAMES];
 };
 
@@ -235,6 +241,10 @@ void collect_take_in(struct collect *c, uint64_t until_ns);
  */
 void collect_name_hits(struct collect *c, bool at_end);
 /* naming.c: names of code without a file: other runtimes leave them in files of their own. */
+void collect_name_anonymous(struct collect *c, struct proc *p);
+/* naming.c: how the program of a process is asked for such a file; NULL: not known. */
+const char *collect_how_named(int pid);
+/* naming.c: the same of all processes. */
 void collect_name_anonymous_hits(struct collect *c);
 /* naming.c: JVMs with samples that no agent has named, each once. */
 void collect_count_strange(struct collect *c);

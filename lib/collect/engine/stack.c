@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "arch/arm64/regs.h"
 #include "arch/cpu.h"
 #include "arch/x86/regs.h"
 #include "base/foreign.h"
+#include "base/hash.h"
 #include "base/span.h"
 #include "collect/engine/recording.h"
 
@@ -24,11 +26,39 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	const struct map_entry *m = maps_find(&walk->proc->maps, addr);
 
 	*mod = NULL;
-	if (!m || !m->module)
+	/* compiled Java code has other things in the frame pointer: what is left there is no caller's */
+	if (!m || (!m->module && walk->proc->has_libjvm))
 		return false;
 	*module = m->module;
 	*off = map_entry_off(m, addr);
-	*mod = modules_unwind(&walk->c->modules, m->module);
+	if (m->module)
+		*mod = modules_unwind(&walk->c->modules, m->module);
+	return true;
+}
+
+static bool read_code(const struct proc *p, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec local = { buf, len }, remote = { (void *)addr, len };
+
+	return process_vm_readv(p->pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+/* The same calls come again and again; what is made in the place of one later is likely to be one, too. */
+static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, size_t len)
+{
+	const struct walk *walk = ctx;
+	struct called *known;
+
+	if (!calls || len > sizeof(known->code))
+		return read_code(walk->proc, addr, buf, len);
+	known = &walk->c->called[hash_u64(addr ^ (uint64_t)walk->proc->id << 48) % NR_CALLED];
+	if (known->proc != walk->proc->id || known->addr != addr || known->len != len) {
+		if (!read_code(walk->proc, addr, buf, len))
+			return false;
+		*known = (struct called){ .proc = walk->proc->id, .len = len, .addr = addr };
+		memcpy(known->code, buf, len);
+	}
+	memcpy(buf, known->code, len);
 	return true;
 }
 
@@ -41,6 +71,7 @@ static void note_anon_hit(struct proc *p)
 	p->has_anon_hits = true;
 	snprintf(path, sizeof(path), "/proc/%d", p->pid);
 	p->uid = stat(path, &st) ? FOREIGN_ANYBODY : st.st_uid;
+	p->how_named = collect_how_named(p->pid);
 }
 
 static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
@@ -121,10 +152,11 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 
 /*
  * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
- * returns how many there are.
+ * returns how many there are, with a mark where frame pointers alone led to the outer ones.
  */
 static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struct frame *out)
 {
+	bool guessed = false;
 	size_t i, n = 0;
 
 	for (i = nr; i-- > 0;) {
@@ -138,6 +170,9 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struc
 		else
 			user_frame(c, p, u->pc, f);
 		n++;
+		if (u->guessed && !guessed)
+			out[n++] = mark(MARK_GUESSED);
+		guessed |= u->guessed;
 	}
 	return n;
 }
@@ -146,9 +181,9 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, p };
-	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk };
 	enum frame_mark end = MARK_NONE;
-	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
+	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 2, &end);
 
 	if (end != MARK_NONE)
 		*out++ = mark(end);
@@ -159,13 +194,13 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, j->proc };
-	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_space space = { .find = find_module, .ctx = &walk };
 	enum frame_mark end = MARK_NONE;
 	size_t nr;
 
 	if (j->jvm)		/* it has not gone */
 		jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
-	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 1, &end);
+	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 2, &end);
 	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
 		end = MARK_JAVA_NOT_WALKABLE;
 	if (end != MARK_NONE)
@@ -226,7 +261,7 @@ static struct unwound unwind_segment(struct collect *c, struct java *j, const st
 				     size_t len)
 {
 	struct walk walk = { c, j->proc };
-	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_space space = { .find = find_module, .ctx = &walk };
 	struct unwind_stack st = { s->sp, s->stack, len };
 	struct unwind_regs regs;
 	struct unwound u;
@@ -390,7 +425,7 @@ uint32_t stack_marks(const struct frame *frames, size_t nr)
 
 	_Static_assert(MARK_NR <= 32, "a bit for each");
 	for (i = 0; i < nr; i++)
-		if (frames[i].kind == FRAME_MARK)
+		if (frames[i].kind == FRAME_MARK && frames[i].mark != MARK_GUESSED)
 			marks |= 1u << frames[i].mark;
 	return marks;
 }

@@ -217,9 +217,10 @@ static int read_perf_map(const struct proc *p, struct buf *b)
 	return foreign_read(AT_FDCWD, path, &rule, b, &e);
 }
 
-void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
+bool symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
 {
 	struct buf b = BUF_INIT;
+	bool any = false;
 	char *line, *save;
 	int name_at;
 
@@ -233,6 +234,8 @@ void symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
 		r.name = line + name_at;
 		r.name_len = strlen(r.name);
 		trace_write_stub(w, &r);
+		any = true;
 	}
 	buf_release(&b);
+	return any;
 }

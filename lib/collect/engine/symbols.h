@@ -35,7 +35,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
 			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
 
-/* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. */
-void symbols_write_perf_map(struct trace_writer *w, const struct proc *p);
+/* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. False: there are none. */
+bool symbols_write_perf_map(struct trace_writer *w, const struct proc *p);
 
 #endif

@@ -28,6 +28,7 @@ struct proc {
 	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
 	/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
 	uid_t uid;
+	const char *how_named;	/* and how its program is asked for one (naming.c); NULL: not known */
 	bool memory;		/* its native memory is sampled */
 	bool map_written;	/* names of its perf map are in the file */
 	bool strange;		/* counted as a JVM without an agent */

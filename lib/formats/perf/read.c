@@ -309,7 +309,7 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 static void unwind(struct perf *p, struct perf_proc *proc, struct perf_sample *ps)
 {
 	struct walk walk = { p, proc };
-	struct unwind_space space = { find_module, NULL, &walk };
+	struct unwind_space space = { .find = find_module, .ctx = &walk };
 	enum frame_mark end = MARK_NONE;
 	size_t nr = unwind_walk(&space, &ps->regs, &ps->stack, p->unwound, MAX_FRAMES, &end);
 
