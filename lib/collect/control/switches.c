@@ -9,7 +9,6 @@
 #include "collect/control/rates.h"
 #include "collect/control/switches.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/lifetimes.h"
 #include "collect/files/labels.h"
 #include "collect/jvm/jvmevents.h"
 
@@ -257,7 +256,6 @@ void switches_begin_walls(struct collect *c, uint64_t now_ns)
 	if (!wall_is_wanted(c))
 		return;
 	walls_begin(c, now_ns);
-	lifetimes_begin(c, now_ns);
 	ask_agents(c);
 }
 

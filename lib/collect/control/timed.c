@@ -336,13 +336,14 @@ void timed_open(struct collect *c)
 	t->start_tsc = arch_cycle_counter();
 }
 
-void timed_finish(struct collect *c)
+/* Say also which conditions are about no method that there was. */
+static void end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	struct timed *t = c->timed;
 	size_t i;
 
-	if (!t)
+	if (!t || !last)
 		return;
 	while (t->jvms)
 		timed_gone(c, t->jvms->jvm);
@@ -372,4 +373,4 @@ static void close_part(struct collect *c)
 	free(t);
 }
 
-const struct part timed_part = { .turn = turn, .close = close_part };
+const struct part timed_part = { .turn = turn, .end_file = end_file, .close = close_part };

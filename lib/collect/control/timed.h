@@ -25,8 +25,6 @@ bool timed_wanted(const struct trigger_opts *o);
 
 /* With one, sets c->timed. */
 void timed_open(struct collect *c);
-/* Also says which conditions are about no method that there was. */
-void timed_finish(struct collect *c);
 
 /* The memory of a JVM that has just connected: its descriptor, the caller's to close, or -1. */
 int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes);

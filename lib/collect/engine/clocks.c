@@ -138,7 +138,7 @@ static int open_bpf(struct collect *c, struct err *e)
 	return r;
 }
 
-int clocks_open(struct collect *c, struct err *e)
+static int open_part(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
 	struct err bpf = { 0 };
@@ -163,31 +163,31 @@ int clocks_open(struct collect *c, struct err *e)
 	return -e->code;
 }
 
-int clocks_filter(const struct collect *c)
+static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
-	int of_walls = walls_filter(c);
-
-	return of_walls || !c->clock || !c->clock->of_cpus ? of_walls : cpuclock_filter(c->clock->bpf);
-}
-
-int clocks_trap_filter(const struct collect *c)
-{
-	if (walls_filter(c))
-		return walls_trap_filter(c);
+	if (!c->clock || !c->clock->of_cpus)
+		return;
+	conf->filter_fd = cpuclock_filter(c->clock->bpf);
 	/* agents are not told which event it is: the only one */
-	if (!c->clock || !c->clock->of_cpus || c->o->ev.nr_events != 1)
-		return 0;
-	return cpuclock_trap_filter(c->clock->bpf);
+	conf->trap_filter_fd = conf->nr_events == 1 ? cpuclock_trap_filter(c->clock->bpf) : 0;
+	conf->odd_periods = true;
 }
 
-bool clocks_trap(struct collect *c, int pid)
+/* Check whether it is our program that filters samples, and no other part's. */
+static bool filters(const struct collect *c)
 {
-	return walls_filter(c) ? walls_trap(c, pid) : !cpuclock_trap(c->clock->bpf, pid);
+	return c->ev.conf.filter_fd && c->clock && c->clock->of_cpus &&
+	       c->ev.conf.filter_fd == cpuclock_filter(c->clock->bpf);
+}
+
+static bool trap(struct collect *c, int pid)
+{
+	return filters(c) && !cpuclock_trap(c->clock->bpf, pid);
 }
 
 bool clocks_leave_out(struct collect *c, int pid)
 {
-	return c->ev.conf.filter_fd && !walls_filter(c) && !cpuclock_trap(c->clock->bpf, pid);
+	return trap(c, pid);
 }
 
 struct cpuclock *clocks_bpf(const struct collect *c)
@@ -200,7 +200,7 @@ const char *clocks_why_not(const struct collect *c)
 	return c->clock ? c->clock->why_not : "";
 }
 
-void clocks_labels(const struct collect *c)
+static void labels(struct collect *c)
 {
 	if (!c->clock || !collect_nr_events(&c->ev.conf))
 		return;
@@ -230,4 +230,7 @@ static void close_part(struct collect *c)
 	c->clock = NULL;
 }
 
-const struct part clock_part = { .turn = turn, .close = close_part };
+const struct part clock_part = {
+	.open = open_part, .configure = configure, .labels = labels, .trap = trap, .turn = turn,
+	.close = close_part,
+};

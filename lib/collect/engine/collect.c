@@ -17,14 +17,11 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/control/rates.h"
-#include "collect/engine/clocks.h"
 #include "collect/engine/loop.h"
 #include "collect/engine/privileges.h"
 #include "collect/engine/program.h"
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
-#include "collect/parts/account.h"
-#include "collect/parts/allocated.h"
 
 enum {
 	COUNTS_MS = 500,		/* agents have it for telling what JVMs count */
@@ -100,7 +97,7 @@ static void label_moment(struct collect *c, const char *when)
 /* When the next turn is to begin at the latest; 0: at no time. */
 static uint64_t turn_due_ns(const struct collect *c)
 {
-	uint64_t look = walls_due_ns(c), due = segments_turn_ns(c, switches_due_ns(c));
+	uint64_t look = parts_due_ns(c), due = segments_turn_ns(c, switches_due_ns(c));
 
 	return look && (!due || look < due) ? look : due;
 }
@@ -115,9 +112,7 @@ static void begin(struct run *r)
 
 	if (later)
 		label_moment(c, "start");	/* again: the delay is no part of what is recorded */
-	if (c->sched)
-		sched_begins(c, with_program ? r->spawned_ns : clock_mono_ns());
-
+	parts_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
 	switches_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
 	/* a program's begin with its exec */
 	if (!with_program || o->system_wide)
@@ -375,13 +370,9 @@ static void watch_named(struct collect *c)
 void collect_finish(struct collect *c)
 {
 	crashes_look(&c->named, on_named_end, c->res);
+	parts_end_file(c, UINT64_MAX, true);
 	callflows_finish(&c->calls);
-	timed_finish(c);
 	switches_missing(c);
-	collect_write_labels(c, UINT64_MAX);
-	if (c->labels && threadlabels_dropped(c->labels))
-		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
-			     threadlabels_dropped(c->labels));
 	turned_away(c);
 	refused_metrics(c);
 	collect_end_file(c, true);
@@ -472,8 +463,8 @@ static void run(struct run *r)
 	stop_events(c);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	cpu_account_end(c, program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid ?
-				   &r->program.used : NULL);
+	if (program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid)
+		c->program_used = &r->program.used;
 	collect_finish(c);
 }
 
@@ -484,10 +475,8 @@ static int record(struct run *r, struct err *e)
 
 	labels_host(c);
 	labels_events(c);
-	clocks_labels(c);
+	parts_labels(c);
 	callflows_labels(&c->calls);
-	if (c->sched)
-		sched_labels(c);
 	ret = open_loop(r, e);
 	if (ret) {
 		program_discard(&r->program);
@@ -499,8 +488,7 @@ static int record(struct run *r, struct err *e)
 		/* no event begins with the program's exec then */
 		if (c->ev.conf.side_of_all && !c->o->delay_ns)
 			collect_enable(c, true);
-		cpu_account_begin(c);
-		allocated_begin(c);
+		parts_ready(c);
 		collect_ask_counts(c, COUNTS_MS);
 		c->counted_ns = clock_mono_ns();
 		ret = let_go(r, e);
@@ -573,9 +561,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	parts_init(c);
 	c->record = collect_record;
 	c->hear_agents = agents_drain;
-	collect_open_labels(c);
 	c->tasks.cgroups = o->cgroups;
-	c->tasks.keeps_ended = sources_keep_threads(c);
 	if (o->callflow.on)
 		callflows_init(&c->calls, &o->callflow, &c->tasks, &c->modules, c->w, &res->calls);
 	c->calls.sources = &c->sources;
@@ -591,9 +577,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	watch_named(c);
 	privileges_raise();	/* not those of the program */
 	if (!r)
-		r = walls_open(c, e);
-	if (!r)
-		r = clocks_open(c, e);
+		r = parts_open(c, e);
 	if (!r)
 		r = collect_open_rings(c, rings_target(o, &run.program), e);
 	if (r && timers_take_over(c, e))
@@ -617,11 +601,9 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	tasks_release(&c->tasks);
 	modules_release(&c->modules);
 	refused_release(&c->refused);
-	sources_release(&c->sources);
 	switches_release(&c->switches);
 	filters_release(&c->filters);
 	rates_release(c);
-	threadlabels_free(c->labels);
 	free(c->exited);
 	free(c->since.counts);
 	free(c->since.next_counts);

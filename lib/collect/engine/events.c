@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "pmu/cpus.h"
 
@@ -35,10 +34,8 @@ static int attach_process(struct collect *c, int pid, struct err *e)
 			th->evset = c->main_set;
 			if (!c->ev.conf.side_of_all)
 				r = evsets_watch(&c->ev, (struct ev_target){ .id = th->tid }, e);
-			if (!r && c->sched)
-				r = sched_watch(c->sched, &c->ev, th->tid, e);
 			if (!r)
-				r = wallrecords_watch(c, th->tid, e);
+				r = parts_watch(c, th->tid, e);
 			if (!r && !c->ev.conf.filter_fd)
 				r = evset_add(&c->ev, c->main_set, th->tid, false, e);
 			if (r == -ESRCH)
@@ -64,10 +61,8 @@ static int attach_all(struct collect *c, struct err *e)
 	}
 	for (i = 0; i < c->o->nr_tids && !r; i++) {
 		r = evsets_watch(&c->ev, (struct ev_target){ .id = c->o->tids[i] }, e);
-		if (!r && c->sched)
-			r = sched_watch(c->sched, &c->ev, c->o->tids[i], e);
 		if (!r)
-			r = wallrecords_watch(c, c->o->tids[i], e);
+			r = parts_watch(c, c->o->tids[i], e);
 		if (!r)
 			r = evset_add(&c->ev, c->main_set, c->o->tids[i], false, e);
 		if (r == -ESRCH)
@@ -125,12 +120,13 @@ static int scan_all(struct collect *c, struct err *e)
 int collect_open_events(struct collect *c, struct err *e)
 {
 	size_t i;
-	int r = 0;
+	int r;
 
 	for (i = 0; i < c->ev.conf.nr_events; i++)
 		c->ev.off[i] = !switches_runs(c, i);
 	c->main_set = evset_new(&c->ev, EVSET_MAIN);
-	if (c->sched && (r = sched_open(c->sched, &c->ev, c->child_pid, e)))
+	r = parts_open_events(c, e);
+	if (r)
 		return r;
 	if (c->only_jvms)
 		return scan_all(c, e);
@@ -218,9 +214,6 @@ static int check_cpus(const struct cpus *asked, const struct cpus *online, struc
 static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
 		      const struct cpus *sampled, int target, struct err *e)
 {
-	ev->filter_fd = clocks_filter(c);
-	ev->trap_filter_fd = ev->filter_fd ? clocks_trap_filter(c) : 0;
-	ev->odd_periods = ev->filter_fd && !walls_filter(c);
 	ev->side_of_all = ev->filter_fd && target != -1;
 	ev->main_has_all = c->o->system_wide;
 	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
@@ -241,9 +234,9 @@ int collect_open_rings(struct collect *c, int target, struct err *e)
 	ev.ring_samples = ring_samples(&ev);
 	sampled = !ev.nr_events ? &none : c->o->cpus.nr_cpu ? &c->o->cpus : &online;
 	r = check_cpus(sampled, &online, e);
-	if (!r && c->o->sched)
-		c->sched = sched_new(c->o->irq, target == -1, c->o->ring_size, online.nr_cpu, &ev);
-	wallrecords_configure(c, online.nr_cpu, &ev);
+	ev.all_cpus = target == -1;
+	if (!r)
+		parts_configure(c, online.nr_cpu, &ev);
 	ev.ring_bytes = ring_bytes(c->o, &ev, sampled->nr_cpu);
 	if (!r)
 		r = open_rings(c, &ev, &online, sampled, target, e);

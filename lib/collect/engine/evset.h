@@ -71,6 +71,7 @@ struct evconf {
 	size_t sched_ring_bytes;	/* for dispatches and interrupts, per CPU; 0: none are recorded */
 	bool switch_records;		/* PERF_RECORD_SWITCH in those rings, */
 	bool switches_at_once;		/* also of what is done before the program is executed */
+	bool all_cpus;			/* events are on the CPUs, whatever runs there */
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
 	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */

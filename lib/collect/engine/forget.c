@@ -78,7 +78,6 @@ void forget_at_change(struct collect *c, uint64_t now_ns)
 	for (p = c->tasks.procs; p; p = p->next)
 		*map_put(&procs, p->id) = 1;
 	tasks_forget_virtual(&c->tasks, &procs, MANY_VIRTUAL);
-	sources_forget(c, &procs);
 	parts_forget(c, &procs);
 	map_release(&procs);
 }

@@ -42,6 +42,88 @@ const struct part *parts_of_source(const struct collect *c, uint32_t source)
 #define CALL_ALL_BACKWARDS(c, hook, ...) \
 	for (size_t i = (c)->nr_parts; i--;) \
 		CALL(c, i, hook, ##__VA_ARGS__)
+/* Until one fails. */
+#define TRY_ALL(c, hook, ...) \
+	for (size_t i = 0; i < (c)->nr_parts; i++) { \
+		int r = (c)->parts[i]->hook ? (c)->parts[i]->hook(c, ##__VA_ARGS__) : 0; \
+\
+		if (r) \
+			return r; \
+	}
+
+int parts_open(struct collect *c, struct err *e)
+{
+	TRY_ALL(c, open, e);
+	return 0;
+}
+
+void parts_configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
+{
+	CALL_ALL(c, configure, nr_cpus, conf);
+}
+
+int parts_open_events(struct collect *c, struct err *e)
+{
+	TRY_ALL(c, open_events, e);
+	return 0;
+}
+
+int parts_watch(struct collect *c, int tid, struct err *e)
+{
+	TRY_ALL(c, watch, tid, e);
+	return 0;
+}
+
+void parts_labels(struct collect *c)
+{
+	CALL_ALL(c, labels);
+}
+
+void parts_ready(struct collect *c)
+{
+	CALL_ALL(c, ready);
+}
+
+bool parts_count(const struct collect *c)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		any |= c->parts[i]->counts && c->parts[i]->counts(c);
+	return any;
+}
+
+void parts_begin(struct collect *c, uint64_t time_ns)
+{
+	CALL_ALL(c, begins, time_ns);
+}
+
+bool parts_record(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+		  uint64_t time_ns)
+{
+	bool taken = false;
+	size_t i;
+
+	for (i = 0; i < c->nr_parts && !taken; i++)
+		taken = c->parts[i]->record && c->parts[i]->record(c, ring, h, time_ns);
+	return taken;
+}
+
+bool parts_trap(struct collect *c, int pid)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		any |= c->parts[i]->trap && c->parts[i]->trap(c, pid);
+	return any;
+}
+
+void parts_sampled(struct collect *c, const struct java *j, const struct jvm_sample *s)
+{
+	CALL_ALL(c, sampled, j, s);
+}
 
 void parts_forked(struct collect *c, int pid, int tid, uint64_t time_ns)
 {
@@ -64,6 +146,24 @@ void parts_sample(struct collect *c, const struct thread *th, const struct rec_s
 	CALL_ALL(c, sample, th, s, frames, nr);
 }
 
+void parts_taken_in(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, taken_in, now_ns);
+}
+
+uint64_t parts_due_ns(const struct collect *c)
+{
+	uint64_t first = 0, due;
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++) {
+		due = c->parts[i]->due_ns ? c->parts[i]->due_ns(c) : 0;
+		if (due && (!first || due < first))
+			first = due;
+	}
+	return first;
+}
+
 void parts_turn(struct collect *c, uint64_t now_ns)
 {
 	CALL_ALL(c, turn, now_ns);
@@ -77,6 +177,16 @@ void parts_end(struct collect *c, uint64_t now_ns)
 void parts_ended(struct collect *c, uint64_t now_ns)
 {
 	CALL_ALL_BACKWARDS(c, ended, now_ns);
+}
+
+void parts_cut(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, cut, now_ns);
+}
+
+void parts_end_file(struct collect *c, uint64_t until_ns, bool last)
+{
+	CALL_ALL(c, end_file, until_ns, last);
 }
 
 void parts_stand(struct collect *c)

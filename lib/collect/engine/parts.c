@@ -12,6 +12,11 @@ static const struct part *const parts[] = { PARTS(PART) };
 
 void parts_init(struct collect *c)
 {
+	size_t i;
+
 	c->parts = parts;
 	c->nr_parts = ARRAY_SIZE(parts);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i]->init)
+			parts[i]->init(c);
 }

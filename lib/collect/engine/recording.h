@@ -37,6 +37,8 @@ enum {
 };
 
 
+struct rusage;
+
 struct collect {
 	struct javatrace javatrace;	/* first: callbacks of the JVM server get either */
 	const struct collect_opts *o;	/* opts, whose sources and jvm_events "arcprof ctl" can add to */
@@ -69,7 +71,6 @@ struct collect {
 	struct walls *walls;		/* NULL: not recorded */
 	struct locks locks;
 	struct threadlabels *labels;	/* NULL: not recorded */
-	uint64_t labels_ns;		/* those of samples are written up to here */
 	struct triggers *triggers;	/* NULL: no condition is watched */
 	struct crashes named;		/* those of opts.pids */
 	struct timed *timed;		/* NULL: no call is */
@@ -78,6 +79,8 @@ struct collect {
 	struct ev_rate *rates;		/* of perf events, since one was changed (rates.h); NULL: none was */
 	uint64_t *left_over;		/* [event], then: rates.c's */
 	int child_pid;			/* of the command, 0 none */
+	/* What that program has used, when the recording has ended; NULL: there was none, or it goes on. */
+	const struct rusage *program_used;
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	uint64_t asked_ns;		/* when agents were last asked for what JVMs count */
 	uint64_t counted_ns;		/* what they told before that was of no recording yet */
@@ -250,8 +253,6 @@ void collect_name_anonymous_hits(struct collect *c);
 void collect_count_strange(struct collect *c);
 /* rotate.c: what a file has at its end, but its clock: counts, names, what is missing. */
 void collect_end_file(struct collect *c, bool last);
-/* intake.c: labels of threads, if they are recorded. */
-void collect_open_labels(struct collect *c);
 /* intake.c: agents are to tell what their JVMs count; waits for that, so long. */
 void collect_ask_counts(struct collect *c, int wait_ms);
 /* intake.c: takes in everything that is not younger than the drain before; all: everything. */
@@ -271,8 +272,6 @@ uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
 void collect_enable(struct collect *c, bool on);
 /* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
-/* intake.c: writes labels of threads that samples have until then, before the file ends. */
-void collect_write_labels(struct collect *c, uint64_t until_ns);
 /* drain.c: take in the rings' records that are not younger than until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
 /* drain.c: take in what agents have told, if there are any; all: the last of it. */

@@ -301,13 +301,8 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu,
 		.count = r->lost };
 
-	if (sched_is_sample(c, ring)) {
-		lost.cause = LOST_SCHED;
-		trace_write_lost(c->w, &lost);
-		sched_lost(c, ring->cpu, time_ns);
-		c->res->nr_lost_sched += r->lost;
+	if (parts_record(c, ring, h, time_ns))
 		return;
-	}
 	trace_write_lost(c->w, &lost);
 	c->res->nr_lost += r->lost;
 	if (ring >= c->ev.sample_rings)
@@ -329,15 +324,12 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 
 	switch (h->type) {
 	case PERF_RECORD_SAMPLE:
-		if (sched_is_sample(c, r))
-			sched_sample(c, h, time_ns);
-		else
+		if (!parts_record(c, r, h, time_ns))
 			on_sample(c, h, time_ns);
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		sched_switch(c, h, time_ns);
-		wallrecords_switch(c, h, time_ns);
+		parts_record(c, r, h, time_ns);
 		break;
 	case PERF_RECORD_FORK:
 		on_task_fork(c, h, time_ns);

@@ -62,10 +62,10 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	now = clocks_now();
 	labels_read_counts(c);
 	collect_take_in(c, now.mono_ns);
-	walls_cut(c, c->since.begun_ns, now.mono_ns);
+	parts_cut(c, now.mono_ns);
 	callflows_end_file(&c->calls);
 	write_standing(c);
-	collect_write_labels(c, now.mono_ns);
+	parts_end_file(c, now.mono_ns, false);
 	trace_writer_keep(c->w, false);
 	labels_clocks(c, "end", &now);
 	callflows_label_file(&c->calls);

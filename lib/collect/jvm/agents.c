@@ -13,7 +13,6 @@
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
-#include "collect/parts/allocated.h"
 #include "collect/wall/wall.h"
 #include "jvm/facts.h"
 #include "jvm/inject.h"
@@ -100,7 +99,7 @@ static bool trap_by_cpus(struct collect *c, const struct proc *p)
 		if (collect_is_on(c))
 			evset_enable(&c->ev, traps, true);
 	}
-	return clocks_trap(c, p->pid);
+	return parts_trap(c, p->pid);
 }
 
 static struct proc *proc_of(const struct jvm *jvm)
@@ -192,8 +191,8 @@ static void take_of_source(struct collect *c, struct java *j, const struct jvm_s
 
 	if (p)
 		p->java_sample(c, j, s, thread, nr);
-	else if (sources_sample(c, j, s, thread, c->frames, nr) && s->event == JVM_SOURCE_ALLOC)
-		allocated_sampled(c, j, s);
+	else if (sources_sample(c, j, s, thread, c->frames, nr))
+		parts_sampled(c, j, s);
 }
 
 static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *s)
@@ -417,20 +416,6 @@ static void on_marked(void *ctx, struct jvm *jvm, const struct jvm_marked *r)
 	c->res->nr_jvm_events++;
 }
 
-static void on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
-{
-	struct collect *c = ctx;
-	const struct java *j = jvm_user(jvm);
-	uint32_t thread = 0;
-
-	if (!c->labels || !r->thread)
-		return;
-	merge_before(c, r->time_ns);
-	if (!r->vthread)
-		thread = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns)->id;
-	threadlabels_change(c->labels, thread, j->proc->id, r);
-}
-
 static void on_lost(void *ctx, struct jvm *jvm, uint64_t nr)
 {
 	struct collect *c = ctx;
@@ -517,7 +502,6 @@ static const struct jvm_callbacks callbacks = {
 	.no_source = on_no_source,
 	.lacks = on_lacks,
 	.event = on_event,
-	.labels = on_labels,
 	.marked = on_marked,
 	.no_event = on_no_event,
 	.lost = on_lost,

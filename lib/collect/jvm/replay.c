@@ -236,7 +236,6 @@ static int make_trace(struct replay *r, const struct replay_opts *o, struct err 
 	c->tasks.replayed_ns = r->j.h.start_real_ns ? r->j.h.start_real_ns : 1;
 	c->tasks.replayed_name = r->j.h.name;
 	c->tasks.other_kernel = !is_our_kernel(&r->j.h);
-	collect_open_labels(c);
 	evsets_init_empty(&c->ev, &c->o->ev);
 	c->ev.nr_sampled = c->ev.nr_cpus = r->j.h.nr_cpus;
 	ret = record(r, e);
@@ -265,10 +264,8 @@ int replay_journal(const struct replay_opts *o, struct err *e)
 	ret = make_trace(&r, o, e);
 	clock_replayed_ns = 0;
 	refused_release(&r.c->refused);
-	sources_release(&r.c->sources);
 	switches_release(&r.c->switches);
 	filters_release(&r.c->filters);
-	threadlabels_free(r.c->labels);
 	free(r.c->since.counts);
 	free(r.c->since.next_counts);
 	free(r.c);

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * account.c - what the kernel charged the threads of a recording, against which the samples of a clock are
+ * measured: no sampler knows what it has not seen.
+ *
+ * Of each thread: from BPF when it ends, where that is allowed; else from /proc, of those that live at the
+ * end. The trace gets a record of each, and the total as label "account.cpu_ns". It is kept where all CPU
+ * time from the first to the last moment was to be sampled.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +24,6 @@
 #include "base/rules.h"
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/account.h"
 #include "cpuclock/cpuclock.h"
 #include "trace/format.h"
 
@@ -177,7 +184,7 @@ static void read_groups(const struct collect *c, struct group_used *list)
 	}
 }
 
-void cpu_account_begin(struct collect *c)
+static void account_ready(struct collect *c)
 {
 	struct cpu_account *a;
 	size_t i;
@@ -548,11 +555,15 @@ static void give_none(struct collect *c)
 	trace_writer_keep(c->w, true);
 }
 
-void cpu_account_end(struct collect *c, const struct rusage *used)
+/* Before the last labels are written: compare. */
+static void account_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
+	const struct rusage *used = c->program_used;
 	struct collect_result *res = c->res;
 	struct buf why = BUF_INIT;
 
+	if (!last)
+		return;			/* stand() has written the account of that file */
 	if (!was_kept(c)) {
 		give_none(c);
 		return;
@@ -608,6 +619,6 @@ static void close_part(struct collect *c)
 }
 
 const struct part account_part = {
-	.exited = thread_exited, .turn = turn, .ended = recording_has_ended, .stand = stand,
-	.close = close_part,
+	.ready = account_ready, .exited = thread_exited, .turn = turn, .ended = recording_has_ended,
+	.stand = stand, .end_file = account_end_file, .close = close_part,
 };

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * allocated.c - what threads of JVMs have allocated as their JVMs count it, against which the samples of the
+ * source "alloc" are measured.
+ *
+ * The trace gets records "thread.counted", and the total as label event.N.counted; or, where that is not
+ * known, why, as event.N.uncounted.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/allocated.h"
 #include "collect/parts/sources.h"
 #include "trace/format.h"
 
@@ -51,7 +57,7 @@ static bool was_kept(const struct collect *c, const struct allocated *a)
 	return a && !c->paused && !filters_were_set(c) && c->switches.sources[a->source].nr_times <= 1;
 }
 
-void allocated_begin(struct collect *c)
+static void begin(struct collect *c)
 {
 	struct allocated *a;
 
@@ -61,7 +67,7 @@ void allocated_begin(struct collect *c)
 	a->source = sources_find_jvm(c, JVM_SOURCE_ALLOC);
 }
 
-bool allocated_is_kept(const struct collect *c)
+static bool is_kept(const struct collect *c)
 {
 	return was_kept(c, c->own[PART_allocated]);
 }
@@ -111,11 +117,12 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 	th->allocated = MAX(th->allocated, r->bytes);
 }
 
-void allocated_sampled(struct collect *c, const struct java *j, const struct jvm_sample *s)
+static void take_sample(struct collect *c, const struct java *j, const struct jvm_sample *s)
 {
 	struct allocated *a = c->own[PART_allocated];
 
-	if (!a || c->asked_ns <= MAX(a->ended_ns, c->counted_ns) || s->time_ns <= c->asked_ns)
+	if (!a || s->event != JVM_SOURCE_ALLOC || c->asked_ns <= MAX(a->ended_ns, c->counted_ns) ||
+	    s->time_ns <= c->asked_ns)
 		return;
 	VEC_GROW(a->young, a->nr_young, a->alloc_young);
 	a->young[a->nr_young++] = (struct young){
@@ -237,5 +244,6 @@ static void close_part(struct collect *c)
 
 const struct part allocated_part = {
 	.agent = &(const struct jvm_callbacks){ .allocated = take },
-	.ended = recording_has_ended, .stand = stand, .close = close_part,
+	.ready = begin, .counts = is_kept, .sampled = take_sample, .ended = recording_has_ended,
+	.stand = stand, .close = close_part,
 };

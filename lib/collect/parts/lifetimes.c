@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * lifetimes.c - how long threads lived while the source "wall" was recorded, by the kernel's records of their
+ * forks and exits, against which its samples are measured: these come from slots that are filled when threads
+ * are switched. The trace gets records "thread.counted", and the total as label event.N.counted.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/lifetimes.h"
 #include "collect/parts/sources.h"
 #include "trace/format.h"
 
 struct lifetimes {
 	size_t source;
-	uint64_t begin_ns;		/* of the source, or of the file */
+	uint64_t file_ns;		/* when the file in hand began; 0: it is the first */
 	uint64_t ns;			/* of all threads, in this file */
 };
 
@@ -28,28 +32,28 @@ static bool is_wanted(const struct collect *c)
 	       switches_are_none(o);
 }
 
-void lifetimes_begin(struct collect *c, uint64_t now_ns)
+static void ready(struct collect *c)
 {
 	struct lifetimes *l;
 
-	if (c->own[PART_lifetimes] || !is_wanted(c))
+	if (!is_wanted(c))
 		return;
 	l = c->own[PART_lifetimes] = xcalloc(1, sizeof(*l));
 	l->source = sources_find(c, "wall");
-	l->begin_ns = now_ns;
 }
 
 static bool was_kept(const struct collect *c, const struct lifetimes *l)
 {
-	return l && !c->paused && !filters_were_set(c) && c->switches.sources[l->source].nr_times <= 1;
+	return l && walls_begun_ns(c) && !c->paused && !filters_were_set(c) &&
+	       c->switches.sources[l->source].nr_times <= 1;
 }
 
 static void count(struct collect *c, struct thread *th, uint64_t end_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];
-	uint64_t begin_ns = MAX(th->born_ns, l->begin_ns);
+	uint64_t begin_ns = MAX(th->born_ns, MAX(walls_begun_ns(c), l->file_ns));
 
-	if (th->lived || !th->tid || end_ns <= begin_ns || !collect_is_recorded(c, th))
+	if (!walls_begun_ns(c) || th->lived || !th->tid || end_ns <= begin_ns || !collect_is_recorded(c, th))
 		return;
 	th->lived = th->dead;
 	l->ns += end_ns - begin_ns;
@@ -107,7 +111,7 @@ static void end_file(struct collect *c, uint64_t now_ns)
 	label(c, l, "counted", "%" PRIu64, l->ns);
 	if (why)
 		label(c, l, "missing", "%s", why);
-	l->begin_ns = now_ns;
+	l->file_ns = now_ns;
 	l->ns = 0;
 }
 
@@ -123,5 +127,5 @@ static void close_part(struct collect *c)
 }
 
 const struct part lifetimes_part = {
-	.exited = thread_exited, .ended = end_file, .stand = stand, .close = close_part,
+	.ready = ready, .exited = thread_exited, .ended = end_file, .stand = stand, .close = close_part,
 };

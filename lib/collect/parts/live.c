@@ -545,7 +545,13 @@ static const struct jvm_callbacks from_agents = {
 	.gone_objects = on_gone, .swept = on_swept, .roster = on_roster,
 };
 
+/* It tells of what threads have done that may have ended long ago. */
+static void init(struct collect *c)
+{
+	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_LIVE);
+}
+
 const struct part live_part = {
-	.agent = &from_agents, .ends = recording_ends, .ended = recording_has_ended, .stand = stand,
-	.next_file = next_file,
+	.init = init, .agent = &from_agents, .ends = recording_ends, .ended = recording_has_ended,
+	.stand = stand, .next_file = next_file,
 };

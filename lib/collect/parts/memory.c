@@ -315,7 +315,13 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 
 static const struct jvm_callbacks from_agents = { .program = take_program };
 
+/* It tells of what threads have done that may have ended long ago. */
+static void init(struct collect *c)
+{
+	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_MEMORY);
+}
+
 const struct part memory_part = {
-	.agent = &from_agents, .source = JVM_SOURCE_MEMORY, .java_sample = take_java_sample,
+	.init = init, .agent = &from_agents, .source = JVM_SOURCE_MEMORY, .java_sample = take_java_sample,
 	.ended = recording_has_ended, .stand = stand,
 };

@@ -179,16 +179,19 @@ size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus)
 	return bytes;
 }
 
-struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t nr_cpus, struct evconf *conf)
+/* Find out what can be recorded. */
+static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
-	struct sched *s = xcalloc(1, sizeof(*s));
+	struct sched *s;
 
-	s->irq = irq;
-	s->system_wide = system_wide;
+	if (!c->o->sched)
+		return;
+	s = c->sched = xcalloc(1, sizeof(*s));
+	s->irq = c->o->irq;
+	s->system_wide = conf->all_cpus;
 	find_events(s);
-	conf->sched_ring_bytes = sched_ring_bytes(asked_bytes, nr_cpus);
+	conf->sched_ring_bytes = sched_ring_bytes(c->o->ring_size, nr_cpus);
 	conf->switch_records = !s->nr_events;
-	return s;
 }
 
 static int open_one(struct sched *s, const struct perf_event_attr *a, int tid, const struct ring *ring,
@@ -223,17 +226,22 @@ static int open_records(struct sched *s, struct evsets *ev, int tid, struct err 
 	return !r || r == -ESRCH ? 0 : perf_open_err(e, -r, &a, tid, ev->sched_rings[i - 1].cpu);
 }
 
-int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e)
+/* The program's own events count from its exec, if it has not begun yet. */
+static int open_events(struct collect *c, struct err *e)
 {
+	struct evsets *ev = &c->ev;
+	struct sched *s = c->sched;
 	size_t i, k;
 	int err;
 
+	if (!s)
+		return 0;
 	if (s->irq && s->no_states)
 		return err_set(e, EACCES, "--irq: interrupts cannot be recorded: %s", s->no_states);
 	err = s->nr_events ? open_records(s, ev, -1, e) : 0;
 	if (err)
 		return err;
-	s->child = child;
+	s->child = c->child_pid;
 	for (k = 0; k < s->nr_events; k++) {
 		struct perf_event_attr a;
 
@@ -253,9 +261,9 @@ int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e)
 	return 0;
 }
 
-int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e)
+static int watch(struct collect *c, int tid, struct err *e)
 {
-	return s->nr_events ? 0 : open_records(s, ev, tid, e);
+	return !c->sched || c->sched->nr_events ? 0 : open_records(c->sched, &c->ev, tid, e);
 }
 
 static uint64_t close_events(struct sched *s)
@@ -288,10 +296,12 @@ static void free_sched(struct sched *s)
 
 /* ---- into the trace ---- */
 
-void sched_labels(struct collect *c)
+static void labels(struct collect *c)
 {
 	const struct sched *s = c->sched;
 
+	if (!s)
+		return;
 	trace_write_label(c->w, "sched.scope", "%s", s->system_wide ? "system" : "threads");
 	trace_write_label(c->w, "sched.states", "%s", s->no_states ? "no" : "yes");
 	trace_write_label(c->w, "sched.irq", "%s", s->irq ? "yes" : "no");
@@ -300,8 +310,10 @@ void sched_labels(struct collect *c)
 				  s->no_states);
 }
 
-void sched_begins(struct collect *c, uint64_t time_ns)
+static void sampling_begins(struct collect *c, uint64_t time_ns)
 {
+	if (!c->sched)
+		return;
 	c->sched->begun_ns = time_ns;
 	trace_write_label(c->w, "sched.start_ns", "%llu", (unsigned long long)time_ns);
 }
@@ -450,7 +462,7 @@ static void begin_file(struct collect *c, uint64_t time_ns)
 		write_thread_at(c, c->tasks.threads[i], time_ns);
 }
 
-void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns)
+static void records_lost(struct collect *c, uint32_t cpu, uint64_t time_ns)
 {
 	struct sched_cpu_now *now;
 
@@ -607,12 +619,7 @@ static bool foreign(struct collect *c, const struct event *v, const struct raw_s
 	return true;
 }
 
-bool sched_is_sample(const struct collect *c, const struct ring *r)
-{
-	return c->ev.nr_sched && r >= c->ev.sched_rings;
-}
-
-void sched_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+static void on_tracepoint(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	const struct event *v;
 	struct raw_sample r;
@@ -699,7 +706,7 @@ static void on_cpu_switch(struct collect *c, const struct switch_record *r, uint
 	now->runs = to;
 }
 
-void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+static void on_switch_record(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	struct switch_record r;
 	struct thread *th;
@@ -718,6 +725,39 @@ void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t
 }
 
 /* ---- the part ---- */
+
+/* Records of these rings were lost: of threads that this or the source "wall" watches. */
+static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+		    uint64_t time_ns)
+{
+	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
+
+	trace_write_lost(c->w, &(struct rec_lost){
+		.time_ns = time_ns, .cause = LOST_SCHED, .stream = ring->cpu, .count = r->lost,
+	});
+	records_lost(c, ring->cpu, time_ns);
+	c->res->nr_lost_sched += r->lost;
+}
+
+static bool take_record(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+			uint64_t time_ns)
+{
+	const bool is_ours = c->ev.nr_sched && ring >= c->ev.sched_rings;
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		if (is_ours && c->sched)
+			on_tracepoint(c, h, time_ns);
+		return is_ours;
+	case PERF_RECORD_LOST:
+		if (is_ours)
+			on_lost(c, ring, h, time_ns);
+		return is_ours;
+	default:
+		on_switch_record(c, h, time_ns);
+		return false;		/* the source "wall" takes it, too */
+	}
+}
 
 static void recording_ends(struct collect *c, uint64_t now_ns)
 {
@@ -755,5 +795,7 @@ static void close_part(struct collect *c)
 }
 
 const struct part sched_part = {
-	.ends = recording_ends, .ended = recording_has_ended, .next_file = next_file, .close = close_part,
+	.configure = configure, .open_events = open_events, .watch = watch, .labels = labels,
+	.begins = sampling_begins, .record = take_record, .ends = recording_ends,
+	.ended = recording_has_ended, .next_file = next_file, .close = close_part,
 };

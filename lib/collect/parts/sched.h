@@ -31,30 +31,7 @@ bool sched_read_switch(const struct perf_event_header *h, struct switch_record *
 /* Of a ring for such records, per CPU; asked_bytes 0: ours. */
 size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus);
 
-/*
- * Finds out what can be recorded; before the rings are opened, whose configuration it completes
- * (asked_bytes: a ring, 0 ours).
- */
-struct sched *sched_new(bool irq, bool system_wide, size_t asked_bytes, size_t nr_cpus, struct evconf *conf);
-
-/*
- * Opens the tracepoints; child: a program that has not begun yet, whose own events count from its
- * exec, or 0.
- */
-int sched_open(struct sched *s, struct evsets *ev, int child, struct err *e);
-/* One more task, for which no ring was opened. */
-int sched_watch(struct sched *s, struct evsets *ev, int tid, struct err *e);
-
-/* What was not allowed, and from when on records are complete, into the trace. */
-void sched_labels(struct collect *c);
-void sched_begins(struct collect *c, uint64_t time_ns);
+/* Into the trace: records are complete up to that time. */
 void sched_ends(struct collect *c, uint64_t time_ns);
-/* Records of that CPU were lost until then. */
-void sched_lost(struct collect *c, uint32_t cpu, uint64_t time_ns);
-
-/* Records of the rings. */
-bool sched_is_sample(const struct collect *c, const struct ring *r);
-void sched_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
-void sched_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
 
 #endif

@@ -203,8 +203,10 @@ void sources_end(struct collect *c)
 	c->sources.unknown_bytes = 0;
 }
 
-void sources_release(struct sources *s)
+static void close_part(struct collect *c)
 {
+	struct sources *s = &c->sources;
+
 	map_release(&s->functions);
 	free(s->totals);
 	free(s->standing_totals);
@@ -302,7 +304,7 @@ static bool is_needed(void *ctx, uint64_t key, uint32_t function)
 	return needed;
 }
 
-void sources_forget(struct collect *c, const struct map *procs)
+static void forget(struct collect *c, const struct map *procs)
 {
 	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
 }
@@ -566,16 +568,6 @@ void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, u
 
 /* ---- for others who notice by themselves ---- */
 
-bool sources_keep_threads(const struct collect *c)
-{
-	static const char *const names[] = { "live", "native-memory", "native-live" };
-	size_t i, nr = 0;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		nr += sources_find(c, names[i]) < c->o->nr_sources;
-	return nr;
-}
-
 bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s)
 {
 	struct rec_sample r = *s;
@@ -610,3 +602,5 @@ uint32_t sources_new_file(struct collect *c, const char *text)
 {
 	return new_function(c, FUNCTION_WAIT_FILE, text);
 }
+
+const struct part sources_part = { .forget = forget, .close = close_part };

@@ -76,7 +76,6 @@ struct sources {
 	uint64_t *standing_totals, standing_unknown;	/* of both of the above, as much as that is */
 };
 
-void sources_release(struct sources *s);
 /* Labels of their events; at the end what they add up to. */
 void sources_labels(const struct collect *c);
 void sources_end(struct collect *c);
@@ -90,8 +89,6 @@ uint64_t sources_expected_hz(const struct collect *c);
 void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r);
 /* The number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
 uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf);
-/* Those of processes that are no key of procs. */
-void sources_forget(struct collect *c, const struct map *procs);
 /* What an agent calls a leaf. */
 void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
@@ -132,8 +129,6 @@ void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, u
  */
 void sources_stand(struct collect *c, bool on);
 
-/* Whether one tells of what threads have done that ended long ago. */
-bool sources_keep_threads(const struct collect *c);
 /*
  * A sample of source i that weighs as much as it says; s has all but event and weight. False: a filter leaves
  * it out.

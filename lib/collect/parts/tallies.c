@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * tallies.c - what JVMs count of themselves, against which what is recorded is measured: pauses of their
+ * collectors, and waits for monitors. The trace gets a record "proc.tally" of each.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/parts/sources.h"
-#include "collect/parts/tallies.h"
 
 _Static_assert(JVM_NR_TALLIES + 0 == TALLY_NR + 0, "numbers of agents are those of traces");
 
@@ -49,7 +52,7 @@ static bool was_kept(const struct collect *c, uint32_t kind)
 					   s->sources[sources_find_jvm(c, JVM_SOURCE_LOCK)].nr_times) <= 1;
 }
 
-bool tallies_are_kept(const struct collect *c)
+static bool are_kept(const struct collect *c)
 {
 	return was_kept(c, JVM_TALLY_PAUSES) || was_kept(c, JVM_TALLY_ENTERS);
 }
@@ -150,5 +153,5 @@ static void close_part(struct collect *c)
 
 const struct part tallies_part = {
 	.agent = &(const struct jvm_callbacks){ .tally = take },
-	.ended = recording_has_ended, .stand = end_file, .close = close_part,
+	.counts = are_kept, .ended = recording_has_ended, .stand = end_file, .close = close_part,
 };

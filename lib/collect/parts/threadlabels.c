@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/labels.h"
 #include "base/mem.h"
+#include "collect/engine/recording.h"
 #include "collect/parts/threadlabels.h"
 #include "trace/writer.h"
 
@@ -47,6 +50,7 @@ struct threadlabels {
 	size_t bytes;			/* of all changes */
 	size_t tidy_at;			/* threads */
 	uint64_t nr_dropped;
+	uint64_t written_ns;		/* of a recording: up to here */
 };
 
 struct threadlabels *threadlabels_new(void)
@@ -324,3 +328,86 @@ uint64_t threadlabels_dropped(const struct threadlabels *l)
 {
 	return l->nr_dropped;
 }
+
+/* ---- the part ---- */
+
+static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
+{
+	const struct collect *c = ctx;
+
+	return tasks_find_virtual(&c->tasks, proc, vthread);
+}
+
+static void write_until(struct collect *c, uint64_t until_ns)
+{
+	if (!c->labels)
+		return;
+	threadlabels_write(c->labels, until_ns, c->w, number_of_virtual, c);
+	c->labels->written_ns = until_ns;
+}
+
+/* Labels of samples that are so old that all has been told. */
+static void taken_in(struct collect *c, uint64_t now_ns)
+{
+	enum { TURN_NS = 500000000 };
+	const uint64_t until_ns = c->drained_ns - MIN(c->drained_ns, (uint64_t)THREADLABELS_LATE_NS);
+
+	if (c->labels && until_ns >= c->labels->written_ns + TURN_NS)
+		write_until(c, until_ns);
+}
+
+static void note_sample(void *ctx, const struct rec_sample *r)
+{
+	struct collect *c = ctx;
+
+	if (switches_tell(c, JVM_TELL_LABEL, r->time_ns))
+		threadlabels_sample(c->labels, r->thread, r->time_ns);
+}
+
+static void init(struct collect *c)
+{
+	if (!(c->o->jvm_events & JVM_TELL_LABEL))
+		return;
+	c->labels = threadlabels_new();
+	trace_writer_on_sample(c->w, note_sample, c);
+}
+
+static void take(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
+{
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
+	uint32_t thread = 0;
+
+	if (!c->labels || !r->thread)
+		return;
+	/* what its process did before comes first */
+	collect_merge(c, MIN(r->time_ns, clock_mono_ns()));
+	if (!r->vthread)
+		thread = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns)->id;
+	threadlabels_change(c->labels, thread, j->proc->id, r);
+}
+
+/* What comes after it, such as samples of what goes on, may be of threads with other labels: end_file(). */
+static void cut(struct collect *c, uint64_t now_ns)
+{
+	write_until(c, now_ns);
+}
+
+static void end_file(struct collect *c, uint64_t until_ns, bool last)
+{
+	write_until(c, until_ns);
+	if (last && c->labels && threadlabels_dropped(c->labels))
+		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
+			     threadlabels_dropped(c->labels));
+}
+
+static void close_part(struct collect *c)
+{
+	threadlabels_free(c->labels);
+	c->labels = NULL;
+}
+
+const struct part threadlabels_part = {
+	.init = init, .agent = &(const struct jvm_callbacks){ .labels = take }, .taken_in = taken_in,
+	.cut = cut, .end_file = end_file, .close = close_part,
+};

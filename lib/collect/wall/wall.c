@@ -35,7 +35,7 @@ static void catch_up(struct collect *c)
 }
 
 /* Where the clock is only for us, which threads it is to sample our programs know best. */
-int walls_filter(const struct collect *c)
+static int filter(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 
@@ -44,15 +44,21 @@ int walls_filter(const struct collect *c)
 	return wall_filter(c->walls->wall);
 }
 
-/* Agents are not told which event it is: the only one. */
-int walls_trap_filter(const struct collect *c)
+/* With it, the clocks of CPUs need no program of their own: this one comes after theirs, and counts. */
+static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
-	return c->o->ev.nr_events == 1 ? wall_trap_filter(c->walls->wall) : 0;
+	wallrecords_configure(c, nr_cpus, conf);
+	if (!filter(c))
+		return;
+	conf->filter_fd = filter(c);
+	/* agents are not told which event it is: the only one */
+	conf->trap_filter_fd = conf->nr_events == 1 ? wall_trap_filter(c->walls->wall) : 0;
+	conf->odd_periods = false;
 }
 
-bool walls_trap(struct collect *c, int pid)
+static bool trap(struct collect *c, int pid)
 {
-	return !wall_trap(c->walls->wall, pid);
+	return filter(c) && !wall_trap(c->walls->wall, pid);
 }
 
 /* All of it known, as far as it can be. */
@@ -277,7 +283,8 @@ static void look_at_new(struct collect *c, uint64_t before_ns)
 	}
 }
 
-void walls_turn(struct collect *c, uint64_t now_ns)
+/* Look at the threads when it is time to. */
+static void look(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	uint64_t before;
@@ -568,7 +575,7 @@ static void look_again(struct collect *c, uint64_t now_ns)
 
 	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
 	w->due_ns = 0;
-	walls_turn(c, now_ns);
+	look(c, now_ns);
 	/* there is no later */
 	allow_walks(w, UINT64_MAX);
 	look_at_all_late(c);
@@ -583,6 +590,7 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	if (!w || w->on)
 		return;
 	w->on = true;
+	w->begun_ns = w->begun_ns ? w->begun_ns : now_ns;
 	w->look_ns = w->looked_ns = 0;
 	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);
 	w->beginning_ns = now_ns;
@@ -612,6 +620,11 @@ bool walls_are_on(const struct collect *c)
 	return c->walls && c->walls->on;
 }
 
+uint64_t walls_begun_ns(const struct collect *c)
+{
+	return c->walls ? c->walls->begun_ns : 0;
+}
+
 void walls_end(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
@@ -635,7 +648,8 @@ void walls_end(struct collect *c, uint64_t now_ns)
 	w->on = false;
 }
 
-void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
+/* All up to now_ns is written, and what goes on does so in the next file. */
+static void cut(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	struct wall_slot s;
@@ -658,7 +672,7 @@ void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns)
 		account_tell(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 		if (block.nr == s.block_nr && s.state == WALL_BLOCKED)
 			a->block = block;	/* it goes on, from now on */
-		account_forget_old(a, since_ns);
+		account_forget_old(a, c->since.begun_ns);
 		account_forget_codes(a);
 	}
 	if (w->wakes)
@@ -713,7 +727,7 @@ static void tell_agents(struct collect *c)
 			.own_user_only = privileges_of_several(c->o), .late = c->walls->no_bpf });
 }
 
-int walls_open(struct collect *c, struct err *e)
+static int open_part(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
 	struct wall_opts opts = {
@@ -787,12 +801,14 @@ static void close_part(struct collect *c)
 	c->walls = NULL;
 }
 
-uint64_t walls_due_ns(const struct collect *c)
+static uint64_t due_ns(const struct collect *c)
 {
 	return c->walls && c->walls->on ? c->walls->due_ns : 0;
 }
 
 const struct part wall_part = {
+	.open = open_part, .configure = configure, .watch = wallrecords_watch, .record = wallrecords_take,
+	.trap = trap, .taken_in = look, .due_ns = due_ns, .cut = cut,
 	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
 	.sample = take_cpu_sample, .ended = walls_end, .forget = forget_processes, .close = close_part,
 };

@@ -27,33 +27,24 @@ struct java;
 struct jvm_leaf;
 struct jvm_sample;
 struct perf_event_header;
+struct ring;
 struct thread;
 struct wall;
 struct walls;
 
-/* When "wall" is to be recorded, and the program to be run is there but does not run; else nothing. */
-int walls_open(struct collect *c, struct err *e);
 /* The slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
-/* A BPF program that lets through samples of recorded threads, where only the clock has samples; 0: none. */
-int walls_filter(const struct collect *c);
-/* One that lets through those of JVMs, and has their agents walk them; 0: none. */
-int walls_trap_filter(const struct collect *c);
-/* The process has such an agent. False: it cannot be known to that program. */
-bool walls_trap(struct collect *c, int pid);
 /* From now on all counts; or it does no more: what was open is written. */
 void walls_begin(struct collect *c, uint64_t now_ns);
 void walls_end(struct collect *c, uint64_t now_ns);
 /* Between these: what agents say then is heard. */
 bool walls_are_on(const struct collect *c);
-/* A file ends, which began at since_ns: all up to now_ns is written, and what goes on does so in the next. */
-void walls_cut(struct collect *c, uint64_t since_ns, uint64_t now_ns);
+/* When it began first; 0: it has not. */
+uint64_t walls_begun_ns(const struct collect *c);
 /* Before the last labels of a file: what is missing. */
 void walls_finish(struct collect *c);
 /* Why threads may have no samples; NULL: all have. */
 const char *walls_missing(const struct collect *c);
-/* Looks at the threads when it is time to. */
-void walls_turn(struct collect *c, uint64_t now_ns);
 /*
  * A sample of a thread that waits, walked by the agent of its JVM: thread is whose it is in the trace, th's
  * own or a virtual one's; frames outermost first.
@@ -77,8 +68,6 @@ struct walls_unmounted {
 bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
 /* What an agent calls the class of what threads are parked for, or a reason in words. */
 void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
-/* When the next look is due; 0: at no time. */
-uint64_t walls_due_ns(const struct collect *c);
 
 /*
  * wallrecords.c: where there is no BPF, the kernel's records of switches fill the slots (wall/switches.h).
@@ -88,7 +77,8 @@ uint64_t walls_due_ns(const struct collect *c);
 void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evconf *conf);
 /* One more task, for which no ring was opened; it has a slot from now on. */
 int wallrecords_watch(struct collect *c, int tid, struct err *e);
-void wallrecords_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns);
+bool wallrecords_take(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+		      uint64_t time_ns);
 void wallrecords_fork(struct collect *c, int pid, int tid, uint64_t time_ns);
 void wallrecords_exec(struct collect *c, int pid, uint64_t time_ns);
 void wallrecords_exit(struct collect *c, int tid, uint64_t time_ns);

@@ -91,6 +91,7 @@ struct walls {
 	uint64_t looked_ns;		/* when the last look began that has been at all slots */
 	uint64_t random;
 	bool on;
+	uint64_t begun_ns;		/* when it was on first; 0: it was not */
 	/*
 	 * While accounts begin: when that was. Until they have, only samples of threads that are younger
 	 * count.

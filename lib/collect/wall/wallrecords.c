@@ -21,17 +21,20 @@ int wallrecords_watch(struct collect *c, int tid, struct err *e)
 	return r;
 }
 
-void wallrecords_switch(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+bool wallrecords_take(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+		      uint64_t time_ns)
 {
-	struct wall *w = walls_switches(c);
+	const bool is_switch = h->type == PERF_RECORD_SWITCH || h->type == PERF_RECORD_SWITCH_CPU_WIDE;
+	struct wall *w = is_switch ? walls_switches(c) : NULL;
 	struct switch_record r;
 
 	if (!w || !sched_read_switch(h, &r))
-		return;
+		return false;
 	if (r.out)
 		wall_switch_out(w, r.tid, r.state == SCHED_RUNNABLE, time_ns);
 	else
 		wall_switch_in(w, r.tid, time_ns);
+	return false;			/* dispatches have it, too */
 }
 
 void wallrecords_fork(struct collect *c, int pid, int tid, uint64_t time_ns)
