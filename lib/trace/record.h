@@ -46,6 +46,8 @@ struct rec_sample {
 	 * without a number of samples.
 	 */
 	int64_t more;
+	/* During a recording alone: the address of the data, such as that of a fault; 0: not asked for. */
+	uint64_t data_addr;
 };
 
 enum sched_at {		/* what is so when a file begins */

@@ -100,7 +100,7 @@ bool perf_sample_read(struct perf_sample *ps, const struct perf_sample_format *f
 	if (type & PERF_SAMPLE_TIME)
 		ps->time_ns = span_u64(&s);
 	if (type & PERF_SAMPLE_ADDR)
-		span_u64(&s);
+		ps->data_addr = span_u64(&s);
 	if (type & PERF_SAMPLE_ID)
 		span_u64(&s);
 	if (type & PERF_SAMPLE_STREAM_ID)

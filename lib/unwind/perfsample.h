@@ -23,6 +23,7 @@ struct perf_sample_format {
 struct perf_sample {
 	uint64_t id;		/* PERF_SAMPLE_IDENTIFIER */
 	uint64_t ip, time_ns, period;
+	uint64_t data_addr;	/* PERF_SAMPLE_ADDR */
 	uint32_t pid, tid, cpu;	/* cpu: PERF_SAMPLE_NO_CPU not known */
 	const void *chain;	/* nr_chain numbers of 8 bytes; as aligned as the record is */
 	size_t nr_chain;

@@ -51,3 +51,18 @@ TEST(perfsample_registers_that_unwinding_does_not_know_are_passed_over)
 			CHECK_U64(ps.regs.r[arch_perf_regs_dwarf[at++]], 100 + bit);
 	CHECK(!perf_sample_read(&ps, &format, span_init(data, 8 * at)));
 }
+
+TEST(perfsample_address_of_the_data_is_there_if_the_event_has_it)
+{
+	const struct perf_sample_format with = { PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD },
+					without = { PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD };
+	const uint64_t data[] = { 0x4711, 0x7f00deadb000, 3 };
+	struct perf_sample ps;
+
+	CHECK(perf_sample_read(&ps, &with, span_init(data, sizeof(data))));
+	CHECK_U64(ps.data_addr, 0x7f00deadb000);
+	CHECK_U64(ps.period, 3);
+	CHECK(perf_sample_read(&ps, &without, span_init(data, sizeof(data))));
+	CHECK_U64(ps.data_addr, 0);
+	CHECK_U64(ps.period, 0x7f00deadb000);
+}

@@ -322,6 +322,8 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	*a = s->conf.events[ev].attr;
 	evset_common_attr(a);
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	if (ev < 64 && s->conf.with_data_addr >> ev & 1)
+		a->sample_type |= PERF_SAMPLE_ADDR;
 	a->read_format = s->tells_lost ? PERF_FORMAT_LOST : 0;
 	if (rate->freq_hz) {
 		a->freq = 1;

@@ -64,6 +64,7 @@ struct evconf {
 	size_t nr_aside;		/* the last ones: for a source, and not in the trace */
 	const struct ev_rate *rates;	/* [nr_events] */
 	uint64_t hit_ns;		/* what a hit of a clock takes; 0: not known (rates.h) */
+	uint64_t with_data_addr;	/* events whose samples have rec_sample.data_addr, a bit each */
 	enum callgraph callgraph;
 	uint32_t stack_bytes;	/* copied per sample */
 	uint32_t ring_samples;	/* a ring should hold this many until they are read */

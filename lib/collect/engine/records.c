@@ -215,7 +215,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		return;
 	s = (struct rec_sample){
 		.time_ns = time_ns, .thread = th->id, .weight = ps.period, .event = src->event,
-		.cpu = ps.cpu, .user = ps.user,
+		.cpu = ps.cpu, .user = ps.user, .data_addr = ps.data_addr,
 	};
 	if (c->rates)
 		s.weight += rates_left_over(c, s.event, ps.period);
