@@ -114,11 +114,14 @@ int page_print(struct view *v, const struct page_more *more, FILE *out, struct e
 int html_print(struct view *v, FILE *out, struct err *e)
 {
 	char *calls = v->trace ? report_calls_json(v->trace, v->o) : NULL;
-	char *json = calls ? xasprintf("{\"calls\":%s}", calls) : NULL;
+	char *tables = v->trace ? report_tables_json(v->trace, v->o) : NULL;
+	char *json = calls || tables ? xasprintf("{\"calls\":%s,\"tables\":%s}", calls ? calls : "null",
+						 tables ? tables : "[]") : NULL;
 	const struct page_more more = { .json = json };
 	int r = page_print(v, json ? &more : NULL, out, e);
 
 	free(json);
+	free(tables);
 	free(calls);
 	return r;
 }

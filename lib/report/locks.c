@@ -386,4 +386,6 @@ const struct report report_locks = {
 	.follows = "pid comm limit sort sort=column columns",
 	.reasons = reasons,
 	.print_trace = locks_print,
+	.page_title = "Locks",
+	.page_rows = "locks",
 };

@@ -148,6 +148,12 @@ struct report {
 	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
 	const char *needs;
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+	/*
+	 * Without options of its own: the title of its rows in the page for a browser, of a trace that has
+	 * such data, and the array of JSON that they are. The page tells units by names of members: _ns,
+	 * _bytes, _percent. NULL: they are not there.
+	 */
+	const char *page_title, *page_rows;
 };
 
 /* All reports, in the order of help; x is the row report_x. */
@@ -198,6 +204,12 @@ int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE
 
 /* What --calls prints as JSON, for a page; NULL: it is no call trace. For free(). */
 char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
+
+/*
+ * What reports with a page_title print as JSON, an array of {key, title, rows, data}, as far as the trace
+ * has such data; NULL: it has none, or only a part of it is selected. For free().
+ */
+char *report_tables_json(struct trace_reader *t, const struct report_opts *o);
 
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);

@@ -336,6 +336,30 @@ hands_over() {
 	one_jdk oldest hands_over
 }
 
+browser_lists_them() {
+	"$ARCPROF" report -i trace --format html >page.html
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir="$BATS_TEST_TMPDIR/chromium" \
+		--virtual-time-budget=10000 --dump-dom "file://$PWD/page.html#below=locks" >dom
+	grep -o 'data-list="locks".*' dom >list
+	grep -q '>LockWaits$Monitor<' list
+	grep -q ">$(jq '.[0].slow' locks.json)</td>" list
+}
+
+on_the_page() {
+	"$ARCPROF" record -q -e lock -o trace java -cp "$CLASSES" LockWaits monitor p 2 20 1000 >truth
+	"$ARCPROF" report -i trace --locks --format json | jq -S .locks >locks.json
+	[ "$(jq length locks.json)" -gt 0 ]
+	"$ARCPROF" report -i trace --format html | sed -n '/<script id="more"/,/<\/script>/p' | sed '1d;$d' >more.json
+	jq -S '.tables[] | select(.key == "locks" and .title == "Locks").data.locks' more.json | diff locks.json -
+	command -v chromium >/dev/null && browser_lists_them
+	# of a part of the recording there is none
+	"$ARCPROF" report -i trace --format html --from 0.01s | sed -n '/<script id="more"/{n;p}' | grep -qx null
+}
+
+@test "lock: the page for a browser has the locks of the report" {
+	one_jdk newest on_the_page
+}
+
 @test "lock: every acquisition of selected locks is counted" {
 	each_jdk counts_platform
 	each_jdk 25 counts_virtual

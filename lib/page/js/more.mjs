@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// more.mjs - the tables that a page has beside its tree: of a heap, those of "arcprof heap report"; of a call trace, its calls.
+// more.mjs - the tables that a page has beside its tree: of a heap, those of "arcprof heap report"; of a call trace, its calls;
+// and rows of reports as they are, of those that say so (page_title).
 import { amount } from './names.mjs';
 import { binsOf, readCalls, smallPlot } from './spread.mjs';
 import { element } from './table.mjs';
@@ -10,7 +11,7 @@ const SUMMARY_ROWS = 10;
  * Of a cell: how it is shown. A class or a function can be picked, and an object that the page knows be opened; a measure is
  * in the unit of the table's source.
  */
-const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5, MEASURE = 6, PLOT = 7;
+const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5, MEASURE = 6, PLOT = 7, TIME = 8;
 
 const TABLES = {
 	histogram: { title: 'Histogram', rows: 'classes', by: 'bytes', columns: [
@@ -49,6 +50,8 @@ export function readMore(more) {
 
 	for (const key of Object.keys(TABLES).filter(k => more && more[k]))
 		tables.push(table(key, more[key], TABLES[key].title));
+	for (const t of more && more.tables || [])
+		tables.push(reportTable(t));
 	const calls = readCalls(more);
 	if (!more)
 		return { trees: [], at: '', object: null, details, calls, tables };
@@ -86,6 +89,22 @@ function table(key, data, title) {
 	return { key, title, by: TABLES[key].by || '', data, rows, columns, hidden: data.not_shown || 0 };
 }
 
+/* What members of JSON are, by the ends of their names: reports name units so. */
+const ENDS = [[/_ns$/, TIME], [/(^|_)bytes$/, BYTES], [/_percent$/, PERCENT], [/^(class|function)$/, CLASS]];
+
+/* Rows of a report, in its order. */
+function reportTable({ key, title, rows: array, data }) {
+	const rows = data[array], members = new Set(rows.flatMap(r => Object.keys(r)));
+	const columns = [...members].filter(m => rows.some(r => r[m] !== null && typeof r[m] !== 'object')).map(m => {
+		const end = ENDS.find(([name]) => name.test(m)), isNumber = rows.some(r => typeof r[m] === 'number');
+
+		return [m, m.replace(/_(ns|percent)$/, s => (s === '_ns' ? '' : ' %')).replaceAll('_', ' '),
+			end ? end[1] : isNumber ? NUMBER : TEXT];
+	});
+
+	return { key, title, by: '', data, rows, columns, hidden: data.not_shown || 0 };
+}
+
 function percentCell(value) {
 	return value && value < 0.01 ? '<0.01' : value.toFixed(2);
 }
@@ -94,7 +113,7 @@ function cellText(kind, value, unit) {
 	if (value === undefined || value === null)
 		return '';
 	return kind === NUMBER ? value.toLocaleString('en') : kind === BYTES ? amount(value, 'bytes') :
-		kind === MEASURE ? amount(value, unit) : kind === PERCENT ? percentCell(value) : String(value);
+		kind === MEASURE ? amount(value, unit) : kind === TIME ? amount(value, 'ns') : kind === PERCENT ? percentCell(value) : String(value);
 }
 
 /* For Table: sorts by any number. pick(name) and open(id) are what a click on a class or an object does, or null. */
