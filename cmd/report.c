@@ -20,12 +20,10 @@
 #include "model/account.h"
 #include "model/tallies.h"
 #include "model/blend.h"
-#include "model/callcheck.h"
+#include "model/checks.h"
 #include "model/locks.h"
 #include "model/profile.h"
 #include "model/sched.h"
-#include "model/sourcecheck.h"
-#include "model/wallcheck.h"
 #include "report/report.h"
 
 /* enum report_sort */

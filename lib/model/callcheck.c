@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/callcheck.h"
+#include "model/checks.h"
 
 struct account {
 	uint64_t charged_ns, kernel_ns;

@@ -7,7 +7,7 @@
 #include "model/account.h"
 #include "model/cut.h"
 #include "model/merge.h"
-#include "model/sourcecheck.h"
+#include "model/checks.h"
 #include "trace/calls.h"
 
 enum { EVENTS_MAX = 64, NOT_SHOWN = -1 };

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/wallcheck.h"
+#include "model/checks.h"
 
 enum state { ON_CPU, RUNNABLE, BLOCKED, NR_STATES };
 

@@ -9,7 +9,7 @@
 #include "flow/model.h"
 #include "model/events.h"
 #include "model/profile.h"
-#include "model/sourcecheck.h"
+#include "model/checks.h"
 #include "model/wakers.h"
 #include "traces.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 /* u-sources.c - what --check says of the sources of stored traces, and of models that are wrong. */
 #include <string.h>
 
-#include "model/sourcecheck.h"
+#include "model/checks.h"
 #include "unit.h"
 
 struct subject {

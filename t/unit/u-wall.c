@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "collect/wall/waitfile.h"
-#include "model/wallcheck.h"
+#include "model/checks.h"
 #include "traces.h"
 #include "unit.h"
 #include "wall/interrupts.h"
