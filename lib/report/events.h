@@ -22,4 +22,11 @@ void event_put_refused(const struct names *x, FILE *out);
 /* "15.0 MiB", "976 B". */
 void event_put_bytes(struct buf *b, uint64_t bytes);
 
+/* ---- loads.c: what --classes and --gc show below their rows, in text and JSON ---- */
+
+/* Of classes: which methods they were loaded for, and which took longest. */
+void loads_put(const struct events *v, struct sheet *s);
+/* Of safepoints: which threads were last, if that was recorded. */
+void lasts_put(const struct events *v, struct sheet *s);
+
 #endif

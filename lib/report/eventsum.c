@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/events.h"
-#include "report/loads.h"
 #include "report/tallies.h"
 
 struct part {			/* what is one row: equal in all three */

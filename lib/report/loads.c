@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/loads.h"
+#include "report/events.h"
 
 enum { NR_SHOWN = 10 };
 

@@ -27,4 +27,10 @@ void sched_head_json(const struct sched_model *m, const struct sched_kept *k, st
 /* What --pid, --tid, --comm, --thread and --filter say of a thread; NULL is none. */
 bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t);
 
+/*
+ * wallthreads.c: the report "threads" of the source wall, where no dispatches were recorded; as struct
+ * report's print_trace. -ENODATA, and *e as it was: the trace has no such source.
+ */
+int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+
 #endif

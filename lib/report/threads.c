@@ -11,7 +11,6 @@
 #include "base/quote.h"
 #include "report/sched.h"
 #include "report/sheet.h"
-#include "report/wallthreads.h"
 
 struct rows {
 	const struct sched_model *m;

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
+#include "report/sched.h"
 #include "report/sheet.h"
-#include "report/wallthreads.h"
 
 enum { MAX_KINDS = 256, SHOWN_KINDS = 4, NOT_SHOWN = UINT32_MAX };
 
