@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * perf_regs.c - perf numbers registers its own way (arch/x86/include/uapi/asm/perf_regs.h),
- * unwind rules the DWARF way.
- */
 #ifdef __x86_64__
 #include <asm/perf_regs.h>
+#include <x86intrin.h>
 
 #include "arch/arch.h"
 #include "arch/x86/regs.h"
 
+/*
+ * perf numbers registers its own way (arch/x86/include/uapi/asm/perf_regs.h), unwind rules the DWARF way.
+ */
 #define BIT(r) (1ull << PERF_REG_X86_##r)
 
 const uint64_t arch_perf_regs_mask =
@@ -19,4 +19,11 @@ const uint8_t arch_perf_regs_dwarf[] = {
 	X86_RAX, X86_RBX, X86_RCX, X86_RDX, X86_RSI, X86_RDI, X86_RBP, X86_RSP, X86_RIP, X86_R8,
 	X86_R9,	 X86_R10, X86_R11, X86_R12, X86_R13, X86_R14, X86_R15,
 };
+
+const uint64_t arch_own_counter_config1 = 0;
+
+uint64_t arch_cycle_counter(void)
+{
+	return __rdtsc();
+}
 #endif
