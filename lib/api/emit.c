@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/emit.h"
+#include "api/native.h"
 #include "api/recorder.h"
 #include "arcprof.h"
 #include "base/fields.h"

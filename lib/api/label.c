@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/label.h"
+#include "api/native.h"
+#include "api/recorder.h"
 #include "arcprof.h"
 
 enum { MAX_KEY = 63, MAX_VALUE = 255 };		/* as base/labels.h has them */

@@ -2,7 +2,7 @@
 /* mark.c - a program says what it does, where it runs under "arcprof record -e mark". */
 #include <string.h>
 
-#include "api/mark.h"
+#include "api/native.h"
 #include "api/recorder.h"
 #include "arcprof.h"
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "api/arcprof.h"
-#include "api/emit.h"
+#include "api/native.h"
 #include "base/fields.h"
 
 JNIEXPORT jlong JNICALL Java_arcprof_Event_define(JNIEnv *env, jclass type, jlong name, jlong fields)

@@ -3,7 +3,8 @@
 #include <jni.h>
 
 #include "api/arcprof.h"
-#include "api/label.h"
+#include "api/native.h"
+#include "api/recorder.h"
 
 JNIEXPORT jboolean JNICALL Java_arcprof_Label_isOn(JNIEnv *env, jclass type)
 {

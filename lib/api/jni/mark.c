@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/arcprof.h"
-#include "api/mark.h"
+#include "api/native.h"
 #include "api/recorder.h"
 
 JNIEXPORT jobject JNICALL Java_arcprof_Mark_recorder(JNIEnv *env, jclass type)
