@@ -141,9 +141,9 @@ void parts_exited(struct collect *c, int tid, uint64_t time_ns)
 }
 
 void parts_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
-		  const struct frame *frames, size_t nr)
+		  const struct frame *frames, size_t nr, bool is_kept)
 {
-	CALL_ALL(c, sample, th, s, frames, nr);
+	CALL_ALL(c, sample, th, s, frames, nr, is_kept);
 }
 
 void parts_taken_in(struct collect *c, uint64_t now_ns)
@@ -187,6 +187,11 @@ void parts_cut(struct collect *c, uint64_t now_ns)
 void parts_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	CALL_ALL(c, end_file, until_ns, last);
+}
+
+void parts_sums(struct collect *c, bool last)
+{
+	CALL_ALL(c, sums, last);
 }
 
 void parts_stand(struct collect *c)

@@ -78,11 +78,11 @@ struct part {
 	 */
 	bool (*trap)(struct collect *c, int pid);
 	/*
-	 * A sample of a perf event, before it is written, or dropped as its event is off or is not wanted
-	 * (filters.h). frames: outermost first.
+	 * A sample of a perf event; is_kept: it is written next, else dropped, as its event is off or it is
+	 * not wanted (filters.h). frames: outermost first.
 	 */
 	void (*sample)(struct collect *c, const struct thread *th, const struct rec_sample *s,
-		       const struct frame *frames, size_t nr);
+		       const struct frame *frames, size_t nr, bool is_kept);
 	/*
 	 * What the kernel and agents have recorded was taken in, but halves of samples of Java threads are
 	 * not joined yet: at each turn of the loop, and at the end.
@@ -103,8 +103,10 @@ struct part {
 	void (*cut)(struct collect *c, uint64_t now_ns);
 	/* The same, after that: write what stands then. */
 	void (*stand)(struct collect *c);
-	/* The last of what belongs to a file, before its end; the last file has no cut or stand. */
+	/* The last records of a file, or of the only one, that has no cut or stand. */
 	void (*end_file)(struct collect *c, uint64_t until_ns, bool last);
+	/* The file is complete but for names: write what it adds up to, which the next file does not have. */
+	void (*sums)(struct collect *c, bool last);
 	/* The next file has begun, from that time on. */
 	void (*next_file)(struct collect *c, uint64_t now_ns);
 	/* Between two files: keep nothing of other processes than these. */
@@ -151,7 +153,7 @@ void parts_exited(struct collect *c, int tid, uint64_t time_ns);
 /* Return true if the samples of that process go to its agent now. */
 bool parts_trap(struct collect *c, int pid);
 void parts_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
-		  const struct frame *frames, size_t nr);
+		  const struct frame *frames, size_t nr, bool is_kept);
 void parts_taken_in(struct collect *c, uint64_t now_ns);
 void parts_turn(struct collect *c, uint64_t now_ns);
 /* Return the earliest of what parts say; 0: none does. */
@@ -161,6 +163,7 @@ void parts_ended(struct collect *c, uint64_t now_ns);
 void parts_cut(struct collect *c, uint64_t now_ns);
 void parts_stand(struct collect *c);
 void parts_end_file(struct collect *c, uint64_t until_ns, bool last);
+void parts_sums(struct collect *c, bool last);
 void parts_next_file(struct collect *c, uint64_t now_ns);
 void parts_forget(struct collect *c, const struct map *procs);
 void parts_close(struct collect *c);

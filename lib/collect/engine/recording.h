@@ -86,6 +86,8 @@ struct collect {
 	uint64_t counted_ns;		/* what they told before that was of no recording yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
+	/* Between two files: samples are of what lives when one ends, and may go on to live in the next. */
+	bool is_standing;
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
 	const struct part *const *parts;	/* part.h */
 	size_t nr_parts;

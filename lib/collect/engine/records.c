@@ -120,7 +120,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 
 	if (wanted)
 		java_keep_code(c, frames, nr);
-	parts_sample(c, th, s, frames, nr);
+	parts_sample(c, th, s, frames, nr, on && wanted);
 	if (!on || !wanted) {
 		c->switches.nr_dropped += !s->event;
 		return;

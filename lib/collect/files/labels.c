@@ -212,8 +212,7 @@ void labels_end(struct collect *c, bool last)
 	if (c->o->jvm_events)
 		jvm_events_end(c);
 	count = counts_end(c);
-	locks_write(c, last);
-	sources_end(c);
+	parts_sums(c, last);
 	filters_end_file(c);
 	if (collect_nr_events(&c->ev.conf) == 1 && c->ev.conf.events[0].clock && count) {
 		c->res->rate_mode = sampled_mode(&c->ev.conf);

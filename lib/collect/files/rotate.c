@@ -19,7 +19,6 @@ void collect_end_file(struct collect *c, bool last)
 	collect_name_hits(c, true);
 	if (!c->res->cut_names)
 		trace_write_label(c->w, "symbols", "complete");
-	walls_finish(c);
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
 	if (!last)
 		refused_cut(&c->refused, nr_refused);
@@ -28,9 +27,11 @@ void collect_end_file(struct collect *c, bool last)
 /* What lives at the end of the file is in it. */
 static void write_standing(struct collect *c)
 {
-	sources_stand(c, true);
+	c->is_standing = true;
+	trace_writer_standing(c->w, true);
 	parts_stand(c);
-	sources_stand(c, false);
+	c->is_standing = false;
+	trace_writer_standing(c->w, false);
 }
 
 static void begin_file(struct collect *c, const struct clocks *at)
@@ -71,8 +72,6 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	callflows_label_file(&c->calls);
 	collect_end_file(c, false);
 	forget_at_change(c, now.mono_ns);
-	if (c->sched)		/* what was read after the file's own end is in it, too */
-		sched_ends(c, c->merged_ns);
 	r = trace_writer_next(c->w, path, opened, e);
 	callflows_next_file(&c->calls, now.mono_ns);
 	if (*opened)

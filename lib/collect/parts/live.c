@@ -449,7 +449,7 @@ static void write_living(struct collect *c, const struct lives *l)
 			continue;
 		}
 		x = keptstacks_at(&l->stacks, o->context);
-		if (!c->sources.standing)
+		if (!c->is_standing)
 			stack_count_marks(c, stack_marks(x->frames, x->nr_frames - 1));
 		sources_survived(c, (double)o->size / p, 1 / p, &s);
 	}

@@ -632,7 +632,8 @@ static void begin_anew(struct lock_sum *s)
 	s->use = (struct lock_use){ 0 };
 }
 
-void locks_write(struct collect *c, bool last)
+/* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
+static void sums(struct collect *c, bool last)
 {
 	size_t i;
 
@@ -738,5 +739,5 @@ static const struct jvm_callbacks from_agents = {
 
 const struct part locks_part = {
 	.agent = &from_agents, .source = JVM_SOURCE_LOCK, .java_sample = take_sample,
-	.forget = forget_processes, .close = close_part,
+	.sums = sums, .forget = forget_processes, .close = close_part,
 };

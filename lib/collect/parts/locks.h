@@ -71,8 +71,6 @@ bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight
 /* The same for a lock of native code, with its one segment of stack, which may be empty. */
 void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
 		       const struct jvm_sample *stack);
-/* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
-void locks_write(struct collect *c, bool last);
 
 /*
  * openwaits.c: waits for locks of native code that go on when the recording ends, or the process: nobody

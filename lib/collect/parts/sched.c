@@ -318,7 +318,7 @@ static void sampling_begins(struct collect *c, uint64_t time_ns)
 	trace_write_label(c->w, "sched.start_ns", "%llu", (unsigned long long)time_ns);
 }
 
-void sched_ends(struct collect *c, uint64_t time_ns)
+static void label_end(struct collect *c, uint64_t time_ns)
 {
 	trace_write_label(c->w, "sched.end_ns", "%llu", (unsigned long long)time_ns);
 }
@@ -762,7 +762,7 @@ static bool take_record(struct collect *c, const struct ring *ring, const struct
 static void recording_ends(struct collect *c, uint64_t now_ns)
 {
 	if (c->sched)
-		sched_ends(c, now_ns);
+		label_end(c, now_ns);
 }
 
 static void stop(struct collect *c)
@@ -783,6 +783,13 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 		stop(c);
 }
 
+/* What was read after the file's own end is in it, too. */
+static void sums(struct collect *c, bool last)
+{
+	if (c->sched && !last)
+		label_end(c, c->merged_ns);
+}
+
 static void next_file(struct collect *c, uint64_t now_ns)
 {
 	if (c->sched)
@@ -797,5 +804,5 @@ static void close_part(struct collect *c)
 const struct part sched_part = {
 	.configure = configure, .open_events = open_events, .watch = watch, .labels = labels,
 	.begins = sampling_begins, .record = take_record, .ends = recording_ends,
-	.ended = recording_has_ended, .next_file = next_file, .close = close_part,
+	.ended = recording_has_ended, .sums = sums, .next_file = next_file, .close = close_part,
 };

@@ -31,7 +31,4 @@ bool sched_read_switch(const struct perf_event_header *h, struct switch_record *
 /* Of a ring for such records, per CPU; asked_bytes 0: ours. */
 size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus);
 
-/* Into the trace: records are complete up to that time. */
-void sched_ends(struct collect *c, uint64_t time_ns);
-
 #endif

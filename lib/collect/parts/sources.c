@@ -189,7 +189,7 @@ static void standing_end(struct collect *c, uint32_t first, uint32_t end)
 	s->standing_unknown = 0;
 }
 
-void sources_end(struct collect *c)
+static void sums(struct collect *c, bool last)
 {
 	uint32_t first = collect_nr_events(&c->o->ev), end = sources_event(c, c->o->nr_sources), event;
 
@@ -361,13 +361,13 @@ static void add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t w
 static void add_weight(struct collect *c, uint32_t event, uint64_t weight)
 {
 	add(c, &c->sources.totals, event, weight);
-	if (c->sources.standing)
+	if (c->is_standing)
 		add(c, &c->sources.standing_totals, event, weight);
 }
 
 static void count_sample(struct collect *c, size_t i)
 {
-	if (c->sources.standing)
+	if (c->is_standing)
 		return;
 	c->res->nr_samples++;
 	c->res->nr_of_source[i]++;
@@ -542,13 +542,7 @@ void sources_unknown(struct collect *c, double weight, const struct rec_sample *
 		return;
 	whole = write_event(c, sources_event(c, i) + 4, weight, s);
 	c->sources.unknown_bytes += whole;
-	c->sources.standing_unknown += c->sources.standing ? whole : 0;
-}
-
-void sources_stand(struct collect *c, bool on)
-{
-	c->sources.standing = on;
-	trace_writer_standing(c->w, on);
+	c->sources.standing_unknown += c->is_standing ? whole : 0;
 }
 
 void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost)
@@ -603,4 +597,4 @@ uint32_t sources_new_file(struct collect *c, const char *text)
 	return new_function(c, FUNCTION_WAIT_FILE, text);
 }
 
-const struct part sources_part = { .forget = forget, .close = close_part };
+const struct part sources_part = { .sums = sums, .forget = forget, .close = close_part };

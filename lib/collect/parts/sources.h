@@ -71,14 +71,11 @@ struct sources {
 	uint64_t random;		/* state of what rounds */
 	uint64_t *totals;		/* [events of sources]: sums of weights in the file */
 	uint64_t unknown_bytes;		/* in it: of objects, whether they live */
-	/* What lives when the file ends is written, and is written again in the next. */
-	bool standing;
-	uint64_t *standing_totals, standing_unknown;	/* of both of the above, as much as that is */
+	uint64_t *standing_totals, standing_unknown;	/* of both of the above, while collect.is_standing */
 };
 
-/* Labels of their events; at the end what they add up to. */
+/* Labels of their events. */
 void sources_labels(const struct collect *c);
-void sources_end(struct collect *c);
 /* The number in the trace of the first event of source i, or of the one past the last. */
 uint32_t sources_event(const struct collect *c, size_t i);
 /* Which sources agents are to tell of, as jvm_server_opts has it. */
@@ -123,12 +120,6 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s);
 /* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
 void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost);
-/*
- * From here on samples are of what lives when the file in hand ends, and may go on to live in the next, or
- * not any more.
- */
-void sources_stand(struct collect *c, bool on);
-
 /*
  * A sample of source i that weighs as much as it says; s has all but event and weight. False: a filter leaves
  * it out.

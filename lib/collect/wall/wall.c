@@ -517,7 +517,7 @@ static struct account *account_of_running(struct collect *c, const struct thread
 
 /* Of the clock that says where on-CPU time goes. */
 static void take_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
-			    const struct frame *frames, size_t nr)
+			    const struct frame *frames, size_t nr, bool is_kept)
 {
 	struct walls *w = c->walls;
 	struct wall_slot slot;
@@ -679,7 +679,8 @@ static void cut(struct collect *c, uint64_t now_ns)
 		wallwakes_turn(c, w->wakes, UINT64_MAX);
 }
 
-void walls_finish(struct collect *c)
+/* What is missing. */
+static void sums(struct collect *c, bool last)
 {
 	const struct walls *w = c->walls;
 	uint32_t nr = w ? wall_nr_refused(w->wall) : 0;
@@ -808,7 +809,7 @@ static uint64_t due_ns(const struct collect *c)
 
 const struct part wall_part = {
 	.open = open_part, .configure = configure, .watch = wallrecords_watch, .record = wallrecords_take,
-	.trap = trap, .taken_in = look, .due_ns = due_ns, .cut = cut,
+	.trap = trap, .taken_in = look, .due_ns = due_ns, .cut = cut, .sums = sums,
 	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
 	.sample = take_cpu_sample, .ended = walls_end, .forget = forget_processes, .close = close_part,
 };

@@ -41,8 +41,6 @@ void walls_end(struct collect *c, uint64_t now_ns);
 bool walls_are_on(const struct collect *c);
 /* When it began first; 0: it has not. */
 uint64_t walls_begun_ns(const struct collect *c);
-/* Before the last labels of a file: what is missing. */
-void walls_finish(struct collect *c);
 /* Why threads may have no samples; NULL: all have. */
 const char *walls_missing(const struct collect *c);
 /*
