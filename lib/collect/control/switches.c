@@ -169,8 +169,10 @@ static bool awaits_mark(const struct collect *c)
 
 void switches_ask(struct collect *c, struct jvm_server_opts *o)
 {
-	size_t i, wall = sources_find(c, "wall");
+	size_t i;
 
+	o->off = 0;
+	parts_ask(c, o);
 	o->may_tell |= c->o->jvm_events;
 	for (i = 0; i < c->o->nr_sources; i++)
 		if (c->o->sources[i].kind->jvm != JVM_NR_SOURCES &&
@@ -184,9 +186,6 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o)
 		o->tell |= JVM_TELL_MARK;
 	/* what a thread has when they are recorded again was set before */
 	o->tell |= c->o->jvm_events & JVM_TELL_LABEL;
-	o->off = 0;
-	if (wall < c->o->nr_sources && !walls_are_on(c))
-		o->off |= JVM_WALL;
 	if (c->timer_ns && !switches_runs(c, 0))
 		o->off |= JVM_TIMERS;
 }
@@ -199,7 +198,6 @@ static bool ask_agents(struct collect *c)
 	if (!c->jvm)
 		return false;
 	memset(&o, 0, sizeof(o));	/* compared as bytes */
-	sources_ask(c, &o);
 	switches_ask(c, &o);
 	if (c->switches.has_asked && !memcmp(&o, &c->switches.asked, sizeof(o)))
 		return false;
@@ -244,19 +242,10 @@ void switches_ask_again(struct collect *c, int wait_ms)
 		wait_for_agents(c, wait_ms);
 }
 
-static bool wall_is_wanted(const struct collect *c)
+void switches_begin_parts(struct collect *c, uint64_t now_ns)
 {
-	size_t wall = sources_find(c, "wall");
-
-	return wall < c->o->nr_sources && switches_want(c, &c->switches.sources[wall]);
-}
-
-void switches_begin_walls(struct collect *c, uint64_t now_ns)
-{
-	if (!wall_is_wanted(c))
-		return;
-	walls_begin(c, now_ns);
-	ask_agents(c);
+	if (parts_turned_on(c, now_ns))
+		ask_agents(c);
 }
 
 /* All as it is wanted. Nothing is lost of what is on before and after. */
@@ -268,13 +257,12 @@ static void apply(struct collect *c, struct buf *reply)
 	if (!c->switches.begun)
 		return;
 	nr = flip_all(c, false, now_ns);
-	if (!wall_is_wanted(c))
-		walls_end(c, now_ns);
+	parts_turned_off(c, now_ns);
 	collect_enable(c, true);
 	tell_agents(c, reply);
 	now_ns = clock_mono_ns();
 	nr += flip_all(c, true, now_ns);
-	switches_begin_walls(c, now_ns);
+	switches_begin_parts(c, now_ns);
 	if (nr)
 		trace_writer_flush(c->w);
 }

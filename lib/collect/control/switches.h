@@ -58,10 +58,10 @@ void switches_release(struct switches *s);
 /* Recording begins: after --delay, or with the program. */
 void switches_begin(struct collect *c, uint64_t now_ns);
 /*
- * And threads are looked at from now on, if that is wanted. Agents walk those that wait, each once, and are
- * asked to when they are heard, as what is said before is lost.
+ * And parts whose own event is to be on begin. Agents walk threads that wait, each once, and are asked to
+ * when they are heard, as what is said before is lost.
  */
-void switches_begin_walls(struct collect *c, uint64_t now_ns);
+void switches_begin_parts(struct collect *c, uint64_t now_ns);
 /* What agents are asked for at first. */
 void switches_ask(struct collect *c, struct jvm_server_opts *o);
 /*

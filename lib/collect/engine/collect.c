@@ -119,7 +119,7 @@ static void begin(struct run *r)
 		collect_enable(c, true);
 	c->begun_ns = clock_mono_ns();
 	segments_begin(c, c->begun_ns);
-	switches_begin_walls(c, with_program ? r->spawned_ns : c->begun_ns);
+	switches_begin_parts(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
 	r->loop.turn_ns = turn_due_ns(c);
 }

@@ -94,6 +94,31 @@ bool parts_count(const struct collect *c)
 	return any;
 }
 
+void parts_ask(const struct collect *c, struct jvm_server_opts *o)
+{
+	CALL_ALL(c, ask, o);
+}
+
+void parts_turned_off(struct collect *c, uint64_t now_ns)
+{
+	CALL_ALL(c, turned_off, now_ns);
+}
+
+bool parts_turned_on(struct collect *c, uint64_t now_ns)
+{
+	bool asks = false;
+	size_t i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		asks |= c->parts[i]->turned_on && c->parts[i]->turned_on(c, now_ns);
+	return asks;
+}
+
+void parts_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+{
+	CALL_ALL(c, leaf, j, leaf);
+}
+
 void parts_begin(struct collect *c, uint64_t time_ns)
 {
 	CALL_ALL(c, begins, time_ns);

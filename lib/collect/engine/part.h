@@ -49,6 +49,14 @@ struct part {
 
 	/* ---- during the recording ---- */
 
+	/* What agents are asked for, as far as nothing is switched off: add to *o what it needs of them. */
+	void (*ask)(const struct collect *c, struct jvm_server_opts *o);
+	/*
+	 * Events were turned off at that time, or on (switches.h), and its own may be among them. Return true
+	 * if agents are to be asked anew.
+	 */
+	void (*turned_off)(struct collect *c, uint64_t now_ns);
+	bool (*turned_on)(struct collect *c, uint64_t now_ns);
 	/* Sampling begins, at that time: with the program, or after --delay. */
 	void (*begins)(struct collect *c, uint64_t time_ns);
 	/*
@@ -59,6 +67,8 @@ struct part {
 		       uint64_t time_ns);
 	/* These take what agents say of it; each kind of record has one taker. */
 	const struct jvm_callbacks *agent;
+	/* What an agent calls the last frame of samples: a class, or a reason to wait. */
+	void (*leaf)(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 	/*
 	 * Samples of JVMs' threads that agents take for that source, if there is this hook. The stack is in
 	 * c->frames, outermost frame first, with nr frames. thread: its number in the trace.
@@ -138,7 +148,12 @@ void parts_labels(struct collect *c);
 void parts_ready(struct collect *c);
 /* Return true if any part wants what JVMs count. */
 bool parts_count(const struct collect *c);
+void parts_ask(const struct collect *c, struct jvm_server_opts *o);
+void parts_turned_off(struct collect *c, uint64_t now_ns);
+/* Return true if agents are to be asked anew. */
+bool parts_turned_on(struct collect *c, uint64_t now_ns);
 void parts_begin(struct collect *c, uint64_t time_ns);
+void parts_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /* Return true if the record was for one part alone. */
 bool parts_record(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
 		  uint64_t time_ns);

@@ -283,15 +283,7 @@ static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *x)
 
 static void on_leaf(void *ctx, struct jvm *jvm, const struct jvm_leaf *leaf)
 {
-	struct collect *c = ctx;
-
-	sources_leaf(c, jvm_user(jvm), leaf);
-	walls_leaf(c, jvm_user(jvm), leaf);
-}
-
-static void on_no_source(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
-{
-	sources_refused(ctx, jvm_user(jvm), r);
+	parts_leaf(ctx, jvm_user(jvm), leaf);
 }
 
 static void on_lacks(void *ctx, struct jvm *jvm, const struct jvm_lacks *r)
@@ -499,7 +491,6 @@ static const struct jvm_callbacks callbacks = {
 	.dump_edge = on_dump_edge,
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
-	.no_source = on_no_source,
 	.lacks = on_lacks,
 	.event = on_event,
 	.marked = on_marked,
@@ -607,7 +598,6 @@ int agents_open(struct collect *c, struct err *e)
 	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) ||
 	    !(c->o->argv || any_jvm(c->o) || has_programs(c->o)))
 		return 0;
-	sources_ask(c, &o);
 	switches_ask(c, &o);
 	r = open_server(c, &o, e);
 	if (!r && has_programs(c->o) && !c->o->argv)

@@ -221,7 +221,7 @@ static uint64_t interval_of(const struct collect *c, const char *name)
 	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
 }
 
-void sources_ask(const struct collect *c, struct jvm_server_opts *o)
+static void ask(const struct collect *c, struct jvm_server_opts *o)
 {
 	size_t i;
 
@@ -241,8 +241,10 @@ void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 	}
 }
 
-void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r)
+static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source *r)
 {
+	const struct java *j = jvm_user(jvm);
+	struct collect *c = ctx;
 	size_t i = sources_find_jvm(c, r->source);
 
 	if (i == c->o->nr_sources)
@@ -309,7 +311,7 @@ static void forget(struct collect *c, const struct map *procs)
 	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
 }
 
-void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+static void take_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
 {
 	struct rec_function r = { .kind = FUNCTION_REASON, .module = "", .file = "" };
 	struct buf b = BUF_INIT;
@@ -597,4 +599,7 @@ uint32_t sources_new_file(struct collect *c, const char *text)
 	return new_function(c, FUNCTION_WAIT_FILE, text);
 }
 
-const struct part sources_part = { .sums = sums, .forget = forget, .close = close_part };
+const struct part sources_part = {
+	.ask = ask, .agent = &(const struct jvm_callbacks){ .no_source = take_refusal }, .leaf = take_leaf,
+	.sums = sums, .forget = forget, .close = close_part,
+};

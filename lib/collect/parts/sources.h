@@ -78,16 +78,10 @@ struct sources {
 void sources_labels(const struct collect *c);
 /* The number in the trace of the first event of source i, or of the one past the last. */
 uint32_t sources_event(const struct collect *c, size_t i);
-/* Which sources agents are to tell of, as jvm_server_opts has it. */
-void sources_ask(const struct collect *c, struct jvm_server_opts *o);
 /* An upper bound of samples a second, for the size of buffers. */
 uint64_t sources_expected_hz(const struct collect *c);
-/* An agent cannot tell of a source. */
-void sources_refused(struct collect *c, const struct java *j, const struct jvm_no_source *r);
 /* The number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
 uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf);
-/* What an agent calls a leaf. */
-void sources_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 /*
  * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
  * more. Returns how many frames there are then; 0: it was not taken.

@@ -313,7 +313,7 @@ static uint64_t class_key(const struct proc *p, uint32_t leaf)
 	return (uint64_t)p->id << 32 | leaf;
 }
 
-void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
+static void take_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf)
 {
 	struct walls *w = c->walls;
 	struct buf name = BUF_INIT;
@@ -581,7 +581,8 @@ static void look_again(struct collect *c, uint64_t now_ns)
 	look_at_all_late(c);
 }
 
-void walls_begin(struct collect *c, uint64_t now_ns)
+/* From now on all counts. */
+static void begin_accounts(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	struct wall_slot s;
@@ -615,17 +616,13 @@ void walls_begin(struct collect *c, uint64_t now_ns)
 	}
 }
 
-bool walls_are_on(const struct collect *c)
-{
-	return c->walls && c->walls->on;
-}
-
 uint64_t walls_begun_ns(const struct collect *c)
 {
 	return c->walls ? c->walls->begun_ns : 0;
 }
 
-void walls_end(struct collect *c, uint64_t now_ns)
+/* It does no more: what was open is written. */
+static void end_accounts(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	struct wall_slot s;
@@ -646,6 +643,31 @@ void walls_end(struct collect *c, uint64_t now_ns)
 	if (w->wakes)
 		wallwakes_turn(c, w->wakes, UINT64_MAX);
 	w->on = false;
+}
+
+static bool is_wanted(const struct collect *c)
+{
+	return c->walls && switches_want(c, &c->switches.sources[c->walls->source]);
+}
+
+static bool turned_on(struct collect *c, uint64_t now_ns)
+{
+	if (!is_wanted(c))
+		return false;
+	begin_accounts(c, now_ns);
+	return true;
+}
+
+static void turned_off(struct collect *c, uint64_t now_ns)
+{
+	if (!is_wanted(c))
+		end_accounts(c, now_ns);
+}
+
+static void ask(const struct collect *c, struct jvm_server_opts *o)
+{
+	if (sources_find(c, "wall") < c->o->nr_sources && !(c->walls && c->walls->on))
+		o->off |= JVM_WALL;
 }
 
 /* All up to now_ns is written, and what goes on does so in the next file. */
@@ -811,5 +833,6 @@ const struct part wall_part = {
 	.open = open_part, .configure = configure, .watch = wallrecords_watch, .record = wallrecords_take,
 	.trap = trap, .taken_in = look, .due_ns = due_ns, .cut = cut, .sums = sums,
 	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
-	.sample = take_cpu_sample, .ended = walls_end, .forget = forget_processes, .close = close_part,
+	.ask = ask, .turned_off = turned_off, .turned_on = turned_on, .leaf = take_leaf,
+	.sample = take_cpu_sample, .ended = end_accounts, .forget = forget_processes, .close = close_part,
 };

@@ -34,11 +34,6 @@ struct walls;
 
 /* The slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
-/* From now on all counts; or it does no more: what was open is written. */
-void walls_begin(struct collect *c, uint64_t now_ns);
-void walls_end(struct collect *c, uint64_t now_ns);
-/* Between these: what agents say then is heard. */
-bool walls_are_on(const struct collect *c);
 /* When it began first; 0: it has not. */
 uint64_t walls_begun_ns(const struct collect *c);
 /* Why threads may have no samples; NULL: all have. */
@@ -64,8 +59,6 @@ struct walls_unmounted {
 
 /* False: nothing is recorded now. */
 bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
-/* What an agent calls the class of what threads are parked for, or a reason in words. */
-void walls_leaf(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 
 /*
  * wallrecords.c: where there is no BPF, the kernel's records of switches fill the slots (wall/switches.h).
