@@ -796,6 +796,40 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 	}
 }
 
+/* Less than a hundredth is said nothing of. */
+static bool is_whole(uint64_t counted, uint64_t recorded)
+{
+	return (double)recorded >= .99 * (double)counted;
+}
+
+/* What others count than who samples. */
+static void account_warnings(const struct sampling *s, const struct collect_result *r)
+{
+	static const char *const tallies[] = {
+		[JVM_TALLY_PAUSES] = "pauses of garbage collectors", [JVM_TALLY_ENTERS] = "waits for monitors",
+	};
+	size_t i;
+
+	for (i = 0; i < s->c.nr_sources; i++) {
+		uint64_t counted = r->counted_of_source[i], sampled = r->sampled_of_source[i];
+		uint64_t weight = r->nr_of_source[i] ? sampled / r->nr_of_source[i] : s->sources[i].interval;
+
+		if (r->uncounted_source[i] || is_whole(counted, sampled) ||
+		    !chance_is_too_few(counted, sampled, weight))
+			continue;
+		log_warn("%.1f %% of %s was not sampled%s: 'arcprof report --account --metric %s' has it thread by thread",
+			 100 - 100. * (double)sampled / (double)counted, s->sources[i].kind->name,
+			 r->nr_lost ? ", as samples were lost" : "", s->sources[i].kind->name);
+	}
+	for (i = 0; i < ARRAY_SIZE(tallies); i++) {
+		const struct collect_tally *t = &r->tallies[i];
+
+		if (!t->uncounted && !is_whole(t->counted, t->recorded) && t->counted > t->recorded + 2)
+			log_warn("%" PRIu64 " of %" PRIu64 " %s that JVMs counted were not recorded",
+				 t->counted - t->recorded, t->counted, tallies[i]);
+	}
+}
+
 /* A few, when a thread begins or names are new, say nothing. */
 static void throttle_warnings(const struct collect_result *r)
 {
@@ -837,6 +871,7 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	throttle_warnings(r);
 	unsampled_warning(r);
 	source_warnings(s, r);
+	account_warnings(s, r);
 	agent_warnings(s, r);
 	if (r->how_named && !s->c.system_wide)
 		log_hint("code in anonymous memory has names with: %s", r->how_named);

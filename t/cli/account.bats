@@ -330,6 +330,24 @@ several_files_of_a_jvm() {
 	[ "$(arcprof report --gc --format json dir | jq '.counted[0] | .pauses == .recorded')" = true ]
 }
 
+@test "account: allocation that was not sampled is said at the end, and what is whole is not" {
+	skip_unless_perf
+	use_any_jdk
+	arcprof record -o trace -e alloc=64k,gc,wall,lock -- java -cp "$CLASSES" Allocated 64 >truth 2>err
+	cat err
+	[ "$(grep -cE 'not sampled|were not recorded' err)" -eq 0 ]
+	# the recorder stands still, so that samples are lost
+	"$ARCPROF" record -o trace -e alloc=64 -- java -cp "$CLASSES" Allocations 16 >truth 2>err 3>&- &
+	sleep .8
+	kill -STOP $!
+	sleep 1.5
+	kill -CONT $!
+	wait $!
+	cat err
+	[[ "$(arcprof report --account trace)" == *"not sampled: samples were lost"* ]]
+	grep -qE 'warning: [0-9.]+ % of alloc was not sampled, as samples were lost: .arcprof report --account --metric alloc. has' err
+}
+
 @test "account: several files of a JVM have what it allocated, its pauses and its threads' lives" {
 	skip_unless_perf
 	on_each_jdk several_files_of_a_jvm

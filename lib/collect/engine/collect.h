@@ -135,6 +135,13 @@ struct collect_result {
 	uint64_t nr_held_back;		/* times the kernel stopped an event for a while */
 	uint64_t nr_of_event[COLLECT_COUNTED_EVENTS];	/* of nr_samples, written or not */
 	uint64_t nr_of_source[COLLECT_MAX_SOURCES];	/* too */
+	/* what the samples weigh, and what there was by another count; 0: that is not known */
+	uint64_t sampled_of_source[COLLECT_MAX_SOURCES], counted_of_source[COLLECT_MAX_SOURCES];
+	bool uncounted_source[COLLECT_MAX_SOURCES];	/* or of a part */
+	struct collect_tally {		/* the same of what JVMs count of themselves, in number */
+		uint64_t counted, recorded;
+		bool uncounted;
+	} tallies[JVM_NR_TALLIES];
 	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
 	uint64_t nr_lacking;		/* JVMs without a fact that something rests on (jvm/facttable.h) */
 	uint64_t nr_marks[MARK_NR];

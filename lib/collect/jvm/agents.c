@@ -379,6 +379,7 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	merge_before(c, r->time_ns);
 	if (wants_event(c, proc_of(jvm), r)) {
 		javatrace_event(c, jvm, r);
+		c->res->tallies[JVM_TALLY_PAUSES].recorded += r->kind == JVM_EVENT_GC;
 		note_labels(c, jvm, r->thread, r->vthread, r->time_ns);
 		c->res->nr_jvm_events += r->kind != JVM_EVENT_CLASS_TIME;	/* there is the load itself */
 	}

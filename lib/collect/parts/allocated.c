@@ -187,8 +187,10 @@ static void write_labels(const struct collect *c, const struct allocated *a, con
 			label(c, a, "counted", ACCOUNT_NONE);
 		if (was_kept(c, a))
 			label(c, a, "uncounted", "%s", why);
+		c->res->uncounted_source[a->source] = true;
 		return;
 	}
+	c->res->counted_of_source[a->source] += a->bytes;
 	label(c, a, "counted", "%" PRIu64, a->bytes);
 	if (c->res->nr_lost > a->nr_lost)
 		label(c, a, "missing", "samples were lost");

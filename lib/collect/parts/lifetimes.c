@@ -99,6 +99,7 @@ static void end_file(struct collect *c, uint64_t now_ns)
 	if (!was_kept(c, l)) {
 		if (c->segments)
 			label(c, l, "counted", ACCOUNT_NONE);
+		c->res->uncounted_source[l->source] = true;
 		return;
 	}
 	for (i = 0; i < c->tasks.nr_all; i++) {
@@ -109,6 +110,7 @@ static void end_file(struct collect *c, uint64_t now_ns)
 			count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
 	}
 	label(c, l, "counted", "%" PRIu64, l->ns);
+	c->res->counted_of_source[l->source] += l->ns;
 	if (why)
 		label(c, l, "missing", "%s", why);
 	l->file_ns = now_ns;

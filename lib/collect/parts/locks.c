@@ -555,6 +555,8 @@ static void write_lock(struct collect *c, const struct lock_sum *s)
 	r.owners = (const uint8_t *)owners.data;
 	r.owners_len = owners.len;
 	trace_write_lock(c->w, &r);
+	if (s->kind == LOCK_ENTER)
+		c->res->tallies[JVM_TALLY_ENTERS].recorded += s->n;
 	buf_release(&buckets);
 	buf_release(&owners);
 }

@@ -192,12 +192,15 @@ static void standing_end(struct collect *c, uint32_t first, uint32_t end)
 static void sums(struct collect *c, bool last)
 {
 	uint32_t first = collect_nr_events(&c->o->ev), end = sources_event(c, c->o->nr_sources), event;
+	size_t i;
 
 	if (sources_find(c, "live") < c->o->nr_sources)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
 	standing_end(c, first, end);
+	for (i = 0; c->sources.totals && i < c->o->nr_sources; i++)
+		c->res->sampled_of_source[i] += c->sources.totals[sources_event(c, i) - first];
 	if (c->sources.totals)
 		memset(c->sources.totals, 0, (end - first) * sizeof(*c->sources.totals));
 	c->sources.unknown_bytes = 0;

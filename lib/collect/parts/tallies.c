@@ -109,6 +109,8 @@ static void write_one(struct collect *c, const struct tally *t)
 	}
 	if (*to.why)
 		to.n = to.ns = 0;
+	c->res->tallies[t->kind].counted += to.n;
+	c->res->tallies[t->kind].uncounted |= *to.why;
 	to.why_len = strlen(to.why);
 	trace_write_tally(c->w, &to);
 }
@@ -122,7 +124,9 @@ static void end_file(struct collect *c)
 	for (i = 0; all && i < all->nr; i++) {
 		struct tally *t = &all->list[i];
 
-		if (was_kept(c, t->kind) && !t->over)
+		if (!was_kept(c, t->kind))
+			c->res->tallies[t->kind].uncounted = true;
+		else if (!t->over)
 			write_one(c, t);
 		t->over = !java_is_there(c->javas, t->proc);
 		t->untold = !t->end_ns;
