@@ -950,8 +950,9 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 	if (s) {
 		*(volatile __u32 *)&s->state = WALL_ON_CPU;
 		SEQ_STEP(old->seq);
-		if (old->state == WALL_ON_CPU)
-			old->cpu_ns += now - old->since_ns;
+		if (old->state != WALL_ON_CPU)		/* [4] */
+			go_on_cpu(old, old_idx, NULL, now - ran_unseen(old, t, ready_since(old), now));
+		old->cpu_ns += now - old->since_ns;
 		retire(old, old_idx, now);
 		SEQ_STEP(old->seq);
 		publish(s, idx, now);
