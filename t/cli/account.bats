@@ -270,6 +270,24 @@ lived() {
 	[ "$n" -eq 401 ]
 }
 
+@test "account: what is yet to become the program does not live" {
+	skip_unless_perf
+	local i pids=()
+	# it waits for the recorder's CPU before it is executed
+	for i in 1 2 3 4 5 6; do
+		taskset -c 0 sh -c 'while :; do :; done' 3>&- &
+		pids+=($!)
+	done
+	for i in 1 2 3 4; do
+		taskset -c 0 "$ARCPROF" record -q -e wall -o trace$i -- sleep .1
+	done
+	kill "${pids[@]}"
+	wait "${pids[@]}" || true
+	for i in 1 2 3 4; do
+		arcprof report --account --format json trace$i | jq -e '.totals | .share > .98 and .share < 1.02'
+	done
+}
+
 @test "account: who wakes a thread is not recorded, and charged nothing" {
 	skip_unless_perf
 	mkfifo fifo

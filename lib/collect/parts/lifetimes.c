@@ -48,12 +48,19 @@ static bool was_kept(const struct collect *c, const struct lifetimes *l)
 	       c->switches.sources[l->source].nr_times <= 1;
 }
 
+/* It is what will become the program, which has no samples (wall.c), and may wait for a CPU for long. */
+static bool is_before_program(const struct collect *c, const struct thread *th)
+{
+	return c->child_pid && th->proc->pid == c->child_pid && !th->proc->execed;
+}
+
 static void count(struct collect *c, struct thread *th, uint64_t end_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];
 	uint64_t begin_ns = MAX(th->born_ns, MAX(walls_begun_ns(c), l->file_ns));
 
-	if (!walls_begun_ns(c) || th->lived || !th->tid || end_ns <= begin_ns || !collect_is_recorded(c, th))
+	if (!walls_begun_ns(c) || th->lived || !th->tid || end_ns <= begin_ns || is_before_program(c, th) ||
+	    !collect_is_recorded(c, th))
 		return;
 	th->lived = th->dead;
 	l->ns += end_ns - begin_ns;
