@@ -1,12 +1,23 @@
 # shellcheck shell=bash disable=SC2154
 # live.bash - a program that runs while tests attach to it: t/workloads/Live.java. Needs lib.bash and java.bash.
 
+# A JVM has one recorder at a time, and one of all the machine has all. Who has a JVM of its own recorded shares this
+# lock until the test ends, and who records all JVMs has it alone, of all suites that run: for a minute at most, which
+# is less than a suite waits for.
+lock_jvms() {	# <-s or -x>
+	[ -z "${JVMS_LOCKED-}" ] || return 0
+	exec 6>>"/tmp/arcprof-test-jvms.$UID"
+	flock -w 60 "$1" 6 || echo "# others have the JVMs of the machine"
+	JVMS_LOCKED=yes
+}
+
 # start_live <option of java>...: runs it, with its number in $LIVE; LIVE_MAIN: another class that talks like it.
 start_live() {
+	lock_jvms -s
 	rm -f live.in
 	mkfifo live.in
 	# shellcheck disable=SC2086 # the class and its arguments
-	java "$@" -cp "$CLASSES" ${LIVE_MAIN-Live} <live.in >live.out 2>live.err 3>&- &
+	java "$@" -cp "$CLASSES" ${LIVE_MAIN-Live} <live.in >live.out 2>live.err 3>&- 6>&- &
 	LIVE=$!
 	exec 7>live.in
 	NR_SAID=0
@@ -49,7 +60,7 @@ kill_live() {
 
 # start_recorder <argument of record>...: in the background; returns when it records.
 start_recorder() {
-	"$ARCPROF" record -o trace "$@" >recorder.out 2>recorder.err </dev/null 3>&- 7>&- &
+	"$ARCPROF" record -o trace "$@" >recorder.out 2>recorder.err </dev/null 3>&- 6>&- 7>&- &
 	RECORDER=$!
 	until_it_records
 }

@@ -452,9 +452,9 @@ busy() {
 		pids+=($!)
 	done
 	before=$(busy)
-	arcprof record -q -a -F 1000 -d 2 -o trace
+	arcprof record -q -a --no-java -F 1000 -d 2 -o trace
 	after=$(busy)
-	arcprof record -q -a -F 1000 --segment 1s -d 3 -o dir
+	arcprof record -q -a --no-java -F 1000 --segment 1s -d 3 -o dir
 	kill "${pids[@]}"
 	wait "${pids[@]}" || true
 	arcprof report --check trace >check || { cat check; return 1; }
@@ -474,7 +474,7 @@ busy() {
 
 @test "account: the machine is sampled by clocks that are in step with nothing" {
 	skip_unless_clocks_of_cpus
-	arcprof record -q -a -F 1000 -o trace -- "$(workload shares)" 100 >/dev/null
+	arcprof record -q -a --no-java -F 1000 -o trace -- "$(workload shares)" 100 >/dev/null
 	arcprof report --check trace >check || { cat check; return 1; }
 	# 0.958 of the interval that was asked for, of all CPUs
 	arcprof query trace 'select distinct weight from samples' --format csv | tail -n +2 >weights
@@ -636,7 +636,7 @@ faults_of_java() {
 	skip_unless_clocks_of_cpus
 	[ "$(nproc)" -gt 1 ] || skip "a machine with one CPU has none that is idle beside a busy one"
 	for clock in cpu thread; do
-		arcprof record -q -a --clock=$clock -o trace -- timeout 1.5 sh -c 'while :; do :; done' || true
+		arcprof record -q -a --no-java --clock=$clock -o trace -- timeout 1.5 sh -c 'while :; do :; done' || true
 		arcprof report --check trace >check || { cat check; return 1; }
 		is_between 85 "$(share)" 115
 	done

@@ -393,6 +393,7 @@ rings_of() {
 	skip_unless_java
 	skip_unless_root
 	use_jdk "$(jdks | tail -n 1)"
+	lock_jvms -x
 	start_live
 	# it works for another recorder for a while
 	"$ARCPROF" record -q -o other -p "$LIVE" 2>other.err 3>&- &

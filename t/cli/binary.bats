@@ -42,7 +42,7 @@ load ../lib
 	for cpu in $(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1))); do
 		taskset -c "$cpu" timeout 2 sh -c 'while :; do :; done' 3>&- &
 	done
-	unshare -m sh -c 'mount -t tmpfs none /sys && exec "$0" record -q -a -d 0.5' "$ARCPROF"
+	unshare -m sh -c 'mount -t tmpfs none /sys && exec "$0" record -q -a --no-java -d 0.5' "$ARCPROF"
 	for cpu in $(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1))); do
 		arcprof report --cpu "$cpu" --xprof | head -n 1 >head
 		cat head

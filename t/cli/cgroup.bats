@@ -47,7 +47,7 @@ n_of() {	# <option...>: samples that the selection finds
 @test "record -a: reports select and group by the control group and the container of processes" {
 	prepare_groups
 	start_burners
-	run_arcprof record -a -F 199 --call-graph no -d 1.5 -o trace
+	run_arcprof record -a --no-java -F 199 --call-graph no -d 1.5 -o trace
 	[ "$status" -eq 0 ]
 	all=$(n_of) container=$(n_of --container "$ID") plain=$(n_of --cgroup "$MINE/plain")
 	echo "$all samples, $container in the container, $plain in the other group"
@@ -235,7 +235,7 @@ skip_unless_charged() {
 	skip_unless_charged
 	[ ! -e "$GROUPS_AT/cgroup.type" ] || skip "what is mounted is a group of a container"
 	start_burners
-	arcprof record -q -G / -F 997 -d 1.5 -o trace
+	arcprof record -q --no-java --call-graph no -G / -F 997 -d 1.5 -o trace
 	arcprof report --check trace >check || { cat check; return 1; }
 	[ "$(of '.threads[0].name | .[:3]')" = CPU ]
 	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]

@@ -90,6 +90,7 @@ until_samples() {	# <at least>
 	skip_unless_root
 	skip_unless_perf
 	use_jdk "$(jdks | tail -n 1)"
+	lock_jvms -x
 	start_recorder -a -F 19
 	java -XX:+UnlockDiagnosticVMOptions -XX:+PauseAtStartup -XX:PauseAtStartupFile="$PWD/paused" \
 		-version >out 2>&1 3>&- & jvm=$!

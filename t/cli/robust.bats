@@ -585,7 +585,7 @@ ends_as() {
 	skip_unless_root
 	skip_unless_perf
 	last=$(($(nproc) - 1))
-	record -F 999 -a -C 0 -- taskset -c 0 "$(workload shares)" 30
+	record -F 999 -a --no-java -C 0 -- taskset -c 0 "$(workload shares)" 30
 	[ "$status" -eq 0 ]
 	check_shares
 	arcprof dump -i trace | awk '/ sample\./ && !/ cpu=0 / { exit 1 }'

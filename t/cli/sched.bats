@@ -67,11 +67,11 @@ check_sums() {
 
 @test "sched: of the whole machine each CPU is busy, idle or in an interrupt all the time" {
 	skip_unless_tracepoints
-	arcprof record -q --irq --no-samples -a -o trace -- "$(workload sleeps)" 100 200000 >counted
+	arcprof record -q --irq --no-samples -a --no-java -o trace -- "$(workload sleeps)" 100 200000 >counted
 	check_sums
 	[ "$(threads '.cpus | length')" -ge "$(nproc)" ]
 	[ "$(threads '[.threads[] | select(.tid == 0)] | length')" -eq 0 ]
-	[ "$(threads '[.threads[] | select(.name == "sleeps")] | length')" -eq 1 ]
+	[ "$(threads '[.threads[] | select(.name == "sleeps")] | length')" -ge 1 ]	# others may run one
 	[ "$(threads '.source.interrupts_taken')" -gt 0 ]
 	run_arcprof report -i trace --threads
 	grep -qE '^ +CPU +Busy +Idle +Intr +Unknown +Disp +Intrs$' <<<"$output"
@@ -121,7 +121,7 @@ add() {
 	local f what
 	skip_unless_tracepoints
 	skip_if_deaf
-	arcprof record -q --irq --no-samples -a --segment 300ms -o dir -- "$(workload sleeps)" 500 200000 >counted
+	arcprof record -q --irq --no-samples -a --no-java --segment 300ms -o dir -- "$(workload sleeps)" 500 200000 >counted
 	ls dir
 	[ "$(find dir -name '*.arc' | wc -l)" -ge 2 ]
 	arcprof merge --splice dir -o trace
@@ -145,7 +145,7 @@ add() {
 
 @test "sched: a flight recorder's" {
 	skip_unless_tracepoints
-	arcprof record -q --sched --no-samples -a --mode wrap --max-size 1M -o trace -- "$(workload sleeps)" 100 200000 >counted
+	arcprof record -q --sched --no-samples -a --no-java --mode wrap --max-size 1M -o trace -- "$(workload sleeps)" 100 200000 >counted
 	check_sums
 	threads '.threads[] | select(.name == "sleeps") | .voluntary' >got
 	skip_if_lost

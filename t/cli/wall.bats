@@ -276,7 +276,7 @@ $got,$got" ]
 
 @test "wall: on the whole machine, threads are on CPUs no longer than there are CPUs" {
 	skip_unless_bpf
-	"$ARCPROF" record -q -e wall -o trace -a -- sleep 1
+	"$ARCPROF" record -q -e wall --no-java -o trace -a -- sleep 1
 	run_arcprof report -i trace --check
 	[ "$status" -eq 0 ]
 	run_arcprof report -i trace --threads --format json
