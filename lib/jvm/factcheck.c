@@ -30,6 +30,7 @@ static const struct fact rows[] = {
 	{ .feature = FACTS_##f, .kind = FACT_NUMBER, .optional = true, .exact = true, .want = v, .name = n },
 #define AT(f, v, t, n) \
 	{ .feature = FACTS_##f, .kind = FACT_OFFSET, .exact = true, .want = v, .type = t, .name = n },
+#define FRAME(f, c, n) { .feature = FACTS_##f, .kind = FACT_NUMBER, .optional = true, .name = n },
 #define IMPORT(f, n) { .feature = FACTS_##f, .kind = FACT_IMPORT, .name = n },
 #define JAVA(f, class, n, sig) { .feature = FACTS_##f, .kind = FACT_JAVA, .type = class, .name = n },
 #define OR_JAVA(f, class, n, sig) \

@@ -19,6 +19,8 @@
  *	IMPORT(feature, name)			a function that libjvm calls by its table of imports
  *	EQUALS(feature, value, name)		from gHotSpotVMIntConstants: our code has that value, too
  *	AT(feature, value, type, field)		an offset, likewise
+ *	FRAME(feature, constant, name)		a number of words there: our code has as many bytes, by that
+ *						name in agent/hotspot/frame.h; no JDK must have it
  *	JAVA(feature, class, name, signature)	a field, or a method, which JNI is asked for, in the JVM
  *	STUB(feature, name)			generated code, which JVMTI tells of, in the JVM
  *	PROBE(feature, id, name)		what is tried out, in the JVM, before it is used
@@ -67,6 +69,9 @@
 #endif
 #ifndef AT
 #define AT(feature, value, type, field)
+#endif
+#ifndef FRAME
+#define FRAME(feature, constant, name)
 #endif
 #ifndef IMPORT
 #define IMPORT(feature, name)
@@ -141,6 +146,8 @@ NUMBER(WALK, blocked, "_thread_blocked")
 /* Zero, whose interpreter is C++, has its Java frames in no place that anybody is told of. */
 FEATURE(FRAMES, 0, FACTS_STACKS | FACTS_WALL | FACTS_LOCK, "Java methods on stacks")
 OFFSET(FRAMES, anchor_fp, "JavaFrameAnchor", "_last_Java_fp")
+FRAME(FRAMES, INTERP_SENDER_SP, "frame::interpreter_frame_sender_sp_offset")
+FRAME(FRAMES, ENTRY_WRAPPER, "frame::entry_frame_call_wrapper_offset")
 
 FEATURE(THREADS, 0, FACTS_STACKS, "Java threads from before the agent")
 OFFSET(THREADS, thread_osthread, "Thread", "_osthread")
@@ -250,6 +257,8 @@ STATIC(OBJECTS, mirror_klass_offset, "java_lang_Class", "_klass_offset")
 OFFSET(OBJECTS, klass_layout, "Klass", "_layout_helper")
 JAVA(OBJECTS, "java/lang/Integer", "value", "I")
 OPTIONAL_EQUALS(OBJECTS, 42, "markWord::klass_shift")
+OPTIONAL_EQUALS(OBJECTS, 3, "markWord::lock_mask")
+OPTIONAL_EQUALS(OBJECTS, 3, "markWord::marked_value")
 
 FEATURE(REFERENCES, 0, FACTS_WALL, "classes of what threads are parked for")
 JAVA(REFERENCES, "java/lang/Thread", "parkBlocker", "Ljava/lang/Object;")
@@ -367,6 +376,7 @@ OFFSET(ALLOCATED, tlab_top, "ThreadLocalAllocBuffer", "_top")
 #undef EQUALS
 #undef OPTIONAL_EQUALS
 #undef AT
+#undef FRAME
 #undef IMPORT
 #undef JAVA
 #undef OR_JAVA

@@ -287,6 +287,8 @@ of_a_jvm_in_another_form() {
 	at_least "$(arcprof report -i trace --format folded | grep -c Stress)" 5
 	another_form ConstMethod._code_size=36 cpu-clock \
 		'source lines of Java methods: this JVM has no line tables that say what JVMTI says'
+	another_form frame::interpreter_frame_sender_sp_offset=-2 cpu-clock \
+		'Java methods on stacks: this JVM has no frame::interpreter_frame_sender_sp_offset in its place'
 	another_form MONITOR_WAIT=4 wall \
 		'notified threads that wait for their monitor: this JVM has no MONITOR_WAIT = 3'
 	another_form PerfDataEntry.name_offset=8 cpu-clock \

@@ -2,6 +2,7 @@
 /* facts.c - what this VM has of the rows of jvm/facttable.h (facts.h). */
 #include "agent/elf.h"
 #include "agent/hotspot/facts.h"
+#include "agent/hotspot/frame.h"
 #include "agent/hotspot/oops.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ring.h"
@@ -49,6 +50,9 @@ static const struct need needs[] = {
 	  .exported = n },
 #define AT(f, v, t, n) \
 	{ .feature = FACTS_##f, .kind = A_PLACE, .value = v, .type = t, .name = n " = " #v, .exported = n },
+#define FRAME(f, c, n) \
+	{ .feature = FACTS_##f, .kind = A_CONSTANT, .optional = true, .value = (c) / 8, .type = n " in its place", \
+	  .exported = n },
 #define IMPORT(f, n) { .feature = FACTS_##f, .kind = AN_IMPORT, .type = n },
 #define JAVA(f, class, n, sig) \
 	{ .feature = FACTS_##f, .kind = A_JAVA, .type = class, .name = n, .exported = sig },
