@@ -34,6 +34,12 @@ all_is_right() {	# <version> <collector>...
 	all_is_right 25 G1 Z
 }
 
+@test "matrix: numbers and shares, which no clock decides" {
+	skip_unless_java
+	skip_unless_perf
+	"$TOP/t/matrix/run" -n -t 1500 -c Serial "$(jdks | tail -n 1)"
+}
+
 # What no version is known of is there one day.
 @test "matrix: the newest JDK" {
 	newest=$(jdks | tail -n 1)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -16,6 +18,8 @@ import java.util.function.IntUnaryOperator;
  *
  *	Truth time MS	works, waits and allocates in threads for that long
  *	Truth count N	calls methods, how often each follows from N
+ *	Truth share MS	computes in two methods, one of which takes three times as long, for that long
+ *	Truth events N	throws, locks, loads classes and has garbage collected, N times each
  */
 public final class Truth {
 	/** What the threads wait for: classes of our own, which nothing else uses. */
@@ -172,6 +176,95 @@ public final class Truth {
 		truth("lock_ns", lockNs.get());
 	}
 
+	/* ---- share ---- */
+
+	static long computesMuch() {
+		long sum = 0;
+		for (int i = 0; i < 15000; i++)
+			sum += hash(i);
+		return sum;
+	}
+
+	static long computesLittle() {
+		long sum = 0;
+		for (int i = 0; i < 5000; i++)
+			sum += hash(i);
+		return sum;
+	}
+
+	/** Their shares by the thread's own clock, in millionths: how fast the machine is does not matter. */
+	static void share(long ms) {
+		ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+		long until = System.nanoTime() + ms * 1000000, much = 0, little = 0;
+
+		while (System.nanoTime() < until) {
+			long begin = clock.getCurrentThreadCpuTime();
+			sink += computesMuch();
+			long middle = clock.getCurrentThreadCpuTime();
+			sink += computesLittle();
+			much += middle - begin;
+			little += clock.getCurrentThreadCpuTime() - middle;
+		}
+		truth("much_ppm", 1000000 * much / (much + little));
+	}
+
+	/* ---- events ---- */
+
+	static final class Failure extends RuntimeException {
+		private static final long serialVersionUID = 1;
+	}
+
+	public static class Guest {
+	}
+
+	/** Defines the guest itself, once for each loader. */
+	static final class Loader extends ClassLoader {
+		Class<?> guest() throws Exception {
+			try (InputStream in = Truth.class.getResourceAsStream("Truth$Guest.class")) {
+				byte[] b = new byte[1 << 16];
+				return defineClass("Truth$Guest", b, 0, in.read(b));
+			}
+		}
+	}
+
+	static void fails() {
+		throw new Failure();
+	}
+
+	static void entersOnce() {
+		synchronized (monitor) {
+			sink++;
+		}
+	}
+
+	static void locksOnce() {
+		lock.lock();
+		sink++;
+		lock.unlock();
+	}
+
+	static void events(int n) throws Exception {
+		for (int i = 0; i < n; i++) {
+			try {
+				fails();
+			} catch (Failure e) {
+				thrown.incrementAndGet();
+			}
+			entersOnce();
+			locksOnce();
+			kept = new Loader().guest().getDeclaredConstructor().newInstance();
+			thread("happens", () -> sink++).join();
+		}
+		for (int i = 0; i < n / 10; i++)
+			System.gc();
+		truth("exceptions", thrown.get());
+		truth("enters", n);
+		truth("locks", n);
+		truth("classes", n);
+		truth("threads", n);
+		truth("gcs", n / 10);
+	}
+
 	/* ---- count ---- */
 
 	static int leaf(int x) { return x + 1; }
@@ -206,6 +299,8 @@ public final class Truth {
 			sink += deep(200);
 		for (int i = 0; virtual != null && i < n / 10; i++)
 			virtual.submit(() -> sink += ofVirtual(1));
+		for (int i = 0; i < n; i++)
+			kept = allocates();
 		if (virtual != null) {
 			virtual.shutdown();
 			virtual.awaitTermination(1, TimeUnit.MINUTES);
@@ -216,13 +311,24 @@ public final class Truth {
 		truth("deep", 201L * (n / 100));
 		truth("throwsOften", n);
 		truth("ofLambda", n);
+		truth("allocated_bytes", 4096L * n);
 	}
 
 	public static void main(String[] args) throws Exception {
-		if (args[0].equals("time"))
+		System.out.println("begun");
+		switch (args[0]) {
+		case "time":
 			time(Long.parseLong(args[1]));
-		else
+			break;
+		case "share":
+			share(Long.parseLong(args[1]));
+			break;
+		case "events":
+			events(Integer.parseInt(args[1]));
+			break;
+		default:
 			count(Integer.parseInt(args[1]));
+		}
 		System.out.println("truth end 1");
 	}
 }
