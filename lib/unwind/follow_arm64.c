@@ -277,7 +277,7 @@ static bool is_sound(const struct path *p, bool at_call)
 	bool is_loaded = has(p->saved, ARM64_LR);
 
 	if (has(p->lost, ARM64_LR) || p->sp & 15 || p->sp != (int32_t)p->sp ||
-	    (is_loaded && p->at[ARM64_LR] + 8 > p->sp))
+	    (is_loaded && (int64_t)p->at[ARM64_LR] + 8 > p->sp))
 		return false;
 	if (p->base != ARM64_SP)
 		return is_loaded;
