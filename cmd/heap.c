@@ -70,8 +70,7 @@ static const struct opt heap_table[] = {
 	OPT_ENUM(0, "by", O, by, bys, "class", "what a context is: a class, or a field with the class of what it holds"),
 	OPT_ENUM(0, "collapse", O, collapse, collapses, "self", "show an object in the row of its dominator of the same class: if that is the next one, if it is on the path, or never"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show packages in place of classes"),
-	{ .type = OPT_TYPE_FLAG, .name = "soft", .offset = OPT_FIELD(O, soft, bool), .def = "true",
-	  .help = "let soft references hold objects" },
+	OPT_ON("soft", O, soft, "let soft references hold objects"),
 	OPT_LIST(0, "symbol", O, symbols, "name", "only what these classes retain"),
 	OPT_LIST(0, "thread", O, threads, "name", "only what these threads retain"),
 	OPT_END

@@ -25,9 +25,6 @@ struct itrace_cmd_opts {
 enum { ENGINE_AUTO, ENGINE_MODULE, ENGINE_PTRACE };
 static const char *const engines[] = { "auto", "module", "ptrace", NULL };
 
-#define OPT_ON(n, s, f, h) \
-	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
-
 #define O struct itrace_cmd_opts
 static const struct opt itrace_table[] = {
 	OPT_GROUP("What to trace"),

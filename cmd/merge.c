@@ -43,8 +43,7 @@ static const struct opt merge_table[] = {
 	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ in numbers alone"),
 	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
-	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, calibrate, bool), .def = "true",
-	  .help = "subtract what counting the calls cost" },
+	OPT_ON("calibrate", O, calibrate, "subtract what counting the calls cost"),
 	OPT_END
 };
 #undef O

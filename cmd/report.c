@@ -67,8 +67,7 @@ static const struct opt report_opts[] = {
 static const struct opt source_opts[] = {
 	OPT_FLAG(0, "samples", O, profile.samples, "show only the samples of a trace with exact calls"),
 	OPT_FLAG(0, "replay", O, profile.replay, "build the tree from the events of a call trace"),
-	{ .type = OPT_TYPE_FLAG, .name = "calibrate", .offset = OPT_FIELD(O, profile.calibrate, bool),
-	  .def = "true", .help = "subtract what counting the calls cost" },
+	OPT_ON("calibrate", O, profile.calibrate, "subtract what counting the calls cost"),
 	OPT_END
 };
 

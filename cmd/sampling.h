@@ -12,9 +12,6 @@
 #include "collect/engine/collect.h"
 #include "collect/parts/sources.h"
 
-#define OPT_ON(n, s, f, h) \
-	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
-
 /* What is sampled, how often, and with which stacks: the same in record and top. */
 struct sampling_opts {
 	struct opt_list events, pids, tids, cpus, cgroups;

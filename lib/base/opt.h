@@ -65,6 +65,9 @@ struct opt {
 #define OPT_VALUE(n, a, h) { .type = OPT_TYPE_GROUP, .name = (n), .arg = (a), .help = (h) }
 #define OPT_FLAG(l, n, s, f, h) \
 	{ .type = OPT_TYPE_FLAG, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, bool), .help = (h) }
+/* A flag that is set by default. */
+#define OPT_ON(n, s, f, h) \
+	{ .type = OPT_TYPE_FLAG, .name = (n), .offset = OPT_FIELD(s, f, bool), .def = "true", .help = (h) }
 #define OPT_VAL(t, T, l, n, s, f, a, d, h) \
 	{                                                                                         \
 		.type = (t), .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, T), .arg = (a), \
