@@ -218,7 +218,6 @@ static void count_stack(struct annotate *a, uint32_t stack, uint64_t n, const st
 
 static bool thread_wanted(struct annotate *a, uint32_t number)
 {
-	const struct selection *s = a->o->select;
 	const struct names *x = a->names;
 	const char *comm = "", *name = "";
 	uint32_t *known = map_put(&a->wanted_threads, number), t, p = MAP_NONE, pid = 0, tid = 0;
@@ -235,8 +234,7 @@ static bool thread_wanted(struct annotate *a, uint32_t number)
 		pid = x->procs[p].pid;
 		comm = model_str(x->m, x->procs[p].comm);
 	}
-	*known = select_number(&s->pids, pid) && select_number(&s->tids, tid) &&
-		 select_name(&s->comms, comm) && select_name(&s->threads, *name ? name : comm);
+	*known = selection_has_names(a->o->select, pid, tid, comm, *name ? name : comm);
 	return *known;
 }
 

@@ -168,7 +168,5 @@ bool blame_selected(const struct names *x, const struct selection *s, uint32_t t
 	*pid = p == MAP_NONE ? 0 : x->procs[p].pid;
 	if (p != MAP_NONE)
 		comm = model_str(x->m, x->procs[p].comm);
-	return select_number(&s->pids, *pid) && select_name(&s->comms, comm) &&
-	       select_number(&s->tids, th ? th->tid : 0) &&
-	       select_name(&s->threads, th ? model_str(x->m, th->name) : "");
+	return selection_has_names(s, *pid, th ? th->tid : 0, comm, th ? model_str(x->m, th->name) : "");
 }

@@ -129,6 +129,13 @@ bool select_module(const struct opt_list *l, const char *path)
 	return select_name(l, path) || (slash && slash[1] && select_name(l, slash + 1));
 }
 
+bool selection_has_names(const struct selection *s, uint32_t pid, uint32_t tid, const char *comm,
+			 const char *thread)
+{
+	return select_number(&s->pids, pid) && select_number(&s->tids, tid) && select_name(&s->comms, comm) &&
+	       select_name(&s->threads, thread);
+}
+
 uint32_t selection_wants(const struct selection *s)
 {
 	return (is_empty(&s->pids) ? 0 : SELECT_PID) | (is_empty(&s->comms) ? 0 : SELECT_COMM) |

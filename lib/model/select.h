@@ -77,6 +77,9 @@ static inline bool selection_has_window(const struct selection *s)
 	return s->from_ns || s->from_zero || s->to_ns;
 }
 
+/* Whether its numbers and names of processes and threads select these; not its labels and groups. */
+bool selection_has_names(const struct selection *s, uint32_t pid, uint32_t tid, const char *comm,
+			 const char *thread);
 /* The lists that are not empty, as enum select_bits. */
 uint32_t selection_wants(const struct selection *s);
 /* Those of them that the consumer is in; a function is in modules, too. */

@@ -87,9 +87,7 @@ static bool selects(const struct take *t, const struct rec_sample *s)
 {
 	struct waker_thread th = wakers_thread(t->m, s->thread);
 
-	return cut_in_window(&t->cut, s) && select_number(&t->s->pids, th.pid) &&
-	       select_number(&t->s->tids, th.tid) && select_name(&t->s->comms, th.process) &&
-	       select_name(&t->s->threads, th.name);
+	return cut_in_window(&t->cut, s) && selection_has_names(t->s, th.pid, th.tid, th.process, th.name);
 }
 
 /* What is selected of a wait is what is of its sample, which has the same time and weight. */

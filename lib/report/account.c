@@ -35,9 +35,7 @@ static bool is_cpu(const struct rows *r)
 
 static bool is_listed(const struct selection *s, const struct account_thread *t)
 {
-	return (t->counted || t->sampled) && select_number(&s->pids, t->pid) &&
-	       select_number(&s->tids, t->tid) && select_name(&s->comms, t->process) &&
-	       select_name(&s->threads, t->name);
+	return (t->counted || t->sampled) && selection_has_names(s, t->pid, t->tid, t->process, t->name);
 }
 
 static uint64_t key_of(const struct account_thread *t, int sort)

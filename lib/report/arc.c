@@ -195,8 +195,7 @@ static bool selected(const struct arc *a, const struct arc_row *r)
 	const struct selection *s = &a->o->select;
 	struct who w = who(a, r);
 
-	return select_number(&s->pids, w.pid) && select_number(&s->tids, w.tid) &&
-	       select_name(&s->comms, w.comm) && select_name(&s->threads, w.thread) &&
+	return selection_has_names(s, w.pid, w.tid, w.comm, w.thread) &&
 	       select_module(&s->modules, module(a, r)) && select_name(&s->symbols, symbol(a, r));
 }
 

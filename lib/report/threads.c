@@ -29,15 +29,9 @@ static bool is_kept(const struct sched_kept *k, const struct sched_thread *t)
 	});
 }
 
-static bool is_listed(const struct selection *s, const struct sched_thread *t)
-{
-	return t && select_number(&s->pids, t->pid) && select_number(&s->tids, t->tid) &&
-	       select_name(&s->comms, t->comm) && select_name(&s->threads, t->name);
-}
-
 bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t)
 {
-	return is_listed(s, t) && is_kept(k, t);
+	return t && selection_has_names(s, t->pid, t->tid, t->comm, t->name) && is_kept(k, t);
 }
 
 /* The idle thread of a CPU is no thread. */
@@ -57,7 +51,8 @@ int sched_kept_init(struct sched_kept *k, struct sched_model *m, const struct se
 	for (i = 0; !r && k->filter && i < m->nr_threads; i++) {
 		const struct sched_thread *x = &m->threads[i];
 
-		k->nr_left_out += has_lived(m, x) && is_listed(s, x) && !is_kept(k, x);
+		k->nr_left_out += has_lived(m, x) && !is_kept(k, x) &&
+				   selection_has_names(s, x->pid, x->tid, x->comm, x->name);
 	}
 	return r;
 }

@@ -198,14 +198,6 @@ static void put_frames(struct chrome *c)
 
 /* ---- dispatches ---- */
 
-static bool is_selected(const struct chrome *c, const struct sched_thread *t)
-{
-	const struct selection *s = &c->v->o->select;
-
-	return select_number(&s->pids, t->pid) && select_number(&s->tids, t->tid) &&
-		select_name(&s->comms, t->comm) && select_name(&s->threads, t->name);
-}
-
 /* A thread was on a CPU: the CPU's track has the thread's name. */
 static void take_state(void *ctx, const struct sched_thread *t, enum sched_bucket b, uint64_t from_ns,
 		       uint64_t to_ns)
@@ -213,7 +205,8 @@ static void take_state(void *ctx, const struct sched_thread *t, enum sched_bucke
 	struct chrome *c = ctx;
 	char name[16];
 
-	if (b != SCHED_ON_CPU || t->cpu < 0 || to_ns <= from_ns || !is_selected(c, t))
+	if (b != SCHED_ON_CPU || t->cpu < 0 || to_ns <= from_ns ||
+	    !selection_has_names(&c->v->o->select, t->pid, t->tid, t->comm, t->name))
 		return;
 	snprintf(name, sizeof(name), "CPU %d", t->cpu);
 	chrome_name_process(c, CPUS_PID, "CPUs");
