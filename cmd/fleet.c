@@ -144,7 +144,7 @@ static int choose(void *ctx, const char *path, const struct origin *origin, stru
 	return r ? r : where_apply(ctx, &same, &rec, m, e);
 }
 
-/* Of a folder. */
+/* Fetch every trace of a folder. */
 static int fetch_folder(const struct fleet_opts *o, const char *from, const char *output, struct err *e)
 {
 	struct fleet_paths paths = { 0 };
@@ -163,7 +163,7 @@ static int fetch_folder(const struct fleet_opts *o, const char *from, const char
 	return status;
 }
 
-/* Into output; the exit status. */
+/* Fetch into output; return the exit status. */
 static int fetch(const struct fleet_opts *o, const char *from, const char *output)
 {
 	struct err e = { 0 };

@@ -46,7 +46,7 @@ struct request {
 	size_t len;
 };
 
-/* As "report --format otlp" shows the trace. */
+/* Encode the trace as "report --format otlp" does. */
 static int encode(struct request *q, const char *path, struct err *e)
 {
 	const struct profile_opts po = { .names = { .lines = true, .by_kind = true }, .calibrate = true,

@@ -26,7 +26,7 @@ struct model;
 /* The model that a text is of: parse is input_events(), input_stacks() or input_tree(). */
 typedef int input_parse(struct model *m, const char *data, size_t len, struct err *e);
 int input_text(struct model *m, const char *path, input_parse *parse, struct err *e);
-/* As input_open(), chunk by chunk. */
+/* Open it as input_open() does, to be read chunk by chunk. */
 int input_walk(struct walk **w, const char *path, const char *import, struct err *e);
 
 #endif

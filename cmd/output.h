@@ -21,7 +21,7 @@ int output_begin_secret(struct output *o, const char *path, struct err *e);
  * not all could be written: then it goes.
  */
 int output_end(struct output *o, struct err *e);
-/* In place of output_end(), after a failure: a file that was there stays as it was. */
+/* Called in place of output_end() after a failure: a file that was there stays as it was. */
 void output_abandon(struct output *o);
 
 /* output_end() in two steps, for files that belong together: the second where the first returned 0. */

@@ -820,7 +820,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	return bad;
 }
 
-/* As print_trace(). */
+/* Print a report of a model; returns as print_trace() does. */
 static int print_model(const struct report_request *q, const struct report_opts *o)
 {
 	struct subject s = { 0 };

@@ -146,7 +146,7 @@ static size_t join_name(const struct opt_list *names, size_t i, struct buf *b)
 	return i;
 }
 
-/* What software counts, one by one: the kernel would estimate a period for it, far off. */
+/* Software counts these one by one: the kernel would estimate a period for them, far off. */
 static bool is_counted_singly(const struct pmu_event *ev)
 {
 	uint32_t type = ev->attr.type;
@@ -257,7 +257,7 @@ static int add_source(struct sampling *s, const char *name, struct err *e)
 	return r;
 }
 
-/* Where threads are while they run: a clock says it, one that is recorded anyway or one aside. */
+/* A clock says where threads are while they run: one that is recorded anyway, or one aside. */
 static int add_clock(struct sampling *s, struct err *e)
 {
 	size_t i;
@@ -467,7 +467,7 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 	s->c.version = ARCPROF_VERSION;
 }
 
-/* What is recorded, where no program on the command line says it. */
+/* Say what is recorded, where no program on the command line does. */
 static void targets_phrase(const struct collect_opts *c, struct buf *b)
 {
 	size_t i, nr = c->nr_pids ? c->nr_pids : c->nr_tids;
@@ -580,7 +580,7 @@ static void incomplete_summary(const struct collect_result *r)
 	buf_release(&b);
 }
 
-/* Of no samples there is nothing to say; and never "100 %" when something is missing. */
+/* Say nothing of no samples, and never "100 %" when something is missing. */
 static void complete_phrase(const struct collect_result *r, struct buf *b)
 {
 	double percent = r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 0;
@@ -641,7 +641,7 @@ static void calls_warnings(const struct collect_result *r)
 		log_warn("%" PRIu64 " damaged parts of the call trees were left out", c->nr_damaged);
 }
 
-/* What there is beside samples, or what there is instead. */
+/* Say what there is beside samples, or instead of them. */
 static void other_phrases(const struct sampling *s, const struct collect_result *r, struct buf *b)
 {
 	if (s->c.callflow.on) {

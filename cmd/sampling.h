@@ -77,7 +77,7 @@ void sampling_targets_text(const struct sampling *s, char *text, size_t size);
 
 /* Raises intervals of clocks that are too short for a program (collect/control/rates.h), with a warning. */
 void sampling_bound_rates(struct sampling *s);
-/* As collect_run(); tells what is recorded, and how far it is, where no program runs on the terminal. */
+/* Run collect_run(), and say what is recorded, and how far it is, unless a program uses the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 /* What was recorded, in one line on stderr, and a line for each thing that is missing. */
 void sampling_summary(const struct sampling *s, const struct collect_result *r);

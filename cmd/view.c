@@ -99,7 +99,7 @@ static void drop_folder(char *path)
 	rmdir(path);
 }
 
-/* As arcprof diff: the trace is A. */
+/* Compare as arcprof diff does, with the trace as A. */
 static int show_difference(const struct report_request *q, const char *other)
 {
 	char *a = xstrdup(q->import ? q->import : q->input), *b = xstrdup(other);

@@ -16,7 +16,7 @@ struct hashes {
 	size_t nr, alloc;		/* alloc: a power of two */
 };
 
-/* Of some texts one after the other; h is filled by the first. */
+/* A key made of several texts, one after the other; the first fills h. */
 struct hashes_key {
 	uint64_t h[2];
 };

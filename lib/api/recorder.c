@@ -16,7 +16,7 @@
 #include "client/client.h"
 #include "jvm/invitation.h"
 
-/* In the environment: the path of the recorder's socket (collect/jvm/agents.c). */
+/* The variable that has the path of the recorder's socket (collect/jvm/agents.c). */
 #define MARK_ENVIRONMENT "ARCPROF_MARKS"
 
 struct arcprof_recorder *arcprof_recorder;

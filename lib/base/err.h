@@ -24,7 +24,7 @@ struct err {
 int err_set(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As err_set(), with ": " and the text of errno (which becomes the code) after the message. */
+/* Do what err_set() does, with ": " and the text of errno (which becomes the code) after the message. */
 int err_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " before the message and returns -e->code. */

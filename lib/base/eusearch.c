@@ -8,7 +8,7 @@
 #include <search.h>
 #include <stddef.h>
 
-/* Of elfutils' structure only the first member, which no configuration moves. */
+/* The first member of elfutils' structure alone, which no configuration moves. */
 struct search_tree {
 	void *root;
 };

@@ -48,9 +48,9 @@ struct field {
 bool fields_next(struct span *s, struct field *f);
 /* All of it is fields, to the last byte. */
 bool fields_valid(const void *fields, size_t len);
-/* Of valid ones: appends path="/cart" status=200, with a blank between two. */
+/* Append valid fields as path="/cart" status=200, with a blank between two. */
 void fields_put_text(struct buf *b, const void *fields, size_t len);
-/* Of valid ones: a member for each, in the open object. */
+/* Put a member for each of valid fields into the open object. */
 void fields_put_json(struct json *j, const void *fields, size_t len);
 
 #endif

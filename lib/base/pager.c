@@ -23,7 +23,7 @@ static const char *pager_command(void)
 	return *s && strcmp(s, "cat") ? s : NULL;
 }
 
-/* In the child: never returns. */
+/* Called in the child; never returns. */
 static void run_pager(const char *command, int in, int failed)
 {
 	dup2(in, STDIN_FILENO);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the bytes, with that key; the key of two zeros is ClickHouse's sipHash64(). */
+/* Hash the bytes with that key; with the key of two zeros it is ClickHouse's sipHash64(). */
 uint64_t siphash(const void *data, size_t len, const uint64_t key[2]);
 
 #endif

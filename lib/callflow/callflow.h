@@ -73,7 +73,7 @@ bool callflow_forked(void);
  * kthread nor thread from before is valid any more, and no call for one may be under way.
  */
 void callflow_release(void);
-/* In a forked child: forgets everything, so that another area can be adopted. */
+/* Called in a forked child: forget everything, so that another area can be adopted. */
 void callflow_detach(void);
 const struct callflow_area *callflow_area(void);
 

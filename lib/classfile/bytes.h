@@ -95,7 +95,7 @@ static inline void *memory_get(const struct memory *m, size_t size)
 	return m->more(m->ctx, size ? size : 1);
 }
 
-/* As memory_get(), zeroed. */
+/* Return zeroed memory, otherwise as memory_get() does. */
 static inline void *memory_zeroed(const struct memory *m, size_t size)
 {
 	void *p = memory_get(m, size);

@@ -206,7 +206,7 @@ static bool place(struct layout *l)
 	return true;
 }
 
-/* From the instruction at pc to its n-th target, in the new code. */
+/* Return the distance from the instruction at pc to its n-th target in the new code. */
 static int32_t new_jump(const struct layout *l, uint32_t pc, uint32_t n)
 {
 	return (int32_t)l->at[pc + insn_jump(l->code, pc, n)] - (int32_t)layout_insn_at(l, pc);

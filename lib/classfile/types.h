@@ -41,7 +41,7 @@ struct types {
 
 bool types_init(struct types *t, const struct code *c, struct scratch *s);
 void types_copy(struct types *to, const struct types *from);
-/* As a method of this kind and descriptor starts. False: more arguments than locals. */
+/* Set the types with which a method of this kind and descriptor starts. False: more arguments than locals. */
 bool types_enter(struct types *t);
 /* The instruction at pc, as if it ran through. False: it does not fit the types. */
 bool types_step(struct types *t, uint32_t pc);

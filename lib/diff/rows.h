@@ -16,7 +16,7 @@
 enum diff_by { DIFF_BY_FUNCTION, DIFF_BY_CONTEXT, DIFF_BY_ARC };
 enum diff_of { DIFF_BASE, DIFF_CUM };
 
-/* In the order of a stanza. */
+/* The rows of a stanza, in its order. */
 enum diff_kind { DIFF_PARENT, DIFF_SELF, DIFF_CHILD, DIFF_RPARENT, DIFF_RSELF, DIFF_RCHILD };
 
 struct diff_row {
@@ -52,7 +52,7 @@ struct diff_rows {
 	uint32_t *nodes;
 };
 
-/* Of a finished diff; rows without a value on either side are left out, except contexts. */
+/* Make the rows of a finished diff; those without a value on either side are left out, except contexts. */
 void rows_init(struct diff_rows *x, const struct diff *d, enum diff_by by, enum diff_of of,
 	       enum diff_normalize normalize);
 void rows_release(struct diff_rows *x);

@@ -16,9 +16,9 @@
 
 /* Of a function, by what same_identify() (model/same.h) says of it, made of fleet_text(). */
 int64_t fleet_func(const char *kind, const char *module, const char *name, const char *detail);
-/* Of a context: the path of its parent, 0 for one whose parent is a thread, and its function. */
+/* Return the id of a context, made of its parent's path (0: the parent is a thread) and its function. */
 int64_t fleet_path(int64_t parent, int64_t func);
-/* Of a recording: any bytes. */
+/* Return the id of a recording, made of any bytes. */
 int64_t fleet_trace(const void *data, size_t len);
 
 /*

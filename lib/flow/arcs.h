@@ -44,7 +44,7 @@ struct arcs {
 	uint64_t *sums;
 };
 
-/* Of a finished tree. */
+/* Make the arcs of a finished tree. */
 void arcs_init(struct arcs *a, const struct flow *f);
 void arcs_release(struct arcs *a);
 

@@ -36,7 +36,7 @@ void jsonin_open(struct jsonin *j, char kind);
 bool jsonin_element(struct jsonin *j);
 /* The same of an object; *key is as it is written, without quotes. */
 bool jsonin_member(struct jsonin *j, struct import_text *key);
-/* Of a value: all of its bytes, to come back to it; the cursor is behind it. Nested at most 64 deep. */
+/* Skip a value, nested at most 64 deep; return a cursor over its bytes, to come back to it. */
 struct jsonin jsonin_skip(struct jsonin *j);
 /* As it is written, between its quotes. */
 struct import_text jsonin_string(struct jsonin *j);

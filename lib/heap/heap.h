@@ -102,7 +102,7 @@ struct heap {
 
 int heap_open(struct heap *h, const char *path, struct err *e);
 int heap_open_memory(struct heap *h, const void *data, size_t len, struct err *e);
-/* As the two, for heap_count() alone. */
+/* Open a dump, of a file or of memory, for heap_count() alone. */
 int heap_count_open(struct heap *h, const char *path, struct err *e);
 int heap_count_open_memory(struct heap *h, const void *data, size_t len, struct err *e);
 void heap_release(struct heap *h);
@@ -132,7 +132,7 @@ static inline const char *heap_class_name(const struct heap *h, uint32_t class)
 void classes_read_names(struct heap *h);
 uint32_t classes_add(struct heap *h, uint64_t id);
 void classes_resolve(struct heap *h);
-/* Of stacks of virtual threads, whose objects differ in size; HEAP_NONE: there is none. */
+/* Return the class of stacks of virtual threads, whose objects differ in size; HEAP_NONE: there is none. */
 uint32_t heap_class_of_chunks(const struct heap *h);
 
 /* sizes.c: units[] holds bytes of instances and lengths of arrays, and becomes sizes. */

@@ -121,7 +121,7 @@ struct ids_walk {
 };
 
 void ids_walk(struct ids_walk *w, const struct heap_ids *x);
-/* To the next word with ids. */
+/* Go to the next word that has ids. */
 bool ids_next_word(struct ids_walk *w);
 
 static inline uint64_t ids_at(const struct heap_ids *x, const struct ids_page *p, size_t word,

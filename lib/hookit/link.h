@@ -29,7 +29,7 @@ enum hook_verdict { HOOK_UNKNOWN, HOOK_INCLUDED, HOOK_EXCLUDED };
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr);
 /* False: no recorder, or one that is not to be trusted. */
 bool hook_link(struct hook_area *a);
-/* In a forked child: gives back what was inherited. */
+/* Called in a forked child: give back what it inherited. */
 void hook_unlink(struct hook_area *a);
 
 #endif

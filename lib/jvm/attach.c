@@ -179,7 +179,7 @@ static int its_folder(const struct attach *a)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* In its /tmp, else in its working folder: it looks in both. */
+/* Put it in the JVM's /tmp, else in its working folder: it looks in both. */
 static bool place_trigger(struct attach *a)
 {
 	int dir;

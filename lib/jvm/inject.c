@@ -333,7 +333,7 @@ static const struct image *image_for(const char *platform, const struct image *i
 	return strcmp(platform, "i686") ? im : &empty32;
 }
 
-/* Beside the agent; appends what LD_PRELOAD is to name. */
+/* Place them beside the agent, and append what LD_PRELOAD is to name. */
 static int place_preloads(const char *agent_path, const struct image *im, struct buf *path, struct err *e)
 {
 	const char *const *platform = cpu_host == &cpu_arm64 ? platforms_arm64 : platforms_x86;

@@ -88,7 +88,7 @@ struct memory_table {
 
 _Static_assert(sizeof(struct memory_table) % 64 == 0, "it ends the shared area");
 
-/* Of an address: which value of the filter is its, and which slot its first. */
+/* Hash an address: it chooses its value of the filter, and its first slot. */
 static inline uint64_t memory_hash(uint64_t addr)
 {
 	return mix64(addr);

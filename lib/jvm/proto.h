@@ -462,7 +462,7 @@ static inline uint32_t jvm_root_slot(uint64_t end)
 	return mix64(end) & (JVM_NR_ROOTS - 1);
 }
 
-/* Of registers and stack: all that unwinding depends on. len is a multiple of 8. */
+/* Hash the registers and the stack, all that unwinding depends on. len is a multiple of 8. */
 static inline uint64_t jvm_root_hash(const struct jvm_rec_segment *s, const void *stack, size_t len)
 {
 	const uint64_t regs[] = { s->pc, s->sp, s->fp, s->rbx, s->r12, s->r13, s->r14, s->r15, s->flags };

@@ -70,7 +70,7 @@ struct jvm_server {
 	struct wire_scratch scratch;
 };
 
-/* Into the caller's callbacks, with the thread numbers that we know. */
+/* Return the sink that calls the caller's callbacks, with the thread numbers that we know. */
 struct wire_sink jvm_sink(struct jvm *j);
 /* Events of the lines that are there; all: compilations that go on, too. */
 void jvm_drain_vmlog(struct jvm *j, bool all);

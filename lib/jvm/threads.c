@@ -130,7 +130,7 @@ static struct threads_thread *waits_for(const struct threads *t, const struct th
 	return find(t, w->owner);
 }
 
-/* From x along the edges; seen[i] is the number of the walk that was there first, 0: none. */
+/* Walk from x along the edges; seen[i] is the number of the walk that was there first, 0: none. */
 static void walk(struct threads *t, size_t from, uint32_t *seen, uint32_t rounds)
 {
 	struct threads_thread *x = &t->threads[from], *y;

@@ -17,7 +17,7 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 	return false;
 }
 
-/* Of the JDK or of a language's own library, or a constructor: who called it is to be blamed. */
+/* Whether its caller is to be blamed: it is a constructor, or of the JDK or a language's own library. */
 static bool is_called(const char *name)
 {
 	static const char *const packages[] = {

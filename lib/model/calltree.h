@@ -25,7 +25,7 @@ struct calltree_opts {
 	struct filter *filter;		/* of threads; NULL: all */
 };
 
-/* From the trees of the trace. */
+/* Read the trees of the trace. */
 int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		  struct calltree_seen *seen, struct err *e);
 /* Without the contexts that have nothing in any metric. */

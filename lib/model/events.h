@@ -100,7 +100,7 @@ uint64_t event_value(const struct event *x, enum event_value v);
 uint64_t event_own_ns(const struct event *x);
 /* Whether it is no thread's own, but of all threads of its process: a pause. */
 bool event_is_for_all(uint32_t kind);
-/* Of a tier, size and so on: is there such a value for the kind? */
+/* Whether events of that kind have such a value, as a tier or a size. */
 bool event_has_value(uint32_t kind, enum event_value v);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const double QUANTILE = 1.959964;	/* of the normal distribution, 95 % */
 
-/* In intervals: the x whose weight x / (1 - exp(-x)) is y. Below 1 there is none. */
+/* Return, in intervals, the x whose weight x / (1 - exp(-x)) is y. Below 1 there is none. */
 static double size_of(double y)
 {
 	double x = y;

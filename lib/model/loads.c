@@ -23,7 +23,7 @@ struct load {
 	bool timed;
 };
 
-/* By process, thread and class, then by time. */
+/* Order by process, thread and class, then by time. */
 static int compare(const struct load_part *x, const struct load_part *y)
 {
 	if (x->proc != y->proc)
@@ -123,7 +123,7 @@ static bool same_class(const struct event *x, const struct event *y)
 	return x->proc_number == y->proc_number && x->what == y->what && x->cause == y->cause;
 }
 
-/* By process, class and loader, then in order. */
+/* Order by process, class and loader, then as before. */
 static int by_class(const void *a, const void *b)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;

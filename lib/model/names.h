@@ -125,7 +125,7 @@ struct name_bracket {
 	uint32_t proc, thread, method;
 };
 
-/* From then on, threadlabels.h. */
+/* The labels that a thread has from then on (threadlabels.h). */
 struct name_labelled {
 	uint64_t time_ns;
 	uint32_t thread, labels;	/* labels: strtab id */

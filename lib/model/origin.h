@@ -101,7 +101,7 @@ struct origin {
 	size_t nr_modules;
 };
 
-/* Of a metric, or of all of exact calls; NULL: it was recorded all the time. */
+/* Return when a metric, or all of exact calls, was recorded; NULL: all the time. */
 const struct origin_share *origin_share(const struct origin *origin, const char *metric, bool is_calls);
 
 /*

@@ -157,7 +157,7 @@ static size_t len_random(const char *s)
 	return len >= 6 && strcspn(s, "0123456789") < len ? len : 0;
 }
 
-/* From *s to the result: the last part of the path, without what follows its name. */
+/* Find the last part of a path, without what follows its name: from *s to the result. */
 static const char *end_of_module(const char **s)
 {
 	const char *end = strstr(*s, " (deleted)"), *slash, *so;

@@ -27,7 +27,7 @@ struct thread {
 	bool counted;			/* its calls are in the tree */
 };
 
-/* Of the current epoch: what is known of its frames and stacks. */
+/* What is known of the frames and stacks of the current epoch. */
 struct epoch {
 	uint32_t number;
 	struct known_frame {

@@ -46,7 +46,7 @@ struct samples;
  * invalid CPU in the list.
  */
 int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
-/* As trace_sink.samples; ctx is the struct samples. */
+/* A callback for trace_sink.samples; ctx is the struct samples. */
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
 /* Afterwards all samples are in the model; more may come. */
 void samples_flush(struct samples *s);

@@ -13,7 +13,7 @@
 
 /* What may be labels in a text of a trace: strtab id. */
 uint32_t threadlabels_text(struct names *x, const char *text, size_t len);
-/* As trace_sink.thread_label; ctx is the struct names. */
+/* A callback for trace_sink.thread_label; ctx is the struct names. */
 int threadlabels_take(void *ctx, const struct rec_thread_label *r);
 void threadlabels_release(struct name_labels *l);
 

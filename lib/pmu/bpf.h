@@ -28,7 +28,7 @@ struct bpf_packed {
 struct bpf_object *bpf_open_packed(const struct bpf_packed *file, const char *name, struct err *e);
 /* The constants of the programs, one struct; -EINVAL: they expect others. */
 int bpf_set_constants(struct bpf_object *obj, const void *constants, size_t size, struct err *e);
-/* By libbpf, which reads the types of the whole kernel for it: 15 ms. */
+/* Have libbpf load it, which reads the types of the whole kernel for that: 15 ms. */
 int bpf_load(struct bpf_object *obj, struct err *e);
 
 enum { BPF_MAX_LINKS = 8 };

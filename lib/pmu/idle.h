@@ -53,7 +53,7 @@ void idle_diff(const struct idle_stat *before, const struct idle_stat *after, st
 /* The CPU of that number, or NULL. */
 const struct idle_cpu *idle_find(const struct idle_stat *s, uint32_t cpu);
 
-/* Of a difference: the CPU's shares of its own ticks, so that they add up to 100. */
+/* Return the shares of a difference in the CPU's own ticks, so that they add up to 100. */
 struct idle_share idle_share(const struct idle_cpu *diff);
 /* The mean over the CPUs. */
 struct idle_share idle_mean(const struct idle_stat *diff);

@@ -64,7 +64,7 @@ int64_t probe_tracepoint(const char *name);
 int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Whether that errno value of it says that this machine or kernel does not have the event, whoever asks. */
 bool perf_event_is_missing(int code);
-/* As perf_open_err(), for mmap() of an event's buffer of len bytes. */
+/* Explain why mmap() of an event's buffer of len bytes failed, as perf_open_err() does. */
 int perf_mmap_err(struct err *e, int code, uint64_t len);
 
 #endif

@@ -13,7 +13,7 @@
 #include "jvm/memory.h"
 #include "jvm/proto.h"
 
-/* Of the calling thread. */
+/* The state of the calling thread. */
 struct sampler_thread {
 	int64_t left;			/* bytes until the next sample */
 	bool seeded;			/* left was drawn at random */
@@ -80,7 +80,7 @@ struct elf_swap;
 enum { MEMORY_SWAPS = 14 };
 /* What is to be called in place of what; finds the C library's functions first. False: it has none. */
 bool memory_find_running(struct elf_swap *swaps);
-/* At a sample: objects may have been loaded since. */
+/* Called at a sample: objects may have been loaded since. */
 __attribute__((weak, visibility("hidden"))) void attach_look_again(void);
 
 /* ---- where samples and waits go: sampler_link.c ---- */

@@ -5,7 +5,7 @@
 
 #include "reader/reader.h"
 
-/* Of a row, the text in a column of the table; NULL: it has none there. */
+/* Return the text of a row in a column of the table; NULL: it has none there. */
 static const char *text_of(struct arcprof_trace *t, const struct query_table *table, const char *column,
 			   uint32_t row)
 {

@@ -29,13 +29,13 @@ struct hotspot_nmt {
 void hotspot_info(const char *text, struct claims *c);
 /* Version and collector from the same, to be shown: "OpenJDK 64-Bit Server VM (17.0.15 ...". "": not said. */
 void hotspot_version(const char *text, char *to, size_t bytes);
-/* To "VM.metaspace vslist". */
+/* Read the answer to "VM.metaspace vslist". */
 void hotspot_metaspace(const char *text, struct claims *c);
-/* To "VM.native_memory detail": where it has mapped what. */
+/* Read the answer to "VM.native_memory detail": where the JVM has mapped what. */
 void hotspot_regions(const char *text, struct claims *c);
-/* To System.map, of JDK 24 and later: whose it says each mapping is, if native memory tracking is on. */
+/* Read the answer to System.map (JDK 24 on): whose each mapping is, if native memory tracking is on. */
 void hotspot_map(const char *text, struct claims *c);
-/* To VM.native_memory. */
+/* Read the answer to VM.native_memory. */
 void hotspot_nmt(const char *text, struct hotspot_nmt *n);
 
 /* Has a JVM execute a diagnostic command, and appends what it says. */

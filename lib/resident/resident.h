@@ -55,7 +55,7 @@ struct resident {
 int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err *e);
 void resident_release(struct resident *r);
 
-/* Of both, in the order of the enum: for JSON, and for people. */
+/* Names of the parts in the order of the enum, for JSON and for people. */
 extern const char *const resident_keys[RESIDENT_NR_PARTS], *const resident_names[RESIDENT_NR_PARTS];
 
 void resident_add(struct resident_sum *to, const struct resident_sum *s);

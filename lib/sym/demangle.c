@@ -12,7 +12,7 @@
 
 enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
 
-/* Of libsupc++: as __cxa_demangle(), in pieces and without allocating. */
+/* libsupc++ has it: demangle as __cxa_demangle() does, in pieces and without allocating. */
 int __gcclibcxx_demangle_callback(const char *name, void (*piece)(const char *, size_t, void *), void *ctx);
 
 struct output {

@@ -109,7 +109,7 @@ static void take_line(struct kallsyms *k, const char *text, const struct line *l
 	k->syms[k->nr_syms++] = s;
 }
 
-/* Of several names of one address: fewer leading underscores, then the one listed first. */
+/* Prefer, of several names of one address, fewer leading underscores, then the one listed first. */
 static bool better(const struct ksym *a, const struct ksym *b)
 {
 	if (!a->name || !b->name)

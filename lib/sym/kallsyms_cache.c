@@ -30,7 +30,7 @@ bool kallsyms_key(struct cache_key *k, const char *first_line, size_t len)
 	return ok && len;
 }
 
-/* From the first function of the image to the last: [*from, *to). False: others lie between them. */
+/* Find the functions of the image: [*from, *to). False: others lie between them. */
 static bool image_of(const struct ksym *syms, size_t nr, size_t *from, size_t *to)
 {
 	size_t i;

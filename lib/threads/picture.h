@@ -14,7 +14,7 @@ struct picture {
 	struct natives natives;		/* without those of Java */
 };
 
-/* To be released in any case. */
+/* Take a picture of the process; it must be released in any case. */
 int picture_take(struct picture *p, int pid, struct err *e);
 void picture_release(struct picture *p);
 

@@ -58,7 +58,7 @@ struct frame_words {
 };
 
 struct frame_words frame_words(const struct frame *f);
-/* Of any words: what a kind does not have is ignored, and an unknown kind is a mark without a reason. */
+/* Make a frame of any words: what its kind lacks is ignored, an unknown kind is a mark without a reason. */
 struct frame frame_from_words(const struct frame_words *w);
 
 /* Reasons; FRAME_MARK stands where the missing outer frames would. */

@@ -199,7 +199,7 @@ static void settle(struct splice_calls *s, struct events *ev)
 	ev->nr_begins = 0;
 }
 
-/* As readers follow them. */
+/* Follow the events as readers do. */
 static void follow(struct events *ev, const struct call_event *e)
 {
 	size_t at = ev->nr_open;

@@ -248,7 +248,7 @@ bool walk_is(const struct walk_chunk *c, const char *type)
 	return !memcmp(c->h.type, type, sizeof(c->h.type));
 }
 
-/* Of the longest chunk so far: those of a short trace are far from TRF_MAX_RAW. */
+/* Make room for the longest chunk so far: those of a short trace are far from TRF_MAX_RAW. */
 static uint8_t *room_for(uint8_t **at, size_t *alloc, size_t len)
 {
 	if (!*at || *alloc < len) {

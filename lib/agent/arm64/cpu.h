@@ -11,7 +11,7 @@ enum { IMPORT_GOT = R_AARCH64_GLOB_DAT, IMPORT_PLT = R_AARCH64_JUMP_SLOT };
 
 #define CPU_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
 
-/* Where from the thread pointer the C library has the vector of thread-local blocks (dtv): glibc, musl. */
+/* Where glibc and musl keep the vector of thread-local blocks (dtv), from the thread pointer. */
 #define CPU_DTV { 0, -8 }
 
 /* The empty statements keep the compiler from making calls of memcpy() and memset() of these loops. */
@@ -60,7 +60,7 @@ static inline void cpu_allow_unaligned(void)
  */
 #define CPU_BLOCKED_SIGNALS (1ull << 3 | 1ull << 4 | 1ull << 6 | 1ull << 7 | 1ull << 10)
 
-/* Where a handler of ours returns to. */
+/* The address that a handler of ours returns to. */
 void cpu_restorer(void);
 
 #endif

@@ -37,7 +37,7 @@ static inline uintptr_t frame_code(uintptr_t p)
 	return p & 0xffffffffffffull;
 }
 
-/* Where the interpreter has the next bytecode, most of the time. */
+/* Return where the next bytecode is, which the interpreter has in this register most of the time. */
 static inline uintptr_t frame_bcp(const struct walk_regs *r)
 {
 	return r->x22;

@@ -21,7 +21,7 @@ static inline bool insn_calls(uint32_t i)
 
 static inline bool insn_calls_register(uint32_t i) { return insn_calls(i) && i >> 26 != 0x25; }
 
-/* Where the bl, or b, at pc goes. */
+/* Return where the bl, or b, at pc goes. */
 static inline uintptr_t insn_target(uintptr_t pc)
 {
 	return pc + ((int64_t)((uint64_t)insn_at(pc) << 38) >> 36);
@@ -56,7 +56,7 @@ static inline uintptr_t insn_sp_imm(uint32_t i)
 	return (uintptr_t)(i >> 10 & 0xfff) << (i >> 22 & 1 ? 12 : 0);
 }
 
-/* By how much it moves sp by a number in it: those, and loads and stores with an index. */
+/* Return by how much it moves sp by a number in it, which loads and stores with an index do as well. */
 static inline int64_t insn_moves_sp(uint32_t i)
 {
 	int32_t pair = (int32_t)(i << 10) >> 25, one = (int32_t)(i << 11) >> 23;

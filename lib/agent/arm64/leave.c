@@ -42,7 +42,7 @@ static bool fits(const struct walk *w, uintptr_t pc, uintptr_t sp)
 	return walk_returns_from(w, sp + pushed_for_call(&b, pc) + b.frame_size * 8ul - 8);
 }
 
-/* To the caller that x30 has, whose sp was as given, or above what a few pairs of registers take. */
+/* Go to the caller in x30, whose sp was as given, or above what a few pairs of registers take. */
 static bool leave_by_lr(const struct walk *w, struct cursor *c, uintptr_t sp)
 {
 	enum { PAIRS = 32 };
@@ -236,7 +236,7 @@ struct built {
 	uintptr_t taken;	/* BUILT_NOTHING: space that is taken already */
 };
 
-/* From an entry, where nothing is built, to pc. */
+/* Follow the code from an entry, where nothing is built, to pc. */
 static struct built prologue(uintptr_t entry, uintptr_t pc)
 {
 	struct built s = { BUILT_NOTHING, 0 };
@@ -373,7 +373,7 @@ static uintptr_t pushed_now(const struct vm_blob *b, uintptr_t pc)
 	return pushed > 0 ? pushed : 0;
 }
 
-/* What the code says is tried first; then what else a frame may look like. */
+/* Try what the code says first, then what else a frame may look like. */
 static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	uintptr_t full = c->sp + b->frame_size * 8ul - 8;

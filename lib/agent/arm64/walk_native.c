@@ -62,7 +62,7 @@ static bool is_context(const struct walk *w, uintptr_t p)
 	       vm_find_blob(walk_word(w, regs, CONTEXT_PC), &b);
 }
 
-/* From a handler's frame on; 0: what it interrupted is not Java. */
+/* Search from a handler's frame on; 0: what it interrupted is not Java. */
 static uintptr_t find_context(const struct walk *w, uintptr_t p)
 {
 	int i;
@@ -91,7 +91,7 @@ static bool pops_pair(uintptr_t ret)
 	return insn_at(ret) == 0x910043ff;
 }
 
-/* Where the sp of the code at ret was, which called; from is as near as is known. 0: nowhere. */
+/* Return where the sp of the caller was, whose code is at ret, searched from there on. 0: nowhere. */
 static uintptr_t caller_sp(const struct walk *w, uintptr_t ret, uintptr_t from)
 {
 	struct vm_blob b;
@@ -129,7 +129,7 @@ static bool by_lr(const struct walk *w, uintptr_t lr, struct native_frame *f)
 					  has_record ? walk_word(w, f->fp, 0) : f->fp);
 }
 
-/* By the chain of records, which Java code does not continue. */
+/* Walk the chain of frame records, which Java code does not continue. */
 static enum native_caller by_records(const struct walk *w, struct native_frame *f, uintptr_t *slot)
 {
 	uintptr_t at = f->fp, sp = f->sp, ret;

@@ -23,7 +23,7 @@ enum {
 	AGAIN = 3,			/* looks after which virtual threads are told of again */
 };
 
-/* Of CPU time, between two looks: HotSpot wakes some waiting threads now and then. */
+/* A stuck thread may use this much CPU time between two looks: HotSpot wakes some now and then. */
 static const uint64_t idle_ns = 1000000;
 
 struct mark {			/* of a thread that waits for a lock */

@@ -269,7 +269,7 @@ static bool copy_of(uintptr_t cont, struct cont_copy *c)
 	return cont > 4096 && !(cont & 7) && copy_first(oops_load(cont + at.tail), c) == CONT_LOADED;
 }
 
-/* By the carrier's Thread; where objects move, it leads to the same one afterwards. */
+/* Go by the carrier's Thread, which leads to the same one after objects have moved. */
 static bool copy_without_entry(const struct vm_thread *t, struct cont_copy *c)
 {
 	uintptr_t cont = continuation(t);

@@ -188,7 +188,7 @@ static uintptr_t find_own_thread(void)
 	return thread;
 }
 
-/* Of a thread in the table. */
+/* Whether the calling thread's own variable says that it is this thread of the table. */
 static bool is_own(uintptr_t thread)
 {
 	uint32_t word = load_acquire(&own_variable.word);

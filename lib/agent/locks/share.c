@@ -5,7 +5,7 @@
 #include "agent/sys.h"
 #include "base/mix.h"
 
-/* At most so many a second. */
+/* Whether one more may be reported in this window. */
 static bool has_room(struct shares *s, uint64_t now_ns)
 {
 	uint64_t window = now_ns / SHARE_WINDOW_NS;
@@ -17,7 +17,7 @@ static bool has_room(struct shares *s, uint64_t now_ns)
 	return __atomic_fetch_add(&s->nr, 1, __ATOMIC_RELAXED) < SHARE_STACKS_A_WINDOW;
 }
 
-/* In 1 to most. SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
+/* Return 1 to most, by SplitMix64: Steele et al., "Fast splittable pseudorandom number generators" (2014). */
 static uint64_t up_to(struct shares *s, uint64_t most, uint64_t now_ns)
 {
 	uint64_t z = __atomic_add_fetch(&s->random, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED) + now_ns;

@@ -517,7 +517,7 @@ static void fill_command(char *to, size_t size)
 	to[n > 0 ? n : 0] = 0;
 }
 
-/* Of the process: that of its first thread. */
+/* The name of the process is that of its first thread. */
 static void fill_name(char *to, size_t size)
 {
 	long n = sys_slurp("/proc/self/comm", to, size - 1);

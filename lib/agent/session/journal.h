@@ -15,13 +15,13 @@
 
 #include "agent/session/wishes.h"
 
-/* In place of link_connect(): the VM's flags (enum jvm_flags), or -1 and *why. */
+/* Called in place of link_connect(). Return the VM's flags (enum jvm_flags), or -1 and *why. */
 int journal_open(const struct wishes *w, struct wishes_text *why);
 /* The VM is up: from now on a thread writes. */
 void journal_live(JNIEnv *env);
 /* Samples of CPU time: the period, or 0. */
 uint64_t journal_timer_ns(void);
-/* At the end, while all still works: waits for locks that go on are told. */
+/* Called at the end, while all still works: reports the waits for locks that go on. */
 void journal_end_waits(void);
 /*
  * Writes what there is and closes the file: log_close() comes before. *said: what was lost, or could not be

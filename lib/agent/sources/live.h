@@ -26,7 +26,7 @@ bool live_off(JNIEnv *env);
 
 /* What objects are to be chosen by now: bytes, 0 all. It may grow. */
 uint64_t live_interval(void);
-/* In a callback of the allocating thread: an object that was chosen by that interval. */
+/* Called by the allocating thread for an object that this interval chose. */
 void live_sample(JNIEnv *env, jobject object, uint64_t size, uint32_t leaf, uint64_t chosen_at);
 /*
  * For a heap dump that is to be made now: our thread makes the roster with that cookie (jvm/roster.h), or

@@ -14,7 +14,7 @@ void timers_off(void);
 void timers_live(JNIEnv *env);
 void timers_add_this_thread(void);
 
-/* In the signal handler: is the signal one of ours, and of how many periods? */
+/* Called in the signal handler: return whether the signal is one of ours, and of how many periods. */
 bool timers_raised(const siginfo_t *si);
 uint32_t timers_nr_periods(const siginfo_t *si);
 

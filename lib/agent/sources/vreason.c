@@ -42,7 +42,7 @@ static bool has(const char *name, const char *word)
 	return false;
 }
 
-/* In capitals and not, as in read() and blockingRead(). */
+/* Letters are compared without case, as in read() and blockingRead(). */
 static enum meaning of_channel(const char *name)
 {
 	if (has(name, "ccept"))

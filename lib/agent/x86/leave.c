@@ -78,7 +78,7 @@ bool leave_leaf_interpreter(struct walk *w, struct cursor *c)
 	return false;
 }
 
-/* In the entry code of the method in rbx. */
+/* Whether pc is in the entry code of the method in rbx. */
 static bool enters_method(struct walk *w, const struct cursor *c)
 {
 	struct method_info m;

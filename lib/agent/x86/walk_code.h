@@ -23,7 +23,7 @@ enum code_state {
 
 /* From a method's entry to pc, which is not far behind it. */
 enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
-/* At pc: CODE_FULL if this is not the end of a method. */
+/* Return the state of the frame at pc: CODE_FULL if this is not the end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
 /* The frame is about to go: add rsp, imm; pop rbp. */

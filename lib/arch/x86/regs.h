@@ -26,7 +26,7 @@ enum x86_reg {
 	X86_NR_REGS
 };
 
-/* As instructions number the first 16. */
+/* The DWARF numbers of the first 16, as instructions number these. */
 extern const uint8_t x86_dwarf_reg[16];
 
 #endif

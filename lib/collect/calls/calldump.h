@@ -187,7 +187,7 @@ bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callf
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 /* Its number in the trace, which defines it; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
-/* Of a struct dump: the rule of f->o->slow that the consumer falls under. */
+/* Return the rule of f->o->slow that the consumer falls under; ctx is a struct dump. */
 uint32_t dump_slow_rule(void *ctx, uint32_t consumer);
 /* CPU time from before its first call is in the tree, so wall time must be too. */
 void dump_note_birth(struct dump *d, const struct callflow_thread *t);

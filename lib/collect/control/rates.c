@@ -113,7 +113,7 @@ static int check_shortest(struct collect *c, size_t event, const char *text, con
 		       text, (double)least / 1e3, (double)c->ev.conf.hit_ns / 1e3);
 }
 
-/* Of a counter the kernel refuses more. */
+/* Refuse a rate of a counter that the kernel would refuse. */
 static int check_allowed(const char *text, const struct ev_rate *rate, struct err *e)
 {
 	struct perf_limits l;

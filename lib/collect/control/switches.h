@@ -92,7 +92,7 @@ void switches_turn(struct collect *c, uint64_t now_ns);
 uint64_t switches_due_ns(const struct collect *c);
 /* A program set a mark, or has ended a phase. */
 void switches_mark(struct collect *c, const char *name, size_t len);
-/* At the end: what began at no mark. */
+/* Called at the end: report what was to begin at a mark that never came. */
 void switches_missing(struct collect *c);
 
 /* Exact calls are to be recorded from the start of each process, or when the recording has begun. */

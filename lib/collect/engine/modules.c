@@ -112,7 +112,7 @@ static bool is_younger(const struct module_id *id, const struct stat *st)
 	       (uint64_t)st->st_ctim.tv_sec * 1000000000u + st->st_ctim.tv_nsec > id->replayed_ns;
 }
 
-/* By path, in the process's root or in ours: the right one by its inode. */
+/* Open the path in the process's root or in ours; the inode says which is the right file. */
 static int open_path(const struct module_id *id, int root, struct stat *st)
 {
 	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES };

@@ -132,7 +132,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	c->clock_ns += s->event ? 0 : s->weight;
 }
 
-/* Of a side band of the whole machine: is the task one that is recorded? */
+/* The side band is of the whole machine: return whether this task is recorded. */
 static bool is_ours(struct collect *c, int pid, int tid)
 {
 	const struct thread *leader;

@@ -43,7 +43,7 @@ struct flight_opts {
 int flight_open(struct collect *c, struct err *e);
 /* After segments_open(). */
 void flight_begin(struct collect *c);
-/* At each turn: a segment that is long enough is closed, a dump is begun or ended. */
+/* Called at each turn: close a segment that is long enough, begin or end a dump. */
 void flight_turn(struct collect *c, uint64_t now_ns);
 /* A segment was closed. */
 void flight_closed(struct collect *c, const char *name);

@@ -7,7 +7,7 @@
 
 struct collect;
 
-/* Of every trace: by whom, of what, and where it was made. */
+/* Write what every trace says: by whom, of what, and where it was made. */
 void labels_origin(struct trace_writer *w, const char *version, const char *command_line);
 
 /* The same of another machine. */

@@ -307,7 +307,7 @@ static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *i
 	return s;
 }
 
-/* From here on events find it. */
+/* Let events find it from here on. */
 static __always_inline void publish(struct wall_slot *s, __u32 idx, __u64 now)
 {
 	__u32 tid = s->tid, low = tid & (LOW_NUMBERS - 1), *old;
