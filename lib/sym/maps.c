@@ -99,3 +99,14 @@ const struct map_entry *maps_find(struct maps *m, uint64_t addr)
 	m->last = i;
 	return &m->entries[i];
 }
+
+bool maps_module(struct maps *m, uint64_t addr, uint32_t *module, uint64_t *off)
+{
+	const struct map_entry *e = maps_find(m, addr);
+
+	if (!e || !e->module)
+		return false;
+	*module = e->module;
+	*off = map_entry_off(e, addr);
+	return true;
+}

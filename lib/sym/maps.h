@@ -6,6 +6,7 @@
 #ifndef SYM_MAPS_H
 #define SYM_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff, uint
 void maps_copy(struct maps *to, const struct maps *from);	/* fork */
 void maps_reset(struct maps *m);				/* exec */
 const struct map_entry *maps_find(struct maps *m, uint64_t addr);	/* NULL: nothing there */
+
+/* The number of the module at addr, and where in its file that is. False: no module is there. */
+bool maps_module(struct maps *m, uint64_t addr, uint32_t *module, uint64_t *off);
 
 /* Where addr, in the mapping m, is in its file. */
 static inline uint64_t map_entry_off(const struct map_entry *m, uint64_t addr)

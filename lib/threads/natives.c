@@ -83,14 +83,11 @@ static void read_maps(struct look *k)
 static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
 {
 	struct look *k = ctx;
-	const struct map_entry *m = maps_find(&k->maps, addr);
 
 	*mod = NULL;
-	if (!m || !m->module)
+	if (!maps_module(&k->maps, addr, module, off))
 		return false;
-	*module = m->module;
-	*off = map_entry_off(m, addr);
-	*mod = k->files[m->module - 1].unwind;
+	*mod = k->files[*module - 1].unwind;
 	return true;
 }
 

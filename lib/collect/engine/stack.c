@@ -23,16 +23,17 @@ struct walk {
 static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
 {
 	const struct walk *walk = ctx;
-	const struct map_entry *m = maps_find(&walk->proc->maps, addr);
 
 	*mod = NULL;
+	if (maps_module(&walk->proc->maps, addr, module, off)) {
+		*mod = modules_unwind(&walk->c->modules, *module);
+		return true;
+	}
 	/* compiled Java code has other things in the frame pointer: what is left there is no caller's */
-	if (!m || (!m->module && walk->proc->has_libjvm))
+	if (walk->proc->has_libjvm || !maps_find(&walk->proc->maps, addr))
 		return false;
-	*module = m->module;
-	*off = map_entry_off(m, addr);
-	if (m->module)
-		*mod = modules_unwind(&walk->c->modules, m->module);
+	*module = 0;
+	*off = addr;
 	return true;
 }
 
@@ -76,10 +77,11 @@ static void note_anon_hit(struct proc *p)
 
 static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
 {
-	const struct map_entry *m = maps_find(&p->maps, pc);
+	uint64_t off;
+	uint32_t module;
 
-	if (m && m->module)
-		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, pc) };
+	if (maps_module(&p->maps, pc, &module, &off))
+		*f = (struct frame){ FRAME_NATIVE, .module = module, .off = off };
 	else if (p->java)
 		java_name_pc(p->java, pc, f);
 	else {

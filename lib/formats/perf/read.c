@@ -264,10 +264,11 @@ static void on_mmap(struct perf *p, const struct perf_event_header *h, struct sp
 
 static void user_frame(struct perf_proc *proc, uint64_t pc, struct frame *f)
 {
-	const struct map_entry *m = maps_find(&proc->maps, pc);
+	uint64_t off;
+	uint32_t module;
 
-	if (m && m->module) {
-		*f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, pc) };
+	if (maps_module(&proc->maps, pc, &module, &off)) {
+		*f = (struct frame){ FRAME_NATIVE, .module = module, .off = off };
 	} else {
 		*f = (struct frame){ FRAME_ANON, .proc = proc->number, .addr = pc };
 		proc->has_anon_hits = true;
@@ -294,14 +295,11 @@ struct walk {
 static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
 {
 	const struct walk *walk = ctx;
-	const struct map_entry *m = maps_find(&walk->proc->maps, addr);
 
 	*mod = NULL;
-	if (!m || !m->module)
+	if (!maps_module(&walk->proc->maps, addr, module, off))
 		return false;
-	*module = m->module;
-	*off = map_entry_off(m, addr);
-	*mod = import_modules_unwind(&walk->p->modules, m->module);
+	*mod = import_modules_unwind(&walk->p->modules, *module);
 	return true;
 }
 
