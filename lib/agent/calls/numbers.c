@@ -7,16 +7,6 @@
 static struct hashes numbers;
 static struct sys_lock lock;	/* of them */
 
-static struct hashes_key key_of(const struct names_method *m)
-{
-	struct hashes_key k = HASHES_KEY;
-
-	hashes_text(&k, m->class_name.s, m->class_name.len);
-	hashes_text(&k, m->name.s, m->name.len);
-	hashes_text(&k, m->sig.s, m->sig.len);
-	return k;
-}
-
 void numbers_forget(void)
 {
 	sys_lock(&lock);
@@ -40,23 +30,15 @@ static void cut_all(struct names_method *m)
 
 uint32_t numbers_get(struct names_method *m)
 {
-	struct hashes_key k = key_of(m);
-	uint32_t *at, number = 0;
+	struct hashes_key k = names_key(m);
 
 	cut_all(m);
-	sys_lock(&lock);
-	at = hashes_put(&numbers, &k);
-	if (at && !*at)
-		*at = names_new(m);
-	if (at)
-		number = *at;
-	sys_unlock(&lock);
-	return number;
+	return names_number(&numbers, &lock, &k, m);
 }
 
 uint32_t numbers_find(const struct names_method *m)
 {
-	struct hashes_key k = key_of(m);
+	struct hashes_key k = names_key(m);
 	uint32_t number;
 
 	sys_lock(&lock);

@@ -105,24 +105,6 @@ void methods_forget(void)
 	sys_unlock(&lock);
 }
 
-static uint32_t number_by_names(const struct names_method *m)
-{
-	struct hashes_key k = HASHES_KEY;
-	uint32_t *at, number = 0;
-
-	hashes_text(&k, m->class_name.s, m->class_name.len);
-	hashes_text(&k, m->name.s, m->name.len);
-	hashes_text(&k, m->sig.s, m->sig.len);
-	sys_lock(&lock);
-	at = hashes_put(&numbers, &k);
-	if (at && !*at)
-		*at = names_new(m);
-	if (at)
-		number = *at;
-	sys_unlock(&lock);
-	return number;
-}
-
 static struct names_text text_of(const char *s, size_t len)
 {
 	return (struct names_text){ s, len > JVM_MAX_STRING ? JVM_MAX_STRING : len };
@@ -134,6 +116,7 @@ static uint32_t number_of(jmethodID id, char *class_sig, const char *name, const
 {
 	size_t len = str_len(class_sig);
 	struct names_method m = { 0 };
+	struct hashes_key k;
 
 	if (len < 3 || class_sig[0] != 'L')
 		return 0;
@@ -145,7 +128,8 @@ static uint32_t number_of(jmethodID id, char *class_sig, const char *name, const
 	m.sig = text_of(sig, str_len(sig));
 	if (source)
 		m.source = text_of(source, str_len(source));
-	return number_by_names(&m);
+	k = names_key(&m);
+	return names_number(&numbers, &lock, &k, &m);
 }
 
 static uint32_t ask(jvmtiEnv *ti, jmethodID id)

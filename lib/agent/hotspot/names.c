@@ -399,10 +399,35 @@ bool names_are(uintptr_t m, const char *class_name, const char *name, const char
 	       is_text(&p.names.sig, sig);
 }
 
-uint32_t names_new(const struct names_method *m)
+static uint32_t new_number(const struct names_method *m)
 {
 	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 
 	write_record(m, id, NULL);
 	return id;
+}
+
+struct hashes_key names_key(const struct names_method *m)
+{
+	struct hashes_key k = HASHES_KEY;
+
+	hashes_text(&k, m->class_name.s, m->class_name.len);
+	hashes_text(&k, m->name.s, m->name.len);
+	hashes_text(&k, m->sig.s, m->sig.len);
+	return k;
+}
+
+uint32_t names_number(struct hashes *of, struct sys_lock *lock, const struct hashes_key *k,
+		      const struct names_method *m)
+{
+	uint32_t *at, number = 0;
+
+	sys_lock(lock);
+	at = hashes_put(of, k);
+	if (at && !*at)
+		*at = new_number(m);
+	if (at)
+		number = *at;
+	sys_unlock(lock);
+	return number;
 }
