@@ -209,7 +209,7 @@ static void put_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static int print_rows(const struct rows *r, FILE *out, struct err *e)
+static void print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
@@ -226,7 +226,7 @@ static int print_rows(const struct rows *r, FILE *out, struct err *e)
 	add_all(&s, r);
 	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
-	return sheet_end(&s, e);
+	sheet_end(&s);
 }
 
 static int account_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -238,8 +238,8 @@ static int account_print(struct trace_reader *t, const struct report_opts *o, FI
 
 	if (!ret) {
 		make_rows(&r);
-		ret = print_rows(&r, out, e);
-		ret = ret ? ret : !r.nr;
+		print_rows(&r, out);
+		ret = !r.nr;
 	}
 	free(r.list);
 	account_release(&a);

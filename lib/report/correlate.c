@@ -415,7 +415,7 @@ static void print_row(struct measures *t, const struct correlated *row, struct b
 	free(callers);
 }
 
-static int print_rows(const struct correlation *c, FILE *out, struct err *e)
+static void print_rows(const struct correlation *c, FILE *out)
 {
 	const struct view *v = c->v;
 	bool calls = v->o->format == FORMAT_TEXT && (c->side[0].is_n || c->side[1].is_n);
@@ -443,7 +443,7 @@ static int print_rows(const struct correlation *c, FILE *out, struct err *e)
 		print_foot(c, out);
 	json_foot(c, &t.sheet.json);
 	buf_release(&name);
-	return measures_end(&t, c->nr_hidden, e);
+	measures_end(&t, c->nr_hidden);
 }
 
 static int correlate_print(struct view *v, FILE *out, struct err *e)
@@ -462,7 +462,7 @@ static int correlate_print(struct view *v, FILE *out, struct err *e)
 	else
 		list_functions(&c);
 	order_rows(&c);
-	r = print_rows(&c, out, e);
+	print_rows(&c, out);
 	free(c.list);
 	free(c.sums);
 	free(c.cum_n);

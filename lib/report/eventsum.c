@@ -440,13 +440,11 @@ struct table {
 	bool tallies;			/* the head has what JVMs count themselves */
 };
 
-static int put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out,
-		    struct err *e)
+static void put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out)
 {
 	size_t nr = o->limit ? MIN(s->nr, (size_t)o->limit) : s->nr, i;
 	uint64_t nr_hidden;
 	struct sheet sheet;
-	int r;
 
 	sheet_init(&sheet, o->format, out);
 	sheet_choose(&sheet, &o->choice);
@@ -466,7 +464,7 @@ static int put_sums(struct sums *s, const struct report_opts *o, const struct ta
 		table->row(s, &s->list[i], &sheet);
 	sheet_end_rows(&sheet);
 	nr_hidden = s->nr - nr + sheet_nr_hidden(&sheet);
-	r = sheet_end(&sheet, e);	/* other tables are as they are */
+	sheet_end(&sheet);	/* other tables are as they are */
 	if (o->format == FORMAT_JSON) {
 		json_end(&sheet.json);
 		if (table->more)
@@ -480,7 +478,6 @@ static int put_sums(struct sums *s, const struct report_opts *o, const struct ta
 		if (table->more)
 			table->more(s, &sheet);
 	}
-	return r;
 }
 
 static int print(struct trace_reader *t, const struct report_opts *o, const struct table *table, FILE *out,
@@ -495,7 +492,7 @@ static int print(struct trace_reader *t, const struct report_opts *o, const stru
 	if (table->tallies)
 		r = tallies_read(&s.tallies, &s.v.names, t, e);
 	if (!r)
-		r = put_sums(&s, o, table, out, e);
+		put_sums(&s, o, table, out);
 	r = r ? r : !s.nr;
 	tallies_release(&s.tallies);
 	free(s.items);

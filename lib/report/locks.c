@@ -255,7 +255,7 @@ static void print_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static int print_text(const struct rows *r, FILE *out, struct err *e)
+static void print_text(const struct rows *r, FILE *out)
 {
 	uint64_t nr_hidden;
 	struct sheet s;
@@ -274,7 +274,7 @@ static int print_text(const struct rows *r, FILE *out, struct err *e)
 	nr_hidden = r->nr_hidden + sheet_nr_hidden(&s);
 	if (nr_hidden)
 		fprintf(out, "\n %" PRIu64 " rows are not shown\n", nr_hidden);
-	return sheet_end(&s, e);
+	sheet_end(&s);
 }
 
 static void put_head(const struct rows *r, struct json *j)
@@ -293,7 +293,7 @@ static void put_head(const struct rows *r, struct json *j)
 	tallies_json(&r->tallies, TALLY_ENTERS, &r->o->select, j);
 }
 
-static int print_data(const struct rows *r, FILE *out, struct err *e)
+static void print_data(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
@@ -306,7 +306,7 @@ static int print_data(const struct rows *r, FILE *out, struct err *e)
 	if (r->o->format == FORMAT_JSON)
 		report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
-	return sheet_end(&s, e);
+	sheet_end(&s);
 }
 
 /* MONITOR TIME: waits for locks by lock, without the stacks, which the table does not have. */
@@ -357,12 +357,12 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	if (!ret) {
 		make_rows(&r);
 		if (o->format == FORMAT_TEXT)
-			ret = print_text(&r, out, e);
+			print_text(&r, out);
 		else if (o->format == FORMAT_HPROF)
 			print_hprof(&r, t, out);
 		else
-			ret = print_data(&r, out, e);
-		ret = ret ? ret : !r.nr && (r.m.nr_rows || r.m.nr_left_out);
+			print_data(&r, out);
+		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
 	tallies_release(&r.tallies);

@@ -220,8 +220,8 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	} else if (o->format == FORMAT_TEXT && nr_hidden) {
 		fprintf(out, "... %" PRIu64 " more\n", nr_hidden);
 	}
-	r = sheet_end(&s, e);
-	r = r ? r : !v.nr;
+	sheet_end(&s);
+	r = !v.nr;
 	events_release(&v);
 	return r;
 }

@@ -440,13 +440,12 @@ void measures_row(struct measures *t, const char *key, const struct cell *own, c
 	sheet_row(&t->sheet, key, t->cells);
 }
 
-int measures_end(struct measures *t, uint64_t nr_hidden, struct err *e)
+void measures_end(struct measures *t, uint64_t nr_hidden)
 {
 	unsigned int k;
-	int r;
 
 	report_json_hidden(&t->sheet.json, nr_hidden + sheet_nr_hidden(&t->sheet));
-	r = sheet_end(&t->sheet, e);
+	sheet_end(&t->sheet);
 	json_end(&t->sheet.json);
 	for (k = 0; k < t->v->m->nr_shown; k++)
 		free(t->names[k]);
@@ -454,5 +453,4 @@ int measures_end(struct measures *t, uint64_t nr_hidden, struct err *e)
 	free(t->cells);
 	free(t->list);
 	buf_release(&t->name);
-	return r;
 }

@@ -100,11 +100,8 @@ void measures_add(struct measures *t, const struct measure *list, size_t nr);
 void measures_begin(struct measures *t, const char *rows);
 /* own has the cells of the columns of measures_own() in their order; key is that of sheet_row(). */
 void measures_row(struct measures *t, const char *key, const struct cell *own, const struct measured *r);
-/*
- * Write how many rows --limit left out behind JSON's rows, whose array the caller has ended; release t.
- * Return as sheet_end() does.
- */
-int measures_end(struct measures *t, uint64_t nr_hidden, struct err *e);
+/* Write how many rows --limit left out behind JSON's rows, whose array the caller has ended; release t. */
+void measures_end(struct measures *t, uint64_t nr_hidden);
 /* Return the name of a consumer as CSV or JSON has it; it is valid until the next call. */
 struct cell measures_name(struct measures *t, uint32_t consumer);
 /* Write what a row has of measures_consumer() into the open object of JSON. */

@@ -20,37 +20,11 @@ static void put_legend(const struct report_opts *o, FILE *out)
 		fputs(o->report->legend, out);
 }
 
-/* With a choice of columns: nothing is printed until it is known that there are such. */
-struct held {
-	FILE *to;
-	char *text;
-	size_t len;
-};
-
-static FILE *hold(struct held *h, const struct report_opts *o, FILE *out)
-{
-	*h = (struct held){ out };
-	if (!o->choice.sort && !o->choice.columns.nr_items)
-		return out;
-	h->to = open_memstream(&h->text, &h->len);
-	if (!h->to)
-		abort();
-	return h->to;
-}
-
-static void let_go(struct held *h, int r, FILE *out)
-{
-	if (h->to == out)
-		return;
-	fclose(h->to);
-	if (r >= 0)
-		fwrite(h->text, 1, h->len, out);
-	free(h->text);
-}
-
 int report_print(struct view *v, FILE *out, struct err *e)
 {
-	struct held h;
+	const struct report_opts *as_asked = v->o;
+	struct report_opts o = *v->o;
+	struct sheet_held h;
 	int r;
 
 	if (format_is_of_tree(v->o->format)) {
@@ -61,21 +35,27 @@ int report_print(struct view *v, FILE *out, struct err *e)
 				     100. * (1 - (double)a->sampled / (double)a->counted), a->what);
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
-	r = v->o->report->print(v, hold(&h, v->o, out), e);
-	let_go(&h, r, out);
+	out = sheet_hold(&h, &o.choice, out);
+	o.choice = h.choice;
+	v->o = &o;
+	r = sheet_let_go(&h, o.report->print(v, out, e), e);
+	v->o = as_asked;
 	if (!r)
-		put_legend(v->o, out);
+		put_legend(v->o, h.out);
 	return r;
 }
 
 int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct held h;
-	int r = o->report->print_trace(t, o, hold(&h, o, out), e);
+	struct report_opts held = *o;
+	struct sheet_held h;
+	int r;
 
-	let_go(&h, r, out);
+	out = sheet_hold(&h, &o->choice, out);
+	held.choice = h.choice;
+	r = sheet_let_go(&h, o->report->print_trace(t, &held, out, e), e);
 	if (r >= 0)
-		put_legend(o, out);
+		put_legend(o, h.out);
 	return r;
 }
 

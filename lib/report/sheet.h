@@ -114,6 +114,7 @@ struct sheet_choice {
 	/* The column to sort each table by; "+", "-" before its name: upwards, downwards. NULL: none */
 	const char *sort;
 	uint64_t limit;		/* rows of each table, if they are sorted; 0: all */
+	struct sheet_found *found;	/* of sheet_hold(); NULL: unknown columns are no error */
 };
 
 struct sheet {
@@ -125,6 +126,7 @@ struct sheet {
 	size_t width;		/* of lines of text with a column that is cut; 0: without end */
 	enum term_style style;	/* of the next lines of text, the heads included */
 	bool trim;		/* lines of text have no blanks at their ends */
+	const char *table;	/* what the next columns are of, where there are several tables; or NULL */
 	struct sheet_chosen *chosen;	/* sheet_choice.c; NULL: nothing was */
 };
 
@@ -139,8 +141,25 @@ void sheet_choose(struct sheet *s, const struct sheet_choice *choice);
 void sheet_end_rows(struct sheet *s);
 /* Return how many of them the choice's limit left out so far. */
 uint64_t sheet_nr_hidden(const struct sheet *s);
-/* Releases what the choice took. -EINVAL: no table had a column that was chosen. */
-int sheet_end(struct sheet *s, struct err *e);
+/* The same at the end, when what sheet_choose() took is released. */
+void sheet_end(struct sheet *s);
+
+/* What is printed with a choice waits here until it is known that there are such columns. */
+struct sheet_held {
+	struct sheet_choice choice;	/* for sheet_choose() */
+	FILE *out, *to;
+	char *text;
+	size_t len;
+};
+
+/* Return where to print; without a choice that is out itself. */
+FILE *sheet_hold(struct sheet_held *h, const struct sheet_choice *choice, FILE *out);
+/*
+ * Print what waits, unless r is negative; must be called once. Return r, or -EINVAL if there were tables and
+ * none had a column that was chosen.
+ */
+int sheet_let_go(struct sheet_held *h, int r, struct err *e);
+
 /* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* The same without heads. */
@@ -163,6 +182,8 @@ void sheet_text_begin(struct sheet *s);
 void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_csv_begin(struct sheet *s);
 void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells);
+/* The key of the column in rows of JSON; NULL: it is not in them. */
+const char *sheet_json_key(const struct sheet_column *c);
 void sheet_json_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_hex_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_dec_row(struct sheet *s, const char *key, const struct cell *cells);

@@ -11,6 +11,7 @@
 
 /* Widths of columns that text does not show by itself, and of names that are not the last ones. */
 enum { UNKNOWN_WIDTH = 12, UNKNOWN_NAME = 40 };
+enum { MAX_TABLES = 32 };
 
 /* A row that waits until all are there. */
 struct kept {
@@ -31,18 +32,32 @@ struct sheet_chosen {
 	struct kept *rows;
 	size_t nr_rows, alloc_rows;
 	uint64_t nr_hidden;
-	bool *found;				/* [choice->columns.nr_items]: in one of the tables */
-	bool found_sort;
-	struct buf names;			/* of the columns there are, for who asks for another one */
 };
+
+/* What the tables had that were printed with a choice. */
+struct sheet_found {
+	bool *columns;				/* [choice->columns.nr_items]: one of them had it */
+	bool sort;
+	const char *tables[MAX_TABLES];		/* by their names; NULL: it has none */
+	unsigned int nr_tables;
+	struct found_name {			/* each column once */
+		char *name;
+		uint32_t tables;		/* a set of those */
+	} *names;
+	size_t nr_names, alloc_names;
+};
+
+static bool is_choice(const struct sheet_choice *choice)
+{
+	return choice->columns.nr_items || choice->sort;
+}
 
 void sheet_choose(struct sheet *s, const struct sheet_choice *choice)
 {
-	if (!choice->columns.nr_items && !choice->sort)
+	if (!is_choice(choice))
 		return;
 	s->chosen = xcalloc(1, sizeof(*s->chosen));
 	s->chosen->choice = choice;
-	s->chosen->found = xcalloc(choice->columns.nr_items + 1, sizeof(*s->chosen->found));
 }
 
 /* What stands above the column in text; "": nothing. */
@@ -68,15 +83,22 @@ static bool is_called(const struct sheet_column *c, const char *name)
 		(*name && !strcasecmp(head_of(c), name));
 }
 
+static bool is_json(const struct sheet *s)
+{
+	return s->format == format_get(FORMAT_JSON);
+}
+
 /* Whether the format can show it: text whatever has a name, the others what has one of theirs. */
 static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 {
-	return !c->note && !c->outer && (sheet_is_text(s) ? c->head || c->key : !!c->key);
+	if (is_json(s))
+		return c->outer || sheet_json_key(c);
+	return !c->note && (c->key || (sheet_is_text(s) && c->head));
 }
 
 /*
- * Of several with that name, the one that text shows by itself; nr_all: there is none. The last column of
- * text is what its rows are about: their name, whatever stands above it.
+ * Of several with that name, the one that text shows by itself; nr_all: there is none. If text shows no
+ * "name", its last column is what rows are about, whatever stands above it.
  */
 static size_t find(const struct sheet *s, const char *name)
 {
@@ -93,7 +115,9 @@ static size_t find(const struct sheet *s, const char *name)
 		if (is_called(c, name) && (found == x->nr_all || (c->head && !x->all[found].head)))
 			found = i;
 	}
-	return sheet_is_text(s) && !strcasecmp(name, "name") ? last : found;
+	if (!sheet_is_text(s) || strcasecmp(name, "name") || (found < x->nr_all && x->all[found].head))
+		return found;
+	return last;
 }
 
 static void add_column(struct sheet *s, size_t from)
@@ -127,8 +151,10 @@ static void choose_columns(struct sheet *s)
 		at = find(s, l->items[i]);
 		if (at == x->nr_all)
 			continue;
-		x->found[i] = true;
-		add_column(s, at);
+		if (x->choice->found)
+			x->choice->found->columns[i] = true;
+		if (!is_json(s) || !x->all[at].outer)	/* which is there in any case */
+			add_column(s, at);
 	}
 	for (i = 0; !l->nr_items && i < x->nr_all; i++) {
 		x->from[s->nr_columns] = i;
@@ -137,17 +163,37 @@ static void choose_columns(struct sheet *s)
 	s->columns = x->columns;
 }
 
-static void note_names(struct sheet *s)
+static void note_name(struct sheet_found *f, const char *name, uint32_t table)
 {
-	struct sheet_chosen *x = s->chosen;
 	size_t i;
 
-	for (i = 0; i < x->nr_all; i++) {
-		const struct sheet_column *c = &x->all[i];
-		const char *name = c->key && *c->key ? c->key : head_of(c);
+	for (i = 0; i < f->nr_names; i++)
+		if (!strcmp(f->names[i].name, name))
+			break;
+	if (i == f->nr_names) {
+		VEC_GROW(f->names, f->nr_names, f->alloc_names);
+		f->names[f->nr_names++] = (struct found_name){ xstrdup(name), 0 };
+	}
+	f->names[i].tables |= table;
+}
+
+static void note_names(struct sheet *s, struct sheet_found *f)
+{
+	unsigned int table;
+	size_t i;
+
+	for (table = 0; table < f->nr_tables && f->tables[table] != s->table; table++)
+		;
+	if (table == MAX_TABLES)
+		return;
+	if (table == f->nr_tables)
+		f->tables[f->nr_tables++] = s->table;
+	for (i = 0; i < s->chosen->nr_all; i++) {
+		const struct sheet_column *c = &s->chosen->all[i];
+		const char *name = c->key && *c->key ? c->key : c->json && *c->json ? c->json : head_of(c);
 
 		if (is_shown(s, c) && *name)
-			buf_fmt(&x->names, "%s%s", x->names.len ? ", " : "", name);
+			note_name(f, name, 1u << table);
 	}
 }
 
@@ -162,8 +208,10 @@ void sheet_chosen_columns(struct sheet *s)
 	x->cells = xrealloc(x->cells, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->cells));
 	x->from = xrealloc(x->from, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->from));
 	x->by = by ? find(s, by + (*by == '-' || *by == '+')) : x->nr_all;
-	x->found_sort |= !by || x->by < x->nr_all;
-	note_names(s);
+	if (x->choice->found) {
+		x->choice->found->sort |= x->by < x->nr_all;
+		note_names(s, x->choice->found);
+	}
 	choose_columns(s);
 }
 
@@ -325,37 +373,107 @@ uint64_t sheet_nr_hidden(const struct sheet *s)
 	return s->chosen ? s->chosen->nr_hidden : 0;
 }
 
-static int not_found(const struct sheet_chosen *x, struct err *e)
-{
-	const struct sheet_choice *c = x->choice;
-	size_t i;
-
-	if (!x->found_sort)
-		return err_set(e, EINVAL, "--sort=%s: no such column (expected one of: %s)", c->sort,
-			       x->names.data);
-	for (i = 0; i < c->columns.nr_items; i++)
-		if (!x->found[i])
-			return err_set(e, EINVAL, "--columns=%s: no such column (expected one of: %s)",
-				       c->columns.items[i], x->names.data);
-	return 0;
-}
-
-int sheet_end(struct sheet *s, struct err *e)
+void sheet_end(struct sheet *s)
 {
 	struct sheet_chosen *x = s->chosen;
-	int r;
 
 	if (!x)
-		return 0;
+		return;
 	sheet_end_rows(s);
-	r = x->all ? not_found(x, e) : 0;
 	free(x->columns);
 	free(x->from);
 	free(x->cells);
 	free(x->rows);
-	free(x->found);
-	buf_release(&x->names);
 	free(x);
 	s->chosen = NULL;
+}
+
+/* ---- whether there are such columns ---- */
+
+static uint32_t all_tables(const struct sheet_found *f)
+{
+	return (1ull << f->nr_tables) - 1;
+}
+
+/* Names of the columns that these tables have and no others, after the tables' names if not all do. */
+static void put_names_of(const struct sheet_found *f, uint32_t tables, struct buf *b)
+{
+	const char *between = tables == all_tables(f) ? "" : b->len ? "; of " : "of ";
+	size_t i;
+
+	for (i = 0; i < f->nr_tables && tables != all_tables(f); i++)
+		if (tables >> i & 1) {
+			buf_fmt(b, "%s%s", between, f->tables[i] ? f->tables[i] : "rows");
+			between = " and ";
+		}
+	between = i ? ": " : between;
+	for (i = 0; i < f->nr_names; i++)
+		if (f->names[i].tables == tables) {
+			buf_fmt(b, "%s%s", between, f->names[i].name);
+			between = ", ";
+		}
+}
+
+static bool is_first_of(const struct sheet_found *f, size_t name)
+{
+	size_t i = 0;
+
+	while (f->names[i].tables != f->names[name].tables)
+		i++;
+	return i == name;
+}
+
+static int not_found(const struct sheet_choice *c, struct err *e)
+{
+	const struct sheet_found *f = c->found;
+	bool sort = c->sort && !f->sort;
+	struct buf b = BUF_INIT;
+	size_t k = 0, i;
+
+	while (k < c->columns.nr_items && f->columns[k])
+		k++;
+	if (!f->nr_tables || (!sort && k == c->columns.nr_items))
+		return 0;
+	put_names_of(f, all_tables(f), &b);
+	for (i = 0; i < f->nr_names; i++)
+		if (f->names[i].tables != all_tables(f) && is_first_of(f, i))
+			put_names_of(f, f->names[i].tables, &b);
+	err_set(e, EINVAL, "--%s=%s: no such column (expected one of: %s)", sort ? "sort" : "columns",
+		sort ? c->sort : c->columns.items[k], b.data);
+	buf_release(&b);
+	return -EINVAL;
+}
+
+FILE *sheet_hold(struct sheet_held *h, const struct sheet_choice *choice, FILE *out)
+{
+	*h = (struct sheet_held){ *choice, out };
+	if (!is_choice(choice))
+		return out;
+	h->choice.found = xcalloc(1, sizeof(*h->choice.found));
+	h->choice.found->columns = xcalloc(choice->columns.nr_items + 1, sizeof(bool));
+	h->to = open_memstream(&h->text, &h->len);
+	if (!h->to)
+		abort();
+	return h->to;
+}
+
+int sheet_let_go(struct sheet_held *h, int r, struct err *e)
+{
+	struct sheet_found *f = h->choice.found;
+	size_t i;
+
+	if (!f)
+		return r;
+	fclose(h->to);
+	if (r >= 0 && not_found(&h->choice, e))
+		r = -EINVAL;
+	if (r >= 0)
+		fwrite(h->text, 1, h->len, h->out);
+	for (i = 0; i < f->nr_names; i++)
+		free(f->names[i].name);
+	free(f->names);
+	free(f->columns);
+	free(f);
+	free(h->text);
 	return r;
 }

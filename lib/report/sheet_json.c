@@ -61,8 +61,7 @@ void sheet_member(struct sheet *s, const char *key, const struct cell *cell)
 	put_member(&s->json, &(struct sheet_column){ .key = key }, key, cell);
 }
 
-/* NULL: it is not in JSON. */
-static const char *key_of(const struct sheet_column *c)
+const char *sheet_json_key(const struct sheet_column *c)
 {
 	const char *key = c->json ? c->json : c->key;
 
@@ -77,7 +76,7 @@ void sheet_json_row(struct sheet *s, const char *key, const struct cell *cells)
 	json_object(&s->json, key);
 	for (i = 0; i < s->nr_columns; i++) {
 		const struct sheet_column *c = &s->columns[i];
-		const char *name = key_of(c);
+		const char *name = sheet_json_key(c);
 
 		if (!name)
 			continue;

@@ -211,6 +211,7 @@ static void add_cpus(const struct sched_model *m, struct sheet *s)
 	bool irq = m->irq || !sheet_is_text(s);
 	size_t i;
 
+	s->table = "CPUs";
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < m->nr_cpus; i++) {
 		const struct sched_cpu *c = &m->cpus[i];
@@ -255,6 +256,7 @@ static void add_threads(const struct rows *r, struct sheet *s)
 	};
 	size_t i;
 
+	s->table = "threads";
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	if (r->o->format == FORMAT_JSON)
 		add_row(r, s, &r->sum, true);
@@ -268,7 +270,7 @@ static void add_threads(const struct rows *r, struct sheet *s)
 }
 
 /* CSV has the threads alone. */
-static int print_rows(const struct rows *r, FILE *out, struct err *e)
+static void print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 	bool text;
@@ -282,17 +284,15 @@ static int print_rows(const struct rows *r, FILE *out, struct err *e)
 	}
 	sched_head_json(r->m, &r->kept, &s.json, "threads");
 	add_threads(r, &s);
-	if (r->o->format == FORMAT_CSV)
-		return sheet_end(&s, e);
 	if (text && r->m->system)
 		fprintf(out, "\n Units :: %%, of the time between start and end\n\n");
 	json_array(&s.json, "cpus");
-	if (r->m->system)
+	if (r->m->system && r->o->format != FORMAT_CSV)
 		add_cpus(r->m, &s);
 	json_end(&s.json);
 	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
-	return sheet_end(&s, e);
+	sheet_end(&s);
 }
 
 static int threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -309,8 +309,8 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 		ret = sched_kept_init(&r.kept, &m, &o->select, t, e);
 	if (!ret && !of_wall) {
 		make_rows(&r);
-		ret = print_rows(&r, out, e);
-		ret = ret ? ret : !r.nr;
+		print_rows(&r, out);
+		ret = !r.nr;
 	}
 	free(r.list);
 	sched_kept_release(&r.kept);

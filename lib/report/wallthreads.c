@@ -382,7 +382,7 @@ static void print_json(const struct rows *r, FILE *out)
 	json_end(&s.json);
 }
 
-static int print_table(const struct rows *r, FILE *out, struct err *e)
+static void print_table(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
@@ -391,13 +391,12 @@ static int print_table(const struct rows *r, FILE *out, struct err *e)
 	if (sheet_is_text(&s))
 		print_head(r, out);
 	add_rows(r, &s);
-	return sheet_end(&s, e);
+	sheet_end(&s);
 }
 
-static int print_view(struct view *v, FILE *out, struct err *e)
+static int print_view(struct view *v, FILE *out)
 {
 	struct rows r = { .v = v };
-	int ret = 0;
 	size_t i;
 
 	make_rows(&r);
@@ -413,7 +412,7 @@ static int print_view(struct view *v, FILE *out, struct err *e)
 		if (v->o->format == FORMAT_JSON)
 			print_json(&r, out);
 		else
-			ret = print_table(&r, out, e);
+			print_table(&r, out);
 	}
 	for (i = 0; i < r.nr_kinds; i++)
 		free(r.kinds[i]);
@@ -421,7 +420,7 @@ static int print_view(struct view *v, FILE *out, struct err *e)
 		free(r.list[i].kinds);
 	free(r.list);
 	free(r.row_of);
-	return ret ? ret : !r.nr;
+	return !r.nr;
 }
 
 int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -448,7 +447,7 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 	else
 		r = view_init(&view, &model, &origin, o, e);
 	if (!r)
-		r = print_view(&view, out, e);
+		r = print_view(&view, out);
 	view_release(&view);
 	names_release(&names);
 	model_release(&model);

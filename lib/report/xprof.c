@@ -99,7 +99,6 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	uint64_t *sums;
 	size_t nr, shown;
 	struct flat *list = make_rows(v, &nr, &sums);
-	int r;
 
 	shown = v->o->limit ? MIN(nr, v->o->limit) : nr;
 	measures_init(&t, v, out);
@@ -113,10 +112,10 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	if (sheet_is_text(&t.sheet) && !v->o->choice.columns.nr_items)
 		print_total(v, out);
 	json_end(&t.sheet.json);
-	r = measures_end(&t, nr - shown, e);
+	measures_end(&t, nr - shown);
 	free(list);
 	free(sums);
-	return r;
+	return 0;
 }
 
 const struct report report_xprof = {

@@ -123,6 +123,61 @@ TEST(sheet_prints_columns_of_several)
 			      "\"name\":\"a.quit\303\244.e.long.name\"}}\n");
 }
 
+/* Two tables, of which the second has a column of its own, with that choice; the error, if there is one. */
+static char *print_chosen(int format, char *column, const char *sort, struct err *e)
+{
+	static const struct sheet_column of[] = {
+		{ "unix_ns", .outer = true }, { "name", "Name", -6 }, { "cpu", "CPU", 4 },
+	}, more[] = { { "name", "Name", -6 }, { "n", "N", 4 }, { .json = "tid" } };
+	const struct sheet_choice choice = { { .items = &column, .nr_items = column ? 1 : 0 }, sort };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	struct sheet_held h;
+	struct sheet s;
+
+	e->msg[0] = '\0';
+	sheet_init(&s, format, sheet_hold(&h, &choice, f));
+	sheet_choose(&s, &h.choice);
+	json_array(&s.json, NULL);
+	s.table = "CPUs";
+	sheet_columns(&s, of, ARRAY_SIZE(of));
+	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(5), cell_text("a"), cell_u64(1) });
+	sheet_row(&s, NULL, (const struct cell[]){ cell_u64(6), cell_text("b"), cell_u64(2) });
+	s.table = "threads";
+	sheet_columns(&s, more, ARRAY_SIZE(more));
+	sheet_row(&s, NULL, (const struct cell[]){ cell_text("c"), cell_u64(3), cell_u64(4) });
+	sheet_end(&s);
+	json_end(&s.json);
+	sheet_let_go(&h, 0, e);
+	fclose(f);
+	return text;
+}
+
+static void check_chosen(int format, char *column, const char *sort, const char *want)
+{
+	struct err e;
+	char *got = print_chosen(format, column, sort, &e);
+
+	CHECK_STR(*e.msg ? e.msg : got, want);
+	CHECK(!*e.msg || !*got);
+	free(got);
+}
+
+TEST(sheet_shows_chosen_columns_and_says_which_table_has_which)
+{
+	static char name[] = "NAME", outer[] = "unix_ns", tid[] = "tid", none[] = "none";
+
+	check_chosen(FORMAT_TEXT, name, "cpu", "Name  \nb     \na     \nName  \nc     \n");
+	check_chosen(FORMAT_CSV, outer, NULL, "unix_ns\n5\n6\n");
+	check_chosen(FORMAT_JSON, outer, NULL, "[]\n");
+	check_chosen(FORMAT_JSON, tid, NULL, "[\n{\n\"tid\":4}]\n");
+	check_chosen(FORMAT_CSV, none, NULL,
+		     "--columns=none: no such column (expected one of: name; of CPUs: unix_ns, cpu; of threads: n)");
+	check_chosen(FORMAT_TEXT, NULL, "-none",
+		     "--sort=-none: no such column (expected one of: name; of CPUs: unix_ns, cpu; of threads: n)");
+}
+
 TEST(formats_print_rows_or_a_tree)
 {
 	int i;
