@@ -68,6 +68,28 @@ run_arcprof() {
 	printf '%.5000s\n' "$output" "$stderr"
 }
 
+# follows_columns <columns> <column> <arcprof's arguments>: whether this table has these columns, in each format, and the
+# order of that one, the first of them and numbers; "-": it has its own order. Then it has no JSON if it is a tree there.
+follows_columns() {
+	local columns=$1 sort=$2
+	shift 2
+	set -- "$@" --columns "$columns"
+	echo "\$ arcprof $*"
+	arcprof "$@" --format csv >columns.csv
+	[ "$(head -n 1 columns.csv | sed 's/:[^,]*//g')" = "$columns" ]
+	if [ "$sort" != - ]; then
+		arcprof "$@" --sort "$sort" --format csv | tail -n +2 | LC_ALL=C sort -c -s -t, -k1,1gr
+		arcprof "$@" --sort "+$sort" --format csv | tail -n +2 | grep -v '^,' | LC_ALL=C sort -c -s -t, -k1,1g
+	fi
+	arcprof "$@" | grep -q .
+	! arcprof "$@" --format json >columns.json 2>columns.err ||
+		jq -e --arg c "${columns##*,}" '[.. | objects | select(has($c))] | length > 0' columns.json >/dev/null
+	[ -s columns.json ] || grep -q "in JSON .* a tree" columns.err
+	run_arcprof "$@,nothing"
+	[[ $status -ne 0 && -z $output ]]
+	[[ $stderr == *"--columns=nothing: no such column (expected one of: "*"${columns##*,}"* ]]
+}
+
 # Value of a jq expression over $output (or the file given), without quotes.
 json() {
 	if [ $# -gt 1 ]; then

@@ -227,10 +227,10 @@ static void begin(struct list *l, struct sheet_column *own, FILE *out)
 	if (!l->folds)
 		own[AT_N] = (struct sheet_column){ .width = 0 };
 	sheet_init(&l->sheet, l->c.opts.format, out);
-	if (l->c.opts.format == FORMAT_JSON) {
-		completed_json(&l->c, &l->sheet.json);
-		json_array(&l->sheet.json, "calls");
-	} else if (sheet_is_text(&l->sheet)) {
+	sheet_choose(&l->sheet, &l->c.opts.choice);
+	completed_json(&l->c, &l->sheet.json);
+	json_array(&l->sheet.json, "calls");
+	if (sheet_is_text(&l->sheet)) {
 		completed_head(&l->c, &b);
 		fprintf(out, "%s\n Units :: s (Start, Stop), %s (Elapsed, Base)\n\n", b.data,
 			completed_in_ns(&l->c) ? "us" : completed_unit(&l->c));
@@ -256,10 +256,9 @@ static int read_calls(struct list *l, struct trace_reader *t, FILE *out, struct 
 		free(l->trees[i].levels);
 	}
 	free(l->trees);
-	if (l->c.opts.format == FORMAT_JSON) {
-		json_end(&l->sheet.json);
-		json_end(&l->sheet.json);
-	}
+	sheet_end(&l->sheet);
+	json_end(&l->sheet.json);
+	json_end(&l->sheet.json);
 	return r ? r : !l->nr_lines;
 }
 
@@ -292,7 +291,7 @@ const struct report report_flow = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
+	.follows = FOLLOWS_OF_CALLS "columns sort=column",
 	.reasons = calls_have_no_cpu,
 	.print_trace = flow_print,
 };
@@ -305,7 +304,7 @@ const struct report report_condu = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
+	.follows = FOLLOWS_OF_CALLS "columns sort=column",
 	.reasons = calls_have_no_cpu,
 	.print_trace = condu_print,
 };

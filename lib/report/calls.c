@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "report/callstats.h"
 
-enum { AT_HISTOGRAM = 9, AT_NAME, NR_CELLS };
+/* JSON begins with the name. */
+enum { AT_JSON_NAME, AT_STATS, AT_OPEN = 9, AT_EXACT, AT_BINS, AT_HISTOGRAM, AT_NAME, NR_CELLS };
 
 struct stats {
 	struct completed c;
@@ -126,7 +127,8 @@ static void put_histogram(const struct stats *s, const struct spread *d, char *t
 }
 
 static const struct sheet_column columns[NR_CELLS] = {
-	{ "n", "n", 9 },
+	[AT_JSON_NAME] = { .json = "name" },
+	[AT_STATS] = { "n", "n", 9 },
 	{ "total", "Total", 13, 3, .unit = UNIT_US },
 	{ "self", "Self", 13, 3, .unit = UNIT_US },
 	{ "mean", "Mean", 11, 3, .unit = UNIT_US },
@@ -134,25 +136,48 @@ static const struct sheet_column columns[NR_CELLS] = {
 	{ "p90", "p90", 11, 3, .unit = UNIT_US },
 	{ "p99", "p99", 11, 3, .unit = UNIT_US },
 	{ "max", "Max", 11, 3, .unit = UNIT_US },
-	{ "open", "Open", 5 },
+	[AT_OPEN] = { "open", "Open", 5 },
+	[AT_EXACT] = { .json = "exact" },
+	[AT_BINS] = { .json = "histogram" },
 	[AT_HISTOGRAM] = { NULL, "Histogram", -9 },
-	[AT_NAME] = { "name", "Name", -1 },
+	[AT_NAME] = { "name", "Name", -1, .json = "" },
 };
 
-static void set_cells(struct call_stats *x, struct cell *c)
+static void json_bins(struct json *j, const char *key, const void *of, uint64_t at)
+{
+	const struct spread *d = of;
+	unsigned int i;
+
+	json_array(j, key);
+	for (i = 0; i < SPREAD_BINS; i++) {
+		if (!d->bins[i])
+			continue;
+		json_object(j, NULL);
+		json_u64(j, "from", spread_bin_start(i));
+		json_u64_known(j, "to", i + 1 < SPREAD_BINS, spread_bin_start(i + 1));
+		json_u64(j, "n", d->bins[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Those from AT_STATS to AT_BINS. */
+static void set_cells(struct call_stats *x, struct cell none, struct cell *c)
 {
 	struct spread *d = &x->elapsed;
 	bool has = d->nr;
 
-	c[0] = cell_u64(x->n);
-	c[1] = has ? cell_u64(d->total) : cell_absent;
-	c[2] = cell_u64(x->self);
-	c[3] = has ? cell_u64(d->total / d->nr) : cell_absent;
-	c[4] = has ? cell_u64(spread_quantile(d, 50)) : cell_absent;
-	c[5] = has ? cell_u64(spread_quantile(d, 90)) : cell_absent;
-	c[6] = has ? cell_u64(spread_quantile(d, 99)) : cell_absent;
-	c[7] = has ? cell_u64(d->max) : cell_absent;
-	c[8] = cell_u64(x->nr_open);
+	c[AT_STATS] = cell_u64(x->n);
+	c[2] = has ? cell_u64(d->total) : none;
+	c[3] = cell_u64(x->self);
+	c[4] = has ? cell_u64(d->total / d->nr) : none;
+	c[5] = has ? cell_u64(spread_quantile(d, 50)) : none;
+	c[6] = has ? cell_u64(spread_quantile(d, 90)) : none;
+	c[7] = has ? cell_u64(spread_quantile(d, 99)) : none;
+	c[8] = has ? cell_u64(d->max) : none;
+	c[AT_OPEN] = cell_u64(x->nr_open);
+	c[AT_EXACT] = cell_bool(spread_is_exact(d));
+	c[AT_BINS] = cell_made(json_bins, d, 0);
 }
 
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
@@ -169,59 +194,27 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 
 static void put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
 {
+	struct cell name = cell_text(completed_name(&s->c, consumer));
 	char histogram[SPREAD_BINS + 3];
-	struct cell c[NR_CELLS];
+	struct cell c[NR_CELLS] = { [AT_JSON_NAME] = name, [AT_NAME] = name };
 
-	set_cells(&s->rows[consumer], c);
+	set_cells(&s->rows[consumer], sheet_is_text(sheet) ? cell_absent : cell_none, c);
 	put_histogram(s, &s->rows[consumer].elapsed, histogram);
 	c[AT_HISTOGRAM] = cell_text(histogram);
-	c[AT_NAME] = cell_text(completed_name(&s->c, consumer));
 	sheet_row(sheet, NULL, c);
 }
 
-void call_stats_json(struct call_stats *x, struct json *j)
+void call_stats_members(struct call_stats *x, struct sheet *sheet)
 {
-	struct cell c[AT_HISTOGRAM];
-	unsigned int i;
+	struct cell c[NR_CELLS];
+	size_t i;
 
-	set_cells(x, c);
-	for (i = 0; i < AT_HISTOGRAM; i++)
-		json_u64_known(j, columns[i].key, c[i].type == CELL_U64, c[i].u64);
-	json_bool(j, "exact", spread_is_exact(&x->elapsed));
-	json_array(j, "histogram");
-	for (i = 0; i < SPREAD_BINS; i++) {
-		if (!x->elapsed.bins[i])
-			continue;
-		json_object(j, NULL);
-		json_u64(j, "from", spread_bin_start(i));
-		json_u64_known(j, "to", i + 1 < SPREAD_BINS, spread_bin_start(i + 1));
-		json_u64(j, "n", x->elapsed.bins[i]);
-		json_end(j);
-	}
-	json_end(j);
+	set_cells(x, cell_none, c);
+	for (i = AT_STATS; i <= AT_BINS; i++)
+		sheet_member(sheet, sheet_json_key(&columns[i]), &c[i]);
 }
 
 /* ---- the three formats ---- */
-
-static void print_json(struct stats *s, size_t nr, FILE *out)
-{
-	struct json j;
-	size_t i;
-
-	json_init(&j, out);
-	completed_json(&s->c, &j);
-	json_u64(&j, "calls", s->nr_calls);
-	json_array(&j, "rows");
-	for (i = 0; i < nr; i++) {
-		json_object(&j, NULL);
-		json_str(&j, "name", completed_name(&s->c, s->order[i]));
-		call_stats_json(&s->rows[s->order[i]], &j);
-		json_end(&j);
-	}
-	json_end(&j);
-	report_json_hidden(&j, s->nr_order - nr);
-	json_end(&j);
-}
 
 void call_stats_put_bound(const struct completed *c, unsigned int bin, struct buf *b)
 {
@@ -249,23 +242,33 @@ static void print_head(const struct stats *s, FILE *out)
 	buf_release(&b);
 }
 
-static void print_table(struct stats *s, size_t nr, FILE *out)
+static void print_table(struct stats *s, FILE *out)
 {
-	bool text = s->c.opts.format == FORMAT_TEXT;
+	const struct report_opts *o = &s->c.opts;
+	size_t nr = o->limit ? MIN(s->nr_order, (size_t)o->limit) : s->nr_order, i;
 	struct sheet_column own[NR_CELLS];
 	struct sheet sheet;
-	size_t i;
 
-	if (text)
-		print_head(s, out);
 	call_stats_columns(&s->c, columns, NR_CELLS, own);
 	own[AT_HISTOGRAM].width = -(int)MAX(s->last_bin - s->first_bin + 3, 9u);
-	sheet_init(&sheet, s->c.opts.format, out);
+	sheet_init(&sheet, o->format, out);
+	sheet_choose(&sheet, &o->choice);
+	if (sheet_is_text(&sheet))
+		print_head(s, out);
+	completed_json(&s->c, &sheet.json);
+	json_u64(&sheet.json, "calls", s->nr_calls);
+	json_array(&sheet.json, "rows");
 	sheet_columns(&sheet, own, NR_CELLS);
 	for (i = 0; i < nr; i++)
 		put_row(s, s->order[i], &sheet);
-	if (text && nr < s->nr_order)
-		fprintf(out, "... %zu more\n", s->nr_order - nr);
+	sheet_end_rows(&sheet);
+	json_end(&sheet.json);
+	nr = s->nr_order - nr + sheet_nr_hidden(&sheet);
+	report_json_hidden(&sheet.json, nr);
+	json_end(&sheet.json);
+	if (sheet_is_text(&sheet) && nr)
+		fprintf(out, "... %zu more\n", nr);
+	sheet_end(&sheet);
 }
 
 static void release(struct stats *s)
@@ -288,14 +291,8 @@ static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *
 	if (!r)
 		r = completed_read(&s.c, t, &sink, &s, e);
 	if (!r) {
-		size_t nr;
-
 		make_order(&s);
-		nr = o->limit ? MIN(s.nr_order, (size_t)o->limit) : s.nr_order;
-		if (o->format == FORMAT_JSON)
-			print_json(&s, nr, out);
-		else
-			print_table(&s, nr, out);
+		print_table(&s, out);
 		r = !s.nr_order;
 	}
 	release(&s);
@@ -305,6 +302,14 @@ static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *
 static int calls_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	return *o->argument ? slowest_print(t, o, out, e) : print_all(t, o, out, e);
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (*o->argument && o->choice.sort)
+		return err_set(e, EINVAL, "--sort=%s: --calls=FUNCTION has the slowest calls first",
+			       o->choice.sort);
+	return completed_check(o, e);
 }
 
 /* ---- for a page ---- */
@@ -338,6 +343,7 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 	of_calls.sort = SORT_DEFAULT;
 	of_calls.limit = MOST_ROWS;
 	of_calls.profile = &profile;
+	of_calls.choice = (struct sheet_choice){ 0 };
 	if (print_all(t, &of_calls, f, &e)) {
 		fclose(f);
 		free(json);
@@ -353,11 +359,11 @@ const struct report report_calls = {
 	.argument = "function",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
-	.check = completed_check,
+	.check = check,
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
+	.follows = FOLLOWS_OF_CALLS "columns sort=column",
 	.reasons = calls_have_no_cpu,
 	.print_trace = calls_print,
 };

@@ -16,8 +16,8 @@ struct call_stats {		/* calls of a function */
 
 void call_stats_add(struct call_stats *s, const struct completed_call *x);
 
-/* Members of the open object: n, total, self, mean, percentiles, max, open, and the histogram. */
-void call_stats_json(struct call_stats *x, struct json *j);
+/* Into the open object of JSON: n, total, self, mean, percentiles, max, open, and the histogram. */
+void call_stats_members(struct call_stats *x, struct sheet *sheet);
 /* Columns of ns are in us in text; those of other measures as they are. */
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
 			struct sheet_column *to);

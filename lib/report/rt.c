@@ -163,5 +163,6 @@ const struct report report_rt = {
 	.no_samples = true,
 	.needs_deltas = true,
 	.legend = legend,
+	.follows = "columns",
 	.print = rt_print,
 };

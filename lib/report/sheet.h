@@ -33,6 +33,7 @@ enum cell_type {
 	CELL_LIST,		/* texts: in JSON an array; for columns of JSON alone */
 	CELL_FIELDS,		/* named values (base/fields.h): in JSON an object, else their text */
 	CELL_LABEL,		/* in place of a number, as "all": no member of JSON */
+	CELL_MADE,		/* what put() writes into JSON; for columns of JSON alone */
 };
 
 struct cell {
@@ -53,6 +54,12 @@ struct cell {
 			const void *bytes;
 			uint32_t len;
 		} fields;
+		/* Of what, and which of it: borrowed until the table is complete. */
+		struct {
+			void (*put)(struct json *j, const char *key, const void *of, uint64_t at);
+			const void *of;
+			uint64_t at;
+		} made;
 	};
 };
 
@@ -63,6 +70,7 @@ struct cell {
 #define cell_fixed(v) ((struct cell){ .type = CELL_FIXED, .u64 = (v) })
 #define cell_bool(v) ((struct cell){ .type = CELL_BOOL, .yes = (v) })
 #define cell_label(v) ((struct cell){ .type = CELL_LABEL, .text = (v) })
+#define cell_made(f, v, n) ((struct cell){ .type = CELL_MADE, .made = { (f), (v), (n) } })
 #define cell_list(v, n) ((struct cell){ .type = CELL_LIST, .list = { (v), (n) } })
 
 /* None: absent. */

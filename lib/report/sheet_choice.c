@@ -168,7 +168,7 @@ static void note_name(struct sheet_found *f, const char *name, uint32_t table)
 	size_t i;
 
 	for (i = 0; i < f->nr_names; i++)
-		if (!strcmp(f->names[i].name, name))
+		if (!strcasecmp(f->names[i].name, name))
 			break;
 	if (i == f->nr_names) {
 		VEC_GROW(f->names, f->nr_names, f->alloc_names);

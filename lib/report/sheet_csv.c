@@ -63,6 +63,7 @@ static void put_field(const struct sheet_column *c, const struct cell *cell, str
 		buf_release(&text);
 		break;
 	case CELL_LIST:
+	case CELL_MADE:
 	case CELL_NONE:
 	case CELL_ABSENT:
 		break;

@@ -47,6 +47,9 @@ static void put_member(struct json *j, const struct sheet_column *c, const char 
 		fields_put_json(j, cell->fields.bytes, cell->fields.len);
 		json_end(j);
 		break;
+	case CELL_MADE:
+		cell->made.put(j, key, cell->made.of, cell->made.at);
+		break;
 	case CELL_NONE:
 		json_null(j, key);
 		break;

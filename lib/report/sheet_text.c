@@ -171,6 +171,7 @@ static void put_cell(const struct sheet *s, const struct sheet_column *c, const 
 		buf_str(line, "n/a");
 		break;
 	case CELL_LIST:
+	case CELL_MADE:
 	case CELL_ABSENT:
 		buf_str(line, "-");
 	}

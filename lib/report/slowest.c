@@ -265,44 +265,56 @@ static uint64_t since_start(const struct slowest *s, const struct completed_call
 	return x->start_ns - MIN(x->start_ns, start_ns);
 }
 
+static void json_inside(struct json *j, const char *key, const void *of, uint64_t at)
+{
+	const struct slowest *s = of;
+	const struct slow *x = &s->list[at];
+	size_t k;
+
+	json_array(j, key);
+	for (k = 0; k < x->nr_parts; k++) {
+		const struct part *p = &x->parts[k];
+
+		json_object(j, NULL);
+		json_str(j, "kind", part_kind_name(p));
+		json_str(j, "name", part_name(s, p));
+		json_u64(j, "n", p->n);
+		json_u64_known(j, "duration_ns", p->lasts, p->time_ns);
+		if (p->kind == PART_CALLEE)
+			json_u64(j, "cum", p->cum);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void print_json(struct slowest *s, FILE *out)
 {
-	struct json j;
-	size_t i, k;
+	static const struct sheet_column columns[] = {
+		{ "name" }, { "thread" }, { "start_ns" }, { "duration_ns" }, { "cum" }, { "self" },
+		{ "inside" },
+	};
+	struct sheet sheet;
+	size_t i;
 
-	json_init(&j, out);
-	completed_json(&s->c, &j);
-	json_str(&j, "function", s->c.opts.argument);
-	call_stats_json(&s->stats, &j);
-	json_array(&j, "slowest");
+	sheet_init(&sheet, FORMAT_JSON, out);
+	sheet_choose(&sheet, &s->c.opts.choice);
+	completed_json(&s->c, &sheet.json);
+	json_str(&sheet.json, "function", s->c.opts.argument);
+	call_stats_members(&s->stats, &sheet);
+	json_array(&sheet.json, "slowest");
+	sheet_columns(&sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++) {
-		const struct slow *x = &s->list[i];
+		const struct completed_call *x = &s->list[i].call;
 
-		json_object(&j, NULL);
-		json_str(&j, "name", completed_name(&s->c, x->call.consumer));
-		json_str(&j, "thread", thread_name(s, &x->call));
-		json_u64(&j, "start_ns", since_start(s, &x->call));
-		json_u64(&j, "duration_ns", x->call.end_ns - x->call.start_ns);
-		json_u64(&j, "cum", x->call.elapsed);
-		json_u64(&j, "self", x->call.self);
-		json_array(&j, "inside");
-		for (k = 0; k < x->nr_parts; k++) {
-			const struct part *p = &x->parts[k];
-
-			json_object(&j, NULL);
-			json_str(&j, "kind", part_kind_name(p));
-			json_str(&j, "name", part_name(s, p));
-			json_u64(&j, "n", p->n);
-			json_u64_known(&j, "duration_ns", p->lasts, p->time_ns);
-			if (p->kind == PART_CALLEE)
-				json_u64(&j, "cum", p->cum);
-			json_end(&j);
-		}
-		json_end(&j);
-		json_end(&j);
+		sheet_row(&sheet, NULL, (const struct cell[]){
+			cell_text(completed_name(&s->c, x->consumer)), cell_text(thread_name(s, x)),
+			cell_u64(since_start(s, x)), cell_u64(x->end_ns - x->start_ns), cell_u64(x->elapsed),
+			cell_u64(x->self), cell_made(json_inside, s, i),
+		});
 	}
-	json_end(&j);
-	json_end(&j);
+	json_end(&sheet.json);
+	json_end(&sheet.json);
+	sheet_end(&sheet);
 }
 
 static void print_histogram(const struct slowest *s, FILE *out)
@@ -383,6 +395,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 	call_stats_columns(&s->c, columns, ARRAY_SIZE(columns), own);
 	own[4].unit = UNIT_US;		/* always a time */
 	sheet_init(&sheet, s->c.opts.format, out);
+	sheet_choose(&sheet, &s->c.opts.choice);
 	if (s->c.metric < 0 && sheet_is_text(&sheet))
 		own[5].head = NULL;	/* the same */
 	sheet_columns(&sheet, own, ARRAY_SIZE(own));
@@ -404,6 +417,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 		for (k = 0; k < s->list[i].nr_parts; k++)
 			put_part(s, i + 1, &s->list[i].parts[k], &sheet);
 	}
+	sheet_end(&sheet);
 }
 
 static void print_text(struct slowest *s, FILE *out)

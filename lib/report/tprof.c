@@ -485,6 +485,7 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 	if ((r = choose(&t.own->stanzas, t.wanted, e)))
 		return r;
 	sheet_init(&t.sheet, v->o->format, out);
+	sheet_choose(&t.sheet, &v->o->choice);
 	consumers_init(&t.names);
 	collect(&t);
 	t.clip = ceil(t.total * t.own->clip / 100);
@@ -492,6 +493,7 @@ static int tprof_print(struct view *v, FILE *out, struct err *e)
 		r = print_with_micro(&t, print, e);
 	else
 		print(&t);
+	sheet_end(&t.sheet);
 	consumers_release(&t.names);
 	free(t.ticks);
 	return r;
@@ -513,6 +515,8 @@ static int check(const struct report_opts *o, struct err *e)
 
 	if (own->clip < 0 || own->clip > 100)
 		return err_set(e, EINVAL, "--clip: a percentage is from 0 to 100");
+	if (o->choice.columns.nr_items && o->format == FORMAT_JSON)
+		return err_set(e, EINVAL, "--columns: in JSON --tprof is a tree; --format=text and csv have columns");
 	if (own->micro) {
 		int r = check_micro(o, own->micro, e);
 
@@ -539,6 +543,7 @@ const struct report report_tprof = {
 	.opts = opts,
 	.opts_size = sizeof(struct tprof_opts),
 	.check = check,
+	.follows = "columns",
 	.prefers_samples = true,
 	.hides_inlined = true,	/* a symbol of tprof is what the linker calls one */
 	.print = tprof_print,

@@ -184,5 +184,6 @@ const struct report report_xarc = {
 	.help = "show callers and callees of each function (the default)",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.legend = legend,
+	.follows = "columns",
 	.print = xarc_print,
 };

@@ -271,6 +271,7 @@ lines() {
 	[ "$(tail -qn +2 early late | awk -F, '{ n += $1 } END { print n }')" -eq "$(awk '{ n += $1 } END { print n }' want)" ]
 	arcprof report -i trace --calls --format json --symbol 'catches()' | jq -r '.rows[] | "\(.n) \(.name)"' | sort |
 		diff - <(printf '%s\n' '10 catches()' '10 leaf()' '40 throws(int)')
+	follows_columns mean,n,name mean report -i trace --calls
 	run_arcprof report -i trace --calls --metric cycles
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"unknown metric 'cycles' (available: elapsed, cpu, wall"* ]]
@@ -291,6 +292,8 @@ lines() {
 		arcprof report -i trace --"$report" --format json |
 			jq -r '.calls | group_by(.name)[] | [.[0].name, (map(.n // 1) | add), (map(.elapsed) | add), (map(.base) | add)] | @csv' >"$report.sums"
 	done
+	follows_columns elapsed,start_ns,name elapsed report -i trace --flow
+	follows_columns n,elapsed,name n report -i trace --condu
 	arcprof report -i trace --calls --format json | jq -r '.rows | sort_by(.name)[] | [.name, .n, .total, .self] | @csv' >calls.sums
 	diff flow.sums calls.sums
 	diff condu.sums calls.sums
@@ -334,6 +337,9 @@ lines() {
 	run_arcprof report -i trace --calls=serve
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"no calls of 'serve'"* ]]
+	follows_columns duration_ns,name - report -i trace --calls='*'
+	run_arcprof report -i trace --calls='*' --sort n
+	[[ $status -eq 2 && $stderr == *"--sort=n: --calls=FUNCTION has the slowest calls first"* ]]
 }
 
 @test "record: --trace stores slow calls with what is in them, and counts all" {

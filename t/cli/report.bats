@@ -758,9 +758,9 @@ nothing() {
 		marks percent merge-processes hide-kernel
 		timeline sort=name limit=1 percent fold=class hide-kernel
 		gen sort=name percent fold=class by-kind
-		calls sort=name percent fold=class hide-kernel lines
-		flow sort=name percent fold=class hide-kernel lines
-		condu sort=name percent fold=class hide-kernel lines
+		calls percent fold=class hide-kernel lines
+		flow percent fold=class hide-kernel lines
+		condu percent fold=class hide-kernel lines
 		arc sort=name percent fold=module hide-kernel
 	EOT
 	while read -r report options; do
@@ -812,6 +812,14 @@ nothing() {
 	[ "$stderr" = "arcprof report: --no-calibrate does not apply to --threads" ]
 }
 
+@test "report: tables have the columns that are asked for, and the order where it is not their meaning" {
+	follows_columns base,name - report -q -i "$MIXED" --xarc
+	follows_columns base,level - report -q -i "$MIXED" --rt
+	follows_columns ticks,name - report -q -i "$MIXED" --tprof
+	run_arcprof report -q -i "$MIXED" --tprof --columns ticks --format json
+	[[ $status -ne 0 && $stderr == *"in JSON --tprof is a tree"* ]]
+}
+
 # A column of a stored trace, as CSV has it: each value is that of the report without an order.
 @test "report: rows are sorted by any column, and the columns are those that are asked for" {
 	arcprof report -q -i "$MIXED" --xprof --format csv >all
@@ -839,8 +847,8 @@ nothing() {
 		[[ $stderr == *"${wrong%%=*}=nothing: no such column (expected one of: index, "* ]]
 		[ -z "$output" ]
 	done
-	run_arcprof report -q -i "$MIXED" --xarc --columns name
-	[[ $status -ne 0 && $stderr == *"--columns does not apply to --xarc"* ]]
+	run_arcprof report -q -i "$MIXED" --timeline --columns name
+	[[ $status -ne 0 && $stderr == *"--columns does not apply to --timeline"* ]]
 	run_arcprof report -q -i "$MIXED" --xtree --sort module
 	[[ $status -ne 0 && $stderr == *"--sort=module: --xtree is sorted by cum, base, n or name"* ]]
 }
