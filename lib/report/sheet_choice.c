@@ -15,7 +15,6 @@ enum { MAX_TABLES = 32 };
 
 /* A row that waits until all are there. */
 struct kept {
-	char *key;		/* NULL: it has none */
 	struct cell *cells;	/* [nr_all], with what they point to */
 	enum term_style style;
 	size_t number;
@@ -277,14 +276,14 @@ void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells
 	struct kept *k;
 	size_t i;
 
-	if (x->by == x->nr_all) {
+	if (x->by == x->nr_all || key) {	/* one with a key is a sum, in its own place */
 		print(s, key, cells);
 		return;
 	}
 	VEC_GROW(x->rows, x->nr_rows, x->alloc_rows);
 	k = &x->rows[x->nr_rows];
 	*k = (struct kept){
-		key ? xstrdup(key) : NULL, xmalloc(x->nr_all * sizeof(*cells)), s->style, x->nr_rows,
+		xmalloc(x->nr_all * sizeof(*cells)), s->style, x->nr_rows,
 	};
 	memcpy(k->cells, cells, x->nr_all * sizeof(*cells));
 	for (i = 0; i < x->nr_all; i++)
@@ -358,11 +357,10 @@ void sheet_end_rows(struct sheet *s)
 
 		s->style = r->style;
 		if (i < nr)
-			print(s, r->key, r->cells);
+			print(s, NULL, r->cells);
 		for (k = 0; k < x->nr_all; k++)
 			drop(&r->cells[k]);
 		free(r->cells);
-		free(r->key);
 	}
 	s->style = style;
 	x->nr_rows = 0;

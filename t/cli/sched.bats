@@ -93,6 +93,8 @@ check_sums() {
 	[ "$(jq .source.elapsed_ns lines)" -eq "$(threads .source.elapsed_ns)" ]
 	arcprof report -i trace --sched --format csv >csv
 	[ "$(tail -n +2 csv | wc -l)" -eq "$(jq '.lines | length' lines)" ]
+	arcprof report -i trace --threads --sort sleep_ns --format json | jq -e '.totals.tid == null and
+		([.threads[].sleep_ns] | . == (sort | reverse))' >/dev/null
 	run_arcprof report -i trace --sched --limit 5
 	[ "$(grep -cE '^ +[0-9]+\.[0-9]{6} +[0-9]+ ' <<<"$output")" -eq 5 ]
 }
