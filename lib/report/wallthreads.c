@@ -16,7 +16,8 @@ enum { MAX_KINDS = 256, SHOWN_KINDS = 4, NOT_SHOWN = UINT32_MAX };
 
 /* Cells of a row: in text those of kinds and what follows are behind the others. */
 enum {
-	AT_PID = 2, AT_TID = 3, AT_KINDS = 9, AT_OTHERS = AT_KINDS + SHOWN_KINDS, AT_NAME, AT_TOP, NR_CELLS
+	AT_PROCESS = 1, AT_PID, AT_TID, AT_MOST = 8, AT_KINDS = 10, AT_OTHERS = AT_KINDS + SHOWN_KINDS,
+	AT_NAME, AT_TOP, NR_CELLS
 };
 
 struct thread {
@@ -219,7 +220,7 @@ static void choose_columns(struct rows *r)
 	}
 }
 
-/* ---- text and CSV ---- */
+/* ---- rows ---- */
 
 static int width_of_names(const struct rows *r)
 {
@@ -236,6 +237,19 @@ static int width_of_names(const struct rows *r)
 	return (int)width;
 }
 
+/* of: rows; at: the index of a thread, or of the sum. */
+static void json_reasons(struct json *j, const char *key, const void *of, uint64_t at)
+{
+	const struct rows *r = of;
+	size_t i;
+
+	json_object(j, key);
+	for (i = 0; i < r->nr_kinds; i++)
+		if (r->list[at].kinds[i])
+			json_u64(j, r->kinds[i], r->list[at].kinds[i]);
+	json_end(j);
+}
+
 static void add_row(const struct rows *r, const struct thread *t, struct sheet *s)
 {
 	const struct model *m = r->v->m;
@@ -247,6 +261,7 @@ static void add_row(const struct rows *r, const struct thread *t, struct sheet *
 		cell_text(name), cell_text(process),
 		cell_u64(c->key >> 32), cell_u64((uint32_t)c->key), cell_u64(wall_of(t)), cell_u64(t->cpu_ns),
 		cell_u64(t->runnable_ns), cell_u64(t->blocked_ns), cell_text(top),
+		cell_made(json_reasons, r, t - r->list),
 		[AT_OTHERS] = cell_u64(t->blocked_ns), cell_text(name), cell_text(top ? top : "-"),
 	};
 	struct buf sum = BUF_INIT;
@@ -262,10 +277,10 @@ static void add_row(const struct rows *r, const struct thread *t, struct sheet *
 			buf_fmt(&sum, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden,
 				r->nr_hidden);
 		cells[AT_PID] = cells[AT_TID] = cell_label("");
-		cells[AT_NAME] = cell_absent;
+		cells[0] = cells[AT_PROCESS] = cells[AT_MOST] = cells[AT_NAME] = cell_absent;
 		cells[AT_TOP] = cell_text(sum.data);
 	}
-	sheet_row(s, NULL, cells);
+	sheet_row(s, t == sum_of(r) ? "totals" : NULL, cells);
 	buf_release(&sum);
 }
 
@@ -281,6 +296,7 @@ static void add_rows(const struct rows *r, struct sheet *s)
 		{ "runnable_ns", "Runnable", 10, 1, .unit = UNIT_MS },
 		{ "blocked_ns", "Blocked", 11, 1, .unit = UNIT_MS },
 		{ "most_blocked_in" },
+		{ .json = "reasons" },
 		[AT_OTHERS] = { NULL, others ? "(others)" : NULL, 9, 1, .unit = UNIT_MS },
 		{ NULL, "Name", -width_of_names(r), .before = "  ", .note = true },
 		{ NULL, "Most blocked in", .before = "  ", .note = true },
@@ -293,9 +309,13 @@ static void add_rows(const struct rows *r, struct sheet *s)
 		columns[AT_KINDS + i] = (struct sheet_column){ NULL, heads[i], 11, 1, .unit = UNIT_MS };
 	}
 	sheet_columns(s, columns, NR_CELLS);
+	if (r->v->o->format == FORMAT_JSON)
+		add_row(r, sum_of(r), s);
+	json_array(&s->json, "threads");
 	for (i = 0; i < r->nr; i++)
 		add_row(r, &r->list[i], s);
 	sheet_end_rows(s);
+	json_end(&s->json);
 	if (sheet_is_text(s))
 		add_row(r, sum_of(r), s);
 }
@@ -322,67 +342,22 @@ static void print_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-/* ---- JSON ---- */
-
-static void json_reasons(struct sheet *s, const struct rows *r, const struct thread *t)
+static void json_head(const struct rows *r, struct json *j)
 {
-	size_t i;
+	const struct origin *origin = r->v->origin;
 
-	json_object(&s->json, "reasons");
-	for (i = 0; i < r->nr_kinds; i++)
-		if (t->kinds[i])
-			json_u64(&s->json, r->kinds[i], t->kinds[i]);
-	json_end(&s->json);
-}
-
-static void add_json(struct sheet *s, const struct rows *r, const struct thread *t, const char *key)
-{
-	const struct model *m = r->v->m;
-	const struct consumer *c = &m->consumers.items[t->consumer];
-	struct json *j = &s->json;
-
-	json_object(j, key);
-	if (!key) {
-		json_str(j, "name", model_str(m, c->name));
-		json_str(j, "process", t->process ? model_str(m, m->consumers.items[t->process].name) : NULL);
-		json_u64(j, "pid", c->key >> 32);
-		json_u64(j, "tid", (uint32_t)c->key);
-	}
-	json_u64(j, "wall_ns", wall_of(t));
-	json_u64(j, "cpu_ns", t->cpu_ns);
-	json_u64(j, "runnable_ns", t->runnable_ns);
-	json_u64(j, "blocked_ns", t->blocked_ns);
-	if (!key)
-		json_str(j, "most_blocked_in", t->top ? model_str(m, m->consumers.items[t->top].name) : NULL);
-	json_reasons(s, r, t);
+	json_object(j, NULL);
+	json_object(j, "source");
+	json_u64(j, "duration_ns", origin->duration_ns);
+	json_u64(j, "lost", origin->lost);
+	report_json_stopped(origin->stopped_ns, origin->nr_after, j);
+	report_json_filters(origin->filters, origin->nr_filters, origin->begin_ns, j);
+	report_json_filter(r->v->o->select.filter, origin->nr_left_out, j);
+	report_json_refused(origin, j);
 	json_end(j);
 }
 
-static void print_json(const struct rows *r, FILE *out)
-{
-	struct sheet s;
-	size_t i;
-
-	sheet_init(&s, FORMAT_JSON, out);
-	json_object(&s.json, NULL);
-	json_object(&s.json, "source");
-	json_u64(&s.json, "duration_ns", r->v->origin->duration_ns);
-	json_u64(&s.json, "lost", r->v->origin->lost);
-	report_json_stopped(r->v->origin->stopped_ns, r->v->origin->nr_after, &s.json);
-	report_json_filters(r->v->origin->filters, r->v->origin->nr_filters, r->v->origin->begin_ns, &s.json);
-	report_json_filter(r->v->o->select.filter, r->v->origin->nr_left_out, &s.json);
-	report_json_refused(r->v->origin, &s.json);
-	json_end(&s.json);
-	add_json(&s, r, sum_of(r), "totals");
-	json_array(&s.json, "threads");
-	for (i = 0; i < r->nr; i++)
-		add_json(&s, r, &r->list[i], NULL);
-	json_end(&s.json);
-	report_json_hidden(&s.json, r->nr_hidden);
-	json_end(&s.json);
-}
-
-static void print_table(const struct rows *r, FILE *out)
+static void print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
@@ -390,7 +365,10 @@ static void print_table(const struct rows *r, FILE *out)
 	sheet_choose(&s, &r->v->o->choice);
 	if (sheet_is_text(&s))
 		print_head(r, out);
+	json_head(r, &s.json);
 	add_rows(r, &s);
+	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
+	json_end(&s.json);
 	sheet_end(&s);
 }
 
@@ -409,10 +387,7 @@ static int print_view(struct view *v, FILE *out)
 			r.nr_hidden = r.nr - v->o->limit;
 			r.nr = v->o->limit;
 		}
-		if (v->o->format == FORMAT_JSON)
-			print_json(&r, out);
-		else
-			print_table(&r, out);
+		print_rows(&r, out);
 	}
 	for (i = 0; i < r.nr_kinds; i++)
 		free(r.kinds[i]);
@@ -435,8 +410,6 @@ int wall_threads_print(struct trace_reader *t, const struct report_opts *o, FILE
 	struct err err = { 0 };
 	int r;
 
-	if (o->format == FORMAT_JSON && (o->choice.sort || o->choice.columns.nr_items))
-		return err_set(e, EINVAL, "of waits, --columns, and --sort by a column, need --format=csv or text");
 	po.metrics = (struct opt_list){ .items = names_of, .nr_items = 1 };
 	r = profile_read(&names, &model, &origin, t, &po, &err);
 	/* exact calls have a metric of that name, which knows no states of threads */

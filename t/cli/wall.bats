@@ -314,6 +314,7 @@ $got,$got" ]
 	[[ $output == *"1 thread over"*"Most blocked in"*"[sleep]"* ]]
 	run_arcprof report -i trace --threads --format csv
 	[[ $output == name,process,pid,tid,wall_ns,* ]]
+	follows_columns blocked_ns,name,process,tid blocked_ns report -i trace --threads
 	for key in cum base n name wait blocked latency; do
 		"$ARCPROF" report -i trace --threads --sort "$key" >/dev/null
 	done
