@@ -72,16 +72,19 @@ struct printer {
 	bool begun;
 };
 
-/* JSON has objects of threads in place of these. */
+/* JSON has objects of threads. */
 static const struct sheet_column columns[] = {
 	{ "time_ns", "Time", 13, 6, .unit = UNIT_S },
 	{ "cpu", "CPU", 4 },
-	{ "kind" }, { "out" }, { "out_tid" }, { "state" },
+	{ "kind" },
+	{ .json = "thread" }, { .json = "out" },
+	{ "out", .json = "" }, { "out_tid", .json = "" }, { "state", .json = "" },
 	{ "ran_ns", "Ran", 10, 1, .unit = UNIT_US },
 	{ NULL, "S" },
-	{ "in" }, { "in_tid" },
+	{ .json = "interrupt" }, { .json = "state" }, { .json = "in" },
+	{ "in", .json = "" }, { "in_tid", .json = "" },
 	{ "waited_ns", "Waited", 10, 1, .unit = UNIT_US },
-	{ "interrupt" },
+	{ "interrupt", .json = "" },
 	{ NULL, "Thread -> thread that gets the CPU, or (interrupt)", .before = "  " },
 };
 
@@ -89,6 +92,7 @@ static void begin(struct printer *p)
 {
 	p->begun = true;
 	sheet_init(&p->sheet, p->o->format, p->out);
+	sheet_choose(&p->sheet, &p->o->choice);
 	sched_head_json(p->sums, &p->kept, &p->sheet.json, "sched");
 	json_array(&p->sheet.json, "lines");
 	if (sheet_is_text(&p->sheet)) {
@@ -127,42 +131,13 @@ static struct cell cell_thread(const struct sched_thread *t)
 	return cell_text(!t ? NULL : t->tid ? t->name : "[idle]");
 }
 
-static struct cell cell_known(bool known, uint64_t val)
+/* of: the model; at: the index of one of its threads, SIZE_MAX: none. */
+static void json_thread(struct json *j, const char *key, const void *of, uint64_t at)
 {
-	return known ? cell_u64(val) : cell_absent;
-}
+	const struct sched_model *m = of;
+	const struct sched_thread *t = &m->threads[at];
 
-static void add_row(struct printer *p, const struct sched_line *l)
-{
-	const char *state = l->is_intr || !l->out ? NULL : sched_state_letter(l->state);
-	struct buf interrupt = BUF_INIT, threads = BUF_INIT;
-
-	if (l->is_intr)
-		sched_intr_name(p->m, l->intr, &interrupt);
-	if (sheet_is_text(&p->sheet))
-		put_threads(l, interrupt.data, &threads);
-	sheet_row(&p->sheet, NULL, (const struct cell[]){
-		cell_u64(l->time_ns - p->m->trace_start_ns),
-		cell_u64(l->cpu),
-		cell_text(l->is_intr ? "interrupt" : "dispatch"),
-		cell_thread(l->out),
-		cell_known(l->out, l->out ? l->out->tid : 0),
-		cell_text(state),
-		cell_known(l->ran_known, l->ran_ns),
-		state && l->out->tid ? cell_text(state) : cell_absent,
-		cell_thread(l->in),
-		cell_known(l->in, l->in ? l->in->tid : 0),
-		cell_known(l->waited_known, l->waited_ns),
-		cell_text(interrupt.data),
-		cell_text(threads.data),
-	});
-	buf_release(&threads);
-	buf_release(&interrupt);
-}
-
-static void json_thread(struct json *j, const char *key, const struct sched_thread *t)
-{
-	if (!t) {
+	if (at == SIZE_MAX) {
 		json_null(j, key);
 		return;
 	}
@@ -173,27 +148,42 @@ static void json_thread(struct json *j, const char *key, const struct sched_thre
 	json_end(j);
 }
 
-static void json_line(struct printer *p, const struct sched_line *l)
+static struct cell cell_object(const struct sched_model *m, const struct sched_thread *t)
 {
-	struct json *j = &p->sheet.json;
-	struct buf name = BUF_INIT;
+	return cell_made(json_thread, m, t ? (uint64_t)(t - m->threads) : SIZE_MAX);
+}
 
-	json_object(j, NULL);
-	json_u64(j, "time_ns", l->time_ns - p->m->trace_start_ns);
-	json_u64(j, "cpu", l->cpu);
-	json_str(j, "kind", l->is_intr ? "interrupt" : "dispatch");
-	json_thread(j, l->is_intr ? "thread" : "out", l->out);
-	json_u64_known(j, "ran_ns", l->ran_known, l->ran_ns);
+static void add_row(struct printer *p, const struct sched_line *l)
+{
+	const struct cell none = p->o->format == FORMAT_JSON ? cell_none : cell_absent;
+	const char *state = l->is_intr || !l->out ? NULL : sched_state_letter(l->state);
+	struct cell ran = l->ran_known ? cell_u64(l->ran_ns) : none, intr = cell_absent;
+	struct cell waited = l->waited_known ? cell_u64(l->waited_ns) : none;
+	struct cell out = cell_object(p->m, l->out), in = cell_object(p->m, l->in);
+	struct buf interrupt = BUF_INIT, threads = BUF_INIT;
+
 	if (l->is_intr) {
-		sched_intr_name(p->m, l->intr, &name);
-		json_str(j, "interrupt", name.data);
-	} else {
-		json_str(j, "state", l->out ? sched_state_letter(l->state) : NULL);
-		json_thread(j, "in", l->in);
-		json_u64_known(j, "waited_ns", l->waited_known, l->waited_ns);
+		sched_intr_name(p->m, l->intr, &interrupt);
+		intr = cell_text(interrupt.data);
 	}
-	json_end(j);
-	buf_release(&name);
+	if (sheet_is_text(&p->sheet))
+		put_threads(l, interrupt.data, &threads);
+	sheet_row(&p->sheet, NULL, (const struct cell[ARRAY_SIZE(columns)]){
+		cell_u64(l->time_ns - p->m->trace_start_ns),
+		cell_u64(l->cpu),
+		cell_text(l->is_intr ? "interrupt" : "dispatch"),
+		l->is_intr ? out : cell_absent, l->is_intr ? cell_absent : out,
+		cell_thread(l->out), l->out ? cell_u64(l->out->tid) : cell_absent, cell_text(state),
+		ran,
+		state && l->out->tid ? cell_text(state) : cell_absent,
+		intr, l->is_intr ? cell_absent : cell_text(state), l->is_intr ? cell_absent : in,
+		cell_thread(l->in), l->in ? cell_u64(l->in->tid) : cell_absent,
+		l->is_intr && p->o->format == FORMAT_JSON ? cell_absent : waited,
+		intr,
+		cell_text(threads.data),
+	});
+	buf_release(&threads);
+	buf_release(&interrupt);
 }
 
 static void print_line(void *ctx, const struct sched_line *l)
@@ -214,10 +204,7 @@ static void print_line(void *ctx, const struct sched_line *l)
 	p->nr++;
 	if (!p->begun)
 		begin(p);
-	if (o->format == FORMAT_JSON)
-		json_line(p, l);
-	else
-		add_row(p, l);
+	add_row(p, l);
 }
 
 static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -236,10 +223,12 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 		r = sched_read(&m, t, &opts, e);
 	if (!r && !p.begun)
 		begin(&p);
-	if (!r && o->format == FORMAT_JSON) {
+	if (p.begun) {
+		sheet_end_rows(&p.sheet);
 		json_end(&p.sheet.json);
-		report_json_hidden(&p.sheet.json, p.nr_hidden);
+		report_json_hidden(&p.sheet.json, p.nr_hidden + sheet_nr_hidden(&p.sheet));
 		json_end(&p.sheet.json);
+		sheet_end(&p.sheet);
 	}
 	if (!r)
 		r = !p.nr;
@@ -255,6 +244,6 @@ const struct report report_sched = {
 	.formats = FORMATS_TABLE,
 	.filters = RULES_OF_THREADS,
 	.needs = "a trace with dispatches",
-	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "cpu limit",
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "cpu limit columns sort=column",
 	.print_trace = sched_print,
 };

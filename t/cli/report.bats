@@ -746,7 +746,7 @@ nothing() {
 	local report options option
 	cat >rows <<-'EOT'
 		threads prune=20 absolute percent fold=module merge-threads merge-processes hide-kernel by-kind lines metric=x
-		sched sort=name prune=20 absolute percent fold=module group=cgroup hide-kernel hide-inlined signatures
+		sched prune=20 absolute percent fold=module group=cgroup hide-kernel hide-inlined signatures
 		wakers sort=name prune=20 absolute percent fold=module merge-threads hide-kernel hide-files addresses samples
 		locks prune=20 percent fold=class hide-kernel lines collapse-plt replay
 		leaks sort=name percent fold=package hide-kernel metric=x

@@ -93,6 +93,8 @@ check_sums() {
 	[ "$(jq .source.elapsed_ns lines)" -eq "$(threads .source.elapsed_ns)" ]
 	arcprof report -i trace --sched --format csv >csv
 	[ "$(tail -n +2 csv | wc -l)" -eq "$(jq '.lines | length' lines)" ]
+	follows_columns ran_ns,time_ns,out ran_ns report -i trace --sched
+	follows_columns wait_max_ns,name wait_max_ns report -i trace --threads
 	arcprof report -i trace --threads --sort sleep_ns --format json | jq -e '.totals.tid == null and
 		([.threads[].sleep_ns] | . == (sort | reverse))' >/dev/null
 	run_arcprof report -i trace --sched --limit 5
