@@ -137,11 +137,14 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	};
 	size_t i;
 
+	sheet->table = "leaks";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++)
 		add_row(s, &s->m.rows[i], sheet);
+	sheet_end_rows(sheet);
 }
 
+/* The sentences say what the columns do. */
 static void print_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
@@ -149,8 +152,9 @@ static void print_rows(const struct shown *s, struct sheet *sheet)
 
 	fputc('\n', sheet->out);
 	add_rows(s, sheet);
-	fputc('\n', sheet->out);
-	for (i = 0; i < s->nr; i++) {
+	if (!sheet->chosen)
+		fputc('\n', sheet->out);
+	for (i = 0; i < s->nr && !sheet->chosen; i++) {
 		buf_reset(&b);
 		put_sentence(s, &s->m.rows[i], &b);
 		fprintf(sheet->out, " %s\n", b.data);
@@ -216,7 +220,7 @@ static void print_unknown(const struct shown *s, FILE *out)
 static void print_text(const struct shown *s, FILE *out)
 {
 	const struct leaks *m = &s->m;
-	size_t all = m->nr_growing + m->nr_maybe;
+	size_t all = m->nr_growing + m->nr_maybe, nr_hidden;
 	struct buf b = BUF_INIT;
 	struct sheet sheet;
 
@@ -240,12 +244,15 @@ static void print_text(const struct shown *s, FILE *out)
 	}
 	print_notes(s, out);
 	sheet_init(&sheet, FORMAT_TEXT, out);
+	sheet_choose(&sheet, &s->o->choice);
 	if (s->nr)
 		print_rows(s, &sheet);
-	if (all > s->nr)
-		fprintf(out, "\n %zu row%s not shown\n", all - s->nr, all - s->nr == 1 ? " is" : "s are");
+	nr_hidden = all - s->nr + sheet_nr_hidden(&sheet);
+	if (nr_hidden)
+		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
 	if (m->n)
 		leaks_add_ages(m->ages, m->bytes, &sheet);
+	sheet_end(&sheet);
 	buf_release(&b);
 }
 
@@ -280,19 +287,20 @@ static void print_data(const struct shown *s, FILE *out)
 {
 	struct sheet sheet;
 	struct json *j = &sheet.json;
+	uint64_t nr_hidden;
 
 	sheet_init(&sheet, s->o->format, out);
-	if (s->o->format != FORMAT_JSON) {
-		add_rows(s, &sheet);
-		return;
-	}
+	sheet_choose(&sheet, &s->o->choice);
 	json_head(s, j);
 	json_array(j, "leaks");
 	add_rows(s, &sheet);
 	json_end(j);
-	leaks_add_ages(s->m.ages, s->m.bytes, &sheet);
-	report_json_hidden(j, s->m.nr_growing + s->m.nr_maybe - s->nr);
+	nr_hidden = s->m.nr_growing + s->m.nr_maybe - s->nr + sheet_nr_hidden(&sheet);
+	if (s->o->format == FORMAT_JSON)	/* CSV is one table */
+		leaks_add_ages(s->m.ages, s->m.bytes, &sheet);
+	report_json_hidden(j, nr_hidden);
 	json_end(j);
+	sheet_end(&sheet);
 }
 
 static const char *argument_of(const struct report_opts *o)
@@ -374,7 +382,7 @@ const struct report report_leaks = {
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with live objects or native memory",
-	.follows = FOLLOWS_THREADS "limit",
+	.follows = FOLLOWS_THREADS "limit columns sort=column",
 	.reasons = reasons,
 	.print_trace = leaks_print,
 };

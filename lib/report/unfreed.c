@@ -38,6 +38,7 @@ void leaks_add_ages(const struct growth_age ages[GROWTH_AGES], double bytes, str
 
 	if (text)
 		fputs("\n Age of what is left, in s\n\n", s->out);
+	s->table = "ages";
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	json_array(&s->json, "ages");
 	for (i = 0; i < GROWTH_AGES; i++) {
@@ -54,6 +55,7 @@ void leaks_add_ages(const struct growth_age ages[GROWTH_AGES], double bytes, str
 			cell_real(bytes > 0 ? 100 * ages[i].bytes / bytes : 0),
 		});
 	}
+	sheet_end_rows(s);
 	json_end(&s->json);
 }
 
@@ -108,6 +110,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	struct buf b = BUF_INIT;
 	size_t i;
 
+	sheet->table = "places";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++) {
 		const struct unfreed_row *r = &s->u.rows[i];
@@ -126,6 +129,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			cell_text(b.data),
 		});
 	}
+	sheet_end_rows(sheet);
 	buf_release(&b);
 }
 
@@ -160,26 +164,26 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void print_text(const struct shown *s, FILE *out)
+static void print_text(const struct shown *s, struct sheet *sheet)
 {
-	struct sheet sheet;
+	uint64_t nr_hidden;
 
-	print_head(s, out);
+	print_head(s, sheet->out);
 	if (!s->u.nr_rows)
 		return;
-	fputc('\n', out);
-	sheet_init(&sheet, FORMAT_TEXT, out);
-	add_rows(s, &sheet);
-	if (s->u.nr_rows > s->nr)
-		fprintf(out, "\n %zu row%s not shown\n", s->u.nr_rows - s->nr,
-			s->u.nr_rows - s->nr == 1 ? " is" : "s are");
-	leaks_add_ages(s->u.ages, s->u.bytes, &sheet);
+	fputc('\n', sheet->out);
+	add_rows(s, sheet);
+	nr_hidden = s->u.nr_rows - s->nr + sheet_nr_hidden(sheet);
+	if (nr_hidden)
+		fprintf(sheet->out, "\n %" PRIu64 " row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+	leaks_add_ages(s->u.ages, s->u.bytes, sheet);
 }
 
 static void print_json(const struct shown *s, struct sheet *sheet)
 {
 	const struct unfreed *u = &s->u;
 	struct json *j = &sheet->json;
+	uint64_t nr_hidden;
 
 	report_json_begin(j, "leaks");
 	json_object(j, "source");
@@ -197,8 +201,9 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_array(j, "not_freed");
 	add_rows(s, sheet);
 	json_end(j);
+	nr_hidden = u->nr_rows - s->nr + sheet_nr_hidden(sheet);
 	leaks_add_ages(u->ages, u->bytes, sheet);
-	report_json_hidden(j, u->nr_rows - s->nr);
+	report_json_hidden(j, nr_hidden);
 	json_end(j);
 }
 
@@ -212,12 +217,14 @@ int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 	if (!r) {
 		s.nr = o->limit && s.u.nr_rows > o->limit ? o->limit : s.u.nr_rows;
 		sheet_init(&sheet, o->format, out);
+		sheet_choose(&sheet, &o->choice);
 		if (o->format == FORMAT_TEXT)
-			print_text(&s, out);
+			print_text(&s, &sheet);
 		else if (o->format == FORMAT_JSON)
 			print_json(&s, &sheet);
 		else
 			add_rows(&s, &sheet);
+		sheet_end(&sheet);
 	}
 	unfreed_release(&s.u);
 	return r;

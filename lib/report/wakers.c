@@ -84,7 +84,8 @@ static int width_of(const struct shown *s, int cell)
 	return (int)width;
 }
 
-static void add_rows(const struct shown *s, struct sheet *sheet)
+/* Return how many it leaves out. */
+static size_t add_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf text[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
 	const struct sheet_column columns[] = {
@@ -98,6 +99,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	size_t i;
 	int k;
 
+	sheet->table = "threads";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_rows; i++) {
 		const struct waker_row *r = &s->m.rows[i];
@@ -114,8 +116,10 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 			by_thread && w.tid ? cell_u64(w.tid) : cell_none, cell_u64(r->n), cell_u64(r->ns),
 		});
 	}
+	sheet_end_rows(sheet);
 	for (k = 0; k < CELLS; k++)
 		buf_release(&text[k]);
+	return 0;
 }
 
 /* The functions of a place, innermost first; returns how many there are. */
@@ -159,20 +163,54 @@ static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
 	}
 }
 
-/* Text leaves out those below a thousandth of the time, as chains are. Returns how many were. */
+/* Objects of JSON, of cells: shown, and the number of a thread, of a place, or of a chain's last step. */
+static void json_thread(struct json *j, const char *name, const void *of, uint64_t thread)
+{
+	const struct shown *s = of;
+	struct waker_thread t = wakers_thread(&s->m, thread);
+
+	json_object(j, name);
+	json_str(j, "thread", t.name);
+	json_u64(j, "pid", t.pid);
+	json_u64_known(j, "tid", t.tid, t.tid);
+	json_end(j);
+}
+
+static void json_functions(struct json *j, const char *name, const void *of, uint64_t place)
+{
+	const struct shown *s = of;
+	uint32_t functions[WAKERS_MAX_FRAMES];
+	size_t nr = functions_of(s, place, functions);
+
+	json_array(j, name);
+	while (nr--)
+		json_str(j, NULL, wakers_function(&s->m, functions[nr]));
+	json_end(j);
+}
+
+/*
+ * Text leaves out those below a thousandth of the time, as chains are; below each are its functions, unless
+ * the user chose columns. Returns how many were left out.
+ */
 static size_t add_codes(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {
-		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 }, { NULL, "Samples", 8 },
+		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS, .json = "blocked_ns" }, { NULL, "%", 6, 2 },
+		{ NULL, "Samples", 8, .json = "samples" },
 		{ NULL, "Ended by, whose wait", .before = "  " },
-		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "waker" }, { "waker_pid" }, { "waker_tid" },
-		{ "stack" }, { "samples" }, { "blocked_ns" },
+		{ "thread", .json = "" }, { "pid", .json = "" }, { "tid", .json = "" },
+		{ .json = "waker" }, { .json = "waiter" },
+		{ "reason" },
+		{ "waker", .json = "" }, { "waker_pid", .json = "" }, { "waker_tid", .json = "" },
+		{ .json = "known" }, { .json = "stack" },
+		{ "stack", .json = "" }, { "samples", .json = "" }, { "blocked_ns", .json = "" },
 	};
 	bool text = sheet_is_text(sheet);
 	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT }, stack = BUF_INIT;
 	size_t nr_small = 0, i;
 	int k;
 
+	sheet->table = "code";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_codes; i++) {
 		const struct waker_code *x = &s->m.codes[i];
@@ -190,13 +228,17 @@ static size_t add_codes(const struct shown *s, struct sheet *sheet)
 		sheet_row(sheet, NULL, (const struct cell[]){
 			cell_u64(x->ns), cell_real(percent_of(s, x->ns)), cell_u64(x->n),
 			cell_text(cells[2].data), cell_text(t.name), cell_u64(t.pid),
-			t.tid ? cell_u64(t.tid) : cell_none, cell_text(wakers_reason(&s->m, r->function)),
+			t.tid ? cell_u64(t.tid) : cell_none,
+			cell_made(json_thread, s, r->waker), cell_made(json_thread, s, r->thread),
+			cell_text(wakers_reason(&s->m, r->function)),
 			cell_text(w.name), cell_u64(w.pid), w.tid ? cell_u64(w.tid) : cell_none,
+			cell_bool(x->place), cell_made(json_functions, s, x->place),
 			x->place ? cell_text(stack.data) : cell_none, cell_u64(x->n), cell_u64(x->ns),
 		});
-		if (text)
+		if (text && !sheet->chosen)
 			print_functions(s, x->place, sheet->out);
 	}
+	sheet_end_rows(sheet);
 	for (k = 0; k < CELLS; k++)
 		buf_release(&cells[k]);
 	buf_release(&stack);
@@ -239,29 +281,57 @@ static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
 	}
 }
 
+static void json_steps(struct json *j, const char *name, const void *of, uint64_t at)
+{
+	const struct shown *s = of;
+	uint32_t steps[WAKERS_MAX_DEPTH + 2];
+	size_t nr = steps_of(s, at, steps), i;
+
+	json_array(j, name);
+	for (i = 0; i < nr; i++) {
+		const struct waker_step *x = &s->m.steps[steps[i]];
+		struct waker_thread t = wakers_thread(&s->m, x->thread);
+		bool last = i + 1 == nr, thread = !last || x->kind == WAKE_THREAD;
+
+		json_object(j, NULL);
+		json_str(j, "thread", thread ? t.name : NULL);
+		json_u64_known(j, "pid", thread, t.pid);
+		json_u64_known(j, "tid", thread && t.tid, t.tid);
+		json_str(j, "reason", last ? NULL : wakers_reason(&s->m, x->function));
+		if (last)
+			json_str(j, "ended_by", wakers_kind(x->kind));
+		json_end(j);
+	}
+	json_end(j);
+}
+
 /* There can be hundreds of short ones, which text leaves out. Returns how many were. */
 static size_t add_chains(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {
-		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 },
-		{ "chain", "Chain", .before = "  " }, { "blocked_ns" },
+		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS, .json = "blocked_ns" }, { NULL, "%", 6, 2 },
+		{ .json = "cut" }, { .json = "chain" },
+		{ "chain", "Chain", .before = "  ", .json = "" }, { "blocked_ns", .json = "" },
 	};
 	struct buf chain = BUF_INIT;
 	size_t nr_small = 0, i;
 
+	sheet->table = "chains";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_chains; i++) {
-		uint64_t ns = s->m.steps[s->m.chains[i]].ns;
+		const struct waker_step *x = &s->m.steps[s->m.chains[i]];
 
-		if (sheet_is_text(sheet) && ns < least_ns(s)) {
+		if (sheet_is_text(sheet) && x->ns < least_ns(s)) {
 			nr_small++;
 			continue;
 		}
 		buf_reset(&chain);
 		put_chain(s, s->m.chains[i], &chain);
 		sheet_row(sheet, NULL, (const struct cell[]){
-			cell_u64(ns), cell_real(percent_of(s, ns)), cell_text(chain.data), cell_u64(ns) });
+			cell_u64(x->ns), cell_real(percent_of(s, x->ns)), cell_bool(x->cut),
+			cell_made(json_steps, s, s->m.chains[i]), cell_text(chain.data), cell_u64(x->ns) });
 	}
+	sheet_end_rows(sheet);
 	buf_release(&chain);
 	return nr_small;
 }
@@ -309,90 +379,6 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void print_text(const struct shown *s, FILE *out)
-{
-	size_t nr_hidden = 0;
-	struct sheet sheet;
-
-	sheet_init(&sheet, FORMAT_TEXT, out);
-	print_head(s, out);
-	if (s->rows) {
-		fputs("\n Who ended the waits of each thread\n\n", out);
-		add_rows(s, &sheet);
-		nr_hidden += s->m.nr_rows - s->nr_rows;
-	}
-	if (s->codes) {
-		fputs("\n Where those were who ended them, innermost first\n\n", out);
-		nr_hidden += add_codes(s, &sheet);
-		nr_hidden += s->m.nr_codes - s->nr_codes;
-	}
-	if (s->chains) {
-		fputs("\n What they waited for meanwhile\n\n", out);
-		nr_hidden += add_chains(s, &sheet);
-		nr_hidden += s->m.nr_chains - s->nr_chains;
-	}
-	if (nr_hidden)
-		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
-}
-
-/* ---- the other formats ---- */
-
-static void json_thread(struct json *j, const char *name, struct waker_thread t)
-{
-	json_object(j, name);
-	json_str(j, "thread", t.name);
-	json_u64(j, "pid", t.pid);
-	json_u64_known(j, "tid", t.tid, t.tid);
-	json_end(j);
-}
-
-static void json_code(const struct shown *s, const struct waker_code *x, struct json *j)
-{
-	const struct waker_row *r = &s->m.rows[x->row];
-	uint32_t functions[WAKERS_MAX_FRAMES];
-	size_t nr = functions_of(s, x->place, functions);
-
-	json_object(j, NULL);
-	json_u64(j, "blocked_ns", x->ns);
-	json_u64(j, "samples", x->n);
-	json_thread(j, "waker", wakers_thread(&s->m, r->waker));
-	json_thread(j, "waiter", wakers_thread(&s->m, r->thread));
-	json_str(j, "reason", wakers_reason(&s->m, r->function));
-	json_bool(j, "known", nr);
-	json_array(j, "stack");
-	while (nr--)
-		json_str(j, NULL, wakers_function(&s->m, functions[nr]));
-	json_end(j);
-	json_end(j);
-}
-
-static void json_chain(const struct shown *s, uint32_t at, struct json *j)
-{
-	uint32_t steps[WAKERS_MAX_DEPTH + 2];
-	size_t nr = steps_of(s, at, steps), i;
-
-	json_object(j, NULL);
-	json_u64(j, "blocked_ns", s->m.steps[at].ns);
-	json_bool(j, "cut", s->m.steps[at].cut);
-	json_array(j, "chain");
-	for (i = 0; i < nr; i++) {
-		const struct waker_step *x = &s->m.steps[steps[i]];
-		struct waker_thread t = wakers_thread(&s->m, x->thread);
-		bool last = i + 1 == nr, thread = !last || x->kind == WAKE_THREAD;
-
-		json_object(j, NULL);
-		json_str(j, "thread", thread ? t.name : NULL);
-		json_u64_known(j, "pid", thread, t.pid);
-		json_u64_known(j, "tid", thread && t.tid, t.tid);
-		json_str(j, "reason", last ? NULL : wakers_reason(&s->m, x->function));
-		if (last)
-			json_str(j, "ended_by", wakers_kind(x->kind));
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
-}
-
 static void json_head(const struct shown *s, struct json *j)
 {
 	report_json_begin(j, "wakers");
@@ -409,48 +395,45 @@ static void json_head(const struct shown *s, struct json *j)
 	json_end(j);
 }
 
-static void print_json(const struct shown *s, FILE *out)
+static void print_tables(const struct shown *s, FILE *out)
 {
-	struct sheet sheet;
-	struct json *j = &sheet.json;
-	size_t i;
-
-	sheet_init(&sheet, FORMAT_JSON, out);
-	json_head(s, j);
-	if (s->rows) {
-		json_array(j, "wakers");
-		add_rows(s, &sheet);
-		json_end(j);
-	}
-	if (s->codes) {
-		json_array(j, "code");
-		for (i = 0; i < s->nr_codes; i++)
-			json_code(s, &s->m.codes[i], j);
-		json_end(j);
-	}
-	if (s->chains) {
-		json_array(j, "chains");
-		for (i = 0; i < s->nr_chains; i++)
-			json_chain(s, s->m.chains[i], j);
-		json_end(j);
-	}
-	report_json_hidden(j, (s->rows ? s->m.nr_rows - s->nr_rows : 0) +
-			      (s->codes ? s->m.nr_codes - s->nr_codes : 0) +
-			      (s->chains ? s->m.nr_chains - s->nr_chains : 0));
-	json_end(j);
-}
-
-static void print_csv(const struct shown *s, FILE *out)
-{
+	const bool csv = s->o->format == FORMAT_CSV;	/* which is one table */
+	const struct {
+		bool wanted;
+		const char *title, *key;
+		size_t (*add)(const struct shown *s, struct sheet *sheet);
+		size_t nr_hidden;
+	} tables[] = {
+		{ s->rows, "Who ended the waits of each thread", "wakers", add_rows,
+		  s->m.nr_rows - s->nr_rows },
+		{ s->codes && !(csv && s->rows), "Where those were who ended them, innermost first", "code",
+		  add_codes, s->m.nr_codes - s->nr_codes },
+		{ s->chains && !(csv && (s->rows || s->codes)), "What they waited for meanwhile", "chains",
+		  add_chains, s->m.nr_chains - s->nr_chains },
+	};
+	size_t nr_hidden = 0, i;
 	struct sheet sheet;
 
-	sheet_init(&sheet, FORMAT_CSV, out);
-	if (s->rows)
-		add_rows(s, &sheet);
-	else if (s->codes)
-		add_codes(s, &sheet);
-	else
-		add_chains(s, &sheet);
+	sheet_init(&sheet, s->o->format, out);
+	sheet_choose(&sheet, &s->o->choice);
+	if (sheet_is_text(&sheet))
+		print_head(s, out);
+	json_head(s, &sheet.json);
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (!tables[i].wanted)
+			continue;
+		if (sheet_is_text(&sheet))
+			fprintf(out, "\n %s\n\n", tables[i].title);
+		json_array(&sheet.json, tables[i].key);
+		nr_hidden += tables[i].add(s, &sheet) + tables[i].nr_hidden;
+		json_end(&sheet.json);
+	}
+	nr_hidden += sheet_nr_hidden(&sheet);
+	report_json_hidden(&sheet.json, nr_hidden);
+	json_end(&sheet.json);
+	if (sheet_is_text(&sheet) && nr_hidden)
+		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+	sheet_end(&sheet);
 }
 
 static int wakers_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -470,12 +453,7 @@ static int wakers_print(struct trace_reader *t, const struct report_opts *o, FIL
 		s.nr_rows = limited(o, s.m.nr_rows);
 		s.nr_codes = limited(o, s.m.nr_codes);
 		s.nr_chains = limited(o, s.m.nr_chains);
-		if (o->format == FORMAT_TEXT)
-			print_text(&s, out);
-		else if (o->format == FORMAT_CSV)
-			print_csv(&s, out);
-		else
-			print_json(&s, out);
+		print_tables(&s, out);
 	}
 	wakers_release(&s.m);
 	return r;
@@ -506,7 +484,7 @@ const struct report report_wakers = {
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
 	.has_functions = true,
 	.needs = "a trace with waits",
-	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "limit",
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "limit columns sort=column",
 	.reasons = reasons,
 	.print_trace = wakers_print,
 };

@@ -48,6 +48,7 @@ planted() {
 	# by class: the same arrays are of all places
 	"$ARCPROF" report -i trace --leaks=class --format csv >csv
 	grep -q '^long\[\],,' csv
+	follows_columns bytes,site,class bytes report -i trace --leaks
 }
 
 @test "leaks: each kind is found, and what stays as it is is not" {

@@ -88,6 +88,7 @@ agrees() {
 	jq -e '.source.bytes == ([.not_freed[].bytes] | add) and .source.bytes == ([.ages[].bytes] | add)' json
 	jq -e '[.not_freed[] | select(.oldest_ns < .median_ns or .median_ns < .newest_ns)] == []' json
 	jq -e '.not_freed | map(select(.site == "huge"))[0] | .freed_percent == 80 and .call == "malloc"' json
+	follows_columns bytes,call,site bytes report -i trace --leaks
 	"$ARCPROF" report -i trace --leaks | grep -q ' mmap in mapped$'
 	record 512k 200
 	agrees 524288

@@ -747,9 +747,9 @@ nothing() {
 	cat >rows <<-'EOT'
 		threads prune=20 absolute percent fold=module merge-threads merge-processes hide-kernel by-kind lines metric=x
 		sched prune=20 absolute percent fold=module group=cgroup hide-kernel hide-inlined signatures
-		wakers sort=name prune=20 absolute percent fold=module merge-threads hide-kernel hide-files addresses samples
+		wakers prune=20 absolute percent fold=module merge-threads hide-kernel hide-files addresses samples
 		locks prune=20 percent fold=class hide-kernel lines collapse-plt replay
-		leaks sort=name percent fold=package hide-kernel metric=x
+		leaks percent fold=package hide-kernel metric=x
 		log percent fold=class merge-threads signatures
 		gc percent fold=class
 		jit percent fold=class

@@ -423,6 +423,10 @@ in_code() {
 	run_arcprof report -i codes --wakers=code --limit 2 --format csv
 	[[ $output == thread,pid,tid,reason,waker,waker_pid,waker_tid,stack,samples,blocked_ns* ]]
 	[ "$(wc -l <<<"$output")" -eq 3 ]
+	follows_columns blocked_ns,reason,stack blocked_ns report -i codes --wakers=code
+	follows_columns blocked_ns,chain blocked_ns report -i codes --wakers=chains
+	follows_columns blocked_ns,waker blocked_ns report -i codes --wakers
+	[[ $stderr == *"; of chains: cut, chain)"* || $stderr == *"; of chains: chain)"* ]]
 	run_arcprof report -i codes --wakers --thread taker
 	[[ $output == *"Where those were who ended them"*"giver [tid "*", taker [tid "*"[futex]"*" sem_post"* ]]
 	"$ARCPROF" record -q -o plain true
