@@ -292,9 +292,7 @@ static bool has_word(const char *words, const char *word)
 /* Of a view those that its row need not name change the view, which all of them print. */
 static bool follows(const struct report *r, const char *option)
 {
-	bool by_itself = !strcmp(option, "columns") || !strcmp(option, "sort=column");
-
-	return (!r->print_trace && !by_itself) || has_word(r->follows, option);
+	return (!r->print_trace && strcmp(option, "sort=column")) || has_word(r->follows, option);
 }
 
 /* -1: the name of a column, as each is of reports that have no order of their own. */
@@ -357,8 +355,8 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 		put_reports_that_wait(&b);
 		log_error("--sort=%s is only valid with %s", q->sort, b.data);
 	} else if (sort_of(q, r) < 0 && !follows(r, "sort=column")) {
-		log_error("--sort=%s: --%s is sorted by %s", q->sort, r->name,
-			  follows(r, "sort") ? "cum, base, n or name" : "time alone");
+		log_error("--sort=%s: --%s %s", q->sort, r->name, follows(r, "sort") ?
+			  "is sorted by cum, base, n or name" : "has an order of its own");
 	} else {
 		o = not_followed(q, r);
 		ok = !o || refuse(r, o);

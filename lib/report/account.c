@@ -256,7 +256,7 @@ const struct report report_account = {
 	.help = "show how much of the CPU time of each thread was sampled, or of another --metric",
 	.formats = FORMATS_TABLE,
 	.needs = "a trace of a clock that sampled programs or processes",
-	.follows = FOLLOWS_THREADS "metric limit sort sort=column columns",
+	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE "metric limit sort",
 	.reasons = whole,
 	.print_trace = account_print,
 };

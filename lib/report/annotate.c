@@ -430,6 +430,7 @@ static void print_all(struct printer *p)
 	size_t i;
 
 	sheet_init(&p->sheet, p->o->format, p->out);
+	sheet_choose(&p->sheet, &p->o->choice);
 	p->sheet.trim = true;
 	if (text) {
 		text_head(p);
@@ -450,6 +451,7 @@ static void print_all(struct printer *p)
 		report_json_hidden(&p->sheet.json, p->a->nr_functions - i);
 		json_end(&p->sheet.json);
 	}
+	sheet_end(&p->sheet);
 }
 
 /* Names that have it in them come before those that are spelled alike. */
@@ -515,6 +517,13 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 	return r;
 }
 
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->choice.columns.nr_items && o->format == FORMAT_TEXT)
+		return err_set(e, EINVAL, "--columns: of --annotate text is the source itself; --format=csv and json have columns");
+	return 0;
+}
+
 #define O struct annotate_own
 static const struct opt opts[] = {
 	OPT_LIST(0, "source", O, sources, "dir", "look for source files in <dir>"),
@@ -538,11 +547,12 @@ const struct report report_annotate = {
 	.opts_title = "For --annotate",
 	.opts = opts,
 	.opts_size = sizeof(struct annotate_own),
+	.check = check,
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a trace with samples",
 	.follows = FOLLOWS_THREADS FOLLOWS_TIMES
-		   "module cpu metric limit hide-inlined hide-kernel signatures",
+		   "columns module cpu metric limit hide-inlined hide-kernel signatures",
 	.reasons = reasons,
 	.print_trace = annotate_print,
 };

@@ -38,8 +38,7 @@ struct arc {
 	const struct report_opts *o;
 	const struct arc_opts *own;
 	FILE *out;
-	struct sheet sheet;	/* JSON and CSV */
-	struct buf line;	/* scratch */
+	struct sheet sheet;
 	struct arc_row row;	/* being gathered; nr_insns and pending say whether there is one */
 	bool pending;
 	bool left;		/* the function of row was left by its last block */
@@ -110,82 +109,71 @@ static unsigned int type_number(const struct arc_row *r)
 
 /* ---- formats ---- */
 
-static void put_hex(FILE *out, const uint8_t *p, size_t len)
-{
-	while (len--)
-		fprintf(out, "%02x", *p++);
-}
-
-static void text_row(struct arc *a, const struct arc_row *r)
-{
-	struct who w = who(a, r);
-	struct buf *b = &a->line;
-	char cpu[8] = "-";
-
-	if (r->at.cpu != UINT16_MAX)
-		snprintf(cpu, sizeof(cpu), "%u", r->at.cpu);
-	buf_reset(b);
-	quote_add(b, symbol(a, r));
-	buf_putc(b, ':');
-	quote_add(b, module(a, r));
-	buf_fmt(b, " %x_%x_", w.pid, w.tid);
-	quote_add(b, w.comm);
-	if (*w.thread && strcmp(w.thread, w.comm)) {
-		buf_str(b, "_[");
-		quote_add(b, w.thread);
-		buf_putc(b, ']');
-	}
-	fprintf(a->out, "%3s %c %u %3" PRIu64 " %c %8" PRIx64 " %s %s %" PRIu32, cpu,
-		r->at.kernel ? 'K' : 'U',
-		type_number(r), r->nr_insns, r->switched ? '?' : '@', r->at.site.off, b->data, type_name(r),
-		r->at.site.line);
-	if (r->bytes) {
-		putc(' ', a->out);
-		put_hex(a->out, r->bytes, r->nr_bytes);
-	}
-	putc('\n', a->out);
-}
-
+/* Text has its own names of some, and no heads: it is a file that other programs read. */
 enum {
-	AT_CPU, AT_RING, AT_TYPE, AT_BRANCH, AT_TYPE_NUMBER, AT_INSNS, AT_ADDRESS, AT_OFFSET, AT_SYMBOL,
-	AT_MODULE, AT_PID, AT_TID, AT_PROCESS, AT_THREAD, AT_TIME, AT_LATE_TYPE, AT_LATE_BRANCH, AT_LINE,
-	AT_BYTES, NR_CELLS
+	AT_CPU, AT_RING, AT_TYPE, AT_BRANCH, AT_TYPE_NUMBER, AT_INSNS, AT_FLOW, AT_ADDRESS, AT_OFFSET,
+	AT_SYMBOL, AT_MODULE, AT_WHERE, AT_PID, AT_TID, AT_PROCESS, AT_THREAD, AT_WHO, AT_TIME, AT_LATE_TYPE,
+	AT_LATE_BRANCH, AT_LINE, AT_BYTES, AT_INSN, NR_CELLS
 };
 
 static const struct sheet_column columns[NR_CELLS] = {
-	[AT_CPU] = { "cpu" }, [AT_RING] = { "ring" },
+	[AT_CPU] = { "cpu", "cpu", 3 }, [AT_RING] = { "ring", "ring" },
 	[AT_TYPE] = { .json = "type" }, [AT_BRANCH] = { .json = "branch" },
-	[AT_TYPE_NUMBER] = { "type_number", .json = "" }, [AT_INSNS] = { "instructions" },
-	[AT_ADDRESS] = { .json = "address" }, [AT_OFFSET] = { "offset" },
-	[AT_SYMBOL] = { "symbol" }, [AT_MODULE] = { "module" }, [AT_PID] = { "pid" }, [AT_TID] = { "tid" },
-	[AT_PROCESS] = { "process" }, [AT_THREAD] = { "thread" }, [AT_TIME] = { .json = "time_ns" },
-	[AT_LATE_TYPE] = { "type", .json = "" }, [AT_LATE_BRANCH] = { "branch", .json = "" },
-	[AT_LINE] = { "line" }, [AT_BYTES] = { "bytes" },
+	[AT_TYPE_NUMBER] = { "type_number", "type_number", .json = "" },
+	[AT_INSNS] = { "instructions", "instructions", 3 }, [AT_FLOW] = { NULL, "flow" },
+	[AT_ADDRESS] = { .json = "address" }, [AT_OFFSET] = { "offset", "offset", 8 },
+	[AT_SYMBOL] = { "symbol" }, [AT_MODULE] = { "module" }, [AT_WHERE] = { NULL, "symbol:module" },
+	[AT_PID] = { "pid" }, [AT_TID] = { "tid" }, [AT_PROCESS] = { "process" }, [AT_THREAD] = { "thread" },
+	[AT_WHO] = { NULL, "pid_tid_process_[thread]" }, [AT_TIME] = { .json = "time_ns" },
+	[AT_LATE_TYPE] = { "type", "type", .json = "" }, [AT_LATE_BRANCH] = { "branch", .json = "" },
+	[AT_LINE] = { "line", "line" }, [AT_BYTES] = { "bytes" }, [AT_INSN] = { .note = true },
 };
 
-static void data_row(struct arc *a, const struct arc_row *r)
+static void put_texts(const struct arc *a, const struct arc_row *r, const struct who *w, struct buf *where,
+		      struct buf *who)
 {
-	struct cell type = cell_text(type_name(r)),
+	buf_fmt(where, "%s:%s", symbol(a, r), module(a, r));
+	buf_fmt(who, "%x_%x_%s", w->pid, w->tid, w->comm);
+	if (*w->thread && strcmp(w->thread, w->comm))
+		buf_fmt(who, "_[%s]", w->thread);
+}
+
+static void put_row(struct arc *a, const struct arc_row *r)
+{
+	struct cell type = cell_text(type_name(r)), offset = cell_u64(r->at.site.off),
 		    branch = cell_text(r->plain ? NULL : branch_kind_name(r->kind));
-	bool has_line = r->at.site.line || a->o->format == FORMAT_CSV;
+	bool text = sheet_is_text(&a->sheet), has_line = r->at.site.line || a->o->format != FORMAT_JSON;
+	struct buf where = BUF_INIT, from = BUF_INIT;
 	struct who w = who(a, r);
 	char hex[2 * INSN_MAX + 1];
 	size_t i;
 
 	for (i = 0; r->bytes && i < r->nr_bytes && i < INSN_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
+	if (text) {
+		put_texts(a, r, &w, &where, &from);
+		offset.type = CELL_WORD;
+		snprintf(offset.word, sizeof(offset.word), "%" PRIx64, r->at.site.off);
+	}
 	sheet_row(&a->sheet, NULL, (const struct cell[NR_CELLS]){
-		[AT_CPU] = r->at.cpu != UINT16_MAX ? cell_u64(r->at.cpu) : cell_none,
-		[AT_RING] = cell_text(r->at.kernel ? "kernel" : "user"),
+		[AT_CPU] = r->at.cpu != UINT16_MAX ? cell_u64(r->at.cpu) : text ? cell_absent : cell_none,
+		[AT_RING] = text ? cell_label(r->at.kernel ? "K" : "U") :
+				   cell_text(r->at.kernel ? "kernel" : "user"),
 		[AT_TYPE] = type, [AT_LATE_TYPE] = type, [AT_BRANCH] = branch, [AT_LATE_BRANCH] = branch,
 		[AT_TYPE_NUMBER] = cell_u64(type_number(r)), [AT_INSNS] = cell_u64(r->nr_insns),
-		[AT_ADDRESS] = cell_u64(r->at.b.start), [AT_OFFSET] = cell_u64(r->at.site.off),
+		[AT_FLOW] = cell_label(r->switched ? "?" : "@"),
+		[AT_ADDRESS] = cell_u64(r->at.b.start), [AT_OFFSET] = offset,
 		[AT_SYMBOL] = cell_text(symbol(a, r)), [AT_MODULE] = cell_text(module(a, r)),
+		[AT_WHERE] = cell_text(where.data),
 		[AT_PID] = cell_u64(w.pid), [AT_TID] = cell_u64(w.tid),
 		[AT_PROCESS] = cell_text(w.comm), [AT_THREAD] = cell_text(w.thread),
+		[AT_WHO] = cell_text(from.data),
 		[AT_TIME] = cell_u64(r->at.time_ns - MIN(r->at.time_ns, a->branches.start_ns)),
 		[AT_LINE] = has_line ? cell_u64(r->at.site.line) : cell_none,
-		[AT_BYTES] = r->bytes ? cell_text(hex) : cell_absent });
+		[AT_BYTES] = r->bytes ? cell_text(hex) : cell_absent,
+		[AT_INSN] = r->bytes ? cell_text(hex) : cell_absent });
+	buf_release(&where);
+	buf_release(&from);
 }
 
 /* ---- selection ---- */
@@ -211,10 +199,7 @@ static void print_row(struct arc *a, struct arc_row *r)
 	a->last_thread = r->at.thread;
 	a->nr_rows++;
 	a->nr_insns += r->nr_insns;
-	if (a->o->format == FORMAT_TEXT)
-		text_row(a, r);
-	else
-		data_row(a, r);
+	put_row(a, r);
 }
 
 /* ---- folding ---- */
@@ -339,7 +324,7 @@ static const char *or_dash(const char *s)
 static void text_head(struct arc *a)
 {
 	const struct names *x = &a->names;
-	struct buf *b = &a->line;
+	struct buf line = BUF_INIT, *b = &line;
 
 	/* Without its end nobody knows how many there were. */
 	buf_str(b, "# ");
@@ -351,6 +336,7 @@ static void text_head(struct arc *a)
 	buf_fmt(b, ", %" PRIu64 " lost: ", x->lost);
 	quote_add(b, or_dash(names_label(x, "command")));
 	fprintf(a->out, "%s\n", b->data);
+	buf_release(b);
 }
 
 static void json_total(struct arc *a, const char *key, const char *label)
@@ -358,7 +344,7 @@ static void json_total(struct arc *a, const char *key, const char *label)
 	json_u64_known(&a->sheet.json, key, names_label(&a->names, label), names_label_u64(&a->names, label));
 }
 
-static void data_head(struct arc *a)
+static void json_head(struct arc *a)
 {
 	const struct names *x = &a->names;
 	struct json *j = &a->sheet.json;
@@ -373,13 +359,13 @@ static void data_head(struct arc *a)
 	json_u64(j, "lost", x->lost);
 	json_end(j);
 	json_array(j, "rows");
-	sheet_columns(&a->sheet, columns, NR_CELLS);
 }
 
 static void tail(struct arc *a)
 {
 	struct json *j = &a->sheet.json;
 
+	sheet_end_rows(&a->sheet);
 	if (a->o->format == FORMAT_TEXT)
 		fprintf(a->out, "# %" PRIu64 " rows, %" PRIu64 " instructions\n", a->nr_rows, a->nr_insns);
 	json_end(j);
@@ -387,17 +373,22 @@ static void tail(struct arc *a)
 	json_u64(j, "rows", a->nr_rows);
 	json_u64(j, "instructions", a->nr_insns);
 	json_end(j);
-	report_json_hidden(j, a->nr_hidden);
+	report_json_hidden(j, a->nr_hidden + sheet_nr_hidden(&a->sheet));
 	json_end(j);
+	sheet_end(&a->sheet);
 }
 
 static void head(struct arc *a)
 {
 	sheet_init(&a->sheet, a->o->format, a->out);
-	if (a->o->format == FORMAT_TEXT)
+	sheet_choose(&a->sheet, &a->o->choice);
+	json_head(a);
+	if (sheet_is_text(&a->sheet))
 		text_head(a);
+	if (sheet_is_text(&a->sheet) && !a->sheet.chosen)
+		sheet_set_columns(&a->sheet, columns, NR_CELLS);
 	else
-		data_head(a);
+		sheet_columns(&a->sheet, columns, NR_CELLS);
 }
 
 static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
@@ -436,7 +427,6 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 		branches_init(&a.branches, &a.names, &window);
 		r = print_all(&a, t, e);
 	}
-	buf_release(&a.line);
 	branches_release(&a.branches);
 	names_release(&a.names);
 	model_release(&a.m);
@@ -476,7 +466,8 @@ const struct report report_arc = {
 	.check = check,
 	.legend = legend,
 	.needs = "an instruction trace",
-	.follows = FOLLOWS_THREADS "module symbol from to limit signatures addresses collapse-plt",
+	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE
+		   "module symbol from to limit signatures addresses collapse-plt",
 	.reasons = reasons,
 	.print_trace = arc_print,
 };

@@ -291,7 +291,7 @@ const struct report report_flow = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS "columns sort=column",
+	.follows = FOLLOWS_OF_CALLS,
 	.reasons = calls_have_no_cpu,
 	.print_trace = flow_print,
 };
@@ -304,7 +304,7 @@ const struct report report_condu = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS "columns sort=column",
+	.follows = FOLLOWS_OF_CALLS,
 	.reasons = calls_have_no_cpu,
 	.print_trace = condu_print,
 };

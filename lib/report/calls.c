@@ -48,27 +48,11 @@ static void on_left(void *ctx, const struct completed_call *x)
 
 /* ---- rows ---- */
 
-static uint64_t key_of(const struct stats *s, uint32_t consumer)
-{
-	const struct call_stats *x = &s->rows[consumer];
-
-	switch (s->c.opts.sort) {
-	case SORT_N:
-		return x->n;
-	case SORT_BASE:
-		return x->self;
-	case SORT_NAME:
-		return 0;
-	default:
-		return x->elapsed.total;
-	}
-}
-
 static int compare(const void *p, const void *q, void *ctx)
 {
 	const struct stats *s = ctx;
 	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-	uint64_t x = key_of(s, a), y = key_of(s, b);
+	uint64_t x = s->rows[a].elapsed.total, y = s->rows[b].elapsed.total;
 	int r = strcmp(completed_name(&s->c, a), completed_name(&s->c, b));
 
 	if (x != y)
@@ -363,7 +347,7 @@ const struct report report_calls = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS "columns sort=column",
+	.follows = FOLLOWS_OF_CALLS,
 	.reasons = calls_have_no_cpu,
 	.print_trace = calls_print,
 };

@@ -499,7 +499,7 @@ const struct report report_correlate = {
 	.help = "rank functions by the ratio of their shares of two metrics",
 	.argument = "metric,metric",
 	.argument_is_metrics = true,
-	.follows = "columns sort=column",
+	.follows = "sort=column",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.opts_title = "For --correlate",
 	.opts = opts,

@@ -537,7 +537,7 @@ static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY
 	} \
 	const struct report report_##id = { \
 		.name = #id, .help = shows, .formats = FORMATS_TABLE, .needs = of, \
-		.follows = FOLLOWS_EVENTS "limit columns sort=column", .reasons = event_reasons, \
+		.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE "limit", .reasons = event_reasons, \
 		.print_trace = id##_print, .filters = RULES_ALL, \
 	}
 

@@ -20,9 +20,11 @@
 #include "report/gensel.h"
 #include "report/sched.h"
 
+/* Text has what was consumed before the event, and no heads; the others behind it. */
 enum {
-	AT_TIME, AT_SOURCE, AT_KIND, AT_NAME, AT_THREAD, AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_FIELDS, AT_CPU,
-	AT_STATE, AT_WEIGHT, AT_UNIT, AT_IN, AT_METRICS
+	AT_TIME, AT_TEXT_METRICS, AT_SOURCE = AT_TEXT_METRICS + CALL_MAX_METRICS, AT_KIND, AT_NAME, AT_THREAD,
+	AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_FIELDS, AT_CPU, AT_STATE, AT_WEIGHT, AT_UNIT, AT_IN, AT_METRICS,
+	AT_EVENT = AT_METRICS + CALL_MAX_METRICS, NR_CELLS
 };
 
 struct gen {
@@ -39,8 +41,8 @@ struct gen {
 	size_t nr_jvm;			/* of its list, that are behind us */
 	struct gen_samples samples;
 	struct sheet sheet;
-	struct sheet_column sheet_columns[AT_METRICS + CALL_MAX_METRICS];
-	struct buf line;
+	struct sheet_column sheet_columns[NR_CELLS];
+	struct buf line;		/* of text, the event */
 	uint64_t start_ns, nr_printed;
 };
 
@@ -84,73 +86,51 @@ static void put_event(struct gen *g, const struct timeline_event *x)
 
 	switch (x->kind) {
 	case TIMELINE_ON:
-		buf_fmt(&g->line, " + [gets CPU %u] ", x->cpu);
+		buf_fmt(&g->line, "+ [gets CPU %u] ", x->cpu);
 		break;
 	case TIMELINE_OFF:
-		buf_fmt(&g->line, " - [loses CPU %u: %s] ", x->cpu, sched_state_letter(x->state));
+		buf_fmt(&g->line, "- [loses CPU %u: %s] ", x->cpu, sched_state_letter(x->state));
 		break;
 	case CALL_UNWOUND:
-		buf_fmt(&g->line, " ? ev_%" PRIu32 "_UNWOUND ", x->function);
+		buf_fmt(&g->line, "? ev_%" PRIu32 "_UNWOUND ", x->function);
 		break;
 	default:
 		consumer = calls_consumer(&g->calls, x->function);
-		buf_fmt(&g->line, " %c %s", "><!?="[x->kind], prefix(m->consumers.items[consumer].kind));
+		buf_fmt(&g->line, "%c %s", "><!?="[x->kind], prefix(m->consumers.items[consumer].kind));
 		quote_add(&g->line, consumer_name(&m->consumers, consumer));
 		buf_putc(&g->line, ' ');
 	}
 }
 
-/* The time, and what was consumed; NULL: nothing. */
-static void begin_line(struct gen *g, uint64_t time_ns, const uint64_t *delta)
-{
-	unsigned int i;
-
-	buf_reset(&g->line);
-	buf_fmt(&g->line, "%14.9f", (double)(time_ns - MIN(time_ns, g->start_ns)) / 1e9);
-	for (i = 0; i < g->columns.nr_metrics; i++)
-		if (delta)
-			buf_fmt(&g->line, " %8" PRIu64, delta[i]);
-		else
-			buf_fmt(&g->line, " %8s", "-");
-}
-
-static void print_line(struct gen *g, const struct timeline_event *x)
-{
-	const struct gen_thread *thread = gen_select_thread(&g->select, x);
-
-	begin_line(g, x->time_ns, x->kind < CALL_EVENT_NR ? x->delta : NULL);
-	put_event(g, x);
-	/* calls_consumer() may have made strings: names are asked last. */
-	quote_add(&g->line, consumer_name(&g->m.consumers, thread->thread));
-	fprintf(g->out, "%s\n", g->line.data);
-}
-
-static struct cell since_start(const struct gen *g, uint64_t time_ns)
-{
-	return cell_u64(time_ns - MIN(time_ns, g->start_ns));
-}
-
-static void begin_row(struct cell *c)
+static void begin_row(struct gen *g, uint64_t time_ns, const char *source, struct cell *c)
 {
 	size_t i;
 
-	for (i = 0; i < AT_METRICS + CALL_MAX_METRICS; i++)
+	for (i = 0; i < NR_CELLS; i++)
 		c[i] = cell_absent;
+	c[AT_TIME] = cell_u64(time_ns - MIN(time_ns, g->start_ns));
+	c[AT_SOURCE] = cell_text(source);
+	buf_reset(&g->line);
+}
+
+static void end_row(struct gen *g, struct cell *c)
+{
+	c[AT_EVENT] = cell_text(g->line.data);
+	sheet_row(&g->sheet, NULL, c);
+	g->nr_printed++;
 }
 
 static void print_row(struct gen *g, const struct timeline_event *x)
 {
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
-	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+	struct cell c[NR_CELLS];
 	bool is_call = x->kind < CALL_EVENT_NR;
 	uint32_t consumer = 0;
 	unsigned int i;
 
-	begin_row(c);
+	begin_row(g, x->time_ns, is_call ? "call" : "dispatch", c);
 	if (is_call && x->kind != CALL_UNWOUND)
 		consumer = calls_consumer(&g->calls, x->function);
-	c[AT_TIME] = since_start(g, x->time_ns);
-	c[AT_SOURCE] = cell_text(is_call ? "call" : "dispatch");
 	c[AT_KIND] = cell_text(timeline_kind_name(x->kind));
 	if (consumer)
 		c[AT_NAME] = cell_text(consumer_name(&g->m.consumers, consumer));
@@ -162,18 +142,21 @@ static void print_row(struct gen *g, const struct timeline_event *x)
 	if (x->kind == TIMELINE_OFF)
 		c[AT_STATE] = cell_text(sched_state_letter(x->state));
 	for (i = 0; is_call && i < g->columns.nr_metrics; i++)
-		c[AT_METRICS + i] = cell_u64(x->delta[i]);
-	sheet_row(&g->sheet, NULL, c);
+		c[AT_METRICS + i] = c[AT_TEXT_METRICS + i] = cell_u64(x->delta[i]);
+	if (sheet_is_text(&g->sheet)) {
+		put_event(g, x);
+		quote_add(&g->line, consumer_name(&g->m.consumers, thread->thread));
+	}
+	end_row(g, c);
 }
 
 /* ---- events of JVMs ---- */
 
-static void print_jvm_line(struct gen *g, const struct event *x)
+static void put_jvm(struct gen *g, const struct event *x)
 {
 	const char *cause = events_str(&g->jvm, x->cause);
 
-	begin_line(g, x->time_ns, NULL);
-	buf_fmt(&g->line, " * [%s", event_kinds[x->kind].name);
+	buf_fmt(&g->line, "* [%s", event_kinds[x->kind].name);
 	if (x->duration_ns != EVENT_UNKNOWN) {
 		buf_putc(&g->line, ' ');
 		report_put_duration(&g->line, x->duration_ns);
@@ -189,17 +172,14 @@ static void print_jvm_line(struct gen *g, const struct event *x)
 	fields_put_text(&g->line, events_fields(&g->jvm, x), x->fields_len);
 	buf_str(&g->line, "] ");
 	quote_add(&g->line, x->thread ? consumer_name(&g->jvm.strings.consumers, x->thread) : "-");
-	fprintf(g->out, "%s\n", g->line.data);
 }
 
-static void print_jvm_row(struct gen *g, const struct event *x)
+static void print_jvm(struct gen *g, const struct event *x)
 {
 	const char *cause = events_str(&g->jvm, x->cause);
-	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+	struct cell c[NR_CELLS];
 
-	begin_row(c);
-	c[AT_TIME] = since_start(g, x->time_ns);
-	c[AT_SOURCE] = cell_text("jvm");
+	begin_row(g, x->time_ns, "jvm", c);
 	c[AT_KIND] = cell_text(event_kinds[x->kind].name);
 	c[AT_NAME] = cell_text(events_str(&g->jvm, x->what));
 	if (x->thread)
@@ -209,20 +189,21 @@ static void print_jvm_row(struct gen *g, const struct event *x)
 	if (*cause)
 		c[AT_CAUSE] = cell_text(cause);
 	c[AT_FIELDS] = cell_fields(events_fields(&g->jvm, x), x->fields_len);
-	sheet_row(&g->sheet, NULL, c);
+	if (sheet_is_text(&g->sheet))
+		put_jvm(g, x);
+	end_row(g, c);
 }
 
 /* ---- samples ---- */
 
-static void print_sample_line(struct gen *g, const struct gen_sample *x)
+static void put_sample(struct gen *g, const struct gen_sample *x)
 {
 	unsigned int i;
 
-	begin_line(g, x->time_ns, NULL);
 	for (i = 0; i < x->nr_values; i++) {
 		const struct gen_value *v = &x->values[i];
 
-		buf_fmt(&g->line, "%s%s", i ? ", " : " . [", v->event);
+		buf_fmt(&g->line, "%s%s", i ? ", " : ". [", v->event);
 		if (!strcmp(v->unit, "ns")) {
 			buf_putc(&g->line, ' ');
 			report_put_duration(&g->line, v->weight);
@@ -238,29 +219,31 @@ static void print_sample_line(struct gen *g, const struct gen_sample *x)
 	}
 	buf_str(&g->line, "] ");
 	quote_add(&g->line, x->thread ? x->thread : "-");
-	fprintf(g->out, "%s\n", g->line.data);
 }
 
-/* A row for each value. */
-static void print_sample_row(struct gen *g, const struct gen_sample *x)
+/* A row for each value; text has them in one. */
+static void print_sample(struct gen *g, const struct gen_sample *x)
 {
-	struct cell c[AT_METRICS + CALL_MAX_METRICS];
+	bool text = sheet_is_text(&g->sheet);
+	struct cell c[NR_CELLS];
 	unsigned int i;
 
-	begin_row(c);
-	c[AT_TIME] = since_start(g, x->time_ns);
-	c[AT_SOURCE] = cell_text("sample");
+	begin_row(g, x->time_ns, "sample", c);
 	c[AT_NAME] = cell_text(x->what);
 	if (x->thread)
 		c[AT_THREAD] = cell_text(x->thread);
 	if (x->in)
 		c[AT_IN] = cell_text(x->in);
-	for (i = 0; i < x->nr_values; i++) {
+	if (text)
+		put_sample(g, x);
+	for (i = 0; i < (text ? 1 : x->nr_values); i++) {
 		c[AT_KIND] = cell_text(x->values[i].event);
 		c[AT_WEIGHT] = cell_u64(x->values[i].weight);
 		c[AT_UNIT] = cell_text(x->values[i].unit);
+		c[AT_EVENT] = cell_text(g->line.data);
 		sheet_row(&g->sheet, NULL, c);
 	}
+	g->nr_printed++;
 }
 
 static bool is_enough(const struct gen *g)
@@ -273,10 +256,8 @@ static void print_samples_until(struct gen *g, uint64_t time_ns)
 {
 	struct gen_sample x;
 
-	while (!is_enough(g) && gen_samples_next(&g->samples, time_ns, &x)) {
-		(g->o->format == FORMAT_TEXT ? print_sample_line : print_sample_row)(g, &x);
-		g->nr_printed++;
-	}
+	while (!is_enough(g) && gen_samples_next(&g->samples, time_ns, &x))
+		print_sample(g, &x);
 }
 
 /* Samples, and events of JVMs that began by then. */
@@ -292,8 +273,7 @@ static void print_others_until(struct gen *g, uint64_t time_ns)
 		print_samples_until(g, x->time_ns);
 		if (is_enough(g))
 			return;
-		(g->o->format == FORMAT_TEXT ? print_jvm_line : print_jvm_row)(g, x);
-		g->nr_printed++;
+		print_jvm(g, x);
 	}
 	print_samples_until(g, time_ns);
 }
@@ -310,13 +290,10 @@ static bool needs(void *ctx, const struct timeline_event *x)
 static int on_event(void *ctx, const struct timeline_event *x)
 {
 	struct gen *g = ctx;
-	bool shows;
 
 	print_others_until(g, x->time_ns);
-	shows = gen_select_shows(&g->select, x) && !is_enough(g) && (x->kind != CALL_OPEN || x->function);
-	if (shows)
-		(g->o->format == FORMAT_TEXT ? print_line : print_row)(g, x);
-	g->nr_printed += shows;
+	if (gen_select_shows(&g->select, x) && !is_enough(g) && (x->kind != CALL_OPEN || x->function))
+		print_row(g, x);
 	return is_enough(g);
 }
 
@@ -353,23 +330,8 @@ static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	return r ? r : read_jvm(g, t, e);
 }
 
-static void begin(struct gen *g)
+static void json_head(struct gen *g, struct json *j)
 {
-	static const char *const keys[AT_METRICS] = { "time_ns", "source", "kind", "name", "thread", "unwound",
-		"duration_ns", "cause", "fields", "cpu", "state", "weight", "unit", "in" };
-	struct json *j = &g->sheet.json;
-	unsigned int i;
-
-	if (g->o->format == FORMAT_TEXT) {
-		print_head(g);
-		return;
-	}
-	for (i = 0; i < AT_METRICS; i++)
-		g->sheet_columns[i] = (struct sheet_column){ .key = keys[i] };
-	for (i = 0; i < g->columns.nr_metrics; i++)
-		g->sheet_columns[AT_METRICS + i].key =
-			xasprintf("consumed_%s", model_str(&g->m, g->m.metrics[i].name));
-	sheet_init(&g->sheet, g->o->format, g->out);
 	report_json_begin(j, "gen");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&g->names, "command"));
@@ -383,19 +345,49 @@ static void begin(struct gen *g)
 	completed_json_only(&g->names, j);
 	json_end(j);
 	json_array(j, "events");
-	sheet_columns(&g->sheet, g->sheet_columns, AT_METRICS + g->columns.nr_metrics);
+}
+
+static void begin(struct gen *g)
+{
+	static const char *const keys[AT_METRICS] = {
+		[AT_TIME] = "time_ns", [AT_SOURCE] = "source", "kind", "name", "thread", "unwound",
+		"duration_ns", "cause", "fields", "cpu", "state", "weight", "unit", "in"
+	};
+	struct sheet_column *c = g->sheet_columns;
+	unsigned int i;
+
+	for (i = 0; i < AT_METRICS; i++)
+		c[i] = (struct sheet_column){ .key = keys[i] };
+	for (i = 0; i < g->columns.nr_metrics; i++) {
+		const char *name = model_str(&g->m, g->m.metrics[i].name);
+
+		c[AT_METRICS + i].key = xasprintf("consumed_%s", name);
+		c[AT_TEXT_METRICS + i] = (struct sheet_column){ NULL, xstrdup(name), 8 };
+	}
+	c[AT_TIME] = (struct sheet_column){ keys[AT_TIME], "Time", 14, 9, .unit = UNIT_S };
+	c[AT_EVENT] = (struct sheet_column){ NULL, "Event" };
+	sheet_init(&g->sheet, g->o->format, g->out);
+	sheet_choose(&g->sheet, &g->o->choice);
+	json_head(g, &g->sheet.json);
+	if (sheet_is_text(&g->sheet))
+		print_head(g);
+	if (sheet_is_text(&g->sheet) && !g->sheet.chosen)
+		sheet_set_columns(&g->sheet, c, NR_CELLS);
+	else
+		sheet_columns(&g->sheet, c, NR_CELLS);
 }
 
 static void end(struct gen *g)
 {
 	unsigned int i;
 
-	if (g->o->format == FORMAT_TEXT)
-		return;
+	sheet_end(&g->sheet);
 	json_end(&g->sheet.json);
 	json_end(&g->sheet.json);
-	for (i = 0; i < g->columns.nr_metrics; i++)
+	for (i = 0; i < g->columns.nr_metrics; i++) {
 		free((char *)g->sheet_columns[AT_METRICS + i].key);
+		free((char *)g->sheet_columns[AT_TEXT_METRICS + i].head);
+	}
 }
 
 static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)

@@ -382,7 +382,7 @@ const struct report report_leaks = {
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with live objects or native memory",
-	.follows = FOLLOWS_THREADS "limit columns sort=column",
+	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE "limit",
 	.reasons = reasons,
 	.print_trace = leaks_print,
 };

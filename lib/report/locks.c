@@ -383,7 +383,7 @@ const struct report report_locks = {
 	.legend = "\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n",
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
-	.follows = "pid comm limit sort sort=column columns",
+	.follows = FOLLOWS_CHOICE "pid comm limit sort",
 	.reasons = reasons,
 	.print_trace = locks_print,
 	.page_title = "Locks",

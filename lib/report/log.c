@@ -234,7 +234,7 @@ const struct report report_log = {
 	.formats = FORMATS_TABLE,
 	.check = check,
 	.needs = "a trace with events of JVMs",
-	.follows = FOLLOWS_EVENTS "limit columns sort=column",
+	.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE "limit",
 	.reasons = event_reasons,
 	.print_trace = log_print,
 	.filters = RULES_ALL,

@@ -16,7 +16,8 @@ const struct report *const reports[] = { REPORT_LIST(ROW) NULL };
 
 static void put_legend(const struct report_opts *o, FILE *out)
 {
-	if (o->format == FORMAT_TEXT && o->report->legend)
+	/* it tells what the report's own columns are */
+	if (o->format == FORMAT_TEXT && o->report->legend && !o->choice.columns.nr_items)
 		fputs(o->report->legend, out);
 }
 

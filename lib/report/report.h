@@ -26,12 +26,13 @@ enum report_sort {
 
 /*
  * For struct report.follows, options that reports of a trace as it is have in common: those of threads, of
- * labels and groups of processes, of time; and all that reports of calls follow.
+ * labels and groups of processes, of time, of columns and their order; and all that reports of calls follow.
  */
 #define FOLLOWS_THREADS "pid tid comm thread "
 #define FOLLOWS_GROUPS "label cgroup container "
 #define FOLLOWS_TIMES "from from-zero to "
-#define FOLLOWS_OF_CALLS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES \
+#define FOLLOWS_CHOICE "columns sort=column "
+#define FOLLOWS_OF_CALLS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES FOLLOWS_CHOICE \
 	"module symbol limit metric signatures addresses "
 
 /* Why a report does not follow these options, to end a sentence; options: as in struct report.follows. */
@@ -125,7 +126,7 @@ struct report {
 	/*
 	 * Which it follows of the options that all reports have and that select, fold or name what is shown:
 	 * their names with spaces between. "sort" is by cum, base, n and name, "sort=column" by the name of a
-	 * column. A report of a view names only "columns" and "sort=column", and follows all others.
+	 * column. A report of a view names "sort=column" alone, and follows all others.
 	 */
 	const char *follows;
 	const struct report_reason *reasons;	/* why not others; ends with NULL. NULL: none */

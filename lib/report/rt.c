@@ -163,6 +163,5 @@ const struct report report_rt = {
 	.no_samples = true,
 	.needs_deltas = true,
 	.legend = legend,
-	.follows = "columns",
 	.print = rt_print,
 };

@@ -244,6 +244,6 @@ const struct report report_sched = {
 	.formats = FORMATS_TABLE,
 	.filters = RULES_OF_THREADS,
 	.needs = "a trace with dispatches",
-	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "cpu limit columns sort=column",
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES FOLLOWS_CHOICE "cpu limit",
 	.print_trace = sched_print,
 };

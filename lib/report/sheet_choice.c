@@ -92,7 +92,7 @@ static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 {
 	if (is_json(s))
 		return c->outer || sheet_json_key(c);
-	return !c->note && (c->key || (sheet_is_text(s) && c->head));
+	return sheet_is_text(s) ? !c->note && (c->key || c->head) : !!c->key;
 }
 
 /*
@@ -131,6 +131,9 @@ static void add_column(struct sheet *s, size_t from)
 	}
 	if (c.before && !*c.before)
 		c.before = NULL;
+	/* a head that is not shown by default may be wider */
+	if (c.width && c.head && abs(c.width) < (int)strlen(c.head))
+		c.width = (c.width < 0 ? -1 : 1) * (int)strlen(c.head);
 	/* a name that is no longer the last one */
 	if (s->nr_columns && x->columns[s->nr_columns - 1].width >= -1 &&
 	    x->columns[s->nr_columns - 1].width <= 0)
@@ -191,8 +194,8 @@ static void note_names(struct sheet *s, struct sheet_found *f)
 		const struct sheet_column *c = &s->chosen->all[i];
 		const char *name = c->key && *c->key ? c->key : c->json && *c->json ? c->json : head_of(c);
 
-		if (is_shown(s, c) && *name)
-			note_name(f, name, 1u << table);
+		if (is_shown(s, c) && *name)	/* "Class, and who allocates" is last: the name */
+			note_name(f, strchr(name, ',') ? "name" : name, 1u << table);
 	}
 }
 

@@ -326,7 +326,7 @@ const struct report report_threads = {
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS,
 	.needs = "a trace with dispatches or wall",
 	/* of the event wall also what selects among samples */
-	.follows = FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES
-		   "module symbol cpu off-cpu limit sort sort=column columns own-threads",
+	.follows = FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES FOLLOWS_CHOICE
+		   "module symbol cpu off-cpu limit sort own-threads",
 	.print_trace = threads_print,
 };

@@ -543,7 +543,6 @@ const struct report report_tprof = {
 	.opts = opts,
 	.opts_size = sizeof(struct tprof_opts),
 	.check = check,
-	.follows = "columns",
 	.prefers_samples = true,
 	.hides_inlined = true,	/* a symbol of tprof is what the linker calls one */
 	.print = tprof_print,

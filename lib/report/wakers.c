@@ -484,7 +484,7 @@ const struct report report_wakers = {
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
 	.has_functions = true,
 	.needs = "a trace with waits",
-	.follows = FOLLOWS_THREADS FOLLOWS_TIMES "limit columns sort=column",
+	.follows = FOLLOWS_THREADS FOLLOWS_TIMES FOLLOWS_CHOICE "limit",
 	.reasons = reasons,
 	.print_trace = wakers_print,
 };

@@ -184,6 +184,5 @@ const struct report report_xarc = {
 	.help = "show callers and callees of each function (the default)",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.legend = legend,
-	.follows = "columns",
 	.print = xarc_print,
 };

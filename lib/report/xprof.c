@@ -122,6 +122,6 @@ const struct report report_xprof = {
 	.name = "xprof",
 	.help = "show a flat profile",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
-	.follows = "columns sort=column",
+	.follows = "sort=column",
 	.print = xprof_print,
 };

@@ -78,6 +78,5 @@ const struct report report_xtree = {
 	.help = "show the call tree",
 	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
 	.sorts_children = true,
-	.follows = "columns",
 	.print = xtree_print,
 };

@@ -195,6 +195,8 @@ grafted() {
 	[ "$(grep -c ' ? ev_5_UNWOUND ' gen)" -eq 10 ]
 	grep -qE '^ *[0-9]+\.[0-9]{9} +[0-9]+ +[0-9]+ < N:fib\(int\) ways$' gen
 	[ "$(arcprof report -i trace --gen --limit 5 | wc -l)" -eq 6 ]
+	follows_columns time_ns,kind,name time_ns report -i trace --gen
+	arcprof report -i trace --gen --columns time,event --limit 3 | tail -n 4 | head -n 1 | grep -qE '^ +Time Event$'
 }
 
 # entries <option of report --gen>...: "n function" of the entries it shows

@@ -756,12 +756,12 @@ nothing() {
 		classes percent fold=class
 		exceptions percent fold=class
 		marks percent merge-processes hide-kernel
-		timeline sort=name limit=1 percent fold=class hide-kernel
-		gen sort=name percent fold=class by-kind
+		timeline sort=name columns=n limit=1 percent fold=class hide-kernel
+		gen percent fold=class by-kind
 		calls percent fold=class hide-kernel lines
 		flow percent fold=class hide-kernel lines
 		condu percent fold=class hide-kernel lines
-		arc sort=name percent fold=module hide-kernel
+		arc percent fold=module hide-kernel
 	EOT
 	while read -r report options; do
 		for option in $options; do
@@ -816,6 +816,12 @@ nothing() {
 	follows_columns base,name - report -q -i "$MIXED" --xarc
 	follows_columns base,level - report -q -i "$MIXED" --rt
 	follows_columns ticks,name - report -q -i "$MIXED" --tprof
+	follows_columns instructions,offset,symbol instructions report -q -i "$TOP/t/data/branches/trace" --arc
+	set -- report -q -i "$TOP/t/data/java/trace" --annotate Seed.* --columns samples,row,line
+	[ "$(arcprof "$@" --format csv | head -n 1)" = samples,row,line ]
+	arcprof "$@" --format json | jq -e '.functions[0].rows[0] | keys == ["row", "samples"]' >/dev/null
+	run_arcprof "$@"
+	[[ $status -eq 2 && $stderr == *"--columns: of --annotate text is the source itself"* ]]
 	run_arcprof report -q -i "$MIXED" --tprof --columns ticks --format json
 	[[ $status -ne 0 && $stderr == *"in JSON --tprof is a tree"* ]]
 }
@@ -847,8 +853,6 @@ nothing() {
 		[[ $stderr == *"${wrong%%=*}=nothing: no such column (expected one of: index, "* ]]
 		[ -z "$output" ]
 	done
-	run_arcprof report -q -i "$MIXED" --timeline --columns name
-	[[ $status -ne 0 && $stderr == *"--columns does not apply to --timeline"* ]]
 	run_arcprof report -q -i "$MIXED" --xtree --sort module
 	[[ $status -ne 0 && $stderr == *"--sort=module: --xtree is sorted by cum, base, n or name"* ]]
 }
