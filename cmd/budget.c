@@ -122,11 +122,11 @@ static int print(const struct budget_opts *o, const struct subject *s, const str
 
 	judge(s, l, list);
 	status = budget_fails(&b) ? 1 : 0;
-	if (o->output && output_begin(&out, o->output, &e)) {
+	if (output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else {
 		budget_print(&b, o->format, stdout);
-		if (o->output && output_end(&out, &e))
+		if (output_end(&out, &e))
 			status = log_err(&e);
 	}
 	free(list);

@@ -300,17 +300,6 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 	return status;
 }
 
-/* Returns the exit status, given that of what was printed. */
-static int end_output(struct output *out, int status)
-{
-	struct err e;
-
-	if (!status)
-		return output_end(out, &e) ? log_err(&e) : 0;
-	output_abandon(out);
-	return status;
-}
-
 int diff_page(char *a, char *b, const char *path)
 {
 	const struct diff_opts o = { .format = FORMAT_HTML };
@@ -323,7 +312,7 @@ int diff_page(char *a, char *b, const char *path)
 	if (output_begin(&out, path, &e))
 		return log_err(&e);
 	status = compare(&o, &q, (char *[]){ a, b }, &changed);
-	return end_output(&out, status);
+	return output_close(&out, status, &e) ? log_err(&e) : status;
 }
 
 static int diff_run(void *opts, int nr_operands, char **operands)
@@ -345,12 +334,12 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 	}
 	status = report_parse_filters(q, &report_xprof, &e) ? (log_err(&e), EXIT_USAGE) :
 							       report_check(q, &report_xprof, NULL);
-	if (!status && o->output && output_begin(&out, o->output, &e)) {
+	if (!status && output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else if (!status) {
 		status = compare(o, q, operands, &changed);
-		if (o->output)
-			status = end_output(&out, status);
+		if (output_close(&out, status, &e))
+			status = log_err(&e);
 	}
 	report_release_filters(q);
 	if (o->exit_code)	/* as git and cmp have it: failures are told from differences */

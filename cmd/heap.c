@@ -310,7 +310,7 @@ static int show(const char *path, const struct heap_opts *o)
 
 	if (status)
 		return status;
-	if (o->output && output_begin(&out, o->output, &e))
+	if (output_begin(&out, o->output, &e))
 		return log_err(&e);
 	r = counts_alone(o) ? heap_count_open(&h, path, &e) : heap_open(&h, path, &e);
 	if (!r)
@@ -319,9 +319,7 @@ static int show(const char *path, const struct heap_opts *o)
 	if (!r)
 		heap_warn(path, &h);
 	heap_release(&h);
-	if (o->output && r)
-		output_abandon(&out);
-	else if (o->output && output_end(&out, &e))
+	if (output_close(&out, r, &e))
 		status = log_err(&e);
 	return status;
 }
@@ -415,7 +413,7 @@ static int diff(const char *a, const char *b, const struct heap_opts *o)
 			  format_get(o->format)->name);
 		return EXIT_USAGE;
 	}
-	if (o->output && output_begin(&out, o->output, &e))
+	if (output_begin(&out, o->output, &e))
 		return log_err(&e);
 	diff_init(&d, NULL, &same);
 	r = add_side(&d, DIFF_A, a, o, &e);
@@ -427,9 +425,7 @@ static int diff(const char *a, const char *b, const struct heap_opts *o)
 	}
 	diff_release(&d);
 	status = r ? log_err(&e) : 0;
-	if (o->output && r)
-		output_abandon(&out);
-	else if (o->output && output_end(&out, &e))
+	if (output_close(&out, r, &e))
 		status = log_err(&e);
 	return status;
 }

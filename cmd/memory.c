@@ -33,17 +33,6 @@ static const struct opt memory_table[] = {
 };
 #undef O
 
-/* What is shown goes to o->output. */
-static int begin(const struct memory_opts *o, struct output *out, struct err *e)
-{
-	return o->output ? output_begin(out, o->output, e) : 0;
-}
-
-static int end(const struct memory_opts *o, struct output *out, struct err *e)
-{
-	return o->output ? output_end(out, e) : 0;
-}
-
 static int show(const struct memory_opts *o)
 {
 	struct resident r;
@@ -52,10 +41,10 @@ static int show(const struct memory_opts *o)
 	int ret = resident_read(&r, o->pid, jvm_patience_ns, &e);
 
 	if (!ret)
-		ret = begin(o, &out, &e);
+		ret = output_begin(&out, o->output, &e);
 	if (!ret) {
 		memory_print(&r, o->format, o->mappings, stdout);
-		ret = end(o, &out, &e);
+		ret = output_end(&out, &e);
 	}
 	resident_release(&r);
 	return ret ? log_err(&e) : 0;
@@ -90,10 +79,10 @@ static int show_trace(const struct memory_opts *o)
 	if (ret)
 		err_wrap(&e, "%s", o->input);
 	else
-		ret = begin(o, &out, &e);
+		ret = output_begin(&out, o->output, &e);
 	if (!ret) {
 		memory_print_trace(&f, has_native ? &u : NULL, o->format, o->readings, stdout);
-		ret = end(o, &out, &e);
+		ret = output_end(&out, &e);
 	}
 	unfreed_release(&u);
 	footprints_release(&f);

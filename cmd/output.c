@@ -11,8 +11,12 @@
 
 static int begin(struct output *o, const char *path, const struct newfile_opts *how, struct err *e)
 {
-	int r = newfile_open(&o->file, path, how, e);
+	int r;
 
+	*o = (struct output){ .saved_fd = -1 };
+	if (!path)
+		return 0;
+	r = newfile_open(&o->file, path, how, e);
 	if (r)
 		return r;
 	fflush(stdout);
@@ -47,6 +51,8 @@ static void restore(struct output *o)
 
 void output_abandon(struct output *o)
 {
+	if (o->saved_fd < 0)
+		return;
 	restore(o);
 	newfile_abandon(&o->file);
 }
@@ -75,7 +81,15 @@ int output_commit(struct output *o, struct err *e)
 
 int output_end(struct output *o, struct err *e)
 {
-	int r = output_finish(o, e);
+	int r = o->saved_fd < 0 ? 0 : output_finish(o, e);
 
-	return r ? r : output_commit(o, e);
+	return r || o->saved_fd < 0 ? r : output_commit(o, e);
+}
+
+int output_close(struct output *o, bool failed, struct err *e)
+{
+	if (!failed)
+		return output_end(o, e);
+	output_abandon(o);
+	return 0;
 }

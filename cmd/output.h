@@ -8,11 +8,11 @@
 
 struct output {
 	struct newfile file;
-	int saved_fd;		/* standard output as it was */
+	int saved_fd;		/* standard output as it was; -1: as it is */
 	bool printed;
 };
 
-/* From now on stdout goes into the file that path will name. */
+/* From now on stdout goes into the file that path will name; NULL: where it goes anyway. */
 int output_begin(struct output *o, const char *path, struct err *e);
 /* The same of what nobody else may read. */
 int output_begin_secret(struct output *o, const char *path, struct err *e);
@@ -23,6 +23,8 @@ int output_begin_secret(struct output *o, const char *path, struct err *e);
 int output_end(struct output *o, struct err *e);
 /* Called in place of output_end() after a failure: a file that was there stays as it was. */
 void output_abandon(struct output *o);
+/* One of the two. */
+int output_close(struct output *o, bool failed, struct err *e);
 
 /* output_end() in two steps, for files that belong together: the second where the first returned 0. */
 int output_finish(struct output *o, struct err *e);

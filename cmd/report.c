@@ -915,12 +915,10 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 
 	if (!suits_terminal(q))
 		return 1;
-	if (q->output && output_begin(&out, q->output, &e))
+	if (output_begin(&out, q->output, &e))
 		return log_err(&e);
 	status = r->print_trace && !q->check ? print_trace(q, &o) : print_model(q, &o);
-	if (q->output && status < 0)
-		output_abandon(&out);
-	else if (q->output && output_end(&out, &e))
+	if (output_close(&out, status < 0, &e))
 		status = log_err(&e);
 	return abs(status);
 }

@@ -39,11 +39,11 @@ static int show(const struct threads_opts *o)
 		picture_release(&p);
 		return log_err(&e);
 	}
-	if (o->output && output_begin(&out, o->output, &e)) {
+	if (output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else {
 		threads_print(&p, o->format, stdout);
-		if (o->output && output_end(&out, &e))
+		if (output_end(&out, &e))
 			status = log_err(&e);
 	}
 	picture_release(&p);
