@@ -30,7 +30,8 @@ struct heap_opts {
 	const char *output, *object, *join;
 	uint64_t pid;
 	bool all, samples;
-	int report, format, collapse, fold, sort, by;
+	int report, format, collapse, fold, by;
+	struct sheet_choice choice;
 	bool soft, containment;
 	uint64_t limit;
 	double prune;
@@ -40,7 +41,7 @@ struct heap_opts {
 static const char *const collapses[] = { "self", "path", "none", NULL };
 static const char *const folds[] = { "none", "package", NULL };
 static const char *const bys[] = { "class", "field", NULL };
-static const char *const sorts[] = { "cum", "base", "n", "name", NULL };
+static const char *const sorts[] = { "cum", "base", "n", "name" };	/* from SORT_CUM on */
 
 #define O struct heap_opts
 static const struct opt heap_table[] = {
@@ -61,7 +62,8 @@ static const struct opt heap_table[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | (FORMATS_OF_TREE & ~FORMATS_OF_TIMES),
 		   "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>; 'dump' needs it"),
-	OPT_ENUM(0, "sort", O, sort, sorts, "cum", "sort rows by this key"),
+	OPT_STR(0, "sort", O, choice.sort, "key", "cum", "sort rows by this key: cum, base, n, name, or a column"),
+	OPT_COLUMNS(O, choice),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, prune, "percent", NULL, "fold contexts that retain less than <percent>"),
 	OPT_GROUP("Tree"),
@@ -90,6 +92,33 @@ static const struct report *report_of(const struct heap_opts *o)
 	if (o->report == HEAP_DEFAULT)
 		return o->paths.nr_items || o->join ? &report_xtree : &report_xprof;
 	return of[o->report];
+}
+
+/* The table that was asked for; NULL: none was. */
+static const char *table_asked(const struct heap_opts *o)
+{
+	if (o->object)
+		return "object";
+	if (o->objects.nr_items)
+		return "objects";
+	return o->report == HEAP_HISTOGRAM ? "histogram" : o->report == HEAP_LOADERS ? "loaders" :
+	       o->report == HEAP_WASTE ? "waste" : NULL;
+}
+
+/* enum report_sort; -1: a column, as each name is of a table but that of the default. */
+static int sort_of(const struct heap_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < (table_asked(o) ? 1 : ARRAY_SIZE(sorts)); i++)
+		if (!strcmp(o->choice.sort, sorts[i]))
+			return SORT_CUM + i;
+	return -1;
+}
+
+static struct sheet_choice choice_of(const struct heap_opts *o)
+{
+	return (struct sheet_choice){ o->choice.columns, sort_of(o) < 0 ? o->choice.sort : NULL, o->limit };
 }
 
 static const char *plural(uint64_t n)
@@ -155,9 +184,10 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 	int r = 0;
 
 	*x = (struct shown){ .report = {
-		.report = report_of(o), .format = o->format, .limit = o->limit, .prune = o->prune,
+		.report = report_of(o), .format = o->format, .limit = sort_of(o) < 0 ? 0 : o->limit,
+		.choice = choice_of(o), .prune = o->prune,
 		.width = term_width(), .fold = o->fold ? FOLD_PACKAGE : FOLD_NONE,
-		.sort = SORT_CUM + o->sort, .profile = &x->profile,
+		.sort = MAX(sort_of(o), 0), .profile = &x->profile,
 		.select = { .symbols = o->symbols, .threads = o->threads },
 	} };
 	if (o->join) {
@@ -202,18 +232,7 @@ static int print_tree(struct heap *h, const struct heap_opts *o, struct err *e)
 static struct heap_table_opts table_opts(const struct heap_opts *o)
 {
 	return (struct heap_table_opts){ .format = o->format, .out = stdout, .limit = o->limit,
-		.keep_soft = o->soft, .classes = &o->objects, .object = o->object };
-}
-
-/* The table that was asked for; NULL: none was. */
-static const char *table_asked(const struct heap_opts *o)
-{
-	if (o->object)
-		return "object";
-	if (o->objects.nr_items)
-		return "objects";
-	return o->report == HEAP_HISTOGRAM ? "histogram" : o->report == HEAP_LOADERS ? "loaders" :
-	       o->report == HEAP_WASTE ? "waste" : NULL;
+		.keep_soft = o->soft, .classes = &o->objects, .object = o->object, .choice = choice_of(o) };
 }
 
 /* Both trees, what was asked for first, and the tables. Paths to some objects are alone. */
@@ -251,25 +270,44 @@ static int print_page(const char *path, struct heap *h, const struct heap_opts *
 	return r;
 }
 
+static int print_table(struct heap *h, const struct heap_opts *o, struct err *e)
+{
+	int (*print)(struct heap *h, const struct heap_table_opts *o, struct err *e) =
+		o->object ? heap_print_object : o->objects.nr_items ? heap_print_objects :
+		o->report == HEAP_HISTOGRAM ? heap_print_histogram :
+		o->report == HEAP_LOADERS ? heap_print_loaders : heap_print_waste;
+	struct heap_table_opts ho = table_opts(o);
+	struct sheet_held held;
+
+	ho.out = sheet_hold(&held, &ho.choice, stdout);
+	ho.choice = held.choice;
+	return sheet_let_go(&held, print(h, &ho, e), e);
+}
+
 static int print(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
 {
-	const struct heap_table_opts ho = table_opts(o);
-
 	if (o->format == FORMAT_HTML)
 		return print_page(path, h, o, e);
-	if (o->object)
-		return heap_print_object(h, &ho, e);
-	if (o->objects.nr_items)
-		return heap_print_objects(h, &ho, e);
-	switch (o->report) {
-	case HEAP_HISTOGRAM:
-		return heap_print_histogram(h, &ho, e);
-	case HEAP_LOADERS:
-		return heap_print_loaders(h, &ho, e);
-	case HEAP_WASTE:
-		return heap_print_waste(h, &ho, e);
-	}
+	if (table_asked(o))
+		return print_table(h, o, e);
 	return o->format == FORMAT_HPROF ? heap_print_hprof_dump(h, stdout, e) : print_tree(h, o, e);
+}
+
+/* Rows follow --columns, and --sort by any of them; a page, and one object, have others. */
+static int check_choice(const struct heap_opts *o)
+{
+	const struct report *r = report_of(o);
+	const char *option = o->choice.columns.nr_items ? "columns" : sort_of(o) < 0 ? "sort" : NULL;
+
+	if (!option)
+		return 0;
+	if (o->object || !format_in(FORMATS_TABLE, o->format))
+		log_error("--%s is for tables: of --object, and of a page, it chooses nothing", option);
+	else if (sort_of(o) < 0 && !table_asked(o) && r != &report_xprof)
+		log_error("--sort=%s: --%s is sorted by cum, base, n or name", o->choice.sort, r->name);
+	else
+		return 0;
+	return EXIT_USAGE;
 }
 
 /* Tables have fewer formats than trees. */
@@ -308,6 +346,8 @@ static int show(const char *path, const struct heap_opts *o)
 	struct err e;
 	int r, status = check_format(o);
 
+	if (!status)
+		status = check_choice(o);
 	if (status)
 		return status;
 	if (output_begin(&out, o->output, &e))

@@ -13,8 +13,7 @@
 struct memory_opts {
 	const char *output, *input;
 	uint64_t pid;
-	int format;
-	bool mappings, readings;
+	struct memory_show show;
 };
 
 /* as long as the JDK's own tools wait */
@@ -25,28 +24,52 @@ static const struct opt memory_table[] = {
 	OPT_GROUP("Memory"),
 	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
 	OPT_STR('i', "input", O, input, "file", NULL, "read the trace <file> of record --memory"),
-	OPT_FLAG(0, "readings", O, readings, "of a trace, show every reading instead of the last one"),
-	OPT_FLAG(0, "mappings", O, mappings, "show each mapping, or piece of one, in place of sums"),
-	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_FLAG(0, "readings", O, show.readings, "of a trace, show every reading instead of the last one"),
+	OPT_FLAG(0, "mappings", O, show.mappings, "show each mapping, or piece of one, in place of sums"),
+	OPT_FORMAT(O, show.format, FORMATS_TABLE, "output format"),
+	OPT_CHOICE(O, show.choice),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
 	OPT_END
 };
 #undef O
 
+/* What was read of a process, or of a trace; u: NULL, it does not have that. */
+struct subject {
+	struct resident r;
+	struct footprints_read f;
+	const struct unfreed *u;
+};
+
+/* To o->output. */
+static int print(const struct memory_opts *o, const struct subject *s, struct err *e)
+{
+	struct memory_show show = o->show;
+	struct sheet_held h;
+	struct output out;
+	FILE *to;
+	int r = output_begin(&out, o->output, e);
+
+	if (r)
+		return r;
+	to = sheet_hold(&h, &o->show.choice, stdout);
+	show.choice = h.choice;
+	if (o->input)
+		memory_print_trace(&s->f, s->u, &show, to);
+	else
+		memory_print(&s->r, &show, to);
+	r = sheet_let_go(&h, 0, e);
+	return output_close(&out, r, e) ? -e->code : r;
+}
+
 static int show(const struct memory_opts *o)
 {
-	struct resident r;
-	struct output out;
+	struct subject s = { .u = NULL };
 	struct err e;
-	int ret = resident_read(&r, o->pid, jvm_patience_ns, &e);
+	int ret = resident_read(&s.r, o->pid, jvm_patience_ns, &e);
 
 	if (!ret)
-		ret = output_begin(&out, o->output, &e);
-	if (!ret) {
-		memory_print(&r, o->format, o->mappings, stdout);
-		ret = output_end(&out, &e);
-	}
-	resident_release(&r);
+		ret = print(o, &s, &e);
+	resident_release(&s.r);
 	return ret ? log_err(&e) : 0;
 }
 
@@ -65,27 +88,23 @@ static int read_trace(const struct memory_opts *o, struct trace_reader *t, struc
 
 static int show_trace(const struct memory_opts *o)
 {
-	struct footprints_read f = { 0 };
+	struct subject s = { .u = NULL };
 	struct unfreed u = { 0 };
 	struct trace_reader *t;
 	bool has_native = false;
-	struct output out;
 	struct err e;
 	int ret = input_open(&t, o->input, NULL, &e);
 
 	if (ret)
 		return log_err(&e);
-	ret = read_trace(o, t, &f, &u, &has_native, &e);
+	ret = read_trace(o, t, &s.f, &u, &has_native, &e);
+	s.u = has_native ? &u : NULL;
 	if (ret)
 		err_wrap(&e, "%s", o->input);
 	else
-		ret = output_begin(&out, o->output, &e);
-	if (!ret) {
-		memory_print_trace(&f, has_native ? &u : NULL, o->format, o->readings, stdout);
-		ret = output_end(&out, &e);
-	}
+		ret = print(o, &s, &e);
 	unfreed_release(&u);
-	footprints_release(&f);
+	footprints_release(&s.f);
 	trace_reader_close(t);
 	return ret ? log_err(&e) : 0;
 }
@@ -104,9 +123,9 @@ static int memory_run(void *opts, int nr_operands, char **operands)
 
 	if (status)
 		return status;
-	if (o->input && o->mappings)
+	if (o->input && o->show.mappings)
 		return usage("--mappings: ", "a trace has the sums only");
-	if (!o->input && o->readings)
+	if (!o->input && o->show.readings)
 		return usage("--readings: ", "no trace was given");
 	if (!o->input && !o->pid)
 		return usage("neither a process nor a trace was given", "");

@@ -87,7 +87,7 @@ follows_columns() {
 	[ -s columns.json ] || grep -q "in JSON .* a tree" columns.err
 	run_arcprof "$@,nothing"
 	[[ $status -ne 0 && -z $output ]]
-	[[ $stderr == *"--columns=nothing: no such column (expected one of: "*"${columns##*,}"* ]]
+	[[ ${stderr,,} == *"--columns=nothing: no such column (expected one of: "*"${columns##*,}"* ]]
 }
 
 # Value of a jq expression over $output (or the file given), without quotes.

@@ -125,6 +125,13 @@ struct sheet_choice {
 	struct sheet_found *found;	/* of sheet_hold(); NULL: unknown columns are no error */
 };
 
+/* --columns and --sort of a command; s.f is a struct sheet_choice. */
+#define OPT_COLUMNS(s, f) \
+	OPT_LIST(0, "columns", s, f.columns, "name", \
+		 "show only these columns, in this order, by their names in CSV or text")
+#define OPT_CHOICE(s, f) OPT_COLUMNS(s, f), \
+	OPT_STR(0, "sort", s, f.sort, "column", NULL, "sort rows by this column")
+
 struct sheet {
 	const struct format *format;
 	FILE *out;

@@ -132,7 +132,7 @@ static void add_column(struct sheet *s, size_t from)
 	if (c.before && !*c.before)
 		c.before = NULL;
 	/* a head that is not shown by default may be wider */
-	if (c.width && c.head && abs(c.width) < (int)strlen(c.head))
+	if (abs(c.width) > 1 && c.head && abs(c.width) < (int)strlen(c.head))
 		c.width = (c.width < 0 ? -1 : 1) * (int)strlen(c.head);
 	/* a name that is no longer the last one */
 	if (s->nr_columns && x->columns[s->nr_columns - 1].width >= -1 &&

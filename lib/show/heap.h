@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "heap/heap.h"
+#include "report/sheet.h"
 
 struct heap_table_opts {
 	int format;			/* of FORMATS_TABLE: report/format.h */
@@ -15,6 +16,7 @@ struct heap_table_opts {
 	bool keep_soft;
 	const struct opt_list *classes;	/* of --objects */
 	const char *object;		/* of --object: an id */
+	struct sheet_choice choice;	/* of tables; its limit is not looked at */
 };
 
 /* heap_notes.c: what the reader must know of a dump. */

@@ -139,21 +139,28 @@ static void print_object_row(const struct object_list *l, size_t i, struct sheet
 	sheet_row(s, NULL, cells);
 }
 
-static void print_objects(const struct object_list *l, size_t shown, const struct heap_table_opts *o)
+/* Of rows that the sheet sorts it takes all, and shows as many. */
+static void print_objects(const struct object_list *l, size_t shown, size_t rows,
+			  const struct heap_table_opts *o)
 {
+	struct sheet_choice choice = o->choice;
 	struct sheet s;
 	size_t i;
 
+	choice.limit = shown;
 	sheet_init(&s, o->format, o->out);
+	sheet_choose(&s, &choice);
 	if (sheet_is_text(&s))
-		fprintf(s.out, "%zu objects, those that retain most first\n\n", l->nr);
+		fprintf(s.out, "%zu objects%s\n\n", l->nr,
+			choice.sort ? "" : ", those that retain most first");
 	json_object(&s.json, NULL);
 	json_u64(&s.json, "objects", l->nr);
 	report_json_hidden(&s.json, l->nr - shown);
 	json_array(&s.json, "rows");
 	sheet_columns(&s, object_columns, ARRAY_SIZE(object_columns));
-	for (i = 0; i < shown; i++)
+	for (i = 0; i < rows; i++)
 		print_object_row(l, i, &s);
+	sheet_end(&s);
 	json_end(&s.json);
 	json_end(&s.json);
 	if (sheet_is_text(&s) && shown < l->nr)
@@ -164,20 +171,21 @@ int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct e
 {
 	struct heap_retained x;
 	struct object_list l = { .h = h, .x = &x };
-	size_t shown, i, limit = o->limit ? o->limit : OBJECT_ROWS;
+	size_t shown, rows, i, limit = o->limit ? o->limit : OBJECT_ROWS;
 	int r = heap_retained(h, o->keep_soft, &x, e);
 
 	if (r)
 		return r;
 	find_objects(&l, o->classes);
 	shown = limit < l.nr ? limit : l.nr;
+	rows = o->choice.sort ? l.nr : shown;
 	if (l.nr) {
-		describe(&l, shown);
-		print_objects(&l, shown, o);
+		describe(&l, rows);
+		print_objects(&l, shown, rows, o);
 	} else {
 		r = err_set(e, ENOENT, "no object is of a class that --objects names");
 	}
-	for (i = 0; i < shown; i++)
+	for (i = 0; i < rows; i++)
 		free(l.list[i].text);
 	free(l.list);
 	heap_retained_release(&x);

@@ -45,6 +45,16 @@ static struct heap_rank *rank_classes(const struct heap *h, size_t *nr)
 	return ranks;
 }
 
+/* Of rows that the sheet sorts it takes all, and shows as many. */
+static size_t choose(struct sheet *s, const struct heap_table_opts *o, struct sheet_choice *choice, size_t nr,
+		     size_t shown)
+{
+	*choice = o->choice;
+	choice->limit = shown;
+	sheet_choose(s, choice);
+	return choice->sort ? nr : shown;
+}
+
 static const struct sheet_column histogram_columns[] = {
 	{ .key = "n", .head = "Objects", .width = 11 },
 	{ .key = "bytes", .head = "Bytes", .width = 14 },
@@ -59,11 +69,9 @@ static double percent(uint64_t part, uint64_t all)
 
 static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown, struct sheet *s)
 {
-	if (sheet_is_text(s)) {
+	if (sheet_is_text(s))
 		fprintf(s->out, "%" PRIu64 " bytes in %" PRIu32 " objects of %zu classes\n\n", h->bytes,
 			h->ids.nr, nr_classes);
-		return;
-	}
 	json_object(&s->json, NULL);
 	json_u64(&s->json, "objects", h->ids.nr);
 	json_u64(&s->json, "bytes", h->bytes);
@@ -74,9 +82,10 @@ static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown,
 
 int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
+	struct sheet_choice choice;
 	struct heap_rank *ranks;
 	struct sheet s;
-	size_t nr, shown, i;
+	size_t nr, shown, rows, i;
 	int r = heap_count(h, e);
 
 	if (r)
@@ -89,20 +98,20 @@ int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct
 		return 0;
 	}
 	sheet_init(&s, o->format, o->out);
+	rows = choose(&s, o, &choice, nr, shown);
 	print_head(h, nr, shown, &s);
 	sheet_columns(&s, histogram_columns, ARRAY_SIZE(histogram_columns));
-	for (i = 0; i < shown; i++) {
+	for (i = 0; i < rows; i++) {
 		const struct cell cells[] = { cell_u64(ranks[i].nr), cell_u64(ranks[i].bytes),
 			cell_real(percent(ranks[i].bytes, h->bytes)), cell_text(ranks[i].name) };
 
 		sheet_row(&s, NULL, cells);
 	}
-	if (!sheet_is_text(&s)) {
-		json_end(&s.json);
-		json_end(&s.json);
-	} else if (shown < nr) {
+	sheet_end(&s);
+	json_end(&s.json);
+	json_end(&s.json);
+	if (sheet_is_text(&s) && shown < nr)
 		fprintf(s.out, "... and %zu more classes (--limit)\n", nr - shown);
-	}
 	free(ranks);
 	return 0;
 }
@@ -141,9 +150,10 @@ static void print_loader(const struct heap *h, const struct heap_loader *l, cons
 int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
 	struct heap_retained x;
+	struct sheet_choice choice;
 	struct heap_loader *list;
 	struct sheet s;
-	size_t nr, shown, i;
+	size_t nr, shown, rows, i;
 	int r = heap_retained(h, o->keep_soft, &x, e);
 
 	if (r)
@@ -151,6 +161,7 @@ int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct e
 	list = loaders_find(h, &nr);
 	shown = o->limit && o->limit < nr ? o->limit : nr;
 	sheet_init(&s, o->format, o->out);
+	rows = choose(&s, o, &choice, nr, shown);
 	if (sheet_is_text(&s))
 		fprintf(s.out, "%zu class loader%s, %zu classes, %" PRIu64 " bytes\n\n", nr, nr == 1 ? "" : "s",
 			h->nr_classes, h->bytes);
@@ -159,8 +170,9 @@ int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct e
 	report_json_hidden(&s.json, nr - shown);
 	json_array(&s.json, "loaders");
 	sheet_columns(&s, loader_columns, ARRAY_SIZE(loader_columns));
-	for (i = 0; i < shown; i++)
+	for (i = 0; i < rows; i++)
 		print_loader(h, &list[i], &x, &s);
+	sheet_end(&s);
 	json_end(&s.json);
 	json_end(&s.json);
 	if (sheet_is_text(&s) && shown < nr)
@@ -220,6 +232,7 @@ static void print_kinds(const struct heap *h, const struct waste *w, int format,
 	if (format == FORMAT_CSV)
 		return;		/* which is one table */
 	json_array(&s->json, "kinds");
+	s->table = "kinds";
 	sheet_columns(s, kind_columns, ARRAY_SIZE(kind_columns));
 	for (k = 0; k < WASTE_NR; k++) {
 		const struct cell cells[] = {
@@ -229,17 +242,19 @@ static void print_kinds(const struct heap *h, const struct waste *w, int format,
 
 		sheet_row(s, NULL, cells);
 	}
+	sheet_end_rows(s);
 	json_end(&s->json);
 	if (sheet_is_text(s))
 		fputc('\n', s->out);
 }
 
-static void print_waste(const struct heap *h, const struct waste *w, size_t shown, struct sheet *s)
+static void print_waste(const struct heap *h, const struct waste *w, size_t rows, struct sheet *s)
 {
 	size_t i;
 
+	s->table = "rows";
 	sheet_columns(s, waste_columns, ARRAY_SIZE(waste_columns));
-	for (i = 0; i < shown; i++) {
+	for (i = 0; i < rows; i++) {
 		const struct waste_row *row = &w->rows[i];
 		const bool slots = row->kind == WASTE_SLOTS;
 		const struct cell cells[] = {
@@ -255,9 +270,10 @@ static void print_waste(const struct heap *h, const struct waste *w, size_t show
 
 int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err *e)
 {
+	struct sheet_choice choice;
 	struct sheet s;
 	struct waste w;
-	size_t limit, shown;
+	size_t limit, shown, rows;
 	int r = waste_find(h, &w, e);
 
 	if (r)
@@ -265,11 +281,15 @@ int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err
 	sheet_init(&s, o->format, o->out);
 	limit = o->limit ? o->limit : sheet_is_text(&s) ? WASTE_ROWS : w.nr_rows;
 	shown = limit < w.nr_rows ? limit : w.nr_rows;
+	rows = choose(&s, o, &choice, w.nr_rows, shown);
+	choice.limit = 0;
 	json_object(&s.json, NULL);
 	print_kinds(h, &w, o->format, &s);
+	choice.limit = shown;
 	report_json_hidden(&s.json, w.nr_rows - shown);
 	json_array(&s.json, "rows");
-	print_waste(h, &w, shown, &s);
+	print_waste(h, &w, rows, &s);
+	sheet_end(&s);
 	json_end(&s.json);
 	json_end(&s.json);
 	if (sheet_is_text(&s) && shown < w.nr_rows)

@@ -28,16 +28,17 @@ static const struct sheet_column part_columns[] = {
 	{ .key = "part" }, { .head = "Part", .width = -1 },
 };
 
+/* key: NULL of the sum. */
 static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p, const char *key,
 		     const char *name)
 {
 	const struct cell cells[] = {
 		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
 		memory_amount(s, p->swap), memory_amount(s, p->usable),
-		memory_amount(s, p->mapped), cell_text(key), cell_text(name),
+		memory_amount(s, p->mapped), cell_text(key ? key : ""), cell_text(name),
 	};
 
-	sheet_row(s, NULL, cells);
+	sheet_row(s, key ? NULL : "all", cells);
 }
 
 static int by_rss(const void *a, const void *b)
@@ -65,6 +66,7 @@ static void print_parts(struct sheet *s, const struct resident *r)
 	size_t i;
 
 	memory_order(r, order);
+	s->table = "parts";
 	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
 	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
 		size_t part = order[i] - r->parts;
@@ -72,8 +74,9 @@ static void print_parts(struct sheet *s, const struct resident *r)
 		if (order[i]->mapped || order[i]->rss)
 			part_row(s, r, order[i], resident_keys[part], resident_names[part]);
 	}
+	sheet_end_rows(s);
 	if (sheet_is_text(s))
-		part_row(s, r, &r->total, "", "all");
+		part_row(s, r, &r->total, NULL, "all");
 }
 
 /* --- mappings --- */
@@ -117,9 +120,11 @@ static void print_mappings(struct sheet *s, const struct resident *r)
 {
 	size_t i;
 
+	s->table = "mappings";
 	sheet_columns(s, mapping_columns, ARRAY_SIZE(mapping_columns));
 	for (i = 0; i < r->nr_pieces; i++)
 		mapping_row(s, &r->pieces[i]);
+	sheet_end_rows(s);
 }
 
 /* --- the JVM's own account --- */
@@ -136,6 +141,7 @@ static void print_nmt(struct sheet *s, const struct resident *r)
 {
 	size_t i;
 
+	s->table = "categories";
 	sheet_columns(s, nmt_columns, ARRAY_SIZE(nmt_columns));
 	for (i = 0; i < r->nmt.nr; i++) {
 		const struct hotspot_category *c = &r->nmt.items[i];
@@ -152,6 +158,7 @@ static void print_nmt(struct sheet *s, const struct resident *r)
 
 		sheet_row(s, NULL, cells);
 	}
+	sheet_end_rows(s);
 }
 
 static uint64_t nmt_malloc(const struct resident *r)
@@ -273,17 +280,19 @@ static void print_json(struct sheet *s, const struct resident *r, bool mappings)
 	json_end(j);
 }
 
-void memory_print(const struct resident *r, int format, bool mappings, FILE *out)
+void memory_print(const struct resident *r, const struct memory_show *o, FILE *out)
 {
 	struct sheet s;
 
-	sheet_init(&s, format, out);
-	if (format == FORMAT_JSON)
-		print_json(&s, r, mappings);
+	sheet_init(&s, o->format, out);
+	sheet_choose(&s, &o->choice);
+	if (o->format == FORMAT_JSON)
+		print_json(&s, r, o->mappings);
 	else if (sheet_is_text(&s))
-		print_text(&s, r, mappings);
-	else if (mappings)
+		print_text(&s, r, o->mappings);
+	else if (o->mappings)
 		print_mappings(&s, r);
 	else
 		print_parts(&s, r);
+	sheet_end(&s);
 }

@@ -24,14 +24,19 @@ void memory_text_nmt(struct sheet *s, const struct resident *r);
 void memory_json_head(struct json *j, const struct resident *r);
 void memory_json_nmt(struct sheet *s, const struct resident *r);
 
-/* As text, CSV or JSON; with mappings each of these in place of sums. */
-void memory_print(const struct resident *r, int format, bool mappings, FILE *out);
+struct memory_show {
+	int format;			/* of FORMATS_TABLE */
+	bool mappings;			/* of a process, each of these in place of sums */
+	bool readings;			/* of a trace, all of them in place of the last of each process */
+	struct sheet_choice choice;
+};
 
+void memory_print(const struct resident *r, const struct memory_show *o, FILE *out);
 /*
- * The last reading of each process, with what changed since the first; or all readings. u: who has native
- * memory; NULL: that was not recorded.
+ * The last reading of each process with what changed since the first. u: who has native memory; NULL: that
+ * was not recorded.
  */
-void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, int format, bool readings,
+void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, const struct memory_show *o,
 			FILE *out);
 
 #endif

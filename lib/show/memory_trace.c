@@ -30,16 +30,17 @@ static struct cell growth(const struct sheet *s, const struct resident_sum *now,
 	return cell_i64(sheet_is_text(s) ? bytes / 1024 : bytes);
 }
 
+/* key: NULL of the sum. */
 static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p,
 		     const struct resident_sum *first, const char *key, const char *name)
 {
 	const struct cell cells[] = {
 		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
 		growth(s, p, first), memory_amount(s, p->swap), memory_amount(s, p->usable),
-		memory_amount(s, p->mapped), cell_text(key), cell_text(name),
+		memory_amount(s, p->mapped), cell_text(key ? key : ""), cell_text(name),
 	};
 
-	sheet_row(s, NULL, cells);
+	sheet_row(s, key ? NULL : "all", cells);
 }
 
 /* first: the first reading, or NULL. What is gone since then is shown, too. */
@@ -49,6 +50,7 @@ static void print_parts(struct sheet *s, const struct resident *r, const struct 
 	size_t i;
 
 	memory_order(r, order);
+	s->table = "parts";
 	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
 	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
 		size_t part = order[i] - r->parts;
@@ -57,8 +59,9 @@ static void print_parts(struct sheet *s, const struct resident *r, const struct 
 		if (order[i]->mapped || order[i]->rss || (was && was->rss))
 			part_row(s, r, order[i], was, resident_keys[part], resident_names[part]);
 	}
+	sheet_end_rows(s);
 	if (sheet_is_text(s))
-		part_row(s, r, &r->total, first ? &first->total : NULL, "", "all");
+		part_row(s, r, &r->total, first ? &first->total : NULL, NULL, "all");
 }
 
 /* ---- readings as rows ---- */
@@ -124,10 +127,12 @@ static size_t print_places(struct sheet *s, const struct unfreed *u, uint32_t pr
 {
 	size_t i, nr = 0;
 
+	s->table = "places";
 	sheet_columns(s, place_columns, ARRAY_SIZE(place_columns));
 	for (i = 0; i < u->nr_rows; i++)
 		if (u->rows[i].proc == proc && nr++ < most)
 			place_row(s, u, &u->rows[i]);
+	sheet_end_rows(s);
 	return nr;
 }
 
@@ -223,23 +228,23 @@ static void print_one(struct sheet *s, const struct footprint *f, size_t nr, con
 	}
 }
 
-void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, int format, bool readings,
+void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, const struct memory_show *o,
 			FILE *out)
 {
 	size_t i, first = 0;
 	struct sheet s;
 
-	sheet_init(&s, format, out);
+	sheet_init(&s, o->format, out);
+	sheet_choose(&s, &o->choice);
 	if (sheet_is_text(&s))
 		event_put_refused(&f->names, out);
-	if (format == FORMAT_JSON) {
-		json_object(&s.json, NULL);
-		json_object(&s.json, "source");
-		json_str(&s.json, "command", names_label(&f->names, "command"));
-		json_str(&s.json, "host", names_label(&f->names, "host"));
-		json_end(&s.json);
-		json_array(&s.json, "processes");
-	} else if (readings || !sheet_is_text(&s)) {
+	json_object(&s.json, NULL);
+	json_object(&s.json, "source");
+	json_str(&s.json, "command", names_label(&f->names, "command"));
+	json_str(&s.json, "host", names_label(&f->names, "host"));
+	json_end(&s.json);
+	json_array(&s.json, "processes");
+	if (o->format != FORMAT_JSON && (o->readings || !sheet_is_text(&s))) {
 		if (sheet_is_text(&s))
 			fprintf(out, "resident memory of processes, sizes in KiB\n\n");
 		sheet_columns(&s, reading_columns, ARRAY_SIZE(reading_columns));
@@ -247,11 +252,10 @@ void memory_print_trace(const struct footprints_read *f, const struct unfreed *u
 	for (i = 1; i <= f->nr; i++) {
 		if (i < f->nr && f->list[i].proc == f->list[first].proc)
 			continue;
-		print_one(&s, &f->list[first], i - first, u, readings, i < f->nr);
+		print_one(&s, &f->list[first], i - first, u, o->readings, i < f->nr);
 		first = i;
 	}
-	if (format == FORMAT_JSON) {
-		json_end(&s.json);
-		json_end(&s.json);
-	}
+	sheet_end(&s);
+	json_end(&s.json);
+	json_end(&s.json);
 }

@@ -201,6 +201,16 @@ query() {
 answers_as_reports_do() {
 	local id
 	arcprof heap report --histogram --format json "$(dump)" >histogram.json
+	follows_columns n,class n heap report --histogram "$(dump)"
+	follows_columns retained,id retained heap report --loaders "$(dump)"
+	follows_columns wasted,what wasted heap report --waste "$(dump)"
+	follows_columns bytes,id,class bytes heap report --objects 'Heap$Order' "$(dump)"
+	follows_columns n,name n heap report --xprof "$(dump)"
+	follows_columns n,name - heap report --xtree "$(dump)"
+	run_arcprof heap report --xtree --sort module "$(dump)"
+	[[ $status -eq 2 && $stderr == *"--sort=module: --xtree is sorted by cum, base, n or name"* ]]
+	run_arcprof heap report --object 0x10 --columns n "$(dump)"
+	[[ $status -eq 2 && $stderr == *"--columns is for tables"* ]]
 	jq -r '.classes[] | "\(.class) \(.n) \(.bytes)"' histogram.json | sort >expected
 	query 'SELECT name, sum(n) AS n, sum(bytes) AS bytes FROM classes WHERE n > 0 GROUP BY name' |
 		jq -r '.rows[] | "\(.name) \(.n) \(.bytes)"' | sort >got

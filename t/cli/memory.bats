@@ -81,6 +81,8 @@ sums_up() {
 	arcprof memory -p "$PROGRAM" -o look.txt
 	[ "$(awk -F , 'NR > 1 { s += $1 } END { print s }' look.csv)" = "$(jq .resident look.json)" ]
 	[ "$(awk '/malloc, in use$/ { print $1 }' look.txt)" = "$(part malloc)" ]
+	follows_columns resident,part resident memory -p "$PROGRAM"
+	follows_columns resident,name,start resident memory -p "$PROGRAM" --mappings
 	[[ $(head -n 1 look.txt) == "process $PROGRAM (known), 6 threads: $(($(jq .resident look.json) / 1024)) KiB resident" ]]
 	finish
 }
@@ -157,6 +159,9 @@ record_memory() {
 	jq -e '.processes[0] | .readings == 2 and .growth_since_ns < .time_ns and ([.parts[].growth] | all(. == 0))' recorded.json
 	[ "$(arcprof memory trace --readings --format csv | awk -F , 'NR > 1 { s += $3 } END { print s }')" = \
 		"$(jq '2 * .resident' look.json)" ]
+	follows_columns resident,part resident memory trace --readings
+	# the sum is no part
+	[ "$(arcprof memory trace --columns part --sort -resident | sed -n '/^Part/,/^$/p' | grep . | tail -n 1)" = all ]
 	finish
 	run arcprof memory trace -p 1
 	[ "$status" = 1 ]
