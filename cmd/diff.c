@@ -30,6 +30,7 @@ struct diff_opts {
 	double min_share;
 	uint64_t limit;
 	bool significant, exit_code, thread_numbers;
+	struct sheet_choice choice;	/* columns alone */
 };
 
 #define O struct diff_opts
@@ -45,6 +46,7 @@ static const struct opt diff_table[] = {
 	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
 		   "hide unchanged rows with less than <percent> of both totals"),
 	OPT_ENUM(0, "sort", O, sort, sorts, "delta", "sort rows by this key"),
+	OPT_COLUMNS(O, choice),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads whose names differ in numbers separately"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
@@ -252,6 +254,7 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 	struct diff_rows rows;
 	struct choice choice;
 	struct noise noise;
+	struct err e;
 
 	if (status)
 		return status;
@@ -266,7 +269,9 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 		status = 1;
 	} else {
 		choice_init(&choice, &rows, &co);
-		difference_print(&(struct difference){ &noise, &choice }, o->format, term_width(), stdout);
+		if (difference_print(&(struct difference){ &noise, &choice }, &o->choice, o->format,
+				     term_width(), stdout, &e))
+			status = log_err(&e);
 		choice_release(&choice);
 		*changed = choice_nr_changed(&rows);
 	}

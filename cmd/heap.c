@@ -421,19 +421,22 @@ static int print_diff(const struct diff *d, const struct heap_opts *o, struct er
 		[HEAP_XTREE] = DIFF_BY_CONTEXT, [HEAP_XARC] = DIFF_BY_ARC };
 	const struct page_difference page = { d, DIFF_NONE, NULL };
 	const struct choice_opts co = { .limit = o->limit, .significant = true };
+	const struct sheet_choice columns = { .columns = o->choice.columns };
 	struct diff_rows rows;
 	struct choice choice;
 	struct noise noise;
+	int r;
 
 	if (o->format == FORMAT_HTML)
 		return page_difference_print(&page, stdout, e);
 	rows_init(&rows, d, by[o->report], DIFF_CUM, DIFF_NONE);
 	noise_fill(&noise, &rows);
 	choice_init(&choice, &rows, &co);
-	difference_print(&(struct difference){ &noise, &choice }, o->format, term_width(), stdout);
+	r = difference_print(&(struct difference){ &noise, &choice }, &columns, o->format, term_width(),
+			     stdout, e);
 	choice_release(&choice);
 	rows_release(&rows);
-	return 0;
+	return r;
 }
 
 static int diff(const char *a, const char *b, const struct heap_opts *o)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* difference.c - rows of a difference as text. */
+/* difference.c - rows of a difference, and what text says of them. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -22,11 +23,15 @@ struct printer {
 	const struct diff *d;
 	const struct diff_rows *x;
 	const struct choice *c;
-	int width;
 	FILE *out;
+	struct sheet sheet;
 	struct scale scale;
-	int width_of;			/* of a column with values */
-	struct buf line, name;
+	struct buf name, unit, interval;
+};
+
+/* Cells of text, behind those of the others. */
+enum {
+	AT_ROW = DIFFERENCE_CELLS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_INTERVAL, AT_MARK, AT_NAME, NR_CELLS
 };
 
 static const char *rows_are(const struct printer *p, uint64_t n)
@@ -179,12 +184,14 @@ static void put_unit(const struct printer *p, struct buf *b)
 		p->x->normalize == DIFF_SECOND ? "/s" : p->x->normalize == DIFF_CALL ? "/call" : "");
 }
 
+static const char *unit_of_delta(const struct printer *p)
+{
+	return p->x->normalize == DIFF_TOTAL ? "points" : p->unit.data;
+}
+
 static void put_head(const struct printer *p)
 {
 	struct buf name = BUF_INIT;
-	bool intervals = p->s->kind == NOISE_SAMPLING || p->s->kind == NOISE_REPEATS;
-	const char *margin = p->x->by == DIFF_BY_ARC ? "        " : "";
-	int w = p->width_of;
 
 	fprintf(p->out, "Difference B - A of %s (%s), %s; %s\n", quote_str(&name, p->d->name),
 		p->x->of == DIFF_CUM ? "cum" : "base", normalized(p), noise_is(p));
@@ -193,22 +200,39 @@ static void put_head(const struct printer *p)
 	if (p->d->filter)
 		fprintf(p->out, " filter: %s\n", quote_str(&name, p->d->filter));
 	put_verdict(p);
-	fprintf(p->out, "\n%s%*s %*s %*s %8s%s   %s\n", margin, w, "A", w, "B", w, "Delta", "Change",
-		intervals ? "          Interval     " : "", p->x->by == DIFF_BY_CONTEXT ? "Context" :
-		p->d->kind == FLOW_OBJECTS ? "Class" : "Function");
-	buf_reset(&name);
-	put_unit(p, &name);
-	fprintf(p->out, "%s%*s %*s %*s %8s\n", margin, w, name.data, w, name.data, w,
-		p->x->normalize == DIFF_TOTAL ? "points" : name.data, "%");
+	if (p->sheet.chosen)
+		fprintf(p->out, " Units :: %s (A, B), %s (Delta, Interval), %% (Change)\n", p->unit.data,
+			unit_of_delta(p));
+	fputc('\n', p->out);
 	buf_release(&name);
 }
 
+static void set_columns(struct printer *p, struct sheet_column *c)
+{
+	const bool arcs = p->x->by == DIFF_BY_ARC;
+	const bool intervals = p->s->kind == NOISE_SAMPLING || p->s->kind == NOISE_REPEATS;
+	const int w = MAX(10, (int)p->unit.len);
+
+	difference_columns(p->x, c);
+	c[AT_ROW] = (struct sheet_column){ NULL, arcs ? "" : NULL, 7 };
+	c[AT_A] = (struct sheet_column){ NULL, "A", w, p->scale.decimals };
+	c[AT_B] = (struct sheet_column){ NULL, "B", w, p->scale.decimals };
+	c[AT_DELTA] = (struct sheet_column){ NULL, "Delta", w };
+	c[AT_CHANGE] = (struct sheet_column){ NULL, "Change", 8 };
+	c[AT_INTERVAL] = (struct sheet_column){ NULL, intervals ? "         Interval     " : NULL, 22 };
+	c[AT_MARK] = (struct sheet_column){ NULL, " " };
+	c[AT_NAME] = (struct sheet_column){ NULL, p->x->by == DIFF_BY_CONTEXT ? "Context" :
+		p->d->kind == FLOW_OBJECTS ? "Class" : "Function", .cut = true };
+}
+
 /* A difference that is shown as 0 has no sign. */
-static void put_signed(double v, int width, int decimals, struct buf *b)
+static struct cell cell_signed(double v, int decimals)
 {
 	bool nothing = fabs(v) < .5 * pow(10, -decimals);
+	struct cell c = { .type = CELL_WORD };
 
-	buf_fmt(b, nothing ? "%*.*f" : "%+*.*f", width, decimals, nothing ? 0 : v);
+	snprintf(c.word, sizeof(c.word), nothing ? "%.*f" : "%+.*f", decimals, nothing ? 0 : v);
+	return c;
 }
 
 static bool is_defined(const struct diff_row *row)
@@ -216,55 +240,32 @@ static bool is_defined(const struct diff_row *row)
 	return row->defined[DIFF_A] && row->defined[DIFF_B];
 }
 
-static void put_change(const struct diff_row *row, struct buf *b)
+static struct cell change_cell(const struct diff_row *row)
 {
-	double percent;
+	double percent = choice_change(row) * 100;
 
-	if ((!row->sum[DIFF_A] && !row->sum[DIFF_B]) || !is_defined(row)) {
-		buf_fmt(b, " %8s", "-");
-	} else if (!row->sum[DIFF_A] || !row->sum[DIFF_B]) {
-		buf_fmt(b, " %8s", row->sum[DIFF_A] ? "gone" : "new");
-	} else {
-		percent = choice_change(row) * 100;
-		buf_putc(b, ' ');
-		put_signed(percent, 8, fabs(percent) < 1000 ? 1 : 0, b);
-	}
+	if ((!row->sum[DIFF_A] && !row->sum[DIFF_B]) || !is_defined(row))
+		return cell_absent;
+	if (!row->sum[DIFF_A] || !row->sum[DIFF_B])
+		return cell_label(row->sum[DIFF_A] ? "gone" : "new");
+	return cell_signed(percent, fabs(percent) < 1000 ? 1 : 0);
 }
 
-static void put_interval(const struct printer *p, const struct diff_row *row, struct buf *b)
+static void set_texts(struct printer *p, const struct diff_row *row, struct cell *c)
 {
-	double by = p->scale.by;
+	struct cell low = cell_signed(row->low * p->scale.by, p->scale.decimals);
+	struct cell high = cell_signed(row->high * p->scale.by, p->scale.decimals);
+	int side;
 
-	if (p->s->kind != NOISE_SAMPLING && p->s->kind != NOISE_REPEATS)
-		return;
-	if (!row->known) {
-		buf_fmt(b, " %22s", "n/a");
-		return;
-	}
-	buf_putc(b, ' ');
-	put_signed(row->low * by, 9, p->scale.decimals, b);
-	buf_str(b, " .. ");
-	put_signed(row->high * by, 9, p->scale.decimals, b);
-}
-
-static void put_cells(const struct printer *p, const struct diff_row *row, struct buf *b)
-{
-	double by = p->scale.by;
-	int decimals = p->scale.decimals, side;
-
-	for (side = 0; side < DIFF_NR_SIDES; side++) {
-		if (row->defined[side])
-			buf_fmt(b, "%*.*f ", p->width_of, decimals, row->value[side] * by);
-		else
-			buf_fmt(b, "%*s ", p->width_of, "n/a");
-	}
-	if (is_defined(row))
-		put_signed(row->delta * by, p->width_of, decimals, b);
-	else
-		buf_fmt(b, "%*s", p->width_of, "n/a");
-	put_change(row, b);
-	put_interval(p, row, b);
-	buf_str(b, row->changed ? " * " : "   ");
+	for (side = 0; side < DIFF_NR_SIDES; side++)
+		c[AT_A + side] = cell_real(row->defined[side] ? row->value[side] * p->scale.by : NAN);
+	c[AT_DELTA] = is_defined(row) ? cell_signed(row->delta * p->scale.by, p->scale.decimals) : cell_none;
+	c[AT_CHANGE] = change_cell(row);
+	buf_reset(&p->interval);
+	buf_fmt(&p->interval, "%9s .. %9s", low.word, high.word);
+	c[AT_INTERVAL] = row->known ? cell_text(p->interval.data) : cell_none;
+	c[AT_MARK] = cell_label(row->changed ? "*" : " ");
+	c[AT_NAME] = cell_text(p->name.data);
 }
 
 static bool kind_is_of_interest(uint32_t kind)
@@ -288,29 +289,6 @@ static void put_consumer(const struct printer *p, uint32_t id, struct buf *b)
 		buf_fmt(b, " [%s]", consumer_kind_name(c->kind));
 	if (p->d->was[id])
 		buf_fmt(b, " [was %s]", model_str(m, p->d->was[id]));
-}
-
-/* Prints the line, its name cut to the terminal, in the colour of what changed. */
-static void end_line(struct printer *p, const struct diff_row *row, const char *name)
-{
-	enum term_style style = !row->changed ? TERM_PLAIN : row->delta > 0 ? TERM_RED : TERM_GREEN;
-	struct buf quoted = BUF_INIT;
-	size_t len;
-
-	quote_add(&quoted, name);
-	if (row->inlined_differently)
-		buf_str(&quoted, " [inlined differently]");
-	len = p->width > (int)p->line.len ? (size_t)p->width - p->line.len : quoted.len;
-	if (len < quoted.len && len > 3) {	/* whole characters, and a mark */
-		for (len -= 3; len && ((unsigned char)quoted.data[len] & 0xc0) == 0x80; len--)
-			;
-		quoted.data[len] = '\0';
-		buf_fmt(&p->line, "%s%s...", style == TERM_PLAIN ? "" : term_style(style), quoted.data);
-	} else {
-		buf_fmt(&p->line, "%s%s", style == TERM_PLAIN ? "" : term_style(style), quoted.data);
-	}
-	fprintf(p->out, "%s%s\n", p->line.data, style == TERM_PLAIN ? "" : term_style(TERM_PLAIN));
-	buf_release(&quoted);
 }
 
 static void put_indent(const struct flow *f, uint32_t node, struct buf *b)
@@ -340,25 +318,27 @@ static void put_stanza_name(const struct printer *p, const struct diff_row *row,
 
 static const char *const kinds[] = { "Parent", "Self", "Child", "rParent", "rSelf", "rChild" };
 
-static void text_row(struct printer *p, size_t i)
+/* The row in the colour of what changed. */
+static void put_text(struct printer *p, size_t i, struct cell *c)
 {
 	const struct diff_row *row = &p->x->list[i];
 
-	buf_reset(&p->line);
 	buf_reset(&p->name);
 	buf_str(&p->name, "");
 	if (p->x->by == DIFF_BY_ARC) {
 		if (choice_begins(p->c, i))
 			fputs("=======\n", p->out);
-		buf_fmt(&p->line, "%7s ", kinds[row->kind]);
+		c[AT_ROW] = cell_label(kinds[row->kind]);
 		put_stanza_name(p, row, &p->name);
 	} else {
 		if (p->x->by == DIFF_BY_CONTEXT)
 			put_indent(&p->d->m.flow, row->node, &p->name);
 		put_consumer(p, row->consumer, &p->name);
 	}
-	put_cells(p, row, &p->line);
-	end_line(p, row, p->name.data);
+	if (row->inlined_differently)
+		buf_str(&p->name, " [inlined differently]");
+	set_texts(p, row, c);
+	p->sheet.style = !row->changed ? TERM_PLAIN : row->delta > 0 ? TERM_RED : TERM_GREEN;
 }
 
 static void put_foot(const struct printer *p)
@@ -377,28 +357,54 @@ static void put_foot(const struct printer *p)
 	fputs(" Several runs of each side show how much they really vary: arcprof diff A1,A2,A3 B1,B2,B3\n", p->out);
 }
 
-static void print_text(struct printer *p)
+static void print_rows(struct printer *p, const struct difference *d, int format)
 {
+	uint32_t *ids = difference_ids(d->choice);
+	struct cell cells[NR_CELLS] = { 0 };
 	size_t i;
 
-	choose_scale(p);
-	put_unit(p, &p->name);
-	p->width_of = MAX(10, (int)p->name.len);
-	put_head(p);
-	for (i = 0; i < p->x->nr; i++)
-		if (p->c->shown[i])
-			text_row(p, i);
-	put_foot(p);
+	for (i = 0; i < p->x->nr; i++) {
+		if (!p->c->shown[i])
+			continue;
+		difference_cells(d, i, ids, format == FORMAT_CSV, cells);
+		if (sheet_is_text(&p->sheet))
+			put_text(p, i, cells);
+		sheet_row(&p->sheet, NULL, cells);
+	}
+	free(ids);
 }
 
-void difference_print(const struct difference *d, int format, int width, FILE *out)
+int difference_print(const struct difference *d, const struct sheet_choice *choice, int format, int width,
+		     FILE *out, struct err *e)
 {
-	struct printer p = { d->noise, d->choice->x->d, d->choice->x, d->choice, width, out };
+	struct printer p = { d->noise, d->choice->x->d, d->choice->x, d->choice };
+	struct sheet_column columns[NR_CELLS];
+	struct sheet_held h;
 
-	if (format == FORMAT_TEXT)
-		print_text(&p);
-	else
-		difference_data(d, format, out);
-	buf_release(&p.line);
+	p.out = sheet_hold(&h, choice, out);
+	choose_scale(&p);
+	put_unit(&p, &p.unit);
+	set_columns(&p, columns);
+	sheet_init(&p.sheet, format, p.out);
+	sheet_choose(&p.sheet, &h.choice);
+	p.sheet.width = width;
+	difference_json_head(d, &p.sheet.json);
+	json_array(&p.sheet.json, "rows");
+	if (sheet_is_text(&p.sheet))
+		put_head(&p);
+	sheet_columns(&p.sheet, columns, NR_CELLS);
+	if (sheet_is_text(&p.sheet) && !p.sheet.chosen)
+		fprintf(p.out, "%s%*s %*s %*s %8s\n", p.x->by == DIFF_BY_ARC ? "        " : "",
+			columns[AT_A].width, p.unit.data, columns[AT_B].width, p.unit.data,
+			columns[AT_DELTA].width, unit_of_delta(&p), "%");
+	print_rows(&p, d, format);
+	sheet_end(&p.sheet);
+	json_end(&p.sheet.json);
+	json_end(&p.sheet.json);
+	if (sheet_is_text(&p.sheet))
+		put_foot(&p);
 	buf_release(&p.name);
+	buf_release(&p.unit);
+	buf_release(&p.interval);
+	return sheet_let_go(&h, 0, e);
 }

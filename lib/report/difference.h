@@ -7,16 +7,27 @@
 
 #include "diff/choice.h"
 #include "diff/noise.h"
+#include "report/sheet.h"
 
 struct difference {
 	const struct noise *noise;
 	const struct choice *choice;	/* of the same rows */
 };
 
-/* format: of text, JSON and CSV (enum format_id); width: of the terminal, 0: names are never truncated. */
-void difference_print(const struct difference *d, int format, int width, FILE *out);
+/*
+ * format: of text, JSON and CSV (enum format_id), which arcprof-diff(1) documents; width: of the terminal,
+ * 0: names are never truncated. Of the user's choice the columns are followed.
+ */
+int difference_print(const struct difference *d, const struct sheet_choice *choice, int format, int width,
+		     FILE *out, struct err *e);
 
-/* difference_data.c: JSON or CSV, which arcprof-diff(1) documents. */
-void difference_data(const struct difference *d, int format, FILE *out);
+/* difference_data.c: the columns and cells of what programs read. */
+enum { DIFFERENCE_CELLS = 22 };
+void difference_columns(const struct diff_rows *x, struct sheet_column *c);
+/* Of row i; ids: of difference_ids(). */
+void difference_cells(const struct difference *d, size_t i, const uint32_t *ids, bool csv, struct cell *c);
+/* Numbers of contexts, [node], in the order in which they are shown. For free(). */
+uint32_t *difference_ids(const struct choice *c);
+void difference_json_head(const struct difference *d, struct json *j);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* difference_data.c - rows of a difference as JSON and CSV, for programs. */
+/* difference_data.c - what JSON and CSV have of rows of a difference, and the head of JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void json_side(struct json *j, const struct diff *d, unsigned int side)
 	json_end(j);
 }
 
-static void json_head(struct json *j, const struct difference *d)
+void difference_json_head(const struct difference *d, struct json *j)
 {
 	const struct diff_rows *x = d->choice->x;
 
@@ -69,8 +69,7 @@ static void json_head(struct json *j, const struct difference *d)
 	json_u64(j, "not_shown", d->choice->nr_hidden);
 }
 
-/* Ids of contexts, in the order in which they are shown. */
-static uint32_t *number_contexts(const struct choice *c)
+uint32_t *difference_ids(const struct choice *c)
 {
 	uint32_t *ids = xcalloc(c->x->d->m.flow.nr_nodes, sizeof(*ids)), nr = 0;
 	size_t i;
@@ -86,6 +85,7 @@ enum {
 	AT_KIND, AT_MODULE, AT_DETAIL, AT_WAS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_LOW, AT_HIGH, AT_P, AT_Q,
 	AT_CHANGED, AT_INLINED, AT_SUM_A, AT_SUM_B, AT_N_A, AT_N_B, NR_CELLS
 };
+_Static_assert((int)NR_CELLS == (int)DIFFERENCE_CELLS, "as in the header");
 
 /* What tells rows apart: [by]. */
 static const struct sheet_column first_columns[][AT_NAME] = {
@@ -169,31 +169,17 @@ static void set_values(const struct difference *d, const struct diff_row *row, b
 	c[AT_INLINED] = yes_no(csv, row->inlined_differently);
 }
 
-void difference_data(const struct difference *d, int format, FILE *out)
+void difference_columns(const struct diff_rows *x, struct sheet_column *c)
 {
-	const struct diff_rows *x = d->choice->x;
-	struct sheet_column own[NR_CELLS];
-	uint32_t *ids = number_contexts(d->choice);
-	bool csv = format == FORMAT_CSV;
-	struct cell cells[NR_CELLS];
-	struct sheet s;
-	size_t i;
+	memcpy(c, columns, sizeof(columns));
+	memcpy(c, first_columns[x->by], sizeof(first_columns[0]));
+}
 
-	memcpy(own, columns, sizeof(own));
-	memcpy(own, first_columns[x->by], sizeof(first_columns[0]));
-	sheet_init(&s, format, out);
-	json_head(&s.json, d);
-	json_array(&s.json, "rows");
-	sheet_columns(&s, own, NR_CELLS);
-	for (i = 0; i < x->nr; i++) {
-		if (!d->choice->shown[i])
-			continue;
-		set_first(d, i, ids, cells);
-		set_consumer(x->d, subject(&x->list[i]), csv, cells);
-		set_values(d, &x->list[i], csv, cells);
-		sheet_row(&s, NULL, cells);
-	}
-	json_end(&s.json);
-	json_end(&s.json);
-	free(ids);
+void difference_cells(const struct difference *d, size_t i, const uint32_t *ids, bool csv, struct cell *c)
+{
+	const struct diff_row *row = &d->choice->x->list[i];
+
+	set_first(d, i, ids, c);
+	set_consumer(d->choice->x->d, subject(row), csv, c);
+	set_values(d, row, csv, c);
 }

@@ -75,11 +75,14 @@ static bool is_key(const struct sheet_column *c, const char *key, const char *na
 	return !name[len] || (c->of && name[len] == ':' && !strcasecmp(name + len + 1, c->of));
 }
 
-/* Names are those of CSV and JSON, or what stands above the column in text. */
+/* Names are those of CSV and JSON, or what stands above the column in text, without the blanks. */
 static bool is_called(const struct sheet_column *c, const char *name)
 {
+	const char *head = head_of(c);
+	size_t len = strlen(name);
+
 	return is_key(c, c->key, name) || is_key(c, c->json, name) ||
-		(*name && !strcasecmp(head_of(c), name));
+		(len && !strncasecmp(head, name, len) && !head[len + strspn(head + len, " ")]);
 }
 
 static bool is_json(const struct sheet *s)
@@ -167,14 +170,16 @@ static void choose_columns(struct sheet *s)
 
 static void note_name(struct sheet_found *f, const char *name, uint32_t table)
 {
-	size_t i;
+	size_t len = strlen(name), i;
 
+	while (len && name[len - 1] == ' ')
+		len--;
 	for (i = 0; i < f->nr_names; i++)
-		if (!strcasecmp(f->names[i].name, name))
+		if (!strncasecmp(f->names[i].name, name, len) && !f->names[i].name[len])
 			break;
 	if (i == f->nr_names) {
 		VEC_GROW(f->names, f->nr_names, f->alloc_names);
-		f->names[f->nr_names++] = (struct found_name){ xstrdup(name), 0 };
+		f->names[f->nr_names++] = (struct found_name){ xstrndup(name, len), 0 };
 	}
 	f->names[i].tables |= table;
 }

@@ -73,6 +73,10 @@ CALLS=$DATA/calls/trace
 			jq -r '.rows[] | "\(.name) \(.sum_a) \(.sum_b) \(.changed)"' >json
 		[ "$(wc -l <csv)" -eq "$(wc -l <json)" ]
 	done
+	for view in --xprof --xtree --xarc; do
+		follows_columns q,a,name - diff "$BEFORE" "$AFTER" $view
+	done
+	[[ $(arcprof diff "$BEFORE" "$AFTER" --columns interval,function) == *" Units :: % (A, B), points (Delta, Interval)"*"+7.63 parse"* ]]
 }
 
 @test "diff: several runs of a side are compared by their spread" {

@@ -303,6 +303,7 @@ differs_by_what_was_added() {
 	arcprof heap diff --format json "$(dump)" more.hprof >diff.json
 	[ "$(jq '.rows[] | select(.name == "Heap$Node") | .delta * 5 == .a' diff.json)" = true ]
 	[ "$(jq '[.rows[] | select(.name == "Heap$Order")] | length' diff.json)" -eq 0 ]
+	follows_columns a,name - heap diff "$(dump)" more.hprof
 	arcprof heap diff --xtree "$(dump)" more.hprof >tree
 	grep -q '+20.0 \* -* *Heap$Node$' tree
 	rm more.*
