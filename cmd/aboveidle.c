@@ -26,6 +26,7 @@ struct aboveidle_opts {
 	bool timestamp, summary, per_cpu;
 	const char *log;
 	int format;
+	struct sheet_choice choice;
 };
 
 #define O struct aboveidle_opts
@@ -38,6 +39,7 @@ static const struct opt aboveidle_table[] = {
 	OPT_FLAG('t', "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('l', "log", O, log, "file", NULL, "also print to <file>"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_CHOICE(O, choice),
 	OPT_END
 };
 #undef O
@@ -51,6 +53,21 @@ struct aboveidle {
 	struct idle_stat first, before, now, diff;	/* first: the CPUs that have a column */
 	uint64_t nr_printed;
 };
+
+/* Of all formats but text, which is that of Performance Inspector. */
+static const struct sheet_column columns[] = {
+	{ "unix_ns", .outer = true }, { "elapsed_ns", .outer = true }, { "cpu" },
+	{ "idle_ticks" }, { "busy_ticks" }, { "intr_ticks" }, { "steal_ticks" },
+	{ "idle_percent" }, { "busy_percent" }, { "intr_percent" },
+};
+
+static int check_choice(const struct aboveidle_opts *o, struct err *e)
+{
+	if (o->format == FORMAT_TEXT && (o->choice.columns.nr_items || o->choice.sort))
+		return err_set(e, EINVAL, "--%s: text is that of Performance Inspector; --format=csv and json have columns",
+			       o->choice.sort ? "sort" : "columns");
+	return sheet_check(&o->choice, o->format, columns, ARRAY_SIZE(columns), e);
+}
 
 static int parse_operands(struct aboveidle *a, int nr, char **operands, struct err *e)
 {
@@ -73,6 +90,8 @@ static int parse_operands(struct aboveidle *a, int nr, char **operands, struct e
 		return err_set(e, EINVAL, "cannot be combined: --run and a count");
 	if (a->o->per_cpu && !a->o->summary)
 		return err_set(e, EINVAL, "--per-cpu is only valid with --summary; each CPU is shown without it");
+	if (check_choice(a->o, e))
+		return -e->code;
 	if (a->o->run_ns)
 		a->nr_samples = MAX((a->o->run_ns + a->interval_ns / 2) / a->interval_ns, 1);
 	return 0;
@@ -208,11 +227,6 @@ static void print_summary(const struct aboveidle *a)
 
 static void start_rows(struct aboveidle *a)
 {
-	static const struct sheet_column columns[] = {
-		{ "unix_ns", .outer = true }, { "elapsed_ns", .outer = true }, { "cpu" },
-		{ "idle_ticks" }, { "busy_ticks" }, { "intr_ticks" }, { "steal_ticks" },
-		{ "idle_percent" }, { "busy_percent" }, { "intr_percent" },
-	};
 	struct json *j = &a->sheet.json;
 
 	json_object(j, NULL);
@@ -258,6 +272,7 @@ static void print_rows(struct aboveidle *a)
 		json_array(j, "cpus");
 		for (i = 0; i < a->diff.nr_cpus; i++)
 			add_row(a, unix_ns, &a->diff.cpus[i]);
+		sheet_end_rows(&a->sheet);
 		json_end(j);
 	}
 	json_end(j);
@@ -279,6 +294,7 @@ static void print_sample(struct aboveidle *a)
 
 static void print_end(struct aboveidle *a, bool interrupted)
 {
+	sheet_end(&a->sheet);
 	json_end(&a->sheet.json);
 	json_bool(&a->sheet.json, "interrupted", interrupted);
 	json_end(&a->sheet.json);
@@ -297,6 +313,7 @@ static int measure(struct aboveidle *a, struct err *e)
 	if (r)
 		return r;
 	sheet_init(&a->sheet, a->o->format, a->tee.out);
+	sheet_choose(&a->sheet, &a->o->choice);
 	if (sheet_is_text(&a->sheet))
 		print_start(a);
 	else

@@ -28,6 +28,7 @@ struct cpi_opts {
 	bool all_cpus, summary, timestamp;
 	const char *file;
 	int format;
+	struct sheet_choice choice;
 };
 
 #define O struct cpi_opts
@@ -42,6 +43,7 @@ static const struct opt cpi_table[] = {
 	OPT_FLAG(0, "timestamp", O, timestamp, "print the time of day before each line"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_CHOICE(O, choice),
 	OPT_END
 };
 #undef O
@@ -160,6 +162,7 @@ static void print_start(struct cpi *c)
 	FILE *out = c->tee.out;
 
 	sheet_init(&c->sheet, c->o->format, out);
+	sheet_choose(&c->sheet, &c->o->choice);
 	json_object(j, NULL);
 	json_str(j, "measured", c->machine ? "machine" : "program");
 	json_u64(j, "processors", c->cpus.nr_cpu);
@@ -207,7 +210,7 @@ static void print_row(struct cpi *c, const struct row *r)
 	};
 
 	sheet_row(&c->sheet, program ? "program" : r->cpu == -1 ? "system" : NULL,
-		  cells + (c->sheet.columns - columns));
+		  cells + (c->o->timestamp ? CPI_TIME : CPI_UNIX_NS));
 }
 
 static struct row row_of(struct cpi *c, int cpu, const struct idle_share *s)
@@ -251,6 +254,7 @@ static void print_machine(struct cpi *c)
 		add_counts(c, &r, i);
 		print_row(c, &r);
 	}
+	sheet_end_rows(&c->sheet);
 	if (!c->o->summary)
 		json_end(&c->sheet.json);
 	idle_release(&diff);
@@ -364,6 +368,7 @@ static int measure(struct cpi *c, struct err *e)
 		if (!r)
 			print_sample(c);
 	}
+	sheet_end(&c->sheet);
 	json_end(&c->sheet.json);
 	json_end(&c->sheet.json);
 	return r;
@@ -441,6 +446,10 @@ static int cpi_run(void *opts, int nr_operands, char **operands)
 	if (c.o->interval_ns && c.o->interval_ns < idle_tick_ns()) {
 		log_error("--interval: shorter than a tick of the utilisation, %" PRIu64 " ms",
 			  idle_tick_ns() / 1000000);
+		return EXIT_USAGE;
+	}
+	if (sheet_check(&c.o->choice, c.o->format, columns, ARRAY_SIZE(columns), &e)) {
+		log_err(&e);
 		return EXIT_USAGE;
 	}
 	c.machine = !c.argv || c.o->all_cpus;

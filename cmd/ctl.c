@@ -120,7 +120,7 @@ static int show_threads(const char *list, struct err *e)
 			return err_set(e, EPROTO, "the recorder's answer cannot be understood");
 		r = picture_take(&p, pid, e);
 		if (!r)
-			threads_print(&p, FORMAT_TEXT, stdout);
+			threads_print(&p, FORMAT_TEXT, NULL, stdout);
 		picture_release(&p);
 	}
 	return r;

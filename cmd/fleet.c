@@ -46,6 +46,7 @@ static const struct opt fleet_table[] = {
 	OPT_GROUP("Computed by the server, without fetching the tree"),
 	OPT_FLAG(0, "xprof", struct fleet_opts, xprof, "report: the flat profile"),
 	OPT_STR(0, "function", struct fleet_opts, function, "name", NULL, "report: callers and callees of the functions of this name"),
+	OPT_CHOICE(struct fleet_opts, choice),
 	OPT_COUNT(0, "limit", struct fleet_opts, limit, "n", NULL, "show at most <n> rows"),
 	OPT_FORMAT(struct fleet_opts, format, FORMATS_TABLE, "output format"),
 	OPT_GROUP("Fetch"),
@@ -220,7 +221,8 @@ static const char *bad_question(const struct fleet_opts *o, int nr, char **opera
 	bool asks = o->xprof || o->function;
 
 	if (!asks)
-		return o->limit || o->format ? "--limit and --format of a report come behind --" : NULL;
+		return o->limit || o->format || o->choice.sort || o->choice.columns.nr_items ?
+			"--limit, --columns, --sort and --format of a report come behind --" : NULL;
 	if (o->xprof && o->function)
 		return "cannot be combined: --xprof and --function";
 	if (o->output)

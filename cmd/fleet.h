@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "fleet/http.h"
 #include "folder.h"
+#include "report/sheet.h"
 
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output;
@@ -17,6 +18,7 @@ struct fleet_opts {
 	bool xprof;
 	const char *function;
 	uint64_t limit;
+	struct sheet_choice choice;
 	int format;
 };
 

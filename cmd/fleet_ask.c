@@ -69,49 +69,56 @@ static void sum_up(const struct ask_answer *a, bool stanza, uint64_t *n, uint64_
 	}
 }
 
-static void put_head(const struct fleet_opts *o, const struct ask_answer *a, uint64_t n)
+static void put_head(const struct fleet_opts *o, const struct ask_answer *a, uint64_t n, FILE *out)
 {
 	const char *unit = a->metric.unit;
 
-	printf("%" PRIu64 " %s of ", n, !strcmp(a->metric.source, "calls") ? "calls" : "samples");
-	quote_print(o->function ? o->function : a->metric.name, stdout);
+	fprintf(out, "%" PRIu64 " %s of ", n, !strcmp(a->metric.source, "calls") ? "calls" : "samples");
+	quote_print(o->function ? o->function : a->metric.name, out);
 	if (o->function) {
-		fputs(", by ", stdout);
-		quote_print(a->metric.name, stdout);
+		fputs(", by ", out);
+		quote_print(a->metric.name, out);
 	}
 	if (*unit) {
-		fputs(" in ", stdout);
-		quote_print(strcmp(unit, "ns") ? unit : "us", stdout);
+		fputs(" in ", out);
+		quote_print(strcmp(unit, "ns") ? unit : "us", out);
 	}
-	fputs("; added up by the server\n\n", stdout);
+	fputs("; added up by the server\n\n", out);
 }
 
-static void print(const struct fleet_opts *o, const struct ask_answer *a)
+static int print(const struct fleet_opts *o, const struct ask_answer *a, struct err *e)
 {
+	size_t i, nr = o->limit && !o->choice.sort ? MIN(a->nr_rows, o->limit) : a->nr_rows, nr_hidden;
 	struct sheet_column columns[NR_COLUMNS];
 	bool stanza = o->function;
+	struct sheet_held held;
 	uint64_t n, total;
 	struct sheet s;
-	size_t i, nr = o->limit ? MIN(a->nr_rows, o->limit) : a->nr_rows;
 
 	sum_up(a, stanza, &n, &total);
 	set_columns(columns, a, stanza);
-	sheet_init(&s, o->format, stdout);
+	sheet_init(&s, o->format, sheet_hold(&held, &o->choice, stdout));
+	held.choice.limit = o->limit;
+	sheet_choose(&s, &held.choice);
 	json_object(&s.json, NULL);
 	json_str(&s.json, "metric", a->metric.name);
 	json_str(&s.json, "unit", a->metric.unit);
 	json_u64(&s.json, "n", n);
 	json_u64(&s.json, "total", total);
 	if (sheet_is_text(&s))
-		put_head(o, a, n);
+		put_head(o, a, n, s.out);
 	json_array(&s.json, "rows");
 	sheet_columns(&s, columns, NR_COLUMNS);
 	for (i = 0; i < nr; i++)
 		put_row(&s, &a->rows[i], total);
+	sheet_end_rows(&s);
+	nr_hidden = a->nr_rows - nr + sheet_nr_hidden(&s);
+	sheet_end(&s);
 	json_end(&s.json);
 	json_end(&s.json);
-	if (sheet_is_text(&s) && nr < a->nr_rows)
-		printf("\n%zu more row%s\n", a->nr_rows - nr, a->nr_rows - nr == 1 ? "" : "s");
+	if (sheet_is_text(&s) && nr_hidden)
+		fprintf(s.out, "\n%zu more row%s\n", nr_hidden, nr_hidden == 1 ? "" : "s");
+	return sheet_let_go(&held, 0, e);
 }
 
 int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e)
@@ -124,7 +131,7 @@ int fleet_ask(const struct fleet_opts *o, const struct http_server *server, stru
 		return r;
 	r = ask_server(&a, &f, o->function, e);
 	if (!r)
-		print(o, &a);
+		r = print(o, &a, e);
 	ask_release(&a);
 	return r;
 }

@@ -24,6 +24,7 @@ struct mpevt_opts {
 	bool summary;
 	const char *file;
 	int format;
+	struct sheet_choice choice;
 };
 
 #define O struct mpevt_opts
@@ -35,6 +36,7 @@ static const struct opt mpevt_table[] = {
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_CHOICE(O, choice),
 	OPT_END
 };
 #undef O
@@ -52,7 +54,7 @@ struct mpevt {
 
 /* ---- list ---- */
 
-static int do_list(struct mpevt *m)
+static int do_list(struct mpevt *m, struct err *e)
 {
 	static const struct sheet_column columns[] = {
 		{ "event", "Event", -26 },
@@ -64,22 +66,26 @@ static int do_list(struct mpevt *m)
 	const char *name;
 	size_t i;
 
+	if (sheet_check(&m->o->choice, m->o->format, columns, ARRAY_SIZE(columns), e))
+		return -e->code;
 	sheet_init(&m->sheet, m->o->format, m->tee.out);
+	sheet_choose(&m->sheet, &m->o->choice);
 	json_object(&m->sheet.json, NULL);
 	json_array(&m->sheet.json, "events");
 	sheet_columns(&m->sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; (name = pmu_event_generic(i)); i++) {
-		struct err e = { 0 };
-		int r = mpevt_try(name, &e);
+		struct err no = { 0 };
+		int r = mpevt_try(name, &no);
 		/* "name: reason" */
 		const char *why =
-			r ? (strncmp(e.msg, name, strlen(name)) ? e.msg : e.msg + strlen(name) + 2) : NULL;
+			r ? (strncmp(no.msg, name, strlen(name)) ? no.msg : no.msg + strlen(name) + 2) : NULL;
 
 		buf_reset(&text);
 		buf_fmt(&text, why ? "n/a: %s" : "yes", why);
 		sheet_row(&m->sheet, NULL, (const struct cell[]){ cell_text(name), cell_text(text.data),
 								  cell_bool(!r), cell_text(why) });
 	}
+	sheet_end(&m->sheet);
 	json_end(&m->sheet.json);
 	json_end(&m->sheet.json);
 	buf_release(&text);
@@ -113,9 +119,15 @@ static const struct sheet_column count_columns[] = {
 	{ .before = "  ", .note = true },	/* the same in words */
 };
 
+static int check_columns(const struct mpevt *m, struct err *e)
+{
+	return sheet_check(&m->o->choice, m->o->format, count_columns, ARRAY_SIZE(count_columns), e);
+}
+
 static void start_output(struct mpevt *m)
 {
 	sheet_init(&m->sheet, m->o->format, m->tee.out);
+	sheet_choose(&m->sheet, &m->o->choice);
 	json_object(&m->sheet.json, NULL);
 	json_array(&m->sheet.json, "samples");
 	sheet_columns(&m->sheet, count_columns, ARRAY_SIZE(count_columns));
@@ -123,6 +135,7 @@ static void start_output(struct mpevt *m)
 
 static void end_output(struct mpevt *m)
 {
+	sheet_end(&m->sheet);
 	json_end(&m->sheet.json);
 	json_end(&m->sheet.json);
 }
@@ -203,6 +216,7 @@ static void print_counts(struct mpevt *m)
 		print_one(m, &d, "all", &sum);
 		sum = CPI_SUM_INIT;
 	}
+	sheet_end_rows(&m->sheet);
 	json_end(&m->sheet.json);
 	json_end(&m->sheet.json);
 	tee_flush(&m->tee);
@@ -210,8 +224,10 @@ static void print_counts(struct mpevt *m)
 
 static int do_read(struct mpevt *m, struct err *e)
 {
-	int r = mpevt_read(m->dir, m->names, m->nr_names, &m->now, e);
+	int r = check_columns(m, e);
 
+	if (!r)
+		r = mpevt_read(m->dir, m->names, m->nr_names, &m->now, e);
 	if (r)
 		return r;
 	start_output(m);
@@ -222,11 +238,13 @@ static int do_read(struct mpevt *m, struct err *e)
 
 static int do_query(struct mpevt *m, struct err *e)
 {
-	int r = mpevt_read(m->dir, m->names, m->nr_names, &m->before, e);
+	int r = check_columns(m, e);
 	uint64_t end_ns, next_ns;
 	struct ticker t;
 	bool over = false;
 
+	if (!r)
+		r = mpevt_read(m->dir, m->names, m->nr_names, &m->before, e);
 	if (r)
 		return r;
 	start_output(m);
@@ -257,7 +275,7 @@ static int do_query(struct mpevt *m, struct err *e)
 static int run_verb(struct mpevt *m, const char *verb, struct err *e)
 {
 	if (!strcmp(verb, "list"))
-		return do_list(m);
+		return do_list(m, e);
 	if (!strcmp(verb, "start"))
 		return do_start(m, e);
 	if (!strcmp(verb, "stop"))

@@ -28,6 +28,7 @@ struct ptt_opts {
 	const char *backend, *sort, *file;
 	uint64_t threads, interval_ns, run_ns;
 	bool noints, all_users, alive, cpi, cpus;
+	struct sheet_choice choice;
 	int format;
 };
 
@@ -48,6 +49,7 @@ static const struct opt ptt_table[] = {
 	OPT_GROUP("With dump and run"),
 	OPT_STR('s', "sort", O, sort, "key", "task-clock", "sort by pid, tid, name, or a metric, largest first"),
 	OPT_LIST(0, "metric", O, metrics, "metric", "show only these metrics"),
+	OPT_COLUMNS(O, choice),
 	OPT_FLAG(0, "cpi", O, cpi, "show cycles per instruction, if the session counts both"),
 	OPT_FLAG(0, "cpus", O, cpus, "also show where the time of each CPU went"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
@@ -185,6 +187,7 @@ static int set_up_show(struct ptt_show *sh, const struct ptt_opts *o, struct ptt
 		       const struct ptt_snapshot *s, struct err *e)
 {
 	sh->format = o->format;
+	sh->choice = o->choice;
 	sh->cpi = o->cpi;
 	sh->cpus = o->cpus;
 	sh->alive = o->alive;

@@ -14,6 +14,7 @@ struct threads_opts {
 	const char *output;
 	uint64_t pid;
 	int format;
+	struct sheet_choice choice;
 };
 
 #define O struct threads_opts
@@ -21,6 +22,7 @@ static const struct opt threads_table[] = {
 	OPT_GROUP("Threads"),
 	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID; of a JVM also Java threads and locks"),
 	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler, of JVMs"),
+	OPT_CHOICE(O, choice),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
 	OPT_END
 };
@@ -28,8 +30,10 @@ static const struct opt threads_table[] = {
 
 static int show(const struct threads_opts *o)
 {
+	struct sheet_held held;
 	struct picture p;
 	struct output out;
+	FILE *to;
 	struct err e;
 	int status = 0, r = picture_take(&p, o->pid, &e);
 
@@ -42,8 +46,10 @@ static int show(const struct threads_opts *o)
 	if (output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else {
-		threads_print(&p, o->format, stdout);
-		if (output_end(&out, &e))
+		to = sheet_hold(&held, &o->choice, stdout);
+		threads_print(&p, o->format, &held.choice, to);
+		r = sheet_let_go(&held, 0, &e);
+		if (output_close(&out, r, &e) || r)
 			status = log_err(&e);
 	}
 	picture_release(&p);
@@ -60,6 +66,11 @@ static int threads_run(void *opts, int nr_operands, char **operands)
 		else
 			log_error("no process was given");
 		log_hint("usage: arcprof threads -p <pid>");
+		return EXIT_USAGE;
+	}
+	if ((o->choice.columns.nr_items || o->choice.sort) && o->format != FORMAT_CSV) {
+		log_error("--%s is for --format=csv: text has stacks, and JSON an object of each thread",
+			  o->choice.sort ? "sort" : "columns");
 		return EXIT_USAGE;
 	}
 	if (o->pid > INT32_MAX) {

@@ -174,6 +174,9 @@ FILE *sheet_hold(struct sheet_held *h, const struct sheet_choice *choice, FILE *
  * none had a column that was chosen.
  */
 int sheet_let_go(struct sheet_held *h, int r, struct err *e);
+/* For what cannot wait: -EINVAL if a table with these columns lacks one that is chosen. */
+int sheet_check(const struct sheet_choice *choice, int format, const struct sheet_column *columns, size_t nr,
+		struct err *e);
 
 /* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);

@@ -95,7 +95,7 @@ static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 {
 	if (is_json(s))
 		return c->outer || sheet_json_key(c);
-	return sheet_is_text(s) ? !c->note && (c->key || c->head) : !!c->key;
+	return c->key || (sheet_is_text(s) && c->head);
 }
 
 /*
@@ -134,6 +134,7 @@ static void add_column(struct sheet *s, size_t from)
 	}
 	if (c.before && !*c.before)
 		c.before = NULL;
+	c.note = false;
 	/* a head that is not shown by default may be wider */
 	if (abs(c.width) > 1 && c.head && abs(c.width) < (int)strlen(c.head))
 		c.width = (c.width < 0 ? -1 : 1) * (int)strlen(c.head);
@@ -199,8 +200,10 @@ static void note_names(struct sheet *s, struct sheet_found *f)
 		const struct sheet_column *c = &s->chosen->all[i];
 		const char *name = c->key && *c->key ? c->key : c->json && *c->json ? c->json : head_of(c);
 
-		if (is_shown(s, c) && *name)	/* "Class, and who allocates" is last: the name */
-			note_name(f, strchr(name, ',') ? "name" : name, 1u << table);
+		if (!is_shown(s, c) || !*name || strstr(name, "  "))	/* that is two in one */
+			continue;
+		/* "Class, and who allocates" is last: the name */
+		note_name(f, strchr(name, ',') ? "name" : name, 1u << table);
 	}
 }
 
@@ -473,7 +476,7 @@ int sheet_let_go(struct sheet_held *h, int r, struct err *e)
 	fclose(h->to);
 	if (r >= 0 && not_found(&h->choice, e))
 		r = -EINVAL;
-	if (r >= 0)
+	if (r >= 0 && h->out)
 		fwrite(h->text, 1, h->len, h->out);
 	for (i = 0; i < f->nr_names; i++)
 		free(f->names[i].name);
@@ -482,4 +485,17 @@ int sheet_let_go(struct sheet_held *h, int r, struct err *e)
 	free(f);
 	free(h->text);
 	return r;
+}
+
+int sheet_check(const struct sheet_choice *choice, int format, const struct sheet_column *columns, size_t nr,
+		struct err *e)
+{
+	struct sheet_held h;
+	struct sheet s;
+
+	sheet_init(&s, format, sheet_hold(&h, choice, NULL));
+	sheet_choose(&s, &h.choice);
+	sheet_set_columns(&s, columns, nr);
+	sheet_end(&s);
+	return sheet_let_go(&h, 0, e);
 }

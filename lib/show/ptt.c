@@ -148,6 +148,8 @@ int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot 
 	if (r)
 		return err_wrap(e, "--metric");
 	set_columns(sh);
+	if (sheet_check(&sh->choice, sh->format, sh->columns, sh->nr_columns, e))
+		return -e->code;
 	return choose_sort(sh, s->known, sort, e);
 }
 
@@ -303,10 +305,12 @@ static void put_dashes(struct ptt_show *sh, const char *id, const char *name)
 	static const char line[] = "----------------";
 	size_t i;
 
+	for (i = 0; i < AT_ID; i++)
+		sh->cells[i] = cell_label("");
 	sh->cells[AT_ID] = cell_label(id);
 	for (i = AT_FIELDS; i < sh->nr_columns; i++)
 		sh->cells[i] = cell_label(line + sizeof(line) - 1 - sh->columns[i].width);
-	sh->cells[sh->nr_columns - 1] = cell_text(name);
+	sh->cells[sh->nr_columns - 1] = name ? cell_text(name) : cell_label("");
 	sheet_row(&sh->sheet, NULL, sh->cells);
 }
 
@@ -482,6 +486,7 @@ void ptt_show_start(struct ptt_show *sh)
 	size_t i;
 
 	sheet_init(&sh->sheet, sh->format, sh->out);
+	sheet_choose(&sh->sheet, &sh->choice);
 	if (sh->format == FORMAT_CSV)
 		sheet_columns(&sh->sheet, sh->columns, sh->nr_columns);
 	json_object(j, NULL);
@@ -513,6 +518,7 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s)
 
 void ptt_show_end(struct ptt_show *sh)
 {
+	sheet_end(&sh->sheet);
 	json_end(&sh->sheet.json);
 	json_end(&sh->sheet.json);
 }

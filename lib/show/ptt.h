@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ptt_show.h - prints snapshots of "arcprof ptt" as text, CSV or JSON. */
+/* ptt.h - prints snapshots of "arcprof ptt" as text, CSV or JSON. */
 #ifndef SHOW_PTT_H
 #define SHOW_PTT_H
 
@@ -21,6 +21,7 @@ struct ptt_show {
 	size_t nr_fields;
 	int sort;			/* enum ptt_field, or PTT_BY_* */
 	bool ascending;
+	struct sheet_choice choice;	/* columns alone: sort is that of processes and threads, too */
 	const int *pids;		/* only these; none: all */
 	size_t nr_pids;
 	struct sheet sheet;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* threads_print.c - a picture of threads as text, JSON and CSV (threads.h). */
+/* threads.c - a picture of threads as text, JSON and CSV (threads.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -473,7 +473,7 @@ static void csv_thread(const struct threads *t, const struct threads_thread *x, 
 	buf_release(&method);
 }
 
-static void print_csv(const struct picture *p, FILE *out)
+static void print_csv(const struct picture *p, const struct sheet_choice *choice, FILE *out)
 {
 	const struct threads *t = &p->java;
 	const struct threads_thread **order = in_order(t);
@@ -481,10 +481,12 @@ static void print_csv(const struct picture *p, FILE *out)
 	size_t i;
 
 	sheet_init(&s, FORMAT_CSV, out);
+	sheet_choose(&s, choice);
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < t->nr_threads; i++)
 		csv_thread(t, order[i], &s);
 	threads_csv_natives(&p->natives, &s);
+	sheet_end(&s);
 	free(order);
 }
 
@@ -499,14 +501,14 @@ static void print_all_text(const struct picture *p, FILE *out)
 	threads_text_natives(&p->natives, out);
 }
 
-void threads_print(const struct picture *p, int format, FILE *out)
+void threads_print(const struct picture *p, int format, const struct sheet_choice *choice, FILE *out)
 {
 	switch (format) {
 	case FORMAT_JSON:
 		print_json(p, out);
 		break;
 	case FORMAT_CSV:
-		print_csv(p, out);
+		print_csv(p, choice, out);
 		break;
 	case FORMAT_HPROF:
 		threads_print_hprof(&p->java, out);

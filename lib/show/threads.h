@@ -9,8 +9,8 @@
 #include "report/sheet.h"
 #include "threads/picture.h"
 
-/* format: one of FORMATS_THREADS. */
-void threads_print(const struct picture *p, int format, FILE *out);
+/* format: one of FORMATS_THREADS; choice: of CSV, which alone is a table. */
+void threads_print(const struct picture *p, int format, const struct sheet_choice *choice, FILE *out);
 /* threads_hprof.c: the text that the JDK's old profiler wrote, without a head and a date. */
 void threads_print_hprof(const struct threads *t, FILE *out);
 /* threads_native.c: threads that are not Java's, in each format; of a sheet, its rows. */

@@ -132,6 +132,11 @@ start_unlimited() {
 }
 
 @test "aboveidle: CSV has a row for each processor and one for all, interval by interval" {
+	arcprof aboveidle 0.1 1 --format csv --columns cpu,idle_percent --sort idle_percent >rows
+	[ "$(head -n 2 rows | cut -d , -f 1 | paste -s -d ' ')" = "cpu all" ]
+	tail -n +3 rows | LC_ALL=C sort -c -s -t, -k2,2gr
+	run_arcprof aboveidle 0.1 1 --columns cpu
+	[[ $status -eq 2 && $stderr == *"--columns: text is that of Performance Inspector"* ]]
 	run_arcprof aboveidle 0.1 2 --format csv
 	mapfile -t rows <<<"$output"
 	[ "$status" -eq 0 ]

@@ -147,4 +147,11 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	run_arcprof cpi --format csv -- true
 	mapfile -t rows <<<"$output"
 	[[ ${rows[1]} =~ ^[0-9]+,program,[0-9]+,[0-9]+,, ]]
+	# the machine comes before its CPUs in any order
+	arcprof cpi -r 0.1 --format csv --columns cpu,busy_percent --sort busy_percent >rows
+	[ "$(head -n 2 rows | cut -d , -f 1 | paste -s -d ' ')" = "cpu all" ]
+	tail -n +3 rows | LC_ALL=C sort -c -s -t, -k2,2gr
+	arcprof cpi -r 0.1 --format json --columns cpu | jq -e '.samples[0] | .system == {} and .cpus[0] == {cpu: 0}'
+	run_arcprof cpi --columns speed -- touch ran
+	[[ $status -eq 2 && ! -e ran && $stderr == *"--columns=speed: no such column (expected one of: unix_ns, cpu, "* ]]
 }

@@ -83,6 +83,9 @@ tree() {
 	run_arcprof fleet report . --xprof
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"of a folder: -- --xprof"* ]]
+	run_arcprof fleet report . --columns n
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--columns, --sort and --format of a report come behind --"* ]]
 	run_arcprof fleet report http://localhost/ --xprof --function x
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"cannot be combined"* ]]
@@ -223,6 +226,7 @@ stop_evil() {
 	arcprof fleet fetch -q "$url" -o got.data
 	arcprof report got.data --xprof --format json >xprof.json
 	arcprof fleet report "$url" --xprof --format json >asked
+	follows_columns n,name n fleet report "$url" --xprof
 	jq -r '.rows[] | [.name, .n, .base, .cum, .cum_recursive] | @tsv' asked >answer
 	"$TOP/t/fleet/compare" xprof xprof.json answer
 	[ "$(jq -c '[.metric, .n, .total]' asked)" = "$(jq -c '["cpu-clock", .quality.n, .metrics[0].total]' xprof.json)" ]

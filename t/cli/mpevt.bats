@@ -183,4 +183,6 @@ total() {
 	[ "${rows[0]}" = event,works,because ]
 	arcprof mpevt list --format json >list.json
 	[ "$(sed 1d <<<"$output" | cut -d , -f 1,2)" = "$(jq -r '.events[] | "\(.event),\(.works)"' list.json)" ]
+	follows_columns works,event - mpevt list
+	arcprof mpevt list --columns event --sort event --format csv | tail -n +2 | LC_ALL=C sort -c
 }

@@ -116,6 +116,8 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 		jq -e '[.samples[0].processes[].total.dispatches] as $d | $d == ($d | sort | reverse)'
 	arcprof ptt dump --metric task-clock,dispatches --cpus >text
 	grep -qE '^ +PID +TID +Time ms +Disp +Name$' text
+	follows_columns dispatches,tid - ptt dump
+	arcprof ptt dump --columns dispatches,name | sed -n 3p | grep -qE '^ +Disp +Name *$'
 	[ "$(grep -cE '^[0-9]+ +[0-9]+\.[0-9]{6}' text)" -eq "$(getconf _NPROCESSORS_ONLN)" ]
 	[ "$(arcprof ptt dump --alive --format json | jq '[.samples[0].processes[].threads[] | select(.alive | not)] | length')" -eq 0 ]
 	arcprof ptt dump -p 999999999 | grep -qx '999999999 \*\* No Data \*\*'

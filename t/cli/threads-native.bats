@@ -17,6 +17,10 @@ teardown() {
 	done
 	"$ARCPROF" threads -p $PROGRAM >text
 	"$ARCPROF" threads -p $PROGRAM --format csv >csv
+	[ "$("$ARCPROF" threads -p $PROGRAM --format csv --columns tid,name --sort +tid | cut -d , -f 1)" = \
+		"$(printf 'tid\n%s' "$(tail -n +2 csv | cut -d , -f 4 | sort -n)")" ]
+	run_arcprof threads -p $PROGRAM --columns tid
+	[[ $status -eq 2 && $stderr == *"--columns is for --format=csv"* ]]
 	wait $PROGRAM
 	PROGRAM=
 	[ "$(wc -l <truth)" -eq 12 ]
