@@ -1015,3 +1015,9 @@ void report_json_hidden(struct json *j, uint64_t nr_hidden)
 	json_bool(j, "truncated", nr_hidden);
 	json_u64(j, "not_shown", nr_hidden);
 }
+
+void report_print_hidden(uint64_t nr_hidden, FILE *out)
+{
+	if (nr_hidden)
+		fprintf(out, "\n %" PRIu64 " row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+}

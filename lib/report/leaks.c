@@ -248,8 +248,7 @@ static void print_text(const struct shown *s, FILE *out)
 	if (s->nr)
 		print_rows(s, &sheet);
 	nr_hidden = all - s->nr + sheet_nr_hidden(&sheet);
-	if (nr_hidden)
-		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+	report_print_hidden(nr_hidden, out);
 	if (m->n)
 		leaks_add_ages(m->ages, m->bytes, &sheet);
 	sheet_end(&sheet);

@@ -257,7 +257,6 @@ static void print_head(const struct rows *r, FILE *out)
 
 static void print_text(const struct rows *r, FILE *out)
 {
-	uint64_t nr_hidden;
 	struct sheet s;
 
 	sheet_init(&s, FORMAT_TEXT, out);
@@ -271,9 +270,7 @@ static void print_text(const struct rows *r, FILE *out)
 		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
 		add_rows(r, r->nr_locks, r->nr, false, &s);
 	}
-	nr_hidden = r->nr_hidden + sheet_nr_hidden(&s);
-	if (nr_hidden)
-		fprintf(out, "\n %" PRIu64 " rows are not shown\n", nr_hidden);
+	report_print_hidden(r->nr_hidden + sheet_nr_hidden(&s), out);
 	sheet_end(&s);
 }
 
@@ -303,8 +300,7 @@ static void print_data(const struct rows *r, FILE *out)
 	json_array(&s.json, "locks");
 	add_rows(r, 0, r->nr, true, &s);
 	json_end(&s.json);
-	if (r->o->format == FORMAT_JSON)
-		report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
+	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
 	sheet_end(&s);
 }

@@ -201,10 +201,9 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	set_columns(columns);
 	sheet_init(&s, o->format, out);
 	sheet_choose(&s, &o->choice);
-	if (o->format == FORMAT_JSON) {
-		event_report_json(&v, &s.json, "log");
-		json_array(&s.json, "events");
-	} else if (o->format == FORMAT_TEXT) {
+	event_report_json(&v, &s.json, "log");
+	json_array(&s.json, "events");
+	if (o->format == FORMAT_TEXT) {
 		event_report_head(&v, out);
 		fputs(" Units :: s\n\n", out);
 	}
@@ -213,13 +212,11 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 		put_row(&v, &v.list[i], &s);
 	sheet_end_rows(&s);
 	nr_hidden = v.nr - nr + sheet_nr_hidden(&s);
-	if (o->format == FORMAT_JSON) {
-		json_end(&s.json);
-		report_json_hidden(&s.json, nr_hidden);
-		json_end(&s.json);
-	} else if (o->format == FORMAT_TEXT && nr_hidden) {
+	json_end(&s.json);
+	report_json_hidden(&s.json, nr_hidden);
+	json_end(&s.json);
+	if (o->format == FORMAT_TEXT && nr_hidden)
 		fprintf(out, "... %" PRIu64 " more\n", nr_hidden);
-	}
 	sheet_end(&s);
 	r = !v.nr;
 	events_release(&v);

@@ -168,8 +168,9 @@ extern const struct report *const reports[];	/* ends with NULL */
 
 /* Begins the object that a report is: which version made it, and what report it is. */
 void report_json_begin(struct json *j, const char *report);
-/* Into the open object: how many rows --limit left out. */
+/* Into the open object: how many rows --limit left out; and what text says of them, if there are any. */
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
+void report_print_hidden(uint64_t nr_hidden, FILE *out);
 
 /* "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);

@@ -166,16 +166,12 @@ static void print_head(const struct shown *s, FILE *out)
 
 static void print_text(const struct shown *s, struct sheet *sheet)
 {
-	uint64_t nr_hidden;
-
 	print_head(s, sheet->out);
 	if (!s->u.nr_rows)
 		return;
 	fputc('\n', sheet->out);
 	add_rows(s, sheet);
-	nr_hidden = s->u.nr_rows - s->nr + sheet_nr_hidden(sheet);
-	if (nr_hidden)
-		fprintf(sheet->out, "\n %" PRIu64 " row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+	report_print_hidden(s->u.nr_rows - s->nr + sheet_nr_hidden(sheet), sheet->out);
 	leaks_add_ages(s->u.ages, s->u.bytes, sheet);
 }
 

@@ -431,8 +431,8 @@ static void print_tables(const struct shown *s, FILE *out)
 	nr_hidden += sheet_nr_hidden(&sheet);
 	report_json_hidden(&sheet.json, nr_hidden);
 	json_end(&sheet.json);
-	if (sheet_is_text(&sheet) && nr_hidden)
-		fprintf(out, "\n %zu row%s not shown\n", nr_hidden, nr_hidden == 1 ? " is" : "s are");
+	if (sheet_is_text(&sheet))
+		report_print_hidden(nr_hidden, out);
 	sheet_end(&sheet);
 }
 
