@@ -20,6 +20,7 @@ struct calibrate_opts {
 	bool show, accept_unstable, native, precise_time;
 	const char *java;
 	struct opt_list metrics;
+	struct sheet_choice choice;
 	int format;
 };
 
@@ -35,6 +36,7 @@ static const struct opt calibrate_table[] = {
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
+	OPT_CHOICE(O, choice),
 	OPT_END
 };
 #undef O
@@ -110,68 +112,65 @@ static int measure(const struct calibrate_opts *o, struct calibration *table, co
 	return r;
 }
 
-static void print_text(const struct calibration *t, const char *path)
+/* Text has thousandths, and a line where rows of another client or CPU begin, if they are in their order. */
+static const struct sheet_column columns[] = {
+	{ "client" }, { "cpu" },
+	{ "metrics", "metrics", -20, .before = "  " }, { "metric", "metric", -12 },
+	{ "within", "within", 10, .unit = .001 }, { "between", "between", 10, .unit = .001 },
+	{ "doubt", "doubt", 10, .unit = .001 },
+	{ "spread" }, { "stable" }, { "used" },
+	{ NULL, "spread", 8 }, { NULL, "used", .before = "  " },
+};
+
+static void print_row(const struct calibration *t, size_t i, struct sheet *s)
 {
-	bool any_java = false;
-	size_t i;
+	const struct calibration_row *r = &t->rows[i];
+	const bool stable = r->cost.spread <= CALIBRATION_STABLE;
+	const bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
+	struct cell percent = { .type = CELL_WORD };
 
-	if (!t->nr_rows) {
-		printf("nothing is calibrated (%s)\n", path);
-		return;
-	}
-	printf("%s: thousandths a call\n\n", path);
-	printf("  %-20s %-12s %10s %10s %10s %8s  %s\n", "metrics", "metric", "within", "between", "doubt", "spread", "used");
-	for (i = 0; i < t->nr_rows; i++) {
-		const struct calibration_row *r = &t->rows[i];
-		bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
-
-		any_java |= !strncmp(r->client, "java-", 5);
-		if (named)
-			printf("%s on %s\n", r->client, r->cpu);
-		printf("  %-20s %-12s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 ".%" PRIu64
-		       "%%  %s\n",
-		       r->metrics, r->metric, r->cost.within, r->cost.between, r->cost.doubt,
-		       r->cost.spread / 10, r->cost.spread % 10,
-		       !r->used					    ? "no: unstable" :
-			       r->cost.spread <= CALIBRATION_STABLE ? "yes" :
-								      "yes, though unstable");
-	}
-	if (!any_java)
-		puts("\nJava methods are not calibrated.");
+	if (sheet_is_text(s) && !s->chosen && named)
+		fprintf(s->out, "%s on %s\n", r->client, r->cpu);
+	snprintf(percent.word, sizeof(percent.word), "%6" PRIu64 ".%" PRIu64 "%%", r->cost.spread / 10,
+		 r->cost.spread % 10);
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(r->client), cell_text(r->cpu), cell_text(r->metrics), cell_text(r->metric),
+		cell_real(r->cost.within / 1000.0), cell_real(r->cost.between / 1000.0),
+		cell_real(r->cost.doubt / 1000.0), cell_real(r->cost.spread / 1000.0),
+		cell_bool(stable), cell_bool(r->used), percent,
+		cell_text(!r->used ? "no: unstable" : stable ? "yes" : "yes, though unstable"),
+	});
 }
 
-static void print_rows(const struct calibration *t, const char *path, int format)
+static int print(const struct calibrate_opts *o, const struct calibration *t, const char *path, struct err *e)
 {
-	static const struct sheet_column columns[] = {
-		{ "client" }, { "cpu" }, { "metrics" }, { "metric" }, { "within" }, { "between" }, { "doubt" },
-		{ "spread" }, { "stable" }, { "used" },
-	};
+	bool text = o->format == FORMAT_TEXT, any_java = false;
+	struct sheet_held held;
 	struct sheet s;
 	size_t i;
 
-	sheet_init(&s, format, stdout);
+	if (text && !t->nr_rows) {
+		printf("nothing is calibrated (%s)\n", path);
+		return 0;
+	}
+	sheet_init(&s, o->format, sheet_hold(&held, &o->choice, stdout));
+	sheet_choose(&s, &held.choice);
+	if (text)
+		fprintf(s.out, "%s: thousandths a call\n\n", path);
 	json_object(&s.json, NULL);
 	json_str(&s.json, "file", path);
 	json_array(&s.json, "rows");
 	sheet_columns(&s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < t->nr_rows; i++) {
-		const struct calibration_row *r = &t->rows[i];
-
-		sheet_row(&s, NULL, (const struct cell[]){
-			cell_text(r->client),
-			cell_text(r->cpu),
-			cell_text(r->metrics),
-			cell_text(r->metric),
-			cell_real(r->cost.within / 1000.0),
-			cell_real(r->cost.between / 1000.0),
-			cell_real(r->cost.doubt / 1000.0),
-			cell_real(r->cost.spread / 1000.0),
-			cell_bool(r->cost.spread <= CALIBRATION_STABLE),
-			cell_bool(r->used),
-		});
+		any_java |= !strncmp(t->rows[i].client, "java-", 5);
+		print_row(t, i, &s);
 	}
+	sheet_end(&s);
 	json_end(&s.json);
 	json_end(&s.json);
+	if (text && !any_java)
+		fputs("\nJava methods are not calibrated.\n", s.out);
+	return sheet_let_go(&held, 0, e);
 }
 
 static int calibrate_run(void *opts, int nr_operands, char **operands)
@@ -184,7 +183,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 
 	if (o->show && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
 			o->precise_time)) {
-		log_error("--show can only be combined with --format");
+		log_error("--show can only be combined with --format, --columns and --sort");
 		return EXIT_USAGE;
 	}
 	r = calibration_path(&path, &e);
@@ -194,10 +193,8 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 		r = measure(o, &table, path.data, &e);
 	if (r)
 		r = log_err(&e);
-	else if (o->format == FORMAT_TEXT)
-		print_text(&table, path.data);
-	else
-		print_rows(&table, path.data, o->format);
+	else if (print(o, &table, path.data, &e))
+		r = log_err(&e);
 	calibration_release(&table);
 	buf_release(&path);
 	return r;

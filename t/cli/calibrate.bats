@@ -42,6 +42,7 @@ rows() {
 	run_arcprof calibrate --show --format json
 	[ "$(json '.rows | length')" -eq 1 ]
 	[ "$(json '.rows[0] | .within + .between > 0')" = true ]
+	follows_columns within,metric,client within calibrate --show
 	XDG_DATA_HOME=$PWD run_arcprof calibrate --show
 	[ "$status" -eq 0 ]
 	[[ $output == "nothing is calibrated"* ]]
