@@ -206,10 +206,8 @@ static void sums(struct collect *c, bool last)
 	c->sources.unknown_bytes = 0;
 }
 
-static void close_part(struct collect *c)
+void sources_release(struct sources *s)
 {
-	struct sources *s = &c->sources;
-
 	map_release(&s->functions);
 	free(s->totals);
 	free(s->standing_totals);
@@ -600,6 +598,11 @@ uint32_t sources_new_reason(struct collect *c, const char *text)
 uint32_t sources_new_file(struct collect *c, const char *text)
 {
 	return new_function(c, FUNCTION_WAIT_FILE, text);
+}
+
+static void close_part(struct collect *c)
+{
+	sources_release(&c->sources);
 }
 
 const struct part sources_part = {

@@ -74,6 +74,8 @@ struct sources {
 	uint64_t *standing_totals, standing_unknown;	/* of both of the above, while collect.is_standing */
 };
 
+/* For what has no parts: of a recording the part closes them. */
+void sources_release(struct sources *s);
 /* Labels of their events. */
 void sources_labels(const struct collect *c);
 /* The number in the trace of the first event of source i, or of the one past the last. */
