@@ -241,7 +241,8 @@ attached() {
 		for ((i = 0; i < 600; i++)); do grep -q 'recording process' err && break; sleep 0.1; done
 		echo >&7
 		for ((i = 0; i < 600; i++)); do grep -q kept out && break; sleep 0.1; done
-		kill -INT "$recorder"
+		# after a signal the JVM would have half a second for a collection, which is little on a busy machine
+		"$ARCPROF" ctl -p "$recorder" stop
 		wait "$recorder"
 		kill "$JVM"
 		exec 7>&-
