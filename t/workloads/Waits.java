@@ -6,9 +6,10 @@ import java.util.*;
 import java.util.concurrent.locks.*;
 
 /**
- * Threads that wait, each in its own way, and print how long: "TRUTH thread reason ms". Waits SECONDS. Every
+ * Threads that wait, each in its own way, and print how long: "TRUTH thread reason ms ms". Waits SECONDS. Every
  * call is measured by the thread itself: the time it took, less what the thread used of a CPU
- * meanwhile and what it waited for one, which the kernel tells (/proc/thread-self/schedstat).
+ * meanwhile and what it waited for one, which the kernel tells (/proc/thread-self/schedstat). That comes last: it
+ * begins when the thread is in a queue, later than it was woken where the queue is another CPU's that is not running.
  */
 public class Waits {
 	interface Call { void run() throws Exception; }
@@ -17,7 +18,7 @@ public class Waits {
 	static final class Meter {
 		final RandomAccessFile stat = new RandomAccessFile("/proc/thread-self/schedstat", "r");
 		final byte[] text = new byte[100];
-		final TreeMap<String, Long> blocked = new TreeMap<>();
+		final TreeMap<String, Long> blocked = new TreeMap<>(), delayed = new TreeMap<>();
 
 		Meter() throws IOException { }
 
@@ -31,7 +32,9 @@ public class Waits {
 			long delay = ready(), cpu = mx.getCurrentThreadCpuTime(), t = System.nanoTime();
 			c.run();
 			long ns = System.nanoTime() - t - (mx.getCurrentThreadCpuTime() - cpu);
-			blocked.merge(reason, Math.max(0, ns - (ready() - delay)), Long::sum);
+			delay = ready() - delay;
+			blocked.merge(reason, Math.max(0, ns - delay), Long::sum);
+			delayed.merge(reason, delay, Long::sum);
 		}
 	}
 
@@ -53,7 +56,8 @@ public class Waits {
 				while (!stop)
 					b.run(m);
 				synchronized (threads) {
-					m.blocked.forEach((r, ns) -> System.out.printf("TRUTH %s %s %.1f%n", name, r, ns / 1e6));
+					m.blocked.forEach((r, ns) -> System.out.printf("TRUTH %s %s %.1f %.1f%n", name, r, ns / 1e6,
+						m.delayed.get(r) / 1e6));
 				}
 			} catch (Exception e) {
 				e.printStackTrace();
