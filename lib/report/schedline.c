@@ -135,12 +135,13 @@ static struct cell cell_thread(const struct sched_thread *t)
 static void json_thread(struct json *j, const char *key, const void *of, uint64_t at)
 {
 	const struct sched_model *m = of;
-	const struct sched_thread *t = &m->threads[at];
+	const struct sched_thread *t;
 
 	if (at == SIZE_MAX) {
 		json_null(j, key);
 		return;
 	}
+	t = &m->threads[at];
 	json_object(j, key);
 	json_str(j, "name", t->tid ? t->name : "[idle]");
 	json_u64(j, "pid", t->pid);
