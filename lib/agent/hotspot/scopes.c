@@ -250,8 +250,8 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, stru
 			return count_wrong();
 		else if (!(d = put_scope(d, &n, &s, ring)))
 			return 0;
-	if (!nr)
-		return has_bytecode(vm_word(b->addr, vm.o.nm_method)) ? count_wrong() : 0;
+	if (!nr)	/* a stub behind the code, or a method that nothing interrupts */
+		return 0;
 	if (!s.outer && s.method != vm_word(b->addr, vm.o.nm_method))
 		return count_wrong();
 	add_relaxed(&nr_right, 1);
@@ -303,6 +303,7 @@ bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 
 struct trial {
 	uint32_t nr_right, nr_wrong;
+	uint32_t nr_without;	/* nothing is noted: of what calls nothing and does not loop, that is right */
 };
 
 /* Does what is noted for the first places of the code lead to its method? */
@@ -324,7 +325,9 @@ static bool try_nmethod(const struct vm_blob *b, void *ctx)
 	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
 		if (!read_scope(&n, s.outer, &s))
 			s = (struct scope){ 0 };
-	if (!s.outer && s.method == method)
+	if (!nr)
+		t->nr_without++;
+	else if (!s.outer && s.method == method)
 		t->nr_right++;
 	else
 		t->nr_wrong++;
@@ -339,7 +342,7 @@ bool scopes_try(void)
 		struct trial t = { 0 };
 
 		vm_each_blob(try_nmethod, &t);
-		if (t.nr_wrong <= t.nr_right)
+		if (t.nr_wrong <= t.nr_right && (t.nr_right || t.nr_without < NR_TRIED))
 			return true;
 		/* what is wrong may be code that comes or goes while it is looked at */
 		sys_sleep_ms(TRIAL_MS);
