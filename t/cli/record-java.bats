@@ -271,9 +271,10 @@ of_a_jvm_without_some() {
 
 # another_form <what hide-fields.so changes> <how it is recorded> <what is missing> [<program>...]
 another_form() {
-	local program=("${@:4}")
+	local program=(Stress 1)
+	[ $# -le 3 ] || program=("${@:4}")
 	JAVA_TOOL_OPTIONS=-agentpath:$BUILD/t/tools/hide-fields.so=$1 \
-		run_arcprof record -e "$2" -o trace -- java -cp "$CLASSES" "${program[@]:-Stress}" 1
+		run_arcprof record -e "$2" -o trace -- java -cp "$CLASSES" "${program[@]}"
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"warning: 1 JVM is unlike those that arcprof knows"* ]]
 	arcprof report -i trace >out
@@ -283,7 +284,7 @@ another_form() {
 # What the JVM exports may be there and mean something else, and what Java has may not be there.
 of_a_jvm_in_another_form() {
 	another_form PcDesc._scope_decode_offset=8 cpu-clock \
-		'inlined methods between calls: this JVM has no scopes of compiled code that lead to its method'
+		'inlined methods between calls: this JVM has no scopes of compiled code that lead to its method' Stress 8
 	at_least "$(arcprof report -i trace --format folded | grep -c Stress)" 5
 	another_form ConstMethod._code_size=36 cpu-clock \
 		'source lines of Java methods: this JVM has no line tables that say what JVMTI says'
@@ -299,7 +300,7 @@ of_a_jvm_in_another_form() {
 		'classes of what threads are parked for: this JVM has no references that can be followed while it runs'
 	[ "$JDK" -ge 21 ] || return 0
 	another_form java/lang/VirtualThread.PARKING wall,virtual \
-		'for what virtual threads wait: this JVM has no java/lang/VirtualThread.PARKING' LockWaits lock v 3 20
+		'for what virtual threads wait: this JVM has no java/lang/VirtualThread.PARKING' LockWaits lock v 3 20 1
 }
 @test "record: what a JVM has in another form is not believed, and named" {
 	make -s -C "$TOP" build/t/tools/hide-fields.so >&2

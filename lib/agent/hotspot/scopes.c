@@ -235,9 +235,12 @@ static size_t count_wrong(void)
 	return 0;
 }
 
-/* As struct rec_code has it, for the one place; 0 bytes when nothing is noted for it. */
-static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, struct jvm_ring *ring,
-			  struct blocked *thread)
+/*
+ * As struct rec_code has it, for the one place; 0 bytes when nothing is noted for it. calls: a Java method
+ * was called there, for which something is.
+ */
+static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, bool calls,
+			  struct jvm_ring *ring, struct blocked *thread)
 {
 	struct notes n = notes_of(b->addr, thread);
 	struct scope s = { .outer = find_scope(&n.pcs, pc - b->begin) };
@@ -251,7 +254,7 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, stru
 		else if (!(d = put_scope(d, &n, &s, ring)))
 			return 0;
 	if (!nr)	/* a stub behind the code, or a method that nothing interrupts */
-		return 0;
+		return calls && has_bytecode(vm_word(b->addr, vm.o.nm_method)) ? count_wrong() : 0;
 	if (!s.outer && s.method != vm_word(b->addr, vm.o.nm_method))
 		return count_wrong();
 	add_relaxed(&nr_right, 1);
@@ -261,23 +264,36 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, stru
 	return d - buf;
 }
 
+static uintptr_t pc_of(const struct jvm_rec_frame *f)
+{
+	return f->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
+}
+
 /* False: there was no room. */
-static bool tell(uintptr_t pc, uint32_t method, uint32_t compile_id, struct jvm_ring *ring, char *buf,
+static bool tell(const struct jvm_rec_frame *f, bool calls, struct jvm_ring *ring, char *buf,
 		 struct blocked *thread)
 {
-	struct jvm_code r = { .addr = pc, .size = 1, .method = method, .compile_id = compile_id };
+	uintptr_t pc = pc_of(f);
+	uint32_t compile_id = f->compile_id & ~JVM_NOT_INLINED;
+	struct jvm_code r = { .addr = pc, .size = 1, .method = f->method, .compile_id = compile_id };
 	struct vm_blob b;
 
 	if (!vm_find_blob(pc, &b) || b.kind != VM_BLOB_NMETHOD || pc < b.begin ||
 	    (uint32_t)vm_i32(b.addr, vm.o.nm_compile_id) != compile_id)
 		return true;
 	r.inl = (const uint8_t *)buf;
-	r.inl_len = put_inlines(buf, &b, pc, ring, thread);
+	r.inl_len = put_inlines(buf, &b, pc, calls, ring, thread);
 	r.level = vm_nmethod_level(b.addr);
 	r.begin = b.begin;
 	r.whole = vm_code_size(&b);
 	r.time_ns = sys_now();
 	return (!thread || blocked_holds(thread)) && send_code(ring, &r);
+}
+
+static bool is_java(const struct jvm_rec_frame *f)
+{
+	return f->kind_pc >> JVM_FRAME_PC_BITS == JVM_COMPILED ||
+	       f->kind_pc >> JVM_FRAME_PC_BITS == JVM_INTERPRETED;
 }
 
 bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
@@ -287,13 +303,12 @@ bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 
 	for (i = 0; i < nr; i++) {
 		const struct jvm_rec_frame *f = &frames[i];
-		uintptr_t pc = f->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
 		uint32_t id = f->compile_id & ~JVM_NOT_INLINED;
-		uint64_t key = (uint64_t)id << 32 | (uint32_t)pc, *slot;
+		uint64_t key = (uint64_t)id << 32 | (uint32_t)pc_of(f), *slot;
 
 		if (f->kind_pc >> JVM_FRAME_PC_BITS != JVM_COMPILED || look_up(key, &slot))
 			continue;
-		if (tell(pc, f->method, id, ring, buf, b))
+		if (tell(f, i && is_java(f - 1), ring, buf, b))
 			store_relaxed(slot, key);
 	}
 	return !load_relaxed(&fails);
