@@ -147,6 +147,16 @@ fails_with() {
 	[ ! -e t ]
 }
 
+@test "denied: a JVM of which names alone are wanted is not sampled by it, and that is an error" {
+	use_any_jdk
+	skip_unless_filters
+	run_denied perf_event_open tprof --program-only -o t -- java -cp "$CLASSES" Shares 20
+	fails_with "a system call filter forbids perf events"
+	[ ! -e t ]
+	run_denied perf_event_open record --no-java --callflow -e cpu -o t -- java -cp "$CLASSES" Shares 20
+	fails_with "a system call filter forbids perf events"
+}
+
 @test "denied: a JVM whose timers are refused has no samples, and that is an error" {
 	use_any_jdk
 	skip_unless_filters
