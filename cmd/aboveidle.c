@@ -54,7 +54,7 @@ struct aboveidle {
 	uint64_t nr_printed;
 };
 
-/* Of all formats but text, which is that of Performance Inspector. */
+/* The table of all formats but text, which is that of Performance Inspector. */
 static const struct sheet_column columns[] = {
 	{ "unix_ns", .outer = true }, { "elapsed_ns", .outer = true }, { "cpu" },
 	{ "idle_ticks" }, { "busy_ticks" }, { "intr_ticks" }, { "steal_ticks" },

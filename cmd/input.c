@@ -22,7 +22,7 @@
 #include "trace/walk.h"
 #include "version.h"
 
-/* Whether "record --mode wrap" makes this file. */
+/* Returns whether "record --mode wrap" makes this file. */
 static bool has_ring(const char *path)
 {
 	char *ring = xasprintf("%s.ring", path);

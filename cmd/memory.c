@@ -33,14 +33,14 @@ static const struct opt memory_table[] = {
 };
 #undef O
 
-/* What was read of a process, or of a trace; u: NULL, it does not have that. */
+/* Holds what was read of a process, or of a trace; u is NULL where it does not have that. */
 struct subject {
 	struct resident r;
 	struct footprints_read f;
 	const struct unfreed *u;
 };
 
-/* To o->output. */
+/* Prints to o->output. */
 static int print(const struct memory_opts *o, const struct subject *s, struct err *e)
 {
 	struct memory_show show = o->show;

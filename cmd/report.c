@@ -289,7 +289,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Of a view those that its row need not name change the view, which all of them print. */
+/* Options of a view that its row need not name change the view, which all reports print. */
 static bool follows(const struct report *r, const char *option)
 {
 	return (!r->print_trace && strcmp(option, "sort=column")) || has_word(r->follows, option);
@@ -493,7 +493,7 @@ static void put_selection(const struct report_request *q, const struct report_op
 		buf_fmt(b, "%s--off-cpu", b->len ? " " : "");
 }
 
-/* Whether it selects by names, and by no pattern of them. */
+/* Returns whether it selects by names, and by no pattern of them. */
 static bool has_whole_names(const struct selection *s)
 {
 	const struct opt_list *const lists[] = { &s->comms, &s->threads, &s->modules, &s->symbols,
@@ -840,7 +840,7 @@ static int print_model(const struct report_request *q, const struct report_opts 
 	return r;
 }
 
-/* What the options say, and what follows from the report and the format. */
+/* Fills in what the options say, and what follows from the report and the format. */
 static struct profile_opts profile_opts(const struct report_request *q, const struct report *r)
 {
 	const struct format *f = format_get(q->show.format);

@@ -802,7 +802,7 @@ static bool is_whole(uint64_t counted, uint64_t recorded)
 	return (double)recorded >= .99 * (double)counted;
 }
 
-/* What others count than who samples. */
+/* Warns where others than those who sample count more than was recorded. */
 static void account_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	static const char *const tallies[] = {

@@ -63,7 +63,7 @@ static const struct need needs[] = {
 #include "jvm/facttable.h"
 };
 
-/* Of what vm does not have: whether it is there, as far as was asked. */
+/* Says of what vm does not have whether it is there, as far as was asked. */
 static enum { UNKNOWN, THERE, MISSING } said[ARRAY_SIZE(needs)];
 
 void facts_exported(const char *type, const char *field, int64_t value)

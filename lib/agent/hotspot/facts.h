@@ -15,13 +15,13 @@
 /* For vm_init(): an entry of the VM's tables. field: NULL for a constant, whose name is type. */
 void facts_exported(const char *type, const char *field, int64_t value);
 /*
- * Is a fact missing that the feature rests on? The first: type, and name or NULL, as reports have it. For
+ * Returns whether a fact is missing that the feature rests on, and the first: type, name or NULL. For
  * signal handlers too, but it takes some microseconds.
  */
 bool facts_lack(enum facts_feature feature, const char **type, const char **name);
 /* Asks the VM, which is up, for what it does not export of the feature. Not in a signal handler. */
 void facts_ask(JNIEnv *env, enum facts_feature feature);
-/* What a trial has shown. */
+/* Keeps what a trial has shown. */
 void facts_tried(enum facts_probe probe, bool holds);
 
 struct jvm_ring;

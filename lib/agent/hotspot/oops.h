@@ -47,7 +47,7 @@ uintptr_t oops_in(const char *p);
 /* The same at an address that may be unmapped: in an object, and in a root of the VM's. */
 uintptr_t oops_load(uintptr_t p);
 uintptr_t oops_root(uintptr_t p);
-/* What a field of a JavaThread has, which may be a root's address or, before JDK 16, the reference itself. */
+/* Follows what a field of a JavaThread has: a root's address or, before JDK 16, the reference itself. */
 uintptr_t oops_of_thread(uintptr_t word);
 /* Klass* of an object; 0: not known. */
 uintptr_t oops_klass(uintptr_t oop);
