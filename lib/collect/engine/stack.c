@@ -381,7 +381,8 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 	for (i = s->nr_frames; i-- > 0;) {
 		bool native = s->frames[i].kind == JVM_NATIVE || s->frames[i].kind == JVM_ROOT;
 
-		if (nr + MAX_USER_FRAMES / 2 + 1 > MAX_USER_FRAMES && native) {
+		/* with a mark at its end, and one where it was guessed */
+		if (nr + MAX_USER_FRAMES / 2 + 2 > MAX_USER_FRAMES && native) {
 			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
 			continue;
 		}
