@@ -131,9 +131,10 @@ static const struct opt check_opts[] = {
 static void add_report(struct opt_join *j, size_t i, size_t at)
 {
 	const struct report *r = reports[i];
-	const struct opt plain = OPT_SET(0, r->name, struct report_request, report, i, r->help);
+	const struct opt plain = OPT_SET(0, r->name, struct report_request, report, i + 1, r->help);
 	struct opt with_argument =
-		OPT_SET_STR(r->name, struct report_request, show.argument, report, i, r->argument, r->help);
+		OPT_SET_STR(r->name, struct report_request, show.argument, report, i + 1, r->argument,
+			    r->help);
 
 	with_argument.arg_optional = r->argument_optional;
 	opt_join_add(j, (const struct opt[]){ r->argument ? with_argument : plain, OPT_END }, at);
@@ -292,7 +293,9 @@ static bool has_word(const char *words, const char *word)
 /* Options of a view that its row need not name change the view, which all reports print. */
 static bool follows(const struct report *r, const char *option)
 {
-	return (!r->print_trace && strcmp(option, "sort=column")) || has_word(r->follows, option);
+	bool of_view = !r->print_trace && strcmp(option, "sort=column") && !has_word(r->excludes, option);
+
+	return of_view || has_word(r->follows, option);
 }
 
 /* -1: the name of a column, as each is of reports that have no order of their own. */
@@ -857,10 +860,12 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	}
 	po.prefer_samples = r->prefers_samples;
 	po.no_samples = r->no_samples;
+	po.events = r->events;
 	po.deltas = q->check || !format_is_of_tree(q->show.format);
 	po.needs_deltas = q->check || r->needs_deltas;	/* what was measured is the sum of both */
 	po.times = po.all_events = f->timed;
-	po.events = f->events;
+	if (f->events)
+		po.events = f->events;
 	po.whole_functions = f->detailed;
 	return po;
 }
@@ -923,10 +928,25 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 	return abs(status);
 }
 
+/*
+ * Without an option that says so: on a terminal the first answers, if nothing was asked for that these do not
+ * have, and else, for other programs, what it has been from the beginning.
+ */
+static const struct report *default_report(const struct report_request *q)
+{
+	bool is_terminal = term_is_tty() && !q->output && q->show.format == FORMAT_TEXT;
+	bool is_plain = !q->events && !q->stacks && !q->tree && !q->blend && !q->blame && !q->check &&
+			!opt_changed(report_opts, q);
+
+	return is_terminal && is_plain ? &report_summary : &report_xarc;
+}
+
 /* The table of locks has no contexts: who had them is a tree. */
 static const struct report *chosen_report(const struct report_request *q)
 {
-	return q->blame && reports[q->report] == &report_locks ? &report_xtree : reports[q->report];
+	const struct report *r = q->report ? reports[q->report - 1] : default_report(q);
+
+	return q->blame && r == &report_locks ? &report_xtree : r;
 }
 
 /*

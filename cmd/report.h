@@ -10,7 +10,7 @@
 
 struct report_request {
 	const char *input, *blend, *import, *events, *stacks, *tree;
-	int report;			/* index in reports[] */
+	int report;			/* 1 + index in reports[]; 0: the default */
 	const char *output;		/* NULL: standard output */
 	/* These have what options say; what follows from the report and the format, report_show() adds. */
 	struct report_opts show;

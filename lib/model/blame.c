@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/blame.h"
+#include "model/roles.h"
 
 enum { MAX_DEPTH = 4096 };
 
@@ -20,16 +21,11 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 /* Whether its caller is to be blamed: it is a constructor, or of the JDK or a language's own library. */
 static bool is_called(const char *name)
 {
-	static const char *const packages[] = {
-		"java.", "javax.", "jdk.", "sun.", "com.sun.",
-		"org.jruby.", "clojure.lang.", "clojure.core", "groovy.", "org.codehaus.groovy.",
-		"org.apache.groovy.", "scala.", "kotlin.",
-	};
 	size_t len = strlen(name);
 
 	/* the last: between two methods of Ruby, in the class of the script */
 	return (len > 7 && !strcmp(name + len - 7, ".<init>")) ||
-	       begins_with(name, packages, ARRAY_SIZE(packages)) || strstr(name, ".invokeOther");
+	       role_is_platform(name) || strstr(name, ".invokeOther");
 }
 
 static bool is_library(const struct blame *b, const char *name)

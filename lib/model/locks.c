@@ -265,3 +265,25 @@ unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, stru
 			m->blamed_ns);
 	return nr_bad;
 }
+
+void locks_put_name(const struct lock_row *r, struct buf *b)
+{
+	quote_add(b, r->class_name);
+	if (r->identity)
+		buf_fmt(b, "@%" PRIx32, r->identity);
+	else
+		buf_str(b, r->kind == LOCK_CLASS ? " [initialised]" : " [several]");
+}
+
+void locks_put_owner(const struct lock_row *r, struct buf *b)
+{
+	if (!r->owner) {
+		buf_putc(b, '-');
+		return;
+	}
+	if (*r->owner)
+		quote_add(b, r->owner);
+	else
+		buf_str(b, "[virtual thread]");
+	buf_fmt(b, " %.0f %%", 100.0 * (double)r->owner_ns / (double)MAX(r->ns, (uint64_t)1));
+}

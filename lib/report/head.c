@@ -199,8 +199,27 @@ void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char 
 		buf_fmt(b, " of %s", what);
 }
 
+void report_put_amount(struct buf *b, const char *unit, uint64_t n)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	double v = n;
+	size_t i;
+
+	if (!strcmp(unit, "ns")) {
+		report_put_duration(b, n);
+		return;
+	}
+	if (strcmp(unit, "bytes") != 0) {
+		buf_fmt(b, "%" PRIu64, n);
+		return;
+	}
+	for (i = 0; v >= 999.5 && i < ARRAY_SIZE(units) - 1; i++)
+		v /= 1000;
+	buf_fmt(b, "%.*f %s", !i || v >= 100 ? 0 : v < 10 ? 2 : 1, v, units[i]);
+}
+
 /* Of all that was recorded: of a part of it, nobody knows how much there was. */
-static void put_sampled(const struct origin *o, struct buf *b)
+void head_put_sampled(const struct origin *o, struct buf *b)
 {
 	size_t i;
 
@@ -768,7 +787,7 @@ void head_text(const struct view *v, FILE *out)
 		put_share(&b, v->own);
 		buf_str(&b, " in [arcprof]");
 	}
-	put_sampled(v->origin, &b);
+	head_put_sampled(v->origin, &b);
 	put_marked(v, &b);
 	if (!sampled(v) || sampled(v)->n || v->total[0]) {	/* of nothing there is no share */
 		buf_str(&b, "; showing ");

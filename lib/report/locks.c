@@ -111,29 +111,11 @@ static void make_rows(struct rows *r)
 
 /* ---- rows ---- */
 
-/* java.lang.Object@1b2c3d4, as its toString() says. */
 static void put_name(const struct rows *r, const struct lock_row *x, struct buf *b)
 {
-	quote_add(b, x->class_name);
-	if (x->identity)
-		buf_fmt(b, "@%" PRIx32, x->identity);
-	else
-		buf_str(b, x->kind == LOCK_CLASS ? " [initialised]" : " [several]");
+	locks_put_name(x, b);
 	if (!r->one_process)
 		buf_fmt(b, " [pid %" PRIu32 "]", x->pid);
-}
-
-static void put_owner(const struct lock_row *x, struct buf *b)
-{
-	if (!x->owner) {
-		buf_putc(b, '-');
-		return;
-	}
-	if (*x->owner)
-		quote_add(b, x->owner);
-	else
-		buf_str(b, "[virtual thread]");
-	buf_fmt(b, " %.0f %%", 100.0 * (double)x->owner_ns / (double)MAX(x->ns, (uint64_t)1));
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -149,7 +131,7 @@ static int width_of_owners(const struct rows *r)
 
 	for (i = 0; i < r->nr_locks; i++) {
 		buf_reset(&b);
-		put_owner(r->list[i], &b);
+		locks_put_owner(r->list[i], &b);
 		width = MAX(width, b.len);
 	}
 	buf_release(&b);
@@ -164,7 +146,7 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
 
 	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
 	put_name(r, x, &name);
-	put_owner(x, &owner);
+	locks_put_owner(x, &owner);
 	sheet_row(s, NULL, (const struct cell[]){
 		cell_text(x->class_name),
 		x->identity ? cell_text(identity) : cell_none,

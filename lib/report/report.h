@@ -129,6 +129,7 @@ struct report {
 	 * column. A report of a view names "sort=column" alone, and follows all others.
 	 */
 	const char *follows;
+	const char *excludes;		/* of a view: those that it does not follow, as follows; or NULL */
 	const struct report_reason *reasons;	/* why not others; ends with NULL. NULL: none */
 	/* Options that only this report has, and the struct they fill; NULL: none. */
 	const char *opts_title;		/* over them in help */
@@ -138,6 +139,7 @@ struct report {
 	/* -EINVAL: the options cannot be used together.  NULL: all can. */
 	int (*check)(const struct report_opts *o, struct err *e);
 	/* Of a view: what its model is made of, and printing it. */
+	const char *const *events;	/* as in struct profile_opts; NULL: no certain ones */
 	bool prefers_samples;		/* of a trace with calls and samples, the samples alone */
 	bool no_samples;		/* no samples beside calls */
 	bool needs_deltas;		/* as in struct profile_opts */
@@ -160,7 +162,7 @@ struct report {
 /* All reports, in the order of help; x is the row report_x. */
 #define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(correlate) R(rt) R(gen) R(calls) R(flow) R(condu) \
 	R(tprof) R(account) R(threads) R(sched) R(wakers) R(locks) R(leaks) R(log) R(gc) R(jit) R(classes) \
-	R(exceptions) R(marks) R(timeline) R(arc) R(annotate)
+	R(exceptions) R(marks) R(timeline) R(arc) R(annotate) R(summary)
 #define REPORT_DECLARE(name) extern const struct report report_##name;
 REPORT_LIST(REPORT_DECLARE)
 
@@ -176,6 +178,8 @@ void report_print_hidden(uint64_t nr_hidden, FILE *out);
 void report_put_duration(struct buf *b, uint64_t ns);
 /* "1.23 s of CPU time", "123 allocated bytes": n in that unit, of what; NULL: the number alone. */
 void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char *what);
+/* "3.21 s", "12.3 MB", "1234": n in that unit, in few digits. */
+void report_put_amount(struct buf *b, const char *unit, uint64_t n);
 /* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
 void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* roles.c - tells the program's own code, ways into it, and waits for work from the rest, by their names. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/roles.h"
+#include "model/select.h"
+
+/* Check whether the name begins with one of the list, which ends with NULL. */
+static bool begins_with(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strncmp(name, *list, strlen(*list)))
+			return true;
+	return false;
+}
+
+bool role_is_platform(const char *method)
+{
+	static const char *const packages[] = {
+		"java.", "javax.", "jdk.", "sun.", "com.sun.",
+		"org.jruby.", "clojure.lang.", "clojure.core", "groovy.", "org.codehaus.groovy.",
+		"org.apache.groovy.", "scala.", "kotlin.", NULL
+	};
+
+	return begins_with(method, packages);
+}
+
+/* Check whether a name is one of the list but for parameters and version: "JavaThread::run()", "f@@X_2". */
+static bool is_named(const char *name, const char *const *list)
+{
+	size_t len = strcspn(name, "(@");
+
+	for (; *list; list++)
+		if (!strncmp(name, *list, len) && !(*list)[len])
+			return true;
+	return false;
+}
+
+bool role_is_entry(const struct model *m, uint32_t consumer)
+{
+	static const char *const native[] = {
+		"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
+		"clone", "__clone", "clone3", "__clone3", "start_thread",
+		/* HotSpot: of its threads, and from the launcher's main() to Java's */
+		"thread_native_entry", "java_start", "Thread::call_run", "JavaThread::run",
+		"JavaThread::thread_main_inner", "thread_entry", "call_stub", "StubRoutines (1)",
+		"JavaCalls::call_virtual", "JavaCalls::call", "JavaCalls::call_helper",
+		"os::os_exception_wrapper", "jni_CallStaticVoidMethod", "jni_invoke_static", "JavaMain",
+		"ThreadJavaMain", NULL
+	};
+	static const char *const java[] = {
+		"java.lang.Thread.run", "java.lang.Thread.runWith", "java.lang.VirtualThread.run",
+		"java.lang.VirtualThread$VThreadContinuation$1.run", "jdk.internal.vm.Continuation.enter",
+		"jdk.internal.vm.Continuation.enter0", "jdk.internal.vm.Continuation.enterSpecial",
+		"java.util.concurrent.ThreadPoolExecutor$Worker.run",
+		"java.util.concurrent.ThreadPoolExecutor.runWorker",
+		"java.util.concurrent.ForkJoinWorkerThread.run", "java.util.concurrent.ForkJoinPool.runWorker",
+		"java.util.concurrent.ForkJoinPool.scan",
+		"java.util.concurrent.ForkJoinPool$WorkQueue.topLevelExec",
+		"java.util.concurrent.ForkJoinTask.doExec", "java.util.concurrent.FutureTask.run",
+		"java.util.concurrent.FutureTask.runAndReset",
+		"java.util.concurrent.Executors$RunnableAdapter.call",
+		"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask.run", NULL
+	};
+	const struct consumer *c = &m->consumers.items[consumer];
+	const char *name = model_str(m, c->name);
+
+	if (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_ANY)
+		return is_named(name, java) || (c->kind == CONSUMER_ANY && is_named(name, native));
+	return kind_is(c->kind, KIND_NATIVE | KIND_JVM) && is_named(name, native);
+}
+
+static bool is_listed(const struct model *m, const struct opt_list *patterns, const struct consumer *c)
+{
+	return select_name(patterns, model_str(m, c->name)) ||
+	       (c->module && select_module(patterns, model_str(m, c->module)));
+}
+
+/* Check whether a module is a program: libraries have ".so" in their names, and others are no files. */
+static bool is_program(const char *module)
+{
+	const char *slash = strrchr(module, '/');
+
+	return *module && *module != '[' && !strstr(slash ? slash : module, ".so");
+}
+
+void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine)
+{
+	bool listed = patterns && patterns->nr_items;
+	size_t i;
+
+	for (i = 1; i < m->consumers.nr_items; i++) {
+		const struct consumer *c = &m->consumers.items[i];
+
+		if (!kind_is(c->kind, KIND_CODE) && c->kind != CONSUMER_ANY)
+			mine[i] = false;
+		else if (listed)
+			mine[i] = is_listed(m, patterns, c);
+		else if (kind_is(c->kind, KIND_JAVA) || (c->kind == CONSUMER_ANY && !c->module))
+			mine[i] = !role_is_platform(model_str(m, c->name));
+		else
+			mine[i] = kind_is(c->kind, KIND_NATIVE) && is_program(model_str(m, c->module)) &&
+				  !role_is_entry(m, i);
+	}
+}
+
+/* Check whether a thread that waits in this function or below it has nothing to do itself. */
+static bool waits_for_work(const struct model *m, const struct consumer *c)
+{
+	static const char *const java[] = {
+		"java.util.concurrent.ThreadPoolExecutor.getTask", "java.util.concurrent.ForkJoinPool.awaitWork",
+		"java.util.TimerThread.mainLoop", "java.util.TimerThread.run",
+		"java.lang.ref.Reference.waitForReferencePendingList",
+		"java.lang.ref.Reference$ReferenceHandler.run", "java.lang.ref.Finalizer$FinalizerThread.run",
+		"jdk.internal.ref.CleanerImpl.run", "jdk.internal.misc.InnocuousThread.run",
+		"sun.nio.ch.EPoll.wait", "sun.nio.ch.SelectorImpl.lockAndDoSelect",
+		"sun.nio.ch.ServerSocketChannelImpl.accept", "sun.nio.ch.NioSocketImpl.accept",
+		"java.net.ServerSocket.accept", "java.lang.ProcessHandleImpl$1.run",
+		"java.lang.Thread.join", NULL
+	};
+	static const char *const native[] = {
+		/* HotSpot's own threads */
+		"VMThread::run", "VMThread::wait_until_executed", "WatcherThread::run", "WatcherThread::sleep",
+		"CompileBroker::compiler_thread_loop", "CompileQueue::get", "WorkerThread::run",
+		"GangWorker::run", "GangWorker::loop", "AbstractGangWorker::run", "ConcurrentGCThread::run",
+		"ServiceThread::service_thread_entry", "NotificationThread::notification_thread_entry",
+		"MonitorDeflationThread::monitor_deflation_thread_entry", "signal_thread_entry",
+		"AttachListenerThread::thread_entry", "attach_listener_thread_entry",
+		/* the launcher's first thread, and others that wait for the end of one */
+		"JLI_Launch", "CallJavaMainInNewThread", "ContinueInNewThread", "pthread_join",
+		"__pthread_clockjoin_ex", "__pthread_timedjoin_ex",
+		/* loops of events, and pools */
+		"epoll_wait", "epoll_pwait", "uv__io_poll", "g_main_loop_run", "accept", "accept4",
+		"runtime.findRunnable", "runtime.findrunnable", "runtime.stopm", "runtime.sysmon", NULL
+	};
+	const char *name = model_str(m, c->name);
+
+	return is_named(name, kind_is(c->kind, KIND_JAVA) ? java : native);
+}
+
+/* The same of a thread, whose functions need not have names: those of the JVM's own. */
+static bool serves(const char *thread)
+{
+	static const char *const patterns[] = {
+		"VM Thread", "VM Periodic Tas*", "C1 CompilerThre*", "C2 CompilerThre*", "GC Thread#*", "G1 *#*",
+		"G1 Service", "G1 Main Marker", "ZDriver*", "ZWorker*", "ZDirector", "ZStat", "ZUncommitter*",
+		"ZUnmapper", "XDriver", "XWorker#*", "Shenandoah*", "Signal Dispatch*", "Service Thread",
+		"Monitor Deflati*", "Common-Cleaner", "Reference Handl*", "Finalizer", "Notification Th*",
+		"Attach Listener", "Sweeper thread", "DestroyJavaVM", NULL
+	};
+	const char *const *p;
+
+	for (p = patterns; *p; p++)
+		if (!fnmatch(*p, thread, 0))
+			return true;
+	return false;
+}
+
+/* Check whether a reason to wait is one that threads have when nobody wants anything of them. */
+static bool is_idle_reason(const char *reason)
+{
+	static const char *const reasons[] = { "[epoll_wait", "[epoll_pwait", "[accept", NULL };
+
+	return begins_with(reason, reasons);
+}
+
+/* Say of each consumer whether threads that wait below it have nothing to do, and whether it is a wait. */
+static void judge(const struct model *m, bool *serving, bool *waiting)
+{
+	size_t i;
+
+	for (i = 1; i < m->consumers.nr_items; i++) {
+		const struct consumer *c = &m->consumers.items[i];
+		const char *name = model_str(m, c->name);
+
+		if (c->kind == CONSUMER_THREAD)
+			serving[i] = serves(name);
+		else if (kind_is(c->kind, KIND_CODE))
+			serving[i] = waits_for_work(m, c);
+		else if (consumer_is_wait(m, i)) {
+			waiting[i] = true;
+			serving[i] = is_idle_reason(name);
+		}
+	}
+}
+
+void roles_mark_idle(const struct model *m, bool *idle)
+{
+	const struct flow *f = &m->flow;
+	bool *serving = xcalloc(m->consumers.nr_items, sizeof(*serving));
+	bool *waiting = xcalloc(m->consumers.nr_items, sizeof(*waiting));
+	bool *below = xcalloc(f->nr_nodes, sizeof(*below));
+	size_t i;
+
+	judge(m, serving, waiting);
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint32_t up = f->nodes[i].parent, c = f->nodes[i].consumer;
+
+		below[i] = below[up] || serving[c];
+		idle[i] = idle[up] || (waiting[c] && below[i]);
+	}
+	free(serving);
+	free(waiting);
+	free(below);
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * summary.c - the first answer, on one screen: what ran, where its time went, what it waited for, what it
+ * allocated, and what stands out, each with the report that shows more.
+ *
+ * What is noise in a first answer is grouped by its role (model/roles.h): what a library does also counts for
+ * the function of the program that called it, and waits of threads that have nothing to do are one line.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/roles.h"
+#include "report/head.h"
+#include "report/summary.h"
+
+enum {			/* rows */
+	NR_MINE = 8,
+	NR_ALL = 5,
+};
+
+void summary_mark_own(const struct model *m, const struct flow *f, bool *own_work)
+{
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++)
+		own_work[i] = own_work[f->nodes[i].parent] || (m->own && f->nodes[i].consumer == m->own);
+}
+
+static bool is_code(uint32_t kind)
+{
+	return kind_is(kind, KIND_CODE | KIND_FOLDS) && kind != CONSUMER_CLASS;
+}
+
+static void find_owners(struct summary *s)
+{
+	const struct flow *f = &s->v->m->flow;
+	const struct consumer *items = s->v->m->consumers.items;
+	size_t i;
+
+	s->mine = xcalloc(s->v->m->consumers.nr_items, sizeof(*s->mine));
+	s->idle = xcalloc(f->nr_nodes, sizeof(*s->idle));
+	s->own_work = xcalloc(f->nr_nodes, sizeof(*s->own_work));
+	s->code = xcalloc(f->nr_nodes, sizeof(*s->code));
+	s->owner = xcalloc(f->nr_nodes, sizeof(*s->owner));
+	roles_mark_mine(s->v->m, &s->own->mine, s->mine);
+	roles_mark_idle(s->v->m, s->idle);
+	summary_mark_own(s->v->m, f, s->own_work);
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint32_t c = f->nodes[i].consumer, up = f->nodes[i].parent;
+
+		s->code[i] = is_code(items[c].kind) ? c : s->code[up];
+		s->owner[i] = s->mine[c] ? c : s->owner[up];
+		s->any_mine |= s->mine[c];
+	}
+}
+
+uint32_t summary_where(const struct summary *s, uint32_t node)
+{
+	const struct flow *f = &s->v->m->flow;
+	const struct consumer *items = s->v->m->consumers.items;
+
+	if (s->owner[node])
+		return s->owner[node];
+	for (; node; node = f->nodes[node].parent) {
+		uint32_t c = f->nodes[node].consumer;
+
+		if (is_code(items[c].kind) && items[c].kind != CONSUMER_KERNEL)
+			return c;
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+struct summary_row *summary_row_of(struct summary_rows *r, uint32_t where, uint32_t what)
+{
+	uint32_t *at = map_put(&r->by_key, (uint64_t)where << 32 | what);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(r->list, r->nr, r->alloc);
+		*at = r->nr++;
+		r->list[*at] = (struct summary_row){ .where = where, .what = what };
+	}
+	return &r->list[*at];
+}
+
+void summary_rows_release(struct summary_rows *r)
+{
+	map_release(&r->by_key);
+	free(r->list);
+}
+
+static int compare_rows(const struct summary_row *a, const struct summary_row *b)
+{
+	if (a->where != b->where)
+		return a->where < b->where ? -1 : 1;
+	return (a->what > b->what) - (a->what < b->what);
+}
+
+static int most_mine_first(const void *p, const void *q)
+{
+	const struct summary_row *a = p, *b = q;
+
+	return a->mine != b->mine ? (a->mine > b->mine ? -1 : 1) : compare_rows(a, b);
+}
+
+int summary_most_self_first(const void *p, const void *q)
+{
+	const struct summary_row *a = p, *b = q;
+
+	return a->self != b->self ? (a->self > b->self ? -1 : 1) : compare_rows(a, b);
+}
+
+void summary_sort(struct summary_rows *r, int (*compare)(const void *, const void *))
+{
+	if (r->nr)
+		qsort(r->list, r->nr, sizeof(*r->list), compare);
+}
+
+/* ---- printing ---- */
+
+void summary_begin(struct summary *s, const char *key, const char *title)
+{
+	if (sheet_is_text(&s->sheet))
+		fprintf(s->sheet.out, "\n%s%s%s\n", term_style(TERM_BOLD), title, term_style(TERM_PLAIN));
+	else
+		json_array(&s->sheet.json, key);
+}
+
+void summary_end(struct summary *s)
+{
+	if (!sheet_is_text(&s->sheet))
+		json_end(&s->sheet.json);
+}
+
+/* A number with its unit, which is valid until the next call. */
+struct cell summary_amount(struct summary *s, unsigned int metric, uint64_t n)
+{
+	buf_reset(&s->amount);
+	report_put_amount(&s->amount, model_str(s->v->m, s->v->m->metrics[metric].unit), n);
+	return cell_text(s->amount.data);
+}
+
+double summary_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100. * (double)part / (double)whole : 0;
+}
+
+const char *summary_name(struct summary *s, uint32_t consumer)
+{
+	buf_reset(&s->name);
+	if (consumer)
+		view_name(s->v, consumer, &s->name);
+	else if (s->v->m->flow.n_means == FLOW_CALLS)
+		buf_str(&s->name, "[outside of the calls]");
+	else
+		buf_str(&s->name, "[no function]");
+	return s->name.data;
+}
+
+static struct cell metric_cell(const struct summary *s, unsigned int metric)
+{
+	return cell_text(model_str(s->v->m, s->v->m->metrics[metric].name));
+}
+
+/* ---- functions ---- */
+
+/* What functions have of a metric, of the nodes that are not idle. */
+static void add_functions(const struct summary *s, struct summary_rows *r)
+{
+	const struct flow *f = &s->v->m->flow;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint64_t n = flow_base(f, i)[r->metric];
+
+		if (!n || s->idle[i] || s->own_work[i])
+			continue;
+		flow_sum(&summary_row_of(r, s->code[i], 0)->self, n);
+		if (s->owner[i])
+			flow_sum(&summary_row_of(r, s->owner[i], 0)->mine, n);
+	}
+}
+
+static void put_functions(struct summary *s, const struct summary_rows *r, size_t most, bool by_mine)
+{
+	const struct sheet_column columns[] = {
+		{ "metric" }, { "self" }, { "mine" },
+		{ .head = "%Self", .width = 7, .decimals = 1, .before = "  " },
+		{ .head = by_mine ? "%Mine" : NULL, .width = 7, .decimals = 1 },
+		{ .head = by_mine ? "Mine" : "Self", .width = 10 },
+		{ "name", "Function", -8, .before = "  ", .cut = true },
+	};
+	uint64_t whole = s->v->total[r->metric];
+	size_t i;
+
+	sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < MIN(r->nr, most); i++) {
+		const struct summary_row *x = &r->list[i];
+		uint64_t n = by_mine ? x->mine : x->self;
+
+		if (summary_percent(n, whole) < SUMMARY_WORTH_PERCENT)
+			break;
+		sheet_row(&s->sheet, NULL, (const struct cell[]){
+			metric_cell(s, r->metric), cell_u64(x->self), cell_u64(x->mine),
+			cell_real(summary_percent(x->self, whole)),
+			cell_real(summary_percent(x->mine, whole)),
+			summary_amount(s, r->metric, n), cell_text(summary_name(s, x->where)),
+		});
+	}
+	sheet_end_rows(&s->sheet);
+}
+
+/* Check whether the hottest functions of all are the program's own, which were shown. */
+static bool all_mine(const struct summary *s, const struct summary_rows *r)
+{
+	size_t i;
+
+	for (i = 0; i < MIN(r->nr, (size_t)NR_ALL) && s->mine[r->list[i].where]; i++)
+		;
+	return s->any_mine && i == MIN(r->nr, (size_t)NR_ALL);
+}
+
+static void put_time(struct summary *s, unsigned int metric)
+{
+	struct summary_rows r = { .metric = metric };
+	const char *name = model_str(s->v->m, s->v->m->metrics[metric].name);
+	struct buf title = BUF_INIT;
+
+	add_functions(s, &r);
+	if (s->any_mine) {
+		buf_str(&title, "Hottest functions of the program, and with what they call of libraries: ");
+		quote_add(&title, name);
+		summary_sort(&r, most_mine_first);
+		summary_begin(s, "mine", title.data);
+		put_functions(s, &r, NR_MINE, true);
+		summary_end(s);
+		buf_reset(&title);
+	}
+	summary_sort(&r, summary_most_self_first);
+	if (!sheet_is_text(&s->sheet) || !all_mine(s, &r)) {
+		buf_str(&title, "Hottest functions of all code: ");
+		quote_add(&title, name);
+		summary_begin(s, "functions", title.data);
+		put_functions(s, &r, s->any_mine ? NR_ALL : NR_MINE, false);
+		summary_end(s);
+	}
+	buf_release(&title);
+	summary_rows_release(&r);
+	if (s->own->top_stacks)
+		summary_put_stacks(s, metric);
+}
+
+/* ---- what stands out ---- */
+
+static void put_notes(struct summary *s, const struct summary_facts *facts)
+{
+	struct summary_notes n = { 0 };
+	struct json *j = &s->sheet.json;
+	size_t i;
+
+	summary_judge(&n, s->v, facts);
+	if (n.nr || !sheet_is_text(&s->sheet))
+		summary_begin(s, "notes", "What stands out");
+	for (i = 0; i < n.nr; i++) {
+		const struct summary_note *x = &n.list[i];
+
+		if (sheet_is_text(&s->sheet)) {
+			fprintf(s->sheet.out, "  %s%s%s\n", x->text, x->command ? ": arcprof " : "",
+				x->command ? x->command : "");
+			continue;
+		}
+		json_object(j, NULL);
+		json_str(j, "text", x->text);
+		json_str(j, "command", x->command);
+		json_end(j);
+	}
+	if (n.nr || !sheet_is_text(&s->sheet))
+		summary_end(s);
+	summary_notes_release(&n);
+}
+
+/* ---- the whole ---- */
+
+/* Sum what of a metric is in unnamed and in interpreted code, and in the threads of compilers. */
+static void sum_code(const struct summary *s, unsigned int metric, struct summary_facts *facts)
+{
+	const struct flow *f = &s->v->m->flow;
+	const struct consumer *items = s->v->m->consumers.items;
+	bool *compiles = xcalloc(f->nr_nodes, sizeof(*compiles));
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct consumer *c = &items[f->nodes[i].consumer];
+		uint64_t n = flow_base(f, i)[metric];
+
+		compiles[i] = compiles[f->nodes[i].parent] ||
+			      (c->kind == CONSUMER_THREAD && strstr(model_str(s->v->m, c->name), " CompilerThre"));
+		facts->compiling += compiles[i] ? n : 0;
+		facts->unresolved += c->kind == CONSUMER_UNRESOLVED ? n : 0;
+		facts->interpreted += c->kind == CONSUMER_JAVA_INTERPRETED ? n : 0;
+	}
+	facts->total = s->v->total[metric];
+	free(compiles);
+}
+
+static void sum_runnable(const struct summary *s, unsigned int metric, struct summary_facts *facts)
+{
+	const struct flow *f = &s->v->m->flow;
+	const struct consumers *c = &s->v->m->consumers;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const char *name = consumer_name(c, f->nodes[i].consumer);
+
+		if (c->items[f->nodes[i].consumer].kind != CONSUMER_REASON)
+			continue;
+		if (!strcmp(name, REASON_ON_CPU))
+			facts->on_cpu_ns += flow_base(f, i)[metric];
+		else if (!strcmp(name, REASON_RUNNABLE))
+			facts->runnable_ns += flow_base(f, i)[metric];
+	}
+}
+
+static bool is_metric(const struct summary *s, unsigned int metric, const char *name)
+{
+	return !strcmp(model_str(s->v->m, s->v->m->metrics[metric].name), name);
+}
+
+static void put_blocks(struct summary *s)
+{
+	struct summary_facts facts = { 0 };
+	bool timed = false;
+	unsigned int m;
+
+	for (m = 0; m < s->v->m->nr_shown; m++) {
+		if (!s->v->total[m])
+			continue;
+		if (is_metric(s, m, "wall")) {
+			summary_put_waits(s, m);
+			sum_runnable(s, m, &facts);
+		} else if (is_metric(s, m, "lock")) {
+			summary_put_locks(s);
+		} else if (summary_is_of_objects(s, m)) {
+			summary_put_objects(s, m);
+		} else if (!timed) {
+			put_time(s, m);
+			sum_code(s, m, &facts);
+			timed = true;
+		}
+	}
+	put_notes(s, &facts);
+}
+
+/* What was recorded, in a line or two; how much of that is missing is what stands out. */
+static void put_head(const struct view *v, FILE *out)
+{
+	const struct origin *o = v->origin;
+	struct buf b = BUF_INIT;
+	const char *sep = "";
+	unsigned int m;
+
+	if (o->command) {
+		quote_add(&b, o->command);
+		buf_putc(&b, '\n');
+	}
+	if (o->duration_ns) {
+		report_put_duration(&b, o->duration_ns);
+		sep = ", ";
+	}
+	if (v->nr_threads) {
+		buf_fmt(&b, "%s%" PRIu64 " thread%s", sep, v->nr_threads, v->nr_threads == 1 ? "" : "s");
+		sep = ", ";
+	}
+	for (m = 0; m < v->m->nr_shown; m++) {
+		buf_str(&b, m || !*sep ? sep : ": ");
+		report_put_amount(&b, model_str(v->m, v->m->metrics[m].unit), v->total[m]);
+		buf_str(&b, " of ");
+		quote_add(&b, model_str(v->m, v->m->metrics[m].name));
+		sep = ", ";
+	}
+	buf_putc(&b, '\n');
+	fwrite(b.data, 1, b.len, out);
+	buf_reset(&b);
+	head_put_sampled(o, &b);
+	if (b.len)
+		fprintf(out, "%s\n", b.data + strlen(", "));
+	buf_release(&b);
+}
+
+static int summary_print(struct view *v, FILE *out, struct err *e)
+{
+	struct summary s = { .v = v, .own = v->o->own };
+
+	sheet_init(&s.sheet, v->o->format, out);
+	s.sheet.width = v->o->width;
+	s.sheet.trim = true;
+	if (sheet_is_text(&s.sheet))
+		put_head(v, out);
+	else
+		head_json(v, &s.sheet.json);
+	find_owners(&s);
+	put_blocks(&s);
+	json_end(&s.sheet.json);
+	sheet_end(&s.sheet);
+	free(s.mine);
+	free(s.idle);
+	free(s.own_work);
+	free(s.code);
+	free(s.owner);
+	buf_release(&s.amount);
+	buf_release(&s.name);
+	return 0;
+}
+
+static const char *const events[] = {
+	"cpu", "cpu-clock", "task-clock", "cycles", "instructions", "wall", "lock", "alloc", NULL
+};
+
+#define O struct summary_opts
+static const struct opt opts[] = {
+	OPT_LIST(0, "mine", O, mine, "pattern", "the program's own functions, or the modules that have them"),
+	OPT_COUNT(0, "top-stacks", O, top_stacks, "n", "3", "show the <n> hottest stacks"),
+	OPT_END
+};
+#undef O
+
+const struct report report_summary = {
+	.name = "summary",
+	.help = "show the first answers on one screen; the default on a terminal",
+	.formats = FORMATS_TEXT_JSON,
+	.opts_title = "For --summary",
+	.opts = opts,
+	.opts_size = sizeof(struct summary_opts),
+	.excludes = "sort columns limit prune absolute percent",
+	.events = events,
+	.prefers_samples = true,
+	.print = summary_print,
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* summary_notes.c - what stands out of a recording, in words, each with the report that shows more of it. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/events.h"
+#include "report/head.h"
+#include "report/summary.h"
+
+/* Shares from which on a fact is worth a line. */
+#define PAUSED .05
+#define RUNNABLE .20
+#define INCOMPLETE .05
+#define UNRESOLVED .05
+#define INTERPRETED .20
+#define COMPILING .25
+#define OWN .05
+
+static void note(struct summary_notes *n, const char *command, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void note(struct summary_notes *n, const char *command, const char *format, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, format);
+	buf_vfmt(&b, format, ap);
+	va_end(ap);
+	VEC_GROW(n->list, n->nr, n->alloc);
+	n->list[n->nr++] = (struct summary_note){ buf_take(&b), command };
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* What is missing comes first: it is what the rest cannot say. */
+static void judge_completeness(struct summary_notes *n, const struct view *v)
+{
+	const struct origin_account *a = head_short(v->origin);
+	unsigned int source = model_first_samples(v->m);
+	const struct view_stacks *s = source < v->m->nr_sources ? &v->stacks[source] : NULL;
+	size_t i;
+
+	for (i = 0; i < v->origin->nr_deadlocks; i++)
+		note(n, "report --locks", "a deadlock was noticed");
+	if (a)
+		note(n, "report --account", "%.0f %% of the %s has no sample",
+		     100 * (1 - share(a->sampled, a->counted)), a->what);
+	if (v->own > OWN)
+		note(n, NULL, "%.0f %% of the samples are in arcprof's own work: a longer interval takes less", 100 * v->own);
+	if (v->origin->lost)
+		note(n, NULL, "%" PRIu64 " samples were lost", v->origin->lost);
+	if (s && !v->origin->imported && s->n > s->no_stack_n &&
+	    1 - share(s->complete_n, s->n - s->no_stack_n) > INCOMPLETE)
+		note(n, "report --xtree", "%.0f %% of the stacks are incomplete",
+		     100 * (1 - share(s->complete_n, s->n - s->no_stack_n)));
+}
+
+static void judge_code(struct summary_notes *n, const struct summary_facts *f)
+{
+	if (share(f->unresolved, f->total) > UNRESOLVED)
+		note(n, "report --xprof --addresses", "%.0f %% is in code without names",
+		     100 * share(f->unresolved, f->total));
+	if (share(f->compiling, f->total) > COMPILING)
+		note(n, "report --xprof --merge-threads", "compilers of the JVM take %.0f %%: it is still warming up",
+		     100 * share(f->compiling, f->total));
+	if (share(f->interpreted, f->total) > INTERPRETED)
+		note(n, "report --xprof --by-kind", "%.0f %% is in interpreted methods",
+		     100 * share(f->interpreted, f->total));
+	if (share(f->runnable_ns, f->runnable_ns + f->on_cpu_ns) > RUNNABLE)
+		note(n, "report --xtree --metric=wall",
+		     "threads that could run waited for a CPU %.0f %% of that time",
+		     100 * share(f->runnable_ns, f->runnable_ns + f->on_cpu_ns));
+}
+
+static void judge_pauses(struct summary_notes *n, const struct view *v)
+{
+	const struct events_opts o = { .kinds = 1u << EVENT_GC, .select = &v->o->select };
+	struct events x;
+	struct err e;
+	uint64_t ns = 0, longest = 0;
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	if (!v->trace)
+		return;
+	if (!events_read(&x, v->trace, &o, &e) && v->origin->duration_ns) {
+		for (i = 0; i < x.nr; i++) {
+			uint64_t took = x.list[i].duration_ns;
+
+			if (took == EVENT_UNKNOWN)
+				continue;
+			flow_sum(&ns, took);
+			longest = MAX(longest, took);
+		}
+		if (share(ns, v->origin->duration_ns) > PAUSED) {
+			report_put_duration(&b, longest);
+			note(n, "report --gc", "pauses for garbage collection took %.0f %% of the time, the longest %s",
+			     100 * share(ns, v->origin->duration_ns), b.data);
+		}
+	}
+	events_release(&x);
+	buf_release(&b);
+}
+
+void summary_judge(struct summary_notes *n, const struct view *v, const struct summary_facts *f)
+{
+	judge_completeness(n, v);
+	judge_code(n, f);
+	judge_pauses(n, v);
+}
+
+void summary_notes_release(struct summary_notes *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->nr; i++)
+		free(n->list[i].text);
+	free(n->list);
+}

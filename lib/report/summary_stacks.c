@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* summary_stacks.c - the hottest stacks of all threads together, each in a few lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "flow/ops.h"
+#include "model/roles.h"
+#include "report/summary.h"
+
+enum {
+	LINE = 80,		/* where standard output is no terminal */
+	INDENT = 22,
+	FRAMES = 12,		/* of a stack in text; if there are more, so many of its root: */
+	FRAMES_ROOT = 3,
+};
+
+/*
+ * The same tree without processes, threads and the ways into the program, so that one stack of many threads
+ * is one; what recurs without anything in between is one, too.
+ */
+static void merge_stacks(const struct summary *s, struct flow *out)
+{
+	const struct model *m = s->v->m;
+	uint32_t *to = xcalloc(m->consumers.nr_items, sizeof(*to)), top = 0;
+	size_t i;
+
+	for (i = 1; i < m->consumers.nr_items; i++) {
+		uint32_t kind = m->consumers.items[i].kind;
+
+		if (kind_is(kind, KIND_PLACE) && kind != CONSUMER_THREAD && kind != CONSUMER_LABEL)
+			top = to[i] = top ? top : i;
+		else
+			to[i] = kind_is(kind, KIND_PLACE) || role_is_entry(m, i) ? FLOW_DROP : i;
+	}
+	flow_map(&m->flow, to, true, out, NULL);
+	free(to);
+}
+
+/* "pkg.Class.method(int)" -> "Class.method", "ns::f(T<int>)" -> "ns::f", "C$$Lambda+0x1a.f" -> "C$$Lambda.f". */
+static void put_short(const struct summary *s, uint32_t consumer, struct buf *b)
+{
+	const struct consumer *c = &s->v->m->consumers.items[consumer];
+	const char *name = model_str(s->v->m, c->name), *from = name, *dot;
+	size_t len = *name == '(' || *name == '[' ? strlen(name) : strcspn(name, "(");
+	struct buf part = BUF_INIT;
+	const char *number;
+	int dots = 0;
+
+	for (dot = name + len; kind_is(c->kind, KIND_JAVA) && dot > name; dot--)
+		if (dot[-1] == '.' && ++dots == 2) {
+			from = dot;
+			break;
+		}
+	number = kind_is(c->kind, KIND_JAVA) ? memmem(from, name + len - from, "+0x", 3) : NULL;
+	if (number) {
+		buf_add(&part, from, number - from);
+		from = number + 3 + strspn(number + 3, "0123456789abcdef");
+	}
+	buf_add(&part, from, name + len - from);
+	quote_add(b, part.data);
+	buf_release(&part);
+}
+
+struct line {
+	struct buf text;
+	size_t width, column, indent;
+};
+
+/* Break the line before a word that has no room in it. */
+static void line_add(struct line *l, const char *word)
+{
+	if (l->column > l->indent && l->column + 1 + strlen(word) > l->width) {
+		buf_fmt(&l->text, "\n%*s", (int)l->indent, "");
+		l->column = l->indent;
+	} else if (l->column > l->indent) {
+		buf_putc(&l->text, ' ');
+		l->column++;
+	}
+	buf_str(&l->text, word);
+	l->column += strlen(word);
+}
+
+static bool is_place(const struct summary *s, const struct flow *f, uint32_t node)
+{
+	return kind_is(s->v->m->consumers.items[f->nodes[node].consumer].kind, KIND_PLACE);
+}
+
+/* From the leaf to the root; of many frames the middle is left out. */
+static void put_frames(const struct summary *s, const struct flow *f, uint32_t node, struct line *l)
+{
+	struct buf word = BUF_INIT;
+	size_t nr = 0, i = 0;
+	uint32_t at;
+
+	for (at = node; at && !is_place(s, f, at); at = f->nodes[at].parent)
+		nr++;
+	for (at = node; i < nr; at = f->nodes[at].parent, i++) {
+		if (nr > FRAMES && i == FRAMES - FRAMES_ROOT) {
+			buf_reset(&word);
+			buf_fmt(&word, "< [%zu more]", nr - FRAMES);
+			line_add(l, word.data);
+		}
+		if (nr > FRAMES && i >= FRAMES - FRAMES_ROOT && i < nr - FRAMES_ROOT)
+			continue;
+		buf_reset(&word);
+		buf_str(&word, i ? "< " : "");
+		put_short(s, f->nodes[at].consumer, &word);
+		line_add(l, word.data);
+	}
+	if (!nr)
+		line_add(l, "[no stack]");
+	buf_release(&word);
+}
+
+static void json_frames(struct json *j, const struct summary *s, const struct flow *f, uint32_t at)
+{
+	const struct consumers *c = &s->v->m->consumers;
+
+	json_array(j, "frames");
+	for (; at && !is_place(s, f, at); at = f->nodes[at].parent)
+		json_str(j, NULL, consumer_name(c, f->nodes[at].consumer));
+	json_end(j);
+}
+
+static void put_stack(struct summary *s, const struct flow *f, uint32_t node, unsigned int metric)
+{
+	uint64_t n = flow_base(f, node)[metric];
+	struct json *j = &s->sheet.json;
+	struct line l = { .width = s->v->o->width ? s->v->o->width : LINE, .indent = INDENT };
+
+	if (sheet_is_text(&s->sheet)) {
+		buf_fmt(&l.text, "%9.1f %10s  ", summary_percent(n, s->v->total[metric]),
+			summary_amount(s, metric, n).text);
+		l.column = l.indent;
+		put_frames(s, f, node, &l);
+		fprintf(s->sheet.out, "%s\n", l.text.data);
+		buf_release(&l.text);
+		return;
+	}
+	json_object(j, NULL);
+	json_str(j, "metric", model_str(s->v->m, s->v->m->metrics[metric].name));
+	json_u64(j, "self", n);
+	json_frames(j, s, f, node);
+	json_end(j);
+}
+
+/* The next hottest after the last but those left out; several of one value come in the order of the tree. */
+static uint32_t next_hottest(const struct flow *f, unsigned int metric, const bool *left_out, uint32_t last)
+{
+	uint64_t below = last ? flow_base(f, last)[metric] : UINT64_MAX, most = 0, n;
+	uint32_t found = 0;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		n = flow_base(f, i)[metric];
+		if (!left_out[i] && (n < below || (n == below && i > last)) && n > most) {
+			most = n;
+			found = i;
+		}
+	}
+	return found;
+}
+
+void summary_put_stacks(struct summary *s, unsigned int metric)
+{
+	struct flow f;
+	uint32_t node = 0;
+	uint64_t i;
+	bool *left_out;
+
+	merge_stacks(s, &f);
+	left_out = xcalloc(f.nr_nodes, sizeof(*left_out));
+	summary_mark_own(s->v->m, &f, left_out);
+	summary_begin(s, "stacks", "Hottest stacks, all threads, the innermost function first");
+	for (i = 0; i < s->own->top_stacks && (node = next_hottest(&f, metric, left_out, node)); i++)
+		put_stack(s, &f, node, metric);
+	summary_end(s);
+	free(left_out);
+	flow_release(&f);
+}

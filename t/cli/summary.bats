@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# The first answers: what is the program's own, what is on the way, and what threads wait for.
+load ../lib
+load ../java
+
+printed() {
+	run_arcprof "$@"
+	[ "$status" -eq 0 ]
+}
+
+# refused <what it says> <arguments>...
+refused() {
+	local says=$1
+	shift
+	run_arcprof "$@"
+	[[ $status -ne 0 && -z $output && $stderr == *"$says"* ]]
+}
+
+# A library below the program's own method, ways into the program.
+folded() {
+	cat <<'EOT'
+app;java.lang.Thread.run;com.x.Server.serve;com.x.Json.write;java.lang.StringBuilder.append 60
+app;java.lang.Thread.run;com.x.Server.serve;com.x.Json.write;java.lang.StringBuilder.append 20
+app;java.lang.Thread.run;com.x.Server.serve;com.x.Json.write 10
+app;java.lang.Thread.run;com.x.Server.serve 9
+app;java.util.TimerThread.run 1
+EOT
+}
+
+@test "summary: what libraries do counts for who called them, and sums hold" {
+	folded >stacks
+	printed report --summary --stacks stacks --format json
+	jq -e '.mine | map({(.name): [.self, .mine]}) | add ==
+		{"com.x.Json.write": [10, 90], "com.x.Server.serve": [9, 9], "app": [0, 1]}' <<<"$output"
+	jq -e '.functions[0] | .name == "java.lang.StringBuilder.append" and .self == 80' <<<"$output"
+	jq -e '([.mine[].mine] | add) == .metrics[0].total' <<<"$output"
+}
+
+@test "summary: the hottest stacks are of all threads, the innermost function first" {
+	folded >stacks
+	printed report --summary --stacks stacks --top-stacks 1
+	grep -q '^ *80.0 *80  java.lang.StringBuilder.append < com.x.Json.write$' <<<"$output"
+	grep -q '^ *< com.x.Server.serve < app$' <<<"$output"
+	[[ $output != *"Json.write < com.x.Server.serve < app"*"Json.write <"* ]]
+}
+
+@test "summary: --mine says what the program's own functions are" {
+	folded >stacks
+	printed report --summary --stacks stacks --mine 'com.x.Server.*' --format json
+	jq -e '.mine | length == 1 and .[0].name == "com.x.Server.serve" and .[0].mine == 99' <<<"$output"
+	run_arcprof report --summary --stacks stacks --mine 'org.*' --format json
+	jq -e 'has("mine") | not' <<<"$output"
+	refused "--mine is only valid with --summary" report --xprof --stacks stacks --mine x
+}
+
+@test "summary: it is the default on a terminal, and what was piped stays" {
+	skip_unless_terminal
+	arcprof report --xarc -i "$TOP/t/data/mixed/trace" >xarc
+	arcprof report -i "$TOP/t/data/mixed/trace" | cmp - xarc
+	on_terminal "$ARCPROF" --no-pager report -i "$TOP/t/data/mixed/trace" >terminal
+	grep -q "Hottest stacks" terminal
+	on_terminal "$ARCPROF" --no-pager report --limit 3 -i "$TOP/t/data/mixed/trace" >terminal
+	grep -q "Parent" terminal
+}
+
+@test "summary: what its rows cannot be is refused" {
+	folded >stacks
+	refused "--sort does not apply to --summary" report --summary --stacks stacks --sort name
+	refused "--limit does not apply to --summary" report --summary --stacks stacks --limit 2
+	refused "--format=csv is not valid with --summary" report --summary --stacks stacks --format csv
+}
+
+@test "summary: threads that wait for work are apart from those that wait inside it" {
+	skip_unless_perf
+	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+	use_any_jdk
+	arcprof record -q -e cpu,wall=4ms,alloc,lock -o trace -- java -cp "$CLASSES" Idlers 2
+	printed report --summary -i trace --format json
+	# eight of the pool, and main, which joins; the JVM's own come on top
+	jq -e '.idle.threads >= 9 and .idle.wait > 8 * 1.5e9' <<<"$output"
+	jq -e '.waits[0] | .name == "Idlers.work" and .reason == "[sleep]" and .wait > 1e9 and .wait < 2.5e9' \
+		<<<"$output"
+	jq -e '[.waits[] | select(.name | test("ThreadPool|Queue|join"))] == []' <<<"$output"
+	jq -e '.allocations[0] | .name == "Idlers.allocates" and .class == "byte[]"' <<<"$output"
+	# nothing is lost: waits, idle ones and the rest are the whole of wall
+	printed report --xtree --metric wall --off-cpu -i trace --format json
+	blocked=$(jq '[.nodes[].base[0]] | add' <<<"$output")
+	printed report --summary -i trace --format json
+	jq -e --argjson all "$blocked" '([.waits[].wait] | add) + .idle.wait | . > $all * .97 and . <= $all' \
+		<<<"$output"
+}
