@@ -240,6 +240,16 @@ static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct 
 	return bad;
 }
 
+/* A label that is a number; 0: the trace has none. */
+static uint64_t number_label(const struct locks_model *m, const char *key)
+{
+	const char *text = names_label(&m->names, key);
+	struct err e;
+	uint64_t v;
+
+	return text && !opt_parse_u64(text, &v, &e) ? v : 0;
+}
+
 unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first)
 {
 	const char *total = names_event(&m->names, m->event, ".count");
@@ -260,6 +270,8 @@ unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, stru
 	*nr_checked = m->nr_rows + 1 + (m->has_blame && !m->no_end);
 	if (total && !opt_parse_u64(total, &want, &e) && sum != want && !nr_bad++)
 		buf_fmt(first, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum, want);
+	/* a wait is in the segment in which it ends, and its owner is charged while it goes on */
+	of_locks += number_label(m, CHARGED_AHEAD_LABEL) - number_label(m, CHARGED_BEFORE_LABEL);
 	if (m->has_blame && !m->no_end && of_locks != m->blamed_ns && !nr_bad++)
 		buf_fmt(first, "%" PRIu64 " ns in waits for locks, %" PRIu64 " charged to owners", of_locks,
 			m->blamed_ns);

@@ -110,6 +110,14 @@ enum wake_kind {			/* who ended a wait */
 /* Of traces that have records "waited": samples of "lock" without one weigh what the wait took. */
 #define WAITED_LABEL "lock.lengths"
 
+/*
+ * Of a segment: what its samples of "blame" have of waits that end in a later one, and what those of earlier
+ * ones have of waits that end here, in ns. What is charged here is what these waits took, and the first, less
+ * the second.
+ */
+#define CHARGED_AHEAD_LABEL "lock.charged.ahead_ns"
+#define CHARGED_BEFORE_LABEL "lock.charged.before_ns"
+
 enum thread_label_flags {
 	THREAD_LABEL_UNKNOWN = 1 << 0,	/* records of it were lost: which it has is not known */
 };

@@ -121,7 +121,9 @@ static void drop_standing(struct splice *s)
 
 static bool is_added(const char *key)
 {
-	return (begins(key, "event.") && (ends(key, ".count") || ends(key, ".counted"))) || !strcmp(key, "live.unknown_bytes") ||
+	return (begins(key, "event.") && (ends(key, ".count") || ends(key, ".counted"))) ||
+	       !strcmp(key, "live.unknown_bytes") || !strcmp(key, CHARGED_AHEAD_LABEL) ||
+	       !strcmp(key, CHARGED_BEFORE_LABEL) ||
 	       !strcmp(key, "account.cpu_ns") || !strcmp(key, "account.uncharged_ns") ||
 	       (begins(key, "call.trace.") && (ends(key, ".calls") || ends(key, ".slow") || ends(key, ".cut")));
 }

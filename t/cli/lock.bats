@@ -433,6 +433,25 @@ enters_are_counted() {
 	jq -e '.[0] | .enters > 100 and .recorded >= .enters and .recorded <= 1.02 * .enters' counted
 }
 
+# A wait is in the segment in which it ends, and who has the lock is charged while it goes on.
+segments_add_up() {
+	local file
+	rm -rf long
+	"$ARCPROF" record -q -e lock --segment 200ms -o long java -cp "$CLASSES" LockWaits held monitor 1500 >out
+	for file in long/*.arc long; do
+		"$ARCPROF" report -i "$file" --check >check 2>&1 || { echo "$file"; cat check; return 1; }
+	done
+	for file in long/*.arc; do
+		"$ARCPROF" dump -i "$file"
+	done >dumped
+	grep -q 'lock.charged.ahead_ns' dumped
+	grep -q 'lock.charged.before_ns' dumped
+}
+
+@test "lock: in each segment waits add up to what their owners are charged with" {
+	each_jdk segments_add_up
+}
+
 @test "lock: waits for monitors are as many as the JVM itself counts" {
 	on_each_jdk enters_are_counted
 }

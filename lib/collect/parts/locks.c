@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,6 +20,7 @@ struct lock_sum {
 	uint64_t n, ns, max_ns;
 	uint64_t pool_ns;		/* of all waits: what no sample stands for */
 	uint64_t blamed_ns;		/* that somebody was charged with, */
+	uint64_t before_ns;		/* and was in a file before, for waits that went on */
 	uint64_t unblamed_ns;		/* and of waits that are over, nobody yet, */
 	uint32_t nr_unblamed;		/* so many */
 	uint32_t blamed;		/* thread that was charged last */
@@ -629,14 +632,35 @@ static void blame_nobody(struct collect *c, struct lock_sum *s)
 static void begin_anew(struct lock_sum *s)
 {
 	s->blamed_ns -= MIN(s->blamed_ns, s->ns);
+	s->before_ns = s->blamed_ns;
 	s->n = s->ns = s->max_ns = s->pool_ns = s->unblamed_ns = s->nr_unblamed = 0;
 	s->nr_waiters = s->nr_buckets = s->nr_owners = 0;
 	s->use = (struct lock_use){ 0 };
 }
 
+/* What a file has of charges for waits that end in a later one, and what it lacks of those that end in it. */
+struct apart {
+	uint64_t ahead_ns, before_ns;
+};
+
+static void add_apart(const struct lock_sum *s, struct apart *a)
+{
+	a->before_ns += s->before_ns;
+	a->ahead_ns += can_blame(s) ? s->blamed_ns - MIN(s->blamed_ns, s->ns) : s->blamed_ns;
+}
+
+static void write_apart(struct collect *c, const struct apart *a)
+{
+	if (a->ahead_ns)
+		trace_write_label(c->w, CHARGED_AHEAD_LABEL, "%" PRIu64, a->ahead_ns);
+	if (a->before_ns)
+		trace_write_label(c->w, CHARGED_BEFORE_LABEL, "%" PRIu64, a->before_ns);
+}
+
 /* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
 static void sums(struct collect *c, bool last)
 {
+	struct apart apart = { 0 };
 	size_t i;
 
 	for (i = 0; i < c->locks.nr_all; i++) {
@@ -644,6 +668,7 @@ static void sums(struct collect *c, bool last)
 
 		if (last)
 			count_unended(s);
+		add_apart(s, &apart);
 		if (s->use.nonrec + s->use.rec)
 			write_use(c, s);
 		s->idle = !s->n;
@@ -658,6 +683,7 @@ static void sums(struct collect *c, bool last)
 			blame_nobody(c, s);
 		begin_anew(s);
 	}
+	write_apart(c, &apart);
 	map_reset(&c->locks.waiters);
 }
 
