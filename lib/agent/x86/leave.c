@@ -198,7 +198,7 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 bool leave_call_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	if (!in_stub_section(b, c->pc) || !walk_returns_from(w, c->sp) ||
-	    !code_calls_blob(vm_word(c->sp, 0), b->addr))
+	    !code_calls_blob(walk_word(w, c->sp, 0), b->addr))
 		return false;
 	push_stub(w, c->pc);
 	return_through(w, c, c->sp);
@@ -237,7 +237,7 @@ bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bo
 /* The word at slot is where a call from Java to the stub in b returns to. */
 static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct vm_blob *b, bool surely)
 {
-	return walk_returns_from(w, slot) && (surely ? code_calls_blob(vm_word(slot, 0), b->addr) :
+	return walk_returns_from(w, slot) && (surely ? code_calls_blob(walk_word(w, slot, 0), b->addr) :
 						  code_calls_stub(walk_word(w, slot, 0)));
 }
 
