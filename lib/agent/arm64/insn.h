@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/hotspot/load.h"
+
 enum { INSN_LEN = 4 };
 
-static inline uint32_t insn_at(uintptr_t pc) { return *(const uint32_t *)pc; }
+static inline uint32_t insn_at(uintptr_t pc) { return vm_i32(pc, 0); }
 
 /* bl; blr, also those that authenticate */
 static inline bool insn_calls(uint32_t i)

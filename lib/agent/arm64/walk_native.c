@@ -82,7 +82,7 @@ static bool calls_native(uintptr_t ret)
 
 static bool leads_to_java(uintptr_t ret)
 {
-	return ret != *vm.call_stub_return && walk_is_return(ret) && calls_native(ret);
+	return ret != vm_global(vm.call_stub_return) && walk_is_return(ret) && calls_native(ret);
 }
 
 /* add sp, sp, #16: of a pair that was pushed for the call, to show the way */

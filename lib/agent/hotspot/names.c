@@ -50,7 +50,7 @@ void names_class_unloaded(void)
 
 uint32_t names_epoch(void)
 {
-	return load_relaxed(&unload_events) + (vm.nr_unloaded ? (uint32_t)load_relaxed(vm.nr_unloaded) : 0);
+	return load_relaxed(&unload_events) + (vm.nr_unloaded ? (uint32_t)vm_word((uintptr_t)vm.nr_unloaded, 0) : 0);
 }
 
 struct parts {
@@ -175,8 +175,8 @@ static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct pa
 	if (!take(&p->cm, m + o->method_const, 8, trust) || (p->cm & 7) || !p->cm ||
 	    (size_t)vm.size.cm > sizeof(head) || !take(head, p->cm, vm.size.cm, trust))
 		return false;
-	*cp = vm_word((uintptr_t)head, o->cm_constants);
-	p->code_size = vm_u16((uintptr_t)head, o->cm_code_size);
+	*cp = own_word((uintptr_t)head, o->cm_constants);
+	p->code_size = own_u16((uintptr_t)head, o->cm_code_size);
 	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
 		return false;
 	if ((*cp & 7) || !take(holder, *cp + o->cp_holder, 8, trust) || (*holder & 7))

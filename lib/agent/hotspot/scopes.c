@@ -143,12 +143,12 @@ static struct notes notes_of(uintptr_t nm, bool doubtful)
 
 static int32_t desc_pc(const char *d)
 {
-	return vm_i32((uintptr_t)d, vm.o.pc_desc_pc);
+	return own_i32((uintptr_t)d, vm.o.pc_desc_pc);
 }
 
 static int32_t desc_scope(const char *d)
 {
-	return vm_i32((uintptr_t)d, vm.o.pc_desc_scope);
+	return own_i32((uintptr_t)d, vm.o.pc_desc_scope);
 }
 
 /* Offset of the scope of the first PcDesc past off that has one; 0: none. */

@@ -35,7 +35,7 @@ uint32_t stream_byte(struct stream *s)
 
 uint32_t stream_int(struct stream *s)
 {
-	uint32_t least = vm.major && *vm.major >= 20, last = 256 - HIGH, v = 0;
+	uint32_t least = vm.major && vm_i32((uintptr_t)vm.major, 0) >= 20, last = 256 - HIGH, v = 0;
 	int i;
 
 	for (i = 0; i < MAX_BYTES; i++) {

@@ -56,12 +56,12 @@ static uint64_t exported(const char *name)
 {
 	const uint64_t *p = elf_symbol(vm.libjvm, name);
 
-	return p ? *p : 0;
+	return p ? vm_word((uintptr_t)p, 0) : 0;
 }
 
 static const char *string_at(uintptr_t entry, uint64_t off)
 {
-	return (const char *)vm_word(entry, off);
+	return vm_string(vm_word(entry, off));
 }
 
 static void set_field(const char *type, const char *name, const char *ctype, uint64_t off)
@@ -194,20 +194,19 @@ struct perf_entry {
 const int64_t *vm_counter(const char *name)
 {
 	uintptr_t p, top;
-	int32_t off;
+	int32_t size;
 
-	if (!vm.perf_start || !vm.perf_top || !(p = *vm.perf_start) || !(top = *vm.perf_top))
+	if (!vm.perf_start || !vm.perf_top || !(p = vm_global(vm.perf_start)) ||
+	    !(top = vm_global(vm.perf_top)))
 		return NULL;
 	/* entry_offset and num_entries end the prologue of 32 bytes */
-	off = vm_i32(p, 24);
-	for (p += off; p + sizeof(struct perf_entry) < top;) {
-		const struct perf_entry *e = (const void *)p;
-
-		if (e->size <= 0)
+	for (p += vm_i32(p, 24); p + sizeof(struct perf_entry) < top; p += size) {
+		size = vm_i32(p, offsetof(struct perf_entry, size));
+		if (size <= 0)
 			return NULL;
-		if (e->type == 'J' && str_eq((const char *)p + e->name_off, name))
-			return (const void *)(p + e->data_off);
-		p += e->size;
+		if (vm_u8(p, offsetof(struct perf_entry, type)) == 'J' &&
+		    str_eq(vm_string(p + vm_i32(p, offsetof(struct perf_entry, name_off))), name))
+			return (const void *)(p + vm_i32(p, offsetof(struct perf_entry, data_off)));
 	}
 	return NULL;
 }
@@ -242,9 +241,9 @@ static uintptr_t find_flag(const char *name)
 
 	if (!vm.flags || !vm.nr_flags || vm.o.flag_name < 0 || vm.o.flag_addr < 0 || !vm.size.flag)
 		return 0;
-	for (i = 0; i < *vm.nr_flags; i++) {
-		uintptr_t f = *vm.flags + i * vm.size.flag;
-		const char *s = (const char *)vm_word(f, vm.o.flag_name);
+	for (i = 0; i < vm_global(vm.nr_flags); i++) {
+		uintptr_t f = vm_global(vm.flags) + i * vm.size.flag;
+		const char *s = vm_string(vm_word(f, vm.o.flag_name));
 
 		if (s && str_eq(s, name))
 			return f;
@@ -257,7 +256,7 @@ bool vm_flag(const char *name, bool *on)
 	uintptr_t f = find_flag(name);
 
 	if (f)
-		*on = *(const bool *)vm_word(f, vm.o.flag_addr);
+		*on = vm_u8(vm_word(f, vm.o.flag_addr), 0);
 	return f;
 }
 
@@ -279,30 +278,30 @@ struct heap {
 	uintptr_t lo, hi;		/* reserved */
 	uintptr_t memory;		/* VirtualSpace of the blocks, for its _high */
 	uintptr_t map;			/* VirtualSpace of the segment map, likewise */
-	const uint8_t *segmap;
+	uintptr_t segmap;
 	int shift;
 };
 
 static struct heap heaps[8];
 static int nr_heaps;
 
-/* Their addresses; the number of them. That of JDK 8 is there before it has memory. */
-static int list_heaps(uintptr_t **list)
+/* Where their addresses are; the number of them. That of JDK 8 is there before it has memory. */
+static int list_heaps(uintptr_t *list)
 {
 	uintptr_t array;
 
 	if (vm.is_8) {
-		*list = vm.only_heap;
-		return vm_word(*vm.only_heap + vm.o.heap_memory, vm.o.vs_low_boundary) ? 1 : 0;
+		*list = (uintptr_t)vm.only_heap;
+		return vm_word(vm_global(vm.only_heap) + vm.o.heap_memory, vm.o.vs_low_boundary) ? 1 : 0;
 	}
-	array = *vm.heaps;
-	*list = array ? (uintptr_t *)vm_word(array, vm.o.array_data) : NULL;
+	array = vm_global(vm.heaps);
+	*list = array ? vm_word(array, vm.o.array_data) : 0;
 	return array ? vm_i32(array, vm.o.array_len) : 0;
 }
 
 void vm_update_heaps(void)
 {
-	uintptr_t *data;
+	uintptr_t data;
 	int i, nr;
 
 	if (!vm.ok)
@@ -311,14 +310,14 @@ void vm_update_heaps(void)
 	if (nr > (int)ARRAY_SIZE(heaps))
 		nr = ARRAY_SIZE(heaps);
 	for (i = nr_heaps; i < nr; i++) {
-		uintptr_t h = data[i], mem = h + vm.o.heap_memory, map = h + vm.o.heap_segmap;
+		uintptr_t h = vm_word(data, i * 8), mem = h + vm.o.heap_memory, map = h + vm.o.heap_segmap;
 
 		heaps[i] = (struct heap){
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
 			.hi = vm_word(mem, vm.o.vs_high_boundary),
 			.memory = mem,
 			.map = map,
-			.segmap = (const uint8_t *)vm_word(map, vm.o.vs_low),
+			.segmap = vm_word(map, vm.o.vs_low),
 			.shift = vm_i32(h, vm.o.heap_log2_segment),
 		};
 	}
@@ -440,18 +439,18 @@ static uintptr_t block_of(uintptr_t pc)
 
 	for (i = 0; i < nr; i++) {
 		const struct heap *h = &heaps[i];
-		size_t seg;
+		size_t seg, hop;
 
 		if (pc < h->lo || pc >= h->hi || pc >= vm_word(h->memory, vm.o.vs_high))
 			continue;
 		/* a segment's byte says how far back its block starts, in hops of at most 254 */
 		seg = (pc - h->lo) >> h->shift;
-		if ((uintptr_t)&h->segmap[seg] >= vm_word(h->map, vm.o.vs_high) || h->segmap[seg] == 0xff)
+		if (h->segmap + seg >= vm_word(h->map, vm.o.vs_high) || vm_u8(h->segmap + seg, 0) == 0xff)
 			return 0;
-		while (h->segmap[seg] > 0) {
-			if (h->segmap[seg] > seg)
+		while ((hop = vm_u8(h->segmap + seg, 0))) {
+			if (hop > seg)
 				return 0;
-			seg -= h->segmap[seg];
+			seg -= hop;
 		}
 		return h->lo + (seg << h->shift);
 	}
@@ -473,7 +472,7 @@ bool vm_find_blob(uintptr_t pc, struct vm_blob *b)
 						      vm_i32(b->addr, o->blob_frame_complete);
 	if (pc < b->addr || pc >= b->addr + vm_i32(b->addr, o->blob_size))
 		return false;
-	queue = *vm.interpreter;
+	queue = vm_global(vm.interpreter);
 	if (queue && pc - vm_word(queue, o->queue_buffer) < (uint32_t)vm_i32(queue, o->queue_limit))
 		b->kind = VM_BLOB_INTERPRETER;
 	else
@@ -506,9 +505,9 @@ void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx)
 			size_t seg = (at - h->lo) >> h->shift;
 
 			/* a block starts in a segment of its own */
-			if ((uintptr_t)&h->segmap[seg] >= segments)
+			if (h->segmap + seg >= segments)
 				break;
-			if (!h->segmap[seg] && vm_find_blob(at + vm.size.block, &b) && !fn(&b, ctx))
+			if (!vm_u8(h->segmap + seg, 0) && vm_find_blob(at + vm.size.block, &b) && !fn(&b, ctx))
 				return;
 		}
 	}
@@ -567,7 +566,7 @@ bool vm_is_deopt_handler(uintptr_t nm, uintptr_t pc)
 /* The entries of methods are generated one after the other, so one range holds them. */
 static void note_interpreter(void)
 {
-	uintptr_t queue = *vm.interpreter, at, end;
+	uintptr_t queue = vm_global(vm.interpreter), at, end;
 	struct vm_range r = { 0, 0 };
 	int size;
 
@@ -577,7 +576,7 @@ static void note_interpreter(void)
 	at = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_begin);
 	end = vm_word(queue, vm.o.queue_buffer) + vm_i32(queue, vm.o.queue_end);
 	for (; at < end && (size = vm_i32(at, vm.o.codelet_size)) > 0; at += size) {
-		const char *name = (const char *)vm_word(at, vm.o.codelet_name);
+		const char *name = vm_string(vm_word(at, vm.o.codelet_name));
 
 		if (!name || !starts_with(name, "method entry point"))
 			continue;

@@ -5,7 +5,7 @@
  * kernel thread.
  *
  * Everything here is read in signal handlers. Addresses are uintptr_t; a load through one is
- * vm_word() and friends, and the caller says in a comment why the address is mapped.
+ * vm_word() and friends (load.h), and the caller says in a comment why the address is mapped.
  */
 #ifndef AGENT_VM_H
 #define AGENT_VM_H
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/hotspot/load.h"
 #include "agent/sys.h"
 
 /* Offsets in HotSpot's structures; -1: this version has no such field. */
@@ -111,11 +112,6 @@ struct vm {
 
 extern struct vm vm;
 
-static inline uintptr_t vm_word(uintptr_t p, int off) { return *(const uintptr_t *)(p + off); }
-static inline int32_t vm_i32(uintptr_t p, int off) { return *(const int32_t *)(p + off); }
-static inline uint16_t vm_u16(uintptr_t p, int off) { return *(const uint16_t *)(p + off); }
-static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p + off); }
-
 /* Fills vm from the libjvm that holds addr. Not in a signal handler. */
 void vm_init(uintptr_t addr_in_libjvm);
 /*
@@ -142,7 +138,7 @@ void vm_update_heaps(void);
 
 static inline bool vm_in_code(uintptr_t pc)
 {
-	return pc >= *vm.code_low && pc < *vm.code_high;
+	return pc >= vm_global(vm.code_low) && pc < vm_global(vm.code_high);
 }
 
 enum vm_blob_kind {

@@ -56,7 +56,7 @@ bool walk_is_return(uintptr_t pc)
 
 	if (!vm_in_code(pc))
 		return false;
-	if (pc == *vm.call_stub_return || vm_in_range(&vm_known.return_barrier, pc))
+	if (pc == vm_global(vm.call_stub_return) || vm_in_range(&vm_known.return_barrier, pc))
 		return true;
 	if (!vm_find_blob(pc, &b) || pc < b.begin)
 		return false;
@@ -290,8 +290,8 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 /* Continues where the thread left Java last, as the anchor that can be loaded at that address says. */
 static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 {
-	uintptr_t sp = vm_word(anchor, vm.o.anchor_sp), pc = vm_word(anchor, vm.o.anchor_pc);
-	uintptr_t fp = vm_word(anchor, vm.o.anchor_fp);
+	uintptr_t sp = own_word(anchor, vm.o.anchor_sp), pc = own_word(anchor, vm.o.anchor_pc);
+	uintptr_t fp = own_word(anchor, vm.o.anchor_fp);
 
 	if (!walk_on_stack(w, sp) || sp < c->sp) {
 		push_mark(w, JVM_MARK_ANCHOR);
@@ -340,7 +340,7 @@ static bool step_entry(struct walk *w, struct cursor *c)
 		return false;
 	}
 	anchor = walk_at(w, anchor);
-	end = vm_word(anchor, vm.o.anchor_sp);
+	end = own_word(anchor, vm.o.anchor_sp);
 	if (end && (end <= fp || !walk_on_stack(w, end)))
 		end = 0;
 	if (w->nr_frames + 2 > w->max_frames || w->nr_segments == JVM_MAX_SEGMENTS) {
@@ -375,7 +375,7 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 		return true;
 	case CALLER_WRAPPER:
 		anchor = walk_at(w, slot) + vm.o.wrapper_anchor;
-		push_leaf_segment(w, c->leaf, vm_word(anchor, vm.o.anchor_sp), 0);
+		push_leaf_segment(w, c->leaf, own_word(anchor, vm.o.anchor_sp), 0);
 		return enter_anchor(w, c, anchor);
 	case CALLER_JAVA:
 		push_leaf_segment(w, c->leaf, f.sp, 0);
@@ -391,7 +391,7 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 {
 	uintptr_t fields = w->thread.fields;
-	uintptr_t sp = fields ? vm_word(fields + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
+	uintptr_t sp = fields ? own_word(fields + vm.o.jthread_anchor, vm.o.anchor_sp) : 0;
 
 	return sp > c->sp && walk_on_stack(w, sp) ? sp : 0;
 }
@@ -401,7 +401,7 @@ static bool leave_native(struct walk *w, struct cursor *c)
 {
 	uintptr_t fields = w->thread.fields, end = last_java_sp(w, c);
 
-	if (!end && fields && vm_i32(fields, vm.o.jthread_state) == vm.in_java)
+	if (!end && fields && own_i32(fields, vm.o.jthread_state) == vm.in_java)
 		return leave_leaf_call(w, c);
 	push_leaf_segment(w, c->leaf, end ? end : w->stack_hi, end ? 0 : JVM_SEG_TO_ROOT);
 	return end && enter_anchor(w, c, fields + vm.o.jthread_anchor);
@@ -418,7 +418,7 @@ static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 
 	if (last_java_sp(w, c))
 		return fields + vm.o.jthread_anchor;
-	if (!fields || vm_i32(fields, vm.o.jthread_state) != vm.in_java)
+	if (!fields || own_i32(fields, vm.o.jthread_state) != vm.in_java)
 		return 0;
 	for (i = 0; i < WRAPPER_SCAN_WORDS; i++, p += 8)
 		if (native_is_call_wrapper(w, p))
@@ -434,7 +434,7 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct 
 
 	c->sp = f->sp;
 	anchor = anchor_beneath(w, c);
-	s = push_segment(w, f->pc, c->sp, f->fp, anchor ? vm_word(anchor, vm.o.anchor_sp) : w->stack_hi);
+	s = push_segment(w, f->pc, c->sp, f->fp, anchor ? own_word(anchor, vm.o.anchor_sp) : w->stack_hi);
 	if (!s)
 		return false;
 	frame_keep(s, c->leaf);
@@ -487,9 +487,9 @@ static bool is_cont_entry(const struct vm_blob *b)
 
 	if (!vm.cont_entry_return)
 		return cont_is_entry(vm_word(b->addr, vm.o.nm_method));
-	if (!*vm.cont_entry_return)
+	if (!vm_global(vm.cont_entry_return))
 		return false;
-	if (unlikely(!load_relaxed(&known)) && vm_find_blob(*vm.cont_entry_return, &entry))
+	if (unlikely(!load_relaxed(&known)) && vm_find_blob(vm_global(vm.cont_entry_return), &entry))
 		store_relaxed(&known, entry.addr);
 	return b->addr == load_relaxed(&known);
 }
@@ -500,7 +500,7 @@ static bool step(struct walk *w, struct cursor *c)
 	struct native_frame f;
 	struct vm_blob b;
 
-	if (c->pc == *vm.call_stub_return || vm_in_range(&vm_known.call_stub, c->pc)) {
+	if (c->pc == vm_global(vm.call_stub_return) || vm_in_range(&vm_known.call_stub, c->pc)) {
 		if (!leave_half_entered(w, c, &f))
 			return step_entry(w, c);
 		push_stub(w, c->pc);

@@ -46,7 +46,7 @@ struct walk {
 static inline uintptr_t walk_at(const struct walk *w, uintptr_t p) { return p + w->delta; }
 static inline uintptr_t walk_word(const struct walk *w, uintptr_t p, int off)
 {
-	return vm_word(walk_at(w, p), off);
+	return own_word(walk_at(w, p), off);
 }
 
 /* An aligned word of the stack that may be loaded. */

@@ -12,18 +12,21 @@
 /* Length of the no-operation at p, 0 when it is something else. */
 static int nop_length(const uint8_t *p)
 {
-	if (p[0] == 0x66)
-		return p[1] == 0x90 ? 2 : nop_length(p + 1) ? nop_length(p + 1) + 1 : 0;
+	enum { MAX_PREFIXES = 8 };
+	int nr = 0;
+
+	for (; p[0] == 0x66 && nr < MAX_PREFIXES; p++)
+		nr++;
 	if (p[0] == 0x90)
-		return 1;
+		return nr + 1;
 	if (p[0] != 0x0f || p[1] != 0x1f)
 		return 0;
 	switch (p[2]) {
-	case 0x00: return 3;
-	case 0x40: return 4;
-	case 0x44: return 5;
-	case 0x80: return 7;
-	case 0x84: return 8;
+	case 0x00: return nr + 3;
+	case 0x40: return nr + 4;
+	case 0x44: return nr + 5;
+	case 0x80: return nr + 7;
+	case 0x84: return nr + 8;
 	}
 	return 0;
 }
@@ -73,7 +76,7 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc)
 	int i, n;
 
 	for (i = 0; i < 24; i++) {
-		const uint8_t *p = (const uint8_t *)at;
+		const uint8_t *p = vm_bytes(at);
 
 		if (at >= pc)
 			return pushed ? CODE_RBP_AT_SP : CODE_RETURN_AT_SP;
@@ -101,7 +104,7 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc)
 
 enum code_state code_epilogue(uintptr_t pc)
 {
-	const uint8_t *p = (const uint8_t *)pc;
+	const uint8_t *p = vm_bytes(pc);
 
 	if (p[0] == 0xc3 || p[0] == 0xc2)
 		return CODE_RETURN_AT_SP;
@@ -121,12 +124,12 @@ enum code_state code_epilogue(uintptr_t pc)
 
 static bool bytes_are(uintptr_t at, const char *bytes, size_t n)
 {
-	return !memcmp((const void *)at, bytes, n);
+	return !memcmp(vm_bytes(at), bytes, n);
 }
 
 bool code_frame_ends(uintptr_t pc)
 {
-	const uint8_t *p = (const uint8_t *)pc;
+	const uint8_t *p = vm_bytes(pc);
 
 	return p[0] == 0x48 && p[2] == 0xc4 &&
 		((p[1] == 0x83 && p[4] == 0x5d) || (p[1] == 0x81 && p[7] == 0x5d));
@@ -149,7 +152,7 @@ static uintptr_t find_enter(uintptr_t begin, uintptr_t end)
 	uintptr_t at;
 
 	for (at = begin; at + 7 <= end; at++)
-		if (bytes_are(at, "\x55\x48\x8b\xec", 4) && sub_rsp_length((const uint8_t *)at + 4))
+		if (bytes_are(at, "\x55\x48\x8b\xec", 4) && sub_rsp_length(vm_bytes(at) + 4))
 			return at;
 	return 0;
 }
@@ -201,7 +204,7 @@ enum code_state code_framed_stub(uintptr_t begin, uintptr_t pc)
 
 enum code_state code_compiled_stub(uintptr_t begin, uintptr_t pc, int frame_words)
 {
-	const uint8_t *p = (const uint8_t *)begin;
+	const uint8_t *p = vm_bytes(begin);
 	int pushed = p[0] == 0x55, n = sub_rsp_length(p + pushed);
 	enum code_state s;
 	int32_t space;
@@ -234,7 +237,7 @@ bool code_jumps_to_rcx(uintptr_t pc)
 bool code_throws_at(uintptr_t pc)
 {
 	/* mov rdx, imm64 */
-	return bytes_are(pc, "\x48\xba", 2) && *(const uintptr_t *)(pc + 2) == pc;
+	return bytes_are(pc, "\x48\xba", 2) && vm_word(pc, 2) == pc;
 }
 
 enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc)
@@ -284,7 +287,7 @@ static int leading_pops(const uint8_t *p)
 
 int code_pops(uintptr_t pc, int frame_words)
 {
-	const uint8_t *p = (const uint8_t *)pc;
+	const uint8_t *p = vm_bytes(pc);
 	int dropped;
 
 	if (p[0] != 0x48 || p[1] != 0x83 || p[2] != 0xc4)
@@ -338,7 +341,7 @@ static int restore_length(const uint8_t *p)
 
 int code_restores(uintptr_t pc, int frame_words)
 {
-	const uint8_t *p = (const uint8_t *)pc;
+	const uint8_t *first = vm_bytes(pc), *p = first;
 	int words = 0, i, n;
 
 	for (i = 0; i < 96; i++) {
@@ -347,7 +350,7 @@ int code_restores(uintptr_t pc, int frame_words)
 			p += 4;
 			/* the stack was aligned for the call; a call that had no need of it is in between */
 			if (words == 1 && i == 0 && p[0] == 0xe9)
-				p += 5 + *(const int32_t *)(p + 1);
+				p = vm_bytes(pc + (p - first) + 5 + *(const int32_t *)(p + 1));
 		} else if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
 			words += *(const int32_t *)(p + 3) / 8;
 			p += 7;
@@ -370,7 +373,7 @@ size_t code_saved_fpu(uintptr_t pc, uintptr_t end)
 {
 	for (; pc + 12 <= end; pc++)
 		if (bytes_are(pc, "\x48\x0f\xae\x0c\x24\x48\x81\xc4", 8))
-			return *(const uint32_t *)(pc + 8);
+			return (uint32_t)vm_i32(pc, 8);
 	return 0;
 }
 
@@ -380,14 +383,14 @@ bool code_returns_to_native_transition(uintptr_t ret)
 	uintptr_t at;
 
 	for (at = ret; at < ret + FARTHEST; at++)
-		if (bytes_are(at, "\x41\xc7\x87", 3) && *(const uint32_t *)(at + 7) == IN_NATIVE_TRANS)
+		if (bytes_are(at, "\x41\xc7\x87", 3) && vm_i32(at, 7) == IN_NATIVE_TRANS)
 			return true;
 	return false;
 }
 
 int code_pushed(uintptr_t pc, int frame_words)
 {
-	const uint8_t *p = (const uint8_t *)pc;
+	const uint8_t *first = vm_bytes(pc), *p = first;
 	int ahead, pops = leading_pops(p);
 
 	if (pops)
@@ -401,14 +404,14 @@ int code_pushed(uintptr_t pc, int frame_words)
 	}
 	if (*p != 0xe8)
 		return 0;
-	pops = code_pops((uintptr_t)p + 5, frame_words);
+	pops = code_pops(pc + (p - first) + 5, frame_words);
 	return pops > ahead ? pops - ahead : 0;
 }
 
 bool code_call_before(uintptr_t ret)
 {
 	static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
-	const uint8_t *p = (const uint8_t *)ret;
+	const uint8_t *p = vm_bytes(ret);
 	size_t i;
 
 	if (p[-5] == 0xe8)
@@ -425,7 +428,7 @@ bool code_call_before(uintptr_t ret)
 /* call through a register, as HotSpot reaches far functions */
 static bool is_register_call(uintptr_t ret)
 {
-	const uint8_t *p = (const uint8_t *)ret - 2;
+	const uint8_t *p = vm_bytes(ret) - 2;
 
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
 }
@@ -435,15 +438,15 @@ static uintptr_t call_target(uintptr_t ret)
 {
 	/* mov r10, imm64; call r10 */
 	if (bytes_are(ret - 13, "\x49\xba", 2) && bytes_are(ret - 3, "\x41\xff\xd2", 3))
-		return *(const uintptr_t *)(ret - 11);
-	return *(const uint8_t *)(ret - 5) == 0xe8 ? ret + *(const int32_t *)(ret - 4) : 0;
+		return vm_word(ret, -11);
+	return vm_u8(ret, -5) == 0xe8 ? ret + vm_i32(ret, -4) : 0;
 }
 
 bool code_call_pushes_rbp(uintptr_t ret)
 {
 	uintptr_t target = call_target(ret);
 
-	return target && vm_in_code(target) && *(const uint8_t *)target == 0x55;
+	return target && vm_in_code(target) && vm_u8(target, 0) == 0x55;
 }
 
 bool code_calls_native(uintptr_t ret)
