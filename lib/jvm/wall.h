@@ -155,6 +155,8 @@ struct wall_slot {
 	} ticks[WALL_NR_TICKS];
 	__u64 nr_ticks;		/* the next is at its remainder */
 	/* BPF's own */
+	__u32 kernel_tid;	/* in the first PID namespace */
+	__u32 pad;
 	__u64 identity;
 	__u64 exec_ns;		/* what the kernel had charged the thread when it lost a CPU last */
 };

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "api/area.h"
 #include "base/atomic.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -23,6 +25,19 @@ extern const char wall_bpf_file[], wall_bpf_file_end[];
 extern const char wall_traps_bpf_file[], wall_traps_bpf_file_end[];
 
 /* ---- loading ---- */
+
+/* Records, /proc and who names a process speak of the numbers there. */
+static int find_pid_namespace(struct wall_bpf_config *config, struct err *e)
+{
+	struct stat ns;
+
+	if (arcprof_area_same_numbers())
+		return 0;
+	if (stat("/proc/self/ns/pid", &ns))
+		return err_errno(e, "/proc/self/ns/pid");
+	config->pid_ns = ns.st_ino;
+	return 0;
+}
 
 static int set_constants(const struct wall *w, const struct wall_opts *o, struct bpf_object *obj,
 			 struct err *e)
@@ -41,6 +56,8 @@ static int set_constants(const struct wall *w, const struct wall_opts *o, struct
 			config.files[call->nr] = call->files;
 		}
 	wall_find_interrupts(&config);
+	if (find_pid_namespace(&config, e))
+		return -e->code;
 	return bpf_set_constants(obj, &config, sizeof(config), e);
 }
 

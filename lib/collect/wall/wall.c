@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/area.h"
 #include "base/chance.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -765,8 +764,6 @@ static int open_part(struct collect *c, struct err *e)
 
 	if (source == o->nr_sources)
 		return 0;
-	if (!arcprof_area_same_numbers())
-		return err_set(e, ENOTSUP, "wall: processes cannot be named from inside a container: their numbers are others");
 	w = xcalloc(1, sizeof(*w));
 	w->source = source;
 	w->wakes = opts.wakes ? wallwakes_new(sources_find(c, "wakers")) : NULL;

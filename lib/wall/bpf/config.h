@@ -23,6 +23,8 @@ struct wall_bpf_config {		/* constants to the programs */
 	__u32 nr_slots;
 	__u32 all;			/* every thread of the machine gets a slot */
 	__u32 wakes;			/* copy stacks of wakers */
+	__u32 pid_ns;			/* inode of the recorder's PID namespace; 0: the first */
+	__u32 pad;
 	__u64 secret;			/* hides kernel addresses from those who read the slots */
 	/* Below them on a stack a timer runs, or something else on behalf of no thread. */
 	struct wall_bpf_code timers[WALL_NR_CODES], interrupts[WALL_NR_CODES];

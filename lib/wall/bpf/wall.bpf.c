@@ -35,6 +35,7 @@ enum {
 	STATE_WAKING = 0x200,
 	STATE_FROZEN = 0x8000,
 	KTHREAD = 0x00200000,		/* PF_KTHREAD */
+	MAX_PID_LEVELS = 32,		/* PID namespaces inside each other, with the first */
 	LOW_NUMBERS = 1 << 16,
 	MAX_STACK = 40,
 	UNUSED_NS = 1000000000,		/* whoever was elsewhere for so long need not be at a site again */
@@ -43,8 +44,17 @@ enum {
 	FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10,
 };
 
+struct ns_common {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct pid_namespace {
+	struct ns_common ns;
+} __attribute__((preserve_access_index));
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 } __attribute__((preserve_access_index));
 
 struct pid {
@@ -209,7 +219,7 @@ static __always_inline __u32 find(struct task_struct *t, struct wall_slot **slot
 	if (!idx || !*idx)
 		return 0;
 	*slot = slot_at(*idx);
-	if (*slot && (*slot)->tid == tid && (*slot)->identity == identity(t))
+	if (*slot && (*slot)->kernel_tid == tid && (*slot)->identity == identity(t))
 		return *idx;
 	idx = bpf_map_lookup_elem(&wall_threads, &tid);
 	if (!idx)
@@ -258,20 +268,46 @@ static __always_inline __u32 take(void)
 	return 0;
 }
 
+/* Its number in the namespace at that level; the first is 0. */
+static __always_inline struct upid *number_at(struct pid *p, __u32 level)
+{
+	return (void *)p->numbers + (level & (MAX_PID_LEVELS - 1)) * bpf_core_type_size(struct upid);
+}
+
+/* As the thread itself sees it. */
 static __always_inline __u32 own_number(struct task_struct *t)
 {
 	struct pid *p = t->thread_pid;
-	struct upid *u;
 
-	if (!p)
+	return p ? BPF_CORE_READ(number_at(p, p->level), nr) : 0;
+}
+
+/* As the recorder sees it; 0: it does not, as the thread is in another PID namespace. */
+static __noinline __u32 number_in(struct pid *p, __u32 level)
+{
+	__u32 i;
+
+	for (i = 0; i < MAX_PID_LEVELS; i++) {
+		if (i > level)
+			return 0;
+		if (BPF_CORE_READ(number_at(p, i), ns, ns.inum) == config.pid_ns)
+			return BPF_CORE_READ(number_at(p, i), nr);
+	}
+	return 0;
+}
+
+static __always_inline __u32 number(struct task_struct *t)
+{
+	struct pid *p = t->thread_pid;
+
+	if (!config.pid_ns)
 		return t->pid;
-	u = (void *)p->numbers;
-	return BPF_CORE_READ(u + (p->level & 31), nr);
+	return p ? number_in(p, p->level) : 0;
 }
 
 static __always_inline void retire(struct wall_slot *s, __u32 idx, __u64 now)
 {
-	__u32 tid = s->tid, *mine = bpf_map_lookup_elem(&wall_threads, &tid);
+	__u32 tid = s->kernel_tid, *mine = bpf_map_lookup_elem(&wall_threads, &tid);
 
 	s->own_tid = s->own_pid = 0;
 	s->since_ns = now;
@@ -284,9 +320,10 @@ static __always_inline void retire(struct wall_slot *s, __u32 idx, __u64 now)
 /* The slot of a new thread, nobody's yet, with all but its state. */
 static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *idx, __u64 now)
 {
+	__u32 tid = number(t);
 	struct wall_slot *s;
 
-	*idx = take();
+	*idx = tid ? take() : 0;
 	if (!*idx)
 		return NULL;
 	s = slot_at(*idx);
@@ -294,8 +331,9 @@ static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *i
 		return NULL;
 	SEQ_STEP(s->seq);
 	clear(s);
-	s->tid = t->pid;
-	s->pid = t->tgid;
+	s->kernel_tid = t->pid;
+	s->tid = tid;
+	s->pid = number(t->group_leader);
 	s->own_tid = own_number(t);
 	s->own_pid = own_number(t->group_leader);
 	s->identity = identity(t);
@@ -310,12 +348,12 @@ static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *i
 /* Let events find it from here on. */
 static __always_inline void publish(struct wall_slot *s, __u32 idx, __u64 now)
 {
-	__u32 tid = s->tid, low = tid & (LOW_NUMBERS - 1), *old;
+	__u32 tid = s->kernel_tid, low = tid & (LOW_NUMBERS - 1), *old;
 	struct wall_slot *before;
 
 	old = bpf_map_lookup_elem(&wall_threads, &tid);
 	before = old ? slot_at(*old) : NULL;
-	if (before && before->state != WALL_GONE && before->tid == tid)
+	if (before && before->state != WALL_GONE && before->kernel_tid == tid)
 		retire(before, *old, now);
 	bpf_map_update_elem(&wall_threads, &tid, &idx, BPF_ANY);
 	bpf_map_update_elem(&wall_low, &low, &idx, BPF_ANY);
@@ -813,8 +851,8 @@ static __always_inline __u32 waker(void *ctx)
 	__s32 call = t->flags & KTHREAD ? -1 : syscall_of(r);
 
 	if (own_stack && (call >= 0 || t->flags & KTHREAD))
-		return t->pid;
-	return interrupt_or_thread(ctx, t->pid, own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
+		return number(t);
+	return interrupt_or_thread(ctx, number(t), own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
 }
 
 /* Page by page, as it may end at any. Returns how many bytes there were. */
@@ -857,8 +895,8 @@ static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 	*(volatile __u32 *)&w->block_nr = 0;
 	barrier();
 	w->slot = idx;
-	w->tid = t->pid;
-	w->pid = t->tgid;
+	w->tid = own->tid;
+	w->pid = own->pid;
 	w->own_tid = own->own_tid;
 	w->own_pid = own->own_pid;
 	read_regs(&w->regs, r);
@@ -958,7 +996,8 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 		publish(s, idx, now);
 	} else if (t->pid != old_tid) {		/* it takes the number of the first thread */
 		bpf_map_delete_elem(&wall_threads, &tid);
-		old->tid = t->pid;
+		old->kernel_tid = t->pid;
+		old->tid = number(t);
 		old->own_tid = own_number(t);
 		publish(old, old_idx, now);
 	}
@@ -1018,7 +1057,8 @@ int seed(struct bpf_iter__task *ctx)
 		c->can_trap = can_trap();
 	if (!t || !t->pid || (t->__state & STATE_DEAD) || find(t, &s))
 		return 0;
-	if (config.all || is_target(t->tgid, WALL_PROCESS) || is_target(t->pid, WALL_THREAD))
+	if (config.all || is_target(number(t->group_leader), WALL_PROCESS) ||
+	    is_target(number(t), WALL_THREAD))
 		seed_one(t);
 	return 0;
 }
