@@ -189,3 +189,11 @@ java_attached() {
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	numbers_are_theirs
 }
+
+@test "wall: where /proc is another PID namespace's, that is said and nothing is recorded" {
+	skip_unless_namespaces
+	run unshare --pid --fork "$ARCPROF" record -e wall -o trace -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"/proc has the processes of another PID namespace"* ]]
+	[ ! -e trace ]
+}

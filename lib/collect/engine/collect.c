@@ -527,13 +527,32 @@ static int rings_target(const struct collect_opts *o, const struct program *p)
 	return o->system_wide ? -1 : o->argv ? p->child.pid : 0;
 }
 
+/*
+ * In a PID namespace that was made without mounting a /proc for it, the kernel's records and our own number
+ * mean other processes than /proc does: names and mappings would be those of others.
+ */
+static int check_proc(struct err *e)
+{
+	char text[16] = "";
+
+	if (readlink("/proc/self", text, sizeof(text) - 1) <= 0 || atoi(text) == getpid())
+		return 0;
+	err_set(e, ENOTSUP, "/proc has the processes of another PID namespace");
+	err_hint(e, "mount -t proc proc /proc, in a mount namespace of its own: unshare --pid --fork --mount-proc does");
+	return -e->code;
+}
+
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
-	struct collect *c = xcalloc(1, sizeof(*c));
-	struct run run = { .c = c };
+	struct collect *c;
+	struct run run = { .c = NULL };
 	int r;
 
 	memset(res, 0, sizeof(*res));
+	r = check_proc(e);
+	if (r)
+		return r;
+	run.c = c = xcalloc(1, sizeof(*c));
 	c->opts = *o;
 	memcpy(c->source_room, o->sources, o->nr_sources * sizeof(*o->sources));
 	c->opts.sources = c->source_room;
