@@ -83,6 +83,7 @@ static void release_tables(struct symfile *f)
 	lines_free(f->lines);
 	cfi_release(&f->eh);
 	cfi_release(&f->frame);
+	gopcln_release(&f->go);
 	symtab_release(&f->symtab);
 	image_close(&f->debug);
 	arena_release(&f->names);
@@ -95,6 +96,7 @@ void symfile_drop_tables(struct symfile *f)
 {
 	release_tables(f);
 	f->symbols_tried = f->debug_tried = f->eh_tried = f->frame_tried = f->lines_tried = false;
+	f->go_tried = false;
 	f->lines = NULL;
 	f->source = f->lines_source = NULL;
 	memset(&f->debug, 0, sizeof(f->debug));
@@ -115,7 +117,8 @@ size_t symfile_table_bytes(const struct symfile *f)
 	const struct symtab *t = &f->symtab;
 
 	return (t->cached.data ? t->cached.len : t->alloc_entries * sizeof(*t->entries) + t->names.alloc) +
-	       cfi_bytes(&f->eh) + cfi_bytes(&f->frame) + f->names.nr_bytes + lines_bytes(f->lines) +
+	       cfi_bytes(&f->eh) + cfi_bytes(&f->frame) + f->go.bytes.len + f->names.nr_bytes +
+	       lines_bytes(f->lines) +
 	       (f->debug.owned ? f->debug.len : 0) + f->debug.nr_secs * sizeof(*f->debug.secs) +
 	       f->alloc_made * sizeof(*f->made_names) + f->made.alloc * sizeof(*f->made.slots);
 }
@@ -186,6 +189,30 @@ const struct cfi *symfile_cfi(struct symfile *f, bool eh)
 	return c->nr_entries ? c : NULL;
 }
 
+const struct gopcln *symfile_go(struct symfile *f)
+{
+	struct err e;
+
+	if (!f->go_tried) {
+		f->go_tried = true;
+		gopcln_load(&f->go, &f->im, &e);
+	}
+	return f->go.nr_funcs ? &f->go : NULL;
+}
+
+static bool add_go_symbols(struct symfile *f)
+{
+	const struct gopcln *go = symfile_go(f);
+	struct gopcln_func func;
+	uint64_t i;
+
+	for (i = 0; go && i < go->nr_funcs; i++)
+		if (gopcln_func(go, i, &func) && func.name[0] && func.end > func.start)
+			symtab_add(&f->symtab, func.start, MIN(func.end - func.start, UINT32_MAX),
+				   func.name);
+	return go;
+}
+
 static void make_symbols(struct symfile *f)
 {
 	const struct image *debug;
@@ -202,6 +229,8 @@ static void make_symbols(struct symfile *f)
 			f->source = ".dynsym";
 		if (!debugfile_minimal(&f->symtab, &f->im, &e))
 			f->source = ".gnu_debugdata";
+		if (add_go_symbols(f))
+			f->source = ".gopclntab";
 	}
 	symtab_finish(&f->symtab, &f->im);
 	plt_add(&f->symtab, &f->im);
@@ -300,13 +329,19 @@ static void load_lines(struct symfile *f)
 const char *symfile_lines_source(struct symfile *f)
 {
 	load_lines(f);
-	return f->lines_source;
+	return !f->lines && symfile_go(f) ? ".gopclntab" : f->lines_source;
 }
 
 size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max)
 {
 	uint64_t vaddr = image_off_to_vaddr(&f->im, off);
+	const struct gopcln *go;
+	size_t nr;
 
 	load_lines(f);
-	return f->lines && vaddr != UINT64_MAX && max ? lines_find(f->lines, vaddr, out, max) : 0;
+	if (vaddr == UINT64_MAX || !max)
+		return 0;
+	nr = f->lines ? lines_find(f->lines, vaddr, out, max) : 0;
+	go = nr ? NULL : symfile_go(f);
+	return go ? gopcln_lines(go, vaddr, out, max) : nr;
 }

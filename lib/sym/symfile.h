@@ -63,7 +63,7 @@ struct symbol {
 
 /*
  * The function that contains off, from the best source there is: .symtab of the file or of its
- * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, PLT entries
+ * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, .gopclntab, PLT entries
  * ("name@plt"), else, on a file without symbols there, the CFI's function bounds, named
  * "module+0x...".  False: nothing covers it.
  */
@@ -89,7 +89,7 @@ size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_
 
 /* Which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", ... */
 const char *symfile_symbol_source(struct symfile *f);
-/* The same of lines: "DWARF", "none", or why what is there cannot be read. */
+/* The same of lines: "DWARF", ".gopclntab", "none", or why what is there cannot be read. */
 const char *symfile_lines_source(struct symfile *f);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "sym/cfi.h"
+#include "sym/gopclntab.h"
 #include "sym/image.h"
 #include "sym/symfile.h"
 #include "sym/symtab.h"
@@ -23,12 +24,13 @@ struct symfile {
 	uint8_t id[BUILD_ID_MAX];
 	size_t id_len;
 
-	bool symbols_tried, debug_tried, eh_tried, frame_tried, lines_tried;
+	bool symbols_tried, debug_tried, eh_tried, frame_tried, lines_tried, go_tried;
 	struct symtab symtab;
 	const char *source;
 	struct image debug;	/* the file with what was stripped; nr_secs is 0 without one */
 	char *debug_path;
 	struct cfi eh, frame;
+	struct gopcln go;
 	struct lines *lines;	/* NULL: no debug information */
 	const char *lines_source;
 
@@ -54,6 +56,8 @@ const struct image *symfile_debug_image(struct symfile *f);
 
 /* .eh_frame or .debug_frame (of the file or its debug file); NULL: none. */
 const struct cfi *symfile_cfi(struct symfile *f, bool eh);
+/* NULL: it is no Go program. */
+const struct gopcln *symfile_go(struct symfile *f);
 const struct image *symfile_image(const struct symfile *f);
 
 /* NULL: no debug information that libdw can read; *why says what there is, in any case. */

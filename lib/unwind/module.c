@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "unwind/gorules.h"
 #include "unwind/module.h"
 
 enum {
@@ -53,6 +54,7 @@ void unwind_module_free(struct unwind_module *m)
 		return;
 	free(m->sections[0].at);
 	free(m->sections[1].at);
+	free(m->go_at);
 	free(m->code);
 	free(m->rows);
 	free(m->slots);
@@ -79,7 +81,7 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
 	       m->derived.alloc * sizeof(*m->derived.slots) + m->depths.alloc * sizeof(*m->depths.slots) +
 	       m->roots.alloc * sizeof(*m->roots.slots) +
-	       m->text.nr_bytes;
+	       (m->go ? m->go->nr_funcs * sizeof(*m->go_at) : 0) + m->text.nr_bytes;
 }
 
 /* A row with room for all rules. */
@@ -241,6 +243,43 @@ static uint32_t section_row(struct unwind_module *m, int which, uint64_t vaddr)
 	return search_pairs(m->code + s->at[i] - 1, vaddr - s->c->base - s->c->entries[i].pc);
 }
 
+static uint32_t decode_go(struct unwind_module *m, size_t i)
+{
+	struct cfi_fde fde = { .cie.ra_reg = m->cpu->ra };
+	struct decode d = { .m = m, .fde = &fde };
+	struct gopcln_func f;
+	uint32_t at;
+
+	if (gopcln_func(m->go, i, &f)) {
+		fde.start = d.end = f.start;
+		d.flags = gorules_flags(f.name);
+		if (!gorules_run(m->go, &f, m->cpu, take_rules, &d))
+			m->nr_damaged++;
+		add_pair(&d, gorules_end(m->go, i, d.end) - f.start, 0);
+	}
+	at = store_pairs(m, &d);
+	free(d.pairs);
+	return at;
+}
+
+static uint32_t go_row(struct unwind_module *m, uint64_t vaddr)
+{
+	size_t i;
+
+	if (!m->go_tried) {
+		m->go_tried = true;
+		m->go = symfile_go(m->f);
+		if (m->go)
+			m->go_at = xcalloc(m->go->nr_funcs, sizeof(*m->go_at));
+	}
+	i = m->go ? gopcln_find(m->go, vaddr) : SIZE_MAX;
+	if (i == SIZE_MAX)
+		return 0;
+	if (!m->go_at[i])
+		m->go_at[i] = decode_go(m, i);
+	return search_pairs(m->code + m->go_at[i] - 1, vaddr - gopcln_start(m->go, i));
+}
+
 static uint32_t find_row(struct unwind_module *m, uint64_t off)
 {
 	uint64_t vaddr = symfile_off_to_vaddr(m->f, off);
@@ -248,7 +287,9 @@ static uint32_t find_row(struct unwind_module *m, uint64_t off)
 
 	if (vaddr == UINT64_MAX || !m->cpu)
 		return 0;
-	row = section_row(m, 0, vaddr);
+	row = go_row(m, vaddr);
+	if (!row)
+		row = section_row(m, 0, vaddr);
 	return row ? row : section_row(m, 1, vaddr);
 }
 

@@ -18,6 +18,8 @@ enum row_flags {
 	ROW_SIGNAL = 1 << 0,		/* a signal trampoline */
 	ROW_SIGNED = 1 << 1,		/* arm64: the return address is signed */
 	ROW_DEBUG_FRAME = 1 << 2,	/* expressions are in .debug_frame */
+	ROW_SWITCHES = 1 << 3,		/* goes on on another stack: gorules.h */
+	ROW_KEEPS_SP = 1 << 4,		/* and has the stack pointer from before in a register */
 };
 
 struct row_rule {
@@ -48,6 +50,9 @@ struct unwind_module {
 	struct symfile *f;
 	const struct cpu *cpu;
 	struct func_rules sections[2];	/* .eh_frame, .debug_frame */
+	const struct gopcln *go;	/* NULL: no Go program, or not asked for yet */
+	bool go_tried;
+	uint32_t *go_at;		/* a function of it: place in code + 1, 0: not decoded yet */
 	uint32_t *code;		/* functions: a head word, then pairs of address and row */
 	size_t nr_code, alloc_code;
 	const struct row **rows;	/* rows[0] is NULL */

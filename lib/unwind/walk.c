@@ -8,6 +8,7 @@
  *      SIGNALS_MAX of those, so every walk ends.
  */
 #include "unwind/epilogue.h"
+#include "unwind/gorules.h"
 #include "unwind/guess.h"
 
 enum { SIGNALS_MAX = 64 };
@@ -196,6 +197,36 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
+/* The function has been called on the stack that we have a copy of, with the stack pointer in a register. */
+static bool take_kept_sp(struct walk *w)
+{
+	const struct cpu *cpu = w->mod->cpu;
+	uint8_t reg = gorules_sp_reg(cpu);
+	uint64_t sp = w->regs->r[reg];
+
+	if (!(w->regs->valid >> reg & 1) || sp < w->regs->sp || sp - w->st->sp >= w->st->len)
+		return false;
+	w->regs->r[cpu->sp] = w->regs->sp = sp;
+	return true;
+}
+
+/*
+ * Code of Go's runtime that goes on on another stack. Whom it calls there has no caller on that one. Where it
+ * was interrupted before the switch it has one itself.
+ */
+static enum step over_switch(struct walk *w, const struct row *row)
+{
+	const struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
+	const struct unwind_regs before = *w->regs;
+
+	if (!w->exact && !(row->flags & ROW_KEEPS_SP && take_kept_sp(w)))
+		return STEP_END;
+	if (by_rules(w, row) == STEP_OK && guess_follows_call(&g, w->regs->pc))
+		return STEP_OK;
+	*w->regs = before;
+	return STEP_END;
+}
+
 /*
  * Rules that the code itself gives; false, and the registers as they were: none that hold.
  * *returns: a way to a return was found.
@@ -248,7 +279,7 @@ static enum step step(struct walk *w)
 	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
 
 	if (row)
-		return by_rules(w, row);
+		return row->flags & ROW_SWITCHES ? over_switch(w, row) : by_rules(w, row);
 	if (!w->mod && w->space->step && w->space->step(w->space->ctx, w->regs, w->st)) {
 		if (!w->regs->pc)
 			return STEP_END;
