@@ -579,7 +579,7 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		resolve_named(x, f);
 		break;
 	case FRAME_MARK:
-		if (f->mark == MARK_GUESSED)	/* nothing is missing */
+		if (frame_mark_is_note(f->mark))
 			c.kind = CONSUMER_UNRESOLVED;
 		c.name = intern(x, frame_mark_name(f->mark));
 		add_level(x, &c, 0);

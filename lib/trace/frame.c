@@ -21,6 +21,11 @@ const char *frame_mark_name(uint32_t mark)
 	return mark < MARK_NR ? names[mark] : "[unwalkable: reason unknown to this version]";
 }
 
+bool frame_mark_is_note(uint64_t mark)
+{
+	return mark == MARK_GUESSED || mark == MARK_READ_LATER;
+}
+
 #define WORD_NOT_INLINED (1u << 31)	/* in c of FRAME_JIT, beside the compile id */
 
 struct frame_words frame_words(const struct frame *f)

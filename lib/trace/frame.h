@@ -70,5 +70,7 @@ enum frame_mark {
 
 const char *frame_kind_name(enum frame_kind kind);	/* "native", "jit" and so on */
 const char *frame_mark_name(uint32_t mark);	/* "[unwalkable: ...]" and the like; never NULL */
+/* It says how the frames outside it were found: none is missing there. */
+bool frame_mark_is_note(uint64_t mark);
 
 #endif

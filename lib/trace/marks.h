@@ -55,6 +55,8 @@ MARK(LABELS, "[labels]")
 MARK(NO_FRAME_POINTER, "[unwalkable: frame pointers end here]")
 /* Nothing is missing: but frame pointers alone say who called the frames within, which are of no module. */
 MARK(GUESSED, "[by frame pointers]")
+/* Nothing is missing: but the outer frames were read from the process's memory after the sample. */
+MARK(READ_LATER, "[read later]")
 
 #undef FRAME
 #undef MARK

@@ -71,12 +71,13 @@ static void deref(struct machine *m, size_t size)
 	const struct unwind_stack *st = m->in->st;
 	uint64_t addr = pop(m), off = addr - st->sp, v = 0;
 
-	if (size > 8 || st->len < size || off > st->len - size) {
+	if (size <= 8 && st->len >= size && off <= st->len - size) {
+		__builtin_memcpy(&v, st->data + off, size);
+	} else if (size != 8 || !stack_read(st, addr, &v)) {
 		m->missing = addr;
 		m->s.bad = true;
 		return;
 	}
-	__builtin_memcpy(&v, st->data + off, size);
 	push(m, v);
 }
 

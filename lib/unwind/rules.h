@@ -57,7 +57,7 @@ static inline bool stack_read(const struct unwind_stack *st, uint64_t addr, uint
 	uint64_t off = addr - st->sp;
 
 	if (st->len < 8 || off > st->len - 8)
-		return false;
+		return st->above && addr > st->sp && st->above(st->ctx, addr, v);
 	__builtin_memcpy(v, st->data + off, 8);
 	return true;
 }

@@ -30,6 +30,9 @@ struct unwind_stack {
 	uint64_t sp;		/* address of data[0] */
 	const uint8_t *data;
 	size_t len;
+	/* Reads the word at addr, which is above the copy. False: it cannot be read. May be NULL. */
+	bool (*above)(void *ctx, uint64_t addr, uint64_t *v);
+	void *ctx;
 };
 
 /* The unwind rules of one module; safe to share between processes, not between threads. */

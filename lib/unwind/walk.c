@@ -3,7 +3,7 @@
  * walk.c - from frame to frame.
  *
  * Invariants:
- *  [1] memory is read through struct unwind_stack only;
+ *  [1] memory is read through stack_read() only;
  *  [2] the stack pointer grows with each frame but over a signal, and there are at most
  *      SIGNALS_MAX of those, so every walk ends.
  */

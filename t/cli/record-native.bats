@@ -47,6 +47,30 @@ has_arc() {
 	[ "$(json '[.. | objects | select(.name? == "[unknown in anonymous memory]").rl] | max' .report--xtree)" -eq 3 ]
 }
 
+# deep_stacks <expected frames of down()>: most samples are whole, and have them. The last ones are not, when the
+# process has ended, and on a busy machine some come too late.
+deep_stacks() {
+	[ "$status" -eq 0 ]
+	[ "$(($(json .quality.complete_stacks .report--xprof) * 100))" -ge "$(($(samples) * 75))" ]
+	has_arc main first
+	has_arc first down
+	has_arc down "[read later]"
+	ARCPROF=$ARCPROF "$TOP/t/folded" trace | awk -v want="$1" '/;bottom / { all += $NF; right += gsub(/;down/, "&") == want ? $NF : 0 }
+		END { print right + 0 " of " all + 0 " have all calls"; exit right < all * 0.75 }'
+}
+
+@test "record: what is above the copy of a stack is read from the process, and that is said" {
+	skip_unless_perf
+	# a megabyte of stack
+	record -- "$(workload deepstack)" 8000 64 300000000
+	deep_stacks 8000
+	# frames that are larger than the copy
+	record -- "$(workload deepstack)" 5 100000 300000000
+	deep_stacks 5
+	record --stack-size 4096 -- "$(workload deepstack)" 100 1000 300000000
+	deep_stacks 100
+}
+
 @test "record: callers of JavaScript are known, and its names where node was asked for them" {
 	skip_unless_perf
 	skip_unless_command node

@@ -193,6 +193,30 @@ TEST(unwind_stack_that_ends_too_early_is_truncated)
 	tear_down();
 }
 
+static bool word_above(void *ctx, uint64_t addr, uint64_t *v)
+{
+	*v = *(uint64_t *)ctx;
+	return addr == STACK + 1024 - 8;
+}
+
+TEST(unwind_a_stack_that_is_continued_above_its_copy)
+{
+	static const uint8_t ins[] = { 0x0e, 0x80, 0x08 };	/* CFA rsp+1024 */
+	uint64_t ra = BASE + 0x1100;
+	struct unwind_stack with = stack;
+
+	with.above = word_above;
+	with.ctx = &ra;
+	set_up_fde("zR", ins, sizeof(ins));
+	regs.pc = BASE + 0x1050;
+	regs.sp = STACK;
+	CHECK_U64(unwind_walk(&space, &regs, &with, frames, ARRAY_SIZE(frames), &end), 2);
+	CHECK_U64(frames[1].pc, ra - 1);
+	CHECK_U64(frames[1].sp, STACK + 1024);
+	CHECK_U64(end, MARK_TRUNCATED_STACK);
+	tear_down();
+}
+
 TEST(unwind_more_frames_than_asked_is_truncated_depth)
 {
 	size_t i;

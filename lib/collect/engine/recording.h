@@ -14,6 +14,7 @@
 #include "collect/engine/collect.h"
 #include "collect/engine/modules.h"
 #include "collect/engine/part.h"
+#include "collect/engine/stackrest.h"
 #include "collect/engine/tasks.h"
 #include "collect/files/flight.h"
 #include "collect/files/rotate.h"
@@ -28,9 +29,11 @@
 #include "collect/parts/threadlabels.h"
 #include "collect/wall/wall.h"
 #include "ring/merge.h"
+#include "unwind/perfsample.h"
 
 enum {
 	MAX_USER_FRAMES = 1 << 16,
+	SEGMENT_BYTES = 64 << 10,		/* of native stack that an agent copies */
 	NR_CALLED = 2048,
 	MAX_KERNEL_FRAMES = 256,
 	MAX_FRAMES = MAX_USER_FRAMES + MAX_KERNEL_FRAMES,
@@ -110,6 +113,7 @@ struct collect {
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
 	struct unwind_frame unwound[MAX_USER_FRAMES];
+	struct stackrest rest;		/* of the stack that is unwound */
 	struct called {
 		uint64_t addr;
 		uint32_t proc;
@@ -148,6 +152,8 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 		     struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
+/* The same of a sample that was just taken, with what is above the copy of its stack. */
+size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *ps, struct frame *out);
 /* The native code above the innermost Java frame: the rest is a mark. */
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);

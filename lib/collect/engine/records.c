@@ -104,7 +104,7 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 		nr_kernel = 1;
 	}
 	if (ps->has_regs && !inside_exec(th, ps))
-		nr = stack_user_dwarf(c, th->proc, &ps->regs, &ps->stack, c->frames);
+		nr = stack_user_sample(c, th->proc, ps, c->frames);
 	else if (trap)
 		nr = ps->user ? agent_frame(c, th, ps, c->frames) : 0;
 	else if (!c->ev.conf.exclude_user)

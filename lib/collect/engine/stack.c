@@ -152,19 +152,34 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 	return cut + stack_user_chain(c, p, chain, n, out + cut);
 }
 
+/* What its caller left for it, the return address first, is just below its stack pointer. */
+static bool is_above(const struct unwind_stack *st, const struct unwind_frame *u)
+{
+	return st->above && u->sp > st->sp + st->len;
+}
+
+/* A native stack has at most this many marks: its end's, and the two of below. */
+enum { NATIVE_MARKS = 3 };
+
 /*
  * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
- * returns how many there are, with a mark where frame pointers alone led to the outer ones.
+ * returns how many there are, with a mark where frame pointers alone led to the outer ones, and one where
+ * what led to these is above the copy of the stack.
  */
-static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, struct frame *out)
+static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, const struct unwind_stack *st,
+			     struct frame *out)
 {
-	bool guessed = false;
+	bool guessed = false, later = false;
 	size_t i, n = 0;
 
 	for (i = nr; i-- > 0;) {
 		const struct unwind_frame *u = &c->unwound[i];
-		struct frame *f = &out[n];
+		struct frame *f;
 
+		if (later && !is_above(st, u))
+			out[n++] = mark(MARK_READ_LATER);
+		later = is_above(st, u);
+		f = &out[n];
 		if (i && u->module && modules_at(&c->modules, u->module)->passes_on)
 			continue;
 		if (u->module)
@@ -185,11 +200,20 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 	struct walk walk = { c, p };
 	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk };
 	enum frame_mark end = MARK_NONE;
-	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 2, &end);
+	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
 
 	if (end != MARK_NONE)
 		*out++ = mark(end);
-	return unwound_frames(c, p, nr, out) + (end != MARK_NONE);
+	return unwound_frames(c, p, nr, st, out) + (end != MARK_NONE);
+}
+
+size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *ps, struct frame *out)
+{
+	struct unwind_stack st = stackrest_begin(&c->rest, p->pid, &ps->stack, ps->time_ns);
+	size_t nr = stack_user_dwarf(c, p, &ps->regs, &st, out);
+
+	stackrest_end(&c->rest);
+	return nr;
 }
 
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
@@ -202,12 +226,12 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 
 	if (j->jvm)		/* it has not gone */
 		jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
-	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - 2, &end);
+	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
 	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
 		end = MARK_JAVA_NOT_WALKABLE;
 	if (end != MARK_NONE)
 		*out++ = mark(end);
-	return unwound_frames(c, j->proc, nr, out) + (end != MARK_NONE);
+	return unwound_frames(c, j->proc, nr, st, out) + (end != MARK_NONE);
 }
 
 static void set_reg(struct unwind_regs *r, unsigned int number, uint64_t value)
@@ -258,19 +282,17 @@ struct unwound {
 	bool to_java;		/* it ended at Java code */
 };
 
-/* Unwinds the first len bytes of a segment's stack. */
 static struct unwound unwind_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
-				     size_t len)
+				     const struct unwind_stack *st)
 {
 	struct walk walk = { c, j->proc };
 	struct unwind_space space = { .find = find_module, .ctx = &walk };
-	struct unwind_stack st = { s->sp, s->stack, len };
 	struct unwind_regs regs;
 	struct unwound u;
 
 	segment_regs(s, &regs);
 	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
-	u.nr = unwind_walk(&space, &regs, &st, c->unwound, MAX_USER_FRAMES / 2, &u.end);
+	u.nr = unwind_walk(&space, &regs, st, c->unwound, MAX_USER_FRAMES / 2, &u.end);
 	u.to_java = regs.pc >= space.stop_lo && regs.pc < space.stop_hi;
 	return u;
 }
@@ -284,11 +306,12 @@ static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_s
 	enum { SLACK = 64 };
 	uint64_t first = c->unwound[0].pc, last = c->unwound[nr - 1].pc, last_sp = c->unwound[nr - 1].sp;
 	size_t len = (last_sp - s->sp + SLACK) & ~7ul;
+	const struct unwind_stack st = { s->sp, s->stack, len };
 	struct unwound again;
 
 	if (last_sp < s->sp || len >= s->len)
 		return 0;
-	again = unwind_segment(c, j, s, len);
+	again = unwind_segment(c, j, s, &st);
 	return again.end == MARK_NONE && again.nr == nr && c->unwound[0].pc == first &&
 			c->unwound[nr - 1].pc == last && c->unwound[nr - 1].sp == last_sp ?
 		len :
@@ -314,17 +337,24 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 }
 
 static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
-			     struct frame *out)
+			     uint64_t time_ns, struct frame *out)
 {
-	struct unwound u = unwind_segment(c, j, s, s->len);
+	bool is_cut = s->len >= SEGMENT_BYTES;
+	struct unwind_stack st = { s->sp, s->stack, s->len };
+	struct unwound u;
 	size_t nr;
 
-	/* Between Java frames the copy ends where the next of them begins: that is no gap. */
-	if (!s->to_root && u.end == MARK_TRUNCATED_STACK)
+	if (is_cut && !s->trimmed)
+		st = stackrest_begin(&c->rest, j->proc->pid, &st, time_ns);
+	u = unwind_segment(c, j, s, &st);
+	if (st.above)
+		stackrest_end(&c->rest);
+	/* Between Java frames a copy that was not cut ends where the next of them begins: that is no gap. */
+	if (!s->to_root && !is_cut && u.end == MARK_TRUNCATED_STACK)
 		u.end = MARK_NONE;
 	if (u.end != MARK_NONE)
 		*out++ = mark(u.end);
-	nr = unwound_frames(c, j->proc, u.nr, out);
+	nr = unwound_frames(c, j->proc, u.nr, &st, out);
 	if (s->to_root && s->end && !u.to_java)
 		learn_root(c, j, s, &u, out, nr);
 	return nr + (u.end != MARK_NONE);
@@ -364,7 +394,7 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 		*out = (struct frame){ FRAME_STUB, .proc = j->proc->id, .addr = f->pc };
 		return 1;
 	case JVM_NATIVE:
-		return native_segment(c, j, &s->segments[f->segment], out);
+		return native_segment(c, j, &s->segments[f->segment], s->time_ns, out);
 	case JVM_ROOT:
 		return known_root(j, f->root, out);
 	default:
@@ -381,8 +411,7 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 	for (i = s->nr_frames; i-- > 0;) {
 		bool native = s->frames[i].kind == JVM_NATIVE || s->frames[i].kind == JVM_ROOT;
 
-		/* with a mark at its end, and one where it was guessed */
-		if (nr + MAX_USER_FRAMES / 2 + 2 > MAX_USER_FRAMES && native) {
+		if (nr + MAX_USER_FRAMES / 2 + NATIVE_MARKS > MAX_USER_FRAMES && native) {
 			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
 			continue;
 		}
@@ -428,7 +457,7 @@ uint32_t stack_marks(const struct frame *frames, size_t nr)
 
 	_Static_assert(MARK_NR <= 32, "a bit for each");
 	for (i = 0; i < nr; i++)
-		if (frames[i].kind == FRAME_MARK && frames[i].mark != MARK_GUESSED)
+		if (frames[i].kind == FRAME_MARK && !frame_mark_is_note(frames[i].mark))
 			marks |= 1u << frames[i].mark;
 	return marks;
 }

@@ -587,7 +587,7 @@ int agents_open(struct collect *c, struct err *e)
 		.live_gc = c->o->live_gc || c->o->live_histogram,
 		.stuck = true,
 		.max_depth = c->o->java_depth,
-		.max_stack_bytes = 64 * 1024,
+		.max_stack_bytes = SEGMENT_BYTES,
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on || c->timed,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),

@@ -10,7 +10,7 @@ from ._file import M32, M64, Error, Invalid, Span, records
 from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_MARK, FRAME_METHOD, FRAME_NAMED, FRAME_NATIVE,
                       FRAME_NONE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
                       K_JAVA_INTERPRETED, K_KERNEL, K_MARK, K_NATIVE, K_NATIVE_INLINED, K_PROCESS, K_STUB, K_THREAD,
-                      K_UNRESOLVED, MARKS, NATIVE_KINDS, OF_FUNCTION)
+                      K_UNRESOLVED, MARK_GUESSED, MARK_READ_LATER, MARKS, NATIVE_KINDS, OF_FUNCTION)
 
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
 KEY_NATIVE, KEY_JAVA = 1, 2
@@ -21,6 +21,10 @@ MAX_LEVELS = 256
 LOOK_BACK = 64
 PARTS = (" [clone .", ".cold", ".part.", ".constprop.", ".isra.")
 NOT_INLINED = 1 << 31
+
+
+# They say how the frames outside them were found: nothing is missing.
+NOTES = MARK_GUESSED, MARK_READ_LATER
 
 
 def mark_name(mark):
@@ -388,7 +392,7 @@ class Names:
         if kind == FRAME_NAMED:
             return self._named(frame)
         if kind == FRAME_MARK:
-            return [self._level(mark_name(frame[2]), K_MARK)]
+            return [self._level(mark_name(frame[2]), K_UNRESOLVED if frame[2] in NOTES else K_MARK)]
         return [self._level("[unknown in frame of unknown kind]", K_UNRESOLVED)]
 
     def _level(self, name, kind, module="", function=None, file=None, line=0):
