@@ -95,11 +95,17 @@ static void label_moment(struct collect *c, const char *when)
 }
 
 /* When the next turn is to begin at the latest; 0: at no time. */
-static uint64_t turn_due_ns(const struct collect *c)
+/* The earlier of two moments; 0: never. */
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	uint64_t look = parts_due_ns(c), due = segments_turn_ns(c, switches_due_ns(c));
+	return a && (!b || a < b) ? a : b;
+}
 
-	return look && (!due || look < due) ? look : due;
+static uint64_t turn_due_ns(const struct collect *c, uint64_t now_ns)
+{
+	uint64_t due = earlier(parts_due_ns(c), segments_turn_ns(c, switches_due_ns(c)));
+
+	return earlier(stackrest_due_ns(&c->rest, now_ns), due);
 }
 
 /* Sampling starts: now, or after --delay. */
@@ -121,7 +127,7 @@ static void begin(struct run *r)
 	segments_begin(c, c->begun_ns);
 	switches_begin_parts(c, with_program ? r->spawned_ns : c->begun_ns);
 	r->loop.due_ns = o->duration_ns ? c->begun_ns + o->duration_ns : 0;
-	r->loop.turn_ns = turn_due_ns(c);
+	r->loop.turn_ns = turn_due_ns(c, clock_mono_ns());
 }
 
 static void on_due(void *ctx)
@@ -233,7 +239,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);
 	forget_turn(r->c, now_ns);
-	r->loop.turn_ns = turn_due_ns(r->c);
+	r->loop.turn_ns = turn_due_ns(r->c, now_ns);
 	tell_status(r);
 }
 

@@ -14,12 +14,7 @@
 #include "collect/engine/evset.h"
 #include "pmu/probe.h"
 
-enum {
-	MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024,
-	/* Samples with whole stack copies: what is above these is read soon after (stackrest.h), */
-	SOON_BYTES = 128 << 10, SOON_SAMPLES = 8, FEW_SAMPLES = 16,
-	SOON_CPUS = 4,			/* as far as there are few rings to wake the recorder */
-};
+enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
 
 /* Where merge.c finds the time: every event samples these, in every record. */
 #define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
@@ -79,16 +74,6 @@ static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_ev
 	return perf_mmap_err(e, -r, bytes);
 }
 
-static size_t soon_bytes(const struct evconf *conf, size_t nr_rings)
-{
-	size_t some = SOON_SAMPLES * (size_t)(SAMPLE_HEAD_BYTES + conf->stack_bytes);
-
-	/* at low rates the next one comes too late for the one before */
-	if (conf->ring_samples <= FEW_SAMPLES)
-		some = conf->stack_bytes / 2;
-	return MIN(some, (size_t)SOON_BYTES) * MAX(nr_rings / SOON_CPUS, (size_t)1);
-}
-
 /* The rings, each owned by a dummy event; the sample events are redirected to them. */
 static int open_rings(struct evsets *s, int target, struct err *e)
 {
@@ -103,8 +88,6 @@ static int open_rings(struct evsets *s, int target, struct err *e)
 	for (i = 0; i < s->nr_cpus && !r; i++)
 		r = open_ring(&s->side_rings[i], s->cpus[i], target, &a, side_bytes, e);
 	evset_dummy_attr(&a, s->conf.exclude_kernel, ring_bytes);
-	if (s->conf.callgraph == CALLGRAPH_DWARF)
-		a.wakeup_watermark = MIN(ring_bytes / 4, soon_bytes(&s->conf, s->nr_sampled));
 	for (i = 0; i < s->nr_sampled && !r; i++)
 		r = open_ring(&s->sample_rings[i], s->sampled[i], target, &a, ring_bytes, e);
 	if (s->nr_sched)

@@ -17,6 +17,8 @@ enum {
 	MAX_LOADS = 512,		/* of a stack: 32 MiB if it is read from one end to the other */
 	MAX_SHARE = 4,			/* of the time, this part is spent at most, */
 	FREE_NS = 50000000,		/* and this much in any case */
+	TURN_NS = 5000000,		/* between two turns of the recorder, as long as such stacks come, */
+	LATELY_NS = 1000000000,		/* which they do if one did since then */
 };
 
 static bool may_spend(const struct stackrest *r, uint64_t now)
@@ -112,6 +114,16 @@ struct unwind_stack stackrest_begin(struct stackrest *r, int pid, const struct u
 
 void stackrest_end(struct stackrest *r)
 {
-	if (r->begun_ns)
-		r->spent_ns += clock_mono_ns() - r->begun_ns;
+	uint64_t now;
+
+	if (!r->begun_ns)
+		return;
+	now = clock_mono_ns();
+	r->spent_ns += now - r->begun_ns;
+	r->wanted_ns = now;
+}
+
+uint64_t stackrest_due_ns(const struct stackrest *r, uint64_t now_ns)
+{
+	return r->wanted_ns && now_ns < r->wanted_ns + LATELY_NS ? now_ns + TURN_NS : 0;
 }

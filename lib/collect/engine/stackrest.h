@@ -26,6 +26,7 @@ struct stackrest {
 	uint64_t begun_ns;		/* when the first word of this stack was asked for; 0: none was */
 	uint32_t nr_loads;		/* of this stack */
 	bool refused;			/* no more of this stack is read */
+	uint64_t wanted_ns;		/* when one was asked for last, of any stack; 0: never */
 	uint64_t first_ns, spent_ns;	/* of all stacks: when the first was read, and how long it took */
 	uint64_t at;			/* address of window[0] */
 	size_t len;			/* bytes of the window; 0: none */
@@ -39,5 +40,10 @@ struct stackrest {
 struct unwind_stack stackrest_begin(struct stackrest *r, int pid, const struct unwind_stack *st,
 				    uint64_t time_ns);
 void stackrest_end(struct stackrest *r);
+/*
+ * When the next samples are to be taken in (CLOCK_MONOTONIC), as stacks lately were larger than their copies;
+ * 0: they were not.
+ */
+uint64_t stackrest_due_ns(const struct stackrest *r, uint64_t now_ns);
 
 #endif
