@@ -45,7 +45,7 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt output_opts[] = {
-	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
+	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMAT_BIT(FORMAT_MARKDOWN) | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_END
 };
@@ -935,10 +935,11 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 static const struct report *default_report(const struct report_request *q)
 {
 	bool is_terminal = term_is_tty() && !q->output && q->show.format == FORMAT_TEXT;
+	bool is_markdown = q->show.format == FORMAT_MARKDOWN;
 	bool is_plain = !q->events && !q->stacks && !q->tree && !q->blend && !q->blame && !q->check &&
 			!opt_changed(report_opts, q);
 
-	return is_terminal && is_plain ? &report_summary : &report_xarc;
+	return is_markdown || (is_terminal && is_plain) ? &report_summary : &report_xarc;
 }
 
 /* The table of locks has no contexts: who had them is a tree. */

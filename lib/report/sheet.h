@@ -188,6 +188,8 @@ void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_member(struct sheet *s, const char *key, const struct cell *cell);
 /* Whether it is text for people, part of which need not be a table. */
 bool sheet_is_text(const struct sheet *s);
+/* A name as code in Markdown. */
+void sheet_put_markdown(struct buf *b, const char *name);
 /* A number with that many decimals, given in units of the last of them. */
 void sheet_put_fixed(struct buf *b, uint64_t v, int decimals);
 
@@ -198,6 +200,8 @@ void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells
 /* For the list of formats. */
 void sheet_text_begin(struct sheet *s);
 void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells);
+void sheet_markdown_begin(struct sheet *s);
+void sheet_markdown_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_csv_begin(struct sheet *s);
 void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells);
 /* The key of the column in rows of JSON; NULL: it is not in them. */

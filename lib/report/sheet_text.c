@@ -201,3 +201,54 @@ void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 		print_line(s, &line, s->style);
 	buf_release(&line);
 }
+
+/* ---- the same as a table of Markdown, as pull requests show it ---- */
+
+void sheet_markdown_begin(struct sheet *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++)
+		if (s->columns[i].head)
+			fprintf(s->out, "| %s ", s->columns[i].head);
+	fputs("|\n", s->out);
+	for (i = 0; i < s->nr_columns; i++)
+		if (s->columns[i].head)
+			fputs(s->columns[i].width > 0 ? "|--:" : "|:--", s->out);
+	fputs("|\n", s->out);
+}
+
+/* A name is code, in which only the bar and the quote of code itself have a meaning. */
+void sheet_put_markdown(struct buf *b, const char *name)
+{
+	struct buf quoted = BUF_INIT;
+	const char *p;
+
+	buf_putc(b, '`');
+	for (p = quote_str(&quoted, name); *p; p++) {
+		if (*p == '|')
+			buf_putc(b, '\\');
+		buf_putc(b, *p == '`' ? '\'' : *p);
+	}
+	buf_putc(b, '`');
+	buf_release(&quoted);
+}
+
+void sheet_markdown_row(struct sheet *s, const char *key, const struct cell *cells)
+{
+	struct buf line = BUF_INIT;
+	size_t i;
+
+	for (i = 0; i < s->nr_columns; i++) {
+		if (!s->columns[i].head)
+			continue;
+		buf_str(&line, "| ");
+		if (cells[i].type == CELL_TEXT && s->columns[i].width < 0)
+			sheet_put_markdown(&line, cells[i].text);
+		else
+			put_cell(s, &s->columns[i], &cells[i], &line);
+		buf_putc(&line, ' ');
+	}
+	fprintf(s->out, "%s|\n", line.data ? line.data : "");
+	buf_release(&line);
+}

@@ -124,15 +124,17 @@ void summary_sort(struct summary_rows *r, int (*compare)(const void *, const voi
 
 void summary_begin(struct summary *s, const char *key, const char *title)
 {
-	if (sheet_is_text(&s->sheet))
-		fprintf(s->sheet.out, "\n%s%s%s\n", term_style(TERM_BOLD), title, term_style(TERM_PLAIN));
-	else
+	if (summary_is_json(s))
 		json_array(&s->sheet.json, key);
+	else if (summary_is_markdown(s))
+		fprintf(s->sheet.out, "\n### %s\n\n", title);
+	else
+		fprintf(s->sheet.out, "\n%s%s%s\n", term_style(TERM_BOLD), title, term_style(TERM_PLAIN));
 }
 
 void summary_end(struct summary *s)
 {
-	if (!sheet_is_text(&s->sheet))
+	if (summary_is_json(s))
 		json_end(&s->sheet.json);
 }
 
@@ -241,7 +243,7 @@ static void put_time(struct summary *s, unsigned int metric)
 		buf_reset(&title);
 	}
 	summary_sort(&r, summary_most_self_first);
-	if (!sheet_is_text(&s->sheet) || !all_mine(s, &r)) {
+	if (summary_is_json(s) || !all_mine(s, &r)) {
 		buf_str(&title, "Hottest functions of all code: ");
 		quote_add(&title, name);
 		summary_begin(s, "functions", title.data);
@@ -256,6 +258,16 @@ static void put_time(struct summary *s, unsigned int metric)
 
 /* ---- what stands out ---- */
 
+static void put_note(const struct summary *s, const struct summary_note *x)
+{
+	bool markdown = summary_is_markdown(s);
+
+	fprintf(s->sheet.out, "%s%s", markdown ? "- " : "  ", x->text);
+	if (x->command)
+		fprintf(s->sheet.out, markdown ? ": `arcprof %s`" : ": arcprof %s", x->command);
+	fputc('\n', s->sheet.out);
+}
+
 static void put_notes(struct summary *s, const struct summary_facts *facts)
 {
 	struct summary_notes n = { 0 };
@@ -263,14 +275,13 @@ static void put_notes(struct summary *s, const struct summary_facts *facts)
 	size_t i;
 
 	summary_judge(&n, s->v, facts);
-	if (n.nr || !sheet_is_text(&s->sheet))
+	if (n.nr || summary_is_json(s))
 		summary_begin(s, "notes", "What stands out");
 	for (i = 0; i < n.nr; i++) {
 		const struct summary_note *x = &n.list[i];
 
-		if (sheet_is_text(&s->sheet)) {
-			fprintf(s->sheet.out, "  %s%s%s\n", x->text, x->command ? ": arcprof " : "",
-				x->command ? x->command : "");
+		if (!summary_is_json(s)) {
+			put_note(s, x);
 			continue;
 		}
 		json_object(j, NULL);
@@ -278,7 +289,7 @@ static void put_notes(struct summary *s, const struct summary_facts *facts)
 		json_str(j, "command", x->command);
 		json_end(j);
 	}
-	if (n.nr || !sheet_is_text(&s->sheet))
+	if (n.nr || summary_is_json(s))
 		summary_end(s);
 	summary_notes_release(&n);
 }
@@ -356,14 +367,18 @@ static void put_blocks(struct summary *s)
 }
 
 /* What was recorded, in a line or two; how much of that is missing is what stands out. */
-static void put_head(const struct view *v, FILE *out)
+static void put_head(const struct summary *s, FILE *out)
 {
+	const struct view *v = s->v;
 	const struct origin *o = v->origin;
 	struct buf b = BUF_INIT;
 	const char *sep = "";
 	unsigned int m;
 
-	if (o->command) {
+	if (o->command && summary_is_markdown(s)) {
+		sheet_put_markdown(&b, o->command);
+		buf_str(&b, "\n\n");
+	} else if (o->command) {
 		quote_add(&b, o->command);
 		buf_putc(&b, '\n');
 	}
@@ -396,10 +411,10 @@ static int summary_print(struct view *v, FILE *out, struct err *e)
 	struct summary s = { .v = v, .own = v->o->own };
 
 	sheet_init(&s.sheet, v->o->format, out);
-	s.sheet.width = v->o->width;
+	s.sheet.width = v->o->format == FORMAT_TEXT ? v->o->width : 0;
 	s.sheet.trim = true;
-	if (sheet_is_text(&s.sheet))
-		put_head(v, out);
+	if (!summary_is_json(&s))
+		put_head(&s, out);
 	else
 		head_json(v, &s.sheet.json);
 	find_owners(&s);
@@ -431,7 +446,7 @@ static const struct opt opts[] = {
 const struct report report_summary = {
 	.name = "summary",
 	.help = "show the first answers on one screen; the default on a terminal",
-	.formats = FORMATS_TEXT_JSON,
+	.formats = FORMATS_TEXT_JSON | FORMAT_BIT(FORMAT_MARKDOWN),
 	.opts_title = "For --summary",
 	.opts = opts,
 	.opts_size = sizeof(struct summary_opts),

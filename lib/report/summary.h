@@ -54,6 +54,16 @@ void summary_sort(struct summary_rows *r, int (*compare)(const void *, const voi
 /* Who waits or allocates in a node: a function of the program's own, or the innermost but the kernel's. */
 uint32_t summary_where(const struct summary *s, uint32_t node);
 
+static inline bool summary_is_json(const struct summary *s)
+{
+	return s->v->o->format == FORMAT_JSON;
+}
+
+static inline bool summary_is_markdown(const struct summary *s)
+{
+	return s->v->o->format == FORMAT_MARKDOWN;
+}
+
 /* Begin a block: with its title in text, as an array of that key in JSON; end it. */
 void summary_begin(struct summary *s, const char *key, const char *title);
 void summary_end(struct summary *s);

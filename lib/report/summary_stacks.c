@@ -124,19 +124,36 @@ static void json_frames(struct json *j, const struct summary *s, const struct fl
 	json_end(j);
 }
 
+static void put_lines(struct summary *s, const struct flow *f, uint32_t node, unsigned int metric)
+{
+	struct line l = { .width = s->v->o->width ? s->v->o->width : LINE, .indent = INDENT };
+	double share = summary_percent(flow_base(f, node)[metric], s->v->total[metric]);
+	const char *amount = summary_amount(s, metric, flow_base(f, node)[metric]).text;
+	struct buf code = BUF_INIT;
+
+	if (summary_is_markdown(s)) {
+		l.width = SIZE_MAX;
+		l.indent = 0;
+		put_frames(s, f, node, &l);
+		sheet_put_markdown(&code, l.text.data);
+		fprintf(s->sheet.out, "- %.1f %%, %s: %s\n", share, amount, code.data);
+	} else {
+		buf_fmt(&l.text, "%9.1f %10s  ", share, amount);
+		l.column = l.indent;
+		put_frames(s, f, node, &l);
+		fprintf(s->sheet.out, "%s\n", l.text.data);
+	}
+	buf_release(&code);
+	buf_release(&l.text);
+}
+
 static void put_stack(struct summary *s, const struct flow *f, uint32_t node, unsigned int metric)
 {
 	uint64_t n = flow_base(f, node)[metric];
 	struct json *j = &s->sheet.json;
-	struct line l = { .width = s->v->o->width ? s->v->o->width : LINE, .indent = INDENT };
 
-	if (sheet_is_text(&s->sheet)) {
-		buf_fmt(&l.text, "%9.1f %10s  ", summary_percent(n, s->v->total[metric]),
-			summary_amount(s, metric, n).text);
-		l.column = l.indent;
-		put_frames(s, f, node, &l);
-		fprintf(s->sheet.out, "%s\n", l.text.data);
-		buf_release(&l.text);
+	if (!summary_is_json(s)) {
+		put_lines(s, f, node, metric);
 		return;
 	}
 	json_object(j, NULL);

@@ -56,16 +56,18 @@ static uint64_t count_idle_threads(const struct summary *s)
 
 static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 {
+	static const char by[] = "with nothing to do: pools, selectors, joins, the JVM's";
 	uint64_t nr = count_idle_threads(s);
+	const char *wait = summary_amount(s, metric, idle).text, *plural = nr == 1 ? "" : "s";
 
-	if (!sheet_is_text(&s->sheet)) {
+	if (summary_is_json(s)) {
 		json_object(&s->sheet.json, "idle");
 		json_u64(&s->sheet.json, "wait", idle);
 		json_u64(&s->sheet.json, "threads", nr);
 		json_end(&s->sheet.json);
 	} else if (idle) {
-		fprintf(s->sheet.out, "%20s  by %" PRIu64 " thread%s with nothing to do: pools, selectors, joins, the JVM's\n",
-			summary_amount(s, metric, idle).text, nr, nr == 1 ? "" : "s");
+		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s by %" PRIu64 " thread%s %s\n" :
+			"%20s  by %" PRIu64 " thread%s %s\n", wait, nr, plural, by);
 	}
 }
 
