@@ -527,7 +527,7 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 			  q->events ? q->events : q->stacks ? q->stacks : q->tree ? q->tree : input_name(q),
 			  all.data);
 	if (has_whole_names(s))
-		log_hint("names are compared as a whole; '*' stands for any part, as in --symbol '*parse*'");
+		log_hint("names are compared as a whole, or from a '.' or '::' on; '*' stands for any part, as in --symbol '*parse*'");
 	if (s->cgroups.nr_items || s->containers.nr_items)
 		log_hint("'arcprof record --all-cpus' keeps control groups, and of running processes --pid does");
 	status = all.len ? 1 : 0;

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/progress.h"
 #include "cmd.h"
 #include "collect/control/control.h"
@@ -275,6 +276,27 @@ static int add_clock(struct sampling *s, struct err *e)
 	return pmu_event_parse("cpu-clock", &s->events[s->c.ev.nr_events++], e);
 }
 
+/* Whatever is no event of ours is one of perf's; of what is none of these, the nearest word is told. */
+static int parse_perf_event(const char *name, struct pmu_event *ev, struct err *e)
+{
+	struct near near = near_init(name);
+	int r = pmu_event_parse(name, ev, e);
+	size_t i;
+
+	if (!r || strpbrk(name, ":/"))
+		return r;
+	near_try(&near, "cpu");
+#define TELL(what, word, with) near_try(&near, word);
+#include "base/eventkinds.h"
+	for (i = 0; source_kind_at(i); i++)
+		near_try(&near, source_kind_at(i)->name);
+	for (i = 0; pmu_event_generic(i); i++)
+		near_try(&near, pmu_event_generic(i));
+	if (near.best)
+		err_hint(e, "did you mean '%s'? See arcprof-record(1)", near.best);
+	return r;
+}
+
 static int add_events(struct sampling *s, const struct opt_list *names, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -292,7 +314,7 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 		else if (!strcmp(b.data, "cpu"))
 			pmu_event_default(&s->events[s->c.ev.nr_events++]);
 		else
-			r = pmu_event_parse(b.data, &s->events[s->c.ev.nr_events++], e);
+			r = parse_perf_event(b.data, &s->events[s->c.ev.nr_events++], e);
 	}
 	buf_release(&b);
 	/* labels alone are those of samples */

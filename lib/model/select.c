@@ -117,6 +117,19 @@ static uint32_t label_bits(const struct opt_list *l, const char *labels)
 	return bits;
 }
 
+bool select_function_part(const struct opt_list *l, const char *name)
+{
+	size_t i, len = strcspn(name, "("), part;
+
+	for (i = 0; i < l->nr_items; i++) {
+		part = strlen(l->items[i]);
+		if (part && part < len && !strpbrk(l->items[i], "*?[") &&
+		    !strncmp(name + len - part, l->items[i], part) && strchr(".:", name[len - part - 1]))
+			return true;
+	}
+	return false;
+}
+
 bool select_labels(const struct opt_list *l, const char *labels)
 {
 	return label_bits(l, labels) == label_bits(l, NULL);

@@ -68,6 +68,12 @@ bool select_module(const struct opt_list *l, const char *path);
 /* Whether it is an end of the source "wall", but not that of a thread that ran or could have. */
 bool consumer_is_wait(const struct model *m, uint32_t consumer);
 
+/*
+ * The same of a function by the last parts of its name, as debuggers take them: "toJson" and "Json.toJson" are
+ * "com.x.Json.toJson", "f" is "ns::f(int)". Patterns are not taken so.
+ */
+bool select_function_part(const struct opt_list *l, const char *name);
+
 /* The same of the labels "key=value,..." that something has: of each key in the list one must fit. */
 bool select_labels(const struct opt_list *l, const char *labels);
 

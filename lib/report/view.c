@@ -26,6 +26,40 @@ static uint32_t *where_nodes_go(const struct model *m)
 	return m->times.nr_list ? xcalloc(m->flow.nr_nodes, sizeof(uint32_t)) : NULL;
 }
 
+/* Check whether a function has that name as a whole, or it is the pattern of one. */
+static bool is_whole(const struct model *m, char *name)
+{
+	const struct opt_list one = { &name, 1 };
+	size_t i;
+
+	for (i = 1; i < m->consumers.nr_items; i++)
+		if (!kind_is(m->consumers.items[i].kind, KIND_PLACE) &&
+		    select_name(&one, model_str(m, m->consumers.items[i].name)))
+			return true;
+	return false;
+}
+
+/* Of the names that no function has, those are meant whose names end so. */
+static void select_parts(const struct view *v, uint32_t *has)
+{
+	const struct opt_list *names = &v->o->select.symbols;
+	struct opt_list parts = { xcalloc(names->nr_items, sizeof(char *)), 0 };
+	const struct model *m = v->m;
+	size_t i;
+
+	for (i = 0; i < names->nr_items; i++)
+		if (!is_whole(m, names->items[i]))
+			parts.items[parts.nr_items++] = names->items[i];
+	for (i = 1; parts.nr_items && i < m->consumers.nr_items; i++) {
+		const struct consumer *c = &m->consumers.items[i];
+
+		if (kind_is(c->kind, KIND_CODE | KIND_FOLDS) &&
+		    select_function_part(&parts, model_str(m, c->name)))
+			has[i] |= SELECT_SYMBOL;
+	}
+	free(parts.items);
+}
+
 static void select_paths(struct view *v)
 {
 	const struct selection *s = &v->o->select;
@@ -42,6 +76,8 @@ static void select_paths(struct view *v)
 	has = xcalloc(m->consumers.nr_items, sizeof(*has));
 	for (i = 1; i < m->consumers.nr_items; i++)
 		has[i] = selection_has(s, m, i);
+	if (want & SELECT_SYMBOL)
+		select_parts(v, has);
 	where = where_nodes_go(m);
 	flow_filter(&m->flow, has, want, &out, where);
 	model_take_flow(m, &out, where);

@@ -351,3 +351,10 @@ record_with_library() {
 	skip_unless_perf
 	"$TOP/t/perf/stacks.sh" --check
 }
+
+@test "record: an event that is spelled wrong gets the nearest one" {
+	run_arcprof record -e alocs -- true
+	[[ $status -ne 0 && $stderr == *"unknown event 'alocs'"*"did you mean 'alloc'?"* ]]
+	run_arcprof record -e context-switch -- true
+	[[ $status -ne 0 && $stderr == *"did you mean 'context-switches'?"* ]]
+}

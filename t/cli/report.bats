@@ -856,3 +856,17 @@ nothing() {
 	run_arcprof report -q -i "$MIXED" --xtree --sort module
 	[[ $status -ne 0 && $stderr == *"--sort=module: --xtree is sorted by cum, base, n or name"* ]]
 }
+
+@test "report: --symbol finds functions by the last parts of their names" {
+	printf 'p;a.b.Json.toJson;x 3\np;ns::f(int, char) 2\np;toJsonx 1\np;exact 5\np;a.exact 7\n' >stacks
+	symbol_total() {
+		"$ARCPROF" report --stacks stacks --xprof --format json --symbol "$1" | jq .metrics[0].total
+	}
+	[ "$(symbol_total toJson)" -eq 3 ]
+	[ "$(symbol_total Json.toJson)" -eq 3 ]
+	[ "$(symbol_total f)" -eq 2 ]
+	[ "$(symbol_total exact)" -eq 5 ]
+	[ "$(symbol_total exact,toJson)" -eq 8 ]
+	run_arcprof report --stacks stacks --symbol son
+	[[ $status -eq 1 && $stderr == *"nothing matches --symbol 'son'"* ]]
+}
