@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "base/inputs.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "base/random.h"
 
 enum { SUFFIX = 7, ATTEMPTS = 100 };	/* ".XXXXXX" */
 
@@ -107,7 +107,7 @@ static int open_special(struct newfile *f, struct err *e)
 }
 
 /* "name.a8Kd0x"; a long name is cut, so that it stays one. */
-static void put_random_name(struct newfile *f)
+static bool put_random_name(struct newfile *f)
 {
 	static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	unsigned char random[SUFFIX - 1];
@@ -116,10 +116,13 @@ static void put_random_name(struct newfile *f)
 	free(f->temp);
 	f->temp = xasprintf("%.*s.XXXXXX", NAME_MAX - SUFFIX, f->at.name);
 	len = strlen(f->temp);
-	while (getrandom(random, sizeof(random), 0) != sizeof(random))
-		;
+	if (random_bytes(random, sizeof(random))) {
+		errno = EIO;
+		return false;
+	}
 	for (i = 0; i < sizeof(random); i++)
 		f->temp[len - sizeof(random) + i] = letters[random[i] % (sizeof(letters) - 1)];
+	return true;
 }
 
 static int create(struct newfile *f, struct err *e)
@@ -131,8 +134,8 @@ static int create(struct newfile *f, struct err *e)
 			break;
 		if (f->opts.part)	/* whoever finds it knows that it is not whole, and can read it */
 			f->temp = xasprintf(".%s.part", f->at.name);
-		else
-			put_random_name(f);
+		else if (!put_random_name(f))
+			break;
 		f->fd = openat(f->at.dir, f->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			       0600);
 		if (f->fd < 0 && errno != EEXIST)

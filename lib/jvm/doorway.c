@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "jvm/doorway.h"
 
 #define PREFIX "arcprof-door-"
@@ -90,8 +90,8 @@ static int random_name(char *out, size_t size, const char *prefix, size_t nr_wor
 	uint64_t word[2];
 	size_t i, at = snprintf(out, size, "%s", prefix);
 
-	if (getrandom(word, sizeof(word), 0) != sizeof(word))
-		return -errno;
+	if (random_bytes(word, sizeof(word)))
+		return -EIO;
 	for (i = 0; i < nr_words; i++)
 		at += snprintf(out + at, size - at, "%016" PRIx64, word[i]);
 	return 0;
@@ -192,7 +192,7 @@ static int make_key(struct doorway *d)
 {
 	int fd, r = 0;
 
-	if (getrandom(&d->key, sizeof(d->key), 0) != sizeof(d->key))
+	if (random_bytes(&d->key, sizeof(d->key)))
 		return -EIO;
 	snprintf(d->key_name, sizeof(d->key_name), "%s" JVM_KEY_SUFFIX, d->name);
 	fd = foreign_create(d->dir, d->key_name, 0600, user_of(d));

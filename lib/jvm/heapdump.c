@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "base/random.h"
 #include "jvm/attach.h"
 #include "jvm/heapdump.h"
 #include "jvm/inject.h"
@@ -42,8 +42,8 @@ static int make_place(struct place *p, int pid, struct err *e)
 	if (p->tmp < 0)
 		return err_set(e, -p->tmp, "process %d: its /tmp cannot be opened: %s", pid,
 			       strerror(-p->tmp));
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return err_errno(e, "no random number");
+	if (random_bytes(&number, sizeof(number)))
+		return err_set(e, EIO, "no random number");
 	snprintf(p->name, sizeof(p->name), "arcprof-heap-%016llx", (unsigned long long)number);
 	r = foreign_mkdir(p->tmp, p->name, 0700, &p->user);
 	p->dir = r ? r : foreign_opendir(p->tmp, p->name, &p->user);
@@ -180,8 +180,8 @@ static int ask_with_roster(const struct place *p, int pid, bool live, struct err
 		err_hint(e, RECORD_HINT, pid);
 		return -ENOENT;
 	}
-	if (getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
-		return err_errno(e, "no random number");
+	if (random_bytes(&cookie, sizeof(cookie)))
+		return err_set(e, EIO, "no random number");
 	cookie |= !cookie;
 	r = ask_agent(p, pid, '+', cookie, e);
 	if (r)

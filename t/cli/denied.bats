@@ -62,6 +62,8 @@ fails_with() {
 		bpf|record -e wall -o t -- SHARES
 		ring|record -e wall -o t -- SHARES
 		memfd_create,pidfd_open|record -o t -- SHARES
+		getrandom|record -o t -- SHARES
+		-n getrandom|record -e wall -o t -- SHARES
 		-n perf_event_open|record --sched -o t -- SHARES
 		process_vm_readv|itrace -o t -- true
 		ptrace|itrace -o t -- true

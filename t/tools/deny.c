@@ -2,10 +2,11 @@
 /*
  * deny.c - runs a program to which the kernel refuses system calls, as the filters of containers do.
  *
- *	deny [-n | -k] CALL[,CALL...] PROGRAM [ARG...]
+ *	deny [-n | -a | -k] CALL[,CALL...] PROGRAM [ARG...]
  *
- * They fail with EPERM; -n: with ENOSYS; -k: the process is killed. "ring" is a shared mapping of a file of
- * at least 8 KiB that can be written, as those of perf events are; "bpf-run" runs a BPF program.
+ * They fail with EPERM; -n: with ENOSYS; -a: with EACCES; -k: the process is killed. "ring" is a shared
+ * mapping of a file of at least 8 KiB that can be written, as those of perf events are; "bpf-run" runs a BPF
+ * program.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -21,16 +22,32 @@
 
 enum { MAX_CALLS = 24 };
 
+#define CALL(name) { #name, SYS_##name }
+
 static const struct {
 	const char *name;
 	unsigned int nr;
 } calls[] = {
-	{ "perf_event_open", SYS_perf_event_open }, { "bpf", SYS_bpf }, { "ptrace", SYS_ptrace },
-	{ "process_vm_readv", SYS_process_vm_readv }, { "process_vm_writev", SYS_process_vm_writev },
-	{ "timer_create", SYS_timer_create }, { "memfd_create", SYS_memfd_create },
-	{ "pidfd_open", SYS_pidfd_open }, { "pidfd_getfd", SYS_pidfd_getfd }, { "setns", SYS_setns },
-	{ "syslog", SYS_syslog }, { "kcmp", SYS_kcmp }, { "membarrier", SYS_membarrier },
-	{ "fsopen", SYS_fsopen }, { "inotify_add_watch", SYS_inotify_add_watch },
+	CALL(perf_event_open), CALL(bpf), CALL(ptrace), CALL(process_vm_readv),
+	CALL(process_vm_writev), CALL(timer_create), CALL(memfd_create), CALL(pidfd_open),
+	CALL(pidfd_getfd), CALL(pidfd_send_signal), CALL(setns), CALL(syslog), CALL(kcmp),
+	CALL(membarrier), CALL(fsopen), CALL(inotify_init1), CALL(inotify_add_watch),
+	CALL(epoll_create1), CALL(epoll_ctl), CALL(eventfd2), CALL(signalfd4), CALL(timerfd_create),
+	CALL(openat2), CALL(getrandom), CALL(sched_setaffinity), CALL(sched_getaffinity),
+	CALL(close_range), CALL(clone3), CALL(rseq), CALL(mlock), CALL(madvise), CALL(fallocate),
+	CALL(ftruncate), CALL(socket), CALL(bind), CALL(listen), CALL(connect), CALL(accept4),
+	CALL(sendmsg), CALL(recvmsg), CALL(getsockopt), CALL(ioctl), CALL(mount), CALL(unshare),
+	CALL(capget), CALL(prctl), CALL(prlimit64), CALL(rt_tgsigqueueinfo), CALL(rt_sigtimedwait),
+	CALL(tgkill), CALL(kill), CALL(statfs), CALL(getdents64), CALL(renameat2), CALL(unlinkat),
+	CALL(mkdirat), CALL(fchmod), CALL(fchmodat), CALL(fchown), CALL(get_robust_list),
+	CALL(sysinfo), CALL(personality), CALL(pwrite64), CALL(pread64), CALL(msync), CALL(mincore),
+	CALL(sched_setscheduler), CALL(setpriority), CALL(getpriority), CALL(wait4), CALL(waitid),
+	CALL(pipe2), CALL(ppoll), CALL(statx), CALL(readlinkat), CALL(faccessat2), CALL(flock),
+	CALL(setgroups), CALL(setresuid), CALL(copy_file_range), CALL(sendfile),
+	CALL(clock_gettime), CALL(clock_nanosleep), CALL(mprotect), CALL(mremap), CALL(fsync),
+	CALL(chdir), CALL(fchdir), CALL(umask), CALL(sendto), CALL(recvfrom), CALL(setsockopt),
+	CALL(socketpair), CALL(shutdown), CALL(dup3), CALL(fcntl), CALL(linkat), CALL(symlinkat),
+	CALL(utimensat), CALL(setitimer), CALL(timer_settime), CALL(uname), CALL(execveat),
 };
 
 struct program {
@@ -105,11 +122,13 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "-n"))
 		how = SECCOMP_RET_ERRNO | ENOSYS;
+	else if (argc > 1 && !strcmp(argv[1], "-a"))
+		how = SECCOMP_RET_ERRNO | EACCES;
 	else if (argc > 1 && !strcmp(argv[1], "-k"))
 		how = SECCOMP_RET_KILL_PROCESS;
 	argv += 1 + (argc > 1 && argv[1][0] == '-');
 	if (!argv[0] || !argv[1])
-		return fprintf(stderr, "usage: deny [-n | -k] CALL[,CALL...] PROGRAM [ARG...]\n"), 2;
+		return fprintf(stderr, "usage: deny [-n | -a | -k] CALL[,CALL...] PROGRAM [ARG...]\n"), 2;
 	load(&p, offsetof(struct seccomp_data, nr));
 	for (name = strtok(argv[0], ","); name && nr < MAX_CALLS; name = strtok(NULL, ","), nr++)
 		if (add_call(&p, name, how))

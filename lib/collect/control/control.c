@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "collect/control/control.h"
 
 #define NAME "arcprof-ctl-"
@@ -60,7 +60,7 @@ static bool bind_some(int fd)
 	int i;
 
 	for (i = 0; i < TRIES && bind(fd, (struct sockaddr *)&a, len); i++) {
-		if (errno != EADDRINUSE || getrandom(&v, sizeof(v), 0) != sizeof(v))
+		if (errno != EADDRINUSE || random_bytes(&v, sizeof(v)))
 			return false;
 		snprintf(suffix, sizeof(suffix), "-%016llx", (unsigned long long)v);
 		len = address(&a, getpid(), suffix);
