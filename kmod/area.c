@@ -16,7 +16,8 @@
 static int charge(struct area *a, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = current_user();
+	const struct cred *cred = current_cred();
+	struct user_struct *user = cred->user;
 	long now;
 
 	if (capable(CAP_IPC_LOCK))
@@ -26,18 +27,18 @@ static int charge(struct area *a, unsigned long pages)
 		if (now + pages > limit)
 			return -EPERM;
 	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &now, now + pages));
-	a->user = get_uid(user);
+	a->cred = get_cred(cred);
 	a->charged = pages;
 	return 0;
 }
 
 static void uncharge(struct area *a)
 {
-	if (!a->user)
+	if (!a->cred)
 		return;
-	atomic_long_sub(a->charged, &a->user->locked_vm);
-	free_uid(a->user);
-	a->user = NULL;
+	atomic_long_sub(a->charged, &a->cred->user->locked_vm);
+	put_cred(a->cred);
+	a->cred = NULL;
 }
 
 int area_alloc(struct area *a, size_t len)
@@ -77,7 +78,7 @@ int area_map(const struct area *a, struct vm_area_struct *vma, unsigned long fir
 
 	if (first_page >= have || nr > have - first_page)
 		return -EINVAL;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#ifdef HAVE_VM_FLAGS_SET
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 #else
 	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;

@@ -118,7 +118,7 @@ static void dispatch(struct here *h, const struct task_struct *task)
 
 /* ---- hooks ---- */
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
+#ifdef SWITCH_HAS_STATE
 static void switch_hook(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 			unsigned int prev_state)
 #else
@@ -214,7 +214,7 @@ static void vector_exit_hook(void *data, int vector)
 }
 
 /* Runs in the task that ends. */
-static void exit_hook(void *data, struct task_struct *task)
+static void exit_hook(void *data, struct task_struct *task EXIT_GROUP)
 {
 	struct session *s = data;
 	unsigned long flags;

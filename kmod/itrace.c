@@ -333,7 +333,7 @@ static void exec_hook(void *data, struct task_struct *task, pid_t old_pid, struc
 	begin_hook(t, regs);
 }
 
-static void exit_hook(void *data, struct task_struct *task)
+static void exit_hook(void *data, struct task_struct *task EXIT_GROUP)
 {
 	struct thread *t = thread_find_hook(task);
 
@@ -627,7 +627,7 @@ int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma)
 	if (!f->itrace)
 		return -ENXIO;
 	/* A mapping keeps the session, and its memory: children have no use for one. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#ifdef HAVE_VM_FLAGS_SET
 	vm_flags_set(vma, VM_DONTCOPY);
 #else
 	vma->vm_flags |= VM_DONTCOPY;

@@ -114,7 +114,7 @@ static int arcprof_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_WRITE)
 		return -EPERM;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#ifdef HAVE_VM_FLAGS_SET
 	vm_flags_clear(vma, VM_MAYWRITE);
 #else
 	vma->vm_flags &= ~VM_MAYWRITE;

@@ -19,7 +19,6 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
-#include <linux/version.h>
 #include <linux/vmalloc.h>
 #include "arcprof_uapi.h"
 #include "cpu.h"
@@ -41,12 +40,13 @@ struct arcprof_file {
 
 #define AREA_MAX	(1ul << 30)
 
-struct user_struct;
+struct cred;
 
 struct area {
 	void *mem;			/* NULL: there is none */
 	size_t len;			/* whole pages */
-	struct user_struct *user;	/* whose locked memory it is; NULL: of one who may lock any amount */
+	/* Of the user whose locked memory it is, held; NULL: of one who may lock any amount. */
+	const struct cred *cred;
 	unsigned long charged;		/* pages */
 };
 
@@ -67,6 +67,13 @@ struct probe {
 	struct tracepoint *tp;
 	bool on;
 };
+
+/* What hooks of sched_process_exit take beside the task. */
+#ifdef EXIT_HAS_GROUP
+#define EXIT_GROUP	, bool group_dead
+#else
+#define EXIT_GROUP
+#endif
 
 /* Attaches all up to the one without a name, or none: -ENOENT for a missing one. */
 int probes_attach(struct probe *probes, void *data);
