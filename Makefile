@@ -32,6 +32,8 @@ BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
 # elfutils 0.192 needs zstd, and search trees of its own that Debian 13 leaves out of its static libraries: the linker
 # takes these from libeu.a only if nothing before has them.
 ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a 2>/dev/null) $(CROSS_LIBS)/libzstd.a),-lzstd)
+# With its header, debug sections that it has compressed are read, too.
+BASE_CFLAGS += $(if $(ZSTD),$(if $(wildcard $(CROSS_ROOT)/usr/include/zstd.h),-DHAVE_ZSTD))
 LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) -lcap $(shell $(CC) -print-file-name=libsupc++.a 2>/dev/null) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,-u,__wrap_dlopen,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror

@@ -10,6 +10,12 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#define ZSTD ZSTD_versionString()
+#else
+#define ZSTD "not built in"
+#endif
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -103,6 +109,7 @@ static int version_run(void *opts, int nr_operands, char **operands)
 		{ "libraries", "zlib", zlibVersion() },
 		{ "libraries", "bzip2", BZ2_bzlibVersion() },
 		{ "libraries", "liblzma", lzma_version_string() },
+		{ "libraries", "zstd", ZSTD },
 		{ "libraries", "glibc", gnu_get_libc_version() },
 		{ "running_on", "kernel", u.release },
 		{ "running_on", "machine", u.machine },

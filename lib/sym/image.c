@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "base/mem.h"
 #include "sym/image.h"
@@ -22,6 +25,7 @@ enum {
 	SEGMENTS_MAX = 4096,
 	SECTIONS_MAX = 1 << 20,
 	DEFLATE_RATIO_MAX = 1032,	/* zlib's own bound: 258 bytes from two bits */
+	ZSTD_RATIO_MAX = 1 << 15,	/* a block of 128 KiB from four bytes */
 };
 
 #define SECTION_BYTES_MAX (8ull << 30)
@@ -331,11 +335,26 @@ const struct image_section *image_section_at(const struct image *im, uint64_t va
 	return NULL;
 }
 
+/* elf.h has had it since glibc 2.36. */
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
 /* Where the compressed bytes of a section begin and how many they become; skip 0: it is not compressed. */
 struct packing {
 	size_t skip;
 	uint64_t size;
+	uint32_t type;		/* ELFCOMPRESS_... */
 };
+
+static bool is_built_in(uint32_t type)
+{
+#ifdef HAVE_ZSTD
+	if (type == ELFCOMPRESS_ZSTD)
+		return true;
+#endif
+	return type == ELFCOMPRESS_ZLIB;
+}
 
 static int packing_damaged(const struct image_section *s, struct err *e)
 {
@@ -346,9 +365,8 @@ static int packing_of(const struct image *im, const struct image_section *s, str
 {
 	size_t head = im->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr), i;
 	uint8_t b[sizeof(Elf64_Chdr)];
-	uint32_t type;
 
-	memset(p, 0, sizeof(*p));
+	*p = (struct packing){ .type = ELFCOMPRESS_ZLIB };
 	if (!(s->flags & SHF_COMPRESSED) && strncmp(s->name, ".zdebug", 7))
 		return 0;
 	if (image_read(im, s->off, b, MIN(s->size, sizeof(b))))
@@ -356,10 +374,10 @@ static int packing_of(const struct image *im, const struct image_section *s, str
 	if (s->flags & SHF_COMPRESSED) {
 		if (s->size < head)
 			return packing_damaged(s, e);
-		memcpy(&type, b, sizeof(type));
-		if (type != ELFCOMPRESS_ZLIB)
+		memcpy(&p->type, b, sizeof(p->type));
+		if (!is_built_in(p->type))
 			return err_set(e, ENOTSUP, "section %s: compression %u is not supported", s->name,
-				       type);
+				       p->type);
 		memcpy(&p->size,
 		       b + (im->is64 ? offsetof(Elf64_Chdr, ch_size) : offsetof(Elf32_Chdr, ch_size)),
 		       im->is64 ? 8 : 4);
@@ -372,20 +390,42 @@ static int packing_of(const struct image *im, const struct image_section *s, str
 	return 0;
 }
 
-static uint64_t inflated_max(uint64_t packed)
+static uint64_t inflated_max(const struct packing *p, uint64_t packed)
 {
-	return MIN((packed + 1) * DEFLATE_RATIO_MAX, INFLATED_BYTES_MAX);	/* [3] */
+	uint64_t ratio = p->type == ELFCOMPRESS_ZSTD ? ZSTD_RATIO_MAX : DEFLATE_RATIO_MAX;
+
+	return MIN((packed + 1) * ratio, INFLATED_BYTES_MAX);	/* [3] */
+}
+
+static bool inflate_zstd(const struct image_bytes *raw, size_t skip, void *to, uint64_t *size)
+{
+#ifdef HAVE_ZSTD
+	size_t len = ZSTD_decompress(to, *size, raw->data + skip, raw->len - skip);
+
+	*size = len;
+	return !ZSTD_isError(len);
+#else
+	return false;
+#endif
+}
+
+static bool inflate_zlib(const struct image_bytes *raw, size_t skip, void *to, uint64_t *size)
+{
+	uLongf len = *size;
+	int r = uncompress(to, &len, raw->data + skip, raw->len - skip);
+
+	*size = len;
+	return r == Z_OK;
 }
 
 /* *size is how much room there is, then how much came out: less when the header promised too much. */
-static int inflate_into(const struct image_bytes *raw, size_t skip, void *to, uint64_t *size, struct err *e)
+static int inflate_into(const struct image_bytes *raw, const struct packing *p, void *to, uint64_t *size,
+			struct err *e)
 {
-	uLongf len = *size;
+	bool ok = p->type == ELFCOMPRESS_ZSTD ? inflate_zstd(raw, p->skip, to, size) :
+						inflate_zlib(raw, p->skip, to, size);
 
-	if (uncompress(to, &len, raw->data + skip, raw->len - skip) != Z_OK)
-		return err_set(e, EILSEQ, "damaged compressed section");
-	*size = len;
-	return 0;
+	return ok ? 0 : err_set(e, EILSEQ, "damaged compressed section");
 }
 
 /* Replaces *b by what it inflates to. */
@@ -395,8 +435,8 @@ static int inflate_bytes(struct image_bytes *b, const struct packing *p, struct 
 	uint64_t len = p->size;
 
 	memset(b, 0, sizeof(*b));
-	b->owned = mem_untrusted(p->size, 1, inflated_max(raw.len - p->skip), e);
-	if (!b->owned || inflate_into(&raw, p->skip, b->owned, &len, e)) {
+	b->owned = mem_untrusted(p->size, 1, inflated_max(p, raw.len - p->skip), e);
+	if (!b->owned || inflate_into(&raw, p, b->owned, &len, e)) {
 		image_bytes_release(&raw);
 		image_bytes_release(b);
 		return -e->code;
@@ -414,7 +454,7 @@ int image_loaded_size(const struct image *im, const struct image_section *s, uin
 	if (packing_of(im, s, &p, e))
 		return -e->code;
 	*size = p.skip ? p.size : s->size;
-	if (p.skip && p.size > inflated_max(s->size - p.skip))
+	if (p.skip && p.size > inflated_max(&p, s->size - p.skip))
 		return err_set(e, EILSEQ, "damaged compressed section");
 	return 0;
 }
@@ -433,7 +473,7 @@ int image_load_into(const struct image *im, const struct image_section *s, void 
 		return image_read(im, s->off, to, MIN(size, s->size)) ? packing_damaged(s, e) : 0;
 	r = image_load_range(im, s->off, s->size, &raw, e);
 	if (!r)
-		r = inflate_into(&raw, p.skip, to, &len, e);
+		r = inflate_into(&raw, &p, to, &len, e);
 	if (!r && len < size)
 		r = packing_damaged(s, e);
 	image_bytes_release(&raw);

@@ -11,6 +11,7 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -462,12 +463,14 @@ static const struct image *image_with_lines(struct symfile *f)
 /* Why libdw made nothing of the file: it does not say. */
 static const char *why_unreadable(const struct image *im)
 {
-	const struct image_section *s = info_section(im);
-	uint32_t type;
+	uint64_t size;
+	struct err e;
+	size_t i;
 
-	if (s->flags & SHF_COMPRESSED && !image_read(im, s->off, &type, sizeof(type)) &&
-	    type != ELFCOMPRESS_ZLIB)
-		return "DWARF compressed by other than zlib, which is not built in";
+	for (i = 0; i < im->nr_secs; i++)
+		if (!strncmp(im->secs[i].name, ".debug_", 7) &&
+		    image_loaded_size(im, &im->secs[i], &size, &e) == -ENOTSUP)
+			return "DWARF compressed in a way that is not built in (arcprof version)";
 	return "damaged DWARF";
 }
 

@@ -36,11 +36,19 @@ static uint64_t align8(uint64_t n)
 
 bool unpacked_is_needed(const struct image *im)
 {
-	const struct image_section *s = image_section(im, ".debug_info");
+	bool needed = false;
 	uint64_t size;
 	struct err e;
+	size_t i;
 
-	return s && s->flags & SHF_COMPRESSED && !image_loaded_size(im, s, &size, &e);
+	for (i = 0; i < NR_WANTED; i++) {
+		const struct image_section *s = image_section(im, wanted[i]);
+
+		if (s && image_loaded_size(im, s, &size, &e))
+			return false;
+		needed |= s && s->flags & SHF_COMPRESSED;
+	}
+	return needed;
 }
 
 static int lay_out(const struct image *im, struct layout *l, struct err *e)

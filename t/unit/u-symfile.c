@@ -237,6 +237,20 @@ TEST(symfile_lines_and_inlined_calls_of_compressed_dwarf_4)
 	symfile_close(f);
 }
 
+/* All sections that become smaller by it are, not the others. */
+TEST(symfile_lines_and_inlined_calls_of_dwarf_5_compressed_by_zstd)
+{
+	struct symfile *f = open_source("t/fuzz/corpus/elf/tiny-dwarf5-zstd.so");
+
+#ifdef HAVE_ZSTD
+	check_lines_of_tiny(f, 0x370, 0x34d, 0x300);
+	CHECK_STR(symfile_lines_source(f), "DWARF");
+#else
+	CHECK_STR(symfile_lines_source(f), "DWARF compressed in a way that is not built in (arcprof version)");
+#endif
+	symfile_close(f);
+}
+
 TEST(symfile_lines_of_a_debug_file)
 {
 	struct symfile *f = open_source("t/data/elf/linked.so");
