@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "sym/demangle.h"
+#include "sym/languages.h"
 #include "sym/rust.h"
 
 enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
@@ -57,7 +58,8 @@ static int demangle_cpp(const char *name, struct buf *out)
 /* A name that is all mangled; false: it is in no language we know. */
 static bool demangle_whole(const char *name, struct buf *out)
 {
-	if (rust_demangle_legacy(name, out) || rust_demangle_v0(name, out))
+	if (rust_demangle_legacy(name, out) || rust_demangle_v0(name, out) || dlang_demangle(name, out) ||
+	    fortran_demangle(name, out) || ocaml_demangle(name, out))
 		return true;
 	return !strncmp(name, "_Z", 2) && !demangle_cpp(name, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* demangle.h - C++ and Rust (legacy and v0) linkage names to what the source says. */
+/* demangle.h - linkage names of C++, Rust (legacy and v0), D, OCaml and Fortran to what the source says. */
 #ifndef SYM_DEMANGLE_H
 #define SYM_DEMANGLE_H
 

@@ -43,6 +43,33 @@ static const struct { const char *name, *want; } names[] = {
 	{ "_RMCs4fqI2P2rA04_13const_genericINtB0_4CharKc2202_E", "<const_generic::Char<'\xe2\x88\x82'>>" },
 	{ "_RMC0FUKCiEu", "<unsafe extern \"C\" fn(isize)>" },
 	{ "_RIC1aRe.llvm.9D1C9369@@16", "_RIC1aRe.llvm.9D1C9369@@16" },
+	/* D: of gdc, as binutils shows them but for types of functions. */
+	{ "_Dmain", "D main" },
+	{ "_D", "_D" },
+	{ "_D2d11C2goMFMDFiZiKiJiLiZi", "d1.C.go(scope int delegate(int), ref int, out int, lazy int)" },
+	{ "_D2d1__T4tmplVSQn1SS2i1a3_68690aVEQBg1Ei1VdeN0CP1TiTAyaTHiQgZQCbFNfiQqQoZv",
+	  "d1.tmpl!(d1.S(1, \"hi?\"), 1, -0x0.Cp1, int, immutable(char)[], immutable(char)[][int]).tmpl(int, immutable(char)[], immutable(char)[][int])" },
+	{ "_D2d1__T5applySQn4mainFAAyaZ10__lambda13VQra6_6865206c6c6fViN3Vbi1Vai120ZQCnMFNaNbNiNfPFiYiG4iPAiZi",
+	  "d1.apply!(d1.main(immutable(char)[][]).__lambda13, \"he llo\", -3, true, 'x').apply(int function(int, ...), int[4], int[]*)" },
+	{ "_D6object9Throwable6__ctorMFNaNbNiNfAyaCQBmQBiZQi",
+	  "object.Throwable.this(immutable(char)[], object.Throwable)" },
+	{ "_D3std6digest3crc__T3CRCVki64VmN2882303761517117440ZQBg4peekMxFNaNbNiNfZG8h",
+	  "std.digest.crc.CRC!(64u, -2882303761517117440uL).CRC.peek() const" },
+	{ "_D2rt4util5arrayQlZ", "rt.util.array.util" },
+	{ "_D2rt4util5arrayQmZ", "_D2rt4util5arrayQmZ" },	/* leads to no name */
+	{ "_D3std10functional__T7memoizeS_DQBe5regex__T9regexImplTAyaZQpFNfxAyaAxaZSQCtQBp8internal2ir__T5RegexTaZQjVii8ZQDlFxQByQByZ11initializedAm",
+	  "std.functional.memoize!(std.regex.regexImpl!(immutable(char)[]).regexImpl(const(immutable(char)[]), const(char)[]), 8).memoize(const(immutable(char)[]), const(char)[]).initialized" },
+	{ "_D2d15nestsFiZ5innerMFZv.part.0", "d1.nests(int).inner() [clone .part.0]" },
+	{ "camlStdlib__List__map_236", "Stdlib.List.map" },
+	{ "camlStdlib__List.map_236", "Stdlib.List.map" },
+	{ "camlO__f$27_89", "O.f'" },
+	{ "camlO__$2b$21_84", "O.+!" },
+	{ "camlO__fun_222", "O.fun_222" },
+	{ "camlO__entry", "O.entry" },
+	{ "caml_main", "caml_main" },
+	{ "camlQuery", "camlQuery" },
+	{ "__my_mod_MOD_work", "my_mod::work" },
+	{ "__MOD_x", "__MOD_x" },
 };
 
 TEST(demangle_names_of_each_language)
@@ -122,4 +149,12 @@ TEST(demangle_of_hostile_names_is_bounded)
 	check_bounded("_ZN", "1a", 50000, "17h0123456789abcdefE");
 	check_bounded("_Z1fSt4pairIiiE", "S0_IS0_S0_E", 200, "");
 	check_bounded("_RNvC1au", "9999999999999999999999", 1, "a");
+	check_bounded("_D1aF", "P", 100000, "iZv");
+	check_bounded("_D1aF", "H", 100000, "iZv");		/* each level is read twice */
+	check_bounded("_D1aF", "PF", 100000, "iZv");
+	check_bounded("_D1aFHiH", "HQb", 5000, "iZv");
+	check_bounded("_D1aFB4iiiiB4QkQkQkQk", "B4QkQkQkQk", 3000, "Zv");
+	check_bounded("_D", "1aQc", 5000, "Z");
+	check_bounded("_D", "__T1aS", 50000, "Z");
+	check_bounded("_D", "99999999999999999999999", 1, "a");
 }

@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dlang.c - D's mangling: a qualified name, the parameters of each function in it, and a type that is not
+ * shown.
+ *
+ * References lead back to what was said before, so depth, output and steps are bounded, as in rust-v0.c.
+ *
+ * Source: "Name Mangling" in the D language specification.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sym/languages.h"
+
+enum {
+	DEPTH_MAX = 200,
+	OUTPUT_MAX = 1 << 16,
+	STEPS_MAX = 1 << 16,
+};
+
+struct parser {
+	const char *s;
+	size_t len, at;
+	struct buf *out;
+	size_t start;		/* out->len at the beginning */
+	bool bad, quiet;	/* quiet: parsed, not shown */
+	int depth, steps;
+};
+
+static void type(struct parser *p);
+static void qualified(struct parser *p, bool modifiers);
+static void value(struct parser *p, char of);
+
+static void put_len(struct parser *p, const char *s, size_t len)
+{
+	if (p->quiet || p->bad)
+		return;
+	if (p->out->len - p->start + len > OUTPUT_MAX)
+		p->bad = true;
+	else
+		buf_add(p->out, s, len);
+}
+
+static void put(struct parser *p, const char *s)
+{
+	put_len(p, s, strlen(s));
+}
+
+static char peek_at(const struct parser *p, size_t n)
+{
+	return p->at < p->len && n < p->len - p->at ? p->s[p->at + n] : '\0';
+}
+
+static char peek(const struct parser *p)
+{
+	return peek_at(p, 0);
+}
+
+static char next(struct parser *p)
+{
+	if (p->at >= p->len) {
+		p->bad = true;
+		return '\0';
+	}
+	return p->s[p->at++];
+}
+
+static bool eat(struct parser *p, const char *what)
+{
+	size_t len = strlen(what);
+
+	if (p->bad || p->len - p->at < len || memcmp(p->s + p->at, what, len))
+		return false;
+	p->at += len;
+	return true;
+}
+
+static bool enter(struct parser *p)
+{
+	if (++p->depth > DEPTH_MAX || ++p->steps > STEPS_MAX)
+		p->bad = true;
+	return !p->bad;
+}
+
+static bool is_digit(char c)
+{
+	return isdigit((unsigned char)c);
+}
+
+static uint64_t number(struct parser *p)
+{
+	uint64_t v = 0;
+
+	if (!is_digit(peek(p)))
+		p->bad = true;
+	while (!p->bad && is_digit(peek(p))) {
+		uint64_t d = next(p) - '0';
+
+		if (v > (UINT64_MAX - d) / 10)
+			p->bad = true;
+		v = v * 10 + d;
+	}
+	return v;
+}
+
+/* Behind a "Q": how far before it what is meant is. *to is its place; false: not there. */
+static bool reference(struct parser *p, size_t *to)
+{
+	size_t q = p->at - 1;
+	uint64_t v = 0;
+
+	while (!p->bad) {
+		char c = next(p);
+
+		if (islower((unsigned char)c)) {
+			v = v * 26 + (c - 'a');
+			break;
+		}
+		if (!isupper((unsigned char)c) || v > UINT32_MAX)
+			p->bad = true;
+		v = v * 26 + (c - 'A');
+	}
+	if (!v || v > q)
+		p->bad = true;
+	*to = q - v;
+	return !p->bad;
+}
+
+static bool is_convention(char c)
+{
+	return c && strchr("FUWVRY", c);
+}
+
+/* ---- names ---- */
+
+static bool is_symbol(const struct parser *p)
+{
+	struct parser ahead = *p;
+	size_t to;
+
+	if (is_digit(peek(p)) || (peek(p) == '_' && peek_at(p, 1) == '_' &&
+				  (peek_at(p, 2) == 'T' || peek_at(p, 2) == 'U')))
+		return true;
+	if (peek(p) != 'Q')
+		return false;
+	ahead.at++;
+	return reference(&ahead, &to) && is_digit(p->s[to]);
+}
+
+static void identifier(struct parser *p);
+
+/* Behind _D. What a function returns, and of which type a variable is, is not shown. */
+static void whole(struct parser *p)
+{
+	bool quiet = p->quiet;
+
+	qualified(p, true);
+	p->quiet = true;
+	if (!p->bad && !eat(p, "Z"))
+		type(p);
+	p->quiet = quiet;
+}
+
+/* The type of a value decides how it is shown; that of a structure is shown before it. */
+static void value_argument(struct parser *p)
+{
+	bool quiet = p->quiet;
+	char of = peek(p);
+	size_t to;
+
+	if (of == 'Q') {
+		struct parser ahead = *p;
+
+		ahead.at++;
+		of = reference(&ahead, &to) ? p->s[to] : '\0';
+	}
+	p->quiet |= of != 'S';
+	type(p);
+	p->quiet = quiet;
+	value(p, of);
+}
+
+/* Mangled as another language does. */
+static void foreign_name(struct parser *p)
+{
+	uint64_t n = number(p);
+
+	if (p->bad || n > p->len - p->at) {
+		p->bad = true;
+		return;
+	}
+	put_len(p, p->s + p->at, n);
+	p->at += n;
+}
+
+static void template_argument(struct parser *p)
+{
+	eat(p, "H");
+	switch (next(p)) {
+	case 'T':
+		type(p);
+		break;
+	case 'S':
+		if (eat(p, "_D"))
+			whole(p);
+		else
+			qualified(p, false);
+		break;
+	case 'V':
+		value_argument(p);
+		break;
+	case 'X':
+		foreign_name(p);
+		break;
+	default:
+		p->bad = true;
+	}
+}
+
+/* Behind __T: the name, arguments, and a "Z". */
+static void template_instance(struct parser *p)
+{
+	size_t n;
+
+	if (!enter(p))
+		return;
+	identifier(p);
+	put(p, "!(");
+	for (n = 0; !p->bad && !eat(p, "Z"); n++) {
+		if (n)
+			put(p, ", ");
+		template_argument(p);
+	}
+	put(p, ")");
+	p->depth--;
+}
+
+static void plain_name(struct parser *p, size_t len)
+{
+	static const struct { const char *name, *shown; } specials[] = {
+		{ "__ctor", "this" }, { "__dtor", "~this" },
+	};
+	const char *s = p->s + p->at;
+	size_t i;
+
+	p->at += len;
+	for (i = 0; i < ARRAY_SIZE(specials); i++) {
+		if (len == strlen(specials[i].name) && !memcmp(s, specials[i].name, len)) {
+			put(p, specials[i].shown);
+			return;
+		}
+	}
+	put_len(p, s, len);
+}
+
+static void identifier(struct parser *p)
+{
+	size_t len, to, at;
+
+	if (!enter(p))
+		return;
+	if (eat(p, "Q")) {
+		if (reference(p, &to)) {
+			at = p->at;
+			p->at = to;
+			if (is_digit(peek(p)))
+				identifier(p);
+			else
+				p->bad = true;
+			p->at = at;
+		}
+	} else if (eat(p, "__T") || eat(p, "__U")) {
+		template_instance(p);
+	} else {
+		len = number(p);
+		if (p->bad || !len || len > p->len - p->at) {
+			p->bad = true;
+		} else if (len > 5 && !memcmp(p->s + p->at, "__", 2) && strchr("TU", p->s[p->at + 2])) {
+			to = p->at + len;
+			p->at += 3;
+			template_instance(p);
+			p->bad |= p->at != to;
+		} else {
+			plain_name(p, len);
+		}
+	}
+	p->depth--;
+}
+
+/* ---- functions ---- */
+
+static void attributes(struct parser *p)
+{
+	while (peek(p) == 'N' && peek_at(p, 1) && strchr("abcdefijlm", peek_at(p, 1)))
+		p->at += 2;
+}
+
+static void parameter(struct parser *p)
+{
+	if (eat(p, "M"))
+		put(p, "scope ");
+	if (eat(p, "Nk"))
+		put(p, "return ");
+	if (eat(p, "I")) {
+		put(p, "in ");
+		if (eat(p, "K"))
+			put(p, "ref ");
+	} else if (eat(p, "J")) {
+		put(p, "out ");
+	} else if (eat(p, "K")) {
+		put(p, "ref ");
+	} else if (eat(p, "L")) {
+		put(p, "lazy ");
+	}
+	type(p);
+}
+
+/* A function's type up to what it returns: calling convention, attributes and parameters. */
+static void parameters(struct parser *p)
+{
+	size_t n;
+
+	if (!enter(p))
+		return;
+	if (!is_convention(next(p)))
+		p->bad = true;
+	attributes(p);
+	put(p, "(");
+	for (n = 0; !p->bad && !eat(p, "Z"); n++) {
+		if (eat(p, "X")) {
+			put(p, "...");
+			break;
+		}
+		if (eat(p, "Y")) {
+			put(p, n ? ", ..." : "...");
+			break;
+		}
+		if (n)
+			put(p, ", ");
+		parameter(p);
+	}
+	put(p, ")");
+	p->depth--;
+}
+
+/* Behind "M", of a method: what its object is. */
+static const char *modifiers_of(struct parser *p)
+{
+	bool shared = eat(p, "O");
+
+	if (eat(p, "y"))
+		return " immutable";
+	if (eat(p, "Ng"))
+		return shared ? " shared inout" : " inout";
+	if (eat(p, "x"))
+		return shared ? " shared const" : " const";
+	return shared ? " shared" : "";
+}
+
+/* Parameters, which have to be followed by something: else they are a type, and of no function's name. */
+static void try_parameters(struct parser *p, bool modifiers)
+{
+	struct parser before = *p;
+	size_t len = p->out->len;
+	const char *mods = eat(p, "M") ? modifiers_of(p) : "";
+
+	parameters(p);
+	if (modifiers)
+		put(p, mods);
+	if (!p->bad && peek(p))
+		return;
+	before.steps = p->steps;
+	*p = before;
+	p->out->len = len;
+}
+
+static void qualified(struct parser *p, bool modifiers)
+{
+	size_t n = 0;
+
+	if (!enter(p))
+		return;
+	do {
+		while (eat(p, "0"))	/* without a name */
+			;
+		if (n++)
+			put(p, ".");
+		identifier(p);
+		if (!p->bad && (peek(p) == 'M' || is_convention(peek(p))))
+			try_parameters(p, modifiers);
+	} while (!p->bad && is_symbol(p));
+	p->depth--;
+}
+
+/* ---- types ---- */
+
+static const char *basic(char c)
+{
+	static const char *const names[128] = {
+		['v'] = "void", ['g'] = "byte", ['h'] = "ubyte", ['s'] = "short", ['t'] = "ushort", ['i'] = "int",
+		['k'] = "uint", ['l'] = "long", ['m'] = "ulong", ['f'] = "float", ['d'] = "double", ['e'] = "real",
+		['o'] = "ifloat", ['p'] = "idouble", ['j'] = "ireal", ['q'] = "cfloat", ['r'] = "cdouble",
+		['c'] = "creal", ['b'] = "bool", ['a'] = "char", ['u'] = "wchar", ['w'] = "dchar",
+		['n'] = "typeof(null)",
+	};
+
+	return (unsigned char)c < 128 ? names[(unsigned char)c] : NULL;
+}
+
+static void wrapped(struct parser *p, const char *before)
+{
+	put(p, before);
+	type(p);
+	put(p, ")");
+}
+
+/* What the function returns comes first, and its parameters were first in the mangling. */
+static void function(struct parser *p, const char *kind)
+{
+	bool quiet = p->quiet;
+	size_t from = p->at, to;
+
+	p->quiet = true;
+	parameters(p);
+	p->quiet = quiet;
+	type(p);
+	to = p->at;
+	put(p, kind);
+	p->at = from;
+	parameters(p);
+	p->at = to;
+}
+
+static void associative(struct parser *p)
+{
+	bool quiet = p->quiet;
+	size_t from = p->at, to;
+
+	p->quiet = true;
+	type(p);
+	p->quiet = quiet;
+	type(p);
+	to = p->at;
+	put(p, "[");
+	p->at = from;
+	type(p);
+	p->at = to;
+	put(p, "]");
+}
+
+static void fixed_array(struct parser *p)
+{
+	char length[24];
+
+	snprintf(length, sizeof(length), "[%" PRIu64 "]", number(p));
+	type(p);
+	put(p, length);
+}
+
+static void tuple(struct parser *p)
+{
+	uint64_t i, nr = number(p);
+
+	put(p, "tuple(");
+	for (i = 0; i < nr && !p->bad; i++) {
+		if (i)
+			put(p, ", ");
+		type(p);
+	}
+	put(p, ")");
+}
+
+static void type_reference(struct parser *p, const char *kind)
+{
+	size_t to, at;
+
+	if (!reference(p, &to))
+		return;
+	at = p->at;
+	p->at = to;
+	if (kind)
+		function(p, kind);
+	else
+		type(p);
+	p->at = at;
+}
+
+static void delegate(struct parser *p)
+{
+	const char *mods = modifiers_of(p);
+
+	if (eat(p, "Q"))
+		type_reference(p, " delegate");
+	else
+		function(p, " delegate");
+	put(p, mods);
+}
+
+static void suffixed(struct parser *p, const char *suffix)
+{
+	type(p);
+	put(p, suffix);
+}
+
+static void compound(struct parser *p, char c)
+{
+	switch (c) {
+	case 'O':
+		wrapped(p, "shared(");
+		break;
+	case 'x':
+		wrapped(p, "const(");
+		break;
+	case 'y':
+		wrapped(p, "immutable(");
+		break;
+	case 'A':
+		suffixed(p, "[]");
+		break;
+	case 'G':
+		fixed_array(p);
+		break;
+	case 'H':
+		associative(p);
+		break;
+	case 'P':
+		if (is_convention(peek(p)))
+			function(p, " function");
+		else
+			suffixed(p, "*");
+		break;
+	case 'C':
+	case 'S':
+	case 'E':
+	case 'T':
+		qualified(p, false);
+		break;
+	case 'D':
+		delegate(p);
+		break;
+	case 'B':
+		tuple(p);
+		break;
+	case 'Q':
+		type_reference(p, NULL);
+		break;
+	default:
+		p->bad = true;
+	}
+}
+
+static void type(struct parser *p)
+{
+	char c = peek(p);
+
+	if (!enter(p))
+		return;
+	if (is_convention(c))
+		function(p, "");
+	else if (eat(p, "Ng"))
+		wrapped(p, "inout(");
+	else if (eat(p, "Nh"))
+		wrapped(p, "__vector(");
+	else if (eat(p, "Nn"))
+		put(p, "typeof(*null)");
+	else if (eat(p, "zi"))
+		put(p, "cent");
+	else if (eat(p, "zk"))
+		put(p, "ucent");
+	else if (basic(next(p)))
+		put(p, basic(c));
+	else
+		compound(p, c);
+	p->depth--;
+}
+
+/* ---- values of template arguments ---- */
+
+static void integer(struct parser *p, char of)
+{
+	uint64_t v = number(p);
+	char text[32];
+
+	if (of == 'b')
+		snprintf(text, sizeof(text), "%s", v ? "true" : "false");
+	else if ((of == 'a' || of == 'u' || of == 'w') && v >= ' ' && v < 127)
+		snprintf(text, sizeof(text), "'%c'", (int)v);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 "%s", v, of == 'h' || of == 't' || of == 'k' ? "u" :
+			 of == 'l' ? "L" : of == 'm' ? "uL" : "");
+	put(p, text);
+}
+
+static int hex_digit(char c)
+{
+	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static void string(struct parser *p)
+{
+	uint64_t i, n = number(p);
+
+	if (!eat(p, "_"))
+		p->bad = true;
+	put(p, "\"");
+	for (i = 0; i < n && !p->bad; i++) {
+		int high = hex_digit(next(p)), low = hex_digit(next(p));
+		char c = high * 16 + low;
+
+		p->bad |= high < 0 || low < 0;
+		if (isprint((unsigned char)c))
+			put_len(p, &c, 1);
+		else
+			put(p, "?");
+	}
+	put(p, "\"");
+}
+
+static void list(struct parser *p, const char *before, const char *after, bool pairs)
+{
+	uint64_t i, n = number(p);
+
+	put(p, before);
+	for (i = 0; i < n && !p->bad; i++) {
+		if (i)
+			put(p, ", ");
+		value(p, '\0');
+		if (!pairs)
+			continue;
+		put(p, ":");
+		value(p, '\0');
+	}
+	put(p, after);
+}
+
+/* In hexadecimal, with a "P" and the exponent. */
+static void real(struct parser *p)
+{
+	size_t at;
+
+	if (eat(p, "NAN")) {
+		put(p, "NaN");
+		return;
+	}
+	if (eat(p, "INF") || eat(p, "NINF")) {
+		put(p, p->s[p->at - 4] == 'N' ? "-Inf" : "Inf");
+		return;
+	}
+	if (eat(p, "N"))
+		put(p, "-");
+	put(p, "0x");
+	at = p->at;
+	while (hex_digit(peek(p)) >= 0)
+		p->at++;
+	if (p->at == at)
+		p->bad = true;
+	put_len(p, p->s + at, p->at > at);
+	put(p, ".");
+	put_len(p, p->s + at + 1, p->at > at ? p->at - at - 1 : 0);
+	if (!eat(p, "P"))
+		p->bad = true;
+	put(p, eat(p, "N") ? "p-" : "p");
+	at = p->at;
+	number(p);
+	if (!p->bad)
+		put_len(p, p->s + at, p->at - at);
+}
+
+static void value(struct parser *p, char of)
+{
+	if (!enter(p))
+		return;
+	if (is_digit(peek(p))) {
+		integer(p, of);
+		p->depth--;
+		return;
+	}
+	switch (next(p)) {
+	case 'n':
+		put(p, "null");
+		break;
+	case 'N':
+		put(p, "-");
+		integer(p, of);
+		break;
+	case 'i':
+		integer(p, of);
+		break;
+	case 'e':
+		real(p);
+		break;
+	case 'a':
+	case 'w':
+	case 'd':
+		string(p);
+		break;
+	case 'A':
+		list(p, "[", "]", of == 'H');
+		break;
+	case 'S':
+		list(p, "(", ")", false);
+		break;
+	case 'f':
+		if (!eat(p, "_D"))
+			p->bad = true;
+		whole(p);
+		break;
+	default:
+		p->bad = true;
+	}
+	p->depth--;
+}
+
+bool dlang_demangle(const char *name, struct buf *out)
+{
+	struct parser p = { .s = name, .len = strcspn(name, "."), .at = 2, .out = out, .start = out->len };
+
+	if (strncmp(name, "_D", 2))
+		return false;
+	if (!strcmp(name, "_Dmain")) {
+		buf_str(out, "D main");
+		return true;
+	}
+	if (!is_digit(name[2]) && name[2] != '_')
+		return false;
+	whole(&p);
+	if (name[p.len]) {	/* the compiler's part of a function, or copy of it */
+		put(&p, " [clone ");
+		put(&p, name + p.len);
+		put(&p, "]");
+	}
+	if (!p.bad && p.at == p.len)
+		return true;
+	out->len = p.start;
+	if (out->data)
+		out->data[out->len] = '\0';
+	return false;
+}
