@@ -75,7 +75,7 @@ endif
 
 # What runs inside other people's processes and inside the kernel is built apart (their Makefile.inc).
 APART = lib/base/eusearch.c lib/reader/nofiles.c lib/agent/% lib/preload/% lib/hookit/% lib/calibrate/trainer% lib/ptt/bpf/% \
-	lib/wall/bpf/% lib/cpuclock/bpf/% lib/api/jni/%
+	lib/wall/bpf/% lib/cpuclock/bpf/% lib/api/jni/% lib/outside/walker.c lib/outside/far.c lib/outside/x86/%
 LIB_SRC = $(filter-out $(APART), $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(wildcard cmd/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -225,7 +225,7 @@ static int check_java(const struct record_opts *o, const struct source_kind *kin
 	bool objects = kind->jvm == JVM_SOURCE_ALLOC || kind->jvm == JVM_SOURCE_LIVE;
 	size_t i;
 
-	if (kind->jvm != JVM_NR_SOURCES && !o->sampling.java)
+	if (kind->jvm != JVM_NR_SOURCES && o->sampling.no_java)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --event %s", kind->name);
 	for (i = 0; objects && i < o->calls.metrics.nr_items; i++)
 		if (!strcmp(o->calls.metrics.items[i], "objects"))
@@ -274,7 +274,7 @@ static int check_lock_filter(const char *text, struct err *e)
 static int check_lock_exact(const struct record_opts *o, struct err *e)
 {
 	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" :
-			    !o->sampling.java ? "--no-java" : NULL;
+			    o->sampling.no_java ? "--no-java" : NULL;
 
 	if (!o->sampling.c.lock_exact)
 		return 0;
@@ -615,7 +615,7 @@ static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, c
 	if (r)
 		return r;
 	s->c.cgroups = !nr_operands || s->c.system_wide;
-	s->c.all_jvms = s->c.system_wide && so->java && !calls_wanted(&o->calls);
+	s->c.all_jvms = s->c.system_wide && !so->no_java && !calls_wanted(&o->calls);
 	s->c.trace.mode = o->mode == TRACE_WRAP ? TRACE_CONTINUOUS : (enum trace_mode)o->mode;
 	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_size;
 	sampling_command(s, "record", nr_operands, operands);

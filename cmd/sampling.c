@@ -34,6 +34,7 @@ enum { MAX_CLOCK_HZ = 20000 };
 #define MAX_FREQ UINT64_MAX	/* "max" */
 
 static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enum callgraph */
+static const char *const javas[] = { "auto", "agent", "outside", NULL };	/* as enum java_choice */
 static const char *const clocks[] = { "auto", "cpu", "thread", NULL };	/* as enum clock_choice */
 
 const struct opt sampling_event_opts[] = {
@@ -64,7 +65,9 @@ const struct opt sampling_stack_opts[] = {
 		 "how to find native callers: by unwind rules, by frame pointers, or not at all"),
 	OPT_SIZE(0, "stack-size", struct sampling_opts, stack_size, "bytes", "65528",
 		 "stack to copy with each sample for --call-graph=dwarf"),
-	OPT_ON("java", struct sampling_opts, java, "walk the Java stacks of every JVM the program starts"),
+	OPT_ENUM_OPTARG(0, "java", struct sampling_opts, java, javas, "auto",
+		 "who walks Java stacks: an agent in each JVM, or the recorder, from outside"),
+	OPT_SET(0, "no-java", struct sampling_opts, no_java, true, "leave JVMs alone: native code only"),
 	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample"),
 	OPT_END
 };
@@ -438,7 +441,7 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 	samples &= s->c.ev.nr_events || s->c.nr_sources;
 	if (!r && s->c.jvm_events && !samples && (o->freq || o->count))
 		r = err_set(e, EINVAL, "--freq and --count need an event that is sampled, such as -e cpu-clock");
-	if (!r && s->c.jvm_events && !o->java)
+	if (!r && s->c.jvm_events && o->no_java)
 		r = err_set(e, EINVAL, "cannot be combined: --no-java and events of JVMs");
 	if (!r)
 		r = sampling_targets(s, &o->pids, &o->tids, &o->cpus, e);
@@ -451,7 +454,8 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
 	s->c.ev.stack_bytes = o->stack_size & ~7ull;
 	s->c.ev.exclude_kernel = o->all_user;
 	s->c.ev.exclude_user = o->all_kernel;
-	s->c.java = !o->java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
+	s->c.java_by = (enum java_choice)o->java;
+	s->c.java = o->no_java ? JAVA_OFF : samples ? JAVA_SAMPLE : JAVA_NAMES;
 	return r;
 }
 

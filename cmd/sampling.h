@@ -18,7 +18,8 @@ struct sampling_opts {
 	const char *freq, *user;
 	uint64_t count;
 	bool all_cpus, all_user, all_kernel;
-	bool java;
+	int no_java;
+	int java;		/* enum java_choice */
 	int call_graph;			/* enum callgraph */
 	uint64_t stack_size;		/* bytes */
 	struct collect_opts c;		/* what the recorder takes as it is said */

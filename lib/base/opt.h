@@ -90,6 +90,10 @@ struct opt {
 #define OPT_ENUM(l, n, s, f, w, d, h) \
 	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .words = (w), .def = (d), .help = (h) }
+/* The first word, where the option is given without one. */
+#define OPT_ENUM_OPTARG(l, n, s, f, w, d, h) \
+	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
+	  .words = (w), .def = (d), .help = (h), .arg_optional = true }
 #define OPT_SHARED_ENUM(l, n, s, f, w, o, d, h) \
 	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .word = (w), .only = (o), .def = (d), .help = (h) }

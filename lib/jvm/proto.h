@@ -401,6 +401,9 @@ enum jvm_mark {
 	JVM_MARK_VTHREAD,		/* the rest of a virtual thread is frozen in the heap */
 	JVM_MARK_ANCHOR,		/* the thread's anchor does not lead to Java code */
 	JVM_MARK_LEAF_CALL,		/* native code called from Java without an anchor: caller not found */
+	/* from outside (lib/outside): the copy of the stack ends here; */
+	JVM_MARK_CUT,
+	JVM_MARK_LATE,		/* what is there now may not have been there when the sample was taken */
 	JVM_MARK_NR
 };
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -290,7 +292,7 @@ static void drain_jvm(struct jvm *j, bool all)
 		return;
 	for (i = 0; i < j->s->nr_rings; i++)
 		j->heads[i] = load_acquire(&ring_at(j, i)->head);
-	if (!j->marks)
+	if (!j->marks && !j->deputy)
 		drain_log(j, all);
 	jvm_drain_vmlog(j, all);
 	if (j->next_vmlog.fd >= 0 && !is_unchanged(j))
@@ -370,7 +372,8 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 {
 	struct jvm_server *s = j->s;
 	/* the agent fills it with pages: they are to count as the JVM's memory, not as ours */
-	void *p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *p = mmap(NULL, s->area_bytes, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
 
 	if (p == MAP_FAILED)
 		return false;
@@ -613,7 +616,7 @@ void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o)
 	s->o.tell = o->tell;
 	s->o.off = o->off;
 	for (j = s->jvms; j; j = j->next) {
-		if (!j->ctl || j->dead || j->memory || j->marks)
+		if (!j->ctl || j->dead || j->memory || j->marks || j->deputy)
 			continue;
 		if (j->state == RUNNING)
 			send_change(j);
@@ -716,7 +719,7 @@ static void count_foreign(struct jvm_refusals *r, uint32_t flags)
 static void read_jvm(struct jvm *j)
 {
 	struct jvm_msg m;
-	ssize_t n = j->memory ? 0 : recv(j->sock, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t n = j->memory || j->deputy ? 0 : recv(j->sock, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -733,7 +736,7 @@ static void read_jvm(struct jvm *j)
 		j->dead = true;
 }
 
-static void free_jvm(struct jvm *j)
+void jvm_free(struct jvm *j)
 {
 	if (j->callflow)
 		j->s->cb.callflow_gone(j->s->ctx, j);
@@ -747,6 +750,11 @@ static void free_jvm(struct jvm *j)
 	vmlog_close(&j->next_vmlog);
 	if (j->sock >= 0)
 		close(j->sock);
+	if (j->deputy > 0) {
+		kill(j->deputy, SIGKILL);
+		while (waitpid(j->deputy, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	nstid_release(&j->tids);
 	free(j->tails);
 	free(j->heads);
@@ -765,7 +773,7 @@ static void bury_dead(struct jvm_server *s)
 		}
 		*p = j->next;
 		s->nr_jvms--;
-		free_jvm(j);
+		jvm_free(j);
 	}
 }
 

@@ -33,6 +33,8 @@ struct jvm {
 	bool callflow;			/* callflow() was called */
 	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
 	bool marks;			/* a program that sends marks, and nothing else */
+	/* a process of ours tells of it (deputy.h), and sock is that (pidfd); 0: its agent does */
+	pid_t deputy;
 	bool guest;			/* a program in the process of a JVM, whose trees it uses */
 	uint64_t hook;			/* of its HELLO, with memory */
 	uint64_t host;			/* where that JVM's agent has its struct callflow_host; 0: nowhere */
@@ -76,7 +78,10 @@ struct wire_sink jvm_sink(struct jvm *j);
 void jvm_drain_vmlog(struct jvm *j, bool all);
 /* Memory of that size, which can be sealed against any other; -1: there is none. */
 int jvm_memfd(const char *name, size_t size, bool seal);
-/* The shared area in it, with what the recorder asks for. */
+/* The shared area in it, with what the recorder asks for. fd -1: in memory that a fork shares. */
 bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags);
+
+/* It is in no list of the server's. */
+void jvm_free(struct jvm *j);
 
 #endif

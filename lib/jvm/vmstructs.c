@@ -136,8 +136,7 @@ static bool is_named(const struct vmstructs *v, uint64_t i, const char *name, El
 	return !strcmp(text, name);
 }
 
-/* The word at that symbol; 0: there is none. */
-static uint64_t exported(const struct vmstructs *v, const char *name)
+uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name)
 {
 	/* head: buckets, first symbol, words of the filter */
 	uint32_t head[4], hash = gnu_hash(name), i, value, n;
@@ -152,11 +151,19 @@ static uint64_t exported(const struct vmstructs *v, const char *name)
 	for (n = 0; i >= head[1] && n < MAX_SYMBOLS; i++, n++) {
 		value = vmstructs_half(v, chains + (i - head[1]) * 4ull);
 		if ((value | 1) == (hash | 1) && is_named(v, i, name, &s))
-			return vmstructs_word(v, v->libjvm + s.st_value);
+			return v->libjvm + s.st_value;
 		if (value & 1)
 			break;
 	}
 	return 0;
+}
+
+/* The word at that symbol; 0: there is none. */
+static uint64_t exported(const struct vmstructs *v, const char *name)
+{
+	uint64_t at = vmstructs_symbol(v, name);
+
+	return at ? vmstructs_word(v, at) : 0;
 }
 
 /* Those that it does not define come first, and are in no hash table. */

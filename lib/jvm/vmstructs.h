@@ -29,6 +29,9 @@ bool vmstructs_at(struct vmstructs *v, int pid, uint64_t libjvm);
 /* Of the process's libjvm.so, wherever it is. */
 int vmstructs_open(struct vmstructs *v, int pid, struct err *e);
 
+/* Where what libjvm exports by that name is; 0: nothing. */
+uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name);
+
 /* Does libjvm call that function by its table of imports? */
 bool vmstructs_imports(const struct vmstructs *v, const char *name);
 

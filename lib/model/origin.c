@@ -150,4 +150,5 @@ void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event
 	origin->nr_cpus = names_label_u64(x, "cpus");
 	origin->deadlocks = list_labels(x, "deadlock", &origin->nr_deadlocks);
 	origin->refused = list_labels(x, "refused", &origin->nr_refused);
+	origin->outside = list_labels(x, "outside", &origin->nr_outside);
 }

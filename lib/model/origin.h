@@ -85,6 +85,8 @@ struct origin {
 	uint64_t begin_ns;		/* CLOCK_MONOTONIC, of what their times are shown after */
 	const char *const *refused;	/* what was requested and not recorded, and why */
 	size_t nr_refused;
+	const char *const *outside;	/* JVMs whose stacks the recorder has walked itself, and why */
+	size_t nr_outside;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */

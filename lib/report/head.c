@@ -402,6 +402,20 @@ static void put_deadlocks(const struct view *v, struct buf *b)
 	}
 }
 
+static void put_outside(const struct view *v, struct buf *b)
+{
+	enum { MOST = 10 };
+	size_t i;
+
+	for (i = 0; i < v->origin->nr_outside && i < MOST; i++) {
+		buf_str(b, "Java stacks from outside, without an agent: ");
+		quote_add(b, v->origin->outside[i]);
+		buf_putc(b, '\n');
+	}
+	if (i < v->origin->nr_outside)
+		buf_fmt(b, "and of %zu more JVMs\n", v->origin->nr_outside - i);
+}
+
 enum { MAX_TRIGGERS = 10 };
 
 /* Why it was kept. */
@@ -423,6 +437,18 @@ static void put_triggers(const struct view *v, struct buf *b)
 	}
 	if (i < o->nr_triggers)
 		buf_fmt(b, "%zu more triggers: arcprof report --log=trigger\n", o->nr_triggers - i);
+}
+
+static void json_outside(const struct view *v, struct json *j)
+{
+	size_t i;
+
+	if (!v->origin->nr_outside)
+		return;
+	json_array(j, "java_from_outside");
+	for (i = 0; i < v->origin->nr_outside; i++)
+		json_str(j, NULL, v->origin->outside[i]);
+	json_end(j);
 }
 
 static void json_triggers(const struct view *v, struct json *j)
@@ -800,6 +826,7 @@ void head_text(const struct view *v, FILE *out)
 	put_filters(v, &b);
 	put_triggers(v, &b);
 	put_deadlocks(v, &b);
+	put_outside(v, &b);
 	put_blend(v, &b);
 	put_throttled(v->origin, &b);
 	put_unsampled(v->origin, &b);
@@ -954,6 +981,7 @@ static void json_quality(const struct view *v, struct json *j)
 	for (i = 0; i < v->origin->nr_deadlocks; i++)
 		json_str(j, NULL, v->origin->deadlocks[i]);
 	json_end(j);
+	json_outside(v, j);
 	json_triggers(v, j);
 	report_json_filters(v->origin->filters, v->origin->nr_filters, v->origin->begin_ns, j);
 	if (v->o->select.filter)

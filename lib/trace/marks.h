@@ -57,6 +57,8 @@ MARK(NO_FRAME_POINTER, "[unwalkable: frame pointers end here]")
 MARK(GUESSED, "[by frame pointers]")
 /* Nothing is missing: but the outer frames were read from the process's memory after the sample. */
 MARK(READ_LATER, "[read later]")
+/* From outside: what was there at the time of the sample is not known any more. */
+MARK(JAVA_LATE, "[unwalkable: Java frames not read in time]")
 
 #undef FRAME
 #undef MARK

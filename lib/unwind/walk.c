@@ -320,6 +320,7 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 	size_t nr;
 
 	*end = MARK_TRUNCATED_DEPTH;
+	regs->exact = true;
 	for (nr = 0; nr < max; nr++) {
 		enum step s;
 
@@ -340,7 +341,7 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 			return nr + 1;
 		}
 		w.innermost = false;
-		w.exact = s == STEP_SIGNAL;
+		w.exact = regs->exact = s == STEP_SIGNAL;
 		if (!w.exact && !regs->pc) {
 			*end = MARK_NONE;
 			return nr + 1;

@@ -323,7 +323,7 @@ in_a_chroot() {
 	end_recorder true
 	[ "$(grep -c "process $LIVE .*, and wrote /var/tmp/hs_err_pid$LIVE.log while it was recorded" recorder.err)" -eq 1 ]
 	start_in_a_chroot -XX:+DisableAttachMechanism
-	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	run_arcprof record --java=agent -o trace -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE lets nothing attach: it runs with -XX:+DisableAttachMechanism"
 	end_live
 }
@@ -433,11 +433,11 @@ rings_of() {
 	run_arcprof record -o trace -p "$LIVE" -d 10ms
 	[ "$status" -eq 0 ]
 	[[ $stderr == *", 1 JVM; "* ]]
-	run_arcprof record -o trace -p "$other" -d 10ms
+	run_arcprof record --java=agent -o trace -p "$other" -d 10ms
 	refused 125 "process $other takes no signal"
 	kill "$other"	# it lives
 	rm "/tmp/.java_pid$LIVE"
-	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	run_arcprof record --java=agent -o trace -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE takes no signal"
 	[[ $stderr == *"hint: it runs with -Xrs, and its socket /tmp/.java_pid$LIVE"* ]]
 	say calls 1
@@ -460,7 +460,7 @@ rings_of() {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	start_live -XX:+DisableAttachMechanism
-	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	run_arcprof record --java=agent -o trace -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE lets nothing attach: it runs with -XX:+DisableAttachMechanism"
 	kill -STOP "$LIVE"
 	run_arcprof record -o trace -p "$LIVE" -d 10ms
@@ -469,7 +469,7 @@ rings_of() {
 	[ "$(wc -l <live.out)" -eq 1 ]	# no thread dump
 	end_live
 	start_live -XX:-EnableDynamicAgentLoading
-	run_arcprof record -o trace -p "$LIVE" -d 10ms
+	run_arcprof record --java=agent -o trace -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE loads no agents"
 	say calls 1
 	local gone=$LIVE

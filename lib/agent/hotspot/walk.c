@@ -433,6 +433,10 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct 
 	uintptr_t anchor;
 
 	c->sp = f->sp;
+	if (w->copied && !w->thread.fields) {	/* from outside the way on is not known */
+		push_mark(w, JVM_MARK_LEAF_CALL);
+		return false;
+	}
 	anchor = anchor_beneath(w, c);
 	s = push_segment(w, f->pc, c->sp, f->fp, anchor ? own_word(anchor, vm.o.anchor_sp) : w->stack_hi);
 	if (!s)
@@ -598,6 +602,16 @@ void walk_stack(struct walk *w, const struct walk_regs *r)
 		walk_java(w, &c);
 	debug_walk(w, r, &c);
 }
+
+#ifdef LOADS_FAR
+void walk_from_call(struct walk *w, const struct walk_regs *r, bool is_leaf_call)
+{
+	struct cursor c = { r->pc, r->sp, r->fp, .above_leaf_call = is_leaf_call };
+
+	begin_at(w, r->sp);
+	walk_java(w, &c);
+}
+#endif
 
 /* What called into the VM for a compiled method is no part of the program. */
 static void drop_leading_stubs(struct walk *w)

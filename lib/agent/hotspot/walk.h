@@ -64,4 +64,12 @@ void walk_stack(struct walk *w, const struct walk_regs *r);
  */
 void walk_last_java(struct walk *w, uintptr_t sp);
 
+#ifdef LOADS_FAR
+/*
+ * The same from where native code returns to the JVM's code. is_leaf_call: it was called without leaving an
+ * anchor.
+ */
+void walk_from_call(struct walk *w, const struct walk_regs *r, bool is_leaf_call);
+#endif
+
 #endif

@@ -22,6 +22,7 @@
 #include "collect/engine/program.h"
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
+#include "collect/jvm/outside.h"
 
 enum {
 	COUNTS_MS = 500,		/* agents have it for telling what JVMs count */
@@ -235,6 +236,9 @@ static void on_drain(void *ctx, uint64_t now_ns)
 		r->loop.due_ns = now_ns + r->c->o->delay_ns;
 	switches_turn(r->c, now_ns);
 	traps_turn(r->c);
+	outside_turn(r->c);
+	if (r->c->res->nr_outside)		/* what is read later may have changed */
+		r->loop.most_ms = MIN(r->loop.most_ms, OUTSIDE_MS);
 	parts_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);

@@ -27,6 +27,12 @@ enum java_mode {
 	JAVA_OFF,
 };
 
+enum java_choice {
+	JAVA_AUTO,	/* an agent, or where none can come, we, from outside (jvm/outside.h) */
+	JAVA_AGENT,
+	JAVA_OUTSIDE,
+};
+
 /* How far a recording is. */
 struct collect_status {
 	uint64_t elapsed_ns;		/* since sampling began */
@@ -87,6 +93,7 @@ struct collect_opts {
 	/* JVMs that run get the agent; with a watcher those that begin to, too */
 	bool all_jvms;
 	enum java_mode java;
+	enum java_choice java_by;	/* who walks Java stacks */
 	uint64_t java_depth;		/* frames a Java sample may have */
 	bool sched, irq;		/* dispatches; also interrupts */
 	uint32_t jvm_events;		/* which events of JVMs (jvmevents.h): enum jvm_tell */
@@ -158,6 +165,7 @@ struct collect_result {
 	char died[256];
 	int no_memory;			/* errno, why JVMs tell nothing; 0: they do */
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
+	uint64_t nr_outside;		/* JVMs that were walked from outside */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
 	const char *how_named;		/* a program is asked for names of its code; NULL: none lacks any */
 	uint64_t nr_unknown_jvms;	/* of which the agent knows too little */

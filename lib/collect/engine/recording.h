@@ -154,6 +154,9 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out);
 /* The same of a sample that was just taken, with what is above the copy of its stack. */
 size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *ps, struct frame *out);
+/* The native code above the innermost code of the JVM's own, in which regs are then if *to_java. */
+size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs *regs,
+		    const struct unwind_stack *st, struct frame *out, bool *to_java);
 /* The native code above the innermost Java frame: the rest is a mark. */
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
@@ -236,6 +239,12 @@ static inline bool collect_attached(const struct collect *c, const struct proc *
 		if (c->o->pids[i] == p->pid)
 			return true;
 	return !c->o->argv && !p->execed;
+}
+
+/* JVMs get no agent. */
+static inline bool collect_from_outside(const struct collect *c)
+{
+	return c->o->java_by == JAVA_OUTSIDE && c->o->java != JAVA_OFF;
 }
 
 /* Kernel code was to be sampled, and is not allowed to be. */

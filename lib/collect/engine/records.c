@@ -11,6 +11,7 @@
 #include "base/span.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
+#include "collect/jvm/outside.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 
@@ -87,8 +88,12 @@ static size_t fp_frames(struct collect *c, struct thread *th, const struct perf_
 	return stack_user_fp(c, th->proc, user, nr_user, full, c->frames);
 }
 
-/* User part, then kernel part, outermost first. */
-static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap)
+/*
+ * User part, then kernel part, outermost first. *to_java: of a JVM that is walked from outside, the
+ * innermost part, up to its own code, in which ps->regs are then.
+ */
+static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap,
+			    bool *to_java)
 {
 	const uint64_t *kernel, *user;
 	size_t nr_kernel, nr_user, nr = 0;
@@ -103,7 +108,9 @@ static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sa
 		kernel = &ps->ip;
 		nr_kernel = 1;
 	}
-	if (ps->has_regs && !inside_exec(th, ps))
+	if (ps->has_regs && !inside_exec(th, ps) && outside_walks(th->proc->java))
+		nr = stack_native(c, th->proc->java, &ps->regs, &ps->stack, c->frames, to_java);
+	else if (ps->has_regs && !inside_exec(th, ps))
 		nr = stack_user_sample(c, th->proc, ps, c->frames);
 	else if (trap)
 		nr = ps->user ? agent_frame(c, th, ps, c->frames) : 0;
@@ -196,6 +203,7 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 	struct perf_sample ps;
 	struct rec_sample s;
 	struct thread *th;
+	bool to_java = false;
 	uint64_t id;
 	size_t nr;
 
@@ -221,8 +229,15 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		s.weight += rates_left_over(c, s.event, ps.period);
 	/* Of a sample that is lost nobody needs the stack. */
 	nr = trace_writer_is_full(c->w) && !src->trap && !c->walls ? 0 :
-		sample_frames(c, th, &ps, src->trap);
-	if (src->trap && th->proc->java) {
+		sample_frames(c, th, &ps, src->trap, &to_java);
+	if (to_java &&
+	    !outside_ask(th->proc->java, &s, th->tid, &ps, ps.stack.len >= c->ev.conf.stack_bytes)) {
+		memmove(c->frames + 1, c->frames, nr * sizeof(*c->frames));
+		c->frames[0] = (struct frame){ FRAME_MARK, .mark = MARK_JAVA_LATE };
+		nr++;
+		to_java = false;
+	}
+	if (to_java || (src->trap && th->proc->java)) {
 		java_kernel_half(th->proc->java, th, &s, c->frames, nr);
 		return;
 	}

@@ -216,6 +216,26 @@ size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *
 	return nr;
 }
 
+size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs *regs,
+		    const struct unwind_stack *st, struct frame *out, bool *to_java)
+{
+	struct walk walk = { c, j->proc };
+	struct unwind_space space = { .find = find_module, .ctx = &walk };
+	enum frame_mark end = MARK_NONE;
+	size_t nr = 0;
+
+	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
+	regs->exact = true;
+	*to_java = regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
+	if (!*to_java) {
+		nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
+		*to_java = end == MARK_NONE && regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
+	}
+	if (end != MARK_NONE)
+		*out++ = mark(end);
+	return unwound_frames(c, j->proc, nr, st, out) + (end != MARK_NONE);
+}
+
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out)
 {
@@ -349,6 +369,9 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	u = unwind_segment(c, j, s, &st);
 	if (st.above)
 		stackrest_end(&c->rest);
+	/* who walks from outside has found no Java frames there: that is a gap */
+	if (s->to_root && u.to_java && j->outside)
+		u.end = MARK_JAVA_NOT_WALKABLE;
 	/* Between Java frames a copy that was not cut ends where the next of them begins: that is no gap. */
 	if (!s->to_root && !is_cut && u.end == MARK_TRUNCATED_STACK)
 		u.end = MARK_NONE;

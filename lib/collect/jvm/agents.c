@@ -13,6 +13,7 @@
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
+#include "collect/jvm/outside.h"
 #include "collect/wall/wall.h"
 #include "jvm/facts.h"
 #include "jvm/inject.h"
@@ -592,10 +593,13 @@ int agents_open(struct collect *c, struct err *e)
 		.callflow = c->o->callflow.on || c->timed,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
 	};
+	const char *lacks;
 	int r;
 
 	if (memory_check_program(c, e))
 		return -ENOTSUP;
+	if (collect_from_outside(c) && (lacks = outside_lacks(c)))
+		return err_set(e, ENOTSUP, "%s need the agent: Java stacks alone are known from outside", lacks);
 	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) ||
 	    !(c->o->argv || any_jvm(c->o) || has_programs(c->o)))
 		return 0;
@@ -603,13 +607,40 @@ int agents_open(struct collect *c, struct err *e)
 	r = open_server(c, &o, e);
 	if (!r && has_programs(c->o) && !c->o->argv)
 		return jvm_server_listen(c->jvm, e);
-	return r || !c->o->argv ? r : invite(c, e);
+	return r || !c->o->argv || collect_from_outside(c) ? r : invite(c, e);
+}
+
+/* why: no agent came; "": none was to. */
+static int attach_outside(struct collect *c, int pid, bool wait, const char *why, struct err *e)
+{
+	struct proc *p;
+	int r;
+
+	collect_merge(c, clock_mono_ns());
+	p = tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc;
+	p->nr_thread_holders++;		/* records come in meanwhile */
+	r = outside_begin(c, p, wait, why, e);
+	p->nr_thread_holders--;
+	return r;
+}
+
+/* An agent cannot come into the process, as *e says: returns 0 if its stacks are walked all the same. */
+static int do_without(struct collect *c, int pid, bool wait, int r, struct err *e)
+{
+	struct err ignored;
+
+	if (c->o->java_by != JAVA_AUTO || !c->jvm || outside_lacks(c) || !target_is_jvm(pid) || r == -EINTR ||
+	    r == -EBUSY)
+		return r;
+	return attach_outside(c, pid, wait, e->msg, &ignored) ? r : 0;
 }
 
 static int attach(struct collect *c, int pid, struct err *e)
 {
 	bool is_jvm = target_is_jvm(pid);
 
+	if (is_jvm && c->jvm && collect_from_outside(c))
+		return attach_outside(c, pid, true, "", e);
 	if (is_jvm && c->jvm && c->o->java != JAVA_OFF && inject_possible())
 		return jvm_server_attach(c->jvm, pid, e);
 	if (!c->o->callflow.on)
@@ -657,6 +688,8 @@ int agents_attach(struct collect *c, struct err *e)
 		invite_running(c, c->o->pids[i]);
 	for (i = 0; i < c->o->nr_pids && !r; i++) {
 		r = attach(c, c->o->pids[i], e);
+		if (r)
+			r = do_without(c, c->o->pids[i], true, r, e);
 		if (c->o->pids_may_end)
 			r = 0;		/* its Java stacks are missing, which the summary says */
 	}
@@ -678,20 +711,21 @@ static void attach_to(struct collect *c, struct proc *p)
 	c->stop_asked |= r == -EINTR;
 	if ((r == -EBUSY || r == -ENOTSUP || r == -EIO) && p->nr_tries + 1 < MAX_TRIES)
 		p->try_ns = clock_mono_ns() + (1000000000ull << p->nr_tries++);
-	else
+	else if (!r || do_without(c, p->pid, false, r, &e))
 		p->try_ns = UINT64_MAX;
 }
 
 /*
- * A JVM that refuses for good, as one of another user does, has no Java names. A signal to end that came
- * meanwhile is not told again.
+ * A JVM that refuses for good, as one of another user does, has no Java names where its memory may not be
+ * read. A signal to end that came meanwhile is not told again.
  */
 void agents_attach_jvms(struct collect *c)
 {
 	struct proc *p;
 
 	for (p = c->tasks.procs; p; p = p->next) {
-		if (!p->has_libjvm || p->had_agent || !p->nr_live || clock_mono_ns() < p->try_ns)
+		if (!p->has_libjvm || p->had_agent || !p->nr_live || clock_mono_ns() < p->try_ns ||
+		    collect_from_outside(c))
 			continue;
 		if (c->child_pid && tasks_descends(p->pid, c->child_pid))
 			p->try_ns = UINT64_MAX;		/* it was told where we are */

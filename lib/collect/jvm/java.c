@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/java.h"
+#include "collect/jvm/outside.h"
 
 struct java_code {
 	uint64_t addr;
@@ -58,6 +59,7 @@ void java_free(struct java *j)
 	javalines_release(&j->lines);
 	javacode_release(&j->code);
 	deadlocks_release(&j->deadlocks);
+	outside_free(j->outside);
 	free(j->queued);
 	free(j->codes);
 	free(j);

@@ -37,6 +37,7 @@ struct java {
 	bool away;			/* it is in no control group that is recorded */
 	bool lacks;			/* a fact that something rests on */
 	uint64_t since_ns;	/* UINT64_MAX: a BPF program passes to it what is its */
+	struct outside *outside;	/* who walks its stacks (outside.h); NULL: its agent, or nobody */
 	bool walls;			/* its agent walks threads that wait (wall.h) */
 	bool program;			/* no JVM's agent: its native memory is sampled (memory.h) */
 	struct memory_blocks blocks;

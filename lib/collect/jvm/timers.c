@@ -36,7 +36,8 @@ static bool jvms_will_do(const struct collect_opts *o)
 {
 	size_t i;
 
-	if (!inject_possible() || o->system_wide || o->sched || o->nr_tids || !events_will_do(o))
+	if (!inject_possible() || o->java_by == JAVA_OUTSIDE || o->system_wide || o->sched || o->nr_tids ||
+	    !events_will_do(o))
 		return false;
 	/* whose samples agents take; calls, and events of JVMs, they tell whether they sample or not */
 	if (o->java != JAVA_SAMPLE && (o->ev.nr_events || o->nr_sources))

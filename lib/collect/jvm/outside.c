@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* outside.c - see outside.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arch/cpu.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "collect/engine/recording.h"
+#include "collect/jvm/outside.h"
+#include "jvm/deputy.h"
+#include "jvm/reserve.h"
+#include "outside/outside.h"
+
+struct outside {
+	int pid;
+	struct outside_share *share;
+	int wake_fd;			/* -1: it was told to end */
+	bool told;			/* why it gave up */
+	bool labelled;			/* the trace has why we are here: */
+	char why[256];
+};
+
+const char *outside_lacks(const struct collect *c)
+{
+	const struct collect_opts *o = c->o;
+
+	return o->java != JAVA_SAMPLE ? "names of Java code without samples" :
+	       c->only_jvms ? "samples without perf events" :
+	       o->callflow.on || c->timed ? "exact calls" :
+	       o->nr_sources ? "sources of samples other than perf events" :
+	       o->jvm_events ? "events of JVMs" :
+	       o->ev.callgraph != CALLGRAPH_DWARF ? "stacks by other means than --call-graph=dwarf" : NULL;
+}
+
+static void run(void *ctx, struct jvm_ctl *area, int keep_fd)
+{
+	const struct outside *o = ctx;
+
+	outside_run(o->pid, area, o->share, keep_fd);
+}
+
+static struct outside *new_outside(int pid, int *keep_fd, struct err *e)
+{
+	struct outside *o = xcalloc(1, sizeof(*o));
+	int fds[2];
+
+	*o = (struct outside){ .pid = pid, .wake_fd = -1 };
+	o->share = mmap(NULL, OUTSIDE_SHARE_BYTES, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (o->share == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
+		err_errno(e, "a process that walks Java stacks");
+		if (o->share != MAP_FAILED)
+			munmap(o->share, OUTSIDE_SHARE_BYTES);
+		free(o);
+		return NULL;
+	}
+	o->wake_fd = fds[1];
+	*keep_fd = fds[0];
+	/* a full pipe wakes as well */
+	fcntl(o->wake_fd, F_SETFL, O_NONBLOCK);
+	return o;
+}
+
+static void end(struct outside *o)
+{
+	if (o->wake_fd >= 0)
+		close(o->wake_fd);
+	o->wake_fd = -1;
+}
+
+void outside_free(struct outside *o)
+{
+	if (!o)
+		return;
+	end(o);
+	munmap(o->share, OUTSIDE_SHARE_BYTES);
+	free(o);
+}
+
+static struct java *add_java(struct collect *c, struct jvm *jvm, struct proc *p, struct outside *o)
+{
+	struct java *j = java_new(jvm, p);
+
+	j->outside = o;
+	j->next = c->javas;
+	c->javas = j;
+	p->had_agent = true;
+	jvm_set_user(jvm, j);
+	c->res->nr_jvms++;
+	return j;
+}
+
+static bool is_known(const struct java *j)
+{
+	return j->gone || load_acquire(&j->outside->share->state) != OUTSIDE_STARTS;
+}
+
+static int wait_until_known(struct collect *c, const struct java *j, struct err *e)
+{
+	enum { PATIENCE_MS = 8000 };
+	int ms;
+
+	for (ms = 0; !is_known(j) && ms < PATIENCE_MS; ms++) {
+		clock_sleep_ns(1000000);
+		jvm_server_poll(c->jvm);
+		collect_merge(c, clock_mono_ns() - 10000000);
+	}
+	if (j->gone || load_acquire(&j->outside->share->state) != OUTSIDE_WALKS) {
+		j->outside->told = true;
+		return err_set(e, ENOTSUP, "process %d: its Java stacks cannot be walked from outside: %s", j->outside->pid,
+			       *j->outside->share->why ? j->outside->share->why : "it has not started yet");
+	}
+	return 0;
+}
+
+/* Once it walks: in a file that says so there are such stacks. */
+static void tell(struct collect *c, struct java *j)
+{
+	struct outside *o = j->outside;
+	char key[32];
+
+	if (o->labelled || load_acquire(&o->share->state) != OUTSIDE_WALKS)
+		return;
+	o->labelled = true;
+	snprintf(key, sizeof(key), "outside.%" PRIu64, c->res->nr_outside++);
+	trace_write_label(c->w, key, "process %d%s%s", o->pid, *o->why ? ": " : "", o->why);
+}
+
+int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e)
+{
+	struct java *j;
+	struct outside *o;
+	struct jvm *jvm;
+	int keep_fd;
+
+	p->try_ns = UINT64_MAX;
+	if (!outside_possible())
+		return err_set(e, ENOTSUP, "Java stacks are walked from outside on x86-64 only");
+	o = new_outside(p->pid, &keep_fd, e);
+	if (!o)
+		return -e->code;
+	jvm = jvm_deputy(c->jvm, p->pid, keep_fd, run, o, e);
+	close(keep_fd);
+	if (!jvm) {
+		outside_free(o);
+		return -e->code;
+	}
+	snprintf(o->why, sizeof(o->why), "%s", why);
+	j = add_java(c, jvm, p, o);
+	return wait ? wait_until_known(c, j, e) : 0;
+}
+
+static void look_for_new(struct collect *c)
+{
+	struct proc *p;
+	struct err e;
+
+	for (p = c->tasks.procs; p; p = p->next)
+		if (p->has_libjvm && !p->had_agent && p->nr_live && !p->replaced_ns && !p->try_ns &&
+		    outside_begin(c, p, false, "", &e))
+			refused_source(&c->refused, "Java stacks", p->pid, e.msg);
+}
+
+void outside_turn(struct collect *c)
+{
+	struct java *j;
+
+	if (collect_from_outside(c) && c->jvm)
+		look_for_new(c);
+	for (j = c->javas; j; j = j->next) {
+		struct outside *o = j->outside;
+
+		if (!o)
+			continue;
+		tell(c, j);
+		if (!j->proc->nr_live || j->proc->replaced_ns)
+			end(o);
+		if (o->told || load_acquire(&o->share->state) != OUTSIDE_GAVE_UP)
+			continue;
+		o->told = true;
+		refused_source(&c->refused, "Java stacks from outside", o->pid, o->share->why);
+	}
+}
+
+bool outside_walks(const struct java *j)
+{
+	return j && j->outside && !j->gone && j->outside->wake_fd >= 0 &&
+	       load_acquire(&j->outside->share->state) == OUTSIDE_WALKS;
+}
+
+bool outside_ask(struct java *j, const struct rec_sample *s, int tid, const struct perf_sample *ps, bool cut)
+{
+	struct outside *o = j->outside;
+	const struct unwind_regs *r = &ps->regs;
+	uint64_t off = r->sp - ps->stack.sp;
+	size_t len = off < ps->stack.len ? MIN(ps->stack.len - off, (size_t)OUTSIDE_MAX_STACK) & ~7ul : 0;
+	size_t size = sizeof(struct outside_ask) + len, i;
+	struct outside_ask *a = jvm_ring_reserve(&o->share->ring, OUTSIDE_RING_BYTES, size);
+
+	if (!a)
+		return false;
+	memset((char *)a + sizeof(a->h), 0, sizeof(*a) - sizeof(a->h));
+	a->time_ns = s->time_ns;
+	a->tid = tid;
+	a->event = s->event;
+	for (i = 0; i < OUTSIDE_NR_REGS; i++)
+		a->reg[i] = r->valid >> i & 1 ? r->r[i] : 0;
+	a->pc = r->pc;
+	a->sp = r->sp;
+	a->exact = r->exact;
+	a->cut = cut;
+	a->stack_bytes = len;
+	if (len)
+		memcpy(a + 1, ps->stack.data + off, len);
+	jvm_ring_commit(a, OUTSIDE_RING_BYTES, size, JVM_REC_SAMPLE);
+	return write(o->wake_fd, "", 1) == 1 || errno == EAGAIN;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * outside.h - JVMs without an agent: a process of ours walks their stacks (lib/outside), one for each JVM. It
+ * is asked for each sample whose native code led to the JVM's own, and its answer is a user half (java.h), as
+ * an agent's would be.
+ */
+#ifndef COLLECT_OUTSIDE_H
+#define COLLECT_OUTSIDE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "trace/writer.h"
+#include "unwind/perfsample.h"
+
+struct collect;
+struct java;
+struct outside;
+struct proc;
+
+enum { OUTSIDE_MS = 2 };	/* between two turns of the loop: what is read later may have changed */
+
+/* What is asked for and needs an agent: stacks are all that is known from outside. NULL: nothing does. */
+const char *outside_lacks(const struct collect *c);
+/*
+ * Begins with a JVM that runs; wait: until it is known whether it can be walked. *e says why not; it is
+ * not tried again. why: it has no agent, for the head of reports; "": none was to come.
+ */
+int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e);
+/* With JAVA_OUTSIDE: JVMs that are new. Of all: whether they have ended, and what there is to say. */
+void outside_turn(struct collect *c);
+void outside_free(struct outside *o);
+/* It walks the stacks of this JVM, which may be NULL. */
+bool outside_walks(const struct java *j);
+/*
+ * Has it walk the stack from ps->regs on, which are in the JVM's own code; s: the kernel's half. False: it is
+ * asked for too much already.
+ */
+bool outside_ask(struct java *j, const struct rec_sample *s, int tid, const struct perf_sample *ps, bool cut);
+
+#endif

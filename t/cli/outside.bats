@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# Java stacks without an agent: the recorder walks them itself, in the memory of the JVM.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+	[ "$(uname -m)" = x86_64 ] || skip "Java stacks are walked from outside on x86-64 only"
+}
+
+teardown() {
+	[ -z "${JVM-}" ] || kill -KILL "$JVM" 2>/dev/null || true
+}
+
+# Starts the program with threads whose calls are known; JVM is its process.
+start_chained() {	# <option of java>...
+	"${ENTER[@]}" "$JAVA_HOME/bin/java" "$@" -cp "$CLASSES" Chained 60 >chained.out 2>chained.err 3>&- &
+	JVM=$!
+	until grep -q ready chained.out; do
+		kill -0 "$JVM"
+		sleep 0.05
+	done
+	sleep 1		# most of it is compiled then
+}
+
+# Of the threads with known calls: the samples, those with a mark, and those that are not as the program calls. Where
+# the recorder gets no CPU for some ms there are marks, but never another stack.
+# The compilers' notes of inlined code are coarse: how deep the recursion is inside one frame is not looked at.
+check_stacks() {	# <least number of samples> <most marks in a thousand>
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	awk -F ';' -v least="$1" -v most="$2" '
+		BEGIN {
+			of["chain"] = "^ chain( first( second( third( work)?)?)?)?$"
+			of["recursion"] = "^ recursion( down)*( work)?$"
+			of["natives"] = "^ natives( throwing)*$"
+		}
+		{
+			for (i = 1; i < 5 && !($i in of); i++)
+				;
+			if (i == 5)
+				next
+			thread = $i
+			n = $NF
+			sub(/.* /, "", n)
+			all += n
+			if ($0 ~ /\[unwalkable/) {
+				marked += n
+				next
+			}
+			calls = root = ""
+			for (i = 1; i <= NF; i++) {
+				if ($i !~ / \(java/)
+					continue
+				name = $i
+				sub(/ \(java.*/, "", name)
+				if (root == "")
+					root = name
+				if (sub(/^Chained\./, "", name))
+					calls = calls " " name
+			}
+			if (root == "" && $0 !~ /thread_native_entry|start_thread|clone/)
+				wrong += n
+			else if (root != "" && (root != "java.lang.Thread.run" || (calls && calls !~ of[thread]))) {
+				wrong += n
+				print thread ":" calls, "from", root
+			}
+		}
+		END {
+			printf "%d samples, %d marked, %d wrong\n", all, marked, wrong
+			exit !(all >= least && marked * 1000 <= most * all && wrong * 2000 <= all)
+		}' stacks >checked || { tail -n 20 checked; return 1; }
+	cat checked
+}
+
+guarded() {
+	start_chained -XX:+DisableAttachMechanism "$@"
+	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	check_stacks 700 60
+	# nothing of ours is in it
+	! grep -q arcprof "/proc/$JVM/maps"
+	arcprof report -i trace >report
+	grep -qx "Java stacks from outside, without an agent: process $JVM" report
+	[ "$(arcprof report -i trace --format json | jq -r '.quality.java_from_outside[0]')" = "process $JVM" ]
+	[[ $* == -Xint ]] || grep -q 'Chained.work (java-inlined)\|Chained.work (java-compiled)' stacks
+	kill -KILL "$JVM"
+}
+@test "outside: stacks of a JVM that takes no agent are those of the program" { each_jdk guarded; }
+@test "outside: the same of a JVM without compilers" { one_jdk newest guarded -Xint; }
+@test "outside: the same with a collector that moves objects while threads run" { one_jdk newest guarded -XX:+UseZGC; }
+
+by_itself() {
+	start_chained -XX:+DisableAttachMechanism
+	arcprof record -F 1000 -o trace -p "$JVM" -d 1 2>record.err
+	check_stacks 200 100
+	arcprof report -i trace >report
+	grep -qx "Java stacks from outside, without an agent: process $JVM: process $JVM lets nothing attach: it runs with -XX:+DisableAttachMechanism" report
+	run_arcprof record --java=agent -o trace -p "$JVM" -d 10ms
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"lets nothing attach"* ]]
+	# what only an agent knows is not left out without a word
+	run_arcprof record -e cpu-clock,alloc -o trace -p "$JVM" -d 10ms
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"lets nothing attach"* ]]
+}
+@test "outside: where no agent can come it is done without one, and the report says why" { one_jdk newest by_itself; }
+
+elsewhere() {
+	# its files are not readable by others, its numbers are others
+	ENTER=(unshare --mount --pid --fork --mount-proc --kill-child setpriv --reuid 65534 --regid 65534 --clear-groups)
+	start_chained -XX:+DisableAttachMechanism
+	JVM=$(pgrep -P "$JVM")
+	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	check_stacks 700 60
+}
+@test "outside: a JVM of another user, in namespaces of its own" {
+	skip_unless_root
+	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
+	one_jdk newest elsewhere
+}
+
+started() {
+	arcprof record --java=outside -F 2000 -o trace -- "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 2 >out 2>record.err
+	check_stacks 700 100
+	! grep -q agentpath record.err
+}
+@test "outside: a program that is started" { one_jdk newest started; }
+
+# Held up, the recorder reads what has changed since: code of classes that come and go.
+held_up() {
+	"$JAVA_HOME/bin/java" -XX:ReservedCodeCacheSize=16m -cp "$CLASSES" Churn 400 >churn.out 2>&1 3>&- &
+	JVM=$!
+	sleep 1
+	arcprof record --java=outside -F 1000 -o trace -p "$JVM" -d 4 2>record.err &
+	local recorder=$! i
+	for i in {1..8}; do
+		sleep 0.3
+		kill -STOP "$recorder" || break
+		sleep 0.2
+		kill -CONT "$recorder" || break
+	done
+	wait "$recorder"
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	[ "$(grep -c 'unwalkable: Java frames not read in time' stacks)" -gt 0 ]
+	# a generation of classes calls no other
+	awk '/unwalkable/ { next }
+		match($0, /Churn\$Work[0-9a-z]+\.spin/) {
+			class = substr($0, RSTART, RLENGTH - 4)
+			seen++
+			wrong += match($0, /Churn\$Work[0-9a-z]+\.step/) && substr($0, RSTART, RLENGTH - 4) != class
+		}
+		END { print seen, wrong; exit !(seen > 20 && !wrong) }' stacks
+}
+@test "outside: what is read too late is a mark" { one_jdk newest held_up; }
+
+@test "outside: what only an agent can tell is refused" {
+	use_any_jdk
+	skip_unless_perf
+	run_arcprof record --java=outside -e cpu-clock,alloc -o trace -- java -version
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"sources of samples other than perf events need the agent: Java stacks alone are known from outside"* ]]
+	run_arcprof record --java=outside -e gc -o trace -- java -version
+	[[ $stderr == *"need the agent"* ]]
+	run_arcprof record --java=outside --call-graph fp -o trace -- java -version
+	[[ $stderr == *"need the agent"* ]]
+}
