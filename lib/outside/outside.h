@@ -40,6 +40,7 @@ enum outside_state {
 /* Shared by both processes, from before the fork. */
 struct outside_share {
 	uint32_t state;			/* enum outside_state, set by who walks */
+	uint32_t sleeps;		/* nothing is asked, as far as it knows: it is to be woken */
 	char why[128];
 	/* what is asked: written by reserve.h's functions, with OUTSIDE_RING_BYTES behind it */
 	struct jvm_ring ring __attribute__((aligned(4096)));
@@ -52,8 +53,8 @@ struct outside_share {
 bool outside_possible(void);
 /*
  * Answers what is asked of the JVM pid, each in the order of its thread, into the rings of ctl, until the end
- * of wake_fd, from which a byte is read when something is asked. In a process of its own, which may
- * crash, for what it reads is another's: nobody else is harmed then.
+ * of wake_fd, from which a byte is read while it sleeps and something is asked. In a process of its own,
+ * which may crash, for what it reads is another's: nobody else is harmed then.
  */
 void outside_run(int pid, struct jvm_ctl *ctl, struct outside_share *share, int wake_fd)
 	__attribute__((noreturn));

@@ -362,17 +362,27 @@ static void tell_scopes_fail(void)
 		facts_tell(w->ring, FACTS_INLINED, type, name);
 }
 
-/* The names that blobs of stubs have, each once; an agent is told more of them. */
+static void tell_stub(const char *name, uintptr_t lo, uintptr_t hi)
+{
+	size_t len = vm_stub_name(&name);
+
+	if (lo < hi)
+		send_stub(w->ring, &(struct jvm_stub){
+			.time_ns = sys_now(), .addr = lo, .size = hi - lo, .name = name, .name_len = len,
+		});
+}
+
+/* The names that blobs of stubs have, each once; an agent is told the single ones. */
 static void tell_stubs(void)
 {
+	const struct vm_range *call = &vm_known.call_stub;
 	static uintptr_t told[NR_STUBS];
 	struct vm_blob b;
 	uint32_t i;
 
 	for (i = 0; i < w->nr_frames; i++) {
 		const char *name;
-		uintptr_t *slot;
-		size_t len;
+		uintptr_t *slot, end;
 
 		if (kind_of(&w->frames[i]) != JVM_STUB || !vm_find_blob(pc_of(&w->frames[i]), &b))
 			continue;
@@ -381,11 +391,14 @@ static void tell_stubs(void)
 		if (!name || !*name)
 			continue;
 		*slot = b.addr;
-		len = vm_stub_name(&name);
-		send_stub(w->ring, &(struct jvm_stub){
-			.time_ns = sys_now(), .addr = b.addr, .name = name, .name_len = len,
-			.size = (uint32_t)vm_i32(b.addr, vm.o.blob_size),
-		});
+		end = b.addr + (uint32_t)vm_i32(b.addr, vm.o.blob_size);
+		if (call->lo > b.addr && call->hi < end) {
+			tell_stub(name, b.addr, call->lo);
+			tell_stub("call_stub", call->lo, call->hi);
+			tell_stub(name, call->hi, end);
+		} else {
+			tell_stub(name, b.addr, end);
+		}
 	}
 }
 
@@ -645,7 +658,10 @@ void outside_run(int pid, struct jvm_ctl *area, struct outside_share *shared, in
 			nr_done = nr_begun;
 			store_release(&share->ring.tail, share->ring.tail + a->h.size);
 		}
-		n = read(wake_fd, wakes, sizeof(wakes));
+		store_seq_cst(&share->sleeps, 1);
+		/* who asked before that did not wake us */
+		n = next_ask() ? 1 : read(wake_fd, wakes, sizeof(wakes));
+		store_relaxed(&share->sleeps, 0);
 	} while (n > 0 || (n < 0 && errno == EINTR));
 	_exit(0);
 }

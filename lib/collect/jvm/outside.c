@@ -220,5 +220,9 @@ bool outside_ask(struct java *j, const struct rec_sample *s, int tid, const stru
 	if (len)
 		memcpy(a + 1, ps->stack.data + off, len);
 	jvm_ring_commit(a, OUTSIDE_RING_BYTES, size, JVM_REC_SAMPLE);
-	return write(o->wake_fd, "", 1) == 1 || errno == EAGAIN;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* if that fails, it has ended */
+	if (load_relaxed(&o->share->sleeps) && write(o->wake_fd, "", 1) < 0)
+		return errno == EAGAIN;
+	return true;
 }
