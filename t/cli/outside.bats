@@ -125,12 +125,44 @@ started() {
 }
 @test "outside: a program that is started" { one_jdk newest started; }
 
+lonely() {
+	# a static program that clears its environment
+	echo 'int execve(const char *, char **, char **); int main(int n, char **v) { return execve(v[1], v + 1, 0); }' >clear.c
+	gcc -static clear.c -o clear
+	arcprof record -F 1000 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 5 >out 2>record.err
+	arcprof report -i trace >report
+	grep -q 'Java stacks from outside, without an agent: process [0-9]*: no agent was loaded when it started$' report
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	[ "$(awk '/;Chained.chain / { n += $NF } END { print n + 0 }' stacks)" -gt 50 ]
+	# not so with the agent alone
+	arcprof record --java=agent -F 200 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 3 >out 2>record.err
+	grep -q '1 JVM ran without the agent' record.err
+}
+@test "outside: a JVM that was started without the agent" { one_jdk newest lonely; }
+
+# Who walks may crash: nobody else is harmed.
+killed() {
+	start_chained -XX:+DisableAttachMechanism
+	"$ARCPROF" record -F 500 -o trace -p "$JVM" -d 3 2>record.err &
+	local recorder=$! walker
+	sleep 1.5
+	walker=$(pgrep -x -P "$recorder" arcprof-java)
+	kill -SEGV "$walker"
+	wait "$recorder"
+	arcprof report -i trace >report
+	grep -q "not recorded: Java stacks from outside of process $JVM: the process that walked them has ended" report
+	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
+	[ "$(awk '/;Chained.chain / { n += $NF } END { print n + 0 }' stacks)" -gt 20 ]
+	[ "$(awk '/unwalkable/ { n += $NF } END { print n + 0 }' stacks)" -gt 20 ]
+}
+@test "outside: without who walks, samples go on without Java frames" { one_jdk newest killed; }
+
 # Held up, the recorder reads what has changed since: code of classes that come and go.
 held_up() {
 	"$JAVA_HOME/bin/java" -XX:ReservedCodeCacheSize=16m -cp "$CLASSES" Churn 400 >churn.out 2>&1 3>&- &
 	JVM=$!
 	sleep 1
-	arcprof record --java=outside -F 1000 -o trace -p "$JVM" -d 4 2>record.err &
+	"$ARCPROF" record --java=outside -F 1000 -o trace -p "$JVM" -d 4 2>record.err &
 	local recorder=$! i
 	for i in {1..8}; do
 		sleep 0.3

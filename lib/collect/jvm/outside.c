@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,8 @@ static struct java *add_java(struct collect *c, struct jvm *jvm, struct proc *p,
 	j->next = c->javas;
 	c->javas = j;
 	p->had_agent = true;
+	c->res->nr_strange_jvms -= p->strange;
+	p->strange = false;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
 	return j;
@@ -168,12 +171,51 @@ static void look_for_new(struct collect *c)
 			refused_source(&c->refused, "Java stacks", p->pid, e.msg);
 }
 
+static void tell_end(struct collect *c, struct outside *o, const char *why)
+{
+	o->told = true;
+	refused_source(&c->refused, "Java stacks from outside", o->pid, why);
+}
+
+static bool is_gone(int pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+/* Of JVMs that were started without the agent, as those whose environment was cleared. */
+static void look_for_lonely(struct collect *c)
+{
+	enum { PATIENCE_NS = 2000000000 };
+	const char *why = *c->res->no_agent ? c->res->no_agent : "no agent was loaded when it started";
+	const uint64_t now = clock_mono_ns();
+	struct proc *p;
+	struct err ignored;
+
+	for (p = c->tasks.procs; p; p = p->next) {
+		if (!p->has_libjvm || p->had_agent || !p->nr_live || p->replaced_ns || now < p->try_ns)
+			continue;
+		if (!p->try_ns)
+			p->try_ns = now + PATIENCE_NS;
+		else
+			outside_begin(c, p, false, why, &ignored);
+	}
+}
+
+/* Those of the machine get theirs by agents_attach_jvms(). */
+static bool are_looked_for(const struct collect *c)
+{
+	return c->o->java_by == JAVA_AUTO && c->jvm && c->o->argv && !c->o->all_jvms && outside_possible() &&
+	       !outside_lacks(c);
+}
+
 void outside_turn(struct collect *c)
 {
 	struct java *j;
 
 	if (collect_from_outside(c) && c->jvm)
 		look_for_new(c);
+	else if (are_looked_for(c))
+		look_for_lonely(c);
 	for (j = c->javas; j; j = j->next) {
 		struct outside *o = j->outside;
 
@@ -182,10 +224,12 @@ void outside_turn(struct collect *c)
 		tell(c, j);
 		if (!j->proc->nr_live || j->proc->replaced_ns)
 			end(o);
-		if (o->told || load_acquire(&o->share->state) != OUTSIDE_GAVE_UP)
+		if (o->told)
 			continue;
-		o->told = true;
-		refused_source(&c->refused, "Java stacks from outside", o->pid, o->share->why);
+		if (load_acquire(&o->share->state) == OUTSIDE_GAVE_UP)
+			tell_end(c, o, o->share->why);
+		else if (j->gone && o->wake_fd >= 0 && !is_gone(o->pid))
+			tell_end(c, o, "the process that walked them has ended");
 	}
 }
 
