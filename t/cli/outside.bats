@@ -118,6 +118,21 @@ elsewhere() {
 	one_jdk newest elsewhere
 }
 
+other_clock() {
+	ENTER=(unshare --time --monotonic 86400 --fork --kill-child)
+	start_chained
+	JVM=$(pgrep -P "$JVM")
+	arcprof record -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	check_stacks 700 60
+	arcprof report -i trace >report
+	grep -q "process $JVM: its clock is another than ours" report
+}
+@test "outside: a JVM in a time namespace, by itself" {
+	skip_unless_root
+	unshare --time --monotonic 86400 --fork true 2>/dev/null || skip "no time namespaces can be made here"
+	one_jdk newest other_clock
+}
+
 started() {
 	arcprof record --java=outside -F 2000 -o trace -- "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 2 >out 2>record.err
 	check_stacks 700 100

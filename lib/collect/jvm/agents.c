@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -624,15 +625,29 @@ static int attach_outside(struct collect *c, int pid, bool wait, const char *why
 	return r;
 }
 
+static bool may_do_without(const struct collect *c)
+{
+	return c->jvm && c->o->java_by == JAVA_AUTO && !outside_lacks(c);
+}
+
 /* An agent cannot come into the process, as *e says: returns 0 if its stacks are walked all the same. */
 static int do_without(struct collect *c, int pid, bool wait, int r, struct err *e)
 {
 	struct err ignored;
 
-	if (c->o->java_by != JAVA_AUTO || !c->jvm || outside_lacks(c) || !target_is_jvm(pid) || r == -EINTR ||
-	    r == -EBUSY)
+	if (!may_do_without(c) || !target_is_jvm(pid) || r == -EINTR || r == -EBUSY)
 		return r;
 	return attach_outside(c, pid, wait, e->msg, &ignored) ? r : 0;
+}
+
+/* An agent there would say other times than the kernel does. */
+static bool has_other_clock(int pid)
+{
+	struct stat ours, its;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
+	return !stat("/proc/self/ns/time", &ours) && !stat(path, &its) && its.st_ino != ours.st_ino;
 }
 
 static int attach(struct collect *c, int pid, struct err *e)
@@ -641,6 +656,9 @@ static int attach(struct collect *c, int pid, struct err *e)
 
 	if (is_jvm && c->jvm && collect_from_outside(c))
 		return attach_outside(c, pid, true, "", e);
+	if (is_jvm && may_do_without(c) && has_other_clock(pid) &&
+	    !attach_outside(c, pid, true, "its clock is another than ours (time_namespaces(7))", e))
+		return 0;
 	if (is_jvm && c->jvm && c->o->java != JAVA_OFF && inject_possible())
 		return jvm_server_attach(c->jvm, pid, e);
 	if (!c->o->callflow.on)

@@ -100,6 +100,14 @@ static struct java *add_java(struct collect *c, struct jvm *jvm, struct proc *p,
 	return j;
 }
 
+/* It is a JVM without Java stacks. */
+static void forget_java(struct collect *c, const struct java *j)
+{
+	j->outside->told = true;
+	j->proc->had_agent = false;
+	c->res->nr_jvms--;
+}
+
 static bool is_known(const struct java *j)
 {
 	return j->gone || load_acquire(&j->outside->share->state) != OUTSIDE_STARTS;
@@ -116,7 +124,7 @@ static int wait_until_known(struct collect *c, const struct java *j, struct err 
 		collect_merge(c, clock_mono_ns() - 10000000);
 	}
 	if (j->gone || load_acquire(&j->outside->share->state) != OUTSIDE_WALKS) {
-		j->outside->told = true;
+		forget_java(c, j);
 		return err_set(e, ENOTSUP, "process %d: its Java stacks cannot be walked from outside: %s", j->outside->pid,
 			       *j->outside->share->why ? j->outside->share->why : "it has not started yet");
 	}
@@ -226,10 +234,12 @@ void outside_turn(struct collect *c)
 			end(o);
 		if (o->told)
 			continue;
-		if (load_acquire(&o->share->state) == OUTSIDE_GAVE_UP)
+		if (load_acquire(&o->share->state) == OUTSIDE_GAVE_UP) {
 			tell_end(c, o, o->share->why);
-		else if (j->gone && o->wake_fd >= 0 && !is_gone(o->pid))
+			forget_java(c, j);
+		} else if (j->gone && o->wake_fd >= 0 && !is_gone(o->pid)) {
 			tell_end(c, o, "the process that walked them has ended");
+		}
 	}
 }
 
