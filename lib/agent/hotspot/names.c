@@ -50,7 +50,9 @@ void names_class_unloaded(void)
 
 uint32_t names_epoch(void)
 {
-	return load_relaxed(&unload_events) + (vm.nr_unloaded ? (uint32_t)vm_word((uintptr_t)vm.nr_unloaded, 0) : 0);
+	uint32_t counted = vm.nr_unloaded ? vm_word((uintptr_t)vm.nr_unloaded, 0) : 0;
+
+	return load_relaxed(&unload_events) + counted;
 }
 
 struct parts {

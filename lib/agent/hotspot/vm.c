@@ -507,7 +507,8 @@ void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx)
 			/* a block starts in a segment of its own */
 			if (h->segmap + seg >= segments)
 				break;
-			if (!vm_u8(h->segmap + seg, 0) && vm_find_blob(at + vm.size.block, &b) && !fn(&b, ctx))
+			if (!vm_u8(h->segmap + seg, 0) && vm_find_blob(at + vm.size.block, &b) &&
+			    !fn(&b, ctx))
 				return;
 		}
 	}

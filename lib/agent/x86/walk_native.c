@@ -60,8 +60,8 @@ static bool leads_to_java(const struct walk *w, uintptr_t slot)
 
 	if (ret == vm.signal_return)
 		return is_signal_frame(w, slot);
-	return ret != vm_global(vm.call_stub_return) && walk_returns_from(w, slot) && code_calls_native(ret) &&
-	       !code_returns_to_native_transition(ret);
+	return ret != vm_global(vm.call_stub_return) && walk_returns_from(w, slot) &&
+	       code_calls_native(ret) && !code_returns_to_native_transition(ret);
 }
 
 /*
