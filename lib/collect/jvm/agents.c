@@ -786,6 +786,8 @@ void agents_drain(struct collect *c, bool all)
 		return;
 	if (c->only_jvms)
 		timers_look_at_maps(c);
+	if (all)
+		outside_wait(c);
 	jvm_server_poll(c->jvm);
 	jvm_server_drain(c->jvm, all);
 	for (j = c->javas; j; j = j->next)

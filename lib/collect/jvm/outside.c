@@ -249,6 +249,28 @@ bool outside_walks(const struct java *j)
 	       load_acquire(&j->outside->share->state) == OUTSIDE_WALKS;
 }
 
+static bool has_all_answers(const struct collect *c)
+{
+	const struct java *j;
+
+	for (j = c->javas; j; j = j->next)
+		if (outside_walks(j) && load_acquire(&j->outside->share->ring.tail) !=
+						load_relaxed(&j->outside->share->ring.head))
+			return false;
+	return true;
+}
+
+void outside_wait(struct collect *c)
+{
+	enum { TURN_NS = 1000000, MOST_NS = 300000000 };
+	const uint64_t until_ns = clock_mono_ns() + collect_patience_ns(c, MOST_NS);
+
+	while (!has_all_answers(c) && clock_mono_ns() < until_ns) {
+		jvm_server_drain(c->jvm, false);	/* there must be room for them */
+		clock_sleep_ns(TURN_NS);
+	}
+}
+
 bool outside_ask(struct java *j, const struct rec_sample *s, int tid, const struct perf_sample *ps, bool cut)
 {
 	struct outside *o = j->outside;

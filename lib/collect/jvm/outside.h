@@ -29,6 +29,8 @@ const char *outside_lacks(const struct collect *c);
 int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e);
 /* With JAVA_OUTSIDE: JVMs that are new. Of all: whether they have ended, and what there is to say. */
 void outside_turn(struct collect *c);
+/* At the end: until what was asked is answered, but not for long. */
+void outside_wait(struct collect *c);
 void outside_free(struct outside *o);
 /* It walks the stacks of this JVM, which may be NULL. */
 bool outside_walks(const struct java *j);
