@@ -901,6 +901,12 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	agent_warnings(s, r);
 	if (r->how_named && !s->c.system_wide)
 		log_hint("code in anonymous memory has names with: %s", r->how_named);
+	if (r->no_records.code) {
+		log_warn("wall: states of threads were read from /proc, every %.1f ms, and native code that ran has no stacks: %s",
+			 (double)r->wall_interval_ns / 1e6, r->no_records.msg);
+		if (r->no_records.hint[0])
+			log_hint("%s", r->no_records.hint);
+	}
 	if (r->no_perf.code) {
 		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",
 			 r->no_perf.msg);

@@ -64,7 +64,7 @@
 #include "jvm/key.h"
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 42
+#define JVM_PROTO_VERSION 43
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -369,7 +369,8 @@ enum jvm_leaf_kind {
  * is hit for certain, a shorter one with a probability in proportion to its length.
  */
 struct jvm_rec_wall {
-	uint64_t since_ns;	/* of its slot (jvm/wall.h): since when it is blocked, */
+	/* of its slot (jvm/wall.h): since when it is blocked; of late ones, the CPU time it had used */
+	uint64_t since_ns;
 	uint64_t interval_ns;	/* between this look and the one before */
 	/* and which block of which slot; with JVM_WALL_LATE 0, not known: the one at the sample's time */
 	uint32_t block_nr, slot;

@@ -61,7 +61,8 @@ struct jvm_segment {
 
 /* A thread that waits, walked from outside (jvm_server_use_wall()). */
 struct jvm_wall {
-	uint64_t since_ns;	/* CLOCK_MONOTONIC: since when it is blocked */
+	/* CLOCK_MONOTONIC: since when it is blocked; of late slots the CPU time that it had used */
+	uint64_t since_ns;
 	uint64_t interval_ns;	/* between two looks: what a wait stands for that is shorter; not 0 */
 	/* which block of which slot, as the agent says: odd, or 0 for the one at the sample's time */
 	uint32_t block_nr, slot;

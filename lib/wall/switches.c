@@ -136,7 +136,7 @@ static int read_text(int fd, char *text, size_t size)
 	return len < 0 ? -errno : len ? (int)len : -ESRCH;
 }
 
-static int read_proc(int pid, int tid, const char *name, char *text, size_t size)
+int slots_read_proc(int pid, int tid, const char *name, char *text, size_t size)
 {
 	int fd = open_proc(pid, tid, name), r;
 
@@ -154,7 +154,7 @@ static int read_file(const struct asked *a, const struct wall_slot *s, enum proc
 	int *fd = a ? &a->thread->files.fd[file] : NULL, r;
 
 	if (!a || (!*fd && (!a->thread->files.known || a->switches->nr_open >= a->switches->most_open)))
-		return read_proc(s->pid, s->tid, names[file], text, size);
+		return slots_read_proc(s->pid, s->tid, names[file], text, size);
 	if (!*fd) {
 		r = open_proc(s->pid, s->tid, names[file]);
 		if (r <= 0)
@@ -165,16 +165,26 @@ static int read_file(const struct asked *a, const struct wall_slot *s, enum proc
 	return read_text(*fd, text, size);
 }
 
-/* How long it waited for CPUs so far; false: it has ended, or the kernel does not count that. */
-static bool read_delay(const struct asked *a, const struct wall_slot *s, uint64_t *ns)
+int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct run_counts *counts)
 {
-	unsigned long long ran, waited;
+	unsigned long long ran, waited, runs;
 	char text[96];
 
 	if (read_file(a, s, PROC_SCHEDSTAT, text, sizeof(text)) < 0 ||
-	    sscanf(text, "%llu %llu", &ran, &waited) != 2)
+	    sscanf(text, "%llu %llu %llu", &ran, &waited, &runs) != 3)
+		return -ESRCH;
+	*counts = (struct run_counts){ .ran_ns = ran, .waited_ns = waited, .nr_runs = runs };
+	return 0;
+}
+
+/* How long it waited for CPUs so far; false: it has ended, or the kernel does not count that. */
+static bool read_delay(const struct asked *a, const struct wall_slot *s, uint64_t *ns)
+{
+	struct run_counts counts;
+
+	if (slots_read_counts(a, s, &counts))
 		return false;
-	*ns = waited;
+	*ns = counts.waited_ns;
 	return true;
 }
 
@@ -184,7 +194,7 @@ bool wall_counts_delays(void)
 	unsigned long long ran, waited, times;
 	char text[96];
 
-	return read_proc(getpid(), getpid(), "schedstat", text, sizeof(text)) > 0 &&
+	return slots_read_proc(getpid(), getpid(), "schedstat", text, sizeof(text)) > 0 &&
 	       sscanf(text, "%llu %llu %llu", &ran, &waited, &times) == 3 && times;
 }
 
@@ -193,7 +203,7 @@ static char read_state(int pid, int tid)
 {
 	char text[512], *end;
 
-	if (read_proc(pid, tid, "stat", text, sizeof(text)) < 0)
+	if (slots_read_proc(pid, tid, "stat", text, sizeof(text)) < 0)
 		return '\0';
 	end = strrchr(text, ')');
 	return end && end[1] == ' ' ? end[2] : '\0';
@@ -206,17 +216,42 @@ enum wall_class wall_class_of_call(int nr)
 	return nr < 0 ? WALL_CLASS_FAULT : call ? call->class : WALL_CLASS_OTHER;
 }
 
+/* Where a container's system call filter forbids process_vm_readv(2). */
+static ssize_t read_mem(int pid, uint64_t addr, void *buf, size_t len)
+{
+	char path[32];
+	ssize_t r;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = pread(fd, buf, len, (off_t)addr);
+	r = r < 0 ? -errno : r;
+	close(fd);
+	return r;
+}
+
+ssize_t wall_read_memory(int pid, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec local = { buf, len }, remote = { (void *)(uintptr_t)addr, len };
+	ssize_t r = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	if (r >= 0)
+		return r;
+	return errno == EPERM || errno == ENOSYS ? read_mem(pid, addr, buf, len) : -errno;
+}
+
 /* As BPF does: a list of one file becomes that file. */
 static void read_list(struct wall_slot *copy)
 {
 	const struct wall_syscall *call = wall_syscall(copy->syscall);
 	uint32_t file;
-	struct iovec local = { &file, sizeof(file) };
-	struct iovec remote = { (void *)(uintptr_t)copy->args[0], sizeof(file) };
 
 	if (!call || call->files != WALL_LIST || copy->args[1] != 1)
 		return;
-	if (process_vm_readv(copy->pid, &local, 1, &remote, 1, 0) == sizeof(file))
+	if (wall_read_memory(copy->pid, copy->args[0], &file, sizeof(file)) == sizeof(file))
 		copy->args[0] = file;
 	else
 		copy->args[1] = 0;
@@ -254,6 +289,30 @@ static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 	return 0;
 }
 
+void wall_ask_where(struct wall_slot *copy)
+{
+	static const struct { const char *in; enum wall_class class; } where[] = {
+		{ "futex", WALL_CLASS_FUTEX }, { "nanosleep", WALL_CLASS_SLEEP }, { "poll", WALL_CLASS_POLL },
+		{ "select", WALL_CLASS_POLL }, { "do_wait", WALL_CLASS_CHILD },
+		{ "do_signal_stop", WALL_CLASS_STOPPED }, { "ptrace_stop", WALL_CLASS_STOPPED },
+		{ "sigsuspend", WALL_CLASS_SIGNAL }, { "sigtimedwait", WALL_CLASS_SIGNAL },
+		{ "pipe_read", WALL_CLASS_READ },
+	};
+	char text[256];
+	size_t i;
+
+	copy->syscall = -1;
+	copy->class = WALL_CLASS_OTHER;
+	if (read_file(NULL, copy, PROC_WCHAN, text, sizeof(text)) <= 0)
+		return;
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		if (!strstr(text, where[i].in))
+			continue;
+		copy->class = where[i].class;
+		return;
+	}
+}
+
 int wall_ask_kernel(struct wall_slot *copy)
 {
 	return ask_kernel(NULL, copy);
@@ -283,8 +342,7 @@ static struct wall_slot *slot_of(const struct wall *w, int tid, uint32_t *slot)
 	return *slot ? &w->switches->slots[*slot] : NULL;
 }
 
-/* For readers: the next look that begins after this finds it. */
-static void stamp(struct wall *w, uint32_t slot)
+void slots_stamp(struct wall *w, uint32_t slot)
 {
 	store_relaxed(&w->switches->stamps[slot], clock_mono_ns());
 }
@@ -314,7 +372,7 @@ static uint32_t own_number(int pid, int tid)
 {
 	char text[4096], *line, *end, *last;
 
-	if (read_proc(pid, tid, "status", text, sizeof(text)) < 0 || !(line = strstr(text, "\nNSpid:")))
+	if (slots_read_proc(pid, tid, "status", text, sizeof(text)) < 0 || !(line = strstr(text, "\nNSpid:")))
 		return tid;
 	end = strchr(line + 1, '\n');
 	if (end)
@@ -369,7 +427,7 @@ void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns)
 	if (!s)
 		return;
 	store_release(&s->state, WALL_PREEMPTED);
-	stamp(w, slot);
+	slots_stamp(w, slot);
 }
 
 static void set_state(struct wall_slot *s, enum wall_state state, uint64_t time_ns)
@@ -399,7 +457,9 @@ void wall_thread_found(struct wall *w, int pid, int tid)
 	read_delay(NULL, s, &w->switches->threads[slot].delay_ns);
 	state = read_state(pid, tid);
 	set_state(s, state && state != 'R' ? WALL_BLOCKED : WALL_ON_CPU, now_ns);
-	stamp(w, slot);
+	if (w->switches->polls)
+		polls_begin(w, slot, now_ns);
+	slots_stamp(w, slot);
 }
 
 static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uint64_t time_ns)
@@ -409,7 +469,9 @@ static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uin
 	t->off_ns += len;
 	t->nr_off++;
 	if (len >= w->switches->long_ns || s->since_ns < w->look_ns)
-		t->past[t->nr_past++ % NR_PAST] = (struct wall_block){ s->block_nr, s->since_ns, time_ns };
+		t->past[t->nr_past++ % NR_PAST] = (struct wall_block){
+			.nr = s->block_nr, .since_ns = s->since_ns, .end_ns = time_ns,
+		};
 	s->nr_blocks++;
 	s->woken_ns = time_ns;
 	store_release(&s->block_nr, s->block_nr + 1);
@@ -445,7 +507,7 @@ static void change(struct wall *w, int tid, enum wall_state state, uint64_t time
 	time_ns = MAX(time_ns, s->since_ns);	/* [2] */
 	close_state(w, s, slot, time_ns);
 	set_state(s, state, time_ns);
-	stamp(w, slot);
+	slots_stamp(w, slot);
 }
 
 void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns)
@@ -459,7 +521,7 @@ void wall_switch_in(struct wall *w, int tid, uint64_t time_ns)
 }
 
 /* Of what is not in the totals, owed_ns was waiting for a CPU, after each block alike. [1] */
-static void settle(struct wall *w, uint32_t slot)
+void slots_settle(struct wall *w, uint32_t slot)
 {
 	struct thread *t = &w->switches->threads[slot];
 	struct wall_slot *s = &w->switches->slots[slot];
@@ -487,7 +549,7 @@ void wall_settle(struct wall *w, uint32_t slot)
 	struct asked a = { w->switches, t };
 	uint64_t delay_ns, more;
 
-	if (!t->off_ns && !t->preempted_ns)
+	if (w->switches->polls || (!t->off_ns && !t->preempted_ns))
 		return;
 	if (s->state != WALL_GONE && read_delay(&a, s, &delay_ns)) {
 		more = delay_ns > t->delay_ns ? delay_ns - t->delay_ns : 0;
@@ -496,7 +558,7 @@ void wall_settle(struct wall *w, uint32_t slot)
 		t->preempted_ns -= MIN(more, t->preempted_ns);
 		t->delay_ns = delay_ns;
 	}
-	settle(w, slot);
+	slots_settle(w, slot);
 }
 
 void wall_cut(struct wall *w, uint32_t slot, uint64_t now_ns)
@@ -505,7 +567,7 @@ void wall_cut(struct wall *w, uint32_t slot, uint64_t now_ns)
 	struct wall_slot *s = &w->switches->slots[slot];
 	uint64_t len = now_ns > s->since_ns ? now_ns - s->since_ns : 0;
 
-	if (s->state == WALL_FREE || s->state == WALL_GONE)
+	if (w->switches->polls || s->state == WALL_FREE || s->state == WALL_GONE)
 		return;
 	if (s->state == WALL_ON_CPU)
 		s->cpu_ns += len;
@@ -528,13 +590,15 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 	if (!s)
 		return;
 	time_ns = MAX(time_ns, s->since_ns);
+	if (w->switches->polls)
+		polls_end(w, slot, time_ns);
 	close_state(w, s, slot, time_ns);
 	s->own_tid = s->own_pid = 0;
 	set_state(s, WALL_GONE, time_ns);
-	settle(w, slot);
+	slots_settle(w, slot);
 	close_files(w->switches, &w->switches->threads[slot]);
 	*map_put(&w->switches->by_tid, (uint32_t)tid) = 0;
-	stamp(w, slot);
+	slots_stamp(w, slot);
 }
 
 void wall_execs(struct wall *w, int pid, uint64_t time_ns)
@@ -550,6 +614,8 @@ void wall_execs(struct wall *w, int pid, uint64_t time_ns)
 			wall_thread_ends(w, s->tid, time_ns);
 	}
 	if (slot) {
+		if (w->switches->polls)
+			polls_exec(w, slot, time_ns);
 		wall_settle(w, slot);
 		before = threads[slot];
 	}
@@ -559,6 +625,9 @@ void wall_execs(struct wall *w, int pid, uint64_t time_ns)
 	if (!slot)
 		return;
 	/* the kernel goes on counting for the thread */
+	threads[slot].last = before.last;
+	threads[slot].charged = before.charged;
+	threads[slot].polled_ns = time_ns;
 	threads[slot].delay_ns = before.delay_ns;
 	threads[slot].preempted_ns += before.preempted_ns;
 	threads[slot].owed_ns = before.owed_ns;
@@ -571,7 +640,7 @@ bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct
 	size_t i;
 
 	if (s->state == WALL_BLOCKED && time_ns >= s->since_ns) {
-		*b = (struct wall_block){ s->block_nr, s->since_ns, 0 };
+		*b = (struct wall_block){ .nr = s->block_nr, .since_ns = s->since_ns };
 		return true;
 	}
 	for (i = 0; i < MIN(t->nr_past, (uint64_t)NR_PAST); i++) {

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "wall/wall.h"
 
@@ -47,6 +48,7 @@ void wall_settle(struct wall *w, uint32_t slot);
 struct wall_block {
 	uint32_t nr;
 	uint64_t since_ns, end_ns;	/* end_ns 0: it goes on */
+	uint64_t ran_ns;		/* by looks (polls.h): CPU time that the thread had used; else 0 */
 };
 
 /* The block that a thread was in then; false: none that is remembered, and *b is as it was. */
@@ -59,6 +61,10 @@ bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct
 int wall_ask_kernel(struct wall_slot *copy);
 /* The same of a slot's thread, whose files stay open from the second time on. */
 int wall_ask_again(struct wall *w, uint32_t slot, struct wall_slot *copy);
+/* The same of a thread that is not this user's to look at: its class, by where in the kernel it is. */
+void wall_ask_where(struct wall_slot *copy);
+/* Memory of that process: bytes read, which end where a mapping does, or -errno. */
+ssize_t wall_read_memory(int pid, uint64_t addr, void *buf, size_t len);
 /* The kernel counts how long threads wait for CPUs: else all of that after a block is part of it. */
 bool wall_counts_delays(void);
 /* The class of a system call; -1: of a fault. */

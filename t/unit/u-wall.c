@@ -25,6 +25,7 @@
 #include "traces.h"
 #include "unit.h"
 #include "wall/interrupts.h"
+#include "wall/polls.h"
 #include "wall/switches.h"
 #include "wall/syscalls.h"
 #include "wall/wall.h"
@@ -881,4 +882,85 @@ TEST(wall_by_switches_asks_the_kernel)
 	s = (struct wall_slot){ .pid = NO_PID, .tid = NO_TID };
 	CHECK(wall_ask_kernel(&s) == -EAGAIN);
 	wall_close(w);
+}
+
+/* Naps of 3 ms, and half as much of work; until it is killed. */
+static int start_napper(void)
+{
+	int pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		uint64_t until_ns = clock_mono_ns() + 1500000;
+
+		usleep(3000);
+		until_ns += 3000000;
+		while (clock_mono_ns() < until_ns)
+			;
+	}
+}
+
+TEST(wall_by_looks_adds_up_to_the_life_of_a_thread)
+{
+	struct wall_opts o = { .nr_slots = 8 };
+	uint64_t now_ns = 0, found = 0;
+	struct wall_task task;
+	struct wall_times t;
+	struct wall_block b;
+	struct wall_slot s;
+	struct wall *w;
+	uint32_t slot;
+	struct err e;
+	int pid, i;
+
+	if (!wall_counts_delays())
+		unit_skip("this kernel does not count what threads run");
+	CHECK(!wall_open_switches(&w, &o, &e));
+	wall_use_polls(w);
+	pid = start_napper();
+	wall_thread_found(w, pid, pid);
+	slot = wall_slot_of(w, pid);
+	CHECK(slot);
+	for (i = 0; i < 100; i++) {
+		usleep(2000 + i % 7 * 500);
+		now_ns = clock_mono_ns();
+		CHECK(!wall_poll(w, slot, now_ns, &task));
+		CHECK_U64(wall_polled_ns(w, slot), now_ns);
+		CHECK(wall_read(w, slot, &s));
+		wall_times_at(&s, now_ns, &t);
+		CHECK_U64(sum(&t), now_ns - s.born_ns);
+		CHECK_U64(s.block_nr & 1, s.state == WALL_BLOCKED);
+		if (s.state == WALL_BLOCKED) {
+			found++;
+			CHECK(wall_stands_ns(w, slot) <= s.since_ns);
+		}
+	}
+	CHECK(found > 5);
+	CHECK(t.cpu_ns > 1000000 && t.blocked_ns[WALL_CLASS_OTHER] > (now_ns - s.born_ns) / 10);
+	CHECK(!wall_block_of(w, slot, UINT64_MAX, &b));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(wall_poll(w, slot, clock_mono_ns(), &task) == -ESRCH);
+	now_ns = clock_mono_ns();
+	wall_thread_ends(w, pid, now_ns);
+	CHECK(wall_read(w, slot, &s));
+	CHECK_U64(s.state, WALL_GONE);
+	wall_times_at(&s, now_ns, &t);
+	CHECK_U64(sum(&t), now_ns - s.born_ns);
+	wall_close(w);
+}
+
+TEST(wall_reads_what_the_kernel_says_of_a_thread)
+{
+	struct wall_task task;
+	uint64_t now_ns = clock_mono_ns();
+
+	CHECK(!wall_task_read(getpid(), getpid(), &task));
+	CHECK(task.state == 'R');
+	CHECK(task.parent == getppid());
+	CHECK(task.start_ns <= now_ns && now_ns - task.start_ns < 3600000000000);
+	CHECK(task.stack);
+	CHECK(wall_task_read(NO_PID, NO_TID, &task) == -ESRCH);
 }

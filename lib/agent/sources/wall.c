@@ -158,6 +158,7 @@ static bool visit(uint32_t i)
 		store_relaxed(&at.anchors[i], blocked_anchor(b));
 	if (at.late) {
 		head.time_ns = b->known_ns;
+		wall.since_ns = b->ran_ns;
 	} else {
 		wall.since_ns = b->was.since_ns;
 		wall.block_nr = b->was.block_nr;

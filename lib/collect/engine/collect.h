@@ -185,6 +185,8 @@ struct collect_result {
 	bool user_only;			/* kernel code was not allowed */
 	/* why JVMs were sampled by timers, and nothing else; code 0: it was not so */
 	struct err no_perf;
+	struct err no_records;	/* "wall" was recorded by looks at /proc: why; code 0: it was not */
+	uint64_t wall_interval_ns;	/* between two of these, on average */
 	/* CPU time that the kernel charged, and what samples have of it; 0: not known */
 	uint64_t charged_ns, sampled_ns;
 	char why_unsampled[400];	/* what is missing is missing */

@@ -127,9 +127,9 @@ struct collect {
  * by timers if any are asked for; the recording goes on with that then.
  */
 bool timers_take_over(struct collect *c, struct err *e);
-/* A sample of a JVM's thread: thread is its number in the trace. */
-void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
-		   size_t nr);
+/* A sample of th, a JVM's thread: thread is whose it is in the trace, th's own or a virtual one's. */
+void timers_sample(struct collect *c, const struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		   const struct frame *frames, size_t nr);
 /* What was mapped since the last look: no event tells. */
 void timers_look_at_maps(struct collect *c);
 

@@ -19,7 +19,7 @@ void collect_end_file(struct collect *c, bool last)
 	collect_name_hits(c, true);
 	if (!c->res->cut_names)
 		trace_write_label(c->w, "symbols", "complete");
-	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->timer_ns);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->res->no_perf.code);
 	if (!last)
 		refused_cut(&c->refused, nr_refused);
 }

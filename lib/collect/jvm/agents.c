@@ -223,7 +223,7 @@ static void on_java_sample(void *ctx, struct jvm *jvm, const struct jvm_sample *
 	}
 	if (s->nr_periods) {
 		j->nr_throttled += s->skipped;
-		timers_sample(c, s, vthread ? vthread : th->id, c->frames, nr);
+		timers_sample(c, th, s, vthread ? vthread : th->id, c->frames, nr);
 		return;
 	}
 	java_user_half(j, th,

@@ -49,6 +49,14 @@ static bool jvms_will_do(const struct collect_opts *o)
 	return !o->argv || !o->ev.nr_events || launcher_names_jvm(o->argv[0]);
 }
 
+/* Any program: what threads do is in /proc, and where they run only JVMs need say. */
+static bool polls_will_do(const struct collect_opts *o)
+{
+	if (o->system_wide || o->groups || o->sched || o->nr_tids || o->ev.nr_events != 1)
+		return false;
+	return o->ev.nr_aside || jvms_will_do(o);
+}
+
 /* A program that is started has our system call filter. */
 static bool timers_are_forbidden(const struct collect_opts *o)
 {
@@ -63,12 +71,46 @@ static bool timers_are_forbidden(const struct collect_opts *o)
 	return false;
 }
 
+static void sample_by_timers(struct collect *c, const struct err *why)
+{
+	c->timer_ns = c->o->ev.rates[0].period;
+	jvm_server_use_timers(c->jvm, c->timer_ns);
+	if (c->o->ev.nr_aside)
+		return;
+	c->res->no_perf = *why;
+	trace_write_label(c->w, "sampler", "timers");
+	trace_write_label(c->w, "refused.0", "kernel code, and processes that are not JVMs: %s", why->msg);
+}
+
+/* With "wall". Where JVMs run is known if they may have timers. */
+static bool poll_instead(struct collect *c, const struct err *why, struct err *e)
+{
+	bool timers = c->jvm && c->o->java == JAVA_SAMPLE && !timers_are_forbidden(c->o);
+
+	if (!timers && !c->o->ev.nr_aside) {
+		err_wrap(e, "timers on CPU time are forbidden as well (timer_create)");
+		return false;
+	}
+	if (walls_use_polls(c, why, e))
+		return false;
+	c->only_jvms = true;
+	evsets_init_empty(&c->ev, &c->o->ev);
+	if (timers)
+		sample_by_timers(c, why);
+	c->res->no_records = *why;
+	return true;
+}
+
 bool timers_take_over(struct collect *c, struct err *e)
 {
+	const struct err why = *e;
+
+	if (c->walls)
+		return is_forbidden(e) && polls_will_do(c->o) && poll_instead(c, &why, e);
 	/* calls of native programs come without an agent */
 	if (!c->jvm && (!c->o->callflow.on || c->o->ev.nr_events || c->o->nr_sources))
 		return false;
-	if (walls_switches(c) || !is_forbidden(e) || !jvms_will_do(c->o))
+	if (!is_forbidden(e) || !jvms_will_do(c->o))
 		return false;
 	if (c->o->ev.nr_events && timers_are_forbidden(c->o)) {
 		err_wrap(e, "timers on CPU time are forbidden as well (timer_create)");
@@ -78,22 +120,20 @@ bool timers_take_over(struct collect *c, struct err *e)
 	evsets_init_empty(&c->ev, &c->o->ev);
 	if (!c->o->ev.nr_events)
 		return true;
-	c->timer_ns = c->o->ev.rates[0].period;
-	jvm_server_use_timers(c->jvm, c->timer_ns);
-	c->res->no_perf = *e;
-	trace_write_label(c->w, "sampler", "timers");
-	trace_write_label(c->w, "refused.0", "kernel code, and processes that are not JVMs: %s", e->msg);
+	sample_by_timers(c, e);
 	return true;
 }
 
-void timers_sample(struct collect *c, const struct jvm_sample *s, uint32_t thread, const struct frame *frames,
-		   size_t nr)
+void timers_sample(struct collect *c, const struct thread *th, const struct jvm_sample *s, uint32_t thread,
+		   const struct frame *frames, size_t nr)
 {
 	struct rec_sample r = {
 		.time_ns = s->time_ns, .thread = thread, .weight = s->nr_periods * c->timer_ns, .user = true,
 	};
 
-	if (!switches_perf(c, r.event, s->time_ns))
+	if (c->walls)
+		walls_timed(c, th, &r, frames, nr);
+	if (c->o->ev.nr_aside || !switches_perf(c, r.event, s->time_ns))
 		return;
 	if (!filters_want_perf(c, r.event, thread, s->time_ns)) {
 		c->switches.nr_dropped++;

@@ -28,7 +28,7 @@ static bool is_wanted(const struct collect *c)
 	const struct collect_opts *o = c->o;
 
 	return sources_find(c, "wall") < o->nr_sources && !sources_is_recorded(c, JVM_SOURCE_VIRTUAL) &&
-	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight &&
+	       !o->system_wide && !o->groups && !o->nr_tids && !c->flight && !walls_polled(c) &&
 	       switches_are_none(o);
 }
 

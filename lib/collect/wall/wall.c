@@ -13,7 +13,9 @@
 #include "collect/parts/sources.h"
 #include "collect/wall/wall.h"
 #include "collect/wall/wall_priv.h"
+#include "collect/wall/wallpolls.h"
 #include "collect/wall/wallstack.h"
+#include "wall/polls.h"
 #include "wall/switches.h"
 
 enum { WALK_SHARE = 2 };	/* of an interval, of CPU time: what walking takes beyond that waits */
@@ -97,6 +99,26 @@ static struct thread *thread_of(struct collect *c, struct account *a, uint32_t s
 	return th;
 }
 
+/* A block that a look at /proc has found stands for what it says, however long the time between two looks. */
+static uint64_t find_polled(struct collect *c, uint32_t slot, struct wall_slot *s, struct thread *th)
+{
+	wallpolls_map(c, c->walls->polls, th->proc);
+	s->since_ns = wall_stands_ns(c->walls->wall, slot);
+	return 1;
+}
+
+/* This user may not look at the process: what it waits for is known, and not where. */
+static void look_without_stack(struct collect *c, struct account *a, struct wall_slot *s)
+{
+	const struct frame mark = { FRAME_MARK, .mark = MARK_NO_USER_STACK };
+
+	wall_ask_where(s);
+	waitfile_none(&c->walls->file);
+	account_walked(c, a, s, &(struct walked){
+		.thread = a->thread, .frames = &mark, .nr = 1, .look_ns = c->walls->look_ns, .gap_ns = 1,
+		.reason = s->class == WALL_CLASS_OTHER ? "[blocked]" : wallstack_class(s->class) });
+}
+
 static void look_at_block(struct collect *c, struct account *a, uint32_t slot, struct wall_slot *s,
 			  struct thread *th, uint64_t gap_ns)
 {
@@ -108,6 +130,10 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 	wall_mark(c->walls->wall, slot, s->block_nr);
 	r = c->walls->no_bpf ? wall_ask_again(c->walls->wall, slot, s) : 0;
 	c->walls->nr_denied += r == -EACCES;
+	if (c->walls->polls)
+		gap_ns = find_polled(c, slot, s, th);
+	if (r == -EACCES && c->walls->polls)
+		return look_without_stack(c, a, s);
 	if (r)
 		return;
 	if (s->class == WALL_CLASS_KERNEL)
@@ -189,6 +215,12 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		else
 			look_at_block(c, a, slot, &s, th, gap_ns);
 	}
+}
+
+void walls_look_at(struct collect *c, uint32_t slot)
+{
+	if (!c->walls->beginning_ns)
+		look_at_slot(c, slot, c->walls->interval_ns);
 }
 
 /*
@@ -295,6 +327,10 @@ static void look(struct collect *c, uint64_t now_ns)
 	w->look_ns = now_ns;
 	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);	/* no program is in step with us */
 	evsets_vary_periods(&c->ev);
+	if (w->polls) {
+		wallpolls_look(c, w->polls, now_ns);
+		w->due_ns = MAX(w->due_ns, now_ns + wallpolls_pause_ns(w->polls));
+	}
 	wall_look(w->wall, now_ns);
 	allow_walks(w, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + w->interval_ns / WALK_SHARE);
 	look_at_all_late(c);
@@ -389,12 +425,24 @@ static void java_reason(struct collect *c, const struct proc *p, const struct jv
  */
 static void find_block(const struct walls *w, const struct jvm_sample *s, struct jvm_wall *v)
 {
-	struct wall_block b = { 0, s->time_ns, 0 };
+	struct wall_block b = { .since_ns = s->time_ns };
 
-	wall_block_at(w->wall, v->slot, s->time_ns, &b);
+	if (w->polls)		/* the moment is not enough: only looks have seen blocks */
+		wall_block_of(w->wall, v->slot, v->since_ns, &b);
+	else
+		wall_block_at(w->wall, v->slot, s->time_ns, &b);
 	v->block_nr = b.nr;
 	v->since_ns = b.since_ns;
 	v->class = wall_class_of_call(v->syscall);
+}
+
+/* What the thread does may be older than what is told of it. */
+static void poll_again(struct walls *w, uint32_t slot)
+{
+	struct wall_task task;
+
+	if (w->polls)
+		wall_poll(w->wall, slot, clock_mono_ns(), &task);
 }
 
 /* The slot of the thread that the agent says, and an account of it. */
@@ -407,6 +455,7 @@ static struct account *account_of_java(struct collect *c, const struct thread *t
 	if (!w || !w->on || !v->slot || v->slot >= wall_nr_used(w->wall))
 		return NULL;
 	a = account_of(w, v->slot);
+	poll_again(w, v->slot);
 	if (!read_slot(w, v->slot, now) || (int)now->tid != th->tid)
 		return NULL;
 	/* the agent may see a new thread before we do */
@@ -463,7 +512,7 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 	java_reason(c, th->proc, &v, &then, &reason);
 	account_walked(c, a, &then, &(struct walked){
 		.thread = thread, .reason = reason.data, .frames = frames, .nr = nr,
-		.look_ns = s->time_ns, .gap_ns = v.interval_ns });
+		.look_ns = s->time_ns, .gap_ns = w->polls && v.block_nr ? 1 : v.interval_ns });
 	buf_release(&reason);
 	if (v.block_nr)
 		a->seen_nr = v.block_nr;
@@ -550,6 +599,14 @@ static void take_cpu_sample(struct collect *c, const struct thread *th, const st
 	walls_write_queue(c, p, s->time_ns, over.preempted_ns, &a->told.preempted_ns);
 }
 
+void walls_timed(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		 const struct frame *frames, size_t nr)
+{
+	if (th->wall)
+		poll_again(c->walls, th->wall);
+	take_cpu_sample(c, th, s, frames, nr, false);
+}
+
 /* ---- the beginning and the end ---- */
 
 static void take_where(void *ctx, const struct wall_where *at)
@@ -595,6 +652,8 @@ static void begin_accounts(struct collect *c, uint64_t now_ns)
 	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);
 	w->beginning_ns = now_ns;
 	catch_up(c);
+	if (w->polls)
+		wallpolls_look(c, w->polls, now_ns);
 	w->beginning_ns = 0;
 	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr && w->no_bpf; i++)
@@ -714,6 +773,10 @@ static void sums(struct collect *c, bool last)
 	if (!w || !w->no_bpf)
 		return;
 	refused_text(&c->refused, "wakers, kernel frames and peers of waits, and what those were for that no sample hit (%s)", w->no_bpf);
+	if (w->polls)
+		c->res->wall_interval_ns = wallpolls_interval_ns(w->polls);
+	if (w->polls)
+		refused_text(&c->refused, "switches of threads, and where native code ran: %s. States of threads are by /proc, sampled every %.1f ms; threads that lived shorter may be missing", w->no_records, (double)wallpolls_interval_ns(w->polls) / 1e6);
 	if (!wall_counts_delays())
 		refused_text(&c->refused, "waiting for a CPU after a wake-up, which is in the blocked time: this kernel does not count it");
 	if (c->res->nr_lost_sched)
@@ -732,6 +795,8 @@ const char *walls_missing(const struct collect *c)
 		return "there were more threads at once than there is room for";
 	if (w && w->no_bpf && c->res->nr_lost_sched)
 		return "records of switches were lost";
+	if (w && w->polls)
+		return "threads were looked for in /proc";
 	return NULL;
 }
 
@@ -794,6 +859,49 @@ static int open_part(struct collect *c, struct err *e)
 	return 0;
 }
 
+bool walls_polled(const struct collect *c)
+{
+	return c->walls && c->walls->polls;
+}
+
+/* BPF alone will not do: who begins and ends, and what is mapped, perf events would tell. */
+static int leave_bpf(struct collect *c, struct err *e)
+{
+	struct wall_opts opts = { .interval_ns = c->walls->interval_ns };
+	struct wall *old = c->walls->wall;
+	int r;
+
+	if (c->walls->no_bpf)
+		return 0;
+	r = wall_open_switches(&c->walls->wall, &opts, e);
+	if (r) {
+		c->walls->wall = old;
+		return r;
+	}
+	wall_close(old);
+	c->walls->no_bpf = xstrdup("perf events are missing");
+	if (c->child_pid)
+		wall_thread_begins(c->walls->wall, c->child_pid, c->child_pid, clock_mono_ns());
+	tell_agents(c);
+	return 0;
+}
+
+int walls_use_polls(struct collect *c, const struct err *why, struct err *e)
+{
+	int r;
+
+	if (!wall_counts_delays())
+		return err_set(e, ENOTSUP, "wall: %s; and this kernel does not count what threads run (/proc/PID/schedstat)",
+			       why->msg);
+	r = leave_bpf(c, e);
+	if (r)
+		return r;
+	wall_use_polls(c->walls->wall);
+	c->walls->polls = wallpolls_new(c);
+	c->walls->no_records = xstrdup(why->msg);
+	return 0;
+}
+
 static void close_part(struct collect *c)
 {
 	struct walls *w = c->walls;
@@ -816,6 +924,8 @@ static void close_part(struct collect *c)
 	free(w->left);
 	free(w->late);
 	free(w->no_bpf);
+	free(w->no_records);
+	wallpolls_free(w->polls);
 	strtab_release(&w->texts);
 	free(w);
 	c->walls = NULL;

@@ -23,6 +23,7 @@
 
 struct collect;
 struct evconf;
+struct frame;
 struct java;
 struct jvm_leaf;
 struct jvm_sample;
@@ -34,6 +35,16 @@ struct walls;
 
 /* The slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
+/*
+ * Perf events are forbidden: fill the slots by looks at /proc (wallpolls.h), as records would not come. Must
+ * be called before the recording begins. *why: what is missing for want of them.
+ */
+int walls_use_polls(struct collect *c, const struct err *why, struct err *e);
+/* This is so. */
+bool walls_polled(const struct collect *c);
+/* A sample of a thread that runs, taken by a timer on its CPU time. */
+void walls_timed(struct collect *c, const struct thread *th, const struct rec_sample *s,
+		 const struct frame *frames, size_t nr);
 /* When it began first; 0: it has not. */
 uint64_t walls_begun_ns(const struct collect *c);
 /* Why threads may have no samples; NULL: all have. */

@@ -17,6 +17,7 @@
 #include "wall/wall.h"
 
 struct collect;
+struct wallpolls;
 
 enum {
 	PLACE_ON_CPU = WALL_NR_PLACES,
@@ -99,6 +100,8 @@ struct walls {
 	 */
 	uint64_t beginning_ns;
 	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
+	struct wallpolls *polls;	/* and no records tell of switches; NULL: they do */
+	char *no_records;		/* why not, then */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
 	struct account **accounts;	/* [alloc_accounts], by slot; NULL: it was never asked for */
 	size_t alloc_accounts;
@@ -130,6 +133,9 @@ static inline uint64_t wall_untold(uint64_t total_ns, uint64_t told_ns)
 {
 	return total_ns > told_ns ? total_ns - told_ns : 0;
 }
+
+/* A look at /proc has found something new of a thread: right then, before a short block of it is over. */
+void walls_look_at(struct collect *c, uint32_t slot);
 
 /* ---- what goes into the trace ---- */
 

@@ -17,6 +17,8 @@
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/wall/wallstack.h"
+#include "wall/polls.h"
+#include "wall/switches.h"
 #include "wall/syscalls.h"
 
 enum { FIRST_BYTES = 4 << 10, GROWTH = 8, MOST_BYTES = 256 << 10 };
@@ -57,8 +59,7 @@ static void user_regs(const struct wall_regs *v, bool all, struct unwind_regs *r
 /* Reading stops where the stack's mapping does: what is there before is returned. */
 static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
 {
-	struct iovec local = { buf, len }, remote = { (void *)(uintptr_t)s->regs.sp, len };
-	ssize_t r = process_vm_readv(s->pid, &local, 1, &remote, 1, 0);
+	ssize_t r = wall_read_memory(s->pid, s->regs.sp, buf, len);
 
 	return r > 0 ? r : 0;
 }
@@ -66,6 +67,8 @@ static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
 /* Has the thread been where it was until now? */
 static bool still_there(struct collect *c, const struct wall_slot *s, const struct wall_slot *copy)
 {
+	if (walls_polled(c))
+		return wall_stays(walls_switches(c), s);
 	if (walls_switches(c))
 		collect_merge(c, clock_mono_ns());
 	fence_acquire();
