@@ -267,6 +267,18 @@ static bool place_at_home(const struct image *im, struct buf *path)
 	return placed;
 }
 
+/* Where the folders that last may not be written, or others have taken our name in them. */
+static bool place_elsewhere(const struct image *im, const char *ours, struct buf *path)
+{
+	const char *const folders[] = { "/dev/shm", getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(folders); i++)
+		if (place_below(im, folders[i], false, ours, 0755, path))
+			return true;
+	return false;
+}
+
 static int place_for_us(const struct image *im, struct buf *path, struct err *e)
 {
 	bool root = !geteuid();
@@ -281,9 +293,9 @@ static int place_for_us(const struct image *im, struct buf *path, struct err *e)
 	 */
 	if ((!root && place_at_home(im, path)) || place_below(im, "/var/tmp", false, ours, 0755, path) ||
 	    (root && place_below(im, "/var/cache", false, "arcprof-agent", 0755, path)) ||
-	    place_below(im, "/dev/shm", false, ours, 0755, path))
+	    place_elsewhere(im, ours, path))
 		return 0;
-	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp or /dev/shm",
+	return err_set(e, EACCES, "cannot place the JVM agent in %s, /var/tmp, /dev/shm or /tmp",
 		       root ? "/var/cache" : "~/.cache");
 }
 

@@ -257,8 +257,10 @@ with_folders() {	# <commands> <argument of arcprof>...
 	skip_unless_perf
 	skip_unless_root
 	unshare --mount true 2>/dev/null || skip "no mount namespaces here"
+	mkdir -m 700 run
 	local taken='mkdir /var/tmp/arcprof-0 && chown 65534 /var/tmp/arcprof-0 && chmod 1777 /var/tmp'
-	local none='for f in /var/tmp /var/cache /dev/shm; do mount -o remount,ro $f; done'
+	local most='for f in /var/tmp /var/cache /dev/shm; do mount -o remount,ro $f; done'
+	local none="$most; mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp; unset TMPDIR XDG_RUNTIME_DIR"
 	with_folders "$taken" record -o trace -- true
 	[ "$status" -eq 0 ]
 	with_folders "$none" record -o trace -- true
@@ -269,6 +271,10 @@ with_folders() {	# <commands> <argument of arcprof>...
 	with_folders "$taken" record -o trace -- java -version
 	[ "$status" -eq 0 ]
 	grep -q ' 1 JVM' err
+	with_folders "$most; export TMPDIR=/nowhere XDG_RUNTIME_DIR='$PWD/run'" record -o trace -- java -version
+	[ "$status" -eq 0 ]
+	grep -q ' 1 JVM' err
+	[ "$(find run -name 'agent-*.so' | wc -l)" -eq 1 ]
 	with_folders "$none" record -o trace -F 4999 -- java -version
 	[ "$status" -eq 0 ]
 	grep -q 'without the agent' err
