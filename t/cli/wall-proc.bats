@@ -156,6 +156,36 @@ checked() {
 	"$ARCPROF" report -i trace --threads | grep -q '^not recorded: stacks of [0-9]* waits: this user may not look at the process (ptrace)$'
 }
 
+@test "wall: by /proc, of very many threads looks are further apart, and waits without a look are counted once" {
+	skip_unless_filters
+	cat >many.c <<-'EOF'
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *wake(void *x) { for (;;) usleep(1000000); return x; }
+		int main(void)
+		{
+			pthread_attr_t a;
+			pthread_t t;
+			pthread_attr_init(&a);
+			pthread_attr_setstacksize(&a, 65536);
+			for (int i = 0; i < 3000; i++)
+				pthread_create(&t, &a, wake, 0);
+			sleep(3);
+			return 0;
+		}
+	EOF
+	gcc -pthread -o many many.c
+	denied perf_event_open,bpf "$ARCPROF" record -q -e wall -o trace ./many
+	checked
+	"$ARCPROF" report -i trace --threads >table
+	sed -n 's/.*sampled every \([0-9]*\).*/\1/p' table >ms
+	[ "$(cat ms)" -gt 30 ]
+	sed -n 's/^not recorded: stacks of \([0-9]*\) waits.*/\1/p' table >missed
+	echo "$(cat missed) waits"
+	# each thread waits four or five times
+	[ ! -s missed ] || [ "$(cat missed)" -le 15000 ]
+}
+
 @test "wall: by /proc, in a PID namespace, for root and for a user" {
 	skip_unless_filters
 	skip_unless_root

@@ -179,10 +179,13 @@ static void allow_walks(struct walls *w, uint64_t until_ns)
 	w->enough = false;
 }
 
-static void leave_for_later(struct walls *w, uint32_t slot, uint32_t block_nr, uint64_t before_ns)
+static void leave_for_later(struct walls *w, struct account *a, uint32_t block_nr, uint64_t before_ns)
 {
+	if (a->late_nr == block_nr)
+		return;
+	a->late_nr = block_nr;
 	VEC_GROW(w->late, w->nr_late, w->alloc_late);
-	w->late[w->nr_late++] = (struct late){ slot, block_nr, before_ns };
+	w->late[w->nr_late++] = (struct late){ a->slot, block_nr, before_ns };
 }
 
 static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
@@ -211,7 +214,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		if (is_agents(th))
 			leave_to_agent(c->walls, slot);
 		else if (has_walked_enough(c->walls))
-			leave_for_later(c->walls, slot, s.block_nr, c->walls->look_ns - gap_ns);
+			leave_for_later(c->walls, a, s.block_nr, c->walls->look_ns - gap_ns);
 		else
 			look_at_block(c, a, slot, &s, th, gap_ns);
 	}

@@ -70,6 +70,7 @@ struct account {			/* of a slot */
 	uint64_t from_ns;		/* since when it counts */
 	uint32_t thread;		/* in the trace; 0: not known yet */
 	uint32_t seen_nr;		/* the block that was looked at last */
+	uint32_t late_nr;		/* the one that was left for later last */
 	struct wall_times from;		/* what it had done by then, */
 	uint64_t from_blocks;		/* and how often it had blocked */
 	struct wall_times told;		/* what was written, with that */
