@@ -129,7 +129,7 @@ start_inside() {
 # What Waits says it waited, of a JVM that is recorded in one of these ways.
 java_agrees() {
 	[ "$(grep -c TRUTH truth)" -eq 13 ]
-	agrees_java 8 60
+	agrees_java 15 100
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	grep -q '^[^;]*;parker [^;]*;.*;java.lang.Thread.run;.*;Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded
