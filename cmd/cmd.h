@@ -78,6 +78,8 @@ const char *command_elsewhere(const char *name);
 int command_input(const char **input, const char *import, int nr_operands, char **operands);
 /* The same of a command whose arguments are other things. */
 int command_check_input(const char *input, const char *import);
+/* The folder of --symfs is looked in from now on; NULL: none. 0, or EXIT_USAGE after reporting it. */
+int command_symfs(const char *dir);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);
 /* What "arcprof --help" prints: usage, commands by group, global options. */

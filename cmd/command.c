@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* command.c - what is the same for every command: finding it, its common options, its help. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "sym/places.h"
 
 const struct opt common_opts[] = {
 	OPT_GROUP("Common options"),
@@ -76,6 +79,20 @@ int command_input(const char **input, const char *import, int nr_operands, char 
 	if (nr_operands)
 		*input = operands[0];
 	return command_check_input(*input, import);
+}
+
+int command_symfs(const char *dir)
+{
+	int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (dir && fd < 0) {
+		log_error("--symfs=%s: %s", dir, strerror(errno));
+		return EXIT_USAGE;
+	}
+	if (fd >= 0)
+		close(fd);
+	places_set_symfs(dir);
+	return 0;
 }
 
 void command_opts_release(struct command_opts *f)

@@ -18,7 +18,7 @@
 struct record_opts {
 	struct sampling_opts sampling;	/* first: the tables of sampling.h fill it */
 	bool samples;
-	const char *window, *memory, *keep;
+	const char *window, *memory, *keep, *symfs;
 	int mode;			/* index into modes[] */
 	uint64_t max_size;		/* bytes */
 	struct calls_opts calls;
@@ -56,6 +56,8 @@ static const struct opt what_table[] = {
 
 static const struct opt rest_table[] = {
 	OPT_ON("lines", struct record_opts, sampling.c.lines, "store source lines and inlined calls of sampled code"),
+	OPT_STR(0, "symfs", struct record_opts, symfs, "dir", NULL,
+		"look for debug information below <dir> first, as if that were the root directory"),
 	OPT_ON("code", struct record_opts, sampling.c.code, "store the machine code of compiled Java methods that were hit"),
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.callflow, "filter",
@@ -631,7 +633,9 @@ static int record_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int status;
 
-	if (prepare(&s, o, nr_operands, operands, &e)) {
+	if (command_symfs(o->symfs)) {
+		status = EXIT_USAGE;
+	} else if (prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else if (sampling_run(&s, &res, &e)) {

@@ -36,6 +36,8 @@ static const struct opt input_opts[] = {
 	OPT_GROUP("Input"),
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
 	OPT_IMPORT(O, import),
+	OPT_STR(0, "symfs", O, symfs, "dir", NULL,
+		"look for programs and libraries below <dir> first, as if that were the root directory"),
 	OPT_STR(0, "events", O, events, "file", NULL, "read enter and leave events as text instead"),
 	OPT_STR(0, "stacks", O, stacks, "file", NULL, "read folded stacks as text instead"),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "read a tree as text instead"),
@@ -986,6 +988,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 	int status = command_input(&q->input, q->import, nr_operands, operands);
 	struct err e;
 
+	if (!status)
+		status = command_symfs(q->symfs);
 	if (!status && !has_no_others(q, r))
 		status = EXIT_USAGE;
 	if (!status && report_parse_filters(q, r, &e))

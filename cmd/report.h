@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 struct report_request {
-	const char *input, *blend, *import, *events, *stacks, *tree;
+	const char *input, *blend, *import, *symfs, *events, *stacks, *tree;
 	int report;			/* 1 + index in reports[]; 0: the default */
 	const char *output;		/* NULL: standard output */
 	/* These have what options say; what follows from the report and the format, report_show() adds. */

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "collect/engine/symbols.h"
 #include "formats/modules.h"
+#include "sym/places.h"
 
 #define MAX_MODULE_BYTES (8ull << 30)
 
@@ -83,6 +84,17 @@ static void open_path(struct import_module *x, const char *path)
 		drop_other(x);
 }
 
+/* In the folder that was named inodes are others. */
+static void open_in_symfs(struct import_module *x)
+{
+	struct err e;
+
+	if (!places_symfs()[0] || symfile_open(&x->file, places_symfs(), x->path, NULL, 0, &e))
+		x->file = NULL;
+	else if (x->build_id_len)
+		drop_other(x);
+}
+
 static void open_vdso(struct import_module *x)
 {
 	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -99,16 +111,10 @@ static void open_vdso(struct import_module *x)
 /* "perf record" keeps a copy of each file that was hit. */
 static void open_perf_copy(struct import_module *x)
 {
-	const char *home = getenv("HOME");
-	char hex[2 * BUILD_ID_MAX + 1] = "", *path;
-	size_t i;
+	char *path = places_perf_copy(x->build_id, x->build_id_len, "elf");
 
-	if (!home || x->build_id_len < 2)
-		return;
-	for (i = 0; i < x->build_id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", x->build_id[i]);
-	path = xasprintf("%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
-	open_path(x, path);
+	if (path)
+		open_path(x, path);
 	free(path);
 }
 
@@ -121,8 +127,11 @@ static struct symfile *open_module(struct import_modules *m, uint32_t number)
 	x->tried = true;
 	if (x->flags & MODULE_VDSO)
 		open_vdso(x);
-	else if (!(x->flags & MODULE_KERNEL) && x->path[0] == '/')
-		open_path(x, x->path);
+	else if (!(x->flags & MODULE_KERNEL) && x->path[0] == '/') {
+		open_in_symfs(x);
+		if (!x->file)
+			open_path(x, x->path);
+	}
 	if (!x->file && !(x->flags & (MODULE_KERNEL | MODULE_VDSO))) {
 		open_perf_copy(x);
 		m->nr_other += !x->file;
@@ -150,7 +159,7 @@ static struct symfile *file_of(void *ctx, uint32_t module)
 
 void import_modules_names(struct import_modules *m, struct import *im, bool kernel)
 {
-	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel };
+	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel, .fetch = true };
 	struct symbols_result r;
 
 	symbols_write(&files, im->w, true, &r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * debugfile.c - where distributions keep what they strip: build-id directories, debug links,
- * and the compressed symbol table some leave inside.
+ * and the compressed symbol table some leave inside; and where else it may be (places.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 
 #include "base/foreign.h"
 #include "base/mem.h"
+#include "sym/places.h"
 #include "sym/symfile_int.h"
 
 #define MINIMAL_BYTES_MAX (256u << 20)
@@ -81,13 +82,15 @@ static bool try_file(const struct build_id *want, const char *root, const char *
 }
 
 /*
- * First as the process sees its files, then ours: containers rarely have debug files.
+ * First as the process sees its files, then in the folder that was named, then ours: containers rarely have
+ * debug files.
  * Takes path, and gives it to *found when that is not NULL.
  */
 static bool try_path(const struct symfile *f, const struct build_id *want, char *path,
 		     const uint32_t *crc, struct image *debug, char **found)
 {
 	bool ok = (f->root[0] && try_file(want, f->root, path, crc, debug)) ||
+		  (places_symfs()[0] && try_file(want, places_symfs(), path, crc, debug)) ||
 		  try_file(want, "", path, crc, debug);
 
 	if (ok && found)
@@ -128,6 +131,26 @@ static char *debuglink(const struct image *im, uint32_t *crc)
 	return name;
 }
 
+/* Takes path, of this machine; NULL: there is none. */
+static bool try_ours(const struct build_id *want, char *path, struct image *debug, char **found)
+{
+	bool ok = path && try_file(want, "", path, NULL, debug);
+
+	if (ok)
+		*found = path;
+	else
+		free(path);
+	return ok;
+}
+
+bool debugfile_fetch(const struct symfile *f, struct image *debug, char **path, bool (*go_on)(void *ctx),
+		     void *ctx)
+{
+	const struct build_id id = { f->id, f->id_len };
+
+	return try_ours(&id, places_fetch(id.id, id.len, go_on, ctx), debug, path);
+}
+
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 {
 	const struct build_id id = { f->id, f->id_len };
@@ -137,7 +160,8 @@ bool debugfile_find(const struct symfile *f, struct image *debug, char **path)
 	char *name;
 	bool found;
 
-	if (id.len > 1 && try_path(f, &id, build_id_path(&id), NULL, debug, path))
+	if (id.len > 1 && (try_path(f, &id, build_id_path(&id), NULL, debug, path) ||
+			   try_ours(&id, places_perf_copy(id.id, id.len, "debug"), debug, path)))
 		return true;
 	name = slash ? debuglink(&f->im, &crc) : NULL;
 	if (!name)

@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/disasm.h"
+#include "sym/places.h"
 #include "sym/symfile.h"
 
 enum {
@@ -174,6 +175,19 @@ static int open_regular(const char *path, struct err *e)
 	return fd;
 }
 
+/* The file of the code, if it has its build-id; -1: not there. */
+static int open_below(const char *root, const struct disasm_code *code, uint64_t *vaddr, struct err *e)
+{
+	char *path = xasprintf("%s%s", root, code->path);
+	int fd = open_regular(path, e);
+
+	free(path);
+	if (fd < 0 || !check_build_id(fd, code, vaddr, e))
+		return fd < 0 ? -1 : fd;
+	close(fd);
+	return -1;
+}
+
 int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e)
 {
 	char from[48], to[48];
@@ -186,15 +200,14 @@ int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e)
 		return err_set(e, ESTALE, "the trace has no build-id to know the file by");
 	if (!code->size || code->size > CODE_MAX)
 		return err_set(e, EFBIG, "the function's size is not known, or above 1 MiB");
-	fd = open_regular(code->path, e);
+	fd = places_symfs()[0] ? open_below(places_symfs(), code, &vaddr, e) : -1;
 	if (fd < 0)
-		return fd;
-	r = check_build_id(fd, code, &vaddr, e);
-	if (!r) {
-		snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, vaddr);
-		snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, vaddr + code->size);
-		r = run(argv, fd, &d->out, e);
-	}
+		fd = open_below("", code, &vaddr, e);
+	if (fd < 0)
+		return -e->code;
+	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, vaddr);
+	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, vaddr + code->size);
+	r = run(argv, fd, &d->out, e);
 	close(fd);
 	return r ? r : read_output(d, vaddr, code->size, e);
 }

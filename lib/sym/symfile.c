@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sym/places.h"
 #include "sym/symfile_int.h"
 
 static struct symfile *new_symfile(const char *root, const char *path)
@@ -21,8 +22,8 @@ static struct symfile *new_symfile(const char *root, const char *path)
 	return f;
 }
 
-int symfile_open(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
-		 size_t want_len, struct err *e)
+static int open_below(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
+		      size_t want_len, struct err *e)
 {
 	int fd = debugfile_open_below(root, path, e);
 	struct symfile *f;
@@ -43,6 +44,15 @@ int symfile_open(struct symfile **out, const char *root, const char *path, const
 	}
 	*out = f;
 	return 0;
+}
+
+int symfile_open(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
+		 size_t want_len, struct err *e)
+{
+	if (!root[0] && want_id && places_symfs()[0] &&
+	    !open_below(out, places_symfs(), path, want_id, want_len, e))
+		return 0;
+	return open_below(out, root, path, want_id, want_len, e);
 }
 
 int symfile_open_fd(struct symfile **out, int fd, const char *root, const char *path, struct err *e)
@@ -96,7 +106,7 @@ void symfile_drop_tables(struct symfile *f)
 {
 	release_tables(f);
 	f->symbols_tried = f->debug_tried = f->eh_tried = f->frame_tried = f->lines_tried = false;
-	f->go_tried = false;
+	f->go_tried = f->fetch_tried = false;
 	f->lines = NULL;
 	f->source = f->lines_source = NULL;
 	memset(&f->debug, 0, sizeof(f->debug));
@@ -168,6 +178,22 @@ const struct image *symfile_debug_image(struct symfile *f)
 			f->debug.nr_secs = 0;
 	}
 	return f->debug.nr_secs ? &f->debug : NULL;
+}
+
+void symfile_fetch(struct symfile *f, bool (*go_on)(void *ctx), void *ctx)
+{
+	if (f->fetch_tried || image_section(&f->im, ".debug_info") || symfile_debug_image(f))
+		return;
+	f->fetch_tried = true;
+	if (!debugfile_fetch(f, &f->debug, &f->debug_path, go_on, ctx)) {
+		f->debug.nr_secs = 0;
+		return;
+	}
+	symtab_release(&f->symtab);
+	lines_free(f->lines);
+	f->lines = NULL;
+	f->symbols_tried = f->lines_tried = false;
+	f->source = f->lines_source = NULL;
 }
 
 /* .debug_frame is looked for in the debug file too; .eh_frame is always in the file. */

@@ -23,8 +23,8 @@ struct symfile;
 
 /*
  * Opens path below root ("" or "/proc/PID/root").  When want_id is not NULL and the file's
- * build-id differs, -ESTALE.  An image already in memory (the vdso) goes through
- * symfile_open_memory(), which copies nothing: data outlives the symfile.
+ * build-id differs, -ESTALE; then root "" is places_symfs() first.  An image already in memory (the vdso)
+ * goes through symfile_open_memory(), which copies nothing: data outlives the symfile.
  */
 int symfile_open(struct symfile **f, const char *root, const char *path, const uint8_t *want_id,
 		 size_t want_len, struct err *e);
@@ -55,6 +55,12 @@ const uint8_t *symfile_build_id(const struct symfile *f, size_t *len);
 uint64_t symfile_off_to_vaddr(const struct symfile *f, uint64_t off);
 uint64_t symfile_vaddr_to_off(const struct symfile *f, uint64_t vaddr);
 
+/*
+ * What was stripped off the file, and is not on this machine, is fetched from a server (places_fetch()). If
+ * it comes, names that f gave are no longer valid; its rules are.
+ */
+void symfile_fetch(struct symfile *f, bool (*go_on)(void *ctx), void *ctx);
+
 struct symbol {
 	uint64_t off;		/* file offset of the first byte */
 	uint64_t size;
@@ -63,8 +69,8 @@ struct symbol {
 
 /*
  * The function that contains off, from the best source there is: .symtab of the file or of its
- * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, .gopclntab, PLT entries
- * ("name@plt"), else, on a file without symbols there, the CFI's function bounds, named
+ * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, .gopclntab, PLT
+ * entries ("name@plt"), else, on a file without symbols there, the CFI's function bounds, named
  * "module+0x...".  False: nothing covers it.
  */
 bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);

@@ -24,6 +24,7 @@ struct symfile {
 	uint8_t id[BUILD_ID_MAX];
 	size_t id_len;
 
+	bool fetch_tried;
 	bool symbols_tried, debug_tried, eh_tried, frame_tried, lines_tried, go_tried;
 	struct symtab symtab;
 	const char *source;
@@ -43,10 +44,13 @@ struct symfile {
 /* Opens path as a process whose root directory is root sees it; -1 and errno. */
 int debugfile_open_below(const char *root, const char *path, struct err *e);
 /*
- * Looks for the file that was stripped off im: build-id directories, then .gnu_debuglink.
+ * Looks for the file that was stripped off im: build-id directories, perf's copies, then .gnu_debuglink.
  * Fills *debug and *path (the caller frees); false: there is none.
  */
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path);
+/* The same from a server (places.h). */
+bool debugfile_fetch(const struct symfile *f, struct image *debug, char **path, bool (*go_on)(void *ctx),
+		     void *ctx);
 /* The file into which dwz moved what several debug files had in common. */
 bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common);
 /* Symbols of .gnu_debugdata, an ELF file compressed by xz. */

@@ -128,6 +128,7 @@ load ../lib
 		cmd/help.c	/dev/null
 		arcprof.c	/dev/null
 		lib/sym/disasm.c	/dev/null
+		lib/sym/places.c	/dev/null
 		lib/pmu/msr.c	registers of CPUs
 		lib/ring/device.c	the kernel module's device
 		lib/agent/session/journal.c	in the JVM, which has nothing of arcprof

@@ -168,7 +168,7 @@ static void store(struct collect *c, bool end)
 
 	if (!end) {
 		collect_name_anonymous_hits(c);
-		collect_name_hits(c, false);
+		collect_name_hits(c, false, false);
 	}
 	trace_writer_flush(c->w);
 	v->stored(v->ctx, &s, end);

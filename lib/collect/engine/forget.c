@@ -65,7 +65,7 @@ void forget_turn(struct collect *c, uint64_t now_ns)
 	}
 	if (c->modules.nr_new < MANY_FILES)
 		return;
-	collect_name_hits(c, false);
+	collect_name_hits(c, false, false);
 	forget_files(c, now_ns);
 }
 

@@ -38,6 +38,7 @@ struct modules {
 	struct map by_key;		/* hash of identity and path -> number */
 	uint32_t kernel;		/* number of the kernel's own entry */
 	struct cache *cache;		/* ours; NULL: nothing is kept */
+	bool fetch;			/* names may come from a server (sym/places.h): sampling is over */
 };
 
 /* How a mapping names its file; inode 0 when the kernel did not say. */

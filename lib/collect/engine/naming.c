@@ -80,10 +80,11 @@ static bool is_awaited(void *ctx)
 	return !collect_signal_waits();
 }
 
-void collect_name_hits(struct collect *c, bool at_end)
+void collect_name_hits(struct collect *c, bool at_end, bool fetch)
 {
 	struct symbols_result sym;
 
+	c->modules.fetch = fetch;
 	symbols_write_modules(&c->modules, c->w, c->o->lines, at_end ? is_awaited : read_rings, c, &sym);
 	c->res->kernel_hidden |= sym.kernel_hidden;
 	if (sym.cut && !c->res->cut_names) {

@@ -257,9 +257,9 @@ static inline bool collect_kernel_refused(const struct collect *c)
 void collect_take_in(struct collect *c, uint64_t until_ns);
 /*
  * naming.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
- * is at its end.
+ * is at its end; fetch: what is not on this machine may come from a server (sym/places.h).
  */
-void collect_name_hits(struct collect *c, bool at_end);
+void collect_name_hits(struct collect *c, bool at_end, bool fetch);
 /* naming.c: names of code without a file: other runtimes leave them in files of their own. */
 void collect_name_anonymous(struct collect *c, struct proc *p);
 /* naming.c: how the program of a process is asked for such a file; NULL: not known. */

@@ -116,6 +116,8 @@ static void write_module(const struct symbols_files *files, struct symfile *f, c
 	struct trace_writer *w = to->w;
 	size_t i;
 
+	if (files->fetch)
+		symfile_fetch(f, files->meanwhile, files->meanwhile_ctx);
 	for (i = 0; i < nr && !to->result->cut; i++) {
 		bool known = symfile_symbol(f, h[i].off, &s);
 
@@ -168,7 +170,8 @@ void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines
 			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
 {
 	const struct symbols_files files = {
-		.file = file_of, .ctx = m, .cache = m->cache, .meanwhile = meanwhile, .meanwhile_ctx = ctx,
+		.file = file_of, .ctx = m, .cache = m->cache, .fetch = m->fetch,
+		.meanwhile = meanwhile, .meanwhile_ctx = ctx,
 	};
 
 	symbols_write(&files, w, lines, r);

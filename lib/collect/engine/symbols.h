@@ -21,6 +21,7 @@ struct symbols_files {
 	void *ctx;
 	struct cache *cache;		/* for the kernel's names; or NULL */
 	bool no_kernel;			/* this machine's kernel is another */
+	bool fetch;			/* what is stripped off them, and not here, from a server */
 	/*
 	 * Called again and again, for it may take long; what it adds is named by the next call. False: the
 	 * rest is left out.

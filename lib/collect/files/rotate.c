@@ -16,7 +16,8 @@ void collect_end_file(struct collect *c, bool last)
 	collect_count_strange(c);
 	collect_name_anonymous_hits(c);
 	agents_write_lines(c);
-	collect_name_hits(c, true);
+	/* nobody who watches, and no next file, is kept waiting for a server */
+	collect_name_hits(c, true, last && !c->o->watcher);
 	if (!c->res->cut_names)
 		trace_write_label(c->w, "symbols", "complete");
 	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->res->no_perf.code);

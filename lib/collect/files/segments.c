@@ -393,7 +393,7 @@ void segments_turn(struct collect *c, uint64_t now_ns)
 	if (due && (trace_writer_nr_unnamed(c->w) <= FEW_NAMES || now_ns > s->next_ns + PATIENCE_NS)) {
 		segments_change(c, now_ns);
 	} else if (due || now_ns >= s->named_ns + NAMING_NS) {
-		collect_name_hits(c, false);
+		collect_name_hits(c, false, false);
 		s->named_ns = now_ns;
 	}
 }

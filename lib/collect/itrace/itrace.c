@@ -313,6 +313,7 @@ static void finish(struct run *r)
 	flush(r);
 	turned_away(r);
 	end_labels(r);
+	r->modules.fetch = true;
 	symbols_write_modules(&r->modules, r->w, r->o->lines, NULL, NULL, &sym);
 	trace_write_label(r->w, "symbols", "complete");
 }
