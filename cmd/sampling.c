@@ -68,7 +68,7 @@ const struct opt sampling_stack_opts[] = {
 	OPT_ENUM_OPTARG(0, "java", struct sampling_opts, java, javas, "auto",
 		 "who walks Java stacks: an agent in each JVM, or the recorder, from outside"),
 	OPT_SET(0, "no-java", struct sampling_opts, no_java, true, "leave JVMs alone: native code only"),
-	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample"),
+	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample, from both ends of the stack"),
 	OPT_END
 };
 

@@ -389,7 +389,7 @@ enum jvm_frame_kind {
 	JVM_INTERPRETED,
 	JVM_STUB,		/* pc in a stub, adapter or the interpreter's own code */
 	JVM_NATIVE,		/* what unwinding a segment gives stands here */
-	JVM_MARK,		/* the walk ended here */
+	JVM_MARK,		/* the walk ended here, but for JVM_MARK_LEFT_OUT */
 	JVM_ROOT,		/* the thread's root as the recorder knows it stands here */
 };
 
@@ -398,13 +398,14 @@ enum jvm_mark {
 	JVM_MARK_NOT_WALKABLE = 1,	/* no rule fits the frame */
 	JVM_MARK_INTERPRETER,		/* interpreter frame half built or half gone */
 	JVM_MARK_STUB,			/* in a stub whose caller was not found */
-	JVM_MARK_DEPTH,			/* deeper than max_depth */
+	JVM_MARK_DEPTH,			/* deeper than the walker goes */
 	JVM_MARK_VTHREAD,		/* the rest of a virtual thread is frozen in the heap */
 	JVM_MARK_ANCHOR,		/* the thread's anchor does not lead to Java code */
 	JVM_MARK_LEAF_CALL,		/* native code called from Java without an anchor: caller not found */
 	/* from outside (lib/outside): the copy of the stack ends here; */
 	JVM_MARK_CUT,
 	JVM_MARK_LATE,		/* what is there now may not have been there when the sample was taken */
+	JVM_MARK_LEFT_OUT,		/* the middle of a stack deeper than max_depth; pc: how many frames */
 	JVM_MARK_NR
 };
 

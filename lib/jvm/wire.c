@@ -63,6 +63,7 @@ static const uint8_t mark_of[JVM_MARK_NR] = {
 	[JVM_MARK_LEAF_CALL] = MARK_JAVA_NOT_WALKABLE,
 	[JVM_MARK_CUT] = MARK_TRUNCATED_STACK,
 	[JVM_MARK_LATE] = MARK_JAVA_LATE,
+	[JVM_MARK_LEFT_OUT] = MARK_LEFT_OUT,
 };
 
 static int bad_record(struct err *e, const char *what)

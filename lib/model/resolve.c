@@ -553,6 +553,7 @@ static void resolve_named(struct names *x, const struct frame *f)
 static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	struct consumer c = { .kind = CONSUMER_MARK };
+	char text[FRAME_MARK_TEXT];
 
 	switch (f->kind) {
 	case FRAME_NATIVE:
@@ -581,7 +582,7 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 	case FRAME_MARK:
 		if (frame_mark_is_note(f->mark))
 			c.kind = CONSUMER_UNRESOLVED;
-		c.name = intern(x, frame_mark_name(f->mark));
+		c.name = intern(x, frame_mark_text(f, text));
 		add_level(x, &c, 0);
 		break;
 	case FRAME_NONE:

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
 #include "trace/frame.h"
 
 const char *frame_kind_name(enum frame_kind kind)
@@ -19,6 +23,30 @@ const char *frame_mark_name(uint32_t mark)
 	};
 
 	return mark < MARK_NR ? names[mark] : "[unwalkable: reason unknown to this version]";
+}
+
+const char *frame_mark_text(const struct frame *f, char buf[FRAME_MARK_TEXT])
+{
+	uint32_t unit = 1;
+
+	if (f->mark != MARK_LEFT_OUT || !f->count)
+		return frame_mark_name(MIN(f->mark, (uint64_t)UINT32_MAX));
+	while (f->count / unit >= 100)
+		unit *= 10;
+	snprintf(buf, FRAME_MARK_TEXT, "[... %s%" PRIu32 " frame%s ...]", unit > 1 ? "about " : "",
+		 f->count / unit * unit, f->count == 1 ? "" : "s");
+	return buf;
+}
+
+bool frame_mark_is_text(const char *name, size_t len)
+{
+	static const char *const begin[] = { "[unwalkable:", "[... " };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(begin); i++)
+		if (len > strlen(begin[i]) && !memcmp(name, begin[i], strlen(begin[i])))
+			return true;
+	return false;
 }
 
 bool frame_mark_is_note(uint64_t mark)
@@ -50,6 +78,7 @@ struct frame_words frame_words(const struct frame *f)
 		w.b = f->method;
 		break;
 	case FRAME_MARK:
+		w.a = f->count;
 		w.b = f->mark;
 		break;
 	case FRAME_NAMED:
@@ -86,7 +115,7 @@ struct frame frame_from_words(const struct frame_words *w)
 	case FRAME_METHOD:
 		return (struct frame){ FRAME_METHOD, .proc = w->a, .method = w->b };
 	case FRAME_MARK:
-		return (struct frame){ FRAME_MARK, .mark = w->b };
+		return (struct frame){ FRAME_MARK, .count = w->a, .mark = w->b };
 	case FRAME_NAMED:
 		return (struct frame){ FRAME_NAMED, .function = w->a, .line = w->b };
 	default:	/* a later arcprof's */

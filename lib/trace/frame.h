@@ -4,6 +4,7 @@
 #define TRACE_FRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct frame {
 		uint32_t module;
 		uint32_t proc;
 		uint32_t function;
+		uint32_t count;		/* of MARK_LEFT_OUT, frames */
 	};
 	union {
 		uint64_t off;		/* in the module's file; of the kernel, the address */
@@ -70,6 +72,14 @@ enum frame_mark {
 
 const char *frame_kind_name(enum frame_kind kind);	/* "native", "jit" and so on */
 const char *frame_mark_name(uint32_t mark);	/* "[unwalkable: ...]" and the like; never NULL */
+enum { FRAME_MARK_TEXT = 64 };
+/*
+ * The name of a frame that is a mark, in buf if it says how many frames are missing: two digits of that, so
+ * that stacks of about the same depth are one.
+ */
+const char *frame_mark_text(const struct frame *f, char buf[FRAME_MARK_TEXT]);
+/* It is the name of a mark that stands for frames, as an exported profile has it. */
+bool frame_mark_is_text(const char *name, size_t len);
 /* It says how the frames outside it were found: none is missing there. */
 bool frame_mark_is_note(uint64_t mark);
 

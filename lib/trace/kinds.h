@@ -52,7 +52,7 @@ FUNCTION(12, REASON, "reason", other, 0)
 FUNCTION(9, UNRESOLVED, "unresolved", mark, KIND_FOLDS)
 /* A module, class or package that stands for what is in it. */
 KIND(FOLDED, "folded", other, KIND_FOLDS)
-/* Says why there is no function, or which are missing: [unwalkable: ...], [truncated ...], [pruned]. */
+/* Says why there is no function, or which are missing: [unwalkable: ...], [... 12 frames ...], [pruned]. */
 FUNCTION(10, MARK, "mark", mark, 0)
 /* What a thread worked for: "endpoint=/cart". */
 KIND(LABEL, "label", other, KIND_PLACE)

@@ -23,7 +23,7 @@ FRAME(ANON, "anon")		/* proc, addr: in no known module (another runtime's code) 
 FRAME(JIT, "jit")		/* proc, addr, method, compile_id, not_inlined */
 FRAME(INTERP, "interp")		/* proc, method, bci */
 FRAME(STUB, "stub")		/* proc, addr: in a HotSpot stub, adapter or the interpreter itself */
-FRAME(MARK, "mark")		/* mark: what is missing here, and why */
+FRAME(MARK, "mark")		/* mark: what is missing here, and why; count: how many, if that is known */
 FRAME(METHOD, "method")		/* proc, method, however it runs: in call trees only */
 FRAME(NAMED, "named")		/* function, line: known by name alone */
 
@@ -59,6 +59,8 @@ MARK(GUESSED, "[by frame pointers]")
 MARK(READ_LATER, "[read later]")
 /* From outside: what was there at the time of the sample is not known any more. */
 MARK(JAVA_LATE, "[unwalkable: Java frames not read in time]")
+/* Frames in the middle of a stack, which has more than the limit; how many is in the frame. */
+MARK(LEFT_OUT, "[... frames ...]")
 
 #undef FRAME
 #undef MARK

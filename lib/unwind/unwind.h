@@ -92,4 +92,17 @@ struct unwind_frame {
 size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
 		   struct unwind_frame *out, size_t max, enum frame_mark *end);
 
+struct unwind_ends {
+	enum frame_mark end;	/* as of unwind_walk() */
+	size_t left_out;	/* frames that are missing in between; 0: none */
+};
+
+/*
+ * The same of a stack of any depth, of which both ends are kept: of more than max frames the first max / 2,
+ * and then the last max - max / 2.
+ */
+size_t unwind_walk_ends(const struct unwind_space *sp, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct unwind_frame *out, size_t max,
+			struct unwind_ends *ends);
+
 #endif

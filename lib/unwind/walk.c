@@ -11,7 +11,10 @@
 #include "unwind/gorules.h"
 #include "unwind/guess.h"
 
-enum { SIGNALS_MAX = 64 };
+enum {
+	SIGNALS_MAX = 64,
+	DEEPEST = 1 << 20,	/* frames that are followed of a stack of which both ends are kept */
+};
 
 enum step {
 	STEP_OK,
@@ -312,44 +315,96 @@ static bool locate(struct walk *w, struct unwind_frame *f)
 	return known || w->innermost || (pc >= 4096 && pc < 1ull << 56);
 }
 
-size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
-		   struct unwind_frame *out, size_t max, enum frame_mark *end)
+/* Frames as they come: when there is no room, each new one replaces the innermost of the second half. */
+struct chain {
+	struct unwind_frame *out;
+	size_t max;
+	size_t most;		/* frames that are followed */
+	size_t nr;
+};
+
+static struct unwind_frame *frame_at(const struct chain *c, size_t nr)
+{
+	size_t half = c->max / 2;
+
+	return &c->out[nr < c->max ? nr : half + (nr - half) % (c->max - half)];
+}
+
+static enum frame_mark follow(const struct unwind_space *sp, struct unwind_regs *regs,
+			      const struct unwind_stack *st, struct chain *c)
 {
 	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true };
 	int nr_signals = 0;
-	size_t nr;
 
-	*end = MARK_TRUNCATED_DEPTH;
 	regs->exact = true;
-	for (nr = 0; nr < max; nr++) {
+	while (c->nr < c->most) {
+		struct unwind_frame *f = frame_at(c, c->nr), next;
 		enum step s;
 
-		if (!locate(&w, &out[nr])) {
-			*end = MARK_BAD_UNWIND_INFO;
-			return nr;
-		}
+		if (!locate(&w, &next))
+			return MARK_BAD_UNWIND_INFO;
 		if (w.innermost)
 			start(regs, module_cpu(w.mod));
-		out[nr].signal = w.exact && !w.innermost;
-		out[nr].guessed = w.guessed;
+		*f = next;
+		f->signal = w.exact && !w.innermost;
+		f->guessed = w.guessed;
+		c->nr++;
 		w.guessed = false;
 		s = step(&w);
 		if (s == STEP_SIGNAL && ++nr_signals > SIGNALS_MAX)
 			s = failed(&w, MARK_BAD_UNWIND_INFO);
-		if (s == STEP_END || s == STEP_FAILED) {
-			*end = s == STEP_END ? MARK_NONE : w.why;
-			return nr + 1;
-		}
+		if (s == STEP_END || s == STEP_FAILED)
+			return s == STEP_END ? MARK_NONE : w.why;
 		w.innermost = false;
 		w.exact = regs->exact = s == STEP_SIGNAL;
-		if (!w.exact && !regs->pc) {
-			*end = MARK_NONE;
-			return nr + 1;
-		}
-		if (regs->pc >= sp->stop_lo && regs->pc < sp->stop_hi) {
-			*end = MARK_NONE;
-			return nr + 1;
-		}
+		if (!w.exact && !regs->pc)
+			return MARK_NONE;
+		if (regs->pc >= sp->stop_lo && regs->pc < sp->stop_hi)
+			return MARK_NONE;
 	}
-	return nr;
+	return MARK_TRUNCATED_DEPTH;
+}
+
+size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
+		   struct unwind_frame *out, size_t max, enum frame_mark *end)
+{
+	struct chain c = { out, max, max, 0 };
+
+	*end = follow(sp, regs, st, &c);
+	return c.nr;
+}
+
+static void reverse(struct unwind_frame *from, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr / 2; i++) {
+		struct unwind_frame f = from[i];
+
+		from[i] = from[nr - 1 - i];
+		from[nr - 1 - i] = f;
+	}
+}
+
+/* So that the frame number first of them is the first. */
+static void rotate(struct unwind_frame *frames, size_t nr, size_t first)
+{
+	reverse(frames, first);
+	reverse(frames + first, nr - first);
+	reverse(frames, nr);
+}
+
+size_t unwind_walk_ends(const struct unwind_space *sp, struct unwind_regs *regs,
+			const struct unwind_stack *st, struct unwind_frame *out, size_t max,
+			struct unwind_ends *ends)
+{
+	struct chain c = { out, max, DEEPEST, 0 };
+	size_t half = max / 2;
+
+	ends->end = follow(sp, regs, st, &c);
+	ends->left_out = c.nr > max ? c.nr - max : 0;
+	if (!ends->left_out)
+		return c.nr;
+	rotate(out + half, max - half, (c.nr - half) % (max - half));
+	return max;
 }

@@ -157,6 +157,39 @@ deeper_than_usual() {
 	run_arcprof record --java-depth 65001 -- true
 	[ "$status" -eq 2 ]
 }
+# 12000 calls, and those of the thread: 1024 inner frames are kept, and 512 to 1024 outer ones.
+both_ends() {
+	"$ARCPROF" record -q -F 50 -o trace -- java -Xint -cp "$CLASSES" Deep 12000
+	arcprof report -i trace --check
+	ARCPROF=$ARCPROF "$TOP/t/folded" trace --thread deep >stacks
+	grep -E ';java\.lang\.Thread\.run;.*;Deep\.down;.*;\[\.\.\. about (9900|10000) frames \.\.\.\];(Deep\.down;){1000}' stacks |
+		awk '{ n += $NF } END { print n + 0; exit n < 3 }'
+	arcprof report -i trace | grep -E '^incomplete stacks: .*\[\.\.\. about [0-9]* frames \.\.\.\]'
+	# and in what other programs read, back again
+	arcprof report -i trace --format folded >folded
+	arcprof report --import folded --xtree --format tree |
+		awk -F '\t' '$5 == "mark" && $4 ~ /^\[\.\.\. about [0-9]* frames/ { n++ } END { exit !n }'
+}
+# Each of these calls passes native code: of 200 such stretches the agent keeps up to 64.
+native_between() {
+	"$ARCPROF" record -q -o trace -- java -Dsun.reflect.inflationThreshold=1000000000 -Djdk.reflect.useNativeAccessorOnly=true \
+		-cp "$CLASSES" Reflected 200
+	arcprof report -i trace --check >/dev/null
+	ARCPROF=$ARCPROF "$TOP/t/folded" trace --thread main >stacks
+	awk '/;Reflected\.down [0-9]+$/ { all += $NF
+			if (/;Reflected\.main;Reflected\.down;.*;\[\.\.\. about [0-9]* frames \.\.\.\];.*JVM_InvokeMethod/) right += $NF }
+		END { print right + 0 " of " all + 0; exit all < 30 || right < all * 0.95 }' stacks
+}
+@test "java stacks: of many native stretches between Java frames both ends are kept" {
+	one_jdk oldest native_between
+	one_jdk newest native_between
+}
+
+@test "java stacks: of more frames than the limit both ends are kept, and it is said how many are missing" {
+	one_jdk oldest both_ends
+	one_jdk newest both_ends
+}
+
 @test "java stacks: as deep as they were asked for" {
 	each_jdk deeper_than_usual
 }

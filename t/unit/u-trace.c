@@ -590,7 +590,7 @@ TEST(trace_frame_keeps_the_words_of_its_kind_and_no_others)
 		[FRAME_JIT] = { 0, UINT32_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX },
 		[FRAME_INTERP] = { 0, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0 },
 		[FRAME_STUB] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
-		[FRAME_MARK] = { 0, 0, UINT64_MAX, 0, 0 },
+		[FRAME_MARK] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
 		[FRAME_METHOD] = { 0, UINT32_MAX, UINT32_MAX, 0, 0 },
 		[FRAME_NAMED] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
 	};
@@ -614,6 +614,33 @@ TEST(trace_frame_of_an_unknown_kind_is_a_mark_without_a_reason)
 
 	CHECK_U64(f.kind, FRAME_MARK);
 	CHECK_U64(f.mark, MARK_NONE);
+}
+
+TEST(trace_a_mark_says_how_many_frames_are_missing)
+{
+	static const struct {
+		uint32_t count;
+		const char *text;
+	} all[] = {
+		{ 0, "[... frames ...]" },
+		{ 1, "[... 1 frame ...]" },
+		{ 99, "[... 99 frames ...]" },
+		{ 100, "[... about 100 frames ...]" },
+		{ 1299, "[... about 1200 frames ...]" },
+		{ UINT32_MAX, "[... about 4200000000 frames ...]" },
+	};
+	char buf[FRAME_MARK_TEXT];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		const struct frame f = { FRAME_MARK, .count = all[i].count, .mark = MARK_LEFT_OUT };
+
+		CHECK_STR(frame_mark_text(&f, buf), all[i].text);
+		CHECK(frame_mark_is_text(all[i].text, strlen(all[i].text)));
+	}
+	CHECK(frame_mark_is_text("[unwalkable: x]", 15));
+	CHECK(!frame_mark_is_text("[unwalkable:", 12));
+	CHECK(!frame_mark_is_text("[pruned]", 8));
 }
 
 TEST(trace_every_mark_has_a_name)

@@ -229,6 +229,27 @@ TEST(unwind_more_frames_than_asked_is_truncated_depth)
 	tear_down();
 }
 
+TEST(unwind_both_ends_of_a_stack_are_kept)
+{
+	enum { MAX = 7 };
+	struct unwind_ends ends;
+	size_t nr, i;
+
+	for (nr = 1; nr < 40; nr++) {
+		set_up_fde("zR", NULL, 0);
+		for (i = 0; i + 1 < nr; i++)
+			words[i] = BASE + 0x1100 + i;
+		regs.pc = BASE + 0x1050;
+		i = unwind_walk_ends(&space, &regs, &stack, frames, MAX, &ends);
+		CHECK_U64(ends.end, MARK_NONE);
+		CHECK_U64(i, nr < MAX ? nr : MAX);
+		CHECK_U64(ends.left_out, nr - i);
+		for (i = 1; i < nr && i < MAX; i++)
+			CHECK_U64(frames[i].pc, BASE + 0x1100 + i - 2 + (i < MAX / 2 ? 0 : ends.left_out));
+		tear_down();
+	}
+}
+
 TEST(unwind_a_stack_pointer_that_does_not_grow_ends_the_walk)
 {
 	static const uint8_t ins[] = { 0x0c, 0x06, 0x00 };	/* CFA rbp+0 */

@@ -20,7 +20,51 @@
 #include "agent/hotspot/walk_native.h"
 #include "agent/ring.h"
 
-enum { WRAPPER_SCAN_WORDS = 64 };
+enum {
+	WRAPPER_SCAN_WORDS = 64,
+	DEEPEST = 1 << 17,	/* frames that are followed: 5 to 10 ms */
+};
+
+/* --- what is kept of a deep stack --- */
+
+/* Segments [from, to) are of frames that are left out: those behind them take their places. */
+static void drop_segments(struct walk *w, uint32_t from, uint32_t to)
+{
+	uint32_t i;
+
+	for (i = to; i < w->nr_segments; i++)
+		w->segments[from + i - to] = w->segments[i];
+	w->nr_segments -= to - from;
+	for (i = w->left_out_at; i < w->nr_frames; i++)
+		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS == JVM_NATIVE && w->frames[i].segment >= to)
+			w->frames[i].segment -= to - from;
+}
+
+/*
+ * Make room for outer frames: the inner half of those that there are when it is needed first stays, then
+ * there is a mark, and of the frames behind that the inner half goes each time.
+ */
+static void make_room(struct walk *w)
+{
+	uint32_t at = w->left_out ? w->left_out_at : w->nr_frames / 2, nr = (w->nr_frames - at + 1) / 2, i;
+	uint32_t from = w->nr_segments, to = w->nr_segments;
+
+	for (i = at + nr; i-- > at;) {
+		if (w->frames[i].kind_pc >> JVM_FRAME_PC_BITS != JVM_NATIVE)
+			continue;
+		to = from == w->nr_segments ? w->frames[i].segment + 1 : to;
+		from = w->frames[i].segment;
+	}
+	for (i = at + nr; i < w->nr_frames; i++)
+		w->frames[at + 1 + i - (at + nr)] = w->frames[i];
+	w->nr_frames -= nr - 1;
+	w->left_out += nr - !!w->left_out;		/* the mark is one of them */
+	w->left_out_at = at;
+	w->frames[at] = (struct jvm_rec_frame){
+		(uint64_t)JVM_MARK << JVM_FRAME_PC_BITS | w->left_out, .mark = JVM_MARK_LEFT_OUT,
+	};
+	drop_segments(w, from, to);
+}
 
 static struct jvm_rec_segment *push_segment(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp,
 					    uintptr_t end)
@@ -102,7 +146,7 @@ static void note_waits(struct walk *w, const struct method_info *m)
 {
 	enum { INNERMOST = 8 };
 
-	if (m->waits && w->nr_frames < INNERMOST)
+	if (m->waits && w->nr_frames < INNERMOST && !w->left_out)
 		w->waits |= 1u << m->waits;
 }
 
@@ -560,7 +604,10 @@ static void debug_walk(struct walk *w, const struct walk_regs *r, const struct c
 static void walk_java(struct walk *w, struct cursor *c)
 {
 	for (;;) {
-		if (w->nr_frames >= w->max_frames) {
+		/* a step takes two at most, and the mark that ends a walk has its own */
+		if (w->nr_frames + 2 > w->max_frames || w->nr_segments == JVM_MAX_SEGMENTS)
+			make_room(w);
+		if (w->left_out + w->nr_frames >= DEEPEST) {
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
@@ -588,6 +635,7 @@ static void begin_at(struct walk *w, uintptr_t sp)
 	w->copied = w->thread.blocked;
 	w->delta = w->copied ? (uintptr_t)w->copied->stack - w->copied->lo : 0;
 	w->waits = 0;
+	w->left_out = 0;
 	/* then it is as good as a thread without Java frames */
 	if (!vm.walks)
 		w->thread.fields = 0;

@@ -33,6 +33,8 @@ struct walk {
 	uintptr_t delta;
 	uint32_t waits;			/* what its innermost methods wait for: bits 1 << enum names_waits */
 	uint32_t nr_frames, max_frames;
+	/* of a stack of more than max_frames: frames that are missing, and which frame is the mark of that */
+	uint32_t left_out, left_out_at;
 	uint32_t nr_segments;
 	struct jvm_rec_segment segments[JVM_MAX_SEGMENTS];
 	/* of the code that a signal interrupted, whose handler is on the stack */

@@ -12,6 +12,7 @@
 #include "arch/x86/regs.h"
 #include "base/foreign.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "collect/engine/recording.h"
 
@@ -158,16 +159,16 @@ static bool is_above(const struct unwind_stack *st, const struct unwind_frame *u
 	return st->above && u->sp > st->sp + st->len;
 }
 
-/* A native stack has at most this many marks: its end's, and the two of below. */
-enum { NATIVE_MARKS = 3 };
+/* A native stack has at most this many marks: its end's, those of what was left out, and the two of below. */
+enum { NATIVE_MARKS = 4 };
 
 /*
  * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
  * returns how many there are, with a mark where frame pointers alone led to the outer ones, and one where
- * what led to these is above the copy of the stack.
+ * what led to these is above the copy of the stack. left_out: frames that are missing in the middle.
  */
-static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, const struct unwind_stack *st,
-			     struct frame *out)
+static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_t left_out,
+			     const struct unwind_stack *st, struct frame *out)
 {
 	bool guessed = false, later = false;
 	size_t i, n = 0;
@@ -176,6 +177,9 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, const
 		const struct unwind_frame *u = &c->unwound[i];
 		struct frame *f;
 
+		if (left_out && i == nr / 2 - 1)
+			out[n++] = (struct frame){ FRAME_MARK, .count = MIN(left_out, (size_t)UINT32_MAX),
+						   .mark = MARK_LEFT_OUT };
 		if (later && !is_above(st, u))
 			out[n++] = mark(MARK_READ_LATER);
 		later = is_above(st, u);
@@ -199,12 +203,14 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 {
 	struct walk walk = { c, p };
 	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk };
-	enum frame_mark end = MARK_NONE;
-	size_t nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
+	struct unwind_ends ends;
+	size_t nr;
 
-	if (end != MARK_NONE)
-		*out++ = mark(end);
-	return unwound_frames(c, p, nr, st, out) + (end != MARK_NONE);
+	nr = unwind_walk_ends(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &ends);
+
+	if (ends.end != MARK_NONE)
+		*out++ = mark(ends.end);
+	return unwound_frames(c, p, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
 size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *ps, struct frame *out)
@@ -221,19 +227,19 @@ size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs 
 {
 	struct walk walk = { c, j->proc };
 	struct unwind_space space = { .find = find_module, .ctx = &walk };
-	enum frame_mark end = MARK_NONE;
+	struct unwind_ends ends = { MARK_NONE, 0 };
 	size_t nr = 0;
 
 	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
 	regs->exact = true;
 	*to_java = regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
 	if (!*to_java) {
-		nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
-		*to_java = end == MARK_NONE && regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
+		nr = unwind_walk_ends(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &ends);
+		*to_java = ends.end == MARK_NONE && regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
 	}
-	if (end != MARK_NONE)
-		*out++ = mark(end);
-	return unwound_frames(c, j->proc, nr, st, out) + (end != MARK_NONE);
+	if (ends.end != MARK_NONE)
+		*out++ = mark(ends.end);
+	return unwound_frames(c, j->proc, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
@@ -241,17 +247,17 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 {
 	struct walk walk = { c, j->proc };
 	struct unwind_space space = { .find = find_module, .ctx = &walk };
-	enum frame_mark end = MARK_NONE;
+	struct unwind_ends ends;
 	size_t nr;
 
 	if (j->jvm)		/* it has not gone */
 		jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
-	nr = unwind_walk(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &end);
+	nr = unwind_walk_ends(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &ends);
 	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
-		end = MARK_JAVA_NOT_WALKABLE;
-	if (end != MARK_NONE)
-		*out++ = mark(end);
-	return unwound_frames(c, j->proc, nr, st, out) + (end != MARK_NONE);
+		ends.end = MARK_JAVA_NOT_WALKABLE;
+	if (ends.end != MARK_NONE)
+		*out++ = mark(ends.end);
+	return unwound_frames(c, j->proc, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
 static void set_reg(struct unwind_regs *r, unsigned int number, uint64_t value)
@@ -298,7 +304,7 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 /* What became of a segment: nr frames in c->unwound. */
 struct unwound {
 	size_t nr;
-	enum frame_mark end;
+	struct unwind_ends ends;
 	bool to_java;		/* it ended at Java code */
 };
 
@@ -312,7 +318,7 @@ static struct unwound unwind_segment(struct collect *c, struct java *j, const st
 
 	segment_regs(s, &regs);
 	jvm_code_cache(j->jvm, &space.stop_lo, &space.stop_hi);
-	u.nr = unwind_walk(&space, &regs, st, c->unwound, MAX_USER_FRAMES / 2, &u.end);
+	u.nr = unwind_walk_ends(&space, &regs, st, c->unwound, MAX_USER_FRAMES / 2, &u.ends);
 	u.to_java = regs.pc >= space.stop_lo && regs.pc < space.stop_hi;
 	return u;
 }
@@ -332,7 +338,7 @@ static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_s
 	if (last_sp < s->sp || len >= s->len)
 		return 0;
 	again = unwind_segment(c, j, s, &st);
-	return again.end == MARK_NONE && again.nr == nr && c->unwound[0].pc == first &&
+	return again.ends.end == MARK_NONE && again.nr == nr && c->unwound[0].pc == first &&
 			c->unwound[nr - 1].pc == last && c->unwound[nr - 1].sp == last_sp ?
 		len :
 		0;
@@ -344,7 +350,7 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 {
 	size_t len;
 
-	if (u->end != MARK_NONE) {
+	if (u->ends.end != MARK_NONE) {
 		if (s->trimmed)
 			roots_doubt(&j->roots, j->jvm, s);
 		return;
@@ -371,16 +377,16 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 		stackrest_end(&c->rest);
 	/* who walks from outside has found no Java frames there: that is a gap */
 	if (s->to_root && u.to_java && j->outside)
-		u.end = MARK_JAVA_NOT_WALKABLE;
+		u.ends.end = MARK_JAVA_NOT_WALKABLE;
 	/* Between Java frames a copy that was not cut ends where the next of them begins: that is no gap. */
-	if (!s->to_root && !is_cut && u.end == MARK_TRUNCATED_STACK)
-		u.end = MARK_NONE;
-	if (u.end != MARK_NONE)
-		*out++ = mark(u.end);
-	nr = unwound_frames(c, j->proc, u.nr, &st, out);
+	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
+		u.ends.end = MARK_NONE;
+	if (u.ends.end != MARK_NONE)
+		*out++ = mark(u.ends.end);
+	nr = unwound_frames(c, j->proc, u.nr, u.ends.left_out, &st, out);
 	if (s->to_root && s->end && !u.to_java)
 		learn_root(c, j, s, &u, out, nr);
-	return nr + (u.end != MARK_NONE);
+	return nr + (u.ends.end != MARK_NONE);
 }
 
 /* The native code below a thread's first Java frame, unwound earlier. */
@@ -422,6 +428,8 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 		return known_root(j, f->root, out);
 	default:
 		*out = mark(f->mark);
+		if (f->mark == MARK_LEFT_OUT)
+			out->count = MIN(f->pc, (uint64_t)UINT32_MAX);
 		return 1;
 	}
 }

@@ -194,7 +194,7 @@ static enum function_kind kind_of(struct import_text *t)
 			return has(t, "::") || !(has(t, ".") || has(t, "/")) ? FUNCTION_NATIVE_INLINED :
 									       FUNCTION_JAVA_INLINED;
 		}
-	if (t->len > 12 && (!memcmp(t->s, "[unwalkable:", 12) || !memcmp(t->s, "[unwalkable ", 12)))
+	if (frame_mark_is_text(t->s, t->len) || (t->len > 12 && !memcmp(t->s, "[unwalkable ", 12)))
 		return FUNCTION_MARK;
 	if (t->len == 9 && !memcmp(t->s, "[unknown]", 9))
 		return FUNCTION_UNRESOLVED;

@@ -352,7 +352,7 @@ static struct frame line_frame(struct pprof *p, const struct mapping *m, struct 
 		fn.kind = fn.module.len > 7 && !memcmp(fn.module.s, "[kernel", 7) ? FUNCTION_KERNEL :
 			  inlined ? FUNCTION_NATIVE_INLINED : FUNCTION_NATIVE;
 	}
-	if (fn.name.len > 12 && !memcmp(fn.name.s, "[unwalkable:", 12))
+	if (frame_mark_is_text(fn.name.s, fn.name.len))
 		fn.kind = FUNCTION_MARK;
 	return (struct frame){ FRAME_NAMED, .function = import_function(p->im, &fn),
 			       .line = number <= UINT32_MAX ? number : 0 };

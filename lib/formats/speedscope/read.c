@@ -81,7 +81,7 @@ static void add_frame(struct speedscope *s, struct jsonin *j)
 			jsonin_skip(j);
 	if (!fn.name.len)
 		fn.name = (struct import_text){ "[no name]", 9 };
-	if (fn.name.len > 12 && !memcmp(fn.name.s, "[unwalkable:", 12))
+	if (frame_mark_is_text(fn.name.s, fn.name.len))
 		fn.kind = FUNCTION_MARK;
 	VEC_GROW(s->functions, s->nr_functions, s->alloc_functions);
 	s->functions[s->nr_functions++] = import_function(s->im, &fn);

@@ -10,7 +10,7 @@ from ._file import M32, M64, Error, Invalid, Span, records
 from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_MARK, FRAME_METHOD, FRAME_NAMED, FRAME_NATIVE,
                       FRAME_NONE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
                       K_JAVA_INTERPRETED, K_KERNEL, K_MARK, K_NATIVE, K_NATIVE_INLINED, K_PROCESS, K_STUB, K_THREAD,
-                      K_UNRESOLVED, MARK_GUESSED, MARK_READ_LATER, MARKS, NATIVE_KINDS, OF_FUNCTION)
+                      K_UNRESOLVED, MARK_GUESSED, MARK_LEFT_OUT, MARK_READ_LATER, MARKS, NATIVE_KINDS, OF_FUNCTION)
 
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
 KEY_NATIVE, KEY_JAVA = 1, 2
@@ -27,7 +27,10 @@ NOT_INLINED = 1 << 31
 NOTES = MARK_GUESSED, MARK_READ_LATER
 
 
-def mark_name(mark):
+def mark_name(mark, count=0):
+    if mark == MARK_LEFT_OUT and count:
+        unit = 10 ** max(0, len(str(count)) - 2)
+        return f"[... {'about ' if unit > 1 else ''}{count // unit * unit} frame{'' if count == 1 else 's'} ...]"
     return MARKS[mark] if mark < len(MARKS) else "[unwalkable: reason unknown to this version]"
 
 
@@ -43,7 +46,7 @@ def frame_of(kind, a, b, c=0, d=0):
     if kind == FRAME_METHOD:
         return kind, a, b & M32, 0, 0
     if kind == FRAME_MARK:
-        return kind, 0, b, 0, 0
+        return kind, a, b, 0, 0
     return (FRAME_MARK if kind else FRAME_NONE), 0, 0, 0, 0
 
 
@@ -392,7 +395,7 @@ class Names:
         if kind == FRAME_NAMED:
             return self._named(frame)
         if kind == FRAME_MARK:
-            return [self._level(mark_name(frame[2]), K_UNRESOLVED if frame[2] in NOTES else K_MARK)]
+            return [self._level(mark_name(frame[2], frame[1]), K_UNRESOLVED if frame[2] in NOTES else K_MARK)]
         return [self._level("[unknown in frame of unknown kind]", K_UNRESOLVED)]
 
     def _level(self, name, kind, module="", function=None, file=None, line=0):
