@@ -87,6 +87,27 @@ start_up() {
 	one_jdk newest start_up
 }
 
+# Called by compiled code, and by the interpreter, whose return addresses have no call before them.
+moved_stack_pointer() {
+	local option all right
+	for option in quiet exclude,Seeks.seekAll; do
+		record java -XX:+UseSerialGC -Xmx64m -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Seeks.seek \
+			-XX:CompileCommand=$option -cp "$CLASSES" Seeks 1500
+		ARCPROF=$ARCPROF "$TOP/t/folded" trace >stacks
+		read -r all right < <(awk '/;Seeks\.seek;/ { all += $NF }
+			/;call_stub;Seeks\.main;Seeks\.seekAll;Seeks\.seek;/ { right += $NF } END { print all + 0, right + 0 }' stacks)
+		echo "$right of $all samples of a search in short strings have its caller"
+		[ "$all" -ge 100 ]
+		[ $((right * 100)) -ge $((all * 98)) ]
+	done
+}
+@test "java stacks: String.indexOf(), which moves the stack pointer, has its caller" {
+	[ "$(uname -m)" = x86_64 ] || skip "code of x86"
+	FLAGS=
+	one_jdk oldest moved_stack_pointer
+	one_jdk newest moved_stack_pointer
+}
+
 null_checks() {
 	FLAGS=
 	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 60000

@@ -156,6 +156,28 @@ static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc, bool
 }
 
 /*
+ * The frame's own stack pointer as String.indexOf() has saved it. Words beneath it that look like return
+ * addresses are left from calls before.
+ */
+static bool leave_moved_sp(struct walk *w, struct cursor *c, const struct vm_blob *b)
+{
+	enum { MOST = 9 * 8 };		/* two strings, and what is pushed */
+	uintptr_t old = 0;
+
+	switch (code_old_sp(b->begin, c->pc)) {
+	case CODE_OLD_SP_NONE:
+		return false;
+	case CODE_OLD_SP_IN_RCX:
+		old = c->leaf->rcx;
+		break;
+	case CODE_OLD_SP_ON_TOP:
+		old = walk_on_stack(w, c->sp) ? walk_word(w, c->sp, 0) : 0;
+		break;
+	}
+	return old > c->sp && old - c->sp <= MOST && walk_leave_frame(w, c, old + b->frame_size * 8ul - 8);
+}
+
+/*
  * What the code says is tried first; then what else a frame may look like: pushes inside an
  * intrinsic on top of a complete frame (up to four), no frame, only rbp pushed.
  */
@@ -180,6 +202,8 @@ static bool leave_leaf_nmethod(struct walk *w, struct cursor *c, const struct vm
 		return_through(w, c, full);
 		return true;
 	}
+	if (b->frame_size > 0 && leave_moved_sp(w, c, b))
+		return true;
 	if (b->frame_size > 0 && walk_leave_frame(w, c, full + code_pushed(c->pc, b->frame_size) * 8ul))
 		return true;
 	for (i = 0; i <= 4 && b->frame_size > 0; i++)

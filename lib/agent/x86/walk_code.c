@@ -2,7 +2,7 @@
 /*
  * walk_code.c - reads instructions around a pc in compiled code (walk_code.h).
  *
- * Source: MachPrologNode and MachEpilogNode in HotSpot's x86_64.ad, verified_entry() in
+ * Source: MachPrologNode and MachEpilogNode in HotSpot's x86_64.ad, string_indexof() and verified_entry() in
  * macroAssembler_x86.cpp, C1's build_frame and remove_frame; Intel SDM volume 2 for CALL.
  */
 #include "agent/hotspot/vm.h"
@@ -406,6 +406,21 @@ int code_pushed(uintptr_t pc, int frame_words)
 		return 0;
 	pops = code_pops(pc + (p - first) + 5, frame_words);
 	return pops > ahead ? pops - ahead : 0;
+}
+
+enum code_old_sp code_old_sp(uintptr_t begin, uintptr_t pc)
+{
+	enum { FARTHEST = 400 };
+	uintptr_t at = pc - begin > FARTHEST ? pc - FARTHEST : begin;
+	enum code_old_sp state = CODE_OLD_SP_NONE;
+
+	for (; at < pc; at++) {
+		if (at + 3 <= pc && bytes_are(at, "\x48\x8b\xcc", 3))
+			state = CODE_OLD_SP_IN_RCX;		/* mov rcx, rsp */
+		else if (bytes_are(at, "\x51\x48\x8b\xdf", 4))
+			state = CODE_OLD_SP_ON_TOP;		/* push rcx; mov rbx, rdi */
+	}
+	return state;
 }
 
 bool code_call_before(uintptr_t ret)

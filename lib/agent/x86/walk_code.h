@@ -98,6 +98,17 @@ bool code_returns_to_native_transition(uintptr_t ret);
 /* How many the code at pc has pushed for a call that is about to come, or has just returned. */
 int code_pushed(uintptr_t pc, int frame_words);
 
+/*
+ * Where the stack pointer of a complete frame is while C2's String.indexOf() has moved it, which copies short
+ * strings at the ends of pages to the stack.
+ */
+enum code_old_sp {
+	CODE_OLD_SP_NONE,	/* pc is not behind the beginning of such code */
+	CODE_OLD_SP_IN_RCX,
+	CODE_OLD_SP_ON_TOP,
+};
+enum code_old_sp code_old_sp(uintptr_t begin, uintptr_t pc);
+
 /* A call instruction ends at ret. */
 bool code_call_before(uintptr_t ret);
 /* The call that ends at ret goes out of the code cache, or may (through a register). */
