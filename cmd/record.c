@@ -88,6 +88,8 @@ static const struct opt when_table[] = {
 		 "wait this long before sampling, or that event, starts"),
 	OPT_LIST('d', "duration", struct record_opts, durations, "time|event=time",
 		 "stop, or stop recording that event, after this long"),
+	OPT_FLAG(0, "wait", struct record_opts, sampling.c.wait,
+		 "record until all processes that the program has started have ended"),
 	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
 		"record only the first part of each period, as in 50ms/1s"),
 	OPT_END
@@ -194,6 +196,8 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 	for (i = 0; i < so->c.labels.nr_items; i++)
 		if ((r = label_check(so->c.labels.items[i], e)))
 			return r;
+	if (so->c.wait && !nr_operands)
+		return err_set(e, EINVAL, "--wait needs a program to run");
 	if (o->mode == TRACE_NORMAL && !o->max_size)
 		return err_set(e, EINVAL, "--mode=normal needs --max-size");
 	if (o->mode == TRACE_CONTINUOUS && o->max_size && !so->c.segment.length_ns)

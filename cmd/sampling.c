@@ -721,6 +721,50 @@ static void unsampled_warning(const struct collect_result *r)
 		 r->charged_ns / 1e9, r->why_unsampled);
 }
 
+/* Programs that have others run by somebody who is no child of theirs. */
+static const char *runs_elsewhere(const struct sampling *s, const char *program)
+{
+	static const struct {
+		const char *program, *by, *unless;	/* unless: an option to run it as a child */
+	} all[] = {
+		{ "systemd-run", "systemd", "--scope" }, { "systemctl", "systemd", NULL },
+		{ "machinectl", "systemd", NULL }, { "docker", "the Docker daemon", NULL },
+		{ "nerdctl", "containerd", NULL }, { "kubectl", "Kubernetes", NULL },
+		{ "ssh", "another machine", NULL }, { "at", "the at daemon", NULL },
+		{ "batch", "the at daemon", NULL }, { "srun", "Slurm", NULL }, { "sbatch", "Slurm", NULL },
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		if (strcmp(all[i].program, program))
+			continue;
+		for (k = 0; all[i].unless && s->c.argv[k]; k++)
+			if (strstr(s->c.argv[k], all[i].unless))
+				return NULL;
+		return all[i].by;
+	}
+	return NULL;
+}
+
+/* Who is not recorded, or not to their end, though the program has to do with them. */
+static void left_warnings(const struct sampling *s, const struct collect_result *r)
+{
+	const char *by = runs_elsewhere(s, r->program_name);
+
+	if (by) {
+		log_warn("what '%s' has %s run is not recorded: it is no child of the program",
+			 r->program_name, by);
+		log_hint("record it where it runs, by --pid, --cgroup or --all-cpus");
+	}
+	if (!r->nr_left)
+		return;
+	log_warn("'%s' has ended, but %" PRIu32 " process%s that it started %s on, such as %d (%s): recorded until now",
+		 s->c.argv[0], r->nr_left, r->nr_left == 1 ? "" : "es", r->nr_left == 1 ? "goes" : "go",
+		 r->a_left_pid, r->a_left_name);
+	if (!s->c.wait)
+		log_hint("--wait records until they have ended");
+}
+
 static void headline(const struct sampling *s, const struct collect_result *r)
 {
 	struct buf b = BUF_INIT;
@@ -763,8 +807,9 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 	else if (r->ended_program)
 		log_info("'%s' was still running, so it was sent SIGTERM; exit status %d", s->c.argv[0],
 			 r->status);
+	else if (s->c.argv)
+		left_warnings(s, r);
 }
-
 void sampling_summary(const struct sampling *s, const struct collect_result *r)
 {
 	headline(s, r);

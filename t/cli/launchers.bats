@@ -220,3 +220,43 @@ environment() {
 	chmod +x script
 	[[ $(arcprof itrace -q --limit 1000 -o trace -- ./script) == /*' -agentpath:/'* ]]
 }
+
+left_behind() {
+	printf '#!/bin/sh\nsetsid java -cp "$1" Deep 100 >/dev/null 2>&1 </dev/null &\nexit 3\n' >start
+	chmod +x start
+	run_arcprof record -o trace -- ./start "$CLASSES"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"'./start' has ended, but 1 process that it started goes on, such as "*": recorded until now"* ]]
+	[[ $stderr == *"hint: --wait "* ]]
+	run_arcprof record --wait -o trace -- ./start "$CLASSES"
+	[ "$status" -eq 3 ]
+	[[ $stderr != *"goes on"* ]]
+	arcprof report -i trace --thread deep --xprof | grep 'Deep\.down'
+	# the program has ended by then: the first signal is the recorder's
+	"$ARCPROF" record --wait -o trace -- ./start "$CLASSES" 2>err 3>&- &
+	sleep 0.3
+	kill -INT $!
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 3 ]
+	grep "goes on" err
+	run_arcprof record --wait -a -o trace
+	[ "$status" -eq 2 ]
+}
+@test "launchers: a daemon that a start script leaves behind is recorded with --wait, else it is said that it goes on" {
+	skip_unless_perf
+	one_jdk newest left_behind
+}
+
+@test "launchers: of a program that has others run elsewhere it is said that they are not recorded" {
+	skip_unless_perf
+	printf '#!/bin/sh\nexit 0\n' >systemd-run
+	chmod +x systemd-run
+	run_arcprof record -o trace -- ./systemd-run true
+	[[ $stderr == *"what 'systemd-run' has systemd run is not recorded: it is no child of the program"* ]]
+	# what a script becomes counts
+	run_arcprof record -o trace -- sh -c 'exec ./systemd-run true'
+	[[ $stderr == *"what 'systemd-run' has systemd run is not recorded"* ]]
+	run_arcprof record -o trace -- ./systemd-run --scope true
+	[[ $stderr != *"is not recorded"* ]]
+}

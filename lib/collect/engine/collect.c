@@ -40,6 +40,7 @@ struct run {
 	uint64_t status_ns;
 	uint64_t jvms_ns;		/* when JVMs were last looked for */
 	uint64_t spawned_ns;		/* just before the program was let go */
+	uint64_t gone_ns;		/* when the program had ended */
 	uint64_t signal_ns;		/* the first one that ends the recording came then; 0: none */
 };
 
@@ -49,7 +50,8 @@ static void on_child(void *ctx)
 
 	if (!program_reap(&r->program))
 		return;
-	r->loop.stop = true;
+	r->loop.stop = !r->c->o->wait;
+	r->gone_ns = clock_mono_ns();
 	if (!r->program.nr_signals)	/* else it was asked to end */
 		triggers_ended(r->c, r->program.status);
 }
@@ -67,6 +69,49 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 	r->signal_ns = clock_mono_ns();
 	if (!r->loop.due_ns || r->loop.due_ns > r->signal_ns + GRACE_NS)
 		r->loop.due_ns = r->signal_ns + GRACE_NS;
+}
+
+/* Counts processes that the program has started, and that go on. */
+static uint32_t count_left(const struct collect *c, const struct proc **one)
+{
+	const struct proc *p;
+	uint32_t nr = 0;
+
+	for (p = c->tasks.procs; p; p = p->next)
+		if (p->nr_live && !p->replaced_ns && p->pid != c->child_pid && tasks_is_alive(p)) {
+			nr++;
+			*one = p;
+		}
+	return nr;
+}
+
+/* The program has ended: has all that it started, as far as it is known what that is? */
+static bool all_gone(const struct run *r)
+{
+	const struct proc *one;
+
+	return r->c->o->wait && r->program.gone && r->c->merged_ns > r->gone_ns && !count_left(r->c, &one);
+}
+
+/* Of a program that ended: what it last was, and if it ended by itself what it left behind. */
+static void note_left(struct run *r)
+{
+	struct collect_result *res = r->c->res;
+	const struct proc *one = NULL;
+	const struct thread *th;
+
+	if (!r->program.gone)
+		return;
+	th = tasks_any(&r->c->tasks, r->c->child_pid);
+	snprintf(res->program_name, sizeof(res->program_name), "%s", th ? th->comm : "");
+	if (r->program.nr_signals && !r->c->o->wait)
+		return;
+	res->nr_left = count_left(r->c, &one);
+	if (!one)
+		return;
+	th = tasks_any(&r->c->tasks, one->pid);
+	res->a_left_pid = one->pid;
+	snprintf(res->a_left_name, sizeof(res->a_left_name), "%s", th ? th->comm : "?");
 }
 
 /* Attached to running processes or threads: are all of them gone? */
@@ -208,7 +253,7 @@ static void on_check(void *ctx)
 	struct run *r = ctx;
 
 	check_writer(r);
-	if (r->c->stop_asked || targets_gone(r->c))
+	if (r->c->stop_asked || targets_gone(r->c) || all_gone(r))
 		r->loop.stop = true;
 	if (r->c->o->watcher && !r->loop.stop && r->c->begun_ns)
 		ask_watcher(r);
@@ -471,9 +516,12 @@ static void run(struct run *r)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
 	label_moment(c, "end");		/* what stopping takes is no part of what was recorded */
 	stop_events(c);
+	note_left(r);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	if (program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid)
+	/* the kernel tells of those alone that the program has waited for */
+	if (program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid && !c->res->nr_left &&
+	    !c->o->wait)
 		c->program_used = &r->program.used;
 	collect_finish(c);
 }

@@ -109,6 +109,7 @@ struct collect_opts {
 	const struct rules *filter;	/* what is kept (base/rules.h); NULL: all, until ctl says otherwise */
 	const char *disabled;		/* events that are off at first, with commas; NULL: none */
 	uint64_t duration_ns;		/* 0: until the command ends, or a signal */
+	bool wait;			/* not until it ends, but until all that it has started has ended */
 	uint64_t ring_size;		/* bytes per CPU; 0: from the rate */
 	struct callflow_opts callflow;
 	bool code;			/* the machine code of Java methods that were hit into the trace */
@@ -136,6 +137,10 @@ struct collect_result {
 	int status;			/* of the command, as a shell gives it; 0 without one */
 	bool ended_program;		/* it was still running at the end, and was sent SIGTERM */
 	int left_pid;			/* and still is: a signal ended the recording; 0: it does not */
+	char program_name[16];		/* when it has ended: of what it executed last */
+	uint32_t nr_left;		/* processes that it has started, and that go on when it has ended; */
+	int a_left_pid;			/* one of them, */
+	char a_left_name[16];		/* and what it is called */
 	bool cut_names;			/* a signal came before all names were written */
 	uint64_t nr_samples, nr_lost, nr_incomplete;
 	uint64_t nr_throttled;		/* hits of JVMs without a sample: the next one has their weight */

@@ -31,7 +31,7 @@ bool program_signal(struct program *p, int sig, bool from_terminal)
 	}
 	if (!p->nr_signals++)
 		p->signal = sig;
-	if (!program_exists(p) || p->nr_signals > 1)
+	if (!program_exists(p) || p->gone || p->nr_signals > 1)
 		return true;
 	if (!from_terminal)
 		kill(p->child.pid, sig);
