@@ -21,6 +21,7 @@
 struct annotate_own {
 	struct opt_list sources;
 	uint64_t around;
+	bool confined;
 };
 
 struct printer {
@@ -74,6 +75,15 @@ static char *package_of(const struct printer *p)
 	for (at = name; (at = strchr(at, '.'));)
 		*at = '/';
 	return name;
+}
+
+/* The source file that a compiler called name; the trace may be one that others made. */
+static void open_source(const struct printer *p, struct source *s, const char *name, const char *package)
+{
+	if (p->own->confined)
+		source_open_below(s, name, package, &p->own->sources);
+	else
+		source_open(s, name, package, &p->own->sources);
 }
 
 static bool is_newer(const struct printer *p, const struct source *s)
@@ -226,7 +236,7 @@ static size_t print_file(struct printer *p, size_t first)
 	struct source s;
 	size_t i = first;
 
-	source_open(&s, name ? name : "", package, &p->own->sources);
+	open_source(p, &s, name ? name : "", package);
 	if (name) {
 		print_file_head(p, name, &s);
 	} else {
@@ -249,7 +259,8 @@ static size_t print_file(struct printer *p, size_t first)
 static void print_function(struct printer *p)
 {
 	struct code_text code = {
-		.a = p->a, .out = p->out, .unit = "Samples", .total = p->f->n, .around = p->own->around };
+		.a = p->a, .out = p->out, .unit = "Samples", .total = p->f->n, .around = p->own->around,
+		.confined = p->own->confined };
 	struct buf *b = &p->b;
 	size_t i;
 
@@ -344,8 +355,7 @@ static void add_lines(struct printer *p)
 	for (i = p->lines.first; i < p->lines.end; i++) {
 		if (i == p->lines.first || l[i].file != l[i - 1].file) {
 			source_release(&s);
-			source_open(&s, l[i].file ? model_str(p->m, l[i].file) : "", package,
-				    &p->own->sources);
+			open_source(p, &s, l[i].file ? model_str(p->m, l[i].file) : "", package);
 		}
 		text = !source_line(&s, l[i].line, &p->text) ? NULL : p->text.len ? p->text.data : "";
 		add_row(p, &(struct cells){
@@ -364,7 +374,7 @@ static void add_code(struct printer *p, size_t code)
 	struct disasm d;
 	struct err e;
 	size_t i;
-	bool fails = code_disassemble(p->a, c, &d, &e);
+	bool fails = code_disassemble(p->a, c, p->own->confined, &d, &e);
 
 	for (i = r.first; i < r.end; i++) {
 		const struct annotate_insn *hit = &p->a->insns[i];
@@ -528,6 +538,7 @@ static int check(const struct report_opts *o, struct err *e)
 static const struct opt opts[] = {
 	OPT_LIST(0, "source", O, sources, "dir", "look for source files in <dir>"),
 	OPT_U64(0, "around", O, around, "n", "2", "lines and instructions to show around those with samples"),
+	OPT_FLAG(0, "confined", O, confined, "read source files below --source only, and run no objdump"),
 	OPT_END
 };
 #undef O

@@ -19,12 +19,15 @@ static int disassemble_jit(const struct names *x, const struct name_code *c, str
 	return disasm_bytes(d, c->bytes, c->nr_bytes, c->bytes_addr, machine ? machine : "", e);
 }
 
-int code_disassemble(const struct annotate *a, const struct annotate_code *c, struct disasm *d, struct err *e)
+int code_disassemble(const struct annotate *a, const struct annotate_code *c, bool confined, struct disasm *d,
+		     struct err *e)
 {
 	const struct name_range *r = &c->range;
 	const struct name_module *m;
 
 	*d = (struct disasm){ .insns = NULL };
+	if (confined)
+		return err_set(e, ENODATA, "--confined");
 	if (r->module == MAP_NONE)
 		return disassemble_jit(a->names, &a->names->codes[r->code], d, e);
 	m = &a->names->modules[r->module];
@@ -190,7 +193,7 @@ void code_print(struct code_text *p, size_t code)
 	int fail;
 
 	p->owner = 0;
-	fail = code_disassemble(p->a, c, &d, &e);
+	fail = code_disassemble(p->a, c, p->confined, &d, &e);
 	buf_reset(&p->b);
 	buf_str(&p->b, "code of ");
 	quote_add(&p->b, model_str(p->a->names->m, c->name));

@@ -17,11 +17,11 @@ struct part {
 /* Of a->insns: those of a->codes[code]. */
 struct part code_insns(const struct annotate *a, size_t code);
 /*
- * *d is released by the caller also when it fails: of a kernel function, of code without bytes, and where
- * objdump fails. *e says why.
+ * *d is released by the caller also when it fails: of a kernel function, of code without bytes, where
+ * objdump fails, and if confined, which is not to run it. *e says why.
  */
-int code_disassemble(const struct annotate *a, const struct annotate_code *c, struct disasm *d,
-		     struct err *e);
+int code_disassemble(const struct annotate *a, const struct annotate_code *c, bool confined,
+		     struct disasm *d, struct err *e);
 /* NULL: no instruction begins there. */
 const struct disasm_insn *code_find_insn(const struct disasm *d, uint64_t off);
 
@@ -31,6 +31,7 @@ struct code_text {
 	const char *unit;	/* over the numbers: "Samples" */
 	uint64_t total;		/* what percentages are of */
 	uint64_t around;	/* instructions to show around those with samples */
+	bool confined;		/* nothing is disassembled */
 	bool only_hit;		/* show no others, and not where they are left out */
 	bool hide_inlined;		/* do not say which method an instruction is of */
 	/* scratch */

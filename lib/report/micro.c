@@ -197,7 +197,7 @@ static void json_code(const struct micro *x, size_t code, struct json *j)
 	const struct part r = code_insns(&x->a, code);
 	struct disasm d;
 	struct err e;
-	int fail = code_disassemble(&x->a, c, &d, &e);
+	int fail = code_disassemble(&x->a, c, false, &d, &e);
 	size_t i;
 
 	for (i = r.first; i < r.end; i++) {

@@ -75,12 +75,25 @@ static bool try_in(struct source *s, const char *dir, const char *name)
 	return ok;
 }
 
+/* Whether one of the folders of the path is "..". */
+static bool goes_up(const char *path)
+{
+	size_t len;
+
+	for (; *path; path += len + strspn(path + len, "/")) {
+		len = strcspn(path, "/");
+		if (len == 2 && !strncmp(path, "..", 2))
+			return true;
+	}
+	return false;
+}
+
 /* The whole name below dir, then without its first folder, and so on. */
-static bool try_ends(struct source *s, const char *dir, const char *name)
+static bool try_ends(struct source *s, const char *dir, const char *name, bool below)
 {
 	while (1) {
 		name += strspn(name, "/");
-		if (try_in(s, dir, name))
+		if (!(below && goes_up(name)) && try_in(s, dir, name))
 			return true;
 		name = strchr(name, '/');
 		if (!name)
@@ -88,17 +101,28 @@ static bool try_ends(struct source *s, const char *dir, const char *name)
 	}
 }
 
-void source_open(struct source *s, const char *name, const char *package, const struct opt_list *dirs)
+static void find(struct source *s, const char *name, const char *package, const struct opt_list *dirs,
+		 bool below)
 {
 	char *full = *package ? xasprintf("%s/%s", package, name) : xstrdup(name);
 	size_t i;
 
 	*s = (struct source){ .path = NULL };
 	for (i = 0; i < dirs->nr_items && !s->path; i++)
-		try_ends(s, dirs->items[i], full);
-	if (!s->path && *full)
+		try_ends(s, dirs->items[i], full, below);
+	if (!s->path && *full && !below)
 		try_path(s, full);
 	free(full);
+}
+
+void source_open(struct source *s, const char *name, const char *package, const struct opt_list *dirs)
+{
+	find(s, name, package, dirs, false);
+}
+
+void source_open_below(struct source *s, const char *name, const char *package, const struct opt_list *dirs)
+{
+	find(s, name, package, dirs, true);
 }
 
 void source_release(struct source *s)

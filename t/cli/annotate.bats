@@ -98,6 +98,20 @@ record_lines() {
 	[[ $output == *ORIGINAL* && $output == *"new/deep/lines.c (changed after the recording began"* ]]
 }
 
+@test "annotate: --confined reads no file that only the trace names, and runs no objdump" {
+	skip_unless_perf
+	mkdir here
+	cp "$TOP/t/workloads/lines.c" here/lines.c
+	cc -O2 -g -o program "$PWD/here/lines.c"
+	record -F 1999 -- ./program 20
+	run_arcprof report -i trace --annotate hot --confined
+	[ "$status" -eq 0 ]
+	[[ $output != *HOT_LINE* && $output == *"lines.c (not found"*"not disassembled: --confined"* ]]
+	annotate trace hot --confined --source here
+	[ "$(sum samples '.row == "line"')" -eq "$(samples_in hot)" ]
+	[[ $output == *HOT_LINE* && $output == *'"not_disassembled":"--confined"'* ]]
+}
+
 @test "annotate: an unknown function is an error that names a near one" {
 	record_lines
 	run_arcprof report -i trace --annotate hott

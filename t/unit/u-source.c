@@ -85,6 +85,33 @@ TEST(source_the_longest_end_of_the_path_is_found_first)
 	remove_all();
 }
 
+TEST(source_names_of_others_do_not_leave_the_folders)
+{
+	char below[200], path[200];
+	struct opt_list inner = { (char *[]){ below }, 1, 1 };
+	struct source s;
+
+	CHECK(mkdtemp(dir));
+	make_dir("util");
+	write_file("secret", "outer\n");
+	write_file("util/a.c", "inner\n");
+	snprintf(below, sizeof(below), "%s/util", dir);
+	snprintf(path, sizeof(path), "%s/secret", dir);
+	source_open(&s, path, "", &inner);
+	CHECK(s.path);
+	source_release(&s);
+	source_open_below(&s, path, "", &inner);
+	CHECK(!s.path);
+	source_release(&s);
+	source_open_below(&s, "x/../../secret", "", &inner);
+	CHECK(!s.path);
+	source_release(&s);
+	source_open_below(&s, "../util/a.c", "", &inner);	/* without what goes up it is there */
+	CHECK(s.path);
+	source_release(&s);
+	remove_all();
+}
+
 TEST(source_a_pipe_or_a_folder_is_not_read)
 {
 	char path[200];
