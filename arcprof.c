@@ -25,7 +25,7 @@ const struct command_group command_groups[] = {
 	{ "Read counters and clocks", { &cmd_ptt, &cmd_cpi, &cmd_mpevt, &cmd_aboveidle, &cmd_msr } },
 	{ "See what was measured",
 	  { &cmd_report, &cmd_view, &cmd_heap, &cmd_query, &cmd_diff, &cmd_budget, &cmd_merge, &cmd_export,
-	    &cmd_fleet, &cmd_dump } },
+	    &cmd_fleet, &cmd_mcp, &cmd_dump } },
 	{ "Find out more", { &cmd_doctor, &cmd_help, &cmd_version } },
 	{ NULL, { NULL } }
 };
@@ -178,6 +178,11 @@ static int finish(int status)
 	return status;
 }
 
+int arcprof_run(int argc, char **argv)
+{
+	return finish(run(argc, argv));
+}
+
 /* So that no file we open becomes one of the standard streams. */
 static void open_standard_streams(void)
 {
@@ -201,5 +206,5 @@ int main(int argc, char **argv)
 	open_standard_streams();
 	signal(SIGPIPE, closed_pipe);
 	set_sigbus();
-	return finish(run(argc, argv));
+	return arcprof_run(argc, argv);
 }

@@ -92,12 +92,15 @@ void arcprof_print_help(FILE *out);
 struct trace_damage;
 int warn_of_damage(const char *path, const struct trace_damage *d);
 
+/* What main() does: a whole command line, in a process that ends then.  Returns its exit status. */
+int arcprof_run(int argc, char **argv);
+
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 
 extern const struct command cmd_record, cmd_report, cmd_diff, cmd_budget, cmd_merge, cmd_view, cmd_query,
 	cmd_top, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt, cmd_itrace, cmd_calibrate,
 	cmd_ctl, cmd_dump, cmd_export, cmd_fleet, cmd_doctor, cmd_heap, cmd_threads, cmd_memory,
-	cmd_agent, cmd_help, cmd_version;
+	cmd_agent, cmd_mcp, cmd_help, cmd_version;
 
 #endif
