@@ -231,3 +231,12 @@ setup() {
 	grep -qF "$EVENTS" calls
 	! grep -E '"[^"]*\.java"' calls || false
 }
+
+@test "mcp: the protocol's own client is served" {
+	node -e 'require("@modelcontextprotocol/sdk/client/index.js")' 2>/dev/null ||
+		skip "the client is not installed (npm install @modelcontextprotocol/sdk, and NODE_PATH)"
+	node "$TOP/t/mcp-client.cjs" "$ARCPROF" "$EVENTS" "$JAVA" >got
+	arcprof report --xprof --sort base --limit 3 --format json "$JAVA" | jq -c '[.rows[] | [.name, .base[0]]]' >expected
+	tail -n 1 got | cmp expected -
+	head -n 1 got | grep -qx 'arcprof 12'
+}
