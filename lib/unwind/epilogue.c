@@ -225,3 +225,22 @@ bool epilogue_cfa(struct unwind_module *m, uint64_t off, uint64_t ra_off, uint64
 	*depth = found;
 	return found;
 }
+
+bool epilogue_near(const uint8_t *code, size_t len, bool at_call, struct rule_state *s)
+{
+	const struct follow_cpu *cpu = &follow_x86;
+	struct path p = { .base = cpu->sp, .fp_known = true };
+	struct follow f = { .outcome = FOLLOW_ON, .is_call = at_call };
+	uint64_t at;
+
+	for (at = 0; at < len; at = p.pc) {
+		f = cpu->one(&p, code + at, len - at, f.is_call);
+		if (f.outcome == FOLLOW_RETURNED && cpu->is_sound(&p, at_call)) {
+			cpu->to_state(&p, s);
+			return true;
+		}
+		if (f.outcome != FOLLOW_ON || p.pc <= at)
+			break;
+	}
+	return false;
+}

@@ -84,12 +84,6 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	       (m->go ? m->go->nr_funcs * sizeof(*m->go_at) : 0) + m->text.nr_bytes;
 }
 
-/* A row with room for all rules. */
-union any_row {
-	struct row row;
-	char room[sizeof(struct row) + UNWIND_NR_REGS * sizeof(struct row_rule)];
-};
-
 static size_t pack_row(struct row *r, const struct rule_state *s, uint64_t ra,
 		       const struct cpu *cpu, uint8_t flags)
 {
@@ -149,10 +143,15 @@ static void take_rules(void *ctx, uint64_t start, uint64_t end, const struct rul
 	d->end = end;
 }
 
+size_t row_init(union any_row *u, const struct rule_state *s, const struct cpu *cpu)
+{
+	return pack_row(&u->row, s, cpu->ra, cpu, 0);
+}
+
 uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s)
 {
 	union any_row u;
-	size_t size = pack_row(&u.row, s, m->cpu->ra, m->cpu, 0);
+	size_t size = row_init(&u, s, m->cpu);
 
 	return intern_row(m, &u.row, size);
 }

@@ -34,6 +34,15 @@ struct row {
 	struct row_rule rules[];	/* of the other registers that something is said of */
 };
 
+/* A row with room for all rules. */
+union any_row {
+	struct row row;
+	char room[sizeof(struct row) + UNWIND_NR_REGS * sizeof(struct row_rule)];
+};
+
+/* Make the row for s, which no section describes; returns its size in bytes. */
+size_t row_init(union any_row *u, const struct rule_state *s, const struct cpu *cpu);
+
 struct pc_slot {
 	uint32_t off;		/* UINT32_MAX: free */
 	uint32_t row;		/* 0: no rules there */

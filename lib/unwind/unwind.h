@@ -50,6 +50,8 @@ size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cach
  */
 bool unwind_is_root(struct unwind_module *m, uint64_t off, bool calls);
 
+enum { UNWIND_CODE_MAX = 48 };
+
 /* What is known of an address space. */
 struct unwind_space {
 	/*
@@ -63,8 +65,9 @@ struct unwind_space {
 	 */
 	bool (*step)(void *ctx, struct unwind_regs *regs, const struct unwind_stack *st);
 	/*
-	 * Reads len bytes of code that is in no module, which another runtime has made; calls: it is before a
-	 * return address, and may be of a moment ago. False: it cannot be read. May be NULL.
+	 * Reads len bytes, at most UNWIND_CODE_MAX, of code that is in no module, which another runtime has
+	 * made; calls: it is before a return address or behind it, and may be of a moment ago. False: it
+	 * cannot be read. May be NULL.
 	 */
 	bool (*code)(void *ctx, uint64_t addr, bool calls, void *buf, size_t len);
 	void *ctx;

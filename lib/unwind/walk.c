@@ -82,7 +82,7 @@ static bool cfa_by_code(struct walk *w, const struct row *row, uint64_t *cfa)
 	uint64_t depth, ra;
 	bool stop;
 
-	if (row->cfa.kind != RULE_REG || row->flags & ROW_SIGNAL ||
+	if (!w->mod || row->cfa.kind != RULE_REG || row->flags & ROW_SIGNAL ||
 	    !epilogue_cfa(w->mod, g.off, g.ra_off, &depth))
 		return false;
 	*cfa = w->regs->sp + depth;
@@ -119,7 +119,7 @@ static bool apply(struct walk *w, const struct row *row, const struct row_rule *
 	const struct rule *r = &of->rule;
 	uint8_t kind = r->kind, reg = of->reg;
 
-	if (kind == RULE_AT_CFA && cfa + r->val < w->regs->sp && reg != w->mod->cpu->ra)
+	if (kind == RULE_AT_CFA && cfa + r->val < w->regs->sp && reg != module_cpu(w->mod)->ra)
 		kind = RULE_SAME;
 	*known = true;
 	switch (kind) {
@@ -150,7 +150,7 @@ static bool apply(struct walk *w, const struct row *row, const struct row_rule *
 
 static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 {
-	const struct cpu *cpu = w->mod->cpu;
+	const struct cpu *cpu = module_cpu(w->mod);
 	uint64_t vals[UNWIND_NR_REGS], valid = w->regs->valid & cpu->saved;
 	bool known;
 	size_t i;
@@ -170,7 +170,7 @@ static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 
 static enum step by_rules(struct walk *w, const struct row *row)
 {
-	const struct cpu *cpu = w->mod->cpu;
+	const struct cpu *cpu = module_cpu(w->mod);
 	uint64_t cfa, ra, old_sp = w->regs->sp, old_pc = w->regs->pc;
 	struct row_rule ra_rule = { row->ra, cpu->ra };
 	bool known;
@@ -249,6 +249,26 @@ static bool by_code(struct walk *w, const struct guess *g, bool *returns)
 	return false;
 }
 
+/* The same of code in no module, which has no place where rules are kept: if the return is near. */
+static bool by_code_of_runtime(struct walk *w, const struct guess *g)
+{
+	const struct unwind_space *s = w->space;
+	struct unwind_regs before = *w->regs;
+	uint8_t code[UNWIND_CODE_MAX];
+	struct rule_state state;
+	union any_row u;
+
+	if (w->mod || cpu_host != &cpu_x86 || !s->code ||
+	    !s->code(s->ctx, g->ra_off, !g->interrupted, code, sizeof(code)) ||
+	    !epilogue_near(code, sizeof(code), !g->interrupted, &state))
+		return false;
+	row_init(&u, &state, cpu_host);
+	if (by_rules(w, &u.row) == STEP_OK && guess_follows_call(g, w->regs->pc))
+		return true;
+	*w->regs = before;
+	return false;
+}
+
 static enum step without_rules(struct walk *w)
 {
 	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
@@ -261,7 +281,7 @@ static enum step without_rules(struct walk *w)
 		return STEP_FAILED;
 	if (guess_is_root(&g))
 		return STEP_END;
-	if (by_code(w, &g, &returns))
+	if (by_code(w, &g, &returns) || by_code_of_runtime(w, &g))
 		return STEP_OK;
 	if (!returns && guess_by_scan(&g, w->regs))
 		return STEP_OK;

@@ -332,6 +332,67 @@ TEST(unwind_signal_frames_give_exact_addresses)
 	tear_down();
 }
 
+static uint8_t made[4096];	/* at OTHER */
+
+static bool read_made(void *ctx, uint64_t addr, bool calls, void *buf, size_t len)
+{
+	if (addr - OTHER > sizeof(made) - len)
+		return false;
+	memcpy(buf, made + (addr - OTHER), len);
+	return true;
+}
+
+/* Code of a runtime in the middle: no frame pointer, but what is behind the call shows how much it took. */
+TEST(unwind_by_the_code_of_a_runtime_whose_return_is_near)
+{
+	static const uint8_t calls[] = { 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x18, 0xc3 };
+	static const uint8_t pops[] = { 0xff, 0xd1, 0x5b, 0x48, 0x83, 0xc4, 0x10, 0xc3 };
+	static const uint8_t jumps[] = { 0xff, 0xd1, 0xff, 0xe0, 0x48, 0x83, 0xc4, 0x18, 0xc3 };
+	struct unwind_space with_code = { .find = find, .code = read_made };
+	uint8_t rules[256];
+	size_t len = one_fde(rules, CODE + 0x100, 0x100, "z", NULL, 0), n;
+
+	set_up(rules, len);
+	words[0] = OTHER + 0x102;
+	words[4] = call_before(BASE + CODE + 0x150);
+	words[5] = call_before(BASE + 0x1f10);
+	memcpy(made + 0x100, calls, sizeof(calls));
+	regs.pc = BASE + CODE + 0x120;
+	n = unwind_walk(&with_code, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(n, 4);
+	CHECK_U64(frames[1].pc, OTHER + 0x101);
+	CHECK_U64(frames[2].pc, BASE + CODE + 0x14f);
+	CHECK(!frames[2].guessed);
+	/* a register that was pushed comes back */
+	memcpy(made + 0x100, pops, sizeof(pops));
+	tear_down();
+	set_up(rules, len);
+	words[0] = OTHER + 0x102;
+	words[1] = 77;
+	words[4] = call_before(BASE + CODE + 0x150);
+	words[5] = call_before(BASE + 0x1f10);
+	regs.pc = BASE + CODE + 0x120;
+	unwind_walk(&with_code, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(regs.r[3], 77);
+	/* where a jump leads is not known, and no return address that follows no call is taken */
+	memcpy(made + 0x100, jumps, sizeof(jumps));
+	regs.pc = BASE + CODE + 0x120;
+	regs.sp = STACK;
+	regs.r[6] = 0x11;	/* no frame pointer, nor the mark of an outermost frame */
+	unwind_walk(&with_code, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
+	CHECK(end != MARK_NONE);
+	memcpy(made + 0x100, calls, sizeof(calls));
+	words[4] = BASE + CODE + 0x170;
+	regs.pc = BASE + CODE + 0x120;
+	regs.sp = STACK;
+	regs.r[6] = 0x11;	/* no frame pointer, nor the mark of an outermost frame */
+	unwind_walk(&with_code, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
+	CHECK(end != MARK_NONE);
+	tear_down();
+}
+
 TEST(unwind_signal_trampoline_without_rules_is_known_by_its_code)
 {
 	static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };

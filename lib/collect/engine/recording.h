@@ -117,8 +117,8 @@ struct collect {
 	struct called {
 		uint64_t addr;
 		uint32_t proc;
-		uint8_t len, code[8];
-	} called[NR_CALLED];		/* stack.c: code of other runtimes before return addresses */
+		uint8_t len, code[UNWIND_CODE_MAX];
+	} called[NR_CALLED];		/* stack.c: code of other runtimes at return addresses */
 	struct frame frames[MAX_FRAMES];
 };
 

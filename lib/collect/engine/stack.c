@@ -51,7 +51,7 @@ static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, siz
 	const struct walk *walk = ctx;
 	struct called *known;
 
-	if (!calls || len > sizeof(known->code))
+	if (!calls)
 		return read_code(walk->proc, addr, buf, len);
 	known = &walk->c->called[hash_u64(addr ^ (uint64_t)walk->proc->id << 48) % NR_CALLED];
 	if (known->proc != walk->proc->id || known->addr != addr || known->len != len) {
