@@ -247,6 +247,16 @@ static bool calls_us(const struct guess *g, const struct unwind_module *mod, uin
 	return off + rel <= g->off && g->off - (off + rel) < SCAN_FUNCTION;
 }
 
+/* The return address is at addr: a frame pointer beside it is the function's own, one above is a caller's. */
+static bool take_scanned(const struct guess *g, struct unwind_regs *regs, uint64_t ra, uint64_t addr)
+{
+	uint64_t fp = regs->r[X86_RBP];
+	bool have_fp = regs->valid >> X86_RBP & 1 &&
+		       (fp > addr || (fp == addr - 8 && stack_read(g->st, fp, &fp)));
+
+	return take_frame(regs, ra, addr + 8, fp, have_fp);
+}
+
 bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 {
 	struct unwind_module *mod;
@@ -265,7 +275,7 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 		if (calls_us(g, mod, off + 1) ||
 		    (judge(g, ra) == AFTER_CALL &&
 		     (module_is_entry(mod, off) || is_thread_exit(mod, off + 1))))
-			return take_frame(regs, ra, addr + 8, regs->r[X86_RBP], false);
+			return take_scanned(g, regs, ra, addr);
 	}
 	return false;
 }

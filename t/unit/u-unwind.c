@@ -332,6 +332,25 @@ TEST(unwind_signal_frames_give_exact_addresses)
 	tear_down();
 }
 
+/* The return address is found by the call of the function; beside it is the caller's frame pointer. */
+TEST(unwind_keeps_the_frame_pointer_of_a_function_that_never_returns)
+{
+	static const uint8_t calls[] = { 0xe8, 0xb0, 0x01, 0, 0 };	/* from 0x150 on to 0x300 */
+
+	set_up(NULL, 0);
+	memcpy(file.code + 0x14b, calls, sizeof(calls));
+	words[1] = STACK + 6 * 8;
+	words[2] = BASE + CODE + 0x150;
+	words[6] = STACK + 10 * 8;
+	words[7] = OTHER + 0x500;
+	regs.r[6] = STACK + 8;
+	CHECK_U64(walk(BASE + CODE + 0x310), 3);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[1].pc, BASE + CODE + 0x14f);
+	CHECK_U64(frames[2].pc, OTHER + 0x4ff);
+	tear_down();
+}
+
 static uint8_t made[4096];	/* at OTHER */
 
 static bool read_made(void *ctx, uint64_t addr, bool calls, void *buf, size_t len)
