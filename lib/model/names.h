@@ -327,6 +327,11 @@ uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 /* The line of the address as the trace has it; 0: it has none. */
 uint32_t names_line(struct names *x, const struct frame *f);
 
+/*
+ * Whether the frame's address was of different code at different times, so that its consumers depend on the
+ * time.
+ */
+bool names_varies(struct names *x, const struct frame *f);
 /* Index in x->frames of the frame's consumers; time_ns distinguishes reused addresses. */
 uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns);
 

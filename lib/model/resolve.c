@@ -308,31 +308,55 @@ static int compare_stubs(const void *p, const void *q)
 	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
-/*
- * The stub that was there: of those that cover the address the last one known at that time, else the
- * first one after it.  Those that start at a lower address may reach over, but not far: stubs
- * do not nest deeply, so only a few before the address are looked at.
- */
-static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uint64_t time_ns)
+/* How many are sorted before a stub at that address that is later than that. */
+static size_t stubs_until(const struct name_proc *p, uint64_t addr, uint64_t time_ns)
 {
-	const struct name_stub *best = NULL;
-	size_t lo = 0, hi = p->nr_stubs, mid, tries;
+	size_t lo = 0, hi = p->nr_stubs, mid;
 
-	if (!p->sorted && p->nr_stubs)
-		qsort(p->stubs, p->nr_stubs, sizeof(*p->stubs), compare_stubs);
-	p->sorted = true;
 	while (lo < hi) {
 		mid = (lo + hi) / 2;
-		if (p->stubs[mid].addr <= addr)
+		if (p->stubs[mid].addr < addr ||
+		    (p->stubs[mid].addr == addr && p->stubs[mid].time_ns <= time_ns))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (tries = 0; lo && tries < 64; tries++) {
-		const struct name_stub *s = &p->stubs[--lo];
+	return lo;
+}
 
+/* Of the stubs at the address of the one before at: the last by then, else the first. */
+static const struct name_stub *stub_then(const struct name_proc *p, size_t at, uint64_t time_ns)
+{
+	uint64_t addr = p->stubs[at - 1].addr;
+	size_t by_then = stubs_until(p, addr, time_ns);
+
+	if (by_then && p->stubs[by_then - 1].addr == addr)
+		return &p->stubs[by_then - 1];
+	return &p->stubs[by_then];
+}
+
+/*
+ * The stub that was there: of those that cover the address the last one known at that time, else the
+ * first one after it.  Those that start at a lower address may reach over, but not far: stubs
+ * do not nest deeply, so only a few before the address are looked at.  *varies: there was another one.
+ */
+static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uint64_t time_ns, bool *varies)
+{
+	const struct name_stub *best = NULL;
+	size_t at, first, tries;
+
+	if (!p->sorted && p->nr_stubs)
+		qsort(p->stubs, p->nr_stubs, sizeof(*p->stubs), compare_stubs);
+	p->sorted = true;
+	*varies = false;
+	at = stubs_until(p, addr, UINT64_MAX);
+	for (tries = 0; at && tries < 64; tries++, at = first) {
+		const struct name_stub *s = stub_then(p, at, time_ns);
+
+		first = s->addr ? stubs_until(p, s->addr - 1, UINT64_MAX) : 0;
 		if (addr - s->addr >= s->size)
 			continue;
+		*varies |= best || at - first > 1;
 		if (!best || (s->time_ns <= time_ns ? best->time_ns > time_ns || s->time_ns > best->time_ns :
 						      best->time_ns > time_ns && s->time_ns < best->time_ns))
 			best = s;
@@ -343,8 +367,22 @@ static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uin
 static const struct name_stub *stub_of(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	uint32_t at = map_get(&x->proc_of, f->proc);
+	bool varies;
 
-	return at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->addr, time_ns);
+	return at == MAP_NONE ? NULL : find_stub(&x->procs[at], f->addr, time_ns, &varies);
+}
+
+bool names_varies(struct names *x, const struct frame *f)
+{
+	bool varies = false;
+	uint32_t at;
+
+	if (f->kind != FRAME_STUB && f->kind != FRAME_ANON)
+		return false;
+	at = map_get(&x->proc_of, f->proc);
+	if (at != MAP_NONE)
+		find_stub(&x->procs[at], f->addr, 0, &varies);
+	return varies;
 }
 
 static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)

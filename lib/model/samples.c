@@ -31,7 +31,8 @@ struct thread {
 struct epoch {
 	uint32_t number;
 	struct known_frame {
-		uint32_t first, nr1;	/* names.levels[first..first + nr1 - 1); nr1 0: not resolved yet */
+		uint32_t first;		/* names.levels[first..first + nr1 - 1); nr1 0: not resolved yet */
+		uint32_t nr1 : 31, varies : 1;	/* varies: with time */
 	} *frames;			/* [frame]; beside each other, as this is read for each node */
 	size_t nr_frames;
 	struct known_stack {
@@ -304,10 +305,11 @@ static struct name_run resolve(struct samples *s, uint32_t frame, const struct s
 {
 	struct known_frame *f = &s->epoch.frames[frame];
 
-	if (!f->nr1) {
+	if (!f->nr1 || f->varies) {
+		bool varies = f->nr1 || names_varies(s->names, &ep->frames[frame]);
 		struct name_run r = names_consumers(s->names, &ep->frames[frame], time_ns);
 
-		*f = (struct known_frame){ r.first, r.nr + 1 };
+		*f = (struct known_frame){ r.first, r.nr + 1, varies };
 	}
 	return (struct name_run){ f->first, f->nr1 - 1 };
 }
@@ -348,6 +350,7 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 			   uint64_t time_ns)
 {
 	uint32_t node = FLOW_NONE, at;
+	bool varies = false;
 
 	if (!stack && s->threads[thread].node)
 		return s->threads[thread].node;
@@ -364,7 +367,9 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 		at = s->chain[--s->nr_chain];
 		frame = ep->nodes[at].frame;
 		node = enter_frame(s, node, resolve(s, frame, ep, time_ns));
-		remember(&s->epoch, thread, at, node, frame);
+		varies |= s->epoch.frames[frame].varies;
+		if (!varies)
+			remember(&s->epoch, thread, at, node, frame);
 	}
 	return node;
 }
@@ -376,8 +381,8 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 static uint32_t grafted_node(struct samples *s, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
 			     uint64_t time_ns)
 {
-	uint32_t node, at;
-	bool missing;
+	uint32_t node, at, frame;
+	bool missing, varies = false;
 	size_t i;
 
 	if (!stack || stack >= ep->nr_nodes || !s->threads[thread].counted)
@@ -389,12 +394,14 @@ static uint32_t grafted_node(struct samples *s, uint32_t thread, uint32_t stack,
 		add_to_chain(s, at);
 	for (i = 0; i < s->nr_chain; i++) {
 		VEC_GROW(s->runs, i, s->alloc_runs);
-		s->runs[i] = resolve(s, ep->nodes[s->chain[s->nr_chain - 1 - i]].frame, ep, time_ns);
+		frame = ep->nodes[s->chain[s->nr_chain - 1 - i]].frame;
+		s->runs[i] = resolve(s, frame, ep, time_ns);
+		varies |= s->epoch.frames[frame].varies;
 	}
 	node = graft_node(s->graft, s->threads[thread].node, s->runs, s->nr_chain, &missing);
 	if (missing)
 		s->seen.nr_missing++;	/* not remembered, so that each is counted */
-	else
+	else if (!varies)
 		remember(&s->epoch, thread, stack, node, ep->nodes[stack].frame);
 	return node;
 }

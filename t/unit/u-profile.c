@@ -354,6 +354,33 @@ TEST(profile_stubs_resolve_by_address_and_time)
 	end(HEAD DEMO THREAD_2 "2\t2\t101\tInterpreter\tstub\t\t\t0\n2\t1\t10\tI2C/C2I adapters\tstub\t\t\t0\n");
 }
 
+/* As a sample has it that is in an epoch with others: code takes the place of other code there. */
+TEST(profile_the_same_stack_has_other_names_later)
+{
+	const struct frame f = { FRAME_ANON, .proc = 1, .addr = 0x800010 };
+	struct frame frames[] = { { 0 }, f };
+	struct stack_node nodes[] = { { 0 }, { 0, 1 } };
+	struct stack_epoch ep = { ++epoch_nr, nodes, 2, frames, 2 };
+	const uint64_t times[] = { 100, 200, 300 };
+	size_t i;
+
+	begin();
+	for (i = 0; i < 100; i++)	/* more than are looked at below an address */
+		names_sink.stub(&x, &(struct rec_stub){ 50 + i, 0x800000, 0x100, 1, STR("old") });
+	names_sink.stub(&x, &(struct rec_stub){ 200, 0x800000, 0x100, 1, STR("new") });
+	names_sink.stub(&x, &(struct rec_stub){ 50, 0x900000, 0x100, 1, STR("other") });
+	CHECK(names_varies(&x, &f));
+	CHECK(!names_varies(&x, &(struct frame){ FRAME_ANON, .proc = 1, .addr = 0x900010 }));
+	CHECK(!names_varies(&x, &(struct frame){ FRAME_ANON, .proc = 1, .addr = 0xa00010 }));
+	CHECK(!names_varies(&x, &(struct frame){ FRAME_NATIVE, .module = 1, .off = 0x10 }));
+	start();
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		samples_take(samples, &(struct rec_sample){ .time_ns = times[i], .thread = 2, .weight = 1,
+			     .stack = 1 }, 1, &ep);
+	end(HEAD DEMO THREAD_2 "2\t1\t1\told\tnative\t[anonymous memory]\t\t0\n"
+	    "2\t2\t2\tnew\tnative\t[anonymous memory]\t\t0\n");
+}
+
 /* More stubs and anonymous code than the table of frames has room for at first, then methods. */
 TEST(profile_many_stubs_leave_room_for_other_frames)
 {
