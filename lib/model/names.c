@@ -445,9 +445,29 @@ static int take_stub(void *ctx, const struct rec_stub *r)
 	struct name_proc *p = get_proc(x, r->proc);
 
 	VEC_GROW(p->stubs, p->nr_stubs, p->alloc_stubs);
-	p->stubs[p->nr_stubs++] = (struct name_stub){ r->addr, r->size, r->time_ns,
-						      arena_strndup(&x->text, r->name, r->name_len) };
+	p->stubs[p->nr_stubs++] = (struct name_stub){
+		.addr = r->addr, .size = r->size, .time_ns = r->time_ns,
+		.name = arena_strndup(&x->text, r->name, r->name_len),
+	};
 	p->sorted = false;
+	return 0;
+}
+
+static int take_stub_lines(void *ctx, const struct rec_stub_lines *r)
+{
+	struct names *x = ctx;
+	struct name_proc *p = get_proc(x, r->proc);
+	struct name_stub *s = p->nr_stubs && !p->sorted ? &p->stubs[p->nr_stubs - 1] : NULL;
+	struct name_stub_lines *l;
+
+	if (!x->o.lines || !s || s->addr != r->addr || !r->len)
+		return 0;
+	l = arena_alloc(&x->text, sizeof(*l));
+	*l = (struct name_stub_lines){
+		.next = s->lines, .file = arena_strndup(&x->text, r->file, r->file_len),
+		.table = memcpy(arena_alloc(&x->text, r->len), r->table, r->len), .len = r->len,
+	};
+	s->lines = l;
 	return 0;
 }
 
@@ -647,6 +667,7 @@ const struct trace_sink names_sink = {
 	.code = take_code,
 	.code_bytes = take_code_bytes,
 	.stub = take_stub,
+	.stub_lines = take_stub_lines,
 	.thread_label = threadlabels_take,
 	.bracket = take_bracket,
 	.recorded = take_recorded,

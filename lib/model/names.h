@@ -18,6 +18,13 @@ struct name_label {
 	const char *key, *val;
 };
 
+struct name_stub_lines {	/* of one file, as struct rec_stub_lines has them */
+	struct name_stub_lines *next;	/* of other offsets, in no order */
+	const char *file;
+	const uint8_t *table;
+	size_t len;
+};
+
 struct name_proc {
 	uint32_t number, pid;
 	uint32_t comm;		/* strtab ids of the model */
@@ -27,6 +34,7 @@ struct name_proc {
 	struct name_stub {
 		uint64_t addr, size, time_ns;
 		const char *name;
+		struct name_stub_lines *lines;	/* NULL: none, or none was asked for */
 	} *stubs;
 	size_t nr_stubs, alloc_stubs;
 	bool sorted;

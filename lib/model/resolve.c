@@ -385,10 +385,56 @@ bool names_varies(struct names *x, const struct frame *f)
 	return varies;
 }
 
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ -(v & 1);
+}
+
+/*
+ * The line of a bytecode as the JVM finds it: of the entry at it, else of the last one in the table with the
+ * highest index below. 0: not known. *best: that index, if it is not below the one that is there.
+ */
+static uint32_t line_of(const uint8_t *table, size_t len, uint64_t bci, uint32_t *best)
+{
+	struct span s = span_init(table, len);
+	uint32_t at = 0, line = 0, best_line = 0;
+
+	while (span_left(&s)) {
+		at += unzigzag(span_varint(&s));
+		line += unzigzag(span_varint(&s));
+		if (at <= bci && at >= *best) {
+			*best = at;
+			best_line = line;
+		}
+		if (at == bci)
+			break;
+	}
+	return best_line;
+}
+
+/* The place in a stub that lines are known of. */
+static struct place stub_place(struct names *x, const struct name_stub *s, uint64_t off)
+{
+	const struct name_stub_lines *l;
+	const char *file = NULL;
+	uint32_t best = 0, line = 0;
+
+	for (l = s->lines; l; l = l->next) {
+		uint32_t here = line_of(l->table, l->len, off, &best);
+
+		if (here) {
+			line = here;
+			file = l->file;
+		}
+	}
+	return line ? place(x, file, line) : (struct place){ 0 };
+}
+
 static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	const struct name_stub *s = stub_of(x, f, time_ns);
 	struct consumer c = { .kind = f->kind == FRAME_STUB ? CONSUMER_STUB : CONSUMER_NATIVE };
+	struct place here;
 
 	if (!s) {
 		unresolved(x, 0, f->kind == FRAME_STUB ? "JVM code cache" : "anonymous memory", f->addr);
@@ -397,7 +443,8 @@ static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_n
 	if (c.kind == CONSUMER_NATIVE)
 		c.module = intern(x, "[anonymous memory]");
 	c.name = intern(x, s->name);
-	add_level(x, &c, 0);
+	here = stub_place(x, s, f->addr - s->addr);
+	add_level_at(x, &c, &here, 0);
 }
 
 static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
@@ -407,42 +454,18 @@ static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
 	return at == MAP_NONE ? intern(x, "[unknown Java method]") : x->methods[at].text;
 }
 
-static uint64_t unzigzag(uint64_t v)
-{
-	return v >> 1 ^ -(v & 1);
-}
-
-/*
- * The line of a bytecode as the JVM finds it: of the entry at it, else of the last one in the table with the
- * highest index below. 0: not known.
- */
-static uint32_t line_of(const struct name_method *m, uint64_t bci)
-{
-	struct span s = span_init(m->lines, m->lines_len);
-	uint32_t at = 0, line = 0, best = 0, best_line = 0;
-
-	while (span_left(&s)) {
-		at += unzigzag(span_varint(&s));
-		line += unzigzag(span_varint(&s));
-		if (at == bci)
-			return line;
-		if (at < bci && at >= best) {
-			best = at;
-			best_line = line;
-		}
-	}
-	return best_line;
-}
-
 static struct place java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
 {
 	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+	const struct name_method *m;
+	uint32_t best = 0;
 	struct place p;
 	char text[64];
 
 	if (!x->o.lines || at == MAP_NONE || !*x->methods[at].source)
 		return (struct place){ 0 };
-	p = place(x, x->methods[at].source, line_of(&x->methods[at], bci));
+	m = &x->methods[at];
+	p = place(x, m->source, line_of(m->lines, m->lines_len, bci, &best));
 	if (p.line)
 		return p;
 	snprintf(text, sizeof(text), " bci %llu", (unsigned long long)bci);
@@ -631,7 +654,8 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 
 /*
  * What distinguishes the frame: for a stub, the stub that was there at that time, because another may
- * be at the same address later.  The stub's name has an address of its own.
+ * be at the same address later.  The stub's name has an address of its own; the offset counts where it has
+ * lines.
  */
 static struct frame_key frame_key(struct names *x, const struct frame *f, uint64_t time_ns)
 {
@@ -642,7 +666,7 @@ static struct frame_key frame_key(struct names *x, const struct frame *f, uint64
 		return key;
 	s = stub_of(x, f, time_ns);
 	if (s) {
-		key.frame.addr = 0;
+		key.frame.addr = s->lines ? f->addr - s->addr : 0;
 		key.stub = s->name;
 	}
 	return key;

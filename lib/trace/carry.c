@@ -24,7 +24,7 @@ enum item_kind {
 	ITEM_METHOD,
 	ITEM_METHOD_LINES,
 	ITEM_CODE,		/* all records of one compile id, and its bytes */
-	ITEM_STUBS,		/* of a process */
+	ITEM_STUBS,		/* of a process, with their lines */
 	ITEM_MAPS,
 	ITEM_CGROUP,		/* of a process, the last */
 	ITEM_FUNCTION,
@@ -344,6 +344,7 @@ static const struct owners {
 	[RECORD_method] = { .proc = SAYS(method, proc) },
 	[RECORD_code] = { .proc = SAYS(code, proc) },
 	[RECORD_stub] = { .proc = SAYS(stub, proc) },
+	[RECORD_stub_lines] = { .proc = SAYS(stub_lines, proc) },
 	[RECORD_wall] = { .thread = SAYS(wall, thread) },
 	[RECORD_thread_label] = { .thread = SAYS(thread_label, thread) },
 	[RECORD_thread_group] = { .thread = SAYS(thread_group, thread) },
@@ -388,6 +389,9 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 		break;
 	case RECORD_stub:
 		need(c, ITEM_STUBS, r->stub.proc, 0);
+		break;
+	case RECORD_stub_lines:
+		need(c, ITEM_STUBS, r->stub_lines.proc, 0);
 		break;
 	case RECORD_wake:
 		need_of_wake(c, &r->wake);
@@ -609,6 +613,10 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		break;
 	case RECORD_stub:
 		append(c, get(c, ITEM_STUBS, r->stub.proc, 0, r->stub.proc), record, len, in_file);
+		break;
+	case RECORD_stub_lines:
+		append(c, get(c, ITEM_STUBS, r->stub_lines.proc, 0, r->stub_lines.proc), record, len,
+		       in_file);
 		break;
 	case RECORD_function:
 		replace(c, get(c, ITEM_FUNCTION, r->function.function, 0, 0), record, len, in_file);

@@ -250,6 +250,7 @@ static bool is_name(const struct walk_record *r)
 	case RECORD_code:
 	case RECORD_code_bytes:
 	case RECORD_stub:
+	case RECORD_stub_lines:
 	case RECORD_function:
 	case RECORD_symbol:
 	case RECORD_line:

@@ -207,6 +207,17 @@ RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
 	TEXT(name))
 
 /*
+ * Lines of the stub that was written last, which begins at that address: pairs as those of a method, of
+ * offset in it and line, each up to the offset of the next in this or another record. The record has those
+ * that are of one file; several records of a stub follow each other. Line 0 is not known.
+ */
+RECORD(stub_lines, META, TIMED, MTE, CODE(0xa4), "stub.lines",
+	FIELD(x64, addr)
+	FIELD(u32, proc)
+	TEXT(file)
+	PAIRS("nr", "offset", "line", table, len))
+
+/*
  * CPU time that the kernel charged a thread from its birth, or the beginning of the recording or of this
  * file, to its end, or theirs. One for each thread of the kernel: what it executed before is in it, too.
  */

@@ -439,6 +439,37 @@ TEST(profile_java_frames_have_the_line_of_their_bytecode)
 	release();
 }
 
+static const char *place_in_stub(uint64_t addr, uint64_t time_ns)
+{
+	const struct frame f = { FRAME_ANON, .proc = 1, .addr = addr };
+	uint32_t at = names_resolve(&x, &f, time_ns);
+	const struct resolved *r = &x.frames[at];
+
+	return model_str(&m, m.consumers.items[x.levels[r->first].consumer].detail);
+}
+
+TEST(profile_code_of_runtimes_has_lines_of_several_files)
+{
+	static const uint8_t a[] = { 0, 20, 8, 4 }, b[] = { 16, 14 }, c[] = { 40, 2 };
+
+	opts.names.lines = true;
+	begin();
+	names_sink.stub(&x, &(struct rec_stub){ 100, 0x800000, 0x100, 1, STR("f") });
+	names_sink.stub_lines(&x, &(struct rec_stub_lines){ 100, 0x800000, 1, STR("a.js"), a, sizeof(a) });
+	names_sink.stub_lines(&x, &(struct rec_stub_lines){ 100, 0x800000, 1, STR("b.js"), b, sizeof(b) });
+	names_sink.stub_lines(&x, &(struct rec_stub_lines){ 100, 0x800000, 1, STR("a.js"), c, sizeof(c) });
+	names_sink.stub_lines(&x, &(struct rec_stub_lines){ 100, 0x800040, 1, STR("no.js"), a, sizeof(a) });
+	names_sink.stub(&x, &(struct rec_stub){ 500, 0x800000, 0x100, 1, STR("g") });
+	CHECK_STR(place_in_stub(0x800000, 100), "a.js:10");
+	CHECK_STR(place_in_stub(0x800004, 100), "a.js:12");
+	CHECK_STR(place_in_stub(0x800007, 100), "a.js:12");
+	CHECK_STR(place_in_stub(0x800008, 100), "b.js:7");
+	CHECK_STR(place_in_stub(0x800013, 100), "b.js:7");
+	CHECK_STR(place_in_stub(0x800014, 100), "a.js:1");
+	CHECK_STR(place_in_stub(0x800014, 500), "");
+	release();
+}
+
 TEST(profile_inlined_native_functions_stand_in_their_symbol)
 {
 	const struct frame f = { FRAME_NATIVE, .module = 5, .off = 0x1004 };

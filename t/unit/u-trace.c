@@ -130,6 +130,8 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_code(w, &(struct rec_code){ t + 9, 0x7f0000001000, 3, 1, 42, 4, 64, inl, sizeof(inl) });
 	trace_write_code_bytes(w, &(struct rec_code_bytes){ t + 9, 0x7f0000001000, 3, 42, id, sizeof(id) });
 	trace_write_stub(w, &(struct rec_stub){ t + 9, 0x7f0000100000, 32, 3, "StubRoutines (1)", 16 });
+	trace_write_stub_lines(w, &(struct rec_stub_lines){ t + 9, 0x7f0000100000, 3, "stub.s", 6, lines,
+		sizeof(lines) });
 	trace_write_bracket(w, &(struct rec_bracket){ t + 9, 3, 1, 7 });
 	trace_write_recorded(w, &(struct rec_recorded){ t + 9, 0, "cpu-clock", 9 });
 	trace_write_trigger(w, &(struct rec_trigger){ t + 9, 3, "rss>2G", 6, "2.1 GiB", 7 });
