@@ -18,6 +18,7 @@
 #include "cmd.h"
 #include "collect/control/control.h"
 #include "collect/control/rates.h"
+#include "collect/engine/runtimes.h"
 #include "collect/jvm/jvmevents.h"
 #include "jvm/inject.h"
 #include "jvm/proto.h"
@@ -934,6 +935,18 @@ static void agent_warnings(const struct sampling *s, const struct collect_result
 		log_hint("a program that clears its environment, as sudo and su do, loads none: put arcprof behind it, as in 'sudo arcprof record ...', or attach with --pid");
 }
 
+/* How runtimes are asked for names, each once. */
+static void runtime_hints(const struct collect_result *r)
+{
+	int i;
+
+	for (i = 1; i < RUNTIMES_MAX; i++)
+		if (r->unnamed >> i & 1)
+			log_hint(runtime_interprets(i) ? "functions of the interpreted program have names with: %s" :
+							 "code in anonymous memory has names with: %s",
+				 runtime_how_named(i));
+}
+
 void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	incomplete_summary(r);
@@ -944,8 +957,8 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 	source_warnings(s, r);
 	account_warnings(s, r);
 	agent_warnings(s, r);
-	if (r->how_named && !s->c.system_wide)
-		log_hint("code in anonymous memory has names with: %s", r->how_named);
+	if (!s->c.system_wide)
+		runtime_hints(r);
 	if (r->no_records.code) {
 		log_warn("wall: states of threads were read from /proc, every %.1f ms, and native code that ran has no stacks: %s",
 			 (double)r->wall_interval_ns / 1e6, r->no_records.msg);

@@ -89,7 +89,7 @@ void trace_write_record(struct trace_writer *w, const struct record_kind *k, con
 		return;
 	if (writer_carry(w) && p)
 		carry_needs(writer_carry(w), k->number, rec);
-	if (carried && (writer_keeps(w) || k->number != RECORD_stub))
+	if (carried)
 		keep(w, k, rec, time_ns, p);
 	if (!p)
 		return;

@@ -59,7 +59,7 @@ int trace_writer_close(struct trace_writer *w, struct err *e);
  * writes nothing until this is called again.
  */
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
-/* With carry: labels and stubs written from now on are of this file alone, or again of all that come. */
+/* With carry: labels written from now on are of this file alone, or again of all that come. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
 /* Samples written from now on are of what lives when the file ends (TRF_STANDING), or again of what was. */
 void trace_writer_standing(struct trace_writer *w, bool on);

@@ -287,6 +287,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	parts_turn(r->c, now_ns);
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);
+	collect_name_new_code(r->c, now_ns);
 	forget_turn(r->c, now_ns);
 	r->loop.turn_ns = turn_due_ns(r->c, now_ns);
 	tell_status(r);

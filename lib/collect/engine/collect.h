@@ -172,7 +172,7 @@ struct collect_result {
 	uint64_t nr_foreign;		/* programs whose libarcprof-hookit is of another version */
 	uint64_t nr_outside;		/* JVMs that were walked from outside */
 	uint64_t nr_strange_jvms;	/* sampled without an agent: no Java stacks */
-	const char *how_named;		/* a program is asked for names of its code; NULL: none lacks any */
+	uint32_t unnamed;		/* bits, by number: runtimes (runtimes.h) whose code lacks names */
 	uint64_t nr_unknown_jvms;	/* of which the agent knows too little */
 	uint64_t nr_dispatches, nr_interrupts, nr_lost_sched;
 	/* mode normal stopped storing, that long after the beginning, and so much came then; 0: it did not */

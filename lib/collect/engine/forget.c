@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/mem.h"
+#include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
 #include "collect/engine/symbols.h"
 
@@ -40,7 +41,9 @@ static void name_ended(struct collect *c, uint64_t now_ns)
 		if (p->nr_live || !p->has_anon_hits || p->java || p->dead_ns + TASKS_LATE_NS > now_ns)
 			continue;
 		collect_name_anonymous(c, p);
-		p->has_anon_hits = p->map_written = false;
+		jitfiles_free(p->jit);
+		p->jit = NULL;
+		p->has_anon_hits = false;
 	}
 }
 

@@ -158,6 +158,13 @@ static int open_mapped(const struct module_id *id, char root[static 64], struct 
 	return open_path(id, AT_FDCWD, st);
 }
 
+int modules_open_mapped(const struct module_id *id, struct stat *st)
+{
+	char root[64];
+
+	return open_mapped(id, root, st);
+}
+
 static void open_file(struct module *m, struct cache *cache, const struct module_id *id, struct stat *st)
 {
 	char root[64];

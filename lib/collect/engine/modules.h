@@ -55,6 +55,9 @@ struct module_id {
 
 /* Its file, to be closed; NULL: it cannot be read. For who has no trace. */
 struct symfile *modules_open_file(const struct module_id *id);
+struct stat;
+/* A descriptor to read the mapped file with, and what fstat(2) says of it; -1: it cannot be read. */
+int modules_open_mapped(const struct module_id *id, struct stat *st);
 /* False: it is memory, not a program. */
 bool modules_has_file(const struct module_id *id);
 

@@ -3,50 +3,32 @@
  * naming.c - names of what was hit: of modules and their lines, and of code that has no file. It takes long
  * where files are large, so it reads the rings meanwhile, and stops for a signal.
  */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/clock.h"
-#include "base/mem.h"
+#include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
+#include "collect/engine/runtimes.h"
 #include "collect/engine/symbols.h"
 
-/* How programs that make code are asked for its names: for a file /tmp/perf-PID.map. */
-static const struct {
-	const char *program, *how;
-} runtimes[] = {
-	{ "node", "node --perf-basic-prof" },
-	{ "deno", "deno run --v8-flags=--perf-basic-prof" },
-	{ "dotnet", "DOTNET_PerfMapEnabled=1 in the environment" },
-	{ "beam.smp", "erl +JPperf true" },
-	{ "wasmtime", "wasmtime --profile=perfmap" },
-};
-
-const char *collect_how_named(int pid)
+static void name_anonymous(struct collect *c, struct proc *p, size_t max_bytes)
 {
-	char path[32], exe[256];
-	const char *name;
-	ssize_t len;
-	size_t i;
+	if (p->has_anon_hits && !p->had_agent && !p->replaced_ns)
+		jitfiles_read(p->jit, p->id, c->w, max_bytes);
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	len = readlink(path, exe, sizeof(exe) - 1);
-	exe[MAX(len, (ssize_t)0)] = '\0';
-	name = strrchr(exe, '/');
-	for (i = 0; name && i < ARRAY_SIZE(runtimes); i++)
-		if (!strcmp(name + 1, runtimes[i].program))
-			return runtimes[i].how;
-	return NULL;
+/* A runtime that interprets runs in many programs: it is asked of the one that was to be recorded. */
+static bool lacks_names(const struct collect *c, const struct proc *p)
+{
+	if (!p->runtime || p->had_agent || jitfiles_has_names(p->jit))
+		return false;
+	return p->has_anon_hits || (runtime_interprets(p->runtime) && (p->pid == c->child_pid ||
+		(c->o->nr_pids && collect_attached(c, p))));
 }
 
 void collect_name_anonymous(struct collect *c, struct proc *p)
 {
-	if (p->had_agent || !p->has_anon_hits || p->map_written)
-		return;
-	p->map_written = true;
-	if (!symbols_write_perf_map(c->w, p) && p->how_named)
-		c->res->how_named = p->how_named;
+	name_anonymous(c, p, SIZE_MAX);
+	if (lacks_names(c, p))
+		c->res->unnamed |= 1u << p->runtime;
 }
 
 void collect_name_anonymous_hits(struct collect *c)
@@ -55,6 +37,18 @@ void collect_name_anonymous_hits(struct collect *c)
 
 	for (p = c->tasks.procs; p; p = p->next)
 		collect_name_anonymous(c, p);
+}
+
+void collect_name_new_code(struct collect *c, uint64_t now_ns)
+{
+	enum { BETWEEN_NS = 100000000, AT_ONCE_BYTES = 4 << 20 };
+	struct proc *p;
+
+	if (now_ns < c->named_ns + BETWEEN_NS)
+		return;
+	c->named_ns = now_ns;
+	for (p = c->tasks.procs; p; p = p->next)
+		name_anonymous(c, p, AT_ONCE_BYTES);
 }
 
 /*

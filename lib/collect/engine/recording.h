@@ -108,6 +108,7 @@ struct collect {
 	uint64_t drained_ns;		/* when the last drain began */
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
+	uint64_t named_ns;		/* when names of new code were last read */
 	uint64_t trimmed_ns;		/* forget.c's, */
 	uint64_t looked_ns, looked_lost;	/* too */
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
@@ -260,10 +261,10 @@ void collect_take_in(struct collect *c, uint64_t until_ns);
  * is at its end; fetch: what is not on this machine may come from a server (sym/places.h).
  */
 void collect_name_hits(struct collect *c, bool at_end, bool fetch);
-/* naming.c: names of code without a file: other runtimes leave them in files of their own. */
+/* naming.c: names of code without a file, all that its runtime has written by now (jitfiles.h). */
 void collect_name_anonymous(struct collect *c, struct proc *p);
-/* naming.c: how the program of a process is asked for such a file; NULL: not known. */
-const char *collect_how_named(int pid);
+/* naming.c: now and then, what runtimes have added to those of code that was sampled. */
+void collect_name_new_code(struct collect *c, uint64_t now_ns);
 /* naming.c: the same of all processes. */
 void collect_name_anonymous_hits(struct collect *c);
 /* naming.c: JVMs with samples that no agent has named, each once. */

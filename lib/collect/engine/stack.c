@@ -4,16 +4,15 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "arch/arm64/regs.h"
 #include "arch/cpu.h"
 #include "arch/x86/regs.h"
-#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
 
 struct walk {
@@ -64,16 +63,12 @@ static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, siz
 	return true;
 }
 
-/* Its owner is asked for while it lives. */
-static void note_anon_hit(struct proc *p)
+/* What can only be asked for while it lives. */
+static void note_anon_hit(const struct collect *c, struct proc *p)
 {
-	struct stat st;
-	char path[32];
-
 	p->has_anon_hits = true;
-	snprintf(path, sizeof(path), "/proc/%d", p->pid);
-	p->uid = stat(path, &st) ? FOREIGN_ANYBODY : st.st_uid;
-	p->how_named = collect_how_named(p->pid);
+	if (!p->jit)
+		p->jit = jitfiles_new(p->pid, tasks_owner(p->pid), c->begun_ns);
 }
 
 static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct frame *f)
@@ -88,7 +83,7 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 	else {
 		*f = (struct frame){ FRAME_ANON, .proc = p->id, .addr = pc };
 		if (!p->has_anon_hits)
-			note_anon_hit(p);
+			note_anon_hit(c, p);
 	}
 }
 

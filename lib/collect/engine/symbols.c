@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/foreign.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/symbols.h"
 #include "sym/kallsyms.h"
 
-enum { MAX_INLINE_DEPTH = 64, MAX_PERF_MAP_BYTES = 256 << 20 };
+enum { MAX_INLINE_DEPTH = 64 };
 
 struct hit {
 	uint32_t module;
@@ -175,70 +168,4 @@ void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines
 	};
 
 	symbols_write(&files, w, lines, r);
-}
-
-/* The number a process has in its own pid namespace: how it calls itself. */
-static int namespace_pid(int pid)
-{
-	struct buf b = BUF_INIT;
-	char path[64], *line;
-	int ns_pid = pid;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (!io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nNSpid:"))) {
-		char *end = strchr(line + 1, '\n'), *last;
-
-		if (end)
-			*end = '\0';
-		last = strrchr(line, '\t');
-		if (last)
-			ns_pid = atoi(last + 1);
-	}
-	buf_release(&b);
-	return ns_pid;
-}
-
-/* As the process sees its files, while it lives; then ours, if the file is its user's, or root's. */
-static int read_perf_map(const struct proc *p, struct buf *b)
-{
-	const struct foreign_rule rule = {
-		.owner = p->uid == FOREIGN_ANYBODY ? geteuid() : p->uid, .max_bytes = MAX_PERF_MAP_BYTES,
-	};
-	char path[64];
-	struct err e;
-	int root = foreign_root(p->pid, &e), r = root;
-
-	if (root >= 0) {
-		snprintf(path, sizeof(path), "tmp/perf-%d.map", namespace_pid(p->pid));
-		r = foreign_read(root, path, &rule, b, &e);
-		close(root);
-	}
-	if (r >= 0)
-		return 0;
-	buf_reset(b);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", p->pid);
-	return foreign_read(AT_FDCWD, path, &rule, b, &e);
-}
-
-bool symbols_write_perf_map(struct trace_writer *w, const struct proc *p)
-{
-	struct buf b = BUF_INIT;
-	bool any = false;
-	char *line, *save;
-	int name_at;
-
-	if (read_perf_map(p, &b))
-		buf_reset(&b);
-	for (line = b.len ? strtok_r(b.data, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
-		struct rec_stub r = { .time_ns = clock_mono_ns(), .proc = p->id };
-
-		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &r.addr, &r.size, &name_at) != 2)
-			continue;
-		r.name = line + name_at;
-		r.name_len = strlen(r.name);
-		trace_write_stub(w, &r);
-		any = true;
-	}
-	buf_release(&b);
-	return any;
 }

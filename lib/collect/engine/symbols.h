@@ -7,7 +7,6 @@
 #define COLLECT_SYMBOLS_H
 
 #include "collect/engine/modules.h"
-#include "collect/engine/tasks.h"
 
 struct symbols_result {
 	uint64_t nr_addresses, nr_named;
@@ -35,8 +34,5 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 /* The same of the modules of a recording, none of which meanwhile() forgets. */
 void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
 			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
-
-/* Names that other runtimes left in /tmp/perf-PID.map, as stubs of the process. False: there are none. */
-bool symbols_write_perf_map(struct trace_writer *w, const struct proc *p);
 
 #endif

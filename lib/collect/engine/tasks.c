@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -12,9 +13,12 @@
 #include "base/buf.h"
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/control/filters.h"
+#include "collect/engine/jitfiles.h"
+#include "collect/engine/runtimes.h"
 #include "collect/engine/tasks.h"
 
 void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
@@ -28,6 +32,7 @@ void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
 static void free_proc(struct proc *p)
 {
 	free(p->cgroup);
+	jitfiles_free(p->jit);
 	maps_release(&p->maps);
 	free(p);
 }
@@ -519,6 +524,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 	} else {
 		p = add_proc(t, pid, parent->proc, parent->comm, false, time_ns);
 		maps_copy(&p->maps, &parent->proc->maps);
+		p->runtime = parent->proc->runtime;
 	}
 	th = add_thread(t, p, tid, parent->comm, time_ns);
 	inherit_events(th, parent, time_ns);
@@ -597,6 +603,22 @@ static bool is_libjvm(const char *path)
 	return name && !strcmp(name, "/libjvm.so");
 }
 
+uid_t tasks_owner(int pid)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return stat(path, &st) ? FOREIGN_ANYBODY : st.st_uid;
+}
+
+static void add_dump(struct proc *p, const struct module_id *id, uint64_t time_ns)
+{
+	if (!p->jit)
+		p->jit = jitfiles_new(p->pid, tasks_owner(p->pid), time_ns);
+	jitfiles_add_dump(p->jit, id);
+}
+
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns)
 {
 	struct thread *th = tasks_find(t, tid);
@@ -608,6 +630,10 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
 	r.proc = th->proc->id;
 	r.module = modules_get(t->modules, id, t->w);
 	th->proc->has_libjvm |= is_libjvm(id->path);
+	if (!th->proc->runtime)
+		th->proc->runtime = runtime_of_file(id->path);
+	if (jitfiles_is_dump(id->path) && !t->replayed_ns)
+		add_dump(th->proc, id, time_ns);
 	maps_add(&th->proc->maps, id->start, id->end, pgoff, r.module);
 	trace_write_map(t->w, &r);
 }

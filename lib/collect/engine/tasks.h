@@ -16,6 +16,7 @@
 #include "sym/maps.h"
 
 struct filters;
+struct jitfiles;		/* jitfiles.h: where its runtime names code */
 struct java;			/* java.h: what the recorder knows of a JVM */
 struct pending;			/* java.h: halves of samples that wait for the other */
 
@@ -25,12 +26,10 @@ struct proc {
 	bool execed;		/* begun by an exec, not by a fork */
 	uint64_t replaced_ns;	/* when an exec put another one in its place, 0 not yet */
 	bool has_libjvm;	/* a JVM; without java, one that no agent came into */
-	bool has_anon_hits;	/* samples in code without a file: a perf map may name it */
-	/* whose file that must be; known with has_anon_hits, FOREIGN_ANYBODY: it had ended */
-	uid_t uid;
-	const char *how_named;	/* and how its program is asked for one (naming.c); NULL: not known */
+	bool has_anon_hits;	/* samples in code without a file: its runtime may name it, */
+	struct jitfiles *jit;	/* in these; NULL: none was looked for, or all is read */
+	uint8_t runtime;	/* that made it (runtimes.h) */
 	bool memory;		/* its native memory is sampled */
-	bool map_written;	/* names of its perf map are in the file */
 	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent;
 	uint16_t lacks_sources;	/* bits, by number: sources of which it said that it does not have all */
@@ -158,6 +157,8 @@ struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
  */
 bool tasks_descends(int pid, int from);
 
+/* The user of a process; FOREIGN_ANYBODY: it has ended. */
+uid_t tasks_owner(int pid);
 /* Its process is still there, as far as its number says. */
 bool tasks_is_alive(const struct proc *p);
 

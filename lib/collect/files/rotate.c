@@ -37,13 +37,8 @@ static void write_standing(struct collect *c)
 
 static void begin_file(struct collect *c, const struct clocks *at)
 {
-	struct proc *p;
-
 	c->since.begun_ns = at->mono_ns;
 	c->nr_code_left = JAVACODE_TRACE_MAX;
-	for (p = c->tasks.procs; p; p = p->next)
-		if (p->map_written)
-			p->map_written = p->has_anon_hits = false;
 	labels_clocks(c, "start", at);
 	trace_write_label(c->w, "segment", "%" PRIu64, ++c->since.number);
 	switches_next_file(c, at->mono_ns);

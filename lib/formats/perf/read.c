@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "base/mem.h"
+#include "collect/engine/jitfiles.h"
 #include "collect/engine/symbols.h"
 #include "collect/engine/tasks.h"
 #include "formats/modules.h"
@@ -543,6 +544,14 @@ static bool is_this_kernel(const struct perf *p)
 	return same;
 }
 
+static void write_perf_map(struct perf *p, const struct perf_proc *proc)
+{
+	struct jitfiles *j = jitfiles_new(proc->pid, FOREIGN_ANYBODY, p->first_ns);
+
+	jitfiles_read(j, proc->number, p->im->w, SIZE_MAX);
+	jitfiles_free(j);
+}
+
 static void write_perf_maps(struct perf *p)
 {
 	bool here = is_here(p);
@@ -550,8 +559,7 @@ static void write_perf_maps(struct perf *p)
 
 	for (i = 0; i < p->nr_procs && here; i++)
 		if (p->procs[i].has_anon_hits)
-			symbols_write_perf_map(p->im->w, &(struct proc){ .id = p->procs[i].number,
-					       .pid = p->procs[i].pid, .uid = FOREIGN_ANYBODY });
+			write_perf_map(p, &p->procs[i]);
 }
 
 /* ---- the whole ---- */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* runtimes.h - runtimes that make code, known by a file that they map, and how each is asked to name it. */
+#ifndef COLLECT_RUNTIMES_H
+#define COLLECT_RUNTIMES_H
+
+#include <stdbool.h>
+
+enum { RUNTIME_NONE, RUNTIMES_MAX = 32 };	/* numbers are below that, of a bit each */
+
+/* The number of the runtime that a file is of; RUNTIME_NONE: of none that is known. */
+int runtime_of_file(const char *path);
+/* What to type, or else to do, for names of its code. */
+const char *runtime_how_named(int runtime);
+/* Whether its functions have no code of their own unless it is asked for names. */
+bool runtime_interprets(int runtime);
+
+#endif

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# Code that runtimes make: its names, lines and callers.
+load ../lib
+
+# Share of the samples of the last recording in a function, in percent.
+share_of() {
+	json "([.rows[] | select(.name == \"$1\") | .n] | add // 0) * 100 / .quality.n | floor" .report--xprof
+}
+
+# Each of the three functions that "named" makes has a third of the samples.
+check_thirds() {
+	local name
+	for name in "first one" second third; do
+		echo "$name: $(share_of "$name") %"
+		within "$(share_of "$name")" 33 "${1-15}"
+	done
+}
+
+@test "jit: a list of names is read while it grows, and names are of an address at a time" {
+	skip_unless_perf
+	record -- "$(workload named)" map 1500
+	[ "$status" -eq 0 ]
+	[ ! -e "$output" ]
+	check_thirds
+}
+
+@test "jit: of a list that is written anew each name is kept" {
+	skip_unless_perf
+	record -- "$(workload named)" rewrite 1500
+	[ "$status" -eq 0 ]
+	rm -f "$output"
+	check_thirds
+}
+
+@test "jit: a list that is written at the end is read then" {
+	skip_unless_perf
+	record -- "$(workload named)" late 300
+	[ "$status" -eq 0 ]
+	rm -f "$output"
+	within "$(share_of third)" 33 15
+	# which of two was at one place cannot be known
+	within "$(($(share_of "first one") + $(share_of second)))" 66 15
+}
+
+@test "jit: the list of a process in namespaces of its own is found by the number it has there" {
+	skip_unless_perf
+	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
+	record -- unshare --mount --pid --fork --mount-proc sh -c \
+		"mount -t tmpfs none /tmp && '$(workload named)' rewrite 700 && echo ended"
+	[ "$status" -eq 0 ]
+	[ "$(tail -n 1 <<<"$output")" = ended ]
+	check_thirds 20
+}
+
+@test "jit: each file of a recording in several has the names of its samples, each once" {
+	skip_unless_perf
+	arcprof record -q --segment 1s -o parts/ -- "$(workload named)" map 1500
+	local file
+	for file in parts/*; do
+		arcprof report --format json --xprof -i "$file" >report
+		jq -r '.rows[] | "\(.n) \(.name)"' report
+		[ "$(jq '[.rows[] | select(.name | startswith("[unknown in anonymous")) | .n] | add // 0' report)" -eq 0 ]
+		arcprof dump -i "$file" | grep -c 'stub.*second' || true
+	done
+}
+
+@test "jit: a dump has names by address and time, lines, and code that moves" {
+	skip_unless_perf
+	local how
+	for how in dump dump-late; do
+		record -- "$(workload named)" "$how" 700
+		[ "$status" -eq 0 ]
+		rm "$output"
+		check_thirds
+		arcprof report --xprof --lines --format json -i trace >lines
+		jq -r '.rows[] | "\(.n) \(.name) \(.detail)"' lines
+		[ "$(jq '[.rows[] | select(.name == "second" and (.detail | test("^one.src:1[01]$"))) | .n] | add' lines)" -gt 50 ]
+		[ "$(jq '[.rows[] | select(.name == "third" and (.detail | test("^(one.src:10|two.src:7)$"))) | .n] | add' lines)" -gt 50 ]
+	done
+}
+
+@test "jit: a list that is a link is not read" {
+	skip_unless_perf
+	record -- "$(workload named)" link 200
+	[ "$status" -eq 0 ]
+	rm "$output"
+	[ -s named.map ]
+	[ "$(share_of "first one")" -eq 0 ]
+}
+
+@test "jit: node's dump has names" {
+	skip_unless_perf
+	skip_unless_command node
+	printf '%s\n' 'function fib(n) { return n < 2 ? n :' '	fib(n - 1) + fib(n - 2) }' 'let x = 0' \
+		'const end = Date.now() + 1500' 'while (Date.now() < end)' '	x += fib(20)' >fib.js
+	record -- node --perf-prof fib.js
+	[ "$status" -eq 0 ]
+	[[ $stderr != *"hint: code in anonymous memory"* ]]
+	json '.rows[] | select(.name | test("fib.js|unknown in anon")) | "\(.n) \(.name)"' .report--xprof
+	[ "$(json '[.rows[] | select(.name | test("fib .*fib.js:1")) | .n] | add // 0' .report--xprof)" -gt 50 ]
+	[ "$(json '[.rows[] | select(.name | test("unknown in anon")) | .n] | add // 0' .report--xprof)" -lt 10 ]
+}
+
+@test "jit: functions of Python have names and callers, or a hint says how" {
+	skip_unless_perf
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 12))' || skip "python3 is older than 3.12"
+	cat >fib.py <<-'END'
+		import time
+		def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+		def asks():
+		    end = time.process_time() + 1
+		    while time.process_time() < end: fib(15)
+		asks()
+	END
+	record -- python3 fib.py
+	[[ $stderr == *"hint: functions of the interpreted program have names with: python3 -X perf"* ]]
+	record -- python3 -X perf fib.py
+	[ "$status" -eq 0 ]
+	[[ $stderr != *"hint: functions"* ]]
+	[ "$(($(json .quality.complete_stacks .report--xprof) * 100))" -ge "$(($(samples) * 99))" ]
+	[ "$(json '[.rows[] | select(.name | startswith("py::fib:")) | .cum] | flatten | add // 0 | floor' .report--xprof)" -gt 0 ]
+}
