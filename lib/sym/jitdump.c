@@ -73,7 +73,7 @@ static void read_move(struct span s, struct jitdump_record *r)
 static void read_lines(struct span s, struct jitdump_record *r)
 {
 	r->addr = span_u64(&s);
-	span_u64(&s);		/* how many there are: what does not fit is not there */
+	r->nr_lines = span_u64(&s);
 	r->lines = s;
 	if (!s.bad)
 		r->kind = JITDUMP_LINES;
@@ -164,4 +164,65 @@ bool jitdump_line(struct span *lines, struct jitdump_line *l)
 		l->file_len = len < NAME_MAX_BYTES ? len : NAME_MAX_BYTES;
 	}
 	return true;
+}
+
+enum {
+	LINE_LEN = 16,		/* of a line without its name */
+	ALIGNMENT = 8,		/* V8 fills records up */
+};
+
+/* "JS:*fib /tmp/fib.js:1:13": where the name of the script ends; NULL: there is none. */
+static const char *script_end(const char *name, const char *end)
+{
+	int nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		while (end > name && end[-1] >= '0' && end[-1] <= '9')
+			end--;
+		if (end == name || *--end != ':')
+			return NULL;
+	}
+	return end;
+}
+
+/* Each of nr lines of so many bytes ends as a name does, which the first is not: it ends before, too. */
+static bool is_rubbish(const struct span *lines, uint64_t nr, size_t each)
+{
+	uint64_t i;
+
+	for (i = 0; i < nr; i++)
+		if (lines->p[i * each + each - 1])
+			return false;
+	return memchr(lines->p + LINE_LEN, 0, each - LINE_LEN - 1);
+}
+
+/* The name of a function may contain spaces, and so may that of the script: their lengths decide. */
+bool jitdump_lost_names(const struct jitdump_record *lines, const struct jitdump_record *c,
+			struct jitdump_line *file)
+{
+	const char *p = c->name, *end = script_end(c->name, c->name + c->name_len);
+	size_t left = span_left(&lines->lines), each;
+
+	if (!end || !lines->nr_lines || lines->nr_lines > left)
+		return false;
+	for (; p < end && (p = memchr(p, ' ', end - p)); p++) {
+		each = LINE_LEN + (end - p);
+		if (lines->nr_lines * each > left || left - lines->nr_lines * each >= ALIGNMENT ||
+		    !is_rubbish(&lines->lines, lines->nr_lines, each))
+			continue;
+		*file = (struct jitdump_line){ .file = p + 1, .file_len = end - p - 1 };
+		return true;
+	}
+	return false;
+}
+
+bool jitdump_line_of(const struct jitdump_line *file, struct span *lines, struct jitdump_line *l)
+{
+	l->addr = span_u64(lines);
+	l->line = span_u32(lines);
+	span_u32(lines);
+	span_bytes(lines, file->file_len + 1);
+	l->file = file->file;
+	l->file_len = file->file_len;
+	return !lines->bad;
 }

@@ -45,6 +45,7 @@ struct jitdump_record {
 	const char *name;	/* not terminated */
 	size_t name_len;
 	struct span lines;	/* for jitdump_line() */
+	uint64_t nr_lines;	/* as the file says */
 	struct span unwind;	/* .eh_frame, then .eh_frame_hdr of hdr_len bytes, or the other way round */
 	size_t hdr_len;
 };
@@ -61,5 +62,15 @@ struct jitdump_line {
 
 /* The next of a record's lines, in *l, which has the one before, at first zeros; false: there is none. */
 bool jitdump_line(struct span *lines, struct jitdump_line *l);
+
+/*
+ * Some versions of V8 (that of Node 20) write what once was the name of the script, with the right length:
+ * what is in it may be the end of a name as well. c: the code that the lines are of. Returns whether that is
+ * so: its name has the script's, *file, and each line is a jitdump_line_of(file).
+ */
+bool jitdump_lost_names(const struct jitdump_record *lines, const struct jitdump_record *c,
+			struct jitdump_line *file);
+/* The same as jitdump_line() then. */
+bool jitdump_line_of(const struct jitdump_line *file, struct span *lines, struct jitdump_line *l);
 
 #endif

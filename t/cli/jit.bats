@@ -88,7 +88,7 @@ check_thirds() {
 	[ "$(share_of "first one")" -eq 0 ]
 }
 
-@test "jit: node's dump has names" {
+@test "jit: node's dump has names and lines" {
 	skip_unless_perf
 	skip_unless_command node
 	printf '%s\n' 'function fib(n) { return n < 2 ? n :' '	fib(n - 1) + fib(n - 2) }' 'let x = 0' \
@@ -99,6 +99,11 @@ check_thirds() {
 	json '.rows[] | select(.name | test("fib.js|unknown in anon")) | "\(.n) \(.name)"' .report--xprof
 	[ "$(json '[.rows[] | select(.name | test("fib .*fib.js:1")) | .n] | add // 0' .report--xprof)" -gt 50 ]
 	[ "$(json '[.rows[] | select(.name | test("unknown in anon")) | .n] | add // 0' .report--xprof)" -lt 10 ]
+	arcprof report --xprof --lines --format json -i trace >lines
+	jq -r '.rows[] | select(.name | test("fib.js")) | "\(.n) \(.name) \(.detail)"' lines
+	# the recursion is in the second line, and the function ends there
+	[ "$(jq '[.rows[] | select((.name | test("fib .*fib.js")) and ((.detail // "") | test("fib.js:[12]$"))) | .n] | add // 0' lines)" -gt 50 ]
+	[ "$(jq '[.rows[] | select((.name | test("fib .*fib.js")) and ((.detail // "") | test("fib.js:[3-9]$"))) | .n] | add // 0' lines)" -eq 0 ]
 }
 
 @test "jit: functions of Python have names and callers, or a hint says how" {

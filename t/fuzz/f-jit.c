@@ -19,17 +19,22 @@ static unsigned int touch(const void *p, size_t len)
 	return sum;
 }
 
-static unsigned int take(struct jitdump_record *r)
+/* last: lines before it. */
+static unsigned int take(struct jitdump_record *r, struct jitdump_record *last)
 {
-	struct jitdump_line l = { 0 };
+	struct jitdump_line l = { 0 }, file;
 	unsigned int sum = 0;
 
 	switch (r->kind) {
 	case JITDUMP_CODE:
 		if (!r->size || r->addr + r->size < r->addr || !r->name_len)
 			abort();
-		return touch(r->name, r->name_len);
+		if (last->kind == JITDUMP_LINES && jitdump_lost_names(last, r, &file))
+			while (jitdump_line_of(&file, &last->lines, &l))
+				sum += touch(l.file, l.file_len);
+		return sum + touch(r->name, r->name_len);
 	case JITDUMP_LINES:
+		*last = *r;
 		while (jitdump_line(&r->lines, &l))
 			sum += touch(l.file, l.file_len);
 		return sum;
@@ -46,6 +51,7 @@ static unsigned int take(struct jitdump_record *r)
 static unsigned int read_dump(const uint8_t *data, size_t len)
 {
 	size_t ends[] = { len / 2, len }, at = 0, i;
+	struct jitdump_record last = { .kind = JITDUMP_OTHER };
 	struct jitdump d = { 0 };
 	unsigned int sum = 0;
 
@@ -60,7 +66,7 @@ static unsigned int read_dump(const uint8_t *data, size_t len)
 				break;
 			if (!r.len || r.len > ends[i] - at)
 				abort();
-			sum += take(&r);
+			sum += take(&r, &last);
 			at += r.len;
 		}
 	}

@@ -164,6 +164,37 @@ TEST(jit_a_dump_by_another_clock_or_with_nonsense)
 	buf_release(&b);
 }
 
+/* Two lines whose names are rubbish as long as "/a.js", and what fills the record up. */
+TEST(jit_names_of_scripts_that_are_lost_are_in_that_of_the_function)
+{
+	static const char name[] = "JS:*get x /a.js:1:13", other[] = "JS:*get x /a/b/c.js:1:13";
+	struct jitdump_record lines = { .nr_lines = 2 }, c = { .name = name, .name_len = sizeof(name) - 1 };
+	struct jitdump_line file, l = { 0 };
+	struct buf b = BUF_INIT;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		buf_u64(&b, 0x7000 + i);
+		buf_u32(&b, 10 + i);
+		buf_u32(&b, 0);
+		buf_add(&b, "\0\1.js", 6);
+	}
+	buf_u32(&b, 0);
+	lines.lines = span_init(b.data, b.len);
+	CHECK(jitdump_lost_names(&lines, &c, &file));
+	CHECK_U64(file.file_len, 5);
+	CHECK(!memcmp(file.file, "/a.js", 5));
+	CHECK(jitdump_line_of(&file, &lines.lines, &l) && l.line == 10);
+	CHECK(jitdump_line_of(&file, &lines.lines, &l) && l.line == 11 && l.addr == 0x7001);
+	CHECK(!jitdump_line_of(&file, &lines.lines, &l));
+	lines.lines = span_init(b.data, b.len);
+	c = (struct jitdump_record){ .name = other, .name_len = sizeof(other) - 1 };
+	CHECK(!jitdump_lost_names(&lines, &c, &file));
+	c.name_len = 3;
+	CHECK(!jitdump_lost_names(&lines, &c, &file));
+	buf_release(&b);
+}
+
 TEST(jit_dumps_are_known_by_their_names)
 {
 	CHECK(jitfiles_is_dump("/tmp/jit-123.dump"));

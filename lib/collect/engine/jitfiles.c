@@ -389,14 +389,17 @@ static void write_turn(struct trace_writer *w, struct rec_stub_lines *r, struct 
 	buf_reset(pairs);
 }
 
-/* addr: where the code was when they were written; r has the rest, as of the stub. */
-static void write_lines(struct trace_writer *w, struct rec_stub_lines *r, struct span lines, uint64_t addr,
-			uint64_t size)
+/* The lines of the code c; r has the rest, as of the stub. */
+static void write_lines(struct trace_writer *w, struct rec_stub_lines *r, const struct jitdump_record *of,
+			const struct jitdump_record *c)
 {
-	struct jitdump_line l = { 0 }, last = { .addr = addr };
+	const uint64_t addr = of->addr + shift_of_lines(c), size = c->size;
+	struct jitdump_line l = { 0 }, last = { .addr = addr }, file;
+	bool lost = shift_of_lines(c) && jitdump_lost_names(of, c, &file);
+	struct span lines = of->lines;
 	struct buf pairs = BUF_INIT;
 
-	while (jitdump_line(&lines, &l)) {
+	while (lost ? jitdump_line_of(&file, &lines, &l) : jitdump_line(&lines, &l)) {
 		if (l.addr < addr || l.addr - addr >= size)
 			continue;
 		if (r->file_len != l.file_len || (l.file_len && memcmp(r->file, l.file, l.file_len))) {
@@ -423,7 +426,7 @@ static void write_lines_of(const struct jitfiles *j, struct dump *d, const struc
 
 	if (at->lines_len && record_again(d, at->lines_off, at->lines_len, &b, &lines) &&
 	    lines.kind == JITDUMP_LINES)
-		write_lines(j->w, &r, lines.lines, lines.addr + shift_of_lines(c), c->size);
+		write_lines(j->w, &r, &lines, c);
 	buf_release(&b);
 }
 
