@@ -8,7 +8,7 @@
  *      stack are read as they are now, and the VM's count of unloaded classes. When one differs, or the
  *      walk ended in a mark, all pages are forgotten, and it is walked once more;
  *  [2] what is true now may not have been at the time of the sample: code and classes count as the same then
- *      when they were seen before it, or the sample is not older than LATE_NS;
+ *      when they were seen before it; code also when the sample is not older than LATE_NS;
  *  [3] the JVM may mean harm: loads are bounded (far.c), so is the time of a walk, and this is a process of
  *      its own.
  */
@@ -309,15 +309,23 @@ static bool is_as_read(struct code_look *list, size_t nr)
 		return true;
 	nr_unloaded = unloaded;
 	classes_since_ns = sys_now();
+	far_forget();		/* who walks next is to see that count, by which names are known */
 	return !vm.nr_unloaded;
 }
 
-/* [2]. */
+/*
+ * [2]. Of a class that was unloaded after the sample, what it had may be there still when it is walked, and
+ * another's soon: what is known of methods by their addresses is doubtful from then on.
+ */
 static bool was_so_then(const struct code_look *list, size_t nr, uint64_t time_ns)
 {
 	uint64_t now = sys_now();
-	bool is_late = now > time_ns + LATE_NS, so = !is_late || classes_since_ns <= time_ns;
+	bool is_late = now > time_ns + LATE_NS;
+	bool so = vm.nr_unloaded ? classes_since_ns <= time_ns : !is_late;
 	size_t i;
+
+	if (!so)
+		names_class_unloaded();
 
 	for (i = 0; i < nr; i++)
 		so &= code_since(list[i].id, now) <= time_ns || !is_late;
@@ -406,7 +414,7 @@ static void tell_stubs(void)
 static void walk(const struct outside_ask *a)
 {
 	static struct code_look list[MAX_CODES];
-	bool all = false, same = false;
+	bool all = false, same = false, was_so;
 	size_t nr = 0;
 	int tries;
 
@@ -417,7 +425,8 @@ static void walk(const struct outside_ask *a)
 		nr = list_code(list, &all);
 		same = all && is_as_read(list, nr);
 	}
-	if (!same || w->no_room || !was_so_then(list, nr, a->time_ns)) {
+	was_so = was_so_then(list, nr, a->time_ns);
+	if (!same || w->no_room || !was_so) {
 		only_a_mark(JVM_MARK_LATE);
 		return;
 	}
@@ -432,8 +441,10 @@ static void walk(const struct outside_ask *a)
 		send_staged(w->ring);
 		return;
 	}
+	/* without them methods would be missing that are inlined; they are told again */
 	nr_staged = 0;
-	scopes_init();		/* told again */
+	scopes_init();
+	only_a_mark(JVM_MARK_LATE);
 }
 
 static void send_sample(const struct outside_ask *a)
