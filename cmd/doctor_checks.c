@@ -22,10 +22,10 @@
 #include "cpuclock/cpuclock.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
-#include "pmu/bpf.h"
 #include "pmu/deaf.h"
 #include "pmu/probe.h"
 #include "ptt/ptt.h"
+#include "wall/switches.h"
 
 static void found(struct finding *f, enum check_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -460,17 +460,39 @@ static void look_msr(struct finding *f)
 	remedy(f, code == ENOENT ? "'sudo modprobe msr'" : "root (CAP_SYS_RAWIO)");
 }
 
-/* As record does: by BPF, and else by the records of switches of one's own threads. */
+/* Without perf events all is read from /proc. */
+static void look_wall_by_proc(struct finding *f, const struct perf_event_attr *attr, int r)
+{
+	struct err e = { 0 };
+
+	perf_open_err(&e, -r, attr, 0, -1);
+	if (wall_counts_delays())
+		found(f, CHECK_LIMITED, "own programs; states of threads are read from /proc, and native code that runs has no stacks (%s)",
+		      e.msg);
+	else
+		found(f, CHECK_NO, "%s", e.msg);
+	remedy(f, "%s", e.hint);
+}
+
+/* As record does: by BPF, else by the records of switches of one's own threads, else by /proc. */
 static void look_wall(struct finding *f)
 {
 	struct perf_event_attr attr = probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false);
+	const int self = getpid();
 	struct err e = { 0 };
+	struct wall *w;
+	int r;
 
-	if (!bpf_allowed(&e))
-		return;
 	attr.context_switch = 1;
-	if (!try_event(f, &attr, 0, -1))
+	r = probe_perf(&attr, 0, -1);
+	if (r) {
+		look_wall_by_proc(f, &attr, r);
 		return;
+	}
+	if (!wall_open(&w, &(struct wall_opts){ .nr_slots = 64, .pids = &self, .nr_pids = 1 }, &e)) {
+		wall_close(w);
+		return;
+	}
 	found(f, CHECK_LIMITED, "own programs; without wakers, kernel frames and peers of waits, and without what those were for that no sample hit (%s)",
 	      e.msg);
 	remedy(f, "%s", e.hint);

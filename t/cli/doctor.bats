@@ -66,6 +66,19 @@ teardown() {
 	[[ $(json '.checks[] | select(.id == "wall") | .found') == "own programs; "*CAP_BPF* ]]
 }
 
+@test "doctor: where BPF or perf events are refused, wall is as record has it" {
+	skip_unless_perf
+	[ -x "$BUILD/t/tools/deny" ] || make -s -C "$TOP" build/t/tools/deny
+	local rc=0
+	"$BUILD/t/tools/deny" bpf true 2>/dev/null || rc=$?
+	[ "$rc" -ne 77 ] || skip "system call filters are not permitted here"
+	output=$("$BUILD/t/tools/deny" bpf "$ARCPROF" doctor --format json) || :
+	[[ $(json '.checks[] | select(.id == "wall") | .found') == "own programs; without wakers"* ]]
+	output=$("$BUILD/t/tools/deny" perf_event_open,bpf "$ARCPROF" doctor --format json) || :
+	[ "$(json '.checks[] | select(.id == "wall") | .state')" = limited ]
+	[[ $(json '.checks[] | select(.id == "wall") | .found') == "own programs; states of threads are read from /proc"* ]]
+}
+
 @test "doctor: the JDK in PATH is found with its version" {
 	skip_unless_java
 	run_arcprof doctor --format json
