@@ -14,6 +14,7 @@
 
 extern const char cpuclock_bpf_file[], cpuclock_bpf_file_end[];
 extern const char cpuclock_traps_bpf_file[], cpuclock_traps_bpf_file_end[];
+extern const char cpuclock_traps_7_bpf_file[], cpuclock_traps_7_bpf_file_end[];
 
 struct cpuclock {
 	struct bpf_programs programs;
@@ -38,13 +39,14 @@ static int load(struct cpuclock *c, struct err *e)
 {
 	static const struct bpf_packed files[] = {
 		{ cpuclock_traps_bpf_file, cpuclock_traps_bpf_file_end },
+		{ cpuclock_traps_7_bpf_file, cpuclock_traps_7_bpf_file_end },
 		/* where the kernel does not take what sends traps */
 		{ cpuclock_bpf_file, cpuclock_bpf_file_end },
 	};
 	const struct bpf_prepare how = { .name = "arcprof_clock", .it = prepare, .ctx = c };
 	int r = bpf_programs_load(&c->programs, files, ARRAY_SIZE(files), &how, e);
 
-	c->has_traps = r == 0;
+	c->has_traps = r >= 0 && bpf_programs_fd(&c->programs, "is_trapped") >= 0;
 	return MIN(r, 0);
 }
 

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/mount.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -23,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "pmu/bpf.h"
 #include "pmu/cpus.h"
 #include "pmu/probe.h"
@@ -32,6 +32,7 @@
 #define BPF_FS "/sys/fs/bpf"
 
 extern const char ptt_bpf_file[], ptt_bpf_file_end[];
+extern const char ptt_basic_bpf_file[], ptt_basic_bpf_file_end[];
 
 struct loader {
 	const struct ptt_config *c;
@@ -137,8 +138,8 @@ static int set_constants(struct loader *l, struct err *e)
 	struct bpf_map *m;
 	const char *name;
 
-	if (getrandom(&config.secret, sizeof(config.secret), 0) != sizeof(config.secret))
-		return err_errno(e, "getrandom");
+	if (random_bytes(&config.secret, sizeof(config.secret)))
+		return err_set(e, EIO, "BPF: no random number");
 	bpf_object__for_each_map(m, l->obj) {
 		name = bpf_map__name(m);
 		if (strstr(name, ".rodata"))
@@ -155,28 +156,73 @@ static void set_sizes(struct loader *l)
 
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
 		bpf_map__set_max_entries(map_named(l, of_slots[i]), l->c->nr_slots);
+	if (map_named(l, "fresh"))
+		bpf_map__set_max_entries(map_named(l, "fresh"), l->c->nr_slots);
 	bpf_map__set_max_entries(map_named(l, "cpus"), l->nr_cpus);
 	bpf_map__set_max_entries(map_named(l, "events"), l->nr_cpus * ARCPROF_MAX_METRICS);
 }
 
-static int load(struct loader *l, struct err *e)
+static int load_file(struct loader *l, const struct bpf_packed *file, struct err *e)
 {
-	static const struct bpf_packed file = { ptt_bpf_file, ptt_bpf_file_end };
 	int r;
 
-	bpf_listen();
-	l->kernel = btf__load_vmlinux_btf();
-	if (!l->kernel)
-		return bpf_failed(e, errno, BPF_TYPES);
-	l->obj = bpf_open_packed(&file, "arcprof_ptt", e);
+	l->obj = bpf_open_packed(file, "arcprof_ptt", e);
 	if (!l->obj)
 		return -e->code;
 	choose_programs(l);
 	set_sizes(l);
 	r = set_constants(l, e);
-	if (r)
-		return r;
-	return bpf_load(l->obj, e);
+	if (!r)
+		r = bpf_load(l->obj, e);
+	if (r) {
+		bpf_object__close(l->obj);
+		l->obj = NULL;
+	}
+	return r;
+}
+
+static int load(struct loader *l, struct err *e)
+{
+	static const struct bpf_packed files[] = {
+		{ ptt_bpf_file, ptt_bpf_file_end },
+		/* where the kernel lacks what those use */
+		{ ptt_basic_bpf_file, ptt_basic_bpf_file_end },
+	};
+	int r = libbpf_num_possible_cpus();
+	size_t i;
+
+	l->nr_cpus = MAX(r, 1);
+	bpf_listen();
+	l->kernel = btf__load_vmlinux_btf();
+	if (!l->kernel)
+		return bpf_failed(e, errno, BPF_TYPES);
+	r = -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(files) && r && r != -EPERM && r != -ENOMEM; i++) {
+		*e = (struct err){ 0 };
+		r = load_file(l, &files[i], e);
+	}
+	return r;
+}
+
+static void release(struct loader *l)
+{
+	bpf_object__close(l->obj);
+	btf__free(l->kernel);
+}
+
+/* Whether the kernel takes the programs, which is known when it has. */
+static int check(struct err *e)
+{
+	enum { SOME_SLOTS = 64 };
+	static const struct ptt_config config = { .nr_slots = SOME_SLOTS, .interrupts = true };
+	struct loader l = { .c = &config };
+	int r = bpf_allowed(e);
+
+	if (!r) {
+		r = load(&l, e);
+		release(&l);
+	}
+	return r;
 }
 
 /* ---- what the programs need before they run ---- */
@@ -220,6 +266,17 @@ static int fill_pids(struct loader *l, struct err *e)
 	for (i = 0; i < l->c->nr_pids && !r; i++)
 		r = bpf_map_update_elem(map_fd(l, "pids"), &l->c->pids[i], &yes, BPF_ANY);
 	return r ? bpf_failed(e, -r, "the list of processes") : 0;
+}
+
+/* Slot 0 is nobody's. */
+static int fill_fresh(struct loader *l, struct err *e)
+{
+	int fd = map_named(l, "fresh") ? map_fd(l, "fresh") : -1, r = 0;
+	uint32_t slot;
+
+	for (slot = 1; fd >= 0 && slot < l->c->nr_slots && !r; slot++)
+		r = bpf_map_update_elem(fd, NULL, &slot, BPF_ANY);
+	return r ? bpf_failed(e, -r, "the list of slots") : 0;
 }
 
 static int write_header(struct loader *l, struct err *e)
@@ -369,13 +426,13 @@ static int start(const struct ptt_config *c, struct err *e)
 		r = make_place(e);
 	if (r)
 		return r;
-	r = libbpf_num_possible_cpus();
-	l.nr_cpus = MAX(r, 1);
 	r = load(&l, e);
 	if (!r)
 		r = open_counters(&l, e);
 	if (!r)
 		r = fill_pids(&l, e);
+	if (!r)
+		r = fill_fresh(&l, e);
 	if (!r)
 		r = write_header(&l, e);
 	if (!r)
@@ -386,8 +443,7 @@ static int start(const struct ptt_config *c, struct err *e)
 		remove_place(&ignored);
 	else
 		visit_cpus();
-	bpf_object__close(l.obj);
-	btf__free(l.kernel);
+	release(&l);
 	return r;
 }
 
@@ -419,7 +475,7 @@ static int open_session(void **session, struct err *e)
 const struct ptt_backend ptt_bpf = {
 	.name = "bpf",
 	.counts_events = true,
-	.check = bpf_allowed,
+	.check = check,
 	.start = start,
 	.stop = stop,
 	.open = open_session,

@@ -41,12 +41,9 @@ static int start_best(const struct ptt_config *c, const struct ptt_backend **use
 	for (i = 0; ptt_backends[i] && r; i++) {
 		memset(e, 0, sizeof(*e));
 		*used = ptt_backends[i];
-		r = ptt_backends[i]->check(e);
-		if (!r) {
-			r = ptt_backends[i]->start(c, e);
-			if (r == -EEXIST)
-				return r;
-		}
+		r = ptt_backends[i]->start(c, e);
+		if (r == -EEXIST)
+			return r;
 		if (r && !why.code)
 			why = *e;
 	}

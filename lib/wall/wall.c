@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
 #include "wall/interrupts.h"
@@ -23,6 +23,8 @@
 
 extern const char wall_bpf_file[], wall_bpf_file_end[];
 extern const char wall_traps_bpf_file[], wall_traps_bpf_file_end[];
+extern const char wall_traps_7_bpf_file[], wall_traps_7_bpf_file_end[];
+extern const char wall_basic_bpf_file[], wall_basic_bpf_file_end[];
 
 /* ---- loading ---- */
 
@@ -48,8 +50,8 @@ static int set_constants(const struct wall *w, const struct wall_opts *o, struct
 	const struct wall_syscall *call;
 	unsigned int i;
 
-	if (getrandom(&config.secret, sizeof(config.secret), 0) != sizeof(config.secret))
-		return err_errno(e, "getrandom");
+	if (random_bytes(&config.secret, sizeof(config.secret)))
+		return err_set(e, EIO, "BPF: no random number");
 	for (i = 0; (call = wall_syscall_at(i)); i++)
 		if (call->nr < WALL_NR_SYSCALLS) {
 			config.class_of[call->nr] = call->class;
@@ -66,11 +68,15 @@ static void set_sizes(const struct wall *w, const struct wall_opts *o, struct bp
 	static const char *const of_slots[] = {
 		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
 	};
-	struct bpf_map *traps = bpf_object__find_map_by_name(obj, "wall_traps");
+	static const char *const some_have[] = { "wall_traps", "wall_fresh" };
+	struct bpf_map *m;
 	size_t i;
 
-	if (traps)
-		bpf_map__set_max_entries(traps, w->nr_slots);
+	for (i = 0; i < ARRAY_SIZE(some_have); i++) {
+		m = bpf_object__find_map_by_name(obj, some_have[i]);
+		if (m)
+			bpf_map__set_max_entries(m, w->nr_slots);
+	}
 	for (i = 0; i < ARRAY_SIZE(of_slots); i++)
 		bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, of_slots[i]), w->nr_slots);
 	if (o->wakes) {
@@ -96,17 +102,21 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 {
 	static const struct bpf_packed files[] = {
 		{ wall_traps_bpf_file, wall_traps_bpf_file_end },
+		{ wall_traps_7_bpf_file, wall_traps_7_bpf_file_end },
 		/* where the kernel does not take what sends traps */
 		{ wall_bpf_file, wall_bpf_file_end },
+		/* and where it lacks more than that */
+		{ wall_basic_bpf_file, wall_basic_bpf_file_end },
 	};
 	struct request q = { .w = w, .o = o };
 	const struct bpf_prepare how = {
 		.name = "arcprof_wall", .it = prepare, .ctx = &q, .by_libbpf = true,
 	};
-	int r = bpf_programs_load(&w->programs, files, ARRAY_SIZE(files), &how, e);
+	size_t first = o->basic ? ARRAY_SIZE(files) - 1 : 0;
+	int r = bpf_programs_load(&w->programs, files + first, ARRAY_SIZE(files) - first, &how, e);
 
 	if (r < 0 && r != -EPERM)
-		err_hint(e, "-e wall needs Linux 5.18 or later");
+		err_hint(e, "-e wall needs Linux 5.10 or later");
 	return MIN(r, 0);
 }
 
@@ -133,6 +143,17 @@ static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 		return bpf_failed(e, errno, "mapping the slots");
 	w->control->next_slot = 1;
 	return 0;
+}
+
+/* Slot 0 is nobody's. */
+static int fill_fresh(const struct wall *w)
+{
+	int fd = bpf_programs_map(&w->programs, "wall_fresh"), r = 0;
+	uint32_t slot;
+
+	for (slot = 1; fd >= 0 && slot < w->nr_slots && !r; slot++)
+		r = bpf_map_update_elem(fd, NULL, &slot, BPF_ANY);
+	return r;
 }
 
 static int add_targets(struct wall *w, const int *numbers, size_t nr, uint8_t what)
@@ -194,7 +215,7 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 	if (!r)
 		r = map_all(w, o, e);
 	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
-		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD)))
+		   add_targets(w, o->tids, o->nr_tids, WALL_THREAD) || fill_fresh(w)))
 		r = bpf_failed(e, errno, "the list of processes");
 	/* births first: who seed() comes too early for has a parent with a slot, or is seen by it */
 	if (!r)
@@ -368,8 +389,9 @@ int wall_filter(const struct wall *w)
 
 int wall_trap_filter(const struct wall *w)
 {
-	return w->programs.obj && w->control->can_trap ?
-		       bpf_programs_fd(&w->programs, "is_trapped") : 0;
+	int fd = w->programs.obj ? bpf_programs_fd(&w->programs, "is_trapped") : 0;
+
+	return MAX(fd, 0);
 }
 
 int wall_trap(struct wall *w, int pid)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ static int have_traps(void)
 		if (i % 4096 ? getppid() < 0 : nanosleep(&(struct timespec){ 0, 100000 }, NULL))
 			return 1;	/* it was interrupted */
 	execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done", NULL);
-	return 2;
+	return errno == ENOENT ? 0 : 2;		/* a test's machine has no shell */
 }
 
 TEST(cpuclock_sends_traps_to_those_who_handle_them)

@@ -20,11 +20,12 @@
 #include <bpf/bpf_tracing.h>
 
 #include "cpuclock/bpf/config.h"
+#include "pmu/bpf/task.h"
+#include "pmu/bpf/trap.h"
 
 enum {
 	STATE_DEAD = 0x80,
 	EXITING = 0x4,		/* PF_EXITING */
-	TRAP = 5,		/* SIGTRAP */
 };
 
 struct sched_entity {
@@ -33,14 +34,10 @@ struct sched_entity {
 
 struct task_struct {
 	int pid, tgid;
-	unsigned int __state, flags;
+	unsigned int flags;
 	__u64 start_time;
 	struct task_struct *group_leader;
 	struct sched_entity se;
-} __attribute__((preserve_access_index));
-
-struct task_struct___before_5_14 {
-	long state;
 } __attribute__((preserve_access_index));
 
 struct linux_binprm;
@@ -81,17 +78,15 @@ static __always_inline struct cpuclock_process *process_of(__u32 tgid)
 
 /* ---- samples ---- */
 
-/* A thread that exits does not return to user code. */
-static __always_inline bool is_for_agent(const struct cpuclock_process *p, struct task_struct *t)
+/* A thread that exits does not return to user code. Before Linux 5.11 it cannot be read directly. */
+static __always_inline bool is_for_agent(const struct cpuclock_process *p)
 {
-	return p && p->agent && !(t->flags & EXITING);
+	struct task_struct *t = (void *)bpf_get_current_task();
+
+	return p && p->agent && !(BPF_CORE_READ(t, flags) & EXITING);
 }
 
 #ifdef CPUCLOCK_TRAPS
-struct bpf_task_work {
-	__u64 opaque;
-} __attribute__((aligned(8)));
-
 struct trap {
 	__u64 time_ns;
 	struct bpf_task_work work;
@@ -103,16 +98,6 @@ struct {			/* by the low bits of a thread's number */
 	__type(key, __u32);
 	__type(value, struct trap);
 } cpuclock_traps SEC(".maps");
-
-enum pid_type { PIDTYPE_PID };
-struct bpf_map {
-	__u32 id;
-};
-
-int bpf_send_signal_task(struct task_struct *t, int sig, enum pid_type type, __u64 value) __ksym;
-int bpf_task_work_schedule_resume_impl(struct task_struct *t, struct bpf_task_work *work, void *map,
-				       int (*callback)(struct bpf_map *map, void *key, void *value),
-				       void *program) __ksym;
 
 static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
 {
@@ -134,14 +119,14 @@ int is_trapped(void *ctx)
 	__u32 at = t->pid & (CPUCLOCK_NR_TRAPS - 1);
 	struct trap *trap;
 
-	if (!is_for_agent(p, t))
+	if (!is_for_agent(p))
 		return 0;
 	trap = bpf_map_lookup_elem(&cpuclock_traps, &at);
 	if (!trap)
 		return 0;
 	trap->time_ns = bpf_ktime_get_ns();
 	/* where the signal before is still on its way, that is for this sample, too */
-	bpf_task_work_schedule_resume_impl(t, &trap->work, &cpuclock_traps, send_trap, NULL);
+	ON_RETURN(t, &trap->work, &cpuclock_traps, send_trap);
 	return 1;
 }
 #endif
@@ -150,10 +135,9 @@ int is_trapped(void *ctx)
 SEC("perf_event")
 int is_recorded(void *ctx)
 {
-	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	const struct cpuclock_process *p = process_of(t->tgid);
+	const struct cpuclock_process *p = process_of(bpf_get_current_pid_tgid() >> 32);
 
-	return (p || config.all) && !is_for_agent(p, t);
+	return (p || config.all) && !is_for_agent(p);
 }
 
 /* ---- processes ---- */
@@ -202,20 +186,13 @@ int BPF_PROG(on_free, struct task_struct *t)
 	return 0;
 }
 
-static __always_inline __u32 state_of(struct task_struct *t)
-{
-	struct task_struct___before_5_14 *old = (void *)t;
-
-	return bpf_core_field_exists(t->__state) ? t->__state : (__u32)old->state;
-}
-
 SEC("tp_btf/sched_switch")	/* [2] */
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 {
 	struct cpuclock_control *c;
 	struct cpuclock_end *end;
 
-	if (config.all || !(state_of(prev) & STATE_DEAD) || !process_of(prev->tgid))
+	if (config.all || !(task_state(prev) & STATE_DEAD) || !process_of(prev->tgid))
 		return 0;
 	c = control();
 	if (!c)

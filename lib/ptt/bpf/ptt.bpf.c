@@ -26,6 +26,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "arcprof_uapi.h"
+#include "pmu/bpf/task.h"
 #include "ptt/bpf/config.h"
 
 /* What is used of the kernel's own; the loader puts in the offsets of the running one. */
@@ -99,6 +100,15 @@ struct {
 	__uint(max_entries, 1);			/* set by the loader: slots */
 	__type(value, __u32);
 } ended SEC(".maps");
+
+#ifdef BPF_BASIC
+/* Slots that no thread has had; the loader fills it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);			/* set by the loader: slots */
+	__type(value, __u32);
+} fresh SEC(".maps");
+#endif
 
 /* The processes to follow, unless all are. */
 struct {
@@ -307,7 +317,7 @@ static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s
 
 static __always_inline __u64 faults_of(struct task_struct *t)
 {
-	return t->min_flt + t->maj_flt;
+	return FIELD(t, min_flt) + FIELD(t, maj_flt);
 }
 
 /* ---- slots ---- */
@@ -331,20 +341,40 @@ static __always_inline void fold(const struct arcprof_slot *s)
 		__sync_fetch_and_add(&sum->acc[i], s->acc[i]);
 }
 
+#ifdef BPF_BASIC
+static __always_inline __u32 take_fresh(struct arcprof_ptt_header *h)
+{
+	__u32 idx;
+
+	if (bpf_map_pop_elem(&fresh, &idx))
+		return 0;
+	__sync_fetch_and_add(&h->next_slot, 1);
+	return idx;
+}
+#else
+static __always_inline __u32 take_fresh(struct arcprof_ptt_header *h)
+{
+	__u32 idx;
+
+	if (h->next_slot >= config.nr_slots)
+		return 0;
+	idx = __sync_fetch_and_add(&h->next_slot, 1);
+	return idx < config.nr_slots ? idx : 0;
+}
+#endif
+
 /* A slot that was never used, else that of the thread whose end is longest ago; 0: none. */
 static __always_inline __u32 take_slot(void)
 {
-	__u32 zero = 0, idx = 0;
+	__u32 zero = 0, idx;
 	struct arcprof_ptt_header *h = bpf_map_lookup_elem(&header, &zero);
 	struct arcprof_slot *s;
 
 	if (!h)
 		return 0;
-	if (h->next_slot < config.nr_slots) {
-		idx = __sync_fetch_and_add(&h->next_slot, 1);
-		if (idx < config.nr_slots)
-			return idx;
-	}
+	idx = take_fresh(h);
+	if (idx)
+		return idx;
 	if (bpf_map_pop_elem(&ended, &idx)) {
 		__sync_fetch_and_add(&h->nr_refused, 1);
 		return 0;
@@ -369,12 +399,12 @@ static __always_inline void clear_counts(struct arcprof_slot *s)
 /* One for each living thread, also while exec lets one take the number and age of another. */
 static __always_inline __u64 identity(struct task_struct *t)
 {
-	return (__u64)t->stack ^ config.secret;
+	return (__u64)FIELD(t, stack) ^ config.secret;
 }
 
 static __always_inline __u32 give_slot(struct task_struct *t, const struct values *now)
 {
-	__u32 tid = t->pid, idx = take_slot();
+	__u32 tid = FIELD(t, pid), idx = take_slot();
 	struct arcprof_slot *s = slot_of(idx);
 
 	if (!s)
@@ -384,7 +414,7 @@ static __always_inline __u32 give_slot(struct task_struct *t, const struct value
 	s->flags = ARCPROF_SLOT_USED;
 	s->gen++;
 	s->tid = tid;
-	s->tgid = t->tgid;
+	s->tgid = FIELD(t, tgid);
 	s->identity = identity(t);
 	s->start = now->v[0];
 	s->fault_base = faults_of(t);
@@ -396,14 +426,14 @@ static __always_inline __u32 give_slot(struct task_struct *t, const struct value
 
 static __always_inline bool is_wanted(struct task_struct *t)
 {
-	__u32 tgid = t->tgid;
+	__u32 tgid = FIELD(t, tgid);
 
 	return config.all_threads || bpf_map_lookup_elem(&pids, &tgid);
 }
 
 static __always_inline __u32 slot_for(struct task_struct *t, const struct values *now)
 {
-	__u32 tid = t->pid, *idx;
+	__u32 tid = FIELD(t, pid), *idx;
 	struct arcprof_slot *s;
 
 	if (!tid)
@@ -412,7 +442,7 @@ static __always_inline __u32 slot_for(struct task_struct *t, const struct values
 	s = idx ? slot_of(*idx) : NULL;
 	if (idx && s && s->identity == identity(t) && !(s->flags & ARCPROF_SLOT_DEAD))
 		return *idx;
-	return !t->exit_state && is_wanted(t) ? give_slot(t, now) : 0;
+	return !FIELD(t, exit_state) && is_wanted(t) ? give_slot(t, now) : 0;
 }
 
 /* The thread is gone but for the last instructions of its exit. */
@@ -439,8 +469,8 @@ static __always_inline struct arcprof_slot *put_on_cpu(struct arcprof_cpu *c, st
 	struct arcprof_slot *s = slot_of(idx);
 
 	c->cur = idx;
-	c->tid = t->pid;
-	c->flags = ARCPROF_CPU_STARTED | (t->pid ? 0 : ARCPROF_CPU_IDLE);
+	c->tid = FIELD(t, pid);
+	c->flags = ARCPROF_CPU_STARTED | (c->tid ? 0 : ARCPROF_CPU_IDLE);
 	if (!s)
 		return s;
 	SEQ_STEP(s->seq);
@@ -510,7 +540,7 @@ static __always_inline void check_thread(struct arcprof_cpu *c, struct task_stru
 {
 	if (!(c->flags & ARCPROF_CPU_STARTED))
 		start_cpu(c, t, now, cpu);
-	else if (c->tid != t->pid)
+	else if (c->tid != FIELD(t, pid))
 		resync(c, t, now, cpu);
 }
 
@@ -551,7 +581,7 @@ static __always_inline void enter(struct arcprof_cpu *c, __u32 bit, const struct
 		return;
 	if (bit == ARCPROF_CPU_HARDIRQ) {
 		s->interrupts++;
-		s->faults = faults_of(bpf_get_current_task_btf()) - s->fault_base;
+		s->faults = faults_of(CURRENT()) - s->fault_base;
 	}
 	s->flags &= ~ARCPROF_SLOT_RUNNING;
 	SEQ_STEP(s->seq);
@@ -590,7 +620,7 @@ static __noinline int interrupt(__u32 bit, bool in)
 	barrier();
 	read_metrics(&now, cpu);
 	SEQ_STEP(c->seq);
-	check_thread(c, bpf_get_current_task_btf(), &now, cpu);
+	check_thread(c, CURRENT(), &now, cpu);
 	if (in)
 		enter(c, bit, &now);
 	else

@@ -35,8 +35,6 @@ struct wall_bpf_config {		/* constants to the programs */
 struct wall_bpf_control {
 	__u32 next_slot;		/* those from here on were never used; 0 is nobody's */
 	__u32 nr_refused;		/* threads that found no free one */
-	__u32 can_trap;			/* is_trapped() does what it says */
-	__u32 pad;
 };
 
 /*

@@ -26,6 +26,8 @@
 #include "cpu.h"
 #include "file.h"
 #include "jvm/wall.h"
+#include "pmu/bpf/task.h"
+#include "pmu/bpf/trap.h"
 #include "regs.h"
 #include "wall/bpf/config.h"
 
@@ -38,9 +40,9 @@ enum {
 	MAX_PID_LEVELS = 32,		/* PID namespaces inside each other, with the first */
 	LOW_NUMBERS = 1 << 16,
 	MAX_STACK = 40,
+	USUAL_STACK = 16384,		/* of a thread in the kernel */
 	UNUSED_NS = 1000000000,		/* whoever was elsewhere for so long need not be at a site again */
 	FILE_TYPE = 0170000, SOCKET = 0140000,		/* of inode.i_mode */
-	TRAP = 5,			/* SIGTRAP */
 	FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10,
 };
 
@@ -68,8 +70,8 @@ struct sched_entity {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
-	int pid, tgid, on_cpu, on_rq;
-	unsigned int __state, flags;
+	int pid, tgid;
+	unsigned int flags, on_cpu, on_rq;	/* the latter two are bytes in later kernels */
 	void *stack;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
@@ -151,6 +153,14 @@ struct {			/* slots that the recorder has given back */
 	__type(value, __u32);
 } wall_free SEC(".maps");
 
+#ifdef BPF_BASIC
+struct {			/* slots that nobody has had; the loader fills it */
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} wall_fresh SEC(".maps");
+#endif
+
 struct {			/* those whose slots seed() makes: WALL_PROCESS, WALL_THREAD by number */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -205,13 +215,13 @@ static __always_inline void stamp(__u32 idx, __u64 now)
 /* One for each living thread, also while exec lets one take the number of another. */
 static __always_inline __u64 identity(struct task_struct *t)
 {
-	return (__u64)t->stack ^ config.secret;
+	return (__u64)FIELD(t, stack) ^ config.secret;
 }
 
 /* 0: none. */
 static __always_inline __u32 find(struct task_struct *t, struct wall_slot **slot)
 {
-	__u32 tid = t->pid, low = tid & (LOW_NUMBERS - 1), *idx;
+	__u32 tid = FIELD(t, pid), low = tid & (LOW_NUMBERS - 1), *idx;
 
 	if (!tid)
 		return 0;
@@ -250,6 +260,53 @@ static __always_inline void clear(struct wall_slot *s)
 	}
 }
 
+#ifdef BPF_BASIC
+static __always_inline __u32 take_fresh(struct wall_bpf_control *c)
+{
+	__u32 idx;
+
+	if (bpf_map_pop_elem(&wall_fresh, &idx))
+		return 0;
+	__sync_fetch_and_add(&c->next_slot, 1);
+	return idx;
+}
+
+/* Whoever is second leaves it alone: an addition whose result is not told is atomic, too. */
+static __always_inline bool try_lock(__u32 *busy)
+{
+	__sync_fetch_and_add(busy, 1);
+	if (*(volatile __u32 *)busy == 1)
+		return true;
+	__sync_fetch_and_add(busy, -1);
+	return false;
+}
+
+static __always_inline void unlock(__u32 *busy)
+{
+	__sync_fetch_and_add(busy, -1);
+}
+#else
+static __always_inline __u32 take_fresh(struct wall_bpf_control *c)
+{
+	__u32 idx;
+
+	if (c->next_slot >= config.nr_slots)
+		return 0;
+	idx = __sync_fetch_and_add(&c->next_slot, 1);
+	return idx < config.nr_slots ? idx : 0;
+}
+
+static __always_inline bool try_lock(__u32 *busy)
+{
+	return !__sync_val_compare_and_swap(busy, 0, 1);
+}
+
+static __always_inline void unlock(__u32 *busy)
+{
+	*(volatile __u32 *)busy = 0;
+}
+#endif
+
 static __always_inline __u32 take(void)
 {
 	struct wall_bpf_control *c = control();
@@ -259,13 +316,10 @@ static __always_inline __u32 take(void)
 		return 0;
 	if (!bpf_map_pop_elem(&wall_free, &idx))
 		return idx;
-	if (c->next_slot < config.nr_slots) {
-		idx = __sync_fetch_and_add(&c->next_slot, 1);
-		if (idx < config.nr_slots)
-			return idx;
-	}
-	__sync_fetch_and_add(&c->nr_refused, 1);
-	return 0;
+	idx = take_fresh(c);
+	if (!idx)
+		__sync_fetch_and_add(&c->nr_refused, 1);
+	return idx;
 }
 
 /* Its number in the namespace at that level; the first is 0. */
@@ -298,11 +352,11 @@ static __noinline __u32 number_in(struct pid *p, __u32 level)
 
 static __always_inline __u32 number(struct task_struct *t)
 {
-	struct pid *p = t->thread_pid;
+	struct pid *p = FIELD(t, thread_pid);
 
 	if (!config.pid_ns)
-		return t->pid;
-	return p ? number_in(p, p->level) : 0;
+		return FIELD(t, pid);
+	return p ? number_in(p, FIELD(p, level)) : 0;
 }
 
 static __always_inline void retire(struct wall_slot *s, __u32 idx, __u64 now)
@@ -366,7 +420,7 @@ static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 
 {
 	if (state & (TASK_STOPPED_OR_TRACED | STATE_FROZEN))
 		return WALL_CLASS_STOPPED;
-	if (t->flags & KTHREAD)
+	if (FIELD(t, flags) & KTHREAD)
 		return WALL_CLASS_KERNEL;
 	if (nr < 0)
 		return WALL_CLASS_FAULT;
@@ -446,10 +500,30 @@ static __always_inline void read_list(struct wall_slot *s, struct task_struct *t
 		s->args[1] = 0;
 }
 
+#ifdef BPF_BASIC
+union thread_union {
+	unsigned long stack[1];
+};
+
+/* They are at the end of the thread's stack. */
+static __always_inline struct pt_regs *regs_of(struct task_struct *t)
+{
+	__u64 size = bpf_core_type_size(union thread_union);
+
+	return (void *)((__u64)FIELD(t, stack) + (size ? size : USUAL_STACK) -
+			bpf_core_type_size(struct pt_regs));
+}
+#else
+static __always_inline struct pt_regs *regs_of(struct task_struct *t)
+{
+	return (void *)bpf_task_pt_regs(t);
+}
+#endif
+
 static __always_inline void note_block(struct wall_slot *s, struct task_struct *t, __u32 state,
 				       __u64 now)
 {
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	struct pt_regs *r = regs_of(t);
 
 	s->syscall = -1;
 	if (r && !(t->flags & KTHREAD)) {
@@ -530,7 +604,7 @@ static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, 
 	__u8 files;
 	long bytes;
 
-	if (!w || __sync_val_compare_and_swap(&w->busy, 0, 1))
+	if (!w || !try_lock(&w->busy))
 		return NULL;
 	*(volatile __u32 *)&w->block_nr = 0;
 	barrier();
@@ -546,7 +620,7 @@ static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, 
 	barrier();
 	*(volatile __u32 *)&w->block_nr = nr;
 	barrier();
-	*(volatile __u32 *)&w->busy = 0;
+	unlock(&w->busy);
 	return w;
 }
 
@@ -649,9 +723,8 @@ static __always_inline void enter(struct wall_slot *s, __u32 idx, struct task_st
 	SEQ_STEP(s->seq);
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+static __always_inline void switched(bool preempt, struct task_struct *prev, struct task_struct *next,
+				     __u32 prev_state)
 {
 	struct wall_slot *s = NULL;
 	__u64 now = 0;
@@ -664,8 +737,25 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	idx = find(next, &s);
 	if (idx && s)
 		enter(s, idx, next, now ? now : bpf_ktime_get_ns());
+}
+
+#ifdef BPF_BASIC
+/* Before Linux 5.18 the tracepoint does not have the state. Who is being woken by now was blocked, too. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	switched(preempt, prev, next, task_state(prev));
 	return 0;
 }
+#else
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	switched(preempt, prev, next, prev_state);
+	return 0;
+}
+#endif
 
 /* ---- samples of a CPU's clock ---- */
 
@@ -701,10 +791,6 @@ static __always_inline void forget_agent(struct task_struct *t)
 	bpf_task_storage_delete(&wall_agents, t);
 }
 
-struct bpf_task_work {
-	__u64 opaque;
-} __attribute__((aligned(8)));
-
 struct wall_trap {
 	__u64 time_ns;
 	struct bpf_task_work work;
@@ -717,23 +803,8 @@ struct {
 	__type(value, struct wall_trap);
 } wall_traps SEC(".maps");
 
-enum pid_type { PIDTYPE_PID };
-struct bpf_map {
-	__u32 id;
-};
-
-void bpf_rcu_read_lock(void) __weak __ksym;
-void bpf_rcu_read_unlock(void) __weak __ksym;
-int bpf_send_signal_task(struct task_struct *t, int sig, enum pid_type type, __u64 value) __weak __ksym;
-int bpf_task_work_schedule_resume_impl(struct task_struct *t, struct bpf_task_work *work, void *map,
-				       int (*callback)(struct bpf_map *map, void *key, void *value),
-				       void *program) __weak __ksym;
-
-/* Since Linux 6.18. */
-static __always_inline bool can_trap(void)
-{
-	return bpf_task_work_schedule_resume_impl && bpf_send_signal_task;
-}
+void bpf_rcu_read_lock(void) __ksym;
+void bpf_rcu_read_unlock(void) __ksym;
 
 /* The thread is about to return to user code: its system call is over, so the signal interrupts none. */
 static int send_trap(struct bpf_map *map, void *key, void *value)
@@ -762,8 +833,6 @@ int is_trapped(void *ctx)
 	struct wall_trap *trap;
 	__u32 idx;
 
-	if (!can_trap())
-		return 0;
 	idx = find(t, &s);
 	if (!idx || !s || !has_agent(t))
 		return 0;
@@ -773,7 +842,7 @@ int is_trapped(void *ctx)
 	trap->time_ns = bpf_ktime_get_ns();
 	note_tick(s, trap->time_ns);
 	/* where the signal before is still on its way, that is for this sample, too */
-	bpf_task_work_schedule_resume_impl(t, &trap->work, &wall_traps, send_trap, NULL);
+	ON_RETURN(t, &trap->work, &wall_traps, send_trap);
 	return 1;
 }
 #else
@@ -783,18 +852,13 @@ static __always_inline bool has_agent(struct task_struct *t)
 }
 
 static __always_inline void forget_agent(struct task_struct *t) { }
-
-static __always_inline bool can_trap(void)
-{
-	return false;
-}
 #endif
 
 /* On a perf event of a CPU: samples are those of threads that have a slot. */
 SEC("perf_event")
 int is_recorded(void *ctx)
 {
-	struct task_struct *t = (void *)bpf_get_current_task_btf();
+	struct task_struct *t = CURRENT();
 	struct wall_slot *s = NULL;
 
 	if (!find(t, &s) || !s || has_agent(t))
@@ -843,14 +907,14 @@ static __noinline __u32 interrupt_or_thread(void *ctx, __u32 tid, bool own_stack
 
 static __always_inline __u32 waker(void *ctx)
 {
-	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
-	__u32 stack = (__u64)t->stack;
+	struct task_struct *t = CURRENT();
+	struct pt_regs *r = regs_of(t);
+	__u32 stack = (__u64)FIELD(t, stack);
 	/* what called us keeps ctx on the stack in use; at the end of a thread's are the user registers */
 	bool own_stack = (__u32)(__u64)ctx - stack < (__u32)(__u64)r - stack;
-	__s32 call = t->flags & KTHREAD ? -1 : syscall_of(r);
+	__s32 call = FIELD(t, flags) & KTHREAD ? -1 : syscall_of(r);
 
-	if (own_stack && (call >= 0 || t->flags & KTHREAD))
+	if (own_stack && (call >= 0 || FIELD(t, flags) & KTHREAD))
 		return number(t);
 	return interrupt_or_thread(ctx, number(t), own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
 }
@@ -875,14 +939,14 @@ static __always_inline __u32 copy_stack(__u8 *to, __u64 sp)
 /* Where the current thread is that ends that block. */
 static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 {
-	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+	struct task_struct *t = CURRENT();
+	struct pt_regs *r = regs_of(t);
 	__u32 nr, at, mine;
 	struct wall_wake *w;
 	struct wall_slot *own = NULL;
 	__u64 *anchor;
 
-	if (!s || !r || (t->flags & KTHREAD))
+	if (!s || !r || (FIELD(t, flags) & KTHREAD))
 		return 0;
 	mine = find(t, &own);
 	if (!mine || !own)
@@ -890,7 +954,7 @@ static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 	nr = s->block_nr;
 	at = wall_wake_at(idx, nr);
 	w = bpf_map_lookup_elem(&wall_wakes, &at);
-	if (!w || __sync_val_compare_and_swap(&w->busy, 0, 1))
+	if (!w || !try_lock(&w->busy))
 		return 0;
 	*(volatile __u32 *)&w->block_nr = 0;
 	barrier();
@@ -908,7 +972,7 @@ static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 	barrier();
 	*(volatile __u32 *)&w->block_nr = nr;
 	barrier();
-	*(volatile __u32 *)&w->busy = 0;
+	unlock(&w->busy);
 	return 0;
 }
 
@@ -1006,7 +1070,9 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_tid)
 
 static __always_inline bool is_blocked(struct task_struct *t)
 {
-	if (t->on_cpu || !t->__state || (t->__state & STATE_WAKING))
+	__u32 state = task_state(t);
+
+	if (t->on_cpu || !state || (state & STATE_WAKING))
 		return false;
 	return !t->on_rq || (bpf_core_field_exists(((struct sched_entity *)NULL)->sched_delayed) &&
 			     t->se.sched_delayed);
@@ -1016,6 +1082,17 @@ static __always_inline bool is_blocked(struct task_struct *t)
  * A thread that is there already. It may run while its slot is made, which the counts of its switches
  * tell: then what was written of its block counts for nothing, and the next switch puts it right.
  */
+#ifdef BPF_BASIC
+/* Its next switch puts it right, by what the kernel charged it. */
+static __always_inline void unblock(struct wall_slot *s, __u32 nr) { }
+#else
+static __always_inline void unblock(struct wall_slot *s, __u32 nr)
+{
+	if (__sync_val_compare_and_swap(&s->block_nr, nr, nr + 1) == nr)
+		__sync_val_compare_and_swap(&s->state, WALL_BLOCKED, WALL_RUNNABLE);
+}
+#endif
+
 static __always_inline void seed_one(struct task_struct *t)
 {
 	__u64 switches = t->nvcsw + t->nivcsw, now = bpf_ktime_get_ns();
@@ -1026,7 +1103,7 @@ static __always_inline void seed_one(struct task_struct *t)
 	if (!s)
 		return;
 	if (is_blocked(t)) {
-		note_block(s, t, t->__state, now);
+		note_block(s, t, task_state(t), now);
 		s->block_nr++;
 		*(volatile __u32 *)&s->state = WALL_BLOCKED;
 	} else {
@@ -1034,9 +1111,8 @@ static __always_inline void seed_one(struct task_struct *t)
 	}
 	nr = s->block_nr;
 	publish(s, idx, now);
-	if ((nr & 1) && (switches != t->nvcsw + t->nivcsw || !is_blocked(t)) &&
-	    __sync_val_compare_and_swap(&s->block_nr, nr, nr + 1) == nr)
-		__sync_val_compare_and_swap(&s->state, WALL_BLOCKED, WALL_RUNNABLE);
+	if ((nr & 1) && (switches != t->nvcsw + t->nivcsw || !is_blocked(t)))
+		unblock(s, nr);
 }
 
 static __always_inline bool is_target(__u32 number, __u8 what)
@@ -1050,12 +1126,9 @@ SEC("iter/task")
 int seed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
-	struct wall_bpf_control *c = control();
 	struct wall_slot *s = NULL;
 
-	if (c)
-		c->can_trap = can_trap();
-	if (!t || !t->pid || (t->__state & STATE_DEAD) || find(t, &s))
+	if (!t || !t->pid || (task_state(t) & STATE_DEAD) || find(t, &s))
 		return 0;
 	if (config.all || is_target(number(t->group_leader), WALL_PROCESS) ||
 	    is_target(number(t), WALL_THREAD))

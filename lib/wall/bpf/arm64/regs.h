@@ -11,23 +11,23 @@ struct pt_regs {
 /* rbx is the link register: what is in x19 to x28 is not kept. */
 static __always_inline void read_regs(struct wall_regs *v, const struct pt_regs *r)
 {
-	v->pc = r->pc;
-	v->sp = r->sp;
-	v->fp = r->regs[29];
-	v->rbx = r->regs[30];
+	v->pc = FIELD(r, pc);
+	v->sp = FIELD(r, sp);
+	v->fp = FIELD(r, regs[29]);
+	v->rbx = FIELD(r, regs[30]);
 }
 
 static __always_inline void read_call(struct wall_slot *s, const struct pt_regs *r)
 {
-	s->syscall = r->syscallno;
-	s->args[0] = r->orig_x0;
-	s->args[1] = r->regs[1];
-	s->args[2] = r->regs[2];
+	s->syscall = FIELD(r, syscallno);
+	s->args[0] = FIELD(r, orig_x0);
+	s->args[1] = FIELD(r, regs[1]);
+	s->args[2] = FIELD(r, regs[2]);
 }
 
 static __always_inline __s32 syscall_of(const struct pt_regs *r)
 {
-	return r->syscallno;
+	return FIELD(r, syscallno);
 }
 
 #endif

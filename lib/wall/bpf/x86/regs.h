@@ -9,27 +9,27 @@ struct pt_regs {
 
 static __always_inline void read_regs(struct wall_regs *v, const struct pt_regs *r)
 {
-	v->pc = r->ip;
-	v->sp = r->sp;
-	v->fp = r->bp;
-	v->rbx = r->bx;
-	v->r12 = r->r12;
-	v->r13 = r->r13;
-	v->r14 = r->r14;
-	v->r15 = r->r15;
+	v->pc = FIELD(r, ip);
+	v->sp = FIELD(r, sp);
+	v->fp = FIELD(r, bp);
+	v->rbx = FIELD(r, bx);
+	v->r12 = FIELD(r, r12);
+	v->r13 = FIELD(r, r13);
+	v->r14 = FIELD(r, r14);
+	v->r15 = FIELD(r, r15);
 }
 
 static __always_inline void read_call(struct wall_slot *s, const struct pt_regs *r)
 {
-	s->syscall = r->orig_ax;
-	s->args[0] = r->di;
-	s->args[1] = r->si;
-	s->args[2] = r->dx;
+	s->syscall = FIELD(r, orig_ax);
+	s->args[0] = FIELD(r, di);
+	s->args[1] = FIELD(r, si);
+	s->args[2] = FIELD(r, dx);
 }
 
 static __always_inline __s32 syscall_of(const struct pt_regs *r)
 {
-	return r->orig_ax;
+	return FIELD(r, orig_ax);
 }
 
 #endif
