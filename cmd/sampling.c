@@ -546,6 +546,13 @@ static void on_status(void *ctx, const struct collect_status *st)
 	buf_release(&b);
 }
 
+static void on_lack(const char *what, const char *hint)
+{
+	log_info("not recorded: %s", what);
+	if (hint[0])
+		log_hint("%s", hint);
+}
+
 static void on_deadlock(int pid, const char *text)
 {
 	log_warn("process %d: deadlock of %s; 'arcprof threads -p %d' shows more", pid, text, pid);
@@ -585,6 +592,7 @@ int sampling_run(struct sampling *s, struct collect_result *res, struct err *e)
 		s->c.status_ctx = s;
 	}
 	s->c.deadlock = on_deadlock;
+	s->c.lacks = on_lack;
 	sampling_bound_rates(s);
 	if (control_check(&taken))
 		log_warn("%s", taken.msg);

@@ -19,18 +19,44 @@
 
 /* What libbpf complained about last: one library, one place to keep it. */
 static char complaint[200];
+static bool has_reason;		/* the kernel's own, after which nothing better comes */
+
+/* The last line of the kernel's verifier before the statistics says why; the program's name is in quotes. */
+static void keep_reason(char *said)
+{
+	char *log = strstr(said, "BEGIN PROG LOAD LOG"), *name = strchr(said, '\''), *end, *line;
+	int len = name ? (int)strcspn(name + 1, "'") : 0;
+
+	end = log ? strstr(log, "\nprocessed ") : NULL;
+	if (log && !end)
+		end = strstr(log, "\n-- END");
+	if (!end)
+		return;
+	*end = '\0';
+	line = strrchr(log, '\n');
+	if (!line)
+		return;
+	snprintf(complaint, sizeof(complaint), "%.*s: %s", len, name ? name + 1 : "", line + 1);
+	has_reason = true;
+}
 
 static int keep_complaint(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	if (level == LIBBPF_WARN)
-		vsnprintf(complaint, sizeof(complaint), fmt, ap);
-	complaint[strcspn(complaint, "\n")] = '\0';
+	struct buf said = BUF_INIT;
+
+	if (level != LIBBPF_WARN || has_reason)
+		return 0;
+	buf_vfmt(&said, fmt, ap);
+	snprintf(complaint, sizeof(complaint), "%.*s", (int)strcspn(said.data, "\n"), said.data);
+	keep_reason(said.data);
+	buf_release(&said);
 	return 0;
 }
 
 void bpf_listen(void)
 {
 	complaint[0] = '\0';
+	has_reason = false;
 	libbpf_set_print(keep_complaint);
 }
 
@@ -38,7 +64,9 @@ int bpf_failed(struct err *e, int code, const char *what)
 {
 	err_set(e, code, "BPF: %s: %s%s%s%s", what, strerror(code), complaint[0] ? " (" : "", complaint,
 		complaint[0] ? ")" : "");
-	if (code == EPERM || code == EACCES)
+	if (code == EPERM && probe_has_cap(CAP_SYS_ADMIN))
+		err_hint(e, "a system call filter may forbid it: start the container with --security-opt seccomp=unconfined; or kernel lockdown does");
+	else if (code == EPERM || code == EACCES)
 		err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
 	return -code;
 }
@@ -181,6 +209,7 @@ int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, si
 
 	for (by_kernel = !prepare->by_libbpf; by_kernel >= 0; by_kernel--)
 		for (i = 0; i < nr; i++) {
+			*e = (struct err){ 0 };
 			r = load_file(p, &files[i], by_kernel, prepare, e);
 			if (!r)
 				return i;

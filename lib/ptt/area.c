@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -19,6 +20,9 @@ int ptt_area_open(enum arcprof_source source, void **session, struct err *e)
 		return 0;
 	}
 	free(a);
+	/* bpf() may be refused whatever is asked */
+	if (source == ARCPROF_BPF && access(ARCPROF_BPF_DIR, F_OK) && errno == ENOENT)
+		r = -ENOENT;
 	if (r == -EPROTO)
 		return err_set(e, EPROTO, "the session is of another version of arcprof");
 	if (r == -EACCES || r == -EPERM) {

@@ -92,6 +92,22 @@ fails_with() {
 	done
 }
 
+@test "denied: what the kernel does not take of BPF is said by doctor and ptt, and by record before the program runs" {
+	skip_unless_perf
+	skip_unless_root
+	skip_unless_filters
+	run_denied bpf doctor --format json
+	[ "$status" -eq 0 ]
+	[ "$(json '.checks[] | select(.id == "bpf") | .state')" = no ]
+	[[ $(json '.checks[] | select(.id == "bpf") | .found') == "BPF: "*"Operation not permitted"* ]]
+	[ "$(json '.checks[] | select(.id == "wall") | .state')" = limited ]
+	run_denied bpf ptt info
+	[[ $output == *"bpf     n/a: BPF: "*"Operation not permitted"* ]]
+	run_denied bpf record -e wall -o t -- sh -c 'echo began >&2'
+	[ "$status" -eq 0 ]
+	[[ $stderr == "arcprof record: not recorded: wakers, "*"(BPF: "*"Operation not permitted"*"seccomp"*began* ]]
+}
+
 @test "denied: itrace says in one line that a program may not be traced, or its code not be read" {
 	skip_unless_filters
 	run_denied ptrace itrace -o t -- true

@@ -123,6 +123,11 @@ struct collect_opts {
 	const char *version;
 	const char *command_line;	/* ours, for the label */
 	struct opt_list labels;		/* of our own, key=value, checked */
+	/*
+	 * Called before the program runs, for each thing that cannot be recorded here; hint: how it could be,
+	 * or "". May be NULL.
+	 */
+	void (*lacks)(const char *what, const char *hint);
 	/* A deadlock was noticed in a JVM; text describes it, with names that others gave. May be NULL. */
 	void (*deadlock)(int pid, const char *text);
 	/* Called when the events are open, and again every half second or so. May be NULL. */

@@ -775,7 +775,7 @@ static void sums(struct collect *c, bool last)
 			     (unsigned long long)w->nr_missed);
 	if (!w || !w->no_bpf)
 		return;
-	refused_text(&c->refused, "wakers, kernel frames and peers of waits, and what those were for that no sample hit (%s)", w->no_bpf);
+	refused_text(&c->refused, "%s", w->no_bpf);
 	if (w->polls)
 		c->res->wall_interval_ns = wallpolls_interval_ns(w->polls);
 	if (w->polls)
@@ -817,9 +817,18 @@ static void tell_agents(struct collect *c)
 			.own_user_only = privileges_of_several(c->o), .late = c->walls->no_bpf });
 }
 
+static void say_lack(const struct collect *c, struct walls *w, const struct err *why)
+{
+	w->no_bpf = xasprintf("wakers, kernel frames and peers of waits, and what those were for that no sample hit (%s)",
+			      why->msg);
+	if (c->o->lacks)
+		c->o->lacks(w->no_bpf, why->hint);
+}
+
 static int open_part(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
+	struct err why = { 0 };
 	struct wall_opts opts = {
 		.all = o->system_wide,
 		.pids = c->child_pid ? &c->child_pid : o->pids, .nr_pids = c->child_pid ? 1 : o->nr_pids,
@@ -842,15 +851,16 @@ static int open_part(struct collect *c, struct err *e)
 	opts.interval_ns = w->interval_ns;
 	r = wall_open(&w->wall, &opts, e);
 	if (r && !o->system_wide) {
-		w->no_bpf = xstrdup(e->msg);
+		why = *e;
 		r = wall_open_switches(&w->wall, &opts, e);
 	}
 	if (r) {
-		free(w->no_bpf);
 		free(w);
 		return err_wrap(e, "wall");
 	}
 	c->walls = w;
+	if (why.code)
+		say_lack(c, w, &why);
 	if (w->no_bpf && c->child_pid)
 		wall_thread_begins(w->wall, c->child_pid, c->child_pid, clock_mono_ns());
 	tell_agents(c);
@@ -882,7 +892,7 @@ static int leave_bpf(struct collect *c, struct err *e)
 		return r;
 	}
 	wall_close(old);
-	c->walls->no_bpf = xstrdup("perf events are missing");
+	say_lack(c, c->walls, &(struct err){ .msg = "perf events are missing" });
 	if (c->child_pid)
 		wall_thread_begins(c->walls->wall, c->child_pid, c->child_pid, clock_mono_ns());
 	tell_agents(c);

@@ -100,7 +100,7 @@ struct walls {
 	 * 0: they have begun
 	 */
 	uint64_t beginning_ns;
-	char *no_bpf;			/* why the recorder fills the slots itself; NULL: it does not */
+	char *no_bpf;			/* what is lost where the recorder fills the slots; NULL: BPF does */
 	struct wallpolls *polls;	/* and no records tell of switches; NULL: they do */
 	char *no_records;		/* why not, then */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
