@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 /* after errno.h, which it uses */
@@ -80,6 +81,15 @@ int bpf_allowed(struct err *e)
 	err_set(e, EPERM, "BPF: CAP_BPF and CAP_PERFMON are missing");
 	err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
 	return -EPERM;
+}
+
+bool bpf_kernel_has_struct(const char *name)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	bool has = types && btf__find_by_name_kind(types, name, BTF_KIND_STRUCT) >= 0;
+
+	btf__free(types);
+	return has;
 }
 
 struct bpf_object *bpf_open_packed(const struct bpf_packed *file, const char *name, struct err *e)

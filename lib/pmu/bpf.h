@@ -14,6 +14,8 @@ struct bpf_object;
 
 /* 0, or -ENOTSUP (the kernel) or -EPERM (this user), with a hint. */
 int bpf_allowed(struct err *e);
+/* Whether this kernel's types have such a struct. It takes 15 ms. */
+bool bpf_kernel_has_struct(const char *name);
 /* Before libbpf is used: its messages are kept for bpf_failed(), not printed. */
 void bpf_listen(void);
 /* what: what was attempted. Fills *e, with what libbpf said; returns -code. */

@@ -105,16 +105,17 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 		{ wall_traps_7_bpf_file, wall_traps_7_bpf_file_end },
 		/* where the kernel does not take what sends traps */
 		{ wall_bpf_file, wall_bpf_file_end },
-		/* and where it lacks more than that */
-		{ wall_basic_bpf_file, wall_basic_bpf_file_end },
 	};
+	static const struct bpf_packed basic = { wall_basic_bpf_file, wall_basic_bpf_file_end };
 	struct request q = { .w = w, .o = o };
 	const struct bpf_prepare how = {
 		.name = "arcprof_wall", .it = prepare, .ctx = &q, .by_libbpf = true,
 	};
-	size_t first = o->basic ? ARRAY_SIZE(files) - 1 : 0;
-	int r = bpf_programs_load(&w->programs, files + first, ARRAY_SIZE(files) - first, &how, e);
+	int r = o->basic ? -EINVAL : bpf_programs_load(&w->programs, files, ARRAY_SIZE(files), &how, e);
 
+	/* since Linux 6.9, which takes the others, the registers of threads may be elsewhere */
+	if (r < 0 && r != -EPERM && (o->basic || !bpf_kernel_has_struct("fred_cs")))
+		r = bpf_programs_load(&w->programs, &basic, 1, &how, e);
 	if (r < 0 && r != -EPERM)
 		err_hint(e, "-e wall needs Linux 5.10 or later");
 	return MIN(r, 0);

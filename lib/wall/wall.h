@@ -19,7 +19,7 @@ enum { WALL_DEFAULT_SLOTS = 1 << 15 };
 struct wall_opts {
 	uint32_t nr_slots;		/* threads at a time; 0: WALL_DEFAULT_SLOTS */
 	bool wakes;			/* with BPF: also where wakers were */
-	bool basic;			/* take the programs for Linux 5.10 on any kernel */
+	bool basic;			/* take the programs for Linux 5.10 on any kernel, to test them */
 	bool all;			/* of the machine; else those of */
 	const int *pids;		/* processes, and what they will start */
 	size_t nr_pids;

@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "collect/wall/waitfile.h"
 #include "model/checks.h"
+#include "pmu/bpf.h"
 #include "traces.h"
 #include "unit.h"
 #include "wall/interrupts.h"
@@ -355,12 +356,17 @@ static void test_accounts(bool basic)
 	wall_times_at(&s, s.since_ns, &t);
 	/* joined, and on its way out, where it may have to wait once more */
 	CHECK(s.state >= WALL_ON_CPU);
-	CHECK(blocked_in(&s, &t, WALL_CLASS_SLEEP) >= 50000000);
+	if (!basic || !bpf_kernel_has_struct("fred_cs"))
+		CHECK(blocked_in(&s, &t, WALL_CLASS_SLEEP) >= 50000000);
 	CHECK(s.nr_blocks >= 10);
 
 	CHECK(wall_read(w, 1, &s) && (s.tid != (uint32_t)pid || wall_read(w, 2, &s)));
 	CHECK_U64(s.state, WALL_BLOCKED);
 	CHECK_U64(s.block_nr & 1, 1);
+	if (basic && bpf_kernel_has_struct("fred_cs")) {	/* registers may be elsewhere */
+		wall_close(w);
+		return;
+	}
 	CHECK_U64(s.syscall, SYS_read);
 	CHECK_U64(s.args[0], fds[0]);
 	wall_times_at(&s, now, &t);
