@@ -36,6 +36,7 @@ static const uint64_t talk_ns = 120000000000;	/* with thousands of classes to ch
 struct attach {
 	struct target t;
 	int pidfd;
+	bool is_folder;			/* it is /proc/PID: there are no pidfds (Linux 5.2, or a filter) */
 	int tmp;			/* its /tmp, and where the trigger is; -1: nowhere */
 	int trigger_dir;
 	char trigger[32];
@@ -49,11 +50,47 @@ struct attach {
 	sigset_t ends, old_mask;
 };
 
+static bool is_refused(int code)
+{
+	return code == ENOSYS || code == EPERM || code == EACCES;
+}
+
+static int hold(struct attach *a, int pid, struct err *e)
+{
+	char path[32];
+
+	a->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (a->pidfd < 0 && is_refused(errno)) {
+		snprintf(path, sizeof(path), "/proc/%d", pid);
+		a->pidfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		a->is_folder = a->pidfd >= 0;
+	}
+	if (a->pidfd >= 0)
+		return 0;
+	return errno == ESRCH || errno == EINVAL || errno == ENOENT ?
+		       err_set(e, ESRCH, "no process %d", pid) : err_errno(e, "process %d: pidfd_open", pid);
+}
+
+/* The folder of a process that was reaped is empty; before that its state is behind its name in stat. */
+static bool has_ended(const struct attach *a)
+{
+	int fd = openat(a->pidfd, "stat", O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *state;
+
+	if (fd >= 0)
+		close(fd);
+	text[MAX(n, 0)] = '\0';
+	state = strrchr(text, ')');
+	return !state || !state[1] || state[2] == 'Z' || state[2] == 'X';
+}
+
 static bool gone(const struct attach *a)
 {
 	struct pollfd p = { .fd = a->pidfd, .events = POLLIN };
 
-	return poll(&p, 1, 0) > 0;
+	return a->is_folder ? has_ended(a) : poll(&p, 1, 0) > 0;
 }
 
 /*
@@ -214,7 +251,20 @@ static int wait_until_it_takes_signals(struct attach *a, struct err *e)
 	return r;
 }
 
-/* Wakes the listener. The pidfd was there before all checks: the signal reaches no other process. */
+/*
+ * The pidfd was there before all checks: the signal reaches no other process.  Where signals through it are
+ * refused, the number would have to be given away since the look before.
+ */
+static int send_quit(const struct attach *a)
+{
+	if (!syscall(SYS_pidfd_send_signal, a->pidfd, SIGQUIT, NULL, 0))
+		return 0;
+	if (!is_refused(errno) || gone(a))
+		return -1;
+	return kill(a->t.pid, SIGQUIT);
+}
+
+/* Wakes the listener. */
 static int wake_listener(struct attach *a, struct err *e)
 {
 	uint64_t until;
@@ -224,7 +274,7 @@ static int wake_listener(struct attach *a, struct err *e)
 		return r;
 	if (!place_trigger(a))
 		return err_errno(e, "process %d: neither its /tmp nor its folder can be written", a->t.pid);
-	if (syscall(SYS_pidfd_send_signal, a->pidfd, SIGQUIT, NULL, 0))
+	if (send_quit(a))
 		return err_errno(e, "process %d cannot be signalled", a->t.pid);
 	until = clock_mono_ns() + listen_ns;
 	while (!r && !connect_listener(a)) {
@@ -374,10 +424,9 @@ static int attach(struct attach *a, int pid, struct buf *reply, struct err *e)
 	int r, root;
 
 	a->sock = a->tmp = a->trigger_dir = -1;
-	a->pidfd = syscall(SYS_pidfd_open, pid, 0);
-	if (a->pidfd < 0)
-		return errno == ESRCH || errno == EINVAL ? err_set(e, ESRCH, "no process %d", pid) :
-							   err_errno(e, "process %d: pidfd_open", pid);
+	r = hold(a, pid, e);
+	if (r)
+		return r;
 	sigemptyset(&a->ends);
 	sigaddset(&a->ends, SIGINT);
 	sigaddset(&a->ends, SIGTERM);
