@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/chance.h"
 #include "base/clock.h"
@@ -773,6 +775,8 @@ static void sums(struct collect *c, bool last)
 	if (w && w->nr_missed)
 		refused_text(&c->refused, "stacks of %llu waits: so many threads began to wait at once that these were over before they were walked; others of the same thread stand for them",
 			     (unsigned long long)w->nr_missed);
+	if (w && w->no_reading)
+		refused_text(&c->refused, "%s", w->no_reading);
 	if (!w || !w->no_bpf)
 		return;
 	refused_text(&c->refused, "%s", w->no_bpf);
@@ -825,6 +829,20 @@ static void say_lack(const struct collect *c, struct walls *w, const struct err 
 		c->o->lacks(w->no_bpf, why->hint);
 }
 
+/* Stacks are read from the threads' memory. Of its own any process may read, if it may call this. */
+static void try_reading(const struct collect *c, struct walls *w)
+{
+	char byte = 0, copy;
+	struct iovec local = { &copy, 1 }, remote = { &byte, 1 };
+
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1)
+		return;
+	w->no_reading = xasprintf("callers of waits but those of Java methods: a system call filter forbids to read other processes' memory (process_vm_readv: %s)",
+				  strerror(errno));
+	if (c->o->lacks)
+		c->o->lacks(w->no_reading, "start the container with --cap-add SYS_PTRACE --security-opt seccomp=unconfined");
+}
+
 static int open_part(struct collect *c, struct err *e)
 {
 	const struct collect_opts *o = c->o;
@@ -861,6 +879,7 @@ static int open_part(struct collect *c, struct err *e)
 	c->walls = w;
 	if (why.code)
 		say_lack(c, w, &why);
+	try_reading(c, w);
 	if (w->no_bpf && c->child_pid)
 		wall_thread_begins(w->wall, c->child_pid, c->child_pid, clock_mono_ns());
 	tell_agents(c);
@@ -939,6 +958,7 @@ static void close_part(struct collect *c)
 	free(w->no_bpf);
 	free(w->no_records);
 	wallpolls_free(w->polls);
+	free(w->no_reading);
 	strtab_release(&w->texts);
 	free(w);
 	c->walls = NULL;

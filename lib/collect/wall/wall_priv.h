@@ -103,6 +103,7 @@ struct walls {
 	char *no_bpf;			/* what is lost where the recorder fills the slots; NULL: BPF does */
 	struct wallpolls *polls;	/* and no records tell of switches; NULL: they do */
 	char *no_records;		/* why not, then */
+	char *no_reading;		/* why stacks of threads cannot be read; NULL: they can */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
 	struct account **accounts;	/* [alloc_accounts], by slot; NULL: it was never asked for */
 	size_t alloc_accounts;
