@@ -202,6 +202,10 @@ static int status_of(const struct itrace_cmd_opts *o, const struct itrace_result
 	bool complete = !r->write_error;
 
 	summary(o, r);
+	if (!r->totals.nr_insns && !o->methods) {
+		log_error("no instruction was traced: no thread ran meanwhile");
+		complete = false;
+	}
 	if (o->methods)
 		complete &= methods_summary(o, &r->methods);
 	return complete ? r->status : EXIT_ARCPROF_FAILED;
