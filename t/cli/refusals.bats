@@ -97,6 +97,14 @@ sweep() {
 	kill -0 "$pid"
 }
 
+@test "refusals: a program whose agents cannot be heard is not started, and that is an error" {
+	use_any_jdk
+	refused EPERM socket record --callflow=Shares -o t -- java -cp "$CLASSES" Shares 10
+	[ "$status" -eq 125 ]
+	[ ! -e t ]
+	[[ $stderr == "arcprof record: "*"Operation not permitted"* ]]
+}
+
 @test "refusals: without pidfds a running JVM takes the agent, and signals find it" {
 	use_any_jdk
 	skip_unless_perf

@@ -601,6 +601,17 @@ static int check_proc(struct err *e)
 	return -e->code;
 }
 
+/* The program is there: without it nothing would have to be taken over. */
+static int open_sampling(struct run *run, struct err *e)
+{
+	struct collect *c = run->c;
+	int r = parts_open(c, e);
+
+	if (!r)
+		r = collect_open_rings(c, rings_target(c->o, &run->program), e);
+	return r && timers_take_over(c, e) ? 0 : r;
+}
+
 int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c;
@@ -655,11 +666,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	watch_named(c);
 	privileges_raise();	/* not those of the program */
 	if (!r)
-		r = parts_open(c, e);
-	if (!r)
-		r = collect_open_rings(c, rings_target(o, &run.program), e);
-	if (r && timers_take_over(c, e))
-		r = 0;
+		r = open_sampling(&run, e);
 	if (!r)
 		r = collect_open_events(c, e);
 	if (!r)
