@@ -18,6 +18,8 @@
 #define COMPILING .25
 #define OWN .05
 
+enum { FEW = 100 };	/* samples: one is a percent or more */
+
 static void note(struct summary_notes *n, const char *command, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static void note(struct summary_notes *n, const char *command, const char *format, ...)
@@ -50,6 +52,8 @@ static void judge_completeness(struct summary_notes *n, const struct view *v)
 	if (a)
 		note(n, "report --account", "%.0f %% of the %s has no sample",
 		     100 * (1 - share(a->sampled, a->counted)), a->what);
+	if (s && s->n && s->n < FEW && v->m->flow.n_means == FLOW_SAMPLES)
+		note(n, NULL, "there are %" PRIu64 " samples only: small shares are chance", s->n);
 	if (v->own > OWN)
 		note(n, NULL, "%.0f %% of the samples are in arcprof's own work: a longer interval takes less", 100 * v->own);
 	if (v->origin->lost)

@@ -73,6 +73,15 @@ EOT
 	awk -F '|' '/^\|/ { gsub(/\\\|/, ""); if (n && NF != n) exit 1; n = NF } !/^\|/ { n = 0 }' <<<"$output"
 }
 
+@test "summary: that shares of few samples are chance is said" {
+	printf 'p;f 60\np;g 39\n' >stacks
+	printed report --summary --stacks stacks
+	[[ $output == *"What stands out"*"there are 99 samples only"* ]]
+	printf 'p;f 60\np;g 40\n' >stacks
+	printed report --summary --stacks stacks
+	[[ $output != *"What stands out"* ]]
+}
+
 @test "summary: what its rows cannot be is refused" {
 	folded >stacks
 	refused "--sort does not apply to --summary" report --summary --stacks stacks --sort name
