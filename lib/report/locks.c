@@ -180,37 +180,38 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
 
 /*
  * Those of the list from one to before another. Text has two tables: one of locks, with the columns of Java
- * Lock Monitor, and one of other waits.
+ * Lock Monitor (those of acquisitions only if any were counted), and one of other waits.
  */
 static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, struct sheet *s)
 {
+	const bool counted = locks && r->counted;
 	const struct sheet_column columns[] = {
 		{ "class" },
 		{ "identity" },
 		{ "kind", locks ? NULL : "Means", -5 },
 		{ "pid" },
-		{ "miss_percent", locks ? "%MISS" : NULL, 5 },
-		{ "gets", locks ? "GETS" : NULL, r->widths[0] },
-		{ "nonrec", locks ? "NONREC" : NULL, r->widths[1] },
+		{ "miss_percent", counted ? "%MISS" : NULL, 5 },
+		{ "gets", counted ? "GETS" : NULL, r->widths[0] },
+		{ "nonrec", counted ? "NONREC" : NULL, r->widths[1] },
 		{ "slow", locks ? "SLOW" : "Waits", 8 },
-		{ "rec", locks ? "REC" : NULL, r->widths[2] },
-		{ "tier2", locks ? "TIER2" : NULL, 5 },
-		{ "tier3", locks ? "TIER3" : NULL, 5 },
-		{ "util_percent", locks ? "%UTIL" : NULL, 5 },
+		{ "rec", counted ? "REC" : NULL, r->widths[2] },
+		{ "tier2", counted ? "TIER2" : NULL, 5 },
+		{ "tier3", counted ? "TIER3" : NULL, 5 },
+		{ "util_percent", counted ? "%UTIL" : NULL, 5 },
 		{ "hold_mean_ns" },
-		{ NULL, locks ? "AVER-HTM" : NULL, 8 },
+		{ NULL, counted ? "AVER-HTM" : NULL, 8 },
 		{ "waiters", "Waiters", 7 },
 		{ "wait_ns", "Total", 10, 3, .unit = UNIT_MS },
 		{ "wait_mean_ns" },
-		{ NULL, "Mean", 10, 1 },
+		{ NULL, "Mean", 9, 1 },
 		{ "wait_p50_ns" },
-		{ "wait_p99_ns", "p99", 10, 1, .unit = UNIT_US },
-		{ "wait_max_ns", "Max", 10, 1, .unit = UNIT_US },
+		{ "wait_p99_ns", "p99", 9, 1, .unit = UNIT_US },
+		{ "wait_max_ns", "Max", 9, 1, .unit = UNIT_US },
 		{ "owner" },
 		{ "owner_tid" },
 		{ "owner_wait_ns" },
 		{ NULL, locks ? "Owner" : NULL, -width_of_owners(r), .before = "  " },
-		{ NULL, locks ? "MON-NAME" : "Waited for", .before = "  " },
+		{ NULL, locks ? "MON-NAME" : "Waited for", .before = "  ", .cut = true },
 	};
 
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
@@ -242,6 +243,7 @@ static void print_text(const struct rows *r, FILE *out)
 	struct sheet s;
 
 	sheet_init(&s, FORMAT_TEXT, out);
+	s.width = r->o->width;
 	sheet_choose(&s, &r->o->choice);
 	print_head(r, out);
 	if (r->nr_locks) {
