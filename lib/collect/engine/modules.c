@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "jvm/inject.h"
 #include "collect/engine/modules.h"
+#include "sym/mapped.h"
 
 #define MAX_MODULE_BYTES (8ull << 30)
 
@@ -170,12 +171,18 @@ static void open_file(struct module *m, struct cache *cache, const struct module
 	char root[64];
 	struct err e;
 	int fd = open_mapped(id, root, st);
+	bool from_memory = fd < 0 && !id->replayed_ns;
 
+	/* deleted or replaced since, and not ours to open: what is mapped of it is in the process's memory */
+	if (from_memory) {
+		memset(st, 0, sizeof(*st));
+		fd = mapped_open(id->pid, id->inode, id->path, &e);
+	}
 	if (fd < 0)
 		return;
 	if (symfile_open_fd(&m->file, fd, root, m->path, &e))
 		m->file = NULL;
-	else
+	else if (!from_memory)
 		symfile_set_cache(m->file, cache);
 	close(fd);
 }
