@@ -11,8 +11,11 @@
 
 enum {
 	LATEST_NS = 30000000,
-	/* The last quarter of the copy has to be the same in memory: of a large one less. */
-	SAME_SHARE = 4, MOST_SAME = 4096, LEAST_SAME = 256,
+	/*
+	 * The last quarter of the copy has to be the same in memory: of a large one less, and all of one that
+	 * ends soon, as it does where a large frame has pages that nobody has touched.
+	 */
+	SAME_SHARE = 4, MOST_SAME = 4096, LEAST_SAME = 256, LEAST_COPY = 16,
 	PAGE = 4096,
 	MAX_LOADS = 512,		/* of a stack: 32 MiB if it is read from one end to the other */
 	MAX_SHARE = 4,			/* of the time, this part is spent at most, */
@@ -28,7 +31,9 @@ static bool may_spend(const struct stackrest *r, uint64_t now)
 
 static size_t same_bytes(const struct stackrest *r)
 {
-	return MIN(MAX(r->copy.len / SAME_SHARE, (size_t)LEAST_SAME), (size_t)MOST_SAME);
+	size_t some = MAX(r->copy.len / SAME_SHARE, (size_t)LEAST_SAME);
+
+	return MIN(MIN(some, (size_t)MOST_SAME), r->copy.len);
 }
 
 /* Too late, too much, or too often. */
@@ -40,7 +45,7 @@ static bool is_refused(struct stackrest *r)
 		r->begun_ns = now;
 	if (!r->first_ns)
 		r->first_ns = now;
-	if (r->copy.len < LEAST_SAME || now - r->time_ns > LATEST_NS || ++r->nr_loads > MAX_LOADS ||
+	if (r->copy.len < LEAST_COPY || now - r->time_ns > LATEST_NS || ++r->nr_loads > MAX_LOADS ||
 	    !may_spend(r, now))
 		r->refused = true;
 	return r->refused;
