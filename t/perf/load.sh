@@ -109,6 +109,11 @@ compare() {	# <program>
 	print_all "$1"
 }
 
+# lacks <program> <packages>...: nothing is measured of it
+lacks() {
+	printf '%-4s %-7s not measured: needs %s\n' "$JDK" "$1" "${*:2}"
+}
+
 make -s -C "$TOP" java >&2 || exit 1
 printf '%-4s %-7s %-18s %9s %9s %12s %12s\n' JDK program events start-up load 'of -e cpu' recorder
 for home in $(jdks); do
@@ -116,11 +121,12 @@ for home in $(jdks); do
 	for program in ${PROGRAMS:-h2 tomcat}; do
 		case $program in
 		h2)
-			[ -e "$H2" ] || continue
+			[ -e "$H2" ] || { lacks h2 libh2-java; continue; }
 			javac -d passes "$TOP/t/perf/Passes.java"
 			;;
 		tomcat)
-			[ -e "$TOMCAT/lib/catalina.jar" ] || continue
+			[ -e "$TOMCAT/lib/catalina.jar" ] && command -v ab >/dev/null ||
+				{ lacks tomcat libtomcat10-java tomcat10-common apache2-utils; continue; }
 			web
 			;;
 		esac
