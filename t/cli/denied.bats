@@ -198,9 +198,14 @@ fails_with() {
 	java -XX:-UsePerfData -cp "$CLASSES" Shares 1000000 >java.out 2>&1 &
 	echo $! >pid
 	sleep 1
-	run_denied memfd_create record -d 1s -o t -p "$(<pid)"
+	run_denied memfd_create record --java=agent -d 1s -o t -p "$(<pid)"
 	[ "$status" -eq 125 ]
 	[[ $stderr == *"process $(<pid): there is no memory to share with it (memfd_create): "* ]]
+	# stacks alone are known from outside, and the report says why
+	run_denied memfd_create record -d 1s -o t -p "$(<pid)"
+	[[ $status -eq 0 && $stderr != *"tell nothing"* ]]
+	run_arcprof report -i t --xprof
+	[[ $output == *" Shares."* && $output == *"from outside"*"there is no memory to share with it"* ]]
 	run_denied memfd_create threads -p "$(<pid)"
 	fails_with memfd_create
 }

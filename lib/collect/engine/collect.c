@@ -388,8 +388,10 @@ static void turned_away(struct collect *c)
 	if (r->unknown_vms)
 		refused_text(&c->refused, "what %" PRIu64 " JVM%s would have told: the agent knows too little of %s",
 			     r->unknown_vms, r->unknown_vms == 1 ? "" : "s", r->unknown_vms == 1 ? "it" : "them");
-	c->res->no_memory = r->no_memory;
-	if (r->no_memory)
+	/* stacks are all that was asked for, and are known from outside */
+	if (!c->res->nr_outside || outside_lacks(c))
+		c->res->no_memory = r->no_memory;
+	if (c->res->no_memory)
 		refused_text(&c->refused, "what JVMs tell: there is no memory to share with them (memfd_create): %s",
 			     strerror(r->no_memory));
 	c->res->nr_turned_away = refused_peers(&c->refused, r);
