@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "sym/mapped.h"
 #include "sym/symfile_int.h"
 #include "unit.h"
 #include "unwind/module.h"
@@ -341,4 +344,91 @@ TEST(symfile_bears_a_file_cut_while_it_is_open)
 	}
 	clean_up();
 	free(file);
+}
+
+/* ---- of files that are mapped, and cannot be opened ---- */
+
+struct mapping {
+	char path[PATH_MAX];
+	uint64_t inode;
+	uint8_t *at;
+	size_t len;
+};
+
+/* All of the file in one mapping, whose bytes can be changed without changing it. */
+static void map_source(struct mapping *m, const char *path)
+{
+	int fd = open(unit_source(path), O_RDONLY);
+	struct stat st;
+
+	CHECK(fd >= 0 && !fstat(fd, &st) && realpath(unit_source(path), m->path));
+	m->inode = st.st_ino;
+	m->len = st.st_size;
+	m->at = mmap(NULL, m->len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHECK(m->at != MAP_FAILED);
+	close(fd);
+}
+
+static struct symfile *open_mapping(const struct mapping *m, struct err *e)
+{
+	struct symfile *f = NULL;
+	int fd = mapped_open(getpid(), m->inode, m->path, e);
+
+	if (fd < 0)
+		return NULL;
+	if (symfile_open_fd(&f, fd, "", m->path, e))
+		f = NULL;
+	close(fd);
+	return f;
+}
+
+TEST(symfile_what_is_mapped_has_the_exported_symbols)
+{
+	struct mapping m;
+	struct symfile *f;
+	struct err e = { 0 };
+
+	map_source(&m, "t/fuzz/corpus/elf/tiny-plain.so");
+	f = open_mapping(&m, &e);
+	CHECK_STR(e.msg, "");
+	if (f) {
+		check_symbol(f, 0x330, "f", 0x330, 0x52);
+		check_symbol(f, 0x390, "g", 0x390, 0x41);
+		CHECK_STR(symfile_symbol_source(f), ".dynsym");
+		symfile_close(f);
+	}
+	CHECK(mapped_open(getpid(), m.inode + 1, m.path, &e) < 0);
+	CHECK(mapped_open(getpid(), m.inode, "/nowhere", &e) < 0);
+	munmap(m.at, m.len);
+}
+
+TEST(symfile_what_is_mapped_may_be_anything)
+{
+	struct mapping m;
+	struct symbol s;
+	uint64_t seed = 1;
+	int i, k;
+
+	map_source(&m, "t/fuzz/corpus/elf/tiny-plain.so");
+	for (i = 0; i < 2000; i++) {
+		uint8_t was[4];
+		size_t at[4];
+		struct symfile *f;
+		struct err e;
+
+		for (k = 0; k < 4; k++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			at[k] = (seed >> 33) % m.len;
+			was[k] = m.at[at[k]];
+			m.at[at[k]] = seed >> 24;
+		}
+		f = open_mapping(&m, &e);
+		if (f) {
+			symfile_symbol(f, 0x330, &s);
+			symfile_close(f);
+		}
+		for (k = 4; k--;)
+			m.at[at[k]] = was[k];
+	}
+	munmap(m.at, m.len);
 }
