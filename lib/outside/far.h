@@ -72,6 +72,12 @@ static inline const uint8_t *vm_bytes(uintptr_t p)
 	return (const uint8_t *)far_at(p - BEFORE, BEFORE + AFTER) + BEFORE;
 }
 
+static inline bool vm_read_anew(void)
+{
+	far_forget();
+	return true;
+}
+
 const char *vm_string(uintptr_t p);
 
 #endif

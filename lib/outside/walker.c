@@ -313,6 +313,12 @@ static bool is_as_read(struct code_look *list, size_t nr)
 	return !vm.nr_unloaded;
 }
 
+/* The walker keeps which method code is of, by its compile id: what was read too early it keeps as well. */
+static void forget_code(void)
+{
+	sys_clear_pages(thread.code, BLOCKED_NR_CODES * sizeof(*thread.code));
+}
+
 /*
  * [2]. Of a class that was unloaded after the sample, what it had may be there still when it is walked, and
  * another's soon: what is known of methods by their addresses is doubtful from then on.
@@ -324,8 +330,10 @@ static bool was_so_then(const struct code_look *list, size_t nr, uint64_t time_n
 	bool so = vm.nr_unloaded ? classes_since_ns <= time_ns : !is_late;
 	size_t i;
 
-	if (!so)
+	if (!so) {
 		names_class_unloaded();
+		forget_code();
+	}
 
 	for (i = 0; i < nr; i++)
 		so &= code_since(list[i].id, now) <= time_ns || !is_late;
@@ -424,6 +432,8 @@ static void walk(const struct outside_ask *a)
 		walk_once(a);
 		nr = list_code(list, &all);
 		same = all && is_as_read(list, nr);
+		if (!same)
+			forget_code();
 	}
 	was_so = was_so_then(list, nr, a->time_ns);
 	if (!same || w->no_room || !was_so) {

@@ -7,6 +7,7 @@
 #ifndef AGENT_LOAD_H
 #define AGENT_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* In what is here, wherever the JVM is: a copy of its memory. */
@@ -25,6 +26,8 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 static inline const uint8_t *vm_bytes(uintptr_t p) { return (const uint8_t *)p; }
 /* May be NULL. Where it is copied, the copy is good until some more have been asked for. */
 static inline const char *vm_string(uintptr_t p) { return (const char *)p; }
+/* True: what was read may be old, and is as it is now when it is read again. */
+static inline bool vm_read_anew(void) { return false; }
 #endif
 
 /* A variable of the JVM's. */

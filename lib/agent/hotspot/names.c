@@ -338,6 +338,12 @@ static bool is_same(const struct blocked *b, uintptr_t m, uintptr_t cm, uint32_t
 }
 
 /* b: NULL, or the thread on whose stack the method is. */
+static bool read_either(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
+			struct parts *p)
+{
+	return b ? read_parts_of(b, m, trust, bcp, p) : read_parts(m, trust, bcp, p);
+}
+
 static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
 			     struct jvm_ring *ring, struct method_info *out)
 {
@@ -364,7 +370,10 @@ static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust tr
 				NAMES_OK : NAMES_NOT_A_METHOD;
 		}
 	}
-	if (b ? !read_parts_of(b, m, trust, bcp, &p) : !read_parts(m, trust, bcp, &p))
+	if (!read_either(b, m, trust, bcp, &p))
+		return NAMES_NOT_A_METHOD;
+	/* its memory was another's a moment ago, and no count tells that classes were loaded */
+	if (vm_read_anew() && !read_either(b, m, trust, bcp, &p))
 		return NAMES_NOT_A_METHOD;
 	if (s && at.key == m) {
 		val = load_acquire(&s->val);
