@@ -20,7 +20,7 @@ void collect_end_file(struct collect *c, bool last)
 	collect_name_hits(c, true, last && !c->o->watcher);
 	if (!c->res->cut_names)
 		trace_write_label(c->w, "symbols", "complete");
-	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || c->res->no_perf.code);
+	refused_labels(&c->refused, c->w, collect_kernel_refused(c) || (c->timer_ns && !c->o->ev.nr_aside));
 	if (!last)
 		refused_cut(&c->refused, nr_refused);
 }
