@@ -140,6 +140,9 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	j->next = c->javas;
 	c->javas = j;
 	th->proc->had_agent = true;
+	/* samples may have come before it */
+	c->res->nr_strange_jvms -= th->proc->strange;
+	th->proc->strange = false;
 	jvm_set_user(jvm, j);
 	c->res->nr_jvms++;
 	triggers_jvm(c, pid);
