@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -358,9 +359,13 @@ struct mapping {
 /* All of the file in one mapping, whose bytes can be changed without changing it. */
 static void map_source(struct mapping *m, const char *path)
 {
+	uint64_t from = 1, to = 0;
+	struct iovec local = { &to, sizeof(to) }, remote = { &from, sizeof(from) };
 	int fd = open(unit_source(path), O_RDONLY);
 	struct stat st;
 
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != sizeof(to))
+		unit_skip("no memory of processes can be read here");
 	CHECK(fd >= 0 && !fstat(fd, &st) && realpath(unit_source(path), m->path));
 	m->inode = st.st_ino;
 	m->len = st.st_size;
