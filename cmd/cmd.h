@@ -92,7 +92,7 @@ void arcprof_print_help(FILE *out);
 struct trace_damage;
 int warn_of_damage(const char *path, const struct trace_damage *d);
 
-/* What main() does: a whole command line, in a process that ends then.  Returns its exit status. */
+/* Run a whole command line, as main() does, in a process that ends then.  Returns its exit status. */
 int arcprof_run(int argc, char **argv);
 
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */

@@ -474,7 +474,7 @@ static void look_wall_by_proc(struct finding *f, const struct perf_event_attr *a
 	remedy(f, "%s", e.hint);
 }
 
-/* As record does: by BPF, else by the records of switches of one's own threads, else by /proc. */
+/* Try what record tries: BPF, else the records of switches of one's own threads, else /proc. */
 static void look_wall(struct finding *f)
 {
 	struct perf_event_attr attr = probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false);

@@ -3,7 +3,7 @@
  * mcp.c - "arcprof mcp": lets an assistant ask traces, by the Model Context Protocol over standard input and
  * output: JSON-RPC 2.0, a message a line.
  *
- * Whoever writes to standard input is an enemy: what it can name are tools, and traces of the command line.
+ * The writer of standard input is an enemy, who can name tools, and traces of the command line, alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct opt mcp_table[] = {
 };
 #undef O
 
-/* What is written for one line: a reply, or an array of those of a batch. */
+/* This is written for one line: a reply, or an array of the replies to a batch. */
 struct reply {
 	struct json j;
 	bool is_batch, has_begun;
@@ -93,7 +93,7 @@ static void put_text(struct json *j, const char *text)
 	json_end(j);
 }
 
-/* What there is to know beside the output. */
+/* Say what there is to know beside the output. */
 static void put_messages(struct mcp_answer *a, uint64_t timeout_ns)
 {
 	struct buf *b = &a->messages;
@@ -198,7 +198,7 @@ static void list_tools(struct reply *r, const struct request *q)
 	json_end(j);
 }
 
-/* Whether the parameters have arguments, at which *args is then. */
+/* Check whether the parameters have arguments; *args is at these then. */
 static bool find_arguments(const struct request *q, struct jsonin *args)
 {
 	struct jsonin j = q->params;
@@ -337,7 +337,7 @@ static void handle_batch(struct reply *r, struct jsonin *j, const struct mcp *m)
 		json_end(&r->j);
 }
 
-/* Whether the text is one JSON value, by its brackets; what is in it is looked at when it is read. */
+/* Check by its brackets whether the text is one JSON value; its contents are checked when they are read. */
 static bool is_value(struct jsonin j)
 {
 	jsonin_skip(&j);

@@ -19,14 +19,14 @@ enum {
 	MCP_MESSAGES_MAX = 4000,	/* and of what it says on standard error */
 };
 
-/* What the server may show; it does not change while it runs. */
+/* The server may show these traces, and no others; they do not change while it runs. */
 struct mcp {
 	struct fleet_paths traces;
 	struct opt_list sources;	/* folders of source files */
 	uint64_t timeout_ns;		/* of a tool */
 };
 
-/* What a tool printed. */
+/* A tool printed this. */
 struct mcp_answer {
 	struct buf out, messages;
 	int status;			/* its exit status, or 128 + the signal; -1: it was not called */
@@ -45,7 +45,7 @@ void mcp_tools_list(struct json *j);
 bool mcp_tool_exists(const char *name);
 /*
  * *args is at the object of arguments; NULL: there is none.  -EINVAL: they are not as the schema says.
- * What fails in the tool itself is in *a.
+ * Errors of the tool itself are in *a.
  */
 int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, struct mcp_answer *a,
 		  struct err *e);

@@ -367,7 +367,7 @@ static int add_arg(struct line *l, const struct mcp_arg *a, struct jsonin *j, st
 	return r;
 }
 
-/* Whether the line lacks what the schema requires; a lone trace need not be named. */
+/* Check whether the line lacks what the schema requires; a lone trace need not be named. */
 static int add_missing(struct line *l, const struct mcp_tool *t, const bool *given, struct err *e)
 {
 	const struct mcp_arg *a;

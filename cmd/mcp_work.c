@@ -19,7 +19,7 @@ void mcp_answer_release(struct mcp_answer *a)
 	buf_release(&a->messages);
 }
 
-/* Of the child: its standard streams, then the work.  Nothing of the server's own streams is left to it. */
+/* Give the child streams of its own in place of the server's, and have it do the work. */
 static void do_work(int (*work)(void *ctx), void *ctx, int out, int messages, pid_t server)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), status;

@@ -280,7 +280,7 @@ static int add_clock(struct sampling *s, struct err *e)
 	return pmu_event_parse("cpu-clock", &s->events[s->c.ev.nr_events++], e);
 }
 
-/* Whatever is no event of ours is one of perf's; of what is none of these, the nearest word is told. */
+/* Parse an event of perf's. If there is none of that name, the hint has the nearest name of all kinds. */
 static int parse_perf_event(const char *name, struct pmu_event *ev, struct err *e)
 {
 	struct near near = near_init(name);
