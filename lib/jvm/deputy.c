@@ -16,7 +16,8 @@ static void __attribute__((noreturn))
 be_deputy(struct jvm_ctl *area, pid_t parent, int keep_fd,
 	  void (*run)(void *ctx, struct jvm_ctl *area, int keep_fd), void *ctx)
 {
-	enum { FIRST = 3 };
+	enum { FIRST = 3, MOST = 1 << 16 };
+	int fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "arcprof-java");
@@ -24,7 +25,10 @@ be_deputy(struct jvm_ctl *area, pid_t parent, int keep_fd,
 		_exit(0);
 	if (keep_fd != FIRST)
 		dup2(keep_fd, FIRST);
-	syscall(SYS_close_range, FIRST + 1, ~0u, 0);
+	/* before Linux 5.9 one by one: with the other end of keep_fd among them it would not end */
+	if (syscall(SYS_close_range, FIRST + 1, ~0u, 0))
+		for (fd = FIRST + 1; fd < MIN(getdtablesize(), MOST); fd++)
+			close(fd);
 	run(ctx, area, FIRST);
 	_exit(0);
 }
