@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What a program knows of itself is what arcprof says of it, on JVMs of this machine: t/matrix/run.  t/check runs this
 # file in a tree that has the JDKs of all these tests (t/fresh, t/matrix/jdks), where it can make one.
+# bats file_tags=matrix
 load ../lib
 load ../java
 

@@ -4,6 +4,7 @@
 # And programs that take rights from themselves end as they do without a recorder.
 #
 # REFUSALS=all tries each error with each command (minutes).
+# bats file_tags=stored
 load ../lib
 load ../java
 
