@@ -94,7 +94,7 @@ static void put_text(struct json *j, const char *text)
 }
 
 /* Say what there is to know beside the output. */
-static void put_messages(struct mcp_answer *a, uint64_t timeout_ns)
+static void put_messages(struct work_answer *a, uint64_t timeout_ns)
 {
 	struct buf *b = &a->messages;
 
@@ -111,7 +111,7 @@ static void put_messages(struct mcp_answer *a, uint64_t timeout_ns)
 }
 
 /* A failure is one for the assistant to read, not for the protocol. */
-static void reply_answer(struct reply *r, const struct request *q, struct mcp_answer *a, uint64_t timeout_ns)
+static void reply_answer(struct reply *r, const struct request *q, struct work_answer *a, uint64_t timeout_ns)
 {
 	bool failed = a->timed_out || (a->status && !a->out.len);
 	struct json *j = reply_begin(r, q);
@@ -220,7 +220,7 @@ static bool find_arguments(const struct request *q, struct jsonin *args)
 static void call_tool(struct reply *r, const struct request *q, const struct mcp *m)
 {
 	char *name = string_param(q, "name");
-	struct mcp_answer a = { .status = 0 };
+	struct work_answer a = { .status = 0 };
 	struct jsonin args;
 	struct err e;
 
@@ -233,7 +233,7 @@ static void call_tool(struct reply *r, const struct request *q, const struct mcp
 		}
 		reply_answer(r, q, &a, m->timeout_ns);
 	}
-	mcp_answer_release(&a);
+	work_answer_release(&a);
 	free(name);
 }
 

@@ -428,7 +428,7 @@ static int print_traces(void *ctx)
 }
 
 /* Name, fixed words, options, "--", operands, NULL; takes the words of the line. */
-static int run_tool(struct line *l, const struct mcp_tool *t, struct mcp_answer *a, struct err *e)
+static int run_tool(struct line *l, const struct mcp_tool *t, struct work_answer *a, struct err *e)
 {
 	struct opt_list words = { 0 };
 	size_t i;
@@ -445,12 +445,12 @@ static int run_tool(struct line *l, const struct mcp_tool *t, struct mcp_answer 
 	for (i = 0; i < l->operands.nr_items; i++)
 		add(&words, xstrdup(l->operands.items[i]));
 	add(&words, NULL);
-	r = mcp_work(run_line, &words, l->m->timeout_ns, a, e);
+	r = work_run(run_line, &words, MCP_ANSWER_MAX, l->m->timeout_ns, a, e);
 	release_words(&words);
 	return r;
 }
 
-int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, struct mcp_answer *a,
+int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, struct work_answer *a,
 		  struct err *e)
 {
 	const struct mcp_tool *t = find_tool(name);
@@ -459,7 +459,7 @@ int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, st
 	int r = add_args(&l, t, args ? args : &none, e);
 
 	if (!r && !t->fixed[0])
-		r = mcp_work(print_traces, (void *)m, m->timeout_ns, a, e);
+		r = work_run(print_traces, (void *)m, MCP_ANSWER_MAX, m->timeout_ns, a, e);
 	else if (!r)
 		r = run_tool(&l, t, a, e);
 	release_words(&l.options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* mcp_work.c - the process in which a tool works: what it may take, and what it says. */
+/* work.c - the process in which something works: what it may take, and what it says. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,20 +11,20 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "mcp.h"
+#include "work.h"
 
-void mcp_answer_release(struct mcp_answer *a)
+void work_answer_release(struct work_answer *a)
 {
 	buf_release(&a->out);
 	buf_release(&a->messages);
 }
 
-/* Give the child streams of its own in place of the server's, and have it do the work. */
-static void do_work(int (*work)(void *ctx), void *ctx, int out, int messages, pid_t server)
+/* Give the child streams of its own in place of the parent's, and have it do the work. */
+static void do_work(int (*work)(void *ctx), void *ctx, int out, int messages, pid_t parent)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), status;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != server || null < 0 ||
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || null < 0 ||
 	    dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(messages, STDERR_FILENO) < 0)
 		_exit(1);
@@ -47,7 +47,7 @@ static bool take(int fd, struct buf *b, size_t max, bool *over)
 }
 
 /* Until both streams have ended, or there is a reason to take no more. */
-static void listen_to(int out, int messages, uint64_t timeout_ns, struct mcp_answer *a)
+static void listen_to(int out, int messages, size_t max, uint64_t timeout_ns, struct work_answer *a)
 {
 	const uint64_t end_ns = clock_mono_ns() + timeout_ns;
 	struct pollfd fds[] = { { out, POLLIN, 0 }, { messages, POLLIN, 0 } };
@@ -59,9 +59,9 @@ static void listen_to(int out, int messages, uint64_t timeout_ns, struct mcp_ans
 
 		fds[0].revents = fds[1].revents = 0;
 		poll(fds, 2, MIN(left_ms, (uint64_t)3600000));
-		if (fds[0].revents && !take(out, &a->out, MCP_ANSWER_MAX, &a->truncated))
+		if (fds[0].revents && !take(out, &a->out, max, &a->truncated))
 			fds[0].fd = -1;
-		if (fds[1].revents && !take(messages, &a->messages, MCP_MESSAGES_MAX, &too_many))
+		if (fds[1].revents && !take(messages, &a->messages, WORK_MESSAGES_MAX, &too_many))
 			fds[1].fd = -1;
 		a->timed_out = !left_ms;
 	}
@@ -77,9 +77,10 @@ static int exit_status(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int mcp_work(int (*work)(void *ctx), void *ctx, uint64_t timeout_ns, struct mcp_answer *a, struct err *e)
+int work_run(int (*work)(void *ctx), void *ctx, size_t max, uint64_t timeout_ns, struct work_answer *a,
+	     struct err *e)
 {
-	const pid_t server = getpid();
+	const pid_t parent = getpid();
 	int out[2], messages[2];
 	pid_t pid;
 
@@ -94,13 +95,13 @@ int mcp_work(int (*work)(void *ctx), void *ctx, uint64_t timeout_ns, struct mcp_
 	}
 	pid = fork();
 	if (!pid)
-		do_work(work, ctx, out[1], messages[1], server);
+		do_work(work, ctx, out[1], messages[1], parent);
 	if (pid < 0)
 		err_errno(e, "a process");
 	close(out[1]);
 	close(messages[1]);
 	if (pid > 0) {
-		listen_to(out[0], messages[0], timeout_ns, a);
+		listen_to(out[0], messages[0], max, timeout_ns, a);
 		if (a->truncated || a->timed_out)
 			kill(pid, SIGKILL);
 		a->status = exit_status(pid);
