@@ -34,7 +34,10 @@ BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Ilib -Icmd -Ikmod -I$(BUILD)
 ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a 2>/dev/null) $(CROSS_LIBS)/libzstd.a),-lzstd)
 # With its header, debug sections that it has compressed are read, too.
 BASE_CFLAGS += $(if $(ZSTD),$(if $(wildcard $(CROSS_ROOT)/usr/include/zstd.h),-DHAVE_ZSTD))
-LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) -lcap $(shell $(CC) -print-file-name=libsupc++.a 2>/dev/null) -lgcc_eh -lm -pthread
+# The browser in a terminal (lib/terminal) draws with ncurses; without that it says so.
+NCURSES = $(if $(wildcard $(shell $(CC) -print-file-name=libncursesw.a 2>/dev/null) $(CROSS_LIBS)/libncursesw.a),-lncursesw -ltinfo)
+BASE_CFLAGS += $(if $(NCURSES),$(if $(wildcard $(CROSS_ROOT)/usr/include/curses.h),-DHAVE_NCURSES))
+LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) $(NCURSES) -lcap $(shell $(CC) -print-file-name=libsupc++.a 2>/dev/null) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).
 NO_DLOPEN = -Wl,-u,__wrap_dlopen,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose,--wrap=dlerror
 # The tables of options and rows have 11 thousand addresses: packed, they are 4 kB and not 270.

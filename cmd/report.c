@@ -823,17 +823,20 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	return bad;
 }
 
+/* Of a text, or of a trace. */
+static int read_subject(struct subject *s, const struct report_request *q, const struct profile_opts *po,
+			struct err *e)
+{
+	return q->events || q->stacks || q->tree ? read_text(q, &s->model, e) : read_trace(s, q, po, e);
+}
+
 /* Print a report of a model; returns as print_trace() does. */
 static int print_model(const struct report_request *q, const struct report_opts *o)
 {
 	struct subject s = { 0 };
 	struct err e = { 0 };
-	int r;
+	int r = read_subject(&s, q, o->profile, &e);
 
-	if (q->events || q->stacks || q->tree)
-		r = read_text(q, &s.model, &e);
-	else
-		r = read_trace(&s, q, o->profile, &e);
 	if (!r)
 		r = show(&s, q, o, &e);
 	if (r < 0)
@@ -865,7 +868,8 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	po.events = r->events;
 	po.deltas = q->check || !format_is_of_tree(q->show.format);
 	po.needs_deltas = q->check || r->needs_deltas;	/* what was measured is the sum of both */
-	po.times = po.all_events = f->timed;
+	po.times |= f->timed;
+	po.all_events |= f->timed;
 	if (f->events)
 		po.events = f->events;
 	po.whole_functions = f->detailed;
@@ -892,7 +896,7 @@ static struct report_opts show_opts(const struct report_request *q, const struct
 	o.report = r;
 	o.own = own;
 	o.profile = po;
-	o.width = term_width();
+	o.width = o.width ? o.width : term_width();
 	o.methods = q->methods.methods ? (const void *)q->methods.b.data : NULL;
 	o.choice.limit = o.limit;
 	if (by_column) {
@@ -910,6 +914,49 @@ int report_check(const struct report_request *q, const struct report *r, const v
 	const struct report_opts o = show_opts(q, r, own, &po);
 
 	return check_request(q, r, &o);
+}
+
+struct report_reading {
+	struct subject s;
+	struct profile_opts po;
+	struct report_opts o;
+};
+
+int report_read(struct report_reading **out, const struct report_request *q, const struct report *r,
+		struct err *e)
+{
+	struct report_reading *x = xcalloc(1, sizeof(*x));
+	int status;
+
+	x->po = profile_opts(q, r);
+	x->o = show_opts(q, r, NULL, &x->po);
+	status = read_subject(&x->s, q, &x->po, e);
+	if (!status)
+		status = view_init(&x->s.view, &x->s.model, &x->s.origin, &x->o, e);
+	if (status) {
+		report_reading_free(x);
+		return status;
+	}
+	x->s.view.trace = x->s.t;
+	*out = x;
+	return 0;
+}
+
+const struct view *report_reading_view(const struct report_reading *x)
+{
+	return &x->s.view;
+}
+
+int report_reading_gaps(const struct report_request *q, const struct report_reading *x)
+{
+	return x->s.t ? warn_of_gaps(q, x->s.t, &x->s.origin) : 0;
+}
+
+void report_reading_free(struct report_reading *x)
+{
+	if (x)
+		subject_release(&x->s);
+	free(x);
 }
 
 int report_show(const struct report_request *q, const struct report *r, const void *own)

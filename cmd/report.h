@@ -44,4 +44,15 @@ void report_release_filters(struct report_request *q);
 int report_check(const struct report_request *q, const struct report *r, const void *own);
 int report_show(const struct report_request *q, const struct report *r, const void *own);
 
+/*
+ * A view of what a request selects, for who looks at it for longer than a report takes; q and r stay until it
+ * is freed, NULL is none. What is missing, report_reading_gaps() says; it returns the exit status of that.
+ */
+struct report_reading;
+int report_read(struct report_reading **out, const struct report_request *q, const struct report *r,
+		struct err *e);
+const struct view *report_reading_view(const struct report_reading *x);
+int report_reading_gaps(const struct report_request *q, const struct report_reading *x);
+void report_reading_free(struct report_reading *x);
+
 #endif

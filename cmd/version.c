@@ -16,6 +16,12 @@
 #else
 #define ZSTD "not built in"
 #endif
+#ifdef HAVE_NCURSES
+#include <curses.h>
+#define NCURSES NCURSES_VERSION
+#else
+#define NCURSES "not built in"
+#endif
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -110,6 +116,7 @@ static int version_run(void *opts, int nr_operands, char **operands)
 		{ "libraries", "bzip2", BZ2_bzlibVersion() },
 		{ "libraries", "liblzma", lzma_version_string() },
 		{ "libraries", "zstd", ZSTD },
+		{ "libraries", "ncurses", NCURSES },
 		{ "libraries", "glibc", gnu_get_libc_version() },
 		{ "running_on", "kernel", u.release },
 		{ "running_on", "machine", u.machine },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* view.c - arcprof view: the page of a trace, in the user's browser. */
+/* view.c - arcprof view: the page of a trace, in the user's browser, or its reports in the terminal. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,11 +17,13 @@
 #include "input.h"
 #include "report.h"
 #include "report/report.h"
+#include "terminal/browser.h"
+#include "view_terminal.h"
 
 struct view_opts {
 	const char *input, *import, *output;
 	const char *diff;
-	bool no_browser;
+	bool no_browser, terminal;
 };
 
 #define O struct view_opts
@@ -31,6 +33,7 @@ static const struct opt view_table[] = {
 	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
 	OPT_STR(0, "diff", O, diff, "file", NULL, "show what differs in <file>: both, side by side"),
 	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
+	OPT_FLAG(0, "terminal", O, terminal, "show it in this terminal, which is the default without a display"),
 	OPT_END
 };
 #undef O
@@ -110,6 +113,14 @@ static int show_difference(const struct report_request *q, const char *other)
 	return status;
 }
 
+/* Without a display, and a wish for a page. */
+static bool suits_terminal(const struct view_opts *o)
+{
+	struct err e;
+
+	return !o->output && !o->diff && !o->no_browser && !has_browser() && !browser_possible(&e);
+}
+
 static int view_run(void *opts, int nr_operands, char **operands)
 {
 	struct view_opts *o = opts;
@@ -120,6 +131,12 @@ static int view_run(void *opts, int nr_operands, char **operands)
 
 	if (status)
 		return status;
+	if (o->terminal && (o->output || o->diff || o->no_browser)) {
+		log_error("cannot be combined: --terminal and --%s", o->output ? "output" : o->diff ? "diff" : "no-browser");
+		return EXIT_USAGE;
+	}
+	if (o->terminal || suits_terminal(o))
+		return view_terminal(o->input, o->import);
 	if (!o->output && !(path = place_of_page(o->import ? o->import : o->input, &e)))
 		return log_err(&e);
 	q.input = o->input;
@@ -144,7 +161,7 @@ static int view_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_view = {
 	.name = "view",
-	.summary = "show a trace in the browser: graphs, callers and callees, lines, time",
+	.summary = "show a trace in the browser or the terminal: graphs, callers and callees, lines",
 	.operands = "[<file>]",
 	.opts = view_table,
 	.opts_size = sizeof(struct view_opts),

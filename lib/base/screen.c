@@ -15,7 +15,7 @@
 #include "base/screen.h"
 
 #define ENTER "\033[?1049h\033[?25l\033[?7l"	/* another screen, no cursor, no wrapping */
-#define LEAVE "\033[?7h\033[?25h\033[?1049l"
+#define LEAVE "\033[0m\033[?7h\033[?25h\033[?1049l"
 
 enum { MAX_MESSAGES = 64 << 10, ESCAPE_MS = 25 };
 
@@ -164,6 +164,11 @@ int screen_fd(void)
 	return screen.streams[STDIN_FILENO];
 }
 
+int screen_terminal(void)
+{
+	return screen.fd;
+}
+
 void screen_size(int *rows, int *columns)
 {
 	struct winsize size;
@@ -226,6 +231,9 @@ static int read_char(int wait_ms)
 /* What follows an Escape that was not typed alone. */
 static int escape_key(void)
 {
+	static const int numbered[] = {
+		KEY_HOME, KEY_NONE, KEY_NONE, KEY_BOTTOM, KEY_PAGE_UP, KEY_PAGE_DOWN,
+	};
 	int c = read_char(ESCAPE_MS), last;
 
 	if (c != '[' && c != 'O')
@@ -236,8 +244,11 @@ static int escape_key(void)
 	switch (last) {
 	case 'A': return KEY_UP;
 	case 'B': return KEY_DOWN;
+	case 'C': return KEY_RIGHT;
+	case 'D': return KEY_LEFT;
+	case 'F': return KEY_BOTTOM;
 	case 'H': return KEY_HOME;
-	case '~': return c == '5' ? KEY_PAGE_UP : c == '6' ? KEY_PAGE_DOWN : c == '1' ? KEY_HOME : KEY_NONE;
+	case '~': return c >= '1' && c <= '6' ? numbered[c - '1'] : KEY_NONE;
 	}
 	return KEY_NONE;
 }

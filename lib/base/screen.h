@@ -19,7 +19,7 @@ enum screen_key {		/* beside characters */
 	KEY_END = -2,		/* the terminal is gone */
 	KEY_UP = 256, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_ESCAPE,
 	KEY_INTERRUPT,		/* Ctrl-C, Ctrl-D */
-	KEY_BACKSPACE, KEY_ENTER,
+	KEY_BACKSPACE, KEY_ENTER, KEY_LEFT, KEY_RIGHT, KEY_BOTTOM,
 };
 
 /* Are stdin and stdout a terminal that can show one? */
@@ -29,6 +29,8 @@ int screen_open(struct err *e);
 void screen_close(void);
 /* Readable when a key was pressed. */
 int screen_fd(void);
+/* The terminal, to write to. */
+int screen_terminal(void);
 void screen_size(int *rows, int *columns);
 /* Whether the size changed, or the screen was away, since the last call. */
 bool screen_is_stale(void);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* view_terminal.h - a trace in the terminal, for "arcprof view --terminal". */
+#ifndef CMD_VIEW_TERMINAL_H
+#define CMD_VIEW_TERMINAL_H
+
+/* Runs until the user leaves it; input and import as in struct report_request. Returns the exit status. */
+int view_terminal(const char *input, const char *import);
+
+#endif

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# The browser in a terminal: what is on the screen, by tmux, and that the terminal is what it was afterwards.
+# bats file_tags=stored
+load ../lib
+
+trace=t/data/java/trace
+
+setup() {
+	trace_errors_only
+	cd "$BATS_TEST_TMPDIR" || exit
+	skip_unless_command tmux
+	[[ $(arcprof version) != *"ncurses         not"* ]] || skip "built without ncurses"
+	}
+
+teardown() {
+	mux kill-server 2>/dev/null || true
+}
+
+mux() {
+	env -u TMUX tmux -S ./tmux "$@"
+}
+
+# browse <command>...: on a terminal of 24 lines by 80, until the first screen is there.
+browse() {
+	printf 'stty -g >before\n%s\necho "end $?"\nstty -g >after\nexec sleep 100\n' "$(printf '%q ' "$@")" >run
+	mux -f /dev/null new-session -d -x 80 -y 24 "exec bash ./run"
+	until_shows 'q quit'
+}
+
+screen() {
+	mux capture-pane -p
+}
+
+# until_shows <pattern>: on the screen, or the test has failed.
+until_shows() {
+	local i
+	for i in {1..200}; do
+		! screen | grep -qE -- "$1" || return 0
+		sleep 0.02
+	done
+	echo "no '$1' on:"
+	screen
+	return 1
+}
+
+# type_keys <key>... -- <pattern>: what follows is on the screen.
+type_keys() {
+	local keys=()
+	while [ "$1" != -- ]; do
+		keys+=("$1")
+		shift
+	done
+	mux send-keys "${keys[@]}"
+	until_shows "$2"
+}
+
+until_same_terminal() {
+	until_shows "$1"
+	[ "$(mux display-message -p '#{alternate_on} #{cursor_flag}')" = "0 1" ]
+	until [ -s after ]; do sleep 0.02; done
+	diff before after
+}
+
+@test "browser: the summary, the list and a stanza have the numbers of the reports" {
+	NO_COLOR=1 browse arcprof view --terminal "$TOP/$trace"
+	until_shows 'Hottest stacks'
+	screen | sed -n '3,20p' | sed 's/ *$//' >shown
+	NO_COLOR=1 on_terminal arcprof report --summary --no-pager "$TOP/$trace" | head -n 18 | cut -c -80 | diff - shown
+	type_keys 2 -- 'Seed\.fib$'
+	# %Base %Cum amount unit n name
+	screen | awk '/^ +[0-9.]+ +[0-9.]+ / && !/…/ { print $5, $1, $2, substr($0, 38) }' >shown
+	arcprof report --xprof "$TOP/$trace" |
+		awk '$2 ~ /^[0-9]+[.][0-9]+$/ { name = $0; for (i = 0; i < 7; i++) sub(/^ *[^ ]+/, "", name)
+			sub(/^ +/, "", name); print $1, $2, $3, name }' >all
+	[ "$(grep -cxFf all shown)" -eq "$(wc -l <shown)" ]
+	[ "$(wc -l <shown)" -ge 8 ]
+	type_keys / Seed.fib Enter Enter -- 'Self +Seed\.fib'
+	screen | awk '$6 ~ /^r?(Parent|Self|Child)$/ { print $6, $5, $1, $2, $7 }' >shown
+	arcprof report --xarc "$TOP/$trace" | awk '/^===/ { if (own) printf "%s", stanza; stanza = ""; own = 0; next }
+		$1 == "Self" && / Seed\.fib$/ { own = 1 }
+		$1 ~ /^r?(Parent|Self|Child)$/ { stanza = stanza $1 " " $2 " " $3 " " $4 " " ($1 == "rSelf" ? "Seed.fib" : $NF) "\n" }' |
+		diff - shown
+	grep -q '^Parent ' shown
+	type_keys BSpace -- '^ cpu-clock, by base'
+	type_keys q -- '^end 0'
+	until_same_terminal '^end 0'
+}
+
+@test "browser: it sorts, filters, and follows the size of the terminal" {
+	browse arcprof view --terminal "$TOP/$trace"
+	type_keys 2 -- 'by base: 346 functions'
+	type_keys s s s -- 'by name: 346'
+	screen | sed -n '6,22p' | cut -c38- | grep -v … | LC_ALL=C sort -c
+	type_keys e -- 'by name: 363'
+	type_keys f Seed. -- 'by name: [0-9] functions with .Seed'
+	[ "$(screen | grep -c ' Seed\.')" -ge 2 ]
+	mux resize-window -x 120 -y 40
+	until_shows '%Base +%Cum +Base +Cum +Samples'
+	[ "$(screen | tail -n 1 | grep -c 'only names with: Seed.')" -eq 1 ]
+	type_keys Escape -- 'by name: 363'
+}
+
+@test "browser: a part of the time, and a report that has none" {
+	browse arcprof view --terminal "$TOP/$trace"
+	type_keys 2 t Home Space End Enter -- '^ time'
+	until_shows 'by base: 346'
+	type_keys t Home Right Right Enter -- 'from 1[0-9.]+ ms to'
+	type_keys 4 / leaks Enter Enter -- 'from.* does not apply to --leaks'
+	type_keys w 2 -- 'by base: 346'
+	type_keys '?' -- 'Enter, Right +open'
+}
+
+@test "browser: a signal ends it, and the terminal is what it was" {
+	browse arcprof view --terminal "$TOP/$trace"
+	type_keys 2 -- 'Function'
+	kill -TERM "$(pgrep -P "$(mux display-message -p '#{pane_pid}')")"
+	until_same_terminal '^end 143'
+}
+
+@test "browser: names of programs reach no terminal as control characters, and UTF-8 stays" {
+	printf 'main;evil\033]0;title\007;größer\xe6\x97\xa5\xe6\x9c\xac 5\nmain;\xc2\x9bevil 3\n' >folded
+	browse arcprof view --terminal --import folded
+	type_keys 2 -- 'größer日本$'
+	screen | grep -qF '\xc2\x9bevil'
+	screen | grep -qF 'evil\x1b]0'
+	screen | grep -qF 'title\x07'
+}
+
+@test "browser: without a terminal it says so in a line" {
+	run_arcprof view --terminal "$TOP/$trace"
+	[[ $status -eq 1 && -z $output && $stderr == "arcprof view: standard "*" is no terminal" ]]
+	on_terminal env TERM=dumb "$(command -v arcprof)" view --terminal "$TOP/$trace" >said
+	[ "$(cat said)" = "arcprof view: a terminal of the type 'dumb' (TERM) shows no screens" ]
+	run_arcprof view --terminal --no-browser "$TOP/$trace"
+	[ "$status" -eq 2 ]
+	mkdir nowhere
+	browse env TERMINFO="$PWD/nowhere" HOME="$PWD/nowhere" TERM=strange "$(command -v arcprof)" view --terminal "$TOP/$trace"
+}
