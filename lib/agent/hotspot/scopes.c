@@ -54,8 +54,8 @@ bool scopes_init(void)
 	const struct vm_offsets *o = &vm.o;
 
 	if (o->nm_pcs < 0 || !vm.major || fails || vm.size.pc_desc <= 0 || vm.size.pc_desc > MAX_DESC ||
-	    o->pc_desc_pc < 0 || o->pc_desc_pc + 4 > vm.size.pc_desc || o->pc_desc_scope < 0 ||
-	    o->pc_desc_scope + 4 > vm.size.pc_desc)
+	    o->pc_desc_pc < 0 || o->pc_desc_pc > vm.size.pc_desc - 4 || o->pc_desc_scope < 0 ||
+	    o->pc_desc_scope > vm.size.pc_desc - 4)
 		return false;
 	if (o->nm_immutable >= 0 ? o->nm_immutable_size < 0 || o->nm_scopes < 0 || o->blob_mutable < 0 ||
 				   o->blob_mutable_size < 0 || o->blob_relocation_size < 0 :

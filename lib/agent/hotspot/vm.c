@@ -98,6 +98,8 @@ static void read_structs(void)
 	for (; e && stride && (type = string_at(e, type_off)); e += stride) {
 		const char *name = string_at(e, name_off);
 
+		if (!name)
+			continue;
 		if (!vm_i32(e, static_off)) {
 			set_field(type, name, string_at(e, ctype_off), vm_word(e, off_off));
 			continue;
@@ -166,6 +168,23 @@ static void init_8(void)
 	vm.major = &major;		/* it says 25, which is HotSpot's */
 }
 
+static bool is_in(int offset, int bytes, int size)
+{
+	return offset >= 0 && size >= bytes && offset <= size - bytes;
+}
+
+/* Some objects are loaded from copies of them: what the tables say must lie in these, even where they lie. */
+static bool are_in_copies(void)
+{
+	enum { ANCHOR = 24, WRAPPER = 1024 };
+	const struct vm_offsets *o = &vm.o;
+
+	return is_in(o->cm_constants, 8, vm.size.cm) && is_in(o->cm_code_size, 2, vm.size.cm) &&
+	       is_in(o->anchor_sp, 8, ANCHOR) && is_in(o->anchor_pc, 8, ANCHOR) &&
+	       (o->anchor_fp < 0 || is_in(o->anchor_fp, 8, ANCHOR)) &&
+	       is_in(o->wrapper_anchor, ANCHOR, WRAPPER);
+}
+
 void vm_init(uintptr_t addr)
 {
 	const char *type, *name;
@@ -180,7 +199,7 @@ void vm_init(uintptr_t addr)
 	read_longs();
 	if (vm.only_heap)
 		init_8();
-	vm.ok = !facts_lack(FACTS_WALK, &type, &name);
+	vm.ok = !facts_lack(FACTS_WALK, &type, &name) && are_in_copies();
 	vm.walks = vm.ok && !facts_lack(FACTS_FRAMES, &type, &name);
 }
 
@@ -193,6 +212,7 @@ struct perf_entry {
 
 const int64_t *vm_counter(const char *name)
 {
+	const char *at;
 	uintptr_t p, top;
 	int32_t size;
 
@@ -204,8 +224,8 @@ const int64_t *vm_counter(const char *name)
 		size = vm_i32(p, offsetof(struct perf_entry, size));
 		if (size <= 0)
 			return NULL;
-		if (vm_u8(p, offsetof(struct perf_entry, type)) == 'J' &&
-		    str_eq(vm_string(p + vm_i32(p, offsetof(struct perf_entry, name_off))), name))
+		at = vm_string(p + vm_i32(p, offsetof(struct perf_entry, name_off)));
+		if (vm_u8(p, offsetof(struct perf_entry, type)) == 'J' && at && str_eq(at, name))
 			return (const void *)(p + vm_i32(p, offsetof(struct perf_entry, data_off)));
 	}
 	return NULL;
@@ -301,6 +321,7 @@ static int list_heaps(uintptr_t *list)
 
 void vm_update_heaps(void)
 {
+	enum { MAX_SHIFT = 31 };	/* of a segment */
 	uintptr_t data;
 	int i, nr;
 
@@ -312,6 +333,8 @@ void vm_update_heaps(void)
 	for (i = nr_heaps; i < nr; i++) {
 		uintptr_t h = vm_word(data, i * 8), mem = h + vm.o.heap_memory, map = h + vm.o.heap_segmap;
 
+		if ((uint32_t)vm_i32(h, vm.o.heap_log2_segment) > MAX_SHIFT)
+			break;
 		heaps[i] = (struct heap){
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
 			.hi = vm_word(mem, vm.o.vs_high_boundary),
@@ -325,7 +348,7 @@ void vm_update_heaps(void)
 		store_relaxed(&only_low, heaps[0].lo);
 		store_relaxed(&only_high, heaps[0].hi);
 	}
-	store_release(&nr_heaps, nr);
+	store_release(&nr_heaps, i);
 }
 
 static bool starts_with(const char *s, const char *head)
