@@ -59,6 +59,7 @@ static int parent;
 static struct walk *w;
 static struct blocked thread;
 static bool was_cut;
+static bool tells_places;		/* what code has inlined can be read */
 static uint32_t nr_begun, nr_done;	/* walks; the first is learning about the VM */
 
 static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *fmt, ...)
@@ -443,7 +444,7 @@ static void walk(const struct outside_ask *a)
 	tell_stubs();
 	if (was_cut && has_mark())
 		w->frames[w->nr_frames - 1].mark = JVM_MARK_CUT;
-	if (!scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes, &thread))
+	if (tells_places && !scopes_tell(w->frames, w->nr_frames, w->ring, w->scopes, &thread))
 		tell_scopes_fail();
 	if (!nr_staged)
 		return;
@@ -453,7 +454,7 @@ static void walk(const struct outside_ask *a)
 	}
 	/* without them methods would be missing that are inlined; they are told again */
 	nr_staged = 0;
-	scopes_init();
+	tells_places = scopes_init();
 	only_a_mark(JVM_MARK_LATE);
 }
 
@@ -611,7 +612,8 @@ static void learn(int pid)
 	if (!thread.text || !thread.code || !w || !names_init())
 		give_up("no memory");
 	w->ring = jvm_ring_of(ctl, ctl->nr_rings, ctl->ring_bytes, pid);
-	if (!scopes_init())
+	tells_places = scopes_init();
+	if (!tells_places)
 		tell_scopes_fail();
 	store_relaxed(&ctl->code_lo, far.lo);
 	store_release(&ctl->code_hi, far.lo + far.size);
