@@ -9,6 +9,8 @@
 #include "agent/sys.h"
 #include "agent/x86/walk_code.h"
 
+enum { FARTHEST_IN_STUB = 4096 };	/* that anything is looked for */
+
 /* Length of the no-operation at p, 0 when it is something else. */
 static int nop_length(const uint8_t *p)
 {
@@ -151,7 +153,7 @@ static uintptr_t find_enter(uintptr_t begin, uintptr_t end)
 {
 	uintptr_t at;
 
-	for (at = begin; at + 7 <= end; at++)
+	for (at = begin; at + 7 <= end && at - begin < FARTHEST_IN_STUB; at++)
 		if (bytes_are(at, "\x55\x48\x8b\xec", 4) && sub_rsp_length(vm_bytes(at) + 4))
 			return at;
 	return 0;
@@ -302,6 +304,16 @@ int code_pops(uintptr_t pc, int frame_words)
 	return dropped + leading_pops(p);
 }
 
+/* Bytes of that many pops at p. */
+static int pops_length(const uint8_t *p, int nr)
+{
+	int len = 0;
+
+	while (nr--)
+		len += p[len] == 0x41 ? 2 : 1;
+	return len;
+}
+
 /* Length of the ModRM byte at p and what belongs to it, when it addresses rsp or a register. */
 static int operand_length(const uint8_t *p, bool vector)
 {
@@ -341,28 +353,28 @@ static int restore_length(const uint8_t *p)
 
 int code_restores(uintptr_t pc, int frame_words)
 {
-	const uint8_t *first = vm_bytes(pc), *p = first;
+	enum { MOST_WORDS = 1 << 20 };
+	const uint8_t *p = vm_bytes(pc);
 	int words = 0, i, n;
 
-	for (i = 0; i < 96; i++) {
+	for (i = 0; i < 96 && words >= 0 && words <= MOST_WORDS; i++) {
 		if (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
 			words += p[3] / 8;
-			p += 4;
+			n = 4;
 			/* the stack was aligned for the call; a call that had no need of it is in between */
-			if (words == 1 && i == 0 && p[0] == 0xe9)
-				p = vm_bytes(pc + (p - first) + 5 + *(const int32_t *)(p + 1));
+			if (words == 1 && i == 0 && p[4] == 0xe9)
+				n += 5 + *(const int32_t *)(p + 5);
 		} else if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
 			words += *(const int32_t *)(p + 3) / 8;
-			p += 7;
+			n = 7;
 		} else if ((n = leading_pops(p)) > 0) {
 			words += n;
-			for (; n; n--)
-				p += p[0] == 0x41 ? 2 : 1;
-		} else if ((n = restore_length(p))) {
-			p += n;
-		} else {
+			n = pops_length(p, n);
+		} else if (!(n = restore_length(p))) {
 			break;
 		}
+		pc += n;
+		p = vm_bytes(pc);
 	}
 	if (p[0] == 0xc3 || (p[0] == 0x49 && p[1] == 0x3b) || words < 0)
 		return 0;
@@ -371,9 +383,11 @@ int code_restores(uintptr_t pc, int frame_words)
 
 size_t code_saved_fpu(uintptr_t pc, uintptr_t end)
 {
-	for (; pc + 12 <= end; pc++)
-		if (bytes_are(pc, "\x48\x0f\xae\x0c\x24\x48\x81\xc4", 8))
-			return (uint32_t)vm_i32(pc, 8);
+	uintptr_t at;
+
+	for (at = pc; at + 12 <= end && at - pc < FARTHEST_IN_STUB; at++)
+		if (bytes_are(at, "\x48\x0f\xae\x0c\x24\x48\x81\xc4", 8))
+			return (uint32_t)vm_i32(at, 8);
 	return 0;
 }
 
