@@ -22,7 +22,7 @@
 #include <stdio.h>
 
 
-#define FLOW_MAX_METRICS 8
+#define FLOW_MAX_METRICS 32
 #define FLOW_NONE 0		/* no node; also the index of the invisible root of the forest */
 #define FLOW_MAX_NODES (UINT32_MAX - 1)
 

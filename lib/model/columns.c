@@ -246,9 +246,15 @@ static int unknown_metric(const struct candidates *c, const struct names *x, con
 	return -EINVAL;
 }
 
-/* Gives a column to each that is wanted, in the order in which they are. */
-static int choose(struct candidates *c, const struct names *x, const struct opt_list *l, struct err *e)
+static bool has_room_for_event(const struct candidates *c, const struct columns_opts *o)
 {
+	return o->all_events && model_has_room(c->nr_chosen + 1, c->nr_events + 2);
+}
+
+/* Gives a column to each that is wanted, in the order in which they are. */
+static int choose(struct candidates *c, const struct names *x, const struct columns_opts *o, struct err *e)
+{
+	const struct opt_list *l = o->metrics;
 	bool all = !l || !l->nr_items;
 	size_t i, nr = all ? c->nr : l->nr_items;
 
@@ -259,7 +265,7 @@ static int choose(struct candidates *c, const struct names *x, const struct opt_
 			continue;
 		if (!k)
 			return unknown_metric(c, x, l->items[i], e);
-		if (*k->column >= 0 || (all && k->is_event && c->nr_events))
+		if (*k->column >= 0 || (all && k->is_event && c->nr_events && !has_room_for_event(c, o)))
 			continue;	/* of several events the first */
 		*k->column = c->nr_chosen++;
 		c->nr_events += k->is_event;
@@ -301,7 +307,7 @@ int columns_of_calls(struct call_columns *k, struct event_columns *events, struc
 		list_extra(k, x, &c);
 	if (!o->no_samples)
 		list_events(events, x, &c);
-	if ((r = choose(&c, x, o->metrics, e)))
+	if ((r = choose(&c, x, o, e)))
 		return r;
 	k->with_samples = c.nr_events;
 	k->calls_are_consumed = !c.nr_chosen;

@@ -28,7 +28,7 @@ struct columns_opts {
 	const struct opt_list *metrics;	/* NULL or empty: what calls consumed, and the first event */
 	bool extra;			/* offer what replay adds */
 	bool no_samples;		/* offer no events of samples */
-	bool all_events;		/* of samples alone, without metrics: as many as there is room for */
+	bool all_events;		/* without metrics: of samples as many as there is room for */
 	/* the same of these names alone, which can have modifiers ("cycles:u"); ends with NULL */
 	const char *const *events;
 };

@@ -180,7 +180,8 @@ static int check_calls(const struct profile *p, struct err *e)
 static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 {
 	const bool select = p->select->labels.nr_items && !p->o->replay;
-	struct columns_opts co = { &p->o->metrics, p->o->replay, p->o->no_samples };
+	struct columns_opts co = { &p->o->metrics, p->o->replay, p->o->no_samples,
+				   p->o->all_events };
 	struct call_columns columns;
 	const struct calltree_opts to = {
 		.columns = &columns, .window = &p->window, .labels = select ? &p->select->labels : NULL,

@@ -24,6 +24,16 @@ agree() {
 	node "$TOP/t/page/agree.mjs" "$page" report.json "$state"
 }
 
+# How long a tick of a page is, in ns, how many it has, and the metrics of its menu.
+ticks_of() {
+	node --input-type=module -e '
+		import { readFileSync } from "node:fs";
+		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
+		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync(process.argv[1], "utf8"))[1];
+		const { meta } = decode(await unpack(text));
+		console.log(meta.tick_ns, meta.ticks, meta.metrics.filter(m => m.shown).map(m => m.name).join());' "$1"
+}
+
 # The page's document after its program has run, in $output.
 browse() {
 	run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
@@ -78,6 +88,15 @@ browse() {
 		read -r from to <<<"$range"
 		agree wall.html wall.data "#from=$from&to=$to" --metric cpu-clock,wall --from $((tick * from))ns --to $((tick * to))ns
 	done
+}
+
+@test "page: it has all metrics of a recording with many" {
+	skip_unless_command node
+	events=cpu-clock,task-clock,page-faults,minor-faults,major-faults,context-switches,cpu-migrations,alignment-faults,emulation-faults
+	arcprof record -q -e "$events" -o many.data -- "$(workload shares)" 1 >/dev/null
+	arcprof report -i many.data --format html >many.html
+	agree many.html many.data '' --metric "$events"
+	[ "$(ticks_of many.html | cut -d ' ' -f 3)" = "$events" ]
 }
 
 @test "page: a number that differs from the report's is found" {
