@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/roles.h"
 #include "model/select.h"
+#include "trace/record.h"
 
 /* Check whether the name begins with one of the list, which ends with NULL. */
 static bool begins_with(const char *name, const char *const *list)
@@ -205,4 +206,51 @@ void roles_mark_idle(const struct model *m, bool *idle)
 	free(serving);
 	free(waiting);
 	free(below);
+}
+
+unsigned int roles_of(const struct model *m, uint32_t consumer, const bool *mine)
+{
+	uint32_t kind = m->consumers.items[consumer].kind;
+
+	return (mine[consumer] ? ROLE_MINE : 0) | (role_is_entry(m, consumer) ? ROLE_ENTRY : 0) |
+	       (consumer_is_wait(m, consumer) ? ROLE_WAIT : 0) | (role_is_code(kind) ? ROLE_CODE : 0) |
+	       (m->own && consumer == m->own ? ROLE_OWN : 0);
+}
+
+const char *role_spent_name(enum role_spent s)
+{
+	static const char *const names[SPENT_NR] = {
+		"", "running", "runnable", "lock", "I/O", "network", "sleep", "GC", "other",
+	};
+
+	return names[s];
+}
+
+enum role_spent role_spent(const struct model *m, uint32_t consumer)
+{
+	static const struct {
+		enum role_spent spent;
+		const char *begins[12];		/* ends with NULL */
+	} rows[] = {
+		{ SPENT_RUNNING, { REASON_ON_CPU } },
+		{ SPENT_RUNNABLE, { REASON_RUNNABLE } },
+		{ SPENT_LOCK, { "[monitor", "[park", "[Object.wait", "[futex", "[VM lock", "[flock" } },
+		{ SPENT_NETWORK, { "[accept", "[connect", "[recv", "[send", "[poll", "[ppoll", "[select",
+				   "[pselect", "[epoll" } },
+		{ SPENT_IO, { "[read", "[write", "[pread", "[pwrite", "[fsync", "[fdatasync", "[sync_file",
+			      "[file system", "[page fault", "[getdents", "[I/O" } },
+		{ SPENT_SLEEP, { "[sleep", "[nanosleep", "[clock_nanosleep" } },
+		{ SPENT_GC, { "[GC", "[safepoint" } },
+	};
+	const char *name = consumer_name(&m->consumers, consumer);
+	size_t i;
+
+	if (m->consumers.items[consumer].kind != CONSUMER_REASON)
+		return SPENT_NONE;
+	if (strstr(name, " socket]"))
+		return SPENT_NETWORK;
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (begins_with(name, rows[i].begins))
+			return rows[i].spent;
+	return SPENT_OTHER;
 }

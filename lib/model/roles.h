@@ -11,6 +11,12 @@
 #include "base/opt.h"
 #include "flow/model.h"
 
+/* Check whether a consumer is a function, or stands for some. */
+static inline bool role_is_code(uint32_t kind)
+{
+	return kind_is(kind, KIND_CODE | KIND_FOLDS) && kind != CONSUMER_CLASS;
+}
+
 /* Check whether a method is of the JDK, or of the library or the runtime of another language of the JVM. */
 bool role_is_platform(const char *method);
 /* Check whether a function only leads from a thread's start to what the thread is for: Thread.run. */
@@ -28,5 +34,34 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
  * the queue of its pool, in a selector, as a helper of the JVM.
  */
 void roles_mark_idle(const struct model *m, bool *idle);
+
+/* What a context is there for, as bits; in the page for a browser, too. */
+enum {
+	ROLE_MINE = 1 << 0,
+	ROLE_ENTRY = 1 << 1,
+	ROLE_WAIT = 1 << 2,		/* consumer_is_wait() */
+	ROLE_CODE = 1 << 3,
+	ROLE_OWN = 1 << 4,		/* what arcprof did in the program is below it */
+};
+
+/* Those of a consumer; mine: of roles_mark_mine(). */
+unsigned int roles_of(const struct model *m, uint32_t consumer, const bool *mine);
+
+/* What time of the event wall goes to, in few kinds. */
+enum role_spent {
+	SPENT_NONE,			/* says nothing of that */
+	SPENT_RUNNING, SPENT_RUNNABLE,
+	SPENT_LOCK,			/* or a condition, or another thread's signal */
+	SPENT_IO, SPENT_NETWORK,
+	SPENT_SLEEP,
+	SPENT_GC,			/* or another stop of the whole JVM */
+	SPENT_OTHER,
+	SPENT_NR
+};
+
+/* "running", "lock"; "" of SPENT_NONE. */
+const char *role_spent_name(enum role_spent s);
+/* By the reason that a consumer is. */
+enum role_spent role_spent(const struct model *m, uint32_t consumer);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/roles.h"
 #include "page/difference.h"
 #include "page/page.h"
 #include "page/states.h"
@@ -440,6 +441,45 @@ static void put_names(struct page_data *d)
 	free(s.ids);
 }
 
+/* --- what they are there for --- */
+
+static void put_roles(struct page_data *d)
+{
+	const struct model *m = d->v->m;
+	bool *mine = xcalloc(m->consumers.nr_items, sizeof(*mine));
+	uint32_t i;
+
+	roles_mark_mine(m, NULL, mine);
+	begin_column(d, "consumer.role", 0);
+	for (i = 0; i < d->nr_consumers; i++)
+		put(d, i ? roles_of(m, d->consumers[i], mine) : 0);
+	end_column(d);
+	begin_column(d, "consumer.spent", 0);
+	for (i = 0; i < d->nr_consumers; i++)
+		put(d, i ? role_spent(m, d->consumers[i]) : SPENT_NONE);
+	end_column(d);
+	free(mine);
+}
+
+/* Which contexts are waits of threads that have nothing to do. */
+static void put_idle(struct page_data *d)
+{
+	bool *idle = xcalloc(d->v->m->flow.nr_nodes, sizeof(*idle)), any = false;
+	uint32_t i;
+
+	roles_mark_idle(d->v->m, idle);
+	begin_column(d, "idle", 0);
+	for (i = 1; i < d->nr_nodes; i++) {
+		put(d, idle[d->order[i]]);
+		any |= idle[d->order[i]];
+	}
+	if (any)
+		end_column(d);
+	else
+		drop_column(d);
+	free(idle);
+}
+
 /* --- what the numbers are --- */
 
 static void json_metric(const struct page_data *d, struct json *j, unsigned int i)
@@ -602,11 +642,17 @@ static void put_meta(const struct page_data *d, FILE *out)
 	for (i = 0; i < CONSUMER_NR; i++)
 		json_str(&j, NULL, consumer_kind_family(i));
 	json_end(&j);
+	json_array(&j, "spent");
+	for (i = 0; i < SPENT_NR; i++)
+		json_str(&j, NULL, role_spent_name(i));
+	json_end(&j);
 	json_metrics(d, &j);
 	if (!d->difference)
 		json_sources(d, &j);
 	if (d->states.sched.nr_threads)
 		json_states(d, &j);
+	if (!d->difference)
+		page_pauses_json(d->v, d->v->m->times.start_ns, &j);
 	json_object(&j, "columns");
 	for (i = 0; i < d->nr_columns; i++) {
 		json_array(&j, d->column[i].name);
@@ -661,6 +707,8 @@ void page_data(struct view *v, struct buf *out)
 	choose_tick(&d);
 	put_samples(&d);
 	put_names(&d);
+	put_roles(&d);
+	put_idle(&d);
 	page_states_read(&d.states, v, v->m->times.start_ns, d.ticks * d.tick_ns);
 	put_states(&d);
 	put_all(&d, out);

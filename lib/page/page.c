@@ -115,12 +115,14 @@ int html_print(struct view *v, FILE *out, struct err *e)
 {
 	char *calls = v->trace ? report_calls_json(v->trace, v->o) : NULL;
 	char *tables = v->trace ? report_tables_json(v->trace, v->o) : NULL;
-	char *json = calls || tables ? xasprintf("{\"calls\":%s,\"tables\":%s}", calls ? calls : "null",
-						 tables ? tables : "[]") : NULL;
+	char *summary = report_summary_json(v);
+	char *json = xasprintf("{\"calls\":%s,\"tables\":%s,\"summary\":%s}", calls ? calls : "null",
+			       tables ? tables : "[]", summary ? summary : "null");
 	const struct page_more more = { .json = json };
-	int r = page_print(v, json ? &more : NULL, out, e);
+	int r = page_print(v, &more, out, e);
 
 	free(json);
+	free(summary);
 	free(tables);
 	free(calls);
 	return r;

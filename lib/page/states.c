@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* states.c - adds up the states of threads over equal parts of the time. */
+/* states.c - adds up the states of threads over equal parts of the time; pauses of JVMs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/events.h"
 #include "page/states.h"
 
 static uint64_t begin_of(const struct page_states *s, unsigned int cell)
@@ -70,4 +71,32 @@ unsigned int page_states_share(const struct page_states *s, size_t thread, unsig
 	if (thread >= s->nr_threads || !length)
 		return 0;
 	return MIN(s->cells[thread * STATES_CELLS + cell][b] * STATES_WHOLE / length, (uint64_t)STATES_WHOLE);
+}
+
+void page_pauses_json(const struct view *v, uint64_t start_ns, struct json *j)
+{
+	enum { MOST = 20000 };
+	const struct events_opts o = { .kinds = 1u << EVENT_GC, .select = &v->o->select };
+	struct events x;
+	struct err e;
+	size_t i;
+
+	if (!v->trace)
+		return;
+	if (!events_read(&x, v->trace, &o, &e) && x.nr) {
+		json_array(j, "pauses");
+		for (i = 0; i < MIN(x.nr, (size_t)MOST); i++) {
+			const struct event *at = &x.list[i];
+
+			if (at->duration_ns == EVENT_UNKNOWN)
+				continue;
+			json_object(j, NULL);
+			json_u64(j, "pid", x.names.m->consumers.items[at->process].key >> 32);
+			json_u64(j, "at_ns", at->time_ns - MIN(at->time_ns, start_ns));
+			json_u64(j, "ns", at->duration_ns);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	events_release(&x);
 }

@@ -3,6 +3,7 @@
 #ifndef PAGE_STATES_H
 #define PAGE_STATES_H
 
+#include "base/json.h"
 #include "model/sched.h"
 #include "report/report.h"
 
@@ -23,5 +24,8 @@ void page_states_release(struct page_states *s);
 /* How much of the cell that was, STATES_WHOLE: all of it. */
 unsigned int page_states_share(const struct page_states *s, size_t thread, unsigned int cell,
 			       enum sched_bucket b);
+
+/* "pauses": when JVMs stopped their threads to collect garbage; ns after start_ns. */
+void page_pauses_json(const struct view *v, uint64_t start_ns, struct json *j);
 
 #endif

@@ -217,6 +217,9 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
  */
 char *report_tables_json(struct trace_reader *t, const struct report_opts *o);
 
+/* What --summary prints as JSON, for a page of this view; NULL: it says nothing of it. For free(). */
+char *report_summary_json(const struct view *of);
+
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);
 

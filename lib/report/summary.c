@@ -29,11 +29,6 @@ void summary_mark_own(const struct model *m, const struct flow *f, bool *own_wor
 		own_work[i] = own_work[f->nodes[i].parent] || (m->own && f->nodes[i].consumer == m->own);
 }
 
-static bool is_code(uint32_t kind)
-{
-	return kind_is(kind, KIND_CODE | KIND_FOLDS) && kind != CONSUMER_CLASS;
-}
-
 static void find_owners(struct summary *s)
 {
 	const struct flow *f = &s->v->m->flow;
@@ -51,7 +46,7 @@ static void find_owners(struct summary *s)
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint32_t c = f->nodes[i].consumer, up = f->nodes[i].parent;
 
-		s->code[i] = is_code(items[c].kind) ? c : s->code[up];
+		s->code[i] = role_is_code(items[c].kind) ? c : s->code[up];
 		s->owner[i] = s->mine[c] ? c : s->owner[up];
 		s->any_mine |= s->mine[c];
 	}
@@ -67,7 +62,7 @@ uint32_t summary_where(const struct summary *s, uint32_t node)
 	for (; node; node = f->nodes[node].parent) {
 		uint32_t c = f->nodes[node].consumer;
 
-		if (is_code(items[c].kind) && items[c].kind != CONSUMER_KERNEL)
+		if (role_is_code(items[c].kind) && items[c].kind != CONSUMER_KERNEL)
 			return c;
 	}
 	return 0;
@@ -455,3 +450,61 @@ const struct report report_summary = {
 	.prefers_samples = true,
 	.print = summary_print,
 };
+
+/* ---- for a page ---- */
+
+/* A page's own model has lines and kinds of code, and more events: this is read as "report" reads it. */
+static int print_again(const struct view *of, const struct report_opts *as, FILE *out, struct err *e)
+{
+	struct profile_opts profile = *of->o->profile;
+	struct report_opts o = *as;
+	struct origin origin = { 0 };
+	struct view v = { 0 };
+	struct names names;
+	struct model m;
+	int r;
+
+	profile.names.lines = profile.names.by_kind = false;
+	profile.times = profile.all_events = profile.whole_functions = false;
+	profile.prefer_samples = true;
+	profile.deltas = true;
+	profile.events = events;
+	o.profile = &profile;
+	r = profile_read(&names, &m, &origin, of->trace, &profile, e);
+	if (!r)
+		r = view_init(&v, &m, &origin, &o, e);
+	v.trace = of->trace;
+	if (!r)
+		r = summary_print(&v, out, e);
+	view_release(&v);
+	names_release(&names);
+	model_release(&m);
+	return r;
+}
+
+char *report_summary_json(const struct view *of)
+{
+	const struct summary_opts own = { .top_stacks = 3 };
+	struct report_opts o = *of->o;
+	struct view v = *of;
+	char *json = NULL;
+	struct err e;
+	size_t len;
+	FILE *f;
+	int r;
+
+	o.report = &report_summary;
+	o.own = &own;
+	o.format = FORMAT_JSON;
+	o.choice = (struct sheet_choice){ 0 };
+	v.o = &o;
+	f = of->origin->blend ? NULL : open_memstream(&json, &len);
+	if (!f)
+		return NULL;
+	r = of->trace ? print_again(of, &o, f, &e) : summary_print(&v, f, &e);
+	fclose(f);
+	if (!r)
+		return json;
+	free(json);
+	return NULL;
+}

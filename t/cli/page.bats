@@ -24,16 +24,6 @@ agree() {
 	node "$TOP/t/page/agree.mjs" "$page" report.json "$state"
 }
 
-# How long a tick of a page is, in ns, how many it has, and the metrics of its menu.
-ticks_of() {
-	node --input-type=module -e '
-		import { readFileSync } from "node:fs";
-		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
-		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync(process.argv[1], "utf8"))[1];
-		const { meta } = decode(await unpack(text));
-		console.log(meta.tick_ns, meta.ticks, meta.metrics.filter(m => m.shown).map(m => m.name).join());' "$1"
-}
-
 # The page's document after its program has run, in $output.
 browse() {
 	run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
@@ -60,13 +50,46 @@ browse() {
 	agree "$PAGE" "$TRACE" '#fold=module' "${metrics[@]}" --fold module
 	agree "$PAGE" "$TRACE" '#hide=kernel' "${metrics[@]}" --hide-kernel
 	agree "$PAGE" "$TRACE" '#merge=1' "${metrics[@]}" --merge-threads
-	read -r tick from to <<<"$(node --input-type=module -e '
+	read -r tick ticks _ <<<"$(ticks_of "$PAGE")"
+	from=$((ticks / 4)) to=$((ticks * 3 / 4))
+	agree "$PAGE" "$TRACE" "#from=$from&to=$to" "${metrics[@]}" --from $((tick * from))ns --to $((tick * to))ns
+}
+
+# How long a tick of a page is, in ns, how many it has, and the metrics of its menu.
+ticks_of() {
+	node --input-type=module -e '
 		import { readFileSync } from "node:fs";
 		import { decode, unpack } from "'"$TOP"'/lib/page/js/data.mjs";
 		const text = /<script id="data"[^>]*>\s*([^\s<]*)/.exec(readFileSync(process.argv[1], "utf8"))[1];
 		const { meta } = decode(await unpack(text));
-		console.log(meta.tick_ns, Math.floor(meta.ticks / 4), Math.floor(meta.ticks * 3 / 4));' "$PAGE")"
-	agree "$PAGE" "$TRACE" "#from=$from&to=$to" "${metrics[@]}" --from $((tick * from))ns --to $((tick * to))ns
+		console.log(meta.tick_ns, meta.ticks, meta.metrics.filter(m => m.shown).map(m => m.name).join());' "$1"
+}
+
+# Compares the page's first answers with those of the report that has the options, in the state given.
+answers() {
+	local page=$1 trace=$2 state=$3
+	shift 3
+	arcprof report -i "$trace" --summary --top-stacks 3 --format json "$@" >summary.json
+	node "$TOP/t/page/answers.mjs" "$page" summary.json "$state"
+}
+
+@test "page: its first answers are those of the report, of all and of a part of the time" {
+	skip_unless_command node
+	page_of_shares
+	answers "$PAGE" "$TRACE" ''
+	read -r tick ticks _ <<<"$(ticks_of "$PAGE")"
+	answers "$PAGE" "$TRACE" "#from=$((ticks / 4))&to=$((ticks / 2))" --from $((tick * (ticks / 4)))ns --to $((tick * (ticks / 2)))ns
+	jq '.mine[0].mine += 1' summary.json >wrong.json
+	run node "$TOP/t/page/answers.mjs" "$PAGE" wrong.json "#from=$((ticks / 4))&to=$((ticks / 2))"
+	[ "$status" -eq 1 ]
+	nr=0
+	for trace in "$TOP"/t/data/*/trace; do
+		arcprof report -i "$trace" --format html >page.html 2>err || continue
+		echo "$trace"
+		answers page.html "$trace" '' || return 1
+		nr=$((nr + 1))
+	done
+	[ "$nr" -ge 3 ]
 }
 
 @test "page: a part of the time has the part of each wait that is in it, as reports have" {
@@ -87,6 +110,7 @@ browse() {
 	for range in "0 $((ticks / 2))" "$((ticks / 2)) $((ticks * 3 / 4))" "$((ticks * 3 / 4)) $ticks"; do
 		read -r from to <<<"$range"
 		agree wall.html wall.data "#from=$from&to=$to" --metric cpu-clock,wall --from $((tick * from))ns --to $((tick * to))ns
+		answers wall.html wall.data "#from=$from&to=$to" --from $((tick * from))ns --to $((tick * to))ns
 	done
 }
 
@@ -180,7 +204,8 @@ browse() {
 	arcprof report -i "$trace" --calls --format json >calls.json
 	sed -n '/<script id="more"/,/<\/script>/p' calls.html | sed '1d;$d' | jq -S .calls >mine.json
 	jq -S . calls.json | diff - mine.json
-	arcprof report -i "$TOP/t/data/calls/trace" --format html | sed -n '/<script id="more"/{n;p}' | grep -qx null
+	arcprof report -i "$TOP/t/data/calls/trace" --format html | sed -n '/<script id="more"/,/<\/script>/p' |
+		sed '1d;$d' | jq -e '.calls == null'
 	skip_unless_command chromium
 	browse "$PWD/calls.html#below=calls"
 	[[ $output == *'✓ all sums hold'* && $output == *'How long its calls took'* ]]
@@ -210,11 +235,12 @@ browse() {
 	browse "$PAGE"
 	[[ $output == *'✓ all sums hold'* ]]
 	[[ $output == *'callers and callees add up'* ]]
-	hottest=$(arcprof report -i "$TRACE" --xprof --sort base --format json |
-		jq -r '.rows | map(select(.kind | test("process|thread|mark") | not))[0].name')
+	hottest=$(arcprof report -i "$TRACE" --summary --format json | jq -r '.mine[0].name')
 	echo "$hottest"
 	[[ $output == *"<h2>$hottest</h2>"* ]]
-	for view in overview sandwich; do
+	[[ $output == *"<title>shares – arcprof</title>"*"Hottest functions of the program"*">$hottest</a>"*"What stands out"* ]]
+	[[ $output == *"Hottest stacks"*"<b>"*" ‹ "* ]]
+	for view in flame sandwich time; do
 		browse "$PAGE#view=$view&below=tree&fold=module"
 		[[ $output == *'✓ all sums hold'* ]]
 	done

@@ -12,7 +12,8 @@ import { fromHash } from '../../lib/page/js/state.mjs';
 const [pageFile, jsonFile, hash = ''] = process.argv.slice(2);
 const page = readFileSync(pageFile, 'utf8'), report = JSON.parse(readFileSync(jsonFile, 'utf8'));
 const element = id => new RegExp(`<script id="${id}"[^>]*>\\s*([^<]*?)\\s*</script>`).exec(page)[1];
-const state = fromHash(hash), more = readMore(JSON.parse(element('more')));
+/* Reports fold no pools nor ways in, and have idle threads among the others. */
+const asked = fromHash(hash), state = { ...asked, merge: asked.merge || 'each', ways: true, idle: true }, more = readMore(JSON.parse(element('more')));
 const model = new Model(decode(await unpack(element(more.trees.indexOf(state.shape) > 0 ? 'other' : 'data'))), more, state.shape);
 const look = model.look(state);
 const { consumers } = look;

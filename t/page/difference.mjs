@@ -8,7 +8,7 @@ import { fromHash } from '../../lib/page/js/state.mjs';
 
 const [pageFile, jsonFile] = process.argv.slice(2), report = JSON.parse(readFileSync(jsonFile, 'utf8'));
 const [, base64] = /<script id="data"[^>]*>\s*([A-Za-z0-9+/=]*)\s*<\/script>/.exec(readFileSync(pageFile, 'utf8'));
-const model = new Model(decode(await unpack(base64))), look = model.look(fromHash('')), { consumers, sides, tree } = look;
+const model = new Model(decode(await unpack(base64))), look = model.look(fromHash('#merge=each')), { consumers, sides, tree } = look;
 let compared = 0, different = 0;
 
 /* Sums of doubles in another order. */

@@ -6,6 +6,7 @@ import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { heatCells, laneCells, layOut } from '../../lib/page/js/layout.mjs';
+import { hottest, idleApart, IS_MINE, rolesOf, waits } from '../../lib/page/js/roles.mjs';
 import { TreeRows } from '../../lib/page/js/treeview.mjs';
 
 let seed = 1;
@@ -202,4 +203,44 @@ test('the tree of a difference has contexts that only one side has', () => {
 
 	assert.deepEqual(new TreeRows().rows(look, 0).map(r => r.node), [1, 3, 2]);
 	assert.deepEqual(new TreeRows().rows({ ...look, sides: null }, 0).map(r => r.node), [1, 2]);
+});
+
+const WAITS = 4, IS_CODE = 8;
+
+/* With roles: of the consumers the first are the program's own, the last are waits; contexts below some are idle. */
+function dataWithRoles() {
+	const d = randomData(20 + random(200), 12), idle = new Uint8Array(d.parent.length);
+
+	Object.assign(d.consumers, { role: Array.from({ length: 12 }, (_, c) => (!c ? 0 : c < 4 ? IS_MINE | IS_CODE : c < 9 ? IS_CODE : WAITS)),
+		kind: new Array(12).fill('native'), spent: Array.from({ length: 12 }, (_, c) => (c < 9 ? '' : 'lock')) });
+	for (let i = 1; i < idle.length; i++)
+		idle[i] = idle[d.parent[i]] || (d.consumer[i] >= 9 && !random(2) ? 1 : 0);
+	return { d, idle: { of: idle, consumer: 12 } };
+}
+
+test('idle waits apart: all sums stay, and what is idle is below one root', () => {
+	for (let round = 0; round < 40; round++) {
+		const { d, idle } = dataWithRoles(), apart = idleApart({ nr: d.parent.length, parent: d.parent, consumer: d.consumer }, idle);
+		const t = makeTree(apart.parent, apart.consumer, 13), sums = sumUp(d, t, apart.nodeOf, WHOLE), whole = makeTree(d.parent, d.consumer, 12);
+		assert.deepEqual(brokenTree(t, sums, 0), []);
+		assert.equal(sums.cum[0][0], d.base[0].reduce((a, b) => a + b, 0));
+		for (let i = 1; i < whole.nr; i++) {
+			const path = pathTo(whole, i).map(x => d.consumer[x]);
+			assert.deepEqual(pathTo(t, apart.nodeOf[i]).map(x => t.consumer[x]), idle.of[i] ? [12, ...path] : path);
+		}
+	}
+});
+
+test('functions of the program have what they call of libraries, waits are of who waits, and all adds up', () => {
+	for (let round = 0; round < 40; round++) {
+		const { d, idle } = dataWithRoles(), t = makeTree(d.parent, d.consumer, 12), to = Uint32Array.from({ length: 12 }, (_, c) => c);
+		const roles = rolesOf(t, d.consumers, idle, ['', 'lock', 'idle']), base = d.base[0], sum = rows => rows.reduce((x, r) => x + r, 0);
+		const busy = base.filter((_, i) => i && !idle.of[i]), { mine, all } = hottest(roles, t, to, base, 1e-9, 99);
+		const own = base.filter((_, i) => i && !idle.of[i] && pathTo(t, i).some(x => d.consumer[x] < 4));
+		assert.equal(sum(all.map(r => r.self)), sum(busy));
+		assert.equal(sum(mine.map(r => r.mine)), sum(own));
+		const w = waits(roles, t, to, base, 99), waited = base.filter((_, i) => i && pathTo(t, i).some(x => d.consumer[x] >= 9));
+		assert.equal(w.whole + w.idle, sum(waited));
+		assert.ok(sum(w.rows.map(r => r.self)) <= w.whole && w.rows.every(r => r.self >= w.whole / 100));
+	}
 });

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from '../../lib/page/js/more.mjs';
-import { amount, family, foldConsumers, isFunction, isJava, learnFamilies, percent, shortNames } from '../../lib/page/js/names.mjs';
+import { amount, colourOf, colourWord, family, foldConsumers, isFunction, isJava, learnFamilies, percent, shortNames } from '../../lib/page/js/names.mjs';
+import { IS_ENTRY, IS_MINE } from '../../lib/page/js/roles.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
@@ -26,7 +27,7 @@ test('kinds of functions are those of the program', () => {
 	const table = readFileSync(new URL('../../lib/trace/kinds.h', import.meta.url), 'utf8');
 	const rows = [...table.matchAll(/^(?:KIND\(|FUNCTION\(\d+, )\w+, "([\w-]+)", (\w+),\s+([^)]*)\)$/gm)];
 	const folded = (kind, opts) => foldConsumers({ nr: 2, name: ['', 'a.b.c'], module: ['', 'm'], detail: ['', ''],
-		kind: ['', kind], pid: [0, 0], tid: [0, 0] }, [0, 1], { without: new Set(), ...opts });
+		kind: ['', kind], pid: [0, 0], tid: [0, 0], role: [0, 0], spent: ['', ''] }, [0, 1], { threads: 'each', ways: true, without: new Set(), ...opts });
 
 	assert.ok(rows.length > 20);
 	learnFamilies(rows.map(row => row[1]), rows.map(row => row[2]));
@@ -109,7 +110,7 @@ test('objects that the page knows can be opened', () => {
 });
 
 test('the address holds the state, and a broken one is no harm', () => {
-	const state = { ...INITIAL, view: 'inverted', pick: 'a&b=c\n/x y', find: '#é', merge: true, zoom: 17 };
+	const state = { ...INITIAL, view: 'inverted', pick: 'a&b=c\n/x y', find: '#é', merge: 'each', idle: true, zoom: 17 };
 	assert.deepEqual(fromHash(toHash(state)), state);
 	assert.deepEqual(fromHash(''), INITIAL);
 	assert.deepEqual(fromHash('#zoom=-3&nothing=1&find=%E0%A4%A&&=&__proto__=1'), INITIAL);
@@ -121,10 +122,10 @@ test('what is folded together has one name, and the kind with most weight', () =
 	const consumers = {
 		nr: 6, name: ['', 'a.B.x', 'a.B.x', 'a.C.y', 'read', 'w'], module: ['', '', '', '', '/lib/libc.so', ''],
 		detail: ['', 'B.java:1', 'B.java:2', '', '', ''], kind: ['', 'java-inlined', 'java-c2', 'java-c1', 'kernel', 'thread'],
-		pid: [0, 0, 0, 0, 0, 7], tid: [0, 0, 0, 0, 0, 8],
+		pid: [0, 0, 0, 0, 0, 7], tid: [0, 0, 0, 0, 0, 8], role: new Array(6).fill(0), spent: new Array(6).fill(''),
 	};
 	const fold = (options, weight = [0, 1, 2, 1, 1, 1]) =>
-		foldConsumers(consumers, weight, { fold: 'function', mergeThreads: false, without: new Set(), ...options });
+		foldConsumers(consumers, weight, { fold: 'function', threads: 'each', ways: true, without: new Set(), ...options });
 	assert.deepEqual([...fold({}).to], [0, 1, 1, 2, 3, 4]);
 	assert.equal(fold({}).consumers.kind[1], 'java-c2');
 	assert.equal(fold({}, [0, 3, 2, 1, 1, 1]).consumers.kind[1], 'java-inlined');
@@ -132,7 +133,7 @@ test('what is folded together has one name, and the kind with most weight', () =
 	assert.deepEqual(fold({ fold: 'package' }).consumers.name, ['', 'a', 'libc.so', 'w']);
 	assert.deepEqual(fold({ fold: 'class' }).consumers.name, ['', 'a.B', 'a.C', 'libc.so', 'w']);
 	assert.deepEqual([...fold({ without: new Set(['kernel', 'inlined']) }).to], [0, 0, 1, 2, 0, 3]);
-	assert.equal(fold({ mergeThreads: true }).consumers.tid[4], 0);
+	assert.equal(fold({ threads: 'name' }).consumers.tid[4], 0);
 });
 
 test('a search is text, or a pattern between slashes', () => {
@@ -156,4 +157,39 @@ test('rows of a report are a list with the columns that they have, numbers in th
 		['wait', '3.00 ms', 'wait_ns'], ['held bytes', '2.00 kB', 'held_bytes'], ['util %', '5.00', 'util_percent']]);
 	assert.deepEqual(picked, ['a.B']);
 	assert.equal(readMore({ tables: [] }).tables.length, 0);
+});
+
+/* name, kind, role of each consumer, from 1 on. */
+function made(rows) {
+	const column = (k, none) => [none, ...rows.map(r => (r[k] === undefined ? none : r[k]))], nr = rows.length + 1;
+
+	return { nr, name: column(0, ''), kind: column(1, ''), role: column(2, 0), spent: column(3, ''), module: new Array(nr).fill(''),
+		detail: new Array(nr).fill(''), pid: new Array(nr).fill(7), tid: Array.from({ length: nr }, (_, c) => c) };
+}
+
+test('what leads into the program is one, threads whose names differ by numbers are a pool', () => {
+	const consumers = made([['http-1', 'thread'], ['http-12', 'thread'], ['main', 'thread'], ['lone-1', 'thread'],
+		['start_thread', 'native', IS_ENTRY], ['java.lang.Thread.run', 'java', IS_ENTRY], ['a.B.c', 'java', IS_MINE]]);
+	const fold = (threads, ways) => foldConsumers(consumers, new Array(8).fill(1), { fold: 'function', threads, ways, without: new Set() });
+	const pool = fold('pool', false);
+
+	assert.deepEqual(pool.consumers.name, ['', 'http-*', 'main', 'lone-1', '[thread entry]', 'a.B.c']);
+	assert.deepEqual([...pool.to], [0, 1, 1, 2, 3, 4, 4, 5]);
+	assert.equal(pool.consumers.tid[1], 0);
+	assert.equal(pool.merge, 4);	// one above the other, too
+	assert.equal(fold('each', true).consumers.nr, 8);
+	assert.equal(fold('each', true).merge, 0);
+});
+
+test('colours say what a wait is for, and where folded code belongs', () => {
+	const consumers = made([['[futex]', 'reason', 0, 'lock'], ['[read: file]', 'reason', 0, 'I/O'], ['com.x', 'folded'], ['com.x.A.f', 'java'],
+		['com.x.B.g', 'java'], ['[thread entry]', 'folded'], ['libc.so.6', 'folded']]);
+	const of = (c, byPlace = false) => colourOf(consumers, c, byPlace);
+
+	assert.deepEqual([of(1), of(2), of(6)], ['lock', 'io', 'stub']);
+	assert.equal(colourWord(consumers, 2, 'io'), 'I/O');
+	assert.match(of(3), /^hue\d+$/);
+	assert.equal(of(4, true), of(3));
+	assert.equal(of(5, true), of(3));
+	assert.equal(colourWord(consumers, 5, of(5, true)), 'com.x');
 });

@@ -2,6 +2,7 @@
 // boxes.mjs - a canvas of boxes in rows: flame graphs of every kind. What a box is, its owner knows.
 import { STATES } from './data.mjs';
 import { CHANGES } from './difference.mjs';
+import { HUES } from './names.mjs';
 
 const ROW = 18, MIN_TEXT = 26, PAD = 4, MOST_HIGH = 16000;
 
@@ -16,6 +17,7 @@ export class BoxCanvas {
 		this.context = canvas.getContext('2d');
 		this.rows = [];
 		this.cursor = null;
+		this.isFramed = false;
 		canvas.tabIndex = 0;
 		canvas.addEventListener('click', e => this.act(e, owner.onClick));
 		canvas.addEventListener('dblclick', e => this.act(e, owner.onZoom));
@@ -36,6 +38,7 @@ export class BoxCanvas {
 		for (const row of this.rows)
 			row.sort((a, b) => a.x - b.x);
 		this.cursor = null;
+		this.isFramed = false;
 		this.paint();
 	}
 
@@ -57,7 +60,7 @@ export class BoxCanvas {
 		context.textBaseline = 'middle';
 		for (const row of this.rows)
 			this.drawRow(context, palette, row);
-		if (this.cursor)
+		if (this.cursor && this.isFramed)
 			frame(context, palette.text, this.cursor, this.y(this.cursor.row));
 	}
 
@@ -121,11 +124,16 @@ export class BoxCanvas {
 			then.call(this.owner, box);
 	}
 
+	/* Arrows go on from where the mouse is; what they have framed is framed no more. */
 	hover(event) {
-		const box = this.at(event);
+		const box = this.at(event), framed = this.isFramed;
 
 		this.canvas.style.cursor = box ? 'pointer' : 'default';
 		this.owner.onHover(box);
+		this.cursor = box || this.cursor;
+		this.isFramed = false;
+		if (framed)
+			this.paint();
 	}
 
 	/* Arrows walk, Enter zooms, blank picks. */
@@ -162,37 +170,55 @@ export class BoxCanvas {
 		if (!next)
 			return;
 		this.cursor = next;
+		this.isFramed = true;
 		this.paint();
 		this.owner.onHover(next);
 	}
 
-	/* What is shown, as an SVG picture: names as text, so that it can be searched. */
-	toSvg() {
-		const { width } = this, palette = colours(this.canvas), height = this.nrRows * ROW;
-		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-			'font-family="sans-serif" font-size="12">'];
+	/*
+	 * What is shown, as an SVG picture: names as text, so that it can be searched. head: {title, note, legend: [{colour, text}]},
+	 * which stands above it.
+	 */
+	toSvg(head) {
+		const { width } = this, palette = colours(this.canvas), places = placeHead(this.context, head, width), { top } = places;
+		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top + this.nrRows * ROW}" ` +
+			`font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="${palette.ground}"/>`];
 
+		for (const { x, y, text, colour, size } of places.items)
+			out.push((colour ? `<rect x="${x}" y="${y - 5}" width="10" height="10" fill="${palette[colour]}"/>` : '') +
+				`<text x="${colour ? x + 14 : x}" y="${y + 4}" font-size="${size}" fill="${palette.text}">${escapeMarkup(text)}</text>`);
 		for (const box of this.boxes) {
 			const fill = palette[this.owner.family(box)];
 			out.push(`<g><title>${escapeMarkup(this.owner.title(box))}</title><rect x="${box.x.toFixed(2)}" ` +
-				`y="${this.y(box.row)}" width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" ` +
+				`y="${top + this.y(box.row)}" width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" ` +
 				`fill="${fill}"/>`);
 			const text = box.width >= MIN_TEXT ? this.fitting(box) : '';
 			if (text)
-				out.push(`<text x="${(box.x + PAD).toFixed(2)}" y="${this.y(box.row) + 13}">${escapeMarkup(text)}</text>`);
+				out.push(`<text x="${(box.x + PAD).toFixed(2)}" y="${top + this.y(box.row) + 13}" ` +
+					`fill="${palette.boxText}">${escapeMarkup(text)}</text>`);
 			out.push('</g>');
 		}
 		return out.join('\n') + '\n</svg>\n';
 	}
 
 	/* The same as a PNG: a promise of it; what is higher than a canvas can be is cut. */
-	toPng() {
+	toPng(head) {
 		const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), palette = colours(this.canvas);
-		const height = Math.min(this.nrRows * ROW + 1, MOST_HIGH);
+		const { items, top } = placeHead(this.context, head, this.width), height = Math.min(top + this.nrRows * ROW + 1, MOST_HIGH);
 
 		prepare(canvas, context, this.width, height);
 		context.fillStyle = palette.ground;
 		context.fillRect(0, 0, this.width, height);
+		context.textBaseline = 'middle';
+		for (const { x, y, text, colour, size } of items) {
+			context.fillStyle = palette[colour || 'text'];
+			if (colour)
+				context.fillRect(x, y - 5, 10, 10);
+			context.fillStyle = palette.text;
+			context.font = `${size}px system-ui, sans-serif`;
+			context.fillText(text, colour ? x + 14 : x, y);
+		}
+		context.translate(0, top);
 		this.draw(context, palette);
 		return new Promise(done => canvas.toBlob(done, 'image/png'));
 	}
@@ -203,6 +229,28 @@ export class BoxCanvas {
 
 		return name || cut(this.context, names[names.length - 1], room);
 	}
+}
+
+/* Where the title, the note and the legend of a picture stand: {items: [{x, y, text, colour, size}], top: what is below them}. */
+function placeHead(context, { title, note, legend }, width) {
+	const items = [], line = 18;
+	let x = PAD, y = 12;
+
+	context.font = '15px system-ui, sans-serif';
+	items.push({ x, y, text: cut(context, title, width - 2 * PAD), size: 15 });
+	context.font = '12px system-ui, sans-serif';
+	items.push({ x, y: y += 20, text: cut(context, note, width - 2 * PAD), size: 12 });
+	y += line;
+	for (const { colour, text } of legend) {
+		const room = 14 + context.measureText(text).width + 14;
+		if (x > PAD && x + room > width) {
+			x = PAD;
+			y += line;
+		}
+		items.push({ x, y, text, colour, size: 12 });
+		x += room;
+	}
+	return { items, top: y + line / 2 + 4 };
 }
 
 function frame(context, colour, box, y) {
@@ -253,7 +301,8 @@ export function colours(element) {
 	const style = getComputedStyle(element);
 	known = {};
 	for (const name of ['java', 'inlined', 'interpreted', 'stub', 'native', 'kernel', 'process', 'mark', 'object', 'other', 'found',
-		'picked', 'text', 'boxText', 'heat', 'ground', ...STATES, ...CHANGES])
+		'picked', 'text', 'boxText', 'faint', 'heat', 'ground', 'on', 'ready', 'lock', 'io', 'net', 'slept', 'gc', 'rest', 'idle',
+		...STATES, ...CHANGES, ...Array.from({ length: HUES }, (_, i) => 'hue' + i)])
 		known[name] = style.getPropertyValue('--' + name).trim();
 	return known;
 }

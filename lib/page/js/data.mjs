@@ -83,7 +83,18 @@ function readConsumers(meta, column) {
 		pid: number('consumer.pid'),
 		tid: number('consumer.tid'),
 		changed: column('consumer.changed') ? number('consumer.changed') : null,
+		role: column('consumer.role') ? number('consumer.role') : new Uint32Array(nr),
+		spent: column('consumer.spent') ? Array.from(number('consumer.spent'), id => meta.spent[id]) : new Array(nr).fill(''),
 	};
+}
+
+/* A consumer that no node of the data has: what threads wait that have nothing to do is below it, where it is apart. */
+function addIdle(consumers) {
+	const one = { name: '[idle threads]', module: '', detail: '', kind: 'group', pid: 0, tid: 0, role: 0, spent: '' };
+
+	for (const [part, value] of Object.entries(one))
+		consumers[part] = [...consumers[part], value];
+	return consumers.nr++;
 }
 
 /* Parents and levels from what the preorder left: nodes[i] is below the one up[i] levels above its predecessor. */
@@ -159,8 +170,8 @@ export class Samples {
 }
 
 /*
- * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null}: node 0 is the invisible root,
- * the others are in preorder. Values are in the unit of their metric.
+ * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null, idle or null}: node 0 is
+ * the invisible root, the others are in preorder. Values are in the unit of their metric. idle: {of: [node], consumer}.
  */
 export function decode(bytes) {
 	const { meta, column } = openColumns(bytes);
@@ -184,6 +195,7 @@ export function decode(bytes) {
 				of[i] *= metric.scale;
 		return of;
 	});
+	data.idle = column('idle') ? { of: column('idle').fill(new Uint8Array(nodes), 1), consumer: addIdle(data.consumers) } : null;
 	data.states = meta.states ? readStates(meta.states, column('states')) : null;
 	data.samples = meta.sources.map(s => s.timed ? readSamples(s, n, column, meta) : null);
 	return data;

@@ -3,8 +3,8 @@
 import { BoxCanvas } from './boxes.mjs';
 import { changeOf } from './difference.mjs';
 import { callees, callers, functionGroup, layOut, layOutGroups, leafGroups } from './layout.mjs';
-import { amount, family, fullName, percent, shortNames } from './names.mjs';
-import { idOf } from './model.mjs';
+import { amount, fullName, percent, shortNames } from './names.mjs';
+import { idleRoot, idOf } from './model.mjs';
 
 const MOST_DEEP = 400, GAP = 3;
 
@@ -26,7 +26,7 @@ class Owner {
 	}
 
 	family(box) {
-		return family(this.page.look.consumers.kind[this.consumer(box)]);
+		return this.page.colourOf(this.consumer(box));
 	}
 
 	isPicked(box) {
@@ -72,6 +72,13 @@ class ContextOwner extends Owner {
 			if (test(tree.consumer[i]))
 				return true;
 		return false;
+	}
+
+	/* What threads wait that have nothing to do is of one colour, whatever it is. */
+	family(box) {
+		const { look } = this.page, { tree, consumers } = look, idle = look.idleRoot ??= idleRoot(look);
+
+		return idle && box.last > idle && box.last < tree.end[idle] && consumers.spent[tree.consumer[box.last]] ? 'idle' : super.family(box);
 	}
 
 	value(box) {

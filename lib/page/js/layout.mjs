@@ -239,6 +239,23 @@ export function laneCells(samples, ranges, columns) {
 	return lanes;
 }
 
+/*
+ * Of samples that last, what each of some ranges of nodes had of each kind of time: [range][kind] of cells, in ns. kinds: how
+ * many there are; kindOf[node]: which one a node is of.
+ */
+export function spentLanes(samples, ranges, kindOf, kinds, nr) {
+	const { first, lasting } = samples, { node, begins, ends } = samples.byTime(), width = (first.length - 1) * lasting.tickNs / nr;
+	const lanes = ranges.map(() => new Array(kinds).fill(null));
+	let at = 0;
+
+	for (let k = 0; k < node.length; k++) {
+		at = rangeOf(ranges, node[k], at);
+		if (at >= 0)
+			(lanes[at][kindOf[node[k]]] ??= new Spread(nr, width)).add(begins[k], ends[k]);
+	}
+	return lanes.map(lane => lane.map(spread => (spread ? spread.finish() : null)));
+}
+
 /* The same of samples that last, each spread over the cells that it was in; apart: each range has cells of its own. */
 function lastingCells(samples, ranges, nr, apart) {
 	const { first, lasting } = samples, { node, begins, ends } = samples.byTime();

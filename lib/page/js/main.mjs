@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // main.mjs - the page: one state, and the views that show it.
 import { forgetColours } from './boxes.mjs';
-import { decode, STATES, unpack } from './data.mjs';
+import { decode, unpack } from './data.mjs';
 import { changeOf, CHANGES } from './difference.mjs';
 import { Flame, Inverted, Sandwich, TwoSides } from './graphs.mjs';
+import { Lanes, swatchOf } from './lanes.mjs';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from './more.mjs';
-import { consumerOf, flatRows, idOf, linesOf, matcher, Model } from './model.mjs';
-import { amount, family, FAMILY_WORDS, fullName, moduleName, percent } from './names.mjs';
+import { flatRows, idleRoot, idOf, linesOf, matcher, Model } from './model.mjs';
+import { amount, colourOf, colourWord, family, fullName, moduleName, percent, poolName } from './names.mjs';
 import { isHeap, overview } from './overview.mjs';
+import { IS_ENTRY } from './roles.mjs';
 import { change, fromHash, toHash } from './state.mjs';
 import { stanzaLines, stanzaPanel } from './stanza.mjs';
 import { brokenTree } from './sums.mjs';
 import { bar, element, Table } from './table.mjs';
-import { amountCells, HeatMap, Lane, stateCells } from './time.mjs';
+import { HeatMap } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
 const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
@@ -22,7 +24,7 @@ const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'
 	['module', 'modules'], ['file', 'files']];
 const HEAP_FOLDS = [['function', 'classes'], ['package', 'packages']];
 const TREES = { dominators: 'what keeps it', containment: 'what contains it', paths: 'the shortest path' };
-const MOST_LANES = 200, LATER_MS = 50;
+const LATER_MS = 50, MOST_LEGEND = 10, MOST_OTHER = 3, FIRST_OTHER = ['wall', 'lock', 'alloc'];
 const KEYS = [['/', 'search: text, or /a pattern/'], ['Escape', 'back: search, zoom, brush, then the last state'],
 	['arrows', 'walk in the graph, the list or the tree'], ['Enter', 'zoom to the box'], ['0', 'zoom out'],
 	['1 to 5', 'overview, flame, inverted, sandwich, threads'], ['f, t, s', 'flat, tree, source'],
@@ -39,6 +41,7 @@ class Page {
 		this.flame = model.difference ? new TwoSides($('flame'), $('flameB'), this) : new Flame($('flame'), this);
 		this.inverted = new Inverted($('inverted'), this);
 		this.sandwich = new Sandwich($('above'), $('under'), this);
+		this.lanes = new Lanes($('laneHead'), $('lanes'), $('states'), this);
 		this.heat = new HeatMap($('heat'), (a, b) => this.brush(a, b));
 		$('flameB').hidden = $('sides').hidden = !model.difference;
 		this.controls();
@@ -75,6 +78,20 @@ class Page {
 		this.show();
 	}
 
+	/* Of a recording the first answers. */
+	get view() {
+		return this.state.view || (this.model.hasRoles ? 'overview' : 'flame');
+	}
+
+	/* The next of what matches, by what the list shows first. */
+	pickFound(step) {
+		const rows = this.found ? flatRows(this.look, this.sort, this.found) : [], at = rows.indexOf(this.picked);
+
+		if (rows.length)
+			this.go({ pick: idOf(this.look.consumers, rows[at < 0 ? 0 : (at + step + rows.length) % rows.length]),
+				view: this.view === 'overview' ? 'flame' : this.view });
+	}
+
 	say(text) {
 		$('says').textContent = text;
 	}
@@ -82,19 +99,24 @@ class Page {
 	controls() {
 		const { model } = this, { trees } = model.more;
 		const metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
-		const threads = [['', 'all threads'], ...model.threads(model.shown[0]).map(t =>
-			[String(t.node), fullName(model.data.consumers, t.consumer)])];
+		const threads = [['', 'all threads'], ...threadChoices(model)];
 
 		this.selects = {
 			metric: select('metric', metrics), threads: select('threads', threads), fold: select('fold', isHeap(model) ? HEAP_FOLDS : FOLDS),
 			shape: select('shape', [['', TREES[trees[0]] || ''], ...trees.slice(1).map(tree => [tree, TREES[tree]])]),
 			hide: select('hide', [['', 'nothing'], ['kernel', 'kernel'], ['inlined', 'inlined'],
 				['kernel,inlined', 'both']]),
+			merge: select('merge', [['', 'pools as one'], ['1', 'those of a name as one'], ['each', 'each']]),
+			colour: select('colour', [['', 'kind of code'], ['place', 'package, module']]),
 		};
 		for (const [key, control] of Object.entries(this.selects))
 			control.addEventListener('change', () => this.go({ [key]: control.value }));
-		$('merge').addEventListener('change', e => this.go({ merge: e.target.checked }));
+		for (const key of ['ways', 'idle'])
+			$(key).addEventListener('change', e => this.go({ [key]: e.target.checked }));
 		$('find').addEventListener('input', e => this.go({ find: e.target.value }));
+		$('find').addEventListener('keydown', e => e.key === 'Enter' && this.pickFound(e.shiftKey ? -1 : 1));
+		$('choose').addEventListener('click', () =>
+			$('choose').setAttribute('aria-expanded', String(document.body.classList.toggle('choosing'))));
 		$('theme').addEventListener('click', () => this.turnTheme());
 		$('help').addEventListener('click', () => $('keys').showModal());
 		$('save').addEventListener('click', () => this.savePicture('svg'));
@@ -104,10 +126,15 @@ class Page {
 		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
 		tabs($('views'), VIEWS.filter(([view]) => view !== 'time' || !isHeap(model)), view => this.go({ view }));
 		tabs($('lists'), this.lists(), below => this.go({ below }));
-		for (const id of ['hide', 'merge'])
+		for (const id of ['hide', 'merge', 'colour'])
 			$(id).parentNode.hidden = isHeap(model);
+		$('colour').parentNode.hidden ||= Boolean(model.difference);
+		$('ways').parentNode.hidden = !model.data.consumers.role.some(role => role & IS_ENTRY);
+		$('idle').parentNode.hidden = !model.data.idle;
 		$('shape').parentNode.hidden = trees.length < 2;
 		$('metric').parentNode.hidden = metrics.length < 2;
+		document.title = [programOf(model), 'arcprof'].filter(Boolean).join(' – ');
+		$('program').textContent = programOf(model) || 'arcprof';
 		$('command').textContent = model.meta.command || (isHeap(model) ? ['heap', model.meta.start].join(' ') : '');
 		$('command').title = model.meta.head.join('\n');
 	}
@@ -160,8 +187,6 @@ class Page {
 	}
 
 	tables() {
-		const value = key => c => amount(this.look.profile[key][this.look.metric][c], this.look.unit);
-		const part = key => c => percent(this.look.profile[key][this.look.metric][c], this.total);
 		const pick = c => this.go({ pick: idOf(this.look.consumers, c) });
 
 		const { difference, words } = this.model;
@@ -176,19 +201,7 @@ class Page {
 				this.sort = key;
 				this.showBelow();
 			},
-			columns: difference ? this.differenceColumns() : [
-				{ head: words.self + ' %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
-				{ head: words.self, className: 'number', cell: value('base') },
-				{ head: words.total + ' %', className: 'number', sort: 'total', title: words.totalTitle,
-					cell: c => bar(part('cum')(c), Number(part('cum')(c))) },
-				{ head: words.total, className: 'number', cell: value('cum') },
-				{ head: words.again, className: 'number', sort: 'again', title: words.againTitle,
-					cell: c => this.look.profile.cum2[this.look.metric][c] ? part('cum2')(c) : '' },
-				...this.otherMetrics(),
-				{ head: this.model.meta.n_means, className: 'number', sort: 'n',
-					cell: c => this.look.nOf[c].toLocaleString('en') },
-				{ head: words.function, sort: 'name', cell: c => this.nameCell(c) },
-			],
+			columns: difference ? this.differenceColumns() : this.flatColumns(),
 		});
 		this.tree = new Table($('tree'), {
 			caption: words.contexts, isPicked: row => row.node === this.row, onPick: row => this.pickRow(row),
@@ -211,6 +224,26 @@ class Page {
 				{ head: 'line', cell: l => (l.line === null ? l.file || 'no line is known' : `${l.file}:${l.line}`) },
 			],
 		});
+	}
+
+	flatColumns() {
+		const { words } = this.model;
+		const value = key => c => amount(this.look.profile[key][this.look.metric][c], this.look.unit);
+		const part = key => c => percent(this.look.profile[key][this.look.metric][c], this.total);
+
+		return [
+			{ head: words.self + ' %', className: 'number', sort: 'self', cell: c => bar(part('base')(c), Number(part('base')(c))) },
+			{ head: words.self, className: 'number', cell: value('base') },
+			{ head: words.total + ' %', className: 'number', sort: 'total', title: words.totalTitle,
+				cell: c => bar(part('cum')(c), Number(part('cum')(c))) },
+			{ head: words.total, className: 'number', cell: value('cum') },
+			{ head: words.again, className: 'number', sort: 'again', title: words.againTitle,
+				cell: c => this.look.profile.cum2[this.look.metric][c] ? part('cum2')(c) : '' },
+			...this.otherMetrics(),
+			{ head: this.model.meta.n_means, className: 'number', sort: 'n',
+				cell: c => this.look.nOf[c].toLocaleString('en') },
+			{ head: words.function, sort: 'name', cell: c => this.nameCell(c) },
+		];
 	}
 
 	/* Of two sides: A, B and the change, of a function's own and with callees. */
@@ -246,12 +279,17 @@ class Page {
 		return element('span', { class: 'change ' + changeOf(a, b) }, this.model.difference.delta(a, b) + (isMarked ? ' *' : ''));
 	}
 
-	/* A column for each further metric. */
+	/* A column for each of the first further metrics: all are in the menu. */
 	otherMetrics() {
-		return this.model.shown.slice(1).map(m => ({
-			head: this.model.meta.metrics[m].name, className: 'number',
-			cell: c => amount(this.look.profile.base[m][c], this.model.meta.metrics[m].unit),
-		}));
+		const { model, look } = this, { metrics } = model.meta, rank = m => (FIRST_OTHER.includes(metrics[m].name) ? 0 : 1);
+		const other = model.shown.filter(m => (look ? m !== look.metric && look.sums.cum[m][0] : m !== model.first));
+
+		return other.sort((a, b) => rank(a) - rank(b) || a - b).slice(0, MOST_OTHER).map(m => {
+			/* waits and objects are below functions, never their own */
+			const isBelow = model.isBelow(m), of = isBelow ? 'cum' : 'base';
+			return { head: metrics[m].name, className: 'number', title: isBelow ? model.words.totalTitle : model.words.itself,
+				cell: c => (this.look.profile[of][m][c] ? amount(this.look.profile[of][m][c], metrics[m].unit) : '') };
+		});
 	}
 
 	nameCell(c) {
@@ -259,7 +297,7 @@ class Page {
 		const detail = this.state.fold === 'line' && consumers.detail[c] ? ` (${consumers.detail[c]})` : '';
 
 		return element('span', { title: [consumers.name[c], consumers.module[c], kind].filter(Boolean).join('\n') },
-			element('i', { class: 'swatch ' + family(kind) }), fullName(consumers, c) + detail,
+			swatchOf(this.colourOf(c)), fullName(consumers, c) + detail,
 			module && family(kind) !== 'other' ? element('span', { class: 'module' }, ' ' + module) : null);
 	}
 
@@ -315,6 +353,7 @@ class Page {
 
 	/* What differs from what is shown. */
 	show() {
+		document.body.classList.toggle('lanesShown', this.view === 'time');
 		this.measure();
 		const { state, model, shown } = this, look = model.look(state);
 		const changed = (...keys) => !shown || shown.look !== look || keys.some(key => shown.state[key] !== state[key]);
@@ -326,13 +365,13 @@ class Page {
 		this.base = look.sums.base[look.metric];
 		this.total = this.cum[0];
 		if (changed('pick'))
-			this.picked = consumerOf(look, state.pick);
+			this.picked = model.picked(look, state);
 		if (changed('find'))
 			this.found = matcher(look.consumers, state.find);
 		this.showControls(changed);
 		if (changed())
 			this.showTime();
-		if (changed('view', 'zoom', 'pick', 'find'))
+		if (changed('view', 'zoom', 'pick', 'find', 'colour'))
 			this.showUpper();
 		if (changed('below', 'object', 'pick', 'find') || (changed('zoom') && state.below === 'tree'))
 			this.showBelow();
@@ -348,16 +387,18 @@ class Page {
 
 		for (const [key, control] of Object.entries(this.selects))
 			control.value = state[key] || control.options[0].value;
-		$('merge').checked = state.merge;
+		this.selects.metric.value = this.model.meta.metrics[this.look.metric].name;
+		for (const key of ['ways', 'idle'])
+			$(key).checked = state[key];
 		if ($('find') !== document.activeElement)
 			$('find').value = state.find;
-		mark($('views'), state.view);
+		mark($('views'), this.view);
 		mark($('lists'), state.below);
 		if (changed('zoom'))
 			this.showTrail();
 		if (changed('find'))
 			this.showFound();
-		if (changed())
+		if (changed('colour', 'view'))
 			this.showLegend();
 	}
 
@@ -394,15 +435,40 @@ class Page {
 				`more in B; ${this.model.difference.normalized()}; * more than noise`);
 			return;
 		}
-		const sums = {}, { consumers, profile, metric } = this.look;
+		$('legend').replaceChildren(...(isHeap(this.model) ? [] : this.legend()).map(({ colour, text, value }) =>
+			element('span', {}, swatchOf(colour), value === null ? text : `${text} ${percent(value, this.total)} %`)));
+	}
 
-		if (isHeap(this.model))
-			return;		// all are objects
+	/* [{colour, text, value}] of what the metric's contexts are, the most first. */
+	legend() {
+		if (this.view === 'time' && this.model.wall >= 0)
+			return this.lanes.legend();
+		const { consumers, profile, metric, tree } = this.look, sums = new Map(), idle = idleRoot(this.look), base = this.base;
+		const add = (c, colour, value) => {
+			const text = colourWord(consumers, c, colour), key = colour + text, known = sums.get(key);
+			if (known)
+				known.value += value;
+			else
+				sums.set(key, { colour, text, value });
+		};
 
 		for (let c = 1; c < consumers.nr; c++)
-			sums[family(consumers.kind[c])] = (sums[family(consumers.kind[c])] || 0) + profile.base[metric][c];
-		$('legend').replaceChildren(...Object.entries(sums).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1])
-			.map(([f, v]) => element('span', {}, element('i', { class: 'swatch ' + f }), `${FAMILY_WORDS[f]} ${percent(v, this.total)} %`)));
+			add(c, this.colourOf(c), profile.base[metric][c]);
+		for (let i = idle; idle && i < tree.end[idle]; i++)
+			if (base[i]) {
+				add(tree.consumer[i], this.colourOf(tree.consumer[i]), -base[i]);
+				add(tree.consumer[i], 'idle', base[i]);
+			}
+		return [...sums.values()].filter(s => s.value > 0).sort((a, b) => b.value - a.value).slice(0, MOST_LEGEND);
+	}
+
+	/* The name of a function's colour. */
+	colourOf(c) {
+		const { look, state } = this, key = state.colour || 'kind';
+
+		look.colours ??= {};
+		look.colours[key] ??= [];
+		return look.colours[key][c] ??= colourOf(look.consumers, c, state.colour === 'place');
 	}
 
 	showTime() {
@@ -423,18 +489,26 @@ class Page {
 		const { state } = this;
 
 		for (const view of document.querySelectorAll('[data-view]'))
-			view.hidden = view.dataset.view !== state.view;
+			view.hidden = view.dataset.view !== this.view;
 		this.showSides();
-		if (state.view === 'flame')
+		if (this.view === 'flame')
 			this.flame.show(state);
-		else if (state.view === 'inverted')
+		else if (this.view === 'inverted')
 			this.inverted.show(state);
-		else if (state.view === 'sandwich')
+		else if (this.view === 'sandwich')
 			this.sandwich.show(state);
-		else if (state.view === 'time')
-			this.showLanes();
+		else if (this.view === 'time')
+			this.lanes.show();
 		else
-			$('overview').replaceChildren(...overview(this.model, this.look, c => this.go(c)));
+			this.showOverview();
+	}
+
+	/* What takes longer comes when the rest has been seen. */
+	showOverview() {
+		const { sections, later } = overview(this.model, this.look, this.state, c => this.go(c));
+
+		$('overview').replaceChildren(...sections);
+		this.later('overview', later || (() => {}));
 	}
 
 	showSides() {
@@ -445,45 +519,13 @@ class Page {
 				`${name}: ${difference.files[side].join(', ')}, ${difference.text(this.look.sides.cum[side][0])}`)));
 	}
 
-	/* Threads by what they consumed; where dispatches were recorded, by what they did, those without samples too. */
-	showLanes() {
-		const { model, look } = this, { states } = model.data, source = model.timedSourceOf(look.metric);
-		const threads = model.lanesOfThreads(look.metric).slice(0, MOST_LANES);
-
-		$('laneHead').replaceChildren(...laneHead(model.meta.metrics[look.metric].name, states));
-		$('states').hidden = !states;
-		$('lanes').replaceChildren(...threads.map(t => this.laneRow(t)));
-		const canvases = [...$('lanes').querySelectorAll('canvas')];
-		if (!canvases.length || (source < 0 && !states))
-			return;
-		const nrColumns = Math.max(20, Math.floor(canvases[0].clientWidth / 4));
-		const all = states ? null : model.lanes(source, threads, nrColumns);
-		const most = states ? 0 : all.reduce((x, cells) => cells.reduce((a, b) => Math.max(a, b), x), 0);
-		const of = { ticks: model.meta.ticks, from: this.state.from, to: this.state.to, nrColumns };
-		canvases.forEach((canvas, i) => new Lane(canvas, of,
-			states ? stateCells(states, threads[i].states) : amountCells(all[i], most),
-			(a, b) => this.brush(a, b)).paint());
-	}
-
-	laneRow(t) {
-		const { model, look } = this;
-		const times = model.data.states ? STATES.map((_, k) => element('td', { class: 'number' },
-			t.states ? amount(t.states.ns[k], 'ns') : '')) : [];
-		const name = t.node ? element('a', { href: '#', onclick: e => {
-			e.preventDefault();
-			this.go({ threads: String(t.node), view: 'flame' });
-		} }, fullName(model.data.consumers, t.consumer)) : `${t.states.name} [tid ${t.states.tid}]`;
-
-		return element('tr', {}, element('th', { scope: 'row' }, name),
-			element('td', { class: 'number' }, t.node ? amount(t.sum, look.unit) : ''), ...times,
-			element('td', {}, element('canvas', { class: 'lane' })));
-	}
-
 	showBelow() {
 		const { state, look } = this;
 
 		for (const list of document.querySelectorAll('[data-list]'))
 			list.hidden = list.dataset.list !== state.below;
+		if (state.below === 'flat' && !this.model.difference)
+			this.flat.columns = this.flatColumns();
 		if (state.below === 'flat')
 			this.flat.show(flatRows(look, this.sort, this.found), this.sort);
 		else if (state.below === 'tree')
@@ -536,24 +578,48 @@ class Page {
 		this.showAll();
 	}
 
+	/* What a picture says of itself: whose it is, and of what. */
+	pictureHead() {
+		const { model, look, state } = this, metric = model.meta.metrics[look.metric].name, c = look.consumers;
+		const parts = [`${VIEWS.find(([view]) => view === this.view)[1]} graph of ${metric}: ${amount(this.total, look.unit)}`, model.meta.start,
+			state.from === '' ? '' : `${this.timeOf(state.from)} to ${this.timeOf(state.to)}`,
+			state.threads ? this.selects.threads.selectedOptions[0].textContent : '',
+			state.zoom && this.view === 'flame' ? `below ${fullName(c, look.tree.consumer[state.zoom])}` : '',
+			this.view === 'sandwich' ? `of ${fullName(c, this.picked)}` : ''];
+
+		return { title: [$('program').textContent, model.meta.command].filter(Boolean).join(': '), note: parts.filter(Boolean).join(', '),
+			legend: model.difference || isHeap(model) ? [] :
+				this.legend().map(({ colour, text, value }) => ({ colour, text: `${text} ${percent(value, this.total)} %` })) };
+	}
+
 	/* Of a difference and the sandwich the part below, or on the right. */
+	get graph() {
+		const { flame, inverted, sandwich } = this;
+
+		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower }[this.view];
+	}
+
 	async savePicture(kind) {
-		const { flame, inverted, sandwich, state } = this;
-		const graph = { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower }[state.view];
-		const picture = graph && (kind === 'svg' ? new Blob([graph.toSvg()], { type: 'image/svg+xml' }) : await graph.toPng());
+		const { graph } = this;
+		const picture = graph && (kind === 'svg' ? new Blob([graph.toSvg(this.pictureHead())], { type: 'image/svg+xml' }) :
+			await graph.toPng(this.pictureHead()));
 
 		if (!picture)
 			return;
 		const url = URL.createObjectURL(picture);
-		element('a', { href: url, download: `arcprof-${state.view}.${kind}` }).click();
+		element('a', { href: url, download: `arcprof-${this.view}.${kind}` }).click();
 		setTimeout(() => URL.revokeObjectURL(url), 1000);
 	}
 
 	key(event) {
 		const inField = /^(INPUT|SELECT)$/.test(event.target.tagName);
 
-		if (event.ctrlKey || event.metaKey || event.altKey || $('keys').open)
+		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || $('keys').open)
 			return;
+		if (/^(Arrow|Enter$| $)/.test(event.key) && [document.body, document.documentElement].includes(event.target)) {
+			this.graph && this.graph.key(event);
+			return;
+		}
 		if (event.key === 'Escape')
 			this.escape(inField);
 		else if (!inField && !this.letter(event.key))
@@ -601,18 +667,37 @@ class Page {
 	}
 }
 
+/* The program of the command, of Java its class or archive; of a recording that has no command, its processes. */
+function programOf({ meta, data, tree }) {
+	const [word, ...args] = (meta.command || '').split(' '), names = new Set(), base = path => path.slice(path.lastIndexOf('/') + 1);
+	const of = args.findIndex((arg, k) => !arg.startsWith('-') && !/^(-cp|-classpath|--class-path|-p|--module-path)$/.test(args[k - 1]));
+
+	for (let i = 1; i < tree.nr; i = tree.end[i])
+		if (data.consumers.kind[data.consumer[i]] === 'process')
+			names.add(data.consumers.name[data.consumer[i]]);
+	if (word && base(word) === 'java' && of >= 0)
+		return base(args[of]);
+	return word ? base(word) : [...names].slice(0, 3).join(', ');
+}
+
+/* Pools, then threads: those of a pool have numbers of several nodes. */
+function threadChoices(model) {
+	const { consumers } = model.data, pools = new Map(), threads = model.threads(model.first);
+
+	for (const t of threads) {
+		const key = poolName(consumers.name[t.consumer]);
+		pools.set(key, [...(pools.get(key) || []), t.node]);
+	}
+	return [...[...pools].filter(([, nodes]) => nodes.length > 1).map(([name, nodes]) =>
+		[nodes.sort((a, b) => a - b).join(','), `${name}: ${nodes.length} threads`]),
+	...threads.map(t => [String(t.node), fullName(consumers, t.consumer)])];
+}
+
 function select(id, choices) {
 	const control = $(id);
 
 	control.append(...choices.map(([value, text]) => element('option', { value }, text)));
 	return control;
-}
-
-function laneHead(metric, states) {
-	const head = ['thread', metric, ...(states ? STATES : []), 'when'];
-
-	return head.map(text => element('th', { scope: 'col' },
-		STATES.includes(text) ? element('i', { class: 'swatch ' + text }) : null, text));
 }
 
 function tabs(place, list, onPick) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
 import { Difference } from './difference.mjs';
-import { laneCells } from './layout.mjs';
+import { laneCells, spentLanes } from './layout.mjs';
 import { readMore } from './more.mjs';
-import { foldConsumers, isFunction, wordsOf } from './names.mjs';
+import { foldConsumers, isFunction, poolName, wordsOf } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
-import { profile, stanza, sumUp } from './sums.mjs';
+import { firstMetric, hottest, IDLE, idleApart, rolesOf } from './roles.mjs';
+import { masked, profile, stanza, sumUp, valuesOf } from './sums.mjs';
 
 const MOST_TREES = 3, MOST_SELECTIONS = 2;
 
@@ -24,12 +25,61 @@ export class Model {
 		this.selections = new Map();
 		this.difference = data.meta.difference ? new Difference(data.meta) : null;
 		this.shown = data.meta.metrics.map((_, m) => m).filter(m => data.meta.metrics[m].shown);
+		this.first = firstMetric(data.meta, this.shown);
+		this.hasRoles = !this.difference && data.meta.n_means !== 'objects';
+		this.values = { key: null };
+		this.spent = [...(data.meta.spent || ['']), IDLE];
+		this.wall = data.meta.sources.findIndex((s, i) => s.lasts && data.meta.metrics[s.metric].name === 'wall' && data.samples[i]);
+	}
+
+	/* What contexts are there for; found out when it is asked for. */
+	get roles() {
+		return this.rolesFound ??= rolesOf(this.tree, this.data.consumers, this.data.idle, this.spent);
+	}
+
+	/* Functions and threads as they are: {consumers, to}. */
+	get functions() {
+		return this.functionsFound ??= foldConsumers(this.data.consumers, this.weight,
+			{ fold: 'function', threads: 'each', ways: true, without: new Set() });
 	}
 
 	metricOf(state) {
 		const m = this.meta.metrics.findIndex(metric => metric.name === state.metric && metric.shown);
 
-		return m < 0 ? this.shown[0] : m;
+		return m < 0 ? this.first : m;
+	}
+
+	/* n and base of the data's nodes in the selected time. */
+	valuesIn(state) {
+		const key = [state.from, state.to].join('|');
+
+		if (key !== this.values.key)
+			this.values = { key, picked: valuesOf(this.data, this.selection(state)) };
+		return this.values.picked;
+	}
+
+	/* What the data's nodes have of a metric in all that is selected. */
+	baseIn(state, metric) {
+		return masked(this.valuesIn(state).base[metric], this.ranges(state));
+	}
+
+	/* Whether contexts that are no functions have it: reasons to wait, objects. */
+	isBelow(metric) {
+		return metric === (this.wall < 0 ? -1 : this.meta.sources[this.wall].metric) || this.isOfObjects(metric);
+	}
+
+	/* Whether objects have it: its contexts end in classes. */
+	isOfObjects(metric) {
+		const { consumer, nr } = this.tree, { kind } = this.data.consumers, base = this.data.base[metric];
+
+		this.objects ??= new Map();
+		if (!this.objects.has(metric)) {
+			let i = 1;
+			while (i < nr && !(base[i] && kind[consumer[i]] === 'class'))
+				i++;
+			this.objects.set(metric, i < nr);
+		}
+		return this.objects.get(metric);
 	}
 
 	/* The source whose times the time view shows for a metric; -1: it has none. */
@@ -41,25 +91,36 @@ export class Model {
 
 	/* {tree, nodeOf, consumers} of the data's contexts, folded as the state says. */
 	folded(state) {
-		const key = [state.fold, state.merge, state.hide].join('|');
+		const key = [state.fold, state.merge, state.hide, state.ways, state.idle].join('|');
 		let made = this.trees.get(key);
 
 		if (!made) {
 			const without = new Set(state.hide.split(',').filter(Boolean));
-			const fold = foldConsumers(this.data.consumers, this.weight, { fold: state.fold, mergeThreads: state.merge, without });
-			made = { ...this.mapped(fold), consumers: fold.consumers, key };
+			const threads = { 1: 'name', each: 'each' }[state.merge] || 'pool';
+			const fold = foldConsumers(this.data.consumers, this.weight, { fold: state.fold, threads, ways: state.ways, without });
+			made = { ...this.mapped(fold, this.unfolded(state)), consumers: fold.consumers, to: fold.to, key };
 			keep(this.trees, key, made, MOST_TREES);
 		}
 		return made;
 	}
 
 	/* Consumers of a fold are numbered as they come: if there are as many as before, they are those. */
-	mapped({ to, consumers, merge }) {
-		const { parent, consumer } = this.tree;
-
+	mapped({ to, consumers, merge }, of) {
 		if (!merge && consumers.nr === this.data.consumers.nr)
-			return { tree: makeTree(parent, consumer, consumers.nr), nodeOf: null };
-		return mapTree(this.tree, to, consumers.nr, merge);
+			return { tree: makeTree(of.parent, of.consumer, consumers.nr), nodeOf: of.nodeOf };
+		const made = mapTree(of, to, consumers.nr, merge);
+		return of.nodeOf ? { tree: made.tree, nodeOf: of.nodeOf.map(i => made.nodeOf[i]) } : made;
+	}
+
+	/* The data's tree, or that with idle threads apart. */
+	unfolded(state) {
+		if (state.idle || !this.data.idle)
+			return { ...this.tree, nodeOf: null };
+		if (!this.apart) {
+			const made = idleApart(this.tree, this.data.idle);
+			this.apart = { ...made, nr: made.parent.length, end: subtreeEnds(made.parent) };
+		}
+		return this.apart;
 	}
 
 	/* Subtrees of the selected threads in the data's tree, in order; null: all. */
@@ -84,7 +145,7 @@ export class Model {
 		let selected = this.selections.get(key);
 
 		if (!selected) {
-			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state));
+			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state), this.valuesIn(state));
 			selected = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map(), looks: new Map() };
 			keep(this.selections, key, selected, MOST_SELECTIONS);
 		}
@@ -92,7 +153,8 @@ export class Model {
 		let look = selected.looks.get(metric);
 		if (!look) {
 			const sides = this.difference ? this.difference.of(selected) : null;
-			look = { ...selected, sides, metric, unit: this.meta.metrics[metric].unit, ...this.occurrences(selected, metric) };
+			look = { ...selected, sides, metric, unit: this.meta.metrics[metric].unit, countsCalls: this.meta.n_means === 'calls',
+				...this.occurrences(selected, metric) };
 			selected.looks.set(metric, look);
 		}
 		return look;
@@ -115,9 +177,20 @@ export class Model {
 		return s;
 	}
 
-	/* The threads' nodes of the data's tree, with what they consumed, most first. */
-	threads(metric) {
-		const { end } = this.tree, base = this.data.base[metric];
+	/* The function of the stanza: what the address says, else where most is. */
+	picked(look, state) {
+		const c = state.pick ? consumerOf(look, state.pick) : 0;
+
+		if (c || !this.hasRoles)
+			return c || hottestOf(look);
+		const rows = hottest(this.roles, this.tree, look.to, this.baseIn(state, look.metric), look.sums.cum[look.metric][0], 20);
+		const found = [...rows.mine, ...rows.all].find(r => r.where && !/^\[/.test(look.consumers.name[r.where]));
+		return found ? found.where : hottestOf(look);
+	}
+
+	/* The threads' nodes of the data's tree, with what they consumed in all or in the selected time, most first. */
+	threads(metric, { base: { [metric]: base } } = this.data) {
+		const { end } = this.tree;
 
 		return this.threadNodes.map(node => {
 			let sum = 0;
@@ -128,8 +201,8 @@ export class Model {
 	}
 
 	/* The same with what each did, where that was recorded; then threads that did something but have no samples. */
-	lanesOfThreads(metric) {
-		const threads = this.threads(metric), { states, consumers } = this.data;
+	lanesOfThreads(metric, values) {
+		const threads = this.threads(metric, values), { states, consumers } = this.data;
 
 		if (!states)
 			return threads;
@@ -140,6 +213,38 @@ export class Model {
 			return { ...t, states: found };
 		});
 		return [...known, ...[...left.values()].sort((a, b) => b.ns[0] - a.ns[0]).map(s => ({ node: 0, sum: 0, states: s }))];
+	}
+
+	/*
+	 * Of the event wall, each thread with what it did: {node, consumer, sum, spent: [kind] of ns, of the selected time, pool}, those
+	 * first that did most; pool: what its name is without numbers, '' of one that is alone in it.
+	 */
+	spentOfThreads(state) {
+		const { end } = this.tree, { spent } = this.roles, base = this.valuesIn(state).base[this.meta.sources[this.wall].metric];
+		const { name, pid } = this.data.consumers, count = new Map(), rest = this.spent.length - 1;
+		const threads = this.threadNodes.map(node => {
+			const consumer = this.data.consumer[node], kinds = new Float64Array(this.spent.length);
+			for (let i = node; i < end[node]; i++)
+				kinds[spent[i]] += base[i];
+			return { node, consumer, spent: kinds, pool: `${pid[consumer]} ${poolName(name[consumer])}` };
+		}).filter(t => t.spent.some(ns => ns));
+
+		for (const t of threads)
+			count.set(t.pool, (count.get(t.pool) || 0) + 1);
+		for (const t of threads) {
+			t.pool = count.get(t.pool) > 1 ? t.pool : '';
+			t.busy = t.spent.reduce((a, b) => a + b, 0) - t.spent[rest];
+		}
+		return threads.sort((a, b) => b.spent[1] - a.spent[1] || b.busy - a.busy || a.node - b.node);
+	}
+
+	/* [thread][kind] of cells, or null of a kind that it has nothing of. */
+	spentCells(threads, columns) {
+		const byNode = threads.map(t => t.node).sort((a, b) => a - b);
+		const lanes = spentLanes(this.data.samples[this.wall], byNode.map(node => [node, this.tree.end[node]]), this.roles.spent,
+			this.spent.length, columns);
+
+		return threads.map(t => lanes[byNode.indexOf(t.node)]);
 	}
 
 	/* How much of the source each of the threads has in each of columns parts of the time. */
@@ -183,14 +288,13 @@ export function idOf(consumers, c) {
 }
 
 export function consumerOf(look, id) {
-	if (id)
-		for (let c = 1; c < look.consumers.nr; c++)
-			if (look.consumers.name[c] === id.split('\n')[0] && idOf(look.consumers, c) === id)
-				return c;
-	return hottest(look);
+	for (let c = 1; c < look.consumers.nr; c++)
+		if (look.consumers.name[c] === id.split('\n')[0] && idOf(look.consumers, c) === id)
+			return c;
+	return 0;
 }
 
-function hottest(look) {
+function hottestOf(look) {
 	const base = look.sides ? changes(look.sides.self) : look.profile.base[look.metric];
 	let best = 0;
 
@@ -205,6 +309,14 @@ export function changes([a, b]) {
 	return a.map((x, i) => Math.abs(b[i] - x));
 }
 
+/* The context that waits of idle threads are below, where they are apart; 0: they are not. */
+export function idleRoot({ tree, consumers }) {
+	for (let i = 1; i < tree.nr; i = tree.end[i])
+		if (consumers.name[tree.consumer[i]] === '[idle threads]' && consumers.kind[tree.consumer[i]] === 'group')
+			return i;
+	return 0;
+}
+
 /* The flat profile's rows: consumers that have anything, by what key says, descending. */
 export function flatRows(look, key, matches) {
 	const { base, cum } = look.profile, n = look.nOf, m = look.metric, rows = [];
@@ -212,8 +324,10 @@ export function flatRows(look, key, matches) {
 		return flatChanges(look, key, matches);
 	const by = { self: c => base[m][c], total: c => cum[m][c], n: c => n[c], again: c => look.profile.cum2[m][c] }[key];
 
+	/* what was called takes time, if too little to be counted; else what has nothing is no row */
+	const calls = look.countsCalls || !look.sums.cum[m][0];
 	for (let c = 1; c < look.consumers.nr; c++)
-		if ((cum[m][c] > 0 || base[m][c] > 0 || n[c] > 0) && (!matches || matches(c)))
+		if ((cum[m][c] > 0 || base[m][c] > 0 || (calls && n[c] > 0)) && (!matches || matches(c)))
 			rows.push(c);
 	if (by)
 		rows.sort((a, b) => by(b) - by(a) || a - b);

@@ -42,7 +42,7 @@ const KINDS = { texts: 'equal texts of Strings', arrays: 'equal arrays', zeros: 
 	slots: 'empty slots of arrays', boxes: 'equal boxed numbers' };
 
 /*
- * {trees, at, object, details, calls, tables: [{key, title, by, data, columns, rows, hidden}]}: by is what rows are sorted by;
+ * {trees, at, object, details, calls, summary: what "report --summary" says, or null, tables: [{key, title, by, data, columns, rows, hidden}]}: by is what rows are sorted by;
  * details: a Map of objects by id; calls: of spread.mjs. more: as the page has it, or null.
  */
 export function readMore(more) {
@@ -54,14 +54,15 @@ export function readMore(more) {
 		tables.push(reportTable(t));
 	const calls = readCalls(more);
 	if (!more)
-		return { trees: [], at: '', object: null, details, calls, tables };
+		return { trees: [], at: '', object: null, details, calls, tables, summary: null };
 	if (more.object)
 		details.set(more.object.id, more.object);
 	const [first] = details.values(), object = more.object || null;
 	for (const key of OF_OBJECT)
 		if (first)
 			tables.push(tableOf(key, object || first));
-	return { trees: more.trees || [], at: more.at === 'object' ? 'fields' : more.at, object, details, calls, tables };
+	return { trees: more.trees || [], at: more.at === 'object' ? 'fields' : more.at, object, details, calls, tables,
+		summary: more.summary || null };
 }
 
 /* The tables that show one object. */

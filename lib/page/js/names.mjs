@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // names.mjs - what things are called, in little room: functions, amounts, kinds; and what consumers fold into.
+import { IS_ENTRY } from './roles.mjs';
 
 /* What the page says of callers and callees, and of what keeps objects and what they keep. */
 const CODE = {
@@ -45,6 +46,10 @@ export function isJava(kind) {
 
 /* What stands above functions. */
 const PLACES = new Set(['host', 'group', 'process', 'thread', 'label']);
+
+export function isPlace(kind) {
+	return PLACES.has(kind);
+}
 
 export function isFunction(kind) {
 	return !PLACES.has(kind) && !['mark', ''].includes(kind);
@@ -131,6 +136,62 @@ export function family(kind) {
 	return FAMILIES.get(kind) || 'other';
 }
 
+/* What time of the event wall goes to (model/roles.h), and its colour. */
+const SPENT = { running: 'on', runnable: 'ready', lock: 'lock', 'I/O': 'io', network: 'net', sleep: 'slept', GC: 'gc', other: 'rest', idle: 'idle' };
+const SPENT_WORDS = {
+	on: 'running', ready: 'runnable', lock: 'locks, conditions', io: 'I/O', net: 'network', slept: 'sleep', gc: 'GC, stops of the JVM',
+	rest: 'other waits', idle: 'nothing to do',
+};
+
+export function spentColour(name) {
+	return SPENT[name] || 'rest';
+}
+
+export const HUES = 12;
+
+/* The same name has the same one in each page. */
+function hue(name) {
+	let sum = 0;
+
+	for (let i = 0; i < name.length; i++)
+		sum = (sum * 31 + name.charCodeAt(i)) >>> 0;
+	return 'hue' + sum % HUES;
+}
+
+/* The package of a method, the module of native code; '': nothing says that. */
+function packageOf(consumers, c) {
+	const kind = consumers.kind[c], name = consumers.name[c];
+
+	if (kind === 'folded')
+		return name;
+	if (kind === 'any' && !consumers.module[c])
+		return name.includes('.') ? javaPrefix(name, 2) : name.includes('::') ? name.slice(0, name.indexOf('::')) : '';
+	return isJava(kind) || kind === 'class' ? foldedName(consumers, c, 'package') : moduleName(consumers, c);
+}
+
+/*
+ * The name of a colour of the style sheet, and the word for it in the legend: of waits by what they wait for, of what is folded,
+ * and of all functions if byPlace, by package or module; else by kind of code.
+ */
+export function colourOf(consumers, c, byPlace) {
+	const kind = consumers.kind[c], isWay = kind === 'folded' && consumers.name[c].startsWith('[');
+
+	if (consumers.spent[c])
+		return spentColour(consumers.spent[c]);
+	if (isWay || !isFunction(kind) || !(byPlace || kind === 'folded' || kind === 'any'))
+		return isWay ? 'stub' : family(kind);
+	const place = packageOf(consumers, c);
+	return place ? hue(place) : family(kind);
+}
+
+export function colourWord(consumers, c, colour) {
+	return SPENT_WORDS[colour] || (colour.startsWith('hue') ? packageOf(consumers, c) : FAMILY_WORDS[colour]);
+}
+
+export function spentWord(name) {
+	return SPENT_WORDS[spentColour(name)];
+}
+
 const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 const COUNTS = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
 
@@ -191,16 +252,19 @@ function foldedName(consumers, c, fold) {
 }
 
 /*
- * What every consumer becomes: {consumers, to, merge}. fold: line, function, class, package, module or file; without:
- * kinds (a Set of 'kernel', 'inlined') whose costs are their callers'. A method that was interpreted, compiled and
- * inlined is of the kind with most weight.
+ * What every consumer becomes: {consumers, to, merge}. fold: line, function, class, package, module or file; threads: each,
+ * name (those of one name are one) or pool (so are those whose names differ by numbers); ways: what only leads into the
+ * program is shown; without: kinds (a Set of 'kernel', 'inlined') whose costs are their callers'. A method that was
+ * interpreted, compiled and inlined is of the kind with most weight.
  */
-export function foldConsumers(consumers, weight, { fold, mergeThreads, without }) {
-	const out = { nr: 1, name: [''], module: [''], detail: [''], kind: [''], pid: [0], tid: [0], changed: [0] };
-	const ids = new Map(), to = new Uint32Array(consumers.nr), most = [0];
+export function foldConsumers(consumers, weight, { fold, threads, ways, without }) {
+	const out = { nr: 1, name: [''], module: [''], detail: [''], kind: [''], pid: [0], tid: [0], changed: [0], role: [0], spent: [''] };
+	const ids = new Map(), to = new Uint32Array(consumers.nr), most = [0], pools = threads === 'pool' ? poolsOf(consumers) : null;
+	let way = 0;
 
 	for (let c = 1; c < consumers.nr; c++) {
-		const one = foldOne(consumers, c, fold, mergeThreads);
+		const isWay = !ways && consumers.role[c] & IS_ENTRY && ['function', 'line'].includes(fold);
+		const one = isWay ? { ...WAY } : foldOne(consumers, c, fold, threads, pools);
 		if ((without.has('kernel') && one.kind === 'kernel') ||
 		    (without.has('inlined') && /-inlined$/.test(consumers.kind[c])))
 			continue;
@@ -216,15 +280,38 @@ export function foldConsumers(consumers, weight, { fold, mergeThreads, without }
 			for (const part of ['name', 'module', 'detail', 'kind', 'pid', 'tid'])
 				out[part].push(one[part]);
 			out.changed.push(0);
+			out.role.push(consumers.role[c]);
+			out.spent.push(consumers.spent[c]);
+			way = isWay ? id : way;
 		}
 		if (fold === 'function' && consumers.changed && consumers.changed[c])
 			out.changed[id] = 1;
 		to[c] = id;
 	}
-	return { consumers: out, to, merge: !['line', 'function'].includes(fold) };
+	return { consumers: out, to, merge: ['line', 'function'].includes(fold) ? way : true };
 }
 
-function foldOne(consumers, c, fold, mergeThreads) {
+/* What leads from a thread's start to what the thread is for, as one. */
+const WAY = { name: '[thread entry]', module: '', detail: '', kind: 'folded', family: 'folded', pid: 0, tid: 0 };
+
+/* Names of threads with their numbers left out, of those that several threads of a process have. */
+function poolsOf({ nr, name, kind, pid }) {
+	const count = new Map(), keyOf = c => `${pid[c]} ${poolName(name[c])}`, pool = new Map();
+
+	for (let c = 1; c < nr; c++)
+		if (kind[c] === 'thread')
+			count.set(keyOf(c), (count.get(keyOf(c)) || 0) + 1);
+	for (let c = 1; c < nr; c++)
+		if (kind[c] === 'thread' && count.get(keyOf(c)) > 1)
+			pool.set(c, poolName(name[c]));
+	return pool;
+}
+
+export function poolName(name) {
+	return name.replace(/\d+/g, '*');
+}
+
+function foldOne(consumers, c, fold, threads, pools) {
 	const kind = consumers.kind[c], stays = PLACES.has(kind) || ['reason', 'file', 'mark'].includes(kind);
 	const one = {
 		name: consumers.name[c], module: consumers.module[c], detail: consumers.detail[c], kind,
@@ -232,8 +319,10 @@ function foldOne(consumers, c, fold, mergeThreads) {
 	};
 
 	if (stays) {
-		if (mergeThreads && kind === 'thread')
+		if (kind === 'thread' && (threads === 'name' || (pools && pools.has(c)))) {
 			one.pid = one.tid = 0;
+			one.name = pools ? pools.get(c) : one.name;
+		}
 		return one;
 	}
 	if (fold === 'line')

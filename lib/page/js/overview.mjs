@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // overview.mjs - the first answers in words: what was measured, what is missing, what is largest.
+import { answerSections, noteLine } from './answers.mjs';
 import { amount, family, FAMILY_WORDS, fullName, isFunction, percent } from './names.mjs';
 import { objectSection, summary } from './more.mjs';
 import { flatRows, idOf } from './model.mjs';
@@ -11,20 +12,31 @@ export function isHeap(model) {
 	return model.meta.n_means === 'objects';
 }
 
-export function overview(model, look, go) {
-	return [
+/* The first answers, then the rest; later: what fills in what takes longer, or null. */
+export function overview(model, look, state, go) {
+	const answers = model.hasRoles ? answerSections(model, look, state, go) : { sections: model.difference ? [] : [
+		element('section', {}, element('h2', {}, model.words.byItself), topTable(look, go, 'self')),
+		element('section', {}, element('h2', {}, model.words.mostWithCallees), topTable(look, go, 'total')),
+	], later: null };
+
+	return { later: answers.later, sections: [
+		...answers.sections,
+		element('section', {}, element('h2', {}, 'What stands out'), element('ul', {}, notes(model, look, state))),
 		element('section', {}, element('h2', {}, 'What was measured'),
 			...model.meta.head.map(line => element('p', {}, line)), facts(model)),
-		element('section', {}, element('h2', {}, 'What stands out'),
-			element('ul', {}, (model.difference ? changesFound(model, look) : findings(model, look)).map(f => element('li', {}, f)))),
-		...(model.difference ? [] : [
-			element('section', {}, element('h2', {}, model.words.byItself), topTable(look, go, 'self')),
-			element('section', {}, element('h2', {}, model.words.mostWithCallees), topTable(look, go, 'total')),
-		]),
 		model.more.object ? objectSection(model.more.object) : null,
 		...model.more.tables.map(t => summary(t, key => go({ below: key }))),
-		element('section', {}, element('h2', {}, 'Threads'), threadTable(model, look, go)),
-	].filter(Boolean);
+		element('section', {}, element('h2', {}, 'Threads'), threadTable(model, look, state, go)),
+	].filter(Boolean) };
+}
+
+/* What the report says is of the whole recording; the rest is of what is selected. */
+function notes(model, look, state) {
+	const { summary } = model.more, all = summary ? summary.notes : [], isPart = state.from !== '' || state.threads !== '';
+	const found = (model.difference ? changesFound(model, look) : findings(model, look)).map(f => element('li', {}, f));
+
+	return [...all.map(noteLine), ...found, isPart && all.length + (summary.locks || []).length ?
+		element('li', { class: 'where' }, 'Locks and what has a command are of the whole recording.') : null].filter(Boolean);
 }
 
 function facts(model) {
@@ -105,8 +117,8 @@ function topTable(look, go, key) {
 		} }, fullName(look.consumers, c)))))));
 }
 
-function threadTable(model, look, go) {
-	const threads = model.threads(look.metric), total = threads.reduce((x, t) => x + t.sum, 0);
+function threadTable(model, look, state, go) {
+	const threads = model.threads(look.metric, model.valuesIn(state)).filter(t => t.sum), total = threads.reduce((x, t) => x + t.sum, 0);
 
 	return element('table', { class: 'rows' }, element('tbody', {}, threads.slice(0, MOST).map(t => element('tr', {},
 		element('td', { class: 'number' }, percent(t.sum, total) + ' %'),

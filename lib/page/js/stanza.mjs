@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // stanza.mjs - the panel of one function: who calls it, what it uses, what it calls; each name leads on.
 import { changeOf } from './difference.mjs';
-import { amount, family, fullName, isFunction, moduleName, percent, shortNames } from './names.mjs';
+import { amount, colourOf, fullName, isFunction, moduleName, percent, shortNames } from './names.mjs';
+import { swatchOf } from './lanes.mjs';
 import { largePlot } from './spread.mjs';
 import { brokenLaws } from './sums.mjs';
 import { idOf, linesOf, pathsTo } from './model.mjs';
@@ -48,7 +49,7 @@ function link(panel, consumer, text) {
 function section(panel, title, rows) {
 	const { look, total } = panel, m = look.metric;
 	const size = panel.difference ? r => Math.max(...sidesOf(panel, r.cum)) : r => r.cum[m];
-	const sorted = rows.slice().sort((a, b) => size(b) - size(a));
+	const sorted = rows.filter(r => size(r) > 0 || look.countsCalls).sort((a, b) => size(b) - size(a));
 
 	if (!sorted.length)
 		return [];
@@ -59,9 +60,9 @@ function section(panel, title, rows) {
 		]),
 		element('td', {}, swatch(look, r.consumer), link(panel, r.consumer))));
 	return [
-		element('table', { class: 'rows' }, element('caption', {}, title, element('span', { class: 'count' }, rows.length)),
+		element('table', { class: 'rows' }, element('caption', {}, title, element('span', { class: 'count' }, sorted.length)),
 			element('tbody', {}, cells)),
-		rows.length > MOST_ROWS ? element('p', { class: 'note' }, `and ${rows.length - MOST_ROWS} more`) : null,
+		sorted.length > MOST_ROWS ? element('p', { class: 'note' }, `and ${sorted.length - MOST_ROWS} more`) : null,
 	];
 }
 
@@ -94,7 +95,7 @@ function amounts(panel, s) {
 }
 
 function swatch(look, consumer) {
-	return element('i', { class: 'swatch ' + (consumer ? family(look.consumers.kind[consumer]) : 'other') });
+	return swatchOf(consumer ? colourOf(look.consumers, consumer, false) : 'other');
 }
 
 function selfCard(panel, s) {

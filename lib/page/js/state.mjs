@@ -2,13 +2,16 @@
 // state.mjs - what is shown, as one object that the address of the page holds: back, forward and links work by it.
 
 export const INITIAL = {
-	view: 'flame',		// flame, inverted, sandwich, time, overview
+	view: '',		// flame, inverted, sandwich, time, overview; '': overview, if it has the first answers
 	below: 'flat',		// flat, tree, source, or a table beside the tree
 	shape: '',		// which of the page's trees; '': the first
 	metric: '',		// its name; '': the first
 	fold: 'function',
 	threads: '',		// numbers of threads' nodes, separated by commas; '': all
-	merge: false,		// threads of one name are one
+	merge: '',		// threads that are one: '' of a pool, '1' of one name, 'each' none
+	ways: false,		// what leads from a thread's start into the program is there
+	idle: false,		// waits of idle threads are among the others
+	colour: '',		// 'place': by package or module
 	hide: '',		// kernel, inlined
 	from: '', to: '',	// ticks; '': all
 	zoom: 0,		// node
@@ -18,7 +21,7 @@ export const INITIAL = {
 	absolute: false,
 };
 
-const OTHER_TREE = ['fold', 'merge', 'hide'];
+const OTHER_TREE = ['fold', 'merge', 'hide', 'ways', 'idle'];
 
 export function toHash(state) {
 	const parts = [];

@@ -3,16 +3,26 @@
 
 /*
  * selection: {from, to: ticks, or null; ranges: [[node, end), ...] of the data's tree, or null for all}.
- * nodeOf: where the data's nodes are in tree; null: the same. Gives {n, base: [metric], cum: [metric]}, by node of tree.
+ * nodeOf: where the data's nodes are in tree; null: the same. picked: of valuesOf() for the same time. Gives {n, base:
+ * [metric], cum: [metric]}, by node of tree.
  */
-export function sumUp(data, tree, nodeOf, selection) {
-	const { from, ranges } = selection, all = [[1, data.parent.length]], whole = from === null;
-	const picked = whole ? data : valuesIn(data, selection);
+export function sumUp(data, tree, nodeOf, selection, picked = valuesOf(data, selection)) {
+	const { ranges } = selection, all = [[1, data.parent.length]];
 	const move = values => (ranges || nodeOf || tree.nr !== values.length ? moved(values, tree.nr, nodeOf, ranges || all) : values);
 	const out = { n: move(picked.n), base: picked.base.map(move) };
 
 	out.cum = out.base.map(base => cumulate(tree, base));
 	return out;
+}
+
+/* n and base of the data's nodes in the time that is selected, whatever the ranges are. */
+export function valuesOf(data, selection) {
+	return selection.from === null ? data : valuesIn(data, selection);
+}
+
+/* Those of the ranges of nodes alone. */
+export function masked(values, ranges) {
+	return ranges ? moved(values, values.length, null, ranges) : values;
 }
 
 function moved(values, nr, nodeOf, ranges) {

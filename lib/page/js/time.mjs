@@ -192,3 +192,32 @@ export function stateCells({ cells, whole }, { shares } = { shares: [] }) {
 		}
 	};
 }
+
+/* What threads did by the event wall: of each pixel the kinds of time, one above the other; cells: [thread][kind]. */
+export function spentCells(cells, kinds, columnNs) {
+	return (context, palette, width, height) => {
+		const high = height / (columnNs * Math.max(cells.length, 1)), nr = kinds.length;
+		const columns = cells.reduce((most, c) => Math.max(most, ...c.map(x => (x ? x.length : 0))), 0), w = columns ? width / columns : 0;
+
+		for (let i = 0; i < columns; i++) {
+			let y = height;
+			for (let k = 1; k < nr; k++) {
+				const h = cells.reduce((sum, c) => sum + (c[k] ? c[k][i] : 0), 0) * high;
+				if (!h)
+					continue;
+				context.fillStyle = palette[kinds[k]];
+				context.fillRect(i * w, y - h, w + 0.5, h);
+				y -= h;
+			}
+		}
+	};
+}
+
+/* Spans {at_ns, ns} of the whole time, each at least a pixel wide. */
+export function marks(list, wholeNs, colour) {
+	return (context, palette, width, height) => {
+		context.fillStyle = palette[colour];
+		for (const { at_ns: at, ns } of list)
+			context.fillRect(at / wholeNs * width, 1, Math.max(ns / wholeNs * width, 1), height - 2);
+	};
+}

@@ -67,7 +67,7 @@ export function pathTo(t, node) {
 
 /*
  * Another tree of the same contexts: consumer c becomes to[c]; 0: its caller is charged. Siblings that became
- * equal are one; merge: so is a node and its caller. nodeOf[i]: where node i of the old tree went.
+ * equal are one; merge: so is a node and its caller, of that consumer or, if it is true, of any. nodeOf[i]: where node i of the old tree went.
  */
 export function mapTree(t, to, nrConsumers, merge) {
 	const array = () => new Uint32Array(t.nr), nodeOf = array(), parents = array(), consumers = array();
@@ -80,7 +80,7 @@ export function mapTree(t, to, nrConsumers, merge) {
 		let old = first[node];
 		do {
 			for (let i = old + 1; i < t.end[old]; i = t.end[i]) {
-				const c = to[t.consumer[i]], own = !c || (merge && node && consumers[node] === c);
+				const c = to[t.consumer[i]], own = !c || (node && consumers[node] === c && (merge === true || merge === c));
 				let target = own ? node : made[c];
 				if (!own && target < begin) {
 					target = made[c] = nr++;
