@@ -16,26 +16,26 @@ static const struct screen_kind_row *const kinds[] = {
 
 static const char keys_text[] =
 	" Go\n"
-	"   1 2 3 4         first answers, functions, processes and threads, reports\n"
-	"   Enter, Right    open: of a function its callers (Parent) and callees (Child)\n"
-	"   Backspace, Left back\n"
-	"   Up Down j k     a row;  Page Up, Page Down, b, Space: a page;  Home End g G\n"
-	"   Left Right      of a text: to its sides\n"
-	"   q               quit\n"
+	"   1 2 3 4          first answers, functions, processes and threads, reports\n"
+	"   Enter, Right     open the callers and callees of a function, also in text\n"
+	"   Backspace, Left  back\n"
+	"   Up Down k j      a row; Page Up, Page Down, b, Space: a page; Home End g G\n"
+	"   Left Right       in a text: to its sides\n"
+	"   q                quit\n"
 	"\n"
 	" Look\n"
-	"   /  n  N         search in names or text; the next, the one before\n"
-	"   f               list only what has a text in its name or module\n"
-	"   s               sort by base, cum, n, name; of a report: by a column\n"
-	"   m               the next metric\n"
-	"   c               only code of the program itself, or all\n"
-	"   e               also functions that only lead from a thread's start to its work\n"
-	"   a               source lines and instructions of the function\n"
-	"   t               a part of the time: Left and Right, Space begins it, Enter takes it\n"
-	"   w               the whole time again\n"
+	"   /  n  N          search in names or text; the next, the one before\n"
+	"   f                list only what has a text in its name or module\n"
+	"   s                sort by base, cum, n, name; a report: by one of its columns\n"
+	"   m                the next metric\n"
+	"   c                only code of the program itself, or all\n"
+	"   e                also functions that only lead into threads\n"
+	"   a                source lines and instructions of the function\n"
+	"   t                choose a part of the time\n"
+	"   w                the whole time again\n"
 	"\n"
-	" %Base, Base: the function itself; %Cum, Cum: with all that it calls. A row with r: the\n"
-	" function was already above itself. The numbers are those of 'arcprof report'.\n";
+	" Base: of the function itself; Cum: with all that it calls. Parent, Child: who\n"
+	" calls it, what it calls; with r: where the function is above itself already.\n";
 
 static struct place *current(struct browser *b)
 {
@@ -60,6 +60,17 @@ void browser_wait(void)
 	buf_release(&line);
 }
 
+void browser_put_range(const struct browser_range *r, struct buf *out)
+{
+	buf_str(out, " from ");
+	report_put_duration(out, r->from_ns);
+	buf_str(out, " to ");
+	if (r->to_ns)
+		report_put_duration(out, r->to_ns);
+	else
+		buf_str(out, "the end");
+}
+
 /* ---- drawing ---- */
 
 static void put_title(const struct browser *b, struct buf *out)
@@ -74,13 +85,8 @@ static void put_title(const struct browser *b, struct buf *out)
 		report_put_duration(out, o->duration_ns);
 	}
 	if (b->range.from_ns || b->range.to_ns) {
-		buf_str(out, ", from ");
-		report_put_duration(out, b->range.from_ns);
-		buf_str(out, " to ");
-		if (b->range.to_ns)
-			report_put_duration(out, b->range.to_ns);
-		else
-			buf_str(out, "the end");
+		buf_str(out, ",");
+		browser_put_range(&b->range, out);
 	}
 	buf_str(out, "  ");
 	report_put_amount(out, model_str(m, m->metrics[b->metric].unit), b->v->total[b->metric]);
@@ -128,12 +134,8 @@ static size_t visible_rows(int first_line)
 }
 
 /* The cursor is on a row, and on the screen. */
-static void keep_in_view(struct place *p, const struct screen_kind_row *k, size_t nr, size_t visible)
+static void keep_in_view(struct place *p, size_t nr, size_t visible)
 {
-	if (!k->has_cursor) {
-		p->first = MIN(p->first, nr > visible ? nr - visible : 0);
-		return;
-	}
 	p->cursor = MIN(p->cursor, nr ? nr - 1 : 0);
 	if (p->cursor < p->first)
 		p->first = p->cursor;
@@ -147,9 +149,9 @@ static void draw_rows(struct browser *b, struct place *p, int line)
 	const struct screen_kind_row *k = kinds[p->kind];
 	size_t nr = k->nr_rows(b, p), visible = visible_rows(line), i;
 
-	keep_in_view(p, k, nr, visible);
+	keep_in_view(p, nr, visible);
 	for (i = p->first; i < nr && i < p->first + visible; i++)
-		k->row(b, p, i, line + (int)(i - p->first), k->has_cursor && i == p->cursor);
+		k->row(b, p, i, line + (int)(i - p->first), i == p->cursor);
 	if (!nr)
 		tty_put(line, 1, 60, TERM_DIM, 0, "nothing");
 }
@@ -170,11 +172,12 @@ static void draw_foot(struct browser *b, struct place *p, const char *prompt, co
 	} else if (b->message.len) {
 		tty_put(rows - 1, 0, columns, TERM_BOLD, 0, b->message.data);
 	} else if (b->strip.choosing) {
-		tty_put(rows - 1, 0, columns, TERM_BOLD, 0, b->strip.has_mark ?
-			" Left Right: the other end, Enter: take it, Escape: not" :
-			" Left Right: where it begins, Space: here, Enter: this column, Escape: not");
+		strip_put_range(&b->strip, columns, &foot);
+		buf_str(&foot, b->strip.has_mark ? "  Left Right: the other end, Enter: take it, Escape: not" :
+			"  Left Right: move, Space: it begins here, Escape: not");
+		tty_put(rows - 1, 0, columns, TERM_BOLD, 0, foot.data);
 	} else if (nr) {
-		buf_fmt(&foot, "%zu of %zu", kinds[p->kind]->has_cursor ? p->cursor + 1 : p->first + 1, nr);
+		buf_fmt(&foot, "%zu of %zu", p->cursor + 1, nr);
 		tty_put(rows - 1, MAX(columns - (int)foot.len - 1, 0), columns, TERM_DIM, 0, foot.data);
 	}
 	buf_release(&foot);
@@ -265,7 +268,9 @@ static void open_row(struct browser *b, struct place *p)
 		go_to(b, SCREEN_TEXT, r->name)->ask.report = r;
 		return;
 	}
-	if (p->kind != SCREEN_STANZA || k->consumer(b, p, p->cursor) != p->consumer)
+	if (p->kind == SCREEN_TEXT && !k->consumer(b, p, p->cursor))
+		say(b, " this line names no function");
+	else if (p->kind != SCREEN_STANZA || k->consumer(b, p, p->cursor) != p->consumer)
 		open_stanza(b, k->consumer(b, p, p->cursor));
 }
 
@@ -382,16 +387,14 @@ static bool type(struct browser *b, const char *prompt, char *text, bool live)
 static void find(struct browser *b, struct place *p, bool back)
 {
 	const struct screen_kind_row *k = kinds[p->kind];
-	size_t nr = k->nr_rows(b, p), at = k->has_cursor ? p->cursor : p->first, i;
+	size_t nr = k->nr_rows(b, p), i;
 
 	for (i = 1; *b->search && i <= nr; i++) {
-		size_t row = back ? (at + nr - i) % nr : (at + i) % nr;
+		size_t row = back ? (p->cursor + nr - i) % nr : (p->cursor + i) % nr;
 
 		if (!strcasestr(k->row_text(b, p, row), b->search))
 			continue;
 		p->cursor = row;
-		if (!k->has_cursor)
-			p->first = row;
 		return;
 	}
 	say(b, " not found");
@@ -437,17 +440,17 @@ static void next_metric(struct browser *b)
 static void move(struct browser *b, struct place *p, int key)
 {
 	const struct screen_kind_row *k = kinds[p->kind];
-	size_t nr = k->nr_rows(b, p), page = visible_rows(5), *at = k->has_cursor ? &p->cursor : &p->first;
+	size_t nr = k->nr_rows(b, p), page = visible_rows(5);
 
 	switch (key) {
-	case KEY_UP: case 'k': *at -= MIN(*at, (size_t)1); break;
-	case KEY_DOWN: case 'j': *at += 1; break;
-	case KEY_PAGE_UP: case 'b': *at -= MIN(*at, page); break;
-	case KEY_PAGE_DOWN: case ' ': *at += page; break;
-	case KEY_HOME: case 'g': *at = 0; break;
-	default: *at = nr; break;
+	case KEY_UP: case 'k': p->cursor -= MIN(p->cursor, (size_t)1); break;
+	case KEY_DOWN: case 'j': p->cursor++; break;
+	case KEY_PAGE_UP: case 'b': p->cursor -= MIN(p->cursor, page); break;
+	case KEY_PAGE_DOWN: case ' ': p->cursor += page; break;
+	case KEY_HOME: case 'g': p->cursor = 0; break;
+	case 'G': case KEY_BOTTOM: p->cursor = nr; break;
 	}
-	*at = MIN(*at, nr ? nr - 1 : 0);
+	p->cursor = MIN(p->cursor, nr ? nr - 1 : 0);
 }
 
 static void go_aside(struct browser *b, struct place *p, int key)

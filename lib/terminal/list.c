@@ -35,6 +35,8 @@ enum term_style browser_style(const struct browser *b, uint32_t consumer, const 
 	const struct consumer *c = &b->v->m->consumers.items[consumer];
 	uint64_t total = b->v->total[b->metric];
 
+	if (consumer && consumer == b->v->m->own)
+		return TERM_DIM;
 	if (base && total && base[b->metric] >= total / HOT_SHARE && !kind_is(c->kind, KIND_PLACE))
 		return TERM_RED;
 	if (kind_is(c->kind, KIND_JAVA))
@@ -99,15 +101,24 @@ void browser_put_heads(struct browser *b, struct buf *out)
 
 /* ---- the rows ---- */
 
-static bool is_listed(struct browser *b, const bool *mine, uint32_t consumer, bool of_threads)
+static bool has_any(const struct browser *b, const struct flat_row *r)
 {
+	const struct model *m = b->v->m;
+
+	return r->base[b->metric] || r->cum[b->metric] || r->cum2[b->metric] ||
+	       model_n(m, m->metrics[b->metric].source, r->n, r->base);
+}
+
+static bool is_listed(struct browser *b, const bool *mine, const struct flat_row *r, bool of_threads)
+{
+	uint32_t consumer = r->consumer;
 	const struct consumer *c = &b->v->m->consumers.items[consumer];
 
-	if (of_threads != kind_is(c->kind, KIND_PLACE))
+	if (of_threads != kind_is(c->kind, KIND_PLACE) || !has_any(b, r))
 		return false;
 	if (mine && !mine[consumer])
 		return false;
-	if (*b->filter && !strcasestr(browser_name(b, consumer), b->filter) &&
+	if (*b->filter && !strcasestr(model_str(b->v->m, c->name), b->filter) &&
 	    !(c->module && strcasestr(model_str(b->v->m, c->module), b->filter)))
 		return false;
 	if (of_threads || b->with_entries || *b->filter || !role_is_entry(b->v->m, consumer))
@@ -144,7 +155,7 @@ static void make_rows(struct browser *b, bool of_threads)
 	b->rows = xcalloc(b->flat.nr + 1, sizeof(*b->rows));
 	b->nr_rows = b->nr_entries = 0;
 	for (i = 0; i < b->flat.nr; i++)
-		if (is_listed(b, mine, b->flat.rows[i].consumer, of_threads))
+		if (is_listed(b, mine, &b->flat.rows[i], of_threads))
 			b->rows[b->nr_rows++] = i;
 	b->rows_of_threads = of_threads;
 	b->rows_made = true;
@@ -228,5 +239,5 @@ static uint32_t consumer(struct browser *b, struct place *p, size_t i)
 
 const struct screen_kind_row screen_list = {
 	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = consumer, .has_cursor = true,
+	.consumer = consumer,
 };

@@ -86,7 +86,6 @@ struct screen_kind_row {
 	const char *(*row_text)(struct browser *b, struct place *p, size_t row);
 	/* The function or thread of a row; 0: none. */
 	uint32_t (*consumer)(struct browser *b, struct place *p, size_t row);
-	bool has_cursor;
 };
 
 extern const struct screen_kind_row screen_list, screen_stanza, screen_text, screen_reports;
@@ -100,6 +99,8 @@ void browser_put_heads(struct browser *b, struct buf *out);
 enum term_style browser_style(const struct browser *b, uint32_t consumer, const uint64_t *base);
 struct flow_order browser_order(const struct browser *b, enum flow_sort by);
 
+/* " from 1.25 s to 3.21 s" */
+void browser_put_range(const struct browser_range *r, struct buf *out);
 /* Says in the last line that it takes a moment. */
 void browser_wait(void);
 
@@ -116,6 +117,8 @@ void text_release(struct text *t);
 void strip_fill(struct strip *s, const struct view *v);
 /* Draws it in a line; range: what is selected. */
 void strip_draw(const struct browser *b, int line);
+/* What is chosen now, as browser_put_range() has it; columns: of the screen. */
+void strip_put_range(const struct strip *s, int columns, struct buf *out);
 /* Returns whether the key was one of it; *done: the range was chosen, and is in *range. */
 bool strip_key(struct strip *s, int key, int columns, struct browser_range *range, bool *done);
 

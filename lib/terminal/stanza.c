@@ -27,28 +27,45 @@ static const struct arc_stanza *stanza_of(struct browser *b, uint32_t consumer)
 	return &b->arcs.stanzas[b->arcs.stanza_of[consumer]];
 }
 
-static const struct arc *arcs_of(const struct arc_stanza *s, enum part part, size_t *nr)
+static bool has_any(const struct browser *b, const struct arc *a)
+{
+	const struct model *m = b->v->m;
+
+	return a->sums.cum[b->metric] || model_n(m, m->metrics[b->metric].source, a->sums.n, a->sums.base);
+}
+
+/* Those that have some of the metric. NULL: it is the row of the function itself, if *nr is 1. */
+static const struct arc *arcs_of(const struct browser *b, const struct arc_stanza *s, enum part part,
+				 size_t *nr)
 {
 	static const uint8_t rows[NR_PARTS] = {
 		[PARENTS] = ARC_PARENTS, [CHILDREN] = ARC_CHILDREN, [RPARENTS] = ARC_RPARENTS,
 		[RCHILDREN] = ARC_RCHILDREN,
 	};
+	const struct arc *list;
 
 	if (part == SELF || part == RSELF) {
 		*nr = part == SELF || s->nr_rself;
 		return NULL;
 	}
 	*nr = s->nr_rows[rows[part]];
-	return s->rows[rows[part]];
+	list = s->rows[rows[part]];
+	/* parents have the largest last, so that it is next to self */
+	while (*nr && !has_any(b, part == PARENTS || part == RPARENTS ? list : &list[*nr - 1])) {
+		list += part == PARENTS || part == RPARENTS;
+		--*nr;
+	}
+	return list;
 }
 
-static struct stanza_row row_at(const struct arc_stanza *s, size_t i)
+static struct stanza_row row_at(struct browser *b, uint32_t consumer, size_t i)
 {
+	const struct arc_stanza *s = stanza_of(b, consumer);
 	struct stanza_row r = { .part = PARENTS };
 	const struct arc *list;
 	size_t nr;
 
-	for (; list = arcs_of(s, r.part, &nr), i >= nr && r.part < RCHILDREN; r.part++)
+	for (; list = arcs_of(b, s, r.part, &nr), i >= nr && r.part < RCHILDREN; r.part++)
 		i -= nr;
 	if (list) {
 		r.consumer = list[i].consumer;
@@ -62,7 +79,10 @@ static struct stanza_row row_at(const struct arc_stanza *s, size_t i)
 
 size_t stanza_self(struct browser *b, uint32_t consumer)
 {
-	return stanza_of(b, consumer)->nr_rows[ARC_PARENTS];
+	size_t nr;
+
+	arcs_of(b, stanza_of(b, consumer), PARENTS, &nr);
+	return nr;
 }
 
 static void prepare(struct browser *b, struct place *p)
@@ -77,7 +97,7 @@ static size_t nr_rows(struct browser *b, struct place *p)
 	size_t sum = 0, nr;
 
 	for (part = PARENTS; part < NR_PARTS; part++) {
-		arcs_of(s, part, &nr);
+		arcs_of(b, s, part, &nr);
 		sum += nr;
 	}
 	return sum;
@@ -114,7 +134,7 @@ static void row(struct browser *b, struct place *p, size_t i, int line, bool sel
 	static const char *const words[NR_PARTS] = {
 		"Parent", "Self", "Child", "rParent", "rSelf", "rChild",
 	};
-	struct stanza_row r = row_at(stanza_of(b, p->consumer), i);
+	struct stanza_row r = row_at(b, p->consumer, i);
 	bool self = r.part == SELF || r.part == RSELF;
 	unsigned int flags = selected ? TTY_REVERSE : 0;
 	enum term_style style = self ? TERM_BOLD : browser_style(b, r.consumer, NULL);
@@ -132,15 +152,15 @@ static void row(struct browser *b, struct place *p, size_t i, int line, bool sel
 
 static const char *row_text(struct browser *b, struct place *p, size_t i)
 {
-	return browser_name(b, row_at(stanza_of(b, p->consumer), i).consumer);
+	return browser_name(b, row_at(b, p->consumer, i).consumer);
 }
 
 static uint32_t consumer(struct browser *b, struct place *p, size_t i)
 {
-	return row_at(stanza_of(b, p->consumer), i).consumer;
+	return row_at(b, p->consumer, i).consumer;
 }
 
 const struct screen_kind_row screen_stanza = {
 	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = consumer, .has_cursor = true,
+	.consumer = consumer,
 };

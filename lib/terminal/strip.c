@@ -119,9 +119,33 @@ void strip_draw(const struct browser *b, int line)
 	}
 }
 
+static unsigned int step_of(int columns)
+{
+	return MAX(STRIP_BINS / MAX(columns - LABEL_WIDTH - 1, 1), 1);
+}
+
+/* From the mark to the cursor, both included. */
+static struct browser_range chosen(const struct strip *s, int columns)
+{
+	unsigned int mark = s->has_mark ? s->mark : s->cursor, from = MIN(mark, s->cursor),
+		     to = MAX(mark, s->cursor) + step_of(columns);
+
+	return (struct browser_range){
+		(unsigned __int128)from * s->duration_ns / STRIP_BINS,
+		to >= STRIP_BINS ? 0 : (unsigned __int128)to * s->duration_ns / STRIP_BINS,
+	};
+}
+
+void strip_put_range(const struct strip *s, int columns, struct buf *out)
+{
+	const struct browser_range r = chosen(s, columns);
+
+	browser_put_range(&r, out);
+}
+
 bool strip_key(struct strip *s, int key, int columns, struct browser_range *range, bool *done)
 {
-	unsigned int step = MAX(STRIP_BINS / MAX(columns, 1), 1), from, to;
+	unsigned int step = step_of(columns);
 
 	switch (key) {
 	case KEY_LEFT: case 'h':
@@ -141,10 +165,7 @@ bool strip_key(struct strip *s, int key, int columns, struct browser_range *rang
 		s->has_mark = true;
 		return true;
 	case KEY_ENTER:
-		from = s->has_mark ? MIN(s->mark, s->cursor) : s->cursor;
-		to = (s->has_mark ? MAX(s->mark, s->cursor) : s->cursor) + step;
-		range->from_ns = (unsigned __int128)from * s->duration_ns / STRIP_BINS;
-		range->to_ns = to >= STRIP_BINS ? 0 : (unsigned __int128)to * s->duration_ns / STRIP_BINS;
+		*range = chosen(s, columns);
 		*done = true;
 		s->choosing = s->has_mark = false;
 		return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* text.c - what a report prints, to scroll and search; and the list of reports. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,11 +105,54 @@ static bool is_rest(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_$.", c));
+}
+
+/* Where the line has that name, whole; its end: nowhere. */
+static size_t place_of(const char *line, const char *name, size_t len)
+{
+	const char *at;
+
+	for (at = line; len && (at = strstr(at, name)); at++)
+		if ((at == line || !(is_of_name(at[-1]) || at[-1] == ':')) && !is_of_name(at[len]))
+			return at - line;
+	return strlen(line);
+}
+
+/* The first function that a line names, and the longest of those names. */
+static uint32_t consumer_of_line(struct browser *b, struct place *p, size_t i)
+{
+	const struct model *m = b->v->m;
+	struct buf line = BUF_INIT;
+	uint32_t found = 0;
+	size_t first, most = 0, k;
+
+	get_line(p, i, true, &line);
+	first = line.len;
+	for (k = 0; k < b->flat.nr; k++) {
+		const struct consumer *c = &m->consumers.items[b->flat.rows[k].consumer];
+		const char *name = model_str(m, c->name);
+		size_t len = strlen(name), at = kind_is(c->kind, KIND_PLACE) ? line.len :
+			place_of(line.data, name, len);
+
+		if (at < first || (at == first && at < line.len && len > most)) {
+			first = at;
+			most = len;
+			found = b->flat.rows[k].consumer;
+		}
+	}
+	buf_release(&line);
+	return found;
+}
+
 /* Where in a line the next piece begins, and how much of the line is scrolled away. */
 struct pen {
 	int line;
 	size_t column, left;
 	enum term_style style;
+	bool selected;
 };
 
 static void put_piece(struct pen *at, const char *text, size_t len, bool found)
@@ -121,7 +165,7 @@ static void put_piece(struct pen *at, const char *text, size_t len, bool found)
 		at->column += !is_rest(piece[1]);
 	if (*piece)
 		at->column += tty_put(at->line, at->column - at->left, columns, at->style,
-				      found ? TTY_REVERSE : 0, piece);
+				      found != at->selected ? TTY_REVERSE : 0, piece);
 	free(copy);
 }
 
@@ -139,7 +183,7 @@ static size_t piece_len(const char *s, const char *search, bool *found)
 
 static void row(struct browser *b, struct place *p, size_t i, int line, bool selected)
 {
-	struct pen pen = { .line = line, .left = p->left };
+	struct pen pen = { .line = line, .left = p->left, .selected = selected };
 	const char *at;
 	size_t len;
 	bool found;
@@ -161,7 +205,7 @@ static uint32_t no_consumer(struct browser *b, struct place *p, size_t i)
 
 const struct screen_kind_row screen_text = {
 	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = no_consumer,
+	.consumer = consumer_of_line,
 };
 
 /* ---- reports ---- */
@@ -224,5 +268,5 @@ static void report_row(struct browser *b, struct place *p, size_t i, int line, b
 
 const struct screen_kind_row screen_reports = {
 	.prepare = prepare_nothing, .nr_rows = nr_reports, .head = reports_head, .row = report_row,
-	.row_text = report_text, .consumer = no_consumer, .has_cursor = true,
+	.row_text = report_text, .consumer = no_consumer,
 };

@@ -74,14 +74,14 @@ until_same_terminal() {
 			sub(/^ +/, "", name); print $1, $2, $3, name }' >all
 	[ "$(grep -cxFf all shown)" -eq "$(wc -l <shown)" ]
 	[ "$(wc -l <shown)" -ge 8 ]
-	type_keys / Seed.fib Enter Enter -- 'Self +Seed\.fib'
+	type_keys 1 / Seed.fib Enter Enter -- 'Self +Seed\.fib'	# from the text
 	screen | awk '$6 ~ /^r?(Parent|Self|Child)$/ { print $6, $5, $1, $2, $7 }' >shown
 	arcprof report --xarc "$TOP/$trace" | awk '/^===/ { if (own) printf "%s", stanza; stanza = ""; own = 0; next }
 		$1 == "Self" && / Seed\.fib$/ { own = 1 }
 		$1 ~ /^r?(Parent|Self|Child)$/ { stanza = stanza $1 " " $2 " " $3 " " $4 " " ($1 == "rSelf" ? "Seed.fib" : $NF) "\n" }' |
 		diff - shown
 	grep -q '^Parent ' shown
-	type_keys BSpace -- '^ cpu-clock, by base'
+	type_keys BSpace -- 'Hottest functions'
 	type_keys q -- '^end 0'
 	until_same_terminal '^end 0'
 }
