@@ -331,9 +331,10 @@ static __always_inline struct upid *number_at(struct pid *p, __u32 level)
 /* As the thread itself sees it. */
 static __always_inline __u32 own_number(struct task_struct *t)
 {
-	struct pid *p = t->thread_pid;
+	struct pid *p = FIELD(t, thread_pid);
+	__u32 level = p ? FIELD(p, level) : 0;
 
-	return p ? BPF_CORE_READ(number_at(p, p->level), nr) : 0;
+	return p ? BPF_CORE_READ(number_at(p, level), nr) : 0;
 }
 
 /* As the recorder sees it; 0: it does not, as the thread is in another PID namespace. */
