@@ -95,7 +95,7 @@ static int open_session(struct itrace *it, struct err *e)
 	/* An edge is when a thread waits, or has filled half of its ring: not each record. */
 	it->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (it->epoll < 0 || watch(it, it->device, EPOLLIN | EPOLLET))
-		return err_errno(e, "epoll");
+		return err_errno(e, "cannot wait for the module (epoll)");
 	return 0;
 }
 

@@ -1040,7 +1040,7 @@ int jvm_server_open(struct jvm_server **out, const struct jvm_server_opts *o, co
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0) {
 		free(s);
-		return err_errno(e, "epoll");
+		return err_errno(e, "cannot wait for agents (epoll)");
 	}
 	*out = s;
 	return 0;
@@ -1068,7 +1068,7 @@ int jvm_server_listen(struct jvm_server *s, struct err *e)
 	int r = s->door.fd >= 0 ? 0 : doorway_open(&s->door, e);
 
 	if (!r && epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->door.fd, &ev) && errno != EEXIST)
-		r = err_errno(e, "epoll");
+		r = err_errno(e, "cannot wait for agents (epoll)");
 	return r;
 }
 

@@ -65,10 +65,13 @@ int bpf_failed(struct err *e, int code, const char *what)
 {
 	err_set(e, code, "BPF: %s: %s%s%s%s", what, strerror(code), complaint[0] ? " (" : "", complaint,
 		complaint[0] ? ")" : "");
-	if (code == EPERM && probe_has_cap(CAP_SYS_ADMIN))
-		err_hint(e, "a system call filter may forbid it: start the container with --security-opt seccomp=unconfined; or kernel lockdown does");
-	else if (code == EPERM || code == EACCES)
+	if ((code == EPERM || code == EACCES || code == ENOSYS) && probe_has_cap(CAP_SYS_ADMIN)) {
+		/* the verifier refuses as well, and says why */
+		if (!has_reason)
+			err_hint(e, "a system call filter may forbid it: start the container with --security-opt seccomp=unconfined; or kernel lockdown does");
+	} else if (code == EPERM || code == EACCES) {
 		err_hint(e, "run %s", probe_remedy("cap_bpf,cap_perfmon,cap_sys_admin").text);
+	}
 	return -code;
 }
 

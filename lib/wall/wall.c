@@ -116,7 +116,7 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 	/* since Linux 6.9, which takes the others, the registers of threads may be elsewhere */
 	if (r < 0 && r != -EPERM && (o->basic || !bpf_kernel_has_struct("fred_cs")))
 		r = bpf_programs_load(&w->programs, &basic, 1, &how, e);
-	if (r < 0 && r != -EPERM)
+	if (r < 0 && r != -EPERM && !*e->hint)
 		err_hint(e, "-e wall needs Linux 5.10 or later");
 	return MIN(r, 0);
 }

@@ -120,6 +120,18 @@ sweep() {
 	[[ $output == *'"main"'* ]]
 }
 
+@test "refusals: what is denied is named, and a hint fits" {
+	skip_unless_perf
+	refused EPERM ioctl record -o t -- true
+	[[ $stderr == *": perf events cannot share a buffer (ioctl): "* ]]
+	refused EPERM epoll_create1 record -o t -- true
+	[[ $stderr == *"(epoll): "* ]]
+	[ "$(id -u)" -eq 0 ] || return 0
+	refused EACCES bpf record -e wall=1ms -o t -- sleep 0.2
+	[[ $stderr == *"BPF: loading the programs: Permission denied"*"a system call filter may forbid it"* ]]
+	[[ $stderr != *"needs Linux"* ]]
+}
+
 @test "refusals: record -e wall says that stacks cannot be read, before and after" {
 	skip_unless_perf
 	refused EPERM process_vm_readv record -e wall=1ms -o t -- sleep 0.2

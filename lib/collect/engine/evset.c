@@ -275,7 +275,7 @@ static int watch(struct evsets *s, struct ring *rings, const struct perf_event_a
 			return errno == ESRCH ? 0 : perf_open_err(e, errno, &a, on->id, s->cpus[i]);
 		if (redirect(fd, &rings[i])) {
 			close(fd);
-			return err_errno(e, "cannot join the event buffers");
+			return err_errno(e, "perf events cannot share a buffer (ioctl)");
 		}
 		VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
 		set->fds[set->nr_fds++] = fd;
@@ -444,7 +444,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 		}
 		if (remember(s, number, fd, &a, ev, cpu))
-			return err_errno(e, "cannot join the event buffers");
+			return err_errno(e, "perf events cannot share a buffer (ioctl)");
 		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
 			return err_errno(e, "cannot filter samples");
 	}
