@@ -102,6 +102,7 @@ int tty_open(struct err *e)
 		return -ENOSYS;
 	}
 	set_colors();
+	raw();			/* base/screen.h knows what Ctrl-C and Ctrl-Z are */
 	typeahead(-1);
 	adapt();
 	return 0;

@@ -31,16 +31,29 @@ screen() {
 	mux capture-pane -p
 }
 
-# until_shows <pattern>: on the screen, or the test has failed.
-until_shows() {
+# eventually <command>...: it succeeds before long.
+eventually() {
 	local i
 	for i in {1..200}; do
-		! screen | grep -qE -- "$1" || return 0
+		! "$@" || return 0
 		sleep 0.02
 	done
-	echo "no '$1' on:"
+	echo "never: $*"
 	screen
 	return 1
+}
+
+shows() {
+	screen | grep -qE -- "$1"
+}
+
+until_shows() {
+	eventually shows "$1"
+}
+
+# The shell's screen, and its cursor.
+is_left() {
+	[ "$(mux display-message -p '#{alternate_on} #{cursor_flag}')" = "0 1" ]
 }
 
 # type_keys <key>... -- <pattern>: what follows is on the screen.
@@ -56,8 +69,8 @@ type_keys() {
 
 until_same_terminal() {
 	until_shows "$1"
-	[ "$(mux display-message -p '#{alternate_on} #{cursor_flag}')" = "0 1" ]
-	until [ -s after ]; do sleep 0.02; done
+	is_left
+	eventually test -s after
 	diff before after
 }
 
@@ -110,10 +123,16 @@ until_same_terminal() {
 	type_keys '?' -- 'Enter, Right +open'
 }
 
-@test "browser: a signal ends it, and the terminal is what it was" {
+@test "browser: Ctrl-Z stops it, a signal ends it, and the terminal is what it was" {
 	browse arcprof view --terminal "$TOP/$trace"
 	type_keys 2 -- 'Function'
-	kill -TERM "$(pgrep -P "$(mux display-message -p '#{pane_pid}')")"
+	p=$(pgrep -P "$(mux display-message -p '#{pane_pid}')")
+	mux send-keys C-z
+	eventually grep -q 'State:.T' "/proc/$p/status"
+	eventually is_left
+	kill -CONT "$p"
+	until_shows 'Function'
+	kill -TERM "$p"
 	until_same_terminal '^end 143'
 }
 
