@@ -81,3 +81,35 @@ bool symfile_object(struct symfile *f, uint64_t vaddr, struct buf *name)
 	debug = symfile_debug_image(f);
 	return (debug && find(debug, ".symtab", vaddr, name)) || find(&f->im, ".dynsym", vaddr, name);
 }
+
+static bool is_called(const struct image_bytes *strs, const Elf64_Sym *s, const char *name)
+{
+	size_t len = strlen(name) + 1;
+
+	return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_shndx != SHN_UNDEF &&
+	       s->st_name < strs->len && strs->len - s->st_name >= len &&
+	       !memcmp(strs->data + s->st_name, name, len);
+}
+
+bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr)
+{
+	const struct image_section *dyn = f->im.is64 ? image_section(&f->im, ".dynsym") : NULL;
+	struct image_bytes syms, strs;
+	bool found = false;
+	struct err e;
+	Elf64_Sym s;
+	size_t i;
+
+	if (!dyn || dyn->link >= f->im.nr_secs || image_load(&f->im, dyn, &syms, &e))
+		return false;
+	if (!image_load(&f->im, &f->im.secs[dyn->link], &strs, &e)) {
+		for (i = 0; i < syms.len / sizeof(s) && !found; i++) {
+			memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
+			found = is_called(&strs, &s, name);
+		}
+		image_bytes_release(&strs);
+	}
+	image_bytes_release(&syms);
+	*vaddr = found ? s.st_value : 0;
+	return found;
+}

@@ -80,6 +80,8 @@ bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
  * that is not its begin. Reads all symbols of the file. False: it has none there.
  */
 bool symfile_object(struct symfile *f, uint64_t vaddr, struct buf *name);
+/* Where a variable of that name is, as the file was linked. False: it exports none. */
+bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr);
 
 struct srcline {
 	const char *func;	/* linkage name, or plain name; NULL for the outermost level */

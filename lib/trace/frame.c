@@ -51,7 +51,7 @@ bool frame_mark_is_text(const char *name, size_t len)
 
 bool frame_mark_is_note(uint64_t mark)
 {
-	return mark == MARK_GUESSED || mark == MARK_READ_LATER;
+	return mark == MARK_GUESSED || mark == MARK_READ_LATER || mark == MARK_SEARCHED;
 }
 
 #define WORD_NOT_INLINED (1u << 31)	/* in c of FRAME_JIT, beside the compile id */

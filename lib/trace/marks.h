@@ -61,6 +61,8 @@ MARK(READ_LATER, "[read later]")
 MARK(JAVA_LATE, "[unwalkable: Java frames not read in time]")
 /* Frames in the middle of a stack, which has more than the limit; how many is in the frame. */
 MARK(LEFT_OUT, "[... frames ...]")
+/* Frames within are of no module, and their caller was looked for on the stack: others may be missing. */
+MARK(SEARCHED, "[by search of the stack]")
 
 #undef FRAME
 #undef MARK

@@ -10,11 +10,13 @@
 #include "arch/arm64/code.h"
 #include "arch/arm64/regs.h"
 #include "arch/x86/code.h"
+#include "arch/x86/insn.h"
 #include "unwind/guess.h"
 
 enum {
 	SCAN_WORDS = 64,
 	SCAN_FUNCTION = 4096,	/* how far in a function that never returns is looked for its start */
+	ENTRY_BYTES = 256,	/* of a function that may lead into code of a runtime */
 };
 
 static bool is_arm64(const struct guess *g)
@@ -126,6 +128,62 @@ bool guess_follows_call(const struct guess *g, uint64_t ra)
 	return judge(g, ra) == AFTER_CALL;
 }
 
+/* jmp *: through a register or a table, but not the linkage table's to another file. */
+static bool jumps_by_pointer(const struct x86_insn *in)
+{
+	return !in->map && !in->vex && in->opcode == 0xff && (in->modrm >> 3 & 7) == 4 &&
+	       (in->modrm & 0xc7) != 5;
+}
+
+/* The function at off has no rules, as what begins to run code of a runtime may; or it jumps there. */
+static bool leads_anywhere(struct unwind_module *mod, uint64_t off)
+{
+	uint8_t code[ENTRY_BYTES + X86_INSN_MAX];
+	size_t len = sizeof(code), at = 0;
+	struct x86_insn in;
+
+	if (!module_row(mod, off))
+		return true;
+	while (len >= X86_INSN_MAX && !module_code(mod, off, code, len))
+		len /= 2;
+	while (at + X86_INSN_MAX <= len && x86_insn_decode(code + at, len - at, &in)) {
+		if (jumps_by_pointer(&in))
+			return true;
+		at += in.len;
+		if (!in.map && (in.opcode == 0xe9 || in.opcode == 0xeb)) {
+			if (in.imm < 0 || (uint64_t)in.imm >= len - at)
+				return false;
+			at += in.imm;
+		} else if (!in.map && in.opcode == 0xc3) {
+			return false;
+		}
+	}
+	return false;
+}
+
+bool guess_may_enter(const struct guess *g, uint64_t ra)
+{
+	struct unwind_module *mod = NULL;
+	uint8_t code[X86_CALL_MAX];
+	uint64_t off, to;
+	uint32_t module, *known;
+	int32_t rel;
+
+	if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod) || !mod ||
+	    module_cpu(mod) != &cpu_x86 || off + 1 < sizeof(code) || !module_row(mod, off) ||
+	    !module_code(mod, off + 1 - sizeof(code), code, sizeof(code)) || !x86_ends_in_call(code))
+		return false;
+	if (!x86_is_direct_call(code + sizeof(code) - X86_CALL_DIRECT, &rel))
+		return true;
+	to = off + 1 + rel;
+	if (symfile_off_to_vaddr(mod->f, to) == UINT64_MAX)
+		return false;
+	known = map_put(&mod->entries, to);
+	if (*known == MAP_NONE)
+		*known = leads_anywhere(mod, to);
+	return *known;
+}
+
 bool guess_may_follow_call(const struct guess *g, uint64_t ra)
 {
 	return judge(g, ra) != NO_CODE;
@@ -164,6 +222,15 @@ static bool no_frame_yet(const struct guess *g, struct unwind_regs *regs)
 	return false;
 }
 
+bool guess_is_of_runtime(const struct guess *g, uint64_t addr)
+{
+	struct unwind_module *mod = NULL;
+	uint32_t module = 0;
+	uint64_t off;
+
+	return addr >= 4096 && g->space->find(g->space->ctx, addr, &module, &off, &mod) && !module && !mod;
+}
+
 static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bool *at_end,
 			     enum frame_mark *why)
 {
@@ -191,6 +258,7 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 	case MAYBE_CALL:
 		return (!next || next > fp) && take_frame(regs, ra, fp + 16, next, true);
 	default:
+		*at_end = ra && ra == g->space->beam_exit;
 		return false;
 	}
 }
@@ -213,11 +281,12 @@ static bool in_init_section(const struct guess *g, struct unwind_regs *regs)
 }
 
 /* A leaf without a frame, or a jump through a wild pointer: who called is on top of the stack. */
-static bool by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
+bool guess_by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 {
 	uint64_t ra;
 
-	return g->interrupted && stack_read(g->st, regs->sp, &ra) && guess_may_follow_call(g, ra) &&
+	return g->interrupted && !is_arm64(g) && stack_read(g->st, regs->sp, &ra) &&
+	       guess_may_follow_call(g, ra) &&
 	       take_frame(regs, ra, regs->sp + 8, regs->r[X86_RBP], regs->valid >> X86_RBP & 1);
 }
 
@@ -351,7 +420,5 @@ bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end,
 		return guess_arm64(g, regs, at_end, why);
 	if ((g->interrupted && no_frame_yet(g, regs)) || in_init_section(g, regs))
 		return true;
-	if (by_frame_pointer(g, regs, at_end, why))
-		return true;
-	return !*at_end && by_top_of_stack(g, regs);
+	return by_frame_pointer(g, regs, at_end, why);
 }

@@ -30,7 +30,16 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
 bool guess_follows_call(const struct guess *g, uint64_t ra);
 /* The same, or its bytes are not ours to read. */
 bool guess_may_follow_call(const struct guess *g, uint64_t ra);
+/* addr is executable, and in no module. */
+bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
+/*
+ * ra follows a call that may have led into code of no module: by an address in a register or in memory, or of
+ * a function that jumps to such a one. x86-64 only.
+ */
+bool guess_may_enter(const struct guess *g, uint64_t ra);
 /* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
 bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
+/* The same of an interrupted function without a frame: whatever follows a call on top of the stack. */
+bool guess_by_top_of_stack(const struct guess *g, struct unwind_regs *regs);
 
 #endif

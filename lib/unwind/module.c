@@ -62,6 +62,7 @@ void unwind_module_free(struct unwind_module *m)
 	map_release(&m->derived);
 	map_release(&m->depths);
 	map_release(&m->roots);
+	map_release(&m->entries);
 	arena_release(&m->text);
 	free(m);
 }
@@ -80,7 +81,7 @@ size_t unwind_module_bytes(const struct unwind_module *m)
 	       m->alloc_code * sizeof(*m->code) + m->alloc_rows * sizeof(*m->rows) +
 	       m->alloc_slots * sizeof(*m->slots) + m->row_ids.alloc * sizeof(*m->row_ids.slots) +
 	       m->derived.alloc * sizeof(*m->derived.slots) + m->depths.alloc * sizeof(*m->depths.slots) +
-	       m->roots.alloc * sizeof(*m->roots.slots) +
+	       m->roots.alloc * sizeof(*m->roots.slots) + m->entries.alloc * sizeof(*m->entries.slots) +
 	       (m->go ? m->go->nr_funcs * sizeof(*m->go_at) : 0) + m->text.nr_bytes;
 }
 

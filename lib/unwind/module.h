@@ -73,6 +73,7 @@ struct unwind_module {
 	struct map derived;	/* file offset -> row read from the code there, 0: none */
 	struct map roots;	/* what unwind_is_root() was asked -> what it said */
 	struct map depths;	/* the same -> bytes from the stack pointer to the CFA, 0: not known */
+	struct map entries;	/* a function that is called -> whether it may lead into code of a runtime */
 	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
 };
 

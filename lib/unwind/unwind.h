@@ -72,6 +72,16 @@ struct unwind_space {
 	bool (*code)(void *ctx, uint64_t addr, bool calls, void *buf, size_t len);
 	void *ctx;
 	/*
+	 * Callers of code in no module, of which nothing else is known, are looked for on the stack: who asks
+	 * for that shows where. x86-64 only.
+	 */
+	bool searches;
+	/*
+	 * Code in no module is BEAM's, whose processes have stacks of their own: the outermost return address
+	 * on these. 0: it is not.
+	 */
+	uint64_t beam_exit;
+	/*
 	 * A return address in [stop_lo, stop_hi) ends a walk with MARK_NONE and is not recorded; *regs
 	 * then holds that frame's registers (for stitching Java frames).
 	 */
@@ -85,6 +95,7 @@ struct unwind_frame {
 	uint32_t module;	/* 0: none */
 	bool signal;		/* the frame below was entered by a signal: pc is exact */
 	bool guessed;		/* nobody describes the code of the frame below: frame pointers led here */
+	bool searched;		/* the same: this one was looked for on the stack */
 };
 
 /*

@@ -5,8 +5,10 @@
  * Invariants:
  *  [1] memory is read through stack_read() only;
  *  [2] the stack pointer grows with each frame but over a signal, and there are at most
- *      SIGNALS_MAX of those, so every walk ends.
+ *      SIGNALS_MAX of those, so every walk ends;
+ *  [3] all searches of a walk take SEARCH_STEPS steps at most.
  */
+#include "arch/x86/regs.h"
 #include "unwind/epilogue.h"
 #include "unwind/gorules.h"
 #include "unwind/guess.h"
@@ -14,6 +16,10 @@
 enum {
 	SIGNALS_MAX = 64,
 	DEEPEST = 1 << 20,	/* frames that are followed of a stack of which both ends are kept */
+	SEARCH_WORDS = 4096,	/* how far from the stack pointer a return address is looked for */
+	SEARCH_STEPS = 1 << 14,
+	SEARCH_DEPTH = 32,	/* searches within each other: after so many there is no doubt left */
+	SEARCHES_MAX = 128,	/* of a walk that are remembered */
 };
 
 enum step {
@@ -23,6 +29,16 @@ enum step {
 	STEP_FAILED,
 };
 
+/* What was found on the stack for frames that nothing else is known of. */
+struct search {
+	struct {
+		uint64_t sp;	/* the frame's */
+		uint64_t at;	/* where its return address is; 0: nowhere */
+	} found[SEARCHES_MAX];
+	size_t nr;
+	int steps;
+};
+
 struct walk {
 	const struct unwind_space *space;
 	const struct unwind_stack *st;
@@ -30,7 +46,14 @@ struct walk {
 	struct unwind_module *mod;
 	uint64_t off;
 	bool innermost, exact;
-	bool guessed;		/* the step that was taken last */
+	bool known;		/* pc is in executable memory */
+	bool is_trial;		/* nothing but rules and searches counts */
+	int depth;		/* of trials */
+	bool on_beam;		/* the stack is that of one of its processes */
+	bool guessed, searched;	/* the step that was taken last */
+	int nr_signals;
+	uint32_t module;
+	struct search *search;
 	enum frame_mark why;
 };
 
@@ -181,6 +204,8 @@ static enum step by_rules(struct walk *w, const struct row *row)
 		ra_rule.rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
 	if (!apply(w, row, &ra_rule, cfa, &ra, &known))
 		return STEP_FAILED;
+	if (w->is_trial && known && !ra)
+		return failed(w, MARK_BAD_UNWIND_INFO);
 	if (!known || !ra)
 		return STEP_END;
 	if (!apply_all(w, row, cfa))
@@ -269,11 +294,89 @@ static bool by_code_of_runtime(struct walk *w, const struct guess *g)
 	return false;
 }
 
+static bool leads_to_root(const struct walk *from, const struct unwind_regs *start);
+
+/* The frame of whom the return address at addr leads to: of the registers only what it says is known. */
+static struct unwind_regs frame_above(uint64_t addr, uint64_t ra)
+{
+	struct unwind_regs regs = { .pc = ra, .sp = addr + 8 };
+
+	regs.r[X86_RIP] = regs.pc;
+	regs.r[X86_RSP] = regs.sp;
+	regs.valid = 1ull << X86_RIP | 1ull << X86_RSP;
+	return regs;
+}
+
+/* Where the nearest return address into described code is from which rules lead to a root; 0: nowhere. */
+static uint64_t find_return(const struct walk *w, const struct guess *g)
+{
+	uint64_t addr = (w->regs->sp + 7) & ~7ull, ra;
+	struct unwind_regs regs;
+	size_t i;
+
+	for (i = 0; i < SEARCH_WORDS && stack_read(w->st, addr, &ra); i++, addr += 8) {
+		if (!guess_may_enter(g, ra))
+			continue;
+		regs = frame_above(addr, ra);
+		if (leads_to_root(w, &regs))
+			return addr;
+	}
+	return 0;
+}
+
+/*
+ * Nobody describes the code, and it has no frame pointer: its caller is looked for on the stack. A word that
+ * an earlier call has left there is hardly ever taken for it: rules have to lead from there to where the
+ * thread begins, by calls all the way.
+ */
+static bool by_search(struct walk *w, const struct guess *g)
+{
+	struct search *s = w->search;
+	uint64_t sp = w->regs->sp, at = 0, ra;
+	size_t i;
+
+	for (i = 0; i < s->nr && s->found[i].sp != sp; i++)
+		;
+	if (i < s->nr)
+		at = s->found[i].at;
+	else if (s->steps < SEARCH_STEPS)
+		at = find_return(w, g);
+	if (i == s->nr && s->nr < SEARCHES_MAX) {
+		s->found[s->nr].sp = sp;
+		s->found[s->nr++].at = at;
+	}
+	if (!at || !stack_read(w->st, at, &ra))
+		return false;
+	*w->regs = frame_above(at, ra);
+	w->searched = true;
+	return true;
+}
+
+/*
+ * BEAM has a stack for each of its processes, in their heaps: of its words the return addresses alone have
+ * neither of the lowest two bits set. The outermost one is that of the code that ends a process.
+ */
+static enum step by_tags(struct walk *w, const struct guess *g)
+{
+	uint64_t addr = (w->regs->sp + 7) & ~7ull, ra;
+
+	for (; stack_read(w->st, addr, &ra); addr += 8) {
+		if (ra == w->space->beam_exit)
+			return STEP_END;
+		if (ra & 3 || !guess_is_of_runtime(g, ra) || !guess_follows_call(g, ra))
+			continue;
+		*w->regs = frame_above(addr, ra);
+		w->searched = true;
+		return STEP_OK;
+	}
+	return missing(w, addr);
+}
+
 static enum step without_rules(struct walk *w)
 {
 	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
 	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
-	bool at_end, returns;
+	bool at_end, returns, is_runtime = w->known && !w->module && w->space->searches;
 
 	if (guess_signal(&g, w->regs, &w->why))
 		return STEP_SIGNAL;
@@ -285,8 +388,20 @@ static enum step without_rules(struct walk *w)
 		return STEP_OK;
 	if (!returns && guess_by_scan(&g, w->regs))
 		return STEP_OK;
-	if (!guess_caller(&g, w->regs, &at_end, &w->why))
-		return at_end ? STEP_END : STEP_FAILED;
+	w->on_beam |= w->innermost && is_runtime && w->space->beam_exit;
+	if (w->is_trial && is_runtime && w->depth == SEARCH_DEPTH)
+		return STEP_END;
+	if (w->is_trial)
+		return is_runtime && by_search(w, &g) ? STEP_OK : failed(w, MARK_NO_UNWIND_INFO);
+	if (!guess_caller(&g, w->regs, &at_end, &w->why)) {
+		if (is_runtime && !w->on_beam && by_search(w, &g))
+			return STEP_OK;
+		w->on_beam |= is_runtime && w->space->beam_exit;
+		if (w->on_beam)
+			return by_tags(w, &g);
+		if (at_end || !guess_by_top_of_stack(&g, w->regs))
+			return at_end ? STEP_END : STEP_FAILED;
+	}
 	w->guessed = !w->mod;
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
@@ -324,15 +439,15 @@ static void start(struct unwind_regs *regs, const struct cpu *cpu)
 static bool locate(struct walk *w, struct unwind_frame *f)
 {
 	uint64_t pc = w->regs->pc - !w->exact;
-	bool known;
 
 	w->mod = NULL;
 	f->module = 0;
 	f->pc = f->off = pc;
 	f->sp = w->regs->sp;
-	known = w->space->find(w->space->ctx, pc, &f->module, &f->off, &w->mod);
+	w->known = w->space->find(w->space->ctx, pc, &f->module, &f->off, &w->mod);
+	w->module = f->module;
 	w->off = f->off;
-	return known || w->innermost || (pc >= 4096 && pc < 1ull << 56);
+	return w->known || w->innermost || (pc >= 4096 && pc < 1ull << 56);
 }
 
 /* Frames as they come: when there is no room, each new one replaces the innermost of the second half. */
@@ -350,12 +465,60 @@ static struct unwind_frame *frame_at(const struct chain *c, size_t nr)
 	return &c->out[nr < c->max ? nr : half + (nr - half) % (c->max - half)];
 }
 
+/* From a frame that locate() has found to its caller. */
+static enum step go_on(struct walk *w)
+{
+	const struct unwind_regs *regs = w->regs;
+	enum step s;
+
+	w->guessed = w->searched = false;
+	s = step(w);
+	if (s == STEP_SIGNAL && ++w->nr_signals > SIGNALS_MAX)
+		return failed(w, MARK_BAD_UNWIND_INFO);
+	if (s == STEP_END || s == STEP_FAILED)
+		return s;
+	w->innermost = false;
+	w->exact = w->regs->exact = s == STEP_SIGNAL;
+	if (!w->exact && !regs->pc)
+		return STEP_END;
+	return regs->pc >= w->space->stop_lo && regs->pc < w->space->stop_hi ? STEP_END : s;
+}
+
+/* By rules alone, each return address behind a call, to where the thread begins: a zero is no such place. */
+static bool leads_to_root(const struct walk *from, const struct unwind_regs *start)
+{
+	struct unwind_regs regs = *start;
+	struct walk w = *from;
+
+	w.regs = &regs;
+	w.is_trial = true;
+	w.depth++;
+	w.innermost = w.exact = false;
+	while (w.search->steps++ < SEARCH_STEPS) {
+		struct unwind_frame f;
+		struct guess g;
+		enum step s;
+
+		if (!locate(&w, &f))
+			return false;
+		s = go_on(&w);
+		if (s == STEP_END)
+			return true;
+		g = (struct guess){ w.space, w.st, w.mod, w.off, w.off + 1, false };
+		if (s == STEP_FAILED || (s == STEP_OK && !guess_follows_call(&g, regs.pc)))
+			return false;
+	}
+	return false;
+}
+
 static enum frame_mark follow(const struct unwind_space *sp, struct unwind_regs *regs,
 			      const struct unwind_stack *st, struct chain *c)
 {
-	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true };
-	int nr_signals = 0;
+	struct search search;
+	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true,
+			  .search = &search };
 
+	search.nr = search.steps = 0;
 	regs->exact = true;
 	while (c->nr < c->most) {
 		struct unwind_frame *f = frame_at(c, c->nr), next;
@@ -368,19 +531,11 @@ static enum frame_mark follow(const struct unwind_space *sp, struct unwind_regs 
 		*f = next;
 		f->signal = w.exact && !w.innermost;
 		f->guessed = w.guessed;
+		f->searched = w.searched;
 		c->nr++;
-		w.guessed = false;
-		s = step(&w);
-		if (s == STEP_SIGNAL && ++nr_signals > SIGNALS_MAX)
-			s = failed(&w, MARK_BAD_UNWIND_INFO);
+		s = go_on(&w);
 		if (s == STEP_END || s == STEP_FAILED)
 			return s == STEP_END ? MARK_NONE : w.why;
-		w.innermost = false;
-		w.exact = regs->exact = s == STEP_SIGNAL;
-		if (!w.exact && !regs->pc)
-			return MARK_NONE;
-		if (regs->pc >= sp->stop_lo && regs->pc < sp->stop_hi)
-			return MARK_NONE;
 	}
 	return MARK_TRUNCATED_DEPTH;
 }

@@ -47,6 +47,18 @@ has_arc() {
 	[ "$(json '[.. | objects | select(.name? == "[unknown in anonymous memory]").rl] | max' .report--xtree)" -eq 3 ]
 }
 
+@test "record: callers of code without frame pointers are looked for on the stack, and that is said" {
+	skip_unless_perf
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 only"
+	record -- "$(workload jitted)" 300 unframed
+	[ "$status" -eq 0 ]
+	[[ $stderr == *" 100.0 % complete stacks"* ]]
+	has_arc main enters
+	has_arc enters "[by search of the stack]"
+	has_arc "[by search of the stack]" "[unknown in anonymous memory]"
+	has_arc "[unknown in anonymous memory]" spin
+}
+
 # deep_stacks <expected frames of down()>: most samples are whole, and have them. The last ones are not, when the
 # process has ended, and on a busy machine some come too late.
 deep_stacks() {

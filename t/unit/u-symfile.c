@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -294,6 +295,7 @@ static void ask_all(struct symfile *f)
 	uint64_t off;
 
 	symfile_symbol_source(f);
+	symfile_exported(f, "f", &off);
 	for (off = 0; off < 8192; off += 31) {
 		symfile_symbol(f, off, &s);
 		symfile_lines(f, off, l, 8);
@@ -301,6 +303,32 @@ static void ask_all(struct symfile *f)
 	}
 	unwind_module_free(m);
 	symfile_close(f);
+}
+
+/* The file's "f" as a variable, which it exports. */
+TEST(symfile_where_a_variable_is_that_a_file_exports)
+{
+	const struct image_section *dyn;
+	struct buf b = BUF_INIT;
+	struct symfile *f;
+	struct err e = { 0 };
+	uint64_t vaddr, off;
+	Elf64_Sym s;
+
+	CHECK_U64(io_read_file(unit_source("t/fuzz/corpus/elf/tiny-plain.so"), &b, 1 << 20, &e), 0);
+	CHECK_U64(symfile_open_memory(&f, b.data, b.len, "made-up", &e), 0);
+	CHECK(!symfile_exported(f, "f", &vaddr));	/* a function */
+	dyn = image_section(symfile_image(f), ".dynsym");
+	for (off = dyn->off; off < dyn->off + dyn->size; off += sizeof(s)) {
+		memcpy(&s, b.data + off, sizeof(s));
+		s.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
+		memcpy(b.data + off, &s, sizeof(s));
+	}
+	CHECK(symfile_exported(f, "f", &vaddr));
+	CHECK_U64(vaddr, 0x330);
+	CHECK(!symfile_exported(f, "", &vaddr) && !symfile_exported(f, "ff", &vaddr));
+	symfile_close(f);
+	buf_release(&b);
 }
 
 TEST(symfile_bears_every_truncation)

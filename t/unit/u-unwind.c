@@ -414,6 +414,146 @@ TEST(unwind_by_the_code_of_a_runtime_whose_return_is_near)
 	tear_down();
 }
 
+/* A return address in described code, behind call *%rax. */
+static uint64_t called_by_pointer(uint64_t off)
+{
+	memcpy(file.code + off - 2, "\xff\xd0", 2);
+	return BASE + CODE + off;
+}
+
+static const struct unwind_space searching = { .find = find, .code = read_made, .searches = true };
+
+/* From the middle of code that nobody describes, with no frame pointer. */
+static size_t walk_from_made(const struct unwind_space *sp)
+{
+	regs.pc = OTHER + 0x500;
+	regs.sp = STACK;
+	regs.valid = 0x1ffff;
+	regs.r[6] = 0x11;
+	return unwind_walk(sp, &regs, &stack, frames, ARRAY_SIZE(frames), &end);
+}
+
+static void set_up_search(void)
+{
+	uint8_t rules[256];
+
+	if (cpu_host != &cpu_x86)
+		unit_skip("x86-64 only");
+	set_up(rules, one_fde(rules, CODE + 0x100, 0x100, "z", NULL, 0));
+	memset(made, 0, sizeof(made));
+}
+
+TEST(unwind_by_search_of_the_stack_for_what_leads_to_the_root)
+{
+	set_up_search();
+	words[0] = 0x1234;
+	words[1] = call_before(BASE + CODE + 0x150);		/* of a function that is elsewhere */
+	words[2] = BASE + CODE + 0x170;				/* behind no call */
+	words[3] = called_by_pointer(0x190);			/* from which nothing leads on */
+	words[4] = 17;
+	words[5] = called_by_pointer(0x1a0);			/* the same: a zero is no root */
+	words[7] = called_by_pointer(0x1b0);
+	words[8] = call_before(BASE + 0x1f10);
+	CHECK_U64(walk_from_made(&searching), 3);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[1].pc, BASE + CODE + 0x1af);
+	CHECK_U64(frames[1].sp, STACK + 64);
+	CHECK(frames[1].searched && !frames[1].guessed && !frames[2].searched);
+	CHECK_U64(frames[2].pc, BASE + 0x1f0f);
+	/* who does not ask for it gets the reason */
+	CHECK_U64(walk_from_made(&(struct unwind_space){ .find = find, .code = read_made }), 1);
+	CHECK_U64(end, MARK_NO_UNWIND_INFO);
+	tear_down();
+}
+
+TEST(unwind_by_search_behind_a_direct_call_of_a_function_that_jumps_anywhere)
+{
+	static const uint8_t calls[] = { 0xe8, 0x70, 0, 0, 0 };	/* from 0x150 on to 0x1c0 */
+	static const uint8_t jumps[] = { 0xeb, 2, 0xc3, 0xc3, 0xff, 0xe0 };
+	static const uint8_t plt[] = { 0xff, 0x25, 0, 0, 0, 0 };
+
+	set_up_search();
+	words[1] = BASE + CODE + 0x150;
+	words[2] = call_before(BASE + 0x1f10);
+	memcpy(file.code + 0x14b, calls, sizeof(calls));
+	memcpy(file.code + 0x1c0, jumps, sizeof(jumps));
+	CHECK_U64(walk_from_made(&searching), 3);
+	CHECK_U64(frames[1].pc, BASE + CODE + 0x14f);
+	unwind_module_free(mod);
+	mod = unwind_module_new(sf);
+	memcpy(file.code + 0x1c0, plt, sizeof(plt));
+	CHECK_U64(walk_from_made(&searching), 1);
+	tear_down();
+}
+
+TEST(unwind_by_search_twice_with_described_code_in_between)
+{
+	set_up_search();
+	memcpy(made + 0x600, "\xff\xd0", 2);
+	words[1] = called_by_pointer(0x150);
+	words[2] = OTHER + 0x602;
+	words[5] = called_by_pointer(0x190);
+	words[6] = call_before(BASE + 0x1f10);
+	CHECK_U64(walk_from_made(&searching), 5);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[2].pc, OTHER + 0x601);
+	CHECK_U64(frames[3].pc, BASE + CODE + 0x18f);
+	CHECK(frames[1].searched && !frames[2].searched && frames[3].searched);
+	tear_down();
+}
+
+TEST(unwind_the_stack_of_a_process_of_beam)
+{
+	struct unwind_space beam = searching;
+
+	set_up_search();
+	beam.beam_exit = OTHER + 0x800;
+	memcpy(made + 0x602, "\xff\xd0", 2);
+	words[0] = 0x3b;
+	words[1] = OTHER + 0x605;	/* a term */
+	words[2] = OTHER + 0x604;
+	words[3] = OTHER + 0x700;	/* behind no call */
+	words[4] = OTHER + 0x800;	/* what ends the process */
+	words[5] = OTHER + 0x604;	/* of another one's heap */
+	CHECK_U64(walk_from_made(&beam), 2);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[1].pc, OTHER + 0x603);
+	words[4] = 0;
+	words[5] = 0;
+	CHECK_U64(walk_from_made(&beam), 2);
+	CHECK_U64(end, MARK_TRUNCATED_STACK);
+	/* with frame pointers */
+	words[2] = 0;
+	words[3] = OTHER + 0x800;
+	regs.pc = OTHER + 0x500;
+	regs.sp = STACK;
+	regs.valid = 0x1ffff;
+	regs.r[6] = STACK + 16;
+	CHECK_U64(unwind_walk(&beam, &regs, &stack, frames, ARRAY_SIZE(frames), &end), 1);
+	CHECK_U64(end, MARK_NONE);
+	tear_down();
+}
+
+TEST(unwind_searches_of_any_stack_end)
+{
+	struct unwind_space beam = searching;
+	size_t round, i;
+
+	set_up_search();
+	beam.beam_exit = OTHER + 0x800;
+	for (i = 0; i < 0x100; i += 2)
+		memcpy(file.code + 0x100 + i, "\xff\xd0", 2);
+	for (i = 0; i < sizeof(made); i += 2)
+		memcpy(made + i, "\xff\xd0", 2);
+	for (round = 0; round < 300; round++) {
+		for (i = 0; i < WORDS; i++)
+			words[i] = unit_random() % 2 ? BASE + CODE + 0x100 + unit_random() % 256 :
+						       OTHER + unit_random() % 4096;
+		CHECK(walk_from_made(round % 2 ? &searching : &beam) <= ARRAY_SIZE(frames));
+	}
+	tear_down();
+}
+
 TEST(unwind_signal_trampoline_without_rules_is_known_by_its_code)
 {
 	static const uint8_t restore_rt[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };

@@ -4,7 +4,8 @@
  * runtimes have it: three functions with a frame pointer, each of which calls what it is given; the
  * innermost calls back into this program, where the CPU time is used. Prints the address of that one.
  *
- *	jitted <milliseconds>
+ *	jitted <milliseconds> [unframed]
+ *		unframed	without a frame pointer, and nothing says how much is on the stack (x86-64)
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,12 @@ static const uint8_t code[] = {
 	0xff, 0xe1,			/* jmp *%rcx: who reads the code does not see the return */
 	0x5d, 0xc3,			/* pop %rbp; ret */
 };
+static const uint8_t unframed[] = {
+	0x48, 0x83, 0xec, 0x28,		/* sub $40, %rsp */
+	0x48, 0x89, 0xf8, 0x48, 0x8b, 0x7f, 0x08, 0xff, 0x10,	/* as above */
+	0x48, 0x8d, 0x0d, 0x02, 0, 0, 0, 0xff, 0xe1,
+	0x48, 0x83, 0xc4, 0x28, 0xc3,	/* add $40, %rsp; ret */
+};
 #else
 static const uint32_t code[] = {
 	0xa9bf7bfd, 0x910003fd,		/* stp x29, x30, [sp, #-16]!; mov x29, sp */
@@ -39,6 +46,7 @@ static const uint32_t code[] = {
 	0xd63f0020,			/* blr x1 */
 	0xa8c17bfd, 0xd65f03c0,		/* ldp x29, x30, [sp], #16; ret */
 };
+#define unframed code
 #endif
 
 static volatile uint64_t spun;
@@ -65,15 +73,15 @@ static void __attribute__((noinline, noclone)) enters(struct call *c)
 int main(int argc, char **argv)
 {
 	uint8_t *p = mmap(NULL, NR * EACH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int frames = argc < 3 || strcmp(argv[2], "unframed"), i;
 	struct call calls[NR + 1] = { { 0 } };
-	int i;
 
 	if (argc > 1)
 		ms = atoi(argv[1]);
 	if (p == MAP_FAILED)
 		return 1;
 	for (i = 0; i < NR; i++) {
-		memcpy(p + i * EACH, code, sizeof(code));
+		memcpy(p + i * EACH, frames ? code : unframed, frames ? sizeof(code) : sizeof(unframed));
 		calls[i] = (struct call){ (void (*)(struct call *))(void *)(p + i * EACH), &calls[i + 1] };
 	}
 	calls[NR].f = spin;

@@ -8,12 +8,12 @@
 static const struct {
 	const char *files[4];
 	const char *how;
-	bool interprets;
+	bool interprets, is_beam;
 } runtimes[] = {
 	[1] = { { "node", "libnode.so*" }, "node --perf-basic-prof" },
 	{ { "deno" }, "deno run --v8-flags=--perf-basic-prof" },
 	{ { "libcoreclr.so" }, "DOTNET_PerfMapEnabled=1 in the environment" },
-	{ { "beam.smp" }, "erl +JPperf true" },
+	{ { "beam.smp" }, "erl +JPperf true", .is_beam = true },
 	{ { "wasmtime" }, "wasmtime --profile=perfmap" },
 	{ { "python3.1*", "libpython3.1*" }, "python3 -X perf", .interprets = true },
 	{ { "luajit*", "libluajit-*" }, "LuaJIT built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS" },
@@ -58,4 +58,9 @@ const char *runtime_how_named(int runtime)
 bool runtime_interprets(int runtime)
 {
 	return runtimes[runtime].interprets;
+}
+
+bool runtime_is_beam(int runtime)
+{
+	return runtimes[runtime].is_beam;
 }

@@ -13,5 +13,7 @@ int runtime_of_file(const char *path);
 const char *runtime_how_named(int runtime);
 /* Whether its functions have no code of their own unless it is asked for names. */
 bool runtime_interprets(int runtime);
+/* Whether it is BEAM (Erlang, Elixir), which has stacks of its own. */
+bool runtime_is_beam(int runtime);
 
 #endif

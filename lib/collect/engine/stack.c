@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "collect/engine/beam.h"
 #include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
 
@@ -20,6 +21,12 @@ struct walk {
 	struct proc *proc;
 };
 
+/* A file without a folder, which runtimes have their code in, too, to map it a second time for writing. */
+static bool is_memory(const struct module *m)
+{
+	return m && m->path && !strncmp(m->path, "/memfd:", 7);
+}
+
 static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
 {
 	const struct walk *walk = ctx;
@@ -27,7 +34,8 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	*mod = NULL;
 	if (maps_module(&walk->proc->maps, addr, module, off)) {
 		*mod = modules_unwind(&walk->c->modules, *module);
-		return true;
+		if (*mod || !is_memory(modules_at(&walk->c->modules, *module)))
+			return true;
 	}
 	/* compiled Java code has other things in the frame pointer: what is left there is no caller's */
 	if (walk->proc->has_libjvm || !maps_find(&walk->proc->maps, addr))
@@ -154,18 +162,19 @@ static bool is_above(const struct unwind_stack *st, const struct unwind_frame *u
 	return st->above && u->sp > st->sp + st->len;
 }
 
-/* A native stack has at most this many marks: its end's, those of what was left out, and the two of below. */
-enum { NATIVE_MARKS = 4 };
+/* A native stack has at most this many marks: its end's, that of what was left out, and three of below. */
+enum { NATIVE_MARKS = 5 };
 
 /*
  * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
- * returns how many there are, with a mark where frame pointers alone led to the outer ones, and one where
- * what led to these is above the copy of the stack. left_out: frames that are missing in the middle.
+ * returns how many there are, with a mark where frame pointers alone, or a search, led to the outer ones,
+ * and one where what led to these is above the copy of the stack. left_out: frames that are missing in the
+ * middle.
  */
 static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_t left_out,
 			     const struct unwind_stack *st, struct frame *out)
 {
-	bool guessed = false, later = false;
+	bool guessed = false, searched = false, later = false;
 	size_t i, n = 0;
 
 	for (i = nr; i-- > 0;) {
@@ -189,6 +198,9 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_
 		if (u->guessed && !guessed)
 			out[n++] = mark(MARK_GUESSED);
 		guessed |= u->guessed;
+		if (u->searched && !searched)
+			out[n++] = mark(MARK_SEARCHED);
+		searched |= u->searched;
 	}
 	return n;
 }
@@ -197,7 +209,9 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, p };
-	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk };
+	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk,
+				      .searches = cpu_host == &cpu_x86,
+				      .beam_exit = beam_exit(c, p) };
 	struct unwind_ends ends;
 	size_t nr;
 

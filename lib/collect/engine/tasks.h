@@ -29,6 +29,8 @@ struct proc {
 	bool has_anon_hits;	/* samples in code without a file: its runtime may name it, */
 	struct jitfiles *jit;	/* in these; NULL: none was looked for, or all is read */
 	uint8_t runtime;	/* that made it (runtimes.h) */
+	uint8_t beam_tries;	/* to read beam_exit, */
+	uint64_t beam_exit;	/* 0 not read (beam.h) */
 	bool memory;		/* its native memory is sampled */
 	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent;

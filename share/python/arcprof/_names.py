@@ -10,7 +10,8 @@ from ._file import M32, M64, Error, Invalid, Span, records
 from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_MARK, FRAME_METHOD, FRAME_NAMED, FRAME_NATIVE,
                       FRAME_NONE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
                       K_JAVA_INTERPRETED, K_KERNEL, K_MARK, K_NATIVE, K_NATIVE_INLINED, K_PROCESS, K_STUB, K_THREAD,
-                      K_UNRESOLVED, MARK_GUESSED, MARK_LEFT_OUT, MARK_READ_LATER, MARKS, NATIVE_KINDS, OF_FUNCTION)
+                      K_UNRESOLVED, MARK_GUESSED, MARK_LEFT_OUT, MARK_READ_LATER, MARK_SEARCHED, MARKS, NATIVE_KINDS,
+                      OF_FUNCTION)
 
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
 KEY_NATIVE, KEY_JAVA = 1, 2
@@ -24,7 +25,7 @@ NOT_INLINED = 1 << 31
 
 
 # They say how the frames outside them were found: nothing is missing.
-NOTES = MARK_GUESSED, MARK_READ_LATER
+NOTES = MARK_GUESSED, MARK_READ_LATER, MARK_SEARCHED
 
 
 def mark_name(mark, count=0):
