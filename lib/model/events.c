@@ -106,6 +106,12 @@ static bool is_selected(struct events *v, const struct event *x)
 	return selection_has_thread(&s, &v->strings, x->process, x->thread);
 }
 
+/* Of these all are needed to know which are told of again. */
+static bool may_be_repeated(uint32_t kind)
+{
+	return kind == EVENT_CLASS_LOAD || kind == EVENT_CLASS_PRESENT;
+}
+
 static bool wants_loads(const struct events *v)
 {
 	return v->o->kinds & 1u << EVENT_CLASS_LOAD;
@@ -207,9 +213,7 @@ static void cut(const struct window *w, struct event *x)
 static enum event_shown how_shown(struct events *v, const struct rec_event *r, const struct event *x)
 {
 	/* when a load began is known in the end */
-	bool is_load = r->kind == EVENT_CLASS_LOAD;
-
-	if (!(v->o->kinds & 1u << r->kind) || (!is_load && !is_in_window(v, x)) ||
+	if (!(v->o->kinds & 1u << r->kind) || (!may_be_repeated(r->kind) && !is_in_window(v, x)) ||
 	    (v->o->select && !is_selected(v, x)))
 		return EVENT_NOT_SELECTED;
 	return v->kept && !is_kept(v, r) ? EVENT_LEFT_OUT : EVENT_SHOWN;
@@ -235,9 +239,8 @@ static int on_event(void *ctx, const struct rec_event *r)
 	x.process = names_process(&v->names, proc);
 	x.labels = r->thread ? threadlabels_at(&v->names, r->thread, r->time_ns) : 0;
 	x.shown = how_shown(v, r, &x);
-	v->nr_left_out += x.shown == EVENT_LEFT_OUT && r->kind != EVENT_CLASS_LOAD;
-	/* of loads all are needed to know which are told of again */
-	if (x.shown != EVENT_SHOWN && r->kind != EVENT_CLASS_LOAD)
+	v->nr_left_out += x.shown == EVENT_LEFT_OUT && !may_be_repeated(r->kind);
+	if (x.shown != EVENT_SHOWN && !may_be_repeated(r->kind))
 		return 0;
 	x.tid = tid_of(v, r->thread);
 	x.what = string_of(v, r->what, r->what_len);

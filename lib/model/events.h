@@ -65,6 +65,9 @@ struct event {
 
 enum event_shown { EVENT_SHOWN, EVENT_LEFT_OUT, EVENT_NOT_SELECTED };
 
+/* All kinds that happen at their time, as what was present before does not. */
+#define EVENT_KINDS_HAPPEN (~(1u << EVENT_CLASS_PRESENT))
+
 struct events_opts {
 	uint32_t kinds;			/* bits; others are left out */
 	const struct selection *select;	/* by time, process, thread and filter; NULL: all */

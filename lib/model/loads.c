@@ -118,6 +118,11 @@ static void join_time(struct load *loads, size_t nr, const struct load_part *p)
 	loads[i].event->source = p->text;
 }
 
+static bool is_of_class(const struct event *x)
+{
+	return x->kind == EVENT_CLASS_LOAD || x->kind == EVENT_CLASS_PRESENT;
+}
+
 static bool same_class(const struct event *x, const struct event *y)
 {
 	return x->proc_number == y->proc_number && x->what == y->what && x->cause == y->cause;
@@ -146,7 +151,7 @@ size_t loads_drop_repeated(struct event *list, size_t nr)
 	size_t nr_loads = 0, left = 0, i;
 
 	for (i = 0; i < nr; i++)
-		if (list[i].kind == EVENT_CLASS_LOAD)
+		if (is_of_class(&list[i]))
 			loads[nr_loads++] = &list[i];
 	qsort(loads, nr_loads, sizeof(*loads), by_class);
 	for (i = 1; i < nr_loads; i++)

@@ -104,7 +104,7 @@ static int timeline_print(struct trace_reader *t, const struct report_opts *o, F
 	struct line l = { .nr_columns = 0 };
 	uint32_t kind;
 	size_t i;
-	int r = event_report_read(&l.v, &l.eo, UINT32_MAX, t, o, e);
+	int r = event_report_read(&l.v, &l.eo, EVENT_KINDS_HAPPEN, t, o, e);
 
 	if (r)
 		return r;

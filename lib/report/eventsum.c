@@ -80,6 +80,7 @@ static struct part part_of(struct sums *s, const struct event *x)
 		break;
 	case EVENT_CLASS_LOAD:
 	case EVENT_CLASS_UNLOAD:
+	case EVENT_CLASS_PRESENT:
 		p.what = text(s, "");
 		break;
 	default:
@@ -522,8 +523,8 @@ static const struct table jit = {
 	ARRAY_SIZE(compiling), compiling_row, put_slow_compilations,
 };
 static const struct table classes = {
-	KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD), "s", compiling, ARRAY_SIZE(compiling), compiling_row,
-	put_loads,
+	KIND(CLASS_LOAD) | KIND(CLASS_UNLOAD) | KIND(CLASS_PRESENT), "s", compiling, ARRAY_SIZE(compiling),
+	compiling_row, put_loads,
 };
 static const struct table exceptions = {
 	KIND(EXCEPTION), "s", happening, ARRAY_SIZE(happening), happening_row,

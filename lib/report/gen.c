@@ -302,7 +302,7 @@ static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
 	struct err none = { 0 };
 	int r;
 
-	g->jvm_opts = (struct events_opts){ .kinds = UINT32_MAX, .select = &g->o->select };
+	g->jvm_opts = (struct events_opts){ .kinds = EVENT_KINDS_HAPPEN, .select = &g->o->select };
 	r = events_read(&g->jvm, t, &g->jvm_opts, &none);
 	if (r == -ENODATA)
 		return 0;		/* they were not recorded */

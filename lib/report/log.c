@@ -75,6 +75,11 @@ static struct cell text_or_absent(const struct events *v, uint32_t string)
 	return *events_str(v, string) ? cell_text(events_str(v, string)) : cell_absent;
 }
 
+static bool is_loaded(const struct event *x)
+{
+	return x->kind == EVENT_CLASS_LOAD || x->kind == EVENT_CLASS_PRESENT;
+}
+
 /* What text says of an event, behind the thread. */
 static void put_note(const struct events *v, const struct event *x, struct buf *b)
 {
@@ -87,7 +92,7 @@ static void put_note(const struct events *v, const struct event *x, struct buf *
 	fields_put_text(b, events_fields(v, x), x->fields_len);
 	put_value(b, " @ ", event_value(x, VALUE_BCI), "");
 	if (*cause) {
-		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : x->kind == EVENT_CLASS_LOAD ? " by " : ", ");
+		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : is_loaded(x) ? " by " : ", ");
 		quote_add(b, cause);
 	}
 	if (event_value(x, VALUE_CAUGHT) == 0)
@@ -177,7 +182,7 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 		buf_release(&known);
 		return 0;
 	}
-	return kinds ? kinds : UINT32_MAX;
+	return kinds ? kinds : EVENT_KINDS_HAPPEN;
 }
 
 static int check(const struct report_opts *o, struct err *e)

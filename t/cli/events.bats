@@ -116,6 +116,10 @@ before_us() {
 	echo "before $before, told $told, in all $all"
 	[ $((before + told)) -ge $((all - 5)) ]
 	[ $((before + told)) -le $((all + 5)) ]
+	# and each is named
+	[ "$(arcprof report --classes --format json trace | jq '[.rows[] | select(.kind == "present") | .n] | add')" -eq "$before" ]
+	arcprof report --log=present --format csv trace >present
+	[ "$(grep -c ',present,.*,java.lang.Object,boot' present)" -eq 1 ]
 	arcprof report --log --format json trace | jq -e '.source.refused | map(select(test("before the agent listened"))) | length == 1'
 	# without the VM's counters
 	arcprof record -q -e gc,class -o trace -- java -XX:-UsePerfData -cp "$CLASSES" Happens 7 >out

@@ -272,8 +272,21 @@ static bool note(const char *sig, const struct text *loader)
 	return is_new;
 }
 
-/* False: no loader loads it, as it is an array. */
-static bool note_loaded(JNIEnv *env, jclass cls)
+/* It is no thread's: whoever loaded it is not known. */
+static void tell_present(const char *sig, const struct text *loader, uint64_t time_ns)
+{
+	struct jvm_event e = {
+		.time_ns = time_ns, .kind = JVM_EVENT_CLASS_PRESENT, .duration_ns = UINT64_MAX,
+		.values = { UINT64_MAX, UINT64_MAX, UINT64_MAX },
+		.what = sig, .what_len = str_len(sig), .cause = loader->s, .cause_len = loader->len,
+	};
+
+	if (!send_event(ring_of(sys_tid()), &e))
+		send_event(NULL, &e);
+}
+
+/* tell_ns 0: it is only noted. False: no loader loads it, as it is an array. */
+static bool note_loaded(JNIEnv *env, jclass cls, uint64_t tell_ns)
 {
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
@@ -284,14 +297,15 @@ static bool note_loaded(JNIEnv *env, jclass cls)
 	is_class = *sig == 'L';
 	if (is_class) {
 		put_loader_of(&loader, env, cls);
-		note(sig, &loader);
+		if (note(sig, &loader) && tell_ns)
+			tell_present(sig, &loader, tell_ns);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
 	return is_class;
 }
 
-/* How many there are. */
-static uint64_t note_all_loaded(JNIEnv *env)
+/* tell_ns: when they were there, or 0: nobody is told. Returns how many there are. */
+static uint64_t note_all_loaded(JNIEnv *env, uint64_t tell_ns)
 {
 	uint64_t nr_classes = 0;
 	jclass *list;
@@ -304,7 +318,7 @@ static uint64_t note_all_loaded(JNIEnv *env)
 	if ((*ti)->GetLoadedClasses(ti, &nr, &list) != JVMTI_ERROR_NONE)
 		return 0;
 	for (i = 0; i < nr; i++) {
-		nr_classes += note_loaded(env, list[i]);
+		nr_classes += note_loaded(env, list[i], tell_ns);
 		(*env)->DeleteLocalRef(env, list[i]);
 	}
 	(*ti)->Deallocate(ti, (void *)list);
@@ -323,7 +337,7 @@ static void forget_unloaded(JNIEnv *env)
 	many = loaded.nr > many_loaded;
 	sys_unlock(&loaded_lock);
 	if (many)
-		note_all_loaded(env);
+		note_all_loaded(env, 0);
 }
 
 static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, uint64_t time_ns)
@@ -669,7 +683,7 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	if (!deopts && !(refused & JVM_TELL_JIT))
 		refuse(JVM_TELL_DEOPT, "its log has none before JDK 18");
 	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
-		nr_classes = note_all_loaded(env);
+		nr_classes = note_all_loaded(env, sys_now());
 	store_seq_cst(&on, tell);
 	set_modes(tell, true);
 	if (first)

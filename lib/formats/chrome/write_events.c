@@ -57,7 +57,7 @@ static void put_event(struct chrome *c, const struct events *v, const struct eve
 
 int chrome_put_events(struct chrome *c, struct err *e)
 {
-	const struct events_opts o = { .kinds = UINT32_MAX, .select = &c->v->o->select };
+	const struct events_opts o = { .kinds = EVENT_KINDS_HAPPEN, .select = &c->v->o->select };
 	struct events v;
 	size_t i;
 	int r = events_read(&v, c->v->trace, &o, e);
