@@ -141,15 +141,30 @@ static int choose_metrics(const struct opt_list *asked, struct callflow_opts *o,
 	return r;
 }
 
+int calls_load_config(struct calls_opts *c, struct err *e)
+{
+	int r = c->config ? inputs_read_text(c->config, &c->config_text, MAX_CONFIG_BYTES, e) : 0;
+
+	return r ? err_wrap(e, "--config") : 0;
+}
+
+int calls_take_rules(const struct calls_opts *c, struct callrules *rules, struct err *e)
+{
+	const struct buf *b = &c->config_text;
+	int r = callrules_file(rules, c->config, b->data ? b->data : "", b->len, e);
+
+	return r ? err_wrap(e, "--config") : 0;
+}
+
 int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 {
-	struct buf b = BUF_INIT;
-	int r = inputs_read_text(path, &b, MAX_CONFIG_BYTES, e);
+	struct calls_opts c = { .config = path, .config_text = BUF_INIT };
+	int r = calls_load_config(&c, e);
 
 	if (!r)
-		r = callrules_file(rules, path, b.data ? b.data : "", b.len, e);
-	buf_release(&b);
-	return r ? err_wrap(e, "--config") : 0;
+		r = calls_take_rules(&c, rules, e);
+	buf_release(&c.config_text);
+	return r;
 }
 
 /* What each metric costs in a set of these; false: that was not measured here. */
@@ -275,7 +290,7 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 			err_wrap(e, "--callflow");
 	}
 	if (!r && c->config)
-		r = calls_read_config(c->config, rules, e);
+		r = calls_take_rules(c, rules, e);
 	callrules_end(rules);
 	if (!r)
 		calibrate(o);

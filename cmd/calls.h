@@ -13,6 +13,7 @@
 struct calls_opts {
 	const char *callflow;		/* the filter; NULL: not given, "" without a list */
 	const char *config;		/* file, or NULL */
+	struct buf config_text;		/* what it has, once calls_load_config() has read it; the caller's */
 	struct opt_list metrics;
 	uint64_t call_memory;		/* bytes of tree per process */
 	uint64_t call_depth;
@@ -30,7 +31,11 @@ bool calls_wanted(const struct calls_opts *c);
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
 		  struct slow_rules *slow, struct err *e);
 
+/* Reads the file once, as it may be a pipe. */
+int calls_load_config(struct calls_opts *c, struct err *e);
 /* Rules of methods and threads go to *rules, those of events to rules->events. */
+int calls_take_rules(const struct calls_opts *c, struct callrules *rules, struct err *e);
+/* Both, of a file. */
 int calls_read_config(const char *path, struct callrules *rules, struct err *e);
 
 #endif

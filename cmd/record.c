@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "calls.h"
 #include "cmd.h"
+#include "collect/calls/jpmt.h"
 #include "collect/control/timed.h"
 #include "sampling.h"
 
@@ -24,6 +25,7 @@ struct record_opts {
 	struct calls_opts calls;
 	struct opt_list filters, whens;
 	struct opt_list delays, durations, start_ats;
+	struct jpmt jpmt;		/* if --config is a file of JPMT */
 };
 
 static const char *const modes[] = { "continuous", "normal", "wrap", NULL };	/* as enum trace_mode */
@@ -553,14 +555,56 @@ static int prepare_times(struct sampling *s, const struct record_opts *o, struct
 	return r;
 }
 
+/* JPMT's wishes as events. It recorded threads whatever they said. */
+static int add_jpmt_events(struct record_opts *o, const struct jpmt *j, struct err *e)
+{
+	const struct {
+		bool wanted;
+		const char *event;
+	} events[] = {
+		{ true, "thread" }, { j->yes[JPMT_OBJECT_ALLOCATION], "alloc=0" },
+		{ j->yes[JPMT_GARBAGE_COLLECTION], "gc" },
+		{ j->yes[JPMT_MONITOR_CONTENTION] || j->yes[JPMT_MONITOR_WAITING], "lock" },
+	};
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < ARRAY_SIZE(events) && !r; i++)
+		if (events[i].wanted)
+			r = opt_list_add(&o->sampling.events, events[i].event, e);
+	return r;
+}
+
+/* What the file of JPMT's form asks for, as if options had. */
+static int take_jpmt(struct record_opts *o, struct err *e)
+{
+	struct jpmt *j = &o->jpmt;
+	const struct buf *b = &o->calls.config_text;
+	int r = calls_load_config(&o->calls, e);
+
+	if (!r && b->len)
+		r = jpmt_read(j, o->calls.config, b->data, b->len, e) ? err_wrap(e, "--config") : 0;
+	if (r || !j->found)
+		return r;
+	if (j->yes[JPMT_METHOD_INVOCATION] && !j->yes[JPMT_BYTECODE_REWRITING])
+		return err_set(e, EINVAL, "--config: Method_Invocation needs 'Bytecode_Rewriting yes', as there is no other way to record calls");
+	if (j->yes[JPMT_MONITOR_CONTENTION] != j->yes[JPMT_MONITOR_WAITING])
+		log_info("--config: Monitor_Contention and Monitor_Waiting are one event, and recorded together");
+	if (j->output && !strcmp(o->sampling.c.output, "arcprof.data"))
+		o->sampling.c.output = j->output;
+	o->calls.calltrace |= j->yes[JPMT_METHOD_INVOCATION] && !o->calls.traces.nr_items;
+	o->sampling.c.sched |= j->yes[JPMT_LTT_PROCESS_SCHEDULING];
+	return add_jpmt_events(o, j, e);
+}
+
 /* What is stored of events; rules of calls were read with these. */
 static int prepare_filter(struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	bool alone = o->calls.config && !calls_wanted(&o->calls);
 	size_t i;
-	int r = alone ? calls_read_config(o->calls.config, &s->rules, e) : 0;
+	int r = alone ? calls_take_rules(&o->calls, &s->rules, e) : 0;
 
-	if (!r && alone && !s->filter.nr)
+	if (!r && alone && !s->filter.nr && !o->jpmt.found)
 		return err_set(e, EINVAL, "--config: its rules are about methods alone, and need --callflow");
 	if (!r && rules_drop(&s->filter, RULE_PHASE))
 		log_info("--config: of a phase it is known when it ends: 'arcprof report --config' goes by the rules about phases");
@@ -575,16 +619,15 @@ static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, c
 {
 	struct sampling_opts *so = &o->sampling;
 	/* Call trees are sampled beneath only where that is asked for. */
-	int added = add_lock_event(so, e);
+	int taken = take_jpmt(o, e), added = taken ? taken : add_lock_event(so, e);
 	bool asked = asks_for_samples(so);
 	bool samples = o->samples && (asked || !calls_wanted(&o->calls));
-	int r = check_opts(o, nr_operands, e);
+	int r = added ? added : check_opts(o, nr_operands, e);
 	size_t i;
 
 	s->rules.events = &s->filter;
-	s->c.sched |= s->c.irq;
-	if (!r)
-		r = added;
+	s->c.output = so->c.output;
+	s->c.sched |= so->c.sched | s->c.irq;
 	if (!r)
 		r = check_lock_exact(o, e);
 	if (!r && calls_wanted(&o->calls))
@@ -650,6 +693,8 @@ static int record_run(void *opts, int nr_operands, char **operands)
 		status = sampling_failed(&s, &res) ? EXIT_ARCPROF_FAILED : res.status;
 	}
 	sampling_release(&s);
+	jpmt_release(&o->jpmt);
+	buf_release(&o->calls.config_text);
 	return status;
 }
 

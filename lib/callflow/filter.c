@@ -96,6 +96,41 @@ static const char *pattern(const struct callflow_rule *r)
 	return (const char *)(r + 1);
 }
 
+/* Where the second pattern of a pair begins; its length: there is none. */
+static size_t second(const struct callflow_rule *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->len; i++)
+		if (pattern(r)[i] == ' ')
+			return i + 1;
+	return i;
+}
+
+static bool is_known(const struct callflow_rule *r)
+{
+	return r->kind == CALLFLOW_RULE_METHOD || r->kind == CALLFLOW_RULE_THREAD ||
+	       (r->kind == CALLFLOW_RULE_PAIR && second(r) < r->len);
+}
+
+static bool match_first(const struct callflow_rule *r, const struct callflow_text *of)
+{
+	struct text t = { 0 };
+
+	add(&t, of->s, of->len);
+	return match(pattern(r), second(r) - 1, &t, false);
+}
+
+static bool match_pair(const struct callflow_rule *r, const struct callflow_text *outer,
+		       const struct callflow_text *name)
+{
+	struct text t = { 0 };
+
+	add(&t, name->s, name->len);
+	return r->kind == CALLFLOW_RULE_PAIR && match_first(r, outer) &&
+	       match(pattern(r) + second(r), r->len - second(r), &t, false);
+}
+
 bool callflow_rules_valid(const void *data, size_t bytes)
 {
 	const struct callflow_rules *rules = data;
@@ -107,8 +142,7 @@ bool callflow_rules_valid(const void *data, size_t bytes)
 		return false;
 	while ((r = next(rules, r))) {
 		end = (size_t)((const uint8_t *)(r + 1) - (const uint8_t *)data) + ((r->len + 3u) & ~3u);
-		if (end > rules->bytes ||
-		    (r->kind != CALLFLOW_RULE_METHOD && r->kind != CALLFLOW_RULE_THREAD))
+		if (end > rules->bytes || !is_known(r))
 			return false;
 		nr++;
 	}
@@ -128,6 +162,8 @@ bool callflow_wants_method(const struct callflow_rules *rules, const struct call
 	while (rules && (r = next(rules, r))) {
 		bool whole = has(pattern(r), r->len, '(');
 
+		if (match_pair(r, &m->class_name, &m->name))
+			return r->include;
 		if (r->kind == CALLFLOW_RULE_METHOD &&
 		    match(pattern(r), r->len, whole ? &with : &without,
 			  !whole && !has(pattern(r), r->len, '*')))
@@ -152,6 +188,7 @@ static bool may_match(const char *p, size_t plen, const struct text *t)
 
 bool callflow_may_want_class(const struct callflow_rules *rules, const char *class_name, size_t class_len)
 {
+	const struct callflow_text name = { class_name, class_len };
 	const struct callflow_rule *r = NULL;
 	struct text t = { 0 };
 
@@ -161,6 +198,12 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 		size_t len = r->len;
 		bool all;
 
+		if (r->kind == CALLFLOW_RULE_PAIR && match_first(r, &name)) {
+			if (r->include)
+				return true;
+			if (len == second(r) + 1 && pattern(r)[len - 1] == '*')
+				return false;
+		}
 		if (r->kind != CALLFLOW_RULE_METHOD || !may_match(pattern(r), len, &t))
 			continue;
 		if (r->include)
@@ -178,6 +221,7 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
 			     const char *name, size_t name_len)
 {
+	const struct callflow_text outer = { module, module_len }, own = { name, name_len };
 	struct text full = { 0 }, alone = { 0 };
 	const struct callflow_rule *r = NULL;
 
@@ -186,8 +230,9 @@ bool callflow_wants_function(const struct callflow_rules *rules, const char *mod
 	add(&full, name, name_len);
 	add(&alone, name, name_len);
 	while (rules && (r = next(rules, r)))
-		if (r->kind == CALLFLOW_RULE_METHOD &&
-		    (match(pattern(r), r->len, &full, false) || match(pattern(r), r->len, &alone, false)))
+		if (match_pair(r, &outer, &own) ||
+		    (r->kind == CALLFLOW_RULE_METHOD &&
+		     (match(pattern(r), r->len, &full, false) || match(pattern(r), r->len, &alone, false))))
 			return r->include;
 	return true;
 }
@@ -209,7 +254,7 @@ bool callflow_rules_no_methods(const struct callflow_rules *rules)
 	const struct callflow_rule *r = NULL;
 
 	while (rules && (r = next(rules, r)))
-		if (r->kind == CALLFLOW_RULE_METHOD)
+		if (r->kind != CALLFLOW_RULE_THREAD)
 			return false;
 	return true;
 }

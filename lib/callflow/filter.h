@@ -9,7 +9,7 @@
  * '?' for one. A pattern without '*' that names a class or package is about all that is in it:
  * "com.example.App" matches "com.example.App.main". A native function is matched as
  * "module:function", where the module is the file's name without its directory, and as "function"
- * alone.
+ * alone. A pair is two patterns with a space between: of the whole class or module, and of the name.
  *
  * The compiled form has no pointers: it lies in the shared area.
  *	struct callflow_rules, then nr_rules of (struct callflow_rule, pattern, padding to 4)
@@ -24,6 +24,7 @@
 enum callflow_rule_kind {
 	CALLFLOW_RULE_METHOD = 1,
 	CALLFLOW_RULE_THREAD,
+	CALLFLOW_RULE_PAIR,		/* of methods, too */
 };
 
 struct callflow_rules {

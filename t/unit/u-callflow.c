@@ -13,6 +13,7 @@
 #include "callflow/layout.h"
 #include "callflow/process.h"
 #include "collect/calls/callrules.h"
+#include "collect/calls/jpmt.h"
 #include "flow/check.h"
 #include "flow/events.h"
 #include "unit.h"
@@ -1091,6 +1092,48 @@ TEST(callrules_file_lets_the_first_match_decide)
 	CHECK(!wants(r, "org/Other", "main", "()V"));
 	CHECK(!callflow_wants_thread(r, "GC Thread#0", 11));
 	CHECK(callflow_wants_thread(r, "main", 4));
+	callrules_release(&rules);
+}
+
+/* The example of the paper on JPMT, and what it says of defaults and of case. */
+TEST(callrules_take_a_file_of_jpmt)
+{
+	static const char text[] =
+		"Output log/mylogfile.bin\n"
+		"Method_Invocation yes\n"
+		"Bytecode_Rewriting yes\n"
+		"Include_Method net.qahwah.jpmt.test.* *\n"
+		"include_method com.example.App ser*\n"
+		"Exclude_Method * *\n"
+		"Exclude_Thread pool-*\n";
+	struct callrules rules = { 0 };
+	struct jpmt j;
+	struct err e;
+	const struct callflow_rules *r;
+
+	CHECK(!jpmt_read(&j, "f", text, sizeof(text) - 1, &e));
+	CHECK(j.found && j.yes[JPMT_METHOD_INVOCATION] && j.yes[JPMT_BYTECODE_REWRITING]);
+	CHECK(!j.yes[JPMT_GARBAGE_COLLECTION]);
+	CHECK_STR(j.output, "log/mylogfile.bin");
+	jpmt_release(&j);
+	CHECK(!callrules_file(&rules, "f", text, sizeof(text) - 1, &e));
+	r = compiled(&rules);
+	CHECK(wants(r, "net/qahwah/jpmt/test/Corba", "invoke", NULL));
+	CHECK(!wants(r, "net/qahwah/jpmt/Corba", "invoke", NULL));
+	CHECK(wants(r, "com/example/App", "serve", NULL));
+	CHECK(!wants(r, "com/example/App", "start", NULL));
+	/* the second pattern is of the method's name alone */
+	CHECK(!wants(r, "com/example/App$ser", "stop", NULL));
+	CHECK(callflow_may_want_class(r, "com/example/App", 15));
+	CHECK(!callflow_may_want_class(r, "com/example/Other", 17));
+	CHECK(callflow_wants_thread(r, "main", 4));
+	CHECK(!callflow_wants_thread(r, "pool-1", 6));
+	callrules_release(&rules);
+	CHECK(callrules_file(&rules, "x", "Output a\nInclude_Method com.example.*\n", 39, &e) < 0);
+	CHECK_STR(e.msg, "x:2: 'com.example.*': two patterns are expected, of the class and of the method");
+	callrules_release(&rules);
+	CHECK(callrules_file(&rules, "x", "Garbage_Collection maybe\n", 25, &e) < 0);
+	CHECK_STR(e.msg, "x:1: Garbage_Collection 'maybe' (expected one of: yes, no)");
 	callrules_release(&rules);
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/rules.h"
 #include "callflow/filter.h"
 #include "collect/calls/callrules.h"
+#include "collect/calls/jpmt.h"
 
 enum { MAX_PATTERN = 4096, MAX_BYTES = 1 << 20 };
 
@@ -107,25 +110,58 @@ static const struct {
 	{ "phase", 0, RULE_PHASE }, { "event", 0, RULE_EVENT },
 };
 
-/* "include_class" is about the class: the index in words; those of them that there are when it is none. */
-static size_t find_word(const char *s, size_t len, bool *include)
+static bool same(const char *a, const char *b, size_t len, bool any_case)
+{
+	return any_case ? !strncasecmp(a, b, len) : !memcmp(a, b, len);
+}
+
+/*
+ * "include_class" is about the class: the index in words; those of them that there are when it is none. In a
+ * file of JPMT case does not matter.
+ */
+static size_t find_word(const char *s, size_t len, bool jpmt, bool *include)
 {
 	size_t i = ARRAY_SIZE(words), before = strlen("include_");
 
-	*include = len > before && !memcmp(s, "include_", before);
-	if (*include || (len > before && !memcmp(s, "exclude_", before)))
+	*include = len > before && same(s, "include_", before, jpmt);
+	if (*include || (len > before && same(s, "exclude_", before, jpmt)))
 		for (i = 0; i < ARRAY_SIZE(words); i++)
 			if (strlen(words[i].word) == len - before &&
-			    !memcmp(words[i].word, s + before, len - before))
+			    same(words[i].word, s + before, len - before, jpmt))
 				break;
 	return i;
+}
+
+/* JPMT's rules of methods: a pattern of the class, and one of the method. */
+static int add_pair(struct callrules *r, bool include, const char *s, size_t len, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t i, nr_words = 0;
+	int ret;
+
+	for (i = 0; i < len; i++) {
+		if (isspace((unsigned char)s[i]))
+			continue;
+		if (!i || isspace((unsigned char)s[i - 1]))
+			buf_str(&b, nr_words++ ? " " : "");
+		buf_add(&b, s + i, 1);
+	}
+	ret = nr_words == 2 ? check(s, len, e) : err_set(e, EINVAL, "'%.*s': two patterns are expected, of the class and of the method",
+							(int)MIN(len, (size_t)200), s);
+	if (!ret)
+		ret = add(r, CALLFLOW_RULE_PAIR, include, b.data, b.len, e);
+	buf_release(&b);
+	return ret;
 }
 
 static int add_rule(struct callrules *r, size_t word, bool include, const char *s, size_t len, struct err *e)
 {
 	int ret = 0;
 
-	if (words[word].kind) {
+	if (words[word].kind == CALLFLOW_RULE_METHOD && r->jpmt) {
+		r->methods = true;
+		ret = add_pair(r, include, s, len, e);
+	} else if (words[word].kind) {
 		note(r, words[word].kind, include);
 		ret = words[word].kind == CALLFLOW_RULE_METHOD ? check(s, len, e) : 0;
 		if (!ret)
@@ -149,7 +185,9 @@ static int parse_line(struct callrules *r, const char *s, size_t len, struct err
 		return 0;
 	for (w = 0; w < len && !isspace((unsigned char)s[w]); w++)
 		;
-	i = find_word(s, w, &include);
+	if (r->jpmt && jpmt_is_directive(s, w))
+		return 0;
+	i = find_word(s, w, r->jpmt, &include);
 	if (i == ARRAY_SIZE(words))
 		return err_set(e, EINVAL, "invalid rule '%.*s' (expected one of: include_method, exclude_method, and the same of thread, class, kind, event and phase)",
 			       (int)MIN(w, (size_t)64), s);
@@ -158,13 +196,27 @@ static int parse_line(struct callrules *r, const char *s, size_t len, struct err
 	return add_rule(r, i, include, s + w, len - w, e);
 }
 
+/* What no rule matches: JPMT counts no such method where methods are recorded, and all such threads. */
+static int end_jpmt(struct callrules *r, const struct jpmt *j, struct err *e)
+{
+	r->methods |= j->yes[JPMT_METHOD_INVOCATION];
+	r->rest_methods = false;
+	r->rest_threads = true;
+	return r->threads && r->events ? rules_line(r->events, RULE_THREAD, true, "*", 1, e) : 0;
+}
+
 int callrules_file(struct callrules *r, const char *name, const char *text, size_t len, struct err *e)
 {
 	const char *end = text + len, *eol;
 	bool had_methods = r->methods, rest = r->rest_methods;
 	unsigned int line = 1;
-	int ret;
+	struct jpmt j;
+	int ret = jpmt_read(&j, name, text, len, e);
 
+	r->jpmt = j.found;
+	free(j.output);
+	if (ret)
+		return ret;
 	for (; text < end; text = eol + 1, line++) {
 		eol = memchr(text, '\n', end - text);
 		if (!eol)
@@ -173,6 +225,8 @@ int callrules_file(struct callrules *r, const char *name, const char *text, size
 		if (ret)
 			return err_wrap(e, "%s:%u", name, line);
 	}
+	if (r->jpmt && (ret = end_jpmt(r, &j, e)))
+		return err_wrap(e, "%s", name);
 	if (had_methods)	/* the list said it already */
 		r->rest_methods = rest;
 	return 0;

@@ -7,7 +7,7 @@
  * "include_thread PATTERN", "exclude_thread PATTERN", and the same of class, kind, phase and event, which
  * say which events are kept, as rules of threads do beside; "#" begins a comment; the first rule
  * that matches decides.  What no rule matches is included if the rules only exclude, and
- * excluded if the first of a list, or any of a file, includes.
+ * excluded if the first of a list, or any of a file, includes. A file of JPMT (jpmt.h) has its own rules.
  */
 #ifndef COLLECT_CALLRULES_H
 #define COLLECT_CALLRULES_H
@@ -24,6 +24,7 @@ struct callrules {
 	uint32_t nr;
 	bool methods, threads;		/* there are rules about these */
 	bool rest_methods, rest_threads;	/* what no rule matches is included */
+	bool jpmt;			/* the last file was one of JPMT */
 	struct rules *events;		/* get what a file says of events (base/rules.h); NULL: nobody does */
 };
 
