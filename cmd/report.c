@@ -24,6 +24,7 @@
 #include "model/locks.h"
 #include "model/profile.h"
 #include "model/sched.h"
+#include "report/hprof.h"
 #include "report/report.h"
 
 /* enum report_sort */
@@ -60,6 +61,8 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "columns", O, show.choice.columns, "name", "show only these columns, in this order, by their names in CSV or text"),
 	OPT_COUNT(0, "limit", O, show.limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
 	OPT_DOUBLE(0, "prune", O, show.prune, "percent", NULL, "fold contexts whose cum is below <percent>"),
+	OPT_STR(0, "hprof", O, show.hprof, "options", NULL,
+		"with --format hprof, its options: thread=y keeps threads apart, depth=<n> shows so many frames"),
 	OPT_FLAG(0, "absolute", O, show.absolute, "show unscaled numbers and no percentages"),
 	OPT_FLAG(0, "percent", O, show.percent, "show percentages only"),
 	OPT_END
@@ -1028,6 +1031,24 @@ static int add_metrics(struct report_request *q, const struct report *r)
 	return status;
 }
 
+static int parse_hprof(struct report_request *q)
+{
+	uint64_t depth;
+	struct err e;
+	bool threads;
+
+	if (!q->show.hprof)
+		return 0;
+	if (q->show.format != FORMAT_HPROF) {
+		log_error("--hprof is only valid with --format=hprof");
+		return EXIT_USAGE;
+	}
+	if (!hprof_parse(q->show.hprof, &threads, &depth, &e))
+		return 0;
+	log_error("--hprof: %s", e.msg);
+	return EXIT_USAGE;
+}
+
 static int report_run(void *opts, int nr_operands, char **operands)
 {
 	struct report_request *q = opts;
@@ -1037,6 +1058,8 @@ static int report_run(void *opts, int nr_operands, char **operands)
 
 	if (!status)
 		status = command_symfs(q->symfs);
+	if (!status)
+		status = parse_hprof(q);
 	if (!status && !has_no_others(q, r))
 		status = EXIT_USAGE;
 	if (!status && report_parse_filters(q, r, &e))

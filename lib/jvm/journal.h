@@ -58,6 +58,9 @@ struct journal_header {
 	char name[16];			/* of the process, terminated */
 	char host[65], release[65], machine[65];	/* as uname() has them, terminated */
 	char command[1024];		/* arguments of the process, terminated, with blanks in between */
+	/* of the text of HPROF that is to be made of it: options were given; frames, 0: not said */
+	uint8_t hprof, hprof_threads;
+	uint32_t hprof_depth;
 };
 
 _Static_assert(sizeof(struct journal_header) <= JOURNAL_HEADER_BYTES, "it has one page");

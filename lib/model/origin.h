@@ -64,6 +64,7 @@ struct origin {
 	uint64_t nr_virtual, virtual_ns, mounted_ns;	/* their number, lives, and what they were carried */
 	uint32_t nr_cpus;
 	bool is_trace;			/* not a text input */
+	const char *hprof;		/* options of HPROF with which it was recorded; NULL: others */
 	const char *imported;		/* the other program's format; NULL: arcprof recorded it */
 	const char *unknown;		/* what that does not say, separated by ", "; NULL: nothing */
 	bool modes_unknown;		/* nor whether a sample was taken in user mode or in the kernel */
@@ -101,6 +102,8 @@ struct origin {
 	uint64_t nr_read;
 	const struct name_module *modules;	/* of the trace, with their build-ids */
 	size_t nr_modules;
+	const struct name_thread *threads;	/* with the groups that Java has them in */
+	size_t nr_threads;
 };
 
 /* Return when a metric, or all of exact calls, was recorded; NULL: all the time. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hprof.c - the text of HPROF, the JDK's profiler up to JDK 8 (-agentlib:hprof): stacks as TRACE, and below
- * them a table for each thing that it measured and the model has: SITES (heap=sites), CPU SAMPLES
- * (cpu=samples), CPU TIME (cpu=times).  As there without thread=y, threads are merged.
+ * hprof.c - the text of HPROF, the JDK's profiler up to JDK 8 (-agentlib:hprof): THREAD START, stacks as
+ * TRACE, and below them a table for each thing that it measured and the model has: SITES (heap=sites), CPU
+ * SAMPLES (cpu=samples), CPU TIME (cpu=times), MONITOR TIME (monitor=y).  As there, threads are merged
+ * without thread=y, and stacks that differ only beyond depth=N frames are one TRACE.
  *
  * It knew no native frames: here they have a module in place of the source.  What was not measured is "-".
  *
@@ -14,25 +15,28 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
 #include "report/export.h"
 #include "report/hprof.h"
 
 /* Values of a row: those of SITES, or the cost and how often. */
 enum { LIVE, LIVE_OBJECTS, ALLOC, ALLOC_OBJECTS, NR_VALUES, COST = 0, COUNT };
 
-/* The metrics of SITES, then what CPU SAMPLES can be of. */
+enum { FIRST_THREAD = 200001 };
+
+/* The metrics of SITES, that of MONITOR TIME, then what CPU SAMPLES can be of. */
 const char *const hprof_events[] = {
-	"live", "live-objects", "alloc", "objects",
+	"live", "live-objects", "alloc", "objects", "lock",
 	"cpu-clock", "task-clock", "cpu", "cycles", "instructions", "ref-cycles", "samples", NULL
 };
 
 struct row {
-	uint32_t stack, class;		/* number of the stack, string of the class; 0: none */
+	uint32_t trace, class;		/* number of the trace, string of the class; 0: none */
 	uint64_t values[NR_VALUES];
 };
 
 struct table {
-	struct map row_of;		/* (stack, class) -> index */
+	struct map row_of;		/* (trace, class) -> index */
 	struct row *rows;
 	size_t nr_rows, alloc_rows;
 	uint64_t totals[NR_VALUES];
@@ -45,7 +49,17 @@ struct printer {
 	FILE *out;
 	struct export x;
 	struct export_stacks stacks;
-	struct map trace_of;		/* stack -> number of its TRACE */
+	struct strtab trace_ids;	/* thread and frames of a trace, as bytes: no two are the same */
+	struct trace {
+		uint32_t stack;		/* one that has these frames; 0: it has none */
+		uint32_t thread;	/* consumer; 0: threads are merged */
+		uint32_t number;	/* 0: it was not printed */
+	} *traces;			/* [number of the trace - 1] */
+	size_t nr_traces, alloc_traces, nr_printed;
+	struct map thread_of;		/* consumer -> number of the thread, from 0 */
+	struct buf scratch;
+	bool threads;			/* each has traces of its own */
+	uint64_t depth;			/* frames of a trace; 0: all */
 	bool used[FLOW_MAX_METRICS];	/* metrics that a table shows */
 };
 
@@ -54,24 +68,67 @@ static const char *str(const struct printer *p, uint32_t id)
 	return export_str(&p->x, id);
 }
 
+/* ---- traces ---- */
+
+/* The consumer of the thread that the node is in; 0: in none. */
+static uint32_t thread_at(const struct printer *p, uint32_t node)
+{
+	const struct flow_node *nodes = p->v->m->flow.nodes;
+
+	while (node && p->v->m->consumers.items[nodes[node].consumer].kind != CONSUMER_THREAD)
+		node = nodes[node].parent;
+	return node ? nodes[node].consumer : 0;
+}
+
+/* What makes a trace another one: without a limit the number of its stack says as much as its frames. */
+static void put_id(struct printer *p, uint32_t stack, uint32_t thread)
+{
+	uint64_t depth = p->depth, i;
+	uint32_t s;
+
+	buf_reset(&p->scratch);
+	buf_add(&p->scratch, &thread, sizeof(thread));
+	if (!depth)
+		buf_add(&p->scratch, &stack, sizeof(stack));
+	for (s = stack, i = 0; s && i < depth; s = p->stacks.list[s - 1].caller, i++)
+		buf_add(&p->scratch, &p->stacks.list[s - 1].location, sizeof(uint32_t));
+}
+
+/* Of what is in no function, the number of the trace without frames. */
+static uint32_t find_trace(struct printer *p, uint32_t node)
+{
+	const struct flow_node *nodes = p->v->m->flow.nodes;
+	bool none = !node || export_is_root(p->v, nodes[node].consumer);
+	uint32_t stack = none ? 0 : export_stack(&p->stacks, node);
+	uint32_t thread = p->threads ? thread_at(p, node) : 0, id;
+
+	put_id(p, stack, thread);
+	id = strtab_add(&p->trace_ids, p->scratch.data, p->scratch.len);
+	if (id > p->nr_traces) {
+		VEC_GROW(p->traces, p->nr_traces, p->alloc_traces);
+		p->traces[p->nr_traces++] = (struct trace){ stack, thread, 0 };
+	}
+	return id;
+}
+
 /* ---- rows ---- */
 
 static struct row *find_row(struct printer *p, struct table *t, uint32_t node)
 {
 	const struct flow_node *nodes = p->v->m->flow.nodes;
 	const struct consumer *c = &p->v->m->consumers.items[nodes[node].consumer];
-	uint32_t class = 0, stack, *at;
+	uint32_t class = 0, trace, *at;
 
 	if (c->kind == CONSUMER_CLASS) {
 		class = export_string(&p->x, model_str(p->v->m, c->name));
 		node = nodes[node].parent;
 	}
-	stack = !node || export_is_root(p->v, nodes[node].consumer) ? 0 : export_stack(&p->stacks, node);
-	at = map_put(&t->row_of, (uint64_t)stack << 32 | class);
+	trace = find_trace(p, node);
+	at = map_put(&t->row_of, (uint64_t)trace << 32 | class);
 	if (*at == MAP_NONE) {
 		*at = t->nr_rows;
 		VEC_GROW(t->rows, t->nr_rows, t->alloc_rows);
-		t->rows[t->nr_rows++] = (struct row){ stack, class, { 0 } };
+		t->rows[t->nr_rows++] = (struct row){ trace, class, { 0 } };
 	}
 	return &t->rows[*at];
 }
@@ -97,8 +154,8 @@ static int compare(const void *a, const void *b, void *ctx)
 
 	if (x->values[t->key] != y->values[t->key])
 		return x->values[t->key] > y->values[t->key] ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
+	if (x->trace != y->trace)
+		return x->trace < y->trace ? -1 : 1;
 	return x->class < y->class ? -1 : x->class > y->class;
 }
 
@@ -148,22 +205,74 @@ static void put_frame(const struct printer *p, uint32_t stack)
 		fprintf(p->out, "%s:Unknown line)\n", source);
 }
 
+static void put_trace(struct printer *p, struct trace *t)
+{
+	uint64_t depth = p->depth, nr = 0;
+	uint32_t stack = t->stack;
+
+	t->number = HPROF_EMPTY_TRACE + (stack || t->thread ? ++p->nr_printed : 0);
+	fprintf(p->out, "TRACE %" PRIu32 ":", t->number);
+	if (t->thread)
+		fprintf(p->out, " (thread=%" PRIu32 ")", FIRST_THREAD + map_get(&p->thread_of, t->thread));
+	fputc('\n', p->out);
+	if (!stack)
+		fputs("\t<empty>\n", p->out);
+	for (; stack && (!depth || nr < depth); stack = p->stacks.list[stack - 1].caller, nr++)
+		put_frame(p, stack);
+}
+
 /* The TRACEs of the rows that have none yet. */
 static void put_traces(struct printer *p, const struct table *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->nr_rows; i++) {
-		uint32_t stack = t->rows[i].stack, *number = map_put(&p->trace_of, stack);
+	for (i = 0; i < t->nr_rows; i++)
+		if (!p->traces[t->rows[i].trace - 1].number)
+			put_trace(p, &p->traces[t->rows[i].trace - 1]);
+}
 
+static uint32_t number_of(const struct printer *p, const struct row *r)
+{
+	return p->traces[r->trace - 1].number;
+}
+
+static uint32_t stack_of(const struct printer *p, const struct row *r)
+{
+	return p->traces[r->trace - 1].stack;
+}
+
+/* ---- threads ---- */
+
+/* The group in which Java has the thread; "": not known. */
+static const char *group_of(const struct printer *p, const struct consumer *thread)
+{
+	const struct origin *o = p->v->origin;
+	size_t i;
+
+	for (i = 0; i < o->nr_threads; i++)
+		if (o->threads[i].tid == export_tid(thread) && o->threads[i].name == thread->name)
+			return model_str(p->v->m, o->threads[i].group);
+	return "";
+}
+
+/* One for each that the view has. */
+static void put_threads(struct printer *p)
+{
+	const struct flow *f = &p->v->m->flow;
+	uint32_t i, *number;
+
+	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
+		const struct consumer *c = &p->v->m->consumers.items[f->nodes[i].consumer];
+
+		if (c->kind != CONSUMER_THREAD)
+			continue;
+		number = map_put(&p->thread_of, f->nodes[i].consumer);
 		if (*number != MAP_NONE)
 			continue;
-		*number = HPROF_EMPTY_TRACE + (stack ? p->trace_of.nr : 0);
-		fprintf(p->out, "TRACE %" PRIu32 ":\n", *number);
-		if (!stack)
-			fputs("\t<empty>\n", p->out);
-		for (; stack; stack = p->stacks.list[stack - 1].caller)
-			put_frame(p, stack);
+		*number = p->thread_of.nr - 1;
+		fprintf(p->out, "THREAD START (obj=0, id = %" PRIu32 ", name=\"%s\"", FIRST_THREAD + *number,
+			quote_str(&p->scratch, model_str(p->v->m, c->name)));
+		fprintf(p->out, ", group=\"%s\")\n", quote_str(&p->scratch, group_of(p, c)));
 	}
 }
 
@@ -174,7 +283,7 @@ static void put_site(const struct printer *p, const struct table *t, size_t i, u
 	const struct row *r = &t->rows[i];
 	const struct hprof_site site = {
 		.rank = i + 1, .self = r->values[t->key], .accum = sum, .total = t->totals[t->key],
-		.trace = map_get(&p->trace_of, r->stack), .class = r->class ? str(p, r->class) : "<Unknown>",
+		.trace = number_of(p, r), .class = r->class ? str(p, r->class) : "<Unknown>",
 		.has_live = t->metrics[LIVE] >= 0, .has_live_objects = t->metrics[LIVE_OBJECTS] >= 0,
 		.has_alloc = t->metrics[ALLOC] >= 0, .has_alloc_objects = t->metrics[ALLOC_OBJECTS] >= 0,
 		.live = r->values[LIVE], .live_objects = r->values[LIVE_OBJECTS],
@@ -198,25 +307,35 @@ static void put_sites(struct printer *p, struct table *t)
 	fputs("SITES END\n", p->out);
 }
 
-/* name: what the record is called; the total is in units of unit. */
-static void put_cpu(struct printer *p, struct table *t, const char *name, uint64_t unit)
+/* The last column. */
+static void put_what(const struct printer *p, const struct row *r, bool monitor)
 {
+	if (monitor)
+		fprintf(p->out, "%s (Java)\n", r->class ? str(p, r->class) : "<Unknown>");
+	else
+		fprintf(p->out, "%s\n", stack_of(p, r) ? function_of(p, stack_of(p, r)) : "<empty trace>");
+}
+
+/* name: what the record is called; the total is in units of unit, which its name may follow. */
+static void put_times(struct printer *p, struct table *t, const char *name, uint64_t unit, const char *of)
+{
+	bool monitor = *of;
 	uint64_t sum = 0;
 	size_t i;
 
 	put_traces(p, t);
-	fprintf(p->out, "%s BEGIN (total = %" PRIu64 ") ", name, t->totals[t->key] / unit);
+	fprintf(p->out, "%s BEGIN (total = %" PRIu64 "%s) ", name, t->totals[t->key] / unit, of);
 	hprof_put_date(p->v->origin->start_ns, p->out);
 	if (t->nr_rows)
-		fputs("rank   self  accum   count trace method\n", p->out);
+		fprintf(p->out, "rank   self  accum   count trace %s\n", monitor ? "monitor" : "method");
 	for (i = 0; i < t->nr_rows; i++) {
 		const struct row *r = &t->rows[i];
 
 		sum += r->values[t->key];
-		fprintf(p->out, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " %s\n", i + 1,
+		fprintf(p->out, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", i + 1,
 			hprof_percent(r->values[t->key], t->totals[t->key]),
-			hprof_percent(sum, t->totals[t->key]), r->values[COUNT],
-			map_get(&p->trace_of, r->stack), r->stack ? function_of(p, r->stack) : "<empty trace>");
+			hprof_percent(sum, t->totals[t->key]), r->values[COUNT], number_of(p, r));
+		put_what(p, r, monitor);
 	}
 	fprintf(p->out, "%s END\n", name);
 }
@@ -239,7 +358,7 @@ static bool is_executed(const char *name)
 	const char *const *e;
 	size_t len;
 
-	for (e = hprof_events + NR_VALUES; *e; e++) {
+	for (e = hprof_events + NR_VALUES + 1; *e; e++) {
 		len = strlen(*e);
 		if (!strncmp(name, *e, len) && (!name[len] || strchr(":/.", name[len])))
 			return true;
@@ -283,6 +402,8 @@ static void print_sites(struct printer *p)
 			values[k] = t.metrics[k] >= 0 ? flow_base(&m->flow, i)[t.metrics[k]] : 0;
 		add(p, &t, i, values);
 	}
+	if (t.key == LIVE && !t.totals[LIVE] && t.metrics[ALLOC] >= 0)
+		t.key = ALLOC;		/* no collection has told of any yet */
 	sort(&t);
 	put_sites(p, &t);
 	table_release(&t);
@@ -308,7 +429,29 @@ static void print_cpu(struct printer *p, bool calls)
 		add(p, &t, i, values);
 	}
 	sort(&t);
-	put_cpu(p, &t, calls ? "CPU TIME (ms)" : "CPU SAMPLES", calls ? 1000000 : 1);
+	put_times(p, &t, calls ? "CPU TIME (ms)" : "CPU SAMPLES", calls ? 1000000 : 1, "");
+	table_release(&t);
+}
+
+/* Waits for locks: how long and how many, by who waited where for which class of lock. */
+static void print_monitors(struct printer *p)
+{
+	const struct model *m = p->v->m;
+	int metric = find_metric(m, "lock");
+	struct table t = { .row_of = MAP_INIT, .key = COST };
+	uint64_t values[NR_VALUES] = { 0 };
+	uint32_t i;
+
+	if (metric < 0)
+		return;
+	p->used[metric] = true;
+	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
+		values[COST] = flow_base(&m->flow, i)[metric];
+		values[COUNT] = model_node_n(m, m->metrics[metric].source, i);
+		add(p, &t, i, values);
+	}
+	sort(&t);
+	put_times(p, &t, "MONITOR TIME", 1000000, " ms");
 	table_release(&t);
 }
 
@@ -324,27 +467,46 @@ static void say_what_lacks(struct printer *p)
 		export_lacks(p->v, "%s", p->v->origin->not_shown);
 }
 
+/* As they were given here, else with the recording. */
+static void take_options(struct printer *p)
+{
+	const char *recorded = p->v->origin->hprof;
+	struct err ignored;
+
+	if (p->v->o->hprof)
+		hprof_parse(p->v->o->hprof, &p->threads, &p->depth, &ignored);	/* it was checked */
+	else if (recorded && hprof_parse(recorded, &p->threads, &p->depth, &ignored))
+		p->depth = 0;
+}
+
 int hprof_print(struct view *v, FILE *out, struct err *e)
 {
-	struct printer p = { .v = v, .out = out, .trace_of = MAP_INIT };
+	struct printer p = { .v = v, .out = out, .thread_of = MAP_INIT };
 	const struct model *m = v->m;
 
-	if (find_metric(m, "live") < 0 && find_metric(m, "alloc") < 0 && find_cpu(m, false) < 0 &&
-	    find_cpu(m, true) < 0) {
+	if (find_metric(m, "live") < 0 && find_metric(m, "alloc") < 0 && find_metric(m, "lock") < 0 &&
+	    find_cpu(m, false) < 0 && find_cpu(m, true) < 0) {
 		err_set(e, EINVAL, "HPROF has no table for the metric %s",
 			model_str(m, m->metrics[v->o->sort_metric].name));
-		err_hint(e, "it has tables of CPU time, calls and Java objects, and with --locks of locks");
+		err_hint(e, "it has tables of CPU time, calls, Java objects and waits for locks");
 		return -EINVAL;
 	}
+	take_options(&p);
 	export_init(&p.x, v);
 	export_stacks_init(&p.stacks, &p.x);
+	strtab_init(&p.trace_ids);
 	hprof_put_head(v->origin->start_ns, out);
+	put_threads(&p);
 	print_sites(&p);
 	print_cpu(&p, false);
 	print_cpu(&p, true);
+	print_monitors(&p);
 	say_what_lacks(&p);
 	export_stacks_release(&p.stacks);
 	export_release(&p.x);
-	map_release(&p.trace_of);
+	strtab_release(&p.trace_ids);
+	map_release(&p.thread_of);
+	buf_release(&p.scratch);
+	free(p.traces);
 	return 0;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hprof.h - pieces of the text of HPROF, the JDK's profiler up to JDK 8: hprof_text.c. */
+/* hprof.h - pieces of the text of HPROF, the JDK's profiler up to JDK 8, and its options: hprof_text.c. */
 #ifndef REPORT_HPROF_H
 #define REPORT_HPROF_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "base/err.h"
 
 enum { HPROF_EMPTY_TRACE = 300000 };	/* the number of the TRACE without frames, as it was there */
 
@@ -26,6 +28,9 @@ struct hprof_site {
 	uint32_t trace;
 	const char *class;			/* quoted */
 };
+
+/* Its options that shape a text, "thread=y,depth=8". -EINVAL: what is wrong with them. */
+int hprof_parse(const char *text, bool *threads, uint64_t *depth, struct err *e);
 
 void hprof_begin_sites(const char *order, uint64_t start_ns, FILE *out);
 void hprof_put_site(const struct hprof_site *s, FILE *out);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* hprof_text.c - see hprof.h. */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
+#include "base/opt.h"
 #include "report/hprof.h"
 
 void hprof_put_date(uint64_t start_ns, FILE *out)
@@ -29,6 +34,34 @@ void hprof_put_head(uint64_t start_ns, FILE *out)
 void hprof_put_empty_trace(FILE *out)
 {
 	fprintf(out, "TRACE %d:\n\t<empty>\n", HPROF_EMPTY_TRACE);
+}
+
+static int parse_option(const char *option, bool *threads, uint64_t *depth, struct err *e)
+{
+	enum { MOST = 1 << 20 };
+	bool yes = !strcmp(option, "thread=y");
+
+	if (yes || !strcmp(option, "thread=n")) {
+		*threads = yes;
+		return 0;
+	}
+	if (strncmp(option, "depth=", strlen("depth=")))
+		return err_set(e, EINVAL, "unknown option '%s' (expected one of: thread=y, thread=n, depth=<n>)",
+			       option);
+	if (opt_parse_u64(option + strlen("depth="), depth, e))
+		return -EINVAL;
+	return *depth && *depth <= MOST ? 0 : err_set(e, EINVAL, "depth: must be between 1 and %d", MOST);
+}
+
+int hprof_parse(const char *text, bool *threads, uint64_t *depth, struct err *e)
+{
+	char *copy = xstrdup(text), *rest = copy, *option;
+	int r = 0;
+
+	while (!r && (option = strsep(&rest, ",")))
+		r = parse_option(option, threads, depth, e);
+	free(copy);
+	return r;
 }
 
 double hprof_percent(uint64_t part, uint64_t all)

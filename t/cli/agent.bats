@@ -172,3 +172,22 @@ one_at_a_time() {
 	[ "$status" -eq 1 ]
 	[ "$(cat err)" = 'arcprof: a file was truncated while it was read' ]
 }
+
+# What the JDK's old profiler took, and the text that it wrote.
+options_of_hprof() {
+	java "-agentpath:$AGENT=cpu=samples,interval=5,heap=sites,depth=3,thread=y,file=java.journal" -cp "$CLASSES" Happens 7 >out 2>err
+	[ ! -s err ]
+	arcprof report -q --format hprof -o text java.journal
+	"$TOP/t/formats/hprof-read" <text >got.json
+	jq -e '.depth == 3 and (.SITES["byte[]"][2] > 120e6) and (.["CPU SAMPLES"] | length > 0) and
+		(.threads | index([["main", "main"]]))' got.json
+	grep -qE '^TRACE 3000[0-9]{2}: \(thread=2000[0-9]{2}\)$' text
+	# others than what it was recorded with
+	arcprof report -q --format hprof --hprof thread=n,depth=2 java.journal | tee text | "$TOP/t/formats/hprof-read" | jq -e '.depth == 2'
+	[ "$(grep -c 'TRACE.*thread=' text)" -eq 0 ]
+	java "-agentpath:$AGENT=cpu=times,file=x" -cp "$CLASSES" Happens 0 2>err >out
+	grep -qxF "arcprof: exact calls need a recorder, 'arcprof record --callflow': 'cpu=times'" err
+	[ ! -e x ]
+}
+
+@test "agent: options of HPROF record, and its text has their depth, threads and groups" { on_one_jdk newest options_of_hprof; }

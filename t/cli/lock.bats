@@ -40,6 +40,10 @@ waits() {
 	[ "$(jq '.source.wait_ns' table)" = "$(jq '.metrics[0].total' tree)" ]
 	"$ARCPROF" report -i trace --locks --format hprof | "$TOP/t/formats/hprof-read" >monitors
 	[ "$(jq '[.["MONITOR TIME"][][0]] | add // 0' monitors)" = "$(jq '.source.lock_waits' table)" ]
+	# the same by stack
+	"$ARCPROF" report -q -i trace --format hprof --hprof thread=y | "$TOP/t/formats/hprof-read" >stacks
+	[ "$(jq '.totals["MONITOR TIME"]' stacks)" -eq "$(jq '.source.wait_ns / 1000000 | floor' table)" ]
+	jq -e '.threads | index([["main", "main"]])' stacks
 	read -r _ TRUE_N _ TRUE_NS <truth
 }
 

@@ -536,6 +536,7 @@ static void fill_header(const struct wishes *w)
 		.pid = (uint32_t)j.pid, .nr_cpus = nr_cpus(), .start_ns = sys_now(),
 		.start_real_ns = clock_real(), .start_tsc = cpu_tsc(),
 		.sources = w->sources, .tell = w->tell, .timer_ns = w->timer_ns,
+		.hprof = w->hprof, .hprof_threads = w->hprof_threads, .hprof_depth = w->hprof_depth,
 	};
 	memcpy(j.h.intervals, w->intervals, sizeof(j.h.intervals));
 	memcpy(j.h.host, u.nodename, sizeof(j.h.host));

@@ -143,9 +143,99 @@ static bool take_file(struct wishes *w, const char *s, size_t len, struct wishes
 	return (to && to < sizeof(w->file) - 1) || fail(why, "invalid name of a file:", s, len);
 }
 
+/* --- options of HPROF, the JDK's profiler up to JDK 8 --- */
+
+static const char file_is[] = "file=";
+static const char depth_is[] = "depth=", interval_is[] = "interval=";
+
+/* Words that only HPROF has, and the event that each stands for; "": none; why: it cannot be done here. */
+static const struct {
+	const char *word, *event, *why;
+} of_hprof[] = {
+	{ "cpu=samples", "cpu" }, { "cpu=y", "cpu" }, { "monitor=y", "lock" },
+	{ "heap=sites", "live,alloc" },
+	{ "format=a", "" }, { "lineno=y", "" }, { "force=y", "" }, { "doe=y", "" }, { "verbose=n", "" },
+	{ "monitor=n", "" }, { "cpu=n", "" },
+	{ "thread=y", "" }, { "thread=n", "" },
+	{ "cpu=times", NULL, "exact calls need a recorder, 'arcprof record --callflow':" },
+	{ "cpu=old", NULL, "the format of java -prof is not written:" },
+	{ "heap=dump", NULL, "'arcprof heap dump' writes one:" },
+	{ "heap=all", NULL, "heap=sites, and 'arcprof heap dump' for the rest:" },
+	{ "format=b", NULL, "'arcprof report --format hprof' writes format=a:" },
+};
+
+static bool begins_hprof(const char *s)
+{
+	static const char *const keys[] = { "cpu=", "heap=", "monitor=", "thread=", "format=", "lineno=",
+					    "doe=", "depth=", "interval=", "cutoff=", "net=" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (begins(s, keys[i]))
+			return true;
+	return false;
+}
+
+static bool take_events(struct wishes *w, const char *s, struct wishes_text *why)
+{
+	size_t len;
+
+	for (; *s; s += len + !!s[len]) {
+		for (len = 0; s[len] && s[len] != ','; len++)
+			;
+		if (!take_event(w, s, len, why))
+			return false;
+	}
+	return true;
+}
+
+/* depth=8, interval=10: in milliseconds. */
+static bool take_number(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	bool is_depth = begins(s, depth_is);
+	size_t key = is_depth ? sizeof(depth_is) - 1 : sizeof(interval_is) - 1;
+	uint64_t v;
+
+	if (!number(s + key, len - key, THINGS, &v) || !v || v > (is_depth ? 1u << 20 : LONGEST_NS / 1000000))
+		return fail(why, "invalid number:", s, len);
+	if (is_depth)
+		w->hprof_depth = (uint32_t)v;
+	else
+		w->interval_ns = v * 1000000;
+	return true;
+}
+
+/* *known: it is a word of HPROF's. */
+static bool take_hprof(struct wishes *w, const char *s, size_t len, bool *known, struct wishes_text *why)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_hprof) && !is(s, len, of_hprof[i].word); i++)
+		;
+	*known = i < ARRAY_SIZE(of_hprof) || begins(s, depth_is) || begins(s, interval_is);
+	w->hprof |= *known;
+	if (!*known)
+		return true;
+	if (i == ARRAY_SIZE(of_hprof))
+		return take_number(w, s, len, why);
+	if (of_hprof[i].why)
+		return fail(why, of_hprof[i].why, s, len);
+	if (begins(s, "thread="))
+		w->hprof_threads = s[len - 1] == 'y';
+	return take_events(w, of_hprof[i].event, why);
+}
+
 static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
 	static const char events_is[] = "events=", limit_is[] = "limit=";
+	bool known;
+
+	if (begins(s, file_is) && !w->file[0])
+		return take_file(w, s + sizeof(file_is) - 1, len - (sizeof(file_is) - 1), why);
+	if (!take_hprof(w, s, len, &known, why))
+		return false;
+	if (known)
+		return true;
 
 	if (begins(s, limit_is))
 		return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
@@ -168,21 +258,29 @@ static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
 		if (!take_word(w, s, len, why))
 			return false;
 	}
-	return w->sources || w->tell || w->timer_ns || take_event(w, "cpu", 3, why);
+	if (!w->sources && !w->tell && !w->timer_ns && !take_event(w, "cpu", 3, why))
+		return false;
+	if (w->timer_ns && w->interval_ns)
+		w->timer_ns = w->interval_ns;
+	return true;
 }
-
-static const char file_is[] = "file=";
 
 bool wishes_are_these(const char *option)
 {
-	return begins(option, file_is);
+	return begins(option, file_is) || begins_hprof(option);
 }
+
+/* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
+static const char hprof_file[] = "java.hprof.journal";
 
 bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 {
 	size_t len;
 
 	memset(w, 0, sizeof(*w));
+	if (!begins(option, file_is))
+		return take_words(w, option, why) &&
+		       (w->file[0] || take_file(w, hprof_file, sizeof(hprof_file) - 1, why));
 	option += sizeof(file_is) - 1;
 	for (len = 0; option[len] && option[len] != ','; len++)
 		;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wishes.h - what an agent without a recorder is to record, as its option says: "file=PATH,EVENT,..." */
+/*
+ * wishes.h - what an agent without a recorder is to record, as its option says: "file=PATH,EVENT,...", or
+ * what the JDK's old profiler took, "cpu=samples,heap=sites,depth=8,file=PATH".
+ */
 #ifndef AGENT_WISHES_H
 #define AGENT_WISHES_H
 
@@ -13,7 +16,11 @@ struct wishes {
 	char file[4096];	/* with %p replaced by the process's number */
 	uint64_t sources, intervals[JVM_MAX_SOURCES], tell;	/* as jvm_ctl has them */
 	uint64_t timer_ns;	/* 0: no samples of CPU time */
+	uint64_t interval_ns;	/* HPROF's interval for it; 0: not given */
 	uint64_t limit;		/* bytes of the file; 0: none */
+	/* What a text of HPROF is to be like; its options were given, depth 0 is its own default. */
+	bool hprof, hprof_threads;
+	uint32_t hprof_depth;
 };
 
 /* A text that is built up; what does not fit is cut. */

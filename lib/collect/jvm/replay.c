@@ -69,6 +69,8 @@ static int choose_opts(struct replay *r, const struct replay_opts *o, struct err
 	return choose_event(r, e);
 }
 
+enum { HPROF_DEPTH = 4 };	/* what it showed of a stack when it was not told */
+
 /* Also the vdso is the same then. */
 static bool is_our_kernel(const struct journal_header *h)
 {
@@ -90,6 +92,9 @@ static void write_labels(struct replay *r)
 		trace_write_label(c->w, "sampler", "timers");
 		trace_write_label(c->w, "refused.0", "kernel code: the JVM's agent sampled it, without a recorder");
 	}
+	if (h->hprof)
+		trace_write_label(c->w, "hprof", "thread=%c,depth=%u", h->hprof_threads ? 'y' : 'n',
+				  h->hprof_depth ? h->hprof_depth : HPROF_DEPTH);
 	labels_clocks(c, "start", &(struct clocks){ h->start_ns, h->start_real_ns, h->start_tsc });
 }
 
