@@ -332,7 +332,7 @@ static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 	return 0;
 }
 
-/* 10G or 7d: units of sizes are capitals, those of times are not. */
+/* 10G or 7d: what can be a time is one, "500m" as well. */
 static int parse_keep(const char *text, struct segment_opts *o, struct err *e)
 {
 	enum { LEAST_BYTES = 1 << 20 };

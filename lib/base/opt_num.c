@@ -22,9 +22,10 @@ static const struct unit count_units[] = {
 static const struct unit size_units[] = {
 	{ "", 1 }, { "B", 1 },
 	{ "k", KI }, { "K", KI }, { "kB", KI }, { "KB", KI }, { "KiB", KI },
-	{ "M", KI * KI }, { "MB", KI * KI }, { "MiB", KI * KI },
-	{ "G", KI * KI * KI }, { "GB", KI * KI * KI }, { "GiB", KI * KI * KI },
-	{ "T", KI * KI * KI * KI }, { "TB", KI * KI * KI * KI }, { "TiB", KI * KI * KI * KI },
+	{ "m", KI * KI }, { "M", KI * KI }, { "MB", KI * KI }, { "MiB", KI * KI },
+	{ "g", KI * KI * KI }, { "G", KI * KI * KI }, { "GB", KI * KI * KI }, { "GiB", KI * KI * KI },
+	{ "t", KI * KI * KI * KI }, { "T", KI * KI * KI * KI }, { "TB", KI * KI * KI * KI },
+	{ "TiB", KI * KI * KI * KI },
 };
 #undef KI
 

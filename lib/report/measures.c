@@ -392,6 +392,7 @@ static struct cell measure_cell(struct measures *t, const struct measures_column
 		return cell_u64(model_n(m, c->at, r->n, values));
 	case MEASURE_PERCENT:
 		cell = measures_percent(values[c->at], t->v->total[c->at]);
+		t->exceeds |= values[c->at] > t->v->total[c->at];
 		break;
 	case MEASURE_VALUE:
 		cell = value_cell(t, values[c->at], c->at);
@@ -442,10 +443,14 @@ void measures_row(struct measures *t, const char *key, const struct cell *own, c
 
 void measures_end(struct measures *t, uint64_t nr_hidden)
 {
+	const bool text = sheet_is_text(&t->sheet);
 	unsigned int k;
 
 	report_json_hidden(&t->sheet.json, nr_hidden + sheet_nr_hidden(&t->sheet));
 	sheet_end(&t->sheet);
+	if (text && t->exceeds)
+		fputs("\n Above 100 %: calls of a recursive function contain each other, and what is in one counts in each around it\n",
+		      t->sheet.out);
 	json_end(&t->sheet.json);
 	for (k = 0; k < t->v->m->nr_shown; k++)
 		free(t->names[k]);

@@ -85,6 +85,7 @@ struct measures {
 	} units[FLOW_MAX_METRICS];
 	char *names[FLOW_MAX_METRICS];	/* copies: what is shown twice has two groups */
 	struct buf name;		/* of the consumer of a row */
+	bool exceeds;			/* a percentage was above 100 */
 };
 
 void measures_init(struct measures *t, const struct view *v, FILE *out);

@@ -143,8 +143,8 @@ TEST(model_has_room_for_metrics_and_the_n_of_their_sources)
 	for (; model_has_room(m.nr_shown + 1, m.nr_sources + 1); name[0]++)
 		model_add_metric(&m, model_add_source(&m, FLOW_SAMPLES, name), name, "events");
 	model_begin(&m);
-	CHECK_U64(m.nr_sources, 4);
-	CHECK_U64(m.flow.nr_metrics, 7);
-	CHECK_STR(model_str(&m, m.metrics[6].name), "d.samples");
+	CHECK_U64(m.nr_sources, FLOW_MAX_METRICS / 2);
+	CHECK_U64(m.flow.nr_metrics, FLOW_MAX_METRICS - 1);
+	CHECK_STR(model_str(&m, m.metrics[FLOW_MAX_METRICS - 2].name), "p.samples");
 	model_release(&m);
 }

@@ -306,6 +306,9 @@ TEST(opt_sizes_are_powers_of_1024)
 	CHECK(!opt_parse_size("64k", &v, &e) && v == 65536);
 	CHECK(!opt_parse_size("1.5M", &v, &e) && v == 1572864);
 	CHECK(!opt_parse_size("2GiB", &v, &e) && v == 2147483648u);
+	CHECK(!opt_parse_size("1m", &v, &e) && v == 1 << 20);
+	CHECK(!opt_parse_size("1M", &v, &e) && v == 1 << 20);
+	CHECK(!opt_parse_size("3g", &v, &e) && v == 3221225472u);
 	CHECK(!opt_parse_size("100", &v, &e) && v == 100);
 	CHECK(opt_parse_size("17000000T", &v, &e));
 	CHECK(opt_parse_size("-1", &v, &e));

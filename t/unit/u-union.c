@@ -425,7 +425,7 @@ TEST(union_refuses_more_metrics_than_fit_and_keeps_what_it_had)
 	int r = 0;
 
 	union_init(&u, &out, &added);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < FLOW_MAX_METRICS - 2; i++) {
 		name[0] = 'a' + i;
 		model_init(&m, 2, FLOW_SAMPLES);
 		model_set_metric(&m, 0, name, 1, "ns", 2);
@@ -437,14 +437,14 @@ TEST(union_refuses_more_metrics_than_fit_and_keeps_what_it_had)
 		CHECK_U64(r, 0);
 	}
 	model_init(&m, 2, FLOW_SAMPLES);
-	model_set_metric(&m, 0, "g", 1, "ns", 2);
-	model_set_metric(&m, 1, "h", 1, "ns", 2);
+	model_set_metric(&m, 0, "G", 1, "ns", 2);
+	model_set_metric(&m, 1, "H", 1, "ns", 2);
 	model_finish(&m);
 	CHECK_U64(union_add(&u, &m, 0, NULL, &e), (uint64_t)-E2BIG);
 	model_release(&m);
 	union_finish(&u);
-	CHECK_U64(out.nr_shown, 7);
-	CHECK_U64(out.flow.nr_nodes, 7);
+	CHECK_U64(out.nr_shown, FLOW_MAX_METRICS - 1);
+	CHECK_U64(out.flow.nr_nodes, FLOW_MAX_METRICS - 1);
 	union_release(&u);
 	model_release(&out);
 }

@@ -6,7 +6,7 @@ from ._tables import (FRAME_MARK, FRAME_NONE, K_ANY, K_JAVA, K_JAVA_INLINED, K_M
                       KINDS, MARK_DAMAGED, MARK_PRUNED, NATIVE_KINDS)
 from ._tree import Metric, Source, Tree, settle_kinds
 
-MAX_METRICS = 8
+MAX_METRICS = 32
 MAX_EVENTS = 64
 LEAF = 1 << 20		# samples that end in a function say more about its kind than stacks that pass through it
 COUNTED = 1 << 50	# what is counted is what the tree says it is
