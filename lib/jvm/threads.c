@@ -130,6 +130,15 @@ static struct threads_thread *waits_for(const struct threads *t, const struct th
 	return find(t, w->owner);
 }
 
+/* What a thread has for reading it cannot get for writing; that it has any other lock itself is of later. */
+static bool has_it_for_reading(const struct threads *t, const struct threads_thread *x)
+{
+	static const char readers[] = "java.util.concurrent.locks.ReentrantReadWriteLock$";
+	const struct threads_lock *w = threads_wanted(t, x);
+
+	return w->role == JVM_DUMP_PARKS && !strncmp(w->class_name, readers, sizeof(readers) - 1);
+}
+
 /* Walk from x along the edges; seen[i] is the number of the walk that was there first, 0: none. */
 static void walk(struct threads *t, size_t from, uint32_t *seen, uint32_t rounds)
 {
@@ -141,8 +150,8 @@ static void walk(struct threads *t, size_t from, uint32_t *seen, uint32_t rounds
 	}
 	if (!x || seen[x - t->threads] != from + 1)
 		return;
-	/* of a thread that waits for itself, nobody can tell */
-	if (waits_for(t, x, rounds) == x)
+	/* of any other thread that waits for itself, nobody can tell */
+	if (waits_for(t, x, rounds) == x && !has_it_for_reading(t, x))
 		return;
 	t->nr_deadlocks++;
 	for (y = x; !y->deadlock; y = waits_for(t, y, rounds))

@@ -259,8 +259,13 @@ static void put_deadlock(const struct threads *t, uint32_t deadlock, struct buf 
 {
 	const struct threads_thread *first = threads_cycle_first(t, deadlock), *x = first;
 
-	buf_fmt(b, "Deadlock %" PRIu32 " of %" PRIu32 ": %zu threads, each waiting for the next\n\n",
-		deadlock, t->nr_deadlocks, cycle_length(t, deadlock));
+	size_t nr = cycle_length(t, deadlock);
+
+	buf_fmt(b, "Deadlock %" PRIu32 " of %" PRIu32 ": ", deadlock, t->nr_deadlocks);
+	if (nr == 1)
+		buf_str(b, "a thread that waits for a lock that it has for reading\n\n");
+	else
+		buf_fmt(b, "%zu threads, each waiting for the next\n\n", nr);
 	do {
 		put_thread(t, x, b);
 		x = threads_cycle_next(t, x);

@@ -87,13 +87,15 @@ finds_every_cycle() {
 }
 
 knows_what_is_no_deadlock() {
-	JAVA_OPTS=-Xcheck:jni start_locks ring:7 pp-mm behind timed idle:50
+	JAVA_OPTS=-Xcheck:jni start_locks ring:7 pp-mm behind timed upgrade idle:50
 	look
 	end_locks
 	# the JVM has nothing to say against what the agent did
 	! grep -i warning out || false
 	[ "$(cycles)" = "pp-mm 1, pp-mm 2
-ring 0, ring 1, ring 2, ring 3, ring 4, ring 5, ring 6" ]
+ring 0, ring 1, ring 2, ring 3, ring 4, ring 5, ring 6
+upgrade" ]
+	[ "$(wait_of upgrade)" = 'park java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync upgrade' ]
 	# each waits for the next, in the order that is printed
 	jq -e '. as $d | .deadlocks[] | . as $c | range(length) | . as $i | $c[.] as $t |
 		$d.threads[] | select(.id == $t).waits_for.owner == $c[($i + 1) % ($c | length)]' threads.json |

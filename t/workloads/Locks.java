@@ -11,6 +11,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *		wants b, "xy-ab 2" has b and wants a.
  *	ring:N	a deadlock of N platform threads, each with a monitor that the one before it wants
  *	behind	a thread "behind" that wants the first lock of the kind before it
+ *	upgrade	a thread "upgrade" that has a ReentrantReadWriteLock for reading and wants it for writing, which it
+ *		never gets; "reader" has it for reading, too, and came before
  *	timed	as pp-rr, but both give up after an hour
  *	busy:N	N threads that take two locks of all kinds in the same order, and give them back, without end; each
  *		rests a millisecond now and then
@@ -93,6 +95,14 @@ class Locks {
 		}
 	}
 
+	static void upgrade() throws Exception {
+		ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+		CountDownLatch first = new CountDownLatch(1);
+		start(false, "reader", () -> with(lock.readLock(), () -> { first.countDown(); sleep(3600000); }));
+		first.await();
+		start(false, "upgrade", () -> with(lock.readLock(), () -> with(lock.writeLock(), () -> { })));
+	}
+
 	static void timed() throws Exception {
 		ReentrantLock a = new ReentrantLock(), b = new ReentrantLock();
 		CountDownLatch both = new CountDownLatch(2);
@@ -136,6 +146,7 @@ class Locks {
 		switch (kind) {
 		case "ring": ring(n); break;
 		case "timed": timed(); break;
+		case "upgrade": upgrade(); break;
 		case "busy": busy(n, hasVirtual); break;
 		case "behind":
 			Object lock = firstLock;

@@ -39,6 +39,7 @@ struct stuck {
 	struct threads_list list;
 	uint64_t sum;			/* of who is in it, and how long they have run */
 	bool virtual;
+	bool itself;			/* a thread in it waits for what it has itself */
 };
 
 static struct marks last, now;
@@ -86,7 +87,7 @@ static void turn(void)
 }
 
 /* What the thread waits for, without an end: 0 nothing. */
-static uint64_t why_waits(const struct threads_class *c, jthread t)
+static uint64_t why_waits(const struct threads_class *c, jthread t, uint64_t id)
 {
 	JNIEnv *env = c->env;
 	uint64_t owner;
@@ -98,7 +99,7 @@ static uint64_t why_waits(const struct threads_class *c, jthread t)
 	if (!(state & JVMTI_THREAD_STATE_PARKED) || state & JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT)
 		return 0;
 	blocker = (*env)->GetObjectField(env, t, c->blocker);
-	owner = threads_park_owner(c, blocker);
+	owner = threads_park_owner(c, blocker, id);
 	(*env)->DeleteLocalRef(env, blocker);
 	return owner ? LOCK + owner : 0;
 }
@@ -108,7 +109,7 @@ static bool is_stuck(const struct threads_class *c, jthread t, uint64_t id, stru
 {
 	const struct mark *before = slot_of(&last, id);
 
-	*m = (struct mark){ .id = id, .why = why_waits(c, t) };
+	*m = (struct mark){ .id = id, .why = why_waits(c, t, id) };
 	if (!m->why || now.nr >= MAX_MARKS)
 		return false;
 	m->cpu_ns = threads_cpu_ns(c, t);
@@ -134,6 +135,7 @@ static bool find_stuck(const struct threads_class *c, const struct threads_list 
 		to->ids[to->nr++] = m.id;
 		s->sum += mix(m.id, m.cpu_ns + 1);
 		s->virtual |= !m.cpu_ns;
+		s->itself |= m.why == LOCK + m.id;
 	}
 	return true;
 }
@@ -141,7 +143,7 @@ static bool find_stuck(const struct threads_class *c, const struct threads_list 
 /* A virtual thread does not show whether it has run: those that stay may wait for something else now. */
 static bool is_news(const struct stuck *s)
 {
-	if (s->list.nr < 2)
+	if (s->list.nr < 2 && !s->itself)
 		return false;
 	if (s->sum == told && (!s->virtual || ++nr_same < AGAIN))
 		return false;

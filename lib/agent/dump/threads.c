@@ -350,7 +350,7 @@ static uint64_t holder_of(const struct look *l, jobject object, uint32_t hash)
 	return id;
 }
 
-static void snapshot_wait(const struct look *l, jobject p, struct wait *w)
+static void snapshot_wait(const struct look *l, size_t i, jobject p, struct wait *w)
 {
 	static const uint8_t roles[] = {
 		[BY_PARKING] = JVM_DUMP_PARKS, [BY_ENTERING] = JVM_DUMP_ENTERS, [BY_WAITING] = JVM_DUMP_WAITS,
@@ -363,7 +363,7 @@ static void snapshot_wait(const struct look *l, jobject p, struct wait *w)
 		return;
 	w->role = roles[by];
 	w->hash = hash_of(l->c, w->object);
-	w->owner = w->role == JVM_DUMP_PARKS ? threads_park_owner(l->c, w->object) :
+	w->owner = w->role == JVM_DUMP_PARKS ? threads_park_owner(l->c, w->object, l->ids[i]) :
 		   holder_of(l, w->object, w->hash);
 }
 
@@ -410,7 +410,22 @@ static uint32_t state_of(const struct look *l, jobject p)
 	return bits & JVMTI_THREAD_STATE_WAITING ? bits | innermost_bits(l, p) : bits;
 }
 
-static void info_wait(const struct look *l, jobject p, uint32_t state, struct wait *w)
+/* ThreadInfo knows no readers; what parks the thread now may be something else. */
+static uint64_t reader_for(const struct look *l, size_t i, uint32_t hash)
+{
+	JNIEnv *env = l->c->env;
+	jobject blocker = (*env)->GetObjectField(env, l->threads[i], l->c->blocker), after;
+	bool same = blocker && hash_of(l->c, blocker) == hash;
+	uint64_t id = same ? threads_park_owner(l->c, blocker, l->ids[i]) : 0;
+
+	after = (*env)->GetObjectField(env, l->threads[i], l->c->blocker);
+	same = same && (*env)->IsSameObject(env, after, blocker);
+	(*env)->DeleteLocalRef(env, after);
+	(*env)->DeleteLocalRef(env, blocker);
+	return same ? id : 0;
+}
+
+static void info_wait(const struct look *l, size_t i, jobject p, uint32_t state, struct wait *w)
 {
 	JNIEnv *env = l->c->env;
 	jlong owner = (*env)->GetLongField(env, p, l->v->lock_owner);
@@ -421,7 +436,7 @@ static void info_wait(const struct look *l, jobject p, uint32_t state, struct wa
 	w->role = state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER ? JVM_DUMP_ENTERS :
 		  state & JVMTI_THREAD_STATE_PARKED ? JVM_DUMP_PARKS : JVM_DUMP_WAITS;
 	w->hash = (*env)->GetIntField(env, w->info, l->v->lock_hash);
-	w->owner = owner > 0 ? owner : 0;
+	w->owner = owner > 0 ? (uint64_t)owner : w->role == JVM_DUMP_PARKS ? reader_for(l, i, w->hash) : 0;
 }
 
 /* What is found is to be given back by wait_release(). */
@@ -430,9 +445,9 @@ static struct wait wait_of(const struct look *l, size_t i, uint32_t state)
 	struct wait w = { 0 };
 
 	if (l->v->atomic)
-		info_wait(l, l->pictures[i], state, &w);
+		info_wait(l, i, l->pictures[i], state, &w);
 	else
-		snapshot_wait(l, l->pictures[i], &w);
+		snapshot_wait(l, i, l->pictures[i], &w);
 	return w;
 }
 

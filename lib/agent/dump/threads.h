@@ -72,8 +72,12 @@ bool threads_list_platform(const struct threads_class *c, struct threads_list *l
 bool threads_list_virtual(const struct threads_class *c, struct threads_list *l);
 void threads_list_release(const struct threads_class *c, struct threads_list *l);
 
-/* Who has the j.u.c. lock that parks a thread: Thread.threadId(); 0: nobody, or it is none. */
-uint64_t threads_park_owner(const struct threads_class *c, jobject blocker);
+/*
+ * Who has the j.u.c. lock that parks the thread with the id self: Thread.threadId(); 0: nobody, or it is
+ * none. Of those that have a ReentrantReadWriteLock for reading, self if it is known to be one of them, as
+ * no other can free it then; else the first.
+ */
+uint64_t threads_park_owner(const struct threads_class *c, jobject blocker, uint64_t self);
 
 /* What it waits in, as bits of JVMTI's GetThreadState(), of which a virtual thread has only some. */
 uint32_t threads_waiting(const struct threads_class *c, jthread t);

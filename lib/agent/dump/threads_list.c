@@ -109,19 +109,61 @@ bool threads_class_find(struct threads_class *c, jvmtiEnv *ti, JNIEnv *env)
 	return c->status && c->id && c->eetop && c->blocker && c->owner;
 }
 
-uint64_t threads_park_owner(const struct threads_class *c, jobject blocker)
+/* The thread that the field is of; 0: of none. */
+static uint64_t id_in(const struct threads_class *c, jobject o, jfieldID field)
+{
+	jobject t = (*c->env)->GetObjectField(c->env, o, field);
+	uint64_t id = t ? (*c->env)->GetLongField(c->env, t, c->id) : 0;
+
+	(*c->env)->DeleteLocalRef(c->env, t);
+	return id;
+}
+
+/* Whether that thread was the last to take the lock for reading, and has it still. */
+static bool reads_last(const struct threads_class *c, jclass cls, jobject sync, uint64_t self)
+{
+	static const char name[] = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter";
+	static const char sig[] = "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter;";
+	JNIEnv *env = c->env;
+	jfieldID last = threads_find_field(env, cls, "cachedHoldCounter", sig);
+	jclass counter = last ? threads_find_class(env, name) : NULL;
+	jfieldID count = threads_find_field(env, counter, "count", "I");
+	jfieldID tid = threads_find_field(env, counter, "tid", "J");
+	jobject held = count && tid ? (*env)->GetObjectField(env, sync, last) : NULL;
+	bool is = held && (*env)->GetIntField(env, held, count) > 0 &&
+		  (uint64_t)(*env)->GetLongField(env, held, tid) == self;
+
+	(*env)->DeleteLocalRef(env, held);
+	(*env)->DeleteLocalRef(env, counter);
+	return is;
+}
+
+/* Of a lock that nobody has for writing; other synchronizers have no readers. */
+static uint64_t reader_of(const struct threads_class *c, jobject sync, uint64_t self)
 {
 	JNIEnv *env = c->env;
+	jclass cls = threads_find_class(env, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
+	jfieldID first;
 	uint64_t id = 0;
-	jobject owner;
 
-	if (!blocker || !(*env)->IsInstanceOf(env, blocker, c->ownable))
-		return 0;
-	owner = (*env)->GetObjectField(env, blocker, c->owner);
-	if (owner)
-		id = (*env)->GetLongField(env, owner, c->id);
-	(*env)->DeleteLocalRef(env, owner);
+	if (cls && (*env)->IsInstanceOf(env, sync, cls)) {
+		first = threads_find_field(env, cls, "firstReader", "Ljava/lang/Thread;");
+		id = first ? id_in(c, sync, first) : 0;
+		if (id != self && reads_last(c, cls, sync, self))
+			id = self;
+	}
+	(*env)->DeleteLocalRef(env, cls);
 	return id;
+}
+
+uint64_t threads_park_owner(const struct threads_class *c, jobject blocker, uint64_t self)
+{
+	uint64_t id;
+
+	if (!blocker || !(*c->env)->IsInstanceOf(c->env, blocker, c->ownable))
+		return 0;
+	id = id_in(c, blocker, c->owner);
+	return id ? id : reader_of(c, blocker, self);
 }
 
 static bool make_room(const struct threads_class *c, struct threads_list *l, size_t more)

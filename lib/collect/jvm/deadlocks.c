@@ -61,7 +61,7 @@ static void put_cycle(const struct threads *t, const struct threads_thread *firs
 		next = threads_cycle_next(t, x);
 		buf_fmt(b, "%s waits for %s@%" PRIx32 " of ", n ? ", which" : "", w->class_name, w->hash);
 		if (next == first) {
-			buf_str(b, "the first");
+			buf_str(b, n ? "the first" : "its own, which it has for reading");
 			break;
 		}
 		if (++n == MAX_TOLD) {
@@ -104,7 +104,7 @@ void deadlocks_add(struct deadlocks *d, enum jvm_rec_type type, const union jvm_
 		} while (x != first);
 		if (!is_new(d, sum))
 			continue;
-		buf_fmt(text, "%" PRIu64 " threads: ", nr);
+		buf_fmt(text, "%" PRIu64 " thread%s: ", nr, nr == 1 ? "" : "s");
 		put_cycle(&d->stuck, first, text);
 		buf_putc(text, '\0');
 	}
