@@ -48,7 +48,7 @@ struct msr {
 static int parse_operands(struct msr *m, int nr, char **operands, struct err *e)
 {
 	if (!nr || (strcmp(operands[0], "read") && strcmp(operands[0], "write")))
-		return err_set(e, EINVAL, "'read' or 'write' comes first");
+		return err_set(e, EINVAL, "'read', 'write' or 'list' comes first");
 	m->write = operands[0][0] == 'w';
 	if (nr != 2 + m->write)
 		return err_set(e, EINVAL, "%s needs a register%s, and no more", operands[0],
@@ -91,13 +91,14 @@ static void print_start(struct msr *m)
 		{ .value = true },	/* of those the one that is asked for */
 	};
 	struct json *j = &m->sheet.json;
-	char hex[16];
+	char hex[16], name[MSR_NAME];
 
 	snprintf(hex, sizeof(hex), "0x%x", m->reg);
 	sheet_init(&m->sheet, m->o->format, stdout);
 	json_object(j, NULL);
 	json_u64(j, "register", m->reg);
 	json_str(j, "register_hex", hex);
+	json_str(j, "register_name", msr_name(m->reg, name) ? name : NULL);
 	if (m->has_field) {
 		json_object(j, "field");
 		json_u64(j, "high_bit", m->field.high);
@@ -116,7 +117,12 @@ static void print_end(struct msr *m)
 
 static void print_text(const struct msr *m, uint32_t cpu, uint64_t val, uint64_t shown)
 {
-	printf("CPU %u: 0x%x = 0x%016" PRIx64, cpu, m->reg, val);
+	char name[MSR_NAME];
+
+	printf("CPU %u: 0x%x", cpu, m->reg);
+	if (msr_name(m->reg, name))
+		printf(" %s", name);
+	printf(" = 0x%016" PRIx64, val);
 	if (m->has_field)
 		printf(", bits %u:%u = 0x%" PRIx64 " (%" PRIu64 ")", m->field.high, m->field.low, shown,
 		       shown);
@@ -193,12 +199,41 @@ static int each_cpu(struct msr *m)
 	return status;
 }
 
+static int list(const struct msr_opts *o)
+{
+	static const struct sheet_column columns[] = {
+		{ "register" }, { "register_hex", "Register", 10 }, { "name", "Name", -1, .before = "  " },
+	};
+	char hex[16], name[MSR_NAME];
+	struct sheet s;
+	uint32_t reg;
+	size_t i;
+
+	sheet_init(&s, o->format, stdout);
+	json_object(&s.json, NULL);
+	json_array(&s.json, "registers");
+	sheet_columns(&s, columns, ARRAY_SIZE(columns));
+	for (i = 0; msr_at(i, &reg, name); i++) {
+		snprintf(hex, sizeof(hex), "0x%x", reg);
+		sheet_row(&s, NULL, (const struct cell[]){
+			cell_u64(reg), cell_text(hex), cell_text(name),
+		});
+	}
+	sheet_end(&s);
+	json_end(&s.json);
+	json_end(&s.json);
+	return 0;
+}
+
 static int msr_run(void *opts, int nr_operands, char **operands)
 {
 	struct msr m = { .o = opts };
 	struct err e = { 0 };
 	int status;
 
+	if (nr_operands == 1 && !strcmp(operands[0], "list") &&
+	    (m.o->format == FORMAT_TEXT || m.o->format == FORMAT_JSON))
+		return list(m.o);
 	if (parse_operands(&m, nr_operands, operands, &e) || parse_options(&m, &e)) {
 		log_err(&e);
 		status = EXIT_USAGE;
@@ -219,7 +254,7 @@ static int msr_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_msr = {
 	.name = "msr",
 	.summary = "read and write model-specific registers",
-	.operands = "(read <register> | write <register> <value>)",
+	.operands = "(list | read <register> | write <register> <value>)",
 	.opts = msr_table,
 	.opts_size = sizeof(struct msr_opts),
 	.run = msr_run,

@@ -62,8 +62,12 @@ static int parse(const char *text, const char *what, uint64_t max, uint64_t *val
 int msr_parse_reg(const char *text, uint32_t *reg, struct err *e)
 {
 	uint64_t v;
-	int r = parse(text, "the number of a register (32 bits)", UINT32_MAX, &v, e);
+	int r;
 
+	if (msr_named(text, reg))
+		return 0;
+	r = parse(text, "a register: its number (32 bits), or a name of 'arcprof msr list'", UINT32_MAX, &v,
+		  e);
 	*reg = r ? 0 : v;
 	return r;
 }

@@ -9,6 +9,7 @@
 #define PMU_MSR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -19,7 +20,19 @@ struct msr_field {
 	unsigned int high, low;		/* bits, both in it; 63 >= high >= low */
 };
 
-/* "0x1a4" or "420". */
+enum { MSR_NAME = 32 };
+
+/*
+ * msr_names.c: the register that the manuals call so, in any case, without "IA32_" or "MSR_" as well; "TSC"
+ * is the time stamp counter. False: none of those that are known.
+ */
+bool msr_named(const char *name, uint32_t *reg);
+/* Its name; false: it is not known, and name is untouched. */
+bool msr_name(uint32_t reg, char name[MSR_NAME]);
+/* Number i of those with names, in no order that means anything; false: there are no more. */
+bool msr_at(size_t i, uint32_t *reg, char name[MSR_NAME]);
+
+/* "0x1a4", "420", or a name. */
 int msr_parse_reg(const char *text, uint32_t *reg, struct err *e);
 int msr_parse_value(const char *text, uint64_t *val, struct err *e);
 /* "15:8", or "8" for one bit. */

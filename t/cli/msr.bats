@@ -69,7 +69,9 @@ skip_unless_msr() {
 		dump 0x10
 		read
 		read 0x10 0x11
-		read tsc
+		read nosuch
+		list 0x10
+		list --format dec
 		read 0x100000000
 		read 0x10 --field 8:15
 		read 0x10 --field 64

@@ -188,3 +188,27 @@ TEST(cpus_are_numbers_and_ranges_each_once)
 	cpus_release(&c);
 	remove_devices(root);
 }
+
+TEST(msr_registers_have_the_names_of_the_manuals)
+{
+	char name[MSR_NAME];
+	struct err e;
+	uint32_t reg, back;
+	size_t i;
+
+	CHECK(!msr_parse_reg("tsc", &reg, &e) && reg == 0x10);
+	CHECK(!msr_parse_reg("IA32_PERFEVTSEL3", &reg, &e) && reg == 0x189);
+	CHECK(!msr_parse_reg("perf_ctl", &reg, &e) && reg == 0x199);
+	CHECK(!msr_parse_reg("PERF_CTL5", &reg, &e) && reg == 0xc001020a);
+	CHECK(!msr_parse_reg("fixed_ctr_ctrl", &reg, &e) && reg == 0x38d);
+	CHECK(msr_parse_reg("IA32_PERFEVTSEL8", &reg, &e) == -EINVAL);
+	CHECK(msr_parse_reg("IA32_", &reg, &e) == -EINVAL);
+	CHECK(!msr_name(0x11, name));
+	for (i = 0; msr_at(i, &reg, name); i++) {
+		CHECK(msr_named(name, &back));
+		CHECK_U64(back, reg);
+		CHECK(msr_name(reg, name) && msr_named(name, &back));
+		CHECK_U64(back, reg);
+	}
+	CHECK(i > 100);
+}
