@@ -13,7 +13,7 @@
 #include "base/tee.h"
 #include "base/ticker.h"
 #include "cmd.h"
-#include "pmu/event.h"
+#include "pmu/list.h"
 #include "pmu/mpevt.h"
 #include "report/sheet.h"
 
@@ -54,17 +54,32 @@ struct mpevt {
 
 /* ---- list ---- */
 
+static void list_one(void *ctx, const char *name, const char *what)
+{
+	struct mpevt *m = ctx;
+	struct buf text = BUF_INIT;
+	struct err no = { 0 };
+	int r = mpevt_try(name, &no);
+	/* "name: reason" */
+	const char *said = strncmp(no.msg, name, strlen(name)) ? no.msg : no.msg + strlen(name) + 2;
+	const char *why = r ? said : NULL;
+
+	buf_fmt(&text, why ? "n/a: %s" : "yes", why);
+	sheet_row(&m->sheet, NULL, (const struct cell[]){ cell_text(name), cell_text(what),
+							  cell_text(text.data), cell_bool(!r),
+							  cell_text(why) });
+	buf_release(&text);
+}
+
 static int do_list(struct mpevt *m, struct err *e)
 {
 	static const struct sheet_column columns[] = {
 		{ "event", "Event", -26 },
+		{ "description", "What it counts", -64 },
 		{ .head = "Can be counted on all CPUs" },
 		{ "works" },
 		{ "because" },
 	};
-	struct buf text = BUF_INIT;
-	const char *name;
-	size_t i;
 
 	if (sheet_check(&m->o->choice, m->o->format, columns, ARRAY_SIZE(columns), e))
 		return -e->code;
@@ -73,22 +88,10 @@ static int do_list(struct mpevt *m, struct err *e)
 	json_object(&m->sheet.json, NULL);
 	json_array(&m->sheet.json, "events");
 	sheet_columns(&m->sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; (name = pmu_event_generic(i)); i++) {
-		struct err no = { 0 };
-		int r = mpevt_try(name, &no);
-		/* "name: reason" */
-		const char *why =
-			r ? (strncmp(no.msg, name, strlen(name)) ? no.msg : no.msg + strlen(name) + 2) : NULL;
-
-		buf_reset(&text);
-		buf_fmt(&text, why ? "n/a: %s" : "yes", why);
-		sheet_row(&m->sheet, NULL, (const struct cell[]){ cell_text(name), cell_text(text.data),
-								  cell_bool(!r), cell_text(why) });
-	}
+	pmu_list("/sys", list_one, m);
 	sheet_end(&m->sheet);
 	json_end(&m->sheet.json);
 	json_end(&m->sheet.json);
-	buf_release(&text);
 	return 0;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmu/event.h"
+#include "pmu/list.h"
 #include "pmu/probe.h"
 #include "unit.h"
 
@@ -101,4 +104,48 @@ TEST(pmu_interval_keeps_below_the_samples_that_a_tick_may_have)
 	CHECK_U64(perf_shortest_ns(250, 4000000), 20000000);
 	CHECK_U64(perf_shortest_ns(INT64_MAX / 1000000000, 10000000), 1);
 	CHECK(perf_tick_ns() >= 100000 && perf_tick_ns() <= 100000000);
+}
+
+struct listed {
+	size_t nr;
+	char tsc[64];
+};
+
+static void note_listed(void *ctx, const char *name, const char *what)
+{
+	struct listed *l = ctx;
+	struct pmu_event ev;
+	struct err e;
+
+	l->nr++;
+	CHECK(*what);
+	if (!strcmp(name, "uncore/tsc/"))
+		snprintf(l->tsc, sizeof(l->tsc), "%s", what);
+	else
+		CHECK(!pmu_event_parse(name, &ev, &e));
+}
+
+TEST(pmu_lists_all_events_that_have_names)
+{
+	static const char *const files[] = { "tsc", "event=0x00\n", "tsc.unit", "Cycles\n" };
+	char root[] = "/tmp/unit-pmu-XXXXXX", path[300];
+	struct listed l = { 0 };
+	size_t i;
+	FILE *f;
+
+	CHECK(mkdtemp(root));
+	snprintf(path, sizeof(path), "mkdir -p %s/bus/event_source/devices/uncore/events", root);
+	CHECK(!system(path));
+	for (i = 0; i < 4; i += 2) {
+		snprintf(path, sizeof(path), "%s/bus/event_source/devices/uncore/events/%s", root, files[i]);
+		f = fopen(path, "w");
+		CHECK(f);
+		fputs(files[i + 1], f);
+		fclose(f);
+	}
+	pmu_list(root, note_listed, &l);
+	CHECK_STR(l.tsc, "event=0x00 of uncore, in Cycles");
+	CHECK(l.nr > 40);
+	snprintf(path, sizeof(path), "rm -r %s", root);
+	CHECK(!system(path));
 }
