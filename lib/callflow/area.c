@@ -317,17 +317,78 @@ static void set_name(struct callflow_thread *t, const char *name, size_t len)
 	t->name[len] = '\0';
 }
 
-static void call_them_several(struct callflow_thread *t, uint32_t flags)
+/* What all names of such trees begin with. */
+static size_t several(uint32_t flags, const char **label)
 {
 	static const char virtual_ones[] = "[several virtual threads]", others[] = "[several threads]";
 
+	*label = flags & CALLFLOW_THREAD_VIRTUAL ? virtual_ones : others;
+	return (flags & CALLFLOW_THREAD_VIRTUAL ? sizeof(virtual_ones) : sizeof(others)) - 1;
+}
+
+/* "[several threads] http-*": the name of all of them, or what it begins with; of length 0: nothing. */
+static void name_several(struct callflow_thread *t, const char *common, size_t len, bool cut)
+{
+	const char *label;
+	char name[CALLFLOW_NAME];
+	size_t at = several(t->flags, &label), i;
+
+	for (i = 0; i < at; i++)
+		name[i] = label[i];
+	if (len)
+		name[at++] = ' ';
+	for (i = 0; i < len && at < CALLFLOW_NAME - 2; i++)
+		name[at++] = common[i];
+	if (len && (cut || i < len))
+		name[at++] = '*';
+	set_name(t, name, at);
+}
+
+static size_t length(const char *s)
+{
+	size_t len = 0;
+
+	while (s[len])
+		len++;
+	return len;
+}
+
+/* Another one goes on with the tree: what its name has in common with the others'. */
+static void add_name(struct callflow_thread *t, const char *name, size_t len)
+{
+	enum { LEAST = 3 };		/* characters that say something */
+	const char *label, *common;
+	char was[CALLFLOW_NAME];
+	size_t skip = several(t->flags, &label) + 1, nr = length(t->name), n, i;
+	bool cut;
+
+	if (nr <= skip)
+		return;
+	for (i = 0; i <= nr; i++)
+		was[i] = t->name[i];
+	common = was + skip;
+	nr -= skip;
+	cut = common[nr - 1] == '*';
+	nr -= cut;
+	for (n = 0; n < nr && n < len && common[n] == name[n]; n++)
+		;
+	if (n < nr || n < len)
+		name_several(t, common, n < LEAST ? 0 : n, true);
+}
+
+static void call_them_several(struct callflow_thread *t, uint32_t flags)
+{
+	bool one = !(t->flags & CALLFLOW_THREAD_SEVERAL);
+	char was[CALLFLOW_NAME];
+	size_t nr = length(t->name), i;
+
+	for (i = 0; i <= nr; i++)
+		was[i] = t->name[i];
 	t->flags = flags | CALLFLOW_THREAD_SEVERAL;
 	t->tid = 0;
 	t->java_id = t->end_ns = t->kernel_cpu_ns = 0;
-	if (flags & CALLFLOW_THREAD_VIRTUAL)
-		set_name(t, virtual_ones, sizeof(virtual_ones) - 1);
-	else
-		set_name(t, others, sizeof(others) - 1);
+	if (one)
+		name_several(t, was, nr, false);
 	if (cf.flags & CALLFLOW_EVENTS && t->left_open)
 		callflow_event(t, CALLFLOW_UNWOUND, t->left_open);
 }
@@ -413,7 +474,9 @@ struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint
 
 void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len)
 {
-	if (!(t->flags & CALLFLOW_THREAD_SEVERAL))
+	if (t->flags & CALLFLOW_THREAD_SEVERAL)
+		add_name(t, name, len);
+	else
 		set_name(t, name, len);
 }
 

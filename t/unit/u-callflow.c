@@ -856,7 +856,7 @@ static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages
 		if (flags & CALLFLOW_THREAD_VIRTUAL)
 			callflow_thread_end(t);
 		CHECK_STR(t->name, t->flags & CALLFLOW_THREAD_SEVERAL ?
-			  flags ? "[several virtual threads]" : "[several threads]" : "one");
+			  flags ? "[several virtual threads] one" : "[several threads] one" : "one");
 	}
 	CHECK_U64(b.a->lost_threads, 0);
 	CHECK(b.a->next_page <= most_pages);
@@ -915,6 +915,14 @@ static void crowd(uint64_t pool_bytes)
 	}
 	CHECK(t == first);
 	CHECK(nr >= 8);
+	CHECK_STR(first->name, "[several threads] main");
+	callflow_thread_name(t, "main-2", 6);
+	CHECK_STR(first->name, "[several threads] main*");
+	callflow_thread_name(t, "mail", 4);
+	CHECK_STR(first->name, "[several threads] mai*");
+	callflow_thread_name(t, "other", 5);
+	CHECK_STR(first->name, "[several threads]");
+	callflow_thread_name(t, "main", 4);
 	CHECK_STR(first->name, "[several threads]");
 	CHECK_U64(b.a->merged_threads, 1);
 }
