@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "heap/frames.h"
 #include "heap/graph.h"
 
 static enum heap_own holder(uint8_t root)
@@ -185,6 +186,36 @@ static void name_ref(void *ctx, uint64_t id, uint32_t how)
 	n->field[to] = *name;
 }
 
+/*
+ * What a thread holds by a local variable, in place of a field. Of several frames the outermost has it
+ * longest: those that it calls got it from there.
+ */
+static void name_locals(struct naming *n)
+{
+	struct map frame_of = MAP_INIT;	/* object -> that frame, so far */
+	struct heap_frames f;
+	uint32_t to, *outermost;
+	size_t i;
+
+	heap_frames(&f, n->h);
+	for (i = 0; i < n->h->nr_roots; i++) {
+		const struct heap_root *r = &n->h->roots[i];
+
+		if (r->kind != HPROF_ROOT_JAVA_FRAME)
+			continue;
+		to = ids_find(&n->h->ids, r->id);
+		if (to == HEAP_NONE || n->holder[to] != node_of_root(n->h, r) || r->frame == MAP_NONE)
+			continue;
+		outermost = map_put(&frame_of, to);
+		if (*outermost != MAP_NONE && *outermost >= r->frame)
+			continue;
+		*outermost = r->frame;
+		n->field[to] = heap_frame_name(n->h, &f, r);
+	}
+	map_release(&frame_of);
+	heap_frames_release(&f);
+}
+
 uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder)
 {
 	struct naming n = { .h = h, .holder = holder, .name_of = MAP_INIT };
@@ -200,6 +231,7 @@ uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder)
 		n.class = x.kind == HPROF_CLASS ? heap_class_by_id(h, x.id) - h->classes : h->class[n.from];
 		refs_each(h, &x, c, keep_soft, name_ref, &n);
 	}
+	name_locals(&n);
 	map_release(&n.name_of);
 	return n.field;
 }

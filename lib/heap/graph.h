@@ -23,8 +23,9 @@ int heap_retained(struct heap *h, bool keep_soft, struct heap_retained *x, struc
 void heap_retained_release(struct heap_retained *x);
 
 /*
- * After heap_read(): by which field each object is held by its holder, as strtab id of "Class.field"; 0: that
- * does not refer to it, or is no object. The caller frees it.
+ * After heap_read(): by which field each object is held by its holder, as strtab id of "Class.field", or in
+ * which frame the local variable is by which a thread holds it (frames.h); 0: it does not refer to it, or is
+ * no object. The caller frees it.
  */
 uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder);
 

@@ -58,7 +58,7 @@ static void add_root(struct heap *h, const struct hprof_item *x)
 	struct heap_class *c;
 
 	VEC_GROW(h->roots, h->nr_roots, h->alloc_roots);
-	h->roots[h->nr_roots++] = (struct heap_root){ x->root, x->thread, x->id };
+	h->roots[h->nr_roots++] = (struct heap_root){ x->root, x->thread, x->frame, x->id };
 	if (x->root == HPROF_ROOT_STICKY_CLASS) {
 		c = heap_class_by_id(h, x->id);
 		if (c)

@@ -49,6 +49,7 @@ enum heap_own {
 struct heap_root {
 	uint8_t kind;			/* enum hprof_root */
 	uint32_t thread;		/* index; HEAP_NONE: none, or unknown */
+	uint32_t frame;			/* HPROF_ROOT_JAVA_FRAME: index in the thread's stack */
 	uint64_t id;
 };
 

@@ -410,6 +410,7 @@ static const uint8_t *read_root(const struct hprof *h, const uint8_t *p, const u
 	x->root = p[-1];
 	x->id = hprof_id(h, p);
 	x->thread = has_thread ? hprof_u32(p + h->id_size) : 0;
+	x->frame = x->root == HPROF_ROOT_JAVA_FRAME ? hprof_u32(p + h->id_size + 4) : 0;
 	return p + h->id_size + tail;
 }
 

@@ -20,6 +20,8 @@ enum hprof_record_tag {
 	HPROF_LOST = 0x00,		/* of no record: bytes that are damaged, in which items may be */
 	HPROF_UTF8 = 0x01,
 	HPROF_LOAD_CLASS = 0x02,
+	HPROF_STACK_FRAME = 0x04,
+	HPROF_STACK_TRACE = 0x05,
 	HPROF_HEAP_DUMP = 0x0c,
 	HPROF_HEAP_SEGMENT = 0x1c,
 	HPROF_HEAP_END = 0x2c,
@@ -139,6 +141,7 @@ struct hprof_item {
 	uint8_t root;			/* HPROF_ROOT: enum hprof_root, or another of Android's */
 	uint8_t type;			/* HPROF_VALUES: of its elements */
 	uint32_t thread;		/* HPROF_ROOT: serial number, of kinds that have one */
+	uint32_t frame;			/* HPROF_ROOT_JAVA_FRAME: its index in the thread's stack */
 	uint64_t id;
 	uint64_t class_id;		/* HPROF_INSTANCE, HPROF_OBJECTS */
 	/* fields, own ones first; elements; of a class what follows its id */

@@ -104,6 +104,8 @@ names_the_fields() {
 	[ "$(numbers 'Heap$Node.next: Heap$Node' | cut -d ' ' -f 1)" -eq 99999 ]
 	[ "$(numbers 'Heap$Shop.list: Heap$Node' | cut -d ' ' -f 1)" -eq 1 ]
 	[ "$(numbers 'Heap$Line[].[element]: Heap$Line' | cut -d ' ' -f 1)" -eq 5000 ]
+	# in which frame the local variable is that holds the array of the thread that waits
+	jq -e '[.rows[] | select(.name | test("^local of Heap.lambda.holdInThread.0.Heap.java:[0-9]+.: double..$")) | .n] == [1]' flat.json
 	# all lines refer to it, and none keeps it
 	[ "$(numbers 'Heap$Product' | cut -d ' ' -f 1)" -eq 1 ]
 	[ "$(jq '[.rows[].base[0]] | add' flat.json)" -eq \
