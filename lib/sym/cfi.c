@@ -239,6 +239,20 @@ bool cfi_fde_parse(const struct cfi *c, uint64_t off, struct cfi_fde *fde)
 	return true;
 }
 
+bool cfi_next(const struct cfi *c, uint64_t *off, struct cfi_fde *fde)
+{
+	struct entry_head h;
+
+	while (read_head(c, *off, &h) && !(h.end && c->eh)) {
+		uint64_t at = *off;
+
+		*off = h.next;
+		if (!h.end && !h.is_cie && cfi_fde_parse(c, at, fde))
+			return true;
+	}
+	return false;
+}
+
 uint64_t cfi_read_address(const struct cfi *c, struct span *s, const struct cfi_fde *fde)
 {
 	return read_encoded(s, fde->cie.fde_enc, fde->cie.addr_size, span_vaddr(c, s), c->hdr_vaddr);

@@ -30,28 +30,34 @@ struct decode {
 	struct unwind_module *m;
 	const struct cfi_fde *fde;
 	uint8_t flags;
+	bool no_section;	/* the bytes of the rules will not be kept */
 	struct pair *pairs;
 	size_t nr_pairs, alloc_pairs;
 	uint64_t end;
 };
 
+void module_init_rows(struct unwind_module *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->cpu = cpu_host;
+	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+	m->rows[m->nr_rows++] = NULL;
+}
+
 struct unwind_module *unwind_module_new(struct symfile *f)
 {
-	struct unwind_module *m = xcalloc(1, sizeof(*m));
+	struct unwind_module *m = xmalloc(sizeof(*m));
 
+	module_init_rows(m);
 	m->f = f;
 	m->cpu = cpu_of_machine(symfile_image(f)->machine);
 	if (!symfile_image(f)->is64)
 		m->cpu = NULL;
-	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
-	m->rows[m->nr_rows++] = NULL;
 	return m;
 }
 
-void unwind_module_free(struct unwind_module *m)
+void module_release(struct unwind_module *m)
 {
-	if (!m)
-		return;
 	free(m->sections[0].at);
 	free(m->sections[1].at);
 	free(m->go_at);
@@ -64,6 +70,13 @@ void unwind_module_free(struct unwind_module *m)
 	map_release(&m->roots);
 	map_release(&m->entries);
 	arena_release(&m->text);
+}
+
+void unwind_module_free(struct unwind_module *m)
+{
+	if (!m)
+		return;
+	module_release(m);
 	free(m);
 }
 
@@ -134,11 +147,36 @@ static void add_pair(struct decode *d, uint64_t delta, uint32_t row)
 	d->pairs[d->nr_pairs++] = (struct pair){ delta, row };
 }
 
+static bool is_expression(const struct rule *r)
+{
+	return r->kind == RULE_AT_EXPR || r->kind == RULE_IS_EXPR;
+}
+
+/* Their bytes will not be there. */
+static const struct rule_state *without_expressions(struct rule_state *s)
+{
+	size_t i;
+
+	if (is_expression(&s->cfa))
+		s->cfa.kind = RULE_BAD;
+	for (i = 0; i < ARRAY_SIZE(s->r); i++)
+		if (is_expression(&s->r[i]))
+			s->r[i].kind = RULE_BAD;
+	return s;
+}
+
 static void take_rules(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s)
 {
 	struct decode *d = ctx;
+	struct rule_state simple;
 	union any_row u;
-	size_t size = pack_row(&u.row, s, d->fde->cie.ra_reg, d->m->cpu, d->flags);
+	size_t size;
+
+	if (d->no_section) {
+		simple = *s;
+		s = without_expressions(&simple);
+	}
+	size = pack_row(&u.row, s, d->fde->cie.ra_reg, d->m->cpu, d->flags);
 
 	add_pair(d, start - d->fde->start, intern_row(d->m, &u.row, size));
 	d->end = end;
@@ -204,6 +242,20 @@ static uint32_t decode_function(struct unwind_module *m, const struct func_rules
 	return at;
 }
 
+uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struct cfi_fde *fde)
+{
+	struct decode d = { .m = m, .fde = fde, .no_section = true, .end = fde->start };
+	uint32_t at;
+
+	d.flags = fde->cie.signal ? ROW_SIGNAL : 0;
+	if (!rules_run(c, fde, take_rules, &d))
+		m->nr_damaged++;
+	add_pair(&d, d.end - fde->start, 0);
+	at = store_pairs(m, &d);
+	free(d.pairs);
+	return at;
+}
+
 /* The row at delta from the function's start. */
 static uint32_t search_pairs(const uint32_t *code, uint64_t delta)
 {
@@ -222,6 +274,11 @@ static uint32_t search_pairs(const uint32_t *code, uint64_t delta)
 	if (!lo)
 		return 0;
 	return step == 2 ? pairs[2 * lo - 1] : pairs[lo - 1] & 0xffff;
+}
+
+const struct row *module_row_in(const struct unwind_module *m, uint32_t place, uint64_t delta)
+{
+	return m->rows[search_pairs(m->code + place - 1, delta)];
 }
 
 static uint32_t section_row(struct unwind_module *m, int which, uint64_t vaddr)

@@ -88,6 +88,13 @@ const struct row *module_row(struct unwind_module *m, uint64_t off);
 bool module_function_start(struct unwind_module *m, uint64_t off, uint64_t *start);
 /* The number of the row for s, which no section describes. */
 uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s);
+/* Makes a module without a file, of this machine's CPU: it has the rows of module_decode() alone. */
+void module_init_rows(struct unwind_module *m);
+void module_release(struct unwind_module *m);
+/* Decode what an FDE says, without expressions; returns its place for module_row_in(). */
+uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struct cfi_fde *fde);
+/* The rules at so many bytes from the start of what was decoded; NULL: none. */
+const struct row *module_row_in(const struct unwind_module *m, uint32_t place, uint64_t delta);
 /* Reads len bytes of the file's code at off; false: not there. */
 bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);
 /* off lies in the program's entry point, where no caller is. */

@@ -50,6 +50,18 @@ size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cach
  */
 bool unwind_is_root(struct unwind_module *m, uint64_t off, bool calls);
 
+/* The rules of code that is in no module, as the runtime that made it describes them; of one process. */
+struct unwind_described;
+
+struct unwind_described *unwind_described_new(void);
+void unwind_described_free(struct unwind_described *d);		/* NULL: nothing happens */
+/*
+ * There is code at addr, of size bytes, in the place of what was there before: its rules are a section
+ * .eh_frame of len bytes, whose first function begins at addr. len 0: it has none.
+ */
+void unwind_described_add(struct unwind_described *d, uint64_t addr, uint64_t size, const void *eh_frame,
+			  size_t len);
+
 enum { UNWIND_CODE_MAX = 48 };
 
 /* What is known of an address space. */
@@ -71,6 +83,8 @@ struct unwind_space {
 	 */
 	bool (*code)(void *ctx, uint64_t addr, bool calls, void *buf, size_t len);
 	void *ctx;
+	/* Rules of code in no module. NULL: none. */
+	const struct unwind_described *described;
 	/*
 	 * Callers of code in no module, of which nothing else is known, are looked for on the stack: who asks
 	 * for that shows where. x86-64 only.

@@ -9,6 +9,7 @@
  *  [3] all searches of a walk take SEARCH_STEPS steps at most.
  */
 #include "arch/x86/regs.h"
+#include "unwind/described.h"
 #include "unwind/epilogue.h"
 #include "unwind/gorules.h"
 #include "unwind/guess.h"
@@ -411,6 +412,23 @@ static enum step without_rules(struct walk *w)
 	return failed(w, MARK_BAD_UNWIND_INFO);
 }
 
+/* By what the runtime says of its code. False, and the registers as before: that leads behind no call. */
+static bool by_description(struct walk *w)
+{
+	const struct unwind_described *d = w->known && !w->module ? w->space->described : NULL;
+	const struct guess g = { w->space, w->st, NULL, w->off, w->off + !w->exact, w->exact };
+	const struct row *row = d ? described_row(d, w->off) : NULL;
+	struct unwind_regs before;
+
+	if (!row || row->flags & ROW_SIGNAL)
+		return false;
+	before = *w->regs;
+	if (by_rules(w, row) == STEP_OK && guess_follows_call(&g, w->regs->pc))
+		return true;
+	*w->regs = before;
+	return false;
+}
+
 static enum step step(struct walk *w)
 {
 	const struct row *row = w->mod ? module_row(w->mod, w->off) : NULL;
@@ -425,7 +443,7 @@ static enum step step(struct walk *w)
 			return STEP_OK;
 		return failed(w, MARK_BAD_UNWIND_INFO);
 	}
-	return without_rules(w);
+	return by_description(w) ? STEP_OK : without_rules(w);
 }
 
 static void start(struct unwind_regs *regs, const struct cpu *cpu)

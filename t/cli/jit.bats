@@ -79,6 +79,21 @@ check_thirds() {
 	done
 }
 
+@test "jit: the rules of a dump lead through code that has no frame pointer" {
+	skip_unless_perf
+	[ "$(uname -m)" = x86_64 ] || skip "x86-64 only"
+	record -- "$(workload jitted)" 700 described
+	[ "$status" -eq 0 ]
+	rm jit-*.dump
+	[[ $stderr == *" 100.0 % complete stacks"* ]]
+	# each of the three functions, but for the first samples, which come before the rules
+	[ "$(json '[.. | objects | select(.name? == "made").rl] | max' .report--xtree)" -eq 3 ]
+	local searched
+	searched=$(json '[.. | objects | select(.name? == "[by search of the stack]").cum] | flatten | add // 0' .report--xtree)
+	echo "searched: $searched ns of 700 ms"
+	[ "${searched%.*}" -lt 350000000 ]
+}
+
 @test "jit: a list that is a link is not read" {
 	skip_unless_perf
 	record -- "$(workload named)" link 200

@@ -534,6 +534,37 @@ TEST(unwind_the_stack_of_a_process_of_beam)
 	tear_down();
 }
 
+/* As a jitdump has it: addresses are relative to the first function's. */
+TEST(unwind_by_rules_that_a_runtime_gives_of_its_code)
+{
+	static const uint8_t ins[] = { 0x0e, 32 };	/* CFA rsp+32 */
+	struct unwind_space described = { .find = find, .code = read_made };
+	struct unwind_described *d = unwind_described_new();
+	uint8_t rules[256];
+	size_t len, cut;
+
+	set_up_search();
+	len = one_fde(rules, 0x1234, 0x200, "z", ins, sizeof(ins));
+	described.described = d;
+	words[3] = call_before(BASE + 0x1f10);
+	unwind_described_add(d, OTHER + 0x400, 0x200, rules, len);
+	CHECK_U64(walk_from_made(&described), 2);
+	CHECK_U64(end, MARK_NONE);
+	CHECK_U64(frames[1].pc, BASE + 0x1f0f);
+	CHECK(!frames[1].guessed && !frames[1].searched);
+	words[3]++;				/* behind no call */
+	CHECK_U64(walk_from_made(&described), 1);
+	words[3]--;
+	unwind_described_add(d, OTHER + 0x5ff, 1, NULL, 0);	/* other code is there, too */
+	CHECK_U64(walk_from_made(&described), 1);
+	unwind_described_add(d, OTHER + 0x400, 0x1ff, rules, len);	/* the rules are of more */
+	CHECK_U64(walk_from_made(&described), 1);
+	for (cut = 0; cut < len; cut++)
+		unwind_described_add(d, OTHER + 0x400 + cut, 0x200, rules, cut);
+	unwind_described_free(d);
+	tear_down();
+}
+
 TEST(unwind_searches_of_any_stack_end)
 {
 	struct unwind_space beam = searching;

@@ -38,9 +38,9 @@ struct dump {
 	struct grown file;
 	struct jitdump state;
 	struct described {		/* where in the file code is described, in case it moves */
-		uint64_t off, lines_off;
-		uint32_t len, lines_len;	/* lines_len 0: no lines */
-	} *described, next;		/* next: lines of the code to come */
+		uint64_t off, lines_off, rules_off;
+		uint32_t len, lines_len, rules_len;	/* lines_len 0: no lines; the same of rules */
+	} *described, next;		/* next: lines and rules of the code to come */
 	size_t nr_described, alloc_described;
 	struct map at;			/* address of code -> index in described */
 };
@@ -52,6 +52,7 @@ struct jitfiles {
 	uint64_t looked_ns;		/* when it was looked whether its name leads to it */
 	uint64_t last_ns;		/* the latest time that a name got by that */
 	bool any;			/* a name was found */
+	struct unwind_described *rules;	/* NULL: none were there */
 	/* Of the reading that goes on: who the names are of, where they are written, and when it began. */
 	uint32_t proc;
 	struct trace_writer *w;
@@ -83,7 +84,13 @@ void jitfiles_free(struct jitfiles *j)
 		map_release(&j->dumps[i].at);
 	}
 	map_release(&j->known);
+	unwind_described_free(j->rules);
 	free(j);
+}
+
+const struct unwind_described *jitfiles_rules(const struct jitfiles *j)
+{
+	return j ? j->rules : NULL;
 }
 
 bool jitfiles_has_names(const struct jitfiles *j)
@@ -430,6 +437,25 @@ static void write_lines_of(const struct jitfiles *j, struct dump *d, const struc
 	buf_release(&b);
 }
 
+/* Its own alone: what is there now is not what was there before. */
+static void take_rules_of(struct jitfiles *j, struct dump *d, const struct described *at,
+			  const struct jitdump_record *c)
+{
+	struct buf b = BUF_INIT;
+	struct jitdump_record r;
+
+	if (at->rules_len && record_again(d, at->rules_off, at->rules_len, &b, &r) &&
+	    r.kind == JITDUMP_UNWIND) {
+		if (!j->rules)
+			j->rules = unwind_described_new();
+		unwind_described_add(j->rules, c->addr, c->size, r.unwind.p,
+				     span_left(&r.unwind) - r.hdr_len);
+	} else if (j->rules) {
+		unwind_described_add(j->rules, c->addr, c->size, NULL, 0);
+	}
+	buf_release(&b);
+}
+
 static void take_code(struct jitfiles *j, struct dump *d, struct jitdump_record *r, uint64_t off)
 {
 	d->next.off = off;
@@ -439,6 +465,7 @@ static void take_code(struct jitfiles *j, struct dump *d, struct jitdump_record 
 	d->described[d->nr_described++] = d->next;
 	write_stub(j, r);
 	write_lines_of(j, d, &d->next, r);
+	take_rules_of(j, d, &d->next, r);
 	d->next = (struct described){ 0 };
 }
 
@@ -457,8 +484,20 @@ static void take_move(struct jitfiles *j, struct dump *d, const struct jitdump_r
 		r.time_ns = moved->time_ns;
 		write_stub(j, &r);
 		write_lines_of(j, d, &d->described[at], &r);
+		take_rules_of(j, d, &d->described[at], &r);
 	}
 	buf_release(&b);
+}
+
+static void note_next(struct described *next, const struct jitdump_record *r, uint64_t off)
+{
+	if (r->kind == JITDUMP_LINES) {
+		next->lines_off = off;
+		next->lines_len = r->len;
+	} else {
+		next->rules_off = off;
+		next->rules_len = r->len;
+	}
 }
 
 static void take_records(struct jitfiles *j, struct dump *d)
@@ -473,10 +512,8 @@ static void take_records(struct jitfiles *j, struct dump *d)
 			break;
 		if (r.kind == JITDUMP_CODE)
 			take_code(j, d, &r, d->file.off - b->len + used);
-		else if (r.kind == JITDUMP_LINES)
-			d->next = (struct described){
-				.lines_off = d->file.off - b->len + used, .lines_len = r.len,
-			};
+		else if (r.kind == JITDUMP_LINES || r.kind == JITDUMP_UNWIND)
+			note_next(&d->next, &r, d->file.off - b->len + used);
 		else if (r.kind == JITDUMP_MOVED)
 			take_move(j, d, &r);
 		used += r.len;

@@ -17,6 +17,7 @@
 
 #include "collect/engine/modules.h"
 #include "trace/writer.h"
+#include "unwind/unwind.h"
 
 struct jitfiles;
 
@@ -38,6 +39,8 @@ void jitfiles_add_dump(struct jitfiles *j, const struct module_id *id);
  */
 void jitfiles_read(struct jitfiles *j, uint32_t proc, struct trace_writer *w, size_t max_bytes);
 
+/* The unwind rules that were in dumps; NULL: none were, or j is NULL. */
+const struct unwind_described *jitfiles_rules(const struct jitfiles *j);
 /* Whether a name was found; not if j is NULL. */
 bool jitfiles_has_names(const struct jitfiles *j);
 
