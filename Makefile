@@ -35,7 +35,9 @@ ZSTD = $(if $(wildcard $(shell $(CC) -print-file-name=libzstd.a 2>/dev/null) $(C
 # With its header, debug sections that it has compressed are read, too.
 BASE_CFLAGS += $(if $(ZSTD),$(if $(wildcard $(CROSS_ROOT)/usr/include/zstd.h),-DHAVE_ZSTD))
 # The browser in a terminal (lib/terminal) draws with ncurses; without that it says so.
-NCURSES = $(if $(wildcard $(shell $(CC) -print-file-name=libncursesw.a 2>/dev/null) $(CROSS_LIBS)/libncursesw.a),-lncursesw -ltinfo)
+NCURSES = $(if $(wildcard $(shell $(CC) -print-file-name=libncursesw.a 2>/dev/null) $(CROSS_LIBS)/libncursesw.a),-lncursesw $(TINFO))
+# Some distributions have this part of it in a library of its own.
+TINFO = $(if $(wildcard $(shell $(CC) -print-file-name=libtinfo.a 2>/dev/null) $(CROSS_LIBS)/libtinfo.a),-ltinfo)
 BASE_CFLAGS += $(if $(NCURSES),$(if $(wildcard $(CROSS_ROOT)/usr/include/curses.h),-DHAVE_NCURSES))
 LDLIBS_STATIC = -lsqlite3 -lbpf -ldw -lelf $(BUILD)/libeu.a -lz -lbz2 -llzma $(ZSTD) $(NCURSES) -lcap $(shell $(CC) -print-file-name=libsupc++.a 2>/dev/null) -lgcc_eh -lm -pthread
 # libdw would load the host's libdebuginfod, and with it a second libc, SQLite extensions (lib/base/dlstub.c).

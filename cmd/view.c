@@ -24,6 +24,7 @@ struct view_opts {
 	const char *input, *import, *output;
 	const char *diff;
 	bool no_browser, terminal;
+	struct opt_list sources;
 };
 
 #define O struct view_opts
@@ -34,6 +35,7 @@ static const struct opt view_table[] = {
 	OPT_STR(0, "diff", O, diff, "file", NULL, "show what differs in <file>: both, side by side"),
 	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
 	OPT_FLAG(0, "terminal", O, terminal, "show it in this terminal, which is the default without a display"),
+	OPT_LIST(0, "source", O, sources, "dir", "in the terminal: look for source files in <dir>"),
 	OPT_END
 };
 #undef O
@@ -136,7 +138,11 @@ static int view_run(void *opts, int nr_operands, char **operands)
 		return EXIT_USAGE;
 	}
 	if (o->terminal || suits_terminal(o))
-		return view_terminal(o->input, o->import);
+		return view_terminal(o->input, o->import, &o->sources);
+	if (o->sources.nr_items) {
+		log_error("--source is only valid with --terminal: the page has no source files");
+		return EXIT_USAGE;
+	}
 	if (!o->output && !(path = place_of_page(o->import ? o->import : o->input, &e)))
 		return log_err(&e);
 	q.input = o->input;

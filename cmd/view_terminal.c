@@ -21,6 +21,7 @@ static const uint64_t no_end_ns = 30ull * 24 * 3600 * 1000000000;
 struct shown {
 	struct report_request q;	/* of the view; the range is what the browser wants */
 	struct report_reading *reading;
+	const struct opt_list *sources;
 };
 
 static int read_view(void *ctx, const struct browser_range *range, const struct view **v, struct err *e)
@@ -77,13 +78,32 @@ static void put_answer(const struct work_answer *a, struct buf *out)
 		buf_fmt(out, "\nsignal %d ended this report\n", a->status - 128);
 }
 
+/* The report's own options are those of its command line. */
+static int fill_own(struct job *j, const struct opt_list *sources, struct err *e)
+{
+	const struct report *r = j->report;
+	bool has_sources = r == &report_annotate;
+	size_t nr = has_sources ? sources->nr_items : 0, i;
+	char **argv = xcalloc(nr + 1, sizeof(*argv));
+	int ret, nr_operands;
+
+	j->own = xcalloc(1, r->opts_size);
+	for (i = 0; i < nr; i++)
+		argv[i] = xasprintf("--source=%s", sources->items[i]);
+	ret = opt_parse(r->opts, j->own, nr, argv, false, &nr_operands, e);
+	for (i = 0; i < nr; i++)
+		free(argv[i]);
+	free(argv);
+	return ret;
+}
+
 static int print(void *ctx, const struct browser_ask *ask, struct buf *out, struct err *e)
 {
 	const struct shown *s = ctx;
 	struct job j = { .q = { .input = s->q.input, .import = s->q.import }, .report = ask->report };
 	struct work_answer a = { .status = -1 };
 	char *metric = (char *)ask->metric;
-	int r = 0, nr;
+	int r = 0;
 
 	j.q.profile.calibrate = true;
 	j.q.show.select.from_ns = ask->range.from_ns;
@@ -93,10 +113,8 @@ static int print(void *ctx, const struct browser_ask *ask, struct buf *out, stru
 	j.q.sort = ask->sort ? ask->sort : "default";
 	if (metric)
 		j.q.profile.metrics = (struct opt_list){ &metric, 1, 0 };
-	if (ask->report->opts_size) {
-		j.own = xcalloc(1, ask->report->opts_size);
-		r = opt_parse(ask->report->opts, j.own, 0, NULL, false, &nr, e);
-	}
+	if (ask->report->opts_size)
+		r = fill_own(&j, s->sources, e);
 	if (!r)
 		r = work_run(print_report, &j, TEXT_MAX, no_end_ns, &a, e);
 	if (!r)
@@ -108,9 +126,9 @@ static int print(void *ctx, const struct browser_ask *ask, struct buf *out, stru
 	return r;
 }
 
-int view_terminal(const char *input, const char *import)
+int view_terminal(const char *input, const char *import, const struct opt_list *sources)
 {
-	struct shown s = { .q = { .input = input, .import = import, .sort = "default" } };
+	struct shown s = { .q = { .input = input, .import = import, .sort = "default" }, .sources = sources };
 	const struct browser_source source = {
 		.ctx = &s, .name = import ? import : input, .read = read_view, .print = print,
 	};

@@ -3,7 +3,12 @@
 #ifndef CMD_VIEW_TERMINAL_H
 #define CMD_VIEW_TERMINAL_H
 
-/* Runs until the user leaves it; input and import as in struct report_request. Returns the exit status. */
-int view_terminal(const char *input, const char *import);
+#include "base/opt.h"
+
+/*
+ * Runs until the user leaves it; input and import as in struct report_request; sources: folders of source
+ * files. Returns the exit status.
+ */
+int view_terminal(const char *input, const char *import, const struct opt_list *sources);
 
 #endif

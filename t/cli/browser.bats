@@ -123,6 +123,17 @@ until_same_terminal() {
 	type_keys '?' -- 'Enter, Right +open'
 }
 
+@test "browser: source lines are those of report --annotate, from the folders of --source" {
+	run_arcprof view --no-browser --source . "$TOP/$trace"
+	[ "$status" -eq 2 ]
+	NO_COLOR=1 browse arcprof view --terminal --source "$TOP/t/data/java" "$TOP/$trace"
+	type_keys 2 / Seed.fib Enter a -- 'Seed[.]java'
+	screen | sed -n '3,23p' | sed 's/ *$//' >shown
+	grep -q 'int fib(int n)' shown
+	arcprof report --annotate Seed.fib --source "$TOP/t/data/java" "$TOP/$trace" | head -n 21 | cut -c -80 |
+		sed 's/ *$//' | diff - shown
+}
+
 @test "browser: Ctrl-Z stops it, a signal ends it, and the terminal is what it was" {
 	browse arcprof view --terminal "$TOP/$trace"
 	type_keys 2 -- 'Function'
