@@ -38,6 +38,7 @@ async function bench() {
 	while (!document.getElementById('badge').textContent)
 		await wait();
 	report('badge', performance.now());
+	page.go({ view: 'flame' });
 	for (const zoom of wideContexts(page, 60)) {
 		zooms.push(took(() => page.go({ zoom })));
 		await wait();

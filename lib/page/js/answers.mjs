@@ -45,18 +45,19 @@ export function answersOf(model, look, state) {
 	return out;
 }
 
-/* They take longest: the last are kept. */
 export function stacksOf(model, state, metric) {
-	const key = stacksKey(state, metric);
-
-	if (!model.stacks || model.stacks.key !== key)
-		model.stacks = { key, list: hottestStacks(model.tree, model.data.consumers, model.functions, model.baseIn(state, metric), isPlace,
-			NR_STACKS) };
-	return model.stacks.list;
+	return hottestStacks(model.tree, model.data.consumers, model.functions, model.baseIn(state, metric), isPlace, NR_STACKS);
 }
 
-function stacksKey(state, metric) {
-	return [state.from, state.to, state.threads, metric].join('|');
+/* They take longest: of the whole recording the report has said them; null: it has not. */
+function knownStacks(model, state, metric) {
+	const { summary } = model.more, { name } = model.meta.metrics[metric], { consumers } = model.functions;
+	const stacks = summary && state.from === '' && !state.threads ? summary.stacks : null;
+
+	if (!stacks || !stacks.length || stacks[0].metric !== name)
+		return null;
+	const of = new Map(consumers.name.map((text, c) => [text, c]).reverse());
+	return stacks.map(s => ({ value: s.self, path: s.frames.map(frame => of.get(frame) || 0), names: s.frames }));
 }
 
 function idleThreads({ roles, tree, threadNodes }, base) {
@@ -139,9 +140,10 @@ class Sections {
 	}
 
 	/* From the innermost function outwards; of many the middle is left out. */
-	stack({ value, path }, metric, total) {
-		const long = path.length > FRAMES, frames = long ? [...path.slice(0, FRAMES - FRAMES_ROOT), 0, ...path.slice(-FRAMES_ROOT)] : path;
-		const words = frames.flatMap((c, k) => [k ? ' ‹ ' : '', c ? this.link(c, metric, this.short(c)) : `[${path.length - FRAMES} more]`]);
+	stack({ value, path, names }, metric, total) {
+		const nr = path.length, all = path.map((c, k) => (c ? this.link(c, metric, this.short(c)) : names[k]));
+		const shown = nr > FRAMES ? [...all.slice(0, FRAMES - FRAMES_ROOT), `[${nr - FRAMES} more]`, ...all.slice(-FRAMES_ROOT)] : all;
+		const words = shown.flatMap((word, k) => [k ? ' ‹ ' : '', word]);
 
 		return element('li', {}, element('b', {}, percent(value, total) + ' %'), ` ${amount(value, this.unit(metric))} `,
 			words.length ? words : '[no stack]');
@@ -178,10 +180,12 @@ export function answerSections(model, look, state, go) {
 	if (found.time) {
 		const list = element('ul', { class: 'paths' });
 		out.push(element('section', {}, element('h2', {}, 'Hottest stacks, all threads, the innermost function first'), list));
-		later = () => list.replaceChildren(...stacksOf(model, state, found.time.metric)
-			.map(x => s.stack(x, found.time.metric, found.time.total)));
-		if (model.stacks && model.stacks.key === stacksKey(state, found.time.metric))
-			later();
+		const { metric, total } = found.time, known = knownStacks(model, state, metric);
+		const fill = stacks => list.replaceChildren(...stacks.map(x => s.stack(x, metric, total)));
+		if (known)
+			fill(known);
+		else
+			later = () => fill(stacksOf(model, state, metric));
 	}
 	if (found.waits)
 		out.push(s.waits(found.waits));

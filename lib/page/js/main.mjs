@@ -503,8 +503,11 @@ class Page {
 			this.showOverview();
 	}
 
-	/* What takes longer comes when the rest has been seen. */
+	/* It follows what is selected, not what is picked in it. What takes longer comes when the rest has been seen. */
 	showOverview() {
+		if (this.overviewOf === this.look)
+			return;
+		this.overviewOf = this.look;
 		const { sections, later } = overview(this.model, this.look, this.state, c => this.go(c));
 
 		$('overview').replaceChildren(...sections);

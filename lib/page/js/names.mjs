@@ -268,7 +268,7 @@ export function foldConsumers(consumers, weight, { fold, threads, ways, without 
 		if ((without.has('kernel') && one.kind === 'kernel') ||
 		    (without.has('inlined') && /-inlined$/.test(consumers.kind[c])))
 			continue;
-		const key = JSON.stringify([one.name, one.module, one.detail, one.family, one.pid, one.tid]);
+		const key = `${one.name}\0${one.module}\0${one.detail}\0${one.family}\0${one.pid}\0${one.tid}`;
 		let id = ids.get(key);
 		if (id && weight[c] > most[id]) {
 			most[id] = weight[c];

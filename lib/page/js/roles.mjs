@@ -56,13 +56,13 @@ export function idleApart({ nr, parent, consumer }, idle) {
  */
 export function rolesOf({ nr, parent, consumer }, consumers, idle, kinds) {
 	const make = () => new Uint32Array(nr), owner = make(), code = make(), outer = make(), wait = make(), aside = new Uint8Array(nr);
-	const { role, kind } = consumers, spent = new Uint8Array(nr), kindOf = consumers.spent.map(s => Math.max(kinds.indexOf(s), 0));
+	const { role } = consumers, isKernel = consumers.kind.map(kind => kind === 'kernel'), spent = new Uint8Array(nr), kindOf = consumers.spent.map(s => Math.max(kinds.indexOf(s), 0));
 
 	for (let i = 1; i < nr; i++) {
 		const c = consumer[i], up = parent[i];
 		owner[i] = role[c] & IS_MINE ? c : owner[up];
 		code[i] = role[c] & IS_CODE ? c : code[up];
-		outer[i] = role[c] & IS_CODE && kind[c] !== 'kernel' ? c : outer[up];
+		outer[i] = role[c] & IS_CODE && !isKernel[c] ? c : outer[up];
 		wait[i] = wait[up] || (role[c] & IS_WAIT ? c : 0);
 		aside[i] = aside[up] & 2 | (role[c] & IS_OWN ? 2 : 0) | (idle ? idle.of[i] : 0);
 		spent[i] = aside[i] & 1 ? kinds.length - 1 : kindOf[c] || spent[up];
@@ -93,14 +93,19 @@ class Tally {
 
 /* Functions by what they have themselves, and the program's own with what they call of libraries. */
 export function hottest(roles, tree, to, base, total, nr) {
-	const { owner, code, aside } = roles, rows = new Tally();
+	const { owner, code, aside } = roles, self = new Float64Array(to.length), mine = new Float64Array(to.length), rows = new Tally();
 
 	for (let i = 1; i < tree.nr; i++) {
 		if (!base[i] || aside[i])
 			continue;
-		rows.get(to[code[i]]).self += base[i];
-		if (owner[i])
-			rows.get(to[owner[i]]).mine += base[i];
+		self[code[i]] += base[i];
+		mine[owner[i]] += base[i];
+	}
+	for (let c = 0; c < to.length; c++) {
+		if (self[c])
+			rows.get(to[c]).self += self[c];
+		if (c && mine[c])
+			rows.get(to[c]).mine += mine[c];
 	}
 	return { mine: rows.most('mine', nr, total), all: rows.most('self', nr, total) };
 }
