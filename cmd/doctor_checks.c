@@ -22,6 +22,7 @@
 #include "cpuclock/cpuclock.h"
 #include "doctor.h"
 #include "jvm/jdk.h"
+#include "outside/outside.h"
 #include "pmu/deaf.h"
 #include "pmu/probe.h"
 #include "ptt/ptt.h"
@@ -130,7 +131,8 @@ static void look_jvm_threads(struct finding *f)
 	if (try_event(f, &attr, 0, 0))
 		return;
 	if (probe_perf(&attr, 0, 0) == -EINVAL)
-		remedy(f, "Linux 5.13 or newer");
+		remedy(f, "Linux 5.13 or newer%s",
+		       outside_possible() ? "; here record walks Java stacks from outside" : "");
 }
 
 static void look_deaf(struct finding *f)

@@ -101,6 +101,7 @@ struct collect {
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
+	const char *why_outside;	/* not NULL: Java stacks are walked from there, unasked */
 	bool only_jvms;			/* perf events are forbidden: JVMs' agents tell all there is, */
 	uint64_t timer_ns;		/* and sample with this period; 0: they have no event to sample */
 	uint64_t maps_ns;		/* when their mappings were last looked at */
@@ -187,8 +188,10 @@ void agents_write_lines(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
 void agents_join(struct collect *c, uint64_t until_ns, bool last);
 
-/* traps.c: open a TRAP set on all threads of a JVM; false: refused. */
-bool traps_open(struct collect *c, struct proc *p);
+/* traps.c: this kernel can signal the thread that is sampled, or nobody may say. */
+bool traps_possible(void);
+/* Open a TRAP set on all threads of a JVM. False: refused, as *e says. */
+bool traps_open(struct collect *c, struct proc *p, struct err *e);
 /* The same of a set that is there, on threads that have one already. */
 bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps);
 /* At each turn: off while the JVM is in none of the control groups that are recorded. */

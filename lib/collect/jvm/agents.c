@@ -21,6 +21,7 @@
 #include "jvm/invite.h"
 #include "jvm/replay.h"
 #include "jvm/target.h"
+#include "outside/outside.h"
 
 static void emit_sample(void *ctx, const struct thread *th, struct rec_sample *s,
 			const struct frame *frames, size_t nr_frames)
@@ -132,6 +133,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	struct collect *c = ctx;
 	struct thread *th;
 	struct java *j;
+	struct err e;
 	bool by_cpus;
 
 	collect_merge(c, clock_mono_ns());
@@ -157,8 +159,10 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	if (c->o->java != JAVA_SAMPLE)
 		return false;
 	by_cpus = trap_by_cpus(c, th->proc);
-	if (!by_cpus && !traps_open(c, th->proc))
+	if (!by_cpus && !traps_open(c, th->proc, &e)) {
+		refused_source(&c->refused, "Java stacks", pid, e.msg);
 		return false;
+	}
 	j->sampled = true;
 	j->since_ns = by_cpus ? UINT64_MAX : clock_mono_ns();
 	if (!by_cpus && !clocks_leave_out(c, pid) && !c->o->system_wide)
@@ -583,6 +587,16 @@ static bool has_programs(const struct collect_opts *o)
 	return o->nr_pids && o->jvm_events & JVM_TELL_BY_PROGRAM;
 }
 
+/* On kernels where no sample can have the agent walk, stacks are walked from outside all the same. */
+static void do_without_traps(struct collect *c)
+{
+	if (c->o->java_by != JAVA_AUTO || c->o->java != JAVA_SAMPLE || !c->o->ev.nr_events ||
+	    c->o->ev.nr_aside || !outside_possible() || outside_lacks(c) || traps_possible())
+		return;
+	c->opts.java_by = JAVA_OUTSIDE;
+	c->why_outside = "this kernel cannot signal the sampled thread (needs Linux 5.13)";
+}
+
 int agents_open(struct collect *c, struct err *e)
 {
 	struct jvm_server_opts o = {
@@ -602,6 +616,7 @@ int agents_open(struct collect *c, struct err *e)
 
 	if (memory_check_program(c, e))
 		return -ENOTSUP;
+	do_without_traps(c);
 	if (collect_from_outside(c) && (lacks = outside_lacks(c)))
 		return err_set(e, ENOTSUP, "%s need the agent: Java stacks alone are known from outside", lacks);
 	if ((o.programs && !o.callflow && !(o.tell & JVM_TELL_BY_PROGRAM)) ||
@@ -658,7 +673,7 @@ static int attach(struct collect *c, int pid, struct err *e)
 	bool is_jvm = target_is_jvm(pid);
 
 	if (is_jvm && c->jvm && collect_from_outside(c))
-		return attach_outside(c, pid, true, "", e);
+		return attach_outside(c, pid, true, c->why_outside ? c->why_outside : "", e);
 	if (is_jvm && may_do_without(c) && has_other_clock(pid) &&
 	    !attach_outside(c, pid, true, "its clock is another than ours (time_namespaces(7))", e))
 		return 0;

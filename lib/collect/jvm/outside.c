@@ -175,7 +175,7 @@ static void look_for_new(struct collect *c)
 
 	for (p = c->tasks.procs; p; p = p->next)
 		if (p->has_libjvm && !p->had_agent && p->nr_live && !p->replaced_ns && !p->try_ns &&
-		    outside_begin(c, p, false, "", &e))
+		    outside_begin(c, p, false, c->why_outside ? c->why_outside : "", &e))
 			refused_source(&c->refused, "Java stacks", p->pid, e.msg);
 }
 

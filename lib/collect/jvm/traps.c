@@ -4,8 +4,11 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -44,16 +47,30 @@ static void close_ended(struct collect *c)
 	free(used);
 }
 
+bool traps_possible(void)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000, .disabled = 1, .exclude_kernel = 1, .sigtrap = 1,
+		.remove_on_exec = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno != EINVAL && errno != E2BIG;
+	close(fd);
+	return true;
+}
+
 /*
  * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
  * that a thread with traps started have inherited them, as the kernel's records say.
  */
-static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any)
+static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any, struct err *e)
 {
 	char path[64];
 	struct dirent *d;
 	bool ok = true;
-	struct err e;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
@@ -68,38 +85,40 @@ static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, b
 		th = tasks_get(&c->tasks, p->pid, tid, clock_mono_ns());
 		if (th->trap_ns)
 			continue;
-		r = evset_add(&c->ev, traps, tid, false, &e);
+		r = evset_add(&c->ev, traps, tid, false, e);
 		ok = !r || r == -ESRCH;
 		th->trap_ns = clock_mono_ns();
 		*any = true;
 	}
-	if (dir)
-		closedir(dir);
-	return ok && dir;
+	if (!dir)
+		return err_set(e, ESRCH, "it has ended"), false;
+	closedir(dir);
+	return ok;
 }
 
-static bool add_all_threads(struct collect *c, struct proc *p, uint32_t traps)
+static bool add_all_threads(struct collect *c, struct proc *p, uint32_t traps, struct err *e)
 {
 	bool ok, any;
 
 	do {
 		any = false;
-		ok = add_new_threads(c, p, traps, &any);
+		ok = add_new_threads(c, p, traps, &any, e);
 	} while (ok && any);
 	return ok;
 }
 
 bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps)
 {
+	struct err ignored;
 	size_t i;
 
 	for (i = 0; i < c->tasks.nr_all; i++)
 		if (c->tasks.threads[i]->proc == p)
 			c->tasks.threads[i]->trap_ns = 0;
-	return add_all_threads(c, p, traps);
+	return add_all_threads(c, p, traps, &ignored);
 }
 
-bool traps_open(struct collect *c, struct proc *p)
+bool traps_open(struct collect *c, struct proc *p, struct err *e)
 {
 	uint32_t traps;
 	bool ok;
@@ -107,7 +126,7 @@ bool traps_open(struct collect *c, struct proc *p)
 	close_ended(c);
 	traps = evset_new(&c->ev, EVSET_TRAP);
 	c->ev.sets[traps - 1].proc = p->id;
-	ok = add_all_threads(c, p, traps);
+	ok = add_all_threads(c, p, traps, e);
 	if (!ok)
 		evset_close(&c->ev, traps);
 	else if (collect_is_on(c))
