@@ -92,11 +92,19 @@ void arcprof_print_help(FILE *out);
 struct trace_damage;
 int warn_of_damage(const char *path, const struct trace_damage *d);
 
+/* The pages of the manual that are of no command, as "arcprof help" takes their names, a line each. */
+void help_print_pages(FILE *out);
+
 /* Run a whole command line, as main() does, in a process that ends then.  Returns its exit status. */
 int arcprof_run(int argc, char **argv);
 
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
+/*
+ * A part of the manual pages that is made of the tables, such as "record-synopsis". False: there is none of
+ * that name.
+ */
+bool describe_part(const char *name, FILE *out);
 
 extern const struct command cmd_record, cmd_report, cmd_diff, cmd_budget, cmd_merge, cmd_view, cmd_query,
 	cmd_top, cmd_tprof, cmd_aboveidle, cmd_msr, cmd_cpi, cmd_mpevt, cmd_ptt, cmd_itrace, cmd_calibrate,

@@ -180,6 +180,7 @@ void arcprof_print_help(FILE *out)
 	}
 	putc('\n', out);
 	opt_print_help(common_opts, out);
-	fputs("\n'arcprof <command> -h' lists the options of a command, 'arcprof help <command>' explains them.\n",
+	fputs("\n'arcprof <command> -h' lists the options of a command, 'arcprof help <command>' is its manual\n"
+	      "page, and 'arcprof help arcprof' names the other pages.\n",
 	      out);
 }

@@ -9,31 +9,32 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
+#include "query/query.h"
 
-static void for_each_command(void (*fn)(const struct command *c))
+static void for_each_command(void (*fn)(const struct command *c, FILE *out), FILE *out)
 {
 	const struct command_group *g;
 	size_t i;
 
 	for (g = command_groups; g->title; g++)
 		for (i = 0; g->list[i]; i++)
-			fn(g->list[i]);
+			fn(g->list[i], out);
 }
 
 /* The paragraph under SYNOPSIS in the manual page. */
-static void print_synopsis(const struct command *c)
+static void print_synopsis(const struct command *c, FILE *out)
 {
 	struct opt_join j;
 
 	command_own_opts(c, &j);
-	printf("*arcprof %s* ", c->name);
-	opt_print_synopsis(j.table, stdout);
-	printf("%s%s\n", j.nr && c->operands ? " " : "", c->operands ? c->operands : "");
+	fprintf(out, "*arcprof %s* ", c->name);
+	opt_print_synopsis(j.table, out);
+	fprintf(out, "%s%s\n", j.nr && c->operands ? " " : "", c->operands ? c->operands : "");
 	free(j.table);
 }
 
 /* The command's own options, as the manual page has to head their paragraphs. */
-static void print_options(const struct command *c)
+static void print_options(const struct command *c, FILE *out)
 {
 	const struct opt *o;
 	struct opt_join j;
@@ -43,15 +44,15 @@ static void print_options(const struct command *c)
 		if (o->type == OPT_TYPE_GROUP)
 			continue;
 		if (o->name)
-			printf("--%s%s\n", o->type == OPT_TYPE_FLAG && o->def ? "no-" : "", o->name);
+			fprintf(out, "--%s%s\n", o->type == OPT_TYPE_FLAG && o->def ? "no-" : "", o->name);
 		else
-			printf("-%c\n", o->letter);
+			fprintf(out, "-%c\n", o->letter);
 	}
 	free(j.table);
 }
 
 /* Paragraphs of the manual page for options that choose one of several, such as the reports. */
-static void print_choices(const struct command *c)
+static void print_choices(const struct command *c, FILE *out)
 {
 	const struct opt *o;
 	struct opt_join j;
@@ -59,17 +60,17 @@ static void print_choices(const struct command *c)
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++)
 		if ((o->type == OPT_TYPE_SET || o->sets) && o->name)
-			printf("*--%s*%s%s%s::\n\t%c%s.\n\n", o->name, o->sets ? "=_" : "",
+			fprintf(out, "*--%s*%s%s%s::\n\t%c%s.\n\n", o->name, o->sets ? "=_" : "",
 			       o->sets ? o->arg : "", o->sets ? "_" : "", o->help[0] & ~0x20, o->help + 1);
 	free(j.table);
 }
 
-static void print_words(const struct command *c)
+static void print_words(const struct command *c, FILE *out)
 {
 	struct command_opts o;
 
 	command_opts_init(&o, c);
-	opt_print_words(o.table, stdout);
+	opt_print_words(o.table, out);
 	command_opts_release(&o);
 }
 
@@ -78,22 +79,22 @@ static bool has_words(const struct opt *o)
 	return o->words || o->word;
 }
 
-static void print_value_line(const struct opt *o, const char *dashes, const char *name)
+static void print_value_line(const struct opt *o, const char *dashes, const char *name, FILE *out)
 {
 	const char *word;
 	unsigned int i;
 
-	printf("%s%s", dashes, name);
+	fprintf(out, "%s%s", dashes, name);
 	for (i = 0; has_words(o) && (word = opt_word(o, &i)); i++)
-		printf(" %s", word);
-	printf(has_words(o) ? "\n" : " <%s>\n", o->arg);
+		fprintf(out, " %s", word);
+	fprintf(out, has_words(o) ? "\n" : " <%s>\n", o->arg);
 }
 
 /*
  * "--format text json" for words, "--output <file>" for what the argument is, and "-o <file>" again by
  * its letter.
  */
-static void print_values(const struct command *c)
+static void print_values(const struct command *c, FILE *out)
 {
 	struct command_opts f;
 	const struct opt *o;
@@ -103,15 +104,15 @@ static void print_values(const struct command *c)
 		if (o->type == OPT_TYPE_GROUP || (!has_words(o) && !o->arg))
 			continue;
 		if (o->name)
-			print_value_line(o, "--", o->name);
+			print_value_line(o, "--", o->name, out);
 		if (o->letter)
-			print_value_line(o, "-", (char[]){ o->letter, '\0' });
+			print_value_line(o, "-", (char[]){ o->letter, '\0' }, out);
 	}
 	command_opts_release(&f);
 }
 
 /* "--output arcprof.data" of options that have a default. */
-static void print_defaults(const struct command *c)
+static void print_defaults(const struct command *c, FILE *out)
 {
 	const struct opt *o;
 	struct opt_join j;
@@ -119,12 +120,12 @@ static void print_defaults(const struct command *c)
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++)
 		if (o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_FLAG && o->name && o->def)
-			printf("--%s %s\n", o->name, o->def);
+			fprintf(out, "--%s %s\n", o->name, o->def);
 	free(j.table);
 }
 
 /* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
-static void print_help_lines(const struct command *c)
+static void print_help_lines(const struct command *c, FILE *out)
 {
 	struct command_opts f;
 	const struct opt *o;
@@ -132,30 +133,30 @@ static void print_help_lines(const struct command *c)
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++)
 		if (o->type == OPT_TYPE_FLAG && o->def)
-			printf("--no-%s\tdo not %s\t\n", o->name, o->help);
+			fprintf(out, "--no-%s\tdo not %s\t\n", o->name, o->help);
 		else if (o->type != OPT_TYPE_GROUP && o->name)
-			printf("--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
+			fprintf(out, "--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
 	command_opts_release(&f);
 }
 
-static void print_name(const struct command *c)
+static void print_name(const struct command *c, FILE *out)
 {
-	puts(c->name);
+	fprintf(out, "%s\n", c->name);
 }
 
-static void print_summary(const struct command *c)
+static void print_summary(const struct command *c, FILE *out)
 {
-	printf("*arcprof-%s*(1)::\n\t%c%s.\n\n", c->name, c->summary[0] & ~0x20, c->summary + 1);
+	fprintf(out, "*arcprof-%s*(1)::\n\t%c%s.\n\n", c->name, c->summary[0] & ~0x20, c->summary + 1);
 }
 
-static void print_summary_line(const struct command *c)
+static void print_summary_line(const struct command *c, FILE *out)
 {
-	printf("%s\t%s\n", c->name, c->summary);
+	fprintf(out, "%s\t%s\n", c->name, c->summary);
 }
 
 static int nr_bad;
 
-static void check(const struct command *c)
+static void check(const struct command *c, FILE *out)
 {
 	struct command_opts o;
 	struct err e;
@@ -170,7 +171,7 @@ static void check(const struct command *c)
 
 static const struct {
 	const char *what;
-	void (*print)(const struct command *c);
+	void (*print)(const struct command *c, FILE *out);
 	bool of_all;		/* without a command: of each; otherwise of the named one */
 } topics[] = {
 	{ "synopsis", print_synopsis, false },
@@ -186,21 +187,48 @@ static const struct {
 	{ "check", check, true },
 };
 
-int describe(int argc, char **argv)
+/* Prints the topic of the command, or of all of them. False: there is no such topic. */
+static bool print_topic(const char *what, const struct command *c, FILE *out)
 {
-	const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(topics); i++) {
-		if (!argc || strcmp(topics[i].what, argv[0]) || (!topics[i].of_all && !c))
+		if (strcmp(topics[i].what, what) || (!topics[i].of_all && !c))
 			continue;
 		if (c)
-			topics[i].print(c);
+			topics[i].print(c, out);
 		else
-			for_each_command(topics[i].print);
-		return nr_bad ? 1 : 0;
+			for_each_command(topics[i].print, out);
+		return true;
 	}
-	log_error("usage: --dump synopsis|options|choices|words|values|defaults|help <command>, or "
-		  "--dump commands|summary|summaries|check");
+	return false;
+}
+
+bool describe_part(const char *name, FILE *out)
+{
+	const char *topic = strrchr(name, '-');
+	char command[32];
+
+	if (!strcmp(name, "query-tables") || !strcmp(name, "query-heap-tables")) {
+		query_print_manual(!strcmp(name, "query-heap-tables"), out);
+		return true;
+	}
+	snprintf(command, sizeof(command), "%.*s", topic ? (int)(topic - name) : 0, name);
+	return print_topic(topic ? topic + 1 : name, topic ? command_find(command) : NULL, out);
+}
+
+int describe(int argc, char **argv)
+{
+	bool is_part = argc == 2 && !strcmp(argv[0], "part");
+
+	if (argc == 1 && !strcmp(argv[0], "pages")) {
+		help_print_pages(stdout);
+		return 0;
+	}
+	if (is_part ? describe_part(argv[1], stdout) :
+		      argc && print_topic(argv[0], argc > 1 ? command_find(argv[1]) : NULL, stdout))
+		return nr_bad ? 1 : 0;
+	log_error("usage: --dump synopsis|options|choices|words|values|defaults|help <command>, "
+		  "--dump commands|pages|summary|summaries|check, or --dump part <part of a manual page>");
 	return EXIT_USAGE;
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* help.c - "arcprof help": the commands, or the manual page of one. */
-#include <errno.h>
-#include <fcntl.h>
+/* help.c - "arcprof help": the commands, or a page of the manual, which the binary has in it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/near.h"
+#include "base/term.h"
 #include "cmd.h"
+#include "manual/manual.h"
 
 struct help_opts {
 	bool short_only;
@@ -22,52 +21,87 @@ static const struct opt help_opts[] = {
 	OPT_END
 };
 
-/* Whether man(1) is there and knows the page. */
-static bool has_manual(const char *page)
-{
-	int status, null;
-	pid_t pid = fork();
+static const char prefix[] = "arcprof-";
 
-	if (pid < 0)
-		return false;
-	if (!pid) {
-		null = open("/dev/null", O_RDWR);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execlp("man", "man", "-w", page, (char *)NULL);
-		_exit(EXIT_NOT_FOUND);
-	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+/* "arcprof-record" and "record" are the same. */
+static const char *without_prefix(const char *name)
+{
+	return strncmp(name, prefix, sizeof(prefix) - 1) ? name : name + sizeof(prefix) - 1;
 }
 
-static int show_manual(const char *page)
+/* The pages that are of no command, as "help" takes them, a line each. */
+static void list_others(const struct manual *m, struct buf *out)
 {
-	fflush(stdout);
-	execlp("man", "man", page, (char *)NULL);
-	log_error("man: %s", strerror(errno));
-	return 1;
+	struct buf names = BUF_INIT;
+	char *name, *at = NULL;
+
+	manual_list(m, &names);
+	for (name = strtok_r(names.data, "\n", &at); name; name = strtok_r(NULL, "\n", &at))
+		if (!command_find(without_prefix(name)))
+			buf_fmt(out, "%s\n", without_prefix(name));
+	buf_release(&names);
 }
 
-static int unknown_topic(const char *name)
+void help_print_pages(FILE *out)
 {
-	const char *near = command_nearest(name);
+	struct buf names = BUF_INIT;
+	struct manual m;
+	struct err e;
 
+	if (manual_open(&m, &e))
+		return;
+	list_others(&m, &names);
+	fputs(names.data, out);
+	buf_release(&names);
+	manual_release(&m);
+}
+
+static int unknown_topic(const struct manual *m, const char *name)
+{
+	const char *command = command_nearest(name);
+	struct near n = near_init(name);
+	struct buf others = BUF_INIT;
+	char *page, *at = NULL;
+
+	if (command)
+		near_try(&n, command);
+	list_others(m, &others);
+	for (page = strtok_r(others.data, "\n", &at); page; page = strtok_r(NULL, "\n", &at))
+		near_try(&n, page);
 	log_error("unknown command '%s'", name);
-	if (near)
-		log_hint("did you mean 'arcprof help %s'?", near);
+	if (n.best)
+		log_hint("did you mean 'arcprof help %s'?", n.best);
 	else
 		log_hint("'arcprof help' lists the commands");
+	buf_release(&others);
 	return EXIT_USAGE;
+}
+
+static int show_page(const struct manual *m, const char *name)
+{
+	enum { WIDTH_OF_FILES = 80, MOST = 100 };	/* longer lines are hard to read */
+	int width = term_width() ? term_width() : WIDTH_OF_FILES;
+	bool is_first = !strcmp(name, "arcprof");
+	char *file = xasprintf("%s%s", is_first ? "" : prefix, name);
+	struct buf page = BUF_INIT;
+	int r = 0;
+
+	if (manual_page(m, file, describe_part, &page))
+		manual_print(&page, MIN(width, (int)MOST), stdout);
+	else
+		r = unknown_topic(m, name);
+	buf_release(&page);
+	free(file);
+	return r;
 }
 
 static int help_run(void *opts, int nr_operands, char **operands)
 {
 	const struct help_opts *o = opts;
 	const struct command *c;
-	char *page;
+	struct manual m;
+	struct err e;
+	int r;
 
 	if (nr_operands > 1) {
 		log_error("only one command can be given");
@@ -78,22 +112,22 @@ static int help_run(void *opts, int nr_operands, char **operands)
 		return 0;
 	}
 	c = command_find(operands[0]);
-	if (!c)
-		return unknown_topic(operands[0]);
-	page = xasprintf("arcprof-%s", c->name);
-	if (!o->short_only && has_manual(page))
-		return show_manual(page);
-	command_print_help(c, stdout);
-	if (!o->short_only)
-		printf("\nThe manual page %s(1) says more; it is not installed here.\n", page);
-	free(page);
-	return 0;
+	if (c && o->short_only) {
+		command_print_help(c, stdout);
+		return 0;
+	}
+	if (manual_open(&m, &e))
+		return log_err(&e);
+	r = show_page(&m, without_prefix(operands[0]));
+	manual_release(&m);
+	return r;
 }
 
 const struct command cmd_help = {
 	.name = "help",
-	.summary = "list the commands, or explain one",
-	.operands = "[<command>]",
+	.summary = "list the commands, or show a page of the manual",
+	.operands = "[<command>|<page>]",
+	.flags = CMD_PAGER,
 	.opts = help_opts,
 	.opts_size = sizeof(struct help_opts),
 	.run = help_run,

@@ -86,10 +86,6 @@ static int describe_tables(const char *s, bool heap)
 		log_hint("'arcprof query %s.tables' lists the tables", heap ? "<heap dump> " : "");
 		return 1;
 	}
-	if (begins(s, ".manual", &rest)) {	/* for the Makefile */
-		query_print_manual(!strncmp(rest, "heap", 4), stdout);
-		return 0;
-	}
 	if (*s != '.')
 		return -1;
 	log_error("unknown command '%s' (expected one of: .tables, .schema)", s);

@@ -157,7 +157,7 @@ void opt_put_time(struct buf *b, uint64_t ns);
 int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
 
 void opt_print_help(const struct opt *table, FILE *out);
-/* "[-p | --pid=<pid>] ..." for the man page and the usage line. */
+/* "[-p | --pid=<pid>] ..." for the manual page. */
 void opt_print_synopsis(const struct opt *table, FILE *out);
 /* One option word a line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
 void opt_print_words(const struct opt *table, FILE *out);

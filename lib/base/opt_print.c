@@ -43,7 +43,10 @@ static bool is_on(const struct opt *o)
 	return o->type == OPT_TYPE_FLAG && o->def;
 }
 
-/* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep " | ". */
+/* No-break spaces around it: the lines of a synopsis break between options, not between the names of one. */
+#define OR "\302\240|\302\240"
+
+/* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep OR. */
 static void add_option(struct buf *b, const struct opt *o, const char *sep, const char *no)
 {
 	if (o->letter)
@@ -162,7 +165,7 @@ void opt_print_synopsis(const struct opt *table, FILE *out)
 			buf_str(&b, " | ");
 		else
 			buf_fmt(&b, "%s[", prev ? "] " : "");
-		add_option(&b, o, " | ", "no-");
+		add_option(&b, o, OR, "no-");
 		if (o->type == OPT_TYPE_LIST)
 			buf_str(&b, "...");
 		prev = o;

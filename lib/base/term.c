@@ -10,7 +10,8 @@
 const char *const term_color_words[] = { "auto", "always", "never", NULL };
 
 static const char *const sequences[TERM_NR] = {
-	[TERM_PLAIN] = "\033[0m", [TERM_BOLD] = "\033[1m",    [TERM_DIM] = "\033[2m",	[TERM_RED] = "\033[31m",
+	[TERM_PLAIN] = "\033[0m", [TERM_BOLD] = "\033[1m",    [TERM_DIM] = "\033[2m",
+	[TERM_UNDERLINE] = "\033[4m", [TERM_RED] = "\033[31m",
 	[TERM_GREEN] = "\033[32m", [TERM_YELLOW] = "\033[33m", [TERM_CYAN] = "\033[36m",
 };
 

@@ -12,7 +12,9 @@
 enum term_color { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER };
 extern const char *const term_color_words[];	/* for OPT_ENUM */
 
-enum term_style { TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_RED, TERM_GREEN, TERM_YELLOW, TERM_CYAN, TERM_NR };
+enum term_style {
+	TERM_PLAIN, TERM_BOLD, TERM_DIM, TERM_UNDERLINE, TERM_RED, TERM_GREEN, TERM_YELLOW, TERM_CYAN, TERM_NR
+};
 
 /* Call first; NO_COLOR and TERM=dumb turn AUTO into NEVER. */
 void term_setup(enum term_color color);
