@@ -36,7 +36,8 @@ static const struct opt cpi_table[] = {
 	OPT_GROUP("What to measure"),
 	OPT_FLAG('a', "all-cpus", O, all_cpus, "with a program: measure all CPUs while it runs"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
-	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, run_ns),
 	OPT_GROUP("What to print"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", NULL, "print a result every <time> (default: one at the end)"),
 	OPT_FLAG(0, "summary", O, summary, "show only the whole machine"),
@@ -405,7 +406,7 @@ static void close_all(struct cpi *c)
 	ticker_release(&c->ticker);
 }
 
-/* A program that outlives --run is asked to end, as in record. */
+/* A program that outlives --duration is asked to end, as in record. */
 static int program_status(struct cpi *c)
 {
 	if (!c->child_gone)

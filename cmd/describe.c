@@ -33,6 +33,11 @@ static void print_synopsis(const struct command *c, FILE *out)
 	free(j.table);
 }
 
+static bool is_shown(const struct opt *o)
+{
+	return o->type != OPT_TYPE_GROUP && !o->hidden;
+}
+
 /* The command's own options, as the manual page has to head their paragraphs. */
 static void print_options(const struct command *c, FILE *out)
 {
@@ -41,7 +46,7 @@ static void print_options(const struct command *c, FILE *out)
 
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++) {
-		if (o->type == OPT_TYPE_GROUP)
+		if (!is_shown(o))
 			continue;
 		if (o->name)
 			fprintf(out, "--%s%s\n", o->type == OPT_TYPE_FLAG && o->def ? "no-" : "", o->name);
@@ -101,7 +106,7 @@ static void print_values(const struct command *c, FILE *out)
 
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++) {
-		if (o->type == OPT_TYPE_GROUP || (!has_words(o) && !o->arg))
+		if (!is_shown(o) || (!has_words(o) && !o->arg))
 			continue;
 		if (o->name)
 			print_value_line(o, "--", o->name, out);
@@ -119,7 +124,7 @@ static void print_defaults(const struct command *c, FILE *out)
 
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++)
-		if (o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_FLAG && o->name && o->def)
+		if (is_shown(o) && o->type != OPT_TYPE_FLAG && o->name && o->def)
 			fprintf(out, "--%s %s\n", o->name, o->def);
 	free(j.table);
 }
@@ -134,7 +139,7 @@ static void print_help_lines(const struct command *c, FILE *out)
 	for (o = f.table; o->type != OPT_TYPE_END; o++)
 		if (o->type == OPT_TYPE_FLAG && o->def)
 			fprintf(out, "--no-%s\tdo not %s\t\n", o->name, o->help);
-		else if (o->type != OPT_TYPE_GROUP && o->name)
+		else if (is_shown(o) && o->name)
 			fprintf(out, "--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
 	command_opts_release(&f);
 }

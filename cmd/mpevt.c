@@ -31,7 +31,8 @@ struct mpevt_opts {
 static const struct opt mpevt_table[] = {
 	OPT_GROUP("With query"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", "1", "print a result every <time>"),
-	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, run_ns),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
@@ -303,7 +304,7 @@ static int check_usage(const struct mpevt_opts *o, int nr, char **operands, stru
 	if (i == 1 && nr == 1)
 		return err_set(e, EINVAL, "start needs an event");
 	if (o->run_ns && strcmp(operands[0], "query"))
-		return err_set(e, EINVAL, "--run is only valid with query");
+		return err_set(e, EINVAL, "--duration is only valid with query");
 	if (o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");
 	for (i = 1; i < (size_t)nr; i++)

@@ -44,7 +44,8 @@ static const struct opt ptt_table[] = {
 	OPT_LIST('p', "pid", O, pids, "pid", "only these processes; with init, also their future children"),
 	OPT_GROUP("With dump"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", NULL, "show what was consumed in each <time>"),
-	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "with --interval: stop after this long"),
+	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "with --interval: stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, run_ns),
 	OPT_FLAG(0, "alive", O, alive, "hide threads that have ended"),
 	OPT_GROUP("With dump and run"),
 	OPT_STR('s', "sort", O, sort, "key", "task-clock", "sort by pid, tid, name, or a metric, largest first"),
@@ -488,9 +489,9 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 	if (nr == 1 && v == VERB_RUN)
 		return err_set(e, EINVAL, "run needs a program");
 	if ((o->interval_ns || o->run_ns) && v != VERB_DUMP)
-		return err_set(e, EINVAL, "--interval and --run are only valid with dump");
+		return err_set(e, EINVAL, "--interval and --duration are only valid with dump");
 	if (o->run_ns && !o->interval_ns)
-		return err_set(e, EINVAL, "--run needs --interval");
+		return err_set(e, EINVAL, "--duration needs --interval");
 	if (o->interval_ns && o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");
 	if (o->pids.nr_items && v != VERB_INIT && v != VERB_DUMP)

@@ -35,7 +35,8 @@ static const struct opt record_opts[] = {
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_FLAG(0, "program-only", O, program_only, "record only the program and what it starts"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
-	OPT_SPAN('r', "run", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, run_ns),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "keep the trace in <file>"),
 	OPT_GROUP("What to print"),
 	OPT_END

@@ -264,7 +264,7 @@ static int unknown_name(const struct opt *table, const char *name, int len, stru
 	bool negate;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o) || !o->name)
+		if (!is_option(o) || !o->name || o->hidden)
 			continue;
 		near_try(&n, without_no(o->name));
 		if (n.best == without_no(o->name))
@@ -323,7 +323,7 @@ static void hint_letter(const struct opt *table, char letter, const char *next, 
 		return;
 	}
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o) || !o->name || o->name[0] != letter)
+		if (!is_option(o) || !o->name || o->hidden || o->name[0] != letter)
 			continue;
 		if (nr == ARRAY_SIZE(names))
 			return;

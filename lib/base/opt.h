@@ -54,6 +54,7 @@ struct opt {
 	size_t sets_offset;
 	bool arg_optional;	/* --name[=arg]; without "=" the field becomes the first word or "" */
 	uint64_t least;		/* of what is given for a number, time (ns) or size */
+	bool hidden;		/* an old name, which still works; nothing shows it */
 };
 
 #define OPT_SAME_OR_ZERO(s, f, T) \
@@ -85,6 +86,12 @@ struct opt {
 /* The same where 0 has no meaning, or stands for an option that is not given. */
 #define OPT_COUNT(l, n, s, f, a, d, h) OPT_LEAST(OPT_TYPE_U64, 1, l, n, s, f, a, d, h)
 #define OPT_SPAN(l, n, s, f, a, d, h) OPT_LEAST(OPT_TYPE_TIME, 1, l, n, s, f, a, d, h)
+/* The name that a duration had before: the field is that of the option which has its place. */
+#define OPT_OLD_SPAN(l, n, s, f) \
+	{                                                                                        \
+		.type = OPT_TYPE_TIME, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, uint64_t), \
+		.arg = "time", .help = "an old name", .least = 1, .hidden = true                  \
+	}
 #define OPT_DOUBLE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_DOUBLE, double, l, n, s, f, a, d, h)
 #define OPT_LIST(l, n, s, f, a, h) OPT_VAL(OPT_TYPE_LIST, struct opt_list, l, n, s, f, a, NULL, h)
 #define OPT_ENUM(l, n, s, f, w, d, h) \

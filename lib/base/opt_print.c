@@ -14,7 +14,7 @@ enum {
 
 static bool is_option(const struct opt *o)
 {
-	return o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_END;
+	return o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_END && !o->hidden;
 }
 
 static bool takes_arg(const struct opt *o)
@@ -136,7 +136,7 @@ void opt_print_help(const struct opt *table, FILE *out)
 	for (o = table; o->type != OPT_TYPE_END; o++) {
 		if (o->type == OPT_TYPE_GROUP && !o->help)
 			fprintf(out, "%s%s\n", o == table ? "" : "\n", o->name);
-		else
+		else if (!o->hidden)
 			print_row(o, out);
 	}
 }

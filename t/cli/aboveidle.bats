@@ -89,12 +89,12 @@ ticks_of_cpu() {
 }
 
 @test "aboveidle: a run time gives the number of intervals, and excludes a count" {
-	run_arcprof aboveidle 0.1 -r 500ms
+	run_arcprof aboveidle 0.1 -d 500ms
 	[ "$status" -eq 0 ]
 	grep -qxF "** Number of samples: 5 (Run time: 0.5 Seconds)" <<<"$output"
-	run_arcprof aboveidle 1 2 -r 3
+	run_arcprof aboveidle 1 2 -d 3
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"cannot be combined: --run and a count"* ]]
+	[[ $stderr == *"cannot be combined: --duration and a count"* ]]
 }
 
 # An unlimited run in the background whose SIGINT the shell has not turned off.

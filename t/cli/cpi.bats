@@ -4,18 +4,18 @@ load ../lib
 busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 
 @test "cpi: the machine and each CPU have a line per interval, and the run time ends it" {
-	run_arcprof cpi -t 0.2 -r 0.6
+	run_arcprof cpi -t 0.2 -d 0.6
 	[ "$status" -eq 0 ]
 	cpus=$(getconf _NPROCESSORS_ONLN)
 	[ "$(grep -cE '^all +0\.[0-9]{3} ' <<<"$output")" -eq 3 ]
 	[ "$(grep -cE '^[0-9]+ +0\.[0-9]{3} ' <<<"$output")" -eq $((3 * cpus)) ]
 	grep -qx '\*\* Utilisation: /proc/stat' <<<"$output"
-	run_arcprof cpi --summary -r 0.1
+	run_arcprof cpi --summary -d 0.1
 	[ "$(grep -cE '^(all|[0-9]+) ' <<<"$output")" -eq 1 ]
 }
 
 @test "cpi: counters are counted, or n/a with the reason and the utilisation all the same" {
-	run_arcprof cpi -r 0.5 --format json
+	run_arcprof cpi -d 0.5 --format json
 	[ "$status" -eq 0 ]
 	[ "$(json '.samples | length')" -eq 1 ]
 	[ "$(json '.samples[0].system | .idle_percent + .busy_percent | . > 99.9 and . < 100.1')" = true ]
@@ -26,13 +26,13 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 		[ "$(json '.samples[0] | .system.cycles == ([.cpus[].cycles] | add)')" = true ]
 	elif [ "$(json .counters)" = true ]; then
 		[ "$(json '.samples[0] | [.system, .cpus[]] | all(.cpi == null and ((.cycles == null) != (.instructions == null)))')" = true ]
-		arcprof cpi -r 0.1 >text
+		arcprof cpi -d 0.1 >text
 		grep -qE '^\*\* Counters: (cycles|instructions)$' text
 		grep -qF "CPI: n/a: $(json .counters_missing_because)" text
 	else
 		[ -n "$(json .counters_missing_because)" ]
 		[ "$(json '.samples[0] | [.system, .cpus[]] | map(.cycles, .instructions, .cpi) | all(. == null)')" = true ]
-		arcprof cpi -r 0.1 >text
+		arcprof cpi -d 0.1 >text
 		grep -qF "** Counters: n/a: $(json .counters_missing_because)" text
 		[ "$(grep -cE 'n/a +n/a +n/a$' text)" -gt 1 ]
 	fi
@@ -78,8 +78,8 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	[ "$(json '.samples[0].cpus | length')" -eq "$(getconf _NPROCESSORS_ONLN)" ]
 }
 
-@test "cpi: --run ends a program that takes longer, --start leaves its beginning out" {
-	run_arcprof cpi -r 0.2 -- sleep 60
+@test "cpi: --duration ends a program that takes longer, --start leaves its beginning out" {
+	run_arcprof cpi -d 0.2 -- sleep 60
 	[ "$status" -eq 143 ]
 	run_arcprof cpi -s 0.3 --format json -- sh -c 'sleep 0.6'
 	[ "$status" -eq 0 ]
@@ -109,15 +109,15 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 }
 
 @test "cpi: -f prints the same into a file" {
-	arcprof cpi -r 0.1 --timestamp -f copy >text
+	arcprof cpi -d 0.1 --timestamp -f copy >text
 	cmp text copy
 	[ "$(grep -cE '^[0-9]{2}:[0-9]{2}:[0-9]{2} all ' text)" -eq 1 ]
-	run_arcprof cpi -r 0.1 -f /nonexistent/file
+	run_arcprof cpi -d 0.1 -f /nonexistent/file
 	[ "$status" -eq 1 ]
 }
 
 @test "cpi: an interval below a tick is a usage error" {
-	run_arcprof cpi -t 1ms -r 1
+	run_arcprof cpi -t 1ms -d 1
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--interval"* ]]
 }
@@ -138,7 +138,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 }
 
 @test "cpi: CSV has a row for each line of text, and names its columns as JSON" {
-	run_arcprof cpi -r 0.1 --format csv
+	run_arcprof cpi -d 0.1 --format csv
 	mapfile -t rows <<<"$output"
 	[ "$status" -eq 0 ]
 	[ "${rows[0]}" = unix_ns,cpu,elapsed_ns,cpu_time_ns,idle_percent,busy_percent,cycles,instructions,cpi,share_counted ]
@@ -148,10 +148,10 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	mapfile -t rows <<<"$output"
 	[[ ${rows[1]} =~ ^[0-9]+,program,[0-9]+,[0-9]+,, ]]
 	# the machine comes before its CPUs in any order
-	arcprof cpi -r 0.1 --format csv --columns cpu,busy_percent --sort busy_percent >rows
+	arcprof cpi -d 0.1 --format csv --columns cpu,busy_percent --sort busy_percent >rows
 	[ "$(head -n 2 rows | cut -d , -f 1 | paste -s -d ' ')" = "cpu all" ]
 	tail -n +3 rows | LC_ALL=C sort -c -s -t, -k2,2gr
-	arcprof cpi -r 0.1 --format json --columns cpu | jq -e '.samples[0] | .system == {} and .cpus[0] == {cpu: 0}'
+	arcprof cpi -d 0.1 --format json --columns cpu | jq -e '.samples[0] | .system == {} and .cpus[0] == {cpu: 0}'
 	run_arcprof cpi --columns speed -- touch ran
 	[[ $status -eq 2 && ! -e ran && $stderr == *"--columns=speed: no such column (expected one of: unix_ns, cpu, "* ]]
 }

@@ -102,7 +102,7 @@ total() {
 
 @test "mpevt: query prints each interval alone, until the run time is over" {
 	start_counting cpu-clock
-	run_arcprof mpevt query -t 0.3 -r 0.9 --summary --format json
+	run_arcprof mpevt query -t 0.3 -d 0.9 --summary --format json
 	[ "$status" -eq 0 ]
 	[ "$(json '.samples | length')" -eq 3 ]
 	cpus=$(getconf _NPROCESSORS_ONLN)

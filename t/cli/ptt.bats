@@ -147,7 +147,7 @@ thread_field() {	# <pid> <field>, of the JSON in $output
 	begin
 	spin 1000 &
 	pid=$!
-	run_arcprof ptt dump -t 0.2 -r 0.6 --format json
+	run_arcprof ptt dump -t 0.2 -d 0.6 --format json
 	kill $pid
 	[ "$status" -eq 0 ]
 	[ "$(json '.samples | length')" -eq 3 ]

@@ -570,6 +570,33 @@ TEST(opt_a_mode_switch_with_an_argument_is_an_alternative)
 	free(text);
 }
 
+static const struct opt renamed[] = {
+	OPT_SPAN('t', "interval", struct test_opts, window_ns, "time", NULL, "so often"),
+	OPT_OLD_SPAN('i', "every", struct test_opts, window_ns),
+	OPT_END
+};
+
+TEST(opt_an_old_name_works_and_nothing_shows_it)
+{
+	char *argv[] = { "-i", "2s" }, *mistyped[] = { "--evry", "1" };
+	void (*const prints[])(const struct opt *, FILE *) = {
+		opt_print_help, opt_print_synopsis, opt_print_words
+	};
+	size_t i;
+
+	CHECK(!opt_check(renamed, &e));
+	CHECK(!opt_parse(renamed, &o, 2, argv, false, &nr_operands, &e));
+	CHECK_U64(o.window_ns, 2000000000);
+	CHECK(opt_parse(renamed, &o, 2, mistyped, false, &nr_operands, &e) == -EINVAL);
+	CHECK_STR(e.hint, "");
+	for (i = 0; i < ARRAY_SIZE(prints); i++) {
+		char *text = text_of(prints[i], renamed);
+
+		CHECK(strstr(text, "interval") && !strstr(text, "every"));
+		free(text);
+	}
+}
+
 TEST(opt_a_joined_mode_switch_stores_both_where_its_struct_is)
 {
 	struct opt_join j = { .table = NULL };
