@@ -89,14 +89,14 @@ static void print_value_line(const struct opt *o, const char *dashes, const char
 	const char *word;
 	unsigned int i;
 
-	fprintf(out, "%s%s", dashes, name);
+	fprintf(out, "%s%s%s", dashes, name, has_words(o) && o->type == OPT_TYPE_LIST ? " ," : "");
 	for (i = 0; has_words(o) && (word = opt_word(o, &i)); i++)
 		fprintf(out, " %s", word);
 	fprintf(out, has_words(o) ? "\n" : " <%s>\n", o->arg);
 }
 
 /*
- * "--format text json" for words, "--output <file>" for what the argument is, and "-o <file>" again by
+ * "--format text json" for words, "--event , cpu wall" for a list in which they are, "--output <file>" for what the argument is, and "-o <file>" again by
  * its letter.
  */
 static void print_values(const struct command *c, FILE *out)
@@ -114,6 +114,39 @@ static void print_values(const struct command *c, FILE *out)
 			print_value_line(o, "-", (char[]){ o->letter, '\0' }, out);
 	}
 	command_opts_release(&f);
+}
+
+/* Words of the text outside brackets of any kind, a line each. */
+static void print_bare_words(const char *text, FILE *out)
+{
+	int depth = 0;
+	size_t len;
+
+	for (; *text; text += len) {
+		len = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+		if (len && !depth)
+			fprintf(out, "%.*s\n", (int)len, text);
+		depth += (*text == '<' || *text == '[') - (*text == '>' || *text == ']');
+		len = MAX(len, (size_t)1);
+	}
+}
+
+/*
+ * What the first operand can be, if it is one of several words: those of the operands that help shows, or
+ * of a title in its options, "Commands: status, stop".
+ */
+static void print_verbs(const struct command *c, FILE *out)
+{
+	static const char title[] = "Commands: ";
+	const struct opt *o;
+	struct opt_join j;
+
+	command_own_opts(c, &j);
+	print_bare_words(c->operands ? c->operands : "", out);
+	for (o = j.table; o->type != OPT_TYPE_END; o++)
+		if (o->type == OPT_TYPE_GROUP && !strncmp(o->name, title, sizeof(title) - 1))
+			print_bare_words(o->name + sizeof(title) - 1, out);
+	free(j.table);
 }
 
 /* "--output arcprof.data" of options that have a default. */
@@ -140,7 +173,8 @@ static void print_help_lines(const struct command *c, FILE *out)
 		if (o->type == OPT_TYPE_FLAG && o->def)
 			fprintf(out, "--no-%s\tdo not %s\t\n", o->name, o->help);
 		else if (is_shown(o) && o->name)
-			fprintf(out, "--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "", &o->letter);
+			fprintf(out, "--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "",
+				&o->letter);
 	command_opts_release(&f);
 }
 
@@ -184,6 +218,7 @@ static const struct {
 	{ "choices", print_choices, false },
 	{ "words", print_words, false },
 	{ "values", print_values, false },
+	{ "verbs", print_verbs, false },
 	{ "defaults", print_defaults, false },
 	{ "help", print_help_lines, false },
 	{ "commands", print_name, true },
@@ -233,7 +268,7 @@ int describe(int argc, char **argv)
 	if (is_part ? describe_part(argv[1], stdout) :
 		      argc && print_topic(argv[0], argc > 1 ? command_find(argv[1]) : NULL, stdout))
 		return nr_bad ? 1 : 0;
-	log_error("usage: --dump synopsis|options|choices|words|values|defaults|help <command>, "
+	log_error("usage: --dump synopsis|options|choices|words|values|verbs|defaults|help <command>, "
 		  "--dump commands|pages|summary|summaries|check, or --dump part <part of a manual page>");
 	return EXIT_USAGE;
 }

@@ -35,7 +35,7 @@ struct ptt_opts {
 #define O struct ptt_opts
 static const struct opt ptt_table[] = {
 	OPT_GROUP("With init and run"),
-	OPT_LIST('e', "event", O, events, "event", "also count these events; init takes them as arguments as well"),
+	OPT_LIST_OF('e', "event", O, events, pmu_event_generic, "event", "also count these events; init takes them as arguments as well"),
 	OPT_FLAG(0, "noints", O, noints, "charge interrupts to the thread they hit"),
 	OPT_STR(0, "backend", O, backend, "name", NULL, "bpf, module or proc (default: the best that works)"),
 	OPT_COUNT(0, "threads", O, threads, "n", "16384", "number of threads to make room for; ended threads make room for new ones"),

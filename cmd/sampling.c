@@ -38,9 +38,27 @@ static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enu
 static const char *const javas[] = { "auto", "agent", "outside", NULL };	/* as enum java_choice */
 static const char *const clocks[] = { "auto", "cpu", "thread", NULL };	/* as enum clock_choice */
 
+/* What --event knows by name: the i-th; NULL behind the last. */
+static const char *event_word(unsigned int i)
+{
+	static const char *const own[] = {
+		"cpu", "jvm",
+#define TELL(what, name, with) name,
+#include "base/eventkinds.h"
+	};
+	unsigned int nr_sources = 0;
+
+	if (i < ARRAY_SIZE(own))
+		return own[i];
+	while (source_kind_at(nr_sources))
+		nr_sources++;
+	i -= ARRAY_SIZE(own);
+	return i < nr_sources ? source_kind_at(i)->name : pmu_event_generic(i - nr_sources);
+}
+
 const struct opt sampling_event_opts[] = {
 	OPT_GROUP("What to record"),
-	OPT_LIST('e', "event", struct sampling_opts, events, "event",
+	OPT_LIST_OF('e', "event", struct sampling_opts, events, event_word, "event",
 		 "event to sample (default: cycles, or cpu-clock without hardware counters)"),
 	OPT_END
 };
@@ -285,17 +303,12 @@ static int parse_perf_event(const char *name, struct pmu_event *ev, struct err *
 {
 	struct near near = near_init(name);
 	int r = pmu_event_parse(name, ev, e);
-	size_t i;
+	unsigned int i;
 
 	if (!r || strpbrk(name, ":/"))
 		return r;
-	near_try(&near, "cpu");
-#define TELL(what, word, with) near_try(&near, word);
-#include "base/eventkinds.h"
-	for (i = 0; source_kind_at(i); i++)
-		near_try(&near, source_kind_at(i)->name);
-	for (i = 0; pmu_event_generic(i); i++)
-		near_try(&near, pmu_event_generic(i));
+	for (i = 0; event_word(i); i++)
+		near_try(&near, event_word(i));
 	if (near.best)
 		err_hint(e, "did you mean '%s'? See arcprof-record(1)", near.best);
 	return r;

@@ -107,7 +107,7 @@ const char *opt_word(const struct opt *o, unsigned int *i)
 
 	if (o->words)
 		return o->words[*i];
-	while ((word = o->word(*i)) && !(o->only >> *i & 1))
+	while ((word = o->word(*i)) && o->only && !(o->only >> *i & 1))
 		++*i;
 	return word;
 }

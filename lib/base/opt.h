@@ -45,7 +45,10 @@ struct opt {
 	const char *def;	/* default, as the user would type it; NULL: zero */
 	const char *help;
 	const char *const *words;	/* ends with NULL */
-	/* In place of words: a list that options share, and which of it this one takes (bit i: the i-th). */
+	/*
+	 * In place of words: a list that options share, and which of it this one takes (bit i: the i-th; 0:
+	 * all). What a LIST takes is not only such words.
+	 */
 	const char *(*word)(unsigned int i);	/* NULL at the end */
 	unsigned int only;
 	int value;
@@ -94,6 +97,9 @@ struct opt {
 	}
 #define OPT_DOUBLE(l, n, s, f, a, d, h) OPT_VAL(OPT_TYPE_DOUBLE, double, l, n, s, f, a, d, h)
 #define OPT_LIST(l, n, s, f, a, h) OPT_VAL(OPT_TYPE_LIST, struct opt_list, l, n, s, f, a, NULL, h)
+#define OPT_LIST_OF(l, n, s, f, w, a, h) \
+	{ .type = OPT_TYPE_LIST, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, struct opt_list), \
+	  .word = (w), .arg = (a), .help = (h) }
 #define OPT_ENUM(l, n, s, f, w, d, h) \
 	{ .type = OPT_TYPE_ENUM, .letter = (l), .name = (n), .offset = OPT_FIELD(s, f, int), \
 	  .words = (w), .def = (d), .help = (h) }
@@ -153,7 +159,7 @@ size_t opt_join_struct(struct opt_join *j, size_t size);
 /* Appends rows that fill the struct at that offset. */
 void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset);
 
-/* The i-th word of an ENUM, or the next valid one; *i becomes its value.  NULL: there are no more. */
+/* The i-th word that an option has, or the next valid one; *i becomes its value.  NULL: there are no more. */
 const char *opt_word(const struct opt *o, unsigned int *i);
 
 /* Number or duration as options accept it; the whole string must be used. */

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "pmu/event.h"
 
 #define SYSFS_PMUS "/sys/bus/event_source/devices"
@@ -278,6 +279,21 @@ static bool wants_precise(const char *bare)
 	return parse_generic(event, &ignored) || parse_cache(event, &ignored) || parse_raw(event, &ignored);
 }
 
+static int unknown_event(const char *name, struct err *e)
+{
+	struct near near = near_init(name);
+	unsigned int i;
+
+	for (i = 0; pmu_event_generic(i); i++)
+		near_try(&near, pmu_event_generic(i));
+	err_set(e, EINVAL, "unknown event '%s'", name);
+	if (near.best)
+		err_hint(e, "did you mean '%s'?", near.best);
+	else
+		err_hint(e, "cpu, wall, lock, alloc, jvm, cycles, rHEX, PMU/term/, group:tracepoint, ...; see arcprof-record(1)");
+	return -EINVAL;
+}
+
 int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 {
 	char bare[sizeof(ev->name)];
@@ -299,16 +315,14 @@ int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e)
 			r = err_set(e, EINVAL, "event '%s': no event is sampled precisely (:p); :u and :k are known", name);
 		else if (strchr(bare, ':'))
 			r = parse_tracepoint(bare, ev, e);
-		else {
-			r = err_set(e, EINVAL, "unknown event '%s'", name);
-			err_hint(e, "cpu, wall, lock, alloc, jvm, cycles, rHEX, PMU/term/, group:tracepoint, ...; see arcprof-record(1)");
-		}
+		else
+			r = unknown_event(name, e);
 	}
 	ev->unit = ev->clock ? "ns" : "events";
 	return r;
 }
 
-const char *pmu_event_generic(size_t i)
+const char *pmu_event_generic(unsigned int i)
 {
 	return i < ARRAY_SIZE(generic) ? generic[i].name : NULL;
 }

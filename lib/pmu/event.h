@@ -31,7 +31,7 @@ struct pmu_event {
 int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e);
 
 /* Name i of the software and hardware events that perf knows everywhere; NULL after the last. */
-const char *pmu_event_generic(size_t i);
+const char *pmu_event_generic(unsigned int i);
 
 /* cycles where the machine counts them for this user, else cpu-clock. */
 void pmu_event_default(struct pmu_event *ev);

@@ -88,6 +88,15 @@ hint: did you mean '--format'?" ]
 	[ "$(complete_line arcprof version --form)" = --format= ]
 	[ "$(complete_line arcprof version --format j)" = json ]
 	[ "$(complete_line arcprof help doc)" = doctor ]
+	[ "$(complete_line arcprof help pyt)" = python ]
+	# what a command does is its first operand
+	[ "$(complete_line arcprof ctl snap)" = snapshot ]
+	[ "$(complete_line arcprof ptt inf)" = info ]
+	[ -z "$(complete_line arcprof heap report rep)" ]
+	# names of events, also as further ones of a list
+	[ "$(complete_line arcprof record -e wak)" = wakers ]
+	[ "$(complete_line arcprof record --event cpu,page-f)" = cpu,page-faults ]
+	[[ $(complete_line arcprof record -e gc) == gc && $(complete_line arcprof top -e cpu-cl) == cpu-clock ]]
 	# a letter's argument is completed as that of its name, and what follows is the program's own command line
 	complete_line arcprof record -p $$ | grep -qw $$
 	[ "$(complete_line arcprof record --mode=normal -o x --dur)" = --duration= ]
