@@ -375,7 +375,14 @@ posed() {	# <the recorder's half of the key> [<what the key's file is made with>
 	start_live
 	start_recorder -p "$LIVE" --callflow
 	run_arcprof record -o other -p "$LIVE" --callflow -d 10ms
+	refused 125 "process $LIVE is being recorded already, by process $RECORDER"
+	[[ $stderr == *"hint: 'arcprof ctl -p $RECORDER' says what it records, 'arcprof ctl -p $RECORDER stop' ends it" ]]
+	run_arcprof record -o other -p "$LIVE" -d 10ms
 	refused 125 "process $LIVE is being recorded already"
+	[[ $stderr == *"--java=outside records beside it" ]]
+	# which is true
+	run_arcprof record -o other -p "$LIVE" -d 10ms --java=outside
+	[ "$status" -eq 0 ]
 	say calls 5
 	end_recorder
 	[ "$(calls_of outer)" -eq 5 ]

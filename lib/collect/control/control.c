@@ -303,7 +303,9 @@ static void receive(int fd, uint64_t until_ns, struct buf *reply)
 	}
 }
 
-int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e)
+/* As control_ask(), and our own recorders and root's have own_ns. */
+static int ask(int pid, const char *command, uint64_t own_ns, uint64_t *others_ns, struct buf *reply,
+	       struct err *e)
 {
 	uint64_t begin_ns = clock_mono_ns();
 	char line[MAX_COMMAND];
@@ -319,10 +321,46 @@ int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *r
 		return err_set(e, ESRCH, "process %d does not record", pid);
 	snprintf(line, sizeof(line), "%s\n", command);
 	send_all(fd, line, strlen(line));
-	receive(fd, begin_ns + (trusted ? REPLY_MS * 1000000ULL : *others_ns), reply);
+	receive(fd, begin_ns + (trusted ? own_ns : *others_ns), reply);
 	if (!trusted)
 		*others_ns -= MIN(*others_ns, clock_mono_ns() - begin_ns);
 	r = take_answer(reply, pid, e);
 	close(fd);
 	return r;
+}
+
+int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e)
+{
+	return ask(pid, command, REPLY_MS * 1000000ULL, others_ns, reply, e);
+}
+
+/* *others_ns as for control_ask(). */
+static bool has_jvm(int recorder, int pid, uint64_t *others_ns)
+{
+	struct buf reply = BUF_INIT;
+	bool found = false;
+	const char *s;
+	struct err e;
+
+	if (!ask(recorder, "jvms", LIST_MS * 1000000ULL, others_ns, &reply, &e))
+		for (s = reply.len ? reply.data : NULL; s && !found; s = strchr(s, '\n')) {
+			s += *s == '\n';
+			found = strtol(s, NULL, 10) == pid;
+		}
+	buf_release(&reply);
+	return found;
+}
+
+int control_recorder_of(int pid)
+{
+	uint64_t others_ns = LIST_MS * 1000000ULL;
+	size_t nr_skipped, nr, i;
+	int *pids, found = 0;
+
+	nr = control_list(&pids, &nr_skipped);
+	for (i = 0; i < nr && !found; i++)
+		if (pids[i] != getpid() && has_jvm(pids[i], pid, &others_ns))
+			found = pids[i];
+	free(pids);
+	return found;
 }

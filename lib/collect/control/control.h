@@ -43,5 +43,7 @@ size_t control_list(int **pids, size_t *nr_skipped);
  * and root's have a minute.
  */
 int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e);
+/* The recorder, another process, that says within a second that it records the JVM pid; 0: none does. */
+int control_recorder_of(int pid);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "collect/control/control.h"
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/jvmevents.h"
@@ -715,6 +716,18 @@ static void invite_running(struct collect *c, int pid)
 		refuse_program(c, pid, events, e.msg);
 }
 
+/* An agent works for another recorder, which may be asked: says which. */
+static void name_recorder(const struct collect *c, int pid, struct err *e)
+{
+	int recorder = control_recorder_of(pid);
+
+	if (!recorder)
+		return;
+	err_set(e, EBUSY, "process %d is being recorded already, by process %d", pid, recorder);
+	err_hint(e, "'arcprof ctl -p %d' says what it records, 'arcprof ctl -p %d stop' ends it%s", recorder,
+		 recorder, outside_lacks(c) ? "" : "; --java=outside records beside it");
+}
+
 int agents_attach(struct collect *c, struct err *e)
 {
 	size_t i;
@@ -724,6 +737,8 @@ int agents_attach(struct collect *c, struct err *e)
 		invite_running(c, c->o->pids[i]);
 	for (i = 0; i < c->o->nr_pids && !r; i++) {
 		r = attach(c, c->o->pids[i], e);
+		if (r == -EBUSY)
+			name_recorder(c, c->o->pids[i], e);
 		if (r)
 			r = do_without(c, c->o->pids[i], true, r, e);
 		if (c->o->pids_may_end)
