@@ -72,7 +72,7 @@ static int choose_java(const char *java, char *out, size_t size, struct err *e)
 
 /* java NULL: native functions. What was measured is kept at once. */
 static int measure_one(const struct calibrate_opts *o, const char *java, struct calibration *table,
-		       const char *path, struct err *e)
+		       const char *path, unsigned int *nr_refused, struct err *e)
 {
 	static const char *const sets[] = { "cpu", "wall", "cpu,wall", NULL };
 	struct buf asked = BUF_INIT;
@@ -90,24 +90,26 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 			break;
 	}
 	train_end(&t);
+	*nr_refused += t.nr_refused;
 	buf_release(&asked);
 	return r ? r : calibration_store(table, path, e);
 }
 
-static int measure(const struct calibrate_opts *o, struct calibration *table, const char *path, struct err *e)
+static int measure(const struct calibrate_opts *o, struct calibration *table, const char *path,
+		   unsigned int *nr_refused, struct err *e)
 {
 	bool all = !o->native && !o->java;
 	char java[PATH_MAX];
 	int r = 0;
 
 	if (o->native || all)
-		r = measure_one(o, NULL, table, path, e);
+		r = measure_one(o, NULL, table, path, nr_refused, e);
 	if (!r && o->java) {
 		r = choose_java(o->java, java, sizeof(java), e);
 		if (!r)
-			r = measure_one(o, java, table, path, e);
+			r = measure_one(o, java, table, path, nr_refused, e);
 	} else if (!r && all && !train_no_java() && find_java(java, sizeof(java))) {
-		r = measure_one(o, java, table, path, e);
+		r = measure_one(o, java, table, path, nr_refused, e);
 	}
 	return r;
 }
@@ -178,6 +180,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	const struct calibrate_opts *o = opts;
 	struct calibration table = { 0 };
 	struct buf path = BUF_INIT;
+	unsigned int nr_refused = 0;
 	struct err e = { 0 };
 	int r;
 
@@ -190,11 +193,15 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	if (!r)
 		r = calibration_load(&table, path.data, &e);
 	if (!r && !o->show)
-		r = measure(o, &table, path.data, &e);
+		r = measure(o, &table, path.data, &nr_refused, &e);
+	if (nr_refused)
+		log_hint("measure again while the machine has nothing else to do; --accept-unstable uses such results as well");
 	if (r)
 		r = log_err(&e);
 	else if (print(o, &table, path.data, &e))
 		r = log_err(&e);
+	else
+		r = nr_refused ? 1 : 0;
 	calibration_release(&table);
 	buf_release(&path);
 	return r;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "callflow/area.h"
@@ -381,7 +383,8 @@ static bool agree(const struct findings *f)
  * The cheapest run is what counts; the one in the middle says how far that can be relied on: a program's
  * calls may cost as much more, and five percent is what that may be of them.
  */
-static void conclude(struct findings *f, int nr_runs, bool accept, struct calibration *table)
+static void conclude(struct training *t, struct findings *f, int nr_runs, bool accept,
+		     struct calibration *table)
 {
 	struct calibration_row row = { .client = "" };
 	unsigned int i;
@@ -401,7 +404,12 @@ static void conclude(struct findings *f, int nr_runs, bool accept, struct calibr
 		row.cost.doubt = MAX(row.cost.doubt, 20 * (middle - low));
 		row.cost.spread = low ? (middle - low) * 1000 / low : 0;
 		row.used = accept || row.cost.spread <= CALIBRATION_STABLE;
-		calibration_put(table, &row);
+		if (calibration_offer(table, &row))
+			continue;
+		t->nr_refused++;
+		log_warn("%s of %s, of %s: not used: the runs differ by %" PRIu64 " %%, and %d %% is the most", row.metric,
+			 row.metrics, t->java ? "Java methods" : "native functions", row.cost.spread / 10,
+			 CALIBRATION_STABLE / 10);
 	}
 }
 
@@ -420,6 +428,6 @@ int train_set(struct training *t, const char *metrics, bool accept, struct calib
 	}
 	progress_end(&progress);
 	if (!r)
-		conclude(&f, run, accept, table);
+		conclude(t, &f, run, accept, table);
 	return r;
 }

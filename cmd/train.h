@@ -13,13 +13,17 @@ struct training {
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */
+	unsigned int nr_refused;	/* results that vary too much to be used, which was said */
 };
 
 /* Why no JVM can be measured; NULL: one can. */
 const char *train_no_java(void);
 /* java: what starts the JVM to be measured; NULL: native functions are. */
 int train_start(struct training *t, const char *java, struct err *e);
-/* A set of metrics, named as for record: seven recordings, and a row in the table for each metric. */
+/*
+ * A set of metrics, named as for record: seven recordings, and a row in the table for each metric. What
+ * varies too much is not used unless it is accepted; a warning says so, and a row that is used stays.
+ */
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
 void train_end(const struct training *t);
 

@@ -96,6 +96,24 @@ static bool take_row(char *line, struct calibration_row *r)
 	return true;
 }
 
+/* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
+static void put(struct calibration *c, const struct calibration_row *r)
+{
+	const struct calibration_row *old = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
+	size_t at = c->nr_rows, i;
+
+	if (old) {
+		c->rows[old - c->rows] = *r;
+		return;
+	}
+	for (i = 0; i < c->nr_rows; i++)
+		if (!strcmp(c->rows[i].client, r->client) && !strcmp(c->rows[i].cpu, r->cpu))
+			at = i + 1;
+	VEC_GROW(c->rows, c->nr_rows, c->alloc_rows);
+	memmove(&c->rows[at + 1], &c->rows[at], (c->nr_rows++ - at) * sizeof(*r));
+	c->rows[at] = *r;
+}
+
 int calibration_parse(struct calibration *c, const char *text, size_t len, struct err *e)
 {
 	const char *end = text + len, *eol;
@@ -114,9 +132,18 @@ int calibration_parse(struct calibration *c, const char *text, size_t len, struc
 		line[eol - text] = '\0';
 		if (strlen(line) != (size_t)(eol - text) || !take_row(line, &r))
 			return err_set(e, EINVAL, "line %u is not a row of a calibration", nr);
-		calibration_put(c, &r);
+		put(c, &r);
 	}
 	return 0;
+}
+
+bool calibration_offer(struct calibration *c, const struct calibration_row *r)
+{
+	const struct calibration_row *before = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
+
+	if (r->used || !before || !before->used)
+		put(c, r);
+	return r->used;
 }
 
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
@@ -132,23 +159,6 @@ const struct calibration_row *calibration_find(const struct calibration *c, cons
 			return r;
 	}
 	return NULL;
-}
-
-void calibration_put(struct calibration *c, const struct calibration_row *r)
-{
-	const struct calibration_row *old = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
-	size_t at = c->nr_rows, i;
-
-	if (old) {
-		c->rows[old - c->rows] = *r;
-		return;
-	}
-	for (i = 0; i < c->nr_rows; i++)
-		if (!strcmp(c->rows[i].client, r->client) && !strcmp(c->rows[i].cpu, r->cpu))
-			at = i + 1;
-	VEC_GROW(c->rows, c->nr_rows, c->alloc_rows);
-	memmove(&c->rows[at + 1], &c->rows[at], (c->nr_rows++ - at) * sizeof(*r));
-	c->rows[at] = *r;
 }
 
 int calibration_path(struct buf *path, struct err *e)

@@ -51,8 +51,11 @@ struct calibration {
 void calibration_release(struct calibration *c);
 /* -EINVAL with the line's number; what came before it stays. */
 int calibration_parse(struct calibration *c, const char *text, size_t len, struct err *e);
-/* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
-void calibration_put(struct calibration *c, const struct calibration_row *r);
+/*
+ * In place of the row with the same names, or a new one, after the last of the same client and CPU; but a row
+ * that is not used takes the place of none that is. False: the row is not used.
+ */
+bool calibration_offer(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
 					       const char *cpu, const char *metrics, const char *metric);

@@ -82,3 +82,22 @@ TEST(calibration_costs_of_a_label_are_three_numbers)
 	CHECK(!calibration_cost("1 2 3 ", &c));
 	CHECK(!calibration_cost("1 2 99999999999999999999", &c));
 }
+
+TEST(calibration_keeps_what_is_used_when_a_result_is_unstable)
+{
+	struct calibration_row r = { .client = "a", .cpu = "b", .metrics = "cpu", .metric = "cpu",
+				     .cost = { 1, 1, 900, 0 } };
+	struct calibration c = { 0 };
+
+	CHECK(!calibration_offer(&c, &r));
+	CHECK_U64(c.nr_rows, 1);
+	r.cost.spread = 10;
+	r.used = true;
+	CHECK(calibration_offer(&c, &r));
+	r.cost.spread = 500;
+	r.used = false;
+	CHECK(!calibration_offer(&c, &r));
+	CHECK_U64(c.nr_rows, 1);
+	CHECK(c.rows[0].used && c.rows[0].cost.spread == 10);
+	calibration_release(&c);
+}
