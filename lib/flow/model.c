@@ -52,6 +52,38 @@ void model_take_flow(struct model *m, struct flow *f, const uint32_t *where)
 	memset(f, 0, sizeof(*f));
 }
 
+/* "cpu-clock" and "task-clock", also of user or kernel code alone (":u"). */
+static bool is_clock(const char *metric)
+{
+	size_t len = strcspn(metric, ":");
+
+	return (len == 9 && !memcmp(metric, "cpu-clock", 9)) || (len == 10 && !memcmp(metric, "task-clock", 10));
+}
+
+size_t metric_meant(const char *name, size_t nr, metric_name *name_of, const void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < nr && strcmp(name_of(ctx, i), name); i++)
+		;
+	if (i == nr && !strcmp(name, "cpu"))
+		for (i = 0; i < nr && !is_clock(name_of(ctx, i)); i++)
+			;
+	return i;
+}
+
+static const char *name_in_model(const void *ctx, size_t i)
+{
+	const struct model *m = ctx;
+
+	return model_str(m, m->metrics[i].name);
+}
+
+unsigned int model_metric(const struct model *m, const char *name)
+{
+	return metric_meant(name, m->nr_shown, name_in_model, m);
+}
+
 static int no_metric(const struct model *m, const char *name, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -90,8 +122,7 @@ static int pick(const struct model *m, char *const *names, size_t nr, struct pic
 	for (; p->nr_metrics < nr && p->nr_metrics < FLOW_MAX_METRICS; p->nr_metrics++) {
 		const char *name = names[p->nr_metrics];
 
-		for (k = 0; k < m->nr_shown && strcmp(name, model_str(m, m->metrics[k].name)); k++)
-			;
+		k = model_metric(m, name);
 		if (k == m->nr_shown)
 			return no_metric(m, name, e);
 		p->metrics[p->nr_metrics] = k;

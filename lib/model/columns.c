@@ -88,10 +88,23 @@ static size_t place_named(const struct event_columns *k, const struct names *x, 
 	return nr;
 }
 
+struct events_of {
+	const struct event_columns *k;
+	const struct names *x;
+};
+
+static const char *event_name(const void *ctx, size_t i)
+{
+	const struct events_of *of = ctx;
+
+	return names_event(of->x, i, "");
+}
+
 /* Which event goes to which column: those that are asked for, else the first. Returns how many. */
 static int place_events(struct event_columns *k, const struct names *x, const struct columns_opts *o,
 			uint32_t event_in[], struct err *e)
 {
+	const struct events_of of = { k, x };
 	const struct opt_list *l = o->metrics;
 	uint32_t most = o->all_events ? EVENTS_ROOM : 1;
 	size_t at, nr = 0;
@@ -100,8 +113,7 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 	if (!(l && l->nr_items) && (nr = place_named(k, x, o->events, event_in)))
 		return nr;
 	for (at = 0; l && at < l->nr_items; at++) {
-		for (i = 0; i < k->nr_events && strcmp(names_event(x, i, ""), l->items[at]); i++)
-			;
+		i = metric_meant(l->items[at], k->nr_events, event_name, &of);
 		if (i == k->nr_events)
 			return unknown_event(k, x, l->items[at], e);
 		if (k->column_of[i] < 0) {
@@ -231,6 +243,20 @@ static void list_events(struct event_columns *k, const struct names *x, struct c
 	}
 }
 
+static const char *candidate_name(const void *ctx, size_t i)
+{
+	const struct candidates *c = ctx;
+
+	return c->list[i].name;
+}
+
+static struct candidate *meant_candidate(struct candidates *c, const char *name)
+{
+	size_t i = metric_meant(name, c->nr, candidate_name, c);
+
+	return i < c->nr ? &c->list[i] : NULL;
+}
+
 static int unknown_metric(const struct candidates *c, const struct names *x, const char *name, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -259,7 +285,7 @@ static int choose(struct candidates *c, const struct names *x, const struct colu
 	size_t i, nr = all ? c->nr : l->nr_items;
 
 	for (i = 0; i < nr; i++) {
-		struct candidate *k = all ? &c->list[i] : find_candidate(c, l->items[i]);
+		struct candidate *k = all ? &c->list[i] : meant_candidate(c, l->items[i]);
 
 		if (!k && !c->nr && !strcmp(l->items[i], "calls"))
 			continue;

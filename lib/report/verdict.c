@@ -74,15 +74,6 @@ static void find_functions(struct judge *j, const struct limit *l)
 	}
 }
 
-static unsigned int find_metric(const struct model *m, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < m->nr_shown && strcmp(model_str(m, m->metrics[i].name), name) != 0; i++)
-		;
-	return i;
-}
-
 /* Adds a context that the limit is about; of cum, the outermost ones. */
 static void add_node(const struct judge *j, const struct limit *l, unsigned int metric, uint32_t i,
 		     struct measured *s)
@@ -203,7 +194,7 @@ static bool fits(const struct limit *l, const struct limit_unit *of_metric)
 struct verdict judge_limit(struct judge *j, const struct limit *l)
 {
 	const struct model *m = j->m;
-	unsigned int metric = l->metric ? find_metric(m, l->metric) : 0;
+	unsigned int metric = l->metric ? model_metric(m, l->metric) : 0;
 	const char *unit = metric < m->nr_shown ? model_str(m, m->metrics[metric].unit) : "";
 	struct measured s;
 

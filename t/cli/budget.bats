@@ -79,6 +79,14 @@ block() {
 	[ -z "$output" ]
 }
 
+@test "budget: cpu is the metric of whichever clock took the samples" {
+	limits '[total] base cpu > 1 ms' '[total] base cpu < 1 ns'
+	run_arcprof budget -f limits --all "$TOP/t/data/java/trace"
+	[ "$status" -eq 1 ]
+	grep -q '^limits:1: kept: ' <<<"$output"
+	grep -q '^limits:2: violated: ' <<<"$output"
+}
+
 @test "budget: JUnit's XML is read by an XML parser as the JSON says" {
 	skip_unless_command python3
 	limits 'parse base cpu <= 30%' 'parse2 base cpu <= 50%' 'read base cpu-clock <= 30%' '"<&\">" n <= 1' $'p\x01\xffq n < 1'
