@@ -227,16 +227,19 @@ static int attempt(const struct sender *x, const struct segment *s, uint64_t *wa
 /* One segment, until it is there or waiting has no use: as the kind's send(). */
 static int send_segment(struct sender *x, const struct segment *s, struct err *e)
 {
+	struct buf patience = BUF_INIT;
 	bool said = false;
 	uint64_t wait_s;
 	int r;
 
+	opt_put_time(&patience, x->retry_ns);
 	x->deadline_ns = clock_mono_ns() + x->retry_ns;
 	while ((r = attempt(x, s, &wait_s, e)) == -EAGAIN && wait_for_server(x, wait_s)) {
 		if (!said)
-			log_info("%s; trying again", e->msg);
+			log_info("%s; trying again for %s (--retry)", e->msg, patience.data);
 		said = true;
 	}
+	buf_release(&patience);
 	if (r < 0)
 		return r;
 	x->wait_ms = FIRST_WAIT_MS;

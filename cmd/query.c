@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/inputs.h"
 #include "base/log.h"
+#include "base/quote.h"
 #include "cmd.h"
 #include "input.h"
 #include "model/profile.h"
@@ -191,25 +192,25 @@ static int check_request(const struct query_request *q, int nr_operands)
 {
 	if (q->sql && nr_operands)
 		log_error("SQL is given twice: by --sql and by an argument");
-	else if (!q->sql && nr_operands != 1)
-		log_error(nr_operands ? "the SQL is one argument: put it in quotes" : "which query?");
+	else if (!q->sql && nr_operands > 1)
+		log_error("the SQL is one argument: put it in quotes");
 	else if (q->select.from_ns && q->select.from_zero)
 		log_error("cannot be combined: --from and --from-zero");
 	else if (q->select.to_ns && q->select.to_ns <= q->select.from_ns)
 		log_error("--to is not after --from");
 	else
 		return 0;
-	if (!q->sql && !nr_operands)
-		log_hint("arcprof query 'SELECT name, base FROM xprof ORDER BY base DESC LIMIT 10'");
 	return EXIT_USAGE;
 }
 
-/* "query <file> <sql>" is "query -i <file> <sql>", if there is such a file. */
+/* "query <file> <sql>" is "query -i <file> <sql>", if there is such a file; and so is "query <file>". */
 static int take_file(struct query_request *q, int *nr_operands, char ***operands)
 {
-	if (*nr_operands != 2 || q->sql || q->import)
+	bool there = *nr_operands && !access((*operands)[0], F_OK);
+
+	if ((*nr_operands != 2 && !(*nr_operands == 1 && there)) || q->sql || q->import)
 		return 0;
-	if (access((*operands)[0], F_OK)) {
+	if (!there) {
 		log_error("%s: %s", (*operands)[0], strerror(errno));
 		log_hint("the SQL is one argument: put it in quotes");
 		return EXIT_USAGE;
@@ -217,6 +218,25 @@ static int take_file(struct query_request *q, int *nr_operands, char ***operands
 	q->input = (*operands)[0];
 	--*nr_operands;
 	++*operands;
+	return 0;
+}
+
+/* What can be asked, and how. */
+static int show_tables(const struct query_request *q, bool heap)
+{
+	struct buf file = BUF_INIT;
+
+	if (strcmp(q->input, DEFAULT_INPUT))
+		quote_add(&file, q->input);
+	buf_str(&file, file.len ? " " : "");
+	query_print_tables(heap, stdout);
+	printf("\nThe columns of one of them, and a query:\n\n"
+	       "    arcprof query %s'.schema %s'\n"
+	       "    arcprof query %s'%s LIMIT 10'\n",
+	       file.data, heap ? "classes" : "xprof", file.data,
+	       heap ? "SELECT name, n, bytes FROM classes ORDER BY bytes DESC" :
+		      "SELECT name, base FROM xprof ORDER BY base DESC");
+	buf_release(&file);
 	return 0;
 }
 
@@ -241,6 +261,8 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 			  q->input);
 		return EXIT_USAGE;
 	}
+	if (!q->sql && !nr_operands)
+		return show_tables(q, heap);
 	if (q->sql && inputs_read_text(q->sql, &file, 1 << 20, &e))
 		return log_err(&e);
 	sql = q->sql ? file.data ? file.data : "" : operands[0];

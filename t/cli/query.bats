@@ -32,6 +32,18 @@ report() {
 	arcprof report -q -i "$events" --format json "$@" >report
 }
 
+@test "query: without SQL it lists the tables and has an example" {
+	run_arcprof query "$TOP/t/data/mixed/trace"
+	[ "$status" -eq 0 ]
+	[[ $output == "$(arcprof query .tables)"* ]]
+	# the example is one, of that file
+	eval "$(grep -o 'arcprof query .*LIMIT 10.$' <<<"$output")" >rows
+	grep -q '^name' rows
+	cp "$TOP/t/data/mixed/trace" arcprof.data
+	run_arcprof query
+	[[ $status -eq 0 && $output == *"arcprof query 'SELECT "* ]]
+}
+
 @test "query: the page has twenty questions, and each has an answer in a stored trace" {
 	sed -n '/^== QUESTIONS/,/^== EXIT/p' "$page" | awk '/^----$/ { n++; next } n % 2 { q[int(n / 2)] = q[int(n / 2)] $0 "\n" }
 		END { for (i in q) { f = sprintf("question.%02d", i); printf "%s", q[i] >f; close(f) } }'
