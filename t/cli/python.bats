@@ -29,6 +29,40 @@ assert sum(f.base[0] for f in t.functions()) == t.metrics[0].total > 0
 ' "$BUILD/python"
 }
 
+@test "python: a notebook shows a trace as a table, with names of the program as text" {
+	cat >check.py <<-'E'
+		import html.parser, sys, arcprof
+		class Cells(html.parser.HTMLParser):
+		    def __init__(self):
+		        super().__init__()
+		        self.rows, self.open = [], []
+		    def handle_starttag(self, tag, attrs):
+		        self.open.append(tag)
+		        if tag == "tr":
+		            self.rows.append([])
+		        elif tag in ("td", "th"):
+		            self.rows[-1].append("")
+		    def handle_endtag(self, tag):
+		        assert self.open.pop() == tag
+		    def handle_data(self, data):
+		        if self.open[-1] in ("td", "th"):
+		            self.rows[-1][-1] += data
+		def rows_of(trace):
+		    cells = Cells()
+		    cells.feed(trace._repr_html_())
+		    assert not cells.open
+		    return cells.rows
+		rows = rows_of(arcprof.Trace(sys.argv[1]))
+		assert rows[0] == ["Self", "%Self", "%Cum", "Function"] and 2 <= len(rows) <= 21, rows
+		print(rows[1][3])
+		from arcprof import _html
+		assert _html.plain("<b>\n&\u202e") == "&lt;b&gt;\\n&amp;\\u202e"
+	E
+	python3 check.py "$TOP/t/data/java/trace" >top
+	arcprof report "$TOP/t/data/java/trace" --xprof --sort base --format json |
+		jq -r '[.rows[] | select(.kind != "process" and .kind != "thread")] | sort_by(-.base[0], .name)[0].name' | diff - top
+}
+
 @test "python: new recordings of native code, Java, exact calls, and of all merged, are read as reports do" {
 	skip_unless_command gcc
 	gcc -O1 -g -finstrument-functions "$TOP/t/data/callflow/treetest.c" "$BUILD/libarcprof-hookit.a" -o treetest -pthread

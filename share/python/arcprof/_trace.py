@@ -2,6 +2,7 @@
 """A trace, as programs see it."""
 from collections import namedtuple
 
+from . import _html
 from ._file import M64, Damage, Error, File, Invalid
 from ._model import Cut, build, events_of
 from ._names import CODES, Budget, Names
@@ -269,3 +270,7 @@ class Trace:
             name, module, _, kind, key = self.names.consumers.items[c]
             yield Function(c, name, KINDS[kind], module or None, key >> 32 if kind in (K_PROCESS, K_THREAD) else None,
                            key & 0xffffffff if kind == K_THREAD else None, *(tuple(min(v, M64) for v in x) for x in s))
+
+    def _repr_html_(self):
+        """What a notebook shows: the functions that consume most of the first metric by themselves."""
+        return _html.table(self)
