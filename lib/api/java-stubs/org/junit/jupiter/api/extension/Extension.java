@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+package org.junit.jupiter.api.extension;
+
+public interface Extension {
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+package org.junit.jupiter.api.extension;
+
+public interface ExtensionContext {
+	Class<?> getRequiredTestClass();
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+package org.openjdk.jmh.results;
+
+public abstract class BenchmarkResult {
+}
