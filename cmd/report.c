@@ -103,6 +103,7 @@ static const struct opt folding_opts[] = {
 	OPT_ENUM(0, "group", O, show.group, groups, "none", "show processes below their control group or container"),
 	OPT_FLAG(0, "merge-threads", O, show.merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, show.merge_processes, "merge processes of the same name"),
+	OPT_FLAG(0, "normalize-names", O, show.normalize_names, "merge functions whose names differ in what each run makes up"),
 	OPT_FLAG(0, "hide-inlined", O, profile.names.hide_inlined, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, profile.names.hide_kernel, "charge kernel functions to their caller"),
 	OPT_FLAG(0, "not-sampled", O, profile.not_sampled, "show CPU time, allocated bytes and thread lifetime that no sample has, as contexts"),

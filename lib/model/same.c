@@ -5,6 +5,7 @@
 
 #include "base/labels.h"
 #include "base/mem.h"
+#include "model/made.h"
 #include "model/same.h"
 
 /* Asked at each letter of each name: strspn() first makes a table. */
@@ -26,79 +27,9 @@ static size_t len_hex(const char *s)
 	return len;
 }
 
-static bool ends_here(char c)
-{
-	return !c || !(isalnum((unsigned char)c) || c == '_');
-}
-
 static bool begins_with(const char *s, const char *with)
 {
 	return *s == *with && !strncmp(s, with, strlen(with));	/* asked at each letter of each name */
-}
-
-/* ---- Java ---- */
-
-/* What a hidden class has behind its name: /0x7f01, +0x7f01, and of JDK 8 /1234567. */
-static size_t len_address(const char *s, bool java)
-{
-	size_t len;
-
-	if (*s != '/' && *s != '+')
-		return 0;
-	len = s[1] == '0' && s[2] == 'x' ? 2 + len_hex(s + 3) : *s == '/' && java ? len_digits(s + 1) : 0;
-	return len && ends_here(s[len + 1]) ? len + 1 : 0;
-}
-
-/* Names that the JDK and libraries give to classes that they make: a count, a hash or noise follows. */
-static const struct made {
-	const char *name;
-	size_t (*len)(const char *s);
-} made[] = {
-	{ "$$Lambda$", len_digits },
-	{ "GeneratedMethodAccessor", len_digits },
-	{ "GeneratedConstructorAccessor", len_digits },
-	{ "GeneratedSerializationConstructorAccessor", len_digits },
-	{ "$Proxy", len_digits },
-	{ "jdk.proxy", len_digits },
-	{ "ByCGLIB$$", len_hex },
-	{ "$$SpringCGLIB$$", len_digits },
-	{ "$MockitoMock$", len_digits },
-};
-
-/* The length of such a name at *s and of what follows; *kept is that of what stays. */
-static size_t len_made(const char *s, size_t *kept)
-{
-	size_t i, len;
-
-	for (i = 0; i < ARRAY_SIZE(made); i++) {
-		if (!begins_with(s, made[i].name))
-			continue;
-		*kept = strlen(made[i].name);
-		len = made[i].len(s + *kept);
-		if (!len || !ends_here(s[*kept + len]))
-			continue;
-		/* JDK 17 has numbers where later ones have none: Main$$Lambda$14/0x... */
-		*kept -= !strcmp(made[i].name, "$$Lambda$");
-		return strlen(made[i].name) + len;
-	}
-	return 0;
-}
-
-/* java: it is a method for certain, and no text from elsewhere. */
-static void put_java(const char *name, bool java, struct buf *b)
-{
-	size_t len, kept;
-
-	while (*name) {
-		if ((len = len_address(name, java))) {
-			name += len;
-		} else if ((len = len_made(name, &kept))) {
-			buf_add(b, name, kept);
-			name += len;
-		} else {
-			buf_putc(b, *name++);
-		}
-	}
 }
 
 /* ---- native code ---- */
@@ -215,7 +146,7 @@ void same_name(const char *name, uint32_t kind, struct buf *b)
 		put_native(name, b);
 	else if (kind_is(kind, KIND_JVM) || kind == CONSUMER_ANY || kind == CONSUMER_FOLDED ||
 		 kind == CONSUMER_CLASS)
-		put_java(name, kind_is(kind, KIND_JAVA), b);
+		made_put(name, kind_is(kind, KIND_JAVA), b);
 	else if (kind == CONSUMER_UNRESOLVED)
 		put_unresolved(name, b);
 	else

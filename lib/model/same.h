@@ -5,12 +5,7 @@
  * A function is its kind of code (Java, native, kernel, stub), the last part of the path of its module, and
  * its name, with what differs from run to run left out:
  *
- *	Main$$Lambda/0x00007f0124001400.run	Main$$Lambda.run	an address
- *	Main$$Lambda$14/0x00000800c03000.run	Main$$Lambda.run	and a count
- *	LambdaForm$MH/0x0000700e.invoke		LambdaForm$MH.invoke	the same of all hidden classes
- *	GeneratedMethodAccessor12.invoke	GeneratedMethodAccessor.invoke
- *	jdk.proxy2.$Proxy7.run			jdk.proxy.$Proxy.run
- *	Bean$$EnhancerByCGLIB$$1a2b3c.x		Bean$$EnhancerByCGLIB$$.x
+ *	Main$$Lambda/0x00007f0124001400.run	Main$$Lambda.run	what a program makes up (made.h)
  *	f.constprop.0, f.cold, f [clone .part]	f			what compilers made of it
  *	a::b::h0123456789abcdef			a::b			Rust's hash of the crate
  *	/lib/libz.so.1.2.13			libz.so			a version

@@ -62,6 +62,7 @@ struct report_opts {
 	int group;			/* enum report_group: a level above processes */
 	bool merge_threads, merge_processes;
 	const char *hprof;		/* its options, which hprof_parse() takes; NULL: not given */
+	bool normalize_names;		/* functions whose names differ only in what runs make up are one */
 	/* How a trace is read; a report that makes no model takes from it what it needs. */
 	const struct profile_opts *profile;	/* of the same selection */
 };

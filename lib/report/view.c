@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "callflow/filter.h"
 #include "flow/ops.h"
+#include "model/same.h"
 #include "report/report.h"
 
 static const char *base_name(const char *path)
@@ -157,6 +158,18 @@ static bool is_excluded(const struct view *v, const struct consumer *c)
 	return !callflow_wants_function(v->o->methods, module, strlen(module), name, strlen(name));
 }
 
+/* The name without what differs from run to run: lambdas, proxies and clones of a function are one. */
+static uint32_t name_of_all_runs(struct model *m, const struct consumer *c)
+{
+	struct buf b = BUF_INIT;
+	uint32_t name;
+
+	same_name(model_str(m, c->name), c->kind, &b);
+	name = strtab_add(&m->consumers.names, b.data, b.len);
+	buf_release(&b);
+	return name;
+}
+
 static uint32_t map_consumer(const struct view *v, uint32_t id)
 {
 	const struct report_opts *o = v->o;
@@ -174,8 +187,10 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 		c.key = 0;
 	if (o->merge_processes && c.kind == CONSUMER_PROCESS)
 		c.key = c.detail = 0;
-	id = c.key == v->m->consumers.items[id].key && c.detail == v->m->consumers.items[id].detail ? id :
-		consumer_add(&v->m->consumers, &c);
+	if (o->normalize_names && !kind_is(c.kind, KIND_PLACE))
+		c.name = name_of_all_runs(v->m, &c);
+	id = c.key == v->m->consumers.items[id].key && c.detail == v->m->consumers.items[id].detail &&
+	     c.name == v->m->consumers.items[id].name ? id : consumer_add(&v->m->consumers, &c);
 	return o->fold == FOLD_NONE ? id : fold_consumer(v->m, id, o->fold);
 }
 
@@ -188,7 +203,7 @@ static void fold(struct view *v)
 	uint32_t *to, *where;
 
 	if (!names->hide_inlined && !names->hide_kernel && !names->hide_files && !o->merge_threads &&
-	    !o->merge_processes && !o->methods && o->fold == FOLD_NONE)
+	    !o->merge_processes && !o->normalize_names && !o->methods && o->fold == FOLD_NONE)
 		return;
 	to = xcalloc(nr, sizeof(*to));
 	for (i = 1; i < nr; i++)

@@ -870,3 +870,24 @@ nothing() {
 	run_arcprof report --stacks stacks --symbol son
 	[[ $status -eq 1 && $stderr == *"nothing matches --symbol 'son'"* ]]
 }
+
+@test "report: --normalize-names merges what each run makes up, and nothing else" {
+	cat >stacks <<-'END'
+		main;Main$$Lambda/0x00007f0124001400.run 3
+		main;Main$$Lambda+0x00007f0124009999.run 4
+		main;Shop$$SpringCGLIB$$0.buy 5
+		main;Shop$$SpringCGLIB$$17.buy 6
+		main;Main.lambda$main$0 7
+		main;Main.lambda$main$1 8
+	END
+	arcprof report --stacks stacks --xprof --format json | jq -r '.rows | length' >plain
+	[ "$(cat plain)" -eq 7 ]
+	arcprof report --stacks stacks --xprof --format json --normalize-names |
+		jq -r '.rows[] | select(.base[0] > 0) | "\(.name) \(.base[0])"' | sort >names
+	diff names - <<-'END'
+		Main$$Lambda.run 7
+		Main.lambda$main$0 7
+		Main.lambda$main$1 8
+		Shop$$SpringCGLIB$$*.buy 11
+	END
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/made.h"
+
+enum {
+	LEAST_NUMBER = 9,	/* digits: no name in a source has so many */
+	LEAST_HASH = 8,		/* letters and digits of a hash */
+	MAX_HASH = 40,
+	RANDOM_LETTERS = 8,	/* of the libraries that draw from all letters and digits */
+	LEAST_GENSYM = 2,	/* digits behind the two underscores of a generated symbol */
+};
+
+/* A text, and the place in it that is looked at. */
+struct at {
+	const char *begin, *p;
+	bool java;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool is_letter(char c)
+{
+	return is_upper(c) || is_lower(c);
+}
+
+static size_t len_digits(const char *s)
+{
+	size_t len = 0;
+
+	while (is_digit(s[len]))
+		len++;
+	return len;
+}
+
+static size_t len_hex(const char *s)
+{
+	size_t len = 0;
+
+	while (isxdigit((unsigned char)s[len]))
+		len++;
+	return len;
+}
+
+static size_t len_alnum(const char *s)
+{
+	size_t len = 0;
+
+	while (is_digit(s[len]) || is_letter(s[len]))
+		len++;
+	return len;
+}
+
+/* A part of a name ends before this. */
+static bool ends_here(char c)
+{
+	return !c || strchr(".$;:(/)_ [", c);
+}
+
+/* What stands before the place is that text. */
+static bool follows(const struct at *a, const char *text)
+{
+	size_t len = strlen(text);
+
+	return (size_t)(a->p - a->begin) >= len && !memcmp(a->p - len, text, len);
+}
+
+static char before(const struct at *a)
+{
+	return a->p > a->begin ? a->p[-1] : '\0';
+}
+
+/* ---- addresses ---- */
+
+/* Of a hidden class: /0x7f01, of JFR +0x7f01, of async-profiler .0x7f01, of JDK 8 /1234567. */
+static size_t len_address(const struct at *a)
+{
+	const char *s = a->p + 1;
+	size_t len = 0;
+
+	if (*s == '0' && s[1] == 'x' && (len = len_hex(s + 2)))
+		len = *a->p != '.' || len >= LEAST_HASH ? len + 2 : 0;
+	else if (*a->p == '/' && a->java)
+		len = len_digits(s);
+	if (!len || isalnum((unsigned char)s[len]) || s[len] == '_')
+		return 0;
+	return len + 1;
+}
+
+/* "I2C/C2I adapters(0xbaa)": it is the hash of a signature. */
+static size_t len_signature(const struct at *a)
+{
+	size_t len;
+
+	if (!follows(a, "adapters") || a->p[1] != '0' || a->p[2] != 'x')
+		return 0;
+	len = len_hex(a->p + 3);
+	return len && a->p[3 + len] == ')' ? len + 4 : 0;
+}
+
+/* "$$Lambda$14": later JDKs have no count. What stays is "$$Lambda". */
+static size_t len_count_of_lambda(const struct at *a)
+{
+	size_t len;
+
+	if (!follows(a, "$$Lambda"))
+		return 0;
+	len = len_digits(a->p + 1);
+	return len && !isalnum((unsigned char)a->p[1 + len]) && a->p[1 + len] != '_' ? len + 1 : 0;
+}
+
+/* ---- counts ---- */
+
+/* Check for letters before the place that begin with the word, or have it in them after a '.' or '$'. */
+static bool follows_letters_with(const struct at *a, const char *word)
+{
+	const char *s = a->p;
+	size_t len = strlen(word);
+
+	while (s > a->begin && is_letter(s[-1]))
+		s--;
+	for (; (size_t)(a->p - s) >= len; s++)
+		if (!memcmp(s, word, len))
+			return true;
+	return false;
+}
+
+static bool has_dollar(const struct at *a)
+{
+	const char *s;
+
+	for (s = a->p; s > a->begin && s[-1] != '.' && s[-1] != '/'; s--)
+		if (s[-1] == '$')
+			return true;
+	return false;
+}
+
+static size_t len_count(const struct at *a)
+{
+	size_t len = len_digits(a->p);
+
+	if (!len || is_digit(before(a)) || !ends_here(a->p[len]))
+		return 0;
+	if (len >= LEAST_NUMBER && (is_letter(before(a)) || before(a) == '_' || before(a) == '$'))
+		return len;
+	if (follows_letters_with(a, "Generated") || follows(a, "$Proxy") || follows(a, "jdk.proxy"))
+		return a->p[len] == '_' ? 0 : len;
+	if (len >= LEAST_GENSYM && ((follows(a, "__") && has_dollar(a)) || follows(a, "$eval")))
+		return len;
+	return 0;
+}
+
+/* 20230101_123456_00012_abcde_1: a date, a time, a count, and what tells machines apart. */
+static size_t len_stamp(const struct at *a)
+{
+	static const char shape[] = "dddddddd_dddddd_ddddd_xxxxx";
+	const char *s = a->p;
+	size_t i, len;
+
+	if (!is_digit(*s) || is_digit(before(a)))
+		return 0;
+	for (i = 0; shape[i]; i++)
+		if (shape[i] == 'd' ? !is_digit(s[i]) : shape[i] == 'x' ? !is_digit(s[i]) && !is_lower(s[i]) :
+							s[i] != shape[i])
+			return 0;
+	if (s[i] == '_' && (len = len_digits(s + i + 1)))
+		i += len + 1;
+	return ends_here(s[i]) ? i : 0;
+}
+
+static size_t len_uuid(const struct at *a)
+{
+	static const unsigned char parts[] = { 8, 4, 4, 4, 12 };
+	const char *s = a->p;
+	size_t i;
+
+	if (isalnum((unsigned char)before(a)))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (len_hex(s) != parts[i])
+			return 0;
+		s += parts[i];
+		if (i + 1 < ARRAY_SIZE(parts) && *s != '-' && *s != '_')
+			return 0;
+		s += i + 1 < ARRAY_SIZE(parts);
+	}
+	return isalnum((unsigned char)*s) ? 0 : s - a->p;
+}
+
+/* ---- hashes ---- */
+
+/* "Shop$$WORD$$": no lambda, whose '$$' is followed by its name alone. */
+static bool follows_dollars(const struct at *a)
+{
+	const char *s = a->p - 2, *word;
+
+	if (!follows(a, "$$"))
+		return false;
+	for (word = s; word > a->begin && is_letter(word[-1]); word--)
+		;
+	return word - a->begin >= 3 && word[-1] == '$' && word[-2] == '$' &&
+	       isalnum((unsigned char)word[-3]) && !(s - word == 6 && !memcmp(word, "Lambda", 6));
+}
+
+static bool has_digit(const char *s, size_t len)
+{
+	while (len)
+		if (is_digit(s[--len]))
+			return true;
+	return false;
+}
+
+/* Behind two dollars: hexadecimal digits, or a count. */
+static size_t len_hash_of_dollars(const struct at *a)
+{
+	size_t len = len_hex(a->p);
+
+	if (!len || !ends_here(a->p[len]) || !follows_dollars(a))
+		return 0;
+	return has_digit(a->p, len) || len >= LEAST_HASH ? len : 0;
+}
+
+/* "Order_$$_jvst5a2_1c" */
+static size_t len_of_underscores(const struct at *a)
+{
+	size_t len = 0, more;
+
+	if (!follows(a, "_$$_"))
+		return 0;
+	while (is_lower(a->p[len]) || is_digit(a->p[len]))
+		len++;
+	if (!len || !is_lower(*a->p) || a->p[len] != '_' || !has_digit(a->p, len))
+		return 0;
+	more = len_hex(a->p + len + 1);
+	return more && ends_here(a->p[len + 1 + more]) ? len + 1 + more : 0;
+}
+
+static bool is_vowel(char c)
+{
+	return strchr("aeiouyAEIOUY", c);
+}
+
+/* The next hump of CamelCase: a word with or without its capital, capitals, or digits. */
+static size_t len_hump(const char *s, size_t len)
+{
+	size_t n = 1;
+
+	if (is_digit(*s)) {
+		while (n < len && is_digit(s[n]))
+			n++;
+	} else if (is_lower(*s) || (len > 1 && is_lower(s[1]))) {
+		while (n < len && is_lower(s[n]))
+			n++;
+	} else {
+		while (n < len && is_upper(s[n]) && !(n + 1 < len && is_lower(s[n + 1])))
+			n++;
+	}
+	return n;
+}
+
+/*
+ * Letters and digits as a random generator draws them: they change class as no words do, there is no word
+ * among them, and digits are inside or the humps are of one or two letters.
+ */
+static bool is_random(const char *s, size_t len)
+{
+	size_t i, n, k, turns = 0, odd = 0, short_humps = 0;
+	bool digit_inside = false, vowel;
+
+	for (i = 1; i < len; i++) {
+		turns += is_digit(s[i]) != is_digit(s[i - 1]) || is_upper(s[i]) != is_upper(s[i - 1]);
+		digit_inside |= is_digit(s[i - 1]) && !is_digit(s[i]);
+	}
+	for (i = 0; i < len; i += n) {
+		n = len_hump(s + i, len - i);
+		for (vowel = false, k = 0; k < n; k++)
+			vowel |= is_vowel(s[i + k]);
+		if (n > 3 && vowel)
+			return false;
+		short_humps += !is_digit(s[i]) && n < 3;
+		odd += is_digit(s[i]) ? n < 2 : n < 3 || !vowel;
+	}
+	return 5 * turns >= 2 * len && odd >= 2 + len / 10 && (digit_inside || short_humps >= 3);
+}
+
+/* "Shop$WORD$": the word has four letters or more. */
+static bool follows_word(const struct at *a)
+{
+	const char *s = a->p - 1, *word;
+
+	for (word = s; word > a->begin && is_letter(word[-1]); word--)
+		;
+	return s - word >= 4 && word - a->begin >= 2 && word[-1] == '$' && is_letter(word[-2]);
+}
+
+/* A hash is in one case: other mixtures of letters a to f and digits are names such as Cafe2Ba. */
+static bool is_hash(const char *s, size_t len)
+{
+	bool upper = false, lower = false;
+	size_t i, digits = 0;
+
+	if (len_hex(s) < len)
+		return false;
+	for (i = 0; i < len; i++) {
+		upper |= is_upper(s[i]);
+		lower |= is_lower(s[i]);
+		digits += is_digit(s[i]);
+	}
+	return digits >= 2 && !(upper && lower);
+}
+
+/* Behind a dollar. */
+static size_t len_segment(const struct at *a)
+{
+	size_t len = len_alnum(a->p);
+
+	if (len < LEAST_HASH || len > MAX_HASH || !ends_here(a->p[len]))
+		return 0;
+	if (is_hash(a->p, len))
+		return len;
+	return len == RANDOM_LETTERS && follows_word(a) && is_random(a->p, len) ? len : 0;
+}
+
+/* ---- all ---- */
+
+/* How much at the place is made up; *put is what stands for it. This is asked at each letter of each name. */
+static size_t len_made(const struct at *a, const char **put)
+{
+	size_t len = 0;
+	char c = *a->p;
+
+	*put = "";
+	if (c == '/' || c == '+' || c == '.')
+		return len_address(a);
+	if (c == '$')
+		return len_count_of_lambda(a);
+	if (c == '(')
+		return len_signature(a);
+	*put = "*";
+	if (is_digit(c) && ((len = len_stamp(a)) || (len = len_count(a))))
+		return len;
+	if (before(a) == '$' && ((len = len_hash_of_dollars(a)) || (len = len_segment(a))))
+		return len;
+	if (before(a) == '_' && (len = len_of_underscores(a)))
+		return len;
+	return isxdigit((unsigned char)c) ? len_uuid(a) : 0;
+}
+
+static bool put_once(const char *name, bool java, struct buf *b)
+{
+	struct at a = { name, name, java };
+	bool any = false;
+	const char *put;
+	size_t len;
+
+	while (*a.p) {
+		len = len_made(&a, &put);
+		any |= len > 0;
+		if (len)
+			buf_str(b, put);
+		else
+			buf_putc(b, *a.p);
+		a.p += len ? len : 1;
+	}
+	return any;
+}
+
+/* What is left out brings together what was apart, which may look made up then. */
+void made_put(const char *name, bool java, struct buf *b)
+{
+	struct buf once = BUF_INIT;
+	size_t from = b->len;
+
+	while (put_once(name, java, b)) {
+		buf_reset(&once);
+		buf_str(&once, b->data + from);
+		name = once.data;
+		b->len = from;
+	}
+	buf_release(&once);
+}
