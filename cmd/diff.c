@@ -13,6 +13,7 @@
 #include "diff.h"
 #include "flow/ops.h"
 #include "input.h"
+#include "model/events.h"
 #include "output.h"
 #include "page/difference.h"
 #include "report.h"
@@ -20,13 +21,14 @@
 #include "report/report.h"
 
 enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
-static const char *const normalizations[] = { "default", "total", "second", "call", "none", NULL };
+/* In the order of enum by_word. */
+static const char *const normalizations[] = { "default", "size", "total", "none", NULL };
 static const char *const ofs[] = { "default", "base", "cum", NULL };
 static const char *const sorts[] = { "delta", "change", "a", "b", "name", NULL };
 
 struct diff_opts {
 	int by, of, normalize, sort, format;
-	const char *metric, *output;
+	const char *metric, *output, *per;
 	double min_share;
 	uint64_t limit;
 	bool significant, exit_code, thread_numbers;
@@ -41,7 +43,8 @@ static const struct opt diff_table[] = {
 	OPT_SET(0, "xarc", O, by, DIFF_BY_ARC, "compare callers and callees of each function"),
 	OPT_STR(0, "metric", O, metric, "name", NULL, "compare this metric, or \"calls\" (the first of A)"),
 	OPT_ENUM(0, "of", O, of, ofs, "default", "compare what a row consumed itself, or also below"),
-	OPT_ENUM(0, "normalize", O, normalize, normalizations, "default", "what values are divided by"),
+	OPT_STR(0, "per", O, per, "unit", NULL, "compare what a unit of work costs: second, call, mark=<name>, or a metric"),
+	OPT_ENUM(0, "normalize", O, normalize, normalizations, "default", "what values are divided by, without --per"),
 	OPT_FLAG(0, "significant", O, significant, "show only what changed by more than noise"),
 	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
 		   "hide unchanged rows with less than <percent> of both totals"),
@@ -123,6 +126,76 @@ static uint64_t recorded_ns(const struct input *in, const char *metric)
 	return s ? s->on_ns : in->origin.duration_ns;
 }
 
+#define PER_MARK "mark="
+
+/* What --per counts, if it is work: of the whole recording, whatever is selected of it. */
+static bool counts_work(const char *per)
+{
+	return per && strcmp(per, "second") != 0 && strcmp(per, "call") != 0;
+}
+
+/* The sum of another metric of the recording. */
+static int sum_metric(const char *path, const char *metric, double *work, struct err *e)
+{
+	char *name = (char *)metric;
+	const struct profile_opts po = { .metrics = { &name, 1, 1 } };
+	uint64_t totals[FLOW_MAX_METRICS];
+	struct input in = { 0 };
+	int r = input_open_any(&in.t, path, e);
+
+	if (r)
+		return r;
+	r = profile_read(&in.names, &in.model, &in.origin, in.t, &po, e);
+	if (!r) {
+		flow_totals(&in.model.flow, totals);
+		*work = totals[0];
+	}
+	input_release(&in);
+	return r;
+}
+
+/* Marks and phases of that name: each is an operation, whether a sample was taken in it or not. */
+static int count_marks(const char *path, const char *name, double *work, struct err *e)
+{
+	const struct events_opts eo = { .kinds = 1u << EVENT_MARK | 1u << EVENT_PHASE };
+	struct trace_reader *t;
+	struct events v;
+	int r = input_open_any(&t, path, e);
+	size_t i;
+
+	*work = 0;
+	if (r)
+		return r;
+	r = events_read(&v, t, &eo, e);
+	for (i = 0; !r && i < v.nr; i++)
+		*work += !strcmp(events_str(&v, v.list[i].what), name);
+	events_release(&v);
+	trace_reader_close(t);
+	return r == -ENODATA ? 0 : r;
+}
+
+static int measure_work(const char *path, const char *per, double *work, struct err *e)
+{
+	const size_t len = strlen(PER_MARK);
+	int r = strncmp(per, PER_MARK, len) ? sum_metric(path, per, work, e) :
+					      count_marks(path, per + len, work, e);
+
+	if (!r && *work <= 0)
+		r = err_set(e, ENODATA, "nothing was recorded of '%s', which --per divides by", per);
+	return r;
+}
+
+static void set_about(struct diff_about *about, const struct input *in, const char *path, const char *metric)
+{
+	*about = (struct diff_about){
+		.path = path, .duration_ns = in->origin.duration_ns, .lost = in->origin.lost,
+		.nr_left_out = in->origin.nr_left_out, .recorded_ns = recorded_ns(in, metric),
+		.counts_unknown = !origin_knows(&in->origin, "sample counts"),
+		.lost_unknown = !origin_knows(&in->origin, "lost samples"),
+		.has_jit = in->names.nr_methods > 0,
+	};
+}
+
 static int add_run(struct diff *d, unsigned int side, const char *path, const struct report_request *q,
 		   struct err *e)
 {
@@ -142,18 +215,12 @@ static int add_run(struct diff *d, unsigned int side, const char *path, const st
 	if (!r)
 		r = keep_first_metric(&in.model, e);
 	if (!r) {
-		about = (struct diff_about){
-			.path = path, .duration_ns = in.origin.duration_ns, .lost = in.origin.lost,
-			.nr_left_out = in.origin.nr_left_out,
-			.counts_unknown = !origin_knows(&in.origin, "sample counts"),
-			.lost_unknown = !origin_knows(&in.origin, "lost samples"),
-			.has_jit = in.names.nr_methods > 0,
-		};
-		if (!name)
-			name = (char *)model_str(&in.model, in.model.metrics[0].name);
-		about.recorded_ns = recorded_ns(&in, name);
-		r = diff_add(d, side, &in.model, &about, e);
+		set_about(&about, &in, path, name ? name : model_str(&in.model, in.model.metrics[0].name));
+		if (d->work)
+			r = measure_work(path, d->work, &about.work, e);
 	}
+	if (!r)
+		r = diff_add(d, side, &in.model, &about, e);
 	if (!r)
 		warn_of_damage(path, trace_reader_damage(in.t));
 	input_release(&in);
@@ -190,11 +257,11 @@ static int check_normalization(const struct diff *d, int normalize)
 	size_t i;
 
 	if (normalize == DIFF_SECOND && !all_have_durations(d))
-		log_error("--normalize=second: not all of the recordings say how long they recorded '%s'", d->name);
+		log_error("--per=second: not all of the recordings say how long they recorded '%s'", d->name);
 	else if (normalize == DIFF_CALL && !d->exact)
-		log_error("--normalize=call: '%s' was sampled, so that calls are not known", d->name);
+		log_error("--per=call: '%s' was sampled, so that calls are not known", d->name);
 	else if (normalize == DIFF_CALL && d->of_calls)
-		log_error("--normalize=call: calls per call are always 1");
+		log_error("--per=call: calls per call are always 1");
 	else
 		normalize = -1;
 	if (normalize >= 0)
@@ -230,13 +297,15 @@ static bool *changed_functions(const struct diff *d, int normalize)
 /* All functions, contexts and stanzas of it. */
 static int print_page(const struct diff *d, int normalize)
 {
-	struct page_difference p = { d, normalize, NULL };
+	/* a page has shares: sizes are for what is judged */
+	struct page_difference p = { d, normalize == DIFF_SIZE ? DIFF_TOTAL : normalize, NULL };
 	bool *changed;
 	struct err e;
 	int r;
 
-	if (normalize == DIFF_CALL) {
-		log_error("--normalize=call: a page has one unit for all rows");
+	if (normalize == DIFF_CALL || normalize == DIFF_WORK) {
+		log_error("a page of --format html has time, shares or time per second, not --per=%s",
+			  normalize == DIFF_CALL ? "call" : d->work);
 		return EXIT_USAGE;
 	}
 	p.changed = changed = changed_functions(d, normalize);
@@ -245,9 +314,18 @@ static int print_page(const struct diff *d, int normalize)
 	return r ? log_err(&e) : 0;
 }
 
+static enum diff_normalize normalization(const struct diff_opts *o, const struct diff *d)
+{
+	static const enum diff_normalize by_word[] = { DIFF_SIZE, DIFF_SIZE, DIFF_TOTAL, DIFF_NONE };
+
+	if (o->per)
+		return d->work ? DIFF_WORK : !strcmp(o->per, "call") ? DIFF_CALL : DIFF_SECOND;
+	return !o->normalize && d->exact ? DIFF_NONE : by_word[o->normalize];
+}
+
 static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 {
-	int normalize = o->normalize ? o->normalize - 1 : d->exact ? DIFF_NONE : DIFF_TOTAL;
+	int normalize = normalization(o, d);
 	int of = o->of ? o->of - 1 : o->by == DIFF_BY_FUNCTION ? DIFF_BASE : DIFF_CUM;
 	const struct choice_opts co = { o->significant, o->min_share, o->limit, o->sort };
 	int status = check_normalization(d, normalize);
@@ -287,8 +365,8 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 	struct diff d;
 	struct err e = { 0 };
 	int r, status;
-
 	diff_init(&d, o->metric, &same);
+	d.work = counts_work(o->per) ? o->per : NULL;
 	rules_text(&q->rules, &filter);
 	d.filter = filter.len ? filter.data : NULL;
 	r = add_side(&d, DIFF_A, operands[0], q, &e);
@@ -331,6 +409,16 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 
 	if (nr_operands != 2) {
 		log_error("expected two recordings, or sets of them: 'arcprof diff A B' or 'arcprof diff A1,A2 B1,B2'");
+		return EXIT_USAGE;
+	}
+	if (o->per && !strncmp(o->per, "label", 5)) {
+		log_error("--per=%s: labels are known of samples, so operations without a sample are not counted",
+			  o->per);
+		log_hint("let the program mark each operation (arcprof-api(3)), and use --per mark=<name>");
+		return EXIT_USAGE;
+	}
+	if (o->per && o->normalize) {
+		log_error("cannot be combined: --normalize and --per");
 		return EXIT_USAGE;
 	}
 	if (o->min_share < 0 || o->min_share > 100) {

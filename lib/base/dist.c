@@ -81,40 +81,30 @@ double dist_binomial_p(double x, double n, double q)
 	return MIN(p, 1.);
 }
 
-double dist_digamma(double x)
+static double beta_binomial_term(double x, double n, double a, double b)
 {
-	double sum = 0, r;
-
-	for (; x < 10; x++)
-		sum -= 1 / x;
-	r = 1 / (x * x);
-	return sum + log(x) - 1 / (2 * x) - r * (1. / 12 - r * (1. / 120 - r * (1. / 252 - r / 240)));
+	return exp(lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1) + lgamma(x + a) + lgamma(n - x + b) -
+		   lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b));
 }
 
-double dist_trigamma(double x)
+/* Sum the shorter of the two tails: callers ask about counts of which one is small. */
+double dist_beta_binomial_p(double x, double n, double a, double b)
 {
-	double sum = 0, r;
+	double tail = 0, other, k;
 
-	for (; x < 10; x++)
-		sum += 1 / (x * x);
-	r = 1 / (x * x);
-	return sum + 1 / x + r / 2 + r / x * (1. / 6 - r * (1. / 30 - r * (1. / 42 - r / 30)));
+	if (2 * x > n)
+		return dist_beta_binomial_p(n - x, n, b, a);
+	for (k = 0; k <= x; k++)
+		tail += beta_binomial_term(k, n, a, b);
+	other = 1 - tail + beta_binomial_term(x, n, a, b);
+	return MAX(0., MIN(1., 2 * MIN(tail, other)));
 }
 
-/* It falls from infinity to 0, about as 1/x: bisection of the exponent. */
-double dist_trigamma_inverse(double y)
+double dist_chi2_at(double z, double df)
 {
-	double low = -20, high = 20, middle;
-	int i;
+	double of = 2 / (9 * df), root = 1 - of + z * sqrt(of);
 
-	for (i = 0; i < 80; i++) {
-		middle = (low + high) / 2;
-		if (dist_trigamma(exp(middle)) > y)
-			low = middle;
-		else
-			high = middle;
-	}
-	return exp(high);
+	return root > 0 ? MAX(.05, df * root * root * root) : .05;
 }
 
 static int compare_p(const void *x, const void *y, void *ctx)

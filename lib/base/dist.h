@@ -3,9 +3,9 @@
  * dist.h - distributions of statistics: how likely chance alone makes a difference.
  *
  * Sources: NIST Digital Library of Mathematical Functions, 8.17 (incomplete beta function, its continued
- * fraction 8.17.22, and t and binomial as special cases), 5.11 and 5.5 (psi and its derivative).
+ * fraction 8.17.22, and t and binomial as special cases).
  * Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical
- * Society B 57, 1995.
+ * Society B 57, 1995. E. B. Wilson and M. M. Hilferty, "The distribution of chi-square", PNAS 17, 1931.
  */
 #ifndef BASE_DIST_H
 #define BASE_DIST_H
@@ -21,10 +21,16 @@ double dist_t_quantile(double p, double df);
  * effective counts are not.
  */
 double dist_binomial_p(double x, double n, double q);
-/* psi(x) and psi'(x) for x above 0, and the x for which psi'(x) is y. */
-double dist_digamma(double x);
-double dist_trigamma(double x);
-double dist_trigamma_inverse(double y);
+/*
+ * The same of whole counts whose chance itself varies by the beta distribution with shapes a, and b of the
+ * rest (beta-binomial): x of n.
+ */
+double dist_beta_binomial_p(double x, double n, double a, double b);
+/*
+ * The value of chi-squared with df degrees of freedom that is as likely to be exceeded as z of the normal
+ * distribution is, by Wilson and Hilferty; never below .05.
+ */
+double dist_chi2_at(double z, double df);
 
 /*
  * The false discovery rate at which each would still be found (Benjamini and Hochberg): q[i] of p[i], nr of

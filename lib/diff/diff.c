@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "diff/diff.h"
 #include "diff/match.h"
+#include "diff/size.h"
 #include "flow/ops.h"
 
 static const char *const sides[] = { "A", "B" };
@@ -29,6 +30,7 @@ static void release_input(struct diff_input *i)
 	free(i->where);
 	free(i->base);
 	free(i->n);
+	free(i->is_early);
 	flow_times_release(&i->times);
 	memset(i, 0, sizeof(*i));
 }
@@ -45,6 +47,8 @@ void diff_release(struct diff *d)
 		free(r->cum);
 		free(r->n);
 		free(r->cum_n);
+		free(r->early);
+		free(r->early_n);
 		free(r->samples);
 		free(r->first_sample);
 		free(r->block_total);
@@ -139,6 +143,12 @@ static void keep_times(struct diff_input *in, const struct model *m, const struc
 			flow_times_add(&in->times, &m->times.list[i]);
 }
 
+/* Check whether a compiler that makes better code may still take it. */
+static bool is_early(uint32_t kind)
+{
+	return kind == CONSUMER_JAVA_INTERPRETED || kind == CONSUMER_JAVA_C1;
+}
+
 static void keep_values(struct diff_run *r, const struct model *m, const struct chosen *c)
 {
 	struct diff_input *in = &r->input;
@@ -147,6 +157,7 @@ static void keep_values(struct diff_run *r, const struct model *m, const struct 
 	for (i = 1; i < in->nr; i++) {
 		in->n[i] = model_node_n(m, c->source, i);
 		in->base[i] = c->is_n ? in->n[i] : flow_base(&m->flow, i)[c->metric];
+		in->is_early[i] = is_early(m->consumers.items[m->flow.nodes[i].consumer].kind);
 		r->total += in->base[i];
 		r->total_n += in->n[i];
 	}
@@ -165,6 +176,7 @@ int diff_add(struct diff *d, unsigned int side, const struct model *m, const str
 	run.input.where = xcalloc(run.input.nr, sizeof(uint32_t));
 	run.input.base = xcalloc(run.input.nr, sizeof(uint64_t));
 	run.input.n = xcalloc(run.input.nr, sizeof(uint64_t));
+	run.input.is_early = xcalloc(run.input.nr, sizeof(bool));
 	if ((r = union_add(&d->u, m, side, run.input.where, e))) {
 		release_input(&run.input);
 		return r;
@@ -205,9 +217,15 @@ static void lay_out_values(struct diff_run *r, const struct flow *f)
 
 	r->base = xcalloc(f->nr_nodes, sizeof(*r->base));
 	r->n = xcalloc(f->nr_nodes, sizeof(*r->n));
+	r->early = xcalloc(f->nr_nodes, sizeof(*r->early));
+	r->early_n = xcalloc(f->nr_nodes, sizeof(*r->early_n));
 	for (i = 1; i < r->input.nr; i++) {
-		r->base[r->input.where[i]] += r->input.base[i];
-		r->n[r->input.where[i]] += r->input.n[i];
+		uint32_t to = r->input.where[i];
+
+		r->base[to] += r->input.base[i];
+		r->n[to] += r->input.n[i];
+		r->early[to] += r->input.is_early[i] ? r->input.base[i] : 0;
+		r->early_n[to] += r->input.is_early[i] ? r->input.n[i] : 0;
 	}
 	r->cum = xmalloc(f->nr_nodes * sizeof(*r->cum));
 	r->cum_n = xmalloc(f->nr_nodes * sizeof(*r->cum_n));
@@ -296,6 +314,7 @@ void diff_finish(struct diff *d)
 		lay_out_samples(&d->runs[i], f);
 		release_input(&d->runs[i].input);
 	}
+	size_find(d);
 }
 
 uint64_t diff_side_total(const struct diff *d, unsigned int side)

@@ -21,10 +21,12 @@
 enum { DIFF_A, DIFF_B, DIFF_NR_SIDES };
 
 enum diff_normalize {
+	DIFF_SIZE,		/* over the size of the run (size.c): parts of the total of side A, 0 to 1 */
 	DIFF_TOTAL,		/* shares of the run's total, 0 to 1 */
 	DIFF_SECOND,		/* per second of the recording */
 	DIFF_CALL,		/* per call of the row */
 	DIFF_NONE,
+	DIFF_WORK,		/* per unit of the work that the run did */
 };
 
 /* What the caller knows of a run. */
@@ -32,6 +34,7 @@ struct diff_about {
 	const char *path;	/* borrowed until diff_release() */
 	uint64_t duration_ns;	/* 0: not known */
 	uint64_t recorded_ns;	/* of it, so long what is compared was on */
+	double work;		/* how many units of it the run did; 0: not known */
 	uint64_t lost;
 	uint64_t nr_left_out;	/* samples, by a filter */
 	/* an imported profile does not say how many samples it had, or lost */
@@ -52,8 +55,11 @@ struct diff_run {
 	struct diff_about about;
 	unsigned int side;
 	uint64_t total, total_n;
+	double size;	/* see size.h; after diff_finish() */
 	/* [node], of what is compared and of n of its source (calls: the same); cums after diff_finish() */
 	uint64_t *base, *cum, *n, *cum_n;
+	/* [node]: of base and n, what ran before its last compiler had it: interpreted, or by C1 */
+	uint64_t *early, *early_n;
 	/* Samples by node; none: times are not known, or it was not sampled. */
 	struct diff_sample *samples;
 	size_t nr_samples;
@@ -63,6 +69,7 @@ struct diff_run {
 	struct diff_input {
 		uint32_t *where;
 		uint64_t *base, *n;
+		bool *is_early;
 		size_t nr;
 		struct flow_times times;
 	} input;
@@ -71,6 +78,7 @@ struct diff_run {
 struct diff {
 	const char *filter;	/* borrowed: of all runs; NULL: none */
 	const char *metric;	/* borrowed; NULL: the first one of the first input; "calls": these */
+	const char *work;	/* borrowed: what a unit of the work is called; NULL: it is not known */
 	char *name, *unit;	/* of what is compared; known after the first diff_add() */
 	bool of_calls;
 	enum flow_n kind;	/* what n of its source counts */

@@ -6,10 +6,20 @@
 #include "base/mem.h"
 #include "diff/noise.h"
 
-#define Z 1.959963984540054		/* 19 of 20 cases of the normal distribution */
-#define BLOCKS_DF 40			/* what an estimate from the blocks is worth */
-#define RUNS_DF 2			/* what is known of code that varies from run to run is worth */
 #define LEAST_BLOCK 8			/* samples of a block: fewer say nothing of clusters */
+#define LEAST_BIG 8			/* effective samples of each side from which ln is about normal */
+#define LEAST_LEARNT 24			/* effective samples of both sides that prior.c learns from */
+#define MAX_LEARNT 2000			/* rows: more tell no more */
+#define LEAST_ROWS 20			/* of one run each: of fewer rows most may have changed */
+#define LEAST_DEVIATION .01		/* ln from run to run: no row is steadier */
+#define KERNEL_DEVIATION .6		/* paths of the kernel are there in one run and not in the next */
+#define ON_OFF .7			/* the same of code that is inlined, or not yet compiled */
+#define ON_OFF_OF_OTHERS 1.		/* and of the kernel and a JVM, where one side has next to nothing */
+#define MACHINE_DEVIATION .07		/* ln of a machine's speed from one run to the next */
+#define PSEUDO_N 1000.			/* of a run whose values were not sampled */
+#define WRONG_PAIRS .12			/* of runs of both sides: more means that one run makes the change */
+#define Z_OF_8_IN_10 .9			/* 8 of 10 draws are above the mean less that many deviations */
+#define MAX_DETECTABLE 100.		/* more is as good as nothing */
 
 static enum noise_kind noise_kind_of(const struct diff *d)
 {
@@ -26,12 +36,80 @@ static enum noise_kind noise_kind_of(const struct diff *d)
 	return NOISE_UNKNOWN;
 }
 
-/* ---- what one run was sampled as ---- */
+static bool is_sampled(const struct diff *d)
+{
+	return !d->exact && !d->counts_unknown;
+}
 
-struct sampled {
-	double x, squares, n;		/* sums of weights and of their squares, samples */
-	double divisor, y;		/* y = x / divisor */
-	double clusters;		/* variance of x, over that of independent samples: at least 1 */
+/* ---- kinds of code ---- */
+
+static uint32_t subject_of(const struct diff_row *row)
+{
+	return row->kind == DIFF_CHILD || row->kind == DIFF_RCHILD ? row->other : row->consumer;
+}
+
+static enum noise_class class_of(const struct diff_rows *x, const struct diff_row *row)
+{
+	uint32_t kind = x->d->m.consumers.items[subject_of(row)].kind;
+
+	if (kind == CONSUMER_KERNEL)
+		return NOISE_KERNEL;
+	if (kind == CONSUMER_ANY || kind == CONSUMER_CLASS)
+		return NOISE_ANY;
+	if (!x->d->has_jit)
+		return kind_is(kind, KIND_JVM) ? NOISE_JAVA : NOISE_NATIVE;
+	return kind_is(kind, KIND_NATIVE) && x->of == DIFF_BASE ? NOISE_JVM : NOISE_JAVA;
+}
+
+/* What ran before the last compiler had it, of one run: values, or n. */
+static uint64_t early_of(const struct diff_row *row, const uint64_t *of)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < row->nr_nodes; i++)
+		sum += of[row->nodes[i]];
+	return sum;
+}
+
+/* The part of each side that ran early. */
+static void early_parts(const struct diff_rows *x, const struct diff_row *row, double *part)
+{
+	double early[DIFF_NR_SIDES] = { 0 }, all[DIFF_NR_SIDES] = { 0 };
+	size_t i;
+
+	for (i = 0; i < x->d->nr_runs; i++) {
+		const struct diff_run *r = &x->d->runs[i];
+
+		early[r->side] += early_of(row, r->early);
+		all[r->side] += row_sum(x, row, r);
+	}
+	for (i = 0; i < DIFF_NR_SIDES; i++)
+		part[i] = all[i] > 0 ? early[i] / all[i] : 0;
+}
+
+static bool is_mostly_inlined(const struct diff *d, uint32_t c)
+{
+	uint64_t inlined = 0, all = 0;
+	unsigned int side;
+
+	for (side = 0; side < DIFF_NR_SIDES && c < d->nr_code; side++) {
+		inlined += d->inlined_n[side][c];
+		all += d->code_n[side][c];
+	}
+	return 2 * inlined > all;
+}
+
+/* ---- what runs show of a row ---- */
+
+struct look {
+	double x[DIFF_NR_SIDES], size[DIFF_NR_SIDES];	/* sums of values, and of what they are divided by */
+	double n[DIFF_NR_SIDES];	/* independent samples that those are worth */
+	double share;			/* of the totals */
+	double *y;			/* [run]: value over size */
+	double sampling;		/* variance of one run, as a part of its square */
+	double variance, df;		/* the same of the runs of each side */
+	double effect;			/* ln of B over A */
 };
 
 /* Adds the samples of a row to blocks, and their squares. */
@@ -68,274 +146,329 @@ static double variance_of_blocks(const struct diff_run *r, const double *blocks,
 	return sum * DIFF_NR_BLOCKS / (DIFF_NR_BLOCKS - 1);
 }
 
-/* Of independent samples: of a share of them all, or of a rate. */
-static double variance_of_samples(const struct diff_rows *x, const struct diff_run *r,
-				  const struct sampled *s)
+/*
+ * How many samples count as one, of one run: their weights differ and, where repeats do not show that
+ * anyway, they come in clusters.
+ */
+static double samples_as_one(const struct noise *s, const struct diff_row *row, const struct diff_run *r)
 {
-	double share = s->y, all = r->total_n ? (double)r->total / r->total_n * r->total : 0;
+	double x = row_sum(s->x, row, r), n = row_n(s->x, row, r), share = r->total ? x / r->total : 0;
+	double blocks[DIFF_NR_BLOCKS] = { 0 }, squares, clusters = 1;
 
-	if (x->normalize != DIFF_TOTAL)
-		return s->squares;
-	return s->squares * (1 - 2 * share) + share * share * MAX(all, s->squares);
+	if (!r->samples || x <= 0 || n <= 0)
+		return 1;
+	squares = add_samples(s->x, row, r, blocks);
+	if (s->kind == NOISE_SAMPLING && r->nr_samples >= LEAST_BLOCK * DIFF_NR_BLOCKS && share < 1)
+		clusters = variance_of_blocks(r, blocks, share) / (squares * (1 - share));
+	return MAX(1., clusters) * MAX(1., squares * n / (x * x));
 }
 
-static struct sampled look_at(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
+static void add_runs(const struct noise *s, const struct diff_row *row, bool late, struct look *k)
 {
-	struct sampled s = { .x = row_sum(x, row, r), .n = row_n(x, row, r), .clusters = 1,
-		.divisor = row_divisor(x, row, r) };
-	double blocks[DIFF_NR_BLOCKS] = { 0 }, independent;
-
-	s.y = s.divisor > 0 ? s.x / s.divisor : 0;
-	s.squares = s.n > 0 ? s.x * s.x / s.n : 0;
-	if (!r->samples || x->d->exact)
-		return s;
-	s.squares = add_samples(x, row, r, blocks);
-	independent = variance_of_samples(x, r, &s);
-	if (r->nr_samples >= LEAST_BLOCK * DIFF_NR_BLOCKS && independent > 0)
-		s.clusters = MAX(1., variance_of_blocks(r, blocks, x->normalize == DIFF_TOTAL ? s.y : 0) /
-					     independent);
-	return s;
-}
-
-/* ---- one run of each side ---- */
-
-static uint32_t kind_of(const struct diff_rows *x, const struct diff_row *row)
-{
-	bool is_child = row->kind == DIFF_CHILD || row->kind == DIFF_RCHILD;
-
-	return x->d->m.consumers.items[is_child ? row->other : row->consumer].kind;
-}
-
-/* How much a program with a JIT compiler, and the kernel, vary from run to run, as a part of themselves. */
-static double varies_by(const struct diff_rows *x, const struct diff_row *row)
-{
-	return x->d->has_jit || kind_of(x, row) == CONSUMER_KERNEL ? NOISE_OF_RUNS : 0;
-}
-
-/* The number of its prior: cum of native code contains that of the Java code it calls. */
-static bool has_modes(const struct diff_rows *x, const struct diff_row *row)
-{
-	uint32_t kind = kind_of(x, row);
-
-	if (x->d->has_jit && x->of == DIFF_CUM)
-		return true;
-	return kind == CONSUMER_KERNEL || kind_is(kind, KIND_JVM);
-}
-
-/* Where a share, or a rate, of n effective samples is, 19 of 20 times: Wilson's interval. */
-static void interval_of(double y, double n, bool share, double *low, double *high)
-{
-	double middle, half, z = Z * Z;
-
-	if (share) {
-		middle = (y + z / (2 * n)) / (1 + z / n);
-		half = Z * sqrt(MAX(0., y * (1 - y)) / n + z / (4 * n * n)) / (1 + z / n);
-	} else {
-		middle = y + z / (2 * n);
-		half = Z * sqrt(y / n + z / (4 * n * n));
-	}
-	*low = MAX(0., middle - half);
-	*high = middle + half;
-}
-
-/* Newcombe's interval of a difference: that of each side, as far as it is on the other's side. */
-static void set_interval(struct diff_row *row, const struct sampled *a, const struct sampled *b, double na,
-			 double nb, bool share)
-{
-	double la, ua, lb, ub;
-
-	interval_of(a->y, na, share, &la, &ua);
-	interval_of(b->y, nb, share, &lb, &ub);
-	row->low = row->delta - hypot(b->y - lb, ua - a->y);
-	row->high = row->delta + hypot(ub - b->y, a->y - la);
-}
-
-static void test_samples(const struct diff_rows *x, struct diff_row *row)
-{
-	const struct diff_run *runs = x->d->runs;
-	bool b_first = runs[0].side == DIFF_B, share = x->normalize == DIFF_TOTAL;
-	struct sampled a = look_at(x, row, &runs[b_first]), b = look_at(x, row, &runs[!b_first]);
-	double n = a.n + b.n, clusters, weight, y, na, nb, spread, runs_differ;
-
-	if (a.divisor <= 0 || b.divisor <= 0 || n <= 0)
-		return;
-	clusters = (a.n * a.clusters + b.n * b.clusters) / n;
-	weight = a.x + b.x > 0 ? (a.squares + b.squares) / (a.x + b.x) : 1;
-	y = (a.x + b.x) / (a.divisor + b.divisor);
-	na = a.divisor / (weight * clusters);
-	nb = b.divisor / (weight * clusters);
-	row->known = true;
-	row->tested = n >= NOISE_LEAST_N;
-	set_interval(row, &a, &b, na, nb, share);
-	runs_differ = varies_by(x, row) * y * (share ? MAX(0., 1 - y) : 1) * M_SQRT2;
-	row->low = row->delta - hypot(row->delta - row->low, Z * runs_differ);
-	row->high = row->delta + hypot(row->high - row->delta, Z * runs_differ);
-	spread = sqrt(y * (share ? MAX(0., 1 - y) : 1) * (1 / na + 1 / nb));
-	if (n < 50 * clusters)
-		row->p = dist_binomial_p(b.y * nb, a.y * na + b.y * nb, nb / (na + nb));
-	else if (spread > 0)
-		row->p = dist_t_p(row->delta / spread, clusters > 1 ? BLOCKS_DF : INFINITY);
-	else
-		row->p = 1;
-	if (runs_differ > 0)
-		row->p = MAX(row->p, dist_t_p(row->delta / hypot(spread, runs_differ), INFINITY));
-}
-
-/* ---- several runs ---- */
-
-struct spread {
-	double variance;		/* of one run, from their differences within each side */
-	double expected;		/* what sampling makes of it; of exact values their square */
-	double df;
-	bool known;
-};
-
-static struct spread spread_of(const struct diff_rows *x, const struct diff_row *row)
-{
-	const struct diff *d = x->d;
-	struct spread s = { .df = d->nr_runs - DIFF_NR_SIDES, .known = true };
+	const struct diff *d = s->x->d;
+	double n = 0, x = 0, as_one = 0, total = 0;
 	size_t i;
 
 	for (i = 0; i < d->nr_runs; i++) {
 		const struct diff_run *r = &d->runs[i];
-		struct sampled one = look_at(x, row, r);
-		double off = one.y - row->value[r->side];
+		double value = row_sum(s->x, row, r) - (late ? early_of(row, r->early) : 0);
+		double of_n = row_n(s->x, row, r) - (late ? early_of(row, r->early_n) : 0);
+		double size = row_divisor(s->x, row, r);
 
-		s.known &= one.divisor > 0;
-		s.variance += off * off / s.df;
-		if (one.divisor > 0)
-			s.expected += (d->exact ? one.y * one.y :
-						  variance_of_samples(x, r, &one) / one.divisor /
-							  one.divisor) / d->nr_runs;
+		k->x[r->side] += value;
+		k->size[r->side] += size;
+		k->y[i] = size > 0 ? value / size : 0;
+		x += value;
+		n += of_n;
+		total += r->total;
+		as_one += is_sampled(d) ? of_n * samples_as_one(s, row, r) : 0;
 	}
-	return s;
+	k->share = total > 0 ? x / total : 0;
+	for (i = 0; i < DIFF_NR_SIDES; i++) {
+		if (!is_sampled(d))
+			k->n[i] = x > 0 ? k->x[i] / x * PSEUDO_N * d->nr_runs : 0;
+		else
+			k->n[i] = x > 0 && as_one > 0 ? k->x[i] / x * n * (n / as_one) : 0;
+	}
 }
 
-/* The variance of one run, and what it is worth. varies: the standard deviation that its kind of code has. */
-static double steady(const struct noise *s, const struct noise_prior *p, const struct spread *of,
-		     double varies, double *df)
-{
-	double prior, variance = of->variance;
-
-	*df = of->df;
-	if (p->df > 0 && of->expected > 0) {
-		prior = exp(p->offset + p->slope * log(of->expected));
-		*df += p->df;
-		variance = (prior * p->df + variance * of->df) / *df;
-	}
-	/* A JIT compiler has modes: a few runs may have the same one by chance. */
-	variance = MAX(variance, varies * varies * RUNS_DF / (of->df + RUNS_DF));
-	return s->x->d->exact ? variance : MAX(variance, of->expected);
-}
-
-static void test_repeats(const struct noise *s, struct diff_row *row)
+static void set_spread(const struct noise *s, struct look *k)
 {
 	const struct diff *d = s->x->d;
-	struct spread of = spread_of(s->x, row);
-	double mean = (row->value[DIFF_A] + row->value[DIFF_B]) / 2, df, error;
-	double varies = d->exact ? 0 : varies_by(s->x, row) * mean;
-	double variance = steady(s, &s->priors[has_modes(s->x, row)], &of, varies, &df);
-
-	if (!of.known)
-		return;
-	error = sqrt(variance * (1. / d->nr_of_side[DIFF_A] + 1. / d->nr_of_side[DIFF_B]));
-	row->known = true;
-	row->tested = d->exact || row->n[DIFF_A] + row->n[DIFF_B] >= NOISE_LEAST_N;
-	row->low = row->delta - dist_t_quantile(.05, df) * error;
-	row->high = row->delta + dist_t_quantile(.05, df) * error;
-	row->p = error > 0 ? dist_t_p(row->delta / error, df) : row->delta != 0 ? 0 : 1;
-}
-
-enum { LEAST_ROWS = 6, LEAST_ROWS_OF_TREND = 20 };
-
-/*
- * What a prior is worth at most, in degrees of freedom.  Where there are modes, it is a few hundred rows of a
- * few runs that say how much variances differ, and by chance they may seem not to.
- */
-static const double most_df[2] = { 1e4, 50 };
-
-/* ln(expected) and ln(variance) of the rows that say something; returns how many. */
-static size_t list_spreads(const struct diff_rows *x, bool modes, double (*point)[2])
-{
-	double df = x->d->nr_runs - DIFF_NR_SIDES, bias = dist_digamma(df / 2) - log(df / 2);
-	size_t i, nr = 0;
-
-	for (i = 0; i < x->nr; i++) {
-		const struct diff_row *row = &x->list[i];
-		struct spread of = spread_of(x, row);
-
-		if (has_modes(x, row) != modes || !of.known || of.variance <= 0 || of.expected <= 0 ||
-		    (!x->d->exact && row->n[DIFF_A] + row->n[DIFF_B] < NOISE_LEAST_N))
-			continue;
-		point[nr][0] = log(of.expected);
-		point[nr++][1] = log(of.variance) - bias;
-	}
-	return nr;
-}
-
-/* A line through the points; with few of them, of slope 1. */
-static void fit(struct noise_prior *p, double (*point)[2], size_t nr)
-{
-	double x = 0, y = 0, xx = 0, xy = 0;
+	double mean[DIFF_NR_SIDES] = { 0 }, off;
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
-		x += point[i][0] / nr;
-		y += point[i][1] / nr;
+	for (i = 0; i < d->nr_runs; i++)
+		mean[d->runs[i].side] += k->y[i] / d->nr_of_side[d->runs[i].side];
+	k->df = d->nr_runs - DIFF_NR_SIDES;
+	for (i = 0; i < d->nr_runs && k->df > 0; i++) {
+		off = k->y[i] - mean[d->runs[i].side];
+		if (mean[d->runs[i].side] > 0)
+			k->variance += off * off / pow(mean[d->runs[i].side], 2) / k->df;
 	}
-	for (i = 0; i < nr; i++) {
-		xx += (point[i][0] - x) * (point[i][0] - x);
-		xy += (point[i][0] - x) * (point[i][1] - y);
-	}
-	p->slope = nr >= LEAST_ROWS_OF_TREND && xx > 0 ? xy / xx : 1;
-	p->offset = y - p->slope * x;
+	if (k->df > 0)
+		return;
+	/* most rows did not change: what they differ by is what runs vary by */
+	k->df = 1;
+	k->variance = k->effect * k->effect / 2;
+}
+
+/* False: there is nothing to divide by, or nothing there. For look_release(). */
+static bool look_init(const struct noise *s, const struct diff_row *row, bool late, struct look *k)
+{
+	const struct diff *d = s->x->d;
+	double n;
+
+	memset(k, 0, sizeof(*k));
+	k->y = xcalloc(d->nr_runs, sizeof(*k->y));
+	if (!row->defined[DIFF_A] || !row->defined[DIFF_B])
+		return false;
+	add_runs(s, row, late, k);
+	n = k->n[DIFF_A] + k->n[DIFF_B];
+	if (n <= 0 || k->size[DIFF_A] <= 0 || k->size[DIFF_B] <= 0)
+		return false;
+	k->effect = log((k->n[DIFF_B] + .5) / k->size[DIFF_B] / ((k->n[DIFF_A] + .5) / k->size[DIFF_A]));
+	/* a share of a total cannot vary where it is all of it */
+	if (is_sampled(d))
+		k->sampling = (s->x->normalize == DIFF_TOTAL ? 1 - k->share : 1) * d->nr_runs / n;
+	set_spread(s, k);
+	return true;
+}
+
+static void look_release(struct look *k)
+{
+	free(k->y);
+}
+
+/* ---- one row ---- */
+
+/*
+ * The variance of ln from run to run, of which the row's own spread is a part; *df: degrees of freedom that
+ * it is known with.
+ */
+static double variance_of_runs(const struct noise *s, enum noise_class class, const struct look *k,
+			       double *df)
+{
+	const struct noise_prior *p = &s->priors[class];
+	const double floor = class == NOISE_KERNEL ? KERNEL_DEVIATION : LEAST_DEVIATION;
+	double own = s->kind == NOISE_REPEATS ? k->df : 0;
+	double expected = noise_prior_variance(p, k->share) + k->sampling;
+	double variance = (p->df * expected + own * k->variance) / (p->df + own);
+
+	/* what one side has next to nothing of says little of how it varies */
+	if (MIN(k->n[DIFF_A], k->n[DIFF_B]) < LEAST_BIG)
+		variance = MAX(variance, expected);
+	*df = p->df + own;
+	variance = MAX(variance - k->sampling, floor * floor);
+	if (!own && s->x->normalize != DIFF_SIZE && s->x->normalize != DIFF_TOTAL)
+		variance += MACHINE_DEVIATION * MACHINE_DEVIATION;
+	return variance;
+}
+
+/* How much a row varies at least that may be there in one run and not in the next. */
+static double on_off(const struct diff_rows *x, const struct diff_row *row, enum noise_class class,
+		     bool early)
+{
+	uint32_t c = subject_of(row);
+
+	if (class == NOISE_KERNEL || class == NOISE_JVM)
+		return ON_OFF_OF_OTHERS;
+	if (x->d->has_jit && (early || x->d->m.consumers.items[c].kind == CONSUMER_STUB ||
+			      is_mostly_inlined(x->d, c)))
+		return ON_OFF;
+	return 0;
 }
 
 /*
- * What variances of rows follow, and how closely: a line through ln(variance) against ln(expected), and the
- * degrees of freedom that its scatter leaves (Smyth 2004, with a trend).
+ * Of counts that are too small for logarithms: exact for each variance that the runs may have, and weighted
+ * by how likely each is. The small variances are in it because they decide how rare is rare.
  */
-static void learn(struct noise *s, bool modes)
+static double exact_p(const struct noise *s, const struct look *k, double variance, double df, double least)
 {
-	double (*point)[2] = xcalloc(s->x->nr + 1, sizeof(*point)), scatter = 0;
-	size_t i, nr = list_spreads(s->x, modes, point);
-	struct noise_prior *p = &s->priors[modes];
+	static const struct {
+		double z, weight;	/* of chi-squared */
+	} at[] = {
+		{ -3.090, .002 }, { -2.576, .008 }, { -1.960, .04 },
+		{ -1.036, .25 }, { 0, .4 }, { 1.036, .3 },
+	};
+	double nr_b = s->x->d->nr_of_side[DIFF_B], rest = nr_b * k->size[DIFF_A] / k->size[DIFF_B], p = 0, v;
+	double n = round(k->n[DIFF_A] + k->n[DIFF_B]), b = MIN(n, round(k->n[DIFF_B]));
+	size_t i;
 
-	if (nr >= LEAST_ROWS) {
-		fit(p, point, nr);
-		for (i = 0; i < nr; i++)
-			scatter += pow(point[i][1] - p->offset - p->slope * point[i][0], 2) / (nr - 2);
-		scatter -= dist_trigamma((s->x->d->nr_runs - DIFF_NR_SIDES) / 2.);
-		p->df = most_df[modes];
-		if (scatter > 0)
-			p->df = MIN(p->df, 2 * dist_trigamma_inverse(scatter));
-		p->offset += dist_digamma(p->df / 2) - log(p->df / 2);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		v = MAX(variance * df / dist_chi2_at(at[i].z, df), MAX(1e-4, least * least));
+		p += at[i].weight * dist_beta_binomial_p(b, n, nr_b / v, rest / v);
 	}
-	free(point);
+	return p;
 }
 
-/* ---- all rows ---- */
+/* More than one run makes a change: all but a few runs of one side are above those of the other. */
+static bool is_of_one_run(const struct diff *d, const struct look *k)
+{
+	size_t a, b, wrong = 0;
+
+	if (d->nr_of_side[DIFF_A] < 3 || d->nr_of_side[DIFF_B] < 3)
+		return false;
+	for (a = 0; a < d->nr_runs; a++)
+		for (b = 0; b < d->nr_runs; b++)
+			if (d->runs[a].side == DIFF_A && d->runs[b].side == DIFF_B)
+				wrong += k->effect > 0 ? k->y[b] <= k->y[a] : k->y[b] >= k->y[a];
+	return wrong > WRONG_PAIRS * d->nr_of_side[DIFF_A] * d->nr_of_side[DIFF_B];
+}
+
+static double error_of(const struct noise *s, const struct look *k, double variance)
+{
+	const struct diff *d = s->x->d;
+	double whole = s->x->normalize == DIFF_TOTAL ? 1 - k->share : 1;
+	double sampling = is_sampled(d) ? 1 / (k->n[DIFF_A] + .5) + 1 / (k->n[DIFF_B] + .5) : 0;
+
+	return sqrt(whole * sampling + variance * (1. / d->nr_of_side[DIFF_A] + 1. / d->nr_of_side[DIFF_B]));
+}
+
+/* The code of the last compiler changed, and all of the function did not, or in the other direction. */
+static bool tiers_disagree(const struct noise *s, const struct diff_row *row, const struct look *late,
+			   double half)
+{
+	struct look all;
+	bool disagree = true;
+
+	if (look_init(s, row, false, &all) && all.effect * late->effect > 0)
+		disagree = fabs(all.effect) < half;
+	look_release(&all);
+	return disagree;
+}
+
+static enum diff_doubt doubt_of(const struct noise *s, const struct diff_row *row, const struct look *k,
+				bool late, double half)
+{
+	if (is_of_one_run(s->x->d, k))
+		return DIFF_ONE_RUN;
+	return late && tiers_disagree(s, row, k, half) ? DIFF_TIERS : DIFF_SURE;
+}
+
+/* Runs of each side have the same counts. */
+static bool is_certain(const struct noise *s, const struct look *k)
+{
+	return s->kind == NOISE_REPEATS && s->x->d->exact && k->variance <= 0;
+}
+
+static void judge(const struct noise *s, struct diff_row *row, const struct look *k, bool late, bool differ)
+{
+	enum noise_class class = class_of(s->x, row);
+	double variance = variance_of_runs(s, class, k, &row->df), half;
+	bool sampled = is_sampled(s->x->d), small = MIN(k->n[DIFF_A], k->n[DIFF_B]) < LEAST_BIG;
+
+	if (differ)
+		variance = MAX(variance, ON_OFF * ON_OFF);
+	row->error = is_certain(s, k) ? 0 : error_of(s, k, variance);
+	half = row->error * s->quantile[class];
+	row->known = true;
+	row->low = expm1(k->effect - half);
+	row->high = expm1(k->effect + half);
+	row->tested = !sampled || k->n[DIFF_A] + k->n[DIFF_B] >= NOISE_LEAST_N;
+	if (row->error <= 0)
+		row->p = row->delta != 0 ? 0 : 1;
+	else if (sampled && small)
+		row->p = exact_p(s, k, variance, row->df, on_off(s->x, row, class, differ));
+	else
+		row->p = dist_t_p(k->effect / row->error, row->df);
+	row->doubt = doubt_of(s, row, k, late, half);
+}
+
+/*
+ * A method that is compiled late has consumed more in the interpreter, which is no change of the program.
+ * So its code of the last tier is judged, unless most of it is earlier on one of the sides.
+ */
+static void test_row(const struct noise *s, struct diff_row *row)
+{
+	double early[DIFF_NR_SIDES] = { 0 };
+	bool late, differ, base = s->x->of == DIFF_BASE && is_sampled(s->x->d);
+	struct look k;
+
+	if (base)
+		early_parts(s->x, row, early);
+	differ = early[DIFF_A] > .5 || early[DIFF_B] > .5;
+	late = !differ && early[DIFF_A] + early[DIFF_B] > 0;
+	if (look_init(s, row, late, &k))
+		judge(s, row, &k, late, differ);
+	look_release(&k);
+}
 
 void noise_of_row(const struct noise *s, struct diff_row *row)
 {
 	row->known = row->tested = false;
-	if (!row->defined[DIFF_A] || !row->defined[DIFF_B])
+	row->doubt = DIFF_SURE;
+	if (!row->defined[DIFF_A] || !row->defined[DIFF_B] || s->kind == NOISE_UNKNOWN)
 		return;
-	switch (s->kind) {
-	case NOISE_SAMPLING:
-		test_samples(s->x, row);
-		break;
-	case NOISE_REPEATS:
-		test_repeats(s, row);
-		break;
-	case NOISE_EXACT:
-		row->known = true;
-		row->low = row->high = row->delta;
-		row->p = row->delta != 0 ? 0 : 1;
-		row->tested = true;
-		break;
-	case NOISE_UNKNOWN:
-		break;
+	if (s->kind != NOISE_EXACT) {
+		test_row(s, row);
+		return;
+	}
+	row->known = row->tested = true;
+	row->low = row->high = row->value[DIFF_A] > 0 ? row->delta / row->value[DIFF_A] : INFINITY;
+	row->p = row->delta != 0 ? 0 : 1;
+}
+
+/* ---- all rows ---- */
+
+static void learn(struct noise *s, enum noise_class class)
+{
+	struct noise_spread *list = xcalloc(MAX_LEARNT, sizeof(*list));
+	size_t i, nr = 0, step = s->x->nr / MAX_LEARNT + 1;
+	bool repeats = s->kind == NOISE_REPEATS;
+	struct look k = { .df = 0 };
+	double df = repeats ? s->x->d->nr_runs - DIFF_NR_SIDES : 1;
+
+	for (i = 0; i < s->x->nr; i += step) {
+		const struct diff_row *row = &s->x->list[i];
+
+		if (class_of(s->x, row) != class)
+			continue;
+		if (look_init(s, row, false, &k) && k.n[DIFF_A] + k.n[DIFF_B] >= LEAST_LEARNT)
+			list[nr++] = (struct noise_spread){ k.variance, k.sampling, k.share };
+		look_release(&k);
+	}
+	s->priors[class] = noise_learn(class, list, repeats || nr >= LEAST_ROWS ? nr : 0, df);
+	s->quantile[class] = dist_t_quantile(NOISE_FDR, s->priors[class].df + (repeats ? df : 0));
+	free(list);
+}
+
+/*
+ * Whatever is compared, the rows to learn from are functions by base: each sample is in one of them. Cums
+ * change together: with one run each, half of the stacks of a program may say that runs vary much.
+ */
+static void learn_all(struct noise *s)
+{
+	const struct diff_rows *x = s->x;
+	enum noise_class class;
+	struct diff_rows rows;
+
+	rows_init(&rows, x->d, DIFF_BY_FUNCTION, DIFF_BASE, x->normalize);
+	s->x = &rows;
+	for (class = 0; class < NOISE_NR_CLASSES; class++)
+		learn(s, class);
+	s->x = x;
+	rows_release(&rows);
+}
+
+/*
+ * Weights by share, of mean 1 (Genovese, Roeder and Wasserman 2006): hundreds of small rows do not hide a
+ * large one. Exact counts need none.
+ */
+static void weigh(const struct noise *s, struct diff_rows *x)
+{
+	double sum = 0, nr = 0;
+	size_t i;
+
+	for (i = 0; i < x->nr; i++) {
+		sum += x->list[i].tested ? x->list[i].share : 0;
+		nr += x->list[i].tested;
+	}
+	for (i = 0; i < x->nr; i++) {
+		struct diff_row *row = &x->list[i];
+
+		row->weight = s->kind == NOISE_EXACT || sum <= 0 ? 1 : row->share * nr / sum;
+		row->alone_p = NOISE_FDR * row->weight / MAX(nr, 1);
 	}
 }
 
@@ -346,16 +479,26 @@ static void decide(struct diff_rows *x)
 
 	for (i = 0; i < x->nr; i++)
 		if (x->list[i].tested)
-			p[nr++] = x->list[i].p;
+			p[nr++] = x->list[i].weight > 0 ? x->list[i].p / x->list[i].weight : 1;
 	dist_fdr(p, q, nr);
 	for (i = nr = 0; i < x->nr; i++) {
 		struct diff_row *row = &x->list[i];
 
 		row->q = row->tested ? q[nr++] : 1;
-		row->changed = row->tested && row->q <= NOISE_FDR && row->delta != 0;
+		row->changed = row->tested && row->q <= NOISE_FDR && row->delta != 0 && !row->doubt;
 	}
 	free(p);
 	free(q);
+}
+
+double noise_detectable(const struct noise *s, const struct diff_row *row)
+{
+	double growth;
+
+	if (!row->known || !row->tested || s->kind == NOISE_EXACT || row->alone_p <= 0)
+		return INFINITY;
+	growth = expm1((dist_t_quantile(MIN(row->alone_p, .5), row->df) + Z_OF_8_IN_10) * row->error);
+	return growth < MAX_DETECTABLE ? growth : INFINITY;
 }
 
 void noise_fill(struct noise *s, struct diff_rows *x)
@@ -363,12 +506,11 @@ void noise_fill(struct noise *s, struct diff_rows *x)
 	size_t i;
 
 	*s = (struct noise){ .x = x, .kind = noise_kind_of(x->d) };
-	if (s->kind == NOISE_REPEATS) {
-		learn(s, false);
-		learn(s, true);
-	}
+	if (s->kind == NOISE_SAMPLING || s->kind == NOISE_REPEATS)
+		learn_all(s);
 	for (i = 0; i < x->nr; i++)
 		noise_of_row(s, &x->list[i]);
+	weigh(s, x);
 	decide(x);
 	noise_mark_inlined(s, x);
 }

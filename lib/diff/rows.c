@@ -122,6 +122,10 @@ uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const stru
 double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
 {
 	switch (x->normalize) {
+	case DIFF_SIZE:
+		return r->size;
+	case DIFF_WORK:
+		return r->about.work;
 	case DIFF_TOTAL:
 		return r->total;
 	case DIFF_SECOND:

@@ -19,6 +19,13 @@ enum diff_of { DIFF_BASE, DIFF_CUM };
 /* The rows of a stanza, in its order. */
 enum diff_kind { DIFF_PARENT, DIFF_SELF, DIFF_CHILD, DIFF_RPARENT, DIFF_RSELF, DIFF_RCHILD };
 
+/* Why a difference is no change of the program, whatever its probability. */
+enum diff_doubt {
+	DIFF_SURE,
+	DIFF_ONE_RUN,		/* few runs make it, of three or more a side */
+	DIFF_TIERS,		/* the code of the last compiler does not say what all of the method says */
+};
+
 struct diff_row {
 	uint32_t consumer;	/* of a stanza whose it is */
 	uint32_t other;		/* by arc: parent (0: it was a root) or child */
@@ -32,13 +39,16 @@ struct diff_row {
 	uint64_t sum[DIFF_NR_SIDES], n[DIFF_NR_SIDES];
 	double share;		/* the larger of its shares of the totals, 0 to 1 */
 	/*
-	 * Filled by noise.h. known: low and high, p and q are; delta is between low and high in 19 of 20
-	 * cases, chance alone makes such a delta with probability p, and q is the rate of false discoveries
-	 * among the rows that are like it or clearer.
+	 * Filled by noise.h. known: low, high, error and df are; tested: p is as well. The change is between
+	 * low and high in 19 of 20 cases, as a part of A's value; chance alone makes such a change with
+	 * probability p, and q is the rate of false discoveries among the rows that are like it or clearer.
 	 */
 	bool known, tested;
 	double low, high, p, q;
-	bool changed;		/* q is at most 5 %; exact ones: they differ */
+	double error, df;	/* standard error of ln(B / A), and the degrees of freedom of t */
+	double weight, alone_p;	/* of the correction by share; p that marks the row if no other is */
+	enum diff_doubt doubt;
+	bool changed;		/* q is at most 5 %, without a doubt; exact ones: they differ */
 	bool inlined_differently;
 };
 

@@ -7,7 +7,9 @@
 #include "page/difference.h"
 #include "page/page.h"
 
-static const char *const normalizations[] = { "total", "second", "call", "none" };
+static const char *const normalizations[] = {
+	[DIFF_TOTAL] = "total", [DIFF_SECOND] = "second", [DIFF_NONE] = "none",
+};
 
 uint64_t page_difference_value(const struct page_difference *p, uint32_t node, unsigned int m)
 {

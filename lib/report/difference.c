@@ -26,12 +26,13 @@ struct printer {
 	FILE *out;
 	struct sheet sheet;
 	struct scale scale;
-	struct buf name, unit, interval;
+	struct buf name, unit, interval, shares;
 };
 
 /* Cells of text, behind those of the others. */
 enum {
-	AT_ROW = DIFFERENCE_CELLS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_INTERVAL, AT_MARK, AT_NAME, NR_CELLS
+	AT_ROW = DIFFERENCE_CELLS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_INTERVAL, AT_SEEN, AT_MARK, AT_SHARES,
+	AT_NAME, NR_CELLS
 };
 
 static const char *rows_are(const struct printer *p, uint64_t n)
@@ -50,7 +51,7 @@ static void choose_scale(struct printer *p)
 	double most = 0;
 	size_t i;
 
-	if (p->x->normalize == DIFF_TOTAL) {
+	if (p->x->normalize == DIFF_TOTAL || p->x->normalize == DIFF_SIZE) {
 		p->scale = (struct scale){ 100, "%", 2 };
 		return;
 	}
@@ -65,6 +66,8 @@ static void choose_scale(struct printer *p)
 	} else {
 		p->scale = (struct scale){ 1, p->d->unit, most >= 1e5 ? 0 : 2 };
 	}
+	if (p->x->normalize == DIFF_WORK && most * p->scale.by < 100)
+		p->scale.decimals = 3;
 	if (p->x->normalize == DIFF_NONE && p->d->nr_runs == DIFF_NR_SIDES &&
 	    !strcmp(p->scale.unit, p->d->unit))
 		p->scale.decimals = 0;	/* whole numbers */
@@ -74,7 +77,7 @@ static const char *noise_is(const struct printer *p)
 {
 	switch (p->s->kind) {
 	case NOISE_SAMPLING:
-		return "noise estimated from sampling";
+		return "noise estimated from sampling and from all rows";
 	case NOISE_REPEATS:
 		return "noise estimated from the repeated runs";
 	case NOISE_EXACT:
@@ -88,8 +91,8 @@ static const char *noise_is(const struct printer *p)
 
 static const char *normalized(const struct printer *p)
 {
-	static const char *const words[] = { "as shares of each total", "per second", "per call",
-		"not normalized" };
+	static const char *const words[] = { "scaled to runs of equal size", "as shares of each total",
+		"per second", "per call", "not normalized", "per unit of work" };
 
 	return words[p->x->normalize];
 }
@@ -180,13 +183,16 @@ static void put_verdict(const struct printer *p)
 
 static void put_unit(const struct printer *p, struct buf *b)
 {
-	buf_fmt(b, "%s%s", p->scale.unit,
-		p->x->normalize == DIFF_SECOND ? "/s" : p->x->normalize == DIFF_CALL ? "/call" : "");
+	buf_str(b, p->scale.unit);
+	if (p->x->normalize == DIFF_WORK)	/* "mark=request" is "request" */
+		buf_fmt(b, "/%s", strchr(p->d->work, '=') ? strchr(p->d->work, '=') + 1 : p->d->work);
+	else
+		buf_str(b, p->x->normalize == DIFF_SECOND ? "/s" : p->x->normalize == DIFF_CALL ? "/call" : "");
 }
 
 static const char *unit_of_delta(const struct printer *p)
 {
-	return p->x->normalize == DIFF_TOTAL ? "points" : p->unit.data;
+	return p->x->normalize == DIFF_TOTAL || p->x->normalize == DIFF_SIZE ? "points" : p->unit.data;
 }
 
 static void put_head(const struct printer *p)
@@ -201,10 +207,16 @@ static void put_head(const struct printer *p)
 		fprintf(p->out, " filter: %s\n", quote_str(&name, p->d->filter));
 	put_verdict(p);
 	if (p->sheet.chosen)
-		fprintf(p->out, " Units :: %s (A, B), %s (Delta, Interval), %% (Change)\n", p->unit.data,
+		fprintf(p->out, " Units :: %s (A, B), %s (Delta), %% (Change, Interval, Seen, Shares)\n", p->unit.data,
 			unit_of_delta(p));
 	fputc('\n', p->out);
 	buf_release(&name);
+}
+
+/* Beside what is absolute; of others they are the values, or nearly. */
+static bool shares_are_shown(const struct printer *p)
+{
+	return p->x->normalize != DIFF_TOTAL && p->x->normalize != DIFF_SIZE && !p->d->exact;
 }
 
 static void set_columns(struct printer *p, struct sheet_column *c)
@@ -219,7 +231,9 @@ static void set_columns(struct printer *p, struct sheet_column *c)
 	c[AT_B] = (struct sheet_column){ NULL, "B", w, p->scale.decimals };
 	c[AT_DELTA] = (struct sheet_column){ NULL, "Delta", w };
 	c[AT_CHANGE] = (struct sheet_column){ NULL, "Change", 8 };
-	c[AT_INTERVAL] = (struct sheet_column){ NULL, intervals ? "         Interval     " : NULL, 22 };
+	c[AT_INTERVAL] = (struct sheet_column){ NULL, intervals ? "Interval" : NULL, 18 };
+	c[AT_SEEN] = (struct sheet_column){ NULL, intervals ? "Seen" : NULL, 6 };
+	c[AT_SHARES] = (struct sheet_column){ NULL, shares_are_shown(p) ? "Shares" : NULL, 14 };
 	c[AT_MARK] = (struct sheet_column){ NULL, " " };
 	c[AT_NAME] = (struct sheet_column){ NULL, p->x->by == DIFF_BY_CONTEXT ? "Context" :
 		p->d->kind == FLOW_OBJECTS ? "Class" : "Function", .cut = true };
@@ -233,6 +247,17 @@ static struct cell cell_signed(double v, int decimals)
 
 	snprintf(c.word, sizeof(c.word), nothing ? "%.*f" : "%+.*f", decimals, nothing ? 0 : v);
 	return c;
+}
+
+/* A bound of a change in percent; one that is as good as none is not written in full. */
+static void put_bound(struct buf *b, double change)
+{
+	if (change < 10)
+		buf_str(b, cell_signed(change * 100, fabs(change) < .1 ? 1 : 0).word);
+	else if (change < 100)
+		buf_fmt(b, "x%.0f", change + 1);
+	else
+		buf_str(b, "x100+");
 }
 
 static bool is_defined(const struct diff_row *row)
@@ -253,8 +278,7 @@ static struct cell change_cell(const struct diff_row *row)
 
 static void set_texts(struct printer *p, const struct diff_row *row, struct cell *c)
 {
-	struct cell low = cell_signed(row->low * p->scale.by, p->scale.decimals);
-	struct cell high = cell_signed(row->high * p->scale.by, p->scale.decimals);
+	double seen = noise_detectable(p->s, row);
 	int side;
 
 	for (side = 0; side < DIFF_NR_SIDES; side++)
@@ -262,8 +286,15 @@ static void set_texts(struct printer *p, const struct diff_row *row, struct cell
 	c[AT_DELTA] = is_defined(row) ? cell_signed(row->delta * p->scale.by, p->scale.decimals) : cell_none;
 	c[AT_CHANGE] = change_cell(row);
 	buf_reset(&p->interval);
-	buf_fmt(&p->interval, "%9s .. %9s", low.word, high.word);
-	c[AT_INTERVAL] = row->known ? cell_text(p->interval.data) : cell_none;
+	put_bound(&p->interval, row->low);
+	buf_str(&p->interval, " .. ");
+	put_bound(&p->interval, row->high);
+	c[AT_INTERVAL] = row->known && row->tested ? cell_text(p->interval.data) : cell_none;
+	c[AT_SEEN] = isfinite(seen) ? cell_signed(seen * 100, seen < .1 ? 1 : 0) : cell_none;
+	buf_reset(&p->shares);
+	buf_fmt(&p->shares, "%.2f > %.2f", difference_share(p->d, row, DIFF_A) * 100,
+		difference_share(p->d, row, DIFF_B) * 100);
+	c[AT_SHARES] = cell_text(p->shares.data);
 	c[AT_MARK] = cell_label(row->changed ? "*" : " ");
 	c[AT_NAME] = cell_text(p->name.data);
 }
@@ -337,6 +368,8 @@ static void put_text(struct printer *p, size_t i, struct cell *c)
 	}
 	if (row->inlined_differently)
 		buf_str(&p->name, " [inlined differently]");
+	if (row->doubt && row->q <= NOISE_FDR)
+		buf_str(&p->name, row->doubt == DIFF_TIERS ? " [compiled late]" : " [few runs]");
 	set_texts(p, row, c);
 	p->sheet.style = !row->changed ? TERM_PLAIN : row->delta > 0 ? TERM_RED : TERM_GREEN;
 }
@@ -348,13 +381,11 @@ static void put_foot(const struct printer *p)
 	if (p->c->nr_hidden)
 		fprintf(p->out, "\n Not shown: %zu %s%s\n", p->c->nr_hidden, rows_are(p, p->c->nr_hidden),
 			p->c->o.significant ? " without a change" : "");
-	if (p->s->kind != NOISE_SAMPLING)
+	if (p->s->kind != NOISE_SAMPLING && p->s->kind != NOISE_REPEATS)
 		return;
-	fputs("\n Interval: 19 of 20 times it contains what these two runs would show without sampling.\n", p->out);
-	if (p->d->has_jit)
-		fprintf(p->out, " It includes %.0f %% by which the code of a JVM may vary from run to run.\n",
-			NOISE_OF_RUNS * 100);
-	fputs(" Several runs of each side show how much they really vary: arcprof diff A1,A2,A3 B1,B2,B3\n", p->out);
+	fputs("\n Interval: 19 of 20 times it contains the true change. Seen: the growth that would have been marked.\n", p->out);
+	if (p->s->kind == NOISE_SAMPLING)
+		fputs(" Several runs of each side find smaller changes: arcprof diff A1,A2,A3 B1,B2,B3\n", p->out);
 }
 
 static void print_rows(struct printer *p, const struct difference *d, int format)
@@ -406,5 +437,6 @@ int difference_print(const struct difference *d, const struct sheet_choice *choi
 	buf_release(&p.name);
 	buf_release(&p.unit);
 	buf_release(&p.interval);
+	buf_release(&p.shares);
 	return sheet_let_go(&h, 0, e);
 }

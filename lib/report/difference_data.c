@@ -11,8 +11,9 @@
 #include "report/sheet.h"
 
 static const char *const bys[] = { "xprof", "xtree", "xarc" };
-static const char *const normalizations[] = { "total", "second", "call", "none" };
+static const char *const normalizations[] = { "size", "total", "second", "call", "none", "work" };
 static const char *const noises[] = { "sampling", "repeats", "exact", "unknown" };
+static const char *const doubts[] = { NULL, "one run", "tiers" };
 static const char *const kinds[] = { "parent", "self", "child", "rparent", "rself", "rchild" };
 
 /* Who the row is about: of an arc the other end. */
@@ -37,6 +38,7 @@ static void json_side(struct json *j, const struct diff *d, unsigned int side)
 		json_u64_known(j, "n", !d->counts_unknown, r->total_n);
 		json_u64_known(j, "duration_ns", r->about.duration_ns, r->about.duration_ns);
 		json_u64_known(j, "recorded_ns", r->about.duration_ns, r->about.recorded_ns);
+		json_double(j, "size", r->size);
 		json_u64_known(j, "lost", !r->about.lost_unknown, r->about.lost);
 		if (d->filter)
 			json_u64(j, "left_out", r->about.nr_left_out);
@@ -58,6 +60,8 @@ void difference_json_head(const struct difference *d, struct json *j)
 	json_end(j);
 	json_str(j, "of", x->of == DIFF_CUM ? "cum" : "base");
 	json_str(j, "normalize", normalizations[x->normalize]);
+	if (x->d->work && x->normalize == DIFF_WORK)
+		json_str(j, "per", x->d->work);
 	json_str(j, "noise", noises[d->noise->kind]);
 	json_double(j, "false_discovery_rate", NOISE_FDR);
 	if (x->d->filter)
@@ -82,8 +86,9 @@ uint32_t *difference_ids(const struct choice *c)
 
 enum {
 	AT_NAME = 3,		/* behind what tells rows apart */
-	AT_KIND, AT_MODULE, AT_DETAIL, AT_WAS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_LOW, AT_HIGH, AT_P, AT_Q,
-	AT_CHANGED, AT_INLINED, AT_SUM_A, AT_SUM_B, AT_N_A, AT_N_B, NR_CELLS
+	AT_KIND, AT_MODULE, AT_DETAIL, AT_WAS, AT_A, AT_B, AT_DELTA, AT_CHANGE, AT_LOW, AT_HIGH,
+	AT_DETECTABLE, AT_P, AT_Q, AT_CHANGED, AT_DOUBT, AT_INLINED, AT_SHARE_A, AT_SHARE_B, AT_SUM_A,
+	AT_SUM_B, AT_N_A, AT_N_B, NR_CELLS
 };
 _Static_assert((int)NR_CELLS == (int)DIFFERENCE_CELLS, "as in the header");
 
@@ -99,12 +104,21 @@ static const struct sheet_column columns[NR_CELLS] = {
 	[AT_DETAIL] = { .json = "detail" }, [AT_WAS] = { "was" },
 	[AT_A] = { "a", .digits = 9 }, [AT_B] = { "b", .digits = 9 }, [AT_DELTA] = { "delta", .digits = 9 },
 	[AT_CHANGE] = { "change", .digits = 9 },
-	[AT_LOW] = { "low", .digits = 9 }, [AT_HIGH] = { "high", .digits = 9 },
+	[AT_LOW] = { "change_low", .digits = 9 }, [AT_HIGH] = { "change_high", .digits = 9 },
+	[AT_DETECTABLE] = { "detectable", .digits = 9 }, [AT_DOUBT] = { "doubt" },
+	[AT_SHARE_A] = { "share_a", .digits = 9 }, [AT_SHARE_B] = { "share_b", .digits = 9 },
 	[AT_P] = { "p", .digits = 9 }, [AT_Q] = { "q", .digits = 9 },
 	[AT_CHANGED] = { "changed" }, [AT_INLINED] = { "inlined_differently" },
 	[AT_SUM_A] = { "sum_a" }, [AT_SUM_B] = { "sum_b" },
 	[AT_N_A] = { "n_a", .digits = 9 }, [AT_N_B] = { "n_b", .digits = 9 },
 };
+
+double difference_share(const struct diff *d, const struct diff_row *row, unsigned int side)
+{
+	uint64_t total = diff_side_total(d, side);
+
+	return total ? (double)row->sum[side] / total : 0;
+}
 
 static struct cell number(bool known, double v)
 {
@@ -155,6 +169,7 @@ static void set_values(const struct difference *d, const struct diff_row *row, b
 
 	for (side = 0; side < DIFF_NR_SIDES; side++) {
 		c[AT_A + side] = number(row->defined[side], row->value[side]);
+		c[AT_SHARE_A + side] = number(true, difference_share(d->choice->x->d, row, side));
 		c[AT_SUM_A + side] = cell_u64(row->sum[side]);
 		c[AT_N_A + side] = d->choice->x->d->counts_unknown ? cell_none :
 				   csv ? cell_real(row->n[side]) : cell_u64(row->n[side]);
@@ -163,6 +178,8 @@ static void set_values(const struct difference *d, const struct diff_row *row, b
 	c[AT_CHANGE] = number(both && row->sum[DIFF_A], choice_change(row));
 	c[AT_LOW] = number(interval, row->low);
 	c[AT_HIGH] = number(interval, row->high);
+	c[AT_DETECTABLE] = number(tested, noise_detectable(d->noise, row));
+	c[AT_DOUBT] = cell_text(doubts[row->doubt]);
 	c[AT_P] = number(tested, row->p);
 	c[AT_Q] = number(tested, row->q);
 	c[AT_CHANGED] = d->noise->kind == NOISE_UNKNOWN ? cell_none : yes_no(csv, row->changed);

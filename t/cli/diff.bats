@@ -18,10 +18,10 @@ CALLS=$DATA/calls/trace
 @test "diff: the first line says what is compared, and how it is normalized" {
 	run_arcprof diff "$BEFORE" "$AFTER"
 	[ "$status" -eq 0 ]
-	[[ ${output%%$'\n'*} == "Difference B - A of samples (base), as shares of each total;"* ]]
+	[[ ${output%%$'\n'*} == "Difference B - A of samples (base), scaled to runs of equal size;"* ]]
 	run_arcprof diff "$CALLS" "$CALLS" --metric calls
 	[[ ${output%%$'\n'*} == "Difference B - A of calls (base), not normalized; exact counts of one run each" ]]
-	run_arcprof diff "$CALLS" "$CALLS" --normalize second --of cum
+	run_arcprof diff "$CALLS" "$CALLS" --per second --of cum
 	[[ ${output%%$'\n'*} == *"(cum), per second; noise unknown: one run each" ]]
 }
 
@@ -76,7 +76,7 @@ CALLS=$DATA/calls/trace
 	for view in --xprof --xtree --xarc; do
 		follows_columns q,a,name - diff "$BEFORE" "$AFTER" $view
 	done
-	[[ $(arcprof diff "$BEFORE" "$AFTER" --columns interval,function) == *" Units :: % (A, B), points (Delta, Interval)"*"+7.63 parse"* ]]
+	[[ $(arcprof diff "$BEFORE" "$AFTER" --columns interval,function) == *" Units :: % (A, B), points (Delta), % (Change, Interval, Seen, Shares)"*" parse"* ]]
 }
 
 @test "diff: several runs of a side are compared by their spread" {
@@ -105,10 +105,10 @@ CALLS=$DATA/calls/trace
 }
 
 @test "diff: normalizing by what is not known is refused" {
-	run_arcprof diff "$BEFORE" "$AFTER" --normalize second
+	run_arcprof diff "$BEFORE" "$AFTER" --per second
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"not all of the recordings say how long they recorded 'samples'"* ]]
-	run_arcprof diff "$BEFORE" "$AFTER" --normalize call
+	run_arcprof diff "$BEFORE" "$AFTER" --per call
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"'samples' was sampled"* ]]
 }
@@ -145,4 +145,21 @@ CALLS=$DATA/calls/trace
 	[ "$(json '.b[0].total')" -eq 690 ]
 	run_arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --fold package --format json
 	[ "$(json '.rows[0].name')" = java.lang ]
+}
+
+@test "diff: --per is the cost of a unit of work, with shares beside it" {
+	arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --per second >text
+	grep -q Shares text
+	run_arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --per mark=request
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"nothing was recorded of 'mark=request', which --per divides by"* ]]
+	run_arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --per label=request
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"operations without a sample are not counted"*hint:*mark=* ]]
+	run_arcprof diff "$CALLS" "$CALLS" --per wall --format json
+	metric=$(json '.metric.name')
+	[ "$(json .per)" = wall ]
+	[ "$metric" = cpu ]
+	run_arcprof diff "$CALLS" "$CALLS" --per second --normalize total
+	[ "$status" -eq 2 ]
 }

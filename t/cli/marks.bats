@@ -81,3 +81,11 @@ marks_of_a_running_jvm() {
 	[ "$status" -eq 0 ]
 	arcprof report --log=mark trace | grep -qE "^not recorded: events mark of process .* has not loaded arcprof's library$"
 }
+
+@test "marks: diff --per mark=NAME divides by their number" {
+	skip_unless_perf
+	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/labels/labels.c" "$BUILD/libarcprof.a" -o labels -pthread
+	arcprof record -q -e cpu-clock,mark -F 1000 -o trace -- ./labels work 1 3 >truth
+	arcprof diff trace trace --per mark=paid --format json >json
+	jq -e '.per == "mark=paid" and (.rows[0] | .sum_a / .a | round) == 3' json
+}

@@ -194,7 +194,7 @@ answers() {
 	arcprof diff "$TRACE" again.data --format html >diff.html
 	arcprof view --no-browser --diff again.data "$TRACE" -o view.html
 	cmp diff.html view.html
-	run_arcprof diff "$TOP/t/data/calls/trace" "$TOP/t/data/calls/trace" --normalize call --format html
+	run_arcprof diff "$TOP/t/data/calls/trace" "$TOP/t/data/calls/trace" --per call --format html
 	[ "$status" -eq 2 ]
 }
 

@@ -207,7 +207,7 @@ more_samples() {	# <at least>
 		(.metrics[0].recorded_ns / .source.duration_ns) as $share |
 		.metrics[0].recorded_ns >= .metrics[0].total * 0.9 and $share > 0.2 and $share < 0.8'
 	# a second is one that was recorded
-	arcprof diff trace trace --normalize second --format json >diff
+	arcprof diff trace trace --per second --format json >diff
 	[ "$(jq '.a[0].recorded_ns' diff)" -eq "$(arcprof report --xprof --format json trace | jq '.metrics[0].recorded_ns')" ]
 	jq -e '.a[0].recorded_ns as $on | .rows[0] | (.a * $on / 1e9 / .sum_a - 1) | fabs < 1e-6' diff
 	arcprof diff trace trace | grep -qE '^ A .* over [0-9.]+ s, recorded for [0-9.]+ ms|^ A .* over [0-9.]+ s, recorded for [0-9.]+ s'
@@ -330,7 +330,7 @@ wall_of() {	# <trace> <function>
 		fabs < 0.2' all || { jq '.rows[] | [.name, .n]' all; return 1; }
 	arcprof report --xtree --format json trace | jq -e '([.nodes[] | select(.name == "most") | .cum[0]] | add) as $most |
 		([.nodes[] | select(.name == "rest") | .cum[0]] | add) as $rest | $most / ($most + $rest) | . > 0.85 and . < 0.95'
-	arcprof diff trace trace --metric calls --normalize second --format json |
+	arcprof diff trace trace --metric calls --per second --format json |
 		jq -e --argjson on "$(jq '.metrics[1].recorded_ns' all)" '.a[0].recorded_ns == $on'
 	for other in --calltrace '--trace most>1s' --sched; do
 		# shellcheck disable=SC2086

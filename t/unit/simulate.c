@@ -131,7 +131,7 @@ static void record(struct model *m, struct simulate_program *p, const struct sim
 		runs[i] = !is_java(s, i) || random_unit() * 3 > 1;
 	for (i = 0; i < NR_CONTEXTS; i++)
 		p->sum[i] = sum += p->share[i] * exp(s->jitter * (random_unit() + random_unit() - 1) * 2.45) *
-				   (runs[p->function[i]] ? 1 : .05);
+				   (runs[p->function[i]] ? 1 : .5);
 	for (i = 0; i < s->nr_samples; i++) {
 		if (!i || random_unit() * s->burst < 1)
 			at = draw(p);
@@ -153,6 +153,67 @@ void simulate_add(struct diff *d, unsigned int side, struct simulate_program *p,
 	model_release(&m);
 }
 
+/* ---- flat programs ---- */
+
+double simulate_normal(void)
+{
+	return sqrt(-2 * log(1 - random_unit())) * cos(2 * M_PI * random_unit());
+}
+
+static double random_count(double mean)
+{
+	double limit = exp(-mean), product = random_unit(), nr = 0;
+
+	if (mean > 50)
+		return MAX(0., round(mean + sqrt(mean) * simulate_normal()));
+	for (; product > limit; nr++)
+		product *= random_unit();
+	return nr;
+}
+
+void simulate_rows(struct simulate_rows *p, double at_percent)
+{
+	double sum = 0, squares;
+	int i, k;
+
+	for (i = 0; i < SIMULATE_ROWS; i++)
+		sum += p->share[i] = pow(i + 2, -.95);
+	for (i = 0; i < SIMULATE_ROWS; i++) {
+		p->share[i] /= sum;
+		p->factor[i] = 1;
+		for (squares = k = 0; k < 4; k++)
+			squares += pow(simulate_normal(), 2);
+		p->deviation[i] = MIN(1., at_percent * pow(p->share[i] / .01, -.4) * sqrt(4 / squares));
+	}
+	p->nr_samples = 5000;
+}
+
+void simulate_add_rows(struct diff *d, unsigned int side, const struct simulate_rows *p)
+{
+	double machine = exp(.07 * simulate_normal());
+	struct model m;
+	struct err e;
+	char name[32];
+	int i;
+
+	model_init(&m, 1, FLOW_SAMPLES);
+	model_set_metric(&m, 0, "cpu", 3, "ns", 2);
+	for (i = 0; i < SIMULATE_ROWS; i++) {
+		double mean = p->share[i] * p->factor[i] * p->nr_samples * machine;
+		uint64_t n = random_count(mean * exp(p->deviation[i] * simulate_normal())), value = n * 1000;
+		uint32_t c = consumer_add_name(&m.consumers, CONSUMER_JAVA_COMPILED, name,
+					       snprintf(name, sizeof(name), "f%d", i));
+
+		flow_add(&m.flow, flow_child(&m.flow, FLOW_NONE, c), n, &value);
+	}
+	model_finish(&m);
+	if (diff_add(d, side, &m, &(struct diff_about){ .path = "run", .has_jit = true }, &e))
+		abort();
+	model_release(&m);
+}
+
+/* ---- comparisons ---- */
+
 struct found {
 	size_t nr;		/* rows that changed */
 	bool function;		/* the one that was slowed down is one of them */
@@ -163,7 +224,7 @@ static struct found compare(struct simulate_program *a, struct simulate_program 
 			    const struct simulate_sampling *s, enum diff_by by, uint32_t function)
 {
 	struct found found = { 0 };
-	double truth = share_of(b, function) - share_of(a, function);
+	double truth = share_of(b, function) / share_of(a, function) - 1;
 	struct diff_rows x;
 	struct noise noise;
 	struct diff d;

@@ -62,16 +62,25 @@ TEST(dist_binomial_is_the_sum_of_its_terms)
 	}
 }
 
-TEST(dist_psi_is_that_of_whole_and_half_numbers)
+/* With shapes of 1 each count from 0 to n is as likely; with large ones it is the binomial. */
+TEST(dist_beta_binomial_lies_between_equal_chances_and_the_binomial)
 {
-	double y;
+	CHECK(near(dist_beta_binomial_p(0, 9, 1, 1), .2, 1e-9));
+	CHECK(near(dist_beta_binomial_p(9, 9, 1, 1), .2, 1e-9));
+	CHECK(dist_beta_binomial_p(5, 10, 3, 3) == 1);
+	CHECK(near(dist_beta_binomial_p(2, 40, 3e6, 7e6), dist_binomial_p(2, 40, .3), 1e-3));
+	CHECK(near(dist_beta_binomial_p(38, 40, 7e6, 3e6), dist_binomial_p(2, 40, .3), 1e-3));
+	/* what varies makes the same count likelier */
+	CHECK(dist_beta_binomial_p(2, 40, 3, 7) > 10 * dist_binomial_p(2, 40, .3));
+}
 
-	CHECK(near(dist_digamma(1), -.5772156649015329, 1e-9));
-	CHECK(near(dist_digamma(.5), -.5772156649015329 - 2 * log(2), 1e-9));
-	CHECK(near(dist_trigamma(1), M_PI * M_PI / 6, 1e-9));
-	CHECK(near(dist_trigamma(.5), M_PI * M_PI / 2, 1e-9));
-	for (y = .001; y < 1000; y *= 3)
-		CHECK(near(dist_trigamma(dist_trigamma_inverse(y)), y, 1e-6));
+/* Tables of chi-squared: 5 % (z = 1.6449), 50 % and 95 % of 4 and 10 degrees of freedom. */
+TEST(dist_chi2_is_that_of_the_tables)
+{
+	CHECK(near(dist_chi2_at(1.6449, 4), 9.488, .01) && near(dist_chi2_at(1.6449, 10), 18.307, .005));
+	CHECK(near(dist_chi2_at(0, 4), 3.357, .02) && near(dist_chi2_at(0, 10), 9.342, .005));
+	CHECK(near(dist_chi2_at(-1.6449, 4), .711, .05) && near(dist_chi2_at(-1.6449, 10), 3.940, .01));
+	CHECK(dist_chi2_at(-9, 1) == .05);
 }
 
 /* The example of the paper: 15 hypotheses, of which the first four are rejected at 5 %. */

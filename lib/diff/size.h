@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * size.h - how large a run is, by what most of its functions did: how much work it did, and how fast the
+ * machine was. It is the weighted median of the functions' ratios to the mean of all runs. A function that
+ * changed does not change it, as it changes the total and by that the shares of all others.
+ */
+#ifndef DIFF_SIZE_H
+#define DIFF_SIZE_H
+
+#include "diff/diff.h"
+
+/*
+ * Fills diff_run.size, in units of the metric: the mean of side A's runs is that of their totals, so that a
+ * value over it is a share of A's total. Where too little is on both sides to judge by, it is the run's own
+ * total. Values of all runs must be laid out.
+ */
+void size_find(struct diff *d);
+
+#endif
