@@ -23,12 +23,14 @@
 enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
 /* In the order of enum by_word. */
 static const char *const normalizations[] = { "default", "size", "total", "none", NULL };
+static const char *const directions[] = { "any", "up", "down", NULL };	/* enum choice_direction */
 static const char *const ofs[] = { "default", "base", "cum", NULL };
 static const char *const sorts[] = { "delta", "change", "a", "b", "name", NULL };
 
 struct diff_opts {
 	int by, of, normalize, sort, format;
-	const char *metric, *output, *per;
+	const char *metric, *output, *per, *at_least;
+	int direction;
 	double min_share;
 	uint64_t limit;
 	bool significant, exit_code, thread_numbers;
@@ -45,6 +47,8 @@ static const struct opt diff_table[] = {
 	OPT_ENUM(0, "of", O, of, ofs, "default", "compare what a row consumed itself, or also below"),
 	OPT_STR(0, "per", O, per, "unit", NULL, "compare what a unit of work costs: second, call, mark=<name>, or a metric"),
 	OPT_ENUM(0, "normalize", O, normalize, normalizations, "default", "what values are divided by, without --per"),
+	OPT_STR(0, "at-least", O, at_least, "percent", NULL, "mark only what changed by at least <percent>"),
+	OPT_ENUM(0, "direction", O, direction, directions, "any", "mark only what consumes more (up), or less (down)"),
 	OPT_FLAG(0, "significant", O, significant, "show only what changed by more than noise"),
 	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
 		   "hide unchanged rows with less than <percent> of both totals"),
@@ -55,7 +59,7 @@ static const struct opt diff_table[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
 		   "output format; html is a page for a browser"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
-	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something changed, with 2 on failure"),
+	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something is marked, with 2 on failure"),
 	OPT_END
 };
 #undef O
@@ -323,11 +327,12 @@ static enum diff_normalize normalization(const struct diff_opts *o, const struct
 	return !o->normalize && d->exact ? DIFF_NONE : by_word[o->normalize];
 }
 
-static int print(const struct diff_opts *o, struct diff *d, bool *changed)
+static int print(const struct diff_opts *o, double at_least, struct diff *d, bool *changed)
 {
 	int normalize = normalization(o, d);
 	int of = o->of ? o->of - 1 : o->by == DIFF_BY_FUNCTION ? DIFF_BASE : DIFF_CUM;
-	const struct choice_opts co = { o->significant, o->min_share, o->limit, o->sort };
+	const struct choice_opts co = { o->significant, o->min_share, o->limit, o->sort, at_least,
+					o->direction };
 	int status = check_normalization(d, normalize);
 	struct diff_rows rows;
 	struct choice choice;
@@ -357,14 +362,34 @@ static int print(const struct diff_opts *o, struct diff *d, bool *changed)
 	return status;
 }
 
+/* "5%" or "5": a part of 1; false: it is neither. */
+static bool parse_percent(const char *text, double *part)
+{
+	char *end;
+
+	*part = 0;
+	if (!text)
+		return true;
+	if (*text < '0' || *text > '9')
+		return false;
+	*part = strtod(text, &end) / 100;
+	return !*end || !strcmp(end, "%");
+}
+
 static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
 {
 	const struct same_opts same = { .thread_digits = !o->thread_numbers,
 					.kinds = q->profile.names.by_kind };
 	struct buf filter = BUF_INIT;
+	double at_least;
 	struct diff d;
 	struct err e = { 0 };
 	int r, status;
+
+	if (!parse_percent(o->at_least, &at_least)) {
+		log_error("--at-least: invalid percentage '%s'", o->at_least);
+		return EXIT_USAGE;
+	}
 	diff_init(&d, o->metric, &same);
 	d.work = counts_work(o->per) ? o->per : NULL;
 	rules_text(&q->rules, &filter);
@@ -376,7 +401,7 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 		status = log_err(&e);
 	} else {
 		diff_finish(&d);
-		status = print(o, &d, changed);
+		status = print(o, at_least, &d, changed);
 	}
 	diff_release(&d);
 	buf_release(&filter);

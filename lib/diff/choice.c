@@ -167,6 +167,13 @@ static void sort(struct diff_rows *x, int by)
 
 /* ---- which are shown ---- */
 
+static bool is_wanted_change(const struct choice_opts *o, const struct diff_row *row)
+{
+	if (o->direction != CHOICE_ANY && (row->delta > 0) != (o->direction == CHOICE_UP))
+		return false;
+	return fabs(choice_change(row)) >= o->at_least;
+}
+
 static bool wanted(const struct choice *p, const struct diff_row *row)
 {
 	if (p->o.significant || row->changed)
@@ -217,6 +224,8 @@ void choice_init(struct choice *p, struct diff_rows *x, const struct choice_opts
 	bool full = false;
 
 	*p = (struct choice){ .x = x, .o = *o };
+	for (i = 0; i < x->nr; i++)
+		x->list[i].changed = x->list[i].changed && is_wanted_change(o, &x->list[i]);
 	sort(x, o->sort);
 	p->stanza_of = xcalloc(x->d->m.consumers.nr_items, sizeof(*p->stanza_of));
 	p->shown = xcalloc(p->x->nr + 1, sizeof(*p->shown));

@@ -7,11 +7,15 @@
 
 enum choice_sort { CHOICE_BY_DELTA, CHOICE_BY_CHANGE, CHOICE_BY_A, CHOICE_BY_B, CHOICE_BY_NAME };
 
+enum choice_direction { CHOICE_ANY, CHOICE_UP, CHOICE_DOWN };
+
 struct choice_opts {
 	bool significant;	/* rows that changed; contexts above them, and stanzas of them as a whole */
 	double min_share;	/* percent: rows with less of both totals are hidden, unless they changed */
 	uint64_t limit;		/* rows, or stanzas; 0: all */
 	int sort;		/* enum choice_sort: the largest first; contexts stay below their callers */
+	double at_least;	/* part of A's value: rows that changed by less have not changed */
+	int direction;		/* enum choice_direction: nor have those that changed in the other */
 };
 
 struct choice {
@@ -22,7 +26,10 @@ struct choice {
 	size_t nr_shown, nr_hidden;	/* rows, or stanzas */
 };
 
-/* Puts the rows in order: those of a stanza stay together, self between parents and children. */
+/*
+ * Takes back changes that are not wanted, and puts the rows in order: those of a stanza stay together,
+ * self between parents and children.
+ */
 void choice_init(struct choice *p, struct diff_rows *x, const struct choice_opts *o);
 void choice_release(struct choice *p);
 

@@ -165,20 +165,34 @@ static void put_side(const struct printer *p, unsigned int side)
 	buf_release(&b);
 }
 
+/* "changed", "grew by at least 5 %" */
+static void put_what_changed(const struct printer *p, struct buf *b)
+{
+	static const char *const words[] = { "changed", "grew", "shrank" };
+	const struct choice_opts *o = &p->c->o;
+
+	buf_str(b, words[o->direction]);
+	if (o->at_least > 0)
+		buf_fmt(b, " by at least %.4g %%", o->at_least * 100);
+}
+
 static void put_verdict(const struct printer *p)
 {
 	size_t nr = 0, changed = choice_nr_changed(p->x), i;
+	struct buf what = BUF_INIT;
 
 	for (i = 0; i < p->x->nr; i++)
 		nr += p->x->by != DIFF_BY_ARC || p->x->list[i].kind == DIFF_SELF;
+	put_what_changed(p, &what);
 	if (p->s->kind == NOISE_UNKNOWN)
 		fprintf(p->out, " %zu %s\n", nr, rows_are(p, nr));
 	else if (p->s->kind == NOISE_EXACT)
 		fprintf(p->out, " %zu of %zu %s differ%s (*)\n", changed, nr, rows_are(p, nr),
 			changed == 1 ? "s" : "");
 	else
-		fprintf(p->out, " %zu of %zu %s changed (*: of these one in twenty may be noise)\n",
-			changed, nr, rows_are(p, nr));
+		fprintf(p->out, " %zu of %zu %s %s (*: of these one in twenty may be noise)\n", changed, nr,
+			rows_are(p, nr), what.data);
+	buf_release(&what);
 }
 
 static void put_unit(const struct printer *p, struct buf *b)

@@ -147,6 +147,19 @@ CALLS=$DATA/calls/trace
 	[ "$(json '.rows[0].name')" = java.lang ]
 }
 
+@test "diff: --exit-code is a gate with --at-least and --direction" {
+	run_arcprof diff "$BEFORE" "$AFTER" --exit-code --direction up --at-least 5%
+	[ "$status" -eq 1 ]
+	[[ $output == *"functions grew by at least 5 %"* ]]
+	run_arcprof diff "$BEFORE" "$AFTER" --exit-code --direction down
+	[ "$status" -eq 0 ]
+	run_arcprof diff "$BEFORE" "$AFTER" --exit-code --at-least 100000
+	[ "$status" -eq 0 ]
+	run_arcprof diff "$BEFORE" "$AFTER" --at-least 5ms
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"invalid percentage '5ms'"* ]]
+}
+
 @test "diff: --per is the cost of a unit of work, with shares beside it" {
 	arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --per second >text
 	grep -q Shares text
