@@ -37,6 +37,30 @@ size_t utf8_len(const char *s, size_t len)
 	return decode((const unsigned char *)s, len, &cp);
 }
 
+size_t utf8_from_java(char *s, size_t len)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < len;) {
+		const unsigned char *p = (const unsigned char *)s + from;
+		uint32_t cp;
+
+		if (len - from < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0 || (p[2] & 0xc0) != 0x80 ||
+		    p[3] != 0xed || (p[4] & 0xf0) != 0xb0 || (p[5] & 0xc0) != 0x80) {
+			s[to++] = s[from++];
+			continue;
+		}
+		cp = 0x10000 + (((p[1] & 0xf) << 6 | (p[2] & 0x3f)) << 10 | (p[4] & 0xf) << 6 |
+				(p[5] & 0x3f));
+		s[to++] = (char)(0xf0 | cp >> 18);
+		s[to++] = (char)(0x80 | (cp >> 12 & 0x3f));
+		s[to++] = (char)(0x80 | (cp >> 6 & 0x3f));
+		s[to++] = (char)(0x80 | (cp & 0x3f));
+		from += 6;
+	}
+	return to;
+}
+
 /* Controls, separators of lines and paragraphs, and marks of direction (embeddings, overrides, isolates). */
 static bool is_control(uint32_t cp)
 {

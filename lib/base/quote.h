@@ -18,7 +18,12 @@
 
 /* Length of the UTF-8 sequence that s[len] begins with; 0: it begins with none. */
 size_t utf8_len(const char *s, size_t len);
-/* The same, but also 0 for a character that is written as an escape. */
+/*
+ * Makes UTF-8 of Java's "modified UTF-8" in place: a character beyond U+FFFF is two surrogates of three bytes
+ * each there. What is no such pair stays as it is. Returns the new length.
+ */
+size_t utf8_from_java(char *s, size_t len);
+/* The same as utf8_len(), but also 0 for a character that is written as an escape. */
 size_t quote_plain_len(const char *s, size_t len);
 
 /* Appends s; a backslash stays a backslash. */

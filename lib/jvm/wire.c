@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/mem.h"
+#include "base/quote.h"
 #include "base/span.h"
 #include "jvm/wall.h"
 #include "jvm/wire.h"
@@ -182,7 +183,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 
 /* --- records of the table --- */
 
-/* A terminated copy; what the VM calls a name may hold any byte but 0. */
+/* A terminated copy, in UTF-8; what the VM calls a name may hold any byte but 0. */
 static const char *text(struct span *s, uint32_t *len, char *buf)
 {
 	const char *p = *len <= JVM_MAX_STRING ? span_bytes(s, *len) : NULL;
@@ -193,7 +194,8 @@ static const char *text(struct span *s, uint32_t *len, char *buf)
 	}
 	memcpy(buf, p, *len);
 	buf[*len] = '\0';
-	*len = strlen(buf);
+	*len = utf8_from_java(buf, strlen(buf));
+	buf[*len] = '\0';
 	return buf;
 }
 

@@ -354,6 +354,29 @@ TEST(wire_text_ends_at_its_first_zero_and_is_cut_by_who_writes_it)
 	buf_release(&said);
 }
 
+static void check_text(const char *told, const char *want)
+{
+	union jvm_record r = { .stub = { .name = told, .name_len = strlen(told) } };
+	struct buf b = encode(JVM_REC_stub, &r), said = BUF_INIT;
+
+	CHECK_U64(decode(&b), 0);
+	r.stub.name = want;
+	r.stub.name_len = strlen(want);
+	put_record(&said, JVM_REC_stub, &r);
+	CHECK_STR(got.said.data, said.data);
+	buf_release(&b);
+	buf_release(&said);
+}
+
+TEST(wire_text_is_utf8_where_javas_has_surrogates)
+{
+	check_text("a\xed\xa0\xbd\xed\xb8\x80" "b\xc3\xaf", "a\xf0\x9f\x98\x80" "b\xc3\xaf");
+	check_text("\xed\xaf\xbf\xed\xbf\xbf", "\xf4\x8f\xbf\xbf");
+	/* no pair, and one that was cut */
+	check_text("\xed\xb8\x80\xed\xa0\xbd!", "\xed\xb8\x80\xed\xa0\xbd!");
+	check_text("\xed\xa0\xbd\xed\xb8", "\xed\xa0\xbd\xed\xb8");
+}
+
 TEST(wire_skips_a_type_that_it_does_not_know)
 {
 	struct jvm_rec unknown[] = { { 8, JVM_NR_REC_TYPES }, { 8, 4711 }, { 8, JVM_REC_PAD } };
