@@ -361,8 +361,8 @@ static void put_times(struct firefox *x, const struct export_samples *s, const s
 	json_array(&x->j, "time");
 	for (i = t->first; i < t->first + t->nr; i++) {
 		/* what has no times goes on one after the other */
-		json_decimal(&x->j, NULL, s->timed ? s->list[i].time_ns : at, NS_DECIMALS);
-		at += ns ? s->list[i].weight : 1000000;
+		json_decimal(&x->j, NULL, s->timed ? export_sample(s, i).time_ns : at, NS_DECIMALS);
+		at += ns ? export_sample(s, i).weight : 1000000;
 	}
 	json_end(&x->j);
 }
@@ -380,7 +380,7 @@ static void put_cpu_deltas(struct firefox *x, const struct export_samples *s, co
 		return;
 	json_array(&x->j, "threadCPUDelta");
 	for (i = t->first; i < t->first + t->nr; i++)
-		json_u64(&x->j, NULL, s->list[i].weight);
+		json_u64(&x->j, NULL, export_sample(s, i).weight);
 	json_end(&x->j);
 }
 
@@ -393,12 +393,12 @@ static void put_samples(struct firefox *x, const struct export_samples *s, const
 	json_object(&x->j, "samples");
 	json_array(&x->j, "stack");
 	for (i = t->first; i < end; i++)
-		json_u64(&x->j, NULL, export_stack(&x->stacks, s->list[i].node) - 1);
+		json_u64(&x->j, NULL, export_stack(&x->stacks, export_sample(s, i).node) - 1);
 	json_end(&x->j);
 	put_times(x, s, t, ns);
 	json_array(&x->j, "weight");
 	for (i = t->first; i < end; i++)
-		json_decimal(&x->j, NULL, s->list[i].weight, ns ? NS_DECIMALS : 0);
+		json_decimal(&x->j, NULL, export_sample(s, i).weight, ns ? NS_DECIMALS : 0);
 	json_end(&x->j);
 	json_str(&x->j, "weightType", type);
 	put_cpu_deltas(x, s, t);

@@ -88,16 +88,25 @@ struct export_samples {
 		uint64_t total;		/* of the weights */
 	} *tracks;
 	size_t nr_tracks, alloc_tracks;
+	size_t nr;			/* of all tracks */
+	uint32_t *track_of;		/* [node]: index in tracks */
+	/* of timed ones the model's, by index; of others: */
+	const struct flow_times *times;
+	uint32_t *order;
 	struct export_sample {
 		uint64_t time_ns;	/* since the start; 0 unless timed */
 		uint64_t weight;
-		uint32_t node, track;	/* track: index in tracks */
+		uint32_t node;
 	} *list;
-	size_t nr_list, alloc_list;
+	size_t alloc_list;
 };
 
+/* Sorts the times of the model's samples. */
 void export_samples_init(struct export_samples *s, const struct view *v, unsigned int metric);
 void export_samples_release(struct export_samples *s);
+struct export_sample export_sample(const struct export_samples *s, size_t i);
+/* Brings those of a track whose nodes have the same rank together: [node]. */
+void export_samples_regroup(struct export_samples *s, const uint32_t *rank);
 
 /*
  * Stacks as a tree: the innermost frame, and the stack of its caller, which has a lower number.  What is

@@ -6,12 +6,6 @@
 #include "base/mem.h"
 #include "report/export.h"
 
-static void add(struct export_samples *s, uint64_t time_ns, uint64_t weight, uint32_t node, uint32_t track)
-{
-	VEC_GROW(s->list, s->nr_list, s->alloc_list);
-	s->list[s->nr_list++] = (struct export_sample){ time_ns, weight, node, track };
-}
-
 /* Makes the tracks, in the order of the tree; returns the track of each node. */
 static uint32_t *number_tracks(struct export_samples *s, const struct view *v)
 {
@@ -35,96 +29,167 @@ static uint32_t *number_tracks(struct export_samples *s, const struct view *v)
 	return track_of;
 }
 
-static void add_timed(struct export_samples *s, const struct view *v, unsigned int metric,
-		      const uint32_t *track_of)
+/*
+ * Numbers the samples by track, in each as they are by time: there may be many, so they stay where they are,
+ * and only their indexes are sorted. 4 G of them are 128 GB.
+ */
+static void order_timed(struct export_samples *s, struct flow_times *t, unsigned int metric)
 {
-	const struct flow_times *t = &v->m->times;
-	size_t i;
+	size_t *next = xcalloc(s->nr_tracks + 1, sizeof(*next)), i, at = 0;
 
+	flow_times_sort_by_time(t);
+	for (i = 0; i < t->nr_list; i++)
+		if (t->list[i].metric == metric)
+			next[s->track_of[t->list[i].node]]++;
+	for (i = 0; i < s->nr_tracks; i++) {
+		s->tracks[i].first = at;
+		s->tracks[i].nr = next[i];
+		at += next[i];
+		next[i] = s->tracks[i].first;
+	}
+	s->nr = at;
+	s->order = xmalloc((at + 1) * sizeof(*s->order));
 	for (i = 0; i < t->nr_list; i++) {
 		const struct flow_time *x = &t->list[i];
 
-		if (x->metric == metric)
-			add(s, x->time_ns > t->start_ns ? x->time_ns - t->start_ns : 0, x->weight, x->node,
-			    track_of[x->node]);
+		if (x->metric != metric)
+			continue;
+		s->order[next[s->track_of[x->node]]++] = i;
+		s->tracks[s->track_of[x->node]].total += x->weight;
 	}
-	s->timed = s->nr_list;
+	free(next);
 }
 
-static void add_contexts(struct export_samples *s, const struct view *v, unsigned int metric,
-			 const uint32_t *track_of)
+/* In the order of the tree, where a track's contexts need not be neighbours. */
+static void add_contexts(struct export_samples *s, const struct view *v, unsigned int metric)
 {
 	const struct flow *f = &v->m->flow;
 	unsigned int source = v->m->metrics[metric].source;
 	uint64_t weight;
-	uint32_t i;
+	uint32_t i, track;
 
 	s->by_n = !v->total[metric] && v->m->nr_shown == 1;
+	for (track = 0; track < s->nr_tracks; track++)
+		s->tracks[track].nr = 0;
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
 		weight = s->by_n ? model_node_n(v->m, source, i) : flow_base(f, i)[metric];
-		if (weight)
-			add(s, 0, weight, i, track_of[i]);
+		if (!weight)
+			continue;
+		VEC_GROW(s->list, s->nr, s->alloc_list);
+		s->list[s->nr++] = (struct export_sample){ 0, weight, i };
+		s->tracks[s->track_of[i]].nr++;
+		s->tracks[s->track_of[i]].total += weight;
 	}
 }
 
 static int compare(const void *p, const void *q, void *ctx)
 {
 	const struct export_sample *a = p, *b = q;
-	const uint32_t *rank = ctx;
+	const struct export_samples *s = ((const void *const *)ctx)[0];
+	const uint32_t *rank = ((const void *const *)ctx)[1];
 
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
+	if (s->track_of[a->node] != s->track_of[b->node])
+		return s->track_of[a->node] < s->track_of[b->node] ? -1 : 1;
 	return rank[a->node] < rank[b->node] ? -1 : rank[a->node] > rank[b->node];
 }
 
-static void sort(struct export_samples *s, const struct flow *f)
+static void sort_contexts(struct export_samples *s, const struct flow *f)
 {
 	uint32_t *rank = xcalloc(f->nr_nodes, sizeof(*rank)), i, nr = 0;
+	const void *ctx[] = { s, rank };
+	size_t at = 0;
 
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i))
 		rank[i] = nr++;
-	if (s->nr_list)
-		qsort_r(s->list, s->nr_list, sizeof(*s->list), compare, rank);
+	if (s->nr)
+		qsort_r(s->list, s->nr, sizeof(*s->list), compare, ctx);
+	for (i = 0; i < s->nr_tracks; i++) {
+		s->tracks[i].first = at;
+		at += s->tracks[i].nr;
+	}
 	free(rank);
 }
 
-/* Finds the samples of each track; those without any are dropped. */
-static void fill_tracks(struct export_samples *s)
+/* Tracks without samples are dropped. */
+static void drop_empty(struct export_samples *s, const struct flow *f)
 {
-	size_t i, nr = 0, at = 0;
+	uint32_t *where = xcalloc(s->nr_tracks + 1, sizeof(*where)), i, nr = 0;
 
 	for (i = 0; i < s->nr_tracks; i++) {
-		struct export_track t = { .root = s->tracks[i].root, .first = at };
-
-		for (; at < s->nr_list && s->list[at].track == i; at++) {
-			t.total += s->list[at].weight;
-			s->list[at].track = nr;
-		}
-		t.nr = at - t.first;
-		if (t.nr)
-			s->tracks[nr++] = t;
+		where[i] = nr;
+		if (s->tracks[i].nr)
+			s->tracks[nr++] = s->tracks[i];
 	}
 	s->nr_tracks = nr;
+	for (i = 0; i < f->nr_nodes; i++)
+		s->track_of[i] = where[s->track_of[i]];
+	free(where);
 }
 
 void export_samples_init(struct export_samples *s, const struct view *v, unsigned int metric)
 {
-	uint32_t *track_of;
-
 	memset(s, 0, sizeof(*s));
-	track_of = number_tracks(s, v);
-	add_timed(s, v, metric, track_of);
+	s->track_of = number_tracks(s, v);
+	s->times = &v->m->times;
+	order_timed(s, &v->m->times, metric);
+	s->timed = s->nr;
+	if (!s->timed) {
+		add_contexts(s, v, metric);
+		sort_contexts(s, &v->m->flow);
+	}
+	drop_empty(s, &v->m->flow);
+}
+
+struct export_sample export_sample(const struct export_samples *s, size_t i)
+{
+	const struct flow_time *x;
+
 	if (!s->timed)
-		add_contexts(s, v, metric, track_of);
-	sort(s, &v->m->flow);
-	fill_tracks(s);
-	free(track_of);
+		return s->list[i];
+	x = &s->times->list[s->order[i]];
+	return (struct export_sample){ x->time_ns > s->times->start_ns ? x->time_ns - s->times->start_ns : 0,
+				       x->weight, x->node };
+}
+
+static int compare_ranks(const void *p, const void *q, void *ctx)
+{
+	const struct export_samples *s = ((const void *const *)ctx)[0];
+	const struct flow_time *list = s->times->list;
+	const uint32_t *rank = ((const void *const *)ctx)[1], *a = p, *b = q;
+
+	if (rank[list[*a].node] != rank[list[*b].node])
+		return rank[list[*a].node] < rank[list[*b].node] ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;		/* by time */
+}
+
+static int compare_rank_of_contexts(const void *p, const void *q, void *ctx)
+{
+	const struct export_sample *a = p, *b = q;
+	const uint32_t *rank = ctx;
+
+	return rank[a->node] < rank[b->node] ? -1 : rank[a->node] > rank[b->node];
+}
+
+void export_samples_regroup(struct export_samples *s, const uint32_t *rank)
+{
+	const void *ctx[] = { s, rank };
+	size_t i;
+
+	for (i = 0; i < s->nr_tracks; i++) {
+		const struct export_track *t = &s->tracks[i];
+
+		if (s->timed)
+			qsort_r(s->order + t->first, t->nr, sizeof(*s->order), compare_ranks, ctx);
+		else
+			qsort_r(s->list + t->first, t->nr, sizeof(*s->list), compare_rank_of_contexts,
+				(void *)rank);
+	}
 }
 
 void export_samples_release(struct export_samples *s)
 {
 	free(s->tracks);
+	free(s->track_of);
+	free(s->order);
 	free(s->list);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * write.c - Chrome's trace events, gzipped JSON, for Perfetto, chrome://tracing and speedscope: what has
- * a time.  Samples with their stacks, threads on CPUs, calls (write_calls.c) and events of
- * JVMs (write_events.c).
+ * a time.  Samples (write_profile.c), threads on CPUs, calls (write_calls.c) and events of JVMs
+ * (write_events.c).
  *
- * A sample is an instant on the track of its thread and, for programs that show profiles, an element of
- * "samples", which has its weight.  A CPU is a track of a process of its own.
+ * Samples of one metric that is time are profiles of their threads.  One of another metric is an instant on
+ * the track of its thread, with its stack.  A CPU is a track of a process of its own.
  *
  * Source: "Trace Event Format", the document of the Chromium project.
  */
@@ -51,7 +51,9 @@ void chrome_duration(struct chrome *c, uint64_t ns)
 static void put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
 	chrome_event(c, "M", pid, tid);
+	json_str(&c->j, "cat", "__metadata");	/* some programs look for it in the first event */
 	json_str(&c->j, "name", what);
+	json_u64(&c->j, "ts", 0);
 	json_object(&c->j, "args");
 	json_str(&c->j, "name", quote_str(&c->x.escaped, name));
 	json_end(&c->j);
@@ -79,24 +81,6 @@ void chrome_name_thread(struct chrome *c, uint32_t pid, uint32_t tid, const char
 
 /* ---- samples ---- */
 
-struct chrome_place {
-	uint32_t pid, tid;
-};
-
-static struct chrome_place place(const struct chrome *c, uint32_t root)
-{
-	const struct model *m = c->v->m;
-	uint32_t process = export_process(c->v, root);
-	const struct consumer *p = &m->consumers.items[m->flow.nodes[process].consumer];
-	const struct consumer *t = &m->consumers.items[m->flow.nodes[root].consumer];
-	struct chrome_place x = { process ? export_pid(p) : 0, 0 };
-
-	x.tid = x.pid;
-	if (root && t->kind == CONSUMER_THREAD)
-		x.tid = export_tid(t) ? export_tid(t) : CHROME_UNNUMBERED + (CHROME_UNNUMBERED >> 1) + root;
-	return x;
-}
-
 static void name_place(struct chrome *c, uint32_t root, struct chrome_place x)
 {
 	const struct model *m = c->v->m;
@@ -110,7 +94,22 @@ static void name_place(struct chrome *c, uint32_t root, struct chrome_place x)
 				   consumer_name(&m->consumers, m->flow.nodes[root].consumer));
 }
 
-static const char *frame_name(const struct chrome *c, uint32_t stack)
+struct chrome_place chrome_place(struct chrome *c, uint32_t root)
+{
+	const struct model *m = c->v->m;
+	uint32_t process = export_process(c->v, root);
+	const struct consumer *p = &m->consumers.items[m->flow.nodes[process].consumer];
+	const struct consumer *t = &m->consumers.items[m->flow.nodes[root].consumer];
+	struct chrome_place x = { process ? export_pid(p) : 0, 0 };
+
+	x.tid = x.pid;
+	if (root && t->kind == CONSUMER_THREAD)
+		x.tid = export_tid(t) ? export_tid(t) : CHROME_UNNUMBERED + (CHROME_UNNUMBERED >> 1) + root;
+	name_place(c, root, x);
+	return x;
+}
+
+const char *chrome_frame_name(const struct chrome *c, uint32_t stack)
 {
 	const struct export_location *l = &c->x.locations[c->stacks.list[stack - 1].location - 1];
 
@@ -126,7 +125,7 @@ static void put_instant(struct chrome *c, const struct export_sample *s, struct 
 	put_us(c, "ts", s->time_ns);
 	json_str(&c->j, "s", "t");
 	json_str(&c->j, "cat", metric);
-	json_str(&c->j, "name", frame_name(c, number));
+	json_str(&c->j, "name", chrome_frame_name(c, number));
 	json_u64(&c->j, "sf", number);
 	json_object(&c->j, "args");
 	json_u64(&c->j, metric, s->weight);
@@ -134,44 +133,64 @@ static void put_instant(struct chrome *c, const struct export_sample *s, struct 
 	json_end(&c->j);
 }
 
-static void put_sample(struct chrome *c, const struct export_sample *s, struct chrome_place at,
-		       const char *metric)
+static bool is_time(const struct model *m, unsigned int metric)
 {
-	json_object(&c->j, NULL);
-	json_u64(&c->j, "pid", at.pid);
-	json_u64(&c->j, "tid", at.tid);
-	put_us(c, "ts", s->time_ns);
-	json_str(&c->j, "name", metric);
-	json_u64(&c->j, "sf", export_stack(&c->stacks, s->node));
-	json_u64(&c->j, "weight", s->weight);
-	json_end(&c->j);
+	size_t i;
+
+	for (i = 0; i < m->times.nr_list && m->times.list[i].metric != metric; i++)
+		;
+	return i < m->times.nr_list && !strcmp(model_str(m, m->metrics[metric].unit), "ns");
 }
 
-/* Those of each metric, as instants or as samples. */
-static void put_samples(struct chrome *c, bool instants)
+/* The one that is shown as profiles: what is asked for first, else the first, of those that are time. */
+static unsigned int profiled_metric(const struct model *m, unsigned int wanted)
+{
+	unsigned int i;
+
+	if (is_time(m, wanted))
+		return wanted;
+	for (i = 0; i < m->nr_shown && !is_time(m, i); i++)
+		;
+	return i;
+}
+
+static void put_instants(struct chrome *c, const struct export_samples *s, const char *metric)
+{
+	size_t i, k;
+
+	for (i = 0; i < s->nr_tracks; i++) {
+		const struct export_track *t = &s->tracks[i];
+		struct chrome_place at = chrome_place(c, t->root);
+
+		for (k = t->first; k < t->first + t->nr; k++) {
+			const struct export_sample x = export_sample(s, k);
+
+			put_instant(c, &x, at, metric);
+		}
+	}
+}
+
+static void put_samples(struct chrome *c)
 {
 	const struct model *m = c->v->m;
+	unsigned int profiled = profiled_metric(m, c->v->o->sort_metric), metric;
 	struct export_samples s;
-	unsigned int metric;
-	size_t i, k;
 
 	for (metric = 0; metric < m->nr_shown; metric++) {
 		const char *name = model_str(m, m->metrics[metric].name);
 
 		export_samples_init(&s, c->v, metric);
-		for (i = 0; s.timed && i < s.nr_tracks; i++) {
-			const struct export_track *t = &s.tracks[i];
-			struct chrome_place at = place(c, t->root);
-
-			if (instants)
-				name_place(c, t->root, at);
-			for (k = t->first; k < t->first + t->nr; k++)
-				(instants ? put_instant : put_sample)(c, &s.list[k], at, name);
-		}
-		if (!s.timed && instants)
+		if (!s.timed)
 			export_lacks(c->v, "%s, which has no samples", name);
+		else if (metric == profiled)
+			chrome_put_profiles(c, &s);
+		else
+			put_instants(c, &s, name);
+		c->has_instants |= s.timed && metric != profiled;
 		export_samples_release(&s);
 	}
+	if (c->has_instants && profiled == m->nr_shown)
+		export_lacks(c->v, "weights, for programs that show profiles, as no metric is time");
 }
 
 static void put_frames(struct chrome *c)
@@ -185,7 +204,7 @@ static void put_frames(struct chrome *c)
 
 		snprintf(key, sizeof(key), "%zu", i + 1);
 		json_object(&c->j, key);
-		json_str(&c->j, "name", frame_name(c, i + 1));
+		json_str(&c->j, "name", chrome_frame_name(c, i + 1));
 		json_str(&c->j, "category", consumer_kind_name(c->x.locations[s->location - 1].kind));
 		if (s->caller) {
 			snprintf(key, sizeof(key), "%u", s->caller);
@@ -256,7 +275,7 @@ static int put_all(struct chrome *c, struct err *e)
 	json_object(&c->j, NULL);
 	put_head(c);
 	json_array(&c->j, "traceEvents");
-	put_samples(c, true);
+	put_samples(c);
 	if (c->v->trace)
 		r = put_dispatches(c, e);
 	if (!r && c->v->trace && !c->v->o->profile->samples)
@@ -264,12 +283,8 @@ static int put_all(struct chrome *c, struct err *e)
 	if (!r && c->v->trace)
 		r = chrome_put_events(c, e);
 	json_end(&c->j);
-	if (c->stacks.nr_list) {	/* else a reader of samples would find none, and show nothing */
-		json_array(&c->j, "samples");
-		put_samples(c, false);
-		json_end(&c->j);
+	if (c->has_instants)
 		put_frames(c);
-	}
 	json_end(&c->j);
 	if (!r && !c->nr_events)
 		r = err_set(e, ENODATA, "trace events consist of what has a time, and this has none: samples, "

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* write.h - between write.c, which writes trace events, and write_calls.c, which has those of calls. */
+/*
+ * write.h - between write.c, which writes trace events, and write_profile.c, write_calls.c and
+ * write_events.c, which have those of samples, calls and JVMs.
+ */
 #ifndef FORMATS_CHROME_WRITE_H
 #define FORMATS_CHROME_WRITE_H
 
@@ -14,6 +17,7 @@ struct chrome {
 	struct map named;		/* pid, and pid and tid, that were told */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	uint64_t nr_events;
+	bool has_instants;		/* samples that refer to "stackFrames" */
 };
 
 /* Threads that the kernel has no number for get one above all that it gives. */
@@ -29,6 +33,16 @@ void chrome_duration(struct chrome *c, uint64_t ns);
 void chrome_name_process(struct chrome *c, uint32_t pid, const char *name);
 void chrome_name_thread(struct chrome *c, uint32_t pid, uint32_t tid, const char *name);
 
+/* The thread or process of a track, on whose track things are shown; both have names then. */
+struct chrome_place {
+	uint32_t pid, tid;
+};
+struct chrome_place chrome_place(struct chrome *c, uint32_t root);
+/* The innermost function of a stack. */
+const char *chrome_frame_name(const struct chrome *c, uint32_t stack);
+
+/* Samples that are time, as profiles of their threads. */
+void chrome_put_profiles(struct chrome *c, const struct export_samples *s);
 /* The calls of a trace that has each of them.  Not an error: it has none. */
 int chrome_put_calls(struct chrome *c, struct err *e);
 /* Its events of JVMs.  Not an error: it has none. */

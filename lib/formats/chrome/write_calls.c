@@ -44,11 +44,15 @@ static struct place place(struct chrome_calls *s, const struct timeline_event *x
 	return p;
 }
 
+static const struct consumer *consumer_of(struct chrome_calls *s, uint32_t function)
+{
+	return &s->m.consumers.items[calls_consumer(&s->calls, function)];
+}
+
 static void put_enter(struct chrome_calls *s, const struct timeline_event *x, const struct place *p)
 {
 	struct open_calls *open = &s->open[x->tree];
-	uint32_t consumer = calls_consumer(&s->calls, x->function);
-	const struct consumer *c = &s->m.consumers.items[consumer];
+	const struct consumer *c = consumer_of(s, x->function);
 
 	VEC_GROW(open->functions, open->nr, open->alloc);
 	open->functions[open->nr++] = x->function;
@@ -59,11 +63,14 @@ static void put_enter(struct chrome_calls *s, const struct timeline_event *x, co
 	json_end(&s->c->j);
 }
 
-/* The innermost call ends. */
+/* The innermost call ends; some programs need its name. */
 static void put_leave(struct chrome_calls *s, const struct timeline_event *x, const struct place *p)
 {
-	s->open[x->tree].nr--;
+	struct open_calls *open = &s->open[x->tree];
+	const struct consumer *c = consumer_of(s, open->functions[--open->nr]);
+
 	chrome_event(s->c, "E", p->pid, p->tid);
+	json_str(&s->c->j, "name", quote_str(&s->escaped, model_str(&s->m, c->name)));
 	chrome_time(s->c, "ts", x->time_ns);
 	if (x->kind == CALL_LEFT_THROWING) {
 		json_object(&s->c->j, "args");

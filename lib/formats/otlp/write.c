@@ -278,25 +278,26 @@ static void put_sample(struct otlp *o, const struct export_samples *s, size_t fi
 	size_t i;
 
 	otlp_wire_begin(&o->w, PROFILE_SAMPLES, NULL);
-	otlp_wire_int32(&o->w, SAMPLE_STACK, "stackIndex", o->stack_at[s->list[first].node]);
-	put_thread(o, s->tracks[s->list[first].track].root);
+	otlp_wire_int32(&o->w, SAMPLE_STACK, "stackIndex", o->stack_at[export_sample(s, first).node]);
+	put_thread(o, s->tracks[s->track_of[export_sample(s, first).node]].root);
 	otlp_wire_numbers(&o->w, SAMPLE_VALUES, "values");
 	for (i = first; i < end; i++)
-		otlp_wire_add_int64(&o->w, s->list[i].weight);
+		otlp_wire_add_int64(&o->w, export_sample(s, i).weight);
 	otlp_wire_numbers_end(&o->w);
 	if (start_ns) {
 		otlp_wire_numbers(&o->w, SAMPLE_TIMES, "timestampsUnixNano");
 		for (i = first; i < end; i++)
-			otlp_wire_add_fixed64(&o->w, start_ns + s->list[i].time_ns);
+			otlp_wire_add_fixed64(&o->w, start_ns + export_sample(s, i).time_ns);
 		otlp_wire_numbers_end(&o->w);
 	}
 	otlp_wire_end(&o->w);
 }
 
-static bool is_one_sample(const struct otlp *o, const struct export_sample *a,
-			  const struct export_sample *b)
+static bool is_one_sample(const struct otlp *o, const struct export_samples *s, size_t i, size_t k)
 {
-	return a->track == b->track && o->stack_at[a->node] == o->stack_at[b->node];
+	uint32_t a = export_sample(s, i).node, b = export_sample(s, k).node;
+
+	return s->track_of[a] == s->track_of[b] && o->stack_at[a] == o->stack_at[b];
 }
 
 static void put_period(struct otlp *o, unsigned int metric)
@@ -334,7 +335,7 @@ static void put_profile(struct otlp *o, const struct export_samples *s, unsigned
 		       export_unit(s->by_n ? "" : model_str(m, m->metrics[metric].unit)));
 	otlp_wire_list(&o->w, "samples");
 	for (; i < end; i = next) {
-		for (next = i; next < end && is_one_sample(o, &s->list[i], &s->list[next]); next++)
+		for (next = i; next < end && is_one_sample(o, s, i, next); next++)
 			;
 		put_sample(o, s, i, next);
 	}
@@ -381,32 +382,19 @@ static void put_resource_profiles(struct otlp *o, const struct export_samples *s
 	otlp_wire_end(&o->w);
 }
 
-static int compare(const void *p, const void *q, void *ctx)
-{
-	const struct export_sample *a = p, *b = q;
-	const uint32_t *stack_at = ctx;
-
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (stack_at[a->node] != stack_at[b->node])
-		return stack_at[a->node] < stack_at[b->node] ? -1 : 1;
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
-}
-
 /* Brings samples of one stack together. */
 static void read_samples(struct otlp *o, struct export_samples *s, unsigned int metric)
 {
 	size_t i;
 
 	export_samples_init(s, o->v, metric);
-	for (i = 0; i < s->nr_list; i++) {
-		uint32_t node = s->list[i].node;
+	for (i = 0; i < s->nr; i++) {
+		uint32_t node = export_sample(s, i).node;
 
 		if (!o->stack_at[node])
 			o->stack_at[node] = stack(o, node);
 	}
-	if (s->nr_list)
-		qsort_r(s->list, s->nr_list, sizeof(*s->list), compare, o->stack_at);
+	export_samples_regroup(s, o->stack_at);
 }
 
 /* Tracks of a process are neighbours, and in the same order for all metrics: that of the tree. */

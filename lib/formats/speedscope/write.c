@@ -66,10 +66,11 @@ static void put_stack(struct speedscope *s, uint32_t node)
 /* The first sample after i with another stack: one stack that goes on is one sample. */
 static size_t next_stack(const struct export_samples *l, size_t i, size_t end, uint64_t *weight)
 {
-	uint32_t node = l->list[i].node;
+	const uint32_t node = export_sample(l, i).node;
+	struct export_sample x;
 
-	for (*weight = 0; i < end && l->list[i].node == node; i++)
-		*weight += l->list[i].weight;
+	for (*weight = 0; i < end && (x = export_sample(l, i)).node == node; i++)
+		*weight += x.weight;
 	return i;
 }
 
@@ -97,7 +98,7 @@ static void put_profile(struct speedscope *s, unsigned int metric, const struct 
 	json_u64(&s->j, "endValue", t->total);
 	json_array(&s->j, "samples");
 	for (i = t->first; i < end; i = next_stack(l, i, end, &weight))
-		put_stack(s, l->list[i].node);
+		put_stack(s, export_sample(l, i).node);
 	json_end(&s->j);
 	json_array(&s->j, "weights");
 	for (i = t->first; i < end;) {
