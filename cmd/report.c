@@ -873,7 +873,9 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	po.deltas = q->check || !format_is_of_tree(q->show.format);
 	po.needs_deltas = q->check || r->needs_deltas;	/* what was measured is the sum of both */
 	po.times |= f->timed;
-	po.all_events |= f->timed;
+	po.all_events |= f->timed || f->all_events;
+	po.n_of_first = f->all_events;
+	po.all_labels = f->labels;
 	if (f->events)
 		po.events = f->events;
 	po.whole_functions = f->detailed;

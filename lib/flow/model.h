@@ -45,6 +45,7 @@ struct model {
 	/* samples and calls of threads with other labels than those asked for are not in it */
 	bool labels_selected;
 	bool labels_are_level;		/* calls are below levels of labels */
+	bool n_of_first;		/* all metrics are of one source, with the n of the first of them */
 };
 
 /*

@@ -100,15 +100,33 @@ static const char *event_name(const void *ctx, size_t i)
 	return names_event(of->x, i, "");
 }
 
+/*
+ * Whether it says more of another event: "objects" in objects counts those of "alloc", "waits" those of "lock",
+ * and others are parts of these.
+ */
+static bool is_secondary(const struct names *x, uint32_t event)
+{
+	static const char *const parts[] = {
+		"blame", "survived", "freed", "live-unknown", "native-unknown"
+	};
+	const char *name = names_event(x, event, ""), *unit = names_event(x, event, ".unit");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts) && strcmp(parts[i], name); i++)
+		;
+	return i < ARRAY_SIZE(parts) || (unit && !strcmp(unit, name));
+}
+
 /* Which event goes to which column: those that are asked for, else the first. Returns how many. */
 static int place_events(struct event_columns *k, const struct names *x, const struct columns_opts *o,
 			uint32_t event_in[], struct err *e)
 {
 	const struct events_of of = { k, x };
 	const struct opt_list *l = o->metrics;
-	uint32_t most = o->all_events ? EVENTS_ROOM : 1;
+	uint32_t most = !o->all_events ? 1 : o->n_of_first ? FLOW_MAX_METRICS : EVENTS_ROOM;
 	size_t at, nr = 0;
 	uint32_t i;
+	int secondary;
 
 	if (!(l && l->nr_items) && (nr = place_named(k, x, o->events, event_in)))
 		return nr;
@@ -121,15 +139,19 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 			event_in[nr++] = i;
 		}
 	}
-	for (i = 0; !(l && l->nr_items) && i < k->nr_events && i < most; i++)
-		event_in[nr++] = i;
+	for (secondary = 0; !(l && l->nr_items) && secondary < 1 + o->n_of_first; secondary++)
+		for (i = 0; i < k->nr_events && nr < most; i++)
+			if (!o->n_of_first || is_secondary(x, i) == secondary)
+				event_in[nr++] = i;
 	return nr;
 }
 
 /* An event is a source, and a metric of it. */
 static void add_event(struct model *m, const char *name, const char *unit, bool lasts)
 {
-	model_add_metric(m, model_add_source(m, FLOW_SAMPLES, name), name, unit && *unit ? unit : "events");
+	unsigned int source = m->n_of_first && m->nr_sources ? 0 : model_add_source(m, FLOW_SAMPLES, name);
+
+	model_add_metric(m, source, name, unit && *unit ? unit : "events");
 	m->metrics[m->nr_shown - 1].lasts = lasts;
 }
 
@@ -147,9 +169,10 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 	nr = place_events(k, x, o, event_in, e);
 	if (nr < 0)
 		return nr;
-	if ((r = check_room(nr, nr, nr, e)))
+	if ((r = check_room(nr, o->n_of_first ? 1 : nr, nr, e)))
 		return r;
 	model_clear(x->m);
+	x->m->n_of_first = o->n_of_first;
 	for (i = 0; i < nr; i++) {
 		k->column_of[event_in[i]] = i;
 		add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"),

@@ -29,6 +29,7 @@ struct columns_opts {
 	bool extra;			/* offer what replay adds */
 	bool no_samples;		/* offer no events of samples */
 	bool all_events;		/* without metrics: of samples as many as there is room for */
+	bool n_of_first;		/* then n is of the first event alone, and there is room for more */
 	/* the same of these names alone, which can have modifiers ("cycles:u"); ends with NULL */
 	const char *const *events;
 };

@@ -32,7 +32,8 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 {
 	const struct samples_opts so = {
 		.columns = &p->events, .window = &p->window, .cpus = &p->select->cpus,
-		.labels = &p->select->labels, .by_label = p->o->by_label, .graft = graft,
+		.labels = &p->select->labels, .by_label = p->o->by_label,
+		.all_labels = p->o->all_labels && !p->o->by_label && !graft, .graft = graft,
 		.times = p->o->times, .filter = p->filter, .sampled = &p->sampled,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
@@ -118,7 +119,7 @@ static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 static int read_samples_alone(struct profile *p, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts co = { .metrics = &p->o->metrics, .all_events = p->o->all_events,
-					 .events = p->o->events };
+					 .n_of_first = p->o->n_of_first, .events = p->o->events };
 	int r = columns_of_samples(&p->events, p->names, &co, e);
 
 	if (!r && p->o->not_sampled)

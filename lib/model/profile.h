@@ -18,6 +18,7 @@ struct profile_opts {
 	struct resolve_opts names;
 	struct opt_list metrics;	/* empty: what calls consumed, and the first event */
 	const char *by_label;		/* the key of the labels that are a level below threads; NULL: none */
+	bool all_labels;		/* without by_label all of a thread are such a level; of samples */
 	bool collapse_plt;		/* instruction traces: linkage stubs are part of their callers */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
@@ -36,6 +37,7 @@ struct profile_opts {
 	bool times;			/* each sample is in the model's times, too */
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */
+	bool n_of_first;		/* more of them, but n is of the first alone: columns.h */
 	const char *const *events;	/* without metrics: these, as columns.h has it */
 };
 

@@ -56,7 +56,8 @@ struct cpus {
 /* What labels of threads are for; nothing is looked up where they are for nothing. */
 struct by_labels {
 	const struct opt_list *select;	/* NULL: all */
-	const char *key;		/* NULL: none is a level */
+	const char *key;		/* NULL: none is a level, */
+	bool all;			/* or all together */
 	struct map selected;		/* (those of the process, the thread's) -> 0, 1 */
 	struct map levels;		/* the same -> consumer */
 	struct map threads;		/* (dense index, consumer) -> dense index */
@@ -182,11 +183,12 @@ static uint32_t labelled_index(struct samples *s, uint32_t thread, struct had ha
 {
 	uint32_t *level, *at, node;
 
-	if (!s->labels.key)
+	if (!s->labels.key && !(s->labels.all && had.own))
 		return thread;
 	level = map_put(&s->labels.levels, names_pair(had.all, had.own));
 	if (*level == MAP_NONE)
-		*level = threadlabels_consumer(s->names, had.all, had.own, s->labels.key);
+		*level = s->labels.key ? threadlabels_consumer(s->names, had.all, had.own, s->labels.key) :
+					 threadlabels_all(s->names, had.own);
 	at = map_put(&s->labels.threads, names_pair(thread, *level));
 	if (*at != MAP_NONE)
 		return *at;
@@ -428,7 +430,7 @@ static void count_sample(struct samples *s, uint32_t node, int column, uint64_t 
 
 	if (counter)
 		flow_sum(&base[counter], nr);
-	else
+	else if (!column || !m->n_of_first)
 		flow_sum(&s->flow->nodes[node].n, nr);
 	flow_sum(&base[column], weight);
 }
@@ -481,7 +483,7 @@ static void add_time(struct samples *s, const struct rec_sample *r, uint32_t nod
 
 static struct had labels_of(const struct samples *s, const struct rec_sample *r)
 {
-	if (!s->labels.select && !s->labels.key)
+	if (!s->labels.select && !s->labels.key && !s->labels.all)
 		return (struct had){ 0 };
 	return (struct had){
 		.all = names_labels_of_thread(s->names, r->thread),
@@ -616,6 +618,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)
 		s->labels.select = o->labels;
 	s->labels.key = o->by_label;
+	s->labels.all = o->all_labels && x->thread_labels.nr;
 	x->m->labels_selected = s->labels.select;
 	s->has_processes = names_has_level(x, "processes");
 	s->has_threads = names_has_level(x, "threads");

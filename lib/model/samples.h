@@ -20,6 +20,7 @@ struct samples_opts {
 	const struct opt_list *cpus;	/* NULL or empty: all */
 	const struct opt_list *labels;	/* NULL or empty: all; else only of threads that have these */
 	const char *by_label;		/* NULL, or the key of labels that are a level below threads */
+	bool all_labels;		/* all that a thread has are such a level, if it has any */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
 	bool times;			/* each is in the model's times, too */
 	struct filter *filter;		/* NULL: all are wanted */

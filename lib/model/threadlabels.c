@@ -111,6 +111,13 @@ uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, c
 	return id;
 }
 
+uint32_t threadlabels_all(struct names *x, uint32_t labels)
+{
+	const char *text = labels == THREADLABELS_UNKNOWN ? "[labels unknown]" : model_str(x->m, labels);
+
+	return consumer_add_name(&x->m->consumers, CONSUMER_LABEL, text, strlen(text));
+}
+
 bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const struct opt_list *l)
 {
 	struct buf b = BUF_INIT;

@@ -24,6 +24,8 @@ uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
  * the process have (names_labels_of_thread()), which holds where this one has nothing for the key.
  */
 uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, const char *key);
+/* The same of all labels that it has, "key=value,...", or "[labels unknown]". */
+uint32_t threadlabels_all(struct names *x, uint32_t labels);
 /* Whether a thread with these labels is one that the list selects (select.h). */
 bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const struct opt_list *l);
 

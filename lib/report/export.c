@@ -2,6 +2,7 @@
 /* export.c - tables of modules, functions and locations, and values of contexts. */
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/export.h"
@@ -163,7 +164,49 @@ bool export_is_root(const struct view *v, uint32_t consumer)
 {
 	uint32_t kind = v->m->consumers.items[consumer].kind;
 
-	return kind_is(kind, KIND_PLACE) && kind != CONSUMER_LABEL;
+	const struct profile_opts *o = v->o->profile;
+
+	return kind_is(kind, KIND_PLACE) &&
+	       (kind != CONSUMER_LABEL || (o && o->all_labels && !o->by_label));
+}
+
+static const struct consumer *consumer_at(const struct view *v, uint32_t node)
+{
+	return &v->m->consumers.items[v->m->flow.nodes[node].consumer];
+}
+
+uint32_t export_thread(const struct view *v, uint32_t node)
+{
+	while (node && consumer_at(v, node)->kind == CONSUMER_LABEL)
+		node = v->m->flow.nodes[node].parent;
+	return node;
+}
+
+void export_labels_init(struct export_labels *l, const struct view *v, uint32_t root, bool own)
+{
+	*l = (struct export_labels){ .v = v, .node = root, .own = own };
+}
+
+bool export_labels_next(struct export_labels *l)
+{
+	while (!l->next || !labels_next(&l->next, &l->key, &l->value)) {
+		const struct consumer *c = consumer_at(l->v, l->node);
+
+		if (!l->node || (l->own && c->kind == CONSUMER_PROCESS))
+			return false;
+		l->next = c->kind == CONSUMER_PROCESS ? model_str(l->v->m, c->detail) :
+			  c->kind == CONSUMER_LABEL ? model_str(l->v->m, c->name) : NULL;
+		if (l->next && *l->next == '[')		/* "[labels unknown]" */
+			l->next = NULL;
+		l->node = l->v->m->flow.nodes[l->node].parent;
+	}
+	return true;
+}
+
+void export_labels_release(struct export_labels *l)
+{
+	buf_release(&l->key);
+	buf_release(&l->value);
 }
 
 uint32_t export_process(const struct view *v, uint32_t node)

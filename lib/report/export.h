@@ -51,8 +51,21 @@ static inline const char *export_str(const struct export *x, uint32_t id)
 /* The location of that node, *caller becomes the first node that is not in it: FLOW_NONE, or a root. */
 uint32_t export_location(struct export *x, uint32_t node, uint32_t *caller);
 
-/* A process, a thread or a host: no function. */
+/* A process, a thread or a host: no function. So are labels in formats that have a place for them. */
 bool export_is_root(const struct view *v, uint32_t consumer);
+/* The labels that samples below a root have: of their thread, then of their process. */
+struct export_labels {
+	const struct view *v;
+	uint32_t node;			/* where the next are looked for */
+	bool own;			/* not of the process */
+	const char *next;		/* labels of the node before it; NULL: none */
+	struct buf key, value;		/* the label */
+};
+void export_labels_init(struct export_labels *l, const struct view *v, uint32_t root, bool own);
+bool export_labels_next(struct export_labels *l);
+void export_labels_release(struct export_labels *l);
+/* The thread or process at or above the node: a root that is no labels. */
+uint32_t export_thread(const struct view *v, uint32_t node);
 /* The process at or above the node; FLOW_NONE: there is none. */
 uint32_t export_process(const struct view *v, uint32_t node);
 /* "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty. */

@@ -37,6 +37,8 @@ struct format {
 	const char *const *events;	/* shows these events, if the trace has any of them; ends with NULL */
 	bool signatures;	/* names Java methods with their signatures */
 	bool timed;		/* shows each sample's time, and all events as well */
+	bool all_events;	/* shows all events, and of these alone the first with its n */
+	bool labels;		/* has a place for the labels of threads */
 	/* For formats that print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);

@@ -204,6 +204,26 @@ jfr_agrees() {
 		$d.attributeTable[.attributeIndices[0]].value.stringValue' got)" = 97da31b249941f25ff26a6126471221bb579d67f ]
 }
 
+@test "formats: pprof has all metrics and the labels of threads, and otlp links their spans" {
+	local metric
+	arcprof report -q --format pprof "$DATA/facts/trace" | "$TOP/t/pprof-read" >got.json
+	for metric in cpu-clock wall lock alloc throws; do
+		arcprof report --metric "$metric" --xprof --format json "$DATA/facts/trace" >want.json
+		[ "$(jq --arg m "$metric" '[.sample_types[][0]] as $t | ($t | index($m)) as $i | [.samples[].values[$i]] | add' got.json)" \
+			-eq "$(jq '.metrics[0].total' want.json)" ]
+	done
+	arcprof report --label endpoint=/cart --metric alloc --xprof --format json "$DATA/facts/trace" >want.json
+	[ "$(jq '[.sample_types[][0]] as $t | ($t | index("alloc")) as $i |
+		[.samples[] | select(.labels.endpoint == "/cart") | .values[$i]] | add' got.json)" -eq "$(jq '.metrics[0].total' want.json)" ]
+	arcprof report -q --format otlp-json "$DATA/facts/trace" >got
+	[ "$(jq -c '[.dictionary.linkTable[] | select(.traceId | test("[1-9a-f]")) | [.traceId, .spanId]] | sort' got)" = \
+		'[["0000000000000000000000abcdef0000","0000000000001230"],["0000000000000000000000abcdef0001","0000000000001231"]]' ]
+	# each sample with a link has its labels, and no frame for them
+	[ "$(jq -c '.dictionary as $d | [.. | .samples? // empty | .[] | select(.linkIndex) |
+		[.attributeIndices[] | $d.stringTable[$d.attributeTable[.].keyStrindex]] | index("endpoint") != null] | unique' got)" = '[true]' ]
+	[ "$(jq '[.dictionary.stringTable[] | select(startswith("endpoint="))] | length' got)" -eq 0 ]
+}
+
 @test "formats: otlp escapes foreign names" {
 	foreign_names >tree
 	arcprof report --tree tree --format otlp-json >profile

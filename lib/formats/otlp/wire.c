@@ -132,17 +132,19 @@ void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, 
 }
 
 /* OTLP's JSON has identifiers in hex, not in base64. */
-void otlp_wire_zeros(struct otlp_wire *w, unsigned int field, const char *name, size_t len)
+void otlp_wire_id(struct otlp_wire *w, unsigned int field, const char *name, const uint8_t *id, size_t len)
 {
-	char zeros[64] = "";
+	char text[64] = "";
+	size_t i;
 
-	assert(len < sizeof(zeros) / 2);
+	assert(len < sizeof(text) / 2);
 	if (!w->is_json) {
-		protobuf_bytes(top(w), field, zeros, len);
+		protobuf_bytes(top(w), field, id, len);
 		return;
 	}
-	memset(zeros, '0', 2 * len);
-	json_str(&w->j, name, zeros);
+	for (i = 0; i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	json_str(&w->j, name, text);
 }
 
 void otlp_wire_numbers(struct otlp_wire *w, unsigned int field, const char *name)

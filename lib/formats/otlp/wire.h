@@ -40,8 +40,8 @@ void otlp_wire_fixed64(struct otlp_wire *w, unsigned int field, const char *name
 void otlp_wire_str(struct otlp_wire *w, unsigned int field, const char *name, const char *s);
 /* Bytes of protobuf alone: the field is in no JSON. */
 void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, size_t len);
-/* Zero bytes, as an identifier that is not known has. */
-void otlp_wire_zeros(struct otlp_wire *w, unsigned int field, const char *name, size_t len);
+/* An identifier; one that is not known is of zeros. */
+void otlp_wire_id(struct otlp_wire *w, unsigned int field, const char *name, const uint8_t *id, size_t len);
 
 /* A list of numbers: between begin and end, all of one kind. */
 void otlp_wire_numbers(struct otlp_wire *w, unsigned int field, const char *name);

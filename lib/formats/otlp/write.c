@@ -39,7 +39,7 @@ enum {
 	PROFILE_ID,
 };
 enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT };
-enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4, SAMPLE_TIMES };
+enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_LINK, SAMPLE_VALUES, SAMPLE_TIMES };
 enum {
 	DICTIONARY_MAPPINGS = 1,
 	DICTIONARY_LOCATIONS,
@@ -86,6 +86,11 @@ struct otlp {
 	size_t nr_stacks, alloc_stacks;
 	uint32_t *frames;		/* of the stack that is looked up, innermost first */
 	size_t nr_frames, alloc_frames;
+	struct map link_of;		/* their hash -> index */
+	struct otlp_link {
+		uint8_t trace[TRACE_ID_BYTES], span[SPAN_ID_BYTES];
+	} *links;			/* [index - 1] */
+	size_t nr_links, alloc_links;
 	uint32_t *stack_at;		/* [node]: index of its stack; 0: not looked up */
 	uint32_t *rank;			/* [node]: in the order of the tree */
 };
@@ -257,18 +262,80 @@ static void put_value_type(struct otlp *o, unsigned int field, const char *name,
 	otlp_wire_end(&o->w);
 }
 
-static void put_thread(struct otlp *o, uint32_t root)
+/* Hexadecimal digits as bytes; false: it is something else. */
+static bool parse_id(const char *text, uint8_t *id, size_t nr_bytes)
+{
+	size_t i;
+	int digit;
+
+	if (strlen(text) != 2 * nr_bytes)
+		return false;
+	for (i = 0; i < 2 * nr_bytes; i++) {
+		digit = text[i] >= '0' && text[i] <= '9' ? text[i] - '0' :
+			text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10 :
+			text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 10 : -1;
+		if (digit < 0)
+			return false;
+		id[i / 2] = id[i / 2] << 4 | digit;
+	}
+	return true;
+}
+
+static bool is_key(const struct export_labels *l, const char *a, const char *b, const char *c)
+{
+	return !strcmp(l->key.data, a) || !strcmp(l->key.data, b) || !strcmp(l->key.data, c);
+}
+
+/* Index of the span that labels name; 0: they name none. */
+static uint32_t link_of(struct otlp *o, const struct otlp_link *link)
+{
+	uint32_t *at = map_put(&o->link_of, hash_bytes(link, sizeof(*link)));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(o->links, o->nr_links, o->alloc_links);
+		o->links[o->nr_links++] = *link;
+		*at = o->nr_links;
+	}
+	return *at;
+}
+
+/*
+ * What all samples of a root have beside their stacks: its thread, labels as attributes, and the span that
+ * they were in, where labels say it as OpenTelemetry's ids are written.
+ */
+static void put_root(struct otlp *o, uint32_t root)
 {
 	const struct model *m = o->v->m;
-	const struct consumer *c = &m->consumers.items[m->flow.nodes[root].consumer];
+	uint32_t thread = export_thread(o->v, root);
+	const struct consumer *c = &m->consumers.items[m->flow.nodes[thread].consumer];
+	struct otlp_link link = { { 0 }, { 0 } };
+	struct buf had = BUF_INIT, value = BUF_INIT;
+	bool is_thread = thread && c->kind == CONSUMER_THREAD, in_trace = false;
+	struct export_labels l;
 
-	if (!root || c->kind != CONSUMER_THREAD)
-		return;
 	otlp_wire_numbers(&o->w, SAMPLE_ATTRIBUTES, "attributeIndices");
-	otlp_wire_add_int32(&o->w, text_attribute(o, "thread.name", model_str(m, c->name)));
-	if (export_tid(c))
+	if (is_thread)
+		otlp_wire_add_int32(&o->w, text_attribute(o, "thread.name", model_str(m, c->name)));
+	if (is_thread && export_tid(c))
 		otlp_wire_add_int32(&o->w, attribute(o, "thread.id", export_tid(c), true));
+	export_labels_init(&l, o->v, root, true);	/* those of the process are its resource's */
+	while (export_labels_next(&l)) {
+		if (labels_value(had.data ? had.data : "", l.key.data, &value))
+			continue;
+		labels_add(&had, l.key.data, l.value.data);
+		otlp_wire_add_int32(&o->w, text_attribute(o, l.key.data, l.value.data));
+		if (is_key(&l, "trace-id", "trace_id", "traceId"))
+			in_trace = parse_id(l.value.data, link.trace, sizeof(link.trace));
+		else if (is_key(&l, "span-id", "span_id", "spanId") &&
+			 !parse_id(l.value.data, link.span, sizeof(link.span)))
+			memset(link.span, 0, sizeof(link.span));
+	}
 	otlp_wire_numbers_end(&o->w);
+	if (in_trace)
+		otlp_wire_int32(&o->w, SAMPLE_LINK, "linkIndex", link_of(o, &link));
+	export_labels_release(&l);
+	buf_release(&had);
+	buf_release(&value);
 }
 
 /* Samples of one stack and thread. */
@@ -279,7 +346,7 @@ static void put_sample(struct otlp *o, const struct export_samples *s, size_t fi
 
 	otlp_wire_begin(&o->w, PROFILE_SAMPLES, NULL);
 	otlp_wire_int32(&o->w, SAMPLE_STACK, "stackIndex", o->stack_at[export_sample(s, first).node]);
-	put_thread(o, s->tracks[s->track_of[export_sample(s, first).node]].root);
+	put_root(o, s->tracks[s->track_of[export_sample(s, first).node]].root);
 	otlp_wire_numbers(&o->w, SAMPLE_VALUES, "values");
 	for (i = first; i < end; i++)
 		otlp_wire_add_int64(&o->w, export_sample(s, i).weight);
@@ -541,13 +608,26 @@ static void put_stacks(struct otlp *o)
 	otlp_wire_list_end(&o->w);
 }
 
+static void put_ids(struct otlp *o, const struct otlp_link *link)
+{
+	otlp_wire_id(&o->w, LINK_TRACE, "traceId", link->trace, TRACE_ID_BYTES);
+	otlp_wire_id(&o->w, LINK_SPAN, "spanId", link->span, SPAN_ID_BYTES);
+}
+
 static void put_links(struct otlp *o)
 {
+	static const struct otlp_link none;
+	size_t i;
+
 	otlp_wire_list(&o->w, "linkTable");
 	otlp_wire_begin(&o->w, DICTIONARY_LINKS, NULL);
-	otlp_wire_zeros(&o->w, LINK_TRACE, "traceId", TRACE_ID_BYTES);
-	otlp_wire_zeros(&o->w, LINK_SPAN, "spanId", SPAN_ID_BYTES);
+	put_ids(o, &none);
 	otlp_wire_end(&o->w);
+	for (i = 0; i < o->nr_links; i++) {
+		otlp_wire_begin(&o->w, DICTIONARY_LINKS, NULL);
+		put_ids(o, &o->links[i]);
+		otlp_wire_end(&o->w);
+	}
 	otlp_wire_list_end(&o->w);
 }
 
@@ -625,6 +705,8 @@ static int print(struct view *v, FILE *out, bool is_json, int64_t id)
 	map_release(&o.attribute_of[1]);
 	map_release(&o.location_of);
 	map_release(&o.beginning_of);
+	map_release(&o.link_of);
+	free(o.links);
 	free(o.attributes);
 	free(o.locations);
 	free(o.beginnings);

@@ -3,14 +3,15 @@
  * write.c - a gzipped profile.proto, for pprof and compatible tools: a sample for each context
  * with a base.
  *
- * Process and thread are labels of a sample, not frames.  Readers accept the fields of a profile in
- * any order: the tables of what samples refer to come after them.
+ * Process and thread are labels of a sample, not frames, as are the labels that they have.  Readers accept
+ * the fields of a profile in any order: the tables of what samples refer to come after them.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/gzip.h"
+#include "base/labels.h"
 #include "base/mem.h"
 #include "base/protobuf.h"
 #include "formats/pprof/fields.h"
@@ -69,6 +70,24 @@ static void put_labels(struct pprof *p, uint32_t consumer)
 	}
 }
 
+/* Those that the program or the recording gave, once each: a thread's own count before its process's. */
+static void put_thread_labels(struct pprof *p, uint32_t root)
+{
+	struct buf had = BUF_INIT, value = BUF_INIT;
+	struct export_labels l;
+
+	export_labels_init(&l, p->v, root, false);
+	while (export_labels_next(&l)) {
+		if (labels_value(had.data ? had.data : "", l.key.data, &value))
+			continue;
+		labels_add(&had, l.key.data, l.value.data);
+		put_label(p, l.key.data, l.value.data, 0);
+	}
+	export_labels_release(&l);
+	buf_release(&had);
+	buf_release(&value);
+}
+
 /*
  * The stack, innermost first; a thread that is in no function is one itself.  Returns the first node
  * above it.
@@ -103,6 +122,7 @@ static void write_sample(struct pprof *p, uint32_t node)
 	for (i = 0; i < export_nr_values(p->v); i++)
 		buf_varint(&p->part, base[i]);
 	protobuf_part(&p->sample, SAMPLE_VALUE, &p->part);
+	put_thread_labels(p, at);
 	for (; at; at = p->v->m->flow.nodes[at].parent)
 		put_labels(p, p->v->m->flow.nodes[at].consumer);
 	emit_message(p, PROFILE_SAMPLE, &p->sample);
