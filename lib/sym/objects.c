@@ -95,11 +95,12 @@ bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr)
 {
 	const struct image_section *dyn = f->im.is64 ? image_section(&f->im, ".dynsym") : NULL;
 	struct image_bytes syms, strs;
+	Elf64_Sym s = { 0 };
 	bool found = false;
 	struct err e;
-	Elf64_Sym s;
 	size_t i;
 
+	*vaddr = 0;
 	if (!dyn || dyn->link >= f->im.nr_secs || image_load(&f->im, dyn, &syms, &e))
 		return false;
 	if (!image_load(&f->im, &f->im.secs[dyn->link], &strs, &e)) {
@@ -110,6 +111,7 @@ bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr)
 		image_bytes_release(&strs);
 	}
 	image_bytes_release(&syms);
-	*vaddr = found ? s.st_value : 0;
+	if (found)
+		*vaddr = s.st_value;
 	return found;
 }

@@ -5,6 +5,7 @@
 
 #include "sym/jitdump.h"
 #include "sym/perfmap.h"
+#include "unwind/unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -18,6 +19,9 @@ static unsigned int touch(const void *p, size_t len)
 		sum += b[--len];
 	return sum;
 }
+
+static struct unwind_described *rules;
+static uint64_t made_at;
 
 /* last: lines before it. */
 static unsigned int take(struct jitdump_record *r, struct jitdump_record *last)
@@ -41,6 +45,7 @@ static unsigned int take(struct jitdump_record *r, struct jitdump_record *last)
 	case JITDUMP_UNWIND:
 		if (r->hdr_len > span_left(&r->unwind))
 			abort();
+		unwind_described_add(rules, made_at++, 64, r->unwind.p, span_left(&r->unwind) - r->hdr_len);
 		return touch(r->unwind.p, span_left(&r->unwind));
 	default:
 		return 0;
@@ -91,8 +96,11 @@ static unsigned int read_map(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	unsigned int sum = read_dump(data, len) + read_map(data, len);
+	unsigned int sum;
 
+	rules = unwind_described_new();
+	sum = read_dump(data, len) + read_map(data, len);
+	unwind_described_free(rules);
 	__asm__ volatile ("" : : "r" (sum));	/* it is needed, so the bytes are read */
 	return 0;
 }
