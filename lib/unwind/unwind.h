@@ -90,6 +90,8 @@ struct unwind_space {
 	 * for that shows where. x86-64 only.
 	 */
 	bool searches;
+	/* The same where rules of the innermost frame lead behind no call: there is such code. */
+	bool doubts;
 	/*
 	 * Code in no module is BEAM's, whose processes have stacks of their own: the outermost return address
 	 * on these. 0: it is not.

@@ -192,6 +192,11 @@ static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 	return true;
 }
 
+static bool is_doubtful(const struct walk *w)
+{
+	return w->innermost && w->space->doubts;
+}
+
 static enum step by_rules(struct walk *w, const struct row *row)
 {
 	const struct cpu *cpu = module_cpu(w->mod);
@@ -205,7 +210,7 @@ static enum step by_rules(struct walk *w, const struct row *row)
 		ra_rule.rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
 	if (!apply(w, row, &ra_rule, cfa, &ra, &known))
 		return STEP_FAILED;
-	if (w->is_trial && known && !ra)
+	if ((w->is_trial || is_doubtful(w)) && known && !ra)
 		return failed(w, MARK_BAD_UNWIND_INFO);
 	if (!known || !ra)
 		return STEP_END;
@@ -429,13 +434,34 @@ static bool by_description(struct walk *w)
 	return false;
 }
 
+/*
+ * What leads into code of a runtime and out of it is written in assembler, and has rules that hold for a part
+ * of it: LuaJIT's interpreter has saved all registers when code that was made goes back to it.
+ */
+static enum step by_doubtful_rules(struct walk *w, const struct row *row)
+{
+	const struct guess g = { w->space, w->st, w->mod, w->off, w->off, true };
+	struct unwind_regs before = *w->regs, after;
+	enum step s = by_rules(w, row);
+
+	if (s == STEP_END || s == STEP_SIGNAL || (s == STEP_OK && guess_may_follow_call(&g, w->regs->pc)))
+		return s;
+	after = *w->regs;
+	*w->regs = before;
+	if (by_search(w, &g))
+		return STEP_OK;
+	*w->regs = after;
+	return s;
+}
+
 static enum step step(struct walk *w)
 {
 	const struct row *row = w->mod ? module_row(w->mod, w->off) : NULL;
 	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
 
 	if (row)
-		return row->flags & ROW_SWITCHES ? over_switch(w, row) : by_rules(w, row);
+		return row->flags & ROW_SWITCHES ? over_switch(w, row) :
+		       is_doubtful(w) ? by_doubtful_rules(w, row) : by_rules(w, row);
 	if (!w->mod && w->space->step && w->space->step(w->space->ctx, w->regs, w->st)) {
 		if (!w->regs->pc)
 			return STEP_END;

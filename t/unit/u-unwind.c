@@ -486,6 +486,33 @@ TEST(unwind_by_search_behind_a_direct_call_of_a_function_that_jumps_anywhere)
 	tear_down();
 }
 
+TEST(unwind_by_search_where_rules_of_the_innermost_frame_are_wrong)
+{
+	struct unwind_space doubts = searching;
+	uint64_t wrong[] = { 17, 0, OTHER + 0x700 };
+	size_t i;
+
+	set_up_search();
+	doubts.doubts = true;
+	words[1] = called_by_pointer(0x190);
+	words[2] = call_before(BASE + 0x1f10);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		words[0] = wrong[i];
+		regs.pc = BASE + CODE + 0x150;
+		regs.sp = STACK;
+		CHECK_U64(unwind_walk(&doubts, &regs, &stack, frames, ARRAY_SIZE(frames), &end), 3);
+		CHECK_U64(end, MARK_NONE);
+		CHECK_U64(frames[1].pc, BASE + CODE + 0x18f);
+		CHECK(frames[1].searched);
+	}
+	words[0] = call_before(BASE + 0x1f20);
+	regs.pc = BASE + CODE + 0x150;
+	regs.sp = STACK;
+	CHECK_U64(unwind_walk(&doubts, &regs, &stack, frames, ARRAY_SIZE(frames), &end), 2);
+	CHECK(!frames[1].searched);
+	tear_down();
+}
+
 TEST(unwind_by_search_twice_with_described_code_in_between)
 {
 	set_up_search();

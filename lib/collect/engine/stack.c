@@ -211,6 +211,7 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 	struct walk walk = { c, p };
 	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk,
 				      .described = jitfiles_rules(p->jit), .searches = cpu_host == &cpu_x86,
+				      .doubts = p->has_anon_hits && cpu_host == &cpu_x86,
 				      .beam_exit = beam_exit(c, p) };
 	struct unwind_ends ends;
 	size_t nr;
