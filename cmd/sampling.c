@@ -941,6 +941,8 @@ static void agent_warnings(const struct sampling *s, const struct collect_result
 {
 	uint64_t nr = MAX(r->nr_strange_jvms, r->nr_unknown_jvms);
 
+	if (r->no_traps[0])
+		log_warn("Java methods that ran are unknown: %s", r->no_traps);
 	if (!nr || s->c.java != JAVA_SAMPLE || s->c.system_wide)
 		return;
 	log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", nr, nr == 1 ? "" : "s",

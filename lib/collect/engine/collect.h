@@ -168,6 +168,7 @@ struct collect_result {
 	uint64_t nr_deadlocks;		/* in JVMs */
 	uint64_t nr_turned_away;	/* connections to the agent's socket that were closed */
 	char no_agent[256];		/* why JVMs could not be given the agent, "": they could */
+	char no_traps[256];		/* why agents cannot walk at samples, "": they can */
 	/*
 	 * of the processes that were named: who crashed or was killed; how many there were, and what of one
 	 */

@@ -162,6 +162,7 @@ static bool on_hello(void *ctx, struct jvm *jvm, int pid, int tid)
 	by_cpus = trap_by_cpus(c, th->proc);
 	if (!by_cpus && !traps_open(c, th->proc, &e)) {
 		refused_source(&c->refused, "Java stacks", pid, e.msg);
+		snprintf(c->res->no_traps, sizeof(c->res->no_traps), "%s", e.msg);
 		return false;
 	}
 	j->sampled = true;
