@@ -4,6 +4,7 @@
  * its reports, each printed by a process of its own as that command does.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ static int print_report(void *ctx)
 	struct job *j = ctx;
 	int status = report_check(&j->q, j->report, j->own);
 
+	signal(SIGINT, SIG_DFL);	/* ends this report, and not the browser */
 	return status ? status : report_show(&j->q, j->report, j->own);
 }
 
@@ -74,6 +76,8 @@ static void put_answer(const struct work_answer *a, struct buf *out)
 	}
 	if (a->truncated)
 		buf_fmt(out, "\nthis is not all: 'arcprof report' prints more than %d MB\n", TEXT_MAX >> 20);
+	else if (a->status == 128 + SIGINT)
+		buf_str(out, "\nnot printed; r prints it\n");
 	else if (a->status >= 128)
 		buf_fmt(out, "\nsignal %d ended this report\n", a->status - 128);
 }

@@ -31,6 +31,7 @@ static const char keys_text[] =
 	"   c                only code of the program itself, or all\n"
 	"   e                also functions that only lead into threads\n"
 	"   a                source lines and instructions of the function\n"
+	"   r                print the report again, as wide as the terminal is now\n"
 	"   t                choose a part of the time\n"
 	"   w                the whole time again\n"
 	"\n"
@@ -48,13 +49,13 @@ static void say(struct browser *b, const char *text)
 	quote_add(&b->message, text);
 }
 
-void browser_wait(void)
+void browser_wait(const char *more)
 {
 	struct buf line = BUF_INIT;
 	int rows, columns;
 
 	tty_size(&rows, &columns);
-	buf_fmt(&line, " %-*s", columns, "reading the trace ...");
+	buf_fmt(&line, " reading the trace ...%-*s", columns, more);
 	tty_put(rows - 1, 0, columns, TERM_BOLD, 0, line.data);
 	tty_end();
 	buf_release(&line);
@@ -342,7 +343,7 @@ static int change_range(struct browser *b, const struct browser_range *range, st
 {
 	int r;
 
-	browser_wait();
+	browser_wait("");
 	forget(b);
 	r = read_range(b, range, e);
 	if (!r)
@@ -492,6 +493,7 @@ static bool look(struct browser *b, struct place *p, int key)
 		break;
 	case 'n': case 'N': find(b, p, key == 'N'); break;
 	case 'a': annotate(b, p); break;
+	case 'r': p->made = p->made && !p->ask.report; break;
 	case '?': show_keys(b); break;
 	case 't':
 		b->strip.choosing = has_strip(b, p);

@@ -101,8 +101,8 @@ struct flow_order browser_order(const struct browser *b, enum flow_sort by);
 
 /* " from 1.25 s to 3.21 s" */
 void browser_put_range(const struct browser_range *r, struct buf *out);
-/* Says in the last line that it takes a moment. */
-void browser_wait(void);
+/* Says in the last line that it takes a moment, and what else. */
+void browser_wait(const char *more);
 
 /* The reports that a trace may have, by row. */
 const struct report *screen_report(size_t row);

@@ -49,9 +49,11 @@ static void prepare(struct browser *b, struct place *p)
 	p->made = true;
 	p->ask.range = b->range;
 	tty_size(&rows, &p->ask.width);
-	browser_wait();
+	browser_wait(" (Ctrl-C: no longer)");
+	tty_let_interrupt(true);
 	if (b->source->print(b->source->ctx, &p->ask, &out, &e))
 		buf_fmt(&out, "%s\n%s\n", e.msg, e.hint);
+	tty_let_interrupt(false);
 	text_set(&p->text, &out);
 	p->first = p->cursor = p->left = 0;
 }

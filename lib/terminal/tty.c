@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -259,6 +261,24 @@ int tty_put(int row, int column, int width, enum term_style style, unsigned int 
 	return g.width;
 }
 
+void tty_let_interrupt(bool on)
+{
+	static struct sigaction before;
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct termios t;
+
+	sigaction(SIGINT, on ? &ignore : &before, on ? &before : NULL);
+	if (!on) {
+		reset_prog_mode();
+		return;
+	}
+	if (tcgetattr(screen_terminal(), &t))
+		return;
+	t.c_lflag |= ISIG;
+	t.c_cc[VQUIT] = t.c_cc[VSUSP] = _POSIX_VDISABLE;
+	tcsetattr(screen_terminal(), TCSANOW, &t);
+}
+
 int tty_key(void)
 {
 	struct pollfd fd = { screen_fd(), POLLIN, 0 };
@@ -308,6 +328,10 @@ void tty_end(void)
 int tty_put(int row, int column, int width, enum term_style style, unsigned int flags, const char *text)
 {
 	return 0;
+}
+
+void tty_let_interrupt(bool on)
+{
 }
 
 int tty_key(void)

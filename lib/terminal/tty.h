@@ -6,6 +6,8 @@
 #ifndef TERMINAL_TTY_H
 #define TERMINAL_TTY_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "base/term.h"
 
@@ -31,6 +33,11 @@ void tty_end(void);
  */
 int tty_put(int row, int column, int width, enum term_style style, unsigned int flags, const char *text);
 
+/*
+ * While it is on, Ctrl-C is a signal, which this process ignores: it ends what works for it.  No other key is
+ * read then.
+ */
+void tty_let_interrupt(bool on);
 /* The next key, as base/screen.h has them; KEY_NONE: the size has changed. */
 int tty_key(void);
 

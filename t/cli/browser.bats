@@ -111,6 +111,9 @@ until_same_terminal() {
 	until_shows '%Base +%Cum +Base +Cum +Samples'
 	[ "$(screen | tail -n 1 | grep -c 'only names with: Seed.')" -eq 1 ]
 	type_keys Escape -- 'by name: 363'
+	type_keys 1 -- '1 of 36'
+	mux resize-window -x 70 -y 24
+	type_keys r -- '1 of 40'
 }
 
 @test "browser: a part of the time, and a report that has none" {
