@@ -258,3 +258,22 @@ void quote_csv(struct buf *b, const char *s, size_t len)
 		start = i + 1;
 	}
 }
+
+void quote_add_xml(struct buf *b, const char *s)
+{
+	struct buf scratch = BUF_INIT;
+
+	for (s = quote_str(&scratch, s); *s; s++) {
+		if (*s == '&')
+			buf_str(b, "&amp;");
+		else if (*s == '<')
+			buf_str(b, "&lt;");
+		else if (*s == '>')
+			buf_str(b, "&gt;");
+		else if (*s == '"')
+			buf_str(b, "&quot;");
+		else
+			buf_putc(b, *s);
+	}
+	buf_release(&scratch);
+}

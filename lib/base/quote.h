@@ -35,6 +35,8 @@ bool quote_undo(struct buf *b, const char *s, size_t len, const char *also);
 /* s itself when it needs no escapes, else the escaped copy in scratch. */
 const char *quote_str(struct buf *scratch, const char *s);
 void quote_print(const char *s, FILE *out);
+/* Appends s as text of XML, in an element or an attribute: as quote_add() does, with &lt; and the like. */
+void quote_add_xml(struct buf *b, const char *s);
 
 /*
  * Appends one field of CSV, in quotes where it needs them.  A field that begins with = + - or @ and

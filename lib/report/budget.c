@@ -197,30 +197,10 @@ static void print_data(const struct budget *b, int format, FILE *out)
 
 /* ---- JUnit ---- */
 
-/* Text that is printable and UTF-8 already, or escaped to be: XML 1.0 has no other control characters. */
-static void put_xml(struct buf *b, const char *s)
-{
-	struct buf scratch = BUF_INIT;
-
-	for (s = quote_str(&scratch, s); *s; s++) {
-		if (*s == '&')
-			buf_str(b, "&amp;");
-		else if (*s == '<')
-			buf_str(b, "&lt;");
-		else if (*s == '>')
-			buf_str(b, "&gt;");
-		else if (*s == '"')
-			buf_str(b, "&quot;");
-		else
-			buf_putc(b, *s);
-	}
-	buf_release(&scratch);
-}
-
 static void put_attribute(struct buf *b, const char *name, const char *value)
 {
 	buf_fmt(b, " %s=\"", name);
-	put_xml(b, value);
+	quote_add_xml(b, value);
 	buf_putc(b, '"');
 }
 
@@ -247,7 +227,7 @@ static void junit_case(const struct budget *b, const struct verdict *v, FILE *ou
 		put_attribute(&line, "type", states[v->state]);
 		put_attribute(&line, "message", finding.data);
 		buf_fmt(&line, ">%zu: ", v->limit->line);
-		put_xml(&line, finding.data);
+		quote_add_xml(&line, finding.data);
 		buf_fmt(&line, "</%s>\n    </testcase>\n", element);
 	} else {
 		buf_str(&line, "/>\n");
