@@ -48,7 +48,8 @@ static const struct opt input_opts[] = {
 
 /* They follow the reports. */
 static const struct opt output_opts[] = {
-	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMAT_BIT(FORMAT_MARKDOWN) | FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
+	OPT_FORMAT(O, show.format, FORMATS_TABLE | FORMAT_BIT(FORMAT_MARKDOWN) | FORMAT_BIT(FORMAT_SVG) |
+		   FORMATS_OF_TREE, "output format; those after csv show the whole tree, for other programs"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_END
 };

@@ -285,11 +285,17 @@ static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *
 
 static int calls_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
+	if (o->format == FORMAT_SVG)
+		return plot_print(t, o, out, e);
 	return *o->argument ? slowest_print(t, o, out, e) : print_all(t, o, out, e);
 }
 
 static int check(const struct report_opts *o, struct err *e)
 {
+	if (o->format == FORMAT_SVG && !*o->argument)
+		return err_set(e, EINVAL, "--format=svg draws the calls of one function: --calls=FUNCTION");
+	if (o->format == FORMAT_SVG && o->profile->metrics.nr_items)
+		return err_set(e, EINVAL, "--format=svg draws how long calls took, and no --metric");
 	if (*o->argument && o->choice.sort)
 		return err_set(e, EINVAL, "--sort=%s: --calls=FUNCTION has the slowest calls first",
 			       o->choice.sort);
@@ -342,7 +348,7 @@ const struct report report_calls = {
 	.help = "show how long the calls of each function took; of one function, the slowest and what was in them",
 	.argument = "function",
 	.argument_optional = true,
-	.formats = FORMATS_TABLE,
+	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_SVG),
 	.check = check,
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,

@@ -26,5 +26,7 @@ void call_stats_put_bound(const struct completed *c, unsigned int bin, struct bu
 
 /* --calls=FUNCTION. */
 int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
+/* The same with --format=svg: a picture of all of them. */
+int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

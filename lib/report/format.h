@@ -18,6 +18,7 @@ enum format_id {
 	FORMAT_CSV,
 	FORMAT_JUNIT,		/* of verdicts alone */
 	FORMAT_MARKDOWN,
+	FORMAT_SVG,		/* of plots alone */
 	FORMAT_TREE,		/* from here on: of the whole tree of contexts, in place of a report */
 	FORMAT_HTML,
 	FORMAT_HPROF,		/* the text of the JDK's old profiler: of threads, locks and heaps, too */

@@ -21,6 +21,7 @@ static const struct format formats[] = {
 	[FORMAT_CSV] = { "csv", .begin = sheet_csv_begin, .row = sheet_csv_row },
 	[FORMAT_JUNIT] = { "junit" },
 	[FORMAT_MARKDOWN] = { "markdown", .begin = sheet_markdown_begin, .row = sheet_markdown_row },
+	[FORMAT_SVG] = { "svg" },
 	[FORMAT_TREE] = { "tree", .print_tree = tree_print },
 	[FORMAT_HTML] = { "html", .print_tree = html_print, .binary = true, .detailed = true,
 	  .timed = true },

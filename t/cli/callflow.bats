@@ -342,6 +342,14 @@ lines() {
 	follows_columns duration_ns,name - report -i trace --calls='*'
 	run_arcprof report -i trace --calls='*' --sort n
 	[[ $status -eq 2 && $stderr == *"--sort=n: --calls=FUNCTION has the slowest calls first"* ]]
+	# as a picture: each call is in one column of the distribution, and their time has parts
+	arcprof report -i trace --calls='serve(int)' --format svg >calls.svg
+	n=$(jq .n slow.json)
+	grep -q "^<text[^>]*>$n calls: mean " calls.svg
+	[ "$(sed -n 's/^<g><title>.* and more: \([0-9]*\) calls.*/\1/p' calls.svg | awk '{ sum += $1 } END { print sum }')" -eq "$n" ]
+	grep -o '>[A-Z][A-Za-z/ ,]* [0-9.]* %<' calls.svg | grep -o '[0-9.]* %' | awk '{ sum += $1 } END { exit !(sum > 99.7 && sum < 100.3) }'
+	run_arcprof report -i trace --calls --format svg
+	[[ $status -eq 2 && $stderr == *"--calls=FUNCTION"* ]]
 }
 
 @test "record: --trace stores slow calls with what is in them, and counts all" {
