@@ -2,6 +2,7 @@
 /* view.c - arcprof view: the page of a trace, in the user's browser, or its reports in the terminal. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,16 @@
 #include "input.h"
 #include "report.h"
 #include "report/report.h"
+#include "serve.h"
 #include "terminal/browser.h"
 #include "view_terminal.h"
 
 struct view_opts {
 	const char *input, *import, *output;
 	const char *diff;
-	bool no_browser, terminal;
+	bool no_browser, terminal, serve;
 	struct opt_list sources;
+	uint64_t port;
 };
 
 #define O struct view_opts
@@ -36,6 +39,8 @@ static const struct opt view_table[] = {
 	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
 	OPT_FLAG(0, "terminal", O, terminal, "show it in this terminal, which is the default without a display"),
 	OPT_LIST(0, "source", O, sources, "dir", "in the terminal: look for source files in <dir>"),
+	OPT_FLAG(0, "serve", O, serve, "serve the page on this machine until ^C, and anew while the trace grows"),
+	OPT_COUNT(0, "port", O, port, "port", NULL, "serve on this port of 127.0.0.1 (default: any that is free)"),
 	OPT_END
 };
 #undef O
@@ -120,7 +125,42 @@ static bool suits_terminal(const struct view_opts *o)
 {
 	struct err e;
 
-	return !o->output && !o->diff && !o->no_browser && !has_browser() && !browser_possible(&e);
+	return !o->output && !o->diff && !o->no_browser && !o->serve && !has_browser() && !browser_possible(&e);
+}
+
+/* What a page is made of. */
+struct page_of {
+	const struct report_request *q;
+	const char *diff;
+};
+
+static int make_page(void *ctx)
+{
+	const struct page_of *p = ctx;
+
+	return p->diff ? show_difference(p->q, p->diff) : report_show(p->q, &report_xarc, NULL);
+}
+
+/* The page goes with the server. */
+static int serve(const struct view_opts *o, struct report_request *q, char *path)
+{
+	struct page_of of = { q, o->diff };
+	const struct serve_opts so = { .trace = q->import ? q->import : q->input, .page = q->output,
+				       .port = o->port, .make = make_page, .ctx = &of };
+	struct err e;
+	int status = 0;
+
+	if (o->port > UINT16_MAX) {
+		log_error("--port: %" PRIu64 " is no port", o->port);
+		status = EXIT_USAGE;
+	} else if (serve_page(&so, &e)) {
+		status = log_err(&e);
+	}
+	if (path) {
+		unlink(path);
+		drop_folder(path);
+	}
+	return status;
 }
 
 static int view_run(void *opts, int nr_operands, char **operands)
@@ -133,8 +173,12 @@ static int view_run(void *opts, int nr_operands, char **operands)
 
 	if (status)
 		return status;
-	if (o->terminal && (o->output || o->diff || o->no_browser)) {
-		log_error("cannot be combined: --terminal and --%s", o->output ? "output" : o->diff ? "diff" : "no-browser");
+	if (o->terminal && (o->output || o->diff || o->no_browser || o->serve)) {
+		log_error("cannot be combined: --terminal and --%s", o->output ? "output" : o->diff ? "diff" : o->serve ? "serve" : "no-browser");
+		return EXIT_USAGE;
+	}
+	if (o->port && !o->serve) {
+		log_error("--port is only valid with --serve");
 		return EXIT_USAGE;
 	}
 	if (o->terminal || suits_terminal(o))
@@ -149,7 +193,12 @@ static int view_run(void *opts, int nr_operands, char **operands)
 	q.import = o->import;
 	q.output = o->output ? o->output : path;
 	q.profile.calibrate = true;
-	status = o->diff ? show_difference(&q, o->diff) : report_show(&q, &report_xarc, NULL);
+	if (o->serve) {
+		status = serve(o, &q, path);
+		free(path);
+		return status;
+	}
+	status = make_page(&(struct page_of){ &q, o->diff });
 	/* What a damaged trace gives is shown, too; a file of the user's may be an older page. */
 	whole = status && o->output ? NULL : realpath(q.output, NULL);
 	if (!whole && path)

@@ -72,3 +72,58 @@ minimal=t/data/minimal/trace
 	[ -L full ]
 	[[ $stderr == *"full: No space left on device"* ]]
 }
+
+teardown() {
+	[ -z "${pid-}" ] || kill "$pid" || true
+}
+
+# asked <request line> [<header>]...: the first line of what the server at port $port answers.
+asked() {
+	exec 5<>"/dev/tcp/127.0.0.1/$port"
+	printf '%s\r\n' "$@" '' >&5 2>/dev/null || true
+	head -n 1 <&5 | tr -d '\r'
+	exec 5>&-
+}
+
+@test "view: --serve gives the page to who knows the token, and goes without a trace" {
+	cp "$TOP/$minimal" trace
+	touch -d '1 hour ago' trace
+	arcprof report --format html -o page.html trace
+	TMPDIR=$PWD XDG_RUNTIME_DIR='' "$ARCPROF" view --serve trace >address 3>&- &
+	pid=$!
+	for _ in {1..200}; do
+		[ ! -s address ] || break
+		sleep 0.02
+	done
+	address=$(<address)
+	[[ $address =~ ^http://127.0.0.1:([0-9]+)(/[0-9a-f]{32}/)$ ]]
+	port=${BASH_REMATCH[1]} path=${BASH_REMATCH[2]}
+	exec 5<>"/dev/tcp/127.0.0.1/$port"
+	printf 'GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$path" "$port" >&5
+	cat <&5 >answer
+	exec 5>&-
+	sed '1,/^\r$/d' answer | cmp - page.html
+	[[ $(head -n 1 answer) == "HTTP/1.1 200 OK"* ]]
+	[ "$(grep -c '^Refresh' answer)" -eq 0 ]
+	[ "$(asked "GET / HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 404 Not Found" ]
+	[ "$(asked "GET ${path%?}x/ HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 404 Not Found" ]
+	[ "$(asked "GET $path HTTP/1.1" "Host: example.org:$port")" = "HTTP/1.1 403 Forbidden" ]
+	[ "$(asked "GET $path HTTP/1.1")" = "HTTP/1.1 403 Forbidden" ]
+	[ "$(asked "POST $path HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 405 Method Not Allowed" ]
+	[ "$(asked "GET $path HTTP/1.1" "Host: 127.0.0.1:$port" "X: $(head -c 9000 /dev/zero | tr '\0' x)")" = "HTTP/1.1 400 Bad Request" ]
+	# a trace that was written to just now is being recorded
+	touch trace
+	exec 5<>"/dev/tcp/127.0.0.1/$port"
+	printf 'HEAD %s HTTP/1.1\r\nHost: localhost:%s\r\n\r\n' "$path" "$port" >&5
+	cat <&5 >answer
+	exec 5>&-
+	grep -q '^Refresh: ' answer
+	kill "$pid"
+	wait "$pid"
+	pid=
+	[ -z "$(find . -name 'arcprof-view-*')" ]
+	run_arcprof view --port 8080 trace
+	[[ $status -eq 2 && $stderr == *"--port is only valid with --serve"* ]]
+	run_arcprof view --serve --port 70000 trace
+	[[ $status -eq 2 && $stderr == *"--port: 70000 is no port"* ]]
+}
