@@ -54,7 +54,7 @@ load ../lib
 		[ "$page" != arcprof ] || name=arcprof
 		head -n 1 "pages/$page" | grep -qE "^$name\([1357]\)$"
 		! grep -E '(^|[ (])[*_][*_]?[A-Za-z][^ *_]*[*_][*_]?([] ;,.):]|$)|^ *\+$|include::|\{[a-z]+\}|<<[A-Z]' "pages/$page" || false
-		! grep -E '^ {7}[^ ].{73}' "pages/$page" || false
+		! grep -E '^ {7}[^ ].{73}' "pages/$page" | grep -E '[^ ] ' || false
 	done
 	# what the tables say of options is there
 	grep -q -- '-e | --event=<event>' pages/record

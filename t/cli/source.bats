@@ -125,7 +125,6 @@ load ../lib
 		lib/base/foreign.c	files of a process, made as its user
 		lib/base/screen.c	/dev/null
 		lib/pmu/mpevt.c	/dev/null
-		cmd/help.c	/dev/null
 		arcprof.c	/dev/null
 		lib/sym/disasm.c	/dev/null
 		lib/sym/places.c	/dev/null
