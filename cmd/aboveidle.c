@@ -22,7 +22,7 @@ enum { LINES_A_HEAD = 20 };
 #define NS_PER_S 1000000000ull
 
 struct aboveidle_opts {
-	uint64_t run_ns;
+	uint64_t duration_ns;
 	bool timestamp, summary, per_cpu;
 	const char *log;
 	int format;
@@ -32,8 +32,8 @@ struct aboveidle_opts {
 #define O struct aboveidle_opts
 static const struct opt aboveidle_table[] = {
 	OPT_GROUP("How long"),
-	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long, instead of after <count> intervals"),
-	OPT_OLD_SPAN('r', "run", O, run_ns),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long, instead of after <count> intervals"),
+	OPT_OLD_SPAN('r', "run", O, duration_ns),
 	OPT_GROUP("What to print"),
 	OPT_FLAG('s', "summary", O, summary, "show only the mean over the CPUs, in words"),
 	OPT_FLAG('P', "per-cpu", O, per_cpu, "with --summary: also show each CPU on a line of its own"),
@@ -87,14 +87,14 @@ static int parse_operands(struct aboveidle *a, int nr, char **operands, struct e
 			       operands[0], tick_ns / 1000000);
 	if (nr > 1 && !a->nr_samples)
 		return err_set(e, EINVAL, "count '%s': at least one interval", operands[1]);
-	if (nr > 1 && a->o->run_ns)
+	if (nr > 1 && a->o->duration_ns)
 		return err_set(e, EINVAL, "cannot be combined: --duration and a count");
 	if (a->o->per_cpu && !a->o->summary)
 		return err_set(e, EINVAL, "--per-cpu is only valid with --summary; each CPU is shown without it");
 	if (check_choice(a->o, e))
 		return -e->code;
-	if (a->o->run_ns)
-		a->nr_samples = MAX((a->o->run_ns + a->interval_ns / 2) / a->interval_ns, 1);
+	if (a->o->duration_ns)
+		a->nr_samples = MAX((a->o->duration_ns + a->interval_ns / 2) / a->interval_ns, 1);
 	return 0;
 }
 

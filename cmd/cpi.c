@@ -24,7 +24,7 @@
 #include "report/sheet.h"
 
 struct cpi_opts {
-	uint64_t interval_ns, start_ns, run_ns;
+	uint64_t interval_ns, start_ns, duration_ns;
 	bool all_cpus, summary, timestamp;
 	const char *file;
 	int format;
@@ -36,8 +36,8 @@ static const struct opt cpi_table[] = {
 	OPT_GROUP("What to measure"),
 	OPT_FLAG('a', "all-cpus", O, all_cpus, "with a program: measure all CPUs while it runs"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
-	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
-	OPT_OLD_SPAN('r', "run", O, run_ns),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, duration_ns),
 	OPT_GROUP("What to print"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", NULL, "print a result every <time> (default: one at the end)"),
 	OPT_FLAG(0, "summary", O, summary, "show only the whole machine"),
@@ -360,7 +360,7 @@ static int measure(struct cpi *c, struct err *e)
 	if (r)
 		return r;
 	print_start(c);
-	end_ns = c->o->run_ns ? c->ticker.start_ns + c->o->run_ns : UINT64_MAX;
+	end_ns = c->o->duration_ns ? c->ticker.start_ns + c->o->duration_ns : UINT64_MAX;
 	while (!r && !over) {
 		next_ns = c->o->interval_ns ? ticker_next(&c->ticker, c->o->interval_ns, clock_mono_ns()) :
 					      UINT64_MAX;

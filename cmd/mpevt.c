@@ -20,7 +20,7 @@
 enum { NS_PER_MS = 1000000 };
 
 struct mpevt_opts {
-	uint64_t interval_ns, run_ns;
+	uint64_t interval_ns, duration_ns;
 	bool summary;
 	const char *file;
 	int format;
@@ -31,8 +31,8 @@ struct mpevt_opts {
 static const struct opt mpevt_table[] = {
 	OPT_GROUP("With query"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", "1", "print a result every <time>"),
-	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
-	OPT_OLD_SPAN('r', "run", O, run_ns),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, duration_ns),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "summary", O, summary, "show only the sum over the CPUs"),
 	OPT_STR('f', "file", O, file, "file", NULL, "also print to <file>"),
@@ -254,7 +254,7 @@ static int do_query(struct mpevt *m, struct err *e)
 	start_output(m);
 	tee_flush(&m->tee);
 	ticker_init(&t, false);
-	end_ns = m->o->run_ns ? t.start_ns + m->o->run_ns : UINT64_MAX;
+	end_ns = m->o->duration_ns ? t.start_ns + m->o->duration_ns : UINT64_MAX;
 	while (!r && !over && !ferror(stdout)) {
 		struct mpevt_counts spare = m->before;
 
@@ -303,7 +303,7 @@ static int check_usage(const struct mpevt_opts *o, int nr, char **operands, stru
 		return err_set(e, EINVAL, "list takes no event");
 	if (i == 1 && nr == 1)
 		return err_set(e, EINVAL, "start needs an event");
-	if (o->run_ns && strcmp(operands[0], "query"))
+	if (o->duration_ns && strcmp(operands[0], "query"))
 		return err_set(e, EINVAL, "--duration is only valid with query");
 	if (o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");

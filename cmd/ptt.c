@@ -26,7 +26,7 @@ enum { NS_PER_MS = 1000000, MIN_SLOTS = 64, MAX_SLOTS = 65536 };
 struct ptt_opts {
 	struct opt_list events, pids, metrics;
 	const char *backend, *sort, *file;
-	uint64_t threads, interval_ns, run_ns;
+	uint64_t threads, interval_ns, duration_ns;
 	bool noints, all_users, alive, cpi, cpus;
 	struct sheet_choice choice;
 	int format;
@@ -44,8 +44,8 @@ static const struct opt ptt_table[] = {
 	OPT_LIST('p', "pid", O, pids, "pid", "only these processes; with init, also their future children"),
 	OPT_GROUP("With dump"),
 	OPT_SPAN('t', "interval", O, interval_ns, "time", NULL, "show what was consumed in each <time>"),
-	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "with --interval: stop after this long"),
-	OPT_OLD_SPAN('r', "run", O, run_ns),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "with --interval: stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, duration_ns),
 	OPT_FLAG(0, "alive", O, alive, "hide threads that have ended"),
 	OPT_GROUP("With dump and run"),
 	OPT_STR('s', "sort", O, sort, "key", "task-clock", "sort by pid, tid, name, or a metric, largest first"),
@@ -205,7 +205,7 @@ static int repeat(struct ptt_show *sh, const struct ptt_opts *o, struct ptt *p, 
 	int r = 0;
 
 	ticker_init(&t, false);
-	end_ns = o->run_ns ? t.start_ns + o->run_ns : UINT64_MAX;
+	end_ns = o->duration_ns ? t.start_ns + o->duration_ns : UINT64_MAX;
 	while (!r && !over && !ferror(stdout)) {
 		struct ptt_snapshot spare = *before;
 
@@ -488,9 +488,9 @@ static int check_usage(const struct ptt_opts *o, int nr, char **operands, enum v
 		return err_set(e, EINVAL, "%s takes no argument '%s'", verbs[v], operands[1]);
 	if (nr == 1 && v == VERB_RUN)
 		return err_set(e, EINVAL, "run needs a program");
-	if ((o->interval_ns || o->run_ns) && v != VERB_DUMP)
+	if ((o->interval_ns || o->duration_ns) && v != VERB_DUMP)
 		return err_set(e, EINVAL, "--interval and --duration are only valid with dump");
-	if (o->run_ns && !o->interval_ns)
+	if (o->duration_ns && !o->interval_ns)
 		return err_set(e, EINVAL, "--duration needs --interval");
 	if (o->interval_ns && o->interval_ns < NS_PER_MS)
 		return err_set(e, EINVAL, "--interval: at least 1 ms");

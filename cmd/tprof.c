@@ -20,7 +20,7 @@ struct tprof_opts {
 	struct opt_list events, cpus;
 	const char *freq;
 	uint64_t count;
-	uint64_t start_ns, run_ns;
+	uint64_t start_ns, duration_ns;
 	const char *output;
 	int format;
 	bool program_only;
@@ -35,8 +35,8 @@ static const struct opt record_opts[] = {
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
 	OPT_FLAG(0, "program-only", O, program_only, "record only the program and what it starts"),
 	OPT_TIME('s', "start", O, start_ns, "time", NULL, "wait this long before the start"),
-	OPT_SPAN('d', "duration", O, run_ns, "time", NULL, "stop after this long"),
-	OPT_OLD_SPAN('r', "run", O, run_ns),
+	OPT_SPAN('d', "duration", O, duration_ns, "time", NULL, "stop after this long"),
+	OPT_OLD_SPAN('r', "run", O, duration_ns),
 	OPT_STR('o', "output", O, output, "file", "arcprof.data", "keep the trace in <file>"),
 	OPT_GROUP("What to print"),
 	OPT_END
@@ -77,7 +77,7 @@ static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operan
 	s->c.lines = s->c.code = true;	/* for --micro, now or later */
 	s->c.java = JAVA_NAMES;
 	s->c.delay_ns = o->start_ns;
-	s->c.duration_ns = o->run_ns;
+	s->c.duration_ns = o->duration_ns;
 	s->c.output = o->output;
 	s->c.cache = true;
 	s->c.trace.compress = true;

@@ -43,12 +43,12 @@ load ../lib
 }
 
 # Lists have a plural, numbers may have their unit. "short" is a word of C; a segment's length is one of several
-# things that are known of it.
+# things that are known of it. An old name stands for another.
 @test "source: a field that an option fills has the option's name" {
 	cd "$TOP"
 	python3 - <<-'E'
 		import glob, re, sys
-		row = re.compile(r'OPT_(?!SET)\w+\([^"\n]*?"([a-z][a-z0-9-]*)",\s*(?:struct \w+|O), ([\w.]+)')
+		row = re.compile(r'OPT_(?!SET|OLD)\w+\([^"\n]*?"([a-z][a-z0-9-]*)",\s*(?:struct \w+|O), ([\w.]+)')
 		seen = wrong = 0
 		for path in glob.glob("cmd/*.c") + glob.glob("lib/report/*.c"):
 		    for option, field in row.findall(open(path).read()):
