@@ -296,8 +296,6 @@ report() {
 	[[ $stderr == *"more than one statement"* ]]
 	run_arcprof query -i "$events" ' ; -- nothing'
 	[[ $stderr == *"no SQL statement"* ]]
-	run_arcprof query
-	[ "$status" -eq 2 ]
 	run_arcprof query SELECT 1
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"put it in quotes"* ]]
