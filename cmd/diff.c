@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/term.h"
+#include "baseline.h"
 #include "cmd.h"
 #include "diff.h"
 #include "flow/ops.h"
@@ -29,7 +30,7 @@ static const char *const sorts[] = { "delta", "change", "a", "b", "name", NULL }
 
 struct diff_opts {
 	int by, of, normalize, sort, format;
-	const char *metric, *output, *per, *at_least;
+	const char *metric, *output, *per, *at_least, *baseline;
 	int direction;
 	double min_share;
 	uint64_t limit;
@@ -59,6 +60,8 @@ static const struct opt diff_table[] = {
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
 		   "output format; html is a page for a browser"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
+	OPT_STR(0, "baseline", O, baseline, "store", NULL,
+		"compare with what <folder>[@<commit>] has of a commit, or with files with commas"),
 	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something is marked, with 2 on failure"),
 	OPT_END
 };
@@ -245,6 +248,16 @@ static int add_side(struct diff *d, unsigned int side, char *paths, const struct
 	return r;
 }
 
+static int add_baseline(struct diff *d, const struct fleet_paths *p, const struct report_request *q,
+			struct err *e)
+{
+	int i, r = 0;
+
+	for (i = 0; i < p->nr && !r; i++)
+		r = add_run(d, DIFF_A, p->list[i], q, e);
+	return r;
+}
+
 static bool all_have_durations(const struct diff *d)
 {
 	size_t i;
@@ -376,10 +389,12 @@ static bool parse_percent(const char *text, double *part)
 	return !*end || !strcmp(end, "%");
 }
 
+/* One operand is enough with --baseline. */
 static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
 {
 	const struct same_opts same = { .thread_digits = !o->thread_numbers,
 					.kinds = q->profile.names.by_kind };
+	struct fleet_paths base = { .nr = 0 };
 	struct buf filter = BUF_INIT;
 	double at_least;
 	struct diff d;
@@ -394,9 +409,11 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 	d.work = counts_work(o->per) ? o->per : NULL;
 	rules_text(&q->rules, &filter);
 	d.filter = filter.len ? filter.data : NULL;
-	r = add_side(&d, DIFF_A, operands[0], q, &e);
+	r = o->baseline ? baseline_list(&base, o->baseline, &e) : add_side(&d, DIFF_A, operands[0], q, &e);
 	if (!r)
-		r = add_side(&d, DIFF_B, operands[1], q, &e);
+		r = add_baseline(&d, &base, q, &e);
+	if (!r)
+		r = add_side(&d, DIFF_B, operands[!o->baseline], q, &e);
 	if (r) {
 		status = log_err(&e);
 	} else {
@@ -404,6 +421,7 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 		status = print(o, at_least, &d, changed);
 	}
 	diff_release(&d);
+	fleet_list_release(&base);
 	buf_release(&filter);
 	return status;
 }
@@ -432,8 +450,9 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 	struct err e;
 	int status;
 
-	if (nr_operands != 2) {
-		log_error("expected two recordings, or sets of them: 'arcprof diff A B' or 'arcprof diff A1,A2 B1,B2'");
+	if (nr_operands != 2 - !!o->baseline) {
+		log_error(o->baseline ? "expected one recording, or a set of them, beside --baseline" :
+			  "expected two recordings, or sets of them: 'arcprof diff A B' or 'arcprof diff A1,A2 B1,B2'");
 		return EXIT_USAGE;
 	}
 	if (o->per && !strncmp(o->per, "label", 5)) {
@@ -473,7 +492,7 @@ static bool diff_prints(const void *opts)
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "show what differs between two recordings, and what of it is more than noise",
-	.operands = "<A>[,<A>...] <B>[,<B>...]",
+	.operands = "[<A>[,<A>...]] <B>[,<B>...]",
 	.flags = CMD_PAGER,
 	.join_opts = join_opts,
 	.prints = diff_prints,

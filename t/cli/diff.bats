@@ -160,6 +160,28 @@ CALLS=$DATA/calls/trace
 	[[ $stderr == *"invalid percentage '5ms'"* ]]
 }
 
+@test "diff: --baseline takes what a store has of a commit" {
+	mkdir -p store/abc123 store/abd456
+	cp "$DATA/mixed/trace" store/abc123/1.data
+	cp "$DATA/mixed/trace" store/abc123/2.data
+	cp "$DATA/mixed/trace" store/abd456/1.data
+	run_arcprof diff --baseline store@abc "$DATA/mixed/trace"
+	[ "$status" -eq 0 ]
+	[[ $output == *" A  2 runs, "*store/abc123/1.data,\ store/abc123/2.data* ]]
+	run_arcprof diff --baseline "$DATA/mixed/trace" "$DATA/mixed/trace" --exit-code
+	[ "$status" -eq 0 ]
+	touch -d 2001-01-01 store/abc123
+	run_arcprof diff --baseline store "$DATA/mixed/trace"
+	[[ $output == *store/abd456/1.data* ]]
+	run_arcprof diff --baseline store@ab "$DATA/mixed/trace"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"'ab' is the beginning of 2 commits"* ]]
+	run_arcprof diff --baseline store@f00 "$DATA/mixed/trace"
+	[[ $stderr == *"no recordings of commit 'f00'"* ]]
+	run_arcprof diff --baseline store@abc
+	[ "$status" -eq 2 ]
+}
+
 @test "diff: --per is the cost of a unit of work, with shares beside it" {
 	arcprof diff "$DATA/mixed/trace" "$DATA/mixed/trace" --per second >text
 	grep -q Shares text
