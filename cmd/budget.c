@@ -6,18 +6,21 @@
 #include "base/inputs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "baseline.h"
 #include "cmd.h"
+#include "diff.h"
 #include "flow/input.h"
 #include "flow/ops.h"
 #include "input.h"
 #include "model/account.h"
 #include "model/profile.h"
 #include "output.h"
+#include "report.h"
 #include "report/budget.h"
 #include "report/format.h"
 
 struct budget_opts {
-	const char *input, *import, *tree, *file, *output;
+	const char *input, *import, *tree, *file, *output, *baseline;
 	int format;
 	bool all, strict, calibrate;
 };
@@ -28,6 +31,8 @@ static const struct opt budget_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "judge the trace <file>"),
 	OPT_IMPORT(O, import),
 	OPT_STR(0, "tree", O, tree, "file", NULL, "judge a tree as text instead"),
+	OPT_STR(0, "baseline", O, baseline, "store", NULL,
+		"hold growth against what <folder>[@<commit>] has of a commit, or files with commas"),
 	OPT_STR('f', "file", O, file, "file", NULL, "read the limits from <file>"),
 	OPT_ON("calibrate", O, calibrate, "subtract what counting the calls cost"),
 	OPT_GROUP("Result"),
@@ -99,15 +104,75 @@ static int read_trace(struct subject *s, const struct budget_opts *o, const stru
 	return r ? err_wrap(e, "%s", input_name(o)) : 0;
 }
 
-static void judge(const struct subject *s, const struct limits *l, struct verdict *list)
+static bool limits_growth(const struct limits *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr; i++)
+		if (l->list[i].grows)
+			return true;
+	return false;
+}
+
+static const char *metric_of(const struct limit *m)
+{
+	return m->metric ? m->metric : "calls";
+}
+
+/* Judges all limits on the growth of one metric; *e: of a recording that cannot be compared. */
+static int judge_metric(const struct budget_opts *o, const struct fleet_paths *base, const struct limits *l,
+			const char *metric, struct verdict *list, struct err *e)
+{
+	const struct report_request q = { .profile.calibrate = o->calibrate };
+	const struct same_opts same = { .thread_digits = true };
+	struct diff d;
+	size_t i;
+	int r = 0, k;
+
+	diff_init(&d, metric, &same);
+	for (k = 0; k < base->nr && !r; k++)
+		r = diff_add_run(&d, DIFF_A, base->list[k], &q, e);
+	if (!r)
+		r = diff_add_run(&d, DIFF_B, input_name(o), &q, e);
+	if (!r) {
+		diff_finish(&d);
+		for (i = 0; i < l->nr; i++)
+			if (l->list[i].grows && !strcmp(metric_of(&l->list[i]), metric))
+				list[i] = judge_growth(&l->list[i], &d);
+	}
+	diff_release(&d);
+	return r;
+}
+
+static int judge_all_growth(const struct budget_opts *o, const struct limits *l, struct verdict *list,
+			    struct err *e)
+{
+	struct fleet_paths base = { .nr = 0 };
+	size_t i;
+	int r;
+
+	if (!limits_growth(l))
+		return 0;
+	r = baseline_list(&base, o->baseline, e);
+	for (i = 0; i < l->nr && !r; i++)
+		if (l->list[i].grows && !list[i].limit)
+			r = judge_metric(o, &base, l, metric_of(&l->list[i]), list, e);
+	fleet_list_release(&base);
+	return r;
+}
+
+static int judge(const struct budget_opts *o, const struct subject *s, const struct limits *l,
+		 struct verdict *list, struct err *e)
 {
 	struct judge j;
 	size_t i;
 
 	judge_init(&j, &s->model);
 	for (i = 0; i < l->nr; i++)
-		list[i] = judge_limit(&j, &l->list[i]);
+		if (!l->list[i].grows)
+			list[i] = judge_limit(&j, &l->list[i]);
 	judge_release(&j);
+	return judge_all_growth(o, l, list, e);
 }
 
 static int print(const struct budget_opts *o, const struct subject *s, const struct limits *l)
@@ -120,7 +185,10 @@ static int print(const struct budget_opts *o, const struct subject *s, const str
 	struct err e;
 	int status;
 
-	judge(s, l, list);
+	if (judge(o, s, l, list, &e)) {
+		free(list);
+		return log_err(&e);
+	}
 	status = budget_fails(&b) ? 1 : 0;
 	if (output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
@@ -166,6 +234,12 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 		return status;
 	if (read_limits(&l, o->file, &e)) {
 		log_error("%s", e.msg);
+		limits_release(&l);
+		return EXIT_USAGE;
+	}
+	if (limits_growth(&l) && (o->tree || !o->baseline)) {
+		log_error(o->tree ? "a tree as text has no growth: its samples are not known" :
+			  "%s has limits on growth: --baseline must say against what", o->file);
 		limits_release(&l);
 		return EXIT_USAGE;
 	}

@@ -203,8 +203,8 @@ static void set_about(struct diff_about *about, const struct input *in, const ch
 	};
 }
 
-static int add_run(struct diff *d, unsigned int side, const char *path, const struct report_request *q,
-		   struct err *e)
+int diff_add_run(struct diff *d, unsigned int side, const char *path, const struct report_request *q,
+		 struct err *e)
 {
 	char *name = (char *)(d->name ? d->name : d->metric);
 	struct opt_list metrics = { &name, name && strcmp(name, "calls") != 0, 1 };
@@ -242,9 +242,9 @@ static int add_side(struct diff *d, unsigned int side, char *paths, const struct
 	int r = 0;
 
 	if (!access(paths, F_OK) || !strchr(paths, ','))
-		return add_run(d, side, paths, q, e);
+		return diff_add_run(d, side, paths, q, e);
 	for (path = strtok_r(paths, ",", &save); path && !r; path = strtok_r(NULL, ",", &save))
-		r = add_run(d, side, path, q, e);
+		r = diff_add_run(d, side, path, q, e);
 	return r;
 }
 
@@ -254,7 +254,7 @@ static int add_baseline(struct diff *d, const struct fleet_paths *p, const struc
 	int i, r = 0;
 
 	for (i = 0; i < p->nr && !r; i++)
-		r = add_run(d, DIFF_A, p->list[i], q, e);
+		r = diff_add_run(d, DIFF_A, p->list[i], q, e);
 	return r;
 }
 

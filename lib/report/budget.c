@@ -66,9 +66,13 @@ static void put_finding(struct buf *b, const struct verdict *v)
 		quote_add(b, v->error);
 		return;
 	}
-	buf_str(b, "is ");
-	put_value(b, v);
-	put_unit(b, l);
+	buf_str(b, l->grows ? "by " : "is ");
+	if (isinf(v->value)) {
+		buf_str(b, "any factor: the baseline has none");
+	} else {
+		put_value(b, v);
+		put_unit(b, l);
+	}
 	if (!v->exact) {
 		buf_str(b, " (");
 		put_number(b, v->low);
@@ -81,6 +85,14 @@ static void put_finding(struct buf *b, const struct verdict *v)
 	put_unit(b, l);
 }
 
+/* What the value is divided by; NULL: nothing. */
+static const char *per_word(const struct limit *l)
+{
+	static const char *const words[] = { NULL, "call", NULL, "second", "total" };
+
+	return l->per == LIMIT_PER_FUNCTION ? l->per_function : words[l->per];
+}
+
 static void put_subject(struct buf *b, const struct limit *l)
 {
 	static const char *const ofs[] = { "base", "cum", "n" };
@@ -91,12 +103,14 @@ static void put_subject(struct buf *b, const struct limit *l)
 		buf_putc(b, ' ');
 		quote_add(b, l->metric);
 	}
-	if (l->per == LIMIT_PER_CALL)
-		buf_str(b, " per call");
+	if (l->per != LIMIT_PER_NOTHING && l->per != LIMIT_PER_FUNCTION)
+		buf_fmt(b, " per %s", per_word(l));
 	if (l->per == LIMIT_PER_FUNCTION) {
 		buf_str(b, " per ");
 		quote_add(b, l->per_function);
 	}
+	if (l->grows)
+		buf_str(b, " grows");
 }
 
 static void put_line(struct buf *b, const struct verdict *v)
@@ -162,7 +176,7 @@ static void print_verdict(struct sheet *s, const struct verdict *v)
 		[AT_STATE] = cell_text(states[v->state]), [AT_LATE_STATE] = cell_text(states[v->state]),
 		[AT_LIMIT] = cell_text(l->text), [AT_WHAT] = cell_text(subject.data),
 		[AT_FUNCTION] = cell_text(l->function), [AT_METRIC] = cell_text(l->metric),
-		[AT_PER] = cell_text(l->per == LIMIT_PER_CALL ? "call" : l->per_function),
+		[AT_PER] = cell_text(per_word(l)),
 		[AT_OPERATOR] = cell_text(limit_op_name(l->op)), [AT_BOUND] = cell_real(l->value),
 		[AT_UNIT] = cell_text(*l->unit->name ? l->unit->name : NULL),
 		[AT_VALUE] = cell_real(known ? v->value : (double)NAN),

@@ -3,6 +3,7 @@
  * limits.c - reads limits, one per line:
  *	FUNCTION (base|cum) METRIC OPERATOR VALUE[UNIT] [per (call|FUNCTION)]
  *	FUNCTION n OPERATOR VALUE [per FUNCTION]
+ *	FUNCTION (n|(base|cum) METRIC) grows OPERATOR NUMBER% [per (call|second|total)]
  * Words are separated by blanks; a name with blanks stands in double quotes.
  */
 #include <errno.h>
@@ -54,6 +55,7 @@ struct line {
 	size_t nr;
 	struct err *e;
 	bool failed;
+	const char *per_word;	/* behind "per" */
 };
 
 static __attribute__((format(printf, 2, 3))) void bad(struct line *x, const char *fmt, ...)
@@ -157,6 +159,10 @@ static void parse_op(struct line *x, struct limit *m)
 	const char *op = word(x);
 	size_t i;
 
+	m->grows = !strcmp(op, "grows");
+	if (m->grows)
+		op = word(x);
+
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		if (!strcmp(ops[i], op) || (i == LIMIT_EQUAL && !strcmp(op, "==")))
 			break;
@@ -197,6 +203,26 @@ static const char *parse_value(struct line *x, struct limit *m)
 	return next;
 }
 
+/* What growth may be per, which no function is. */
+static void parse_per_of_growth(struct line *x, struct limit *m)
+{
+	static const struct {
+		const char *name;
+		enum limit_per per;
+	} list[] = {
+		{ "call", LIMIT_PER_CALL }, { "second", LIMIT_PER_SECOND }, { "total", LIMIT_PER_TOTAL },
+	};
+	size_t i;
+
+	m->per_function = NULL;
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (!strcmp(list[i].name, m->per == LIMIT_PER_CALL ? "call" : x->per_word)) {
+			m->per = list[i].per;
+			return;
+		}
+	bad(x, "growth is per call, per second or per total, not per '%s'", x->per_word);
+}
+
 static void parse_per(struct line *x, struct limit *m, const char *next)
 {
 	const char *whom;
@@ -215,6 +241,9 @@ static void parse_per(struct line *x, struct limit *m, const char *next)
 		bad(x, "expected 'call' or a function after 'per'");
 	m->per = !strcmp(whom, "call") && !quote ? LIMIT_PER_CALL : LIMIT_PER_FUNCTION;
 	m->per_function = m->per == LIMIT_PER_FUNCTION ? whom : NULL;
+	x->per_word = whom;
+	if (m->grows)
+		parse_per_of_growth(x, m);
 	whom = word(x);
 	if (*whom)
 		bad(x, "expected the end of the line, not '%s'", whom);
@@ -222,7 +251,9 @@ static void parse_per(struct line *x, struct limit *m, const char *next)
 
 static void check(struct line *x, const struct limit *m)
 {
-	if (m->unit && m->unit->kind == LIMIT_SHARE && m->per)
+	if (m->grows && m->unit && m->unit->kind != LIMIT_SHARE)
+		bad(x, "growth is limited in percent");
+	if (!m->grows && m->unit && m->unit->kind == LIMIT_SHARE && m->per)
 		bad(x, "a share is of the total, not per call");
 	if (m->per == LIMIT_PER_CALL && (m->of == LIMIT_N || !m->function))
 		bad(x, "n per call is always 1, and [total] has no calls of its own");

@@ -9,7 +9,13 @@
 
 enum limit_of { LIMIT_BASE, LIMIT_CUM, LIMIT_N };
 enum limit_op { LIMIT_AT_MOST, LIMIT_LESS, LIMIT_AT_LEAST, LIMIT_MORE, LIMIT_EQUAL };
-enum limit_per { LIMIT_PER_NOTHING, LIMIT_PER_CALL, LIMIT_PER_FUNCTION };
+enum limit_per {
+	LIMIT_PER_NOTHING,
+	LIMIT_PER_CALL,
+	LIMIT_PER_FUNCTION,
+	LIMIT_PER_SECOND,	/* this and the next of growth alone */
+	LIMIT_PER_TOTAL,
+};
 
 /* What a unit measures; values of metrics with other units are counts. */
 enum limit_unit_kind { LIMIT_COUNT, LIMIT_TIME, LIMIT_SIZE, LIMIT_SHARE };
@@ -26,6 +32,7 @@ struct limit {
 	const char *function;	/* a pattern; NULL: [total] */
 	enum limit_of of;
 	const char *metric;	/* NULL: n */
+	bool grows;		/* the limit is on the growth against a baseline, in percent of that */
 	enum limit_op op;
 	double value;		/* in unit, >= 0 */
 	const struct limit_unit *unit;

@@ -42,7 +42,7 @@ void judge_release(struct judge *j)
 	memset(j, 0, sizeof(*j));
 }
 
-static struct verdict __attribute__((format(printf, 2, 3))) error(const struct limit *l, const char *fmt, ...)
+struct verdict verdict_error(const struct limit *l, const char *fmt, ...)
 {
 	struct verdict v = { .limit = l, .state = VERDICT_ERROR };
 	va_list ap;
@@ -53,7 +53,7 @@ static struct verdict __attribute__((format(printf, 2, 3))) error(const struct l
 	return v;
 }
 
-static bool matches(const char *pattern, const char *name)
+bool verdict_matches(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
 }
@@ -67,9 +67,10 @@ static void find_functions(struct judge *j, const struct limit *l)
 		const char *name = model_str(j->m, c->name);
 
 		j->has[i] = 0;
-		if (!l->function || (!kind_is(c->kind, KIND_PLACE) && matches(l->function, name)))
+		if (!l->function || (!kind_is(c->kind, KIND_PLACE) && verdict_matches(l->function, name)))
 			j->has[i] |= MATCHES;
-		if (l->per_function && !kind_is(c->kind, KIND_PLACE) && matches(l->per_function, name))
+		if (l->per_function && !kind_is(c->kind, KIND_PLACE) &&
+		    verdict_matches(l->per_function, name))
 			j->has[i] |= MATCHES_PER;
 	}
 }
@@ -161,10 +162,16 @@ static int beyond(const struct limit *l, double low, double high)
 	return 2;
 }
 
+enum verdict_state verdict_state(const struct limit *l, double low, double high)
+{
+	static const enum verdict_state states[] = { VERDICT_KEPT, VERDICT_UNDECIDED, VERDICT_VIOLATED };
+
+	return states[beyond(l, low, high)];
+}
+
 static struct verdict decide(const struct judge *j, const struct limit *l, unsigned int metric,
 			     const struct measured *s)
 {
-	static const enum verdict_state states[] = { VERDICT_KEPT, VERDICT_UNDECIDED, VERDICT_VIOLATED };
 	struct interval i = interval_of(j, l, metric, s);
 	struct verdict v = { .limit = l, .exact = i.low >= i.high };
 	double times = 1, by = l->unit->factor;	/* apart, so that 3 of 12 are 25 % to the last bit */
@@ -180,7 +187,7 @@ static struct verdict decide(const struct judge *j, const struct limit *l, unsig
 	v.value = s->value * times / by;
 	v.low = i.low * times / by;
 	v.high = i.high * times / by;
-	v.state = states[beyond(l, v.low, v.high)];
+	v.state = verdict_state(l, v.low, v.high);
 	return v;
 }
 
@@ -199,20 +206,21 @@ struct verdict judge_limit(struct judge *j, const struct limit *l)
 	struct measured s;
 
 	if (metric == m->nr_shown)
-		return error(l, "the trace has no metric '%s'", l->metric);
+		return verdict_error(l, "the trace has no metric '%s'", l->metric);
 	if ((!l->metric || l->per) && m->sources[0].kind != FLOW_CALLS)
-		return error(l, "the trace has no exact calls, which %s counts", l->per ? "per" : "n");
+		return verdict_error(l, "the trace has no exact calls, which %s counts", l->per ? "per" : "n");
 	if (l->metric && !fits(l, limit_unit_of(unit)))
-		return error(l, "%s is measured in %s, not in '%s'", l->metric, unit, l->unit->name);
+		return verdict_error(l, "%s is measured in %s, not in '%s'", l->metric, unit, l->unit->name);
 	find_functions(j, l);
 	measure(j, l, metric, &s);
 	if (!s.nr_matches)
-		return error(l, "no function of the trace matches '%s'", l->function ? l->function : "[total]");
+		return verdict_error(l, "no function of the trace matches '%s'", l->function ? l->function : "[total]");
 	if (l->per_function && !s.nr_per_matches)
-		return error(l, "no function of the trace matches '%s'", l->per_function);
+		return verdict_error(l, "no function of the trace matches '%s'", l->per_function);
 	if (l->per && !s.calls)
-		return error(l, "'%s' was not called", l->per_function ? l->per_function : l->function);
+		return verdict_error(l, "'%s' was not called",
+				     l->per_function ? l->per_function : l->function);
 	if (l->unit->kind == LIMIT_SHARE && !(l->metric ? j->total[metric] : j->total_n))
-		return error(l, "nothing was recorded of %s", l->metric ? l->metric : "n");
+		return verdict_error(l, "nothing was recorded of %s", l->metric ? l->metric : "n");
 	return decide(j, l, metric, &s);
 }

@@ -10,6 +10,7 @@
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H
 
+#include "diff/diff.h"
 #include "flow/model.h"
 #include "report/limits.h"
 
@@ -35,5 +36,14 @@ struct judge {
 void judge_init(struct judge *j, const struct model *m);
 void judge_release(struct judge *j);
 struct verdict judge_limit(struct judge *j, const struct limit *l);
+
+/* growth.c: of a limit that grows, by a finished comparison of its metric with the baseline, side A. */
+struct verdict judge_growth(const struct limit *l, const struct diff *d);
+
+/* For both: what an interval in the limit's unit means, the pattern of a limit, and a verdict of an error. */
+enum verdict_state verdict_state(const struct limit *l, double low, double high);
+bool verdict_matches(const char *pattern, const char *name);
+struct verdict __attribute__((format(printf, 2, 3)))
+verdict_error(const struct limit *l, const char *fmt, ...);
 
 #endif

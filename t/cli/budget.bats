@@ -157,3 +157,22 @@ block() {
 	[ "$status" -eq 2 ]
 	[ "$stderr" = "arcprof budget: cannot be combined: --import and --tree" ]
 }
+
+@test "budget: growth is held against a baseline" {
+	diff=$TOP/t/data/diff
+	limits 'parse base samples grows <= 5 %' 'parse cum samples grows <= 900 % per total' '[total] base samples grows < 60 %'
+	run_arcprof budget -f limits --baseline "$diff/before.folded" --import "$diff/after.folded" --all
+	[ "$status" -eq 1 ]
+	[[ $output == "limits:1: violated: parse base samples grows by "*"limits:2: kept: parse cum samples per total grows by "* ]]
+	run_arcprof budget -f limits --import "$diff/after.folded"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--baseline must say against what"* ]]
+	limits 'parse base samples grows <= 5 ms'
+	run_arcprof budget -f limits --baseline "$diff/before.folded" --import "$diff/after.folded"
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"line 1: growth is limited in percent" ]]
+	limits '[total] n grows = 0 %'		# counts are exact
+	run_arcprof budget -f limits --baseline "$TOP/t/data/calls/trace" "$TOP/t/data/calls/trace" --all
+	[ "$status" -eq 0 ]
+	[[ $output == *"[total] n grows by 0 %, limit = 0 %"* ]]
+}
