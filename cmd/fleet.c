@@ -126,7 +126,8 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 	if (!r) {
 		merge_init(&g, MERGE_ADD, &same);
 		r = merge_add(&g, &x.m, &origin, e);
-		merge_finish(&g);
+		if (!r)
+			r = merge_finish(&g, e);
 		if (!r)
 			r = merge_write(&g, output, e);
 		merge_release(&g);

@@ -201,10 +201,10 @@ static int merge(struct team *m, bool quiet)
 		join_release(m->join);
 	if (m->status < 0)
 		return log_err(&m->e);
-	merge_finish(g);
-	if (m->choose && !g->nr_parts)
+	r = merge_finish(g, &m->e);
+	if (!r && m->choose && !g->nr_parts)
 		r = err_set(&m->e, ENODATA, "in none of the %d recordings something matches", m->nr);
-	else
+	else if (!r)
 		r = merge_write(g, o->output, &m->e);
 	if (r)
 		return log_err(&m->e);
@@ -212,7 +212,8 @@ static int merge(struct team *m, bool quiet)
 		log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
 		 g->m.flow.nr_nodes - 1, o->output);
 	if (g->below_zero)
-		log_warn("%" PRIu64 " values would be below zero, and are 0", g->below_zero);
+		log_warn("%" PRIu64 " value%s below zero, in the metrics minus-...", g->below_zero,
+			 g->below_zero == 1 ? " is" : "s are");
 	return m->status;
 }
 

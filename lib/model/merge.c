@@ -24,12 +24,17 @@ void merge_init(struct merge *g, enum merge_op op, const struct same_opts *same)
 		union_init(&g->sum, &g->m, &g->opts);
 	else
 		model_init(&g->m, 1, FLOW_SAMPLES);
+	if (op == MERGE_SUBTRACT)
+		union_init(&g->sum, &g->others, &g->opts);
+	else
+		model_init(&g->others, 1, FLOW_SAMPLES);
 }
 
 void merge_release(struct merge *g)
 {
 	union_release(&g->sum);
 	model_release(&g->m);
+	model_release(&g->others);
 	free(g->parts);
 	arena_release(&g->text);
 	memset(g, 0, sizeof(*g));
@@ -59,7 +64,7 @@ static void add_parts(struct merge *g, const struct origin *o)
 		add_part(g, &one);
 }
 
-/* ---- subtract and minimum: two models at a time ---- */
+/* ---- two models become one ---- */
 
 /* The values of one model in the rows of the union of two: n of each source, then each metric. */
 struct rows {
@@ -118,32 +123,38 @@ static void fill_rows(struct rows *r, const struct model *m, const struct model 
 	}
 }
 
-static uint64_t combine(struct merge *g, uint64_t a, uint64_t b)
+static void set_value(struct model *m, size_t node, unsigned int k, uint64_t v)
 {
-	if (g->op == MERGE_MINIMUM)
-		return MIN(a, b);
-	g->below_zero += a < b;
-	return a > b ? a - b : 0;
+	if (!k)
+		m->flow.nodes[node].n = v;
+	else if (k < m->nr_sources)
+		flow_base(&m->flow, node)[model_counter(m, k)] = v;
+	else
+		flow_base(&m->flow, node)[k - m->nr_sources] = v;
 }
 
-static void set_rows(struct merge *g, struct model *m, const struct rows *a, const struct rows *b)
+static void set_minimum(struct model *m, const struct rows *a, const struct rows *b)
 {
 	unsigned int k;
 	size_t i;
 
-	for (i = 1; i < m->flow.nr_nodes; i++) {
-		const uint64_t *x = a->values + i * a->width, *y = b->values + i * b->width;
+	for (i = 1; i < m->flow.nr_nodes; i++)
+		for (k = 0; k < a->width; k++)
+			set_value(m, i, k, MIN(a->values[i * a->width + k], b->values[i * b->width + k]));
+}
 
-		m->flow.nodes[i].n = combine(g, x[0], y[0]);
-		for (k = 1; k < m->nr_sources; k++)
-			flow_base(&m->flow, i)[model_counter(m, k)] = combine(g, x[k], y[k]);
-		for (; k < a->width; k++)
-			flow_base(&m->flow, i)[k - m->nr_sources] = combine(g, x[k], y[k]);
-	}
+/* The model so far becomes what is left of this one. */
+static void take(struct merge *g, struct model *m)
+{
+	model_finish(m);
+	calltree_drop_empty(m);
+	model_finish(m);
+	model_release(&g->m);
+	g->m = *m;
 }
 
 /* The result so far and the next model become the result. */
-static int combine_with(struct merge *g, const struct model *next, struct err *e)
+static int minimum_with(struct merge *g, const struct model *next, struct err *e)
 {
 	uint32_t *where_a = xcalloc(g->m.flow.nr_nodes, sizeof(*where_a));
 	uint32_t *where_b = xcalloc(next->flow.nr_nodes, sizeof(*where_b));
@@ -160,12 +171,8 @@ static int combine_with(struct merge *g, const struct model *next, struct err *e
 	if (!r) {
 		fill_rows(&a, &m, &g->m, where_a);
 		fill_rows(&b, &m, next, where_b);
-		set_rows(g, &m, &a, &b);
-		model_finish(&m);
-		calltree_drop_empty(&m);
-		model_finish(&m);
-		model_release(&g->m);
-		g->m = m;
+		set_minimum(&m, &a, &b);
+		take(g, &m);
 	} else {
 		model_release(&m);
 	}
@@ -175,6 +182,141 @@ static int combine_with(struct merge *g, const struct model *next, struct err *e
 	free(a.values);
 	free(b.values);
 	return r;
+}
+
+/* ---- subtract: what is below zero has metrics of its own ---- */
+
+/* Names of sources and metrics, and what a source counts, as they were. */
+struct plain {
+	struct model_source sources[FLOW_MAX_METRICS];
+	struct model_metric metrics[FLOW_MAX_METRICS];
+	enum flow_n n_means;
+};
+
+static uint32_t minus(struct model *m, uint32_t name)
+{
+	struct buf b = BUF_INIT;
+	uint32_t id;
+
+	buf_fmt(&b, "minus-%s", model_str(m, name));
+	id = strtab_adds(&m->consumers.names, b.data);
+	buf_release(&b);
+	return id;
+}
+
+/* Calls below zero are no calls: only the first source of a model counts those. */
+static void rename_minus(struct model *m, struct plain *p)
+{
+	unsigned int k;
+
+	memcpy(p->sources, m->sources, sizeof(p->sources));
+	memcpy(p->metrics, m->metrics, sizeof(p->metrics));
+	p->n_means = m->flow.n_means;
+	for (k = 0; k < m->nr_sources; k++) {
+		m->sources[k].name = minus(m, m->sources[k].name);
+		m->sources[k].kind = FLOW_SAMPLES;
+	}
+	for (k = 0; k < m->nr_shown; k++)
+		m->metrics[k].name = minus(m, m->metrics[k].name);
+	m->flow.n_means = FLOW_SAMPLES;
+}
+
+static void rename_back(struct model *m, const struct plain *p)
+{
+	memcpy(m->sources, p->sources, sizeof(p->sources));
+	memcpy(m->metrics, p->metrics, sizeof(p->metrics));
+	m->flow.n_means = p->n_means;
+}
+
+/* In which column of m's rows each of the other's values are, as rows of it have them. */
+static void find_columns(const struct model *m, const struct model *of, unsigned int *to)
+{
+	unsigned int k;
+
+	for (k = 0; k < of->nr_sources; k++)
+		to[k] = find_source(m, of, k);
+	for (k = 0; k < of->nr_shown; k++)
+		to[of->nr_sources + k] = m->nr_sources + find_metric(m, of, k);
+}
+
+/* Where the result is, and what of it is below zero; columns of what is taken away. */
+struct columns {
+	unsigned int nr, plain[2 * FLOW_MAX_METRICS], minus[2 * FLOW_MAX_METRICS];
+	bool with_minus;
+};
+
+/* a has what was there, b what is taken away. */
+static void set_difference(struct merge *g, struct model *m, const struct rows *a, const struct rows *b,
+			   const struct columns *c)
+{
+	unsigned int k;
+	size_t i;
+
+	for (i = 1; i < m->flow.nr_nodes; i++) {
+		const uint64_t *x = a->values + i * a->width, *y = b->values + i * b->width;
+
+		for (k = 0; k < c->nr; k++) {
+			uint64_t had = x[c->plain[k]], took = y[c->plain[k]];
+
+			g->below_zero += had < took;
+			set_value(m, i, c->plain[k], had > took ? had - took : 0);
+			if (c->with_minus)
+				set_value(m, i, c->minus[k], had < took ? took - had : 0);
+		}
+	}
+}
+
+/* with_minus: the result has the metrics of what is below zero. */
+static int subtract(struct merge *g, bool with_minus, struct err *e)
+{
+	struct columns c = { .nr = g->others.nr_sources + g->others.nr_shown, .with_minus = with_minus };
+	uint32_t *where_a = xcalloc(g->m.flow.nr_nodes, sizeof(*where_a));
+	uint32_t *where_b = xcalloc(g->others.flow.nr_nodes, sizeof(*where_b));
+	struct rows a = { 0 }, b = { 0 };
+	struct model_union u;
+	struct plain was;
+	struct model m;
+	int r;
+
+	g->below_zero = 0;
+	union_init(&u, &m, &g->opts);
+	r = union_add(&u, &g->m, 0, where_a, e);
+	if (!r)
+		r = union_add(&u, &g->others, 0, where_b, e);
+	rename_minus(&g->others, &was);
+	if (!r && with_minus)
+		r = union_add(&u, &g->others, 0, where_b, e);
+	union_finish(&u);
+	if (!r && with_minus)
+		find_columns(&m, &g->others, c.minus);
+	rename_back(&g->others, &was);
+	if (!r) {
+		find_columns(&m, &g->others, c.plain);
+		fill_rows(&a, &m, &g->m, where_a);
+		fill_rows(&b, &m, &g->others, where_b);
+		set_difference(g, &m, &a, &b, &c);
+	}
+	if (!r && (with_minus || !g->below_zero))
+		take(g, &m);
+	else
+		model_release(&m);
+	union_release(&u);
+	free(where_a);
+	free(where_b);
+	free(a.values);
+	free(b.values);
+	return r;
+}
+
+static int finish_difference(struct merge *g, struct err *e)
+{
+	int r;
+
+	if (g->nr_models < 2)
+		return 0;
+	union_finish(&g->sum);
+	r = subtract(g, false, e);
+	return !r && g->below_zero ? subtract(g, true, e) : r;
 }
 
 /* The first model, as the union of itself: contexts that are the same are one. */
@@ -195,12 +337,12 @@ int merge_add(struct merge *g, const struct model *m, const struct origin *origi
 {
 	int r;
 
-	if (g->op == MERGE_ADD)
+	if (g->op == MERGE_ADD || (g->op == MERGE_SUBTRACT && g->nr_models))
 		r = union_add(&g->sum, m, 0, NULL, e);
 	else if (!g->nr_models)
 		r = take_first(g, m, e);
 	else
-		r = combine_with(g, m, e);
+		r = minimum_with(g, m, e);
 	if (r)
 		return r;
 	g->nr_models++;
@@ -208,8 +350,9 @@ int merge_add(struct merge *g, const struct model *m, const struct origin *origi
 	return 0;
 }
 
-void merge_finish(struct merge *g)
+int merge_finish(struct merge *g, struct err *e)
 {
 	if (g->op == MERGE_ADD)
 		union_finish(&g->sum);
+	return g->op == MERGE_SUBTRACT ? finish_difference(g, e) : 0;
 }

@@ -16,7 +16,7 @@
 
 enum merge_op {
 	MERGE_ADD,
-	MERGE_SUBTRACT,		/* from the first model the others */
+	MERGE_SUBTRACT,		/* from the first model the others: two metrics where the sign differs */
 	MERGE_MINIMUM,		/* of each context, in all models */
 };
 
@@ -25,9 +25,10 @@ struct merge {
 	enum merge_op op;
 	struct same_opts same;
 	struct union_opts opts;
-	struct model_union sum;		/* MERGE_ADD */
+	struct model_union sum;		/* of all, or of MERGE_SUBTRACT of all but the first */
+	struct model others;		/* of MERGE_SUBTRACT, these */
 	size_t nr_models;
-	uint64_t below_zero;		/* values of MERGE_SUBTRACT that would have been, and are 0 */
+	uint64_t below_zero;		/* values of MERGE_SUBTRACT that are, in metrics "minus-..." */
 	struct recording *parts;
 	size_t nr_parts, alloc_parts;
 	struct arena text;
@@ -36,7 +37,8 @@ struct merge {
 void merge_init(struct merge *g, enum merge_op op, const struct same_opts *same);
 /* A finished model, which may be released afterwards. -E2BIG: too many metrics in all. */
 int merge_add(struct merge *g, const struct model *m, const struct origin *origin, struct err *e);
-void merge_finish(struct merge *g);
+/* -E2BIG: as merge_add(), of MERGE_SUBTRACT. */
+int merge_finish(struct merge *g, struct err *e);
 /* Writes the result as a trace.  path: as trace_writer_open() has it. */
 int merge_write(struct merge *g, const char *path, struct err *e);
 void merge_release(struct merge *g);

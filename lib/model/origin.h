@@ -77,7 +77,7 @@ struct origin {
 	const struct recording *parts;	/* that were merged, by their start */
 	size_t nr_parts;		/* 0: this is a recording itself */
 	const char *merged_by;		/* "add", "subtract" or "minimum" */
-	uint64_t below_zero;		/* values that would have been, after subtraction, and are 0 */
+	uint64_t below_zero;		/* values after subtraction, which are in metrics "minus-..." */
 	const struct blend *blend;	/* calls and samples are of two recordings; NULL: of one */
 	const char *const *deadlocks;	/* that were noticed in JVMs */
 	size_t nr_deadlocks;

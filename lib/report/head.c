@@ -720,7 +720,8 @@ static void put_parts(const struct view *v, struct buf *b)
 	if (o->parts[first].start_ns)
 		buf_str(b, " (UTC)");
 	if (o->below_zero)
-		buf_fmt(b, "; %" PRIu64 " values would be below zero, and are 0", o->below_zero);
+		buf_fmt(b, "; %" PRIu64 " value%s below zero, in the metrics minus-...", o->below_zero,
+			o->below_zero == 1 ? " is" : "s are");
 	buf_putc(b, '\n');
 }
 

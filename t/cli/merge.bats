@@ -117,15 +117,18 @@ total() {
 	[ "$(arcprof report "$MIXED" --format json | jq '.source | has("recordings")')" = false ]
 }
 
-@test "merge: subtracting what was added gives what was there; what would be below zero is counted" {
+@test "merge: subtracting what was added gives what was there; what is below zero has metrics of its own" {
 	arcprof merge -q "$MIXED" "$JAVA" -o both.data
 	arcprof merge -q --op subtract both.data "$JAVA" -o rest.data
 	shape "$MIXED" | sort >want
 	shape rest.data | sort | diff want -
 	run_arcprof merge --op subtract "$MIXED" both.data -o none.data
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"values would be below zero, and are 0"* ]]
-	arcprof report none.data | grep -q 'values would be below zero'
+	[[ $stderr == *"values are below zero, in the metrics minus-..."* ]]
+	arcprof report none.data | grep -q 'values are below zero, in the metrics minus-'
+	event=$(arcprof report "$JAVA" --format json | jq -r '.metrics[0].name')
+	[ "$(arcprof report none.data --metric "minus-$event" --format json | jq '.metrics[0].total')" = \
+		"$(arcprof report "$JAVA" --metric "$event" --format json | jq '.metrics[0].total')" ]
 }
 
 @test "merge: the minimum of a trace and more of it is the trace" {

@@ -120,7 +120,7 @@ static void merged(struct subject *out, enum merge_op op, const struct subject *
 	merge_init(&g, op, &same);
 	for (i = 0; i < nr; i++)
 		CHECK_U64(merge_add(&g, &list[i]->m, &list[i]->origin, &e), 0);
-	merge_finish(&g);
+	CHECK_U64(merge_finish(&g, &e), 0);
 	if (merge_write(&g, file, &e))
 		CHECK_STR(e.msg, "");
 	read_back(out, file);
@@ -233,7 +233,7 @@ TEST(merge_keeps_sums_and_takes_away_what_it_added)
 	int round;
 
 	for (round = 0; round < 50 / UNIT_STRIDE; round++) {
-		struct subject a, b, both, again, none;
+		struct subject a, b, both, again, none, zero;
 
 		random_model(&a, 1);
 		random_model(&b, 2);
@@ -245,11 +245,16 @@ TEST(merge_keeps_sums_and_takes_away_what_it_added)
 		CHECK_U64(again.origin.below_zero, 0);
 		merged(&none, MERGE_SUBTRACT, (const struct subject *[]){ &a, &both }, 2);
 		CHECK_U64(sum(&none.m, "cpu-clock"), 0);
-		CHECK_U64(none.m.flow.nr_nodes, 1);
+		CHECK_U64(sum(&none.m, "minus-cpu-clock"), sum(&b.m, "cpu-clock"));
+		CHECK_U64(sum(&none.m, "minus-cpu"), sum(&b.m, "cpu"));
+		/* whatever is below zero on the way */
+		merged(&zero, MERGE_SUBTRACT, (const struct subject *[]){ &both, &both, &b }, 3);
+		CHECK_U64(sum(&zero.m, "cpu") - sum(&zero.m, "minus-cpu"), -sum(&b.m, "cpu"));
 		release(&a);
 		release(&b);
 		release(&both);
 		release(&again);
 		release(&none);
+		release(&zero);
 	}
 }
