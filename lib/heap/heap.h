@@ -55,7 +55,7 @@ struct heap_root {
 
 struct heap_thread {
 	uint32_t serial, object;	/* HEAP_NONE: not in the dump */
-	uint32_t name;			/* strtab id; 0: unknown, or not asked for */
+	uint32_t name, group;		/* strtab ids; 0: unknown, or not asked for */
 };
 
 /* Facts about the JVM's objects that the dump does not state; sizes.c finds them. */
@@ -186,7 +186,8 @@ bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f);
 const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
 				uint8_t *type);
 
-/* threads.c: their names, from their Thread objects. */
+/* threads.c: their names, and those of their groups in Java, from their Thread objects; after heap_read(). */
 void threads_name(struct heap *h);
+void threads_find_groups(struct heap *h);
 
 #endif

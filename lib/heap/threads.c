@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* threads.c - the names of threads, from Thread.name. */
+/* threads.c - the names of threads and of their groups, from their Thread objects. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -12,15 +12,41 @@ static void set_name(void *ctx, uint32_t thread, const char *name, size_t len)
 	h->threads[thread].name = len ? strtab_add(&h->names, name, len) : 0;
 }
 
-void threads_name(struct heap *h)
+static void set_group(void *ctx, uint32_t thread, const char *name, size_t len)
 {
-	static const struct text_step steps[] = { { "java.lang.Thread", "name" }, TEXT_OF_STRING };
+	struct heap *h = ctx;
+
+	h->threads[thread].group = len ? strtab_add(&h->names, name, len) : 0;
+}
+
+static void find(struct heap *h, const struct text_step *steps, text_fn fn)
+{
 	uint64_t *ids = xcalloc(h->nr_threads + 1, sizeof(*ids));
 	size_t i;
 
 	for (i = 0; i < h->nr_threads; i++)
 		if (h->threads[i].object != HEAP_NONE)
 			ids[i] = ids_id(&h->ids, h->threads[i].object);
-	texts_find(h, ids, h->nr_threads, steps, set_name, h);
+	texts_find(h, ids, h->nr_threads, steps, fn, h);
 	free(ids);
+}
+
+void threads_name(struct heap *h)
+{
+	static const struct text_step steps[] = { { "java.lang.Thread", "name" }, TEXT_OF_STRING };
+
+	find(h, steps, set_name);
+}
+
+void threads_find_groups(struct heap *h)
+{
+	static const struct text_step steps[] = {
+		{ "java.lang.Thread", "holder" }, { "java.lang.Thread$FieldHolder", "group" },
+		{ "java.lang.ThreadGroup", "name" }, TEXT_OF_STRING,
+	}, before_19[] = {
+		{ "java.lang.Thread", "group" }, { "java.lang.ThreadGroup", "name" }, TEXT_OF_STRING,
+	};
+
+	find(h, before_19, set_group);
+	find(h, steps, set_group);
 }

@@ -258,7 +258,8 @@ RECORD(dump_thread, OWN,
 	FIELD(u32, priority)
 	FIELD(u64, carrier)	/* id of the thread that carries it, 0 none */
 	FIELD(u64, cpu_ns)	/* that it has consumed; 0: not known */
-	TEXT(name, name_len))
+	TEXT(name, name_len)
+	TEXT(group, group_len))	/* of Java's; "": it has none any more */
 
 RECORD(dump_frame, OWN,
 	FIELD(u32, line)	/* 0: not known; JVM_DUMP_NATIVE: a native method */

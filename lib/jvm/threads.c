@@ -56,6 +56,7 @@ static void add_thread(struct threads *t, const struct jvm_dump_thread *r)
 	t->threads[t->nr_threads++] = (struct threads_thread){
 		.id = r->id, .tid = r->thread, .state = r->state, .flags = r->flags, .priority = r->priority,
 		.carrier = r->carrier, .cpu_ns = r->cpu_ns, .name = text(t, r->name, r->name_len),
+		.group = text(t, r->group, r->group_len),
 		.first_frame = t->nr_frames, .first_lock = t->nr_locks,
 	};
 }

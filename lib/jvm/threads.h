@@ -39,7 +39,7 @@ struct threads_thread {
 	uint32_t state, flags;	/* JVMTI's bits; enum jvm_dump_thread_flags */
 	uint32_t priority;
 	uint64_t carrier, cpu_ns;	/* 0: none; not known */
-	const char *name;
+	const char *name, *group;	/* group: "" of a thread that ends */
 	size_t first_frame, nr_frames, first_lock, nr_locks;
 	uint32_t rounds;	/* further looks at which it wanted the same from the same thread */
 	uint32_t deadlock;	/* of which cycle it is, counted from 1; 0: of none */

@@ -37,9 +37,10 @@ static void put_threads(struct text *t)
 	for (i = 0; i < t->h->nr_threads; i++) {
 		const struct heap_thread *x = &t->h->threads[i];
 
-		fprintf(t->out, "THREAD START (obj=%" PRIx64 ", id = %" PRIu32 ", name=\"%s\", group=\"\")\n",
+		fprintf(t->out, "THREAD START (obj=%" PRIx64 ", id = %" PRIu32 ", name=\"%s\", ",
 			x->object == HEAP_NONE ? 0 : ids_id(&t->h->ids, x->object), x->serial,
 			x->name ? quoted(t, x->name) : "");
+		fprintf(t->out, "group=\"%s\")\n", x->group ? quoted(t, x->group) : "");
 	}
 }
 
@@ -180,6 +181,7 @@ int heap_print_hprof_dump(struct heap *h, FILE *out, struct err *e)
 
 	if (r)
 		return r;
+	threads_find_groups(h);
 	begin(&t, h, out);
 	fprintf(out, "HEAP DUMP BEGIN (%" PRIu32 " objects, %" PRIu64 " bytes) ", h->ids.nr, h->bytes);
 	hprof_put_date(h->dump.time_ms * 1000000, out);

@@ -380,6 +380,7 @@ static void json_thread(const struct threads *t, const struct threads_thread *x,
 	json_object(j, NULL);
 	json_u64(j, "id", x->id);
 	json_str(j, "name", x->name);
+	json_str(j, "group", *x->group ? x->group : NULL);
 	json_bool(j, "virtual", is_virtual(x));
 	json_bool(j, "daemon", x->flags & JVM_DUMP_DAEMON);
 	json_u64(j, "priority", x->priority);

@@ -42,7 +42,9 @@ static void put_start(const struct threads *t, const struct threads_thread *x, s
 {
 	buf_fmt(b, "THREAD START (obj=%" PRIx64 ", id = %zu, name=\"", x->id, number(t, x));
 	quote_add(b, x->name);
-	buf_str(b, "\", group=\"\")\n");
+	buf_str(b, "\", group=\"");
+	quote_add(b, x->group);
+	buf_str(b, "\")\n");
 }
 
 static void put_trace(const struct threads *t, const struct threads_thread *x, struct buf *b)

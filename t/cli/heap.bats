@@ -279,7 +279,7 @@ answers_as_reports_do() {
 is_text_of_hprof() {
 	arcprof heap report --histogram --format json "$(dump)" >histogram.json
 	arcprof heap report --format hprof "$(dump)" | tee hprof.txt | "$TOP/t/formats/hprof-read" >hprof.json
-	grep -q '^THREAD START .*, name="main"' hprof.txt
+	grep -q '^THREAD START .*, name="main", group="main")$' hprof.txt
 	rm hprof.txt
 	# Class objects are CLS there, but those of int and the like
 	jq -S '.objects | del(.["java.lang.Class"])' hprof.json >got

@@ -168,7 +168,7 @@ prints_all_formats() {
 	[ "$(grep -c '^"pp-mm [12]" #' text)" -eq 2 ]
 	head -n 1 csv | grep -qx 'id,name,virtual,tid,state,cpu_ns,deadlock,waits_for,owner,held,innermost,file,line'
 	grep -Eq '^[0-9]+,pp-mm 1,false,[0-9]+,blocked,[0-9]*,1,java.lang.Object@[0-9a-f]+,[0-9]+,1,Locks.with,Locks.java,[0-9]+$' csv
-	grep -Eq '^THREAD START \(obj=[0-9a-f]+, id = 2[0-9]+, name="pp-mm 1", group=""\)$' hprof
+	grep -Eq '^THREAD START \(obj=[0-9a-f]+, id = 2[0-9]+, name="pp-mm 1", group="main"\)$' hprof
 	[ "$(grep -c '^    THREAD 2[0-9]*, trace 3[0-9]*, status: MW$' hprof)" -eq 2 ]
 	grep -A 2 '^    MONITOR Ljava/lang/Object;$' hprof >monitor
 	[ "$(grep -Ec '^	owner: thread 2[0-9]+, entry count: 1$' monitor)" -eq 2 ]

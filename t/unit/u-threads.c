@@ -16,7 +16,7 @@ static void begin(struct threads *t, uint32_t flags)
 static void thread(struct threads *t, uint64_t id, uint32_t state)
 {
 	const union jvm_record r = {
-		.dump_thread = { .id = id, .state = state, .name = "t", .name_len = 1 },
+		.dump_thread = { .id = id, .state = state, .name = "t", .name_len = 1, .group = "" },
 	};
 
 	CHECK(!threads_add(t, JVM_REC_dump_thread, &r));

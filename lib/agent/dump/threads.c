@@ -49,6 +49,7 @@ struct look {
 	jobject *pictures;		/* NULL: it has ended */
 	struct held *held;
 	size_t held_mask;
+	bool itself;			/* a thread waits for what it has */
 };
 
 /* What a thread waits for. */
@@ -629,10 +630,11 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 {
 	const struct threads_class *c = l->c;
 	jvmtiThreadInfo info = { 0 };
+	jvmtiThreadGroupInfo group = { 0 };
 	struct jvm_dump_thread r = {
 		.time_ns = sys_now(), .id = l->ids[i], .thread = tid_of(c, l->threads[i]), .state = state,
 		.flags = is_virtual(c, l->threads[i]) ? JVM_DUMP_VIRTUAL : 0,
-		.carrier = carrier_of(l, l->pictures[i]), .name = "",
+		.carrier = carrier_of(l, l->pictures[i]), .name = "", .group = "",
 	};
 
 	r.cpu_ns = sys_thread_cpu(r.thread);
@@ -642,8 +644,15 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 		r.name = info.name;
 		r.name_len = str_len(info.name);
 	}
+	if (info.thread_group && !(*c->ti)->GetThreadGroupInfo(c->ti, info.thread_group, &group) &&
+	    group.name) {
+		r.group = group.name;
+		r.group_len = str_len(group.name);
+	}
 	emit_thread(out, &r);
 	(*c->ti)->Deallocate(c->ti, (void *)info.name);
+	(*c->ti)->Deallocate(c->ti, (void *)group.name);
+	(*c->env)->DeleteLocalRef(c->env, group.parent);
 	(*c->env)->DeleteLocalRef(c->env, info.thread_group);
 	(*c->env)->DeleteLocalRef(c->env, info.context_class_loader);
 }
@@ -654,6 +663,7 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 static bool pick_blocked(const struct look *from, struct look *to, struct threads_list *list)
 {
 	const struct threads_class *c = from->c;
+	bool itself = false;
 	size_t i;
 
 	*list = (struct threads_list){ 0 };
@@ -669,11 +679,12 @@ static bool pick_blocked(const struct look *from, struct look *to, struct thread
 		if (w.owner && w.role != JVM_DUMP_WAITS) {
 			list->threads[list->nr] = from->threads[i];
 			list->ids[list->nr++] = from->ids[i];
+			itself |= w.owner == from->ids[i];
 		}
 		wait_release(from, &w);
 	}
 	*to = (struct look){ .c = c, .v = from->v, .threads = list->threads, .ids = list->ids,
-		.nr = list->nr };
+		.nr = list->nr, .itself = itself };
 	return true;
 }
 
@@ -704,7 +715,7 @@ static uint32_t look_again(const struct look *first, struct threads_out *out)
 	uint32_t round = 0;
 	bool ok = pick_blocked(first, &again, &list);
 
-	while (ok && again.nr > 1 && round < NR_ROUNDS) {
+	while (ok && (again.nr > 1 || again.itself) && round < NR_ROUNDS) {
 		sys_sleep_ms(ROUND_MS);
 		again.pictures = NULL;
 		again.held = NULL;
