@@ -44,7 +44,14 @@ agrees() {
 				-cp "$BATS_FILE_TMPDIR" JfrWork 1000 >out 2>&1 || continue
 		nr=$((nr + 1))
 		agrees "$PWD/jvm.jfr" 6
-		"${java%java}jfr" summary jvm.jfr | grep -q 'Chunks: [2-9]'
+		"${java%java}jfr" summary jvm.jfr >summary
+		grep -q 'Chunks: [2-9]' summary
+		# what is no sample: collections and classes as those of a trace, all others with their values
+		arcprof report -q --import jvm.jfr --log --format csv >log
+		[ "$(grep -c '^[^,]*,[^,]*,pause,' log)" -eq "$(awk '$1 == "jdk.GCPhasePause" { print $2 }' summary)" ]
+		[ "$(grep -c '^[^,]*,[^,]*,thread-start,' log)" -eq "$(awk '$1 == "jdk.ThreadStart" { print $2 }' summary)" ]
+		[ "$(grep -c ',jdk.GCHeapSummary,.*heapUsed' log)" -eq "$(awk '$1 == "jdk.GCHeapSummary" { print $2 }' summary)" ]
+		arcprof report -q --import jvm.jfr --gc >gc
 		arcprof report --import jvm.jfr --check >/dev/null
 		run_arcprof report --import jvm.jfr --xprof
 		[[ $output == *" [pid "* && $output == *"JfrWork.fib"* ]]

@@ -2,8 +2,8 @@
 /*
  * read.c - recordings of Java Flight Recorder: of the JVM itself, of async-profiler, and of arcprof.
  *
- * Each type of event that has a stack is a source of its own.  All chunks are read twice: events are first
- * counted, as what a report shows is the first source there is.
+ * Each type of event that has a stack is a source of its own; what is no sample is listed (read_events.c).
+ * All chunks are read twice: events are first counted, as what a report shows is the first source there is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,9 @@ struct jfr {
 	uint64_t nr_others;		/* events of types beyond that */
 	uint32_t proc;			/* of the JVM; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known yet */
-	uint64_t weight;		/* of the samples that follow in the chunk; 0: not said */
+	uint64_t weights[JFR_NR_WEIGHTS];	/* of the samples that follow in the chunk; 0: not said */
+	struct jfr_events *events;
+	uint64_t nr_events;
 	uint64_t lost_samples, lost_bytes;
 	uint64_t nr_waiting;		/* samples of threads that did not run */
 	uint64_t unfinished_bytes;	/* at the end, of a chunk that was not finished */
@@ -48,6 +50,7 @@ static const char *const first_types[] = {
 	"jdk.ExecutionSample", "jdk.CPUTimeSample", "profiler.WallClockSample", "jdk.NativeMethodSample",
 	"jdk.ObjectAllocationSample", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB",
 	"profiler.LiveObject", "profiler.Malloc", "jdk.JavaMonitorEnter", "jdk.JavaMonitorWait", "jdk.ThreadPark",
+	"profiler.NativeLock",
 };
 
 /* ---- sources ---- */
@@ -77,10 +80,28 @@ static enum jfr_slot weight_slot(const struct jfr_chunk *c, const struct jfr_typ
 	return find_field(c, t, JFR_DURATION) ? JFR_DURATION : JFR_OTHER;
 }
 
-/* The type of events that has the weight of this one's: in a file of ours they precede the JVM's. */
+/* What weighs samples in a file of ours, where they have the layout of others: events before them. */
+static const struct { const char *type, *weights; } weighed[JFR_NR_WEIGHTS] = {
+	{ "jdk.ExecutionSample", "arcprof.sample.Weight" },
+	{ "profiler.WallClockSample", "arcprof.wall.Weight" },
+};
+
+/* The type of events that has the weight of this one's, and which it is; JFR_NR_WEIGHTS: its own. */
+static size_t find_weights(const struct jfr_chunk *c, const struct jfr_type *t)
+{
+	size_t i;
+
+	for (i = 0; i < JFR_NR_WEIGHTS; i++)
+		if (c->weights[i] && jfr_is(&t->name, weighed[i].type))
+			return i;
+	return JFR_NR_WEIGHTS;
+}
+
 static const struct jfr_type *weigher(const struct jfr_chunk *c, const struct jfr_type *t)
 {
-	return c->weights && jfr_is(&t->name, "jdk.ExecutionSample") ? c->weights : t;
+	size_t i = find_weights(c, t);
+
+	return i < JFR_NR_WEIGHTS ? c->weights[i] : t;
 }
 
 static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
@@ -101,7 +122,7 @@ static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 	const struct jfr_field *f = find_field(c, weigher(c, t), JFR_WEIGHT);
 	bool is_own = t->name.len > strlen(own) && !memcmp(t->name.s, own, strlen(own));
 
-	if (f && f->label.len && (is_own || jfr_is(&t->name, "jdk.ExecutionSample")))
+	if (f && f->label.len && (is_own || find_weights(c, t) < JFR_NR_WEIGHTS || jfr_is(&t->name, "jdk.ExecutionSample")))
 		return xstrndup(f->label.s, f->label.len);
 	return xstrndup(t->name.s, t->name.len);
 }
@@ -132,6 +153,11 @@ static uint32_t add_source(struct jfr *j, const struct jfr_type *t)
 	return j->nr_sources;
 }
 
+static bool has_prefix(const struct import_text *t, const char *s)
+{
+	return t->len >= strlen(s) && !memcmp(t->s, s, strlen(s));
+}
+
 static size_t rank(const struct source *s)
 {
 	size_t i;
@@ -139,6 +165,18 @@ static size_t rank(const struct source *s)
 	for (i = 0; i < ARRAY_SIZE(first_types) && strcmp(s->type, first_types[i]); i++)
 		;
 	return i;
+}
+
+/* Whether events of that type are no samples: they are listed, also if they have stacks. */
+static bool is_listed(const struct jfr_type *t)
+{
+	static const char setting[] = "jdk.ActiveSetting";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(first_types) && !jfr_is(&t->name, first_types[i]); i++)
+		;
+	return i == ARRAY_SIZE(first_types) && !jfr_is(&t->name, setting) &&
+	       !(has_prefix(&t->name, "arcprof.") && t->has_stack);
 }
 
 static bool is_wanted(const struct source *s)
@@ -209,16 +247,17 @@ static uint64_t scale(uint64_t ticks, uint64_t ns, uint64_t per)
 	return MIN(v, (unsigned __int128)UINT64_MAX);
 }
 
-static uint64_t to_ns(const struct jfr_chunk *c, const struct jfr_value *x)
+uint64_t jfr_span_ns(const struct jfr_chunk *c, const struct jfr_field *f, uint64_t v)
 {
 	static const uint64_t ns[] = { [JFR_NO_UNIT] = 1, [JFR_NS] = 1, [JFR_US] = 1000, [JFR_MS] = 1000000,
 		[JFR_S] = 1000000000, [JFR_BYTES] = 1 };
 
-	if ((int64_t)x->num < 0)
-		return 0;
-	if (x->field->unit == JFR_TICKS)
-		return scale(x->num, 1000000000, c->ticks_per_s);
-	return scale(x->num, ns[x->field->unit], 1);
+	return f->unit == JFR_TICKS ? scale(v, 1000000000, c->ticks_per_s) : scale(v, ns[f->unit], 1);
+}
+
+static uint64_t to_ns(const struct jfr_chunk *c, const struct jfr_value *x)
+{
+	return (int64_t)x->num < 0 ? 0 : jfr_span_ns(c, x->field, x->num);
 }
 
 static uint64_t time_of(const struct jfr_chunk *c, const struct jfr_values *event)
@@ -262,7 +301,7 @@ static void replace(char **p, struct import_text t)
 	*p = xstrndup(t.s, t.len);
 }
 
-/* What arcprof says of its recording: report/jfr.c. */
+/* What arcprof says of its recording: write.c. */
 static void take_setting(struct jfr *j, const struct jfr_values *v)
 {
 	struct import_text name = jfr_text(&j->chunk, v, JFR_NAME), value = jfr_text(&j->chunk, v, JFR_VALUE);
@@ -295,8 +334,10 @@ static uint64_t weight_of(const struct jfr *j, const struct jfr_type *t, const s
 	const struct jfr_chunk *c = &j->chunk;
 	enum jfr_slot slot = weight_slot(c, t);
 
-	if (weigher(c, t) != t)
-		return j->weight;
+	size_t i = find_weights(c, t);
+
+	if (i < JFR_NR_WEIGHTS)
+		return j->weights[i];
 	return slot && jfr_has(v, slot) ? to_ns(c, &v->v[slot]) : 0;
 }
 
@@ -304,11 +345,14 @@ static uint64_t weight_of(const struct jfr *j, const struct jfr_type *t, const s
 static bool take_weight(struct jfr *j, const struct jfr_type *t, struct span s)
 {
 	struct jfr_values v;
+	size_t i;
 
-	if (t != j->chunk.weights)
+	for (i = 0; i < JFR_NR_WEIGHTS && t != j->chunk.weights[i]; i++)
+		;
+	if (i == JFR_NR_WEIGHTS)
 		return false;
 	jfr_read_struct(&j->chunk, &s, t, &v);
-	j->weight = weight_of(j, t, &v);
+	j->weights[i] = weight_of(j, t, &v);
 	return true;
 }
 
@@ -318,7 +362,10 @@ static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 
 	if (take_weight(j, t, s))
 		return;
-
+	if (t->is_listed) {
+		j->nr_events++;
+		jfr_count_event(j->events, &j->chunk, t, s);
+	}
 	if (t->has_stack && !t->source) {
 		t->source = add_source(j, t);
 		j->nr_others += !t->source;
@@ -344,13 +391,34 @@ static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 
 /* ---- samples ---- */
 
+/* One that is no sample. */
+static void take_listed(struct jfr *j, struct jfr_type *t, struct span s)
+{
+	struct span whole = s;
+	struct jfr_values v;
+	struct rec_event r = { .proc = j->proc, .duration_ns = EVENT_UNKNOWN };
+
+	jfr_read_struct(&j->chunk, &s, t, &v);
+	r.time_ns = time_of(&j->chunk, &v);
+	if (jfr_has(&v, JFR_DURATION) && (int64_t)jfr_num(&v, JFR_DURATION) >= 0)
+		r.duration_ns = to_ns(&j->chunk, &v.v[JFR_DURATION]);
+	if (jfr_num(&v, JFR_THREAD))
+		r.thread = jfr_read_thread(&j->chunk, j->im, j->proc, &v);
+	jfr_list_event(j->events, &j->chunk, j->im, t, whole, &r);
+	j->end_ns = MAX(j->end_ns, r.time_ns);
+}
+
 static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct rec_sample r = { .cpu = IMPORT_NO_CPU };
 	const struct source *from;
 	struct jfr_values v;
 
-	if (take_weight(j, t, s) || !t->source || !is_wanted(&j->sources[t->source - 1]))
+	if (take_weight(j, t, s))
+		return;
+	if (t->is_listed)
+		take_listed(j, t, s);
+	if (!t->source || !is_wanted(&j->sources[t->source - 1]))
 		return;
 	from = &j->sources[t->source - 1];
 	jfr_read_struct(&j->chunk, &s, t, &v);
@@ -375,17 +443,19 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 {
 	struct jfr_chunk *c = &j->chunk;
 	int r = jfr_read_types(c, e);
-	size_t i;
+	size_t i, k;
 
-	j->weight = 0;
+	memset(j->weights, 0, sizeof(j->weights));
 	for (i = 0; i < c->nr_types && !r; i++)
-		if (jfr_is(&c->types[i].name, "arcprof.sample.Weight"))
-			c->weights = &c->types[i];
+		for (k = 0; k < JFR_NR_WEIGHTS; k++)
+			if (jfr_is(&c->types[i].name, weighed[k].weights))
+				c->weights[k] = &c->types[i];
 	for (i = 0; i < c->nr_types && !r; i++) {
 		struct jfr_type *t = &c->types[i];
 
 		t->has_stack = find_field(c, t, JFR_START) && find_field(c, t, JFR_STACK);
 		t->source = t->has_stack ? find_source(j, t) : 0;
+		t->is_listed = find_field(c, t, JFR_START) && is_listed(t);
 	}
 	if (!r)
 		r = jfr_read_tables(c, e);
@@ -464,6 +534,7 @@ static void jfr_release(struct jfr *j)
 		free(j->sources[i].type);
 		free(j->sources[i].metric);
 	}
+	jfr_events_free(j->events);
 	free(j->stack.frames);
 	free(j->lost);
 	free(j->command);
@@ -472,19 +543,23 @@ static void jfr_release(struct jfr *j)
 
 static int jfr_read(struct import *im, const char *data, size_t len, struct err *e)
 {
-	struct jfr j = { .im = im, .limits = { .frames = LIMIT_MIN + len * FRAMES_PER_BYTE,
-					       .text_bytes = LIMIT_MIN + len * TEXT_PER_BYTE } };
+	struct jfr j = {
+		.im = im, .events = jfr_events_new(),
+		.limits = { .frames = LIMIT_MIN + len * FRAMES_PER_BYTE,
+			    .text_bytes = LIMIT_MIN + len * TEXT_PER_BYTE },
+	};
 	int r = read_chunks(&j, data, len, true, e);
 
 	if (!r) {
 		number_sources(&j);
-		if (!im->nr_events)
-			r = err_set(e, EINVAL, "no events with a stack in it");
+		if (!im->nr_events && !j.nr_events)
+			r = err_set(e, EINVAL, "no events in it");
 	}
 	if (!r)
 		r = read_chunks(&j, data, len, false, e);
 	if (!r)
 		say_what_is_known(&j);
+	jfr_events_end(j.events, im);
 	jfr_release(&j);
 	return r;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * read.h - a recording of Java Flight Recorder: between read.c, which reads its chunks and events,
- * read_types.c, which reads how they are described, and read_tables.c, which finds what they refer to.
+ * read.h - a recording of Java Flight Recorder: between read.c, which reads its chunks and samples,
+ * read_events.c, which has all other events, read_types.c, which reads how they are described, and
+ * read_tables.c, which finds what they refer to.
  *
  * Documentation/technical/jfr.adoc describes the format and where that is from.  Structs are read by their
  * description: a field is found by its name (its slot), and one that nobody asks for is skipped.
@@ -28,6 +29,8 @@ enum jfr_slot {
 
 enum jfr_kind { JFR_STRUCT, JFR_BYTE, JFR_SHORT, JFR_INT, JFR_LONG, JFR_RAW4, JFR_RAW8, JFR_STRING };
 
+enum jfr_weights { JFR_SAMPLE_WEIGHTS, JFR_WALL_WEIGHTS, JFR_NR_WEIGHTS };
+
 enum jfr_unit { JFR_NO_UNIT, JFR_TICKS, JFR_NS, JFR_US, JFR_MS, JFR_S, JFR_BYTES };
 
 struct jfr_field {
@@ -35,7 +38,7 @@ struct jfr_field {
 	uint32_t type;			/* index in types */
 	uint8_t slot, unit;
 	bool pool, array;		/* a number in the table of its type; several */
-	struct import_text label;
+	struct import_text name, label;
 };
 
 struct jfr_type {
@@ -45,6 +48,7 @@ struct jfr_type {
 	bool has_table;			/* its table is needed */
 	uint32_t first_field, nr_fields;
 	bool has_stack;			/* its events can have one */
+	bool is_listed;			/* its events are those of read_events.c */
 	uint32_t source;		/* of its events: index in sources, from 1; 0: none yet */
 	struct map table;		/* number -> index in places */
 };
@@ -64,7 +68,8 @@ struct jfr_chunk {
 	bool compressed;
 	struct jfr_type *types;
 	size_t nr_types, alloc_types;
-	const struct jfr_type *weights;	/* of arcprof's events that say what samples weigh; NULL: none */
+	/* of arcprof's events that say what samples weigh: of execution, of wall-clock time; NULL: none */
+	const struct jfr_type *weights[JFR_NR_WEIGHTS];
 	struct jfr_field *fields;
 	size_t nr_fields, alloc_fields;
 	struct map type_of;		/* id -> index in types */
@@ -72,6 +77,9 @@ struct jfr_chunk {
 	const uint8_t **places;		/* of constants */
 	size_t nr_places, alloc_places;
 	struct map functions, threads;	/* what was looked up */
+	struct map names;		/* the same of jfr_name_of(): index in name_list */
+	struct import_text *name_list;
+	size_t nr_name_list, alloc_name_list;
 	struct arena text;
 	struct jfr_limits *left;
 	struct buf name, part;		/* scratch */
@@ -128,6 +136,9 @@ bool jfr_lookup(const struct jfr_chunk *c, const struct jfr_values *v, enum jfr_
 /* The text of a string, or of what has only that; "" if it is not there. */
 struct import_text jfr_text(struct jfr_chunk *c, const struct jfr_values *v, enum jfr_slot slot);
 
+/* A span of time in the unit of its field, which has one; in ns. */
+uint64_t jfr_span_ns(const struct jfr_chunk *c, const struct jfr_field *f, uint64_t v);
+
 /* ---- read_names.c: what events refer to, as the trace has it ---- */
 
 /* Frames, outermost first. */
@@ -143,8 +154,25 @@ struct jfr_stack {
  */
 void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_values *event,
 		    struct jfr_stack *out);
+/* The name of what a number in a table, which stands at at, is: a class, a method, a thread, a text; or "". */
+struct import_text jfr_name_of(struct jfr_chunk *c, const struct jfr_field *f, const uint8_t *at,
+			       uint64_t number);
 /* proc: of threads that do not say theirs. 0: the event has none. */
 uint32_t jfr_read_thread(struct jfr_chunk *c, struct import *im, uint32_t proc,
 			 const struct jfr_values *event);
+
+/* ---- read_events.c ---- */
+
+struct jfr_events;
+
+struct jfr_events *jfr_events_new(void);
+void jfr_events_free(struct jfr_events *x);
+/* An event in the first pass, before those that it tells something of. s: behind its type. */
+void jfr_count_event(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s);
+/* Writes it. r has its times, thread and process; the rest of it is scratch. */
+void jfr_list_event(struct jfr_events *x, struct jfr_chunk *c, struct import *im, const struct jfr_type *t,
+		     struct span s, struct rec_event *r);
+/* Says which there were. */
+void jfr_events_end(const struct jfr_events *x, struct import *im);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * The format knows methods of classes only.  async-profiler and arcprof write a native function as a
  * native method (0x100) with a descriptor that Java cannot have: "()L;", "(Lk;)L;" of the kernel, and of
- * arcprof (report/jfr_pools.c) one with parameters.
+ * arcprof (write_pools.c) one with parameters.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,9 +16,10 @@
 
 enum { MODIFIER_NATIVE = 0x100, KIND_SHIFT = 16, MAX_FRAMES = 65536 };
 
-/* The modifiers of a method of ours tell its kind in place of its frames: report/jfr.h. */
+/* The modifiers of a method of ours tell its kind in place of its frames: write.h. */
 static const uint8_t method_kinds[] = {
-	[1] = FUNCTION_JAVA, FUNCTION_STUB, FUNCTION_UNRESOLVED, FUNCTION_ANY, FUNCTION_MARK,
+	[1] = FUNCTION_JAVA, FUNCTION_STUB, FUNCTION_UNRESOLVED, FUNCTION_ANY, FUNCTION_MARK, FUNCTION_REASON,
+	FUNCTION_WAIT_FILE,
 };
 
 static const struct { const char *name; uint8_t kind; } frame_types[] = {
@@ -220,6 +221,54 @@ static uint32_t find_class(struct jfr_chunk *c, struct import *im, const struct 
 	return *at;
 }
 
+/* ---- names of all that is in tables ---- */
+
+static struct import_text make_name(struct jfr_chunk *c, const struct jfr_values *v)
+{
+	struct import_text type = c->types[v->v[JFR_VALUE].field->type].name, name;
+	struct import_function f = { .name = { "", 0 } };
+	struct jfr_values x, class = { .has = 0 };
+
+	if (jfr_is(&type, "java.lang.Thread")) {
+		if (!jfr_lookup(c, v, JFR_VALUE, &x))
+			return f.name;
+		name = jfr_text(c, &x, JFR_JAVA_NAME);
+		return name.len ? name : jfr_text(c, &x, JFR_OS_NAME);
+	}
+	if (jfr_is(&type, "java.lang.Class")) {
+		buf_reset(&c->name);
+		if (jfr_lookup(c, v, JFR_VALUE, &x))
+			put_class(&c->name, jfr_text(c, &x, JFR_NAME));
+	} else if (jfr_is(&type, "jdk.types.Method")) {
+		buf_reset(&c->name);
+		if (jfr_lookup(c, v, JFR_VALUE, &x)) {
+			jfr_lookup(c, &x, JFR_TYPE, &class);
+			name_java(c, &x, jfr_text(c, &class, JFR_NAME), &f);
+		}
+	} else {
+		return jfr_text(c, v, JFR_VALUE);
+	}
+	name = text_of(&c->name);
+	return (struct import_text){ arena_strndup(&c->text, name.s, name.len), name.len };
+}
+
+struct import_text jfr_name_of(struct jfr_chunk *c, const struct jfr_field *f, const uint8_t *at,
+			       uint64_t number)
+{
+	struct jfr_values v = { .has = (uint64_t)1 << JFR_VALUE };
+	uint32_t *known = map_put(&c->names, hash_pair(number, f->type));
+	uint64_t before = c->text.nr_bytes;
+
+	if (*known == MAP_NONE) {
+		v.v[JFR_VALUE] = (struct jfr_value){ number, at, f };
+		*known = c->nr_name_list;
+		VEC_GROW(c->name_list, c->nr_name_list, c->alloc_name_list);
+		c->name_list[c->nr_name_list++] = make_name(c, &v);
+		count_text(c, c->text.nr_bytes - before);
+	}
+	return c->name_list[*known];
+}
+
 /* ---- stacks ---- */
 
 static void add_frame(struct jfr_stack *out, struct frame f)
@@ -307,7 +356,8 @@ void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_val
 		    struct jfr_stack *out)
 {
 	struct jfr_values trace;
-	uint32_t class = 0, state = find_state(c, im, event);
+	/* stacks of our own have the reason of a wait themselves */
+	uint32_t class = 0, state = c->weights[JFR_WALL_WEIGHTS] ? 0 : find_state(c, im, event);
 
 	out->nr_frames = 0;
 	out->waits = state;

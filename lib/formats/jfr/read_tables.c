@@ -28,6 +28,8 @@ void jfr_chunk_release(struct jfr_chunk *c)
 	map_release(&c->strings);
 	map_release(&c->functions);
 	map_release(&c->threads);
+	map_release(&c->names);
+	free(c->name_list);
 	arena_release(&c->text);
 	buf_release(&c->name);
 	buf_release(&c->part);

@@ -307,6 +307,7 @@ static void add_field(struct jfr_chunk *c, struct jfr_field f, struct import_tex
 {
 	size_t i;
 
+	f.name = name;
 	for (i = 0; i < ARRAY_SIZE(slots); i++)
 		if (jfr_is(&name, slots[i].name))
 			f.slot = slots[i].slot;
@@ -405,7 +406,7 @@ static int link_fields(struct jfr_chunk *c, struct err *e)
 		if (t->kind == JFR_STRUCT && !t->nr_fields && !c->fields[i].pool)
 			return err_set(e, EINVAL, "damaged: a field has the type '%.*s', which has no content",
 				       (int)MIN(t->name.len, (size_t)64), t->name.s);
-		t->has_table |= c->fields[i].slot && c->fields[i].pool;
+		t->has_table |= c->fields[i].pool;
 	}
 	return 0;
 }
