@@ -224,5 +224,10 @@ char *report_summary_json(const struct view *of);
 
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);
+/*
+ * What it says of a process's labels: " (a=b,c=d)", without its control group, and of its container what
+ * tools for containers show.
+ */
+void view_labels(const char *labels, struct buf *b);
 
 #endif

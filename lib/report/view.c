@@ -451,8 +451,7 @@ void view_release(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* Of a process, in a row: not its control group, and of its container what tools for containers show. */
-static void put_labels(const char *labels, struct buf *b)
+void view_labels(const char *labels, struct buf *b)
 {
 	enum { SHORT_ID = 12 };
 	static const char container[] = LABEL_CONTAINER "=", cgroup[] = LABEL_CGROUP "=";
@@ -488,7 +487,7 @@ void view_name(const struct view *v, uint32_t consumer, struct buf *b)
 	else if (c->kind == CONSUMER_THREAD && (uint32_t)c->key)	/* 0: virtual ones of a name */
 		buf_fmt(b, " [tid %u]", (unsigned int)c->key);
 	if (c->detail && c->kind == CONSUMER_PROCESS)
-		put_labels(model_str(v->m, c->detail), b);
+		view_labels(model_str(v->m, c->detail), b);
 	else if (c->detail)
 		buf_fmt(b, " (%s)", model_str(v->m, c->detail));
 	if (v->o->profile->names.by_kind &&

@@ -74,7 +74,7 @@ jfr_agrees() {
 		*/branches.data)
 			run_arcprof report --format jfr -o profile.jfr "$trace"
 			[ "$status" -eq 1 ]
-			[[ $stderr == *"a JFR file consists of samples with their times"* ]]
+			[[ $stderr == *"a JFR file consists of samples and events with their times"* ]]
 			continue
 			;;
 		esac
@@ -144,6 +144,33 @@ jfr_agrees() {
 	! grep -qvxE 'Interpreted|JIT compiled|Inlined|Native|Kernel|C1 compiled' types || false
 }
 
+@test "formats: jfr has waits, allocations, exceptions and what JVMs tell as the JDK has them" {
+	local metric type sum
+	arcprof report -q --format jfr -o facts.jfr "$DATA/facts/trace"
+	for metric in "wall wall" "alloc jdk.ObjectAllocationSample" "throws jdk.JavaExceptionThrow" \
+		"lock jdk.JavaMonitorEnter jdk.JavaMonitorWait jdk.ThreadPark profiler.NativeLock"; do
+		sum=0
+		for type in ${metric#* }; do
+			arcprof report --import facts.jfr --metric "$type" --xprof --format json >got.json
+			sum=$((sum + $(jq '.metrics[0].total' got.json)))
+		done
+		arcprof report --metric "${metric%% *}" --xprof --format json "$DATA/facts/trace" >want.json
+		[ "$sum" -eq "$(jq '.metrics[0].total' want.json)" ]
+	done
+	skip_unless_java
+	jfr summary facts.jfr >summary
+	arcprof report -q --log --format csv "$DATA/facts/trace" >log
+	for type in jdk.GCPhasePause=pause jdk.ExecuteVMOperation=safepoint jdk.ThreadStart=thread-start arcprof.Mark=mark; do
+		[ "$(awk -v type="${type%=*}" '$1 == type { print $2 }' summary)" -eq "$(grep -c ",${type#*=}," log)" ]
+	done
+	jfr print --events jdk.ObjectAllocationSample,jdk.JavaMonitorWait,jdk.JavaExceptionThrow,jdk.GCHeapSummary facts.jfr >events
+	grep -q 'objectClass = byte\[\]' events
+	grep -q 'monitorClass = java.lang.Thread ' events
+	grep -q 'thrownClass = java.lang.IllegalStateException ' events
+	grep -q 'when = "After GC"' events
+	grep -q '"server 0 😀"' events
+}
+
 @test "formats: jfr view hot-methods counts as the report" {
 	local jfr
 	jfr=$(ls /usr/lib/jvm/*/bin/jfr | while read -r f; do "$f" help view >/dev/null 2>&1 && echo "$f"; done | head -n 1)
@@ -153,6 +180,10 @@ jfr_agrees() {
 	arcprof report --xprof --signatures --sort base --format json "$BATS_FILE_TMPDIR/mixed.data" |
 		jq '[.rows[].n | select(. > 0)] | sort | reverse[:10][]' >want
 	diff got want
+	arcprof report -q --format jfr -o facts.jfr "$DATA/facts/trace"
+	"$jfr" view --width 200 allocation-by-class facts.jfr | grep -q '^byte\[\] '
+	"$jfr" view --width 200 exception-by-type facts.jfr | grep -q '^java.lang.IllegalStateException '
+	"$jfr" view --width 200 gc facts.jfr | grep -q 'Old Garbage Collection'
 }
 
 @test "formats: callgrind has what each function consumed, itself and with its calls" {

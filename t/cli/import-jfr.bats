@@ -122,13 +122,28 @@ agrees() {
 @test "import jfr: samples of threads that did not run are below their state, and no others" {
 	arcprof report -q -i "$MIXED" --format jfr -o run.jfr
 	arcprof report --import run.jfr --format folded >run
-	! grep -q sleeping run || false
-	LC_ALL=C sed 's/STATE_RUNNABLE/STATE_SLEEPING/' run.jfr >waits.jfr
+	! grep -q blocked run || false
+	LC_ALL=C sed 's/STATE_DEFAULT/STATE_BLOCKED/' run.jfr >waits.jfr
 	arcprof report --import waits.jfr >out
 	grep -qx 'of threads that did not run: 100 samples, below the state of each' out
 	arcprof report --import waits.jfr --format folded >waits
-	diff <(sort run) <(sed 's/;\[sleeping\] / /' waits | sort)
-	[ "$(grep -c ';\[sleeping\] [0-9]*$' waits)" -eq "$(wc -l <run)" ]
-	arcprof query --import waits.jfr --format csv "select distinct kind from functions where name = '[sleeping]'" >kind
+	diff <(sort run) <(sed 's/;\[blocked\] / /' waits | sort)
+	[ "$(grep -c ';\[blocked\] [0-9]*$' waits)" -eq "$(wc -l <run)" ]
+	arcprof query --import waits.jfr --format csv "select distinct kind from functions where name = '[blocked]'" >kind
 	[ "$(tail -n 1 kind)" = reason ]
+}
+
+@test "import jfr: what is no sample is listed and queried, with its values" {
+	arcprof report -q --format jfr -o facts.jfr "$TOP/t/data/facts/trace"
+	arcprof report --import facts.jfr --log=mark --format json >log
+	[ "$(jq -c '[.events[] | select(.what == "arcprof.Mark") | .fields.name]' log)" = '["served","served"]' ]
+	[ "$(jq '[.events[] | select(.what == "jdk.GCHeapSummary" and .fields.when == "After GC") | .fields["heapSpace.committedSize"]] | min' log)" -gt 1000000 ]
+	[ "$(jq '[.events[] | select(.what == "jdk.SafepointBegin")][0].fields.safepointId' log)" -eq 1 ]
+	arcprof query --import facts.jfr --format csv \
+		"select count(*) from log where what = 'jdk.GCHeapSummary' and json_extract(fields, '$.heapUsed') > 0" >got
+	[ "$(tail -n 1 got)" -ge 1 ]
+	# pauses with their causes and sizes are those of the trace
+	arcprof report -q --log=pause --format csv "$TOP/t/data/facts/trace" >want
+	arcprof report -q --log=pause --format csv --import facts.jfr | diff want -
+	[ "$(wc -l <want)" -ge 2 ]
 }

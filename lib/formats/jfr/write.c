@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * write.c - a recording of Java Flight Recorder, for JDK Mission Control, "jfr" and compatible tools: an
- * event for each sample.
+ * event for each sample, and the events of JVMs.
  *
  * The file is one chunk: a header, the description of types, events, and tables that they refer to.
  * The header says where the others are; so all is made twice, and the first time only counted.
@@ -23,8 +23,10 @@ struct jfr {
 	struct jfr_metric metrics[FLOW_MAX_METRICS];
 	unsigned int nr_metrics;
 	uint32_t type_of[FLOW_MAX_METRICS];	/* 0: has no samples */
-	struct flow_time *samples;		/* by time */
+	const struct flow_time *samples;	/* by time */
 	size_t nr_samples;
+	struct events events;			/* of JVMs */
+	bool has_events;
 	struct buf text;
 };
 
@@ -174,52 +176,50 @@ static void write_about(struct jfr *x)
 	buf_release(&b);
 }
 
-/* What the samples of execution weigh that follow. */
-static void write_weight(struct jfr *x, const struct flow_time *s)
+/* What the samples weigh that follow. */
+static void write_weight(struct jfr *x, uint32_t type, const struct flow_time *s)
 {
 	struct buf b = BUF_INIT;
 
 	jfr_put(&b, s->time_ns);
 	jfr_put(&b, s->weight);
-	jfr_write_event(&x->w, JFR_WEIGHT, &b);
+	jfr_write_event(&x->w, type, &b);
 	buf_release(&b);
 }
 
 static void write_samples(struct jfr *x)
 {
 	struct buf b = BUF_INIT;
-	uint64_t weight = 0;
+	uint64_t weight[2] = { 0, 0 };
 	size_t i;
 
 	for (i = 0; i < x->nr_samples; i++) {
 		const struct flow_time *s = &x->samples[i];
 		uint32_t type = x->type_of[s->metric];
-		bool weighs_itself = type != JFR_EXECUTION_SAMPLE;
+		bool is_wall = type == JFR_WALL_CLOCK;
 
-		if (!weighs_itself && s->weight != weight) {
-			weight = s->weight;
-			write_weight(x, s);
+		if ((is_wall || type == JFR_EXECUTION_SAMPLE) && s->weight != weight[is_wall]) {
+			weight[is_wall] = s->weight;
+			write_weight(x, is_wall ? JFR_WALL_WEIGHT : JFR_WEIGHT, s);
 		}
 		buf_reset(&b);
-		jfr_put(&b, s->time_ns);
-		jfr_put(&b, x->pools.thread_at[s->node]);
-		jfr_put(&b, jfr_stack(&x->pools, s->node));
-		jfr_put(&b, weighs_itself ? s->weight : JFR_STATE_RUNNABLE);
+		type = jfr_put_sample(&x->pools, type, s, &b);
 		jfr_write_event(&x->w, type, &b);
 	}
 	buf_release(&b);
 }
 
-/* ---- the whole ---- */
-
-static int compare(const void *p, const void *q)
+static bool has_type(const struct jfr *x, uint32_t type)
 {
-	const struct flow_time *a = p, *b = q;
+	unsigned int i;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
+	for (i = 0; i < x->nr_metrics; i++)
+		if (x->metrics[i].type == type)
+			return true;
+	return false;
 }
+
+/* ---- the whole ---- */
 
 /* Of time that is spent, or of events while code runs: not of objects. */
 static bool is_of_execution(const struct model *m, unsigned int metric)
@@ -227,6 +227,20 @@ static bool is_of_execution(const struct model *m, unsigned int metric)
 	const char *unit = model_str(m, m->metrics[metric].unit);
 
 	return strcmp(unit, "bytes") != 0 && strcmp(unit, "objects") != 0;
+}
+
+/* The number of the type of a metric's events; *taken: some metric is of jdk.ExecutionSample. */
+static uint32_t choose_type(const struct model *m, unsigned int metric, bool *taken)
+{
+	bool only_own;
+	uint32_t type = jfr_sample_type(model_str(m, m->metrics[metric].name), &only_own);
+
+	if (type)
+		return type;
+	if (*taken || only_own || !is_of_execution(m, metric))
+		return JFR_SAMPLE + metric;
+	*taken = true;
+	return JFR_EXECUTION_SAMPLE;
 }
 
 /* Types of events for the metrics that have samples: the first of execution is the JVM's own. */
@@ -242,8 +256,7 @@ static void choose_types(struct jfr *x)
 	for (i = 0; i < m->nr_shown; i++) {
 		if (!seen[i])
 			continue;
-		x->type_of[i] = taken || !is_of_execution(m, i) ? JFR_SAMPLE + i : JFR_EXECUTION_SAMPLE;
-		taken |= x->type_of[i] == JFR_EXECUTION_SAMPLE;
+		x->type_of[i] = choose_type(m, i, &taken);
 		x->metrics[x->nr_metrics++] = (struct jfr_metric){ x->type_of[i],
 			model_str(m, m->metrics[i].name), model_str(m, m->metrics[i].unit) };
 	}
@@ -279,28 +292,48 @@ static void write_all(struct jfr *x, FILE *out, uint64_t len, uint64_t checkpoin
 	write_metadata(x);
 	write_about(x);
 	write_samples(x);
+	if (x->has_events)
+		jfr_write_jvm(&x->w, &x->pools, &x->events, !has_type(x, JFR_EXCEPTION));
 	jfr_pools_write(&x->pools, &x->w);
+}
+
+/* Not an error: it has none. */
+static int read_events(struct jfr *x, const struct events_opts *o, struct err *e)
+{
+	int r;
+
+	if (!x->v->trace)
+		return 0;
+	r = events_read(&x->events, x->v->trace, o, e);
+	x->has_events = !r && x->events.nr;
+	if (r || !x->events.nr)
+		events_release(&x->events);
+	return r == -ENODATA ? 0 : r;
 }
 
 int jfr_print(struct view *v, FILE *out, struct err *e)
 {
-	const struct flow_times *t = &v->m->times;
+	const struct events_opts eo = { .kinds = UINT32_MAX, .select = &v->o->select };
+	struct flow_times *t = &v->m->times;
 	struct jfr x = { .v = v };
+	int r = read_events(&x, &eo, e);
 
-	if (!t->nr_list)
-		return err_set(e, ENODATA, "a JFR file consists of samples with their times, and there are none");
+	if (r)
+		return r;
+	if (!t->nr_list && !x.has_events)
+		return err_set(e, ENODATA, "a JFR file consists of samples and events with their times, and there are none");
+	flow_times_sort_by_time(t);
 	x.w.start_ticks = t->start_ns;
 	x.nr_samples = t->nr_list;
-	x.samples = xmalloc(t->nr_list * sizeof(*x.samples));
-	memcpy(x.samples, t->list, t->nr_list * sizeof(*x.samples));
-	qsort(x.samples, x.nr_samples, sizeof(*x.samples), compare);
+	x.samples = t->list;
 	choose_types(&x);
 	jfr_pools_init(&x.pools, v);
 	write_all(&x, NULL, 0, 0);
 	write_all(&x, out, x.w.len, x.w.checkpoint);
 	say_what_lacks(&x, v);
 	jfr_pools_release(&x.pools);
-	free(x.samples);
+	if (x.has_events)
+		events_release(&x.events);
 	buf_release(&x.w.event);
 	buf_release(&x.text);
 	return 0;

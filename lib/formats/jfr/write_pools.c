@@ -96,26 +96,96 @@ static uint32_t add_method(struct jfr_pools *p, const struct jfr_method *m)
 
 /* ---- Java ---- */
 
-/* "java.util.Map.get(Ljava/lang/Object;)V": the class has slashes in the file. */
-static uint32_t java_method(struct jfr_pools *p, const char *name, uint32_t kind)
+/* Appends "java.lang.Object[][]" as "[[Ljava/lang/Object;", "byte[]" as "[B", others with slashes. */
+static void put_class_name(struct buf *b, const char *name, size_t len)
 {
-	size_t len = strcspn(name, "("), dot = len, package;
-	struct jfr_method m = { .kind = kind };
-	struct buf class = BUF_INIT;
+	static const char letters[] = "ZBCSIJFD";
+	static const char *const primitives[] = {
+		"boolean", "byte", "char", "short", "int", "long", "float", "double"
+	};
+	bool is_array = false;
+	size_t i;
 
-	while (dot && name[dot - 1] != '.')
-		dot--;
-	m.name = symbol(p, name + dot, len - dot);
-	m.descriptor = name[len] && strchr(name + len, ')') ? symbol(p, name + len, strlen(name + len)) :
-							      symbol(p, "()V", 3);
-	for (len = 0; len + 1 < dot; len++)
-		buf_putc(&class, name[len] == '.' ? '/' : name[len]);
+	for (; len > 2 && !memcmp(name + len - 2, "[]", 2); len -= 2, is_array = true)
+		buf_putc(b, '[');
+	for (i = 0; is_array && i < ARRAY_SIZE(primitives); i++)
+		if (strlen(primitives[i]) == len && !memcmp(primitives[i], name, len)) {
+			buf_putc(b, letters[i]);
+			return;
+		}
+	if (is_array)
+		buf_putc(b, 'L');
+	for (i = 0; i < len; i++)
+		buf_putc(b, name[i] == '.' ? '/' : name[i]);
+	if (is_array)
+		buf_putc(b, ';');
+}
+
+static uint32_t java_class(struct jfr_pools *p, const char *name, size_t len)
+{
+	struct buf class = BUF_INIT;
+	size_t package;
+	uint32_t nr;
+
+	put_class_name(&class, name, len);
 	for (package = class.len; package && class.data[package - 1] != '/'; package--)
 		;
-	m.class = add_class(p, symbol(p, class.data ? class.data : "", class.len),
-			    package ? add_package(p, symbol(p, class.data, package - 1), 0) : 0, false);
+	nr = add_class(p, symbol(p, class.data ? class.data : "", class.len),
+		       package ? add_package(p, symbol(p, class.data, package - 1), 0) : 0, false);
 	buf_release(&class);
+	return nr;
+}
+
+uint32_t jfr_class(struct jfr_pools *p, const char *name)
+{
+	return *name ? java_class(p, name, strlen(name)) : 0;
+}
+
+/* Goes past a type of a descriptor; NULL: it is none. */
+static const char *skip_type(const char *d)
+{
+	while (*d == '[')
+		d++;
+	if (*d == 'L')
+		return strchr(d, ';') ? strchr(d, ';') + 1 : NULL;
+	return *d && strchr("ZBCSIJFDV", *d) ? d + 1 : NULL;
+}
+
+/* Readers take it apart and fail at others, as those of method handles, "(LL)L". */
+static bool is_descriptor(const char *d)
+{
+	if (*d++ != '(')
+		return false;
+	while (d && *d && *d != ')')
+		d = skip_type(d);
+	d = d && *d == ')' ? skip_type(d + 1) : NULL;
+	return d && !*d;
+}
+
+/*
+ * "java.util.Map.get(Ljava/lang/Object;)V": the class has slashes in the file. A JVM's log has "::" before
+ * the name.
+ */
+static uint32_t java_method(struct jfr_pools *p, const char *name, uint32_t kind)
+{
+	size_t len = strcspn(name, "("), dot = len, end;
+	struct jfr_method m = { .kind = kind };
+	bool has_descriptor = is_descriptor(name + len);
+
+	while (dot && name[dot - 1] != '.' && name[dot - 1] != ':')
+		dot--;
+	end = dot ? dot - 1 : 0;
+	if (end && name[end - 1] == ':')
+		end--;
+	m.name = symbol(p, name + dot, has_descriptor ? len - dot : strlen(name + dot));
+	m.descriptor = has_descriptor ? symbol(p, name + len, strlen(name + len)) : symbol(p, "()V", 3);
+	m.class = java_class(p, name, end);
 	return add_method(p, &m);
+}
+
+uint32_t jfr_java_method(struct jfr_pools *p, const char *name)
+{
+	return *name ? java_method(p, name, JFR_KIND_OF_FRAME) : 0;
 }
 
 /* ---- native code ---- */
@@ -169,7 +239,8 @@ static const char *class_of_kind(uint32_t kind)
 {
 	return kind == CONSUMER_STUB ? "stub" : kind == CONSUMER_MARK ? "mark" :
 	       kind == CONSUMER_LABEL ? "label" : kind == CONSUMER_FOLDED ? "folded" :
-	       kind == CONSUMER_UNRESOLVED ? "unknown" : "native";
+	       kind == CONSUMER_UNRESOLVED ? "unknown" : kind == CONSUMER_REASON ? "wait" :
+	       kind == CONSUMER_WAIT_FILE ? "file" : "native";
 }
 
 static uint32_t native_class(struct jfr_pools *p, const struct consumer *c)
@@ -231,13 +302,17 @@ static const uint8_t type_of_kind[CONSUMER_NR] = {
 	[CONSUMER_FOLDED] = JFR_FRAME_NATIVE,
 	[CONSUMER_MARK] = JFR_FRAME_NATIVE,
 	[CONSUMER_LABEL] = JFR_FRAME_NATIVE,
+	[CONSUMER_CLASS] = JFR_FRAME_NATIVE,
+	[CONSUMER_REASON] = JFR_FRAME_NATIVE,
+	[CONSUMER_WAIT_FILE] = JFR_FRAME_NATIVE,
 };
 
 static uint32_t kind_of_method(uint32_t kind)
 {
 	return kind == CONSUMER_JAVA ? JFR_KIND_JAVA : kind == CONSUMER_STUB ? JFR_KIND_STUB :
 	       kind == CONSUMER_UNRESOLVED ? JFR_KIND_UNRESOLVED : kind == CONSUMER_FOLDED ? JFR_KIND_FOLDED :
-	       kind == CONSUMER_MARK ? JFR_KIND_MARK : JFR_KIND_OF_FRAME;
+	       kind == CONSUMER_MARK ? JFR_KIND_MARK : kind == CONSUMER_REASON ? JFR_KIND_REASON :
+	       kind == CONSUMER_WAIT_FILE ? JFR_KIND_FILE : JFR_KIND_OF_FRAME;
 }
 
 /* "Thread.java:840", "Thread.java bci 12": lines and bytecodes of what is not known are NONE. */
@@ -269,21 +344,47 @@ static const struct jfr_place *place(struct jfr_pools *p, uint32_t consumer)
 
 /* ---- threads ---- */
 
-static uint32_t add_thread(struct jfr_pools *p, uint32_t process, uint32_t thread)
+static uint32_t add_name(struct jfr_pools *p, const char *name)
 {
-	uint32_t *at = map_put(&p->threads, names_pair(process, thread)), *group;
+	return strtab_adds(&p->names, quote_str(&p->escaped, name));
+}
+
+/* The group of a process's threads. */
+static uint32_t add_group(struct jfr_pools *p, const struct consumers *c, const struct consumer *process)
+{
+	struct jfr_group g = { add_name(p, strtab_get(&c->names, process->name)), export_pid(process),
+			       add_name(p, strtab_get(&c->names, process->detail)) };
+	uint32_t *at = map_put(&p->groups, hash_pair(names_pair(g.pid, g.name), g.labels));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(p->group_list, p->nr_group_list, p->alloc_group_list);
+		p->group_list[p->nr_group_list++] = g;
+		*at = p->nr_group_list;
+	}
+	return *at;
+}
+
+uint32_t jfr_thread(struct jfr_pools *p, const struct consumers *c, const struct consumer *process,
+		    uint32_t tid, const char *name)
+{
+	uint32_t group = process ? add_group(p, c, process) : 0, text = add_name(p, name);
+	uint32_t *at = map_put(&p->threads, hash_pair(names_pair(group, text), tid));
 
 	if (*at != MAP_NONE)
 		return *at;
-	group = map_put(&p->groups, process);
-	if (process && *group == MAP_NONE) {
-		VEC_GROW(p->group_list, p->nr_group_list, p->alloc_group_list);
-		p->group_list[p->nr_group_list++] = process;
-		*group = p->nr_group_list;
-	}
 	VEC_GROW(p->thread_list, p->nr_thread_list, p->alloc_thread_list);
-	p->thread_list[p->nr_thread_list++] = (struct jfr_thread){ process, thread, false };
+	p->thread_list[p->nr_thread_list++] = (struct jfr_thread){ text, tid, group, false };
 	return *at = p->nr_thread_list;
+}
+
+/* process, thread: consumers; 0 is none. */
+static uint32_t thread_of(struct jfr_pools *p, uint32_t process, uint32_t thread)
+{
+	const struct consumers *c = &p->v->m->consumers;
+	const struct consumer *t = &c->items[thread ? thread : process];
+
+	return jfr_thread(p, c, process ? &c->items[process] : NULL, export_tid(t),
+			  strtab_get(&c->names, t->name));
 }
 
 /* The thread of each node, and which threads run Java code. */
@@ -298,9 +399,9 @@ static void find_threads(struct jfr_pools *p)
 
 		if (kind == CONSUMER_PROCESS) {
 			process = n->consumer;
-			p->thread_at[i] = add_thread(p, process, 0);
+			p->thread_at[i] = thread_of(p, process, 0);
 		} else if (kind == CONSUMER_THREAD) {
-			p->thread_at[i] = add_thread(p, n->parent ? process : 0, n->consumer);
+			p->thread_at[i] = thread_of(p, n->parent ? process : 0, n->consumer);
 		} else {
 			p->thread_at[i] = n->parent ? p->thread_at[n->parent] : 0;
 		}
@@ -309,25 +410,35 @@ static void find_threads(struct jfr_pools *p)
 	}
 }
 
+uint32_t jfr_constant(struct jfr_pools *p, uint32_t type, const char *text)
+{
+	return *text ? strtab_adds(&p->texts[type - JFR_TEXTS], quote_str(&p->escaped, text)) + 1 : 0;
+}
+
 void jfr_pools_init(struct jfr_pools *p, const struct view *v)
 {
-	const struct flow_times *t = &v->m->times;
 	size_t i;
 
 	memset(p, 0, sizeof(*p));
 	p->v = v;
 	strtab_init(&p->symbols);
+	strtab_init(&p->names);
+	for (i = 0; i < ARRAY_SIZE(p->texts); i++)
+		strtab_init(&p->texts[i]);
 	p->places = xcalloc(v->m->consumers.nr_items, sizeof(*p->places));
 	p->thread_at = xcalloc(v->m->flow.nr_nodes, sizeof(*p->thread_at));
-	p->has_sample = xcalloc(v->m->flow.nr_nodes, sizeof(*p->has_sample));
-	for (i = 0; i < t->nr_list; i++)
-		p->has_sample[t->list[i].node] = true;
+	p->has_stack = xcalloc(v->m->flow.nr_nodes, sizeof(*p->has_stack));
 	find_threads(p);
 }
 
 void jfr_pools_release(struct jfr_pools *p)
 {
+	size_t i;
+
 	strtab_release(&p->symbols);
+	strtab_release(&p->names);
+	for (i = 0; i < ARRAY_SIZE(p->texts); i++)
+		strtab_release(&p->texts[i]);
 	map_release(&p->modules);
 	map_release(&p->packages);
 	map_release(&p->classes);
@@ -343,7 +454,7 @@ void jfr_pools_release(struct jfr_pools *p)
 	free(p->thread_list);
 	free(p->group_list);
 	free(p->thread_at);
-	free(p->has_sample);
+	free(p->has_stack);
 	buf_release(&p->text);
 	buf_release(&p->escaped);
 }
@@ -402,9 +513,12 @@ static void pool_begin(struct pool *x, uint32_t type)
 	x->type = type;
 }
 
-uint32_t jfr_stack(const struct jfr_pools *p, uint32_t node)
+uint32_t jfr_stack(struct jfr_pools *p, uint32_t node)
 {
-	return export_is_root(p->v, p->v->m->flow.nodes[node].consumer) ? 0 : node;
+	if (!node || export_is_root(p->v, p->v->m->flow.nodes[node].consumer))
+		return 0;
+	p->has_stack[node] = true;
+	return node;
 }
 
 static void write_stack(struct jfr_pools *p, struct pool *x, uint32_t node)
@@ -430,38 +544,47 @@ static void write_stack(struct jfr_pools *p, struct pool *x, uint32_t node)
 	pool_entry_done(x);
 }
 
+static void write_groups(struct jfr_pools *p, struct pool *x)
+{
+	struct buf name = BUF_INIT, *b;
+	size_t i;
+
+	pool_begin(x, JFR_THREAD_GROUP);
+	for (i = 0; i < p->nr_group_list; i++) {
+		const struct jfr_group *g = &p->group_list[i];
+
+		b = pool_add(x, i + 1);
+		jfr_put(b, 0);		/* parent */
+		buf_reset(&name);
+		buf_str(&name, strtab_get(&p->names, g->name));
+		if (g->pid)
+			buf_fmt(&name, " [pid %u]", g->pid);
+		view_labels(strtab_get(&p->names, g->labels), &name);
+		jfr_put_text(b, name.data);
+		jfr_put_text(b, strtab_get(&p->names, g->name));
+		jfr_put(b, g->pid);
+	}
+	buf_release(&name);
+}
+
 static void write_threads(struct jfr_pools *p, struct pool *x)
 {
-	const struct model *m = p->v->m;
-	struct buf name = BUF_INIT, *b;
+	struct buf *b;
 	size_t i;
 
 	pool_begin(x, JFR_THREAD);
 	for (i = 0; i < p->nr_thread_list; i++) {
 		const struct jfr_thread *t = &p->thread_list[i];
-		const struct consumer *c = &m->consumers.items[t->thread ? t->thread : t->process];
-		const char *text = quote_str(&p->escaped, model_str(m, c->name));
+		const char *text = strtab_get(&p->names, t->name);
 
 		b = pool_add(x, i + 1);
 		jfr_put_text(b, text);
-		jfr_put(b, (uint32_t)c->key);
+		jfr_put(b, t->tid);
 		jfr_put_text(b, t->java ? text : NULL);
 		jfr_put(b, 0);		/* the number that Java gave it is not known */
-		jfr_put(b, t->process ? map_get(&p->groups, t->process) : 0);
+		jfr_put(b, t->group);
 	}
-	pool_begin(x, JFR_THREAD_GROUP);
-	for (i = 0; i < p->nr_group_list; i++) {
-		b = pool_add(x, i + 1);
-		jfr_put(b, 0);
-		buf_reset(&name);
-		view_name(p->v, p->group_list[i], &name);
-		jfr_put_text(b, quote_str(&p->escaped, name.data));
-		name.len = 0;
-		buf_str(&name, model_str(m, m->consumers.items[p->group_list[i]].name));
-		jfr_put_text(b, quote_str(&p->escaped, name.data));
-		jfr_put(b, m->consumers.items[p->group_list[i]].key >> 32);
-	}
-	buf_release(&name);
+	write_groups(p, x);
 }
 
 static void write_classes(struct jfr_pools *p, struct pool *x)
@@ -528,6 +651,20 @@ static void write_types(struct pool *x)
 		jfr_put_text(pool_add(x, i), types[i]);
 	pool_begin(x, JFR_THREAD_STATE);
 	jfr_put_text(pool_add(x, JFR_STATE_RUNNABLE), "STATE_RUNNABLE");
+	jfr_put_text(pool_add(x, JFR_STATE_SLEEPING), "STATE_SLEEPING");
+	jfr_put_text(pool_add(x, JFR_STATE_DEFAULT), "STATE_DEFAULT");
+}
+
+/* Numbers in the file are one higher than in the table, as those of symbols. */
+static void write_texts(struct jfr_pools *p, struct pool *x)
+{
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(p->texts); i++) {
+		pool_begin(x, JFR_TEXTS + i);
+		for (k = 0; k < p->texts[i].nr_entries; k++)
+			jfr_put_text(pool_add(x, k + 1), p->texts[i].entries[k].s);
+	}
 }
 
 void jfr_pools_write(struct jfr_pools *p, struct jfr_writer *w)
@@ -538,11 +675,12 @@ void jfr_pools_write(struct jfr_pools *p, struct jfr_writer *w)
 	write_threads(p, &x);
 	pool_begin(&x, JFR_STACK_TRACE);
 	for (node = 1; node < p->v->m->flow.nr_nodes; node++)
-		if (p->has_sample[node] && jfr_stack(p, node))
+		if (p->has_stack[node])
 			write_stack(p, &x, node);
 	write_classes(p, &x);
 	write_symbols(p, &x);
 	write_types(&x);
+	write_texts(p, &x);
 	pool_flush(&x);
 	buf_release(&x.entries);
 }
