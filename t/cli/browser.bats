@@ -51,6 +51,11 @@ until_shows() {
 	eventually shows "$1"
 }
 
+# The file wanted, below the two lines on top.
+has_wanted() {
+	screen | tail -n +3 | head -n "$(wc -l <wanted)" | sed 's/ *$//' | cmp -s - wanted
+}
+
 # The shell's screen, and its cursor.
 is_left() {
 	[ "$(mux display-message -p '#{alternate_on} #{cursor_flag}')" = "0 1" ]
@@ -111,9 +116,11 @@ until_same_terminal() {
 	until_shows '%Base +%Cum +Base +Cum +Samples'
 	[ "$(screen | tail -n 1 | grep -c 'only names with: Seed.')" -eq 1 ]
 	type_keys Escape -- 'by name: 363'
-	type_keys 1 -- '1 of 36'
+	type_keys 1 -- 'Hottest'
 	mux resize-window -x 70 -y 24
-	type_keys r -- '1 of 40'
+	COLUMNS=70 NO_COLOR=1 on_terminal arcprof report --summary --no-pager "$TOP/$trace" | head -n 20 | cut -c -70 >wanted
+	type_keys r -- 'Hottest'
+	eventually has_wanted
 }
 
 @test "browser: a part of the time, and a report that has none" {
