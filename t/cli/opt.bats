@@ -110,6 +110,7 @@ hint: did you mean '--format'?" ]
 	command -v zsh >/dev/null || command -v fish >/dev/null || skip "neither zsh nor fish is installed"
 	! command -v zsh >/dev/null || zsh -n "$BUILD/share/_arcprof"
 	! command -v fish >/dev/null || fish -n "$BUILD/share/arcprof.fish"
+	! command -v fish >/dev/null || [ -z "$(HOME=$PWD fish --no-config -c "source $BUILD/share/arcprof.fish" 2>&1)" ]
 }
 
 @test "options: numbers that mean nothing, and rules that match nothing, are usage errors in one line" {
