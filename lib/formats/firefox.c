@@ -556,7 +556,7 @@ static void say_lacks(struct view *v)
 	for (i = 0; i < m->nr_shown; i++)
 		if (i != v->o->sort_metric)
 			export_lacks(v, "%s, which --metric shows", model_str(m, m->metrics[i].name));
-	export_lacks(v, "%saddresses", v->m->flow.n_means == FLOW_CALLS ? "numbers of calls and " : "");
+	export_lacks(v, "addresses");
 }
 
 int firefox_print(struct view *v, FILE *out, struct err *e)

@@ -89,6 +89,9 @@ struct origin {
 	const char *const *outside;	/* JVMs whose stacks the recorder has walked itself, and why */
 	size_t nr_outside;
 	const char *not_shown;		/* samples of other events, which were not requested; NULL: none */
+	/* what else was recorded: events of JVMs and marks, with commas (NULL: none), labels, dispatches */
+	const char *jvm_events;
+	bool has_labels, has_dispatches;
 	const char *calibration;	/* of exact calls: what was done, or why not; NULL for others */
 	uint64_t over_corrected;	/* contexts and metrics that were left with nothing */
 	uint64_t nr_left_out;		/* samples, by the filter with which the trace was read */

@@ -26,6 +26,14 @@ enum format_id {
 	FORMAT_CHROME,
 };
 
+/* What a trace can have beside samples of one metric: formats.c names it. */
+enum format_fact {
+	FACT_METRICS, FACT_TIMES, FACT_CALLS, FACT_JVM, FACT_MARKS, FACT_LABELS, FACT_LINES, FACT_BUILD_IDS,
+	FACT_DISPATCHES,
+	FACT_NR
+};
+#define FACT_BIT(fact) (1u << (fact))
+
 struct view;
 struct sheet;
 struct cell;
@@ -40,6 +48,7 @@ struct format {
 	bool timed;		/* shows each sample's time, and all events as well */
 	bool all_events;	/* shows all events, and of these alone the first with its n */
 	bool labels;		/* has a place for the labels of threads */
+	unsigned int lacks;	/* FACT_BIT() of what it has no place for: manual and message say it */
 	/* For formats that print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
@@ -59,6 +68,8 @@ struct format {
 const struct format *format_get(int id);
 /* NULL: the number is unknown. */
 const char *format_name(unsigned int id);
+/* "source lines", as the manual's table and messages have it. */
+const char *format_fact_name(enum format_fact fact);
 
 static inline bool format_in(unsigned int set, int id)
 {

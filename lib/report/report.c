@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* report.c - the list of reports, and printing one of them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rules.h"
 #include "report/export.h"
@@ -21,6 +22,76 @@ static void put_legend(const struct report_opts *o, FILE *out)
 		fputs(o->report->legend, out);
 }
 
+static bool has_build_ids(const struct origin *origin)
+{
+	size_t i;
+
+	for (i = 0; i < origin->nr_modules && !origin->modules[i].build_id_len; i++)
+		;
+	return i < origin->nr_modules;
+}
+
+static bool has_code(const struct model *m)
+{
+	size_t i;
+
+	for (i = 1; i < m->consumers.nr_items && !kind_is(m->consumers.items[i].kind, KIND_CODE); i++)
+		;
+	return i < m->consumers.nr_items;
+}
+
+/* The names of what was recorded of JVMs and programs, with commas, beside marks and labels. */
+static bool has_jvm_events(const char *names)
+{
+	size_t len;
+
+	for (; names && *names; names += len + (names[len] == ',')) {
+		len = strcspn(names, ",");
+		if (strncmp(names, "mark", len) && strncmp(names, "label", len))
+			return true;
+	}
+	return false;
+}
+
+static bool has_fact(const struct view *v, enum format_fact fact)
+{
+	const struct origin *origin = v->origin;
+
+	switch (fact) {
+	case FACT_TIMES:
+		return origin->is_trace && v->m->flow.n_means == FLOW_SAMPLES && origin_knows(origin, "times");
+	case FACT_CALLS:
+		return v->m->flow.n_means == FLOW_CALLS;
+	case FACT_JVM:
+		return has_jvm_events(origin->jvm_events);
+	case FACT_MARKS:
+		return origin->jvm_events && strstr(origin->jvm_events, "mark");
+	case FACT_LABELS:
+		return origin->has_labels && !v->o->profile->by_label;
+	case FACT_LINES:
+		return origin->is_trace && has_code(v->m);
+	case FACT_BUILD_IDS:
+		return has_build_ids(origin);
+	case FACT_DISPATCHES:
+		return origin->has_dispatches;
+	default:
+		return false;		/* metrics: their names are said */
+	}
+}
+
+/* What the trace has and the format has no place for, by the table of formats. */
+static void put_lacks(struct view *v, const struct format *f)
+{
+	enum format_fact fact;
+
+	/* hprof.c says it itself, of the tables that it has */
+	if (f->lacks && v->origin->not_shown && v->o->format != FORMAT_HPROF)
+		export_lacks(v, "%s", v->origin->not_shown);
+	for (fact = 0; fact < FACT_NR; fact++)
+		if (f->lacks & FACT_BIT(fact) && has_fact(v, fact))
+			export_lacks(v, "%s", format_fact_name(fact));
+}
+
 int report_print(struct view *v, FILE *out, struct err *e)
 {
 	const struct report_opts *as_asked = v->o;
@@ -34,6 +105,7 @@ int report_print(struct view *v, FILE *out, struct err *e)
 		if (a && !v->o->profile->not_sampled)
 			export_lacks(v, "%.0f %% of the %s, which has no samples (--not-sampled adds it)",
 				     100. * (1 - (double)a->sampled / (double)a->counted), a->what);
+		put_lacks(v, format_get(v->o->format));
 		return format_get(v->o->format)->print_tree(v, out, e);
 	}
 	out = sheet_hold(&h, &o.choice, out);

@@ -255,6 +255,21 @@ jfr_agrees() {
 	[ "$(jq '[.dictionary.stringTable[] | select(startswith("endpoint="))] | length' got)" -eq 0 ]
 }
 
+@test "formats: what a trace has and a format has no place for is said" {
+	local lacks
+	lacks() { arcprof report --format "$1" -o profile "$DATA/facts/trace" 2>&1 | grep -o 'leaves out: .*'; }
+	lacks folded >got
+	for lacks in 'samples of wall' 'samples of alloc' 'times of samples' 'events of JVMs' 'marks and phases' 'labels of threads' \
+		'source lines'; do
+		grep -q "$lacks" got
+	done
+	lacks pprof >got
+	grep -q 'times of samples; events of JVMs; marks and phases$' got
+	! lacks jfr | grep -q 'samples of\|events of JVMs' || false
+	lacks chrome >got
+	grep -q 'labels of threads; source lines' got
+}
+
 @test "formats: otlp escapes foreign names" {
 	foreign_names >tree
 	arcprof report --tree tree --format otlp-json >profile

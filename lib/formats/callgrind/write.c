@@ -322,7 +322,7 @@ int callgrind_print(struct view *v, FILE *out, struct err *e)
 	put_head(&c);
 	put_entries(&c);
 	put_totals(&c);
-	export_lacks(v, "contexts beyond a function's callers and callees, times, and build-ids");
+	export_lacks(v, "contexts beyond a function's callers and callees");
 	export_release(&c.x);
 	map_release(&c.function_of);
 	map_release(&c.pair_of);

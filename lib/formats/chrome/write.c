@@ -306,7 +306,6 @@ int chrome_print(struct view *v, FILE *out, struct err *e)
 	export_stacks_init(&c.stacks, &c.x);
 	r = put_all(&c, e);
 	fclose(packed);
-	export_lacks(v, "source lines and build-ids");
 	export_stacks_release(&c.stacks);
 	export_release(&c.x);
 	map_release(&c.named);

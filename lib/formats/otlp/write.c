@@ -698,7 +698,7 @@ static int print(struct view *v, FILE *out, bool is_json, int64_t id)
 	put_all(&o);
 	put_dictionary(&o);
 	otlp_wire_finish(&o.w);
-	export_lacks(v, "%saddresses", v->m->flow.n_means == FLOW_CALLS ? "numbers of calls and " : "");
+	export_lacks(v, "addresses");
 	export_release(&o.x);
 	strtab_release(&o.values);
 	map_release(&o.attribute_of[0]);

@@ -152,8 +152,7 @@ int speedscope_print(struct view *v, FILE *out, struct err *e)
 	json_end(&s.j);
 	put_frames(&s);
 	json_end(&s.j);
-	export_lacks(v, "%sline numbers, build-ids and idle time",
-		     v->m->flow.n_means == FLOW_CALLS ? "numbers of calls, " : "");
+	export_lacks(v, "idle time");
 	export_release(&s.x);
 	map_release(&s.frame_of);
 	free(s.frames);
