@@ -125,7 +125,8 @@ static bool suits_terminal(const struct view_opts *o)
 {
 	struct err e;
 
-	return !o->output && !o->diff && !o->no_browser && !o->serve && !has_browser() && !browser_possible(&e);
+	return !o->output && !o->diff && !o->no_browser && !o->serve && !has_browser() &&
+	       !browser_possible(&e);
 }
 
 /* What a page is made of. */
