@@ -27,7 +27,7 @@ public class Orders {
 	static long discount(String order) {
 		long sum = 0;
 
-		for (int i = 0; i < 100000; i++)
+		for (int i = 0; i < 1000000; i++)
 			sum = 17 * sum ^ order.charAt(i % order.length());
 		return sum;
 	}

@@ -25,6 +25,6 @@ said() {
 	said 'arcprof report --locks' | grep -q 'orders-[123] .*java\.util\.HashMap@'
 	said 'arcprof report --blame' | grep -q 'Orders\.reserve$'
 	said 'arcprof report --leaks' | grep -q 'Orders\.remember keeps .* more of byte\[\]'
-	said 'arcprof diff' | grep -q 'new .*Orders\.discount$'
+	said 'arcprof diff' | grep -qE ' new .* Orders\.discount( |$)'
 	said 'arcprof report --summary production.data' | grep -q 'Orders\.price$'
 }
