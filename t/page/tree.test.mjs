@@ -161,6 +161,10 @@ test('a mapped tree keeps the sums, and its siblings are distinct', () => {
 		const { tree, nodeOf } = mapTree(t, to, 5, merge), sums = sumUp(d, tree, nodeOf, WHOLE);
 		assert.deepEqual(brokenTree(tree, sums, 0), []);
 		assert.equal(sums.cum[0][0], d.base[0].reduce((a, b) => a + b, 0));
+		const part = { from: 20, to: 70, ranges: null }, here = sumUp(d, tree, nodeOf, part), there = sumUp(d, t, null, part);
+		const want = new Float64Array(tree.nr);
+		there.base[0].forEach((x, i) => want[nodeOf[i]] += x);
+		assert.deepEqual(here.base[0], want);
 		for (let i = 0; i < tree.nr; i++) {
 			const kids = [...children(tree, i)].map(c => tree.consumer[c]);
 			assert.equal(new Set(kids).size, kids.length);

@@ -5,7 +5,7 @@ import { laneCells, spentLanes } from './layout.mjs';
 import { readMore } from './more.mjs';
 import { foldConsumers, isFunction, poolName, wordsOf } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
-import { firstMetric, hottest, IDLE, idleApart, rolesOf } from './roles.mjs';
+import { firstMetric, hottestMine, IDLE, idleApart, rolesOf } from './roles.mjs';
 import { masked, profile, stanza, sumUp, valuesOf } from './sums.mjs';
 
 const MOST_TREES = 3, MOST_SELECTIONS = 2;
@@ -145,7 +145,7 @@ export class Model {
 		let selected = this.selections.get(key);
 
 		if (!selected) {
-			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state), this.valuesIn(state));
+			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state));
 			selected = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map(), looks: new Map() };
 			keep(this.selections, key, selected, MOST_SELECTIONS);
 		}
@@ -183,9 +183,7 @@ export class Model {
 
 		if (c || !this.hasRoles)
 			return c || hottestOf(look);
-		const rows = hottest(this.roles, this.tree, look.to, this.baseIn(state, look.metric), look.sums.cum[look.metric][0], 20);
-		const found = [...rows.mine, ...rows.all].find(r => r.where && !/^\[/.test(look.consumers.name[r.where]));
-		return found ? found.where : hottestOf(look);
+		return hottestMine(look, idleRoot(look)) || hottestOf(look);
 	}
 
 	/* The threads' nodes of the data's tree, with what they consumed in all or in the selected time, most first. */

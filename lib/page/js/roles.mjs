@@ -110,6 +110,25 @@ export function hottest(roles, tree, to, base, total, nr) {
 	return { mine: rows.most('mine', nr, total), all: rows.most('self', nr, total) };
 }
 
+/* Of a look, the function of the program's own that has most with what it calls of libraries; but for what is idle. */
+export function hottestMine({ tree, consumers, sums, metric }, idle) {
+	const { role, name } = consumers, base = sums.base[metric], owner = new Uint32Array(tree.nr), mine = new Float64Array(consumers.nr);
+	let best = 0;
+
+	for (let i = 1; i < tree.nr; i++) {
+		const c = tree.consumer[i];
+		owner[i] = role[c] & IS_OWN || i === idle ? 0 : role[c] & IS_MINE ? c : owner[tree.parent[i]];
+		mine[owner[i]] += base[i];
+	}
+	if (idle)
+		for (let i = idle; i < tree.end[idle]; i++)
+			mine[owner[i]] -= base[i];
+	for (let c = 1; c < consumers.nr; c++)
+		if (mine[c] > (best ? mine[best] : 0) && !name[c].startsWith('['))
+			best = c;
+	return best;
+}
+
 /* Waits inside work by function and reason: {rows, whole, idle}. */
 export function waits(roles, tree, to, base, nr) {
 	const { owner, outer, wait, aside } = roles, rows = new Tally();

@@ -3,11 +3,16 @@
 
 /*
  * selection: {from, to: ticks, or null; ranges: [[node, end), ...] of the data's tree, or null for all}.
- * nodeOf: where the data's nodes are in tree; null: the same. picked: of valuesOf() for the same time. Gives {n, base:
- * [metric], cum: [metric]}, by node of tree.
+ * nodeOf: where the data's nodes are in tree; null: the same. Gives {n, base: [metric], cum: [metric]}, by node of tree.
  */
-export function sumUp(data, tree, nodeOf, selection, picked = valuesOf(data, selection)) {
-	const { ranges } = selection, all = [[1, data.parent.length]];
+export function sumUp(data, tree, nodeOf, selection) {
+	const { from, ranges } = selection, all = [[1, data.parent.length]];
+	if (from !== null && nodeOf && !ranges) {
+		const out = valuesIn(data, selection, tree.nr, nodeOf);
+		out.cum = out.base.map(base => cumulate(tree, base));
+		return out;
+	}
+	const picked = valuesOf(data, selection);
 	const move = values => (ranges || nodeOf || tree.nr !== values.length ? moved(values, tree.nr, nodeOf, ranges || all) : values);
 	const out = { n: move(picked.n), base: picked.base.map(move) };
 
@@ -37,15 +42,15 @@ function moved(values, nr, nodeOf, ranges) {
 	return out;
 }
 
-/* n and base of the data's nodes in a part of the time. */
-function valuesIn(data, { from, to }) {
-	const nr = data.parent.length, make = () => new Float64Array(nr), out = { n: make(), base: data.base.map(make) };
+/* n and base of the data's nodes, or of those of a tree that they went to, in a part of the time. */
+function valuesIn(data, { from, to }, nr = data.parent.length, nodeOf = null) {
+	const make = () => new Float64Array(nr), out = { n: make(), base: data.base.map(make) };
 
 	data.samples.forEach((samples, k) => {
 		const source = data.meta.sources[k], { scale } = data.meta.metrics[source.metric];
 		if (!samples)
 			return;
-		const { count, weight } = samples.lasting ? partsIn(samples, from, to, nr) : samplesIn(samples, from, to, nr);
+		const { count, weight } = samples.lasting ? partsIn(samples, from, to, nr, nodeOf) : samplesIn(samples, from, to, nr, nodeOf);
 		addScaled(out.base[source.metric], weight, samples.lasting ? 1 : scale);
 		if (source.counts_in_n)
 			addScaled(out.n, count, 1);
@@ -56,16 +61,17 @@ function valuesIn(data, { from, to }) {
 }
 
 /* By node: one array of small numbers is all that is reached into at random. */
-function samplesIn(samples, from, to, nr) {
-	const { first } = samples, { node, weights } = samples.byTime(), last = first.length - 1;
+function samplesIn(samples, from, to, nr, nodeOf) {
+	const { first } = samples, { node: of, weights } = samples.byTime(), last = first.length - 1;
 	const begin = first[Math.min(from, last)], end = first[Math.min(to, last)];
 	const count = new Uint32Array(nr), weight = weights ? new Float64Array(nr) : count;
+	const node = nodeOf ? of.subarray(begin, end).map(i => nodeOf[i]) : of.subarray(begin, end);
 
-	for (let k = begin; k < end; k++)
+	for (let k = 0; k < node.length; k++)
 		count[node[k]]++;
 	if (weights)
-		for (let k = begin; k < end; k++)
-			weight[node[k]] += weights[k];
+		for (let k = 0; k < node.length; k++)
+			weight[node[k]] += weights[begin + k];
 	return { count, weight };
 }
 
@@ -73,25 +79,26 @@ function samplesIn(samples, from, to, nr) {
  * The same of those that last, in ns: the part of each that is in the selection, of all that end in it or later. What
  * began before the recording is in the first tick.
  */
-function partsIn(samples, from, to, nr) {
+function partsIn(samples, from, to, nr, nodeOf) {
 	const { first, lasting } = samples, { node, begins, ends } = samples.byTime(), last = first.length - 1;
 	const low = from > 0 ? from * lasting.tickNs : -Infinity, high = to < last ? to * lasting.tickNs : Infinity;
 	const count = new Uint32Array(nr), weight = new Float64Array(nr);
 
 	for (let k = first[Math.min(from, last)]; k < node.length; k++) {
-		const begin = Math.max(begins[k], low), end = Math.min(ends[k], high);
+		const begin = Math.max(begins[k], low), end = Math.min(ends[k], high), at = nodeOf ? nodeOf[node[k]] : node[k];
 		if (begin < end) {
-			count[node[k]]++;
-			weight[node[k]] += end - begin;
+			count[at]++;
+			weight[at] += end - begin;
 		} else if (begins[k] === ends[k] && ends[k] >= low && ends[k] < high) {
-			count[node[k]]++;
+			count[at]++;
 		}
 	}
 	return { count, weight };
 }
 
+/* The root has what went to it of contexts that are not shown. */
 function addScaled(sums, values, scale) {
-	for (let i = 1; i < values.length; i++)
+	for (let i = 0; i < values.length; i++)
 		sums[i] += values[i] * scale;
 }
 
