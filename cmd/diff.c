@@ -314,8 +314,7 @@ static bool *changed_functions(const struct diff *d, int normalize)
 /* All functions, contexts and stanzas of it. */
 static int print_page(const struct diff *d, int normalize)
 {
-	/* a page has shares: sizes are for what is judged */
-	struct page_difference p = { d, normalize == DIFF_SIZE ? DIFF_TOTAL : normalize, NULL };
+	struct page_difference p = { d, normalize, NULL };
 	bool *changed;
 	struct err e;
 	int r;

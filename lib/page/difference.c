@@ -8,7 +8,7 @@
 #include "page/page.h"
 
 static const char *const normalizations[] = {
-	[DIFF_TOTAL] = "total", [DIFF_SECOND] = "second", [DIFF_NONE] = "none",
+	[DIFF_SIZE] = "size", [DIFF_TOTAL] = "total", [DIFF_SECOND] = "second", [DIFF_NONE] = "none",
 };
 
 uint64_t page_difference_value(const struct page_difference *p, uint32_t node, unsigned int m)
@@ -39,7 +39,7 @@ void page_difference_metric(const struct page_difference *p, unsigned int m, str
 
 static double divisor(const struct page_difference *p, const struct diff_run *r)
 {
-	return p->normalize == DIFF_TOTAL ? (double)r->total :
+	return p->normalize == DIFF_SIZE ? r->size : p->normalize == DIFF_TOTAL ? (double)r->total :
 	       p->normalize == DIFF_SECOND ? r->about.recorded_ns / 1e9 : 1;
 }
 

@@ -15,7 +15,7 @@
 
 struct page_difference {
 	const struct diff *d;		/* finished */
-	enum diff_normalize normalize;	/* DIFF_TOTAL, DIFF_SECOND or DIFF_NONE */
+	enum diff_normalize normalize;	/* not DIFF_CALL or DIFF_WORK */
 	const bool *changed;		/* [consumer]: its base did, by more than noise; NULL: not known */
 };
 

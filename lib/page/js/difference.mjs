@@ -41,14 +41,21 @@ export class Difference {
 
 	/* "12.3 %", "12.3 ms". */
 	text(value) {
-		if (this.normalize !== 'total')
+		if (!this.isShare())
 			return amount(value, this.unit) + (this.normalize === 'second' ? '/s' : '');
 		return `${percentText(value * 100)} %`;
 	}
 
+	isShare() {
+		return this.normalize === 'total' || this.normalize === 'size';
+	}
+
 	/* What values are divided by, in words. */
 	normalized() {
-		return { total: 'shares of each total', second: 'per second', none: 'not normalized' }[this.normalize];
+		return {
+			size: 'scaled to runs of equal size', total: 'shares of each total', second: 'per second',
+			none: 'not normalized',
+		}[this.normalize];
 	}
 
 	/* With a sign in shape, too: "▲ +1.23", "▼ −1.23"; shares differ by points. */
@@ -57,7 +64,7 @@ export class Difference {
 
 		if (d === 0)
 			return '0';
-		const size = this.normalize === 'total' ? percentText(Math.abs(d) * 100) : this.text(Math.abs(d));
+		const size = this.isShare() ? percentText(Math.abs(d) * 100) : this.text(Math.abs(d));
 		return d > 0 ? `▲ +${size}` : `▼ −${size}`;
 	}
 }
