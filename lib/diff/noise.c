@@ -325,25 +325,26 @@ static double error_of(const struct noise *s, const struct look *k, double varia
 	return sqrt(whole * sampling + variance * (1. / d->nr_of_side[DIFF_A] + 1. / d->nr_of_side[DIFF_B]));
 }
 
-/* The code of the last compiler changed, and all of the function did not, or in the other direction. */
-static bool tiers_disagree(const struct noise *s, const struct diff_row *row, const struct look *late,
-			   double half)
+/*
+ * What a run consumed before its last compiler had it is missing in the code of that: then all of the method
+ * changed in the other direction.
+ */
+static bool tiers_disagree(const struct noise *s, const struct diff_row *row, const struct look *late)
 {
 	struct look all;
-	bool disagree = true;
+	bool disagree;
 
-	if (look_init(s, row, false, &all) && all.effect * late->effect > 0)
-		disagree = fabs(all.effect) < half;
+	disagree = !look_init(s, row, false, &all) || all.effect * late->effect <= 0;
 	look_release(&all);
 	return disagree;
 }
 
 static enum diff_doubt doubt_of(const struct noise *s, const struct diff_row *row, const struct look *k,
-				bool late, double half)
+				bool late)
 {
 	if (is_of_one_run(s->x->d, k))
 		return DIFF_ONE_RUN;
-	return late && tiers_disagree(s, row, k, half) ? DIFF_TIERS : DIFF_SURE;
+	return late && tiers_disagree(s, row, k) ? DIFF_TIERS : DIFF_SURE;
 }
 
 /* Runs of each side have the same counts. */
@@ -372,7 +373,7 @@ static void judge(const struct noise *s, struct diff_row *row, const struct look
 		row->p = exact_p(s, k, variance, row->df, on_off(s->x, row, class, differ));
 	else
 		row->p = dist_t_p(k->effect / row->error, row->df);
-	row->doubt = doubt_of(s, row, k, late, half);
+	row->doubt = doubt_of(s, row, k, late);
 }
 
 /*

@@ -324,6 +324,36 @@ TEST(diff_finds_what_is_gone_by_cum_as_by_base)
 	has_jit = false;
 }
 
+#define C2 CONSUMER_JAVA_C2, NULL
+#define INTERPRETED CONSUMER_JAVA_INTERPRETED, NULL
+
+/* A method consumes more until its last compiler has it, and when that is differs from run to run. */
+TEST(diff_judges_the_code_of_the_last_compiler)
+{
+	static const struct node a[] = { { C2, "one", 2000, 0 }, { C2, "two", 1000, 0 },
+			{ C2, "three", 1000, 0 }, { C2, "four", 1000, 0 }, { C2, "five", 1000, 0 },
+			{ C2, "grew", 800, 0 },
+			{ INTERPRETED, "grew", 200, 0 }, { C2, "late", 2000, 0 } },
+		b[] = { { C2, "one", 2000, 0 }, { C2, "two", 1000, 0 }, { C2, "three", 1000, 0 },
+			{ C2, "four", 1000, 0 }, { C2, "five", 1000, 0 }, { C2, "grew", 2400, 0 },
+			{ INTERPRETED, "grew", 100, 0 }, { C2, "late", 1100, 0 },
+			{ INTERPRETED, "late", 1000, 0 } };
+	struct diff_rows x;
+	struct noise noise;
+	struct diff d;
+
+	has_jit = true;
+	begin_small(&d, &x, a, ARRAY_SIZE(a), b, ARRAY_SIZE(b));
+	rows_release(&x);
+	rows_init(&x, &d, DIFF_BY_FUNCTION, DIFF_BASE, DIFF_SIZE);
+	noise_fill(&noise, &x);
+	CHECK(find_row(&x, "grew")->changed && find_row(&x, "grew")->low > 1);
+	CHECK(!find_row(&x, "late")->changed && find_row(&x, "late")->doubt == DIFF_TIERS);
+	CHECK_U64(find_row(&x, "late")->sum[DIFF_B], 21000);	/* shown is all of it */
+	end_small(&d, &x);
+	has_jit = false;
+}
+
 /* Counts of repeated runs that are equal on each side differ for certain. */
 TEST(diff_of_repeated_exact_counts_needs_no_statistics)
 {
