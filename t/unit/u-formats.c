@@ -35,26 +35,17 @@ static int find_format(const char *name)
 	return format_name(id) ? id : -1;
 }
 
-TEST(formats_have_in_the_manual_what_they_have)
+/* The next table in f: one column a format, one row a fact. Returns how many formats it has. */
+static int check_table(FILE *f)
 {
 	char head[256] = "", line[256], *formats[MAX_COLUMNS], *cells[MAX_COLUMNS];
-	const char *source = getenv("ARCPROF_SOURCE");
-	struct buf path = BUF_INIT;
-	int nr = 0, i, fact = 0;
-	FILE *f;
+	int nr, i, fact = 0;
 
-	buf_fmt(&path, "%s/Documentation/arcprof-report.adoc", source ? source : ".");
-	f = fopen(path.data, "re");
-	buf_release(&path);
-	CHECK(f);
-	while (f && fgets(line, sizeof(line), f) && strncmp(line, "|What a trace has |", 19))
+	while (fgets(line, sizeof(line), f) && strncmp(line, "|What a trace has |", 19))
 		;
-	if (f) {
-		memcpy(head, line, sizeof(head));
-		nr = split(head, formats);
-	}
-	CHECK(nr > 8);
-	while (f && fact < FACT_NR && fgets(line, sizeof(line), f)) {
+	memcpy(head, line, sizeof(head));
+	nr = split(head, formats);
+	while (fact < FACT_NR && fgets(line, sizeof(line), f)) {
 		if (split(line, cells) != nr)
 			continue;
 		CHECK_STR(cells[0], format_fact_name(fact));
@@ -68,6 +59,21 @@ TEST(formats_have_in_the_manual_what_they_have)
 		fact++;
 	}
 	CHECK_U64(fact, FACT_NR);
-	if (f)
-		fclose(f);
+	return nr - 1;
+}
+
+TEST(formats_have_in_the_manual_what_they_have)
+{
+	const char *source = getenv("ARCPROF_SOURCE");
+	struct buf path = BUF_INIT;
+	FILE *f;
+
+	buf_fmt(&path, "%s/Documentation/arcprof-report.adoc", source ? source : ".");
+	f = fopen(path.data, "re");
+	buf_release(&path);
+	CHECK(f);
+	if (!f)
+		return;
+	CHECK_U64(check_table(f) + check_table(f), 9);
+	fclose(f);
 }
