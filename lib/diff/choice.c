@@ -19,6 +19,15 @@ double choice_change(const struct diff_row *row)
 	return row->value[DIFF_A] > 0 ? row->delta / row->value[DIFF_A] : row->delta > 0 ? INFINITY : 0;
 }
 
+double choice_compiled(const struct diff_row *row)
+{
+	double change = choice_change(row);
+
+	if (!row->changed || !row->of_last_tier || (change >= row->low && change <= row->high))
+		return NAN;
+	return sqrt((1 + row->low) * (1 + row->high)) - 1;
+}
+
 /* ---- order ---- */
 
 static double key_of(const struct diff_row *row, int sort)

@@ -39,5 +39,10 @@ bool choice_begins(const struct choice *p, size_t row);
 size_t choice_nr_changed(const struct diff_rows *x);
 /* delta as a part of the value of side A; INFINITY: that has nothing. */
 double choice_change(const struct diff_row *row);
+/*
+ * Of a method that changed, what the last compiler's code did, which is what was judged, where that is far
+ * from choice_change(); else NAN.
+ */
+double choice_compiled(const struct diff_row *row);
 
 #endif

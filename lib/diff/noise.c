@@ -364,6 +364,7 @@ static void judge(const struct noise *s, struct diff_row *row, const struct look
 	row->error = is_certain(s, k) ? 0 : error_of(s, k, variance);
 	half = row->error * s->quantile[class];
 	row->known = true;
+	row->of_last_tier = late;
 	row->low = expm1(k->effect - half);
 	row->high = expm1(k->effect + half);
 	row->tested = !sampled || k->n[DIFF_A] + k->n[DIFF_B] >= NOISE_LEAST_N;
@@ -399,6 +400,7 @@ void noise_of_row(const struct noise *s, struct diff_row *row)
 {
 	row->known = row->tested = false;
 	row->doubt = DIFF_SURE;
+	row->of_last_tier = false;
 	if (!row->defined[DIFF_A] || !row->defined[DIFF_B] || s->kind == NOISE_UNKNOWN)
 		return;
 	if (s->kind != NOISE_EXACT) {

@@ -48,6 +48,7 @@ struct diff_row {
 	double error, df;	/* standard error of ln(B / A), and the degrees of freedom of t */
 	double weight, alone_p;	/* of the correction by share; p that marks the row if no other is */
 	enum diff_doubt doubt;
+	bool of_last_tier;	/* low and high are of the last compiler's code, values of all */
 	bool changed;		/* q is at most 5 %, without a doubt; exact ones: they differ */
 	bool inlined_differently;
 };

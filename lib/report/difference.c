@@ -382,6 +382,8 @@ static void put_text(struct printer *p, size_t i, struct cell *c)
 	}
 	if (row->inlined_differently)
 		buf_str(&p->name, " [inlined differently]");
+	if (isfinite(choice_compiled(row)))
+		buf_fmt(&p->name, " [compiled code %+.0f %%]", choice_compiled(row) * 100);
 	if (row->doubt && row->q <= NOISE_FDR)
 		buf_str(&p->name, row->doubt == DIFF_TIERS ? " [compiled late]" : " [few runs]");
 	set_texts(p, row, c);

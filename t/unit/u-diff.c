@@ -333,11 +333,13 @@ TEST(diff_judges_the_code_of_the_last_compiler)
 	static const struct node a[] = { { C2, "one", 2000, 0 }, { C2, "two", 1000, 0 },
 			{ C2, "three", 1000, 0 }, { C2, "four", 1000, 0 }, { C2, "five", 1000, 0 },
 			{ C2, "grew", 800, 0 },
-			{ INTERPRETED, "grew", 200, 0 }, { C2, "late", 2000, 0 } },
+			{ INTERPRETED, "grew", 200, 0 }, { C2, "late", 2000, 0 }, { C2, "twice", 1000, 0 },
+			{ INTERPRETED, "twice", 900, 0 }, { C2, "gone", 500, 0 } },
 		b[] = { { C2, "one", 2000, 0 }, { C2, "two", 1000, 0 }, { C2, "three", 1000, 0 },
 			{ C2, "four", 1000, 0 }, { C2, "five", 1000, 0 }, { C2, "grew", 2400, 0 },
 			{ INTERPRETED, "grew", 100, 0 }, { C2, "late", 1100, 0 },
-			{ INTERPRETED, "late", 1000, 0 } };
+			{ INTERPRETED, "late", 1000, 0 }, { C2, "twice", 2000, 0 },
+			{ INTERPRETED, "twice", 100, 0 } };
 	struct diff_rows x;
 	struct noise noise;
 	struct diff d;
@@ -348,6 +350,9 @@ TEST(diff_judges_the_code_of_the_last_compiler)
 	rows_init(&x, &d, DIFF_BY_FUNCTION, DIFF_BASE, DIFF_SIZE);
 	noise_fill(&noise, &x);
 	CHECK(find_row(&x, "grew")->changed && find_row(&x, "grew")->low > 1);
+	CHECK(find_row(&x, "twice")->changed && fabs(choice_change(find_row(&x, "twice")) - .105) < .01);
+	CHECK(fabs(choice_compiled(find_row(&x, "twice")) - 1) < .01);
+	CHECK(isnan(choice_compiled(find_row(&x, "gone"))) && find_row(&x, "gone")->changed);
 	CHECK(!find_row(&x, "late")->changed && find_row(&x, "late")->doubt == DIFF_TIERS);
 	CHECK_U64(find_row(&x, "late")->sum[DIFF_B], 21000);	/* shown is all of it */
 	end_small(&d, &x);
