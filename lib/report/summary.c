@@ -336,6 +336,13 @@ static bool is_metric(const struct summary *s, unsigned int metric, const char *
 	return !strcmp(model_str(s->v->m, s->v->m->metrics[metric].name), name);
 }
 
+/* Their waits are added up over the whole recording, and by processes. */
+static bool knows_locks(const struct selection *select)
+{
+	return !selection_has_window(select) && !select->cpus.nr_items &&
+	       !(selection_wants(select) & ~(SELECT_PID | SELECT_COMM));
+}
+
 static void put_blocks(struct summary *s)
 {
 	struct summary_facts facts = { 0 };
@@ -349,7 +356,8 @@ static void put_blocks(struct summary *s)
 			summary_put_waits(s, m);
 			sum_runnable(s, m, &facts);
 		} else if (is_metric(s, m, "lock")) {
-			summary_put_locks(s);
+			if (knows_locks(&s->v->o->select))
+				summary_put_locks(s);
 		} else if (summary_is_of_objects(s, m)) {
 			summary_put_objects(s, m);
 		} else if (!timed) {

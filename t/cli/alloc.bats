@@ -216,7 +216,7 @@ exported() {
 	record 64k Allocations 16
 	"$ARCPROF" report -i trace --metric alloc,objects --format jfr -o trace.jfr
 	jfr summary trace.jfr >summary
-	grep -Eq 'arcprof.alloc +[1-9]' summary
+	grep -Eq 'jdk.ObjectAllocationSample +[1-9]' summary
 	! grep -Eq 'jdk.ExecutionSample +[1-9]' summary || false
 	"$ARCPROF" report -i trace --format hprof | "$TOP/t/formats/hprof-read" | jq -S '.SITES | map_values(.[2:])' >sites
 	"$ARCPROF" report -i trace --metric alloc,objects --xprof --format json |

@@ -22,6 +22,7 @@ mux() {
 
 # browse <command>...: on a terminal of 24 lines by 80, until the first screen is there.
 browse() {
+	[ "$1" != arcprof ] || set -- "$ARCPROF" "${@:2}"
 	printf 'stty -g >before\n%s\necho "end $?"\nstty -g >after\nexec sleep 100\n' "$(printf '%q ' "$@")" >run
 	mux -f /dev/null new-session -d -x 80 -y 24 "exec bash ./run"
 	until_shows 'q quit'
@@ -90,7 +91,7 @@ until_same_terminal() {
 	NO_COLOR=1 browse arcprof view --terminal "$TOP/$trace"
 	until_shows 'Hottest stacks'
 	screen | sed -n '3,20p' | sed 's/ *$//' >shown
-	NO_COLOR=1 on_terminal arcprof report --summary --no-pager "$TOP/$trace" | head -n 18 | cut -c -80 | diff - shown
+	NO_COLOR=1 on_terminal "$ARCPROF" report --summary --no-pager "$TOP/$trace" | head -n 18 | cut -c -80 | diff - shown
 	type_keys 2 -- 'Seed\.fib$'
 	# %Base %Cum amount unit n name
 	screen | awk '/^ +[0-9.]+ +[0-9.]+ / && !/…/ { print $5, $1, $2, substr($0, 38) }' >shown
@@ -125,7 +126,7 @@ until_same_terminal() {
 	type_keys Escape -- 'by name: 363'
 	type_keys 1 -- 'Hottest'
 	mux resize-window -x 70 -y 24
-	COLUMNS=70 NO_COLOR=1 on_terminal arcprof report --summary --no-pager "$TOP/$trace" | head -n 20 | cut -c -70 >wanted
+	COLUMNS=70 NO_COLOR=1 on_terminal "$ARCPROF" report --summary --no-pager "$TOP/$trace" | head -n 20 | cut -c -70 >wanted
 	eventually prints_wanted
 }
 
@@ -175,10 +176,10 @@ until_same_terminal() {
 @test "browser: without a terminal it says so in a line" {
 	run_arcprof view --terminal "$TOP/$trace"
 	[[ $status -eq 1 && -z $output && $stderr == "arcprof view: standard "*" is no terminal" ]]
-	on_terminal env TERM=dumb "$(command -v arcprof)" view --terminal "$TOP/$trace" >said
+	on_terminal env TERM=dumb "$ARCPROF" view --terminal "$TOP/$trace" >said
 	[ "$(cat said)" = "arcprof view: a terminal of the type 'dumb' (TERM) shows no screens" ]
 	run_arcprof view --terminal --no-browser "$TOP/$trace"
 	[ "$status" -eq 2 ]
 	mkdir nowhere
-	browse env TERMINFO="$PWD/nowhere" HOME="$PWD/nowhere" TERM=strange "$(command -v arcprof)" view --terminal "$TOP/$trace"
+	browse env TERMINFO="$PWD/nowhere" HOME="$PWD/nowhere" TERM=strange "$ARCPROF" view --terminal "$TOP/$trace"
 }

@@ -189,7 +189,7 @@ export function answerSections(model, look, state, go) {
 	}
 	if (found.waits)
 		out.push(s.waits(found.waits));
-	if (summary && summary.locks && summary.locks.length)
+	if (summary && summary.locks && summary.locks.length && state.from === '' && state.threads === '')
 		out.push(locks(summary.locks));
 	if (found.objects)
 		out.push(s.objects(found.objects));
