@@ -171,7 +171,7 @@ load ../lib
 	for goal in deb man; do
 		status=0
 		make -C "$TOP" ASCIIDOCTOR=nosuch-tool MAN_READY= V=1 -W Documentation/arcprof.adoc \
-			-o build/manual.gz "$goal" >out 2>&1 || status=$?
+			-o build/arcprof "$goal" >out 2>&1 || status=$?
 		cat out
 		[ "$status" -eq 2 ]
 		grep -q 'nosuch-tool is not installed' out
