@@ -23,7 +23,9 @@ double choice_compiled(const struct diff_row *row)
 {
 	double change = choice_change(row);
 
-	if (!row->changed || !row->of_last_tier || (change >= row->low && change <= row->high))
+	/* what is new or gone has no other code to be compared with */
+	if (!row->changed || !row->of_last_tier || !isfinite(change) || change <= -1 ||
+	    (change >= row->low && change <= row->high))
 		return NAN;
 	return sqrt((1 + row->low) * (1 + row->high)) - 1;
 }
