@@ -268,7 +268,8 @@ static void put_example_line(const struct renderer *r, const struct line *l, int
 	buf_add(&b, l->s, l->len);
 	if (r->marks)
 		inline_marks(&b, r->page);
-	fprintf(r->out, l->len ? "%*s" : "", indent, "");
+	if (l->len)
+		fprintf(r->out, "%*s", indent, "");
 	for (s = b.data ? b.data : ""; *s;)
 		put_char(r, &s, &style);
 	putc('\n', r->out);

@@ -17,9 +17,9 @@
 
 static const struct simulate_sampling ideal = { SIMULATE_SAMPLES, 1, 0, false };
 static const struct simulate_sampling bursts = { SIMULATE_SAMPLES, 4, 0, false };
-static const struct simulate_sampling java = { SIMULATE_SAMPLES, 1, 0, true };
 
 #ifndef SANITIZED	/* statistics of what is computed below as well */
+static const struct simulate_sampling java = { SIMULATE_SAMPLES, 1, 0, true };
 static const struct simulate_sampling jittery = { SIMULATE_SAMPLES, 1, .1, false };
 
 TEST(diff_calls_noise_a_change_in_two_of_twenty_comparisons_at_most)
