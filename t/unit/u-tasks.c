@@ -248,6 +248,22 @@ TEST(tasks_a_leader_is_the_process_that_was_seen)
 	end(&r);
 }
 
+/* Who ends a wait may be of the kernel, or of another program. */
+TEST(tasks_know_who_was_started_and_who_was_only_found)
+{
+	struct recording r;
+	int pid = getpid(), other = getppid();
+
+	begin(&r);
+	CHECK(tasks_get(&r.tasks, other, other, 100)->proc->found);
+	CHECK(!tasks_fork(&r.tasks, pid, other, pid, other, 100)->proc->found);
+	tasks_comm(&r.tasks, pid, pid, "image", true, 200);
+	CHECK(!tasks_find(&r.tasks, pid)->proc->found);
+	tasks_comm(&r.tasks, other, other, "image", true, 200);
+	CHECK(tasks_find(&r.tasks, other)->proc->found);
+	end(&r);
+}
+
 /* What an agent says of a thread that is another process's costs that process nothing. */
 TEST(tasks_an_agent_cannot_take_another_process_s_thread)
 {

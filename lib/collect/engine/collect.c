@@ -71,6 +71,15 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 		r->loop.due_ns = r->signal_ns + GRACE_NS;
 }
 
+/*
+ * Of others, such as threads of the kernel that end waits, there is no fork record. Without perf events
+ * there is none of anybody: then nobody else is known either.
+ */
+static bool is_started_by_program(const struct collect *c, const struct proc *p)
+{
+	return p->pid != c->child_pid && (c->only_jvms || !p->found);
+}
+
 /* Counts processes that the program has started, and that go on. */
 static uint32_t count_left(const struct collect *c, const struct proc **one)
 {
@@ -78,7 +87,7 @@ static uint32_t count_left(const struct collect *c, const struct proc **one)
 	uint32_t nr = 0;
 
 	for (p = c->tasks.procs; p; p = p->next)
-		if (p->nr_live && !p->replaced_ns && p->pid != c->child_pid && tasks_is_alive(p)) {
+		if (p->nr_live && !p->replaced_ns && is_started_by_program(c, p) && tasks_is_alive(p)) {
 			nr++;
 			*one = p;
 		}

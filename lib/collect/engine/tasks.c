@@ -316,6 +316,7 @@ static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)
 	if (!pid)
 		strcpy(comm, "swapper");
 	p = add_proc(t, pid, NULL, comm, false, time_ns);
+	p->found = true;
 	leader = add_thread(t, p, pid, comm, time_ns);
 	if (pid && !t->replayed_ns) {
 		scan_threads(t, p, time_ns);
@@ -588,6 +589,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	}
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
 	p = add_proc(t, pid, th->proc, comm, true, time_ns);
+	p->found = th->proc->found;
 	th->proc->replaced_ns = time_ns;
 	mark_dead(t, th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);
