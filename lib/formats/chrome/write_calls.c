@@ -46,7 +46,9 @@ static struct place place(struct chrome_calls *s, const struct timeline_event *x
 
 static const struct consumer *consumer_of(struct chrome_calls *s, uint32_t function)
 {
-	return &s->m.consumers.items[calls_consumer(&s->calls, function)];
+	uint32_t consumer = calls_consumer(&s->calls, function);	/* which may move the others */
+
+	return &s->m.consumers.items[consumer];
 }
 
 static void put_enter(struct chrome_calls *s, const struct timeline_event *x, const struct place *p)
