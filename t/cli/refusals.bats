@@ -4,7 +4,6 @@
 # And programs that take rights from themselves end as they do without a recorder.
 #
 # REFUSALS=all tries each error with each command (minutes).
-# bats file_tags=stored
 load ../lib
 load ../java
 
@@ -64,6 +63,7 @@ sweep() {
 	done
 }
 
+# Not beside others: ptt has one session a machine.
 @test "refusals: native programs are recorded, traced and counted all the same, or not" {
 	skip_unless_perf
 	local pid shares
@@ -82,6 +82,7 @@ sweep() {
 	end
 }
 
+# bats test_tags=stored
 @test "refusals: running JVMs are recorded and looked at all the same, or not" {
 	use_any_jdk
 	skip_unless_perf
@@ -98,6 +99,7 @@ sweep() {
 	kill -0 "$pid"
 }
 
+# bats test_tags=stored
 @test "refusals: a program whose agents cannot be heard is not started, and that is an error" {
 	use_any_jdk
 	refused EPERM socket record --callflow=Shares -o t -- java -cp "$CLASSES" Shares 10
@@ -106,6 +108,7 @@ sweep() {
 	[[ $stderr == "arcprof record: "*"Operation not permitted"* ]]
 }
 
+# bats test_tags=stored
 @test "refusals: without pidfds a running JVM takes the agent, and signals find it" {
 	use_any_jdk
 	skip_unless_perf
@@ -120,6 +123,7 @@ sweep() {
 	[[ $output == *'"main"'* ]]
 }
 
+# bats test_tags=stored
 @test "refusals: what is denied is named, and a hint fits" {
 	skip_unless_perf
 	refused EPERM ioctl record -o t -- true
@@ -132,6 +136,7 @@ sweep() {
 	[[ $stderr != *"needs Linux"* ]]
 }
 
+# bats test_tags=stored
 @test "refusals: record -e wall says that stacks cannot be read, before and after" {
 	skip_unless_perf
 	refused EPERM process_vm_readv record -e wall=1ms -o t -- sleep 0.2
@@ -141,6 +146,7 @@ sweep() {
 	[[ $output == *"not recorded: callers of waits"* ]]
 }
 
+# bats test_tags=stored
 @test "refusals: programs that confine themselves end as they do alone" {
 	skip_unless_perf
 	local how want got way confined
