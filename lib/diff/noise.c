@@ -61,17 +61,6 @@ static enum noise_class class_of(const struct diff_rows *x, const struct diff_ro
 	return kind_is(kind, KIND_NATIVE) && x->of == DIFF_BASE ? NOISE_JVM : NOISE_JAVA;
 }
 
-/* What ran before the last compiler had it, of one run: values, or n. */
-static uint64_t early_of(const struct diff_row *row, const uint64_t *of)
-{
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < row->nr_nodes; i++)
-		sum += of[row->nodes[i]];
-	return sum;
-}
-
 /* The part of each side that ran early. */
 static void early_parts(const struct diff_rows *x, const struct diff_row *row, double *part)
 {
@@ -81,7 +70,7 @@ static void early_parts(const struct diff_rows *x, const struct diff_row *row, d
 	for (i = 0; i < x->d->nr_runs; i++) {
 		const struct diff_run *r = &x->d->runs[i];
 
-		early[r->side] += early_of(row, r->early);
+		early[r->side] += row_sum_of(row, r->early);
 		all[r->side] += row_sum(x, row, r);
 	}
 	for (i = 0; i < DIFF_NR_SIDES; i++)
@@ -171,8 +160,8 @@ static void add_runs(const struct noise *s, const struct diff_row *row, bool lat
 
 	for (i = 0; i < d->nr_runs; i++) {
 		const struct diff_run *r = &d->runs[i];
-		double value = row_sum(s->x, row, r) - (late ? early_of(row, r->early) : 0);
-		double of_n = row_n(s->x, row, r) - (late ? early_of(row, r->early_n) : 0);
+		double value = row_sum(s->x, row, r) - (late ? row_sum_of(row, r->early) : 0);
+		double of_n = row_n(s->x, row, r) - (late ? row_sum_of(row, r->early_n) : 0);
 		double size = row_divisor(s->x, row, r);
 
 		k->x[r->side] += value;

@@ -93,9 +93,8 @@ static void gather(struct diff_rows *x, const struct members *m)
 	}
 }
 
-uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
+uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of)
 {
-	const uint64_t *of = x->of == DIFF_CUM ? r->cum : r->base;
 	uint64_t sum = 0;
 	size_t i;
 
@@ -104,19 +103,14 @@ uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const st
 	return sum;
 }
 
-static uint64_t sum_n(const struct diff_row *row, const uint64_t *n)
+uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
 {
-	uint64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < row->nr_nodes; i++)
-		sum += n[row->nodes[i]];
-	return sum;
+	return row_sum_of(row, x->of == DIFF_CUM ? r->cum : r->base);
 }
 
 uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
 {
-	return sum_n(row, x->of == DIFF_CUM && !x->d->exact ? r->cum_n : r->n);
+	return row_sum_of(row, x->of == DIFF_CUM && !x->d->exact ? r->cum_n : r->n);
 }
 
 double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r)
@@ -131,7 +125,7 @@ double row_divisor(const struct diff_rows *x, const struct diff_row *row, const 
 	case DIFF_SECOND:
 		return r->about.recorded_ns / 1e9;
 	case DIFF_CALL:
-		return sum_n(row, r->n);
+		return row_sum_of(row, r->n);
 	case DIFF_NONE:
 		break;
 	}

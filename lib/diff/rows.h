@@ -74,6 +74,8 @@ void rows_sum_up(const struct diff_rows *x, struct diff_row *row);
 /* What the row has in a run: its value, n of its samples or calls, and both divided by what normalises. */
 uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
+/* The sum of what the row's nodes have in a table of one run, of values or of n. */
+uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of);
 /* What values of a run are divided by; 0: there is nothing to divide by. */
 double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 

@@ -39,24 +39,6 @@ static bool is_letter(char c)
 	return is_upper(c) || is_lower(c);
 }
 
-static size_t len_digits(const char *s)
-{
-	size_t len = 0;
-
-	while (is_digit(s[len]))
-		len++;
-	return len;
-}
-
-static size_t len_hex(const char *s)
-{
-	size_t len = 0;
-
-	while (isxdigit((unsigned char)s[len]))
-		len++;
-	return len;
-}
-
 static size_t len_alnum(const char *s)
 {
 	size_t len = 0;

@@ -19,9 +19,32 @@
 #ifndef MODEL_MADE_H
 #define MODEL_MADE_H
 
+#include <ctype.h>
 #include <stdbool.h>
 
 #include "base/buf.h"
+
+/*
+ * Return how many digits, or hexadecimal ones, s begins with. They are asked for at each letter of each name:
+ * strspn() would make a table first.
+ */
+static inline size_t len_digits(const char *s)
+{
+	size_t len = 0;
+
+	while (s[len] >= '0' && s[len] <= '9')
+		len++;
+	return len;
+}
+
+static inline size_t len_hex(const char *s)
+{
+	size_t len = 0;
+
+	while (isxdigit((unsigned char)s[len]))
+		len++;
+	return len;
+}
 
 /* Appends the name without what was made up. java: it is a method for certain, and no text from elsewhere. */
 void made_put(const char *name, bool java, struct buf *b);

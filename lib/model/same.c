@@ -8,25 +8,6 @@
 #include "model/made.h"
 #include "model/same.h"
 
-/* Asked at each letter of each name: strspn() first makes a table. */
-static size_t len_digits(const char *s)
-{
-	size_t len = 0;
-
-	while (s[len] >= '0' && s[len] <= '9')
-		len++;
-	return len;
-}
-
-static size_t len_hex(const char *s)
-{
-	size_t len = 0;
-
-	while (isxdigit((unsigned char)s[len]))
-		len++;
-	return len;
-}
-
 static bool begins_with(const char *s, const char *with)
 {
 	return *s == *with && !strncmp(s, with, strlen(with));	/* asked at each letter of each name */
