@@ -135,7 +135,7 @@ static uint64_t recorded_ns(const struct input *in, const char *metric)
 
 #define PER_MARK "mark="
 
-/* What --per counts, if it is work: of the whole recording, whatever is selected of it. */
+/* Check whether --per counts work, which is that of the whole recording, whatever is selected. */
 static bool counts_work(const char *per)
 {
 	return per && strcmp(per, "second") != 0 && strcmp(per, "call") != 0;

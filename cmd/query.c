@@ -221,7 +221,7 @@ static int take_file(struct query_request *q, int *nr_operands, char ***operands
 	return 0;
 }
 
-/* What can be asked, and how. */
+/* Say what can be asked, and how. */
 static int show_tables(const struct query_request *q, bool heap)
 {
 	struct buf file = BUF_INIT;

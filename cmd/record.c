@@ -575,7 +575,7 @@ static int add_jpmt_events(struct record_opts *o, const struct jpmt *j, struct e
 	return r;
 }
 
-/* What the file of JPMT's form asks for, as if options had. */
+/* Record what the file of JPMT's form asks for, as if options had. */
 static int take_jpmt(struct record_opts *o, struct err *e)
 {
 	struct jpmt *j = &o->jpmt;

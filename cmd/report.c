@@ -828,7 +828,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 	return bad;
 }
 
-/* Of a text, or of a trace. */
+/* Read what the request names: a text, or a trace. */
 static int read_subject(struct subject *s, const struct report_request *q, const struct profile_opts *po,
 			struct err *e)
 {

@@ -38,7 +38,7 @@ static const char *const callgraphs[] = { "dwarf", "fp", "no", NULL };	/* as enu
 static const char *const javas[] = { "auto", "agent", "outside", NULL };	/* as enum java_choice */
 static const char *const clocks[] = { "auto", "cpu", "thread", NULL };	/* as enum clock_choice */
 
-/* What --event knows by name: the i-th; NULL behind the last. */
+/* Return the i-th name that --event knows; NULL behind the last. */
 static const char *event_word(unsigned int i)
 {
 	static const char *const own[] = {

@@ -129,7 +129,7 @@ static bool suits_terminal(const struct view_opts *o)
 	       !browser_possible(&e);
 }
 
-/* What a page is made of. */
+/* The page is made of these. */
 struct page_of {
 	const struct report_request *q;
 	const char *diff;

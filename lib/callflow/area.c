@@ -317,7 +317,7 @@ static void set_name(struct callflow_thread *t, const char *name, size_t len)
 	t->name[len] = '\0';
 }
 
-/* What all names of such trees begin with. */
+/* Return the length of what all names of such trees begin with, which is *label. */
 static size_t several(uint32_t flags, const char **label)
 {
 	static const char virtual_ones[] = "[several virtual threads]", others[] = "[several threads]";

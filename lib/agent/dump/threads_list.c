@@ -119,7 +119,7 @@ static uint64_t id_in(const struct threads_class *c, jobject o, jfieldID field)
 	return id;
 }
 
-/* Whether that thread was the last to take the lock for reading, and has it still. */
+/* Check whether that thread was the last to take the lock for reading, and has it still. */
 static bool reads_last(const struct threads_class *c, jclass cls, jobject sync, uint64_t self)
 {
 	static const char name[] = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter";
@@ -138,7 +138,7 @@ static bool reads_last(const struct threads_class *c, jclass cls, jobject sync, 
 	return is;
 }
 
-/* Of a lock that nobody has for writing; other synchronizers have no readers. */
+/* Return a reader of a lock that nobody has for writing; other synchronizers have none. */
 static uint64_t reader_of(const struct threads_class *c, jobject sync, uint64_t self)
 {
 	JNIEnv *env = c->env;
