@@ -26,8 +26,8 @@ struct outside_ask {
 	uint32_t tid, event;		/* as in its answer, a struct jvm_rec_sample */
 	uint64_t reg[OUTSIDE_NR_REGS];	/* by their DWARF numbers; 0: not known */
 	uint64_t pc, sp;
-	bool exact;			/* pc was interrupted, and is not a return address */
-	bool cut;			/* the stack may go on where the copy ends */
+	uint8_t exact;			/* pc was interrupted, and is not a return address */
+	uint8_t cut;			/* the stack may go on where the copy ends */
 	uint32_t stack_bytes;		/* a copy of that many, from sp on, follows */
 };
 
