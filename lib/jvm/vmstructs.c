@@ -10,7 +10,10 @@
 #include "base/io.h"
 #include "jvm/vmstructs.h"
 
-enum { MAX_ENTRIES = 1 << 13, MAX_SYMBOLS = 1 << 16, MAX_SEGMENTS = 64, MAX_DYNAMIC = 128, PAGE = 4096 };
+enum {
+	MAX_ENTRIES = 1 << 13, MAX_SYMBOLS = 1 << 16, MAX_SEGMENTS = 64, MAX_DYNAMIC = 128, PAGE = 4096,
+	MAX_CHAIN = 1 << 10,		/* linkers make buckets so that a chain has a few symbols */
+};
 
 bool vmstructs_get(const struct vmstructs *v, uint64_t addr, void *to, size_t bytes)
 {
@@ -148,7 +151,7 @@ uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name)
 	buckets = v->hash + sizeof(head) + (uint64_t)head[2] * 8;
 	chains = buckets + (uint64_t)head[0] * 4;
 	i = vmstructs_half(v, buckets + hash % head[0] * 4ull);
-	for (n = 0; i >= head[1] && n < MAX_SYMBOLS; i++, n++) {
+	for (n = 0; i >= head[1] && n < MAX_CHAIN; i++, n++) {
 		value = vmstructs_half(v, chains + (i - head[1]) * 4ull);
 		if ((value | 1) == (hash | 1) && is_named(v, i, name, &s))
 			return v->libjvm + s.st_value;
