@@ -321,7 +321,7 @@ static int list_heaps(uintptr_t *list)
 
 void vm_update_heaps(void)
 {
-	enum { MAX_SHIFT = 31 };	/* of a segment */
+	enum { MIN_SHIFT = 4, MAX_SHIFT = 31 };	/* of a segment; HotSpot's have 64 or 128 bytes */
 	uintptr_t data;
 	int i, nr;
 
@@ -333,7 +333,7 @@ void vm_update_heaps(void)
 	for (i = nr_heaps; i < nr; i++) {
 		uintptr_t h = vm_word(data, i * 8), mem = h + vm.o.heap_memory, map = h + vm.o.heap_segmap;
 
-		if ((uint32_t)vm_i32(h, vm.o.heap_log2_segment) > MAX_SHIFT)
+		if (vm_i32(h, vm.o.heap_log2_segment) < MIN_SHIFT || vm_i32(h, vm.o.heap_log2_segment) > MAX_SHIFT)
 			break;
 		heaps[i] = (struct heap){
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
@@ -524,7 +524,7 @@ void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx)
 		const struct heap *h = &heaps[i];
 		uintptr_t end = vm_word(h->memory, vm.o.vs_high), segments = vm_word(h->map, vm.o.vs_high);
 
-		for (at = h->lo; at < end; at += 1ul << h->shift) {
+		for (at = h->lo; at < end && at < h->hi; at += 1ul << h->shift) {
 			size_t seg = (at - h->lo) >> h->shift;
 
 			/* a block starts in a segment of its own */
