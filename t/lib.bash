@@ -140,6 +140,11 @@ skip_unless_perf() {
 	[ "$(<"$known")" != no ] || skip "perf_event_open() is not permitted here"
 }
 
+skip_unless_clocks_of_cpus() {
+	skip_unless_perf
+	"$ARCPROF" record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+}
+
 skip_unless_java() {
 	command -v java >/dev/null && command -v javac >/dev/null || skip "no JDK is installed"
 }

@@ -21,11 +21,6 @@ teardown() {
 	[ -z "$left" ] || kill -KILL $left 2>/dev/null || true
 }
 
-skip_unless_clocks_of_cpus() {
-	skip_unless_perf
-	arcprof record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
-}
-
 # ms <json key>: of all threads of ./trace, by the account.
 ms() {
 	arcprof report --account --format json trace | jq ".totals.$1 / 1e6 | round"

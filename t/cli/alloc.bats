@@ -212,6 +212,26 @@ without_perf() {
 	on_one_jdk newest without_perf
 }
 
+# Switches between threads with events take longer; without samples, what the kernel says of the whole machine will do.
+by_the_side_band_of_cpus() {
+	sh -c 'while :; do /bin/true; done' 3>&- &
+	strace -qq -e trace=perf_event_open -o calls "$ARCPROF" record -q -e alloc=64k -o trace java -cp "$CLASSES" Allocations 16 "$LIBRARY" >truth
+	kill $!
+	wait $! || true
+	agrees 65536
+	grep -Ec '}, -1, [0-9]' calls
+	[ "$(grep -Ec '}, [1-9][0-9]*, ' calls)" -eq 0 ] || { cat calls; return 1; }
+	"$ARCPROF" dump trace | grep ' proc proc=' >processes
+	[ "$(wc -l <processes)" -eq 1 ] || { cat processes; return 1; }
+}
+
+# bats test_tags=stored
+@test "alloc: no thread has perf events, and nobody else is in the trace" {
+	skip_unless_clocks_of_cpus
+	skip_unless_command strace
+	on_one_jdk newest by_the_side_band_of_cpus
+}
+
 exported() {
 	record 64k Allocations 16
 	"$ARCPROF" report -i trace --metric alloc,objects --format jfr -o trace.jfr

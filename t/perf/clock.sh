@@ -87,7 +87,7 @@ cpu_of() {
 
 echo
 echo "cost: HandOver, CPU time as a ratio to that without"
-for options in --clock=cpu --clock=thread "-e wall"; do
+for options in --clock=cpu --clock=thread "-e wall" "-e lock"; do
 	for ((i = 0; i < 2 * runs - 1; i++)); do
 		alone=$(cpu_of)
 		# shellcheck disable=SC2086

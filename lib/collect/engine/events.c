@@ -207,16 +207,24 @@ static int check_cpus(const struct cpus *asked, const struct cpus *online, struc
 	return 0;
 }
 
+/* Check whether all that the tasks themselves would have events for is the side band. */
+static bool is_side_alone(const struct collect *c, const struct evconf *ev)
+{
+	return !ev->nr_events && !ev->sched_ring_bytes && !c->o->nr_tids && !c->o->groups;
+}
+
 /*
  * A context switch between tasks that have events costs 0.3 us, and 3 us where these were opened one by one:
- * where BPF tells which samples are to be recorded, no task has any.
+ * where BPF tells which samples are to be recorded, or there are none, no task has any.
  */
 static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
 		      const struct cpus *sampled, int target, struct err *e)
 {
-	ev->side_of_all = ev->filter_fd && target != -1;
+	const bool of_cpus = ev->filter_fd || is_side_alone(c, ev);
+
+	ev->side_of_all = of_cpus && target != -1;
 	ev->main_has_all = c->o->system_wide;
-	if (ev->filter_fd && !evsets_open(&c->ev, ev, online, sampled, -1, e))
+	if (of_cpus && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
 	ev->filter_fd = ev->trap_filter_fd = 0;
 	ev->side_of_all = false;
