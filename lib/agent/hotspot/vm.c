@@ -332,8 +332,9 @@ void vm_update_heaps(void)
 		nr = ARRAY_SIZE(heaps);
 	for (i = nr_heaps; i < nr; i++) {
 		uintptr_t h = vm_word(data, i * 8), mem = h + vm.o.heap_memory, map = h + vm.o.heap_segmap;
+		int shift = vm_i32(h, vm.o.heap_log2_segment);
 
-		if (vm_i32(h, vm.o.heap_log2_segment) < MIN_SHIFT || vm_i32(h, vm.o.heap_log2_segment) > MAX_SHIFT)
+		if (shift < MIN_SHIFT || shift > MAX_SHIFT)
 			break;
 		heaps[i] = (struct heap){
 			.lo = vm_word(mem, vm.o.vs_low_boundary),
@@ -341,7 +342,7 @@ void vm_update_heaps(void)
 			.memory = mem,
 			.map = map,
 			.segmap = vm_word(map, vm.o.vs_low),
-			.shift = vm_i32(h, vm.o.heap_log2_segment),
+			.shift = shift,
 		};
 	}
 	if (vm.is_8 && nr) {
