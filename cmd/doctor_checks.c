@@ -513,7 +513,7 @@ static void look_short_threads(struct finding *f)
 		remedy(f, "%s", e.hint[0] ? e.hint : "the recorder must run outside of the container");
 		return;
 	}
-	if (!cpuclock_trap_filter(c))
+	if (!cpuclock_trapped(c))
 		found(f, CHECK_OK, "of JVMs by events of their threads, as before Linux 6.18");
 	cpuclock_close(c);
 }

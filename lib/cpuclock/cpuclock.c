@@ -46,7 +46,7 @@ static int load(struct cpuclock *c, struct err *e)
 	const struct bpf_prepare how = { .name = "arcprof_clock", .it = prepare, .ctx = c };
 	int r = bpf_programs_load(&c->programs, files, ARRAY_SIZE(files), &how, e);
 
-	c->has_traps = r >= 0 && bpf_programs_fd(&c->programs, "is_trapped") >= 0;
+	c->has_traps = r >= 0 && bpf_programs_map(&c->programs, "trapped") >= 0;
 	return MIN(r, 0);
 }
 
@@ -123,9 +123,9 @@ int cpuclock_filter(const struct cpuclock *c)
 	return bpf_programs_fd(&c->programs, "is_recorded");
 }
 
-int cpuclock_trap_filter(const struct cpuclock *c)
+int cpuclock_trapped(const struct cpuclock *c)
 {
-	return c->has_traps ? bpf_programs_fd(&c->programs, "is_trapped") : 0;
+	return c->has_traps ? bpf_programs_map(&c->programs, "trapped") : 0;
 }
 
 int cpuclock_trap(struct cpuclock *c, int pid)

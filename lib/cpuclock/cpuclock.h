@@ -29,14 +29,16 @@ void cpuclock_close(struct cpuclock *c);	/* NULL: nothing */
 /* A BPF program for perf events of CPUs, which lets through samples of processes that are recorded. */
 int cpuclock_filter(const struct cpuclock *c);
 /*
- * Another, which lets through those of processes for which cpuclock_trap() was called, and sends a SIGTRAP to
- * the thread when it returns to user code: si_code is SI_KERNEL, and si_value the time, CLOCK_MONOTONIC. The
- * first program lets these through no more. 0: this kernel cannot (before 6.18).
+ * Where that program writes samples of processes for which cpuclock_trap() was called, in place of letting
+ * them through, before it sends a SIGTRAP to the thread when it returns to user code: si_code is SI_KERNEL,
+ * and si_value the time, CLOCK_MONOTONIC. The file is of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and what is written
+ * of struct trapped_sample; a CPU without an event there has no such samples. 0: this kernel cannot (before
+ * 6.18).
  */
-int cpuclock_trap_filter(const struct cpuclock *c);
+int cpuclock_trapped(const struct cpuclock *c);
 /*
- * A process that is recorded and handles the signal, until it executes another program. Without the second
- * program nothing takes its samples any more. Returns -errno.
+ * A process that is recorded and handles the signal, until it executes another program. Without events to
+ * write into nothing takes its samples any more. Returns -errno.
  */
 int cpuclock_trap(struct cpuclock *c, int pid);
 

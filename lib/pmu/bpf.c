@@ -299,6 +299,11 @@ void bpf_programs_release(struct bpf_programs *p)
 	*p = (struct bpf_programs){ 0 };
 }
 
+int bpf_map_set_event(int map, uint32_t cpu, int event)
+{
+	return bpf_map_update_elem(map, &cpu, &event, BPF_ANY) ? -1 : 0;
+}
+
 void *bpf_map_memory(int fd, size_t bytes, bool writable)
 {
 	void *p = !writable && bpf_map_freeze(fd) ? MAP_FAILED :

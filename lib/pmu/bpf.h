@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -64,6 +65,8 @@ int bpf_programs_attach(struct bpf_programs *p, struct err *e);
 int bpf_programs_map(const struct bpf_programs *p, const char *name);
 int bpf_programs_fd(const struct bpf_programs *p, const char *name);
 void bpf_programs_release(struct bpf_programs *p);
+/* In a BPF_MAP_TYPE_PERF_EVENT_ARRAY: what programs on that CPU write samples into. -1, and errno. */
+int bpf_map_set_event(int map, uint32_t cpu, int event);
 /* Map the memory of a map; writable: it is shared with the programs, else frozen. NULL, and errno. */
 void *bpf_map_memory(int fd, size_t bytes, bool writable);
 

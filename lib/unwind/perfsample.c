@@ -112,8 +112,10 @@ bool perf_sample_read(struct perf_sample *ps, const struct perf_sample_format *f
 		skip_read(&s, format->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		read_chain(&s, ps);
-	if (type & PERF_SAMPLE_RAW)
-		span_bytes(&s, span_u32(&s));
+	if (type & PERF_SAMPLE_RAW) {
+		ps->nr_raw = span_u32(&s);
+		ps->raw = span_bytes(&s, ps->nr_raw);
+	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&s, format->branch_type);
 	if (type & PERF_SAMPLE_REGS_USER)

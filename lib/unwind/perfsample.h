@@ -27,6 +27,8 @@ struct perf_sample {
 	uint32_t pid, tid, cpu;	/* cpu: PERF_SAMPLE_NO_CPU not known */
 	const void *chain;	/* nr_chain numbers of 8 bytes; as aligned as the record is */
 	size_t nr_chain;
+	const void *raw;	/* PERF_SAMPLE_RAW, of nr_raw bytes */
+	size_t nr_raw;
 	struct unwind_stack stack;
 	bool has_regs;
 	bool user;		/* for who reads it: the record's header says so */

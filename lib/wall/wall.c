@@ -388,9 +388,9 @@ int wall_filter(const struct wall *w)
 	return w->programs.obj ? bpf_programs_fd(&w->programs, "is_recorded") : 0;
 }
 
-int wall_trap_filter(const struct wall *w)
+int wall_trapped(const struct wall *w)
 {
-	int fd = w->programs.obj ? bpf_programs_fd(&w->programs, "is_trapped") : 0;
+	int fd = w->programs.obj ? bpf_programs_map(&w->programs, "trapped") : 0;
 
 	return MAX(fd, 0);
 }

@@ -79,11 +79,13 @@ void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_w
 /* A BPF program for perf events of CPUs, which lets through samples of threads with a slot. 0: no BPF. */
 int wall_filter(const struct wall *w);
 /*
- * Another, which lets through those of processes for which wall_trap() was called, and sends a SIGTRAP to the
- * thread when it returns to user code: si_code is SI_KERNEL, and si_value the time, CLOCK_MONOTONIC.  The
- * first program lets these through no more. 0: this kernel cannot (before 6.18), or no BPF.
+ * Where the program writes samples of processes for which wall_trap() was called, in place of letting them
+ * through, before it sends a SIGTRAP to the thread when it returns to user code: si_code is SI_KERNEL, and
+ * si_value the time, CLOCK_MONOTONIC. The file is of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and what is written of
+ * struct trapped_sample; a CPU without an event there has no such samples. 0: this kernel cannot (before
+ * 6.18), or no BPF.
  */
-int wall_trap_filter(const struct wall *w);
+int wall_trapped(const struct wall *w);
 /* A process that handles the signal, until it executes another program. Returns -errno. */
 int wall_trap(struct wall *w, int pid);
 

@@ -636,3 +636,17 @@ faults_of_java() {
 		is_between 85 "$(share)" 115
 	done
 }
+
+one_timer_a_cpu() {
+	strace -qq -s 1 -e trace=perf_event_open -o calls "$ARCPROF" record -q -F 1000 -o trace -- java -cp "$CLASSES" Touch 100 50
+	"$ARCPROF" report --check trace
+	[ "$(grep -c 'SW_CPU_CLOCK.*}, -1, [0-9]*, -1, PERF_FLAG_FD_CLOEXEC) = [0-9]' calls)" -eq $(($(nproc) + 1)) ] || { cat calls; return 1; }
+}
+
+# Each interrupt is charged to who is interrupted. One more event is opened to see whether any can be.
+@test "account: beside agents' samples, a CPU has one clock" {
+	skip_unless_clocks_of_cpus
+	skip_unless_command strace
+	[[ $("$ARCPROF" doctor) != *"of JVMs by events of their threads"* ]] || skip "Linux before 6.18 gives threads of JVMs clocks"
+	on_one_jdk newest one_timer_a_cpu
+}

@@ -169,7 +169,7 @@ static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 		return;
 	conf->filter_fd = cpuclock_filter(c->clock->bpf);
 	/* agents are not told which event it is: the only one */
-	conf->trap_filter_fd = conf->nr_events == 1 ? cpuclock_trap_filter(c->clock->bpf) : 0;
+	conf->trapped_fd = conf->nr_events == 1 ? cpuclock_trapped(c->clock->bpf) : 0;
 	conf->odd_periods = true;
 }
 

@@ -136,12 +136,12 @@ int collect_open_events(struct collect *c, struct err *e)
 		scan_system(c);
 		if (c->ev.conf.filter_fd && !evset_add(&c->ev, c->main_set, -1, false, e))
 			return 0;
-		c->ev.conf.filter_fd = c->ev.conf.trap_filter_fd = 0;
+		c->ev.conf.filter_fd = c->ev.conf.trapped_fd = 0;
 		return evset_add(&c->ev, c->main_set, -1, false, e);
 	}
 	/* without the filter: on the tasks */
 	if (c->ev.conf.filter_fd && evset_add(&c->ev, c->main_set, -1, false, e))
-		c->ev.conf.filter_fd = c->ev.conf.trap_filter_fd = 0;
+		c->ev.conf.filter_fd = c->ev.conf.trapped_fd = 0;
 	if (c->child_pid) {
 		struct thread *th = tasks_get(&c->tasks, c->child_pid, c->child_pid, clock_mono_ns());
 
@@ -226,7 +226,7 @@ static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *o
 	ev->main_has_all = c->o->system_wide;
 	if (of_cpus && !evsets_open(&c->ev, ev, online, sampled, -1, e))
 		return 0;
-	ev->filter_fd = ev->trap_filter_fd = 0;
+	ev->filter_fd = ev->trapped_fd = 0;
 	ev->side_of_all = false;
 	return evsets_open(&c->ev, ev, online, sampled, target, e);
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/evset.h"
+#include "pmu/bpf.h"
 #include "pmu/probe.h"
 
 enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
@@ -354,6 +355,18 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	}
 }
 
+/* The clock's BPF program writes into it (struct trapped_sample), so no timer of its own interrupts a CPU. */
+static void trapped_attr(struct perf_event_attr *a)
+{
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = PERF_COUNT_SW_BPF_OUTPUT;
+	a->config1 = a->config2 = 0;
+	a->freq = 0;
+	a->sample_period = 0;
+	a->sample_type |= PERF_SAMPLE_RAW;
+	a->disabled = 0;
+}
+
 static int remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a, size_t event,
 		    size_t cpu)
 {
@@ -376,7 +389,7 @@ static int remember(struct evsets *s, uint32_t number, int fd, const struct perf
 /* The BPF program that says which samples it lets through; 0: all. */
 static int filter_of(const struct evsets *s, enum evset_kind kind, const struct ev_target *on)
 {
-	return on->id != -1 ? 0 : kind == EVSET_TRAP ? s->conf.trap_filter_fd : s->conf.filter_fd;
+	return on->id == -1 && kind != EVSET_TRAP ? s->conf.filter_fd : 0;
 }
 
 /*
@@ -423,6 +436,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 		      bool start_on_exec, struct err *e)
 {
 	enum evset_kind kind = s->sets[number - 1].kind;
+	const bool trapped = kind == EVSET_TRAP && on->id == -1;
 	int fd, filter = filter_of(s, kind, on);
 	struct perf_event_attr a;
 	uint64_t period;
@@ -431,6 +445,8 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
 	a.exclude_idle = filter && s->conf.side_of_all && s->conf.events[ev].clock;
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
+	if (trapped)
+		trapped_attr(&a);
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
 		if (filter && (period = filtered_period(s, ev))) {
 			a.freq = 0;
@@ -447,6 +463,8 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 			return err_errno(e, "perf events cannot share a buffer (ioctl)");
 		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
 			return err_errno(e, "cannot filter samples");
+		if (trapped && bpf_map_set_event(s->conf.trapped_fd, s->sampled[cpu], fd))
+			return err_errno(e, "cannot have samples of JVMs written");
 	}
 	return 0;
 }
@@ -487,6 +505,12 @@ void evset_enable(struct evsets *s, uint32_t number, bool on)
 	}
 }
 
+/* The set is of those samples that the clocks' program writes. */
+static bool is_trapped(const struct evsets *s, const struct evset *set)
+{
+	return s->conf.trapped_fd && set->kind == EVSET_TRAP && !set->proc;
+}
+
 void evsets_vary_periods(struct evsets *s)
 {
 	const uint32_t turns = s->conf.odd_periods ? 1 : 8;
@@ -497,7 +521,7 @@ void evsets_vary_periods(struct evsets *s)
 		for (i = s->turn; i < s->sets[set].nr_fds; i += turns) {
 			uint64_t period = filtered_period(s, event_of(s, i));
 
-			if (period)
+			if (period && !is_trapped(s, &s->sets[set]))
 				ioctl(s->sets[set].fds[i], PERF_EVENT_IOC_PERIOD, &period);
 		}
 }

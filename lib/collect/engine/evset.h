@@ -12,7 +12,7 @@
  * A JVM must not be interrupted twice per period: when its agent sends HELLO, the MAIN set that
  * covers it is closed, a new one is opened on the tasks of that set that are not the JVM's, and
  * the JVM's threads get TRAP and LATENT events.  The gap for the others is a few microseconds.
- * Where a BPF program tells whose samples are whose (trap_filter_fd), no event changes hands.
+ * Where a BPF program tells whose samples are whose (trapped_fd), no event changes hands.
  */
 #ifndef COLLECT_EVSET_H
 #define COLLECT_EVSET_H
@@ -75,7 +75,7 @@ struct evconf {
 	bool all_cpus;			/* events are on the CPUs, whatever runs there */
 	bool side_of_all;		/* side band of the machine: the caller drops what is not recorded, */
 	int filter_fd;			/* and a BPF program says which samples of CPUs are; 0: none does */
-	int trap_filter_fd;		/* and another which are for agents, whom it tells; 0: none does */
+	int trapped_fd;			/* and writes those for agents into events there; 0: it does not */
 	bool main_has_all;		/* MAIN events count what those of single JVMs do, too */
 	bool odd_periods;		/* of filtered clocks: see evset.c; else by chance */
 	bool exclude_kernel;	/* requested, or this user may record no more */

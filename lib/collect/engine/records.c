@@ -12,6 +12,7 @@
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/outside.h"
+#include "pmu/bpf/trapped.h"
 #include "pmu/probe.h"
 #include "unwind/perfsample.h"
 
@@ -197,6 +198,18 @@ static struct thread *who_was_hit(struct collect *c, const struct perf_sample *p
 	return (int)ps->pid == NO_NUMBER ? NULL : tasks_get(&c->tasks, ps->pid, ps->pid, time_ns);
 }
 
+/* A clock's BPF program wrote the sample. The kernel pads what it wrote. */
+static void take_clock(struct perf_sample *ps)
+{
+	struct trapped_sample of;
+
+	if (ps->nr_raw < sizeof(of))
+		return;
+	memcpy(&of, ps->raw, sizeof(of));
+	ps->period = of.period;
+	ps->data_addr = of.data_addr;
+}
+
 static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	struct ev_source *src;
@@ -213,6 +226,8 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 		c->res->nr_lost++;
 		return;
 	}
+	if (src->trap && ps.nr_raw)
+		take_clock(&ps);
 	ps.user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 	th = who_was_hit(c, &ps, time_ns);
 	if (!th || is_before_exec(c, th) || is_after_end(c, th, src->event))

@@ -92,7 +92,7 @@ static bool trap_by_cpus(struct collect *c, const struct proc *p)
 	uint32_t traps;
 	struct err e;
 
-	if (!c->ev.conf.trap_filter_fd || !c->ev.conf.filter_fd)
+	if (!c->ev.conf.trapped_fd || !c->ev.conf.filter_fd)
 		return false;
 	if (!has_traps_of_cpus(c)) {
 		traps = evset_new(&c->ev, EVSET_TRAP);

@@ -55,7 +55,7 @@ static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 		return;
 	conf->filter_fd = filter(c);
 	/* agents are not told which event it is: the only one */
-	conf->trap_filter_fd = conf->nr_events == 1 ? wall_trap_filter(c->walls->wall) : 0;
+	conf->trapped_fd = conf->nr_events == 1 ? wall_trapped(c->walls->wall) : 0;
 	conf->odd_periods = false;
 }
 

@@ -110,34 +110,35 @@ static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
 	return 0;
 }
 
-/* On a clock of a CPU: the samples of processes with an agent. The signal's value is the time. */
-SEC("perf_event")
-int is_trapped(void *ctx)
+/* Of a process with an agent. The signal's value is the time. */
+static __always_inline void trap(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	const struct cpuclock_process *p = process_of(t->tgid);
 	__u32 at = t->pid & (CPUCLOCK_NR_TRAPS - 1);
-	struct trap *trap;
+	struct trap *trap = bpf_map_lookup_elem(&cpuclock_traps, &at);
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!is_for_agent(p))
-		return 0;
-	trap = bpf_map_lookup_elem(&cpuclock_traps, &at);
-	if (!trap)
-		return 0;
-	trap->time_ns = bpf_ktime_get_ns();
+	if (!trap || !tell_of_sample(ctx))
+		return;
+	trap->time_ns = now;
 	/* where the signal before is still on its way, that is for this sample, too */
 	ON_RETURN(t, &trap->work, &cpuclock_traps, send_trap);
-	return 1;
 }
+#else
+static __always_inline void trap(struct bpf_perf_event_data *ctx) { }
 #endif
 
-/* On a clock of a CPU: the samples of all other processes that are recorded. */
+/* On a clock of a CPU: the samples of all processes that are recorded, and have no agent. */
 SEC("perf_event")
-int is_recorded(void *ctx)
+int is_recorded(struct bpf_perf_event_data *ctx)
 {
 	const struct cpuclock_process *p = process_of(bpf_get_current_pid_tgid() >> 32);
 
-	return (p || config.all) && !is_for_agent(p);
+	if (is_for_agent(p)) {
+		trap(ctx);
+		return 0;
+	}
+	return p || config.all;
 }
 
 /* ---- processes ---- */

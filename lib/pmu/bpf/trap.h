@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * trap.h - how BPF programs have a thread do work when it returns to user code, and send it a signal there:
- * since Linux 6.18.  Later kernels add the last argument themselves (BPF_IMPLICIT_ARGS).
+ * since Linux 6.18.  Later kernels add the last argument themselves (BPF_IMPLICIT_ARGS). And how a clock's
+ * program tells of a sample that it keeps from that clock's own records, which would have the stack's copy.
  */
 #ifndef PMU_BPF_TRAP_H
 #define PMU_BPF_TRAP_H
 
+#define pt_regs pt_regs_of_headers	/* programs read the kernel's own by its types */
+#include <linux/bpf_perf_event.h>
+#undef pt_regs
 #include <linux/types.h>
 
 #include <bpf/bpf_helpers.h>
+
+#include "pmu/bpf/trapped.h"
 
 enum { TRAP = 5 };	/* SIGTRAP */
 
@@ -35,5 +41,20 @@ int bpf_task_work_schedule_resume_impl(struct task_struct *t, struct bpf_task_wo
 				       trap_work callback, void *program) __ksym;
 #define ON_RETURN(t, work, map, callback) bpf_task_work_schedule_resume_impl(t, work, map, callback, NULL)
 #endif
+
+struct {			/* [CPU]: the event that such samples are of */
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, TRAPPED_NR_CPUS);
+	__type(key, __u32);
+	__type(value, __u32);
+} trapped SEC(".maps");
+
+/* False: nobody is told, and the thread should not walk its stack either. */
+static __always_inline bool tell_of_sample(struct bpf_perf_event_data *ctx)
+{
+	struct trapped_sample s = { .period = ctx->sample_period, .data_addr = ctx->addr };
+
+	return !bpf_perf_event_output(ctx, &trapped, BPF_F_CURRENT_CPU, &s, sizeof(s));
+}
 
 #endif

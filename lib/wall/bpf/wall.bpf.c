@@ -823,30 +823,28 @@ static int send_trap(struct bpf_map *map, void *key, void *value)
 }
 
 /*
- * On another: those of threads that an agent walks, when they return to user code. The signal's value is the
- * time, by which the agent knows it.
+ * Of a thread that an agent walks, when it returns to user code. The signal's value is the time, by which the
+ * agent knows it.
  */
-SEC("perf_event")
-int is_trapped(void *ctx)
+static __always_inline void trap(struct bpf_perf_event_data *ctx, struct task_struct *t, struct wall_slot *s,
+				 __u32 idx)
 {
-	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	struct wall_slot *s = NULL;
-	struct wall_trap *trap;
-	__u32 idx;
+	struct wall_trap *trap = bpf_map_lookup_elem(&wall_traps, &idx);
+	__u64 now = bpf_ktime_get_ns();
 
-	idx = find(t, &s);
-	if (!idx || !s || !has_agent(t))
-		return 0;
-	trap = bpf_map_lookup_elem(&wall_traps, &idx);
-	if (!trap)
-		return 0;
-	trap->time_ns = bpf_ktime_get_ns();
-	note_tick(s, trap->time_ns);
+	if (!trap || !tell_of_sample(ctx))
+		return;
+	trap->time_ns = now;
+	note_tick(s, now);
 	/* where the signal before is still on its way, that is for this sample, too */
 	ON_RETURN(t, &trap->work, &wall_traps, send_trap);
-	return 1;
 }
 #else
+static __always_inline void trap(struct bpf_perf_event_data *ctx, struct task_struct *t, struct wall_slot *s,
+				 __u32 idx)
+{
+}
+
 static __always_inline bool has_agent(struct task_struct *t)
 {
 	return false;
@@ -857,13 +855,18 @@ static __always_inline void forget_agent(struct task_struct *t) { }
 
 /* On a perf event of a CPU: samples are those of threads that have a slot. */
 SEC("perf_event")
-int is_recorded(void *ctx)
+int is_recorded(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *t = CURRENT();
 	struct wall_slot *s = NULL;
+	__u32 idx = find(t, &s);
 
-	if (!find(t, &s) || !s || has_agent(t))
+	if (!idx || !s)
 		return 0;
+	if (has_agent(t)) {
+		trap(ctx, t, s, idx);
+		return 0;
+	}
 	note_tick(s, bpf_ktime_get_ns());
 	return 1;
 }
