@@ -260,3 +260,13 @@ left_behind() {
 	run_arcprof record -o trace -- ./systemd-run --scope true
 	[[ $stderr != *"is not recorded"* ]]
 }
+
+@test "launchers: of the whole machine, what others start is not left behind by the program" {
+	skip_unless_perf
+	skip_unless_root
+	setsid sh -c 'while :; do sleep 1 & sleep .02; done' 3>&- &
+	run_arcprof record -a --no-java -o trace -- sleep 0.3
+	kill -KILL -- -$!
+	wait $! || true
+	[[ $stderr != *"it started"* ]] || { echo "$stderr"; return 1; }
+}

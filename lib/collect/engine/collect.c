@@ -71,13 +71,10 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 		r->loop.due_ns = r->signal_ns + GRACE_NS;
 }
 
-/*
- * Of others, such as threads of the kernel that end waits, there is no fork record. Without perf events
- * there is none of anybody: then nobody else is known either.
- */
+/* Without perf events there is no record of a fork, and then nobody else is known either. */
 static bool is_started_by_program(const struct collect *c, const struct proc *p)
 {
-	return p->pid != c->child_pid && (c->only_jvms || !p->found);
+	return p->pid != c->child_pid && (c->only_jvms || p->descends);
 }
 
 /* Counts processes that the program has started, and that go on. */
@@ -672,7 +669,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&run.program.child, o->argv, e);
-	c->child_pid = MAX(run.program.child.pid, 0);
+	c->child_pid = c->tasks.program = MAX(run.program.child.pid, 0);
 	triggers_open(c);
 	watch_named(c);
 	privileges_raise();	/* not those of the program */

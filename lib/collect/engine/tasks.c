@@ -316,7 +316,6 @@ static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)
 	if (!pid)
 		strcpy(comm, "swapper");
 	p = add_proc(t, pid, NULL, comm, false, time_ns);
-	p->found = true;
 	leader = add_thread(t, p, pid, comm, time_ns);
 	if (pid && !t->replayed_ns) {
 		scan_threads(t, p, time_ns);
@@ -508,6 +507,12 @@ static void inherit_events(struct thread *th, const struct thread *parent, uint6
 		th->trap_ns = time_ns;
 }
 
+/* Check whether children of the process descend from the program. */
+static bool descends(const struct tasks *t, const struct proc *parent)
+{
+	return parent->descends || (t->program && parent->pid == t->program);
+}
+
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns)
 {
 	struct thread *parent = tasks_find(t, ptid), *th = tasks_find(t, tid);
@@ -517,6 +522,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 		parent = tasks_get(t, ppid, ptid, time_ns);
 	if (th && th->provisional && th->proc->pid == pid) {	/* an agent spoke of it first */
 		th->provisional = false;
+		th->proc->descends = descends(t, parent->proc);
 		inherit_events(th, parent, time_ns);
 		return th;
 	}
@@ -524,6 +530,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 		p = parent->proc;
 	} else {
 		p = add_proc(t, pid, parent->proc, parent->comm, false, time_ns);
+		p->descends = descends(t, parent->proc);
 		maps_copy(&p->maps, &parent->proc->maps);
 		p->runtime = parent->proc->runtime;
 	}
@@ -589,7 +596,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	}
 	/* The new image keeps nothing of the old but its number; the exec'ing thread becomes the leader. */
 	p = add_proc(t, pid, th->proc, comm, true, time_ns);
-	p->found = th->proc->found;
+	p->descends = th->proc->descends;
 	th->proc->replaced_ns = time_ns;
 	mark_dead(t, th, time_ns);
 	image = add_thread(t, p, pid, comm, time_ns);

@@ -24,7 +24,7 @@ struct proc {
 	uint32_t id;		/* in the trace */
 	int pid;
 	bool execed;		/* begun by an exec, not by a fork */
-	bool found;		/* in /proc: no record says who has started it */
+	bool descends;		/* from tasks.program, as records of forks say */
 	uint64_t replaced_ns;	/* when an exec put another one in its place, 0 not yet */
 	bool has_libjvm;	/* a JVM; without java, one that no agent came into */
 	bool has_anon_hits;	/* samples in code without a file: its runtime may name it, */
@@ -84,6 +84,7 @@ struct virtual {		/* a virtual thread */
 };
 
 struct tasks {
+	int program;			/* the process that is started to be recorded; 0: none */
 	struct proc *procs;
 	struct proc **procs_tail;
 	uint32_t nr_procs, nr_threads;
