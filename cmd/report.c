@@ -85,6 +85,8 @@ static const struct opt selection_opts[] = {
 	OPT_LIST(0, "thread", O, show.select.threads, "name", "only threads with these names"),
 	OPT_LIST(0, "module", O, show.select.modules, "name", "only stacks that go through these modules"),
 	OPT_LIST(0, "symbol", O, show.select.symbols, "name", "only stacks that go through these functions"),
+	OPT_STR(0, "focus", O, show.select.focus, "regex", NULL, "only stacks that go through functions that fit <regex>"),
+	OPT_STR(0, "ignore", O, show.select.ignore, "regex", NULL, "no stacks that go through functions that fit <regex>"),
 	OPT_LIST(0, "label", O, show.select.labels, "key=value", "only recordings, and samples of threads, with these labels"),
 	OPT_LIST(0, "cgroup", O, show.select.cgroups, "path", "only processes in these control groups, or below them"),
 	OPT_LIST(0, "container", O, show.select.containers, "id", "only processes in these containers"),
@@ -105,6 +107,7 @@ static const struct opt folding_opts[] = {
 	OPT_FLAG(0, "merge-threads", O, show.merge_threads, "merge threads of the same name in a process"),
 	OPT_FLAG(0, "merge-processes", O, show.merge_processes, "merge processes of the same name"),
 	OPT_FLAG(0, "normalize-names", O, show.normalize_names, "merge functions whose names differ in what each run makes up"),
+	OPT_STR(0, "hide", O, show.hide, "regex", NULL, "charge functions that fit <regex> to their callers"),
 	OPT_FLAG(0, "hide-inlined", O, profile.names.hide_inlined, "charge inlined functions to the function they are in"),
 	OPT_FLAG(0, "hide-kernel", O, profile.names.hide_kernel, "charge kernel functions to their caller"),
 	OPT_FLAG(0, "not-sampled", O, profile.not_sampled, "show CPU time, allocated bytes and thread lifetime that no sample has, as contexts"),
@@ -489,6 +492,8 @@ static void put_given(const struct opt *table, const void *opts, bool lists, str
 			buf_fmt(b, "%s--%s '%s'", b->len ? " " : "", o->name, l->items[i]);
 		if (o->type != OPT_TYPE_LIST && !lists)
 			buf_fmt(b, "%s--%s", b->len ? " " : "", o->name);
+		if (o->type == OPT_TYPE_STR && !lists)
+			buf_fmt(b, " '%s'", *(const char *const *)(const void *)l);
 	}
 }
 

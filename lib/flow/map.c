@@ -90,7 +90,7 @@ void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_
 	flow_finish(out);
 }
 
-void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
+void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, uint32_t never, struct flow *out,
 		 uint32_t *where)
 {
 	uint32_t *mask = xcalloc(f->nr_nodes, sizeof(*mask));
@@ -99,7 +99,7 @@ void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struc
 
 	for (i = 1; i < f->nr_nodes; i++) {
 		mask[i] = mask[f->nodes[i].parent] | has[f->nodes[i].consumer];
-		mine[i] = (mask[i] & want) == want;
+		mine[i] = (mask[i] & (want | never)) == want;
 	}
 	flow_keep(f, mine, out, where);
 	free(mask);

@@ -26,10 +26,10 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 void flow_group(const struct flow *f, const uint32_t *above, struct flow *out, uint32_t *where);
 
 /*
- * Keeps n and base of the nodes whose path has every bit of want, where has[consumer] are the bits
- * a consumer brings; nodes without such below them go.  Sums are those of what is kept.
+ * Keeps n and base of the nodes whose path has every bit of want and none of never, where has[consumer] are
+ * the bits a consumer brings; nodes without such below them go.  Sums are those of what is kept.
  */
-void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, struct flow *out,
+void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, uint32_t never, struct flow *out,
 		 uint32_t *where);
 
 /* The same of the nodes that mine[] has. */

@@ -29,6 +29,8 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 struct selection {
 	struct opt_list pids, tids, comms, threads, modules, symbols;
 	bool off_cpu;		/* and end in a reason to wait */
+	/* extended regular expressions for names of functions: one on the path must fit, or none */
+	const char *focus, *ignore;
 	/* of processes and levels of labels: key=value, the value a pattern; one of each key must be there */
 	struct opt_list labels;
 	/* of processes: patterns of paths, or groups above; of ids, or how these begin */

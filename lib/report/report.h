@@ -60,6 +60,7 @@ struct report_opts {
 	const struct callflow_rules *methods;
 	int fold;			/* enum report_fold */
 	int group;			/* enum report_group: a level above processes */
+	const char *hide;		/* functions that fit are part of their callers (as select.focus) */
 	bool merge_threads, merge_processes;
 	const char *hprof;		/* its options, which hprof_parse() takes; NULL: not given */
 	bool normalize_names;		/* functions whose names differ only in what runs make up are one */

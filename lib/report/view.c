@@ -4,6 +4,7 @@
  * the sums that the first line of a report gives.
  */
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,66 @@ static void select_parts(const struct view *v, uint32_t *has)
 	free(parts.items);
 }
 
+/* Sets is[consumer] of functions whose names fit the option's expression; NULL: none do. */
+static int find_fitting(const struct view *v, const char *option, const char *expression, bool *is,
+			struct err *e)
+{
+	const struct model *m = v->m;
+	char why[128];
+	regex_t re;
+	size_t i;
+	int r;
+
+	if (!expression)
+		return 0;
+	r = regcomp(&re, expression, REG_EXTENDED | REG_NOSUB);
+	if (r) {
+		regerror(r, &re, why, sizeof(why));
+		return err_set(e, EINVAL, "--%s: '%s' is no regular expression: %s", option, expression, why);
+	}
+	for (i = 1; i < m->consumers.nr_items; i++) {
+		const struct consumer *c = &m->consumers.items[i];
+
+		is[i] = !kind_is(c->kind, KIND_PLACE) && !regexec(&re, model_str(m, c->name), 0, NULL, 0);
+	}
+	regfree(&re);
+	return 0;
+}
+
+/* By regular expressions. */
+static int focus(struct view *v, struct err *e)
+{
+	enum { FOCUS = 1, IGNORE = 2 };
+	const struct selection *s = &v->o->select;
+	const size_t nr = v->m->consumers.nr_items;
+	bool *in, *out;
+	uint32_t *has, *where;
+	struct flow flow;
+	size_t i;
+	int r;
+
+	if (!s->focus && !s->ignore)
+		return 0;
+	in = xcalloc(nr, sizeof(*in));
+	out = xcalloc(nr, sizeof(*out));
+	has = xcalloc(nr, sizeof(*has));
+	r = find_fitting(v, "focus", s->focus, in, e);
+	if (!r)
+		r = find_fitting(v, "ignore", s->ignore, out, e);
+	for (i = 1; i < nr; i++)
+		has[i] = (in[i] ? FOCUS : 0) | (out[i] ? IGNORE : 0);
+	if (!r) {
+		where = where_nodes_go(v->m);
+		flow_filter(&v->m->flow, has, s->focus ? FOCUS : 0, IGNORE, &flow, where);
+		model_take_flow(v->m, &flow, where);
+		free(where);
+	}
+	free(in);
+	free(out);
+	free(has);
+	return r;
+}
+
 static void select_paths(struct view *v)
 {
 	const struct selection *s = &v->o->select;
@@ -80,7 +141,7 @@ static void select_paths(struct view *v)
 	if (want & SELECT_SYMBOL)
 		select_parts(v, has);
 	where = where_nodes_go(m);
-	flow_filter(&m->flow, has, want, &out, where);
+	flow_filter(&m->flow, has, want, 0, &out, where);
 	model_take_flow(m, &out, where);
 	free(where);
 	free(has);
@@ -194,25 +255,33 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 	return o->fold == FOLD_NONE ? id : fold_consumer(v->m, id, o->fold);
 }
 
-static void fold(struct view *v)
+static int fold(struct view *v, struct err *e)
 {
 	const struct report_opts *o = v->o;
 	const struct resolve_opts *names = &o->profile->names;
 	size_t i, nr = v->m->consumers.nr_items;
 	struct flow out;
 	uint32_t *to, *where;
+	bool *hidden;
+	int r;
 
-	if (!names->hide_inlined && !names->hide_kernel && !names->hide_files && !o->merge_threads &&
+	if (!o->hide && !names->hide_inlined && !names->hide_kernel && !names->hide_files && !o->merge_threads &&
 	    !o->merge_processes && !o->normalize_names && !o->methods && o->fold == FOLD_NONE)
-		return;
-	to = xcalloc(nr, sizeof(*to));
-	for (i = 1; i < nr; i++)
-		to[i] = map_consumer(v, i);
-	where = where_nodes_go(v->m);
-	flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out, where);
-	model_take_flow(v->m, &out, where);
-	free(where);
-	free(to);
+		return 0;
+	hidden = xcalloc(nr, sizeof(*hidden));
+	r = find_fitting(v, "hide", o->hide, hidden, e);
+	if (!r) {
+		to = xcalloc(nr, sizeof(*to));
+		for (i = 1; i < nr; i++)
+			to[i] = hidden[i] ? FLOW_DROP : map_consumer(v, i);
+		where = where_nodes_go(v->m);
+		flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out, where);
+		model_take_flow(v->m, &out, where);
+		free(where);
+		free(to);
+	}
+	free(hidden);
+	return r;
 }
 
 /* The group of a process; those of which none is known have one of their own. */
@@ -411,6 +480,7 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 {
 	uint64_t before[FLOW_MAX_METRICS], read;
 	bool by_n;
+	int r;
 
 	memset(v, 0, sizeof(*v));
 	v->m = m;
@@ -424,9 +494,14 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 	if (by_n)
 		read = model_n(m, m->metrics[o->sort_metric].source, v->read_n, before);
 	select_paths(v);
+	r = focus(v, e);
+	if (r)
+		return r;
 	sum_own(v);
 	group(v);
-	fold(v);
+	r = fold(v, e);
+	if (r)
+		return r;
 	count_stacks(v);
 	prune(v);
 	v->total_n = flow_totals(&m->flow, v->total);

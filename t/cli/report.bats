@@ -871,6 +871,28 @@ nothing() {
 	[[ $status -eq 1 && $stderr == *"nothing matches --symbol 'son'"* ]]
 }
 
+@test "report: expressions select stacks, leave them out, and charge functions to their callers" {
+	cat >stacks <<-'END'
+		main;Shop.buy;Json.write;memcpy 3
+		main;Shop.buy;Json.write 4
+		main;Shop.sell;malloc 5
+		main;idle 6
+	END
+	base() {
+		arcprof report --stacks stacks --xprof --format json "$@" |
+			jq -r '.rows[] | select(.base[0] > 0) | "\(.name) \(.base[0])"' | sort | paste -s -d ,
+	}
+	[ "$(base --focus '^Shop[.]')" = "Json.write 4,malloc 5,memcpy 3" ]
+	[ "$(base --focus 'Shop|idle' --ignore 'mem|mal')" = "Json.write 4,idle 6" ]
+	[ "$(base --ignore '^Shop')" = "idle 6" ]
+	[ "$(base --hide '^(Json|mem)')" = "Shop.buy 7,idle 6,malloc 5" ]
+	[ "$(base --focus Json --hide Json)" = "Shop.buy 4,memcpy 3" ]
+	run_arcprof report --stacks stacks --focus 'nobody'
+	[[ $status -eq 1 && $stderr == *"nothing matches --focus 'nobody'"* ]]
+	run_arcprof report --stacks stacks --hide '('
+	[[ $status -ne 0 && $stderr == *"--hide: '(' is no regular expression: "* ]]
+}
+
 @test "report: --normalize-names merges what each run makes up, and nothing else" {
 	cat >stacks <<-'END'
 		main;Main$$Lambda/0x00007f0124001400.run 3

@@ -615,7 +615,7 @@ TEST(map_and_filter_keep_what_they_say)
 		if (mask == 3)
 			want[0] += flow_base(&f, i)[0];
 	}
-	flow_filter(&f, has, 3, &out, NULL);
+	flow_filter(&f, has, 3, 0, &out, NULL);
 	flow_totals(&out, after);
 	CHECK_U64(after[0], want[0]);
 	check_all(&out);
