@@ -266,7 +266,8 @@ static int fold(struct view *v, struct err *e)
 	int r;
 
 	if (!o->hide && !names->hide_inlined && !names->hide_kernel && !names->hide_files &&
-	    !o->merge_threads && !o->merge_processes && !o->normalize_names && !o->methods && o->fold == FOLD_NONE)
+	    !o->merge_threads && !o->merge_processes && !o->normalize_names && !o->methods &&
+	    o->fold == FOLD_NONE)
 		return 0;
 	hidden = xcalloc(nr, sizeof(*hidden));
 	r = find_fitting(v, "hide", o->hide, hidden, e);
