@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * firefox.c - the Firefox Profiler's processed profile format, gzipped JSON: the samples of one metric,
+ * write.c - the Firefox Profiler's processed profile format, gzipped JSON: the samples of one metric,
  * thread by thread, each with its time.
  *
  * Tables are columns: an object of arrays.  Those of stacks, frames and functions are shared by all
