@@ -84,11 +84,6 @@ int gzip_bytes(const char *data, size_t len, struct buf *out, struct err *e)
 	return r == Z_STREAM_END ? 0 : err_set(e, EIO, "cannot compress");
 }
 
-bool gzip_is(const char *data, size_t len)
-{
-	return len > 2 && !memcmp(data, "\x1f\x8b", 2);
-}
-
 int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
 {
 	enum { PIECE = 1 << 18 };

@@ -3,7 +3,6 @@
 #ifndef BASE_GZIP_H
 #define BASE_GZIP_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -18,8 +17,6 @@ FILE *gzip_open(FILE *out, struct err *e);
 /* Append the data, compressed, to out. */
 int gzip_bytes(const char *data, size_t len, struct buf *out, struct err *e);
 
-/* Check whether the data begins as gzip's does. */
-bool gzip_is(const char *data, size_t len);
 /* Append what is compressed in the data, one member after the other, and a 0 byte that does not count. */
 int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e);
 

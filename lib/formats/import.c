@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/gzip.h"
 #include "base/inputs.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "formats/import.h"
 #include "formats/sink.h"
+#include "formats/unpack.h"
 #include "version.h"
 
 /* Text is recognised last: it has no magic number. */
@@ -68,11 +68,12 @@ static const struct import_format *find_format(const char *data, size_t len)
 static const char *recognize(const char *data, size_t len)
 {
 	const struct import_format *f;
+	const struct packing *p = packing_of(data, len);
 	struct buf plain = BUF_INIT;
 	struct err e;
 
-	if (gzip_is(data, len)) {	/* what the beginning tells is enough */
-		gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &plain, &e);
+	if (p) {	/* what the beginning tells is enough */
+		unpack(p, data, len, IMPORT_HEAD_BYTES, &plain, &e);
 		f = plain.len ? find_format(plain.data, plain.len) : NULL;
 		buf_release(&plain);
 	} else {
@@ -197,31 +198,33 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 }
 
 /* Decompresses a profile; what does not begin as one is refused before it is decompressed as a whole. */
-static int unpack(const char *data, size_t len, struct buf *plain, struct err *e)
+static int unpack_profile(const struct packing *p, const char *data, size_t len, struct buf *plain,
+			  struct err *e)
 {
 	struct buf head = BUF_INIT;
 	bool refused;
 
-	gunzip_bytes(data, len, IMPORT_HEAD_BYTES, &head, e);
+	unpack(p, data, len, IMPORT_HEAD_BYTES, &head, e);
 	refused = head.len > IMPORT_HEAD_BYTES && !find_format(head.data, head.len);
 	if (refused)
 		import_folded_refuse(head.data, head.len, e);
 	buf_release(&head);
-	return refused ? -e->code : gunzip_bytes(data, len, most_bytes(len), plain, e);
+	return refused ? -e->code : unpack(p, data, len, most_bytes(len), plain, e);
 }
 
 int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		 struct err *e)
 {
 	const struct trace_writer_opts o = { .compress = true, .take = take, .take_ctx = ctx };
+	const struct packing *p = packing_of(data, len);
 	const struct import_format *f;
 	struct buf plain = BUF_INIT;
 	int r = 0;
 
 	if (!len)
 		return err_set(e, EINVAL, "empty");
-	if (gzip_is(data, len)) {
-		r = unpack(data, len, &plain, e);
+	if (p) {
+		r = unpack_profile(p, data, len, &plain, e);
 		data = plain.data;
 		len = plain.len;
 	}

@@ -2,7 +2,7 @@
 /*
  * import.h - a profile of another program becomes a trace, which every command reads as its own.
  *
- * The kind of file is found by its content; gzip is undone first. What the format does not say stays
+ * The kind of file is found by its content; compression is undone first. What the format does not say stays
  * unknown: no pid, time or number of samples is invented, and the trace's labels say what is not known.
  */
 #ifndef FORMATS_IMPORT_H
