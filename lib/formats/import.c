@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "formats/import.h"
+#include "formats/named.h"
 #include "formats/sink.h"
 #include "formats/unpack.h"
 #include "version.h"
@@ -87,6 +88,18 @@ static const char *name_of(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
+static int refuse_pipe(const struct buf *b, const char *name, struct err *e)
+{
+	const struct packing *p = packing_of(b->data, b->len);
+	struct buf head = BUF_INIT;
+	int r = p ? unpack(p, b->data, b->len, IMPORT_HEAD_BYTES, &head, e) : 0;
+
+	if (r != -EOPNOTSUPP)
+		import_refuse(p ? head.data : b->data, p ? head.len : b->len, e);
+	buf_release(&head);
+	return err_wrap(e, "%s", name);
+}
+
 /* What does not begin as a profile may have no end. */
 static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
 {
@@ -105,7 +118,7 @@ static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
 		if (b->len > INPUTS_PIPE_BYTES)
 			return inputs_refuse_length(name, INPUTS_PIPE_BYTES, true, e);
 		if (!known && b->len >= IMPORT_HEAD_BYTES && !(known = recognize(b->data, b->len)))
-			return err_set(e, EINVAL, "%s: not a profile of a known format", name);
+			return refuse_pipe(b, name, e);
 	}
 }
 
@@ -207,7 +220,7 @@ static int unpack_profile(const struct packing *p, const char *data, size_t len,
 	unpack(p, data, len, IMPORT_HEAD_BYTES, &head, e);
 	refused = head.len > IMPORT_HEAD_BYTES && !find_format(head.data, head.len);
 	if (refused)
-		import_folded_refuse(head.data, head.len, e);
+		import_refuse(head.data, head.len, e);
 	buf_release(&head);
 	return refused ? -e->code : unpack(p, data, len, most_bytes(len), plain, e);
 }
@@ -231,7 +244,7 @@ int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const voi
 	if (!r) {
 		f = len ? find_format(data, len) : NULL;
 		r = f ? import_plain(f, data, len, &o, e) :
-			import_folded_refuse(data, len, e);
+			import_refuse(data, len, e);
 	}
 	buf_release(&plain);
 	return r;

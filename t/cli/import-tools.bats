@@ -45,3 +45,26 @@ hint: unzip it, and import one of its files" ]
 	[ "$stderr" = "arcprof report: packed.lz4: compressed by lz4, which is not decompressed here
 hint: decompress the file first: lz4 -d" ]
 }
+
+@test "import: a file of a format that is not read is refused by its name, with what to do" {
+	check() {
+		run_arcprof report --import f
+		[ "$status" -eq 1 ]
+		[ "$(sed -n 1p <<<"$stderr")" = "arcprof report: f: $1" ]
+		[ "$(sed -n 2p <<<"$stderr")" = "${2:+hint: $2}" ]
+	}
+	printf 'go 1.22 trace\0\0\0' >f
+	check "this is an execution trace of Go, which cannot be imported" \
+		"'go tool trace -pprof=sched <file>' makes pprof profiles of it, also with net, sync and syscall"
+	printf 'JAVA PROFILE 1.0.2\0\0\0\0\10' >f
+	check "this is a heap dump of a JVM, which cannot be imported" "'arcprof heap report <file>' reads it"
+	cp "$MIXED" f
+	check "this is a trace of arcprof, which cannot be imported" "'arcprof report <file>' reads it, without --import"
+	echo '{"snapshot":{"meta":{}},"nodes":[]}' >f
+	check "this is a heap snapshot of V8, which cannot be imported" \
+		"Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported"
+	echo '{"name":"x","version":"1","scripts":{},"more":1}' >f
+	check 'JSON that begins with "name", "version", "scripts": not a profile of a known format'
+	echo '<svg width="10">' >f
+	check "this is a picture (SVG), which cannot be imported" "if it is a flame graph, import the stacks it was made of"
+}
