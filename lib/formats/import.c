@@ -24,6 +24,8 @@ static const struct import_format *const formats[] = {
 	&import_perf,
 	&import_pprof,
 	&import_speedscope,
+	&import_cpuprofile,
+	&import_heapprofile,
 	&import_callgrind,
 	&import_folded,
 };

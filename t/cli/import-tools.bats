@@ -17,6 +17,42 @@ bases() {
 	arcprof report -q "$@" --xprof --format json | jq -r '.rows[] | select(.base[0] > 0) | "\(.name)\t\(.base[0])"' | sort
 }
 
+# ---- V8 and Chrome ----
+
+@test "import: a .cpuprofile of Node.js has all of its samples, and their time" {
+	run_arcprof report --import "$DATA/node.cpuprofile.gz"
+	[ "$(sed -n 1p <<<"$output")" = "imported from cpuprofile: 244 ms of cpu over 261 ms, 100 samples; showing 100 %" ]
+	[ "$(sed -n 2p <<<"$output")" = "not known: processes, threads, lost samples" ]
+	gunzip -c "$DATA/node.cpuprofile.gz" >p.json
+	read -r cpu nr_cpu <<<"$(sum_of p.json cpu)"
+	read -r idle nr_idle <<<"$(sum_of p.json idle)"
+	[ "$((nr_cpu + nr_idle))" = "$(jq '.samples | length' p.json)" ]
+	[ "$((cpu + idle))" = "$(jq '(.endTime - .startTime - .timeDeltas[0]) * 1000' p.json)" ]
+	arcprof report --import p.json --xprof --lines >lines
+	grep -q ' spin (/home/me/busy.js:2)' lines
+	arcprof report --import p.json --check >checked
+}
+
+@test "import: a node that is its own caller, or that a sample has and the file has not, is damage" {
+	local node='{"id":1,"callFrame":{"functionName":"f"},"children":[2]},{"id":2,"callFrame":{"functionName":"g"},"children":'
+	printf '{"nodes":[%s[1]}],"samples":[2],"timeDeltas":[1]}' "$node" >p.json
+	run_arcprof report --import p.json
+	[ "$stderr" = "arcprof report: p.json: damaged: a function is below itself without end, or below more than 65536" ]
+	printf '{"nodes":[%s[]}],"samples":[3],"timeDeltas":[1]}' "$node" >p.json
+	run_arcprof report --import p.json
+	[ "$stderr" = "arcprof report: p.json: damaged: a sample of node 3, which there is not" ]
+	printf '{"nodes":[%s[]}],"samples":[2,1],"timeDeltas":[1]}' "$node" >p.json
+	run_arcprof report --import p.json
+	[ "$stderr" = "arcprof report: p.json: damaged: it has more samples than times" ]
+}
+
+@test "import: a .heapprofile of Node.js has the sizes of all its nodes" {
+	gunzip -c "$DATA/node.heapprofile.gz" >p.json
+	[ "$(sum_of p.json memory | cut -d ' ' -f 1)" = "$(jq '[.. | .selfSize? // empty] | add' p.json)" ]
+	bases --import p.json >got
+	grep -q '^keep	' got
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
