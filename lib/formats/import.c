@@ -24,6 +24,7 @@ static const struct import_format *const formats[] = {
 	&import_perf,
 	&import_pprof,
 	&import_speedscope,
+	&import_chrome,
 	&import_cpuprofile,
 	&import_heapprofile,
 	&import_callgrind,

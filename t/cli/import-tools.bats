@@ -53,6 +53,33 @@ bases() {
 	grep -q '^keep	' got
 }
 
+@test "import: slices of a Chrome trace are the time of the innermost one" {
+	run_arcprof report --import "$DATA/node-trace.json.gz"
+	[[ $(sed -n 1p <<<"$output") == "imported from Chrome trace: 205 ms of slices in 1 thread over 353 ms; "* ]]
+	# B and E, X inside them, a time that two share, an end without a beginning, and no end of the list
+	cat >t.json <<-'E'
+		[{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"worker"}},
+		 {"ph":"E","pid":1,"tid":2,"ts":5},
+		 {"ph":"B","pid":1,"tid":2,"ts":10,"name":"outer"},
+		 {"ph":"X","pid":1,"tid":2,"ts":10,"dur":4,"name":"inner"},
+		 {"ph":"X","pid":1,"tid":2,"ts":10,"dur":1.5,"name":"innermost"},
+		 {"ph":"C","pid":1,"tid":2,"ts":11,"name":"counter"},
+		 {"ph":"E","pid":1,"tid":2,"ts":30},
+	E
+	arcprof report -q --import t.json --format folded | grep -v '^#' | sort >got
+	diff - got <<-'E'
+		[no name] [pid 1];worker [tid 2];outer 16000
+		[no name] [pid 1];worker [tid 2];outer;inner 2500
+		[no name] [pid 1];worker [tid 2];outer;inner;innermost 1500
+	E
+	run_arcprof report --import t.json
+	grep -q '^left out: 1 events that are no times of functions' <<<"$output"
+	grep -q '^1 events begin without an end, or end without a beginning' <<<"$output"
+	echo '{"traceEvents":[{"ph":"C","ts":1,"name":"x"}]}' >t.json
+	run_arcprof report --import t.json
+	[ "$stderr" = "arcprof report: t.json: it has neither a CPU profile nor events that begin and end, but 1 others" ]
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * read.c - Chrome's trace events, as Chrome, Node.js (--trace-events-enabled), Perfetto, compilers and many
+ * other programs write them: CPU profiles of V8, and slices, which say when something began and ended.
+ *
+ * Sources: "Trace Event Format" (the design document of catapult), and v8/src/profiler/profile-generator.cc.
+ * What passes between two ends of slices of a thread was spent in the innermost one then. The list of events
+ * need not be closed, and they need not be in the order of time.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/v8/read.h"
+
+enum { MAX_FRAMES = 65536 };
+
+struct lane {				/* a thread */
+	uint64_t pid_key, tid_key;	/* numbers, or hashes of text */
+	uint32_t pid, tid;		/* 0: the file has a text */
+	struct import_text name;	/* as it is written */
+	uint32_t thread;		/* of import_thread(); 0: not told yet */
+	double last_us;
+};
+
+struct slice {
+	double at_us, end_us;		/* end_us: NAN until the end is found */
+	uint32_t lane, index;
+	uint32_t function;		/* 0: the end of a slice */
+};
+
+struct profile {
+	struct v8_samples samples;
+	double at_us, end_us;
+};
+
+struct chrome {
+	struct import *im;
+	struct import_nodes nodes;
+	struct lane *lanes;
+	size_t nr_lanes, alloc_lanes;
+	struct map lane_of;
+	struct map process_of;		/* key of a pid -> index + 1 in processes */
+	struct import_text *processes;
+	size_t nr_processes, alloc_processes;
+	struct slice *slices;
+	size_t nr_slices, alloc_slices;
+	struct profile *profiles;
+	size_t nr_profiles, alloc_profiles;
+	struct map profile_of, node_of;
+	enum v8_function *what;		/* [node - 1] */
+	size_t nr_what, alloc_what;
+	struct jsonin *chunks;		/* "ProfileChunk" in the order of the file: args */
+	uint32_t *chunk_profiles;
+	size_t nr_chunks, alloc_chunks, nr_chunk_profiles, alloc_chunk_profiles;
+	uint32_t events[2];		/* + 1 */
+	uint64_t nr_other, nr_overlaps, nr_unpaired;
+	double first_us, last_us;
+	bool truncated, has_samples;
+	struct v8_scratch scratch;
+};
+
+struct event {
+	struct import_text phase, name;
+	double at_us, dur_us;
+	uint64_t pid_key, tid_key, id_key;
+	uint32_t pid, tid;
+	struct jsonin args;
+};
+
+/* ---- events ---- */
+
+/* A number, or any text. Returns what tells it from others. */
+static uint64_t read_id(struct jsonin *j, uint32_t *number)
+{
+	struct import_text t;
+	double v;
+
+	if (jsonin_peek(j) == '"') {
+		t = jsonin_string(j);
+		return hash_bytes(t.s, t.len) | 1ull << 63;
+	}
+	if (jsonin_peek(j) != '-' && (jsonin_peek(j) < '0' || jsonin_peek(j) > '9')) {
+		jsonin_skip(j);
+		return 0;
+	}
+	v = jsonin_number(j);
+	if (number && v > 0 && v <= INT32_MAX)
+		*number = v;
+	return v >= 0 && v < 0x1p53 ? (uint64_t)v : 0;
+}
+
+/* Some programs write numbers as text. */
+static double read_number(struct jsonin *j)
+{
+	struct jsonin t;
+	struct import_text text;
+
+	if (jsonin_peek(j) != '"')
+		return jsonin_number(j);
+	text = jsonin_string(j);
+	t = jsonin_init(text.s, text.len);
+	return jsonin_number(&t);
+}
+
+static void read_event(struct jsonin *j, struct event *ev)
+{
+	struct import_text key;
+
+	*ev = (struct event){ .phase = { "", 0 }, .name = { "", 0 }, .at_us = NAN };
+	jsonin_open(j, '{');
+	while (jsonin_member(j, &key))
+		if (jsonin_is(key, "ph") && jsonin_peek(j) == '"')
+			ev->phase = jsonin_string(j);
+		else if (jsonin_is(key, "name") && jsonin_peek(j) == '"')
+			ev->name = jsonin_string(j);
+		else if (jsonin_is(key, "ts"))
+			ev->at_us = read_number(j);
+		else if (jsonin_is(key, "dur"))
+			ev->dur_us = read_number(j);
+		else if (jsonin_is(key, "pid"))
+			ev->pid_key = read_id(j, &ev->pid);
+		else if (jsonin_is(key, "tid"))
+			ev->tid_key = read_id(j, &ev->tid);
+		else if (jsonin_is(key, "id"))
+			ev->id_key = read_id(j, NULL);
+		else if (jsonin_is(key, "args"))
+			ev->args = jsonin_skip(j);
+		else
+			jsonin_skip(j);
+}
+
+static uint32_t lane_of(struct chrome *c, const struct event *ev)
+{
+	uint32_t *at = map_put(&c->lane_of, hash_pair(ev->pid_key, ev->tid_key));
+
+	if (*at == MAP_NONE) {
+		*at = c->nr_lanes;
+		VEC_GROW(c->lanes, c->nr_lanes, c->alloc_lanes);
+		c->lanes[c->nr_lanes++] = (struct lane){ .pid_key = ev->pid_key, .tid_key = ev->tid_key,
+							 .pid = ev->pid, .tid = ev->tid, .name = { "", 0 } };
+	}
+	return *at;
+}
+
+/* The value of that name in an object, at its beginning. False: there is none. */
+static bool find(struct jsonin j, const char *name, struct jsonin *value)
+{
+	struct import_text key;
+
+	if (!j.p || jsonin_peek(&j) != '{')
+		return false;
+	jsonin_open(&j, '{');
+	while (jsonin_member(&j, &key)) {
+		*value = jsonin_skip(&j);
+		if (jsonin_is(key, name) && !j.bad)
+			return true;
+	}
+	return false;
+}
+
+static double number_in(struct jsonin j, const char *name)
+{
+	struct jsonin value;
+
+	return find(j, name, &value) ? read_number(&value) : NAN;
+}
+
+/* ---- names ---- */
+
+static void take_metadata(struct chrome *c, const struct event *ev)
+{
+	struct jsonin value;
+	struct import_text name;
+	uint32_t *at, lane;
+
+	if (!find(ev->args, "name", &value) || jsonin_peek(&value) != '"')
+		return;
+	name = jsonin_string(&value);
+	if (jsonin_is(ev->name, "thread_name")) {
+		lane = lane_of(c, ev);
+		c->lanes[lane].name = name;
+	} else if (jsonin_is(ev->name, "process_name")) {
+		at = map_put(&c->process_of, hash_u64(ev->pid_key));
+		if (*at == MAP_NONE) {
+			VEC_GROW(c->processes, c->nr_processes, c->alloc_processes);
+			c->nr_processes++;
+			*at = c->nr_processes;
+		}
+		c->processes[*at - 1] = name;
+	}
+}
+
+/* Names may come after all else, so that threads are told when all is read. */
+static uint32_t thread_of(struct chrome *c, uint32_t lane)
+{
+	struct lane *l = &c->lanes[lane];
+	struct import_text process = { "", 0 };
+	uint32_t at, proc;
+
+	if (l->thread)
+		return l->thread;
+	at = map_get(&c->process_of, hash_u64(l->pid_key));
+	if (at != MAP_NONE)
+		process = jsonin_text(c->processes[at - 1], &c->scratch.name);
+	proc = import_proc(c->im, l->pid, process);
+	l->thread = import_thread(c->im, proc, l->tid, jsonin_text(l->name, &c->scratch.name));
+	return l->thread;
+}
+
+static void cover(struct chrome *c, double from_us, double to_us)
+{
+	if (isnan(c->first_us) || from_us < c->first_us)
+		c->first_us = from_us;
+	if (isnan(c->last_us) || to_us > c->last_us)
+		c->last_us = to_us;
+}
+
+/* ---- CPU profiles ---- */
+
+static uint32_t profile_of(struct chrome *c, const struct event *ev)
+{
+	uint32_t *at = map_put(&c->profile_of, hash_pair(ev->pid_key, ev->id_key));
+
+	if (*at == MAP_NONE) {
+		*at = c->nr_profiles;
+		VEC_GROW(c->profiles, c->nr_profiles, c->alloc_profiles);
+		c->profiles[c->nr_profiles++] = (struct profile){
+			.samples = { .im = c->im, .nodes = &c->nodes, .events = c->events,
+				     .thread = lane_of(c, ev) },	/* a lane until all is read */
+			.end_us = NAN,
+		};
+	}
+	return *at;
+}
+
+static void take_profile_event(struct chrome *c, const struct event *ev)
+{
+	uint32_t at = profile_of(c, ev);
+	struct jsonin data;
+
+	if (!find(ev->args, "data", &data))
+		return;
+	if (jsonin_is(ev->name, "Profile")) {
+		double start_us = number_in(data, "startTime");
+
+		c->profiles[at].samples.thread = lane_of(c, ev);
+		c->profiles[at].at_us = isnan(start_us) ? 0 : start_us;
+		return;
+	}
+	VEC_GROW(c->chunks, c->nr_chunks, c->alloc_chunks);
+	c->chunks[c->nr_chunks++] = data;
+	VEC_GROW(c->chunk_profiles, c->nr_chunk_profiles, c->alloc_chunk_profiles);
+	c->chunk_profiles[c->nr_chunk_profiles++] = at;
+}
+
+static uint32_t as_id(double v)
+{
+	return v >= 0 && v < UINT32_MAX ? v : UINT32_MAX;
+}
+
+static uint64_t node_key(uint32_t profile, uint32_t id)
+{
+	return hash_u64((uint64_t)profile << 32 | id);
+}
+
+static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
+{
+	struct v8_frame f = { .frame = { 0 } };
+	uint32_t id = 0, caller = MAP_NONE, node;
+	struct import_text key;
+
+	jsonin_open(j, '{');
+	while (jsonin_member(j, &key))
+		if (jsonin_is(key, "id"))
+			id = as_id(jsonin_number(j));
+		else if (jsonin_is(key, "parent"))
+			caller = map_get(&c->node_of, node_key(profile, as_id(jsonin_number(j))));
+		else if (jsonin_is(key, "callFrame"))
+			f = v8_frame_read(c->im, j, &c->scratch);
+		else
+			jsonin_skip(j);
+	if (!f.frame.kind) {
+		j->bad = true;
+		return;
+	}
+	node = import_nodes_add(&c->nodes, f.frame, caller == MAP_NONE ? 0 : caller);
+	c->nodes.items[node - 1].hidden = f.what == V8_ROOT;
+	VEC_GROW(c->what, c->nr_what, c->alloc_what);
+	c->what[c->nr_what++] = f.what;
+	*map_put(&c->node_of, node_key(profile, id)) = node;
+}
+
+static int read_chunk(struct chrome *c, uint32_t profile, struct jsonin data, struct err *e)
+{
+	struct profile *p = &c->profiles[profile];
+	struct jsonin cpu, j, deltas;
+	double end_us = number_in(data, "endTime");
+	int r = 0;
+
+	if (!isnan(end_us))
+		p->end_us = end_us;
+	if (!find(data, "cpuProfile", &cpu))
+		return 0;
+	if (!isnan(number_in(cpu, "endTime")))
+		p->end_us = number_in(cpu, "endTime");
+	if (find(cpu, "nodes", &j)) {
+		jsonin_open(&j, '[');
+		while (jsonin_element(&j))
+			add_node(c, profile, &j);
+		if (j.bad)
+			return err_set(e, EINVAL, "damaged: the nodes of a profile cannot be read");
+	}
+	if (!find(cpu, "samples", &j) || (!find(data, "timeDeltas", &deltas) && !find(cpu, "timeDeltas", &deltas)))
+		return 0;
+	p->samples.what = c->what;
+	jsonin_open(&j, '[');
+	jsonin_open(&deltas, '[');
+	while (!r && jsonin_element(&j)) {
+		uint32_t id = as_id(jsonin_number(&j)), node = map_get(&c->node_of, node_key(profile, id));
+
+		if (!jsonin_element(&deltas))
+			return err_set(e, EINVAL, "damaged: a profile has more samples than times");
+		p->at_us += jsonin_number(&deltas);
+		if (node == MAP_NONE)
+			return err_set(e, EINVAL, "damaged: a sample of node %u, which there is not", id);
+		r = v8_samples_take(&p->samples, p->at_us, node, e);
+		c->has_samples = true;
+	}
+	return r;
+}
+
+static int read_profiles(struct chrome *c, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < c->nr_profiles; i++)
+		c->profiles[i].samples.thread = thread_of(c, c->profiles[i].samples.thread);
+	for (i = 0; i < c->nr_chunks && !r; i++)
+		r = read_chunk(c, c->chunk_profiles[i], c->chunks[i], e);
+	for (i = 0; i < c->nr_profiles && !r; i++) {
+		struct v8_samples *s = &c->profiles[i].samples;
+		double end_us = c->profiles[i].end_us;
+
+		if (!s->node)
+			continue;
+		s->what = c->what;
+		r = v8_samples_end(s, isnan(end_us) ? s->at_us : MAX(end_us, s->at_us), e);
+		cover(c, s->first_us, s->at_us);
+	}
+	return r;
+}
+
+/* ---- slices ---- */
+
+static void take_slice(struct chrome *c, const struct event *ev)
+{
+	struct import_function fn = { FUNCTION_ANY, .name = jsonin_text(ev->name, &c->scratch.name),
+				      .module = { "", 0 }, .file = { "", 0 } };
+	struct slice s = { .at_us = ev->at_us, .end_us = NAN, .lane = lane_of(c, ev), .index = c->nr_slices };
+	struct lane *l = &c->lanes[s.lane];
+
+	if (*ev->phase.s == 'X')
+		s.end_us = ev->at_us + (ev->dur_us > 0 && ev->dur_us < 0x1p52 ? ev->dur_us : 0);
+	if (*ev->phase.s != 'E') {
+		if (!fn.name.len)
+			fn.name = (struct import_text){ "[no name]", 9 };
+		if (frame_mark_is_text(fn.name.s, fn.name.len))
+			fn.kind = FUNCTION_MARK;
+		s.function = import_function(c->im, &fn);
+	}
+	l->last_us = MAX(l->last_us, isnan(s.end_us) ? s.at_us : s.end_us);
+	VEC_GROW(c->slices, c->nr_slices, c->alloc_slices);
+	c->slices[c->nr_slices++] = s;
+}
+
+/* By thread and time, those that last longer first; as the file has them where they are the same. */
+static int compare_slices(const void *p, const void *q)
+{
+	const struct slice *a = p, *b = q;
+
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->at_us != b->at_us)
+		return a->at_us < b->at_us ? -1 : 1;
+	if (!isnan(a->end_us) && !isnan(b->end_us) && a->end_us != b->end_us)
+		return a->end_us > b->end_us ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The same, but nothing is known of how long they last. */
+static int compare_ends(const void *p, const void *q)
+{
+	struct slice a = *(const struct slice *)p, b = *(const struct slice *)q;
+
+	a.end_us = b.end_us = NAN;
+	return compare_slices(&a, &b);
+}
+
+/* Beginnings and ends, "B" and "E", become slices that know both; a slice that does not end ends last. */
+static void pair_slices(struct chrome *c)
+{
+	uint32_t *open = NULL;
+	size_t nr_open = 0, alloc_open = 0, nr = 0, i;
+
+	qsort(c->slices, c->nr_slices, sizeof(*c->slices), compare_ends);
+	for (i = 0; i < c->nr_slices; i++) {
+		struct slice *s = &c->slices[i];
+
+		if (i && s->lane != s[-1].lane)
+			nr_open = 0;
+		if (s->function && isnan(s->end_us)) {
+			VEC_GROW(open, nr_open, alloc_open);
+			open[nr_open++] = i;
+		} else if (!s->function && nr_open) {
+			c->slices[open[--nr_open]].end_us = s->at_us;
+		} else if (!s->function) {
+			c->nr_unpaired++;
+		}
+	}
+	free(open);
+	for (i = 0; i < c->nr_slices; i++) {
+		struct slice *s = &c->slices[i];
+
+		if (!s->function)
+			continue;
+		if (isnan(s->end_us)) {
+			s->end_us = c->lanes[s->lane].last_us;
+			c->nr_unpaired++;
+		}
+		c->slices[nr++] = *s;
+	}
+	c->nr_slices = nr;
+	qsort(c->slices, nr, sizeof(*c->slices), compare_slices);
+}
+
+struct sweep {
+	struct chrome *c;
+	struct frame *stack;
+	double *ends_us;		/* of the functions on the stack */
+	size_t nr, nr_same, alloc_stack, alloc_ends;
+	double now_us;
+	uint32_t event, thread;
+};
+
+/* Time goes on to that moment, in the innermost function. */
+static void pass(struct sweep *w, double to_us)
+{
+	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .thread = w->thread, .event = w->event, .more = -1 };
+
+	if (w->nr && to_us > w->now_us) {
+		/* Differences of rounded times add up to the whole. */
+		s.weight = llround(to_us * 1e3) - llround(w->now_us * 1e3);
+		s.time_ns = 1 + llround(w->now_us * 1e3);
+		s.stack = trace_write_changed_stack(w->c->im->w, w->stack, w->nr, w->nr_same);
+		w->nr_same = w->nr;
+		if (s.weight)
+			import_sample(w->c->im, &s);
+		cover(w->c, w->now_us, to_us);
+	}
+	w->now_us = MAX(w->now_us, to_us);
+}
+
+static void leave(struct sweep *w, double until_us)
+{
+	while (w->nr && w->ends_us[w->nr - 1] <= until_us) {
+		pass(w, w->ends_us[w->nr - 1]);
+		w->nr--;
+		w->nr_same = MIN(w->nr_same, w->nr);
+	}
+}
+
+static int sweep_slices(struct sweep *w, struct err *e)
+{
+	struct chrome *c = w->c;
+	size_t i, alloc;
+
+	for (i = 0; i < c->nr_slices; i++) {
+		const struct slice *s = &c->slices[i];
+		double end_us = s->end_us;
+
+		if (!i || s->lane != s[-1].lane) {
+			leave(w, INFINITY);
+			w->thread = thread_of(c, s->lane);
+			w->now_us = s->at_us;
+		}
+		leave(w, s->at_us);
+		pass(w, s->at_us);
+		if (w->nr == MAX_FRAMES)
+			return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
+		if (w->nr && end_us > w->ends_us[w->nr - 1]) {
+			end_us = w->ends_us[w->nr - 1];
+			c->nr_overlaps++;
+		}
+		alloc = w->nr;
+		VEC_GROW(w->stack, alloc, w->alloc_stack);
+		VEC_GROW(w->ends_us, alloc, w->alloc_ends);
+		w->stack[w->nr] = (struct frame){ FRAME_NAMED, .function = s->function };
+		w->ends_us[w->nr++] = end_us;
+	}
+	leave(w, INFINITY);
+	return 0;
+}
+
+static int write_slices(struct chrome *c, struct err *e)
+{
+	struct sweep w = { .c = c };
+	int r;
+
+	if (!c->nr_slices)
+		return 0;
+	pair_slices(c);
+	w.event = import_event(c->im, (struct import_text){ "slices", 6 }, "ns");
+	r = sweep_slices(&w, e);
+	free(w.stack);
+	free(w.ends_us);
+	return r;
+}
+
+/* ---- the whole ---- */
+
+static void take_event(struct chrome *c, const struct event *ev)
+{
+	bool profile = jsonin_is(ev->name, "Profile") || jsonin_is(ev->name, "ProfileChunk");
+	char phase = ev->phase.len == 1 ? *ev->phase.s : 0;
+	bool timed = ev->at_us >= 0 && ev->at_us < 0x1p52;
+
+	if (phase == 'M')
+		take_metadata(c, ev);
+	else if (phase == 'P' && profile)
+		take_profile_event(c, ev);
+	else if (timed && (phase == 'X' || phase == 'B' || phase == 'E'))
+		take_slice(c, ev);
+	else
+		c->nr_other++;
+}
+
+static int read_events(struct chrome *c, struct jsonin *j, struct err *e)
+{
+	struct event ev;
+	uint64_t nr = 0;
+
+	jsonin_open(j, '[');
+	while (jsonin_element(j)) {
+		read_event(j, &ev);
+		if (j->bad) {
+			c->truncated = true;
+			break;
+		}
+		take_event(c, &ev);
+		nr++;
+	}
+	if (j->bad && (j->p < j->end || !nr))
+		return err_set(e, EINVAL, "its JSON is damaged at offset %zu, in event %llu",
+			       (size_t)(j->p - j->start), (unsigned long long)nr + 1);
+	return 0;
+}
+
+static int read_root(struct chrome *c, const char *data, size_t len, struct err *e)
+{
+	struct jsonin j = jsonin_init(data, len);
+	struct import_text key;
+	int r = 0;
+
+	if (jsonin_peek(&j) == '[') {
+		r = read_events(c, &j, e);
+	} else {
+		jsonin_open(&j, '{');
+		while (!r && jsonin_member(&j, &key))
+			if (jsonin_is(key, "traceEvents") && jsonin_peek(&j) == '[')
+				r = read_events(c, &j, e);
+			else
+				jsonin_skip(&j);
+		c->truncated |= j.bad;
+	}
+	return r;
+}
+
+static void write_notes(struct chrome *c)
+{
+	if (c->nr_other)
+		import_note(c->im, "left out: %llu events that are no times of functions, such as asynchronous ones, counters and marks",
+			    (unsigned long long)c->nr_other);
+	if (c->nr_unpaired)
+		import_note(c->im, "%llu events begin without an end, or end without a beginning",
+			    (unsigned long long)c->nr_unpaired);
+	if (c->nr_overlaps)
+		import_note(c->im, "%llu events end after the one that they began in, and are shortened",
+			    (unsigned long long)c->nr_overlaps);
+	if (c->truncated)
+		import_note(c->im, "the file is truncated: what follows its last whole event is missing");
+	if (!isnan(c->first_us)) {
+		trace_write_label(c->im->w, "start.mono_ns", "%.0f", 1 + c->first_us * 1e3);
+		trace_write_label(c->im->w, "end.mono_ns", "%.0f", 1 + c->last_us * 1e3);
+	}
+	c->im->unknown = IMPORT_NO_LOST | IMPORT_NO_MODES | (c->has_samples ? 0 : IMPORT_NO_COUNTS);
+}
+
+static int chrome_read(struct import *im, const char *data, size_t len, struct err *e)
+{
+	struct chrome c = { .im = im, .first_us = NAN, .last_us = NAN };
+	int r;
+
+	import_nodes_init(&c.nodes, im, len);
+	r = read_root(&c, data, len, e);
+	if (!r && !c.nr_chunks && !c.nr_slices)
+		r = err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
+			    (unsigned long long)c.nr_other);
+	if (!r)
+		r = read_profiles(&c, e);
+	if (!r)
+		r = write_slices(&c, e);
+	write_notes(&c);
+	import_nodes_release(&c.nodes);
+	free(c.lanes);
+	free(c.processes);
+	free(c.slices);
+	free(c.profiles);
+	free(c.what);
+	free(c.chunks);
+	free(c.chunk_profiles);
+	map_release(&c.lane_of);
+	map_release(&c.process_of);
+	map_release(&c.profile_of);
+	map_release(&c.node_of);
+	v8_scratch_release(&c.scratch);
+	return r;
+}
+
+static bool chrome_is(const char *data, size_t len)
+{
+	struct jsonin j = jsonin_init(data, len);
+	struct import_text key;
+
+	if (jsonin_peek(&j) == '[') {
+		jsonin_open(&j, '[');
+		if (!jsonin_element(&j) || jsonin_peek(&j) != '{')
+			return false;
+		jsonin_open(&j, '{');
+		while (jsonin_member(&j, &key)) {
+			if (jsonin_is(key, "ph"))
+				return true;
+			jsonin_skip(&j);
+		}
+		return false;
+	}
+	jsonin_open(&j, '{');
+	while (jsonin_member(&j, &key)) {
+		if (jsonin_is(key, "traceEvents"))
+			return true;
+		jsonin_skip(&j);
+	}
+	return false;
+}
+
+const struct import_format import_chrome = {
+	.name = "Chrome trace",
+	.what = "a Chrome trace",
+	.is = chrome_is,
+	.read = chrome_read,
+};
