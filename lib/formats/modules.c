@@ -118,7 +118,7 @@ static void open_perf_copy(struct import_module *x)
 	free(path);
 }
 
-static struct symfile *open_module(struct import_modules *m, uint32_t number)
+struct symfile *import_modules_file(struct import_modules *m, uint32_t number)
 {
 	struct import_module *x = &m->items[number - 1];
 
@@ -142,7 +142,7 @@ static struct symfile *open_module(struct import_modules *m, uint32_t number)
 
 struct unwind_module *import_modules_unwind(struct import_modules *m, uint32_t number)
 {
-	struct symfile *f = open_module(m, number);
+	struct symfile *f = import_modules_file(m, number);
 	struct import_module *x = &m->items[number - 1];
 
 	if (!x->unwind && f)
@@ -154,7 +154,7 @@ struct unwind_module *import_modules_unwind(struct import_modules *m, uint32_t n
 
 static struct symfile *file_of(void *ctx, uint32_t module)
 {
-	return open_module(ctx, module);
+	return import_modules_file(ctx, module);
 }
 
 void import_modules_names(struct import_modules *m, struct import *im, bool kernel)

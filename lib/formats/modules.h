@@ -35,6 +35,7 @@ void import_modules_release(struct import_modules *m);
 uint32_t import_modules_get(struct import_modules *m, struct import *im, const struct import_module *like,
 			    struct import_text path);
 /* NULL: there is no file that could be it. */
+struct symfile *import_modules_file(struct import_modules *m, uint32_t number);
 struct unwind_module *import_modules_unwind(struct import_modules *m, uint32_t number);
 
 /*

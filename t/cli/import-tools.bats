@@ -80,6 +80,69 @@ bases() {
 	[ "$stderr" = "arcprof report: t.json: it has neither a CPU profile nor events that begin and end, but 1 others" ]
 }
 
+@test "import: what --format chrome and --format firefox wrote has the same functions and times" {
+	# A thread that is in no function is one of itself.
+	bases -i "$MIXED" | grep -v '^java' >want
+	for format in chrome firefox; do
+		arcprof report -q -i "$MIXED" --format $format -o p.$format
+		bases --import p.$format | grep -v '^java' | diff want -
+		arcprof report --import p.$format --check >checked
+	done
+}
+
+# ---- Firefox and samply ----
+
+@test "import: a profile of the Firefox Profiler whose tables are of each thread" {
+	cat >p.json <<-'E'
+		{"meta":{"interval":1,"startTime":1000,"processType":0,"preprocessedProfileVersion":24,
+		         "sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"µs"}},
+		 "libs":[{"name":"app","path":"/usr/bin/app","codeId":"00ff"}],
+		 "threads":[{"name":"main","processName":"app","pid":"12","tid":13,
+		   "samples":{"stack":[1,null,0,1],"time":[1,2,3,4],"weight":[1,1,2,1],"weightType":"samples","threadCPUDelta":[0,5,1000,250],"length":4},
+		   "markers":{"name":[0],"length":1},
+		   "stackTable":{"frame":[0,1],"prefix":[null,0],"length":2},
+		   "frameTable":{"address":[4096,-1],"func":[0,1],"line":[null,7],"length":2},
+		   "funcTable":{"name":[0,1],"resource":[0,-1],"fileName":[null,2],"length":2},
+		   "resourceTable":{"lib":[0],"name":[0],"length":1},
+		   "stringArray":["0x1000","leaf \"é\"","leaf.c"]}]}
+	E
+	arcprof report -q --import p.json --format folded | grep -v '^#' | sort >got
+	diff - got <<-'E'
+		app [pid 12];main [tid 13];0x1000 2
+		app [pid 12];main [tid 13];0x1000;leaf "é" 2
+	E
+	[ "$(sum_of p.json cpu)" = "1250000 2" ]
+	run_arcprof report --import p.json
+	grep -qx 'left out: 1 markers' <<<"$output"
+	echo '{"meta":{"processType":0,"version":4},"libs":[],"threads":[]}' >raw.json
+	run_arcprof report --import raw.json
+	[ "$stderr" = "arcprof report: raw.json: this is a raw profile of Firefox, which is not read
+hint: open it at https://profiler.firefox.com and save it: what is saved can be imported" ]
+}
+
+@test "import: addresses of a profile of samply get the names of the file that has the build-id" {
+	local id address
+	command -v readelf >/dev/null || skip "no readelf"
+	echo 'int leaf(int n) { return n * 3; } int main(int n, char **v) { return leaf(n); }' >app.c
+	gcc -O0 -Wl,--build-id=sha1 -o app app.c
+	id=$(readelf -n app | sed -n 's/.*Build ID: //p')
+	address=$((0x$(nm app | sed -n 's/ T leaf$//p') + 4))
+	address=$((address - $(readelf -lW app | awk '$1 == "LOAD" { print $3; exit }')))
+	mkdir -p root/opt && mv app root/opt/app
+	check() {
+		cat >p.json <<-E
+			{"meta":{"preprocessedProfileVersion":24,"processType":0},
+			 "libs":[{"name":"app","path":"/opt/app","codeId":"$1"}],
+			 "threads":[{"name":"main","pid":1,"tid":1,"samples":{"stack":[0],"time":[1],"length":1},
+			   "stackTable":{"frame":[0],"prefix":[null]},"frameTable":{"address":[$address],"func":[0]},
+			   "funcTable":{"name":[0],"resource":[0]},"resourceTable":{"lib":[0]},"stringArray":["0x1234"]}]}
+		E
+		arcprof report -q --symfs root --import p.json --xprof --format json | jq -r '.rows[] | select(.base[0] > 0) | .name'
+	}
+	[ "$(check "$id")" = leaf ]
+	[ "$(check 00112233445566778899)" = 0x1234 ]
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
