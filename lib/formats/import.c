@@ -29,6 +29,7 @@ static const struct import_format *const formats[] = {
 	&import_cpuprofile,
 	&import_heapprofile,
 	&import_callgrind,
+	&import_perf_script,
 	&import_folded,
 };
 

@@ -143,6 +143,27 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$(check 00112233445566778899)" = 0x1234 ]
 }
 
+# ---- perf ----
+
+@test "import: what perf script printed has its samples, periods and frames" {
+	bunzip2 -c "$DATA/perf-script.txt.bz2" >text
+	awk '/ cpu-clock:u: *$/ { n++; sum += $4 } END { printf "%d %d\n", sum, n }' text >want
+	sum_of text cpu-clock:u | diff want -
+	bases --import text | cut -f 1 | xargs >got
+	[ "$(cat got)" = "spin_long spin_short" ]
+	arcprof report -q --import text --format folded >got
+	grep -q ';main;spin_long ' got
+	# without callers and periods, with processes, and lines that are something else
+	printf '%s\n' '# cmdline : perf record' '   a b c 7/8     1.5: cycles:  12ab f(int) [clone .x]+0x1f (/usr/lib/l.so)' 'Warning:' '   a b c 7/8 [002] 1.6: cycles:  34 [unknown] (/usr/lib/l.so)' >text
+	arcprof report -q --import text --format folded | grep -v '^#' | sort >got
+	diff - got <<-'E'
+		a b c [pid 7];a b c [tid 8];[unknown] 1
+		a b c [pid 7];a b c [tid 8];f(int) [clone .x] 1
+	E
+	run_arcprof report --import text
+	grep -qx 'left out: 1 of 4 lines, which are neither samples nor frames; the first is line 3' <<<"$output"
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
