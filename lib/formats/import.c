@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "formats/import.h"
 #include "formats/named.h"
+#include "formats/perf/folder.h"
 #include "formats/sink.h"
 #include "formats/unpack.h"
 #include "version.h"
@@ -129,9 +130,16 @@ static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
 
 static int read_bytes(struct bytes *b, const char *path, struct err *e)
 {
-	int fd = inputs_open(path, e), r;
 	struct stat st;
+	int fd, r;
 
+	if (strcmp(path, "-") && io_is_folder(path) && perf_folder_is(path)) {
+		r = perf_folder_read(path, &b->own, e);
+		b->data = b->own.data;
+		b->len = b->own.len;
+		return r;
+	}
+	fd = inputs_open(path, e);
 	if (fd < 0)
 		return fd;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lseek(fd, 0, SEEK_CUR)) {

@@ -305,13 +305,31 @@ sys.stdout.buffer.write(struct.pack("<8sQ", b"PERFILE2", 16) + record(64, 0, att
 	[ "$stderr" = "arcprof report: cut.data: damaged: it has no events" ]
 }
 
-@test "import: compressed records of perf.data are refused, with what to do" {
-	record -z -g -o p.data
-	run_arcprof report --import p.data
-	if [ "$status" -eq 0 ]; then
-		skip "perf has no zstd"
-	fi
-	[[ $stderr == *"its records are compressed (perf record -z)"*"hint: 'perf script "* ]]
+@test "import: compressed records of perf.data are read, one stream over all of them" {
+	skip_unless_command zstd
+	python3 "$DATA/make-perf.py" --pipe >pipe.data
+	arcprof report --import pipe.data --xtree >want
+	for nr in 1 7; do
+		python3 "$DATA/compress-perf.py" pipe.data $nr >z.data
+		arcprof report --import z.data --xtree | diff want -
+	done
+	head -c -9 z.data >cut.data
+	run_arcprof report --import cut.data
+	grep -q '^the file is truncated: ' <<<"$output"
+	python3 -c 'import sys; d = open("z.data", "rb").read(); sys.stdout.buffer.write(d[:-40] + b"x" * 40)' >bad.data
+	run_arcprof report --import bad.data
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof report: bad.data: damaged: a compressed record: "* ]]
+}
+
+@test "import: the folder of perf record --threads has the totals of perf script, also compressed" {
+	for options in "" "-z"; do
+		rm -rf p.data
+		record $options --threads -o p.data
+		[ -e p.data/data.0 ]
+		"$TOP/t/perf-top" p.data cpu-clock:u | head -n 1 >want
+		top_ten p.data cpu-clock:u | head -n 1 | diff want -
+	done
 }
 
 # ---- pprof ----

@@ -432,8 +432,8 @@ static void on_record(struct perf *p, const struct perf_record *r)
 	struct perf_event_header h;
 	struct span s;
 
-	memcpy(&h, p->file.data + r->off, sizeof(h));
-	s = span_init(p->file.data + r->off + sizeof(h), h.size - sizeof(h));
+	memcpy(&h, perf_file_at(&p->file, r->off), sizeof(h));
+	s = span_init(perf_file_at(&p->file, r->off) + sizeof(h), h.size - sizeof(h));
 	switch (h.type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

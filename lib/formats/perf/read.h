@@ -49,7 +49,7 @@ struct perf_build_id {
 /* A record, 8 bytes of header included. */
 struct perf_record {
 	uint64_t time_ns;		/* 0: before all others, or not known */
-	uint64_t off;			/* in the file; records of one time are in this order */
+	uint64_t off;			/* for perf_file_at(); records of one time are in this order */
 };
 
 struct perf_file {
@@ -65,6 +65,7 @@ struct perf_file {
 	size_t nr_records, alloc_records;
 	struct import_text host, release, arch;
 	struct buf command;
+	struct buf plain;		/* records that were compressed */
 	uint32_t nr_cpus;
 	uint64_t wall_ns, wall_at_ns;	/* CLOCK_REALTIME at a moment of the samples' clock; 0 unknown */
 	bool truncated;			/* the data ends in the middle of a record */
@@ -73,6 +74,12 @@ struct perf_file {
 /* -EINVAL: damaged; -EOPNOTSUPP: in a way that cannot be read. Release it also then. */
 int perf_file_read(struct perf_file *f, const void *data, size_t len, struct err *e);
 void perf_file_release(struct perf_file *f);
+
+/* Where a record is, which is in the file or was compressed there. */
+static inline const uint8_t *perf_file_at(const struct perf_file *f, uint64_t off)
+{
+	return off < f->len ? f->data + off : (const uint8_t *)f->plain.data + (off - f->len);
+}
 
 /* The event of a record, of which s is what follows the header; NULL: of none. */
 struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_event_header *h,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * read_file.c - the parts of a perf.data file, as it is on disk or as "perf record -o -" writes it to a pipe.
+ * read_file.c - the parts of a perf.data file, as it is on disk or as "perf record -o -" writes it to a pipe,
+ * with records that "perf record -z" compressed.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "base/mem.h"
 #include "formats/perf/read.h"
@@ -17,6 +21,7 @@ enum {
 	ATTR_MIN_BYTES = 64,		/* PERF_ATTR_SIZE_VER0 */
 	NR_FEATURES = 256,
 	ID_BYTES = 20,
+	UNPACK_BYTES = 1 << 17,
 };
 
 enum feature {
@@ -331,13 +336,61 @@ static uint64_t trailing(const struct perf_file *f, const struct perf_event_head
 	return 0;
 }
 
-static int read_records(struct perf_file *f, struct span s, struct err *e)
+/*
+ * Records that were compressed are one stream of zstd, which goes on from record to record and is flushed at
+ * the end of each; what is in it are records, which may go on in the next one, too.
+ */
+struct unpacker {
+#ifdef HAVE_ZSTD
+	ZSTD_DStream *z;
+#endif
+	struct buf *plain;
+	size_t limit;
+};
+
+static int unpack_record(struct unpacker *u, const struct perf_event_header *h, struct span s, struct err *e)
 {
+#ifdef HAVE_ZSTD
+	uint64_t len = h->type == PERF_COMPRESSED2 ? span_u64(&s) : span_left(&s);
+	ZSTD_inBuffer in = { span_bytes(&s, len), len, 0 };
+	size_t r;
+
+	if (!in.src)
+		return err_set(e, EINVAL, "damaged: a compressed record is shorter than it says");
+	if (!u->z && !(u->z = ZSTD_createDStream()))
+		return err_set(e, ENOMEM, "no memory to decompress");
+	if (len >= 4 && !memcmp(in.src, "\x28\xb5\x2f\xfd", 4))	/* each file of a folder has its own */
+		ZSTD_DCtx_reset(u->z, ZSTD_reset_session_only);
+	for (;;) {
+		ZSTD_outBuffer out = { buf_room(u->plain, UNPACK_BYTES), UNPACK_BYTES, 0 };
+
+		r = ZSTD_decompressStream(u->z, &out, &in);
+		u->plain->len += out.pos;
+		if (ZSTD_isError(r))
+			return err_set(e, EINVAL, "damaged: a compressed record: %s", ZSTD_getErrorName(r));
+		if (u->plain->len > u->limit)
+			return err_set(e, EFBIG, "its compressed records have more than %zu MiB",
+				       u->limit >> 20);
+		if (in.pos == in.size && out.pos < out.size)
+			return 0;
+	}
+#else
+	err_set(e, EOPNOTSUPP, "its records are compressed (perf record -z), which this arcprof was built without");
+	err_hint(e, "'perf script -i <file> >text' makes text of it, which can be imported");
+	return -EOPNOTSUPP;
+#endif
+}
+
+/* inner: the records were compressed. */
+static int read_some(struct perf_file *f, struct span s, struct unpacker *u, bool inner, struct err *e)
+{
+	const uint8_t *start = inner ? (const uint8_t *)f->plain.data : f->data;
 	struct perf_event_header h;
 	uint64_t latest = 0, more;
+	int r;
 
 	while (span_left(&s) >= sizeof(h)) {
-		uint64_t off = s.p - f->data;
+		uint64_t off = s.p - start + (inner ? f->len : 0);
 		struct span body;
 
 		memcpy(&h, s.p, sizeof(h));
@@ -350,9 +403,12 @@ static int read_records(struct perf_file *f, struct span s, struct err *e)
 		}
 		body = span_init(s.p + sizeof(h), h.size - sizeof(h));
 		if (h.type == PERF_COMPRESSED || h.type == PERF_COMPRESSED2) {
-			err_set(e, EOPNOTSUPP, "its records are compressed (perf record -z)");
-			err_hint(e, "'perf script -i <file> | stackcollapse-perf.pl' makes folded stacks of it, which can be imported");
-			return -EOPNOTSUPP;
+			if (inner)
+				return err_set(e, EINVAL, "damaged: a compressed record in another one");
+			if ((r = unpack_record(u, &h, body, e)))
+				return r;
+			span_bytes(&s, h.size);
+			continue;
 		}
 		more = trailing(f, &h, body);
 		if (!read_header_record(f, &h, body))
@@ -365,6 +421,21 @@ static int read_records(struct perf_file *f, struct span s, struct err *e)
 		span_bytes(&s, more);
 	}
 	return 0;
+}
+
+static int read_records(struct perf_file *f, struct span s, struct err *e)
+{
+	/* As much as of a file that is compressed as a whole. */
+	size_t most = MIN(f->len * 100, (size_t)1 << 30);
+	struct unpacker u = { .plain = &f->plain, .limit = MAX(MAX(f->len * 16, most), (size_t)64 << 20) };
+	int r = read_some(f, s, &u, false, e);
+
+#ifdef HAVE_ZSTD
+	ZSTD_freeDStream(u.z);
+#endif
+	if (!r && f->plain.len)
+		r = read_some(f, span_init(f->plain.data, f->plain.len), &u, true, e);
+	return r;
 }
 
 static int compare_records(const void *p, const void *q)
@@ -435,4 +506,5 @@ void perf_file_release(struct perf_file *f)
 	free(f->records);
 	map_release(&f->event_of);
 	buf_release(&f->command);
+	buf_release(&f->plain);
 }
