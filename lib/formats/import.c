@@ -29,6 +29,8 @@ static const struct import_format *const formats[] = {
 	&import_chrome,
 	&import_cpuprofile,
 	&import_heapprofile,
+	&import_dhat,
+	&import_massif,
 	&import_callgrind,
 	&import_perf_script,
 	&import_folded,

@@ -164,6 +164,19 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	grep -qx 'left out: 1 of 4 lines, which are neither samples nor frames; the first is line 3' <<<"$output"
 }
 
+# ---- heaps ----
+
+@test "import: massif's heap at its peak" {
+	xz -dc "$DATA/massif.out.xz" >m.out
+	awk -F = '/^mem_heap_B/ { n = $2 } /^heap_tree=peak/ { print n, 0 }' m.out >want
+	sum_of m.out memory | diff want -
+	arcprof report -q --import m.out --format folded | grep -v '^#' | sort >got
+	printf '%s\n' 'main;big;leaf 50000' 'main;fill;leaf 66016' | diff - got
+	sed -i 's/^  n1: 66016/  n1: 116017/' m.out
+	run_arcprof report --import m.out
+	[ "$stderr" = "arcprof report: m.out: damaged: callers have more bytes than what they called" ]
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
