@@ -31,6 +31,7 @@ static const struct import_format *const formats[] = {
 	&import_heapprofile,
 	&import_dhat,
 	&import_massif,
+	&import_heaptrack,
 	&import_callgrind,
 	&import_perf_script,
 	&import_folded,

@@ -177,6 +177,22 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$stderr" = "arcprof report: m.out: damaged: callers have more bytes than what they called" ]
 }
 
+@test "import: dhat's and heaptrack's bytes and blocks, in all, at the peak and at the end" {
+	# "Total: 116,016 bytes in 65 blocks, At t-gmax: the same, At t-end: 33,520 bytes in 32 blocks"
+	[ "$(sum_of "$DATA/dhat.json" alloc)" = "116016 65" ]
+	[ "$(sum_of "$DATA/dhat.json" peak)" = "116016 65" ]
+	[ "$(sum_of "$DATA/dhat.json" end)" = "33520 32" ]
+	# heaptrack_print: 66 calls to allocation functions, a peak of 188.72K, 33.52K leaked
+	[ "$(sum_of "$DATA/heaptrack.zst" alloc)" = "188720 66" ]
+	[ "$(sum_of "$DATA/heaptrack.zst" peak)" = "188720 66" ]
+	[ "$(sum_of "$DATA/heaptrack.zst" leaked)" = "33520 32" ]
+	arcprof report -q --import "$DATA/heaptrack.zst" --format folded >got
+	grep -q ';main;fill;leaf 66016' got
+	printf 'v 10400 3\na 10 0\n+ 0\n- 0\n- 0\n' >h
+	run_arcprof report --import h
+	[ "$stderr" = "arcprof report: h: line 5 cannot be read" ]
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
