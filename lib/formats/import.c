@@ -32,6 +32,7 @@ static const struct import_format *const formats[] = {
 	&import_dhat,
 	&import_massif,
 	&import_heaptrack,
+	&import_gperftools,
 	&import_callgrind,
 	&import_perf_script,
 	&import_folded,

@@ -193,6 +193,15 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$stderr" = "arcprof report: h: line 5 cannot be read" ]
 }
 
+@test "import: a heap profile of gperftools, and a sampled one scaled as pprof does" {
+	[ "$(sum_of "$DATA/gperftools.heap" inuse_space)" = "33520 32" ]
+	[ "$(sum_of "$DATA/gperftools.heap" alloc_space)" = "116016 65" ]
+	printf 'heap profile: 1: 1024 [1: 1024] @ heap_v2/524288\n1: 1024 [1: 1024] @ 0x10\nwhat\n' >h
+	[ "$(sum_of h inuse_space)" = "524800 512" ]
+	run_arcprof report --import h
+	grep -qx 'left out: 1 lines, which are no stacks; the first is line 3' <<<"$output"
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * read_gperftools.c - a heap profile of gperftools, as text; also jemalloc's and Go's (?debug=1), which
+ * write the same:
+ *
+ *	heap profile:    1:   1024 [    3:   4096] @ heapprofile
+ *	     1:     1024 [     3:     4096] @ 0x401234 0x401300
+ *	MAPPED_LIBRARIES:
+ *	00400000-00401000 r-xp 00000000 08:01 12 /usr/bin/program
+ *
+ * Source: src/heap-profile-table.cc of gperftools and profile/legacy_profile.go of pprof. The numbers are
+ * objects and bytes in use, then allocated in all. A sampled profile ("heap_v2/RATE") is scaled as pprof
+ * does.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/modules.h"
+#include "sym/maps.h"
+
+enum { MAX_FRAMES = 4096 };
+
+struct gperftools {
+	struct import *im;
+	struct import_modules modules;
+	struct maps maps;
+	double rate;			/* bytes between two samples; 0: none is left out */
+	uint64_t nr_lines, nr_bad, bad_line;
+	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
+	bool has_modules;
+};
+
+static struct import_text next_line(const char **at, const char *end)
+{
+	const char *from = *at, *newline = memchr(from, '\n', end - from);
+
+	*at = newline ? newline + 1 : end;
+	return (struct import_text){ from, (newline ? newline : end) - from };
+}
+
+static void skip_blanks(struct import_text *t)
+{
+	while (t->len && (*t->s == ' ' || *t->s == '\t'))
+		*t = (struct import_text){ t->s + 1, t->len - 1 };
+}
+
+/* Cuts off what must come next, after blanks. */
+static bool take(struct import_text *t, const char *what)
+{
+	size_t len = strlen(what);
+
+	skip_blanks(t);
+	if (t->len < len || memcmp(t->s, what, len) != 0)
+		return false;
+	*t = (struct import_text){ t->s + len, t->len - len };
+	return true;
+}
+
+static bool take_number(struct import_text *t, unsigned int base, uint64_t *v)
+{
+	size_t i = 0;
+
+	skip_blanks(t);
+	for (*v = 0; i < t->len && i < 20 && isxdigit((unsigned char)t->s[i]); i++) {
+		char c = t->s[i] | ' ';
+		unsigned int digit = c <= '9' ? c - '0' : c - 'a' + 10;
+
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(*v, (uint64_t)base, v) ||
+		    __builtin_add_overflow(*v, (uint64_t)digit, v))
+			return false;
+	}
+	*t = (struct import_text){ t->s + i, t->len - i };
+	return i;
+}
+
+/* "1: 1024 [3: 4096] @" */
+static bool take_numbers(struct import_text *t, uint64_t v[4])
+{
+	return take_number(t, 10, &v[0]) && take(t, ":") && take_number(t, 10, &v[1]) && take(t, "[") &&
+	       take_number(t, 10, &v[2]) && take(t, ":") && take_number(t, 10, &v[3]) && take(t, "]") &&
+	       take(t, "@");
+}
+
+/* ---- the mappings, which come last ---- */
+
+static void add_mapping(struct gperftools *g, struct import_text t)
+{
+	struct import_module like = { .path = NULL };
+	uint64_t start, end, off, inode;
+	char *text = xstrndup(t.s, MIN(t.len, (size_t)4096)), perms[5] = "";
+	int at = 0;
+	int nr = sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &start,
+			&end, perms, &off, &inode, &at);
+
+	if (nr == 5 && at && perms[2] == 'x' && end > start && text[at] == '/') {
+		uint32_t number;
+
+		like.inode = inode;
+		number = import_modules_get(&g->modules, g->im, &like,
+					    (struct import_text){ t.s + at, t.len - at });
+		maps_add(&g->maps, start, end, off, number);
+		g->has_modules = true;
+	}
+	free(text);
+}
+
+/* Returns where the stacks end. */
+static const char *read_mappings(struct gperftools *g, const char *data, size_t len)
+{
+	const char *end = data + len, *from = memmem(data, len, "\nMAPPED_LIBRARIES:", 18), *at;
+
+	if (!from)
+		return end;
+	for (at = from + 1; at < end;)
+		add_mapping(g, next_line(&at, end));
+	return from + 1;
+}
+
+/* ---- stacks ---- */
+
+static struct frame frame_of(struct gperftools *g, uint64_t address)
+{
+	struct import_function fn = { .kind = FUNCTION_UNRESOLVED };
+	uint32_t module;
+	uint64_t off;
+	char text[32];
+
+	address -= address > 0;		/* inside the call that it returns to */
+	if (maps_module(&g->maps, address, &module, &off))
+		return (struct frame){ FRAME_NATIVE, .module = module, .off = off };
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	fn.name = (struct import_text){ text, strlen(text) };
+	return (struct frame){ FRAME_NAMED, .function = import_function(g->im, &fn) };
+}
+
+/* Of a sampled profile: what was sampled stands for more, the more the smaller it is. */
+static void unsample(const struct gperftools *g, uint64_t *nr, uint64_t *bytes)
+{
+	double scale;
+
+	if (!g->rate || !*nr || !*bytes)
+		return;
+	scale = 1 / (1 - exp(-((double)*bytes / (double)*nr) / g->rate));
+	if (*bytes * scale < 0x1p62 && *nr * scale < 0x1p62) {
+		*nr = *nr * scale;
+		*bytes = *bytes * scale;
+	}
+}
+
+static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64_t bytes, size_t nr_frames)
+{
+	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = event };
+
+	if (!nr && !bytes)
+		return;
+	unsample(g, &nr, &bytes);
+	s.weight = bytes;
+	s.more = (int64_t)MIN(nr, (uint64_t)1 << 62) - 1;
+	s.stack = trace_write_stack(g->im->w, g->stack + MAX_FRAMES - nr_frames, nr_frames);
+	import_sample(g->im, &s);
+}
+
+/* Addresses, the innermost first. */
+static void read_stack(struct gperftools *g, struct import_text t, const uint64_t v[4])
+{
+	uint64_t address;
+	size_t nr = 0;
+
+	while (take(&t, "0x") && take_number(&t, 16, &address))
+		if (nr < MAX_FRAMES)
+			g->stack[MAX_FRAMES - ++nr] = frame_of(g, address);
+	put_sample(g, 0, v[0], v[1], nr);
+	put_sample(g, 1, v[2], v[3], nr);
+}
+
+static void read_stacks(struct gperftools *g, const char *at, const char *end)
+{
+	uint64_t v[4];
+
+	while (at < end) {
+		struct import_text t = next_line(&at, end);
+
+		g->nr_lines++;
+		if (g->nr_lines == 1 || !t.len || *t.s == '#')
+			continue;
+		if (take_numbers(&t, v))
+			read_stack(g, t, v);
+		else if (!g->nr_bad++)
+			g->bad_line = g->nr_lines;
+	}
+}
+
+/* "heapprofile" has every allocation, "heap_v2/RATE" and "heap/TWICE THE RATE" samples. */
+static int read_first(struct gperftools *g, struct import_text t, struct err *e)
+{
+	uint64_t v[4], rate = 0;
+
+	if (!take(&t, "heap profile:") || !take_numbers(&t, v))
+		return err_set(e, EINVAL, "line 1 cannot be read");
+	if (take(&t, "heapprofile"))
+		return 0;
+	if (take(&t, "heap_v2") || take(&t, "heapz_v2")) {
+		if (take(&t, "/"))
+			take_number(&t, 10, &rate);
+		g->rate = rate;
+	} else if (take(&t, "heap/")) {
+		take_number(&t, 10, &rate);
+		g->rate = rate / 2;
+	}
+	return 0;
+}
+
+static int gperftools_read(struct import *im, const char *data, size_t len, struct err *e)
+{
+	struct gperftools g = { .im = im };
+	const char *at = data, *end;
+	int r = read_first(&g, next_line(&at, data + len), e);
+
+	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_LOST |
+		      IMPORT_NO_MODES;
+	if (!r) {
+		g.stack = xcalloc(MAX_FRAMES, sizeof(*g.stack));
+		import_event(im, (struct import_text){ "inuse_space", 11 }, "bytes");
+		import_event(im, (struct import_text){ "alloc_space", 11 }, "bytes");
+		end = read_mappings(&g, data, len);
+		read_stacks(&g, data, end);
+		import_modules_names(&g.modules, im, false);
+		if (g.nr_bad)
+			import_note(im, "left out: %" PRIu64 " lines, which are no stacks; the first is line %" PRIu64,
+				    g.nr_bad, g.bad_line);
+		if (!g.has_modules)
+			import_note(im, "the functions have no names: the file does not say which programs its addresses are in");
+	}
+	import_modules_release(&g.modules);
+	maps_release(&g.maps);
+	free(g.stack);
+	return r;
+}
+
+static bool gperftools_is(const char *data, size_t len)
+{
+	return len > 13 && !memcmp(data, "heap profile:", 13);
+}
+
+const struct import_format import_gperftools = {
+	.name = "gperftools heap",
+	.what = "a heap profile of gperftools",
+	.is = gperftools_is,
+	.read = gperftools_read,
+};
