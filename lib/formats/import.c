@@ -33,6 +33,7 @@ static const struct import_format *const formats[] = {
 	&import_massif,
 	&import_heaptrack,
 	&import_gperftools,
+	&import_hprof_text,
 	&import_callgrind,
 	&import_perf_script,
 	&import_folded,

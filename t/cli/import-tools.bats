@@ -202,6 +202,15 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	grep -qx 'left out: 1 lines, which are no stacks; the first is line 3' <<<"$output"
 }
 
+@test "import: hprof's text of CPU samples, as --format hprof writes it" {
+	arcprof report -q -i "$MIXED" --format hprof -o p.txt
+	awk '/^CPU SAMPLES BEGIN/ { on = 1 } /^CPU SAMPLES END/ { on = 0 } on && $1 + 0 { n += $4 } END { print n, n }' p.txt >want
+	sum_of p.txt samples | diff want -
+	printf 'JAVA PROFILE 1.0.1, created today\nTRACE 7:\n\ta.B.c(B.java:9)\nSITES BEGIN (ordered by live bytes)\n1 50%% 50%% 64 2 96 3 7 a.X\nSITES END\n' >p.txt
+	[ "$(sum_of p.txt live)" = "64 2" ]
+	[ "$(sum_of p.txt alloc)" = "96 3" ]
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
