@@ -419,6 +419,28 @@ numbers() {
 	[[ $stderr == *"wide.pb: damaged: its stacks are longer than such a file can have"* ]]
 }
 
+@test "import: what a pprof profile has below zero is in metrics of its own" {
+	python3 - <<-'END'
+		def varint(n):
+		    n, out = n & (1 << 64) - 1, b""
+		    while n > 127: out += bytes([n & 127 | 128]); n >>= 7
+		    return out + bytes([n])
+		def number(field, v): return varint(field << 3) + varint(v)
+		def text(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+		p = text(1, number(1, 1) + number(2, 2)) + text(1, number(1, 3) + number(2, 4))
+		for location, n, v in (1, 2, 500), (2, -3, -700), (1, 1, -1):
+		    p += text(2, text(1, varint(location)) + text(2, varint(n) + varint(v)))
+		for i in 1, 2: p += text(4, number(1, i) + text(4, number(1, i))) + text(5, number(1, i) + number(2, 4 + i))
+		open("diff.pb", "wb").write(p + b"".join(text(6, s) for s in (b"", b"samples", b"count", b"cpu", b"nanoseconds", b"up", b"down")))
+	END
+	run_arcprof report --import diff.pb
+	grep -qx '2 values are below zero, in the metrics minus-...' <<<"$output"
+	[ "$(arcprof report -q --import diff.pb --format folded | grep -v '^#')" = "up 500" ]
+	arcprof report -q --import diff.pb --metric minus-cpu --format folded | grep -v '^#' | sort | xargs >got
+	[ "$(cat got)" = "down 700 up 1" ]
+	arcprof report --import diff.pb --check >checked
+}
+
 @test "import: a damaged pprof profile is refused" {
 	arcprof report -i "$MIXED" --format pprof | gunzip >p.pb
 	head -c $(($(wc -c <p.pb) - 10)) p.pb >cut.pb

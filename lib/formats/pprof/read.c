@@ -49,6 +49,7 @@ struct type {
 	int counter;			/* the type that is its n, -1: none */
 	bool counts;			/* is the n of others */
 	uint32_t event;
+	uint32_t minus;			/* + 1: event of what is below zero; 0: nothing is */
 };
 
 struct pprof {
@@ -74,6 +75,7 @@ struct pprof {
 	bool has_proc, has_thread;
 	uint64_t keys[MAX_KEYS];	/* of labels that are not shown */
 	size_t nr_keys;
+	uint64_t nr_minus;
 };
 
 /* ---- the wire ---- */
@@ -490,27 +492,53 @@ static bool is_thread_alone(struct pprof *p, const struct sample *x)
 	return same;
 }
 
-static int write_sample(struct pprof *p, const struct sample *x, struct err *e)
+/* What a difference of profiles has less of is an event of its own: no count or weight is below zero. */
+static uint32_t minus_event(struct pprof *p, struct type *t)
+{
+	const struct import_text name = string(p, t->name);
+	struct buf b = BUF_INIT;
+	char unit[64];
+
+	p->nr_minus++;
+	if (!t->minus) {
+		buf_fmt(&b, "minus-%.*s", (int)MIN(name.len, (size_t)4096), name.s);
+		t->minus = 1 + import_event(p->im, (struct import_text){ b.data, b.len },
+					    unit_of(p, t, unit));
+		buf_release(&b);
+	}
+	return t->minus - 1;
+}
+
+/* With the n of the same sign; -1: not known. */
+static void put_value(struct pprof *p, struct type *t, struct rec_sample *s, uint64_t value, int64_t n,
+		      bool minus)
+{
+	if (__builtin_mul_overflow(value, t->scale, &s->weight))
+		s->weight = UINT64_MAX;	/* which import_sample() refuses */
+	s->event = minus ? minus_event(p, t) : t->event;
+	s->more = n - 1;
+	import_sample(p->im, s);
+}
+
+static void write_sample(struct pprof *p, const struct sample *x)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .thread = thread_of(p, x) };
 	size_t nr = is_thread_alone(p, x) ? 0 : x->nr_frames, i;
 
 	for (i = 0; i < p->nr_types; i++) {
-		const struct type *t = &p->types[i];
-		uint64_t n = t->counter < 0 ? 0 : p->values[t->counter];
+		struct type *t = &p->types[i];
+		int64_t n = t->counter < 0 ? 0 : (int64_t)p->values[t->counter], v = (int64_t)p->values[i];
 
-		if (t->counts || (!p->values[i] && !n))
+		if (t->counts || (!v && !n))
 			continue;
-		if ((int64_t)p->values[i] < 0 || (int64_t)n < 0)
-			return err_set(e, EINVAL, "it has negative values: differences of profiles cannot be shown");
-		if (__builtin_mul_overflow(p->values[i], t->scale, &s.weight))
-			s.weight = UINT64_MAX;	/* which import_sample() refuses */
-		s.event = t->event;
-		s.more = (int64_t)n - 1;
 		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);
-		import_sample(p->im, &s);
+		if (v > 0 || n > 0)
+			put_value(p, t, &s, MAX(v, (int64_t)0), MAX(n, (int64_t)0), false);
+		if (v >= 0 && n >= 0)
+			continue;
+		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);
+		put_value(p, t, &s, v < 0 ? -(uint64_t)v : 0, n < 0 ? -MAX(n, -INT64_MAX) : 0, true);
 	}
-	return 0;
 }
 
 static int take_sample(struct pprof *p, struct span s, struct err *e)
@@ -536,7 +564,8 @@ static int take_sample(struct pprof *p, struct span s, struct err *e)
 			       p->nr_types);
 	if (!p->frames_left)
 		return err_set(e, EINVAL, "damaged: its stacks are longer than such a file can have");
-	return write_sample(p, &x, e);
+	write_sample(p, &x);
+	return 0;
 }
 
 static int read_samples(struct pprof *p, struct span s, struct err *e)
@@ -568,6 +597,9 @@ static void write_rest(struct pprof *p)
 	}
 	if (b.len)
 		import_note(p->im, "labels of samples are not shown: %s", b.data);
+	if (p->nr_minus)
+		import_note(p->im, "%" PRIu64 " value%s below zero, in the metrics minus-...", p->nr_minus,
+			    p->nr_minus == 1 ? " is" : "s are");
 	buf_release(&b);
 	import_modules_names(&p->modules, p->im, false);
 	p->im->unknown |= IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES |
