@@ -559,6 +559,15 @@ ends_as() {
 	[ "$(samples)" -eq 4 ]
 }
 
+@test "record: of what is counted one by one, every nth is a sample that stands for n" {
+	skip_unless_perf
+	record -c 100 --clock=thread -e page-faults -- "$(workload touch)" 1 4000
+	[ "$status" -eq 0 ]
+	[ "$(samples)" -ge 40 ]
+	[ "$(samples)" -le 45 ]
+	[ "$(jq '.metrics[0].total' .report--xprof)" -eq $((100 * $(samples))) ]
+}
+
 @test "record: an overflowing ring counts its losses: samples and losses add up" {
 	skip_unless_perf
 	# A recorder that stands still for a while: the rings hold some tens of milliseconds. Much faster, timers come late.

@@ -315,6 +315,18 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 	return s->nr_sets;
 }
 
+/*
+ * What software counts one by one is sampled each time, whatever the period, where samples are to say theirs:
+ * the kernel takes that to mean that each is of its own (perf_swevent_event()).
+ */
+static bool says_period(const struct pmu_event *ev, const struct ev_rate *rate)
+{
+	uint32_t type = ev->attr.type;
+
+	return ev->clock || rate->period <= 1 ||
+	       (type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT && type != PERF_TYPE_BREAKPOINT);
+}
+
 static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind, bool start_on_exec,
 			bool system_wide, struct perf_event_attr *a)
 {
@@ -322,7 +334,7 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 
 	*a = s->conf.events[ev].attr;
 	evset_common_attr(a);
-	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	a->sample_type |= PERF_SAMPLE_IP | (says_period(&s->conf.events[ev], rate) ? PERF_SAMPLE_PERIOD : 0);
 	if (ev < 64 && s->conf.with_data_addr >> ev & 1)
 		a->sample_type |= PERF_SAMPLE_ADDR;
 	a->read_format = s->tells_lost ? PERF_FORMAT_LOST : 0;
@@ -381,6 +393,7 @@ static int remember(struct evsets *s, uint32_t number, int fd, const struct perf
 	*map_put(&s->by_id, id) = s->nr_sources;
 	s->sources[s->nr_sources++] = (struct ev_source){
 		.id = id, .evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
+		.period = a->sample_type & PERF_SAMPLE_PERIOD ? 0 : a->sample_period,
 		.format = { a->sample_type, a->read_format, a->branch_sample_type, a->sample_regs_user },
 	};
 	return 0;

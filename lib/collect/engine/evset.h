@@ -43,6 +43,7 @@ struct ev_source {		/* what a sample's identifier means */
 	uint32_t evset;
 	uint16_t event;
 	bool trap;
+	uint64_t period;	/* of its samples, which do not say it; 0: they do */
 	struct perf_sample_format format;
 };
 
