@@ -24,6 +24,7 @@
 #include "jvm/proto.h"
 #include "pmu/hitcost.h"
 #include "pmu/probe.h"
+#include "pmu/uprobe.h"
 #include "sampling.h"
 #include "version.h"
 
@@ -159,12 +160,18 @@ static size_t count_char(const char *s, char c)
 	return n;
 }
 
+/* Those of "pmu/term,term/"; paths elsewhere have others. */
+static bool has_open_terms(const char *name)
+{
+	return count_char(name, '/') % 2 && strncmp(name, "mem:", 4) && !uprobe_is_named(name);
+}
+
 /* The option parser split at every comma; those inside "pmu/term,term/" belong to the name. */
 static size_t join_name(const struct opt_list *names, size_t i, struct buf *b)
 {
 	buf_reset(b);
 	buf_str(b, names->items[i++]);
-	while (count_char(b->data, '/') % 2 && strncmp(b->data, "mem:", 4) && i < names->nr_items)
+	while (has_open_terms(b->data) && i < names->nr_items)
 		buf_fmt(b, ",%s", names->items[i++]);
 	return i;
 }
@@ -302,7 +309,7 @@ static int add_clock(struct sampling *s, struct err *e)
 static int parse_perf_event(const char *name, struct pmu_event *ev, struct err *e)
 {
 	struct near near = near_init(name);
-	int r = pmu_event_parse(name, ev, e);
+	int r = uprobe_is_named(name) ? uprobe_parse(name, ev, e) : pmu_event_parse(name, ev, e);
 	unsigned int i;
 
 	if (!r || strpbrk(name, ":/"))

@@ -25,6 +25,13 @@ static bool find_in_path(const char *program, char path[PATH_MAX])
 	return false;
 }
 
+bool launcher_find(const char *program, char path[PATH_MAX])
+{
+	if (!strchr(program, '/'))
+		return find_in_path(program, path);
+	return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX;
+}
+
 static bool names_jvm(const void *data, size_t len)
 {
 	static const char jli[] = "libjli.so", jvm[] = "libjvm.so";
@@ -40,12 +47,7 @@ static bool map_program(const char *program, struct io_map *m)
 	char path[PATH_MAX];
 	struct err e;
 
-	if (!strchr(program, '/')) {
-		if (!find_in_path(program, path))
-			return false;
-		program = path;
-	}
-	return !io_map(program, m, &e);
+	return launcher_find(program, path) && !io_map(path, m, &e);
 }
 
 bool launcher_names_jvm(const char *program)

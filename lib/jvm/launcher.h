@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* launcher.h - may this program create a JVM? */
+/* launcher.h - which file a program is, and whether it may create a JVM. */
 #ifndef JVM_LAUNCHER_H
 #define JVM_LAUNCHER_H
 
+#include <limits.h>
 #include <stdbool.h>
+
+/* The path of program, looked up in PATH as execvp(3) does; false: it is in no folder there. */
+bool launcher_find(const char *program, char path[PATH_MAX]);
 
 /*
  * Whether program, looked up in PATH as execvp(3) does, is a script, or names libjvm or the

@@ -22,8 +22,8 @@
 #include "base/err.h"
 
 struct pmu_event {
-	char name[64];			/* as the user wrote it */
-	const char *unit;		/* of the weights: "ns" for clocks, else "events" */
+	char name[256];			/* as the user wrote it */
+	const char *unit;		/* of the weights: "ns" for clocks, "calls" (uprobe.h), else "events" */
 	struct perf_event_attr attr;	/* type, config*, exclude_*; the rest is the caller's */
 	bool clock;			/* a clock: its period is nanoseconds */
 };

@@ -76,6 +76,13 @@ struct symbol {
 bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
 
 /*
+ * Where the function of that name begins, in the file: as the linker knows it, of the default version where
+ * there are several, or as the source has it, with or without its parameters.  -ENOENT: there is none, or it
+ * is another file's; -EEXIST: there are several; -ENOTSUP: an ifunc, or a 32-bit file. *e says so.
+ */
+int symfile_function(struct symfile *f, const char *name, uint64_t *off, struct err *e);
+
+/*
  * Appends the name of the variable that the file, as it was linked, has at that address, with "+0x10" when
  * that is not its begin. Reads all symbols of the file. False: it has none there.
  */

@@ -129,6 +129,7 @@ load ../lib
 		lib/sym/disasm.c	/dev/null
 		lib/sym/places.c	/dev/null
 		lib/pmu/msr.c	registers of CPUs
+		lib/pmu/uprobe.c	the kernel's list of uprobe events
 		lib/ring/device.c	the kernel module's device
 		lib/agent/session/journal.c	in the JVM, which has nothing of arcprof
 		lib/sym/cache.c	in a folder of its own, by its descriptor, where nobody else may write

@@ -8,6 +8,7 @@
 #include "pmu/event.h"
 #include "pmu/list.h"
 #include "pmu/probe.h"
+#include "pmu/uprobe.h"
 #include "unit.h"
 
 static struct perf_event_attr parse(const char *name)
@@ -77,6 +78,27 @@ TEST(event_that_does_not_exist_is_named_in_the_error)
 		CHECK(pmu_event_parse(bad[i], &ev, &e) < 0);
 		CHECK(e.msg[0]);
 	}
+}
+
+TEST(event_of_calls_has_a_file_and_a_function)
+{
+	static const char *const bad[] = { "uprobe:", "uprobe:libc.so.6", "uprobe::f", "uprobe:libc.so.6:" };
+	const char *function;
+	struct pmu_event ev;
+	struct err e;
+	char *file;
+	size_t i;
+
+	CHECK(!uprobe_parse("uprobe:/lib/libjvm.so:os::sleep", &ev, &e));
+	CHECK_STR(ev.unit, "calls");
+	CHECK_U64(ev.attr.type, PERF_TYPE_TRACEPOINT);
+	uprobe_split(ev.name, &file, &function);
+	CHECK_STR(file, "/lib/libjvm.so");
+	CHECK_STR(function, "os::sleep");
+	free(file);
+	CHECK(!uprobe_is_named("uprobes:x"));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(uprobe_is_named(bad[i]) && uprobe_parse(bad[i], &ev, &e) == -EINVAL);
 }
 
 TEST(format_scatters_the_bits_of_a_value)

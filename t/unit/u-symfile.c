@@ -63,6 +63,33 @@ TEST(symfile_symbols_of_symtab_and_linkage_stubs)
 	symfile_close(f);
 }
 
+static int function(const char *path, const char *name, uint64_t *off, struct err *e)
+{
+	struct symfile *f = open_source(path);
+	int r = symfile_function(f, name, off, e);
+
+	symfile_close(f);
+	return r;
+}
+
+TEST(symfile_finds_a_function_by_its_name)
+{
+	struct err e = { 0 };
+	uint64_t off;
+
+	CHECK_U64(function(tiny[0], "f", &off, &e), 0);
+	CHECK_U64(off, 0x330);
+	CHECK_U64(function(tiny[0], "label", &off, &e), 0);
+	CHECK_U64(off, 0x320);
+	CHECK_U64(function("t/data/elf/linked.so", "hidden", &off, &e), 0);	/* of its debug file */
+	CHECK_U64(off, 0x1c0);
+	CHECK_U64(-function(tiny[0], "puts", &off, &e), ENOENT);
+	CHECK(strstr(e.msg, "of another file"));
+	CHECK_U64(-function("t/data/elf/linked.so", "hiddem", &off, &e), ENOENT);
+	CHECK_STR(e.hint, "did you mean 'hidden'?");
+	CHECK_U64(-function(tiny[5], "f", &off, &e), ENOTSUP);
+}
+
 TEST(symfile_symbols_of_a_compressed_minimal_table)
 {
 	struct symfile *f = open_source(tiny[2]);

@@ -21,6 +21,7 @@
 #include "collect/engine/privileges.h"
 #include "collect/engine/program.h"
 #include "collect/engine/recording.h"
+#include "collect/engine/uprobes.h"
 #include "collect/files/labels.h"
 #include "collect/jvm/outside.h"
 
@@ -674,6 +675,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	watch_named(c);
 	privileges_raise();	/* not those of the program */
 	if (!r)
+		r = uprobes_open(c, e);
+	if (!r)
 		r = open_sampling(&run, e);
 	if (!r)
 		r = collect_open_events(c, e);
@@ -687,6 +690,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	agents_close(c);
 	parts_close(c);
 	evsets_close(&c->ev);
+	uprobes_close(c);
 	if (r)
 		trace_writer_discard(c->w);
 	else

@@ -77,6 +77,7 @@ struct collect {
 	struct triggers *triggers;	/* NULL: no condition is watched */
 	struct crashes named;		/* those of opts.pids */
 	struct timed *timed;		/* NULL: no call is */
+	struct probed *probed;		/* NULL: no event is of calls of native functions */
 	uint64_t clock_ns;		/* of samples of the first perf event, added up */
 	uint32_t main_set;
 	struct ev_rate *rates;		/* of perf events, since one was changed (rates.h); NULL: none was */

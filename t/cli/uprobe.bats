@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# Calls of native functions as events: -e uprobe:FILE:FUNCTION. How many calls there are is known.
+load ../lib
+load ../java
+
+skip_unless_uprobes() {
+	skip_unless_root
+	skip_unless_perf
+	arcprof record -q -e "uprobe:$(workload probed):counted" -o tried -- true 2>refused || skip "$(cat refused)"
+}
+
+# In tracefs nothing of ours is left.
+nothing_stays() {
+	local left=(/sys/kernel/tracing/events/arcprof_*)
+	[ ! -e "${left[0]}" ] || { echo "${left[@]}"; return 1; }
+}
+
+@test "record: each call of a native function is a sample, in threads and children" {
+	skip_unless_uprobes
+	cp "$(workload probed)" ./probed
+	record -e uprobe:probed:counted,uprobe:libc.so.6:getppid -- ./probed 400
+	[ "$status" -eq 0 ]
+	[[ $stderr == *": 900 samples of uprobe:probed:counted, 900 of uprobe:libc.so.6:getppid in "*" 0 lost, 100.0 % complete"* ]]
+	[ "$(samples_of_arc outer counted)" -eq 900 ]
+	[ "$(tree_paths -i trace | awk -F '\t' '$3 ~ /;outer;counted$/ { print $1 }' | sort -n | xargs)" = "100 200 200 400" ]
+	arcprof report -i trace --metric uprobe:libc.so.6:getppid --xarc --format json >.report--xarc
+	[ "$(samples_of_arc counted getppid)" -eq 900 ]
+	nothing_stays
+}
+
+@test "record: which function of which file an event means is said to be unknown before the program runs" {
+	skip_unless_uprobes
+	for event in uprobe: uprobe:libc.so.6 uprobe:libc.so.6: uprobe::malloc; do
+		run_arcprof record -e "$event" -o trace -- touch ran
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"want uprobe:FILE:FUNCTION"* ]]
+	done
+	refused() {	# <event> <message>
+		run_arcprof record -e "$1" -o trace -- touch ran
+		[ "$status" -eq 125 ]
+		[[ $stderr == "arcprof record: event '$1': $2"* ]]
+	}
+	refused uprobe:libnone.so:f "no file 'libnone.so' is where programs and libraries are looked for"
+	refused uprobe:/none/lib.so:f "/none/lib.so: No such file"
+	refused "uprobe:$(workload probed):countet" "$(workload probed): no function 'countet'"
+	[[ $stderr == *"did you mean 'counted'?"* ]]
+	refused "uprobe:$(workload probed):getppid" "$(workload probed): 'getppid' is a function of another file"
+	refused uprobe:libc.so.6:memcpy "libc.so.6: 'memcpy' is one of several functions"
+	[ ! -e ran ]
+	nothing_stays
+}
+
+@test "record: who may make no uprobes is told what would help" {
+	skip_unless_perf
+	chmod 755 . && mkdir -m 777 theirs
+	cp "$(workload probed)" theirs/probed
+	status=0
+	as_nobody "$ARCPROF" record -e uprobe:theirs/probed:counted -o theirs/trace -- theirs/probed 2>err || status=$?
+	cat err
+	[ "$status" -eq 125 ]
+	grep -q "calls of native functions are recorded by uprobes, which this user may not use" err
+	grep -q "hint: run as root" err
+}
+
+@test "record: calls of functions of the JVM have stacks that go on into Java" {
+	skip_unless_uprobes
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	record -e uprobe:libjvm.so:JVM_StartThread -- java -cp "$CLASSES" Crowd 50
+	[ "$status" -eq 0 ]
+	tree_paths -i trace | awk -F '\t' '$3 ~ /Crowd\.main;.*;JVM_StartThread$/ { n += $2 } END { print n }' >got
+	[ "$(<got)" -eq 50 ]
+	nothing_stays
+}
