@@ -25,6 +25,7 @@
 #include "outside/outside.h"
 #include "pmu/deaf.h"
 #include "pmu/probe.h"
+#include "pmu/uprobe.h"
 #include "ptt/ptt.h"
 #include "wall/switches.h"
 
@@ -171,6 +172,18 @@ static void look_tracepoints(struct finding *f)
 	attr.sample_type |= PERF_SAMPLE_RAW;
 	if (try_event(f, &attr, -1, 0))
 		look_deaf(f);
+}
+
+static void look_native_calls(struct finding *f)
+{
+	struct err e = { 0 };
+
+	if (!uprobes_allowed(&e)) {
+		found(f, CHECK_OK, "uprobe events can be made");
+		return;
+	}
+	found(f, CHECK_NO, "%s", e.msg);
+	remedy(f, "%s", e.hint);
 }
 
 static void look_rate(struct finding *f)
@@ -528,6 +541,8 @@ static const struct check sampling[] = {
 	{ "instructions", "instructions", "samples by instructions", look_instructions },
 	{ "tracepoints", "tracepoints", "events of the scheduler and other parts of the kernel",
 		look_tracepoints },
+	{ "native-calls", "native calls", "each call of a native function: record -e uprobe:FILE:FUNCTION",
+		look_native_calls },
 	{ "wall", "wall clock", "what threads do at every moment, and what they wait for: record -e wall", look_wall },
 	{ "short-threads", "short threads", "samples by one clock on each CPU", look_short_threads },
 	{ "rate", "sample rate", "how often, at most", look_rate },

@@ -60,6 +60,8 @@ nothing_stays() {
 	[ "$status" -eq 125 ]
 	grep -q "calls of native functions are recorded by uprobes, which this user may not use" err
 	grep -q "hint: run as root" err
+	as_nobody "$ARCPROF" doctor --format json | jq -r '.checks[] | select(.id == "native-calls") | .state' >state
+	[ "$(<state)" = no ]
 }
 
 @test "record: calls of functions of the JVM have stacks that go on into Java" {
