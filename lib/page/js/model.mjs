@@ -6,7 +6,7 @@ import { readMore } from './more.mjs';
 import { foldConsumers, isFunction, poolName, wordsOf } from './names.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { firstMetric, hottestMine, IDLE, idleApart, rolesOf } from './roles.mjs';
-import { masked, profile, stanza, sumUp, valuesOf } from './sums.mjs';
+import { heaviest, masked, profile, stanza, sumUp, valuesOf } from './sums.mjs';
 
 const MOST_TREES = 3, MOST_SELECTIONS = 2;
 
@@ -356,22 +356,6 @@ export function pathsTo(look, consumer, most) {
 			path.push(tree.consumer[p]);
 		return { node: i, path, share: cum[i] / total };
 	});
-}
-
-/* The most nodes with the greatest values, descending. */
-function heaviest(nodes, value, most) {
-	const out = [];
-
-	for (const i of nodes) {
-		if (out.length === most && value[i] <= value[out[most - 1]])
-			continue;
-		let at = out.length;
-		while (at && value[out[at - 1]] < value[i])
-			at--;
-		out.splice(at, 0, i);
-		out.length = Math.min(out.length, most);
-	}
-	return out;
 }
 
 /* A function's lines: {line, file, self, total, n}, from the look that is folded by line. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // roles.mjs - what contexts are there for, as the data say it (model/roles.h): sums by that, and what is idle apart.
+import { heaviest } from './sums.mjs';
 import { mapTree } from './tree.mjs';
 
 export const IS_MINE = 1, IS_ENTRY = 2;
@@ -170,29 +171,13 @@ export function hottestStacks(tree, consumers, fold, base, isPlace, nr) {
 				return true;
 		return false;
 	};
-	for (const i of greatest(sums, 2 * nr + 8)) {
+	for (const i of heaviest(null, sums, 2 * nr + 8)) {
 		const path = [];
 		if (out.length === nr || isOwn(i))
 			continue;
 		for (let at = i; at; at = merged.parent[at])
 			path.push(merged.consumer[at]);
 		out.push({ value: sums[i], path });
-	}
-	return out;
-}
-
-/* The nodes with the greatest values, descending; the root has what is in no function. */
-function greatest(values, most) {
-	const out = [];
-
-	for (let i = 0; i < values.length; i++) {
-		if (!values[i] || (out.length === most && values[i] <= values[out[most - 1]]))
-			continue;
-		let at = out.length;
-		while (at && values[out[at - 1]] < values[i])
-			at--;
-		out.splice(at, 0, i);
-		out.length = Math.min(out.length, most);
 	}
 	return out;
 }

@@ -110,6 +110,23 @@ export function cumulate(tree, base) {
 	return cum;
 }
 
+/* The most nodes with the greatest values, descending, none of 0; nodes null: all, the root with what is in no function. */
+export function heaviest(nodes, values, most) {
+	const out = [], { length } = nodes || values;
+
+	for (let k = 0; k < length; k++) {
+		const i = nodes ? nodes[k] : k;
+		if (!values[i] || (out.length === most && values[i] <= values[out[most - 1]]))
+			continue;
+		let at = out.length;
+		while (at && values[out[at - 1]] < values[i])
+			at--;
+		out.splice(at, 0, i);
+		out.length = Math.min(out.length, most);
+	}
+	return out;
+}
+
 /* The flat profile: of each consumer n, base, cum of recursion level 1, and cum2, of the levels above it. */
 export function profile(tree, sums) {
 	const make = () => new Float64Array(tree.nrConsumers);
