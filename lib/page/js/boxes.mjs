@@ -89,7 +89,7 @@ export class BoxCanvas {
 
 		for (const name of this.owner.label(box)) {
 			text = name;
-			if (context.measureText(name).width <= room)
+			if (widthOf(context, name) <= room)
 				break;
 		}
 		text = cut(context, text, room);
@@ -225,7 +225,7 @@ export class BoxCanvas {
 
 	fitting(box) {
 		const room = box.width - 2 * PAD, names = this.owner.label(box);
-		const name = names.find(n => this.context.measureText(n).width <= room);
+		const name = names.find(n => widthOf(this.context, n) <= room);
 
 		return name || cut(this.context, names[names.length - 1], room);
 	}
@@ -259,11 +259,25 @@ function frame(context, colour, box, y) {
 	context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 1), ROW - 3);
 }
 
-/* As much of the text as fits, with an ellipsis; '': nothing worth reading. */
+const widths = new Map(), MOST_WIDTHS = 20000;
+
+/* In the font of boxes. Measuring text takes longer than drawing its box. */
+function widthOf(context, text) {
+	let width = widths.get(text);
+
+	if (width === undefined) {
+		if (widths.size >= MOST_WIDTHS)
+			widths.clear();
+		widths.set(text, width = context.measureText(text).width);
+	}
+	return width;
+}
+
+/* As much of the text as fits, with an ellipsis; '': nothing worth reading. Hardly a character is narrower than 2 pixels. */
 export function cut(context, text, room) {
 	if (context.measureText(text).width <= room)
 		return text;
-	let low = 0, high = text.length;
+	let low = 0, high = Math.min(text.length, Math.ceil(room / 2));
 	while (low < high) {
 		const middle = low + high + 1 >> 1;
 		if (context.measureText(text.slice(0, middle) + '…').width <= room)

@@ -8,17 +8,25 @@ import { idleRoot, idOf } from './model.mjs';
 
 const MOST_DEEP = 400, GAP = 3;
 
+/* From long to short. */
+function namesOf(consumers, c) {
+	const full = fullName(consumers, c), names = shortNames(consumers.name[c], consumers.kind[c]);
+
+	return full === consumers.name[c] ? names : [full, ...names];
+}
+
 /* What the boxes of all graphs have in common; page: {look, go, say(text), found(consumer), picked}. */
 class Owner {
 	constructor(page) {
 		this.page = page;
 	}
 
+	/* Each is shortened once: a zoom shows hundreds of boxes. */
 	names(consumer) {
-		const { look } = this.page, full = fullName(look.consumers, consumer);
-		const names = shortNames(look.consumers.name[consumer], look.consumers.kind[consumer]);
+		const { consumers } = this.page.look;
 
-		return full === look.consumers.name[consumer] ? names : [full, ...names];
+		consumers.names ??= [];
+		return consumers.names[consumer] ??= namesOf(consumers, consumer);
 	}
 
 	label(box) {
