@@ -241,7 +241,7 @@ answers() {
 	[[ $output == *"<h2>$hottest</h2>"* ]]
 	[[ $output == *"<title>shares – arcprof</title>"*"Hottest functions of the program"*">$hottest</a>"*"What stands out"* ]]
 	[[ $output == *"Hottest stacks"*"<b>"*" ‹ "* ]]
-	for view in flame sandwich time; do
+	for view in flame sandwich time order; do
 		browse "$PAGE#view=$view&below=tree&fold=module"
 		[[ $output == *'✓ all sums hold'* ]]
 	done

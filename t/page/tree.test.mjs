@@ -6,6 +6,7 @@ import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { heatCells, laneCells, layOut } from '../../lib/page/js/layout.mjs';
+import { layOutTimes, ThreadTimes } from '../../lib/page/js/order.mjs';
 import { hottest, idleApart, IS_MINE, rolesOf, waits } from '../../lib/page/js/roles.mjs';
 import { TreeRows } from '../../lib/page/js/treeview.mjs';
 
@@ -152,6 +153,55 @@ test('heat map and lanes have what lasts in each cell that it was in', () => {
 		close(heatCells(d.samples[0], null, columns, 1), want[0].map((x, c) => x + want[1][c]));
 		close(heatCells(d.samples[0], [ranges[1]], 1, columns), want[1]);
 	}
+});
+
+/* A thread's stacks one after the other, some with a gap before them; kind: how the data have them. */
+function stacksInOrder(kind) {
+	const d = randomData(30, 9), t = makeTree(d.parent, d.consumer, 9), count = new Uint32Array(30), list = [];
+
+	for (let end = 0; list.length < 40;) {
+		const begin = end + (random(3) ? 0 : 1 + random(9)) * 1000, node = 1 + random(29);
+		end = begin + (1 + random(9)) * 1000;
+		list.push({ node, begin: kind === 'moments' ? end : begin, end });
+		count[node]++;
+	}
+	const sorted = [...list].sort((a, b) => a.node - b.node || a.end - b.end), ticks = Uint16Array.from(sorted, s => s.end / 1000);
+	const weights = Float64Array.from(sorted, s => (kind === 'moments' ? 1 : (s.end - s.begin) / 500));
+	return { t, list, samples: new Samples(count, ticks, weights, ticks.reduce((a, b) => Math.max(a, b)) + 1,
+		kind === 'lasting' ? { tickNs: 1000, scale: 500, rests: new Float64Array(sorted.length) } : null) };
+}
+
+test('stacks in order of time are where their samples are, pixel by pixel', () => {
+	for (const kind of ['lasting', 'weighted', 'moments'])
+		for (let round = 0; round < 20; round++) {
+			const { t, list, samples } = stacksInOrder(kind), from = random(20000), to = from + 50000, width = 200;
+			const times = new ThreadTimes(samples, [[1, t.nr]], 1000, kind === 'weighted' ? 500 : 0);
+			const { boxes, rows } = layOutTimes(times, times.of[0], { from, to, width, row: 1, mostDeep: 99, pathOf: i => pathTo(t, i) });
+			for (let x = 0; x < width; x++) {
+				const a = from + x * 250, z = a + 250;
+				const in_ = list.filter(s => (kind === 'moments' ? s.end >= a && s.end < z : s.end > a && s.begin < z));
+				const got = boxes.filter(b => b.x <= x && x < b.x + b.width).sort((p, q) => p.row - q.row);
+				const paths = in_.map(s => pathTo(t, s.node));
+				if (in_.length < 2)
+					assert.deepEqual(got.map(b => b.node), paths[0] || []);
+				else
+					assert.ok(paths.some(path => path.join() === got.map(b => b.node).join()));
+				got.forEach((b, level) => assert.equal(b.row, 1 + level));
+			}
+			assert.equal(rows, boxes.reduce((most, b) => Math.max(most, b.row), 0));
+		}
+});
+
+test('of a pixel with many samples the stack is shown that most of them have', () => {
+	const tree = makeTree(Uint32Array.of(0, 0, 1, 1, 3), Uint32Array.of(0, 1, 2, 3, 4), 5), nr = 100000;
+	const samples = new Samples(Uint32Array.of(0, 0, nr, nr, nr), new Uint16Array(3 * nr), null, 1);
+	const times = new ThreadTimes(samples, [[1, 5]], 1000, 0);
+	const { boxes, rows } = layOutTimes(times, times.of[0], { from: 0, to: 1000, width: 1, row: 0, mostDeep: 99, pathOf: i => pathTo(tree, i) });
+
+	/* two thirds are in 3 or below it */
+	assert.deepEqual(boxes.slice(0, 2).map(b => b.node), [1, 3]);
+	assert.ok(rows <= 3);
+	assert.equal(times.votes(times.of[0], 0, 1000).length, 16);
 });
 
 test('a mapped tree keeps the sums, and its siblings are distinct', () => {

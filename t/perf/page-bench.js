@@ -54,7 +54,7 @@ async function bench() {
 	report('brush, median', quantile(brushes, 0.5));
 	report('brush, p95', quantile(brushes, 0.95));
 	page.go({ from: '', to: '' });
-	for (const view of ['inverted', 'sandwich', 'time', 'overview'])
+	for (const view of ['inverted', 'sandwich', 'time', 'order', 'overview'])
 		report(view, took(() => page.go({ view })));
 	page.go({ view: 'flame' });
 	for (const below of ['tree', 'source'])

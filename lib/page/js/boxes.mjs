@@ -54,6 +54,17 @@ export class BoxCanvas {
 		this.draw(this.context, colours(this.canvas));
 	}
 
+	/* What is between two places stands out. */
+	veil(a, b) {
+		const { context, width, nrRows } = this, left = Math.min(a, b), right = Math.max(a, b), height = nrRows * ROW + 1;
+
+		context.fillStyle = colours(this.canvas).ground;
+		context.globalAlpha = 0.65;
+		context.fillRect(0, 0, left, height);
+		context.fillRect(right, 0, width - right, height);
+		context.globalAlpha = 1;
+	}
+
 	/* Also into a picture that is saved. */
 	draw(context, palette) {
 		context.font = '12px system-ui, sans-serif';

@@ -4,9 +4,11 @@ import { BoxCanvas } from './boxes.mjs';
 import { changeOf } from './difference.mjs';
 import { callees, callers, functionGroup, layOut, layOutGroups, leafGroups } from './layout.mjs';
 import { amount, fullName, percent, shortNames } from './names.mjs';
-import { idleRoot, idOf } from './model.mjs';
+import { idleRoot, idOf, stackOf } from './model.mjs';
+import { layOutTimes } from './order.mjs';
+import { niceStep } from './time.mjs';
 
-const MOST_DEEP = 400, GAP = 3;
+const MOST_DEEP = 400, GAP = 3, MOST_THREADS = 8, LEAST_DRAG = 4;
 
 /* From long to short. */
 function namesOf(consumers, c) {
@@ -25,8 +27,8 @@ class Owner {
 	names(consumer) {
 		const { consumers } = this.page.look;
 
-		consumers.names ??= [];
-		return consumers.names[consumer] ??= namesOf(consumers, consumer);
+		consumers.shortened ??= [];
+		return consumers.shortened[consumer] ??= namesOf(consumers, consumer);
 	}
 
 	label(box) {
@@ -137,6 +139,40 @@ class SideOwner extends ContextOwner {
 	}
 }
 
+/* Of boxes that lie in the time, and of the lines between them, which have a text: {text, node of a thread, or undefined}. */
+class OrderOwner extends ContextOwner {
+	label(box) {
+		return box.text ? [box.text] : super.label(box);
+	}
+
+	family(box) {
+		return box.text ? box.thread ? 'process' : 'idle' : super.family(box);
+	}
+
+	some(box, test) {
+		return !box.text && super.some(box, test);
+	}
+
+	title(box) {
+		const { from, perPixel } = this.page.order, ns = box.width * perPixel;
+
+		return box.text || `${fullName(this.page.look.consumers, this.consumer(box))}: ${amount(ns, 'ns')} from ` +
+			amount(Math.round(from + box.x * perPixel), 'ns');
+	}
+
+	onClick(box) {
+		if (box.thread)
+			this.page.go({ threads: String(box.thread) });
+		else if (!box.text)
+			super.onClick(box);
+	}
+
+	onZoom(box) {
+		if (!box.text)
+			this.page.order.zoom(box.x, box.x + box.width, { pick: idOf(this.page.look.consumers, this.consumer(box)) });
+	}
+}
+
 class GroupOwner extends Owner {
 	consumer(box) {
 		return box.group.consumer;
@@ -210,5 +246,99 @@ export class Sandwich {
 
 		this.upper.show(up.boxes, up.rows, width, { rowsUp: true });
 		this.lower.show(down.boxes, down.rows, width);
+	}
+}
+
+/* Stacks of threads over the time, or the part of it that is selected; dragging selects a part. */
+export class TimeOrder {
+	constructor(canvas, page) {
+		this.page = page;
+		this.canvas = canvas;
+		for (const type of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'])
+			canvas.addEventListener(type, e => this[type](e));
+		canvas.addEventListener('click', e => this.endDrag(e), { capture: true });
+		this.boxes = new BoxCanvas(canvas, new OrderOwner(page));
+	}
+
+	show(state) {
+		const { model, look, width } = this.page, { ticks, tick_ns: tickNs } = model.meta, source = model.timedSourceOf(look.metric);
+		const times = model.timesOf(source), { metric } = model.meta.sources[source], { nr, threads } = model.threadsInOrder(state, metric, times, MOST_THREADS);
+		const name = metric === look.metric ? '' : `: ${model.meta.metrics[metric].name}`;
+
+		this.from = state.from === '' ? 0 : Number(state.from) * tickNs;
+		this.to = Math.max(state.to === '' ? ticks * tickNs : Number(state.to) * tickNs, this.from + 1);
+		this.perPixel = (this.to - this.from) / width;
+		const all = [...this.ruler(width)], whole = { x: 0, width, first: 0, last: 0, nr: 1 };
+		let row = 1;
+		for (const t of threads) {
+			const made = layOutTimes(times, t.ids, { from: this.from, to: this.to, width, row: row + 1, mostDeep: MOST_DEEP,
+				pathOf: node => stackOf(look, node) });
+			all.push({ ...whole, row, text: t.name + name, thread: t.node });
+			for (const box of made.boxes)
+				all.push({ ...box, first: box.node, last: box.node, nr: 1 });
+			row += 1 + made.rows;
+		}
+		if (nr !== threads.length)
+			all.push({ ...whole, row: row++, text: nr ? `and ${nr - threads.length} more threads: choose some of them above` : 'nothing' });
+		this.boxes.show(all, row, width);
+	}
+
+	/* Boxes of equal times, with the time at which they begin. */
+	*ruler(width) {
+		const step = niceStep((this.to - this.from) / 1e9, width / 90) * 1e9;
+
+		for (let ns = Math.ceil(this.from / step) * step; ns < this.to; ns += step) {
+			const x = (ns - this.from) / this.perPixel;
+			yield { x, width: Math.min(step / this.perPixel, width - x), row: 0, first: 0, last: 0, nr: 1, text: amount(Math.round(ns), 'ns') };
+		}
+	}
+
+	/* Selects what is between two pixels. */
+	zoom(left, right, changes = {}) {
+		const { ticks, tick_ns: tickNs } = this.page.model.meta, tick = x => (this.from + x * this.perPixel) / tickNs;
+		const from = Math.max(Math.floor(tick(Math.min(left, right))), 0), to = Math.min(Math.max(Math.ceil(tick(Math.max(left, right))), from + 1), ticks);
+
+		this.page.go(from === 0 && to === ticks ? { from: '', to: '', ...changes } : { from: String(from), to: String(to), ...changes });
+	}
+
+	/* By that much around the box of the arrows, or the middle. */
+	zoomBy(factor) {
+		const { cursor } = this.boxes, { width } = this.page, middle = cursor && !cursor.text ? cursor.x + cursor.width / 2 : width / 2;
+
+		this.zoom(middle - width * factor / 2, middle + width * factor / 2);
+	}
+
+	pointerdown(event) {
+		this.begun = event.offsetX;
+		this.dragged = false;
+	}
+
+	pointermove(event) {
+		if (this.begun === undefined || (!this.dragged && Math.abs(event.offsetX - this.begun) < LEAST_DRAG))
+			return;
+		this.canvas.setPointerCapture(event.pointerId);
+		this.dragged = true;
+		this.boxes.paint();
+		this.boxes.veil(this.begun, event.offsetX);
+	}
+
+	pointerup(event) {
+		const { begun } = this;
+
+		this.begun = undefined;
+		if (this.dragged)
+			this.zoom(begun, event.offsetX);
+	}
+
+	/* It was no click. */
+	endDrag(event) {
+		if (this.dragged)
+			event.stopImmediatePropagation();
+		this.dragged = false;
+	}
+
+	pointercancel() {
+		this.begun = undefined;
+		this.boxes.paint();
 	}
 }

@@ -306,7 +306,7 @@ class Spread {
 }
 
 /* Which of the ranges has it, -1: none; it begins with a guess. */
-function rangeOf(ranges, i, guess) {
+export function rangeOf(ranges, i, guess) {
 	let low = 0, high = ranges.length;
 
 	if (guess >= 0 && ranges[guess] && i >= ranges[guess][0] && i < ranges[guess][1])

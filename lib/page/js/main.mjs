@@ -3,7 +3,7 @@
 import { forgetColours } from './boxes.mjs';
 import { decode, unpack } from './data.mjs';
 import { changeOf, CHANGES } from './difference.mjs';
-import { Flame, Inverted, Sandwich, TwoSides } from './graphs.mjs';
+import { Flame, Inverted, Sandwich, TimeOrder, TwoSides } from './graphs.mjs';
 import { Lanes, swatchOf } from './lanes.mjs';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from './more.mjs';
 import { flatRows, idleRoot, idOf, linesOf, matcher, Model } from './model.mjs';
@@ -18,7 +18,7 @@ import { HeatMap } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
 const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
-	['time', 'Threads']];
+	['time', 'Threads'], ['order', 'Time order']];
 const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
 const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
 	['module', 'modules'], ['file', 'files']];
@@ -27,7 +27,8 @@ const TREES = { dominators: 'what keeps it', containment: 'what contains it', pa
 const LATER_MS = 50, MOST_LEGEND = 10, MOST_OTHER = 3, FIRST_OTHER = ['wall', 'lock', 'alloc'];
 const KEYS = [['/', 'search: text, or /a pattern/'], ['Escape', 'back: search, zoom, brush, then the last state'],
 	['arrows', 'walk in the graph, the list or the tree'], ['Enter', 'zoom to the box'], ['0', 'zoom out'],
-	['1 to 5', 'overview, flame, inverted, sandwich, threads'], ['f, t, s', 'flat, tree, source'],
+	['1 to 7', 'the graphs, in the order of their tabs'], ['+ −', 'in order of time: less of it, more of it'],
+	['f, t, s', 'flat, tree, source'],
 	['d', 'dark or light'], ['?', 'this list']];
 
 const $ = id => document.getElementById(id);
@@ -41,6 +42,7 @@ class Page {
 		this.flame = model.difference ? new TwoSides($('flame'), $('flameB'), this) : new Flame($('flame'), this);
 		this.inverted = new Inverted($('inverted'), this);
 		this.sandwich = new Sandwich($('above'), $('under'), this);
+		this.order = new TimeOrder($('order'), this);
 		this.lanes = new Lanes($('laneHead'), $('lanes'), $('states'), this);
 		this.heat = new HeatMap($('heat'), (a, b) => this.brush(a, b));
 		$('flameB').hidden = $('sides').hidden = !model.difference;
@@ -80,7 +82,14 @@ class Page {
 
 	/* Of a recording the first answers. */
 	get view() {
-		return this.state.view || (this.model.hasRoles ? 'overview' : 'flame');
+		return this.views.some(([view]) => view === this.state.view) ? this.state.view : this.model.hasRoles ? 'overview' : 'flame';
+	}
+
+	/* Those that the page has data for. */
+	get views() {
+		const { model } = this, lacks = [isHeap(model) ? 'time' : '', model.isTimed ? '' : 'order'];
+
+		return this.viewsFound ??= VIEWS.filter(([view]) => !lacks.includes(view));
 	}
 
 	/* The next of what matches, by what the list shows first. */
@@ -124,7 +133,7 @@ class Page {
 		$('keys').append(element('h2', {}, 'Keys'), element('table', {}, element('tbody', {}, KEYS.map(([key, what]) =>
 			element('tr', {}, element('th', { scope: 'row' }, key), element('td', {}, what))))),
 		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
-		tabs($('views'), VIEWS.filter(([view]) => view !== 'time' || !isHeap(model)), view => this.go({ view }));
+		tabs($('views'), this.views, view => this.go({ view }));
 		tabs($('lists'), this.lists(), below => this.go({ below }));
 		for (const id of ['hide', 'merge', 'colour'])
 			$(id).parentNode.hidden = isHeap(model);
@@ -353,7 +362,7 @@ class Page {
 
 	/* What differs from what is shown. */
 	show() {
-		document.body.classList.toggle('lanesShown', this.view === 'time');
+		document.body.classList.toggle('wide', ['time', 'order'].includes(this.view));
 		this.measure();
 		const { state, model, shown } = this, look = model.look(state);
 		const changed = (...keys) => !shown || shown.look !== look || keys.some(key => shown.state[key] !== state[key]);
@@ -499,6 +508,8 @@ class Page {
 			this.sandwich.show(state);
 		else if (this.view === 'time')
 			this.lanes.show();
+		else if (this.view === 'order')
+			this.order.show(state);
 		else
 			this.showOverview();
 	}
@@ -597,9 +608,9 @@ class Page {
 
 	/* Of a difference and the sandwich the part below, or on the right. */
 	get graph() {
-		const { flame, inverted, sandwich } = this;
+		const { flame, inverted, sandwich, order } = this;
 
-		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower }[this.view];
+		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower, order: order.boxes }[this.view];
 	}
 
 	async savePicture(kind) {
@@ -633,7 +644,7 @@ class Page {
 	}
 
 	letter(key) {
-		const view = VIEWS[Number(key) - 1], list = { f: 'flat', t: 'tree', s: 'source' }[key];
+		const view = this.views[Number(key) - 1], list = { f: 'flat', t: 'tree', s: 'source' }[key];
 
 		if (key === '/') {
 			$('find').focus();
@@ -641,7 +652,9 @@ class Page {
 		} else if (key === '?') {
 			$('keys').showModal();
 		} else if (key === '0') {
-			this.go({ zoom: 0 });
+			this.go(this.view === 'order' ? { from: '', to: '' } : { zoom: 0 });
+		} else if (/^[+=-]$/.test(key) && this.view === 'order') {
+			this.order.zoomBy(key === '-' ? 2 : 0.5);
 		} else if (key === 'd') {
 			this.turnTheme();
 		} else if (view) {

@@ -3,7 +3,8 @@
 import { Difference } from './difference.mjs';
 import { laneCells, spentLanes } from './layout.mjs';
 import { readMore } from './more.mjs';
-import { foldConsumers, isFunction, poolName, wordsOf } from './names.mjs';
+import { foldConsumers, fullName, isFunction, isPlace, poolName, wordsOf } from './names.mjs';
+import { ThreadTimes } from './order.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { firstMetric, hottestMine, IDLE, idleApart, rolesOf } from './roles.mjs';
 import { heaviest, masked, profile, stanza, sumUp, valuesOf } from './sums.mjs';
@@ -41,6 +42,10 @@ export class Model {
 	get functions() {
 		return this.functionsFound ??= foldConsumers(this.data.consumers, this.weight,
 			{ fold: 'function', threads: 'each', ways: true, without: new Set() });
+	}
+
+	get isTimed() {
+		return this.data.samples.some(s => s);
 	}
 
 	metricOf(state) {
@@ -133,7 +138,7 @@ export class Model {
 	}
 
 	selection(state) {
-		const timed = state.from !== '' && state.to !== '' && this.data.samples.some(s => s);
+		const timed = state.from !== '' && state.to !== '' && this.isTimed;
 
 		return { from: timed ? Number(state.from) : null, to: timed ? Number(state.to) : null,
 			ranges: this.ranges(state) };
@@ -245,6 +250,28 @@ export class Model {
 		return threads.map(t => lanes[byNode.indexOf(t.node)]);
 	}
 
+	/* Of the threads that are selected, or all, those that have most of the metric, or run most: {node, name, ids: of their samples}. */
+	threadsInOrder(state, metric, times, most) {
+		const wanted = new Set(state.threads.split(',').filter(Boolean).map(Number)), { threadNodes: nodes } = this;
+		const isWall = metric === (this.wall < 0 ? -1 : this.meta.sources[this.wall].metric);
+		const all = isWall ? this.spentOfThreads(state) : this.threads(metric, this.valuesIn(state)).filter(t => t.sum > 0);
+		const of = all.filter(t => !wanted.size || wanted.has(t.node));
+
+		return { nr: of.length, threads: of.slice(0, most).map(t => ({ node: t.node, name: fullName(this.data.consumers, t.consumer),
+			ids: times.of[nodes.indexOf(t.node)] })) };
+	}
+
+	/* The samples of a source by thread. */
+	timesOf(source) {
+		const { metric } = this.meta.sources[source], { unit, scale } = this.meta.metrics[metric];
+
+		this.times ??= new Map();
+		if (!this.times.has(source))
+			this.times.set(source, new ThreadTimes(this.data.samples[source], this.threadNodes.map(node => [node, this.tree.end[node]]),
+				this.meta.tick_ns, unit === 'ns' ? scale : 0));
+		return this.times.get(source);
+	}
+
 	/* How much of the source each of the threads has in each of columns parts of the time. */
 	lanes(source, threads, columns) {
 		const byNode = threads.map(t => t.node).sort((a, b) => a - b);
@@ -276,6 +303,15 @@ function weigh(data) {
 	for (let i = 1; i < data.parent.length; i++)
 		weight[data.consumer[i]] += data.n[i] * 1048576 + 1;
 	return weight;
+}
+
+/* Of a look, the contexts below the thread from the outermost to that of a node of the data. */
+export function stackOf({ tree, consumers, nodeOf }, node) {
+	const path = [];
+
+	for (let i = nodeOf ? nodeOf[node] : node; i && !isPlace(consumers.kind[tree.consumer[i]]); i = tree.parent[i])
+		path.push(i);
+	return path.reverse();
 }
 
 /* Functions are told from processes, threads and marks: those are no stanza to begin with. */

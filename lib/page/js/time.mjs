@@ -136,7 +136,7 @@ export class HeatMap {
 	}
 }
 
-function niceStep(range, parts) {
+export function niceStep(range, parts) {
 	const rough = range / Math.max(parts, 1), power = 10 ** Math.floor(Math.log10(rough || 1));
 
 	return [1, 2, 5, 10].map(x => x * power).find(x => x >= rough) || power;
