@@ -8,12 +8,12 @@
 #include "base/quote.h"
 #include "report/plot.h"
 #include "report/report.h"
+#include "report/svg.h"
 
 enum {			/* pixels */
 	WIDTH = 960, LEFT = 80, RIGHT = 20, ROOM = WIDTH - LEFT - RIGHT,
 	TIME_TOP = 92, TIME_HIGH = 240, SPREAD_TOP = 392, SPREAD_HIGH = 180, BAR_HIGH = 164, HEIGHT = 650,
 	COLUMN = 2, NR_COLUMNS = ROOM / COLUMN,
-	TICKS = 5,
 };
 
 static const struct {
@@ -47,22 +47,6 @@ static void add_call(struct group *g, const struct plot_call *c)
 		g->ns[i] += (double)c->ns[i];
 }
 
-static void put_text(struct buf *b, double x, double y, const char *more, const char *text)
-{
-	buf_fmt(b, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, more);
-	quote_add_xml(b, text);
-	buf_str(b, "</text>\n");
-}
-
-static void put_duration_at(struct buf *b, double x, double y, const char *more, uint64_t ns)
-{
-	struct buf text = BUF_INIT;
-
-	report_put_duration(&text, ns);
-	put_text(b, x, y, more, text.data);
-	buf_release(&text);
-}
-
 /* A column from the bottom, as high as that; its parts as they share its time. */
 static void put_column(struct buf *b, const struct group *g, double x, double width, double bottom,
 		       double high)
@@ -82,12 +66,6 @@ static void put_column(struct buf *b, const struct group *g, double x, double wi
 		buf_fmt(b, "<rect x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y,
 			width, share * high, parts[order[i]].colour);
 	}
-}
-
-static void put_axes(struct buf *b, double top, double high)
-{
-	buf_fmt(b, "<path d=\"M%d %.0fV%.0fH%d\" fill=\"none\" stroke=\"#5c6675\"/>\n", LEFT, top, top + high,
-		WIDTH - RIGHT);
 }
 
 /* ---- over the time ---- */
@@ -114,7 +92,7 @@ static void put_times(struct plot *p, struct buf *b)
 			most = MAX(most, (double)g[i].sum_ns / (double)g[i].n);
 	/* a few calls that took much longer than all others do not make those flat */
 	most = MIN(most, MAX(1.25 * (double)spread_quantile(&p->elapsed, 99), 1.));
-	put_text(b, LEFT, TIME_TOP - 8, " font-weight=\"bold\"", "duration of the calls that begin at a time, mean; dots: the longest; triangles: more than is shown");
+	svg_text(b, LEFT, TIME_TOP - 8, " font-weight=\"bold\"", "duration of the calls that begin at a time, mean; dots: the longest; triangles: more than is shown");
 	for (i = 0; i < NR_COLUMNS; i++) {
 		double x = LEFT + i * COLUMN, mean;
 
@@ -128,13 +106,13 @@ static void put_times(struct plot *p, struct buf *b)
 			buf_fmt(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1\"/>\n", x + 1,
 				bottom - (double)g[i].max_ns / most * TIME_HIGH);
 	}
-	put_axes(b, TIME_TOP, TIME_HIGH);
-	for (i = 0; i <= TICKS; i++) {
-		put_duration_at(b, LEFT - 6, bottom - (double)i / TICKS * TIME_HIGH + 4, " text-anchor=\"end\"",
-				(uint64_t)(most * i / TICKS));
-		put_duration_at(b, LEFT + (double)i / TICKS * ROOM, bottom + 16, " text-anchor=\"middle\"",
-				p->from_ns - MIN(p->start_ns, p->from_ns) +
-					(uint64_t)((double)(p->to_ns - p->from_ns) * i / TICKS));
+	svg_axes(b, LEFT, WIDTH - RIGHT, TIME_TOP, TIME_HIGH);
+	for (i = 0; i <= SVG_TICKS; i++) {
+		svg_amount(b, LEFT - 6, bottom - (double)i / SVG_TICKS * TIME_HIGH + 4,
+			   " text-anchor=\"end\"", "ns", (uint64_t)(most * i / SVG_TICKS));
+		svg_amount(b, LEFT + (double)i / SVG_TICKS * ROOM, bottom + 16, " text-anchor=\"middle\"", "ns",
+			   p->from_ns - MIN(p->start_ns, p->from_ns) +
+				   (uint64_t)((double)(p->to_ns - p->from_ns) * i / SVG_TICKS));
 	}
 	free(g);
 }
@@ -186,20 +164,20 @@ static void put_spread(const struct plot *p, struct buf *b)
 		most = MAX(most, g[bin].n);
 	}
 	width = MIN(80., (double)ROOM / (last - first + 1));
-	put_text(b, LEFT, SPREAD_TOP - 8, " font-weight=\"bold\"", "number of calls by duration");
+	svg_text(b, LEFT, SPREAD_TOP - 8, " font-weight=\"bold\"", "number of calls by duration");
 	for (bin = first; bin <= last; bin++) {
 		double x = LEFT + (bin - first) * width, high = (double)g[bin].n / (double)most * BAR_HIGH;
 
-		put_duration_at(b, x, bottom + 16, " text-anchor=\"middle\"", spread_bin_start(bin));
+		svg_amount(b, x, bottom + 16, " text-anchor=\"middle\"", "ns", spread_bin_start(bin));
 		if (!g[bin].n)
 			continue;
 		put_bin_title(b, &g[bin], bin);
 		put_column(b, &g[bin], x + 1, width - 2, bottom, high);
 		buf_str(b, "</g>\n");
 		snprintf(text, sizeof(text), "%" PRIu64, g[bin].n);
-		put_text(b, x + width / 2, bottom - high - 4, " text-anchor=\"middle\"", text);
+		svg_text(b, x + width / 2, bottom - high - 4, " text-anchor=\"middle\"", text);
 	}
-	put_axes(b, SPREAD_TOP, SPREAD_HIGH);
+	svg_axes(b, LEFT, WIDTH - RIGHT, SPREAD_TOP, SPREAD_HIGH);
 }
 
 /* ---- what it is ---- */
@@ -227,7 +205,7 @@ static void put_legend(const struct plot *p, struct buf *b)
 			sum > 0 ? 100 * of[part] / sum : 0);
 		buf_fmt(b, "<rect x=\"%.0f\" y=\"54\" width=\"11\" height=\"11\" fill=\"%s\"/>\n", x,
 			parts[part].colour);
-		put_text(b, x + 16, 64, "", text.data);
+		svg_text(b, x + 16, 64, "", text.data);
 		x += 40 + 7. * (double)text.len;
 	}
 	buf_release(&text);
@@ -249,7 +227,7 @@ static void put_numbers(struct plot *p, struct buf *b)
 	report_put_duration(&text, p->elapsed.max);
 	if (p->nr_open)
 		buf_fmt(&text, "; %" PRIu64 " more were open at the beginning or the end", p->nr_open);
-	put_text(b, LEFT, 42, "", text.data);
+	svg_text(b, LEFT, 42, "", text.data);
 	buf_release(&text);
 }
 
@@ -267,11 +245,11 @@ static void put_unknown(const struct plot *p, struct buf *b)
 		struct buf line = BUF_INIT;
 
 		buf_fmt(&line, "not recorded: %.*s", (int)text.len - 2, text.data);
-		put_text(b, LEFT, HEIGHT - 34, " fill=\"#5c6675\"", line.data);
+		svg_text(b, LEFT, HEIGHT - 34, SVG_FAINT, line.data);
 		buf_release(&line);
 	}
 	if (p->of)
-		put_text(b, LEFT, HEIGHT - 14, " fill=\"#5c6675\"", p->of);
+		svg_text(b, LEFT, HEIGHT - 14, SVG_FAINT, p->of);
 	buf_release(&text);
 }
 
@@ -279,13 +257,12 @@ void plot_put_svg(struct plot *p, struct buf *b)
 {
 	p->from_ns = p->calls[0].start_ns;
 	p->to_ns = p->calls[p->nr_calls - 1].start_ns + 1;
-	buf_fmt(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1c2430\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT);
-	put_text(b, LEFT, 24, " font-size=\"16\" font-weight=\"bold\"", p->function);
+	svg_begin(b, WIDTH, HEIGHT);
+	svg_text(b, LEFT, 24, " font-size=\"16\" font-weight=\"bold\"", p->function);
 	put_numbers(p, b);
 	put_legend(p, b);
 	put_times(p, b);
 	put_spread(p, b);
 	put_unknown(p, b);
-	buf_str(b, "</svg>\n");
+	svg_end(b);
 }
