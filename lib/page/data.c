@@ -16,13 +16,14 @@
 #include "page/page.h"
 #include "page/states.h"
 #include "report/head.h"
+#include "report/plot.h"
 #include "version.h"
 
 #define MAGIC "ARCPAGE1"
 enum {
 	MAX_PLANES = 10, MAX_TICKS = 60000, TICK_STEP_NS = 1000,
 	MAX_METRICS = 2 * PAGE_MAX_RUNS,	/* those of one recording are fewer: FLOW_MAX_METRICS */
-	MAX_COLUMNS = 16 + MAX_METRICS + 4 * FLOW_MAX_METRICS,
+	MAX_COLUMNS = 24 + MAX_METRICS + 4 * FLOW_MAX_METRICS,
 };
 
 /*
@@ -57,6 +58,7 @@ struct page_data {
 	} sources[FLOW_MAX_METRICS];
 	unsigned int nr_sources;
 	struct page_states states;
+	struct plot_rows plots;
 };
 
 static void begin_column(struct page_data *d, const char *fmt, unsigned int i)
@@ -612,6 +614,71 @@ static void json_states(const struct page_data *d, struct json *j)
 	json_end(j);
 }
 
+/* --- single calls --- */
+
+/* Of each function the cells of the time, then the bins of durations. */
+static const struct plot_sum *plot_sum_at(const struct plot_row *r, unsigned int i)
+{
+	return i < PLOT_CELLS ? &r->cells[i] : &r->bins[i - PLOT_CELLS];
+}
+
+static void put_plots(struct page_data *d)
+{
+	enum { NR_SUMS = PLOT_CELLS + SPREAD_BINS };
+	const struct plot_rows *p = &d->plots;
+	unsigned int part;
+	size_t i;
+
+	if (!p->nr)
+		return;
+	begin_column(d, "plots.n", 0);
+	for (i = 0; i < p->nr * NR_SUMS; i++)
+		put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->n);
+	end_column(d);
+	begin_column(d, "plots.max", 0);
+	for (i = 0; i < p->nr * NR_SUMS; i++)
+		put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->max_ns);
+	end_column(d);
+	for (part = 0; part < PLOT_NR_PARTS; part++) {
+		if (!p->known[part])
+			continue;
+		begin_column(d, "plots.%u", part);
+		for (i = 0; i < p->nr * NR_SUMS; i++)
+			put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->ns[part]);
+		end_column(d);
+	}
+}
+
+static void json_plots(const struct page_data *d, struct json *j)
+{
+	unsigned int part;
+	size_t i;
+
+	json_object(j, "plots");
+	json_u64(j, "cells", PLOT_CELLS);
+	json_u64(j, "bins", SPREAD_BINS);
+	json_array(j, "parts");
+	for (part = 0; part < PLOT_NR_PARTS; part++) {
+		json_object(j, NULL);
+		json_str(j, "name", plot_part_name(part));
+		json_bool(j, "known", d->plots.known[part]);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "functions");
+	for (i = 0; i < d->plots.nr; i++) {
+		const struct plot_row *r = &d->plots.rows[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", r->name);
+		json_u64(j, "start_ns", r->start_ns - MIN(r->start_ns, d->v->m->times.start_ns));
+		json_u64(j, "span_ns", r->span_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 static void put_meta(const struct page_data *d, FILE *out)
 {
 	const struct origin *origin = d->v->origin;
@@ -651,6 +718,8 @@ static void put_meta(const struct page_data *d, FILE *out)
 		json_sources(d, &j);
 	if (d->states.sched.nr_threads)
 		json_states(d, &j);
+	if (d->plots.nr)
+		json_plots(d, &j);
 	if (!d->difference)
 		page_pauses_json(d->v, d->v->m->times.start_ns, &j);
 	json_object(&j, "columns");
@@ -687,6 +756,7 @@ static void release(struct page_data *d)
 	unsigned int i;
 
 	page_states_release(&d->states);
+	plot_rows_release(&d->plots);
 	free(d->order);
 	free(d->rank);
 	free(d->consumer_of);
@@ -711,6 +781,9 @@ void page_data(struct view *v, struct buf *out)
 	put_idle(&d);
 	page_states_read(&d.states, v, v->m->times.start_ns, d.ticks * d.tick_ns);
 	put_states(&d);
+	if (v->trace)
+		plot_rows_read(&d.plots, v->trace, v->o);
+	put_plots(&d);
 	put_all(&d, out);
 	release(&d);
 }

@@ -310,20 +310,26 @@ static int stop(void *ctx, const struct rec_call_events *r)
 	return 1;
 }
 
+bool calls_have_events(struct trace_reader *t)
+{
+	static const struct trace_sink sink = { .call_events = stop };
+	bool has_calls = false;
+	struct err e;
+
+	trace_read(t, &sink, &has_calls, &e);
+	return has_calls;
+}
+
 char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 {
 	enum { MOST_ROWS = 500 };
-	static const struct trace_sink sink = { .call_events = stop };
 	struct profile_opts profile = *o->profile;
 	struct report_opts of_calls = *o;
-	bool has_calls = false;
 	char *json = NULL;
 	struct err e;
 	size_t len;
-	FILE *f;
+	FILE *f = calls_have_events(t) ? open_memstream(&json, &len) : NULL;
 
-	trace_read(t, &sink, &has_calls, &e);
-	f = has_calls ? open_memstream(&json, &len) : NULL;
 	if (!f)
 		return NULL;
 	profile.metrics = (struct opt_list){ 0 };

@@ -24,6 +24,9 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 /* Where a bin of the histogram begins. */
 void call_stats_put_bound(const struct completed *c, unsigned int bin, struct buf *b);
 
+/* Whether a trace has single calls. */
+bool calls_have_events(struct trace_reader *t);
+
 /* --calls=FUNCTION. */
 int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 /* The same with --format=svg: a picture of all of them. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * plot.c - what the time of each call of a function went to: pauses of its JVM, waits for locks, and when its
+ * plot.c - what the time of each call of functions went to: pauses of its JVM, waits for locks, and when its
  * thread had no CPU, as far as that was recorded. The rest was on a CPU.
  */
 #include <errno.h>
@@ -33,7 +33,14 @@ struct edge {			/* where spans begin and end within a call */
 struct plotter {
 	struct completed c;
 	struct selection function;
-	struct plot plot;
+	struct plot plot;		/* of one function */
+	struct plot_rows *rows;		/* or of those with most time */
+	struct total {			/* [consumer] */
+		uint64_t ns, n;		/* of calls of which both ends are known */
+		uint64_t first_ns, last_ns;	/* when they began */
+		uint32_t consumer, row;	/* row: plus 1 */
+	} *totals;
+	size_t nr_totals, alloc_totals;
 	struct plot_spans of_threads, of_procs;
 	struct map off_since;		/* thread -> index in offs */
 	struct off { uint64_t since_ns; uint8_t state; } *offs;
@@ -52,12 +59,42 @@ static void add_span(struct plot_spans *s, uint32_t key, enum plot_part part, ui
 	s->list[s->nr++] = (struct plot_span){ .key = key, .part = part, .from_ns = from_ns, .to_ns = to_ns };
 }
 
+void plot_sum_add(struct plot_sum *s, const struct plot_call *c)
+{
+	uint64_t ns = c->end_ns - c->start_ns;
+	unsigned int i;
+
+	s->n++;
+	s->sum_ns += ns;
+	s->max_ns = MAX(s->max_ns, ns);
+	for (i = 0; i < PLOT_NR_PARTS; i++)
+		s->ns[i] += c->ns[i];
+}
+
+unsigned int plot_bin_of(uint64_t ns)
+{
+	unsigned int bin = 0;
+
+	while (bin + 1 < SPREAD_BINS && spread_bin_start(bin + 1) <= ns)
+		bin++;
+	return bin;
+}
+
 /* ---- what was recorded ---- */
+
+static struct plot_call call_of(const struct plotter *p, const struct completed_call *x)
+{
+	const struct rec_call_tree *t = &p->c.calls.trees[x->tree];
+
+	return (struct plot_call){
+		.start_ns = x->start_ns, .end_ns = MAX(x->end_ns, x->start_ns), .proc = t->proc,
+		.thread = t->flags & CALL_TREE_VIRTUAL ? 0 : t->thread,
+	};
+}
 
 static void on_left(void *ctx, const struct completed_call *x)
 {
 	struct plotter *p = ctx;
-	const struct rec_call_tree *t = &p->c.calls.trees[x->tree];
 
 	if (!x->selected || !selection_has(&p->function, &p->c.m, x->consumer))
 		return;
@@ -66,10 +103,7 @@ static void on_left(void *ctx, const struct completed_call *x)
 		return;
 	}
 	VEC_GROW(p->plot.calls, p->plot.nr_calls, p->plot.alloc_calls);
-	p->plot.calls[p->plot.nr_calls++] = (struct plot_call){
-		.start_ns = x->start_ns, .end_ns = MAX(x->end_ns, x->start_ns), .proc = t->proc,
-		.thread = t->flags & CALL_TREE_VIRTUAL ? 0 : t->thread,
-	};
+	p->plot.calls[p->plot.nr_calls++] = call_of(p, x);
 	spread_add(&p->plot.elapsed, x->end_ns - x->start_ns);
 }
 
@@ -236,10 +270,38 @@ static void divide_all(struct plotter *p)
 
 /* ---- the whole ---- */
 
+static int read_others(struct plotter *p, struct trace_reader *t, struct err *e)
+{
+	static const struct trace_sink others = { .event = on_event, .samples = on_samples };
+
+	p->lock_event = find_lock_event(&p->c.names);
+	return trace_read(t, &others, p, e);
+}
+
+static void find_known(const struct plotter *p, bool *known)
+{
+	known[PLOT_CPU] = true;
+	known[PLOT_GC] = p->of_procs.nr;
+	known[PLOT_LOCK] = p->lock_event >= 0;
+	known[PLOT_IO] = known[PLOT_OFF] = p->c.timeline.nr_dispatches;
+}
+
+static void release(struct plotter *p)
+{
+	spread_release(&p->plot.elapsed);
+	free(p->plot.calls);
+	free(p->totals);
+	free(p->of_threads.list);
+	free(p->of_procs.list);
+	map_release(&p->off_since);
+	free(p->offs);
+	free(p->edges);
+	completed_release(&p->c);
+}
+
 static int read_all(struct plotter *p, struct trace_reader *t, const struct report_opts *o, struct err *e)
 {
 	static const struct completed_sink calls = { .left = on_left, .dispatch = on_dispatch };
-	static const struct trace_sink others = { .event = on_event, .samples = on_samples };
 	int r = completed_init(&p->c, t, o, e);
 
 	if (!r)
@@ -249,8 +311,7 @@ static int read_all(struct plotter *p, struct trace_reader *t, const struct repo
 	if (!p->plot.nr_calls)
 		return err_set(e, ENOENT, "--calls: no calls of '%s' whose beginning and end are known",
 			       o->argument);
-	p->lock_event = find_lock_event(&p->c.names);
-	return trace_read(t, &others, p, e);
+	return read_others(p, t, e);
 }
 
 int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -267,20 +328,128 @@ int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, s
 		p.plot.function = o->argument;
 		p.plot.of = names_label(&p.c.names, "command");
 		p.plot.start_ns = names_label_u64(&p.c.names, "start.mono_ns");
-		p.plot.known[PLOT_GC] = p.of_procs.nr;
-		p.plot.known[PLOT_LOCK] = p.lock_event >= 0;
-		p.plot.known[PLOT_IO] = p.plot.known[PLOT_OFF] = p.c.timeline.nr_dispatches;
+		find_known(&p, p.plot.known);
 		plot_put_svg(&p.plot, &b);
 		fwrite(b.data, 1, b.len, out);
 	}
 	buf_release(&b);
-	spread_release(&p.plot.elapsed);
-	free(p.plot.calls);
-	free(p.of_threads.list);
-	free(p.of_procs.list);
-	map_release(&p.off_since);
-	free(p.offs);
-	free(p.edges);
-	completed_release(&p.c);
+	release(&p);
 	return r;
+}
+
+/* ---- for a page ---- */
+
+static void add_total(void *ctx, const struct completed_call *x)
+{
+	struct plotter *p = ctx;
+	struct total *t;
+
+	if (!x->selected || !x->whole)
+		return;
+	while (p->nr_totals <= x->consumer) {
+		VEC_GROW(p->totals, p->nr_totals, p->alloc_totals);
+		p->totals[p->nr_totals] = (struct total){ .consumer = p->nr_totals, .first_ns = UINT64_MAX };
+		p->nr_totals++;
+	}
+	t = &p->totals[x->consumer];
+	t->n++;
+	t->ns += x->elapsed;
+	t->first_ns = MIN(t->first_ns, x->start_ns);
+	t->last_ns = MAX(t->last_ns, x->start_ns);
+}
+
+static void add_to_row(void *ctx, const struct completed_call *x)
+{
+	struct plotter *p = ctx;
+	struct plot_call c = call_of(p, x);
+	struct plot_row *row;
+	uint64_t at;
+
+	if (!x->selected || !x->whole || x->consumer >= p->nr_totals || !p->totals[x->consumer].row)
+		return;
+	row = &p->rows->rows[p->totals[x->consumer].row - 1];
+	divide(p, &c);
+	at = (unsigned __int128)(c.start_ns - row->start_ns) * PLOT_CELLS / row->span_ns;
+	plot_sum_add(&row->cells[MIN(at, (uint64_t)PLOT_CELLS - 1)], &c);
+	plot_sum_add(&row->bins[plot_bin_of(c.end_ns - c.start_ns)], &c);
+}
+
+static int compare_totals(const void *a, const void *b, void *ctx)
+{
+	const struct total *x = *(struct total *const *)a, *y = *(struct total *const *)b;
+	const struct plotter *p = ctx;
+	int r = strcmp(completed_name(&p->c, x->consumer), completed_name(&p->c, y->consumer));
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return r ? r : (x->consumer > y->consumer) - (x->consumer < y->consumer);
+}
+
+static void choose_rows(struct plotter *p)
+{
+	struct total **order = xcalloc(p->nr_totals + 1, sizeof(*order));
+	size_t nr = 0, i;
+
+	for (i = 0; i < p->nr_totals; i++)
+		if (p->totals[i].n)
+			order[nr++] = &p->totals[i];
+	if (nr)
+		qsort_r(order, nr, sizeof(*order), compare_totals, p);
+	p->rows->nr = MIN(nr, (size_t)PLOT_MOST_ROWS);
+	p->rows->rows = xcalloc(p->rows->nr + 1, sizeof(*p->rows->rows));
+	for (i = 0; i < p->rows->nr; i++) {
+		p->rows->rows[i].name = xstrdup(completed_name(&p->c, order[i]->consumer));
+		p->rows->rows[i].start_ns = order[i]->first_ns;
+		p->rows->rows[i].span_ns = order[i]->last_ns - order[i]->first_ns + 1;
+		order[i]->row = i + 1;
+	}
+	free(order);
+}
+
+/* First what a call may meet, then the calls: there may be too many of them to keep. */
+static int read_rows(struct plotter *p, struct trace_reader *t, const struct report_opts *o, struct err *e)
+{
+	static const struct completed_sink before = { .left = add_total, .dispatch = on_dispatch };
+	static const struct completed_sink calls = { .left = add_to_row };
+	int r = completed_init(&p->c, t, o, e);
+
+	if (!r)
+		r = completed_read(&p->c, t, &before, p, e);
+	if (!r)
+		r = read_others(p, t, e);
+	if (r)
+		return r;
+	sort_spans(&p->of_threads);
+	sort_spans(&p->of_procs);
+	choose_rows(p);
+	find_known(p, p->rows->known);
+	return completed_read(&p->c, t, &calls, p, e);
+}
+
+void plot_rows_read(struct plot_rows *rows, struct trace_reader *t, const struct report_opts *o)
+{
+	struct plotter p = { .lock_event = -1, .rows = rows };
+	struct profile_opts profile = *o->profile;
+	struct report_opts own = *o;
+	struct err e;
+
+	*rows = (struct plot_rows){ 0 };
+	if (!calls_have_events(t))
+		return;
+	profile.metrics = (struct opt_list){ 0 };
+	own.report = &report_calls;
+	own.profile = &profile;
+	if (read_rows(&p, t, &own, &e))
+		plot_rows_release(rows);
+	release(&p);
+}
+
+void plot_rows_release(struct plot_rows *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr; i++)
+		free(p->rows[i].name);
+	free(p->rows);
+	*p = (struct plot_rows){ 0 };
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plot.h - the calls of one function as a picture: how long each took, and what that time went to.
+ * plot.h - the calls of functions for a picture: how long each took, and what that time went to.
  *
  *	plot.c		what each call's time went to
- *	plot_svg.c	the picture
+ *	plot_svg.c	the picture of one function
  */
 #ifndef REPORT_PLOT_H
 #define REPORT_PLOT_H
 
 #include "base/buf.h"
 #include "base/spread.h"
+#include "report/report.h"
 
 /* Of a moment that is several of these, the first counts; CPU is what is none of the others. */
 enum plot_part { PLOT_GC, PLOT_LOCK, PLOT_IO, PLOT_OFF, PLOT_CPU, PLOT_NR_PARTS };
@@ -18,6 +19,12 @@ struct plot_call {
 	uint64_t start_ns, end_ns;
 	uint32_t thread, proc;		/* numbers of the trace; thread 0: of no kernel's thread */
 	uint64_t ns[PLOT_NR_PARTS];	/* together end_ns - start_ns */
+};
+
+/* Calls that have something in common, together. */
+struct plot_sum {
+	uint64_t n, sum_ns, max_ns;
+	uint64_t ns[PLOT_NR_PARTS];	/* together sum_ns */
 };
 
 struct plot {
@@ -34,5 +41,29 @@ struct plot {
 
 /* Append the picture; there is at least one call. */
 void plot_put_svg(struct plot *p, struct buf *b);
+const char *plot_part_name(enum plot_part part);
+void plot_sum_add(struct plot_sum *s, const struct plot_call *c);
+/* Of struct spread, the bin of a duration. */
+unsigned int plot_bin_of(uint64_t ns);
+
+/* For a page: the same of the functions with most time in calls that began and ended in the recording. */
+enum { PLOT_CELLS = 240, PLOT_MOST_ROWS = 50 };
+
+struct plot_row {
+	char *name;
+	uint64_t start_ns, span_ns;		/* from the first beginning to the last, CLOCK_MONOTONIC */
+	struct plot_sum cells[PLOT_CELLS];	/* by when they began: equal parts of that time */
+	struct plot_sum bins[SPREAD_BINS];	/* by how long they took */
+};
+
+struct plot_rows {
+	struct plot_row *rows;		/* in the order of --calls */
+	size_t nr;
+	bool known[PLOT_NR_PARTS];	/* what was recorded */
+};
+
+/* There are no rows where it is no call trace or cannot be read. Release them in any case. */
+void plot_rows_read(struct plot_rows *p, struct trace_reader *t, const struct report_opts *o);
+void plot_rows_release(struct plot_rows *p);
 
 #endif

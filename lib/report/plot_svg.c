@@ -29,36 +29,22 @@ static const struct {
 /* From the bottom. */
 static const enum plot_part order[PLOT_NR_PARTS] = { PLOT_CPU, PLOT_GC, PLOT_LOCK, PLOT_IO, PLOT_OFF };
 
-/* Calls that have something in common, together. */
-struct group {
-	uint64_t n, sum_ns, max_ns;
-	double ns[PLOT_NR_PARTS];
-};
-
-static void add_call(struct group *g, const struct plot_call *c)
+const char *plot_part_name(enum plot_part part)
 {
-	uint64_t ns = c->end_ns - c->start_ns;
-	unsigned int i;
-
-	g->n++;
-	g->sum_ns += ns;
-	g->max_ns = MAX(g->max_ns, ns);
-	for (i = 0; i < PLOT_NR_PARTS; i++)
-		g->ns[i] += (double)c->ns[i];
+	return parts[part].name;
 }
 
 /* A column from the bottom, as high as that; its parts as they share its time. */
-static void put_column(struct buf *b, const struct group *g, double x, double width, double bottom,
+static void put_column(struct buf *b, const struct plot_sum *g, double x, double width, double bottom,
 		       double high)
 {
-	double y = bottom, sum = 0;
+	double y = bottom;
 	unsigned int i;
 
-	for (i = 0; i < PLOT_NR_PARTS; i++)
-		sum += g->ns[i];
 	for (i = 0; i < PLOT_NR_PARTS; i++) {
 		/* calls that took no time at all were on a CPU */
-		double share = sum > 0 ? g->ns[order[i]] / sum : order[i] == PLOT_CPU;
+		double share = g->sum_ns ? (double)g->ns[order[i]] / (double)g->sum_ns :
+					   order[i] == PLOT_CPU;
 
 		if (share <= 0)
 			continue;
@@ -80,13 +66,13 @@ static unsigned int column_of(const struct plot *p, uint64_t at_ns)
 
 static void put_times(struct plot *p, struct buf *b)
 {
-	struct group *g = xcalloc(NR_COLUMNS, sizeof(*g));
+	struct plot_sum *g = xcalloc(NR_COLUMNS, sizeof(*g));
 	double most = 1, bottom = TIME_TOP + TIME_HIGH;
 	unsigned int i;
 	size_t k;
 
 	for (k = 0; k < p->nr_calls; k++)
-		add_call(&g[column_of(p, p->calls[k].start_ns)], &p->calls[k]);
+		plot_sum_add(&g[column_of(p, p->calls[k].start_ns)], &p->calls[k]);
 	for (i = 0; i < NR_COLUMNS; i++)
 		if (g[i].n)
 			most = MAX(most, (double)g[i].sum_ns / (double)g[i].n);
@@ -119,16 +105,7 @@ static void put_times(struct plot *p, struct buf *b)
 
 /* ---- how many took how long ---- */
 
-static unsigned int bin_of(uint64_t ns)
-{
-	unsigned int bin = 0;
-
-	while (bin + 1 < SPREAD_BINS && spread_bin_start(bin + 1) <= ns)
-		bin++;
-	return bin;
-}
-
-static void put_bin_title(struct buf *b, const struct group *g, unsigned int bin)
+static void put_bin_title(struct buf *b, const struct plot_sum *g, unsigned int bin)
 {
 	struct buf text = BUF_INIT;
 	unsigned int i;
@@ -136,9 +113,9 @@ static void put_bin_title(struct buf *b, const struct group *g, unsigned int bin
 	report_put_duration(&text, spread_bin_start(bin));
 	buf_fmt(&text, " and more: %" PRIu64 " calls", g->n);
 	for (i = 0; i < PLOT_NR_PARTS; i++)
-		if (g->ns[order[i]] > 0 && g->sum_ns)
+		if (g->ns[order[i]])
 			buf_fmt(&text, ", %s %.1f %%", parts[order[i]].name,
-				100 * g->ns[order[i]] / (double)g->sum_ns);
+				100 * (double)g->ns[order[i]] / (double)g->sum_ns);
 	buf_str(b, "<g><title>");
 	quote_add_xml(b, text.data);
 	buf_str(b, "</title>\n");
@@ -147,7 +124,7 @@ static void put_bin_title(struct buf *b, const struct group *g, unsigned int bin
 
 static void put_spread(const struct plot *p, struct buf *b)
 {
-	struct group g[SPREAD_BINS] = { 0 };
+	struct plot_sum g[SPREAD_BINS] = { 0 };
 	unsigned int first = SPREAD_BINS, last = 0, bin;
 	double bottom = SPREAD_TOP + SPREAD_HIGH, width;
 	uint64_t most = 1;
@@ -155,7 +132,7 @@ static void put_spread(const struct plot *p, struct buf *b)
 	size_t k;
 
 	for (k = 0; k < p->nr_calls; k++)
-		add_call(&g[bin_of(p->calls[k].end_ns - p->calls[k].start_ns)], &p->calls[k]);
+		plot_sum_add(&g[plot_bin_of(p->calls[k].end_ns - p->calls[k].start_ns)], &p->calls[k]);
 	for (bin = 0; bin < SPREAD_BINS; bin++) {
 		if (!g[bin].n)
 			continue;

@@ -205,11 +205,14 @@ answers() {
 	arcprof report -i "$trace" --calls --format json >calls.json
 	sed -n '/<script id="more"/,/<\/script>/p' calls.html | sed '1d;$d' | jq -S .calls >mine.json
 	jq -S . calls.json | diff - mine.json
+	arcprof report -i "$trace" --calls=Seed.fib --format svg >fib.svg
+	node "$TOP/t/page/plots.mjs" calls.html calls.json Seed.fib fib.svg
 	arcprof report -i "$TOP/t/data/calls/trace" --format html | sed -n '/<script id="more"/,/<\/script>/p' |
 		sed '1d;$d' | jq -e '.calls == null'
 	skip_unless_command chromium
-	browse "$PWD/calls.html#below=calls"
+	browse "$PWD/calls.html#below=calls&view=plots&pick=Seed.fib"
 	[[ $output == *'✓ all sums hold'* && $output == *'How long its calls took'* ]]
+	[[ $output == *'>number of calls by duration<'* && $output == *' calls, mean '*', longest '*'; CPU '* ]]
 	# the first row: its number of calls, and a column of its histogram
 	n=$(jq '.rows[0].n' calls.json | sed ':a; s/\B[0-9]\{3\}\>/,&/; ta')
 	[[ $output == *">$n</td>"* ]]

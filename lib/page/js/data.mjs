@@ -170,8 +170,8 @@ export class Samples {
 }
 
 /*
- * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null, idle or null}: node 0 is
- * the invisible root, the others are in preorder. Values are in the unit of their metric. idle: {of: [node], consumer}.
+ * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null, idle or null, plots or null}:
+ * node 0 is the invisible root, the others are in preorder. Values are in the unit of their metric. idle: {of: [node], consumer}.
  */
 export function decode(bytes) {
 	const { meta, column } = openColumns(bytes);
@@ -197,6 +197,7 @@ export function decode(bytes) {
 	});
 	data.idle = column('idle') ? { of: column('idle').fill(new Uint8Array(nodes), 1), consumer: addIdle(data.consumers) } : null;
 	data.states = meta.states ? readStates(meta.states, column('states')) : null;
+	data.plots = meta.plots ? readPlots(meta, column) : null;
 	data.samples = meta.sources.map(s => s.timed ? readSamples(s, n, column, meta) : null);
 	return data;
 }
@@ -206,6 +207,22 @@ function readStates({ cells, whole, threads }, column) {
 	const each = STATES.length * cells, shares = column.fill(new Uint8Array(threads.length * each), 0);
 
 	return { cells, whole, threads: threads.map((t, k) => ({ ...t, shares: shares.subarray(k * each, (k + 1) * each) })) };
+}
+
+/*
+ * How long calls of functions took: {functions: names, parts: names of what their time went to, unknown: those that were not
+ * recorded, of(function): {start, span: ns, cells: by when they began, equal parts of that, bins: by how long they took}}, each
+ * {n, max, sum, parts: [ns]}.
+ */
+function readPlots({ plots }, column) {
+	const { functions, cells, bins } = plots, each = cells + bins, read = name => column(name).fill(new Float64Array(functions.length * each), 0);
+	const known = plots.parts.map((part, k) => ({ ...part, k })).filter(part => part.known);
+	const n = read('plots.n'), max = read('plots.max'), parts = known.map(({ k }) => read('plots.' + k));
+	const sum = at => ({ n: n[at], max: max[at], sum: parts.reduce((ns, of) => ns + of[at], 0), parts: parts.map(of => of[at]) });
+
+	return { functions: functions.map(f => f.name), parts: known.map(part => part.name), unknown: plots.parts.filter(part => !part.known).map(part => part.name),
+		of: k => ({ start: functions[k].start_ns, span: functions[k].span_ns, cells: Array.from({ length: cells }, (_, i) => sum(k * each + i)),
+			bins: Array.from({ length: bins }, (_, i) => sum(k * each + cells + i)) }) };
 }
 
 /* What the page holds as text: base64 of gzip. */

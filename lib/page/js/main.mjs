@@ -10,6 +10,7 @@ import { flatRows, idleRoot, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, colourOf, colourWord, family, fullName, moduleName, percent, poolName } from './names.mjs';
 import { isHeap, overview } from './overview.mjs';
 import { IS_ENTRY } from './roles.mjs';
+import { Plots } from './plots.mjs';
 import { change, fromHash, toHash } from './state.mjs';
 import { stanzaLines, stanzaPanel } from './stanza.mjs';
 import { brokenTree } from './sums.mjs';
@@ -18,7 +19,7 @@ import { HeatMap } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
 const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
-	['time', 'Threads'], ['order', 'Time order']];
+	['time', 'Threads'], ['order', 'Time order'], ['plots', 'Plots']];
 const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
 const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
 	['module', 'modules'], ['file', 'files']];
@@ -43,6 +44,7 @@ class Page {
 		this.inverted = new Inverted($('inverted'), this);
 		this.sandwich = new Sandwich($('above'), $('under'), this);
 		this.order = new TimeOrder($('order'), this);
+		this.plots = new Plots($('plots'), this);
 		this.lanes = new Lanes($('laneHead'), $('lanes'), $('states'), this);
 		this.heat = new HeatMap($('heat'), (a, b) => this.brush(a, b));
 		$('flameB').hidden = $('sides').hidden = !model.difference;
@@ -87,7 +89,7 @@ class Page {
 
 	/* Those that the page has data for. */
 	get views() {
-		const { model } = this, lacks = [isHeap(model) ? 'time' : '', model.isTimed ? '' : 'order'];
+		const { model } = this, lacks = [isHeap(model) ? 'time' : '', model.isTimed ? '' : 'order', model.data.plots ? '' : 'plots'];
 
 		return this.viewsFound ??= VIEWS.filter(([view]) => !lacks.includes(view));
 	}
@@ -362,7 +364,7 @@ class Page {
 
 	/* What differs from what is shown. */
 	show() {
-		document.body.classList.toggle('wide', ['time', 'order'].includes(this.view));
+		document.body.classList.toggle('wide', ['time', 'order', 'plots'].includes(this.view));
 		this.measure();
 		const { state, model, shown } = this, look = model.look(state);
 		const changed = (...keys) => !shown || shown.look !== look || keys.some(key => shown.state[key] !== state[key]);
@@ -510,6 +512,8 @@ class Page {
 			this.lanes.show();
 		else if (this.view === 'order')
 			this.order.show(state);
+		else if (this.view === 'plots')
+			this.plots.show(state);
 		else
 			this.showOverview();
 	}
@@ -608,19 +612,18 @@ class Page {
 
 	/* Of a difference and the sandwich the part below, or on the right. */
 	get graph() {
-		const { flame, inverted, sandwich, order } = this;
+		const { flame, inverted, sandwich, order, plots } = this;
 
-		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower, order: order.boxes }[this.view];
+		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower, order: order.boxes, plots }[this.view];
 	}
 
 	async savePicture(kind) {
 		const { graph } = this;
-		const picture = graph && (kind === 'svg' ? new Blob([graph.toSvg(this.pictureHead())], { type: 'image/svg+xml' }) :
-			await graph.toPng(this.pictureHead()));
+		const picture = graph && await (kind === 'svg' ? graph.toSvg(this.pictureHead()) : graph.toPng(this.pictureHead()));
 
 		if (!picture)
 			return;
-		const url = URL.createObjectURL(picture);
+		const url = URL.createObjectURL(kind === 'svg' ? new Blob([picture], { type: 'image/svg+xml' }) : picture);
 		element('a', { href: url, download: `arcprof-${this.view}.${kind}` }).click();
 		setTimeout(() => URL.revokeObjectURL(url), 1000);
 	}
@@ -631,7 +634,7 @@ class Page {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || $('keys').open)
 			return;
 		if (/^(Arrow|Enter$| $)/.test(event.key) && [document.body, document.documentElement].includes(event.target)) {
-			this.graph && this.graph.key(event);
+			this.graph && this.graph.key && this.graph.key(event);
 			return;
 		}
 		if (event.key === 'Escape')
@@ -652,7 +655,7 @@ class Page {
 		} else if (key === '?') {
 			$('keys').showModal();
 		} else if (key === '0') {
-			this.go(this.view === 'order' ? { from: '', to: '' } : { zoom: 0 });
+			this.go(['order', 'plots'].includes(this.view) ? { from: '', to: '' } : { zoom: 0 });
 		} else if (/^[+=-]$/.test(key) && this.view === 'order') {
 			this.order.zoomBy(key === '-' ? 2 : 0.5);
 		} else if (key === 'd') {
