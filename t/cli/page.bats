@@ -37,6 +37,7 @@ browse() {
 	"$TOP/lib/page/concat" | grep -oE '^(async )?(function|const|let|class) [A-Za-z0-9_]+' | awk '{ print $NF }' |
 		sort | uniq -d >twice
 	[ ! -s twice ]
+	[ "$("$TOP/lib/page/concat" | grep -cE '^\s*(/\*|//)')" -eq 0 ]
 	run node --test "$TOP"/t/page/tree.test.mjs "$TOP"/t/page/words.test.mjs
 	echo "$output"
 	[ "$status" -eq 0 ]
