@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* xprof.c - the flat profile (flow/flat.h): a row per consumer. */
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/mem.h"
 #include "flow/flat.h"
+#include "report/means.h"
 #include "report/measures.h"
 
 static const struct measure measures[] = {
@@ -49,6 +51,10 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	struct flat list;
 	size_t shown;
 
+	if (v->o->format == FORMAT_SVG && v->m->flow.n_means != FLOW_CALLS)
+		return err_set(e, ENODATA, "--format=svg draws the mean of calls, and these are not counted (record --callflow)");
+	if (v->o->format == FORMAT_SVG)
+		return means_print(v, out, e);
 	flat_init(&list, &v->m->flow);
 	flat_sort(&list, &v->order);
 	shown = v->o->limit ? MIN(list.nr, v->o->limit) : list.nr;
@@ -68,10 +74,18 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	return 0;
 }
 
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->format == FORMAT_SVG && !o->profile->by_label)
+		return err_set(e, EINVAL, "--format=svg of --xprof draws means against a label: --by-label=KEY");
+	return 0;
+}
+
 const struct report report_xprof = {
 	.name = "xprof",
 	.help = "show a flat profile",
-	.formats = FORMATS_TABLE | FORMATS_OF_TREE,
+	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_SVG) | FORMATS_OF_TREE,
+	.check = check,
 	.follows = "sort=column",
 	.print = xprof_print,
 };

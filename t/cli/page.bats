@@ -221,6 +221,41 @@ answers() {
 	[[ $output == *": $(<most) calls, "* ]]
 }
 
+@test "page: means of calls against a label are those that the report draws" {
+	skip_unless_command node
+	cat >sizes.c <<-END
+		#include <stdio.h>
+		#include "arcprof.h"
+		volatile long sum;
+		void inner(long n) { for (long i = 0; i < n * 200; i++) sum += i; }
+		void handle(long n) { inner(n); sum++; }
+		int main()
+		{
+			for (long n = 100; n <= 500; n += 100) {
+				char text[16];
+				snprintf(text, sizeof(text), "%ld", n);
+				arcprof_label("size", text);
+				for (int i = 0; i < 10; i++)
+					handle(n);
+			}
+		}
+	END
+	gcc -O1 -fno-inline -finstrument-functions -I "$TOP/lib/api" sizes.c "$BUILD/libarcprof-hookit.a" \
+		"$BUILD/libarcprof.a" -o sizes -pthread
+	arcprof record -q --callflow -e label -o sizes.data -- ./sizes
+	arcprof report -i sizes.data --xprof --by-label size --format svg >sizes.svg
+	arcprof report -i sizes.data --by-label size --format html >sizes.html
+	node "$TOP/t/page/means.mjs" sizes.html sizes.svg size | tee means
+	[ "$(grep -c '^handle, size=[1-5]00: 10 calls, mean ' means)" -eq 5 ]
+	[ "$(grep -c '^inner, ' means)" -eq 5 ]
+	[ "$(wc -l <means)" -eq 10 ]
+	arcprof report -i sizes.data --xprof --by-label size --symbol inner --format svg | grep -c '<title>' | grep -qx 5
+	run_arcprof report -i sizes.data --xprof --format svg
+	[[ $status -eq 2 && $stderr == *"--by-label=KEY"* ]]
+	run_arcprof report -i sizes.data --xprof --by-label other --format svg
+	[[ $status -eq 1 && $stderr == *"'other' was a number"* ]]
+}
+
 @test "page: a browser shows both sides of a difference" {
 	skip_unless_command chromium
 	arcprof diff "$TOP"/t/data/diff/{before,after}.folded --format html >diff.html

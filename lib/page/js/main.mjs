@@ -89,7 +89,8 @@ class Page {
 
 	/* Those that the page has data for. */
 	get views() {
-		const { model } = this, lacks = [isHeap(model) ? 'time' : '', model.isTimed ? '' : 'order', model.data.plots ? '' : 'plots'];
+		const { model } = this, hasPlots = model.data.plots || model.sizeKey;
+		const lacks = [isHeap(model) ? 'time' : '', model.isTimed ? '' : 'order', hasPlots ? '' : 'plots'];
 
 		return this.viewsFound ??= VIEWS.filter(([view]) => !lacks.includes(view));
 	}

@@ -2,6 +2,7 @@
 // model.mjs - from the state of the page to what its views show; what was worked out is kept while it fits.
 import { Difference } from './difference.mjs';
 import { laneCells, spentLanes } from './layout.mjs';
+import { sizeKeyOf } from './means.mjs';
 import { readMore } from './more.mjs';
 import { foldConsumers, fullName, isFunction, isPlace, poolName, wordsOf } from './names.mjs';
 import { ThreadTimes } from './order.mjs';
@@ -28,6 +29,7 @@ export class Model {
 		this.shown = data.meta.metrics.map((_, m) => m).filter(m => data.meta.metrics[m].shown);
 		this.first = firstMetric(data.meta, this.shown);
 		this.hasRoles = !this.difference && data.meta.n_means !== 'objects';
+		this.sizeKey = data.meta.n_means === 'calls' && !this.difference ? sizeKeyOf(data.consumers) : '';
 		this.values = { key: null };
 		this.spent = [...(data.meta.spent || ['']), IDLE];
 		this.wall = data.meta.sources.findIndex((s, i) => s.lasts && data.meta.metrics[s.metric].name === 'wall' && data.samples[i]);

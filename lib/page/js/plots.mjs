@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// plots.mjs - pictures of calls: how long they took over the time, and what that went to.
+// plots.mjs - pictures of calls: how long they took over the time, and what that went to; their mean against a label's size.
 import { colours, prepare } from './boxes.mjs';
+import { fitOf, meansOf } from './means.mjs';
 import { amount, fullName, percent } from './names.mjs';
 import { element } from './table.mjs';
 import { niceStep } from './time.mjs';
@@ -10,7 +11,7 @@ const LEFT = 64, RIGHT = 12, TIME_TOP = 66, TIME_HIGH = 190, SPREAD_HIGH = 130, 
 
 /* What the time of calls went to, from the bottom: its colour, and what records it. */
 const PARTS = [['CPU', 'on'], ['GC', 'gc', '-e gc'], ['lock', 'lock', '-e lock'], ['I/O', 'io', '--sched'], ['off CPU', 'process', '--sched']];
-const MOST_LINKS = 12;
+const LINES = ['picked', 'heat', 'disk', 'runnable', 'faint'], MOST_LINKS = 12;
 
 function shape(name, attributes, ...contents) {
 	const e = document.createElementNS(SVG, name);
@@ -76,9 +77,13 @@ export class Plots {
 	}
 
 	show(state) {
-		const { plots } = this.page.model.data;
+		const { model } = this.page, { plots } = model.data, parts = [];
 
-		this.place.replaceChildren(...(plots ? this.calls(plots, state) : []));
+		if (plots)
+			parts.push(...this.calls(plots, state));
+		if (model.sizeKey)
+			parts.push(this.means(model.sizeKey));
+		this.place.replaceChildren(...parts);
 	}
 
 	link(name) {
@@ -213,11 +218,39 @@ export class Plots {
 		});
 	}
 
+	/* The mean of the picked function and what it calls against the label, else of those that have most. */
+	means(key) {
+		const { look, width, picked, model } = this.page, of = meansOf(look, key), total = c => of.get(c).reduce((x, p) => x + p.cum, 0);
+		const below = of.has(picked) ? model.stanza(look, picked).children.map(r => r.consumer) : [...of.keys()];
+		const rest = below.filter(c => of.has(c) && c !== picked).sort((a, b) => total(b) - total(a));
+		const lines = [...(of.has(picked) ? [picked] : []), ...rest].slice(0, LINES.length), all = lines.flatMap(c => of.get(c));
+		const most = Math.max(...all.map(p => p.cum / p.n), 1), end = Math.max(...all.map(p => p.size), 1), top = 30 + 16 * lines.length;
+		const height = top + MEAN_HIGH + 40, bottom = top + MEAN_HIGH, x = size => LEFT + size / end * (width - LEFT - RIGHT - 20);
+		const y = p => bottom - p.cum / p.n / most * MEAN_HIGH, metric = model.meta.metrics[look.metric].name;
+		const svg = shape('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `Mean against ${key}`,
+			'font-family': 'system-ui, sans-serif', 'font-size': 12 }, text(LEFT, 18, `${metric} per call, mean, against ${key}`, { 'font-weight': 600, 'font-size': 14 }));
+
+		lines.forEach((c, k) => {
+			const points = of.get(c), colour = `var(--${LINES[k]})`, fit = fitOf(points), label = fullName(look.consumers, c);
+			svg.append(shape('rect', { x: LEFT, y: 26 + 16 * k, width: 11, height: 11, fill: colour }), text(LEFT + 16, 36 + 16 * k,
+				label + (fit ? `: ${fitWords(fit, key, look.unit)}` : '')));
+			svg.append(shape('polyline', { points: points.map(p => `${x(p.size)},${y(p)}`).join(' '), fill: 'none', stroke: colour, 'stroke-width': 1.5 }));
+			for (const p of points)
+				svg.append(titled(shape('circle', { cx: x(p.size), cy: y(p), r: 3, fill: colour }),
+					`${label}, ${key}=${p.size}: ${callsWord(p.n)}, mean ${amount(Math.round(p.cum / p.n), look.unit)}`));
+		});
+		svg.append(axes(LEFT, top, width - RIGHT, MEAN_HIGH), ...scale(top, MEAN_HIGH, most, look.unit));
+		const step = niceStep(end, width / 90);
+		for (let size = 0; size <= end; size += step)
+			svg.append(text(x(size), bottom + 15, String(size), { 'text-anchor': 'middle', fill: 'var(--faint)' }));
+		return svg;
+	}
+
 	/* What is shown, for a file. */
 	toSvg() {
 		const svgs = [...this.place.querySelectorAll('svg')], palette = colours(this.place), width = this.page.width;
 		const all = shape('svg', { width, height: svgs.reduce((sum, s) => sum + Number(s.getAttribute('height')), 0),
-			style: [...PARTS.map(p => p[1]), 'picked', 'text', 'faint'].map(name => `--${name}: ${palette[name]}`).join('; ') },
+			style: [...PARTS.map(p => p[1]), ...LINES, 'text', 'faint'].map(name => `--${name}: ${palette[name]}`).join('; ') },
 		shape('rect', { width: '100%', height: '100%', fill: palette.ground }));
 		let y = 0;
 
@@ -241,4 +274,10 @@ export class Plots {
 		canvas.getContext('2d').drawImage(image, 0, 0);
 		return new Promise(done => canvas.toBlob(done, 'image/png'));
 	}
+}
+
+function fitWords({ base, slope }, key, unit) {
+	const slopeWords = unit === 'ns' ? `${Number(slope.toPrecision(3))} ns` : Number(slope.toPrecision(3));
+
+	return `${base < 0 ? '−' : ''}${amount(Math.round(Math.abs(base)), unit)} ${slope < 0 ? '−' : '+'} ${String(slopeWords).replace(/^-/, '')} × ${key}`;
 }
