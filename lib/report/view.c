@@ -359,7 +359,7 @@ static void sort_marks(struct view_stacks *s)
 		qsort(s->marks, s->nr_marks, sizeof(*s->marks), compare_marks);
 }
 
-/* Threads, complete stacks, and the reasons of the others: before pruning hides them. */
+/* Complete stacks, and why others are not: before functions are folded into their threads, or pruned. */
 static void count_stacks(struct view *v)
 {
 	const struct flow *f = &v->m->flow;
@@ -371,9 +371,6 @@ static void count_stacks(struct view *v)
 	for (i = 1; i < f->nr_nodes; i++) {
 		const struct consumer *c = &items[f->nodes[i].consumer];
 
-		v->nr_threads += c->kind == CONSUMER_THREAD;
-		if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_LABEL)
-			v->roots_n += f->nodes[i].n;
 		mark[i] = mark[f->nodes[i].parent];
 		if (!mark[i] && c->kind == CONSUMER_MARK)
 			mark[i] = c->name;
@@ -387,6 +384,21 @@ static void count_stacks(struct view *v)
 	free(mark);
 	for (s = 0; s < v->m->nr_sources; s++)
 		sort_marks(&v->stacks[s]);
+}
+
+/* Threads as they are shown, and the n of what is above all functions. */
+static void count_threads(struct view *v)
+{
+	const struct flow *f = &v->m->flow;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct consumer *c = &v->m->consumers.items[f->nodes[i].consumer];
+
+		v->nr_threads += c->kind == CONSUMER_THREAD;
+		if (c->kind == CONSUMER_THREAD || c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_LABEL)
+			v->roots_n += f->nodes[i].n;
+	}
 }
 
 /*
@@ -499,11 +511,12 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 	if (r)
 		return r;
 	sum_own(v);
+	count_stacks(v);
 	group(v);
 	r = fold(v, e);
 	if (r)
 		return r;
-	count_stacks(v);
+	count_threads(v);
 	prune(v);
 	v->total_n = flow_totals(&m->flow, v->total);
 	v->shown = read ? (double)visible(v, by_n) / read : 1;

@@ -281,6 +281,14 @@ for r in csv.reader(sys.stdin):
 	[[ ${output%%$'\n'*} == "97.0 ms of cpu-clock in 1 thread"*"showing 97.0 %" ]]
 }
 
+@test "report: stacks are complete, or not, whatever functions rules leave out" {
+	echo 'exclude_method *' >rules
+	arcprof report -i "$TOP/t/data/mixed/trace" --xprof >all
+	arcprof report -i "$TOP/t/data/mixed/trace" --xprof --config rules >none
+	diff <(head -n 2 all) <(head -n 2 none)
+	grep -q ' 99.0 % complete stacks (1 without);' none
+}
+
 @test "report: selections apply to the nodes of a path" {
 	total() {
 		arcprof report -i "$MIXED" --xprof --format json "$@" | jq '.metrics[0].total / 1000000'
