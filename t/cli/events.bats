@@ -318,6 +318,10 @@ attached() {
 	say spin 300
 	end_recorder
 	[ "$(rows log=pause,compile ,)" -ge 1 ]
+	# classes from before it was attached to have their loader
+	arcprof report --log=present --format csv trace >present
+	[ "$(grep -c ',present,.*,java.lang.Object,boot' present)" -eq 1 ]
+	grep -q ',present,.*,app' present
 	arcprof report --log=thread trace >list || true
 	grep -q '^not recorded: events exception of process .*: a JVM tells of exceptions only when it starts' list
 	# nothing of ours is left in the VM's configuration

@@ -385,7 +385,8 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 
 	if (r->kind == JVM_EVENT_MARK || r->kind == JVM_EVENT_PHASE)
 		switches_mark(c, r->what, r->what_len);
-	if (!switches_tell(c, jvmevents_of(r->kind), r->time_ns))
+	/* Classes that are there come when a JVM is asked for them, before all have said that they tell. */
+	if (r->kind != JVM_EVENT_CLASS_PRESENT && !switches_tell(c, jvmevents_of(r->kind), r->time_ns))
 		return;
 	merge_before(c, r->time_ns);
 	if (wants_event(c, proc_of(jvm), r)) {
