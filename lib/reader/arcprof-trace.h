@@ -85,6 +85,7 @@ enum arcprof_table {
 	ARCPROF_TABLE_CALLS,		/* of a call trace, in order of their start */
 	ARCPROF_TABLE_EVENTS,		/* of a call trace, in order of time */
 	ARCPROF_TABLE_DISPATCHES,	/* in order of time */
+	ARCPROF_TABLE_MAPPINGS,		/* as they appeared */
 	ARCPROF_NR_TABLES
 };
 
@@ -200,6 +201,31 @@ struct arcprof_frame {
  */
 int64_t arcprof_trace_stack(struct arcprof_trace *t, uint32_t number, struct arcprof_frame *frames,
 			    uint32_t max);
+
+struct arcprof_mapping {		/* what a process has mapped executable */
+	uint32_t process, module;	/* their numbers */
+	uint64_t time_ns;		/* since the start; 0: when the process was found, or before */
+	uint64_t address, size, offset;	/* offset: of its begin in the module's file; bytes */
+};
+int arcprof_trace_mapping(struct arcprof_trace *t, uint32_t row, struct arcprof_mapping *x);
+
+/*
+ * Address to name: what was at an address of a process at a time. What was mapped or compiled there by then
+ * counts, or else what was the first to be there later.
+ *
+ * Fills at most max of frames[]: the function, then what is inlined in it there, innermost last, and returns
+ * how many there are. *offset: of the address in the function, where its begin is known, else in the module's
+ * file; may be NULL. 0: nothing is known to be there. Of functions of files the trace names those that were
+ * hit; of others it has the module, and where in its file the address is. -ERANGE: ARCPROF_TABLE_MAPPINGS was
+ * not read.
+ */
+struct arcprof_address {
+	uint32_t process;		/* its number; 0 for the kernel */
+	uint64_t time_ns;		/* since the start; ARCPROF_UNKNOWN: at the end */
+	uint64_t address;		/* with the highest bit set the kernel's, of any process */
+};
+int64_t arcprof_trace_a2n(struct arcprof_trace *t, const struct arcprof_address *a,
+			  struct arcprof_frame *frames, uint32_t max, uint64_t *offset);
 
 struct arcprof_call {
 	uint64_t time_ns;		/* since the start */

@@ -187,28 +187,23 @@ int arcprof_trace_sample(struct arcprof_trace *t, uint32_t row, struct arcprof_s
 	return 0;
 }
 
-static struct arcprof_frame frame_of(const struct query_data *d, const struct query_level *l)
+struct arcprof_frame reader_frame(const struct query_data *d, const struct frame *f,
+				  const struct query_level *l)
 {
 	const struct consumer *c = &d->model.consumers.items[l->consumer];
-	const struct frame *f = &d->frames[l->frame];
 	bool has_address = f->kind != FRAME_MARK && f->kind != FRAME_NAMED && f->kind != FRAME_NONE;
+	uint32_t function = query_data_function(d, l->consumer);
 
 	return (struct arcprof_frame){
 		.name = name_of(d, l->consumer),
+		/* a function may be a context or not, and by then of no kind */
+		.kind = consumer_kind_name(d->model.consumers.items[function ? function : l->consumer].kind),
 		.code = frame_kind_name(f->kind == FRAME_NONE ? FRAME_MARK : f->kind),
 		.module = query_data_str(d, c->module), .line = l->line,
 		.file = l->file ? model_str(&d->line_model, l->file) : NULL,
-		.function = query_data_function(d, l->consumer), .is_inlined = l->level > 0,
+		.function = function, .is_inlined = l->level > 0,
 		.address = has_address ? f->addr : 0,
 	};
-}
-
-/* A function may be a context or not, and by then of no kind. */
-static void fill_kind(const struct query_data *d, const struct query_level *l, struct arcprof_frame *x)
-{
-	uint32_t consumer = x->function ? x->function : l->consumer;
-
-	x->kind = consumer_kind_name(d->model.consumers.items[consumer].kind);
 }
 
 int64_t arcprof_trace_stack(struct arcprof_trace *t, uint32_t number, struct arcprof_frame *frames,
@@ -226,10 +221,9 @@ int64_t arcprof_trace_stack(struct arcprof_trace *t, uint32_t number, struct arc
 		first = t->first_level[d->stacks[at - 1].frame];
 		end = t->first_level[d->stacks[at - 1].frame + 1];
 		left -= end - first;
-		for (i = first; i < end && left + (i - first) < max; i++) {
-			frames[left + (i - first)] = frame_of(d, &d->levels[i]);
-			fill_kind(d, &d->levels[i], &frames[left + (i - first)]);
-		}
+		for (i = first; i < end && left + (i - first) < max; i++)
+			frames[left + (i - first)] =
+				reader_frame(d, &d->frames[d->levels[i].frame], &d->levels[i]);
 	}
 	return nr;
 }

@@ -135,6 +135,7 @@ void arcprof_trace_close(struct arcprof_trace *t)
 	release_list(&t->select.cpus);
 	free(t->nr_nodes_of);
 	free(t->first_level);
+	reader_maps_free(t->maps);
 	free(t);
 }
 
@@ -167,6 +168,7 @@ static const struct query_table *const tables[ARCPROF_NR_TABLES] = {
 	[ARCPROF_TABLE_CALLS] = &query_calls,
 	[ARCPROF_TABLE_EVENTS] = &query_events,
 	[ARCPROF_TABLE_DISPATCHES] = &query_dispatches,
+	[ARCPROF_TABLE_MAPPINGS] = NULL,		/* address.c's own */
 };
 
 /* How many contexts each function has. */
@@ -216,7 +218,7 @@ int64_t arcprof_trace_rows(struct arcprof_trace *t, enum arcprof_table table, st
 		err_set(&e, EINVAL, "there is no table %d", (int)table);
 		return explain(said, &e);
 	}
-	r = tables[table]->load(&t->data, &e);
+	r = tables[table] ? tables[table]->load(&t->data, &e) : reader_maps_load(t, &e);
 	if (!r && table == ARCPROF_TABLE_FUNCTIONS)
 		r = count_nodes(t, &e);
 	if (!r && table == ARCPROF_TABLE_STACKS)
@@ -226,5 +228,7 @@ int64_t arcprof_trace_rows(struct arcprof_trace *t, enum arcprof_table table, st
 		return r == -ENODATA ? 0 : r;
 	}
 	t->is_loaded[table] = true;
+	if (!tables[table])
+		return reader_maps_nr(t);
 	return table == ARCPROF_TABLE_FUNCTIONS ? t->data.nr_functions : tables[table]->nr_rows(&t->data);
 }

@@ -15,6 +15,7 @@ struct arcprof_trace {
 	uint32_t *nr_nodes_of;		/* [consumer], with functions */
 	uint32_t nr_consumers;
 	uint32_t *first_level;		/* [frame], with stacks: in data.levels; one more at the end */
+	struct reader_maps *maps;	/* address.c's, with mappings */
 };
 
 /* Whether the table was read and has that row. */
@@ -23,5 +24,14 @@ static inline bool reader_has(const struct arcprof_trace *t, enum arcprof_table 
 {
 	return t->is_loaded[table] && row < nr;
 }
+
+/* model.c: a function of a frame. */
+struct arcprof_frame reader_frame(const struct query_data *d, const struct frame *f,
+				  const struct query_level *l);
+
+/* address.c: the table of mappings. */
+int reader_maps_load(struct arcprof_trace *t, struct err *e);
+uint32_t reader_maps_nr(const struct arcprof_trace *t);
+void reader_maps_free(struct reader_maps *m);
 
 #endif

@@ -110,6 +110,26 @@ static void read_events(struct arcprof_trace *t, int64_t *nr)
 		need(!arcprof_trace_dispatch(t, i, &d));
 }
 
+static void read_mappings(struct arcprof_trace *t, int64_t *nr)
+{
+	struct arcprof_frame frames[FRAMES];
+	struct arcprof_address a;
+	struct arcprof_mapping m;
+	int64_t i, k, nr_frames;
+
+	for (i = 0; i < nr[ARCPROF_TABLE_MAPPINGS]; i += 1 + nr[ARCPROF_TABLE_MAPPINGS] / 256) {
+		need(!arcprof_trace_mapping(t, i, &m));
+		a = (struct arcprof_address){ m.process, m.time_ns, m.address };
+		nr_frames = arcprof_trace_a2n(t, &a, frames, FRAMES, NULL);
+		need(nr_frames >= 0);
+		for (k = 0; k < nr_frames && k < FRAMES; k++) {
+			need_text(frames[k].name);
+			need_text(frames[k].kind);
+			need_text(frames[k].code);
+		}
+	}
+}
+
 void library_read(const uint8_t *data, size_t len)
 {
 	const struct arcprof_options o = { .memory_bytes = MEMORY };
@@ -131,5 +151,6 @@ void library_read(const uint8_t *data, size_t len)
 	read_model(t, nr);
 	read_samples(t, nr);
 	read_events(t, nr);
+	read_mappings(t, nr);
 	arcprof_trace_close(t);
 }
