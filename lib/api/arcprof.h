@@ -188,6 +188,19 @@ void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 	} while (0)
 
 /*
+ * Turns events of the recording on or off in which the program runs, as "arcprof ctl enable" and "disable" do:
+ * "cpu", "alloc,lock", "calls", all events that it was begun with. NULL: everything, as "resume" and "pause".
+ * The whole recording is meant, not this program or thread alone. Returns when it is done, after some
+ * milliseconds, or half a second for a JVM that does not answer.
+ *
+ * 0; -ENODEV: nobody records the program with "-e mark" or "label", or from another pid namespace; -EINVAL:
+ * the recording cannot do that; -EPERM: it is of another user than this process; -ETIMEDOUT. Not in a signal
+ * handler.
+ */
+int arcprof_recording_on(const char *events);
+int arcprof_recording_off(const char *events);
+
+/*
  * Labels say what the calling thread works for: ("endpoint", "/cart"), ("trace-id", "4bf92f35"). Where the
  * program runs under "arcprof record -e label", each sample has those that its thread had at its time, and
  * reports select and group by them. Elsewhere they cost next to nothing. As for marks: any thread, no

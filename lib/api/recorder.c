@@ -82,6 +82,7 @@ static int join(struct arcprof_recorder *m)
 	m->nr_rings = m->ctl->nr_rings;
 	m->ring_bytes = m->ctl->ring_bytes;
 	m->tell = m->ctl->tell;
+	m->pid = recorder.pid;
 	return 1;
 }
 

@@ -32,6 +32,7 @@ struct arcprof_recorder {
 	uint32_t nr_rings;
 	uint64_t ring_bytes;
 	uint64_t tell;		/* what it wants to be told: enum jvm_tell */
+	int pid;		/* its process; 0: in another pid namespace */
 	struct jvm_ctl *ctl;
 };
 

@@ -152,6 +152,9 @@ enum jvm_event_kind {
 	JVM_EVENT_NR
 };
 
+/* A recorder's socket for commands has this name and its pid, an abstract one (collect/control/control.h). */
+#define JVM_CONTROL_NAME "arcprof-ctl-"
+
 enum { JVM_MAX_FDS = 5 };		/* descriptors that come with a message */
 
 struct jvm_msg {

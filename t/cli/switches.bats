@@ -414,6 +414,39 @@ wall_of() {	# <trace> <function>
 	EOF
 }
 
+@test "switches: a program turns its own recording on and off" {
+	skip_unless_perf
+	cat >own.c <<-'EOF'
+	#include <stdio.h>
+	#include "arcprof.h"
+	static volatile long sink;
+	__attribute__((noinline)) void before(void) { for (long i = 0; i < 20000000; i++) sink++; sink++; }
+	__attribute__((noinline)) void inside(void) { for (long i = 0; i < 60000000; i++) sink++; sink++; }
+	__attribute__((noinline)) void after(void) { for (long i = 0; i < 20000000; i++) sink++; sink++; }
+	int main(void)
+	{
+		int on, off, unknown;
+
+		before();
+		on = arcprof_recording_on("cpu-clock");
+		inside();
+		off = arcprof_recording_off(NULL);
+		after();
+		unknown = arcprof_recording_on("nonsense");
+		printf("%d %d %d\n", on, off, unknown);
+		return 0;
+	}
+	EOF
+	gcc -O1 -I "$TOP/lib/api" own.c "$BUILD/libarcprof.a" -o own -pthread
+	[ "$(arcprof record -q -F 1000 -e cpu-clock,mark --disabled cpu-clock -o trace -- ./own)" = '0 0 -22' ]
+	arcprof report --xprof trace >funcs
+	grep -q ' inside$' funcs || { cat funcs; return 1; }
+	! grep -qE ' (before|after)$' funcs || { cat funcs; return 1; }
+	# nobody records, or nobody that knows the program
+	[ "$(./own)" = '-19 -19 -19' ]
+	[ "$(arcprof record -q -o trace -- ./own)" = '-19 -19 -19' ]
+}
+
 # "LABEL": goes on with that label, "-" with the one it has; and works so long.
 @test "switches: labels are unknown while they are off, and known at once when they are on" {
 	skip_unless_perf

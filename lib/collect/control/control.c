@@ -13,8 +13,9 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "collect/control/control.h"
+#include "jvm/proto.h"
 
-#define NAME "arcprof-ctl-"
+#define NAME JVM_CONTROL_NAME
 
 enum {
 	MAX_COMMAND = 1024, MAX_REPLY = 65536, COMMAND_MS = 200, MAX_AT_ONCE = 16,
