@@ -10,6 +10,7 @@
 #include "classfile/class.h"
 
 enum {
+	OP_ACONST_NULL = 0x01,
 	OP_BIPUSH = 0x10,
 	OP_SIPUSH = 0x11,
 	OP_LDC = 0x12,

@@ -118,6 +118,12 @@ static void add_lock_refs(struct rewrite *rw, uint32_t class)
 	refs->object = pool_add_class(p, "java/lang/Object", 16);
 }
 
+static void add_given_refs(struct rewrite *rw, uint32_t class)
+{
+	rw->refs.enter = add_method(&rw->pool, class, rw->probe->given->enter, "(Ljava/lang/Object;I)V");
+	rw->refs.exit = add_method(&rw->pool, class, rw->probe->given->leave, "(I)V");
+}
+
 /* What every probe needs, added with the first. */
 static bool add_refs(struct rewrite *rw)
 {
@@ -130,6 +136,8 @@ static bool add_refs(struct rewrite *rw)
 	class = pool_add_class(p, probe->helper, text_len(probe->helper));
 	if (probe->locks)
 		add_lock_refs(rw, class);
+	else if (probe->given)
+		add_given_refs(rw, class);
 	else
 		add_call_refs(rw, class);
 	rw->refs.frames_name = pool_add_utf8(p, "StackMapTable", 13);
@@ -226,6 +234,21 @@ static void make_locks(const struct rewrite *rw, int32_t what, struct snippets *
 	add_call(&put->after_wait, rw->refs.waited);
 }
 
+static void make_given(const struct rewrite *rw, int32_t answer, struct snippets *put)
+{
+	const uint8_t number[] = { OP_BIPUSH, answer & 0x7f };
+	uint32_t local = answer >> 8 & 0xff;
+
+	add_op(&put->entry, local < CLASSFILE_NO_OBJECT ? OP_ALOAD_0 + local : OP_ACONST_NULL);
+	add(&put->entry, number, sizeof(number));
+	add_call(&put->entry, rw->refs.enter);
+	if (!(answer >> 16))
+		return;
+	add(&put->leave, number, sizeof(number));
+	add_call(&put->leave, rw->refs.exit);
+	put->thrown = put->leave;
+}
+
 static bool make_snippets(struct rewrite *rw, int32_t number, struct snippets *put)
 {
 	if (!add_refs(rw))
@@ -235,6 +258,8 @@ static bool make_snippets(struct rewrite *rw, int32_t number, struct snippets *p
 	put->object = rw->refs.object;
 	if (rw->probe->locks)
 		make_locks(rw, number, put);
+	else if (rw->probe->given)
+		make_given(rw, number, put);
 	else
 		return make_calls(rw, number, put);
 	return true;

@@ -99,6 +99,24 @@ struct classfile_locks {
 /* select()'s answers with these; a method without locks is left as it is, and nobody is told. */
 enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE };
 
+/*
+ * Probes with an object that the method was given, in place of those of calls: methods of
+ * classfile_probe.helper.
+ *
+ *	enter(Object, int)	first thing in the method, with the object and the number of select()'s answer
+ *	leave(int)		before each return, and when an exception leaves the method, with the number
+ */
+struct classfile_given {
+	const char *enter, *leave;
+};
+
+/*
+ * select()'s answer with these. number: 0 to 127; local: the variable of the object, 0 to 3, or
+ * CLASSFILE_NO_OBJECT, null; leaves: leave() is wanted. Of a constructor neither 0 nor leave().
+ */
+#define CLASSFILE_GIVEN(number, local, leaves) ((number) | (local) << 8 | (leaves) << 16)
+enum { CLASSFILE_NO_OBJECT = 4 };
+
 /* What is put in. All texts are NUL-terminated, at most 255 bytes, borrowed during the call. */
 struct classfile_probe {
 	/*
@@ -118,6 +136,7 @@ struct classfile_probe {
 	const char *thrown;
 	const char *caught;
 	const struct classfile_locks *locks;	/* NULL: the four above */
+	const struct classfile_given *given;	/* the same; one of the two at most */
 	/* For tests: widens every jump, as if none fitted. */
 	bool widen_all;
 

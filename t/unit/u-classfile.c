@@ -41,14 +41,16 @@ static void *mem(void *ctx, size_t size)
 	return given[nr++] = xmalloc(size);
 }
 
-static bool of_locks;
+static bool of_locks, of_given;
 
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
 	static const struct classfile_locks locks = { "e", "d", "x", "w", "o", "s" };
+	static const struct classfile_given given = { "e", "l" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
-		.locks = of_locks ? &locks : NULL, .select = select_method, .skipped = skipped, .mem = mem,
+		.locks = of_locks ? &locks : NULL, .given = of_given ? &given : NULL,
+		.select = select_method, .skipped = skipped, .mem = mem,
 	};
 
 	t.nr_asked = t.nr_skipped = t.nr_mem = 0;
@@ -252,6 +254,25 @@ TEST(classfile_monitors_are_left_alone_but_as_compilers_write_them)
 	CHECK(!out.data && t.nr_asked == 1 && !t.nr_skipped);
 	t.number = CLASSFILE_OWNS;
 	CHECK_U64(why(RETURN, 1, 0, 6), CLASSFILE_OK);
+}
+
+TEST(classfile_a_probe_gets_what_the_method_was_given)
+{
+	/* aload_2, the number, enter; the number, leave, the return; the same before an exception goes on */
+	static const uint8_t want[] = { 0x2c, 0x10, 5, 0xb8, 0, 11, 0x10, 5, 0xb8, 0, 15, 0xb1, 0x10, 5, 0xb8,
+					0, 15, 0xbf },
+			     entry[] = { 0x01, 0x10, 6, 0xb8, 0, 11, 0xb1, 0, 0, 0, 0 };
+	struct buf b = make_class(RETURN, 1, 0, 6);
+	struct classfile_out out;
+
+	of_given = true;
+	t.number = CLASSFILE_GIVEN(5, 2, true);
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
+	t.number = CLASSFILE_GIVEN(6, CLASSFILE_NO_OBJECT, false);
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, entry, sizeof(entry)));
+	buf_release(&b);
 }
 
 TEST(classfile_every_reason_has_a_text)
