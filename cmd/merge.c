@@ -113,7 +113,7 @@ static void part_release(struct part *p)
 static void join_part(struct team *m, struct part *p, const char *path)
 {
 	join_model(m->join, &p->m);
-	if (!m->join->nr_values)
+	if (!m->join->is_labelled)
 		log_warn("%s: its threads have no label %s", path, m->join->key);
 	else if (m->added && !m->quiet)
 		log_info("%s: %zu of %zu values of %s are below an earlier trace", path, m->join->nr_joined,

@@ -8,8 +8,9 @@
 
 /* A value of the label in a model: nodes of it in several threads, and the best context so far. */
 struct value {
-	uint32_t name;			/* strtab id of "key=value" in places */
-	uint32_t place;			/* where an earlier model has it; FLOW_NONE: nowhere */
+	uint32_t name;			/* strtab id in places of "key=OUT"; 0: it calls nobody */
+	bool serves;			/* it has an IN: */
+	uint32_t place;			/* where an earlier model has that; FLOW_NONE: nowhere */
 	uint32_t best;			/* node of this model */
 	bool waited;			/* it was seen to */
 	uint64_t weight;		/* of its wait, or of all of the thread's samples */
@@ -53,6 +54,24 @@ static bool is_value(const struct join *j, const struct model *m, uint32_t node)
 	return c->kind == CONSUMER_LABEL && !strncmp(name, j->key, len) && name[len] == '=';
 }
 
+/* "key=IN>OUT", where either may be empty; "key=BOTH". */
+static void split(const struct rewrite *x, const char *text, struct value *v)
+{
+	const char *value = text + strlen(x->j->key) + 1, *sign = strchr(value, '>');
+	struct strtab *names = &x->j->places.consumers.names;
+	uint32_t in = strtab_add(names, text, sign ? (size_t)(sign - text) : strlen(text)), at;
+	char *out;
+
+	*v = (struct value){ .serves = sign != value, .name = sign ? 0 : in };
+	if (sign && sign[1]) {
+		out = xasprintf("%s=%s", x->j->key, sign + 1);
+		v->name = strtab_adds(names, out);
+		free(out);
+	}
+	at = v->serves ? map_get(&x->j->place_of, in) : MAP_NONE;
+	v->place = at == MAP_NONE ? FLOW_NONE : at;
+}
+
 static struct value *value_of(struct rewrite *x, uint32_t node)
 {
 	uint32_t *at = map_put(&x->index, x->m->flow.nodes[node].consumer);
@@ -63,11 +82,7 @@ static struct value *value_of(struct rewrite *x, uint32_t node)
 	*at = x->nr_values;
 	VEC_GROW(x->values, x->nr_values, x->alloc_values);
 	v = &x->values[x->nr_values++];
-	*v = (struct value){ .name = strtab_adds(&x->j->places.consumers.names,
-						 model_str(x->m, consumer_at(x->m, node)->name)) };
-	at = map_put(&x->j->place_of, v->name);
-	if (*at != MAP_NONE)
-		v->place = *at;
+	split(x, model_str(x->m, consumer_at(x->m, node)->name), v);
 	return v;
 }
 
@@ -232,12 +247,13 @@ static void learn_places(struct rewrite *x, const uint32_t *at, const struct flo
 	for (i = 0; i < x->nr_values; i++) {
 		const struct value *v = &x->values[i];
 
+		x->j->nr_values += v->serves;
 		x->j->nr_joined += !!v->place;
-		if (at[v->best])
+		if (v->name && at[v->best])
 			*map_put(&x->j->place_of, v->name) =
 				copy_context(x->m, out, at[v->best], places, &places->flow);
 	}
-	x->j->nr_values = x->nr_values;
+	x->j->is_labelled = x->nr_values;
 }
 
 void join_model(struct join *j, struct model *m)

@@ -8,6 +8,10 @@
  * waited longest with that value, of the source wall; else the deepest that all samples of the value passed
  * through and none ended in. Of several models that have the value it is the last one before. Contexts are
  * moved, never copied: the values of the result add up to those of the models. The level of labels is gone.
+ *
+ * A value "IN>OUT" is of a thread that serves the call IN, and waits for the call OUT, either of which may
+ * be missing: it goes below the context of IN, and what has OUT as its IN goes below its context. Any other
+ * value is both.
  */
 #ifndef MODEL_JOIN_H
 #define MODEL_JOIN_H
@@ -20,9 +24,10 @@
 struct join {
 	const char *key;		/* borrowed */
 	struct model places;		/* contexts of earlier models, from the root on */
-	struct map place_of;		/* strtab id of "key=value" in places -> node of it */
-	/* Of the last model: values of the label, and how many of them an earlier model has. */
+	struct map place_of;		/* strtab id of "key=OUT" in places -> node of it */
+	/* Of the last model: values of the label with an IN, and how many of them an earlier model has; */
 	size_t nr_values, nr_joined;
+	bool is_labelled;		/* whether it has the label at all */
 };
 
 void join_init(struct join *j, const char *key);

@@ -167,6 +167,39 @@ TEST(join_goes_on_from_a_server_to_the_next)
 	join_release(&j);
 }
 
+TEST(join_tells_the_call_that_is_served_from_the_one_that_is_made)
+{
+	struct model m[3];
+	struct join j;
+	int i;
+
+	join_init(&j, "id");
+	for (i = 0; i < 3; i++)
+		begin(&m[i], "cpu");
+	add(&m[0], "web;main;id=>1;get;send", 1);
+	add(&m[1], "shop;main;id=1;serve;f", 2);
+	add(&m[1], "shop;main;id=1>2;serve;query;send", 1);
+	add(&m[1], "shop;main;id=1>3;serve;pay;send", 1);
+	add(&m[1], "shop;main;id=9>4;serve;query;send", 1);
+	add(&m[2], "db;main;id=2;select;f", 4);
+	add(&m[2], "db;main;id=4;select;f", 8);
+	for (i = 0; i < 3; i++)
+		joined(&j, &m[i]);
+	check_text(&m[1], "shop;main;serve;query;send 1\n"
+			  "web;main;get;[rpc];shop;main;serve;f 2\n"
+			  "web;main;get;[rpc];shop;main;serve;pay;send 1\n"
+			  "web;main;get;[rpc];shop;main;serve;query;send 1\n");
+	check_text(&m[2], "shop;main;serve;query;[rpc];db;main;select;f 8\n"
+			  "web;main;get;[rpc];shop;main;serve;query;[rpc];db;main;select;f 4\n");
+	/* the first calls only, and is labelled all the same */
+	CHECK_U64(j.nr_values, 2);
+	CHECK_U64(j.nr_joined, 2);
+	CHECK(j.is_labelled);
+	for (i = 0; i < 3; i++)
+		model_release(&m[i]);
+	join_release(&j);
+}
+
 /* Of any depth, with the label or without. */
 static void random_path(char *path, size_t size)
 {
