@@ -341,6 +341,9 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 			r = parse_perf_event(b.data, &s->events[s->c.ev.nr_events++], e);
 	}
 	buf_release(&b);
+	for (i = 0; i < s->c.nr_sources; i++)
+		if (s->sources[i].kind->jvm == JVM_SOURCE_HTTP)
+			s->c.jvm_events |= JVM_TELL_LABEL;
 	/* labels alone are those of samples */
 	if (!s->c.ev.nr_events && !s->c.nr_sources && !(s->c.jvm_events & ~JVM_TELL_LABEL))
 		pmu_event_default(&s->events[s->c.ev.nr_events++]);

@@ -32,7 +32,7 @@ static const struct {
 	bool lasts;
 } events[] = {
 	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "wall" }, { "wakers" }, { "lock", NULL, true },
-	{ "throws" }, { "native-memory" }, { "native-live" },
+	{ "throws" }, { "http" }, { "native-memory" }, { "native-live" },
 #define EVENT(kind, name, group, lasts, told, ...) { (name), (group), (told) },
 #define UNRULED(...)
 #include "base/eventkinds.h"

@@ -348,6 +348,9 @@ static void put_class(struct buf *b, const char *s, size_t len)
 			buf_putc(b, s[i]);
 }
 
+/* What probes call that the agent puts into clients and servers of HTTP. */
+#define OWN_CLASS "java/lang/ArcHttp"
+
 static int take_method(void *ctx, const struct rec_method *r)
 {
 	struct names *x = ctx;
@@ -368,6 +371,8 @@ static int take_method(void *ctx, const struct rec_method *r)
 	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
 	x->methods[*at].sig = strtab_add(&x->m->consumers.names, r->sig, r->sig_len);
 	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
+	x->methods[*at].own = r->class_len == strlen(OWN_CLASS) &&
+			      !memcmp(r->class_name, OWN_CLASS, r->class_len);
 	return 0;
 }
 
@@ -528,7 +533,7 @@ const char *names_event_of(const struct names *x, uint32_t event)
 
 uint64_t names_lasting_events(const struct names *x)
 {
-	static const char *const names[] = { "wall", "wakers", "lock", "blame" };
+	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http" };
 	uint64_t lasting = 0;
 	const char *name, *unit;
 	uint32_t event;

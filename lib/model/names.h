@@ -89,6 +89,7 @@ struct name_method {
 	const char *source;
 	const uint8_t *lines;	/* as struct rec_method_lines has them */
 	size_t lines_len;
+	bool own;		/* arcprof's: it is part of what calls it */
 };
 
 struct name_function {		/* known by its name alone */

@@ -454,6 +454,13 @@ static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
 	return at == MAP_NONE ? intern(x, "[unknown Java method]") : x->methods[at].text;
 }
 
+static bool is_own(const struct names *x, uint32_t proc, uint32_t method)
+{
+	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
+
+	return at != MAP_NONE && x->methods[at].own;
+}
+
 static struct place java_place(struct names *x, uint32_t proc, uint32_t method, uint64_t bci)
 {
 	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
@@ -560,6 +567,8 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	}
 	c.kind = code_kind(code);
 	for (i = nr; i-- > 0;) {
+		if (is_own(x, f->proc, list[i].method))
+			continue;
 		c.name = method_name(x, f->proc, list[i].method);
 		here = (struct place){ 0 };
 		if (list[i].bci)
@@ -576,6 +585,8 @@ static void resolve_interp(struct names *x, const struct frame *f)
 	struct consumer c = { .kind = CONSUMER_JAVA_INTERPRETED };
 	struct place here = java_place(x, f->proc, f->method, f->bci);
 
+	if (is_own(x, f->proc, f->method))
+		return;
 	c.name = method_name(x, f->proc, f->method);
 	add_level_at(x, &c, &here, method_function(x, f->proc, f->method));
 }

@@ -34,6 +34,8 @@ static const struct source_kind kinds[] = {
 	  "waits for locks, of Java and native code; stacks of those of <time> or longer, and of others in proportion" },
 	{ "throws", "exceptions", NULL, NULL, { NULL }, NULL, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
 	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
+	{ "http", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_HTTP,
+	  "calls over HTTP that Java code makes, and what servers in Java do for each: merge --join rpc" },
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },

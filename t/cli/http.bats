@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# Calls over HTTP: the number that they carry, and trees over services. The programs tell what arrived.
+load ../lib
+load ../java
+
+setup_file() {
+	prepare_jdks
+}
+
+# The server and the client, recorded with these options; server.data and client.data, and what the client prints.
+record_both() {	# <option of the server>...
+	local i
+	rm -f port
+	"$ARCPROF" record -q "$@" -o server.data -- java -cp "$CLASSES" Http serve port &
+	for ((i = 0; i < 600; i++)); do
+		[ -s port ] && break
+		sleep 0.05
+	done
+	"$ARCPROF" record -q -e http -o client.data -- java -cp "$CLASSES" Http call "$(cat port)" 3 >said
+	wait $!
+}
+
+# How often a function was called below that caller, over the border.
+below() {	# <caller>
+	arcprof report -q --xtree --format json both | jq -r '.nodes[] | [.level, .name, .n] | @tsv' |
+		awk -F '\t' -v caller="Http.$1" '{ path[$1] = (($1 ? path[$1 - 1] : "") ";" $2) }
+			$2 == "Http.work" && path[$1] ~ (";" caller ";(.*;)?\\[rpc\\];") { n += $3 } END { print n + 0 }'
+}
+
+over_http() {
+	local of
+	record_both --callflow='Http.*' -e http
+	cat said
+	printf '%s\n' "async - number" "client - number" "given-client $GIVEN -" "given-url ${GIVEN/b7-/b8-} -" "url - number" >want
+	sort -u said | diff want -
+	# each call once, with its stack, though an answer is asked for twice
+	arcprof report --check client.data >check || { cat check; return 1; }
+	arcprof report -q --metric http --xtree --format json client.data >tree
+	[ "$(jq '[.nodes[].n] | add' tree)" -eq 12 ]
+	! grep -q ArcHttp tree || false
+	! grep -q 'not as expected' check || false
+	run_arcprof merge --join rpc client.data server.data -o both
+	[ "$status" -eq 0 ] || { echo "$stderr"; return 1; }
+	for of in "byClient 4" "byUrl 5" "later 3"; do
+		[ "$(below "${of% *}")" -eq "${of#* }" ] || { echo "$of"; arcprof report --xtree both; return 1; }
+	done
+}
+
+GIVEN=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+
+@test "http: what a server does hangs below the call of its client, and a program's own traceparent is kept" {
+	skip_unless_java
+	on_each_jdk over_http
+}
