@@ -141,6 +141,22 @@ held() {
 	     END { exit bad || !rows }' table || { cat table; return 1; }
 }
 
+readers() {
+	waits readers 100
+	jq -r '.locks[] | select(.class == "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync") | "\(.kind) \(.owner) \(.waiters)"' table >rows
+	cat rows
+	[ "$(cat rows)" = 'lock reader-1 1' ]
+	"$ARCPROF" report -i trace --xprof --blame --format json >blame
+	[ "$(jq '.metrics[0].total' blame)" = "$(jq .source.lock_wait_ns table)" ]
+	# the first who reads, and then the one that goes on
+	[ "$(charged LockWaits.readsFirst)" -gt 0 ]
+	[ "$(charged LockWaits.readsOn)" -gt 0 ]
+}
+
+@test "lock: who has a lock for reading is charged with what those wait that want to write" {
+	each_jdk readers
+}
+
 initialised() {	# p|v <waiters>
 	waits initialise "$1" "$2" 500
 	jq -r '.locks[] | select(.kind == "class" and .class == "LockWaits$Slow") | "\(.class) \(.owner) \(.slow) \(.waiters) \(.wait_ns)"' table >classes

@@ -2,6 +2,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * Threads that wait for a lock and say for how long, by nanoTime():
@@ -9,6 +10,9 @@ import java.util.concurrent.locks.ReentrantLock;
  *	LockWaits held KIND MILLISECONDS			a thread "holder" has it while three others wait, once each
  *	LockWaits owners KIND p|v TIMES			a thread "holder" has it in sleeper(), and as often in spinner(),
  *							while another waits; prints "sleeper NS spinner NS"
+ *	LockWaits readers MILLISECONDS			"reader-1" and "reader-2" have it for reading while "writer"
+ *							waits: both so long in readsFirst(), then one as long in
+ *							readsOn()
  *	LockWaits initialise p|v THREADS MILLISECONDS	so many wait for a thread "initialiser", which initialises a
  *							class for so long
  *	LockWaits open MILLISECONDS			a daemon thread waits so long, and on, in waitForKeeper() for
@@ -257,6 +261,53 @@ public class LockWaits {
 		System.out.println("sleeper " + madeWait[0].sum() + " spinner " + madeWait[1].sum());
 	}
 
+	/* ---- two that have it for reading ---- */
+
+	static final ReentrantReadWriteLock both = new ReentrantReadWriteLock();
+
+	static void readsFirst(CountDownLatch has, CountDownLatch alone, long us) throws InterruptedException {
+		both.readLock().lock();
+		has.countDown();
+		holdFromAllOn(us);
+		both.readLock().unlock();
+		alone.countDown();
+	}
+
+	static void readsOn(CountDownLatch has, CountDownLatch alone, long us) throws InterruptedException {
+		both.readLock().lock();
+		has.countDown();
+		alone.await();
+		hold(us);
+		both.readLock().unlock();
+	}
+
+	static void writes() {
+		long start = System.nanoTime();
+
+		both.writeLock().lock();
+		told(start, 0);
+		both.writeLock().unlock();
+	}
+
+	static void readers(long us) throws Exception {
+		CountDownLatch first = new CountDownLatch(1), second = new CountDownLatch(1);
+		CountDownLatch alone = new CountDownLatch(1);
+		Thread[] all = {
+			thread(false, quietly(() -> readsFirst(first, alone, us)), "reader-1"),
+			thread(false, quietly(() -> readsOn(second, alone, us)), "reader-2"),
+			thread(false, LockWaits::writes, "writer"),
+		};
+
+		all[0].start();
+		first.await();
+		all[1].start();
+		second.await();
+		all[2].start();
+		waiters = new Thread[] { all[2] };
+		for (Thread t : all)
+			t.join();
+	}
+
 	/* ---- a class that another thread initialises ---- */
 
 	static final CountDownLatch begun = new CountDownLatch(1);
@@ -360,6 +411,8 @@ public class LockWaits {
 		}
 		if (args[0].equals("held"))
 			held(args[1], Long.parseLong(args[2]) * 1000);
+		else if (args[0].equals("readers"))
+			readers(Long.parseLong(args[1]) * 1000);
 		else if (args[0].equals("initialise")) {
 			millis = Long.parseLong(args[3]);
 			initialise(args[1].equals("v"), Integer.parseInt(args[2]));

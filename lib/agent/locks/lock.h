@@ -118,6 +118,8 @@ struct owner owners_of_monitor(uintptr_t word, uintptr_t object);
 bool owners_is_anonymous(uintptr_t word);
 /* The thread with that JavaThread (0: none, it is virtual) and id. */
 struct owner owners_of_thread(uintptr_t thread, uint64_t id);
+/* The thread with that Thread.threadId(). */
+struct owner owners_of_id(uint64_t id);
 /* The thread by what pending.c calls its id. */
 struct owner owners_of_waiter(uint64_t id);
 
@@ -140,7 +142,10 @@ void park_off(JNIEnv *env);
 bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wait *w);
 /* A local reference to what a platform thread is parked for, with an owner; NULL: nothing. */
 jobject park_blocker(JNIEnv *env, jthread thread);
-/* Who has the lock that others are parked for, and a local reference to it; NULL: nobody. */
+/*
+ * Who has the lock that others are parked for, and a local reference to it; of a lock that several have for
+ * reading, one of them. NULL: nobody, or it is not known who.
+ */
 jthread park_owner(JNIEnv *env, jobject lock, struct owner *o);
 
 #endif

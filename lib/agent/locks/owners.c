@@ -171,21 +171,24 @@ struct owner owners_of_thread(uintptr_t thread, uint64_t id)
 	return (struct owner){ .vthread = thread || !(by_id() || has_virtual) ? 0 : id };
 }
 
-struct owner owners_of_waiter(uint64_t id)
+struct owner owners_of_id(uint64_t id)
 {
 	uint32_t nr = load_acquire(&nr_used), i;
 
 	if (by_id())
 		return owners_of_thread(0, id);
-	if (!has_virtual)
-		return owners_of_thread(id, 0);
 	for (i = 0; i < nr; i++) {
 		const struct entry *e = &entries[used[i]];
 
 		if (load_acquire(&e->key) > REMOVED && e->id == id)
 			return (struct owner){ .tid = e->tid };
 	}
-	return (struct owner){ .vthread = id };
+	return (struct owner){ .vthread = has_virtual ? id : 0 };
+}
+
+struct owner owners_of_waiter(uint64_t id)
+{
+	return by_id() || has_virtual ? owners_of_id(id) : owners_of_thread(id, 0);
 }
 
 static bool lists(uintptr_t thread, uintptr_t object)

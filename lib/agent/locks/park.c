@@ -21,16 +21,49 @@ static park_fn *vm_park;		/* what stood there */
 static bool is_replaced;
 static jclass unsafe_class, owned_class;
 static jfieldID blocker_field, owner_field, id_field, eetop_field;
+/* of ReentrantReadWriteLock; readers_class NULL: this JDK's is not known */
+static jclass readers_class;
+static jfieldID first_field, last_field, count_field, reader_field;
 static JavaVM *jvm;
 static jvmtiEnv *ti;
 
 /* ---- what a thread is parked for ---- */
+
+/* The last that has taken the lock for reading, if it has it still; NULL also where it is on no carrier. */
+static jthread last_reader(JNIEnv *env, jobject lock)
+{
+	jobject counter = (*env)->GetObjectField(env, lock, last_field);
+	struct owner o = { 0 };
+	bool is_carrier;
+
+	if (counter && (*env)->GetIntField(env, counter, count_field) > 0)
+		o = owners_of_id((*env)->GetLongField(env, counter, reader_field));
+	if (counter)
+		(*env)->DeleteLocalRef(env, counter);
+	return o.tid ? owners_thread(env, &o, &is_carrier) : NULL;
+}
+
+/*
+ * One of those that have a ReentrantReadWriteLock for reading: the first of them, as long as it has it, or
+ * else the last. Of others the lock does not say that they have it.
+ */
+static jthread reader_of(JNIEnv *env, jobject lock)
+{
+	jthread first;
+
+	if (!readers_class || !(*env)->IsInstanceOf(env, lock, readers_class))
+		return NULL;
+	first = (*env)->GetObjectField(env, lock, first_field);
+	return first ? first : last_reader(env, lock);
+}
 
 jthread park_owner(JNIEnv *env, jobject lock, struct owner *o)
 {
 	jthread thread = (*env)->GetObjectField(env, lock, owner_field);
 
 	*o = (struct owner){ 0 };
+	if (!thread)
+		thread = reader_of(env, lock);
 	if (thread)
 		*o = owners_of_thread((*env)->GetLongField(env, thread, eetop_field),
 				      (*env)->GetLongField(env, thread, id_field));
@@ -159,6 +192,21 @@ static jclass class_for_good(JNIEnv *env, const char *name)
 	return cls ? (*env)->NewGlobalRef(env, cls) : NULL;
 }
 
+static void find_readers(JNIEnv *env)
+{
+	static const char counter_name[] = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter",
+		counter_sig[] = "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter;";
+	jclass sync = (*env)->FindClass(env, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
+	jclass counter = sync ? (*env)->FindClass(env, counter_name) : NULL;
+
+	first_field = counter ? (*env)->GetFieldID(env, sync, "firstReader", "Ljava/lang/Thread;") : NULL;
+	last_field = first_field ? (*env)->GetFieldID(env, sync, "cachedHoldCounter", counter_sig) : NULL;
+	count_field = last_field ? (*env)->GetFieldID(env, counter, "count", "I") : NULL;
+	reader_field = count_field ? (*env)->GetFieldID(env, counter, "tid", "J") : NULL;
+	if (reader_field)
+		readers_class = (*env)->NewGlobalRef(env, sync);
+}
+
 static bool find_fields(JNIEnv *env)
 {
 	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
@@ -185,6 +233,8 @@ static bool find_all(JNIEnv *env)
 	unsafe_class = class_for_good(env, unsafe_name());
 	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
 	vm_park = park ? find_park(park) : NULL;
+	if (vm_park)
+		find_readers(env);
 	return vm_park;
 }
 
