@@ -42,6 +42,8 @@ static const struct opt what_table[] = {
 	OPT_FLAG(0, "irq", struct record_opts, sampling.c.irq, "also record interrupts (implies --sched)"),
 	OPT_STR(0, "lock-exact", struct record_opts, sampling.c.lock_exact, "filter", NULL,
 		"count every acquisition of locks of these classes, as in com.example.*,java.util.concurrent.* (implies -e lock)"),
+	OPT_FLAG(0, "lock-cpu", struct record_opts, sampling.c.lock_cpu,
+		 "with --lock-exact, also measure the CPU time that is consumed while these locks are held"),
 	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
 	OPT_STR(0, "disabled", struct record_opts, sampling.c.disabled, "events", NULL,
 		"do not record these events until 'arcprof ctl enable'"),
@@ -285,6 +287,8 @@ static int check_lock_exact(const struct record_opts *o, struct err *e)
 	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" :
 			    o->sampling.no_java ? "--no-java" : NULL;
 
+	if (!o->sampling.c.lock_exact && o->sampling.c.lock_cpu)
+		return err_set(e, EINVAL, "--lock-cpu requires --lock-exact");
 	if (!o->sampling.c.lock_exact)
 		return 0;
 	if (other)

@@ -240,6 +240,7 @@ struct jvm_ctl {
 	 * commas between them, terminated; "": none
 	 */
 	char lock_filter[JVM_LOCK_FILTER];
+	uint32_t lock_cpu, pad3;	/* with that, not 0: CPU time while they are held is measured */
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */

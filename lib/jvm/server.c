@@ -365,6 +365,7 @@ static void set_wishes(struct jvm *j)
 	j->ctl->tell = j->tell = o->tell;
 	j->ctl->may_tell = o->may_tell;
 	snprintf(j->ctl->lock_filter, sizeof(j->ctl->lock_filter), "%s", o->lock_filter ? o->lock_filter : "");
+	j->ctl->lock_cpu = o->lock_cpu;
 	j->ctl->off = o->off;
 }
 

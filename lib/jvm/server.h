@@ -161,6 +161,7 @@ struct jvm_server_opts {
 	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
 	uint32_t inject;		/* enum inject_what: for all of the recording */
 	const char *lock_filter;	/* as jvm_ctl has it; NULL: none */
+	bool lock_cpu;			/* as jvm_ctl has it */
 	uint32_t tell;			/* events that JVMs are asked to tell of: enum jvm_tell */
 	uint32_t may_tell;		/* and those that they may be asked for later */
 	uint32_t off;			/* JVM_WALL, JVM_TIMERS: not now */

@@ -169,6 +169,8 @@ RECORD(lock_use, OWN,
 	FIELD(u64, nonrec)	/* by a thread that did not have it */
 	FIELD(u64, rec)	/* by one that did */
 	FIELD(u64, held_ns)	/* of what is over, without the probes */
+	FIELD(u64, measured)	/* holds of which the CPU time was measured (jvm_ctl.lock_cpu), */
+	FIELD(u64, cpu_ns)	/* and that, without the probes */
 	KEY(u32, leaf)	/* which lock, as in a wait */
 	FIELD(u32, identity)
 	FIELD(u32, kind))	/* JVM_WAIT_ENTER or JVM_WAIT_LOCK */

@@ -117,6 +117,19 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 	return 0;
 }
 
+/* It follows the lock.use of the same lock. */
+static int take_cpu(void *ctx, const struct rec_lock_cpu *r)
+{
+	struct locks_model *m = ctx;
+	uint32_t at = *row_of(m, r->proc, r->function, r->identity, r->kind);
+
+	if (at == MAP_NONE || !m->rows[at].counted)
+		return 0;
+	m->rows[at].measured = r->holds;
+	m->rows[at].cpu_ns = r->cpu_ns;
+	return 0;
+}
+
 static int take_lock(void *ctx, const struct rec_lock *r)
 {
 	struct locks_model *m = ctx;
@@ -145,6 +158,8 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 		row.rec = m->rows[*at].rec;
 		row.held_ns = m->rows[*at].held_ns;
 		row.counted_ns = m->rows[*at].counted_ns;
+		row.measured = m->rows[*at].measured;
+		row.cpu_ns = m->rows[*at].cpu_ns;
 		m->rows[*at] = row;
 	} else {
 		add_row(m, at, &row);
@@ -194,7 +209,8 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
-		.lock = take_lock, .lock_use = take_use, .samples = take_samples,
+		.lock = take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
+		.samples = take_samples,
 	};
 	uint64_t real_ns;
 	int r;

@@ -21,6 +21,7 @@ struct lock_row {		/* one lock, and one way to wait for it */
 	/* acquisitions, where they were counted (record --lock-exact) */
 	bool counted;
 	uint64_t nonrec, rec, held_ns, counted_ns;
+	uint64_t measured, cpu_ns;	/* so many holds consumed so much CPU time (record --lock-cpu) */
 	/* as the record says: what --check compares */
 	uint64_t buckets_n, owners_ns;
 };

@@ -30,6 +30,7 @@ struct rows {
 	struct tallies tallies;
 	bool one_process;
 	bool counted;			/* acquisitions, of some of them */
+	bool measured;			/* and CPU time */
 	int widths[3];			/* of GETS, NONREC and REC */
 };
 
@@ -88,6 +89,7 @@ static void make_rows(struct rows *r)
 		r->lock_ns += locks_is_lock(x) ? x->ns : 0;
 		r->one_process &= x->proc == r->list[0]->proc;
 		r->counted |= x->counted;
+		r->measured |= x->measured;
 		r->widths[0] = MAX(r->widths[0], snprintf(NULL, 0, "%" PRIu64, gets_of(x)));
 		r->widths[1] = MAX(r->widths[1], snprintf(NULL, 0, "%" PRIu64, x->nonrec));
 		r->widths[2] = MAX(r->widths[2], snprintf(NULL, 0, "%" PRIu64, x->rec));
@@ -161,6 +163,9 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
 		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : unknown,
 		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
 		x->counted ? cell_real((double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1)) : unknown,
+		x->measured ? cell_u64(x->measured) : unknown,
+		x->measured ? cell_u64(x->cpu_ns) : unknown,
+		x->measured ? cell_real((double)x->cpu_ns / (double)x->measured) : unknown,
 		cell_u64(x->waiters),
 		cell_u64(x->ns),
 		x->n ? cell_u64(x->ns / x->n) : unknown,
@@ -200,6 +205,9 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 		{ "util_percent", counted ? "%UTIL" : NULL, 5 },
 		{ "hold_mean_ns" },
 		{ NULL, counted ? "AVER-HTM" : NULL, 8 },
+		{ "cpu_holds" },
+		{ "cpu_ns" },
+		{ NULL, counted && r->measured ? "AVER-CPU" : NULL, 8 },
 		{ "waiters", "Waiters", 7 },
 		{ "wait_ns", "Total", 10, 3, .unit = UNIT_MS },
 		{ "wait_mean_ns" },
@@ -234,7 +242,7 @@ static void print_head(const struct rows *r, FILE *out)
 	fputs(b.data, out);
 	tallies_put(&r->tallies, TALLY_ENTERS, &r->o->select, out);
 	fprintf(out, " Units :: ms (Total), us (Mean, p99, Max)%s; waits for monitors without the time spent spinning\n",
-		r->counted ? ", ns (AVER-HTM)" : "");
+		r->measured ? ", ns (AVER-HTM, AVER-CPU)" : r->counted ? ", ns (AVER-HTM)" : "");
 	buf_release(&b);
 }
 

@@ -306,17 +306,16 @@ static void need_of_event(struct carry *c, const struct rec_event *r)
 	carry_thread(c, r->thread);
 }
 
-static void need_of_lock(struct carry *c, const struct rec_lock *r)
+static void need_lock(struct carry *c, uint32_t proc, uint32_t function)
 {
-	need_proc(c, r->proc);
-	need(c, ITEM_FUNCTION, r->function, 0);
-	need_owners(c, r->owners, r->owners_len);
+	need_proc(c, proc);
+	need(c, ITEM_FUNCTION, function, 0);
 }
 
-static void need_of_lock_use(struct carry *c, const struct rec_lock_use *r)
+static void need_of_lock(struct carry *c, const struct rec_lock *r)
 {
-	need_proc(c, r->proc);
-	need(c, ITEM_FUNCTION, r->function, 0);
+	need_lock(c, r->proc, r->function);
+	need_owners(c, r->owners, r->owners_len);
 }
 
 static void need_of_wake(struct carry *c, const struct rec_wake *r)
@@ -406,7 +405,10 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 		need_of_lock(c, &r->lock);
 		break;
 	case RECORD_lock_use:
-		need_of_lock_use(c, &r->lock_use);
+		need_lock(c, r->lock_use.proc, r->lock_use.function);
+		break;
+	case RECORD_lock_cpu:
+		need_lock(c, r->lock_cpu.proc, r->lock_cpu.function);
 		break;
 	case RECORD_symbol:
 		need(c, ITEM_MODULE, r->symbol.module, 0);

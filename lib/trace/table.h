@@ -414,6 +414,15 @@ RECORD(lock_use, META, TIMED, MTE, CODE(0x96), "lock.use",
 	NS(v, held)	/* completed holds, the outermost only */
 	NS(v, counted))	/* how long was counted */
 
+/* CPU time that threads consumed while they had a lock (record --lock-cpu). */
+RECORD(lock_cpu, META, TIMED, MTE, CODE(0xa6), "lock.cpu",
+	FIELD(u32, proc)
+	FIELD(u32, function)
+	FIELD(x32, identity)
+	FIELD(u32, kind)	/* as in a lock.use */
+	FIELD(v, holds)	/* completed ones that were measured: not those of virtual threads */
+	NS(v, cpu))
+
 /* The objects that are watched were looked at (record -e live). */
 RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
 	/* time_ns: when the pause before it ended */

@@ -390,6 +390,30 @@ on_the_page() {
 	[ "$(jq -r '[.locks[] | select(.gets != null) | .class] | unique | join(" ")' table)" = 'LockCounts$Block' ]
 }
 
+# cpu <class>: CPU time in us of the 20 holds
+cpu() {
+	jq --arg c "$1" '[.locks[] | select(.class == $c and .cpu_holds == 20)] | max_by(.cpu_ns).cpu_ns / 1000 | floor' table
+}
+
+holds_cpu() {
+	"$ARCPROF" record -q --lock-exact='LockCounts,*.ReentrantLock' --lock-cpu -o trace java -cp "$CLASSES" LockCounts cpu 20
+	"$ARCPROF" report -i trace --locks --format json >table
+	echo "$(cpu 'LockCounts$Asleep') $(cpu 'LockCounts$Busy') $(cpu "$SYNC")"
+	[ "$(cpu 'LockCounts$Asleep')" -lt 20000 ]
+	[ "$(cpu 'LockCounts$Busy')" -ge 100000 ]
+	[ "$(cpu 'LockCounts$Busy')" -lt 120000 ]
+	[ "$(cpu "$SYNC")" -ge 100000 ]
+	[ "$(cpu "$SYNC")" -lt 120000 ]
+	"$ARCPROF" report -i trace --locks | grep -q ' AVER-CPU '
+}
+
+@test "lock: CPU time that threads consume while they have a lock is measured" {
+	each_jdk holds_cpu
+	run_arcprof record --lock-cpu -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--lock-cpu requires --lock-exact"* ]]
+}
+
 in_segments() {
 	"$ARCPROF" record -q --segment=300ms --lock-exact='LockCounts$Block' -o segments java -cp "$CLASSES" LockCounts p 3 1500 >truth
 	"$ARCPROF" merge -q --splice -o whole segments

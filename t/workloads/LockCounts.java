@@ -1,3 +1,5 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -7,6 +9,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * Threads that count, lock by lock, how often they get it, how often again while they have it, and how long they
  * have it. For each it prints "KIND CLASS NONREC REC HELD_NS":
  *	LockCounts p|v THREADS TIMES
+ *	LockCounts cpu TIMES		has each of three locks so often for 5 ms: asleep, and for CPU time, by its own clock
  * and with a fourth argument "forever" it goes on without an end, and says "counting" first.
  */
 public class LockCounts {
@@ -214,6 +217,36 @@ public class LockCounts {
 		}
 	}
 
+	static final class Asleep { }
+	static final class Busy { }
+
+	/* At least so much, and what it takes to look at the clock. */
+	static void consume(ThreadMXBean threads, long ns) {
+		long start = threads.getCurrentThreadCpuTime();
+
+		while (threads.getCurrentThreadCpuTime() - start < ns)
+			spun++;
+	}
+
+	static void consumes(int times) throws InterruptedException {
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+		Asleep asleep = new Asleep();
+		Busy busy = new Busy();
+
+		consume(threads, 1);
+		for (int i = 0; i < times; i++) {
+			synchronized (asleep) {
+				Thread.sleep(5);
+			}
+			synchronized (busy) {
+				consume(threads, 5000000);
+			}
+			aLock.lock();
+			consume(threads, 5000000);
+			aLock.unlock();
+		}
+	}
+
 	static Thread thread(boolean virtual, Runnable r) throws Exception {
 		if (!virtual)
 			return new Thread(r);
@@ -223,6 +256,10 @@ public class LockCounts {
 	}
 
 	public static void main(String[] args) throws Exception {
+		if (args[0].equals("cpu")) {
+			consumes(Integer.parseInt(args[1]));
+			return;
+		}
 		boolean forever = args.length > 3;
 		int times = Integer.parseInt(args[2]);
 		LongAdder failed = new LongAdder();

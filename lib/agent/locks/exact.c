@@ -52,6 +52,10 @@ struct lock {
 	} at;
 	uint64_t rec;
 	uint64_t told;			/* of all that is counted, to see that it changed */
+	/* where CPU time is measured: */
+	const JNIEnv *carrier;		/* the kernel's thread that it was locked on; NULL: not measured */
+	uint64_t cpu_since;		/* what that had consumed by then */
+	uint64_t measured, cpu_ns;	/* of so many holds that are over; added up */
 } __attribute__((aligned(128)));
 
 struct class {
@@ -82,11 +86,12 @@ static uint32_t on;
 static bool wanted;
 static jvmtiEnv *ti;
 static uintptr_t env_offset;		/* of the JNIEnv in a JavaThread; 0: not known */
+static bool with_cpu;			/* CPU time is measured */
 /* AbstractQueuedSynchronizer and AbstractQueuedLongSynchronizer */
 static jclass sync_class, long_class;
 static jfieldID state_field, long_field;
 static uint64_t start_tsc, start_ns;
-static uint64_t overhead;		/* ticks of each hold that are the probes' own */
+static uint64_t overhead, cpu_overhead;	/* ticks and CPU time of each hold that are the probes' own */
 static uint64_t told_ns;
 static bool told_full;
 
@@ -95,7 +100,8 @@ static bool told_full;
 static inline uint64_t self(JNIEnv *env)
 {
 	/* since JDK 24 a virtual thread takes its monitors to other carriers */
-	return env_offset ? vm_word((uintptr_t)env - env_offset, vm.o.jthread_owner_id) : (uintptr_t)env;
+	return vm.o.jthread_owner_id < 0 ? (uintptr_t)env :
+	       vm_word((uintptr_t)env - env_offset, vm.o.jthread_owner_id);
 }
 
 static inline size_t hash(uint64_t key, int bits)
@@ -367,25 +373,55 @@ static __attribute__((noinline, cold)) uint32_t ask_hash(jobject o)
 	return (*ti)->GetObjectHashCode(ti, o, &h) == JVMTI_ERROR_NONE ? h : 0;
 }
 
+/* ---- CPU time ---- */
+
+/* While a virtual thread is on none, its carrier's clock goes on for others. */
+static bool is_virtual(const JNIEnv *env)
+{
+	return vm.o.jthread_cont_entry >= 0 &&
+	       vm_word((uintptr_t)env - env_offset, vm.o.jthread_cont_entry);
+}
+
+static __attribute__((noinline, cold)) void begin_cpu(const JNIEnv *env, struct lock *l)
+{
+	l->carrier = is_virtual(env) ? NULL : env;
+	if (l->carrier)
+		l->cpu_since = sys_own_cpu();
+}
+
+static __attribute__((noinline, cold)) void end_cpu(const JNIEnv *env, struct lock *l)
+{
+	uint64_t now = l->carrier == env ? sys_own_cpu() : 0;
+
+	if (!now)
+		return;
+	store_relaxed(&l->cpu_ns, l->cpu_ns + now - l->cpu_since);
+	store_relaxed(&l->measured, l->measured + 1);
+}
+
 /* ---- monitors ---- */
 
-static inline void begin_hold(struct lock *l, uint64_t me, uint32_t depth)
+static inline void begin_hold(const JNIEnv *env, struct lock *l, uint64_t me, uint32_t depth)
 {
 	l->owner = me;
 	l->depth = depth;
 	store_relaxed(&l->nonrec, l->nonrec + 1);
+	if (unlikely(with_cpu))
+		begin_cpu(env, l);
 	l->since = cpu_tsc();
 }
 
-static inline void end_hold(struct lock *l, uint64_t now)
+static inline void end_hold(const JNIEnv *env, struct lock *l, uint64_t now)
 {
 	l->depth = 0;
 	if (now > l->since)
 		store_relaxed(&l->held, l->held + now - l->since);
+	if (unlikely(with_cpu))
+		end_cpu(env, l);
 }
 
 /* After a wait() of this thread for the lock that it has now. */
-static __attribute__((noinline, cold)) bool resume(struct lock *l, uint64_t me)
+static __attribute__((noinline, cold)) bool resume(const JNIEnv *env, struct lock *l, uint64_t me)
 {
 	size_t h = hash(me, LOG2_SAVED), i;
 
@@ -398,18 +434,18 @@ static __attribute__((noinline, cold)) bool resume(struct lock *l, uint64_t me)
 			return false;
 		l = s->lock;
 		l->nr_waiting--;
-		begin_hold(l, me, s->depth);
+		begin_hold(env, l, me, s->depth);
 		store_release(&s->thread, 0);
 		return true;
 	}
 	return false;
 }
 
-static inline bool has_it(struct lock *l, uint64_t me)
+static inline bool has_it(const JNIEnv *env, struct lock *l, uint64_t me)
 {
 	if (l->depth && l->owner == me)
 		return true;
-	return unlikely(l->nr_waiting) && resume(l, me);
+	return unlikely(l->nr_waiting) && resume(env, l, me);
 }
 
 /* object_hash: 0: not at hand. */
@@ -432,11 +468,11 @@ static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_has
 	if (place.gc)
 		put_at(l, &place);
 	me = self(env);
-	if (has_it(l, me)) {
+	if (has_it(env, l, me)) {
 		l->depth++;
 		store_relaxed(&l->rec, l->rec + 1);
 	} else {
-		begin_hold(l, me, 1);
+		begin_hold(env, l, me, 1);
 	}
 }
 
@@ -456,8 +492,8 @@ static void JNICALL on_exit(JNIEnv *env, jclass cls, jobject o, jint object_hash
 	if (!l || !l->depth || l->owner != me)
 		l = known_lock(key_of(object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash));
 	/* else it was entered before probes were there */
-	if (l && has_it(l, me) && !--l->depth)
-		end_hold(l, now);
+	if (l && has_it(env, l, me) && !--l->depth)
+		end_hold(env, l, now);
 }
 
 void exact_wait(JNIEnv *env, jobject object)
@@ -473,7 +509,7 @@ void exact_wait(JNIEnv *env, jobject object)
 		l = known_lock(key_of(object_hash, class_hash));
 	if (cls)
 		(*env)->DeleteLocalRef(env, cls);
-	if (!l || !has_it(l, me))
+	if (!l || !has_it(env, l, me))
 		return;
 	for (i = 0; i < NR_TRIES; i++) {
 		struct saved *s = &saved[(hash(me, LOG2_SAVED) + i) & (NR_SAVED - 1)];
@@ -488,13 +524,13 @@ void exact_wait(JNIEnv *env, jobject object)
 		}
 		none = 0;
 	}
-	end_hold(l, now);
+	end_hold(env, l, now);
 }
 
 static void JNICALL on_waited(JNIEnv *env, jclass cls)
 {
 	if (load_relaxed(&on))
-		resume(NULL, self(env));
+		resume(env, NULL, self(env));
 }
 
 /* ---- locks of java.util.concurrent ---- */
@@ -522,10 +558,10 @@ static void JNICALL on_owns(JNIEnv *env, jclass cls, jobject sync, jint object_h
 		return;
 	if (!thread) {
 		if (l->depth)
-			end_hold(l, now);
+			end_hold(env, l, now);
 		return;
 	}
-	begin_hold(l, 0, depth_of(env, sync, c));
+	begin_hold(env, l, 0, depth_of(env, sync, c));
 }
 
 static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
@@ -558,7 +594,8 @@ static void tell(uint32_t at, uint64_t now_ns)
 	struct lock *l = &locks[at];
 	uint64_t nonrec = load_relaxed(&l->nonrec), rec = load_relaxed(&l->rec);
 	uint64_t held = load_relaxed(&l->held), own = nonrec * overhead;
-	uint64_t sum = nonrec + rec + held;
+	uint64_t measured = load_relaxed(&l->measured), cpu_ns = load_relaxed(&l->cpu_ns);
+	uint64_t sum = nonrec + rec + held, cpu_own = measured * cpu_overhead;
 
 	if (!leaves[at] || sum == l->told)
 		return;
@@ -568,6 +605,7 @@ static void tell(uint32_t at, uint64_t now_ns)
 		.identity = (uint32_t)l->key & ~SYNC,
 		.kind = (uint32_t)l->key & SYNC ? JVM_WAIT_LOCK : JVM_WAIT_ENTER,
 		.nonrec = nonrec, .rec = rec, .held_ns = ns_of(held > own ? held - own : 0, now_ns),
+		.measured = measured, .cpu_ns = cpu_ns > cpu_own ? cpu_ns - cpu_own : 0,
 	});
 }
 
@@ -611,8 +649,7 @@ static bool find_fields(JNIEnv *env)
 	if (!eetop || (*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
 		return false;
 	java_thread = (*env)->GetLongField(env, self, eetop);
-	if (vm.o.jthread_owner_id >= 0 && java_thread &&
-	    (uintptr_t)env - java_thread < (size_t)vm.size.jthread)
+	if (java_thread && (uintptr_t)env - java_thread < (size_t)vm.size.jthread)
 		env_offset = (uintptr_t)env - java_thread;
 	return sync_class && long_class && (vm.o.jthread_owner_id < 0 || env_offset);
 }
@@ -636,7 +673,7 @@ static bool get_memory(void)
 	sys_clear_pages(saved, NR_SAVED * sizeof(*saved));
 	sys_clear_pages(by_place, NR_PLACES * sizeof(*by_place));
 	nr_used = nr_classes = 0;
-	overhead = 0;
+	overhead = cpu_overhead = 0;
 	told_full = false;
 	return true;
 }
@@ -653,7 +690,7 @@ static void calibrate(JNIEnv *env, jclass helper)
 	jint object_hash, class_hash;
 	struct class *c;
 	struct lock *l;
-	uint64_t held;
+	uint64_t held, cpu_ns;
 	int i;
 
 	if (!m || !cls || (*ti)->GetObjectHashCode(ti, helper, &object_hash) != JVMTI_ERROR_NONE ||
@@ -666,10 +703,14 @@ static void calibrate(JNIEnv *env, jclass helper)
 	store_release(&on, 1);
 	for (i = 0; i < ROUNDS; i++) {
 		held = l->held;
+		cpu_ns = l->cpu_ns;
 		(*env)->CallStaticVoidMethod(env, helper, m, helper, TIMES);
 		held = (l->held - held) / TIMES;
+		cpu_ns = (l->cpu_ns - cpu_ns) / TIMES;
 		if (!overhead || held < overhead)
 			overhead = held;
+		if (!cpu_overhead || cpu_ns < cpu_overhead)
+			cpu_overhead = cpu_ns;
 	}
 	store_release(&on, 0);
 	c->key = 0;
@@ -693,6 +734,15 @@ static void find_collector(void)
 	gc_count = (const uint32_t *)(*vm.heap + vm.o.gc_count);
 }
 
+/* Which of its threads are virtual, if any are. */
+static bool knows_virtual(void)
+{
+	enum { FIRST_WITH_VIRTUAL = 19 };
+
+	return (vm.major && *vm.major < FIRST_WITH_VIRTUAL) ||
+	       (vm.o.jthread_cont_entry >= 0 && env_offset);
+}
+
 bool exact_on(JavaVM *jvm, JNIEnv *env)
 {
 	static const struct exact_natives natives = {
@@ -711,6 +761,9 @@ bool exact_on(JavaVM *jvm, JNIEnv *env)
 	if (!helper)
 		return false;
 	find_collector();
+	with_cpu = ring_ctl()->lock_cpu && knows_virtual();
+	if (ring_ctl()->lock_cpu && !with_cpu)
+		say("CPU time while locks are held: this JVM does not say which threads are virtual");
 	calibrate(env, helper);
 	start_tsc = cpu_tsc();
 	start_ns = told_ns = sys_now();

@@ -79,6 +79,7 @@ struct collect_opts {
 	const struct source_conf *sources;	/* beside them (sources.h) */
 	size_t nr_sources;
 	const char *lock_exact;		/* with "lock": a filter as jvm/proto.h has it; NULL: none */
+	bool lock_cpu;			/* with that: measure the CPU time while these are held */
 	char *const *argv;		/* the command to run, or NULL */
 	bool system_wide;
 	const struct cgroups *groups;	/* then: only of processes in these; NULL: of all */

@@ -30,7 +30,7 @@ struct lock_sum {
 	uint32_t nr_waiters;
 	bool idle;			/* nobody waited in the last file */
 	struct lock_use {
-		uint64_t nonrec, rec, held_ns, counted_ns;
+		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns;
 	} use, told;			/* of this file; as its agent told last */
 	struct bucket {
 		uint32_t bucket;
@@ -254,7 +254,10 @@ bool locks_weigh(struct collect *c, const struct jvm_sample *r, uint64_t *weight
 
 static struct lock_use use_of(const struct jvm_lock_use *r)
 {
-	return (struct lock_use){ r->nonrec, r->rec, r->held_ns, r->time_ns - MIN(r->since_ns, r->time_ns) };
+	return (struct lock_use){
+		r->nonrec, r->rec, r->held_ns, r->time_ns - MIN(r->since_ns, r->time_ns),
+		r->measured, r->cpu_ns,
+	};
 }
 
 /* What an agent tells is all since it began; when it has begun anew, it is less. */
@@ -281,6 +284,8 @@ static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 	s->use.rec += now.rec - was.rec;
 	s->use.held_ns += now.held_ns - MIN(was.held_ns, now.held_ns);
 	s->use.counted_ns += now.counted_ns - was.counted_ns;
+	s->use.measured += now.measured - MIN(was.measured, now.measured);
+	s->use.cpu_ns += now.cpu_ns - MIN(was.cpu_ns, now.cpu_ns);
 	s->told = now;
 }
 
@@ -291,6 +296,12 @@ static void write_use(struct collect *c, const struct lock_sum *s)
 		.kind = s->kind, .nonrec = s->use.nonrec, .rec = s->use.rec, .held_ns = s->use.held_ns,
 		.counted_ns = s->use.counted_ns,
 	});
+	if (s->use.measured)
+		trace_write_lock_cpu(c->w, &(struct rec_lock_cpu){
+			.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function,
+			.identity = s->identity, .kind = s->kind, .holds = s->use.measured,
+			.cpu_ns = s->use.cpu_ns,
+		});
 }
 
 /* ---- who is charged ---- */

@@ -237,8 +237,10 @@ static void ask(const struct collect *c, struct jvm_server_opts *o)
 		o->inject |= s->kind->jvm == JVM_SOURCE_MEMORY ? INJECT_MEMORY :
 			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
 		o->intervals[s->kind->jvm] = s->kind->into ? interval_of(c, s->kind->into) : s->interval;
-		if (s->kind->jvm == JVM_SOURCE_LOCK)
+		if (s->kind->jvm == JVM_SOURCE_LOCK) {
 			o->lock_filter = c->o->lock_exact;
+			o->lock_cpu = c->o->lock_cpu;
+		}
 		if (s->kind->jvm == JVM_SOURCE_THROW)
 			o->may_tell |= JVM_TELL_EXCEPTION;
 	}
