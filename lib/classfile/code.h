@@ -158,7 +158,7 @@ struct snippets {
 	struct snippet thrown;		/* of an exception that leaves the method, before it is thrown on */
 	struct snippet caught;		/* first in handlers */
 	/* around instructions: */
-	struct snippet before_lock, after_lock, before_unlock, after_wait;
+	struct snippet before_lock, after_lock, before_unlock, after_wait, before_notify, before_notify_all;
 	bool lock_sites;		/* there may be such */
 	uint32_t frames_name;		/* constants: "StackMapTable", */
 	uint32_t throwable, object;	/* Classes */
@@ -168,7 +168,9 @@ enum {
 	LAYOUT_START = 1 << 0, LAYOUT_WIDE = 1 << 1, LAYOUT_CAUGHT = 1 << 2,
 	LAYOUT_TARGET = 1 << 3,		/* something leads there but the instruction before */
 	LAYOUT_AFTER_LOCK = 1 << 4,	/* it follows a monitorenter, and its snippet */
-	LAYOUT_WAIT = 1 << 5,		/* a call of Object.wait() */
+	LAYOUT_WAIT = 1 << 5,		/* a call of Object.wait(), */
+	LAYOUT_NOTIFY = 1 << 6,		/* of Object.notify(), */
+	LAYOUT_NOTIFY_ALL = 1 << 7,	/* of Object.notifyAll() */
 };
 
 /* A monitorexit: what leads out when its snippet throws gets the object from a local variable. */
@@ -222,8 +224,11 @@ static inline uint32_t layout_handler_len(const struct layout *l)
 }
 void layout_write_handler(const struct layout *l, struct writer *w);
 
-/* Whether the instruction calls one of the wait() of java.lang.Object. */
-bool insn_waits(const struct code *c, uint32_t pc);
+/*
+ * LAYOUT_WAIT: the instruction calls one of the wait() of java.lang.Object; LAYOUT_NOTIFY, LAYOUT_NOTIFY_ALL:
+ * these methods of it; 0: it does something else.
+ */
+uint32_t insn_signals(const struct code *c, uint32_t pc);
 
 /* What the two handlers cover. */
 enum cover {

@@ -102,17 +102,23 @@ uint32_t insn_len(const struct code *c, uint32_t pc)
 	return pc + len <= c->len ? len : 0;
 }
 
-bool insn_waits(const struct code *c, uint32_t pc)
+/* These methods are final: no other class has any with their types. */
+uint32_t insn_signals(const struct code *c, uint32_t pc)
 {
-	struct classfile_text type;
+	struct classfile_text name, type;
 	uint32_t idx;
 
 	if (c->bytes[pc] != OP_INVOKEVIRTUAL)
-		return false;
+		return 0;
 	idx = be16(c->bytes + pc + 1);
+	name = pool_ref_name(c->pool, idx);
 	type = pool_ref_type(c->pool, idx);
-	return text_is(pool_ref_name(c->pool, idx), "wait") &&
-	       (text_is(type, "()V") || text_is(type, "(J)V") || text_is(type, "(JI)V"));
+	if (text_is(name, "wait") && (text_is(type, "(J)V") || text_is(type, "(JI)V")))
+		return LAYOUT_WAIT;
+	if (!text_is(type, "()V"))
+		return 0;
+	return text_is(name, "wait") ? LAYOUT_WAIT : text_is(name, "notify") ? LAYOUT_NOTIFY :
+	       text_is(name, "notifyAll") ? LAYOUT_NOTIFY_ALL : 0;
 }
 
 uint32_t insn_nr_jumps(const struct code *c, uint32_t pc)

@@ -160,8 +160,8 @@ static enum classfile_reason find_monitors(struct layout *l, struct scratch *s)
 			if (local < 0 || l->flags[pc] & LAYOUT_TARGET)
 				return CLASSFILE_ODD_LOCK;
 			l->unlocks[l->nr_unlocks++] = (struct unlock){ pc, local };
-		} else if (insn_waits(c, pc)) {
-			l->flags[pc] |= LAYOUT_WAIT;
+		} else {
+			l->flags[pc] |= insn_signals(c, pc);
 		}
 		local = loaded_local(c, pc);
 	}
@@ -177,6 +177,10 @@ static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint3
 		return l->put->leave.len + len;
 	if (l->flags[pc] & LAYOUT_WAIT)
 		return len + l->put->after_wait.len;
+	if (l->flags[pc] & LAYOUT_NOTIFY)
+		return l->put->before_notify.len + len;
+	if (l->flags[pc] & LAYOUT_NOTIFY_ALL)
+		return l->put->before_notify_all.len + len;
 	if (op == OP_MONITORENTER)
 		return l->put->before_lock.len + len + l->put->after_lock.len;
 	if (op == OP_MONITOREXIT)
@@ -311,10 +315,13 @@ static void write_switch(const struct layout *l, uint32_t pc, struct writer *w)
 	}
 }
 
-static const struct snippet *before(const struct layout *l, uint32_t op)
+static const struct snippet *before(const struct layout *l, uint32_t pc)
 {
 	static const struct snippet nothing;
+	uint32_t op = l->code->bytes[pc];
 
+	if (l->flags[pc] & (LAYOUT_NOTIFY | LAYOUT_NOTIFY_ALL))
+		return l->flags[pc] & LAYOUT_NOTIFY ? &l->put->before_notify : &l->put->before_notify_all;
 	return op_is_return(op) ? &l->put->leave : op == OP_MONITORENTER ? &l->put->before_lock :
 	       op == OP_MONITOREXIT ? &l->put->before_unlock : &nothing;
 }
@@ -336,7 +343,7 @@ void layout_write(const struct layout *l, struct writer *w)
 		} else if (op_is_short_jump(op) || op == OP_GOTO_W || op == OP_JSR_W) {
 			write_jump(l, pc, w);
 		} else {
-			write_snippet(w, before(l, op));
+			write_snippet(w, before(l, pc));
 			write_bytes(w, c->bytes + pc, len);
 			if (op == OP_MONITORENTER)
 				write_snippet(w, &l->put->after_lock);

@@ -21,7 +21,7 @@ struct rewrite {
 	bool has_refs;
 	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
 		uint32_t enter, exit, thrown, caught;
-		uint32_t entered, waited, owns, state, hash;
+		uint32_t entered, waited, notify, notify_all, owns, state, hash;
 		uint32_t frames_name, throwable, object;
 	} refs;
 	struct classfile_method m;	/* the one at hand */
@@ -111,6 +111,8 @@ static void add_lock_refs(struct rewrite *rw, uint32_t class)
 	refs->entered = add_method(p, class, locks->entered, "(Ljava/lang/Object;)V");
 	refs->exit = add_method(p, class, locks->exit, "(Ljava/lang/Object;)V");
 	refs->waited = add_method(p, class, locks->waited, "()V");
+	refs->notify = add_method(p, class, locks->notify, "(Ljava/lang/Object;)V");
+	refs->notify_all = add_method(p, class, locks->notify_all, "(Ljava/lang/Object;)V");
 	refs->owns = add_method(p, class, locks->owns, "(Ljava/lang/Object;Ljava/lang/Thread;)V");
 	refs->state = add_method(p, class, locks->state, "(Ljava/lang/Object;I)V");
 	refs->hash = add_method(p, pool_add_class(p, "java/lang/System", 16), "identityHashCode",
@@ -232,6 +234,10 @@ static void make_locks(const struct rewrite *rw, int32_t what, struct snippets *
 	add_op(&put->before_unlock, OP_DUP);
 	add_call(&put->before_unlock, rw->refs.exit);
 	add_call(&put->after_wait, rw->refs.waited);
+	add_op(&put->before_notify, OP_DUP);
+	add_call(&put->before_notify, rw->refs.notify);
+	add_op(&put->before_notify_all, OP_DUP);
+	add_call(&put->before_notify_all, rw->refs.notify_all);
 }
 
 static void make_given(const struct rewrite *rw, int32_t answer, struct snippets *put)
@@ -285,7 +291,7 @@ static bool has_locks(const struct rewrite *rw, struct reader attr)
 	if (!code_read(&c, attr))
 		return false;
 	for (pc = 0; pc < c.len && (len = insn_len(&c, pc)); pc += len)
-		if (c.bytes[pc] == OP_MONITORENTER || c.bytes[pc] == OP_MONITOREXIT || insn_waits(&c, pc))
+		if (c.bytes[pc] == OP_MONITORENTER || c.bytes[pc] == OP_MONITOREXIT || insn_signals(&c, pc))
 			return true;
 	return false;
 }

@@ -85,6 +85,9 @@ enum classfile_reason {
  *	exit(Object)		it is about to be left: before monitorexit, a return of a synchronized method,
  *				and when an exception leaves that
  *	waited()		a wait() of Object has returned (by an exception, it is not called)
+ *	notify(Object), notify_all(Object)
+ *				notify() or notifyAll() of the object is about to be called, perhaps by a
+ *				thread that does not have its monitor
  *	owns(Object, Thread), state(Object, int)
  *				first thing in a method for which select() says so, with what that was given;
  *				of a long the lower half
@@ -93,7 +96,7 @@ enum classfile_reason {
  * see to it; what exit() throws leaves the method, with the monitor given back.
  */
 struct classfile_locks {
-	const char *enter, *entered, *exit, *waited, *owns, *state;
+	const char *enter, *entered, *exit, *waited, *notify, *notify_all, *owns, *state;
 };
 
 /* select()'s answers with these; a method without locks is left as it is, and nobody is told. */

@@ -118,7 +118,10 @@ RECORD(wait, OWN,
 	TID(owner)	/* tid of who had it when the wait began; 0 not known */
 	FIELD(u64, weight_ns)	/* that its next sample of JVM_SOURCE_LOCK stands for; 0: there is none */
 	FIELD(u64, owner_vthread)	/* id of the virtual thread that had it; 0 none, or not known */
-	FIELD(u64, blamed_ns))	/* of ns: what somebody was charged with before (blame) */
+	FIELD(u64, blamed_ns)	/* of ns: what somebody was charged with before (blame) */
+	/* of JVM_WAIT_WAIT: who ended it by notify() of a lock that is counted (lock_filter), as the owner */
+	TID(notifier)
+	FIELD(u64, notifier_vthread))
 
 /* The same for a lock of native code, which has no class. */
 RECORD(native_wait, OWN,
@@ -171,6 +174,9 @@ RECORD(lock_use, OWN,
 	FIELD(u64, held_ns)	/* of what is over, without the probes */
 	FIELD(u64, measured)	/* holds of which the CPU time was measured (jvm_ctl.lock_cpu), */
 	FIELD(u64, cpu_ns)	/* and that, without the probes */
+	FIELD(u64, notify)	/* calls of notify(), */
+	FIELD(u64, notify_all)	/* and of notifyAll(); */
+	FIELD(u64, idle)	/* those of both that found nobody waiting */
 	KEY(u32, leaf)	/* which lock, as in a wait */
 	FIELD(u32, identity)
 	FIELD(u32, kind))	/* JVM_WAIT_ENTER or JVM_WAIT_LOCK */

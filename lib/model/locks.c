@@ -130,6 +130,57 @@ static int take_cpu(void *ctx, const struct rec_lock_cpu *r)
 	return 0;
 }
 
+static int take_notify(void *ctx, const struct rec_lock_notify *r)
+{
+	struct locks_model *m = ctx;
+	uint32_t at = *row_of(m, r->proc, r->function, r->identity, LOCK_ENTER);
+
+	if (at == MAP_NONE || !m->rows[at].counted)
+		return 0;
+	m->rows[at].notify = r->notify;
+	m->rows[at].notify_all = r->notify_all;
+	m->rows[at].idle = r->idle;
+	return 0;
+}
+
+static const char *name_thread(struct locks_model *m, uint32_t thread, uint32_t *tid)
+{
+	uint32_t at = thread ? map_get(&m->names.thread_of, thread) : MAP_NONE;
+
+	if (at == MAP_NONE)
+		return NULL;
+	*tid = m->names.threads[at].tid;
+	return model_str(&m->strings, m->names.threads[at].name);
+}
+
+static int take_notified(void *ctx, const struct rec_lock_notified *r)
+{
+	struct locks_model *m = ctx;
+	uint64_t lock = hash_pair((uint64_t)r->proc << 32 | r->function, r->identity);
+	struct lock_row row = { .proc = r->proc, .kind = LOCK_WAIT };
+	uint32_t *at;
+
+	name_row(m, r->function, &row);
+	if (!is_kept(m, &row))
+		return 0;
+	at = map_put(&m->by_threads, hash_pair(lock, (uint64_t)r->notifier << 32 | r->waiter));
+	if (*at == MAP_NONE) {
+		struct notified x = {
+			.proc = r->proc, .pid = row.pid, .identity = r->identity,
+			.class_name = row.class_name, .process = row.process,
+		};
+
+		x.notifier = name_thread(m, r->notifier, &x.notifier_tid);
+		x.waiter = name_thread(m, r->waiter, &x.waiter_tid);
+		*at = m->nr_notified;
+		VEC_GROW(m->notified, m->nr_notified, m->alloc_notified);
+		m->notified[m->nr_notified++] = x;
+	}
+	m->notified[*at].n += r->n;
+	m->notified[*at].ns += r->waited_ns;
+	return 0;
+}
+
 static int take_lock(void *ctx, const struct rec_lock *r)
 {
 	struct locks_model *m = ctx;
@@ -160,6 +211,9 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 		row.counted_ns = m->rows[*at].counted_ns;
 		row.measured = m->rows[*at].measured;
 		row.cpu_ns = m->rows[*at].cpu_ns;
+		row.notify = m->rows[*at].notify;
+		row.notify_all = m->rows[*at].notify_all;
+		row.idle = m->rows[*at].idle;
 		m->rows[*at] = row;
 	} else {
 		add_row(m, at, &row);
@@ -210,7 +264,7 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
 		.lock = take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
-		.samples = take_samples,
+		.lock_notify = take_notify, .lock_notified = take_notified, .samples = take_samples,
 	};
 	uint64_t real_ns;
 	int r;
@@ -238,6 +292,8 @@ void locks_model_release(struct locks_model *m)
 	names_release(&m->names);
 	model_release(&m->strings);
 	map_release(&m->by_key);
+	map_release(&m->by_threads);
+	free(m->notified);
 	free(m->rows);
 }
 

@@ -22,8 +22,18 @@ struct lock_row {		/* one lock, and one way to wait for it */
 	bool counted;
 	uint64_t nonrec, rec, held_ns, counted_ns;
 	uint64_t measured, cpu_ns;	/* so many holds consumed so much CPU time (record --lock-cpu) */
+	uint64_t notify, notify_all, idle;	/* calls; of both, those that found nobody waiting */
 	/* as the record says: what --check compares */
 	uint64_t buckets_n, owners_ns;
+};
+
+/* Waits for a lock that one thread had and another ended by notify(). */
+struct notified {
+	uint32_t proc, pid, identity;
+	const char *class_name, *process;	/* as long as the locks_model */
+	const char *notifier, *waiter;		/* NULL: several threads; "": it has no name */
+	uint32_t notifier_tid, waiter_tid;	/* 0: virtual */
+	uint64_t n, ns;
 };
 
 struct locks_model {
@@ -32,6 +42,9 @@ struct locks_model {
 	struct lock_row *rows;
 	size_t nr_rows, alloc_rows;
 	struct map by_key;		/* what names a lock -> its latest row */
+	struct notified *notified;
+	size_t nr_notified, alloc_notified;
+	struct map by_threads;		/* what names a lock and two threads -> one of these */
 	uint32_t event;		/* of the samples */
 	struct filter *kept;
 	uint64_t start_ns;

@@ -27,6 +27,9 @@ struct rows {
 	const struct lock_row **list;	/* those that were selected, locks first */
 	size_t nr, nr_locks, nr_hidden;
 	uint64_t n, ns, lock_n, lock_ns;	/* of all that were selected; of locks among them */
+	const struct notified **notified;	/* those that were selected */
+	size_t nr_notified;
+	uint64_t notify, notify_all, idle;
 	struct tallies tallies;
 	bool one_process;
 	bool counted;			/* acquisitions, of some of them */
@@ -67,6 +70,32 @@ static int compare(const void *p, const void *q, void *ctx)
 		(a->kind > b->kind) - (a->kind < b->kind);
 }
 
+static int compare_notified(const void *p, const void *q)
+{
+	const struct notified *a = *(const struct notified *const *)p;
+	const struct notified *b = *(const struct notified *const *)q;
+
+	return a->n == b->n ? (a > b) - (a < b) : a->n > b->n ? -1 : 1;
+}
+
+static void choose_notified(struct rows *r)
+{
+	size_t i;
+
+	r->notified = xcalloc(r->m.nr_notified + 1, sizeof(*r->notified));
+	for (i = 0; i < r->m.nr_notified; i++) {
+		const struct notified *x = &r->m.notified[i];
+
+		if (select_number(&r->o->select.pids, x->pid) && select_name(&r->o->select.comms, x->process))
+			r->notified[r->nr_notified++] = x;
+	}
+	qsort(r->notified, r->nr_notified, sizeof(*r->notified), compare_notified);
+	if (r->o->limit && r->nr_notified > r->o->limit) {
+		r->nr_hidden += r->nr_notified - r->o->limit;
+		r->nr_notified = r->o->limit;
+	}
+}
+
 static void make_rows(struct rows *r)
 {
 	size_t i, nr = 0;
@@ -90,6 +119,9 @@ static void make_rows(struct rows *r)
 		r->one_process &= x->proc == r->list[0]->proc;
 		r->counted |= x->counted;
 		r->measured |= x->measured;
+		r->notify += x->notify;
+		r->notify_all += x->notify_all;
+		r->idle += x->idle;
 		r->widths[0] = MAX(r->widths[0], snprintf(NULL, 0, "%" PRIu64, gets_of(x)));
 		r->widths[1] = MAX(r->widths[1], snprintf(NULL, 0, "%" PRIu64, x->nonrec));
 		r->widths[2] = MAX(r->widths[2], snprintf(NULL, 0, "%" PRIu64, x->rec));
@@ -109,6 +141,7 @@ static void make_rows(struct rows *r)
 		r->list[i - r->nr_hidden] = r->list[i];
 	}
 	r->nr -= r->nr_hidden;
+	choose_notified(r);
 }
 
 /* ---- rows ---- */
@@ -166,6 +199,9 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
 		x->measured ? cell_u64(x->measured) : unknown,
 		x->measured ? cell_u64(x->cpu_ns) : unknown,
 		x->measured ? cell_real((double)x->cpu_ns / (double)x->measured) : unknown,
+		x->counted ? cell_u64(x->notify) : unknown,
+		x->counted ? cell_u64(x->notify_all) : unknown,
+		x->counted ? cell_u64(x->idle) : unknown,
 		cell_u64(x->waiters),
 		cell_u64(x->ns),
 		x->n ? cell_u64(x->ns / x->n) : unknown,
@@ -208,6 +244,9 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 		{ "cpu_holds" },
 		{ "cpu_ns" },
 		{ NULL, counted && r->measured ? "AVER-CPU" : NULL, 8 },
+		{ "notify" },
+		{ "notify_all" },
+		{ "notify_idle" },
 		{ "waiters", "Waiters", 7 },
 		{ "wait_ns", "Total", 10, 3, .unit = UNIT_MS },
 		{ "wait_mean_ns" },
@@ -226,6 +265,72 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 	for (; from < to; from++)
 		add_row(r, r->list[from], s);
 	sheet_end_rows(s);
+}
+
+static const char *name_of(const char *thread)
+{
+	return !thread ? "[several]" : *thread ? thread : "[virtual thread]";
+}
+
+static void add_notified_row(const struct rows *r, const struct notified *x, struct sheet *s)
+{
+	const struct lock_row lock = { .class_name = x->class_name, .identity = x->identity, .pid = x->pid };
+	const bool text = sheet_is_text(s);
+	struct buf name = BUF_INIT;
+	char identity[16];
+
+	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
+	put_name(r, &lock, &name);
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(x->class_name),
+		x->identity ? cell_text(identity) : cell_none,
+		cell_u64(x->pid),
+		cell_u64(x->n),
+		cell_u64(x->ns),
+		cell_real((double)x->ns / (double)MAX(x->n, (uint64_t)1)),
+		x->notifier ? cell_u64(x->notifier_tid) : cell_none,
+		x->waiter ? cell_u64(x->waiter_tid) : cell_none,
+		cell_text(text ? name_of(x->notifier) : x->notifier),
+		cell_text(text ? name_of(x->waiter) : x->waiter),
+		cell_text(name.data),
+	});
+	buf_release(&name);
+}
+
+static void add_notified(const struct rows *r, struct sheet *s)
+{
+	int notifier = sizeof("Notifier") - 1, waiter = sizeof("Waiter") - 1;
+	size_t i;
+
+	for (i = 0; i < r->nr_notified; i++) {
+		notifier = MAX(notifier, (int)strlen(name_of(r->notified[i]->notifier)));
+		waiter = MAX(waiter, (int)strlen(name_of(r->notified[i]->waiter)));
+	}
+	sheet_columns(s, (const struct sheet_column[]){
+		{ "class" },
+		{ "identity" },
+		{ "pid" },
+		{ "waits", "Waits", 8 },
+		{ "wait_ns" },
+		{ NULL, "Mean", 9, 1, .unit = UNIT_US },
+		{ "notifier_tid" },
+		{ "waiter_tid" },
+		{ "notifier", "Notifier", -notifier, .before = "  " },
+		{ "waiter", "Waiter", -waiter, .before = "  " },
+		{ NULL, "MON-NAME", .before = "  ", .cut = true },
+	}, 11);
+	for (i = 0; i < r->nr_notified; i++)
+		add_notified_row(r, r->notified[i], s);
+	sheet_end_rows(s);
+}
+
+static void print_notified(const struct rows *r, FILE *out, struct sheet *s)
+{
+	if (r->notify + r->notify_all + r->nr_notified)
+		fprintf(out, "\n notify() %" PRIu64 ", notifyAll() %" PRIu64 ", of both %" PRIu64
+			" while nobody waited\n\n", r->notify, r->notify_all, r->idle);
+	if (r->nr_notified)
+		add_notified(r, s);
 }
 
 static void print_head(const struct rows *r, FILE *out)
@@ -262,6 +367,7 @@ static void print_text(const struct rows *r, FILE *out)
 		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
 		add_rows(r, r->nr_locks, r->nr, false, &s);
 	}
+	print_notified(r, out, &s);
 	report_print_hidden(r->nr_hidden + sheet_nr_hidden(&s), out);
 	sheet_end(&s);
 }
@@ -292,6 +398,11 @@ static void print_data(const struct rows *r, FILE *out)
 	json_array(&s.json, "locks");
 	add_rows(r, 0, r->nr, true, &s);
 	json_end(&s.json);
+	if (r->nr_notified && r->o->format == FORMAT_JSON) {
+		json_array(&s.json, "notified");
+		add_notified(r, &s);
+		json_end(&s.json);
+	}
 	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
 	sheet_end(&s);
@@ -353,6 +464,7 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
+	free(r.notified);
 	tallies_release(&r.tallies);
 	locks_model_release(&r.m);
 	return ret;

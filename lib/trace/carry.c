@@ -410,6 +410,14 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 	case RECORD_lock_cpu:
 		need_lock(c, r->lock_cpu.proc, r->lock_cpu.function);
 		break;
+	case RECORD_lock_notify:
+		need_lock(c, r->lock_notify.proc, r->lock_notify.function);
+		break;
+	case RECORD_lock_notified:
+		need_lock(c, r->lock_notified.proc, r->lock_notified.function);
+		carry_thread(c, r->lock_notified.notifier);
+		carry_thread(c, r->lock_notified.waiter);
+		break;
 	case RECORD_symbol:
 		need(c, ITEM_MODULE, r->symbol.module, 0);
 		break;

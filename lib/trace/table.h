@@ -423,6 +423,25 @@ RECORD(lock_cpu, META, TIMED, MTE, CODE(0xa6), "lock.cpu",
 	FIELD(v, holds)	/* completed ones that were measured: not those of virtual threads */
 	NS(v, cpu))
 
+/* Calls of notify() and notifyAll() of a lock (record --lock-exact). */
+RECORD(lock_notify, META, TIMED, MTE, CODE(0xa7), "lock.notify",
+	FIELD(u32, proc)
+	FIELD(u32, function)
+	FIELD(x32, identity)
+	FIELD(v, notify)
+	FIELD(v, notify_all)
+	FIELD(v, idle))	/* of both: nobody waited */
+
+/* Of these, waits of one thread that another one has ended. */
+RECORD(lock_notified, META, TIMED, MTE, CODE(0xa8), "lock.notified",
+	FIELD(u32, proc)
+	FIELD(u32, function)
+	FIELD(x32, identity)
+	FIELD(u32, notifier)	/* a thread; both 0: several */
+	FIELD(u32, waiter)
+	FIELD(v, n)
+	NS(v, waited))	/* how long together */
+
 /* The objects that are watched were looked at (record -e live). */
 RECORD(sweep, META, TIMED, MTE, CODE(0x8b), "sweep",
 	/* time_ns: when the pause before it ended */

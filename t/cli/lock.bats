@@ -414,6 +414,20 @@ holds_cpu() {
 	[[ $stderr == *"--lock-cpu requires --lock-exact"* ]]
 }
 
+notifies() {
+	"$ARCPROF" record -q --lock-exact='LockCounts' -o trace java -cp "$CLASSES" LockCounts notify
+	"$ARCPROF" report -i trace --locks --format json >table
+	[ "$(jq -c '[.locks[] | select(.class == "LockCounts$Notified" and .kind == "enter") | .notify, .notify_all, .notify_idle]' table)" = '[2,1,1]' ]
+	jq -r '.notified[] | select(.class == "LockCounts$Notified") | "\(.notifier) \(.waiter) \(.waits)"' table | sort >pairs
+	cat pairs
+	[ "$(paste -sd, pairs)" = 'everyone waiter-2 1,everyone waiter-3 1,notifier waiter-1 1' ]
+	"$ARCPROF" report -i trace --locks | grep -q '^ notify() 2, notifyAll() 1, of both 1 while nobody waited$'
+}
+
+@test "lock: who notified whom is told, and who notified nobody" {
+	each_jdk notifies
+}
+
 in_segments() {
 	"$ARCPROF" record -q --segment=300ms --lock-exact='LockCounts$Block' -o segments java -cp "$CLASSES" LockCounts p 3 1500 >truth
 	"$ARCPROF" merge -q --splice -o whole segments

@@ -53,8 +53,8 @@ static void one(const void *data, size_t len, bool widen, bool of_locks, struct 
 		struct chunk **chunks)
 {
 	static const struct classfile_locks locks = {
-		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited", .owns = "owns",
-		.state = "state",
+		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
+		.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state",
 	};
 	const struct classfile_probe probe = {
 		.helper = "java/lang/ArcProbe",

@@ -45,7 +45,7 @@ static bool of_locks, of_given;
 
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
-	static const struct classfile_locks locks = { "e", "d", "x", "w", "o", "s" };
+	static const struct classfile_locks locks = { "e", "d", "x", "w", "n", "a", "o", "s" };
 	static const struct classfile_given given = { "e", "l" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",

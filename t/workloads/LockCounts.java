@@ -9,6 +9,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * Threads that count, lock by lock, how often they get it, how often again while they have it, and how long they
  * have it. For each it prints "KIND CLASS NONREC REC HELD_NS":
  *	LockCounts p|v THREADS TIMES
+ *	LockCounts notify		"notifier" notifies "waiter-1", who waits for longest, "everyone" then the other two,
+ *					and "main" nobody; prints nothing, like
  *	LockCounts cpu TIMES		has each of three locks so often for 5 ms: asleep, and for CPU time, by its own clock
  * and with a fourth argument "forever" it goes on without an end, and says "counting" first.
  */
@@ -247,6 +249,44 @@ public class LockCounts {
 		}
 	}
 
+	static final class Notified { }
+
+	static void notifies() throws Exception {
+		Notified lock = new Notified();
+		Thread[] waiters = new Thread[3];
+
+		for (int i = 0; i < waiters.length; i++) {
+			waiters[i] = new Thread(() -> {
+				try {
+					synchronized (lock) {
+						lock.wait();
+					}
+				} catch (InterruptedException e) {
+					throw new IllegalStateException(e);
+				}
+			}, "waiter-" + (i + 1));
+			waiters[i].start();
+			while (waiters[i].getState() != Thread.State.WAITING)
+				Thread.sleep(1);
+		}
+		new Thread(() -> {
+			synchronized (lock) {
+				lock.notify();
+			}
+		}, "notifier").start();
+		waiters[0].join();
+		new Thread(() -> {
+			synchronized (lock) {
+				lock.notifyAll();
+			}
+		}, "everyone").start();
+		waiters[1].join();
+		waiters[2].join();
+		synchronized (lock) {
+			lock.notify();
+		}
+	}
+
 	static Thread thread(boolean virtual, Runnable r) throws Exception {
 		if (!virtual)
 			return new Thread(r);
@@ -256,6 +296,10 @@ public class LockCounts {
 	}
 
 	public static void main(String[] args) throws Exception {
+		if (args[0].equals("notify")) {
+			notifies();
+			return;
+		}
 		if (args[0].equals("cpu")) {
 			consumes(Integer.parseInt(args[1]));
 			return;

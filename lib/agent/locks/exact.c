@@ -56,6 +56,8 @@ struct lock {
 	const JNIEnv *carrier;		/* the kernel's thread that it was locked on; NULL: not measured */
 	uint64_t cpu_since;		/* what that had consumed by then */
 	uint64_t measured, cpu_ns;	/* of so many holds that are over; added up */
+	/* calls of notify() and notifyAll(); those among them that found nobody waiting */
+	uint64_t notify, notify_all, idle;
 } __attribute__((aligned(128)));
 
 struct class {
@@ -476,24 +478,56 @@ static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_has
 	}
 }
 
-static void JNICALL on_exit(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
+/* NULL: the calling thread does not have it, or has entered it before probes were there. */
+static inline struct lock *held_lock(JNIEnv *env, jobject o, jint object_hash, jint class_hash)
 {
-	uint64_t now = cpu_tsc(), me;
+	uint64_t me = self(env);
 	struct lock *l = NULL;
 	struct place place;
 
-	if (!selected(env, o, class_hash))
-		return;
-	me = self(env);
 	if (!object_hash) {
 		place = place_of(o);
 		l = lock_at(&place);
 	}
 	if (!l || !l->depth || l->owner != me)
 		l = known_lock(key_of(object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash));
-	/* else it was entered before probes were there */
-	if (l && has_it(env, l, me) && !--l->depth)
+	return l && has_it(env, l, me) ? l : NULL;
+}
+
+static void JNICALL on_exit(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
+{
+	uint64_t now = cpu_tsc();
+	struct lock *l = selected(env, o, class_hash) ? held_lock(env, o, object_hash, class_hash) : NULL;
+
+	if (l && !--l->depth)
 		end_hold(env, l, now);
+}
+
+static bool notify_waiters(const struct class *c, const struct lock *l, bool all)
+{
+	struct owner me;
+	uint32_t nr;
+
+	if (!l->nr_waiting || !sample_begin())
+		return false;
+	me = lock_self();
+	nr = pending_notify((uint32_t)c->key, (uint32_t)l->key, all, &me);
+	sample_end();
+	return nr;
+}
+
+static void JNICALL on_notify(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash, jint all)
+{
+	const struct class *c = selected(env, o, class_hash);
+	struct lock *l = c ? held_lock(env, o, object_hash, class_hash) : NULL;
+	uint64_t *calls;
+
+	if (!l)
+		return;
+	calls = all ? &l->notify_all : &l->notify;
+	store_relaxed(calls, *calls + 1);
+	if (!notify_waiters(c, l, all))
+		store_relaxed(&l->idle, l->idle + 1);
 }
 
 void exact_wait(JNIEnv *env, jobject object)
@@ -595,7 +629,8 @@ static void tell(uint32_t at, uint64_t now_ns)
 	uint64_t nonrec = load_relaxed(&l->nonrec), rec = load_relaxed(&l->rec);
 	uint64_t held = load_relaxed(&l->held), own = nonrec * overhead;
 	uint64_t measured = load_relaxed(&l->measured), cpu_ns = load_relaxed(&l->cpu_ns);
-	uint64_t sum = nonrec + rec + held, cpu_own = measured * cpu_overhead;
+	uint64_t notify = load_relaxed(&l->notify), notify_all = load_relaxed(&l->notify_all);
+	uint64_t sum = nonrec + rec + held + notify + notify_all, cpu_own = measured * cpu_overhead;
 
 	if (!leaves[at] || sum == l->told)
 		return;
@@ -605,6 +640,7 @@ static void tell(uint32_t at, uint64_t now_ns)
 		.identity = (uint32_t)l->key & ~SYNC,
 		.kind = (uint32_t)l->key & SYNC ? JVM_WAIT_LOCK : JVM_WAIT_ENTER,
 		.nonrec = nonrec, .rec = rec, .held_ns = ns_of(held > own ? held - own : 0, now_ns),
+		.notify = notify, .notify_all = notify_all, .idle = load_relaxed(&l->idle),
 		.measured = measured, .cpu_ns = cpu_ns > cpu_own ? cpu_ns - cpu_own : 0,
 	});
 }
@@ -747,6 +783,7 @@ bool exact_on(JavaVM *jvm, JNIEnv *env)
 {
 	static const struct exact_natives natives = {
 		(void *)on_enter, (void *)on_exit, (void *)on_waited, (void *)on_owns, (void *)on_state,
+		(void *)on_notify,
 	};
 	jclass helper;
 

@@ -28,7 +28,7 @@ void exact_tell(bool now);
 
 /* exact_helper.c: the class of the probes, with these natives; a global reference, NULL: it was refused. */
 struct exact_natives {
-	void *enter, *exit, *waited, *owns, *state;
+	void *enter, *exit, *waited, *owns, *state, *notify;
 };
 jclass exact_helper(JNIEnv *env, const struct exact_natives *n);
 /* An object that is locked has its hash at hand: the probes give it. */

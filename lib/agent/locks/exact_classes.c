@@ -107,8 +107,8 @@ static void drop_memory(void)
 static void rewrite(const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
 {
 	static const struct classfile_locks locks = {
-		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited", .owns = "owns",
-		.state = "state",
+		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
+		.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state",
 	};
 	const struct classfile_probe probe = {
 		.helper = EXACT_HELPER, .locks = &locks, .select = select_method, .skipped = skipped,

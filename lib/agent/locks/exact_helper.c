@@ -5,6 +5,8 @@
  *	static void enter(Object o, int hash) { enter0(o, hash, identityHashCode(o.getClass())); }
  *	static void entered(Object o) { enter0(o, its hash or 0, that of its class); }
  *	static void exit(Object o) { exit0(o, its hash or 0, that of its class); }
+ *	static void notify(Object o) { notify0(o, its hash or 0, that of its class, 0); }
+ *	static void notifyAll(Object o) { the same with 1 }
  *	static void owns(Object o, Thread t) { owns0(o, its hash, that of its class, t); }
  *	static void state(Object o, int n) { state0(o, its hash, that of its class, n); }
  *	static void calibrate(Object o, int n) { for (; n > 0; n--) { enter(o, its hash); exit(o); } }
@@ -22,8 +24,8 @@
 
 enum {
 	JDK_5 = 49,
-	OP_ICONST_0 = 0x03, OP_ILOAD_1 = 0x1b, OP_ALOAD_0 = 0x2a, OP_ALOAD_1 = 0x2b, OP_IINC = 0x84,
-	OP_IFLE = 0x9e, OP_GOTO = 0xa7, OP_INVOKEVIRTUAL = 0xb6,
+	OP_ICONST_0 = 0x03, OP_ICONST_1 = 0x04, OP_ILOAD_1 = 0x1b, OP_ALOAD_0 = 0x2a, OP_ALOAD_1 = 0x2b,
+	OP_IINC = 0x84, OP_IFLE = 0x9e, OP_GOTO = 0xa7, OP_INVOKEVIRTUAL = 0xb6,
 };
 
 enum {
@@ -31,10 +33,11 @@ enum {
 	/* types: of a method by what follows the object */
 	T_INT, T_OBJECT, T_NONE, T_THREAD, T_HASHES, T_HASHES_THREAD, T_HASHES_INT,
 	N_ENTER, N_ENTERED, N_EXIT, N_WAITED, N_OWNS, N_STATE,
-	N_ENTER0, N_EXIT0, N_OWNS0, N_STATE0, N_CALIBRATE,
+	N_ENTER0, N_EXIT0, N_OWNS0, N_STATE0, N_CALIBRATE, N_NOTIFY, N_NOTIFY_ALL, N_NOTIFY0,
 	N_SYSTEM, C_SYSTEM, N_HASH, T_HASH, NT_HASH, M_HASH,
 	N_GET_CLASS, T_GET_CLASS, NT_GET_CLASS, M_GET_CLASS,
 	NT_ENTER0, M_ENTER0, NT_EXIT0, M_EXIT0, NT_OWNS0, M_OWNS0, NT_STATE0, M_STATE0,
+	NT_NOTIFY0, M_NOTIFY0,
 	NT_ENTER, M_ENTER, NT_EXIT, M_EXIT,
 	NR_CONSTANTS
 };
@@ -52,7 +55,7 @@ static void constants(struct image *c)
 		"(Ljava/lang/Object;Ljava/lang/Thread;)V", "(Ljava/lang/Object;II)V",
 		"(Ljava/lang/Object;IILjava/lang/Thread;)V", "(Ljava/lang/Object;III)V",
 		"enter", "entered", "exit", "waited", "owns", "state", "enter0", "exit0", "owns0", "state0",
-		"calibrate", "java/lang/System",
+		"calibrate", "notify", "notifyAll", "notify0", "java/lang/System",
 	};
 	size_t i;
 
@@ -70,6 +73,7 @@ static void constants(struct image *c)
 	method_ref(c, 2, N_EXIT0, T_HASHES, NT_EXIT0);
 	method_ref(c, 2, N_OWNS0, T_HASHES_THREAD, NT_OWNS0);
 	method_ref(c, 2, N_STATE0, T_HASHES_INT, NT_STATE0);
+	method_ref(c, 2, N_NOTIFY0, T_HASHES_INT, NT_NOTIFY0);
 	method_ref(c, 2, N_ENTER, T_INT, NT_ENTER);
 	method_ref(c, 2, N_EXIT, T_OBJECT, NT_EXIT);
 }
@@ -126,7 +130,7 @@ static void method(struct image *c, uint16_t name, uint16_t type, const struct b
 
 enum hash { NO_HASH, OWN_HASH, GIVEN_HASH };
 
-/* What is handed on after the object: its hash, its class's, the second argument (load: 0 none). */
+/* What is handed on after the object: its hash, its class's, what load pushes (0: nothing). */
 static void probe(struct image *c, uint16_t name, uint16_t type, enum hash hash, uint8_t load,
 		  uint16_t native)
 {
@@ -182,10 +186,12 @@ static void make_class(struct image *c)
 
 	image_begin(c, JDK_5, EXACT_HELPER, NR_CONSTANTS);
 	constants(c);
-	image_methods(c, 11);
+	image_methods(c, 14);
 	probe(c, N_ENTER, T_INT, GIVEN_HASH, 0, M_ENTER0);
 	probe(c, N_ENTERED, T_OBJECT, in_lock, 0, M_ENTER0);
 	probe(c, N_EXIT, T_OBJECT, in_lock, 0, M_EXIT0);
+	probe(c, N_NOTIFY, T_OBJECT, in_lock, OP_ICONST_0, M_NOTIFY0);
+	probe(c, N_NOTIFY_ALL, T_OBJECT, in_lock, OP_ICONST_1, M_NOTIFY0);
 	probe(c, N_OWNS, T_THREAD, OWN_HASH, OP_ALOAD_1, M_OWNS0);
 	probe(c, N_STATE, T_INT, OWN_HASH, OP_ILOAD_1, M_STATE0);
 	calibrate(c);
@@ -193,6 +199,7 @@ static void make_class(struct image *c)
 	image_native(c, N_EXIT0, T_HASHES);
 	image_native(c, N_OWNS0, T_HASHES_THREAD);
 	image_native(c, N_STATE0, T_HASHES_INT);
+	image_native(c, N_NOTIFY0, T_HASHES_INT);
 	image_native(c, N_WAITED, T_NONE);
 	u2(c, 0);		/* attributes of the class */
 }
@@ -208,6 +215,7 @@ static void JNICALL bind(JNIEnv *env, jclass cls)
 		{ (char *)"exit0", (char *)"(Ljava/lang/Object;II)V", natives->exit },
 		{ (char *)"owns0", (char *)"(Ljava/lang/Object;IILjava/lang/Thread;)V", natives->owns },
 		{ (char *)"state0", (char *)"(Ljava/lang/Object;III)V", natives->state },
+		{ (char *)"notify0", (char *)"(Ljava/lang/Object;III)V", natives->notify },
 		{ (char *)"waited", (char *)"()V", natives->waited },
 	};
 

@@ -211,7 +211,7 @@ void lock_tell(const struct lock_wait *w)
 	struct jvm_wait r = {
 		.time_ns = sys_now(), .kind = w->kind, .leaf = w->leaf, .identity = w->identity,
 		.owner = w->owner, .owner_vthread = w->owner_vthread, .vthread = w->vthread,
-		.blamed_ns = w->blamed_ns,
+		.blamed_ns = w->blamed_ns, .notifier = w->notifier, .notifier_vthread = w->notifier_vthread,
 	};
 	struct jvm_ring *ring;
 	struct vm_thread t;
@@ -227,6 +227,16 @@ void lock_tell(const struct lock_wait *w)
 		ring_count_lost(ring);
 	else if (r.weight_ns)
 		sources_sample(JVM_SOURCE_LOCK, r.ns, r.leaf, 0);
+}
+
+struct owner lock_self(void)
+{
+	struct vm_thread t;
+	uint32_t tid;
+
+	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
+	tid = tid_of(t.thread);
+	return (struct owner){ .tid = tid, .vthread = cont_vthread(&t, ring_of(tid)) };
 }
 
 /* ---- events ---- */

@@ -26,7 +26,9 @@ struct lock_wait {
 	uintptr_t monitor;		/* of JVM_WAIT_ENTER: its ObjectMonitor; 0 not known */
 	bool owned;			/* of JVM_WAIT_LOCK: it had an owner */
 	jobject lock;			/* then, of a virtual thread: a global reference; else NULL */
-	uint64_t blamed_ns;		/* when it is over: what of it an owner was charged with */
+	uint64_t blamed_ns;		/* when it is over: what of it an owner was charged with, */
+	uint32_t notifier;		/* and the tid of who called notify(); 0: nobody did, or not known */
+	uint64_t notifier_vthread;
 };
 
 /* lock.c: */
@@ -49,6 +51,9 @@ bool lock_end(JNIEnv *env, jthread self, struct lock_wait *w);
 struct vm_thread;
 uint64_t lock_begin_alone(const struct vm_thread *self, struct lock_wait *w);
 bool lock_end_alone(uint64_t id, struct lock_wait *w);
+/* The calling thread, in sample_begin(). */
+struct owner;
+struct owner lock_self(void);
 /* The calling thread is in a wait that has begun. */
 bool lock_waits_already(const struct vm_thread *t);
 
@@ -60,6 +65,12 @@ bool pending_init(JNIEnv *env);
 bool pending_begin(JNIEnv *env, uint64_t id, const struct lock_wait *w);
 /* False: it is not known. w->lock is gone. */
 bool pending_end(JNIEnv *env, uint64_t id, struct lock_wait *w);
+/*
+ * The calling thread, which has the monitor, calls notify() or notifyAll(): HotSpot notifies in the order in
+ * which threads began to wait. Returns how many are notified.
+ */
+struct owner;
+uint32_t pending_notify(uint32_t leaf, uint32_t identity, bool all, const struct owner *by);
 /* Whether that wait goes on, and what it is for. */
 bool pending_peek(uint64_t id, struct lock_wait *w);
 

@@ -19,11 +19,15 @@ struct slot {
 	uint64_t id;			/* of the thread that waits; 0: free */
 	uint64_t until_ns;		/* 0: it has not begun, or is over */
 	jobject lock;			/* whoever takes it away gives it back */
+	uint64_t notified_ns;		/* until_ns of the wait that was notified; written last */
+	uint32_t notifier;
+	uint64_t notifier_vthread;
 	struct lock_wait w;
 };
 
 static struct slot *slots;
 static uint64_t open_slots[NR_SLOTS / 64];	/* that can have an owner: where to look */
+static uint64_t wait_slots[NR_SLOTS / 64];	/* of Object.wait() */
 static uintptr_t held;			/* the reference that a look uses; GIVEN: and gives back */
 
 static struct slot *at(uint64_t id, size_t i)
@@ -59,21 +63,24 @@ bool pending_init(JNIEnv *env)
 	}
 	sys_clear_pages(slots, NR_SLOTS * sizeof(*slots));
 	memset(open_slots, 0, sizeof(open_slots));
+	memset(wait_slots, 0, sizeof(wait_slots));
 	return true;
 }
 
-/* For waits that can have an owner. */
+/* For waits that can have an owner, or be notified. */
 static void set_open(const struct slot *p, bool open)
 {
+	bool can_own = p->w.kind == JVM_WAIT_ENTER || p->w.kind == JVM_WAIT_LOCK;
+	uint64_t *list = can_own ? open_slots : wait_slots;
 	size_t i = p - slots;
 	uint64_t bit = 1ull << i % 64;
 
-	if (p->w.kind != JVM_WAIT_ENTER && p->w.kind != JVM_WAIT_LOCK)
+	if (!can_own && p->w.kind != JVM_WAIT_WAIT)
 		return;
 	if (open)
-		__atomic_fetch_or(&open_slots[i / 64], bit, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&list[i / 64], bit, __ATOMIC_RELAXED);
 	else
-		__atomic_fetch_and(&open_slots[i / 64], ~bit, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&list[i / 64], ~bit, __ATOMIC_RELAXED);
 }
 
 /* The slot that has the id; the thread itself is the only one that uses it. */
@@ -150,8 +157,53 @@ bool pending_end(JNIEnv *env, uint64_t id, struct lock_wait *w)
 	*w = p->w;
 	w->lock = NULL;
 	w->blamed_ns = until - w->since_ns;
+	if (until && load_acquire(&p->notified_ns) == until) {
+		w->notifier = load_relaxed(&p->notifier);
+		w->notifier_vthread = load_relaxed(&p->notifier_vthread);
+	}
 	store_release(&p->id, 0);
 	return until;
+}
+
+static void notify(struct slot *p, uint64_t since_ns, const struct owner *by)
+{
+	store_relaxed(&p->notifier, by->tid);
+	store_relaxed(&p->notifier_vthread, by->vthread);
+	store_release(&p->notified_ns, since_ns);
+}
+
+/* When the wait began that this call notifies; 0: it is another's, or was notified already. */
+static uint64_t waits_for(const struct slot *p, uint32_t leaf, uint32_t identity)
+{
+	uint64_t since_ns = load_acquire(&p->until_ns);
+
+	return load_relaxed(&p->w.leaf) == leaf && load_relaxed(&p->w.identity) == identity &&
+	       load_relaxed(&p->notified_ns) != since_ns ? since_ns : 0;
+}
+
+uint32_t pending_notify(uint32_t leaf, uint32_t identity, bool all, const struct owner *by)
+{
+	uint64_t first_ns = 0, since_ns, rest;
+	struct slot *p, *first = NULL;
+	uint32_t nr = 0;
+	size_t i;
+
+	for (i = 0; i < NR_SLOTS / 64; i++)
+		for (rest = load_relaxed(&wait_slots[i]); rest; rest &= rest - 1) {
+			p = &slots[64 * i + __builtin_ctzll(rest)];
+			since_ns = waits_for(p, leaf, identity);
+			if (since_ns && all) {
+				notify(p, since_ns, by);
+				nr++;
+			} else if (since_ns && (!first || since_ns < first_ns)) {
+				first = p;
+				first_ns = since_ns;
+			}
+		}
+	if (!first)
+		return nr;
+	notify(first, first_ns, by);
+	return 1;
 }
 
 bool pending_peek(uint64_t id, struct lock_wait *w)

@@ -30,7 +30,7 @@ struct lock_sum {
 	uint32_t nr_waiters;
 	bool idle;			/* nobody waited in the last file */
 	struct lock_use {
-		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns;
+		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns, notify, notify_all, idle;
 	} use, told;			/* of this file; as its agent told last */
 	struct bucket {
 		uint32_t bucket;
@@ -60,6 +60,7 @@ static void close_part(struct collect *c)
 	free(l->latest);
 	map_release(&l->nobody);
 	nativelocks_release(&l->natives);
+	notified_release(&l->notified);
 }
 
 /* ---- which lock ---- */
@@ -191,6 +192,12 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	add_bucket(s, lockstat_bucket(r->ns));
 	add_owner(s, owner, r->ns);
 	add_waiter(l, lock, thread);
+	if (r->notifier || r->notifier_vthread)
+		notified_add(&l->notified, &(struct notified_row){
+			.proc = s->proc, .function = function, .identity = s->identity, .waiter = thread,
+			.notifier = number_of(c, j, r->notifier, r->notifier_vthread, r->time_ns),
+			.n = 1, .ns = r->ns,
+		});
 	return lock;
 }
 
@@ -257,6 +264,7 @@ static struct lock_use use_of(const struct jvm_lock_use *r)
 	return (struct lock_use){
 		r->nonrec, r->rec, r->held_ns, r->time_ns - MIN(r->since_ns, r->time_ns),
 		r->measured, r->cpu_ns,
+		r->notify, r->notify_all, r->idle,
 	};
 }
 
@@ -286,6 +294,9 @@ static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 	s->use.counted_ns += now.counted_ns - was.counted_ns;
 	s->use.measured += now.measured - MIN(was.measured, now.measured);
 	s->use.cpu_ns += now.cpu_ns - MIN(was.cpu_ns, now.cpu_ns);
+	s->use.notify += now.notify - MIN(was.notify, now.notify);
+	s->use.notify_all += now.notify_all - MIN(was.notify_all, now.notify_all);
+	s->use.idle += now.idle - MIN(was.idle, now.idle);
 	s->told = now;
 }
 
@@ -301,6 +312,12 @@ static void write_use(struct collect *c, const struct lock_sum *s)
 			.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function,
 			.identity = s->identity, .kind = s->kind, .holds = s->use.measured,
 			.cpu_ns = s->use.cpu_ns,
+		});
+	if (s->use.notify + s->use.notify_all)
+		trace_write_lock_notify(c->w, &(struct rec_lock_notify){
+			.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function,
+			.identity = s->identity, .notify = s->use.notify,
+			.notify_all = s->use.notify_all, .idle = s->use.idle,
 		});
 }
 
@@ -695,6 +712,7 @@ static void sums(struct collect *c, bool last)
 		begin_anew(s);
 	}
 	write_apart(c, &apart);
+	notified_write(&c->locks.notified, c);
 	map_reset(&c->locks.waiters);
 }
 

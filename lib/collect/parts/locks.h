@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "collect/jvm/java.h"
+#include "collect/parts/notified.h"
 #include "jvm/proto.h"
 #include "jvm/record.h"
 #include "trace/record.h"
@@ -54,6 +55,7 @@ struct locks {
 	size_t nr_latest, alloc_latest;
 	struct map nobody;		/* process -> the thread that is charged when none is */
 	struct nativelocks natives;
+	struct notified notified;
 	uint32_t reasons[LOCKS_NR_REASONS];	/* functions of the trace; 0: none yet */
 	struct lock_sum *all;
 	size_t nr_all, alloc_all;

@@ -11,6 +11,10 @@ public class ArcLock {
 
 	public static void waited() { }
 
+	public static void notify(Object o) { }
+
+	public static void notifyAll(Object o) { }
+
 	public static void owns(Object o, Thread t) { }
 
 	public static void state(Object o, int n) { }
