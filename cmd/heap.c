@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
+#include "heap/classpath.h"
 #include "heap/contexts.h"
 #include "heap/tree.h"
 #include "heap_join.h"
@@ -27,7 +28,7 @@ enum heap_report {
 };
 
 struct heap_opts {
-	const char *output, *object, *join;
+	const char *output, *object, *join, *class_path;
 	uint64_t pid;
 	bool all, samples;
 	int report, format, collapse, fold, by;
@@ -70,6 +71,7 @@ static const struct opt heap_table[] = {
 	OPT_FLAG(0, "containment", O, containment, "show each object below the first that reaches it from the roots, not below its dominator"),
 	OPT_STR(0, "join", O, join, "trace", NULL, "show places of allocation instead of classes, by the samples in <trace>"),
 	OPT_ENUM(0, "by", O, by, bys, "class", "what a context is: a class, or a field with the class of what it holds"),
+	OPT_STR(0, "class-path", O, class_path, "path", NULL, "with --by=field, name local variables by these class files: folders and JARs, as java -cp has them"),
 	OPT_ENUM(0, "collapse", O, collapse, collapses, "self", "show an object in the row of its dominator of the same class: if that is the next one, if it is on the path, or never"),
 	OPT_ENUM(0, "fold", O, fold, folds, "none", "show packages in place of classes"),
 	OPT_ON("soft", O, soft, "let soft references hold objects"),
@@ -162,6 +164,7 @@ struct shown {
 	struct heap_notes notes;
 	size_t nr_of_dump;		/* the first ones, of which heap_warn() speaks, too */
 	struct heap_join join;
+	struct classpath *classes;
 	struct origin_fact facts[HEAP_JOIN_FACTS];
 	struct origin origin;
 	struct model model;
@@ -174,6 +177,7 @@ static void shown_release(struct shown *x)
 	heap_notes_release(&x->notes);
 	model_release(&x->model);
 	heap_join_release(&x->join);
+	classpath_free(x->classes);
 }
 
 /* *x is released by the caller in any case. */
@@ -193,6 +197,11 @@ static int shown_init(struct shown *x, struct heap *h, const struct heap_opts *o
 	if (o->join) {
 		r = heap_join(&x->join, h, o->join, e);
 		to.origins = &x->join.origins;
+	}
+	if (!r && o->class_path) {
+		x->classes = classpath_open(o->class_path, e);
+		r = x->classes ? 0 : -e->code;
+		to.classes = x->classes;
 	}
 	if (!r)
 		r = heap_tree(h, &to, &x->model, &facts, e);
@@ -487,6 +496,10 @@ static int heap_run(void *opts, int nr_operands, char **operands)
 	const struct heap_opts *o = opts;
 	const char *command = nr_operands ? operands[0] : "";
 
+	if (o->class_path && !o->by) {
+		log_error("--class-path names local variables, which --by=field shows");
+		return EXIT_USAGE;
+	}
 	if (!strcmp(command, "dump") && nr_operands == 1)
 		return dump(o);
 	if (!strcmp(command, "report") && nr_operands == 2)

@@ -118,3 +118,24 @@ int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, st
 					  "the compressed data is damaged");
 	return 0;
 }
+
+int inflate_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
+{
+	enum { RAW_WINDOW_BITS = -15, PIECE = 1 << 16 };
+	z_stream z = { .next_in = (Bytef *)data, .avail_in = len };
+	size_t before = out->len;
+	int r = Z_OK;
+
+	if (len > UINT_MAX || inflateInit2(&z, RAW_WINDOW_BITS) != Z_OK)
+		return err_set(e, ENOMEM, "no memory to decompress");
+	while (r == Z_OK && out->len - before <= limit) {
+		z.next_out = buf_room(out, PIECE);
+		z.avail_out = PIECE;
+		r = inflate(&z, Z_NO_FLUSH);
+		out->len += PIECE - z.avail_out;
+	}
+	inflateEnd(&z);
+	if (out->len - before > limit)
+		return err_set(e, EFBIG, "%zu bytes decompress to more than %zu MiB", len, limit >> 20);
+	return r == Z_STREAM_END ? 0 : err_set(e, EINVAL, "the compressed data is damaged");
+}

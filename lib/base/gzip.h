@@ -19,5 +19,7 @@ int gzip_bytes(const char *data, size_t len, struct buf *out, struct err *e);
 
 /* Append what is compressed in the data, one member after the other, and a 0 byte that does not count. */
 int gunzip_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e);
+/* Append what is deflated alone (RFC 1951), as in a ZIP file: at most limit bytes, else -EFBIG. */
+int inflate_bytes(const char *data, size_t len, size_t limit, struct buf *out, struct err *e);
 
 #endif

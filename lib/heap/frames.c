@@ -16,7 +16,9 @@ static void add_frame(struct heap_frames *f, const struct heap *h, const struct 
 	*map_put(&f->frame_of, hprof_id(&h->dump, p)) = f->nr;
 	VEC_GROW(f->list, f->nr, f->alloc);
 	f->list[f->nr++] = (struct heap_frame){
-		.method = hprof_id(&h->dump, p + id_size), .source = hprof_id(&h->dump, p + 3 * id_size),
+		.method = hprof_id(&h->dump, p + id_size),
+		.signature = hprof_id(&h->dump, p + 2 * id_size),
+		.source = hprof_id(&h->dump, p + 3 * id_size),
 		.class_serial = hprof_u32(p + 4 * id_size),
 		.line = (int32_t)hprof_u32(p + 4 * id_size + 4),
 	};
@@ -69,8 +71,8 @@ void heap_frames_release(struct heap_frames *f)
 	free(f->stacks);
 }
 
-static const struct heap_frame *frame_at(const struct heap *h, const struct heap_frames *f,
-					 const struct heap_root *r)
+const struct heap_frame *heap_frame_of(const struct heap *h, const struct heap_frames *f,
+				       const struct heap_root *r)
 {
 	bool has_frame = r->kind == HPROF_ROOT_JAVA_FRAME && r->thread < h->nr_threads;
 	uint32_t at = has_frame ? map_get(&f->stack_of, h->threads[r->thread].serial) : MAP_NONE;
@@ -82,16 +84,18 @@ static const struct heap_frame *frame_at(const struct heap *h, const struct heap
 	return at == MAP_NONE ? NULL : &f->list[at];
 }
 
-uint32_t heap_frame_name(struct heap *h, const struct heap_frames *f, const struct heap_root *r)
+uint32_t heap_frame_name(struct heap *h, const struct heap_frames *f, const struct heap_root *r,
+			 const char *variable)
 {
-	const struct heap_frame *frame = frame_at(h, f, r);
+	const struct heap_frame *frame = heap_frame_of(h, f, r);
 	uint32_t class = frame ? map_get(&f->class_of, frame->class_serial) : MAP_NONE, source, id;
 	struct buf b = BUF_INIT;
 
 	if (!frame)
 		return 0;
 	source = heap_text(h, frame->source);
-	buf_fmt(&b, "local of %s.%s(%s", class == MAP_NONE ? "?" : strtab_get(&h->names, class),
+	buf_fmt(&b, "local %s%sof %s.%s(%s", variable, *variable ? " " : "",
+		class == MAP_NONE ? "?" : strtab_get(&h->names, class),
 		strtab_get(&h->names, heap_text(h, frame->method)),
 		source ? strtab_get(&h->names, source) : "Unknown Source");
 	if (frame->line > 0)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "heap/frames.h"
 #include "heap/graph.h"
+#include "heap/variables.h"
 
 static enum heap_own holder(uint8_t root)
 {
@@ -131,6 +132,7 @@ void heap_retained_release(struct heap_retained *x)
 struct naming {
 	struct heap *h;
 	const uint32_t *holder;
+	const struct classpath *classes;	/* NULL: none */
 	uint32_t *field;
 	struct map name_of;		/* (class, field) -> strtab id of "Class.field" */
 	uint32_t from;			/* the object whose references are looked at, */
@@ -193,11 +195,14 @@ static void name_ref(void *ctx, uint64_t id, uint32_t how)
 static void name_locals(struct naming *n)
 {
 	struct map frame_of = MAP_INIT;	/* object -> that frame, so far */
+	struct buf name = BUF_INIT;
 	struct heap_frames f;
+	struct variables v;
 	uint32_t to, *outermost;
 	size_t i;
 
 	heap_frames(&f, n->h);
+	variables_init(&v, n->h, &f, n->classes);
 	for (i = 0; i < n->h->nr_roots; i++) {
 		const struct heap_root *r = &n->h->roots[i];
 
@@ -210,15 +215,21 @@ static void name_locals(struct naming *n)
 		if (*outermost != MAP_NONE && *outermost >= r->frame)
 			continue;
 		*outermost = r->frame;
-		n->field[to] = heap_frame_name(n->h, &f, r);
+		buf_reset(&name);
+		if (n->classes)
+			variables_name(&v, i, &name);
+		n->field[to] = heap_frame_name(n->h, &f, r, name.len ? name.data : "");
 	}
+	variables_release(&v);
+	buf_release(&name);
 	map_release(&frame_of);
 	heap_frames_release(&f);
 }
 
-uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder)
+uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder,
+		      const struct classpath *classes)
 {
-	struct naming n = { .h = h, .holder = holder, .name_of = MAP_INIT };
+	struct naming n = { .h = h, .holder = holder, .classes = classes, .name_of = MAP_INIT };
 	struct heap_objects w;
 	struct hprof_item x;
 

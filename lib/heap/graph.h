@@ -25,9 +25,11 @@ void heap_retained_release(struct heap_retained *x);
 /*
  * After heap_read(): by which field each object is held by its holder, as strtab id of "Class.field", or in
  * which frame the local variable is by which a thread holds it (frames.h); 0: it does not refer to it, or is
- * no object. The caller frees it.
+ * no object. classes: where the names of these variables are; or NULL. The caller frees it.
  */
-uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder);
+struct classpath;
+uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder,
+		      const struct classpath *classes);
 
 /*
  * "Class.field" by which x refers to something, as strtab id; class is that of x or, if x is the Class object

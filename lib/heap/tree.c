@@ -143,7 +143,7 @@ static void name_fields(struct heap *h, const struct heap_tree_opts *o, const ui
 	if (o->origins)
 		b->field = o->origins->place;
 	else if (o->by_field)
-		b->field = heap_fields(h, o->keep_soft, holder);
+		b->field = heap_fields(h, o->keep_soft, holder, o->classes);
 }
 
 static void release_contexts(struct heap_contexts *b, const struct heap_tree_opts *o)

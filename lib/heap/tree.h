@@ -22,7 +22,8 @@ struct heap_tree_opts {
 	enum heap_shape shape;
 	enum heap_fold fold;
 	bool keep_soft;
-	bool by_field;			/* contexts are fields with the class of what they hold */
+	bool by_field;			/* contexts are fields with the class of what they hold, */
+	const struct classpath *classes;	/* or local variables, which have their names here; or NULL */
 	/* contexts are places of allocation, but not with HEAP_PATHS; NULL: they are not */
 	const struct heap_origins *origins;
 	/* HEAP_PATHS: whether an object of that class is the end of one. Only these count. */

@@ -106,6 +106,15 @@ names_the_fields() {
 	[ "$(numbers 'Heap$Line[].[element]: Heap$Line' | cut -d ' ' -f 1)" -eq 5000 ]
 	# in which frame the local variable is that holds the array of the thread that waits
 	jq -e '[.rows[] | select(.name | test("^local of Heap.lambda.holdInThread.0.Heap.java:[0-9]+.: double..$")) | .n] == [1]' flat.json
+	# and which variable it is, by class files that tell, and by others that do not
+	mkdir with
+	compile_java -g -d with "$TOP/t/workloads/Heap.java"
+	"$JAVA_HOME/bin/jar" cf app.jar -C with .
+	arcprof heap report --by field --class-path "$CLASSES:app.jar" --format json "$(dump)" >named.json
+	jq -e '[.rows[].name | select(startswith("local held of Heap."))] == []' named.json
+	arcprof heap report --by field --class-path app.jar --format json "$(dump)" >named.json
+	jq -e '[.rows[].name | select(test("^local held of Heap.lambda.holdInThread.0.Heap.java:[0-9]+.: double..$"))] | length == 1' named.json
+	arcprof heap report --by field --class-path with --format json "$(dump)" | cmp - named.json
 	# all lines refer to it, and none keeps it
 	[ "$(numbers 'Heap$Product' | cut -d ' ' -f 1)" -eq 1 ]
 	[ "$(jq '[.rows[].base[0]] | add' flat.json)" -eq \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Class files from anybody: rewritten with and without wide jumps, and what comes out once more. */
 #include "base/mem.h"
+#include "classfile/locals.h"
 #include "classfile/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -77,6 +78,24 @@ static void one(const void *data, size_t len, bool widen, bool of_locks, struct 
 		__builtin_trap();
 }
 
+static void locals(const void *data, size_t len, struct chunk **chunks)
+{
+	const struct classfile_locals of = {
+		.method = "main", .descriptor = "([Ljava/lang/String;)V", .line = len & 31, .mem = more,
+		.mem_ctx = chunks,
+	};
+	struct classfile_local v[8];
+	uint32_t nr, i;
+	size_t k;
+
+	used = 0;
+	limit = 64 * len + (32 << 20);
+	nr = classfile_locals(data, len, &of, v, 8);
+	for (i = 0; i < nr && i < 8; i++)
+		for (k = 0; k < v[i].name.len; k++)
+			sum += v[i].name.p[k];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct chunk *chunks = NULL, *c;
@@ -86,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	for (i = 0; i < name.len; i++)
 		sum += name.p[i];
+	locals(data, len, &chunks);
 	one(data, len, false, false, &out, &chunks);
 	if (out.data)
 		one(out.data, out.len, true, true, &again, &chunks);

@@ -12,6 +12,7 @@
 #include "flow/check.h"
 #include "heap/roster.h"
 #include "heap/tree.h"
+#include "heap/variables.h"
 #include "jvm/roster.h"
 #include "unit.h"
 
@@ -686,4 +687,48 @@ TEST(heap_walk_by_window)
 	hprof_close(&memory);
 	close(fd);
 	buf_release(&b);
+}
+
+/* Objects and variables in the order of slots; a string of objects a variable fits. */
+static struct variables_fit fit(uint32_t nr_objects, uint32_t nr, const uint16_t *slots,
+				const char *const *fits)
+{
+	struct variables_fit f = { .nr_objects = nr_objects, .nr_variables = nr };
+	uint32_t j;
+	const char *p;
+
+	for (j = 0; j < nr; j++) {
+		f.slot[j] = slots[j];
+		for (p = fits[j]; *p; p++)
+			f.fits[j] |= 1ull << (*p - 'a');
+	}
+	return f;
+}
+
+TEST(heap_variables_are_named_where_type_and_order_leave_one)
+{
+	static const uint16_t slots[] = { 0, 1, 2 }, one_slot[] = { 1, 1, 1 };
+	struct variables_fit f = fit(1, 2, slots, (const char *[]){ "", "a" });
+
+	CHECK(variables_match(&f, 1) == 1);
+	/* two of its type */
+	f = fit(1, 2, slots, (const char *[]){ "a", "a" });
+	CHECK(variables_match(&f, 1) == -1);
+	/* the first can only be what the second is not */
+	f = fit(2, 2, slots, (const char *[]){ "ab", "b" });
+	CHECK(variables_match(&f, 1) == 0);
+	CHECK(variables_match(&f, 2) == 1);
+	/* in order */
+	f = fit(3, 3, slots, (const char *[]){ "abc", "abc", "abc" });
+	CHECK(variables_match(&f, 2) == 1);
+	/* an object more than there are variables: one of them has no name */
+	f = fit(2, 1, slots, (const char *[]){ "ab" });
+	CHECK(variables_match(&f, 1) == -1);
+	/* unless both are the same, as what is locked is there twice */
+	CHECK(variables_match(&f, 3) == 0);
+	/* one after the other in one slot */
+	f = fit(2, 2, one_slot, (const char *[]){ "a", "b" });
+	CHECK(variables_match(&f, 1) == -1);
+	f = fit(0, 2, slots, (const char *[]){ "", "" });
+	CHECK(variables_match(&f, 1) == -1);
 }
