@@ -292,6 +292,8 @@ static int add_clock(struct sampling *s, struct err *e)
 {
 	size_t i;
 
+	if (!find_source(s, "live") && find_source(s, "lifetime"))
+		return err_set(e, EINVAL, "event 'lifetime': it is of objects, which live records: -e live,lifetime");
 	if (!find_source(s, "wall") && find_source(s, "wakers"))
 		return err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers");
 	if (!find_source(s, "wall") && find_source(s, "virtual"))

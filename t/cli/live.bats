@@ -207,6 +207,20 @@ collects_no_more() {
 	[[ $said == *"not recorded: live of process "*": no collection in the end: "*"ZGC"* ]]
 }
 
+lifetimes() {
+	"$ARCPROF" record -q -e live=0,lifetime --live-gc -o trace java -XX:+UseSerialGC -Xmx64m -cp "$CLASSES" Kept drop >out
+	[ "$(of_method died waste)" = 2000 ]
+	[ "$(of_method died keep)" = 2000 ]
+	[ "$(of_method live keep)" = 0 ]
+}
+
+@test "live: how long objects lived that died is told, by where they were allocated" {
+	one_jdk oldest lifetimes
+	run_arcprof record -e lifetime -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"-e live,lifetime"* ]]
+}
+
 @test "live: a collector that does not collect while the VM ends is named" {
 	on_one_jdk newest collects_no_more
 }

@@ -1,4 +1,5 @@
-// Keeps 2000 arrays, of each of which a test knows; argument: how it ends (return, exit, wait).
+// Keeps 2000 arrays, of each of which a test knows; argument: how it ends (return, exit, wait; drop:
+// it returns, and keeps nothing any more after 100 ms).
 // With -Dasked it begins when it is told to, on its input.
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,10 @@ public class Kept {
 		waste();
 		keep();
 		System.out.println("kept " + N);
+		if (args[0].equals("drop")) {
+			Thread.sleep(100);
+			kept.clear();
+		}
 		if (args[0].equals("exit"))
 			System.exit(0);
 		if (args[0].equals("wait"))

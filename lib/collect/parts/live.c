@@ -253,9 +253,13 @@ static struct rec_sample sample_of(struct collect *c, const struct lives *l, con
 	};
 }
 
-/* Those that have died; what had survived before is written. Returns when the youngest was allocated. */
+/*
+ * Those that have died: what had survived before is written, and all if their lifetimes are recorded. Returns
+ * when the youngest was allocated.
+ */
 static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 {
+	bool lifetimes = sources_find(c, "lifetime") < c->o->nr_sources;
 	uint64_t youngest_ns = 0;
 	size_t i;
 
@@ -266,10 +270,12 @@ static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 		if (!o || o->context == KEPTSTACK_NONE)	/* an agent that lies */
 			continue;
 		youngest_ns = MAX(youngest_ns, o->born_ns);
-		if (o->born_ns <= l->known_ns) {
+		if (o->born_ns <= l->known_ns || lifetimes)
 			s = sample_of(c, l, o);
+		if (o->born_ns <= l->known_ns)
 			sources_outlived(c, (double)o->size / probability(l, o), time_ns, &s);
-		}
+		if (lifetimes)
+			sources_died(c, 1 / probability(l, o), time_ns, &s);
 		forget_object(l, o);
 	}
 	return youngest_ns;

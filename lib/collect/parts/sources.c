@@ -24,6 +24,8 @@ static const struct source_kind kinds[] = {
 	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES,
 	  512 << 10, JVM_SOURCE_LIVE,
 	  "sampled Java objects that are still live at the end, by class and where they were allocated" },
+	{ "lifetime", "ns", "died", NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
+	  "with live: how long those objects lived that died, by class and where they were allocated" },
 	{ "wall", "ns", NULL, NULL, { NULL }, NULL, SOURCE_TIME, 10000000, JVM_NR_SOURCES,
 	  "what each thread does at every moment, and what it waits for; <time> between two looks" },
 	{ "wakers", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
@@ -538,6 +540,20 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
 	freed.time_ns = freed_ns;
 	write_event(c, sources_event(c, i) + 2, whole, s);
 	write_event(c, sources_event(c, i) + 3, whole, &freed);
+}
+
+void sources_died(struct collect *c, double count, uint64_t died_ns, const struct rec_sample *s)
+{
+	size_t i = sources_find(c, "lifetime");
+	struct rec_sample r = *s;
+	double n;
+
+	if (i == c->o->nr_sources)
+		return;
+	r.time_ns = died_ns;
+	/* the one divided by the other is how long it lived */
+	n = (double)rounded(&c->sources, count);
+	write_weighed(c, i, n * (double)(died_ns - MIN(s->time_ns, died_ns)), n, &r);
 }
 
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s)

@@ -112,6 +112,11 @@ void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, cons
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
 /* One that survived a collection, and was freed later. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
+/*
+ * One that was found dead at died_ns, and stands for so many, with how long it lived (lifetime). Nothing if
+ * that is not recorded.
+ */
+void sources_died(struct collect *c, double count, uint64_t died_ns, const struct rec_sample *s);
 /* One of which that is not known. */
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s);
 /* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
