@@ -164,8 +164,8 @@ struct report {
 
 /* All reports, in the order of help; x is the row report_x. */
 #define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(correlate) R(rt) R(gen) R(calls) R(flow) R(condu) \
-	R(tprof) R(account) R(threads) R(sched) R(wakers) R(locks) R(leaks) R(log) R(gc) R(jit) R(classes) \
-	R(exceptions) R(marks) R(timeline) R(arc) R(annotate) R(summary)
+	R(tprof) R(account) R(threads) R(sched) R(wakers) R(locks) R(leaks) R(lifetimes) R(log) R(gc) R(jit) \
+	R(classes) R(exceptions) R(marks) R(timeline) R(arc) R(annotate) R(summary)
 #define REPORT_DECLARE(name) extern const struct report report_##name;
 REPORT_LIST(REPORT_DECLARE)
 

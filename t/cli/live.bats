@@ -212,6 +212,12 @@ lifetimes() {
 	[ "$(of_method died waste)" = 2000 ]
 	[ "$(of_method died keep)" = 2000 ]
 	[ "$(of_method live keep)" = 0 ]
+	"$ARCPROF" report -i trace --lifetimes --format json >json
+	jq -e '[.lifetimes[] | select(.class == "byte[]" and .site == "Kept.keep")] |
+		map([.died, .p50_ns >= 100000000, .mean_ns >= 100000000, .p90_ns >= .p50_ns]) == [[2000, true, true, true]]' json
+	jq -e '[.lifetimes[] | select(.class == "byte[]" and .site == "Kept.waste") | .died] == [2000]' json
+	jq -e '([.lifetimes[].died] | add) == .source.died and .source.young <= .source.died' json
+	"$ARCPROF" report -i trace --lifetimes | grep -q ' byte\[\] in Kept.keep$'
 }
 
 @test "live: how long objects lived that died is told, by where they were allocated" {

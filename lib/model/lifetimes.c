@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/blame.h"
+#include "model/filter.h"
+#include "model/lifetimes.h"
+
+struct lifetime {
+	uint64_t ns, count, died_ns;
+	uint32_t row;
+};
+
+struct lifetime_sweep {
+	uint64_t time_ns;
+	uint32_t proc;
+};
+
+struct take {
+	struct lifetimes *m;
+	const struct selection *s;
+	struct filter *kept;
+	struct blame blame;
+	uint32_t lifetime, died;	/* events: a sample of one, then one of the other */
+	struct rec_sample first;
+	bool has_first;
+};
+
+static struct lifetime_row *row_of(struct lifetimes *m, uint32_t proc, uint32_t pid, struct blamed b)
+{
+	uint32_t *at = map_put(&m->row_of, hash_pair((uint64_t)b.leaf << 32 | b.site, proc));
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
+		*at = m->nr_rows;
+		m->rows[m->nr_rows++] = (struct lifetime_row){
+			.proc = proc, .pid = pid, .class_name = b.leaf, .site = b.site,
+		};
+	}
+	return &m->rows[*at];
+}
+
+/* Together ns, of so many objects. */
+static void add(struct take *t, const struct rec_sample *s, uint64_t ns, uint64_t count,
+		const struct stack_epoch *ep)
+{
+	struct lifetimes *m = t->m;
+	struct lifetime_row *row;
+	uint32_t proc, pid;
+
+	if (!count || !blame_selected(&m->names, t->s, s->thread, &proc, &pid))
+		return;
+	if (!filter_wants_sample(t->kept, s, ep)) {
+		m->nr_left_out++;
+		return;
+	}
+	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
+	row->samples++;
+	row->died += count;
+	row->ns += ns;
+	VEC_GROW(m->all, m->nr, m->alloc);
+	m->all[m->nr++] = (struct lifetime){ ns / count, count, s->time_ns, (uint32_t)(row - m->rows) };
+}
+
+static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct take *t = ctx;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (s[i].event == t->lifetime) {
+			t->first = s[i];
+			t->has_first = true;
+		} else if (s[i].event == t->died && t->has_first && t->first.thread == s[i].thread &&
+			   t->first.time_ns == s[i].time_ns) {
+			add(t, &s[i], t->first.weight, s[i].weight, ep);
+			t->has_first = false;
+		}
+	return 0;
+}
+
+static int take_sweep(void *ctx, const struct rec_sweep *r)
+{
+	struct lifetimes *m = ((struct take *)ctx)->m;
+
+	VEC_GROW(m->sweeps, m->nr_sweeps, m->alloc_sweeps);
+	m->sweeps[m->nr_sweeps++] = (struct lifetime_sweep){ r->time_ns, r->proc };
+	return 0;
+}
+
+/* ---- what is found out of all ---- */
+
+static int by_proc_and_time(const void *p, const void *q)
+{
+	const struct lifetime_sweep *a = p, *b = q;
+
+	return a->proc != b->proc ? (a->proc > b->proc) - (a->proc < b->proc) :
+	       (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+/* When all objects of the process were looked at last before that time; 0: never. */
+static uint64_t sweep_before(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
+{
+	size_t lo = 0, hi = m->nr_sweeps;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct lifetime_sweep *x = &m->sweeps[mid];
+
+		if (x->proc < proc || (x->proc == proc && x->time_ns < time_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && m->sweeps[lo - 1].proc == proc ? m->sweeps[lo - 1].time_ns : 0;
+}
+
+static int by_row_and_length(const void *p, const void *q)
+{
+	const struct lifetime *a = p, *b = q;
+
+	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+static int by_number(const void *p, const void *q)
+{
+	const struct lifetime_row *a = p, *b = q;
+
+	return a->died != b->died ? (a->died < b->died) - (a->died > b->died) :
+	       (a->class_name > b->class_name) - (a->class_name < b->class_name);
+}
+
+static void finish(struct lifetimes *m)
+{
+	uint64_t seen = 0;
+	size_t i;
+
+	if (m->nr_sweeps)
+		qsort(m->sweeps, m->nr_sweeps, sizeof(*m->sweeps), by_proc_and_time);
+	if (m->nr)
+		qsort(m->all, m->nr, sizeof(*m->all), by_row_and_length);
+	for (i = 0; i < m->nr; i++) {
+		const struct lifetime *x = &m->all[i];
+		struct lifetime_row *r = &m->rows[x->row];
+		uint64_t before, born_ns = x->died_ns - MIN(x->ns, x->died_ns);
+
+		seen = i && x[-1].row == x->row ? seen + x->count : x->count;
+		before = seen - x->count;
+		if (before < (r->died + 1) / 2 && seen >= (r->died + 1) / 2)
+			r->p50_ns = x->ns;
+		if (before < r->died - r->died / 10 && seen >= r->died - r->died / 10)
+			r->p90_ns = x->ns;
+		if (sweep_before(m, r->proc, x->died_ns) <= born_ns)
+			r->young += x->count;
+	}
+	for (i = 0; i < m->nr_rows; i++) {
+		m->died += m->rows[i].died;
+		m->young += m->rows[i].young;
+	}
+	if (m->nr_rows)
+		qsort(m->rows, m->nr_rows, sizeof(*m->rows), by_number);
+}
+
+int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e)
+{
+	static const struct resolve_opts o = { .no_files = true };
+	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep };
+	struct take take = { .m = m, .s = s };
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	model_init(&m->strings, 1, FLOW_SAMPLES);
+	names_init(&m->names, &m->strings, &o);
+	r = trace_read(t, &names_sink, &m->names, e);
+	if (r)
+		return r;
+	take.blame = (struct blame){ .names = &m->names, .what = BLAME_METHOD };
+	take.lifetime = names_find_event(&m->names, "lifetime");
+	take.died = names_find_event(&m->names, "died");
+	if (take.lifetime == UINT32_MAX || take.died == UINT32_MAX) {
+		err_set(e, ENODATA, "lifetimes of objects were not recorded");
+		err_hint(e, "arcprof record -e live,lifetime");
+		return -ENODATA;
+	}
+	r = filter_new(&take.kept, &m->names, s->filter, t, e);
+	if (!r)
+		r = trace_read(t, &sink, &take, e);
+	blame_release(&take.blame);
+	filter_free(take.kept);
+	if (!r)
+		finish(m);
+	return r;
+}
+
+void lifetimes_release(struct lifetimes *m)
+{
+	free(m->sweeps);
+	free(m->all);
+	free(m->rows);
+	map_release(&m->row_of);
+	names_release(&m->names);
+	model_release(&m->strings);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lifetimes.h - how long the sampled objects of a recording lived that died (record -e live,lifetime), by
+ * class and by the method that is to be blamed for them (blame.h). A lifetime ends where the object was found
+ * dead: at the first collection after its end that looked at it, so all are a little too long.
+ */
+#ifndef MODEL_LIFETIMES_H
+#define MODEL_LIFETIMES_H
+
+#include "model/names.h"
+#include "model/select.h"
+
+struct lifetime_row {
+	uint32_t proc, pid;
+	uint32_t class_name, site;	/* consumers of strings; 0: not known */
+	uint64_t samples;
+	uint64_t died, ns;		/* objects that these stand for, and their lifetimes together */
+	uint64_t young;			/* objects of these that the first look at all objects found dead */
+	uint64_t p50_ns, p90_ns;	/* of the objects */
+};
+
+struct lifetimes {
+	struct names names;
+	struct model strings;		/* theirs */
+	struct lifetime_row *rows;	/* most objects first */
+	size_t nr_rows, alloc_rows;
+	uint64_t died, young;		/* of all rows */
+	uint64_t nr_left_out;		/* samples, by the filter */
+	/* how rows are found */
+	struct lifetime *all;
+	size_t nr, alloc;
+	struct lifetime_sweep *sweeps;
+	size_t nr_sweeps, alloc_sweeps;
+	struct map row_of;
+};
+
+/*
+ * s selects by process, thread and filter. -ENODATA: lifetimes were not recorded. To be released in any case.
+ */
+int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e);
+void lifetimes_release(struct lifetimes *m);
+
+#endif

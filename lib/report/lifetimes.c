@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* lifetimes.c - how long objects lived that died, by class and by the method that allocates them. */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "base/quote.h"
+#include "model/lifetimes.h"
+#include "report/report.h"
+#include "report/sheet.h"
+
+struct shown {
+	struct lifetimes m;
+	const struct report_opts *o;
+	size_t nr;			/* of the rows */
+};
+
+static const char *name_of(const struct shown *s, uint32_t consumer)
+{
+	return consumer ? consumer_name(&s->m.strings.consumers, consumer) : NULL;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
+}
+
+static void add_row(const struct shown *s, const struct lifetime_row *r, struct sheet *sheet)
+{
+	const char *class = name_of(s, r->class_name), *site = name_of(s, r->site);
+	struct buf name = BUF_INIT;
+
+	quote_add(&name, class ? class : "[unknown class]");
+	buf_str(&name, site ? " in " : "");
+	quote_add(&name, site ? site : "");
+	sheet_row(sheet, NULL, (const struct cell[]){
+		cell_text(class), cell_text(site), cell_u64(r->pid),
+		cell_u64(r->died), cell_real(percent(r->young, r->died)), cell_u64(r->young),
+		cell_real((double)r->ns / (double)MAX(r->died, (uint64_t)1)),
+		cell_u64(r->p50_ns), cell_u64(r->p90_ns), cell_u64(r->samples), cell_text(name.data),
+	});
+	buf_release(&name);
+}
+
+static void add_rows(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ "class" }, { "site" }, { "pid" },
+		{ "died", "Died", 10 },
+		{ "young_percent", "%Young", 6, 1 },
+		{ "young" },
+		{ "mean_ns", "Mean", 10, 1, .unit = UNIT_MS },
+		{ "p50_ns", "p50", 10, 1, .unit = UNIT_MS },
+		{ "p90_ns", "p90", 10, 1, .unit = UNIT_MS },
+		{ "samples", "Samples", 8 },
+		{ NULL, "Class, and who allocates", .before = "  " },
+	};
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr; i++)
+		add_row(s, &s->m.rows[i], sheet);
+	sheet_end_rows(sheet);
+}
+
+static void print_head(const struct shown *s, FILE *out)
+{
+	struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "%" PRIu64 " objects died, %.1f %% of them young, ", s->m.died,
+		percent(s->m.young, s->m.died));
+	report_put_lost_of(&s->m.names, &b);
+	buf_putc(&b, '\n');
+	report_put_filter(s->o->select.filter, s->m.nr_left_out, "object", &b);
+	buf_str(&b, " Units :: ms (Mean, p50, p90), until the next collection found them dead\n\n");
+	fputs(b.data, out);
+	buf_release(&b);
+}
+
+static void put_head(const struct shown *s, struct json *j)
+{
+	report_json_begin(j, "lifetimes");
+	json_object(j, "source");
+	json_str(j, "command", names_label(&s->m.names, "command"));
+	json_str(j, "host", names_label(&s->m.names, "host"));
+	report_json_lost_of(&s->m.names, j);
+	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
+	json_u64(j, "died", s->m.died);
+	json_u64(j, "young", s->m.young);
+	json_end(j);
+}
+
+static void print(const struct shown *s, FILE *out)
+{
+	struct sheet sheet;
+	uint64_t nr_hidden;
+
+	sheet_init(&sheet, s->o->format, out);
+	sheet_choose(&sheet, &s->o->choice);
+	if (sheet_is_text(&sheet))
+		print_head(s, out);
+	put_head(s, &sheet.json);
+	json_array(&sheet.json, "lifetimes");
+	add_rows(s, &sheet);
+	json_end(&sheet.json);
+	nr_hidden = s->m.nr_rows - s->nr + sheet_nr_hidden(&sheet);
+	if (sheet_is_text(&sheet))
+		report_print_hidden(nr_hidden, out);
+	report_json_hidden(&sheet.json, nr_hidden);
+	json_end(&sheet.json);
+	sheet_end(&sheet);
+}
+
+static int lifetimes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	struct shown s = { .o = o };
+	int r = lifetimes_read(&s.m, t, &o->select, e);
+
+	if (!r) {
+		s.nr = o->limit ? MIN(s.m.nr_rows, o->limit) : s.m.nr_rows;
+		print(&s, out);
+		r = !s.m.nr_rows;
+	}
+	lifetimes_release(&s.m);
+	return r;
+}
+
+static const struct report_reason reasons[] = {
+	{ "module symbol", "it has a row for each place" },
+	{ "cpu " FOLLOWS_TIMES, "it needs the whole recording" },
+	{ NULL, NULL },
+};
+
+const struct report report_lifetimes = {
+	.name = "lifetimes",
+	.help = "show how long Java objects lived that died, and which die young",
+	.formats = FORMATS_TABLE,
+	.legend = "\n %Young: dead at the first look at all objects after they were allocated\n",
+	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
+	.has_functions = true,
+	.needs = "a trace with lifetimes of objects",
+	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE "limit",
+	.reasons = reasons,
+	.print_trace = lifetimes_print,
+};
