@@ -8,22 +8,21 @@
 #include "model/filter.h"
 #include "model/lifetimes.h"
 
+/* Of so many objects. */
 struct lifetime {
-	uint64_t ns, count, died_ns;
-	uint32_t row;
+	uint64_t ns, count, died_ns;	/* died_ns LIVES: they live, and ns is when they were allocated */
+	uint32_t row, proc;
 };
 
-struct lifetime_sweep {
-	uint64_t time_ns;
-	uint32_t proc;
-};
+#define LIVES UINT64_MAX
 
 struct take {
 	struct lifetimes *m;
 	const struct selection *s;
 	struct filter *kept;
 	struct blame blame;
-	uint32_t lifetime, died;	/* events: a sample of one, then one of the other */
+	uint32_t lifetime, died;	/* events: a sample of one, then one of the other; */
+	uint32_t live;			/* of objects that live */
 	struct rec_sample first;
 	bool has_first;
 };
@@ -42,26 +41,48 @@ static struct lifetime_row *row_of(struct lifetimes *m, uint32_t proc, uint32_t 
 	return &m->rows[*at];
 }
 
-/* Together ns, of so many objects. */
-static void add(struct take *t, const struct rec_sample *s, uint64_t ns, uint64_t count,
-		const struct stack_epoch *ep)
+static bool is_selected(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep,
+			uint32_t *proc, uint32_t *pid)
+{
+	if (!s->weight || !blame_selected(&t->m->names, t->s, s->thread, proc, pid))
+		return false;
+	if (filter_wants_sample(t->kept, s, ep))
+		return true;
+	t->m->nr_left_out++;
+	return false;
+}
+
+/* s: of so many objects that died, which lived ns together. */
+static void add_dead(struct take *t, const struct rec_sample *s, uint64_t ns, const struct stack_epoch *ep)
 {
 	struct lifetimes *m = t->m;
 	struct lifetime_row *row;
 	uint32_t proc, pid;
 
-	if (!count || !blame_selected(&m->names, t->s, s->thread, &proc, &pid))
+	if (!is_selected(t, s, ep, &proc, &pid))
 		return;
-	if (!filter_wants_sample(t->kept, s, ep)) {
-		m->nr_left_out++;
-		return;
-	}
 	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
 	row->samples++;
-	row->died += count;
+	row->died += s->weight;
 	row->ns += ns;
 	VEC_GROW(m->all, m->nr, m->alloc);
-	m->all[m->nr++] = (struct lifetime){ ns / count, count, s->time_ns, (uint32_t)(row - m->rows) };
+	m->all[m->nr++] = (struct lifetime){
+		.ns = ns / s->weight, .count = s->weight, .died_ns = s->time_ns,
+		.row = (uint32_t)(row - m->rows), .proc = proc,
+	};
+}
+
+static void add_living(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep)
+{
+	struct lifetimes *m = t->m;
+	uint32_t proc, pid;
+
+	if (!is_selected(t, s, ep, &proc, &pid))
+		return;
+	VEC_GROW(m->all, m->nr, m->alloc);
+	m->all[m->nr++] = (struct lifetime){
+		.ns = s->time_ns, .count = s->weight, .died_ns = LIVES, .row = UINT32_MAX, .proc = proc,
+	};
 }
 
 static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
@@ -75,8 +96,10 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 			t->has_first = true;
 		} else if (s[i].event == t->died && t->has_first && t->first.thread == s[i].thread &&
 			   t->first.time_ns == s[i].time_ns) {
-			add(t, &s[i], t->first.weight, s[i].weight, ep);
+			add_dead(t, &s[i], t->first.weight, ep);
 			t->has_first = false;
+		} else if (s[i].event == t->live) {
+			add_living(t, &s[i], ep);
 		}
 	return 0;
 }
@@ -84,9 +107,14 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 static int take_sweep(void *ctx, const struct rec_sweep *r)
 {
 	struct lifetimes *m = ((struct take *)ctx)->m;
+	uint32_t proc = map_get(&m->names.proc_of, r->proc);
 
+	if (proc == MAP_NONE)
+		return 0;
 	VEC_GROW(m->sweeps, m->nr_sweeps, m->alloc_sweeps);
-	m->sweeps[m->nr_sweeps++] = (struct lifetime_sweep){ r->time_ns, r->proc };
+	m->sweeps[m->nr_sweeps++] = (struct lifetime_sweep){
+		.time_ns = r->time_ns, .proc = r->proc, .pid = m->names.procs[proc].pid, .pauses = r->pauses,
+	};
 	return 0;
 }
 
@@ -100,8 +128,8 @@ static int by_proc_and_time(const void *p, const void *q)
 	       (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
-/* When all objects of the process were looked at last before that time; 0: never. */
-static uint64_t sweep_before(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
+/* The first look at the objects of the process at that time or later, or what is behind its last one. */
+static size_t sweep_at(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
 {
 	size_t lo = 0, hi = m->nr_sweeps;
 
@@ -114,7 +142,44 @@ static uint64_t sweep_before(const struct lifetimes *m, uint32_t proc, uint64_t 
 		else
 			hi = mid;
 	}
-	return lo && m->sweeps[lo - 1].proc == proc ? m->sweeps[lo - 1].time_ns : 0;
+	return lo;
+}
+
+/* When they were looked at last before that; 0: never. */
+static uint64_t sweep_before(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
+{
+	size_t at = sweep_at(m, proc, time_ns);
+
+	return at && m->sweeps[at - 1].proc == proc ? m->sweeps[at - 1].time_ns : 0;
+}
+
+static bool is_of(const struct lifetimes *m, size_t sweep, uint32_t proc)
+{
+	return sweep < m->nr_sweeps && m->sweeps[sweep].proc == proc;
+}
+
+/* First what came before each look, and went; then what was there. */
+static void count_living(struct lifetimes *m)
+{
+	size_t i, at;
+
+	for (i = 0; i < m->nr; i++) {
+		const struct lifetime *x = &m->all[i];
+		uint64_t born_ns = x->died_ns == LIVES ? x->ns : x->died_ns - MIN(x->ns, x->died_ns);
+
+		at = sweep_at(m, x->proc, born_ns);
+		if (is_of(m, at, x->proc))
+			m->sweeps[at].live += x->count;
+		at = x->died_ns == LIVES ? m->nr_sweeps : sweep_at(m, x->proc, x->died_ns);
+		if (is_of(m, at, x->proc))
+			m->sweeps[at].died += x->count;
+	}
+	for (i = 0; i < m->nr_sweeps; i++) {
+		struct lifetime_sweep *x = &m->sweeps[i];
+
+		x->live += i && x[-1].proc == x->proc ? x[-1].live : 0;
+		x->live -= MIN(x->died, x->live);
+	}
 }
 
 static int by_row_and_length(const void *p, const void *q)
@@ -141,7 +206,9 @@ static void finish(struct lifetimes *m)
 		qsort(m->sweeps, m->nr_sweeps, sizeof(*m->sweeps), by_proc_and_time);
 	if (m->nr)
 		qsort(m->all, m->nr, sizeof(*m->all), by_row_and_length);
-	for (i = 0; i < m->nr; i++) {
+	count_living(m);
+	/* those that live are the last */
+	for (i = 0; i < m->nr && m->all[i].died_ns != LIVES; i++) {
 		const struct lifetime *x = &m->all[i];
 		struct lifetime_row *r = &m->rows[x->row];
 		uint64_t before, born_ns = x->died_ns - MIN(x->ns, x->died_ns);
@@ -168,17 +235,20 @@ int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct sel
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep };
 	struct take take = { .m = m, .s = s };
+	uint64_t real_ns;
 	int r;
 
 	memset(m, 0, sizeof(*m));
 	model_init(&m->strings, 1, FLOW_SAMPLES);
 	names_init(&m->names, &m->strings, &o);
+	trace_reader_start(t, &m->start_ns, &real_ns);
 	r = trace_read(t, &names_sink, &m->names, e);
 	if (r)
 		return r;
 	take.blame = (struct blame){ .names = &m->names, .what = BLAME_METHOD };
 	take.lifetime = names_find_event(&m->names, "lifetime");
 	take.died = names_find_event(&m->names, "died");
+	take.live = names_find_event(&m->names, "live-objects");
 	if (take.lifetime == UINT32_MAX || take.died == UINT32_MAX) {
 		err_set(e, ENODATA, "lifetimes of objects were not recorded");
 		err_hint(e, "arcprof record -e live,lifetime");

@@ -19,6 +19,14 @@ struct lifetime_row {
 	uint64_t p50_ns, p90_ns;	/* of the objects */
 };
 
+/* The agent has looked at all objects, after a collection. */
+struct lifetime_sweep {
+	uint64_t time_ns;
+	uint32_t proc, pid;
+	uint32_t pauses;		/* of the collector since the recording began */
+	uint64_t died, live;		/* objects that this look found dead, and those that it left */
+};
+
 struct lifetimes {
 	struct names names;
 	struct model strings;		/* theirs */
@@ -26,11 +34,12 @@ struct lifetimes {
 	size_t nr_rows, alloc_rows;
 	uint64_t died, young;		/* of all rows */
 	uint64_t nr_left_out;		/* samples, by the filter */
+	struct lifetime_sweep *sweeps;	/* by process and time */
+	size_t nr_sweeps, alloc_sweeps;
+	uint64_t start_ns;		/* of the trace */
 	/* how rows are found */
 	struct lifetime *all;
 	size_t nr, alloc;
-	struct lifetime_sweep *sweeps;
-	size_t nr_sweeps, alloc_sweeps;
 	struct map row_of;
 };
 

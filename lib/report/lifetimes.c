@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* lifetimes.c - how long objects lived that died, by class and by the method that allocates them. */
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/quote.h"
@@ -11,6 +13,7 @@
 struct shown {
 	struct lifetimes m;
 	const struct report_opts *o;
+	bool collections;		/* rows are these */
 	size_t nr;			/* of the rows */
 };
 
@@ -62,6 +65,29 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	sheet_end_rows(sheet);
 }
 
+static void add_collections(const struct shown *s, struct sheet *sheet)
+{
+	static const struct sheet_column columns[] = {
+		{ "time_ns", "Time", 9, 3, .unit = UNIT_S },
+		{ "pid", "Process", 8 },
+		{ "pauses", "Pauses", 7 },
+		{ "died", "Died", 10 },
+		{ "live", "Live", 10 },
+	};
+	size_t i;
+
+	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
+	for (i = 0; i < s->nr; i++) {
+		const struct lifetime_sweep *x = &s->m.sweeps[i];
+
+		sheet_row(sheet, NULL, (const struct cell[]){
+			cell_u64(x->time_ns - MIN(x->time_ns, s->m.start_ns)), cell_u64(x->pid),
+			cell_u64(x->pauses), cell_u64(x->died), cell_u64(x->live),
+		});
+	}
+	sheet_end_rows(sheet);
+}
+
 static void print_head(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
@@ -71,7 +97,8 @@ static void print_head(const struct shown *s, FILE *out)
 	report_put_lost_of(&s->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(s->o->select.filter, s->m.nr_left_out, "object", &b);
-	buf_str(&b, " Units :: ms (Mean, p50, p90), until the next collection found them dead\n\n");
+	buf_str(&b, s->collections ? " Units :: s (Time), objects (Died, Live)\n\n" :
+		" Units :: ms (Mean, p50, p90), until the next collection found them dead\n\n");
 	fputs(b.data, out);
 	buf_release(&b);
 }
@@ -89,6 +116,11 @@ static void put_head(const struct shown *s, struct json *j)
 	json_end(j);
 }
 
+static size_t nr_rows(const struct shown *s)
+{
+	return s->collections ? s->m.nr_sweeps : s->m.nr_rows;
+}
+
 static void print(const struct shown *s, FILE *out)
 {
 	struct sheet sheet;
@@ -99,10 +131,13 @@ static void print(const struct shown *s, FILE *out)
 	if (sheet_is_text(&sheet))
 		print_head(s, out);
 	put_head(s, &sheet.json);
-	json_array(&sheet.json, "lifetimes");
-	add_rows(s, &sheet);
+	json_array(&sheet.json, s->collections ? "collections" : "lifetimes");
+	if (s->collections)
+		add_collections(s, &sheet);
+	else
+		add_rows(s, &sheet);
 	json_end(&sheet.json);
-	nr_hidden = s->m.nr_rows - s->nr + sheet_nr_hidden(&sheet);
+	nr_hidden = nr_rows(s) - s->nr + sheet_nr_hidden(&sheet);
 	if (sheet_is_text(&sheet))
 		report_print_hidden(nr_hidden, out);
 	report_json_hidden(&sheet.json, nr_hidden);
@@ -112,16 +147,24 @@ static void print(const struct shown *s, FILE *out)
 
 static int lifetimes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct shown s = { .o = o };
+	struct shown s = { .o = o, .collections = o->argument && *o->argument };
 	int r = lifetimes_read(&s.m, t, &o->select, e);
 
 	if (!r) {
-		s.nr = o->limit ? MIN(s.m.nr_rows, o->limit) : s.m.nr_rows;
+		s.nr = o->limit ? MIN(nr_rows(&s), o->limit) : nr_rows(&s);
 		print(&s, out);
-		r = !s.m.nr_rows;
+		r = !nr_rows(&s);
 	}
 	lifetimes_release(&s.m);
 	return r;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (o->argument && *o->argument && strcmp(o->argument, "collections"))
+		return err_set(e, EINVAL, "invalid value '%s' of --lifetimes (expected: collections)",
+			       o->argument);
+	return 0;
 }
 
 static const struct report_reason reasons[] = {
@@ -133,8 +176,11 @@ static const struct report_reason reasons[] = {
 const struct report report_lifetimes = {
 	.name = "lifetimes",
 	.help = "show how long Java objects lived that died, and which die young",
+	.argument = "collections",
+	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n %Young: dead at the first look at all objects after they were allocated\n",
+	.check = check,
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with lifetimes of objects",

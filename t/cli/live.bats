@@ -218,6 +218,10 @@ lifetimes() {
 	jq -e '[.lifetimes[] | select(.class == "byte[]" and .site == "Kept.waste") | .died] == [2000]' json
 	jq -e '([.lifetimes[].died] | add) == .source.died and .source.young <= .source.died' json
 	"$ARCPROF" report -i trace --lifetimes | grep -q ' byte\[\] in Kept.keep$'
+	# after each collection what was allocated before and is not dead; in the end, what lives
+	"$ARCPROF" report -i trace --lifetimes=collections --format json >json
+	jq -e '([.collections[].died] | add) == .source.died and .collections[-1].died >= 4000' json
+	[ "$(jq '.collections[-1].live' json)" -le "$("$ARCPROF" report -q -i trace --metric live-objects --xprof --format json | jq '.metrics[0].total')" ]
 }
 
 @test "live: how long objects lived that died is told, by where they were allocated" {
