@@ -48,7 +48,7 @@ uint32_t import_modules_get(struct import_modules *m, struct import *im, const s
 	*at = m->nr_items;
 	trace_write_module(im->w, &(struct rec_module){ .module = *at, .flags = x->flags, .inode = x->inode,
 			   .build_id = x->build_id, .build_id_len = x->build_id_len, .path = x->path,
-			   .path_len = path.len });
+			   .path_len = strlen(x->path) });	/* which a byte of zero has cut */
 	return *at;
 }
 
