@@ -28,6 +28,14 @@ nothing_stays() {
 	nothing_stays
 }
 
+@test "record: with -a, the first calls of the program are recorded" {
+	skip_unless_uprobes
+	for i in 1 2 3; do
+		record -a --no-java -e "uprobe:$(workload probed):counted" -- "$(workload probed)" 40
+		[ "$(samples)" -eq 90 ]
+	done
+}
+
 @test "record: which function of which file an event means is said to be unknown before the program runs" {
 	skip_unless_uprobes
 	for event in uprobe: uprobe:libc.so.6 uprobe:libc.so.6: uprobe::malloc; do

@@ -559,6 +559,9 @@ static int record(struct run *r, struct err *e)
 		parts_ready(c);
 		collect_ask_counts(c, COUNTS_MS);
 		c->counted_ns = clock_mono_ns();
+		/* begin() would miss the program's first events */
+		if (c->o->system_wide && program_exists(&r->program) && !c->o->delay_ns && !c->o->start_mark)
+			collect_enable(c, true);
 		ret = let_go(r, e);
 		if (!ret)
 			run(r);
