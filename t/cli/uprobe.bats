@@ -48,7 +48,7 @@ nothing_stays() {
 		[ "$status" -eq 125 ]
 		[[ $stderr == "arcprof record: event '$1': $2"* ]]
 	}
-	refused uprobe:libnone.so:f "no file 'libnone.so' is where programs and libraries are looked for"
+	refused uprobe:libnone.so:f "cannot find a program or library 'libnone.so'"
 	refused uprobe:/none/lib.so:f "/none/lib.so: No such file"
 	refused "uprobe:$(workload probed):countet" "$(workload probed): no function 'countet'"
 	[[ $stderr == *"did you mean 'counted'?"* ]]

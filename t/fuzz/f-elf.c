@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		symfile_object(f, off, &name);
 	}
 	buf_release(&name);
+	symfile_function(f, "f", &off, &e);
 	for (off = 0; off < len && off < 1 << 16; off += 97)
 		walk_from(off, data, len);
 	unwind_module_free(mod);

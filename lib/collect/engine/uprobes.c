@@ -233,9 +233,10 @@ static int open_file(const struct collect_opts *o, const char *file, struct err 
 	fd = open_named(o, file, e);
 	if (fd != -1)
 		return fd;
-	err_set(e, ENOENT, "no file '%s' is %s", file,
-		o->argv || o->system_wide ? "where programs and libraries are looked for" :
-		"mapped by what is recorded");
+	if (o->argv || o->system_wide)
+		err_set(e, ENOENT, "cannot find a program or library '%s'", file);
+	else
+		err_set(e, ENOENT, "no recorded process has mapped a file '%s'", file);
 	err_hint(e, "give its path, as in uprobe:/opt/app/lib/libapp.so:app_read");
 	return -ENOENT;
 }
