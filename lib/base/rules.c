@@ -295,9 +295,21 @@ struct question {
 	uint64_t ns;
 };
 
+/* What stops all threads, or is done for all, whichever thread of the VM does it. */
+static bool is_of_all_threads(const struct rule_event *event)
+{
+	return same(event->group, "gc") || same(event->group, "safepoint");
+}
+
 static bool applies(const struct rule *x, const struct question *q)
 {
-	return x->of == q->of && (x->of == RULE_EVENT || !x->event || is_named(q->event, x->event));
+	if (x->of != q->of)
+		return false;
+	if (x->of == RULE_EVENT)
+		return true;
+	if (!x->event)
+		return !(RULE_BIT(x->of) & RULES_OF_THREADS) || !is_of_all_threads(q->event);
+	return is_named(q->event, x->event);
 }
 
 static bool is_met(const struct rule *x, const struct question *q)

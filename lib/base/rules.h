@@ -8,6 +8,9 @@
  * other order: the first that matches decides. What no rule about the same thing matches is kept if the
  * first of the list leaves out, or if the file only leaves out. The list comes before the file.
  *
+ * Events of the groups "gc" and "safepoint" are of all threads: rules about threads say nothing of them,
+ * unless they name one.
+ *
  * What is asked of one thing at a time is for the caller to remember: that a thread is wanted, say.
  */
 #ifndef BASE_RULES_H

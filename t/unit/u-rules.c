@@ -55,6 +55,12 @@ TEST(rules_of_one_event_say_nothing_of_others)
 	CHECK(rules_want(&r, RULE_EVENT, &cpu, NULL));
 	CHECK(rules_concern(&r, RULE_LENGTH, &lock) && !rules_concern(&r, RULE_LENGTH, &cpu));
 	rules_release(&r);
+	/* a pause is of all threads */
+	r = listed("thread=x,kind=virtual,-group=system");
+	CHECK(rules_want(&r, RULE_THREAD, &pause, "VM Thread") && !rules_want(&r, RULE_THREAD, &cpu, "VM Thread"));
+	CHECK(rules_want(&r, RULE_KIND, &pause, "platform") && !rules_want(&r, RULE_KIND, &cpu, "platform"));
+	CHECK(rules_want(&r, RULE_GROUP, &pause, "system") && !rules_want(&r, RULE_GROUP, &cpu, "system"));
+	rules_release(&r);
 	r = listed("cpu,gc");
 	CHECK(rules_want(&r, RULE_EVENT, &cpu, NULL) && rules_want(&r, RULE_EVENT, &pause, NULL));
 	CHECK(!rules_want(&r, RULE_EVENT, &lock, NULL));
