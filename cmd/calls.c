@@ -34,6 +34,7 @@ static const struct {
 	{ "objects", CALLFLOW_ALLOC_OBJECTS, "objects" },
 	{ "dispatches", CALLFLOW_DISPATCHES, "dispatches" },
 	{ "thrown", CALLFLOW_THROWN, "exits" },		/* an exception leaves many methods */
+	{ "bytecodes", CALLFLOW_BYTECODES, "bytecodes" },
 };
 
 static bool is_asked(const struct opt_list *l, const char *word)
@@ -97,7 +98,7 @@ static int add_counter(struct callflow_opts *o, const char *name, struct err *e)
 
 	if (pmu_event_parse(name, &ev, e)) {
 		err_set(e, EINVAL, "--metric: unknown metric '%s' (available: calls, cpu, wall, alloc, objects, dispatches, thrown, "
-			"hardware counters)", name);
+			"bytecodes, hardware counters)", name);
 		return -EINVAL;
 	}
 	m.type = ev.attr.type;

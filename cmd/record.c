@@ -70,7 +70,7 @@ static const struct opt rest_table[] = {
 	OPT_LIST(0, "trace", struct record_opts, calls.traces, "method>time",
 		 "store calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
-		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, or a hardware counter (default: cpu,wall)"),
+		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, bytecodes, or a hardware counter (default: cpu,wall)"),
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise_time,
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,

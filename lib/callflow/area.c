@@ -202,6 +202,22 @@ void callflow_has_alloc_objects(void)
 	cf.alloc_objects = true;
 }
 
+void callflow_has_bytecodes(void)
+{
+	cf.bytecodes = true;
+}
+
+bool callflow_wants_metric(enum callflow_metric_kind kind)
+{
+	const struct callflow_area *a = cf.area;
+	uint32_t m;
+
+	for (m = 0; m < a->nr_metrics; m++)
+		if (a->metrics[m].kind == kind)
+			return true;
+	return false;
+}
+
 void callflow_sees_entries(void)
 {
 	cf.sees_entries = true;

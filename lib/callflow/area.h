@@ -67,6 +67,7 @@ enum callflow_metric_kind {
 	CALLFLOW_ALLOC_OBJECTS,		/* callflow_charge_object() gives them */
 	CALLFLOW_DISPATCHES,		/* times it got a CPU, a kernel thread's */
 	CALLFLOW_THROWN,		/* exits by an exception */
+	CALLFLOW_BYTECODES,		/* callflow_charge_event() gives them */
 	CALLFLOW_NR_METRICS,
 };
 

@@ -78,14 +78,18 @@ void callflow_detach(void);
 const struct callflow_area *callflow_area(void);
 
 /*
- * What the embedder knows of allocation; say it before the first kthread starts. Without it the metric
+ * What the embedder knows; say it before the first kthread starts. Without it the metric
  * is refused to every thread.
  *  - CALLFLOW_ALLOC_BYTES: read tells the calling kernel thread's, a number that only grows; called
  *    on each enter and leave;
- *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge_object().
+ *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge_object();
+ *  - CALLFLOW_BYTECODES: methods will report what they execute by callflow_charge_event().
  */
 void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
 void callflow_has_alloc_objects(void);
+void callflow_has_bytecodes(void);
+/* Is the metric of this kind among those that the area asks for? */
+bool callflow_wants_metric(enum callflow_metric_kind kind);
 /*
  * The embedder sees each entry of a method: an exit of one that is not open was told already, and is counted
  * as a repair but changes nothing. Not of a thread that is CALLFLOW_THREAD_LATE.
@@ -221,6 +225,9 @@ void callflow_bracket_methods(uint32_t nr);	/* that many more have probes */
  * context; then the open context is charged, as always.
  */
 void callflow_charge_object(struct callflow_kthread *k, uint32_t class_number, uint64_t bytes);
+
+/* Adds to a metric of the open context, one that only events move. */
+void callflow_charge_event(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount);
 
 static inline void callflow_missed(struct callflow_kthread *k)
 {

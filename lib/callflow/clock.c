@@ -171,6 +171,8 @@ static bool start_metric(struct callflow_kthread *k, uint32_t m)
 		return cf.alloc_bytes;
 	case CALLFLOW_ALLOC_OBJECTS:
 		return cf.alloc_objects;
+	case CALLFLOW_BYTECODES:
+		return cf.bytecodes;
 	}
 	return true;
 }

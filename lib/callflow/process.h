@@ -41,7 +41,7 @@ struct process {
 	bool need_seq;			/* CPU time or dispatches are asked */
 	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
 	uint64_t (*alloc_bytes)(struct callflow_kthread *k);
-	bool alloc_objects;		/* they are told */
+	bool alloc_objects, bytecodes;	/* they are told */
 	bool sees_entries;
 	const struct callflow_outside *outside;	/* NULL: there is nothing to ask */
 	uint64_t ratio;			/* cycles a ns, times 2^32 */

@@ -724,8 +724,7 @@ void callflow_unmount(struct callflow_kthread *k)
 	hand_over(k, k->own);
 }
 
-/* Adds to a metric of the open context what events tell. */
-static void charge_event(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)
+void callflow_charge_event(struct callflow_kthread *k, enum callflow_metric_kind kind, uint64_t amount)
 {
 	uint32_t m;
 
@@ -1169,7 +1168,7 @@ void callflow_thrown(struct callflow_kthread *k, uint32_t consumer)
 	if (unlikely(!k->cur))
 		return;
 	k->cur->thrown++;
-	charge_event(k, CALLFLOW_THROWN, 1);
+	callflow_charge_event(k, CALLFLOW_THROWN, 1);
 	k->throwing = true;
 	callflow_leave(k, consumer);
 	k->throwing = false;

@@ -157,6 +157,8 @@ struct snippets {
 	uint32_t thrown_this;		/* the class of what it wants in local 0; 0: nothing */
 	struct snippet thrown;		/* of an exception that leaves the method, before it is thrown on */
 	struct snippet caught;		/* first in handlers */
+	/* in each basic block: pushes a number, which layout_write() fills in, and calls */
+	struct snippet count;
 	/* around instructions: */
 	struct snippet before_lock, after_lock, before_unlock, after_wait, before_notify, before_notify_all;
 	bool lock_sites;		/* there may be such */
@@ -188,6 +190,8 @@ struct layout {
 	/* [len + 1]; of an instruction with its probes; of a pc within it: the same */
 	uint16_t *at;
 	uint32_t len;		/* of the code without the handlers: where the first of them goes */
+	/* [len + 1]: how many instructions the snippet "count" in front of this one stands for; NULL: none */
+	uint16_t *counts;
 	uint32_t nr_widened;
 	bool has_wide_if;	/* such a one needs a stack map after it */
 	/* What is wanted. */
@@ -203,10 +207,17 @@ static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 	return pc < l->code->len && (l->flags[pc] & LAYOUT_START);
 }
 
-/* Where the instruction itself stands, after the probe of a handler. */
+/* The length of what stands in front of the instruction wherever it is reached from. */
+static inline uint32_t layout_len_before(const struct layout *l, uint32_t pc)
+{
+	return (l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0) +
+	       (l->counts && l->counts[pc] ? l->put->count.len : 0);
+}
+
+/* Where the instruction itself stands, or before a return the probe of the exit. */
 static inline uint32_t layout_insn_at(const struct layout *l, uint32_t pc)
 {
-	return l->at[pc] + (l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0);
+	return l->at[pc] + layout_len_before(l, pc);
 }
 
 /* Where a range of instructions that begins or ends at pc does so: what follows a monitorenter is in it. */

@@ -74,35 +74,87 @@ static bool check_targets(const struct layout *l)
 }
 
 /*
- * Marks the handlers that get a probe: those whose first instruction is not watched by a handler at
- * the same place or before it. For the probe itself may throw (when the stack is full), and so must
- * not lead back to itself.
+ * For each pc: how many handlers at the same place or before it watch it. A probe may throw (when the stack
+ * is full), and must not lead back to itself, so there is none where such a handler watches. NULL: no memory.
  */
-static bool find_handlers(struct layout *l, struct scratch *s)
+static uint32_t *watched_from_before(const struct code *c, struct scratch *s)
 {
-	const struct code *c = l->code;
-	/* change[pc]: how many more such handlers watch pc than what is before it, modulo 2^32 */
-	uint32_t *change = scratch_get(s, (c->len + 1) * sizeof(change[0]));
-	uint32_t i, pc, nr = 0;
+	/* First how many more there are than at the pc before, modulo 2^32. */
+	uint32_t *nr = scratch_get(s, (c->len + 1) * sizeof(nr[0])), i, pc;
 
-	if (!change)
-		return false;
-	for (i = 0; i < c->nr_handlers; i++) {
+	for (i = 0; nr && i < c->nr_handlers; i++) {
 		uint32_t start = be16(c->handlers + 8 * i), end = be16(c->handlers + 8 * i + 2);
 		uint32_t handler = be16(c->handlers + 8 * i + 4), from = handler > start ? handler : start;
 
-		l->flags[handler] |= LAYOUT_CAUGHT;
 		if (from < end) {
-			change[from]++;
-			change[end]--;
+			nr[from]++;
+			nr[end]--;
 		}
 	}
-	for (pc = 0; pc < c->len; pc++) {
-		nr += change[pc];
-		if (nr)
-			l->flags[pc] &= ~LAYOUT_CAUGHT;
+	for (pc = 1; nr && pc < c->len; pc++)
+		nr[pc] += nr[pc - 1];
+	return nr;
+}
+
+/* Marks the handlers that get a probe. */
+static void find_handlers(struct layout *l, const uint32_t *watched)
+{
+	const struct code *c = l->code;
+	uint32_t i;
+
+	for (i = 0; i < c->nr_handlers; i++) {
+		uint32_t handler = be16(c->handlers + 8 * i + 4);
+
+		if (!watched[handler])
+			l->flags[handler] |= LAYOUT_CAUGHT;
 	}
-	return true;
+}
+
+/* Does a basic block begin at pc? after: the instruction before it. */
+static bool begins_block(const struct layout *l, uint32_t pc, uint32_t after)
+{
+	uint32_t op = l->code->bytes[after];
+
+	return !pc || l->flags[pc] & LAYOUT_TARGET || op_ends_block(op) || op_is_if(op) || op == OP_JSR ||
+	       op == OP_JSR_W;
+}
+
+/*
+ * Where the instructions of each basic block are counted: in front of its first one, or of the first one
+ * where a probe may stand. A block without such a place is not counted.
+ */
+static void find_blocks(struct layout *l, const uint32_t *watched)
+{
+	const struct code *c = l->code;
+	uint32_t pc, after = 0, nr = 0;
+	uint16_t *count = NULL;
+
+	for (pc = 0; pc < c->len; after = pc, pc += insn_len(c, pc)) {
+		if (begins_block(l, pc, after) || nr == INT16_MAX) {
+			count = NULL;
+			nr = 0;
+		}
+		nr++;
+		if (!count && !watched[pc])
+			count = &l->counts[pc];
+		if (count)
+			*count = nr;
+	}
+}
+
+static enum classfile_reason find_probes(struct layout *l, struct scratch *s)
+{
+	const uint32_t *watched = watched_from_before(l->code, s);
+
+	if (l->put->count.len)
+		l->counts = scratch_get(s, (l->code->len + 1) * sizeof(l->counts[0]));
+	if (!watched || (l->put->count.len && !l->counts))
+		return CLASSFILE_NO_MEMORY;
+	if (l->watch_handlers)
+		find_handlers(l, watched);
+	if (l->counts)
+		find_blocks(l, watched);
+	return CLASSFILE_OK;
 }
 
 /* ---- monitors ---- */
@@ -201,7 +253,7 @@ static bool place(struct layout *l)
 		len = insn_len(c, pc);
 		for (i = 0; i < len; i++)
 			l->at[pc + i] = at;
-		at += l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0;
+		at += layout_len_before(l, pc);
 		at += new_len(l, pc, len, at);
 		if (at > 65535)
 			return false;
@@ -253,9 +305,7 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 		return CLASSFILE_NO_MEMORY;
 	if (!find_instructions(l) || !check_targets(l))
 		return CLASSFILE_BAD_CODE;
-	if (l->watch_handlers && !find_handlers(l, s))
-		return CLASSFILE_NO_MEMORY;
-	reason = l->put->lock_sites ? find_monitors(l, s) : CLASSFILE_OK;
+	reason = l->put->lock_sites ? find_monitors(l, s) : find_probes(l, s);
 	if (reason)
 		return reason;
 	do {
@@ -268,6 +318,14 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 static void write_snippet(struct writer *w, const struct snippet *s)
 {
 	write_bytes(w, s->bytes, s->len);
+}
+
+static void write_count(struct writer *w, const struct snippet *s, uint32_t nr)
+{
+	struct snippet count = *s;
+
+	put16(count.bytes + 1, nr);
+	write_snippet(w, &count);
 }
 
 static uint32_t inverted(uint32_t op)
@@ -338,6 +396,8 @@ void layout_write(const struct layout *l, struct writer *w)
 		len = insn_len(c, pc);
 		if (l->flags[pc] & LAYOUT_CAUGHT)
 			write_snippet(w, &l->put->caught);
+		if (l->counts && l->counts[pc])
+			write_count(w, &l->put->count, l->counts[pc]);
 		if (op_is_switch(op)) {
 			write_switch(l, pc, w);
 		} else if (op_is_short_jump(op) || op == OP_GOTO_W || op == OP_JSR_W) {

@@ -20,7 +20,7 @@ struct rewrite {
 	struct pool pool;
 	bool has_refs;
 	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
-		uint32_t enter, exit, thrown, caught;
+		uint32_t enter, exit, thrown, caught, count;
 		uint32_t entered, waited, notify, notify_all, owns, state, hash;
 		uint32_t frames_name, throwable, object;
 	} refs;
@@ -88,13 +88,16 @@ static uint32_t add_method(struct pool *p, uint32_t class, const char *name, con
 static void add_call_refs(struct rewrite *rw, uint32_t class)
 {
 	const struct classfile_probe *probe = rw->probe;
-	const char *const names[] = { probe->enter, probe->exit, probe->thrown, probe->caught };
-	uint32_t *const refs[] = { &rw->refs.enter, &rw->refs.exit, &rw->refs.thrown, &rw->refs.caught };
+	const char *const names[] = { probe->enter, probe->exit, probe->thrown, probe->caught, probe->count };
+	uint32_t *const refs[] = { &rw->refs.enter, &rw->refs.exit, &rw->refs.thrown, &rw->refs.caught,
+				   &rw->refs.count };
 	struct pool *p = &rw->pool;
 	uint32_t type, name, i;
 
 	type = pool_add_utf8(p, "(I)V", 4);
-	for (i = 0; i < 4 && names[i]; i++) {
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i])
+			continue;
 		name = pool_add_utf8(p, names[i], text_len(names[i]));
 		*refs[i] = pool_add_pair(p, CONSTANT_METHODREF, class,
 					 pool_add_pair(p, CONSTANT_NAME_AND_TYPE, name, type));
@@ -193,6 +196,10 @@ static bool make_calls(struct rewrite *rw, int32_t number, struct snippets *put)
 	add_call(&put->thrown, rw->refs.thrown);
 	add(&put->caught, push, 3);
 	add_call(&put->caught, rw->refs.caught);
+	if (rw->probe->count) {
+		add(&put->count, (const uint8_t[]){ OP_SIPUSH, 0, 0 }, 3);
+		add_call(&put->count, rw->refs.count);
+	}
 	return true;
 }
 

@@ -138,7 +138,14 @@ struct classfile_probe {
 	const char *exit;
 	const char *thrown;
 	const char *caught;
-	const struct classfile_locks *locks;	/* NULL: the four above */
+	/*
+	 * A fifth, called in each basic block with how many instructions the block has: first thing in it,
+	 * but after caught and, in the first block, enter. In the part of a block that a handler at the same
+	 * place or before it watches, no probe may stand: the block is counted behind that part, and not at
+	 * all if there is nothing behind it. NULL: no such calls.
+	 */
+	const char *count;
+	const struct classfile_locks *locks;	/* NULL: those above */
 	const struct classfile_given *given;	/* the same; one of the two at most */
 	/* For tests: widens every jump, as if none fitted. */
 	bool widen_all;

@@ -334,6 +334,31 @@ javac_twice() {
 	on_one_jdk newest javac_twice
 }
 
+# "method bytecodes" of the last recording.
+executed() {
+	arcprof report -i trace --xprof --metric bytecodes --format json |
+		jq -r '.rows[] | select(.kind == "java") | "\(.name) \(.base[0])"' | sort
+}
+
+# As the interpreter of a JVM without probes executes them, which JVMTI's SingleStep tells one by one.
+bytecodes() {
+	java "-agentpath:$BUILD/t/tools/jvmti-calls.so=$PWD/steps,+step,Bytecodes" -cp "$CLASSES" Bytecodes
+	sed 's/([^ ]*//' steps.* | awk '$1 ~ /[.](passes|catches)$/ { $2 += 100 } 1' | sort >want
+	record --callflow='Bytecodes*' --metric bytecodes -- java -XX:TieredStopAtLevel=1 -cp "$CLASSES" Bytecodes
+	executed | diff want -
+	grep -qx "$(sed 's/^bytecodes //' out)" want
+	record --callflow='Bytecodes*' --metric bytecodes -- java -Xcomp -XX:CompileCommand=compileonly,Bytecodes*::* \
+		-XX:CompileCommand=quiet -cp "$CLASSES" Bytecodes
+	executed | diff want -
+	echo 'Bytecodes.sum base bytecodes = 54459' >limits
+	arcprof budget -i trace -f limits
+}
+
+# bats test_tags=stored
+@test "callflow: the bytecodes of each method are those that JVMTI's SingleStep counts" {
+	on_one_jdk newest bytecodes
+}
+
 refusals() {
 	record --callflow=java.lang.Math,java.lang.Object --metric calls -- java -cp "$CLASSES" Hellop
 	[ "$status" -eq 0 ]

@@ -73,6 +73,10 @@ known() {	# <version> <option>...
 	for_each_jdk known 52 --widen --first=40000
 }
 
+@test "rewrite: so they are when the instructions of each block are counted" {
+	for_newest_jdk known 52 --count --widen
+}
+
 odd() {
 	local c option
 	mkdir -p classes odd

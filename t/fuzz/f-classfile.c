@@ -63,6 +63,7 @@ static void one(const void *data, size_t len, bool widen, bool of_locks, struct 
 		.exit = "exit",
 		.thrown = "thrown",
 		.caught = widen ? NULL : "caught",
+		.count = len % 2 ? "count" : NULL,
 		.widen_all = widen,
 		.locks = of_locks ? &locks : NULL,
 		.select = of_locks ? select_lock : select_method,

@@ -5,7 +5,8 @@
  *
  * -agentpath:<file>=<output>[,<prefix of class>...]   default: classes of application loaders
  *
- * "+exit" among the prefixes has MethodExit events sent too. At the end it writes
+ * "+exit" among the prefixes has MethodExit events sent too; with "+step" the bytecodes that each method
+ * executes are counted instead, by SingleStep. At the end it writes
  * "<class.method><signature> <entries>" for each method, with dots, to <output>.<process>. Methods
  * that cannot have probes are none of them: native ones, those of classes that nobody can
  * retransform (hidden ones), and the accessors that reflection generates.
@@ -32,7 +33,7 @@ static jrawMonitorID lock;
 static jobject platform_loader;
 static char *output, *prefixes[64];
 static int nr_prefixes;
-static bool exits;
+static bool exits, steps;
 static uint64_t nr_exits;
 
 static void die(const char *what)
@@ -130,6 +131,11 @@ static void JNICALL on_entry(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmeth
 	__atomic_fetch_add(&s->entries, 1, __ATOMIC_RELAXED);
 }
 
+static void JNICALL on_step(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, jlocation at)
+{
+	on_entry(jvmti, env, thread, method);
+}
+
 static void JNICALL on_exit_(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method, jboolean thrown,
 			     jvalue v)
 {
@@ -142,7 +148,8 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	jmethodID get = (*env)->GetStaticMethodID(env, cls, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
 
 	platform_loader = (*env)->NewGlobalRef(env, (*env)->CallStaticObjectMethod(env, cls, get));
-	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_METHOD_ENTRY, NULL);
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE,
+					steps ? JVMTI_EVENT_SINGLE_STEP : JVMTI_EVENT_METHOD_ENTRY, NULL);
 	if (exits)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_METHOD_EXIT, NULL);
 }
@@ -172,19 +179,24 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	if (!output)
 		die("no output file");
 	while (nr_prefixes < 64 && (prefixes[nr_prefixes] = strtok(NULL, ","))) {
-		if (strcmp(prefixes[nr_prefixes], "+exit"))
-			nr_prefixes++;
-		else
+		if (!strcmp(prefixes[nr_prefixes], "+exit"))
 			exits = true;
+		else if (!strcmp(prefixes[nr_prefixes], "+step"))
+			steps = true;
+		else
+			nr_prefixes++;
 	}
 	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		die("no JVMTI");
 	want.can_generate_method_entry_events = 1;
+	/* With the second one HotSpot makes no single bytecode of two. */
+	want.can_generate_single_step_events = want.can_generate_breakpoint_events = steps;
 	want.can_generate_method_exit_events = exits;
 	want.can_retransform_classes = 1;
 	want.can_retransform_any_class = 1;
 	cb.MethodEntry = on_entry;
 	cb.MethodExit = on_exit_;
+	cb.SingleStep = on_step;
 	cb.VMInit = on_init;
 	cb.VMDeath = on_death;
 	if ((*ti)->AddCapabilities(ti, &want) || (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) ||

@@ -7,12 +7,13 @@
  *	  --only=<prefix>	only classes whose names (java/util/) start so
  *	  --first=<n>		number of the first method; the next ones follow
  *	  --map=<file>		writes a line "number class method descriptor" for each method rewritten
+ *	  --count		counts the instructions of each basic block, too
  *	  --widen		widens every jump, as if it did not fit
  *	  --locks		the probes of locks, java/lang/ArcLock, instead of those of calls
  *	  --quiet		no line for each method left alone
  *
  * What is no class is copied. The probes call java/lang/ArcProbe.enter(I)V, exit(I)V, thrown(I)V,
- * caught(I)V.
+ * caught(I)V, and with --count count(I)V.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ static struct {
 	const char *only;
 	const char *map_path;
 	FILE *map;
-	bool quiet, widen, locks;
+	bool quiet, widen, locks, count;
 	int32_t next;
 	struct totals t;
 } tool;
@@ -114,6 +115,7 @@ static void rewrite(const void *in, size_t len, struct buf *to)
 		.exit = "exit",
 		.thrown = "thrown",
 		.caught = "caught",
+		.count = tool.count ? "count" : NULL,
 		.widen_all = tool.widen,
 		.select = select_method,
 		.skipped = skipped,
@@ -373,6 +375,7 @@ int main(int argc, char **argv)
 						 { "map", 1, NULL, 'm' },   { "quiet", 0, NULL, 'q' },
 						 { "widen", 0, NULL, 'w' },
 						 { "locks", 0, NULL, 'l' },
+						 { "count", 0, NULL, 'c' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -389,6 +392,8 @@ int main(int argc, char **argv)
 			tool.widen = true;
 		else if (c == 'l')
 			tool.locks = true;
+		else if (c == 'c')
+			tool.count = true;
 		else
 			return 2;
 	}

@@ -41,7 +41,7 @@ static void *mem(void *ctx, size_t size)
 	return given[nr++] = xmalloc(size);
 }
 
-static bool of_locks, of_given;
+static bool of_locks, of_given, counting;
 
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
@@ -49,7 +49,8 @@ static enum classfile_reason rewrite(const void *in, size_t len, struct classfil
 	static const struct classfile_given given = { "e", "l" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
-		.locks = of_locks ? &locks : NULL, .given = of_given ? &given : NULL,
+		.count = counting ? "n" : NULL, .locks = of_locks ? &locks : NULL,
+		.given = of_given ? &given : NULL,
 		.select = select_method, .skipped = skipped, .mem = mem,
 	};
 
@@ -143,6 +144,23 @@ TEST(classfile_a_method_is_entered_left_and_watched)
 	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
 	CHECK_U64(out.nr_rewritten, 1);
 	CHECK(t.m.name.len == 1 && *t.m.name.p == 'm' && t.m.code_len_bytes == 1 && t.m.version == 52);
+	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
+}
+
+TEST(classfile_instructions_are_counted_in_each_block)
+{
+	/* if it is null, over an instruction; to a block that both ways lead to */
+	static const uint8_t code[] = { 0x01, 0xc6, 0, 4, 0x00, 0xb1 };
+	static const uint8_t want[] = { 0x11, 0x12, 0x34, 0xb8, 0,    11,   0x11, 0,	2, 0xb8, 0,
+					23,   0x01, 0xc6, 0,	10,   0x11, 0,	  1,	0xb8, 0, 23,
+					0x00, 0x11, 0,	  1,	0xb8, 0,    23,	  0x11, 0x12, 0x34, 0xb8,
+					0,    14,   0xb1 };
+	struct buf b = make_class(code, sizeof(code), 1, 6);
+	struct classfile_out out;
+
+	t.number = 0x1234;
+	counting = true;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
 	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
 }
 

@@ -181,6 +181,7 @@ static void refuse_all(const char *why)
 static void begin(JNIEnv *env, jthread thread)
 {
 	callflow_sees_entries();
+	callflow_has_bytecodes();
 	find_fields(env, thread);
 	set_readers();
 	objects_enable(ti);

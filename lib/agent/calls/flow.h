@@ -34,6 +34,7 @@ bool flow_off(JNIEnv *env);
 #define HELPER_EXIT "exit"
 #define HELPER_THROWN "thrown"
 #define HELPER_CAUGHT "caught"
+#define HELPER_COUNT "count"
 /* Defines them and binds the probes that the area asks for, unless that was done before. */
 bool helper_define(JNIEnv *env);
 /* Defines a class of the boot loader: a global reference, NULL: the VM refused it. */
@@ -50,6 +51,8 @@ void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_exit(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method);
+/* That many bytecodes of the innermost call that is open are executed. */
+void JNICALL probe_count(JNIEnv *env, jclass cls, jint nr);
 /*
  * Probes work, or do nothing. What else works for callflow goes between probe_begin(), which says
  * whether it may, and probe_end().

@@ -21,7 +21,7 @@ enum { VERSION = 52 };		/* JDK 8, and every later one takes it */
 
 static void make_probe_class(struct image *c)
 {
-	enum { TYPE = 5, ENTER, EXIT, THROWN, CAUGHT, NR_CONSTANTS };
+	enum { TYPE = 5, ENTER, EXIT, THROWN, CAUGHT, COUNT, NR_CONSTANTS };
 
 	image_begin(c, VERSION, HELPER_CLASS, NR_CONSTANTS);
 	utf8(c, "(I)V");
@@ -29,11 +29,13 @@ static void make_probe_class(struct image *c)
 	utf8(c, HELPER_EXIT);
 	utf8(c, HELPER_THROWN);
 	utf8(c, HELPER_CAUGHT);
-	image_methods(c, 4);
+	utf8(c, HELPER_COUNT);
+	image_methods(c, 5);
 	image_native(c, ENTER, TYPE);
 	image_native(c, EXIT, TYPE);
 	image_native(c, THROWN, TYPE);
 	image_native(c, CAUGHT, TYPE);
+	image_native(c, COUNT, TYPE);
 	u2(c, 0);
 }
 
@@ -69,7 +71,7 @@ static void make_init_class(struct image *c)
 
 static jclass probe_class, init_class;
 
-/* CAUGHT is the same in all. */
+/* CAUGHT and COUNT are the same in all. */
 static const struct probes {
 	uint32_t flag;
 	void *enter, *exit, *thrown;
@@ -100,6 +102,7 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 		{ (char *)HELPER_EXIT, (char *)"(I)V", p->exit },
 		{ (char *)HELPER_THROWN, (char *)"(I)V", p->thrown },
 		{ (char *)HELPER_CAUGHT, (char *)"(I)V", (void *)probe_caught },
+		{ (char *)HELPER_COUNT, (char *)"(I)V", (void *)probe_count },
 	};
 
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK ? p : NULL;

@@ -222,6 +222,7 @@ static bool rewrite_in(struct arena *a, const void *data, jint len, struct class
 		.exit = HELPER_EXIT,
 		.thrown = HELPER_THROWN,
 		.caught = HELPER_CAUGHT,
+		.count = callflow_wants_metric(CALLFLOW_BYTECODES) ? HELPER_COUNT : NULL,
 		.select = select_method,
 		.skipped = skipped,
 		.mem = arena_mem,

@@ -28,20 +28,9 @@ static struct {
 
 static bool wanted;		/* and to be had */
 
-static bool is_metric(void)
-{
-	const struct callflow_area *a = callflow_area();
-	uint32_t m;
-
-	for (m = 0; m < a->nr_metrics; m++)
-		if (a->metrics[m].kind == CALLFLOW_ALLOC_OBJECTS)
-			return true;
-	return false;
-}
-
 void objects_want(jvmtiEnv *ti, jvmtiCapabilities *want)
 {
-	wanted = is_metric() && jvmti11_want_object_alloc(ti, want);
+	wanted = callflow_wants_metric(CALLFLOW_ALLOC_OBJECTS) && jvmti11_want_object_alloc(ti, want);
 }
 
 static uint64_t mixed(uint64_t hash, uint64_t leaf)

@@ -241,6 +241,14 @@ bool probe_rethrew(JNIEnv *env)
 	return again;
 }
 
+void JNICALL probe_count(JNIEnv *env, jclass cls, jint nr)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_charge_event(k, CALLFLOW_BYTECODES, nr);
+}
+
 /* --- with CALLFLOW_TIMED: of few methods, each call may be one that the recorder is to hear of --- */
 
 void JNICALL timed_enter(JNIEnv *env, jclass cls, jint method)

@@ -64,6 +64,7 @@ static const char *why_not(uint32_t kind)
 {
 	switch (kind) {
 	case CALLFLOW_ALLOC_BYTES:
+	case CALLFLOW_BYTECODES:
 		return "only JVMs tell";
 	case CALLFLOW_ALLOC_OBJECTS:
 		return "only JVMs from JDK 11 on tell, when recorded from their start";

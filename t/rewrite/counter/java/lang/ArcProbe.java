@@ -78,6 +78,15 @@ public final class ArcProbe {
 		find(stack.get(), number);
 	}
 
+	public static void count(int instructions) {
+		if (instructions <= 0)
+			misfit();
+	}
+
+	private static synchronized void misfit() {
+		misfits++;
+	}
+
 	private static synchronized void write(String path) {
 		try (PrintWriter out = new PrintWriter(new FileWriter(path))) {
 			for (int i = 0; i < METHODS; i++)
