@@ -279,6 +279,7 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 		.nr_functions = MAX_FUNCTIONS, .pool_bytes = c->call_memory,
 	};
 	o->layout.flags |= c->precise_time ? CALLFLOW_PRECISE : 0;
+	o->layout.flags |= c->call_tier ? CALLFLOW_TIERS : 0;
 	if (c->calltrace || c->traces.nr_items)
 		trace_events(&o->layout);
 	o->slow = c->traces.nr_items ? slow : NULL;

@@ -21,6 +21,7 @@ struct calls_opts {
 	bool calltrace;			/* every event, too */
 	struct opt_list traces;		/* of the events, only these */
 	bool precise_time;		/* CALLFLOW_PRECISE */
+	bool call_tier;			/* CALLFLOW_TIERS */
 };
 
 enum { CALLS_LABELS = 1 << 16 };	/* sets of labels of threads that calls can have, a process */

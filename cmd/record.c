@@ -75,6 +75,8 @@ static const struct opt rest_table[] = {
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read rules for methods, threads, classes and events from <file>"),
+	OPT_FLAG(0, "call-tier", struct record_opts, calls.call_tier,
+		 "tell calls of interpreted, compiled and inlined code of a Java method apart (report --by-kind)"),
 	OPT_U64(0, "call-depth", struct record_opts, calls.call_depth, "n", "8192",
 		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.call_memory, "bytes", "1G",
@@ -184,9 +186,9 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (c->calltrace && c->traces.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
-	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise_time))
+	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise_time || c->call_tier))
 		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
-			       c->precise_time ? "--precise-time" : "--snapshot");
+			       c->precise_time ? "--precise-time" : c->call_tier ? "--call-tier" : "--snapshot");
 	return 0;
 }
 

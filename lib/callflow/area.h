@@ -51,6 +51,8 @@ enum callflow_flags {
 	CALLFLOW_BRACKETS = 1 << 3,
 	/* calls are timed one by one: base[] is that of enum callflow_timed, and there are no metrics */
 	CALLFLOW_TIMED = 1 << 5,
+	/* how the code of each method runs is told: enum callflow_tier in its consumer */
+	CALLFLOW_TIERS = 1 << 6,
 };
 
 /*
@@ -147,6 +149,19 @@ enum callflow_consumer {
 };
 #define CALLFLOW_VALUE 0x3fffffffu	/* what is not the kind */
 
+/* How a method's code ran when the call began: in these bits of its consumer; none other has them. */
+enum callflow_tier {
+	CALLFLOW_TIER_UNKNOWN,		/* not asked for, or not known */
+	CALLFLOW_TIER_INTERPRETED,
+	CALLFLOW_TIER_C1,
+	CALLFLOW_TIER_C2,
+	CALLFLOW_TIER_INLINED,		/* in the compiled code of a caller */
+	CALLFLOW_NR_TIERS,
+};
+enum { CALLFLOW_TIER_SHIFT = 27 };
+#define CALLFLOW_TIER (7u << CALLFLOW_TIER_SHIFT)
+#define CALLFLOW_NUMBER (CALLFLOW_VALUE & ~CALLFLOW_TIER)	/* a method's number in its consumer */
+
 enum callflow_mark {
 	CALLFLOW_THREAD = 1,		/* a thread's root: what it did outside all instrumented code */
 	CALLFLOW_PRUNED,		/* calls for which memory or depth did not suffice */
@@ -200,10 +215,12 @@ struct callflow_open {
 	uint64_t frame;			/* callflow_frame(), 0 unknown */
 };
 
-/* Is it a call of that consumer? */
+/* Is it a call of that consumer, of whatever tier? */
 static inline int callflow_is_call_of(const struct callflow_open *o, uint32_t consumer)
 {
-	return o->consumer == consumer || o->consumer == ~consumer;
+	uint32_t differs = o->consumer ^ consumer;
+
+	return !(differs & ~CALLFLOW_TIER) || !(~differs & ~CALLFLOW_TIER);
 }
 
 /*

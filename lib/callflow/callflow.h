@@ -212,6 +212,25 @@ static inline uint64_t callflow_depth(const struct callflow_kthread *k)
 void callflow_unwind(struct callflow_kthread *k, uint64_t depth);
 
 /*
+ * The consumer under which the innermost open call of that method was entered: it has the tier of then.
+ * Without one, the consumer given.
+ */
+static inline uint32_t callflow_as_entered(const struct callflow_kthread *k, uint32_t consumer)
+{
+	const struct callflow_thread *t = k->cur;
+	const struct callflow_open *stack, *o;
+
+	if (!t || t->beyond)
+		return consumer;
+	stack = (const void *)(uintptr_t)t->stack;
+	for (o = (const void *)(uintptr_t)t->top; o > stack && !callflow_is_call_of(o, consumer); o--)
+		;
+	if (o == stack)
+		return consumer;
+	return (o->consumer & CALLFLOW_KIND) == CALLFLOW_METHOD ? o->consumer : ~o->consumer;
+}
+
+/*
  * With CALLFLOW_BRACKETS.  An outermost call begins: is it one to be traced?  Then its end, or that
  * it could not be traced, is told too; true: it was the last one.
  */

@@ -143,7 +143,7 @@ static void find_kinds(struct job *j, const uint64_t *jvms)
 
 		java[i] = n->parent ? java[n->parent] : of_process[n->consumer];
 		j->kind_of[i] = kind_is(kind, KIND_NATIVE) ? NATIVE :
-				kind == CONSUMER_JAVA ? java[i] : NOBODY;
+				kind_is(kind, KIND_JAVA) ? java[i] : NOBODY;
 		if (!n->n)
 			j->kind_of[i] = NOBODY;		/* sampled below calls */
 		if (j->kind_of[i] != NOBODY)

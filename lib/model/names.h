@@ -121,6 +121,7 @@ struct resolve_opts {
 	bool signatures, lines, addresses, by_kind, hide_inlined, hide_kernel, hide_files;
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
+	bool merge_tiers;	/* exact calls of a method are of one kind, however it ran */
 	bool code;		/* keep the machine code of compiled methods */
 	bool own_threads;	/* what arcprof's own threads wait is wanted, too */
 };

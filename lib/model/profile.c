@@ -201,6 +201,8 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	co.no_samples |= c.has_labels && (select || p->o->by_label);
 	if (!r)
 		r = columns_of_calls(&columns, &p->events, p->names, &co, e);
+	/* A stack says how its methods ran when it was sampled, not when they were called. */
+	p->names->o.merge_tiers = columns.with_samples;
 	if (!r && p->filter)
 		r = check_calls(p, e);
 	if (!r && p->o->replay)

@@ -593,7 +593,14 @@ static void resolve_interp(struct names *x, const struct frame *f)
 
 static void resolve_method(struct names *x, const struct frame *f)
 {
-	struct consumer c = { .kind = CONSUMER_JAVA };
+	static const uint32_t kinds[FRAME_NR_TIERS] = {
+		[FRAME_TIER_UNKNOWN] = CONSUMER_JAVA,
+		[FRAME_TIER_INTERPRETED] = CONSUMER_JAVA_INTERPRETED,
+		[FRAME_TIER_C1] = CONSUMER_JAVA_C1,
+		[FRAME_TIER_C2] = CONSUMER_JAVA_C2,
+		[FRAME_TIER_INLINED] = CONSUMER_JAVA_INLINED,
+	};
+	struct consumer c = { .kind = x->o.by_kind && !x->o.merge_tiers ? kinds[f->tier] : CONSUMER_JAVA };
 
 	c.name = method_name(x, f->proc, f->method);
 	add_level(x, &c, method_function(x, f->proc, f->method));

@@ -48,7 +48,9 @@ struct gen {
 
 static const char *prefix(uint32_t kind)
 {
-	return kind == CONSUMER_JAVA ? "M:" : kind == CONSUMER_NATIVE ? "N:" : "";
+	if (kind_is(kind, KIND_JAVA))
+		return kind == CONSUMER_JAVA ? "M:" : kind == CONSUMER_JAVA_INTERPRETED ? "I:" : "J:";
+	return kind == CONSUMER_NATIVE ? "N:" : "";
 }
 
 static void print_head(struct gen *g)

@@ -75,7 +75,7 @@ struct frame_words frame_words(const struct frame *f)
 		w.c = f->bci;
 		break;
 	case FRAME_METHOD:
-		w.b = f->method;
+		w.b = f->method | f->tier << 32;
 		break;
 	case FRAME_MARK:
 		w.a = f->count;
@@ -92,6 +92,11 @@ struct frame_words frame_words(const struct frame *f)
 		break;
 	}
 	return w;
+}
+
+static uint64_t known_tier(uint64_t tier)
+{
+	return tier < FRAME_NR_TIERS ? tier : FRAME_TIER_UNKNOWN;
 }
 
 struct frame frame_from_words(const struct frame_words *w)
@@ -113,7 +118,9 @@ struct frame frame_from_words(const struct frame_words *w)
 	case FRAME_INTERP:
 		return (struct frame){ FRAME_INTERP, .proc = w->a, .method = w->b, .bci = w->c };
 	case FRAME_METHOD:
-		return (struct frame){ FRAME_METHOD, .proc = w->a, .method = w->b };
+		return (struct frame){
+			FRAME_METHOD, .proc = w->a, .method = w->b, .tier = known_tier(w->b >> 32),
+		};
 	case FRAME_MARK:
 		return (struct frame){ FRAME_MARK, .count = w->a, .mark = w->b };
 	case FRAME_NAMED:

@@ -14,6 +14,16 @@ enum frame_kind {
 	FRAME_NR
 };
 
+/* How the code of a method ran when a call of it began, of FRAME_METHOD; the numbers are in traces. */
+enum frame_tier {
+	FRAME_TIER_UNKNOWN,
+	FRAME_TIER_INTERPRETED,
+	FRAME_TIER_C1,
+	FRAME_TIER_C2,
+	FRAME_TIER_INLINED,		/* in the compiled code of a caller */
+	FRAME_NR_TIERS,
+};
+
 /*
  * The kind, below FRAME_NR, says which of the other members are used; the rest are 0. There is no
  * padding either, so that frames are compared and hashed as bytes.
@@ -35,6 +45,7 @@ struct frame {
 		uint64_t bci;
 		uint64_t line;		/* 0: not known */
 		uint64_t mark;		/* enum frame_mark, or a later arcprof's */
+		uint64_t tier;		/* enum frame_tier */
 	};
 	uint32_t method;		/* of FRAME_JIT the compiled one, not what is inlined; 0 unknown */
 	uint32_t compile_id : 31;	/* HotSpot's */

@@ -334,6 +334,32 @@ javac_twice() {
 	on_one_jdk newest javac_twice
 }
 
+# tiers_are <what calls of Hellop.myA and of myC are> <JVM option>...: all, but that the first of code by C2, where the
+# call of the probe is not linked yet, may be interpreted.
+tiers_are() {
+	record --callflow='Hellop.my*' --call-tier --calltrace --metric calls -- java -XX:CompileCommand=quiet "${@:3}" -cp "$CLASSES" Hellop
+	[ "$(arcprof report -i trace --xtree --by-kind --format json |
+		jq -r '.nodes[] | select(.n >= 999) | "\(.name) \(.kind)"' | sort)" = \
+		"$(printf 'Hellop.my%s java-%s\n' A "$1" C "$2")" ] || { arcprof report -i trace --xtree --by-kind; return 1; }
+	[ "$(arcprof report -i trace --xprof --format json | jq -c '[.rows[] | select(.n == 1000) | .kind]')" = '["java","java"]' ]
+}
+
+# Whatever HotSpot is told to do with the code, the calls are of.
+tiers() {
+	local compile=(-Xcomp -XX:CompileCommand=compileonly,Hellop::\* -XX:CompileCommand=dontinline,Hellop::myA)
+	tiers_are interpreted interpreted -Xint
+	arcprof report -i trace --gen | awk '/> I:Hellop.my/ { n++ } END { exit n != 2000 }'
+	tiers_are c1 c1 "${compile[@]}" -XX:TieredStopAtLevel=1 -XX:CompileCommand=dontinline,Hellop::myC
+	tiers_are c1 inlined "${compile[@]}" -XX:TieredStopAtLevel=1 -XX:CompileCommand=inline,Hellop::myC
+	arcprof report -i trace --gen | awk '/> J:Hellop.my/ { n++ } END { exit n != 2000 }'
+	tiers_are c2 c2 "${compile[@]}" -XX:-TieredCompilation -XX:CompileCommand=dontinline,Hellop::myC
+}
+
+# bats test_tags=stored
+@test "callflow: calls are told apart by how their code runs" {
+	on_each_jdk tiers
+}
+
 # "method bytecodes" of the last recording.
 executed() {
 	arcprof report -i trace --xprof --metric bytecodes --format json |

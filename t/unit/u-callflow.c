@@ -824,6 +824,25 @@ TEST(callflow_an_exit_that_was_told_leaves_the_tree_as_it_is)
 	flow_release(&f);
 }
 
+TEST(callflow_tiers_of_a_method_are_contexts_that_its_exit_finds)
+{
+	const uint32_t c1 = CALLFLOW_TIER_C1 << CALLFLOW_TIER_SHIFT | 7, c2 = c1 + (1 << CALLFLOW_TIER_SHIFT);
+	struct bench b;
+	struct flow f;
+
+	bench_open(&b, 1 << 20, 100);
+	callflow_enter(b.k, c1);
+	callflow_enter(b.k, c2);
+	CHECK_U64(callflow_as_entered(b.k, 7), c2);
+	callflow_leave(b.k, 7);
+	CHECK_U64(callflow_as_entered(b.k, 7), c1);
+	callflow_leave(b.k, c1);
+	CHECK_U64(callflow_as_entered(b.k, 7), 7);
+	CHECK_U64(callflow_depth(b.k) + b.t->popped, 0);
+	read_tree(&b, 0, &f);
+	CHECK_U64(calls_of(&f, c1) * calls_of(&f, c2), 1);
+}
+
 /* A thousand threads, one after the other, in 64 slots: the first have a tree each, nothing is lost. */
 static void run_threads(uint32_t flags, uint64_t pool_bytes, uint64_t most_pages)
 {

@@ -610,6 +610,18 @@ TEST(trace_frame_keeps_the_words_of_its_kind_and_no_others)
 	}
 }
 
+TEST(trace_frame_of_a_method_has_its_tier_above_its_number)
+{
+	const struct frame f = { FRAME_METHOD, .proc = 1, .method = UINT32_MAX, .tier = FRAME_TIER_INLINED };
+	const struct frame_words w = frame_words(&f);
+	const struct frame back = frame_from_words(&w);
+
+	CHECK_U64(w.b, 4ull << 32 | UINT32_MAX);
+	CHECK(frame_equal(&f, &back));
+	CHECK_U64(frame_from_words(&(struct frame_words){ FRAME_METHOD, 1, 5ull << 32, 0, 0 }).tier,
+		  FRAME_TIER_UNKNOWN);
+}
+
 TEST(trace_frame_of_an_unknown_kind_is_a_mark_without_a_reason)
 {
 	const struct frame f = frame_from_words(&(struct frame_words){ FRAME_NR, 1, 2, 3, 4 });

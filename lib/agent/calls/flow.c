@@ -186,10 +186,14 @@ static void begin(JNIEnv *env, jthread thread)
 	set_readers();
 	objects_enable(ti);
 	instrument_init(env);
+	tier_on();
 	if (!helper_define(env)) {
 		refuse_all("this JVM does not take the class of the probes");
 		return;
 	}
+	if (callflow_area()->flags & CALLFLOW_TIERS && !tier_works())
+		numbers_refused(&(struct names_method){ .class_name = { "[tiers]", 7 } },
+				"this JVM does not say how code runs");
 	enable(JVMTI_EVENT_VM_DEATH);
 	enable(JVMTI_EVENT_THREAD_START);
 	enable(JVMTI_EVENT_THREAD_END);

@@ -98,6 +98,24 @@ void JNICALL timed_enter(JNIEnv *env, jclass cls, jint method);
 void JNICALL timed_exit(JNIEnv *env, jclass cls, jint method);
 void JNICALL timed_thrown(JNIEnv *env, jclass cls, jint method);
 
+/* probe.c: the same with CALLFLOW_TIERS. */
+void JNICALL tier_enter(JNIEnv *env, jclass cls, jint method);
+void JNICALL tier_exit(JNIEnv *env, jclass cls, jint method);
+void JNICALL tier_thrown(JNIEnv *env, jclass cls, jint method);
+
+/*
+ * tier.c: tier_on() before the probes are bound, tier_try() with the frame of a native method that Java
+ * called. Then tier_works() says whether tiers are known in this VM.
+ */
+void tier_on(void);
+void tier_try(const void *frame);
+bool tier_works(void);
+/*
+ * How the code runs that has called the probe whose frame this is: __builtin_frame_address(0), of a function
+ * that a native method is bound to. Already shifted to its place in a consumer.
+ */
+uint32_t tier_of(const void *frame);
+
 /*
  * flow.c: a callflow_thread of this Java thread (NULL: the calling one), named as Java names it;
  * flags beside CALLFLOW_THREAD_JAVA. NULL: a rule excludes it, or with *no_room there is none.

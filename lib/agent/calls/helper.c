@@ -78,6 +78,7 @@ static const struct probes {
 } kinds[] = {
 	{ CALLFLOW_BRACKETS, (void *)bracket_enter, (void *)bracket_exit, (void *)bracket_thrown },
 	{ CALLFLOW_TIMED, (void *)timed_enter, (void *)timed_exit, (void *)timed_thrown },
+	{ CALLFLOW_TIERS, (void *)tier_enter, (void *)tier_exit, (void *)tier_thrown },
 	{ CALLFLOW_TREES, (void *)probe_enter, (void *)probe_exit, (void *)probe_thrown },
 };
 
@@ -105,6 +106,8 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 		{ (char *)HELPER_COUNT, (char *)"(I)V", (void *)probe_count },
 	};
 
+	if (p->flag & CALLFLOW_TIERS)
+		tier_try(__builtin_frame_address(0));
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK ? p : NULL;
 }
 

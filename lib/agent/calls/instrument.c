@@ -200,7 +200,7 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 		return CLASSFILE_LEAVE_ALONE;
 	}
 	number = numbers_get(&names);
-	if (number && number <= CALLFLOW_VALUE)
+	if (number && number <= CALLFLOW_NUMBER)
 		return (int32_t)number;
 	numbers_refused(&names, classfile_reason_text(CLASSFILE_NO_MEMORY));
 	return CLASSFILE_LEAVE_ALONE;

@@ -277,6 +277,34 @@ void JNICALL timed_thrown(JNIEnv *env, jclass cls, jint method)
 	k->rethrows = true;
 }
 
+/* --- with CALLFLOW_TIERS: the context depends on how the code of the method runs --- */
+
+void JNICALL tier_enter(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_enter(k, CALLFLOW_METHOD | tier_of(__builtin_frame_address(0)) | (uint32_t)method);
+}
+
+void JNICALL tier_exit(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_leave(k, callflow_as_entered(k, CALLFLOW_METHOD | (uint32_t)method));
+}
+
+void JNICALL tier_thrown(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (unlikely(!k))
+		return;
+	callflow_thrown(k, callflow_as_entered(k, CALLFLOW_METHOD | (uint32_t)method));
+	k->rethrows = true;
+}
+
 /* --- exceptions --- */
 
 /*
@@ -301,7 +329,7 @@ void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method)
 	const struct callflow_thread *t = k ? k->cur : NULL;
 	uint32_t consumer = CALLFLOW_METHOD | (uint32_t)method;
 
-	if (t && !t->beyond && ((const struct callflow_open *)(uintptr_t)t->top)->consumer != consumer)
+	if (t && !t->beyond && !callflow_is_call_of((const void *)(uintptr_t)t->top, consumer))
 		close_inner(k, consumer);
 }
 

@@ -49,7 +49,7 @@ static uint64_t *places;
 static bool fails;		/* it was found not to be as above */
 static uint32_t nr_right, nr_wrong;	/* places */
 
-bool scopes_init(void)
+bool scopes_readable(void)
 {
 	const struct vm_offsets *o = &vm.o;
 
@@ -61,6 +61,13 @@ bool scopes_init(void)
 				   o->blob_mutable_size < 0 || o->blob_relocation_size < 0 :
 				   (o->nm_scopes_begin < 0 && o->nm_scopes < 0) || o->nm_dependencies < 0 ||
 					   o->nm_metadata < 0)
+		return false;
+	return true;
+}
+
+bool scopes_init(void)
+{
+	if (!scopes_readable())
 		return false;
 	if (places)
 		sys_clear_pages(places, NR_PLACES * sizeof(*places));
@@ -262,6 +269,18 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, bool
 	buf[1] = 1;
 	buf[2] = nr;
 	return d - buf;
+}
+
+uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc)
+{
+	struct notes n = notes_of(b->addr, false);
+	struct scope s = { .outer = find_scope(&n.pcs, pc - b->begin) };
+	uint32_t nr;
+
+	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
+		if (!read_scope(&n, s.outer, &s))
+			return 0;
+	return s.outer || s.method == vm_word(b->addr, vm.o.nm_method) ? nr : 0;
 }
 
 static uintptr_t pc_of(const struct jvm_rec_frame *f)

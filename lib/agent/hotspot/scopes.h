@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/hotspot/blocked.h"
+#include "agent/hotspot/vm.h"
 #include "jvm/proto.h"
 
 enum {
@@ -37,5 +38,13 @@ bool scopes_try(void);
  */
 bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
 		 struct blocked *b);
+
+/* This VM's notes can be read, as far as its tables say. */
+bool scopes_readable(void);
+/*
+ * How many methods a place in code that is on the calling thread's stack belongs to: 1, or more where methods
+ * are inlined; 0: not known. pc is one less than where it returns to.
+ */
+uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc);
 
 #endif

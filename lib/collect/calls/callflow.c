@@ -90,6 +90,8 @@ void callflows_labels(const struct callflows *f)
 	trace_write_label(f->w, "callflow.depth", "%" PRIu32, f->o->layout.max_depth);
 	if (f->o->layout.flags & CALLFLOW_PRECISE)
 		trace_write_label(f->w, "callflow.precise", "yes");
+	if (f->o->layout.flags & CALLFLOW_TIERS)
+		trace_write_label(f->w, "callflow.tiers", "yes");
 	if (f->o->slow)
 		trace_write_label(f->w, "call.trace", "slow calls");
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {
@@ -391,7 +393,7 @@ uint32_t dump_slow_rule(void *ctx, uint32_t consumer)
 {
 	const struct dump *d = ctx;
 	const uint64_t *functions = area_at(d->p, d->p->own.functions_off);
-	uint32_t rule = map_get(&d->p->slow, consumer), slot = consumer & CALLFLOW_VALUE;
+	uint32_t rule = map_get(&d->p->slow, consumer & ~CALLFLOW_TIER), slot = consumer & CALLFLOW_VALUE;
 	struct buf name = BUF_INIT;
 	const char *module;
 

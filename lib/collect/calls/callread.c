@@ -113,6 +113,19 @@ static void write_labels(struct dump *d, uint32_t number, uint32_t consumer)
 	buf_release(&b);
 }
 
+/* What is no tier is the process's word, and not known. */
+static struct frame method_frame(const struct callflow_proc *p, uint32_t consumer)
+{
+	static const enum frame_tier tiers[] = {
+		[CALLFLOW_TIER_INTERPRETED] = FRAME_TIER_INTERPRETED, [CALLFLOW_TIER_C1] = FRAME_TIER_C1,
+		[CALLFLOW_TIER_C2] = FRAME_TIER_C2, [CALLFLOW_TIER_INLINED] = FRAME_TIER_INLINED,
+	};
+	uint32_t tier = (consumer & CALLFLOW_TIER) >> CALLFLOW_TIER_SHIFT;
+
+	return (struct frame){ FRAME_METHOD, .proc = p->proc->id, .method = consumer & CALLFLOW_NUMBER,
+			       .tier = tier < ARRAY_SIZE(tiers) ? tiers[tier] : FRAME_TIER_UNKNOWN };
+}
+
 uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 {
 	struct rec_call_consumer r = { 0 };
@@ -125,7 +138,7 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 		return *number;
 	switch (consumer & CALLFLOW_KIND) {
 	case CALLFLOW_METHOD:
-		r.frame = (struct frame){ FRAME_METHOD, .proc = d->p->proc->id, .method = consumer };
+		r.frame = method_frame(d->p, consumer);
 		break;
 	case CALLFLOW_NATIVE:
 		r.frame = native_frame(d->p, consumer & CALLFLOW_VALUE);
