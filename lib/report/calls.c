@@ -176,16 +176,31 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 	}
 }
 
+/* With --by-kind a method may have a row for each kind of its code. */
+static void put_name(const struct stats *s, uint32_t consumer, struct buf *b)
+{
+	uint32_t kind = s->c.m.consumers.items[consumer].kind;
+
+	buf_str(b, completed_name(&s->c, consumer));
+	if (s->c.opts.profile->names.by_kind && kind_is(kind, KIND_JAVA))
+		buf_fmt(b, " [%s]", consumer_kind_name(kind));
+}
+
 static void put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
 {
-	struct cell name = cell_text(completed_name(&s->c, consumer));
+	struct buf b = BUF_INIT;
+	struct cell name;
 	char histogram[SPREAD_BINS + 3];
-	struct cell c[NR_CELLS] = { [AT_JSON_NAME] = name, [AT_NAME] = name };
+	struct cell c[NR_CELLS];
 
+	put_name(s, consumer, &b);
+	name = cell_text(b.data);
+	c[AT_JSON_NAME] = c[AT_NAME] = name;
 	set_cells(&s->rows[consumer], sheet_is_text(sheet) ? cell_absent : cell_none, c);
 	put_histogram(s, &s->rows[consumer].elapsed, histogram);
 	c[AT_HISTOGRAM] = cell_text(histogram);
 	sheet_row(sheet, NULL, c);
+	buf_release(&b);
 }
 
 void call_stats_members(struct call_stats *x, struct sheet *sheet)
@@ -296,6 +311,8 @@ static int check(const struct report_opts *o, struct err *e)
 		return err_set(e, EINVAL, "--format=svg draws the calls of one function: --calls=FUNCTION");
 	if (o->format == FORMAT_SVG && o->profile->metrics.nr_items)
 		return err_set(e, EINVAL, "--format=svg draws how long calls took, and no --metric");
+	if (*o->argument && o->profile->names.by_kind)
+		return err_set(e, EINVAL, "--by-kind: --calls=FUNCTION does not tell kinds of code apart");
 	if (*o->argument && o->choice.sort)
 		return err_set(e, EINVAL, "--sort=%s: --calls=FUNCTION has the slowest calls first",
 			       o->choice.sort);
@@ -359,7 +376,7 @@ const struct report report_calls = {
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
+	.follows = FOLLOWS_OF_CALLS "by-kind",
 	.reasons = calls_have_no_cpu,
 	.print_trace = calls_print,
 };

@@ -349,6 +349,8 @@ tiers() {
 	local compile=(-Xcomp -XX:CompileCommand=compileonly,Hellop::\* -XX:CompileCommand=dontinline,Hellop::myA)
 	tiers_are interpreted interpreted -Xint
 	arcprof report -i trace --gen | awk '/> I:Hellop.my/ { n++ } END { exit n != 2000 }'
+	[ "$(arcprof report -i trace --calls --by-kind --format json | jq -c '[.rows[].name] | sort')" = \
+		'["Hellop.myA [java-interpreted]","Hellop.myC [java-interpreted]"]' ]
 	tiers_are c1 c1 "${compile[@]}" -XX:TieredStopAtLevel=1 -XX:CompileCommand=dontinline,Hellop::myC
 	tiers_are c1 inlined "${compile[@]}" -XX:TieredStopAtLevel=1 -XX:CompileCommand=inline,Hellop::myC
 	arcprof report -i trace --gen | awk '/> J:Hellop.my/ { n++ } END { exit n != 2000 }'
