@@ -118,6 +118,7 @@ static const struct opt folding_opts[] = {
 	OPT_FLAG(0, "lines", O, profile.names.lines, "show functions with file and line"),
 	OPT_FLAG(0, "addresses", O, profile.names.addresses, "show unnamed addresses one by one"),
 	OPT_FLAG(0, "collapse-plt", O, profile.collapse_plt, "charge linkage stubs to their callers"),
+	OPT_FLAG(0, "blocks", O, profile.blocks, "show each basic block of an instruction trace below its function"),
 	OPT_END
 };
 

@@ -17,6 +17,7 @@
  *
  * Invariant, cited below as [1]: the innermost open function is the one the block runs in.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,15 +27,21 @@
 
 enum { SEARCH_MAX = 8192 };	/* open functions looked at: a bound for hostile traces */
 
-void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt)
+void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, bool blocks)
 {
+	unsigned int calls;
+
 	memset(a, 0, sizeof(*a));
 	a->m = names->m;
 	a->names = names;
 	a->collapse_plt = collapse_plt;
+	a->blocks = blocks;
 	a->brackets = names_label(names, "itrace.bracket");
 	model_clear(a->m);
-	model_add_metric(a->m, model_add_source(a->m, FLOW_CALLS, "calls"), "instructions", "instructions");
+	calls = model_add_source(a->m, FLOW_CALLS, "calls");
+	model_add_metric(a->m, calls, "instructions", "instructions");
+	if (blocks)
+		model_add_metric(a->m, calls, "blocks", "blocks");
 	model_begin(a->m);
 }
 
@@ -79,7 +86,9 @@ static struct arcflow_frame *top(struct arcflow_thread *t)
 
 static uint32_t parent_node(const struct arcflow_thread *t)
 {
-	return t->nr_stack ? t->stack[t->nr_stack - 1].node : t->root;
+	const struct arcflow_frame *x = t->nr_stack ? &t->stack[t->nr_stack - 1] : NULL;
+
+	return !x ? t->root : x->block ? x->block : x->node;
 }
 
 static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function, uint64_t ret,
@@ -253,6 +262,35 @@ static void open_bracket(struct arcflow *a, struct arcflow_thread *t, const stru
 	top(t)->bracket = true;
 }
 
+/* "main+0x1c": a part of a function by its own name. */
+static uint32_t block_consumer(struct arcflow *a, const struct block *b)
+{
+	struct consumers *k = &a->m->consumers;
+	struct consumer c = {
+		.kind = b->kernel ? CONSUMER_KERNEL : b->site.jit ? CONSUMER_JAVA_COMPILED : CONSUMER_NATIVE,
+		.module = k->items[b->site.symbol].module,
+	};
+	struct buf name = BUF_INIT;
+
+	buf_fmt(&name, "%s+0x%" PRIx64, b->site.symbol ? consumer_name(k, b->site.symbol) : "[unknown]",
+		b->site.off);
+	c.name = strtab_add(&k->names, name.data, name.len);
+	buf_release(&name);
+	return consumer_add(k, &c);
+}
+
+static void charge(struct arcflow *a, struct arcflow_thread *t, const struct block *b)
+{
+	struct flow *f = &a->m->flow;
+	uint32_t node = top(t)->node;
+
+	if (a->blocks) {
+		top(t)->block = node = flow_child(f, node, block_consumer(a, b));
+		flow_base(f, node)[1]++;
+	}
+	flow_base(f, node)[0] += b->b.nr_insns;
+}
+
 int arcflow_block(void *ctx, const struct block *b)
 {
 	struct arcflow *a = ctx;
@@ -261,7 +299,7 @@ int arcflow_block(void *ctx, const struct block *b)
 	a->nr_insns += b->b.nr_insns;
 	if (a->collapse_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
 		/* What the caller called is what the stub leads to. */
-		flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
+		charge(a, t, b);
 		t->last_to = b->b.to;
 		return 0;
 	}
@@ -273,7 +311,7 @@ int arcflow_block(void *ctx, const struct block *b)
 		open_bracket(a, t, b);
 		open_function(a, t, b->site.consumer, 0, false);
 	}
-	flow_base(&a->m->flow, top(t)->node)[0] += b->b.nr_insns;
+	charge(a, t, b);
 	t->last = b->b.kind;
 	t->last_end = b->b.end;
 	t->last_to = b->b.to;

@@ -11,6 +11,7 @@
 
 struct arcflow_frame {
 	uint32_t node;
+	uint32_t block;		/* the node of the block that ran in it last; 0: blocks have none */
 	uint32_t function;	/* consumer */
 	uint64_t ret;		/* where its caller goes on; 0 unknown */
 	bool handler;		/* entered by a signal */
@@ -30,6 +31,7 @@ struct arcflow {
 	struct model *m;
 	struct names *names;
 	bool collapse_plt;		/* a linkage stub is part of its caller */
+	bool blocks;		/* each block of a function is a node below it, and above what it calls */
 	bool brackets;		/* pieces: what called them is not known, and not the same each time */
 	struct arcflow_thread *threads;
 	size_t nr_threads, alloc_threads;
@@ -39,7 +41,7 @@ struct arcflow {
 };
 
 /* The tree of m is made anew; names' strings are m's. */
-void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt);
+void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, bool blocks);
 int arcflow_block(void *a, const struct block *b);	/* a block_fn */
 void arcflow_finish(struct arcflow *a);
 void arcflow_release(struct arcflow *a);

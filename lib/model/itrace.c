@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/arcflow.h"
 #include "model/itrace.h"
+#include "model/profile.h"
 
 int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
-		bool collapse_plt, struct err *e)
+		const struct profile_opts *o, struct err *e)
 {
 	struct branches b;
 	struct arcflow a;
@@ -11,7 +12,7 @@ int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, 
 
 	x->o.hide_inlined = true;		/* what was called, not what was written */
 	branches_init(&b, x, w);
-	arcflow_init(&a, x, collapse_plt);
+	arcflow_init(&a, x, o->collapse_plt, o->blocks);
 	r = branches_read(&b, t, arcflow_block, &a, e);
 	arcflow_finish(&a);
 	if (!x->o.by_kind)

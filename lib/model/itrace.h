@@ -6,11 +6,14 @@
 #include "model/names.h"
 #include "model/origin.h"
 
+struct profile_opts;
+
 /*
  * x is filled, and does not show inlined functions from here on: n counts calls, the metric is
- * instructions.  Fills *origin.  collapse_plt: linkage stubs are part of their callers.
+ * instructions.  Fills *origin.  Of o it knows collapse_plt and blocks, with which a second metric counts how
+ * often each ran.
  */
 int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
-		bool collapse_plt, struct err *e);
+		const struct profile_opts *o, struct err *e);
 
 #endif

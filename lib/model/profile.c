@@ -293,6 +293,11 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	r = trace_read(t, &names_sink, x, e);
 	if (!r && has_rules(p.select) && (merged_is(x) || branches_are_in(x)))
 		return err_set(e, EINVAL, "a filter: this trace has no single events");
+	if (!r && o->blocks && !branches_are_in(x)) {
+		r = err_set(e, EINVAL, "--blocks: this is no instruction trace, so its blocks are not known");
+		err_hint(e, "'arcprof itrace' records one");
+		return r;
+	}
 	if (!r && merged_is(x))
 		return merged_read(x, origin, t, o, e);
 	if (!r)
@@ -301,7 +306,7 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		/* A function that came back to another line was not called. */
 		if (o->whole_functions)
 			x->o.lines = x->o.by_kind = false;
-		r = itrace_read(x, origin, t, &p.window, o->collapse_plt, e);
+		r = itrace_read(x, origin, t, &p.window, o, e);
 		if (!r)
 			r = model_pick_metrics(m, o->metrics.items, o->metrics.nr_items, e);
 		return r;

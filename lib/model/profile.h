@@ -20,6 +20,7 @@ struct profile_opts {
 	const char *by_label;		/* the key of the labels that are a level below threads; NULL: none */
 	bool all_labels;		/* without by_label all of a thread are such a level; of samples */
 	bool collapse_plt;		/* instruction traces: linkage stubs are part of their callers */
+	bool blocks;			/* instruction traces: the blocks of functions are consumers, too */
 	bool replay;			/* trees from the events of a call trace */
 	bool calibrate;			/* exact calls without what counting them cost */
 	bool samples;			/* and not the calls, if the trace has them */

@@ -169,9 +169,8 @@ static void open_script(struct script *s)
 }
 
 /* Closes the trace and makes its model. */
-static void model_of(struct script *s, struct model *m, struct names *x, bool collapse_plt)
+static void model_with(struct script *s, struct model *m, struct names *x, const struct profile_opts *o)
 {
-	const struct profile_opts o = { .names.no_files = true, .collapse_plt = collapse_plt };
 	struct flow_check checks[FLOW_NR_CHECKS];
 	struct origin origin;
 	struct trace_reader *t;
@@ -184,10 +183,17 @@ static void model_of(struct script *s, struct model *m, struct names *x, bool co
 		s->w = NULL;
 	}
 	CHECK_U64(trace_reader_open(&t, temp_path(), &e), 0);
-	CHECK_U64(profile_read(x, m, &origin, t, &o, &e), 0);
+	CHECK_U64(profile_read(x, m, &origin, t, o, &e), 0);
 	CHECK(branches_are_in(x));
 	CHECK_U64(flow_check(&m->flow, checks), 0);
 	trace_reader_close(t);
+}
+
+static void model_of(struct script *s, struct model *m, struct names *x, bool collapse_plt)
+{
+	const struct profile_opts o = { .names.no_files = true, .collapse_plt = collapse_plt };
+
+	model_with(s, m, x, &o);
 }
 
 static void free_model(struct model *m, struct names *x)
@@ -320,6 +326,23 @@ TEST(branch_calls_tail_calls_and_returns_are_matched)
 	CHECK_STR(at(&m, "main"), "1 16");
 	CHECK_STR(at(&m, "main/g"), "2 9");
 	CHECK_STR(at(&m, "main/g@plt"), "-");
+	free_model(&m, &x);
+	/* as above, block by block */
+	model_with(&s, &m, &x, &(struct profile_opts){ .names.no_files = true, .blocks = true });
+	CHECK_STR(at(&m, "main"), "1 0");
+	CHECK_STR(at(&m, "main/main+0x0"), "0 3");
+	CHECK_STR(at(&m, "main/main+0x0/f"), "1 0");
+	CHECK_STR(at(&m, "main/main+0x0/f/f+0x0"), "0 2");
+	CHECK_STR(at(&m, "main/main+0x0/g/g+0x0"), "0 5");
+	CHECK_STR(at(&m, "main/main+0x0/g/g+0x40"), "0 1");
+	CHECK_STR(at(&m, "main/main+0xc"), "0 2");
+	CHECK_STR(at(&m, "main/main+0x14"), "0 2");
+	CHECK_STR(at(&m, "main/main+0x14/f/f+0x0"), "0 1");
+	CHECK_STR(at(&m, "main/main+0x14/f/f.cold+0x0"), "0 4");
+	CHECK_STR(at(&m, "main/main+0x14/f/f+0x20"), "0 1");
+	CHECK_STR(at(&m, "main/main+0x1c/g@plt/g@plt+0x0"), "0 1");
+	CHECK_STR(at(&m, "main/main+0x1c/g/g+0x0"), "0 3");
+	CHECK_STR(at(&m, "main/main+0x24"), "0 6");
 	free_model(&m, &x);
 }
 
