@@ -17,10 +17,10 @@
 #include "report/sheet.h"
 
 enum { MAX_WAITING = 4096, MAX_INDENT = 40, MAX_PERIOD = 8 };
-enum { AT_N, AT_NAME = 8, NR_CELLS };
+enum { AT_N, AT_OTHERS = 5, AT_NAME = 9, NR_CELLS };
 
 struct line {
-	struct completed_call call;	/* the first; end_ns of the last; self and elapsed are sums */
+	struct completed_call call;	/* the first; end_ns of the last; self, elapsed and others are sums */
 	uint64_t n;
 };
 
@@ -70,6 +70,7 @@ static void print_line(struct list *l, const struct line *x)
 		time_cell(l, call->how != CALL_ENTERED, call->end_ns),
 		call->whole ? cell_u64(call->elapsed) : cell_none,
 		cell_u64(call->self),
+		call->whole ? cell_u64(call->others) : cell_none,
 		cell_u64(call->level),
 		cell_text(completed_name(&l->c, completed_thread(&l->c, call->tree))),
 		cell_text(name),
@@ -131,6 +132,7 @@ static void add_lines(struct line *to, const struct line *from, size_t nr)
 		to[i].call.end_ns = from[i].call.end_ns;
 		to[i].call.elapsed += from[i].call.elapsed;
 		to[i].call.self += from[i].call.self;
+		to[i].call.others += from[i].call.others;
 	}
 }
 
@@ -208,6 +210,7 @@ static const struct sheet_column columns[NR_CELLS] = {
 	{ "stop_ns", "Stop", 14, 9, .unit = UNIT_S },
 	{ "elapsed", "Elapsed", 13, 3, .unit = UNIT_US },
 	{ "base", "Base", 13, 3, .unit = UNIT_US },
+	[AT_OTHERS] = { "others", "Others", 13, 3, .unit = UNIT_US },
 	{ "level", NULL },
 	{ "thread", "Thread", -20 },
 	{ "name", NULL },
@@ -224,6 +227,8 @@ static void begin(struct list *l, struct sheet_column *own, FILE *out)
 		if (own[i].unit == UNIT_US && !completed_in_ns(&l->c))
 			own[i].unit = 0;
 	}
+	if (!completed_has_others(&l->c))
+		own[AT_OTHERS] = (struct sheet_column){ .width = 0 };
 	if (!l->folds)
 		own[AT_N] = (struct sheet_column){ .width = 0 };
 	sheet_init(&l->sheet, l->c.opts.format, out);
@@ -232,8 +237,9 @@ static void begin(struct list *l, struct sheet_column *own, FILE *out)
 	json_array(&l->sheet.json, "calls");
 	if (sheet_is_text(&l->sheet)) {
 		completed_head(&l->c, &b);
-		fprintf(out, "%s\n Units :: s (Start, Stop), %s (Elapsed, Base)\n\n", b.data,
-			completed_in_ns(&l->c) ? "us" : completed_unit(&l->c));
+		fprintf(out, "%s\n Units :: s (Start, Stop), %s (Elapsed, Base%s)\n\n", b.data,
+			completed_in_ns(&l->c) ? "us" : completed_unit(&l->c),
+			completed_has_others(&l->c) ? ", Others" : "");
 	}
 	sheet_columns(&l->sheet, own, NR_CELLS);
 	buf_release(&b);

@@ -9,7 +9,7 @@
 #include "report/callstats.h"
 
 /* JSON begins with the name. */
-enum { AT_JSON_NAME, AT_STATS, AT_OPEN = 9, AT_EXACT, AT_BINS, AT_HISTOGRAM, AT_NAME, NR_CELLS };
+enum { AT_JSON_NAME, AT_STATS, AT_OTHERS = 9, AT_OPEN, AT_EXACT, AT_BINS, AT_HISTOGRAM, AT_NAME, NR_CELLS };
 
 struct stats {
 	struct completed c;
@@ -26,10 +26,12 @@ void call_stats_add(struct call_stats *s, const struct completed_call *x)
 {
 	s->n += !x->open;
 	s->self += x->self;
-	if (x->whole)
+	if (x->whole) {
 		spread_add(&s->elapsed, x->elapsed);
-	else
+		s->others += x->others;
+	} else {
 		s->nr_open += !x->open;
+	}
 }
 
 static void on_left(void *ctx, const struct completed_call *x)
@@ -120,6 +122,7 @@ static const struct sheet_column columns[NR_CELLS] = {
 	{ "p90", "p90", 11, 3, .unit = UNIT_US },
 	{ "p99", "p99", 11, 3, .unit = UNIT_US },
 	{ "max", "Max", 11, 3, .unit = UNIT_US },
+	[AT_OTHERS] = { "others", "Others", 13, 3, .unit = UNIT_US },
 	[AT_OPEN] = { "open", "Open", 5 },
 	[AT_EXACT] = { .json = "exact" },
 	[AT_BINS] = { .json = "histogram" },
@@ -146,7 +149,7 @@ static void json_bins(struct json *j, const char *key, const void *of, uint64_t 
 }
 
 /* Those from AT_STATS to AT_BINS. */
-static void set_cells(struct call_stats *x, struct cell none, struct cell *c)
+static void set_cells(const struct completed *of, struct call_stats *x, struct cell none, struct cell *c)
 {
 	struct spread *d = &x->elapsed;
 	bool has = d->nr;
@@ -159,6 +162,7 @@ static void set_cells(struct call_stats *x, struct cell none, struct cell *c)
 	c[6] = has ? cell_u64(spread_quantile(d, 90)) : none;
 	c[7] = has ? cell_u64(spread_quantile(d, 99)) : none;
 	c[8] = has ? cell_u64(d->max) : none;
+	c[AT_OTHERS] = !completed_has_others(of) ? cell_absent : has ? cell_u64(x->others) : none;
 	c[AT_OPEN] = cell_u64(x->nr_open);
 	c[AT_EXACT] = cell_bool(spread_is_exact(d));
 	c[AT_BINS] = cell_made(json_bins, d, 0);
@@ -171,6 +175,8 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 
 	for (i = 0; i < nr; i++) {
 		to[i] = from[i];
+		if (to[i].key && !strcmp(to[i].key, "others") && !completed_has_others(c))
+			to[i] = (struct sheet_column){ .width = 0 };
 		if (to[i].unit == UNIT_US && !completed_in_ns(c))
 			to[i].unit = 0;
 	}
@@ -191,26 +197,26 @@ static void put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
 	struct buf b = BUF_INIT;
 	struct cell name;
 	char histogram[SPREAD_BINS + 3];
-	struct cell c[NR_CELLS];
+	struct cell c[NR_CELLS] = { 0 };
 
 	put_name(s, consumer, &b);
 	name = cell_text(b.data);
 	c[AT_JSON_NAME] = c[AT_NAME] = name;
-	set_cells(&s->rows[consumer], sheet_is_text(sheet) ? cell_absent : cell_none, c);
+	set_cells(&s->c, &s->rows[consumer], sheet_is_text(sheet) ? cell_absent : cell_none, c);
 	put_histogram(s, &s->rows[consumer].elapsed, histogram);
 	c[AT_HISTOGRAM] = cell_text(histogram);
 	sheet_row(sheet, NULL, c);
 	buf_release(&b);
 }
 
-void call_stats_members(struct call_stats *x, struct sheet *sheet)
+void call_stats_members(const struct completed *c, struct call_stats *x, struct sheet *sheet)
 {
-	struct cell c[NR_CELLS];
+	struct cell cells[NR_CELLS];
 	size_t i;
 
-	set_cells(x, cell_none, c);
+	set_cells(c, x, cell_none, cells);
 	for (i = AT_STATS; i <= AT_BINS; i++)
-		sheet_member(sheet, sheet_json_key(&columns[i]), &c[i]);
+		sheet_member(sheet, sheet_json_key(&columns[i]), &cells[i]);
 }
 
 /* ---- the three formats ---- */

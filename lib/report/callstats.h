@@ -11,14 +11,15 @@ struct call_stats {		/* calls of a function */
 	uint64_t n;
 	uint64_t nr_open;	/* of them, those whose beginning or end is not in the trace */
 	uint64_t self;		/* of all */
+	uint64_t others;	/* what other threads consumed meanwhile: of those that elapsed has */
 	struct spread elapsed;	/* of the others */
 };
 
 void call_stats_add(struct call_stats *s, const struct completed_call *x);
 
-/* Into the open object of JSON: n, total, self, mean, percentiles, max, open, and the histogram. */
-void call_stats_members(struct call_stats *x, struct sheet *sheet);
-/* Columns of ns are in us in text; those of other measures as they are. */
+/* Into the open object of JSON: n, total, self, mean, percentiles, max, others, open, and the histogram. */
+void call_stats_members(const struct completed *c, struct call_stats *x, struct sheet *sheet);
+/* Columns of ns are in us in text; those of other measures as they are. "others" is left out of time. */
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
 			struct sheet_column *to);
 /* Where a bin of the histogram begins. */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/quote.h"
+#include "model/profile.h"
 #include "report/completed.h"
 
 enum { SLOW_RULES = 64 };	/* as many as "record --trace" takes */
@@ -38,6 +39,7 @@ static void enter(struct completed *c, struct completed_tree *t, const struct ti
 		.open = x->kind == CALL_OPEN, .selected = selected && in_window(c, x->time_ns),
 	};
 
+	call.before = c->consumed;
 	if (outer && !call.open)
 		outer->nr_inside++;
 	VEC_GROW(t->open, t->nr_open, t->alloc_open);
@@ -51,6 +53,7 @@ static void close_innermost(struct completed *c, struct completed_tree *t, uint6
 	struct completed_call x = t->open[--t->nr_open];
 
 	x.elapsed += x.self;
+	x.others = c->consumed - x.before - x.elapsed;
 	x.end_ns = time_ns;
 	x.how = how;
 	x.whole = how != CALL_ENTERED && !x.open;
@@ -92,15 +95,32 @@ static void leave(struct completed *c, struct completed_tree *t, const struct ti
 		give_unseen(c, t, x, consumer, selected);
 }
 
-/* What was consumed since the tree's event before, in whatever is open. */
-static void charge(const struct completed *c, struct completed_tree *t, const struct timeline_event *x)
+static void consume(struct completed *c, struct completed_tree *t, uint64_t amount)
 {
 	uint64_t *to = t->nr_open ? &innermost(t)->self : &t->outside;
-	uint64_t delta = c->metric >= 0 ? x->delta[c->metric] : t->begun ? x->time_ns - t->last_ns : 0;
+
+	*to += amount;
+	c->consumed += amount;
+}
+
+static uint64_t delta_of(const struct completed *c, const struct completed_tree *t,
+			 const struct timeline_event *x)
+{
+	if (c->metric == MEASURE_SAMPLES)
+		return 0;
+	if (c->metric == MEASURE_TIME)
+		return t->begun ? x->time_ns - t->last_ns : 0;
+	return x->delta[c->metric];
+}
+
+/* What was consumed since the tree's event before, in whatever is open. */
+static void charge(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
+{
+	uint64_t delta = delta_of(c, t, x);
 
 	/* the tree's own rule for values that go back */
 	if (!(delta >> 63))
-		*to += delta;
+		consume(c, t, delta);
 	if (!t->begun)
 		t->first_ns = x->time_ns;
 	t->last_ns = x->time_ns;
@@ -118,6 +138,31 @@ static void resume(struct completed *c, struct completed_tree *t, const struct t
 	t->begun = true;
 }
 
+/* Those that were taken up to now; of threads without calls they are other threads' for all calls. */
+static void charge_samples(struct completed *c, uint64_t until_ns)
+{
+	const struct flow_times *s = &c->samples;
+
+	for (; c->at_sample < s->nr_list && s->list[c->at_sample].time_ns <= until_ns; c->at_sample++) {
+		const struct flow_time *x = &s->list[c->at_sample];
+		uint32_t tree = map_get(&c->tree_of, x->thread);
+
+		if (tree == MAP_NONE)
+			c->consumed += x->weight;
+		else
+			consume(c, &c->trees[tree], x->weight);
+	}
+}
+
+/* Samples are of kernel threads, each of which is in the tree of its last event. */
+static void note_tree(struct completed *c, uint32_t tree)
+{
+	const struct rec_call_tree *r = &c->calls.trees[tree];
+
+	if (r->thread && !(r->flags & CALL_TREE_VIRTUAL))
+		*map_put(&c->tree_of, r->thread) = tree;
+}
+
 static int on_event(void *ctx, const struct timeline_event *x)
 {
 	struct completed *c = ctx;
@@ -125,12 +170,15 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	uint32_t nr = x->function;
 	bool selected = gen_select_shows(&c->select, x);
 
+	charge_samples(c, x->time_ns);
 	if (x->kind >= CALL_EVENT_NR) {
 		if (selected && c->sink->dispatch)
 			c->sink->dispatch(c->ctx, x);
 		return 0;
 	}
 	t = &c->trees[x->tree];
+	if (c->metric == MEASURE_SAMPLES)
+		note_tree(c, x->tree);
 	if (x->kind == CALL_OPEN && !x->function)
 		resume(c, t, x);
 	else
@@ -149,8 +197,10 @@ static bool needs(void *ctx, const struct timeline_event *x)
 {
 	const struct completed *c = ctx;
 
-	return gen_select_thread(&c->select, x) && (x->kind < CALL_EVENT_NR ? x->tree < c->calls.nr_trees
-						    : c->sink->dispatch != NULL);
+	if (x->kind < CALL_EVENT_NR)
+		return x->tree < c->calls.nr_trees &&
+		       (completed_has_others(c) || gen_select_thread(&c->select, x));
+	return c->sink->dispatch && gen_select_thread(&c->select, x);
 }
 
 int completed_read(struct completed *c, struct trace_reader *t, const struct completed_sink *sink, void *ctx,
@@ -163,6 +213,8 @@ int completed_read(struct completed *c, struct trace_reader *t, const struct com
 	c->sink = sink;
 	c->ctx = ctx;
 	c->nr_entered = 0;
+	c->consumed = c->at_sample = 0;
+	map_release(&c->tree_of);
 	c->ended = false;
 	r = timeline_read(&c->timeline, t, &events, c, e);
 	for (i = 0; i < c->calls.nr_trees; i++) {
@@ -190,25 +242,59 @@ int completed_check(const struct report_opts *o, struct err *e)
 	return 0;
 }
 
+/* The first of the candidates with that name is the measure. */
+static void offer(struct completed *c, const char *wanted, int metric, const char *name, const char *unit,
+		  struct buf *known)
+{
+	buf_fmt(known, ", %s", name);
+	if (c->measure || strcmp(name, wanted) != 0)
+		return;
+	c->metric = metric;
+	c->measure = name;
+	c->unit = unit;
+}
+
+/* Metrics of the calls, then the events that were sampled beside them. */
 static int choose_measure(struct completed *c, const struct opt_list *metrics, struct err *e)
 {
-	const char *wanted = metrics && metrics->nr_items ? metrics->items[0] : "elapsed";
+	const char *wanted = metrics->nr_items ? metrics->items[0] : "elapsed", *name, *unit;
 	struct buf known = BUF_INIT;
-	unsigned int i;
+	uint32_t i;
 
-	c->metric = -1;
-	for (i = 0; i < c->columns.nr_metrics; i++) {
-		const char *name = model_str(&c->m, c->m.metrics[i].name);
-
-		buf_fmt(&known, ", %s", name);
-		if (!strcmp(name, wanted))
-			c->metric = i;
+	c->metric = MEASURE_TIME;
+	for (i = 0; i < c->columns.nr_metrics; i++)
+		offer(c, wanted, i, model_str(&c->m, c->m.metrics[i].name),
+		      model_str(&c->m, c->m.metrics[i].unit), &known);
+	for (i = 0; (name = names_event(&c->names, i, "")); i++) {
+		unit = names_event(&c->names, i, ".unit");
+		offer(c, wanted, MEASURE_SAMPLES, name, unit ? unit : "events", &known);
 	}
-	if (c->metric < 0 && strcmp(wanted, "elapsed") != 0)
+	if (!c->measure && strcmp(wanted, "elapsed") != 0)
 		err_set(e, EINVAL, "unknown metric '%s' (available: elapsed%s)", wanted,
 			known.len ? known.data : "");
 	buf_release(&known);
-	return c->metric < 0 && strcmp(wanted, "elapsed") != 0 ? -EINVAL : 0;
+	return c->measure || !strcmp(wanted, "elapsed") ? 0 : -EINVAL;
+}
+
+/* Of all threads, and of all times: what other threads consumed is asked, too. */
+static int read_samples(struct completed *c, struct trace_reader *t, struct err *e)
+{
+	const struct profile_opts po = {
+		.names.no_files = true, .metrics = c->opts.profile->metrics, .samples = true, .times = true,
+	};
+	struct origin origin;
+	struct names names;
+	struct model m;
+	int r = profile_read(&names, &m, &origin, t, &po, e);
+
+	if (!r) {
+		c->samples = m.times;
+		m.times = (struct flow_times){ .start_ns = 0 };
+		flow_times_sort_by_time(&c->samples);
+	}
+	names_release(&names);
+	model_release(&m);
+	return r;
 }
 
 /* Calls of other times are followed, too: which are shown is asked of each when it is entered. */
@@ -224,6 +310,7 @@ static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
 	    (r = names_window(&c->names, &c->opts.select, &c->window, e)) ||
 	    (r = columns_of_calls(&c->columns, &none, &c->names, &all, e)) ||
 	    (r = choose_measure(c, &c->opts.profile->metrics, e)) ||
+	    (c->metric == MEASURE_SAMPLES && (r = read_samples(c, t, e))) ||
 	    (r = timeline_init(&c->timeline, &c->calls, t, e)))
 		return r;
 	c->trees = xcalloc(c->calls.nr_trees + 1, sizeof(*c->trees));
@@ -245,6 +332,8 @@ int completed_init(struct completed *c, struct trace_reader *t, const struct rep
 
 void completed_release(struct completed *c)
 {
+	flow_times_release(&c->samples);
+	map_release(&c->tree_of);
 	gen_select_release(&c->select);
 	timeline_release(&c->timeline);
 	free(c->trees);
@@ -265,12 +354,17 @@ uint32_t completed_thread(const struct completed *c, uint32_t tree)
 
 static const char *measure(const struct completed *c)
 {
-	return c->metric < 0 ? "elapsed" : model_str(&c->m, c->m.metrics[c->metric].name);
+	return c->measure ? c->measure : "elapsed";
 }
 
 const char *completed_unit(const struct completed *c)
 {
-	return c->metric < 0 ? "ns" : model_str(&c->m, c->m.metrics[c->metric].unit);
+	return c->measure ? c->unit : "ns";
+}
+
+bool completed_has_others(const struct completed *c)
+{
+	return c->metric != MEASURE_TIME;
 }
 
 bool completed_in_ns(const struct completed *c)
@@ -342,7 +436,7 @@ void completed_head(const struct completed *c, struct buf *b)
 	report_put_lost_of(&c->names, b);
 	buf_str(b, "; by ");
 	quote_add(b, measure(c));
-	buf_str(b, c->metric < 0 ? " time" : "");
+	buf_str(b, c->metric == MEASURE_TIME ? " time" : "");
 	buf_str(b, ", costs of counting included");
 	if (command) {
 		buf_str(b, "; ");

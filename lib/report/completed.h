@@ -19,6 +19,12 @@ struct completed_call {
 	uint64_t start_ns;	/* when it was entered; without an entry that of the thread's first event */
 	uint64_t end_ns;	/* when it was left; without that the time of the thread's last event */
 	uint64_t self, elapsed;	/* of the measure: in it alone, and with what it called */
+	/*
+	 * What other threads consumed of the measure from its entry to its end, as far as that was known by
+	 * then: a thread's is when it enters or leaves a call, a sample's when it was taken.
+	 */
+	uint64_t others;
+	uint64_t before;	/* what all threads had consumed when it was entered */
 	uint32_t consumer;	/* what was called */
 	uint32_t tree;		/* index in calls.trees */
 	uint32_t level;		/* how many calls it is in */
@@ -46,6 +52,9 @@ struct completed_tree {
 	uint64_t inside;		/* in calls that no call contained */
 };
 
+/* What is measured: a metric of calls, by its index in the trace, or one of these. */
+enum { MEASURE_TIME = -1, MEASURE_SAMPLES = CALL_MAX_METRICS };
+
 struct completed {
 	struct model m;
 	struct names names;
@@ -56,7 +65,12 @@ struct completed {
 	struct report_opts opts;	/* with those in place of the report's own */
 	struct gen_select select;
 	struct window window;
-	int metric;			/* what is measured: of the trace; -1: time */
+	int metric;
+	const char *measure, *unit;	/* the metric's; NULL: time */
+	struct flow_times samples;	/* of MEASURE_SAMPLES, by time */
+	size_t at_sample;		/* those before it are behind us */
+	struct map tree_of;		/* thread of the trace -> the tree of its last event, for samples */
+	uint64_t consumed;		/* of the measure, by all threads so far */
 	struct completed_tree *trees;	/* [calls.nr_trees] */
 	uint64_t nr_entered;
 	bool ended;			/* a sink sets it: it wants no more */
@@ -80,6 +94,8 @@ void completed_release(struct completed *c);
 /* The thread of a call, in the model; 0: of none that is selected. */
 uint32_t completed_thread(const struct completed *c, uint32_t tree);
 bool completed_in_ns(const struct completed *c);	/* the measure */
+/* Whether it is known what other threads consumed: of time it means nothing. */
+bool completed_has_others(const struct completed *c);
 /* Borrowed until the next event is read. */
 const char *completed_unit(const struct completed *c);
 const char *completed_name(const struct completed *c, uint32_t consumer);

@@ -291,7 +291,7 @@ static void print_json(struct slowest *s, FILE *out)
 {
 	static const struct sheet_column columns[] = {
 		{ "name" }, { "thread" }, { "start_ns" }, { "duration_ns" }, { "cum" }, { "self" },
-		{ "inside" },
+		{ "others" }, { "inside" },
 	};
 	struct sheet sheet;
 	size_t i;
@@ -300,7 +300,7 @@ static void print_json(struct slowest *s, FILE *out)
 	sheet_choose(&sheet, &s->c.opts.choice);
 	completed_json(&s->c, &sheet.json);
 	json_str(&sheet.json, "function", s->c.opts.argument);
-	call_stats_members(&s->stats, &sheet);
+	call_stats_members(&s->c, &s->stats, &sheet);
 	json_array(&sheet.json, "slowest");
 	sheet_columns(&sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++) {
@@ -309,7 +309,8 @@ static void print_json(struct slowest *s, FILE *out)
 		sheet_row(&sheet, NULL, (const struct cell[]){
 			cell_text(completed_name(&s->c, x->consumer)), cell_text(thread_name(s, x)),
 			cell_u64(since_start(s, x)), cell_u64(x->end_ns - x->start_ns), cell_u64(x->elapsed),
-			cell_u64(x->self), cell_made(json_inside, s, i),
+			cell_u64(x->self), completed_has_others(&s->c) ? cell_u64(x->others) : cell_absent,
+			cell_made(json_inside, s, i),
 		});
 	}
 	json_end(&sheet.json);
@@ -356,6 +357,7 @@ static const struct sheet_column columns[] = {
 	{ "duration_ns", "Duration", 13, 3, .unit = UNIT_US },
 	{ "cum", "Cum", 13, 3, .unit = UNIT_US },
 	{ "self", "Self", 13, 3, .unit = UNIT_US },
+	{ "others", "Others", 13, 3, .unit = UNIT_US },
 	{ "thread", "Thread", -20 },
 	{ "name", NULL },
 	{ NULL, "Name", -1 },
@@ -378,6 +380,7 @@ static void put_part(const struct slowest *s, size_t call, const struct part *p,
 		cell_u64(p->n),
 		p->lasts ? cell_u64(p->time_ns) : cell_absent,
 		p->kind == PART_CALLEE ? cell_u64(p->cum) : cell_absent,
+		cell_absent,
 		cell_absent,
 		cell_absent,
 		cell_text(part_name(s, p)),
@@ -410,6 +413,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 			cell_u64(x->end_ns - x->start_ns),
 			cell_u64(x->elapsed),
 			cell_u64(x->self),
+			cell_u64(x->others),
 			cell_text(thread_name(s, x)),
 			cell_text(completed_name(&s->c, x->consumer)),
 			cell_text(completed_name(&s->c, x->consumer)),
@@ -445,7 +449,7 @@ static void print_text(struct slowest *s, FILE *out)
 	print_histogram(s, out);
 	fprintf(out, "\nThe slowest calls, and what happened in them%s\n Units :: s (Start), us (Duration)%s%s\n\n",
 		s->has_dispatches ? "" : " (when they had no CPU is not known: record --sched)",
-		s->c.metric < 0 ? ", us (Self)" : ", Cum and Self in ", s->c.metric < 0 ? "" : unit);
+		s->c.metric < 0 ? ", us (Self)" : ", Cum, Self and Others in ", s->c.metric < 0 ? "" : unit);
 	print_slowest(s, out);
 }
 
