@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -262,6 +263,27 @@ static void trace_events(struct callflow_layout *l)
 	l->ring_events = RING_EVENTS;
 }
 
+/* "10", or "10/500ms": contexts with no more than that part of their callers, at that interval. */
+static int parse_prune(const char *text, struct callflow_layout *l, struct err *e)
+{
+	double percent;
+	char *end;
+	int r = 0;
+
+	l->prune_ns = 1000000000;
+	percent = strtod(text, &end);
+	if (*end == '/')
+		r = opt_parse_time(end + 1, &l->prune_ns, e);
+	if (r)
+		return err_wrap(e, "--call-prune '%s'", text);
+	if (end == text || (*end && *end != '/') || !(percent > 0 && percent < 100))
+		return err_set(e, EINVAL, "--call-prune '%s': more than 0 and less than 100 percent, as in 1 or 0.1/500ms",
+			       text);
+	l->prune_share = (uint32_t)(percent / 100 * 4294967296.0);
+	l->prune_share += !l->prune_share;
+	return 0;
+}
+
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
 		  struct slow_rules *slow, struct err *e)
 {
@@ -283,7 +305,9 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 	if (c->calltrace || c->traces.nr_items)
 		trace_events(&o->layout);
 	o->slow = c->traces.nr_items ? slow : NULL;
-	r = choose_metrics(&c->metrics, o, e);
+	r = c->call_prune ? parse_prune(c->call_prune, &o->layout, e) : 0;
+	if (!r)
+		r = choose_metrics(&c->metrics, o, e);
 	for (i = 0; !r && i < c->traces.nr_items; i++)
 		r = slow_rules_add(slow, c->traces.items[i], e);
 	if (!r && c->callflow && *c->callflow) {

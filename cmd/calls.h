@@ -17,6 +17,7 @@ struct calls_opts {
 	struct opt_list metrics;
 	uint64_t call_memory;		/* bytes of tree per process */
 	uint64_t call_depth;
+	const char *call_prune;		/* "percent[/time]"; NULL: contexts stay while there is memory */
 	uint64_t snapshot_ns;
 	bool calltrace;			/* every event, too */
 	struct opt_list traces;		/* of the events, only these */

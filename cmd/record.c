@@ -81,6 +81,8 @@ static const struct opt rest_table[] = {
 		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.call_memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
+	OPT_STR(0, "call-prune", struct record_opts, calls.call_prune, "percent[/time]", NULL,
+		"each second, or at this interval, merge contexts that have no more than <percent> of what their callers consumed"),
 	OPT_SPAN(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
 		 "write a snapshot of the call trees at this interval (default: every 2 s, or less often where they are large)"),
 	OPT_GROUP("When"),
@@ -181,14 +183,16 @@ static void on_storing(const char *why, uint64_t nr_lost)
 static int check_calls(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
+	const char *needs_calls = c->metrics.nr_items ? "--metric" : c->precise_time ? "--precise-time" :
+				  c->call_tier ? "--call-tier" : c->call_prune ? "--call-prune" :
+				  c->snapshot_ns ? "--snapshot" : NULL;
 
 	if (calls_wanted(c) && !nr_operands && !o->sampling.pids.nr_items)
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (c->calltrace && c->traces.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
-	if (!calls_wanted(c) && (c->metrics.nr_items || c->snapshot_ns || c->precise_time || c->call_tier))
-		return err_set(e, EINVAL, "%s needs --callflow", c->metrics.nr_items ? "--metric" :
-			       c->precise_time ? "--precise-time" : c->call_tier ? "--call-tier" : "--snapshot");
+	if (!calls_wanted(c) && needs_calls)
+		return err_set(e, EINVAL, "%s needs --callflow", needs_calls);
 	return 0;
 }
 

@@ -676,7 +676,7 @@ static void slow_warnings(const struct slow_rules *s)
 			 s->nr_cut);
 }
 
-static void calls_warnings(const struct collect_result *r)
+static void calls_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	const struct callflow_result *c = &r->calls;
 
@@ -691,7 +691,10 @@ static void calls_warnings(const struct collect_result *r)
 		log_warn("nothing that is selected was called");
 		log_hint("--callflow and --config select by whole names: com.example.Class.method, com.example, *.method");
 	}
-	if (c->nr_folded)
+	if (c->nr_folded && s->c.callflow.layout.prune_share)
+		log_warn("%" PRIu64 " calls are counted in merged contexts, by --call-prune or as --call-memory or --call-depth was reached",
+			 c->nr_folded);
+	else if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted in merged contexts: --call-memory or --call-depth was reached",
 			 c->nr_folded);
 	if (c->lost_calls)
@@ -852,7 +855,7 @@ void sampling_summary(const struct sampling *s, const struct collect_result *r)
 			    r->nr_changes, (double)r->change_ns / 1e6 / (double)r->nr_changes,
 			    (double)r->longest_change_ns / 1e6);
 	if (s->c.callflow.on)
-		calls_warnings(r);
+		calls_warnings(s, r);
 	slow_warnings(&s->slow);
 	sampling_warnings(s, r);
 }

@@ -19,10 +19,11 @@
  *
  * A node is named by its place: offset into the pool in units of 8 bytes, so that 32 bits reach
  * 32 GB and no multiplication is needed. Nodes never move; a node is complete before its
- * consumer is stored (release), so a reader who sees a consumer sees a node. When memory is full, a
- * thread gives the nodes of contexts in which little was consumed to other ones: their counts go to
- * [pruned] of the node above, and the number of uses, in the upper bits of calls, tells the new from
- * the old. That happens between a thread's pruning and 0, and not while the recorder is reading.
+ * consumer is stored (release), so a reader who sees a consumer sees a node. When memory is full, or
+ * contexts with a small share are to be dropped, a thread gives the nodes of contexts in which little
+ * was consumed to other ones: their counts go to [pruned] of the node above, and the number of uses, in
+ * the upper bits of calls, tells the new from the old. That happens between a thread's pruning and 0, and
+ * not while the recorder is reading.
  *
  * The recorder trusts nothing in here. All integers are those of the machine.
  */
@@ -32,7 +33,7 @@
 #include <stdint.h>
 
 #define CALLFLOW_MAGIC 0x46435241u	/* "ARCF" */
-#define CALLFLOW_VERSION 6
+#define CALLFLOW_VERSION 7
 
 enum {
 	CALLFLOW_PAGE = 4096,
@@ -118,6 +119,12 @@ struct callflow_area {
 	uint64_t labels_off, label_texts_off;
 	uint32_t nr_labels;		/* slots, a power of two; 0: none are recorded */
 	uint32_t label_bytes;		/* room for texts */
+	/*
+	 * At this interval, in cycles, a thread that enters a new context drops those with no more than this
+	 * share, of 2^32, of what their callers consumed; 0: none.
+	 */
+	uint64_t prune_tsc;
+	uint32_t prune_share, pad3;
 	/* written by the process */
 	uint64_t start_tsc, start_ns;	/* the same moment on CLOCK_MONOTONIC */
 	uint32_t pid;			/* as it sees itself */
@@ -334,6 +341,7 @@ struct callflow_thread {
 	uint32_t prune_wait;		/* calls until that is tried again */
 	uint32_t at;			/* node in which outermost calls are: root, or that of its labels */
 	uint32_t pad;
+	uint64_t swept_tsc;		/* when contexts with a small share were dropped last; 0: never */
 };
 
 enum callflow_thread_flags {
@@ -351,6 +359,6 @@ enum callflow_thread_flags {
 
 _Static_assert(sizeof(struct callflow_area) <= CALLFLOW_PAGE, "the header is one page");
 _Static_assert(sizeof(struct callflow_node) == 24, "node");
-_Static_assert(sizeof(struct callflow_thread) == 456, "thread");
+_Static_assert(sizeof(struct callflow_thread) == 464, "thread");
 
 #endif

@@ -72,6 +72,8 @@ void callflow_layout_write(const struct callflow_layout *l, void *area)
 	for (i = 0; i < l->rules_bytes; i++)
 		rules[i] = ((const uint8_t *)l->rules)[i];
 	a->tsc_ratio = l->tsc_ratio;
+	a->prune_share = l->prune_share;
+	a->prune_tsc = (unsigned __int128)l->prune_ns * l->tsc_ratio >> 32;
 	a->bracket_skip = l->bracket_skip;
 	a->bracket_times = l->bracket_times;
 	a->version = CALLFLOW_VERSION;

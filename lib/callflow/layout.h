@@ -22,6 +22,8 @@ struct callflow_layout {
 	uint32_t nr_labels;		/* a power of two; 0: labels of threads are not recorded */
 	uint64_t tsc_ratio;		/* cycles a ns times 2^32; 0: the process finds out */
 	uint64_t bracket_skip, bracket_times;	/* with CALLFLOW_BRACKETS */
+	uint32_t prune_share;		/* of 2^32, as in area.h; only with tsc_ratio */
+	uint64_t prune_ns;
 };
 
 uint64_t callflow_layout_bytes(const struct callflow_layout *l);

@@ -108,6 +108,11 @@ uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t 
 void callflow_free_wide(struct callflow_thread *t);
 /* prune.c: makes room in the tree of t, by its own thread; false: there is none to be made now. */
 bool callflow_prune(struct callflow_thread *t);
+/*
+ * A node for a context that parent does not have yet; first it drops what has too small a share, where that
+ * is asked for and due, and prunes where there is no room. 0: there is none.
+ */
+uint32_t callflow_context_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);
 void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth);
 /* What t will be charged begins now; the clock of a thread that is mounted again goes on. */
 void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * prune.c - memory is full: the contexts of a thread in which the least was consumed give theirs to new ones.
+ * When the user asks for it, a sweep drops those that have little of what their callers consumed, too.
  *
  * What they had goes to [pruned] of the context above, so that all sums stay. A context is kept for
  * what it has consumed with all that is inside it, so that one that is kept has all above it. Only
@@ -27,6 +28,9 @@ struct prune {
 	uint32_t least;			/* the heat that is kept in any case, */
 	uint64_t spare;			/* and how many are kept of the one below */
 	uint64_t nr_freed;
+	/* of a sweep, which has only two heats: what each node consumed, and the first node visited in it */
+	uint64_t *cums;
+	uint32_t *firsts;
 };
 
 /* Logarithmic; 0 for nothing. */
@@ -84,6 +88,48 @@ static bool measure(struct prune *p, uint32_t ref, uint32_t level)
 	p->heats[p->nr] = heat_of(sum);
 	p->nr_of[p->heats[p->nr++]]++;
 	return true;
+}
+
+/* A sweep: which of its children have little of what it has; they were visited before it. */
+static bool compare(struct prune *p, uint32_t ref, uint32_t level)
+{
+	uint32_t at = p->nr, first = at, child = node_at(ref)->child, c = child;
+	uint64_t sum, small;
+
+	if (level + 1 >= p->nr_levels || p->nr == p->max)
+		return false;
+	sum = p->sums[level + 1] + own_heat(node_at(ref));
+	p->sums[level + 1] = 0;
+	p->sums[level] += sum;
+	small = (unsigned __int128)sum * cf.area->prune_share >> 32;
+	if (child) {
+		do {
+			uint32_t its = first - 1;
+
+			p->heats[its] = p->cums[its] > small;
+			first = p->firsts[its];
+			c = node_at(c)->sibling;
+		} while (c != child);
+	}
+	p->cums[at] = sum;
+	p->firsts[at] = first;
+	p->heats[at] = 1;
+	p->nr++;
+	return true;
+}
+
+/* With a context goes all that is inside it. */
+static void choose_small(struct prune *p)
+{
+	uint32_t i = p->nr, first;
+
+	while (i--) {
+		first = p->firsts[i];
+		for (; !p->heats[i] && i > first; i--)
+			p->heats[i - 1] = 0;
+	}
+	p->least = 1;
+	p->spare = 0;
 }
 
 /* So that about half of the nodes are kept. */
@@ -221,9 +267,12 @@ static void mark_open(struct callflow_thread *t, bool open)
 
 static void prune(struct prune *p)
 {
-	if (!walk(p, measure))
+	if (!walk(p, p->cums ? compare : measure))
 		return;
-	choose(p);
+	if (p->cums)
+		choose_small(p);
+	else
+		choose(p);
 	p->nr = 0;
 	mark_open(p->t, true);
 	walk(p, decide);
@@ -241,25 +290,63 @@ static bool begin(struct callflow_thread *t)
 	return false;
 }
 
+static void begin_and_prune(struct prune *p)
+{
+	struct callflow_thread *t = p->t;
+	size_t sums;
+
+	p->nr_levels = cf.area->max_depth + (t->inserted & 0xffff) + 8ul;
+	sums = p->nr_levels * sizeof(*p->sums);
+	p->sums = callflow_pages(sums, false);
+	p->heats = callflow_pages(p->max, false);
+	if (p->sums && p->heats && begin(t)) {
+		prune(p);
+		store_release(&t->pruning, 0);
+	}
+	callflow_free_pages(p->sums, sums);
+	callflow_free_pages(p->heats, p->max);
+}
+
+static uint64_t most_nodes(const struct callflow_thread *t)
+{
+	return (t->own_pages + 1ull) * (CALLFLOW_PAGE / 8 / cf.node_words);
+}
+
+static __attribute__((noinline)) void sweep_small(struct callflow_thread *t)
+{
+	struct prune p = { .t = t, .max = most_nodes(t) };
+
+	if (cpu_tsc() - t->swept_tsc < cf.area->prune_tsc)
+		return;
+	p.cums = callflow_pages(p.max * sizeof(*p.cums), false);
+	p.firsts = callflow_pages(p.max * sizeof(*p.firsts), false);
+	if (p.cums && p.firsts)
+		begin_and_prune(&p);
+	callflow_free_pages(p.cums, p.max * sizeof(*p.cums));
+	callflow_free_pages(p.firsts, p.max * sizeof(*p.firsts));
+	t->swept_tsc = cpu_tsc();
+}
+
 bool callflow_prune(struct callflow_thread *t)
 {
-	struct prune p = { .t = t, .nr_levels = cf.area->max_depth + (t->inserted & 0xffff) + 8ul };
-	size_t sums = p.nr_levels * sizeof(*p.sums);
+	struct prune p = { .t = t, .max = most_nodes(t) };
 
 	if (t->prune_wait) {
 		t->prune_wait--;
 		return false;
 	}
-	p.max = (t->own_pages + 1ull) * (CALLFLOW_PAGE / 8 / cf.node_words);
-	p.sums = callflow_pages(sums, false);
-	p.heats = callflow_pages(p.max, false);
-	if (p.sums && p.heats && begin(t)) {
-		prune(&p);
-		store_release(&t->pruning, 0);
-	}
-	callflow_free_pages(p.sums, sums);
-	callflow_free_pages(p.heats, p.max);
+	begin_and_prune(&p);
 	if (p.nr_freed < p.max / WORTH)
 		t->prune_wait = p.max / WORTH;
 	return p.nr_freed;
+}
+
+uint32_t callflow_context_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
+{
+	uint32_t c;
+
+	if (unlikely(cf.area->prune_share))
+		sweep_small(t);
+	c = callflow_node_new(t, parent, consumer);
+	return c || !callflow_prune(t) ? c : callflow_node_new(t, parent, consumer);
 }

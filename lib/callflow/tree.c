@@ -304,11 +304,8 @@ static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, ui
 
 	if (c)
 		return c;
-	if (node_at(parent)->consumer != CALLFLOW_CONSUMER_PRUNED && consumer != CALLFLOW_CONSUMER_PRUNED) {
-		c = callflow_node_new(t, parent, consumer);
-		if (!c && callflow_prune(t))
-			c = callflow_node_new(t, parent, consumer);
-	}
+	if (node_at(parent)->consumer != CALLFLOW_CONSUMER_PRUNED && consumer != CALLFLOW_CONSUMER_PRUNED)
+		c = callflow_context_new(t, parent, consumer);
 	if (!c) {
 		t->folded++;
 		return pruned_of(t, parent);

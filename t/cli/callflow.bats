@@ -457,6 +457,12 @@ lines() {
 	calls --callflow --metric calls -- ./wide
 	[[ $stderr != *"merged contexts"* ]]
 	[ "$(total_calls)" -eq "$few" ]
+	# half of what f<N> does is in each of the two that it calls: neither stays
+	calls --callflow --call-prune 70/1ms --metric calls -- ./wide
+	[[ $stderr == *"merged contexts, by --call-prune"* ]]
+	[ "$(total_calls)" -eq "$few" ]
+	[[ $stderr =~ calls\ in\ ([0-9]+)\ contexts ]]
+	[ "${BASH_REMATCH[1]}" -lt 100000 ]
 }
 
 @test "callflow: a killed program keeps its calls" {
@@ -646,7 +652,7 @@ cums() {
 	printf 'include_method a\nnonsense b\n' >rules
 	for bad in --callflow=+ --callflow=a,,b "--callflow=max(" "--callflow --metric nosuch" "--callflow --config nowhere" \
 		"--callflow --config rules" "--config rules" "--metric cpu" "--callflow --call-depth 3" \
-		"--callflow --call-memory 1k" "--snapshot 1s"; do
+		"--callflow --call-memory 1k" "--callflow --call-prune 100" "--snapshot 1s"; do
 		# shellcheck disable=SC2086
 		run_arcprof record $bad -o trace -- touch started
 		[ "$status" -eq 2 ] || [ "$status" -eq 125 ]

@@ -312,6 +312,66 @@ TEST(callflow_full_memory_keeps_what_is_hot)
 	flow_release(&f);
 }
 
+/* After now has gone on by took in it, a call that has ended. */
+static void call_for(struct bench *b, uint32_t consumer, uint64_t took)
+{
+	callflow_enter(b->k, consumer);
+	now += took;
+	callflow_leave(b->k, consumer);
+}
+
+static void read_swept(bool sweeps, struct flow *f)
+{
+	struct bench b;
+
+	now = 0;
+	bench_open(&b, 8 << 20, 1000);
+	b.a->prune_share = (uint32_t)(0.1 * 4294967296.0);
+	b.a->prune_tsc = sweeps ? 0 : UINT64_MAX;
+	callflow_enter(b.k, 1);
+	now += 70;
+	callflow_enter(b.k, 2);
+	call_for(&b, 6, 9);		/* all that 2 has: it goes with it */
+	callflow_leave(b.k, 2);
+	callflow_enter(b.k, 3);
+	now += 20;
+	call_for(&b, 7, 1);
+	callflow_leave(b.k, 3);
+	callflow_enter(b.k, 4);
+	call_for(&b, 5, 1);		/* 4 is open, and stays */
+	callflow_unwind(b.k, 0);
+	check_totals(&b, 7);
+	read_tree(&b, 0, f);
+}
+
+TEST(callflow_a_sweep_drops_what_has_a_small_share_of_its_caller)
+{
+	const uint32_t pruned = 10000 + (CALLFLOW_CONSUMER_PRUNED & CALLFLOW_VALUE);
+	struct flow f;
+
+	read_swept(true, &f);
+	CHECK_U64(calls_of(&f, 2) + calls_of(&f, 6) + calls_of(&f, 7), 0);
+	CHECK_U64(calls_of(&f, 1), 1);
+	CHECK_U64(base_of(&f, 1), 70);
+	CHECK_U64(calls_of(&f, 3), 1);
+	CHECK_U64(base_of(&f, 3), 20);
+	CHECK_U64(calls_of(&f, 4) + calls_of(&f, 5), 2);
+	CHECK_U64(calls_of(&f, pruned), 3);
+	CHECK_U64(base_of(&f, pruned), 10);
+	flow_release(&f);
+}
+
+TEST(callflow_a_sweep_waits_until_it_is_due)
+{
+	const uint32_t pruned = 10000 + (CALLFLOW_CONSUMER_PRUNED & CALLFLOW_VALUE);
+	struct flow f;
+
+	read_swept(false, &f);
+	CHECK_U64(calls_of(&f, 2) + calls_of(&f, 6) + calls_of(&f, 7), 3);
+	CHECK_U64(calls_of(&f, pruned), 0);
+	flow_release(&f);
+}
+
 TEST(callflow_recursion_of_a_million_levels_stays_small_and_exact)
 {
 	const uint32_t nr = 1000000;
