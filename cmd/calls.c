@@ -232,8 +232,8 @@ static void take_calibration(struct callflow_opts *o, const struct calibration *
 }
 
 /*
- * With every event written to a ring a call costs something else. A table that cannot be read is
- * reported, but is not an error.
+ * With every event written to a ring, or with call sites, a call costs something else. A table that cannot
+ * be read is reported, but is not an error.
  */
 static void calibrate(struct callflow_opts *o)
 {
@@ -241,7 +241,7 @@ static void calibrate(struct callflow_opts *o)
 	struct buf path = BUF_INIT;
 	struct err e = { 0 };
 
-	if (o->layout.flags & CALLFLOW_EVENTS || calibration_path(&path, &e))
+	if (o->layout.flags & (CALLFLOW_EVENTS | CALLFLOW_SITES) || calibration_path(&path, &e))
 		return;
 	if (calibration_load(&table, path.data, &e))
 		log_warn("%s: nothing is calibrated", e.msg);
@@ -302,6 +302,7 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 	};
 	o->layout.flags |= c->precise_time ? CALLFLOW_PRECISE : 0;
 	o->layout.flags |= c->call_tier ? CALLFLOW_TIERS : 0;
+	o->layout.flags |= c->call_sites ? CALLFLOW_SITES : 0;
 	if (c->calltrace || c->traces.nr_items)
 		trace_events(&o->layout);
 	o->slow = c->traces.nr_items ? slow : NULL;

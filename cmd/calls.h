@@ -23,6 +23,7 @@ struct calls_opts {
 	struct opt_list traces;		/* of the events, only these */
 	bool precise_time;		/* CALLFLOW_PRECISE */
 	bool call_tier;			/* CALLFLOW_TIERS */
+	bool call_sites;		/* CALLFLOW_SITES */
 };
 
 enum { CALLS_LABELS = 1 << 16 };	/* sets of labels of threads that calls can have, a process */

@@ -71,6 +71,8 @@ static const struct opt rest_table[] = {
 		 "store calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, bytecodes, or a hardware counter (default: cpu,wall)"),
+	OPT_FLAG(0, "call-sites", struct record_opts, calls.call_sites,
+		 "keep calls of a native function from different lines apart, at twice the cost"),
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise_time,
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
@@ -184,13 +186,16 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 {
 	const struct calls_opts *c = &o->calls;
 	const char *needs_calls = c->metrics.nr_items ? "--metric" : c->precise_time ? "--precise-time" :
-				  c->call_tier ? "--call-tier" : c->call_prune ? "--call-prune" :
+				  c->call_tier ? "--call-tier" : c->call_sites ? "--call-sites" :
+				  c->call_prune ? "--call-prune" :
 				  c->snapshot_ns ? "--snapshot" : NULL;
 
 	if (calls_wanted(c) && !nr_operands && !o->sampling.pids.nr_items)
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (c->calltrace && c->traces.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
+	if (calls_wanted(c) && c->call_sites && o->sampling.pids.nr_items)
+		return err_set(e, EINVAL, "cannot be combined: --call-sites and --pid, as Java methods do not know where they were called");
 	if (!calls_wanted(c) && needs_calls)
 		return err_set(e, EINVAL, "%s needs --callflow", needs_calls);
 	return 0;
@@ -641,6 +646,8 @@ static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, c
 	s->c.sched |= so->c.sched | s->c.irq;
 	if (!r)
 		r = check_lock_exact(o, e);
+	if (!r && samples && o->calls.call_sites)
+		r = err_set(e, EINVAL, "cannot be combined: --call-sites and --event, as stacks of samples have no call sites");
 	if (!r && calls_wanted(&o->calls))
 		r = calls_prepare(&o->calls, &s->c.callflow, &s->rules, &s->slow, e);
 	if (!r)

@@ -7,8 +7,8 @@
  *
  *	struct callflow_area		one page; what to measure, and where the rest lies
  *	struct callflow_thread[]	threads_off: one a thread, in the order they appeared
- *	uint64_t[]			functions_off: addresses, open addressing; a native consumer
- *					is the index of its slot
+ *	uint64_t[]			functions_off: addresses, of call sites with CALLFLOW_SITE, open
+ *					addressing; a native consumer is the index of its slot
  *	uint32_t[]			owners_off: for each page of the pool, thread index + 1
  *	pool				pool_off: nodes, in pages that belong to one thread each
  *	struct callflow_ring[]		rings_off: events, when they are traced: a page with the head,
@@ -54,6 +54,8 @@ enum callflow_flags {
 	CALLFLOW_TIMED = 1 << 5,
 	/* how the code of each method runs is told: enum callflow_tier in its consumer */
 	CALLFLOW_TIERS = 1 << 6,
+	/* the places that native functions are called from are contexts, too */
+	CALLFLOW_SITES = 1 << 7,
 };
 
 /*
@@ -155,6 +157,8 @@ enum callflow_consumer {
 	CALLFLOW_KIND = 3u << 30,
 };
 #define CALLFLOW_VALUE 0x3fffffffu	/* what is not the kind */
+/* In a slot of functions, beside the address that a call returns to: it is no function, but a call site. */
+#define CALLFLOW_SITE ((uint64_t)1 << 63)
 
 /* How a method's code ran when the call began: in these bits of its consumer; none other has them. */
 enum callflow_tier {

@@ -187,6 +187,12 @@ static inline uint64_t callflow_frame(uint64_t sp, uint64_t site)
  */
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
+/*
+ * The same of a call that returns to site, an address: where it was made from is a context around it. Not
+ * where frame is 0, nor of what is in the frame of an open call.
+ */
+void callflow_enter_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
+void callflow_leave_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
 /* The same of the function at that address. */
 void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);

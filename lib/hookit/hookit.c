@@ -31,7 +31,7 @@ enum state {
 	UNKNOWN,		/* the environment was not looked at yet */
 	OFF,
 	ON,
-	PLAIN,			/* ON, with trees of this library's own, and without rules about functions */
+	PLAIN,			/* ON, with trees of its own, without rules of functions or call sites */
 };
 
 struct hook_thread {
@@ -45,6 +45,7 @@ static volatile int state;
 static pthread_key_t key;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hook_area area;
+static bool sites;	/* are contexts; not in trees that are the agent's */
 
 /*
  * For libraries without hooks of their own, too; but one that is loaded later uses its own, and not
@@ -75,7 +76,8 @@ static int connect_now(void)
 		on = hook_link(&area) && (area.host || callflow_attach(area.mem, area.bytes));
 		if (on)
 			pthread_key_create(&key, end_thread);
-		store_release(&state, !on ? OFF : area.host || area.verdicts ? ON : PLAIN);
+		sites = on && !area.host && callflow_area()->flags & CALLFLOW_SITES;
+		store_release(&state, !on ? OFF : area.host || area.verdicts || sites ? ON : PLAIN);
 	}
 	pthread_mutex_unlock(&lock);
 	return state >= ON;
@@ -178,9 +180,12 @@ static inline uint32_t consumer_of(void *fn)
 	return area.host ? area.host->function((uintptr_t)fn) : callflow_function((uintptr_t)fn);
 }
 
-static inline void step(const struct hook_thread *h, bool enters, uint32_t consumer, uint64_t frame)
+static inline void step(const struct hook_thread *h, bool enters, uint32_t consumer, void *site,
+			uint64_t frame)
 {
-	if (area.host)
+	if (sites)
+		(enters ? callflow_enter_from : callflow_leave_from)(h->k, (uintptr_t)site, consumer, frame);
+	else if (area.host)
 		(enters ? area.host->enter : area.host->leave)(h->k, consumer, frame);
 	else
 		(enters ? callflow_enter_frame : callflow_leave_frame)(h->k, consumer, frame);
@@ -202,7 +207,7 @@ static inline void step_otherwise(bool enters, void *fn, void *site, uint64_t sp
 	h->busy = 1;
 	consumer = consumer_of(fn);
 	if (!area.verdicts || is_wanted(consumer, fn))
-		step(h, enters, consumer, frame_of(h, sp, site));
+		step(h, enters, consumer, site, frame_of(h, sp, site));
 	h->busy = 0;
 }
 

@@ -56,6 +56,55 @@ total_calls() {
 	done
 }
 
+@test "callflow: --call-sites keeps the lines apart that a function calls another from" {
+	ways
+	# each call is the same as without, whatever the way out
+	calls --callflow --call-sites -- ./ways 1000
+	sort <<<"$output" >want
+	counts | grep -vE '(:[0-9]+|\+0x[0-9a-f]+)$' | diff want -
+	cat >sites.cc <<-END
+		static volatile int sink;
+		static inline __attribute__((always_inline)) void small() { sink = 1; }
+		__attribute__((noinline)) void leaf() { small(); }
+		__attribute__((noinline)) void twice(int n) {
+			leaf();
+			if (n)
+				leaf();
+		}
+		int main() {
+			for (int i = 0; i < 10; i++)
+				twice(i % 2);
+			twice(1);
+		}
+	END
+	build sites sites.cc
+	calls --callflow --call-sites --metric calls -- ./sites
+	arcprof report -i trace --format folded >text
+	# the one that is inlined has its caller's place
+	diff <(sed -n 's/.*;main;/main;/p' text | sort) - <<-END
+		main;main:11 10
+		main;main:11;twice(int) 10
+		main;main:11;twice(int);twice(int):5 10
+		main;main:11;twice(int);twice(int):5;leaf() 10
+		main;main:11;twice(int);twice(int):5;leaf();small() 10
+		main;main:11;twice(int);twice(int):7 5
+		main;main:11;twice(int);twice(int):7;leaf() 5
+		main;main:11;twice(int);twice(int):7;leaf();small() 5
+		main;main:12 1
+		main;main:12;twice(int) 1
+		main;main:12;twice(int);twice(int):5 1
+		main;main:12;twice(int);twice(int):5;leaf() 1
+		main;main:12;twice(int);twice(int):5;leaf();small() 1
+		main;main:12;twice(int);twice(int):7 1
+		main;main:12;twice(int);twice(int):7;leaf() 1
+		main;main:12;twice(int);twice(int):7;leaf();small() 1
+	END
+	run_arcprof record --callflow --call-sites -F 99 -o trace -- ./sites
+	[[ $status -eq 2 && $stderr == *"--call-sites and --event"* ]]
+	run_arcprof record --call-sites -o trace -- ./sites
+	[[ $status -eq 2 && $stderr == *"--call-sites needs --callflow"* ]]
+}
+
 @test "callflow: contexts are distinguished, and signals appear where they came" {
 	ways
 	calls --callflow -- ./ways

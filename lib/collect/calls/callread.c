@@ -6,6 +6,7 @@
  * The memory is theirs: it may change while it is read, and may contain anything. Values are
  * copied once, then checked; offsets come from our own layout, never from the head of the area.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "collect/calls/calldump.h"
 #include "collect/parts/threadlabels.h"
+#include "sym/demangle.h"
 
 enum {
 	LOOK_EVERY_NS = 50000000,	/* at the CPU time of threads with open calls, */
@@ -59,18 +61,59 @@ bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow
 	return true;
 }
 
-static struct frame native_frame(struct callflow_proc *p, uint32_t slot)
+static uint64_t function_addr(const struct callflow_proc *p, uint32_t slot)
 {
 	const uint64_t *functions = area_at(p, p->own.functions_off);
-	const struct map_entry *m;
-	uint64_t addr = 0;
 
-	if (slot < p->own.nr_functions)
-		addr = load_relaxed(functions + slot);
-	m = maps_find(&p->proc->maps, addr);
+	return slot < p->own.nr_functions ? load_relaxed(functions + slot) : 0;
+}
+
+static struct frame native_frame(struct callflow_proc *p, uint64_t addr)
+{
+	const struct map_entry *m = maps_find(&p->proc->maps, addr);
+
 	if (m && m->module)
 		return (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, addr) };
 	return (struct frame){ FRAME_ANON, .proc = p->proc->id, .addr = addr };
+}
+
+/* "main:12", or "main+0x1c" without debug information; in what is inlined, the name and line of that. */
+static void put_site(const struct module *m, uint64_t off, struct buf *b)
+{
+	enum { LEVELS = 64 };
+	struct srcline lines[LEVELS];
+	size_t nr = m && m->file ? symfile_lines(m->file, off, lines, LEVELS) : 0;
+	struct symbol s;
+
+	if (!m || !m->file || !symfile_symbol(m->file, off, &s)) {
+		buf_fmt(b, "0x%" PRIx64, off);
+		return;
+	}
+	demangle(nr && lines[0].func ? lines[0].func : s.name, b);
+	if (nr && lines[0].line)
+		buf_fmt(b, ":%u", lines[0].line);
+	else if (off != s.off)
+		buf_fmt(b, "+0x%" PRIx64, off - s.off);
+}
+
+/* A call site is known by a name that says where it is; it returns to addr. */
+static struct frame site_frame(struct dump *d, uint32_t consumer, uint64_t addr)
+{
+	const struct map_entry *at = maps_find(&d->p->proc->maps, addr - 1);
+	const struct module *m = at && at->module ? modules_at(d->f->modules, at->module) : NULL;
+	struct rec_function r = {
+		.function = sources_function(d->f->sources, d->p->proc, consumer),
+		.kind = FUNCTION_NATIVE, .module = m ? m->path : "", .file = "",
+	};
+	struct buf name = BUF_INIT;
+
+	r.module_len = strlen(r.module);
+	put_site(m, at ? map_entry_off(at, addr - 1) : addr - 1, &name);
+	r.name = name.data;
+	r.name_len = name.len;
+	trace_write_function(d->f->w, &r);
+	buf_release(&name);
+	return (struct frame){ FRAME_NAMED, .function = r.function };
 }
 
 /* The file in hand is to have it; true: it has not yet. */
@@ -130,6 +173,7 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 {
 	struct rec_call_consumer r = { 0 };
 	uint32_t *number;
+	uint64_t addr;
 
 	if (consumer == CALLFLOW_CONSUMER_THREAD)
 		return 0;
@@ -141,7 +185,9 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 		r.frame = method_frame(d->p, consumer);
 		break;
 	case CALLFLOW_NATIVE:
-		r.frame = native_frame(d->p, consumer & CALLFLOW_VALUE);
+		addr = function_addr(d->p, consumer & CALLFLOW_VALUE);
+		r.frame = addr & CALLFLOW_SITE ? site_frame(d, consumer, addr & ~CALLFLOW_SITE) :
+			  native_frame(d->p, addr);
 		break;
 	case CALLFLOW_CLASS:
 		r.frame = (struct frame){
