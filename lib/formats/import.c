@@ -34,6 +34,8 @@ static const struct import_format *const formats[] = {
 	&import_heaptrack,
 	&import_gperftools,
 	&import_hprof_text,
+	&import_gclog,
+	&import_threads,
 	&import_callgrind,
 	&import_perf_script,
 	&import_folded,

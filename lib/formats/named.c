@@ -45,6 +45,10 @@ static const struct named binary[] = {
 	{ 0, 6, "header", "a report of Node.js (--report-on-signal and the like)", NULL },
 };
 
+static const struct named old_log = {
+	.what = "a log of the garbage collector of JDK 8 or older", .hint = "that of JDK 9 and later (-Xlog:gc*) can be imported"
+};
+
 static const struct named *find(const struct named *list, size_t nr, const char *data, size_t len)
 {
 	size_t i;
@@ -101,6 +105,8 @@ int import_refuse(const char *data, size_t len, struct err *e)
 	n = find(text, ARRAY_SIZE(text), data + blank, len - blank);
 	if (n)
 		return refuse(n, e);
+	if (memmem(data, MIN(len, (size_t)IMPORT_HEAD_BYTES), "[GC (", 5) && !memchr(data, '\0', len))
+		return refuse(&old_log, e);
 	if (blank < len && data[blank] == '{' && !memchr(data, '\0', len))
 		return refuse_json(data + blank, MIN(len - blank, (size_t)IMPORT_HEAD_BYTES), e);
 	return import_folded_refuse(data, len, e);

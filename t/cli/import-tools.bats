@@ -211,6 +211,36 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$(sum_of p.txt alloc)" = "96 3" ]
 }
 
+# ---- JVMs ----
+
+@test "import: pauses, concurrent phases and safepoints of a log of the collector are events" {
+	awk '/\] GC\([0-9]+\) (Pause|Concurrent) .*[0-9]ms$/ { sub("ms", "", $NF); n++; sum += $NF }
+		/Safepoint "/ { sub(/.*Total: /, ""); n++; sum += $1 / 1e6 } END { printf "%d %.3f\n", n, sum }' "$DATA/gc.log" >want
+	arcprof report --import "$DATA/gc.log" --log --format csv >log
+	python3 -c 'import csv
+rows = list(csv.DictReader(open("log")))
+print(len(rows), "%.3f" % (sum(float(r["duration_ns"]) for r in rows) / 1e6))' | diff want -
+	grep -q 'Pause Full.*System.gc()' log
+	run_arcprof report --import "$DATA/gc.log"
+	grep -qx 'a log has events, and no samples: --gc and --log show them' <<<"$output"
+	echo '2026-01-01T00:00:00.000+0000: 0.123: [GC (Allocation Failure) 1024K->512K(2048K), 0.0012 secs]' >old.log
+	run_arcprof report --import old.log
+	[ "$stderr" = "arcprof report: old.log: this is a log of the garbage collector of JDK 8 or older, which cannot be imported
+hint: that of JDK 9 and later (-Xlog:gc*) can be imported" ]
+}
+
+@test "import: a dump of threads has each with its stack and what it waits for, as text and as JSON" {
+	gunzip -c "$DATA/jstack.txt.gz" >dump
+	[ "$(sum_of dump threads)" = "$(grep -c 'java.lang.Thread.State:' dump) $(grep -c 'java.lang.Thread.State:' dump)" ]
+	arcprof report -q --import dump --format folded >got
+	grep -q '^JVM;main \[tid [0-9]*\];W.main;java.lang.Thread.sleep;TIMED_WAITING (sleeping) 1$' got
+	grep -q ';blocked one \[tid .*;BLOCKED (on object monitor) 1$' got
+	gunzip -c "$DATA/threads.json.gz" >dump
+	[ "$(sum_of dump threads)" = "$(grep -c '"name":' dump) $(grep -c '"name":' dump)" ]
+	arcprof report -q --import dump --format folded >got
+	grep -q '^JVM;main;W.main;java.lang.Thread.sleep;.*;TIMED_WAITING 1$' got
+}
+
 # ---- the file as a whole ----
 
 @test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
