@@ -24,6 +24,7 @@ static const struct import_format *const formats[] = {
 	&import_jfr,
 	&import_perf,
 	&import_pprof,
+	&import_otlp,
 	&import_firefox,
 	&import_speedscope,
 	&import_chrome,

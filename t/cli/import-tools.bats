@@ -211,6 +211,51 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$(sum_of p.txt alloc)" = "96 3" ]
 }
 
+# ---- OpenTelemetry ----
+
+@test "import: what --format otlp wrote has the same functions, processes, threads and times" {
+	numbers() {
+		arcprof report -q "$@" --xprof --format json | jq -r '.rows[] | "\(.name)\t\(.n)\t\(.base)\t\(.cum)"' | sort
+	}
+	arcprof report -q -i "$MIXED" --format otlp -o p.otlp
+	numbers -i "$MIXED" | grep -v '^java' >want
+	numbers --import p.otlp | grep -v '^java' | diff want -
+	arcprof report --import p.otlp --check >checked
+	run_arcprof report --import p.otlp
+	[ "$(sed -n 2p <<<"$output")" = "not known: lost samples" ]
+	arcprof report -q -i "$MIXED" --format otlp-json -o p.json
+	run_arcprof report --import p.json
+	[ "$stderr" = "arcprof report: p.json: this is a file of OpenTelemetry's profiles as JSON, which cannot be imported
+hint: as protobuf they can be imported" ]
+}
+
+@test "import: older versions of OpenTelemetry's profiles, told apart by what they have" {
+	python3 - <<-'END'
+		def varint(n):
+		    out = b""
+		    while n > 127: out += bytes([n & 127 | 128]); n >>= 7
+		    return out + bytes([n])
+		def number(field, v): return varint(field << 3) + varint(v)
+		def text(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+		def packed(field, *v): return text(field, b"".join(map(varint, v)))
+		def file(name, profile, more):
+		    strings = (b"", b"samples", b"count", b"cpu", b"nanoseconds", b"f", b"g")
+		    tables = b"".join(text(2, text(3, number(1, i))) for i in (0, 1, 2))
+		    tables += text(3, b"") + text(3, number(1, 5)) + text(3, number(1, 6))
+		    tables += b"".join(text(5, s) for s in strings) + more
+		    open(name, "wb").write(text(1, text(2, text(2, profile))) + text(2, tables))
+		thread = text(6, text(1, b"thread.name") + text(2, text(1, b"worker")))
+		types = text(1, number(1, 1) + number(2, 2)) + text(1, number(1, 3) + number(2, 4))
+		sample = number(1, 1) + number(2, 2) + packed(3, 3, 700) + packed(4, 0)
+		file("1.7", types + text(2, sample) + packed(3, 2, 2, 1), thread)
+		file("1.8", text(1, number(1, 3) + number(2, 4)) + text(2, number(1, 1) + packed(2, 700) + packed(3, 0)),
+		     text(6, number(1, 0)) + text(7, b"") + text(7, packed(1, 2, 1)))
+	END
+	[ "$(arcprof report -q --import 1.7 --metric cpu --format folded | grep -v '^#')" = "worker;f;g 700" ]
+	[ "$(sum_of 1.7 samples)" = "3 3" ]
+	[ "$(arcprof report -q --import 1.8 --format folded | grep -v '^#')" = "f;g 700" ]
+}
+
 # ---- JVMs ----
 
 @test "import: pauses, concurrent phases and safepoints of a log of the collector are events" {
