@@ -126,6 +126,7 @@ one_at_a_time() {
 		file=x,cpu=1001s|interval is too long: 'cpu=1001s'
 		file=,cpu|invalid name of a file: ''
 		file=nowhere/x,cpu|nowhere/x: no such directory
+		help|unknown event, or one that needs a recorder: 'help'
 	END
 	mkdir x
 	java "-agentpath:$AGENT=file=x" -cp "$CLASSES" Happens 0 2>err >out

@@ -164,18 +164,6 @@ static const struct {
 	{ "format=b", NULL, "'arcprof report --format hprof' writes format=a:" },
 };
 
-static bool begins_hprof(const char *s)
-{
-	static const char *const keys[] = { "cpu=", "heap=", "monitor=", "thread=", "format=", "lineno=",
-					    "doe=", "depth=", "interval=", "cutoff=", "net=" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (begins(s, keys[i]))
-			return true;
-	return false;
-}
-
 static bool take_events(struct wishes *w, const char *s, struct wishes_text *why)
 {
 	size_t len;
@@ -267,7 +255,7 @@ static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
 
 bool wishes_are_these(const char *option)
 {
-	return begins(option, file_is) || begins_hprof(option);
+	return *option != '/';
 }
 
 /* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
