@@ -176,7 +176,8 @@ test('stacks in order of time are where their samples are, pixel by pixel', () =
 		for (let round = 0; round < 20; round++) {
 			const { t, list, samples } = stacksInOrder(kind), from = random(20000), to = from + 50000, width = 200;
 			const times = new ThreadTimes(samples, [[1, t.nr]], 1000, kind === 'weighted' ? 500 : 0);
-			const { boxes, rows } = layOutTimes(times, times.of[0], { from, to, width, row: 1, mostDeep: 99, pathOf: i => pathTo(t, i) });
+			const { boxes, rows } = layOutTimes(times, times.of[0], { from, to, width, row: 1, mostDeep: 99, look: { tree: t, nodeOf: null },
+				isTop: new Uint8Array(9) });
 			for (let x = 0; x < width; x++) {
 				const a = from + x * 250, z = a + 250;
 				const in_ = list.filter(s => (kind === 'moments' ? s.end >= a && s.end < z : s.end > a && s.begin < z));
@@ -196,12 +197,15 @@ test('of a pixel with many samples the stack is shown that most of them have', (
 	const tree = makeTree(Uint32Array.of(0, 0, 1, 1, 3), Uint32Array.of(0, 1, 2, 3, 4), 5), nr = 100000;
 	const samples = new Samples(Uint32Array.of(0, 0, nr, nr, nr), new Uint16Array(3 * nr), null, 1);
 	const times = new ThreadTimes(samples, [[1, 5]], 1000, 0);
-	const { boxes, rows } = layOutTimes(times, times.of[0], { from: 0, to: 1000, width: 1, row: 0, mostDeep: 99, pathOf: i => pathTo(tree, i) });
+	const { boxes, rows } = layOutTimes(times, times.of[0], { from: 0, to: 1000, width: 1, row: 0, mostDeep: 99, look: { tree, nodeOf: null },
+		isTop: new Uint8Array(5) });
+	let asked = 0;
 
 	/* two thirds are in 3 or below it */
 	assert.deepEqual(boxes.slice(0, 2).map(b => b.node), [1, 3]);
 	assert.ok(rows <= 3);
-	assert.equal(times.votes(times.of[0], 0, 1000).length, 16);
+	times.each(times.of[0], 0, 1000, () => asked++);
+	assert.equal(asked, 16);
 });
 
 test('a mapped tree keeps the sums, and its siblings are distinct', () => {

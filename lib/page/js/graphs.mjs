@@ -3,12 +3,12 @@
 import { BoxCanvas } from './boxes.mjs';
 import { changeOf } from './difference.mjs';
 import { callees, callers, functionGroup, layOut, layOutGroups, leafGroups } from './layout.mjs';
-import { amount, fullName, percent, shortNames } from './names.mjs';
-import { idleRoot, idOf, stackOf } from './model.mjs';
+import { amount, fullName, isPlace, percent, shortNames } from './names.mjs';
+import { idleRoot, idOf } from './model.mjs';
 import { layOutTimes } from './order.mjs';
 import { niceStep } from './time.mjs';
 
-const MOST_DEEP = 400, GAP = 3, MOST_THREADS = 8, LEAST_DRAG = 4;
+const MOST_DEEP = 400, GAP = 3, MOST_THREADS = 8, CELL = 2, LEAST_DRAG = 4;
 
 /* From long to short. */
 function namesOf(consumers, c) {
@@ -268,11 +268,11 @@ export class TimeOrder {
 		this.from = state.from === '' ? 0 : Number(state.from) * tickNs;
 		this.to = Math.max(state.to === '' ? ticks * tickNs : Number(state.to) * tickNs, this.from + 1);
 		this.perPixel = (this.to - this.from) / width;
-		const all = [...this.ruler(width)], whole = { x: 0, width, first: 0, last: 0, nr: 1 };
+		const isTop = look.isTop ??= Uint8Array.from(look.consumers.kind, isPlace), all = [...this.ruler(width)], whole = { x: 0, width, first: 0, last: 0, nr: 1 };
 		let row = 1;
 		for (const t of threads) {
-			const made = layOutTimes(times, t.ids, { from: this.from, to: this.to, width, row: row + 1, mostDeep: MOST_DEEP,
-				pathOf: node => stackOf(look, node) });
+			const made = layOutTimes(times, t.ids, { from: this.from, to: this.to, width, cell: CELL, row: row + 1,
+				mostDeep: MOST_DEEP, look, isTop });
 			all.push({ ...whole, row, text: t.name + name, thread: t.node });
 			for (const box of made.boxes)
 				all.push({ ...box, first: box.node, last: box.node, nr: 1 });

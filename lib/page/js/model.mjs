@@ -4,7 +4,7 @@ import { Difference } from './difference.mjs';
 import { laneCells, spentLanes } from './layout.mjs';
 import { sizeKeyOf } from './means.mjs';
 import { readMore } from './more.mjs';
-import { foldConsumers, fullName, isFunction, isPlace, poolName, wordsOf } from './names.mjs';
+import { foldConsumers, fullName, isFunction, poolName, wordsOf } from './names.mjs';
 import { ThreadTimes } from './order.mjs';
 import { makeTree, mapTree, subtreeEnds } from './tree.mjs';
 import { firstMetric, hottestMine, IDLE, idleApart, rolesOf } from './roles.mjs';
@@ -305,15 +305,6 @@ function weigh(data) {
 	for (let i = 1; i < data.parent.length; i++)
 		weight[data.consumer[i]] += data.n[i] * 1048576 + 1;
 	return weight;
-}
-
-/* Of a look, the contexts below the thread from the outermost to that of a node of the data. */
-export function stackOf({ tree, consumers, nodeOf }, node) {
-	const path = [];
-
-	for (let i = nodeOf ? nodeOf[node] : node; i && !isPlace(consumers.kind[tree.consumer[i]]); i = tree.parent[i])
-		path.push(i);
-	return path.reverse();
 }
 
 /* Functions are told from processes, threads and marks: those are no stanza to begin with. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// order.mjs - the stacks of threads in order of time: of each pixel the one that has most of it.
+// order.mjs - the stacks of threads in order of time: of each cell the one that has most of it.
 import { rangeOf } from './layout.mjs';
 
-const VOTES = 16;	// samples that are asked of a pixel, evenly spaced where it has more
-const MOST_KNOWN = 20000;
+const VOTES = 16;	// samples that are asked of a cell, evenly spaced where it has more
 
 /* The first k in [0, nr) of which the test is true; it is of all that follow. */
 function firstOf(nr, test) {
@@ -56,9 +55,9 @@ export class ThreadTimes {
 		return before < 0 ? begin : Math.min(Math.max(begin, this.endOf(before)), end);
 	}
 
-	/* [[node, weight], ...] of a thread's samples in [from, to) ns, at most VOTES of them. */
-	votes(ids, from, to) {
-		const isMoment = !this.begins && !this.weightNs, nr = ids.length, out = [];
+	/* Gives take(node, weight) a thread's samples in [from, to) ns, at most VOTES of them. */
+	each(ids, from, to, take) {
+		const isMoment = !this.begins && !this.weightNs, nr = ids.length;
 		const begin = firstOf(nr, k => (isMoment ? this.endOf(ids[k]) >= from : this.endOf(ids[k]) > from));
 		let end = firstOf(nr, k => this.endOf(ids[k]) >= to);
 
@@ -71,9 +70,8 @@ export class ThreadTimes {
 			const weight = isMoment ? (this.weights ? this.weights[id] : 1) :
 				Math.min(this.endOf(id), to) - Math.max(this.beginOf(id, k ? ids[k - 1] : -1), from);
 			if (weight > 0)
-				out.push([this.node[id], weight]);
+				take(this.node[id], weight);
 		}
-		return out;
 	}
 }
 
@@ -96,51 +94,90 @@ function sortWithinTicks(ids, ends) {
 	}
 }
 
-/* What most of the votes have in common, level by level, as far as they go on: a path from the outermost. */
-function elect(votes, pathOf) {
-	let left = votes.map(([node, weight]) => ({ path: pathOf(node), weight })), level = 0;
+/*
+ * Of the contexts of some samples that which most have in common, level by level, as far as it goes on. isTop: by consumer, what
+ * ends a stack, and is no part of it. Nothing is allocated for a sample: there are thousands.
+ */
+class Election {
+	constructor({ parent, consumer }, nodeOf, isTop, mostDeep) {
+		Object.assign(this, { parent, consumer, nodeOf, isTop, mostDeep, nr: 0 });
+		this.paths = new Int32Array(VOTES * mostDeep);
+		this.depth = new Int32Array(VOTES);
+		this.weight = new Float64Array(VOTES);
+		this.sums = new Float64Array(VOTES);
+		this.elected = new Int32Array(mostDeep);
+	}
 
-	if (votes.length === 1)
-		return left[0].path;
-	for (;; level++) {
-		const sums = new Map();
-		for (const { path, weight } of left)
-			sums.set(path[level], (sums.get(path[level]) || 0) + weight);	// undefined: it ends above
-		const [best] = [...sums].reduce((a, b) => (b[1] > a[1] ? b : a));
-		left = left.filter(({ path }) => path[level] === best);
-		if (best === undefined)
-			return left[0].path;
-		if (left.length === 1)
-			return left[0].path;
+	add(node, weight) {
+		const { parent, consumer, isTop, mostDeep, paths } = this, v = this.nr++, leaf = this.nodeOf ? this.nodeOf[node] : node;
+		let depth = 0;
+
+		for (let i = leaf; i && !isTop[consumer[i]]; i = parent[i])
+			depth++;
+		this.depth[v] = Math.min(depth, mostDeep);
+		this.weight[v] = weight;
+		for (let i = leaf, level = depth - 1; level >= 0; i = parent[i], level--)
+			if (level < mostDeep)
+				paths[v * mostDeep + level] = i;
+	}
+
+	/* How many of elected[] there are; the samples are forgotten. */
+	end() {
+		const { paths, depth, weight, sums, mostDeep, elected } = this;
+		let level = 0, left = (1 << this.nr) - 1;
+
+		for (; left && level < mostDeep; level++) {
+			let best = -1, above = 0;
+			sums.fill(0);
+			for (let v = 0; v < this.nr; v++) {
+				if (!(left >> v & 1))
+					continue;
+				if (depth[v] <= level) {
+					above += weight[v];
+					continue;
+				}
+				/* the first that has this context counts for all */
+				let first = 0;
+				while (!(left >> first & 1) || depth[first] <= level || paths[first * mostDeep + level] !== paths[v * mostDeep + level])
+					first++;
+				sums[first] += weight[v];
+				if (best < 0 || sums[first] > sums[best])
+					best = first;
+			}
+			if (best < 0 || above > sums[best])
+				break;
+			elected[level] = paths[best * mostDeep + level];
+			for (let v = 0; v < this.nr; v++)
+				if (depth[v] <= level || paths[v * mostDeep + level] !== elected[level])
+					left &= ~(1 << v);
+		}
+		this.nr = 0;
+		return level;
 	}
 }
 
 /*
- * Boxes {x, width, row, node} of a thread's stacks from from to to, in ns, in pixels of width, from a row on; and how many rows
- * they are. pathOf(node of a sample): its contexts, the outermost first.
+ * Boxes {x, width, row, node} of a thread's stacks from from to to, in ns, in pixels of width, from a row on, and how many rows
+ * they are. look: {tree, nodeOf}; cell: as wide as the narrowest box.
  */
-export function layOutTimes(times, ids, { from, to, width, row, mostDeep, pathOf }) {
-	const boxes = [], open = [], known = new Map(), step = (to - from) / width;
+export function layOutTimes(times, ids, { from, to, width, cell = 1, row, mostDeep, look, isTop }) {
+	const election = new Election(look.tree, look.nodeOf, isTop, mostDeep), take = (node, weight) => election.add(node, weight);
+	const boxes = [], open = [], step = (to - from) / width;
 	let rows = 0;
-	const path = node => {
-		if (known.size > MOST_KNOWN)
-			known.clear();
-		if (!known.has(node))
-			known.set(node, pathOf(node));
-		return known.get(node);
-	};
 
-	for (let x = 0; x < width; x++) {
-		const votes = times.votes(ids, from + x * step, from + (x + 1) * step), nodes = votes.length ? elect(votes, path) : [];
-		const nr = Math.min(nodes.length, mostDeep);
+	for (let x = 0; x < width; x += cell) {
+		const wide = Math.min(cell, width - x);
+		times.each(ids, from + x * step, from + (x + wide) * step, take);
+		const nr = election.end();
 		open.length = Math.min(open.length, nr);
 		for (let level = 0; level < nr; level++) {
-			if (open[level] && open[level].node === nodes[level]) {
-				open[level].width++;
+			const node = election.elected[level];
+			if (open[level] && open[level].node === node) {
+				open[level].width += wide;
 				continue;
 			}
 			open.length = level;
-			open.push({ x, width: 1, row: row + level, node: nodes[level] });
+			open.push({ x, width: wide, row: row + level, node });
 			boxes.push(open[level]);
 		}
 		rows = Math.max(rows, nr);
