@@ -184,9 +184,9 @@ test('stacks in order of time are where their samples are, pixel by pixel', () =
 				const got = boxes.filter(b => b.x <= x && x < b.x + b.width).sort((p, q) => p.row - q.row);
 				const paths = in_.map(s => pathTo(t, s.node));
 				if (in_.length < 2)
-					assert.deepEqual(got.map(b => b.node), paths[0] || []);
+					assert.deepEqual(got.map(b => b.last), paths[0] || []);
 				else
-					assert.ok(paths.some(path => path.join() === got.map(b => b.node).join()));
+					assert.ok(paths.some(path => path.join() === got.map(b => b.last).join()));
 				got.forEach((b, level) => assert.equal(b.row, 1 + level));
 			}
 			assert.equal(rows, boxes.reduce((most, b) => Math.max(most, b.row), 0));
@@ -202,7 +202,7 @@ test('of a pixel with many samples the stack is shown that most of them have', (
 	let asked = 0;
 
 	/* two thirds are in 3 or below it */
-	assert.deepEqual(boxes.slice(0, 2).map(b => b.node), [1, 3]);
+	assert.deepEqual(boxes.slice(0, 2).map(b => b.last), [1, 3]);
 	assert.ok(rows <= 3);
 	times.each(times.of[0], 0, 1000, () => asked++);
 	assert.equal(asked, 16);

@@ -275,7 +275,7 @@ export class TimeOrder {
 				mostDeep: MOST_DEEP, look, isTop });
 			all.push({ ...whole, row, text: t.name + name, thread: t.node });
 			for (const box of made.boxes)
-				all.push({ ...box, first: box.node, last: box.node, nr: 1 });
+				all.push(box);
 			row += 1 + made.rows;
 		}
 		if (nr !== threads.length)

@@ -157,8 +157,8 @@ class Election {
 }
 
 /*
- * Boxes {x, width, row, node} of a thread's stacks from from to to, in ns, in pixels of width, from a row on, and how many rows
- * they are. look: {tree, nodeOf}; cell: as wide as the narrowest box.
+ * Boxes as of a flame graph (layOut), each of one context, of a thread's stacks from from to to, in ns, in pixels of width, from a
+ * row on, and how many rows they are. look: {tree, nodeOf}; cell: as wide as the narrowest box.
  */
 export function layOutTimes(times, ids, { from, to, width, cell = 1, row, mostDeep, look, isTop }) {
 	const election = new Election(look.tree, look.nodeOf, isTop, mostDeep), take = (node, weight) => election.add(node, weight);
@@ -172,12 +172,12 @@ export function layOutTimes(times, ids, { from, to, width, cell = 1, row, mostDe
 		open.length = Math.min(open.length, nr);
 		for (let level = 0; level < nr; level++) {
 			const node = election.elected[level];
-			if (open[level] && open[level].node === node) {
+			if (open[level] && open[level].last === node) {
 				open[level].width += wide;
 				continue;
 			}
 			open.length = level;
-			open.push({ x, width: wide, row: row + level, node });
+			open.push({ x, width: wide, row: row + level, first: node, last: node, nr: 1 });
 			boxes.push(open[level]);
 		}
 		rows = Math.max(rows, nr);
