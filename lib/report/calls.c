@@ -356,6 +356,7 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 	if (!f)
 		return NULL;
 	profile.metrics = (struct opt_list){ 0 };
+	profile.names.by_kind = false;		/* the page folds kinds of code, too */
 	of_calls.report = &report_calls;
 	of_calls.argument = "";
 	of_calls.format = FORMAT_JSON;

@@ -437,6 +437,7 @@ void plot_rows_read(struct plot_rows *rows, struct trace_reader *t, const struct
 	if (!calls_have_events(t))
 		return;
 	profile.metrics = (struct opt_list){ 0 };
+	profile.names.by_kind = false;
 	own.report = &report_calls;
 	own.profile = &profile;
 	if (read_rows(&p, t, &own, &e))
