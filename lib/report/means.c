@@ -22,6 +22,8 @@ enum {			/* pixels */
 	HEAD = 52, FOOT = 76,
 };
 enum { MOST_LINES = 8 };
+#define MOST_SIZE 1e15		/* what is more is no size, but an id; squares stay finite */
+#define MOST_AMOUNT 1e18	/* of what is drawn */
 
 static const char *const colours[MOST_LINES] = {
 	"#0b63ce", "#d3401c", "#14713a", "#7355b0", "#b07400", "#00838f", "#ad1457", "#5c6675",
@@ -63,7 +65,7 @@ static bool size_of(const struct means *m, uint32_t consumer, double *size)
 	if (!*name || strspn(name, "0123456789.") != strlen(name))
 		return false;
 	*size = strtod(name, &end);
-	return !*end;
+	return !*end && *size <= MOST_SIZE;
 }
 
 static struct mean_point *get_point(struct mean_line *l, double size)
@@ -159,7 +161,7 @@ static size_t choose(struct means *m)
 		for (k = 0; k < m->lines[i].nr_points; k++) {
 			const struct mean_point *p = &m->lines[i].points[k];
 
-			m->most = fmax(m->most, (double)p->cum / (double)p->n);
+			m->most = fmax(m->most, fmin((double)p->cum / (double)p->n, MOST_AMOUNT));
 			m->end = fmax(m->end, p->size);
 		}
 	return i;
@@ -189,6 +191,8 @@ static void put_fit(const struct means *m, const struct mean_line *l, struct buf
 	if (spread <= 0)
 		return;
 	base = y - both / spread * x;
+	if (fabs(base) > MOST_AMOUNT)
+		return;
 	buf_fmt(b, ": %s", base < 0 ? "-" : "");
 	report_put_amount(b, m->unit, (uint64_t)(fabs(base) + 0.5));
 	buf_fmt(b, " %c %.3g %s%s\303\227 %s", both < 0 ? '-' : '+', fabs(both / spread),

@@ -400,7 +400,8 @@ static void choose_rows(struct plotter *p)
 	for (i = 0; i < p->rows->nr; i++) {
 		p->rows->rows[i].name = xstrdup(completed_name(&p->c, order[i]->consumer));
 		p->rows->rows[i].start_ns = order[i]->first_ns;
-		p->rows->rows[i].span_ns = order[i]->last_ns - order[i]->first_ns + 1;
+		/* times are the trace's: they may be all there are */
+		p->rows->rows[i].span_ns = MIN(order[i]->last_ns - order[i]->first_ns, UINT64_MAX - 1) + 1;
 		order[i]->row = i + 1;
 	}
 	free(order);

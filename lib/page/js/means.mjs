@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // means.mjs - of functions that were called while a label said a size, their mean at each; report/means.c has the same.
 
+const MOST_SIZE = 1e15;		// what is more is no size, but an id
+
 /* The number that a label of the key says, or null. */
 function sizeOf(consumers, c, key) {
 	const at = consumers.kind[c] === 'label' ? consumers.name[c].indexOf('=') : -1, text = consumers.name[c].slice(at + 1);
 
-	return at > 0 && consumers.name[c].slice(0, at) === key && /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
+	return at > 0 && consumers.name[c].slice(0, at) === key && /^\d+(\.\d+)?$/.test(text) && Number(text) <= MOST_SIZE ? Number(text) : null;
 }
 
 /* The key of which labels have two sizes or more; '': there is none. */
