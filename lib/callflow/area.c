@@ -81,7 +81,7 @@ static enum step_mode mode_of(const struct callflow_area *a)
 
 	if (a->flags & CALLFLOW_TIMED)
 		return STEP_CALLS;
-	if ((a->flags & ~(CALLFLOW_PRECISE | CALLFLOW_SITES)) != CALLFLOW_TREES ||
+	if ((a->flags & ~(CALLFLOW_PRECISE | CALLFLOW_SITES | CALLFLOW_TIERS)) != CALLFLOW_TREES ||
 	    a->nr_metrics != (uint32_t)wall + cpu)
 		return STEP_GENERAL;
 	cf.has_cpu = cpu;

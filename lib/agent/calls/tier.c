@@ -5,28 +5,45 @@
  * The place that the method goes on at says it. HotSpot calls a native method from a frame of its own,
  * a compiled wrapper's or the interpreter's, and both keep a frame pointer: the word above the one it points
  * to is that place. It is in the interpreter, or in an nmethod, whose level is known, and whose notes say of
- * the place how many methods it belongs to (scopes.h). They are read once per place: what is known of it is
- * kept by the number of the compilation, which no other code gets, and the place.
+ * the place how many methods it belongs to (scopes.h).
  *
- * Loads: the nmethod is on the stack of this thread, so it lives.
+ * To find an nmethod and read its notes takes long, so what is known of a place is kept. Other code may be at
+ * the same place later: it has another number of its compilation, which is compared each time.
+ *
+ * Loads: the nmethod is on the stack of this thread, so it lives. One that is kept may not, but the memory of
+ * the code cache stays mapped.
  */
 #include "agent/calls/flow.h"
 #include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "base/mix.h"
 
-enum { NR_PLACES = 1 << 14, MAX_FRAME_BYTES = 1 << 16 };
+enum { NR_PLACES = 1 << 12, MAX_FRAME_BYTES = 1 << 16, TIER_BITS = 3, MAX_CODE_BYTES = 1 << 28 };
 
-/* Compile id << 32 | low half of the place, and in the highest bit whether it is inlined. 0: none. */
-static uint64_t places[NR_PLACES];
-static const uint64_t INLINED = 1ull << 63;
+/*
+ * Written by any thread, in two words: the second is the first, mixed with the number of the compilation, so
+ * that words of two writers do not fit.
+ */
+static struct place {
+	/* offset in the code cache << 32 | offset in the nmethod << TIER_BITS | tier */
+	uint64_t code;
+	uint64_t check;
+} places[NR_PLACES];
 
 static bool usable, fails;
+static uintptr_t interpreter, interpreter_bytes;
 
 void tier_on(void)
 {
+	uintptr_t queue;
+
 	vm_update_heaps();
 	usable = vm.ok && vm.walks && scopes_readable() && !fails;
+	queue = usable ? vm_global(vm.interpreter) : 0;
+	if (!queue)
+		return;
+	interpreter = vm_word(queue, vm.o.queue_buffer);
+	interpreter_bytes = (uint32_t)vm_i32(queue, vm.o.queue_limit);
 }
 
 void tier_try(const void *frame)
@@ -41,12 +58,12 @@ bool tier_works(void)
 }
 
 /* Where the method that called the native one goes on; 0: not known. */
-static uintptr_t caller_of(const void *frame)
+static inline uintptr_t caller_of(const void *frame)
 {
 	uintptr_t native = *(const uintptr_t *)frame;
 
-	if (native <= (uintptr_t)frame || native - (uintptr_t)frame > MAX_FRAME_BYTES ||
-	    native % sizeof(uintptr_t))
+	if (unlikely(native <= (uintptr_t)frame || native - (uintptr_t)frame > MAX_FRAME_BYTES ||
+		     native % sizeof(uintptr_t)))
 		return 0;
 	return ((const uintptr_t *)native)[1];
 }
@@ -58,36 +75,55 @@ static enum callflow_tier tier_of_level(int level)
 	return level == 4 ? CALLFLOW_TIER_C2 : CALLFLOW_TIER_C1;
 }
 
-static enum callflow_tier tier_of_code(const struct vm_blob *b, uintptr_t pc)
+static inline uint64_t check_of(uint64_t code, uintptr_t nm)
 {
-	uint64_t key = (uint64_t)(uint32_t)vm_i32(b->addr, vm.o.nm_compile_id) << 32 | (uint32_t)pc;
-	uint64_t *place = &places[mix64(key) & (NR_PLACES - 1)], known = load_relaxed(place);
+	return code ^ mix64((uint32_t)vm_i32(nm, vm.o.nm_compile_id));
+}
+
+/* The slow way, for code that is not known, or is not what it was. */
+static __attribute__((noinline)) enum callflow_tier look_at(uintptr_t pc, struct place *place)
+{
+	enum callflow_tier tier;
+	struct vm_blob b;
+	uint64_t code;
 	uint32_t nr;
 
-	/* It was deoptimised while it was here: where in its code that was is not known any more. */
-	if (vm_is_deopt_handler(b->addr, pc))
+	if (!vm_find_blob(pc, &b))
 		return CALLFLOW_TIER_UNKNOWN;
-	if ((known & ~INLINED) != key) {
-		nr = scopes_levels(b, pc - 1);
-		if (!nr)
-			return CALLFLOW_TIER_UNKNOWN;
-		known = key | (nr > 1 ? INLINED : 0);
-		store_relaxed(place, known);
-	}
-	return known & INLINED ? CALLFLOW_TIER_INLINED : tier_of_level(vm_nmethod_level(b->addr));
+	if (b.kind == VM_BLOB_INTERPRETER)
+		return CALLFLOW_TIER_INTERPRETED;
+	/* It was deoptimised while it was here: where in its code that was is not known any more. */
+	if (b.kind != VM_BLOB_NMETHOD || vm_is_deopt_handler(b.addr, pc))
+		return CALLFLOW_TIER_UNKNOWN;
+	nr = scopes_levels(&b, pc - 1);
+	tier = nr > 1 ? CALLFLOW_TIER_INLINED : nr ? tier_of_level(vm_nmethod_level(b.addr)) :
+	       CALLFLOW_TIER_UNKNOWN;
+	if (tier == CALLFLOW_TIER_UNKNOWN || pc - b.addr >= MAX_CODE_BYTES)
+		return tier;
+	code = (uint64_t)(pc - vm_global(vm.code_low)) << 32 | (pc - b.addr) << TIER_BITS | tier;
+	store_relaxed(&place->code, code);
+	store_relaxed(&place->check, check_of(code, b.addr));
+	return tier;
 }
 
 uint32_t tier_of(const void *frame)
 {
-	enum callflow_tier tier = CALLFLOW_TIER_UNKNOWN;
-	uintptr_t pc = usable ? caller_of(frame) : 0;
-	struct vm_blob b;
+	uintptr_t pc = usable ? caller_of(frame) : 0, nm;
+	enum callflow_tier tier;
+	struct place *place;
+	uint64_t code;
 
-	if (!pc || !vm_in_code(pc) || !vm_find_blob(pc, &b))
+	if (pc - interpreter < interpreter_bytes)
+		return (uint32_t)CALLFLOW_TIER_INTERPRETED << CALLFLOW_TIER_SHIFT;
+	if (unlikely(!pc || !vm_in_code(pc)))
 		return 0;
-	if (b.kind == VM_BLOB_INTERPRETER)
-		tier = CALLFLOW_TIER_INTERPRETED;
-	else if (b.kind == VM_BLOB_NMETHOD)
-		tier = tier_of_code(&b, pc);
+	place = &places[mix64(pc) % NR_PLACES];
+	code = load_relaxed(&place->code);
+	nm = pc - ((uint32_t)code >> TIER_BITS);
+	if (likely(code && code >> 32 == pc - vm_global(vm.code_low) &&
+		   load_relaxed(&place->check) == check_of(code, nm)))
+		tier = code & ((1 << TIER_BITS) - 1);
+	else
+		tier = look_at(pc, place);
 	return (uint32_t)tier << CALLFLOW_TIER_SHIFT;
 }
