@@ -52,3 +52,21 @@ GIVEN=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 	skip_unless_java
 	on_each_jdk over_http
 }
+
+servlets() {
+	mkdir -p classes
+	compile_java -sourcepath "$TOP/t/data/servlet" -d classes "$TOP/t/data/servlet/Servlets.java"
+	run_arcprof record -q --callflow='Servlets.work' -e http -o servlets -- \
+		java -cp classes Servlets "$GIVEN" - 00-none "${GIVEN/b7-/G7-}" throws "${GIVEN^^}"
+	[ "$status" -eq 0 ] && [ "$output" = done ] || { echo "$stderr"; return 1; }
+	arcprof report -q --by-label rpc --xtree --format json servlets |
+		jq -r 'foreach .nodes[] as $r (""; if $r.kind == "label" then $r.name else . end; [., $r.name, $r.n]) |
+			select(.[1] == "Servlets.work") | "\(.[0]) \(.[2])"' | sort >got
+	printf '%s\n' '[no rpc] 16' 'rpc=00f067aa0ba902b7> 8' | diff - got
+	# a program that does what nobody expects is told of, and does it
+	arcprof report servlets | grep -E 'http of process [0-9]+: 1 time something was not as expected: .*'
+}
+
+@test "http: a servlet serves the call that its request names, and what is none is left alone" {
+	one_jdk newest servlets
+}
