@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 package java.lang;
 
+import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -201,30 +204,59 @@ public final class ArcHttp {
 		return s.toLowerCase();
 	}
 
-	/* ---- looking into objects: nothing is kept, so that classes can go ---- */
+	/* ---- looking into objects: what is found is kept of classes that never go ---- */
+
+	private static final Map<Class<?>, Map<String, AccessibleObject>> FOUND = new ConcurrentHashMap<>();
+
+	private static boolean stays(Class<?> type) {
+		ClassLoader of = type.getClassLoader(), system = ClassLoader.getSystemClassLoader();
+
+		return of == null || of == system || of == system.getParent();
+	}
+
+	private static AccessibleObject find(Class<?> type, String name) {
+		Map<String, AccessibleObject> found = FOUND.get(type);
+
+		return found == null ? null : found.get(name);
+	}
+
+	private static void keep(Class<?> type, String name, AccessibleObject member) {
+		member.setAccessible(true);
+		if (!stays(type))
+			return;
+		Map<String, AccessibleObject> fresh = new ConcurrentHashMap<>(), had = FOUND.putIfAbsent(type, fresh);
+
+		(had == null ? fresh : had).put(name, member);
+	}
 
 	private static Object field(Object o, String name) throws ReflectiveOperationException {
-		for (Class<?> c = o.getClass(); c != null; c = c.getSuperclass())
+		Field found = (Field)find(o.getClass(), name);
+
+		for (Class<?> c = o.getClass(); found == null && c != null; c = c.getSuperclass())
 			for (Field f : c.getDeclaredFields())
-				if (f.getName().equals(name)) {
-					f.setAccessible(true);
-					return f.get(o);
+				if (found == null && f.getName().equals(name)) {
+					found = f;
+					keep(o.getClass(), name, f);
 				}
-		throw new NoSuchFieldException(o.getClass().getName() + '.' + name);
+		if (found == null)
+			throw new NoSuchFieldException(o.getClass().getName() + '.' + name);
+		return found.get(o);
 	}
 
 	private static Method method(Class<?> type, String name, Class<?>... parameters)
 			throws ReflectiveOperationException {
-		for (Class<?> c = type; c != null; c = c.getSuperclass())
-			try {
-				Method m = c.getDeclaredMethod(name, parameters);
+		Method found = (Method)find(type, name);
 
-				m.setAccessible(true);
-				return m;
+		for (Class<?> c = type; found == null && c != null; c = c.getSuperclass())
+			try {
+				found = c.getDeclaredMethod(name, parameters);
+				keep(type, name, found);
 			} catch (NoSuchMethodException e) {
 				/* perhaps above */
 			}
-		throw new NoSuchMethodException(type.getName() + '.' + name);
+		if (found == null)
+			throw new NoSuchMethodException(type.getName() + '.' + name);
+		return found;
 	}
 
 	private static Object call(Object o, String name) throws ReflectiveOperationException {
