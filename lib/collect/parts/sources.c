@@ -263,12 +263,12 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 }
 
 /*
- * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, or throw 50 000
- * exceptions a second.
+ * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, throw 50 000
+ * exceptions a second, or make 20 000 calls over HTTP.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
-	enum { MOST_HZ = 250000 };
+	enum { MOST_HZ = 250000, CALLS_HZ = 20000 };
 	uint64_t hz = 0;
 	size_t i;
 
@@ -280,6 +280,10 @@ uint64_t sources_expected_hz(const struct collect *c)
 			continue;
 		if (s->kind->arg == SOURCE_COUNT) {
 			hz += 50000 / MAX(s->interval, (uint64_t)1);
+			continue;
+		}
+		if (s->kind->jvm == JVM_SOURCE_HTTP) {
+			hz += CALLS_HZ;
 			continue;
 		}
 		hz += s->interval ? MIN(a_second / s->interval, (uint64_t)MOST_HZ) : MOST_HZ;
