@@ -6,6 +6,7 @@ import { Samples } from '../../lib/page/js/data.mjs';
 import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { heatCells, laneCells, layOut } from '../../lib/page/js/layout.mjs';
+import { fitOf, meansOf, sizeKeyOf } from '../../lib/page/js/means.mjs';
 import { layOutTimes, ThreadTimes } from '../../lib/page/js/order.mjs';
 import { hottest, idleApart, IS_MINE, rolesOf, waits } from '../../lib/page/js/roles.mjs';
 import { TreeRows } from '../../lib/page/js/treeview.mjs';
@@ -206,6 +207,21 @@ test('of a pixel with many samples the stack is shown that most of them have', (
 	assert.ok(rows <= 3);
 	times.each(times.of[0], 0, 1000, () => asked++);
 	assert.equal(asked, 16);
+});
+
+test('means against a label are of outermost calls that began there, and a straight line goes through them', () => {
+	const name = ['', 'size=10', 'size=20', 'size=9999999999999999', 'id=7', 'f', 'main'], kind = ['', 'label', 'label', 'label', 'label', 'native', 'native'];
+	/* size=10 has f below f, size=20 main, which was called before, with f below it */
+	const tree = makeTree(Uint32Array.of(0, 0, 1, 2, 0, 4, 5, 0, 7), Uint32Array.of(0, 1, 5, 5, 2, 6, 5, 3, 5), 7);
+	const n = Float64Array.of(0, 0, 2, 9, 0, 0, 1, 0, 1), base = Float64Array.of(0, 0, 15, 5, 0, 3, 20, 0, 50);
+	const consumers = { nr: 7, name, kind }, look = { tree, consumers, metric: 0, sums: { n, cum: [cumulate(tree, base)] } };
+	const means = meansOf(look, 'size');
+
+	assert.equal(sizeKeyOf(consumers), 'size');
+	assert.equal(sizeKeyOf({ ...consumers, nr: 2 }), '');
+	assert.deepEqual([...means], [[5, [{ size: 10, n: 2, cum: 20 }, { size: 20, n: 1, cum: 20 }]]]);
+	assert.deepEqual(fitOf(means.get(5)), { base: 0, slope: 1 });
+	assert.equal(fitOf(means.get(5).slice(1)), null);
 });
 
 test('a mapped tree keeps the sums, and its siblings are distinct', () => {
