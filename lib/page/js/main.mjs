@@ -725,9 +725,16 @@ function tabs(place, list, onPick) {
 		text)));
 }
 
+/* On a narrow screen not all tabs are in sight. */
 function mark(place, key) {
-	for (const tab of place.querySelectorAll('[role=tab]'))
+	if (place.dataset.marked === key)
+		return;
+	place.dataset.marked = key;
+	for (const tab of place.querySelectorAll('[role=tab]')) {
 		tab.setAttribute('aria-selected', String(tab.dataset.key === key));
+		if (tab.dataset.key === key)
+			tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	}
 }
 
 async function start() {
