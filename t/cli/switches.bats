@@ -495,6 +495,11 @@ wall_of() {	# <trace> <function>
 	run_arcprof ctl -p "$RECORDER" enable label
 	[ "$status" -eq 1 ]
 	[[ $stderr == "arcprof ctl: event 'label' is not in this recording"* ]]
+	# calls over HTTP need labels; what agents can begin at any time does not
+	run_arcprof ctl -p "$RECORDER" enable http
+	[ "$status" -eq 1 ]
+	[[ $stderr == "arcprof ctl: event 'http' is not in this recording"* ]]
+	"$ARCPROF" ctl -p "$RECORDER" enable alloc
 	run_arcprof ctl -p "$RECORDER" enable mark
 	[ "$status" -eq 1 ]
 	end_held

@@ -504,6 +504,12 @@ static int cut_interval(char *name, bool on, struct source_conf *s, struct err *
 	return r;
 }
 
+/* What a source needs from the start of programs on is there: of calls over HTTP the labels. */
+static bool has_labels_for(const struct collect *c, const struct source_kind *k)
+{
+	return k->jvm != JVM_SOURCE_HTTP || c->o->jvm_events & JVM_TELL_LABEL;
+}
+
 /* What agents can begin to tell of. */
 static int add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
 {
@@ -515,7 +521,7 @@ static int add(struct collect *c, const char *name, size_t *first, uint32_t tell
 	}
 	if (!tells && source_is_named(name) && !source_parse(name, &new, e) && c->jvm &&
 	    c->o->java == JAVA_SAMPLE && new.kind->jvm != JVM_NR_SOURCES && !is_fixed(c, new.kind) &&
-	    c->o->nr_sources < COLLECT_MAX_SOURCES) {
+	    has_labels_for(c, new.kind) && c->o->nr_sources < COLLECT_MAX_SOURCES) {
 		*first = nr_perf(c) + c->o->nr_sources;
 		c->source_room[c->opts.nr_sources++] = new;
 		sources_labels(c);
