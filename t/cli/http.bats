@@ -49,8 +49,7 @@ over_http() {
 GIVEN=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 
 @test "http: what a server does hangs below the call of its client, and a program's own traceparent is kept" {
-	skip_unless_java
-	on_each_jdk over_http
+	on_one_jdk newest over_http
 }
 
 servlets() {
@@ -68,5 +67,42 @@ servlets() {
 }
 
 @test "http: a servlet serves the call that its request names, and what is none is left alone" {
-	one_jdk newest servlets
+	on_one_jdk newest servlets
+}
+
+# That many calls, once they have been answered.
+calls() {	# <number>
+	local i nr
+	nr=$(wc -l <out)
+	echo "$1" >&7
+	for ((i = 0; i < 600; i++)); do
+		[ "$(wc -l <out)" -eq "$nr" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+on_and_off() {
+	local recorder
+	mkfifo in
+	: >out
+	"$ARCPROF" record -q -e http --disabled http -o off.data -- java -cp "$CLASSES" Http both <in >out &
+	recorder=$!
+	exec 7>in
+	calls 1
+	"$ARCPROF" ctl -p "$recorder" enable http
+	calls 2
+	"$ARCPROF" ctl -p "$recorder" disable http
+	calls 4
+	"$ARCPROF" ctl -p "$recorder" enable http
+	calls 8
+	exec 7>&-
+	wait "$recorder"
+	printf '%s\n' '1 - -' '2 - number' '4 - -' '8 - number' | diff - out
+	arcprof report -q --metric http --xtree --format json off.data >tree
+	[ "$(jq '[.nodes[].n] | add' tree)" -eq 10 ]
+}
+
+@test "http: nothing is carried, and no call recorded, while it is off" {
+	on_one_jdk oldest on_and_off
 }

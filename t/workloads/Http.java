@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,7 +20,8 @@ import java.util.concurrent.CountDownLatch;
 /*
  * Calls over HTTP. "Http serve FILE": writes its port to the file, and answers each request by its traceparent and
  * Arcprof-Call, "-" for none, until somebody asks for /stop. "Http call PORT N": N calls by each client, some of which
- * say a traceparent of their own; prints what the server got, a line for each kind.
+ * say a traceparent of their own; prints what the server got, a line for each kind. "Http both": for each number that
+ * it reads so many calls to a server of its own, by each client in turn, and prints what that got last.
  */
 public class Http {
 	static final String GIVEN = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", GIVEN_TOO = GIVEN.replace("b7-", "b8-");
@@ -46,11 +49,31 @@ public class Http {
 			stopped.countDown();
 	}
 
-	static void serve(String file) throws Exception {
+	static HttpServer server() throws IOException {
 		HttpServer s = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 
 		s.createContext("/", Http::handle);
 		s.start();
+		base = "http://127.0.0.1:" + s.getAddress().getPort();
+		return s;
+	}
+
+	static void both() throws Exception {
+		HttpServer s = server();
+		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+		String line, said = null;
+
+		while ((line = in.readLine()) != null) {
+			for (int i = Integer.parseInt(line); i > 0; i--)
+				said = i % 2 == 0 ? byUrl("/", null) : byClient("/", null);
+			print(line, said);
+		}
+		s.stop(0);
+	}
+
+	static void serve(String file) throws Exception {
+		HttpServer s = server();
+
 		Files.write(Paths.get(file + ".new"), String.valueOf(s.getAddress().getPort()).getBytes());
 		Files.move(Paths.get(file + ".new"), Paths.get(file));
 		stopped.await();
@@ -101,6 +124,10 @@ public class Http {
 	public static void main(String[] args) throws Exception {
 		if (args[0].equals("serve")) {
 			serve(args[1]);
+			return;
+		}
+		if (args[0].equals("both")) {
+			both();
 			return;
 		}
 		base = "http://127.0.0.1:" + args[1];
