@@ -188,6 +188,7 @@ ends_by_itself() {
 			"$ARCPROF" record -e live=0 --live-gc -o trace java "-XX:+$gc" -Xmx64m -cp "$CLASSES" Kept "$how" \
 				>out 2>err || { cat err; return 1; }
 			[[ $(cat err) == *" 0 lost"* ]] || { cat err; return 1; }
+			[[ $("$ARCPROF" report -i trace --leaks) != *"no collection in the end"* ]]
 			all_is_known
 			[ "$how" = return ] || break
 		done

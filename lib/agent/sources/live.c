@@ -51,6 +51,7 @@ static uint64_t whole_ns;
 static uint32_t nr_pauses, wake;	/* wake: changes with each reason to look */
 static uint64_t pause_ns[PAUSES_KEPT];	/* when each ended, the number nr_pauses at nr_pauses % PAUSES_KEPT */
 static uint64_t young_ns;		/* of jvm_swept, as of the last sweep */
+static bool has_collected;		/* all garbage, since then: both times are of that */
 static bool running, stop;		/* our thread */
 
 /* What our thread is asked for; by one at a time, as the VM loads one agent at a time. */
@@ -363,7 +364,9 @@ static void sweep(JNIEnv *env, struct numbers *gone)
 	const uint32_t pauses = load_acquire(&nr_pauses);
 	uint64_t began_ns = sys_now();
 
-	ask_pauses(pauses);
+	if (!has_collected)
+		ask_pauses(pauses);
+	has_collected = false;
 	ask_witnesses(env);
 	gone->why = JVM_GONE_DIED;
 	for (i = n; i--;) {
@@ -423,7 +426,8 @@ static void collect(bool dying)
 	if (dying && c != JVM_COLLECTS_AT_ONCE && c != JVM_COLLECTS_G1)
 		return;
 	/* Epsilon says yes, and does nothing */
-	if (alloc_collect() && load_acquire(&nr_pauses) != before)
+	has_collected = alloc_collect() && load_acquire(&nr_pauses) != before;
+	if (has_collected)
 		young_ns = whole_ns = asked_ns;
 }
 
@@ -575,6 +579,7 @@ bool live_on(uint64_t bytes)
 	nr_pauses = 0;
 	nr_witnesses = 0;
 	young_ns = whole_ns = 0;
+	has_collected = false;
 	pause_ns[0] = sys_now();
 	store_release(&stop, false);
 	accepts = true;
