@@ -509,11 +509,25 @@ static int folded_read(struct import *im, const char *data, size_t len, struct e
 	return r;
 }
 
+/* Long strings of JSON have semicolons; but a function may be called "{main}". */
+static bool is_json(const char *data, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len && isspace((unsigned char)data[at]))
+		at++;
+	if (at == len || (data[at] != '{' && data[at] != '['))
+		return false;
+	for (at++; at < len && isspace((unsigned char)data[at]); at++)
+		;
+	return at < len && (data[at] == '"' || data[at] == '{');
+}
+
 static bool folded_is(const char *data, size_t len)
 {
 	struct scan sc = { .nr_lines = 0 };
 
-	if (memchr(data, '\0', len))
+	if (memchr(data, '\0', len) || is_json(data, len))
 		return false;
 	scan_lines(&sc, data, len, len >= IMPORT_HEAD_BYTES);
 	return is_folded(&sc);
