@@ -30,6 +30,8 @@ static const struct named binary[] = {
 	{ 0, 3, "\xfb\xa9\x03", "a profile of Python's cProfile", "py-spy writes what can be imported" },
 	{ 257, 5, "ustar", "a tar archive", "extract it, and import one of its files" },
 	{ 8, 16, "\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a CPU profile of gperftools", "'pprof -proto <program> <file>' makes a pprof profile of it" },
+	{ 0, 2, "\xff\xfe", "text in UTF-16", "'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported" },
+	{ 0, 2, "\xfe\xff", "text in UTF-16", "'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported" },
 }, text[] = {
 	{ 0, 11, "v8-version,", "a log of V8 (node --prof)", "'node --cpu-prof' writes a profile that can be imported" },
 	{ 0, 9, "# tracer:", "a trace of ftrace", NULL },
@@ -43,6 +45,8 @@ static const struct named binary[] = {
 }, json[] = {		/* the first key */
 	{ 0, 8, "snapshot", "a heap snapshot of V8", "Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported" },
 	{ 0, 16, "resourceProfiles", "a file of OpenTelemetry's profiles as JSON", "as protobuf they can be imported" },
+	{ 0, 4, "head", "a CPU profile of an old V8", "'node --cpu-prof' since Node.js 12 writes a profile that can be imported" },
+	{ 0, 5, "label", "a recording of Firefox's old developer tools", NULL },
 	{ 0, 6, "header", "a report of Node.js (--report-on-signal and the like)", NULL },
 };
 

@@ -75,6 +75,15 @@ bases() {
 	run_arcprof report --import t.json
 	grep -q '^left out: 1 events that are no times of functions' <<<"$output"
 	grep -q '^1 events begin without an end, or end without a beginning' <<<"$output"
+	# a part that was cut out of a trace, whose chunks are in no order
+	sed 's/^ *//' >t.json <<-'E'
+		{"traceEvents":[{"ph":"P","pid":1,"tid":2,"name":"Profile","id":"0x1","ts":1,"args":{"data":{"startTime":0}}},
+		{"ph":"P","pid":1,"tid":3,"name":"ProfileChunk","id":"0x1","ts":9,"args":{"data":{"cpuProfile":{"samples":[1,7,1]},"timeDeltas":[4,2,2]}}},
+		{"ph":"P","pid":1,"tid":3,"name":"ProfileChunk","id":"0x1","ts":5,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]},"timeDeltas":[1]}}}]}
+	E
+	[ "$(arcprof report -q --import t.json --format folded | grep -v '^#')" = "[no name] [pid 1];[no name] [tid 2];f 6000" ]
+	run_arcprof report --import t.json
+	grep -qx 'left out: 1 samples of functions that are in no part of the file' <<<"$output"
 	echo '{"traceEvents":[{"ph":"C","ts":1,"name":"x"}]}' >t.json
 	run_arcprof report --import t.json
 	[ "$stderr" = "arcprof report: t.json: it has neither a CPU profile nor events that begin and end, but 1 others" ]
@@ -334,6 +343,11 @@ hint: decompress the file first: lz4 -d" ]
 		"Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported"
 	echo '{"name":"x","version":"1","scripts":{},"more":1}' >f
 	check 'JSON that begins with "name", "version", "scripts": not a profile of a known format'
+	echo '{ "version": 1, "recording": "a;b;c 1" }' >f
+	check 'JSON that begins with "version", "recording": not a profile of a known format'
+	printf '\xff\xfea\0;\0b\0 \0001\0\n\0' >f
+	check "this is text in UTF-16, which cannot be imported" \
+		"'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported"
 	echo '<svg width="10">' >f
 	check "this is a picture (SVG), which cannot be imported" "if it is a flame graph, import the stacks it was made of"
 }

@@ -52,13 +52,16 @@ struct chrome {
 	struct map profile_of, node_of;
 	enum v8_function *what;		/* [node - 1] */
 	size_t nr_what, alloc_what;
-	struct jsonin *chunks;		/* "ProfileChunk" in the order of the file: args */
-	uint32_t *chunk_profiles;
-	size_t nr_chunks, alloc_chunks, nr_chunk_profiles, alloc_chunk_profiles;
+	struct chunk {			/* an event "ProfileChunk" */
+		struct jsonin data;
+		double at_us;
+		uint32_t profile, index;
+	} *chunks;
+	size_t nr_chunks, alloc_chunks;
 	uint32_t events[2];		/* + 1 */
-	uint64_t nr_other, nr_overlaps, nr_unpaired;
+	uint64_t nr_other, nr_overlaps, nr_unpaired, nr_unknown;
 	double first_us, last_us;
-	bool truncated, has_samples;
+	bool truncated, has_samples, has_old_samples;
 	struct v8_scratch scratch;
 };
 
@@ -251,9 +254,8 @@ static void take_profile_event(struct chrome *c, const struct event *ev)
 		return;
 	}
 	VEC_GROW(c->chunks, c->nr_chunks, c->alloc_chunks);
-	c->chunks[c->nr_chunks++] = data;
-	VEC_GROW(c->chunk_profiles, c->nr_chunk_profiles, c->alloc_chunk_profiles);
-	c->chunk_profiles[c->nr_chunk_profiles++] = at;
+	c->chunks[c->nr_chunks] = (struct chunk){ data, isnan(ev->at_us) ? 0 : ev->at_us, at, c->nr_chunks };
+	c->nr_chunks++;
 }
 
 static uint32_t as_id(double v)
@@ -293,43 +295,59 @@ static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
 	*map_put(&c->node_of, node_key(profile, id)) = node;
 }
 
-static int read_chunk(struct chrome *c, uint32_t profile, struct jsonin data, struct err *e)
+static int read_nodes(struct chrome *c, const struct chunk *x, struct err *e)
 {
-	struct profile *p = &c->profiles[profile];
-	struct jsonin cpu, j, deltas;
-	double end_us = number_in(data, "endTime");
-	int r = 0;
+	struct profile *p = &c->profiles[x->profile];
+	double end_us = number_in(x->data, "endTime");
+	struct jsonin cpu, j;
 
 	if (!isnan(end_us))
 		p->end_us = end_us;
-	if (!find(data, "cpuProfile", &cpu))
+	if (!find(x->data, "cpuProfile", &cpu))
 		return 0;
 	if (!isnan(number_in(cpu, "endTime")))
 		p->end_us = number_in(cpu, "endTime");
-	if (find(cpu, "nodes", &j)) {
-		jsonin_open(&j, '[');
-		while (jsonin_element(&j))
-			add_node(c, profile, &j);
-		if (j.bad)
-			return err_set(e, EINVAL, "damaged: the nodes of a profile cannot be read");
-	}
-	if (!find(cpu, "samples", &j) || (!find(data, "timeDeltas", &deltas) && !find(cpu, "timeDeltas", &deltas)))
+	if (!find(cpu, "nodes", &j))
+		return 0;
+	jsonin_open(&j, '[');
+	while (jsonin_element(&j))
+		add_node(c, x->profile, &j);
+	return j.bad ? err_set(e, EINVAL, "damaged: the nodes of a profile cannot be read") : 0;
+}
+
+/* A trace of which somebody cut out a part has samples of nodes that came before. */
+static int read_samples(struct chrome *c, const struct chunk *x, struct err *e)
+{
+	struct profile *p = &c->profiles[x->profile];
+	struct jsonin cpu, j, deltas, data = x->data;
+	int r = 0;
+
+	if (!find(data, "cpuProfile", &cpu) || !find(cpu, "samples", &j) ||
+	    (!find(data, "timeDeltas", &deltas) && !find(cpu, "timeDeltas", &deltas)))
 		return 0;
 	p->samples.what = c->what;
 	jsonin_open(&j, '[');
 	jsonin_open(&deltas, '[');
 	while (!r && jsonin_element(&j)) {
-		uint32_t id = as_id(jsonin_number(&j)), node = map_get(&c->node_of, node_key(profile, id));
+		uint32_t id = as_id(jsonin_number(&j)), node = map_get(&c->node_of, node_key(x->profile, id));
 
 		if (!jsonin_element(&deltas))
 			return err_set(e, EINVAL, "damaged: a profile has more samples than times");
 		p->at_us += jsonin_number(&deltas);
-		if (node == MAP_NONE)
-			return err_set(e, EINVAL, "damaged: a sample of node %u, which there is not", id);
-		r = v8_samples_take(&p->samples, p->at_us, node, e);
+		c->nr_unknown += node == MAP_NONE;
+		r = v8_samples_take(&p->samples, p->at_us, node == MAP_NONE ? 0 : node, e);
 		c->has_samples = true;
 	}
 	return r;
+}
+
+static int compare_chunks(const void *p, const void *q)
+{
+	const struct chunk *a = p, *b = q;
+
+	if (a->at_us != b->at_us)
+		return a->at_us < b->at_us ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int read_profiles(struct chrome *c, struct err *e)
@@ -339,8 +357,12 @@ static int read_profiles(struct chrome *c, struct err *e)
 
 	for (i = 0; i < c->nr_profiles; i++)
 		c->profiles[i].samples.thread = thread_of(c, c->profiles[i].samples.thread);
+	if (c->nr_chunks)
+		qsort(c->chunks, c->nr_chunks, sizeof(*c->chunks), compare_chunks);
 	for (i = 0; i < c->nr_chunks && !r; i++)
-		r = read_chunk(c, c->chunk_profiles[i], c->chunks[i], e);
+		r = read_nodes(c, &c->chunks[i], e);
+	for (i = 0; i < c->nr_chunks && !r; i++)
+		r = read_samples(c, &c->chunks[i], e);
 	for (i = 0; i < c->nr_profiles && !r; i++) {
 		struct v8_samples *s = &c->profiles[i].samples;
 		double end_us = c->profiles[i].end_us;
@@ -572,8 +594,10 @@ static int read_root(struct chrome *c, const char *data, size_t len, struct err 
 		while (!r && jsonin_member(&j, &key))
 			if (jsonin_is(key, "traceEvents") && jsonin_peek(&j) == '[')
 				r = read_events(c, &j, e);
-			else
+			else {
+				c->has_old_samples |= jsonin_is(key, "stackFrames");
 				jsonin_skip(&j);
+			}
 		c->truncated |= j.bad;
 	}
 	return r;
@@ -584,6 +608,11 @@ static void write_notes(struct chrome *c)
 	if (c->nr_other)
 		import_note(c->im, "left out: %llu events that are no times of functions, such as asynchronous ones, counters and marks",
 			    (unsigned long long)c->nr_other);
+	if (c->nr_unknown)
+		import_note(c->im, "left out: %llu samples of functions that are in no part of the file",
+			    (unsigned long long)c->nr_unknown);
+	if (c->has_old_samples)
+		import_note(c->im, "left out: samples in the older form, with \"stackFrames\"");
 	if (c->nr_unpaired)
 		import_note(c->im, "%llu events begin without an end, or end without a beginning",
 			    (unsigned long long)c->nr_unpaired);
@@ -607,8 +636,10 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 	import_nodes_init(&c.nodes, im, len);
 	r = read_root(&c, data, len, e);
 	if (!r && !c.nr_chunks && !c.nr_slices)
-		r = err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
-			    (unsigned long long)c.nr_other);
+		r = c.has_old_samples ?
+			err_set(e, EOPNOTSUPP, "its samples are in an older form, with \"stackFrames\", which cannot be imported") :
+			err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
+				(unsigned long long)c.nr_other);
 	if (!r)
 		r = read_profiles(&c, e);
 	if (!r)
@@ -621,7 +652,6 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 	free(c.profiles);
 	free(c.what);
 	free(c.chunks);
-	free(c.chunk_profiles);
 	map_release(&c.lane_of);
 	map_release(&c.process_of);
 	map_release(&c.profile_of);
