@@ -150,6 +150,7 @@ static void join_sources(struct opt_join *j, size_t at)
 static const struct opt told_table[] = {
 	OPT_VALUE("jvm", NULL, "every gc, safepoint, jit, class and thread event of JVMs, or any one of these; also exception, class-time, safepoint-last, oom"),
 	OPT_VALUE("uprobe:<file>:<function>", NULL, "every call of a native function, as in uprobe:libc.so.6:malloc or uprobe:libjvm.so:JVM_StartThread"),
+	OPT_VALUE("uprobe-return:<file>:<function>", NULL, "every return of such a function"),
 	OPT_VALUE("mark", NULL, "marks, phases and events that programs set, in C or Java"),
 	OPT_VALUE("label", NULL, "what threads work for, as programs say, in C or Java"),
 	OPT_END

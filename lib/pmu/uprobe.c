@@ -20,19 +20,28 @@
 #include "pmu/tracepoint.h"
 #include "pmu/uprobe.h"
 
-#define PREFIX "uprobe:"
 #define GROUP "arcprof_"
+
+static bool begins_with(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+bool uprobe_is_return(const char *name)
+{
+	return begins_with(name, "uprobe-return:");
+}
 
 bool uprobe_is_named(const char *name)
 {
-	return !strncmp(name, PREFIX, strlen(PREFIX));
+	return begins_with(name, "uprobe:") || uprobe_is_return(name);
 }
 
 void uprobe_split(const char *name, char **file, const char **function)
 {
 	const char *colon;
 
-	name += strlen(PREFIX);
+	name = strchr(name, ':') + 1;
 	colon = strchr(name, ':');
 	*file = xstrndup(name, colon - name);
 	*function = colon + 1;
@@ -40,16 +49,16 @@ void uprobe_split(const char *name, char **file, const char **function)
 
 int uprobe_parse(const char *name, struct pmu_event *ev, struct err *e)
 {
-	const char *colon = strchr(name + strlen(PREFIX), ':');
+	const char *file = strchr(name, ':') + 1, *colon = strchr(file, ':');
 
 	memset(ev, 0, sizeof(*ev));
-	if (!colon || colon == name + strlen(PREFIX) || !colon[1])
-		return err_set(e, EINVAL, "event '%.80s': want uprobe:FILE:FUNCTION, as in uprobe:libc.so.6:malloc",
-			       name);
+	if (!colon || colon == file || !colon[1])
+		return err_set(e, EINVAL, "event '%.80s': want %.*sFILE:FUNCTION, as in uprobe:libc.so.6:malloc",
+			       name, (int)(file - name), name);
 	if (strlen(name) >= sizeof(ev->name))
 		return err_set(e, EINVAL, "event name '%.40s...' is too long", name);
 	strcpy(ev->name, name);
-	ev->unit = "calls";
+	ev->unit = uprobe_is_return(name) ? "returns" : "calls";
 	ev->attr.size = sizeof(ev->attr);
 	ev->attr.type = PERF_TYPE_TRACEPOINT;
 	return 0;
@@ -102,7 +111,7 @@ static void take_away_old(const struct uprobes *u)
 	while ((d = readdir(dir))) {
 		int pid;
 
-		if (strncmp(d->d_name, GROUP, strlen(GROUP)))
+		if (!begins_with(d->d_name, GROUP))
 			continue;
 		pid = atoi(d->d_name + strlen(GROUP));
 		if (pid == getpid() || (pid > 0 && kill(pid, 0) && errno == ESRCH))
@@ -143,25 +152,28 @@ int uprobes_allowed(struct err *e)
 	return r;
 }
 
-int uprobe_add(struct uprobes *u, int fd, uint64_t off, uint64_t *id, struct err *e)
+int uprobe_add(struct uprobes *u, int fd, const uint64_t *offs, size_t nr, uint64_t *id, struct err *e)
 {
 	struct tracepoint t;
 	char line[128], name[64];
 	int r = open_list(u, e);
+	size_t i;
 
 	if (r)
 		return r;
 	if (!u->nr)
 		take_away_old(u);
 	snprintf(name, sizeof(name), GROUP "%d/p%u", getpid(), u->nr);
-	/* by the descriptor: it is this file, whatever its name, and in whichever mount namespace */
-	snprintf(line, sizeof(line), "p:%s /proc/self/fd/%d:0x%" PRIx64 "\n", name, fd, off);
-	r = write_line(u->list, line);
+	u->nr++;
+	for (i = 0; i < nr && !r; i++) {
+		/* by the descriptor: it is this file, whatever its name, and in whichever mount namespace */
+		snprintf(line, sizeof(line), "p:%s /proc/self/fd/%d:0x%" PRIx64 "\n", name, fd, offs[i]);
+		r = write_line(u->list, line);
+	}
 	if (r == -EACCES || r == -EPERM)
 		return denied(-r, e);
 	if (r)
 		return err_set(e, -r, "the kernel takes no uprobe there: %s", strerror(-r));
-	u->nr++;
 	r = tracepoint_read(u->events, name, &t);
 	*id = t.id;
 	return r ? err_set(e, -r, "the kernel's new tracepoint cannot be read: %s", strerror(-r)) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uprobe.h - calls of functions of user code as perf events: "uprobe:FILE:FUNCTION".
+ * uprobe.h - calls of functions of user code as perf events, and their returns: "uprobe:FILE:FUNCTION" and
+ * "uprobe-return:FILE:FUNCTION".
  *
  * They are tracepoints that are made in tracefs, as perf-probe(1) makes them. The kernel's type of perf
  * event for this, "uprobe", needs nothing there, but threads and children cannot inherit it: the kernel
@@ -18,6 +19,8 @@
 
 /* Whether the name of an event begins as one of these. */
 bool uprobe_is_named(const char *name);
+/* Whether it is of returns. */
+bool uprobe_is_return(const char *name);
 /*
  * The event of that name: a tracepoint, whose number is 0 until uprobe_add() gives one. -EINVAL: a part of
  * the name is missing, or it is too long.
@@ -36,11 +39,11 @@ struct uprobes {
 /* 0, or -EACCES or -ENOTSUP: *e says why uprobe_add() would fail, and what would help. */
 int uprobes_allowed(struct err *e);
 /*
- * Makes a tracepoint of the instruction at that offset of an open file; *id is its number, for
+ * Makes a tracepoint of the instructions at these offsets of an open file; *id is its number, for
  * perf_event_attr.config. The first one also takes away those of processes that were killed before they
  * could. -EACCES, -ENOTSUP: *e says what would help.
  */
-int uprobe_add(struct uprobes *u, int fd, uint64_t off, uint64_t *id, struct err *e);
+int uprobe_add(struct uprobes *u, int fd, const uint64_t *offs, size_t nr, uint64_t *id, struct err *e);
 /* Takes them away: the events on them must be closed. Rights that were given up since are not needed. */
 void uprobes_release(struct uprobes *u);
 

@@ -81,6 +81,12 @@ bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
  * is another file's; -EEXIST: there are several; -ENOTSUP: an ifunc, or a 32-bit file. *e says so.
  */
 int symfile_function(struct symfile *f, const char *name, uint64_t *off, struct err *e);
+/*
+ * The instructions by which the function that begins at off ends, in the file: returns, and jumps to other
+ * functions, but for those through a register. Fills at with at most max of them; how many, or -ENOTSUP,
+ * -E2BIG, -EILSEQ, -EIO, and *e says why they are not known.
+ */
+int symfile_returns(struct symfile *f, uint64_t off, uint64_t *at, size_t max, struct err *e);
 
 /*
  * Appends the name of the variable that the file, as it was linked, has at that address, with "+0x10" when

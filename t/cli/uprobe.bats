@@ -28,6 +28,21 @@ nothing_stays() {
 	nothing_stays
 }
 
+@test "record: each return of a native function is a sample, so that each call has its time" {
+	skip_unless_uprobes
+	record -e "uprobe:$(workload probed):outer,uprobe-return:$(workload probed):outer" -- "$(workload probed)" 40
+	[ "$status" -eq 0 ]
+	[[ $stderr == *": 4 samples of uprobe:"*", 4 of uprobe-return:"*" 0 lost, 100.0 % complete"* ]]
+	# each call ends in its thread, and has taken longer than the shortest counted() in it
+	arcprof query -i trace --metric "uprobe:$(workload probed):outer,uprobe-return:$(workload probed):outer" --format csv "
+		SELECT thread, metric, lead(metric) OVER w, lead(time) OVER w - time > 1000 FROM samples
+		WINDOW w AS (PARTITION BY thread ORDER BY time)" | cut -d , -f 2- | sed 1d | sort | uniq -c | sed 's/^ *//' >pairs
+	cat pairs
+	[ "$(grep -c . pairs)" -eq 2 ]
+	grep -qx '4 1,2,1' pairs
+	nothing_stays
+}
+
 @test "record: with -a, the first calls of the program are recorded" {
 	skip_unless_uprobes
 	for i in 1 2 3; do

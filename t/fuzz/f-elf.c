@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct symfile *f;
 	struct symbol s;
 	struct err e;
-	uint64_t off;
+	uint64_t off, at[8];
 
 	if (symfile_open_memory(&f, data, len, "fuzz", &e))
 		return 0;
@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		symfile_object(f, off, &name);
 	}
 	buf_release(&name);
-	symfile_function(f, "f", &off, &e);
+	if (!symfile_function(f, "f", &off, &e))
+		symfile_returns(f, off, at, 8, &e);
 	for (off = 0; off < len && off < 1 << 16; off += 97)
 		walk_from(off, data, len);
 	unwind_module_free(mod);

@@ -96,6 +96,12 @@ TEST(event_of_calls_has_a_file_and_a_function)
 	CHECK_STR(file, "/lib/libjvm.so");
 	CHECK_STR(function, "os::sleep");
 	free(file);
+	CHECK(!uprobe_is_return(ev.name));
+	CHECK(!uprobe_parse("uprobe-return:a:b", &ev, &e) && uprobe_is_return(ev.name));
+	CHECK_STR(ev.unit, "returns");
+	uprobe_split(ev.name, &file, &function);
+	CHECK_STR(file, "a");
+	free(file);
 	CHECK(!uprobe_is_named("uprobes:x"));
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(uprobe_is_named(bad[i]) && uprobe_parse(bad[i], &ev, &e) == -EINVAL);

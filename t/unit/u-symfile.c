@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "arch/insn.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/mapped.h"
@@ -88,6 +89,25 @@ TEST(symfile_finds_a_function_by_its_name)
 	CHECK_U64(-function("t/data/elf/linked.so", "hiddem", &off, &e), ENOENT);
 	CHECK_STR(e.hint, "did you mean 'hidden'?");
 	CHECK_U64(-function(tiny[5], "f", &off, &e), ENOTSUP);
+}
+
+TEST(symfile_finds_where_a_function_ends)
+{
+	struct symfile *f = open_source(tiny[0]);
+	struct err e = { 0 };
+	struct insn in;
+	uint64_t at[2];
+
+	if (!insn_decode((const uint8_t *)"\xc3", 1, &in) || in.kind != INSN_RETURN)
+		unit_skip("the code is of another CPU");
+	CHECK_U64(symfile_returns(f, 0x330, at, 2, &e), 1);
+	CHECK_U64(at[0], 0x36c);
+	CHECK_U64(symfile_returns(f, 0x390, at, 2, &e), 2);
+	CHECK_U64(at[0], 0x3b2);
+	CHECK_U64(at[1], 0x3d0);
+	CHECK_U64(-symfile_returns(f, 0x390, at, 1, &e), E2BIG);
+	CHECK_U64(-symfile_returns(f, 0x391, at, 2, &e), ENOTSUP);
+	symfile_close(f);
 }
 
 TEST(symfile_symbols_of_a_compressed_minimal_table)

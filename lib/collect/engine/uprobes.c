@@ -24,6 +24,8 @@
 #include "pmu/uprobe.h"
 #include "sym/symfile.h"
 
+enum { MAX_RETURNS = 64 };
+
 struct probed {
 	struct uprobes probes;
 	struct pmu_event *events;	/* those of the recording, with the numbers of tracepoints */
@@ -243,9 +245,9 @@ static int open_file(const struct collect_opts *o, const char *file, struct err 
 
 static int open_event(struct collect *c, struct probed *x, struct pmu_event *ev, struct err *e)
 {
+	uint64_t id = 0, at[MAX_RETURNS];
 	struct symfile *f = NULL;
 	const char *function;
-	uint64_t off = 0, id = 0;
 	char *file;
 	int fd, r;
 
@@ -254,9 +256,11 @@ static int open_event(struct collect *c, struct probed *x, struct pmu_event *ev,
 	if (fd >= 0)
 		r = symfile_open_fd(&f, fd, "", file, e);
 	if (!r)
-		r = symfile_function(f, function, &off, e);
-	if (!r)
-		r = uprobe_add(&x->probes, fd, off, &id, e);
+		r = symfile_function(f, function, &at[0], e) ? -e->code : 1;
+	if (r > 0 && uprobe_is_return(ev->name))
+		r = symfile_returns(f, at[0], at, ARRAY_SIZE(at), e);
+	if (r > 0)
+		r = uprobe_add(&x->probes, fd, at, r, &id, e);
 	ev->attr.config = id;
 	symfile_close(f);
 	if (fd >= 0)

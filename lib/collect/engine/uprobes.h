@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* uprobes.h - events of a recording that are calls of native functions: "uprobe:FILE:FUNCTION". */
+/* uprobes.h - events of a recording that are calls of native functions, or their returns (pmu/uprobe.h). */
 #ifndef COLLECT_ENGINE_UPROBES_H
 #define COLLECT_ENGINE_UPROBES_H
 
