@@ -31,8 +31,8 @@ static const struct {
 	const char *name, *group;
 	bool lasts;
 } events[] = {
-	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "wall" }, { "wakers" }, { "lock", NULL, true },
-	{ "throws" }, { "http" }, { "native-memory" }, { "native-live" },
+	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "lifetime" }, { "wall" }, { "wakers" },
+	{ "lock", NULL, true }, { "throws" }, { "http" }, { "native-memory" }, { "native-live" },
 #define EVENT(kind, name, group, lasts, told, ...) { (name), (group), (told) },
 #define UNRULED(...)
 #include "base/eventkinds.h"

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "clocks.h"
 #include "cpuclock/cpuclock.h"
 #include "unit.h"
 
@@ -136,20 +134,6 @@ TEST(cpuclock_reads_no_types_where_the_kernel_does)
 
 /* ---- samples ---- */
 
-static void count_samples(int filter, int *fds, size_t nr)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000, .exclude_idle = 1,
-	};
-	size_t cpu;
-
-	for (cpu = 0; cpu < nr; cpu++) {
-		fds[cpu] = syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		CHECK(fds[cpu] < 0 || !ioctl(fds[cpu], PERF_EVENT_IOC_SET_BPF, filter));
-	}
-}
-
 static struct trapped {
 	uint32_t nr, nr_other, leave;
 } *trapped;
@@ -179,24 +163,22 @@ static int have_traps(void)
 
 TEST(cpuclock_sends_traps_to_those_who_handle_them)
 {
-	enum { MOST_CPUS = 64 };
-	int pid, status, ms, fds[MOST_CPUS];
-	long cpus = sysconf(_SC_NPROCESSORS_CONF), i;
+	int pid, status, ms;
 	struct cpuclock *c;
 	struct err e;
 
 	trapped = mmap(NULL, sizeof(*trapped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cpus = cpus < MOST_CPUS ? cpus : MOST_CPUS;
 	pid = fork();
 	if (pid < 0)
 		unit_skip("no process");
 	if (!pid)
 		_exit(have_traps());
-	if (cpuclock_open(&c, &pid, 1, &e) || !cpuclock_trap_filter(c)) {
+	if (cpuclock_open(&c, &pid, 1, &e) || !cpuclock_trapped(c)) {
 		kill(pid, SIGKILL);
 		unit_skip(e.msg[0] ? e.msg : "this kernel has no task work for BPF programs (before Linux 6.18)");
 	}
-	count_samples(cpuclock_trap_filter(c), fds, cpus);
+	clocks_open(cpuclock_filter(c));
+	clocks_tell(cpuclock_trapped(c));
 	nap(20000000);
 	CHECK_U64(load_acquire(&trapped->nr), 0);	/* it was not asked for */
 	CHECK(!cpuclock_trap(c, pid));
@@ -211,8 +193,6 @@ TEST(cpuclock_sends_traps_to_those_who_handle_them)
 	for (ms = 0; ms < 2000 && !cpuclock_trap(c, pid); ms += 5)
 		nap(5000000);
 	CHECK(cpuclock_trap(c, pid) < 0);
-	for (i = 0; i < cpus; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	clocks_close();
 	cpuclock_close(c);
 }

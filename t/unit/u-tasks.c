@@ -248,19 +248,23 @@ TEST(tasks_a_leader_is_the_process_that_was_seen)
 	end(&r);
 }
 
-/* Who ends a wait may be of the kernel, or of another program. */
-TEST(tasks_know_who_was_started_and_who_was_only_found)
+/* Who ends a wait may be of the kernel, or of another program; others start processes meanwhile. */
+TEST(tasks_know_who_descends_from_the_program)
 {
 	struct recording r;
 	int pid = getpid(), other = getppid();
 
 	begin(&r);
-	CHECK(tasks_get(&r.tasks, other, other, 100)->proc->found);
-	CHECK(!tasks_fork(&r.tasks, pid, other, pid, other, 100)->proc->found);
-	tasks_comm(&r.tasks, pid, pid, "image", true, 200);
-	CHECK(!tasks_find(&r.tasks, pid)->proc->found);
-	tasks_comm(&r.tasks, other, other, "image", true, 200);
-	CHECK(tasks_find(&r.tasks, other)->proc->found);
+	r.tasks.program = pid;
+	CHECK(!tasks_get(&r.tasks, pid, pid, 100)->proc->descends);
+	CHECK(!tasks_get(&r.tasks, other, other, 100)->proc->descends);
+	CHECK(tasks_fork(&r.tasks, pid + 1, pid, pid + 1, pid, 200)->proc->descends);
+	CHECK(tasks_fork(&r.tasks, pid + 2, pid + 1, pid + 2, pid + 1, 300)->proc->descends);
+	CHECK(!tasks_fork(&r.tasks, pid + 3, other, pid + 3, other, 300)->proc->descends);
+	tasks_comm(&r.tasks, pid + 1, pid + 1, "image", true, 400);
+	CHECK(tasks_find(&r.tasks, pid + 1)->proc->descends);
+	tasks_comm(&r.tasks, pid + 3, pid + 3, "image", true, 400);
+	CHECK(!tasks_find(&r.tasks, pid + 3)->proc->descends);
 	end(&r);
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <linux/futex.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -20,6 +18,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "clocks.h"
 #include "collect/wall/waitfile.h"
 #include "model/checks.h"
 #include "pmu/bpf.h"
@@ -543,23 +542,9 @@ static int have_traps(void)
 	return errno == ENOENT ? 0 : 2;		/* a test's machine has no shell */
 }
 
-static void open_clocks(int filter)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000, .exclude_idle = 1,
-	};
-	int cpu, fd;
-
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		fd = syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		CHECK(fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter));
-	}
-}
-
 TEST(wall_sends_traps_to_those_who_handle_them)
 {
-	int pid, status, filter, ms;
+	int pid, status, ms;
 	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };
 	struct wall *w;
 	struct err e;
@@ -570,14 +555,17 @@ TEST(wall_sends_traps_to_those_who_handle_them)
 		unit_skip("no process");
 	if (!pid)
 		_exit(have_traps());
-	if (wall_open(&w, &o, &e) || !(filter = wall_trap_filter(w))) {
+	if (wall_open(&w, &o, &e) || !wall_trapped(w)) {
 		kill(pid, SIGKILL);
 		unit_skip(e.msg[0] ? e.msg : "this kernel has no task work for BPF programs (before Linux 6.18)");
 	}
-	open_clocks(filter);
+	clocks_open(wall_filter(w));
 	nap(NULL);
-	CHECK_U64(load_acquire(&trapped->nr), 0);	/* it was not asked for */
+	CHECK_U64(load_acquire(&trapped->nr), 0);	/* it was not asked for, */
 	CHECK(!wall_trap(w, pid));
+	nap(NULL);
+	CHECK_U64(load_acquire(&trapped->nr), 0);	/* and nobody is told of samples */
+	clocks_tell(wall_trapped(w));
 	for (ms = 0; ms < 10000 && load_acquire(&trapped->nr) < 20; ms += 5)
 		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
 	CHECK(trapped->nr >= 20);
@@ -587,6 +575,7 @@ TEST(wall_sends_traps_to_those_who_handle_them)
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_U64(status, 0);
 	CHECK(wall_trap(w, pid) < 0);
+	clocks_close();
 	wall_close(w);
 }
 
