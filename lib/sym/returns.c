@@ -3,6 +3,10 @@
  * returns.c - where a function ends: its instructions are looked at one after the other, from its symbol's
  * begin to its end.
  *
+ * That is right only where nothing lies between instructions, as tables do in some code written by hand: the
+ * kernel would put a breakpoint into the middle of an instruction, or into data. So each jump within the
+ * function must lead to the begin of an instruction that was looked at.
+ *
  * A jump to another function ends it, too: the other one returns to its caller. What the compiler has moved
  * away as unlikely is a function "f.cold" to the symbols, and still a part of f.
  */
@@ -15,10 +19,11 @@
 #include "base/mem.h"
 #include "sym/symfile_int.h"
 
-enum { MAX_BYTES = 1 << 20, MAX_PARTS = 8 };
+enum { MAX_BYTES = 1 << 20, MAX_PARTS = 8, LOCK = 0xf0 /* x86's prefix */ };
 
 struct part {
 	uint64_t off, size;
+	bool *begins;		/* [size]: an instruction does there */
 };
 
 struct scan {
@@ -28,16 +33,18 @@ struct scan {
 	size_t nr_parts;
 	uint64_t *at;
 	size_t nr, max;
+	uint64_t *targets;		/* of jumps within the function */
+	size_t nr_targets, alloc_targets;
 };
 
-static bool is_inside(const struct scan *s, uint64_t off)
+static const struct part *part_of(const struct scan *s, uint64_t off)
 {
 	size_t i;
 
 	for (i = 0; i < s->nr_parts; i++)
 		if (off - s->parts[i].off < s->parts[i].size)
-			return true;
-	return false;
+			return &s->parts[i];
+	return NULL;
 }
 
 /* True: it is one, and looked at after those before it. */
@@ -49,7 +56,7 @@ static bool add_cold_part(struct scan *s, uint64_t off)
 	if (s->nr_parts == MAX_PARTS || !symfile_symbol(s->f, off, &sym) || strncmp(sym.name, s->name, len) ||
 	    strncmp(sym.name + len, ".cold", 5))
 		return false;
-	s->parts[s->nr_parts++] = (struct part){ sym.off, sym.size };
+	s->parts[s->nr_parts++] = (struct part){ sym.off, sym.size, NULL };
 	return true;
 }
 
@@ -64,17 +71,22 @@ static int add_end(struct scan *s, uint64_t off, struct err *e)
 static int look_at(struct scan *s, uint64_t off, const struct insn *in, struct err *e)
 {
 	uint64_t to = off + (uint64_t)in->rel;
-	bool leaves = in->direct && (in->kind == INSN_JUMP || in->kind == INSN_COND) && !is_inside(s, to) &&
-		      !add_cold_part(s, to);
+	bool jumps = in->direct && (in->kind == INSN_JUMP || in->kind == INSN_COND);
+	bool leaves = jumps && !part_of(s, to) && !add_cold_part(s, to);
 
+	if (jumps && !leaves) {
+		VEC_GROW(s->targets, s->nr_targets, s->alloc_targets);
+		s->targets[s->nr_targets++] = to;
+	}
 	if (leaves && in->kind == INSN_COND)
 		return err_set(e, ENOTSUP, "'%s' goes on in another function if a condition holds (at +0x%" PRIx64 ")",
 			       s->name, off - s->parts[0].off);
 	return leaves || in->kind == INSN_RETURN ? add_end(s, off, e) : 0;
 }
 
-static int scan_part(struct scan *s, struct part p, struct err *e)
+static int scan_part(struct scan *s, size_t part, struct err *e)
 {
+	struct part p = s->parts[part];
 	uint8_t *code;
 	uint64_t at = 0;
 	int r = 0;
@@ -82,6 +94,7 @@ static int scan_part(struct scan *s, struct part p, struct err *e)
 	if (!p.size || p.size > MAX_BYTES)
 		return err_set(e, ENOTSUP, "the size of '%s' is not known", s->name);
 	code = xmalloc(p.size);
+	p.begins = s->parts[part].begins = xcalloc(p.size, sizeof(*p.begins));
 	if (image_read(&s->f->im, p.off, code, p.size))
 		r = err_set(e, EIO, "the code of '%s' cannot be read", s->name);
 	while (!r && at < p.size) {
@@ -92,10 +105,26 @@ static int scan_part(struct scan *s, struct part p, struct err *e)
 				    p.off + at - s->parts[0].off);
 		else
 			r = look_at(s, p.off + at, &in, e);
+		p.begins[at] = true;
+		if (in.len > 1 && code[at] == LOCK)	/* a single thread jumps behind it */
+			p.begins[at + 1] = true;
 		at += in.len;
 	}
 	free(code);
 	return r;
+}
+
+static int check_targets(const struct scan *s, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_targets; i++) {
+		const struct part *p = part_of(s, s->targets[i]);
+
+		if (!p->begins[s->targets[i] - p->off])
+			return err_set(e, EILSEQ, "'%s' has something else between its instructions", s->name);
+	}
+	return 0;
 }
 
 int symfile_returns(struct symfile *f, uint64_t off, uint64_t *at, size_t max, struct err *e)
@@ -108,9 +137,14 @@ int symfile_returns(struct symfile *f, uint64_t off, uint64_t *at, size_t max, s
 	if (!symfile_symbol(f, off, &sym) || sym.off != off)
 		return err_set(e, ENOTSUP, "where the function ends is not known");
 	s.name = sym.name;
-	s.parts[s.nr_parts++] = (struct part){ sym.off, sym.size };
+	s.parts[s.nr_parts++] = (struct part){ sym.off, sym.size, NULL };
 	for (i = 0; i < s.nr_parts && !r; i++)
-		r = scan_part(&s, s.parts[i], e);
+		r = scan_part(&s, i, e);
+	if (!r)
+		r = check_targets(&s, e);
+	for (i = 0; i < s.nr_parts; i++)
+		free(s.parts[i].begins);
+	free(s.targets);
 	if (!r && !s.nr)
 		r = err_set(e, ENOTSUP, "'%s' does not return", s.name);
 	return r ? r : (int)s.nr;

@@ -110,6 +110,27 @@ TEST(symfile_finds_where_a_function_ends)
 	symfile_close(f);
 }
 
+/* A breakpoint in what is no instruction would change what the program computes. */
+TEST(symfile_knows_no_ends_where_instructions_are_not_one_after_the_other)
+{
+	enum { JUMP = 0x3a8 };		/* jne, to an instruction */
+	struct symfile *f;
+	struct buf b = BUF_INIT;
+	struct err e = { 0 };
+	struct insn in;
+	uint64_t at[2];
+
+	if (!insn_decode((const uint8_t *)"\xc3", 1, &in) || in.kind != INSN_RETURN)
+		unit_skip("the code is of another CPU");
+	CHECK(!io_slurp(unit_source(tiny[0]), &b) && (uint8_t)b.data[JUMP] == 0x75);
+	b.data[JUMP + 1]++;
+	CHECK(!symfile_open_memory(&f, b.data, b.len, "tiny", &e));
+	CHECK_U64(-symfile_returns(f, 0x390, at, 2, &e), EILSEQ);
+	CHECK_U64(symfile_returns(f, 0x330, at, 2, &e), 1);
+	symfile_close(f);
+	buf_release(&b);
+}
+
 TEST(symfile_symbols_of_a_compressed_minimal_table)
 {
 	struct symfile *f = open_source(tiny[2]);
