@@ -155,7 +155,7 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 # ---- perf ----
 
 @test "import: what perf script printed has its samples, periods and frames" {
-	bunzip2 -c "$DATA/perf-script.txt.bz2" >text
+	gunzip -c "$DATA/perf-script.txt.gz" >text
 	awk '/ cpu-clock:u: *$/ { n++; sum += $4 } END { printf "%d %d\n", sum, n }' text >want
 	sum_of text cpu-clock:u | diff want -
 	bases --import text | cut -f 1 | xargs >got
