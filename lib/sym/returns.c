@@ -122,7 +122,7 @@ static int check_targets(const struct scan *s, struct err *e)
 		const struct part *p = part_of(s, s->targets[i]);
 
 		if (!p->begins[s->targets[i] - p->off])
-			return err_set(e, EILSEQ, "'%s' has something else between its instructions", s->name);
+			return err_set(e, EILSEQ, "'%s' has more than instructions in it", s->name);
 	}
 	return 0;
 }

@@ -52,7 +52,8 @@ static bool fetch(struct run *r)
 	uint64_t pc = r->now.pc;
 	size_t len = CODE_WINDOW;
 
-	if (pc < r->code_off || pc + FOLLOW_INSN_MAX > r->code_off + r->code_len) {
+	/* a branch may lead to the last bytes there are, behind which addresses begin anew */
+	if (pc - r->code_off > r->code_len || r->code_len - (pc - r->code_off) < FOLLOW_INSN_MAX) {
 		while (len >= FOLLOW_INSN_MAX && !module_code(r->m, pc, r->code, len))
 			len /= 2;
 		if (len < FOLLOW_INSN_MAX)
