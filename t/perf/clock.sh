@@ -87,11 +87,11 @@ cpu_of() {
 
 echo
 echo "cost: HandOver, CPU time as a ratio to that without"
-for options in --clock=cpu --clock=thread "-e wall" "-e lock"; do
+for options in "-F 1000 --clock=cpu" "-F 1000 --clock=thread" "-F 1000 -e wall" "-e lock"; do
 	for ((i = 0; i < 2 * runs - 1; i++)); do
 		alone=$(cpu_of)
 		# shellcheck disable=SC2086
-		with=$(cpu_of "$ARCPROF" record -q -F 1000 $options -o trace --)
+		with=$(cpu_of "$ARCPROF" record -q $options -o trace --)
 		awk -v a="$alone" -v w="$with" 'BEGIN { printf "%.3f\n", w / a }'
 	done | sort -n | awk -v o="$options" '{ r[NR] = $1 } END { printf "%-34s %.3f (%.3f..%.3f)\n", "record " o, r[int((NR + 1) / 2)], r[1], r[NR] }'
 done
