@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
@@ -32,9 +33,9 @@ struct probed {
 };
 
 /* A regular file; else -1. */
-static int open_regular(const char *path, int flags)
+static int open_regular(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
@@ -51,7 +52,7 @@ static int open_in(const char *dir, size_t len, const char *name)
 
 	if (!len || snprintf(path, sizeof(path), "%.*s/%s", (int)len, dir, name) >= (int)sizeof(path))
 		return -1;
-	return open_regular(path, 0);
+	return open_regular(path);
 }
 
 /* ---- what processes have mapped ---- */
@@ -76,22 +77,24 @@ static const char *path_of(char *line)
 /* That process's file of that name; -1: it has none. */
 static int open_mapped(int pid, const char *name)
 {
-	char path[PATH_MAX + 32];
+	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = UINT64_MAX };
+	char path[32];
 	struct buf b = BUF_INIT;
 	char *line = NULL, *save;
-	int fd = -1;
+	struct err e;
+	int fd = -1, root = foreign_paths_root(pid, &e);
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	if (!io_slurp(path, &b) && b.len)
+	if (root >= 0 && !io_slurp(path, &b) && b.len)
 		line = strtok_r(b.data, "\n", &save);
 	for (; line && fd < 0; line = strtok_r(NULL, "\n", &save)) {
 		const char *mapped = path_of(line);
 
-		if (!mapped || !is_called(mapped, name))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, mapped);
-		fd = open_regular(path, O_NOFOLLOW);	/* what is mapped is no link */
+		if (mapped && is_called(mapped, name))
+			fd = foreign_open(root, mapped, &rule, &e);	/* what is mapped is no link */
 	}
+	if (root >= 0)
+		close(root);
 	buf_release(&b);
 	return fd;
 }
@@ -203,7 +206,7 @@ static int open_program(const char *program, const char *name)
 {
 	char path[PATH_MAX];
 
-	return launcher_find(program, path) && is_called(path, name) ? open_regular(path, 0) : -1;
+	return launcher_find(program, path) && is_called(path, name) ? open_regular(path) : -1;
 }
 
 /* -1: there is none; else as open_of_processes(). */
@@ -229,7 +232,7 @@ static int open_file(const struct collect_opts *o, const char *file, struct err 
 	int fd;
 
 	if (strchr(file, '/')) {
-		fd = open_regular(file, 0);
+		fd = open_regular(file);
 		return fd >= 0 ? fd : err_errno(e, "%s", file);
 	}
 	fd = open_named(o, file, e);
