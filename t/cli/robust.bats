@@ -249,6 +249,8 @@ cpu_ms_of_shares() {
 			on s.thread = t.id where t.name = 'shares'" | tail -n 1)
 		echo "$how: $used ms used, $told ms told"
 		awk -v used="$used" -v told="$told" 'BEGIN { exit !(used > 100 && told > .9 * used && told < 1.1 * used) }'
+		# the kernel may allow so few by now that there is nothing to warn of
+		[ "$how" != '-F max' ] || [ "$(</proc/sys/kernel/perf_event_max_sample_rate)" -ge 100000 ] || continue
 		[ "$how" = '-F 999' ] || grep -q 'warning: a sample is taken every [0-9.]* us: ' err
 	done
 	! grep -q 'a sample is taken every' err || false		# 999 Hz is what was asked for
