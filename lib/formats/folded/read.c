@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "flow/consumer.h"
 #include "formats/sink.h"
+#include "formats/text.h"
 
 enum { MAX_FRAMES = 65536, BAD_OF = 10 };
 
@@ -44,20 +45,6 @@ struct folded {
 	bool has_proc, has_thread;		/* some line has one */
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct import_text trim(const char *s, const char *end)
-{
-	while (s < end && is_blank(*s))
-		s++;
-	while (s < end && is_blank(end[-1]))
-		end--;
-	return (struct import_text){ s, end - s };
-}
-
 /* "12", "12." and "12.5". */
 static bool is_number(const struct import_text *t)
 {
@@ -76,7 +63,7 @@ static bool last_word(const struct import_text *line, struct import_text *word)
 {
 	size_t at = line->len;
 
-	while (at && !is_blank(line->s[at - 1]))
+	while (at && !import_is_blank(line->s[at - 1]))
 		at--;
 	*word = (struct import_text){ line->s + at, line->len - at };
 	return at;
@@ -89,7 +76,7 @@ static bool cut_number(struct import_text *line, struct import_text *number)
 
 	if (!last_word(line, &word) || !is_number(&word))
 		return false;
-	rest = trim(line->s, word.s);
+	rest = import_trim(line->s, word.s);
 	if (!rest.len)
 		return false;
 	*number = word;
@@ -145,7 +132,7 @@ static bool has(const struct import_text *t, const char *what)
 static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 {
 	const char *end = memchr(stack->s, ';', stack->len), *next;
-	struct import_text first = trim(stack->s, end ? end : stack->s + stack->len), second;
+	struct import_text first = import_trim(stack->s, end ? end : stack->s + stack->len), second;
 	uint32_t pid, tid, proc;
 
 	if (import_cut_id(&first, " [pid ", &pid) && end) {
@@ -154,7 +141,7 @@ static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 		stack->len -= end + 1 - stack->s;
 		stack->s = end + 1;
 		next = memchr(stack->s, ';', stack->len);
-		second = trim(stack->s, next ? next : stack->s + stack->len);
+		second = import_trim(stack->s, next ? next : stack->s + stack->len);
 		tid = 0;
 		if (import_cut_id(&second, " [tid ", &tid)) {
 			stack->len -= (next ? next + 1 : stack->s + stack->len) - stack->s;
@@ -217,7 +204,7 @@ static struct import_text dotted(struct folded *f, struct import_text t)
 
 static int add_frame(struct folded *f, const char *s, const char *end, struct err *e)
 {
-	struct import_function fn = { .name = trim(s, end) };
+	struct import_function fn = { .name = import_trim(s, end) };
 
 	if (f->nr_frames == MAX_FRAMES)
 		return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
@@ -257,7 +244,7 @@ static const char *why_no_stack(const struct import_text *stack)
 	for (at = stack->s; at < end; at = next + 1) {
 		next = memchr(at, ';', end - at);
 		next = next ? next : end;
-		if (!trim(at, next).len)
+		if (!import_trim(at, next).len)
 			return "it has no number at its end";
 	}
 	return end[-1] == ';' ? "it has no number at its end" : NULL;
@@ -286,7 +273,7 @@ static const char *classify(struct scan *sc, struct import_text line)
 
 static void scan_line(struct scan *sc, const char *s, const char *end)
 {
-	struct import_text line = trim(s, end);
+	struct import_text line = import_trim(s, end);
 	const char *bad;
 
 	sc->nr_lines++;
@@ -411,16 +398,16 @@ static void choose_scale(struct folded *f, const char *unit, char text[128])
 static void take_comment(struct folded *f, struct import_text line)
 {
 	static const char metric[] = "metric ";
-	struct import_text t = trim(line.s + 1, line.s + line.len), unit = { "", 0 };
+	struct import_text t = import_trim(line.s + 1, line.s + line.len), unit = { "", 0 };
 	const char *blank;
 	char text[64], scaled[128];
 
 	if (f->im->nr_events || t.len <= strlen(metric) || memcmp(t.s, metric, strlen(metric)))
 		return;
-	t = trim(t.s + strlen(metric), t.s + t.len);
+	t = import_trim(t.s + strlen(metric), t.s + t.len);
 	blank = memchr(t.s, ' ', t.len);
 	if (blank) {
-		unit = trim(blank, t.s + t.len);
+		unit = import_trim(blank, t.s + t.len);
 		t.len = blank - t.s;
 	}
 	snprintf(text, sizeof(text), "%.*s", (int)MIN(unit.len, sizeof(text) - 1), unit.s);
@@ -436,7 +423,7 @@ static void take_comment(struct folded *f, struct import_text line)
 static void name_metric(struct folded *f, const struct import_text *line)
 {
 	const char *end = memchr(line->s, ';', line->len);
-	struct import_text first = trim(line->s, end ? end : line->s + line->len);
+	struct import_text first = import_trim(line->s, end ? end : line->s + line->len);
 	bool own;
 	uint32_t pid;
 	char text[128];
@@ -457,7 +444,7 @@ static void name_metric(struct folded *f, const struct import_text *line)
 
 static int add_line(struct folded *f, const char *s, const char *end, struct err *e)
 {
-	struct import_text line = trim(s, end);
+	struct import_text line = import_trim(s, end);
 	struct scan again = { .nr_lines = 0 };
 
 	if (!line.len)

@@ -22,6 +22,7 @@
 
 #include "base/mem.h"
 #include "formats/modules.h"
+#include "formats/text.h"
 #include "sym/maps.h"
 
 enum { MAX_FRAMES = 4096 };
@@ -35,14 +36,6 @@ struct gperftools {
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
 	bool has_modules;
 };
-
-static struct import_text next_line(const char **at, const char *end)
-{
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-
-	*at = newline ? newline + 1 : end;
-	return (struct import_text){ from, (newline ? newline : end) - from };
-}
 
 static void skip_blanks(struct import_text *t)
 {
@@ -120,7 +113,7 @@ static const char *read_mappings(struct gperftools *g, const char *data, size_t 
 	if (!from)
 		return end;
 	for (at = from + 1; at < end;)
-		add_mapping(g, next_line(&at, end));
+		add_mapping(g, import_line(&at, end));
 	return from + 1;
 }
 
@@ -186,7 +179,7 @@ static void read_stacks(struct gperftools *g, const char *at, const char *end)
 	uint64_t v[4];
 
 	while (at < end) {
-		struct import_text t = next_line(&at, end);
+		struct import_text t = import_line(&at, end);
 
 		g->nr_lines++;
 		if (g->nr_lines == 1 || !t.len || *t.s == '#')
@@ -222,7 +215,7 @@ static int gperftools_read(struct import *im, const char *data, size_t len, stru
 {
 	struct gperftools g = { .im = im };
 	const char *at = data, *end;
-	int r = read_first(&g, next_line(&at, data + len), e);
+	int r = read_first(&g, import_line(&at, data + len), e);
 
 	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_LOST |
 		      IMPORT_NO_MODES;

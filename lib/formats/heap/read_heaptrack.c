@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "formats/nodes.h"
+#include "formats/text.h"
 
 enum { MAX_INLINED = 256 };
 
@@ -41,14 +42,6 @@ struct heaptrack {
 };
 
 /* ---- lines ---- */
-
-static struct import_text next_line(const char **at, const char *end)
-{
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-
-	*at = newline ? newline + 1 : end;
-	return (struct import_text){ from, (newline ? newline : end) - from };
-}
 
 /* The next number, which is cut off; false: there is none. */
 static bool next_number(struct import_text *t, uint64_t *v)
@@ -218,7 +211,7 @@ static int read_lines(struct heaptrack *h, const char *data, size_t len, struct 
 
 	while (at < end) {
 		h->nr_lines++;
-		if (!read_line(h, next_line(&at, end)))
+		if (!read_line(h, import_line(&at, end)))
 			return err_set(e, EINVAL, "line %" PRIu64 " cannot be read", h->nr_lines);
 	}
 	if (h->version < 1)
@@ -234,7 +227,7 @@ static void count_peak(struct heaptrack *h, const char *data, size_t len)
 	uint64_t nr;
 
 	for (nr = 0; nr < h->peak_line && at < end; nr++) {
-		struct import_text t = next_line(&at, end);
+		struct import_text t = import_line(&at, end);
 
 		if (t.len < 3 || (*t.s != '+' && *t.s != '-'))
 			continue;

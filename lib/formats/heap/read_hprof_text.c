@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "formats/sink.h"
+#include "formats/text.h"
 
 enum { MAX_FRAMES = 65536, MAX_WORDS = 12 };
 
@@ -42,21 +43,11 @@ struct hprof {
 
 static struct import_text next_line(const char **at, const char *end)
 {
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-	struct import_text t;
+	struct import_text t = import_line(at, end);
 
-	*at = newline ? newline + 1 : end;
-	t = (struct import_text){ from, (newline ? newline : end) - from };
 	if (t.len && t.s[t.len - 1] == '\r')
 		t.len--;
 	return t;
-}
-
-static bool begins(struct import_text t, const char *with)
-{
-	size_t len = strlen(with);
-
-	return t.len >= len && !memcmp(t.s, with, len);
 }
 
 static uint64_t number(struct import_text t)
@@ -80,7 +71,7 @@ static void find_traces(struct hprof *h, const char *data, const char *end)
 	while (at < end) {
 		before = at;
 		t = next_line(&at, end);
-		if (begins(t, "TRACE ")) {
+		if (import_begins(t, "TRACE ")) {
 			*map_put(&h->trace_of, number((struct import_text){ t.s + 6, t.len - 6 })) =
 				h->nr_traces;
 			VEC_GROW(h->traces, h->nr_traces, h->alloc_traces);
@@ -112,8 +103,8 @@ static struct frame frame_of(struct hprof *h, struct import_text t)
 			line = number((struct import_text){ colon + 1, place.s + place.len - colon - 1 });
 			fn.file = (struct import_text){ place.s, colon - place.s };
 		}
-		if (colon || begins(place, "Unknown") || begins(place, "Native") || !place.len ||
-		    memmem(place.s, place.len, ".java", 5)) {
+		if (colon || import_begins(place, "Unknown") || import_begins(place, "Native") ||
+		    !place.len || memmem(place.s, place.len, ".java", 5)) {
 			t.len = open - t.s;
 			fn.kind = FUNCTION_JAVA;
 		}
@@ -135,7 +126,7 @@ static size_t fill_stack(struct hprof *h, const struct trace *x)
 	while (at < x->end && nr < MAX_FRAMES) {
 		struct import_text t = next_line(&at, x->end);
 
-		if (!begins(t, "\t<empty>"))
+		if (!import_begins(t, "\t<empty>"))
 			h->stack[MAX_FRAMES - ++nr] = frame_of(h, t);
 	}
 	return nr;
@@ -217,9 +208,9 @@ static int read_tables(struct hprof *h, const char *data, const char *end, struc
 		struct import_text t = next_line(&at, end);
 
 		if (memmem(t.s, t.len, " BEGIN", 6))
-			table = begins(t, "CPU SAMPLES") ? TABLE_SAMPLES :
-				begins(t, "CPU TIME") ? TABLE_TIMES :
-				begins(t, "SITES") ? TABLE_SITES : TABLE_NONE;
+			table = import_begins(t, "CPU SAMPLES") ? TABLE_SAMPLES :
+				import_begins(t, "CPU TIME") ? TABLE_TIMES :
+				import_begins(t, "SITES") ? TABLE_SITES : TABLE_NONE;
 		else if (memmem(t.s, t.len, " END", 4) && t.len < 24)
 			table = TABLE_NONE;
 		else if (table != TABLE_NONE)

@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "formats/sink.h"
+#include "formats/text.h"
 
 struct gclog {
 	struct import *im;
@@ -31,25 +32,6 @@ struct line {
 	uint64_t end_ns;		/* 0: the line has no uptime */
 	struct import_text text;	/* behind the decorations */
 };
-
-static struct import_text next_line(const char **at, const char *end)
-{
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-	struct import_text t;
-
-	*at = newline ? newline + 1 : end;
-	t = (struct import_text){ from, (newline ? newline : end) - from };
-	while (t.len && isspace((unsigned char)t.s[t.len - 1]))
-		t.len--;
-	return t;
-}
-
-static bool begins(struct import_text t, const char *with)
-{
-	size_t len = strlen(with);
-
-	return t.len >= len && !memcmp(t.s, with, len);
-}
 
 /* A decimal number at the beginning; *len: how long it is, 0: there is none. */
 static double number(struct import_text t, size_t *len)
@@ -176,9 +158,9 @@ static void take_gc(struct gclog *g, const struct line *l, struct import_text t)
 	if (!close || t.s + t.len - close < 3)
 		return;
 	t = (struct import_text){ close + 2, t.s + t.len - close - 2 };
-	if (begins(t, "Concurrent "))
+	if (import_begins(t, "Concurrent "))
 		r.kind = EVENT_GC_CONCURRENT;
-	else if (!begins(t, "Pause "))
+	else if (!import_begins(t, "Pause "))
 		return;
 	word = cut_word(&t);
 	ms = number(word, &len);
@@ -249,11 +231,11 @@ static int gclog_read(struct import *im, const char *data, size_t len, struct er
 	im->unknown = IMPORT_NO_THREADS | IMPORT_NO_COUNTS | IMPORT_NO_LOST | IMPORT_NO_MODES;
 	g.proc = import_proc(im, 0, nobody);
 	while (at < end) {
-		if (!cut_decorations(next_line(&at, end), &l) || !l.end_ns)
+		if (!cut_decorations(import_chop(import_line(&at, end)), &l) || !l.end_ns)
 			continue;
-		if (begins(l.text, "GC("))
+		if (import_begins(l.text, "GC("))
 			take_gc(&g, &l, l.text);
-		else if (begins(l.text, "Safepoint \""))
+		else if (import_begins(l.text, "Safepoint \""))
 			take_safepoint(&g, &l, l.text);
 	}
 	if (!g.nr_events)
@@ -272,11 +254,13 @@ static bool gclog_is(const char *data, size_t len)
 	const char *at = data, *end = data + len;
 	struct line l;
 
-	if (!len || *data != '[' || memchr(data, '\0', len) || !cut_decorations(next_line(&at, end), &l))
+	if (!len || *data != '[' || memchr(data, '\0', len) ||
+	    !cut_decorations(import_chop(import_line(&at, end)), &l))
 		return false;
 	for (at = data; at < end;)
-		if (cut_decorations(next_line(&at, end), &l) &&
-		    (begins(l.text, "GC(") || begins(l.text, "Safepoint \"") || begins(l.text, "Using ")))
+		if (cut_decorations(import_chop(import_line(&at, end)), &l) &&
+		    (import_begins(l.text, "GC(") || import_begins(l.text, "Safepoint \"") ||
+		     import_begins(l.text, "Using ")))
 			return true;
 	return false;
 }

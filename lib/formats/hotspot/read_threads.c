@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "formats/jsonin.h"
+#include "formats/text.h"
 
 enum { MAX_FRAMES = 65536 };
 
@@ -36,25 +37,6 @@ struct thread {
 	struct import_text name, state;
 	uint32_t tid;
 };
-
-static struct import_text next_line(const char **at, const char *end)
-{
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-	struct import_text t;
-
-	*at = newline ? newline + 1 : end;
-	t = (struct import_text){ from, (newline ? newline : end) - from };
-	while (t.len && isspace((unsigned char)t.s[t.len - 1]))
-		t.len--;
-	return t;
-}
-
-static bool begins(struct import_text t, const char *with)
-{
-	size_t len = strlen(with);
-
-	return t.len >= len && !memcmp(t.s, with, len);
-}
 
 static void push(struct threads *x, struct frame f)
 {
@@ -102,7 +84,7 @@ static void push_state(struct threads *x, struct import_text state)
 	const struct import_function fn = { FUNCTION_REASON, .name = state, .module = { "", 0 },
 					    .file = { "", 0 } };
 
-	if (state.len && !begins(state, "RUNNABLE"))
+	if (state.len && !import_begins(state, "RUNNABLE"))
 		push(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn) });
 }
 
@@ -175,18 +157,18 @@ static void read_text(struct threads *x, const char *data, size_t len)
 	bool open = false;
 
 	while (at < end) {
-		struct import_text l = next_line(&at, end);
+		struct import_text l = import_chop(import_line(&at, end));
 
 		if (read_thread_line(l, &next)) {
 			end_text_thread(x, &t, &open);
 			t = next;
 			open = true;
-		} else if (begins(l, "Found ") || begins(l, "JNI global ")) {
+		} else if (import_begins(l, "Found ") || import_begins(l, "JNI global ")) {
 			end_text_thread(x, &t, &open);	/* deadlocks name threads again */
-		} else if (open && begins(l, state) && !t.state.len) {
+		} else if (open && import_begins(l, state) && !t.state.len) {
 			t.state = (struct import_text){ l.s + strlen(state), l.len - strlen(state) };
 			push_state(x, t.state);
-		} else if (open && t.state.len && begins(l, "\tat ")) {
+		} else if (open && t.state.len && import_begins(l, "\tat ")) {
 			push_method(x, (struct import_text){ l.s + 4, l.len - 4 });
 		}
 	}

@@ -19,6 +19,7 @@
 #include "collect/engine/tasks.h"
 #include "formats/modules.h"
 #include "formats/perf/read.h"
+#include "formats/text.h"
 #include "sym/kallsyms.h"
 #include "sym/maps.h"
 
@@ -179,11 +180,6 @@ static void on_end(struct perf *p, struct span s)
 
 /* ---- mappings ---- */
 
-static bool begins(const struct import_text *t, const char *with)
-{
-	return t->len >= strlen(with) && !memcmp(t->s, with, strlen(with));
-}
-
 /* Memory, not a program. */
 static bool has_no_file(const struct import_text *path)
 {
@@ -191,9 +187,9 @@ static bool has_no_file(const struct import_text *path)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(memory); i++)
-		if (begins(path, memory[i]))
+		if (import_begins(*path, memory[i]))
 			return true;
-	return !begins(path, "/");
+	return !import_begins(*path, "/");
 }
 
 static void find_build_id(const struct perf *p, const struct import_text *path, struct import_module *m)
@@ -213,7 +209,7 @@ static void find_build_id(const struct perf *p, const struct import_text *path, 
 /* Of "[kernel.kallsyms]_text" pgoff is the address of the symbol _text. */
 static void map_kernel(struct perf *p, const struct import_text *path, uint64_t pgoff)
 {
-	if (begins(path, "[kernel.kallsyms]_") && !p->kernel_at)
+	if (import_begins(*path, "[kernel.kallsyms]_") && !p->kernel_at)
 		p->kernel_at = pgoff;
 }
 
@@ -249,7 +245,7 @@ static void on_mmap(struct perf *p, const struct perf_event_header *h, struct sp
 	}
 	if (h->misc & PERF_RECORD_MISC_MMAP_DATA || (prot && !(prot & 4)))
 		return;
-	like.flags = path.len == 6 && begins(&path, "[vdso]") ? MODULE_VDSO : 0;
+	like.flags = path.len == 6 && import_begins(path, "[vdso]") ? MODULE_VDSO : 0;
 	if (!like.flags && has_no_file(&path)) {
 		maps_add(&get_proc(p, pid, time_ns)->maps, addr, addr + len, pgoff, 0);
 		return;

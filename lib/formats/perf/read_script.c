@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "formats/sink.h"
+#include "formats/text.h"
 
 enum { MAX_FRAMES = 65536, MAX_TOKENS = 24, MAX_EVENTS = 256 };
 
@@ -48,27 +49,13 @@ struct script {
 	bool has_proc, untimed, is_cut;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct import_text trim(const char *s, const char *end)
-{
-	while (s < end && is_blank(*s))
-		s++;
-	while (s < end && is_blank(end[-1]))
-		end--;
-	return (struct import_text){ s, end - s };
-}
-
 /* The next word; false: there is none. */
 static bool next_word(const char **at, const char *end, struct import_text *word)
 {
-	while (*at < end && is_blank(**at))
+	while (*at < end && import_is_blank(**at))
 		++*at;
 	word->s = *at;
-	while (*at < end && !is_blank(**at))
+	while (*at < end && !import_is_blank(**at))
 		++*at;
 	word->len = *at - word->s;
 	return word->len;
@@ -153,7 +140,7 @@ static bool read_event(struct header *h, const char *at, const char *end)
 	if (word.len < 2 || word.s[word.len - 1] != ':')
 		return false;
 	h->event = (struct import_text){ word.s, word.len - 1 };
-	h->rest = trim(at, end);
+	h->rest = import_trim(at, end);
 	return true;
 }
 
@@ -168,7 +155,7 @@ static bool read_header(struct header *h, const char *line, const char *end)
 		*h = (struct header){ .cpu = IMPORT_NO_CPU, .comm = { "", 0 } };
 		if (!i || !is_thread(word, h))
 			continue;
-		h->comm = trim(line, word.s);
+		h->comm = import_trim(line, word.s);
 		after = at;
 		if (!next_word(&after, end, &next))
 			return false;
@@ -177,7 +164,7 @@ static bool read_header(struct header *h, const char *line, const char *end)
 		h->has_time = is_time(next, &h->time_ns);
 		if (!h->has_time)
 			after = next.s;
-		if (read_event(h, after, end) && (h->has_time || !is_blank(*line)))
+		if (read_event(h, after, end) && (h->has_time || !import_is_blank(*line)))
 			return true;
 	}
 	return false;
@@ -239,14 +226,14 @@ static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 		;
 	if (i < address.len)
 		return false;
-	t = trim(at, end);
+	t = import_trim(at, end);
 	inlined = ends_with(t, " (inlined)");
 	for (open = t.s + t.len; open > t.s && open[-1] != '('; open--)
 		;
 	if (t.len && t.s[t.len - 1] == ')' && open > t.s) {
 		if (!inlined)
 			fn.module = (struct import_text){ open, t.s + t.len - 1 - open };
-		t = trim(t.s, open - 1);
+		t = import_trim(t.s, open - 1);
 	} else if (!t.len || t.s[t.len - 1] == ')') {
 		return false;
 	}
@@ -350,7 +337,7 @@ static void note_bad(struct script *x)
 
 static void read_line(struct script *x, const char *line, const char *end)
 {
-	struct import_text t = trim(line, end);
+	struct import_text t = import_trim(line, end);
 	struct header h;
 	struct frame f;
 
@@ -365,7 +352,7 @@ static void read_line(struct script *x, const char *line, const char *end)
 		x->open = find_event(x, &h);
 		if (!x->open)
 			note_bad(x);
-	} else if (x->open && is_blank(*line) && read_frame(x, t, &f)) {
+	} else if (x->open && import_is_blank(*line) && read_frame(x, t, &f)) {
 		add_frame(x, f);
 	} else {
 		note_bad(x);
@@ -410,7 +397,7 @@ static bool script_is(const char *data, size_t len)
 	for (at = data; at < end; at = next + 1) {
 		next = memchr(at, '\n', end - at);
 		next = next ? next : end;
-		if (!trim(at, next).len || *at == '#')
+		if (!import_trim(at, next).len || *at == '#')
 			continue;
 		return read_header(&h, at, next);
 	}
