@@ -295,7 +295,7 @@ struct question {
 	uint64_t ns;
 };
 
-/* What stops all threads, or is done for all, whichever thread of the VM does it. */
+/* Check whether it stops all threads, or is done for all, whichever thread of the VM does it. */
 static bool is_of_all_threads(const struct rule_event *event)
 {
 	return same(event->group, "gc") || same(event->group, "safepoint");

@@ -226,7 +226,7 @@ struct callflow_open {
 	uint64_t frame;			/* callflow_frame(), 0 unknown */
 };
 
-/* Is it a call of that consumer, of whatever tier? */
+/* Check whether it is a call of that consumer, of whatever tier. */
 static inline int callflow_is_call_of(const struct callflow_open *o, uint32_t consumer)
 {
 	uint32_t differs = o->consumer ^ consumer;

@@ -51,7 +51,7 @@ void JNICALL probe_enter(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_exit(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_thrown(JNIEnv *env, jclass cls, jint method);
 void JNICALL probe_caught(JNIEnv *env, jclass cls, jint method);
-/* That many bytecodes of the innermost call that is open are executed. */
+/* Charge the innermost open call with that many executed bytecodes. */
 void JNICALL probe_count(JNIEnv *env, jclass cls, jint nr);
 /*
  * Probes work, or do nothing. What else works for callflow goes between probe_begin(), which says

@@ -7,8 +7,8 @@
  * to is that place. It is in the interpreter, or in an nmethod, whose level is known, and whose notes say of
  * the place how many methods it belongs to (scopes.h).
  *
- * To find an nmethod and read its notes takes long, so what is known of a place is kept. Other code may be at
- * the same place later: it has another number of its compilation, which is compared each time.
+ * It takes long to find an nmethod and to read its notes, so what is known of a place is kept. Other code may
+ * be at the same place later: it has another number of its compilation, which is compared each time.
  *
  * Loads: the nmethod is on the stack of this thread, so it lives. One that is kept may not, but the memory of
  * the code cache stays mapped.

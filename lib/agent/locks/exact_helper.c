@@ -130,7 +130,7 @@ static void method(struct image *c, uint16_t name, uint16_t type, const struct b
 
 enum hash { NO_HASH, OWN_HASH, GIVEN_HASH };
 
-/* What is handed on after the object: its hash, its class's, what load pushes (0: nothing). */
+/* Behind the object it hands on its hash, that of its class, and what load pushes (0: nothing). */
 static void probe(struct image *c, uint16_t name, uint16_t type, enum hash hash, uint8_t load,
 		  uint16_t native)
 {

@@ -154,8 +154,8 @@ bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wai
 /* A local reference to what a platform thread is parked for, with an owner; NULL: nothing. */
 jobject park_blocker(JNIEnv *env, jthread thread);
 /*
- * Who has the lock that others are parked for, and a local reference to it; of a lock that several have for
- * reading, one of them. NULL: nobody, or it is not known who.
+ * Find who has the lock that others are parked for, and return a local reference to it; of a lock that
+ * several have for reading, one of them. NULL: nobody, or it is not known who.
  */
 jthread park_owner(JNIEnv *env, jobject lock, struct owner *o);
 

@@ -32,7 +32,7 @@ struct wishes_text {
 void wishes_put(struct wishes_text *t, const char *s, size_t len);
 void wishes_say(struct wishes_text *t, const char *s);
 
-/* Whether an agent's option is to be one of these, and not the absolute path of a recorder's socket. */
+/* Check whether an agent's option is to be one of these, and not the absolute path of a recorder's socket. */
 bool wishes_are_these(const char *option);
 /* False: *why says what is wrong. */
 bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why);

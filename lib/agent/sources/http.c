@@ -31,7 +31,7 @@ __asm__(".pushsection .rodata\n"
 extern const jbyte http_class_file[] __attribute__((visibility("hidden")));
 extern const jbyte http_class_file_end[] __attribute__((visibility("hidden")));
 
-/* What the helper is told; the same is in ArcHttp.java. */
+/* The helper is told one of these; the same is in ArcHttp.java. */
 enum { SEND, SENDS, GET, WRITES, EXCHANGE, SERVICE };
 
 /* Methods with probes. type: their descriptor, or how it begins, with a '*'. */
@@ -202,7 +202,7 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	sample_end();
 }
 
-/* Of the class's own: what is not touched of it takes no memory. */
+/* Each class has memory of its own; what is not touched of it takes none. */
 struct memory {
 	char *p;
 	size_t size, used;
@@ -261,7 +261,7 @@ static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
 		rewrite(jvmti, data, len, new_len, new_data);
 }
 
-/* Those that are loaded get their probes, or with the hook disabled lose them. */
+/* Give loaded classes their probes, or with the hook disabled take them away. */
 static void retransform(JNIEnv *env)
 {
 	jclass *classes;
