@@ -92,8 +92,9 @@ static void print_head(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
-	buf_fmt(&b, "%" PRIu64 " objects died, %.1f %% of them young, ", s->m.died,
-		percent(s->m.young, s->m.died));
+	buf_fmt(&b, "%" PRIu64 " objects died, ", s->m.died);
+	if (s->m.died)
+		buf_fmt(&b, "%.1f %% of them young, ", percent(s->m.young, s->m.died));
 	report_put_lost_of(&s->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(s->o->select.filter, s->m.nr_left_out, "object", &b);
