@@ -548,7 +548,8 @@ of() {
 		wait $! || true
 		read -r touched faults _ <truth
 		[ "$(clock_of trace)" = "${clock/auto/cpu}" ]
-		[ "$(of minor-faults touch)" -eq "$touched" ]
+		# when memory is short the kernel moves a page, which is then touched twice
+		is_between $((touched - 8)) "$(of minor-faults touch)" $((touched + 8))
 		# the kernel has some of its own, as when it copies arguments
 		is_between $((faults - 40)) "$(arcprof report --xprof --format json trace | jq '.metrics[0].total')" $((faults + 10))
 	done
