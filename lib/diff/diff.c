@@ -93,15 +93,14 @@ struct chosen {
 static int choose(const struct diff *d, const struct model *m, struct chosen *c, struct err *e)
 {
 	const char *name = d->name ? d->name : d->metric ? d->metric : model_str(m, m->metrics[0].name);
-	unsigned int i;
+	unsigned int i = model_metric(m, name);
 
-	for (i = 0; i < m->nr_shown && strcmp(name, model_str(m, m->metrics[i].name)); i++)
-		;
 	if (i == m->nr_shown && (m->sources[0].kind != FLOW_CALLS || strcmp(name, "calls")))
 		return no_metric(m, name, e);
 	*c = (struct chosen){ .is_n = i == m->nr_shown, .name = name };
 	if (!c->is_n) {
 		c->metric = i;
+		c->name = model_str(m, m->metrics[i].name);
 		c->source = m->metrics[i].source;
 	}
 	c->unit = c->is_n ? "calls" : model_str(m, m->metrics[i].unit);

@@ -77,7 +77,8 @@ struct diff_run {
 
 struct diff {
 	const char *filter;	/* borrowed: of all runs; NULL: none */
-	const char *metric;	/* borrowed; NULL: the first one of the first input; "calls": these */
+	/* Borrowed, as model_metric() takes it; NULL: the first one of the first input; "calls": these. */
+	const char *metric;
 	const char *work;	/* borrowed: what a unit of the work is called; NULL: it is not known */
 	char *name, *unit;	/* of what is compared; known after the first diff_add() */
 	bool of_calls;
