@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "baseline.h"
+#include "budget.h"
 #include "cmd.h"
 #include "diff.h"
 #include "flow/input.h"
@@ -18,12 +19,6 @@
 #include "report.h"
 #include "report/budget.h"
 #include "report/format.h"
-
-struct budget_opts {
-	const char *input, *import, *tree, *file, *output, *baseline;
-	int format;
-	bool all, strict, calibrate;
-};
 
 #define O struct budget_opts
 static const struct opt budget_table[] = {
@@ -44,9 +39,14 @@ static const struct opt budget_table[] = {
 };
 #undef O
 
-static const char *input_name(const struct budget_opts *o)
+static const char *input_path(const struct budget_opts *o)
 {
 	return o->import ? o->import : o->input;
+}
+
+static const char *input_name(const struct budget_opts *o)
+{
+	return o->name ? o->name : input_path(o);
 }
 
 /* What is judged. */
@@ -133,7 +133,7 @@ static int judge_metric(const struct budget_opts *o, const struct fleet_paths *b
 	for (k = 0; k < base->nr && !r; k++)
 		r = diff_add_run(&d, DIFF_A, base->list[k], &q, e);
 	if (!r)
-		r = diff_add_run(&d, DIFF_B, input_name(o), &q, e);
+		r = diff_add_run(&d, DIFF_B, input_path(o), &q, e);
 	if (!r) {
 		diff_finish(&d);
 		for (i = 0; i < l->nr; i++)

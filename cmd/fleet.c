@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "budget.h"
 #include "cmd.h"
 #include "export.h"
 #include "fleet.h"
@@ -38,11 +39,14 @@ static const struct opt fleet_table[] = {
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "begin no further attempt after <time> without the server"),
 	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, merge_numbers, "merge threads whose names differ in numbers alone"),
-	OPT_GROUP("Report and fetch"),
+	OPT_GROUP("Report, budget and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
 	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or how long ago: 2h"),
 	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
+	OPT_GROUP("Budget: what growth is compared with"),
+	OPT_STR(0, "against", struct fleet_opts, against, "condition", NULL, "rows for which this is true, in place of --where"),
+	OPT_SPAN(0, "earlier", struct fleet_opts, earlier_ns, "time", NULL, "recordings that began so much earlier than those of --since and --until"),
 	OPT_GROUP("Computed by the server, without fetching the tree"),
 	OPT_FLAG(0, "xprof", struct fleet_opts, xprof, "report: the flat profile"),
 	OPT_STR(0, "function", struct fleet_opts, function, "name", NULL, "report: callers and callees of the functions of this name"),
@@ -91,9 +95,18 @@ static int parse_moment(const char *option, const char *s, uint64_t *seconds, st
 
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e)
 {
+	uint64_t shift_s = o->shift_ns / 1000000000;
 	int r = parse_moment("--since", o->since, since_s, e);
 
-	return r ? r : parse_moment("--until", o->until, until_s, e);
+	if (!r)
+		r = parse_moment("--until", o->until, until_s, e);
+	if (!r && shift_s) {
+		if (!*until_s)
+			*until_s = clock_real_ns() / 1000000000;
+		*since_s -= MIN(*since_s, shift_s);
+		*until_s -= MIN(*until_s, shift_s);
+	}
+	return r;
 }
 
 /* ---- fetch ---- */
@@ -189,31 +202,47 @@ static int run_fetch(const struct fleet_opts *o, int nr, char **operands)
 	return fetch(o, operands[0], o->output);
 }
 
-/* "arcprof report" with the operands from behind "--", of the trace at path. */
-static int report(const char *path, int nr, char **operands)
+/* Run a command with the options from behind "--", and those that name its files; NULL ends them. */
+static int run_command(const struct command *command, char *const *files, int nr, char **operands,
+		       const char *name)
 {
+	enum { MAX_FILES = 2 };
 	struct command_opts c;
 	struct err e = { 0 };
-	char *input = xasprintf("--input=%s", path);
-	char **argv = xcalloc(nr + 1, sizeof(*argv));
-	int left, status;
+	char **argv = xcalloc(nr + MAX_FILES, sizeof(*argv));
+	int all = nr, left, status;
 
 	memcpy(argv, operands, nr * sizeof(*argv));
-	argv[nr] = input;
-	command_opts_init(&c, &cmd_report);
-	if (opt_parse(c.table, c.values, nr + 1, argv, false, &left, &e)) {
+	for (; *files; files++)
+		argv[all++] = *files;
+	command_opts_init(&c, command);
+	if (opt_parse(c.table, c.values, all, argv, false, &left, &e)) {
 		log_error("%s", e.msg);
 		status = EXIT_USAGE;
 	} else if (left) {
-		log_error("'%s' is no option of arcprof report", argv[nr + 1 - left]);
+		log_error("'%s' is no option of arcprof %s", argv[all - left], command->name);
 		status = EXIT_USAGE;
 	} else {
-		status = cmd_report.run(c.values, 0, NULL);
+		if (command == &cmd_budget)
+			((struct budget_opts *)c.values)->name = name;
+		status = command->run(c.values, 0, NULL);
 	}
 	command_opts_release(&c);
 	free(argv);
-	free(input);
 	return status;
+}
+
+/* A folder for files that are fetched and not kept; NULL: said why not. The caller frees and removes it. */
+static char *make_folder(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char *folder = xasprintf("%s/arcprof-fleet.XXXXXX", dir && *dir ? dir : "/tmp");
+
+	if (mkdtemp(folder))
+		return folder;
+	log_error("%s: %s", folder, strerror(errno));
+	free(folder);
+	return NULL;
 }
 
 /* What has been said wrong of --xprof and --function; NULL: nothing. */
@@ -235,9 +264,9 @@ static const char *bad_question(const struct fleet_opts *o, int nr, char **opera
 
 static int run_report(const struct fleet_opts *o, int nr, char **operands)
 {
-	const char *dir = getenv("TMPDIR"), *bad;
+	const char *bad;
 	struct err e = { 0 };
-	char *folder, *path;
+	char *folder, *path, *input;
 	int status;
 
 	if (!nr || o->output) {
@@ -254,18 +283,73 @@ static int run_report(const struct fleet_opts *o, int nr, char **operands)
 
 		return fleet_ask(o, &server, &e) ? log_err(&e) : 0;
 	}
-	folder = xasprintf("%s/arcprof-fleet.XXXXXX", dir && *dir ? dir : "/tmp");
-	if (!mkdtemp(folder)) {
-		log_error("%s: %s", folder, strerror(errno));
-		free(folder);
+	folder = make_folder();
+	if (!folder)
 		return 1;
-	}
 	path = xasprintf("%s/fleet.data", folder);
+	input = xasprintf("--input=%s", path);
 	status = fetch(o, operands[0], path);
 	if (!status)
-		status = report(path, nr - 1, operands + 1);
+		status = run_command(&cmd_report, (char *[]){ input, NULL }, nr - 1, operands + 1, NULL);
 	unlink(path);
 	rmdir(folder);
+	free(input);
+	free(path);
+	free(folder);
+	return status;
+}
+
+/* What has been said wrong of budget's options; NULL: nothing. */
+static const char *bad_budget(const struct fleet_opts *o, int nr)
+{
+	if (!nr)
+		return "budget takes a URL or a folder, and -- -f <limits>";
+	if (o->output || o->limit || o->format || o->xprof || o->function)
+		return "--output and --format of a budget come behind --; --limit, --xprof and --function are for report";
+	return o->earlier_ns && !o->since ? "--earlier is that span of time, so much earlier: --since is missing" : NULL;
+}
+
+/* Fetch what growth is compared with: other rows, an earlier span of time, or both. */
+static int fetch_baseline(const struct fleet_opts *o, const char *from, const char *path)
+{
+	struct fleet_opts before = *o;
+
+	before.shift_ns = o->earlier_ns;
+	if (o->against)
+		before.where = o->against;
+	return fetch(&before, from, path);
+}
+
+static int run_budget(const struct fleet_opts *o, int nr, char **operands)
+{
+	bool has_baseline = o->against || o->earlier_ns;
+	const char *bad = bad_budget(o, nr);
+	char *folder, *path, *base, *files[3] = { NULL };
+	int status;
+
+	if (bad) {
+		log_error("%s", bad);
+		return EXIT_USAGE;
+	}
+	folder = make_folder();
+	if (!folder)
+		return 1;
+	path = xasprintf("%s/fleet.data", folder);
+	base = xasprintf("%s/baseline.data", folder);
+	files[0] = xasprintf("--input=%s", path);
+	status = fetch(o, operands[0], path);
+	if (!status && has_baseline) {
+		files[1] = xasprintf("--baseline=%s", base);
+		status = fetch_baseline(o, operands[0], base);
+	}
+	if (!status)
+		status = run_command(&cmd_budget, files, nr - 1, operands + 1, operands[0]);
+	unlink(base);
+	unlink(path);
+	rmdir(folder);
+	free(files[0]);
+	free(files[1]);
+	free(base);
 	free(path);
 	free(folder);
 	return status;
@@ -286,7 +370,8 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 	static const struct {
 		const char *name;
 		int (*run)(const struct fleet_opts *o, int nr, char **operands);
-	} commands[] = { { "push", fleet_push }, { "report", run_report }, { "fetch", run_fetch } };
+	} commands[] = { { "push", fleet_push }, { "report", run_report },
+			{ "budget", run_budget }, { "fetch", run_fetch } };
 	char *url = NULL;
 	size_t i;
 	int status;
@@ -301,16 +386,16 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		}
 	free(url);
 	if (nr_operands)
-		log_error("'%s' is not something fleet does: push, report, fetch", operands[0]);
+		log_error("'%s' is not something fleet does: push, report, budget, fetch", operands[0]);
 	else
-		log_error("say what to do: push, report or fetch");
+		log_error("say what to do: push, report, budget or fetch");
 	return EXIT_USAGE;
 }
 
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "push|report|fetch <url>|<dir> [<file>...] [-- <report option>...]",
+	.operands = "push|report|budget|fetch <url>|<dir> [<file>...] [-- <option>...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

@@ -12,8 +12,9 @@
 #include "report/sheet.h"
 
 struct fleet_opts {
-	const char *spool, *metric, *where, *since, *until, *output;
-	uint64_t retry_ns, every_ns, timeout_ns, max_answer;
+	const char *spool, *metric, *where, *since, *until, *output, *against;
+	uint64_t retry_ns, every_ns, timeout_ns, max_answer, earlier_ns;
+	uint64_t shift_ns;		/* how much earlier --since and --until are meant; no option */
 	bool merge_numbers, otlp;
 	bool xprof;
 	const char *function;
@@ -25,7 +26,7 @@ struct fleet_opts {
 /* The server of that URL, with the bounds that the options set it. */
 struct http_server fleet_server(const struct fleet_opts *o, const char *url);
 
-/* --since and --until, in seconds since 1970; 0: not given. */
+/* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
 
 /* Shows what the server makes itself: a flat profile, or the stanza of a function. */

@@ -64,10 +64,36 @@ tree() {
 	done
 }
 
+@test "fleet budget: limits over a folder, and growth beyond other rows and an earlier time" {
+	mkdir traces
+	cp "$JAVA" traces/a.data
+	cp "$MIXED" traces/b.data
+	echo '[total] base cpu < 1us' >limits
+	run_arcprof fleet budget traces -- -f limits --format json
+	[ "$status" -eq 1 ]
+	[ "$(jq -r '.trace + " " + .verdicts[0].state' <<<"$output")" = "traces violated" ]
+	# b has 100 ms of 2023, a has 70 ms, of 1104 days later
+	echo '[total] base cpu grows <= 5%' >limits
+	for rows in "--where t>1750000000 --against t<1750000000" "--since 2026-11-22 --until 2026-11-23 --earlier 1104d"; do
+		run_arcprof fleet budget traces $rows -- -f limits --all
+		[ "$status" -eq 0 ]
+		[[ $output == "limits:1: kept: [total] base cpu grows by -29.86 % "* ]]
+	done
+	run_arcprof fleet budget traces --where "t < 1750000000" --against "t > 1750000000" -- -f limits --strict
+	[ "$status" -eq 1 ]
+	[[ $output == "limits:1: not decided: [total] base cpu grows by 42.57 % "* ]]
+	run_arcprof fleet budget traces --earlier 7d -- -f limits
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--since is missing"* ]]
+	run_arcprof fleet budget traces -- -f limits
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--baseline must say against what"* ]]
+}
+
 @test "fleet: what is missing or wrong is said" {
 	run_arcprof fleet
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"push, report or fetch"* ]]
+	[[ $stderr == *"push, report, budget or fetch"* ]]
 	run_arcprof fleet pull http://localhost/
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"'pull'"* ]]
