@@ -179,6 +179,16 @@ static int take_cgroup(void *ctx, const struct rec_cgroup *r)
 	return 0;
 }
 
+static int take_resource(void *ctx, const struct rec_resource *r)
+{
+	struct names *x = ctx;
+	struct name_proc *p = get_proc(x, r->proc);
+
+	p->resource = strtab_add(&x->m->consumers.names, r->labels, r->labels_len);
+	p->has_labels = false;
+	return 0;
+}
+
 /* The name a Java thread gave itself is not replaced by what the kernel calls it. */
 static int take_thread(void *ctx, const struct rec_thread *r)
 {
@@ -657,6 +667,7 @@ const struct trace_sink names_sink = {
 	.label = take_label,
 	.proc = take_proc,
 	.cgroup = take_cgroup,
+	.resource = take_resource,
 	.thread = take_thread,
 	.thread_group = take_thread_group,
 	.used = take_used,
@@ -724,13 +735,26 @@ static void add_own_labels(const struct names *x, struct buf *b)
 			labels_add(b, x->labels[i].key + strlen(prefix), x->labels[i].val);
 }
 
-/* Those, and where the process is. */
+/* What its environment says. */
+static void add_resource(struct names *x, const struct name_proc *p, struct buf *b)
+{
+	struct buf key = BUF_INIT, value = BUF_INIT;
+	const char *next = p->resource ? model_str(x->m, p->resource) : "";
+
+	while (labels_next(&next, &key, &value))
+		add_label(b, key.data, value.data);
+	buf_release(&key);
+	buf_release(&value);
+}
+
+/* Those, where the process is, and of what it is part. Of one key the last is the surest. */
 static uint32_t labels_of(struct names *x, struct name_proc *p)
 {
 	struct buf b = BUF_INIT;
 
 	if (p->has_labels)
 		return p->labels;
+	add_resource(x, p, &b);
 	if (p->cgroup) {
 		add_label(&b, LABEL_CGROUP, model_str(x->m, p->cgroup));
 		add_label(&b, LABEL_CONTAINER, names_container(x, p));

@@ -29,6 +29,7 @@ struct name_proc {
 	uint32_t number, pid;
 	uint32_t comm;		/* strtab ids of the model */
 	uint32_t cgroup;	/* 0: not known */
+	uint32_t resource;	/* labels by its environment; 0: none */
 	uint32_t labels;	/* "key=value,...", with cgroup and container; when has_labels */
 	bool has_labels;
 	struct name_stub {

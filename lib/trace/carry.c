@@ -27,6 +27,7 @@ enum item_kind {
 	ITEM_STUBS,		/* of a process, with their lines */
 	ITEM_MAPS,
 	ITEM_CGROUP,		/* of a process, the last */
+	ITEM_RESOURCE,		/* the same */
 	ITEM_FUNCTION,
 	ITEM_SYMBOL,
 	ITEM_LINES,
@@ -197,6 +198,7 @@ static void need_proc(struct carry *c, uint32_t proc)
 {
 	if (proc && need(c, ITEM_PROC, proc, 0)) {
 		need(c, ITEM_CGROUP, proc, 0);
+		need(c, ITEM_RESOURCE, proc, 0);
 		need(c, ITEM_MAPS, proc, 0);
 	}
 }
@@ -339,6 +341,7 @@ static const struct owners {
 } owners_of[] = {
 	[RECORD_thread] = { .proc = SAYS(thread, proc) },
 	[RECORD_cgroup] = { .proc = SAYS(cgroup, proc) },
+	[RECORD_resource] = { .proc = SAYS(resource, proc) },
 	[RECORD_map] = { .proc = SAYS(map, proc) },
 	[RECORD_method] = { .proc = SAYS(method, proc) },
 	[RECORD_code] = { .proc = SAYS(code, proc) },
@@ -587,6 +590,10 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		break;
 	case RECORD_cgroup:
 		replace(c, get(c, ITEM_CGROUP, r->cgroup.proc, 0, r->cgroup.proc), record, len, in_file);
+		break;
+	case RECORD_resource:
+		replace(c, get(c, ITEM_RESOURCE, r->resource.proc, 0, r->resource.proc), record, len,
+			in_file);
 		break;
 	case RECORD_thread:
 		keep_thread(c, &r->thread, record, len, in_file);

@@ -242,6 +242,7 @@ static bool is_name(const struct walk_record *r)
 	switch (row->kind->number) {
 	case RECORD_proc:
 	case RECORD_cgroup:
+	case RECORD_resource:
 	case RECORD_thread:
 	case RECORD_module:
 	case RECORD_map:

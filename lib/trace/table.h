@@ -113,6 +113,11 @@ RECORD(cgroup, META, TIMED, MTE, CODE(0x91), "proc.cgroup",
 	FIELD(u32, proc)
 	TEXT(path))	/* as the recorder saw it; base/cgroup.h finds containers in it */
 
+/* What the environment of a process says that it is part of, when that began or was found. */
+RECORD(resource, META, TIMED, MTE, CODE(0xa9), "proc.resource",
+	FIELD(u32, proc)
+	TEXT(labels))	/* base/labels.h; base/resource.h says from where */
+
 /* A process or a thread is gone. */
 RECORD(end, META, TIMED, MTE, CODE(0x65), "proc.end",
 	FIELD(u32, proc)	/* 0: it is a thread */

@@ -32,6 +32,18 @@ are_about() {	# <want> <got>
 	awk '$3 < $2 * 0.75 - 10 || $3 > $2 * 1.25 + 10 { bad++ } END { exit bad }' joined
 }
 
+@test "label: a process has those that its environment says for OpenTelemetry, under those of the command line" {
+	skip_unless_perf
+	OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES=service.version=1.2,tenant=a%20b \
+		arcprof record -q --label version=2 -F 1000 -o own.data -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; true'
+	arcprof report --xprof --label "service=shop,version=2,tenant=a b" own.data >out
+	grep -q cpu-clock out
+	arcprof report --format otlp own.data >otlp
+	grep -qa 'service.name' otlp
+	arcprof export --table tables own.data
+	zcat tables/nodes.tsv.gz | grep -q 'shop.*tenant=a b'
+}
+
 @test "label: each sample has the labels that its thread had" {
 	skip_unless_perf
 	by_endpoint "$SUITE/work.data" >got

@@ -118,6 +118,7 @@ static void write_one_of_each(struct trace_writer *w)
 	trace_write_proc(w, &(struct rec_proc){ t + 6, 2, 1, 4712, false, "sh", 2 });
 	trace_write_proc(w, &(struct rec_proc){ t + 7, 3, 2, 4712, true, "java", 4 });
 	trace_write_cgroup(w, &(struct rec_cgroup){ t + 7, 3, "/shop", 5 });
+	trace_write_resource(w, &(struct rec_resource){ t + 7, 3, "service=shop", 12 });
 	trace_write_thread(w, &(struct rec_thread){ t + 7, 1, 3, 4712, false, "java", 4 });
 	trace_write_thread(w, &(struct rec_thread){ t + 8, 1, 3, 4712, true, "main", 4 });
 	trace_write_module(w, &(struct rec_module){ t + 8, 1, 0, 0x801, 77, 9000, 0, id, 4, "/usr/bin/java",

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/cgroup.h"
+#include "base/resource.h"
 #include "base/clock.h"
 #include "base/foreign.h"
 #include "base/io.h"
@@ -32,6 +33,7 @@ void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m)
 static void free_proc(struct proc *p)
 {
 	free(p->cgroup);
+	free(p->resource);
 	jitfiles_free(p->jit);
 	maps_release(&p->maps);
 	free(p);
@@ -94,6 +96,26 @@ static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *pare
 	trace_write_cgroup(t->w, &r);
 }
 
+/* Children have what their parent has, unless all processes are asked. */
+static void find_resource(struct tasks *t, struct proc *p, const struct proc *parent, uint64_t time_ns)
+{
+	bool inherits = parent && (!p->execed || !t->cgroups);
+	struct rec_resource r = { .time_ns = time_ns, .proc = p->id };
+	struct buf labels = BUF_INIT;
+
+	if (!p->pid || t->replayed_ns)
+		return;
+	if (!inherits)
+		resource_of(p->pid, &labels);
+	else if (parent->resource)
+		buf_str(&labels, parent->resource);
+	if (!labels.len)
+		return;
+	r.labels_len = labels.len;
+	r.labels = p->resource = buf_take(&labels);
+	trace_write_resource(t->w, &r);
+}
+
 static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent, const char *comm, bool exec,
 			     uint64_t time_ns)
 {
@@ -110,6 +132,7 @@ static struct proc *add_proc(struct tasks *t, int pid, const struct proc *parent
 	t->procs_tail = &p->next;
 	trace_write_proc(t->w, &r);
 	find_cgroup(t, p, parent, time_ns);
+	find_resource(t, p, parent, time_ns);
 	return p;
 }
 

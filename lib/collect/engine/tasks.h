@@ -39,6 +39,7 @@ struct proc {
 	uint8_t nr_tries;	/* to have an agent in it, */
 	uint64_t try_ns;	/* and when the next is due */
 	char *cgroup;		/* path of its control group; NULL: not known */
+	char *resource;		/* what its environment says of it, as labels; NULL: nothing */
 	uint32_t nr_holders;	/* who have pointers to it: it is not forgotten, */
 	uint32_t nr_thread_holders;	/* and to its threads: nor are these */
 	uint32_t nr_live, nr_threads;	/* of its threads; those that are not forgotten */
@@ -97,7 +98,7 @@ struct tasks {
 	size_t alloc_threads, nr_all;
 	size_t nr_dead;			/* of them */
 	uint64_t forget_ns;		/* not before */
-	bool cgroups;			/* say in which group each process is */
+	bool cgroups;			/* say in which group each process is, and read its environment */
 	bool keeps_ended;		/* threads of JVMs: what they have allocated is spoken of for ever */
 	/*
 	 * All this is read from a journal, begun at that time of CLOCK_REALTIME: /proc is not asked, and a

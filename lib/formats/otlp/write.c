@@ -194,7 +194,16 @@ static void put_number_value(struct otlp *o, const char *key, uint64_t value)
 
 static const char *conventional_key(const char *key)
 {
-	return !strcmp(key, "service") ? "service.name" : !strcmp(key, "version") ? "service.version" : key;
+	static const char *const keys[][2] = {
+		{ "service", "service.name" }, { "version", "service.version" },
+		{ LABEL_CONTAINER, "container.id" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(key, keys[i][0]))
+			return keys[i][1];
+	return key;
 }
 
 /* The labels of the recording; no key is there twice. */

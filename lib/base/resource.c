@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/labels.h"
+#include "base/resource.h"
+
+enum {
+	MAX_ENVIRONMENT = 1 << 18,	/* bytes that are looked at */
+	MAX_LABELS = 32,
+	MAX_TEXT = 4096,		/* of a variable */
+};
+
+struct attributes {
+	struct buf *labels;
+	size_t nr;
+};
+
+/* Of a hexadecimal digit. */
+static unsigned char digit(unsigned char c)
+{
+	return isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
+}
+
+/* Values are percent-encoded; white space around them does not count. */
+static void decode(const char *s, size_t len, struct buf *b)
+{
+	size_t i;
+
+	buf_reset(b);
+	while (len && isspace((unsigned char)*s)) {
+		s++;
+		len--;
+	}
+	while (len && isspace((unsigned char)s[len - 1]))
+		len--;
+	for (i = 0; i < len; i++) {
+		bool coded = s[i] == '%' && len - i > 2 && isxdigit((unsigned char)s[i + 1]) &&
+			     isxdigit((unsigned char)s[i + 2]);
+
+		buf_putc(b, coded ? (char)(digit(s[i + 1]) << 4 | digit(s[i + 2])) : s[i]);
+		i += coded ? 2 : 0;
+	}
+}
+
+static const char *own_key(const char *key)
+{
+	return !strcmp(key, "service.name") ? "service" : !strcmp(key, "service.version") ? "version" : key;
+}
+
+/* Where a process is, the kernel says. */
+static bool is_ours(const char *key)
+{
+	return !strcmp(key, LABEL_CGROUP) || !strcmp(key, LABEL_CONTAINER);
+}
+
+static void add(struct attributes *a, const char *key, const struct buf *value)
+{
+	if (a->nr >= MAX_LABELS || !value->len || is_ours(key) || memchr(value->data, 0, value->len))
+		return;
+	a->nr += labels_add(a->labels, own_key(key), value->data);
+}
+
+/* "key=value,key=value" */
+static void add_list(struct attributes *a, const char *s, size_t len)
+{
+	struct buf key = BUF_INIT, value = BUF_INIT;
+	const char *end = s + len, *next, *equals;
+
+	for (; s < end; s = next + 1) {
+		next = memchr(s, ',', end - s);
+		next = next ? next : end;
+		equals = memchr(s, '=', next - s);
+		if (!equals)
+			continue;
+		decode(s, equals - s, &key);
+		decode(equals + 1, next - equals - 1, &value);
+		if (key.len && !memchr(key.data, 0, key.len))
+			add(a, key.data, &value);
+	}
+	buf_release(&key);
+	buf_release(&value);
+}
+
+/* The value of the variable, if this is it. */
+static const char *value_of(const char *entry, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+	bool is_it = len > n && len <= n + 1 + MAX_TEXT && !memcmp(entry, name, n) && entry[n] == '=';
+
+	return is_it ? entry + n + 1 : NULL;
+}
+
+void resource_parse(const char *environ, size_t len, struct buf *labels)
+{
+	const char *end = environ + len, *entry, *next, *value, *service = NULL;
+	struct attributes a = { .labels = labels };
+	struct buf name = BUF_INIT;
+	size_t service_len = 0;
+
+	for (entry = environ; entry < end; entry = next + 1) {
+		next = memchr(entry, 0, end - entry);
+		next = next ? next : end;
+		if ((value = value_of(entry, next - entry, "OTEL_RESOURCE_ATTRIBUTES")))
+			add_list(&a, value, next - value);
+		if ((value = value_of(entry, next - entry, "OTEL_SERVICE_NAME"))) {
+			service = value;
+			service_len = next - value;
+		}
+	}
+	/* It comes before the attribute of that name, and is not encoded. */
+	if (service) {
+		buf_add(&name, service, service_len);
+		a.nr = 0;
+		add(&a, "service.name", &name);
+		buf_release(&name);
+	}
+}
+
+void resource_of(int pid, struct buf *labels)
+{
+	struct buf text = BUF_INIT;
+	char path[48], part[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	while (text.len < MAX_ENVIRONMENT && (n = read(fd, part, sizeof(part))) > 0)
+		buf_add(&text, part, n);
+	close(fd);
+	resource_parse(text.data ? text.data : "", text.len, labels);
+	buf_release(&text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * resource.h - what the environment of a process says for OpenTelemetry that it is part of:
+ * OTEL_SERVICE_NAME, and OTEL_RESOURCE_ATTRIBUTES, whose format and order are those of OpenTelemetry's
+ * specification of environment variables.
+ *
+ * Whoever runs the process may have written anything there.
+ */
+#ifndef BASE_RESOURCE_H
+#define BASE_RESOURCE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/*
+ * Adds labels (base/labels.h) from an environment of len bytes, as /proc/PID/environ has it. service.name
+ * becomes "service" and service.version "version", as in "record --label"; all others keep their names. What
+ * is no label is left out, and so are those beyond the 32nd.
+ */
+void resource_parse(const char *environ, size_t len, struct buf *labels);
+
+/* The same of a running process; nothing if its environment cannot be read. */
+void resource_of(int pid, struct buf *labels);
+
+#endif
