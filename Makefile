@@ -75,6 +75,7 @@ CC = $(CROSS_COMPILE)gcc
 BASE_CFLAGS += -isystem $(CROSS_ROOT)/usr/include
 CROSS_LIBS = $(CROSS_ROOT)/usr/lib/aarch64-linux-gnu
 LDFLAGS += -L$(CROSS_LIBS)
+EMULATOR = qemu-aarch64			# "t/install arm64" has it
 NEEDS = | $(CROSS_ROOT)/complete
 endif
 

@@ -70,7 +70,9 @@ load ../lib
 	[ -z "$(find root -name '*.wants')" ]		# it is not enabled
 	[ -f root/usr/include/arcprof.h ]
 	[ -f root/usr/include/arcprof-trace.h ]
+	[ -f root/usr/lib/pkgconfig/arcprof.pc ]
 	[ -f root/usr/lib/pkgconfig/arcprof-trace.pc ]
+	[ -f root/usr/share/doc/arcprof/examples/thread-time.c ]
 	[ -f root/usr/lib/python3/dist-packages/arcprof/__init__.py ]
 	PYTHONPATH=root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 python3 -c "import arcprof; arcprof.Trace('$TOP/t/data/mixed/trace').metrics"
 	if command -v asciidoctor >/dev/null; then
@@ -179,10 +181,13 @@ load ../lib
 	done
 }
 
-@test "package: the Debian package depends on nothing and holds the binary" {
+@test "package: the Debian package depends on nothing and holds the binary, the same each time" {
 	skip_unless_command dpkg-deb
-	deb=$(DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 make -s -C "$TOP" deb | tail -n 1)
-	deb=$TOP/$deb
+	export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
+	deb=$TOP/$(make -s -C "$TOP" deb | tail -n 1)
+	mv "$deb" first.deb
+	make -s -C "$TOP" deb
+	cmp "$deb" first.deb
 	dpkg-deb --field "$deb" >control
 	grep -q '^Package: arcprof$' control
 	! grep -q '^Depends:' control || false

@@ -49,6 +49,9 @@ compile() {	# <source> <program>
 	PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
 		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs arcprof-trace >said
 	[ "$(xargs -n 1 <said | sort)" = "$(xargs -n 1 <<<"$flags" | sort)" ]
+	PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+		PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs arcprof >said
+	[ "$(xargs -n 1 <said | sort)" = "$(xargs -n 1 <<<"${flags/-lz/}" | sort)" ]
 }
 
 @test "reader: it needs nothing but the C library and zlib, in programs and in shared libraries" {
