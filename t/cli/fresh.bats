@@ -1,5 +1,5 @@
 # bats file_tags=stored
-# A bare machine (t/fresh), with a tree of a few of this machine's programs in place of debootstrap's.
+# A bare machine (t/fresh), with a tree of a few of this machine's programs in place of debootstrap's; and turns (t/turn).
 load ../lib
 
 setup_file() {
@@ -125,4 +125,24 @@ skip_unless_it_can() {
 	[ "$status" -eq 125 ]
 	grep -qx 't/fresh: needs root, to make a tree with debootstrap and to mount file systems in it' out
 	[ -z "$(ls -d arcprof-fresh.* 2>/dev/null)" ]
+}
+
+@test "t/turn: one command at a time, before what t/beside has started, and its status is kept" {
+	local status=0
+	: >turn
+	for i in 1 2 3; do
+		"$TOP/t/turn" sh -c 'echo in; sleep .1; echo out' 9<turn >>said &
+	done
+	wait
+	[ "$(xargs <said)" = "in out in out in out" ]
+	# shellcheck disable=SC2016
+	setsid -w "$TOP/t/beside" -n 10 sh -c '"$1" sh -c "nice; sed s/.*-[0-9]*.// /proc/self/autogroup; exit 7"
+		echo $?; nice; sed s/.*-[0-9]*.// /proc/self/autogroup' sh "$TOP/t/turn" 9<turn >said || status=$?
+	cat said
+	[ "$status" -eq 0 ]
+	if [ "$(id -u)" -eq 0 ] && [ -e /proc/self/autogroup ]; then
+		[ "$(xargs <said)" = "0 nice 0 7 10 nice 10" ]
+	else
+		[[ "$(xargs <said)" == *" 7 10"* ]]
+	fi
 }
