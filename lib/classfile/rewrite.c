@@ -22,6 +22,7 @@ struct rewrite {
 	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
 		uint32_t enter, exit, thrown, caught, count;
 		uint32_t entered, waited, notify, notify_all, owns, state, hash;
+		uint32_t enter_this, result;
 		uint32_t frames_name, throwable, object;
 	} refs;
 	struct classfile_method m;	/* the one at hand */
@@ -125,8 +126,14 @@ static void add_lock_refs(struct rewrite *rw, uint32_t class)
 
 static void add_given_refs(struct rewrite *rw, uint32_t class)
 {
-	rw->refs.enter = add_method(&rw->pool, class, rw->probe->given->enter, "(Ljava/lang/Object;I)V");
-	rw->refs.exit = add_method(&rw->pool, class, rw->probe->given->leave, "(I)V");
+	const struct classfile_given *given = rw->probe->given;
+	struct pool *p = &rw->pool;
+
+	rw->refs.enter = add_method(p, class, given->enter, "(Ljava/lang/Object;I)V");
+	rw->refs.exit = add_method(p, class, given->leave, "(I)V");
+	rw->refs.enter_this = add_method(p, class, given->enter, "(Ljava/lang/Object;Ljava/lang/Object;I)V");
+	if (given->result)
+		rw->refs.result = add_method(p, class, given->result, "(Ljava/lang/Object;I)V");
 }
 
 /* What every probe needs, added with the first. */
@@ -252,14 +259,22 @@ static void make_given(const struct rewrite *rw, int32_t answer, struct snippets
 	const uint8_t number[] = { OP_BIPUSH, answer & 0x7f };
 	uint32_t local = answer >> 8 & 0xff;
 
+	if (answer & CLASSFILE_GIVEN_THIS)
+		add_op(&put->entry, OP_ALOAD_0);
 	add_op(&put->entry, local < CLASSFILE_NO_OBJECT ? OP_ALOAD_0 + local : OP_ACONST_NULL);
 	add(&put->entry, number, sizeof(number));
-	add_call(&put->entry, rw->refs.enter);
-	if (!(answer >> 16))
+	add_call(&put->entry, answer & CLASSFILE_GIVEN_THIS ? rw->refs.enter_this : rw->refs.enter);
+	if (!(answer >> 16 & 1))
 		return;
+	add(&put->thrown, number, sizeof(number));
+	add_call(&put->thrown, rw->refs.exit);
+	if (!(answer & CLASSFILE_GIVEN_RESULT)) {
+		put->leave = put->thrown;
+		return;
+	}
+	add_op(&put->leave, OP_DUP);
 	add(&put->leave, number, sizeof(number));
-	add_call(&put->leave, rw->refs.exit);
-	put->thrown = put->leave;
+	add_call(&put->leave, rw->refs.result);
 }
 
 static bool make_snippets(struct rewrite *rw, int32_t number, struct snippets *put)
@@ -410,6 +425,14 @@ static void write_handlers(struct rewrite *rw, const struct layout *l, const str
 	}
 }
 
+/* How many words probes need beyond what the code does. */
+static uint32_t stack_of_probes(const struct rewrite *rw, const struct code *c)
+{
+	if (rw->probe->given)
+		return 3;
+	return c->max_stack && !rw->probe->locks ? 1 : 2;
+}
+
 /* The new contents of a Code attribute, at the end of rw->body. */
 static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, int32_t number)
 {
@@ -439,7 +462,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	if (!code_read(&c, attr))
 		return CLASSFILE_BAD_CODE;
 	/* A result may lie on the stack when the exit's probe pushes its number. */
-	if (c.max_stack > 65533)
+	if (c.max_stack > (rw->probe->given ? 65532 : 65533))
 		return CLASSFILE_STACK_FULL;
 	if (hides_lock(rw, &c))
 		return CLASSFILE_ODD_LOCK;
@@ -452,7 +475,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 		reason = frames_write(&l, &rw->pool, &rw->scratch, &g, &rw->frames);
 	if (reason)
 		return reason;
-	write16(w, c.max_stack + (c.max_stack && !rw->probe->locks ? 1 : 2));
+	write16(w, c.max_stack + stack_of_probes(rw, &c));
 	write16(w, c.max_locals);
 	write32(w, g.end_at);
 	layout_write(&l, w);

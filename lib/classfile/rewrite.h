@@ -106,11 +106,16 @@ enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE };
  * Probes with an object that the method was given, in place of those of calls: methods of
  * classfile_probe.helper.
  *
- *	enter(Object, int)	first thing in the method, with the object and the number of select()'s answer
+ *	enter(Object, int)	first thing in the method, with the object and the number of select()'s
+ *				answer; with CLASSFILE_GIVEN_THIS it is enter(Object, Object, int), and
+ *				the method's own object comes first
  *	leave(int)		before each return, and when an exception leaves the method, with the number
+ *	result(Object, int)	with CLASSFILE_GIVEN_RESULT in place of leave() before each return, with
+ *				what is returned
  */
 struct classfile_given {
 	const char *enter, *leave;
+	const char *result;		/* NULL: no answer wants it */
 };
 
 /*
@@ -119,6 +124,9 @@ struct classfile_given {
  */
 #define CLASSFILE_GIVEN(number, local, leaves) ((number) | (local) << 8 | (leaves) << 16)
 enum { CLASSFILE_NO_OBJECT = 4 };
+/* More for the answer: of what is neither static nor a constructor; of what leaves, and returns an object. */
+#define CLASSFILE_GIVEN_THIS (1 << 17)
+#define CLASSFILE_GIVEN_RESULT (1 << 18)
 
 /* What is put in. All texts are NUL-terminated, at most 255 bytes, borrowed during the call. */
 struct classfile_probe {

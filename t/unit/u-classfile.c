@@ -46,7 +46,7 @@ static bool of_locks, of_given, counting;
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
 	static const struct classfile_locks locks = { "e", "d", "x", "w", "n", "a", "o", "s" };
-	static const struct classfile_given given = { "e", "l" };
+	static const struct classfile_given given = { "e", "l", "r" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
 		.count = counting ? "n" : NULL, .locks = of_locks ? &locks : NULL,
@@ -290,6 +290,22 @@ TEST(classfile_a_probe_gets_what_the_method_was_given)
 	t.number = CLASSFILE_GIVEN(6, CLASSFILE_NO_OBJECT, false);
 	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
 	CHECK(out.data && memmem(out.data, out.len, entry, sizeof(entry)));
+	buf_release(&b);
+}
+
+TEST(classfile_a_probe_gets_the_own_object_and_the_result)
+{
+	/* aload_0, aload_1, the number, enter; aconst_null, dup, the number, result, areturn; what goes on */
+	static const uint8_t code[] = { 0x01, 0xb0 },
+			     want[] = { 0x2a, 0x2b, 0x10, 5, 0xb8, 0, 19, 0x01, 0x59, 0x10, 5, 0xb8,
+					0, 23, 0xb0, 0x10, 5, 0xb8, 0, 15, 0xbf };
+	struct buf b = make_class(code, sizeof(code), 1, 6);
+	struct classfile_out out;
+
+	of_given = true;
+	t.number = CLASSFILE_GIVEN(5, 1, true) | CLASSFILE_GIVEN_THIS | CLASSFILE_GIVEN_RESULT;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
 	buf_release(&b);
 }
 
