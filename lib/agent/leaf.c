@@ -22,14 +22,32 @@ static uint32_t new_leaf(enum jvm_leaf_kind kind, const char *name, size_t len)
 	return r.leaf;
 }
 
-uint32_t leaf_number(enum jvm_leaf_kind kind, const char *name, size_t len)
+static struct hashes_key key(enum jvm_leaf_kind kind, const char *name, size_t len)
 {
 	struct hashes_key k = HASHES_KEY;
-	uint32_t *at, leaf = 0;
 	char c = kind;
 
 	hashes_text(&k, &c, 1);
 	hashes_text(&k, name, len);
+	return k;
+}
+
+uint32_t leaf_known(enum jvm_leaf_kind kind, const char *name, size_t len)
+{
+	const struct hashes_key k = key(kind, name, len);
+	uint32_t leaf;
+
+	sys_lock(&lock);
+	leaf = hashes_get(&leaves, &k);
+	sys_unlock(&lock);
+	return leaf;
+}
+
+uint32_t leaf_number(enum jvm_leaf_kind kind, const char *name, size_t len)
+{
+	const struct hashes_key k = key(kind, name, len);
+	uint32_t *at, leaf = 0;
+
 	sys_lock(&lock);
 	at = hashes_put(&leaves, &k);
 	if (at && !*at)

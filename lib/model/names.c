@@ -358,8 +358,17 @@ static void put_class(struct buf *b, const char *s, size_t len)
 			buf_putc(b, s[i]);
 }
 
-/* What probes call that the agent puts into clients and servers of HTTP. */
-#define OWN_CLASS "java/lang/ArcHttp"
+/* What probes call that the agent puts into classes of libraries. */
+static bool is_own_class(const char *class, size_t len)
+{
+	static const char *const own[] = { "java/lang/ArcHttp", "java/lang/ArcSql" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		if (strlen(own[i]) == len && !memcmp(own[i], class, len))
+			return true;
+	return false;
+}
 
 static int take_method(void *ctx, const struct rec_method *r)
 {
@@ -381,8 +390,7 @@ static int take_method(void *ctx, const struct rec_method *r)
 	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
 	x->methods[*at].sig = strtab_add(&x->m->consumers.names, r->sig, r->sig_len);
 	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
-	x->methods[*at].own = r->class_len == strlen(OWN_CLASS) &&
-			      !memcmp(r->class_name, OWN_CLASS, r->class_len);
+	x->methods[*at].own = is_own_class(r->class_name, r->class_len);
 	return 0;
 }
 
@@ -543,7 +551,7 @@ const char *names_event_of(const struct names *x, uint32_t event)
 
 uint64_t names_lasting_events(const struct names *x)
 {
-	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http" };
+	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http", "sql" };
 	uint64_t lasting = 0;
 	const char *name, *unit;
 	uint32_t event;

@@ -38,6 +38,8 @@ static const struct source_kind kinds[] = {
 	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
 	{ "http", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_HTTP,
 	  "calls over HTTP that Java code makes, and what servers in Java do for each: merge --join rpc" },
+	{ "sql", "ns", "statements", NULL, { NULL }, NULL, SOURCE_TIME, 0, JVM_SOURCE_SQL,
+	  "SQL statements that Java code executes by JDBC, without literals: each, or a sample every <time>" },
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
 	  JVM_SOURCE_MEMORY,
 	  "malloc(), mmap() and the like; native-live is what was not freed: a sample every <bytes>, on average" },
@@ -264,7 +266,7 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 
 /*
  * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, throw 50 000
- * exceptions a second, or make 20 000 calls over HTTP.
+ * exceptions a second, or make 20 000 calls over HTTP or of a database.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
@@ -282,7 +284,7 @@ uint64_t sources_expected_hz(const struct collect *c)
 			hz += 50000 / MAX(s->interval, (uint64_t)1);
 			continue;
 		}
-		if (s->kind->jvm == JVM_SOURCE_HTTP) {
+		if (s->kind->jvm == JVM_SOURCE_HTTP || (s->kind->jvm == JVM_SOURCE_SQL && !s->interval)) {
 			hz += CALLS_HZ;
 			continue;
 		}
