@@ -344,7 +344,7 @@ static int add_events(struct sampling *s, const struct opt_list *names, struct e
 	}
 	buf_release(&b);
 	for (i = 0; i < s->c.nr_sources; i++)
-		if (s->sources[i].kind->jvm == JVM_SOURCE_HTTP)
+		if (source_sets_labels(s->sources[i].kind))
 			s->c.jvm_events |= JVM_TELL_LABEL;
 	/* labels alone are those of samples */
 	if (!s->c.ev.nr_events && !s->c.nr_sources && !(s->c.jvm_events & ~JVM_TELL_LABEL))

@@ -32,7 +32,8 @@ static const struct {
 	bool lasts;
 } events[] = {
 	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "lifetime" }, { "wall" }, { "wakers" },
-	{ "lock", NULL, true }, { "throws" }, { "http" }, { "sql" }, { "native-memory" }, { "native-live" },
+	{ "lock", NULL, true }, { "throws" }, { "http" }, { "rmi" }, { "sql" },
+	{ "native-memory" }, { "native-live" },
 #define EVENT(kind, name, group, lasts, told, ...) { (name), (group), (told) },
 #define UNRULED(...)
 #include "base/eventkinds.h"

@@ -361,7 +361,7 @@ static void put_class(struct buf *b, const char *s, size_t len)
 /* What probes call that the agent puts into classes of libraries. */
 static bool is_own_class(const char *class, size_t len)
 {
-	static const char *const own[] = { "java/lang/ArcHttp", "java/lang/ArcSql" };
+	static const char *const own[] = { "java/lang/ArcCall", "java/lang/ArcSql" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(own); i++)
@@ -551,7 +551,7 @@ const char *names_event_of(const struct names *x, uint32_t event)
 
 uint64_t names_lasting_events(const struct names *x)
 {
-	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http", "sql" };
+	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http", "rmi", "sql" };
 	uint64_t lasting = 0;
 	const char *name, *unit;
 	uint32_t event;

@@ -37,7 +37,7 @@ over_http() {
 	arcprof report --check client.data >check || { cat check; return 1; }
 	arcprof report -q --metric http --xtree --format json client.data >tree
 	[ "$(jq '[.nodes[].n] | add' tree)" -eq 12 ]
-	! grep -q ArcHttp tree || false
+	! grep -q ArcCall tree || false
 	! grep -q 'not as expected' check || false
 	run_arcprof merge --join rpc client.data server.data -o both
 	[ "$status" -eq 0 ] || { echo "$stderr"; return 1; }

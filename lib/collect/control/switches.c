@@ -504,10 +504,10 @@ static int cut_interval(char *name, bool on, struct source_conf *s, struct err *
 	return r;
 }
 
-/* What a source needs from the start of programs on is there: of calls over HTTP the labels. */
+/* What a source needs from the start of programs on is there: of calls between programs the labels. */
 static bool has_labels_for(const struct collect *c, const struct source_kind *k)
 {
-	return k->jvm != JVM_SOURCE_HTTP || c->o->jvm_events & JVM_TELL_LABEL;
+	return !source_sets_labels(k) || c->o->jvm_events & JVM_TELL_LABEL;
 }
 
 /* What agents can begin to tell of. */

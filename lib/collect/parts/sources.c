@@ -38,6 +38,8 @@ static const struct source_kind kinds[] = {
 	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
 	{ "http", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_HTTP,
 	  "calls over HTTP that Java code makes, and what servers in Java do for each: merge --join rpc" },
+	{ "rmi", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_RMI,
+	  "calls by RMI that Java code makes, and what servers do for each: merge --join rpc" },
 	{ "sql", "ns", "statements", NULL, { NULL }, NULL, SOURCE_TIME, 0, JVM_SOURCE_SQL,
 	  "SQL statements that Java code executes by JDBC, without literals: each, or a sample every <time>" },
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
@@ -70,6 +72,11 @@ static const struct source_kind *find_kind(const char *text)
 bool source_is_named(const char *text)
 {
 	return find_kind(text);
+}
+
+bool source_sets_labels(const struct source_kind *k)
+{
+	return k->jvm == JVM_SOURCE_HTTP || k->jvm == JVM_SOURCE_RMI;
 }
 
 /* One of so many; with 1 everything is a sample. */
@@ -266,7 +273,7 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 
 /*
  * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, throw 50 000
- * exceptions a second, or make 20 000 calls over HTTP or of a database.
+ * exceptions a second, or make 20 000 calls over HTTP, by RMI or of a database.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
@@ -284,7 +291,7 @@ uint64_t sources_expected_hz(const struct collect *c)
 			hz += 50000 / MAX(s->interval, (uint64_t)1);
 			continue;
 		}
-		if (s->kind->jvm == JVM_SOURCE_HTTP || (s->kind->jvm == JVM_SOURCE_SQL && !s->interval)) {
+		if (source_sets_labels(s->kind) || (s->kind->jvm == JVM_SOURCE_SQL && !s->interval)) {
 			hz += CALLS_HZ;
 			continue;
 		}

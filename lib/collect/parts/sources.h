@@ -62,6 +62,8 @@ const struct source_kind *source_kind_at(size_t i);
 /* Is it NAME or NAME=INTERVAL of a source? Then source_parse() understands it, or says why not (-EINVAL). */
 bool source_is_named(const char *text);
 int source_parse(const char *text, struct source_conf *s, struct err *e);
+/* Check whether it labels threads, so that agents are to tell of labels, too. */
+bool source_sets_labels(const struct source_kind *k);
 
 /* ---- during a recording (struct collect has one) ---- */
 

@@ -4,37 +4,46 @@ package java.lang;
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calls over HTTP, as the probes in clients and servers tell of them (agent/sources/http.c): a call has a number, the
- * request carries it, and both threads have it as their label while they are at it.
+ * Calls between programs, as the probes in clients and servers tell of them (agent/sources/call.h): a call has a
+ * number that both ends know, and both threads have it as their label while they are at it. A request over HTTP
+ * carries it. RMI has no room for one, but each answer carries a UID, which is the number of the next call over its
+ * connection; that of the first is made of the addresses and ports of both ends.
  *
  * <p>The class is in java.base, so that every class can call it, and it may look into any. Whatever goes wrong here, the
  * program goes on as if nothing was: nothing leaves enter() and leave(), and what could not be done is told of.
  */
-public final class ArcHttp {
+public final class ArcCall {
 	private static final String LABEL = "rpc", HEADER = "Arcprof-Call", TRACEPARENT = "traceparent";
-	/* what probes say; http.c has the same */
+	/* what probes say; call.h has the same */
 	private static final int SEND = 0, SENDS = 1, GET = 2, WRITES = 3, EXCHANGE = 4, SERVICE = 5;
+	private static final int EXECUTE = 6, DISPATCH = 7, CONNECTION = 8, ANSWER = 9;
 
 	private static volatile boolean on;
+	private static int users;		/* sources that have turned it on */
 	private static long seed;
 	private static final AtomicLong numbers = new AtomicLong();
 	private static Method label;
 	/* in [0]: the innermost call that the thread serves or makes */
-	private static final ThreadLocal<ArcHttp[]> OPEN = new ThreadLocal<>();
+	private static final ThreadLocal<ArcCall[]> OPEN = new ThreadLocal<>();
 
-	private final ArcHttp outer;
+	private final ArcCall outer;
 	private final int what;
 	private final boolean calls;		/* it makes one */
 	private final String in, out;		/* the call that is served, the one that is made; null: none */
 	private final long begun;		/* System.nanoTime(); 0: it is part of the outer one */
+	private Object rmi;			/* the call of that kind; null: of another */
 
-	private ArcHttp(ArcHttp outer, int what, boolean calls, String in, String out, long begun) {
+	private ArcCall(ArcCall outer, int what, boolean calls, String in, String out, long begun) {
 		this.outer = outer;
 		this.what = what;
 		this.calls = calls;
@@ -43,13 +52,16 @@ public final class ArcHttp {
 		this.begun = begun;
 	}
 
-	/* Called by the agent; 0: it is off from now on. */
-	private static void turn(long random) throws ReflectiveOperationException {
-		on = false;
-		if (random == 0)
+	/* Called by the agent when a source begins; 0: when one ends. */
+	private static synchronized void turn(long random) throws ReflectiveOperationException {
+		if (random == 0) {
+			on = --users > 0;
 			return;
+		}
 		label = Class.forName("arcprof.Label", true, null).getMethod("set", String.class, String.class);
-		seed = random;
+		if (users++ == 0)
+			seed = random;
+		forget();
 		on = true;
 	}
 
@@ -60,7 +72,7 @@ public final class ArcHttp {
 		try {
 			open(o, what);
 		} catch (Throwable e) {
-			tell(e);
+			tell(e, what);
 		}
 	}
 
@@ -69,59 +81,66 @@ public final class ArcHttp {
 		try {
 			close(what);
 		} catch (Throwable e) {
-			tell(e);
+			tell(e, what);
 		}
 	}
 
-	private static void tell(Throwable e) {
+	private static void tell(Throwable e, int what) {
 		try {
-			missed(e.toString());
+			missed(e.toString(), what);
 		} catch (Throwable more) {
 			/* there is no room on the stack, or no memory */
 		}
 	}
 
 	private static void open(Object o, int what) throws ReflectiveOperationException {
-		ArcHttp[] own = OPEN.get();
-		ArcHttp outer = own == null ? null : own[0], inner;
+		ArcCall[] own = OPEN.get();
+		ArcCall outer = own == null ? null : own[0], inner;
 
 		if (what == SENDS || what == WRITES) {
 			mark(o, what, outer);
 			return;
 		}
+		if (what == CONNECTION || what == ANSWER) {
+			next(what == ANSWER ? field(o, "conn") : o, what == ANSWER ? field(o, "ackID") : null);
+			return;
+		}
 		if (own == null) {
-			own = new ArcHttp[1];
+			own = new ArcCall[1];
 			OPEN.set(own);
 		}
 		if (what == SEND || what == GET)
 			inner = makes(o, what, outer);
+		else if (what == EXECUTE)
+			inner = executes(o, outer);
 		else
 			inner = serves(o, what, outer);
 		own[0] = inner;
 		set(inner, outer);
 	}
 
-	private static ArcHttp makes(Object o, int what, ArcHttp outer) throws ReflectiveOperationException {
+	private static ArcCall makes(Object o, int what, ArcCall outer) throws ReflectiveOperationException {
 		String in = outer == null ? null : outer.in, out;
 
 		if (outer != null && outer.calls)
-			return new ArcHttp(outer, what, true, in, outer.out, 0);
+			return new ArcCall(outer, what, true, in, outer.out, 0);
 		if (what == GET && (field(o, "inputStream") != null || field(o, "rememberedException") != null))
-			return new ArcHttp(outer, what, false, in, null, 0);	/* the answer is there already */
+			return new ArcCall(outer, what, false, in, null, 0);	/* the answer is there already */
 		out = what == GET ? of(field(o, "requests"), "findValue") : of(call(o, "headers"), "firstValue");
-		return new ArcHttp(outer, what, true, in, out == null ? number() : out, System.nanoTime());
+		return new ArcCall(outer, what, true, in, out == null ? number() : out, System.nanoTime());
 	}
 
-	private static ArcHttp serves(Object o, int what, ArcHttp outer) throws ReflectiveOperationException {
-		String in = what == SERVICE ? of(o, "getHeader") : of(call(o, "getRequestHeaders"), "getFirst");
+	private static ArcCall serves(Object o, int what, ArcCall outer) throws ReflectiveOperationException {
+		String in = what == DISPATCH ? number(o, false) :
+			what == SERVICE ? of(o, "getHeader") : of(call(o, "getRequestHeaders"), "getFirst");
 
 		if (in == null && outer != null)
 			in = outer.in;
-		return new ArcHttp(outer, what, false, in, null, 0);
+		return new ArcCall(outer, what, false, in, null, 0);
 	}
 
 	/* The request is about to be sent: it gets the number, unless the program says one. */
-	private static void mark(Object o, int what, ArcHttp call) throws ReflectiveOperationException {
+	private static void mark(Object o, int what, ArcCall call) throws ReflectiveOperationException {
 		Object headers = what == WRITES ? field(o, "requests") : call(o, "headers");
 
 		if (of(headers, what == WRITES ? "findValue" : "firstValue") != null)
@@ -135,8 +154,8 @@ public final class ArcHttp {
 	}
 
 	private static void close(int what) throws ReflectiveOperationException {
-		ArcHttp[] own = OPEN.get();
-		ArcHttp c = own == null ? null : own[0];
+		ArcCall[] own = OPEN.get();
+		ArcCall c = own == null ? null : own[0];
 
 		while (c != null && c.what != what)
 			c = c.outer;
@@ -144,19 +163,92 @@ public final class ArcHttp {
 			return;
 		own[0] = c.outer;
 		if (c.begun != 0 && on)
-			called(System.nanoTime() - c.begun);
+			called(System.nanoTime() - c.begun, what);
+		if (c.rmi != null)
+			executed(c.rmi);
 		set(c.outer, c);
 	}
 
+	/* ---- RMI ---- */
+
+	/* The UID of the last answer by connection, or FIRST: there was none yet. */
+	private static final Map<Object, String> NEXT = new WeakHashMap<>();
+	private static final String FIRST = "";
+
+	private static void forget() {
+		synchronized (NEXT) {
+			NEXT.clear();
+		}
+	}
+
+	private static void next(Object connection, Object uid) {
+		synchronized (NEXT) {
+			NEXT.put(connection, uid == null ? FIRST : uid.toString());
+		}
+	}
+
+	private static ArcCall executes(Object call, ArcCall outer) throws ReflectiveOperationException {
+		String out = number(call, true);
+		ArcCall c = new ArcCall(outer, EXECUTE, true, outer == null ? null : outer.in,
+					out == null ? number() : out, System.nanoTime());
+
+		c.rmi = call;
+		return c;
+	}
+
+	/* The answer is there, or will never be. */
+	private static void executed(Object call) throws ReflectiveOperationException {
+		Object in = field(call, "in"), uid = in == null ? null : field(in, "ackID");
+
+		if (uid != null)
+			next(field(call, "conn"), uid);
+	}
+
+	/* The number of a call over its connection; null: that was used before we looked. */
+	private static String number(Object call, boolean client) throws ReflectiveOperationException {
+		Object connection = field(call, "conn");
+		String last;
+
+		synchronized (NEXT) {
+			last = NEXT.remove(connection);
+		}
+		if (last == null && client && (Long)field(connection, "lastuse") == Long.MIN_VALUE)
+			last = FIRST;
+		if (last == null)
+			return null;
+		return hash(last != FIRST ? last : ends((Socket)field(connection, "socket"), client));
+	}
+
+	private static String ends(Socket s, boolean client) {
+		String local = end(s.getLocalAddress(), s.getLocalPort()), remote = end(s.getInetAddress(), s.getPort());
+
+		return client ? local + '>' + remote : remote + '>' + local;
+	}
+
+	private static String end(InetAddress a, int port) {
+		return Arrays.toString(a.getAddress()) + port;
+	}
+
+	/* FNV-1a, and what SplitMix64 makes of it. */
+	private static String hash(String s) {
+		long h = 0xcbf29ce484222325L;
+
+		for (int i = 0; i < s.length(); i++)
+			h = (h ^ s.charAt(i)) * 0x100000001b3L;
+		return hex(h);
+	}
+
+	/* ---- labels ---- */
+
 	/* "IN>OUT": what the thread is at, if it is not as before. */
-	private static void set(ArcHttp c, ArcHttp before) throws ReflectiveOperationException {
+	private static void set(ArcCall c, ArcCall before) throws ReflectiveOperationException {
 		String value = value(c), had = value(before);
 
 		if (value == null ? had != null : !value.equals(had))
 			label.invoke(null, LABEL, value);
 	}
 
-	private static String value(ArcHttp c) {
+	private static String value(ArcCall c) {
 		if (c == null || c.in == null && c.out == null)
 			return null;
 		return (c.in == null ? "" : c.in) + '>' + (c.out == null ? "" : c.out);
@@ -166,8 +258,10 @@ public final class ArcHttp {
 
 	/* Numbers of SplitMix64: Steele and others, "Fast splittable pseudorandom number generators" (2014). */
 	private static String number() {
-		long z = seed + 0x9e3779b97f4a7c15L * numbers.incrementAndGet();
+		return hex(seed + 0x9e3779b97f4a7c15L * numbers.incrementAndGet());
+	}
 
+	private static String hex(long z) {
 		z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
 		z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
 		z ^= z >>> 31;
@@ -264,8 +358,8 @@ public final class ArcHttp {
 	}
 
 	/* A call was made, and took that long. */
-	private static native void called(long ns);
+	private static native void called(long ns, int what);
 
 	/* Something was not as it should be. */
-	private static native void missed(String why);
+	private static native void missed(String why, int what);
 }
