@@ -64,7 +64,7 @@
 #include "jvm/key.h"
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 48
+#define JVM_PROTO_VERSION 49
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -208,6 +208,7 @@ enum jvm_source {
 	JVM_SOURCE_VIRTUAL,
 	JVM_SOURCE_HTTP,	/* calls over HTTP, by clients in Java; value is their length in ns */
 	JVM_SOURCE_RMI,		/* the same by RMI */
+	JVM_SOURCE_GRPC,	/* and by gRPC */
 	JVM_SOURCE_SQL,		/* statements of JDBC; value is their length in ns, leaf their text */
 	JVM_NR_SOURCES
 };

@@ -551,7 +551,8 @@ const char *names_event_of(const struct names *x, uint32_t event)
 
 uint64_t names_lasting_events(const struct names *x)
 {
-	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http", "rmi", "sql" };
+	static const char *const names[] = { "wall", "wakers", "lock", "blame", "http", "rmi", "grpc",
+					     "sql" };
 	uint64_t lasting = 0;
 	const char *name, *unit;
 	uint32_t event;

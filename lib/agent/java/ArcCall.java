@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Calls between programs, as the probes in clients and servers tell of them (agent/sources/call.h): a call has a
  * number that both ends know, and both threads have it as their label while they are at it. A request over HTTP
- * carries it. RMI has no room for one, but each answer carries a UID, which is the number of the next call over its
+ * or gRPC carries it. RMI has no room for one, but each answer carries a UID, which is the number of the next call over its
  * connection; that of the first is made of the addresses and ports of both ends.
  *
  * <p>The class is in java.base, so that every class can call it, and it may look into any. Whatever goes wrong here, the
@@ -27,6 +27,7 @@ public final class ArcCall {
 	/* what probes say; call.h has the same */
 	private static final int SEND = 0, SENDS = 1, GET = 2, WRITES = 3, EXCHANGE = 4, SERVICE = 5;
 	private static final int EXECUTE = 6, DISPATCH = 7, CONNECTION = 8, ANSWER = 9;
+	private static final int BLOCKING = 10, START = 11, HANDLER = 12, LISTENER = 13;
 
 	private static volatile boolean on;
 	private static int users;		/* sources that have turned it on */
@@ -39,7 +40,8 @@ public final class ArcCall {
 	private final ArcCall outer;
 	private final int what;
 	private final boolean calls;		/* it makes one */
-	private final String in, out;		/* the call that is served, the one that is made; null: none */
+	private final String in;		/* the call that is served; null: none */
+	private String out;			/* the one that is made; null: none */
 	private final long begun;		/* System.nanoTime(); 0: it is part of the outer one */
 	private Object rmi;			/* the call of that kind; null: of another */
 
@@ -85,6 +87,16 @@ public final class ArcCall {
 		}
 	}
 
+	/** The same of a handler of gRPC, which returns who is told of the call's messages. */
+	public static void result(Object listener, int what) {
+		try {
+			listens(listener);
+			close(what);
+		} catch (Throwable e) {
+			tell(e, what);
+		}
+	}
+
 	private static void tell(Throwable e, int what) {
 		try {
 			missed(e.toString(), what);
@@ -109,7 +121,7 @@ public final class ArcCall {
 			own = new ArcCall[1];
 			OPEN.set(own);
 		}
-		if (what == SEND || what == GET)
+		if (what == SEND || what == GET || what == BLOCKING || what == START)
 			inner = makes(o, what, outer);
 		else if (what == EXECUTE)
 			inner = executes(o, outer);
@@ -117,21 +129,34 @@ public final class ArcCall {
 			inner = serves(o, what, outer);
 		own[0] = inner;
 		set(inner, outer);
+		if (what == START)
+			put(o, inner.out);
 	}
 
 	private static ArcCall makes(Object o, int what, ArcCall outer) throws ReflectiveOperationException {
 		String in = outer == null ? null : outer.in, out;
 
+		if (outer != null && outer.calls && what == START)
+			rename(outer, of(o));
 		if (outer != null && outer.calls)
 			return new ArcCall(outer, what, true, in, outer.out, 0);
 		if (what == GET && (field(o, "inputStream") != null || field(o, "rememberedException") != null))
 			return new ArcCall(outer, what, false, in, null, 0);	/* the answer is there already */
-		out = what == GET ? of(field(o, "requests"), "findValue") : of(call(o, "headers"), "firstValue");
+		out = what == GET ? of(field(o, "requests"), "findValue") : what == BLOCKING ? null :
+			what == START ? of(o) : of(call(o, "headers"), "firstValue");
 		return new ArcCall(outer, what, true, in, out == null ? number() : out, System.nanoTime());
 	}
 
+	/* A call has begun before the number was seen that the program gives it; null: it gives none. */
+	private static void rename(ArcCall c, String given) throws ReflectiveOperationException {
+		if (given == null)
+			return;
+		c.out = given;
+		label.invoke(null, LABEL, value(c));
+	}
+
 	private static ArcCall serves(Object o, int what, ArcCall outer) throws ReflectiveOperationException {
-		String in = what == DISPATCH ? number(o, false) :
+		String in = what == DISPATCH ? number(o, false) : what == HANDLER ? of(o) : what == LISTENER ? heard(o) :
 			what == SERVICE ? of(o, "getHeader") : of(call(o, "getRequestHeaders"), "getFirst");
 
 		if (in == null && outer != null)
@@ -178,6 +203,9 @@ public final class ArcCall {
 	private static void forget() {
 		synchronized (NEXT) {
 			NEXT.clear();
+		}
+		synchronized (HEARD) {
+			HEARD.clear();
 		}
 	}
 
@@ -238,6 +266,54 @@ public final class ArcCall {
 		return hex(h);
 	}
 
+	/* ---- gRPC ---- */
+
+	/* The number of the call that a listener is told of. */
+	private static final Map<Object, String> HEARD = new WeakHashMap<>();
+
+	private static void listens(Object listener) {
+		ArcCall[] own = OPEN.get();
+
+		if (own == null || own[0] == null || own[0].what != HANDLER || own[0].in == null || listener == null)
+			return;
+		synchronized (HEARD) {
+			HEARD.put(listener, own[0].in);
+		}
+	}
+
+	private static String heard(Object listener) {
+		synchronized (HEARD) {
+			return HEARD.get(listener);
+		}
+	}
+
+	/* Of io.grpc.Metadata. */
+	private static Object key(Object metadata, String name) throws ReflectiveOperationException {
+		Class<?> type = metadata.getClass();
+		ClassLoader of = type.getClassLoader();
+		Class<?> marshaller = Class.forName(type.getName() + "$AsciiMarshaller", false, of);
+
+		return Class.forName(type.getName() + "$Key", false, of).getMethod("of", String.class, marshaller)
+			.invoke(null, name, type.getField("ASCII_STRING_MARSHALLER").get(null));
+	}
+
+	private static Object get(Object metadata, Object key) throws ReflectiveOperationException {
+		return metadata.getClass().getMethod("get", key.getClass().getSuperclass()).invoke(metadata, key);
+	}
+
+	private static String of(Object metadata) throws ReflectiveOperationException {
+		return number(text(get(metadata, key(metadata, HEADER))), text(get(metadata, key(metadata, TRACEPARENT))));
+	}
+
+	/* Unless the program says one. */
+	private static void put(Object metadata, String number) throws ReflectiveOperationException {
+		Object key = key(metadata, HEADER);
+
+		if (of(metadata) == null)
+			metadata.getClass().getMethod("put", key.getClass().getSuperclass(), Object.class)
+				.invoke(metadata, key, number);
+	}
+
 	/* ---- labels ---- */
 
 	/* "IN>OUT": what the thread is at, if it is not as before. */
@@ -271,12 +347,15 @@ public final class ArcCall {
 	/* The number that headers have, ours or the parent-id of W3C's traceparent; null: none. */
 	private static String of(Object headers, String method) throws ReflectiveOperationException {
 		Method get = method(headers.getClass(), method, String.class);
-		String s = hex(text(get.invoke(headers, HEADER)));
+
+		return number(text(get.invoke(headers, HEADER)), text(get.invoke(headers, TRACEPARENT)));
+	}
+
+	private static String number(String own, String parent) {
+		String s = hex(own);
 
 		if (s != null)
 			return s;
-		String parent = text(get.invoke(headers, TRACEPARENT));
-
 		/* 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 */
 		return parent != null && parent.length() >= 55 && parent.charAt(35) == '-' && parent.charAt(52) == '-' ?
 			hex(parent.substring(36, 52)) : null;

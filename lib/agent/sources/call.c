@@ -17,7 +17,7 @@ extern const jbyte call_class_file_end[] __attribute__((visibility("hidden")));
 
 static struct given *source_of(jint what)
 {
-	return what < CALL_EXECUTE ? &http : &rmi;
+	return what < CALL_EXECUTE ? &http : what < CALL_BLOCKING ? &rmi : &grpc;
 }
 
 static void JNICALL called(JNIEnv *env, jclass cls, jlong ns, jint what)
@@ -42,6 +42,6 @@ static void JNICALL bind(JNIEnv *env, jclass cls)
 
 struct given_class call_class = {
 	.name = "java/lang/ArcCall", .file = call_class_file, .file_end = call_class_file_end,
-	.calls = { "enter", "leave" }, .bind = bind,
+	.calls = { "enter", "leave", "result" }, .bind = bind,
 	.prepare = label_on,		/* it looks for the class of labels */
 };

@@ -40,6 +40,8 @@ static const struct source_kind kinds[] = {
 	  "calls over HTTP that Java code makes, and what servers in Java do for each: merge --join rpc" },
 	{ "rmi", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_RMI,
 	  "calls by RMI that Java code makes, and what servers do for each: merge --join rpc" },
+	{ "grpc", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_GRPC,
+	  "calls by gRPC that Java code makes, and what servers do for each: merge --join rpc" },
 	{ "sql", "ns", "statements", NULL, { NULL }, NULL, SOURCE_TIME, 0, JVM_SOURCE_SQL,
 	  "SQL statements that Java code executes by JDBC, without literals: each, or a sample every <time>" },
 	{ "native-memory", "bytes", "native-blocks", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10,
@@ -76,7 +78,7 @@ bool source_is_named(const char *text)
 
 bool source_sets_labels(const struct source_kind *k)
 {
-	return k->jvm == JVM_SOURCE_HTTP || k->jvm == JVM_SOURCE_RMI;
+	return k->jvm == JVM_SOURCE_HTTP || k->jvm == JVM_SOURCE_RMI || k->jvm == JVM_SOURCE_GRPC;
 }
 
 /* One of so many; with 1 everything is a sample. */
@@ -273,7 +275,7 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 
 /*
  * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, throw 50 000
- * exceptions a second, or make 20 000 calls over HTTP, by RMI or of a database.
+ * exceptions a second, or make 20 000 calls over HTTP, by RMI, by gRPC or of a database.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
