@@ -825,6 +825,23 @@ bool names_is_own_thread(const struct names *x, uint32_t thread)
 	return at != MAP_NONE && x->threads[at].own;
 }
 
+struct thread_name names_thread_name(const struct names *x, uint32_t thread)
+{
+	struct thread_name t = { .name = "[unknown thread]", .process = "" };
+	uint32_t at = thread ? map_get(&x->thread_of, thread) : MAP_NONE, proc;
+
+	if (at == MAP_NONE)
+		return t;
+	t.name = model_str(x->m, x->threads[at].name);
+	t.tid = x->threads[at].tid;
+	proc = map_get(&x->proc_of, x->threads[at].proc);
+	if (proc != MAP_NONE) {
+		t.pid = x->procs[proc].pid;
+		t.process = model_str(x->m, x->procs[proc].comm);
+	}
+	return t;
+}
+
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)
 {
 	uint32_t at = map_get(&x->thread_of, thread), p;

@@ -302,6 +302,13 @@ bool names_is_own_thread(const struct names *x, uint32_t thread);
 uint32_t names_process(struct names *x, uint32_t proc);
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
 
+/* The same as they are: name and process as long as the model; tid 0: a virtual thread. */
+struct thread_name {
+	const char *name, *process;
+	uint32_t pid, tid;
+};
+struct thread_name names_thread_name(const struct names *x, uint32_t thread);
+
 /*
  * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer,
  * which gets the kind whose levels have most weight.  With by_kind the kinds are separate from the

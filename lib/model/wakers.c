@@ -7,18 +7,6 @@
 #include "model/cut.h"
 #include "model/wakers.h"
 
-/* Chains are followed for so many steps in all, and so many different ones are kept; then they are cut. */
-enum { MAX_FOLLOWED = 50000000, MAX_STEPS = 1 << 20, OTHERS = 1 };
-
-struct wakers_wait {
-	uint32_t thread, function, kind, waker;
-	uint64_t from_ns, to_ns;	/* equal: its length is not known */
-	uint64_t seen_ns;		/* when it was seen */
-	uint64_t weight;
-	/* what is selected of the weight, and when that was; 0: nothing */
-	uint64_t part_ns, part_from_ns, part_to_ns;
-};
-
 struct take {
 	struct wakers *m;
 	const struct selection *s;
@@ -31,23 +19,6 @@ struct take {
 };
 
 /* ---- names ---- */
-
-struct waker_thread wakers_thread(const struct wakers *m, uint32_t thread)
-{
-	struct waker_thread t = { .name = "[unknown thread]", .process = "" };
-	uint32_t at = thread ? map_get(&m->names.thread_of, thread) : MAP_NONE, proc;
-
-	if (at == MAP_NONE)
-		return t;
-	t.name = model_str(&m->strings, m->names.threads[at].name);
-	t.tid = m->names.threads[at].tid;
-	proc = map_get(&m->names.proc_of, m->names.threads[at].proc);
-	if (proc != MAP_NONE) {
-		t.pid = m->names.procs[proc].pid;
-		t.process = model_str(&m->strings, m->names.procs[proc].comm);
-	}
-	return t;
-}
 
 const char *wakers_reason(const struct wakers *m, uint32_t function)
 {
@@ -85,13 +56,13 @@ static bool is_kept(const struct take *t, const struct rec_wake *r)
 
 static bool selects(const struct take *t, const struct rec_sample *s)
 {
-	struct waker_thread th = wakers_thread(t->m, s->thread);
+	struct thread_name th = names_thread_name(&t->m->names, s->thread);
 
 	return cut_in_window(&t->cut, s) && selection_has_names(t->s, th.pid, th.tid, th.process, th.name);
 }
 
 /* What is selected of a wait is what is of its sample, which has the same time and weight. */
-static void select_part(const struct take *t, const struct rec_wake *r, struct wakers_wait *w)
+static void select_part(const struct take *t, const struct rec_wake *r, struct chain_wait *w)
 {
 	const struct rec_sample s = {
 		.time_ns = r->time_ns, .thread = r->thread, .weight = r->weight, .event = t->wall,
@@ -117,8 +88,8 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 	const struct take *t = ctx;
 	struct wakers *m = t->m;
 	uint64_t from_ns = r->time_ns - MIN(r->ns, r->time_ns);
-	struct wakers_wait w = {
-		.thread = r->thread, .function = r->function,
+	struct chain_wait w = {
+		.thread = r->thread, .what = r->function,
 		.kind = r->kind < WAKE_NR ? r->kind : WAKE_UNKNOWN,
 		.from_ns = from_ns, .to_ns = r->time_ns, .seen_ns = from_ns + MIN(r->seen_ns, r->ns),
 		.weight = r->weight,
@@ -126,9 +97,8 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 
 	select_part(t, r, &w);
 	if (w.kind == WAKE_THREAD)
-		w.waker = r->waker;
-	VEC_GROW(m->waits, m->nr_waits, m->alloc_waits);
-	m->waits[m->nr_waits++] = w;
+		w.by = r->waker;
+	chains_add(&m->chains, &w);
 	return 0;
 }
 
@@ -137,14 +107,14 @@ static uint64_t row_key(uint32_t thread, uint32_t function, uint32_t kind, uint3
 	return hash_pair((uint64_t)thread << 32 | function, (uint64_t)kind << 32 | waker);
 }
 
-static void add_to_rows(struct wakers *m, const struct wakers_wait *w)
+static void add_to_rows(struct wakers *m, const struct chain_wait *w)
 {
-	uint32_t *at = map_put(&m->row_of, row_key(w->thread, w->function, w->kind, w->waker));
+	uint32_t *at = map_put(&m->row_of, row_key(w->thread, w->what, w->kind, w->by));
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
 		*at = m->nr_rows;
-		m->rows[m->nr_rows++] = (struct waker_row){ w->thread, w->function, w->kind, w->waker, 0, 0 };
+		m->rows[m->nr_rows++] = (struct waker_row){ w->thread, w->what, w->kind, w->by, 0, 0 };
 	}
 	m->rows[*at].ns += w->part_ns;
 	m->rows[*at].n++;
@@ -219,7 +189,7 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 {
 	struct take *t = ctx;
 	struct wakers *m = t->m;
-	const struct wakers_wait *w;
+	const struct chain_wait *w;
 	uint32_t at, row;
 	size_t i;
 
@@ -227,10 +197,10 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 		if (s[i].event != t->event)
 			continue;
 		at = map_get(&t->wait_of, wait_key(s[i].thread, s[i].time_ns, s[i].weight));
-		w = at == MAP_NONE ? NULL : &m->waits[at];
+		w = at == MAP_NONE ? NULL : &m->chains.waits[at];
 		if (!w || !w->part_ns)
 			continue;
-		row = map_get(&m->row_of, row_key(w->thread, w->function, w->kind, w->waker));
+		row = map_get(&m->row_of, row_key(w->thread, w->what, w->kind, w->by));
 		if (row != MAP_NONE)
 			add_code(m, row, place_of_stack(m, &s[i], ep), w->part_ns);
 	}
@@ -250,6 +220,7 @@ static int read_codes(struct take *t, struct trace_reader *reader, struct err *e
 {
 	static const struct trace_sink sink = { .samples = take_samples };
 	struct wakers *m = t->m;
+	const struct chain_wait *waits = m->chains.waits;
 	size_t i;
 	int r;
 
@@ -259,164 +230,14 @@ static int read_codes(struct take *t, struct trace_reader *reader, struct err *e
 		return 0;
 	VEC_GROW(m->places, m->nr_places, m->alloc_places);
 	m->places[m->nr_places++] = (struct waker_place){ 0 };
-	for (i = 0; i < m->nr_waits; i++)
-		if (m->waits[i].kind == WAKE_THREAD)
-			*map_put(&t->wait_of, wait_key(m->waits[i].waker, m->waits[i].to_ns,
-						       m->waits[i].weight)) = i;
+	for (i = 0; i < m->chains.nr_waits; i++)
+		if (waits[i].kind == WAKE_THREAD)
+			*map_put(&t->wait_of, wait_key(waits[i].by, waits[i].to_ns, waits[i].weight)) = i;
 	r = trace_read(reader, &sink, t, e);
 	map_release(&t->wait_of);
 	if (m->nr_codes)
 		qsort(m->codes, m->nr_codes, sizeof(*m->codes), by_code_ns);
 	return r;
-}
-
-/* ---- chains ---- */
-
-/* Beyond MAX_STEPS that of all others, which is an end. */
-static uint32_t step(struct wakers *m, struct waker_step s)
-{
-	uint64_t key = hash_pair((uint64_t)s.parent << 32 | s.thread,
-				 (uint64_t)s.kind << 40 | (uint64_t)s.cut << 32 | s.function);
-	uint32_t *at;
-
-	if (m->nr_steps >= MAX_STEPS && map_get(&m->step_of, key) == MAP_NONE)
-		return OTHERS;
-	at = map_put(&m->step_of, key);
-	if (*at == MAP_NONE) {
-		VEC_GROW(m->steps, m->nr_steps, m->alloc_steps);
-		*at = m->nr_steps;
-		m->steps[m->nr_steps++] = s;
-	}
-	return *at;
-}
-
-static void end_chain(struct wakers *m, uint32_t parent, uint32_t kind, uint32_t thread, bool cut,
-		      uint64_t ns)
-{
-	uint32_t at = ns ? step(m, (struct waker_step){ parent, thread, 0, kind, cut, 0 }) : 0;
-
-	if (ns)
-		m->steps[at].ns += ns;
-}
-
-static bool is_in_chain(const struct wakers *m, uint32_t at, uint32_t thread)
-{
-	for (; at; at = m->steps[at].parent)
-		if (m->steps[at].thread == thread)
-			return true;
-	return false;
-}
-
-static unsigned int depth_of(const struct wakers *m, uint32_t at)
-{
-	unsigned int depth = 0;
-
-	for (; at; at = m->steps[at].parent)
-		depth++;
-	return depth;
-}
-
-/* The first wait of that thread that ends after from_ns; waits[nr_waits]: there is none. */
-static size_t find_wait(const struct wakers *m, uint32_t thread, uint64_t from_ns)
-{
-	uint32_t first = map_get(&m->of_thread, thread);
-	size_t lo = first, hi = m->nr_waits, mid;
-
-	if (first == MAP_NONE)
-		return m->nr_waits;
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (m->waits[mid].thread == thread && m->waits[mid].to_ns <= from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static bool is_short(const struct wakers_wait *w)
-{
-	return w->weight > w->to_ns - w->from_ns;
-}
-
-static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
-{
-	return (uint64_t)((unsigned __int128)ns * part / whole);
-}
-
-static void follow(struct wakers *m, uint32_t parent, const struct wakers_wait *w, uint64_t from_ns,
-		   uint64_t to_ns, uint64_t ns);
-
-/* The waker of a wait that was seen at that moment, and weighs ns: what was it doing then? */
-static void follow_moment(struct wakers *m, uint32_t at, uint32_t waker, uint64_t seen_ns, uint64_t ns)
-{
-	size_t i = find_wait(m, waker, seen_ns);
-	const struct wakers_wait *b = &m->waits[i];
-
-	if (i < m->nr_waits && b->thread == waker && b->from_ns <= seen_ns)
-		follow(m, at, b, seen_ns, seen_ns, ns);
-	else
-		end_chain(m, at, WAKE_THREAD, waker, false, ns);
-}
-
-/* And that of one that lasted from from_ns to to_ns. */
-static void follow_stretch(struct wakers *m, uint32_t at, uint32_t waker, uint64_t from_ns, uint64_t to_ns,
-			   uint64_t ns)
-{
-	uint64_t left = ns, part;
-	size_t i;
-
-	for (i = find_wait(m, waker, from_ns); i < m->nr_waits && m->nr_left; i++) {
-		const struct wakers_wait *b = &m->waits[i];
-		uint64_t first = MAX(b->from_ns, from_ns), last = MIN(b->to_ns, to_ns);
-
-		if (b->thread != waker || b->from_ns >= to_ns)
-			break;
-		m->nr_left--;
-		if (!is_short(b)) {
-			part = MIN(part_of(ns, last - first, to_ns - from_ns), left);
-			follow(m, at, b, first, last, part);
-		} else if (b->seen_ns >= from_ns && b->seen_ns < to_ns) {
-			part = MIN(part_of(ns, MIN(b->weight, to_ns - from_ns), to_ns - from_ns), left);
-			follow(m, at, b, b->seen_ns, b->seen_ns, part);
-		} else {
-			continue;
-		}
-		left -= part;
-	}
-	end_chain(m, at, WAKE_THREAD, waker, false, left);
-}
-
-static void follow(struct wakers *m, uint32_t parent, const struct wakers_wait *w, uint64_t from_ns,
-		   uint64_t to_ns, uint64_t ns)
-{
-	uint32_t at;
-
-	if (!ns)
-		return;
-	at = step(m, (struct waker_step){ parent, w->thread, w->function, 0, false, 0 });
-	if (at == OTHERS)
-		m->steps[at].ns += ns;
-	else if (w->kind != WAKE_THREAD)
-		end_chain(m, at, w->kind, 0, false, ns);
-	else if (is_in_chain(m, at, w->waker) || depth_of(m, at) >= WAKERS_MAX_DEPTH || !m->nr_left)
-		end_chain(m, at, WAKE_THREAD, w->waker, true, ns);
-	else if (w->from_ns == w->to_ns)	/* its length is not known */
-		end_chain(m, at, WAKE_THREAD, w->waker, false, ns);
-	else if (from_ns == to_ns)
-		follow_moment(m, at, w->waker, from_ns, ns);
-	else
-		follow_stretch(m, at, w->waker, from_ns, to_ns, ns);
-}
-
-static int by_time(const void *p, const void *q)
-{
-	const struct wakers_wait *a = p, *b = q;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->to_ns != b->to_ns ? (a->to_ns < b->to_ns ? -1 : 1) :
-	       a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
 }
 
 static int by_row_ns(const void *p, const void *q)
@@ -434,54 +255,14 @@ static int by_row_ns(const void *p, const void *q)
 	       a->waker < b->waker ? -1 : a->waker > b->waker;
 }
 
-static int by_chain_ns(const void *p, const void *q, void *ctx)
-{
-	const struct wakers *m = ctx;
-	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-	bool a_open = m->steps[a].kind == WAKE_NOT_ENDED, b_open = m->steps[b].kind == WAKE_NOT_ENDED;
-
-	if (a_open != b_open)
-		return a_open ? 1 : -1;
-	if (m->steps[a].ns != m->steps[b].ns)
-		return m->steps[a].ns > m->steps[b].ns ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-static void make_chains(struct wakers *m)
-{
-	size_t i;
-
-	m->nr_left = MAX_FOLLOWED;
-	while (m->nr_steps <= OTHERS) {
-		VEC_GROW(m->steps, m->nr_steps, m->alloc_steps);
-		m->steps[m->nr_steps++] = (struct waker_step){ .cut = true };
-	}
-	for (i = 0; i < m->nr_waits; i++) {
-		const struct wakers_wait *w = &m->waits[i];
-
-		if (w->part_ns && is_short(w))
-			follow(m, 0, w, w->seen_ns, w->seen_ns, w->part_ns);
-		else if (w->part_ns)
-			follow(m, 0, w, w->part_from_ns, w->part_to_ns, w->part_ns);
-	}
-	m->chains = xcalloc(m->nr_steps, sizeof(*m->chains));
-	for (i = 0; i < m->nr_steps; i++)
-		if (m->steps[i].ns)
-			m->chains[m->nr_chains++] = i;
-	qsort_r(m->chains, m->nr_chains, sizeof(*m->chains), by_chain_ns, m);
-}
-
 static void make_rows(struct wakers *m)
 {
-	uint32_t last = 0, *first;
+	uint32_t last = 0;
 	size_t i;
 
-	for (i = 0; i < m->nr_waits; i++) {
-		const struct wakers_wait *w = &m->waits[i];
+	for (i = 0; i < m->chains.nr_waits; i++) {
+		const struct chain_wait *w = &m->chains.waits[i];
 
-		first = map_put(&m->of_thread, w->thread);
-		if (*first == MAP_NONE)
-			*first = i;
 		if (!w->part_ns)
 			continue;
 		m->nr_threads += w->thread != last;
@@ -541,11 +322,11 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	filter_free(take.kept);
 	if (r)
 		return r;
-	if (!m->nr_waits)
+	if (!m->chains.nr_waits)
 		return err_set(e, ENODATA, "who ended waits was not recorded: that takes BPF");
-	qsort(m->waits, m->nr_waits, sizeof(*m->waits), by_time);
+	chains_sort(&m->chains);
 	make_rows(m);
-	make_chains(m);
+	chains_make(&m->chains);
 	return read_codes(&take, t, e);
 }
 
@@ -553,15 +334,11 @@ void wakers_release(struct wakers *m)
 {
 	names_release(&m->names);
 	model_release(&m->strings);
+	chains_release(&m->chains);
 	map_release(&m->row_of);
-	map_release(&m->step_of);
-	map_release(&m->of_thread);
 	map_release(&m->place_of);
 	map_release(&m->code_of);
 	free(m->places);
 	free(m->codes);
 	free(m->rows);
-	free(m->steps);
-	free(m->chains);
-	free(m->waits);
 }

@@ -29,7 +29,7 @@ static size_t limited(const struct report_opts *o, size_t nr)
 
 static void put_thread(const struct shown *s, uint32_t thread, struct buf *b)
 {
-	struct waker_thread t = wakers_thread(&s->m, thread);
+	struct thread_name t = names_thread_name(&s->m.names, thread);
 
 	quote_add(b, t.name);
 	if (t.tid)
@@ -103,7 +103,8 @@ static size_t add_rows(const struct shown *s, struct sheet *sheet)
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_rows; i++) {
 		const struct waker_row *r = &s->m.rows[i];
-		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
+		struct thread_name t = names_thread_name(&s->m.names, r->thread);
+		struct thread_name w = names_thread_name(&s->m.names, r->waker);
 		bool by_thread = r->kind == WAKE_THREAD;
 
 		fill_cells(s, r, text);
@@ -167,7 +168,7 @@ static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
 static void json_thread(struct json *j, const char *name, const void *of, uint64_t thread)
 {
 	const struct shown *s = of;
-	struct waker_thread t = wakers_thread(&s->m, thread);
+	struct thread_name t = names_thread_name(&s->m.names, thread);
 
 	json_object(j, name);
 	json_str(j, "thread", t.name);
@@ -215,7 +216,8 @@ static size_t add_codes(const struct shown *s, struct sheet *sheet)
 	for (i = 0; i < s->nr_codes; i++) {
 		const struct waker_code *x = &s->m.codes[i];
 		const struct waker_row *r = &s->m.rows[x->row];
-		struct waker_thread t = wakers_thread(&s->m, r->thread), w = wakers_thread(&s->m, r->waker);
+		struct thread_name t = names_thread_name(&s->m.names, r->thread);
+		struct thread_name w = names_thread_name(&s->m.names, r->waker);
 
 		if (text && x->ns < least_ns(s)) {
 			nr_small++;
@@ -250,7 +252,7 @@ static size_t steps_of(const struct shown *s, uint32_t at, uint32_t *steps)
 {
 	size_t nr = 0, i;
 
-	for (; at && nr < WAKERS_MAX_DEPTH + 2; at = s->m.steps[at].parent)
+	for (; at && nr < CHAINS_MAX_DEPTH + 2; at = s->m.chains.steps[at].parent)
 		steps[nr++] = at;
 	for (i = 0; i < nr / 2; i++) {
 		uint32_t other = steps[nr - 1 - i];
@@ -263,17 +265,17 @@ static size_t steps_of(const struct shown *s, uint32_t at, uint32_t *steps)
 
 static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
 {
-	uint32_t steps[WAKERS_MAX_DEPTH + 2];
+	uint32_t steps[CHAINS_MAX_DEPTH + 2];
 	size_t nr = steps_of(s, at, steps), i;
 
 	for (i = 0; i < nr; i++) {
-		const struct waker_step *x = &s->m.steps[steps[i]];
+		const struct chain_step *x = &s->m.chains.steps[steps[i]];
 
 		buf_str(b, i ? " <- " : "");
 		if (i + 1 < nr) {
 			put_thread(s, x->thread, b);
 			buf_putc(b, ' ');
-			quote_add(b, wakers_reason(&s->m, x->function));
+			quote_add(b, wakers_reason(&s->m, x->what));
 		} else {
 			put_waker(s, x->kind, x->thread, b);
 			buf_str(b, x->cut ? " ..." : "");
@@ -284,20 +286,20 @@ static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
 static void json_steps(struct json *j, const char *name, const void *of, uint64_t at)
 {
 	const struct shown *s = of;
-	uint32_t steps[WAKERS_MAX_DEPTH + 2];
+	uint32_t steps[CHAINS_MAX_DEPTH + 2];
 	size_t nr = steps_of(s, at, steps), i;
 
 	json_array(j, name);
 	for (i = 0; i < nr; i++) {
-		const struct waker_step *x = &s->m.steps[steps[i]];
-		struct waker_thread t = wakers_thread(&s->m, x->thread);
+		const struct chain_step *x = &s->m.chains.steps[steps[i]];
+		struct thread_name t = names_thread_name(&s->m.names, x->thread);
 		bool last = i + 1 == nr, thread = !last || x->kind == WAKE_THREAD;
 
 		json_object(j, NULL);
 		json_str(j, "thread", thread ? t.name : NULL);
 		json_u64_known(j, "pid", thread, t.pid);
 		json_u64_known(j, "tid", thread && t.tid, t.tid);
-		json_str(j, "reason", last ? NULL : wakers_reason(&s->m, x->function));
+		json_str(j, "reason", last ? NULL : wakers_reason(&s->m, x->what));
 		if (last)
 			json_str(j, "ended_by", wakers_kind(x->kind));
 		json_end(j);
@@ -319,17 +321,18 @@ static size_t add_chains(const struct shown *s, struct sheet *sheet)
 	sheet->table = "chains";
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr_chains; i++) {
-		const struct waker_step *x = &s->m.steps[s->m.chains[i]];
+		const struct chain_step *x = &s->m.chains.steps[s->m.chains.ends[i]];
 
 		if (sheet_is_text(sheet) && x->ns < least_ns(s)) {
 			nr_small++;
 			continue;
 		}
 		buf_reset(&chain);
-		put_chain(s, s->m.chains[i], &chain);
+		put_chain(s, s->m.chains.ends[i], &chain);
 		sheet_row(sheet, NULL, (const struct cell[]){
 			cell_u64(x->ns), cell_real(percent_of(s, x->ns)), cell_bool(x->cut),
-			cell_made(json_steps, s, s->m.chains[i]), cell_text(chain.data), cell_u64(x->ns) });
+			cell_made(json_steps, s, s->m.chains.ends[i]), cell_text(chain.data),
+			cell_u64(x->ns) });
 	}
 	sheet_end_rows(sheet);
 	buf_release(&chain);
@@ -409,7 +412,7 @@ static void print_tables(const struct shown *s, FILE *out)
 		{ s->codes && !(csv && s->rows), "Where those were who ended them, innermost first", "code",
 		  add_codes, s->m.nr_codes - s->nr_codes },
 		{ s->chains && !(csv && (s->rows || s->codes)), "What they waited for meanwhile", "chains",
-		  add_chains, s->m.nr_chains - s->nr_chains },
+		  add_chains, s->m.chains.nr_ends - s->nr_chains },
 	};
 	size_t nr_hidden = 0, i;
 	struct sheet sheet;
@@ -452,7 +455,7 @@ static int wakers_print(struct trace_reader *t, const struct report_opts *o, FIL
 	} else if (!r) {
 		s.nr_rows = limited(o, s.m.nr_rows);
 		s.nr_codes = limited(o, s.m.nr_codes);
-		s.nr_chains = limited(o, s.m.nr_chains);
+		s.nr_chains = limited(o, s.m.chains.nr_ends);
 		print_tables(&s, out);
 	}
 	wakers_release(&s.m);

@@ -51,19 +51,19 @@ static uint64_t chain_us(const struct wakers *m, const char *threads)
 	uint64_t ns = 0;
 	size_t i;
 
-	for (i = 0; i < m->nr_chains; i++) {
-		char text[2 * WAKERS_MAX_DEPTH + 4] = "";
-		uint32_t at = m->chains[i];
+	for (i = 0; i < m->chains.nr_ends; i++) {
+		char text[2 * CHAINS_MAX_DEPTH + 4] = "";
+		uint32_t at = m->chains.ends[i];
 
-		for (; at; at = m->steps[at].parent) {
-			const struct waker_step *s = &m->steps[at];
+		for (; at; at = m->chains.steps[at].parent) {
+			const struct chain_step *s = &m->chains.steps[at];
 			char c = (char)(s->thread ? s->thread : '0' + s->kind);
 
 			memmove(text + 2, text, strlen(text) + 1);
 			text[0] = c;
 			text[1] = text[2] ? '<' : '\0';
 		}
-		ns += strcmp(text, threads) ? 0 : m->steps[m->chains[i]].ns;
+		ns += strcmp(text, threads) ? 0 : m->chains.steps[m->chains.ends[i]].ns;
 	}
 	return ns / 1000;
 }
@@ -87,9 +87,9 @@ TEST(wakers_divide_a_wait_by_what_its_waker_did)
 	CHECK_U64(m.rows[0].thread, 'A');
 	CHECK_U64(m.rows[4].thread, 'D');	/* which has not ended */
 	CHECK_STR(wakers_reason(&m, m.rows[4].function), "[sleep]");
-	CHECK_STR(wakers_thread(&m, 'D').name, "D");
-	CHECK_U64(wakers_thread(&m, 'D').pid, 7);
-	CHECK_STR(wakers_thread(&m, 99).name, "[unknown thread]");
+	CHECK_STR(names_thread_name(&m.names, 'D').name, "D");
+	CHECK_U64(names_thread_name(&m.names, 'D').pid, 7);
+	CHECK_STR(names_thread_name(&m.names, 99).name, "[unknown thread]");
 	CHECK_U64(chain_us(&m, "A<B<3"), 60000);
 	CHECK_U64(chain_us(&m, "A<B<C"), 5000);
 	/* B is in the chain already */
@@ -202,8 +202,8 @@ TEST(wakers_add_up_whatever_a_trace_says)
 	wakes[5].weight = 1000000;
 	wakes[6].seen_ns = UINT64_MAX;
 	read_wakes(&m, wakes, 8);
-	for (i = 0; i < m.nr_chains; i++)
-		chains += m.steps[m.chains[i]].ns;
+	for (i = 0; i < m.chains.nr_ends; i++)
+		chains += m.chains.steps[m.chains.ends[i]].ns;
 	CHECK_U64(chains, m.ns);
 	CHECK_U64(chain_us(&m, "D<0"), 100000);
 	wakers_release(&m);
