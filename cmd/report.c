@@ -58,6 +58,7 @@ static const struct opt report_opts[] = {
 	OPT_LIST(0, "metric", O, profile.metrics, "name", "show only these metrics, in this order"),
 	OPT_FLAG(0, "off-cpu", O, show.select.off_cpu, "show only the time that threads were blocked, of the event wall"),
 	OPT_FLAG(0, "blame", O, blame, "charge waits for locks to who had the lock; with --locks as a tree of those"),
+	OPT_FLAG(0, "created", O, show.created, "show which classes create objects of which; of the metric alloc, or another one of objects"),
 	OPT_STR(0, "sort", O, sort, "key", "default", "sort rows by this key: cum, base, n, name, wait, blocked, latency, or a column"),
 	OPT_LIST(0, "columns", O, show.choice.columns, "name", "show only these columns, in this order, by their names in CSV or text"),
 	OPT_COUNT(0, "limit", O, show.limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
@@ -447,11 +448,16 @@ void report_release_filters(struct report_request *q)
 	callrules_release(&q->methods);
 }
 
+static int nr_texts(const struct report_request *q)
+{
+	return !!q->events + !!q->stacks + !!q->tree;
+}
+
 /* What the option table alone cannot see; 0 or EXIT_USAGE. */
 static int check_request(const struct report_request *q, const struct report *r, const struct report_opts *o)
 {
 	const struct selection *s = &q->show.select;
-	int nr_text = !!q->events + !!q->stacks + !!q->tree;
+	int nr_text = nr_texts(q);
 	struct err e = { 0 };
 
 	if (q->blend && (nr_text || q->import || q->profile.replay || r->needs))
@@ -468,6 +474,8 @@ static int check_request(const struct report_request *q, const struct report *r,
 		log_error("--blame shows the metric 'blame' alone: not together with --metric or --off-cpu");
 	else if (q->blame && r->print_trace)
 		log_error("--%s charges nobody, so there is no --blame of it", r->name);
+	else if (q->show.created && (q->blame || s->off_cpu || q->show.fold || q->blend))
+		log_error("--created shows the metrics of objects by class: not together with --blame, --off-cpu, --fold or --blend");
 	else if (q->show.prune < 0 || q->show.prune > 100)
 		log_error("--prune: a percentage is from 0 to 100");
 	else if (!all_numbers("--pid", &s->pids, &e) || !all_numbers("--tid", &s->tids, &e) ||
@@ -1038,6 +1046,8 @@ static int add_metrics(struct report_request *q, const struct report *r)
 		status = log_err(&e);
 	if (q->blame)
 		opt_list_add(&q->profile.metrics, "blame", &e);
+	if (q->show.created && !q->profile.metrics.nr_items && !nr_texts(q))
+		opt_list_add(&q->profile.metrics, "alloc", &e);
 	return status;
 }
 

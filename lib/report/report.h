@@ -61,6 +61,7 @@ struct report_opts {
 	int fold;			/* enum report_fold */
 	int group;			/* enum report_group: a level above processes */
 	const char *hide;		/* functions that fit are part of their callers (as select.focus) */
+	bool created;			/* who created objects, and which, in place of calls: created.h */
 	bool merge_threads, merge_processes;
 	const char *hprof;		/* its options, which hprof_parse() takes; NULL: not given */
 	bool normalize_names;		/* functions whose names differ only in what runs make up are one */
@@ -222,6 +223,9 @@ char *report_tables_json(struct trace_reader *t, const struct report_opts *o);
 
 /* What --summary prints as JSON, for a page of this view; NULL: it says nothing of it. For free(). */
 char *report_summary_json(const struct view *of);
+
+/* What a function belongs to, as a consumer; itself where it belongs to nothing. */
+uint32_t view_fold_consumer(struct model *m, uint32_t id, enum report_fold fold);
 
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);

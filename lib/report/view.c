@@ -13,6 +13,7 @@
 #include "callflow/filter.h"
 #include "flow/ops.h"
 #include "model/same.h"
+#include "report/created.h"
 #include "report/report.h"
 
 static const char *base_name(const char *path)
@@ -167,7 +168,7 @@ static size_t package_len(const char *name)
 	return dot ? dot - name : 0;
 }
 
-static uint32_t fold_consumer(struct model *m, uint32_t id, enum report_fold fold)
+uint32_t view_fold_consumer(struct model *m, uint32_t id, enum report_fold fold)
 {
 	struct consumer c = m->consumers.items[id], to = { .kind = CONSUMER_FOLDED };
 	const char *name = model_str(m, c.name);
@@ -252,7 +253,7 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 		c.name = name_of_all_runs(v->m, &c);
 	id = c.key == v->m->consumers.items[id].key && c.detail == v->m->consumers.items[id].detail &&
 	     c.name == v->m->consumers.items[id].name ? id : consumer_add(&v->m->consumers, &c);
-	return o->fold == FOLD_NONE ? id : fold_consumer(v->m, id, o->fold);
+	return o->fold == FOLD_NONE ? id : view_fold_consumer(v->m, id, o->fold);
 }
 
 static int fold(struct view *v, struct err *e)
@@ -273,8 +274,11 @@ static int fold(struct view *v, struct err *e)
 	r = find_fitting(v, "hide", o->hide, hidden, e);
 	if (!r) {
 		to = xcalloc(nr, sizeof(*to));
-		for (i = 1; i < nr; i++)
-			to[i] = hidden[i] ? FLOW_DROP : map_consumer(v, i);
+		for (i = 1; i < nr; i++) {
+			bool is_object = o->created && v->m->consumers.items[i].kind == CONSUMER_CLASS;
+
+			to[i] = hidden[i] && !is_object ? FLOW_DROP : map_consumer(v, i);
+		}
 		where = where_nodes_go(v->m);
 		flow_map(&v->m->flow, to, o->fold != FOLD_NONE, &out, where);
 		model_take_flow(v->m, &out, where);
@@ -514,6 +518,8 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 	count_stacks(v);
 	group(v);
 	r = fold(v, e);
+	if (!r && o->created)
+		r = created_fold(m, e);
 	if (r)
 		return r;
 	count_threads(v);

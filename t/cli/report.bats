@@ -326,6 +326,37 @@ for r in csv.reader(sys.stdin):
 	[ "$(json '.rows[] | select(.name == "demo.Demo.fib(I)I") | .base[0]')" -eq 26000000 ]
 }
 
+@test "report: objects stand below the classes that created them" {
+	printf '%s\t\t\t0\n' '0	0	0	app	process' '1	0	0	main	thread' '2	0	0	demo.Main.main	java' \
+		'3	2	200	demo.Order	class' '3	0	0	demo.Order.<init>	java' '4	3	300	demo.Item	class' \
+		'4	1	900	java.util.ArrayList.add	java' '5	1	100	java.lang.Object[]	class' \
+		'3	0	0	[stub]	stub' '4	1	50	byte[]	class' '2	1	7	demo.Main	class' |
+		{ printf '# levels\n# n samples\n# metric alloc bytes\n'; cat; } >tree
+	arcprof report --tree tree --created --xtree --format csv >csv
+	cat csv
+	awk -F, 'NR > 1 {
+		path[$1] = $2 == "" ? $5 : path[$2] ";" $5
+		if ($8)
+			print path[$1], $6, $8, $9
+	}' csv | sort >got
+	diff - got <<-'END'
+	app;main;[java];byte[] class 1 50
+	app;main;demo.Main class 1 7
+	app;main;demo.Main;demo.Order class 2 200
+	app;main;demo.Order;demo.Item class 3 300
+	app;main;java.util.ArrayList;java.lang.Object[] class 1 100
+	END
+	run_arcprof report --tree tree --created --xtree --hide '^java' --format folded
+	[[ "$output" == *"demo.Order;java.lang.Object[] 100"* ]]
+	run_arcprof report --tree "$DATA/sources/tree" --created
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"such as --metric alloc,objects: 'cpu' is not"* ]]
+	run_arcprof report -i "$MIXED" --created
+	[[ "$stderr" == *"unknown metric 'alloc'"* ]]
+	run_arcprof report -i "$MIXED" --created --blame
+	[ "$status" -eq 2 ]
+}
+
 @test "report: pruning leaves a connected tree and says what is shown" {
 	run_arcprof report -i "$MIXED" --xtree --prune 10 --format json
 	[ "$(json '[.nodes[] | select(.name == "[pruned]") | .base[0]] | add')" -eq 17000000 ]
