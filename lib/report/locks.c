@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/locks.h"
+#include "report/holders.h"
 #include "report/hprof.h"
 #include "report/report.h"
 #include "report/tallies.h"
@@ -370,6 +371,8 @@ static void print_text(const struct rows *r, FILE *out)
 	print_notified(r, out, &s);
 	report_print_hidden(r->nr_hidden + sheet_nr_hidden(&s), out);
 	sheet_end(&s);
+	if (!r->o->choice.columns.nr_items)
+		fputs("\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n", out);
 }
 
 static void put_head(const struct rows *r, struct json *j)
@@ -444,11 +447,28 @@ static int has_no_sums(struct err *e)
 	return -ENODATA;
 }
 
+static bool wants_chains(const struct report_opts *o)
+{
+	return o->argument && *o->argument;
+}
+
+static int check(const struct report_opts *o, struct err *e)
+{
+	if (wants_chains(o) && strcmp(o->argument, "chains"))
+		return err_set(e, EINVAL, "invalid value '%s' of --locks (expected: chains)", o->argument);
+	if (wants_chains(o) && o->format == FORMAT_HPROF)
+		return err_set(e, EINVAL, "--format=hprof has no chains of locks");
+	return 0;
+}
+
 static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
 	struct rows r = { .o = o };
-	int ret = locks_read(&r.m, t, o->select.filter, e);
+	int ret;
 
+	if (wants_chains(o))
+		return holders_print(t, o, out, e);
+	ret = locks_read(&r.m, t, o->select.filter, e);
 	if (!ret && r.m.no_end && !r.m.nr_rows && !r.m.nr_left_out)
 		ret = has_no_sums(e);
 	if (!ret)
@@ -478,9 +498,11 @@ static const struct report_reason reasons[] = {
 
 const struct report report_locks = {
 	.name = "locks",
-	.help = "show the locks that threads waited for",
+	.help = "show the locks that threads waited for; or, as a tree, who had them and what those waited for",
+	.argument = "chains",
+	.argument_optional = true,
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
-	.legend = "\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n",
+	.check = check,
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
 	.follows = FOLLOWS_CHOICE "pid comm limit sort",

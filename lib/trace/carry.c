@@ -407,6 +407,11 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 	case RECORD_lock:
 		need_of_lock(c, &r->lock);
 		break;
+	case RECORD_lock_wait:
+		need_lock(c, r->lock_wait.proc, r->lock_wait.function);
+		carry_thread(c, r->lock_wait.thread);
+		carry_thread(c, r->lock_wait.owner);
+		break;
 	case RECORD_lock_use:
 		need_lock(c, r->lock_use.proc, r->lock_use.function);
 		break;

@@ -408,6 +408,18 @@ RECORD(lock, META, TIMED, MTE, CODE(0x8a), "lock",
 	/* the same: thread that had the lock when waits began, 0 not known, and what was waited then */
 	PAIRS("owners", "thread", "ns", owners, owners_len))
 
+/* A wait that has a sample of the source "lock", and what is not in that. */
+RECORD(lock_wait, META, TIMED, MTE, CODE(0xae), "lock.wait",
+	/* time_ns: when it was over, or the recording was */
+	FIELD(u32, thread)	/* that waited */
+	FIELD(u32, owner)	/* that had the lock when the wait began; 0: not known, or it has none */
+	FIELD(u32, proc)
+	FIELD(u32, function)	/* these three as in a lock */
+	FIELD(x32, identity)
+	FIELD(u32, kind)
+	NAMED(v, "duration", ns, ":ns")	/* how long it was */
+	FIELD(v, weight, ":ns"))	/* what it stands for, with others as short */
+
 /* Acquisitions of a lock that were counted (record --lock-exact). */
 RECORD(lock_use, META, TIMED, MTE, CODE(0x96), "lock.use",
 	FIELD(u32, proc)

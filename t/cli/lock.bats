@@ -132,6 +132,10 @@ held() {
 		# each of the three had to wait for most of it, and nearly all for the holder
 		[ "$ns" -ge 300000000 ]
 		[ $((owner_ns * 10)) -ge $((ns * 8)) ]
+		"$ARCPROF" report -i trace --locks=chains --format json >chains
+		jq -e --arg c "$class" --argjson ns "$owner_ns" '.chains as $all |
+			[$all[] | select(.level == 1 and .state == "has" and .thread == "holder" and $all[.parent].class == $c).wait_ns] |
+			add * 10 >= $ns * 9' chains
 	done
 	# names stand below each other, however long an owner's is
 	"$ARCPROF" report -i trace --locks >table

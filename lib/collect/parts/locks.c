@@ -201,6 +201,20 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	return lock;
 }
 
+/* The lock is one that is wanted: who had it, for those that ask who waited for whom. */
+static void write_wait(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t lock,
+		       uint64_t weight_ns)
+{
+	const struct lock_sum *s = &c->locks.all[lock];
+
+	trace_write_lock_wait(c->w, &(struct rec_lock_wait){
+		.time_ns = r->time_ns, .thread = number_of(c, j, r->thread, r->vthread, r->time_ns),
+		.owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns),
+		.proc = s->proc, .function = s->function, .identity = s->identity, .kind = s->kind,
+		.ns = r->ns, .weight = weight_ns,
+	});
+}
+
 /* Whether it is recorded at that time; all that was before it is known then. */
 static bool begin_at(struct collect *c, uint64_t time_ns)
 {
@@ -434,6 +448,8 @@ static void take_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
 
 	if (lock != MAP_NONE && r->weight_ns)
 		expect_sample(&c->locks, r->thread, lock, r->weight_ns, 0);
+	if (lock != MAP_NONE && lock != LEFT_OUT && r->weight_ns)
+		write_wait(c, j, r, lock, r->weight_ns);
 	if (lock != MAP_NONE && r->kind == JVM_WAIT_CLASS && r->ns && r->ns <= MAX_PIECE_NS)
 		blame_owner(c, j, r, lock);
 }
@@ -500,6 +516,8 @@ static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native
 		expect_sample(&c->locks, r->thread, lock, r->weight_ns, 0);
 	if (lock == LEFT_OUT)
 		return;
+	if (r->weight_ns)
+		write_wait(c, j, &w, lock, r->weight_ns);
 	/* nobody told of it who gave the lock back, as it were if it was not by a function that we have */
 	if (is_lock(r->kind) && !r->blamed_ns && r->ns >= sources_interval(c, JVM_SOURCE_LOCK) && r->ns)
 		blame_owner(c, j, &w, lock);
@@ -532,6 +550,8 @@ static void take_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wai
 	uint32_t lock = r->ns <= MAX_PIECE_NS && begin_at(c, r->time_ns) ?
 		add_wait(c, j, &w, sources_function(&c->sources, j->proc, r->leaf)) : MAP_NONE;
 
+	if (lock != MAP_NONE && lock != LEFT_OUT)
+		write_wait(c, j, &w, lock, w.ns);
 	if (lock != MAP_NONE && lock != LEFT_OUT && r->frames_len)
 		write_open(c, lock, &w, stack_methods(c, j, r->frames, r->frames_len, r->cut));
 }
@@ -557,6 +577,7 @@ void locks_native_open(struct collect *c, struct java *j, const struct jvm_nativ
 	lock = add_wait(c, j, &w, nativelocks_function(c, j->proc, r->addr, r->kind));
 	if (lock == MAP_NONE || lock == LEFT_OUT)
 		return;
+	write_wait(c, j, &w, lock, w.ns);
 	write_open(c, lock, &w, put_stack(c, j, stack));
 	if (is_lock(r->kind) && !r->blamed_ns)
 		blame_owner(c, j, &w, lock);
