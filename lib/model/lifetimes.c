@@ -11,7 +11,7 @@
 /* Of so many objects. */
 struct lifetime {
 	uint64_t ns, count, died_ns;	/* died_ns LIVES: they live, and ns is when they were allocated */
-	uint32_t row, proc;
+	uint32_t row, proc, pid, class_name;
 };
 
 #define LIVES UINT64_MAX
@@ -25,6 +25,7 @@ struct take {
 	uint32_t live;			/* of objects that live */
 	struct rec_sample first;
 	bool has_first;
+	uint64_t *whole_ns;		/* [index of process] */
 };
 
 static struct lifetime_row *row_of(struct lifetimes *m, uint32_t proc, uint32_t pid, struct blamed b)
@@ -57,18 +58,20 @@ static void add_dead(struct take *t, const struct rec_sample *s, uint64_t ns, co
 {
 	struct lifetimes *m = t->m;
 	struct lifetime_row *row;
+	struct blamed b;
 	uint32_t proc, pid;
 
 	if (!is_selected(t, s, ep, &proc, &pid))
 		return;
-	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
+	b = blame_stack(&t->blame, s, ep);
+	row = row_of(m, proc, pid, b);
 	row->samples++;
 	row->died += s->weight;
 	row->ns += ns;
 	VEC_GROW(m->all, m->nr, m->alloc);
 	m->all[m->nr++] = (struct lifetime){
 		.ns = ns / s->weight, .count = s->weight, .died_ns = s->time_ns,
-		.row = (uint32_t)(row - m->rows), .proc = proc,
+		.row = (uint32_t)(row - m->rows), .proc = proc, .pid = pid, .class_name = b.leaf,
 	};
 }
 
@@ -82,6 +85,7 @@ static void add_living(struct take *t, const struct rec_sample *s, const struct 
 	VEC_GROW(m->all, m->nr, m->alloc);
 	m->all[m->nr++] = (struct lifetime){
 		.ns = s->time_ns, .count = s->weight, .died_ns = LIVES, .row = UINT32_MAX, .proc = proc,
+		.pid = pid, .class_name = blame_stack(&t->blame, s, ep).leaf,
 	};
 }
 
@@ -104,17 +108,30 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 	return 0;
 }
 
+/* Up to when all garbage of that process, by its index, had been found. */
+static uint64_t *whole_of(struct take *t, uint32_t proc)
+{
+	if (!t->whole_ns)
+		t->whole_ns = xcalloc(t->m->names.nr_procs, sizeof(*t->whole_ns));
+	return &t->whole_ns[proc];
+}
+
 static int take_sweep(void *ctx, const struct rec_sweep *r)
 {
-	struct lifetimes *m = ((struct take *)ctx)->m;
+	struct take *take = ctx;
+	struct lifetimes *m = take->m;
 	uint32_t proc = map_get(&m->names.proc_of, r->proc);
+	uint64_t *whole;
 
 	if (proc == MAP_NONE)
 		return 0;
+	whole = whole_of(take, proc);
 	VEC_GROW(m->sweeps, m->nr_sweeps, m->alloc_sweeps);
 	m->sweeps[m->nr_sweeps++] = (struct lifetime_sweep){
 		.time_ns = r->time_ns, .proc = r->proc, .pid = m->names.procs[proc].pid, .pauses = r->pauses,
+		.whole = r->whole_ns > *whole,
 	};
+	*whole = MAX(*whole, r->whole_ns);
 	return 0;
 }
 
@@ -181,6 +198,89 @@ static void count_living(struct lifetimes *m)
 		x->live -= MIN(x->died, x->live);
 	}
 }
+
+/* ---- by class ---- */
+
+static int by_time(const void *p, const void *q)
+{
+	const uint64_t *a = p, *b = q;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void choose_points(struct lifetimes *m)
+{
+	uint64_t *all = xcalloc(m->nr_sweeps + 1, sizeof(*all));
+	size_t nr_whole = 0, nr = 0, i;
+
+	for (i = 0; i < m->nr_sweeps; i++)
+		nr_whole += m->sweeps[i].whole;
+	m->points_are_whole = nr_whole > 1;
+	for (i = 0; i < m->nr_sweeps; i++)
+		if (m->sweeps[i].whole || !m->points_are_whole)
+			all[nr++] = m->sweeps[i].time_ns;
+	qsort(all, nr, sizeof(*all), by_time);
+	m->nr_points = MIN(nr, (size_t)LIFETIMES_POINTS);
+	for (i = 0; i < m->nr_points; i++)
+		m->points_ns[i] = m->nr_points > 1 ? all[i * (nr - 1) / (m->nr_points - 1)] : all[0];
+	free(all);
+}
+
+static struct lifetime_class *class_of(struct lifetimes *m, const struct lifetime *x)
+{
+	uint32_t *at = map_put(&m->class_of, (uint64_t)x->proc << 32 | x->class_name);
+
+	if (*at == MAP_NONE) {
+		VEC_GROW(m->classes, m->nr_classes, m->alloc_classes);
+		*at = m->nr_classes;
+		m->classes[m->nr_classes++] = (struct lifetime_class){
+			.proc = x->proc, .pid = x->pid, .class_name = x->class_name,
+		};
+	}
+	return &m->classes[*at];
+}
+
+static int by_last(const void *p, const void *q, void *ctx)
+{
+	const struct lifetime_class *a = p, *b = q;
+	const struct lifetimes *m = ctx;
+	size_t last = m->nr_points ? m->nr_points - 1 : 0;
+	uint64_t x = a->live[last], y = b->live[last];
+
+	return x != y ? (x < y) - (x > y) : (a->class_name > b->class_name) - (a->class_name < b->class_name);
+}
+
+/* When its process was looked at first at that time or later; UINT64_MAX: not any more. */
+static uint64_t looked_at(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
+{
+	size_t at = time_ns == LIVES ? m->nr_sweeps : sweep_at(m, proc, time_ns);
+
+	return is_of(m, at, proc) ? m->sweeps[at].time_ns : UINT64_MAX;
+}
+
+void lifetimes_by_class(struct lifetimes *m)
+{
+	struct lifetime_class *class;
+	size_t i, k;
+
+	choose_points(m);
+	for (i = 0; i < m->nr; i++) {
+		const struct lifetime *x = &m->all[i];
+		uint64_t born_ns = x->died_ns == LIVES ? x->ns : x->died_ns - MIN(x->ns, x->died_ns);
+		uint64_t from_ns = looked_at(m, x->proc, born_ns), to_ns = looked_at(m, x->proc, x->died_ns);
+
+		for (k = 0, class = NULL; k < m->nr_points; k++) {
+			if (m->points_ns[k] < from_ns || m->points_ns[k] >= to_ns)
+				continue;
+			class = class ? class : class_of(m, x);
+			class->live[k] += x->count;
+		}
+	}
+	if (m->nr_classes)
+		qsort_r(m->classes, m->nr_classes, sizeof(*m->classes), by_last, m);
+}
+
+/* ---- lengths ---- */
 
 static int by_row_and_length(const void *p, const void *q)
 {
@@ -259,6 +359,7 @@ int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct sel
 		r = trace_read(t, &sink, &take, e);
 	blame_release(&take.blame);
 	filter_free(take.kept);
+	free(take.whole_ns);
 	if (!r)
 		finish(m);
 	return r;
@@ -267,6 +368,8 @@ int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct sel
 void lifetimes_release(struct lifetimes *m)
 {
 	free(m->sweeps);
+	free(m->classes);
+	map_release(&m->class_of);
 	free(m->all);
 	free(m->rows);
 	map_release(&m->row_of);

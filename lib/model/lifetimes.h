@@ -25,6 +25,16 @@ struct lifetime_sweep {
 	uint32_t proc, pid;
 	uint32_t pauses;		/* of the collector since the recording began */
 	uint64_t died, live;		/* objects that this look found dead, and those that it left */
+	bool whole;			/* after a collection of the old, too */
+};
+
+/* How many objects of a class lived after collections, those at points_ns. */
+enum { LIFETIMES_POINTS = 8 };
+
+struct lifetime_class {
+	uint32_t proc, pid;
+	uint32_t class_name;		/* consumer of strings; 0: not known */
+	uint64_t live[LIFETIMES_POINTS];
 };
 
 struct lifetimes {
@@ -37,16 +47,27 @@ struct lifetimes {
 	struct lifetime_sweep *sweeps;	/* by process and time */
 	size_t nr_sweeps, alloc_sweeps;
 	uint64_t start_ns;		/* of the trace */
+	/* of lifetimes_by_class() */
+	struct lifetime_class *classes;	/* most at the last point first */
+	size_t nr_classes, alloc_classes;
+	uint64_t points_ns[LIFETIMES_POINTS];	/* by time */
+	size_t nr_points;
+	bool points_are_whole;		/* collections of the whole heap alone */
 	/* how rows are found */
 	struct lifetime *all;
 	size_t nr, alloc;
-	struct map row_of;
+	struct map row_of, class_of;
 };
 
 /*
  * s selects by process, thread and filter. -ENODATA: lifetimes were not recorded. To be released in any case.
  */
 int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e);
+/*
+ * Counts what lived after collections by class: after each of the whole heap, if there were two of these,
+ * else after any; of more than LIFETIMES_POINTS so many are chosen, the first and the last among them.
+ */
+void lifetimes_by_class(struct lifetimes *m);
 void lifetimes_release(struct lifetimes *m);
 
 #endif

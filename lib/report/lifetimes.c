@@ -13,7 +13,7 @@
 struct shown {
 	struct lifetimes m;
 	const struct report_opts *o;
-	bool collections;		/* rows are these */
+	bool collections, classes;	/* rows are these */
 	size_t nr;			/* of the rows */
 };
 
@@ -88,6 +88,40 @@ static void add_collections(const struct shown *s, struct sheet *sheet)
 	sheet_end_rows(sheet);
 }
 
+/* What lived after each chosen collection is a column. */
+static void add_classes(const struct shown *s, struct sheet *sheet)
+{
+	enum { BEFORE = 2 };
+	struct sheet_column columns[BEFORE + LIFETIMES_POINTS + 1] = { { "class" }, { "pid" } };
+	struct cell cells[ARRAY_SIZE(columns)];
+	char times[LIFETIMES_POINTS][24];
+	size_t nr = s->m.nr_points, i, k;
+	struct buf name = BUF_INIT;
+
+	for (k = 0; k < nr; k++) {
+		snprintf(times[k], sizeof(times[k]), "%.3f",
+			 (double)(s->m.points_ns[k] - MIN(s->m.points_ns[k], s->m.start_ns)) / 1e9);
+		columns[BEFORE + k] = (struct sheet_column){ "live", "Live", 10, .of = times[k] };
+	}
+	columns[BEFORE + nr] = (struct sheet_column){ NULL, "Class", .before = "  " };
+	sheet_columns(sheet, columns, BEFORE + nr + 1);
+	for (i = 0; i < s->nr; i++) {
+		const struct lifetime_class *x = &s->m.classes[i];
+		const char *class = name_of(s, x->class_name);
+
+		buf_reset(&name);
+		quote_add(&name, class ? class : "[unknown class]");
+		cells[0] = cell_text(class);
+		cells[1] = cell_u64(x->pid);
+		for (k = 0; k < nr; k++)
+			cells[BEFORE + k] = cell_u64(x->live[k]);
+		cells[BEFORE + nr] = cell_text(name.data);
+		sheet_row(sheet, NULL, cells);
+	}
+	sheet_end_rows(sheet);
+	buf_release(&name);
+}
+
 static void print_head(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
@@ -98,14 +132,20 @@ static void print_head(const struct shown *s, FILE *out)
 	report_put_lost_of(&s->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(s->o->select.filter, s->m.nr_left_out, "object", &b);
-	buf_str(&b, s->collections ? " Units :: s (Time), objects (Died, Live)\n\n" :
-		" Units :: ms (Mean, p50, p90), until the next collection found them dead\n\n");
+	if (s->classes)
+		buf_fmt(&b, " Units :: objects (Live), after collections%s that ended so many seconds after the start\n\n",
+			s->m.points_are_whole ? " of the whole heap" : "");
+	else
+		buf_str(&b, s->collections ? " Units :: s (Time), objects (Died, Live)\n\n" :
+			" Units :: ms (Mean, p50, p90), until the next collection found them dead\n\n");
 	fputs(b.data, out);
 	buf_release(&b);
 }
 
 static void put_head(const struct shown *s, struct json *j)
 {
+	size_t i;
+
 	report_json_begin(j, "lifetimes");
 	json_object(j, "source");
 	json_str(j, "command", names_label(&s->m.names, "command"));
@@ -114,12 +154,19 @@ static void put_head(const struct shown *s, struct json *j)
 	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
 	json_u64(j, "died", s->m.died);
 	json_u64(j, "young", s->m.young);
+	if (s->classes) {
+		json_bool(j, "whole", s->m.points_are_whole);
+		json_array(j, "times_ns");
+		for (i = 0; i < s->m.nr_points; i++)
+			json_u64(j, NULL, s->m.points_ns[i] - MIN(s->m.points_ns[i], s->m.start_ns));
+		json_end(j);
+	}
 	json_end(j);
 }
 
 static size_t nr_rows(const struct shown *s)
 {
-	return s->collections ? s->m.nr_sweeps : s->m.nr_rows;
+	return s->collections ? s->m.nr_sweeps : s->classes ? s->m.nr_classes : s->m.nr_rows;
 }
 
 static void print(const struct shown *s, FILE *out)
@@ -132,9 +179,11 @@ static void print(const struct shown *s, FILE *out)
 	if (sheet_is_text(&sheet))
 		print_head(s, out);
 	put_head(s, &sheet.json);
-	json_array(&sheet.json, s->collections ? "collections" : "lifetimes");
+	json_array(&sheet.json, s->collections ? "collections" : s->classes ? "classes" : "lifetimes");
 	if (s->collections)
 		add_collections(s, &sheet);
+	else if (s->classes)
+		add_classes(s, &sheet);
 	else
 		add_rows(s, &sheet);
 	json_end(&sheet.json);
@@ -146,12 +195,21 @@ static void print(const struct shown *s, FILE *out)
 	sheet_end(&sheet);
 }
 
+static bool is_argument(const struct report_opts *o, const char *name)
+{
+	return o->argument && !strcmp(o->argument, name);
+}
+
 static int lifetimes_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	struct shown s = { .o = o, .collections = o->argument && *o->argument };
+	struct shown s = {
+		.o = o, .collections = is_argument(o, "collections"), .classes = is_argument(o, "classes"),
+	};
 	int r = lifetimes_read(&s.m, t, &o->select, e);
 
 	if (!r) {
+		if (s.classes)
+			lifetimes_by_class(&s.m);
 		s.nr = o->limit ? MIN(nr_rows(&s), o->limit) : nr_rows(&s);
 		print(&s, out);
 		r = !nr_rows(&s);
@@ -162,8 +220,8 @@ static int lifetimes_print(struct trace_reader *t, const struct report_opts *o, 
 
 static int check(const struct report_opts *o, struct err *e)
 {
-	if (o->argument && *o->argument && strcmp(o->argument, "collections"))
-		return err_set(e, EINVAL, "invalid value '%s' of --lifetimes (expected: collections)",
+	if (o->argument && *o->argument && !is_argument(o, "collections") && !is_argument(o, "classes"))
+		return err_set(e, EINVAL, "invalid value '%s' of --lifetimes (expected: collections or classes)",
 			       o->argument);
 	return 0;
 }
@@ -177,7 +235,7 @@ static const struct report_reason reasons[] = {
 const struct report report_lifetimes = {
 	.name = "lifetimes",
 	.help = "show how long Java objects lived that died, and which die young",
-	.argument = "collections",
+	.argument = "collections|classes",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n %Young: dead at the first look at all objects after they were allocated\n",
