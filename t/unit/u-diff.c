@@ -18,7 +18,7 @@
 static const struct simulate_sampling ideal = { SIMULATE_SAMPLES, 1, 0, false };
 static const struct simulate_sampling bursts = { SIMULATE_SAMPLES, 4, 0, false };
 
-#ifndef SANITIZED	/* statistics of what is computed below as well */
+#ifndef UNIT_SLOW	/* statistics of what is computed below as well */
 static const struct simulate_sampling java = { SIMULATE_SAMPLES, 1, 0, true };
 static const struct simulate_sampling jittery = { SIMULATE_SAMPLES, 1, .1, false };
 
@@ -132,7 +132,7 @@ TEST(diff_finds_what_is_planted_and_little_else)
 	}
 }
 
-#ifndef SANITIZED
+#ifndef UNIT_SLOW
 TEST(diff_finds_two_percent_of_the_total_in_nineteen_of_twenty_programs)
 {
 	unsigned int covered;

@@ -42,10 +42,12 @@ const char *unit_source(const char *path);
 /* xorshift generator for property tests; the seed is printed when a test fails. */
 uint64_t unit_random(void);
 /*
- * With sanitizers, tests of each position of a file, or of thousands of random ones, take one of so many:
- * they take 20 times as long there, and the fuzzers run with sanitizers as well.
+ * With sanitizers, or in an emulator, tests of each position of a file, or of thousands of random ones, take
+ * one of so many: they take 20 times as long there. All of them are tested as optimised for this CPU
+ * (PLAIN_SRC), and the fuzzers run with sanitizers as well.
  */
-#ifdef SANITIZED
+#if defined(SANITIZED) || defined(EMULATED)
+#define UNIT_SLOW
 #define UNIT_STRIDE 13
 #else
 #define UNIT_STRIDE 1
