@@ -22,6 +22,7 @@
 #include "cmd.h"
 #include "export.h"
 #include "fleet.h"
+#include "fleet/create.h"
 #include "fleet/fetch.h"
 #include "fleet/http.h"
 #include "fleet/where.h"
@@ -355,6 +356,24 @@ static int run_budget(const struct fleet_opts *o, int nr, char **operands)
 	return status;
 }
 
+/* ---- create ---- */
+
+static int run_create(const struct fleet_opts *o, int nr, char **operands)
+{
+	struct http_server server;
+	struct err e = { 0 };
+
+	if (nr != 1 || !http_is_url(operands[0])) {
+		log_error("create takes the URL of a server: http://host:8123/");
+		return EXIT_USAGE;
+	}
+	server = fleet_server(o, operands[0]);
+	if (create_tables(&server, &e))
+		return log_err(&e);
+	log_info("the server has the tables nodes, names and sums");
+	return 0;
+}
+
 /* The command line of a process can be read by everyone: what is secret in a URL leaves it. */
 static char *take_url(char *url)
 {
@@ -370,8 +389,8 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 	static const struct {
 		const char *name;
 		int (*run)(const struct fleet_opts *o, int nr, char **operands);
-	} commands[] = { { "push", fleet_push }, { "report", run_report },
-			{ "budget", run_budget }, { "fetch", run_fetch } };
+	} commands[] = { { "create", run_create }, { "push", fleet_push }, { "report", run_report },
+			 { "budget", run_budget }, { "fetch", run_fetch } };
 	char *url = NULL;
 	size_t i;
 	int status;
@@ -386,16 +405,17 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		}
 	free(url);
 	if (nr_operands)
-		log_error("'%s' is not something fleet does: push, report, budget, fetch", operands[0]);
+		log_error("'%s' is not something fleet does: create, push, report, budget, fetch",
+			  operands[0]);
 	else
-		log_error("say what to do: push, report, budget or fetch");
+		log_error("say what to do: create, push, report, budget or fetch");
 	return EXIT_USAGE;
 }
 
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "push|report|budget|fetch <url>|<dir> [<file>...] [-- <option>...]",
+	.operands = "create|push|report|budget|fetch <url>|<dir> [<file>...] [-- <option>...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

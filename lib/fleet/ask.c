@@ -12,7 +12,7 @@
 enum { FIELDS = 8 };
 
 static const char names_of[] =
-	" AS q LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names"
+	" AS q ANY LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names"
 	" GROUP BY func) AS f USING (func)";
 
 static void put_xprof(struct buf *b, const struct fetch *f, const char *metric)

@@ -9,7 +9,7 @@
 #include "fleet/fetch.h"
 #include "flow/input.h"
 
-static const char *const settings[] = { "join_default_strictness=ANY", "distributed_product_mode=global", NULL };
+static const char *const settings[] = { "distributed_product_mode=global", NULL };
 
 void fetch_put_literal(struct buf *b, const char *s)
 {

@@ -322,3 +322,20 @@ int http_query(const struct http_request *q, const char *sql, struct buf *answer
 	close(fd);
 	return r;
 }
+
+int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e)
+{
+	const struct http_request q = { .server = server, .total_s = server->question_s,
+					.max_answer = HTTP_SHORT_ANSWER };
+	struct buf answer = BUF_INIT;
+	char *end;
+	int r = http_query(&q, sql, &answer, e);
+
+	if (!r) {
+		*number = strtoull(answer.data, &end, 10);
+		if (end == answer.data || (*end && *end != '\n'))
+			r = err_set(e, EPROTO, "the server's answer is not a number: %.60s", answer.data);
+	}
+	buf_release(&answer);
+	return r;
+}

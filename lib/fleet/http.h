@@ -57,6 +57,8 @@ int http_send(const struct http_request *q, struct http_answer *a, struct err *e
 int http_post(const struct http_request *q, struct buf *answer, struct err *e);
 /* With a statement as the body, in place of q->body_fd. */
 int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e);
+/* A statement whose answer is one number, in the time of a question. -EPROTO: it is none. */
+int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e);
 
 /* Fills *e with "host: text", the first line of it; returns -code. */
 int http_refuse(struct err *e, int code, const char *url, const char *text);

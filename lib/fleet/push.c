@@ -41,23 +41,6 @@ char *segment_tried(const char *spool, const struct segment *s)
 	return xasprintf("%s/%016" PRIx64 ".tried", spool, (uint64_t)s->id);
 }
 
-static int ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e)
-{
-	const struct http_request q = { .server = server, .total_s = server->question_s,
-					.max_answer = HTTP_SHORT_ANSWER };
-	struct buf answer = BUF_INIT;
-	char *end;
-	int r = http_query(&q, sql, &answer, e);
-
-	if (!r) {
-		*number = strtoull(answer.data, &end, 10);
-		if (end == answer.data || (*end && *end != '\n'))
-			r = err_set(e, EPROTO, "the server's answer is not a number: %.60s", answer.data);
-	}
-	buf_release(&answer);
-	return r;
-}
-
 /*
  * Asks in this order: what no longer runs has either left its rows or never will.  1: it has all of them.
  */
@@ -70,12 +53,12 @@ static int look(const struct http_server *server, const struct segment *s, struc
 	snprintf(sql, sizeof(sql),
 		 "SELECT count() FROM system.processes WHERE query_id = 'arcprof-%016" PRIx64 "'",
 		 (uint64_t)s->id);
-	r = ask_number(server, sql, &running, e);
+	r = http_ask_number(server, sql, &running, e);
 	if (!r && running)
 		return err_set(e, EAGAIN, "the server still works on an earlier attempt");
 	snprintf(sql, sizeof(sql), "SELECT count() FROM nodes WHERE trace = %" PRId64, s->id);
 	if (!r)
-		r = ask_number(server, sql, &have, e);
+		r = http_ask_number(server, sql, &have, e);
 	if (r || !have)
 		return r;
 	if (have == s->nr_rows)

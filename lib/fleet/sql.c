@@ -2,8 +2,8 @@
 /*
  * sql.c - the statements for an engine.
  *
- * Views are written once (sql/queries.sql), as ClickHouse has them: a parameter is {name:Type}. DuckDB
- * calls such a view a macro, and a parameter by its name alone.
+ * Views are written once (sql/queries.sql), as ClickHouse has them: a parameter is {name:Type}, and a join is
+ * ANY. DuckDB calls such a view a macro, a parameter by its name alone, and has no such join.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 extern const char sql_clickhouse[], sql_duckdb[], sql_views[];
 
 static const char *const names[] = { [SQL_CLICKHOUSE] = "clickhouse", [SQL_DUCKDB] = "duckdb" };
-static const char mark[] = "--@ ";
+static const char mark[] = "--@ ", any[] = "ANY ";
 
 enum sql_engine sql_engine_parse(const char *name)
 {
@@ -54,6 +54,8 @@ static void put_line(enum sql_engine engine, const char *line, size_t len, FILE 
 	size_t n;
 
 	for (; line < end; line++) {
+		if (engine == SQL_DUCKDB && !strncmp(line, any, strlen(any)))
+			line += strlen(any);
 		if (engine != SQL_DUCKDB || *line != '{') {
 			putc(*line, out);
 			continue;

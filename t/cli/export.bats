@@ -80,9 +80,12 @@ column_sum() {
 		configure_server "$n" "${tcp[@]}"
 		start_server "$n"
 		# the tables as they are, and those that are Distributed over both servers
-		arcprof export --schema clickhouse | sed -E 's/\b(nodes|names)\b( \(|$|;)/\1_local\2/' >schema
-		for table in 1 2; do
-			ask "$n" "$(awk -v want="$table" 'BEGIN { RS = ";" } NR == want' schema)"
+		arcprof fleet create -q "$(cat "server$n/url")"
+		# Tables that are Distributed need settings.
+		echo "$(cat "server$n/url")?allow_experimental_low_cardinality_type=1&insert_distributed_sync=1&distributed_product_mode=global" >"server$n/url"
+		ask "$n" "DROP TABLE sums_of_nodes"
+		for table in nodes names; do
+			ask "$n" "RENAME TABLE $table TO ${table}_local"
 		done
 		ask "$n" "CREATE TABLE nodes AS nodes_local ENGINE = Distributed(fleet, default, nodes_local, trace)"
 		ask "$n" "CREATE TABLE names AS names_local ENGINE = Distributed(fleet, default, names_local, func)"
@@ -91,7 +94,7 @@ column_sum() {
 		arcprof export -q --table tables "$table"
 		for n in nodes names; do
 			curl -sS --fail-with-body -H 'Content-Encoding: gzip' --data-binary "@tables/$n.tsv.gz" \
-				"$(cat server1/url)?query=INSERT+INTO+$n+FORMAT+TabSeparatedWithNames"
+				"$(cat server1/url)&query=INSERT+INTO+$n+FORMAT+TabSeparatedWithNames"
 		done
 	done
 	# the server computes the numbers of all functions and contexts

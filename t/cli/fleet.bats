@@ -16,16 +16,13 @@ teardown() {
 
 # One server with the tables; its URL in $url.
 one_server() {
-	local tcp statement
+	local tcp
 	skip_unless_clickhouse
 	read -r -a tcp < <(free_ports 2)
 	configure_server 1 "${tcp[@]}"
 	start_server 1
 	url=$(cat server1/url)
-	arcprof export --schema clickhouse >schema
-	for statement in 1 2 3 4; do
-		ask 1 "$(awk -v want="$statement" 'BEGIN { RS = ";" } NR == want' schema)"
-	done
+	arcprof fleet create -q "$url"
 }
 
 tree() {
@@ -379,17 +376,16 @@ stop_evil() {
 
 @test "how-to: a fleet in ten minutes, followed literally" {
 	skip_unless_perf
-	one_server
-	local steps
-	command -v clickhouse-client >/dev/null || skip "clickhouse-client is not installed"
+	local steps tcp
+	skip_unless_clickhouse
+	read -r -a tcp < <(free_ports 2)
+	configure_server 1 "${tcp[@]}"
+	start_server 1
 	steps=$(grep -P '^\t' "$TOP/Documentation/howto/a-fleet-in-ten-minutes.adoc")
-	ask 1 "DROP TABLE sums_of_nodes"; ask 1 "DROP TABLE sums"; ask 1 "DROP TABLE nodes"; ask 1 "DROP TABLE names"
 	mkdir bin
 	ln -s "$ARCPROF" bin/arcprof
 	# the same commands; only where the server listens is ours
-	printf '#!/bin/sh\nexec %s --port %s "$@"\n' "$(command -v clickhouse-client)" "$(cat server1/tcp)" >bin/clickhouse-client
-	chmod +x bin/clickhouse-client
-	steps=${steps/"http://localhost:8123/"/$url}
+	steps=${steps/"http://localhost:8123/"/$(cat server1/url)}
 	PATH=$PWD/bin:$PATH HOME=$PWD bash -e -o pipefail -c "$steps" >said 2>errors || { cat said errors; return 1; }
 	cat said
 	[ -s shop.html ]

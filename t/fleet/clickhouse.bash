@@ -30,6 +30,7 @@ skip_unless_clickhouse() {
 }
 
 # configure_server <number> <tcp port of server 1> <of server 2>
+# Settings of users and their queries are those that the package installs.
 configure_server() {
 	local dir=$PWD/server$1 http tcp inter
 	read -r http inter < <(free_ports 2)
@@ -37,7 +38,6 @@ configure_server() {
 	[ "$1" -eq 2 ] && tcp=$3
 	mkdir -p "$dir/data" "$dir/tmp" "$dir/files"
 	echo "http://127.0.0.1:$http/" >"$dir/url"
-	echo "$tcp" >"$dir/tcp"
 	cat >"$dir/config.xml" <<-XML
 		<?xml version="1.0"?>
 		<yandex>
@@ -46,26 +46,12 @@ configure_server() {
 		<listen_host>127.0.0.1</listen_host>
 		<mark_cache_size>67108864</mark_cache_size>
 		<path>$dir/data/</path><tmp_path>$dir/tmp/</tmp_path><user_files_path>$dir/files/</user_files_path>
-		<users_config>users.xml</users_config><default_profile>default</default_profile>
+		<users_config>/etc/clickhouse-server/users.xml</users_config><default_profile>default</default_profile>
 		<default_database>default</default_database>
 		<remote_servers><fleet>
 		<shard><replica><host>127.0.0.1</host><port>$2</port></replica></shard>
 		<shard><replica><host>127.0.0.1</host><port>$3</port></replica></shard>
 		</fleet></remote_servers>
-		</yandex>
-	XML
-	cat >"$dir/users.xml" <<-XML
-		<?xml version="1.0"?>
-		<yandex><profiles><default>
-		<allow_experimental_low_cardinality_type>1</allow_experimental_low_cardinality_type>
-		<join_default_strictness>ANY</join_default_strictness>
-		<distributed_product_mode>global</distributed_product_mode>
-		<insert_distributed_sync>1</insert_distributed_sync>
-		</default></profiles>
-		<users><default><password></password><networks><ip>127.0.0.1</ip></networks>
-		<profile>default</profile><quota>default</quota></default></users>
-		<quotas><default><interval><duration>3600</duration><queries>0</queries><errors>0</errors>
-		<result_rows>0</result_rows><read_rows>0</read_rows><execution_time>0</execution_time></interval></default></quotas>
 		</yandex>
 	XML
 }

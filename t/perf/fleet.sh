@@ -75,9 +75,7 @@ bytes_of() {
 read -r -a tcp < <(free_ports 2)
 configure_server 1 "${tcp[@]}"
 start_server 1 || exit 1
-for statement in 1 2 3 4; do
-	ask 1 "$("$ARCPROF" export --schema clickhouse | awk -v want="$statement" 'BEGIN { RS = ";" } NR == want')"
-done
+"$ARCPROF" fleet create -q "$(cat server1/url)" || exit 1
 curl -sS -H 'Content-Encoding: gzip' --data-binary @real/names.tsv.gz \
 	"$(cat server1/url)?query=INSERT+INTO+names+FORMAT+TabSeparatedWithNames"
 printf '%10s %10s %7s %7s %8s %6s %5s  %-6s %6s %6s %6s %6s %6s\n' recordings rows 'MB disk' 'B a row' 'rows/s' load \

@@ -196,6 +196,7 @@ TEST(fleet_views_have_the_parameters_of_the_engine)
 	fclose(out);
 	CHECK(strstr(text, "MACRO xprof(of_metric, of_service := '%', of_version := '%') AS TABLE\n"));
 	CHECK(strstr(text, "MACRO collisions() AS TABLE\n"));
+	CHECK(strstr(text, ") AS q LEFT JOIN (") && strstr(text, "\n LEFT JOIN (\n"));
 	CHECK(strstr(text, "metric = of_metric AND"));
 	CHECK(!strchr(text, '{') && !strstr(text, "--@"));
 	free(text);
@@ -204,6 +205,7 @@ TEST(fleet_views_have_the_parameters_of_the_engine)
 	fclose(out);
 	CHECK(strstr(text, "CREATE VIEW xprof AS\n"));
 	CHECK(strstr(text, "metric = {of_metric:String} AND"));
+	CHECK(strstr(text, ") AS q ANY LEFT JOIN ("));
 	free(text);
 	CHECK(sql_engine_parse("sqlite") == SQL_NR_ENGINES);
 }

@@ -1,5 +1,5 @@
--- The tables of "arcprof export --table", for ClickHouse 18.16 and later.
--- Low cardinality: on servers before 19, SET allow_experimental_low_cardinality_type = 1 first.
+-- The tables of "arcprof export --table", for ClickHouse 18.16 and later: "arcprof fleet create" makes them.
+-- By hand, clients of servers before 19 take --allow_experimental_low_cardinality_type=1.
 CREATE TABLE IF NOT EXISTS nodes (
  t UInt32, trace Int64,
  service LowCardinality(String), version LowCardinality(String), host LowCardinality(String),

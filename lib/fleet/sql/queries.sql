@@ -1,5 +1,6 @@
 -- What the views of every engine are made of; sql.c makes the statements.  No alias is the name of a column of
--- the same SELECT: ClickHouse would take it for the column.
+-- the same SELECT: ClickHouse would take it for the column. Joins are ANY for ClickHouse before 20, which has no
+-- default; the right side has one row for each key.
 
 --@ tree of_metric of_service of_version
 -- The tree of all recordings: "# metric ..." and these rows are what "arcprof report --tree" reads.
@@ -7,7 +8,7 @@ SELECT path, up AS parent, ns AS n, self AS base, name, kind, module FROM (
  SELECT path, parent AS up, func, sum(n) AS ns, sum(base) AS self FROM nodes
  WHERE metric = {of_metric:String} AND service LIKE {of_service:String} AND version LIKE {of_version:String}
  GROUP BY path, up, func
-) AS q LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names GROUP BY func) AS f USING (func)
+) AS q ANY LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names GROUP BY func) AS f USING (func)
 ORDER BY path
 
 --@ xprof of_metric of_service of_version
@@ -17,7 +18,7 @@ SELECT name, ns AS n, self AS base, total AS cum, deeper AS cum_recursive, kind,
   sum(CASE WHEN rl > 1 THEN cum ELSE 0 END) AS deeper FROM nodes
  WHERE metric = {of_metric:String} AND service LIKE {of_service:String} AND version LIKE {of_version:String}
  GROUP BY func
-) AS q LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names GROUP BY func) AS f USING (func)
+) AS q ANY LEFT JOIN (SELECT func, max(name) AS name, max(kind) AS kind, max(module) AS module FROM names GROUP BY func) AS f USING (func)
 ORDER BY self DESC, name
 
 --@ stanza of_function of_metric of_service of_version
@@ -37,7 +38,7 @@ SELECT what, CASE WHEN func = 0 THEN '[outermost]' ELSE name END AS function, ns
  FROM (SELECT prl, func, n, base, cum FROM nodes WHERE metric = {of_metric:String} AND service LIKE {of_service:String}
   AND version LIKE {of_version:String} AND pfunc IN (SELECT func FROM names WHERE name = {of_function:String})) AS c
  GROUP BY what, func
-) AS q LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
+) AS q ANY LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
 ORDER BY what, total DESC, function
 
 --@ diff a b of_metric of_service
@@ -47,12 +48,12 @@ SELECT name, share_a, share_b, share_b - share_a AS difference FROM (
   sum(CASE WHEN version LIKE {b:String} THEN base ELSE 0 END) / max(whole_b) AS share_b FROM (
   SELECT metric, func, version, base FROM nodes
   WHERE metric = {of_metric:String} AND service LIKE {of_service:String}) AS x
- LEFT JOIN (
+ ANY LEFT JOIN (
   SELECT metric, sum(CASE WHEN version LIKE {a:String} THEN base ELSE 0 END) AS whole_a,
    sum(CASE WHEN version LIKE {b:String} THEN base ELSE 0 END) AS whole_b FROM nodes
   WHERE metric = {of_metric:String} AND service LIKE {of_service:String} GROUP BY metric) AS y USING (metric)
  GROUP BY func
-) AS q LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
+) AS q ANY LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
 ORDER BY difference DESC, name
 
 --@ growth of_metric of_service
@@ -63,11 +64,11 @@ SELECT name, slope, days FROM (
   SELECT func, day, self / whole AS share FROM (
    SELECT func, floor(t / 86400.0) AS day, sum(base) AS self FROM nodes
    WHERE metric = {of_metric:String} AND service LIKE {of_service:String} GROUP BY func, day) AS a
-  LEFT JOIN (
+  ANY LEFT JOIN (
    SELECT floor(t / 86400.0) AS day, sum(base) AS whole FROM nodes
    WHERE metric = {of_metric:String} AND service LIKE {of_service:String} GROUP BY day) AS b USING (day)) AS c
  GROUP BY func HAVING count(*) > 2
-) AS q LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
+) AS q ANY LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
 ORDER BY slope DESC, name
 
 --@ collisions
