@@ -11,7 +11,7 @@ skip_unless_bpf() {
 
 @test "wall: what a program waits, and for what, is what it measured itself" {
 	skip_unless_bpf
-	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 3 >truth
+	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 2 >truth
 	agrees 5
 	check_trace trace
 	run_arcprof report -i trace --check
@@ -32,7 +32,7 @@ skip_unless_bpf() {
 
 @test "wall: of a thread that waits at very many places each has its time" {
 	skip_unless_bpf
-	"$ARCPROF" record -q -e wall -o trace "$(workload places)" 3 >truth
+	"$ARCPROF" record -q -e wall -o trace "$(workload places)" 2 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --xprof --format json >prof
 	while read -r name ms; do
@@ -44,15 +44,28 @@ skip_unless_bpf() {
 
 @test "wall: no program is in step with the looks" {
 	skip_unless_bpf
-	local got
-	# a turn of it is 48 ms; looks at equal distances saw no wait_rare in one of two to four runs
-	for _ in {1..8}; do
-		"$ARCPROF" record -q -e wall=10ms -o trace "$(workload places)" 1 >truth
-		"$ARCPROF" report -i trace --xprof --format json >prof
-		got=$(jq '[.rows[] | select(.name == "wait_rare") | .cum[0]] | add // 0 | . / 1e6 | floor' prof)
-		echo "$got of $(tail -n 1 truth)"
-		[ "$got" -ge 40 ]
+	local got name ms i round nr=0 recorders
+	# a turn of it is 48 ms, of which it waits there for 4; looks at equal distances saw none of that in half of the runs
+	for round in {1..6}; do
+		recorders=()
+		for i in 1 2 3 4; do
+			"$ARCPROF" record -q -e wall=10ms -o "trace$i" "$(workload places)" 1 >"truth$i" 3>&- &
+			recorders+=($!)
+		done
+		wait "${recorders[@]}"
+		for i in 1 2 3 4; do
+			read -r name ms < <(tail -n 1 "truth$i")
+			got=$("$ARCPROF" report -i "trace$i" --xprof --format json |
+				jq '[.rows[] | select(.name == "wait_rare") | .cum[0]] | add // 0 | . / 1e6 | floor')
+			echo "$got of $name $ms"
+			# else it got no CPU when it was due, nor did who looks
+			[ "${ms%.*}" -ge 70 ] && [ "${ms%.*}" -le 105 ] || continue
+			[ $((got * 2)) -ge "${ms%.*}" ]
+			nr=$((nr + 1))
+		done
+		[ "$nr" -lt 8 ] || return 0
 	done
+	[ "$nr" -ge 3 ] || skip "the machine is too busy: a program that waits gets no CPU when it is due"
 }
 
 @test "wall: what a program computes between its waits is in the functions that do it" {
