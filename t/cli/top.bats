@@ -3,8 +3,9 @@ load ../lib
 load ../java
 
 # keys <step>... -- <command>...: the command on a terminal of 24 lines by 100.  A step is a time in
-# seconds to wait and, after a colon, what is typed then, or !NAME for a signal.  Its output goes to
-# the file screen, its end to the file end: how it ended, and whether the terminal is as it was.
+# seconds to wait, or "shown" for its first screen, and, after a colon, what is typed then, or !NAME
+# for a signal.  Its output goes to the file screen, its end to the file end: how it ended, and
+# whether the terminal is as it was.
 keys() {
 	python3 - "$@" <<-'END'
 		import fcntl, os, pty, select, signal, struct, sys, termios, time
@@ -28,7 +29,14 @@ keys() {
 		        out.write(os.read(master, 65536))
 		for step in steps:
 		    wait, _, what = step.partition(":")
-		    take(float(wait))
+		    if wait == "shown":
+		        for _ in range(200):
+		            take(0.05)
+		            out.flush()
+		            if b"FUNCTION" in open("screen", "rb").read():
+		                break
+		    else:
+		        take(float(wait))
 		    if what.startswith("!"):
 		        os.kill(pid, getattr(signal, what[1:]))
 		    else:
@@ -121,7 +129,7 @@ share_of() {
 @test "top: on a terminal keys fold, sort, filter and freeze, and q restores it" {
 	skip_unless_perf
 	skip_unless_terminal
-	keys 1.5:2 0.5:t 0.5:1 0.5:/SIXTEEN 0.5:$'\r' 0.7:" " 0.5:h 0.5:x 0.5:q -- \
+	keys shown:2 0.5:t 0.5:1 0.5:/SIXTEEN 0.5:$'\r' 0.7:" " 0.5:h 0.5:x 0.5:q -- \
 		"$ARCPROF" top -I 0.3 -- "$(workload shares)" 1000000
 	left_alone 143
 	grep -aq 'N.*FUNCTION' plain
@@ -139,10 +147,10 @@ share_of() {
 	skip_unless_terminal
 	start "$(workload shares)" 1000000
 	for how in SIGTERM:0 SIGHUP:0 SIGINT:0 SIGSEGV:-11 SIGABRT:-6 SIGQUIT:-3; do
-		keys "1:!${how%:*}" -- "$ARCPROF" top -I 0.3 -p "$p"
+		keys "shown:!${how%:*}" -- "$ARCPROF" top -I 0.3 -p "$p"
 		left_alone "${how#*:}"
 	done
-	keys 1:$'\003' -- "$ARCPROF" top -I 0.3 -p "$p"
+	keys shown:$'\003' -- "$ARCPROF" top -I 0.3 -p "$p"
 	left_alone 0
 }
 
@@ -150,7 +158,7 @@ share_of() {
 	skip_unless_perf
 	skip_unless_terminal
 	cp "$(workload shares)" $'sh\033[2Jx'
-	keys 1.5:4 0.5:q -- "$ARCPROF" top -I 0.3 -- $'./sh\033[2Jx' 1000000
+	keys shown:4 0.5:q -- "$ARCPROF" top -I 0.3 -- $'./sh\033[2Jx' 1000000
 	left_alone 143
 	grep -aqF 'sh\x1b[2Jx' plain
 	! grep -aqF $'\033[2Jx' plain || false
