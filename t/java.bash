@@ -132,6 +132,12 @@ on_one_jdk() {
 	in_its_folder "$@"
 }
 
+# On the oldest and on the newest, where these are two.
+outer_jdks() {
+	one_jdk oldest "$@"
+	[ "$(jdks | wc -l)" -eq 1 ] || one_jdk newest "$@"
+}
+
 JAVA_PROGRAMS="mixed javac ant maven groovy jruby clojure h2"
 
 # As many sources as the argument says, with generics, lambdas, switches and inner classes.

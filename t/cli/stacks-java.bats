@@ -104,8 +104,7 @@ moved_stack_pointer() {
 @test "java stacks: String.indexOf(), which moves the stack pointer, has its caller" {
 	[ "$(uname -m)" = x86_64 ] || skip "code of x86"
 	FLAGS=
-	one_jdk oldest moved_stack_pointer
-	one_jdk newest moved_stack_pointer
+	outer_jdks moved_stack_pointer
 }
 
 null_checks() {
@@ -202,13 +201,11 @@ native_between() {
 		END { print right + 0 " of " all + 0; exit all < 30 || right < all * 0.95 }' stacks
 }
 @test "java stacks: of many native stretches between Java frames both ends are kept" {
-	one_jdk oldest native_between
-	one_jdk newest native_between
+	outer_jdks native_between
 }
 
 @test "java stacks: of more frames than the limit both ends are kept, and it is said how many are missing" {
-	one_jdk oldest both_ends
-	one_jdk newest both_ends
+	outer_jdks both_ends
 }
 
 @test "java stacks: as deep as they were asked for" {
