@@ -20,7 +20,7 @@ all_is_right() {	# <version> <collector>...
 }
 
 @test "matrix: JDK 11" {
-	all_is_right 11 Serial G1
+	all_is_right 11 G1
 }
 
 @test "matrix: JDK 17" {
