@@ -328,7 +328,7 @@ fill_up() {
 @test "record --mode normal: when it stopped, and what came later, is told apart from what is lost" {
 	skip_unless_perf
 	local args
-	for args in "-e cpu-clock -F 4999 -- $(workload shares) 150" "-e wall=1ms -- $(workload sleeps) 4000 10"; do
+	for args in "-e cpu-clock -F 4999 -- $(workload shares) 75" "-e wall=1ms -- $(workload sleeps) 2000 10"; do
 		# shellcheck disable=SC2086
 		arcprof record --mode normal --max-size 64k --no-compress -o n.data $args 2>said
 		cat said
@@ -344,7 +344,7 @@ fill_up() {
 		[[ $stderr == *'stopped storing after'* ]]
 	done
 	arcprof record --sched --no-samples --mode normal --max-size 64k --no-compress -o n.data -- \
-		"$(workload sleeps)" 6000 10 2>said
+		"$(workload sleeps)" 4000 10 2>said
 	cat said
 	grep -qE ' dispatches, 0 lost \(those after [0-9.]+ s, when --max-size was reached, are not stored\)' said
 	arcprof report --sched -i n.data | head -n 1 | tee head

@@ -18,7 +18,7 @@ check_thirds() {
 
 @test "jit: a list of names is read while it grows, and names are of an address at a time" {
 	skip_unless_perf
-	record -- "$(workload named)" map 1500
+	record -F 1999 -- "$(workload named)" map 600
 	[ "$status" -eq 0 ]
 	[ ! -e "$output" ]
 	check_thirds
@@ -26,7 +26,7 @@ check_thirds() {
 
 @test "jit: of a list that is written anew each name is kept" {
 	skip_unless_perf
-	record -- "$(workload named)" rewrite 1500
+	record -F 1999 -- "$(workload named)" rewrite 600
 	[ "$status" -eq 0 ]
 	rm -f "$output"
 	check_thirds
@@ -54,7 +54,7 @@ check_thirds() {
 
 @test "jit: each file of a recording in several has the names of its samples, each once" {
 	skip_unless_perf
-	arcprof record -q --segment 1s -o parts/ -- "$(workload named)" map 1500
+	arcprof record -q --segment 500ms -o parts/ -- "$(workload named)" map 600
 	local file
 	for file in parts/*; do
 		arcprof report --format json --xprof -i "$file" >report
@@ -68,7 +68,7 @@ check_thirds() {
 	skip_unless_perf
 	local how
 	for how in dump dump-late; do
-		record -- "$(workload named)" "$how" 700
+		record -F 1999 -- "$(workload named)" "$how" 350
 		[ "$status" -eq 0 ]
 		rm "$output"
 		check_thirds
@@ -107,7 +107,7 @@ check_thirds() {
 	skip_unless_perf
 	skip_unless_command node
 	printf '%s\n' 'function fib(n) { return n < 2 ? n :' '	fib(n - 1) + fib(n - 2) }' 'let x = 0' \
-		'const end = Date.now() + 1500' 'while (Date.now() < end)' '	x += fib(20)' >fib.js
+		'const end = Date.now() + 800' 'while (Date.now() < end)' '	x += fib(20)' >fib.js
 	record -- node --perf-prof fib.js
 	[ "$status" -eq 0 ]
 	[[ $stderr != *"hint: code in anonymous memory"* ]]

@@ -75,7 +75,7 @@ check_stacks() {	# <least number of samples> <most marks in a thousand>
 
 guarded() {
 	start_chained -XX:+DisableAttachMechanism "$@"
-	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 1 2>record.err
 	check_stacks 300 60
 	# nothing of ours is in it
 	! grep -q arcprof "/proc/$JVM/maps"
@@ -110,7 +110,7 @@ elsewhere() {
 	ENTER=(unshare --mount --pid --fork --mount-proc --kill-child setpriv --reuid 65534 --regid 65534 --clear-groups)
 	start_chained -XX:+DisableAttachMechanism
 	JVM=$(pgrep -P "$JVM")
-	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	arcprof record --java=outside -F 2000 -o trace -p "$JVM" -d 1 2>record.err
 	check_stacks 300 60
 }
 @test "outside: a JVM of another user, in namespaces of its own" {
@@ -123,7 +123,7 @@ other_clock() {
 	ENTER=(unshare --time --monotonic 86400 --fork --kill-child)
 	start_chained
 	JVM=$(pgrep -P "$JVM")
-	arcprof record -F 2000 -o trace -p "$JVM" -d 2 2>record.err
+	arcprof record -F 2000 -o trace -p "$JVM" -d 1 2>record.err
 	check_stacks 300 60
 	arcprof report -i trace >report
 	grep -q "process $JVM: its clock is another than ours" report
@@ -145,13 +145,13 @@ lonely() {
 	# a static program that clears its environment
 	echo 'int execve(const char *, char **, char **); int main(int n, char **v) { return execve(v[1], v + 1, 0); }' >clear.c
 	gcc -static clear.c -o clear
-	arcprof record -F 1000 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 5 >out 2>record.err
+	arcprof record -F 1000 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 3 >out 2>record.err
 	arcprof report -i trace >report
 	grep -q 'Java stacks from outside, without an agent: process [0-9]*: no agent was loaded when it started$' report
 	ARCPROF=$ARCPROF "$TOP/t/folded" --kinds trace >stacks
 	[ "$(awk '/;Chained.chain / { n += $NF } END { print n + 0 }' stacks)" -gt 50 ]
 	# not so with the agent alone
-	arcprof record --java=agent -F 200 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 3 >out 2>record.err
+	arcprof record --java=agent -F 200 -o trace -- ./clear "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 1 >out 2>record.err
 	grep -q '1 JVM ran without the agent' record.err
 }
 @test "outside: a JVM that was started without the agent" { one_jdk newest lonely; }
@@ -159,9 +159,9 @@ lonely() {
 # Who walks may crash: nobody else is harmed.
 killed() {
 	start_chained -XX:+DisableAttachMechanism
-	"$ARCPROF" record -F 1000 -o trace -p "$JVM" -d 5 2>record.err &
+	"$ARCPROF" record -F 1000 -o trace -p "$JVM" -d 3 2>record.err &
 	local recorder=$! walker
-	sleep 2.5
+	sleep 1.5
 	walker=$(pgrep -x -P "$recorder" arcprof-java)
 	kill -SEGV "$walker"
 	wait "$recorder"

@@ -683,7 +683,7 @@ java_lines() {
 }
 
 deepest() {
-	record -c 1000 --java-depth 16000 -- timeout -s KILL 100 java -cp "$CLASSES" Deepest 5000
+	record -c 1000 --java-depth 16000 -- timeout -s KILL 100 java -cp "$CLASSES" Deepest 1500
 	[ "$status" -eq 0 ]
 	local used told
 	used=$(tail -n 1 out)

@@ -73,12 +73,12 @@ sweep() {
 	echo "$pid" >pid
 	# shellcheck disable=SC2086	# words
 	sweep $CALLS <<-end
-		record -o t -- $shares 8
-		record -d 300ms -o t -p $pid
-		record -e wall=1ms -o t -- sleep 0.2
+		record -o t -- $shares 2
+		record -d 200ms -o t -p $pid
+		record -e wall=1ms -o t -- sleep 0.05
 		itrace -o t -- true
-		ptt run -- $shares 4
-		top -n 1 -d 200ms
+		ptt run -- $shares 1
+		top -n 1 -d 100ms
 	end
 }
 

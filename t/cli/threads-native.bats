@@ -7,7 +7,7 @@ teardown() {
 }
 
 @test "threads: of a native program, where each waits and for what, and it goes on as if nothing were" {
-	"$(workload waits)" 6 >truth &
+	"$(workload waits)" 3 >truth &
 	PROGRAM=$!
 	until grep -qs wait_mixed /proc/$PROGRAM/task/*/comm || [ "$(ls /proc/$PROGRAM/task | wc -l)" -ge 11 ]; do
 		sleep 0.05

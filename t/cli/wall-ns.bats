@@ -39,7 +39,7 @@ numbers_are_theirs() {
 
 @test "wall: in a PID namespace, what a program waits is what it measured itself" {
 	skip_unless_namespaces
-	contained "$ARCPROF" record -q -e wall -o trace "$(workload waits)" 3 >truth
+	contained "$ARCPROF" record -q -e wall -o trace "$(workload waits)" 2 >truth
 	agrees 5
 	check_trace trace
 	run_arcprof report -i trace --check
@@ -153,8 +153,8 @@ java_in_a_namespace() {
 
 java_attached() {
 	start_inside "$JAVA_HOME/bin/java" -cp "$CLASSES" Waits 9
-	sleep 2
-	"$ARCPROF" record -q -e wall=4ms -o trace -p "$inside" -d 2
+	until grep -qs mixed /proc/"$inside"/task/*/comm; do sleep 0.1; done	# its last thread
+	"$ARCPROF" record -q -e wall=4ms -o trace -p "$inside" -d 1
 	kill -KILL "$inside"
 	wait "$holder" || :
 	inside=
@@ -162,8 +162,9 @@ java_attached() {
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	grep -q ';Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded
 	grep -q ';main [^;]*;.*;Waits.main;' folded
-	contained sh -c '"$1/bin/java" -cp "$2" Waits 9 >said & sleep 2
-		"$0" record -q -e wall=4ms -o trace -p $! -d 2; kill -KILL $!' "$ARCPROF" "$JAVA_HOME" "$CLASSES"
+	contained sh -c '"$1/bin/java" -cp "$2" Waits 9 >said &
+		until grep -qs mixed /proc/$!/task/*/comm; do sleep 0.1; done
+		"$0" record -q -e wall=4ms -o trace -p $! -d 1; kill -KILL $!' "$ARCPROF" "$JAVA_HOME" "$CLASSES"
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	grep -q ';Waits.parks;.*Unsafe.park;.*;\[park: Waits$Gate\] ' folded

@@ -46,7 +46,7 @@ checked() {
 	local how
 	for how in perf_event_open,bpf "-n perf_event_open,bpf" perf_event_open perf_event_open,bpf,process_vm_readv; do
 		# shellcheck disable=SC2086 # options
-		denied $how "$ARCPROF" record -e wall -o trace "$(workload waits)" 3 >said 2>err
+		denied $how "$ARCPROF" record -e wall -o trace "$(workload waits)" 2 >said 2>err
 		grep -v '^burn ' said >truth
 		agrees 30 sum 11 || { cat err; return 1; }
 		checked
@@ -271,8 +271,8 @@ java_is_attached() {
 		# shellcheck disable=SC2086 # a command with its options
 		$filter java -cp "$CLASSES" Waits 9 >said 2>&1 3>&- &
 		pids=$!
-		sleep 2
-		denied perf_event_open,bpf "$ARCPROF" record -q -e wall=4ms -o trace -p $! -d 2
+		until grep -qs mixed /proc/"$pids"/task/*/comm; do sleep 0.1; done	# its last thread
+		denied perf_event_open,bpf "$ARCPROF" record -q -e wall=4ms -o trace -p "$pids" -d 1
 		kill -KILL "$pids"
 		wait "$pids" || :
 		checked
