@@ -432,7 +432,14 @@ cut_recordings() {
 		"$ARCPROF" record -q ${kinds[i]} -o "$i.trace" -- java -cp . Queue >out 2>err </dev/null 3>&- &
 		recorders+=($!)
 	done
-	sleep 5
+	# until each has stored something, and then for a while
+	for i in "${!kinds[@]}"; do
+		for _ in {1..200}; do
+			! arcprof report --format json "$i.trace" 2>/dev/null | jq -e '.quality.n > 0' >/dev/null || break
+			sleep .1
+		done
+	done
+	sleep 1
 	for i in "${!kinds[@]}"; do
 		child=$(pgrep -P "${recorders[i]}")
 		kill -KILL "${recorders[i]}"
