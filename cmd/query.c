@@ -98,7 +98,7 @@ static struct profile_opts profile_opts(const struct query_request *q)
 	struct profile_opts po = q->profile;
 
 	po.select = &q->select;
-	po.deltas = po.times = po.whole_functions = true;
+	po.deltas = po.times = po.untimed = po.whole_functions = true;
 	return po;
 }
 

@@ -771,12 +771,13 @@ static int blend(struct subject *s, const struct report_request *q, const struct
 /* Whether there are labels to separate by: of threads, or as a level of a merged tree. */
 static int check_labels(const struct subject *s, const struct report_request *q, struct err *e)
 {
+	bool none = !names_has_labels(&s->names);
 	size_t i;
 
-	for (i = 1; q->profile.by_label && !s->names.thread_labels.nr && i < s->model.consumers.nr_items; i++)
+	for (i = 1; q->profile.by_label && none && i < s->model.consumers.nr_items; i++)
 		if (s->model.consumers.items[i].kind == CONSUMER_LABEL && s->origin.nr_parts)
 			return 0;
-	if (!q->profile.by_label || s->names.thread_labels.nr || s->model.labels_are_level)
+	if (!q->profile.by_label || !none || s->model.labels_are_level)
 		return 0;
 	err_set(e, ENODATA, "its threads have no labels");
 	err_hint(e, "the program sets them: arcprof_label() in C, arcprof.Label in Java; 'arcprof record -e label' records them");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/labels.h"
+#include "base/mem.h"
 #include "base/quote.h"
 
 static size_t key_len(const char *s)
@@ -85,6 +86,63 @@ bool labels_add(struct buf *text, const char *key, const char *value)
 	buf_release(text);
 	*text = b;
 	return true;
+}
+
+/* Returns whether it is a key already. */
+static bool make_key(struct buf *b, const char *key, size_t len)
+{
+	bool same = len && len <= LABELS_MAX_KEY;
+	size_t i;
+
+	if (len && (isdigit((unsigned char)*key) || *key == '-' || *key == '.')) {
+		buf_putc(b, '_');
+		same = false;
+	}
+	for (i = 0; i < len && b->len < LABELS_MAX_KEY; i++) {
+		bool fits = isalnum((unsigned char)key[i]) || (key[i] && strchr("_-.", key[i]));
+
+		buf_putc(b, fits ? key[i] : '_');
+		same &= fits;
+	}
+	return same;
+}
+
+/* Returns whether it is a value already. */
+static bool make_value(struct buf *b, const char *value, size_t len)
+{
+	bool same = true;
+	size_t n;
+
+	for (; len; value += n, len -= n) {
+		n = quote_plain_len(value, len);
+		if (b->len + MAX(n, (size_t)1) > LABELS_MAX_VALUE)
+			return false;
+		if (n && *value != ',' && *value != '\\') {
+			buf_add(b, value, n);
+			continue;
+		}
+		buf_putc(b, '?');
+		same = false;
+		n += !n;
+	}
+	return same;
+}
+
+bool labels_add_foreign(struct buf *text, const char *key, size_t len, const char *value, size_t value_len)
+{
+	struct buf k = BUF_INIT, v = BUF_INIT, before = BUF_INIT;
+	bool same = make_key(&k, key, len);
+
+	same &= make_value(&v, value, value_len);
+	same &= k.len && v.len;
+	if (k.len && v.len) {
+		same &= !labels_value(text->data ? text->data : "", k.data, &before);
+		labels_add(text, k.data, v.data);
+	}
+	buf_release(&k);
+	buf_release(&v);
+	buf_release(&before);
+	return same;
 }
 
 bool labels_value(const char *text, const char *key, struct buf *value)

@@ -29,6 +29,11 @@ int label_check(const char *label, struct err *e);
  * may have them.
  */
 bool labels_add(struct buf *text, const char *key, const char *value);
+/*
+ * Adds what somebody else calls so: in the key '_' stands for what no key has, in the value '?', and what is
+ * too long is cut.  False: it is not as it was, or the key was there before, or nothing is left of it.
+ */
+bool labels_add_foreign(struct buf *text, const char *key, size_t len, const char *value, size_t value_len);
 /* Appends the value that the text has for the key; false: none. */
 bool labels_value(const char *text, const char *key, struct buf *value);
 /* Replaces key and value by those of the next label and goes behind it; false: there are no more. */

@@ -223,6 +223,7 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	if (!r && im.too_much_at)
 		r = err_set(e, EOVERFLOW, "weights add up to 2^63 or more, which cannot be shown, at sample %llu",
 			    (unsigned long long)im.too_much_at);
+	import_labels_end(&im);
 	write_labels(&im, f);
 	import_release(&im);
 	closed = trace_writer_close(im.w, &late);

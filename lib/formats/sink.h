@@ -10,6 +10,7 @@
 #ifndef FORMATS_SINK_H
 #define FORMATS_SINK_H
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/strtab.h"
 #include "trace/writer.h"
@@ -40,6 +41,12 @@ struct import {
 		uint64_t weight, samples;
 	} *sums;			/* [event], of what was written */
 	size_t nr_sums, alloc_sums;
+	struct import_labelled {
+		uint64_t time_ns;
+		uint32_t thread, labels;	/* labels: of names */
+	} *labelled;
+	size_t nr_labelled, alloc_labelled;
+	uint64_t nr_changed_labels;	/* that are not as they were */
 	uint64_t nr_samples;
 	uint64_t too_much_at;		/* the sample that made a sum too large; 0: none */
 };
@@ -75,6 +82,18 @@ uint32_t import_event(struct import *im, struct import_text name, const char *un
  * wrong numbers, and SQL and Java have no larger ones.  Beyond that the import fails when the reader is done.
  */
 void import_sample(struct import *im, const struct rec_sample *s);
+
+/*
+ * Adds to the labels of a sample, the text "key=value,..." of base/labels.h.  What cannot be in it is
+ * replaced, cut or left out, and counted for a note.
+ */
+void import_label(struct import *im, struct buf *labels, struct import_text key, struct import_text value);
+/* Of a sample without a time: the outermost frame of its stack. */
+struct frame import_labels_frame(struct import *im, const struct buf *labels);
+/* Of the thread's samples at that time. */
+void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels);
+/* Writes them, when there are no more. */
+void import_labels_end(struct import *im);
 
 /* A sentence about this profile that a reader of the report must know. */
 void import_note(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

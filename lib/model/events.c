@@ -96,7 +96,7 @@ static bool is_selected(struct events *v, const struct event *x)
 {
 	struct selection s = *v->o->select;
 
-	if (s.labels.nr_items && v->names.thread_labels.nr) {
+	if (s.labels.nr_items && names_has_labels(&v->names)) {
 		uint32_t all = v->strings.consumers.items[x->process].detail;
 
 		if (!threadlabels_select(&v->names, all, x->labels, &s.labels))

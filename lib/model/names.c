@@ -7,7 +7,6 @@
 #include "base/cgroup.h"
 #include "base/labels.h"
 #include "base/mem.h"
-#include "base/quote.h"
 #include "model/names.h"
 #include "model/threadlabels.h"
 
@@ -421,6 +420,10 @@ static int take_function(void *ctx, const struct rec_function *r)
 	f->kind = consumer_kind_of(r->kind);
 	f->text = strtab_add(&x->m->consumers.names, r->name, r->name_len);
 	f->module = strtab_add(&x->m->consumers.names, r->module, r->module_len);
+	if (f->kind == CONSUMER_LABEL) {
+		f->text = threadlabels_text(x, r->name, r->name_len);
+		x->has_label_frames = true;
+	}
 	f->file = arena_strndup(&x->text, r->file, r->file_len);
 	return 0;
 }
@@ -712,25 +715,10 @@ const char *names_container(struct names *x, const struct name_proc *p)
 	return x->name.data;
 }
 
-/* What is no part of a value becomes '?': a path can have any byte. */
+/* A path can have any byte. */
 static void add_label(struct buf *labels, const char *key, const char *value)
 {
-	size_t len = strlen(value), n;
-	struct buf b = BUF_INIT;
-
-	for (; len && b.len < LABELS_MAX_VALUE; value += n, len -= n) {
-		n = quote_plain_len(value, len);
-		if (b.len + n > LABELS_MAX_VALUE)
-			break;
-		if (!n || *value == ',' || *value == '\\')
-			buf_putc(&b, '?');
-		else
-			buf_add(&b, value, n);
-		n += !n;
-	}
-	if (b.len)
-		labels_add(labels, key, b.data);
-	buf_release(&b);
+	labels_add_foreign(labels, key, strlen(key), value, strlen(value));
 }
 
 /* Those that "record --label" gave. */

@@ -207,6 +207,7 @@ struct names {
 	struct name_recorded *recorded;	/* as they were written: by time */
 	size_t nr_recorded, alloc_recorded;
 	bool labels_were_off;		/* at some times: those of threads are unknown then */
+	bool has_label_frames;		/* stacks of an imported profile begin with labels */
 	struct name_trigger *triggers;	/* as they were written: by time */
 	size_t nr_triggers, alloc_triggers;
 	struct name_filter *filters;	/* as they were written: by time */
@@ -257,6 +258,12 @@ void names_release(struct names *x);
 
 /* Callbacks of a pass over everything but the samples; ctx is the struct names. */
 extern const struct trace_sink names_sink;
+
+/* Whether threads or samples have labels, not the recording alone. */
+static inline bool names_has_labels(const struct names *x)
+{
+	return x->thread_labels.nr || x->has_label_frames;
+}
 
 /* NULL when the trace does not say. */
 const char *names_label(const struct names *x, const char *key);

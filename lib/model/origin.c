@@ -108,7 +108,7 @@ void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint
 		.command = names_label(x, "command"),
 		.host = names_label(x, "host"),
 		.jvm_events = names_label(x, "jvm_events"),
-		.has_labels = x->thread_labels.nr,
+		.has_labels = names_has_labels(x),
 		.has_dispatches = names_label(x, "sched.scope"),
 		.machine = names_label(x, "arch"),
 		.start_ns = names_label_u64(x, "start.realtime_ns"),

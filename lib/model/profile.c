@@ -34,7 +34,7 @@ static int read_samples(struct profile *p, struct graft *graft, struct trace_rea
 		.columns = &p->events, .window = &p->window, .cpus = &p->select->cpus,
 		.labels = &p->select->labels, .by_label = p->o->by_label,
 		.all_labels = p->o->all_labels && !p->o->by_label && !graft, .graft = graft,
-		.times = p->o->times, .filter = p->filter, .sampled = &p->sampled,
+		.times = p->o->times, .untimed = p->o->untimed, .filter = p->filter, .sampled = &p->sampled,
 	};
 	static const struct trace_sink sink = { .samples = samples_take };
 	struct samples *s;

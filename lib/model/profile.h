@@ -35,7 +35,8 @@ struct profile_opts {
 	bool needs_deltas;		/* without room nothing is calibrated */
 	bool prefer_samples;		/* as samples, if it has any */
 	bool no_samples;		/* none beside calls */
-	bool times;			/* each sample is in the model's times, too */
+	bool times;			/* each sample is in the model's times, too, */
+	bool untimed;			/* also one whose time is not known */
 	bool whole_functions;		/* instruction traces: no lines or kinds of code, n counts calls */
 	bool all_events;		/* without metrics: as many events as fit */
 	bool n_of_first;		/* more of them, but n is of the first alone: columns.h */

@@ -613,6 +613,8 @@ static void resolve_named(struct names *x, const struct frame *f)
 	struct consumer c = { .kind = CONSUMER_UNRESOLVED };
 	struct place here = { 0 };
 
+	if (known && known->kind == CONSUMER_LABEL)	/* of the sample: no code */
+		return;
 	c.name = known ? known->text : intern(x, "[unknown function]");
 	if (known) {
 		c.kind = known->kind;

@@ -61,6 +61,7 @@ struct by_labels {
 	struct map selected;		/* (those of the process, the thread's) -> 0, 1 */
 	struct map levels;		/* the same -> consumer */
 	struct map threads;		/* (dense index, consumer) -> dense index */
+	struct stack_labels stacks;
 };
 
 /* What a thread had at a time: what all of its process have, and what it has beside that. */
@@ -74,6 +75,7 @@ struct samples {
 	const struct event_columns *columns;
 	struct graft *graft;		/* NULL: samples are alone */
 	struct flow_times *times;	/* NULL: not wanted */
+	bool untimed;			/* but of samples without a time as well */
 	struct filter *filter;		/* NULL: there is none */
 	const struct account_samples *sampled;	/* NULL: not wanted */
 	uint32_t epoch_stacks, stacks_before;	/* of this epoch, and of those before */
@@ -370,10 +372,10 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 		frame = ep->nodes[at].frame;
 		node = enter_frame(s, node, resolve(s, frame, ep, time_ns));
 		varies |= s->epoch.frames[frame].varies;
-		if (!varies)
+		if (!varies && node)
 			remember(&s->epoch, thread, at, node, frame);
 	}
-	return node;
+	return node ? node : damaged_node(s, thread);
 }
 
 /*
@@ -481,14 +483,17 @@ static void add_time(struct samples *s, const struct rec_sample *r, uint32_t nod
 			       .metric = column, .user = r->user });
 }
 
-static struct had labels_of(const struct samples *s, const struct rec_sample *r)
+static struct had labels_of(struct samples *s, const struct rec_sample *r, const struct stack_epoch *ep)
 {
+	struct had had;
+
 	if (!s->labels.select && !s->labels.key && !s->labels.all)
 		return (struct had){ 0 };
-	return (struct had){
-		.all = names_labels_of_thread(s->names, r->thread),
-		.own = threadlabels_at(s->names, r->thread, r->time_ns),
-	};
+	had.all = names_labels_of_thread(s->names, r->thread);
+	had.own = threadlabels_at(s->names, r->thread, r->time_ns);
+	if (!had.own && s->names->has_label_frames)
+		had.own = threadlabels_of_stack(&s->labels.stacks, s->names, ep, r->stack);
+	return had;
 }
 
 /* The thread that was looked at last; with a graft which it is depends on the time. */
@@ -509,7 +514,7 @@ static void take_part(struct samples *s, const struct rec_sample *part, uint32_t
 {
 	uint32_t node = add_sample(s, part, thread, column, ep);
 
-	if (s->times && part->time_ns)
+	if (s->times && (part->time_ns || s->untimed))
 		add_time(s, part, node, column);
 }
 
@@ -532,7 +537,7 @@ static void take_sample(struct samples *s, const struct rec_sample *r, struct la
 		s->seen.nr_left_out += 1 + r->more;
 		return;
 	}
-	had = labels_of(s, r);
+	had = labels_of(s, r, ep);
 	if (!is_selected_label(s, had))
 		return;
 	thread = labelled_index(s, index_of(s, last, r), had);
@@ -595,6 +600,7 @@ static void release(struct samples *s)
 	map_release(&s->labels.selected);
 	map_release(&s->labels.levels);
 	map_release(&s->labels.threads);
+	threadlabels_release_stacks(&s->labels.stacks);
 	free(s->chain);
 	free(s->runs);
 	free(s);
@@ -610,15 +616,16 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->columns = o->columns;
 	s->graft = o->graft;
 	s->times = o->times ? &x->m->times : NULL;
+	s->untimed = o->untimed;
 	s->filter = o->filter;
 	s->sampled = o->sampled;
 	s->window = *o->window;
 	cut_init(&s->cut, x, &s->window, s->filter);
 	/* where no thread has labels, and in trees of calls, the view selects processes */
-	if (o->labels && o->labels->nr_items && x->thread_labels.nr && !o->graft)
+	if (o->labels && o->labels->nr_items && names_has_labels(x) && !o->graft)
 		s->labels.select = o->labels;
 	s->labels.key = o->by_label;
-	s->labels.all = o->all_labels && x->thread_labels.nr;
+	s->labels.all = o->all_labels && names_has_labels(x);
 	x->m->labels_selected = s->labels.select;
 	s->has_processes = names_has_level(x, "processes");
 	s->has_threads = names_has_level(x, "threads");

@@ -22,7 +22,8 @@ struct samples_opts {
 	const char *by_label;		/* NULL, or the key of labels that are a level below threads */
 	bool all_labels;		/* all that a thread has are such a level, if it has any */
 	struct graft *graft;		/* samples go into a tree of calls; NULL: they are alone */
-	bool times;			/* each is in the model's times, too */
+	bool times;			/* each is in the model's times, too, */
+	bool untimed;			/* also one whose time is not known */
 	struct filter *filter;		/* NULL: all are wanted */
 	/* gets what samples of each thread are; NULL: nobody asks */
 	const struct account_samples *sampled;

@@ -78,6 +78,35 @@ uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 	return lo && l->list[lo - 1].thread == thread ? l->list[lo - 1].labels : 0;
 }
 
+uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f)
+{
+	uint32_t at = f->kind == FRAME_NAMED ? map_get(&x->function_of, f->function) : MAP_NONE;
+
+	return at != MAP_NONE && x->functions[at].kind == CONSUMER_LABEL ? x->functions[at].text : 0;
+}
+
+uint32_t threadlabels_of_stack(struct stack_labels *l, const struct names *x, const struct stack_epoch *ep,
+			       uint32_t stack)
+{
+	if (l->epoch != ep->epoch)
+		l->nr = 0;
+	l->epoch = ep->epoch;
+	for (; l->nr < ep->nr_nodes; l->nr++) {
+		const struct stack_node *n = &ep->nodes[l->nr];
+		uint32_t own = l->nr ? threadlabels_of_frame(x, &ep->frames[n->frame]) : 0;
+
+		VEC_GROW(l->of, l->nr, l->alloc);
+		l->of[l->nr] = own || !l->nr ? own : l->of[n->parent];
+	}
+	return stack < l->nr ? l->of[stack] : 0;
+}
+
+void threadlabels_release_stacks(struct stack_labels *l)
+{
+	free(l->of);
+	memset(l, 0, sizeof(*l));
+}
+
 static const char *text_of(const struct names *x, uint32_t labels)
 {
 	return labels == THREADLABELS_UNKNOWN ? "" : model_str(x->m, labels);

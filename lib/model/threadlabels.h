@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * threadlabels.h - the labels that threads had when samples were taken (struct rec_thread_label), for
- * selection and as a level of the tree.
+ * selection and as a level of the tree.  Samples of an imported profile that has no times have theirs as the
+ * outermost frame (FUNCTION_LABEL).
  */
 #ifndef MODEL_THREADLABELS_H
 #define MODEL_THREADLABELS_H
@@ -19,6 +20,19 @@ void threadlabels_release(struct name_labels *l);
 
 /* strtab id of "key=value,...", 0 none; or THREADLABELS_UNKNOWN. Of moments when a sample was taken only. */
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
+/* What the frame stands for in place of code; 0: it is no labels. */
+uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f);
+/* What stacks of an imported profile begin with; zeroed it knows none. */
+struct stack_labels {
+	uint32_t epoch;
+	uint32_t *of;		/* [stack]: strtab id */
+	size_t nr, alloc;
+};
+/* The labels of the sample that has the stack, as of threadlabels_at(); 0: none. */
+uint32_t threadlabels_of_stack(struct stack_labels *l, const struct names *x, const struct stack_epoch *ep,
+			       uint32_t stack);
+void threadlabels_release_stacks(struct stack_labels *l);
+
 /*
  * The level "key=value" of the tree, or "[no key]", or "[key unknown]": a consumer. all: what all threads of
  * the process have (names_labels_of_thread()), which holds where this one has nothing for the key.

@@ -48,7 +48,7 @@ static const struct query_column sample_columns[] = {
 	[SAMPLE_FUNCTION] = { "function", 0, "the innermost function" },
 	[SAMPLE_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[SAMPLE_STACK] = { "stack", 0, "its number in stacks; NULL: none" },
-	[SAMPLE_LABELS] = { "labels", COLUMN_TEXT, "those of its thread then: key=value,...; ?: not known; NULL: none" },
+	[SAMPLE_LABELS] = { "labels", COLUMN_TEXT, "its own, or those of its thread then: key=value,...; ?: not known; NULL: none" },
 	[SAMPLE_BEGAN] = { "began", 0, "ns since the start: of a wait, when it began; else time" },
 };
 
@@ -73,6 +73,11 @@ static int load_samples(struct query_data *d, struct err *e)
 	return 0;
 }
 
+static bool has_time(const struct query_data *d, const struct flow_time *x)
+{
+	return x->time_ns && origin_knows(&d->origin, "times");
+}
+
 static bool sample_number(const struct query_data *d, const struct query_cell *c, uint64_t *v)
 {
 	const struct flow_time *x = &d->model.times.list[c->row];
@@ -83,11 +88,11 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 		return true;
 	case SAMPLE_TIME:
 		*v = since_start(d, x->time_ns);
-		return origin_knows(&d->origin, "times");
+		return has_time(d, x);
 	case SAMPLE_BEGAN:
 		*v = since_start(d, x->time_ns - (d->model.metrics[x->metric].lasts ?
 						  MIN(x->weight, x->time_ns) : 0));
-		return origin_knows(&d->origin, "times");
+		return has_time(d, x);
 	case SAMPLE_THREAD:
 		return query_data_id(x->thread, v);
 	case SAMPLE_CPU:
@@ -114,16 +119,35 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 	}
 }
 
+static uint32_t labels_of(struct query_data *d, const struct flow_time *x)
+{
+	uint32_t labels = threadlabels_at(&d->names, x->thread, x->time_ns);
+
+	if (!labels && d->has_stacks && x->stack && x->stack <= d->nr_stacks)
+		labels = d->stacks[x->stack - 1].labels;
+	return labels;
+}
+
 static const char *sample_text(struct query_data *d, const struct query_cell *c)
 {
 	const struct flow_time *x = &d->model.times.list[c->row];
 	uint32_t labels;
 
 	if (c->column == SAMPLE_LABELS) {
-		labels = threadlabels_at(&d->names, x->thread, x->time_ns);
+		labels = labels_of(d, x);
 		return labels == THREADLABELS_UNKNOWN ? "?" : labels ? model_str(&d->model, labels) : NULL;
 	}
 	return query_data_name(d, d->model.flow.nodes[x->node].consumer);
+}
+
+static int load_stacks(struct query_data *d, struct err *e);
+
+/* Those of samples without a time are in their stacks. */
+static int use_samples(struct query_data *d, uint64_t columns, struct err *e)
+{
+	bool labels = columns >> SAMPLE_LABELS & 1;
+
+	return labels && d->names.has_label_frames && d->model.times.nr_list ? load_stacks(d, e) : 0;
 }
 
 static uint32_t nr_samples(const struct query_data *d)
@@ -132,8 +156,9 @@ static uint32_t nr_samples(const struct query_data *d)
 }
 
 const struct query_table query_samples = {
-	.name = "samples", .what = "each sample with its time", QUERY_COLUMNS(sample_columns),
-	.load = load_samples, .nr_rows = nr_samples, .number = sample_number, .text = sample_text,
+	.name = "samples", .what = "each sample with its time; of a profile that has sums, each sum",
+	QUERY_COLUMNS(sample_columns), .load = load_samples, .use = use_samples, .nr_rows = nr_samples,
+	.number = sample_number, .text = sample_text,
 };
 
 /* ---- stacks and frames, of all samples in the trace ---- */
@@ -179,6 +204,19 @@ static void begin_epoch(struct stack_pass *p, const struct stack_epoch *ep)
 	p->nr_frames = 0;
 }
 
+/* Labels are above the outermost frame. */
+static void follow_parent(const struct query_data *d, struct query_stack *s, uint32_t parent)
+{
+	const struct query_stack *outer = &d->stacks[parent - 1];
+
+	if (!s->labels)
+		s->labels = outer->labels;
+	if (!outer->frame)
+		return;
+	s->parent = parent;
+	s->level = outer->level + 1;
+}
+
 /* What the epoch has by now, and did not have before. */
 static int follow_epoch(struct stack_pass *p, const struct stack_epoch *ep, uint64_t time_ns)
 {
@@ -202,10 +240,11 @@ static int follow_epoch(struct stack_pass *p, const struct stack_epoch *ep, uint
 		const struct stack_node *n = &ep->nodes[i];
 		struct query_stack s = { .frame = p->first_frame + n->frame };
 
-		if (n->parent) {
-			s.parent = p->first_stack + n->parent;
-			s.level = d->stacks[s.parent - 1].level + 1;
-		}
+		s.labels = threadlabels_of_frame(&d->names, &ep->frames[n->frame]);
+		if (s.labels)
+			s.frame = 0;
+		if (n->parent)
+			follow_parent(d, &s, p->first_stack + n->parent);
 		VEC_GROW(d->stacks, d->nr_stacks, d->alloc_stacks);
 		d->stacks[d->nr_stacks++] = s;
 	}
@@ -251,7 +290,7 @@ enum { STACK_ID, STACK_PARENT, STACK_FRAME, STACK_LEVEL };
 static const struct query_column stack_columns[] = {
 	[STACK_ID] = { "id", COLUMN_ROW1 | COLUMN_UNIQUE, "number of the stack" },
 	[STACK_PARENT] = { "parent", COLUMN_INDEX, "the stack of its caller; NULL: this is the outermost frame" },
-	[STACK_FRAME] = { "frame", COLUMN_INDEX, "its innermost frame" },
+	[STACK_FRAME] = { "frame", COLUMN_INDEX, "its innermost frame; NULL: it has none, as of a sample with labels alone" },
 	[STACK_LEVEL] = { "level", 0, "how many frames are outside of it" },
 };
 
@@ -267,7 +306,7 @@ static bool stack_number(const struct query_data *d, const struct query_cell *c,
 		return query_data_id(s->parent, v);
 	default:
 		*v = c->column == STACK_FRAME ? s->frame : s->level;
-		return true;
+		return s->frame;
 	}
 }
 

@@ -9,7 +9,7 @@ enum query_column_flags {
 	/* Values of an integer column find rows without reading all. */
 	COLUMN_ROW = 1 << 0,		/* the value is the number of the row, from 0 */
 	COLUMN_ROW1 = 1 << 1,		/* the same from 1 */
-	COLUMN_ASCENDS = 1 << 2,	/* values ascend with the rows; none is NULL */
+	COLUMN_ASCENDS = 1 << 2,	/* values ascend with the rows; those that are NULL come first */
 	COLUMN_INDEX = 1 << 3,		/* an index is made when first needed; of values below 2^32 */
 	COLUMN_UNIQUE = 1 << 4,		/* and no value is there twice */
 	COLUMN_TEXT = 1 << 5,		/* not an integer */

@@ -371,7 +371,7 @@ static bool bound(sqlite3_value *value, bool lower, bool upper, uint64_t *from, 
 	return true;
 }
 
-/* The first row whose value is at least v; values ascend. */
+/* The first row whose value is at least v; values ascend, what is NULL comes before them. */
 static uint32_t first_row(const struct vtab *v, unsigned int column, unsigned int flags, uint64_t value)
 {
 	const struct query_table *t = v->source->table;
@@ -384,7 +384,7 @@ static uint32_t first_row(const struct vtab *v, unsigned int column, unsigned in
 	}
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (t->number(v->source->data, &(struct query_cell){ mid, column, 0 }, &at) && at < value)
+		if (!t->number(v->source->data, &(struct query_cell){ mid, column, 0 }, &at) || at < value)
 			lo = mid + 1;
 		else
 			hi = mid;

@@ -54,8 +54,8 @@ FUNCTION(9, UNRESOLVED, "unresolved", mark, KIND_FOLDS)
 KIND(FOLDED, "folded", other, KIND_FOLDS)
 /* Says why there is no function, or which are missing: [unwalkable: ...], [... 12 frames ...], [pruned]. */
 FUNCTION(10, MARK, "mark", mark, 0)
-/* What a thread worked for: "endpoint=/cart". */
-KIND(LABEL, "label", other, KIND_PLACE)
+/* What a thread worked for: "endpoint=/cart". As a record: all labels of a sample, "key=value,...". */
+FUNCTION(14, LABEL, "label", other, KIND_PLACE)
 /* Beneath a reason: the file that is waited for, or the other end of a socket. */
 FUNCTION(13, WAIT_FILE, "file", other, 0)
 

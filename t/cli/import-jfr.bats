@@ -74,6 +74,24 @@ agrees() {
 	agrees "$BATS_FILE_TMPDIR/async.jfr" 4
 }
 
+@test "import jfr: text and numbers of ids that a sample has are its labels" {
+	local metric=profiler.Malloc
+	for file in async plain; do
+		arcprof report --import "$BATS_FILE_TMPDIR/$file.jfr" --metric $metric --by-label operation --xprof \
+			--format json | jq -c '[.rows[] | select(.kind == "label") | [.name, .cum[0]]] | sort' >got
+		[ "$(cat got)" = '[["[no operation]",10040],["operation=GET /cart",10050]]' ]
+	done
+	[ "$(arcprof report --import "$BATS_FILE_TMPDIR/async.jfr" --metric $metric --label spanId=77 --format json | jq '.metrics[0].total')" -eq 10050 ]
+	arcprof query --import "$BATS_FILE_TMPDIR/async.jfr" --metric $metric --format csv \
+		'SELECT labels, count(*) FROM samples GROUP BY labels' | tail -n +2 >got
+	printf ',10\n"operation=GET /cart,spanId=77",10\n' | diff - got
+	# they leave in formats that have a place for them, and come back
+	arcprof report -q --import "$BATS_FILE_TMPDIR/async.jfr" --metric $metric --format otlp -o p.otlp
+	arcprof report --import p.otlp --by-label spanId --xprof --format json |
+		jq -c '[.rows[] | select(.kind == "label") | [.name, .cum[0]]] | sort' >got
+	[ "$(cat got)" = '[["[no spanId]",10040],["spanId=77",10050]]' ]
+}
+
 @test "import jfr: integers that are not compressed are the same" {
 	local metric
 	for metric in profiler.WallClockSample profiler.Malloc jdk.JavaMonitorEnter jdk.ObjectAllocationInNewTLAB; do

@@ -243,6 +243,41 @@ TEST(labels_that_are_none_are_refused)
 	buf_release(&b);
 }
 
+TEST(foreign_labels_become_ours)
+{
+	static const struct {
+		const char *key, *value, *text;
+		bool same;
+	} cases[] = {
+		{ "http.route", "/cart?id=1", "http.route=/cart?id=1", true },
+		{ "thread name", "a,b\\c\n", "thread_name=a?b?c?", false },
+		{ "1st", "x", "_1st=x", false }, { "\xc3\xa9", "\xc3\xa9", "__=\xc3\xa9", false },
+		{ "a", "\xff", "a=?", false }, { "a", "", "", false }, { "", "a", "", false },
+	};
+	char key[LABELS_MAX_KEY + 2], value[LABELS_MAX_VALUE + 2];
+	struct buf b = BUF_INIT;
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		buf_reset(&b);
+		buf_str(&b, "");
+		CHECK(labels_add_foreign(&b, cases[i].key, strlen(cases[i].key), cases[i].value,
+					 strlen(cases[i].value)) == cases[i].same);
+		CHECK_STR(b.data, cases[i].text);
+		CHECK(!b.len || !label_check(b.data, &e));
+	}
+	buf_reset(&b);
+	memset(key, 'k', sizeof(key));
+	memset(value, 'v', sizeof(value));
+	CHECK(!labels_add_foreign(&b, key, sizeof(key), value, sizeof(value)));
+	CHECK(!label_check(b.data, &e));
+	CHECK(b.len == LABELS_MAX_KEY + 1 + LABELS_MAX_VALUE);
+	CHECK(labels_add_foreign(&b, "a", 1, "1", 1) && !labels_add_foreign(&b, "a", 1, "2", 1));
+	CHECK(!strncmp(b.data, "a=2,", 4));
+	buf_release(&b);
+}
+
 static const char names_said[] =
 	"7\tjava\tMain.f\t\t\n8\tnative\tg\\'s\tlibg.so\t\n9\tmark\t[thread]\t\t\n";
 

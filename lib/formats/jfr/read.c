@@ -30,6 +30,7 @@ struct jfr {
 	struct jfr_chunk chunk;
 	struct jfr_limits limits;
 	struct jfr_stack stack;
+	struct buf labels;		/* of one sample */
 	struct source sources[MAX_SOURCES];
 	unsigned int nr_sources;
 	uint64_t nr_others;		/* events of types beyond that */
@@ -412,6 +413,7 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct rec_sample r = { .cpu = IMPORT_NO_CPU };
 	const struct source *from;
+	struct span whole = s;
 	struct jfr_values v;
 
 	if (take_weight(j, t, s))
@@ -429,6 +431,11 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 		r.more = MIN(jfr_num(&v, JFR_SAMPLES), (uint64_t)UINT32_MAX) - 1;
 	r.thread = jfr_read_thread(&j->chunk, j->im, j->proc, &v);
 	j->no_thread |= !r.thread;
+	buf_reset(&j->labels);
+	if (t->has_labels)
+		jfr_read_labels(&j->chunk, j->im, t, whole, &j->labels);
+	if (j->labels.len)
+		import_labels_at(j->im, r.thread, r.time_ns, &j->labels);
 	jfr_read_stack(&j->chunk, j->im, &v, &j->stack);
 	j->nr_waiting += j->stack.waits ? 1 + r.more : 0;
 	if (j->stack.nr_frames)
@@ -456,6 +463,8 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 		t->has_stack = find_field(c, t, JFR_START) && find_field(c, t, JFR_STACK);
 		t->source = t->has_stack ? find_source(j, t) : 0;
 		t->is_listed = find_field(c, t, JFR_START) && is_listed(t);
+		for (k = 0; t->has_stack && k < t->nr_fields; k++)
+			t->has_labels |= jfr_is_label(c, &c->fields[t->first_field + k]);
 	}
 	if (!r)
 		r = jfr_read_tables(c, e);
@@ -536,6 +545,7 @@ static void jfr_release(struct jfr *j)
 	}
 	jfr_events_free(j->events);
 	free(j->stack.frames);
+	buf_release(&j->labels);
 	free(j->lost);
 	free(j->command);
 	free(j->host);

@@ -48,6 +48,7 @@ struct jfr_type {
 	bool has_table;			/* its table is needed */
 	uint32_t first_field, nr_fields;
 	bool has_stack;			/* its events can have one */
+	bool has_labels;		/* jfr_is_label() of a field */
 	bool is_listed;			/* its events are those of read_events.c */
 	uint32_t source;		/* of its events: index in sources, from 1; 0: none yet */
 	struct map table;		/* number -> index in places */
@@ -169,6 +170,11 @@ struct jfr_events *jfr_events_new(void);
 void jfr_events_free(struct jfr_events *x);
 /* An event in the first pass, before those that it tells something of. s: behind its type. */
 void jfr_count_event(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s);
+/* Text, or the number of something that was going on, such as a span: for a sample a label. */
+bool jfr_is_label(const struct jfr_chunk *c, const struct jfr_field *f);
+/* Adds those of a sample. s: behind its type. */
+void jfr_read_labels(struct jfr_chunk *c, struct import *im, const struct jfr_type *t, struct span s,
+		     struct buf *labels);
 /* Writes it. r has its times, thread and process; the rest of it is scratch. */
 void jfr_list_event(struct jfr_events *x, struct jfr_chunk *c, struct import *im, const struct jfr_type *t,
 		     struct span s, struct rec_event *r);

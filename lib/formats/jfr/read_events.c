@@ -3,6 +3,8 @@
  * read_events.c - events of a JFR file that are no samples: those that arcprof records of JVMs become such,
  * all others marks or phases with their fields as values.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +133,42 @@ static void read_value(struct jfr_chunk *c, struct span *s, const struct jfr_fie
 		v->kind = VALUE_REAL;
 	} else {
 		read_integer(c, s, f, v);
+	}
+}
+
+bool jfr_is_label(const struct jfr_chunk *c, const struct jfr_field *f)
+{
+	uint8_t kind = c->types[f->type].kind;
+	const struct import_text *name = &f->name;
+
+	if (f->array)
+		return false;
+	return kind == JFR_STRING ||
+	       (!f->pool && (kind == JFR_INT || kind == JFR_LONG) && name->len > 2 &&
+		!memcmp(name->s + name->len - 2, "Id", 2));
+}
+
+void jfr_read_labels(struct jfr_chunk *c, struct import *im, const struct jfr_type *t, struct span s,
+		     struct buf *labels)
+{
+	char number[24];
+	struct value v;
+	uint32_t i;
+
+	for (i = 0; i < t->nr_fields && !s.bad; i++) {
+		const struct jfr_field *f = &c->fields[t->first_field + i];
+
+		if (!jfr_is_label(c, f)) {
+			jfr_skip(c, &s, f);
+			continue;
+		}
+		read_value(c, &s, f, &v);
+		if (v.kind == VALUE_NUM && v.num) {	/* 0: of none */
+			snprintf(number, sizeof(number), "%" PRId64, (int64_t)v.num);
+			v.text = (struct import_text){ number, strlen(number) };
+		}
+		if (v.text.len && !s.bad)
+			import_label(im, labels, f->name, v.text);
 	}
 }
 

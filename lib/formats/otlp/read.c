@@ -19,7 +19,7 @@
 #include "base/protobuf.h"
 #include "formats/sink.h"
 
-enum { MAX_FRAMES = 65536, MAX_TYPES = 32, FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
+enum { MAX_FRAMES = 65537, MAX_TYPES = 32, FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
 	MAX_ROW_BYTES = 4096 };
 
 enum version { VERSION_7, VERSION_8, VERSION_10 };
@@ -58,6 +58,7 @@ struct otlp {
 	size_t nr_frames, alloc_frames;
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
 	size_t nr_stack;
+	struct buf labels;		/* of one sample */
 	uint64_t *values, *times;
 	size_t nr_values, alloc_values, nr_times, alloc_times;
 	uint64_t base_ns, last_ns, frames_left;	/* base_ns: CLOCK_REALTIME of the first profile */
@@ -140,6 +141,7 @@ static void read_dictionary(struct otlp *o, struct span s)
 struct value {
 	struct import_text key, text;
 	uint64_t number;
+	bool has_number;
 };
 
 /* The key is a string, or the number of one. */
@@ -155,7 +157,8 @@ static struct value read_attribute(const struct otlp *o, struct span s)
 		} else if (f.number == VALUE && f.wire == PROTOBUF_BYTES) {
 			if (find_field(f.bytes, ANY_STRING, &any) && any.wire == PROTOBUF_BYTES)
 				v.text = text_of(any.bytes);
-			v.number = number_in(f.bytes, ANY_INT);
+			v.has_number = find_field(f.bytes, ANY_INT, &any) && any.wire == PROTOBUF_VARINT;
+			v.number = v.has_number ? any.v : 0;
 		}
 	return v;
 }
@@ -263,7 +266,7 @@ static bool push_location(struct otlp *o, uint64_t index)
 	if (!l->nr)
 		resolve(o, index, l);
 	for (i = 0; i < l->nr && o->frames_left; i++, o->frames_left--)
-		if (o->nr_stack < MAX_FRAMES)
+		if (o->nr_stack < MAX_FRAMES - 1)	/* labels are the outermost one */
 			o->stack[MAX_FRAMES - ++o->nr_stack] = o->frames[l->first + i];
 	return o->frames_left;
 }
@@ -333,6 +336,52 @@ static struct otlp_event *event_of(struct otlp *o, struct type type, struct err 
 	return x;
 }
 
+static void add_label(struct otlp *o, const struct value *v)
+{
+	struct import_text text = v->text;
+	char number[24];
+
+	if (!text.len && v->has_number) {
+		snprintf(number, sizeof(number), "%" PRId64, (int64_t)v->number);
+		text = (struct import_text){ number, strlen(number) };
+	}
+	if (text.len)
+		import_label(o->im, &o->labels, v->key, text);
+}
+
+static void add_id(struct otlp *o, struct span link, uint32_t field, const char *key)
+{
+	struct protobuf_field f;
+	struct buf b = BUF_INIT;
+	bool any = false;
+	uint8_t byte;
+
+	if (find_field(link, field, &f) && f.wire == PROTOBUF_BYTES)
+		while (span_left(&f.bytes)) {
+			byte = span_u8(&f.bytes);
+			buf_fmt(&b, "%02x", byte);
+			any |= byte;
+		}
+	if (any)
+		import_label(o->im, &o->labels, (struct import_text){ key, strlen(key) },
+			     (struct import_text){ b.data, b.len });
+	buf_release(&b);
+}
+
+/* The span that it was in, by the keys that write.c makes a link of. */
+static void take_link(struct otlp *o, struct span sample)
+{
+	static const uint8_t fields[] = { [VERSION_7] = 5, [VERSION_8] = 4, [VERSION_10] = 3 };
+	uint64_t i = number_in(sample, fields[o->version]);
+	struct span link;
+
+	if (!i || !row(o, LINKS, i, &link))	/* 0: none */
+		return;
+	add_id(o, link, 1, "trace-id");
+	add_id(o, link, 2, "span-id");
+}
+
+/* What else it says of itself are labels. */
 static uint32_t thread_of(struct otlp *o, struct span sample)
 {
 	uint32_t field = o->version == VERSION_7 ? 4 : o->version == VERSION_8 ? 3 : 2;
@@ -352,6 +401,8 @@ static uint32_t thread_of(struct otlp *o, struct span sample)
 				name = v.text;
 			else if (is_text(v.key, "thread.id") && v.number <= INT32_MAX)
 				tid = v.number;
+			else
+				add_label(o, &v);
 		}
 	if (!name.len && !tid && !o->proc)
 		return 0;
@@ -382,12 +433,18 @@ static void take_lists(struct otlp *o, struct span sample)
 static int put_value(struct otlp *o, struct rec_sample *s, const struct otlp_event *x, uint64_t value,
 		     struct err *e)
 {
+	size_t nr = o->nr_stack;
+
 	if ((int64_t)value < 0)
 		return err_set(e, EINVAL, "a value below zero");
 	if (__builtin_mul_overflow(value, x->scale, &s->weight))
 		s->weight = UINT64_MAX;	/* which import_sample() refuses */
 	s->event = x->number;
-	s->stack = trace_write_stack(o->im->w, o->stack + MAX_FRAMES - o->nr_stack, o->nr_stack);
+	if (o->labels.len && s->time_ns)
+		import_labels_at(o->im, s->thread, s->time_ns, &o->labels);
+	else if (o->labels.len)
+		o->stack[MAX_FRAMES - ++nr] = import_labels_frame(o->im, &o->labels);
+	s->stack = trace_write_stack(o->im->w, o->stack + MAX_FRAMES - nr, nr);
 	import_sample(o->im, s);
 	return 0;
 }
@@ -404,7 +461,9 @@ static int read_sample(struct otlp *o, struct span sample, const struct type *ty
 	if (!o->frames_left)
 		return err_set(e, EINVAL, "damaged: its stacks are longer than such a file can have");
 	take_lists(o, sample);
+	buf_reset(&o->labels);
 	s.thread = thread_of(o, sample);
+	take_link(o, sample);
 	nr = o->version == VERSION_7 ? MIN(o->nr_values, nr_types) : MAX(o->nr_values, o->nr_times);
 	for (i = 0; i < nr && !r; i++) {
 		bool timed = o->nr_times == nr && o->times[i] >= o->base_ns &&
@@ -570,6 +629,7 @@ static int otlp_read(struct import *im, const char *data, size_t len, struct err
 	free(o.frames);
 	free(o.values);
 	free(o.times);
+	buf_release(&o.labels);
 	return r;
 }
 

@@ -21,7 +21,7 @@
 #include "formats/pprof/fields.h"
 
 enum {
-	MAX_TYPES = 32, MAX_FRAMES = 65536, MAX_LINES = 256, MAX_KEYS = 8,
+	MAX_TYPES = 32, MAX_FRAMES = 65537, MAX_LINES = 256,
 	/*
 	 * This bounds all stacks together: a byte of a sample can name a place with many inlined functions,
 	 * but few have many.
@@ -72,9 +72,8 @@ struct pprof {
 	struct frame *stack;		/* [MAX_FRAMES], of one sample */
 	uint64_t *values;
 	uint64_t frames_left;		/* what samples may still have */
+	struct buf labels;		/* of one sample */
 	bool has_proc, has_thread;
-	uint64_t keys[MAX_KEYS];	/* of labels that are not shown */
-	size_t nr_keys;
 	uint64_t nr_minus;
 };
 
@@ -402,15 +401,18 @@ struct sample {
 	bool is_cut;
 };
 
-static void note_key(struct pprof *p, uint64_t key)
+/* A label of the program's own. One that is neither text nor a number other than 0 says nothing. */
+static void add_label(struct pprof *p, uint64_t key, uint64_t str, uint64_t num)
 {
-	size_t i;
+	struct import_text value = string(p, str);
+	char text[24];
 
-	for (i = 0; i < p->nr_keys; i++)
-		if (p->keys[i] == key)
-			return;
-	if (p->nr_keys < MAX_KEYS)
-		p->keys[p->nr_keys++] = key;
+	if (!value.len && num) {
+		snprintf(text, sizeof(text), "%" PRId64, (int64_t)num);
+		value = (struct import_text){ text, strlen(text) };
+	}
+	if (value.len)
+		import_label(p->im, &p->labels, string(p, key), value);
 }
 
 static void take_label(struct pprof *p, struct span s, struct sample *x)
@@ -434,7 +436,7 @@ static void take_label(struct pprof *p, struct span s, struct sample *x)
 	else if (is_string(p, key, "tid") && num <= INT32_MAX)
 		x->tid = num;
 	else
-		note_key(p, key);
+		add_label(p, key, str, num);
 }
 
 /* The stack is filled from its end: locations come innermost first. */
@@ -450,7 +452,7 @@ static void take_locations(struct pprof *p, struct protobuf_field *f, struct sam
 		if (l && !l->nr)
 			resolve(p, l);
 		p->frames_left -= MIN(p->frames_left, (uint64_t)(l ? l->nr : 1));
-		if (x->nr_frames + (l ? l->nr : 1) >= MAX_FRAMES) {
+		if (x->nr_frames + (l ? l->nr : 1) >= MAX_FRAMES - 1) {
 			x->is_cut = true;
 			continue;
 		}
@@ -525,6 +527,8 @@ static void write_sample(struct pprof *p, const struct sample *x)
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .thread = thread_of(p, x) };
 	size_t nr = is_thread_alone(p, x) ? 0 : x->nr_frames, i;
 
+	if (p->labels.len)
+		p->stack[MAX_FRAMES - ++nr] = import_labels_frame(p->im, &p->labels);
 	for (i = 0; i < p->nr_types; i++) {
 		struct type *t = &p->types[i];
 		int64_t n = t->counter < 0 ? 0 : (int64_t)p->values[t->counter], v = (int64_t)p->values[i];
@@ -547,6 +551,7 @@ static int take_sample(struct pprof *p, struct span s, struct err *e)
 	struct protobuf_field f;
 	uint64_t v;
 
+	buf_reset(&p->labels);
 	while (protobuf_next(&s, &f))
 		if (f.number == SAMPLE_LOCATION_ID)
 			take_locations(p, &f, &x);
@@ -583,24 +588,13 @@ static int read_samples(struct pprof *p, struct span s, struct err *e)
 
 static void write_rest(struct pprof *p)
 {
-	struct buf b = BUF_INIT;
-	size_t i;
-
 	if (p->time_ns)
 		trace_write_label(p->im->w, "start.realtime_ns", "%" PRIu64, p->time_ns);
 	if (p->duration_ns)
 		trace_write_label(p->im->w, "end.mono_ns", "%" PRIu64, p->duration_ns);
-	for (i = 0; i < p->nr_keys; i++) {
-		const struct import_text key = string(p, p->keys[i]);
-
-		buf_fmt(&b, "%s%.*s", i ? ", " : "", (int)MIN(key.len, (size_t)64), key.s);
-	}
-	if (b.len)
-		import_note(p->im, "labels of samples are not shown: %s", b.data);
 	if (p->nr_minus)
 		import_note(p->im, "%" PRIu64 " value%s below zero, in the metrics minus-...", p->nr_minus,
 			    p->nr_minus == 1 ? " is" : "s are");
-	buf_release(&b);
 	import_modules_names(&p->modules, p->im, false);
 	p->im->unknown |= IMPORT_NO_TIMES | IMPORT_NO_LOST | IMPORT_NO_MODES |
 			  (p->has_proc ? 0 : IMPORT_NO_PROCESSES) | (p->has_thread ? 0 : IMPORT_NO_THREADS);
@@ -629,6 +623,7 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 	free(p.frames);
 	free(p.stack);
 	free(p.values);
+	buf_release(&p.labels);
 	map_release(&p.mapping_of);
 	map_release(&p.function_of);
 	map_release(&p.location_of);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* labels.c - labels that samples of a profile have, as a trace has them (sink.h). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/labels.h"
+#include "base/mem.h"
+#include "formats/sink.h"
+
+/* What a reader takes of a text of labels. */
+enum { MAX_BYTES = 4096 };
+
+void import_label(struct import *im, struct buf *labels, struct import_text key, struct import_text value)
+{
+	bool fits = labels->len + LABELS_MAX_KEY + LABELS_MAX_VALUE + 2 <= MAX_BYTES;
+
+	if (!fits || !labels_add_foreign(labels, key.s, key.len, value.s, value.len))
+		im->nr_changed_labels++;
+}
+
+struct frame import_labels_frame(struct import *im, const struct buf *labels)
+{
+	const struct import_function fn = {
+		FUNCTION_LABEL, .name = { labels->data, labels->len }, .module = { "", 0 }, .file = { "", 0 },
+	};
+
+	return (struct frame){ FRAME_NAMED, .function = import_function(im, &fn) };
+}
+
+void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels)
+{
+	VEC_GROW(im->labelled, im->nr_labelled, im->alloc_labelled);
+	im->labelled[im->nr_labelled++] = (struct import_labelled){
+		time_ns, thread, strtab_add(&im->names, labels->data, labels->len),
+	};
+}
+
+/* Of one thread and time in any order that is the same each time. */
+static int compare(const void *a, const void *b)
+{
+	const struct import_labelled *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->labels < y->labels ? -1 : x->labels > y->labels;
+}
+
+/* Whether the next one of the thread is not later than that. */
+static bool follows(const struct import *im, size_t i, uint64_t time_ns)
+{
+	const struct import_labelled *x = &im->labelled[i];
+
+	return i + 1 < im->nr_labelled && x[1].thread == x->thread && x[1].time_ns <= time_ns;
+}
+
+/* A thread has them at that moment alone: what it did between two samples nobody knows. */
+void import_labels_end(struct import *im)
+{
+	size_t i;
+
+	if (im->nr_labelled)
+		qsort(im->labelled, im->nr_labelled, sizeof(*im->labelled), compare);
+	for (i = 0; i < im->nr_labelled; i++) {
+		const struct import_labelled *x = &im->labelled[i];
+		struct rec_thread_label r = { .time_ns = x->time_ns, .thread = x->thread };
+
+		if (follows(im, i, x->time_ns))
+			continue;
+		r.text = strtab_get(&im->names, x->labels);
+		r.text_len = im->names.entries[x->labels].len;
+		trace_write_thread_label(im->w, &r);
+		if (follows(im, i, x->time_ns + 1))
+			continue;
+		trace_write_thread_label(im->w, &(struct rec_thread_label){
+					 .time_ns = x->time_ns + 1, .thread = x->thread, .text = "" });
+	}
+	if (im->nr_changed_labels)
+		import_note(im, "labels of samples with replaced characters, cut or left out: %" PRIu64,
+			    im->nr_changed_labels);
+	free(im->labelled);
+	im->labelled = NULL;
+	im->nr_labelled = im->alloc_labelled = 0;
+}
