@@ -210,7 +210,7 @@ static void take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int 
 		x->aConstraintUsage[p->upper].argvIndex = ++nr;
 		x->idxNum |= PLAN_UPPER;
 	}
-	if (p->rows == 1 && p->equal)
+	if (p->equal && p->rows == 1 && flags & COLUMN_UNIQUE)
 		x->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 	x->estimatedCost = p->cost;
 	x->estimatedRows = p->rows;

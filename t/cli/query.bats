@@ -217,6 +217,13 @@ report() {
 		diff - got
 }
 
+@test "query: rows of one value in a small table are in the order that is asked for" {
+	printf 'main;a 1\nmain;b 3\nmain;c 2\n' >folded
+	arcprof query -q --import folded --format csv \
+		'SELECT name FROM nodes WHERE parent = 0 ORDER BY base' | tail -n +2 | xargs >got
+	[ "$(cat got)" = "a c b" ]
+}
+
 @test "query: a name is looked for first, and what is below it once for each" {
 	query -i "$TOP/t/data/java/trace" "EXPLAIN QUERY PLAN SELECT f.module, sum(n.base) FROM nodes b
 		JOIN nodes n ON n.id BETWEEN b.id AND b.last JOIN functions f ON f.id = n.function
