@@ -2,12 +2,14 @@
 /* query.c - "arcprof query": asks a trace by SQL. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/inputs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/quote.h"
 #include "cmd.h"
 #include "input.h"
@@ -19,6 +21,8 @@
 
 struct query_request {
 	const char *input, *import, *sql;
+	char **files;			/* operands that are no SQL */
+	int nr_files;
 	int format;
 	uint64_t limit, timeout, memory;
 	struct profile_opts profile;
@@ -102,35 +106,45 @@ static struct profile_opts profile_opts(const struct query_request *q)
 	return po;
 }
 
-/* What the rows do not say. */
+/* What the rows of a trace do not say; name: NULL, there is only one. */
+static void say_what_is_missing_of(const struct origin *origin, const char *name)
+{
+	const char *of = name ? name : "", *colon = name ? ": " : "";
+
+	if (origin->lost)
+		log_warn("%s%s%" PRIu64 " samples were lost", of, colon, origin->lost);
+	if (origin->stopped_ns)
+		log_warn("%s%sthe recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " samples came later",
+			 of, colon, origin->stopped_ns / 1e9, origin->nr_after);
+	if (origin->not_shown)
+		log_info("%s%snot in the tables: %s; --metric has them", of, colon, origin->not_shown);
+}
+
 static void say_what_is_missing(const struct query *x, const struct query_rows *rows)
 {
-	const struct origin *origin = query_origin(x);
+	const struct query_trace *t;
 	const char *note;
 	size_t i;
 
 	for (i = 0; (note = query_note(x, i)); i++)
 		log_warn("%s", note);
-	if (origin && origin->lost)
-		log_warn("%" PRIu64 " samples were lost", origin->lost);
-	if (origin && origin->stopped_ns)
-		log_warn("the recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " samples came later",
-			 origin->stopped_ns / 1e9, origin->nr_after);
-	if (origin && origin->not_shown)
-		log_info("not in the tables: %s; --metric has them", origin->not_shown);
+	for (i = 0; (t = query_trace(x, i)); i++)
+		if (query_origin(x, i))
+			say_what_is_missing_of(query_origin(x, i), query_trace(x, 1) ? t->name : NULL);
 	if (rows->limit && rows->nr > rows->limit)
 		log_warn("%" PRIu64 " of %" PRIu64 " rows are shown", rows->limit, rows->nr);
 }
 
-/* One of t and heap is NULL. */
-static int ask(const struct query_request *q, struct trace_reader *t, struct heap *heap, const char *sql,
-	       struct err *e)
+/* Of a heap there are no traces. */
+static int ask(const struct query_request *q, const struct query_trace *traces, size_t nr, struct heap *heap,
+	       const char *sql, struct err *e)
 {
 	const struct profile_opts po = profile_opts(q);
 	const struct query_opts o = { &po, heap, q->timeout, q->memory };
 	struct query_rows rows = { .format = q->format, .out = stdout, .limit = q->limit, .sql = sql };
 	struct query *x;
-	int r = query_open(&x, t, &o, e);
+	size_t i;
+	int r = query_open(&x, traces, nr, &o, e);
 
 	if (r)
 		return r;
@@ -140,24 +154,44 @@ static int ask(const struct query_request *q, struct trace_reader *t, struct hea
 	say_what_is_missing(x, &rows);
 	if (r < 0)
 		r = log_err(e);
-	if (query_origin(x))		/* the trace was read */
-		r |= warn_of_damage(q->import ? q->import : q->input, trace_reader_damage(t));
+	for (i = 0; i < nr; i++)
+		if (query_origin(x, i))		/* it was read */
+			r |= warn_of_damage(traces[i].name, trace_reader_damage(traces[i].t));
 	query_close(x);
 	return r;
 }
 
-static int ask_trace(const struct query_request *q, const char *sql)
+static int open_traces(const struct query_request *q, struct query_trace *traces, size_t nr, struct err *e)
 {
-	struct trace_reader *t;
-	struct err e = { 0 };
-	int r = input_open(&t, q->input, q->import, &e);
+	size_t i;
+	int r = 0;
 
-	if (r)
-		return log_err(&e);
-	r = ask(q, t, NULL, sql, &e);
+	if (nr == 1) {
+		traces[0].name = q->import ? q->import : q->input;
+		return input_open(&traces[0].t, q->input, q->import, e);
+	}
+	for (i = 0; i < nr && !r; i++) {
+		traces[i].name = q->files[i];
+		r = input_open_any(&traces[i].t, q->files[i], e);
+	}
+	return r;
+}
+
+static int ask_traces(const struct query_request *q, const char *sql)
+{
+	size_t nr = q->nr_files > 1 ? q->nr_files : 1, i;
+	struct query_trace *traces = xcalloc(nr, sizeof(*traces));
+	struct err e = { 0 };
+	int r = open_traces(q, traces, nr, &e);
+
+	if (!r)
+		r = ask(q, traces, nr, NULL, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
-	trace_reader_close(t);
+	for (i = 0; i < nr; i++)
+		if (traces[i].t)
+			trace_reader_close(traces[i].t);
+	free(traces);
 	return r;
 }
 
@@ -168,7 +202,7 @@ static int ask_heap(const struct query_request *q, const char *sql)
 	int r = heap_open(&h, q->input, &e);
 
 	if (!r)
-		r = ask(q, NULL, &h, sql, &e);
+		r = ask(q, NULL, 0, &h, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
 	heap_warn(q->input, &h);
@@ -192,8 +226,8 @@ static int check_request(const struct query_request *q, int nr_operands)
 {
 	if (q->sql && nr_operands)
 		log_error("SQL is given twice: by --sql and by an argument");
-	else if (!q->sql && nr_operands > 1)
-		log_error("the SQL is one argument: put it in quotes");
+	else if (q->nr_files && strcmp(q->input, DEFAULT_INPUT))
+		log_error("cannot be combined: --input=%s and the file '%s'", q->input, q->files[0]);
 	else if (q->select.from_ns && q->select.from_zero)
 		log_error("cannot be combined: --from and --from-zero");
 	else if (q->select.to_ns && q->select.to_ns <= q->select.from_ns)
@@ -203,41 +237,90 @@ static int check_request(const struct query_request *q, int nr_operands)
 	return EXIT_USAGE;
 }
 
-/* "query <file> <sql>" is "query -i <file> <sql>", if there is such a file; and so is "query <file>". */
-static int take_file(struct query_request *q, int *nr_operands, char ***operands)
+static bool is_file(const char *path)
 {
-	bool there = *nr_operands && !access((*operands)[0], F_OK);
+	return !access(path, F_OK);
+}
 
-	if ((*nr_operands != 2 && !(*nr_operands == 1 && there)) || q->sql || q->import)
-		return 0;
-	if (!there) {
-		log_error("%s: %s", (*operands)[0], strerror(errno));
-		log_hint("the SQL is one argument: put it in quotes");
+/* Several are traces, and different ones. */
+static int check_files(const struct query_request *q)
+{
+	int i, k;
+
+	for (i = 0; i < q->nr_files; i++) {
+		if (!is_file(q->files[i])) {
+			log_error("%s: %s", q->files[i], strerror(errno));
+			log_hint("the SQL is one argument: put it in quotes");
+			return EXIT_USAGE;
+		}
+		for (k = 0; k < i && strcmp(q->files[i], q->files[k]); k++)
+			;
+		if (k < i)
+			log_error("given twice: %s", q->files[i]);
+		else if (q->nr_files > 1 && hprof_recognize(q->files[i]))
+			log_error("%s: a heap dump is asked alone", q->files[i]);
+		else
+			continue;
 		return EXIT_USAGE;
 	}
-	q->input = (*operands)[0];
-	--*nr_operands;
-	++*operands;
 	return 0;
+}
+
+/* All but the SQL are files; without SQL, which would be the last, all are. */
+static void take_files(struct query_request *q, int *nr_operands, char ***operands)
+{
+	int nr = *nr_operands;
+	bool has_sql = nr && !q->sql && !is_file((*operands)[nr - 1]);
+
+	if (q->sql && nr && !is_file((*operands)[0]))	/* which check_request() refuses */
+		return;
+	q->files = *operands;
+	q->nr_files = nr - has_sql;
+	*operands += q->nr_files;
+	*nr_operands = has_sql;
 }
 
 /* Say what can be asked, and how. */
 static int show_tables(const struct query_request *q, bool heap)
 {
-	struct buf file = BUF_INIT;
+	struct buf files = BUF_INIT;
+	int i;
 
-	if (strcmp(q->input, DEFAULT_INPUT))
-		quote_add(&file, q->input);
-	buf_str(&file, file.len ? " " : "");
+	buf_str(&files, "");
+	for (i = 0; i < q->nr_files; i++) {
+		quote_add(&files, q->files[i]);
+		buf_putc(&files, ' ');
+	}
+	if (!q->nr_files && strcmp(q->input, DEFAULT_INPUT)) {
+		quote_add(&files, q->input);
+		buf_putc(&files, ' ');
+	}
 	query_print_tables(heap, stdout);
+	if (q->nr_files > 1)
+		printf("\nThe first column of each is trace, the file that a row is of.\n");
 	printf("\nThe columns of one of them, and a query:\n\n"
 	       "    arcprof query %s'.schema %s'\n"
 	       "    arcprof query %s'%s LIMIT 10'\n",
-	       file.data, heap ? "classes" : "xprof", file.data,
+	       files.data, heap ? "classes" : "xprof", files.data,
 	       heap ? "SELECT name, n, bytes FROM classes ORDER BY bytes DESC" :
+	       q->nr_files > 1 ? "SELECT trace, name, base FROM xprof ORDER BY base DESC" :
 		      "SELECT name, base FROM xprof ORDER BY base DESC");
-	buf_release(&file);
+	buf_release(&files);
 	return 0;
+}
+
+/* Which files are asked is known then. */
+static int check_input(struct query_request *q, int nr_operands)
+{
+	int r = check_request(q, nr_operands);
+
+	if (!r)
+		r = check_files(q);
+	if (!r)
+		r = command_check_input(q->nr_files ? q->files[0] : q->input, q->import);
+	if (q->nr_files == 1)
+		q->input = q->files[0];
+	return r;
 }
 
 static int query_run_command(void *opts, int nr_operands, char **operands)
@@ -247,15 +330,13 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 	const char *sql;
 	struct err e;
 	bool heap;
-	int r = take_file(q, &nr_operands, &operands);
+	int r;
 
-	if (!r)
-		r = check_request(q, nr_operands);
-	if (!r)
-		r = command_check_input(q->input, q->import);
+	take_files(q, &nr_operands, &operands);
+	r = check_input(q, nr_operands);
 	if (r)
 		return r;
-	heap = !q->import && hprof_recognize(q->input);
+	heap = !q->import && q->nr_files < 2 && hprof_recognize(q->input);
 	if (heap && is_of_traces(q)) {
 		log_error("%s: options that choose a part of a trace, or of its names, are not for a heap dump",
 			  q->input);
@@ -269,15 +350,15 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 	sql += strspn(sql, " \t\n");
 	r = describe_tables(sql, heap);
 	if (r < 0)
-		r = heap ? ask_heap(q, sql) : ask_trace(q, sql);
+		r = heap ? ask_heap(q, sql) : ask_traces(q, sql);
 	buf_release(&file);
 	return r;
 }
 
 const struct command cmd_query = {
 	.name = "query",
-	.summary = "ask a trace or a heap dump by SQL",
-	.operands = "[<file>] [<sql>]",
+	.summary = "ask traces or a heap dump by SQL",
+	.operands = "[<file>...] [<sql>]",
 	.flags = CMD_PAGER,
 	.opts = query_table,
 	.opts_size = sizeof(struct query_request),

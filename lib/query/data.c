@@ -8,12 +8,13 @@
 #include "query/heap.h"
 
 void query_data_init(struct query_data *d, struct trace_reader *t, const struct profile_opts *o,
-		     uint64_t memory_bytes)
+		     uint64_t memory_bytes, uint64_t *used_bytes)
 {
 	memset(d, 0, sizeof(*d));
 	d->t = t;
 	d->profile = o;
 	d->memory_bytes = memory_bytes;
+	d->used_bytes = used_bytes;
 	buf_room(&d->scratch, 1);	/* so that its address is its own */
 }
 
@@ -44,14 +45,14 @@ void query_data_release(struct query_data *d)
 
 int query_data_charge(struct query_data *d, uint64_t bytes, struct err *e)
 {
-	if (bytes > d->memory_bytes || d->used_bytes > d->memory_bytes - bytes) {
+	if (bytes > d->memory_bytes || *d->used_bytes > d->memory_bytes - bytes) {
 		err_set(e, ENOMEM, "the rows of the %s take more than %" PRIu64 " MiB of memory",
 			d->heap ? "heap" : "trace", d->memory_bytes >> 20);
 		err_hint(e, "--memory allows more%s",
 			 d->heap ? "" : "; --from and --to read a part of the time");
 		return -ENOMEM;
 	}
-	d->used_bytes += bytes;
+	*d->used_bytes += bytes;
 	return 0;
 }
 

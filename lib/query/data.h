@@ -66,7 +66,7 @@ struct query_data {
 	struct trace_reader *t;
 	struct query_heap *heap;	/* in place of the trace; NULL: there is a trace */
 	const struct profile_opts *profile;
-	uint64_t memory_bytes, used_bytes;
+	uint64_t memory_bytes, *used_bytes;	/* of all that a query asks, together */
 	struct buf scratch;		/* of a text that is made when it is asked for */
 	uint64_t start_ns;		/* times are since then */
 
@@ -136,8 +136,9 @@ struct query_data {
 	struct events_opts log_opts;
 };
 
+/* *used_bytes outlives d. */
 void query_data_init(struct query_data *d, struct trace_reader *t, const struct profile_opts *o,
-		     uint64_t memory_bytes);
+		     uint64_t memory_bytes, uint64_t *used_bytes);
 void query_data_release(struct query_data *d);
 
 /* The model with its names; nodes are numbered. */

@@ -30,7 +30,7 @@ static int charge_for_now(struct query_data *d, uint64_t bytes, struct err *e)
 {
 	int r = query_data_charge(d, bytes, e);
 
-	d->used_bytes -= r ? 0 : bytes;
+	*d->used_bytes -= r ? 0 : bytes;
 	return r;
 }
 

@@ -19,7 +19,12 @@ enum { PROGRESS_STEPS = 2000, MAX_TEXT_BYTES = 64 << 20, MAX_SQL_BYTES = 1 << 20
 
 struct query {
 	sqlite3 *db;
-	struct query_data data;
+	const struct query_trace *traces;
+	size_t nr_traces;
+	struct query_data *data;		/* [part] */
+	struct vtab_part *parts;
+	size_t nr_parts;			/* one for each trace, or of the heap */
+	uint64_t used_bytes;			/* for rows of all of them */
 	struct vtab_source *sources;
 	size_t nr_sources;
 	uint64_t timeout_ns, deadline_ns, memory_bytes;
@@ -98,7 +103,7 @@ static void set_limits(sqlite3 *db)
 
 static int add_tables(struct query *q)
 {
-	const struct query_table *const *tables = q->data.heap ? query_heap_tables : query_tables;
+	const struct query_table *const *tables = q->data[0].heap ? query_heap_tables : query_tables;
 	size_t i;
 	int r = 0;
 
@@ -107,8 +112,8 @@ static int add_tables(struct query *q)
 	q->sources = xcalloc(q->nr_sources, sizeof(*q->sources));
 	for (i = 0; i < q->nr_sources && !r; i++) {
 		q->sources[i].table = tables[i];
-		q->sources[i].data = &q->data;
 		q->sources[i].shared = &q->shared;
+		q->sources[i].notes = xcalloc(q->nr_parts, sizeof(*q->sources[i].notes));
 		r = vtab_add(q->db, &q->sources[i]);
 	}
 	return r;
@@ -124,8 +129,8 @@ static int prepare_database(struct query *q)
 		r = sqlite3_exec(q->db, settings, NULL, NULL, NULL);
 	if (!r)
 		r = functions_add(q->db);
-	if (!r && q->data.heap) {
-		q->functions = (struct functions_heap){ &q->data, &q->shared.failed };
+	if (!r && q->data[0].heap) {
+		q->functions = (struct functions_heap){ &q->data[0], &q->shared.failed };
 		r = functions_add_heap(q->db, &q->functions);
 	}
 	if (!r)
@@ -137,16 +142,35 @@ static int prepare_database(struct query *q)
 	return sqlite3_set_authorizer(q->db, authorize, q);
 }
 
-int query_open(struct query **out, struct trace_reader *t, const struct query_opts *o, struct err *e)
+static void add_parts(struct query *q, const struct query_opts *o)
+{
+	size_t i;
+
+	q->nr_parts = o->heap ? 1 : q->nr_traces;
+	q->data = xcalloc(q->nr_parts, sizeof(*q->data));
+	q->parts = xcalloc(q->nr_parts, sizeof(*q->parts));
+	for (i = 0; i < q->nr_parts; i++) {
+		query_data_init(&q->data[i], o->heap ? NULL : q->traces[i].t, o->profile, o->memory_bytes,
+				&q->used_bytes);
+		q->parts[i] = (struct vtab_part){ &q->data[i], o->heap ? NULL : q->traces[i].name };
+	}
+	if (o->heap) {
+		q->data[0].heap = xcalloc(1, sizeof(*q->data[0].heap));
+		q->data[0].heap->h = o->heap;
+	}
+	q->shared.parts = q->parts;
+	q->shared.nr_parts = q->nr_parts;
+}
+
+int query_open(struct query **out, const struct query_trace *traces, size_t nr, const struct query_opts *o,
+	       struct err *e)
 {
 	struct query *q = xcalloc(1, sizeof(*q));
 	int r;
 
-	query_data_init(&q->data, t, o->profile, o->memory_bytes);
-	if (o->heap) {
-		q->data.heap = xcalloc(1, sizeof(*q->data.heap));
-		q->data.heap->h = o->heap;
-	}
+	q->traces = traces;
+	q->nr_traces = nr;
+	add_parts(q, o);
 	q->timeout_ns = o->timeout_ns;
 	q->memory_bytes = o->memory_bytes;
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1);
@@ -162,9 +186,16 @@ int query_open(struct query **out, struct trace_reader *t, const struct query_op
 
 void query_close(struct query *q)
 {
+	size_t i;
+
 	sqlite3_close_v2(q->db);
+	for (i = 0; i < q->nr_sources; i++)
+		free(q->sources[i].notes);
 	free(q->sources);
-	query_data_release(&q->data);
+	for (i = 0; i < q->nr_parts; i++)
+		query_data_release(&q->data[i]);
+	free(q->data);
+	free(q->parts);
 	free(q);
 }
 
@@ -188,10 +219,10 @@ static int wrong_sql(const struct query *q, const char *sql, struct err *e)
 	else
 		err_set(e, EINVAL, "%s", message);
 	if (strstr(message, "no such table"))
-		err_hint(e, "'arcprof query %s.tables' lists the tables", q->data.heap ? "<heap dump> " : "");
+		err_hint(e, "'arcprof query %s.tables' lists the tables", q->data[0].heap ? "<heap dump> " : "");
 	else if (strstr(message, "no such column"))
 		err_hint(e, "'arcprof query %s.schema' lists the columns; text is in single quotes",
-			 q->data.heap ? "<heap dump> " : "");
+			 q->data[0].heap ? "<heap dump> " : "");
 	return -EINVAL;
 }
 
@@ -210,7 +241,7 @@ static int explain(struct query *q, int r, const char *sql, struct err *e)
 		return too_much_memory(q, e);
 	case SQLITE_AUTH:
 		err_set(e, EACCES, "%s", sqlite3_errmsg(q->db));
-		err_hint(e, "a query reads the %s, and nothing else", q->data.heap ? "heap dump" : "trace");
+		err_hint(e, "a query reads the %s, and nothing else", q->data[0].heap ? "heap dump" : "trace");
 		return -EACCES;
 	default:
 		return wrong_sql(q, sql, e);
@@ -352,15 +383,21 @@ int query_run(struct query *q, const char *sql, const struct query_sink *sink, v
 
 const char *query_note(const struct query *q, size_t i)
 {
-	size_t k;
+	size_t k, part;
 
 	for (k = 0; k < q->nr_sources; k++)
-		if (q->sources[k].note[0] && !i--)
-			return q->sources[k].note;
+		for (part = 0; part < q->nr_parts; part++)
+			if (q->sources[k].notes[part][0] && !i--)
+				return q->sources[k].notes[part];
 	return NULL;
 }
 
-const struct origin *query_origin(const struct query *q)
+const struct origin *query_origin(const struct query *q, size_t i)
 {
-	return q->data.has_model && !q->data.heap ? &q->data.origin : NULL;
+	return i < q->nr_traces && q->data[i].has_model ? &q->data[i].origin : NULL;
+}
+
+const struct query_trace *query_trace(const struct query *q, size_t i)
+{
+	return i < q->nr_traces ? &q->traces[i] : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * query.h - asks a trace by SQL: one SELECT at a time, which can read the tables of the trace and nothing
+ * query.h - asks traces by SQL: one SELECT at a time, which can read the tables of the traces and nothing
  * else: no file, no other database, and it changes nothing.
  */
 #ifndef QUERY_QUERY_H
@@ -19,9 +19,14 @@ struct profile_opts;
 struct query;
 struct trace_reader;
 
+struct query_trace {
+	struct trace_reader *t;
+	const char *name;			/* in the column "trace" of each table; no two are equal */
+};
+
 struct query_opts {
-	const struct profile_opts *profile;	/* how the trace is read; its times must be set */
-	struct heap *heap;			/* what is asked in place of a trace; NULL: the trace */
+	const struct profile_opts *profile;	/* how traces are read; its times must be set */
+	struct heap *heap;			/* what is asked in place of traces; NULL: these */
 	uint64_t timeout_ns;			/* of each query, without reading the trace; 0: none */
 	uint64_t memory_bytes;			/* for what a query keeps; as much for rows of tables */
 };
@@ -47,8 +52,12 @@ struct query_sink {
 	int (*row)(void *ctx, const struct query_value *values, size_t nr);
 };
 
-/* t, NULL with a heap, and what *o points to outlive the query.  Nothing of the trace is read yet. */
-int query_open(struct query **out, struct trace_reader *t, const struct query_opts *o, struct err *e);
+/*
+ * At least one trace, but with a heap none.  All that is pointed to outlives the query.  Nothing is read
+ * yet.
+ */
+int query_open(struct query **out, const struct query_trace *traces, size_t nr, const struct query_opts *o,
+	       struct err *e);
 void query_close(struct query *q);
 
 /*
@@ -59,8 +68,10 @@ int query_run(struct query *q, const char *sql, const struct query_sink *sink, v
 
 /* Why the i-th of the tables that were used is empty: "calls: ..."; NULL: there are no more. */
 const char *query_note(const struct query *q, size_t i);
-/* Of the model, if a query needed it; else NULL. */
-const struct origin *query_origin(const struct query *q);
+/* Of the model of the i-th trace, if a query needed it; else NULL. */
+const struct origin *query_origin(const struct query *q, size_t i);
+/* The i-th trace; NULL: there are no more, or a heap is asked. */
+const struct query_trace *query_trace(const struct query *q, size_t i);
 
 /*
  * Which tables a trace has, or a heap dump; and the columns of one, or with NULL of all. False: no such

@@ -6,6 +6,9 @@
  * A plan is a column and whether a lower and an upper bound of it are given; the rows are then a range,
  * of the table itself where values ascend with the rows, else of an index of that column.  Bounds are
  * taken as inclusive: SQLite looks again at each row it gets.
+ *
+ * Of several traces a table has the rows of one after the other; its first column says which.  Of one that
+ * column is hidden: "*" does not have it.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,20 +26,26 @@ enum plan_bits {
 	PLAN_EQUAL = 1 << 10,		/* one value is both */
 	PLAN_INDEX = 1 << 11,		/* in the order of the index, with bounds or without */
 	PLAN_REVERSE = 1 << 12,		/* in descending order */
+	PLAN_TRACE = 1 << 13,		/* of one trace: the last value names it */
 };
 
 struct vtab {
 	sqlite3_vtab base;
 	struct vtab_source *source;
-	struct query_index **indexes;	/* [column] */
+	const struct vtab_part *parts;
+	size_t nr_parts;
+	struct query_index **indexes;	/* [part][column] */
 	unsigned int nr_fixed;		/* columns that are there once */
+	int lead;			/* columns before those of the table: 1, or 0 */
 };
 
 struct cursor {
 	sqlite3_vtab_cursor base;
+	int plan;
+	uint64_t from, to;		/* bounds of its column */
+	size_t part, end_part;
 	const struct query_index *index;	/* NULL: the rows themselves */
 	uint32_t begin, at, end;	/* rows, or entries of the index */
-	bool reverse;
 };
 
 /* ---- columns: a column of metrics is there once for each ---- */
@@ -60,12 +69,14 @@ static struct query_cell cell(const struct vtab *v, uint32_t row, unsigned int c
 	return (struct query_cell){ row, fixed + column % per_metric, column / per_metric };
 }
 
-static char *declaration(const struct query_table *t, unsigned int nr_metrics)
+static char *declaration(const struct vtab_shared *shared, const struct query_table *t)
 {
+	unsigned int fixed = nr_fixed(t), nr_metrics = query_data_nr_metrics(shared->parts[0].data), i, m;
 	sqlite3_str *s = sqlite3_str_new(NULL);
-	unsigned int fixed = nr_fixed(t), i, m;
 
 	sqlite3_str_appendall(s, "CREATE TABLE x(");
+	if (shared->parts[0].name)
+		sqlite3_str_appendall(s, shared->nr_parts > 1 ? "trace TEXT, " : "trace TEXT HIDDEN, ");
 	for (i = 0; i < fixed; i++)
 		sqlite3_str_appendf(s, "%s%s %s", i ? ", " : "", t->columns[i].name,
 				    t->columns[i].flags & COLUMN_TEXT ? "TEXT" : "INTEGER");
@@ -79,19 +90,70 @@ static char *declaration(const struct query_table *t, unsigned int nr_metrics)
 	return sqlite3_str_finish(s);
 }
 
-/* ---- connecting: the trace is read then ---- */
+/* ---- connecting: the traces are read then ---- */
+
+static int load_part(struct vtab_source *s, size_t part, struct err *e)
+{
+	const struct vtab_part *p = &s->shared->parts[part];
+	bool several = s->shared->nr_parts > 1;
+	int r = s->table->load(p->data, e);
+
+	if (r == -ENODATA) {		/* not recorded: a table without rows */
+		snprintf(s->notes[part], sizeof(s->notes[part]), "%s is empty%s%s: %s", s->table->name,
+			 several ? " for " : "", several ? p->name : "", e->msg);
+		return 0;
+	}
+	return r && several ? err_wrap(e, "%s", p->name) : r;
+}
+
+static void list_metrics(const struct query_data *d, struct buf *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < query_data_nr_metrics(d); i++) {
+		const struct model_metric *m = &d->model.metrics[i];
+
+		buf_fmt(b, "%s%s", i ? ", " : "", query_data_str(d, m->name));
+		if (m->unit)
+			buf_fmt(b, " (%s)", query_data_str(d, m->unit));
+	}
+}
+
+/* "base" of one trace is to be that of another. */
+static int check_metrics(const struct vtab_shared *shared, struct err *e)
+{
+	struct buf first = BUF_INIT, other = BUF_INIT;
+	size_t i;
+	int r = 0;
+
+	list_metrics(shared->parts[0].data, &first);
+	for (i = 1; i < shared->nr_parts && !r; i++) {
+		buf_reset(&other);
+		list_metrics(shared->parts[i].data, &other);
+		if (!strcmp(first.data ? first.data : "", other.data ? other.data : ""))
+			continue;
+		r = err_set(e, EINVAL, "%s has the metrics %s, and %s has %s", shared->parts[0].name,
+			    first.data ? first.data : "none", shared->parts[i].name,
+			    other.data ? other.data : "none");
+		err_hint(e, "--metric chooses those that all have");
+	}
+	buf_release(&first);
+	buf_release(&other);
+	return r;
+}
 
 static int load(struct vtab_source *s, char **message)
 {
 	struct err e = { 0 };
-	int r = s->table->load(s->data, &e);
+	size_t i;
+	int r = 0;
 
+	for (i = 0; i < s->shared->nr_parts && !r; i++)
+		r = load_part(s, i, &e);
+	if (!r && nr_fixed(s->table) < s->table->nr_columns)
+		r = check_metrics(s->shared, &e);
 	if (!r)
 		return SQLITE_OK;
-	if (r == -ENODATA) {		/* not recorded: a table without rows */
-		snprintf(s->note, sizeof(s->note), "%s is empty: %s", s->table->name, e.msg);
-		return SQLITE_OK;
-	}
 	s->shared->failed = e;
 	*message = sqlite3_mprintf("%s", e.msg);
 	return SQLITE_ERROR;
@@ -107,7 +169,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 
 	if (r)
 		return r;
-	sql = declaration(s->table, query_data_nr_metrics(s->data));
+	sql = declaration(s->shared, s->table);
 	s->shared->declaring = true;
 	r = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 	s->shared->declaring = false;
@@ -117,8 +179,11 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	v = xcalloc(1, sizeof(*v));
 	v->source = s;
+	v->parts = s->shared->parts;
+	v->nr_parts = s->shared->nr_parts;
 	v->nr_fixed = nr_fixed(s->table);
-	v->indexes = xcalloc(s->table->nr_columns, sizeof(struct query_index *));
+	v->lead = v->parts[0].name ? 1 : 0;
+	v->indexes = xcalloc(v->nr_parts * s->table->nr_columns, sizeof(struct query_index *));
 	*out = &v->base;
 	return SQLITE_OK;
 }
@@ -126,9 +191,9 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 static int disconnect(sqlite3_vtab *base)
 {
 	struct vtab *v = (struct vtab *)base;
-	unsigned int i;
+	size_t i;
 
-	for (i = 0; i < v->source->table->nr_columns; i++)
+	for (i = 0; i < v->nr_parts * v->source->table->nr_columns; i++)
 		if (v->indexes[i]) {
 			query_index_release(v->indexes[i]);
 			free(v->indexes[i]);
@@ -138,9 +203,19 @@ static int disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
-static uint32_t nr_rows(const struct vtab *v)
+static uint32_t nr_rows(const struct vtab *v, size_t part)
 {
-	return v->source->note[0] ? 0 : v->source->table->nr_rows(v->source->data);
+	return v->source->notes[part][0] ? 0 : v->source->table->nr_rows(v->parts[part].data);
+}
+
+static uint64_t nr_all_rows(const struct vtab *v)
+{
+	uint64_t nr = 0;
+	size_t i;
+
+	for (i = 0; i < v->nr_parts; i++)
+		nr += nr_rows(v, i);
+	return nr;
 }
 
 /* ---- planning ---- */
@@ -162,20 +237,21 @@ static bool finds_rows(unsigned int flags)
 	return flags & (COLUMN_ROW | COLUMN_ROW1 | COLUMN_ASCENDS | COLUMN_INDEX);
 }
 
-/* What the constraints of one column are good for. */
-static struct plan plan_of(const sqlite3_index_info *x, unsigned int column, unsigned int flags, uint64_t nr)
+/* What the constraints of one column are good for; nr_equal: rows that a unique value has. */
+static struct plan plan_of(const sqlite3_index_info *x, int column, unsigned int flags, uint64_t nr,
+			   uint64_t nr_equal)
 {
 	struct plan p = { .lower = -1, .upper = -1 };
 	int i;
 
 	for (i = 0; i < x->nConstraint; i++) {
-		if (!x->aConstraint[i].usable || x->aConstraint[i].iColumn != (int)column)
+		if (!x->aConstraint[i].usable || x->aConstraint[i].iColumn != column)
 			continue;
 		switch (x->aConstraint[i].op) {
 		case SQLITE_INDEX_CONSTRAINT_EQ:
 			p.lower = p.upper = i;
 			p.equal = true;
-			p.rows = flags & COLUMN_UNIQUE ? 1 : 1 + nr / 256;
+			p.rows = flags & COLUMN_UNIQUE ? nr_equal : 1 + nr / 256;
 			p.cost = 20 + p.rows;
 			return p;
 		case SQLITE_INDEX_CONSTRAINT_GT:
@@ -195,7 +271,8 @@ static struct plan plan_of(const sqlite3_index_info *x, unsigned int column, uns
 	return p;
 }
 
-static void take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int column, unsigned int flags)
+/* Returns how many values the plan takes. */
+static int take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int column, unsigned int flags)
 {
 	int nr = 0;
 
@@ -214,6 +291,19 @@ static void take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int 
 		x->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 	x->estimatedCost = p->cost;
 	x->estimatedRows = p->rows;
+	return nr;
+}
+
+/* The constraint that chooses one of several traces; -1: there is none. */
+static int find_trace(const struct vtab *v, const sqlite3_index_info *x)
+{
+	int i;
+
+	for (i = 0; v->nr_parts > 1 && i < x->nConstraint; i++)
+		if (x->aConstraint[i].usable && !x->aConstraint[i].iColumn &&
+		    x->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return i;
+	return -1;
 }
 
 /* Rows that SQLite keeps of all it gets: a name chooses few, and then what is joined is looked up for few. */
@@ -227,10 +317,10 @@ static uint64_t nr_left(const sqlite3_index_info *x, uint64_t nr)
 	return nr;
 }
 
-/* The column by which the rows can be read in the order that is wanted; -1: none. */
+/* The column by which the rows can be read in the order that is wanted; -1: none, as of several traces. */
 static int ordered_by(const struct vtab *v, const sqlite3_index_info *x)
 {
-	int column = x->nOrderBy == 1 ? x->aOrderBy[0].iColumn : -1;
+	int column = x->nOrderBy == 1 && v->nr_parts == 1 ? x->aOrderBy[0].iColumn - v->lead : -1;
 
 	return finds_rows(flags_of(v, column)) ? column : -1;
 }
@@ -256,39 +346,59 @@ static int use_columns(struct vtab *v, uint64_t columns)
 {
 	const struct query_table *t = v->source->table;
 	struct err e = { 0 };
+	size_t i;
 
-	return t->use && t->use(v->source->data, columns, &e) ? fail(v, &e) : SQLITE_OK;
+	for (i = 0; t->use && i < v->nr_parts; i++)
+		if (t->use(v->parts[i].data, columns >> v->lead, &e))
+			return fail(v, &e);
+	return SQLITE_OK;
+}
+
+/* The column whose bounds leave fewest rows, and how; -1: none. */
+static int find_plan(const struct vtab *v, const sqlite3_index_info *x, uint64_t nr, uint64_t nr_equal,
+		     struct plan *best)
+{
+	const struct query_table *t = v->source->table;
+	struct plan p;
+	unsigned int i;
+	int column = -1;
+
+	*best = (struct plan){ .cost = INFINITY };
+	for (i = 0; i < v->nr_fixed; i++) {
+		if (!finds_rows(t->columns[i].flags))
+			continue;
+		p = plan_of(x, i + v->lead, t->columns[i].flags, nr, nr_equal);
+		if (p.rows && p.cost < best->cost) {
+			*best = p;
+			column = i;
+		}
+	}
+	return best->cost < nr + 40.0 ? column : -1;
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 {
 	struct vtab *v = (struct vtab *)base;
-	const struct query_table *t = v->source->table;
-	struct plan best = { .cost = INFINITY }, p;
-	uint64_t nr = nr_rows(v);
-	int column = -1, order = ordered_by(v, x);
-	unsigned int i;
+	int trace = find_trace(v, x), order = ordered_by(v, x), column, nr_values = 0;
+	uint64_t nr = nr_all_rows(v) / (trace < 0 ? 1 : v->nr_parts);
+	struct plan best;
 
 	if (use_columns(v, x->colUsed))
 		return SQLITE_ERROR;
-	for (i = 0; i < v->nr_fixed; i++) {
-		if (!finds_rows(t->columns[i].flags))
-			continue;
-		p = plan_of(x, i, t->columns[i].flags, nr);
-		if (p.rows && p.cost < best.cost) {
-			best = p;
-			column = i;
-		}
-	}
-	if (column >= 0 && best.cost < nr + 40.0) {
-		take_plan(x, &best, column, t->columns[column].flags);
+	column = find_plan(v, x, nr, trace < 0 ? v->nr_parts : 1, &best);
+	if (column >= 0) {
+		nr_values = take_plan(x, &best, column, flags_of(v, column));
 		x->orderByConsumed = order == column;
 		x->idxNum |= order == column ? direction(x) : 0;
-		return SQLITE_OK;
+	} else {
+		x->estimatedCost = nr + 10.0;
+		x->estimatedRows = nr_left(x, nr);
 	}
-	x->estimatedCost = nr + 10.0;
-	x->estimatedRows = nr_left(x, nr);
-	if (order < 0 || (flags_of(v, order) & COLUMN_INDEX && has_nulls(v, order)))
+	if (trace >= 0) {
+		x->aConstraintUsage[trace].argvIndex = nr_values + 1;
+		x->idxNum |= PLAN_TRACE;
+	}
+	if (column >= 0 || order < 0 || (flags_of(v, order) & COLUMN_INDEX && has_nulls(v, order)))
 		return SQLITE_OK;
 	x->orderByConsumed = true;
 	x->idxNum = direction(x);
@@ -302,22 +412,23 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 /* ---- rows ---- */
 
 /* NULL: there is no room for it. */
-static const struct query_index *index_of(struct vtab *v, unsigned int column, struct err *e)
+static const struct query_index *index_of(struct vtab *v, size_t part, unsigned int column, struct err *e)
 {
-	struct query_data *d = v->source->data;
+	struct query_index **x = &v->indexes[part * v->source->table->nr_columns + column];
+	struct query_data *d = v->parts[part].data;
 
-	if (!v->indexes[column] &&
-	    !query_data_charge(d, (uint64_t)nr_rows(v) * sizeof(struct query_index_entry), e)) {
-		v->indexes[column] = xcalloc(1, sizeof(*v->indexes[column]));
-		query_index_init(v->indexes[column], d, v->source->table, column);
+	if (!*x && !query_data_charge(d, (uint64_t)nr_rows(v, part) * sizeof(struct query_index_entry), e)) {
+		*x = xcalloc(1, sizeof(**x));
+		query_index_init(*x, d, v->source->table, column);
 	}
-	return v->indexes[column];
+	return *x;
 }
 
+/* Of one trace: of several no order is promised. */
 static bool has_nulls(struct vtab *v, unsigned int column)
 {
 	struct err e;
-	const struct query_index *x = nr_rows(v) ? index_of(v, column, &e) : NULL;
+	const struct query_index *x = nr_rows(v, 0) ? index_of(v, 0, column, &e) : NULL;
 
 	return !x || x->has_nulls;
 }
@@ -372,10 +483,12 @@ static bool bound(sqlite3_value *value, bool lower, bool upper, uint64_t *from, 
 }
 
 /* The first row whose value is at least v; values ascend, what is NULL comes before them. */
-static uint32_t first_row(const struct vtab *v, unsigned int column, unsigned int flags, uint64_t value)
+static uint32_t first_row(const struct vtab *v, size_t part, unsigned int column, uint64_t value)
 {
 	const struct query_table *t = v->source->table;
-	uint32_t lo = 0, hi = nr_rows(v), mid;
+	const struct query_data *d = v->parts[part].data;
+	unsigned int flags = t->columns[column].flags;
+	uint32_t lo = 0, hi = nr_rows(v, part), mid;
 	uint64_t at;
 
 	if (flags & (COLUMN_ROW | COLUMN_ROW1)) {
@@ -384,7 +497,7 @@ static uint32_t first_row(const struct vtab *v, unsigned int column, unsigned in
 	}
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (!t->number(v->source->data, &(struct query_cell){ mid, column, 0 }, &at) || at < value)
+		if (!t->number(d, &(struct query_cell){ mid, column, 0 }, &at) || at < value)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -392,49 +505,87 @@ static uint32_t first_row(const struct vtab *v, unsigned int column, unsigned in
 	return lo;
 }
 
-static void take_range(struct vtab *v, struct cursor *c, int plan, uint64_t from, uint64_t to)
+/* The rows of its part that the plan leaves. */
+static int take_range(struct vtab *v, struct cursor *c)
 {
-	unsigned int column = plan & PLAN_COLUMN, flags = v->source->table->columns[column].flags;
+	unsigned int column = c->plan & PLAN_COLUMN;
+	struct err e = { 0 };
 
+	c->at = c->begin = c->end = 0;
+	if (!nr_rows(v, c->part))
+		return SQLITE_OK;
+	c->index = c->plan & PLAN_INDEX ? index_of(v, c->part, column, &e) : NULL;
+	if (c->plan & PLAN_INDEX && !c->index)
+		return fail(v, &e);
 	if (c->index) {
-		c->at = from ? query_index_find(c->index, from) : 0;
-		c->end = to == UINT64_MAX ? c->index->nr : query_index_find(c->index, to + 1);
+		c->at = c->from ? query_index_find(c->index, c->from) : 0;
+		c->end = c->to == UINT64_MAX ? c->index->nr : query_index_find(c->index, c->to + 1);
 	} else {
-		c->at = from ? first_row(v, column, flags, from) : 0;
-		c->end = to == UINT64_MAX ? nr_rows(v) : first_row(v, column, flags, to + 1);
+		c->at = c->from ? first_row(v, c->part, column, c->from) : 0;
+		c->end = c->to == UINT64_MAX ? nr_rows(v, c->part) : first_row(v, c->part, column, c->to + 1);
 	}
+	c->begin = c->at;
+	return SQLITE_OK;
+}
+
+/* Goes on to a part that has rows. */
+static int settle(struct vtab *v, struct cursor *c)
+{
+	int r = SQLITE_OK;
+
+	while (!r && c->at >= c->end && c->part + 1 < c->end_part) {
+		c->part++;
+		r = take_range(v, c);
+	}
+	return r;
+}
+
+/* Which parts the value names: one, or none. */
+static void choose_part(const struct vtab *v, struct cursor *c, sqlite3_value *value)
+{
+	const char *name = sqlite3_value_type(value) == SQLITE_TEXT ?
+			   (const char *)sqlite3_value_text(value) : NULL;
+	size_t i;
+
+	for (i = 0; name && i < v->nr_parts && strcmp(name, v->parts[i].name); i++)
+		;
+	c->part = name ? i : v->nr_parts;
+	c->end_part = MIN(c->part + 1, v->nr_parts);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc, sqlite3_value **argv)
 {
 	struct cursor *c = (struct cursor *)base;
 	struct vtab *v = (struct vtab *)base->pVtab;
-	uint64_t from = 0, to = UINT64_MAX;
 	bool any = true, equal = plan & PLAN_EQUAL;
-	struct err e = { 0 };
-	int at = 0;
+	int at = 0, r;
 
-	c->at = c->end = 0;
-	c->reverse = plan & PLAN_REVERSE;
-	if (!nr_rows(v))
-		return SQLITE_OK;
-	c->index = plan & PLAN_INDEX ? index_of(v, plan & PLAN_COLUMN, &e) : NULL;
-	if (plan & PLAN_INDEX && !c->index)
-		return fail(v, &e);
+	c->at = c->begin = c->end = 0;
+	c->plan = plan;
+	c->from = 0;
+	c->to = UINT64_MAX;
+	c->part = 0;
+	c->end_part = v->nr_parts;
 	if (plan & PLAN_LOWER && at < argc)
-		any = bound(argv[at++], true, equal, &from, &to);
+		any = bound(argv[at++], true, equal, &c->from, &c->to);
 	if (plan & PLAN_UPPER && at < argc)
-		any = bound(argv[at], false, true, &from, &to) && any;
-	if (any && from <= to)
-		take_range(v, c, plan, from, to);
-	c->begin = c->at;
-	return SQLITE_OK;
+		any = bound(argv[at++], false, true, &c->from, &c->to) && any;
+	if (plan & PLAN_TRACE && at < argc)
+		choose_part(v, c, argv[at]);
+	if (!any || c->from > c->to)
+		c->part = c->end_part;
+	if (c->part >= c->end_part)
+		return SQLITE_OK;
+	r = take_range(v, c);
+	return r ? r : settle(v, c);
 }
 
 static int next(sqlite3_vtab_cursor *base)
 {
-	((struct cursor *)base)->at++;
-	return SQLITE_OK;
+	struct cursor *c = (struct cursor *)base;
+
+	c->at++;
+	return settle((struct vtab *)base->pVtab, c);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
@@ -446,35 +597,49 @@ static int at_end(sqlite3_vtab_cursor *base)
 
 static uint32_t row_of(const struct cursor *c)
 {
-	uint32_t at = c->reverse ? c->end - 1 - (c->at - c->begin) : c->at;
+	uint32_t at = c->plan & PLAN_REVERSE ? c->end - 1 - (c->at - c->begin) : c->at;
 
 	return c->index ? c->index->list[at].row : at;
 }
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-	*id = row_of((const struct cursor *)base);
+	const struct cursor *c = (const struct cursor *)base;
+
+	*id = (sqlite3_int64)c->part << 32 | row_of(c);
 	return SQLITE_OK;
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int i)
+static void give_value(sqlite3_context *to, const struct query_table *t, struct query_data *d,
+		       const struct query_cell *at)
 {
-	const struct vtab *v = (const struct vtab *)base->pVtab;
-	const struct query_table *t = v->source->table;
-	struct query_cell at = cell(v, row_of((const struct cursor *)base), i);
-	struct query_data *d = v->source->data;
 	const char *text;
 	uint64_t n;
 
-	if (t->columns[at.column].flags & COLUMN_TEXT) {
-		if ((text = t->text(d, &at)))
+	if (t->columns[at->column].flags & COLUMN_TEXT) {
+		if ((text = t->text(d, at)))
 			sqlite3_result_text(to, text, -1, text == d->scratch.data ? SQLITE_TRANSIENT :
 										    SQLITE_STATIC);
-	} else if (t->number(d, &at, &n)) {
+	} else if (t->number(d, at, &n)) {
 		if (n <= INT64_MAX)
 			sqlite3_result_int64(to, n);
 		else
 			sqlite3_result_double(to, n);
+	}
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int i)
+{
+	const struct cursor *c = (const struct cursor *)base;
+	const struct vtab *v = (const struct vtab *)base->pVtab;
+	const struct vtab_part *p = &v->parts[c->part];
+	struct query_cell at;
+
+	if (i < v->lead) {
+		sqlite3_result_text(to, p->name, -1, SQLITE_STATIC);
+	} else {
+		at = cell(v, row_of(c), i - v->lead);
+		give_value(to, v->source->table, p->data, &at);
 	}
 	return SQLITE_OK;
 }

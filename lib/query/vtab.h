@@ -7,8 +7,16 @@
 
 #include "query/table.h"
 
+/* A trace, or a heap dump, which each table has rows of. */
+struct vtab_part {
+	struct query_data *data;
+	const char *name;		/* in the column "trace"; NULL: there is no such column */
+};
+
 /* Of all tables of a connection. */
 struct vtab_shared {
+	const struct vtab_part *parts;
+	size_t nr_parts;		/* at least one */
 	struct err failed;		/* what ended the query, when neither SQLite nor the SQL did */
 	bool declaring;			/* SQLite asks the authorizer about a change that declares a table */
 };
@@ -16,9 +24,8 @@ struct vtab_shared {
 /* One table of the connection; both outlive it. */
 struct vtab_source {
 	const struct query_table *table;
-	struct query_data *data;
-	/* Why it is empty though it was used; "": it is not, or was not used. */
-	char note[320];
+	/* [part]: why it is empty though it was used; "": it is not, or was not used. */
+	char (*notes)[320];
 	struct vtab_shared *shared;
 };
 

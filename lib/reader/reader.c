@@ -67,7 +67,8 @@ static int open_reader(struct arcprof_trace **tp, struct trace_reader *reader,
 		o = *given;
 	t->reader = reader;
 	choose(t, &o);
-	query_data_init(&t->data, reader, &t->profile, o.memory_bytes ? o.memory_bytes : DEFAULT_MEMORY);
+	query_data_init(&t->data, reader, &t->profile, o.memory_bytes ? o.memory_bytes : DEFAULT_MEMORY,
+			&t->used_bytes);
 	if (o.to_ns && o.to_ns <= o.from_ns)
 		r = err_set(&e, EINVAL, "to_ns is not after from_ns");
 	else

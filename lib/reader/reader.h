@@ -9,6 +9,7 @@
 struct arcprof_trace {
 	struct trace_reader *reader;
 	struct query_data data;
+	uint64_t used_bytes;		/* for rows of its tables */
 	struct profile_opts profile;	/* data has a pointer to it */
 	struct selection select;	/* profile has one to it */
 	bool is_loaded[ARCPROF_NR_TABLES];

@@ -116,14 +116,12 @@ static void fit_column(struct query_rows *r, size_t column)
 
 /* ---- rows ---- */
 
-static void json_head(struct query_rows *r)
+/* trace: NULL: there is only one. */
+static void json_source(struct json *j, const char *key, const char *trace, const struct origin *origin)
 {
-	const struct origin *origin = query_origin(r->query);
-	struct json *j = &r->sheet.json;
-	size_t i;
-
-	report_json_begin(j, "query");
-	json_object(j, "source");
+	json_object(j, key);
+	if (trace)
+		json_str(j, "trace", trace);
 	json_str(j, "command", origin ? origin->command : NULL);
 	json_str(j, "host", origin ? origin->host : NULL);
 	json_u64(j, "elapsed_ns", origin ? origin->duration_ns : 0);
@@ -131,6 +129,23 @@ static void json_head(struct query_rows *r)
 	if (origin)
 		report_json_stopped(origin->stopped_ns, origin->nr_after, j);
 	json_end(j);
+}
+
+static void json_head(struct query_rows *r)
+{
+	const struct query_trace *t;
+	struct json *j = &r->sheet.json;
+	size_t i;
+
+	report_json_begin(j, "query");
+	if (query_trace(r->query, 1)) {
+		json_array(j, "sources");
+		for (i = 0; (t = query_trace(r->query, i)); i++)
+			json_source(j, NULL, t->name, query_origin(r->query, i));
+		json_end(j);
+	} else {
+		json_source(j, "source", NULL, query_origin(r->query, 0));
+	}
 	json_str(j, "sql", r->sql);
 	json_array(j, "columns");
 	for (i = 0; i < r->nr_columns; i++)

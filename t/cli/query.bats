@@ -347,6 +347,43 @@ report() {
 	[[ $output == *"'=1+1"* ]]
 }
 
+@test "query: of several traces each table has the rows of all, and says whose they are" {
+	printf 'main;a;b 5\nmain;a 2\n' >a.folded
+	printf 'main;b 4\nmain;a;b 1\n' >b.folded
+	ask() {
+		arcprof query -q a.folded b.folded --format csv "$1" | tail -n +2
+	}
+	for table in functions nodes xprof arcs samples stacks frames processes threads modules metrics labels; do
+		for file in a b; do
+			arcprof query -q --import $file.folded --format csv "SELECT trace, * FROM $table" | tail -n +2
+		done >want
+		ask "SELECT * FROM $table" | diff want -
+	done
+	# a name or a number finds the rows of the trace that is wanted, and of all where none is
+	[ "$(ask "SELECT name, sum(base) FROM xprof WHERE name = 'b' AND trace = 'b.folded'")" = b,5 ]
+	[ "$(ask "SELECT count(*), count(DISTINCT trace) FROM functions WHERE id = 1")" = 2,2 ]
+	[ "$(ask "SELECT group_concat(total) FROM metrics WHERE id = 1 AND trace = 'b.folded'")" = 5 ]
+	[ "$(ask "SELECT count(*) FROM functions WHERE trace = 'c' OR trace = 1 OR trace IS NULL")" = 0 ]
+	[ "$(ask "SELECT sum(s.weight) FROM samples s JOIN nodes n ON n.id = s.node AND n.trace = s.trace
+		WHERE n.name = 'b'")" = 10 ]
+	[ "$(ask "SELECT group_concat(id) FROM (SELECT id FROM nodes ORDER BY id DESC, trace)")" = 2,2,1,1,0,0 ] ||
+		ask "SELECT id, trace FROM nodes ORDER BY id DESC"
+	[ "$(ask "SELECT a.base || ' ' || b.base FROM xprof a JOIN xprof b USING (name)
+		WHERE a.trace < b.trace AND name = 'b'")" = '5 5' ]
+	arcprof query -q a.folded b.folded --format json 'SELECT count(*) FROM nodes' | jq -c '[.sources[].trace]' >got
+	[ "$(cat got)" = '["a.folded","b.folded"]' ]
+	# what cannot be put side by side is refused
+	run_arcprof query a.folded "$events" 'SELECT * FROM xprof'
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"a.folded has the metrics samples"*"--metric chooses those that all have"* ]]
+	run_arcprof query a.folded a.folded 'SELECT 1'
+	[[ $status -eq 2 && $stderr == *"given twice: a.folded"* ]]
+	run_arcprof query -i "$events" a.folded 'SELECT 1'
+	[[ $status -eq 2 && $stderr == *"cannot be combined: --input"* ]]
+	run_arcprof query a.folded b.folded
+	[[ $status -eq 0 && $output == *"arcprof query a.folded b.folded 'SELECT trace, "* ]]
+}
+
 @test "query: profiles of other programs have the same tables" {
 	printf 'main;a;b 5\nmain;a 2\nmain;a;a 3\n' >folded
 	arcprof query -q --import folded --format csv \

@@ -48,7 +48,7 @@ static void ask(struct heap *h)
 	struct err e;
 	size_t i;
 
-	if (query_open(&q, NULL, &o, &e))
+	if (query_open(&q, NULL, 0, &o, &e))
 		abort();
 	for (i = 0; i < sizeof(queries) / sizeof(*queries); i++)
 		if (query_run(q, queries[i], &sink, i ? NULL : h, &e) && e.code != ENOMEM && e.code != ETIME)
