@@ -7,13 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
+#include "base/labels.h"
 #include "base/mem.h"
 #include "base/quote.h"
+#include "base/span.h"
+#include "model/threadlabels.h"
 #include "report/events.h"
 #include "report/tallies.h"
 
-struct part {			/* what is one row: equal in all three */
+struct part {			/* what is one row: equal in all of them */
 	uint32_t kind, what, cause;
+	uint32_t label;		/* "key=value" of marks and phases, where such rows are asked for */
 };
 
 struct item {			/* an event, and its row */
@@ -26,7 +31,7 @@ struct sum {
 	const struct item *items;
 	size_t nr;
 	/* Of durations; max_ns EVENT_UNKNOWN: there are none. */
-	uint64_t total_ns, max_ns, p50_ns, p99_ns;
+	uint64_t total_ns, max_ns, p50_ns, p95_ns, p99_ns;
 	size_t nr_known;
 	uint64_t reach_ns;		/* EVENT_UNKNOWN: not of this kind */
 	uint64_t freed;			/* bytes; negative as two's complement */
@@ -37,6 +42,7 @@ struct sum {
 struct sums {
 	struct events v;
 	struct events_opts eo;
+	const char *label;		/* the key by which rows are separated; NULL: none */
 	struct item *items;
 	struct sum *list;
 	size_t nr, alloc;
@@ -62,9 +68,49 @@ static uint32_t tier(struct sums *s, const struct event *x)
 	return text(s, name);
 }
 
+/* The value of a field, as labels have it; false: it has no such field. */
+static bool field_value(const struct sums *s, const struct event *x, struct buf *b)
+{
+	struct span fields = span_init(x->fields_len ? events_fields(&s->v, x) : "", x->fields_len);
+	struct field f;
+
+	while (fields_next(&fields, &f)) {
+		if (f.name_len != strlen(s->label) || memcmp(f.name, s->label, f.name_len))
+			continue;
+		if (f.type == FIELD_TEXT)
+			buf_add(b, f.text, f.text_len);
+		else if (f.type == FIELD_I64)
+			buf_fmt(b, "%" PRId64, f.i64);
+		else
+			buf_fmt(b, "%.15g", f.f64);
+		return true;
+	}
+	return false;
+}
+
+/* "key=value": of its own fields first, then of its thread, then of its process. */
+static uint32_t label_of(struct sums *s, const struct event *x)
+{
+	const char *all = events_str(&s->v, s->v.strings.consumers.items[x->process].detail);
+	bool unknown = x->labels == THREADLABELS_UNKNOWN;
+	const char *own = unknown ? "" : events_str(&s->v, x->labels);
+	struct buf b = BUF_INIT;
+	uint32_t id;
+
+	buf_fmt(&b, "%s=", s->label);
+	if (!field_value(s, x, &b) && !labels_value(own, s->label, &b) &&
+	    (unknown || !labels_value(all, s->label, &b))) {
+		buf_reset(&b);
+		buf_fmt(&b, unknown ? "[%s unknown]" : "[no %s]", s->label);
+	}
+	id = strtab_add(&s->v.strings.consumers.names, b.data, b.len);
+	buf_release(&b);
+	return id;
+}
+
 static struct part part_of(struct sums *s, const struct event *x)
 {
-	struct part p = { x->kind, x->what, x->cause };
+	struct part p = { x->kind, x->what, x->cause, s->label ? label_of(s, x) : 0 };
 
 	switch (x->kind) {
 	case EVENT_COMPILE:
@@ -95,7 +141,9 @@ static int compare_parts(const struct part *a, const struct part *b)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->what != b->what)
 		return a->what < b->what ? -1 : 1;
-	return a->cause < b->cause ? -1 : a->cause > b->cause;
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
+	return a->label < b->label ? -1 : a->label > b->label;
 }
 
 static int by_part(const void *a, const void *b)
@@ -122,7 +170,7 @@ static void add_up(struct sum *x)
 {
 	size_t i;
 
-	x->max_ns = x->p50_ns = x->p99_ns = x->reach_ns = EVENT_UNKNOWN;
+	x->max_ns = x->p50_ns = x->p95_ns = x->p99_ns = x->reach_ns = EVENT_UNKNOWN;
 	x->first_ns = UINT64_MAX;
 	for (i = 0; i < x->nr; i++) {
 		const struct event *e = x->items[i].event;
@@ -146,6 +194,7 @@ static void add_up(struct sum *x)
 		return;
 	x->max_ns = x->items[x->nr_known - 1].event->duration_ns;
 	x->p50_ns = percentile(x, 50);
+	x->p95_ns = percentile(x, 95);
 	x->p99_ns = percentile(x, 99);
 }
 
@@ -162,7 +211,9 @@ static int in_order(const void *a, const void *b, void *ctx)
 	if (x->nr != y->nr)
 		return x->nr > y->nr ? -1 : 1;
 	r = strcmp(events_str(&s->v, x->part.what), events_str(&s->v, y->part.what));
-	return r ? r : strcmp(events_str(&s->v, x->part.cause), events_str(&s->v, y->part.cause));
+	if (!r)
+		r = strcmp(events_str(&s->v, x->part.cause), events_str(&s->v, y->part.cause));
+	return r ? r : strcmp(events_str(&s->v, x->part.label), events_str(&s->v, y->part.label));
 }
 
 static void make_sums(struct sums *s)
@@ -244,12 +295,29 @@ static const struct sheet_column marked[] = {
 	{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
 	{ "mean_ns", "Mean", 10, 6, .unit = UNIT_S },
 	{ "p50_ns", "p50", 10, 6, .unit = UNIT_S },
+	{ "p95_ns", "p95", 10, 6, .unit = UNIT_S },
 	{ "p99_ns", "p99", 10, 6, .unit = UNIT_S },
 	{ "max_ns", "Max", 10, 6, .unit = UNIT_S },
 	{ "first_ns", "First", 11, 6, .unit = UNIT_S },
 	{ "last_ns", "Last", 11, 6, .unit = UNIT_S },
 	{ "kind", "Kind", -6 },
 	{ "what", "What", -1 },
+};
+
+/* The same by label, which is the last column; each is as wide as it is long. */
+static const struct sheet_column labelled[] = {
+	{ "n", "n", 9 },
+	{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
+	{ "mean_ns", "Mean", 10, 6, .unit = UNIT_S },
+	{ "p50_ns", "p50", 10, 6, .unit = UNIT_S },
+	{ "p95_ns", "p95", 10, 6, .unit = UNIT_S },
+	{ "p99_ns", "p99", 10, 6, .unit = UNIT_S },
+	{ "max_ns", "Max", 10, 6, .unit = UNIT_S },
+	{ "first_ns", "First", 11, 6, .unit = UNIT_S },
+	{ "last_ns", "Last", 11, 6, .unit = UNIT_S },
+	{ "kind", "Kind", -6 },
+	{ "what", "What", -20 },
+	{ "label", "Label", -1 },
 };
 
 static void marked_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
@@ -262,12 +330,14 @@ static void marked_row(const struct sums *s, const struct sum *x, struct sheet *
 		has ? cell_u64(x->total_ns) : cell_absent,
 		has ? cell_u64(x->total_ns / x->nr) : cell_absent,
 		known(x->p50_ns),
+		known(x->p95_ns),
 		known(x->p99_ns),
 		known(x->max_ns),
 		cell_u64(x->first_ns - MIN(x->first_ns, start)),
 		cell_u64(x->last_ns - MIN(x->last_ns, start)),
 		cell_text(event_kinds[x->part.kind].name),
 		name_cell(&s->v, x->part.what),
+		name_cell(&s->v, x->part.label),
 	});
 }
 
@@ -439,6 +509,7 @@ struct table {
 	void (*row)(const struct sums *s, const struct sum *x, struct sheet *sheet);
 	void (*more)(const struct sums *s, struct sheet *sheet);	/* of text and JSON; or NULL */
 	bool tallies;			/* the head has what JVMs count themselves */
+	bool by_label;			/* rows are separated by the label that --by-label names */
 };
 
 static void put_sums(struct sums *s, const struct report_opts *o, const struct table *table, FILE *out)
@@ -484,7 +555,7 @@ static void put_sums(struct sums *s, const struct report_opts *o, const struct t
 static int print(struct trace_reader *t, const struct report_opts *o, const struct table *table, FILE *out,
 		 struct err *e)
 {
-	struct sums s = { .nr = 0 };
+	struct sums s = { .label = table->by_label ? o->profile->by_label : NULL };
 	int r = event_report_read(&s.v, &s.eo, table->kinds, t, o, e);
 
 	if (r)
@@ -530,23 +601,34 @@ static const struct table exceptions = {
 	KIND(EXCEPTION), "s", happening, ARRAY_SIZE(happening), happening_row,
 };
 static const struct table marks = { KIND(MARK) | KIND(PHASE), "s", marked, ARRAY_SIZE(marked), marked_row };
+static const struct table marks_by_label = {
+	KIND(MARK) | KIND(PHASE), "s", labelled, ARRAY_SIZE(labelled), marked_row, .by_label = true,
+};
 
-#define REPORT(id, shows, of) \
+static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+{
+	bool by_label = o->profile && o->profile->by_label;
+
+	return print(t, o, by_label ? &marks_by_label : &marks, out, e);
+}
+
+#define REPORT_ROW(id, shows, of, also) \
+	const struct report report_##id = { \
+		.name = #id, .help = shows, .formats = FORMATS_TABLE, .needs = of, \
+		.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE also "limit", .reasons = event_reasons, \
+		.print_trace = id##_print, .filters = RULES_ALL, \
+	}
+
+#define REPORT(id, shows) \
 	static int id##_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e) \
 	{ \
 		return print(t, o, &id, out, e); \
 	} \
-	const struct report report_##id = { \
-		.name = #id, .help = shows, .formats = FORMATS_TABLE, .needs = of, \
-		.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE "limit", .reasons = event_reasons, \
-		.print_trace = id##_print, .filters = RULES_ALL, \
-	}
+	REPORT_ROW(id, shows, "a trace with events of JVMs", "")
 
-#define OF_JVMS "a trace with events of JVMs"
-#define OF_MARKS "a trace with marks (arcprof record -e mark)"
-
-REPORT(gc, "show garbage collections and safepoints by cause", OF_JVMS);
-REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason", OF_JVMS);
-REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for", OF_JVMS);
-REPORT(exceptions, "show thrown exceptions by class and method", OF_JVMS);
-REPORT(marks, "show marks and phases of programs by name, with how long phases took", OF_MARKS);
+REPORT(gc, "show garbage collections and safepoints by cause");
+REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason");
+REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for");
+REPORT(exceptions, "show thrown exceptions by class and method");
+REPORT_ROW(marks, "show marks and phases of programs by name, with how long phases took",
+	   "a trace with marks (arcprof record -e mark)", "by-label ");

@@ -178,6 +178,10 @@ fields_are_true() {
 		{ kind: "mark", n: [.[] | select(.kind == "mark")] | length },
 		{ kind: "phase", n: 1, total_ns: [.[].duration_ns | select(.)] | add }]' log >known
 	jq -c 'map(del(.total_ns | nulls))' sums | diff - known
+	arcprof report --marks --by-label path --format json trace |
+		jq -c '[.rows[] | select(.what == "request" and .kind == "phase") | [.label, .n, .mean_ns, .p95_ns]]' >sums
+	jq -c '[.events[] | select(.what == "request" and .kind == "phase") |
+		["path=" + .fields.path, 1, .duration_ns, .duration_ns]]' log | diff sums -
 	arcprof report -q --format chrome trace | gunzip |
 		jq -ce '[.traceEvents[] | select(.args.path == "/cart")] | length == 1 and .[0].args.status == 200 and .[0].name == "request"'
 }

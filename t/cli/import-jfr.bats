@@ -160,6 +160,11 @@ agrees() {
 	arcprof query --import facts.jfr --format csv \
 		"select count(*) from log where what = 'jdk.GCHeapSummary' and json_extract(fields, '$.heapUsed') > 0" >got
 	[ "$(tail -n 1 got)" -ge 1 ]
+	# by a named value: as many as there are of it
+	arcprof report --import facts.jfr --marks --by-label when --format json |
+		jq -c '[.rows[] | select(.what == "jdk.GCHeapSummary") | [.label, .n]] | sort' >got
+	jq -c '[.events[] | select(.what == "jdk.GCHeapSummary") | "when=" + .fields.when] | group_by(.) |
+		map([.[0], length]) | sort' log | diff got -
 	# pauses with their causes and sizes are those of the trace
 	arcprof report -q --log=pause --format csv "$TOP/t/data/facts/trace" >want
 	arcprof report -q --log=pause --format csv --import facts.jfr | diff want -
