@@ -177,6 +177,13 @@ static inline bool query_data_id(uint32_t id, uint64_t *v)
 	return id;
 }
 
+/* An n that is 0 may be one that the profile does not tell. */
+static inline bool query_data_n(const struct query_data *d, uint64_t n, uint64_t *v)
+{
+	*v = n;
+	return n || origin_knows(&d->origin, "sample counts");
+}
+
 /* What the other files read and release. */
 void query_names_release(struct query_data *d);
 void query_nodes_release(struct query_data *d);

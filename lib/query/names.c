@@ -85,7 +85,7 @@ enum { PROC_ID, PROC_PID, PROC_NAME, PROC_PARENT, PROC_START, PROC_END, PROC_FUN
 
 static const struct query_column process_columns[] = {
 	[PROC_ID] = { "id", COLUMN_INDEX | COLUMN_UNIQUE, "number of the process image; an exec makes a new one" },
-	[PROC_PID] = { "pid", COLUMN_INDEX, "process id" },
+	[PROC_PID] = { "pid", COLUMN_INDEX, "process id; NULL: not known" },
 	[PROC_NAME] = { "name", COLUMN_TEXT, "command name" },
 	[PROC_PARENT] = { "parent", 0, "the process that forked it, or that the exec replaced" },
 	[PROC_START] = { "started", 0, "ns: when it was seen first" },
@@ -94,6 +94,13 @@ static const struct query_column process_columns[] = {
 	[PROC_CGROUP] = { "cgroup", COLUMN_TEXT, "path of its control group; NULL: not recorded" },
 	[PROC_CONTAINER] = { "container", COLUMN_TEXT, "id of its container; NULL: in none, or not recorded" },
 };
+
+/* A profile of another program that says nothing of a pid has 0; one of the idle task is 0. */
+static bool has_zero(const struct query_data *d, uint32_t proc)
+{
+	return !d->origin.imported ||
+	       (proc != MAP_NONE && !strncmp(model_str(&d->model, d->names.procs[proc].comm), "swapper", 7));
+}
 
 static bool process_number(const struct query_data *d, const struct query_cell *c, uint64_t *v)
 {
@@ -106,7 +113,7 @@ static bool process_number(const struct query_data *d, const struct query_cell *
 		return true;
 	case PROC_PID:
 		*v = p->pid;
-		return true;
+		return p->pid || has_zero(d, c->row);
 	case PROC_PARENT:
 		return query_data_id(l->parent, v);
 	case PROC_START:
@@ -155,10 +162,10 @@ enum {
 static const struct query_column thread_columns[] = {
 	[THREAD_ID] = { "id", COLUMN_INDEX | COLUMN_UNIQUE, "number of the thread" },
 	[THREAD_PROCESS] = { "process", COLUMN_INDEX, "its process" },
-	[THREAD_PID] = { "pid", 0, "process id" },
-	[THREAD_TID] = { "tid", COLUMN_INDEX, "thread id; 0: a virtual thread" },
+	[THREAD_PID] = { "pid", 0, "process id; NULL: not known" },
+	[THREAD_TID] = { "tid", COLUMN_INDEX, "thread id; 0: a virtual thread; NULL: not known" },
 	[THREAD_NAME] = { "name", COLUMN_TEXT, "of Java threads the Java name" },
-	[THREAD_JAVA] = { "java", 0, "1: a Java thread" },
+	[THREAD_JAVA] = { "java", 0, "1: a Java thread; NULL: not known, of a profile" },
 	[THREAD_START] = { "started", 0, "ns: when it was seen first" },
 	[THREAD_END] = { "ended", 0, "ns: when it ended; NULL: it lived on" },
 	[THREAD_FUNCTION] = { "function", COLUMN_INDEX, "the same in functions" },
@@ -212,7 +219,7 @@ static bool thread_number(const struct query_data *d, const struct query_cell *c
 {
 	const struct name_thread *t = &d->names.threads[c->row];
 	const struct query_life *l = &d->threads[c->row];
-	uint32_t proc;
+	uint32_t proc = map_get(&d->names.proc_of, t->proc);
 
 	switch (c->column) {
 	case THREAD_ID:
@@ -221,15 +228,14 @@ static bool thread_number(const struct query_data *d, const struct query_cell *c
 	case THREAD_PROCESS:
 		return query_data_id(t->proc, v);
 	case THREAD_PID:
-		proc = map_get(&d->names.proc_of, t->proc);
 		*v = proc == MAP_NONE ? 0 : d->names.procs[proc].pid;
-		return proc != MAP_NONE;
+		return proc != MAP_NONE && (*v || has_zero(d, proc));
 	case THREAD_TID:
 		*v = t->tid;
-		return true;
+		return t->tid || has_zero(d, proc);
 	case THREAD_JAVA:
 		*v = t->java;
-		return true;
+		return !d->origin.imported;
 	case THREAD_START:
 		return query_data_time(d, l->start_ns, v);
 	case THREAD_END:
@@ -348,7 +354,7 @@ static bool metric_number(const struct query_data *d, const struct query_cell *c
 	if (c->column == METRIC_ID)
 		*v = c->row + 1;
 	else if (c->column == METRIC_N)
-		*v = model_n(m, m->metrics[c->row].source, d->total_n, d->total);
+		return query_data_n(d, model_n(m, m->metrics[c->row].source, d->total_n, d->total), v);
 	else
 		*v = d->total[c->row];
 	return true;

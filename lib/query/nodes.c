@@ -59,7 +59,7 @@ static bool function_number(const struct query_data *d, const struct query_cell 
 		return x->key && (is_process || is_thread);
 	default:
 		*v = x->key & UINT32_MAX;
-		return x->key && is_thread;
+		return *v && is_thread;
 	}
 }
 
@@ -107,7 +107,7 @@ static const struct query_column node_columns[] = {
 	[NODE_NAME] = { "name", COLUMN_TEXT, "its name" },
 	[NODE_PROCESS] = { "process", 0, "the process it is in: its number in functions" },
 	[NODE_THREAD] = { "thread", 0, "the thread it is in: its number in functions; NULL: a process itself" },
-	[NODE_N] = { "n", COLUMN_OF_METRIC, "calls or samples, as metrics.counts says" },
+	[NODE_N] = { "n", COLUMN_OF_METRIC, "calls or samples, as metrics.counts says; NULL: the profile has no number of samples" },
 	[NODE_BASE] = { "base", COLUMN_OF_METRIC, "consumed here" },
 	[NODE_CUM] = { "cum", COLUMN_OF_METRIC, "consumed here and below" },
 };
@@ -142,8 +142,7 @@ static bool node_number(const struct query_data *d, const struct query_cell *c, 
 	case NODE_THREAD:
 		return query_data_id(d->thread[c->row], v);
 	case NODE_N:
-		*v = n_of(d, c->metric, n->n, flow_base(f, node));
-		return true;
+		return query_data_n(d, n_of(d, c->metric, n->n, flow_base(f, node)), v);
 	case NODE_BASE:
 		*v = flow_base(f, node)[c->metric];
 		return true;
@@ -229,7 +228,7 @@ static bool flat_number(const struct query_data *d, const struct query_cell *c, 
 	if (c->column == FLAT_FUNCTION)
 		*v = consumer;
 	else if (c->column == FLAT_N)
-		*v = n_of(d, c->metric, d->flat_n[consumer], s);
+		return query_data_n(d, n_of(d, c->metric, d->flat_n[consumer], s), v);
 	else
 		*v = s[(c->column - FLAT_BASE) * d->model.flow.nr_metrics + c->metric];
 	return true;
@@ -327,8 +326,7 @@ static bool arc_number(const struct query_data *d, const struct query_cell *c, u
 	case ARC_OTHER:
 		return query_data_id(other, v);
 	case ARC_N:
-		*v = n_of(d, c->metric, s->n, s->base);
-		return true;
+		return query_data_n(d, n_of(d, c->metric, s->n, s->base), v);
 	default:
 		*v = (c->column == ARC_BASE ? s->base : s->cum)[c->metric];
 		return true;

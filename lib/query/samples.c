@@ -335,7 +335,7 @@ static const struct query_column frame_columns[] = {
 	[FRAME_FILE] = { "file", COLUMN_TEXT, "source file, where known" },
 	[FRAME_LINE] = { "line", 0, "line of it, where known" },
 	[FRAME_MODULE] = { "module", 0, "number of the module, of native and kernel frames" },
-	[FRAME_ADDRESS] = { "address", 0, "offset in the file; of kernel and JIT the address; interpreted: bytecode index" },
+	[FRAME_ADDRESS] = { "address", 0, "offset in the file; of kernel and JIT the address; interpreted: bytecode index; NULL: known by name alone" },
 	[FRAME_COLUMN_KIND] = { "kind", COLUMN_TEXT, "native, kernel, anon, jit, interp, stub, mark; named: known by name alone" },
 };
 
@@ -363,7 +363,7 @@ static bool frame_number(const struct query_data *d, const struct query_cell *c,
 		return f->kind == FRAME_NATIVE || f->kind == FRAME_KERNEL;
 	default:
 		*v = f->addr;
-		return f->kind != FRAME_MARK && f->kind != FRAME_NONE;
+		return f->kind != FRAME_MARK && f->kind != FRAME_NONE && f->kind != FRAME_NAMED;
 	}
 }
 
