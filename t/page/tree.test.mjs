@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Samples } from '../../lib/page/js/data.mjs';
-import { children, makeTree, mapTree, pathTo } from '../../lib/page/js/tree.mjs';
+import { children, makeTree, mapTree, numbersBelow, pathTo } from '../../lib/page/js/tree.mjs';
 import { brokenLaws, brokenTree, cumulate, profile, stanza, sumUp } from '../../lib/page/js/sums.mjs';
 import { heatCells, laneCells, layOut } from '../../lib/page/js/layout.mjs';
 import { fitOf, meansOf, sizeKeyOf } from '../../lib/page/js/means.mjs';
@@ -63,6 +63,15 @@ test('subtrees, children and recursion levels are those of the paths', () => {
 			assert.deepEqual([...children(t, i)], [...d.parent.keys()].filter(k => k && d.parent[k] === i));
 		}
 	}
+});
+
+test('small numbers are in small arrays, and those that do not fit are not', () => {
+	const deep = 70000, chain = Int32Array.from({ length: deep }, (_, i) => Math.max(i - 1, 0)), ones = new Uint8Array(deep).fill(1);
+	const t = makeTree(chain, ones, 2), few = mapTree(makeTree(Int32Array.of(0, 0, 1), Uint32Array.of(0, 1, 2), 3), Uint32Array.of(0, 1, 2), 3, false).tree;
+
+	assert.equal(t.rl[deep - 1], deep - 1);
+	assert.ok(few.consumer instanceof Uint16Array && few.rl instanceof Uint16Array);
+	assert.ok(numbersBelow(65536, 1) instanceof Uint16Array && numbersBelow(65537, 1) instanceof Uint32Array);
 });
 
 test('every law holds in random trees, and a wrong sum or level is seen', () => {
@@ -232,6 +241,10 @@ test('a mapped tree keeps the sums, and its siblings are distinct', () => {
 		assert.deepEqual(brokenTree(tree, sums, 0), []);
 		assert.equal(sums.cum[0][0], d.base[0].reduce((a, b) => a + b, 0));
 		const part = { from: 20, to: 70, ranges: null }, here = sumUp(d, tree, nodeOf, part), there = sumUp(d, t, null, part);
+		/* also in arrays of sums that are of no more use */
+		const other = sumUp(d, tree, nodeOf, { from: 0, to: 50, ranges: null });
+		assert.deepEqual(sumUp(d, tree, nodeOf, part, other), here);
+		assert.ok(here.isOwn && !sums.isOwn && other.cum[0].length === tree.nr);
 		const want = new Float64Array(tree.nr);
 		there.base[0].forEach((x, i) => want[nodeOf[i]] += x);
 		assert.deepEqual(here.base[0], want);

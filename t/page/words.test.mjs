@@ -7,7 +7,7 @@ import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } fro
 import { amount, colourOf, colourWord, family, foldConsumers, isFunction, isJava, learnFamilies, percent, shortNames } from '../../lib/page/js/names.mjs';
 import { IS_ENTRY, IS_MINE } from '../../lib/page/js/roles.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
-import { matcher } from '../../lib/page/js/model.mjs';
+import { matcher, Model } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
 
 test('names become shorter step by step', () => {
@@ -192,4 +192,16 @@ test('colours say what a wait is for, and where folded code belongs', () => {
 	assert.equal(of(4, true), of(3));
 	assert.equal(of(5, true), of(3));
 	assert.equal(colourWord(consumers, 5, of(5, true)), 'com.x');
+});
+
+test('without lines a tree by lines is that of functions', () => {
+	const model = detail => new Model({ parent: Int32Array.of(0, 0), consumer: Uint16Array.of(0, 1), n: Uint32Array.of(0, 3), base: [Float64Array.of(0, 3)],
+		consumers: { nr: 2, name: ['', 'f'], module: ['', 'm'], detail: ['', detail], kind: ['', 'native'], pid: [0, 0], tid: [0, 0], changed: null,
+			role: [0, 0], spent: ['', ''] }, idle: null, samples: [null],
+		meta: { metrics: [{ name: 'cpu', unit: '', shown: true }], sources: [], n_means: 'samples' } });
+	const plain = model(''), lined = model('f.c:1'), of = (m, fold) => m.folded({ ...INITIAL, fold });
+
+	assert.equal(of(plain, 'line'), of(plain, 'function'));
+	assert.notEqual(of(lined, 'line'), of(lined, 'function'));
+	assert.equal(of(lined, 'line').consumers.detail[1], 'f.c:1');
 });

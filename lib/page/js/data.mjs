@@ -2,6 +2,7 @@
 // data.mjs - the bytes that lib/page/data.c wrote, as typed arrays; Documentation/technical/page.adoc has the layout.
 
 import { learnFamilies } from './names.mjs';
+import { numbersBelow } from './tree.mjs';
 
 const MAGIC = 'ARCPAGE1';
 
@@ -169,19 +170,25 @@ export class Samples {
 	}
 }
 
+/* Of each node; whatever of them is added up fits into the same kind of array. */
+function readCounts(column, nodes) {
+	const counts = column.fill(new Float64Array(nodes), 1);
+
+	return counts.reduce((a, b) => a + b, 0) < 2 ** 32 ? Uint32Array.from(counts) : counts;
+}
+
 /*
  * {meta, consumers, parent, consumer, n, base: [metric], samples: [source] or null, states or null, idle or null, plots or null}:
  * node 0 is the invisible root, the others are in preorder. Values are in the unit of their metric. idle: {of: [node], consumer}.
  */
 export function decode(bytes) {
 	const { meta, column } = openColumns(bytes);
-	const nodes = meta.nr_nodes;
-	const n = column('n').fill(new Float64Array(nodes), 1);
+	const nodes = meta.nr_nodes, n = readCounts(column('n'), nodes);
 	const data = {
 		meta, n,
 		consumers: readConsumers(meta, column),
 		parent: readShape(column('up').fill(new Uint32Array(nodes), 1)),
-		consumer: column('consumer').fill(new Uint32Array(nodes), 1),
+		consumer: column('consumer').fill(numbersBelow(meta.nr_consumers + 1, nodes), 1),
 	};
 
 	data.base = meta.metrics.map((metric, m) => {
@@ -215,9 +222,15 @@ function readStates({ cells, whole, threads }, column) {
  * {n, max, sum, parts: [ns]}.
  */
 function readPlots({ plots }, column) {
-	const { functions, cells, bins } = plots, each = cells + bins, read = name => column(name).fill(new Float64Array(functions.length * each), 0);
-	const known = plots.parts.map((part, k) => ({ ...part, k })).filter(part => part.known);
-	const n = read('plots.n'), max = read('plots.max'), parts = known.map(({ k }) => read('plots.' + k));
+	const known = plots.parts.map((part, k) => ({ ...part, k })).filter(part => part.known), { functions, cells, bins } = plots;
+	const read = name => column(name).fill(new Float64Array(functions.length * (cells + bins)), 0);
+
+	return plotsOf(plots, known, read('plots.n'), read('plots.max'), known.map(({ k }) => read('plots.' + k)));
+}
+
+/* Apart from what reads them: of() must not keep all bytes of the data. */
+function plotsOf(plots, known, n, max, parts) {
+	const { functions, cells, bins } = plots, each = cells + bins;
 	const sum = at => ({ n: n[at], max: max[at], sum: parts.reduce((ns, of) => ns + of[at], 0), parts: parts.map(of => of[at]) });
 
 	return { functions: functions.map(f => f.name), parts: known.map(part => part.name), unknown: plots.parts.filter(part => !part.known).map(part => part.name),
@@ -225,12 +238,28 @@ function readPlots({ plots }, column) {
 			bins: Array.from({ length: bins }, (_, i) => sum(k * each + cells + i)) }) };
 }
 
-/* What the page holds as text: base64 of gzip. */
-export async function unpack(base64) {
-	const binary = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : fromBase64(base64);
-	const stream = new Blob([binary]).stream().pipeThrough(new DecompressionStream('gzip'));
+const STEP_BYTES = 65536;
 
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+/* What the page holds as text: base64 of gzip, which ends with how long it is unpacked. That goes where it stays, piece by piece. */
+export async function unpack(base64) {
+	const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : fromBase64(base64);
+	const out = new Uint8Array(new DataView(packed.buffer, packed.length - 4).getUint32(0, true));
+	const { readable, writable } = new DecompressionStream('gzip'), reader = readable.getReader(), writer = writable.getWriter();
+	let length = 0;
+	const write = async () => {
+		for (let at = 0; at < packed.length; at += STEP_BYTES)
+			await writer.write(packed.subarray(at, at + STEP_BYTES));
+		await writer.close();
+	};
+	const read = async () => {
+		for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+			out.set(piece.value, length);
+			length += piece.value.length;
+		}
+	};
+
+	await Promise.all([write(), read()]);
+	return out;
 }
 
 function fromBase64(text) {

@@ -99,9 +99,11 @@ export function layOutGroups(roots, step, width, total, maxRows) {
 	for (; row.length && rows < maxRows; rows++) {
 		const next = [];
 		for (const box of row) {
-			boxes.push(box);
 			if (box.width >= MIN_WIDTH)
 				placeGroups(step(box.group), box.x, rows + 1, scale, next);
+			/* what it was made of is large, and of no more use */
+			box.group = { consumer: box.group.consumer, sum: box.group.sum };
+			boxes.push(box);
 		}
 		row = next;
 	}

@@ -96,15 +96,15 @@ export class Model {
 		return exact >= 0 ? exact : this.data.samples.findIndex(s => s);
 	}
 
-	/* {tree, nodeOf, consumers} of the data's contexts, folded as the state says. */
+	/* {tree, nodeOf, consumers} of the data's contexts, folded as the state says. Without lines they are functions anyway. */
 	folded(state) {
-		const key = [state.fold, state.merge, state.hide, state.ways, state.idle].join('|');
+		const by = state.fold === 'line' && !this.hasLines ? 'function' : state.fold, key = [by, state.merge, state.hide, state.ways, state.idle].join('|');
 		let made = this.trees.get(key);
 
 		if (!made) {
 			const without = new Set(state.hide.split(',').filter(Boolean));
 			const threads = { 1: 'name', each: 'each' }[state.merge] || 'pool';
-			const fold = foldConsumers(this.data.consumers, this.weight, { fold: state.fold, threads, ways: state.ways, without });
+			const fold = foldConsumers(this.data.consumers, this.weight, { fold: by, threads, ways: state.ways, without });
 			made = { ...this.mapped(fold, this.unfolded(state)), consumers: fold.consumers, to: fold.to, key };
 			keep(this.trees, key, made, MOST_TREES);
 		}
@@ -114,7 +114,7 @@ export class Model {
 	/* Consumers of a fold are numbered as they come: if there are as many as before, they are those. */
 	mapped({ to, consumers, merge }, of) {
 		if (!merge && consumers.nr === this.data.consumers.nr)
-			return { tree: makeTree(of.parent, of.consumer, consumers.nr), nodeOf: of.nodeOf };
+			return { tree: makeTree(of.parent, of.consumer, consumers.nr, of.end), nodeOf: of.nodeOf };
 		const made = mapTree(of, to, consumers.nr, merge);
 		return of.nodeOf ? { tree: made.tree, nodeOf: of.nodeOf.map(i => made.nodeOf[i]) } : made;
 	}
@@ -146,13 +146,14 @@ export class Model {
 			ranges: this.ranges(state) };
 	}
 
-	/* All that views of one state share; the same object as long as it is kept. */
+	/* All that views of one state share; the same object as long as it is kept. Later ones use the arrays of what is not. */
 	look(state) {
 		const folded = this.folded(state), key = [folded.key, state.threads, state.from, state.to].join('|');
 		let selected = this.selections.get(key);
 
 		if (!selected) {
-			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state));
+			const gone = this.selections.size < MOST_SELECTIONS ? null : this.selections.values().next().value;
+			const sums = sumUp(this.data, folded.tree, folded.nodeOf, this.selection(state), gone && gone.sums.isOwn ? gone.sums : null);
 			selected = { ...folded, sums, profile: profile(folded.tree, sums), stanzas: new Map(), looks: new Map() };
 			keep(this.selections, key, selected, MOST_SELECTIONS);
 		}

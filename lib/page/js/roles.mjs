@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // roles.mjs - what contexts are there for, as the data say it (model/roles.h): sums by that, and what is idle apart.
 import { heaviest } from './sums.mjs';
-import { mapTree } from './tree.mjs';
+import { mapTree, numbersBelow } from './tree.mjs';
 
 export const IS_MINE = 1, IS_ENTRY = 2;
 const IS_WAIT = 4, IS_CODE = 8, IS_OWN = 16;
@@ -30,14 +30,18 @@ export function firstMetric(meta, shown) {
  */
 export function idleApart({ nr, parent, consumer }, idle) {
 	const has = Uint8Array.from(idle.of), at = new Uint32Array(nr), copy = new Uint32Array(nr);
-	const parents = [0], consumers = [0];
-	const put = (above, c) => {
-		consumers.push(c);
-		return parents.push(above) - 1;
-	};
+	let most = nr + 1, next = 1;
 
-	for (let i = nr - 1; i > 0; i--)
+	for (let i = nr - 1; i > 0; i--) {
 		has[parent[i]] |= has[i];
+		most += has[i] - idle.of[i];
+	}
+	const parents = new Int32Array(most), consumers = new consumer.constructor(most);
+	const put = (above, c) => {
+		parents[next] = above;
+		consumers[next] = c;
+		return next++;
+	};
 	for (let i = 1; i < nr; i++)
 		if (!idle.of[i])
 			at[i] = put(at[parent[i]], consumer[i]);
@@ -48,7 +52,7 @@ export function idleApart({ nr, parent, consumer }, idle) {
 		if (idle.of[i])
 			at[i] = copy[i];
 	}
-	return { parent: Int32Array.from(parents), consumer: Uint32Array.from(consumers), nodeOf: at };
+	return { parent: parents, consumer: consumers, nodeOf: at };
 }
 
 /*
@@ -56,7 +60,7 @@ export function idleApart({ nr, parent, consumer }, idle) {
  * kernel's; wait: its reason; aside: 1 idle, 2 arcprof's own work; spent: what its time is, an index of kinds, with IDLE}.
  */
 export function rolesOf({ nr, parent, consumer }, consumers, idle, kinds) {
-	const make = () => new Uint32Array(nr), owner = make(), code = make(), outer = make(), wait = make(), aside = new Uint8Array(nr);
+	const make = () => numbersBelow(consumers.nr, nr), owner = make(), code = make(), outer = make(), wait = make(), aside = new Uint8Array(nr);
 	const { role } = consumers, isKernel = consumers.kind.map(kind => kind === 'kernel'), spent = new Uint8Array(nr), kindOf = consumers.spent.map(s => Math.max(kinds.indexOf(s), 0));
 
 	for (let i = 1; i < nr; i++) {

@@ -3,14 +3,15 @@
 
 /*
  * selection: {from, to: ticks, or null; ranges: [[node, end), ...] of the data's tree, or null for all}.
- * nodeOf: where the data's nodes are in tree; null: the same. Gives {n, base: [metric], cum: [metric]}, by node of tree.
+ * nodeOf: where the data's nodes are in tree; null: the same. Gives {n, base: [metric], cum: [metric], isOwn: nobody else has
+ * these arrays}, by node of tree. spare: sums with isOwn that are of no more use, whose arrays are used again if they are as long; or null.
  */
-export function sumUp(data, tree, nodeOf, selection) {
+export function sumUp(data, tree, nodeOf, selection, spare = null) {
 	const { from, ranges } = selection, all = [[1, data.parent.length]];
 	if (from !== null && nodeOf && !ranges) {
-		const out = valuesIn(data, selection, tree.nr, nodeOf);
-		out.cum = out.base.map(base => cumulate(tree, base));
-		return out;
+		const used = spare && spare.n.length === tree.nr ? spare : null, out = valuesIn(data, selection, tree.nr, nodeOf, used);
+		out.cum = out.base.map((base, m) => cumulate(tree, base, used ? used.cum[m] : new Float64Array(tree.nr)));
+		return { ...out, isOwn: true };
 	}
 	const picked = valuesOf(data, selection);
 	const move = values => (ranges || nodeOf || tree.nr !== values.length ? moved(values, tree.nr, nodeOf, ranges || all) : values);
@@ -31,7 +32,7 @@ export function masked(values, ranges) {
 }
 
 function moved(values, nr, nodeOf, ranges) {
-	const out = new Float64Array(nr);
+	const out = new values.constructor(nr);
 
 	for (const [begin, end] of ranges)
 		if (nodeOf)
@@ -43,16 +44,22 @@ function moved(values, nr, nodeOf, ranges) {
 }
 
 /* n and base of the data's nodes, or of those of a tree that they went to, in a part of the time. */
-function valuesIn(data, { from, to }, nr = data.parent.length, nodeOf = null) {
-	const make = () => new Float64Array(nr), out = { n: make(), base: data.base.map(make) };
+function valuesIn(data, { from, to }, nr = data.parent.length, nodeOf = null, spare = null) {
+	const out = spare ? { n: spare.n.fill(0), base: spare.base.map(base => base.fill(0)) } :
+		{ n: new data.n.constructor(nr), base: data.base.map(() => new Float64Array(nr)) };
+
+	let into = out.n instanceof Uint32Array ? out.n : null;		// the first counts are counted where they belong
 
 	data.samples.forEach((samples, k) => {
 		const source = data.meta.sources[k], { scale } = data.meta.metrics[source.metric];
 		if (!samples)
 			return;
-		const { count, weight } = samples.lasting ? partsIn(samples, from, to, nr, nodeOf) : samplesIn(samples, from, to, nr, nodeOf);
+		const inPlace = source.counts_in_n && into, count = inPlace ? into : new Uint32Array(nr);
+		const weight = samples.lasting ? partsIn(samples, from, to, count, nodeOf) : samplesIn(samples, from, to, count, nodeOf);
 		addScaled(out.base[source.metric], weight, samples.lasting ? 1 : scale);
-		if (source.counts_in_n)
+		if (inPlace)
+			into = null;
+		else if (source.counts_in_n)
 			addScaled(out.n, count, 1);
 		else if (source.count_metric !== null)
 			addScaled(out.base[source.count_metric], count, 1);
@@ -60,29 +67,27 @@ function valuesIn(data, { from, to }, nr = data.parent.length, nodeOf = null) {
 	return out;
 }
 
-/* By node: one array of small numbers is all that is reached into at random. */
-function samplesIn(samples, from, to, nr, nodeOf) {
-	const { first } = samples, { node: of, weights } = samples.byTime(), last = first.length - 1;
-	const begin = first[Math.min(from, last)], end = first[Math.min(to, last)];
-	const count = new Uint32Array(nr), weight = weights ? new Float64Array(nr) : count;
-	const node = nodeOf ? of.subarray(begin, end).map(i => nodeOf[i]) : of.subarray(begin, end);
+/* Counts by node, into count, and gives the weights: large arrays that are made for each selection are collected too late. */
+function samplesIn(samples, from, to, count, nodeOf) {
+	const { first } = samples, { node, weights } = samples.byTime(), last = first.length - 1;
+	const begin = first[Math.min(from, last)], end = first[Math.min(to, last)], weight = weights ? new Float64Array(count.length) : count;
 
-	for (let k = 0; k < node.length; k++)
-		count[node[k]]++;
+	for (let k = begin; k < end; k++)
+		count[nodeOf ? nodeOf[node[k]] : node[k]]++;
 	if (weights)
-		for (let k = 0; k < node.length; k++)
-			weight[node[k]] += weights[begin + k];
-	return { count, weight };
+		for (let k = begin; k < end; k++)
+			weight[nodeOf ? nodeOf[node[k]] : node[k]] += weights[k];
+	return weight;
 }
 
 /*
  * The same of those that last, in ns: the part of each that is in the selection, of all that end in it or later. What
  * began before the recording is in the first tick.
  */
-function partsIn(samples, from, to, nr, nodeOf) {
+function partsIn(samples, from, to, count, nodeOf) {
 	const { first, lasting } = samples, { node, begins, ends } = samples.byTime(), last = first.length - 1;
 	const low = from > 0 ? from * lasting.tickNs : -Infinity, high = to < last ? to * lasting.tickNs : Infinity;
-	const count = new Uint32Array(nr), weight = new Float64Array(nr);
+	const weight = new Float64Array(count.length);
 
 	for (let k = first[Math.min(from, last)]; k < node.length; k++) {
 		const begin = Math.max(begins[k], low), end = Math.min(ends[k], high), at = nodeOf ? nodeOf[node[k]] : node[k];
@@ -93,7 +98,7 @@ function partsIn(samples, from, to, nr, nodeOf) {
 			count[at]++;
 		}
 	}
-	return { count, weight };
+	return weight;
 }
 
 /* The root has what went to it of contexts that are not shown. */
@@ -102,9 +107,10 @@ function addScaled(sums, values, scale) {
 		sums[i] += values[i] * scale;
 }
 
-export function cumulate(tree, base) {
-	const cum = base.slice(), { nr, parent } = tree;
+export function cumulate(tree, base, cum = new Float64Array(base.length)) {
+	const { nr, parent } = tree;
 
+	cum.set(base);
 	for (let i = nr - 1; i > 0; i--)
 		cum[parent[i]] += cum[i];
 	return cum;
@@ -240,15 +246,16 @@ export function brokenLaws(s, m) {
 
 /* The same of the whole tree, each law from its definition: what does not hold. */
 export function brokenTree(tree, sums, m) {
-	const { nr, parent } = tree, base = sums.base[m], cum = sums.cum[m], below = new Float64Array(nr), bad = [];
+	const { nr, end } = tree, base = sums.base[m], cum = sums.cum[m], bad = [];
 	let total = base[0], nrWrong = 0;	// the root has what hidden roots used
 
 	for (let i = 1; i < nr; i++) {
+		let below = base[i];
+		for (let child = i + 1; child < end[i]; child = end[child])
+			below += cum[child];
 		total += base[i];
-		below[parent[i]] += cum[i];
+		nrWrong += below !== cum[i];
 	}
-	for (let i = 1; i < nr; i++)
-		nrWrong += base[i] + below[i] !== cum[i];
 	if (nrWrong)
 		bad.push(`${nrWrong} contexts are not the sum of what is below them`);
 	if (total !== cum[0])
@@ -260,7 +267,7 @@ export function brokenTree(tree, sums, m) {
 }
 
 function wrongLevels({ nr, nrConsumers, parent, consumer, rl }) {
-	const open = new Uint32Array(nrConsumers), path = new Uint32Array(nr);
+	const open = new Uint32Array(nrConsumers), path = [0];
 	let depth = 0, wrong = 0;
 
 	for (let i = 1; i < nr; i++) {
