@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * serve.c - answers one request after the other. What asks is read as an enemy's: at most so many bytes,
- * within so much time, and of them only the first line and Host are looked at.
+ * within so much time, and of them only the first line, Host and If-None-Match are looked at.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,14 +23,15 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "serve.h"
 
 enum {
-	TOKEN_BYTES = 16, MOST_REQUEST = 8192, REQUEST_MS = 2000, ANSWER_S = 20, BACKLOG = 16,
+	TOKEN_BYTES = 16, MOST_REQUEST = 8192, MOST_TAG = 80, REQUEST_MS = 2000, ANSWER_S = 20, BACKLOG = 16,
 	LIVE_S = 15,			/* a trace that was written to since then is being recorded */
-	REFRESH_S = 5,
+	REFRESH_S = 5,			/* when the page asks for what is new */
 };
 
 struct serve {
@@ -94,6 +95,8 @@ static void make_page(struct serve *s)
 	if (!pid) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (s->made_of.st_ino)	/* what there is to say of it was said the first time */
+			log_set_verbosity(-1);
 		status = s->o->make(s->o->ctx);
 		fflush(NULL);
 		_exit(status);
@@ -112,6 +115,17 @@ static bool is_live(const struct serve *s)
 
 /* ---- an answer ---- */
 
+/* Of the file that is served: a page that is made anew is another file. */
+static void put_tag(struct buf *b, const struct serve *s)
+{
+	struct stat st;
+
+	if (!stat(s->o->page, &st))
+		buf_fmt(b, "\"%jx-%jx-%jx%08lx\"", (uintmax_t)st.st_ino, (uintmax_t)st.st_size,
+			(uintmax_t)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec);
+	buf_u8(b, '\0');
+}
+
 static void put_head(struct buf *b, const char *status, size_t len)
 {
 	buf_fmt(b, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
@@ -129,25 +143,31 @@ static void refuse(int fd, const char *status)
 	buf_release(&b);
 }
 
-static void send_page(struct serve *s, int fd, bool body)
+/* known: the tag of the page that who asks has, or "". */
+static void send_page(struct serve *s, int fd, const char *known, bool body)
 {
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, tag = BUF_INIT;
 	struct io_map m;
 	struct err e;
+	bool same;
 
 	make_page(s);
+	put_tag(&tag, s);
 	if (io_map(s->o->page, &m, &e)) {
 		refuse(fd, "503 Service Unavailable");
+		buf_release(&tag);
 		return;
 	}
-	put_head(&b, "200 OK", m.len);
-	buf_str(&b, "Content-Type: text/html; charset=utf-8\r\n");
+	same = *tag.data && !strcmp(tag.data, known);
+	put_head(&b, same ? "304 Not Modified" : "200 OK", same ? 0 : m.len);
+	buf_fmt(&b, "Content-Type: text/html; charset=utf-8\r\nETag: %s\r\n", tag.data);
 	if (is_live(s))
-		buf_fmt(&b, "Refresh: %d\r\n", REFRESH_S);
+		buf_fmt(&b, "Arcprof-Live: %d\r\n", REFRESH_S);
 	buf_str(&b, "\r\n");
-	if (!io_write_quietly(fd, b.data, b.len) && body)
+	if (!io_write_quietly(fd, b.data, b.len) && body && !same)
 		io_write_quietly(fd, m.data, m.len);
 	buf_release(&b);
+	buf_release(&tag);
 	io_unmap(&m);
 }
 
@@ -192,33 +212,50 @@ static bool is_token(const struct serve *s, const char *path)
 	return !differs;
 }
 
+/* What a header says, and how long that is; NULL: it is not there. name: with its colon. */
+static const char *header(const char *text, const char *name, size_t *len)
+{
+	const char *line;
+
+	for (line = strstr(text, "\r\n"); line; line = strstr(line, "\r\n")) {
+		line += 2;
+		if (strncasecmp(line, name, strlen(name)) != 0)
+			continue;
+		line += strlen(name);
+		line += strspn(line, " \t");
+		*len = strcspn(line, " \t\r");
+		return line;
+	}
+	return NULL;
+}
+
 static bool is_host(const struct serve *s, const char *text)
 {
 	char want[2][32];
-	const char *line;
-	size_t i, len;
+	size_t i, len = 0;
+	const char *host = header(text, "Host:", &len);
 
 	snprintf(want[0], sizeof(want[0]), "127.0.0.1:%u", s->port);
 	snprintf(want[1], sizeof(want[1]), "localhost:%u", s->port);
-	for (line = strstr(text, "\r\n"); line; line = strstr(line, "\r\n")) {
-		line += 2;
-		if (strncasecmp(line, "Host:", 5))
-			continue;
-		line += 5;
-		line += strspn(line, " \t");
-		len = strcspn(line, " \t\r");
-		for (i = 0; i < 2; i++)
-			if (len == strlen(want[i]) && !strncasecmp(line, want[i], len))
-				return true;
-		return false;
-	}
+	for (i = 0; host && i < 2; i++)
+		if (len == strlen(want[i]) && !strncasecmp(host, want[i], len))
+			return true;
 	return false;
+}
+
+/* The tag of the page that who asks has; "": none that can be ours. */
+static void known_tag(const char *text, char *tag, size_t room)
+{
+	size_t len = 0;
+	const char *value = header(text, "If-None-Match:", &len);
+
+	snprintf(tag, room, "%.*s", value && len < room ? (int)len : 0, value ? value : "");
 }
 
 static void answer(struct serve *s, int fd)
 {
 	const struct timeval patience = { .tv_sec = ANSWER_S };
-	char text[MOST_REQUEST];
+	char text[MOST_REQUEST], tag[MOST_TAG];
 	const char *path;
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -227,6 +264,7 @@ static void answer(struct serve *s, int fd)
 		return;
 	}
 	path = !strncmp(text, "GET ", 4) ? text + 4 : !strncmp(text, "HEAD ", 5) ? text + 5 : NULL;
+	known_tag(text, tag, sizeof(tag));
 	if (!path)
 		refuse(fd, "405 Method Not Allowed");
 	else if (!is_host(s, text))
@@ -234,7 +272,7 @@ static void answer(struct serve *s, int fd)
 	else if (!is_token(s, path))
 		refuse(fd, "404 Not Found");
 	else
-		send_page(s, fd, *text == 'G');
+		send_page(s, fd, tag, *text == 'G');
 }
 
 static int serve_all(struct serve *s, struct err *e)

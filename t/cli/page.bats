@@ -9,6 +9,10 @@ setup_file() {
 	"$BUILD/arcprof" report -i shares.data --format html >shares.html
 }
 
+teardown() {
+	[ -z "${pid-}" ] || kill "$pid" || true
+}
+
 # Needs the trace of setup_file.
 page_of_shares() {
 	PAGE=$BATS_FILE_TMPDIR/shares.html
@@ -28,7 +32,7 @@ agree() {
 browse() {
 	run timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
 		--disable-background-networking --disable-component-update --disable-sync \
-		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --virtual-time-budget=10000 --dump-dom "file://$1"
+		--user-data-dir="$BATS_TEST_TMPDIR/chromium" --virtual-time-budget=10000 --dump-dom "${2:-file://}$1"
 }
 
 @test "page: the unit tests of its program pass" {
@@ -38,7 +42,7 @@ browse() {
 		sort | uniq -d >twice
 	[ ! -s twice ]
 	[ "$("$TOP/lib/page/concat" | grep -cE '^\s*(/\*|//)')" -eq 0 ]
-	run node --test "$TOP"/t/page/tree.test.mjs "$TOP"/t/page/words.test.mjs
+	run node --test "$TOP"/t/page/tree.test.mjs "$TOP"/t/page/words.test.mjs "$TOP"/t/page/live.test.mjs
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
@@ -284,6 +288,29 @@ answers() {
 		browse "$PAGE#view=$view&below=tree&fold=module"
 		[[ $output == *'✓ all sums hold'* ]]
 	done
+}
+
+@test "page: while a trace grows a browser shows what is new, and keeps what is selected" {
+	skip_unless_command node
+	skip_unless_command chromium
+	printf '%s\n' 'p;main;f 3' 'p;main;g 2' >a
+	printf '%s\n' 'o;main;x 40' 'p;init;y 9' 'p;main;e 4' 'p;main;g;h 1' 'p;main;g 6' >b
+	for side in a b; do
+		arcprof report --stacks $side --format html >$side.html
+	done
+	node "$TOP/t/page/growing.mjs" a.html b.html >port 3>&- &
+	pid=$!
+	for _ in {1..200}; do
+		[ ! -s port ] || break
+		sleep 0.02
+	done
+	# g is the fourth context of a, and another of b
+	browse "$(<port)/#view=flame&below=tree&zoom=4&pick=g" http://127.0.0.1:
+	echo "$output" | grep -A 1 'id="trail"' | sed 's/<[^>]*>//g' | tee trail
+	grep -q 'all › p › main › g$' trail
+	[[ $output == *'>no longer live</span>'*'✓ all sums hold'* && $output == *'<h2>g</h2>'* ]]
+	# of 60, with what it calls
+	[[ $output == *'<b>11.7 %</b> with callees (7)'* ]]
 }
 
 @test "page: names are text, whatever is in them" {

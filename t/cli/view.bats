@@ -104,20 +104,24 @@ asked() {
 	exec 5>&-
 	sed '1,/^\r$/d' answer | cmp - page.html
 	[[ $(head -n 1 answer) == "HTTP/1.1 200 OK"* ]]
-	[ "$(grep -c '^Refresh' answer)" -eq 0 ]
+	[ "$(grep -c '^Arcprof-Live' answer)" -eq 0 ]
+	tag=$(sed -n 's/^ETag: \(.*\)\r$/\1/p' answer)
+	[ "$(asked "GET $path HTTP/1.1" "Host: 127.0.0.1:$port" "If-None-Match: $tag")" = "HTTP/1.1 304 Not Modified" ]
+	[ "$(asked "GET $path HTTP/1.1" "Host: 127.0.0.1:$port" 'If-None-Match: "x"')" = "HTTP/1.1 200 OK" ]
 	[ "$(asked "GET / HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 404 Not Found" ]
 	[ "$(asked "GET ${path%?}x/ HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 404 Not Found" ]
 	[ "$(asked "GET $path HTTP/1.1" "Host: example.org:$port")" = "HTTP/1.1 403 Forbidden" ]
 	[ "$(asked "GET $path HTTP/1.1")" = "HTTP/1.1 403 Forbidden" ]
 	[ "$(asked "POST $path HTTP/1.1" "Host: 127.0.0.1:$port")" = "HTTP/1.1 405 Method Not Allowed" ]
 	[ "$(asked "GET $path HTTP/1.1" "Host: 127.0.0.1:$port" "X: $(head -c 9000 /dev/zero | tr '\0' x)")" = "HTTP/1.1 400 Bad Request" ]
-	# a trace that was written to just now is being recorded
+	# a trace that was written to just now is being recorded, and its page is another
 	touch trace
 	exec 5<>"/dev/tcp/127.0.0.1/$port"
-	printf 'HEAD %s HTTP/1.1\r\nHost: localhost:%s\r\n\r\n' "$path" "$port" >&5
+	printf 'HEAD %s HTTP/1.1\r\nHost: localhost:%s\r\nIf-None-Match: %s\r\n\r\n' "$path" "$port" "$tag" >&5
 	cat <&5 >answer
 	exec 5>&-
-	grep -q '^Refresh: ' answer
+	[[ $(head -n 1 answer) == "HTTP/1.1 200 OK"* ]]
+	grep -q '^Arcprof-Live: [1-9]' answer
 	kill "$pid"
 	wait "$pid"
 	pid=

@@ -178,12 +178,17 @@ export class BoxCanvas {
 			next = (this.rows[box.row + down] || []).find(b => b.x <= middle && middle < b.x + Math.max(b.width, 0.6)) ||
 				(down > 0 ? (this.rows[box.row + 1] || []).find(b => b.x >= box.x && b.x < box.x + box.width) : null);
 		}
-		if (!next)
+		this.frame(next);
+	}
+
+	/* No box: what was framed stays. */
+	frame(box) {
+		if (!box)
 			return;
-		this.cursor = next;
+		this.cursor = box;
 		this.isFramed = true;
 		this.paint();
-		this.owner.onHover(next);
+		this.owner.onHover(box);
 	}
 
 	/*

@@ -5,6 +5,7 @@ import { decode, unpack } from './data.mjs';
 import { changeOf, CHANGES } from './difference.mjs';
 import { Flame, Inverted, Sandwich, TimeOrder, TwoSides } from './graphs.mjs';
 import { Lanes, swatchOf } from './lanes.mjs';
+import { askServer, carryState, followPage, partOf, sameNode, waitSeconds } from './live.mjs';
 import { aboutObject, columnsOf, isOfObject, readMore, sortedRows, tableOf } from './more.mjs';
 import { flatRows, idleRoot, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, colourOf, colourWord, family, fullName, moduleName, percent, poolName } from './names.mjs';
@@ -110,11 +111,9 @@ class Page {
 
 	controls() {
 		const { model } = this, { trees } = model.more;
-		const metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
-		const threads = [['', 'all threads'], ...threadChoices(model)];
 
 		this.selects = {
-			metric: select('metric', metrics), threads: select('threads', threads), fold: select('fold', isHeap(model) ? HEAP_FOLDS : FOLDS),
+			metric: $('metric'), threads: $('threads'), fold: select('fold', isHeap(model) ? HEAP_FOLDS : FOLDS),
 			shape: select('shape', [['', TREES[trees[0]] || ''], ...trees.slice(1).map(tree => [tree, TREES[tree]])]),
 			hide: select('hide', [['', 'nothing'], ['kernel', 'kernel'], ['inlined', 'inlined'],
 				['kernel,inlined', 'both']]),
@@ -136,14 +135,23 @@ class Page {
 		$('keys').append(element('h2', {}, 'Keys'), element('table', {}, element('tbody', {}, KEYS.map(([key, what]) =>
 			element('tr', {}, element('th', { scope: 'row' }, key), element('td', {}, what))))),
 		element('form', { method: 'dialog' }, element('button', {}, 'Close')));
-		tabs($('views'), this.views, view => this.go({ view }));
-		tabs($('lists'), this.lists(), below => this.go({ below }));
 		for (const id of ['hide', 'merge', 'colour'])
 			$(id).parentNode.hidden = isHeap(model);
 		$('colour').parentNode.hidden ||= Boolean(model.difference);
+		$('shape').parentNode.hidden = trees.length < 2;
+		this.choices();
+	}
+
+	/* What can be chosen, and the page's name: they depend on the data. */
+	choices() {
+		const { model } = this, metrics = model.shown.map(m => [model.meta.metrics[m].name, model.meta.metrics[m].name]);
+
+		select('metric', metrics);
+		select('threads', [['', 'all threads'], ...threadChoices(model)]);
+		tabs($('views'), this.views, view => this.go({ view }));
+		tabs($('lists'), this.lists(), below => this.go({ below }));
 		$('ways').parentNode.hidden = !model.data.consumers.role.some(role => role & IS_ENTRY);
 		$('idle').parentNode.hidden = !model.data.idle;
-		$('shape').parentNode.hidden = trees.length < 2;
 		$('metric').parentNode.hidden = metrics.length < 2;
 		document.title = [programOf(model), 'arcprof'].filter(Boolean).join(' – ');
 		$('program').textContent = programOf(model) || 'arcprof';
@@ -162,22 +170,32 @@ class Page {
 	moreTables() {
 		const { model } = this, pick = name => this.pickNamed(name), open = id => this.openObject(id);
 
-		this.more = {};
+		this.more ??= {};
 		for (const t of model.more.tables) {
-			const place = element('div', { 'data-list': t.key, class: 'pane', hidden: true });
+			const known = this.more[t.key] ??= this.moreTable(t);
 
-			$('lower').append(place);
-			this.more[t.key] = { sort: '', t, table: new Table(place, {
-				caption: t.title, columns: columnsOf(t, pick, open), isPicked: () => false, onPick() {}, onSort: key => {
-					this.more[t.key].sort = key;
-					this.showBelow();
-				},
-			}) };
-			if (isOfObject(t.key))
-				place.prepend(this.more[t.key].about = element('p', { class: 'note' }));
-			if (t.hidden)
-				place.append(element('p', { class: 'note' }, `and ${t.hidden.toLocaleString('en')} more rows (--limit)`));
+			known.t = t;
+			known.table.columns = columnsOf(t, pick, open);
+			known.rest.hidden = !t.hidden;
+			known.rest.textContent = `and ${t.hidden.toLocaleString('en')} more rows (--limit)`;
 		}
+	}
+
+	/* rest: of the rows that the page does not have. */
+	moreTable({ key, title }) {
+		const place = element('div', { 'data-list': key, class: 'pane', hidden: true }), rest = element('p', { class: 'note' });
+		const table = new Table(place, {
+			caption: title, columns: [], isPicked: () => false, onPick() {}, onSort: sort => {
+				this.more[key].sort = sort;
+				this.showBelow();
+			},
+		}), about = isOfObject(key) ? element('p', { class: 'note' }) : null;
+
+		$('lower').append(place);
+		place.append(rest);
+		if (about)
+			place.prepend(about);
+		return { sort: '', table, rest, about };
 	}
 
 	/* What a click on an object's number does; null: the page does not know more of it. */
@@ -361,6 +379,22 @@ class Page {
 		this.heat.measure();
 		for (const table of [this.flat, this.tree, this.source, ...Object.values(this.more).map(m => m.table)])
 			table.measure(list.clientHeight);
+	}
+
+	/* The model of a trace that has grown: what was selected in the one before stays so. */
+	take(model) {
+		const before = this.model, look = this.look, state = carryState(this.state, before, model);
+		const now = model.look(state), to = i => sameNode(look, i, now), { cursor, isFramed } = this.flame.boxes;
+
+		Object.assign(this, { model, state, shown: null, viewsFound: null, overviewOf: null, row: this.row && to(this.row) });
+		this.treeRows.move(now, state.zoom, to);
+		this.heat.forget();
+		this.moreTables();
+		this.choices();
+		history.replaceState(null, '', toHash(state) === '#' ? location.pathname + location.search : toHash(state));
+		this.show();
+		if (isFramed && this.view === 'flame')
+			this.flame.boxes.frame(this.flame.boxes.boxes.find(box => box.first === to(cursor.first)));
 	}
 
 	/* What differs from what is shown. */
@@ -716,13 +750,14 @@ function threadChoices(model) {
 function select(id, choices) {
 	const control = $(id);
 
-	control.append(...choices.map(([value, text]) => element('option', { value }, text)));
+	control.replaceChildren(...choices.map(([value, text]) => element('option', { value }, text)));
 	return control;
 }
 
 function tabs(place, list, onPick) {
-	place.append(...list.map(([key, text]) => element('button', { role: 'tab', 'data-key': key, onclick: () => onPick(key) },
+	place.replaceChildren(...list.map(([key, text]) => element('button', { role: 'tab', 'data-key': key, onclick: () => onPick(key) },
 		text)));
+	delete place.dataset.marked;
 }
 
 /* On a narrow screen not all tabs are in sight. */
@@ -737,14 +772,19 @@ function mark(place, key) {
 	}
 }
 
+/* part(id): the text of an element of the page. */
+async function makeModel(part) {
+	const more = readMore(JSON.parse(part('more')));
+
+	if (more.at && location.hash.length < 2)
+		history.replaceState(null, '', toHash(change(fromHash(''), { below: more.at })));
+	const { shape } = fromHash(location.hash), other = more.trees.indexOf(shape) > 0;
+	return new Model(decode(await unpack(part(other ? 'other' : 'data'))), more, other ? shape : '');
+}
+
 async function start() {
 	try {
-		const more = readMore(JSON.parse($('more').textContent));
-		if (more.at && location.hash.length < 2)
-			history.replaceState(null, '', toHash(change(fromHash(''), { below: more.at })));
-		const { shape } = fromHash(location.hash), other = more.trees.indexOf(shape) > 0;
-		const data = decode(await unpack($(other ? 'other' : 'data').textContent.trim()));
-		const page = new Page(new Model(data, more, other ? shape : ''));
+		const page = new Page(await makeModel(id => $(id).textContent.trim()));
 
 		for (const id of ['data', 'other', 'more'])
 			$(id).remove();
@@ -752,6 +792,9 @@ async function start() {
 		page.show();
 		performance.mark('shown');
 		window.arcprof = page;		// for tests, and for the console
+		if (location.protocol.startsWith('http'))
+			followPage({ ask: askServer, wait: waitSeconds, say: text => $('live').textContent = text,
+				take: async text => page.take(await makeModel(id => partOf(text, id))) });
 	} catch (error) {
 		document.body.classList.remove('loading');
 		document.body.textContent = `This page cannot be shown: ${error.message}`;

@@ -94,6 +94,11 @@ export class HeatMap {
 		this.paint();
 	}
 
+	/* The data are others. */
+	forget() {
+		this.cellsOf = null;
+	}
+
 	measure() {
 		this.width = this.canvas.clientWidth;
 		this.height = this.canvas.clientHeight;

@@ -13,6 +13,10 @@ export function weights(look) {
 	return look.sides.larger ??= a.map((x, i) => Math.max(x, b[i]));
 }
 
+function rowsKey(look, zoom) {
+	return look.key + '|' + zoom;
+}
+
 export class TreeRows {
 	constructor() {
 		this.key = '';
@@ -21,7 +25,7 @@ export class TreeRows {
 
 	/* Rows in sight, for the look and the node that is zoomed to. */
 	rows(look, zoom) {
-		const key = look.key + '|' + zoom;
+		const key = rowsKey(look, zoom);
 
 		if (key !== this.key) {
 			this.key = key;
@@ -56,6 +60,12 @@ export class TreeRows {
 				return;
 			node = best;
 		}
+	}
+
+	/* The same rows of another look; to(node): what has become of a node, 0: it is not there any more. */
+	move(look, zoom, to) {
+		this.key = rowsKey(look, zoom);
+		this.open = new Set([...this.open].map(to).filter(node => node));
 	}
 
 	toggle(node) {
