@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The classes of arcprof.jar for JMH, against the names it has (lib/api/java-stubs), and JUnit, the real one.
+# The classes of arcprof.jar for JMH, against the names it has (lib/api/java-stubs), and JUnit, the real one; the
+# plugin for pytest, the real one.
 load ../lib
 load ../java
 
@@ -7,10 +8,10 @@ setup() {
 	trace_errors_only
 	cd "$BATS_TEST_TMPDIR" || return 1
 	skip_unless_perf
-	use_any_jdk
 }
 
 @test "JMH: each fork is recorded after its warm-up, and its hottest functions are a result" {
+	use_any_jdk
 	classes=$BUILD/java-stubs:$BUILD/arcprof.jar:.
 	compile_java -cp "$classes" -d . "$TOP/t/data/harness/Forks.java" "$TOP/Documentation/examples/Orders.java"
 	run java -cp "$classes" Forks "arcprof=$ARCPROF;limit=9;delay=0" java -cp . Orders 0.5
@@ -26,6 +27,7 @@ setup() {
 }
 
 @test "JUnit: a class is recorded, and fails when it is over budget" {
+	use_any_jdk
 	jars=/usr/share/java
 	[ -e $jars/junit-jupiter-engine.jar ] || skip "JUnit 5 is not installed"
 	classes=.:$BUILD/arcprof.jar:$jars/picocli.jar:$jars/opentest4j.jar:$jars/opentest4j-reporting-events.jar
@@ -43,4 +45,23 @@ setup() {
 	done
 	grep -q 'over budget (arcprof-ShopTest.data)' <<<"$output"
 	grep -q 'limits:1: violated: .* is 3, limit <= 2' <<<"$output"
+}
+
+@test "pytest: a marked test and the run are recorded, and fail when they are over budget" {
+	python3 -c 'import pytest' 2>/dev/null || skip "pytest is not installed"
+	export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 ARCPROF
+	cp "$TOP/t/data/harness/test_shop.py" .
+	echo '[total] base cpu <= 60 s' >wide.limits
+	echo '[total] base cpu <= 1 us' >narrow.limits
+	pytest=(python3 -m pytest -p arcprof.pytest -p no:cacheprovider)
+	run "${pytest[@]}" --arcprof-budget wide.limits test_shop.py
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"over budget ($PWD/arcprof-test_shop.py_test_over.data):"*"narrow.limits:1: violated: "* ]]
+	[[ $output == *"recorded: $PWD/arcprof-pytest.data"*"1 failed, 2 passed"* ]]
+	arcprof budget -q -f wide.limits arcprof-test_shop.py_test_within.data
+	run "${pytest[@]}" --arcprof-budget narrow.limits --arcprof-options='-F 1000' --arcprof-output=run.data -k plain
+	[[ $status -eq 1 && $output == *"over budget ($PWD/run.data):"*"narrow.limits:1: violated: "*"1 passed"* ]]
+	ARCPROF=/nonexistent run "${pytest[@]}" --arcprof -k plain
+	[[ $status -eq 4 && $output == *"arcprof cannot be started: "*"/nonexistent"* ]]
 }
