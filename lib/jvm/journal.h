@@ -7,6 +7,30 @@
  * there are chunks, each a struct journal_chunk and its data, up to a multiple of 8 bytes. All before the
  * end of the last whole chunk is good, also of a JVM that was killed. Integers are those of the machine.
  *
+ * What is in a chunk may refer to what was in the chunks before it, back to the last one that is
+ * JOURNAL_FRESH. With JOURNAL_LZ the data are 4 bytes, how many they are unpacked, then sequences:
+ *	a byte, with how many literals in its upper half, and n in its lower one
+ *	for each half that is 15, a varint with what is beyond that
+ *	the literals
+ *	if n is not 0, a varint: from so far back n + JOURNAL_LZ_LEAST - 1 bytes are the same
+ * What is back is the data of this chunk and, before these, of all chunks since the fresh one.
+ *
+ * JOURNAL_ITEMS are records, with what they have in common written once. An item is a byte, enum
+ * journal_item, and
+ *	PLAIN	the record
+ *	DELTA	a byte with the type of a record, which is as long as the last of that type in the chunk;
+ *		then for each 8 bytes behind its header a byte with the bits of those that differ, and these
+ *	NODE	a level of a stack, which gets the next number, the first 1: a varint, how far back the
+ *		number of the level that called it is, and a byte, its kind. If that is not JVM_NATIVE,
+ *		varints: the difference to the pc of the node before, as zigzag, and both numbers of
+ *		struct jvm_rec_frame
+ *	SEGMENT	a struct jvm_rec_segment with its stack up to a multiple of 8 bytes, which gets the next
+ *		number
+ *	SAMPLE	a byte, enum journal_sample, then varints: flags, event, the difference to the time of the
+ *		last sample in the chunk, as zigzag, how far back from the last its innermost level is, and
+ *		of tid, vthread, value, leaf and id those that are there. For each native stretch, innermost
+ *		first, one more than how far back its segment is, or 0 and the segment itself
+ *
  * Readers trust nothing in here: jvm/journal_read.h.
  */
 #ifndef JVM_JOURNAL_H
@@ -17,7 +41,7 @@
 #include "jvm/proto.h"
 
 #define JOURNAL_MAGIC 0x4a464f5250435241ull	/* "ARCPROFJ" */
-#define JOURNAL_VERSION 1
+#define JOURNAL_VERSION 2
 #define JOURNAL_HEADER_BYTES 4096u
 #define JOURNAL_MAX_CHUNK (16u << 20)		/* bytes with its header */
 
@@ -26,11 +50,45 @@ enum journal_kind {
 	JOURNAL_VM_LOG,		/* what the VM logs of itself (vmlog.h), in pieces */
 	JOURNAL_MAPS,		/* lines of /proc/PID/maps: of code, all that there are at that time */
 	JOURNAL_THREADS,	/* struct journal_thread, as many as fit */
+	JOURNAL_ITEMS,		/* records of rings, packed */
+};
+
+enum journal_flags {		/* with a kind */
+	JOURNAL_LZ = 1 << 8,	/* the data are compressed */
+	JOURNAL_FRESH = 1 << 9,	/* nothing refers to what was before */
+};
+
+enum journal_item {
+	JOURNAL_PLAIN,
+	JOURNAL_DELTA,
+	JOURNAL_NODE,
+	JOURNAL_SEGMENT,
+	JOURNAL_SAMPLE,
+};
+
+enum journal_sample {		/* what it has; a tid that is not there is the last sample's */
+	JOURNAL_TID = 1 << 0,
+	JOURNAL_VTHREAD = 1 << 1,
+	JOURNAL_VALUE = 1 << 2,
+	JOURNAL_LEAF = 1 << 3,
+	JOURNAL_ID = 1 << 4,
+};
+
+/* What a reader keeps in mind: a writer begins afresh before it is more. */
+enum {
+	JOURNAL_LZ_BACK = 256 << 10,	/* bytes that a match goes back at most */
+	JOURNAL_LZ_LEAST = 5,		/* bytes that match */
+	JOURNAL_LZ_RATIO = 255,		/* a chunk unpacked has at most so many times its bytes */
+	JOURNAL_NODES = 1 << 17,
+	JOURNAL_SEGMENTS = 1 << 12,
+	JOURNAL_SEGMENT_BYTES = 16 << 20,
+	JOURNAL_DELTA_MOST = 256,	/* bytes of a record that is told by what differs */
+	JOURNAL_EXPANDS = 1 << 14,	/* records of a chunk of items have at most so many times its bytes */
 };
 
 struct journal_chunk {
 	uint32_t len;		/* with this, without what fills it up to 8 bytes */
-	uint32_t kind;		/* enum journal_kind; of others nothing is known */
+	uint32_t kind;		/* enum journal_kind, of others nothing is known; and enum journal_flags */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC when it was written: all in it happened before */
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "jvm/journal_read.h"
+#include "jvm/unpack.h"
 
 /* Ten years: a clock that says more was never set. */
 #define LONGEST_NS (10ull * 365 * 86400 * 1000000000)
@@ -64,13 +65,43 @@ int journal_open(struct journal *j, const void *data, size_t len, struct err *e)
 	j->at = JOURNAL_HEADER_BYTES;
 	j->time_ns = j->h.start_ns;
 	j->truncated = !j->h.end_ns;
+	j->unpack = unpack_new();
 	return 0;
+}
+
+void journal_release(struct journal *j)
+{
+	unpack_free(j->unpack);
+	j->unpack = NULL;
 }
 
 static bool is_known(uint32_t kind)
 {
 	return kind == JOURNAL_RECORDS || kind == JOURNAL_VM_LOG || kind == JOURNAL_MAPS ||
-	       kind == JOURNAL_THREADS;
+	       kind == JOURNAL_THREADS || kind == JOURNAL_ITEMS;
+}
+
+/* What the data of a chunk stand for. */
+static bool unpack_part(struct unpack *u, const struct journal_chunk *c, struct journal_part *p)
+{
+	const uint32_t flags = c->kind & (JOURNAL_LZ | JOURNAL_FRESH);
+	struct unpacked out = { p->data, p->len };
+
+	p->kind = c->kind & ~flags;
+	if (flags & JOURNAL_FRESH)
+		unpack_forget(u);
+	if (!(flags & JOURNAL_LZ))
+		unpack_keep(u, p->data, p->len);
+	else if (!unpack_lz(u, p->data, p->len, &out))
+		return false;
+	if (p->kind == JOURNAL_ITEMS) {
+		p->kind = JOURNAL_RECORDS;
+		if (!unpack_items(u, out.data, out.len, c->len, &out))
+			return false;
+	}
+	p->data = out.data;
+	p->len = out.len;
+	return true;
 }
 
 /* Some time between the last chunk's and the end. */
@@ -84,24 +115,27 @@ static uint64_t time_within(const struct journal *j, uint64_t time_ns)
 int journal_next(struct journal *j, struct journal_part *p, struct err *e)
 {
 	struct journal_chunk c;
-	size_t left;
+	size_t left, at;
 
 	for (;;) {
-		left = j->len - j->at;
+		at = j->at;
+		left = j->len - at;
 		if (left < sizeof(c)) {
 			j->truncated |= left > 0;
 			return 0;
 		}
-		memcpy(&c, j->data + j->at, sizeof(c));
+		memcpy(&c, j->data + at, sizeof(c));
 		if (c.len <= sizeof(c) || c.len > JOURNAL_MAX_CHUNK)
-			return err_set(e, EILSEQ, "the journal is damaged at byte %zu", j->at);
+			return err_set(e, EILSEQ, "the journal is damaged at byte %zu", at);
 		if (c.len > left) {
 			j->truncated = true;
 			return 0;
 		}
-		*p = (struct journal_part){ c.kind, j->data + j->at + sizeof(c), c.len - sizeof(c) };
-		j->at = MIN(j->at + ((c.len + 7) & ~(size_t)7), j->len);
-		if (!is_known(c.kind))
+		*p = (struct journal_part){ 0, j->data + at + sizeof(c), c.len - sizeof(c) };
+		j->at = MIN(at + ((c.len + 7) & ~(size_t)7), j->len);
+		if (!unpack_part(j->unpack, &c, p))
+			return err_set(e, EILSEQ, "the journal is damaged at byte %zu", at);
+		if (!is_known(p->kind))
 			continue;
 		j->time_ns = time_within(j, c.time_ns);
 		return 1;

@@ -12,6 +12,8 @@
 #include "base/err.h"
 #include "jvm/journal.h"
 
+struct unpack;
+
 struct journal {
 	const uint8_t *data;	/* the caller's */
 	size_t len;
@@ -19,17 +21,22 @@ struct journal {
 	size_t at;		/* of the next chunk */
 	uint64_t time_ns;	/* of the last one; never goes back, and lies in the recording */
 	bool truncated;		/* ended within a chunk, or before it was closed */
+	struct unpack *unpack;
 };
 
 /* A file that begins like this is one; whether arcprof reads it, journal_open() says. */
 bool journal_is(const void *data, size_t len);
 
-/* -EINVAL: it is none, or damaged at its beginning. -EPROTO: written by another version. */
+/*
+ * -EINVAL: it is none, or damaged at its beginning. -EPROTO: written by another version. journal_release() in
+ * any case.
+ */
 int journal_open(struct journal *j, const void *data, size_t len, struct err *e);
+void journal_release(struct journal *j);
 
 struct journal_part {
-	enum journal_kind kind;	/* one that is known */
-	const uint8_t *data;	/* 8-aligned in memory if the file is */
+	enum journal_kind kind;	/* one that is known; items are records already */
+	const uint8_t *data;	/* until the next one; 8-aligned in memory if the file is */
 	size_t len;
 };
 

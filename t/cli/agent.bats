@@ -51,8 +51,9 @@ known_numbers() {
 	arcprof report --xprof --format csv app.journal >of-journal
 	arcprof report --xprof --format csv trace | diff of-journal -
 	# a second run keeps the first one's
-	java "-agentpath:$AGENT=file=app.journal,gc" -cp "$CLASSES" Happens 0 >out
+	java "-agentpath:$AGENT=gc,file=app.journal" -cp "$CLASSES" Happens 0 >out
 	[ "$(cell app.journal.old gc n 'pause Pause Full System.gc')" -eq 7 ]
+	arcprof report --log=pause app.journal >log		# options before file= as well
 }
 
 @test "agent: a JVM without a recorder records what the program did, as often as it did" { on_each_jdk known_numbers; }
@@ -121,7 +122,8 @@ one_at_a_time() {
 		[ "$(tail -n 1 out)" = 'gcs 0' ]
 	done <<-'END'
 		file=x,wall|unknown event, or one that needs a recorder: 'wall'
-		file=x,limit=12|invalid limit, at least 1m: 'limit=12'
+		file=x,limit=12|invalid limit, at least 64k: 'limit=12'
+		cpu=10ms,alloc=64k,wall,file=x|unknown event, or one that needs a recorder: 'wall'
 		file=x,cpu=18446744074s|invalid interval: 'cpu=18446744074s'
 		file=x,cpu=1001s|interval is too long: 'cpu=1001s'
 		file=,cpu|invalid name of a file: ''
@@ -135,12 +137,12 @@ one_at_a_time() {
 
 @test "agent: a journal that ended too early, or is damaged, is read as far as it is whole, and says so" {
 	use_jdk "$(jdks | head -n 1)"
-	java "-agentpath:$AGENT=file=app.journal,alloc=64k,thread,limit=1m" -cp "$CLASSES" Happens 9 >out 2>err
+	java "-agentpath:$AGENT=file=app.journal,alloc=4k,thread,limit=64k" -cp "$CLASSES" Happens 9 >out 2>err
 	grep -qE '^arcprof: app.journal: its limit is reached, [0-9]+ records are lost$' err
 	arcprof report --log app.journal >log
 	grep -qE '^not recorded: [0-9]+ records of the journal: it had reached its limit' log
 	# behind the code that the JVM generates first, which is twice as much where the CPU has AVX-512
-	head -c 400000 app.journal >cut
+	head -c 50000 app.journal >cut
 	arcprof report --xprof --metric alloc cut
 	[ "$(rows cut log=thread-start ",main,[0-9]+,main,")" -eq 1 ]
 	# not closed: its end in the header is 0

@@ -29,8 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct err e;
 
 	memcpy(copy, data, len);
-	if (len >= sizeof(*h))
-		h->proto = JVM_PROTO_VERSION;	/* seeds outlive it */
+	if (len >= sizeof(*h)) {		/* seeds outlive both */
+		h->version = JOURNAL_VERSION;
+		h->proto = JVM_PROTO_VERSION;
+	}
 	if (!replay_journal(&o, &e) && !nr)
 		abort();
 	free(copy);

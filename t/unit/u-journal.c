@@ -72,6 +72,7 @@ TEST(journal_chunks_are_read_one_after_the_other)
 	}
 	CHECK_U64(journal_next(&j, &p, &e), 0);
 	CHECK(!j.truncated);
+	journal_release(&j);
 	buf_release(&b);
 }
 
@@ -102,6 +103,7 @@ TEST(journal_of_any_length_gives_what_is_whole)
 		}
 		CHECK(nr <= 3 && bytes <= 24 && (const char *)p.data <= copy + len);
 		CHECK(j.truncated || j.at == len);
+		journal_release(&j);
 		free(copy);
 	}
 	buf_release(&b);
@@ -117,6 +119,7 @@ static int open_changed(void (*change)(struct journal_header *h), struct err *e)
 	change(&h);
 	put_header(&b, &h);
 	r = journal_open(&j, b.data, b.len, e);
+	journal_release(&j);
 	buf_release(&b);
 	return -r;
 }

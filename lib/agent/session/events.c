@@ -19,6 +19,7 @@
 #include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
+#include "agent/session/varint.h"
 #include "agent/sources/allocated.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/tallies.h"
@@ -30,14 +31,6 @@
 static jvmtiEnv *ti;
 
 /* --- compiled code --- */
-
-static char *put_varint(char *d, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*d++ = v | 0x80;
-	*d++ = v;
-	return d;
-}
 
 /*
  * Numbers of an inline record's methods: the same few again and again, so the last ones are
@@ -86,18 +79,18 @@ static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoad
 	uintptr_t at = code;
 	int i, k;
 
-	d = put_varint(d, r->numpcs);
+	d = varint_put(d, r->numpcs);
 	for (i = 0; i < r->numpcs; i++) {
 		const PCStackInfo *p = &r->pcinfo[i];
 
 		if (end - d < 20 + p->numstackframes * 10l || (uintptr_t)p->pc < at)
 			return NULL;
-		d = put_varint(d, (uintptr_t)p->pc - at);
+		d = varint_put(d, (uintptr_t)p->pc - at);
 		at = (uintptr_t)p->pc;
-		d = put_varint(d, p->numstackframes);
+		d = varint_put(d, p->numstackframes);
 		for (k = 0; k < p->numstackframes; k++) {
-			d = put_varint(d, cached_number(p->methods[k]));
-			d = put_varint(d, p->bcis[k] + 1u);
+			d = varint_put(d, cached_number(p->methods[k]));
+			d = varint_put(d, p->bcis[k] + 1u);
 		}
 	}
 	return d;

@@ -10,6 +10,8 @@
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/session/journal.h"
+#include "agent/session/lz.h"
+#include "agent/session/pack.h"
 #include "agent/sources/vmevents.h"
 #include "jvm/journal.h"
 
@@ -18,9 +20,12 @@ enum {
 	LOG_BYTES = 8 << 20, PIECE = 1 << 20, PUNCH = 4 << 20,
 	RING_LEAST = 4 << 20, RING_MOST = 64 << 20, MUCH = RING_LEAST / 16,
 	MAX_DEPTH = 2048, MAX_STACK = 64 << 10,
-	HEAD = sizeof(struct journal_chunk), DIRENT_NAME = 19, WAIT_MS = 1000,
+	HEAD = sizeof(struct journal_chunk), DIRENT_NAME = 19, WAIT_MS = 1000, MAX_RANGES = 2048,
 };
-static const uint64_t header_ns = 1000000000, look_ns = 100000000;	/* at what is mapped */
+static const uint64_t header_ns = 1000000000;
+/* Between two looks at what is mapped. The time that these take is a hundredth of all, if not less. */
+static const uint64_t look_ns = 100000000, look_most_ns = 2000000000;
+enum { LOOK_SHARE = 100 };
 
 /* Each buffer has room for the chunk's header in front, and for what fills it up. */
 static struct {
@@ -32,13 +37,20 @@ static struct {
 	struct jvm_ctl *ctl;
 	struct journal_header h;
 	uint64_t lost;			/* records that were taken, and could not be written */
-	char *buf;			/* LOG_BYTES */
+	uint64_t taken;			/* bytes of records */
+	char *buf, *packed;		/* LOG_BYTES, and what these may become */
+	bool fresh;			/* the next chunk refers to nothing */
 	uint64_t maps_hash;
 	int vm_log;			/* -1: none */
 	uint64_t vm_log_read, vm_log_punched;
-	uint64_t header_ns, look_ns;	/* when that was last done */
+	uint64_t header_ns;		/* when that was last done */
+	uint64_t look_ns;		/* when that is to be done next */
 	char file[512];			/* its name, for messages */
 } j = { .fd = -1, .vm_log = -1 };
+
+static struct pack pack;
+static struct lz lz;
+static struct pack_range ranges[MAX_RANGES];	/* of code */
 
 static struct {
 	struct sys_lock lock;		/* taken last */
@@ -74,26 +86,74 @@ static bool write_all(const char *p, size_t len, uint64_t at)
 	return true;
 }
 
-/* len bytes are in buf behind the room for a header. */
-static void write_chunk(char *buf, size_t len, enum journal_kind kind, uint64_t nr_records)
+/* A reader cannot know what was in a chunk that was not written. */
+static void begin_afresh(void)
 {
-	const size_t whole = ALIGN8(HEAD + len);
+	pack_forget(&pack);
+	lz_forget(&lz);
+	j.fresh = true;
+}
+
+/* What readers take for too much is not compressed; told: bytes of the records that it stands for. */
+static bool is_worth_it(size_t packed, size_t len, size_t told)
+{
+	return packed < len && len / JOURNAL_LZ_RATIO < packed && told / JOURNAL_EXPANDS < packed;
+}
+
+/* len bytes are in buf behind the room for a header, and become less. Returns where they are then. */
+static char *compress(char *buf, size_t *len, size_t told, uint32_t *kind)
+{
+	const uint32_t raw = (uint32_t)*len;
+	char *to = j.packed + HEAD + sizeof(raw);
+	size_t packed = sizeof(raw) + lz_pack(&lz, buf + HEAD, raw, (uint8_t *)to);
+
+	if (!is_worth_it(packed, raw, told))
+		return buf;
+	memcpy(j.packed + HEAD, &raw, sizeof(raw));
+	*len = packed;
+	*kind |= JOURNAL_LZ;
+	return j.packed;
+}
+
+struct batch {
+	size_t len;
+	size_t told;		/* bytes of its records, */
+	uint64_t nr;		/* and how many */
+};
+
+/* Its bytes are in buf behind the room for a header. */
+static void write_chunk(char *buf, const struct batch *b, enum journal_kind what)
+{
+	uint32_t kind = what | (j.fresh ? JOURNAL_FRESH : 0);
+	size_t len = b->len, whole;
 
 	if (!len || !is_ours())
 		return;
+	if (j.h.full) {
+		j.lost += b->nr;
+		return;
+	}
+	buf = compress(buf, &len, b->told, &kind);
+	whole = ALIGN8(HEAD + len);
 	*(struct journal_chunk *)buf = (struct journal_chunk){
 		.len = (uint32_t)(HEAD + len), .kind = kind, .time_ns = sys_now(),
 	};
 	memset(buf + HEAD + len, 0, whole - HEAD - len);
-	if (j.limit && j.at + whole > j.limit) {
-		j.h.full = 1;
-		j.lost += nr_records;
-	} else if (write_all(buf, whole, j.at)) {
+	j.h.full = j.limit && j.at + whole > j.limit;
+	if (!j.h.full && write_all(buf, whole, j.at)) {
 		j.at += whole;
-	} else {
-		j.lost += nr_records;
-		sys(__NR_ftruncate, j.fd, j.at);	/* half of it would be taken for damage */
+		j.fresh = false;
+		return;
 	}
+	j.lost += b->nr;
+	begin_afresh();
+	sys(__NR_ftruncate, j.fd, j.at);	/* half of it would be taken for damage */
+}
+
+/* The same of what is no record. */
+static void write_bytes(char *buf, size_t len, enum journal_kind kind)
+{
+	write_chunk(buf, &(struct batch){ .len = len }, kind);
 }
 
 static struct jvm_ring *ring_at(uint32_t i)
@@ -150,42 +210,43 @@ bool journal_record(const void *rec, size_t size)
 
 static void write_pending(void)
 {
+	struct batch b;
 	char *data;
-	uint64_t nr;
-	size_t len;
 
 	sys_lock(&pending.lock);
 	data = pending.data;
-	len = pending.len;
-	nr = pending.nr;
+	b = (struct batch){ .len = pending.len - HEAD, .nr = pending.nr };
 	pending.data = pending.other;
 	pending.other = data;
 	pending.len = HEAD;
 	pending.nr = 0;
 	sys_unlock(&pending.lock);
-	write_chunk(data, len - HEAD, JOURNAL_RECORDS, nr);
+	write_chunk(data, &b, JOURNAL_RECORDS);
 }
-
-struct batch {
-	size_t len;
-	uint64_t nr;
-};
 
 static void write_batch(struct batch *b)
 {
-	write_chunk(j.buf, b->len, JOURNAL_RECORDS, b->nr);
+	write_chunk(j.buf, b, JOURNAL_ITEMS);
+	pack_begin(&pack);
 	*b = (struct batch){ 0 };
 }
 
-/* A record whose header is there, as proto.h has it; without the stamp. */
+/* A record whose header is there, as proto.h has it, with a stamp that is not written. */
 static void take_record(struct batch *b, const char *p, uint32_t len, uint32_t type)
 {
-	if (HEAD + b->len + len + 8 > LOG_BYTES)
+	uint8_t *to;
+
+	if (HEAD + b->len + pack_most(len) + 8 > LOG_BYTES || b->told + len > LOG_BYTES)
 		write_batch(b);
-	memcpy(j.buf + HEAD + b->len, p, len);
-	*(struct jvm_rec *)(j.buf + HEAD + b->len) = (struct jvm_rec){ len, type };
-	b->len += len;
+	if (pack_is_full(&pack)) {
+		write_batch(b);
+		begin_afresh();
+	}
+	to = (uint8_t *)j.buf + HEAD + b->len;
+	b->len += (size_t)(pack_record(&pack, p, len, type, to) - to);
+	b->told += len;
 	b->nr++;
+	j.taken += len;
 }
 
 /* Pages of the ring from one position to the other, all of which has been taken, cost no memory. */
@@ -241,7 +302,7 @@ static void drain_vm_log(void)
 
 	while (j.vm_log >= 0 &&
 	       (n = sys(__NR_pread64, j.vm_log, j.buf + HEAD, PIECE, j.vm_log_read)) > 0) {
-		write_chunk(j.buf, (size_t)n, JOURNAL_VM_LOG, 1);
+		write_chunk(j.buf, &(struct batch){ .len = (size_t)n, .nr = 1 }, JOURNAL_VM_LOG);
 		j.vm_log_read += (uint64_t)n;
 	}
 	if (j.vm_log_read - j.vm_log_punched >= PUNCH) {
@@ -276,6 +337,36 @@ static size_t keep_code(char *s, size_t len)
 	return (size_t)(to - s);
 }
 
+static const char *hex(const char *s, uint64_t *v)
+{
+	for (*v = 0;; s++)
+		if (*s >= '0' && *s <= '9')
+			*v = *v << 4 | (uint64_t)(*s - '0');
+		else if (*s >= 'a' && *s <= 'f')
+			*v = *v << 4 | (uint64_t)(*s - 'a' + 10);
+		else
+			return s;
+}
+
+/* From lines of code alone. Where there are too many, none are known. */
+static void know_code(const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	pack.code = ranges;
+	for (pack.nr_code = 0; s < end; s++) {
+		struct pack_range *r = &ranges[pack.nr_code++];
+
+		if (pack.nr_code == MAX_RANGES) {
+			pack.nr_code = 0;
+			return;
+		}
+		s = hex(hex(s, &r->lo) + 1, &r->hi);
+		while (*s != '\n')	/* each line ends */
+			s++;
+	}
+}
+
 static uint64_t hash(const char *s, size_t len)
 {
 	uint64_t h = len;
@@ -295,7 +386,17 @@ static void look_at_maps(void)
 	if (h == j.maps_hash)
 		return;
 	j.maps_hash = h;
-	write_chunk(j.buf, len, JOURNAL_MAPS, 0);
+	know_code(j.buf + HEAD, len);
+	write_bytes(j.buf, len, JOURNAL_MAPS);
+}
+
+static void look_now_and_then(uint64_t now)
+{
+	uint64_t wait;
+
+	look_at_maps();
+	wait = look_ns + (sys_now() - now) * LOOK_SHARE;
+	j.look_ns = now + (wait < look_most_ns ? wait : look_most_ns);
 }
 
 static size_t put_path(char *path, const char *tid)
@@ -344,21 +445,19 @@ static void look_at_threads(void)
 		}
 	if (dir >= 0)
 		sys(__NR_close, dir);
-	write_chunk(j.buf, used, JOURNAL_THREADS, 0);
+	write_bytes(j.buf, used, JOURNAL_THREADS);
 }
 
 /*
  * The log first: what samples refer to is mostly there; and what is mapped before who was in it. Returns the
- * bytes that were written.
+ * bytes of the records that there were in rings.
  */
 static uint64_t turn(void)
 {
-	const uint64_t now = sys_now(), at = j.at;
+	const uint64_t now = sys_now(), taken = j.taken;
 
-	if (j.h.timer_ns && now - j.look_ns >= look_ns) {
-		j.look_ns = now;
-		look_at_maps();
-	}
+	if (j.h.timer_ns && now >= j.look_ns)
+		look_now_and_then(now);
 	write_pending();
 	drain_vm_log();
 	drain_rings();
@@ -366,7 +465,7 @@ static uint64_t turn(void)
 		j.header_ns = now;
 		write_header(false);
 	}
-	return j.at - at;
+	return j.taken - taken;
 }
 
 /* --- the thread --- */
@@ -374,14 +473,14 @@ static uint64_t turn(void)
 static void JNICALL work(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	uint32_t serial = load_relaxed(&j.serial);
-	uint64_t written = 0;
+	uint64_t taken = 0;
 	bool open = true;
 
 	while (open) {
-		sys_sleep_ms(written >= MUCH ? BUSY_MS : TURN_MS);
+		sys_sleep_ms(taken >= MUCH ? BUSY_MS : TURN_MS);
 		sys_lock(&j.lock);
 		open = j.fd >= 0 && j.serial == serial;
-		written = open ? turn() : 0;
+		taken = open ? turn() : 0;
 		sys_unlock(&j.lock);
 	}
 }
@@ -400,9 +499,11 @@ void journal_live(JNIEnv *env)
 static bool have_memory(void)
 {
 	j.buf = j.buf ? j.buf : sys_pages(LOG_BYTES);
+	j.packed = j.packed ? j.packed : sys_pages(HEAD + lz_most(LOG_BYTES) + 2 * sizeof(uint64_t));
+	lz.window = lz.window ? lz.window : sys_pages(LZ_WINDOW);
 	pending.data = pending.data ? pending.data : sys_pages(LOG_BYTES);
 	pending.other = pending.other ? pending.other : sys_pages(LOG_BYTES);
-	return j.buf && pending.data && pending.other;
+	return j.buf && j.packed && lz.window && pending.data && pending.other && pack_init(&pack);
 }
 
 static void say_errno(struct wishes_text *t, long error)
@@ -585,6 +686,7 @@ static bool begin(const struct wishes *w, int fd)
 	j.limit = w->limit;
 	j.lost = j.maps_hash = 0;
 	j.header_ns = j.look_ns = 0;
+	begin_afresh();
 	keep_name(w->file);
 	fill_header(w);
 	write_header(false);

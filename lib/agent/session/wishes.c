@@ -227,8 +227,8 @@ static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes
 
 	if (begins(s, limit_is))
 		return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
-			w->limit >= 1 << 20) ||
-			fail(why, "invalid limit, at least 1m:", s, len);
+			w->limit >= 64 << 10) ||
+			fail(why, "invalid limit, at least 64k:", s, len);
 	if (begins(s, events_is)) {
 		s += sizeof(events_is) - 1;
 		len -= sizeof(events_is) - 1;

@@ -143,6 +143,7 @@ static void take_maps(struct replay *r, const struct journal_part *p)
 static int take_part(struct replay *r, const struct journal_part *p, struct err *e)
 {
 	switch (p->kind) {
+	case JOURNAL_ITEMS:		/* which are records by now */
 	case JOURNAL_RECORDS:
 		return jvm_replay_records(r->jvm, p->data, p->len, e);
 	case JOURNAL_VM_LOG:
@@ -181,6 +182,7 @@ static void say_what_is_missing(struct replay *r)
 		.time_ns = r->j.time_ns, .cause = LOST_AGENT,
 		.stream = tasks_find(&r->c->tasks, (int)h->pid)->proc->id, .count = h->lost,
 	};
+
 
 	if (h->lost)
 		trace_write_lost(r->c->w, &lost);
@@ -262,8 +264,10 @@ int replay_journal(const struct replay_opts *o, struct err *e)
 	struct replay r = { .c = NULL };
 	int ret = journal_open(&r.j, o->data, o->len, e);
 
-	if (ret)
+	if (ret) {
+		journal_release(&r.j);
 		return ret;
+	}
 	r.c = xcalloc(1, sizeof(*r.c));
 	clock_replayed_ns = r.j.h.start_ns;
 	ret = make_trace(&r, o, e);
@@ -274,5 +278,6 @@ int replay_journal(const struct replay_opts *o, struct err *e)
 	free(r.c->since.counts);
 	free(r.c->since.next_counts);
 	free(r.c);
+	journal_release(&r.j);
 	return ret;
 }
