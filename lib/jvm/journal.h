@@ -113,6 +113,8 @@ struct journal_header {
 	uint64_t timer_ns;		/* CPU time between two samples of a thread; 0: none are taken */
 	uint64_t code_lo, code_hi;	/* bounds of the VM's code; 0: not known */
 	uint64_t nr_traps, trap_ns;
+	uint64_t left_out;		/* as jvm_ctl has both */
+	uint32_t rate, pad;
 	char name[16];			/* of the process, terminated */
 	char host[65], release[65], machine[65];	/* as uname() has them, terminated */
 	char command[1024];		/* arguments of the process, terminated, with blanks in between */

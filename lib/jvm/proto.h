@@ -64,7 +64,7 @@
 #include "jvm/key.h"
 
 #define JVM_PROTO_MAGIC 0x4a435241u	/* "ARCJ" */
-#define JVM_PROTO_VERSION 49
+#define JVM_PROTO_VERSION 50
 #define JVM_GO_TIMEOUT_MS 2000
 #define JVM_LIVE_TIMEOUT_MS 20000
 #define JVM_PAGE 4096u
@@ -243,7 +243,9 @@ struct jvm_ctl {
 	 * commas between them, terminated; "": none
 	 */
 	char lock_filter[JVM_LOCK_FILTER];
-	uint32_t lock_cpu, pad3;	/* with that, not 0: CPU time while they are held is measured */
+	uint32_t lock_cpu;	/* with that, not 0: CPU time while they are held is measured */
+	/* samples a second of JVM_SOURCE_ALLOC, and of JVM_SOURCE_THROW (agent/sources/rate.h); 0: any */
+	uint32_t rate;
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
 	uint64_t tells_open;	/* it would */
@@ -256,6 +258,7 @@ struct jvm_ctl {
 	uint64_t nr_traps;	/* handler runs */
 	uint64_t trap_ns;	/* time spent in them, interrupts and preemption included */
 	uint64_t trap_log2[32];	/* how many took [2^i, 2^(i+1)) ns */
+	uint64_t left_out;	/* hits without a sample, because of the rate: others stand for them */
 };
 
 struct jvm_ring {
@@ -325,10 +328,19 @@ struct jvm_rec_sample {
 	/*
 	 * of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not. Of JVM_SOURCE_LIVE: the
 	 * object's number, never 0 and never the same again. Of JVM_SOURCE_LOCK: whether it is of a
-	 * jvm_native_wait.given_back
+	 * jvm_native_wait.given_back. Of JVM_SOURCE_ALLOC and JVM_SOURCE_THROW: how often the interval was
+	 * doubled with which it was chosen, at most JVM_MOST_DOUBLED; that of 0 is 1 then
 	 */
 	uint32_t id;
 };
+
+enum { JVM_MOST_DOUBLED = 24 };
+
+/* The mean distance with which a sample of such a source was chosen. */
+static inline uint64_t jvm_doubled_interval(uint64_t interval, uint32_t doubled)
+{
+	return doubled ? (interval ? interval : 1) << doubled : interval;
+}
 
 enum jvm_tally_kind {
 #define TALLY(kind) JVM_TALLY_##kind,

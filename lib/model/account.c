@@ -82,6 +82,7 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->unit = a->unit ? a->unit : "";
 	a->counted = account_counted(x, event);
 	a->weight = number(names_event(x, event, cpu ? ".period" : ".interval"));
+	a->weight = MAX(a->weight, number(names_event(x, event, ".longest")));
 	if (cpu)
 		a->rows = x->nr_busy ? ACCOUNT_CPUS : x->nr_groups_used ? ACCOUNT_GROUPS : ACCOUNT_THREADS;
 	else
@@ -485,6 +486,7 @@ static void check(const struct account *a, struct account_check *out)
 		flow_sum(&nr, a->threads[i].nr_samples);
 	}
 	weight = nr ? (double)a->sampled / (double)nr : (double)a->weight;
+	weight = MAX(weight, (double)number(names_event(a->names, a->event, ".longest")));
 	if (a->rows == ACCOUNT_CPUS)
 		weight += (double)names_label_u64(a->names, "account.tick_ns");
 	if (!nr && account_is_cpu(a->names, a->event))

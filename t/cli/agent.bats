@@ -123,6 +123,7 @@ one_at_a_time() {
 	done <<-'END'
 		file=x,wall|unknown event, or one that needs a recorder: 'wall'
 		file=x,limit=12|invalid limit, at least 64k: 'limit=12'
+		cpu,rate=lots,file=x|invalid rate, samples per second: 'rate=lots'
 		cpu=10ms,alloc=64k,wall,file=x|unknown event, or one that needs a recorder: 'wall'
 		file=x,cpu=18446744074s|invalid interval: 'cpu=18446744074s'
 		file=x,cpu=1001s|interval is too long: 'cpu=1001s'
@@ -135,9 +136,24 @@ one_at_a_time() {
 	grep -qx 'arcprof: x: it exists, and cannot be renamed' err
 }
 
+# What work() allocates would be some 9000 samples.
+bounded() {
+	java "-agentpath:$AGENT=alloc=16k,rate=100,file=app.journal" -cp "$CLASSES" Happens 7 >out 2>err
+	[ ! -s err ]
+	arcprof report --xprof --metric alloc app.journal >report
+	grep -qE '^bounded: [0-9]{4,} samples were left out, as the journal was to take 100 a second of each source;' report
+	arcprof report --xprof --metric alloc --format json app.journal >json
+	jq -e '.quality.n < 2000' json
+	arcprof report --xprof --metric alloc --format csv app.journal | awk -F, '$2 == "byte[]" { bytes = $6 }
+		END { exit bytes < 70e6 || bytes > 240e6 }'
+	[ "$(stat -c %s app.journal)" -lt 400000 ]
+}
+
+@test "agent: samples beyond the rate are left out, and others stand for them" { on_one_jdk newest bounded; }
+
 @test "agent: a journal that ended too early, or is damaged, is read as far as it is whole, and says so" {
 	use_jdk "$(jdks | head -n 1)"
-	java "-agentpath:$AGENT=file=app.journal,alloc=4k,thread,limit=64k" -cp "$CLASSES" Happens 9 >out 2>err
+	java "-agentpath:$AGENT=file=app.journal,alloc=4k,rate=0,thread,limit=64k" -cp "$CLASSES" Happens 9 >out 2>err
 	grep -qE '^arcprof: app.journal: its limit is reached, [0-9]+ records are lost$' err
 	arcprof report --log app.journal >log
 	grep -qE '^not recorded: [0-9]+ records of the journal: it had reached its limit' log

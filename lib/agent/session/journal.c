@@ -182,6 +182,7 @@ static void write_header(bool end)
 	j.h.code_hi = load_relaxed(&j.ctl->code_hi);
 	j.h.nr_traps = load_relaxed(&j.ctl->nr_traps);
 	j.h.trap_ns = load_relaxed(&j.ctl->trap_ns);
+	j.h.left_out = load_relaxed(&j.ctl->left_out);
 	if (end) {
 		j.h.end_ns = sys_now();
 		j.h.end_real_ns = clock_real();
@@ -601,7 +602,7 @@ static struct jvm_ctl *make_area(const struct wishes *w, size_t *bytes)
 	*ctl = (struct jvm_ctl){
 		.magic = JVM_PROTO_MAGIC, .version = JVM_PROTO_VERSION, .nr_rings = nr_rings,
 		.ring_bytes = of_ring, .max_depth = MAX_DEPTH, .max_stack = MAX_STACK,
-		.flags = JVM_SAMPLE | JVM_PLACES, .sources = w->sources, .tell = w->tell,
+		.flags = JVM_SAMPLE | JVM_PLACES, .sources = w->sources, .tell = w->tell, .rate = w->rate,
 		.may_tell = w->tell | (w->sources >> JVM_SOURCE_THROW & 1 ? JVM_TELL_EXCEPTION : 0),
 	};
 	memcpy(ctl->intervals, w->intervals, sizeof(ctl->intervals));
@@ -636,7 +637,7 @@ static void fill_header(const struct wishes *w)
 		.magic = JOURNAL_MAGIC, .version = JOURNAL_VERSION, .proto = JVM_PROTO_VERSION,
 		.pid = (uint32_t)j.pid, .nr_cpus = nr_cpus(), .start_ns = sys_now(),
 		.start_real_ns = clock_real(), .start_tsc = cpu_tsc(),
-		.sources = w->sources, .tell = w->tell, .timer_ns = w->timer_ns,
+		.sources = w->sources, .tell = w->tell, .timer_ns = w->timer_ns, .rate = w->rate,
 		.hprof = w->hprof, .hprof_threads = w->hprof_threads, .hprof_depth = w->hprof_depth,
 	};
 	memcpy(j.h.intervals, w->intervals, sizeof(j.h.intervals));

@@ -5,6 +5,9 @@
 /* What readers of journals believe of a timer. */
 #define LONGEST_NS 1000000000000u
 
+/* Samples a second of a source: with them, a journal grows by some 50 kB a second. */
+enum { USUAL_RATE = 1000 };
+
 enum unit { NO_UNIT, BYTES, NANOSECONDS, THINGS };
 
 /* Events by their names for -e; those of the VM have no interval. */
@@ -213,9 +216,28 @@ static bool take_hprof(struct wishes *w, const char *s, size_t len, bool *known,
 	return take_events(w, of_hprof[i].event, why);
 }
 
+static const char events_is[] = "events=", limit_is[] = "limit=", rate_is[] = "rate=";
+
+static bool take_limit(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
+		w->limit >= 64 << 10) ||
+	       fail(why, "invalid limit, at least 64k:", s, len);
+}
+
+/* 0: any. */
+static bool take_rate(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+{
+	uint64_t v;
+
+	if (!number(s + sizeof(rate_is) - 1, len - (sizeof(rate_is) - 1), THINGS, &v) || v > INT32_MAX)
+		return fail(why, "invalid rate, samples per second:", s, len);
+	w->rate = (uint32_t)v;
+	return true;
+}
+
 static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
-	static const char events_is[] = "events=", limit_is[] = "limit=";
 	bool known;
 
 	if (begins(s, file_is) && !w->file[0])
@@ -226,9 +248,9 @@ static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes
 		return true;
 
 	if (begins(s, limit_is))
-		return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
-			w->limit >= 64 << 10) ||
-			fail(why, "invalid limit, at least 64k:", s, len);
+		return take_limit(w, s, len, why);
+	if (begins(s, rate_is))
+		return take_rate(w, s, len, why);
 	if (begins(s, events_is)) {
 		s += sizeof(events_is) - 1;
 		len -= sizeof(events_is) - 1;
@@ -261,11 +283,17 @@ bool wishes_are_these(const char *option)
 /* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
 static const char hprof_file[] = "java.hprof.journal";
 
+static void begin(struct wishes *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->rate = USUAL_RATE;
+}
+
 bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 {
 	size_t len;
 
-	memset(w, 0, sizeof(*w));
+	begin(w);
 	if (!begins(option, file_is))
 		return take_words(w, option, why) &&
 		       (w->file[0] || take_file(w, hprof_file, sizeof(hprof_file) - 1, why));
@@ -277,6 +305,6 @@ bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 
 bool wishes_parse_events(struct wishes *w, const char *file, const char *words, struct wishes_text *why)
 {
-	memset(w, 0, sizeof(*w));
+	begin(w);
 	return take_file(w, file, str_len(file), why) && take_words(w, words ? words : "", why);
 }

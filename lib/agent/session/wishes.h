@@ -18,6 +18,7 @@ struct wishes {
 	uint64_t timer_ns;	/* 0: no samples of CPU time */
 	uint64_t interval_ns;	/* HPROF's interval for it; 0: not given */
 	uint64_t limit;		/* bytes of the file; 0: none */
+	uint32_t rate;		/* as jvm_ctl has it */
 	/* What a text of HPROF is to be like; its options were given, depth 0 is its own default. */
 	bool hprof, hprof_threads;
 	uint32_t hprof_depth;

@@ -18,6 +18,7 @@
 #include "agent/sources/allocated.h"
 #include "agent/sources/live.h"
 #include "agent/sources/part.h"
+#include "agent/sources/rate.h"
 #include "agent/sources/sources.h"
 
 /*
@@ -36,55 +37,24 @@ static bool is_on;
 static bool wants_all, wants_live;	/* samples of JVM_SOURCE_ALLOC, of JVM_SOURCE_LIVE */
 static double mean, vm_mean;	/* of the distances that are asked for, and that the VM has */
 
-/* 1 - e^-x, for x >= 0; the error is below 1e-12 of it. */
-static double hit(double x)
-{
-	double sum = 1, power = x / 256, y;
-	int i;
-
-	if (x > 40)
-		return 1;
-	for (i = 7; i > 1; i--)		/* (1 - e^-y) / y, y at most 0.16 */
-		sum = 1 - power / i * sum;
-	y = power * sum;
-	for (i = 0; i < 8; i++)		/* of the double: 1 - (1 - y)^2 */
-		y = y * (2 - y);
-	return y;
-}
-
-/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). In [0, 1). */
-static double random_part(void)
-{
-	static uint64_t state;
-	uint64_t z = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
-bool alloc_is_chosen(double size, double before, double now)
-{
-	return now <= before || random_part() * hit(size / before) < hit(size / now);
-}
-
 static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
 			     jlong size)
 {
 	uint64_t live_mean = wants_live ? live_interval() : 0;
 	/* of what the VM tells, so much that an object is a sample with the probability of its size */
-	bool all = wants_all && alloc_is_chosen(size, vm_mean, mean);
-	bool live = wants_live && alloc_is_chosen(size, vm_mean, live_mean);
+	bool all = wants_all && rate_chooses(size, vm_mean, mean);
+	bool live = wants_live && rate_chooses(size, vm_mean, live_mean);
+	uint32_t leaf, doubled = 0;
 	char *sig;
-	uint32_t leaf;
 
+	all = all && size > 0 && rate_takes(JVM_SOURCE_ALLOC, size, mean, &doubled);
 	if (size <= 0 || !(all || live) || roster_is_being_made_here() ||
 	    (*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	leaf = leaf_number(JVM_LEAF_CLASS, sig, str_len(sig));
 	(*ti)->Deallocate(ti, (unsigned char *)sig);
 	if (all)
-		sources_sample(JVM_SOURCE_ALLOC, size, leaf, 0);
+		sources_sample(JVM_SOURCE_ALLOC, size, leaf, doubled);
 	if (live)
 		live_sample(env, object, size, leaf, live_mean);
 }

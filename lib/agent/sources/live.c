@@ -18,6 +18,7 @@
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sources/live.h"
+#include "agent/sources/rate.h"
 #include "agent/sources/sources.h"
 
 enum {
@@ -283,7 +284,7 @@ uint64_t live_interval(void)
 /* Sampled with an interval, it stays with a larger one. */
 static bool stays(double size, uint64_t before, uint64_t now)
 {
-	return before == now || alloc_is_chosen(size, before, now);
+	return before == now || rate_chooses(size, before, now);
 }
 
 /* JVM_GONE_NR: it is in the table. */

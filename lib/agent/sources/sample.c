@@ -461,11 +461,11 @@ void sample_end(void)
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 
-bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t object)
+bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t id)
 {
 	struct jvm_rec_sample head = {
 		.time_ns = sys_now(), .event = source, .flags = JVM_SAMPLE_SOURCE,
-		.value = value, .leaf = leaf, .id = object,
+		.value = value, .leaf = leaf, .id = id,
 	};
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	bool taken = false;

@@ -6,6 +6,7 @@
 #include "agent/leaf.h"
 #include "agent/ring.h"
 #include "agent/sources/part.h"
+#include "agent/sources/rate.h"
 #include "agent/sources/sources.h"
 
 #define PART(name) &name##_part,
@@ -47,6 +48,7 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	size_t i;
 
 	leaf_forget_all();
+	rate_begin();
 	are_on = 0;
 	for (i = 0; i < NR_PARTS; i++) {
 		if (parts[i]->forget)

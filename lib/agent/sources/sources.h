@@ -31,10 +31,10 @@ bool sources_off(JNIEnv *env);
 /*
  * A sample of the calling thread: from its last Java frame outwards, with the leaf as the innermost frame.
  * value: what was hit, in the source's unit, not scaled up. The thread is in a JNI function, or in a callback
- * of JVMTI; also for signal handlers. object: its number, of JVM_SOURCE_LIVE. False: it was not taken, or
- * was lost.
+ * of JVMTI; also for signal handlers. id: as struct jvm_rec_sample has it. False: it was not taken, or was
+ * lost.
  */
-bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t object);
+bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t id);
 
 /*
  * A sample of what the calling thread does at these registers, native frames included; value, leaf and id as
@@ -46,8 +46,6 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 
 /* alloc.c: have the VM collect all garbage, which takes as long as that does; false: it did not. */
 bool alloc_collect(void);
-/* A sample that was chosen with one mean distance is one with the other, too. */
-bool alloc_is_chosen(double size, double before, double now);
 /* memory.c: waits for native locks, which come with lock.c's, or by the library itself. */
 void memory_waits_on(void);
 void memory_waits_off(void);

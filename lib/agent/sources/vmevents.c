@@ -14,6 +14,7 @@
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/sources/part.h"
+#include "agent/sources/rate.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/vmevents.h"
 #include "agent/sys.h"
@@ -407,11 +408,12 @@ static void put_method(struct text *t, JNIEnv *env, jmethodID method)
 	(*env)->DeleteLocalRef(env, cls);
 }
 
-/* A sample for the context, if this one is chosen. */
-static void sample_throw(const char *sig)
+/* Whether this one is to be a sample for the context. */
+static bool is_chosen(uint32_t *doubled)
 {
-	if (alloc_is_chosen(1, 0, load_relaxed(&throws_interval)))
-		sources_sample(JVM_SOURCE_THROW, 1, leaf_number(JVM_LEAF_CLASS, sig, str_len(sig)), 0);
+	const uint64_t interval = load_relaxed(&throws_interval);
+
+	return rate_chooses(1, 0, interval) && rate_takes(JVM_SOURCE_THROW, 1, interval, doubled);
 }
 
 static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID method, bool caught)
@@ -431,15 +433,20 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 {
 	const uint64_t now = sys_now();
 	bool told = is_on(JVM_TELL_EXCEPTION), sampled = load_relaxed(&throws_on);
+	uint32_t doubled = 0;
 	char *sig = NULL;
 	jclass cls;
 
 	if (!(told || sampled) || (has_probes && probe_rethrew(env)))
 		return;
+	sampled = sampled && is_chosen(&doubled);
+	if (!told && !sampled)
+		return;
 	cls = (*env)->GetObjectClass(env, exception);
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
 		if (sampled)
-			sample_throw(sig);
+			sources_sample(JVM_SOURCE_THROW, 1, leaf_number(JVM_LEAF_CLASS, sig, str_len(sig)),
+				       doubled);
 		if (told && enter(JVM_TELL_EXCEPTION)) {
 			tell_throw(env, now, sig, method, catcher != NULL);
 			leave();

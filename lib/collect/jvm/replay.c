@@ -174,6 +174,17 @@ static void take_all(struct replay *r)
 	jvm_replay_end(r->jvm);
 }
 
+/* Nothing is missing: it is why there are fewer samples than the intervals say. */
+static void say_left_out(struct replay *r)
+{
+	const struct journal_header *h = &r->j.h;
+
+	if (h->left_out)
+		trace_write_label(r->c->w, "import.note.0",
+				  "bounded: %" PRIu64 " samples were left out, as the journal was to take %u a second of each source; those that were taken stand for them (rate= is another bound)",
+				  h->left_out, h->rate);
+}
+
 static void say_what_is_missing(struct replay *r)
 {
 	const struct journal_header *h = &r->j.h;
@@ -219,6 +230,7 @@ static int record(struct replay *r, struct err *e)
 	collect_drain(c, clock_replayed_ns, true);
 	parts_ended(c, clock_replayed_ns);
 	say_what_is_missing(r);
+	say_left_out(r);
 	collect_finish(c);
 	return 0;
 }

@@ -127,7 +127,7 @@ static void take_sample(struct collect *c, const struct java *j, const struct jv
 	VEC_GROW(a->young, a->nr_young, a->alloc_young);
 	a->young[a->nr_young++] = (struct young){
 		.th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns), .proc = j->proc->id,
-		.time_ns = s->time_ns, .bytes = sources_estimate(c, a->source, s->value),
+		.time_ns = s->time_ns, .bytes = sources_estimate(c, a->source, s),
 	};
 }
 

@@ -213,6 +213,9 @@ static void sums(struct collect *c, bool last)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
 		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+	for (i = 0; c->sources.longest && i < c->o->nr_sources; i++)
+		if (c->sources.longest[i])
+			label(c, sources_event(c, i), ".longest", "%" PRIu64, c->sources.longest[i]);
 	standing_end(c, first, end);
 	for (i = 0; c->sources.totals && i < c->o->nr_sources; i++)
 		c->res->sampled_of_source[i] += c->sources.totals[sources_event(c, i) - first];
@@ -226,6 +229,7 @@ void sources_release(struct sources *s)
 	map_release(&s->functions);
 	free(s->totals);
 	free(s->standing_totals);
+	free(s->longest);
 }
 
 /* ---- what agents are asked, and say ---- */
@@ -421,20 +425,40 @@ static void write_weighed(struct collect *c, size_t i, double weight, double cou
 }
 
 /* How probable it is that something of that size is a sample. */
+static double probability_at(uint64_t interval, uint64_t value)
+{
+	return interval ? -expm1(-(double)value / (double)interval) : 1;
+}
+
 static double probability(const struct source_conf *source, uint64_t value)
 {
-	return source->interval ? -expm1(-(double)value / (double)source->interval) : 1;
+	return probability_at(source->interval, value);
 }
 
-double sources_estimate(const struct collect *c, size_t i, uint64_t value)
+/* The interval with which the agent has chosen it, which may be longer than what was asked for. */
+static uint64_t chosen_at(const struct source_conf *source, const struct jvm_sample *s)
 {
-	return value ? (double)value / probability(&c->o->sources[i], value) : 0;
+	const bool can_be = s->event == JVM_SOURCE_ALLOC || s->event == JVM_SOURCE_THROW;
+
+	return jvm_doubled_interval(source->interval,
+				    can_be ? MIN(s->id, (uint32_t)JVM_MOST_DOUBLED) : 0);
 }
 
-/* Writes one that is complete: source i of the recording, hit for value; s has all but event and weight. */
-static void sources_write(struct collect *c, size_t i, uint64_t value, const struct rec_sample *s)
+double sources_estimate(const struct collect *c, size_t i, const struct jvm_sample *s)
 {
-	double size = (double)value, p = probability(&c->o->sources[i], value);
+	const double value = (double)s->value;
+
+	return s->value ? value / probability_at(chosen_at(&c->o->sources[i], s), s->value) : 0;
+}
+
+/*
+ * Writes one that is complete: source i of the recording, hit for value with that interval; s has all but
+ * event and weight.
+ */
+static void sources_write(struct collect *c, size_t i, uint64_t value, uint64_t interval,
+			  const struct rec_sample *s)
+{
+	double size = (double)value, p = probability_at(interval, value);
 
 	if (value)		/* else it was never hit: an agent that lies */
 		write_weighed(c, i, size / p, 1 / p, s);
@@ -479,12 +503,25 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 		});
 }
 
+static void write_chosen(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)
+{
+	const uint64_t interval = chosen_at(&c->o->sources[i], s);
+	uint64_t *longest = c->sources.longest;
+
+	if (interval != c->o->sources[i].interval) {
+		longest = longest ? longest : xcalloc(COLLECT_MAX_SOURCES, sizeof(*longest));
+		longest[i] = MAX(longest[i], interval);
+		c->sources.longest = longest;
+	}
+	sources_write(c, i, s->value, interval, r);
+}
+
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)
 {
 	size_t i = sources_find(c, "native-live");
 
 	if (i < c->o->nr_sources)
-		sources_write(c, i, value, s);
+		sources_write(c, i, value, c->o->sources[i].interval, s);
 }
 
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value)
@@ -529,7 +566,7 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
 	else if (s->event == JVM_SOURCE_LOCK)
 		write_wait(c, i, s, &r);
 	else
-		sources_write(c, i, s->value, &r);
+		write_chosen(c, i, s, &r);
 	return nr;
 }
 

@@ -72,6 +72,7 @@ struct sources {
 	uint32_t nr_functions;
 	uint64_t random;		/* state of what rounds */
 	uint64_t *totals;		/* [events of sources]: sums of weights in the file */
+	uint64_t *longest;		/* [sources]: interval of agents, where not the one asked for */
 	uint64_t unknown_bytes;		/* in it: of objects, whether they live */
 	uint64_t *standing_totals, standing_unknown;	/* of both of the above, while collect.is_standing */
 };
@@ -97,8 +98,8 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
  */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
-/* How much of source i a sample of that value stands for. */
-double sources_estimate(const struct collect *c, size_t i, uint64_t value);
+/* How much of source i a sample stands for. */
+double sources_estimate(const struct collect *c, size_t i, const struct jvm_sample *s);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
