@@ -2,7 +2,6 @@
 /*
  * area.c - the process's side of the shared area: adopting it, thread slots, functions.
  */
-#include <linux/mman.h>
 #include <linux/time.h>
 
 #include "callflow/filter.h"
@@ -11,26 +10,6 @@
 enum { MAX_KTHREADS = 1 << 16, KTHREAD_BYTES = 512, STACK_FIRST = 512, CALIBRATE_NS = 2000000 };
 
 _Static_assert(sizeof(struct callflow_kthread) <= KTHREAD_BYTES, "kthreads do not share a cache line");
-
-struct process callflow_process;
-
-void *callflow_pages(size_t bytes, bool wiped)
-{
-	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		     -1, 0);
-
-	if (p < 0 && p > -4096)
-		return NULL;
-	if (wiped)
-		sys(__NR_madvise, p, bytes, MADV_WIPEONFORK);
-	return (void *)p;
-}
-
-void callflow_free_pages(void *p, size_t bytes)
-{
-	if (p)
-		sys(__NR_munmap, p, bytes);
-}
 
 static bool fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
 {

@@ -63,6 +63,16 @@ static inline struct callflow_node *node_at(uint32_t ref)
 	return (void *)(cf.pool + ((uint64_t)ref << 3));
 }
 
+static inline struct callflow_open *stack_of(const struct callflow_thread *t)
+{
+	return (void *)(uintptr_t)t->stack;
+}
+
+static inline struct callflow_open *top_of(const struct callflow_thread *t)
+{
+	return (void *)(uintptr_t)t->top;
+}
+
 /* Zeroed pages, or NULL; with wiped, zeroed again in a forked child. */
 void *callflow_pages(size_t bytes, bool wiped);
 void callflow_free_pages(void *p, size_t bytes);
@@ -79,6 +89,9 @@ uint64_t callflow_cpu_set(struct callflow_kthread *k, uint64_t ns, uint64_t befo
 void callflow_clock_start(struct callflow_kthread *k);
 void callflow_clock_end(struct callflow_kthread *k);
 uint64_t callflow_counter_read(const volatile void *page);
+
+/* charge.c: the cost of the step in the tree is charged to no context, because it depends on the tree. */
+void callflow_skip_step(struct callflow_kthread *k);
 
 /* events.c: tells the recorder what t did. */
 void callflow_event(struct callflow_thread *t, enum callflow_event_kind kind, uint32_t consumer);

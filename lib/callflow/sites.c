@@ -8,11 +8,6 @@
  */
 #include "callflow/process.h"
 
-static const struct callflow_open *top_of(const struct callflow_thread *t)
-{
-	return (const void *)(uintptr_t)t->top;
-}
-
 static bool is_inlined(const struct callflow_thread *t, uint64_t frame)
 {
 	return t->top != t->stack && top_of(t)->frame == frame;
