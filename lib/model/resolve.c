@@ -606,6 +606,19 @@ static void resolve_method(struct names *x, const struct frame *f)
 	add_level(x, &c, method_function(x, f->proc, f->method));
 }
 
+/* "com.example.Cart.add:12", or "com.example.Cart.add bci 7" of a class without line numbers. */
+static void resolve_site(struct names *x, const struct frame *f)
+{
+	struct consumer c = { .kind = CONSUMER_JAVA };
+	unsigned int at = f->place % FRAME_PLACE_BCI;
+
+	buf_reset(&x->name);
+	buf_str(&x->name, model_str(x->m, method_name(x, f->proc, f->method)));
+	buf_fmt(&x->name, f->place & FRAME_PLACE_BCI ? " bci %u" : ":%u", at);
+	c.name = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
+	add_level(x, &c, c.name);
+}
+
 static void resolve_named(struct names *x, const struct frame *f)
 {
 	uint32_t at = map_get(&x->function_of, f->function);
@@ -656,6 +669,9 @@ static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 		break;
 	case FRAME_METHOD:
 		resolve_method(x, f);
+		break;
+	case FRAME_SITE:
+		resolve_site(x, f);
 		break;
 	case FRAME_NAMED:
 		resolve_named(x, f);

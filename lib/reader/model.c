@@ -191,7 +191,8 @@ struct arcprof_frame reader_frame(const struct query_data *d, const struct frame
 				  const struct query_level *l)
 {
 	const struct consumer *c = &d->model.consumers.items[l->consumer];
-	bool has_address = f->kind != FRAME_MARK && f->kind != FRAME_NAMED && f->kind != FRAME_NONE;
+	bool has_address = f->kind != FRAME_MARK && f->kind != FRAME_NAMED && f->kind != FRAME_SITE &&
+			   f->kind != FRAME_NONE;
 	uint32_t function = query_data_function(d, l->consumer);
 
 	return (struct arcprof_frame){

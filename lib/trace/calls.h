@@ -23,7 +23,8 @@ enum { CALL_MAX_METRICS = 8 };
 
 struct rec_call_consumer {
 	uint32_t consumer;
-	struct frame frame;	/* FRAME_NATIVE, FRAME_ANON, FRAME_METHOD, FRAME_NAMED or FRAME_MARK */
+	/* FRAME_NATIVE, FRAME_ANON, FRAME_METHOD, FRAME_SITE, FRAME_NAMED or FRAME_MARK */
+	struct frame frame;
 };
 
 enum call_tree_flags {

@@ -276,6 +276,7 @@ void carry_frame(struct carry *c, const struct frame *f)
 		break;
 	case FRAME_INTERP:
 	case FRAME_METHOD:
+	case FRAME_SITE:
 		need_proc(c, f->proc);
 		need_method(c, f->proc, f->method);
 		break;

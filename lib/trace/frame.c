@@ -77,6 +77,9 @@ struct frame_words frame_words(const struct frame *f)
 	case FRAME_METHOD:
 		w.b = f->method | f->tier << 32;
 		break;
+	case FRAME_SITE:
+		w.b = f->method | f->place << 32;
+		break;
 	case FRAME_MARK:
 		w.a = f->count;
 		w.b = f->mark;
@@ -120,6 +123,10 @@ struct frame frame_from_words(const struct frame_words *w)
 	case FRAME_METHOD:
 		return (struct frame){
 			FRAME_METHOD, .proc = w->a, .method = w->b, .tier = known_tier(w->b >> 32),
+		};
+	case FRAME_SITE:
+		return (struct frame){
+			FRAME_SITE, .proc = w->a, .method = w->b, .place = (w->b >> 32) % FRAME_PLACES,
 		};
 	case FRAME_MARK:
 		return (struct frame){ FRAME_MARK, .count = w->a, .mark = w->b };

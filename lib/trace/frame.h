@@ -24,6 +24,9 @@ enum frame_tier {
 	FRAME_NR_TIERS,
 };
 
+/* In the place of FRAME_SITE: both numbers are below. */
+enum { FRAME_PLACE_BCI = 1 << 16, FRAME_PLACES = 1 << 17 };
+
 /*
  * The kind, below FRAME_NR, says which of the other members are used; the rest are 0. There is no
  * padding either, so that frames are compared and hashed as bytes.
@@ -46,6 +49,7 @@ struct frame {
 		uint64_t line;		/* 0: not known */
 		uint64_t mark;		/* enum frame_mark, or a later arcprof's */
 		uint64_t tier;		/* enum frame_tier */
+		uint64_t place;		/* a line, or FRAME_PLACE_BCI and a bytecode index */
 	};
 	uint32_t method;		/* of FRAME_JIT the compiled one, not what is inlined; 0 unknown */
 	uint32_t compile_id : 31;	/* HotSpot's */

@@ -26,6 +26,7 @@ FRAME(STUB, "stub")		/* proc, addr: in a HotSpot stub, adapter or the interprete
 FRAME(MARK, "mark")		/* mark: what is missing here, and why; count: how many, if that is known */
 FRAME(METHOD, "method")		/* proc, method, however it runs: in call trees only */
 FRAME(NAMED, "named")		/* function, line: known by name alone */
+FRAME(SITE, "site")		/* proc, method, place: from there the method calls; in call trees only */
 
 MARK(NONE, "[unwalkable: no reason given]")
 /* The copied part of the stack ends before the stack does. */

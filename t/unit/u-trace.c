@@ -596,6 +596,7 @@ TEST(trace_frame_keeps_the_words_of_its_kind_and_no_others)
 		[FRAME_MARK] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
 		[FRAME_METHOD] = { 0, UINT32_MAX, UINT32_MAX, 0, 0 },
 		[FRAME_NAMED] = { 0, UINT32_MAX, UINT64_MAX, 0, 0 },
+		[FRAME_SITE] = { 0, UINT32_MAX, ((uint64_t)FRAME_PLACES << 32) - 1, 0, 0 },
 	};
 	uint32_t kind;
 

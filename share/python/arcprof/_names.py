@@ -8,7 +8,7 @@ from bisect import bisect_right
 from ._demangle import demangle
 from ._file import M32, M64, Error, Invalid, Span, records
 from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_MARK, FRAME_METHOD, FRAME_NAMED, FRAME_NATIVE,
-                      FRAME_NONE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
+                      FRAME_NONE, FRAME_SITE, FRAME_STUB, FRAMES, JAVA_KINDS, K_ANY, K_JAVA, K_JAVA_COMPILED, K_JAVA_INLINED,
                       K_JAVA_INTERPRETED, K_KERNEL, K_MARK, K_NATIVE, K_NATIVE_INLINED, K_PROCESS, K_STUB, K_THREAD,
                       K_UNRESOLVED, MARK_GUESSED, MARK_LEFT_OUT, MARK_READ_LATER, MARK_SEARCHED, MARKS, NATIVE_KINDS,
                       OF_FUNCTION)
@@ -22,6 +22,8 @@ MAX_LEVELS = 256
 LOOK_BACK = 64
 PARTS = (" [clone .", ".cold", ".part.", ".constprop.", ".isra.")
 NOT_INLINED = 1 << 31
+# Of a call site: a line, or with the first of these a bytecode index.
+PLACE_BCI, PLACES = 1 << 16, (1 << 17) - 1
 
 
 # They say how the frames outside them were found: nothing is missing.
@@ -46,6 +48,8 @@ def frame_of(kind, a, b, c=0, d=0):
         return kind, a, b & M32, c, 0
     if kind == FRAME_METHOD:
         return kind, a, b & M32, 0, 0
+    if kind == FRAME_SITE:
+        return kind, a, b & PLACES << 32 | b & M32, 0, 0
     if kind == FRAME_MARK:
         return kind, a, b, 0, 0
     return (FRAME_MARK if kind else FRAME_NONE), 0, 0, 0, 0
@@ -393,6 +397,8 @@ class Names:
             return [self._java(K_JAVA_INTERPRETED, frame[1], frame[2], frame[3])]
         if kind == FRAME_METHOD:
             return [self._java(K_JAVA, frame[1], frame[2], None)]
+        if kind == FRAME_SITE:
+            return [self._site(frame[1], frame[2])]
         if kind == FRAME_NAMED:
             return self._named(frame)
         if kind == FRAME_MARK:
@@ -456,6 +462,12 @@ class Names:
         name, signature, source = known
         line = self._line_of(proc, method, bci) if bci is not None and source else 0
         return self._level(name, kind, "", (name, signature), source if bci is not None else None, line)
+
+    def _site(self, proc, site):
+        known = self.methods.get((proc, site & M32))
+        name, place = known[0] if known else "[unknown Java method]", site >> 32
+        name += f" bci {place - PLACE_BCI}" if place & PLACE_BCI else f":{place}"
+        return self._level(name, K_JAVA, "", name)
 
     def _line_of(self, proc, method, bci):
         at = line = best = best_line = 0

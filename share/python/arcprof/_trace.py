@@ -7,10 +7,10 @@ from ._file import M64, Damage, Error, File, Invalid
 from ._model import Cut, build, events_of
 from ._names import CODES, Budget, Names
 from ._stacks import LOST, Stacks, samples
-from ._tables import FRAME_INTERP, FRAME_MARK, FRAME_NAMED, FRAME_NONE, K_PROCESS, K_THREAD, KINDS
+from ._tables import FRAME_INTERP, FRAME_MARK, FRAME_NAMED, FRAME_NONE, FRAME_SITE, K_PROCESS, K_THREAD, KINDS
 from ._tree import Metric, Source
 
-NO_ADDRESS = FRAME_NONE, FRAME_MARK, FRAME_NAMED
+NO_ADDRESS = FRAME_NONE, FRAME_MARK, FRAME_NAMED, FRAME_SITE
 
 Process = namedtuple("Process", "number pid name parent start_ns end_ns")
 Process.__doc__ = "A process image: an exec makes a new one. Times are since the start; None: not known."
