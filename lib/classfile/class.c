@@ -156,6 +156,13 @@ struct classfile_text pool_ref_type(const struct pool *p, uint32_t idx)
 	return name_or_type(p, idx, 3);
 }
 
+uint32_t pool_ref_class(const struct pool *p, uint32_t idx)
+{
+	const uint8_t *at = constant(p, idx);
+
+	return at && *at >= CONSTANT_FIELDREF && *at <= CONSTANT_INTERFACE_METHODREF ? be16(at + 1) : 0;
+}
+
 /* The next index, or 0: constant_pool_count has 16 bits, and is one more than the last index. */
 static uint32_t next_idx(struct pool *p)
 {

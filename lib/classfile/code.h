@@ -159,6 +159,8 @@ struct snippets {
 	struct snippet caught;		/* first in handlers */
 	/* in each basic block: pushes a number, which layout_write() fills in, and calls */
 	struct snippet count;
+	/* where calls are made from: as count, with a line or bytecode index; both have the same length */
+	struct snippet line, bci;
 	/* around instructions: */
 	struct snippet before_lock, after_lock, before_unlock, after_wait, before_notify, before_notify_all;
 	bool lock_sites;		/* there may be such */
@@ -192,6 +194,9 @@ struct layout {
 	uint32_t len;		/* of the code without the handlers: where the first of them goes */
 	/* [len + 1]: how many instructions the snippet "count" in front of this one stands for; NULL: none */
 	uint16_t *counts;
+	/* [len + 1]: in the lower half what "line" or "bci" in front of this one tells; 0: there is none */
+	const uint32_t *sites;		/* NULL: none at all */
+	bool has_lines;			/* it is "line" */
 	uint32_t nr_widened;
 	bool has_wide_if;	/* such a one needs a stack map after it */
 	/* What is wanted. */
@@ -202,6 +207,9 @@ struct layout {
 /* code, put and what is wanted are the caller's. */
 enum classfile_reason layout_init(struct layout *l, struct scratch *s);
 
+/* sites.c: finds where places are to be told, given how many handlers watch each pc from before. */
+enum classfile_reason sites_find(struct layout *l, const uint32_t *watched, struct scratch *s);
+
 static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 {
 	return pc < l->code->len && (l->flags[pc] & LAYOUT_START);
@@ -211,7 +219,8 @@ static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 static inline uint32_t layout_len_before(const struct layout *l, uint32_t pc)
 {
 	return (l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0) +
-	       (l->counts && l->counts[pc] ? l->put->count.len : 0);
+	       (l->counts && l->counts[pc] ? l->put->count.len : 0) +
+	       (l->sites && l->sites[pc] ? l->put->line.len : 0);
 }
 
 /* Where the instruction itself stands, or before a return the probe of the exit. */

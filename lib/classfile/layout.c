@@ -154,7 +154,7 @@ static enum classfile_reason find_probes(struct layout *l, struct scratch *s)
 		find_handlers(l, watched);
 	if (l->counts)
 		find_blocks(l, watched);
-	return CLASSFILE_OK;
+	return l->put->line.len ? sites_find(l, watched, s) : CLASSFILE_OK;
 }
 
 /* ---- monitors ---- */
@@ -308,11 +308,16 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 	reason = l->put->lock_sites ? find_monitors(l, s) : find_probes(l, s);
 	if (reason)
 		return reason;
-	do {
-		if (!place(l))
+	for (;;) {
+		if (place(l)) {
+			if (!widen(l))
+				return CLASSFILE_OK;
+		} else if (!l->sites) {
 			return CLASSFILE_TOO_LARGE;
-	} while (widen(l));
-	return CLASSFILE_OK;
+		} else {
+			l->sites = NULL;	/* rather calls without a place than no calls */
+		}
+	}
 }
 
 static void write_snippet(struct writer *w, const struct snippet *s)
@@ -320,12 +325,13 @@ static void write_snippet(struct writer *w, const struct snippet *s)
 	write_bytes(w, s->bytes, s->len);
 }
 
-static void write_count(struct writer *w, const struct snippet *s, uint32_t nr)
+/* A snippet that begins with a sipush, of that number. */
+static void write_number(struct writer *w, const struct snippet *s, uint32_t nr)
 {
-	struct snippet count = *s;
+	struct snippet of = *s;
 
-	put16(count.bytes + 1, nr);
-	write_snippet(w, &count);
+	put16(of.bytes + 1, nr);
+	write_snippet(w, &of);
 }
 
 static uint32_t inverted(uint32_t op)
@@ -397,7 +403,9 @@ void layout_write(const struct layout *l, struct writer *w)
 		if (l->flags[pc] & LAYOUT_CAUGHT)
 			write_snippet(w, &l->put->caught);
 		if (l->counts && l->counts[pc])
-			write_count(w, &l->put->count, l->counts[pc]);
+			write_number(w, &l->put->count, l->counts[pc]);
+		if (l->sites && l->sites[pc])
+			write_number(w, l->has_lines ? &l->put->line : &l->put->bci, l->sites[pc]);
 		if (op_is_switch(op)) {
 			write_switch(l, pc, w);
 		} else if (op_is_short_jump(op) || op == OP_GOTO_W || op == OP_JSR_W) {

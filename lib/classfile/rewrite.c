@@ -20,7 +20,7 @@ struct rewrite {
 	struct pool pool;
 	bool has_refs;
 	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
-		uint32_t enter, exit, thrown, caught, count;
+		uint32_t enter, exit, thrown, caught, count, line, bci;
 		uint32_t entered, waited, notify, notify_all, owns, state, hash;
 		uint32_t enter_this, result;
 		uint32_t frames_name, throwable, object;
@@ -89,9 +89,10 @@ static uint32_t add_method(struct pool *p, uint32_t class, const char *name, con
 static void add_call_refs(struct rewrite *rw, uint32_t class)
 {
 	const struct classfile_probe *probe = rw->probe;
-	const char *const names[] = { probe->enter, probe->exit, probe->thrown, probe->caught, probe->count };
+	const char *const names[] = { probe->enter, probe->exit, probe->thrown, probe->caught, probe->count,
+				      probe->line, probe->bci };
 	uint32_t *const refs[] = { &rw->refs.enter, &rw->refs.exit, &rw->refs.thrown, &rw->refs.caught,
-				   &rw->refs.count };
+				   &rw->refs.count, &rw->refs.line, &rw->refs.bci };
 	struct pool *p = &rw->pool;
 	uint32_t type, name, i;
 
@@ -189,6 +190,13 @@ static bool make_push(struct rewrite *rw, int32_t number, uint8_t push[3])
 	return idx || !number;
 }
 
+/* A call with a number that layout_write() fills in. */
+static void make_numbered(struct snippet *s, uint32_t method)
+{
+	add(s, (const uint8_t[]){ OP_SIPUSH, 0, 0 }, 3);
+	add_call(s, method);
+}
+
 static bool make_calls(struct rewrite *rw, int32_t number, struct snippets *put)
 {
 	uint8_t push[3];
@@ -203,9 +211,11 @@ static bool make_calls(struct rewrite *rw, int32_t number, struct snippets *put)
 	add_call(&put->thrown, rw->refs.thrown);
 	add(&put->caught, push, 3);
 	add_call(&put->caught, rw->refs.caught);
-	if (rw->probe->count) {
-		add(&put->count, (const uint8_t[]){ OP_SIPUSH, 0, 0 }, 3);
-		add_call(&put->count, rw->refs.count);
+	if (rw->probe->count)
+		make_numbered(&put->count, rw->refs.count);
+	if (rw->probe->line) {
+		make_numbered(&put->line, rw->refs.line);
+		make_numbered(&put->bci, rw->refs.bci);
 	}
 	return true;
 }

@@ -153,6 +153,14 @@ struct classfile_probe {
 	 * all if there is nothing behind it. NULL: no such calls.
 	 */
 	const char *count;
+	/*
+	 * Two more, called before the method may call something: with the line that it does so from, or in
+	 * code without lines the bytecode index. Both have 16 bits: the upper half is negative. What was told
+	 * holds for this call of the method until it tells something else. There is none where nothing is
+	 * new, and none in a method where one would stand in a part that a handler at the same place or
+	 * before it watches. Both NULL: no such calls.
+	 */
+	const char *line, *bci;
 	const struct classfile_locks *locks;	/* NULL: those above */
 	const struct classfile_given *given;	/* the same; one of the two at most */
 	/* For tests: widens every jump, as if none fitted. */

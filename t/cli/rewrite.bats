@@ -73,8 +73,8 @@ known() {	# <version> <option>...
 	for_each_jdk known 52 --widen --first=40000
 }
 
-@test "rewrite: so they are when the instructions of each block are counted" {
-	for_newest_jdk known 52 --count --widen
+@test "rewrite: so they are when instructions are counted, and the lines of calls told" {
+	for_newest_jdk known 52 --count --sites --widen
 }
 
 odd() {

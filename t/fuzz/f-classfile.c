@@ -64,6 +64,8 @@ static void one(const void *data, size_t len, bool widen, bool of_locks, struct 
 		.thrown = "thrown",
 		.caught = widen ? NULL : "caught",
 		.count = len % 2 ? "count" : NULL,
+		.line = len % 3 ? "line" : NULL,
+		.bci = len % 3 ? "bci" : NULL,
 		.widen_all = widen,
 		.locks = of_locks ? &locks : NULL,
 		.select = of_locks ? select_lock : select_method,

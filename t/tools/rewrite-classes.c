@@ -8,12 +8,13 @@
  *	  --first=<n>		number of the first method; the next ones follow
  *	  --map=<file>		writes a line "number class method descriptor" for each method rewritten
  *	  --count		counts the instructions of each basic block, too
+ *	  --sites		tells the lines that calls are made from, too
  *	  --widen		widens every jump, as if it did not fit
  *	  --locks		the probes of locks, java/lang/ArcLock, instead of those of calls
  *	  --quiet		no line for each method left alone
  *
  * What is no class is copied. The probes call java/lang/ArcProbe.enter(I)V, exit(I)V, thrown(I)V,
- * caught(I)V, and with --count count(I)V.
+ * caught(I)V, with --count count(I)V, and with --sites line(I)V and bci(I)V.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ static struct {
 	const char *only;
 	const char *map_path;
 	FILE *map;
-	bool quiet, widen, locks, count;
+	bool quiet, widen, locks, count, sites;
 	int32_t next;
 	struct totals t;
 } tool;
@@ -116,6 +117,8 @@ static void rewrite(const void *in, size_t len, struct buf *to)
 		.thrown = "thrown",
 		.caught = "caught",
 		.count = tool.count ? "count" : NULL,
+		.line = tool.sites ? "line" : NULL,
+		.bci = tool.sites ? "bci" : NULL,
 		.widen_all = tool.widen,
 		.select = select_method,
 		.skipped = skipped,
@@ -376,6 +379,7 @@ int main(int argc, char **argv)
 						 { "widen", 0, NULL, 'w' },
 						 { "locks", 0, NULL, 'l' },
 						 { "count", 0, NULL, 'c' },
+						 { "sites", 0, NULL, 's' },
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
@@ -394,6 +398,8 @@ int main(int argc, char **argv)
 			tool.locks = true;
 		else if (c == 'c')
 			tool.count = true;
+		else if (c == 's')
+			tool.sites = true;
 		else
 			return 2;
 	}

@@ -41,7 +41,7 @@ static void *mem(void *ctx, size_t size)
 	return given[nr++] = xmalloc(size);
 }
 
-static bool of_locks, of_given, counting;
+static bool of_locks, of_given, counting, placing;
 
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
@@ -49,7 +49,8 @@ static enum classfile_reason rewrite(const void *in, size_t len, struct classfil
 	static const struct classfile_given given = { "e", "l", "r" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
-		.count = counting ? "n" : NULL, .locks = of_locks ? &locks : NULL,
+		.count = counting ? "n" : NULL,
+		.line = placing ? "l" : NULL, .bci = placing ? "b" : NULL, .locks = of_locks ? &locks : NULL,
 		.given = of_given ? &given : NULL,
 		.select = select_method, .skipped = skipped, .mem = mem,
 	};
@@ -77,6 +78,9 @@ static void utf8(struct buf *b, const char *s)
 	buf_str(b, s);
 }
 
+/* Of the next class: the first instructions of lines, and the lines. */
+static unsigned line_table[4][2], nr_lines;
+
 /* class A { static void m() { code } }, and as many more constants as are wanted. */
 static struct buf make_class(const void *code, size_t len, unsigned max_stack, unsigned nr_constants)
 {
@@ -93,7 +97,7 @@ static struct buf make_class(const void *code, size_t len, unsigned max_stack, u
 	utf8(&b, "()V");
 	utf8(&b, "Code");
 	for (i = 6; i < nr_constants; i++)
-		utf8(&b, "");
+		utf8(&b, nr_lines ? "LineNumberTable" : "");
 	u16(&b, 0x21);
 	u16(&b, 2);
 	u16(&b, 2);
@@ -105,12 +109,21 @@ static struct buf make_class(const void *code, size_t len, unsigned max_stack, u
 	u16(&b, 4);
 	u16(&b, 1);
 	u16(&b, 5);
-	u32(&b, 12 + len);
+	u32(&b, 12 + len + (nr_lines ? 8 + 4 * nr_lines : 0));
 	u16(&b, max_stack);
 	u16(&b, 0);
 	u32(&b, len);
 	buf_add(&b, code, len);
-	u32(&b, 0);
+	u32(&b, !!nr_lines);
+	if (nr_lines) {
+		u16(&b, 6);
+		u32(&b, 2 + 4 * nr_lines);
+		u16(&b, nr_lines);
+	}
+	for (i = 0; i < nr_lines; i++) {
+		u16(&b, line_table[i][0]);
+		u16(&b, line_table[i][1]);
+	}
 	u16(&b, 0);
 	return b;
 }
@@ -162,6 +175,49 @@ TEST(classfile_instructions_are_counted_in_each_block)
 	counting = true;
 	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
 	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
+}
+
+TEST(classfile_a_place_is_told_before_a_call_unless_it_was_on_all_ways_there)
+{
+	/* two calls on line 5, one on 0x8009; without lines; a jump back to the second */
+	static const uint8_t code[] = { 0xb8, 0, 1, 0xb8, 0, 1, 0xb8, 0, 1, 0xb1 },
+			     by_line[] = { 0xb8, 0, 12, 0x11, 0, 5, 0xb8, 0, 24, 0xb8, 0, 1, 0xb8, 0, 1,
+					   0x11, 0x80, 9, 0xb8, 0, 24, 0xb8, 0, 1, 0x11, 0x12, 0x34, 0xb8 },
+			     by_bci[] = { 0xb8, 0, 11, 0x11, 0, 0, 0xb8, 0, 26, 0xb8, 0, 1, 0x11, 0, 3,
+					  0xb8, 0, 26, 0xb8, 0, 1, 0x11, 0, 6, 0xb8, 0, 26, 0xb8, 0, 1 },
+			     loop[] = { 0xb8, 0, 1, 0xb8, 0, 1, 0x01, 0xc6, 0xff, 0xfc, 0xb1 },
+			     in_loop[] = { 0xb8, 0, 12, 0x11, 0, 5, 0xb8, 0, 24, 0xb8, 0, 1, 0x11, 0, 5,
+					   0xb8, 0, 24, 0xb8, 0, 1, 0x01, 0xc6, 0xff, 0xf6, 0x11 };
+	struct classfile_out out;
+	struct buf b;
+
+	t.number = 0x1234;
+	placing = true;
+	b = make_class(code, sizeof(code), 1, 6);
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, by_bci, sizeof(by_bci)));
+	nr_lines = 2;
+	line_table[0][1] = 5;
+	line_table[1][0] = 6;
+	line_table[1][1] = 0x8009;
+	b = make_class(code, sizeof(code), 1, 7);
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, by_line, sizeof(by_line)));
+	b = make_class(loop, sizeof(loop), 1, 7);
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, in_loop, sizeof(in_loop)));
+}
+
+TEST(classfile_a_method_too_large_for_its_places_is_counted_without)
+{
+	static uint8_t calls[30001];
+	size_t i;
+
+	for (i = 0; i < sizeof(calls); i += 3)
+		calls[i] = 0xb8;
+	calls[sizeof(calls) - 1] = 0xb1;
+	placing = true;
+	CHECK_U64(why(calls, sizeof(calls), 0, 6), CLASSFILE_OK);
 }
 
 TEST(classfile_what_is_not_selected_stays)

@@ -83,6 +83,15 @@ public final class ArcProbe {
 			misfit();
 	}
 
+	public static void line(int line) {
+		if ((line & 0xffff) != new Throwable().getStackTrace()[1].getLineNumber())
+			misfit();
+	}
+
+	public static void bci(int bci) {
+		misfit();	/* all that is counted has lines */
+	}
+
 	private static synchronized void misfit() {
 		misfits++;
 	}

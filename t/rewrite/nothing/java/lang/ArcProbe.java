@@ -8,4 +8,6 @@ public final class ArcProbe {
 	public static void thrown(int number) { }
 	public static void caught(int number) { }
 	public static void count(int instructions) { }
+	public static void line(int line) { }
+	public static void bci(int bci) { }
 }
