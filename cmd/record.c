@@ -72,7 +72,7 @@ static const struct opt rest_table[] = {
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, bytecodes, or a hardware counter (default: cpu,wall)"),
 	OPT_FLAG(0, "call-sites", struct record_opts, calls.call_sites,
-		 "keep calls of a native function from different lines apart, at twice the cost"),
+		 "keep calls that a function makes from different lines apart, at up to twice the cost"),
 	OPT_FLAG(0, "precise-time", struct record_opts, calls.precise_time,
 		 "serialize the processor before reading a clock: accurate for short calls, at twice the cost"),
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
@@ -195,8 +195,6 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 		return err_set(e, EINVAL, "--callflow needs a program to run, or a running JVM (--pid)");
 	if (c->calltrace && c->traces.nr_items)
 		return err_set(e, EINVAL, "cannot be combined: --calltrace, which stores all calls, and --trace");
-	if (calls_wanted(c) && c->call_sites && o->sampling.pids.nr_items)
-		return err_set(e, EINVAL, "cannot be combined: --call-sites and --pid, as Java methods do not know where they were called");
 	if (!calls_wanted(c) && needs_calls)
 		return err_set(e, EINVAL, "%s needs --callflow", needs_calls);
 	return 0;

@@ -697,8 +697,6 @@ static void calls_warnings(const struct sampling *s, const struct collect_result
 	else if (c->nr_folded)
 		log_warn("%" PRIu64 " calls are counted in merged contexts: --call-memory or --call-depth was reached",
 			 c->nr_folded);
-	if (r->nr_jvms && s->c.callflow.layout.flags & CALLFLOW_SITES)
-		log_warn("methods of a JVM have no call sites: they do not know where they are called from");
 	if (c->lost_calls)
 		log_warn("%" PRIu64 " calls are missing: too many threads were alive at once",
 			 c->lost_calls);

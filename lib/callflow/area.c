@@ -142,7 +142,7 @@ void callflow_detach(void)
 
 static void free_private(struct callflow_thread *t)
 {
-	callflow_free_pages((void *)(uintptr_t)t->stack, t->stack_max * sizeof(struct callflow_open));
+	callflow_free_pages((void *)(uintptr_t)t->stack, callflow_stack_bytes(t->stack_max));
 	callflow_free_wide(t);
 }
 
@@ -250,7 +250,7 @@ uint32_t callflow_function(uint64_t addr)
 
 static bool new_stack(struct callflow_thread *t)
 {
-	struct callflow_open *stack = callflow_pages(STACK_FIRST * sizeof(*stack), false);
+	struct callflow_open *stack = callflow_pages(callflow_stack_bytes(STACK_FIRST), false);
 
 	if (!stack)
 		return false;

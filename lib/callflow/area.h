@@ -7,7 +7,7 @@
  *
  *	struct callflow_area		one page; what to measure, and where the rest lies
  *	struct callflow_thread[]	threads_off: one a thread, in the order they appeared
- *	uint64_t[]			functions_off: addresses, of call sites with CALLFLOW_SITE, open
+ *	uint64_t[]			functions_off: addresses, call sites with CALLFLOW_SITE, open
  *					addressing; a native consumer is the index of its slot
  *	uint32_t[]			owners_off: for each page of the pool, thread index + 1
  *	pool				pool_off: nodes, in pages that belong to one thread each
@@ -54,7 +54,7 @@ enum callflow_flags {
 	CALLFLOW_TIMED = 1 << 5,
 	/* how the code of each method runs is told: enum callflow_tier in its consumer */
 	CALLFLOW_TIERS = 1 << 6,
-	/* the places that native functions are called from are contexts, too */
+	/* the places that functions are called from are contexts, too */
 	CALLFLOW_SITES = 1 << 7,
 };
 
@@ -159,6 +159,12 @@ enum callflow_consumer {
 #define CALLFLOW_VALUE 0x3fffffffu	/* what is not the kind */
 /* In a slot of functions, beside the address that a call returns to: it is no function, but a call site. */
 #define CALLFLOW_SITE ((uint64_t)1 << 63)
+/*
+ * With CALLFLOW_SITE: of a Java method. Its number is above CALLFLOW_PLACE_BITS, below is the line that it
+ * calls from, or CALLFLOW_PLACE_BCI and the bytecode index.
+ */
+#define CALLFLOW_SITE_JAVA ((uint64_t)1 << 62)
+enum { CALLFLOW_PLACE_BITS = 17, CALLFLOW_PLACE_BCI = 1 << 16 };
 
 /* How a method's code ran when the call began: in these bits of its consumer; none other has them. */
 enum callflow_tier {

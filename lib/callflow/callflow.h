@@ -193,6 +193,14 @@ void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_
  */
 void callflow_enter_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
 void callflow_leave_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
+/*
+ * The same in Java, where the caller tells the place: the innermost open call, of a method, calls from there
+ * until it tells another. Place: a line, or CALLFLOW_PLACE_BCI and a bytecode index; 0: not known.
+ */
+void callflow_at(struct callflow_kthread *k, uint32_t place);
+void callflow_enter_at(struct callflow_kthread *k, uint32_t consumer);
+void callflow_leave_at(struct callflow_kthread *k, uint32_t consumer);
+void callflow_thrown_at(struct callflow_kthread *k, uint32_t consumer);
 /* The same of the function at that address. */
 void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);

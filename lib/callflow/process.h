@@ -73,6 +73,34 @@ static inline struct callflow_open *top_of(const struct callflow_thread *t)
 	return (void *)(uintptr_t)t->top;
 }
 
+/* Is its consumer stored inverted? */
+static inline bool is_apart(const struct callflow_open *o)
+{
+	return o->consumer > CALLFLOW_CONSUMER_PRUNED || o->consumer == ~CALLFLOW_CONSUMER_PRUNED ||
+	       (o->consumer & CALLFLOW_KIND) == 2u << 30;
+}
+
+static inline uint32_t consumer_of(const struct callflow_open *o)
+{
+	return is_apart(o) ? ~o->consumer : o->consumer;
+}
+
+/*
+ * Bytes of a stack with so many entries. With CALLFLOW_SITES a word follows for each of them: the consumer of
+ * the place that this call calls from, 0 not known.
+ */
+static inline size_t callflow_stack_bytes(uint32_t max)
+{
+	return max * (sizeof(struct callflow_open) + (cf.flags & CALLFLOW_SITES ? sizeof(uint32_t) : 0));
+}
+
+static inline uint32_t *site_of_top(const struct callflow_thread *t)
+{
+	uint32_t *sites = (uint32_t *)(stack_of(t) + t->stack_max);
+
+	return &sites[top_of(t) - stack_of(t)];
+}
+
 /* Zeroed pages, or NULL; with wiped, zeroed again in a forked child. */
 void *callflow_pages(size_t bytes, bool wiped);
 void callflow_free_pages(void *p, size_t bytes);
@@ -116,6 +144,12 @@ uint32_t callflow_label_consumer(const char *text, size_t len);
 void callflow_end_timed(const struct callflow_open *was, const struct callflow_open *o, uint64_t tsc);
 
 /* tree.c */
+/*
+ * A call right inside the one that was just entered, or right around the one that was just left: there is
+ * nothing to charge in between. k->cur is not NULL.
+ */
+void callflow_enter_more(struct callflow_kthread *k, uint32_t consumer);
+void callflow_leave_more(struct callflow_kthread *k, uint32_t consumer);
 /* 0: no room */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);
 void callflow_free_wide(struct callflow_thread *t);

@@ -48,12 +48,6 @@ static void push_apart(struct callflow_thread *t, struct callflow_open *top, uin
 	t->innermost = node;
 }
 
-static bool is_apart(const struct callflow_open *o)
-{
-	return o->consumer > CALLFLOW_CONSUMER_PRUNED || o->consumer == ~CALLFLOW_CONSUMER_PRUNED ||
-	       (o->consumer & CALLFLOW_KIND) == 2u << 30;
-}
-
 /*
  * Calls from frames that were there before, and the first of a thread, go the long way in: as if the stack
  * were full. So that their ends go the long way, too, and this is done again, they are stored inverted.
@@ -320,12 +314,14 @@ static bool grow_stack(struct callflow_thread *t)
 	struct callflow_open *old = stack_of(t), *bigger;
 	uint32_t max = t->stack_max, i;
 
-	if (max >= MAX_STACK || !(bigger = callflow_pages(2 * max * sizeof(*old), false)))
+	if (max >= MAX_STACK || !(bigger = callflow_pages(callflow_stack_bytes(2 * max), false)))
 		return false;
 	for (i = 0; i < max; i++)
 		bigger[i] = old[i];
+	for (i = 0; cf.flags & CALLFLOW_SITES && i < max; i++)
+		((uint32_t *)(bigger + 2 * max))[i] = ((const uint32_t *)(old + max))[i];
 	callflow_set_stack(t, bigger, 2 * max, depth_of(t));
-	callflow_free_pages(old, max * sizeof(*old));
+	callflow_free_pages(old, callflow_stack_bytes(max));
 	return true;
 }
 
@@ -395,6 +391,8 @@ void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct cal
 	if (depth_of(t) + 1 >= t->stack_max || depth_of(t) >= cf.area->max_depth)
 		return;
 	push_child(t, top, child_of(t, top->node, consumer), consumer, (uint64_t)o.place << 48 | o.id);
+	if (cf.flags & CALLFLOW_SITES)
+		*site_of_top(t) = 0;	/* its code has no probes */
 	if (cf.flags & CALLFLOW_EVENTS)
 		callflow_event(t, CALLFLOW_ENTERED, consumer);
 }
@@ -639,7 +637,7 @@ static uint32_t label_node(struct callflow_thread *t, uint32_t consumer)
 /* An open call, further in than top, goes on in the context that it has below top's node. */
 static void move_open(struct callflow_thread *t, struct callflow_open *top, struct callflow_open *o)
 {
-	uint32_t consumer = is_apart(o) ? ~o->consumer : o->consumer, c;
+	uint32_t consumer = consumer_of(o), c;
 	bool deep = top - stack_of(t) >= cf.area->max_depth;
 
 	t->top = (uintptr_t)top;
@@ -862,6 +860,27 @@ static __attribute__((noinline, cold)) void lose(const struct callflow_kthread *
 {
 	if (k->no_room)
 		add_relaxed(&cf.area->lost_calls, 1);
+}
+
+/* What else a step does, when there is nothing to charge. */
+static inline void tell_step(struct callflow_kthread *k, enum callflow_event_kind kind, uint32_t consumer)
+{
+	if (cf.flags & CALLFLOW_EVENTS)
+		callflow_event(k->cur, kind, consumer);
+	if (cf.flags & CALLFLOW_LATE_READ)
+		callflow_skip_step(k);
+}
+
+void callflow_enter_more(struct callflow_kthread *k, uint32_t consumer)
+{
+	enter_tree(k->cur, consumer, 0);
+	tell_step(k, CALLFLOW_ENTERED, consumer);
+}
+
+void callflow_leave_more(struct callflow_kthread *k, uint32_t consumer)
+{
+	leave_tree(k->cur, consumer);
+	tell_step(k, CALLFLOW_LEFT, consumer);
 }
 
 void callflow_enter(struct callflow_kthread *k, uint32_t consumer)

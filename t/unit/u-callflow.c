@@ -31,10 +31,13 @@ struct bench {
 	struct callflow_kthread *k;
 };
 
+static uint32_t more_flags;
+
 static void bench_open(struct bench *b, uint64_t pool_bytes, uint32_t depth)
 {
 	struct callflow_layout l = {
-		.flags = CALLFLOW_TREES, .nr_metrics = 1, .metrics = { { .kind = CALLFLOW_ALLOC_BYTES } },
+		.flags = CALLFLOW_TREES | more_flags, .nr_metrics = 1,
+		.metrics = { { .kind = CALLFLOW_ALLOC_BYTES } },
 		.max_depth = depth, .nr_threads = 64, .nr_functions = 64, .pool_bytes = pool_bytes,
 		.tsc_ratio = (uint64_t)2 << 32, .nr_labels = 64,
 	};
@@ -899,6 +902,79 @@ TEST(callflow_tiers_of_a_method_are_contexts_that_its_exit_finds)
 	CHECK_U64(callflow_depth(b.k) + b.t->popped, 0);
 	read_tree(&b, 0, &f);
 	CHECK_U64(calls_of(&f, c1) * calls_of(&f, c2), 1);
+}
+
+/* The site of a method: where there is none yet, a number that nothing has. */
+static uint32_t site(uint64_t method, uint32_t place)
+{
+	return callflow_function(CALLFLOW_SITE | CALLFLOW_SITE_JAVA | method << CALLFLOW_PLACE_BITS | place);
+}
+
+static void call_at(struct bench *b, uint32_t place, uint32_t method)
+{
+	callflow_at(b->k, place);
+	callflow_enter_at(b->k, method);
+	now++;
+}
+
+TEST(callflow_places_that_methods_call_from_are_contexts)
+{
+	struct bench b;
+	struct flow f;
+	uint32_t caller, at, i;
+
+	more_flags = CALLFLOW_SITES;
+	bench_open(&b, 1 << 20, 5000);
+	call_at(&b, 3, 1);		/* by nobody: there is no site */
+	call_at(&b, 12, 2);
+	callflow_leave_at(b.k, 2);
+	callflow_enter_at(b.k, 2);	/* from there again */
+	callflow_enter_at(b.k, 4);	/* which has not said from where */
+	callflow_leave_at(b.k, 4);
+	callflow_thrown_at(b.k, 2);
+	call_at(&b, 13, 2);
+	callflow_leave_at(b.k, 2);
+	for (i = 0; i < 1000; i++)	/* the stack grows */
+		call_at(&b, 20, 1);
+	for (i = 0; i < 1000; i++)
+		callflow_leave_at(b.k, 1);
+	callflow_enter_at(b.k, 5);	/* and still has where the outermost was */
+	CHECK_U64(callflow_depth(b.k), 3);
+	callflow_unwind(b.k, 1);
+	callflow_at(b.k, 0);
+	callflow_enter_at(b.k, 5);
+	callflow_leave_at(b.k, 5);
+	callflow_leave_at(b.k, 1);
+	CHECK_U64(callflow_depth(b.k), 0);
+	CHECK_U64(b.t->thrown, 1);
+	CHECK_U64(b.t->popped, 2);
+	read_tree(&b, 0, &f);
+	caller = flow_child_find(&f, flow_child_find(&f, FLOW_NONE, id(CALLFLOW_CONSUMER_THREAD)), 1);
+	at = flow_child_find(&f, caller, site(1, 12));
+	CHECK_U64(f.nodes[at].n, 2);
+	CHECK_U64(f.nodes[flow_child_find(&f, at, 2)].n, 2);
+	CHECK_U64(f.nodes[flow_child_find(&f, flow_child_find(&f, at, 2), 4)].n, 1);
+	CHECK_U64(f.nodes[flow_child_find(&f, caller, site(1, 13))].n, 1);
+	CHECK_U64(f.nodes[flow_child_find(&f, flow_child_find(&f, caller, site(1, 20)), 5)].n, 1);
+	CHECK_U64(f.nodes[flow_child_find(&f, caller, 5)].n, 1);
+	CHECK_U64(calls_of(&f, site(1, 20)), 1001);
+	CHECK_U64(calls_of(&f, site(1, 3)) + flow_base(&f, at)[0], 0);
+	flow_release(&f);
+}
+
+TEST(callflow_places_are_left_with_their_calls_at_any_depth)
+{
+	struct bench b;
+	uint32_t i;
+
+	more_flags = CALLFLOW_SITES;
+	bench_open(&b, 1 << 20, 10);
+	for (i = 0; i < 100; i++)
+		call_at(&b, 1 + i % 3, 1);
+	CHECK_U64(callflow_depth(b.k), 199);
+	for (i = 0; i < 100; i++)
+		callflow_leave_at(b.k, 1);
+	CHECK_U64(callflow_depth(b.k) + b.t->popped, 0);
 }
 
 /* A thousand threads, one after the other, in 64 slots: the first have a tree each, nothing is lost. */

@@ -35,6 +35,8 @@ bool flow_off(JNIEnv *env);
 #define HELPER_THROWN "thrown"
 #define HELPER_CAUGHT "caught"
 #define HELPER_COUNT "count"
+#define HELPER_LINE "line"
+#define HELPER_BCI "bci"
 /* Defines them and binds the probes that the area asks for, unless that was done before. */
 bool helper_define(JNIEnv *env);
 /* Defines a class of the boot loader: a global reference, NULL: the VM refused it. */
@@ -102,6 +104,16 @@ void JNICALL timed_thrown(JNIEnv *env, jclass cls, jint method);
 void JNICALL tier_enter(JNIEnv *env, jclass cls, jint method);
 void JNICALL tier_exit(JNIEnv *env, jclass cls, jint method);
 void JNICALL tier_thrown(JNIEnv *env, jclass cls, jint method);
+
+/*
+ * probe.c: the same with CALLFLOW_SITES, whether or not with CALLFLOW_TIERS; and a line or bytecode index of
+ * the caller, of which there are 16 bits.
+ */
+void JNICALL site_enter(JNIEnv *env, jclass cls, jint method);
+void JNICALL site_exit(JNIEnv *env, jclass cls, jint method);
+void JNICALL site_thrown(JNIEnv *env, jclass cls, jint method);
+void JNICALL site_line(JNIEnv *env, jclass cls, jint line);
+void JNICALL site_bci(JNIEnv *env, jclass cls, jint bci);
 
 /*
  * tier.c: tier_on() before the probes are bound, tier_try() with the frame of a native method that Java

@@ -21,7 +21,7 @@ enum { VERSION = 52 };		/* JDK 8, and every later one takes it */
 
 static void make_probe_class(struct image *c)
 {
-	enum { TYPE = 5, ENTER, EXIT, THROWN, CAUGHT, COUNT, NR_CONSTANTS };
+	enum { TYPE = 5, ENTER, EXIT, THROWN, CAUGHT, COUNT, LINE, BCI, NR_CONSTANTS };
 
 	image_begin(c, VERSION, HELPER_CLASS, NR_CONSTANTS);
 	utf8(c, "(I)V");
@@ -30,12 +30,16 @@ static void make_probe_class(struct image *c)
 	utf8(c, HELPER_THROWN);
 	utf8(c, HELPER_CAUGHT);
 	utf8(c, HELPER_COUNT);
-	image_methods(c, 5);
+	utf8(c, HELPER_LINE);
+	utf8(c, HELPER_BCI);
+	image_methods(c, 7);
 	image_native(c, ENTER, TYPE);
 	image_native(c, EXIT, TYPE);
 	image_native(c, THROWN, TYPE);
 	image_native(c, CAUGHT, TYPE);
 	image_native(c, COUNT, TYPE);
+	image_native(c, LINE, TYPE);
+	image_native(c, BCI, TYPE);
 	u2(c, 0);
 }
 
@@ -71,13 +75,14 @@ static void make_init_class(struct image *c)
 
 static jclass probe_class, init_class;
 
-/* CAUGHT and COUNT are the same in all. */
+/* The others are the same in all. */
 static const struct probes {
 	uint32_t flag;
 	void *enter, *exit, *thrown;
 } kinds[] = {
 	{ CALLFLOW_BRACKETS, (void *)bracket_enter, (void *)bracket_exit, (void *)bracket_thrown },
 	{ CALLFLOW_TIMED, (void *)timed_enter, (void *)timed_exit, (void *)timed_thrown },
+	{ CALLFLOW_SITES, (void *)site_enter, (void *)site_exit, (void *)site_thrown },
 	{ CALLFLOW_TIERS, (void *)tier_enter, (void *)tier_exit, (void *)tier_thrown },
 	{ CALLFLOW_TREES, (void *)probe_enter, (void *)probe_exit, (void *)probe_thrown },
 };
@@ -104,9 +109,11 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 		{ (char *)HELPER_THROWN, (char *)"(I)V", p->thrown },
 		{ (char *)HELPER_CAUGHT, (char *)"(I)V", (void *)probe_caught },
 		{ (char *)HELPER_COUNT, (char *)"(I)V", (void *)probe_count },
+		{ (char *)HELPER_LINE, (char *)"(I)V", (void *)site_line },
+		{ (char *)HELPER_BCI, (char *)"(I)V", (void *)site_bci },
 	};
 
-	if (p->flag & CALLFLOW_TIERS)
+	if (callflow_area()->flags & CALLFLOW_TIERS)
 		tier_try(__builtin_frame_address(0));
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK ? p : NULL;
 }

@@ -216,6 +216,7 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 /* With probes, in a's memory; false: it stays as it is. */
 static bool rewrite_in(struct arena *a, const void *data, jint len, struct classfile_out *out)
 {
+	bool sites = callflow_area()->flags & CALLFLOW_SITES;
 	struct classfile_probe probe = {
 		.helper = HELPER_CLASS,
 		.enter = HELPER_ENTER,
@@ -223,6 +224,8 @@ static bool rewrite_in(struct arena *a, const void *data, jint len, struct class
 		.thrown = HELPER_THROWN,
 		.caught = HELPER_CAUGHT,
 		.count = callflow_wants_metric(CALLFLOW_BYTECODES) ? HELPER_COUNT : NULL,
+		.line = sites ? HELPER_LINE : NULL,
+		.bci = sites ? HELPER_BCI : NULL,
 		.select = select_method,
 		.skipped = skipped,
 		.mem = arena_mem,

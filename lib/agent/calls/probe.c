@@ -305,6 +305,65 @@ void JNICALL tier_thrown(JNIEnv *env, jclass cls, jint method)
 	k->rethrows = true;
 }
 
+/* --- with CALLFLOW_SITES: callers tell from where they call --- */
+
+static bool has_tiers(void)
+{
+	return callflow_area()->flags & CALLFLOW_TIERS;
+}
+
+void JNICALL site_enter(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+	uint32_t tier;
+
+	if (unlikely(!k))
+		return;
+	tier = has_tiers() ? tier_of(__builtin_frame_address(0)) : 0;
+	callflow_enter_at(k, CALLFLOW_METHOD | tier | (uint32_t)method);
+}
+
+static uint32_t as_entered(const struct callflow_kthread *k, jint method)
+{
+	uint32_t consumer = CALLFLOW_METHOD | (uint32_t)method;
+
+	return has_tiers() ? callflow_as_entered(k, consumer) : consumer;
+}
+
+void JNICALL site_exit(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_leave_at(k, as_entered(k, method));
+}
+
+void JNICALL site_thrown(JNIEnv *env, jclass cls, jint method)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (unlikely(!k))
+		return;
+	callflow_thrown_at(k, as_entered(k, method));
+	k->rethrows = true;
+}
+
+void JNICALL site_line(JNIEnv *env, jclass cls, jint line)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_at(k, (uint16_t)line);
+}
+
+void JNICALL site_bci(JNIEnv *env, jclass cls, jint bci)
+{
+	struct callflow_kthread *k = this_kthread(env);
+
+	if (likely(k))
+		callflow_at(k, CALLFLOW_PLACE_BCI | (uint16_t)bci);
+}
+
 /* --- exceptions --- */
 
 /*

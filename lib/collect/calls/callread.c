@@ -116,6 +116,14 @@ static struct frame site_frame(struct dump *d, uint32_t consumer, uint64_t addr)
 	return (struct frame){ FRAME_NAMED, .function = r.function };
 }
 
+/* The process's word: whether there is such a method, who reads the trace will see. */
+static struct frame java_site(const struct callflow_proc *p, uint64_t site)
+{
+	return (struct frame){ FRAME_SITE, .proc = p->proc->id,
+			       .method = site >> CALLFLOW_PLACE_BITS & CALLFLOW_NUMBER,
+			       .place = site & ((1 << CALLFLOW_PLACE_BITS) - 1) };
+}
+
 /* The file in hand is to have it; true: it has not yet. */
 static bool note_in_file(struct callflows *f, uint32_t consumer)
 {
@@ -186,8 +194,12 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 		break;
 	case CALLFLOW_NATIVE:
 		addr = function_addr(d->p, consumer & CALLFLOW_VALUE);
-		r.frame = addr & CALLFLOW_SITE ? site_frame(d, consumer, addr & ~CALLFLOW_SITE) :
-			  native_frame(d->p, addr);
+		if (!(addr & CALLFLOW_SITE))
+			r.frame = native_frame(d->p, addr);
+		else if (addr & CALLFLOW_SITE_JAVA)
+			r.frame = java_site(d->p, addr);
+		else
+			r.frame = site_frame(d, consumer, addr & ~CALLFLOW_SITE);
 		break;
 	case CALLFLOW_CLASS:
 		r.frame = (struct frame){
