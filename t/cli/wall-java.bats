@@ -40,7 +40,7 @@ waits() {
 	ended brief '[park' timer 90
 	ended locker '[park: java.util.concurrent.locks.ReentrantLock' jholder 90
 	ended enterer '[monitor]' holder 50	# on JDK 17 it looks by itself now and then
-	ended reader '[' writer 90
+	ended reader '[read' writer 90
 	# reasons stand below each other, however long a name is
 	"$ARCPROF" report -i trace --threads >table
 	"$ARCPROF" report -i trace --threads --format json | jq -e '.totals.reasons["VM lock"] > 0'
