@@ -11,6 +11,7 @@
 #include "agent/leaf.h"
 #include "agent/sources/given.h"
 #include "agent/sources/part.h"
+#include "agent/sources/rate.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/sqltext.h"
 #include "base/atomic.h"
@@ -149,7 +150,7 @@ static void JNICALL called(JNIEnv *env, jclass cls, jlong ns, jint leaf)
 {
 	uint64_t value = ns > 0 ? (uint64_t)ns : 1;
 
-	if (alloc_is_chosen((double)value, 0, (double)load_relaxed(&interval_ns)))
+	if (rate_chooses((double)value, 0, (double)load_relaxed(&interval_ns)))
 		sources_sample(JVM_SOURCE_SQL, value, (uint32_t)leaf, 0);
 }
 
