@@ -179,11 +179,15 @@ static int ask(int pid, const char *command, uint64_t *others_ns, struct err *e)
 
 static size_t list_recorders(int **pids)
 {
-	size_t nr_skipped, nr = control_list(pids, &nr_skipped);
+	struct control_skipped s;
+	size_t nr = control_list(pids, &s);
+	const char *plural = s.nr == 1 ? "" : "s";
 
-	if (nr_skipped)
-		log_warn("skipped %zu control socket%s that other processes have taken or that did not answer: no recorder's",
-			 nr_skipped, nr_skipped == 1 ? "" : "s");
+	if (s.nr && s.pid)
+		log_warn("skipped %zu control socket%s that other processes have taken or that did not answer: no recorder's (one by process %d of user %u)",
+			 s.nr, plural, s.pid, s.uid);
+	else if (s.nr)
+		log_warn("skipped %zu control socket%s that did not answer: no recorder's", s.nr, plural);
 	return nr;
 }
 

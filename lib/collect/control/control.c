@@ -241,7 +241,18 @@ static int connect_to(int pid, struct ucred *c)
 	return fd;
 }
 
-size_t control_list(int **pids, size_t *nr_skipped)
+static void skip(struct control_skipped *s, int error, const struct ucred *c)
+{
+	if (error == EPERM || error == ECONNREFUSED)
+		return;
+	s->nr++;
+	if (error == EADDRINUSE && !s->pid) {
+		s->pid = c->pid;
+		s->uid = c->uid;
+	}
+}
+
+size_t control_list(int **pids, struct control_skipped *skipped)
 {
 	uint64_t until_ns = clock_mono_ns() + LIST_MS * 1000000ULL;
 	struct buf b = BUF_INIT;
@@ -252,7 +263,7 @@ size_t control_list(int **pids, size_t *nr_skipped)
 	int pid, fd;
 
 	*pids = NULL;
-	*nr_skipped = 0;
+	*skipped = (struct control_skipped){ 0 };
 	if (io_slurp("/proc/net/unix", &b) || !b.data)
 		return 0;
 	for (at = b.data; next_name(&at, &pid, suffix);) {
@@ -263,7 +274,7 @@ size_t control_list(int **pids, size_t *nr_skipped)
 		errno = ETIMEDOUT;
 		fd = clock_mono_ns() < until_ns ? connect_name(pid, suffix, &c) : -1;
 		if (fd < 0) {
-			*nr_skipped += errno != EPERM && errno != ECONNREFUSED;
+			skip(skipped, errno, &c);
 			continue;
 		}
 		close(fd);
@@ -355,10 +366,11 @@ static bool has_jvm(int recorder, int pid, uint64_t *others_ns)
 int control_recorder_of(int pid)
 {
 	uint64_t others_ns = LIST_MS * 1000000ULL;
-	size_t nr_skipped, nr, i;
+	struct control_skipped skipped;
 	int *pids, found = 0;
+	size_t nr, i;
 
-	nr = control_list(&pids, &nr_skipped);
+	nr = control_list(&pids, &skipped);
 	for (i = 0; i < nr && !found; i++)
 		if (pids[i] != getpid() && has_jvm(pids[i], pid, &others_ns))
 			found = pids[i];

@@ -32,11 +32,14 @@ int control_check(struct err *e);
 void control_serve(int fd, control_fn fn, void *ctx);
 
 /* --- the client's end --- */
-/*
- * Recorders that would accept us, in *pids, which the caller frees, within a second; *nr_skipped: names that
- * others have taken, or of which that second was not enough.
- */
-size_t control_list(int **pids, size_t *nr_skipped);
+/* Names that were passed over: others have taken them, or a second was not enough; and the first of these. */
+struct control_skipped {
+	size_t nr;
+	int pid;			/* 0: that is not known */
+	unsigned int uid;
+};
+/* Recorders that would accept us, in *pids, which the caller frees, within a second. */
+size_t control_list(int **pids, struct control_skipped *skipped);
 /*
  * The answer of the recorder pid, without its first line, in *reply. *others_ns: how long processes may
  * take that are another user's, or of which the name has another number, less what they took before; our own
