@@ -11,6 +11,7 @@
 
 enum {
 	OP_ACONST_NULL = 0x01,
+	OP_ICONST_M1 = 0x02,
 	OP_BIPUSH = 0x10,
 	OP_SIPUSH = 0x11,
 	OP_LDC = 0x12,

@@ -236,7 +236,8 @@ static void make_locks(const struct rewrite *rw, int32_t what, struct snippets *
 	if (what != CLASSFILE_LOCKS) {
 		add_op(&put->entry, OP_ALOAD_0);
 		add_op(&put->entry, what == CLASSFILE_OWNS ? OP_ALOAD_0 + 1 :
-		       what == CLASSFILE_STATE ? OP_ILOAD_1 : OP_LLOAD_1);
+		       what == CLASSFILE_STATE ? OP_ILOAD_1 :
+		       what == CLASSFILE_SHARED ? OP_ICONST_M1 : OP_LLOAD_1);
 		if (what == CLASSFILE_LONG_STATE)
 			add_op(&put->entry, OP_L2I);
 		add_call(&put->entry, what == CLASSFILE_OWNS ? rw->refs.owns : rw->refs.state);

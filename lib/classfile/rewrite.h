@@ -90,7 +90,7 @@ enum classfile_reason {
  *				thread that does not have its monitor
  *	owns(Object, Thread), state(Object, int)
  *				first thing in a method for which select() says so, with what that was given;
- *				of a long the lower half
+ *				of a long the lower half, of CLASSFILE_SHARED -1, whatever it was
  *
  * A probe may throw, when the stack is full. Then enter() is followed by exit(), as the class's own handlers
  * see to it; what exit() throws leaves the method, with the monitor given back.
@@ -100,7 +100,7 @@ struct classfile_locks {
 };
 
 /* select()'s answers with these; a method without locks is left as it is, and nobody is told. */
-enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE };
+enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE, CLASSFILE_SHARED };
 
 /*
  * Probes with an object that the method was given, in place of those of calls: methods of

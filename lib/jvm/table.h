@@ -177,6 +177,7 @@ RECORD(lock_use, OWN,
 	FIELD(u64, notify)	/* calls of notify(), */
 	FIELD(u64, notify_all)	/* and of notifyAll(); */
 	FIELD(u64, idle)	/* those of both that found nobody waiting */
+	FIELD(u64, reads)	/* how often readers have given it back */
 	KEY(u32, leaf)	/* which lock, as in a wait */
 	FIELD(u32, identity)
 	FIELD(u32, kind))	/* JVM_WAIT_ENTER or JVM_WAIT_LOCK */

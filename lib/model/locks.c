@@ -143,6 +143,16 @@ static int take_notify(void *ctx, const struct rec_lock_notify *r)
 	return 0;
 }
 
+static int take_reads(void *ctx, const struct rec_lock_reads *r)
+{
+	struct locks_model *m = ctx;
+	uint32_t at = *row_of(m, r->proc, r->function, r->identity, LOCK_LOCK);
+
+	if (at != MAP_NONE && m->rows[at].counted)
+		m->rows[at].reads = r->reads;
+	return 0;
+}
+
 static const char *name_thread(struct locks_model *m, uint32_t thread, uint32_t *tid)
 {
 	uint32_t at = thread ? map_get(&m->names.thread_of, thread) : MAP_NONE;
@@ -211,6 +221,7 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 		row.counted_ns = m->rows[*at].counted_ns;
 		row.measured = m->rows[*at].measured;
 		row.cpu_ns = m->rows[*at].cpu_ns;
+		row.reads = m->rows[*at].reads;
 		row.notify = m->rows[*at].notify;
 		row.notify_all = m->rows[*at].notify_all;
 		row.idle = m->rows[*at].idle;
@@ -264,7 +275,8 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
 		.lock = take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
-		.lock_notify = take_notify, .lock_notified = take_notified, .samples = take_samples,
+		.lock_reads = take_reads, .lock_notify = take_notify, .lock_notified = take_notified,
+		.samples = take_samples,
 	};
 	uint64_t real_ns;
 	int r;

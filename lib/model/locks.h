@@ -22,6 +22,7 @@ struct lock_row {		/* one lock, and one way to wait for it */
 	bool counted;
 	uint64_t nonrec, rec, held_ns, counted_ns;
 	uint64_t measured, cpu_ns;	/* so many holds consumed so much CPU time (record --lock-cpu) */
+	uint64_t reads;		/* given back by who had it for reading, also counted */
 	uint64_t notify, notify_all, idle;	/* calls; of both, those that found nobody waiting */
 	/* as the record says: what --check compares */
 	uint64_t buckets_n, owners_ns;

@@ -35,7 +35,8 @@ struct rows {
 	bool one_process;
 	bool counted;			/* acquisitions, of some of them */
 	bool measured;			/* and CPU time */
-	int widths[3];			/* of GETS, NONREC and REC */
+	bool read;			/* and readers of some */
+	int widths[4];			/* of GETS, NONREC, REC and READS */
 };
 
 static const char *kind_of(const struct lock_row *r)
@@ -106,6 +107,7 @@ static void make_rows(struct rows *r)
 	r->widths[0] = 5;
 	r->widths[1] = 6;
 	r->widths[2] = 4;
+	r->widths[3] = 6;
 	for (i = 0; i < r->m.nr_rows; i++) {
 		const struct lock_row *x = &r->m.rows[i];
 
@@ -120,12 +122,14 @@ static void make_rows(struct rows *r)
 		r->one_process &= x->proc == r->list[0]->proc;
 		r->counted |= x->counted;
 		r->measured |= x->measured;
+		r->read |= x->reads;
 		r->notify += x->notify;
 		r->notify_all += x->notify_all;
 		r->idle += x->idle;
 		r->widths[0] = MAX(r->widths[0], snprintf(NULL, 0, "%" PRIu64, gets_of(x)));
 		r->widths[1] = MAX(r->widths[1], snprintf(NULL, 0, "%" PRIu64, x->nonrec));
 		r->widths[2] = MAX(r->widths[2], snprintf(NULL, 0, "%" PRIu64, x->rec));
+		r->widths[3] = MAX(r->widths[3], snprintf(NULL, 0, "%" PRIu64, x->reads));
 	}
 	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
 	for (i = 0; i < r->nr; i++) {
@@ -188,11 +192,12 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
 		x->identity ? cell_text(identity) : cell_none,
 		cell_text(kind_of(x)),
 		cell_u64(x->pid),
-		x->counted ? cell_real(percent(x->n, x->nonrec)) : unknown,
+		x->counted ? cell_real(percent(x->n, x->nonrec + x->reads)) : unknown,
 		x->counted ? cell_u64(gets_of(x)) : unknown,
 		x->counted ? cell_u64(x->nonrec) : unknown,
 		cell_u64(x->n),
 		x->counted ? cell_u64(x->rec) : unknown,
+		x->counted ? cell_u64(x->reads) : unknown,
 		unknown, unknown,
 		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : unknown,
 		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
@@ -237,6 +242,7 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 		{ "nonrec", counted ? "NONREC" : NULL, r->widths[1] },
 		{ "slow", locks ? "SLOW" : "Waits", 8 },
 		{ "rec", counted ? "REC" : NULL, r->widths[2] },
+		{ "reads", counted && r->read ? "READS" : NULL, r->widths[3] },
 		{ "tier2", counted ? "TIER2" : NULL, 5 },
 		{ "tier3", counted ? "TIER3" : NULL, 5 },
 		{ "util_percent", counted ? "%UTIL" : NULL, 5 },

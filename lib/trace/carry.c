@@ -422,6 +422,9 @@ static void needs_besides(struct carry *c, enum record_number kind, const union 
 	case RECORD_lock_notify:
 		need_lock(c, r->lock_notify.proc, r->lock_notify.function);
 		break;
+	case RECORD_lock_reads:
+		need_lock(c, r->lock_reads.proc, r->lock_reads.function);
+		break;
 	case RECORD_lock_notified:
 		need_lock(c, r->lock_notified.proc, r->lock_notified.function);
 		carry_thread(c, r->lock_notified.notifier);

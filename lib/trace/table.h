@@ -449,7 +449,14 @@ RECORD(lock_notify, META, TIMED, MTE, CODE(0xa7), "lock.notify",
 	FIELD(v, notify_all)
 	FIELD(v, idle))	/* of both: nobody waited */
 
-/* Of these, waits of one thread that another one has ended. */
+/* How often a lock for reading was given back (record --lock-exact). */
+RECORD(lock_reads, META, TIMED, MTE, CODE(0xaf), "lock.reads",
+	FIELD(u32, proc)
+	FIELD(u32, function)
+	FIELD(x32, identity)
+	FIELD(v, reads))
+
+/* Of calls of notify(), waits of one thread that another one has ended. */
 RECORD(lock_notified, META, TIMED, MTE, CODE(0xa8), "lock.notified",
 	FIELD(u32, proc)
 	FIELD(u32, function)

@@ -432,6 +432,17 @@ notifies() {
 	each_jdk notifies
 }
 
+reads() {
+	"$ARCPROF" record -q --lock-exact='*.ReentrantReadWriteLock' -o trace java -cp "$CLASSES" LockCounts reads 1000
+	"$ARCPROF" report -i trace --locks --format json >table
+	[ "$(jq -c '[.locks[] | select(.reads >= 1500) | .gets, .nonrec, .reads]' table)" = '[1,1,1500]' ]
+	"$ARCPROF" report -i trace --locks | grep -q ' READS '
+}
+
+@test "lock: acquisitions for reading are counted" {
+	each_jdk reads
+}
+
 in_segments() {
 	"$ARCPROF" record -q --segment=300ms --lock-exact='LockCounts$Block' -o segments java -cp "$CLASSES" LockCounts p 3 1500 >truth
 	"$ARCPROF" merge -q --splice -o whole segments

@@ -47,7 +47,7 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 
 static int32_t select_lock(void *ctx, const struct classfile_method *m)
 {
-	return m->idx % 5 == 4 ? (int32_t)(m->name.len % 4) : CLASSFILE_LOCKS;
+	return m->idx % 5 == 4 ? (int32_t)(m->name.len % 5) : CLASSFILE_LOCKS;
 }
 
 static void one(const void *data, size_t len, bool widen, bool of_locks, struct classfile_out *out,

@@ -11,6 +11,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *	LockCounts p|v THREADS TIMES
  *	LockCounts notify		"notifier" notifies "waiter-1", who waits for longest, "everyone" then the other two,
  *					and "main" nobody; prints nothing, like
+ *	LockCounts reads TIMES		has a lock for reading so often, and half as often again
  *	LockCounts cpu TIMES		has each of three locks so often for 5 ms: asleep, and for CPU time, by its own clock
  * and with a fourth argument "forever" it goes on without an end, and says "counting" first.
  */
@@ -249,6 +250,20 @@ public class LockCounts {
 		}
 	}
 
+	/* Reads n times, every second time within itself, and writes once. */
+	static void reads(int n) {
+		for (int i = 0; i < n; i++) {
+			both.readLock().lock();
+			if (i % 2 == 0) {
+				both.readLock().lock();
+				both.readLock().unlock();
+			}
+			both.readLock().unlock();
+		}
+		both.writeLock().lock();
+		both.writeLock().unlock();
+	}
+
 	static final class Notified { }
 
 	static void notifies() throws Exception {
@@ -298,6 +313,10 @@ public class LockCounts {
 	public static void main(String[] args) throws Exception {
 		if (args[0].equals("notify")) {
 			notifies();
+			return;
+		}
+		if (args[0].equals("reads")) {
+			reads(Integer.parseInt(args[1]));
 			return;
 		}
 		if (args[0].equals("cpu")) {

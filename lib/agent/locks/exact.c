@@ -15,6 +15,8 @@
  * probe stands behind the wait(), or it ends in an exception, it comes back at the thread's next probe of
  * that lock, and the time between is not counted.
  *
+ * What several have for reading counts when it is given back, by a counter that is atomic.
+ *
  * Locks of java.util.concurrent tell by AbstractOwnableSynchronizer.setExclusiveOwnerThread(), called by who
  * has just got one, or is about to give it back, and getting it again by setState().
  */
@@ -58,12 +60,14 @@ struct lock {
 	uint64_t measured, cpu_ns;	/* of so many holds that are over; added up */
 	/* calls of notify() and notifyAll(); those among them that found nobody waiting */
 	uint64_t notify, notify_all, idle;
+	uint64_t reads;			/* atomic */
 } __attribute__((aligned(128)));
 
 struct class {
 	uint64_t key;			/* hash << 32 | leaf; 0: free */
 	uint32_t mask;			/* of its state: what of it is exclusive; 0: it has no state */
 	bool is_long;
+	bool has_readers;		/* of a ReentrantReadWriteLock */
 };
 
 #define NOT_SELECTED 0xffffffffu
@@ -176,6 +180,7 @@ static void describe_state(JNIEnv *env, jobject o, const char *sig, struct class
 {
 	bool both = begins(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$");
 
+	c->has_readers = both;
 	/* the upper half counts readers */
 	c->is_long = (*env)->IsInstanceOf(env, o, long_class);
 	if (c->is_long)
@@ -210,6 +215,7 @@ static const struct class *add_class(JNIEnv *env, jobject o, uint32_t class_hash
 		if (!c->key) {
 			c->mask = new.mask;
 			c->is_long = new.is_long;
+			c->has_readers = new.has_readers;
 			store_release(&c->key, (uint64_t)class_hash << 32 | leaf);
 			nr_classes++;
 			break;
@@ -598,12 +604,26 @@ static void JNICALL on_owns(JNIEnv *env, jclass cls, jobject sync, jint object_h
 	begin_hold(env, l, 0, depth_of(env, sync, c));
 }
 
+/* A reader gives it back; false: it is no such lock. */
+static bool counts_reader(JNIEnv *env, jobject sync, uint32_t object_hash, uint32_t class_hash)
+{
+	const struct class *c = selected(env, sync, class_hash);
+	struct lock *l = c && c->has_readers ? lock_of(c, object_hash | SYNC, class_hash) : NULL;
+
+	if (l)
+		__atomic_fetch_add(&l->reads, 1, __ATOMIC_RELAXED);
+	return l;
+}
+
+/* n: the state; or of tryReleaseShared() -1, which the state of a ReentrantReadWriteLock cannot be. */
 static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
 {
 	const struct class *c;
 	struct lock *l;
 	uint32_t depth;
 
+	if (n == -1 && counts_reader(env, sync, object_hash, class_hash))
+		return;
 	if (!load_relaxed(&on) || !(l = known_lock(key_of(object_hash | SYNC, class_hash))) || !l->depth)
 		return;
 	c = class_of(env, sync, class_hash);
@@ -630,7 +650,8 @@ static void tell(uint32_t at, uint64_t now_ns)
 	uint64_t held = load_relaxed(&l->held), own = nonrec * overhead;
 	uint64_t measured = load_relaxed(&l->measured), cpu_ns = load_relaxed(&l->cpu_ns);
 	uint64_t notify = load_relaxed(&l->notify), notify_all = load_relaxed(&l->notify_all);
-	uint64_t sum = nonrec + rec + held + notify + notify_all, cpu_own = measured * cpu_overhead;
+	uint64_t reads = load_relaxed(&l->reads), cpu_own = measured * cpu_overhead;
+	uint64_t sum = nonrec + rec + held + notify + notify_all + reads;
 
 	if (!leaves[at] || sum == l->told)
 		return;
@@ -641,6 +662,7 @@ static void tell(uint32_t at, uint64_t now_ns)
 		.kind = (uint32_t)l->key & SYNC ? JVM_WAIT_LOCK : JVM_WAIT_ENTER,
 		.nonrec = nonrec, .rec = rec, .held_ns = ns_of(held > own ? held - own : 0, now_ns),
 		.notify = notify, .notify_all = notify_all, .idle = load_relaxed(&l->idle),
+		.reads = reads,
 		.measured = measured, .cpu_ns = cpu_ns > cpu_own ? cpu_ns - cpu_own : 0,
 	});
 }

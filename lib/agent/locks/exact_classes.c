@@ -56,6 +56,9 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 	if (text_is(&m->class_name, "java/util/concurrent/locks/AbstractQueuedLongSynchronizer") &&
 	    text_is(&m->name, "setState"))
 		return CLASSFILE_LONG_STATE;
+	if (text_is(&m->class_name, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync") &&
+	    text_is(&m->name, "tryReleaseShared"))
+		return CLASSFILE_SHARED;
 	return CLASSFILE_LOCKS;
 }
 
@@ -184,7 +187,8 @@ static bool is_sync(const char *sig)
 {
 	return str_eq(sig, "Ljava/util/concurrent/locks/AbstractOwnableSynchronizer;") ||
 	       str_eq(sig, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer;") ||
-	       str_eq(sig, "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;");
+	       str_eq(sig, "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;") ||
+	       str_eq(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync;");
 }
 
 static bool is_wanted(jclass cls)

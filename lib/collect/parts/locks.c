@@ -30,7 +30,8 @@ struct lock_sum {
 	uint32_t nr_waiters;
 	bool idle;			/* nobody waited in the last file */
 	struct lock_use {
-		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns, notify, notify_all, idle;
+		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns, notify, notify_all, idle,
+			reads;
 	} use, told;			/* of this file; as its agent told last */
 	struct bucket {
 		uint32_t bucket;
@@ -278,7 +279,7 @@ static struct lock_use use_of(const struct jvm_lock_use *r)
 	return (struct lock_use){
 		r->nonrec, r->rec, r->held_ns, r->time_ns - MIN(r->since_ns, r->time_ns),
 		r->measured, r->cpu_ns,
-		r->notify, r->notify_all, r->idle,
+		r->notify, r->notify_all, r->idle, r->reads,
 	};
 }
 
@@ -311,7 +312,13 @@ static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 	s->use.notify += now.notify - MIN(was.notify, now.notify);
 	s->use.notify_all += now.notify_all - MIN(was.notify_all, now.notify_all);
 	s->use.idle += now.idle - MIN(was.idle, now.idle);
+	s->use.reads += now.reads - MIN(was.reads, now.reads);
 	s->told = now;
+}
+
+static bool was_used(const struct lock_use *u)
+{
+	return u->nonrec + u->rec + u->reads;
 }
 
 static void write_use(struct collect *c, const struct lock_sum *s)
@@ -332,6 +339,11 @@ static void write_use(struct collect *c, const struct lock_sum *s)
 			.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function,
 			.identity = s->identity, .notify = s->use.notify,
 			.notify_all = s->use.notify_all, .idle = s->use.idle,
+		});
+	if (s->use.reads)
+		trace_write_lock_reads(c->w, &(struct rec_lock_reads){
+			.time_ns = clock_mono_ns(), .proc = s->proc, .function = s->function,
+			.identity = s->identity, .reads = s->use.reads,
 		});
 }
 
@@ -661,7 +673,7 @@ static bool can_blame(const struct lock_sum *s)
 		;
 	return s->kind == LOCK_ENTER || s->kind == LOCK_MUTEX || s->kind == LOCK_RWLOCK ||
 	       s->kind == LOCK_CLASS ||
-	       (s->kind == LOCK_LOCK && (i < s->nr_owners || s->use.nonrec + s->use.rec));
+	       (s->kind == LOCK_LOCK && (i < s->nr_owners || was_used(&s->use)));
 }
 
 static void blame_nobody(struct collect *c, struct lock_sum *s)
@@ -718,7 +730,7 @@ static void sums(struct collect *c, bool last)
 		if (last)
 			count_unended(s);
 		add_apart(s, &apart);
-		if (s->use.nonrec + s->use.rec)
+		if (was_used(&s->use))
 			write_use(c, s);
 		s->idle = !s->n;
 		if (s->idle) {
@@ -742,7 +754,7 @@ static void sums(struct collect *c, bool last)
 /* It is in no file to come but as a new one. */
 static bool is_over(const struct lock_sum *s, const struct map *procs)
 {
-	bool told = s->told.nonrec + s->told.rec;	/* what comes next is more than that */
+	bool told = was_used(&s->told);		/* what comes next is more than that */
 
 	return map_get(procs, s->proc) == MAP_NONE || (s->idle && !s->n && !s->blamed_ns && !told);
 }
