@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, accept_unstable, native, precise_time;
+	bool show, verify, accept_unstable, native, precise_time;
 	const char *java;
 	struct opt_list metrics;
 	struct sheet_choice choice;
@@ -35,6 +36,7 @@ static const struct opt calibrate_table[] = {
 	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
+	OPT_FLAG(0, "verify", O, verify, "measure functions of several lengths by earlier results, and show how far they are off"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_CHOICE(O, choice),
 	OPT_END
@@ -175,6 +177,116 @@ static int print(const struct calibrate_opts *o, const struct calibration *t, co
 	return sheet_let_go(&held, 0, e);
 }
 
+/* --- --verify --- */
+
+enum { MOST_OFF = 5 };		/* percent, of a value that is not marked */
+
+static const struct sheet_column verify_columns[] = {
+	{ "calls", "calls of", -18 }, { "steps", "steps", 6 },
+	{ "own", "own", 10, .decimals = 1 }, { "measured", "measured", 10, .decimals = 1 },
+	{ "calibrated", "calibrated", 11, .decimals = 1 }, { "off_percent", "off %", 8, .decimals = 1 },
+	{ "marked" },
+};
+
+static double off_percent(const struct train_length *l)
+{
+	return l->own > 0 ? (l->calibrated - l->own) / l->own * 100 : NAN;
+}
+
+/* What was verified: native functions, Java methods, or both. */
+struct verified {
+	const char *calls;
+	struct train_length lengths[TRAIN_LENGTHS];
+};
+
+static int verify_one(const struct calibrate_opts *o, const char *java, struct verified *v, struct err *e)
+{
+	struct training t;
+	int r = train_start(&t, java, e);
+
+	t.precise = o->precise_time;
+	v->calls = java ? "Java methods" : "native functions";
+	if (!r)
+		r = train_verify(&t, o->metrics.nr_items ? o->metrics.items[0] : "cpu", v->lengths, e);
+	train_end(&t);
+	return r;
+}
+
+static int verify(const struct calibrate_opts *o, struct verified v[static 2], size_t *nr, struct err *e)
+{
+	bool all = !o->native && !o->java;
+	char java[PATH_MAX];
+	int r = 0;
+
+	if (o->native || all)
+		r = verify_one(o, NULL, &v[(*nr)++], e);
+	if (!r && o->java)
+		r = choose_java(o->java, java, sizeof(java), e);
+	if (!r && (o->java || (all && !train_no_java() && find_java(java, sizeof(java)))))
+		r = verify_one(o, java, &v[(*nr)++], e);
+	return r;
+}
+
+static void print_length(const char *calls, const struct train_length *l, struct sheet *s)
+{
+	struct cell calibrated = cell_real(l->calibrated);
+
+	calibrated.marked = l->marked;
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(calls), cell_u64(l->steps), cell_real(l->own), cell_real(l->measured), calibrated,
+		cell_real(off_percent(l)), cell_bool(l->marked),
+	});
+}
+
+/* Returns how many values are off and not marked as such; negative: an error. */
+static int print_verified(const struct calibrate_opts *o, const struct verified *v, size_t nr, struct err *e)
+{
+	struct sheet_held held;
+	struct sheet s;
+	int nr_off = 0, k, r;
+	size_t i;
+
+	sheet_init(&s, o->format, sheet_hold(&held, &o->choice, stdout));
+	sheet_choose(&s, &held.choice);
+	json_object(&s.json, NULL);
+	json_array(&s.json, "rows");
+	sheet_columns(&s, verify_columns, ARRAY_SIZE(verify_columns));
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < TRAIN_LENGTHS; k++) {
+			const struct train_length *l = &v[i].lengths[k];
+
+			print_length(v[i].calls, l, &s);
+			nr_off += !l->marked && fabs(off_percent(l)) > MOST_OFF;
+		}
+	sheet_end(&s);
+	json_end(&s.json);
+	json_end(&s.json);
+	r = sheet_let_go(&held, 0, e);
+	return r ? r : nr_off;
+}
+
+static int run_verify(const struct calibrate_opts *o)
+{
+	struct verified v[2];
+	struct err e = { 0 };
+	size_t nr = 0;
+	int nr_off;
+
+	if (o->show || o->accept_unstable || o->metrics.nr_items > 1) {
+		log_error("--verify can only be combined with --native, --java, --precise-time, one --metric, --format, --columns and --sort");
+		return EXIT_USAGE;
+	}
+	if (verify(o, v, &nr, &e))
+		return log_err(&e);
+	nr_off = print_verified(o, v, nr, &e);
+	if (nr_off < 0)
+		return log_err(&e);
+	if (nr_off)
+		log_warn("%d value%s off by more than %d %%, and reports do not mark %s", nr_off,
+			 nr_off == 1 ? " is" : "s are", MOST_OFF, nr_off == 1 ? "it" : "them");
+	return nr_off ? 1 : 0;
+}
+
 static int calibrate_run(void *opts, int nr_operands, char **operands)
 {
 	const struct calibrate_opts *o = opts;
@@ -184,6 +296,8 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int r;
 
+	if (o->verify)
+		return run_verify(o);
 	if (o->show && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
 			o->precise_time)) {
 		log_error("--show can only be combined with --format, --columns and --sort");

@@ -117,13 +117,14 @@ static void pass_on_messages(const struct training *t)
 /* Just as a user's recording is made. */
 static int record(const struct training *t, const char *metrics, struct err *e)
 {
+	char *verify = t->verify ? "verify" : NULL;
 	char *argv[] = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
 		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time", "-o",
 		(char *)t->trace, "--",
 		t->java ? (char *)t->command : (char *)t->program,
 		/* compiled code is there when it is asked for, and not some time later */
-		t->java ? "-Xbatch" : NULL, "-cp", (char *)t->dir, "Trainer", NULL
+		t->java ? "-Xbatch" : verify, t->java ? "-cp" : NULL, (char *)t->dir, "Trainer", verify, NULL
 	};
 	int status, r = run(t, argv, &status, e);
 
@@ -430,4 +431,118 @@ int train_set(struct training *t, const char *metrics, bool accept, struct calib
 	if (!r)
 		conclude(t, &f, run, accept, table);
 	return r;
+}
+
+/* --- verifying --- */
+
+/* A context: what is left, what was taken away, and what must be left to be certain. */
+struct calibrated {
+	uint64_t base, delta, doubt;
+};
+
+static int compare_calibrated(const void *p, const void *q)
+{
+	const struct calibrated *a = p, *b = q;
+	uint64_t x = a->base + a->delta, y = b->base + b->delta;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The value of a metric that the model has beside the first: "delta" or "doubt" of it. */
+static uint64_t beside(const struct model *m, size_t node, const char *what)
+{
+	char name[160];
+	unsigned int i;
+
+	snprintf(name, sizeof(name), "%s.%s", model_str(m, m->metrics[0].name), what);
+	for (i = 1; i < m->flow.nr_metrics; i++)
+		if (!strcmp(model_str(m, m->metrics[i].name), name))
+			return flow_base(&m->flow, node)[i];
+	return 0;
+}
+
+/* That of the lowest tenth's upper end, as lowest() has it. */
+static int find_call(const struct training *t, const struct model *m, struct trained what,
+		     struct calibrated *out, struct err *e)
+{
+	const struct flow *f = &m->flow;
+	struct calibrated *all = xcalloc(f->nr_nodes, sizeof(*all));
+	size_t i, nr = 0;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		const struct flow_node *n = &f->nodes[i];
+
+		if (!is_named(t, m, i, what.function) ||
+		    (what.caller && (n->n != CALLS || !is_named(t, m, n->parent, what.caller))))
+			continue;
+		all[nr++] = (struct calibrated){
+			flow_base(f, i)[0], beside(m, i, "delta"), beside(m, i, "doubt"),
+		};
+	}
+	qsort(all, nr, sizeof(*all), compare_calibrated);
+	if (nr >= MIN_REPETITIONS)
+		*out = all[nr / 10];
+	free(all);
+	return nr >= MIN_REPETITIONS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
+}
+
+static int look_at_length(const struct training *t, const struct model *m, uint64_t empty,
+			  struct train_length *l, struct err *e)
+{
+	struct calibrated plain, call;
+	char bare[32], of[32], hooked[32];
+	int r;
+
+	snprintf(bare, sizeof(bare), "plain_%u", l->steps);
+	snprintf(of, sizeof(of), "of_%u", l->steps);
+	snprintf(hooked, sizeof(hooked), "hooked_%u", l->steps);
+	r = find_call(t, m, (struct trained){ bare, NULL }, &plain, e);
+	if (!r)
+		r = find_call(t, m, (struct trained){ of, hooked }, &call, e);
+	if (r)
+		return r;
+	l->own = (double)above(plain.base + plain.delta, empty) / CALLS;
+	l->measured = (double)(call.base + call.delta) / CALLS;
+	l->calibrated = (double)call.base / CALLS;
+	l->marked = (call.delta && call.delta >= call.base) || (call.doubt && call.doubt >= call.base);
+	return 0;
+}
+
+static int look_at_lengths(const struct training *t, struct train_length *out, struct err *e)
+{
+	static const unsigned int steps[TRAIN_LENGTHS] = { 8, 25, 75, 250, 750 };	/* as the trainers */
+	struct profile_opts po = { .names = { .hide_inlined = true }, .calibrate = true, .deltas = true };
+	struct calibrated empty;
+	struct origin origin = { 0 };
+	struct trace_reader *reader = NULL;
+	struct names x = { 0 };
+	struct model m = { 0 };
+	int i, r = trace_reader_open(&reader, t->trace, e);
+
+	if (r)
+		return r;
+	r = profile_read(&x, &m, &origin, reader, &po, e);
+	if (!r && (!origin.calibration || strncmp(origin.calibration, "calibrated", 10)))
+		r = err_set(e, ENODATA, "nothing to verify: %s",
+			    origin.calibration ? origin.calibration : "the metric is not calibrated");
+	if (!r)
+		r = find_call(t, &m, (struct trained){ "plain_empty", NULL }, &empty, e);
+	for (i = 0; i < TRAIN_LENGTHS && !r; i++) {
+		out[i].steps = steps[i];
+		r = look_at_length(t, &m, empty.base + empty.delta, &out[i], e);
+	}
+	names_release(&x);
+	model_release(&m);
+	trace_reader_close(reader);
+	return r;
+}
+
+int train_verify(struct training *t, const char *metric, struct train_length out[static TRAIN_LENGTHS],
+		 struct err *e)
+{
+	int r;
+
+	t->verify = true;
+	r = record(t, metric, e);
+	return r ? r : look_at_lengths(t, out, e);
 }

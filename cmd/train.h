@@ -9,7 +9,7 @@
 #include "calibrate/table.h"
 
 struct training {
-	bool java, precise;
+	bool java, precise, verify;
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */
@@ -25,6 +25,20 @@ int train_start(struct training *t, const char *java, struct err *e);
  * varies too much is not used unless it is accepted; a warning says so, and a row that is used stays.
  */
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
+/* What a call of a function of some length takes, in the metric's unit. */
+struct train_length {
+	unsigned int steps;		/* of its work */
+	double own;			/* without hooks, and without the call itself */
+	double measured, calibrated;
+	bool marked;			/* reports mark it as one that may be off */
+};
+enum { TRAIN_LENGTHS = 5 };
+/*
+ * One recording of functions of several lengths, by the table as it is now. -ENODATA: it has nothing for
+ * these, or nothing that is used.
+ */
+int train_verify(struct training *t, const char *metric, struct train_length out[static TRAIN_LENGTHS],
+		 struct err *e);
 void train_end(const struct training *t);
 
 #endif

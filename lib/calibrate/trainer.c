@@ -7,7 +7,12 @@
  * An empty function shows what hooks cost that have nothing to run beside; one whose work is a chain of
  * dependent steps, how much of it a processor does meanwhile; a long chain, how much of it is not done yet
  * when the clock is read; a caller with a chain of its own, what hooks cost there.
+ *
+ * With an argument it calls functions of several lengths instead, with hooks and without: what
+ * "arcprof calibrate --verify" holds calibrated values against.
  */
+#define LENGTH_LEVELS 20
+
 #ifndef CALLS			/* fewer where each instruction is looked at */
 #define LEVELS 100
 #define LONG_LEVELS 30
@@ -94,14 +99,55 @@ TRAIN(hooked_chain, chain, (void)0)
 TRAIN(hooked_long, long_chain, (void)0)
 TRAIN(hooked_caller, empty, work(STEPS))
 
-int main(void)
+#define LENGTH(n) \
+	void bare_##n(void) BARE; \
+	void of_##n(void) HOOKED; \
+	void bare_##n(void) \
+	{ \
+		work(n); \
+	} \
+	void of_##n(void) \
+	{ \
+		work(n); \
+	} \
+	TRAIN(plain_##n, bare_##n, (void)0) \
+	TRAIN(hooked_##n, of_##n, (void)0)
+
+/* cmd/train.c has the same. */
+LENGTH(8)
+LENGTH(25)
+LENGTH(75)
+LENGTH(250)
+LENGTH(750)
+
+static void lengths(void)
 {
+	plain_empty(LENGTH_LEVELS);
+	plain_8(LENGTH_LEVELS);
+	hooked_8(LENGTH_LEVELS);
+	plain_25(LENGTH_LEVELS);
+	hooked_25(LENGTH_LEVELS);
+	plain_75(LENGTH_LEVELS);
+	hooked_75(LENGTH_LEVELS);
+	plain_250(LENGTH_LEVELS);
+	hooked_250(LENGTH_LEVELS);
+	plain_750(LENGTH_LEVELS);
+	hooked_750(LENGTH_LEVELS);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		lengths();
+		return 0;
+	}
 	plain_empty(LEVELS);
 	hooked_empty(LEVELS);
 	plain_chain(LEVELS);
 	hooked_chain(LEVELS);
-	plain_long(LONG_LEVELS);
-	hooked_long(LONG_LEVELS);
+	plain_long(LENGTH_LEVELS);
+	hooked_long(LENGTH_LEVELS);
 	plain_caller(LEVELS);
 	hooked_caller(LEVELS);
 	return 0;

@@ -59,6 +59,21 @@ rows() {
 	[[ $stderr == *"neither XDG_DATA_HOME nor HOME"* ]]
 }
 
+@test "calibrate: --verify says how far calls of known lengths are off" {
+	local status=0
+	"$ARCPROF" calibrate --verify --native --format json >verified 2>err || status=$?
+	# no more is left than was measured, and longer calls take longer without hooks
+	jq -e '[.rows[].steps] == [8,25,75,250,750] and all(.rows[]; .calls == "native functions" and .measured >= .calibrated) and
+		([.rows[].own] | . == sort and .[4] > 20 * .[0]) and
+		all(.rows[]; (.off_percent - (.calibrated / .own - 1) * 100 | fabs) < 1e-6)' verified
+	# the exit status is that of the values that are not marked
+	[ "$(jq '[.rows[] | select((.marked | not) and (.off_percent | fabs) > 5)] | length > 0' verified)" = "$([ "$status" -eq 0 ] && echo false || echo true)" ]
+	run_arcprof calibrate --verify --native --metric wall
+	[[ $status -eq 1 && $stderr == *"nothing to verify: not calibrated"* ]]
+	run_arcprof calibrate --verify --show
+	[ "$status" -eq 2 ]
+}
+
 @test "calibrate: BASE and DELTA add up to the measured value in every context" {
 	treetest
 	ROW='(.base[0] + .base[1])' rows >sums
