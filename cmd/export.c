@@ -61,27 +61,27 @@ int trace_number(const char *path, int64_t *id, struct err *e)
 }
 
 int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
-		 int64_t *id, struct err *e)
+		 struct fleet_recording *rec, struct err *e)
 {
 	const struct profile_opts po = { .metrics = *metrics, .calibrate = calibrate, .all_events = true };
-	struct fleet_recording rec = { 0 };
 	struct trace_reader *reader;
 	struct origin origin = { 0 };
 	struct names names;
 	struct model m;
 	int r = input_open_any(&reader, path, e);
 
+	*rec = (struct fleet_recording){ 0 };
 	if (r)
 		return r;
 	trace_reader_no_standing(reader);
 	r = profile_read(&names, &m, &origin, reader, &po, e);
-	rec.start_s = origin.start_ns / 1000000000;
-	rec.host = origin.host;
+	rec->start_s = MIN(origin.start_ns / 1000000000, (uint64_t)UINT32_MAX);
+	rec->host = origin.host;
 	if (!r)
-		r = trace_number(path, &rec.id, e);
+		r = trace_number(path, &rec->id, e);
 	if (!r)
-		r = fleet_table_add(t, &rec, &m, e);
-	*id = rec.id;
+		r = fleet_table_add(t, rec, &m, e);
+	rec->host = NULL;
 	r = r ? err_wrap(e, "%s", path) : warn_of_damage(path, trace_reader_damage(reader));
 	names_release(&names);
 	model_release(&m);
@@ -111,13 +111,14 @@ static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr,
 					.thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	int i, r = note_inputs(nr, paths, e), status = 0;
 	FILE *out = r ? NULL : gzip_open(stdout, e);
-	int64_t id;
+	struct fleet_recording rec;
 
 	if (!out)
 		return -e->code;
+	fleet_table_header(FLEET_NODE_COLUMNS, out);
 	fleet_table_init(t, out, &same);
 	for (i = 0; i < nr && r >= 0; i++) {
-		r = export_trace(t, paths[i], &o->metrics, o->calibrate, &id, e);
+		r = export_trace(t, paths[i], &o->metrics, o->calibrate, &rec, e);
 		status |= r;
 	}
 	fclose(out);
@@ -137,6 +138,7 @@ static int put_names(const struct fleet_table *t, struct output *file, const cha
 		output_abandon(file);
 		return -e->code;
 	}
+	fleet_table_header(FLEET_NAME_COLUMNS, out);
 	fleet_table_names(t, out);
 	fclose(out);
 	return output_finish(file, e);

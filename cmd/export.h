@@ -7,11 +7,11 @@
 #include "fleet/table.h"
 
 /*
- * Adds the trace at path: 0, 1 if it was damaged, which has been said, or -errno. *id becomes its number. No
- * metrics: all of them.
+ * Adds the trace at path: 0, 1 if it was damaged, which has been said, or -errno. *rec gets its number and
+ * its start, and no host. No metrics: all of them.
  */
 int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
-		 int64_t *id, struct err *e);
+		 struct fleet_recording *rec, struct err *e);
 
 /* The number of a recording: of the bytes of its file, wherever it lies. */
 int trace_number(const char *path, int64_t *id, struct err *e);

@@ -37,6 +37,7 @@ static const struct opt fleet_table[] = {
 	OPT_GROUP("Push"),
 	OPT_FLAG(0, "otlp", struct fleet_opts, otlp, "the URL is that of a receiver of OpenTelemetry profiles, for OTLP over HTTP"),
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
+	OPT_SIZE(0, "spool-size", struct fleet_opts, spool_size, "bytes", "1G", "put nothing more into a spool of this size; what does not fit stays where it is"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "begin no further attempt after <time> without the server"),
 	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, merge_numbers, "merge threads whose names differ in numbers alone"),
@@ -154,7 +155,8 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 static int choose(void *ctx, const char *path, const struct origin *origin, struct model *m, struct err *e)
 {
 	static const struct same_opts same = { .labels = true, .groups = true };
-	struct fleet_recording rec = { .start_s = origin->start_ns / 1000000000, .host = origin->host };
+	struct fleet_recording rec = { .start_s = MIN(origin->start_ns / 1000000000, (uint64_t)UINT32_MAX),
+				       .host = origin->host };
 	int r = trace_number(path, &rec.id, e);
 
 	return r ? r : where_apply(ctx, &same, &rec, m, e);

@@ -13,7 +13,7 @@
 
 struct fleet_opts {
 	const char *spool, *metric, *where, *since, *until, *output, *against;
-	uint64_t retry_ns, every_ns, timeout_ns, max_answer, earlier_ns;
+	uint64_t retry_ns, every_ns, timeout_ns, max_answer, earlier_ns, spool_size;
 	uint64_t shift_ns;		/* how much earlier --since and --until are meant; no option */
 	bool merge_numbers, otlp;
 	bool xprof;

@@ -3,6 +3,7 @@
  * fleet_otlp.c - recordings in the spool as requests to a receiver of OpenTelemetry (fleet/collector.h): a
  * file ID.otlp.gz each, which is ID.otlp.refused once a receiver has said that it will never take it.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -73,7 +74,7 @@ static int encode(struct request *q, const char *path, struct err *e)
 	return r;
 }
 
-static int write_request(const struct request *q, const char *spool, struct err *e)
+static int write_request(const struct request *q, const char *spool, uint64_t *len, struct err *e)
 {
 	char *path = path_of(spool, q->id, "gz");
 	struct packed p;
@@ -82,11 +83,13 @@ static int write_request(const struct request *q, const char *spool, struct err 
 	if (!r)
 		fwrite(q->data, 1, q->len, p.out);
 	r = r ? (pack_end(&p, NULL, &(struct err){ 0 }), r) : pack_end(&p, path, e);
+	*len += r ? 0 : p.len;
 	free(path);
 	return r;
 }
 
-static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, struct err *e)
+static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
+		     struct err *e)
 {
 	struct request q = { .t = NULL };
 	int r = input_open_any(&q.t, path, e);
@@ -100,7 +103,7 @@ static int add_trace(const struct fleet_opts *o, const char *spool, const char *
 	else if (q.m.flow.nr_nodes <= 1)
 		log_warn("%s has no samples and no calls; nothing of it is sent", path);
 	else
-		r = write_request(&q, spool, e);
+		r = write_request(&q, spool, len, e);
 	if (!r)
 		r = warn_of_damage(path, trace_reader_damage(q.t));
 	free(q.data);
@@ -120,7 +123,7 @@ static void drop(const char *spool, const struct segment *s)
 }
 
 /* It stays, but no push sends it again. */
-static int put_aside(const char *spool, const struct segment *s, const char *path, const struct err *why)
+static void put_aside(const char *spool, const struct segment *s, const char *path, const struct err *why)
 {
 	char *aside = path_of(spool, s->id, "refused");
 
@@ -128,43 +131,55 @@ static int put_aside(const char *spool, const struct segment *s, const char *pat
 	if (!rename(path, aside))
 		log_hint("what it refused is now %s, and is not sent again", aside);
 	free(aside);
-	return SPOOL_REFUSED;
 }
 
 /* What the answer says beyond "taken". */
-static int judge(const struct collector_answer *a)
+static enum segment_fate judge(const struct collector_answer *a)
 {
 	if (a->nr_rejected)
 		log_warn("the receiver rejected %" PRIu64 " profile%s%s%s", a->nr_rejected,
 			 a->nr_rejected == 1 ? "" : "s", a->message ? ": " : "", a->message ? a->message : "");
 	else if (a->message)
 		log_warn("the receiver took it, and says: %s", a->message);
-	return a->nr_rejected ? SPOOL_PARTLY : SPOOL_SENT;
+	return a->nr_rejected ? SEGMENT_PARTLY : SEGMENT_SENT;
 }
 
-static int send_request(const struct http_server *server, const char *spool, const struct segment *s,
+static size_t one(const struct segment *s, size_t nr)
+{
+	(void)s;
+	(void)nr;
+	return 1;
+}
+
+static int send_request(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
 			uint64_t *wait_s, struct err *e)
 {
 	char *path = path_of(spool, s->id, "gz");
 	struct collector_answer a = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
 
+	assert(nr == 1);
 	r = fd < 0 ? err_errno(e, "%s", path) : collector_send(server, fd, &a, e);
 	if (fd >= 0)
 		close(fd);
 	*wait_s = a.wait_s;
-	if (!r)
-		r = judge(&a);
-	else if (r == -EBADMSG)
-		r = put_aside(spool, s, path, e);
+	if (!r) {
+		s->fate = judge(&a);
+	} else if (r == -EBADMSG) {
+		put_aside(spool, s, path, e);
+		s->fate = SEGMENT_REFUSED;
+		r = 0;
+	}
 	free(a.message);
 	free(path);
 	return r;
 }
 
 const struct spool_kind spool_profiles = {
+	.ask = collector_ask,
 	.add = add_trace,
 	.parse = parse_name,
+	.batch = one,
 	.send = send_request,
 	.drop = drop,
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fleet_push.c - the spool of "arcprof fleet push". */
+/*
+ * fleet_push.c - the spool of "arcprof fleet push": what is new goes into it, and what is in it goes to the
+ * server, a batch at a time.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,25 +66,230 @@ static int open_spool(const char *spool, struct err *e)
 	return fd;
 }
 
-static int list_spool(const char *spool, const struct spool_kind *kind, struct segment **list, size_t *nr,
-		      struct err *e)
+/* ---- sending ---- */
+
+enum {
+	FIRST_WAIT_MS = 100,
+	LONGEST_WAIT_MS = 30000,
+	LONGEST_ASKED_S = 86400,
+	LEAST_QUESTION_S = 10,
+	FIRST_QUESTION_S = 30,
+};
+
+enum { GROUP = 250 };			/* recordings that are prepared before they are sent */
+
+struct sender {
+	const struct fleet_opts *o;
+	const struct http_server *server;
+	const char *spool;
+	const struct spool_kind *kind;
+	int dir;			/* the spool, locked */
+	struct sent sent;
+	struct new_file {		/* in the spool, and not yet in the list of sent ones */
+		const char *folder;
+		uint64_t key;
+	} new_files[GROUP];
+	size_t nr_new_files, nr_new;	/* nr_new: also those that are of no folder */
+	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: no attempt begins after that, but the first */
+	unsigned int wait_ms;
+	uint64_t spool_len;		/* bytes of all files in the spool */
+	/* Of one round of preparing and sending: */
+	bool stop;			/* nothing more is sent */
+	size_t nr_sent, nr_known, nr_left, nr_no_room;
+	int status;			/* for the exit */
+};
+
+/* All that is in the spool, in the order in which it is sent; and its size. */
+static int list_spool(struct sender *x, struct segment **list, size_t *nr, struct err *e)
 {
 	size_t alloc = *nr = 0;
 	struct dirent *entry;
-	DIR *d = opendir(spool);
+	struct segment *s;
+	DIR *d = opendir(x->spool);
+	struct stat st;
 
 	*list = NULL;
+	x->spool_len = 0;
 	if (!d)
-		return err_errno(e, "%s", spool);
+		return err_errno(e, "%s", x->spool);
 	while ((entry = readdir(d))) {
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
 		VEC_GROW(*list, *nr, alloc);
-		*nr += kind->parse(entry->d_name, &(*list)[*nr]);
+		s = &(*list)[*nr];
+		if (x->kind->parse(entry->d_name, s)) {
+			if (s->len && s->len != (uint64_t)st.st_size) {	/* torn when the machine died */
+				unlinkat(dirfd(d), entry->d_name, 0);
+				continue;
+			}
+			s->len = st.st_size;
+			++*nr;
+		}
+		x->spool_len += st.st_size;
 	}
 	closedir(d);
+	if (*nr)
+		qsort(*list, *nr, sizeof(**list), segment_compare);
 	return 0;
 }
 
-/* ---- into it ---- */
+/*
+ * Waits until the next attempt: for as long as the server asks, else longer each time, and never as long as
+ * other senders, which it would see all at once; but the last one is made at the deadline.  False: that has
+ * passed, or the server asks for more.
+ */
+static bool wait_for_server(struct sender *x, uint64_t wait_s)
+{
+	uint64_t ns = x->wait_ms * 1000000ull, now_ns = clock_mono_ns();
+
+	if (wait_s)
+		ns = MIN(wait_s, (uint64_t)LONGEST_ASKED_S) * 1000000000;
+	if (now_ns >= x->deadline_ns || (wait_s && now_ns + ns > x->deadline_ns))
+		return false;
+	clock_sleep_ns(MIN(ns + clock_real_ns() % (ns / 2), x->deadline_ns - now_ns));
+	x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
+	return true;
+}
+
+/* Takes what has left the spool into account. */
+static void settle(struct sender *x, struct segment *s)
+{
+	if (s->fate == SEGMENT_WAITS || s->fate == SEGMENT_DONE)
+		return;
+	x->nr_sent += s->fate == SEGMENT_SENT || s->fate == SEGMENT_PARTLY;
+	x->nr_known += s->fate == SEGMENT_KNOWN;
+	if (s->fate != SEGMENT_SENT && s->fate != SEGMENT_KNOWN)
+		x->status = 1;
+	if (s->fate != SEGMENT_DIFFERS) {
+		x->kind->drop(x->spool, s);
+		x->spool_len -= s->len;
+		x->nr_left--;
+	}
+	s->fate = SEGMENT_DONE;
+}
+
+/* One attempt.  What is only asked must not take longer than there is still time to try. */
+static int attempt(struct sender *x, struct segment *s, size_t nr, uint64_t *wait_s, struct err *e)
+{
+	struct http_server server = *x->server;
+	uint64_t now_ns = clock_mono_ns(), left_s;
+	size_t i;
+	int r;
+
+	left_s = now_ns < x->deadline_ns ? (x->deadline_ns - now_ns) / 1000000000 : 0;
+	server.question_s = MIN((uint64_t)server.question_s, MAX(left_s, (uint64_t)LEAST_QUESTION_S));
+	r = x->kind->send(&server, x->spool, s, nr, wait_s, e);
+	for (i = 0; i < nr; i++)
+		settle(x, &s[i]);
+	return r;
+}
+
+/* One batch, until it is there or waiting has no use: as the kind's send(). */
+static int send_batch(struct sender *x, struct segment *s, size_t nr, struct err *e)
+{
+	struct buf patience = BUF_INIT;
+	bool said = false;
+	uint64_t wait_s;
+	int r;
+
+	opt_put_time(&patience, x->o->retry_ns);
+	x->deadline_ns = clock_mono_ns() + x->o->retry_ns;
+	while ((r = attempt(x, s, nr, &wait_s, e)) == -EAGAIN && wait_for_server(x, wait_s)) {
+		if (!said)
+			log_info("%s; trying again for %s (--retry)", e->msg, patience.data);
+		said = true;
+	}
+	buf_release(&patience);
+	if (!r)
+		x->wait_ms = FIRST_WAIT_MS;
+	return r;
+}
+
+/* A batch of which something cannot be sent is halved, until that is alone. */
+static void send_part(struct sender *x, struct segment *s, size_t nr, struct err *e)
+{
+	int r = send_batch(x, s, nr, e);
+
+	if (!r)
+		return;
+	if (r == -EPROTO && nr > 1 && !x->kind->ask(x->server, e)) {
+		send_part(x, s, nr / 2, e);
+		if (!x->stop)
+			send_part(x, s + nr / 2, nr - nr / 2, e);
+		return;
+	}
+	x->stop |= r == -EAGAIN || r == -EACCES || nr > 1;
+	x->status = log_err(e);
+}
+
+static void send_spool(struct sender *x)
+{
+	struct segment *list;
+	struct err e = { 0 };
+	size_t nr, i, n;
+
+	if (list_spool(x, &list, &nr, &e)) {
+		x->status = log_err(&e);
+		x->stop = true;
+		return;
+	}
+	x->nr_left = nr;
+	for (i = 0; i < nr && !x->stop; i += n) {
+		n = x->kind->batch(list + i, nr - i);
+		send_part(x, list + i, n, &e);
+	}
+	free(list);
+}
+
+/* ---- preparing ---- */
+
+/*
+ * Sends what has been prepared. What is still in the spool after that must be on the disk before the list
+ * says that it need not be read again; what the server has need never have been.
+ */
+static int end_group(struct sender *x, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	if (!x->stop)
+		send_spool(x);
+	if ((x->stop || x->nr_left) && syncfs(x->dir))
+		r = err_errno(e, "%s", x->spool);
+	for (i = 0; i < x->nr_new_files && !r; i++)
+		r = sent_add(&x->sent, x->new_files[i].folder, x->new_files[i].key, e);
+	x->nr_new_files = x->nr_new = 0;
+	return r;
+}
+
+/* Whether one more trace may go into the spool; what is there is sent first. */
+static bool have_room(struct sender *x)
+{
+	if (x->spool_len < x->o->spool_size)
+		return true;
+	if (!x->stop)
+		send_spool(x);
+	if (x->spool_len < x->o->spool_size)
+		return true;
+	x->stop = true;
+	x->nr_no_room++;
+	x->status = 1;
+	return false;
+}
+
+/* 0, 1 if it was damaged or had no room, or -errno. *taken: it is in the spool. */
+static int add_trace(struct sender *x, const char *path, bool *taken, struct err *e)
+{
+	int r = x->nr_new < GROUP ? 0 : end_group(x, e);
+
+	*taken = false;
+
+	if (r)
+		return r;
+	*taken = have_room(x);
+	x->nr_new += *taken;
+	return *taken ? x->kind->add(x->o, x->spool, path, &x->spool_len, e) : 1;
+}
 
 struct folder {
 	const char *path;
@@ -112,42 +320,42 @@ static bool leave_out(void *ctx, const char *path)
 	return true;
 }
 
-/* One file of a folder: 0, 1 if it was damaged, or -errno; it may have been removed meanwhile. */
-static int add_file(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
-		    const struct folder *f, const char *path, struct err *e)
+/* One file of a folder: as add_trace(); it may have been removed meanwhile. */
+static int add_file(struct sender *x, const struct folder *f, const char *path, struct err *e)
 {
 	uint64_t key;
-	int r, kept;
+	bool taken;
+	int r;
 
 	if (!sent_key(f->sent, path, &key))
 		return 0;
-	r = kind->add(o, spool, path, e);
+	r = add_trace(x, path, &taken, e);
 	if (r == -ENOENT)
 		return 0;
-	kept = r < 0 ? r : sent_add(f->sent, f->path, key, e);
-	return kept < 0 ? kept : r;
+	if (r >= 0 && taken)
+		x->new_files[x->nr_new_files++] = (struct new_file){ f->path, key };
+	return r;
 }
 
-/* What is new in a folder; returns the exit status. */
-static int add_folder(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
-		      struct sent *sent, const char *folder)
+/* What is new in a folder. */
+static void add_folder(struct sender *x, const char *folder)
 {
-	struct folder f = { .path = folder, .sent = sent, .keys = MAP_INIT };
+	struct folder f = { .path = folder, .sent = &x->sent, .keys = MAP_INIT };
 	struct fleet_paths p = { .leave_out = leave_out, .ctx = &f };
 	struct err e = { 0 };
-	int i, r, status = 0;
+	int i, r;
 
 	f.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = f.dir < 0 ? err_errno(&e, "%s", folder) : fleet_list(&p, folder, &e);
 	for (i = 0; !r && i < p.nr; i++) {
-		int one = add_file(o, kind, spool, &f, p.list[i], &e);
+		int one = add_file(x, &f, p.list[i], &e);
 
-		status |= one < 0 ? log_err(&e) : one;
+		x->status |= one < 0 ? log_err(&e) : one;
 	}
 	if (!r || r == -ENODATA)
-		r = sent_keep(sent, folder, &f.keys, &e);
+		r = sent_keep(&x->sent, folder, &f.keys, &e);
 	if (r)
-		status = log_err(&e);
+		x->status |= log_err(&e);
 	if (f.nr_open)
 		log_info("%s: %zu trace%s still being written; a later push sends %s", folder, f.nr_open,
 			 f.nr_open == 1 ? " is" : "s are", f.nr_open == 1 ? "it" : "them");
@@ -155,156 +363,111 @@ static int add_folder(const struct fleet_opts *o, const struct spool_kind *kind,
 	map_release(&f.keys);
 	if (f.dir >= 0)
 		close(f.dir);
-	return status;
 }
 
-static int add_all(const struct fleet_opts *o, const struct spool_kind *kind, const char *spool,
-		   struct sent *sent, int nr, char **operands)
+static void add_all(struct sender *x, int nr, char **operands)
 {
-	int i, r, status = 0;
 	struct err e;
+	bool taken;
+	int i, r;
 
 	for (i = 1; i < nr; i++) {
 		if (io_is_folder(operands[i])) {
-			status |= add_folder(o, kind, spool, sent, operands[i]);
+			add_folder(x, operands[i]);
 			continue;
 		}
-		r = kind->add(o, spool, operands[i], &e);
-		status |= r < 0 ? log_err(&e) : r;
+		r = add_trace(x, operands[i], &taken, &e);
+		x->status |= r < 0 ? log_err(&e) : r;
 	}
-	return status;
 }
 
-/* ---- sending ---- */
+/* ---- the command ---- */
 
-enum {
-	FIRST_WAIT_MS = 100,
-	LONGEST_WAIT_MS = 30000,
-	LONGEST_ASKED_S = 86400,
-	LEAST_QUESTION_S = 10,
-};
+static void say(const struct sender *x)
+{
+	if (!x->o->every_ns || x->nr_sent)	/* of nothing, nothing is said again and again */
+		log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
+			 x->nr_known ? "; others the server had" : "");
+	if (x->nr_left)
+		log_warn("%zu recording%s in %s; the next push sends %s", x->nr_left,
+			 x->nr_left == 1 ? " stays" : "s stay", x->spool, x->nr_left == 1 ? "it" : "them");
+	if (x->nr_no_room)
+		log_warn("%s is full (--spool-size): %zu recording%s not put into it", x->spool,
+			 x->nr_no_room, x->nr_no_room == 1 ? " was" : "s were");
+}
 
-struct sender {
-	const struct http_server *server;
-	const char *spool;
-	const struct spool_kind *kind;
-	uint64_t retry_ns;
-	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: no attempt begins after that, but the first */
-	unsigned int wait_ms;
-	size_t nr_sent, nr_known;
-	bool quiet;			/* says nothing of nothing */
-};
+/* Prepares what is new, and sends all that there is. */
+static void push_round(struct sender *x, int nr, char **operands)
+{
+	struct segment *list;
+	struct err e = { 0 };
+	size_t before;
+
+	x->stop = false;
+	x->nr_sent = x->nr_known = x->nr_left = x->nr_no_room = 0;
+	x->status = 0;
+	if (list_spool(x, &list, &before, &e)) {	/* for its size */
+		x->status = log_err(&e);
+		return;
+	}
+	free(list);
+	add_all(x, nr, operands);
+	if (end_group(x, &e))
+		x->status = log_err(&e);
+	if (x->stop && !list_spool(x, &list, &x->nr_left, &e))
+		free(list);
+	say(x);
+}
 
 /*
- * Waits until the next attempt: for as long as the server asks, else longer each time, and never as long as
- * other senders, which it would see all at once; but the last one is made at the deadline.  False: that has
- * passed, or the server asks for more.
+ * Before anything is prepared. 0: go on; a server that does not answer is no reason to stop where a spool has
+ * been asked for.
  */
-static bool wait_for_server(struct sender *x, uint64_t wait_s)
-{
-	uint64_t ns = x->wait_ms * 1000000ull, now_ns = clock_mono_ns();
-
-	if (wait_s)
-		ns = MIN(wait_s, (uint64_t)LONGEST_ASKED_S) * 1000000000;
-	if (now_ns >= x->deadline_ns || (wait_s && now_ns + ns > x->deadline_ns))
-		return false;
-	clock_sleep_ns(MIN(ns + clock_real_ns() % (ns / 2), x->deadline_ns - now_ns));
-	x->wait_ms = MIN(x->wait_ms * 2, (unsigned int)LONGEST_WAIT_MS);
-	return true;
-}
-
-/* One attempt.  What is only asked must not take longer than there is still time to try. */
-static int attempt(const struct sender *x, const struct segment *s, uint64_t *wait_s, struct err *e)
+static int ask_first(const struct sender *x, struct err *e)
 {
 	struct http_server server = *x->server;
-	uint64_t now_ns = clock_mono_ns(), left_s;
-
-	left_s = now_ns < x->deadline_ns ? (x->deadline_ns - now_ns) / 1000000000 : 0;
-	server.question_s = MIN((uint64_t)server.question_s, MAX(left_s, (uint64_t)LEAST_QUESTION_S));
-	return x->kind->send(&server, x->spool, s, wait_s, e);
-}
-
-/* One segment, until it is there or waiting has no use: as the kind's send(). */
-static int send_segment(struct sender *x, const struct segment *s, struct err *e)
-{
-	struct buf patience = BUF_INIT;
-	bool said = false;
-	uint64_t wait_s;
 	int r;
 
-	opt_put_time(&patience, x->retry_ns);
-	x->deadline_ns = clock_mono_ns() + x->retry_ns;
-	while ((r = attempt(x, s, &wait_s, e)) == -EAGAIN && wait_for_server(x, wait_s)) {
-		if (!said)
-			log_info("%s; trying again for %s (--retry)", e->msg, patience.data);
-		said = true;
-	}
-	buf_release(&patience);
-	if (r < 0)
+	server.question_s = MIN(server.question_s, (unsigned int)FIRST_QUESTION_S);
+	r = x->kind->ask(&server, e);
+	if (r != -EAGAIN)
 		return r;
-	x->wait_ms = FIRST_WAIT_MS;
-	x->nr_sent += r == SPOOL_SENT || r == SPOOL_PARTLY;
-	x->nr_known += r == SPOOL_KNOWN;
-	x->kind->drop(x->spool, s);
+	if (x->o->spool || x->o->every_ns) {
+		log_warn("%s; what is new goes into %s", e->msg, x->spool);
+		return 0;
+	}
+	if (!*e->hint)
+		err_hint(e, "nothing was prepared; with --spool or --every recordings wait for the server");
 	return r;
 }
 
-/* Returns the exit status. */
-static int send_spool(struct sender *x, struct err *e)
-{
-	struct segment *list;
-	size_t nr, i, nr_left;
-	int r = list_spool(x->spool, x->kind, &list, &nr, e), status = 0;
-
-	if (r)
-		return log_err(e);
-	for (i = 0, nr_left = nr; i < nr && r != -EAGAIN && r != -EACCES; i++) {
-		r = send_segment(x, &list[i], e);
-		nr_left -= r >= 0;
-		if (r < 0)
-			log_err(e);
-		if (r < 0 || r == SPOOL_PARTLY || r == SPOOL_REFUSED)
-			status = 1;
-	}
-	free(list);
-	if (!x->quiet || x->nr_sent)
-		log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
-			 x->nr_known ? "; others the server had" : "");
-	if (nr_left)
-		log_warn("%zu recording%s in %s; the next push sends %s", nr_left, nr_left == 1 ? " stays" : "s stay",
-			 x->spool, nr_left == 1 ? "it" : "them");
-	return status;
-}
-
-/* The spool is ours by its lock, so the list of what was sent is read once. */
-static int push_all(const struct fleet_opts *o, struct sender *x, int nr, char **operands)
+/* The spool is ours by its lock, so the list of what was sent is read once. Returns the exit status. */
+static int push_all(struct sender *x, int nr, char **operands)
 {
 	struct err e = { 0 };
-	struct sent sent;
-	int status;
 
 	spool_sweep(x->spool);
-	sent_open(&sent, x->spool, x->server->url, o->otlp);
+	if (ask_first(x, &e))
+		return log_err(&e);
+	sent_open(&x->sent, x->spool, x->server->url, x->o->otlp);
 	for (;;) {
-		status = add_all(o, x->kind, x->spool, &sent, nr, operands);
-		x->nr_sent = x->nr_known = 0;
-		status |= send_spool(x, &e);
-		if (!o->every_ns)
+		push_round(x, nr, operands);
+		if (!x->o->every_ns)
 			break;
-		clock_sleep_ns(o->every_ns);	/* whatever ends us: nothing is lost of the spool */
+		clock_sleep_ns(x->o->every_ns);	/* whatever ends us: nothing is lost of the spool */
 	}
-	sent_close(&sent);
-	return status;
+	sent_close(&x->sent);
+	return x->status;
 }
 
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 {
-	struct sender x = { .kind = o->otlp ? &spool_profiles : &spool_tables, .wait_ms = FIRST_WAIT_MS,
-			    .retry_ns = o->retry_ns, .quiet = o->every_ns };
+	struct sender x = { .o = o, .kind = o->otlp ? &spool_profiles : &spool_tables,
+			    .wait_ms = FIRST_WAIT_MS };
 	struct http_server server;
 	struct err e = { 0 };
 	char *spool;
-	int lock, status;
+	int status;
 
 	if (!nr_operands || !http_is_url(operands[0])) {
 		log_error("push takes the URL of a server: %s", o->otlp ? "http://host:4318/" : "http://host:8123/");
@@ -318,12 +481,12 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 	server = fleet_server(o, operands[0]);
 	x.server = &server;
 	x.spool = spool;
-	lock = open_spool(spool, &e);
-	if (lock < 0) {
+	x.dir = open_spool(spool, &e);
+	if (x.dir < 0) {
 		status = log_err(&e);
 	} else {
-		status = push_all(o, &x, nr_operands, operands);
-		close(lock);
+		status = push_all(&x, nr_operands, operands);
+		close(x.dir);
 	}
 	free(spool);
 	return status;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* fleet_tables.c - recordings in the spool as tables for ClickHouse (fleet/push.h). */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,76 +10,86 @@
 #include "fleet/push.h"
 #include "spool.h"
 
-/* Names first: a segment is there once its nodes are. */
-static int write_tables(struct packed *nodes, const char *spool, const struct fleet_table *t,
-			const struct segment *s, struct err *e)
-{
-	char *nodes_path = segment_nodes(spool, s), *names_path = segment_names(spool, s);
-	struct packed names;
-	int r = pack_begin(&names, spool, "names", e);
-
-	if (!r)
-		fleet_table_names(t, names.out);
-	r = r ? (pack_end(&names, NULL, e), r) : pack_end(&names, names_path, e);
-	r = r ? (pack_end(nodes, NULL, e), r) : pack_end(nodes, nodes_path, e);
-	free(nodes_path);
-	free(names_path);
-	return r;
-}
-
-/* Puts a trace into the spool: 0, 1 if it was damaged, or -errno. */
-static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, struct err *e)
+/* Both tables, without headers. s->nr_rows 0: there is nothing of the trace. As add(). */
+static int write_tables(struct packed *p, const struct fleet_opts *o, const char *path, struct segment *s,
+			struct err *e)
 {
 	const struct same_opts same = { .thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	static const struct opt_list all;
+	struct fleet_recording rec;
 	struct fleet_table t;
-	struct segment s;
-	struct packed nodes;
-	struct err ignored;
-	int r = pack_begin(&nodes, spool, "nodes", e), status;
+	int status, r = 0;
 
-	if (r) {
-		pack_end(&nodes, NULL, &ignored);
-		return r;
+	p->sync = false;	/* a torn file has not the length that its name says */
+	fleet_table_init(&t, p->out, &same);
+	status = export_trace(&t, path, &all, true, &rec, e);
+	pack_part_end(p);
+	*s = (struct segment){ .id = rec.id, .start_s = rec.start_s, .nr_rows = t.nr_rows,
+			       .nodes_len = p->len };
+	if (status >= 0 && !(r = pack_part(p, e))) {
+		fleet_table_names(&t, p->out);
+		pack_part_end(p);
 	}
-	fleet_table_init(&t, nodes.out, &same);
-	status = export_trace(&t, path, &all, true, &s.id, e);
-	s.nr_rows = t.nr_rows;
-	if (status < 0 || !s.nr_rows)
-		pack_end(&nodes, NULL, &ignored);
-	else
-		r = write_tables(&nodes, spool, &t, &s, e);
-	if (status >= 0 && !s.nr_rows)
-		log_warn("%s has no samples and no calls; nothing of it is sent", path);
+	s->len = p->len;
 	fleet_table_release(&t);
 	return r ? r : status;
 }
 
-static void drop_segment(const char *spool, const struct segment *s)
+static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
+		     struct err *e)
 {
-	char *nodes = segment_nodes(spool, s), *names = segment_names(spool, s);
-	char *tried = segment_tried(spool, s);
+	struct segment s = { 0 };
+	struct packed p;
+	int r = pack_begin(&p, spool, "tables", e), ended;
+	struct err ignored;
+	char *to = NULL;
 
-	unlink(nodes);		/* last in, first out: without its nodes there is no segment */
-	unlink(names);
-	unlink(tried);
-	free(tried);
-	free(nodes);
-	free(names);
+	if (!r)
+		r = write_tables(&p, o, path, &s, e);
+	if (r >= 0 && s.nr_rows)
+		to = segment_path(spool, &s);
+	else if (r >= 0)
+		log_warn("%s has no samples and no calls; nothing of it is sent", path);
+	ended = pack_end(&p, to, r < 0 ? &ignored : e);
+	if (to && !ended)
+		*len += p.len;
+	free(to);
+	return ended && r >= 0 ? ended : r;
 }
 
-static int send_segment(const struct http_server *server, const char *spool, const struct segment *s,
-			uint64_t *wait_s, struct err *e)
+static void drop_segment(const char *spool, const struct segment *s)
 {
-	int r = segment_push(server, spool, s, e);
+	char *path = segment_path(spool, s);
+
+	unlink(path);
+	free(path);
+}
+
+static void say_that_it_differs(const struct segment *s)
+{
+	log_error("the server has %" PRIu64 " of the %" PRIu64 " rows of recording %" PRId64, s->nr_there,
+		  s->nr_rows, s->id);
+	log_hint("ALTER TABLE nodes DELETE WHERE trace = %" PRId64 " removes them; then push again", s->id);
+}
+
+static int send_segments(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
+			 uint64_t *wait_s, struct err *e)
+{
+	int r = segments_push(server, spool, s, nr, e);
+	size_t i;
 
 	*wait_s = 0;
-	return r == 1 ? SPOOL_KNOWN : r;
+	for (i = 0; i < nr; i++)
+		if (s[i].fate == SEGMENT_DIFFERS)
+			say_that_it_differs(&s[i]);
+	return r;
 }
 
 const struct spool_kind spool_tables = {
+	.ask = segments_ask,
 	.add = add_trace,
 	.parse = segment_parse,
-	.send = send_segment,
+	.batch = segments_batch,
+	.send = send_segments,
 	.drop = drop_segment,
 };

@@ -2,13 +2,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/gzip.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "spool.h"
@@ -20,13 +18,27 @@ int pack_begin(struct packed *p, const char *spool, const char *what, struct err
 
 	free(path);
 	p->raw = p->out = NULL;
+	p->len = 0;
+	p->sync = true;
 	if (r)
 		return r;
 	p->raw = fdopen(fcntl(p->file.fd, F_DUPFD_CLOEXEC, 3), "w");
 	if (!p->raw)
 		return err_errno(e, "%s", spool);
+	return pack_part(p, e);
+}
+
+int pack_part(struct packed *p, struct err *e)
+{
 	p->out = gzip_open(p->raw, e);
 	return p->out ? 0 : -e->code;
+}
+
+void pack_part_end(struct packed *p)
+{
+	fclose(p->out);
+	p->out = NULL;
+	p->len = ftello(p->raw);
 }
 
 int pack_end(struct packed *p, const char *path, struct err *e)
@@ -34,9 +46,9 @@ int pack_end(struct packed *p, const char *path, struct err *e)
 	int r = 0;
 
 	if (p->out)
-		fclose(p->out);
+		pack_part_end(p);
 	if (p->raw) {
-		if (path && (fflush(p->raw) || ferror(p->raw) || fsync(fileno(p->raw))))
+		if (path && (fflush(p->raw) || ferror(p->raw) || (p->sync && fsync(fileno(p->raw)))))
 			r = err_errno(e, "%s", path);
 		if (fclose(p->raw) && !r)
 			r = err_errno(e, "%s", path);
@@ -57,39 +69,18 @@ static bool is_temporary(const char *name)
 	if (!strcmp(name, "sent.new"))		/* of an earlier version */
 		return true;
 	return (sscanf(name, "sent.%*6[A-Za-z0-9]%n", &end), end == 11 && !name[end]) ||
-	       (sscanf(name, ".nodes.%*6[A-Za-z0-9]%n", &end), end == 13 && !name[end]) ||
-	       (sscanf(name, ".names.%*6[A-Za-z0-9]%n", &end), end == 13 && !name[end]) ||
+	       (sscanf(name, ".tables.%*6[A-Za-z0-9]%n", &end), end == 14 && !name[end]) ||
 	       (sscanf(name, ".otlp.%*6[A-Za-z0-9]%n", &end), end == 12 && !name[end]);
-}
-
-/* The recording whose names, or whose mark that it was tried, a file holds. */
-static bool belongs_to(const char *name, uint64_t *id)
-{
-	int names = 0, tried = 0;
-
-	sscanf(name, "%16" SCNx64 ".names.gz%n", id, &names);
-	sscanf(name, "%16" SCNx64 ".tried%n", id, &tried);
-	return (names && !name[names]) || (tried && !name[tried]);
 }
 
 void spool_sweep(const char *spool)
 {
-	struct map whole = { 0 };
 	struct dirent *entry;
-	struct segment s;
 	DIR *d = opendir(spool);
-	uint64_t id;
 
 	while (d && (entry = readdir(d)))
-		if (segment_parse(entry->d_name, &s))
-			*map_put(&whole, s.id) = 1;
-	if (d)
-		rewinddir(d);
-	while (d && (entry = readdir(d)))
-		if (is_temporary(entry->d_name) ||
-		    (belongs_to(entry->d_name, &id) && map_get(&whole, id) == MAP_NONE))
+		if (is_temporary(entry->d_name))
 			unlinkat(dirfd(d), entry->d_name, 0);
 	if (d)
 		closedir(d);
-	map_release(&whole);
 }

@@ -12,24 +12,28 @@
 #include "fleet.h"
 #include "fleet/push.h"
 
-/* What became of a recording; of all of these it leaves the spool. */
-enum {
-	SPOOL_SENT,
-	SPOOL_KNOWN,			/* the server had it */
-	SPOOL_PARTLY,			/* it took some of it, which has been said */
-	SPOOL_REFUSED,			/* and will never take it, which has been said */
-};
-
 struct spool_kind {
-	/* Puts a trace into the spool: 0, 1 if it was damaged, which has been said, or -errno. */
-	int (*add)(const struct fleet_opts *o, const char *spool, const char *path, struct err *e);
-	/* Fills *s from the name of a file in the spool; false: it is none of this kind. */
-	bool (*parse)(const char *name, struct segment *s);
+	/* Whether the server takes anything at all: 0. -EAGAIN: it does not answer. */
+	int (*ask)(const struct http_server *server, struct err *e);
 	/*
-	 * One attempt.  -EAGAIN: try again, in *wait_s seconds if that is not 0; -EACCES: the server takes
-	 * none at all; else this one cannot be sent now.
+	 * Puts a trace into the spool: 0, 1 if it was damaged, which has been said, or -errno. *len grows by
+	 * the bytes that it takes there.
 	 */
-	int (*send)(const struct http_server *server, const char *spool, const struct segment *s,
+	int (*add)(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
+		   struct err *e);
+	/*
+	 * Fills *s from the name of a file in the spool, len 0: it does not say; false: it is none of this
+	 * kind.
+	 */
+	bool (*parse)(const char *name, struct segment *s);
+	/* How many of the nr segments go at once, as segments_batch(). */
+	size_t (*batch)(const struct segment *s, size_t nr);
+	/*
+	 * One attempt at those of a batch that wait; what became of each is said if it is not simply sent.
+	 * -EAGAIN: try again, in *wait_s seconds if that is not 0; -EACCES: the server takes none at all;
+	 * -EPROTO: some of them cannot be sent; else none of them can be now.
+	 */
+	int (*send)(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
 		    uint64_t *wait_s, struct err *e);
 	void (*drop)(const char *spool, const struct segment *s);
 };
@@ -40,10 +44,15 @@ extern const struct spool_kind spool_tables, spool_profiles;
 struct packed {
 	struct newfile file;
 	FILE *raw, *out;
+	uint64_t len;			/* bytes of all parts that have ended */
+	bool sync;			/* it is on the disk once it has its name; true unless changed */
 };
 
 /* pack_end() follows in any case; out is what to write to. */
 int pack_begin(struct packed *p, const char *spool, const char *what, struct err *e);
+/* Parts can be decompressed each by itself. pack_begin() begins the first one, pack_end() ends the last. */
+void pack_part_end(struct packed *p);
+int pack_part(struct packed *p, struct err *e);
 /* path: of a file in the spool; NULL: it is dropped. */
 int pack_end(struct packed *p, const char *path, struct err *e);
 

@@ -101,6 +101,22 @@ static int refuse(const char *url, int status, const struct buf *body, struct er
 	return -code;
 }
 
+int collector_ask(const struct http_server *server, struct err *e)
+{
+	char *url = collector_url(server->url);
+	struct http_server service = *server;
+	const struct http_request q = { .server = &service, .body_fd = -1, .total_s = server->question_s,
+					.max_answer = HTTP_SHORT_ANSWER };
+	struct http_answer answer;
+	int r;
+
+	service.url = url;
+	r = http_send(&q, &answer, e);
+	buf_release(&answer.body);
+	free(url);
+	return r == -EMSGSIZE ? 0 : r;
+}
+
 int collector_send(const struct http_server *server, int fd, struct collector_answer *a, struct err *e)
 {
 	const char *url = server->url;

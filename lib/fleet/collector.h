@@ -22,6 +22,9 @@ struct collector_answer {
 	uint64_t wait_s;		/* for so long it wants to be left alone; 0: it does not say */
 };
 
+/* Whether anything answers at the URL of the service, whatever it says: 0. -EAGAIN: nothing does. */
+int collector_ask(const struct http_server *server, struct err *e);
+
 /*
  * Sends an ExportProfilesServiceRequest, compressed by gzip, which the open file has from where it stands.
  * Fills *a in any case.  0: it has been taken, but for nr_rejected. -EAGAIN: not known, or not now: send it

@@ -82,7 +82,10 @@ static int write_config(const struct http_request *q, const char *url, int fd)
 		if ((unsigned char)*url >= ' ')
 			buf_putc(&b, *url);
 	}
-	buf_fmt(&b, "\"\nheader = \"Content-Type: %s\"\n", q->type ? q->type : "application/octet-stream");
+	buf_str(&b, "\"\n");
+	if (q->body_fd >= 0)
+		buf_fmt(&b, "data-binary = \"@-\"\nheader = \"Content-Type: %s\"\n",
+			q->type ? q->type : "application/octet-stream");
 	if (q->gzipped)
 		buf_str(&b, "header = \"Content-Encoding: gzip\"\n");
 	buf_fmt(&b, "max-time = %u\n", q->total_s ? q->total_s : server->total_s);
@@ -103,8 +106,8 @@ static void run_curl(const struct http_request *q, const int *files)
 {
 	char config[32], headers[32];
 	const char *argv[] = { "curl", "-q", "-sS", "--netrc-optional", "--connect-timeout", "10", "-g",
-			       "-H", "Expect:", "-H", "Accept: */*", "--data-binary", "@-", "-D", headers,
-			       "-w", "%{http_code}", "-K", config, NULL };
+			       "-H", "Expect:", "-H", "Accept: */*", "-D", headers, "-w", "%{http_code}",
+			       "-K", config, NULL };
 	const struct rlimit limit = { max_answer(q), max_answer(q) };	/* of each of the files */
 
 	snprintf(config, sizeof(config), "/dev/fd/%d", files[CONFIG]);
@@ -113,7 +116,7 @@ static void run_curl(const struct http_request *q, const int *files)
 	signal(SIGXFSZ, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* so that nothing arrives once the next push has looked */
 	if (setrlimit(RLIMIT_FSIZE, &limit) || fcntl(files[CONFIG], F_SETFD, 0) ||
-	    fcntl(files[HEADERS], F_SETFD, 0) || dup2(q->body_fd, STDIN_FILENO) < 0 ||
+	    fcntl(files[HEADERS], F_SETFD, 0) || (q->body_fd >= 0 && dup2(q->body_fd, STDIN_FILENO) < 0) ||
 	    dup2(files[ANSWER], STDOUT_FILENO) < 0 || dup2(files[MESSAGES], STDERR_FILENO) < 0)
 		_exit(CURL_NOT_FOUND);
 	execvp(argv[0], (char *const *)argv);

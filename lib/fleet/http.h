@@ -29,7 +29,7 @@ struct http_request {
 	const struct http_server *server;
 	const char *const *params;	/* for its query, behind what that has: "name=value", NULL at the end;
 					 * NULL: none */
-	int body_fd;			/* an open file, sent from where it stands */
+	int body_fd;			/* an open file, sent from where it stands; -1: none, it is a GET */
 	bool gzipped;			/* which it is already */
 	const char *type;		/* Content-Type; NULL: bytes */
 	unsigned int total_s;		/* 0: the server's */

@@ -5,142 +5,408 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/gzip.h"
+#include "base/hash.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "fleet/push.h"
+#include "fleet/table.h"
 
-/* How long what a killed sender sent may take until the server works on it, or has it. */
-enum { ARRIVAL_NS = 1000000000 };
+enum {
+	/* How long what a killed sender sent may take until the server works on it, or has it. */
+	ARRIVAL_NS = 1000000000,
+	BATCH_SEGMENTS = 250,
+	BATCH_ROWS = 1000000,		/* servers hold a batch in memory, some 200 bytes for each row */
+	BATCH_BYTES = 32 << 20,		/* compressed */
+	BATCH_WEEKS = 50,		/* servers refuse blocks of more than 100 partitions */
+	WEEK_S = 7 * 86400,
+};
+
+/* ---- the spool ---- */
 
 bool segment_parse(const char *name, struct segment *s)
 {
-	uint64_t id, rows;
 	int end = 0;
 
-	if (sscanf(name, "%16" SCNx64 "-%18" SCNu64 ".nodes.gz%n", &id, &rows, &end) != 2 || !end ||
-	    name[end])
-		return false;
-	*s = (struct segment){ id, rows };
-	return true;
+	uint64_t names_len = 0;
+	bool is_one;
+
+	*s = (struct segment){ .fate = SEGMENT_WAITS };
+	is_one = sscanf(name, "%10" SCNu32 "-%16" SCNx64 "-%18" SCNu64 "-%18" SCNu64 "-%18" SCNu64 ".tables.gz%n",
+			&s->start_s, (uint64_t *)&s->id, &s->nr_rows, &s->nodes_len, &names_len, &end) == 5;
+	s->len = s->nodes_len + names_len;
+	return is_one && end && !name[end];
 }
 
-char *segment_nodes(const char *spool, const struct segment *s)
+char *segment_path(const char *spool, const struct segment *s)
 {
-	return xasprintf("%s/%016" PRIx64 "-%" PRIu64 ".nodes.gz", spool, (uint64_t)s->id, s->nr_rows);
+	return xasprintf("%s/%010" PRIu32 "-%016" PRIx64 "-%" PRIu64 "-%" PRIu64 "-%" PRIu64 ".tables.gz", spool,
+			 s->start_s, (uint64_t)s->id, s->nr_rows, s->nodes_len, s->len - s->nodes_len);
 }
 
-char *segment_names(const char *spool, const struct segment *s)
+int segment_compare(const void *a, const void *b)
 {
-	return xasprintf("%s/%016" PRIx64 ".names.gz", spool, (uint64_t)s->id);
+	const struct segment *x = a, *y = b;
+
+	if (x->start_s != y->start_s)
+		return x->start_s < y->start_s ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-char *segment_tried(const char *spool, const struct segment *s)
+size_t segments_batch(const struct segment *s, size_t nr)
 {
-	return xasprintf("%s/%016" PRIx64 ".tried", spool, (uint64_t)s->id);
+	uint64_t rows = 0, len = 0;
+	size_t i;
+
+	for (i = 0; i < nr && i < BATCH_SEGMENTS; i++) {
+		rows += s[i].nr_rows;
+		len += s[i].len;
+		if (i && (rows > BATCH_ROWS || len > BATCH_BYTES ||
+			  s[i].start_s - s[0].start_s > BATCH_WEEKS * WEEK_S))
+			break;
+		if (i && s[i].id == s[i - 1].id)	/* of other options: the server is asked between */
+			break;
+	}
+	return MAX(i, (size_t)1);
 }
 
-/*
- * Asks in this order: what no longer runs has either left its rows or never will.  1: it has all of them.
- */
-static int look(const struct http_server *server, const struct segment *s, struct err *e)
+/* Notes that an attempt begins. It is there until the server has answered. */
+static char *mark_path(const char *spool)
 {
-	uint64_t running, have = 0;
-	char sql[160];
-	int r;
-
-	snprintf(sql, sizeof(sql),
-		 "SELECT count() FROM system.processes WHERE query_id = 'arcprof-%016" PRIx64 "'",
-		 (uint64_t)s->id);
-	r = http_ask_number(server, sql, &running, e);
-	if (!r && running)
-		return err_set(e, EAGAIN, "the server still works on an earlier attempt");
-	snprintf(sql, sizeof(sql), "SELECT count() FROM nodes WHERE trace = %" PRId64, s->id);
-	if (!r)
-		r = http_ask_number(server, sql, &have, e);
-	if (r || !have)
-		return r;
-	if (have == s->nr_rows)
-		return 1;
-	err_set(e, EEXIST, "the server has %" PRIu64 " of the %" PRIu64 " rows of recording %" PRId64, have,
-		s->nr_rows, s->id);
-	err_hint(e, "ALTER TABLE nodes DELETE WHERE trace = %" PRId64 " removes them; then push again",
-		 s->id);
-	return -EEXIST;
+	return xasprintf("%s/trying", spool);
 }
 
-static int insert(const struct http_server *server, const char *const *params, const char *path,
-		  struct err *e)
+static int begin_attempt(const char *spool, struct err *e)
 {
-	struct http_request q = { .server = server, .params = params, .gzipped = true,
-				  .max_answer = HTTP_SHORT_ANSWER };
-	struct buf answer = BUF_INIT;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
-
-	if (fd < 0)
-		return err_errno(e, "%s", path);
-	q.body_fd = fd;
-	r = http_post(&q, &answer, e);
-	/* "with id ... is already running" */
-	if (r == -EPROTO && answer.data && !strncmp(answer.data, "Code: 216", 9))
-		r = -(e->code = EAGAIN);
-	close(fd);
-	buf_release(&answer);
-	return r;
-}
-
-static int insert_names(const struct http_server *server, const char *path, struct err *e)
-{
-	static const char *const params[] = {
-		"query=INSERT INTO names FORMAT TabSeparatedWithNames", NULL };
-
-	return insert(server, params, path, e);
-}
-
-/* As one block, so that it is one part: there whole or not at all. */
-static int insert_nodes(const struct http_server *server, const struct segment *s, const char *path,
-			struct err *e)
-{
-	char query_id[48];
-	const char *const params[] = {
-		"query=INSERT INTO nodes FORMAT TabSeparatedWithNames", query_id,
-		"max_insert_block_size=1000000000", "min_insert_block_size_rows=1000000000",
-		"min_insert_block_size_bytes=1000000000000", "insert_distributed_sync=1", NULL };
-
-	snprintf(query_id, sizeof(query_id), "query_id=arcprof-%016" PRIx64, (uint64_t)s->id);
-	return insert(server, params, path, e);
-}
-
-/* Notes that an attempt begins; 1: one began before. */
-static int begin_attempt(const char *spool, const struct segment *s, struct err *e)
-{
-	char *path = segment_tried(spool, s);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), r = 0;
+	char *path = mark_path(spool);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), r = 0;
 
 	if (fd >= 0)
 		close(fd);
 	else
-		r = errno == EEXIST ? 1 : err_errno(e, "%s", path);
+		r = err_errno(e, "%s", path);
 	free(path);
 	return r;
 }
 
-int segment_push(const struct http_server *server, const char *spool, const struct segment *s,
-		 struct err *e)
+static void end_attempt(const char *spool)
 {
-	char *nodes = segment_nodes(spool, s), *names = segment_names(spool, s);
-	int r = look(server, s, e);
+	char *path = mark_path(spool);
 
-	if (!r && (r = begin_attempt(spool, s, e)) == 1) {
+	unlink(path);
+	free(path);
+}
+
+/* What an attempt that was cut off has sent is at the server after this. */
+static void await_arrival(const char *spool)
+{
+	char *path = mark_path(spool);
+
+	if (!access(path, F_OK))
 		clock_sleep_ns(ARRIVAL_NS);
-		r = look(server, s, e);
+	free(path);
+}
+
+/* ---- questions ---- */
+
+int segments_ask(const struct http_server *server, struct err *e)
+{
+	uint64_t nr_tables;
+	int r = http_ask_number(server, "SELECT count() FROM system.tables WHERE database = currentDatabase()"
+				" AND name IN ('nodes', 'names')", &nr_tables, e);
+
+	if (r || nr_tables == 2)
+		return r;
+	http_refuse(e, ENODATA, server->url, "the server does not have the tables nodes and names");
+	err_hint(e, "'arcprof fleet create URL' makes them");
+	return -ENODATA;
+}
+
+/* Those that wait, in hex with that between two, or as numbers. */
+static void put_ids(struct buf *b, const struct segment *s, size_t nr, bool hex, const char *between)
+{
+	const char *joint = "";
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (s[i].fate != SEGMENT_WAITS)
+			continue;
+		buf_str(b, joint);
+		joint = between;
+		if (hex)
+			buf_fmt(b, "%016" PRIx64, (uint64_t)s[i].id);
+		else
+			buf_fmt(b, "%" PRId64, s[i].id);
 	}
-	if (!r)
-		r = insert_names(server, names, e);
-	if (!r)
-		r = insert_nodes(server, s, nodes, e);
-	free(nodes);
-	free(names);
+}
+
+static int compare_id(const void *key, const void *element)
+{
+	int64_t id = *(const int64_t *)key, other = (*(struct segment *const *)element)->id;
+
+	return id < other ? -1 : id > other;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	return compare_id(&(*(struct segment *const *)a)->id, b);
+}
+
+/* A line of the answer; false: it is none. */
+static bool take_count(const char **p, int64_t *id, uint64_t *count)
+{
+	char *end;
+
+	errno = 0;
+	*id = strtoll(*p, &end, 10);
+	if (end == *p || *end != '\t' || errno)
+		return false;
+	*p = end + 1;
+	*count = strtoull(*p, &end, 10);
+	if (end == *p || *end != '\n' || errno)
+		return false;
+	*p = end + 1;
+	return true;
+}
+
+int segments_count(struct segment *s, size_t nr, const char *answer, struct err *e)
+{
+	struct segment **by_id = xcalloc(nr, sizeof(*by_id)), **found;
+	const char *p = answer;
+	uint64_t count;
+	int64_t id;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < nr; i++) {
+		by_id[i] = &s[i];
+		s[i].nr_there = 0;
+	}
+	qsort(by_id, nr, sizeof(*by_id), compare_ids);
+	while (!r && *p) {
+		found = take_count(&p, &id, &count) ?
+			bsearch(&id, by_id, nr, sizeof(*by_id), compare_id) : NULL;
+		if (found)
+			(*found)->nr_there = count;
+		else
+			r = err_set(e, EPROTO, "the server was asked for numbers of rows, and answered something else");
+	}
+	free(by_id);
 	return r;
+}
+
+/* For nr_there of those that wait. The range of t lets the server leave out most of the table. */
+static int count_rows(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
+{
+	const struct http_request q = { .server = server, .total_s = server->question_s,
+					.max_answer = HTTP_SHORT_ANSWER };
+	struct buf sql = BUF_INIT, answer = BUF_INIT;
+	int r;
+
+	buf_fmt(&sql, "SELECT trace, count() FROM nodes WHERE t >= %" PRIu32 " AND t <= %" PRIu32 " AND trace IN (",
+		s[0].start_s, s[nr - 1].start_s);
+	put_ids(&sql, s, nr, false, ",");
+	buf_str(&sql, ") GROUP BY trace");
+	r = http_query(&q, sql.data, &answer, e);
+	if (!r)
+		r = segments_count(s, nr, answer.len ? answer.data : "", e);
+	buf_release(&sql);
+	buf_release(&answer);
+	return r;
+}
+
+static const char insert_nodes_sql[] = "INSERT INTO nodes (" FLEET_NODE_COLUMNS ")";
+
+/* -EAGAIN: another attempt at one of those that wait still runs, be it ours or that of another spool. */
+static int ask_whether_running(const struct http_server *server, const struct segment *s, size_t nr,
+			       struct err *e)
+{
+	struct buf sql = BUF_INIT;
+	uint64_t running = 0;
+	int r;
+
+	buf_fmt(&sql, "SELECT count() FROM system.processes WHERE query LIKE '%.*s%%' AND match(query, '", 17,
+		insert_nodes_sql);
+	put_ids(&sql, s, nr, true, "|");
+	buf_str(&sql, "')");
+	r = http_ask_number(server, sql.data, &running, e);
+	buf_release(&sql);
+	if (!r && running)
+		r = err_set(e, EAGAIN, "the server still works on an earlier attempt");
+	return r;
+}
+
+static size_t nr_waiting(const struct segment *s, size_t nr)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < nr; i++)
+		n += s[i].fate == SEGMENT_WAITS;
+	return n;
+}
+
+/* Asks in this order: what no longer runs has either left its rows or never will. */
+static int look(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
+{
+	int r = ask_whether_running(server, s, nr, e);
+	size_t i;
+
+	if (!r)
+		r = count_rows(server, s, nr, e);
+	for (i = 0; i < nr && !r; i++)
+		if (s[i].fate == SEGMENT_WAITS && s[i].nr_there)
+			s[i].fate = s[i].nr_there == s[i].nr_rows ? SEGMENT_KNOWN : SEGMENT_DIFFERS;
+	return r;
+}
+
+/* ---- requests ---- */
+
+struct batch {
+	const struct http_server *server;
+	const char *spool;
+	const struct segment *s;
+	size_t nr;
+};
+
+/* Appends a part of a file of the spool, or with nodes false the rest. */
+static int copy_part(int to, const char *spool, const struct segment *s, bool nodes, struct err *e)
+{
+	char *path = segment_path(spool, s);
+	off_t at = nodes ? 0 : s->nodes_len;
+	uint64_t left = nodes ? s->nodes_len : s->len - s->nodes_len;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		r = err_errno(e, "%s", path);
+	while (!r && left) {
+		n = sendfile(to, fd, &at, MIN(left, (uint64_t)1 << 30));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			r = n ? err_errno(e, "%s", path) : err_set(e, EIO, "%s is truncated", path);
+		else
+			left -= n;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return r;
+}
+
+/* The statement and the rows of all that wait: members of one gzip file, as RFC 1952 has them. */
+static int make_body(int fd, const char *statement, const struct batch *b, bool nodes, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	int r = gzip_bytes(statement, strlen(statement), &head, e);
+	size_t i;
+
+	if (!r && (r = io_write_all(fd, head.data, head.len)))
+		r = err_set(e, -r, "the request cannot be stored: %s", strerror(-r));
+	for (i = 0; i < b->nr && !r; i++)
+		if (b->s[i].fate == SEGMENT_WAITS)
+			r = copy_part(fd, b->spool, &b->s[i], nodes, e);
+	lseek(fd, 0, SEEK_SET);
+	buf_release(&head);
+	return r;
+}
+
+static int insert(const struct batch *b, const char *const *params, const char *statement, bool nodes,
+		  struct err *e)
+{
+	struct http_request q = { .server = b->server, .params = params, .gzipped = true,
+				  .max_answer = HTTP_SHORT_ANSWER };
+	struct buf answer = BUF_INIT;
+	int r;
+
+	q.body_fd = memfd_create("rows", MFD_CLOEXEC);
+	if (q.body_fd < 0)
+		return err_errno(e, "the request cannot be stored");
+	r = make_body(q.body_fd, statement, b, nodes, e);
+	r = r ? -(e->code = EPROTO) : http_post(&q, &answer, e);
+	/* "with id ... is already running" */
+	if (r == -EPROTO && answer.data && !strncmp(answer.data, "Code: 216", 9))
+		r = -(e->code = EAGAIN);
+	close(q.body_fd);
+	buf_release(&answer);
+	return r;
+}
+
+static int insert_names(const struct batch *b, struct err *e)
+{
+	return insert(b, NULL, "INSERT INTO names (" FLEET_NAME_COLUMNS ") FORMAT TabSeparated\n", false, e);
+}
+
+/*
+ * As one block, so that each segment is in one part: there whole or not at all. Their numbers are in the
+ * statement, by which others see that they are being sent; and the server refuses the same batch, whose id is
+ * the same, while it works on it.
+ */
+static int insert_nodes(const struct batch *b, struct err *e)
+{
+	char query_id[48];
+	const char *const params[] = {
+		query_id, "max_insert_block_size=1000000000", "min_insert_block_size_rows=1000000000",
+		"min_insert_block_size_bytes=1000000000000", "insert_distributed_sync=1", NULL };
+	struct buf statement = BUF_INIT;
+	int r;
+
+	buf_fmt(&statement, "%s /* ", insert_nodes_sql);
+	put_ids(&statement, b->s, b->nr, true, " ");
+	buf_str(&statement, " */ FORMAT TabSeparated\n");
+	snprintf(query_id, sizeof(query_id), "query_id=arcprof-%016" PRIx64,
+		 hash_bytes(statement.data, statement.len));
+	r = insert(b, params, statement.data, true, e);
+	buf_release(&statement);
+	return r;
+}
+
+/* Asks for what was taken: it is sent once the server counts its rows. */
+static int verify(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
+{
+	int r = count_rows(server, s, nr, e);
+	uint64_t rows = 0, there = 0;
+	size_t i;
+
+	for (i = 0; i < nr && !r; i++) {
+		if (s[i].fate != SEGMENT_WAITS)
+			continue;
+		rows += s[i].nr_rows;
+		there += s[i].nr_there;
+		if (s[i].nr_there)
+			s[i].fate = s[i].nr_there == s[i].nr_rows ? SEGMENT_SENT : SEGMENT_DIFFERS;
+	}
+	if (!r && nr_waiting(s, nr))
+		r = err_set(e, EIO, "the server took %" PRIu64 " rows, but has %" PRIu64 " of them",
+			    rows, there);
+	return r;
+}
+
+int segments_push(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
+		  struct err *e)
+{
+	const struct batch b = { server, spool, s, nr };
+	int r;
+
+	if (!nr_waiting(s, nr))
+		return 0;
+	await_arrival(spool);
+	r = look(server, s, nr, e);
+	if (r)
+		return r;
+	end_attempt(spool);
+	if (!nr_waiting(s, nr))
+		return 0;
+	r = insert_names(&b, e);
+	if (!r && !(r = begin_attempt(spool, e))) {
+		r = insert_nodes(&b, e);
+		if (!r || r == -EPROTO)
+			end_attempt(spool);
+	}
+	return r ? r : verify(server, s, nr, e);
 }

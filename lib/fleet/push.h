@@ -3,37 +3,68 @@
  * push.h - sends segments, the tables of one recording each, to a server of ClickHouse: each at least once,
  * and none twice.
  *
- * A segment is in the spool, a folder, until the server has it: ID-ROWS.nodes.gz and ID.names.gz, where ID is
- * the recording's number in hex. Its nodes are inserted as one block, which the server has whole or not at
- * all; before that it is asked whether it has them, and whether an earlier attempt still runs. After an
- * attempt that was cut off it is asked twice, a second apart: what that sent may be on its way.
+ * A segment is one file of the spool, a folder, until the server has its rows. Several are sent in one
+ * batch: one request for the names, one for the nodes, whatever their number. The nodes of a segment are in
+ * one block and one partition, so that the server has them whole or not at all. Before that the server is
+ * asked which it has, and whether an earlier attempt still runs. After that it is asked again, and a segment
+ * is sent when the server counts all of its rows. After an attempt that was cut off there is a pause of a
+ * second first: what that sent may be on its way.
  */
 #ifndef FLEET_PUSH_H
 #define FLEET_PUSH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "fleet/http.h"
 
-struct segment {
-	int64_t id;
-	uint64_t nr_rows;
+enum segment_fate {
+	SEGMENT_WAITS,			/* nothing is decided yet */
+	SEGMENT_SENT,
+	SEGMENT_KNOWN,			/* the server had it */
+	SEGMENT_PARTLY,			/* it took some of it, and will never take the rest */
+	SEGMENT_REFUSED,		/* it will never take it */
+	SEGMENT_DIFFERS,		/* it has some of its rows, but not all: somebody must look */
+	SEGMENT_DONE,			/* of no concern any more */
 };
 
-/* Fills *s from the name of a file in the spool; false: it is not one of nodes. */
+struct segment {
+	int64_t id;			/* of the recording */
+	uint32_t start_s;		/* t of its rows */
+	uint64_t nr_rows;
+	uint64_t nodes_len;		/* bytes of its file that are nodes; names follow; both compressed */
+	uint64_t len;			/* bytes of its file */
+	enum segment_fate fate;
+	uint64_t nr_there;		/* rows that the server had when it was asked last */
+};
+
+/* Fills *s from the name of a file in the spool; false: it is not one of a segment. */
 bool segment_parse(const char *name, struct segment *s);
-/* The names of its files, malloc'd. */
-char *segment_nodes(const char *spool, const struct segment *s);
-char *segment_names(const char *spool, const struct segment *s);
-char *segment_tried(const char *spool, const struct segment *s);	/* an attempt began */
+/* The path of its file, malloc'd. */
+char *segment_path(const char *spool, const struct segment *s);
+
+/* The order in which segments are sent, for qsort(). */
+int segment_compare(const void *a, const void *b);
+/* How many of the nr segments in that order go in one batch: at least one. */
+size_t segments_batch(const struct segment *s, size_t nr);
 
 /*
- * One attempt: 0 when the server has it now, 1 if it had it before. -EAGAIN: not known, try again;
- * -EPROTO: it refuses; -EEXIST: it has some of its rows, but not all.
+ * Whether the server answers, and has the tables: 0. -EAGAIN: it does not answer; -ENODATA: it has no tables;
+ * -EPROTO: it refuses.
  */
-int segment_push(const struct http_server *server, const char *spool, const struct segment *s,
-		 struct err *e);
+int segments_ask(const struct http_server *server, struct err *e);
+
+/*
+ * One attempt at a batch, those in it that wait: 0 when the fate of each is decided. -EAGAIN: try again;
+ * -EPROTO: the server refuses something of the batch, or a file cannot be read; -EIO: it does not have what
+ * it took.
+ */
+int segments_push(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
+		  struct err *e);
+
+/* Takes what a server answers to "trace, count()", for s->nr_there of each. -EPROTO: it is no such answer. */
+int segments_count(struct segment *s, size_t nr, const char *answer, struct err *e);
 
 #endif

@@ -17,8 +17,12 @@
 #include "fleet/table.h"
 #include "flow/union.h"
 
-static const char node_columns[] = "t\ttrace\tservice\tversion\thost\tprocess\tthread\tlabels\tpid\ttid\tsource\t"
-	"metric\tunit\tpath\tparent\tfunc\tpfunc\tdepth\trl\tprl\tn\tbase\tcum\n";
+void fleet_table_header(const char *columns, FILE *out)
+{
+	for (; *columns; columns++)
+		putc(*columns == ',' ? '\t' : *columns, out);
+	putc('\n', out);
+}
 
 void fleet_table_init(struct fleet_table *t, FILE *out, const struct same_opts *same)
 {
@@ -26,7 +30,6 @@ void fleet_table_init(struct fleet_table *t, FILE *out, const struct same_opts *
 	t->out = out;
 	t->same = *same;
 	strtab_init(&t->texts);
-	fputs(node_columns, out);
 }
 
 void fleet_table_release(struct fleet_table *t)
@@ -42,7 +45,6 @@ void fleet_table_names(const struct fleet_table *t, FILE *out)
 {
 	size_t i;
 
-	fputs("func\tkind\tname\tmodule\tdetail\n", out);
 	for (i = 0; i < t->nr_names; i++)
 		fprintf(out, "%" PRId64 "\t%s\n", t->names[i].func,
 			strtab_get(&t->texts, t->names[i].text));
@@ -183,7 +185,7 @@ static const char *make_head(struct rows *x, uint32_t node)
 		}
 	}
 	labels = with_label(labels, label, &all);
-	buf_fmt(&b, "%" PRIu64 "\t%" PRId64 "\t", x->r->start_s, x->r->id);
+	buf_fmt(&b, "%" PRIu32 "\t%" PRId64 "\t", x->r->start_s, x->r->id);
 	labels_value(labels, "service", &b);
 	buf_putc(&b, '\t');
 	labels_value(labels, "version", &b);

@@ -6,8 +6,10 @@
  * Contexts of all recordings that are the same (model/same.h) have the same path, so that trees are merged
  * by adding up rows of equal path.
  *
+ *	fleet_table_header(FLEET_NODE_COLUMNS, nodes);
  *	fleet_table_init(&t, nodes, &same);
  *	fleet_table_add(&t, &recording, &m, &e);	for each
+ *	fleet_table_header(FLEET_NAME_COLUMNS, names);
  *	fleet_table_names(&t, names);
  *	fleet_table_release(&t);
  */
@@ -20,10 +22,19 @@
 #include "base/hash.h"
 #include "model/same.h"
 
+/* The names of the columns, in their order. */
+#define FLEET_NODE_COLUMNS \
+	"t,trace,service,version,host,process,thread,labels,pid,tid,source,metric,unit,path,parent,func,pfunc," \
+	"depth,rl,prl,n,base,cum"
+#define FLEET_NAME_COLUMNS "func,kind,name,module,detail"
+
+/* Writes them as the first line of a table. */
+void fleet_table_header(const char *columns, FILE *out);
+
 /* Strings are borrowed for the call; NULL is none. */
 struct fleet_recording {
 	int64_t id;
-	uint64_t start_s;		/* since 1970; 0: not known */
+	uint32_t start_s;		/* since 1970; 0: not known */
 	const char *host;
 };
 

@@ -198,7 +198,7 @@ stop_evil() {
 		[ "$(grep -vc '^hint: ' <<<"$stderr")" -eq 1 ]
 		[ -z "$(tr -d '[:print:]\n' <<<"$stderr")" ]
 	done
-	for mode in endless slow silent later; do
+	for mode in slow silent later; do
 		evil "$mode"
 		SECONDS=0
 		run_arcprof fleet push "$url" --retry 1s --timeout 1s --spool spool "$MIXED"
@@ -223,9 +223,9 @@ stop_evil() {
 	[[ $stderr == *"2 recordings stay in spool"* ]]
 	# the same ones are the same segments
 	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --retry 0 "$MIXED" "$JAVA"
-	[ "$(find spool -name '*.nodes.gz' | wc -l)" -eq 2 ]
+	[ "$(find spool -name '*.tables.gz' | wc -l)" -eq 2 ]
 	arcprof fleet push -q http://127.0.0.1:1/ --spool numbers --retry 0 --merge-numbers "$JAVA" 2>/dev/null || true
-	zcat numbers/*.nodes.gz | cut -f 7 | grep -q 'C\* CompilerThre'
+	zcat numbers/*.tables.gz | cut -f 7 | grep -q 'C\* CompilerThre'
 	run_arcprof fleet report http://127.0.0.1:1/
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"127.0.0.1:1: curl: "* ]]
@@ -319,12 +319,11 @@ stop_evil() {
 	for i in 1 2 3; do
 		arcprof fleet push "$url" --spool spool --retry 20s "${pushed[@]}" && break
 	done
-	[ -z "$(find spool -name '*.nodes.gz')" ]
+	[ -z "$(find spool -name '*.tables.gz')" ]
 	# what a sender leaves half done goes; what is not a sender's stays
-	touch spool/.nodes.aB3xYz spool/.names.123456 spool/.otlp.abcdef spool/sent.new spool/0123456789abcdef.names.gz \
-		spool/0123456789abcdef.tried spool/.nodes.long123 spool/mine.gz
+	touch spool/.tables.aB3xYz spool/.otlp.abcdef spool/sent.new spool/.tables.long123 spool/mine.gz
 	arcprof fleet push -q "$url" --spool spool --retry 0
-	[ "$(cd spool; find . -type f ! -name sent ! -name '*.pb' | sort | paste -s -d ' ')" = "./.nodes.long123 ./mine.gz" ]
+	[ "$(cd spool; find . -type f ! -name sent ! -name '*.pb' | sort | paste -s -d ' ')" = "./.tables.long123 ./mine.gz" ]
 	[ "$(ask 1 'SELECT trace, count() FROM nodes GROUP BY trace' | tr '\t' ' ' | sort)" = "$want" ]
 	[ "$(ask 1 'SELECT sum(base) FROM nodes')" = "$(zcat tables/nodes.tsv.gz | awk -F'\t' '{ s += $22 } END { printf "%.0f", s }')" ]
 }

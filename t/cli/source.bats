@@ -134,7 +134,7 @@ load ../lib
 		lib/agent/session/journal.c	in the JVM, which has nothing of arcprof
 		lib/sym/cache.c	in a folder of its own, by its descriptor, where nobody else may write
 		lib/ptt/proc.c	in a folder of its own, new or not at all
-		lib/fleet/push.c	a mark in the spool, new or not at all
+		lib/fleet/push.c	a mark in the spool, and nothing is written to it
 		lib/collect/files/segments.c	renames a folder that it has locked
 		cmd/fleet_otlp.c	renames in the spool
 		cmd/fleet_sent.c	appends to its list in the spool

@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	buf_add(&text, data, len);
 	buf_str(&text, "");
 	segment_parse(text.data, &s);
+	segments_count(&s, 1, text.data, &e);
 	parse_rows(text.data);
 	rows = strstr(text.data, ".\n");
 	if (rows) {

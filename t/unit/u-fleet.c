@@ -77,6 +77,7 @@ static char *table_of(const char *text, const struct same_opts *same, char **nam
 	size_t len;
 	FILE *out = open_memstream(&nodes, &len);
 
+	fleet_table_header(FLEET_NODE_COLUMNS, out);
 	fleet_table_init(&t, out, same);
 	CHECK(!add_text(&t, text, &e));
 	fclose(out);
@@ -330,14 +331,57 @@ TEST(fleet_answers_that_are_none_are_refused)
 	buf_release(&tree);
 }
 
-TEST(fleet_segments_are_known_by_name_and_rows)
+TEST(fleet_segments_are_known_by_name)
 {
-	struct segment s;
+	struct segment s, again;
+	char *path;
 
-	CHECK(segment_parse("fbeceaae4f5bbf35-15.nodes.gz", &s));
-	CHECK(s.id == -293601841309302987 && s.nr_rows == 15);
-	CHECK(!segment_parse("fbeceaae4f5bbf35.names.gz", &s) && !segment_parse("fb-1.nodes.gz.old", &s));
-	CHECK(!segment_parse(".nodes.GXl2iq", &s) && !segment_parse("", &s));
+	CHECK(segment_parse("1790000000-fbeceaae4f5bbf35-15-4711-89.tables.gz", &s));
+	CHECK(s.start_s == 1790000000 && s.id == -293601841309302987 && s.nr_rows == 15);
+	CHECK(s.nodes_len == 4711 && s.len == 4800);
+	path = segment_path("spool", &s);
+	CHECK_STR(path, "spool/1790000000-fbeceaae4f5bbf35-15-4711-89.tables.gz");
+	CHECK(segment_parse(path + 6, &again) && again.id == s.id);
+	free(path);
+	CHECK(!segment_parse("1790000000-fbeceaae4f5bbf35-15-4711-89.tables.gz.old", &s) && !segment_parse("", &s));
+	CHECK(!segment_parse("fbeceaae4f5bbf35-15.nodes.gz", &s) && !segment_parse(".tables.GXl2iq", &s));
+}
+
+/* What bounds a batch: how many, rows, bytes, weeks, and two of one recording. */
+TEST(fleet_batches_are_bounded)
+{
+	struct segment s[300];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		s[i] = (struct segment){ .id = i, .start_s = 1790000000 + i, .nr_rows = 100, .len = 1000 };
+	CHECK_U64(segments_batch(s, ARRAY_SIZE(s)), 250);
+	CHECK_U64(segments_batch(s, 7), 7);
+	s[5].nr_rows = 2000000;
+	CHECK_U64(segments_batch(s, 300), 5);
+	CHECK_U64(segments_batch(s + 5, 295), 1);
+	s[4].len = 64 << 20;
+	CHECK_U64(segments_batch(s, 300), 4);
+	s[3].id = 2;
+	CHECK_U64(segments_batch(s, 300), 3);
+	s[2].start_s += 52 * 7 * 86400;
+	CHECK_U64(segments_batch(s, 300), 2);
+}
+
+TEST(fleet_counts_are_taken_from_the_answer)
+{
+	static const char *const bad[] = { "7\t5", "7\n", "8\t1\n", "7\t5\t1\n", "x\t1\n", "7\t\n",
+					   "7\t99999999999999999999\n" };
+	struct segment s[2] = { { .id = 7 }, { .id = -9, .nr_there = 3 } };
+	struct err e = { 0 };
+	size_t i;
+
+	CHECK(!segments_count(s, 2, "-9\t12\n7\t5\n", &e));
+	CHECK(s[0].nr_there == 5 && s[1].nr_there == 12);
+	CHECK(!segments_count(s, 2, "", &e));
+	CHECK(!s[0].nr_there && !s[1].nr_there);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(segments_count(s, 2, bad[i], &e) == -EPROTO);
 }
 
 TEST(labels_come_one_by_one)
