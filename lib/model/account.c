@@ -92,6 +92,22 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->why = why(x, event);
 }
 
+/* Each record of a thread's CPU time is of one; what no thread has is of others. */
+static void count_lived(const struct names *x, const struct account *a, struct origin *origin)
+{
+	enum { DOUBT_PART = 100 };
+	uint64_t known = 0;
+	size_t i;
+
+	for (i = 0; a->rows == ACCOUNT_THREADS && i < x->nr_threads; i++) {
+		if (!x->threads[i].has_used)
+			continue;
+		flow_sum(&known, x->threads[i].used_ns);
+		origin->nr_lived += !x->threads[i].own;
+	}
+	origin->more_lived = known < a->counted - a->counted / DOUBT_PART;
+}
+
 void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EVENTS], struct origin *origin)
 {
 	struct account a = { 0 };
@@ -105,6 +121,8 @@ void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EV
 			.metric = names_event(x, event, ""), .what = a.what, .unit = a.unit,
 			.counted = a.counted, .sampled = weights[event], .weight = a.weight, .why = a.why,
 		};
+		if (account_is_cpu(x, event))
+			count_lived(x, &a, origin);
 	}
 }
 

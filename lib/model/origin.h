@@ -53,6 +53,9 @@ struct origin {
 	uint64_t skipped;		/* hits without a sample: the samples after them have their weight */
 	struct origin_account accounts[ORIGIN_MAX_ACCOUNTS];	/* in order of the events */
 	size_t nr_accounts;
+	/* threads that had a CPU, by the account of CPU time, without arcprof's own; 0: not known */
+	uint64_t nr_lived;
+	bool more_lived;		/* and some that it knows as a sum alone */
 	uint64_t nr_local_modules;	/* named by this machine's files, not by the trace */
 	double rate_hz;			/* samples of the first event shown, per second of CPU time; 0:
 					 * not known */

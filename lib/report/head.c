@@ -771,6 +771,29 @@ static void put_filters(const struct view *v, struct buf *b)
 	report_put_filter(r, v->origin->nr_left_out, "sample", b);
 }
 
+/* 0: not known, or not of what is shown. */
+static uint64_t nr_lived(const struct view *v)
+{
+	const struct selection *s = &v->o->select;
+	bool part = selection_wants(s) || selection_has_window(s) || s->focus || s->ignore ||
+		s->cpus.nr_items || (s->filter && s->filter->nr);
+
+	if (v->o->merge_threads || v->o->merge_processes)
+		return 0;
+	return part ? 0 : v->origin->nr_lived;
+}
+
+void head_put_threads(const struct view *v, struct buf *b)
+{
+	uint64_t lived = nr_lived(v);
+
+	if (lived > v->nr_threads)
+		buf_fmt(b, "%" PRIu64 " of %s%" PRIu64 " threads sampled", v->nr_threads,
+			v->origin->more_lived ? "at least " : "", lived);
+	else
+		buf_fmt(b, "%" PRIu64 " thread%s", v->nr_threads, plural(v->nr_threads));
+}
+
 #define OWN_SHOWN .005	/* more of arcprof's own work than that is worth a word */
 
 void head_text(const struct view *v, FILE *out)
@@ -958,6 +981,7 @@ static void json_quality(const struct view *v, struct json *j)
 	json_object(j, "quality");
 	json_u64(j, "n", v->total_n);
 	json_u64(j, "threads", v->nr_threads);
+	json_u64_known(j, "threads_lived", nr_lived(v) && !v->origin->more_lived, nr_lived(v));
 	json_double(j, "shown", v->shown);
 	if (s) {
 		json_u64(j, "samples", s->n);

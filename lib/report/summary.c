@@ -390,7 +390,8 @@ static void put_head(const struct summary *s, FILE *out)
 		sep = ", ";
 	}
 	if (v->nr_threads) {
-		buf_fmt(&b, "%s%" PRIu64 " thread%s", sep, v->nr_threads, v->nr_threads == 1 ? "" : "s");
+		buf_str(&b, sep);
+		head_put_threads(v, &b);
 		sep = ", ";
 	}
 	for (m = 0; m < v->m->nr_shown; m++) {

@@ -81,6 +81,13 @@ is_between() {
 	run_arcprof report --account --limit 3 trace
 	[[ $output == *"clock: thread"* ]]
 	[[ $output == *"of all "*" threads; "*" are not shown"* ]]
+	# how many there were, beside those with samples
+	lived=$(arcprof report --summary --format json trace | jq '.quality.threads_lived // 0')
+	[ "$lived" -eq 0 ] || [ "$(arcprof query trace 'SELECT count(*) FROM threads WHERE charged IS NOT NULL' --format csv | tail -n 1)" -eq "$lived" ]
+	sampled=$(arcprof report --summary --format json trace | jq .quality.threads)
+	run_arcprof report --summary trace
+	[[ $lived -le $sampled || $output =~ ,\ $sampled\ of\ (at\ least\ )?$lived\ threads\ sampled[,:] ]]
+	arcprof report --summary --from 1ms --format json trace | jq -e '.quality.threads_lived == null'
 }
 
 @test "account: of threads that are all too short for a clock of threads, the reason is said" {
