@@ -307,6 +307,7 @@ static void sum_code(const struct summary *s, unsigned int metric, struct summar
 			      (c->kind == CONSUMER_THREAD && strstr(model_str(s->v->m, c->name), " CompilerThre"));
 		facts->compiling += compiles[i] ? n : 0;
 		facts->unresolved += c->kind == CONSUMER_UNRESOLVED ? n : 0;
+		facts->has_java |= kind_is(c->kind, KIND_JAVA);
 		facts->interpreted += c->kind == CONSUMER_JAVA_INTERPRETED ? n : 0;
 	}
 	facts->total = s->v->total[metric];

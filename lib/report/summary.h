@@ -98,6 +98,7 @@ struct summary_facts {
 	uint64_t unresolved;		/* in functions without a name, */
 	uint64_t interpreted, compiling;	/* in interpreted methods, in threads of compilers */
 	uint64_t on_cpu_ns, runnable_ns;	/* of the event wall */
+	bool has_java;
 };
 
 /* Say what stands out of a view, worst first. To be released in any case. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/events.h"
@@ -17,6 +18,7 @@
 #define INTERPRETED .20
 #define COMPILING .25
 #define OWN .05
+#define IDLE_CPUS .90
 
 enum { FEW = 100 };	/* samples: one is a percent or more */
 
@@ -111,11 +113,52 @@ static void judge_pauses(struct summary_notes *n, const struct view *v)
 	buf_release(&b);
 }
 
+static bool has_metric(const struct view *v, const char *name)
+{
+	unsigned int m;
+
+	for (m = 0; m < v->m->nr_shown; m++)
+		if (!strcmp(model_str(v->m, v->m->metrics[m].name), name))
+			return true;
+	return false;
+}
+
+/* CPU time per time of what was recorded whole, by the account; negative: not known. */
+static double cpus_used(const struct view *v)
+{
+	const struct origin *o = v->origin;
+	size_t i;
+
+	if (o->imported || !o->duration_ns || selection_has_window(&v->o->select) ||
+	    selection_wants(&v->o->select))
+		return -1;
+	for (i = 0; i < o->nr_accounts; i++)
+		if (!strcmp(o->accounts[i].unit, "ns") && strcmp(o->accounts[i].metric, "wall") != 0)
+			return share(o->accounts[i].counted, o->duration_ns);
+	return -1;
+}
+
+/* Who asks why a program is slow that hardly computes would look for it in vain. */
+static void judge_waits(struct summary_notes *n, const struct view *v, const struct summary_facts *f)
+{
+	double cpus = cpus_used(v);
+
+	if (!v->trace || v->o->profile->metrics.nr_items || has_metric(v, "wall") || cpus < 0 ||
+	    cpus > IDLE_CPUS)
+		return;
+	if (f->has_java)
+		note(n, "record -e cpu,wall,lock,live",
+		     "it used %.2f CPUs; what its threads waited for, and what stays in memory, was not recorded", cpus);
+	else
+		note(n, "record -e cpu,wall", "it used %.2f CPUs; what its threads waited for was not recorded", cpus);
+}
+
 void summary_judge(struct summary_notes *n, const struct view *v, const struct summary_facts *f)
 {
 	judge_completeness(n, v);
 	judge_code(n, f);
 	judge_pauses(n, v);
+	judge_waits(n, v, f);
 }
 
 void summary_notes_release(struct summary_notes *n)

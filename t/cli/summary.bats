@@ -108,3 +108,15 @@ EOT
 	jq -e --argjson all "$blocked" '([.waits[].wait] | add) + .idle.wait | . > $all * .97 and . <= $all' \
 		<<<"$output"
 }
+
+@test "summary: of a program that hardly computes it says that its waits were not recorded" {
+	skip_unless_perf
+	arcprof record -q -F 2000 -o trace -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 0.3' 2>err
+	printed report --summary trace
+	[[ $output =~ it\ used\ 0\.[0-9]+\ CPUs\;\ what\ its\ threads\ waited\ for\ was\ not\ recorded:\ arcprof\ record\ -e\ cpu,wall ]]
+	# of a part that was chosen nothing is missing
+	printed report --summary --metric cpu-clock trace
+	[[ $output != *"was not recorded"* ]]
+	printed report --summary --from 1ms trace
+	[[ $output != *"was not recorded"* ]]
+}
