@@ -88,6 +88,43 @@ static bool is_program(const char *module)
 	return *module && *module != '[' && !strstr(slash ? slash : module, ".so");
 }
 
+/*
+ * Where the qualified name begins in what a demangler wrote: behind the return type, which only functions of
+ * templates have. "bool std::operator< <char>(...)" is std::operator<.
+ */
+static const char *qualified_name(const char *name)
+{
+	const char *begin = name, *at;
+	int depth = 0;
+
+	for (at = name; *at; at++) {
+		if (*at == '(' && !depth && at != begin && at[-1] != ':')
+			break;
+		if (!depth && !strncmp(at, "operator", 8) && (at == begin || at[-1] == ':'))
+			break;
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if (*at == '>' || *at == ')')
+			depth -= depth > 0;
+		else if (*at == ' ' && !depth)
+			begin = at + 1;
+	}
+	return begin;
+}
+
+/* Templates of the C++ library are in the program that uses them, and are not its own. */
+bool role_is_cxx_library(const char *name)
+{
+	static const char *const spaces[] = { "std::", "__gnu_cxx::", "__cxxabiv1::" };
+	size_t i;
+
+	name = qualified_name(name);
+	for (i = 0; i < ARRAY_SIZE(spaces); i++)
+		if (!strncmp(name, spaces[i], strlen(spaces[i])))
+			return true;
+	return false;
+}
+
 void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine)
 {
 	bool listed = patterns && patterns->nr_items;
@@ -101,10 +138,11 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
 		else if (listed)
 			mine[i] = is_listed(m, patterns, c);
 		else if (kind_is(c->kind, KIND_JAVA) || (c->kind == CONSUMER_ANY && !c->module))
-			mine[i] = !role_is_platform(model_str(m, c->name));
+			mine[i] = !role_is_platform(model_str(m, c->name)) &&
+				  (c->kind != CONSUMER_ANY || !role_is_cxx_library(model_str(m, c->name)));
 		else
 			mine[i] = kind_is(c->kind, KIND_NATIVE) && is_program(model_str(m, c->module)) &&
-				  !role_is_entry(m, i);
+				  !role_is_entry(m, i) && !role_is_cxx_library(model_str(m, c->name));
 	}
 }
 

@@ -19,13 +19,15 @@ static inline bool role_is_code(uint32_t kind)
 
 /* Check whether a method is of the JDK, or of the library or the runtime of another language of the JVM. */
 bool role_is_platform(const char *method);
+/* Check whether a function, by its demangled name, is of the C++ library, such as a template of std. */
+bool role_is_cxx_library(const char *name);
 /* Check whether a function only leads from a thread's start to what the thread is for: Thread.run. */
 bool role_is_entry(const struct model *m, uint32_t consumer);
 
 /*
  * Set mine[consumer] for functions of the program's own code: those, or those of modules, that a pattern of
  * the list fits. Without a list Java methods of no platform, and native functions of programs, not of shared
- * libraries; nothing where the model has neither.
+ * libraries, and no templates of the C++ library; nothing where the model has neither.
  */
 void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine);
 

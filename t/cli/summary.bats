@@ -53,6 +53,18 @@ EOT
 	refused "--mine is only valid with --summary" report --xprof --stacks stacks --mine x
 }
 
+@test "summary: templates of the C++ library count for the program's function that calls them" {
+	cat >stacks <<-'END'
+		app;main;stem(std::string const&);char* std::__copy<true>::move<char>(char const*) 20
+		app;main;stem(std::string const&);bool std::operator< <char>(std::string const&, std::string const&) 10
+		app;main;std::vector<int> (anonymous namespace)::take<int>(int) 3
+		app;main;std::vector<int> my::give<std::less<int> >(int);__gnu_cxx::__ops::end(int) 2
+	END
+	printed report --summary --stacks stacks --format json
+	jq -e '.mine | map({(.name): [.self, .mine]}) | add == {"stem(std::string const&)": [0, 30],
+		"std::vector<int> (anonymous namespace)::take<int>(int)": [3, 3], "std::vector<int> my::give<std::less<int> >(int)": [0, 2]}' <<<"$output"
+}
+
 @test "summary: it is the default on a terminal, and what was piped stays" {
 	skip_unless_terminal
 	arcprof report --xarc -i "$TOP/t/data/mixed/trace" >xarc
