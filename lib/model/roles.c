@@ -113,7 +113,7 @@ static const char *qualified_name(const char *name)
 }
 
 /* Templates of the C++ library are in the program that uses them, and are not its own. */
-bool role_is_cxx_library(const char *name)
+static bool is_cxx_library(const char *name)
 {
 	static const char *const spaces[] = { "std::", "__gnu_cxx::", "__cxxabiv1::" };
 	size_t i;
@@ -139,10 +139,10 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
 			mine[i] = is_listed(m, patterns, c);
 		else if (kind_is(c->kind, KIND_JAVA) || (c->kind == CONSUMER_ANY && !c->module))
 			mine[i] = !role_is_platform(model_str(m, c->name)) &&
-				  (c->kind != CONSUMER_ANY || !role_is_cxx_library(model_str(m, c->name)));
+				  (c->kind != CONSUMER_ANY || !is_cxx_library(model_str(m, c->name)));
 		else
 			mine[i] = kind_is(c->kind, KIND_NATIVE) && is_program(model_str(m, c->module)) &&
-				  !role_is_entry(m, i) && !role_is_cxx_library(model_str(m, c->name));
+				  !role_is_entry(m, i) && !is_cxx_library(model_str(m, c->name));
 	}
 }
 
