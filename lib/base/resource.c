@@ -95,14 +95,14 @@ static const char *value_of(const char *entry, size_t len, const char *name)
 	return is_it ? entry + n + 1 : NULL;
 }
 
-void resource_parse(const char *environ, size_t len, struct buf *labels)
+void resource_parse(const char *environment, size_t len, struct buf *labels)
 {
-	const char *end = environ + len, *entry, *next, *value, *service = NULL;
+	const char *end = environment + len, *entry, *next, *value, *service = NULL;
 	struct attributes a = { .labels = labels };
 	struct buf name = BUF_INIT;
 	size_t service_len = 0;
 
-	for (entry = environ; entry < end; entry = next + 1) {
+	for (entry = environment; entry < end; entry = next + 1) {
 		next = memchr(entry, 0, end - entry);
 		next = next ? next : end;
 		if ((value = value_of(entry, next - entry, "OTEL_RESOURCE_ATTRIBUTES")))

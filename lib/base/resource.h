@@ -18,7 +18,7 @@
  * becomes "service" and service.version "version", as in "record --label"; all others keep their names. What
  * is no label is left out, and so are those beyond the 32nd.
  */
-void resource_parse(const char *environ, size_t len, struct buf *labels);
+void resource_parse(const char *environment, size_t len, struct buf *labels);
 
 /* The same of a running process; nothing if its environment cannot be read. */
 void resource_of(int pid, struct buf *labels);

@@ -12,12 +12,12 @@
 /* The labels of an environment whose variables end at zero bytes, that of the literal included. */
 #define PARSE(text) parse(text, sizeof(text))
 
-static const char *parse(const char *environ, size_t len)
+static const char *parse(const char *environment, size_t len)
 {
 	static char *said;
 	struct buf b = BUF_INIT;
 
-	resource_parse(environ, len, &b);
+	resource_parse(environment, len, &b);
 	free(said);
 	said = xstrdup(b.data ? b.data : "");
 	buf_release(&b);
@@ -37,7 +37,7 @@ TEST(resource_is_what_opentelemetry_reads)
 
 TEST(resource_has_no_label_that_is_none)
 {
-	char *environ, text[64];
+	char *environment, text[64];
 	struct buf b = BUF_INIT;
 	size_t nr = 0, i;
 	const char *s;
@@ -51,10 +51,10 @@ TEST(resource_has_no_label_that_is_none)
 		snprintf(text, sizeof(text), "k%zu=v,", i);
 		buf_str(&b, text);
 	}
-	environ = xstrdup(b.data);
-	for (s = parse(environ, b.len); *s; s++)
+	environment = xstrdup(b.data);
+	for (s = parse(environment, b.len); *s; s++)
 		nr += *s == '=';
 	CHECK_U64(nr, 32);
-	free(environ);
+	free(environment);
 	buf_release(&b);
 }
