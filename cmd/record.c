@@ -18,7 +18,7 @@
 
 struct record_opts {
 	struct sampling_opts sampling;	/* first: the tables of sampling.h fill it */
-	bool samples;
+	bool samples, mask_secrets;
 	const char *window, *memory, *keep, *symfs;
 	int mode;			/* index into modes[] */
 	uint64_t max_size;		/* bytes */
@@ -121,6 +121,7 @@ static const struct opt where_table[] = {
 	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
 		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
 	OPT_LIST(0, "label", struct record_opts, sampling.c.labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
+	OPT_FLAG(0, "mask-secrets", struct record_opts, mask_secrets, "keep no passwords and tokens of the program's command line in the trace"),
 	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_size, "bytes", NULL, "maximum size of the samples in the file"),
 	OPT_SPAN(0, "segment", struct record_opts, sampling.c.segment.length_ns, "time", NULL,
 		 "write a trace for each period of this length, to the folder --output"),
@@ -684,6 +685,7 @@ static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, c
 	s->c.all_jvms = s->c.system_wide && !so->no_java && !calls_wanted(&o->calls);
 	s->c.trace.mode = o->mode == TRACE_WRAP ? TRACE_CONTINUOUS : (enum trace_mode)o->mode;
 	s->c.trace.limit_bytes = o->mode == TRACE_WRAP ? 0 : o->max_size;
+	s->masks_secrets = o->mask_secrets;
 	sampling_command(s, "record", nr_operands, operands);
 	r = prepare_times(s, o, e);
 	return r ? r : prepare_triggers(s, o, e);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/near.h"
 #include "base/progress.h"
+#include "base/secrets.h"
 #include "cmd.h"
 #include "collect/control/control.h"
 #include "collect/control/rates.h"
@@ -512,8 +513,13 @@ void sampling_command(struct sampling *s, const char *command, int nr_operands, 
 		s->c.argv = operands;
 	else
 		buf_fmt(&b, "(%s)", s->c.groups ? "control groups" : s->c.system_wide ? "system-wide" : "attached");
-	for (i = 0; i < nr_operands; i++)
-		buf_fmt(&b, "%s%s", i ? " " : "", operands[i]);
+	for (i = 0; i < nr_operands; i++) {
+		buf_str(&b, i ? " " : "");
+		if (s->masks_secrets)
+			secrets_add(&b, operands[i], i ? operands[i - 1] : NULL);
+		else
+			buf_str(&b, operands[i]);
+	}
 	s->command_line = buf_take(&b);
 	s->c.command_line = s->command_line;
 	s->c.version = ARCPROF_VERSION;

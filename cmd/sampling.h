@@ -43,6 +43,7 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct ids pids, tids;
 	struct cgroups groups;
 	char *command_line;
+	bool masks_secrets;		/* of it: to be set before sampling_command() */
 	struct callrules rules;
 	struct rules filter;
 	struct slow_rules slow;

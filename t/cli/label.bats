@@ -44,6 +44,14 @@ are_about() {	# <want> <got>
 	zcat tables/nodes.tsv.gz | grep -q 'shop.*tenant=a b'
 }
 
+@test "label: passwords of the command line stay out of a trace that masks them" {
+	skip_unless_perf
+	arcprof record -q --mask-secrets -o masked.data -- sh -c : sh --password hunter2 -Dapi.token=hunter3
+	arcprof dump masked.data >dump
+	grep -q 'key="command" value="sh -c : sh --password \*\*\* -Dapi.token=\*\*\*"' dump
+	[ "$(grep -c hunter dump)" -eq 0 ]
+}
+
 @test "label: each sample has the labels that its thread had" {
 	skip_unless_perf
 	by_endpoint "$SUITE/work.data" >got
