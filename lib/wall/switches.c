@@ -590,8 +590,11 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 	if (!s)
 		return;
 	time_ns = MAX(time_ns, s->since_ns);
-	if (w->switches->polls)
+	/* /proc has a thread for a while after its end was recorded, and what a look found there was told */
+	if (w->switches->polls) {
+		time_ns = MAX(time_ns, w->switches->threads[slot].polled_ns);
 		polls_end(w, slot, time_ns);
+	}
 	close_state(w, s, slot, time_ns);
 	s->own_tid = s->own_pid = 0;
 	set_state(s, WALL_GONE, time_ns);

@@ -952,10 +952,12 @@ TEST(wall_by_looks_adds_up_to_the_life_of_a_thread)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	CHECK(wall_poll(w, slot, clock_mono_ns(), &task) == -ESRCH);
-	now_ns = clock_mono_ns();
-	wall_thread_ends(w, pid, now_ns);
+	/* as when a look still found it in /proc */
+	now_ns = wall_polled_ns(w, slot);
+	wall_thread_ends(w, pid, now_ns - 1000);
 	CHECK(wall_read(w, slot, &s));
 	CHECK_U64(s.state, WALL_GONE);
+	CHECK_U64(s.since_ns, now_ns);
 	wall_times_at(&s, now_ns, &t);
 	CHECK_U64(sum(&t), now_ns - s.born_ns);
 	wall_close(w);
