@@ -146,8 +146,8 @@ int main(int argc, char **argv)
 	hooked_empty(LEVELS);
 	plain_chain(LEVELS);
 	hooked_chain(LEVELS);
-	plain_long(LENGTH_LEVELS);
-	hooked_long(LENGTH_LEVELS);
+	plain_long(LONG_LEVELS);
+	hooked_long(LONG_LEVELS);
 	plain_caller(LEVELS);
 	hooked_caller(LEVELS);
 	return 0;
