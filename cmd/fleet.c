@@ -417,7 +417,7 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "create|push|report|budget|fetch <url>|<dir> [<file>...] [-- <option>...]",
+	.operands = "create|push|report|budget|fetch <url>|<dir> [<file>...] [-- ...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

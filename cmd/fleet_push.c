@@ -283,7 +283,6 @@ static int add_trace(struct sender *x, const char *path, bool *taken, struct err
 	int r = x->nr_new < GROUP ? 0 : end_group(x, e);
 
 	*taken = false;
-
 	if (r)
 		return r;
 	*taken = have_room(x);

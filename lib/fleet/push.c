@@ -31,9 +31,8 @@ enum {
 
 bool segment_parse(const char *name, struct segment *s)
 {
-	int end = 0;
-
 	uint64_t names_len = 0;
+	int end = 0;
 	bool is_one;
 
 	*s = (struct segment){ .fate = SEGMENT_WAITS };
