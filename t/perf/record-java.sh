@@ -5,7 +5,8 @@
 #
 # With ASYNC_PROFILER set to the path of its library, each turn has a run with that as well, and it
 # gets a line of its own. "rec %" is the recorder's own CPU time, in percent of the JVM's; async-profiler
-# has no recorder.
+# has no recorder. With FLOOR=1, so has perf without stacks: what the kernel's timer and its record take, which
+# is the least that any profiler with such a clock takes of the program.
 #
 # usage: t/perf/record-java.sh [TURNS [PROGRAM [SIZE]]]	Mixed of size 4 by default; run it on a quiet machine
 set -u
@@ -15,6 +16,7 @@ turns=${1:-5}
 program=${2:-mixed}
 size=${3:-4}
 rival=${ASYNC_PROFILER:-}
+others=(${rival:+async-profiler} ${FLOOR:+perf-no-stacks})
 cd "$DIR" || exit 1
 
 # CPU seconds of the JVM alone go to the file "cpu": the recorder's own time is apart.
@@ -32,10 +34,19 @@ all_cpu() {	# into the file "all": CPU seconds of all children that have ended
 	times >times.now	# in a pipe it would be those of the pipe
 	awk 'NR == 2 { split($0, v, /[ms ]+/); print v[1] * 60 + v[2] + v[3] * 60 + v[4] }' times.now >all
 }
-with_rival() {
+with_other() {	# <which>: its CPU seconds, and how many samples it has
 	rm -f rival
-	JAVA_TOOL_OPTIONS="-agentpath:$rival=start,event=cpu,interval=$((1000000000 / hz)),file=$DIR/rival,collapsed" \
-		busy ./timed "${COMMAND[@]}"
+	case $1 in
+	async-profiler)
+		JAVA_TOOL_OPTIONS="-agentpath:$rival=start,event=cpu,interval=$((1000000000 / hz)),file=$DIR/rival,collapsed" \
+			busy ./timed "${COMMAND[@]}"
+		awk '{ n += $NF } END { print n + 0 }' rival
+		;;
+	*)
+		busy perf record -q -e cpu-clock -c $((1000000000 / hz)) -o perf.data -- ./timed "${COMMAND[@]}"
+		perf script -i perf.data -F comm 2>/dev/null | wc -l
+		;;
+	esac | xargs
 }
 
 # ratios: lines of <ratio> <us a sample> <recorder's share>
@@ -50,8 +61,8 @@ print_line() {	# <who> <bytes, raw> <bytes in the file> <% cut> <lost>
 		}'
 }
 
-one_turn() {	# appends to ours and theirs
-	local base with again before recorder n
+one_turn() {	# appends to ours, and to a file for each of the others
+	local base with again before recorder n other
 	base=$(busy ./timed "${COMMAND[@]}")
 	all_cpu
 	before=$(cat all)
@@ -59,7 +70,9 @@ one_turn() {	# appends to ours and theirs
 	with=$(awk '{ print $1 + $2 }' cpu)
 	all_cpu
 	recorder=$(cat all)
-	[ -z "$rival" ] || echo "$base $(with_rival) $(awk '{ n += $NF } END { print n + 0 }' rival)" >theirs.now
+	for other in "${others[@]}"; do
+		echo "$base $(with_other "$other")" >"$other.now"
+	done
 	again=$(busy ./timed "${COMMAND[@]}")
 	"$ARCPROF" report -i trace --xprof --format json --limit 1 2>/dev/null >json
 	n=$(jq .quality.n json)
@@ -67,10 +80,12 @@ one_turn() {	# appends to ours and theirs
 		b = ($1 + $3) / 2
 		printf "%s %s %.1f\n", $2 / b, ($2 - b) * 1e6 / $4, 100 * ($6 - $5 - $2) / $2
 	}' >>ours
-	[ -z "$rival" ] || echo "$again $(cat theirs.now)" | awk '{
-		b = ($1 + $2) / 2
-		print $3 / b, ($3 - b) * 1e6 / ($4 ? $4 : 1), "-"
-	}' >>theirs
+	for other in "${others[@]}"; do
+		echo "$again $(cat "$other.now")" | awk '{
+			b = ($1 + $2) / 2
+			print $3 / b, ($3 - b) * 1e6 / ($4 ? $4 : 1), "-"
+		}' >>"$other"
+	done
 }
 
 printf '%-4s %-8s %9s %-14s %24s %11s %6s %10s %11s %6s %6s\n' JDK program period profiler \
@@ -79,7 +94,7 @@ for home in $(jdks); do
 	use_jdk "$home" || exit 1
 	java_program "$program" "$size"
 	for hz in 1000 10000; do
-		rm -f ours theirs
+		rm -f ours "${others[@]}"
 		for ((turn = 0; turn < turns; turn++)); do
 			one_turn
 		done
@@ -92,9 +107,13 @@ for home in $(jdks); do
 		print_line arcprof "$raw" "$(stat -c %s trace | awk -v n="$(jq .quality.n json)" '{ printf "%.1f", $1 / n }')" \
 			"$(jq '100 * ([.quality.incomplete_stacks[].n] | add // 0) / .quality.n * 100 | round / 100' json)" \
 			"$(jq .source.lost json)"
-		[ -n "$rival" ] || continue
-		cp theirs ratios
-		print_line async-profiler - - "$(awk '{ n += $NF } /unknown|break_|no_Java|_error/ { bad += $NF }
-			END { printf "%.2f", 100 * bad / (n ? n : 1) }' rival)" -
+		for other in "${others[@]}"; do
+			cut=-
+			[ "$other" != async-profiler ] ||
+				cut=$(awk '{ n += $NF } /unknown|break_|no_Java|_error/ { bad += $NF }
+					END { printf "%.2f", 100 * bad / (n ? n : 1) }' rival)
+			cp "$other" ratios
+			print_line "$other" - - "$cut" -
+		done
 	done
 done
