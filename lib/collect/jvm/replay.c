@@ -194,7 +194,6 @@ static void say_what_is_missing(struct replay *r)
 		.stream = tasks_find(&r->c->tasks, (int)h->pid)->proc->id, .count = h->lost,
 	};
 
-
 	if (h->lost)
 		trace_write_lost(r->c->w, &lost);
 	if (h->error)
