@@ -471,9 +471,9 @@ busy() {
 		pids+=($!)
 	done
 	before=$(busy)
-	arcprof record -q -a --no-java -F 1000 -d 1 -o trace
+	arcprof record -q -a --no-java -m 16M -F 1000 -d 1 -o trace
 	after=$(busy)
-	arcprof record -q -a --no-java -F 1000 --segment 500ms -d 1500ms -o dir
+	arcprof record -q -a --no-java -m 16M -F 1000 --segment 500ms -d 1500ms -o dir
 	kill "${pids[@]}"
 	wait "${pids[@]}" || true
 	arcprof report --check trace >check || { cat check; return 1; }
@@ -656,7 +656,7 @@ faults_of_java() {
 	skip_unless_clocks_of_cpus
 	[ "$(nproc)" -gt 1 ] || skip "a machine with one CPU has none that is idle beside a busy one"
 	for clock in cpu thread; do
-		arcprof record -q -a --no-java --clock=$clock -o trace -- timeout .8 sh -c 'while :; do :; done' || true
+		arcprof record -q -a --no-java -m 16M --clock=$clock -o trace -- timeout .8 sh -c 'while :; do :; done' || true
 		arcprof report --check trace >check || { cat check; return 1; }
 		is_between 85 "$(share)" 115
 	done
