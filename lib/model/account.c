@@ -133,6 +133,7 @@ struct reading {
 	uint32_t event;
 	struct account_sampled *sampled;	/* [index in names.threads] */
 	struct account_sampled *of_cpus;	/* [ALL_CPUS]; NULL: nobody asks */
+	uint64_t *runnable;			/* ns, of wall; [index in names.threads] */
 };
 
 enum { ALL_CPUS = UINT16_MAX + 1 };
@@ -156,6 +157,16 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 		flow_sum(&k->sampled[at].amount, r[i].weight);
 		flow_sum(&k->sampled[at].nr, 1 + r[i].more);
 	}
+	return 0;
+}
+
+static int take_wall(void *ctx, const struct rec_wall *r)
+{
+	struct reading *k = ctx;
+	uint32_t at = map_get(&k->names->thread_of, r->thread);
+
+	if (at != MAP_NONE)
+		flow_sum(&k->runnable[at], r->runnable_ns);
 	return 0;
 }
 
@@ -357,23 +368,48 @@ static void make_groups(struct account *a, const struct account_sampled *sampled
 	}
 }
 
+/*
+ * The kernel records the end of a thread before that leaves the CPU for the last time. On a busy machine it
+ * may be preempted in between, and waits for as long as others take: that is in its samples, and not in its
+ * life by the records.
+ */
+static void find_late(struct account *a, const struct reading *k)
+{
+	const struct names *x = a->names;
+	uint64_t *counted = xcalloc(x->nr_threads + 1, sizeof(*counted));
+	size_t i;
+
+	a->late = 0;
+	for (i = 0; i < x->nr_counted; i++)
+		if (x->counted[i].event == k->event)
+			flow_sum(&counted[x->counted[i].thread], x->counted[i].amount);
+	for (i = 0; i < x->nr_threads && !strcmp(names_event(x, k->event, ""), "wall"); i++)
+		if (k->sampled[i].amount > counted[i])
+			flow_sum(&a->late, MIN(k->sampled[i].amount - counted[i], k->runnable[i]));
+	free(counted);
+}
+
 static int read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
 {
-	static const struct trace_sink sink = { .samples = take_samples };
+	static const struct trace_sink sink = { .samples = take_samples, .wall = take_wall };
 	struct reading k = { .names = &a->own, .event = event };
 	int r;
 
 	k.sampled = xcalloc(a->own.nr_threads + 1, sizeof(*k.sampled));
+	k.runnable = xcalloc(a->own.nr_threads + 1, sizeof(*k.runnable));
 	if (account_is_cpu(&a->own, event) && a->own.nr_busy)
 		k.of_cpus = xcalloc(ALL_CPUS, sizeof(*k.of_cpus));
 	r = trace_read(t, &sink, &k, e);
-	if (!r)
+	if (!r) {
 		account_make(a, &a->own, event, k.sampled);
+		find_late(a, &k);
+	}
 	if (!r && k.of_cpus)
 		make_cpus(a, k.of_cpus);
 	else if (!r && a->rows == ACCOUNT_GROUPS)
 		make_groups(a, k.sampled);
 	free(k.sampled);
+	free(k.runnable);
 	free(k.of_cpus);
 	return r;
 }
@@ -472,14 +508,15 @@ static void expect_between(struct account_check *out, const struct account *a, c
 /*
  * What samples may have, but for chance. Of CPU time: what was charged, with what each CPU charges only at
  * the kernel's next tick, with what it charges to nobody, and with the interrupts of the clock itself. Of
- * allocated bytes: with those that were sampled before the JVM told them, and what it loses count of.
+ * allocated bytes: with those that were sampled before the JVM told them, and what it loses count of. Of
+ * lives: with what threads waited for a CPU at their ends.
  */
 static uint64_t most_sampled(const struct account *a)
 {
 	enum { TICK_NS = 10000000, OWN_PART = 20 };
 
 	if (!account_is_cpu(a->names, a->event))
-		return a->counted + a->counted / OWN_PART;
+		return a->counted + a->counted / OWN_PART + a->late;
 	return a->counted + a->counted / OWN_PART + names_label_u64(a->names, "account.uncharged_ns") +
 	       TICK_NS * (1 + MIN(names_label_u64(a->names, "cpus"), (uint64_t)UINT16_MAX));
 }

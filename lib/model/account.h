@@ -43,6 +43,7 @@ struct account {
 	uint64_t counted;		/* of all */
 	uint64_t sampled;
 	uint64_t nobodys;		/* of counted: of threads that nobody knows */
+	uint64_t late;			/* of sampled: what may be after the end of threads; account_read() */
 	uint64_t weight;		/* of a sample; 0: not known */
 	enum account_rows rows;
 	const char *why;		/* of what is missing; NULL: nothing is said */

@@ -15,7 +15,7 @@ enum { MIB = 1 << 20, OF_THREAD = 100 * MIB };
 
 /* A trace of two threads, with samples of 1 MiB each of the first alone. */
 static struct trace_reader *trace(struct buf *b, const char *event, uint64_t counted, uint64_t nr_samples,
-				  const char *missing)
+				  const char *missing, uint64_t runnable)
 {
 	struct rec_sample sample = { .time_ns = 2000, .thread = 1, .weight = MIB };
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
@@ -40,23 +40,30 @@ static struct trace_reader *trace(struct buf *b, const char *event, uint64_t cou
 			.time_ns = 3000, .thread = 1, .amount = OF_THREAD / 2 });
 	trace_write_counted(w, &(struct rec_counted){
 		.time_ns = 3000, .thread = 2, .event = 1, .amount = 5 });
+	trace_write_wall(w, &(struct rec_wall){ .time_ns = 3000, .thread = 1, .runnable_ns = runnable });
 	*b = traces_close(w);
 	CHECK(!trace_reader_open_memory(&t, b->data, b->len, &e));
 	return t;
 }
 
-static struct account_check checked(uint64_t counted, uint64_t nr_samples, const char *missing)
+static struct account_check checked_of(const char *event, uint64_t counted, uint64_t nr_samples,
+				       const char *missing, uint64_t runnable)
 {
 	struct account_check c;
 	struct trace_reader *t;
 	struct err e;
 	struct buf b;
 
-	t = trace(&b, "alloc", counted, nr_samples, missing);
+	t = trace(&b, event, counted, nr_samples, missing, runnable);
 	CHECK(!account_check(t, &c, &e));
 	trace_reader_close(t);
 	buf_release(&b);
 	return c;
+}
+
+static struct account_check checked(uint64_t counted, uint64_t nr_samples, const char *missing)
+{
+	return checked_of("alloc", counted, nr_samples, missing, 0);
 }
 
 TEST(account_check_allows_for_chance_and_for_no_more)
@@ -85,6 +92,15 @@ TEST(account_check_finds_more_in_threads_than_in_all)
 	CHECK_U64(checked(OF_THREAD + MIB, 100, NULL).nr_bad, 0);
 }
 
+/* Of lives: what a thread waited for a CPU may be after its end was recorded. */
+TEST(account_check_allows_for_threads_that_end_late)
+{
+	CHECK_U64(checked_of("wall", OF_THREAD, 180, NULL, 0).nr_bad, 1);
+	CHECK_U64(checked_of("wall", OF_THREAD, 180, NULL, 80ull * MIB).nr_bad, 0);
+	CHECK_U64(checked_of("wall", OF_THREAD, 180, NULL, 20ull * MIB).nr_bad, 1);
+	CHECK_U64(checked_of("alloc", OF_THREAD, 180, NULL, 80ull * MIB).nr_bad, 1);
+}
+
 TEST(account_has_the_counts_of_its_event_alone)
 {
 	struct account a;
@@ -92,7 +108,7 @@ TEST(account_has_the_counts_of_its_event_alone)
 	struct err e = { 0 };
 	struct buf b;
 
-	t = trace(&b, "alloc", 2 * OF_THREAD, 90, NULL);
+	t = trace(&b, "alloc", 2 * OF_THREAD, 90, NULL, 0);
 	CHECK(!account_read(&a, t, "alloc", &e));
 	CHECK_U64(a.nr, 2);
 	CHECK_U64(a.threads[0].counted, OF_THREAD);
@@ -105,7 +121,7 @@ TEST(account_has_the_counts_of_its_event_alone)
 	trace_reader_close(t);
 	buf_release(&b);
 	/* who counts it is not known */
-	t = trace(&b, "others", OF_THREAD, 90, NULL);
+	t = trace(&b, "others", OF_THREAD, 90, NULL, 0);
 	CHECK(account_read(&a, t, NULL, &e) == -ENODATA);
 	account_release(&a);
 	trace_reader_close(t);
