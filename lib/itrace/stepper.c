@@ -16,6 +16,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/itrace_request.h"
@@ -30,7 +31,9 @@
 
 enum { PEEK_MAX = 64 };
 
-static volatile sig_atomic_t asked_to_stop;
+enum { TICK_S = 1 };
+
+static volatile sig_atomic_t asked_to_stop, ticked;
 
 /* ---- threads ---- */
 
@@ -446,6 +449,7 @@ static void on_stop(struct stepper *s, struct tracee *t, int status)
 	int event = status >> 16, sig = WSTOPSIG(status);
 
 	t->stopped = true;
+	t->watched = false;
 	t->on_trail &= event != PTRACE_EVENT_EXEC;	/* of the image before */
 	s->t.nr_stops += t->stepping;
 	if (on_trail_stop(s, t, event, sig))
@@ -626,6 +630,46 @@ static void on_stop_signal(int sig)
 	alarm(1);
 }
 
+static void on_tick(int sig)
+{
+	ticked = 1;
+}
+
+/* Ends a wait now and then, for watch_trails(). */
+static void begin_ticks(void)
+{
+	const struct itimerspec each = { .it_interval.tv_sec = TICK_S, .it_value.tv_sec = TICK_S };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
+	struct sigaction sa = { .sa_handler = on_tick };
+	timer_t timer;
+
+	sigaction(SIGRTMIN, &sa, NULL);
+	if (!timer_create(CLOCK_MONOTONIC, &event, &timer))
+		timer_settime(timer, 0, &each, NULL);
+}
+
+/*
+ * A virtual machine may lose a breakpoint, and a thread that has passed the end of its trail would run on
+ * unseen. A trail is some tens of instructions: who is on one for more than a second has lost its way, or has
+ * no CPU, and stops where it is.
+ */
+static void watch_trails(struct stepper *s)
+{
+	size_t i;
+
+	ticked = 0;
+	for (i = 0; i < s->nr_tracees; i++) {
+		struct tracee *t = s->tracees[i];
+		bool runs = t->alive && !t->stopped && t->on_trail;
+
+		if (runs && t->watched) {
+			s->t.nr_gaps++;
+			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+		}
+		t->watched = runs && !t->watched;
+	}
+}
+
 static void set_signals(int parent_pid)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTOU, SIGTTIN, SIGPIPE,
@@ -661,6 +705,8 @@ static void loop(struct stepper *s, int parent_pid)
 			on_status(s, tid, status);
 		else if (errno != EINTR)
 			break;
+		if (ticked)
+			watch_trails(s);
 	}
 	s->broken |= getppid() != parent_pid;
 }
@@ -693,6 +739,7 @@ void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 	set_signals(parent_pid);
 	if (!o->argv)
 		attach(&s);
+	begin_ticks();
 	loop(&s, parent_pid);
 	report(&s, NULL, (struct wire){ .type = WIRE_STOPPED, .len = sizeof(s.t) }, &s.t);
 	report_flush(&s);
