@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "trace/format.h"
@@ -214,6 +214,15 @@ TEST(trace_damage_costs_the_damaged_chunks_only)
 }
 
 /* A file is read through a window; memory is not.  Both must see the same, at any speed of light. */
+/* What this process has used of CPUs, whatever else runs. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000ull + used.tv_nsec;
+}
+
 TEST(trace_damage_in_a_large_file_is_searched_in_one_go)
 {
 	enum { NR = 60000, JUNK = (20 << 20) / UNIT_STRIDE / 64 * 64 };
@@ -240,10 +249,10 @@ TEST(trace_damage_in_a_large_file_is_searched_in_one_go)
 	CHECK_U64(io_write_all(fd, c.data, c.len), 0);
 	close(fd);
 
-	start = clock_mono_ns();
+	start = cpu_ns();
 	CHECK_U64(trace_reader_open(&t, traces_path(), &e), 0);
 	CHECK_U64(trace_read(t, &seen_all, &from_file, &e), 0);
-	CHECK(clock_mono_ns() - start < 10000000000);
+	CHECK(cpu_ns() - start < 10000000000);
 	damage = *trace_reader_damage(t);
 	trace_reader_close(t);
 	CHECK_U64(trace_reader_open_memory(&t, c.data, c.len, &e), 0);
