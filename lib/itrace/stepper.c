@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 
 enum { PEEK_MAX = 64 };
 
-enum { TICK_S = 1 };
+enum { TICK_S = 1, LOST_NS = 10000000 };
 
 static volatile sig_atomic_t asked_to_stop, ticked;
 
@@ -648,10 +649,27 @@ static void begin_ticks(void)
 		timer_settime(timer, 0, &each, NULL);
 }
 
+/* The CPU time of a thread; UINT64_MAX: not known. */
+static uint64_t cpu_time_ns(int tid)
+{
+	uint64_t ns = UINT64_MAX;
+	char path[48];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return ns;
+	if (fscanf(f, "%" SCNu64, &ns) != 1)
+		ns = UINT64_MAX;
+	fclose(f);
+	return ns;
+}
+
 /*
  * A virtual machine may lose a breakpoint, and a thread that has passed the end of its trail would run on
- * unseen. A trail is some tens of instructions: who is on one for more than a second has lost its way, or has
- * no CPU, and stops where it is.
+ * unseen. A trail is some tens of instructions: a thread that takes 10 ms for one has lost its way, and stops
+ * where it is. One that gets no CPU is left alone.
  */
 static void watch_trails(struct stepper *s)
 {
@@ -662,11 +680,16 @@ static void watch_trails(struct stepper *s)
 		struct tracee *t = s->tracees[i];
 		bool runs = t->alive && !t->stopped && t->on_trail;
 
+		uint64_t ns = runs ? cpu_time_ns(t->tid) : 0;
+
+		if (runs && t->watched && ns != UINT64_MAX && ns - t->watched_ns < LOST_NS)
+			continue;
 		if (runs && t->watched) {
 			s->t.nr_gaps++;
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 		}
 		t->watched = runs && !t->watched;
+		t->watched_ns = ns;
 	}
 }
 

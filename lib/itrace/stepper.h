@@ -49,7 +49,8 @@ struct tracee {
 	bool in_exclusive;	/* runs to the breakpoints of excl */
 	struct exclusive excl;
 	bool on_trail;		/* runs to the breakpoints of trail */
-	bool watched;		/* was on it at the last tick, and has not stopped since */
+	bool watched;		/* was on it at the last tick, and has not stopped since; */
+	uint64_t watched_ns;	/* the CPU time that it had then */
 	bool stale_trap;	/* a trap will be told of a breakpoint that does not matter any more */
 	struct trail trail;
 	struct user_breakpoints breakpoints;
