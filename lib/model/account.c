@@ -376,14 +376,17 @@ static void make_groups(struct account *a, const struct account_sampled *sampled
 static void find_late(struct account *a, const struct reading *k)
 {
 	const struct names *x = a->names;
-	uint64_t *counted = xcalloc(x->nr_threads + 1, sizeof(*counted));
+	uint64_t *counted;
 	size_t i;
 
 	a->late = 0;
+	if (strcmp(names_event(x, k->event, ""), "wall") != 0)
+		return;
+	counted = xcalloc(x->nr_threads + 1, sizeof(*counted));
 	for (i = 0; i < x->nr_counted; i++)
 		if (x->counted[i].event == k->event)
 			flow_sum(&counted[x->counted[i].thread], x->counted[i].amount);
-	for (i = 0; i < x->nr_threads && !strcmp(names_event(x, k->event, ""), "wall"); i++)
+	for (i = 0; i < x->nr_threads; i++)
 		if (k->sampled[i].amount > counted[i])
 			flow_sum(&a->late, MIN(k->sampled[i].amount - counted[i], k->runnable[i]));
 	free(counted);
