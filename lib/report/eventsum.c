@@ -289,36 +289,23 @@ static void lasting_row(const struct sums *s, const struct sum *x, struct sheet 
 	});
 }
 
-/* Phases of programs, and their marks. */
-static const struct sheet_column marked[] = {
-	{ "n", "n", 9 },
-	{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
-	{ "mean_ns", "Mean", 10, 6, .unit = UNIT_S },
-	{ "p50_ns", "p50", 10, 6, .unit = UNIT_S },
-	{ "p95_ns", "p95", 10, 6, .unit = UNIT_S },
-	{ "p99_ns", "p99", 10, 6, .unit = UNIT_S },
-	{ "max_ns", "Max", 10, 6, .unit = UNIT_S },
-	{ "first_ns", "First", 11, 6, .unit = UNIT_S },
-	{ "last_ns", "Last", 11, 6, .unit = UNIT_S },
-	{ "kind", "Kind", -6 },
-	{ "what", "What", -1 },
-};
+/* Phases of programs, and their marks. The last column is as wide as it is long. */
+#define MARKED(what_width) \
+	{ "n", "n", 9 }, \
+	{ "total_ns", "Total", 11, 6, .unit = UNIT_S }, \
+	{ "mean_ns", "Mean", 10, 6, .unit = UNIT_S }, \
+	{ "p50_ns", "p50", 10, 6, .unit = UNIT_S }, \
+	{ "p95_ns", "p95", 10, 6, .unit = UNIT_S }, \
+	{ "p99_ns", "p99", 10, 6, .unit = UNIT_S }, \
+	{ "max_ns", "Max", 10, 6, .unit = UNIT_S }, \
+	{ "first_ns", "First", 11, 6, .unit = UNIT_S }, \
+	{ "last_ns", "Last", 11, 6, .unit = UNIT_S }, \
+	{ "kind", "Kind", -6 }, \
+	{ "what", "What", what_width }
 
-/* The same by label, which is the last column; each is as wide as it is long. */
-static const struct sheet_column labelled[] = {
-	{ "n", "n", 9 },
-	{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
-	{ "mean_ns", "Mean", 10, 6, .unit = UNIT_S },
-	{ "p50_ns", "p50", 10, 6, .unit = UNIT_S },
-	{ "p95_ns", "p95", 10, 6, .unit = UNIT_S },
-	{ "p99_ns", "p99", 10, 6, .unit = UNIT_S },
-	{ "max_ns", "Max", 10, 6, .unit = UNIT_S },
-	{ "first_ns", "First", 11, 6, .unit = UNIT_S },
-	{ "last_ns", "Last", 11, 6, .unit = UNIT_S },
-	{ "kind", "Kind", -6 },
-	{ "what", "What", -20 },
-	{ "label", "Label", -1 },
-};
+static const struct sheet_column marked[] = { MARKED(-1) };
+/* The same by label. */
+static const struct sheet_column labelled[] = { MARKED(-20), { "label", "Label", -1 } };
 
 static void marked_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
 {
