@@ -193,7 +193,7 @@ static double off_percent(const struct train_length *l)
 	return l->own > 0 ? (l->calibrated - l->own) / l->own * 100 : NAN;
 }
 
-/* What was verified: native functions, Java methods, or both. */
+/* The result for calls of one kind, native functions or Java methods. */
 struct verified {
 	const char *calls;
 	struct train_length lengths[TRAIN_LENGTHS];

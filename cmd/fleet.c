@@ -302,7 +302,7 @@ static int run_report(const struct fleet_opts *o, int nr, char **operands)
 	return status;
 }
 
-/* What has been said wrong of budget's options; NULL: nothing. */
+/* Return what is wrong with budget's options, or NULL. */
 static const char *bad_budget(const struct fleet_opts *o, int nr)
 {
 	if (!nr)

@@ -93,7 +93,7 @@ struct sender {
 	uint64_t deadline_ns;		/* CLOCK_MONOTONIC: no attempt begins after that, but the first */
 	unsigned int wait_ms;
 	uint64_t spool_len;		/* bytes of all files in the spool */
-	/* Of one round of preparing and sending: */
+	/* These are of one round of preparing and sending. */
 	bool stop;			/* nothing more is sent */
 	size_t nr_sent, nr_known, nr_left, nr_no_room;
 	int status;			/* for the exit */
@@ -262,7 +262,7 @@ static int end_group(struct sender *x, struct err *e)
 	return r;
 }
 
-/* Whether one more trace may go into the spool; what is there is sent first. */
+/* Check whether one more trace may go into the spool; where it is full, send what is there. */
 static bool have_room(struct sender *x)
 {
 	if (x->spool_len < x->o->spool_size)
@@ -336,7 +336,7 @@ static int add_file(struct sender *x, const struct folder *f, const char *path, 
 	return r;
 }
 
-/* What is new in a folder. */
+/* Add what is new in a folder. */
 static void add_folder(struct sender *x, const char *folder)
 {
 	struct folder f = { .path = folder, .sent = &x->sent, .keys = MAP_INIT };

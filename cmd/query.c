@@ -106,7 +106,7 @@ static struct profile_opts profile_opts(const struct query_request *q)
 	return po;
 }
 
-/* What the rows of a trace do not say; name: NULL, there is only one. */
+/* Warn of what the rows of a trace do not say. The name is NULL if there is only one trace. */
 static void say_what_is_missing_of(const struct origin *origin, const char *name)
 {
 	const char *of = name ? name : "", *colon = name ? ": " : "";
@@ -135,7 +135,7 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 		log_warn("%" PRIu64 " of %" PRIu64 " rows are shown", rows->limit, rows->nr);
 }
 
-/* Of a heap there are no traces. */
+/* A heap has no traces. */
 static int ask(const struct query_request *q, const struct query_trace *traces, size_t nr, struct heap *heap,
 	       const char *sql, struct err *e)
 {

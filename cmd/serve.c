@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * serve.c - answers one request after the other. What asks is read as an enemy's: at most so many bytes,
- * within so much time, and of them only the first line, Host and If-None-Match are looked at.
+ * within two seconds, and of them only the first line, Host and If-None-Match are looked at.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -115,7 +115,7 @@ static bool is_live(const struct serve *s)
 
 /* ---- an answer ---- */
 
-/* Of the file that is served: a page that is made anew is another file. */
+/* Append the tag of the file that is served: a page that is made anew is another file. */
 static void put_tag(struct buf *b, const struct serve *s)
 {
 	struct stat st;
@@ -212,7 +212,7 @@ static bool is_token(const struct serve *s, const char *path)
 	return !differs;
 }
 
-/* What a header says, and how long that is; NULL: it is not there. name: with its colon. */
+/* Return what a header says, and its length, or NULL without that header. The name ends with a colon. */
 static const char *header(const char *text, const char *name, size_t *len)
 {
 	const char *line;

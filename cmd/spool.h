@@ -13,7 +13,7 @@
 #include "fleet/push.h"
 
 struct spool_kind {
-	/* Whether the server takes anything at all: 0. -EAGAIN: it does not answer. */
+	/* Returns 0 if the server takes anything at all, or -EAGAIN if it does not answer. */
 	int (*ask)(const struct http_server *server, struct err *e);
 	/*
 	 * Puts a trace into the spool: 0, 1 if it was damaged, which has been said, or -errno. *len grows by
@@ -22,8 +22,8 @@ struct spool_kind {
 	int (*add)(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
 		   struct err *e);
 	/*
-	 * Fills *s from the name of a file in the spool, len 0: it does not say; false: it is none of this
-	 * kind.
+	 * Fills *s from the name of a file in the spool; len is 0 if the name does not say it. Returns false
+	 * for a file of another kind.
 	 */
 	bool (*parse)(const char *name, struct segment *s);
 	/* How many of the nr segments go at once, as segments_batch(). */

@@ -461,7 +461,7 @@ static uint64_t beside(const struct model *m, size_t node, const char *what)
 	return 0;
 }
 
-/* That of the lowest tenth's upper end, as lowest() has it. */
+/* Find the figures of the context at the upper end of the lowest tenth, as lowest() does. */
 static int find_call(const struct training *t, const struct model *m, struct trained what,
 		     struct calibrated *out, struct err *e)
 {

@@ -25,7 +25,7 @@ int train_start(struct training *t, const char *java, struct err *e);
  * varies too much is not used unless it is accepted; a warning says so, and a row that is used stays.
  */
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
-/* What a call of a function of some length takes, in the metric's unit. */
+/* The figures of calls of a function of some length, each in the metric's unit. */
 struct train_length {
 	unsigned int steps;		/* of its work */
 	double own;			/* without hooks, and without the call itself */
