@@ -234,3 +234,26 @@ moving_collectors() {
 	skip_unless_perf
 	on_each_jdk 21 moving_collectors
 }
+
+# What the compiler noted of its instructions is often of other code (scopes.c): box() had then 60 times its time, and
+# the others a third to a half. How the phases' CPU times are shared is the thread's own clock's word.
+own_clock() {
+	"$ARCPROF" record -q -F 999 -o trace "$@" -- java -cp "$CLASSES" Notes 1500 >own
+	"$ARCPROF" report -i trace --xprof --thread main --format csv |
+		awk -F, '$2 ~ /^Notes\.[a-z]*$/ { print substr($2, 7), $7 / 1000 }' >seen
+	cat own seen
+	awk 'NR == FNR { own[$1] = $2; all += $2; next } $1 in own { seen[$1] = $2; of_all += $2 }
+		END {
+			for (p in own)
+				if (p != "box" && (seen[p] / of_all < 0.7 * own[p] / all || seen[p] / of_all > 1.4 * own[p] / all))
+					exit 1
+			exit seen["box"] / of_all > 0.05 + own["box"] / all
+		}' own seen
+}
+@test "java stacks: methods inlined into one have the CPU time that the thread's own clock says" {
+	outer_jdks own_clock
+}
+
+@test "java stacks: so they have where the JVM tells of all its code" {
+	one_jdk newest own_clock -a
+}

@@ -8,6 +8,13 @@
  * nmethod's own method: by that it is known, before any are used and place by place, that all this is read as
  * it is meant.
  *
+ * With the flag DebugNonSafepoints, C2 also notes for its other instructions which bytecode they come
+ * from, and some of that is wrong: what it makes after parsing, in optimisations, gets the note of the
+ * bytecode that was parsed or inlined last. One bytecode so appears all over the code, between pieces
+ * of any other method: in a program of ten phases one of them got three times its time, and two thirds
+ * were left to those with loops. Such notes are passed over (look_through()), and the next one of
+ * another bytecode describes the place.
+ *
  * Loads: the nmethod is on the stack of this thread, so it lives. But the walker may have taken an old word
  * for a frame: what lies in the code cache is loaded within the bounds of its blob, what lies in the C heap
  * (JDK 25) as if it might be gone. When it is on the stack of another thread, which was blocked a moment
@@ -30,6 +37,16 @@ enum {
 	NR_TRIED = 64,		/* nmethods */
 	NR_TRIALS = 5, TRIAL_MS = 2,
 	MOST_WRONG = 4,	/* places */
+	/*
+	 * Of large methods of javac, a bytecode whose notes are right has up to 12 pieces of code,
+	 * and in unrolled loops more, but then within one method; wrong ones have 16 to 808, between
+	 * 5 to 78 other methods.
+	 */
+	STALE_RUNS = 16, STALE_CHAINS = 4,
+	NR_STALE = 1 << 12,	/* of all nmethods */
+	NR_COUNTS = 512, NR_SUSPECTS = 8,
+	MOST_DESCS = 1 << 14,
+	NO_SCOPE = 0xffffffff,
 };
 
 /* In the code cache, or a copy of the C heap. */
@@ -41,11 +58,14 @@ struct area {
 
 struct notes {
 	struct area pcs, scopes, methods;
+	uint32_t compile_id;		/* 0: of code in which no notes are wrong */
 	struct blocked *b;		/* the thread whose they are, NULL: this one */
 };
 
 /* compile id << 32 | low half of the pc. One that is overwritten is told again. */
 static uint64_t *places;
+/* compile id << 32 | a scope whose notes are wrong; with NO_SCOPE, its notes were looked through. */
+static uint64_t stale[NR_STALE];
 static bool fails;		/* it was found not to be as above */
 static uint32_t nr_right, nr_wrong;	/* places */
 
@@ -69,21 +89,23 @@ bool scopes_init(void)
 {
 	if (!scopes_readable())
 		return false;
-	if (places)
+	if (places) {
 		sys_clear_pages(places, NR_PLACES * sizeof(*places));
-	else
-		places = sys_pages(NR_PLACES * sizeof(*places));
+		memset(stale, 0, sizeof(stale));
+		return true;
+	}
+	places = sys_pages(NR_PLACES * sizeof(*places));
 	return places;
 }
 
-/* True when it is there already. */
-static bool look_up(uint64_t key, uint64_t **slot)
+/* True when it is there already. nr: the size of the table, a power of two. */
+static bool look_up(uint64_t *table, size_t nr, uint64_t key, uint64_t **slot)
 {
 	size_t h = mix64(key), i;
 
 	*slot = NULL;
 	for (i = 0; i < NR_PROBES; i++) {
-		uint64_t *s = &places[(h + i) & (NR_PLACES - 1)], now = load_relaxed(s);
+		uint64_t *s = &table[(h + i) & (nr - 1)], now = load_relaxed(s);
 
 		if (now == key)
 			return true;
@@ -91,7 +113,7 @@ static bool look_up(uint64_t key, uint64_t **slot)
 			*slot = s;
 	}
 	if (!*slot)
-		*slot = &places[h & (NR_PLACES - 1)];
+		*slot = &table[h & (nr - 1)];
 	return false;
 }
 
@@ -143,9 +165,16 @@ static struct notes notes_in_heap(uintptr_t nm)
 	};
 }
 
+/* Only C2 makes wrong ones. */
+enum { LEVEL_C2 = 4 };
+
 static struct notes notes_of(uintptr_t nm, bool doubtful)
 {
-	return vm.o.nm_immutable >= 0 ? notes_in_heap(nm) : notes_in_code(nm, doubtful);
+	struct notes n = vm.o.nm_immutable >= 0 ? notes_in_heap(nm) : notes_in_code(nm, doubtful);
+
+	if (vm_nmethod_level(nm) == LEVEL_C2)
+		n.compile_id = vm_i32(nm, vm.o.nm_compile_id);
+	return n;
 }
 
 static int32_t desc_pc(const char *d)
@@ -156,42 +185,6 @@ static int32_t desc_pc(const char *d)
 static int32_t desc_scope(const char *d)
 {
 	return own_i32((uintptr_t)d, vm.o.pc_desc_scope);
-}
-
-/* Offset of the scope of the first PcDesc past off that has one; 0: none. */
-static uint32_t find_scope(const struct area *pcs, uint32_t off)
-{
-	const uint32_t size = vm.size.pc_desc;
-	uint32_t lo = 0, hi = pcs->len / size, mid, i, nr;
-	char d[NR_DESCS * MAX_DESC];
-
-	while (hi - lo > NR_DESCS) {
-		mid = (lo + hi) / 2;
-		if (!load(d, pcs, mid * size, size))
-			return 0;
-		if (desc_pc(d) > (int32_t)off)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	/* from here on, for those without a scope are passed over */
-	for (hi = pcs->len / size; lo < hi; lo += nr) {
-		nr = hi - lo < NR_DESCS ? hi - lo : NR_DESCS;
-		if (!load(d, pcs, lo * size, nr * size))
-			return 0;
-		for (i = 0; i < nr; i++)
-			if (desc_pc(d + i * size) > (int32_t)off && desc_scope(d + i * size))
-				return desc_scope(d + i * size);
-	}
-	return 0;
-}
-
-static char *put_varint(char *d, uint32_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*d++ = v | 0x80;
-	*d++ = v;
-	return d;
 }
 
 struct scope {
@@ -210,6 +203,204 @@ static bool read_scope(const struct notes *n, uint32_t at, struct scope *scope)
 	method = stream_int(&s);
 	scope->bci = stream_int(&s);
 	return !s.bad && method && load(&scope->method, &n->methods, (method - 1) * 8ull, 8);
+}
+
+/* ---- notes that are wrong ---- */
+
+/* A bytecode that has many pieces of code. */
+struct suspect {
+	uint32_t scope, runs;
+	uint64_t own, chains[STALE_CHAINS];	/* its own method as it was inlined; those that follow it */
+	uint32_t nr_chains;
+};
+
+static uint64_t chain_of(const struct notes *n, uint32_t at)
+{
+	struct scope s;
+
+	return read_scope(n, at, &s) ? mix64(s.method + s.outer) : 0;
+}
+
+static void add_follower(struct suspect *s, uint64_t chain)
+{
+	uint32_t i;
+
+	if (!chain || chain == s->own || s->nr_chains == STALE_CHAINS)
+		return;
+	for (i = 0; i < s->nr_chains && s->chains[i] != chain; i++)
+		;
+	if (i == s->nr_chains)
+		s->chains[s->nr_chains++] = chain;
+}
+
+static bool is_stale(const struct suspect *s)
+{
+	return s->runs >= STALE_RUNS && s->nr_chains == STALE_CHAINS;
+}
+
+/* The PcDescs in pieces, and without those that go on with the scope of the one before. */
+struct runs {
+	const struct area *pcs;
+	uint32_t at, nr, in_piece, last;
+	char d[NR_DESCS * MAX_DESC];
+};
+
+static uint32_t next_run(struct runs *r)
+{
+	const uint32_t size = vm.size.pc_desc;
+
+	for (; r->at < r->nr; r->at++) {
+		uint32_t i = r->at % NR_DESCS, left = r->nr - r->at, scope;
+
+		if (!i && !load(r->d, r->pcs, r->at * size, (left < NR_DESCS ? left : NR_DESCS) * size))
+			return 0;
+		scope = desc_scope(r->d + i * size);
+		if (scope && scope != r->last) {
+			r->last = scope;
+			r->at++;
+			return scope;
+		}
+	}
+	return 0;
+}
+
+static struct runs runs_of(const struct notes *n)
+{
+	uint32_t nr = n->pcs.len / vm.size.pc_desc;
+
+	return (struct runs){ .pcs = &n->pcs, .nr = nr < MOST_DESCS ? nr : 0 };
+}
+
+static struct suspect *suspect_of(const struct notes *n, struct suspect *all, uint32_t *nr, uint32_t scope)
+{
+	uint32_t i;
+
+	for (i = 0; i < *nr; i++)
+		if (all[i].scope == scope)
+			return &all[i];
+	if (*nr == NR_SUSPECTS)
+		return NULL;
+	all[*nr] = (struct suspect){ .scope = scope, .own = chain_of(n, scope) };
+	return &all[(*nr)++];
+}
+
+static uint8_t *count_of(uint8_t *counts, uint32_t scope)
+{
+	return &counts[mix64(scope) & (NR_COUNTS - 1)];
+}
+
+static void remember_stale(uint32_t compile_id, uint32_t scope)
+{
+	uint64_t key = (uint64_t)compile_id << 32 | scope, *slot;
+
+	if (!look_up(stale, NR_STALE, key, &slot))
+		store_relaxed(slot, key);
+}
+
+/* Not inlined: what it needs lies on the stack of an interrupted thread only while it runs. */
+static __attribute__((noinline)) void look_through(const struct notes *n, uint32_t compile_id)
+{
+	uint8_t counts[NR_COUNTS] = { 0 };
+	struct suspect suspects[NR_SUSPECTS], *before = NULL;
+	struct runs r = runs_of(n);
+	uint32_t scope, nr = 0, i;
+
+	while ((scope = next_run(&r)))
+		*count_of(counts, scope) += *count_of(counts, scope) < STALE_RUNS;
+	r = runs_of(n);
+	while ((scope = next_run(&r))) {
+		if (before && !is_stale(before))
+			add_follower(before, chain_of(n, scope));
+		before = *count_of(counts, scope) < STALE_RUNS ? NULL : suspect_of(n, suspects, &nr, scope);
+		if (before)
+			before->runs++;
+	}
+	for (i = 0; i < nr; i++)
+		if (is_stale(&suspects[i]))
+			remember_stale(compile_id, suspects[i].scope);
+	remember_stale(compile_id, NO_SCOPE);
+}
+
+static bool is_stale_scope(const struct notes *n, uint32_t scope)
+{
+	uint64_t id = (uint64_t)n->compile_id << 32, *slot;
+
+	if (!n->compile_id)
+		return false;
+	if (!look_up(stale, NR_STALE, id | NO_SCOPE, &slot))
+		look_through(n, n->compile_id);
+	return look_up(stale, NR_STALE, id | scope, &slot);
+}
+
+/* A PcDesc before which none is past off, and with less than NR_DESCS between it and the first that is. */
+static uint32_t search(const struct area *pcs, uint32_t off)
+{
+	const uint32_t size = vm.size.pc_desc;
+	uint32_t lo = 0, hi = pcs->len / size, mid;
+	char d[MAX_DESC];
+
+	while (hi - lo > NR_DESCS) {
+		mid = (lo + hi) / 2;
+		if (!load(d, pcs, mid * size, size))
+			return pcs->len / size;
+		if (desc_pc(d) > (int32_t)off)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/*
+ * Offset of the scope of the first PcDesc past off that has one; 0: none. One right past it is of the
+ * call or the load there, and is right.
+ */
+static uint32_t find_scope(const struct notes *n, uint32_t off)
+{
+	const struct area *pcs = &n->pcs;
+	const uint32_t size = vm.size.pc_desc, end = pcs->len / size;
+	uint32_t lo, i, nr, first = 0, scope;
+	char d[NR_DESCS * MAX_DESC];
+
+	/* to the end, for those without a scope are passed over */
+	for (lo = search(pcs, off); lo < end; lo += nr) {
+		nr = end - lo < NR_DESCS ? end - lo : NR_DESCS;
+		if (!load(d, pcs, lo * size, nr * size))
+			return 0;
+		for (i = 0; i < nr; i++) {
+			scope = desc_scope(d + i * size);
+			if (desc_pc(d + i * size) <= (int32_t)off || !scope)
+				continue;
+			if (desc_pc(d + i * size) == (int32_t)off + 1 || !is_stale_scope(n, scope))
+				return scope;
+			first = first ? first : scope;
+		}
+	}
+	return first;
+}
+
+bool scopes_wrong_at(const struct vm_blob *b, uint32_t off)
+{
+	const uint32_t size = vm.size.pc_desc;
+	char d[MAX_DESC] = "";
+	struct notes n;
+	uint32_t at;
+
+	if (!scopes_readable() || !off)
+		return false;
+	n = notes_of(b->addr, true);
+	for (at = search(&n.pcs, off - 1); load(d, &n.pcs, (uint64_t)at * size, size); at++)
+		if (desc_pc(d) >= (int32_t)off)
+			break;
+	return desc_pc(d) == (int32_t)off && desc_scope(d) && is_stale_scope(&n, desc_scope(d));
+}
+
+static char *put_varint(char *d, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*d++ = v | 0x80;
+	*d++ = v;
+	return d;
 }
 
 /* One frame; NULL: there is no room for a name. */
@@ -250,7 +441,7 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, bool
 			  struct jvm_ring *ring, struct blocked *thread)
 {
 	struct notes n = notes_of(b->addr, thread);
-	struct scope s = { .outer = find_scope(&n.pcs, pc - b->begin) };
+	struct scope s = { .outer = find_scope(&n, pc - b->begin) };
 	char *d = buf + 3;
 	int nr;
 
@@ -274,7 +465,7 @@ static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, bool
 uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc)
 {
 	struct notes n = notes_of(b->addr, false);
-	struct scope s = { .outer = find_scope(&n.pcs, pc - b->begin) };
+	struct scope s = { .outer = find_scope(&n, pc - b->begin) };
 	uint32_t nr;
 
 	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
@@ -325,7 +516,8 @@ bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 		uint32_t id = f->compile_id & ~JVM_NOT_INLINED;
 		uint64_t key = (uint64_t)id << 32 | (uint32_t)pc_of(f), *slot;
 
-		if (f->kind_pc >> JVM_FRAME_PC_BITS != JVM_COMPILED || look_up(key, &slot))
+		if (f->kind_pc >> JVM_FRAME_PC_BITS != JVM_COMPILED ||
+		    look_up(places, NR_PLACES, key, &slot))
 			continue;
 		if (tell(f, i && is_java(f - 1), ring, buf, b))
 			store_relaxed(slot, key);
@@ -355,7 +547,7 @@ static bool try_nmethod(const struct vm_blob *b, void *ctx)
 	if (!method || !has_bytecode(method))
 		return true;
 	n = notes_of(b->addr, true);
-	s = (struct scope){ .outer = find_scope(&n.pcs, 0) };
+	s = (struct scope){ .outer = find_scope(&n, 0) };
 	for (nr = 0; s.outer && nr < SCOPES_MAX_LEVELS; nr++)
 		if (!read_scope(&n, s.outer, &s))
 			s = (struct scope){ 0 };

@@ -46,5 +46,10 @@ bool scopes_readable(void);
  * are inlined; 0: not known. pc is one less than where it returns to.
  */
 uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc);
+/*
+ * What the compiler noted for the place at that offset in the code, which has a note, was found to be
+ * of other code. Not in a signal handler.
+ */
+bool scopes_wrong_at(const struct vm_blob *b, uint32_t off);
 
 #endif

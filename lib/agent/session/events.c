@@ -72,17 +72,27 @@ static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *info
 	return NULL;
 }
 
+static bool is_wrong(const struct vm_blob *b, const PCStackInfo *p, uintptr_t code)
+{
+	return b->addr && b->kind == VM_BLOB_NMETHOD && (uintptr_t)p->pc >= code &&
+	       scopes_wrong_at(b, (uintptr_t)p->pc - code);
+}
+
 /* As struct rec_code has it; returns the end, or NULL when there is no room. */
 static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoadInlineRecord *r,
-			 uintptr_t code)
+			 const struct vm_blob *b, uintptr_t code)
 {
 	uintptr_t at = code;
-	int i, k;
+	int i, k, nr = 0;
 
-	d = varint_put(d, r->numpcs);
+	for (i = 0; i < r->numpcs; i++)
+		nr += !is_wrong(b, &r->pcinfo[i], code);
+	d = varint_put(d, nr);
 	for (i = 0; i < r->numpcs; i++) {
 		const PCStackInfo *p = &r->pcinfo[i];
 
+		if (is_wrong(b, p, code))
+			continue;
 		if (end - d < 20 + p->numstackframes * 10l || (uintptr_t)p->pc < at)
 			return NULL;
 		d = varint_put(d, (uintptr_t)p->pc - at);
@@ -117,7 +127,7 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 	sys_lock(&cache_lock);
 	if (!number)
 		number = methods_number(ti, method);
-	if (r && r->numpcs > 0 && (d = put_inlines(inline_buf, inline_buf + INLINE_MAX, r, addr)))
+	if (r && r->numpcs > 0 && (d = put_inlines(inline_buf, inline_buf + INLINE_MAX, r, b, addr)))
 		inl_len = d - inline_buf;
 	send_code(NULL, &(struct jvm_code){
 		.time_ns = sys_now(), .addr = addr, .size = size, .method = number,
