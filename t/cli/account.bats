@@ -495,10 +495,10 @@ busy() {
 	skip_unless_clocks_of_cpus
 	arcprof record -q -a --no-java -F 1000 -o trace -- "$(workload shares)" 100 >/dev/null
 	arcprof report --check trace >check || { cat check; return 1; }
-	# 0.958 of the interval that was asked for, of all CPUs
+	# never the interval that was asked for: evset.c has the parts of it that are taken
 	arcprof query trace 'select distinct weight from samples' --format csv | tail -n +2 >weights
-	is_between 950000 "$(sort -n weights | head -n 1)" 970000
-	is_between 950000 "$(sort -n weights | tail -n 1)" 970000
+	cat weights
+	awk '$1 < 900000 || $1 > 1078000 || ($1 > 990000 && $1 < 1010000) { exit 1 } END { exit !NR }' weights
 }
 
 @test "account: a program that is stopped for a while, and children that never execute anything" {

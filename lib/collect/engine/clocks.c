@@ -3,8 +3,8 @@
  * clocks.c - the choice between clocks of CPUs and clocks of threads.
  *
  * A clock of a CPU beats while the program sleeps, so that its beat must not be in step with what programs do
- * every so many milliseconds: its period is an odd part of what was asked for (evset.h), and changes a
- * little each second.
+ * every so many milliseconds: its period is an odd part of what was asked for (evset.h), and changes a few
+ * times each second.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,10 +17,12 @@
 #include "collect/engine/recording.h"
 #include "cpuclock/cpuclock.h"
 
+#define VARY_NS		250000000ull
+
 enum {
 	/* Shorter ones would cost each CPU of the machine more than 5 %, busy or not. */
 	SHORTEST_NS = 250000,
-	VARY_NS = 1000000000,
+	VARY_PERIODS = 500,		/* half of one is lost each time */
 };
 
 struct clock {
@@ -216,7 +218,8 @@ static void labels(struct collect *c)
 
 static void turn(struct collect *c, uint64_t now_ns)
 {
-	if (!c->clock || !c->clock->of_cpus || now_ns - c->clock->varied_ns < VARY_NS)
+	if (!c->clock || !c->clock->of_cpus || now_ns - c->clock->varied_ns <
+	    MAX(VARY_NS, VARY_PERIODS * evsets_longest_period(&c->ev)))
 		return;
 	c->clock->varied_ns = now_ns;
 	evsets_vary_periods(&c->ev);

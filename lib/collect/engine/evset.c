@@ -199,6 +199,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 	s->sampled = copy_cpus(sampled);
 	s->counts = xcalloc(conf->nr_events, sizeof(*s->counts));
 	s->off = xcalloc(conf->nr_events, sizeof(*s->off));
+	s->periods = xcalloc(conf->nr_events * s->nr_sampled, sizeof(*s->periods));
 	s->nr_sched = conf->sched_ring_bytes ? all->nr_cpu : 0;
 	s->nr_rings = s->nr_cpus + s->nr_sampled + s->nr_sched;
 	s->rings = xcalloc(s->nr_rings, sizeof(*s->rings));
@@ -250,6 +251,7 @@ void evsets_close(struct evsets *s)
 	free(s->rings);
 	free(s->cpus);
 	free(s->sampled);
+	free(s->periods);
 	free(s->sets);
 	free(s->sources);
 	map_release(&s->by_id);
@@ -379,6 +381,12 @@ static void trapped_attr(struct perf_event_attr *a)
 	a->disabled = 0;
 }
 
+/* The set is of those samples that the clocks' program writes. */
+static bool is_trapped(const struct evsets *s, const struct evset *set)
+{
+	return s->conf.trapped_fd && set->kind == EVSET_TRAP && !set->proc;
+}
+
 static int remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a, size_t event,
 		    size_t cpu)
 {
@@ -394,6 +402,8 @@ static int remember(struct evsets *s, uint32_t number, int fd, const struct perf
 	s->sources[s->nr_sources++] = (struct ev_source){
 		.id = id, .evset = number, .event = event, .trap = set->kind == EVSET_TRAP,
 		.period = a->sample_type & PERF_SAMPLE_PERIOD ? 0 : a->sample_period,
+		.varies = s->conf.odd_periods && s->conf.events[event].clock &&
+			(set->filtered || is_trapped(s, set)),
 		.format = { a->sample_type, a->read_format, a->branch_sample_type, a->sample_regs_user },
 	};
 	return 0;
@@ -406,23 +416,34 @@ static int filter_of(const struct evsets *s, enum evset_kind kind, const struct 
 }
 
 /*
- * A program that does something every millisecond, or every ten, is seen always or never by a clock with a
- * period of one. This part of such a period falls on all of a program's phases alike: over 21 usual periods,
- * from 0.5 to 100 ms, the phases of one second are at most 0.7 % from an even spread. What is added is too
- * little to change that, and makes the phases of one second others than those of the next.
+ * A program that does something every millisecond, or every ten, is seen always or never by a clock
+ * with a period of one. With these parts of such a period, in millionths, a thousand samples fall on
+ * all of its phases alike, at most 0.6 % from an even spread, whatever of 21 usual periods it has from
+ * 0.5 to 100 ms and the clock of six from 0.25 to 10. A program that does the same thing again and
+ * again has a period of its own, which may be in step with any of them; so the clock takes another one
+ * from time to time, by chance.
  */
 static uint64_t odd_period(struct evsets *s, uint64_t period)
 {
-	const uint64_t odd = period * 958062 / 1000000;
+	static const uint32_t parts[] = {
+		900300, 915400, 920600, 931550, 944850, 951400, 966900, 973850,
+		983900, 1019100, 1025100, 1033100, 1047900, 1050150, 1065050, 1077800,
+	};
 
-	return odd + chance_next(&s->random) % (odd / 1000 + 1);
+	return period * parts[chance_next(&s->random) % ARRAY_SIZE(parts)] / 1000000;
+}
+
+static uint64_t asked_period(const struct evsets *s, size_t ev)
+{
+	const struct ev_rate *rate = &s->conf.rates[ev];
+
+	return rate->freq_hz ? 1000000000 / rate->freq_hz : rate->period;
 }
 
 /* 0: the event keeps what was asked for: nothing that counts work is in step with time. */
 static uint64_t filtered_period(struct evsets *s, size_t ev)
 {
-	const struct ev_rate *rate = &s->conf.rates[ev];
-	uint64_t period = rate->freq_hz ? 1000000000 / rate->freq_hz : rate->period;
+	uint64_t period = asked_period(s, ev);
 
 	if (!s->conf.events[ev].clock)
 		return 0;
@@ -452,18 +473,22 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 	const bool trapped = kind == EVSET_TRAP && on->id == -1;
 	int fd, filter = filter_of(s, kind, on);
 	struct perf_event_attr a;
-	uint64_t period;
 	size_t cpu;
 
+	s->sets[number - 1].filtered |= filter != 0;
 	sample_attr(s, ev, kind, start_on_exec, on->id == -1 || on->cgroup, &a);
 	a.exclude_idle = filter && s->conf.side_of_all && s->conf.events[ev].clock;
 	a.sig_data = kind == EVSET_TRAP ? ev : 0;
 	if (trapped)
 		trapped_attr(&a);
 	for (cpu = 0; cpu < s->nr_sampled; cpu++) {
-		if (filter && (period = filtered_period(s, ev))) {
+		struct ev_period *p = &s->periods[ev * s->nr_sampled + cpu];
+
+		if (filter && !p->now)
+			p->now = p->before = filtered_period(s, ev);
+		if (filter && p->now) {
 			a.freq = 0;
-			a.sample_period = period;
+			a.sample_period = p->now;
 		}
 		fd = open_sampled(&a, on, s->sampled[cpu]);
 		if (fd < 0 && errno == ESRCH)
@@ -518,25 +543,53 @@ void evset_enable(struct evsets *s, uint32_t number, bool on)
 	}
 }
 
-/* The set is of those samples that the clocks' program writes. */
-static bool is_trapped(const struct evsets *s, const struct evset *set)
+uint64_t evsets_longest_period(const struct evsets *s)
 {
-	return s->conf.trapped_fd && set->kind == EVSET_TRAP && !set->proc;
+	uint64_t longest = 0;
+	size_t i;
+
+	for (i = 0; i < s->conf.nr_events; i++)
+		if (s->conf.events[i].clock)
+			longest = MAX(longest, asked_period(s, i));
+	return longest;
 }
 
 void evsets_vary_periods(struct evsets *s)
 {
 	const uint32_t turns = s->conf.odd_periods ? 1 : 8;
+	const size_t nr = s->conf.nr_events * s->nr_sampled;
 	size_t set, i;
 
+	if (!s->conf.filter_fd || !nr)
+		return;
 	s->turn = (s->turn + 1) % turns;
-	for (set = 0; set < s->nr_sets && s->conf.filter_fd; set++)
-		for (i = s->turn; i < s->sets[set].nr_fds; i += turns) {
-			uint64_t period = filtered_period(s, event_of(s, i));
+	for (i = s->turn; i < nr; i += turns) {
+		s->periods[i].before = s->periods[i].now;
+		s->periods[i].now = filtered_period(s, event_of(s, i));
+	}
+	for (set = 0; set < s->nr_sets; set++)
+		for (i = 0; i < s->sets[set].nr_fds && s->sets[set].filtered; i++) {
+			struct ev_period *p = &s->periods[i % nr];
 
-			if (period && !is_trapped(s, &s->sets[set]))
-				ioctl(s->sets[set].fds[i], PERF_EVENT_IOC_PERIOD, &period);
+			if (i % nr % turns != s->turn || !p->now)
+				continue;
+			ioctl(s->sets[set].fds[i], PERF_EVENT_IOC_PERIOD, &p->now);
+			p->since_ns = clock_mono_ns();
 		}
+}
+
+uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cpu, uint64_t time_ns)
+{
+	const struct ev_period *p;
+	size_t i = cpu;
+
+	if (i >= s->nr_sampled || s->sampled[i] != cpu)
+		for (i = 0; i < s->nr_sampled && s->sampled[i] != cpu; i++)
+			;
+	if (i == s->nr_sampled)
+		return 0;
+	p = &s->periods[event * s->nr_sampled + i];
+	return time_ns < p->since_ns ? p->before : p->now;
 }
 
 /* The events of the set count what those of no other set do, and only what is recorded. */

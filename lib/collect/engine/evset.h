@@ -33,6 +33,7 @@ struct evset {
 	int *fds;
 	size_t nr_fds, alloc_fds;
 	uint32_t proc;		/* of TRAP: whose threads; the caller's. 0: on the CPUs */
+	bool filtered;		/* its events are on the CPUs, and BPF says whose samples are kept */
 	bool closed;
 	bool free;		/* and nobody knows its number: it serves again */
 };
@@ -44,7 +45,12 @@ struct ev_source {		/* what a sample's identifier means */
 	uint16_t event;
 	bool trap;
 	uint64_t period;	/* of its samples, which do not say it; 0: they do */
+	bool varies;		/* or that of the CPU's clock, which changes: see evsets_clock_period() */
 	struct perf_sample_format format;
+};
+
+struct ev_period {		/* of one clock, in ns */
+	uint64_t now, before, since_ns;
 };
 
 struct ev_rate {			/* of one event: one of them */
@@ -98,7 +104,8 @@ struct evsets {
 	uint64_t *counts;		/* [nr_events]: what closed sets had counted */
 	/* [nr_events]: stays disabled where a set is enabled; the caller's. Not in LATENT sets. */
 	bool *off;
-	uint64_t random;		/* of their periods, where samples of CPUs are filtered */
+	struct ev_period *periods;	/* [nr_events][nr_sampled]: where samples of CPUs are filtered */
+	uint64_t random;		/* by which they are chosen */
 	uint32_t turn;			/* whose turn it is to get another */
 	bool tells_lost;		/* PERF_FORMAT_LOST, since Linux 6.0 */
 	uint64_t nr_lost;		/* samples of closed sets that found their ring full */
@@ -141,9 +148,17 @@ void evset_enable(struct evsets *s, uint32_t set, bool on);
 /*
  * Gives clocks whose samples are filtered another period, so that no program is in step with them. For the
  * source "wall" between half of what was asked for and one and a half, and at each call an eighth of them;
- * else all, a little.
+ * else all, by some percent. What has passed of a period then counts for nothing, half of one at each call.
  */
 void evsets_vary_periods(struct evsets *s);
+/*
+ * What a sample weighs whose source varies: for the kernel goes on to say the period that the clock had at
+ * first (hw_perf_event::last_period of perf_swevent_hrtimer()). Those of before the last change are known by
+ * their times (CLOCK_MONOTONIC).
+ */
+uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cpu, uint64_t time_ns);
+/* In ns, as it was asked for, of all clocks; 0: there is none. */
+uint64_t evsets_longest_period(const struct evsets *s);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
 

@@ -232,7 +232,9 @@ static void on_sample(struct collect *c, const struct perf_event_header *h, uint
 	th = who_was_hit(c, &ps, time_ns);
 	if (!th || is_before_exec(c, th) || is_after_end(c, th, src->event))
 		return;
-	if (src->period)
+	if (src->varies)
+		ps.period = evsets_clock_period(&c->ev, src->event, ps.cpu, time_ns);
+	else if (src->period)
 		ps.period = src->period;
 	src->told += ps.period;
 	/* The agent's own events cover this thread: the machine-wide one must not count it again. */
