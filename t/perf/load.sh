@@ -15,45 +15,14 @@ shift
 events=("$@")
 [ $# -gt 0 ] || events=(jvm wall lock cpu 'cpu,wall,lock')
 H2=/usr/share/java/h2.jar
-TOMCAT=/usr/share/tomcat10
+# shellcheck source=tomcat.bash
+. "$(dirname "$0")/tomcat.bash"
 cd "$DIR" || exit 1
 mkdir passes
 
 # What the JVM has taken at the end of each part goes to the file "parts".
 h2() {	# <command before java...>
 	"$@" java "${options[@]}" -cp "$CLASSES:$H2:passes" Passes 5 H2Load 60 2>&1 | grep '^[0-9.]*$' >parts
-}
-
-tomcat() {	# <command before java...>
-	local i port pid
-	: >web/log
-	"$@" java "${options[@]}" -cp "$TOMCAT/bin/bootstrap.jar:$TOMCAT/bin/tomcat-juli.jar" \
-		-Dcatalina.home="$TOMCAT" -Dcatalina.base="$DIR/web" -Djava.io.tmpdir="$DIR/web" \
-		org.apache.catalina.startup.Bootstrap start >web/log 2>&1 &
-	pid=$!
-	for ((i = 0; i < 300; i++)); do
-		port=$(sed -n 's/.*Starting ProtocolHandler.*-\([0-9]*\)"\].*/\1/p' web/log)
-		[ -z "$port" ] || break
-		sleep 0.1
-	done
-	curl -fs "http://localhost:$port/cpu" >parts
-	for ((i = 0; i < 4; i++)); do
-		ab -q -k -c 4 -n 15000 "http://localhost:$port/order" >ab
-		grep -q '^Failed requests: *0$' ab || { echo "requests failed" >&2; exit 1; }
-		curl -fs "http://localhost:$port/cpu" >>parts
-	done
-	curl -fs "http://localhost:$port/stop"
-	wait "$pid"
-}
-
-web() {
-	rm -rf web
-	mkdir -p web/conf web/webapps/ROOT/WEB-INF/classes
-	cat >web/conf/server.xml <<'EOT'
-<Server port="-1"><Service name="Catalina"><Connector port="0" maxKeepAliveRequests="-1"/>
-<Engine name="Catalina" defaultHost="localhost"><Host name="localhost" appBase="webapps"/></Engine></Service></Server>
-EOT
-	javac -cp "$TOMCAT/lib/servlet-api.jar" -d web/webapps/ROOT/WEB-INF/classes "$TOP/t/perf/Shop.java"
 }
 
 cat >spent <<'EOT'
@@ -125,8 +94,7 @@ for home in $(jdks); do
 			javac -d passes "$TOP/t/perf/Passes.java"
 			;;
 		tomcat)
-			[ -e "$TOMCAT/lib/catalina.jar" ] && command -v ab >/dev/null ||
-				{ lacks tomcat libtomcat10-java tomcat10-common apache2-utils; continue; }
+			tomcat_can || { lacks tomcat libtomcat10-java tomcat10-common apache2-utils; continue; }
 			web
 			;;
 		esac
