@@ -133,7 +133,7 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int run_named_command(int argc, char **argv)
 {
 	struct common_opts global = { 0 };
 	struct err e = { 0 };
@@ -163,7 +163,7 @@ static int run(int argc, char **argv)
 }
 
 /* What is printed must have arrived: a full disk is a failure, a closed pipe is not. */
-static int finish(int status)
+static int flush_and_exit(int status)
 {
 	bool failed = ferror(stdout);
 
@@ -180,7 +180,7 @@ static int finish(int status)
 
 int arcprof_run(int argc, char **argv)
 {
-	return finish(run(argc, argv));
+	return flush_and_exit(run_named_command(argc, argv));
 }
 
 /* So that no file we open becomes one of the standard streams. */

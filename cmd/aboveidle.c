@@ -115,7 +115,7 @@ static void print_run_time(FILE *out, uint64_t ns)
 	fprintf(out, "%g %s%s", n, units[i].name, n == 1 ? "" : "s");
 }
 
-static void print_start(struct aboveidle *a)
+static void aboveidle_print_start(struct aboveidle *a)
 {
 	FILE *out = a->tee.out;
 	time_t now = time(NULL);
@@ -151,7 +151,7 @@ static void print_time(const struct aboveidle *a)
 		(int)(ns / 1000000 % 1000));
 }
 
-static void print_head(const struct aboveidle *a)
+static void aboveidle_print_head(const struct aboveidle *a)
 {
 	FILE *out = a->tee.out;
 	int indent = a->o->timestamp ? 13 : 0;
@@ -182,13 +182,13 @@ static struct idle_share share_of(const struct aboveidle *a, uint32_t cpu)
 	return c ? idle_share(c) : (struct idle_share){ 0 };
 }
 
-static void print_row(const struct aboveidle *a)
+static void aboveidle_print_row(const struct aboveidle *a)
 {
 	struct idle_share s = idle_mean(&a->diff);
 	size_t i;
 
 	if (a->nr_printed % LINES_A_HEAD == 0)
-		print_head(a);
+		aboveidle_print_head(a);
 	print_time(a);
 	print_cell(a->tee.out, &s);
 	for (i = 0; i < a->first.nr_cpus; i++) {
@@ -241,7 +241,7 @@ static void start_rows(struct aboveidle *a)
 }
 
 /* c is NULL for the mean over the CPUs. */
-static void add_row(struct aboveidle *a, uint64_t unix_ns, const struct idle_cpu *c)
+static void aboveidle_add_row(struct aboveidle *a, uint64_t unix_ns, const struct idle_cpu *c)
 {
 	struct idle_share s = c ? idle_share(c) : idle_mean(&a->diff);
 
@@ -259,7 +259,7 @@ static void add_row(struct aboveidle *a, uint64_t unix_ns, const struct idle_cpu
 	});
 }
 
-static void print_rows(struct aboveidle *a)
+static void aboveidle_print_rows(struct aboveidle *a)
 {
 	uint64_t unix_ns = clock_real_ns();
 	struct json *j = &a->sheet.json;
@@ -268,11 +268,11 @@ static void print_rows(struct aboveidle *a)
 	json_object(j, NULL);
 	json_u64(j, "unix_ns", unix_ns);
 	json_u64(j, "elapsed_ns", a->diff.time_ns);
-	add_row(a, unix_ns, NULL);
+	aboveidle_add_row(a, unix_ns, NULL);
 	if (!a->o->summary || a->o->per_cpu) {
 		json_array(j, "cpus");
 		for (i = 0; i < a->diff.nr_cpus; i++)
-			add_row(a, unix_ns, &a->diff.cpus[i]);
+			aboveidle_add_row(a, unix_ns, &a->diff.cpus[i]);
 		sheet_end_rows(&a->sheet);
 		json_end(j);
 	}
@@ -281,14 +281,14 @@ static void print_rows(struct aboveidle *a)
 
 /* ---- the measurement ---- */
 
-static void print_sample(struct aboveidle *a)
+static void aboveidle_print_sample(struct aboveidle *a)
 {
 	if (!sheet_is_text(&a->sheet))
-		print_rows(a);
+		aboveidle_print_rows(a);
 	else if (a->o->summary)
 		print_summary(a);
 	else
-		print_row(a);
+		aboveidle_print_row(a);
 	a->nr_printed++;
 	tee_flush(&a->tee);
 }
@@ -305,7 +305,7 @@ static void print_end(struct aboveidle *a, bool interrupted)
 }
 
 /* The first reading prints nothing: shares are those of the time between two. */
-static int measure(struct aboveidle *a, struct err *e)
+static int aboveidle_measure(struct aboveidle *a, struct err *e)
 {
 	int r = idle_read(&a->before, e), sig = 0;
 
@@ -316,7 +316,7 @@ static int measure(struct aboveidle *a, struct err *e)
 	sheet_init(&a->sheet, a->o->format, a->tee.out);
 	sheet_choose(&a->sheet, &a->o->choice);
 	if (sheet_is_text(&a->sheet))
-		print_start(a);
+		aboveidle_print_start(a);
 	else
 		start_rows(a);
 	tee_flush(&a->tee);
@@ -333,7 +333,7 @@ static int measure(struct aboveidle *a, struct err *e)
 		idle_diff(&a->before, &a->now, &a->diff);
 		a->before = a->now;
 		a->now = spare;
-		print_sample(a);
+		aboveidle_print_sample(a);
 	}
 	print_end(a, sig != 0);
 	return r;
@@ -352,7 +352,7 @@ static int aboveidle_run(void *opts, int nr_operands, char **operands)
 	if (tee_open(&a.tee, a.o->log, &e))
 		return log_err(&e);
 	ticker_init(&a.ticker, false);
-	r = measure(&a, &e);
+	r = aboveidle_measure(&a, &e);
 	if (r)
 		status = log_err(&e);
 	if (tee_close(&a.tee, &e))

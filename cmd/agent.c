@@ -94,7 +94,7 @@ static int convert(const char *journal, const struct agent_opts *o)
 	return r ? log_err(&e) : 0;
 }
 
-static int usage(const char *command)
+static int agent_usage(const char *command)
 {
 	if (command)
 		log_error("unknown action '%s' (available: install, convert)", command);
@@ -117,7 +117,7 @@ static int agent_run(void *opts, int nr_operands, char **operands)
 	else if (!strcmp(command, "convert"))
 		log_error(o->output ? "'convert' takes one journal" : "'convert' needs --output");
 	else
-		return usage(nr_operands ? command : NULL);
+		return agent_usage(nr_operands ? command : NULL);
 	return EXIT_USAGE;
 }
 

@@ -91,8 +91,8 @@ static bool limits_not_sampled(const struct limits *l)
 	return false;
 }
 
-static int read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
-		      bool not_sampled, struct err *e)
+static int budget_read_trace(struct subject *s, const struct budget_opts *o, const struct opt_list *metrics,
+			     bool not_sampled, struct err *e)
 {
 	const struct profile_opts po = { .metrics = *metrics, .calibrate = o->calibrate, .deltas = true,
 					 .not_sampled = not_sampled };
@@ -161,8 +161,8 @@ static int judge_all_growth(const struct budget_opts *o, const struct limits *l,
 	return r;
 }
 
-static int judge(const struct budget_opts *o, const struct subject *s, const struct limits *l,
-		 struct verdict *list, struct err *e)
+static int budget_judge(const struct budget_opts *o, const struct subject *s, const struct limits *l,
+			struct verdict *list, struct err *e)
 {
 	struct judge j;
 	size_t i;
@@ -175,7 +175,7 @@ static int judge(const struct budget_opts *o, const struct subject *s, const str
 	return judge_all_growth(o, l, list, e);
 }
 
-static int print(const struct budget_opts *o, const struct subject *s, const struct limits *l)
+static int budget_print_rows(const struct budget_opts *o, const struct subject *s, const struct limits *l)
 {
 	struct verdict *list = xcalloc(l->nr, sizeof(*list));
 	struct budget b = { .trace = o->tree ? o->tree : input_name(o), .limits = o->file,
@@ -185,7 +185,7 @@ static int print(const struct budget_opts *o, const struct subject *s, const str
 	struct err e;
 	int status;
 
-	if (judge(o, s, l, list, &e)) {
+	if (budget_judge(o, s, l, list, &e)) {
 		free(list);
 		return log_err(&e);
 	}
@@ -244,8 +244,8 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 		return EXIT_USAGE;
 	}
 	r = o->tree ? input_text(&s.model, o->tree, input_tree, &e) :
-		      read_trace(&s, o, &l.metrics, limits_not_sampled(&l), &e);
-	status = r ? log_err(&e) : print(o, &s, &l);
+		      budget_read_trace(&s, o, &l.metrics, limits_not_sampled(&l), &e);
+	status = r ? log_err(&e) : budget_print_rows(o, &s, &l);
 	if (!r && s.t)
 		status |= warn_of_gaps(o, &s);
 	subject_release(&s);

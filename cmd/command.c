@@ -26,7 +26,7 @@ const struct opt common_opts[] = {
 };
 
 /* Whether the command does without the common option o, or has its own of that name. */
-static bool is_hidden(const struct command *c, const struct opt *own, const struct opt *o)
+static bool opt_is_hidden(const struct command *c, const struct opt *own, const struct opt *o)
 {
 	if (!strcmp(o->name, "version") || (!strcmp(o->name, "no-pager") && !(c->flags & CMD_PAGER)))
 		return true;
@@ -55,7 +55,7 @@ void command_opts_init(struct command_opts *f, const struct command *c)
 	command_own_opts(c, &j);
 	offset = opt_join_struct(&j, sizeof(*f->common));
 	for (o = common_opts; o->type != OPT_TYPE_END; o++)
-		if (o->type == OPT_TYPE_GROUP || !is_hidden(c, j.table, o))
+		if (o->type == OPT_TYPE_GROUP || !opt_is_hidden(c, j.table, o))
 			opt_join_add(&j, (const struct opt[]){ *o, OPT_END }, offset);
 	f->table = j.table;
 	f->values = xcalloc(1, j.size);

@@ -78,7 +78,7 @@ struct cpi {
 
 /* ---- reading ---- */
 
-static int read_all(struct cpi *c, struct reading *r, struct err *e)
+static int cpi_read_all(struct cpi *c, struct reading *r, struct err *e)
 {
 	struct cpi_counts clock;
 	int ret = 0;
@@ -156,7 +156,7 @@ static void print_counters(const struct cpi *c)
 			missing);
 }
 
-static void print_start(struct cpi *c)
+static void cpi_print_start(struct cpi *c)
 {
 	size_t first = c->o->timestamp ? CPI_TIME : CPI_UNIX_NS;
 	struct json *j = &c->sheet.json;
@@ -179,12 +179,12 @@ static void print_start(struct cpi *c)
 	sheet_columns(&c->sheet, columns + first, ARRAY_SIZE(columns) - first);
 }
 
-static struct cell cell_known(bool known, uint64_t val)
+static struct cell cpi_cell_known(bool known, uint64_t val)
 {
 	return known ? cell_u64(val) : cell_none;
 }
 
-static void print_row(struct cpi *c, const struct row *r)
+static void cpi_print_row(struct cpi *c, const struct row *r)
 {
 	bool program = r->cpu == -2;
 	double share = r->sum.cycles_known || r->sum.instructions_known ? r->sum.share_counted : NAN;
@@ -200,11 +200,11 @@ static void print_row(struct cpi *c, const struct row *r)
 		[CPI_UNIX_NS] = cell_u64(c->now.unix_ns),
 		[CPI_CPU] = r->cpu >= 0 ? cell_u64(r->cpu) : cell_label(program ? "program" : "all"),
 		[CPI_ELAPSED] = cell_u64(c->now.time_ns - c->before.time_ns),
-		[CPI_CPU_TIME] = program ? cell_known(!isnan(r->busy), r->busy_ns) : cell_absent,
+		[CPI_CPU_TIME] = program ? cpi_cell_known(!isnan(r->busy), r->busy_ns) : cell_absent,
 		[CPI_IDLE] = program ? cell_absent : cell_real(r->idle),
 		[CPI_BUSY] = cell_real(r->busy),
-		[CPI_CYCLES] = cell_known(r->sum.cycles_known, r->sum.cycles),
-		[CPI_INSTRUCTIONS] = cell_known(r->sum.instructions_known, r->sum.instructions),
+		[CPI_CYCLES] = cpi_cell_known(r->sum.cycles_known, r->sum.cycles),
+		[CPI_INSTRUCTIONS] = cpi_cell_known(r->sum.instructions_known, r->sum.instructions),
 		[CPI_RATIO] = cell_real(cpi_ratio(&r->sum)),
 		[CPI_SHARE] = cell_real(share),
 		[CPI_NOTE] = cell_text(share < 0.999 ? note : NULL),
@@ -214,7 +214,7 @@ static void print_row(struct cpi *c, const struct row *r)
 		  cells + (c->o->timestamp ? CPI_TIME : CPI_UNIX_NS));
 }
 
-static struct row row_of(struct cpi *c, int cpu, const struct idle_share *s)
+static struct row cpi_row(struct cpi *c, int cpu, const struct idle_share *s)
 {
 	return (struct row){
 		.cpu = cpu,
@@ -241,19 +241,19 @@ static void print_machine(struct cpi *c)
 
 	idle_diff(&c->before.idle, &c->now.idle, &diff);
 	s = idle_mean(&diff);
-	r = row_of(c, -1, &s);
+	r = cpi_row(c, -1, &s);
 	for (i = 0; i < c->cpus.nr_cpu; i++)
 		add_counts(c, &r, i);
-	print_row(c, &r);
+	cpi_print_row(c, &r);
 	if (!c->o->summary)
 		json_array(&c->sheet.json, "cpus");
 	for (i = 0; i < c->cpus.nr_cpu && !c->o->summary; i++) {
 		const struct idle_cpu *cpu = idle_find(&diff, c->cpus.cpu[i]);
 
 		s = cpu ? idle_share(cpu) : (struct idle_share){ 0 };
-		r = row_of(c, c->cpus.cpu[i], &s);
+		r = cpi_row(c, c->cpus.cpu[i], &s);
 		add_counts(c, &r, i);
-		print_row(c, &r);
+		cpi_print_row(c, &r);
 	}
 	sheet_end_rows(&c->sheet);
 	if (!c->o->summary)
@@ -263,16 +263,16 @@ static void print_machine(struct cpi *c)
 
 static void print_program(struct cpi *c)
 {
-	struct row r = row_of(c, -2, NULL);
+	struct row r = cpi_row(c, -2, NULL);
 
 	r.busy_ns = c->now.busy_ns - c->before.busy_ns;
 	if (c->now.busy_known && r.elapsed_s > 0)
 		r.busy = 100 * r.busy_ns / 1e9 / r.elapsed_s;
 	add_counts(c, &r, 0);
-	print_row(c, &r);
+	cpi_print_row(c, &r);
 }
 
-static void print_sample(struct cpi *c)
+static void cpi_print_sample(struct cpi *c)
 {
 	struct reading spare = c->before;
 
@@ -305,7 +305,7 @@ static void reap(struct cpi *c, int flags)
 }
 
 /* A first signal is the program's business, as in record; the second one, or any without a program, ends. */
-static bool is_over(struct cpi *c, int sig)
+static bool cpi_is_over(struct cpi *c, int sig)
 {
 	if (sig == SIGCHLD) {
 		reap(c, WNOHANG);
@@ -325,13 +325,13 @@ static bool wait_until(struct cpi *c, uint64_t until_ns)
 	int sig;
 
 	while ((sig = ticker_wait(&c->ticker, until_ns)))
-		if (is_over(c, sig))
+		if (cpi_is_over(c, sig))
 			return false;
 	return c->argv || !ferror(stdout);
 }
 
 /* The first reading.  A program is let go right after it, or before --start; *over: it did not come to it. */
-static int begin(struct cpi *c, bool *over, struct err *e)
+static int cpi_begin(struct cpi *c, bool *over, struct err *e)
 {
 	bool late = c->o->start_ns;
 	int r = 0;
@@ -345,29 +345,29 @@ static int begin(struct cpi *c, bool *over, struct err *e)
 	}
 	ticker_start(&c->ticker);
 	if (!r)
-		r = read_all(c, &c->before, e);
+		r = cpi_read_all(c, &c->before, e);
 	if (!r && c->argv && !late)
 		r = spawn_go(&c->child, c->argv[0], e);
 	return r;
 }
 
-static int measure(struct cpi *c, struct err *e)
+static int cpi_measure(struct cpi *c, struct err *e)
 {
 	uint64_t end_ns, next_ns;
 	bool over = false;
-	int r = begin(c, &over, e);
+	int r = cpi_begin(c, &over, e);
 
 	if (r)
 		return r;
-	print_start(c);
+	cpi_print_start(c);
 	end_ns = c->o->duration_ns ? c->ticker.start_ns + c->o->duration_ns : UINT64_MAX;
 	while (!r && !over) {
 		next_ns = c->o->interval_ns ? ticker_next(&c->ticker, c->o->interval_ns, clock_mono_ns()) :
 					      UINT64_MAX;
 		over = !wait_until(c, MIN(next_ns, end_ns)) || clock_mono_ns() >= end_ns;
-		r = read_all(c, &c->now, e);
+		r = cpi_read_all(c, &c->now, e);
 		if (!r)
-			print_sample(c);
+			cpi_print_sample(c);
 	}
 	sheet_end(&c->sheet);
 	json_end(&c->sheet.json);
@@ -394,7 +394,7 @@ static void open_counters(struct cpi *c)
 	c->now.counts = xcalloc(nr, sizeof(*c->now.counts));
 }
 
-static void close_all(struct cpi *c)
+static void cpi_close_all(struct cpi *c)
 {
 	cpi_close(&c->counters);
 	cpi_close(&c->clock);
@@ -417,7 +417,7 @@ static int program_status(struct cpi *c)
 }
 
 /* Everything between the opened output and its end; returns the exit status. */
-static int run(struct cpi *c)
+static int cpi_measure_loop(struct cpi *c)
 {
 	struct err e = { 0 };
 
@@ -426,7 +426,7 @@ static int run(struct cpi *c)
 		return EXIT_ARCPROF_FAILED;
 	}
 	open_counters(c);
-	if (!measure(c, &e))
+	if (!cpi_measure(c, &e))
 		return c->argv ? program_status(c) : 0;
 	log_err(&e);
 	if (!c->argv)
@@ -460,12 +460,12 @@ static int cpi_run(void *opts, int nr_operands, char **operands)
 	}
 	cpus_online(&c.cpus);
 	ticker_init(&c.ticker, c.argv != NULL);
-	status = run(&c);
+	status = cpi_measure_loop(&c);
 	if (tee_close(&c.tee, &e)) {
 		log_err(&e);
 		status = c.argv ? EXIT_ARCPROF_FAILED : 1;
 	}
-	close_all(&c);
+	cpi_close_all(&c);
 	return status;
 }
 

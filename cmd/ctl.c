@@ -160,7 +160,7 @@ static bool is_dump(const char *command)
 	return !strcmp(command, "dump") || !strncmp(command, "dump ", 5);
 }
 
-static int ask(int pid, const char *command, uint64_t *others_ns, struct err *e)
+static int ctl_ask(int pid, const char *command, uint64_t *others_ns, struct err *e)
 {
 	bool threads = !strcmp(command, "threads");
 	struct buf reply = BUF_INIT;
@@ -215,7 +215,7 @@ static int ask_those_there_are(const char *command, struct err *e)
 	for (i = 0; i < nr && !r; i++) {
 		if (i)
 			putchar('\n');
-		r = ask(pids[i], command, &others_ns, e);
+		r = ctl_ask(pids[i], command, &others_ns, e);
 		if (r && nr > 1) {	/* it is not to hide the others */
 			log_err(e);
 			nr_failed++;
@@ -241,7 +241,7 @@ static int ask_all(const char *command, struct err *e)
 
 		if (i && !strcmp(command, "status"))
 			putchar('\n');
-		if (!ask(pids[i], command, &others_ns, &own))
+		if (!ctl_ask(pids[i], command, &others_ns, &own))
 			continue;
 		err_wrap(&own, "recording %d", pids[i]);
 		log_err(&own);
@@ -255,17 +255,17 @@ static int ask_all(const char *command, struct err *e)
 	return r;
 }
 
-static int say(void *ctx, const char *command, struct err *e)
+static int ctl_say(void *ctx, const char *command, struct err *e)
 {
 	const struct ctl_opts *o = ctx;
 	uint64_t others_ns = patience_ns(command);
 
 	if (o->all)
 		return ask_all(command, e);
-	return o->pid ? ask(o->pid, command, &others_ns, e) : ask_those_there_are(command, e);
+	return o->pid ? ctl_ask(o->pid, command, &others_ns, e) : ask_those_there_are(command, e);
 }
 
-static int check_opts(const struct ctl_opts *o, int nr_operands, struct err *e)
+static int ctl_check_opts(const struct ctl_opts *o, int nr_operands, struct err *e)
 {
 	if (o->all && o->pid)
 		return err_set(e, EINVAL, "cannot be combined: --all and --pid");
@@ -282,7 +282,7 @@ static int run_file(struct ctl_opts *o, struct err *e)
 	int r = script_read(&s, o->file, parse_command, e);
 
 	if (!r)
-		r = script_run(&s, o->file, say, o, e) ? 1 : 0;
+		r = script_run(&s, o->file, ctl_say, o, e) ? 1 : 0;
 	script_release(&s);
 	return r;
 }
@@ -301,7 +301,7 @@ static int add_output(const struct ctl_opts *o, struct buf *command, struct err 
 	return 0;
 }
 
-static int run_one(struct ctl_opts *o, int nr_operands, char **operands, struct err *e)
+static int ctl_run_one(struct ctl_opts *o, int nr_operands, char **operands, struct err *e)
 {
 	struct buf command = BUF_INIT;
 	int r = parse_command(nr_operands, operands, &command, e);
@@ -310,7 +310,7 @@ static int run_one(struct ctl_opts *o, int nr_operands, char **operands, struct 
 		r = strcmp(command.data, "dump") ? err_set(e, EINVAL, "--output is only valid with dump") :
 		    add_output(o, &command, e);
 	if (!r)
-		r = say(o, command.data, e) ? 1 : 0;
+		r = ctl_say(o, command.data, e) ? 1 : 0;
 	buf_release(&command);
 	return r;
 }
@@ -319,10 +319,10 @@ static int ctl_run(void *opts, int nr_operands, char **operands)
 {
 	struct ctl_opts *o = opts;
 	struct err e = { 0 };
-	int r = check_opts(o, nr_operands, &e);
+	int r = ctl_check_opts(o, nr_operands, &e);
 
 	if (!r)
-		r = o->file ? run_file(o, &e) : run_one(o, nr_operands, operands, &e);
+		r = o->file ? run_file(o, &e) : ctl_run_one(o, nr_operands, operands, &e);
 	if (!r)
 		return 0;
 	return r == -EINVAL ? log_err(&e), EXIT_USAGE : log_err(&e);

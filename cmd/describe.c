@@ -33,7 +33,7 @@ static void print_synopsis(const struct command *c, FILE *out)
 	free(j.table);
 }
 
-static bool is_shown(const struct opt *o)
+static bool describe_is_shown(const struct opt *o)
 {
 	return o->type != OPT_TYPE_GROUP && !o->hidden;
 }
@@ -46,7 +46,7 @@ static void print_options(const struct command *c, FILE *out)
 
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++) {
-		if (!is_shown(o))
+		if (!describe_is_shown(o))
 			continue;
 		if (o->name)
 			fprintf(out, "--%s%s\n", o->type == OPT_TYPE_FLAG && o->def ? "no-" : "", o->name);
@@ -106,7 +106,7 @@ static void print_values(const struct command *c, FILE *out)
 
 	command_opts_init(&f, c);
 	for (o = f.table; o->type != OPT_TYPE_END; o++) {
-		if (!is_shown(o) || (!has_words(o) && !o->arg))
+		if (!describe_is_shown(o) || (!has_words(o) && !o->arg))
 			continue;
 		if (o->name)
 			print_value_line(o, "--", o->name, out);
@@ -157,7 +157,7 @@ static void print_defaults(const struct command *c, FILE *out)
 
 	command_own_opts(c, &j);
 	for (o = j.table; o->type != OPT_TYPE_END; o++)
-		if (is_shown(o) && o->type != OPT_TYPE_FLAG && o->name && o->def)
+		if (describe_is_shown(o) && o->type != OPT_TYPE_FLAG && o->name && o->def)
 			fprintf(out, "--%s %s\n", o->name, o->def);
 	free(j.table);
 }
@@ -172,7 +172,7 @@ static void print_help_lines(const struct command *c, FILE *out)
 	for (o = f.table; o->type != OPT_TYPE_END; o++)
 		if (o->type == OPT_TYPE_FLAG && o->def)
 			fprintf(out, "--no-%s\tdo not %s\t\n", o->name, o->help);
-		else if (is_shown(o) && o->name)
+		else if (describe_is_shown(o) && o->name)
 			fprintf(out, "--%s\t%s\t%s%.1s\n", o->name, o->help, o->letter ? "-" : "",
 				&o->letter);
 	command_opts_release(&f);
@@ -195,7 +195,7 @@ static void print_summary_line(const struct command *c, FILE *out)
 
 static int nr_bad;
 
-static void check(const struct command *c, FILE *out)
+static void describe_check(const struct command *c, FILE *out)
 {
 	struct command_opts o;
 	struct err e;
@@ -224,7 +224,7 @@ static const struct {
 	{ "commands", print_name, true },
 	{ "summary", print_summary, true },
 	{ "summaries", print_summary_line, true },
-	{ "check", check, true },
+	{ "check", describe_check, true },
 };
 
 /* Prints the topic of the command, or of all of them. False: there is no such topic. */

@@ -67,7 +67,7 @@ static const struct opt diff_table[] = {
 };
 #undef O
 
-static void join_opts(struct opt_join *j)
+static void diff_join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct diff_opts));
 
@@ -95,7 +95,7 @@ static void input_release(struct input *i)
 		trace_reader_close(i->t);
 }
 
-static struct profile_opts profile_opts(const struct report_request *q, const struct opt_list *metrics)
+static struct profile_opts diff_profile_opts(const struct report_request *q, const struct opt_list *metrics)
 {
 	struct profile_opts po = q->profile;
 
@@ -208,7 +208,7 @@ int diff_add_run(struct diff *d, unsigned int side, const char *path, const stru
 {
 	char *name = (char *)(d->name ? d->name : d->metric);
 	struct opt_list metrics = { &name, name && strcmp(name, "calls") != 0, 1 };
-	const struct profile_opts po = profile_opts(q, &metrics);
+	const struct profile_opts po = diff_profile_opts(q, &metrics);
 	const struct report_opts ro = view_opts(q, &po);
 	struct diff_about about;
 	struct input in = { 0 };
@@ -339,7 +339,7 @@ static enum diff_normalize normalization(const struct diff_opts *o, const struct
 	return !o->normalize && d->exact ? DIFF_NONE : by_word[o->normalize];
 }
 
-static int print(const struct diff_opts *o, double at_least, struct diff *d, bool *changed)
+static int diff_print_result(const struct diff_opts *o, double at_least, struct diff *d, bool *changed)
 {
 	int normalize = normalization(o, d);
 	int of = o->of ? o->of - 1 : o->by == DIFF_BY_FUNCTION ? DIFF_BASE : DIFF_CUM;
@@ -389,7 +389,8 @@ static bool parse_percent(const char *text, double *part)
 }
 
 /* One operand is enough with --baseline. */
-static int compare(const struct diff_opts *o, const struct report_request *q, char **operands, bool *changed)
+static int compare_traces(const struct diff_opts *o, const struct report_request *q, char **operands,
+			  bool *changed)
 {
 	const struct same_opts same = { .thread_digits = !o->thread_numbers,
 					.kinds = q->profile.names.by_kind };
@@ -417,7 +418,7 @@ static int compare(const struct diff_opts *o, const struct report_request *q, ch
 		status = log_err(&e);
 	} else {
 		diff_finish(&d);
-		status = print(o, at_least, &d, changed);
+		status = diff_print_result(o, at_least, &d, changed);
 	}
 	diff_release(&d);
 	fleet_list_release(&base);
@@ -436,7 +437,7 @@ int diff_page(char *a, char *b, const char *path)
 
 	if (output_begin(&out, path, &e))
 		return log_err(&e);
-	status = compare(&o, &q, (char *[]){ a, b }, &changed);
+	status = compare_traces(&o, &q, (char *[]){ a, b }, &changed);
 	return output_close(&out, status, &e) ? log_err(&e) : status;
 }
 
@@ -473,7 +474,7 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 	if (!status && output_begin(&out, o->output, &e)) {
 		status = log_err(&e);
 	} else if (!status) {
-		status = compare(o, q, operands, &changed);
+		status = compare_traces(o, q, operands, &changed);
 		if (output_close(&out, status, &e))
 			status = log_err(&e);
 	}
@@ -493,7 +494,7 @@ const struct command cmd_diff = {
 	.summary = "show what differs between two recordings, and what of it is more than noise",
 	.operands = "[<A>[,<A>...]] <B>[,<B>...]",
 	.flags = CMD_PAGER,
-	.join_opts = join_opts,
+	.join_opts = diff_join_opts,
 	.prints = diff_prints,
 	.run = diff_run,
 };

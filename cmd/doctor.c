@@ -119,7 +119,7 @@ static void print_check(const struct check *c, const struct finding *f, int widt
 	putchar('\n');
 }
 
-static void print_text(const struct machine *m)
+static void doctor_print_text(const struct machine *m)
 {
 	int width = term_width() ? MAX(term_width(), 60) : WIDTH_OF_FILES;
 	unsigned int counts[ARRAY_SIZE(states)] = { 0 };
@@ -192,7 +192,7 @@ static void add_checks(struct sheet *s)
 	json_end(&s->json);
 }
 
-static void print_rows(const struct machine *m, int format)
+static void doctor_print_rows(const struct machine *m, int format)
 {
 	struct sheet s;
 	struct json *j = &s.json;
@@ -232,9 +232,9 @@ static int doctor_run(void *opts, int nr_operands, char **operands)
 		return doctor_jvm(o->pid, o->jvm, o->format);
 	machine_read(&m);
 	if (o->format == FORMAT_TEXT)
-		print_text(&m);
+		doctor_print_text(&m);
 	else
-		print_rows(&m, o->format);
+		doctor_print_rows(&m, o->format);
 	return 0;
 }
 

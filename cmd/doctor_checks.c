@@ -29,11 +29,11 @@
 #include "ptt/ptt.h"
 #include "wall/switches.h"
 
-static void found(struct finding *f, enum check_state state, const char *fmt, ...)
+static void finding_set(struct finding *f, enum check_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void remedy(struct finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static void found(struct finding *f, enum check_state state, const char *fmt, ...)
+static void finding_set(struct finding *f, enum check_state state, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -61,7 +61,7 @@ static bool try_event(struct finding *f, const struct perf_event_attr *attr, pid
 	if (!r)
 		return true;
 	perf_open_err(&e, -r, attr, pid, cpu);
-	found(f, CHECK_NO, "%s", e.msg);
+	finding_set(f, CHECK_NO, "%s", e.msg);
 	remedy(f, "%s", e.hint);
 	return false;
 }
@@ -111,12 +111,13 @@ static void look_other_users(struct finding *f)
 
 	perf_limits_read(&l);
 	if (probe_has_cap(CAP_SYS_PTRACE)) {
-		found(f, CHECK_OK, "CAP_SYS_PTRACE");
+		finding_set(f, CHECK_OK, "CAP_SYS_PTRACE");
 		return;
 	}
-	found(f, l.ptrace_scope > 0 ? CHECK_NO : CHECK_LIMITED,
-	      l.ptrace_scope > 0 ? "only programs that arcprof started (kernel.yama.ptrace_scope is not 0)" :
-				   "only your own programs");
+	finding_set(f, l.ptrace_scope > 0 ? CHECK_NO : CHECK_LIMITED,
+		    l.ptrace_scope > 0 ?
+		    "only programs that arcprof started (kernel.yama.ptrace_scope is not 0)" :
+		    "only your own programs");
 	remedy(f, "run %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 }
 
@@ -145,8 +146,8 @@ static void look_deaf(struct finding *f)
 	if (!deaf_find(&deaf) && deaf.nr_cpu) {
 		for (i = 0; i < deaf.nr_cpu; i++)
 			buf_fmt(&b, "%s%u", i ? ", " : "", deaf.cpu[i]);
-		found(f, CHECK_LIMITED, "not while idle on %s %s, where this kernel takes no samples then: wakeups, interrupts and switches are missing",
-		      deaf.nr_cpu > 1 ? "CPUs" : "CPU", b.data);
+		finding_set(f, CHECK_LIMITED, "not while idle on %s %s, where this kernel takes no samples then: wakeups, interrupts and switches are missing",
+			    deaf.nr_cpu > 1 ? "CPUs" : "CPU", b.data);
 		remedy(f, "restart the machine; until then reports of record --sched say how many records do not fit; of record -e wall only wakers are not known there");
 	}
 	cpus_release(&deaf);
@@ -159,12 +160,12 @@ static void look_tracepoints(struct finding *f)
 	struct perf_event_attr attr;
 
 	if (id == -EACCES) {
-		found(f, CHECK_NO, "/sys/kernel/tracing is closed to this user");
+		finding_set(f, CHECK_NO, "/sys/kernel/tracing is closed to this user");
 		remedy(f, "root, or 'sudo mount -o remount,mode=755 /sys/kernel/tracing'");
 		return;
 	}
 	if (id < 0) {
-		found(f, CHECK_NO, "no tracefs is mounted");
+		finding_set(f, CHECK_NO, "no tracefs is mounted");
 		remedy(f, "'sudo mount -t tracefs tracefs /sys/kernel/tracing'");
 		return;
 	}
@@ -179,10 +180,10 @@ static void look_native_calls(struct finding *f)
 	struct err e = { 0 };
 
 	if (!uprobes_allowed(&e)) {
-		found(f, CHECK_OK, "uprobe events can be made");
+		finding_set(f, CHECK_OK, "uprobe events can be made");
 		return;
 	}
-	found(f, CHECK_NO, "%s", e.msg);
+	finding_set(f, CHECK_NO, "%s", e.msg);
 	remedy(f, "%s", e.hint);
 }
 
@@ -191,8 +192,8 @@ static void look_rate(struct finding *f)
 	struct perf_limits l;
 
 	perf_limits_read(&l);
-	found(f, l.max_rate >= 10000 ? CHECK_OK : CHECK_LIMITED, "%lld a second and CPU",
-	      (long long)l.max_rate);
+	finding_set(f, l.max_rate >= 10000 ? CHECK_OK : CHECK_LIMITED, "%lld a second and CPU",
+		    (long long)l.max_rate);
 	if (l.max_rate < 10000)
 		remedy(f, "'sudo sysctl kernel.perf_event_max_sample_rate=100000' (the kernel lowers it when samples take too long)");
 }
@@ -207,10 +208,10 @@ static void look_buffers(struct finding *f)
 	getrlimit(RLIMIT_MEMLOCK, &r);
 	unlimited = l.paranoid < 0 || probe_has_cap(CAP_IPC_LOCK) || r.rlim_cur == RLIM_INFINITY;
 	if (unlimited) {
-		found(f, CHECK_OK, "of any size");
+		finding_set(f, CHECK_OK, "of any size");
 	} else {
-		found(f, l.mlock_kb >= 516 ? CHECK_OK : CHECK_LIMITED, "%lld kB a CPU, and %llu kB more of this user",
-		      (long long)l.mlock_kb, (unsigned long long)r.rlim_cur / 1024);
+		finding_set(f, l.mlock_kb >= 516 ? CHECK_OK : CHECK_LIMITED, "%lld kB a CPU, and %llu kB more of this user",
+			    (long long)l.mlock_kb, (unsigned long long)r.rlim_cur / 1024);
 		if (l.mlock_kb < 516)
 			remedy(f, "'sudo sysctl kernel.perf_event_mlock_kb=2048'");
 	}
@@ -227,15 +228,16 @@ static void look_kernel_symbols(struct finding *f)
 	for (i = 0; kallsyms && i < 100 && !shown && fgets(line, sizeof(line), kallsyms); i++)
 		shown = strtoull(line, NULL, 16) != 0;
 	if (!kallsyms) {
-		found(f, CHECK_NO, "/proc/kallsyms: %s", strerror(errno));
+		finding_set(f, CHECK_NO, "/proc/kallsyms: %s", strerror(errno));
 		return;
 	}
 	fclose(kallsyms);
 	if (shown)
 		return;
 	perf_limits_read(&l);
-	found(f, CHECK_NO, "the kernel hides the addresses: kptr_restrict is %lld, perf_event_paranoid %lld",
-	      (long long)l.kptr_restrict, (long long)l.paranoid);
+	finding_set(f, CHECK_NO,
+		    "the kernel hides the addresses: kptr_restrict is %lld, perf_event_paranoid %lld",
+		    (long long)l.kptr_restrict, (long long)l.paranoid);
 	remedy(f, "'sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1', or root");
 }
 
@@ -271,11 +273,11 @@ static void look_debug(struct finding *f, const char *file, const char *package)
 	char path[256];
 
 	if (!debug_path(file, path, sizeof(path))) {
-		found(f, CHECK_LIMITED, "%s has no build-id", file);
+		finding_set(f, CHECK_LIMITED, "%s has no build-id", file);
 	} else if (!access(path, R_OK)) {
-		found(f, CHECK_OK, "%s", path);
+		finding_set(f, CHECK_OK, "%s", path);
 	} else {
-		found(f, CHECK_LIMITED, "none installed for %s", file);
+		finding_set(f, CHECK_LIMITED, "none installed for %s", file);
 		remedy(f, "install %s (Debian), or the -dbg, -debuginfo package of your distribution",
 		       package);
 	}
@@ -295,7 +297,7 @@ static void look_libc_debug(struct finding *f)
 			return;
 		}
 	}
-	found(f, CHECK_LIMITED, "no glibc found");
+	finding_set(f, CHECK_LIMITED, "no glibc found");
 }
 
 static void look_libjvm_debug(struct finding *f)
@@ -305,7 +307,7 @@ static void look_libjvm_debug(struct finding *f)
 	size_t i;
 
 	jdk_list_find(&l);
-	found(f, CHECK_LIMITED, "no JDK found");
+	finding_set(f, CHECK_LIMITED, "no JDK found");
 	for (i = 0; i < l.nr_jdks; i++) {
 		const struct jdk *j = &l.jdks[i];
 
@@ -332,9 +334,10 @@ static void look_jdks(struct finding *f)
 		old |= l.jdks[i].major && l.jdks[i].major < 8;
 	}
 	if (b.len)
-		found(f, old ? CHECK_LIMITED : CHECK_OK, "%s", b.data);
+		finding_set(f, old ? CHECK_LIMITED : CHECK_OK, "%s", b.data);
 	else
-		found(f, CHECK_LIMITED, "none in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java, /opt, ~/.sdkman");
+		finding_set(f, CHECK_LIMITED,
+			    "none in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java, /opt, ~/.sdkman");
 	if (old)
 		remedy(f, "JVMs older than 8 are sampled without names of Java methods");
 	buf_release(&b);
@@ -367,11 +370,11 @@ static void look_agent_dir(struct finding *f)
 	candidates[nr++] = "/var/tmp";	/* root: where JVMs of all users can read it */
 	for (i = 0; i < nr; i++) {
 		if (holds_programs(candidates[i], &why)) {
-			found(f, CHECK_OK, "below %s", candidates[i]);
+			finding_set(f, CHECK_OK, "below %s", candidates[i]);
 			return;
 		}
 	}
-	found(f, CHECK_NO, "%s: %s", candidates[nr - 1], why);
+	finding_set(f, CHECK_NO, "%s: %s", candidates[nr - 1], why);
 	remedy(f, "set XDG_CACHE_HOME to a folder that is writable and not mounted noexec");
 }
 
@@ -381,12 +384,13 @@ static void look_clocksource(struct finding *f)
 	bool fast;
 
 	if (io_slurp("/sys/devices/system/clocksource/clocksource0/current_clocksource", &b) || !b.len) {
-		found(f, CHECK_LIMITED, "not known");
+		finding_set(f, CHECK_LIMITED, "not known");
 		return;
 	}
 	b.data[strcspn(b.data, "\n")] = '\0';
 	fast = !strcmp(b.data, "tsc") || !strcmp(b.data, "arch_sys_counter") || !strcmp(b.data, "kvm-clock");
-	found(f, fast ? CHECK_OK : CHECK_LIMITED, "%s%s", b.data, fast ? "" : ", read by a system call");
+	finding_set(f, fast ? CHECK_OK : CHECK_LIMITED, "%s%s", b.data,
+		    fast ? "" : ", read by a system call");
 	if (!fast)
 		remedy(f, "boot with 'tsc=reliable' if the CPU's counter is stable");
 	buf_release(&b);
@@ -408,7 +412,7 @@ static void look_pmus(struct finding *f)
 	}
 	if (d)
 		closedir(d);
-	found(f, core ? CHECK_OK : CHECK_LIMITED, "%s", b.len ? b.data : "none");
+	finding_set(f, core ? CHECK_OK : CHECK_LIMITED, "%s", b.len ? b.data : "none");
 	if (!core)
 		remedy(f, "no PMU of the CPU cores is among them: a virtual machine shows it only when its host passes it through");
 	buf_release(&b);
@@ -419,10 +423,10 @@ static void look_nmi(struct finding *f)
 	struct buf b = BUF_INIT;
 
 	if (!io_slurp("/proc/sys/kernel/nmi_watchdog", &b) && b.len && b.data[0] == '1') {
-		found(f, CHECK_LIMITED, "the NMI watchdog occupies one");
+		finding_set(f, CHECK_LIMITED, "the NMI watchdog occupies one");
 		remedy(f, "'sudo sysctl kernel.nmi_watchdog=0' while you measure");
 	} else {
-		found(f, CHECK_OK, "no NMI watchdog");
+		finding_set(f, CHECK_OK, "no NMI watchdog");
 	}
 	buf_release(&b);
 }
@@ -433,7 +437,7 @@ static void look_backend(struct finding *f, const struct ptt_backend *b)
 
 	if (!b->check(&e))
 		return;
-	found(f, CHECK_NO, "%s", e.msg);
+	finding_set(f, CHECK_NO, "%s", e.msg);
 	remedy(f, "%s", e.hint);
 }
 
@@ -458,7 +462,7 @@ static void look_perf_page(struct finding *f)
 
 	if (!r)
 		return;
-	found(f, CHECK_LIMITED, "perf_event_open: %s; clock_gettime() is used", strerror(-r));
+	finding_set(f, CHECK_LIMITED, "perf_event_open: %s; clock_gettime() is used", strerror(-r));
 	remedy(f, "'sudo sysctl kernel.perf_event_paranoid=2'");
 }
 
@@ -471,7 +475,7 @@ static void look_msr(struct finding *f)
 		close(fd);
 		return;
 	}
-	found(f, CHECK_NO, "/dev/cpu/0/msr: %s", strerror(code));
+	finding_set(f, CHECK_NO, "/dev/cpu/0/msr: %s", strerror(code));
 	remedy(f, code == ENOENT ? "'sudo modprobe msr'" : "root (CAP_SYS_RAWIO)");
 }
 
@@ -482,10 +486,10 @@ static void look_wall_by_proc(struct finding *f, const struct perf_event_attr *a
 
 	perf_open_err(&e, -r, attr, 0, -1);
 	if (wall_counts_delays())
-		found(f, CHECK_LIMITED, "own programs; states of threads are read from /proc, and native code that runs has no stacks (%s)",
-		      e.msg);
+		finding_set(f, CHECK_LIMITED, "own programs; states of threads are read from /proc, and native code that runs has no stacks (%s)",
+			    e.msg);
 	else
-		found(f, CHECK_NO, "%s", e.msg);
+		finding_set(f, CHECK_NO, "%s", e.msg);
 	remedy(f, "%s", e.hint);
 }
 
@@ -508,8 +512,8 @@ static void look_wall(struct finding *f)
 		wall_close(w);
 		return;
 	}
-	found(f, CHECK_LIMITED, "own programs; without wakers, kernel frames and peers of waits, and without what those were for that no sample hit (%s)",
-	      e.msg);
+	finding_set(f, CHECK_LIMITED, "own programs; without wakers, kernel frames and peers of waits, and without what those were for that no sample hit (%s)",
+		    e.msg);
 	remedy(f, "%s", e.hint);
 }
 
@@ -521,13 +525,13 @@ static void look_short_threads(struct finding *f)
 	struct err e = { 0 };
 
 	if (cpuclock_open(&c, &self, 1, &e)) {
-		found(f, CHECK_LIMITED, "threads shorter than the interval have no samples, and reports say how much is missing (%s)",
-		      e.msg);
+		finding_set(f, CHECK_LIMITED, "threads shorter than the interval have no samples, and reports say how much is missing (%s)",
+			    e.msg);
 		remedy(f, "%s", e.hint[0] ? e.hint : "the recorder must run outside of the container");
 		return;
 	}
 	if (!cpuclock_trapped(c))
-		found(f, CHECK_OK, "of JVMs by events of their threads, as before Linux 6.18");
+		finding_set(f, CHECK_OK, "of JVMs by events of their threads, as before Linux 6.18");
 	cpuclock_close(c);
 }
 

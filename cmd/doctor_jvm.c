@@ -32,7 +32,7 @@ struct state {
 	enum term_style style;
 };
 
-static struct state state_of(const struct facts *f, const struct fact *x, const struct fact *found)
+static struct state fact_state(const struct facts *f, const struct fact *x, const struct fact *found)
 {
 	if (x->kind >= FACT_JAVA)
 		return (struct state){ "agent", TERM_PLAIN };
@@ -45,7 +45,7 @@ static struct state state_of(const struct facts *f, const struct fact *x, const 
 	return (struct state){ "no", TERM_RED };
 }
 
-static void put_name(struct buf *b, const struct fact *x)
+static void put_fact_name(struct buf *b, const struct fact *x)
 {
 	buf_reset(b);
 	buf_fmt(b, "%s%s%s", x->type ? x->type : "", x->type && x->name ? "." : "", x->name ? x->name : "");
@@ -53,7 +53,7 @@ static void put_name(struct buf *b, const struct fact *x)
 		buf_fmt(b, " = %" PRIi64, x->want);
 }
 
-static void put_value(struct buf *b, const struct fact *x)
+static void put_fact_value(struct buf *b, const struct fact *x)
 {
 	buf_reset(b);
 	if (x->kind == FACT_STATIC)
@@ -70,7 +70,7 @@ static void put_said(struct buf *b, const struct fact *x)
 	struct buf name = BUF_INIT;
 
 	buf_reset(b);
-	put_name(&name, x);
+	put_fact_name(&name, x);
 	if (x->feature == FACTS_WALK)
 		buf_str(b, "the agent knows too little of it");
 	else
@@ -78,7 +78,7 @@ static void put_said(struct buf *b, const struct fact *x)
 	buf_release(&name);
 }
 
-static void print_head(const struct facts *f, enum facts_feature feature)
+static void print_facts_head(const struct facts *f, enum facts_feature feature)
 {
 	const struct fact *missing = facts_missing(f, feature);
 	const struct facts_of *of = &facts_of[feature];
@@ -94,7 +94,7 @@ static void print_head(const struct facts *f, enum facts_feature feature)
 	buf_release(&said);
 }
 
-static void print_text(const struct facts *f, const char *what)
+static void print_facts_text(const struct facts *f, const char *what)
 {
 	struct buf name = BUF_INIT, value = BUF_INIT;
 	uint64_t nr_ok = 0, nr_missing = 0;
@@ -107,14 +107,14 @@ static void print_text(const struct facts *f, const char *what)
 		struct state s;
 
 		if (!i || x->feature != f->rows[i - 1].feature)
-			print_head(f, x->feature);
+			print_facts_head(f, x->feature);
 		next = facts_next(f, i, &found);
-		s = state_of(f, x, found);
+		s = fact_state(f, x, found);
 		x = found ? found : x;
-		put_name(&name, x);
+		put_fact_name(&name, x);
 		buf_reset(&value);
 		if (found)
-			put_value(&value, found);
+			put_fact_value(&value, found);
 		printf("  %s%-7s%s%-14s%s%s%s\n", term_style(s.style), s.word, term_style(TERM_PLAIN),
 		       kinds[x->kind], name.data, found ? ": " : "", found ? value.data : "");
 		nr_ok += !strcmp(s.word, "ok");
@@ -126,7 +126,7 @@ static void print_text(const struct facts *f, const char *what)
 	buf_release(&value);
 }
 
-static void print_rows(const struct facts *f, int format)
+static void print_facts_rows(const struct facts *f, int format)
 {
 	static const struct sheet_column columns[] = {
 		{ "feature" }, { "kind" }, { "fact" }, { "state" }, { "found" }, { "since" }, { "absent" },
@@ -146,14 +146,14 @@ static void print_rows(const struct facts *f, int format)
 
 		next = facts_next(f, i, &found);
 		put_said(&said, x);
-		put_name(&name, found ? found : x);
+		put_fact_name(&name, found ? found : x);
 		if (found)
-			put_value(&value, found);
+			put_fact_value(&value, found);
 		sheet_row(&s, NULL, (const struct cell[]){
 			cell_text(facts_of[x->feature].name),
 			cell_text(kinds[x->kind]),
 			cell_text(name.data),
-			cell_text(state_of(f, x, found).word),
+			cell_text(fact_state(f, x, found).word),
 			cell_text(found ? value.data : NULL),
 			facts_of[x->feature].since ? cell_u64(facts_of[x->feature].since) : cell_none,
 			cell_text(x->optional ? NULL : said.data),
@@ -166,15 +166,15 @@ static void print_rows(const struct facts *f, int format)
 	buf_release(&said);
 }
 
-static int look(int pid, const char *what, int format, struct err *e)
+static int doctor_look_at_jvm(int pid, const char *what, int format, struct err *e)
 {
 	struct facts f;
 	int r = facts_look(&f, pid, e);
 
 	if (!r && format == FORMAT_TEXT)
-		print_text(&f, what);
+		print_facts_text(&f, what);
 	else if (!r)
-		print_rows(&f, format);
+		print_facts_rows(&f, format);
 	facts_release(&f);
 	return r;
 }
@@ -182,7 +182,7 @@ static int look(int pid, const char *what, int format, struct err *e)
 /* ---- a JVM of our own, which waits before it does anything ---- */
 
 /* It has made the file when libjvm is there, and ends by itself once the file has gone. */
-static pid_t start(const char *java, const char *file)
+static pid_t doctor_start_java(const char *java, const char *file)
 {
 	char *option = xasprintf("-XX:PauseAtStartupFile=%s", file);
 	pid_t pid = fork();
@@ -204,7 +204,7 @@ static pid_t start(const char *java, const char *file)
 }
 
 /* 0 when it waits. */
-static int wait_for(pid_t pid, const char *file, const char *java, struct err *e)
+static int doctor_wait_for_jvm(pid_t pid, const char *file, const char *java, struct err *e)
 {
 	enum { PATIENCE_MS = 20000, TURN_MS = 10 };
 	struct stat st;
@@ -240,13 +240,13 @@ static int look_at_home(const char *home, int format, struct err *e)
 		return r;
 	}
 	file = xasprintf("%s/started", dir);
-	pid = start(java, file);
+	pid = doctor_start_java(java, file);
 	if (pid < 0)
 		r = err_set(e, errno, "cannot start '%s': %s", java, strerror(errno));
 	else
-		r = wait_for(pid, file, java, e);
+		r = doctor_wait_for_jvm(pid, file, java, e);
 	if (!r)
-		r = look(pid, home, format, e);
+		r = doctor_look_at_jvm(pid, home, format, e);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
@@ -262,7 +262,7 @@ int doctor_jvm(int pid, const char *home, int format)
 {
 	char *what = xasprintf("process %d", pid);
 	struct err e = { 0 };
-	int r = pid ? look(pid, what, format, &e) : look_at_home(home, format, &e);
+	int r = pid ? doctor_look_at_jvm(pid, what, format, &e) : look_at_home(home, format, &e);
 
 	free(what);
 	return r ? log_err(&e) : 0;

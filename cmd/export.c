@@ -105,7 +105,8 @@ static int note_inputs(int nr, char **paths, struct err *e)
 }
 
 /* What the nodes of all traces go to, on standard output. */
-static int put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths, struct err *e)
+static int export_put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths,
+			    struct err *e)
 {
 	const struct same_opts same = { .pids = o->by_pid, .tids = o->by_tid,
 					.thread_digits = o->merge_numbers, .labels = true, .groups = true };
@@ -144,7 +145,7 @@ static int put_names(const struct fleet_table *t, struct output *file, const cha
 	return output_finish(file, e);
 }
 
-static void say(const struct fleet_table *t, int nr, const char *where)
+static void export_say(const struct fleet_table *t, int nr, const char *where)
 {
 	log_info("%d recording%s, %" PRIu64 " rows of nodes, %zu functions; wrote %s", nr, nr == 1 ? "" : "s",
 		 t->nr_rows, t->nr_names, where);
@@ -160,14 +161,14 @@ struct job {
 	char **paths;
 };
 
-/* Nodes to that file, or with NULL to standard output: as put_nodes(), and output_commit() follows. */
+/* Nodes to that file, or with NULL to standard output: as export_put_nodes(), and output_commit() follows. */
 static int nodes_to(struct output *file, const char *nodes, const struct job *j, struct err *e)
 {
 	int r = nodes ? output_begin(file, nodes, e) : 0, status;
 
 	if (r)
 		return r;
-	status = put_nodes(j->t, j->o, j->nr, j->paths, e);
+	status = export_put_nodes(j->t, j->o, j->nr, j->paths, e);
 	if (nodes && status < 0)
 		output_abandon(file);
 	else if (nodes && (r = output_finish(file, e)))
@@ -203,7 +204,7 @@ static int write_tables(const struct export_opts *o, const char *nodes, const ch
 	else if (status < 0)
 		status = log_err(&e);
 	else
-		say(&t, nr, nodes ? o->table : "the nodes to standard output");
+		export_say(&t, nr, nodes ? o->table : "the nodes to standard output");
 	fleet_table_release(&t);
 	return status;
 }
@@ -220,7 +221,7 @@ static bool is_folder(const char *path)
 }
 
 /* 1: it was not there before. */
-static int make_folder(const char *path, struct err *e)
+static int export_make_folder(const char *path, struct err *e)
 {
 	struct place p;
 	int r;
@@ -240,7 +241,7 @@ static int write_folder(const struct export_opts *o, int nr, char **paths)
 	char *nodes = xasprintf("%s/nodes.tsv.gz", o->table);
 	char *names = o->names ? xstrdup(o->names) : xasprintf("%s/names.tsv.gz", o->table);
 	struct err e;
-	int status, made = make_folder(o->table, &e);
+	int status, made = export_make_folder(o->table, &e);
 
 	if (made < 0) {
 		status = log_err(&e);

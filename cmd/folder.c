@@ -38,7 +38,7 @@ static bool began_then(const struct fleet_paths *p, struct trace_reader *t)
 }
 
 /* What cannot be opened as a trace is none. */
-static bool is_wanted(const struct fleet_paths *p, const char *path)
+static bool folder_is_wanted(const struct fleet_paths *p, const char *path)
 {
 	struct trace_reader *t;
 	struct stat st;
@@ -79,7 +79,7 @@ static bool is_written(const char *dir)
 }
 
 /* ".NAME.arc.part": what a recorder that was killed had in hand. */
-static bool is_left(const char *dir, const char *name)
+static bool folder_is_left(const char *dir, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -104,7 +104,8 @@ static int add_folder(struct fleet_paths *p, const char *dir, struct err *e)
 		return err_errno(e, "%s", dir);
 	while ((entry = readdir(d))) {
 		path = xasprintf("%s/%s", dir, entry->d_name);
-		if ((*entry->d_name == '.' && !is_left(dir, entry->d_name)) || !is_wanted(p, path)) {
+		if ((*entry->d_name == '.' && !folder_is_left(dir, entry->d_name)) ||
+		    !folder_is_wanted(p, path)) {
 			free(path);
 			continue;
 		}

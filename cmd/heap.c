@@ -123,7 +123,7 @@ static struct sheet_choice choice_of(const struct heap_opts *o)
 	return (struct sheet_choice){ o->choice.columns, sort_of(o) < 0 ? o->choice.sort : NULL, o->limit };
 }
 
-static const char *plural(uint64_t n)
+static const char *heap_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -135,7 +135,7 @@ static void note_facts(struct heap_notes *n, const struct heap *h, const struct 
 {
 	if (paths && f->nr_lost)
 		heap_add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches",
-					   f->nr_lost, plural(f->nr_lost)));
+					   f->nr_lost, heap_plural(f->nr_lost)));
 	else if (paths)
 		return;
 	else if (f->no_roots)
@@ -143,7 +143,7 @@ static void note_facts(struct heap_notes *n, const struct heap *h, const struct 
 				      contexts_lost_name(h)));
 	else if (f->nr_lost)
 		heap_add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
-				      f->nr_lost, plural(f->nr_lost), contexts_lost_name(h)));
+				      f->nr_lost, heap_plural(f->nr_lost), contexts_lost_name(h)));
 }
 
 /* --- the reports --- */
@@ -279,7 +279,7 @@ static int print_page(const char *path, struct heap *h, const struct heap_opts *
 	return r;
 }
 
-static int print_table(struct heap *h, const struct heap_opts *o, struct err *e)
+static int print_heap_table(struct heap *h, const struct heap_opts *o, struct err *e)
 {
 	int (*print)(struct heap *h, const struct heap_table_opts *o, struct err *e) =
 		o->object ? heap_print_object : o->objects.nr_items ? heap_print_objects :
@@ -293,12 +293,12 @@ static int print_table(struct heap *h, const struct heap_opts *o, struct err *e)
 	return sheet_let_go(&held, print(h, &ho, e), e);
 }
 
-static int print(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
+static int print_heap(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
 {
 	if (o->format == FORMAT_HTML)
 		return print_page(path, h, o, e);
 	if (table_asked(o))
-		return print_table(h, o, e);
+		return print_heap_table(h, o, e);
 	return o->format == FORMAT_HPROF ? heap_print_hprof_dump(h, stdout, e) : print_tree(h, o, e);
 }
 
@@ -348,7 +348,7 @@ static bool counts_alone(const struct heap_opts *o)
 	return o->report == HEAP_HISTOGRAM && o->format != FORMAT_HTML && !o->object && !o->objects.nr_items;
 }
 
-static int show(const char *path, const struct heap_opts *o)
+static int show_heap(const char *path, const struct heap_opts *o)
 {
 	struct output out;
 	struct heap h;
@@ -363,7 +363,7 @@ static int show(const char *path, const struct heap_opts *o)
 		return log_err(&e);
 	r = counts_alone(o) ? heap_count_open(&h, path, &e) : heap_open(&h, path, &e);
 	if (!r)
-		r = print(path, &h, o, &e);
+		r = print_heap(path, &h, o, &e);
 	status = r ? log_err(&e) : h.damage.nr || h.damage.truncated ? 1 : 0;
 	if (!r)
 		heap_warn(path, &h);
@@ -373,7 +373,7 @@ static int show(const char *path, const struct heap_opts *o)
 	return status;
 }
 
-static int dump(const struct heap_opts *o)
+static int dump_heap(const struct heap_opts *o)
 {
 	const struct heapdump_opts how = { .all = o->all, .samples = o->samples };
 	struct output out;
@@ -482,7 +482,7 @@ static int diff(const char *a, const char *b, const struct heap_opts *o)
 	return status;
 }
 
-static int usage(const char *given)
+static int heap_usage(const char *given)
 {
 	if (given)
 		log_error("unknown command '%s' (expected one of: report, diff, dump)", given);
@@ -501,9 +501,9 @@ static int heap_run(void *opts, int nr_operands, char **operands)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(command, "dump") && nr_operands == 1)
-		return dump(o);
+		return dump_heap(o);
 	if (!strcmp(command, "report") && nr_operands == 2)
-		return show(operands[1], o);
+		return show_heap(operands[1], o);
 	if (!strcmp(command, "diff") && nr_operands == 3)
 		return diff(operands[1], operands[2], o);
 	if (!strcmp(command, "dump"))
@@ -513,7 +513,7 @@ static int heap_run(void *opts, int nr_operands, char **operands)
 	else if (!strcmp(command, "diff"))
 		log_error("'diff' takes two files");
 	else
-		return usage(nr_operands ? command : NULL);
+		return heap_usage(nr_operands ? command : NULL);
 	return EXIT_USAGE;
 }
 

@@ -26,7 +26,7 @@ static uint32_t *name_sites(struct heap *h, const struct roster *r)
 	return names;
 }
 
-static void take(struct heap_join *j, struct heap *h, const struct roster *r)
+static void heap_join_take(struct heap_join *j, struct heap *h, const struct roster *r)
 {
 	uint32_t *number = heap_samples(h), *names = name_sites(h, r), i;
 
@@ -70,7 +70,7 @@ int heap_join(struct heap_join *j, struct heap *h, const char *path, struct err 
 	if (result)
 		err_wrap(e, "%s", path);
 	else
-		take(j, h, &r);
+		heap_join_take(j, h, &r);
 	roster_release(&r);
 	trace_reader_close(t);
 	return result;
@@ -82,7 +82,7 @@ void heap_join_release(struct heap_join *j)
 	free(j->origins.weight);
 }
 
-static double percent(double part, double all)
+static double heap_join_percent(double part, double all)
 {
 	return all > 0 ? 100 * part / all : 0;
 }
@@ -94,10 +94,11 @@ char *heap_join_note(const struct heap_join *j, const struct heap *h, const stru
 
 	if (j->origins.all)
 		buf_fmt(&b, "%" PRIu64 " objects, %.1f %% of the heap, were allocated while all were recorded; the rest is [not sampled]",
-			f->nr, percent(f->bytes, all));
+			f->nr, heap_join_percent(f->bytes, all));
 	else
 		buf_fmt(&b, "%" PRIu64 " samples, one each %" PRIu64 " bytes, stand for %.1f %% of the heap; what holds %.1f %% of that is [not sampled]",
-			f->nr, j->interval, percent(f->bytes, all), percent(f->held_by_unknown, f->bytes));
+			f->nr, j->interval, heap_join_percent(f->bytes, all),
+			heap_join_percent(f->held_by_unknown, f->bytes));
 	if (j->nr_unknown)
 		buf_fmt(&b, "; %zu more samples are not in the recording", j->nr_unknown);
 	return b.data;
@@ -108,7 +109,7 @@ void heap_join_facts(const struct heap_join *j, const struct heap *h, const stru
 {
 	const struct origin_fact all[HEAP_JOIN_FACTS] = {
 		{ "samples", f->nr }, { "interval_bytes", j->interval },
-		{ "sampled_percent", percent(f->bytes, (double)h->bytes) },
+		{ "sampled_percent", heap_join_percent(f->bytes, (double)h->bytes) },
 		{ "held_by_known_bytes", f->held_by_known }, { "held_by_unknown_bytes", f->held_by_unknown },
 		{ "samples_not_recorded", j->nr_unknown },
 	};

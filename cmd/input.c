@@ -32,7 +32,7 @@ static bool has_ring(const char *path)
 	return has;
 }
 
-static int explain(const char *path, int r, struct err *e)
+static int explain_open(const char *path, int r, struct err *e)
 {
 	const char *what = r == -EINVAL ? import_recognize_file(path) : NULL;
 
@@ -57,7 +57,7 @@ static int open_temporary(struct err *e)
 }
 
 /* The segments of a recording, as one trace: a descriptor. */
-static int open_folder(const char *path, struct err *e)
+static int open_trace_folder(const char *path, struct err *e)
 {
 	struct fleet_paths paths = { .since_s = 0 };
 	int fd, r = fleet_list(&paths, path, e);
@@ -93,7 +93,7 @@ struct temporary {
 	int fd, error;
 };
 
-static void take(void *ctx, const void *p, size_t len)
+static void input_take(void *ctx, const void *p, size_t len)
 {
 	struct temporary *t = ctx;
 
@@ -106,7 +106,7 @@ static int open_journal(const char *path, struct err *e)
 {
 	struct temporary t = { .fd = open_temporary(e) };
 	struct replay_opts o = { .version = ARCPROF_VERSION, .cache = true,
-				 .trace = { .take = take, .take_ctx = &t } };
+				 .trace = { .take = input_take, .take_ctx = &t } };
 	struct io_map map;
 	int r = t.fd < 0 ? t.fd : inputs_map(path, &map, e);
 
@@ -131,7 +131,7 @@ static int open_journal(const char *path, struct err *e)
 static int open_converted(const char *path, struct err *e)
 {
 	if (strcmp(path, "-") && io_is_folder(path))
-		return open_folder(path, e);
+		return open_trace_folder(path, e);
 	return is_journal(path) ? open_journal(path, e) : -ENOTSUP;
 }
 
@@ -141,7 +141,7 @@ int input_open(struct trace_reader **t, const char *path, const char *import, st
 
 	*t = NULL;
 	if (!import && r == -ENOTSUP)
-		return (r = trace_reader_open(t, path, e)) ? explain(path, r, e) : 0;
+		return (r = trace_reader_open(t, path, e)) ? explain_open(path, r, e) : 0;
 	return r < 0 ? r : trace_reader_open_fd(t, r, import ? import : path, e);
 }
 
@@ -156,13 +156,13 @@ int input_walk(struct walk **w, const char *path, const char *import, struct err
 
 	*w = NULL;
 	if (!import && r == -ENOTSUP)
-		return (r = walk_open(w, path, e)) ? explain(path, r, e) : 0;
+		return (r = walk_open(w, path, e)) ? explain_open(path, r, e) : 0;
 	return r < 0 ? r : walk_open_fd(w, r, import ? import : path, e);
 }
 
 /* ---- texts ---- */
 
-static int look_at(void *parse, const char *data, size_t len, struct err *e)
+static int input_look_at(void *parse, const char *data, size_t len, struct err *e)
 {
 	struct model m;
 	int r = (*(input_parse **)parse)(&m, data, len, e);
@@ -174,7 +174,7 @@ static int look_at(void *parse, const char *data, size_t len, struct err *e)
 int input_text(struct model *m, const char *path, input_parse *parse, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	int r = inputs_read_lines(path, &b, look_at, &parse, e);
+	int r = inputs_read_lines(path, &b, input_look_at, &parse, e);
 
 	if (r) {
 		model_init(m, 1, FLOW_CALLS);

@@ -52,7 +52,7 @@ static const struct opt itrace_table[] = {
 };
 #undef O
 
-static int check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct err *e)
+static int itrace_check_opts(const struct itrace_cmd_opts *o, int nr_operands, struct err *e)
 {
 	int nr = !!nr_operands + !!o->pids.nr_items + !!o->tids.nr_items;
 
@@ -95,7 +95,7 @@ static int method_rules(const struct itrace_cmd_opts *o, struct callrules *rules
 	return 0;
 }
 
-static void put_amount(uint64_t n, const char *what)
+static void itrace_put_amount(uint64_t n, const char *what)
 {
 	log_info("%" PRIu64 " %s", n, what);
 }
@@ -123,16 +123,16 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 	if (r->write_error && r->why != ITRACE_WHY_DISK)
 		log_warn("the trace is not whole: %s", strerror(r->write_error));
 	if (r->totals.nr_foreign)
-		put_amount(r->totals.nr_foreign, "threads run 32-bit code, or a program that gains rights, and were not traced");
+		itrace_put_amount(r->totals.nr_foreign, "threads run 32-bit code, or a program that gains rights, and were not traced");
 	if (r->totals.nr_refused)
-		put_amount(r->totals.nr_refused, "threads were not traced, since too many were already; --engine=ptrace has no limit");
+		itrace_put_amount(r->totals.nr_refused, "threads were not traced, since too many were already; --engine=ptrace has no limit");
 	if (r->nr_turned_away)
-		put_amount(r->nr_turned_away, "foreign connections were refused");
+		itrace_put_amount(r->nr_turned_away, "foreign connections were refused");
 	if (r->totals.nr_gaps)
 		log_warn("%" PRIu64 " jumps of threads by the kernel were not followed: what ran there is missing", r->totals.nr_gaps);
 }
 
-static const char *plural(uint64_t n)
+static const char *itrace_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -154,7 +154,7 @@ static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_r
 	else
 		log_error("--method: '%s' was called %" PRIu64 " time%s, and --skip leaves the first %" PRIu64
 			  " alone", which,
-			  m->nr_calls, plural(m->nr_calls), o->skip);
+			  m->nr_calls, itrace_plural(m->nr_calls), o->skip);
 }
 
 /* False: no call was traced, and the reason has been reported. */
@@ -163,8 +163,8 @@ static bool methods_summary(const struct itrace_cmd_opts *o, const struct bracke
 	uint64_t nr = m->nr_begun - MIN(m->nr_refused, m->nr_begun);
 
 	if (nr)
-		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr, plural(nr),
-			 o->methods, o->skip);
+		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr,
+			 itrace_plural(nr), o->methods, o->skip);
 	else
 		why_no_call(o, m);
 	return nr;
@@ -177,7 +177,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 
 	why_it_stopped(o, r);
 	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions per second",
-		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
+		 n, r->totals.nr_branches, r->totals.nr_threads, itrace_plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
 	log_info("%s: %" PRIu64 " bytes, %.3g per instruction; 'arcprof report -i %s --arc' shows it",
 		 o->output,
@@ -223,7 +223,7 @@ static int itrace_run_cmd(void *opts, int nr_operands, char **operands)
 		.lines = o->lines, .cache = o->cache,
 		.compress = o->compress, .output = o->output, .version = ARCPROF_VERSION,
 	};
-	int r = check_opts(o, nr_operands, &e), status;
+	int r = itrace_check_opts(o, nr_operands, &e), status;
 
 	if (!r)
 		r = sampling_targets(&s, &o->pids, &o->tids, &none, &e);

@@ -85,7 +85,7 @@ static void reply_error(struct reply *r, const struct request *q, int code, cons
 	json_end(j);
 }
 
-static void put_text(struct json *j, const char *text)
+static void mcp_put_text(struct json *j, const char *text)
 {
 	json_object(j, NULL);
 	json_str(j, "type", "text");
@@ -120,9 +120,9 @@ static void reply_answer(struct reply *r, const struct request *q, struct work_a
 	json_object(j, "result");
 	json_array(j, "content");
 	if (a->out.len || !a->messages.len)
-		put_text(j, a->out.len ? a->out.data : "");
+		mcp_put_text(j, a->out.len ? a->out.data : "");
 	if (a->messages.len)
-		put_text(j, a->messages.data);
+		mcp_put_text(j, a->messages.data);
 	json_end(j);
 	json_bool(j, "isError", failed);
 	json_end(j);
@@ -255,7 +255,7 @@ static void reply_to(struct reply *r, const struct request *q, const struct mcp 
 /* ---- requests ---- */
 
 /* A string or a whole number, as the protocol has it. */
-static void read_id(struct request *q, struct jsonin *j)
+static void mcp_read_id(struct request *q, struct jsonin *j)
 {
 	struct jsonin value;
 	char text[24], *end;
@@ -289,7 +289,7 @@ static bool read_request(struct request *q, struct jsonin *j)
 		if (jsonin_is(key, "jsonrpc") && kind == '"') {
 			is_2 = jsonin_is(jsonin_string(j), "2.0");
 		} else if (jsonin_is(key, "id")) {
-			read_id(q, j);
+			mcp_read_id(q, j);
 		} else if (jsonin_is(key, "method") && kind == '"') {
 			free(q->method);
 			q->is_wrong |= mcp_text(jsonin_string(j), &q->method, &e) != 0;
@@ -338,7 +338,7 @@ static void handle_batch(struct reply *r, struct jsonin *j, const struct mcp *m)
 }
 
 /* Check by its brackets whether the text is one JSON value; its contents are checked when they are read. */
-static bool is_value(struct jsonin j)
+static bool mcp_is_value(struct jsonin j)
 {
 	jsonin_skip(&j);
 	return !j.bad && !jsonin_peek(&j) && j.p == j.end;
@@ -354,7 +354,7 @@ static void handle_line(const struct buf *line, const struct mcp *m)
 	r.j.one_line = true;
 	if (!kind && j.p == j.end)
 		return;			/* blank */
-	if (!is_value(j))
+	if (!mcp_is_value(j))
 		reply_error(&r, NULL, PARSE_ERROR, "this is no JSON");
 	else if (kind == '[')
 		handle_batch(&r, &j, m);
@@ -365,7 +365,7 @@ static void handle_line(const struct buf *line, const struct mcp *m)
 }
 
 /* The next line without its end; false at the end of the input. *is_long: there was more than is kept. */
-static bool read_line(struct buf *line, bool *is_long)
+static bool mcp_read_line(struct buf *line, bool *is_long)
 {
 	int c;
 
@@ -379,13 +379,13 @@ static bool read_line(struct buf *line, bool *is_long)
 	return c != EOF || line->len;
 }
 
-static int serve(const struct mcp *m)
+static int mcp_serve(const struct mcp *m)
 {
 	struct buf line = BUF_INIT;
 	bool is_long;
 	int r = 0;
 
-	while (!r && read_line(&line, &is_long)) {
+	while (!r && mcp_read_line(&line, &is_long)) {
 		struct reply reply = { .is_batch = false };
 
 		json_init(&reply.j, stdout);
@@ -433,7 +433,7 @@ static int mcp_run(void *opts, int nr_operands, char **operands)
 			return log_err(&e);
 	if (list_traces(&m.traces, nr_operands, operands, &e))
 		return log_err(&e);
-	status = serve(&m);
+	status = mcp_serve(&m);
 	fleet_list_release(&m.traces);
 	return status;
 }

@@ -202,7 +202,7 @@ struct line {
 	struct opt_list options, operands;
 };
 
-static void add(struct opt_list *l, char *word)
+static void add_argument(struct opt_list *l, char *word)
 {
 	VEC_GROW(l->items, l->nr_items, l->alloc_items);
 	l->items[l->nr_items++] = word;
@@ -230,7 +230,7 @@ int mcp_text(struct import_text t, char **s, struct err *e)
 }
 
 /* By its number from 1, or by its name. */
-static const char *find_trace(const struct mcp *m, const char *name, struct err *e)
+static const char *mcp_find_trace(const struct mcp *m, const char *name, struct err *e)
 {
 	char *end;
 	unsigned long nr = strtoul(name, &end, 10);
@@ -247,13 +247,14 @@ static const char *find_trace(const struct mcp *m, const char *name, struct err 
 
 static int add_input(struct line *l, const char *path)
 {
-	add(&l->options, xasprintf("--%s=%s", import_recognize_file(path) ? "import" : "input", path));
+	add_argument(&l->options,
+		     xasprintf("--%s=%s", import_recognize_file(path) ? "import" : "input", path));
 	return 0;
 }
 
-static int add_trace(struct line *l, const struct mcp_arg *a, const char *name, struct err *e)
+static int mcp_add_trace(struct line *l, const struct mcp_arg *a, const char *name, struct err *e)
 {
-	const char *path = find_trace(l->m, name, e);
+	const char *path = mcp_find_trace(l->m, name, e);
 
 	if (!path)
 		return -e->code;
@@ -261,7 +262,7 @@ static int add_trace(struct line *l, const struct mcp_arg *a, const char *name, 
 		return add_input(l, path);
 	if (strchr(path, ','))		/* which separates several traces there */
 		return err_set(e, EINVAL, "a trace with a comma in its name cannot be compared");
-	add(&l->operands, xstrdup(path));
+	add_argument(&l->operands, xstrdup(path));
 	return 0;
 }
 
@@ -272,7 +273,7 @@ static void add_names(struct line *l, const char *option, const char *names)
 
 	for (at = word + strlen(option); (at = strchr(at, ','));)
 		*at = '?';
-	add(&l->options, word);
+	add_argument(&l->options, word);
 }
 
 /* The rows of report --xarc of one function, or of those that the pattern has. */
@@ -287,7 +288,7 @@ static void add_arcs(struct line *l, const char *function)
 		buf_putc(&sql, *function);
 	}
 	buf_putc(&sql, '\'');
-	add(&l->operands, buf_take(&sql));
+	add_argument(&l->operands, buf_take(&sql));
 }
 
 static int add_word(struct line *l, const struct mcp_arg *a, const char *word, struct err *e)
@@ -296,7 +297,7 @@ static int add_word(struct line *l, const struct mcp_arg *a, const char *word, s
 
 	for (i = 0; a->words[i]; i++)
 		if (!strcmp(a->words[i], word)) {
-			add(&l->options, xasprintf("%s%s", a->option, word));
+			add_argument(&l->options, xasprintf("%s%s", a->option, word));
 			return 0;
 		}
 	return err_set(e, EINVAL, "%s: '%.80s' is not a word that the schema lists", a->name, word);
@@ -307,7 +308,7 @@ static int add_text(struct line *l, const struct mcp_arg *a, const char *text, s
 	switch (a->kind) {
 	case ARG_TRACE:
 	case ARG_OPERAND:
-		return add_trace(l, a, text, e);
+		return mcp_add_trace(l, a, text, e);
 	case ARG_WORD:
 		return add_word(l, a, text, e);
 	case ARG_NAMES:
@@ -317,10 +318,10 @@ static int add_text(struct line *l, const struct mcp_arg *a, const char *text, s
 		add_arcs(l, text);
 		break;
 	case ARG_SQL:
-		add(&l->operands, xstrdup(text));
+		add_argument(&l->operands, xstrdup(text));
 		break;
 	default:
-		add(&l->options, xasprintf("%s%s", a->option, text));
+		add_argument(&l->options, xasprintf("%s%s", a->option, text));
 	}
 	return 0;
 }
@@ -336,7 +337,7 @@ static int add_number(struct line *l, const struct mcp_arg *a, double v, struct 
 
 	if (!(v >= 0 && v <= max) || (a->kind == ARG_COUNT && (v < 1 || v != (double)(uint64_t)v)))
 		return err_set(e, EINVAL, "%s: a number as the schema has it is expected", a->name);
-	add(&l->options, xasprintf(a->kind == ARG_COUNT ? "%s%.0f" : "%s%.9f", a->option, v));
+	add_argument(&l->options, xasprintf(a->kind == ARG_COUNT ? "%s%.0f" : "%s%.9f", a->option, v));
 	return 0;
 }
 
@@ -368,7 +369,7 @@ static int add_arg(struct line *l, const struct mcp_arg *a, struct jsonin *j, st
 }
 
 /* Check whether the line lacks what the schema requires; a lone trace need not be named. */
-static int add_missing(struct line *l, const struct mcp_tool *t, const bool *given, struct err *e)
+static int mcp_add_missing(struct line *l, const struct mcp_tool *t, const bool *given, struct err *e)
 {
 	const struct mcp_arg *a;
 	int r = 0;
@@ -377,7 +378,7 @@ static int add_missing(struct line *l, const struct mcp_tool *t, const bool *giv
 		if (given[a - t->args])
 			continue;
 		if (a->def)
-			add(&l->options, xasprintf("%s%s", a->option, a->def));
+			add_argument(&l->options, xasprintf("%s%s", a->option, a->def));
 		else if (a->required)
 			r = err_set(e, EINVAL, "%s: this argument is required", a->name);
 		else if (a->kind == ARG_TRACE && l->m->traces.nr > 1)
@@ -412,7 +413,7 @@ static int add_args(struct line *l, const struct mcp_tool *t, struct jsonin *arg
 	for (a = t->args; a->name && !r; a++)
 		if (given[a - t->args])
 			r = add_arg(l, a, &values[a - t->args], e);
-	return r ? r : add_missing(l, t, given, e);
+	return r ? r : mcp_add_missing(l, t, given, e);
 }
 
 static int run_line(void *ctx)
@@ -434,17 +435,17 @@ static int run_tool(struct line *l, const struct mcp_tool *t, struct work_answer
 	size_t i;
 	int r;
 
-	add(&words, xstrdup("arcprof"));
+	add_argument(&words, xstrdup("arcprof"));
 	for (i = 0; i < MAX_FIXED && t->fixed[i]; i++)
-		add(&words, xstrdup(t->fixed[i]));
+		add_argument(&words, xstrdup(t->fixed[i]));
 	for (i = 0; t->has_sources && i < l->m->sources.nr_items; i++)
-		add(&words, xasprintf("--source=%s", l->m->sources.items[i]));
+		add_argument(&words, xasprintf("--source=%s", l->m->sources.items[i]));
 	for (i = 0; i < l->options.nr_items; i++)
-		add(&words, xstrdup(l->options.items[i]));
-	add(&words, xstrdup("--"));
+		add_argument(&words, xstrdup(l->options.items[i]));
+	add_argument(&words, xstrdup("--"));
 	for (i = 0; i < l->operands.nr_items; i++)
-		add(&words, xstrdup(l->operands.items[i]));
-	add(&words, NULL);
+		add_argument(&words, xstrdup(l->operands.items[i]));
+	add_argument(&words, NULL);
 	r = work_run(run_line, &words, MCP_ANSWER_MAX, l->m->timeout_ns, a, e);
 	release_words(&words);
 	return r;

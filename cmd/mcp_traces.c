@@ -18,7 +18,7 @@ struct about {
 	size_t nr_events;
 };
 
-static void replace(char **s, const char *val, size_t len)
+static void replace_text(char **s, const char *val, size_t len)
 {
 	free(*s);
 	*s = xstrndup(val, len);
@@ -32,7 +32,7 @@ static bool is_numbered(const char *key, const char *prefix)
 	return !strncmp(key, prefix, len) && key[len] && !key[len + strspn(key + len, "0123456789")];
 }
 
-static void add_event(struct about *x, const char *val, size_t len)
+static void about_add_event(struct about *x, const char *val, size_t len)
 {
 	size_t i;
 
@@ -43,7 +43,7 @@ static void add_event(struct about *x, const char *val, size_t len)
 		x->events[x->nr_events++] = xstrndup(val, len);
 }
 
-static int take_label(void *ctx, const char *key_text, size_t key_len, const char *val, size_t val_len)
+static int about_take_label(void *ctx, const char *key_text, size_t key_len, const char *val, size_t val_len)
 {
 	struct about *x = ctx;
 	char key[64], number[24];
@@ -51,19 +51,19 @@ static int take_label(void *ctx, const char *key_text, size_t key_len, const cha
 	snprintf(key, sizeof(key), "%.*s", (int)MIN(key_len, sizeof(key)), key_text);
 	snprintf(number, sizeof(number), "%.*s", (int)MIN(val_len, sizeof(number)), val);
 	if (!strcmp(key, "command"))
-		replace(&x->command, val, val_len);
+		replace_text(&x->command, val, val_len);
 	else if (!strcmp(key, "host"))
-		replace(&x->host, val, val_len);
+		replace_text(&x->host, val, val_len);
 	else if (!strcmp(key, "start.mono_ns"))
 		x->start_ns = strtoull(number, NULL, 10);
 	else if (!strcmp(key, "end.mono_ns"))
 		x->end_ns = strtoull(number, NULL, 10);
 	else if (is_numbered(key, "event.") || is_numbered(key, "call.metric."))
-		add_event(x, val, val_len);
+		about_add_event(x, val, val_len);
 	return 0;
 }
 
-static void put(struct json *j, const struct about *x, const struct trace_damage *d)
+static void put_about(struct json *j, const struct about *x, const struct trace_damage *d)
 {
 	size_t i;
 
@@ -82,7 +82,7 @@ static void put(struct json *j, const struct about *x, const struct trace_damage
 
 static void print_trace(struct json *j, const char *path)
 {
-	static const struct trace_sink sink = { .label = take_label };
+	static const struct trace_sink sink = { .label = about_take_label };
 	struct about x = { .command = NULL };
 	struct trace_reader *t;
 	struct err e;
@@ -91,7 +91,7 @@ static void print_trace(struct json *j, const char *path)
 	if (!r) {
 		r = trace_read(t, &sink, &x, &e);
 		if (!r)
-			put(j, &x, trace_reader_damage(t));
+			put_about(j, &x, trace_reader_damage(t));
 		trace_reader_close(t);
 	}
 	if (r)

@@ -41,7 +41,7 @@ struct subject {
 };
 
 /* Prints to o->output. */
-static int print(const struct memory_opts *o, const struct subject *s, struct err *e)
+static int memory_print_subject(const struct memory_opts *o, const struct subject *s, struct err *e)
 {
 	struct memory_show show = o->show;
 	struct sheet_held h;
@@ -61,21 +61,21 @@ static int print(const struct memory_opts *o, const struct subject *s, struct er
 	return output_close(&out, r, e) ? -e->code : r;
 }
 
-static int show(const struct memory_opts *o)
+static int memory_show_subject(const struct memory_opts *o)
 {
 	struct subject s = { .u = NULL };
 	struct err e;
 	int ret = resident_read(&s.r, o->pid, jvm_patience_ns, &e);
 
 	if (!ret)
-		ret = print(o, &s, &e);
+		ret = memory_print_subject(o, &s, &e);
 	resident_release(&s.r);
 	return ret ? log_err(&e) : 0;
 }
 
 /* Who has native memory, where that was recorded, too. */
-static int read_trace(const struct memory_opts *o, struct trace_reader *t, struct footprints_read *f,
-		      struct unfreed *u, bool *has_native, struct err *e)
+static int memory_read_trace(const struct memory_opts *o, struct trace_reader *t, struct footprints_read *f,
+			     struct unfreed *u, bool *has_native, struct err *e)
 {
 	int r = footprints_read(f, t, o->pid, e);
 
@@ -97,19 +97,19 @@ static int show_trace(const struct memory_opts *o)
 
 	if (ret)
 		return log_err(&e);
-	ret = read_trace(o, t, &s.f, &u, &has_native, &e);
+	ret = memory_read_trace(o, t, &s.f, &u, &has_native, &e);
 	s.u = has_native ? &u : NULL;
 	if (ret)
 		err_wrap(&e, "%s", o->input);
 	else
-		ret = print(o, &s, &e);
+		ret = memory_print_subject(o, &s, &e);
 	unfreed_release(&u);
 	footprints_release(&s.f);
 	trace_reader_close(t);
 	return ret ? log_err(&e) : 0;
 }
 
-static int usage(const char *what, const char *why)
+static int memory_usage(const char *what, const char *why)
 {
 	log_error("%s%s", what, why);
 	log_hint("usage: arcprof memory -p <pid>, or arcprof memory <trace>");
@@ -124,16 +124,16 @@ static int memory_run(void *opts, int nr_operands, char **operands)
 	if (status)
 		return status;
 	if (o->input && o->show.mappings)
-		return usage("--mappings: ", "a trace has the sums only");
+		return memory_usage("--mappings: ", "a trace has the sums only");
 	if (!o->input && o->show.readings)
-		return usage("--readings: ", "no trace was given");
+		return memory_usage("--readings: ", "no trace was given");
 	if (!o->input && !o->pid)
-		return usage("neither a process nor a trace was given", "");
+		return memory_usage("neither a process nor a trace was given", "");
 	if (o->pid > INT32_MAX) {
 		log_error("no process has the number %" PRIu64, o->pid);
 		return 1;
 	}
-	return o->input ? show_trace(o) : show(o);
+	return o->input ? show_trace(o) : memory_show_subject(o);
 }
 
 static bool memory_prints(const void *opts)

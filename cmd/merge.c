@@ -121,7 +121,7 @@ static void join_part(struct team *m, struct part *p, const char *path)
 }
 
 /* It is this part's turn, and the lock is held. */
-static void add_part(struct team *m, struct part *p, const char *path)
+static void team_add_part(struct team *m, struct part *p, const char *path)
 {
 	int r = p->status;
 
@@ -139,7 +139,7 @@ static void add_part(struct team *m, struct part *p, const char *path)
 	}
 }
 
-static void *work(void *ctx)
+static void *merge_worker(void *ctx)
 {
 	struct team *m = ctx;
 	struct part p;
@@ -154,7 +154,7 @@ static void *work(void *ctx)
 		while (m->added != i && m->status >= 0)
 			pthread_cond_wait(&m->turned, &m->lock);
 		if (m->status >= 0)
-			add_part(m, &p, m->paths[i]);
+			team_add_part(m, &p, m->paths[i]);
 		m->added++;
 		pthread_cond_broadcast(&m->turned);
 		pthread_mutex_unlock(&m->lock);
@@ -174,15 +174,15 @@ static void work_together(struct team *m)
 
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
 		nr = MIN(CPU_COUNT(&cpus), MIN(m->nr, (int)MAX_THREADS));
-	for (i = 1; i < nr && !pthread_create(&threads[started], NULL, work, m); i++)
+	for (i = 1; i < nr && !pthread_create(&threads[started], NULL, merge_worker, m); i++)
 		started++;
-	work(m);
+	merge_worker(m);
 	while (started)
 		pthread_join(threads[--started], NULL);
 }
 
 /* Adds all of them, then writes; a trace that cannot be read leaves no result. */
-static int merge(struct team *m, bool quiet)
+static int merge_team(struct team *m, bool quiet)
 {
 	const struct merge_opts *o = m->o;
 	struct merge *g = m->g;
@@ -226,7 +226,7 @@ int merge_files(const char *output, int nr, char **paths, merge_choose *choose, 
 	int status;
 
 	merge_init(&g, MERGE_ADD, &same);
-	status = merge(&m, true);
+	status = merge_team(&m, true);
 	merge_release(&g);
 	return status;
 }
@@ -276,7 +276,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 	merge_init(&g, o->op, &same);
 	m.paths = paths.list;
 	m.nr = paths.nr;
-	status = merge(&m, false);
+	status = merge_team(&m, false);
 	merge_release(&g);
 	fleet_list_release(&paths);
 	return status;

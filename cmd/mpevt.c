@@ -145,7 +145,8 @@ static void end_output(struct mpevt *m)
 }
 
 /* all: the sum over the CPUs, whose time is that of the last one. */
-static void print_row(struct mpevt *m, const struct mpevt_count *c, const char *all, const struct cpi_sum *s)
+static void mpevt_print_row(struct mpevt *m, const struct mpevt_count *c, const char *all,
+			    const struct cpi_sum *s)
 {
 	bool in_part = s->cycles_known && s->share_counted < 0.999;
 	char note[64];
@@ -199,7 +200,7 @@ static void print_one(struct mpevt *m, struct mpevt_count *c, const char *all, s
 		if (m->o->summary)
 			return;
 	}
-	print_row(m, c, all, &s);
+	mpevt_print_row(m, c, all, &s);
 }
 
 static void print_counts(struct mpevt *m)

@@ -83,7 +83,7 @@ static int parse_options(struct msr *m, struct err *e)
 
 /* ---- output ---- */
 
-static void print_start(struct msr *m)
+static void msr_print_start(struct msr *m)
 {
 	/* Many readers of JSON keep 53 bits of a number: the string has all of them. */
 	static const struct sheet_column columns[] = {
@@ -115,7 +115,7 @@ static void print_end(struct msr *m)
 	json_end(&m->sheet.json);
 }
 
-static void print_text(const struct msr *m, uint32_t cpu, uint64_t val, uint64_t shown)
+static void msr_print_text(const struct msr *m, uint32_t cpu, uint64_t val, uint64_t shown)
 {
 	char name[MSR_NAME];
 
@@ -136,7 +136,7 @@ static void print_value(struct msr *m, uint32_t cpu, uint64_t val)
 
 	snprintf(hex, sizeof(hex), "0x%016" PRIx64, val);
 	if (sheet_is_text(&m->sheet))
-		print_text(m, cpu, val, shown);
+		msr_print_text(m, cpu, val, shown);
 	else
 		sheet_row(&m->sheet, NULL, (const struct cell[]){
 			cell_u64(cpu), cell_u64(val), cell_text(hex),
@@ -182,7 +182,7 @@ static int each_cpu(struct msr *m)
 	int status = 0;
 	size_t i;
 
-	print_start(m);
+	msr_print_start(m);
 	for (i = 0; i < m->cpus.nr_cpu; i++) {
 		uint32_t cpu = m->cpus.cpu[i];
 		struct err e = { 0 };

@@ -9,7 +9,7 @@
 
 #include "output.h"
 
-static int begin(struct output *o, const char *path, const struct newfile_opts *how, struct err *e)
+static int output_start(struct output *o, const char *path, const struct newfile_opts *how, struct err *e)
 {
 	int r;
 
@@ -32,16 +32,16 @@ static int begin(struct output *o, const char *path, const struct newfile_opts *
 
 int output_begin(struct output *o, const char *path, struct err *e)
 {
-	return begin(o, path, &(struct newfile_opts){ .secret = false }, e);
+	return output_start(o, path, &(struct newfile_opts){ .secret = false }, e);
 }
 
 int output_begin_secret(struct output *o, const char *path, struct err *e)
 {
-	return begin(o, path, &(struct newfile_opts){ .secret = true }, e);
+	return output_start(o, path, &(struct newfile_opts){ .secret = true }, e);
 }
 
 /* Standard output is what it was before. */
-static void restore(struct output *o)
+static void output_restore(struct output *o)
 {
 	__fpurge(stdout);	/* what could not be written does not belong on the terminal */
 	clearerr(stdout);	/* nor is it to blame for that */
@@ -53,7 +53,7 @@ void output_abandon(struct output *o)
 {
 	if (o->saved_fd < 0)
 		return;
-	restore(o);
+	output_restore(o);
 	newfile_abandon(&o->file);
 }
 
@@ -65,7 +65,7 @@ int output_finish(struct output *o, struct err *e)
 	errno = 0;
 	if (ferror(stdout) | fflush(stdout))
 		r = err_set(e, errno ? errno : EIO, "%s: %s", o->file.path, errno ? strerror(errno) : "write error");
-	restore(o);
+	output_restore(o);
 	if (r)
 		newfile_abandon(&o->file);
 	return r;

@@ -97,7 +97,7 @@ static int check_pids(const struct opt_list *l, struct err *e)
 }
 
 /* An event that cannot be counted is left out, and said: the rest is measured all the same. */
-static int add_event(struct request *q, const char *name, struct err *e)
+static int ptt_add_event(struct request *q, const char *name, struct err *e)
 {
 	struct pmu_event *ev = &q->counters[q->c.nr_counters];
 	struct err why = { 0 };
@@ -135,9 +135,9 @@ static int fill_request(struct request *q, const struct ptt_opts *o, int nr_name
 	if (o->threads < MIN_SLOTS || o->threads >= MAX_SLOTS)
 		return err_set(e, EINVAL, "--threads: from %d to %d", MIN_SLOTS, MAX_SLOTS - 1);
 	for (i = 0; i < o->events.nr_items && !r; i++)
-		r = add_event(q, o->events.items[i], e);
+		r = ptt_add_event(q, o->events.items[i], e);
 	for (k = 0; k < nr_names && !r; k++)
-		r = add_event(q, names[k], e);
+		r = ptt_add_event(q, names[k], e);
 	return r;
 }
 
@@ -229,8 +229,8 @@ static int repeat(struct ptt_show *sh, const struct ptt_opts *o, struct ptt *p, 
 	return r;
 }
 
-static int show(const struct ptt_opts *o, struct ptt *p, struct ptt_show *sh, struct ptt_snapshot *s,
-		struct err *e)
+static int ptt_show_report(const struct ptt_opts *o, struct ptt *p, struct ptt_show *sh,
+			   struct ptt_snapshot *s, struct err *e)
 {
 	struct tee tee;
 	int r = set_up_show(sh, o, p, s, e), closed;
@@ -271,7 +271,7 @@ static int do_dump(const struct ptt_opts *o)
 	if (ptt_open(&p, &e)) {
 		status = log_err(&e);
 	} else {
-		if (ptt_read(&p, &s, &e) || show(o, &p, &sh, &s, &e))
+		if (ptt_read(&p, &s, &e) || ptt_show_report(o, &p, &sh, &s, &e))
 			status = log_err(&e);
 		ptt_close(&p);
 	}
@@ -358,7 +358,7 @@ static int do_term(void)
  * Waits until the program is gone but for its remains, which /proc still shows.  The first signal is
  * passed on to it unless the terminal did, a second one ends the wait.
  */
-static void wait_for(const struct spawn *child, struct ticker *t)
+static void ptt_wait_for(const struct spawn *child, struct ticker *t)
 {
 	bool forwarded = false;
 	siginfo_t info = { 0 };
@@ -404,7 +404,7 @@ static int run_in_session(const struct ptt_opts *o, struct spawn *child, char **
 		return r;
 	r = spawn_go(child, argv[0], e);
 	if (!r) {
-		wait_for(child, t);
+		ptt_wait_for(child, t);
 		r = ptt_read(&p, &s, e);
 		wait4(child->pid, status, 0, &usage);
 		child->pid = 0;
@@ -415,7 +415,7 @@ static int run_in_session(const struct ptt_opts *o, struct spawn *child, char **
 	}
 	ptt_stop(&(struct err){ 0 });
 	if (!r)
-		r = show(o, &p, &sh, &s, e);
+		r = ptt_show_report(o, &p, &sh, &s, e);
 	ptt_close(&p);
 	ptt_show_release(&sh);
 	ptt_snapshot_release(&s);

@@ -61,7 +61,7 @@ static const struct opt query_table[] = {
 #undef O
 
 /* The first word of s is word; *rest is what follows it. */
-static bool begins(const char *s, const char *word, const char **rest)
+static bool query_begins(const char *s, const char *word, const char **rest)
 {
 	size_t len = strlen(word);
 
@@ -78,11 +78,11 @@ static int describe_tables(const char *s, bool heap)
 	char table[64] = "";
 	size_t len;
 
-	if (begins(s, ".tables", &rest)) {
+	if (query_begins(s, ".tables", &rest)) {
 		query_print_tables(heap, stdout);
 		return 0;
 	}
-	if (begins(s, ".schema", &rest)) {
+	if (query_begins(s, ".schema", &rest)) {
 		len = strcspn(rest, " \t\n;");
 		snprintf(table, sizeof(table), "%.*s", (int)len, rest);
 		if (query_print_schema(heap, *table ? table : NULL, stdout))
@@ -97,7 +97,7 @@ static int describe_tables(const char *s, bool heap)
 	return EXIT_USAGE;
 }
 
-static struct profile_opts profile_opts(const struct query_request *q)
+static struct profile_opts query_profile_opts(const struct query_request *q)
 {
 	struct profile_opts po = q->profile;
 
@@ -136,10 +136,10 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 }
 
 /* A heap has no traces. */
-static int ask(const struct query_request *q, const struct query_trace *traces, size_t nr, struct heap *heap,
-	       const char *sql, struct err *e)
+static int query_ask(const struct query_request *q, const struct query_trace *traces, size_t nr,
+		     struct heap *heap, const char *sql, struct err *e)
 {
-	const struct profile_opts po = profile_opts(q);
+	const struct profile_opts po = query_profile_opts(q);
 	const struct query_opts o = { &po, heap, q->timeout, q->memory };
 	struct query_rows rows = { .format = q->format, .out = stdout, .limit = q->limit, .sql = sql };
 	struct query *x;
@@ -185,7 +185,7 @@ static int ask_traces(const struct query_request *q, const char *sql)
 	int r = open_traces(q, traces, nr, &e);
 
 	if (!r)
-		r = ask(q, traces, nr, NULL, sql, &e);
+		r = query_ask(q, traces, nr, NULL, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
 	for (i = 0; i < nr; i++)
@@ -202,7 +202,7 @@ static int ask_heap(const struct query_request *q, const char *sql)
 	int r = heap_open(&h, q->input, &e);
 
 	if (!r)
-		r = ask(q, NULL, 0, &h, sql, &e);
+		r = query_ask(q, NULL, 0, &h, sql, &e);
 	if (r < 0)
 		r = log_err(&e);
 	heap_warn(q->input, &h);

@@ -227,7 +227,7 @@ static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_
 	return (struct ev_rate){ .freq_hz = capped_freq(freq) };
 }
 
-static const struct source_conf *find_source(const struct sampling *s, const char *name)
+static const struct source_conf *sampling_find_source(const struct sampling *s, const char *name)
 {
 	size_t i;
 
@@ -254,7 +254,7 @@ static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 			 capped < TIMERS_HZ ? " (kernel.perf_event_max_sample_rate)" :
 			 ", what the kernel's timers do");
 	if (ev->nr_aside)
-		s->rates[i - 1] = (struct ev_rate){ .period = find_source(s, "wall")->interval };
+		s->rates[i - 1] = (struct ev_rate){ .period = sampling_find_source(s, "wall")->interval };
 	ev->rates = s->rates;
 }
 
@@ -293,13 +293,13 @@ static int add_clock(struct sampling *s, struct err *e)
 {
 	size_t i;
 
-	if (!find_source(s, "live") && find_source(s, "lifetime"))
+	if (!sampling_find_source(s, "live") && sampling_find_source(s, "lifetime"))
 		return err_set(e, EINVAL, "event 'lifetime': it is of objects, which live records: -e live,lifetime");
-	if (!find_source(s, "wall") && find_source(s, "wakers"))
+	if (!sampling_find_source(s, "wall") && sampling_find_source(s, "wakers"))
 		return err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers");
-	if (!find_source(s, "wall") && find_source(s, "virtual"))
+	if (!sampling_find_source(s, "wall") && sampling_find_source(s, "virtual"))
 		return err_set(e, EINVAL, "event 'virtual': it is of waits, which wall records: -e wall,virtual");
-	if (!find_source(s, "wall"))
+	if (!sampling_find_source(s, "wall"))
 		return 0;
 	for (i = 0; i < s->c.ev.nr_events; i++)
 		if (s->events[i].clock)
@@ -911,7 +911,7 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 }
 
 /* Less than a hundredth is said nothing of. */
-static bool is_whole(uint64_t counted, uint64_t recorded)
+static bool counted_all_recorded(uint64_t counted, uint64_t recorded)
 {
 	return (double)recorded >= .99 * (double)counted;
 }
@@ -928,7 +928,7 @@ static void account_warnings(const struct sampling *s, const struct collect_resu
 		uint64_t counted = r->counted_of_source[i], sampled = r->sampled_of_source[i];
 		uint64_t weight = r->nr_of_source[i] ? sampled / r->nr_of_source[i] : s->sources[i].interval;
 
-		if (r->uncounted_source[i] || is_whole(counted, sampled) ||
+		if (r->uncounted_source[i] || counted_all_recorded(counted, sampled) ||
 		    !chance_is_too_few(counted, sampled, weight))
 			continue;
 		log_warn("%.1f %% of %s was not sampled%s: 'arcprof report --account --metric %s' has it thread by thread",
@@ -938,7 +938,8 @@ static void account_warnings(const struct sampling *s, const struct collect_resu
 	for (i = 0; i < ARRAY_SIZE(tallies); i++) {
 		const struct collect_tally *t = &r->tallies[i];
 
-		if (!t->uncounted && !is_whole(t->counted, t->recorded) && t->counted > t->recorded + 2)
+		if (!t->uncounted && !counted_all_recorded(t->counted, t->recorded) &&
+		    t->counted > t->recorded + 2)
 			log_warn("%" PRIu64 " of %" PRIu64 " %s that JVMs counted were not recorded",
 				 t->counted - t->recorded, t->counted, tallies[i]);
 	}

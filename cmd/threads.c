@@ -28,7 +28,7 @@ static const struct opt threads_table[] = {
 };
 #undef O
 
-static int show(const struct threads_opts *o)
+static int threads_show_process(const struct threads_opts *o)
 {
 	struct sheet_held held;
 	struct picture p;
@@ -77,7 +77,7 @@ static int threads_run(void *opts, int nr_operands, char **operands)
 		log_error("no process has the number %" PRIu64, o->pid);
 		return 1;
 	}
-	return show(o);
+	return threads_show_process(o);
 }
 
 static bool threads_prints(const void *opts)

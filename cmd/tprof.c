@@ -49,7 +49,7 @@ static const struct opt format_opts[] = {
 #undef O
 
 /* The report's own options stand among those of what to print. */
-static void join_opts(struct opt_join *j)
+static void tprof_join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct tprof_opts));
 
@@ -58,8 +58,8 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, format_opts, at);
 }
 
-static int prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands,
-		   struct err *e)
+static int tprof_prepare(struct sampling *s, const struct tprof_opts *o, int nr_operands, char **operands,
+			 struct err *e)
 {
 	static const struct opt_list none;
 	int r = sampling_events(s, &o->events, o->freq ? o->freq : o->count ? NULL : TICKS_HZ, o->count, e);
@@ -97,7 +97,7 @@ static int tprof_run(void *opts, int nr_operands, char **operands)
 
 	if (status)
 		return status;
-	if (prepare(&s, o, nr_operands, operands, &e)) {
+	if (tprof_prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = EXIT_USAGE;
 	} else if (sampling_run(&s, &res, &e)) {
@@ -125,6 +125,6 @@ const struct command cmd_tprof = {
 	.summary = "count ticks by process, thread, module and symbol, system-wide, and print them",
 	.operands = "[--] [<program> [<arg>...]]",
 	.flags = CMD_RUNS_PROGRAM,
-	.join_opts = join_opts,
+	.join_opts = tprof_join_opts,
 	.run = tprof_run,
 };

@@ -60,7 +60,7 @@ struct fact {
 	const char *value;
 };
 
-static void print_json(const struct fact *facts, size_t nr)
+static void version_print_json(const struct fact *facts, size_t nr)
 {
 	const char *group = "";
 	struct json j;
@@ -82,7 +82,7 @@ static void print_json(const struct fact *facts, size_t nr)
 	json_end(&j);
 }
 
-static void print_text(const struct fact *facts, size_t nr)
+static void version_print_text(const struct fact *facts, size_t nr)
 {
 	const char *group = "";
 	size_t i;
@@ -123,9 +123,9 @@ static int version_run(void *opts, int nr_operands, char **operands)
 	};
 
 	if (o->format == FORMAT_JSON)
-		print_json(facts, ARRAY_SIZE(facts));
+		version_print_json(facts, ARRAY_SIZE(facts));
 	else
-		print_text(facts, ARRAY_SIZE(facts));
+		version_print_text(facts, ARRAY_SIZE(facts));
 	return 0;
 }
 

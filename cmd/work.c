@@ -33,7 +33,7 @@ static void do_work(int (*work)(void *ctx), void *ctx, int out, int messages, pi
 }
 
 /* Takes what there is; false at the end.  What is over max is dropped, and *over says so. */
-static bool take(int fd, struct buf *b, size_t max, bool *over)
+static bool work_read_some(int fd, struct buf *b, size_t max, bool *over)
 {
 	char chunk[16384];
 	ssize_t n = read(fd, chunk, sizeof(chunk));
@@ -59,9 +59,9 @@ static void listen_to(int out, int messages, size_t max, uint64_t timeout_ns, st
 
 		fds[0].revents = fds[1].revents = 0;
 		poll(fds, 2, MIN(left_ms, (uint64_t)3600000));
-		if (fds[0].revents && !take(out, &a->out, max, &a->truncated))
+		if (fds[0].revents && !work_read_some(out, &a->out, max, &a->truncated))
 			fds[0].fd = -1;
-		if (fds[1].revents && !take(messages, &a->messages, WORK_MESSAGES_MAX, &too_many))
+		if (fds[1].revents && !work_read_some(messages, &a->messages, WORK_MESSAGES_MAX, &too_many))
 			fds[1].fd = -1;
 		a->timed_out = !left_ms;
 	}
