@@ -13,7 +13,7 @@
  * Against the user's RLIMIT_MEMLOCK, together with what perf, io_uring and others have locked for the
  * same user.
  */
-static int charge(struct area *a, unsigned long pages)
+static int area_charge(struct area *a, unsigned long pages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	const struct cred *cred = current_cred();
@@ -47,7 +47,7 @@ int area_alloc(struct area *a, size_t len)
 
 	if (len > AREA_MAX || !PAGE_ALIGNED(len))
 		return -EINVAL;
-	r = charge(a, len >> PAGE_SHIFT);
+	r = area_charge(a, len >> PAGE_SHIFT);
 	if (r)
 		return r;
 	/* to the caller's memory cgroup; where that has no room, nobody is killed for it */

@@ -7,7 +7,7 @@
  */
 #include "branch.h"
 
-static __u8 at(const __u8 *code, unsigned int len, unsigned int i)
+static __u8 code_byte_at(const __u8 *code, unsigned int len, unsigned int i)
 {
 	return i < len ? code[i] : 0;
 }
@@ -37,7 +37,7 @@ static int is_prefix(__u8 c)
 	return 0;
 }
 
-static int is_string(__u8 c)
+static int is_string_insn(__u8 c)
 {
 	return (c >= 0xa4 && c <= 0xa7) || (c >= 0xaa && c <= 0xaf) || (c >= 0x6c && c <= 0x6f);
 }
@@ -61,7 +61,7 @@ static struct branch_insn two_byte(__u8 opcode, unsigned int i)
 	return other(CLASS_PLAIN, 0);
 }
 
-static struct branch_insn group_ff(__u8 modrm, __u8 sib, unsigned int i)
+static struct branch_insn branch_group_ff(__u8 modrm, __u8 sib, unsigned int i)
 {
 	switch (modrm >> 3 & 7) {
 	case 2: case 3:
@@ -82,14 +82,14 @@ struct branch_insn branch_decode(const __u8 *code, unsigned int len)
 		rep |= code[i] == 0xf2 || code[i] == 0xf3;
 		i++;
 	}
-	if ((at(code, len, i) & 0xf0) == 0x40)
+	if ((code_byte_at(code, len, i) & 0xf0) == 0x40)
 		i++;
-	c = at(code, len, i);
-	if (rep && is_string(c))
+	c = code_byte_at(code, len, i);
+	if (rep && is_string_insn(c))
 		return other(CLASS_REPEATED, i + 1);
 	switch (c) {
 	case 0x0f:
-		return two_byte(at(code, len, i + 1), i);
+		return two_byte(code_byte_at(code, len, i + 1), i);
 	case 0x70 ... 0x7f: case 0xe0 ... 0xe3:
 		return branch(ARCPROF_BRANCH_COND, i + 2);
 	case 0x9c:
@@ -99,12 +99,12 @@ struct branch_insn branch_decode(const __u8 *code, unsigned int len)
 	case 0xc3: case 0xcb:
 		return branch(ARCPROF_BRANCH_RETURN, i + 1);
 	case 0xc7:	/* xbegin: an abort goes elsewhere */
-		return at(code, len, i + 1) == 0xf8 ? branch(ARCPROF_BRANCH_COND, i + 6) :
+		return code_byte_at(code, len, i + 1) == 0xf8 ? branch(ARCPROF_BRANCH_COND, i + 6) :
 						      other(CLASS_PLAIN, 0);
 	case 0xcc: case 0xf1:
 		return other(CLASS_TRAP, i + 1);
 	case 0xcd:	/* int 0x80 is a system call as well */
-		return other(at(code, len, i + 1) == 0x80 ? CLASS_SYSCALL : CLASS_TRAP, i + 2);
+		return other(code_byte_at(code, len, i + 1) == 0x80 ? CLASS_SYSCALL : CLASS_TRAP, i + 2);
 	case 0xcf:
 		return other(CLASS_IRET, i + 1);
 	case 0xe8:
@@ -114,7 +114,7 @@ struct branch_insn branch_decode(const __u8 *code, unsigned int len)
 	case 0xeb:
 		return branch(ARCPROF_BRANCH_JUMP, i + 2);
 	case 0xff:
-		return group_ff(at(code, len, i + 1), at(code, len, i + 2), i);
+		return branch_group_ff(code_byte_at(code, len, i + 1), code_byte_at(code, len, i + 2), i);
 	}
 	return other(CLASS_PLAIN, 0);
 }

@@ -13,7 +13,7 @@
  * Reading must work in a hook: what counts by hooks of its own is refused before it attaches them
  * (a tracepoint may be that of all functions, which takes seconds).
  */
-static bool is_counter(const struct arcprof_metric *what)
+static bool metric_is_counter(const struct arcprof_metric *what)
 {
 	return what->type != PERF_TYPE_TRACEPOINT && what->type != PERF_TYPE_BREAKPOINT;
 }
@@ -34,7 +34,7 @@ static int open_one(struct counters *c, u32 metric, int cpu, const struct arcpro
 	};
 	struct perf_event *event;
 
-	if (!is_counter(what))
+	if (!metric_is_counter(what))
 		return -ENODEV;
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 	if (IS_ERR(event))

@@ -34,7 +34,7 @@ static void first_event(struct here *h)
 }
 
 /* [1]: what was consumed since the last event goes to the state that held since. */
-static void charge(struct here *h)
+static void charge_here(struct here *h)
 {
 	struct arcprof_cpu *cpu = h->cpu;
 	bool in_irq = cpu->state & (ARCPROF_CPU_HARDIRQ | ARCPROF_CPU_SOFTIRQ);
@@ -73,7 +73,7 @@ static void event_begin(struct here *h, struct session *s)
 		write_begin(&h->slot->seq);
 	if (!(h->cpu->flags & ARCPROF_CPU_STARTED))
 		first_event(h);
-	charge(h);
+	charge_here(h);
 }
 
 /*

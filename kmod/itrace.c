@@ -141,7 +141,7 @@ static void begin_late_hook(struct thread *t)
 		begin_hook(t, regs);
 }
 
-static void work(struct callback_head *head);
+static void itrace_work(struct callback_head *head);
 
 /*
  * What others have queued comes before a wait: the files that an exec closed are closed there, and a
@@ -151,12 +151,12 @@ static bool goes_last(struct thread *t)
 {
 	if (test_and_set_bit(WORK_LAST, &t->work_bits))
 		return false;
-	init_task_work(&t->work, work);
+	init_task_work(&t->work, itrace_work);
 	return !task_work_add(current, &t->work, TWA_RESUME);
 }
 
 /* Runs before the thread returns to user mode. */
-static void work(struct callback_head *head)
+static void itrace_work(struct callback_head *head)
 {
 	struct thread *t = container_of(head, struct thread, work);
 	struct itrace *it = t->it;
@@ -195,7 +195,7 @@ static bool queue_hook(struct thread *t, struct task_struct *task, enum thread_w
 	if (test_and_set_bit(WORK_QUEUED, &t->work_bits))
 		return true;
 	refcount_inc(&t->it->refs);
-	init_task_work(&t->work, work);
+	init_task_work(&t->work, itrace_work);
 	if (!task_work_add(task, &t->work, TWA_RESUME))
 		return true;
 	t->work_bits = 0;
@@ -358,7 +358,7 @@ static struct probe probes[] = {
 static u32 nr_sessions;
 static bool attached;
 
-static int attach(void)
+static int itrace_attach(void)
 {
 	int r;
 
@@ -443,7 +443,7 @@ long itrace_start(struct arcprof_file *f, struct arcprof_itrace_start *arg)
 	init_waitqueue_head(&it->room);
 	r = allocate(it);
 	if (!r)
-		r = attach();
+		r = itrace_attach();
 	if (r) {
 		free_itrace(it);
 		return r;
@@ -475,7 +475,7 @@ static int join_self(struct itrace *it, bool at_exec, struct thread **joined)
 }
 
 /* A child that has executed nothing is the caller still. */
-static bool is_own(const struct task_struct *task)
+static bool itrace_task_is_own(const struct task_struct *task)
 {
 	bool own;
 
@@ -491,7 +491,7 @@ static int join_other(struct itrace *it, struct task_struct *task, bool at_exec,
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return -EPERM;
-	if (!is_own(task) && !capable(CAP_SYS_PTRACE))
+	if (!itrace_task_is_own(task) && !capable(CAP_SYS_PTRACE))
 		return -EPERM;
 	*joined = t = thread_new_hook(it, task, NULL, true);
 	if (!t)
@@ -530,7 +530,7 @@ long itrace_join(struct arcprof_file *f, struct arcprof_itrace_join *arg)
 	return r;
 }
 
-static void leave(struct thread *t)
+static void itrace_thread_leaves(struct thread *t)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 
@@ -546,7 +546,7 @@ long itrace_leave(struct arcprof_file *f)
 
 	if (!f->itrace || !t || t->it != f->itrace)
 		return -ENXIO;
-	leave(t);
+	itrace_thread_leaves(t);
 	return 0;
 }
 
@@ -566,7 +566,7 @@ long itrace_stop(struct arcprof_file *f)
 	raw_spin_unlock_irqrestore(&it->lock, flags);
 	wake_up(&it->room);
 	if (own && own->it == it)
-		leave(own);
+		itrace_thread_leaves(own);
 	for (i = 0; i < it->nr_rings; i++) {
 		it->thread[i].removed = thread_remove_hook(&it->thread[i]);
 		any |= it->thread[i].removed;

@@ -50,7 +50,7 @@ static long version(struct arcprof_version *v)
 	return 0;
 }
 
-static long serve(struct arcprof_file *f, unsigned int cmd, union request *r)
+static long arcprof_serve(struct arcprof_file *f, unsigned int cmd, union request *r)
 {
 	switch (cmd) {
 	case ARCPROF_IOC_VERSION:
@@ -100,7 +100,7 @@ static long arcprof_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	result = mutex_lock_interruptible(&arcprof_mutex);
 	if (result)
 		return result;
-	result = serve(file->private_data, cmd, &r);
+	result = arcprof_serve(file->private_data, cmd, &r);
 	mutex_unlock(&arcprof_mutex);
 	if (!result && (_IOC_DIR(cmd) & _IOC_READ) && copy_to_user(user, &r, size))
 		return -EFAULT;

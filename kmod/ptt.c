@@ -221,7 +221,7 @@ long ptt_start(struct arcprof_file *f, struct arcprof_ptt_start *arg)
 	return 0;
 }
 
-static void stop(void)
+static void ptt_stop_counting(void)
 {
 	struct session *s = session;
 
@@ -241,7 +241,7 @@ long ptt_stop(struct arcprof_file *f)
 		return -ENOENT;
 	if (!owned_by(f) && !perfmon_capable())
 		return -EPERM;
-	stop();
+	ptt_stop_counting();
 	return 0;
 }
 
@@ -255,10 +255,10 @@ int ptt_mmap(struct vm_area_struct *vma)
 void ptt_release(struct arcprof_file *f)
 {
 	if (owned_by(f))
-		stop();
+		ptt_stop_counting();
 }
 
 void ptt_exit(void)
 {
-	stop();
+	ptt_stop_counting();
 }

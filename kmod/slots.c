@@ -7,7 +7,7 @@
 
 /* ---- the table of registered tasks ---- */
 
-static struct bucket *bucket_of(struct session *s, const struct task_struct *task)
+static struct bucket *slot_bucket(struct session *s, const struct task_struct *task)
 {
 	return &s->bucket[hash_ptr(task, HASH_BITS)];
 }
@@ -24,7 +24,7 @@ static u32 lookup_locked(struct session *s, struct bucket *b, const struct task_
 
 u32 slot_lookup_hook(struct session *s, const struct task_struct *task)
 {
-	struct bucket *b = bucket_of(s, task);
+	struct bucket *b = slot_bucket(s, task);
 	u32 idx;
 
 	if (hlist_empty(&b->head))
@@ -37,7 +37,7 @@ u32 slot_lookup_hook(struct session *s, const struct task_struct *task)
 
 u32 slot_remove_hook(struct session *s, const struct task_struct *task)
 {
-	struct bucket *b = bucket_of(s, task);
+	struct bucket *b = slot_bucket(s, task);
 	u32 idx;
 
 	raw_spin_lock(&b->lock);
@@ -51,7 +51,7 @@ u32 slot_remove_hook(struct session *s, const struct task_struct *task)
 /* ---- slots ---- */
 
 /* Values of an ended thread go to slot 0 before its slot is another's. */
-static void fold(struct session *s, struct arcprof_slot *from)
+static void fold_slot(struct session *s, struct arcprof_slot *from)
 {
 	struct arcprof_slot *to = &s->slot[0];
 	u32 i;
@@ -84,7 +84,7 @@ static u32 take_slot(struct session *s)
 	s->dead_first = s->entry[idx].next_dead;
 	if (!s->dead_first)
 		s->dead_last = 0;
-	fold(s, &s->slot[idx]);
+	fold_slot(s, &s->slot[idx]);
 	return idx;
 }
 
@@ -127,7 +127,7 @@ static void clear_slot(struct session *s, u32 idx, const struct task_struct *tas
 
 u32 slot_insert_hook(struct session *s, struct task_struct *task)
 {
-	struct bucket *b = bucket_of(s, task);
+	struct bucket *b = slot_bucket(s, task);
 	u32 idx;
 
 	raw_spin_lock(&s->lock);

@@ -35,13 +35,13 @@ static struct table_bucket {
 
 /* ---- the table ---- */
 
-static struct table_bucket *bucket_of(const struct task_struct *task)
+static struct table_bucket *step_bucket(const struct task_struct *task)
 {
 	return &table[hash_ptr(task, HASH_BITS)];
 }
 
 /* Its bucket is locked. */
-static struct thread *look_up(const struct table_bucket *b, const struct task_struct *task)
+static struct thread *step_look_up(const struct table_bucket *b, const struct task_struct *task)
 {
 	struct thread *t;
 
@@ -53,14 +53,14 @@ static struct thread *look_up(const struct table_bucket *b, const struct task_st
 
 struct thread *thread_find_hook(const struct task_struct *task)
 {
-	struct table_bucket *b = bucket_of(task);
+	struct table_bucket *b = step_bucket(task);
 	struct thread *t;
 	unsigned long flags;
 
 	if (hlist_empty(&b->head))
 		return NULL;
 	raw_spin_lock_irqsave(&b->lock, flags);
-	t = look_up(b, task);
+	t = step_look_up(b, task);
 	raw_spin_unlock_irqrestore(&b->lock, flags);
 	return t;
 }
@@ -113,13 +113,13 @@ static struct thread *find_free(struct itrace *it)
 struct thread *thread_new_hook(struct itrace *it, struct task_struct *task, const struct task_struct *creator,
 			       bool waiting)
 {
-	struct table_bucket *b = bucket_of(task);
+	struct table_bucket *b = step_bucket(task);
 	struct thread *t = NULL;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&it->lock, flags);
 	raw_spin_lock(&b->lock);
-	if (!look_up(b, task))
+	if (!step_look_up(b, task))
 		t = find_free(it);
 	if (t) {
 		clear_ring(it, t, task, creator);
@@ -146,7 +146,7 @@ bool thread_remove_hook(struct thread *t)
 	raw_spin_lock_irqsave(&it->lock, flags);
 	in = t->task && !hlist_unhashed(&t->hash);
 	if (in) {
-		b = bucket_of(t->task);
+		b = step_bucket(t->task);
 		raw_spin_lock(&b->lock);
 		hlist_del_init(&t->hash);
 		raw_spin_unlock(&b->lock);
@@ -175,7 +175,7 @@ static u64 room(const struct thread *t)
 	return t->it->nr_records - (t->ring->head - READ_ONCE(t->ring->tail));
 }
 
-static void put(struct thread *t, const struct arcprof_branch *record)
+static void step_put_record(struct thread *t, const struct arcprof_branch *record)
 {
 	struct arcprof_ring *r = t->ring;
 
@@ -193,7 +193,7 @@ static void put(struct thread *t, const struct arcprof_branch *record)
 }
 
 /* ARCPROF_ITRACE_SYNC: something reported to the reader within a block. */
-static void put_note(struct thread *t, enum arcprof_branch_kind kind)
+static void step_put_note(struct thread *t, enum arcprof_branch_kind kind)
 {
 	struct arcprof_branch record = {
 		.from = ktime_get_mono_fast_ns(),
@@ -201,7 +201,7 @@ static void put_note(struct thread *t, enum arcprof_branch_kind kind)
 		.kind = kind,
 	};
 
-	put(t, &record);
+	step_put_record(t, &record);
 	if (kind != ARCPROF_BRANCH_TIME)
 		itrace_queue_hook(t, WORK_SYNC);
 }
@@ -217,8 +217,8 @@ static void put_block(struct thread *t, enum arcprof_branch_kind kind, u64 to, u
 	};
 
 	if ((t->it->flags & ARCPROF_ITRACE_SYNC) && t->next % TIME_EVERY == 0)
-		put_note(t, ARCPROF_BRANCH_TIME);
-	put(t, &record);
+		step_put_note(t, ARCPROF_BRANCH_TIME);
+	step_put_record(t, &record);
 	t->nr_insns = 0;
 }
 
@@ -255,7 +255,7 @@ out:
 	return good;
 }
 
-static bool fetch(u64 ip, struct branch_insn *insn)
+static bool step_fetch(u64 ip, struct branch_insn *insn)
 {
 	unsigned int in_page = PAGE_SIZE - (ip & ~PAGE_MASK), n = BRANCH_CODE_MAX;
 	u64 code[2] = { 0 };
@@ -321,15 +321,15 @@ static void before_syscall(struct thread *t, const struct pt_regs *regs)
 	}
 	/* Not a child that is being made. */
 	if (last && (t->it->flags & ARCPROF_ITRACE_SYNC) && t->task == current)
-		put_note(t, ARCPROF_BRANCH_LAST);
+		step_put_note(t, ARCPROF_BRANCH_LAST);
 }
 
 /* Before the instruction at ip is executed; the others are regs. */
-static void prepare(struct thread *t, struct pt_regs *regs, u64 ip)
+static void step_prepare(struct thread *t, struct pt_regs *regs, u64 ip)
 {
 	t->ip = ip;
 	t->resume_ip = 0;
-	t->known = fetch(t->ip, &t->insn);
+	t->known = step_fetch(t->ip, &t->insn);
 	regs->flags |= X86_EFLAGS_TF;
 	if (!t->known)
 		return;
@@ -339,7 +339,7 @@ static void prepare(struct thread *t, struct pt_regs *regs, u64 ip)
 		patch_flags(regs->sp + 16, true);
 }
 
-static void count(struct thread *t)
+static void step_count(struct thread *t)
 {
 	t->ring->steps++;
 	t->ring->insns++;
@@ -355,7 +355,7 @@ static void executed(struct thread *t, u64 ip, const struct pt_regs *regs)
 		t->ring->steps++;
 		return;
 	}
-	count(t);
+	step_count(t);
 	switch (in->cls) {
 	case CLASS_BRANCH:
 		if (in->kind != ARCPROF_BRANCH_COND || ip != t->ip + in->len)
@@ -378,7 +378,7 @@ static void executed(struct thread *t, u64 ip, const struct pt_regs *regs)
  */
 static void after_syscall(struct thread *t, struct pt_regs *regs)
 {
-	count(t);
+	step_count(t);
 	if (t->resume_ip) {
 		put_block(t, ARCPROF_BRANCH_IRET, t->resume_ip, t->insn.len);
 		t->ip = t->resume_ip;
@@ -388,10 +388,10 @@ static void after_syscall(struct thread *t, struct pt_regs *regs)
 		if (regs->r11 == t->flags)
 			regs->r11 &= ~X86_EFLAGS_TF;
 		if (t->maps && (t->it->flags & ARCPROF_ITRACE_SYNC))
-			put_note(t, ARCPROF_BRANCH_MAPS);
+			step_put_note(t, ARCPROF_BRANCH_MAPS);
 		t->maps = false;
 	}
-	if (!current->mm || !fetch(t->ip, &t->insn))	/* at its end it has no memory */
+	if (!current->mm || !step_fetch(t->ip, &t->insn))	/* at its end it has no memory */
 		t->insn = (struct branch_insn){ CLASS_PLAIN };
 }
 
@@ -400,7 +400,7 @@ void thread_step_hook(struct thread *t, struct pt_regs *regs)
 	bool alone = false;
 
 	if (!t->known)
-		t->known = fetch(t->ip, &t->insn);
+		t->known = step_fetch(t->ip, &t->insn);
 	if (!t->known)
 		t->insn = (struct branch_insn){ CLASS_PLAIN };
 	while (t->insn.cls == CLASS_SYSCALL && !alone) {	/* a restarted one follows sigreturn */
@@ -410,7 +410,7 @@ void thread_step_hook(struct thread *t, struct pt_regs *regs)
 	}
 	if (!alone)
 		executed(t, regs->ip, regs);
-	prepare(t, regs, regs->ip);
+	step_prepare(t, regs, regs->ip);
 	check_room(t);
 	if (t->ring->flags & ARCPROF_RING_FULL) {
 		thread_end_hook(t, ARCPROF_BRANCH_STOP, regs->ip);
@@ -425,7 +425,7 @@ void thread_settle_hook(struct thread *t, struct pt_regs *regs)
 	if (t->waiting || !t->known || regs->ip == t->ip)
 		return;
 	if (t->insn.cls == CLASS_TRAP && regs->ip == t->ip + t->insn.len) {
-		count(t);
+		step_count(t);
 		t->ip = regs->ip;
 		t->known = false;
 	}
@@ -442,14 +442,14 @@ void thread_settle_hook(struct thread *t, struct pt_regs *regs)
 
 void thread_exec_hook(struct thread *t)
 {
-	count(t);
+	step_count(t);
 	put_block(t, ARCPROF_BRANCH_EXEC, 0, t->known && t->insn.cls == CLASS_SYSCALL ? t->insn.len : 0);
 }
 
 void thread_handler_hook(struct thread *t, struct pt_regs *regs)
 {
 	put_block(t, ARCPROF_BRANCH_INTERRUPT, regs->ip, 0);
-	prepare(t, regs, regs->ip);
+	step_prepare(t, regs, regs->ip);
 }
 
 /* A thread that was asleep in a system call, and was woken to do this, makes it again. */
@@ -464,7 +464,7 @@ static u64 first_ip(const struct pt_regs *regs)
 	case -ERESTARTNOINTR:
 	case -ERESTARTNOHAND:
 	case -ERESTART_RESTARTBLOCK:
-		if (fetch(regs->ip - SYSCALL_LEN, &insn) && insn.cls == CLASS_SYSCALL &&
+		if (step_fetch(regs->ip - SYSCALL_LEN, &insn) && insn.cls == CLASS_SYSCALL &&
 		    insn.len == SYSCALL_LEN)
 			return regs->ip - SYSCALL_LEN;
 	}
@@ -481,8 +481,8 @@ void thread_begin_hook(struct thread *t, struct pt_regs *regs)
 
 	t->waiting = false;
 	t->nr_insns = 0;
-	put(t, &start);
-	prepare(t, regs, start.to);
+	step_put_record(t, &start);
+	step_prepare(t, regs, start.to);
 }
 
 void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to)
