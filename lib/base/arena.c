@@ -13,7 +13,7 @@ struct arena_block {
 	uint64_t pad;		/* keeps the data that follows aligned */
 };
 
-static void *take_bytes(struct arena *a, size_t size)
+static void *arena_take_bytes(struct arena *a, size_t size)
 {
 	char *p;
 
@@ -45,12 +45,12 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	/* Of nothing, too, something that is not NULL. */
 	size = (MAX(size, (size_t)1) + ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
-	return memset(take_bytes(a, size), 0, size);
+	return memset(arena_take_bytes(a, size), 0, size);
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t len)
 {
-	char *p = take_bytes(a, len + 1);
+	char *p = arena_take_bytes(a, len + 1);
 
 	memcpy(p, s, len);
 	p[len] = '\0';

@@ -43,7 +43,7 @@ static size_t without_deleted(const char *path, size_t len)
 	return len > n + 1 && !memcmp(path + len - n, mark, n) ? len - n : len;
 }
 
-static bool split(const char *s, size_t len, struct line *l)
+static bool split_cgroup_line(const char *s, size_t len, struct line *l)
 {
 	const char *first = memchr(s, ':', len), *second;
 
@@ -71,7 +71,7 @@ static enum rank rank_of(const struct line *l)
 }
 
 /* The next line that says something; false: there is none. */
-static bool next_line(const char **text, const char *end, struct line *l)
+static bool next_cgroup_line(const char **text, const char *end, struct line *l)
 {
 	const char *nl, *s;
 
@@ -79,7 +79,7 @@ static bool next_line(const char **text, const char *end, struct line *l)
 	while (*text < end && (nl = memchr(*text, '\n', end - *text))) {
 		s = *text;
 		*text = nl + 1;
-		if (split(s, nl - s, l))
+		if (split_cgroup_line(s, nl - s, l))
 			return true;
 	}
 	return false;
@@ -90,7 +90,7 @@ size_t cgroup_parse(const char *text, size_t len, const char **path)
 	struct line l, best = { .path_len = 0 };
 	const char *end = text + len;
 
-	while (next_line(&text, end, &l))
+	while (next_cgroup_line(&text, end, &l))
 		if (!best.path_len || rank_of(&l) > rank_of(&best))
 			best = l;
 	*path = best.path;
@@ -102,7 +102,7 @@ size_t cgroup_parse_of(const char *text, size_t len, const char *controller, con
 	const char *end = text + len;
 	struct line l;
 
-	while (next_line(&text, end, &l))
+	while (next_cgroup_line(&text, end, &l))
 		if (*controller ? has_controller(&l, controller) : !l.controllers_len) {
 			*path = l.path;
 			return l.path_len;
@@ -147,7 +147,7 @@ struct part {
 	size_t len;
 };
 
-static bool begins_with(const struct part *p, const char *with)
+static bool cgroup_part_begins(const struct part *p, const char *with)
 {
 	size_t len = strlen(with);
 
@@ -156,7 +156,7 @@ static bool begins_with(const struct part *p, const char *with)
 
 static bool drop_prefix(struct part *p, const char *prefix)
 {
-	if (!begins_with(p, prefix))
+	if (!cgroup_part_begins(p, prefix))
 		return false;
 	p->s += strlen(prefix);
 	p->len -= strlen(prefix);
@@ -178,7 +178,7 @@ static bool is_oci(struct part p, struct part *id)
 {
 	size_t i;
 
-	if (begins_with(&p, "libpod-conmon-") || begins_with(&p, "crio-conmon-"))
+	if (cgroup_part_begins(&p, "libpod-conmon-") || cgroup_part_begins(&p, "crio-conmon-"))
 		return false;		/* these watch a container, and are not in it */
 	drop_suffix(&p, ".scope");
 	if (p.len < ID_DIGITS)
@@ -206,7 +206,8 @@ static bool is_nspawn(struct part p, struct part *id)
 	*id = p;
 	if (drop_prefix(id, "systemd-nspawn@"))
 		return drop_suffix(id, ".service");
-	return drop_prefix(id, "machine-") && drop_suffix(id, ".scope") && !begins_with(id, "qemu\\x2d");
+	return drop_prefix(id, "machine-") && drop_suffix(id, ".scope") &&
+	       !cgroup_part_begins(id, "qemu\\x2d");
 }
 
 /* Names of systemd have \x2d for what would be a separator in them. */

@@ -8,21 +8,21 @@
 #include "base/quote.h"
 #include "base/span.h"
 
-static bool is_letter(char c)
+static bool field_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_name(const char *name, size_t len)
+static bool field_is_name(const char *name, size_t len)
 {
 	size_t i;
 
-	if (!len || len > FIELDS_MAX_NAME || !is_letter(*name))
+	if (!len || len > FIELDS_MAX_NAME || !field_is_letter(*name))
 		return false;
 	for (i = 1; i < len; i++) {
 		bool digit = name[i] >= '0' && name[i] <= '9';
 
-		if (!is_letter(name[i]) && !digit && name[i] != '-' && name[i] != '.')
+		if (!field_is_letter(name[i]) && !digit && name[i] != '-' && name[i] != '.')
 			return false;
 	}
 	return true;
@@ -51,7 +51,7 @@ bool fields_next(struct span *s, struct field *f)
 	default:
 		s->bad = true;
 	}
-	if (!s->bad && !is_name(f->name, f->name_len))
+	if (!s->bad && !field_is_name(f->name, f->name_len))
 		s->bad = true;
 	return !s->bad;
 }

@@ -27,7 +27,7 @@ enum { PATH_FLAGS = O_PATH | O_CLOEXEC, READ_FLAGS = O_RDONLY | O_NONBLOCK | O_N
 /* --- from a name to a descriptor --- */
 
 /* Each part of path by itself, for kernels and sandboxes without openat2(); links are not followed. */
-static int walk(int root, const char *path, int last_flags)
+static int foreign_walk(int root, const char *path, int last_flags)
 {
 	char part[NAME_MAX + 1];
 	int at = fcntl(root, F_DUPFD_CLOEXEC, 0), next;
@@ -52,7 +52,7 @@ static int walk(int root, const char *path, int last_flags)
 }
 
 /* O_PATH: nothing is opened yet, so nothing can block, and no device notices. */
-static int resolve(int root, const char *path, int flags, bool links)
+static int foreign_resolve(int root, const char *path, int flags, bool links)
 {
 	struct open_how how = {
 		.flags = flags,
@@ -63,10 +63,11 @@ static int resolve(int root, const char *path, int flags, bool links)
 	if (root == AT_FDCWD)
 		return open(path, flags | (links ? 0 : O_NOFOLLOW));
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return fd < 0 && (errno == ENOSYS || errno == EPERM) ? walk(root, path, flags) : fd;
+	return fd < 0 && (errno == ENOSYS || errno == EPERM) ? foreign_walk(root, path, flags) : fd;
 }
 
-static int check(const struct stat *st, const char *path, const struct foreign_rule *rule, struct err *e)
+static int foreign_check(const struct stat *st, const char *path, const struct foreign_rule *rule,
+			 struct err *e)
 {
 	if (S_ISLNK(st->st_mode))
 		return err_set(e, ELOOP, "%s: is a symbolic link", path);
@@ -92,7 +93,7 @@ static int reopen(int at)
 
 int foreign_open(int root, const char *path, const struct foreign_rule *rule, struct err *e)
 {
-	int at = resolve(root, path, PATH_FLAGS, rule->links), fd = -1, r;
+	int at = foreign_resolve(root, path, PATH_FLAGS, rule->links), fd = -1, r;
 	struct stat st;
 
 	if (at < 0)
@@ -100,7 +101,7 @@ int foreign_open(int root, const char *path, const struct foreign_rule *rule, st
 	if (fstat(at, &st))
 		r = err_errno(e, "%s", path);
 	else
-		r = check(&st, path, rule, e);
+		r = foreign_check(&st, path, rule, e);
 	if (!r && (fd = reopen(at)) < 0)
 		r = err_errno(e, "%s", path);
 	close(at);
@@ -146,7 +147,7 @@ int foreign_root(int pid, struct err *e)
 }
 
 /* Both are the same file or namespace, or one of them cannot be looked into. */
-static bool is_ours(int pid, const char *what, const char *ours)
+static bool foreign_is_ours(int pid, const char *what, const char *ours)
 {
 	struct stat own, other;
 	char path[64];
@@ -158,7 +159,7 @@ static bool is_ours(int pid, const char *what, const char *ours)
 
 static bool has_our_mounts(int pid)
 {
-	return is_ours(pid, "ns/mnt", "/proc/self/ns/mnt");
+	return foreign_is_ours(pid, "ns/mnt", "/proc/self/ns/mnt");
 }
 
 int foreign_paths_root(int pid, struct err *e)
@@ -179,7 +180,7 @@ static bool has_our_root(int pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	n = readlink(path, to, sizeof(to));
-	return is_ours(pid, "root", "/") && (n < 0 || (n == 1 && to[0] == '/'));
+	return foreign_is_ours(pid, "root", "/") && (n < 0 || (n == 1 && to[0] == '/'));
 }
 
 bool foreign_has_our_files(int pid)
@@ -189,7 +190,7 @@ bool foreign_has_our_files(int pid)
 
 int foreign_dir(int root, const char *path)
 {
-	int fd = resolve(root, path, PATH_FLAGS | O_DIRECTORY, false);
+	int fd = foreign_resolve(root, path, PATH_FLAGS | O_DIRECTORY, false);
 
 	return fd < 0 ? -errno : fd;
 }

@@ -15,7 +15,7 @@ static struct map_slot *find_slot(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static void grow(struct map *m)
+static void map_grow(struct map *m)
 {
 	struct map old = *m;
 	size_t i;
@@ -43,7 +43,7 @@ uint32_t *map_put(struct map *m, uint64_t key)
 	struct map_slot *s;
 
 	if ((m->nr + 1) * 2 > m->alloc)
-		grow(m);
+		map_grow(m);
 	s = find_slot(m, key);
 	if (s->val == MAP_NONE) {
 		s->key = key;

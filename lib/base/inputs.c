@@ -31,7 +31,7 @@ static struct {
 	void (*say_waiting)(const char *path);
 } files = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static struct known_file *find(const struct known_files *l, const struct stat *st)
+static struct known_file *known_files_find(const struct known_files *l, const struct stat *st)
 {
 	size_t i;
 
@@ -41,7 +41,7 @@ static struct known_file *find(const struct known_files *l, const struct stat *s
 	return NULL;
 }
 
-static void add(struct known_files *l, const struct stat *st)
+static void known_files_add(struct known_files *l, const struct stat *st)
 {
 	VEC_GROW(l->items, l->nr, l->alloc);
 	l->items[l->nr++] = (struct known_file){ st->st_dev, st->st_ino, st->st_mode, st->st_gid };
@@ -61,14 +61,14 @@ static bool is_stdout(const struct stat *st)
 	       out.st_dev == st->st_dev;
 }
 
-static const char *name_of(const char *path)
+static const char *known_file_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
 
 int inputs_add(int fd, const char *path, struct err *e)
 {
-	const char *name = name_of(path);
+	const char *name = known_file_name(path);
 	struct stat st;
 	bool written;
 
@@ -77,9 +77,9 @@ int inputs_add(int fd, const char *path, struct err *e)
 	if (!matters(&st))
 		return 0;
 	pthread_mutex_lock(&files.lock);
-	written = find(&files.written, &st);
-	if (!written && !find(&files.read, &st))
-		add(&files.read, &st);
+	written = known_files_find(&files.written, &st);
+	if (!written && !known_files_find(&files.read, &st))
+		known_files_add(&files.read, &st);
 	pthread_mutex_unlock(&files.lock);
 	if (written)
 		return err_set(e, EINVAL, "%s: is to be read, and is where output would go; name another file for that",
@@ -124,7 +124,7 @@ static void await_writer(int fd, const char *path)
 
 int inputs_open(const char *path, struct err *e)
 {
-	const char *name = name_of(path);
+	const char *name = known_file_name(path);
 	bool from_stdin = name != path;
 	int r, fd = from_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
 				 open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -151,7 +151,7 @@ int inputs_refuse_length(const char *name, size_t limit, bool is_pipe, struct er
 	return -EFBIG;
 }
 
-static int explain(int r, const char *name, size_t limit, struct err *e)
+static int explain_input(int r, const char *name, size_t limit, struct err *e)
 {
 	if (r == -EFBIG)
 		return inputs_refuse_length(name, limit, limit == INPUTS_PIPE_BYTES, e);
@@ -168,7 +168,7 @@ int inputs_read_text(const char *path, struct buf *b, size_t limit, struct err *
 		return fd;
 	r = io_read_text(fd, b, limit);
 	close(fd);
-	return explain(r, name_of(path), limit, e);
+	return explain_input(r, known_file_name(path), limit, e);
 }
 
 /* 1: it ends with these. */
@@ -205,13 +205,13 @@ int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *
 		line_end = r ? NULL : memrchr(b->data, '\n', b->len);
 		if (line_end && look(ctx, b->data, line_end + 1 - b->data, e)) {
 			close(fd);
-			return err_wrap(e, "%s", name_of(path));
+			return err_wrap(e, "%s", known_file_name(path));
 		}
 	}
 	if (!r)
 		r = io_read_text(fd, b, limit);
 	close(fd);
-	return r > 0 ? 0 : explain(r, name_of(path), limit, e);
+	return r > 0 ? 0 : explain_input(r, known_file_name(path), limit, e);
 }
 
 int inputs_map(const char *path, struct io_map *m, struct err *e)
@@ -231,7 +231,7 @@ int inputs_spare(const struct stat *st, const char *path, struct err *e)
 	bool is_read;
 
 	pthread_mutex_lock(&files.lock);
-	is_read = matters(st) && find(&files.read, st);
+	is_read = matters(st) && known_files_find(&files.read, st);
 	pthread_mutex_unlock(&files.lock);
 	if (!is_read)
 		return 0;
@@ -241,7 +241,7 @@ int inputs_spare(const struct stat *st, const char *path, struct err *e)
 void inputs_note_output(const struct stat *st)
 {
 	pthread_mutex_lock(&files.lock);
-	add(&files.written, st);
+	known_files_add(&files.written, st);
 	pthread_mutex_unlock(&files.lock);
 }
 
@@ -250,7 +250,7 @@ void inputs_forget_output(const struct stat *st)
 	struct known_file *f;
 
 	pthread_mutex_lock(&files.lock);
-	f = find(&files.written, st);
+	f = known_files_find(&files.written, st);
 	if (f)
 		*f = files.written.items[--files.written.nr];
 	pthread_mutex_unlock(&files.lock);

@@ -18,7 +18,7 @@ static size_t key_len(const char *s)
 	return len <= LABELS_MAX_KEY ? len : 0;
 }
 
-static bool is_value(const char *s)
+static bool is_label_value(const char *s)
 {
 	size_t len = strlen(s), n;
 
@@ -38,14 +38,14 @@ int label_check(const char *label, struct err *e)
 
 	if (!len || label[len] != '=')
 		return err_set(e, EINVAL, "'%.80s' is not a label: key=value", label);
-	if (!is_value(label + len + 1))
+	if (!is_label_value(label + len + 1))
 		return err_set(e, EINVAL, "the label '%.*s' has a value that is empty, too long, or not plain text",
 			       (int)len, label);
 	return 0;
 }
 
 /* Where the label of that key is, or where it belongs; *len is the length of it, 0: there is none. */
-static const char *find(const char *text, const char *key, size_t *len)
+static const char *labels_find(const char *text, const char *key, size_t *len)
 {
 	size_t key_end = strlen(key), end;
 	int order;
@@ -72,9 +72,9 @@ bool labels_add(struct buf *text, const char *key, const char *value)
 	const char *at;
 	size_t len, before;
 
-	if (!*key || key_len(key) != strlen(key) || !is_value(value))
+	if (!*key || key_len(key) != strlen(key) || !is_label_value(value))
 		return false;
-	at = find(text->data ? text->data : "", key, &len);
+	at = labels_find(text->data ? text->data : "", key, &len);
 	before = text->data ? at - text->data : 0;
 	buf_add(&b, text->data ? text->data : "", before);
 	if (b.len && b.data[b.len - 1] != ',')
@@ -89,7 +89,7 @@ bool labels_add(struct buf *text, const char *key, const char *value)
 }
 
 /* Returns whether it is a key already. */
-static bool make_key(struct buf *b, const char *key, size_t len)
+static bool make_label_key(struct buf *b, const char *key, size_t len)
 {
 	bool same = len && len <= LABELS_MAX_KEY;
 	size_t i;
@@ -131,7 +131,7 @@ static bool make_value(struct buf *b, const char *value, size_t len)
 bool labels_add_foreign(struct buf *text, const char *key, size_t len, const char *value, size_t value_len)
 {
 	struct buf k = BUF_INIT, v = BUF_INIT, before = BUF_INIT;
-	bool same = make_key(&k, key, len);
+	bool same = make_label_key(&k, key, len);
 
 	same &= make_value(&v, value, value_len);
 	same &= k.len && v.len;
@@ -148,7 +148,7 @@ bool labels_add_foreign(struct buf *text, const char *key, size_t len, const cha
 bool labels_value(const char *text, const char *key, struct buf *value)
 {
 	size_t len;
-	const char *at = find(text, key, &len);
+	const char *at = labels_find(text, key, &len);
 
 	if (len <= strlen(key))
 		return false;

@@ -21,7 +21,7 @@ void log_set_verbosity(int level)
 }
 
 /* The style lasts to the end of the line for an error, else for its kind ("warning: ") alone. */
-static struct buf head(enum term_style style, const char *kind)
+static struct buf log_head(enum term_style style, const char *kind)
 {
 	struct buf line = BUF_INIT;
 	const char *on = style == TERM_PLAIN ? "" : term_error_style(style);
@@ -32,7 +32,7 @@ static struct buf head(enum term_style style, const char *kind)
 }
 
 /* Takes line. What a message quotes may be a name that somebody else gave. */
-static void print_line(struct buf line, const char *end, const char *fmt, va_list ap)
+static void log_print_line(struct buf line, const char *end, const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
 
@@ -51,7 +51,7 @@ static void print_line(struct buf line, const char *end, const char *fmt, va_lis
 		if (!(when))                                       \
 			return;                                    \
 		va_start(ap, fmt);                                 \
-		print_line(head(style, kind), end, fmt, ap);       \
+		log_print_line(log_head(style, kind), end, fmt, ap);       \
 		va_end(ap);                                        \
 	}
 
@@ -67,7 +67,7 @@ void log_hint(const char *fmt, ...)
 
 	buf_fmt(&line, "%shint: %s", term_error_style(TERM_CYAN), term_error_style(TERM_PLAIN));
 	va_start(ap, fmt);
-	print_line(line, "", fmt, ap);
+	log_print_line(line, "", fmt, ap);
 	va_end(ap);
 }
 

@@ -15,7 +15,7 @@ struct near near_init(const char *word)
  * Edits (insert, delete, replace, swap of neighbours) that turn a into b: the optimal string
  * alignment distance, three rows of the usual table at a time.
  */
-static unsigned int distance(const char *a, size_t len_a, const char *b, size_t len_b)
+static unsigned int edit_distance(const char *a, size_t len_a, const char *b, size_t len_b)
 {
 	unsigned int row[3][WORD_MAX + 1];
 	size_t i, j;
@@ -46,7 +46,7 @@ void near_try(struct near *n, const char *candidate)
 
 	if (!len || len > WORD_MAX || len_c > WORD_MAX)
 		return;
-	d = distance(n->word, len, candidate, len_c);
+	d = edit_distance(n->word, len, candidate, len_c);
 	/*
 	 * The beginning of a word is near to it, and a longer form of it is, but less near than a typing
 	 * error.

@@ -15,7 +15,7 @@
 #include "base/near.h"
 #include "base/opt.h"
 
-static bool is_option(const struct opt *o)
+static bool opt_is_option(const struct opt *o)
 {
 	return o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_END;
 }
@@ -42,7 +42,7 @@ static const struct opt *find_letter(const struct opt *table, char letter)
 	const struct opt *o;
 
 	for (o = table; o->type != OPT_TYPE_END; o++)
-		if (is_option(o) && o->letter == letter)
+		if (opt_is_option(o) && o->letter == letter)
 			return o;
 	return NULL;
 }
@@ -52,7 +52,7 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	const struct opt *o;
 
 	for (o = table; o->type != OPT_TYPE_END; o++)
-		if (is_option(o) && o->name && !strncmp(o->name, name, len) && !o->name[len])
+		if (opt_is_option(o) && o->name && !strncmp(o->name, name, len) && !o->name[len])
 			return o;
 	return NULL;
 }
@@ -188,7 +188,7 @@ static int set_defaults(const struct opt *table, char *opts, struct err *e)
 	const struct opt *o;
 
 	for (o = table; o->type != OPT_TYPE_END; o++)
-		if (is_option(o) && o->def && set_value(o, opts + o->offset, o->def, e))
+		if (opt_is_option(o) && o->def && set_value(o, opts + o->offset, o->def, e))
 			return err_wrap(e, "%s: default", display_name(o));
 	return 0;
 }
@@ -203,7 +203,7 @@ struct parser {
 };
 
 /* One field has one mode: which of two was meant is not known. */
-static int choose(struct parser *p, const struct opt *o, struct err *e)
+static int opt_choose(struct parser *p, const struct opt *o, struct err *e)
 {
 	const struct opt *m = p->mode;
 
@@ -215,9 +215,9 @@ static int choose(struct parser *p, const struct opt *o, struct err *e)
 	return 0;
 }
 
-static int store(struct parser *p, const struct opt *o, const char *s, struct err *e)
+static int opt_store(struct parser *p, const struct opt *o, const char *s, struct err *e)
 {
-	if (choose(p, o, e))
+	if (opt_choose(p, o, e))
 		return -EINVAL;
 	if (set_value(o, p->opts + o->offset, s, e) || check_least(o, p->opts + o->offset, e))
 		return err_wrap(e, "%s", display_name(o));
@@ -226,15 +226,15 @@ static int store(struct parser *p, const struct opt *o, const char *s, struct er
 	return 0;
 }
 
-/* As store(), where the argument is the next word of the command line. */
+/* As opt_store(), where the argument is the next word of the command line. */
 static int store_next(struct parser *p, const struct opt *o, struct err *e)
 {
 	if (o->arg_optional)
-		return store(p, o, NULL, e);
+		return opt_store(p, o, NULL, e);
 	if (p->next == p->argc)
 		return err_set(e, EINVAL, "%s needs an argument%s%s%s", display_name(o), o->arg ? " <" : "",
 			       o->arg ? o->arg : "", o->arg ? ">" : "");
-	return store(p, o, p->argv[p->next++], e);
+	return opt_store(p, o, p->argv[p->next++], e);
 }
 
 static const char *without_no(const char *name)
@@ -264,7 +264,7 @@ static int unknown_name(const struct opt *table, const char *name, int len, stru
 	bool negate;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o) || !o->name || o->hidden)
+		if (!opt_is_option(o) || !o->name || o->hidden)
 			continue;
 		near_try(&n, without_no(o->name));
 		if (n.best == without_no(o->name))
@@ -301,7 +301,7 @@ static int parse_long(struct parser *p, const char *name, struct err *e)
 	}
 	if (!arg && takes_arg(o))
 		return store_next(p, o, e);
-	return store(p, o, arg, e);
+	return opt_store(p, o, arg, e);
 }
 
 /*
@@ -323,7 +323,7 @@ static void hint_letter(const struct opt *table, char letter, const char *next, 
 		return;
 	}
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o) || !o->name || o->hidden || o->name[0] != letter)
+		if (!opt_is_option(o) || !o->name || o->hidden || o->name[0] != letter)
 			continue;
 		if (nr == ARRAY_SIZE(names))
 			return;
@@ -362,8 +362,8 @@ static int parse_letters(struct parser *p, const char *word, struct err *e)
 		if (!o)
 			return unknown_letter(p, word, *s, e);
 		if (takes_arg(o))
-			return s[1] ? store(p, o, s + 1, e) : store_next(p, o, e);
-		r = store(p, o, NULL, e);
+			return s[1] ? opt_store(p, o, s + 1, e) : store_next(p, o, e);
+		r = opt_store(p, o, NULL, e);
 		if (r)
 			return r;
 	}
@@ -453,9 +453,10 @@ const struct opt *opt_changed(const struct opt *table, const void *opts)
 	for (o = table; o->type != OPT_TYPE_END; o++) {
 		union opt_value def = { .list = { 0 } };
 
-		if (is_option(o) && o->def)
+		if (opt_is_option(o) && o->def)
 			set_value(o, &def, o->def, &e);
-		if (is_option(o) && memcmp((const char *)opts + o->offset, &def, value_size(o->type)) != 0)
+		if (opt_is_option(o) &&
+		    memcmp((const char *)opts + o->offset, &def, value_size(o->type)) != 0)
 			return o;
 	}
 	return NULL;
@@ -535,7 +536,7 @@ int opt_check(const struct opt *table, struct err *e)
 	for (o = table; o->type != OPT_TYPE_END; o++) {
 		if (o->type == OPT_TYPE_GROUP && !o->name)
 			return err_set(e, EINVAL, "a group has no title");
-		if (is_option(o) && check_row(table, o, e))
+		if (opt_is_option(o) && check_row(table, o, e))
 			return err_wrap(e, "%s", o->name || o->letter ? display_name(o) : "option table");
 	}
 	return 0;

@@ -53,7 +53,7 @@ static const struct number size_number = {
 	size_units, ARRAY_SIZE(size_units), true, "a size", "examples: 65536, 64k, 1.5M, 2G",
 };
 
-static int refuse(const struct number *n, const char *s, struct err *e)
+static int refuse_number(const struct number *n, const char *s, struct err *e)
 {
 	int r = err_set(e, EINVAL, "'%s' is not %s", s, n->what);
 
@@ -72,10 +72,10 @@ static int parse_hex(const struct number *n, const char *s, uint64_t *v, struct 
 
 	*v = 0;
 	if (!*p)
-		return refuse(n, s, e);
+		return refuse_number(n, s, e);
 	for (; *p; p++) {
 		if (!isxdigit((unsigned char)*p))
-			return refuse(n, s, e);
+			return refuse_number(n, s, e);
 		if (*v >> 60)
 			return too_big(s, e);
 		*v = *v << 4 |
@@ -114,7 +114,7 @@ static int parse_number(const struct number *n, const char *s, uint64_t *v, stru
 	for (i = 0; i < n->nr_units && strcmp(p, n->units[i].name); i++)
 		;
 	if (!digits || i == n->nr_units)
-		return refuse(n, s, e);
+		return refuse_number(n, s, e);
 	factor = n->units[i].factor;
 	if (!n->round && decimals * factor % scale)
 		return err_set(e, EINVAL, "'%s' is not a whole number", s);

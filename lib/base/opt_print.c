@@ -12,7 +12,7 @@ enum {
 	WORDS_COLUMN = 18,	/* where the words of an option go on */
 };
 
-static bool is_option(const struct opt *o)
+static bool opt_is_printed(const struct opt *o)
 {
 	return o->type != OPT_TYPE_GROUP && o->type != OPT_TYPE_END && !o->hidden;
 }
@@ -38,7 +38,7 @@ static void add_arg(struct buf *b, const struct opt *o)
 }
 
 /* A flag that is on: what one will want is to turn it off. */
-static bool is_on(const struct opt *o)
+static bool opt_is_on(const struct opt *o)
 {
 	return o->type == OPT_TYPE_FLAG && o->def;
 }
@@ -54,7 +54,7 @@ static void add_option(struct buf *b, const struct opt *o, const char *sep, cons
 	if (o->letter && o->name)
 		buf_str(b, sep);
 	if (o->name)
-		buf_fmt(b, "--%s%s", is_on(o) ? no : "", o->name);
+		buf_fmt(b, "--%s%s", opt_is_on(o) ? no : "", o->name);
 	if (!takes_arg(o))
 		return;
 	buf_str(b, o->arg_optional ? "[" : "");
@@ -104,13 +104,13 @@ static size_t print_option(const struct buf *b, FILE *out)
 	return col;
 }
 
-static void print_row(const struct opt *o, FILE *out)
+static void print_opt_row(const struct opt *o, FILE *out)
 {
 	struct buf b = BUF_INIT, text = BUF_INIT;
 	size_t col;
 
 	buf_str(&b, o->letter ? "    " : "        ");
-	if (is_option(o))
+	if (opt_is_printed(o))
 		add_option(&b, o, ", ", "[no-]");
 	else
 		buf_fmt(&b, o->arg ? "%s[=<%s>]" : "%s", o->name, o->arg);
@@ -120,7 +120,7 @@ static void print_row(const struct opt *o, FILE *out)
 	else
 		fprintf(out, "%*s", (int)(HELP_COLUMN - col), "");
 	buf_str(&text, o->help);
-	if (is_on(o))
+	if (opt_is_on(o))
 		buf_str(&text, " (default: yes)");
 	else if (o->def)
 		buf_fmt(&text, " (default: %s)", o->def);
@@ -137,7 +137,7 @@ void opt_print_help(const struct opt *table, FILE *out)
 		if (o->type == OPT_TYPE_GROUP && !o->help)
 			fprintf(out, "%s%s\n", o == table ? "" : "\n", o->name);
 		else if (!o->hidden)
-			print_row(o, out);
+			print_opt_row(o, out);
 	}
 }
 
@@ -159,7 +159,7 @@ void opt_print_synopsis(const struct opt *table, FILE *out)
 	struct buf b = BUF_INIT;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o))
+		if (!opt_is_printed(o))
 			continue;
 		if (is_alternative(o, prev))
 			buf_str(&b, " | ");
@@ -180,7 +180,7 @@ void opt_print_words(const struct opt *table, FILE *out)
 	const struct opt *o;
 
 	for (o = table; o->type != OPT_TYPE_END; o++) {
-		if (!is_option(o))
+		if (!opt_is_printed(o))
 			continue;
 		if (o->letter)
 			fprintf(out, "-%c\n", o->letter);

@@ -54,7 +54,7 @@ static bool is_proc(int dir)
 }
 
 /* Moves p to that folder. */
-static int enter(struct place *p, const char *name, const struct way *w, struct err *e)
+static int place_enter(struct place *p, const char *name, const struct way *w, struct err *e)
 {
 	int dir = openat(p->dir, name, FOLDER);
 
@@ -80,7 +80,7 @@ static int own_descriptor(const struct place *p)
 }
 
 /* What the link says comes before what is left of the path. */
-static int follow(struct place *p, struct way *w, struct err *e)
+static int place_follow_link(struct place *p, struct way *w, struct err *e)
 {
 	char to[PATH_MAX], *rest;
 	ssize_t len;
@@ -98,11 +98,11 @@ static int follow(struct place *p, struct way *w, struct err *e)
 		rest[len] = '\0';
 	free(w->rest);
 	w->rest = w->next = rest;
-	return *rest == '/' ? enter(p, "/", w, e) : 0;
+	return *rest == '/' ? place_enter(p, "/", w, e) : 0;
 }
 
 /* Takes the next part of the way into p->name; *last: there is no other. */
-static int take_part(struct place *p, struct way *w, bool *last, struct err *e)
+static int place_next_part(struct place *p, struct way *w, bool *last, struct err *e)
 {
 	size_t len;
 
@@ -122,10 +122,10 @@ static int take_part(struct place *p, struct way *w, bool *last, struct err *e)
 }
 
 /* 1: p is there. */
-static int step(struct place *p, struct way *w, struct err *e)
+static int place_step(struct place *p, struct way *w, struct err *e)
 {
 	bool last;
-	int r = take_part(p, w, &last, e);
+	int r = place_next_part(p, w, &last, e);
 
 	if (r)
 		return r;
@@ -136,15 +136,15 @@ static int step(struct place *p, struct way *w, struct err *e)
 		p->is_linked = true;
 	if (S_ISLNK(p->st.st_mode) && !(last && w->folder && !w->nr_links)) {
 		if (!last || !is_proc(p->dir))
-			return follow(p, w, e);
+			return place_follow_link(p, w, e);
 		p->descriptor = own_descriptor(p);
 		return p->descriptor >= 0 ? 1 :
 			err_set(e, EINVAL, "%s: is no open file of this process", w->path);
 	}
-	return last ? 1 : enter(p, p->name, w, e);
+	return last ? 1 : place_enter(p, p->name, w, e);
 }
 
-static int find(struct place *p, int from, const char *path, bool folder, struct err *e)
+static int place_open_part(struct place *p, int from, const char *path, bool folder, struct err *e)
 {
 	struct way w = { .path = path, .folder = folder };
 	int r;
@@ -157,7 +157,7 @@ static int find(struct place *p, int from, const char *path, bool folder, struct
 		return err_errno(e, "%s", path);
 	w.rest = w.next = xstrdup(path);
 	do {
-		r = step(p, &w, e);
+		r = place_step(p, &w, e);
 	} while (!r);
 	free(w.rest);
 	if (r > 0)
@@ -168,12 +168,12 @@ static int find(struct place *p, int from, const char *path, bool folder, struct
 
 int place_find(struct place *p, int from, const char *path, struct err *e)
 {
-	return find(p, from, path, false, e);
+	return place_open_part(p, from, path, false, e);
 }
 
 int place_find_folder(struct place *p, int from, const char *path, struct err *e)
 {
-	return find(p, from, path, true, e);
+	return place_open_part(p, from, path, true, e);
 }
 
 void place_release(struct place *p)

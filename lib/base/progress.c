@@ -30,7 +30,7 @@ void progress_start(struct progress *p, const char *what, uint64_t total)
 		p->next_ns = clock_mono_ns() + DELAY_NS;
 }
 
-static bool is_due(struct progress *p)
+static bool progress_is_due(struct progress *p)
 {
 	uint64_t now;
 
@@ -41,7 +41,7 @@ static bool is_due(struct progress *p)
 }
 
 /* What is shown may name what somebody else named. */
-static void show(struct progress *p, const char *text)
+static void progress_show(struct progress *p, const char *text)
 {
 	struct buf line = BUF_INIT;
 
@@ -57,20 +57,20 @@ void progress_update(struct progress *p, uint64_t done)
 {
 	char text[32];
 
-	if (!is_due(p))
+	if (!progress_is_due(p))
 		return;
 	if (p->total)
 		snprintf(text, sizeof(text), "%" PRIu64 " %%",
 			 (uint64_t)((unsigned __int128)done * 100 / p->total));
 	else
 		snprintf(text, sizeof(text), "%" PRIu64, done);
-	show(p, text);
+	progress_show(p, text);
 }
 
 void progress_text(struct progress *p, const char *text)
 {
-	if (is_due(p))
-		show(p, text);
+	if (progress_is_due(p))
+		progress_show(p, text);
 }
 
 void progress_end(struct progress *p)

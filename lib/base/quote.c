@@ -5,7 +5,7 @@
 #include "base/quote.h"
 
 /* The code point, and the length of its sequence; 0: there is none. */
-static size_t decode(const unsigned char *s, size_t len, uint32_t *cp)
+static size_t decode_utf8(const unsigned char *s, size_t len, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t i, n = 0;
@@ -34,7 +34,7 @@ size_t utf8_len(const char *s, size_t len)
 {
 	uint32_t cp;
 
-	return decode((const unsigned char *)s, len, &cp);
+	return decode_utf8((const unsigned char *)s, len, &cp);
 }
 
 size_t utf8_from_java(char *s, size_t len)
@@ -71,7 +71,7 @@ static bool is_control(uint32_t cp)
 size_t quote_plain_len(const char *s, size_t len)
 {
 	uint32_t cp;
-	size_t n = decode((const unsigned char *)s, len, &cp);
+	size_t n = decode_utf8((const unsigned char *)s, len, &cp);
 
 	return n && !is_control(cp) ? n : 0;
 }
@@ -87,7 +87,7 @@ static void put_escape(struct buf *b, unsigned char c)
 		buf_fmt(b, "\\x%02x", c);
 }
 
-static inline bool is_one_of(char c, const char *set)
+static inline bool is_char_of(char c, const char *set)
 {
 	for (; *set; set++)
 		if (c == *set)
@@ -100,7 +100,7 @@ static inline size_t ascii_len(const char *s, size_t len, const char *but)
 {
 	size_t n = 0;
 
-	while (n < len && (unsigned char)(s[n] - 0x20) < 0x5f && !is_one_of(s[n], but))
+	while (n < len && (unsigned char)(s[n] - 0x20) < 0x5f && !is_char_of(s[n], but))
 		n++;
 	return n;
 }
@@ -135,7 +135,7 @@ void quote_add(struct buf *b, const char *s)
 	quote_add_also(b, s, strlen(s), "");
 }
 
-static int hex_digit(char c)
+static int quote_hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -152,8 +152,8 @@ static size_t undo_escape(const char *s, size_t len, const char *also, char *c)
 		*c = chars[at - letters];
 	else if (strchr(also, *s))
 		*c = *s;
-	else if (*s == 'x' && len >= 3 && hex_digit(s[1]) >= 0 && hex_digit(s[2]) >= 0)
-		*c = hex_digit(s[1]) << 4 | hex_digit(s[2]);
+	else if (*s == 'x' && len >= 3 && quote_hex_digit(s[1]) >= 0 && quote_hex_digit(s[2]) >= 0)
+		*c = quote_hex_digit(s[1]) << 4 | quote_hex_digit(s[2]);
 	else
 		return 0;
 	return *s == 'x' && !strchr(also, 'x') ? 3 : 1;

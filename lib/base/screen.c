@@ -42,7 +42,7 @@ bool screen_possible(void)
 }
 
 /* Only what a signal handler may call. */
-static void restore(void)
+static void screen_restore(void)
 {
 	ssize_t ignored;
 
@@ -56,7 +56,7 @@ static void restore(void)
 
 static void die(int sig)
 {
-	restore();
+	screen_restore();
 	raise(sig);	/* SA_RESETHAND: that is the end */
 }
 
@@ -88,7 +88,7 @@ static void forget_signals(void)
 	signal(SIGWINCH, SIG_DFL);
 }
 
-static void enter(void)
+static void screen_enter(void)
 {
 	tcsetattr(screen.fd, TCSANOW, &screen.raw);
 	screen.on = true;
@@ -124,7 +124,7 @@ int screen_open(struct err *e)
 	handle_signals();
 	replace_streams(null);
 	close(null);
-	enter();
+	screen_enter();
 	return 0;
 }
 
@@ -147,7 +147,7 @@ void screen_close(void)
 
 	if (screen.fd < 0)
 		return;
-	restore();
+	screen_restore();
 	forget_signals();
 	for (i = 0; i < 3; i++) {
 		dup2(screen.streams[i], i);
@@ -213,9 +213,9 @@ void screen_draw(const struct buf *text)
 
 static void suspend(void)
 {
-	restore();
+	screen_restore();
 	raise(SIGSTOP);
-	enter();
+	screen_enter();
 }
 
 static int read_char(int wait_ms)

@@ -30,7 +30,7 @@ static inline void take_word(uint64_t v[4], uint64_t word)
 }
 
 /* Little-endian, whatever this machine is. */
-static inline uint64_t word_at(const uint8_t *p, size_t len)
+static inline uint64_t sip_word_at(const uint8_t *p, size_t len)
 {
 	uint64_t word = 0;
 	size_t i;
@@ -48,8 +48,8 @@ uint64_t siphash(const void *data, size_t len, const uint64_t key[2])
 	size_t left = len;
 
 	for (; left >= 8; p += 8, left -= 8)
-		take_word(v, word_at(p, 8));
-	take_word(v, word_at(p, left) | (uint64_t)len << 56);
+		take_word(v, sip_word_at(p, 8));
+	take_word(v, sip_word_at(p, left) | (uint64_t)len << 56);
 	v[2] ^= 0xff;
 	sip_rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -7,7 +7,7 @@
 
 #include "base/spawn.h"
 
-static void __attribute__((noreturn)) child(int go_fd, int error_fd, char *const *argv)
+static void __attribute__((noreturn)) spawn_child(int go_fd, int error_fd, char *const *argv)
 {
 	sigset_t none;
 	char c;
@@ -39,7 +39,7 @@ int spawn_start(struct spawn *s, char *const *argv, struct err *e)
 	s->pid = fork();
 	if (!s->pid) {
 		close(go[1]);	/* ours must be the last one: its end tells that we gave up */
-		child(go[0], error[1], argv);
+		spawn_child(go[0], error[1], argv);
 	}
 	close(go[0]);
 	close(error[1]);

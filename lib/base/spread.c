@@ -43,7 +43,7 @@ static unsigned int shift_of(unsigned int octave)
 	return octave ? octave - 1 : 0;
 }
 
-static void count(struct spread *s, uint64_t value)
+static void spread_count(struct spread *s, uint64_t value)
 {
 	unsigned int octave = octave_of(value);
 	uint64_t **steps = &s->octaves[octave];
@@ -68,10 +68,10 @@ void spread_add(struct spread *s, uint64_t value)
 		return;
 	}
 	for (i = 0; s->few && i < SPREAD_FEW; i++)
-		count(s, s->few[i]);
+		spread_count(s, s->few[i]);
 	free(s->few);
 	s->few = NULL;
-	count(s, value);
+	spread_count(s, value);
 	s->nr++;
 }
 
@@ -97,7 +97,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The middle of the step that has the value of that rank, from 1. */
-static uint64_t find(const struct spread *s, uint64_t rank)
+static uint64_t spread_find(const struct spread *s, uint64_t rank)
 {
 	uint64_t before = 0;
 	unsigned int o, i;
@@ -122,7 +122,7 @@ uint64_t spread_quantile(struct spread *s, unsigned int percent)
 	if (!s->nr)
 		return 0;
 	if (!s->few)
-		return MIN(MAX(find(s, rank), s->min), s->max);
+		return MIN(MAX(spread_find(s, rank), s->min), s->max);
 	if (!s->sorted)
 		qsort(s->few, s->nr, sizeof(*s->few), ascending);
 	s->sorted = true;

@@ -22,7 +22,7 @@ void strtab_release(struct strtab *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static void grow_slots(struct strtab *t)
+static void strtab_grow_slots(struct strtab *t)
 {
 	size_t id, i, mask;
 
@@ -57,7 +57,7 @@ uint32_t strtab_add(struct strtab *t, const char *s, size_t len)
 	t->entries[id] = (struct strtab_entry){ arena_strndup(&t->text, s, len), len, hash };
 	t->slots[i] = id;
 	if (t->nr_entries * 2 > t->alloc_slots)
-		grow_slots(t);
+		strtab_grow_slots(t);
 	return id;
 }
 

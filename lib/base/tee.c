@@ -6,7 +6,7 @@
 #include "base/io.h"
 #include "base/tee.h"
 
-static void note(struct tee *t, int code)
+static void tee_note_error(struct tee *t, int code)
 {
 	if (code && !t->code)
 		t->code = code;
@@ -21,9 +21,9 @@ static ssize_t write_both(void *cookie, const char *p, size_t len)
 	fwrite(p, 1, len, stdout);
 	if (t->code)
 		return len;
-	note(t, -io_write_quietly(t->file.fd, p, len));
+	tee_note_error(t, -io_write_quietly(t->file.fd, p, len));
 	if (!t->code && newfile_commit(&t->file, &e))	/* from now on others can follow it */
-		note(t, e.code);
+		tee_note_error(t, e.code);
 	return len;
 }
 
@@ -64,7 +64,7 @@ int tee_close(struct tee *t, struct err *e)
 	if (t->code)
 		newfile_abandon(&t->file);
 	else if (newfile_close(&t->file, &why))
-		note(t, why.code);
+		tee_note_error(t, why.code);
 	if (t->code)
 		return err_set(e, t->code, "cannot write %s: %s", t->path, strerror(t->code));
 	return 0;

@@ -13,7 +13,7 @@
 #include "client/client.h"
 #include "client/key.h"
 
-static bool is_trusted(struct client *c)
+static bool recorder_is_trusted(struct client *c)
 {
 	struct {
 		int pid;
@@ -49,7 +49,7 @@ bool client_open(struct client *c, const char *path, int timeout_ms)
 	}
 	sys(__NR_setsockopt, c->sock, SOL_SOCKET, SO_SNDTIMEO, timeout, sizeof(timeout));
 	sys(__NR_setsockopt, c->sock, SOL_SOCKET, SO_RCVTIMEO, timeout, sizeof(timeout));
-	if (!sys(__NR_connect, c->sock, &a, sizeof(a)) && is_trusted(c))
+	if (!sys(__NR_connect, c->sock, &a, sizeof(a)) && recorder_is_trusted(c))
 		return true;
 	client_close(c);
 	return false;

@@ -8,7 +8,7 @@
 #include "client/key.h"
 
 /* Reads the beginning of a file of /proc. */
-static bool read_text(const char *path, char *text, size_t size)
+static bool key_read_text(const char *path, char *text, size_t size)
 {
 	long fd = sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), n;
 
@@ -21,7 +21,7 @@ static bool read_text(const char *path, char *text, size_t size)
 }
 
 /* A number after blanks. */
-static uint32_t number_at(const char **text)
+static uint32_t key_number_at(const char **text)
 {
 	uint32_t n = 0;
 
@@ -39,11 +39,11 @@ static bool knows_all_users(void)
 	const char *at = text;
 	uint32_t first, outside, count;
 
-	if (!read_text("/proc/self/uid_map", text, sizeof(text)))
+	if (!key_read_text("/proc/self/uid_map", text, sizeof(text)))
 		return false;
-	first = number_at(&at);
-	outside = number_at(&at);
-	count = number_at(&at);
+	first = key_number_at(&at);
+	outside = key_number_at(&at);
+	count = key_number_at(&at);
 	return first == 0 && outside == 0 && count == UINT32_MAX;
 }
 
@@ -55,9 +55,9 @@ static bool we_are_nobody(uint32_t euid)
 {
 	char text[16] = "";
 	const char *at = text;
-	bool known = read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
+	bool known = key_read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
 
-	return euid == (known ? number_at(&at) : 65534) && !knows_all_users();
+	return euid == (known ? key_number_at(&at) : 65534) && !knows_all_users();
 }
 
 /* Made by our user, and never to be read by others. */

@@ -14,7 +14,7 @@ enum { PSTATE_32BIT = 0x10, ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 const bool arch_has_exclusive = true, arch_call_traps_twice = true;
 const unsigned int arch_nr_breakpoints = 0;
 
-static int get(pid_t tid, struct user_regs_struct *r)
+static int arm64_get_regs(pid_t tid, struct user_regs_struct *r)
 {
 	struct iovec v = { r, sizeof(*r) };
 
@@ -25,7 +25,7 @@ int user_regs_get(pid_t tid, struct user_regs *u)
 {
 	struct user_regs_struct r;
 	int64_t result;
-	int ret = get(tid, &r);
+	int ret = arm64_get_regs(tid, &r);
 
 	if (ret)
 		return ret;

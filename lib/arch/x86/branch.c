@@ -3,7 +3,7 @@
 #include "arch/insn.h"
 #include "arch/x86/insn.h"
 
-static uint8_t group_ff(const struct x86_insn *x)
+static uint8_t x86_group_ff(const struct x86_insn *x)
 {
 	static const uint8_t kinds[8] = {
 		[2] = INSN_CALL_INDIRECT,
@@ -40,7 +40,7 @@ static uint8_t kind_of_one_byte(const struct x86_insn *x)
 	case 0xc7:	/* xbegin: an abort goes elsewhere */
 		return x->modrm == 0xf8 ? INSN_COND : INSN_PLAIN;
 	case 0xff:
-		return group_ff(x);
+		return x86_group_ff(x);
 	}
 	return INSN_PLAIN;
 }

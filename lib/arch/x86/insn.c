@@ -30,7 +30,7 @@ struct cursor {
 	bool bad, opsize;	/* opsize: a 66 was seen */
 };
 
-static uint8_t next(struct cursor *c)
+static uint8_t insn_next_byte(struct cursor *c)
 {
 	if (c->at >= c->len || c->at >= X86_INSN_MAX) {
 		c->bad = true;
@@ -40,13 +40,13 @@ static uint8_t next(struct cursor *c)
 }
 
 /* n bytes, sign-extended. */
-static int64_t number(struct cursor *c, int n)
+static int64_t insn_number(struct cursor *c, int n)
 {
 	uint64_t v = 0;
 	int i;
 
 	for (i = 0; i < n; i++)
-		v |= (uint64_t)next(c) << 8 * i;
+		v |= (uint64_t)insn_next_byte(c) << 8 * i;
 	if (n < 8 && n && v >> (8 * n - 1))
 		v |= ~0ull << 8 * n;
 	return (int64_t)v;
@@ -59,13 +59,13 @@ static void memory_operand(struct cursor *c, struct x86_insn *in)
 	if (mod == 3)
 		return;
 	if (rm == 4) {
-		in->sib = next(c);
+		in->sib = insn_next_byte(c);
 		base = in->sib & 7;
 	}
 	if (mod == 1)
-		in->disp = number(c, 1);
+		in->disp = insn_number(c, 1);
 	else if (mod == 2 || base == 5)
-		in->disp = number(c, 4);
+		in->disp = insn_number(c, 4);
 }
 
 static void operands(struct cursor *c, struct x86_insn *in, char kind)
@@ -74,7 +74,7 @@ static void operands(struct cursor *c, struct x86_insn *in, char kind)
 
 	if (strchr("MBZFG", kind)) {
 		in->has_modrm = true;
-		in->modrm = next(c);
+		in->modrm = insn_next_byte(c);
 		memory_operand(c, in);
 	}
 	if ((kind == 'F' || kind == 'G') && (in->modrm & 0x38) <= 8)
@@ -87,33 +87,33 @@ static void operands(struct cursor *c, struct x86_insn *in, char kind)
 		break;
 	case 'b':
 	case 'B':
-		in->imm = number(c, 1);
+		in->imm = insn_number(c, 1);
 		break;
 	case 'w':
-		in->imm = number(c, 2);
+		in->imm = insn_number(c, 2);
 		break;
 	case 'z':
 	case 'Z':
-		in->imm = number(c, z);
+		in->imm = insn_number(c, z);
 		break;
 	case 'd':
-		in->imm = number(c, 4);
+		in->imm = insn_number(c, 4);
 		break;
 	case 'q':
-		in->imm = number(c, in->rex & 8 ? 8 : z);
+		in->imm = insn_number(c, in->rex & 8 ? 8 : z);
 		break;
 	case 'o':
-		in->imm = number(c, 8);
+		in->imm = insn_number(c, 8);
 		break;
 	case 'e':
-		in->imm = number(c, 3);
+		in->imm = insn_number(c, 3);
 		break;
 	default:
 		c->bad = true;
 	}
 }
 
-static char kind_of(uint8_t map, uint8_t opcode)
+static char opcode_kind(uint8_t map, uint8_t opcode)
 {
 	switch (map) {
 	case 0:
@@ -133,18 +133,18 @@ static char kind_of(uint8_t map, uint8_t opcode)
 /* VEX (c4, c5), EVEX (62) and AMD's XOP (8f): the opcode map is in the prefix. */
 static void vector_prefix(struct cursor *c, struct x86_insn *in, uint8_t first)
 {
-	uint8_t p = next(c);
+	uint8_t p = insn_next_byte(c);
 
 	in->vex = true;
 	in->map = first == 0xc5 ? 1 : p & (first == 0x62 ? 7 : 0x1f);
 	if (first != 0xc5)
-		next(c);
+		insn_next_byte(c);
 	if (first == 0x62)
-		next(c);
+		insn_next_byte(c);
 	if (!in->map)
 		c->bad = true;
-	in->opcode = next(c);
-	operands(c, in, kind_of(in->map, in->opcode));
+	in->opcode = insn_next_byte(c);
+	operands(c, in, opcode_kind(in->map, in->opcode));
 }
 
 static bool is_prefix(uint8_t b)
@@ -156,30 +156,30 @@ static bool is_prefix(uint8_t b)
 bool x86_insn_decode(const uint8_t *p, size_t len, struct x86_insn *in)
 {
 	struct cursor c = { p, len, 0, false, false };
-	uint8_t b = next(&c);
+	uint8_t b = insn_next_byte(&c);
 
 	memset(in, 0, sizeof(*in));
-	for (; is_prefix(b) && !c.bad; b = next(&c)) {
+	for (; is_prefix(b) && !c.bad; b = insn_next_byte(&c)) {
 		c.opsize |= b == 0x66;
 		in->rep |= b == 0xf2 || b == 0xf3;
 	}
 	if ((b & 0xf0) == 0x40) {
 		in->rex = b;
-		b = next(&c);
+		b = insn_next_byte(&c);
 	}
 	if (b == 0xc4 || b == 0xc5 || b == 0x62 || (b == 0x8f && c.at < len && (p[c.at] & 0x1f) >= 8)) {
 		vector_prefix(&c, in, b);
 	} else {
 		if (b == 0x0f) {
 			in->map = 1;
-			b = next(&c);
+			b = insn_next_byte(&c);
 			if (b == 0x38 || b == 0x3a) {
 				in->map = b == 0x38 ? 2 : 3;
-				b = next(&c);
+				b = insn_next_byte(&c);
 			}
 		}
 		in->opcode = b;
-		operands(&c, in, kind_of(in->map, b));
+		operands(&c, in, opcode_kind(in->map, b));
 	}
 	in->len = (uint8_t)c.at;
 	return !c.bad;

@@ -69,7 +69,7 @@ static uint32_t enable(unsigned int nr)
 	return 1u << 2 * nr;
 }
 
-static int control(pid_t tid, struct user_breakpoints *b, uint32_t on)
+static int x86_debug_control(pid_t tid, struct user_breakpoints *b, uint32_t on)
 {
 	int r = on == b->on ? 0 : put_debug_register(tid, 7, on);
 
@@ -78,8 +78,8 @@ static int control(pid_t tid, struct user_breakpoints *b, uint32_t on)
 }
 
 /* The registers that have one of the addresses already; missing: the addresses that none has. */
-static uint32_t keep(const struct user_breakpoints *b, const uint64_t *addr, unsigned int nr,
-		     uint64_t *missing, unsigned int *nr_missing)
+static uint32_t x86_keep_breakpoints(const struct user_breakpoints *b, const uint64_t *addr, unsigned int nr,
+				     uint64_t *missing, unsigned int *nr_missing)
 {
 	uint32_t kept = 0;
 	unsigned int i, k;
@@ -101,8 +101,8 @@ int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *a
 {
 	uint64_t missing[USER_BREAKPOINTS];
 	unsigned int nr_missing, k;
-	uint32_t on = keep(b, addr, nr, missing, &nr_missing);
-	int r = nr_missing ? control(tid, b, 0) : 0;
+	uint32_t on = x86_keep_breakpoints(b, addr, nr, missing, &nr_missing);
+	int r = nr_missing ? x86_debug_control(tid, b, 0) : 0;
 
 	for (k = 0; k < USER_BREAKPOINTS && nr_missing && !r; k++) {
 		if (on & enable(k))
@@ -112,7 +112,7 @@ int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *a
 		on |= enable(k);
 	}
 	if (!r)
-		r = control(tid, b, on);
+		r = x86_debug_control(tid, b, on);
 	if (r)
 		user_breakpoints_off(tid, b);
 	return r;
@@ -120,7 +120,7 @@ int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *a
 
 void user_breakpoints_off(pid_t tid, struct user_breakpoints *b)
 {
-	control(tid, b, 0);
+	x86_debug_control(tid, b, 0);
 }
 
 int user_pass_breakpoint(pid_t tid)
