@@ -134,7 +134,7 @@ int bpf_load(struct bpf_object *obj, struct err *e)
 
 /* ---- sets of programs ---- */
 
-static void make_room(struct bpf_programs *p)
+static void bpf_make_room(struct bpf_programs *p)
 {
 	struct bpf_program *program;
 	struct bpf_map *m;
@@ -205,7 +205,7 @@ static int load_file(struct bpf_programs *p, const struct bpf_packed *file, bool
 	p->obj = bpf_open_packed(file, prepare->name, e);
 	if (!p->obj)
 		return -e->code;
-	make_room(p);
+	bpf_make_room(p);
 	r = prepare->it(prepare->ctx, p->obj, e);
 	if (!r)
 		r = by_kernel ? load_by_kernel(p) : load_by_libbpf(p, e);
@@ -278,7 +278,7 @@ int bpf_programs_fd(const struct bpf_programs *p, const char *name)
 	return -ENOENT;
 }
 
-static void close_all(const int *fds, size_t nr)
+static void bpf_close_all(const int *fds, size_t nr)
 {
 	size_t i;
 
@@ -288,10 +288,10 @@ static void close_all(const int *fds, size_t nr)
 
 void bpf_programs_release(struct bpf_programs *p)
 {
-	close_all(p->links, p->nr_links);
+	bpf_close_all(p->links, p->nr_links);
 	if (p->owns_fds) {
-		close_all(p->map_fds, p->nr_maps);
-		close_all(p->program_fds, p->nr_programs);
+		bpf_close_all(p->map_fds, p->nr_maps);
+		bpf_close_all(p->program_fds, p->nr_programs);
 	}
 	free(p->map_fds);
 	free(p->program_fds);

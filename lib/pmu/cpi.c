@@ -59,8 +59,8 @@ struct target {
 };
 
 /* leader: an event that runs when and only when this one does, or -1. */
-static int open_event(const struct cpi_set *s, const char *name, const struct target *on, int leader,
-		      struct err *e)
+static int cpi_open_event(const struct cpi_set *s, const char *name, const struct target *on, int leader,
+			  struct err *e)
 {
 	struct pmu_event ev;
 	int r = pmu_event_parse(name, &ev, e), fd;
@@ -80,7 +80,7 @@ static int open_event(const struct cpi_set *s, const char *name, const struct ta
 /* Whether the event can be counted on the target; 0, or *why says why not. */
 static int try_event(const struct cpi_set *s, const char *name, const struct target *on, struct err *why)
 {
-	int fd = why->code ? -why->code : open_event(s, name, on, -1, why);
+	int fd = why->code ? -why->code : cpi_open_event(s, name, on, -1, why);
 
 	if (fd < 0)
 		return fd;
@@ -104,12 +104,12 @@ static int open_pair(struct cpi_set *s, const struct cpi_events *ev, const struc
 
 	*p = (struct cpi_pair){ -1, -1 };
 	if (!s->no_cycles.code) {
-		p->cycles_fd = open_event(s, ev->cycles, on, -1, e);
+		p->cycles_fd = cpi_open_event(s, ev->cycles, on, -1, e);
 		if (p->cycles_fd < 0)
 			return p->cycles_fd;
 	}
 	if (!s->no_instructions.code) {
-		p->instructions_fd = open_event(s, ev->instructions, on, p->cycles_fd, e);
+		p->instructions_fd = cpi_open_event(s, ev->instructions, on, p->cycles_fd, e);
 		if (p->instructions_fd < 0) {
 			close_pair(p);
 			return p->instructions_fd;

@@ -76,7 +76,7 @@ void cpus_online(struct cpus *c)
 	buf_release(&b);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_cpu_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -98,6 +98,6 @@ int cpus_in_dir(struct cpus *c, const char *dir, struct err *e)
 	closedir(d);
 	if (!c->nr_cpu)
 		return err_set(e, ENOENT, "%s: has no CPU in it", dir);
-	qsort(c->cpu, c->nr_cpu, sizeof(*c->cpu), by_number);
+	qsort(c->cpu, c->nr_cpu, sizeof(*c->cpu), by_cpu_number);
 	return 0;
 }

@@ -29,7 +29,7 @@ struct rings {			/* one a CPU: a wakeup is where its timer is */
 	size_t nr_rings, alloc_rings, bytes;
 };
 
-static void close_all(struct rings *all)
+static void deaf_close_rings(struct rings *all)
 {
 	for (; all->nr_rings; all->nr_rings--) {
 		struct ring *r = &all->rings[all->nr_rings - 1];
@@ -75,7 +75,7 @@ static int open_all(struct rings *all, const char *name)
 	return r;
 }
 
-static uint64_t count(const struct rings *all)
+static uint64_t count_in_rings(const struct rings *all)
 {
 	uint64_t bytes = 0;
 	size_t i;
@@ -88,12 +88,12 @@ static uint64_t count(const struct rings *all)
 static bool is_deaf(const struct rings *all)
 {
 	const struct timespec ts = { 0, SLEEP_NS };
-	uint64_t before = count(all);
+	uint64_t before = count_in_rings(all);
 	int i;
 
 	for (i = 0; i < SLEEPS; i++)
 		nanosleep(&ts, NULL);
-	return count(all) - before < SLEEPS / 2;
+	return count_in_rings(all) - before < SLEEPS / 2;
 }
 
 static void try_each(const struct rings *all, const cpu_set_t *may, size_t bytes, struct cpus *deaf)
@@ -132,7 +132,7 @@ int deaf_find(struct cpus *deaf)
 		prctl(PR_SET_NAME, own);
 		sched_setaffinity(0, bytes, may);
 	}
-	close_all(&all);
+	deaf_close_rings(&all);
 	free(may);
 	return r;
 }

@@ -29,7 +29,7 @@ void idle_release(struct idle_stat *s)
 }
 
 /* "cpuN user nice ..."; false: the line is something else. */
-static bool parse_line(const char *line, struct idle_cpu *c)
+static bool parse_cpuidle_line(const char *line, struct idle_cpu *c)
 {
 	uint64_t v[NR_COLUMNS] = { 0 };
 	char *end;
@@ -56,7 +56,7 @@ int idle_parse(const char *text, struct idle_stat *s, struct err *e)
 
 	s->nr_cpus = 0;
 	while (line && *line) {
-		if (parse_line(line, &c)) {
+		if (parse_cpuidle_line(line, &c)) {
 			VEC_GROW(s->cpus, s->nr_cpus, s->alloc_cpus);
 			s->cpus[s->nr_cpus++] = c;
 		}
@@ -93,7 +93,7 @@ const struct idle_cpu *idle_find(const struct idle_stat *s, uint32_t cpu)
 	return NULL;
 }
 
-static uint64_t since(uint64_t before, uint64_t after)
+static uint64_t idle_since(uint64_t before, uint64_t after)
 {
 	return after > before ? after - before : 0;
 }
@@ -103,7 +103,7 @@ void idle_diff(const struct idle_stat *before, const struct idle_stat *after, st
 	size_t i;
 
 	diff->nr_cpus = 0;
-	diff->time_ns = since(before->time_ns, after->time_ns);
+	diff->time_ns = idle_since(before->time_ns, after->time_ns);
 	for (i = 0; i < after->nr_cpus; i++) {
 		const struct idle_cpu *a = &after->cpus[i], *b = idle_find(before, a->cpu);
 
@@ -112,10 +112,10 @@ void idle_diff(const struct idle_stat *before, const struct idle_stat *after, st
 		VEC_GROW(diff->cpus, diff->nr_cpus, diff->alloc_cpus);
 		diff->cpus[diff->nr_cpus++] = (struct idle_cpu){
 			.cpu = a->cpu,
-			.idle = since(b->idle, a->idle),
-			.busy = since(b->busy, a->busy),
-			.intr = since(b->intr, a->intr),
-			.steal = since(b->steal, a->steal),
+			.idle = idle_since(b->idle, a->idle),
+			.busy = idle_since(b->busy, a->busy),
+			.intr = idle_since(b->intr, a->intr),
+			.steal = idle_since(b->steal, a->steal),
 		};
 	}
 }

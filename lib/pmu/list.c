@@ -43,7 +43,7 @@ static const struct {
 	{ "ref-cycles", "cycles of a clock that does not change with the frequency" },
 };
 
-static const char *describe(const char *name)
+static const char *describe_event(const char *name)
 {
 	size_t i;
 
@@ -86,7 +86,7 @@ static void list_caches(pmu_list_fn *fn, void *ctx)
 }
 
 /* The file without its end of line; false: it cannot be read, or is longer than such a file is. */
-static bool read_line(struct buf *b, const char *path)
+static bool read_sysfs_line(struct buf *b, const char *path)
 {
 	buf_reset(b);
 	if (io_slurp(path, b) || !b->len || b->len > MAX_TEXT)
@@ -97,7 +97,7 @@ static bool read_line(struct buf *b, const char *path)
 }
 
 /* Files beside an event's have its unit and scale: "tsc.unit". */
-static bool is_event(const char *file)
+static bool is_event_file(const char *file)
 {
 	return *file != '.' && !strchr(file, '.');
 }
@@ -113,12 +113,12 @@ static void list_pmu(const char *root, const char *pmu, pmu_list_fn *fn, void *c
 	events = opendir(dir);
 	while (events && (d = readdir(events))) {
 		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
-		if (!is_event(d->d_name) || !read_line(&text, path))
+		if (!is_event_file(d->d_name) || !read_sysfs_line(&text, path))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s.unit", dir, d->d_name);
 		buf_reset(&what);
 		buf_fmt(&what, "%s of %s", text.data, pmu);
-		if (read_line(&unit, path))
+		if (read_sysfs_line(&unit, path))
 			buf_fmt(&what, ", in %s", unit.data);
 		snprintf(name, sizeof(name), "%.100s/%.180s/", pmu, d->d_name);
 		fn(ctx, name, what.data);
@@ -139,7 +139,7 @@ void pmu_list(const char *root, pmu_list_fn *fn, void *ctx)
 	size_t i;
 
 	for (i = 0; (name = pmu_event_generic(i)); i++)
-		fn(ctx, name, describe(name));
+		fn(ctx, name, describe_event(name));
 	list_caches(fn, ctx);
 	snprintf(path, sizeof(path), "%s/%s", root, SYSFS_PMUS);
 	pmus = opendir(path);

@@ -95,7 +95,7 @@ int mpevt_try(const char *name, struct err *e)
 
 /* ---- the process in the background ---- */
 
-static struct held *find(struct holder *h, const char *name)
+static struct held *mpevt_find(struct holder *h, const char *name)
 {
 	size_t i;
 
@@ -108,7 +108,7 @@ static struct held *find(struct holder *h, const char *name)
 static int start_one(struct holder *h, const char *name, bool *missing, struct err *e)
 {
 	*missing = false;
-	if (find(h, name))
+	if (mpevt_find(h, name))
 		return err_set(e, EEXIST, "%s: is being counted already", name);
 	if (h->nr_events == MAX_EVENTS)
 		return err_set(e, ENOSPC, "%s: %d events at most", name, MAX_EVENTS);
@@ -148,7 +148,7 @@ static int check_names(struct holder *h, char **names, size_t nr, struct err *e)
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		if (!find(h, names[i]))
+		if (!mpevt_find(h, names[i]))
 			return err_set(e, ENOENT, "%s: is not being counted", names[i]);
 	return 0;
 }
@@ -159,7 +159,7 @@ static int do_stop(struct holder *h, char **names, size_t nr, struct err *e)
 	int r = check_names(h, names, nr, e);
 
 	for (i = 0; i < nr && !r; i++) {
-		struct held *v = find(h, names[i]);
+		struct held *v = mpevt_find(h, names[i]);
 
 		if (!v)		/* named twice */
 			continue;
@@ -172,7 +172,7 @@ static int do_stop(struct holder *h, char **names, size_t nr, struct err *e)
 	return r;
 }
 
-static int read_event(struct holder *h, const struct held *v, struct err *e)
+static int mpevt_read_event(struct holder *h, const struct held *v, struct err *e)
 {
 	struct cpi_count c;
 	size_t i;
@@ -192,11 +192,11 @@ static int do_read(struct holder *h, char **names, size_t nr, struct err *e)
 	int r = check_names(h, names, nr, e);
 
 	for (i = 0; i < (nr ? nr : h->nr_events) && !r; i++)
-		r = read_event(h, nr ? find(h, names[i]) : &h->events[i], e);
+		r = mpevt_read_event(h, nr ? mpevt_find(h, names[i]) : &h->events[i], e);
 	return r;
 }
 
-static void answer(struct holder *h, char *request)
+static void mpevt_answer(struct holder *h, char *request)
 {
 	char *names[2 * MAX_EVENTS], *save, *verb = strtok_r(request, "\n", &save), *word;
 	struct err e = { 0 };
@@ -224,7 +224,7 @@ static void answer(struct holder *h, char *request)
 }
 
 /* Only this user, and root, may talk to it. */
-static bool is_trusted(int fd)
+static bool mpevt_is_trusted(int fd)
 {
 	struct ucred u;
 	socklen_t len = sizeof(u);
@@ -272,7 +272,7 @@ static int transmit(int fd, const struct buf *b)
 	return 0;
 }
 
-static void __attribute__((noreturn)) hold(int listen_fd, const char *path)
+static void __attribute__((noreturn)) mpevt_hold(int listen_fd, const char *path)
 {
 	struct holder h = { 0 };
 	struct buf request = BUF_INIT;
@@ -287,8 +287,8 @@ static void __attribute__((noreturn)) hold(int listen_fd, const char *path)
 			continue;
 		set_timeouts(fd);
 		buf_reset(&request);
-		if (is_trusted(fd) && !receive(fd, &request, MAX_REQUEST) && request.len) {
-			answer(&h, request.data);
+		if (mpevt_is_trusted(fd) && !receive(fd, &request, MAX_REQUEST) && request.len) {
+			mpevt_answer(&h, request.data);
 			if (!h.nr_events)	/* who asks next starts another one */
 				unlink(path);
 			transmit(fd, &h.answer);
@@ -321,7 +321,7 @@ static void make_daemon(int listen_fd, const char *path)
 		r.rlim_cur = r.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &r);
 	}
-	hold(fd, path);
+	mpevt_hold(fd, path);
 }
 
 /* ---- the commands' side ---- */
@@ -350,7 +350,7 @@ static int connect_holder(const char *dir, struct err *e)
 		return r;
 	if (fd < 0)
 		return err_errno(e, "socket");
-	if (!connect(fd, (struct sockaddr *)&a, sizeof(a)) && is_trusted(fd)) {
+	if (!connect(fd, (struct sockaddr *)&a, sizeof(a)) && mpevt_is_trusted(fd)) {
 		set_timeouts(fd);
 		return fd;
 	}
@@ -404,8 +404,8 @@ out:
 	return r;
 }
 
-static int ask(const char *dir, const char *verb, char *const *names, size_t nr, struct mpevt_counts *c,
-	       struct err *e)
+static int mpevt_ask(const char *dir, const char *verb, char *const *names, size_t nr, struct mpevt_counts *c,
+		     struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int fd = connect_holder(dir, e), r;
@@ -440,7 +440,7 @@ int mpevt_start(const char *dir, char *const *names, size_t nr, struct mpevt_cou
 		r = start_holder(dir, e);
 		if (r)
 			return r;
-		r = ask(dir, "start", names, nr, c, e);
+		r = mpevt_ask(dir, "start", names, nr, c, e);
 		if (r != -ECONNRESET && r != -EPIPE)
 			break;
 	}
@@ -449,13 +449,13 @@ int mpevt_start(const char *dir, char *const *names, size_t nr, struct mpevt_cou
 
 int mpevt_read(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e)
 {
-	return ask(dir, "read", names, nr, c, e);
+	return mpevt_ask(dir, "read", names, nr, c, e);
 }
 
 int mpevt_stop(const char *dir, char *const *names, size_t nr, struct err *e)
 {
 	struct mpevt_counts none = { 0 };
-	int r = ask(dir, "stop", names, nr, &none, e);
+	int r = mpevt_ask(dir, "stop", names, nr, &none, e);
 
 	mpevt_counts_release(&none);
 	return r;
@@ -492,7 +492,7 @@ static bool parse_count(const char *line, struct mpevt_counts *c)
 }
 
 /* What is in an answer that is not an error. */
-static bool parse_line(const char *line, struct mpevt_counts *c)
+static bool mpevt_parse_line(const char *line, struct mpevt_counts *c)
 {
 	if (!strncmp(line, "hint\t", 5)) {
 		snprintf(c->hint, sizeof(c->hint), "%s", line + 5);
@@ -522,7 +522,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 			snprintf(e->msg, sizeof(e->msg), "%s", line + 8);
 		else if (!ok && !strncmp(line, "hint\t", 5))
 			err_hint(e, "%s", line + 5);
-		else if (ok && !parse_line(line, c))
+		else if (ok && !mpevt_parse_line(line, c))
 			return err_set(e, EPROTO, "invalid line from the counting process");
 	}
 	return -code;

@@ -42,7 +42,7 @@ bool msr_is_writable(uint32_t reg)
 }
 
 /* Never octal: a register is not "010". */
-static int parse(const char *text, const char *what, uint64_t max, uint64_t *val, struct err *e)
+static int parse_msr_number(const char *text, const char *what, uint64_t max, uint64_t *val, struct err *e)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	const char *digits = hex ? text + 2 : text;
@@ -66,15 +66,15 @@ int msr_parse_reg(const char *text, uint32_t *reg, struct err *e)
 
 	if (msr_named(text, reg))
 		return 0;
-	r = parse(text, "a register: its number (32 bits), or a name of 'arcprof msr list'", UINT32_MAX, &v,
-		  e);
+	r = parse_msr_number(text, "a register: its number (32 bits), or a name of 'arcprof msr list'",
+			     UINT32_MAX, &v, e);
 	*reg = r ? 0 : v;
 	return r;
 }
 
 int msr_parse_value(const char *text, uint64_t *val, struct err *e)
 {
-	return parse(text, "a value of 64 bits", UINT64_MAX, val, e);
+	return parse_msr_number(text, "a value of 64 bits", UINT64_MAX, val, e);
 }
 
 int msr_parse_field(const char *text, struct msr_field *f, struct err *e)

@@ -86,7 +86,7 @@ bool msr_named(const char *name, uint32_t *reg)
 }
 
 /* Register k of the row. */
-static void put_name(const struct row *r, uint32_t k, char name[MSR_NAME])
+static void put_msr_name(const struct row *r, uint32_t k, char name[MSR_NAME])
 {
 	if (r->nr)
 		snprintf(name, MSR_NAME, "%s%u", r->name, k);
@@ -103,7 +103,7 @@ bool msr_name(uint32_t reg, char name[MSR_NAME])
 
 		if (reg < rows[i].reg || at % step || at / step >= MAX(rows[i].nr, 1u))
 			continue;
-		put_name(&rows[i], at / step, name);
+		put_msr_name(&rows[i], at / step, name);
 		return true;
 	}
 	return false;
@@ -118,7 +118,7 @@ bool msr_at(size_t i, uint32_t *reg, char name[MSR_NAME])
 
 		if (i < nr) {
 			*reg = rows[row].reg + (uint32_t)i * rows[row].step;
-			put_name(&rows[row], (uint32_t)i, name);
+			put_msr_name(&rows[row], (uint32_t)i, name);
 			return true;
 		}
 		i -= nr;

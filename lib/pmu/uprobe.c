@@ -22,19 +22,19 @@
 
 #define GROUP "arcprof_"
 
-static bool begins_with(const char *name, const char *prefix)
+static bool uprobe_begins_with(const char *name, const char *prefix)
 {
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
 bool uprobe_is_return(const char *name)
 {
-	return begins_with(name, "uprobe-return:");
+	return uprobe_begins_with(name, "uprobe-return:");
 }
 
 bool uprobe_is_named(const char *name)
 {
-	return begins_with(name, "uprobe:") || uprobe_is_return(name);
+	return uprobe_begins_with(name, "uprobe:") || uprobe_is_return(name);
 }
 
 void uprobe_split(const char *name, char **file, const char **function)
@@ -111,7 +111,7 @@ static void take_away_old(const struct uprobes *u)
 	while ((d = readdir(dir))) {
 		int pid;
 
-		if (!begins_with(d->d_name, GROUP))
+		if (!uprobe_begins_with(d->d_name, GROUP))
 			continue;
 		pid = atoi(d->d_name + strlen(GROUP));
 		if (pid == getpid() || (pid > 0 && kill(pid, 0) && errno == ESRCH))

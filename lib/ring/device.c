@@ -6,7 +6,7 @@
 
 #include "ring/device.h"
 
-static int check(int fd, unsigned int features, struct err *e)
+static int device_check(int fd, unsigned int features, struct err *e)
 {
 	struct arcprof_version v = { .size = sizeof(v) };
 
@@ -34,7 +34,7 @@ int device_open(unsigned int features, struct err *e)
 				 ARCPROF_DEVICE);
 		return r;
 	}
-	r = check(fd, features, e);
+	r = device_check(fd, features, e);
 	if (!r)
 		return fd;
 	close(fd);

@@ -20,7 +20,7 @@ static uint64_t record_time(const struct perf_event_header *h)
 	return t;
 }
 
-static void look(struct ring *r)
+static void ring_look(struct ring *r)
 {
 	const struct perf_event_header *h = ring_peek(r);
 
@@ -57,7 +57,7 @@ size_t merge_drain(struct ring *rings, size_t nr_rings, uint64_t until_ns, merge
 
 	for (i = 0; i < nr_rings; i++) {
 		ring_begin(&rings[i]);
-		look(&rings[i]);
+		ring_look(&rings[i]);
 	}
 	while ((r = oldest(rings, nr_rings, &bound)) && r->next_ns <= until_ns) {
 		if (bound > until_ns)
@@ -66,7 +66,7 @@ size_t merge_drain(struct ring *rings, size_t nr_rings, uint64_t until_ns, merge
 			fn(ctx, r, ring_peek(r), r->next_ns);
 			ring_next(r);
 			nr++;
-			look(r);
+			ring_look(r);
 		} while (r->next_ns != UINT64_MAX && r->next_ns <= bound);
 		ring_end(r);
 	}
