@@ -3,7 +3,7 @@
 
 enum { LEN_SHIFT = 4, KIND_MASK = 15 };
 
-static uint64_t zigzag(uint64_t diff)
+static uint64_t branch_zigzag(uint64_t diff)
 {
 	return diff << 1 ^ (uint64_t)((int64_t)diff >> 63);
 }
@@ -13,7 +13,7 @@ void branch_put(struct buf *bytes, const struct branch *b)
 	buf_u8(bytes, b->kind | b->len << LEN_SHIFT);
 	buf_varint(bytes, b->nr_insns);
 	buf_varint(bytes, b->end - b->start);
-	buf_varint(bytes, zigzag(b->to - b->end));
+	buf_varint(bytes, branch_zigzag(b->to - b->end));
 }
 
 bool branch_next(struct branch_cursor *c, struct branch *b)

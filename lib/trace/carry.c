@@ -79,21 +79,21 @@ void carry_free(struct carry *c)
 
 /* ---- items ---- */
 
-static uint64_t key_of(enum item_kind kind, uint32_t a, uint64_t b)
+static uint64_t item_key(enum item_kind kind, uint32_t a, uint64_t b)
 {
 	return hash_pair((uint64_t)kind << 32 | a, b);
 }
 
-static struct item *find(const struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
+static struct item *carry_find(const struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
 {
-	uint32_t at = map_get(&c->by_key, key_of(kind, a, b));
+	uint32_t at = map_get(&c->by_key, item_key(kind, a, b));
 
 	return at == MAP_NONE ? NULL : &c->items[at];
 }
 
-static struct item *get(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b, uint32_t proc)
+static struct item *carry_get(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b, uint32_t proc)
 {
-	uint64_t key = key_of(kind, a, b);
+	uint64_t key = item_key(kind, a, b);
 	uint32_t *at = map_put(&c->by_key, key);
 
 	if (*at == MAP_NONE) {
@@ -105,7 +105,7 @@ static struct item *get(struct carry *c, enum item_kind kind, uint32_t a, uint64
 	return &c->items[*at];
 }
 
-static bool is_symbol(const struct item *it)
+static bool item_is_symbol(const struct item *it)
 {
 	return it->kind == ITEM_SYMBOL || it->kind == ITEM_LINES;
 }
@@ -114,14 +114,14 @@ static void add_bytes(struct carry *c, struct item *it, const void *record, size
 {
 	buf_add(&it->records, record, len);
 	c->nr_bytes += len;
-	if (is_symbol(it))
+	if (item_is_symbol(it))
 		c->nr_symbol_bytes += len;
 }
 
 static void drop_bytes(struct carry *c, struct item *it)
 {
 	c->nr_bytes -= it->records.len;
-	if (is_symbol(it))
+	if (item_is_symbol(it))
 		c->nr_symbol_bytes -= it->records.len;
 	buf_reset(&it->records);
 }
@@ -140,7 +140,7 @@ static size_t record_len(const char *p)
 }
 
 /* NR_RECORD_KINDS: it cannot be. */
-static enum record_number decode(const char *p, size_t len, union trace_record *rec)
+static enum record_number decode_item(const char *p, size_t len, union trace_record *rec)
 {
 	const struct record_row *row;
 	struct trf_record head;
@@ -219,7 +219,7 @@ static void need_of_map(struct carry *c, const struct rec_map *r)
 static void need_of_record(struct carry *c, const char *p, size_t len)
 {
 	union trace_record rec;
-	enum record_number kind = decode(p, len, &rec);
+	enum record_number kind = decode_item(p, len, &rec);
 
 	if (kind == RECORD_code)
 		need_of_code(c, &rec.code);
@@ -230,7 +230,7 @@ static void need_of_record(struct carry *c, const char *p, size_t len)
 /* False: it is not known. */
 static bool need(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
 {
-	struct item *it = find(c, kind, a, b);
+	struct item *it = carry_find(c, kind, a, b);
 	size_t at, len;
 
 	if (!it)
@@ -458,7 +458,7 @@ void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t o
 
 bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off)
 {
-	const struct item *it = find(c, ITEM_SYMBOL, module, sym_off);
+	const struct item *it = carry_find(c, ITEM_SYMBOL, module, sym_off);
 
 	return it && it->file == c->file;
 }
@@ -466,7 +466,7 @@ bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off)
 /* ---- what is kept ---- */
 
 /* In place of what the item had. */
-static void replace(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
+static void carry_replace(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
 {
 	drop_bytes(c, it);
 	add_bytes(c, it, record, len);
@@ -486,7 +486,7 @@ static bool covers(const struct rec_map *r, const char *p, size_t len)
 {
 	union trace_record old;
 
-	return decode(p, len, &old) == RECORD_map && old.map.addr >= r->addr &&
+	return decode_item(p, len, &old) == RECORD_map && old.map.addr >= r->addr &&
 	       old.map.addr - r->addr < r->size;
 }
 
@@ -513,7 +513,7 @@ static bool has_code_at(const struct item *it, uint64_t addr)
 
 	for (at = 0; at < it->records.len; at += len) {
 		len = record_len(it->records.data + at);
-		if (decode(it->records.data + at, len, &rec) == RECORD_code && rec.code.size > 1 &&
+		if (decode_item(it->records.data + at, len, &rec) == RECORD_code && rec.code.size > 1 &&
 		    rec.code.addr == addr)
 			return true;
 	}
@@ -523,7 +523,7 @@ static bool has_code_at(const struct item *it, uint64_t addr)
 /* One compile id may serve twice; a size of 1 is a call site in code that is known otherwise. */
 static void keep_code(struct carry *c, const struct rec_code *r, const void *record, size_t len, bool in_file)
 {
-	struct item *it = get(c, ITEM_CODE, r->proc, r->compile_id, r->proc);
+	struct item *it = carry_get(c, ITEM_CODE, r->proc, r->compile_id, r->proc);
 
 	it->nr_live += r->size > 1 && !has_code_at(it, r->addr);
 	append(c, it, record, len, in_file);
@@ -531,7 +531,7 @@ static void keep_code(struct carry *c, const struct rec_code *r, const void *rec
 
 static void keep_code_gone(struct carry *c, const struct rec_code_gone *r)
 {
-	struct item *it = find(c, ITEM_CODE, r->proc, r->compile_id);
+	struct item *it = carry_find(c, ITEM_CODE, r->proc, r->compile_id);
 
 	if (!it)
 		return;
@@ -542,7 +542,7 @@ static void keep_code_gone(struct carry *c, const struct rec_code_gone *r)
 
 static struct item *get_of_module(struct carry *c, enum item_kind kind, uint32_t module, uint64_t off)
 {
-	struct item *it = get(c, kind, module, off, 0);
+	struct item *it = carry_get(c, kind, module, off, 0);
 
 	it->module = module;
 	return it;
@@ -554,14 +554,14 @@ static void keep_line(struct carry *c, const struct rec_line *r, const void *rec
 	struct item *it = get_of_module(c, ITEM_LINES, r->module, r->off);
 
 	if (!r->depth)
-		replace(c, it, record, len, in_file);
+		carry_replace(c, it, record, len, in_file);
 	else
 		append(c, it, record, len, in_file);
 }
 
 static void keep_map(struct carry *c, const struct rec_map *r, const void *record, size_t len, bool in_file)
 {
-	struct item *it = get(c, ITEM_MAPS, r->proc, 0, r->proc);
+	struct item *it = carry_get(c, ITEM_MAPS, r->proc, 0, r->proc);
 
 	drop_covered(c, it, r);
 	append(c, it, record, len, in_file);
@@ -571,13 +571,13 @@ static void keep_map(struct carry *c, const struct rec_map *r, const void *recor
 static void keep_of_thread(struct carry *c, enum item_kind kind, uint32_t number, const void *record,
 			   size_t len, bool in_file)
 {
-	const struct item *thread = find(c, ITEM_THREAD, number, 0);
+	const struct item *thread = carry_find(c, ITEM_THREAD, number, 0);
 	uint32_t proc;
 
-	thread = thread ? thread : find(c, ITEM_JAVA_THREAD, number, 0);	/* a virtual one */
+	thread = thread ? thread : carry_find(c, ITEM_JAVA_THREAD, number, 0);	/* a virtual one */
 	proc = thread ? thread->proc : 0;
 	if (thread)
-		replace(c, get(c, kind, number, 0, proc), record, len, in_file);
+		carry_replace(c, carry_get(c, kind, number, 0, proc), record, len, in_file);
 }
 
 static void keep_thread(struct carry *c, const struct rec_thread *r, const void *record, size_t len,
@@ -585,7 +585,7 @@ static void keep_thread(struct carry *c, const struct rec_thread *r, const void 
 {
 	enum item_kind kind = r->java ? ITEM_JAVA_THREAD : ITEM_THREAD;
 
-	replace(c, get(c, kind, r->thread, 0, r->proc), record, len, in_file);
+	carry_replace(c, carry_get(c, kind, r->thread, 0, r->proc), record, len, in_file);
 }
 
 void carry_keep(struct carry *c, enum record_number kind, const void *rec, const void *record, size_t len,
@@ -595,14 +595,15 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 
 	switch (kind) {
 	case RECORD_proc:
-		replace(c, get(c, ITEM_PROC, r->proc.proc, 0, 0), record, len, in_file);
+		carry_replace(c, carry_get(c, ITEM_PROC, r->proc.proc, 0, 0), record, len, in_file);
 		break;
 	case RECORD_cgroup:
-		replace(c, get(c, ITEM_CGROUP, r->cgroup.proc, 0, r->cgroup.proc), record, len, in_file);
+		carry_replace(c, carry_get(c, ITEM_CGROUP, r->cgroup.proc, 0, r->cgroup.proc), record, len,
+			      in_file);
 		break;
 	case RECORD_resource:
-		replace(c, get(c, ITEM_RESOURCE, r->resource.proc, 0, r->resource.proc), record, len,
-			in_file);
+		carry_replace(c, carry_get(c, ITEM_RESOURCE, r->resource.proc, 0, r->resource.proc), record,
+			      len, in_file);
 		break;
 	case RECORD_thread:
 		keep_thread(c, &r->thread, record, len, in_file);
@@ -614,42 +615,45 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 		keep_of_thread(c, ITEM_THREAD_GROUP, r->thread_group.thread, record, len, in_file);
 		break;
 	case RECORD_module:
-		replace(c, get(c, ITEM_MODULE, r->module.module, 0, 0), record, len, in_file);
+		carry_replace(c, carry_get(c, ITEM_MODULE, r->module.module, 0, 0), record, len, in_file);
 		break;
 	case RECORD_map:
 		keep_map(c, &r->map, record, len, in_file);
 		break;
 	case RECORD_method:
-		replace(c, get(c, ITEM_METHOD, r->method.proc, r->method.method, r->method.proc), record, len,
-			in_file);
+		carry_replace(c, carry_get(c, ITEM_METHOD, r->method.proc, r->method.method, r->method.proc),
+			      record, len, in_file);
 		break;
 	case RECORD_method_lines:
-		replace(c, get(c, ITEM_METHOD_LINES, r->method_lines.proc, r->method_lines.method,
-			       r->method_lines.proc), record, len, in_file);
+		carry_replace(c, carry_get(c, ITEM_METHOD_LINES, r->method_lines.proc, r->method_lines.method,
+					   r->method_lines.proc), record, len, in_file);
 		break;
 	case RECORD_code:
 		keep_code(c, &r->code, record, len, in_file);
 		break;
 	case RECORD_code_bytes:
-		append(c, get(c, ITEM_CODE, r->code_bytes.proc, r->code_bytes.compile_id, r->code_bytes.proc),
+		append(c,
+		       carry_get(c, ITEM_CODE, r->code_bytes.proc, r->code_bytes.compile_id,
+				 r->code_bytes.proc),
 		       record, len, in_file);
 		break;
 	case RECORD_code_gone:
 		keep_code_gone(c, &r->code_gone);
 		break;
 	case RECORD_stub:
-		append(c, get(c, ITEM_STUBS, r->stub.proc, 0, r->stub.proc), record, len, in_file);
+		append(c, carry_get(c, ITEM_STUBS, r->stub.proc, 0, r->stub.proc), record, len, in_file);
 		break;
 	case RECORD_stub_lines:
-		append(c, get(c, ITEM_STUBS, r->stub_lines.proc, 0, r->stub_lines.proc), record, len,
+		append(c, carry_get(c, ITEM_STUBS, r->stub_lines.proc, 0, r->stub_lines.proc), record, len,
 		       in_file);
 		break;
 	case RECORD_function:
-		replace(c, get(c, ITEM_FUNCTION, r->function.function, 0, 0), record, len, in_file);
+		carry_replace(c, carry_get(c, ITEM_FUNCTION, r->function.function, 0, 0), record, len,
+			      in_file);
 		break;
 	case RECORD_symbol:
-		replace(c, get_of_module(c, ITEM_SYMBOL, r->symbol.module, r->symbol.off), record, len,
-			in_file);
+		carry_replace(c, get_of_module(c, ITEM_SYMBOL, r->symbol.module, r->symbol.off), record, len,
+			      in_file);
 		break;
 	case RECORD_line:
 		keep_line(c, &r->line, record, len, in_file);
@@ -661,12 +665,12 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 
 void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file)
 {
-	replace(c, get(c, ITEM_LABEL, 0, hash_bytes(key, strlen(key)), 0), record, len, in_file);
+	carry_replace(c, carry_get(c, ITEM_LABEL, 0, hash_bytes(key, strlen(key)), 0), record, len, in_file);
 }
 
-static void forget(struct carry *c, enum item_kind kind, uint32_t number)
+static void carry_forget(struct carry *c, enum item_kind kind, uint32_t number)
 {
-	struct item *it = find(c, kind, number, 0);
+	struct item *it = carry_find(c, kind, number, 0);
 
 	if (it)
 		it->gone = c->file;
@@ -674,46 +678,46 @@ static void forget(struct carry *c, enum item_kind kind, uint32_t number)
 
 void carry_forget_proc(struct carry *c, uint32_t proc)
 {
-	forget(c, ITEM_PROC, proc);
+	carry_forget(c, ITEM_PROC, proc);
 }
 
 void carry_forget_module(struct carry *c, uint32_t module)
 {
-	forget(c, ITEM_MODULE, module);
+	carry_forget(c, ITEM_MODULE, module);
 }
 
 void carry_forget_function(struct carry *c, uint32_t function)
 {
-	forget(c, ITEM_FUNCTION, function);
+	carry_forget(c, ITEM_FUNCTION, function);
 }
 
 void carry_forget_thread(struct carry *c, uint32_t thread)
 {
-	forget(c, ITEM_THREAD, thread);
-	forget(c, ITEM_JAVA_THREAD, thread);
-	forget(c, ITEM_THREAD_GROUP, thread);
-	forget(c, ITEM_THREAD_LABEL, thread);
+	carry_forget(c, ITEM_THREAD, thread);
+	carry_forget(c, ITEM_JAVA_THREAD, thread);
+	carry_forget(c, ITEM_THREAD_GROUP, thread);
+	carry_forget(c, ITEM_THREAD_LABEL, thread);
 }
 
 /* ---- the next file ---- */
 
 /* It went before the file that has just ended began. */
-static bool is_over(const struct carry *c, const struct item *it)
+static bool carry_is_over(const struct carry *c, const struct item *it)
 {
 	return it->gone && it->gone + 1 < c->file;
 }
 
 static bool is_dropped(const struct carry *c, const struct item *it, bool symbols)
 {
-	const struct item *proc = it->proc ? find(c, ITEM_PROC, it->proc, 0) : NULL;
-	const struct item *module = it->module ? find(c, ITEM_MODULE, it->module, 0) : NULL;
+	const struct item *proc = it->proc ? carry_find(c, ITEM_PROC, it->proc, 0) : NULL;
+	const struct item *module = it->module ? carry_find(c, ITEM_MODULE, it->module, 0) : NULL;
 
-	if (it->module && (symbols || !module || is_over(c, module)))
+	if (it->module && (symbols || !module || carry_is_over(c, module)))
 		return true;
-	return is_over(c, it) || (proc && is_over(c, proc));
+	return carry_is_over(c, it) || (proc && carry_is_over(c, proc));
 }
 
-static void sweep(struct carry *c, bool symbols)
+static void carry_sweep(struct carry *c, bool symbols)
 {
 	bool *dropped = xcalloc(c->nr_items + 1, sizeof(*dropped));
 	size_t i, nr = 0;
@@ -744,7 +748,7 @@ bool carry_next(struct carry *c, bool symbols)
 
 	symbols |= c->nr_symbol_bytes > CARRY_SYMBOLS_MAX;
 	c->file++;
-	sweep(c, symbols);
+	carry_sweep(c, symbols);
 	for (i = 0; i < c->nr_items; i++) {
 		if (c->items[i].kind != ITEM_LABEL)
 			continue;

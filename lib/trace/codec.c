@@ -165,13 +165,13 @@ uint32_t record_minor(const struct record_kind *k, const void *rec)
 	return minor;
 }
 
-static char *put(char *to, const void *p, size_t len)
+static char *codec_put(char *to, const void *p, size_t len)
 {
 	memcpy(to, p, len);
 	return to + len;
 }
 
-static char *put_varint(char *to, uint64_t v)
+static char *codec_put_varint(char *to, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*to++ = v | 0x80;
@@ -179,7 +179,7 @@ static char *put_varint(char *to, uint64_t v)
 	return to;
 }
 
-static struct bytes bytes_of(const struct record_field *f, const char *rec)
+static struct bytes field_bytes(const struct record_field *f, const char *rec)
 {
 	struct bytes x;
 
@@ -188,7 +188,7 @@ static struct bytes bytes_of(const struct record_field *f, const char *rec)
 	return x;
 }
 
-static char *put_bytes(char *to, const struct record_field *f, struct bytes x)
+static char *put_field_bytes(char *to, const struct record_field *f, struct bytes x)
 {
 	uint64_t nr = x.len;
 	size_t i;
@@ -198,8 +198,8 @@ static char *put_bytes(char *to, const struct record_field *f, struct bytes x)
 			nr += !(x.p[i] & 0x80);		/* ends of varints */
 		nr /= 2;
 	}
-	to = put_varint(to, nr);
-	return x.len ? put(to, x.p, x.len) : to;
+	to = codec_put_varint(to, nr);
+	return x.len ? codec_put(to, x.p, x.len) : to;
 }
 
 /* The most that the fields may take. */
@@ -211,7 +211,7 @@ static size_t bound(const struct record_kind *k, const char *rec)
 
 	for (i = 0; i < nr; i++)
 		if (f[i].op >= FIELD_BYTES)
-			sum += bytes_of(&f[i], rec).len;
+			sum += field_bytes(&f[i], rec).len;
 	return sum;
 }
 
@@ -228,17 +228,17 @@ enum trf_type record_encode(struct buf *b, const struct record_kind *k, const vo
 
 		switch (f->op) {
 		case FIELD_U32:		/* every supported CPU is little-endian */
-			to = put(to, from, 4);
+			to = codec_put(to, from, 4);
 			continue;
 		case FIELD_U64:
-			to = put(to, from, 8);
+			to = codec_put(to, from, 8);
 			continue;
 		case FIELD_VARINT:
 			memcpy(&v, from, sizeof(v));
-			to = put_varint(to, v);
+			to = codec_put_varint(to, v);
 			break;
 		default:
-			to = put_bytes(to, f, bytes_of(f, rec));
+			to = put_field_bytes(to, f, field_bytes(f, rec));
 		}
 		type = TRF_MIXED;
 	}

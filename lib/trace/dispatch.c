@@ -7,7 +7,7 @@
 /* A record stays below the length that fits in its head. */
 enum { RECORD_BYTES = 60000 };
 
-static uint64_t zigzag(int64_t v)
+static uint64_t dispatch_zigzag(int64_t v)
 {
 	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
 }
@@ -23,7 +23,7 @@ void dispatches_add(struct dispatches *d, const struct rec_sched *r)
 		buf_u32(b, 0);
 		d->last_ns = r->time_ns;
 	}
-	buf_varint(b, zigzag(r->time_ns - d->last_ns));
+	buf_varint(b, dispatch_zigzag(r->time_ns - d->last_ns));
 	buf_varint(b,
 		   (uint64_t)r->cpu << TRF_DISPATCH_CPU_SHIFT | r->state << TRF_DISPATCH_STATE_SHIFT |
 			   r->kind);

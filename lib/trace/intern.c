@@ -13,7 +13,7 @@
 #include "trace/intern.h"
 
 /* The bytes of a frame, eight at a time: i is 0 to 2. */
-static uint64_t word(const struct frame *f, size_t i)
+static uint64_t frame_word(const struct frame *f, size_t i)
 {
 	uint64_t v;
 
@@ -23,8 +23,8 @@ static uint64_t word(const struct frame *f, size_t i)
 
 static uint64_t frame_hash(const struct frame *f)
 {
-	return hash_u64(word(f, 0) * 0xc2b2ae3d27d4eb4full ^ word(f, 1) * 0x9e3779b97f4a7c15ull ^
-			word(f, 2) * 0x165667b19e3779f9ull);
+	return hash_u64(frame_word(f, 0) * 0xc2b2ae3d27d4eb4full ^ frame_word(f, 1) * 0x9e3779b97f4a7c15ull ^
+			frame_word(f, 2) * 0x165667b19e3779f9ull);
 }
 
 void intern_init(struct intern *in)
@@ -77,7 +77,7 @@ size_t intern_bytes(const struct intern *in)
 	       in->nr_nodes * 2 * sizeof(*in->nodes);
 }
 
-static void grow_slots(struct intern *in)
+static void intern_grow_slots(struct intern *in)
 {
 	size_t i, at, mask;
 
@@ -121,14 +121,14 @@ static uint32_t intern_frame(struct intern *in, const struct frame *f)
 	if (in->on_frame)
 		in->on_frame(in->ctx, f);
 	if (in->nr_frames * 2 > in->alloc_slots)
-		grow_slots(in);
+		intern_grow_slots(in);
 	return in->nr_frames - 1;
 }
 
 /* The two lanes of a frame, to be chained. */
 static struct prefix frame_lanes(const struct frame *f)
 {
-	uint64_t k = word(f, 0), b = word(f, 1), c = word(f, 2);
+	uint64_t k = frame_word(f, 0), b = frame_word(f, 1), c = frame_word(f, 2);
 	uint64_t x = (b ^ c * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull;
 	uint64_t y = (b + k * 0xa0761d6478bd642full) * 0xe7037ed1a0b428dbull;
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "trace/writer_priv.h"
 
-static void put_label(struct records *p, const char *key, const struct buf *val)
+static void put_meta_label(struct records *p, const char *key, const struct buf *val)
 {
 	records_str(p, key, strlen(key));
 	records_str(p, val->data, val->len);
@@ -17,7 +17,7 @@ static void keep_label(struct trace_writer *w, const char *key, const struct buf
 	struct records p = { .type = TRF_META };
 	size_t at = records_begin(&p, TRF_MAJOR_LABEL, 0, clock_mono_ns());
 
-	put_label(&p, key, val);
+	put_meta_label(&p, key, val);
 	if (records_end(&p, at, TRF_MIXED))
 		carry_keep_label(writer_carry(w), key, p.b.data, p.b.len, in_file);
 	buf_release(&p.b);
@@ -39,14 +39,14 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
 		keep_label(w, key, &val, p);
 	if (p) {
 		at = records_begin(p, TRF_MAJOR_LABEL, 0, clock_mono_ns());
-		put_label(p, key, &val);
+		put_meta_label(p, key, &val);
 		writer_finish(w, p, at, TRF_MIXED);
 	}
 	buf_release(&val);
 }
 
-static size_t encode(struct records *p, const struct record_kind *k, const void *rec, uint64_t time_ns,
-		     enum trf_type *type)
+static size_t encode_meta(struct records *p, const struct record_kind *k, const void *rec, uint64_t time_ns,
+			  enum trf_type *type)
 {
 	size_t at = records_begin(p, k->code.major, record_minor(k, rec), time_ns);
 
@@ -55,19 +55,19 @@ static size_t encode(struct records *p, const struct record_kind *k, const void 
 }
 
 /* As it is in the file, or would be: that may have failed. */
-static void keep(struct trace_writer *w, const struct record_kind *k, const void *rec, uint64_t time_ns,
-		 bool in_file)
+static void keep_meta(struct trace_writer *w, const struct record_kind *k, const void *rec, uint64_t time_ns,
+		      bool in_file)
 {
 	struct records p = { .type = TRF_META };
 	enum trf_type type;
-	size_t at = encode(&p, k, rec, time_ns, &type);
+	size_t at = encode_meta(&p, k, rec, time_ns, &type);
 
 	if (records_end(&p, at, type))
 		carry_keep(writer_carry(w), k->number, rec, p.b.data, p.b.len, in_file);
 	buf_release(&p.b);
 }
 
-static bool is_there(struct trace_writer *w, const struct record_kind *k, const void *rec)
+static bool meta_is_there(struct trace_writer *w, const struct record_kind *k, const void *rec)
 {
 	const struct rec_symbol *r = rec;
 
@@ -85,15 +85,15 @@ void trace_write_record(struct trace_writer *w, const struct record_kind *k, con
 
 	if (k->timed)
 		memcpy(&time_ns, rec, sizeof(time_ns));
-	if (carried && is_there(w, k, rec))
+	if (carried && meta_is_there(w, k, rec))
 		return;
 	if (writer_carry(w) && p)
 		carry_needs(writer_carry(w), k->number, rec);
 	if (carried)
-		keep(w, k, rec, time_ns, p);
+		keep_meta(w, k, rec, time_ns, p);
 	if (!p)
 		return;
-	at = encode(p, k, rec, time_ns, &type);
+	at = encode_meta(p, k, rec, time_ns, &type);
 	writer_finish(w, p, at, type);
 }
 

@@ -125,7 +125,7 @@ int outfile_commit(struct outfile *o, struct err *e)
 	return o->until_closed ? 0 : newfile_commit(&o->file, e);
 }
 
-static int start(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e)
+static int outfile_start(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e)
 {
 	memset(o, 0, sizeof(*o));
 	o->file.fd = o->file.at.dir = -1;
@@ -138,7 +138,7 @@ static int start(struct outfile *o, const char *path, const struct outfile_opts 
 int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		       struct err *e)
 {
-	int r = start(o, "trace", &(struct outfile_opts){ .compress = false }, e);
+	int r = outfile_start(o, "trace", &(struct outfile_opts){ .compress = false }, e);
 
 	o->take = take;
 	o->take_ctx = ctx;
@@ -149,7 +149,7 @@ int outfile_open(struct outfile *o, const char *path, const struct outfile_opts 
 {
 	const struct newfile_opts how = { .recording = true, .secret = true, .part = opts->until_closed,
 					  .dir = opts->dir_fd };
-	int r = start(o, path, opts, e);
+	int r = outfile_start(o, path, opts, e);
 
 	if (r)
 		return r;

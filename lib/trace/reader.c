@@ -50,13 +50,13 @@ struct trace_reader {
 	struct calls_reader calls;
 };
 
-static void add_frame(struct trace_reader *t, const struct frame *f)
+static void reader_add_frame(struct trace_reader *t, const struct frame *f)
 {
 	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
 	t->frames[t->nr_frames++] = *f;
 }
 
-static uint32_t add_node(struct trace_reader *t, uint32_t parent, uint32_t frame)
+static uint32_t reader_add_node(struct trace_reader *t, uint32_t parent, uint32_t frame)
 {
 	VEC_GROW(t->nodes, t->nr_nodes, t->alloc_nodes);
 	t->nodes[t->nr_nodes] = (struct stack_node){ parent, frame };	/* [1] */
@@ -69,10 +69,10 @@ static void new_epoch(struct trace_reader *t, uint32_t epoch)
 	t->nr_nodes = t->nr_frames = 0;
 	numbers_reset(&t->node_numbers);
 	numbers_reset(&t->frame_numbers);
-	add_frame(t, &(struct frame){ .kind = FRAME_NONE });
-	add_node(t, 0, 0);
-	add_frame(t, &(struct frame){ .kind = FRAME_MARK, .mark = MARK_DAMAGED });
-	add_node(t, 0, DAMAGED);
+	reader_add_frame(t, &(struct frame){ .kind = FRAME_NONE });
+	reader_add_node(t, 0, 0);
+	reader_add_frame(t, &(struct frame){ .kind = FRAME_MARK, .mark = MARK_DAMAGED });
+	reader_add_node(t, 0, DAMAGED);
 }
 
 /* ---- stacks ---- */
@@ -99,7 +99,7 @@ static bool decode_frames(struct trace_reader *t, struct span *s)
 		last = &last_b[w.kind < FRAME_NR ? w.kind : 0];
 		w.b = *last += diff >> 1 ^ -(diff & 1);
 		f = frame_from_words(&w);
-		add_frame(t, &f);	/* also of a bad record: its numbers are taken */
+		reader_add_frame(t, &f);	/* also of a bad record: its numbers are taken */
 	}
 	return !s->bad;
 }
@@ -131,7 +131,7 @@ static bool decode_nodes(struct trace_reader *t, struct span *s)
 		for (; n; n--, id++) {
 			uint32_t frame = numbers_local(&t->frame_numbers, span_varint(s));
 
-			parent = add_node(t, parent, frame == UINT32_MAX ? DAMAGED : frame);
+			parent = reader_add_node(t, parent, frame == UINT32_MAX ? DAMAGED : frame);
 		}
 	}
 	return !s->bad;
@@ -245,7 +245,7 @@ static int decode_sched_chunk(struct trace_reader *t, const uint8_t *raw, size_t
 
 /* ---- everything else ---- */
 
-static bool cut(struct trace_reader *t, const struct walk_record *r)
+static bool reader_cut(struct trace_reader *t, const struct walk_record *r)
 {
 	t->nr_bad += r->body.bad;
 	return r->body.bad;
@@ -264,7 +264,7 @@ static int (*const give[NR_RECORD_KINDS])(const struct trace_sink *, void *, con
 #include "trace/table.h"
 };
 
-static const struct record_row *find_row(struct trace_reader *t, uint32_t major, uint32_t minor)
+static const struct record_row *find_record_row(struct trace_reader *t, uint32_t major, uint32_t minor)
 {
 	const struct record_row **recent = &t->recent[(major ^ minor) % ARRAY_SIZE(t->recent)];
 
@@ -301,7 +301,7 @@ static int decode_branches(struct trace_reader *t, struct walk_record *r)
 		;
 	r->body.bad |= c.s.bad;
 	p.len -= r->body.bad ? 0 : span_left(&c.s);
-	return cut(t, r) || !t->sink->branches ? 0 : t->sink->branches(t->ctx, &p);
+	return reader_cut(t, r) || !t->sink->branches ? 0 : t->sink->branches(t->ctx, &p);
 }
 
 static int decode_label(struct trace_reader *t, struct walk_record *r)
@@ -310,7 +310,7 @@ static int decode_label(struct trace_reader *t, struct walk_record *r)
 	const char *key = span_str(&r->body, &key_len);
 	const char *val = span_str(&r->body, &val_len);
 
-	return cut(t, r) || !t->sink->label ? 0 : t->sink->label(t->ctx, key, key_len, val, val_len);
+	return reader_cut(t, r) || !t->sink->label ? 0 : t->sink->label(t->ctx, key, key_len, val, val_len);
 }
 
 static int decode_calls(struct trace_reader *t, struct walk_record *r)
@@ -329,7 +329,7 @@ static int decode_record(struct trace_reader *t, struct walk_record *r)
 
 	if (r->major == TRF_MAJOR_TPROF)
 		return decode_sample(t, r);
-	row = find_row(t, r->major, r->minor);
+	row = find_record_row(t, r->major, r->minor);
 	if (!row)
 		return 0;
 	if (row->kind)

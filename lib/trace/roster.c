@@ -35,7 +35,7 @@ void roster_walk(struct roster_walk *w, const uint8_t *objects, size_t len)
 	*w = (struct roster_walk){ .in = span_init(objects, len) };
 }
 
-static uint32_t word(struct span *s)
+static uint32_t roster_word(struct span *s)
 {
 	uint64_t v = span_varint(s);
 
@@ -57,11 +57,11 @@ static void next_context(struct roster_walk *w)
 	for (i = 0; i < nr; i++) {
 		struct frame_words f;
 
-		f.kind = word(&w->in);
-		f.a = word(&w->in);
+		f.kind = roster_word(&w->in);
+		f.a = roster_word(&w->in);
 		f.b = span_varint(&w->in);
-		f.c = word(&w->in);
-		f.d = word(&w->in);
+		f.c = roster_word(&w->in);
+		f.d = roster_word(&w->in);
 		w->frames[i] = frame_from_words(&f);
 	}
 	w->left = span_varint(&w->in);
@@ -74,7 +74,7 @@ bool roster_next(struct roster_walk *w, struct roster_object *o)
 	if (w->in.bad || !w->left)
 		return false;
 	w->left--;
-	o->number = word(&w->in);
+	o->number = roster_word(&w->in);
 	o->size = span_varint(&w->in);
 	return !w->in.bad;
 }

@@ -43,13 +43,13 @@ struct splice {
 		uint64_t value;
 	} *standing_labels;		/* and their part in its counts */
 	size_t nr_standing, alloc_standing;
-	int status;			/* what take() could not write */
+	int status;			/* what splice_take() could not write */
 	int fd;				/* of splice_to_fd() */
 };
 
 /* ---- labels ---- */
 
-static bool begins(const char *key, const char *with)
+static bool label_begins(const char *key, const char *with)
 {
 	return !strncmp(key, with, strlen(with));
 }
@@ -121,26 +121,27 @@ static void drop_standing(struct splice *s)
 
 static bool is_added(const char *key)
 {
-	return (begins(key, "event.") && (ends(key, ".count") || ends(key, ".counted"))) ||
+	return (label_begins(key, "event.") && (ends(key, ".count") || ends(key, ".counted"))) ||
 	       !strcmp(key, "live.unknown_bytes") || !strcmp(key, CHARGED_AHEAD_LABEL) ||
 	       !strcmp(key, CHARGED_BEFORE_LABEL) ||
 	       !strcmp(key, "account.cpu_ns") || !strcmp(key, "account.uncharged_ns") ||
-	       (begins(key, "call.trace.") && (ends(key, ".calls") || ends(key, ".slow") || ends(key, ".cut")));
+	       (label_begins(key, "call.trace.") && (ends(key, ".calls") || ends(key, ".slow") || ends(key, ".cut")));
 }
 
 static bool is_beginning(const char *key)
 {
-	return begins(key, "start.") || !strcmp(key, "jvm_events.start_ns") || !strcmp(key, "sched.start_ns");
+	return label_begins(key, "start.") || !strcmp(key, "jvm_events.start_ns") ||
+	       !strcmp(key, "sched.start_ns");
 }
 
 /* What begins is the first file's, what is counted the sum, and what else there is the last one's. */
-static void take_label(struct splice *s, const char *key, const char *value)
+static void splice_take_label(struct splice *s, const char *key, const char *value)
 {
 	if (!strcmp(key, "event.0.rate_hz"))
 		s->rate_hz = strtod(value, NULL);
 	if (!strcmp(key, "event.0.count"))
 		s->count = strtod(value, NULL);
-	if (begins(key, TRF_STANDING_LABEL))
+	if (label_begins(key, TRF_STANDING_LABEL))
 		note_standing(s, key + strlen(TRF_STANDING_LABEL), value);
 	else if (is_added(key))
 		add_count(s, key, value);
@@ -161,13 +162,13 @@ static int read_label(struct splice *s, const struct walk_record *r)
 		return 0;
 	k = xstrndup(key, key_len);
 	v = xstrndup(value, value_len);
-	take_label(s, k, v);
+	splice_take_label(s, k, v);
 	free(k);
 	free(v);
 	return 0;
 }
 
-static void put_label(struct splice *s, const char *key, const char *value)
+static void splice_put_label(struct splice *s, const char *key, const char *value)
 {
 	size_t at = records_begin(&s->meta, TRF_MAJOR_LABEL, 0, clock_mono_ns());
 
@@ -233,7 +234,7 @@ static int store_standing(struct splice *s)
 }
 
 /* Says what something is, whenever it is said: those are in several files. */
-static bool is_name(const struct walk_record *r)
+static bool is_name_record(const struct walk_record *r)
 {
 	const struct record_row *row = record_find(r->major, r->minor);
 
@@ -270,11 +271,11 @@ static bool is_state(const struct walk_record *r)
 	return row && row->kind && row->kind->number == RECORD_sched_at;
 }
 
-static bool is_known(struct splice *s, const struct walk_record *r, const uint8_t *p, size_t len)
+static bool splice_is_known(struct splice *s, const struct walk_record *r, const uint8_t *p, size_t len)
 {
 	uint32_t *at;
 
-	if (!is_name(r))
+	if (!is_name_record(r))
 		return false;
 	at = map_put(&s->seen, hash_bytes(p, len));
 	if (*at != MAP_NONE)
@@ -287,7 +288,7 @@ static int copy_record(struct splice *s, const struct walk_record *r, const uint
 {
 	if (r->major == TRF_MAJOR_LABEL)
 		return read_label(s, r);
-	if ((s->file && is_state(r)) || is_known(s, r, p, len))
+	if ((s->file && is_state(r)) || splice_is_known(s, r, p, len))
 		return 0;
 	buf_add(&s->meta.b, p, len);
 	records_note(&s->meta, r->time_ns);
@@ -474,7 +475,7 @@ static int splice_file(struct splice *s, const char *path, struct err *e)
 	return r;
 }
 
-static void put_labels(struct splice *s)
+static void splice_put_labels(struct splice *s)
 {
 	const struct label *count = find_label(s, "event.0.count");
 	double nr = count ? strtod(count->value, NULL) : 0;
@@ -485,7 +486,7 @@ static void put_labels(struct splice *s)
 	if (s->nr_complete == s->file)
 		set_label(s, "symbols", xstrdup("complete"));
 	for (i = 0; i < s->nr_labels; i++)
-		put_label(s, s->labels[i].key, s->labels[i].value);
+		splice_put_label(s, s->labels[i].key, s->labels[i].value);
 }
 
 static int put_end(struct splice *s)
@@ -518,14 +519,14 @@ static int splice_all(struct splice *s, const char *const *paths, size_t nr, str
 		r = splice_file(s, paths[i], e);
 	if (r)
 		return r;
-	put_labels(s);
+	splice_put_labels(s);
 	splice_calls_end(s->calls, &s->calls_out);
 	if (put_chunk(s, &s->calls_out) || put_chunk(s, &s->meta) || store_standing(s) || put_end(s))
 		return err_set(e, s->out.error ? -s->out.error : EIO, "%s", s->out.error_msg);
 	return 0;
 }
 
-static void release(struct splice *s)
+static void splice_release(struct splice *s)
 {
 	size_t i;
 
@@ -557,11 +558,11 @@ int splice_files(const char *const *paths, size_t nr, const char *path, struct e
 		outfile_release(&s.out);
 	else
 		r = outfile_close(&s.out, e);
-	release(&s);
+	splice_release(&s);
 	return r;
 }
 
-static void take(void *ctx, const void *p, size_t len)
+static void splice_take(void *ctx, const void *p, size_t len)
 {
 	struct splice *s = ctx;
 
@@ -572,7 +573,7 @@ static void take(void *ctx, const void *p, size_t len)
 int splice_to_fd(const char *const *paths, size_t nr, int fd, struct err *e)
 {
 	struct splice s = { .fd = fd };
-	int r = outfile_open_taken(&s.out, take, &s, e);
+	int r = outfile_open_taken(&s.out, splice_take, &s, e);
 
 	if (r)
 		return r;
@@ -580,6 +581,6 @@ int splice_to_fd(const char *const *paths, size_t nr, int fd, struct err *e)
 	if (!r && s.status)
 		r = err_set(e, -s.status, "%s", strerror(-s.status));
 	outfile_release(&s.out);
-	release(&s);
+	splice_release(&s);
 	return r;
 }

@@ -64,7 +64,7 @@ void splice_calls_free(struct splice_calls *s)
 	free(s);
 }
 
-static struct tree *get(struct splice_calls *s, uint32_t number)
+static struct tree *splice_calls_tree(struct splice_calls *s, uint32_t number)
 {
 	uint32_t *at = map_put(&s->of, number);
 	struct tree *t;
@@ -104,10 +104,10 @@ static void end_record(struct splice_calls *s, size_t at, enum trf_type type)
 
 /* ---- what changes ---- */
 
-static int take_nodes(void *ctx, const struct rec_call_nodes *r)
+static int splice_call_nodes(void *ctx, const struct rec_call_nodes *r)
 {
 	struct splice_calls *s = ctx;
-	struct tree *t = get(s, r->tree);
+	struct tree *t = splice_calls_tree(s, r->tree);
 	struct call_node *nodes = (struct call_node *)r->nodes;		/* the reader's, and ours by that */
 	struct rec_call_nodes out = *r;
 	uint32_t i;
@@ -124,10 +124,10 @@ static int take_nodes(void *ctx, const struct rec_call_nodes *r)
 	return 0;
 }
 
-static int take_values(void *ctx, const struct rec_call_values *r)
+static int splice_call_values(void *ctx, const struct rec_call_values *r)
 {
 	struct splice_calls *s = ctx;
-	struct tree *t = get(s, r->tree);
+	struct tree *t = splice_calls_tree(s, r->tree);
 	struct call_value *values = (struct call_value *)r->values;
 	uint32_t i;
 
@@ -145,7 +145,7 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 
 /* ---- events ---- */
 
-static void put_event(struct splice_calls *s, const struct call_event *e)
+static void splice_put_event(struct splice_calls *s, const struct call_event *e)
 {
 	VEC_GROW(s->events, s->nr_events, s->alloc_events);
 	s->events[s->nr_events++] = *e;
@@ -178,18 +178,18 @@ static bool meets(const struct events *ev)
 }
 
 /* An event of another kind has come: writes what was held back, or drops it where the files meet. */
-static void settle(struct splice_calls *s, struct events *ev)
+static void splice_settle_events(struct splice_calls *s, struct events *ev)
 {
 	bool drops = ev->nr_begins && meets(ev);
 	size_t i;
 
 	if (ev->has_told && !drops)
-		put_event(s, &ev->told);
+		splice_put_event(s, &ev->told);
 	ev->has_told = false;
 	for (i = 0; i < ev->nr_begins && !drops; i++) {
 		const struct call_event *e = &ev->begins[i];
 
-		put_event(s, e);
+		splice_put_event(s, e);
 		ev->nr_open = e->consumer ? ev->nr_open : 0;
 		if (!e->consumer)
 			continue;
@@ -200,7 +200,7 @@ static void settle(struct splice_calls *s, struct events *ev)
 }
 
 /* Follow the events as readers do. */
-static void follow(struct events *ev, const struct call_event *e)
+static void splice_follow_event(struct events *ev, const struct call_event *e)
 {
 	size_t at = ev->nr_open;
 
@@ -217,32 +217,32 @@ static void follow(struct events *ev, const struct call_event *e)
 	}
 }
 
-static void take_event(struct splice_calls *s, struct events *ev, const struct call_event *e)
+static void splice_call_event(struct splice_calls *s, struct events *ev, const struct call_event *e)
 {
 	if (e->kind == CALL_OPEN) {
 		VEC_GROW(ev->begins, ev->nr_begins, ev->alloc_begins);
 		ev->begins[ev->nr_begins++] = *e;
 		return;
 	}
-	settle(s, ev);
-	follow(ev, e);
+	splice_settle_events(s, ev);
+	splice_follow_event(ev, e);
 	if (e->kind == CALL_UNWOUND && !e->consumer) {
 		ev->told = *e;
 		ev->has_told = true;
 	} else {
-		put_event(s, e);
+		splice_put_event(s, e);
 	}
 }
 
-static int take_events(void *ctx, const struct rec_call_events *r)
+static int splice_call_events(void *ctx, const struct rec_call_events *r)
 {
 	struct splice_calls *s = ctx;
-	struct tree *t = get(s, r->tree);
+	struct tree *t = splice_calls_tree(s, r->tree);
 	uint32_t i;
 
 	t->ev.nr_metrics = r->nr_metrics;
 	for (i = 0; i < r->nr; i++)
-		take_event(s, &t->ev, &r->events[i]);
+		splice_call_event(s, &t->ev, &r->events[i]);
 	end_events(s, r->tree, r->nr_metrics);
 	return 0;
 }
@@ -253,17 +253,17 @@ void splice_calls_end(struct splice_calls *s, struct records *out)
 
 	s->out = out;
 	for (i = 0; i < s->nr; i++) {
-		settle(s, &s->trees[i].ev);
+		splice_settle_events(s, &s->trees[i].ev);
 		end_events(s, s->trees[i].number, s->trees[i].ev.nr_metrics);
 	}
 }
 
 /* ---- records ---- */
 
-static void take_tree(struct splice_calls *s, const struct rec_call_tree *r)
+static void splice_call_tree(struct splice_calls *s, const struct rec_call_tree *r)
 {
 	const struct record_kind *k = &record_kinds[RECORD_call_tree];
-	struct tree *t = get(s, r->tree);
+	struct tree *t = splice_calls_tree(s, r->tree);
 	struct rec_call_tree out = *r;
 	size_t at;
 
@@ -277,10 +277,12 @@ static void take_tree(struct splice_calls *s, const struct rec_call_tree *r)
 	end_record(s, at, record_encode(&s->out->b, k, &out));
 }
 
-static void take_record(struct splice_calls *s, struct walk_record *r, const uint8_t *p, size_t len)
+static void splice_calls_record(struct splice_calls *s, struct walk_record *r, const uint8_t *p, size_t len)
 {
-	static const struct trace_sink sink = { .call_nodes = take_nodes, .call_values = take_values,
-		.call_events = take_events };
+	static const struct trace_sink sink = {
+		.call_nodes = splice_call_nodes, .call_values = splice_call_values,
+		.call_events = splice_call_events
+	};
 	const struct record_row *row = record_find(r->major, r->minor);
 	union trace_record rec;
 	bool bad = false;
@@ -291,7 +293,7 @@ static void take_record(struct splice_calls *s, struct walk_record *r, const uin
 		s->bad |= bad;
 	} else if (row && row->kind && row->kind->number == RECORD_call_tree) {
 		if (record_decode(&rec, row, r->time_ns, r->body))
-			take_tree(s, &rec.call_tree);
+			splice_call_tree(s, &rec.call_tree);
 		else
 			s->bad = true;
 	} else {
@@ -309,7 +311,7 @@ bool splice_calls_chunk(struct splice_calls *s, const uint8_t *raw, size_t len, 
 	s->out = out;
 	s->bad = false;
 	while ((got = walk_record(&span, raw, &r)) > 0)
-		take_record(s, &r, raw + r.off, span.p - (raw + r.off));
+		splice_calls_record(s, &r, raw + r.off, span.p - (raw + r.off));
 	return !s->bad && !got;
 }
 

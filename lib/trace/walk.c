@@ -57,7 +57,7 @@ struct walk {
 };
 
 /* len bytes at off, or NULL; until the next call. */
-static const uint8_t *at(struct walk *w, uint64_t off, size_t len)
+static const uint8_t *walk_bytes_at(struct walk *w, uint64_t off, size_t len)
 {
 	size_t have = 0, want;
 
@@ -93,7 +93,7 @@ static uint32_t crc(const void *p, size_t len)
 }
 
 static void __attribute__((format(printf, 5, 6)))
-gap(struct walk *w, struct walk_chunk *c, uint64_t off, uint64_t len, const char *fmt, ...)
+walk_gap(struct walk *w, struct walk_chunk *c, uint64_t off, uint64_t len, const char *fmt, ...)
 {
 	struct trace_damage *d = &w->damage;
 	char why[160];
@@ -128,7 +128,7 @@ const char *walk_type_text(const struct trf_chunk *h, char text[5])
 
 static bool header_at(struct walk *w, uint64_t off, struct trf_chunk *h)
 {
-	const uint8_t *p = at(w, off, sizeof(*h));
+	const uint8_t *p = walk_bytes_at(w, off, sizeof(*h));
 
 	if (!p || memcmp(p, TRF_CHUNK_MAGIC, sizeof(h->magic)))
 		return false;
@@ -148,13 +148,13 @@ static size_t at_hand(const struct walk *w, uint64_t off)
 }
 
 /* The first chunk header at or after off, or the size of the file. */
-static uint64_t search(struct walk *w, uint64_t off)
+static uint64_t walk_search(struct walk *w, uint64_t off)
 {
 	struct trf_chunk h;
 
 	while (off + sizeof(h) <= w->size) {
 		size_t len = at_hand(w, off);
-		const uint8_t *p = at(w, off, len), *hit;
+		const uint8_t *p = walk_bytes_at(w, off, len), *hit;
 
 		if (!p)
 			break;
@@ -179,7 +179,7 @@ static uint64_t after_bad_payload(struct walk *w, uint64_t off, const struct trf
 {
 	if (w->checked / RESCAN > w->size)
 		return off + sizeof(*h) + h->stored_len;
-	return search(w, off + sizeof(h->magic));
+	return walk_search(w, off + sizeof(h->magic));
 }
 
 void walk_rewind(struct walk *w)
@@ -192,7 +192,7 @@ void walk_rewind(struct walk *w)
 	w->gap_end = 0;
 	w->damage.truncated = true;
 	if (w->header_bad)
-		gap(w, NULL, 0, w->first_chunk, "the file header is damaged");
+		walk_gap(w, NULL, 0, w->first_chunk, "the file header is damaged");
 }
 
 int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
@@ -204,33 +204,35 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e)
 		char type[5];
 
 		if (!header_at(w, start, &c->h)) {
-			w->off = search(w, start + 1);
-			gap(w, c, start, w->off - start, w->size - start < sizeof(c->h) ?
+			w->off = walk_search(w, start + 1);
+			walk_gap(w, c, start, w->off - start, w->size - start < sizeof(c->h) ?
 				    "the file ends inside a chunk header" : "no chunk where one should be");
 			continue;
 		}
-		c->stored = at(w, start + sizeof(c->h), c->h.stored_len);
+		c->stored = walk_bytes_at(w, start + sizeof(c->h), c->h.stored_len);
 		if (!c->stored) {
-			w->off = search(w, start + sizeof(c->h.magic));
-			gap(w, c, start, w->off - start,
-			    "chunk %u '%s' needs %u bytes, the file ends after %" PRIu64, c->h.seq,
-			    walk_type_text(&c->h, type), c->h.stored_len, w->size - start - sizeof(c->h));
+			w->off = walk_search(w, start + sizeof(c->h.magic));
+			walk_gap(w, c, start, w->off - start,
+				 "chunk %u '%s' needs %u bytes, the file ends after %" PRIu64, c->h.seq,
+				 walk_type_text(&c->h, type), c->h.stored_len,
+				 w->size - start - sizeof(c->h));
 			continue;
 		}
 		w->checked += c->h.stored_len;
 		if (crc(c->stored, c->h.stored_len) != c->h.payload_crc) {
 			w->off = after_bad_payload(w, start, &c->h);
-			gap(w, c, start, w->off - start, "chunk %u '%s' has a wrong checksum", c->h.seq,
-			    walk_type_text(&c->h, type));
+			walk_gap(w, c, start, w->off - start, "chunk %u '%s' has a wrong checksum", c->h.seq,
+				 walk_type_text(&c->h, type));
 			continue;
 		}
 		w->off = start + sizeof(c->h) + c->h.stored_len;
 		if (c->h.seq < w->seq) {
-			gap(w, c, start, w->off - start, "chunk %u again, or in the wrong place", c->h.seq);
+			walk_gap(w, c, start, w->off - start, "chunk %u again, or in the wrong place",
+				 c->h.seq);
 			continue;
 		}
 		if (c->h.seq > w->seq && !c->gap.why[0])
-			gap(w, c, start, 0, "%u chunks are missing", c->h.seq - w->seq);
+			walk_gap(w, c, start, 0, "%u chunks are missing", c->h.seq - w->seq);
 		w->seq = c->h.seq + 1;
 		c->off = start;
 		if (!w->header_bad && c->h.last_ns > w->header.start_mono_ns)
@@ -314,8 +316,8 @@ const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c)
 		}
 	}
 	if (!p)
-		gap(w, NULL, c->off, sizeof(*h) + h->stored_len, "chunk %u '%s' cannot be decoded (flags 0x%x)",
-		    h->seq, walk_type_text(h, type), h->flags);
+		walk_gap(w, NULL, c->off, sizeof(*h) + h->stored_len, "chunk %u '%s' cannot be decoded (flags 0x%x)",
+			 h->seq, walk_type_text(h, type), h->flags);
 	return p;
 }
 
@@ -352,7 +354,7 @@ int walk_record(struct span *s, const uint8_t *start, struct walk_record *r)
 static int check_header(struct walk *w, struct err *e)
 {
 	struct trf_header *h = &w->header;
-	const uint8_t *p = at(w, 0, sizeof(*h));
+	const uint8_t *p = walk_bytes_at(w, 0, sizeof(*h));
 
 	if (!w->size)
 		return err_set(e, EINVAL, "%s: empty", w->path);
@@ -370,7 +372,7 @@ static int check_header(struct walk *w, struct err *e)
 	/* Not a header, but chunks may follow. */
 	memset(h, 0, sizeof(*h));
 	w->header_bad = true;
-	w->first_chunk = search(w, 0);
+	w->first_chunk = walk_search(w, 0);
 	if (w->first_chunk == w->size)
 		return err_set(e, EINVAL, "%s: not an arcprof trace", w->path);
 	return 0;
@@ -418,7 +420,7 @@ struct stream {
 };
 
 /* Does the trace end here? What is no trace, or no longer one, may have no end. */
-static bool is_over(struct walk *w, struct stream *s)
+static bool walk_stream_is_over(struct walk *w, struct stream *s)
 {
 	const struct trf_header *first = (const struct trf_header *)w->mem;
 	struct trf_chunk h;
@@ -427,7 +429,7 @@ static bool is_over(struct walk *w, struct stream *s)
 	if (!s->next && w->size >= sizeof(*first) && !memcmp(first->magic, TRF_MAGIC, sizeof(first->magic)))
 		s->next = s->chunks_end = MAX(first->header_size, sizeof(*first));
 	while (!s->ended && s->next + sizeof(h) <= w->size) {
-		at = header_at(w, s->next, &h) ? s->next : search(w, s->next);
+		at = header_at(w, s->next, &h) ? s->next : walk_search(w, s->next);
 		if (at == w->size) {	/* one may begin in the last bytes */
 			s->next = w->size - sizeof(h) + 1;
 			break;
@@ -441,7 +443,7 @@ static bool is_over(struct walk *w, struct stream *s)
 	return w->size > s->chunks_end + (s->chunks_end ? NO_CHUNK_BYTES : NO_TRACE_BYTES);
 }
 
-static int read_all(struct walk *w)
+static int walk_read_all(struct walk *w)
 {
 	struct stream s = { 0 };
 
@@ -457,7 +459,7 @@ static int read_all(struct walk *w)
 		w->own.len += n;
 		w->mem = (uint8_t *)w->own.data;
 		w->size = w->own.len;
-	} while (!is_over(w, &s));
+	} while (!walk_stream_is_over(w, &s));
 	return 0;
 }
 
@@ -487,7 +489,7 @@ int walk_open_fd(struct walk **wp, int fd, const char *path, struct err *e)
 	if (S_ISREG(st.st_mode) && !from_stdin) {
 		w->size = st.st_size;
 	} else {
-		r = read_all(w);
+		r = walk_read_all(w);
 		if (r) {
 			errno = -r;
 			r = err_errno(e, "%s", w->path);

@@ -504,7 +504,7 @@ static void write_schema(struct trace_writer *w, uint64_t time_ns)
 	buf_release(&p.b);
 }
 
-static int write_header(struct trace_writer *w)
+static int writer_write_header(struct trace_writer *w)
 {
 	struct trf_header h = {
 		.version = TRF_VERSION,
@@ -576,7 +576,7 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	return w;
 }
 
-static int open_file(struct trace_writer *w, const char *path, struct err *e)
+static int writer_open_file(struct trace_writer *w, const char *path, struct err *e)
 {
 	const struct trace_writer_opts *o = &w->opts;
 	const struct outfile_opts how = { .dir_fd = o->dir_fd, .until_closed = o->until_closed,
@@ -600,12 +600,12 @@ int trace_writer_open(struct trace_writer **wp, const char *path, const struct t
 		return err_set(e, EINVAL, "%s: a trace of %" PRIu64 " bytes is too small, it must be at least 64 KiB",
 			       path, o->limit_bytes);
 	w = new_writer(o);
-	r = open_file(w, path, e);
+	r = writer_open_file(w, path, e);
 	if (r) {
 		free_writer(w);
 		return r;
 	}
-	r = write_header(w);
+	r = writer_write_header(w);
 	if (r) {
 		r = err_set(e, -r, "%s: %s", path, w->out.error_msg);
 		trace_writer_discard(w);
@@ -626,7 +626,7 @@ void trace_writer_discard(struct trace_writer *w)
 	free_writer(w);
 }
 
-static void write_end(struct trace_writer *w)
+static void writer_write_end(struct trace_writer *w)
 {
 	struct records p = { .type = TRF_END };
 	size_t at = records_begin(&p, TRF_MAJOR_FILE, TRF_FILE_END, clock_mono_ns());
@@ -658,7 +658,7 @@ static void tell_loss(struct trace_writer *w, uint64_t nr_samples, uint64_t nr_s
 }
 
 /* Ends the file in order, whatever had gone wrong. */
-static int end_file(struct trace_writer *w, struct err *e)
+static int writer_end_file(struct trace_writer *w, struct err *e)
 {
 	int first;
 
@@ -671,7 +671,7 @@ static int end_file(struct trace_writer *w, struct err *e)
 	w->loss_told = !w->out.error;
 	if (!w->out.error) {
 		write_index(w);
-		write_end(w);
+		writer_write_end(w);
 	}
 	if (first)
 		w->out.error = first;
@@ -680,7 +680,7 @@ static int end_file(struct trace_writer *w, struct err *e)
 
 int trace_writer_close(struct trace_writer *w, struct err *e)
 {
-	int r = w->closed ? 0 : end_file(w, e);
+	int r = w->closed ? 0 : writer_end_file(w, e);
 
 	free_writer(w);
 	return r;
@@ -718,15 +718,15 @@ static void be_closed(struct trace_writer *w, int error)
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e)
 {
 	struct err why;
-	int r = w->closed ? 0 : end_file(w, e), opening;
+	int r = w->closed ? 0 : writer_end_file(w, e), opening;
 
 	count_file(w);
 	records_reset(&w->index);
 	intern_reset(&w->in);
 	w->epoch = 1;
 	w->full = false;
-	opening = open_file(w, path, &why);
-	if (!opening && (opening = write_header(w)))
+	opening = writer_open_file(w, path, &why);
+	if (!opening && (opening = writer_write_header(w)))
 		err_set(&why, -opening, "%s: %s", path, w->out.error_msg);
 	*opened = !opening;
 	w->closed = false;
