@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct head) % 8 == 0, "the data is aligned");
 
 static const char magic[8] = "arcpcach";
 
-static bool is_ours(int fd, mode_t type)
+static bool cache_is_ours(int fd, mode_t type)
 {
 	struct stat st;
 
@@ -61,7 +61,7 @@ static struct cache *open_in(int parent, const char *name, uint64_t max_bytes)
 	dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return NULL;
-	if (!is_ours(dir, S_IFDIR)) {
+	if (!cache_is_ours(dir, S_IFDIR)) {
 		close(dir);
 		return NULL;
 	}
@@ -110,7 +110,7 @@ void cache_close(struct cache *c)
 	free(c);
 }
 
-static uint64_t ns_of(const struct timespec *t)
+static uint64_t timespec_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * 1000000000u + t->tv_nsec;
 }
@@ -126,14 +126,14 @@ bool cache_key_of(struct cache_key *k, enum cache_kind kind, int fd, const uint8
 	k->dev = st.st_dev;
 	k->ino = st.st_ino;
 	k->size = st.st_size;
-	k->mtime_ns = ns_of(&st.st_mtim);
-	k->ctime_ns = ns_of(&st.st_ctim);
+	k->mtime_ns = timespec_ns(&st.st_mtim);
+	k->ctime_ns = timespec_ns(&st.st_ctim);
 	if (id_len)
 		memcpy(k->build_id, build_id, MIN(id_len, sizeof(k->build_id)));
 	return true;
 }
 
-static void name_of(const struct cache_key *k, char name[static NAME_BYTES])
+static void cache_name(const struct cache_key *k, char name[static NAME_BYTES])
 {
 	snprintf(name, NAME_BYTES, "%016" PRIx64, hash_bytes(k, sizeof(*k)));
 }
@@ -154,7 +154,7 @@ static uint64_t checksum_of(const uint8_t *p, size_t len)
 	return hash_pair(hash_pair(lane[0], lane[1]), hash_pair(lane[2], lane[3])) ^ hash_bytes(p, len);
 }
 
-static struct head head_of(const struct cache_key *k, const uint8_t *data, size_t len)
+static struct head cache_head(const struct cache_key *k, const uint8_t *data, size_t len)
 {
 	struct head h = { .version = FORMAT_VERSION, .key = *k, .len = len,
 		.checksum = checksum_of(data, len) };
@@ -175,7 +175,7 @@ static bool map_entry(int fd, const struct cache_key *k, struct cache_entry *e)
 	struct stat st;
 	const struct head *h;
 
-	if (!is_ours(fd, S_IFREG) || fstat(fd, &st) || st.st_size < (off_t)sizeof(*h) ||
+	if (!cache_is_ours(fd, S_IFREG) || fstat(fd, &st) || st.st_size < (off_t)sizeof(*h) ||
 	    (uint64_t)st.st_size > CACHE_ENTRY_MAX + sizeof(*h))
 		return false;
 	e->map_len = st.st_size;
@@ -213,7 +213,7 @@ bool cache_get(struct cache *c, const struct cache_key *k, struct cache_entry *e
 	memset(e, 0, sizeof(*e));
 	if (!c)
 		return false;
-	name_of(k, name);
+	cache_name(k, name);
 	fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -246,7 +246,7 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Room for len bytes more: what was used longest ago goes, with what a killed recorder left unfinished. */
-static void make_room(struct cache *c, uint64_t len)
+static void cache_make_room(struct cache *c, uint64_t len)
 {
 	struct used *files = NULL;
 	size_t nr_files = 0, alloc_files = 0, i;
@@ -269,7 +269,7 @@ static void make_room(struct cache *c, uint64_t len)
 			continue;
 		snprintf(f.name, sizeof(f.name), "%s", entry->d_name);
 		f.bytes = st.st_size;
-		f.used_ns = ns_of(&st.st_mtim);
+		f.used_ns = timespec_ns(&st.st_mtim);
 		sum += f.bytes;
 		VEC_GROW(files, nr_files, alloc_files);
 		files[nr_files++] = f;
@@ -292,9 +292,9 @@ void cache_put(struct cache *c, const struct cache_key *k, const void *data, siz
 
 	if (!c || len > CACHE_ENTRY_MAX || len + sizeof(h) > c->max_bytes)
 		return;
-	h = head_of(k, data, len);
-	make_room(c, len + sizeof(h));
-	name_of(k, name);
+	h = cache_head(k, data, len);
+	cache_make_room(c, len + sizeof(h));
+	cache_name(k, name);
 	snprintf(aside, sizeof(aside), "new.%ld", (long)getpid());
 	unlinkat(c->dir, aside, 0);	/* of a recorder that had our number and was killed */
 	fd = openat(c->dir, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

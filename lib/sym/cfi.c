@@ -93,7 +93,7 @@ struct entry_head {
 };
 
 /* False: the entry is damaged and nothing after it can be found. */
-static bool read_head(const struct cfi *c, uint64_t off, struct entry_head *h)
+static bool cfi_read_head(const struct cfi *c, uint64_t off, struct entry_head *h)
 {
 	struct span s;
 	uint64_t len, id, id_off;
@@ -170,7 +170,7 @@ static bool cie_parse(const struct cfi *c, uint64_t off, struct cfi_cie *cie)
 	uint8_t version;
 
 	memset(cie, 0, sizeof(*cie));
-	if (!read_head(c, off, &h) || h.end || !h.is_cie)
+	if (!cfi_read_head(c, off, &h) || h.end || !h.is_cie)
 		return false;
 	s = h.body;
 	version = span_u8(&s);
@@ -216,7 +216,7 @@ bool cfi_fde_parse(const struct cfi *c, uint64_t off, struct cfi_fde *fde)
 	struct span s;
 	uint64_t len;
 
-	if (!read_head(c, off, &h) || h.end || h.is_cie || !cie_parse(c, h.cie_off, &fde->cie))
+	if (!cfi_read_head(c, off, &h) || h.end || h.is_cie || !cie_parse(c, h.cie_off, &fde->cie))
 		return false;
 	s = h.body;
 	fde->start = read_encoded(&s, fde->cie.fde_enc, fde->cie.addr_size, span_vaddr(c, &s),
@@ -243,7 +243,7 @@ bool cfi_next(const struct cfi *c, uint64_t *off, struct cfi_fde *fde)
 {
 	struct entry_head h;
 
-	while (read_head(c, *off, &h) && !(h.end && c->eh)) {
+	while (cfi_read_head(c, *off, &h) && !(h.end && c->eh)) {
 		uint64_t at = *off;
 
 		*off = h.next;
@@ -303,7 +303,7 @@ static void index_by_scan(struct cfi *c, const struct image *text)
 	uint64_t off = 0;
 
 	c->nr_entries = 0;
-	while (read_head(c, off, &h)) {
+	while (cfi_read_head(c, off, &h)) {
 		if (h.end && c->eh)
 			break;
 		if (!h.end && !h.is_cie && cfi_fde_parse(c, off, &fde) && fde.end > fde.start &&

@@ -38,7 +38,7 @@ void disasm_release(struct disasm *d)
 
 /* ---- objdump ---- */
 
-static int start(char *const argv[], int code, int out, pid_t *pid)
+static int disasm_start(char *const argv[], int code, int out, pid_t *pid)
 {
 	static char *const env[] = { "LC_ALL=C", NULL };
 	posix_spawn_file_actions_t a;
@@ -54,7 +54,7 @@ static int start(char *const argv[], int code, int out, pid_t *pid)
 	return r;
 }
 
-static int read_all(int fd, struct buf *b)
+static int disasm_read_all(int fd, struct buf *b)
 {
 	ssize_t n;
 
@@ -70,21 +70,21 @@ static int read_all(int fd, struct buf *b)
 }
 
 /* code: a descriptor beyond those that are replaced. */
-static int run(char *const argv[], int code, struct buf *b, struct err *e)
+static int run_objdump(char *const argv[], int code, struct buf *b, struct err *e)
 {
 	int fds[2], r, status = 0;
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return err_set(e, errno, "pipe: %s", strerror(errno));
-	r = start(argv, code, fds[1], &pid);
+	r = disasm_start(argv, code, fds[1], &pid);
 	close(fds[1]);
 	if (r) {
 		close(fds[0]);
 		return r == ENOENT ? err_set(e, r, "objdump is not installed") :
 				     err_set(e, r, "objdump: %s", strerror(r));
 	}
-	r = read_all(fds[0], b);
+	r = disasm_read_all(fds[0], b);
 	close(fds[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -106,7 +106,7 @@ static void strip_end(char *s)
 }
 
 /* "  401136:\t0f af c0             \timul   %eax,%eax" */
-static void read_line(struct disasm *d, char *line, uint64_t start_addr, uint64_t size)
+static void disasm_read_line(struct disasm *d, char *line, uint64_t start_addr, uint64_t size)
 {
 	char *end, *bytes, *text;
 	uint64_t addr;
@@ -131,7 +131,7 @@ static int read_output(struct disasm *d, uint64_t start_addr, uint64_t size, str
 
 	buf_putc(&d->out, '\0');
 	for (rest = d->out.data; (line = strsep(&rest, "\n"));)
-		read_line(d, line, start_addr, size);
+		disasm_read_line(d, line, start_addr, size);
 	return d->nr_insns ? 0 : err_set(e, EINVAL, "objdump found no instructions");
 }
 
@@ -176,7 +176,7 @@ static int open_regular(const char *path, struct err *e)
 }
 
 /* The file of the code, if it has its build-id; -1: not there. */
-static int open_below(const char *root, const struct disasm_code *code, uint64_t *vaddr, struct err *e)
+static int disasm_open_below(const char *root, const struct disasm_code *code, uint64_t *vaddr, struct err *e)
 {
 	char *path = xasprintf("%s%s", root, code->path);
 	int fd = open_regular(path, e);
@@ -200,14 +200,14 @@ int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e)
 		return err_set(e, ESTALE, "the trace has no build-id to know the file by");
 	if (!code->size || code->size > CODE_MAX)
 		return err_set(e, EFBIG, "the function's size is not known, or above 1 MiB");
-	fd = places_symfs()[0] ? open_below(places_symfs(), code, &vaddr, e) : -1;
+	fd = places_symfs()[0] ? disasm_open_below(places_symfs(), code, &vaddr, e) : -1;
 	if (fd < 0)
-		fd = open_below("", code, &vaddr, e);
+		fd = disasm_open_below("", code, &vaddr, e);
 	if (fd < 0)
 		return -e->code;
 	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, vaddr);
 	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, vaddr + code->size);
-	r = run(argv, fd, &d->out, e);
+	r = run_objdump(argv, fd, &d->out, e);
 	close(fd);
 	return r ? r : read_output(d, vaddr, code->size, e);
 }
@@ -238,7 +238,7 @@ int disasm_bytes(struct disasm *d, const uint8_t *code, size_t len, uint64_t add
 	if (fd < 0)
 		return err_set(e, errno, "memfd_create: %s", strerror(errno));
 	r = io_write_all(fd, code, len);
-	r = r ? err_set(e, -r, "memfd: %s", strerror(-r)) : run(argv, fd, &d->out, e);
+	r = r ? err_set(e, -r, "memfd: %s", strerror(-r)) : run_objdump(argv, fd, &d->out, e);
 	close(fd);
 	return r ? r : read_output(d, addr, len, e);
 }

@@ -30,7 +30,7 @@ struct parser {
 	int depth, steps;
 };
 
-static void type(struct parser *p);
+static void d_type(struct parser *p);
 static void qualified(struct parser *p, bool modifiers);
 static void value(struct parser *p, char of);
 
@@ -44,7 +44,7 @@ static void put_len(struct parser *p, const char *s, size_t len)
 		buf_add(p->out, s, len);
 }
 
-static void put(struct parser *p, const char *s)
+static void d_put(struct parser *p, const char *s)
 {
 	put_len(p, s, strlen(s));
 }
@@ -54,12 +54,12 @@ static char peek_at(const struct parser *p, size_t n)
 	return p->at < p->len && n < p->len - p->at ? p->s[p->at + n] : '\0';
 }
 
-static char peek(const struct parser *p)
+static char d_peek(const struct parser *p)
 {
 	return peek_at(p, 0);
 }
 
-static char next(struct parser *p)
+static char d_next(struct parser *p)
 {
 	if (p->at >= p->len) {
 		p->bad = true;
@@ -78,26 +78,26 @@ static bool eat(struct parser *p, const char *what)
 	return true;
 }
 
-static bool enter(struct parser *p)
+static bool d_enter(struct parser *p)
 {
 	if (++p->depth > DEPTH_MAX || ++p->steps > STEPS_MAX)
 		p->bad = true;
 	return !p->bad;
 }
 
-static bool is_digit(char c)
+static bool d_is_digit(char c)
 {
 	return isdigit((unsigned char)c);
 }
 
-static uint64_t number(struct parser *p)
+static uint64_t d_number(struct parser *p)
 {
 	uint64_t v = 0;
 
-	if (!is_digit(peek(p)))
+	if (!d_is_digit(d_peek(p)))
 		p->bad = true;
-	while (!p->bad && is_digit(peek(p))) {
-		uint64_t d = next(p) - '0';
+	while (!p->bad && d_is_digit(d_peek(p))) {
+		uint64_t d = d_next(p) - '0';
 
 		if (v > (UINT64_MAX - d) / 10)
 			p->bad = true;
@@ -113,7 +113,7 @@ static bool reference(struct parser *p, size_t *to)
 	uint64_t v = 0;
 
 	while (!p->bad) {
-		char c = next(p);
+		char c = d_next(p);
 
 		if (islower((unsigned char)c)) {
 			v = v * 26 + (c - 'a');
@@ -136,18 +136,18 @@ static bool is_convention(char c)
 
 /* ---- names ---- */
 
-static bool is_symbol(const struct parser *p)
+static bool d_is_symbol(const struct parser *p)
 {
 	struct parser ahead = *p;
 	size_t to;
 
-	if (is_digit(peek(p)) || (peek(p) == '_' && peek_at(p, 1) == '_' &&
-				  (peek_at(p, 2) == 'T' || peek_at(p, 2) == 'U')))
+	if (d_is_digit(d_peek(p)) || (d_peek(p) == '_' && peek_at(p, 1) == '_' &&
+				      (peek_at(p, 2) == 'T' || peek_at(p, 2) == 'U')))
 		return true;
-	if (peek(p) != 'Q')
+	if (d_peek(p) != 'Q')
 		return false;
 	ahead.at++;
-	return reference(&ahead, &to) && is_digit(p->s[to]);
+	return reference(&ahead, &to) && d_is_digit(p->s[to]);
 }
 
 static void identifier(struct parser *p);
@@ -160,7 +160,7 @@ static void whole(struct parser *p)
 	qualified(p, true);
 	p->quiet = true;
 	if (!p->bad && !eat(p, "Z"))
-		type(p);
+		d_type(p);
 	p->quiet = quiet;
 }
 
@@ -168,7 +168,7 @@ static void whole(struct parser *p)
 static void value_argument(struct parser *p)
 {
 	bool quiet = p->quiet;
-	char of = peek(p);
+	char of = d_peek(p);
 	size_t to;
 
 	if (of == 'Q') {
@@ -178,7 +178,7 @@ static void value_argument(struct parser *p)
 		of = reference(&ahead, &to) ? p->s[to] : '\0';
 	}
 	p->quiet |= of != 'S';
-	type(p);
+	d_type(p);
 	p->quiet = quiet;
 	value(p, of);
 }
@@ -186,7 +186,7 @@ static void value_argument(struct parser *p)
 /* Mangled as another language does. */
 static void foreign_name(struct parser *p)
 {
-	uint64_t n = number(p);
+	uint64_t n = d_number(p);
 
 	if (p->bad || n > p->len - p->at) {
 		p->bad = true;
@@ -199,9 +199,9 @@ static void foreign_name(struct parser *p)
 static void template_argument(struct parser *p)
 {
 	eat(p, "H");
-	switch (next(p)) {
+	switch (d_next(p)) {
 	case 'T':
-		type(p);
+		d_type(p);
 		break;
 	case 'S':
 		if (eat(p, "_D"))
@@ -225,16 +225,16 @@ static void template_instance(struct parser *p)
 {
 	size_t n;
 
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
 	identifier(p);
-	put(p, "!(");
+	d_put(p, "!(");
 	for (n = 0; !p->bad && !eat(p, "Z"); n++) {
 		if (n)
-			put(p, ", ");
+			d_put(p, ", ");
 		template_argument(p);
 	}
-	put(p, ")");
+	d_put(p, ")");
 	p->depth--;
 }
 
@@ -249,7 +249,7 @@ static void plain_name(struct parser *p, size_t len)
 	p->at += len;
 	for (i = 0; i < ARRAY_SIZE(specials); i++) {
 		if (len == strlen(specials[i].name) && !memcmp(s, specials[i].name, len)) {
-			put(p, specials[i].shown);
+			d_put(p, specials[i].shown);
 			return;
 		}
 	}
@@ -260,13 +260,13 @@ static void identifier(struct parser *p)
 {
 	size_t len, to, at;
 
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
 	if (eat(p, "Q")) {
 		if (reference(p, &to)) {
 			at = p->at;
 			p->at = to;
-			if (is_digit(peek(p)))
+			if (d_is_digit(d_peek(p)))
 				identifier(p);
 			else
 				p->bad = true;
@@ -275,7 +275,7 @@ static void identifier(struct parser *p)
 	} else if (eat(p, "__T") || eat(p, "__U")) {
 		template_instance(p);
 	} else {
-		len = number(p);
+		len = d_number(p);
 		if (p->bad || !len || len > p->len - p->at) {
 			p->bad = true;
 		} else if (len > 5 && !memcmp(p->s + p->at, "__", 2) && strchr("TU", p->s[p->at + 2])) {
@@ -294,28 +294,28 @@ static void identifier(struct parser *p)
 
 static void attributes(struct parser *p)
 {
-	while (peek(p) == 'N' && peek_at(p, 1) && strchr("abcdefijlm", peek_at(p, 1)))
+	while (d_peek(p) == 'N' && peek_at(p, 1) && strchr("abcdefijlm", peek_at(p, 1)))
 		p->at += 2;
 }
 
 static void parameter(struct parser *p)
 {
 	if (eat(p, "M"))
-		put(p, "scope ");
+		d_put(p, "scope ");
 	if (eat(p, "Nk"))
-		put(p, "return ");
+		d_put(p, "return ");
 	if (eat(p, "I")) {
-		put(p, "in ");
+		d_put(p, "in ");
 		if (eat(p, "K"))
-			put(p, "ref ");
+			d_put(p, "ref ");
 	} else if (eat(p, "J")) {
-		put(p, "out ");
+		d_put(p, "out ");
 	} else if (eat(p, "K")) {
-		put(p, "ref ");
+		d_put(p, "ref ");
 	} else if (eat(p, "L")) {
-		put(p, "lazy ");
+		d_put(p, "lazy ");
 	}
-	type(p);
+	d_type(p);
 }
 
 /* A function's type up to what it returns: calling convention, attributes and parameters. */
@@ -323,26 +323,26 @@ static void parameters(struct parser *p)
 {
 	size_t n;
 
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
-	if (!is_convention(next(p)))
+	if (!is_convention(d_next(p)))
 		p->bad = true;
 	attributes(p);
-	put(p, "(");
+	d_put(p, "(");
 	for (n = 0; !p->bad && !eat(p, "Z"); n++) {
 		if (eat(p, "X")) {
-			put(p, "...");
+			d_put(p, "...");
 			break;
 		}
 		if (eat(p, "Y")) {
-			put(p, n ? ", ..." : "...");
+			d_put(p, n ? ", ..." : "...");
 			break;
 		}
 		if (n)
-			put(p, ", ");
+			d_put(p, ", ");
 		parameter(p);
 	}
-	put(p, ")");
+	d_put(p, ")");
 	p->depth--;
 }
 
@@ -369,8 +369,8 @@ static void try_parameters(struct parser *p, bool modifiers)
 
 	parameters(p);
 	if (modifiers)
-		put(p, mods);
-	if (!p->bad && peek(p))
+		d_put(p, mods);
+	if (!p->bad && d_peek(p))
 		return;
 	before.steps = p->steps;
 	*p = before;
@@ -381,17 +381,17 @@ static void qualified(struct parser *p, bool modifiers)
 {
 	size_t n = 0;
 
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
 	do {
 		while (eat(p, "0"))	/* without a name */
 			;
 		if (n++)
-			put(p, ".");
+			d_put(p, ".");
 		identifier(p);
-		if (!p->bad && (peek(p) == 'M' || is_convention(peek(p))))
+		if (!p->bad && (d_peek(p) == 'M' || is_convention(d_peek(p))))
 			try_parameters(p, modifiers);
-	} while (!p->bad && is_symbol(p));
+	} while (!p->bad && d_is_symbol(p));
 	p->depth--;
 }
 
@@ -412,9 +412,9 @@ static const char *basic(char c)
 
 static void wrapped(struct parser *p, const char *before)
 {
-	put(p, before);
-	type(p);
-	put(p, ")");
+	d_put(p, before);
+	d_type(p);
+	d_put(p, ")");
 }
 
 /* What the function returns comes first, and its parameters were first in the mangling. */
@@ -426,9 +426,9 @@ static void function(struct parser *p, const char *kind)
 	p->quiet = true;
 	parameters(p);
 	p->quiet = quiet;
-	type(p);
+	d_type(p);
 	to = p->at;
-	put(p, kind);
+	d_put(p, kind);
 	p->at = from;
 	parameters(p);
 	p->at = to;
@@ -440,37 +440,37 @@ static void associative(struct parser *p)
 	size_t from = p->at, to;
 
 	p->quiet = true;
-	type(p);
+	d_type(p);
 	p->quiet = quiet;
-	type(p);
+	d_type(p);
 	to = p->at;
-	put(p, "[");
+	d_put(p, "[");
 	p->at = from;
-	type(p);
+	d_type(p);
 	p->at = to;
-	put(p, "]");
+	d_put(p, "]");
 }
 
 static void fixed_array(struct parser *p)
 {
 	char length[24];
 
-	snprintf(length, sizeof(length), "[%" PRIu64 "]", number(p));
-	type(p);
-	put(p, length);
+	snprintf(length, sizeof(length), "[%" PRIu64 "]", d_number(p));
+	d_type(p);
+	d_put(p, length);
 }
 
 static void tuple(struct parser *p)
 {
-	uint64_t i, nr = number(p);
+	uint64_t i, nr = d_number(p);
 
-	put(p, "tuple(");
+	d_put(p, "tuple(");
 	for (i = 0; i < nr && !p->bad; i++) {
 		if (i)
-			put(p, ", ");
-		type(p);
+			d_put(p, ", ");
+		d_type(p);
 	}
-	put(p, ")");
+	d_put(p, ")");
 }
 
 static void type_reference(struct parser *p, const char *kind)
@@ -484,7 +484,7 @@ static void type_reference(struct parser *p, const char *kind)
 	if (kind)
 		function(p, kind);
 	else
-		type(p);
+		d_type(p);
 	p->at = at;
 }
 
@@ -496,13 +496,13 @@ static void delegate(struct parser *p)
 		type_reference(p, " delegate");
 	else
 		function(p, " delegate");
-	put(p, mods);
+	d_put(p, mods);
 }
 
 static void suffixed(struct parser *p, const char *suffix)
 {
-	type(p);
-	put(p, suffix);
+	d_type(p);
+	d_put(p, suffix);
 }
 
 static void compound(struct parser *p, char c)
@@ -527,7 +527,7 @@ static void compound(struct parser *p, char c)
 		associative(p);
 		break;
 	case 'P':
-		if (is_convention(peek(p)))
+		if (is_convention(d_peek(p)))
 			function(p, " function");
 		else
 			suffixed(p, "*");
@@ -552,11 +552,11 @@ static void compound(struct parser *p, char c)
 	}
 }
 
-static void type(struct parser *p)
+static void d_type(struct parser *p)
 {
-	char c = peek(p);
+	char c = d_peek(p);
 
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
 	if (is_convention(c))
 		function(p, "");
@@ -565,13 +565,13 @@ static void type(struct parser *p)
 	else if (eat(p, "Nh"))
 		wrapped(p, "__vector(");
 	else if (eat(p, "Nn"))
-		put(p, "typeof(*null)");
+		d_put(p, "typeof(*null)");
 	else if (eat(p, "zi"))
-		put(p, "cent");
+		d_put(p, "cent");
 	else if (eat(p, "zk"))
-		put(p, "ucent");
-	else if (basic(next(p)))
-		put(p, basic(c));
+		d_put(p, "ucent");
+	else if (basic(d_next(p)))
+		d_put(p, basic(c));
 	else
 		compound(p, c);
 	p->depth--;
@@ -581,7 +581,7 @@ static void type(struct parser *p)
 
 static void integer(struct parser *p, char of)
 {
-	uint64_t v = number(p);
+	uint64_t v = d_number(p);
 	char text[32];
 
 	if (of == 'b')
@@ -591,50 +591,50 @@ static void integer(struct parser *p, char of)
 	else
 		snprintf(text, sizeof(text), "%" PRIu64 "%s", v, of == 'h' || of == 't' || of == 'k' ? "u" :
 			 of == 'l' ? "L" : of == 'm' ? "uL" : "");
-	put(p, text);
+	d_put(p, text);
 }
 
-static int hex_digit(char c)
+static int d_hex_digit(char c)
 {
-	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	return d_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static void string(struct parser *p)
+static void d_string(struct parser *p)
 {
-	uint64_t i, n = number(p);
+	uint64_t i, n = d_number(p);
 
 	if (!eat(p, "_"))
 		p->bad = true;
-	put(p, "\"");
+	d_put(p, "\"");
 	for (i = 0; i < n && !p->bad; i++) {
-		int high = hex_digit(next(p)), low = hex_digit(next(p));
+		int high = d_hex_digit(d_next(p)), low = d_hex_digit(d_next(p));
 		char c = high * 16 + low;
 
 		p->bad |= high < 0 || low < 0;
 		if (isprint((unsigned char)c))
 			put_len(p, &c, 1);
 		else
-			put(p, "?");
+			d_put(p, "?");
 	}
-	put(p, "\"");
+	d_put(p, "\"");
 }
 
 static void list(struct parser *p, const char *before, const char *after, bool pairs)
 {
-	uint64_t i, n = number(p);
+	uint64_t i, n = d_number(p);
 
-	put(p, before);
+	d_put(p, before);
 	for (i = 0; i < n && !p->bad; i++) {
 		if (i)
-			put(p, ", ");
+			d_put(p, ", ");
 		value(p, '\0');
 		if (!pairs)
 			continue;
-		put(p, ":");
+		d_put(p, ":");
 		value(p, '\0');
 	}
-	put(p, after);
+	d_put(p, after);
 }
 
 /* In hexadecimal, with a "P" and the exponent. */
@@ -643,48 +643,48 @@ static void real(struct parser *p)
 	size_t at;
 
 	if (eat(p, "NAN")) {
-		put(p, "NaN");
+		d_put(p, "NaN");
 		return;
 	}
 	if (eat(p, "INF") || eat(p, "NINF")) {
-		put(p, p->s[p->at - 4] == 'N' ? "-Inf" : "Inf");
+		d_put(p, p->s[p->at - 4] == 'N' ? "-Inf" : "Inf");
 		return;
 	}
 	if (eat(p, "N"))
-		put(p, "-");
-	put(p, "0x");
+		d_put(p, "-");
+	d_put(p, "0x");
 	at = p->at;
-	while (hex_digit(peek(p)) >= 0)
+	while (d_hex_digit(d_peek(p)) >= 0)
 		p->at++;
 	if (p->at == at)
 		p->bad = true;
 	put_len(p, p->s + at, p->at > at);
-	put(p, ".");
+	d_put(p, ".");
 	put_len(p, p->s + at + 1, p->at > at ? p->at - at - 1 : 0);
 	if (!eat(p, "P"))
 		p->bad = true;
-	put(p, eat(p, "N") ? "p-" : "p");
+	d_put(p, eat(p, "N") ? "p-" : "p");
 	at = p->at;
-	number(p);
+	d_number(p);
 	if (!p->bad)
 		put_len(p, p->s + at, p->at - at);
 }
 
 static void value(struct parser *p, char of)
 {
-	if (!enter(p))
+	if (!d_enter(p))
 		return;
-	if (is_digit(peek(p))) {
+	if (d_is_digit(d_peek(p))) {
 		integer(p, of);
 		p->depth--;
 		return;
 	}
-	switch (next(p)) {
+	switch (d_next(p)) {
 	case 'n':
-		put(p, "null");
+		d_put(p, "null");
 		break;
 	case 'N':
-		put(p, "-");
+		d_put(p, "-");
 		integer(p, of);
 		break;
 	case 'i':
@@ -696,7 +696,7 @@ static void value(struct parser *p, char of)
 	case 'a':
 	case 'w':
 	case 'd':
-		string(p);
+		d_string(p);
 		break;
 	case 'A':
 		list(p, "[", "]", of == 'H');
@@ -725,13 +725,13 @@ bool dlang_demangle(const char *name, struct buf *out)
 		buf_str(out, "D main");
 		return true;
 	}
-	if (!is_digit(name[2]) && name[2] != '_')
+	if (!d_is_digit(name[2]) && name[2] != '_')
 		return false;
 	whole(&p);
 	if (name[p.len]) {	/* the compiler's part of a function, or copy of it */
-		put(&p, " [clone ");
-		put(&p, name + p.len);
-		put(&p, "]");
+		d_put(&p, " [clone ");
+		d_put(&p, name + p.len);
+		d_put(&p, "]");
 	}
 	if (!p.bad && p.at == p.len)
 		return true;

@@ -28,7 +28,7 @@ struct table {
 	struct image_bytes syms, strs, versions;
 };
 
-static bool load(struct table *t, const struct image *im, const char *which)
+static bool load_function_table(struct table *t, const struct image *im, const char *which)
 {
 	const struct image_section *s = image_section(im, which), *v = image_section(im, ".gnu.version");
 	struct err e;
@@ -63,7 +63,7 @@ static bool is_old_version(const struct table *t, size_t i)
 }
 
 /* NULL: it has none, or one that does not end. */
-static const char *name_of(const struct table *t, const Elf64_Sym *s)
+static const char *elf_symbol_name(const struct table *t, const Elf64_Sym *s)
 {
 	if (s->st_name >= t->strs.len || !memchr(t->strs.data + s->st_name, 0, t->strs.len - s->st_name))
 		return NULL;
@@ -71,7 +71,7 @@ static const char *name_of(const struct table *t, const Elf64_Sym *s)
 }
 
 /* "memcpy@@GLIBC_2.14" is also called "memcpy", "os::sleep(long)" also "os::sleep". */
-static bool is_called(struct search *q, const char *name)
+static bool function_is_called(struct search *q, const char *name)
 {
 	size_t len = strlen(q->name);
 
@@ -84,7 +84,7 @@ static bool is_called(struct search *q, const char *name)
 	       (!name[len] || (q->by_source ? name[len] == '(' : !strncmp(name + len, "@@", 2)));
 }
 
-static void note(struct search *q, const Elf64_Sym *s, bool is_old)
+static void note_function(struct search *q, const Elf64_Sym *s, bool is_old)
 {
 	if (s->st_shndx == SHN_UNDEF) {
 		q->is_imported = true;
@@ -127,21 +127,21 @@ static void search_table(struct search *q, const struct table *t)
 		type = ELF64_ST_TYPE(s.st_info);
 		if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 			continue;
-		name = name_of(t, &s);
+		name = elf_symbol_name(t, &s);
 		if (!name || !*name)
 			continue;
-		if (is_called(q, name))
-			note(q, &s, is_old_version(t, i));
+		if (function_is_called(q, name))
+			note_function(q, &s, is_old_version(t, i));
 		else if (!q->by_source && s.st_shndx != SHN_UNDEF)
 			try_near(q, name);
 	}
 }
 
-static void search(struct search *q, const struct image *im, const char *which)
+static void search_functions(struct search *q, const struct image *im, const char *which)
 {
 	struct table t;
 
-	if (!im || q->nr || !load(&t, im, which))
+	if (!im || q->nr || !load_function_table(&t, im, which))
 		return;
 	search_table(q, &t);
 	unload(&t);
@@ -154,13 +154,13 @@ static void search_all(struct search *q, struct symfile *f)
 
 	for (pass = 0; pass < 2 && !q->nr; pass++) {
 		q->by_source = pass;
-		search(q, &f->im, ".symtab");
-		search(q, symfile_debug_image(f), ".symtab");
-		search(q, &f->im, ".dynsym");
+		search_functions(q, &f->im, ".symtab");
+		search_functions(q, symfile_debug_image(f), ".symtab");
+		search_functions(q, &f->im, ".dynsym");
 	}
 }
 
-static int explain(const struct search *q, struct symfile *f, struct err *e)
+static int explain_no_function(const struct search *q, struct symfile *f, struct err *e)
 {
 	if (q->nr > 1) {
 		err_set(e, EEXIST, "%s: %zu functions are called '%s'", f->path, q->nr, q->name);
@@ -194,7 +194,7 @@ int symfile_function(struct symfile *f, const char *name, uint64_t *off, struct 
 	search_all(&q, f);
 	*off = q.nr ? image_vaddr_to_off(&f->im, q.vaddr) : UINT64_MAX;
 	if (q.nr != 1 || q.is_chosen || *off == UINT64_MAX || !image_text(&f->im, q.vaddr))
-		r = explain(&q, f, e);
+		r = explain_no_function(&q, f, e);
 	buf_release(&q.nearest);
 	buf_release(&q.text);
 	return r;

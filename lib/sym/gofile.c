@@ -222,8 +222,8 @@ static bool looks_like_table(const uint8_t *p)
 }
 
 /* The table is somewhere in these bytes of the file, loaded at vaddr. */
-static int search(struct gopcln *t, const struct image *im, uint64_t vaddr, uint64_t start, uint64_t len,
-		  struct err *e)
+static int gofile_search(struct gopcln *t, const struct image *im, uint64_t vaddr, uint64_t start,
+			 uint64_t len, struct err *e)
 {
 	uint8_t *p = xmalloc(CHUNK);
 	uint64_t off, n, i;
@@ -254,7 +254,7 @@ static int search_segments(struct gopcln *t, const struct image *im, struct err 
 	for (i = 0; i < im->nr_segs; i++) {
 		const struct image_segment *s = &im->segs[i];
 
-		if (s->type == PT_LOAD && !search(t, im, s->vaddr, s->off, s->filesz, e))
+		if (s->type == PT_LOAD && !gofile_search(t, im, s->vaddr, s->off, s->filesz, e))
 			return 0;
 	}
 	return err_set(e, ENODATA, "no .gopclntab");
@@ -281,7 +281,7 @@ int gopcln_load(struct gopcln *t, const struct image *im, struct err *e)
 			return 0;
 	}
 	s = image_section(im, ".data.rel.ro");
-	if (s && is_go(im) && !search(t, im, s->addr, s->off, s->size, e))
+	if (s && is_go(im) && !gofile_search(t, im, s->addr, s->off, s->size, e))
 		return 0;
 	if (im->nr_secs && !is_go(im))
 		return err_set(e, ENODATA, "no Go program");

@@ -6,7 +6,8 @@
  * strings; and tables of values, one a function and kind: pairs of numbers, by how much the value changes
  * and for how many bytes it holds.
  *
- * Invariant: everything is read through get(), string_at() or a span over the bytes, so any may be given.
+ * Invariant: everything is read through gopcln_get(), string_at() or a span over the bytes, so any bytes
+ * may be given.
  *
  * Source: golang.org/s/go12symtab and the comments in Go's src/runtime/symtab.go of each version.
  */
@@ -29,7 +30,7 @@ enum {
 
 #define FUNCS_MAX (1ull << 26)
 
-static bool get(const struct gopcln *t, uint64_t off, size_t size, uint64_t *v)
+static bool gopcln_get(const struct gopcln *t, uint64_t off, size_t size, uint64_t *v)
 {
 	*v = 0;
 	if (off > t->bytes.len || t->bytes.len - off < size)
@@ -42,7 +43,7 @@ static uint64_t get_u32(const struct gopcln *t, uint64_t off)
 {
 	uint64_t v;
 
-	get(t, off, 4, &v);
+	gopcln_get(t, off, 4, &v);
 	return v;
 }
 
@@ -73,11 +74,11 @@ static int read_parts(struct gopcln *t, struct err *e)
 	size_t i;
 
 	if (t->format >= GOPCLN_1_18) {
-		get(t, at, POINTER_BYTES, &t->text);
+		gopcln_get(t, at, POINTER_BYTES, &t->text);
 		at += POINTER_BYTES;
 	}
 	for (i = 0; i < ARRAY_SIZE(parts); i++, at += POINTER_BYTES)
-		if (!get(t, at, POINTER_BYTES, parts[i]) || *parts[i] >= t->bytes.len)
+		if (!gopcln_get(t, at, POINTER_BYTES, parts[i]) || *parts[i] >= t->bytes.len)
 			return damaged(e);
 	t->index = t->records;
 	return 0;
@@ -109,7 +110,7 @@ int gopcln_read_header(struct gopcln *t, struct err *e)
 		return err_set(e, ENODATA, "no .gopclntab of a version that is known");
 	t->format = i;
 	t->quantum = p[6];
-	get(t, 8, POINTER_BYTES, &t->nr_funcs);
+	gopcln_get(t, 8, POINTER_BYTES, &t->nr_funcs);
 	if (!t->nr_funcs || t->nr_funcs > FUNCS_MAX)
 		return damaged(e);
 	r = t->format == GOPCLN_1_2 ? read_files(t, e) : read_parts(t, e);
@@ -128,7 +129,7 @@ uint64_t gopcln_start(const struct gopcln *t, uint64_t i)
 {
 	uint64_t v;
 
-	get(t, t->index + 2 * i * index_size(t), index_size(t), &v);
+	gopcln_get(t, t->index + 2 * i * index_size(t), index_size(t), &v);
 	return t->text + v;
 }
 
@@ -162,7 +163,7 @@ size_t gopcln_find(const struct gopcln *t, uint64_t vaddr)
 	return lo - 1;
 }
 
-static uint64_t field(const struct gopcln *t, const struct gopcln_func *f, int n)
+static uint64_t gopcln_field(const struct gopcln *t, const struct gopcln_func *f, int n)
 {
 	return get_u32(t, f->record + index_size(t) + (n - 1) * 4);
 }
@@ -171,15 +172,16 @@ bool gopcln_func(const struct gopcln *t, size_t i, struct gopcln_func *f)
 {
 	uint64_t off, last;
 
-	if (i >= t->nr_funcs || !get(t, t->index + (2 * i + 1) * index_size(t), index_size(t), &off))
+	if (i >= t->nr_funcs || !gopcln_get(t, t->index + (2 * i + 1) * index_size(t), index_size(t), &off))
 		return false;
 	f->start = gopcln_start(t, i);
 	f->end = gopcln_start(t, i + 1);
 	f->record = t->records + off;
 	f->name = "";
-	if (off > t->bytes.len || !get(t, f->record + index_size(t) + (FIELD_NR_VALUES - 1) * 4, 4, &last))
+	if (off > t->bytes.len ||
+	    !gopcln_get(t, f->record + index_size(t) + (FIELD_NR_VALUES - 1) * 4, 4, &last))
 		return false;
-	f->name = string_at(t, t->names + field(t, f, FIELD_NAME));
+	f->name = string_at(t, t->names + gopcln_field(t, f, FIELD_NAME));
 	if (!f->name)
 		f->name = "";
 	return true;
@@ -226,7 +228,7 @@ bool gopcln_next(struct gopcln_values *v)
 
 bool gopcln_depths(const struct gopcln *t, const struct gopcln_func *f, struct gopcln_values *v)
 {
-	return open_values(t, f, field(t, f, FIELD_DEPTHS), v);
+	return open_values(t, f, gopcln_field(t, f, FIELD_DEPTHS), v);
 }
 
 /* -1: nothing is said of vaddr. */
@@ -250,11 +252,11 @@ static const char *file_name(const struct gopcln *t, const struct gopcln_func *f
 
 	if (t->format == GOPCLN_1_2) {
 		if (number <= 0 || (uint64_t)number >= t->nr_files ||
-		    !get(t, t->files + 4 * (uint64_t)number, 4, &off))
+		    !gopcln_get(t, t->files + 4 * (uint64_t)number, 4, &off))
 			return NULL;
 		return string_at(t, off);
 	}
-	if (number < 0 || !get(t, t->units + 4 * (field(t, f, FIELD_UNIT) + number), 4, &off) ||
+	if (number < 0 || !gopcln_get(t, t->units + 4 * (gopcln_field(t, f, FIELD_UNIT) + number), 4, &off) ||
 	    off == UINT32_MAX)
 		return NULL;
 	return string_at(t, t->files + off);
@@ -263,10 +265,10 @@ static const char *file_name(const struct gopcln *t, const struct gopcln_func *f
 static bool find_site(const struct gopcln *t, const struct gopcln_func *f, uint64_t vaddr,
 		      struct srcline *out)
 {
-	int32_t line = value_at(t, f, field(t, f, FIELD_LINES), vaddr);
+	int32_t line = value_at(t, f, gopcln_field(t, f, FIELD_LINES), vaddr);
 
 	out->func = NULL;
-	out->file = file_name(t, f, value_at(t, f, field(t, f, FIELD_FILES), vaddr));
+	out->file = file_name(t, f, value_at(t, f, gopcln_field(t, f, FIELD_FILES), vaddr));
 	out->line = line > 0 && out->file ? line : 0;
 	return out->file;
 }
@@ -284,15 +286,15 @@ static uint64_t tree_of(const struct gopcln *t, const struct gopcln_func *f)
 {
 	uint64_t at = behind_fields(t, f), nr_data, tree;
 
-	if (!get(t, at - 1, 1, &nr_data) || nr_data <= DATA_INLINED)
+	if (!gopcln_get(t, at - 1, 1, &nr_data) || nr_data <= DATA_INLINED)
 		return 0;
-	at += 4 * field(t, f, FIELD_NR_VALUES);
+	at += 4 * gopcln_field(t, f, FIELD_NR_VALUES);
 	if (t->format >= GOPCLN_1_18) {
 		tree = get_u32(t, at + 4 * DATA_INLINED);
 		return t->trees && tree != UINT32_MAX ? t->trees + tree : 0;
 	}
 	at = (at + POINTER_BYTES - 1) & ~(uint64_t)(POINTER_BYTES - 1);
-	return get(t, at + POINTER_BYTES * DATA_INLINED, POINTER_BYTES, &tree) ? tree : 0;
+	return gopcln_get(t, at + POINTER_BYTES * DATA_INLINED, POINTER_BYTES, &tree) ? tree : 0;
 }
 
 struct inlined {
@@ -319,7 +321,7 @@ static bool read_node(const struct gopcln *t, const struct gopcln_func *f, uint6
 
 static int32_t node_at(const struct gopcln *t, const struct gopcln_func *f, uint64_t vaddr)
 {
-	if (t->format < GOPCLN_1_16 || field(t, f, FIELD_NR_VALUES) <= VALUES_INLINED)
+	if (t->format < GOPCLN_1_16 || gopcln_field(t, f, FIELD_NR_VALUES) <= VALUES_INLINED)
 		return -1;
 	return value_at(t, f, get_u32(t, behind_fields(t, f) + 4 * VALUES_INLINED), vaddr);
 }

@@ -127,8 +127,8 @@ static struct image_segment widen_segment(const struct image *im, const uint8_t 
 }
 
 /* Reads nr headers of size bytes at off; NULL when they are not all there. The caller frees. */
-static uint8_t *read_table(const struct image *im, uint64_t off, uint64_t nr, size_t size,
-			   struct err *e)
+static uint8_t *image_read_table(const struct image *im, uint64_t off, uint64_t nr, size_t size,
+				 struct err *e)
 {
 	uint8_t *p;
 
@@ -151,7 +151,7 @@ static int read_segments(struct image *im, const Elf64_Ehdr *h, struct err *e)
 		return 0;
 	if (h->e_phentsize != size || h->e_phnum > SEGMENTS_MAX)
 		return err_set(e, ENOEXEC, "damaged program headers");
-	raw = read_table(im, h->e_phoff, h->e_phnum, size, e);
+	raw = image_read_table(im, h->e_phoff, h->e_phnum, size, e);
 	if (!raw)
 		return err_set(e, ENOEXEC, "program headers lie outside the file");
 	im->segs = xcalloc(h->e_phnum, sizeof(*im->segs));
@@ -195,7 +195,7 @@ static void read_sections(struct image *im, const Elf64_Ehdr *h)
 
 	if (!h->e_shoff || h->e_shentsize != size)
 		return;
-	raw = read_table(im, h->e_shoff, 1, size, &e);
+	raw = image_read_table(im, h->e_shoff, 1, size, &e);
 	if (!raw)
 		return;
 	first = widen_section(im, raw);
@@ -206,7 +206,7 @@ static void read_sections(struct image *im, const Elf64_Ehdr *h)
 		strndx = first.link;
 	if (nr > SECTIONS_MAX)
 		return;
-	raw = read_table(im, h->e_shoff, nr, size, &e);
+	raw = image_read_table(im, h->e_shoff, nr, size, &e);
 	if (!raw)
 		return;
 	im->secs = xcalloc(nr, sizeof(*im->secs));
@@ -217,7 +217,7 @@ static void read_sections(struct image *im, const Elf64_Ehdr *h)
 	free(raw);
 }
 
-static int read_header(struct image *im, Elf64_Ehdr *h, struct err *e)
+static int image_read_header(struct image *im, Elf64_Ehdr *h, struct err *e)
 {
 	unsigned char id[EI_NIDENT];
 	Elf32_Ehdr n;
@@ -250,13 +250,13 @@ static int read_header(struct image *im, Elf64_Ehdr *h, struct err *e)
 	return 0;
 }
 
-static int parse(struct image *im, const char *name, struct err *e)
+static int image_parse(struct image *im, const char *name, struct err *e)
 {
 	Elf64_Ehdr h;
 	int r;
 
 	memset(&h, 0, sizeof(h));
-	r = read_header(im, &h, e);
+	r = image_read_header(im, &h, e);
 	if (!r)
 		r = read_segments(im, &h, e);
 	if (r) {
@@ -283,7 +283,7 @@ int image_open_fd(struct image *im, int fd, const char *name, struct err *e)
 		return err_set(e, EINVAL, "%s: not a regular file", name);
 	}
 	im->len = st.st_size;
-	return parse(im, name, e);
+	return image_parse(im, name, e);
 }
 
 int image_open_memory(struct image *im, const void *data, size_t len, uint8_t *owned,
@@ -294,7 +294,7 @@ int image_open_memory(struct image *im, const void *data, size_t len, uint8_t *o
 	im->mem = data;
 	im->owned = owned;
 	im->len = len;
-	return parse(im, name, e);
+	return image_parse(im, name, e);
 }
 
 void image_close(struct image *im)

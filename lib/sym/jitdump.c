@@ -14,7 +14,7 @@ enum {
 
 enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
-static void read_header(struct jitdump *d, struct span s, struct jitdump_record *r)
+static void jitdump_read_header(struct jitdump *d, struct span s, struct jitdump_record *r)
 {
 	uint32_t magic = span_u32(&s), len;
 
@@ -32,7 +32,7 @@ static void read_header(struct jitdump *d, struct span s, struct jitdump_record 
 }
 
 /* A string that ends within s; its end is skipped. */
-static const char *text(struct span *s, size_t *len)
+static const char *jitdump_text(struct span *s, size_t *len)
 {
 	const char *p = (const char *)s->p;
 
@@ -46,13 +46,13 @@ static bool is_range(uint64_t addr, uint64_t size)
 	return size && size <= UINT64_MAX - addr;
 }
 
-static void read_code(struct span s, struct jitdump_record *r)
+static void jitdump_read_code(struct span s, struct jitdump_record *r)
 {
 	span_bytes(&s, 16);	/* pid, tid, and where the code was for the compiler */
 	r->addr = span_u64(&s);
 	r->size = span_u64(&s);
 	r->index = span_u64(&s);
-	r->name = text(&s, &r->name_len);
+	r->name = jitdump_text(&s, &r->name_len);
 	if (r->name_len > NAME_MAX_BYTES)
 		r->name_len = NAME_MAX_BYTES;
 	if (!s.bad && r->name_len && is_range(r->addr, r->size))
@@ -70,7 +70,7 @@ static void read_move(struct span s, struct jitdump_record *r)
 		r->kind = JITDUMP_MOVED;
 }
 
-static void read_lines(struct span s, struct jitdump_record *r)
+static void jitdump_read_lines(struct span s, struct jitdump_record *r)
 {
 	r->addr = span_u64(&s);
 	r->nr_lines = span_u64(&s);
@@ -99,13 +99,13 @@ static void read_record(const struct jitdump *d, uint32_t id, struct span s, str
 		span_u64(&s);
 	switch (id) {
 	case CODE_LOAD:
-		read_code(s, r);
+		jitdump_read_code(s, r);
 		break;
 	case CODE_MOVE:
 		read_move(s, r);
 		break;
 	case CODE_DEBUG_INFO:
-		read_lines(s, r);
+		jitdump_read_lines(s, r);
 		break;
 	case CODE_UNWINDING_INFO:
 		read_unwind(s, r);
@@ -125,7 +125,7 @@ void jitdump_next(struct jitdump *d, const void *bytes, size_t len, struct jitdu
 	if (len < (d->begun ? PREFIX_LEN : HEADER_LEN))
 		return;
 	if (!d->begun) {
-		read_header(d, s, r);
+		jitdump_read_header(d, s, r);
 		if (r->len > len) {
 			d->begun = false;
 			*r = (struct jitdump_record){ .kind = JITDUMP_INCOMPLETE };
@@ -156,7 +156,7 @@ bool jitdump_line(struct span *lines, struct jitdump_line *l)
 	span_u32(lines);	/* which of several paths through the line it is */
 	if (lines->bad)
 		return false;
-	file = text(lines, &len);
+	file = jitdump_text(lines, &len);
 	if (lines->bad)
 		return false;
 	if (len != sizeof(same) - 1 || memcmp(file, same, len)) {

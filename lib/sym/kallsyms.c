@@ -37,7 +37,7 @@ struct kallsyms {
 	struct ksym answer;	/* the last of either */
 };
 
-static int hex_digit(char c)
+static int kallsyms_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -47,12 +47,12 @@ static int hex_digit(char c)
 }
 
 /* False: not such a line. end is that of the line. */
-static bool parse_line(const char *p, const char *end, struct line *l)
+static bool parse_kallsyms_line(const char *p, const char *end, struct line *l)
 {
 	int d, nr = 0;
 
 	memset(l, 0, sizeof(*l));
-	for (; p < end && (d = hex_digit(*p)) >= 0; p++, nr++)
+	for (; p < end && (d = kallsyms_hex_digit(*p)) >= 0; p++, nr++)
 		l->addr = l->addr << 4 | d;
 	if (!nr || nr > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return false;
@@ -70,7 +70,7 @@ static bool parse_line(const char *p, const char *end, struct line *l)
 	return l->name_len;
 }
 
-static bool is_text(char type)
+static bool is_text_symbol(char type)
 {
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
@@ -94,13 +94,13 @@ static const char *terminate(char *text, const char *base, const char *s, size_t
 }
 
 /* Data symbols are entries without name until sizes are known. */
-static void take_line(struct kallsyms *k, const char *text, const struct line *l)
+static void kallsyms_add_line(struct kallsyms *k, const char *text, const struct line *l)
 {
 	struct ksym s = { .addr = l->addr, .module = "" };
 
 	if (!l->addr)
 		return;
-	if (is_text(l->type)) {
+	if (is_text_symbol(l->type)) {
 		s.name = terminate(k->text, text, l->name, l->name_len);
 		if (l->module)
 			s.module = terminate(k->text, text, l->module, l->module_len);
@@ -117,7 +117,7 @@ static bool better(const struct ksym *a, const struct ksym *b)
 	return strspn(a->name, "_") < strspn(b->name, "_");
 }
 
-static void finish(struct kallsyms *k)
+static void kallsyms_finish(struct kallsyms *k)
 {
 	size_t i, n = 0;
 	bool sorted = true;
@@ -161,13 +161,13 @@ int kallsyms_parse(struct kallsyms **out, const char *text, size_t len, struct e
 		const char *nl = memchr(p, '\n', end - p), *stop = nl ? nl : end;
 		struct line l;
 
-		if (parse_line(p, stop, &l)) {
-			hidden |= !l.addr && is_text(l.type);
-			take_line(k, text, &l);
+		if (parse_kallsyms_line(p, stop, &l)) {
+			hidden |= !l.addr && is_text_symbol(l.type);
+			kallsyms_add_line(k, text, &l);
 		}
 		p = stop + 1;
 	}
-	finish(k);
+	kallsyms_finish(k);
 	if (!k->nr_syms) {
 		kallsyms_close(k);
 		if (!hidden)

@@ -107,7 +107,7 @@ static void add_func_range(struct unit *u, uint64_t lo, uint64_t hi)
 	u->ranges[u->nr_ranges++] = (struct range){ lo, hi, u->nr_funcs };
 }
 
-static void take_function(struct unit *u, Dwarf_Die *die)
+static void unit_add_function(struct unit *u, Dwarf_Die *die)
 {
 	Dwarf_Addr base, lo, hi;
 	ptrdiff_t off = 0;
@@ -153,7 +153,7 @@ static void take_functions(struct unit *u, Dwarf_Die *parent, int depth)
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_subprogram)
-			take_function(u, &die);
+			unit_add_function(u, &die);
 		if (holds_functions(tag, u->deep) && dwarf_haschildren(&die) > 0)
 			take_functions(u, &die, depth + 1);
 	} while (!dwarf_siblingof(&die, &die));

@@ -37,7 +37,7 @@ struct copy {
 	size_t nr_segs;
 };
 
-static const void *at(const struct copy *c, uint64_t off, uint64_t len)
+static const void *copy_at(const struct copy *c, uint64_t off, uint64_t len)
 {
 	return off <= c->len && len <= c->len - off ? c->data + off : NULL;
 }
@@ -52,7 +52,7 @@ static bool is_path(const char *text, const char *path)
 	return !strncmp(text, path, len) && (!text[len] || !strcmp(text + len, " (deleted)"));
 }
 
-static void take_line(struct copy *c, const char *line, uint64_t inode, const char *path)
+static void copy_maps_line(struct copy *c, const char *line, uint64_t inode, const char *path)
 {
 	unsigned long long start, end, off, nr;
 	char mode[5];
@@ -79,7 +79,7 @@ static int find_pieces(struct copy *c, uint64_t inode, const char *path, struct 
 		end = strchr(line, '\n');
 		if (end)
 			*end = '\0';
-		take_line(c, line, inode, path);
+		copy_maps_line(c, line, inode, path);
 	}
 	buf_release(&b);
 	return c->nr ? 0 : err_set(e, r ? -r : ENOENT, "process %d has not mapped it", c->pid);
@@ -103,13 +103,13 @@ static void read_piece(const struct copy *c, const struct piece *p)
 
 static int read_headers(struct copy *c, struct err *e)
 {
-	const Elf64_Ehdr *h = at(c, 0, sizeof(*h));
+	const Elf64_Ehdr *h = copy_at(c, 0, sizeof(*h));
 	size_t i;
 
 	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_phentsize != sizeof(Elf64_Phdr))
 		return err_set(e, ENOEXEC, "what process %d has mapped is no ELF file of 64 bits", c->pid);
-	c->segs = at(c, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+	c->segs = copy_at(c, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
 	c->nr_segs = c->segs && h->e_phoff % _Alignof(Elf64_Phdr) == 0 ? h->e_phnum : 0;
 	for (i = 0; i < c->nr && c->pieces[i].off; i++)
 		;
@@ -160,7 +160,7 @@ static bool read_dynamic(const struct copy *c, struct dynamic *d)
 	if (i == c->nr_segs)
 		return false;
 	for (i = 0; i < s->p_filesz / sizeof(Elf64_Dyn); i++) {
-		const void *from = at(c, s->p_offset + i * sizeof(Elf64_Dyn), sizeof(Elf64_Dyn));
+		const void *from = copy_at(c, s->p_offset + i * sizeof(Elf64_Dyn), sizeof(Elf64_Dyn));
 		Elf64_Dyn x;
 
 		if (!from)
@@ -189,7 +189,7 @@ static bool read_dynamic(const struct copy *c, struct dynamic *d)
 
 static bool get_u32(const struct copy *c, uint64_t off, uint32_t *v)
 {
-	const void *from = at(c, off, sizeof(*v));
+	const void *from = copy_at(c, off, sizeof(*v));
 
 	if (from)
 		memcpy(v, from, sizeof(*v));

@@ -37,7 +37,7 @@ static size_t first_above(const struct maps *m, uint64_t addr)
 	return lo;
 }
 
-static void make_room(struct maps *m, size_t more)
+static void maps_make_room(struct maps *m, size_t more)
 {
 	while (m->nr_entries + more > m->alloc_entries) {
 		m->alloc_entries = m->alloc_entries ? m->alloc_entries * 2 : 16;
@@ -65,7 +65,7 @@ void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff, uint
 		put[nr].pgoff += end - put[nr].start;
 		put[nr++].start = end;
 	}
-	make_room(m, nr);
+	maps_make_room(m, nr);
 	memmove(m->entries + from + nr, m->entries + to,
 		(m->nr_entries - to) * sizeof(*m->entries));
 	memcpy(m->entries + from, put, nr * sizeof(*put));
@@ -77,7 +77,7 @@ void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff, uint
 void maps_copy(struct maps *to, const struct maps *from)
 {
 	maps_reset(to);
-	make_room(to, from->nr_entries);
+	maps_make_room(to, from->nr_entries);
 	if (from->nr_entries)
 		memcpy(to->entries, from->entries, from->nr_entries * sizeof(*to->entries));
 	to->nr_entries = from->nr_entries;

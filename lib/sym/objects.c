@@ -39,7 +39,7 @@ static bool find_in(const struct image_bytes *syms, const struct image_bytes *st
 	return true;
 }
 
-static bool find(const struct image *im, const char *which, uint64_t vaddr, struct buf *name)
+static bool find_symbol_in(const struct image *im, const char *which, uint64_t vaddr, struct buf *name)
 {
 	const struct image_section *s = im->is64 ? image_section(im, which) : NULL;
 	struct image_bytes syms, strs;
@@ -76,13 +76,14 @@ bool symfile_object(struct symfile *f, uint64_t vaddr, struct buf *name)
 
 	if (!is_data(&f->im, vaddr))
 		return false;
-	if (find(&f->im, ".symtab", vaddr, name))
+	if (find_symbol_in(&f->im, ".symtab", vaddr, name))
 		return true;
 	debug = symfile_debug_image(f);
-	return (debug && find(debug, ".symtab", vaddr, name)) || find(&f->im, ".dynsym", vaddr, name);
+	return (debug && find_symbol_in(debug, ".symtab", vaddr, name)) ||
+	       find_symbol_in(&f->im, ".dynsym", vaddr, name);
 }
 
-static bool is_called(const struct image_bytes *strs, const Elf64_Sym *s, const char *name)
+static bool object_is_called(const struct image_bytes *strs, const Elf64_Sym *s, const char *name)
 {
 	size_t len = strlen(name) + 1;
 
@@ -106,7 +107,7 @@ bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr)
 	if (!image_load(&f->im, &f->im.secs[dyn->link], &strs, &e)) {
 		for (i = 0; i < syms.len / sizeof(s) && !found; i++) {
 			memcpy(&s, syms.data + i * sizeof(s), sizeof(s));
-			found = is_called(&strs, &s, name);
+			found = object_is_called(&strs, &s, name);
 		}
 		image_bytes_release(&strs);
 	}

@@ -57,7 +57,7 @@ char *places_perf_copy(const uint8_t *id, size_t len, const char *kind)
 /* ---- debuginfod ---- */
 
 /* It gets the environment, which is how it is configured, and no signal that we have blocked or ignored. */
-static int start(char *const argv[], int out, pid_t *pid)
+static int start_query(char *const argv[], int out, pid_t *pid)
 {
 	posix_spawn_file_actions_t a;
 	posix_spawnattr_t attr;
@@ -89,7 +89,7 @@ static uint64_t most_seconds(void)
 }
 
 /* Its line; false: there was none in time. */
-static bool read_line(int fd, char line[static PATH_BYTES], bool (*go_on)(void *ctx), void *ctx)
+static bool read_answer_line(int fd, char line[static PATH_BYTES], bool (*go_on)(void *ctx), void *ctx)
 {
 	uint64_t until_ns = clock_mono_ns() + most_seconds() * 1000000000u;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -118,7 +118,8 @@ static bool read_line(int fd, char line[static PATH_BYTES], bool (*go_on)(void *
 	return line[0] == '/';
 }
 
-static bool ask(char *const argv[], char line[static PATH_BYTES], bool (*go_on)(void *ctx), void *ctx)
+static bool ask_debuginfod(char *const argv[], char line[static PATH_BYTES], bool (*go_on)(void *ctx),
+			   void *ctx)
 {
 	int fds[2], status = 0;
 	pid_t pid;
@@ -126,13 +127,13 @@ static bool ask(char *const argv[], char line[static PATH_BYTES], bool (*go_on)(
 
 	if (pipe2(fds, O_CLOEXEC))
 		return false;
-	if (start(argv, fds[1], &pid)) {	/* it is not installed, most likely */
+	if (start_query(argv, fds[1], &pid)) {	/* it is not installed, most likely */
 		close(fds[0]);
 		close(fds[1]);
 		return false;
 	}
 	close(fds[1]);
-	ok = read_line(fds[0], line, go_on, ctx);
+	ok = read_answer_line(fds[0], line, go_on, ctx);
 	close(fds[0]);
 	if (!ok)
 		kill(pid, SIGKILL);
@@ -150,5 +151,5 @@ char *places_fetch(const uint8_t *id, size_t len, bool (*go_on)(void *ctx), void
 	if (is_late || len < 2 || !urls || !urls[strspn(urls, " ")])
 		return NULL;
 	to_hex(id, len, hex);
-	return ask(argv, line, go_on, ctx) ? xstrdup(line) : NULL;
+	return ask_debuginfod(argv, line, go_on, ctx) ? xstrdup(line) : NULL;
 }

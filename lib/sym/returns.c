@@ -37,7 +37,7 @@ struct scan {
 	size_t nr_targets, alloc_targets;
 };
 
-static const struct part *part_of(const struct scan *s, uint64_t off)
+static const struct part *scan_part_of(const struct scan *s, uint64_t off)
 {
 	size_t i;
 
@@ -68,11 +68,11 @@ static int add_end(struct scan *s, uint64_t off, struct err *e)
 	return 0;
 }
 
-static int look_at(struct scan *s, uint64_t off, const struct insn *in, struct err *e)
+static int scan_insn(struct scan *s, uint64_t off, const struct insn *in, struct err *e)
 {
 	uint64_t to = off + (uint64_t)in->rel;
 	bool jumps = in->direct && (in->kind == INSN_JUMP || in->kind == INSN_COND);
-	bool leaves = jumps && !part_of(s, to) && !add_cold_part(s, to);
+	bool leaves = jumps && !scan_part_of(s, to) && !add_cold_part(s, to);
 
 	if (jumps && !leaves) {
 		VEC_GROW(s->targets, s->nr_targets, s->alloc_targets);
@@ -104,7 +104,7 @@ static int scan_part(struct scan *s, size_t part, struct err *e)
 			r = err_set(e, EILSEQ, "the code of '%s' cannot be decoded at +0x%" PRIx64, s->name,
 				    p.off + at - s->parts[0].off);
 		else
-			r = look_at(s, p.off + at, &in, e);
+			r = scan_insn(s, p.off + at, &in, e);
 		p.begins[at] = true;
 		if (in.len > 1 && code[at] == LOCK)	/* a single thread jumps behind it */
 			p.begins[at + 1] = true;
@@ -119,7 +119,7 @@ static int check_targets(const struct scan *s, struct err *e)
 	size_t i;
 
 	for (i = 0; i < s->nr_targets; i++) {
-		const struct part *p = part_of(s, s->targets[i]);
+		const struct part *p = scan_part_of(s, s->targets[i]);
 
 		if (!p->begins[s->targets[i] - p->off])
 			return err_set(e, EILSEQ, "'%s' has more than instructions in it", s->name);

@@ -39,10 +39,10 @@ struct ident {
 };
 
 static void path(struct parser *p, bool in_value);
-static void type(struct parser *p);
-static void constant(struct parser *p);
+static void rust_type(struct parser *p);
+static void rust_constant(struct parser *p);
 
-static void put(struct parser *p, const char *s)
+static void rust_put(struct parser *p, const char *s)
 {
 	if (p->quiet || p->bad)
 		return;
@@ -52,12 +52,12 @@ static void put(struct parser *p, const char *s)
 		buf_str(p->out, s);
 }
 
-static char peek(const struct parser *p)
+static char rust_peek(const struct parser *p)
 {
 	return p->at < p->len ? p->s[p->at] : '\0';
 }
 
-static char next(struct parser *p)
+static char rust_next(struct parser *p)
 {
 	if (p->at >= p->len) {
 		p->bad = true;
@@ -68,14 +68,14 @@ static char next(struct parser *p)
 
 static bool eat(struct parser *p, char c)
 {
-	if (p->bad || peek(p) != c || !c)
+	if (p->bad || rust_peek(p) != c || !c)
 		return false;
 	p->at++;
 	return true;
 }
 
 /* Entering one level of the grammar; false: too deep or too long. */
-static bool enter(struct parser *p)
+static bool rust_enter(struct parser *p)
 {
 	if (++p->depth > DEPTH_MAX || ++p->steps > STEPS_MAX)
 		p->bad = true;
@@ -90,7 +90,7 @@ static uint64_t base62(struct parser *p)
 	if (eat(p, '_'))
 		return 0;
 	while (!p->bad && !eat(p, '_')) {
-		char c = next(p);
+		char c = rust_next(p);
 		uint64_t d = isdigit((unsigned char)c) ? c - '0' : islower((unsigned char)c) ? c - 'a' + 10 :
 			     isupper((unsigned char)c) ? c - 'A' + 36 : 62;
 
@@ -115,13 +115,13 @@ static void identifier(struct parser *p, struct ident *id)
 
 	memset(id, 0, sizeof(*id));
 	id->puny = eat(p, 'u');
-	if (!isdigit((unsigned char)peek(p))) {
+	if (!isdigit((unsigned char)rust_peek(p))) {
 		p->bad = true;
 		return;
 	}
 	if (!eat(p, '0'))
-		while (isdigit((unsigned char)peek(p)) && n < 1 << 20)
-			n = n * 10 + (next(p) - '0');
+		while (isdigit((unsigned char)rust_peek(p)) && n < 1 << 20)
+			n = n * 10 + (rust_next(p) - '0');
 	eat(p, '_');
 	if (p->bad || n > p->len - p->at) {
 		p->bad = true;
@@ -219,25 +219,25 @@ static void put_ident(struct parser *p, const struct ident *id)
 
 	if (p->bad || p->quiet)
 		return;
-	put(p, "");
+	rust_put(p, "");
 	if (!id->puny) {
 		buf_add(p->out, id->s, id->len);
 	} else if (punycode(id, chars, &nr)) {
 		for (i = 0; i < nr; i++)
 			rust_put_utf8(p->out, chars[i]);
 	} else {
-		put(p, "punycode{");
+		rust_put(p, "punycode{");
 		buf_add(p->out, id->s, id->len);
-		put(p, "}");
+		rust_put(p, "}");
 	}
 }
 
-static void put_number(struct parser *p, uint64_t v)
+static void rust_put_number(struct parser *p, uint64_t v)
 {
 	char s[24];
 
 	snprintf(s, sizeof(s), "%" PRIu64, v);
-	put(p, s);
+	rust_put(p, s);
 }
 
 /* Counted from the innermost binder: '_ is erased, then 'a, 'b, ... */
@@ -255,9 +255,9 @@ static void put_lifetime(struct parser *p, uint64_t lt)
 		s[1] = (char)('a' + depth);
 	else if (lt)
 		s[1] = 'z';
-	put(p, s);
+	rust_put(p, s);
 	if (lt && depth >= 26)
-		put_number(p, depth - 25);
+		rust_put_number(p, depth - 25);
 }
 
 /* for<'a, 'b> ; the caller takes the lifetimes back. */
@@ -271,14 +271,14 @@ static uint64_t binder(struct parser *p)
 		p->bad = true;
 		return 0;
 	}
-	put(p, "for<");
+	rust_put(p, "for<");
 	for (i = 0; i < nr; i++) {
 		if (i)
-			put(p, ", ");
+			rust_put(p, ", ");
 		p->lifetimes++;
 		put_lifetime(p, 1);
 	}
-	put(p, "> ");
+	rust_put(p, "> ");
 	return nr;
 }
 
@@ -314,37 +314,37 @@ static void generic_args(struct parser *p)
 
 	for (; !p->bad && !eat(p, 'E'); first = false) {
 		if (!first)
-			put(p, ", ");
+			rust_put(p, ", ");
 		if (eat(p, 'L'))
 			put_lifetime(p, base62(p));
 		else if (eat(p, 'K'))
-			constant(p);
+			rust_constant(p);
 		else
-			type(p);
+			rust_type(p);
 	}
 }
 
 static void nested_path(struct parser *p, bool in_value)
 {
-	char ns = next(p);
+	char ns = rust_next(p);
 	struct ident id;
 	char s[2] = { ns, '\0' };
 
 	path(p, in_value);
 	identifier_with_dis(p, &id);
 	if (isupper((unsigned char)ns)) {
-		put(p, "::{");
-		put(p, ns == 'C' ? "closure" : ns == 'S' ? "shim" : s);
+		rust_put(p, "::{");
+		rust_put(p, ns == 'C' ? "closure" : ns == 'S' ? "shim" : s);
 		if (id.len) {
-			put(p, ":");
+			rust_put(p, ":");
 			put_ident(p, &id);
 		}
-		put(p, "#");
-		put_number(p, id.dis);
-		put(p, "}");
+		rust_put(p, "#");
+		rust_put_number(p, id.dis);
+		rust_put(p, "}");
 	} else if (islower((unsigned char)ns)) {
 		if (id.len) {
-			put(p, "::");
+			rust_put(p, "::");
 			put_ident(p, &id);
 		}
 	} else {
@@ -365,10 +365,10 @@ static void skip_impl_path(struct parser *p)
 
 static void path(struct parser *p, bool in_value)
 {
-	char tag = next(p);
+	char tag = rust_next(p);
 	struct ident id;
 
-	if (!enter(p))
+	if (!rust_enter(p))
 		return;
 	switch (tag) {
 	case 'C':
@@ -383,19 +383,19 @@ static void path(struct parser *p, bool in_value)
 		skip_impl_path(p);
 		__attribute__((fallthrough));
 	case 'Y':
-		put(p, "<");
-		type(p);
+		rust_put(p, "<");
+		rust_type(p);
 		if (tag != 'M') {
-			put(p, " as ");
+			rust_put(p, " as ");
 			path(p, false);
 		}
-		put(p, ">");
+		rust_put(p, ">");
 		break;
 	case 'I':
 		path(p, in_value);
-		put(p, in_value ? "::<" : "<");
+		rust_put(p, in_value ? "::<" : "<");
 		generic_args(p);
-		put(p, ">");
+		rust_put(p, ">");
 		break;
 	case 'B':
 		backref(p, in_value ? path_of_value : path_of_type);
@@ -431,10 +431,10 @@ static void fn_abi(struct parser *p)
 		p->bad = true;
 		return;
 	}
-	put(p, "extern \"");
+	rust_put(p, "extern \"");
 	for (i = 0; i < id.len && !p->bad; i++)	/* dashes were made underscores */
-		put(p, (char[2]){ id.s[i] == '_' ? '-' : id.s[i], '\0' });
-	put(p, "\" ");
+		rust_put(p, (char[2]){ id.s[i] == '_' ? '-' : id.s[i], '\0' });
+	rust_put(p, "\" ");
 }
 
 static void fn_type(struct parser *p)
@@ -443,29 +443,29 @@ static void fn_type(struct parser *p)
 	bool first = true;
 
 	if (eat(p, 'U'))
-		put(p, "unsafe ");
+		rust_put(p, "unsafe ");
 	if (eat(p, 'K'))
 		fn_abi(p);
-	put(p, "fn(");
+	rust_put(p, "fn(");
 	for (; !p->bad && !eat(p, 'E'); first = false) {
 		if (!first)
-			put(p, ", ");
-		type(p);
+			rust_put(p, ", ");
+		rust_type(p);
 	}
-	put(p, ")");
+	rust_put(p, ")");
 	if (!eat(p, 'u')) {	/* () is not shown */
-		put(p, " -> ");
-		type(p);
+		rust_put(p, " -> ");
+		rust_type(p);
 	}
 	p->lifetimes -= bound;
 }
 
 /* A path whose generic arguments are left open, for the associated types that follow. */
-static bool open_path(struct parser *p)
+static bool rust_open_path(struct parser *p)
 {
 	bool open = false;
 
-	if (!enter(p))
+	if (!rust_enter(p))
 		return false;
 	if (eat(p, 'B')) {
 		size_t here = p->at - 1, to = base62(p), back = p->at;
@@ -474,12 +474,12 @@ static bool open_path(struct parser *p)
 			p->bad = true;
 		} else if (!p->quiet) {
 			p->at = to;
-			open = open_path(p);
+			open = rust_open_path(p);
 			p->at = back;
 		}
 	} else if (eat(p, 'I')) {
 		path(p, false);
-		put(p, "<");
+		rust_put(p, "<");
 		generic_args(p);
 		open = true;
 	} else {
@@ -491,19 +491,19 @@ static bool open_path(struct parser *p)
 
 static void dyn_trait(struct parser *p)
 {
-	bool open = open_path(p);
+	bool open = rust_open_path(p);
 	struct ident id;
 
 	while (eat(p, 'p')) {
-		put(p, open ? ", " : "<");
+		rust_put(p, open ? ", " : "<");
 		open = true;
 		identifier(p, &id);
 		put_ident(p, &id);
-		put(p, " = ");
-		type(p);
+		rust_put(p, " = ");
+		rust_type(p);
 	}
 	if (open)
-		put(p, ">");
+		rust_put(p, ">");
 }
 
 static void dyn_type(struct parser *p)
@@ -511,11 +511,11 @@ static void dyn_type(struct parser *p)
 	uint64_t bound, lt;
 	bool first = true;
 
-	put(p, "dyn ");
+	rust_put(p, "dyn ");
 	bound = binder(p);
 	for (; !p->bad && !eat(p, 'E'); first = false) {
 		if (!first)
-			put(p, " + ");
+			rust_put(p, " + ");
 		dyn_trait(p);
 	}
 	p->lifetimes -= bound;
@@ -525,7 +525,7 @@ static void dyn_type(struct parser *p)
 	}
 	lt = base62(p);
 	if (lt) {
-		put(p, " + ");
+		rust_put(p, " + ");
 		put_lifetime(p, lt);
 	}
 }
@@ -534,42 +534,42 @@ static void reference(struct parser *p, char tag)
 {
 	uint64_t lt;
 
-	put(p, "&");
+	rust_put(p, "&");
 	if (eat(p, 'L')) {
 		lt = base62(p);
 		if (lt) {
 			put_lifetime(p, lt);
-			put(p, " ");
+			rust_put(p, " ");
 		}
 	}
 	if (tag == 'Q')
-		put(p, "mut ");
-	type(p);
+		rust_put(p, "mut ");
+	rust_type(p);
 }
 
 static void tuple(struct parser *p)
 {
 	size_t nr;
 
-	put(p, "(");
+	rust_put(p, "(");
 	for (nr = 0; !p->bad && !eat(p, 'E'); nr++) {
 		if (nr)
-			put(p, ", ");
-		type(p);
+			rust_put(p, ", ");
+		rust_type(p);
 	}
-	put(p, nr == 1 ? ",)" : ")");
+	rust_put(p, nr == 1 ? ",)" : ")");
 }
 
-static void type(struct parser *p)
+static void rust_type(struct parser *p)
 {
-	char tag = next(p);
+	char tag = rust_next(p);
 	const char *basic = basic_type(tag);
 
 	if (basic) {
-		put(p, basic);
+		rust_put(p, basic);
 		return;
 	}
-	if (!enter(p))
+	if (!rust_enter(p))
 		return;
 	switch (tag) {
 	case 'R':
@@ -578,18 +578,18 @@ static void type(struct parser *p)
 		break;
 	case 'P':
 	case 'O':
-		put(p, tag == 'P' ? "*const " : "*mut ");
-		type(p);
+		rust_put(p, tag == 'P' ? "*const " : "*mut ");
+		rust_type(p);
 		break;
 	case 'A':
 	case 'S':
-		put(p, "[");
-		type(p);
+		rust_put(p, "[");
+		rust_type(p);
 		if (tag == 'A') {
-			put(p, "; ");
-			constant(p);
+			rust_put(p, "; ");
+			rust_constant(p);
 		}
-		put(p, "]");
+		rust_put(p, "]");
 		break;
 	case 'T':
 		tuple(p);
@@ -601,7 +601,7 @@ static void type(struct parser *p)
 		dyn_type(p);
 		break;
 	case 'B':
-		backref(p, type);
+		backref(p, rust_type);
 		break;
 	default:
 		p->at--;
@@ -617,7 +617,7 @@ static size_t hex_number(struct parser *p, const char **digits, uint64_t *v)
 
 	*v = 0;
 	while (!p->bad && !eat(p, '_')) {
-		char c = next(p);
+		char c = rust_next(p);
 
 		if (!isdigit((unsigned char)c) && (c < 'a' || c > 'f'))
 			p->bad = true;
@@ -641,12 +641,12 @@ static void integer(struct parser *p)
 	size_t len = hex_number(p, &digits, &v), i;
 
 	if (len <= 16) {
-		put_number(p, v);
+		rust_put_number(p, v);
 		return;
 	}
-	put(p, "0x");
+	rust_put(p, "0x");
 	for (i = 0; i < len; i++)
-		put(p, (char[2]){ digits[i], '\0' });
+		rust_put(p, (char[2]){ digits[i], '\0' });
 }
 
 static void character(struct parser *p)
@@ -660,58 +660,58 @@ static void character(struct parser *p)
 	if (p->bad || p->quiet)
 		return;
 	if (v == '\t' || v == '\n' || v == '\r') {
-		put(p, v == '\t' ? "'\\t'" : v == '\n' ? "'\\n'" : "'\\r'");
+		rust_put(p, v == '\t' ? "'\\t'" : v == '\n' ? "'\\n'" : "'\\r'");
 	} else if (v == '\'' || v == '\\') {
 		snprintf(s, sizeof(s), "'\\%c'", (char)v);
-		put(p, s);
+		rust_put(p, s);
 	} else if (v < 0x20 || v == 0x7f) {
 		snprintf(s, sizeof(s), "'\\u{%" PRIx64 "}'", v);
-		put(p, s);
+		rust_put(p, s);
 	} else {
-		put(p, "'");
+		rust_put(p, "'");
 		rust_put_utf8(p->out, (uint32_t)v);
-		put(p, "'");
+		rust_put(p, "'");
 	}
 }
 
 /* "e": the bytes of a string in hexadecimal. */
-static void string(struct parser *p)
+static void rust_string(struct parser *p)
 {
 	const char *digits = p->s + p->at;
 	size_t len = 0, i;
 
 	while (!p->bad && !eat(p, '_')) {
-		if (!isxdigit((unsigned char)next(p)))
+		if (!isxdigit((unsigned char)rust_next(p)))
 			p->bad = true;
 		len++;
 	}
 	if (len & 1)
 		p->bad = true;
-	put(p, "\"");
+	rust_put(p, "\"");
 	for (i = 0; i + 1 < len && !p->bad; i += 2) {
 		char hex[3] = { digits[i], digits[i + 1], '\0' };
 		int c = (int)strtoul(hex, NULL, 16);
 
 		if (c == '"' || c == '\\')
-			put(p, "\\");
-		put(p, (char[2]){ c < 0x20 ? '.' : (char)c, '\0' });
+			rust_put(p, "\\");
+		rust_put(p, (char[2]){ c < 0x20 ? '.' : (char)c, '\0' });
 	}
-	put(p, "\"");
+	rust_put(p, "\"");
 }
 
 static void constants(struct parser *p, const char *open, const char *close, bool is_tuple)
 {
 	size_t nr;
 
-	put(p, open);
+	rust_put(p, open);
 	for (nr = 0; !p->bad && !eat(p, 'E'); nr++) {
 		if (nr)
-			put(p, ", ");
-		constant(p);
+			rust_put(p, ", ");
+		rust_constant(p);
 	}
 	if (nr == 1 && is_tuple)
-		put(p, ",");
-	put(p, close);
+		rust_put(p, ",");
+	rust_put(p, close);
 }
 
 static void field_constants(struct parser *p)
@@ -719,23 +719,23 @@ static void field_constants(struct parser *p)
 	struct ident id;
 	size_t nr;
 
-	put(p, " { ");
+	rust_put(p, " { ");
 	for (nr = 0; !p->bad && !eat(p, 'E'); nr++) {
 		if (nr)
-			put(p, ", ");
+			rust_put(p, ", ");
 		identifier_with_dis(p, &id);
 		put_ident(p, &id);
-		put(p, ": ");
-		constant(p);
+		rust_put(p, ": ");
+		rust_constant(p);
 	}
-	put(p, " }");
+	rust_put(p, " }");
 }
 
 /* "V": a value of a named type. */
 static void variant(struct parser *p)
 {
 	path(p, true);
-	switch (next(p)) {
+	switch (rust_next(p)) {
 	case 'U':
 		break;
 	case 'T':
@@ -756,22 +756,22 @@ static void boolean(struct parser *p)
 
 	if (!hex_number(p, &digits, &v) || v > 1)
 		p->bad = true;
-	put(p, v ? "true" : "false");
+	rust_put(p, v ? "true" : "false");
 }
 
-static void constant(struct parser *p)
+static void rust_constant(struct parser *p)
 {
-	char tag = next(p);
+	char tag = rust_next(p);
 
-	if (!enter(p))
+	if (!rust_enter(p))
 		return;
 	switch (tag) {
 	case 'p':
-		put(p, "_");
+		rust_put(p, "_");
 		break;
 	case 'a': case 's': case 'l': case 'x': case 'n': case 'i':
 		if (eat(p, 'n'))
-			put(p, "-");
+			rust_put(p, "-");
 		__attribute__((fallthrough));
 	case 'h': case 't': case 'm': case 'y': case 'o': case 'j':
 		integer(p);
@@ -783,17 +783,17 @@ static void constant(struct parser *p)
 		character(p);
 		break;
 	case 'e':
-		put(p, "*");
-		string(p);
+		rust_put(p, "*");
+		rust_string(p);
 		break;
 	case 'R':
 	case 'Q':
 		if (tag == 'R' && eat(p, 'e')) {
-			string(p);
+			rust_string(p);
 			break;
 		}
-		put(p, tag == 'R' ? "&" : "&mut ");
-		constant(p);
+		rust_put(p, tag == 'R' ? "&" : "&mut ");
+		rust_constant(p);
 		break;
 	case 'A':
 		constants(p, "[", "]", false);
@@ -805,7 +805,7 @@ static void constant(struct parser *p)
 		variant(p);
 		break;
 	case 'B':
-		backref(p, constant);
+		backref(p, rust_constant);
 		break;
 	default:
 		p->bad = true;

@@ -25,7 +25,7 @@ static void index_lines(struct source *s)
 }
 
 /* The size was asked for before: a file that grows meanwhile is read up to there. */
-static bool read_text(struct source *s, int fd, size_t size)
+static bool source_read_text(struct source *s, int fd, size_t size)
 {
 	char *to = buf_room(&s->text, size);
 	size_t got = 0;
@@ -56,7 +56,7 @@ static bool try_path(struct source *s, const char *path)
 	if (fd < 0)
 		return false;
 	ok = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= SOURCE_MAX &&
-	     read_text(s, fd, st.st_size);
+	     source_read_text(s, fd, st.st_size);
 	close(fd);
 	if (!ok)
 		return false;
@@ -101,8 +101,8 @@ static bool try_ends(struct source *s, const char *dir, const char *name, bool b
 	}
 }
 
-static void find(struct source *s, const char *name, const char *package, const struct opt_list *dirs,
-		 bool below)
+static void source_find(struct source *s, const char *name, const char *package, const struct opt_list *dirs,
+			bool below)
 {
 	char *full = *package ? xasprintf("%s/%s", package, name) : xstrdup(name);
 	size_t i;
@@ -117,12 +117,12 @@ static void find(struct source *s, const char *name, const char *package, const 
 
 void source_open(struct source *s, const char *name, const char *package, const struct opt_list *dirs)
 {
-	find(s, name, package, dirs, false);
+	source_find(s, name, package, dirs, false);
 }
 
 void source_open_below(struct source *s, const char *name, const char *package, const struct opt_list *dirs)
 {
-	find(s, name, package, dirs, true);
+	source_find(s, name, package, dirs, true);
 }
 
 void source_release(struct source *s)

@@ -22,8 +22,8 @@ static struct symfile *new_symfile(const char *root, const char *path)
 	return f;
 }
 
-static int open_below(struct symfile **out, const char *root, const char *path, const uint8_t *want_id,
-		      size_t want_len, struct err *e)
+static int symfile_open_in_root(struct symfile **out, const char *root, const char *path,
+				const uint8_t *want_id, size_t want_len, struct err *e)
 {
 	int fd = debugfile_open_below(root, path, e);
 	struct symfile *f;
@@ -50,9 +50,9 @@ int symfile_open(struct symfile **out, const char *root, const char *path, const
 		 size_t want_len, struct err *e)
 {
 	if (!root[0] && want_id && places_symfs()[0] &&
-	    !open_below(out, places_symfs(), path, want_id, want_len, e))
+	    !symfile_open_in_root(out, places_symfs(), path, want_id, want_len, e))
 		return 0;
-	return open_below(out, root, path, want_id, want_len, e);
+	return symfile_open_in_root(out, root, path, want_id, want_len, e);
 }
 
 int symfile_open_fd(struct symfile **out, int fd, const char *root, const char *path, struct err *e)

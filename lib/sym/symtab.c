@@ -60,7 +60,7 @@ static uint8_t rank_of(const Elf64_Sym *s, const char *name)
 }
 
 /* "$x", "$d.12": where code and data begin, on arm64. ".L12": a label of the compiler's. */
-static bool is_name(const char *name)
+static bool is_symbol_name(const char *name)
 {
 	if (name[0] == '$' && strchr("xdat", name[1]) && (!name[2] || name[2] == '.'))
 		return false;
@@ -86,7 +86,7 @@ static void take_symbol(struct symtab *t, const struct image *im, const Elf64_Sy
 		return;
 	name = t->names.data + names + s->st_name;
 	g = image_text(text, s->st_value);
-	if (!g || !is_name(name))
+	if (!g || !is_symbol_name(name))
 		return;
 	VEC_GROW(t->entries, t->nr_entries, t->alloc_entries);
 	t->entries[t->nr_entries++] = (struct symtab_entry){

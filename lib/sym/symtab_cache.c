@@ -27,7 +27,7 @@ static bool entries_are_sound(const struct symtab_entry *e, size_t nr, uint64_t 
 }
 
 /* The checksum was right, so this only fails when somebody changed the layout and not its number. */
-static bool take(struct symtab *t, const struct cache_entry *e)
+static bool symtab_from_cache(struct symtab *t, const struct cache_entry *e)
 {
 	const struct head *h = (const struct head *)e->data;
 	const struct symtab_entry *entries = (const struct symtab_entry *)(h + 1);
@@ -53,7 +53,7 @@ bool symtab_get(struct symtab *t, struct cache *c, const struct cache_key *k, co
 
 	if (!cache_get(c, k, &e))
 		return false;
-	if (!take(t, &e)) {
+	if (!symtab_from_cache(t, &e)) {
 		cache_entry_release(&e);
 		return false;
 	}
