@@ -71,7 +71,7 @@ static void remove_overlapped(struct unwind_described *d, uint64_t start, uint64
 	d->nr_pieces -= last - first;
 }
 
-static void insert(struct unwind_described *d, const struct piece *p)
+static void described_insert(struct unwind_described *d, const struct piece *p)
 {
 	size_t at = first_behind(d, p->start);
 
@@ -102,7 +102,7 @@ void unwind_described_add(struct unwind_described *d, uint64_t addr, uint64_t si
 			continue;
 		start += addr;
 		remove_overlapped(d, start, start + (fde.end - fde.start));
-		insert(d, &(struct piece){ start, start + (fde.end - fde.start),
+		described_insert(d, &(struct piece){ start, start + (fde.end - fde.start),
 					   module_decode(&d->m, &c, &fde) });
 	}
 }

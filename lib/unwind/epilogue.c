@@ -47,7 +47,7 @@ static const struct follow_cpu *cpu_of(const struct unwind_module *m)
 }
 
 /* The code at r->now.pc is in r->code. */
-static bool fetch(struct run *r)
+static bool epilogue_fetch(struct run *r)
 {
 	uint64_t pc = r->now.pc;
 	size_t len = CODE_WINDOW;
@@ -86,12 +86,12 @@ static bool was_here(struct run *r)
 	return false;
 }
 
-static enum follow_outcome run_one(struct run *r)
+static enum follow_outcome epilogue_run_one(struct run *r)
 {
 	struct follow f = { .outcome = FOLLOW_DEAD };
 	uint64_t at;
 
-	if (!was_here(r) && fetch(r)) {
+	if (!was_here(r) && epilogue_fetch(r)) {
 		at = r->now.pc - r->code_off;
 		f = r->cpu->one(&r->now, r->code + at, r->code_len - at, r->after_call);
 	}
@@ -105,7 +105,7 @@ static enum follow_outcome run_one(struct run *r)
 static bool next_return(struct run *r)
 {
 	while (r->steps++ < STEPS_MAX) {
-		switch (run_one(r)) {
+		switch (epilogue_run_one(r)) {
 		case FOLLOW_RETURNED:
 			if (r->cpu->is_sound(&r->now, r->at_call))
 				return true;
@@ -148,7 +148,7 @@ static bool choose_return(struct run *r, struct path *chosen)
 	return nr;
 }
 
-static uint32_t find_row(struct unwind_module *m, uint64_t off, bool at_call)
+static uint32_t epilogue_find_row(struct unwind_module *m, uint64_t off, bool at_call)
 {
 	const struct follow_cpu *cpu = cpu_of(m);
 	struct run *r = xcalloc(1, sizeof(*r));
@@ -178,7 +178,7 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 		map_reset(&m->derived);
 	id = map_put(&m->derived, off);
 	if (*id == MAP_NONE) {
-		uint32_t row = find_row(m, off, at_call);
+		uint32_t row = epilogue_find_row(m, off, at_call);
 
 		*map_put(&m->derived, off) = row;
 		return m->rows[row];
@@ -196,7 +196,7 @@ static uint32_t find_depth(struct unwind_module *m, uint64_t start, uint64_t off
 	r->cpu = cpu_of(m);
 	r->now = (struct path){ .pc = start, .base = r->cpu->sp };
 	while (r->now.pc != off && r->steps++ < STEPS_MAX) {
-		if (run_one(r) == FOLLOW_ON)
+		if (epilogue_run_one(r) == FOLLOW_ON)
 			continue;
 		if (!r->nr_branches)
 			break;

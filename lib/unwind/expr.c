@@ -29,7 +29,7 @@ struct machine {
 	uint64_t missing;
 };
 
-static void push(struct machine *m, uint64_t v)
+static void expr_push(struct machine *m, uint64_t v)
 {
 	if (m->nr == STACK_MAX)
 		m->s.bad = true;
@@ -37,7 +37,7 @@ static void push(struct machine *m, uint64_t v)
 		m->stack[m->nr++] = v;
 }
 
-static uint64_t pop(struct machine *m)
+static uint64_t expr_pop(struct machine *m)
 {
 	if (!m->nr) {
 		m->s.bad = true;
@@ -46,7 +46,7 @@ static uint64_t pop(struct machine *m)
 	return m->stack[--m->nr];
 }
 
-static uint64_t peek(struct machine *m, size_t i)
+static uint64_t expr_peek(struct machine *m, size_t i)
 {
 	if (i >= m->nr) {
 		m->s.bad = true;
@@ -63,13 +63,13 @@ static void push_register(struct machine *m, uint64_t reg)
 		m->s.bad = true;
 		return;
 	}
-	push(m, m->in->regs->r[reg] + off);
+	expr_push(m, m->in->regs->r[reg] + off);
 }
 
 static void deref(struct machine *m, size_t size)
 {
 	const struct unwind_stack *st = m->in->st;
-	uint64_t addr = pop(m), off = addr - st->sp, v = 0;
+	uint64_t addr = expr_pop(m), off = addr - st->sp, v = 0;
 
 	if (size <= 8 && st->len >= size && off <= st->len - size) {
 		__builtin_memcpy(&v, st->data + off, size);
@@ -78,7 +78,7 @@ static void deref(struct machine *m, size_t size)
 		m->s.bad = true;
 		return;
 	}
-	push(m, v);
+	expr_push(m, v);
 }
 
 static void jump(struct machine *m, bool taken)
@@ -135,30 +135,30 @@ static void run_stack(struct machine *m, uint8_t op)
 
 	switch (op) {
 	case OP_DUP:
-		push(m, peek(m, 0));
+		expr_push(m, expr_peek(m, 0));
 		break;
 	case OP_DROP:
-		pop(m);
+		expr_pop(m);
 		break;
 	case OP_OVER:
-		push(m, peek(m, 1));
+		expr_push(m, expr_peek(m, 1));
 		break;
 	case OP_PICK:
-		push(m, peek(m, span_u8(&m->s)));
+		expr_push(m, expr_peek(m, span_u8(&m->s)));
 		break;
 	case OP_SWAP:
-		a = pop(m);
-		b = pop(m);
-		push(m, a);
-		push(m, b);
+		a = expr_pop(m);
+		b = expr_pop(m);
+		expr_push(m, a);
+		expr_push(m, b);
 		break;
 	case OP_ROT:
-		a = pop(m);
-		b = pop(m);
-		c = pop(m);
-		push(m, a);
-		push(m, c);
-		push(m, b);
+		a = expr_pop(m);
+		b = expr_pop(m);
+		c = expr_pop(m);
+		expr_push(m, a);
+		expr_push(m, c);
+		expr_push(m, b);
 		break;
 	}
 }
@@ -166,39 +166,39 @@ static void run_stack(struct machine *m, uint8_t op)
 static void run_constant(struct machine *m, uint8_t op)
 {
 	switch (op) {
-	case OP_CONST1U: push(m, span_u8(&m->s)); break;
-	case OP_CONST1S: push(m, (int64_t)(int8_t)span_u8(&m->s)); break;
-	case OP_CONST2U: push(m, span_u16(&m->s)); break;
-	case OP_CONST2S: push(m, (int64_t)(int16_t)span_u16(&m->s)); break;
-	case OP_CONST4U: push(m, span_u32(&m->s)); break;
-	case OP_CONST4S: push(m, (int64_t)(int32_t)span_u32(&m->s)); break;
+	case OP_CONST1U: expr_push(m, span_u8(&m->s)); break;
+	case OP_CONST1S: expr_push(m, (int64_t)(int8_t)span_u8(&m->s)); break;
+	case OP_CONST2U: expr_push(m, span_u16(&m->s)); break;
+	case OP_CONST2S: expr_push(m, (int64_t)(int16_t)span_u16(&m->s)); break;
+	case OP_CONST4U: expr_push(m, span_u32(&m->s)); break;
+	case OP_CONST4S: expr_push(m, (int64_t)(int32_t)span_u32(&m->s)); break;
 	case OP_ADDR:
 	case OP_CONST8U:
-	case OP_CONST8S: push(m, span_u64(&m->s)); break;
-	case OP_CONSTU: push(m, leb_unsigned(&m->s)); break;
-	case OP_CONSTS: push(m, leb_signed(&m->s)); break;
+	case OP_CONST8S: expr_push(m, span_u64(&m->s)); break;
+	case OP_CONSTU: expr_push(m, leb_unsigned(&m->s)); break;
+	case OP_CONSTS: expr_push(m, leb_signed(&m->s)); break;
 	}
 }
 
 static void run_unary(struct machine *m, uint8_t op)
 {
-	uint64_t a = pop(m);
+	uint64_t a = expr_pop(m);
 
 	switch (op) {
-	case OP_ABS: push(m, (int64_t)a < 0 ? -a : a); break;
-	case OP_NEG: push(m, -a); break;
-	case OP_NOT: push(m, ~a); break;
-	case OP_PLUS_UCONST: push(m, a + leb_unsigned(&m->s)); break;
+	case OP_ABS: expr_push(m, (int64_t)a < 0 ? -a : a); break;
+	case OP_NEG: expr_push(m, -a); break;
+	case OP_NOT: expr_push(m, ~a); break;
+	case OP_PLUS_UCONST: expr_push(m, a + leb_unsigned(&m->s)); break;
 	}
 }
 
-static void run_one(struct machine *m)
+static void expr_run_one(struct machine *m)
 {
 	uint8_t op = span_u8(&m->s);
 	uint64_t b;
 
 	if (op >= OP_LIT0 && op <= OP_LIT31) {
-		push(m, op - OP_LIT0);
+		expr_push(m, op - OP_LIT0);
 		return;
 	}
 	if (op >= OP_BREG0 && op <= OP_BREG31) {
@@ -234,11 +234,11 @@ static void run_one(struct machine *m)
 		jump(m, true);
 		break;
 	case OP_BRA:
-		jump(m, pop(m) != 0);
+		jump(m, expr_pop(m) != 0);
 		break;
 	default:
-		b = pop(m);
-		push(m, binary(m, op, pop(m), b));
+		b = expr_pop(m);
+		expr_push(m, binary(m, op, expr_pop(m), b));
 	}
 }
 
@@ -259,12 +259,12 @@ bool expr_eval(const struct cfi *c, uint32_t off, const struct expr_input *in, u
 	m.s.end = m.s.p + len;
 	m.start = m.s.p;
 	if (in->initial)
-		push(&m, *in->initial);
+		expr_push(&m, *in->initial);
 	for (steps = 0; m.s.p < m.s.end && !m.s.bad && steps < STEPS_MAX; steps++)
-		run_one(&m);
+		expr_run_one(&m);
 	*missing = m.missing;
 	if (m.s.bad || m.s.p < m.s.end || !m.nr)
 		return false;
-	*result = pop(&m);
+	*result = expr_pop(&m);
 	return true;
 }

@@ -88,13 +88,13 @@ static bool is_kept_by_callees(unsigned int reg)
 	return reg >= ARM64_X19 && reg <= ARM64_LR;
 }
 
-static bool has(uint32_t set, unsigned int reg)
+static bool arm64_set_has(uint32_t set, unsigned int reg)
 {
 	return set >> reg & 1;
 }
 
 /* Nobody knows what the register has now. */
-static void forget(struct path *p, unsigned int reg)
+static void arm64_forget_reg(struct path *p, unsigned int reg)
 {
 	if (!is_kept_by_callees(reg))
 		return;
@@ -105,7 +105,7 @@ static void forget(struct path *p, unsigned int reg)
 }
 
 /* What was stored on the way comes back as it was; else it is from before. */
-static void load(struct path *p, unsigned int reg, int64_t at)
+static void arm64_load_reg(struct path *p, unsigned int reg, int64_t at)
 {
 	uint32_t bit = 1u << reg;
 
@@ -116,7 +116,7 @@ static void load(struct path *p, unsigned int reg, int64_t at)
 		p->fp_known |= reg == ARM64_FP && !(p->saved & bit);
 		return;
 	}
-	forget(p, reg);
+	arm64_forget_reg(p, reg);
 	if ((p->base == ARM64_SP && at < 0) || at != (int32_t)at)
 		return;
 	p->lost &= ~bit;
@@ -124,7 +124,7 @@ static void load(struct path *p, unsigned int reg, int64_t at)
 	p->at[reg] = at;
 }
 
-static void store(struct path *p, unsigned int reg, int64_t at)
+static void arm64_store_reg(struct path *p, unsigned int reg, int64_t at)
 {
 	uint32_t bit = 1u << reg;
 
@@ -144,11 +144,11 @@ static void touch(struct path *p, const struct access *a, unsigned int reg, int6
 		return;
 	known &= a->bytes == 8;
 	if (a->is_load && known)
-		load(p, reg, at);
+		arm64_load_reg(p, reg, at);
 	else if (a->is_load)
-		forget(p, reg);
+		arm64_forget_reg(p, reg);
 	else if (known)
-		store(p, reg, at);
+		arm64_store_reg(p, reg, at);
 }
 
 /* Counted from the frame pointer, what was found on the way by another register means nothing any more. */
@@ -189,7 +189,7 @@ static enum follow_outcome add_immediate(struct path *p, uint32_t w)
 
 	v = w >> 30 & 1 ? -v : v;
 	if (to != ARM64_SP) {
-		forget(p, to);
+		arm64_forget_reg(p, to);
 		return FOLLOW_ON;
 	}
 	if (from == ARM64_FP)
@@ -207,7 +207,7 @@ static enum follow_outcome compute(struct path *p, uint32_t w)
 		return add_immediate(p, w);
 	if ((w & 0xbfe0001f) == 0x8b20001f || (w & 0xff80001f) == 0x9200001f)
 		return FOLLOW_DEAD;
-	forget(p, bits(w, 0, 5));
+	arm64_forget_reg(p, bits(w, 0, 5));
 	return FOLLOW_ON;
 }
 
@@ -235,7 +235,7 @@ static enum follow_outcome run_branch(struct path *p, const struct insn *in, str
 	case INSN_CALL:
 	case INSN_CALL_INDIRECT:
 		f->is_call = true;
-		forget(p, ARM64_LR);
+		arm64_forget_reg(p, ARM64_LR);
 		return FOLLOW_ON;
 	case INSN_SYSCALL:
 		return FOLLOW_ON;
@@ -244,7 +244,7 @@ static enum follow_outcome run_branch(struct path *p, const struct insn *in, str
 	}
 }
 
-static struct follow one(struct path *p, const uint8_t *code, size_t len, bool after_call)
+static struct follow arm64_follow_insn(struct path *p, const uint8_t *code, size_t len, bool after_call)
 {
 	struct follow f = { .outcome = FOLLOW_DEAD };
 	struct access a;
@@ -257,7 +257,7 @@ static struct follow one(struct path *p, const uint8_t *code, size_t len, bool a
 	if (after_call) {
 		if (begins_function(w))
 			return f;
-		forget(p, ARM64_LR);
+		arm64_forget_reg(p, ARM64_LR);
 	}
 	p->pc += 4;
 	if (in.kind != INSN_PLAIN)
@@ -272,11 +272,11 @@ static struct follow one(struct path *p, const uint8_t *code, size_t len, bool a
 }
 
 /* The stack pointer is aligned to 16 bytes wherever it is used; the address that was loaded is below it. */
-static bool is_sound(const struct path *p, bool at_call)
+static bool arm64_path_is_sound(const struct path *p, bool at_call)
 {
-	bool is_loaded = has(p->saved, ARM64_LR);
+	bool is_loaded = arm64_set_has(p->saved, ARM64_LR);
 
-	if (has(p->lost, ARM64_LR) || p->sp & 15 || p->sp != (int32_t)p->sp ||
+	if (arm64_set_has(p->lost, ARM64_LR) || p->sp & 15 || p->sp != (int32_t)p->sp ||
 	    (is_loaded && (int64_t)p->at[ARM64_LR] + 8 > p->sp))
 		return false;
 	if (p->base != ARM64_SP)
@@ -291,10 +291,10 @@ static void to_state(const struct path *p, struct rule_state *s)
 	memset(s, 0, sizeof(*s));
 	s->cfa = (struct rule){ RULE_REG, p->base, (int32_t)p->sp };
 	for (i = ARM64_X19; i <= ARM64_LR; i++)
-		if (has(p->saved, i))
+		if (arm64_set_has(p->saved, i))
 			s->r[i] = (struct rule){ RULE_AT_CFA, 0, (int32_t)(p->at[i] - p->sp) };
-		else if (has(p->lost, i))
+		else if (arm64_set_has(p->lost, i))
 			s->r[i] = (struct rule){ RULE_UNDEFINED, 0, 0 };
 }
 
-const struct follow_cpu follow_arm64 = { ARM64_SP, one, is_sound, to_state };
+const struct follow_cpu follow_arm64 = { ARM64_SP, arm64_follow_insn, arm64_path_is_sound, to_state };

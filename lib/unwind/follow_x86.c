@@ -8,7 +8,7 @@
 
 enum { RSP = 4, RBP = 5, NR_REGS = 16 };	/* as instructions number them */
 
-static void pop(struct path *p, unsigned int reg)
+static void x86_pop_reg(struct path *p, unsigned int reg)
 {
 	/* What was pushed on the way comes back as it was. */
 	if (p->base == RBP || p->sp >= 0) {
@@ -67,7 +67,7 @@ static enum follow_outcome arithmetic_sp(struct path *p, const struct x86_insn *
 	}
 }
 
-static enum follow_outcome group_ff(struct path *p, const struct x86_insn *in)
+static enum follow_outcome x86_follow_group_ff(struct path *p, const struct x86_insn *in)
 {
 	switch (in->modrm >> 3 & 7) {
 	case 6:
@@ -98,7 +98,7 @@ static enum follow_outcome run_modrm(struct path *p, const struct x86_insn *in)
 		p->sp += 8;
 		return FOLLOW_ON;
 	case 0xff:
-		return group_ff(p, in);
+		return x86_follow_group_ff(p, in);
 	case 0x89:		/* mov reg, rm */
 		if (is_reg && x86_rm(in) == RSP)
 			return x86_reg(in) == RBP ? from_frame_pointer(p, 0) : FOLLOW_DEAD;
@@ -131,7 +131,7 @@ static enum follow_outcome run_one_byte(struct path *p, const struct x86_insn *i
 		p->sp -= 8;
 		return FOLLOW_ON;
 	case 0x58 ... 0x5f:
-		pop(p, (in->opcode & 7) | (in->rex & 1) << 3);
+		x86_pop_reg(p, (in->opcode & 7) | (in->rex & 1) << 3);
 		return FOLLOW_ON;
 	case 0x68:
 	case 0x6a:
@@ -144,7 +144,7 @@ static enum follow_outcome run_one_byte(struct path *p, const struct x86_insn *i
 	case 0xc9:		/* leave */
 		if (from_frame_pointer(p, 0) == FOLLOW_DEAD)
 			return FOLLOW_DEAD;
-		pop(p, RBP);
+		x86_pop_reg(p, RBP);
 		return FOLLOW_ON;
 	case 0xc2:
 	case 0xc3:
@@ -181,7 +181,7 @@ static bool begins_function(const struct x86_insn *in)
 	       (reg == 3 || reg == RBP || reg >= 12);
 }
 
-static struct follow one(struct path *p, const uint8_t *code, size_t len, bool after_call)
+static struct follow x86_follow_insn(struct path *p, const uint8_t *code, size_t len, bool after_call)
 {
 	struct follow f = { .outcome = FOLLOW_DEAD };
 	struct x86_insn in;
@@ -207,7 +207,7 @@ static struct follow one(struct path *p, const uint8_t *code, size_t len, bool a
  * and so was the caller's: another function's return, reached behind a call that does not
  * return, is nearly always 8 off.
  */
-static bool is_sound(const struct path *p, bool at_call)
+static bool x86_path_is_sound(const struct path *p, bool at_call)
 {
 	if (p->base != RSP)
 		return true;
@@ -228,4 +228,4 @@ static void to_state(const struct path *p, struct rule_state *s)
 			s->r[x86_dwarf_reg[i]] = (struct rule){ RULE_AT_CFA, 0, (int32_t)(p->at[i] - cfa) };
 }
 
-const struct follow_cpu follow_x86 = { RSP, one, is_sound, to_state };
+const struct follow_cpu follow_x86 = { RSP, x86_follow_insn, x86_path_is_sound, to_state };

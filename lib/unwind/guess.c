@@ -102,7 +102,7 @@ static enum trust judge_unknown(const struct guess *g, uint64_t ra)
 	return x86_ends_in_call(code) ? AFTER_CALL : NO_CODE;
 }
 
-static enum trust judge(const struct guess *g, uint64_t ra)
+static enum trust judge_return(const struct guess *g, uint64_t ra)
 {
 	struct unwind_module *mod = NULL;
 	uint32_t module = 0;
@@ -125,7 +125,7 @@ static enum trust judge(const struct guess *g, uint64_t ra)
 
 bool guess_follows_call(const struct guess *g, uint64_t ra)
 {
-	return judge(g, ra) == AFTER_CALL;
+	return judge_return(g, ra) == AFTER_CALL;
 }
 
 /* jmp *: through a register or a table, but not the linkage table's to another file. */
@@ -186,7 +186,7 @@ bool guess_may_enter(const struct guess *g, uint64_t ra)
 
 bool guess_may_follow_call(const struct guess *g, uint64_t ra)
 {
-	return judge(g, ra) != NO_CODE;
+	return judge_return(g, ra) != NO_CODE;
 }
 
 static bool take_frame(struct unwind_regs *regs, uint64_t ra, uint64_t sp, uint64_t fp, bool have_fp)
@@ -252,7 +252,7 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 		return false;
 	}
 	/* What the caller has in rbp may be anything, when it has rules and needs no frame pointer. */
-	switch (judge(g, ra)) {
+	switch (judge_return(g, ra)) {
 	case AFTER_CALL:
 		return take_frame(regs, ra, fp + 16, next, true);
 	case MAYBE_CALL:
@@ -276,7 +276,7 @@ static bool in_init_section(const struct guess *g, struct unwind_regs *regs)
 	s = image_section_at(im, symfile_off_to_vaddr(g->mod->f, g->off));
 	if (!s || (strcmp(s->name, ".init") && strcmp(s->name, ".fini")))
 		return false;
-	return stack_read(g->st, regs->sp + 8, &ra) && judge(g, ra) == AFTER_CALL &&
+	return stack_read(g->st, regs->sp + 8, &ra) && judge_return(g, ra) == AFTER_CALL &&
 	       take_frame(regs, ra, regs->sp + 16, regs->r[X86_RBP], regs->valid >> X86_RBP & 1);
 }
 
@@ -342,7 +342,7 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 		if (ra < 4096 || !g->space->find(g->space->ctx, ra - 1, &module, &off, &mod) || !mod)
 			continue;
 		if (calls_us(g, mod, off + 1) ||
-		    (judge(g, ra) == AFTER_CALL &&
+		    (judge_return(g, ra) == AFTER_CALL &&
 		     (module_is_entry(mod, off) || is_thread_exit(mod, off + 1))))
 			return take_scanned(g, regs, ra, addr);
 	}

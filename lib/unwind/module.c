@@ -337,7 +337,7 @@ static uint32_t go_row(struct unwind_module *m, uint64_t vaddr)
 	return search_pairs(m->code + m->go_at[i] - 1, vaddr - gopcln_start(m->go, i));
 }
 
-static uint32_t find_row(struct unwind_module *m, uint64_t off)
+static uint32_t module_find_row(struct unwind_module *m, uint64_t off)
 {
 	uint64_t vaddr = symfile_off_to_vaddr(m->f, off);
 	uint32_t row;
@@ -350,7 +350,7 @@ static uint32_t find_row(struct unwind_module *m, uint64_t off)
 	return row ? row : section_row(m, 1, vaddr);
 }
 
-static struct pc_slot *slot_of(const struct unwind_module *m, uint32_t off)
+static struct pc_slot *module_slot(const struct unwind_module *m, uint32_t off)
 {
 	size_t mask = m->alloc_slots - 1, i = hash_u64(off) & mask;
 
@@ -377,7 +377,7 @@ static void renew_slots(struct unwind_module *m)
 	for (i = 0; i < nr; i++) {
 		if (old[i].off == UINT32_MAX)
 			continue;
-		*slot_of(m, old[i].off) = old[i];
+		*module_slot(m, old[i].off) = old[i];
 		m->nr_slots++;
 	}
 	free(old);
@@ -388,12 +388,12 @@ const struct row *module_row(struct unwind_module *m, uint64_t off)
 	struct pc_slot *s;
 
 	if (off >= UINT32_MAX)
-		return m->rows[find_row(m, off)];
+		return m->rows[module_find_row(m, off)];
 	if (m->nr_slots * 2 >= m->alloc_slots)
 		renew_slots(m);
-	s = slot_of(m, off);
+	s = module_slot(m, off);
 	if (s->off == UINT32_MAX) {
-		s->row = find_row(m, off);
+		s->row = module_find_row(m, off);
 		s->off = off;
 		m->nr_slots++;
 	}

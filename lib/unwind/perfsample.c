@@ -40,7 +40,7 @@ static void skip_branches(struct span *s, uint64_t branch_type)
  * mask: perf's numbers of the registers that are there. Those that unwinding knows become DWARF's; what a
  * perf.data does not have is 0.
  */
-static void read_regs(struct span *s, uint64_t mask, struct perf_sample *ps)
+static void perf_sample_regs(struct span *s, uint64_t mask, struct perf_sample *ps)
 {
 	if (!span_u64(s))	/* PERF_SAMPLE_REGS_ABI_NONE: of a kernel thread */
 		return;
@@ -61,7 +61,7 @@ static void read_regs(struct span *s, uint64_t mask, struct perf_sample *ps)
 	ps->regs.sp = ps->regs.r[cpu_host->sp];
 }
 
-static void read_stack(struct span *s, struct perf_sample *ps)
+static void perf_sample_stack(struct span *s, struct perf_sample *ps)
 {
 	uint64_t size = span_u64(s), used;
 	const uint8_t *data;
@@ -119,8 +119,8 @@ bool perf_sample_read(struct perf_sample *ps, const struct perf_sample_format *f
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&s, format->branch_type);
 	if (type & PERF_SAMPLE_REGS_USER)
-		read_regs(&s, format->regs_user, ps);
+		perf_sample_regs(&s, format->regs_user, ps);
 	if (type & PERF_SAMPLE_STACK_USER)
-		read_stack(&s, ps);
+		perf_sample_stack(&s, ps);
 	return !s.bad;
 }

@@ -24,7 +24,7 @@ static const char *const names[] = {
 /* These return in the thread that called them, too, and call nothing there. */
 static const char *const callers[] = { "clone", "clone3", "__clone", "__clone3" };
 
-static bool is_one_of(const char *name, const char *const *list, size_t nr)
+static bool is_root_name(const char *name, const char *const *list, size_t nr)
 {
 	size_t i;
 
@@ -38,8 +38,8 @@ static bool has_root_name(struct symfile *f, uint64_t off, bool calls)
 {
 	struct symbol s;
 
-	return symfile_symbol(f, off, &s) && (is_one_of(s.name, names, ARRAY_SIZE(names)) ||
-					      (calls && is_one_of(s.name, callers, ARRAY_SIZE(callers))));
+	return symfile_symbol(f, off, &s) && (is_root_name(s.name, names, ARRAY_SIZE(names)) ||
+					      (calls && is_root_name(s.name, callers, ARRAY_SIZE(callers))));
 }
 
 static bool follows_direct_call(const struct unwind_module *m, uint64_t off)
@@ -87,7 +87,7 @@ static bool thread_exits(const struct unwind_module *m, uint64_t off)
 	return module_code(m, off, code, sizeof(code)) && x86_is_thread_exit(code);
 }
 
-static bool look(const struct unwind_module *m, uint64_t off, bool calls)
+static bool root_look(const struct unwind_module *m, uint64_t off, bool calls)
 {
 	if (module_is_entry(m, off) || has_root_name(m->f, off, calls))
 		return true;
@@ -100,6 +100,6 @@ bool unwind_is_root(struct unwind_module *m, uint64_t off, bool calls)
 	uint32_t *known = map_put(&m->roots, off << 1 | calls);
 
 	if (*known == MAP_NONE)
-		*known = look(m, off, calls);
+		*known = root_look(m, off, calls);
 	return *known;
 }

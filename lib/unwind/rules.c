@@ -79,7 +79,7 @@ static int64_t factored(struct machine *m, bool is_signed)
 	return (int64_t)((uint64_t)v * (uint64_t)m->fde->cie.data_align);
 }
 
-static void restore(struct machine *m, uint64_t reg)
+static void rules_restore(struct machine *m, uint64_t reg)
 {
 	if (reg < UNWIND_NR_REGS)
 		m->now.r[reg] = m->initial.r[reg];
@@ -97,7 +97,7 @@ static struct rule block(struct machine *m, uint8_t kind)
 	return (struct rule){ kind, 0, at };
 }
 
-static void remember(struct machine *m)
+static void rules_remember(struct machine *m)
 {
 	if (m->depth == REMEMBER_MAX)
 		m->s.bad = true;
@@ -165,7 +165,7 @@ static void run_register(struct machine *m, uint8_t op)
 		set(m, reg, offset_rule(RULE_IS_CFA, 0, factored(m, true)));
 		break;
 	case CFA_RESTORE_EXT:
-		restore(m, reg);
+		rules_restore(m, reg);
 		break;
 	case CFA_UNDEFINED:
 		set(m, reg, (struct rule){ RULE_UNDEFINED, 0, 0 });
@@ -188,7 +188,7 @@ static void run_register(struct machine *m, uint8_t op)
 	}
 }
 
-static void run_one(struct machine *m)
+static void rules_run_one(struct machine *m)
 {
 	uint8_t op = span_u8(&m->s);
 
@@ -200,7 +200,7 @@ static void run_one(struct machine *m)
 		set(m, op & 0x3f, offset_rule(RULE_AT_CFA, 0, factored(m, false)));
 		return;
 	case CFA_RESTORE:
-		restore(m, op & 0x3f);
+		rules_restore(m, op & 0x3f);
 		return;
 	}
 	switch (op) {
@@ -219,7 +219,7 @@ static void run_one(struct machine *m)
 		advance_by(m, span_u32(&m->s));
 		break;
 	case CFA_REMEMBER:
-		remember(m);
+		rules_remember(m);
 		break;
 	case CFA_RESTORE_STATE:
 		restore_state(m);
@@ -259,14 +259,14 @@ bool rules_run(const struct cfi *c, const struct cfi_fde *fde, rules_fn *fn, voi
 	m.s = span_init(fde->cie.instr, fde->cie.instr_len);
 	m.in_cie = true;
 	while (!m.s.bad && m.s.p < m.s.end)
-		run_one(&m);
+		rules_run_one(&m);
 	if (m.s.bad)
 		return false;
 	m.initial = m.now;
 	m.in_cie = false;
 	m.s = span_init(fde->instr, fde->instr_len);
 	while (!m.s.bad && m.s.p < m.s.end)
-		run_one(&m);
+		rules_run_one(&m);
 	if (m.s.bad)
 		return false;
 	if (m.pc < fde->end)

@@ -58,7 +58,7 @@ struct walk {
 	enum frame_mark why;
 };
 
-static enum step failed(struct walk *w, enum frame_mark why)
+static enum step unwind_failed(struct walk *w, enum frame_mark why)
 {
 	w->why = why;
 	return STEP_FAILED;
@@ -67,7 +67,7 @@ static enum step failed(struct walk *w, enum frame_mark why)
 /* Memory that is not in the copy: above it, the copy was too short. */
 static enum step missing(struct walk *w, uint64_t addr)
 {
-	return failed(w, addr >= w->st->sp && addr - w->st->sp >= w->st->len ?
+	return unwind_failed(w, addr >= w->st->sp && addr - w->st->sp >= w->st->len ?
 			 MARK_TRUNCATED_STACK : MARK_BAD_UNWIND_INFO);
 }
 
@@ -87,7 +87,7 @@ static bool eval(struct walk *w, const struct row *row, const struct rule *r,
 	if (addr)
 		missing(w, addr);
 	else
-		failed(w, MARK_BAD_UNWIND_INFO);
+		unwind_failed(w, MARK_BAD_UNWIND_INFO);
 	return false;
 }
 
@@ -126,7 +126,7 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 		return eval(w, row, &row->cfa, NULL, cfa);
 	if (cfa_by_code(w, row, cfa))
 		return true;
-	failed(w, MARK_BAD_UNWIND_INFO);
+	unwind_failed(w, MARK_BAD_UNWIND_INFO);
 	return false;
 }
 
@@ -137,8 +137,8 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
  * slot that is below the stack pointer now.  The register has its value back then, while the
  * slot is not in the copy, which starts at the stack pointer.
  */
-static bool apply(struct walk *w, const struct row *row, const struct row_rule *of, uint64_t cfa, uint64_t *v,
-		  bool *known)
+static bool apply_rule(struct walk *w, const struct row *row, const struct row_rule *of, uint64_t cfa,
+		       uint64_t *v, bool *known)
 {
 	const struct rule *r = &of->rule;
 	uint8_t kind = r->kind, reg = of->reg;
@@ -167,7 +167,7 @@ static bool apply(struct walk *w, const struct row *row, const struct row_rule *
 		*known = false;
 		return true;
 	default:
-		failed(w, MARK_BAD_UNWIND_INFO);
+		unwind_failed(w, MARK_BAD_UNWIND_INFO);
 		return false;
 	}
 }
@@ -180,7 +180,7 @@ static bool apply_all(struct walk *w, const struct row *row, uint64_t cfa)
 	size_t i;
 
 	for (i = 0; i < row->nr_rules; i++) {	/* all from the old registers */
-		if (!apply(w, row, &row->rules[i], cfa, &vals[i], &known))
+		if (!apply_rule(w, row, &row->rules[i], cfa, &vals[i], &known))
 			return false;
 		valid = (valid & ~(1ull << row->rules[i].reg)) | (uint64_t)known << row->rules[i].reg;
 	}
@@ -208,10 +208,10 @@ static enum step by_rules(struct walk *w, const struct row *row)
 		return STEP_FAILED;
 	if (row->ra.kind == RULE_UNSET && cpu->ra_in_reg >= 0)
 		ra_rule.rule = (struct rule){ RULE_REG, cpu->ra_in_reg, 0 };
-	if (!apply(w, row, &ra_rule, cfa, &ra, &known))
+	if (!apply_rule(w, row, &ra_rule, cfa, &ra, &known))
 		return STEP_FAILED;
 	if ((w->is_trial || is_doubtful(w)) && known && !ra)
-		return failed(w, MARK_BAD_UNWIND_INFO);
+		return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 	if (!known || !ra)
 		return STEP_END;
 	if (!apply_all(w, row, cfa))
@@ -228,7 +228,7 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	/* A leaf of a CPU with a link register has no frame. */
 	if (w->regs->sp == old_sp && w->exact && cpu->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
-	return failed(w, MARK_BAD_UNWIND_INFO);
+	return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 }
 
 /* The function has been called on the stack that we have a copy of, with the stack pointer in a register. */
@@ -398,7 +398,7 @@ static enum step without_rules(struct walk *w)
 	if (w->is_trial && is_runtime && w->depth == SEARCH_DEPTH)
 		return STEP_END;
 	if (w->is_trial)
-		return is_runtime && by_search(w, &g) ? STEP_OK : failed(w, MARK_NO_UNWIND_INFO);
+		return is_runtime && by_search(w, &g) ? STEP_OK : unwind_failed(w, MARK_NO_UNWIND_INFO);
 	if (!guess_caller(&g, w->regs, &at_end, &w->why)) {
 		if (is_runtime && !w->on_beam && by_search(w, &g))
 			return STEP_OK;
@@ -414,7 +414,7 @@ static enum step without_rules(struct walk *w)
 	/* The link register told. */
 	if (w->regs->sp == old_sp && w->exact && module_cpu(w->mod)->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
-	return failed(w, MARK_BAD_UNWIND_INFO);
+	return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 }
 
 /* By what the runtime says of its code. False, and the registers as before: that leads behind no call. */
@@ -454,7 +454,7 @@ static enum step by_doubtful_rules(struct walk *w, const struct row *row)
 	return s;
 }
 
-static enum step step(struct walk *w)
+static enum step unwind_step(struct walk *w)
 {
 	const struct row *row = w->mod ? module_row(w->mod, w->off) : NULL;
 	uint64_t old_sp = w->regs->sp, old_pc = w->regs->pc;
@@ -467,12 +467,12 @@ static enum step step(struct walk *w)
 			return STEP_END;
 		if (w->regs->sp > old_sp || (w->regs->sp == old_sp && w->regs->pc != old_pc && w->exact))
 			return STEP_OK;
-		return failed(w, MARK_BAD_UNWIND_INFO);
+		return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 	}
 	return by_description(w) ? STEP_OK : without_rules(w);
 }
 
-static void start(struct unwind_regs *regs, const struct cpu *cpu)
+static void unwind_start(struct unwind_regs *regs, const struct cpu *cpu)
 {
 	regs->r[cpu->sp] = regs->sp;
 	regs->r[cpu->pc] = regs->pc;
@@ -516,9 +516,9 @@ static enum step go_on(struct walk *w)
 	enum step s;
 
 	w->guessed = w->searched = false;
-	s = step(w);
+	s = unwind_step(w);
 	if (s == STEP_SIGNAL && ++w->nr_signals > SIGNALS_MAX)
-		return failed(w, MARK_BAD_UNWIND_INFO);
+		return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 	if (s == STEP_END || s == STEP_FAILED)
 		return s;
 	w->innermost = false;
@@ -555,8 +555,8 @@ static bool leads_to_root(const struct walk *from, const struct unwind_regs *sta
 	return false;
 }
 
-static enum frame_mark follow(const struct unwind_space *sp, struct unwind_regs *regs,
-			      const struct unwind_stack *st, struct chain *c)
+static enum frame_mark unwind_follow(const struct unwind_space *sp, struct unwind_regs *regs,
+				     const struct unwind_stack *st, struct chain *c)
 {
 	struct search search;
 	struct walk w = { .space = sp, .st = st, .regs = regs, .innermost = true, .exact = true,
@@ -571,7 +571,7 @@ static enum frame_mark follow(const struct unwind_space *sp, struct unwind_regs 
 		if (!locate(&w, &next))
 			return MARK_BAD_UNWIND_INFO;
 		if (w.innermost)
-			start(regs, module_cpu(w.mod));
+			unwind_start(regs, module_cpu(w.mod));
 		*f = next;
 		f->signal = w.exact && !w.innermost;
 		f->guessed = w.guessed;
@@ -589,7 +589,7 @@ size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, cons
 {
 	struct chain c = { out, max, max, 0 };
 
-	*end = follow(sp, regs, st, &c);
+	*end = unwind_follow(sp, regs, st, &c);
 	return c.nr;
 }
 
@@ -620,7 +620,7 @@ size_t unwind_walk_ends(const struct unwind_space *sp, struct unwind_regs *regs,
 	struct chain c = { out, max, DEEPEST, 0 };
 	size_t half = max / 2;
 
-	ends->end = follow(sp, regs, st, &c);
+	ends->end = unwind_follow(sp, regs, st, &c);
 	ends->left_out = c.nr > max ? c.nr - max : 0;
 	if (!ends->left_out)
 		return c.nr;
