@@ -43,7 +43,7 @@ static void tell_run(struct itrace *it, struct track *t)
 	t->run_nr = 0;
 }
 
-static void add(struct itrace *it, struct track *t, const struct branch *b)
+static void track_add_block(struct itrace *it, struct track *t, const struct branch *b)
 {
 	if (!t->run_nr) {
 		t->run_start = b->start;
@@ -58,7 +58,7 @@ static void add(struct itrace *it, struct track *t, const struct branch *b)
 
 /* ---- the process ---- */
 
-static bool read_code(const struct track *t, uint64_t addr, void *out, size_t len)
+static bool block_read_code(const struct track *t, uint64_t addr, void *out, size_t len)
 {
 	struct iovec local = { out, len }, remote = { (void *)(uintptr_t)addr, len };
 
@@ -105,7 +105,7 @@ static void tell_code(struct itrace *it, struct track *t, uint64_t start, uint64
 	if (told->epoch == epoch)
 		return;
 	told->epoch = epoch;
-	if (!read_code(t, start, bytes, end - start))
+	if (!block_read_code(t, start, bytes, end - start))
 		return;
 	hash = (uint32_t)hash_bytes(bytes, end - start) | 1;
 	if (told->hash == hash)
@@ -170,7 +170,7 @@ static void tell_exec(struct itrace *it, struct track *t)
 
 /* ---- records ---- */
 
-static void begin(struct itrace *it, struct track *t, const struct arcprof_branch *r)
+static void block_begin(struct itrace *it, struct track *t, const struct arcprof_branch *r)
 {
 	bool is_new = t->execs || it->o->bracket || map_get(&it->epochs, (uint64_t)t->pid) == MAP_NONE;
 
@@ -183,13 +183,13 @@ static void begin(struct itrace *it, struct track *t, const struct arcprof_branc
 }
 
 /* Where a block's first nr instructions end; 0: its bytes are not known. */
-static uint64_t end_of(const struct track *t, uint64_t start, uint64_t end, uint64_t nr)
+static uint64_t block_end(const struct track *t, uint64_t start, uint64_t end, uint64_t nr)
 {
 	uint8_t bytes[BLOCK_MAX];
 	struct insn in;
 	size_t at = 0;
 
-	if (end - start > BLOCK_MAX || !read_code(t, start, bytes, end - start))
+	if (end - start > BLOCK_MAX || !block_read_code(t, start, bytes, end - start))
 		return 0;
 	for (; nr; nr--, at += in.len)
 		if (!insn_decode(bytes + at, end - start - at, &in))
@@ -198,19 +198,19 @@ static uint64_t end_of(const struct track *t, uint64_t start, uint64_t end, uint
 }
 
 /* The limit of instructions is reached: the thread's trace ends with nr of this block. */
-static void cut(struct itrace *it, struct track *t, uint64_t end, uint64_t nr)
+static void block_cut(struct itrace *it, struct track *t, uint64_t end, uint64_t nr)
 {
 	struct branch b = { .kind = BRANCH_STOP, .start = t->at, .end = t->at };
 
 	it->cut = t->cut = true;
-	if (nr && (b.end = end_of(t, t->at, end, nr))) {
+	if (nr && (b.end = block_end(t, t->at, end, nr))) {
 		tell_code(it, t, b.start, b.end);
 		b.nr_insns = nr;
 	} else {
 		b.end = t->at;
 	}
 	b.to = b.end;
-	add(it, t, &b);
+	track_add_block(it, t, &b);
 	tell_run(it, t);
 }
 
@@ -224,15 +224,15 @@ static void branched(struct itrace *it, struct track *t, const struct arcprof_br
 	};
 
 	if (it->cut || (it->o->limit && b.nr_insns > left)) {
-		cut(it, t, b.end, it->cut ? 0 : left);
+		block_cut(it, t, b.end, it->cut ? 0 : left);
 		return;
 	}
 	tell_code(it, t, b.start, b.end);
-	add(it, t, &b);
+	track_add_block(it, t, &b);
 	t->at = b.to;
 }
 
-static void on_record(struct itrace *it, struct track *t, const struct arcprof_branch *r)
+static void block_on_branch(struct itrace *it, struct track *t, const struct arcprof_branch *r)
 {
 	if (r->kind == ARCPROF_BRANCH_EXIT)
 		t->exited = true;
@@ -240,7 +240,7 @@ static void on_record(struct itrace *it, struct track *t, const struct arcprof_b
 		return;
 	switch (r->kind) {
 	case ARCPROF_BRANCH_START:
-		begin(it, t, r);
+		block_begin(it, t, r);
 		return;
 	case ARCPROF_BRANCH_TIME:
 		t->time_ns = r->from;
@@ -305,7 +305,7 @@ void blocks_read(struct itrace *it, struct track *t)
 	ended = load_acquire(&t->ring->flags) & ARCPROF_RING_ENDED;
 	head = load_acquire(&t->ring->head);
 	while (t->tail < head) {
-		on_record(it, t, &t->records[t->tail % NR_RECORDS]);
+		block_on_branch(it, t, &t->records[t->tail % NR_RECORDS]);
 		if (++t->tail % CONSUME_EVERY == 0 && t->tail < head)
 			consume(it, t);
 	}

@@ -64,7 +64,7 @@ bool exclusive_plan(struct exclusive *x, uint64_t start, const uint8_t *code, si
 }
 
 /* ptrace writes eight bytes. */
-static bool put(int tid, uint64_t addr, uint32_t insn, uint32_t *was)
+static bool exclusive_put_insn(int tid, uint64_t addr, uint32_t insn, uint32_t *was)
 {
 	uint64_t at = addr & ~7ull;
 	uint32_t half[2];
@@ -87,7 +87,7 @@ bool exclusive_arm(struct exclusive *x, int tid)
 	uint32_t i;
 
 	for (i = 0; i < x->nr_stops; i++) {
-		if (!put(tid, x->stops[i].addr, BRK, &x->stops[i].was)) {
+		if (!exclusive_put_insn(tid, x->stops[i].addr, BRK, &x->stops[i].was)) {
 			x->nr_stops = i;
 			exclusive_disarm(x, tid);
 			return false;
@@ -101,5 +101,5 @@ void exclusive_disarm(const struct exclusive *x, int tid)
 	uint32_t i;
 
 	for (i = 0; i < x->nr_stops; i++)
-		put(tid, x->stops[i].addr, x->stops[i].was, NULL);
+		exclusive_put_insn(tid, x->stops[i].addr, x->stops[i].was, NULL);
 }

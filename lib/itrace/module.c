@@ -55,14 +55,14 @@ static int usable(const struct itrace_opts *o, struct err *e)
 
 /* ---- the session ---- */
 
-static int watch(const struct itrace *it, int fd, uint32_t events)
+static int kmod_watch(const struct itrace *it, int fd, uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.fd = fd };
 
 	return epoll_ctl(it->epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static int open_session(struct itrace *it, struct err *e)
+static int kmod_open_session(struct itrace *it, struct err *e)
 {
 	struct arcprof_itrace_start s = {
 		.size = sizeof(s), .nr_records = NR_RECORDS, .nr_rings = NR_RINGS,
@@ -94,12 +94,12 @@ static int open_session(struct itrace *it, struct err *e)
 	}
 	/* An edge is when a thread waits, or has filled half of its ring: not each record. */
 	it->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (it->epoll < 0 || watch(it, it->device, EPOLLIN | EPOLLET))
+	if (it->epoll < 0 || kmod_watch(it, it->device, EPOLLIN | EPOLLET))
 		return err_errno(e, "cannot wait for the module (epoll)");
 	return 0;
 }
 
-static int join(const struct itrace *it, int tid, uint32_t flags)
+static int kmod_join(const struct itrace *it, int tid, uint32_t flags)
 {
 	struct arcprof_itrace_join j = { .size = sizeof(j), .flags = flags, .tid = tid };
 
@@ -129,7 +129,7 @@ static int start_program(struct itrace *it, struct err *e)
 
 	if (r)
 		return r;
-	r = it->o->bracket ? 0 : join(it, child.pid, ARCPROF_ITRACE_AT_EXEC);
+	r = it->o->bracket ? 0 : kmod_join(it, child.pid, ARCPROF_ITRACE_AT_EXEC);
 	if (r) {
 		close(child.go_fd);
 		close(child.error_fd);
@@ -143,7 +143,7 @@ static int start_program(struct itrace *it, struct err *e)
 	it->program = child.pid;
 	it->at_exec = it->o->bracket ? 0 : child.pid;
 	it->pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
-	return it->pidfd < 0 || watch(it, it->pidfd, EPOLLIN) ? err_errno(e, "pidfd of '%s'", name) : 0;
+	return it->pidfd < 0 || kmod_watch(it, it->pidfd, EPOLLIN) ? err_errno(e, "pidfd of '%s'", name) : 0;
 }
 
 /* Threads appear meanwhile, those of joined ones by themselves: until a look shows no new one. */
@@ -168,7 +168,7 @@ static int join_process(struct itrace *it, int pid)
 				continue;
 			*known = 0;
 			again = true;
-			r = join(it, tid, 0);
+			r = kmod_join(it, tid, 0);
 			any |= !r;
 			if (r == -ESRCH || (r == -EBUSY && any))
 				r = 0;
@@ -189,7 +189,7 @@ static int cannot_attach(int code, const char *what, int id, struct err *e)
 	return code;
 }
 
-static int attach(struct itrace *it, struct err *e)
+static int kmod_attach(struct itrace *it, struct err *e)
 {
 	uint32_t i;
 	int r;
@@ -198,7 +198,7 @@ static int attach(struct itrace *it, struct err *e)
 		if ((r = join_process(it, it->o->pids[i])))
 			return cannot_attach(r, "process", it->o->pids[i], e);
 	for (i = 0; i < it->o->nr_tids; i++)
-		if ((r = join(it, it->o->tids[i], 0)))
+		if ((r = kmod_join(it, it->o->tids[i], 0)))
 			return cannot_attach(r, "thread", it->o->tids[i], e);
 	return 0;
 }
@@ -226,7 +226,7 @@ static void close_it(struct itrace *it)
 	free(it);
 }
 
-static int start(struct itrace **out, const struct itrace_opts *o, struct err *e)
+static int kmod_start(struct itrace **out, const struct itrace_opts *o, struct err *e)
 {
 	struct itrace *it = xcalloc(1, sizeof(*it));
 	int r;
@@ -236,9 +236,9 @@ static int start(struct itrace **out, const struct itrace_opts *o, struct err *e
 	it->totals.status = -1;
 	r = usable(o, e);
 	if (!r)
-		r = open_session(it, e);
+		r = kmod_open_session(it, e);
 	if (!r)
-		r = o->argv ? start_program(it, e) : attach(it, e);
+		r = o->argv ? start_program(it, e) : kmod_attach(it, e);
 	if (r)
 		close_it(it);
 	else
@@ -280,7 +280,7 @@ static void open_track(struct itrace *it, struct track *t)
 	it->sink->thread(it->ctx, t->time_ns, t->pid, t->tid, creator);
 }
 
-static void read_all(struct itrace *it)
+static void kmod_read_all(struct itrace *it)
 {
 	size_t i;
 
@@ -312,14 +312,14 @@ static uint32_t nr_traced(struct itrace *it)
 	return s.nr_threads;
 }
 
-static void stop(struct itrace *it)
+static void kmod_stop(struct itrace *it)
 {
 	it->stopping = true;
 	ioctl(it->device, ARCPROF_IOC_ITRACE_STOP);
 }
 
 /* Asked before the last records are read. */
-static bool is_over(struct itrace *it)
+static bool kmod_is_over(struct itrace *it)
 {
 	bool any = nr_traced(it);
 
@@ -328,13 +328,13 @@ static bool is_over(struct itrace *it)
 
 static void trace_on(struct itrace *it)
 {
-	bool over = is_over(it);
+	bool over = kmod_is_over(it);
 
-	read_all(it);
+	kmod_read_all(it);
 	if (it->cut && !it->stopping) {
-		stop(it);
+		kmod_stop(it);
 		over = true;
-		read_all(it);
+		kmod_read_all(it);
 	}
 	if (!over)
 		return;
@@ -344,7 +344,7 @@ static void trace_on(struct itrace *it)
 	it->sink->stopped(it->ctx, &it->totals);
 }
 
-static int read_some(struct itrace *it, const struct itrace_sink *sink, void *ctx, struct err *e)
+static int kmod_read_some(struct itrace *it, const struct itrace_sink *sink, void *ctx, struct err *e)
 {
 	struct epoll_event events[2];
 
@@ -376,10 +376,10 @@ static const struct itrace_totals *totals(const struct itrace *it)
 const struct itrace_engine itrace_module = {
 	.name = "module",
 	.usable = usable,
-	.start = start,
+	.start = kmod_start,
 	.fd = get_fd,
-	.read = read_some,
-	.stop = stop,
+	.read = kmod_read_some,
+	.stop = kmod_stop,
 	.signal = send_signal,
 	.totals = totals,
 	.close = close_it,

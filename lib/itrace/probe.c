@@ -16,12 +16,12 @@ enum { VISITS = 8, STEPS_MAX = 1000 };
 
 static volatile long visits;
 
-static void __attribute__((noinline)) visit(void)
+static void __attribute__((noinline)) probe_visit(void)
 {
 	visits++;
 }
 
-static void __attribute__((noreturn)) child(void)
+static void __attribute__((noreturn)) probe_child(void)
 {
 	int i;
 
@@ -29,7 +29,7 @@ static void __attribute__((noreturn)) child(void)
 		_exit(1);	/* nobody would see it stop, nor let it go on */
 	raise(SIGSTOP);
 	for (i = 0; i < VISITS; i++)
-		visit();
+		probe_visit();
 	_exit(0);
 }
 
@@ -57,7 +57,7 @@ static bool has_visited(pid_t pid, long nr)
 static bool works_on(pid_t pid)
 {
 	struct user_breakpoints b = { 0 };
-	uint64_t at = (uintptr_t)visit, pc;
+	uint64_t at = (uintptr_t)probe_visit, pc;
 	bool passes;
 	int i;
 
@@ -87,7 +87,7 @@ bool probe_breakpoints(void)
 	if (pid < 0)
 		return false;
 	if (!pid)
-		child();
+		probe_child();
 	if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
 		works = works_on(pid);
 	kill(pid, SIGKILL);

@@ -52,7 +52,7 @@ static pid_t fork_stepper(void)
 	return pid;
 }
 
-static int start(struct itrace **out, const struct itrace_opts *o, struct err *e)
+static int ptrace_start(struct itrace **out, const struct itrace_opts *o, struct err *e)
 {
 	struct itrace *it;
 	int fds[2], parent = getpid(), r = usable(o, e);
@@ -88,7 +88,7 @@ static int get_fd(const struct itrace *it)
 	return it->fd;
 }
 
-static int failed(const struct wire *w, const char *msg, struct err *e)
+static int ptrace_failed(const struct wire *w, const char *msg, struct err *e)
 {
 	int r;
 
@@ -100,8 +100,8 @@ static int failed(const struct wire *w, const char *msg, struct err *e)
 	return r;
 }
 
-static int give(struct itrace *it, const struct wire *w, char *p, const struct itrace_sink *sink, void *ctx,
-		struct err *e)
+static int ptrace_give(struct itrace *it, const struct wire *w, char *p, const struct itrace_sink *sink,
+		       void *ctx, struct err *e)
 {
 	struct rec_branches run = {
 		.time_ns = w->time_ns, .cpu = UINT16_MAX, .start = w->a, .nr = w->b, .bytes = (uint8_t *)p,
@@ -141,7 +141,7 @@ static int give(struct itrace *it, const struct wire *w, char *p, const struct i
 		break;
 	case WIRE_FAILED:
 		it->ended = true;
-		return failed(w, p, e);
+		return ptrace_failed(w, p, e);
 	}
 	return 0;
 }
@@ -160,7 +160,7 @@ static int give_all(struct itrace *it, const struct itrace_sink *sink, void *ctx
 			break;
 		kept = p[w.len];
 		p[w.len] = '\0';	/* texts end there */
-		r = give(it, &w, p, sink, ctx, e);
+		r = ptrace_give(it, &w, p, sink, ctx, e);
 		p[w.len] = kept;
 		it->at += sizeof(w) + w.len;
 	}
@@ -172,7 +172,7 @@ static int give_all(struct itrace *it, const struct itrace_sink *sink, void *ctx
 	return r;
 }
 
-static int read_some(struct itrace *it, const struct itrace_sink *sink, void *ctx, struct err *e)
+static int ptrace_read_some(struct itrace *it, const struct itrace_sink *sink, void *ctx, struct err *e)
 {
 	void *room = buf_room(&it->in, READ_BYTES);
 	ssize_t n = read(it->fd, room, READ_BYTES);
@@ -190,7 +190,7 @@ static int read_some(struct itrace *it, const struct itrace_sink *sink, void *ct
 	return !it->ended;
 }
 
-static void stop(struct itrace *it)
+static void ptrace_stop(struct itrace *it)
 {
 	kill(it->stepper, STEPPER_STOP);
 }
@@ -210,7 +210,7 @@ static void close_it(struct itrace *it)
 {
 	close(it->fd);
 	if (!it->ended)
-		stop(it);
+		ptrace_stop(it);
 	while (waitpid(it->stepper, NULL, 0) < 0 && errno == EINTR)
 		;
 	buf_release(&it->in);
@@ -220,10 +220,10 @@ static void close_it(struct itrace *it)
 const struct itrace_engine itrace_ptrace = {
 	.name = "ptrace",
 	.usable = usable,
-	.start = start,
+	.start = ptrace_start,
 	.fd = get_fd,
-	.read = read_some,
-	.stop = stop,
+	.read = ptrace_read_some,
+	.stop = ptrace_stop,
 	.signal = send_signal,
 	.totals = totals,
 	.close = close_it,

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "itrace/steady.h"
 
-static void add(struct steady *s, int pid, uint64_t start, uint64_t end)
+static void steady_add(struct steady *s, int pid, uint64_t start, uint64_t end)
 {
 	size_t i;
 
@@ -39,7 +39,7 @@ void steady_maps(struct steady *s, int pid, const char *text)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %" SCNu64 " %n", &start, &end, perms,
 			   &inode, &at) == 4 &&
 		    at && is_steady(perms, inode, line + at))
-			add(s, pid, start, end);
+			steady_add(s, pid, start, end);
 	}
 }
 

@@ -38,14 +38,14 @@ static volatile sig_atomic_t asked_to_stop, ticked;
 
 /* ---- threads ---- */
 
-static struct tracee *find(struct stepper *s, int tid)
+static struct tracee *find_tracee(struct stepper *s, int tid)
 {
 	uint32_t at = map_get(&s->by_tid, (uint32_t)tid);
 
 	return at == MAP_NONE || !s->tracees[at]->alive ? NULL : s->tracees[at];
 }
 
-static struct tracee *add(struct stepper *s, int tid, int pid)
+static struct tracee *add_tracee(struct stepper *s, int tid, int pid)
 {
 	uint32_t *at = map_put(&s->by_tid, (uint32_t)tid);
 	struct tracee *t;
@@ -62,7 +62,7 @@ static struct tracee *add(struct stepper *s, int tid, int pid)
 	return t;
 }
 
-static void drop(struct stepper *s, struct tracee *t)
+static void drop_tracee(struct stepper *s, struct tracee *t)
 {
 	report_run(s, t);
 	t->alive = false;
@@ -73,13 +73,13 @@ static void gone(struct stepper *s, struct tracee *t)
 {
 	tracee_pause(s, t);
 	report(s, t, (struct wire){ .type = WIRE_GONE }, NULL);
-	drop(s, t);
+	drop_tracee(s, t);
 	if (t->tid == t->pid)
 		steady_forget(&s->steady, t->pid);
 }
 
 /* The process and its parent, as /proc has them; 0 when the thread is gone. */
-static int process_of(int tid, int *ppid)
+static int tracee_process(int tid, int *ppid)
 {
 	struct buf b = BUF_INIT;
 	char path[64], *tgid, *parent;
@@ -159,7 +159,7 @@ static bool resume_exclusive(struct stepper *s, struct tracee *t)
 	return true;
 }
 
-static void resume(struct stepper *s, struct tracee *t)
+static void resume_tracee(struct stepper *s, struct tracee *t)
 {
 	int sig = t->deliver;
 	bool step;
@@ -175,7 +175,7 @@ static void resume(struct stepper *s, struct tracee *t)
 		ptrace(step ? PTRACE_SINGLESTEP : PTRACE_CONT, t->tid, NULL, (void *)(intptr_t)sig);
 }
 
-static void let_go(struct stepper *s, struct tracee *t)
+static void let_tracee_go(struct stepper *s, struct tracee *t)
 {
 	s->nr_held -= t->held;
 	t->held = false;
@@ -183,7 +183,7 @@ static void let_go(struct stepper *s, struct tracee *t)
 	user_clear_trap_flag(t->tid);	/* [1] */
 	user_breakpoints_off(t->tid, &t->breakpoints);
 	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->deliver);
-	drop(s, t);
+	drop_tracee(s, t);
 }
 
 /* Whether a step has ended that was not reported yet. */
@@ -215,7 +215,7 @@ static void let_all_go(struct stepper *s, enum itrace_stop why)
 			continue;
 		t->leaving = true;
 		if (t->stopped)
-			let_go(s, t);
+			let_tracee_go(s, t);
 		else
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 	}
@@ -250,7 +250,7 @@ static bool is_foreign(int tid)
 	return !user_regs_get(tid, &u) && u.foreign;
 }
 
-static void begin(struct stepper *s, struct tracee *t)
+static void begin_tracee(struct stepper *s, struct tracee *t)
 {
 	if (is_foreign(t->tid)) {
 		s->t.nr_foreign++;
@@ -274,7 +274,7 @@ static bool maps_told(const struct stepper *s, const struct tracee *t)
 /* A new thread, one that was attached to, or one that was interrupted to be let go. */
 static void on_first_stop(struct stepper *s, struct tracee *t)
 {
-	int ppid, pid = process_of(t->tid, &ppid);
+	int ppid, pid = tracee_process(t->tid, &ppid);
 
 	t->starting = false;
 	if (pid)
@@ -284,7 +284,7 @@ static void on_first_stop(struct stepper *s, struct tracee *t)
 		report_maps(s, t);
 	t->maps_told = true;
 	if (!t->leaving && !s->o->bracket)
-		begin(s, t);
+		begin_tracee(s, t);
 }
 
 static void on_exec(struct stepper *s, struct tracee *t)
@@ -296,13 +296,13 @@ static void on_exec(struct stepper *s, struct tracee *t)
 	char path[64];
 
 	ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &old_tid);
-	old = find(s, old_tid);
+	old = find_tracee(s, old_tid);
 	if (!old)
 		old = t;
 	stepping = !s->o->bracket && (old->stepping || s->child_pid == t->pid);
 	tracee_exec(s, old);
 	if (old != t)
-		drop(s, old);
+		drop_tracee(s, old);
 	t->stepping = false;
 	t->starting = false;
 	t->breakpoints = (struct user_breakpoints){ 0 };
@@ -314,13 +314,13 @@ static void on_exec(struct stepper *s, struct tracee *t)
 	buf_release(&comm);
 	report_maps(s, t);
 	if (stepping && !t->leaving) {
-		begin(s, t);
+		begin_tracee(s, t);
 		t->idle_trap = true;
 	}
 }
 
 /* False: the thread is to be resumed in another way, and was. */
-static bool on_event(struct stepper *s, struct tracee *t, int event, int sig)
+static bool on_ptrace_event(struct stepper *s, struct tracee *t, int event, int sig)
 {
 	switch (event) {
 	case PTRACE_EVENT_EXEC:
@@ -389,7 +389,7 @@ static bool on_request(struct stepper *s, struct tracee *t)
 		return false;
 	if (r.what == ITRACE_REQUEST_ON && !t->stepping && !t->leaving) {
 		report_maps(s, t);
-		begin(s, t);
+		begin_tracee(s, t);
 	} else if (r.what == ITRACE_REQUEST_OFF || r.what == ITRACE_REQUEST_LAST) {
 		tracee_pause(s, t);
 		user_clear_trap_flag(t->tid);
@@ -399,7 +399,7 @@ static bool on_request(struct stepper *s, struct tracee *t)
 	return true;
 }
 
-static void on_signal(struct stepper *s, struct tracee *t, int sig)
+static void on_tracee_signal(struct stepper *s, struct tracee *t, int sig)
 {
 	if (sig == SIGURG && s->o->bracket && on_request(s, t))
 		return;
@@ -419,7 +419,7 @@ static void resume_held(struct stepper *s)
 
 	for (i = 0; i < s->nr_tracees && s->nr_held; i++)
 		if (s->tracees[i]->alive && s->tracees[i]->held)
-			resume(s, s->tracees[i]);
+			resume_tracee(s, s->tracees[i]);
 }
 
 /*
@@ -458,15 +458,15 @@ static void on_stop(struct stepper *s, struct tracee *t, int status)
 	else if (t->in_exclusive && tracee_left_exclusive(s, t) && !event && sig == SIGTRAP)
 		;	/* our breakpoint */
 	else if (!event)
-		on_signal(s, t, sig);
-	else if (!on_event(s, t, event, sig))
+		on_tracee_signal(s, t, sig);
+	else if (!on_ptrace_event(s, t, event, sig))
 		return;
 	if (s->o->limit && s->t.nr_insns >= s->o->limit && !s->letting_go)
 		let_all_go(s, ITRACE_LIMIT);	/* it among them */
 	else if (t->leaving)
-		let_go(s, t);
+		let_tracee_go(s, t);
 	else
-		resume(s, t);
+		resume_tracee(s, t);
 	if (s->nr_held)
 		resume_held(s);
 	if (s->last_bracket)
@@ -481,13 +481,13 @@ static int shell_status(int status)
 /* One status of one thread. */
 static void on_status(struct stepper *s, int tid, int status)
 {
-	struct tracee *t = find(s, tid);
+	struct tracee *t = find_tracee(s, tid);
 	int ppid;
 
 	if (WIFSTOPPED(status)) {
 		if (!t) {	/* a child: its stop may come before its parent's event */
-			t = add(s, tid, process_of(tid, &ppid));
-			t->leaving = s->letting_go || (!s->o->forks && !find(s, t->pid));
+			t = add_tracee(s, tid, tracee_process(tid, &ppid));
+			t->leaving = s->letting_go || (!s->o->forks && !find_tracee(s, t->pid));
 		}
 		on_stop(s, t, status);
 		return;
@@ -525,7 +525,8 @@ static void __attribute__((noreturn)) fail_as(struct stepper *s, enum err_kind k
 	_exit(1);
 }
 
-static void __attribute__((noreturn)) fail(struct stepper *s, int code, const char *fmt, const char *what)
+static void __attribute__((noreturn)) stepper_fail(struct stepper *s, int code, const char *fmt,
+						   const char *what)
 {
 	fail_as(s, ERR_ANY, code, fmt, what);
 }
@@ -536,7 +537,7 @@ static int seize(struct stepper *s, int tid, int pid)
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options(s)) < 0)
 		return -errno;
-	t = add(s, tid, pid);
+	t = add_tracee(s, tid, pid);
 	t->known = false;
 	return 0;
 }
@@ -550,12 +551,12 @@ static void start_program(struct stepper *s)
 	int r = spawn_start(&child, s->o->argv, &e);
 
 	if (r)
-		fail(s, -r, "cannot start '%s'", name);
+		stepper_fail(s, -r, "cannot start '%s'", name);
 	s->child_pid = child.pid;
 	r = seize(s, child.pid, child.pid);
 	if (r)
-		fail(s, -r, "cannot trace '%s'", name);
-	t = find(s, child.pid);
+		stepper_fail(s, -r, "cannot trace '%s'", name);
+	t = find_tracee(s, child.pid);
 	t->starting = false;
 	introduce(s, t, 0);
 	r = spawn_go(&child, name, &e);
@@ -578,7 +579,7 @@ static int attach_process(struct stepper *s, int pid)
 		while (dir && (d = readdir(dir))) {
 			int tid = atoi(d->d_name), r;
 
-			if (tid <= 0 || find(s, tid))
+			if (tid <= 0 || find_tracee(s, tid))
 				continue;
 			r = seize(s, tid, pid);
 			if (r == -ESRCH)
@@ -596,7 +597,7 @@ static int attach_process(struct stepper *s, int pid)
 	return any ? 0 : -ESRCH;
 }
 
-static void attach(struct stepper *s)
+static void stepper_attach(struct stepper *s)
 {
 	char what[64];
 	uint32_t k;
@@ -606,12 +607,12 @@ static void attach(struct stepper *s)
 	for (k = 0; k < s->o->nr_pids; k++) {
 		snprintf(what, sizeof(what), "process %d", s->o->pids[k]);
 		if ((r = attach_process(s, s->o->pids[k])))
-			fail(s, -r, "cannot attach to %s", what);
+			stepper_fail(s, -r, "cannot attach to %s", what);
 	}
 	for (k = 0; k < s->o->nr_tids; k++) {
 		snprintf(what, sizeof(what), "thread %d", s->o->tids[k]);
-		if ((r = seize(s, s->o->tids[k], process_of(s->o->tids[k], &ppid))))
-			fail(s, -r, "cannot attach to %s", what);
+		if ((r = seize(s, s->o->tids[k], tracee_process(s->o->tids[k], &ppid))))
+			stepper_fail(s, -r, "cannot attach to %s", what);
 	}
 	for (i = 0; i < s->nr_tracees; i++) {
 		struct tracee *t = s->tracees[i];
@@ -761,7 +762,7 @@ void stepper_run(const struct itrace_opts *o, int out_fd, int parent_pid)
 	setpgid(0, 0);
 	set_signals(parent_pid);
 	if (!o->argv)
-		attach(&s);
+		stepper_attach(&s);
 	begin_ticks();
 	loop(&s, parent_pid);
 	report(&s, NULL, (struct wire){ .type = WIRE_STOPPED, .len = sizeof(s.t) }, &s.t);

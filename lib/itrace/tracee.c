@@ -32,7 +32,7 @@ enum {
 /* ---- what is there ---- */
 
 /* Page by page: a read that reaches into nothing gives what is before it. */
-static size_t read_code(int tid, uint64_t addr, uint8_t *out, size_t len)
+static size_t tracee_read_code(int tid, uint64_t addr, uint8_t *out, size_t len)
 {
 	size_t first = MIN(len, (size_t)(PAGE - addr % PAGE));
 	struct iovec local = { out, len };
@@ -44,9 +44,9 @@ static size_t read_code(int tid, uint64_t addr, uint8_t *out, size_t len)
 	return n > 0 ? n : 0;
 }
 
-static void look(struct tracee *t, uint64_t pc)
+static void tracee_look(struct tracee *t, uint64_t pc)
 {
-	size_t n = read_code(t->tid, pc, t->code, INSN_MAX);
+	size_t n = tracee_read_code(t->tid, pc, t->code, INSN_MAX);
 
 	t->pc = pc;
 	insn_decode(t->code, n, &t->insn);
@@ -111,7 +111,7 @@ static void branched(struct stepper *s, struct tracee *t, enum branch_kind kind,
 	begin_block(t, to);
 }
 
-static enum branch_kind kind_of(const struct insn *in)
+static enum branch_kind branch_kind_of(const struct insn *in)
 {
 	static const enum branch_kind kinds[INSN_NR] = {
 		[INSN_PLAIN] = BRANCH_OTHER,
@@ -130,7 +130,7 @@ static enum branch_kind kind_of(const struct insn *in)
 }
 
 /* The instruction at t->pc is done; it is part of the block. */
-static void count(struct stepper *s, struct tracee *t)
+static void tracee_count_insn(struct stepper *s, struct tracee *t)
 {
 	uint8_t len = t->insn.len;
 
@@ -167,7 +167,7 @@ static void after_call(struct stepper *s, struct tracee *t, uint64_t pc)
 }
 
 /* The instruction at t->pc was executed, and perhaps another one in the same step. */
-static void retire(struct stepper *s, struct tracee *t, uint64_t pc)
+static void retire_insn(struct stepper *s, struct tracee *t, uint64_t pc)
 {
 	int merged;
 
@@ -175,9 +175,9 @@ static void retire(struct stepper *s, struct tracee *t, uint64_t pc)
 		uint64_t next = t->pc + t->insn.len;
 		bool call = t->insn.kind == INSN_SYSCALL;
 
-		count(s, t);
+		tracee_count_insn(s, t);
 		if (insn_always_branches(&t->insn) || (t->insn.kind == INSN_COND && pc != next)) {
-			branched(s, t, kind_of(&t->insn), t->insn.len, pc);
+			branched(s, t, branch_kind_of(&t->insn), t->insn.len, pc);
 			return;
 		}
 		if (call && (pc == next || t->call_nr == SYS_rt_sigreturn)) {
@@ -188,7 +188,7 @@ static void retire(struct stepper *s, struct tracee *t, uint64_t pc)
 			return;
 		if (!t->insn.len || !(call || t->insn.flags & INSN_SHADOWS))
 			break;
-		look(t, next);
+		tracee_look(t, next);
 	}
 	branched(s, t, BRANCH_OTHER, t->insn.len, pc);
 }
@@ -204,7 +204,7 @@ static uint8_t call_before(const struct tracee *t, uint64_t pc)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		size_t n = read_code(t->tid, pc - lengths[i], code, lengths[i]);
+		size_t n = tracee_read_code(t->tid, pc - lengths[i], code, lengths[i]);
 
 		if (insn_decode(code, n, &in) && in.len == lengths[i] && in.kind == INSN_SYSCALL)
 			return lengths[i];
@@ -219,7 +219,7 @@ bool tracee_begin(struct tracee *t)
 	if (user_regs_get(t->tid, &u))
 		return false;
 	t->stepping = true;
-	look(t, u.pc);
+	tracee_look(t, u.pc);
 	keep_regs(t, &u);
 	begin_block(t, u.pc);
 	t->restart = u.restarts && call_before(t, u.pc);
@@ -229,14 +229,14 @@ bool tracee_begin(struct tracee *t)
 }
 
 /* The kernel sends it back to the system call: that is what it executes next. */
-static void go_back(struct stepper *s, struct tracee *t)
+static void tracee_go_back(struct stepper *s, struct tracee *t)
 {
 	uint64_t pc = t->pc - call_before(t, t->pc);
 
 	t->restart = false;
 	if (t->end != pc)
 		branched(s, t, BRANCH_OTHER, 0, pc);
-	look(t, pc);
+	tracee_look(t, pc);
 	t->call_nr = (uint64_t)-1;	/* the same call again, or restart_syscall */
 }
 
@@ -249,15 +249,15 @@ enum trap tracee_stepped(struct stepper *s, struct tracee *t)
 		return TRAP_GONE;
 	t->idle_trap = false;
 	if (t->restart)
-		go_back(s, t);
+		tracee_go_back(s, t);
 	if (u.pc == t->pc && (idle || !(insn_always_branches(&t->insn) || t->insn.kind == INSN_COND)))
 		return !idle && t->insn.flags & INSN_REPEATS ? TRAP_STEP : TRAP_IDLE;
 	if (t->insn.flags & INSN_PUSHES_FLAGS)
 		user_clean_pushed_flags(t->tid, &u);
 	t->rearm = t->insn.flags & INSN_POPS_FLAGS;
 	t->idle_trap = arch_call_traps_twice && t->insn.kind == INSN_SYSCALL;
-	retire(s, t, u.pc);
-	look(t, u.pc);
+	retire_insn(s, t, u.pc);
+	tracee_look(t, u.pc);
 	keep_regs(t, &u);
 	t->restart = u.restarts && call_before(t, u.pc);
 	return TRAP_STEP;
@@ -310,7 +310,7 @@ bool tracee_handler(struct stepper *s, struct tracee *t)
 	t->restart = false;
 	unblock_trap(t->tid);
 	branched(s, t, BRANCH_INTERRUPT, 0, u.pc);
-	look(t, u.pc);
+	tracee_look(t, u.pc);
 	keep_regs(t, &u);
 	return true;
 }
@@ -330,15 +330,15 @@ bool tracee_exclusive(struct tracee *t)
 
 	if (!(t->insn.flags & INSN_EXCLUSIVE_LOAD))
 		return false;
-	return exclusive_plan(&t->excl, t->pc, code, read_code(t->tid, t->pc, code, sizeof(code)));
+	return exclusive_plan(&t->excl, t->pc, code, tracee_read_code(t->tid, t->pc, code, sizeof(code)));
 }
 
 /* nr instructions that follow each other were executed. */
 static void retire_line(struct stepper *s, struct tracee *t, uint64_t nr)
 {
 	for (; nr; nr--) {
-		count(s, t);
-		look(t, t->pc + t->insn.len);
+		tracee_count_insn(s, t);
+		tracee_look(t, t->pc + t->insn.len);
 	}
 }
 
@@ -361,7 +361,7 @@ bool tracee_left_exclusive(struct stepper *s, struct tracee *t)
 	} else {
 		retire_line(s, t, (u.pc - t->pc) / 4);	/* a signal came inside */
 	}
-	look(t, u.pc);
+	tracee_look(t, u.pc);
 	keep_regs(t, &u);
 	return i < x->nr_stops;
 }
@@ -378,14 +378,15 @@ static size_t read_steady(void *ctx, uint64_t addr, uint8_t *out, size_t len)
 	const struct steady_code *c = ctx;
 	uint64_t most = steady_bytes(&c->s->steady, c->t->pid, addr);
 
-	return most ? read_code(c->t->tid, addr, out, MIN((uint64_t)len, most)) : 0;
+	return most ? tracee_read_code(c->t->tid, addr, out, MIN((uint64_t)len, most)) : 0;
 }
 
 static uint64_t return_address(const struct tracee *t)
 {
 	uint64_t addr = 0;
 
-	return t->insn.kind == INSN_RETURN && read_code(t->tid, t->sp, (uint8_t *)&addr, 8) == 8 ? addr : 0;
+	return t->insn.kind == INSN_RETURN &&
+	       tracee_read_code(t->tid, t->sp, (uint8_t *)&addr, 8) == 8 ? addr : 0;
 }
 
 static bool plan(struct stepper *s, struct tracee *t)
@@ -462,14 +463,14 @@ bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
 		t->pc = trail->at[i].pc;
 		t->insn = trail->at[i].insn;
 		memcpy(t->code, trail->at[i].code, sizeof(trail->at[i].code));
-		retire(s, t, i + 1 < nr ? trail->at[i + 1].pc : u.pc);
+		retire_insn(s, t, i + 1 < nr ? trail->at[i + 1].pc : u.pc);
 	}
 	if (nr < 0) {		/* the kernel has put it elsewhere */
 		s->t.nr_gaps++;
 		branched(s, t, BRANCH_STOP, 0, t->pc);
 		begin_block(t, u.pc);
 	}
-	look(t, u.pc);
+	tracee_look(t, u.pc);
 	keep_regs(t, &u);
 	return hit;
 }
@@ -478,7 +479,7 @@ bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
 void tracee_exec(struct stepper *s, struct tracee *t)
 {
 	if (t->stepping) {
-		count(s, t);
+		tracee_count_insn(s, t);
 		branched(s, t, BRANCH_EXEC, t->insn.len, 0);
 	}
 	report_run(s, t);
@@ -491,7 +492,7 @@ void tracee_exit(struct stepper *s, struct tracee *t)
 	if (!t->stepping || user_regs_get(t->tid, &u))
 		return;
 	if (t->insn.kind == INSN_SYSCALL && u.pc == t->pc + t->insn.len)
-		count(s, t);
+		tracee_count_insn(s, t);
 	branched(s, t, BRANCH_EXIT, 0, 0);
 	report_run(s, t);
 	t->stepping = false;

@@ -48,7 +48,7 @@ static int find_stop(const struct trail *t, uint64_t addr)
 	return -1;
 }
 
-static bool is_on(const struct trail *t, uint64_t pc)
+static bool trail_is_on(const struct trail *t, uint64_t pc)
 {
 	uint32_t i;
 
@@ -65,7 +65,7 @@ static void add_stop(struct trail *t, uint64_t addr)
 }
 
 /* Takes in, the next one; false: the trail ends before it.  *pc: where it leads to. */
-static bool take(struct trail *t, const struct trail_insn *in, uint64_t ret, uint64_t *pc)
+static bool trail_take(struct trail *t, const struct trail_insn *in, uint64_t ret, uint64_t *pc)
 {
 	uint64_t next = in->pc + in->insn.len, to = in->pc + in->insn.rel;
 
@@ -125,7 +125,8 @@ void trail_plan(struct trail *t, uint64_t pc, uint64_t ret, uint32_t max, trail_
 			pc = cut_back(t, stop);
 			break;
 		}
-		if (t->nr >= max || is_on(t, pc) || !next_insn(&c, pc, &in) || !take(t, &in, ret, &pc))
+		if (t->nr >= max || trail_is_on(t, pc) || !next_insn(&c, pc, &in) ||
+		    !trail_take(t, &in, ret, &pc))
 			break;
 	}
 	if (t->nr)
