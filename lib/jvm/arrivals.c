@@ -7,7 +7,7 @@ void arrivals_begin(struct arrivals *a)
 	a->look = 0;
 }
 
-static struct arrival *find(struct arrivals *a, uint32_t tid)
+static struct arrival *arrivals_find(struct arrivals *a, uint32_t tid)
 {
 	size_t i;
 
@@ -20,7 +20,7 @@ static struct arrival *find(struct arrivals *a, uint32_t tid)
 /* A look lists each thread once, in an order that stays: one that this look has listed begins the next. */
 void arrivals_runs(struct arrivals *a, uint32_t tid)
 {
-	struct arrival *x = find(a, tid);
+	struct arrival *x = arrivals_find(a, tid);
 
 	if (x) {
 		a->look += x->look == a->look;
@@ -34,7 +34,7 @@ void arrivals_runs(struct arrivals *a, uint32_t tid)
 
 void arrivals_polls(struct arrivals *a, uint32_t tid, uint64_t time_ns)
 {
-	struct arrival *x = find(a, tid);
+	struct arrival *x = arrivals_find(a, tid);
 
 	if (x)
 		x->polled_ns = time_ns;

@@ -55,7 +55,7 @@ static bool is_refused(int code)
 	return code == ENOSYS || code == EPERM || code == EACCES;
 }
 
-static int hold(struct attach *a, int pid, struct err *e)
+static int attach_hold(struct attach *a, int pid, struct err *e)
 {
 	char path[32];
 
@@ -72,7 +72,7 @@ static int hold(struct attach *a, int pid, struct err *e)
 }
 
 /* The folder of a process that was reaped is empty; before that its state is behind its name in stat. */
-static bool has_ended(const struct attach *a)
+static bool attach_has_ended(const struct attach *a)
 {
 	int fd = openat(a->pidfd, "stat", O_RDONLY | O_CLOEXEC);
 	char text[256];
@@ -90,7 +90,7 @@ static bool gone(const struct attach *a)
 {
 	struct pollfd p = { .fd = a->pidfd, .events = POLLIN };
 
-	return a->is_folder ? has_ended(a) : poll(&p, 1, 0) > 0;
+	return a->is_folder ? attach_has_ended(a) : poll(&p, 1, 0) > 0;
 }
 
 /*
@@ -340,7 +340,7 @@ static int read_reply(struct attach *a, struct buf *reply, struct err *e)
 }
 
 /* The first line of what the JVM says beside numbers. */
-static int explain(const struct attach *a, const char *text, struct err *e)
+static int attach_explain(const struct attach *a, const char *text, struct err *e)
 {
 	if (strstr(text, "ynamic agent loading is not enabled")) {
 		err_set(e, EPERM, "process %d loads no agents: it runs with -XX:-EnableDynamicAgentLoading",
@@ -363,12 +363,12 @@ static int check_reply(const struct attach *a, const char *reply, struct err *e)
 	const char *rest = *end == '\n' ? end + 1 : end, *value = rest;
 
 	if (end == reply || first)
-		return explain(a, end == reply ? reply : rest, e);
+		return attach_explain(a, end == reply ? reply : rest, e);
 	if (!strncmp(rest, code, sizeof(code) - 1))
 		value = rest + sizeof(code) - 1;
 	if (strtol(value, &end, 10) == 0 && end != value)
 		return 0;
-	return explain(a, rest, e);
+	return attach_explain(a, rest, e);
 }
 
 static int ask_once(struct attach *a, struct buf *reply, struct err *e)
@@ -382,7 +382,7 @@ static int ask_once(struct attach *a, struct buf *reply, struct err *e)
 }
 
 /* JDK 25 listens before it takes agents. Answers to other commands may have any text. */
-static bool is_early(const struct attach *a, struct buf *reply)
+static bool attach_is_early(const struct attach *a, struct buf *reply)
 {
 	if (strcmp(a->words[0], "load"))
 		return false;
@@ -391,13 +391,13 @@ static bool is_early(const struct attach *a, struct buf *reply)
 }
 
 /* Appends what it answers to *reply. */
-static int ask(struct attach *a, struct buf *reply, struct err *e)
+static int attach_send(struct attach *a, struct buf *reply, struct err *e)
 {
 	uint64_t until = clock_mono_ns() + listen_ns;
 	size_t before = reply->len;
 	int r = ask_once(a, reply, e);
 
-	while (!r && is_early(a, reply) && clock_mono_ns() < until) {
+	while (!r && attach_is_early(a, reply) && clock_mono_ns() < until) {
 		close(a->sock);
 		a->sock = -1;
 		reply->len = before;
@@ -419,12 +419,12 @@ static void unblock(const struct attach *a, bool told)
 }
 
 /* Finds the process's listener, and asks. */
-static int attach(struct attach *a, int pid, struct buf *reply, struct err *e)
+static int attach_open(struct attach *a, int pid, struct buf *reply, struct err *e)
 {
 	int r, root;
 
 	a->sock = a->tmp = a->trigger_dir = -1;
-	r = hold(a, pid, e);
+	r = attach_hold(a, pid, e);
 	if (r)
 		return r;
 	sigemptyset(&a->ends);
@@ -439,7 +439,7 @@ static int attach(struct attach *a, int pid, struct buf *reply, struct err *e)
 	if (!r && (a->tmp = foreign_dir(root, "tmp")) < 0)
 		r = err_set(e, -a->tmp, "process %d: its /tmp cannot be opened: %s", pid, strerror(-a->tmp));
 	if (!r)
-		r = ask(a, reply, e);
+		r = attach_send(a, reply, e);
 	unblock(a, r == -EINTR);
 	if (a->sock >= 0)
 		close(a->sock);
@@ -457,7 +457,7 @@ int attach_load(int pid, const char *file, const char *option, attach_serve_fn s
 	const char *const words[ATTACH_WORDS] = { "load", file, "true", option };
 	struct attach a = { .words = words, .serve = serve, .ctx = ctx };
 	struct buf reply = BUF_INIT;
-	int r = attach(&a, pid, &reply, e);
+	int r = attach_open(&a, pid, &reply, e);
 
 	if (!r)
 		r = check_reply(&a, reply.data ? reply.data : "", e);
@@ -467,7 +467,7 @@ int attach_load(int pid, const char *file, const char *option, attach_serve_fn s
 
 static int command(struct attach *a, int pid, struct buf *reply, struct err *e)
 {
-	int r = attach(a, pid, reply, e);
+	int r = attach_open(a, pid, reply, e);
 	char *rest;
 
 	if (r)

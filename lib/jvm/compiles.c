@@ -24,7 +24,7 @@ static struct compile *of_thread(struct compiles *c, uint32_t thread)
 	return NULL;
 }
 
-static void hand_over(struct compiles *c, struct compile *x, compiles_fn *event, void *ctx)
+static void compile_hand_over(struct compiles *c, struct compile *x, compiles_fn *event, void *ctx)
 {
 	struct compile last = *x;
 
@@ -34,7 +34,7 @@ static void hand_over(struct compiles *c, struct compile *x, compiles_fn *event,
 }
 
 /* Why, the JVM does not log. */
-static void give_up(struct compiles *c, struct compile *x, compiles_fn *event, void *ctx)
+static void compile_give_up(struct compiles *c, struct compile *x, compiles_fn *event, void *ctx)
 {
 	static const char why[] = "no code installed";
 	struct jvm_event nothing = x->e;
@@ -44,7 +44,7 @@ static void give_up(struct compiles *c, struct compile *x, compiles_fn *event, v
 	nothing.cause_len = sizeof(why) - 1;
 	if (c->has_installed)
 		event(ctx, &nothing);
-	hand_over(c, x, event, ctx);
+	compile_hand_over(c, x, event, ctx);
 }
 
 void compiles_begin(struct compiles *c, const struct jvm_event *e, compiles_fn *event, void *ctx)
@@ -52,9 +52,9 @@ void compiles_begin(struct compiles *c, const struct jvm_event *e, compiles_fn *
 	struct compile *before = of_thread(c, e->thread), *x;
 
 	if (before)
-		give_up(c, before, event, ctx);
+		compile_give_up(c, before, event, ctx);
 	if (c->nr >= MAX_COMPILES)
-		hand_over(c, &c->list[0], event, ctx);
+		compile_hand_over(c, &c->list[0], event, ctx);
 	VEC_GROW(c->list, c->nr, c->alloc);
 	x = &c->list[c->nr++];
 	*x = (struct compile){ .e = *e, .what = xmalloc(e->what_len + 1) };
@@ -63,7 +63,7 @@ void compiles_begin(struct compiles *c, const struct jvm_event *e, compiles_fn *
 }
 
 /* "java.lang.String::coder" and "java.lang.String.coder()B"; a name that was cut is like no other. */
-static bool is_name(const struct jvm_event *e, const char *name, size_t len)
+static bool is_compile_name(const struct jvm_event *e, const char *name, size_t len)
 {
 	const char *colons = memmem(e->what, e->what_len, "::", 2);
 	size_t cls, method;
@@ -82,7 +82,7 @@ static bool is_installed(const struct jvm_event *e, const struct installed *i)
 	bool osr = e->cause_len > 0;
 
 	return i->time_ns >= e->time_ns && (e->values[0] == UINT64_MAX || e->values[0] == i->tier) &&
-	       osr == i->osr && is_name(e, i->name, i->name_len);
+	       osr == i->osr && is_compile_name(e, i->name, i->name_len);
 }
 
 void compiles_installed(struct compiles *c, const struct installed *i, compiles_fn *event, void *ctx)
@@ -93,7 +93,7 @@ void compiles_installed(struct compiles *c, const struct installed *i, compiles_
 	if (!x || !is_installed(&x->e, i))
 		return;
 	x->e.duration_ns = i->time_ns - x->e.time_ns;
-	hand_over(c, x, event, ctx);
+	compile_hand_over(c, x, event, ctx);
 }
 
 void compiles_given_up(struct compiles *c, const struct jvm_event *e, compiles_fn *event, void *ctx)
@@ -103,13 +103,13 @@ void compiles_given_up(struct compiles *c, const struct jvm_event *e, compiles_f
 	if (!x || x->e.values[2] != e->values[2] || e->time_ns < x->e.time_ns)
 		return;
 	x->e.duration_ns = e->time_ns - x->e.time_ns;
-	hand_over(c, x, event, ctx);
+	compile_hand_over(c, x, event, ctx);
 }
 
 void compiles_flush(struct compiles *c, compiles_fn *event, void *ctx)
 {
 	while (c->nr)
-		hand_over(c, &c->list[c->nr - 1], event, ctx);
+		compile_hand_over(c, &c->list[c->nr - 1], event, ctx);
 }
 
 void compiles_release(struct compiles *c)

@@ -30,7 +30,7 @@ static const struct foreign_user *user_of(const struct doorway *d)
 	return d->foreign ? &d->user : NULL;
 }
 
-static uid_t owner_of(const struct doorway *d)
+static uid_t doorway_owner_of(const struct doorway *d)
 {
 	return d->foreign ? d->user.uid : geteuid();
 }
@@ -42,7 +42,7 @@ static bool is_stale(const struct doorway *d, int fd)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && st.st_uid == owner_of(d) && !flock(fd, LOCK_EX | LOCK_NB);
+	return !fstat(fd, &st) && st.st_uid == doorway_owner_of(d) && !flock(fd, LOCK_EX | LOCK_NB);
 }
 
 static void empty(const struct doorway *d, int fd)
@@ -101,7 +101,7 @@ static int random_name(char *out, size_t size, const char *prefix, size_t nr_wor
  * Another recorder may take a folder for stale between its making and its locking: then it is gone
  * when we have the lock.
  */
-static int make_folder(struct doorway *d)
+static int doorway_make_folder(struct doorway *d)
 {
 	struct stat st;
 	int i, r = 0;
@@ -116,7 +116,7 @@ static int make_folder(struct doorway *d)
 			break;
 		d->dir = foreign_opendir(d->parent, d->folder, user_of(d));
 		if (d->dir >= 0 && !flock(d->dir, LOCK_EX | LOCK_NB) && !fstat(d->dir, &st) && st.st_nlink &&
-		    st.st_uid == owner_of(d) && !(st.st_mode & 077))
+		    st.st_uid == doorway_owner_of(d) && !(st.st_mode & 077))
 			return 0;
 		r = d->dir < 0 ? d->dir : -EAGAIN;
 		if (d->dir >= 0)
@@ -149,12 +149,12 @@ static int make_socket(struct doorway *d, mode_t mode)
  * In the folder d->parent, which is called so by those who are to come; others: they may be of several
  * users.
  */
-static int open_below(struct doorway *d, const char *called, bool others)
+static int doorway_open_below(struct doorway *d, const char *called, bool others)
 {
 	int r;
 
 	remove_stale(d);
-	r = make_folder(d);
+	r = doorway_make_folder(d);
 	if (!r)
 		r = make_socket(d, others ? 0666 : 0600);
 	if (!r && snprintf(d->path, sizeof(d->path), "%s/%s/%s", called, d->folder,
@@ -179,7 +179,7 @@ int doorway_open(struct doorway *d, struct err *e)
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
 		d->parent = open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-		r = d->parent < 0 ? -errno : open_below(d, folders[i], !geteuid());
+		r = d->parent < 0 ? -errno : doorway_open_below(d, folders[i], !geteuid());
 		if (!r)
 			return 0;
 		first = first ? first : r;
@@ -188,7 +188,7 @@ int doorway_open(struct doorway *d, struct err *e)
 }
 
 /* As long as the folder is ours alone to go into. */
-static int make_key(struct doorway *d)
+static int doorway_make_key(struct doorway *d)
 {
 	int fd, r = 0;
 
@@ -215,8 +215,8 @@ int doorway_open_in(struct doorway *d, int root, const struct foreign_user *u, s
 	d->user = *u;
 	r = d->parent = foreign_dir(root, "tmp");
 	if (r >= 0)
-		r = open_below(d, "/tmp", false);
-	if (!r && (r = make_key(d)))
+		r = doorway_open_below(d, "/tmp", false);
+	if (!r && (r = doorway_make_key(d)))
 		doorway_close(d);
 	return r ? err_set(e, -r, "cannot make a socket in the process's /tmp: %s", strerror(-r)) : 0;
 }

@@ -60,7 +60,7 @@ static bool is_row(const struct fact *x, const struct vmstructs_entry *e)
 	}
 }
 
-static void take(void *ctx, const struct vmstructs_entry *e)
+static void take_vm_entry(void *ctx, const struct vmstructs_entry *e)
 {
 	struct looking *l = ctx;
 	size_t i;
@@ -107,9 +107,10 @@ int facts_look(struct facts *f, int pid, struct err *e)
 		return r;
 	f->rows = xcalloc(f->nr_rows, sizeof(*f->rows));
 	memcpy(f->rows, rows, sizeof(rows));
-	if (!vmstructs_each(&v, VMSTRUCTS_FIELDS, take, &l) ||
-	    !vmstructs_each(&v, VMSTRUCTS_TYPES, take, &l) ||
-	    !vmstructs_each(&v, VMSTRUCTS_INTS, take, &l) || !vmstructs_each(&v, VMSTRUCTS_LONGS, take, &l))
+	if (!vmstructs_each(&v, VMSTRUCTS_FIELDS, take_vm_entry, &l) ||
+	    !vmstructs_each(&v, VMSTRUCTS_TYPES, take_vm_entry, &l) ||
+	    !vmstructs_each(&v, VMSTRUCTS_INTS, take_vm_entry, &l) ||
+	    !vmstructs_each(&v, VMSTRUCTS_LONGS, take_vm_entry, &l))
 		return err_set(e, ENOTSUP, "the libjvm.so of process %d exports no gHotSpotVMStructs of the known form", pid);
 	for (i = 0; i < f->nr_rows; i++)
 		if (f->rows[i].kind == FACT_IMPORT)

@@ -65,7 +65,7 @@ static void remove_place(struct place *p)
 }
 
 /* As much as there is when the JVM has said that it is done: its user may go on writing. */
-static int copy(int from, int out, struct err *e)
+static int heapdump_copy(int from, int out, struct err *e)
 {
 	enum { PIECE = 16 << 20 };
 	struct progress p;
@@ -83,7 +83,7 @@ static int copy(int from, int out, struct err *e)
 	return n < 0 ? err_errno(e, "writing the dump") : 0;
 }
 
-static int ask(const struct place *p, int pid, bool live, struct err *e)
+static int heapdump_ask(const struct place *p, int pid, bool live, struct err *e)
 {
 	char path[80];
 	const char *const words[ATTACH_WORDS] = { "dumpheap", path, live ? "-live" : "-all", "" };
@@ -186,7 +186,7 @@ static int ask_with_roster(const struct place *p, int pid, bool live, struct err
 	r = ask_agent(p, pid, '+', cookie, e);
 	if (r)
 		return r;
-	r = ask(p, pid, live, e);
+	r = heapdump_ask(p, pid, live, e);
 	ask_agent(p, pid, '-', cookie, &ignored);	/* or else it is let go when the recording ends */
 	return r;
 }
@@ -204,11 +204,11 @@ int heapdump(int pid, const struct heapdump_opts *o, int out, struct err *e)
 	rule.owner = t.euid;
 	r = make_place(&p, pid, e);
 	if (!r)
-		r = o->samples ? ask_with_roster(&p, pid, !o->all, e) : ask(&p, pid, !o->all, e);
+		r = o->samples ? ask_with_roster(&p, pid, !o->all, e) : heapdump_ask(&p, pid, !o->all, e);
 	if (!r && (fd = foreign_open(p.dir, DUMP, &rule, e)) < 0)
 		r = err_wrap(e, "process %d said that it wrote a dump, but", pid);
 	if (!r)
-		r = copy(fd, out, e);
+		r = heapdump_copy(fd, out, e);
 	if (fd >= 0)
 		close(fd);
 	remove_place(&p);

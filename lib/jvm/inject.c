@@ -115,7 +115,7 @@ void inject_build_id(struct buf *b)
  * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and
  * with mode searchable by everyone who may run such JVMs. -1: there is none.
  */
-static int open_folder(int parent, const char *name, mode_t mode, const struct foreign_user *u)
+static int inject_open_folder(int parent, const char *name, mode_t mode, const struct foreign_user *u)
 {
 	struct stat st;
 	int r = foreign_mkdir(parent, name, mode, u), fd;
@@ -132,7 +132,7 @@ static int open_folder(int parent, const char *name, mode_t mode, const struct f
 	return -1;
 }
 
-static size_t bytes_of(const struct image *im)
+static size_t image_bytes(const struct image *im)
 {
 	return im->end - im->data;
 }
@@ -140,7 +140,7 @@ static size_t bytes_of(const struct image *im)
 /* Read, not mapped: whoever may truncate a file that we have mapped may end us. */
 static bool same_content(int fd, const struct image *im)
 {
-	size_t at = 0, want = bytes_of(im);
+	size_t at = 0, want = image_bytes(im);
 	char piece[16384];
 	ssize_t n;
 
@@ -165,7 +165,7 @@ static bool executable(int fd)
 
 static bool good_file(int dir, const char *name, const struct image *im, const struct foreign_user *u)
 {
-	const struct foreign_rule rule = { .owner = u ? u->uid : geteuid(), .max_bytes = bytes_of(im) };
+	const struct foreign_rule rule = { .owner = u ? u->uid : geteuid(), .max_bytes = image_bytes(im) };
 	struct stat st;
 	struct err e;
 	int fd = foreign_open(dir, name, &rule, &e);
@@ -187,7 +187,7 @@ static bool write_file(int dir, const char *name, const struct image *im, const 
 	foreign_unlink(dir, tmp, 0, u);
 	fd = foreign_create(dir, tmp, 0755, u);
 	if (fd >= 0) {
-		done = !io_write_all(fd, im->data, bytes_of(im)) && !fchmod(fd, 0755);
+		done = !io_write_all(fd, im->data, image_bytes(im)) && !fchmod(fd, 0755);
 		done = !close(fd) && done && !foreign_rename(dir, tmp, name, u);
 		if (!done)
 			foreign_unlink(dir, tmp, 0, u);
@@ -217,7 +217,7 @@ struct folder {
 static bool place_in(const struct image *im, const struct folder *f, const struct foreign_user *u,
 		     struct buf *path)
 {
-	int dir = f->parent < 0 ? -1 : open_folder(f->parent, f->name, f->mode, u);
+	int dir = f->parent < 0 ? -1 : inject_open_folder(f->parent, f->name, f->mode, u);
 	struct buf file = BUF_INIT;
 	bool placed;
 

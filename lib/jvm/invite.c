@@ -51,7 +51,7 @@ static int write_invitation(int pid, uint64_t addr, const struct jvm_invitation 
 }
 
 /* Those in one mapping; -ENOENT: there is none. */
-static int search(int pid, uint64_t addr, const struct buf *data, const char *path, struct err *e)
+static int invite_search(int pid, uint64_t addr, const struct buf *data, const char *path, struct err *e)
 {
 	struct jvm_invitation x;
 	int r = -ENOENT;
@@ -93,7 +93,7 @@ int invite_process(int pid, const char *path, struct err *e)
 			continue;
 		}
 		data.len = to - from;
-		one = search(pid, from, &data, path, e);
+		one = invite_search(pid, from, &data, path, e);
 		if (one != -ENOENT)
 			r = one;
 		if (r && r != -ENOENT)

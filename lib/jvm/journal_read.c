@@ -75,7 +75,7 @@ void journal_release(struct journal *j)
 	j->unpack = NULL;
 }
 
-static bool is_known(uint32_t kind)
+static bool journal_kind_is_known(uint32_t kind)
 {
 	return kind == JOURNAL_RECORDS || kind == JOURNAL_VM_LOG || kind == JOURNAL_MAPS ||
 	       kind == JOURNAL_THREADS || kind == JOURNAL_ITEMS;
@@ -135,7 +135,7 @@ int journal_next(struct journal *j, struct journal_part *p, struct err *e)
 		j->at = MIN(at + ((c.len + 7) & ~(size_t)7), j->len);
 		if (!unpack_part(j->unpack, &c, p))
 			return err_set(e, EILSEQ, "the journal is damaged at byte %zu", at);
-		if (!is_known(p->kind))
+		if (!journal_kind_is_known(p->kind))
 			continue;
 		j->time_ns = time_within(j, c.time_ns);
 		return 1;

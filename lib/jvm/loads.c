@@ -39,14 +39,14 @@ static char *copy_text(const char *s, size_t len)
 	return copy;
 }
 
-static void forget(struct loading_thread *t, size_t i)
+static void loads_forget(struct loading_thread *t, size_t i)
 {
 	free(t->loads[i].name);
 	free(t->loads[i].source);
 	memmove(&t->loads[i], &t->loads[i + 1], (--t->nr - i) * sizeof(t->loads[0]));
 }
 
-static struct loading_thread *thread_of(struct loads *l, uint32_t tid)
+static struct loading_thread *loading_thread_of(struct loads *l, uint32_t tid)
 {
 	size_t i;
 
@@ -65,7 +65,7 @@ static char dotted(char c)
 	return c == '/' ? '.' : c;
 }
 
-static bool is_name(const struct load *x, const struct load_line *line)
+static bool load_is_name(const struct load *x, const struct load_line *line)
 {
 	size_t i;
 
@@ -76,7 +76,7 @@ static bool is_name(const struct load *x, const struct load_line *line)
 	return i == x->len;
 }
 
-static void set_name(struct load *x, const struct load_line *line)
+static void load_set_name(struct load *x, const struct load_line *line)
 {
 	size_t i;
 
@@ -99,43 +99,44 @@ static size_t find_nameless(struct loading_thread *t, const struct load_line *li
 
 	if (!x || x->len || !x->steps || is_question(line->step))
 		return t->nr;
-	set_name(x, line);
+	load_set_name(x, line);
 	return t->nr - 1;
 }
 
 /* The innermost of that name; t->nr: none. */
-static size_t find(struct loading_thread *t, const struct load_line *line)
+static size_t find_load(struct loading_thread *t, const struct load_line *line)
 {
 	size_t i;
 
 	for (i = t->nr; i-- > 0;)
-		if (line->name_len ? is_name(&t->loads[i], line) : t->loads[i].nameless && t->loads[i].steps)
+		if (line->name_len ? load_is_name(&t->loads[i], line) :
+				     t->loads[i].nameless && t->loads[i].steps)
 			return i;
 	return find_nameless(t, line);
 }
 
 /* The outermost that came to nothing makes room, else the outermost. */
-static void make_room(struct loading_thread *t)
+static void loads_make_room(struct loading_thread *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->nr && t->loads[i].steps; i++)
 		;
-	forget(t, i < t->nr ? i : 0);
+	loads_forget(t, i < t->nr ? i : 0);
 }
 
-static void begin(struct loading_thread *t, const struct load_line *line)
+static void begin_load(struct loading_thread *t, const struct load_line *line)
 {
 	struct load *x;
 
 	if (t->nr == MAX_DEPTH)
-		make_room(t);
+		loads_make_room(t);
 	x = &t->loads[t->nr++];
 	*x = (struct load){
 		.nameless = !line->name_len, .begin_ns = line->time_ns, .steps = line->step != LOAD_SEARCHES,
 		.asked = line->step != LOAD_RESOLVES, .sp = line->sp,
 	};
-	set_name(x, line);
+	load_set_name(x, line);
 }
 
 static void begin_again(struct load *x, const struct load_line *line)
@@ -162,11 +163,11 @@ static void go_on(struct load *x, const struct load_line *line)
 }
 
 /* What was loaded within it is within the next one. */
-static void give_up(struct loading_thread *t, size_t i)
+static void loads_give_up(struct loading_thread *t, size_t i)
 {
 	if (i)
 		t->loads[i - 1].nested_ns += t->loads[i].nested_ns;
-	forget(t, i);
+	loads_forget(t, i);
 }
 
 /* i goes on, so those within it of which nothing does came to nothing. */
@@ -176,7 +177,7 @@ static void drop_within(struct loading_thread *t, size_t i)
 
 	for (k = t->nr; k-- > i + 1;)
 		if (!t->loads[k].steps)
-			give_up(t, k);
+			loads_give_up(t, k);
 }
 
 /*
@@ -189,10 +190,10 @@ static void drop_returned(struct loading_thread *t, const struct load_line *line
 
 	for (k = t->nr; k-- > 0;) {
 		const struct load *x = &t->loads[k];
-		bool same = line->step == LOAD_GIVEN && is_name(x, line);
+		bool same = line->step == LOAD_GIVEN && load_is_name(x, line);
 
 		if (x->sp && x->sp <= line->sp && !x->steps && !same)
-			give_up(t, k);
+			loads_give_up(t, k);
 	}
 }
 
@@ -207,8 +208,8 @@ static void tell_outer(struct loading_thread *t, size_t i, uint64_t ns)
 		t->loads[k].idle = true;
 }
 
-static void finish(struct loading_thread *t, size_t i, uint64_t now_ns,
-		   void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+static void finish_load(struct loading_thread *t, size_t i, uint64_t now_ns,
+			void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	struct load *x = &t->loads[i];
 	uint64_t ns = now_ns > x->begin_ns ? now_ns - x->begin_ns : 0;
@@ -223,7 +224,7 @@ static void finish(struct loading_thread *t, size_t i, uint64_t now_ns,
 			.cause = x->source, .cause_len = MIN(x->source_len, (size_t)JVM_MAX_STRING),
 		});
 	tell_outer(t, i, ns);
-	forget(t, i);
+	loads_forget(t, i);
 }
 
 static void begin_step(struct loading_thread *t, size_t i, const struct load_line *line)
@@ -232,7 +233,7 @@ static void begin_step(struct loading_thread *t, size_t i, const struct load_lin
 		drop_within(t, i);
 		go_on(&t->loads[i], line);
 	} else if (line->step != LOAD_DEFINES) {
-		begin(t, line);
+		begin_load(t, line);
 	}
 }
 
@@ -250,13 +251,13 @@ static void set_loaded(struct load *x, const struct load_line *line)
 void loads_take(struct loads *l, const struct load_line *line, void (*event)(void *ctx, struct jvm_event *e),
 		void *ctx)
 {
-	struct loading_thread *t = thread_of(l, line->thread);
+	struct loading_thread *t = loading_thread_of(l, line->thread);
 	struct load *x;
 	size_t i;
 
 	if (line->sp && !line->ends)
 		drop_returned(t, line);
-	i = find(t, line);
+	i = find_load(t, line);
 	x = &t->loads[i];
 	if (line->step != LOAD_LOADED && !line->ends) {
 		begin_step(t, i, line);
@@ -269,7 +270,7 @@ void loads_take(struct loads *l, const struct load_line *line, void (*event)(voi
 	else
 		x->steps -= x->steps > 0;
 	if (x->loaded_ns && !x->steps)
-		finish(t, i, line->time_ns, event, ctx);
+		finish_load(t, i, line->time_ns, event, ctx);
 }
 
 void loads_release(struct loads *l)
@@ -278,7 +279,7 @@ void loads_release(struct loads *l)
 
 	for (i = 0; i < l->nr; i++)
 		while (l->threads[i].nr)
-			forget(&l->threads[i], l->threads[i].nr - 1);
+			loads_forget(&l->threads[i], l->threads[i].nr - 1);
 	free(l->threads);
 	*l = (struct loads){ .nr = 0 };
 }

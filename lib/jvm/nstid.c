@@ -24,7 +24,7 @@ void nstid_release(struct nstid *n)
 }
 
 /* The last number of "NSpid:\t4711\t17": in the innermost namespace, its own; 0 when unknown. */
-static int own_number(int pid, const char *tid)
+static int nstid_own_number(int pid, const char *tid)
 {
 	struct buf b = BUF_INIT;
 	char path[320], *line, *end, *last;
@@ -51,7 +51,7 @@ static void scan(struct nstid *n)
 	snprintf(path, sizeof(path), "/proc/%d/task", n->pid);
 	dir = opendir(path);
 	while (dir && (d = readdir(dir))) {
-		int host = atoi(d->d_name), own = host > 0 ? own_number(n->pid, d->d_name) : 0;
+		int host = atoi(d->d_name), own = host > 0 ? nstid_own_number(n->pid, d->d_name) : 0;
 
 		if (own > 0)
 			*map_put(&n->host_of, own) = host;

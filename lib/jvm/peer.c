@@ -34,14 +34,14 @@ static int pidfd_of(int sock, int pid)
 								       fd;
 }
 
-static bool lives(int pidfd)
+static bool peer_lives(int pidfd)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 
 	return !poll(&p, 1, 0);
 }
 
-static bool slurp(int pid, const char *what, struct buf *b)
+static bool peer_slurp(int pid, const char *what, struct buf *b)
 {
 	char path[48];
 
@@ -53,7 +53,7 @@ static bool slurp(int pid, const char *what, struct buf *b)
 /* Clock ticks since boot: field 22 of stat, counted after the name, which may have any bytes; 0: unknown. */
 static uint64_t start_ticks(int pid, struct buf *b)
 {
-	const char *at = slurp(pid, "stat", b) ? strrchr(b->data, ')') : NULL;
+	const char *at = peer_slurp(pid, "stat", b) ? strrchr(b->data, ')') : NULL;
 	int i;
 
 	for (i = 0; i < 20 && at; i++)
@@ -86,7 +86,7 @@ static bool read_status(struct peer *p, struct buf *b)
 	unsigned int uid[4] = { 0 };
 	const char *line, *end;
 
-	if (!slurp(p->pid, "status", b))
+	if (!peer_slurp(p->pid, "status", b))
 		return false;
 	line = strstr(b->data, "\nUid:");
 	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
@@ -119,7 +119,7 @@ bool peer_identify(int sock, struct peer *p)
 	ok = fd >= 0 || errno != ESRCH;
 	ticks = start_ticks(p->pid, &b);
 	ok = ok && ticks && read_status(p, &b);
-	ok = ok && (fd >= 0 ? lives(fd) : start_ticks(p->pid, &b) == ticks);
+	ok = ok && (fd >= 0 ? peer_lives(fd) : start_ticks(p->pid, &b) == ticks);
 	p->start_ns = mono_of(ticks);
 	if (fd >= 0)
 		close(fd);

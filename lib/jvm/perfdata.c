@@ -20,7 +20,7 @@ struct entry {
 	size_t value_len;		/* to the end of the entry */
 };
 
-static uint32_t word(const uint8_t *data, size_t off)
+static uint32_t perfdata_word(const uint8_t *data, size_t off)
 {
 	struct span s = span_init(data + off, 4);
 
@@ -30,20 +30,20 @@ static uint32_t word(const uint8_t *data, size_t off)
 /* Where the first entry would be; 0: these are no performance data. */
 static size_t first(const uint8_t *data, size_t len)
 {
-	return len < PROLOGUE || word(data, 0) != 0xc0c0feca ? 0 : word(data, 24);
+	return len < PROLOGUE || perfdata_word(data, 0) != 0xc0c0feca ? 0 : perfdata_word(data, 24);
 }
 
 /* The entry at *at, which moves on; false: there is none. */
-static bool next(const uint8_t *data, size_t len, size_t *at, struct entry *e)
+static bool perfdata_next(const uint8_t *data, size_t len, size_t *at, struct entry *e)
 {
 	uint32_t size, name_off, value_off;
 
 	while (*at >= PROLOGUE && len >= ENTRY && *at <= len - ENTRY) {
 		const uint8_t *start = data + *at;
 
-		size = word(start, 0);
-		name_off = word(start, 4);
-		value_off = word(start, 16);
+		size = perfdata_word(start, 0);
+		name_off = perfdata_word(start, 4);
+		value_off = perfdata_word(start, 16);
 		if (size < ENTRY || size > len - *at)
 			return false;
 		*at += size;
@@ -60,7 +60,7 @@ bool perfdata_allows_attach(const void *data, size_t len)
 	size_t at = first(data, len);
 	struct entry e;
 
-	while (next(data, len, &at, &e))
+	while (perfdata_next(data, len, &at, &e))
 		if (!strcmp(e.name, "sun.rt.jvmCapabilities"))
 			return *e.value != '0';		/* the first of many: attach */
 	return true;
@@ -71,7 +71,7 @@ bool perfdata_text(const void *data, size_t len, const char *name, struct buf *t
 	size_t at = first(data, len);
 	struct entry e;
 
-	while (next(data, len, &at, &e)) {
+	while (perfdata_next(data, len, &at, &e)) {
 		const char *value = (const char *)e.value;
 
 		if (strcmp(e.name, name))
@@ -82,7 +82,7 @@ bool perfdata_text(const void *data, size_t len, const char *name, struct buf *t
 	return false;
 }
 
-static uint64_t number(const struct entry *e)
+static uint64_t perfdata_number(const struct entry *e)
 {
 	struct span s = span_init(e->value, e->value_len);
 	uint64_t v = span_u64(&s);
@@ -90,7 +90,7 @@ static uint64_t number(const struct entry *e)
 	return s.bad ? 0 : v;
 }
 
-static bool ends_with(const char *name, const char *end)
+static bool perfdata_ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name), n = strlen(end);
 
@@ -115,15 +115,15 @@ bool perfdata_heap(const void *data, size_t len, struct perfdata_heap *heap)
 	struct entry e;
 
 	*heap = (struct perfdata_heap){ 0 };
-	while (next(data, len, &at, &e)) {
+	while (perfdata_next(data, len, &at, &e)) {
 		const char *part = heap_part(e.name);
 
 		if (!part)
 			continue;
 		if (!strcmp(part, "capacity")) {
-			heap->committed += number(&e);
-		} else if (!strncmp(part, "space.", 6) && ends_with(part, ".used")) {
-			heap->used += number(&e);
+			heap->committed += perfdata_number(&e);
+		} else if (!strncmp(part, "space.", 6) && perfdata_ends_with(part, ".used")) {
+			heap->used += perfdata_number(&e);
 			known = true;
 		}
 	}

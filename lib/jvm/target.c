@@ -22,7 +22,7 @@
 
 enum { START_SECONDS = 10 };
 
-static int slurp(int pid, const char *what, struct buf *b)
+static int target_slurp(int pid, const char *what, struct buf *b)
 {
 	char path[320];
 
@@ -48,14 +48,14 @@ static bool maps_file(const char *maps, const char *name)
 bool target_is_jvm(int pid)
 {
 	struct buf b = BUF_INIT;
-	bool is = !slurp(pid, "maps", &b) && maps_file(b.data, "/libjvm.so");
+	bool is = !target_slurp(pid, "maps", &b) && maps_file(b.data, "/libjvm.so");
 
 	buf_release(&b);
 	return is;
 }
 
 /* What follows "\nkey:\t" in the text of /proc/PID/status; "" when it is not there. */
-static const char *field(const char *status, const char *key)
+static const char *status_field(const char *status, const char *key)
 {
 	char pattern[32];
 	const char *at;
@@ -82,17 +82,17 @@ static int read_status(struct target *t, struct err *e)
 	char state;
 	int r = 0;
 
-	if (slurp(t->pid, "status", &b)) {
+	if (target_slurp(t->pid, "status", &b)) {
 		buf_release(&b);
 		return err_set(e, ESRCH, "no process %d", t->pid);
 	}
-	state = *field(b.data, "State");
-	sscanf(field(b.data, "Uid"), "%u\t%u", &uid[0], &uid[1]);
-	sscanf(field(b.data, "Gid"), "%u\t%u", &gid[0], &gid[1]);
-	sscanf(field(b.data, "SigCgt"), "%llx", &caught);
+	state = *status_field(b.data, "State");
+	sscanf(status_field(b.data, "Uid"), "%u\t%u", &uid[0], &uid[1]);
+	sscanf(status_field(b.data, "Gid"), "%u\t%u", &gid[0], &gid[1]);
+	sscanf(status_field(b.data, "SigCgt"), "%llx", &caught);
 	t->euid = uid[1];
 	t->egid = gid[1];
-	t->own_pid = last_number(field(b.data, "NSpid"));
+	t->own_pid = last_number(status_field(b.data, "NSpid"));
 	t->own_pid = t->own_pid ? t->own_pid : t->pid;
 	t->takes_signal = caught >> (SIGQUIT - 1) & 1;
 	if (state == 'Z' || state == 'X') {
@@ -128,7 +128,7 @@ static double age(int pid)
 	struct timespec now;
 	int i;
 
-	if (!slurp(pid, "stat", &b))
+	if (!target_slurp(pid, "stat", &b))
 		at = strrchr(b.data, ')');
 	for (i = 0; i < 20 && at; i++)
 		at = strchr(at + 1, ' ');
@@ -144,7 +144,7 @@ static int read_maps(const struct target *t, struct err *e)
 	struct buf b = BUF_INIT;
 	int r = 0;
 
-	if (slurp(t->pid, "maps", &b))
+	if (target_slurp(t->pid, "maps", &b))
 		r = err_set(e, EACCES, "process %d may not be looked into", t->pid);
 	else if (!maps_file(b.data, "/libjvm.so") || strstr(b.data, "/libj9vm"))
 		r = err_set(e, ENOTSUP, "process %d is not a HotSpot JVM", t->pid);

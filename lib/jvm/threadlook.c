@@ -56,7 +56,7 @@ static void let_in(struct asked *a)
 		close(fd);
 }
 
-static enum attach_serves serve(void *ctx)
+static enum attach_serves threadlook_serve(void *ctx)
 {
 	struct asked *a = ctx;
 	struct jvm_msg m;
@@ -79,7 +79,7 @@ struct reading {
 	struct nstid tids;
 };
 
-static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
+static void threadlook_on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
 	struct reading *x = ctx;
 
@@ -88,13 +88,15 @@ static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 	threads_add(x->t, type, r);
 }
 
-static void on_sample(void *ctx, const struct jvm_sample *s)
+static void threadlook_on_sample(void *ctx, const struct jvm_sample *s)
 {
 }
 
 static int read_records(int file, struct reading *x, struct err *e)
 {
-	const struct wire_sink sink = { .sample = on_sample, .record = on_record, .ctx = x };
+	const struct wire_sink sink = {
+		.sample = threadlook_on_sample, .record = threadlook_on_record, .ctx = x
+	};
 	struct wire_scratch *scratch = xcalloc(1, sizeof(*scratch));
 	char *piece = xmalloc(PIECE);
 	uint64_t at = 0;
@@ -111,7 +113,8 @@ static int read_records(int file, struct reading *x, struct err *e)
 	return 0;
 }
 
-static int read_file(const struct asked *a, const struct target *target, struct threads *t, struct err *e)
+static int read_threads_file(const struct asked *a, const struct target *target, struct threads *t,
+			     struct err *e)
 {
 	struct reading x = { .t = t };
 	struct stat st;
@@ -126,7 +129,7 @@ static int read_file(const struct asked *a, const struct target *target, struct 
 	return r;
 }
 
-static int ask(struct asked *a, const struct target *target, int root, struct err *e)
+static int threadlook_ask(struct asked *a, const struct target *target, int root, struct err *e)
 {
 	const struct foreign_user u = { target->euid, target->egid };
 	struct buf agent = BUF_INIT, option = BUF_INIT;
@@ -136,7 +139,7 @@ static int ask(struct asked *a, const struct target *target, int root, struct er
 		r = doorway_open_in(&a->door, root, &u, e);
 	if (!r) {
 		buf_fmt(&option, JVM_DUMP_OPTION "%s", a->door.path);
-		r = attach_load(a->pid, agent.data, option.data, serve, a, e);
+		r = attach_load(a->pid, agent.data, option.data, threadlook_serve, a, e);
 	}
 	doorway_close(&a->door);
 	buf_release(&agent);
@@ -157,9 +160,9 @@ int threads_look(int pid, struct threads *t, struct err *e)
 	if (a.file < 0)
 		return err_errno(e, "memory for the threads (memfd_create)");
 	root = foreign_root(pid, e);
-	r = root < 0 ? root : ask(&a, &target, root, e);
+	r = root < 0 ? root : threadlook_ask(&a, &target, root, e);
 	if (!r)
-		r = read_file(&a, &target, t, e);
+		r = read_threads_file(&a, &target, t, e);
 	if (!r && t->why)
 		r = err_set(e, ENOTSUP, "process %d: %s", pid, t->why);
 	if (root >= 0)

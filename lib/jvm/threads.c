@@ -36,14 +36,14 @@ static bool is_full(const struct threads *t)
 	return t->flags & JVM_DUMP_STUCK && t->text.nr_bytes > MAX_STUCK_BYTES;
 }
 
-static const char *text(struct threads *t, const char *s, uint32_t len)
+static const char *threads_text(struct threads *t, const char *s, uint32_t len)
 {
 	return arena_strndup(&t->text, s, len);
 }
 
 /* --- records --- */
 
-static void add_thread(struct threads *t, const struct jvm_dump_thread *r)
+static void threads_add_thread(struct threads *t, const struct jvm_dump_thread *r)
 {
 	uint32_t *index;
 
@@ -55,20 +55,21 @@ static void add_thread(struct threads *t, const struct jvm_dump_thread *r)
 		*index = t->nr_threads;
 	t->threads[t->nr_threads++] = (struct threads_thread){
 		.id = r->id, .tid = r->thread, .state = r->state, .flags = r->flags, .priority = r->priority,
-		.carrier = r->carrier, .cpu_ns = r->cpu_ns, .name = text(t, r->name, r->name_len),
-		.group = text(t, r->group, r->group_len),
+		.carrier = r->carrier, .cpu_ns = r->cpu_ns, .name = threads_text(t, r->name, r->name_len),
+		.group = threads_text(t, r->group, r->group_len),
 		.first_frame = t->nr_frames, .first_lock = t->nr_locks,
 	};
 }
 
-static void add_frame(struct threads *t, const struct jvm_dump_frame *r)
+static void threads_add_frame(struct threads *t, const struct jvm_dump_frame *r)
 {
 	if (!t->nr_threads || t->nr_frames >= MAX_FRAMES || is_full(t))
 		return;
 	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
 	t->frames[t->nr_frames++] = (struct threads_frame){
-		.class_name = text(t, r->class_name, r->class_len), .method = text(t, r->name, r->name_len),
-		.file = text(t, r->source, r->source_len), .line = r->line,
+		.class_name = threads_text(t, r->class_name, r->class_len),
+		.method = threads_text(t, r->name, r->name_len),
+		.file = threads_text(t, r->source, r->source_len), .line = r->line,
 	};
 	t->threads[t->nr_threads - 1].nr_frames++;
 }
@@ -80,12 +81,12 @@ static void add_lock(struct threads *t, const struct jvm_dump_lock *r)
 	VEC_GROW(t->locks, t->nr_locks, t->alloc_locks);
 	t->locks[t->nr_locks++] = (struct threads_lock){
 		.role = r->role, .depth = r->depth, .hash = r->hash, .owner = r->owner,
-		.class_name = text(t, r->class_name, r->class_len),
+		.class_name = threads_text(t, r->class_name, r->class_len),
 	};
 	t->threads[t->nr_threads - 1].nr_locks++;
 }
 
-static struct threads_thread *find(const struct threads *t, uint64_t id)
+static struct threads_thread *threads_find_id(const struct threads *t, uint64_t id)
 {
 	uint32_t i = map_get(&t->by_id, id);
 
@@ -95,7 +96,7 @@ static struct threads_thread *find(const struct threads *t, uint64_t id)
 /* Looks come in their order: one that is missing ends the count. */
 static void add_edge(struct threads *t, const struct jvm_dump_edge *r)
 {
-	struct threads_thread *x = find(t, r->id);
+	struct threads_thread *x = threads_find_id(t, r->id);
 	const struct threads_lock *w = x ? threads_wanted(t, x) : NULL;
 
 	if (w && w->owner == r->owner && w->hash == r->hash && r->round == x->rounds + 1)
@@ -114,21 +115,21 @@ const struct threads_lock *threads_wanted(const struct threads *t, const struct 
 
 const struct threads_thread *threads_find(const struct threads *t, uint64_t id)
 {
-	return find(t, id);
+	return threads_find_id(t, id);
 }
 
 /* --- deadlocks --- */
 
 /* Whom it waits for, without an end unless that one acts; NULL: nobody that is known. */
-static struct threads_thread *waits_for(const struct threads *t, const struct threads_thread *x,
-					uint32_t rounds)
+static struct threads_thread *threads_waits_for(const struct threads *t, const struct threads_thread *x,
+						uint32_t rounds)
 {
 	const struct threads_lock *w = threads_wanted(t, x);
 
 	if (!w || !w->owner || w->role == JVM_DUMP_WAITS || x->state & WAITING_WITH_TIMEOUT ||
 	    x->rounds < rounds)
 		return NULL;
-	return find(t, w->owner);
+	return threads_find_id(t, w->owner);
 }
 
 /* What a thread has for reading it cannot get for writing; that it has any other lock itself is of later. */
@@ -141,21 +142,21 @@ static bool has_it_for_reading(const struct threads *t, const struct threads_thr
 }
 
 /* Walk from x along the edges; seen[i] is the number of the walk that was there first, 0: none. */
-static void walk(struct threads *t, size_t from, uint32_t *seen, uint32_t rounds)
+static void threads_walk(struct threads *t, size_t from, uint32_t *seen, uint32_t rounds)
 {
 	struct threads_thread *x = &t->threads[from], *y;
 
 	while (x && !seen[x - t->threads]) {
 		seen[x - t->threads] = from + 1;
-		x = waits_for(t, x, rounds);
+		x = threads_waits_for(t, x, rounds);
 	}
 	if (!x || seen[x - t->threads] != from + 1)
 		return;
 	/* of any other thread that waits for itself, nobody can tell */
-	if (waits_for(t, x, rounds) == x && !has_it_for_reading(t, x))
+	if (threads_waits_for(t, x, rounds) == x && !has_it_for_reading(t, x))
 		return;
 	t->nr_deadlocks++;
-	for (y = x; !y->deadlock; y = waits_for(t, y, rounds))
+	for (y = x; !y->deadlock; y = threads_waits_for(t, y, rounds))
 		y->deadlock = t->nr_deadlocks;
 }
 
@@ -167,7 +168,7 @@ static void mark_behind(struct threads *t, uint32_t rounds)
 		struct threads_thread *x = &t->threads[i];
 
 		for (steps = 0; x && !x->deadlock && steps < t->nr_threads; steps++)
-			x = waits_for(t, x, rounds);
+			x = threads_waits_for(t, x, rounds);
 		t->threads[i].behind_deadlock = x && x->deadlock && !t->threads[i].deadlock;
 	}
 }
@@ -178,7 +179,7 @@ static void mark_owners(struct threads *t)
 
 	for (i = 0; i < t->nr_threads; i++) {
 		const struct threads_lock *w = threads_wanted(t, &t->threads[i]);
-		struct threads_thread *owner = w && w->owner ? find(t, w->owner) : NULL;
+		struct threads_thread *owner = w && w->owner ? threads_find_id(t, w->owner) : NULL;
 
 		if (owner && w->role != JVM_DUMP_WAITS)
 			owner->is_owner = true;
@@ -191,7 +192,7 @@ static void find_deadlocks(struct threads *t, uint32_t rounds)
 	size_t i;
 
 	for (i = 0; i < t->nr_threads; i++)
-		walk(t, i, seen, rounds);
+		threads_walk(t, i, seen, rounds);
 	if (t->nr_deadlocks)
 		mark_behind(t, rounds);
 	free(seen);
@@ -209,7 +210,7 @@ const struct threads_thread *threads_cycle_first(const struct threads *t, uint32
 
 const struct threads_thread *threads_cycle_next(const struct threads *t, const struct threads_thread *x)
 {
-	return waits_for(t, x, 0);
+	return threads_waits_for(t, x, 0);
 }
 
 /* --- all of it --- */
@@ -217,13 +218,13 @@ const struct threads_thread *threads_cycle_next(const struct threads *t, const s
 /* At least this many further looks, where the picture is not of one moment. */
 enum { ROUNDS = 4 };
 
-static void end(struct threads *t, const struct jvm_dump_end *r)
+static void threads_end_dump(struct threads *t, const struct jvm_dump_end *r)
 {
 	bool one_moment = t->flags & JVM_DUMP_ATOMIC;
 
 	t->nr_lost = r->lost;
 	t->nr_hidden = r->hidden;
-	t->why = r->why_len ? text(t, r->why, r->why_len) : NULL;
+	t->why = r->why_len ? threads_text(t, r->why, r->why_len) : NULL;
 	t->complete = true;
 	t->open = false;
 	mark_owners(t);
@@ -242,10 +243,10 @@ bool threads_add(struct threads *t, enum jvm_rec_type type, const union jvm_reco
 		return false;
 	switch (type) {
 	case JVM_REC_dump_thread:
-		add_thread(t, &r->dump_thread);
+		threads_add_thread(t, &r->dump_thread);
 		break;
 	case JVM_REC_dump_frame:
-		add_frame(t, &r->dump_frame);
+		threads_add_frame(t, &r->dump_frame);
 		break;
 	case JVM_REC_dump_lock:
 		add_lock(t, &r->dump_lock);
@@ -254,7 +255,7 @@ bool threads_add(struct threads *t, enum jvm_rec_type type, const union jvm_reco
 		add_edge(t, &r->dump_edge);
 		break;
 	case JVM_REC_dump_end:
-		end(t, &r->dump_end);
+		threads_end_dump(t, &r->dump_end);
 		return true;
 	default:
 		break;

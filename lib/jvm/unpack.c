@@ -74,7 +74,7 @@ void unpack_forget(struct unpack *u)
 /* --- bytes --- */
 
 /* Room for so many at the end of the window, which keeps what can be referred to. */
-static uint8_t *make_room(struct unpack *u, size_t len)
+static uint8_t *unpack_make_room(struct unpack *u, size_t len)
 {
 	if (len > WINDOW_BYTES - u->window_len) {
 		memmove(u->window, u->window + u->window_len - JOURNAL_LZ_BACK, JOURNAL_LZ_BACK);
@@ -86,12 +86,12 @@ static uint8_t *make_room(struct unpack *u, size_t len)
 void unpack_keep(struct unpack *u, const void *data, size_t len)
 {
 	if (len)
-		memcpy(make_room(u, len), data, len);
+		memcpy(unpack_make_room(u, len), data, len);
 	u->window_len += len;
 }
 
 /* The length of which a half of the first byte is the beginning. */
-static size_t length(struct span *s, uint32_t half)
+static size_t unpack_length(struct span *s, uint32_t half)
 {
 	uint64_t more = half == NIBBLE ? span_varint(s) : 0;
 
@@ -103,7 +103,7 @@ static size_t length(struct span *s, uint32_t half)
 static bool unpack_sequence(struct unpack *u, struct span *s, size_t end)
 {
 	const uint8_t head = span_u8(s);
-	size_t literals = length(s, head >> 4), match = length(s, head & NIBBLE), i;
+	size_t literals = unpack_length(s, head >> 4), match = unpack_length(s, head & NIBBLE), i;
 	const uint8_t *from = span_bytes(s, literals);
 	uint8_t *to = u->window + u->window_len;
 	uint64_t back;
@@ -134,7 +134,7 @@ bool unpack_lz(struct unpack *u, const void *data, size_t len, struct unpacked *
 	if (s.bad || !raw || raw > JOURNAL_MAX_CHUNK ||
 	    raw / JOURNAL_LZ_RATIO > len + sizeof(struct journal_chunk))
 		return false;
-	make_room(u, raw);
+	unpack_make_room(u, raw);
 	at = u->window_len;
 	while (span_left(&s))
 		if (!unpack_sequence(u, &s, at + raw))
@@ -240,7 +240,7 @@ static struct jvm_rec_frame *frame_at(struct unpack *u, size_t record, size_t i)
 }
 
 /* The frames of a stack, innermost first, at the end of the records, and behind them its segments. */
-static bool add_stack(struct unpack *u, struct span *s, uint32_t node, size_t record, size_t most)
+static bool unpack_add_stack(struct unpack *u, struct span *s, uint32_t node, size_t record, size_t most)
 {
 	uint32_t depth = 0, nr = 0, n;
 	uint64_t pc = 0;
@@ -265,7 +265,7 @@ static bool add_stack(struct unpack *u, struct span *s, uint32_t node, size_t re
 	return true;
 }
 
-static bool take_sample(struct unpack *u, struct span *s, size_t most)
+static bool unpack_take_sample(struct unpack *u, struct span *s, size_t most)
 {
 	const size_t at = u->records.len;
 	const uint8_t has = span_u8(s);
@@ -291,7 +291,7 @@ static bool take_sample(struct unpack *u, struct span *s, size_t most)
 	r.nr_frames = u->nodes[node].depth;
 	r.nr_segments = u->nodes[node].nr_natives;
 	buf_add(&u->records, &r, sizeof(r));
-	if (!add_stack(u, s, node, at, most))
+	if (!unpack_add_stack(u, s, node, at, most))
 		return false;
 	size = (uint32_t)(u->records.len - at);
 	memcpy(u->records.data + at + offsetof(struct jvm_rec_sample, h.size), &size, sizeof(size));
@@ -349,7 +349,7 @@ static bool take_item(struct unpack *u, struct span *s, size_t most)
 	case JOURNAL_SEGMENT:
 		return take_segment(u, s);
 	case JOURNAL_SAMPLE:
-		return take_sample(u, s, most);
+		return unpack_take_sample(u, s, most);
 	}
 	return false;
 }

@@ -31,7 +31,7 @@ static size_t left(const struct text *t)
 	return t->end - t->p;
 }
 
-static bool skip(struct text *t, const char *word)
+static bool vmlog_skip(struct text *t, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -41,27 +41,27 @@ static bool skip(struct text *t, const char *word)
 	return true;
 }
 
-static void skip_blanks(struct text *t)
+static void vmlog_skip_blanks(struct text *t)
 {
 	while (t->p < t->end && *t->p == ' ')
 		t->p++;
 }
 
 /* Up to the next blank, behind which it goes on. */
-static struct text word(struct text *t)
+static struct text vmlog_word(struct text *t)
 {
 	struct text w;
 
-	skip_blanks(t);
+	vmlog_skip_blanks(t);
 	w.p = t->p;
 	while (t->p < t->end && *t->p != ' ')
 		t->p++;
 	w.end = t->p;
-	skip_blanks(t);
+	vmlog_skip_blanks(t);
 	return w;
 }
 
-static bool is(const struct text *t, const char *s)
+static bool vmlog_is(const struct text *t, const char *s)
 {
 	return left(t) == strlen(s) && !memcmp(t->p, s, left(t));
 }
@@ -72,7 +72,7 @@ static bool contains(const struct text *t, const char *s)
 }
 
 /* Decimal digits; false: there are none, or too many. */
-static bool number(struct text *t, uint64_t *v)
+static bool vmlog_number(struct text *t, uint64_t *v)
 {
 	const char *from = t->p;
 
@@ -101,13 +101,13 @@ static bool hexadecimal(struct text *t, uint64_t *v)
 }
 
 /* "label123 ns" anywhere in the line; UNKNOWN: it is not there. */
-static uint64_t value_of(const struct text *line, const char *label)
+static uint64_t vmlog_value(const struct text *line, const char *label)
 {
 	const char *at = memmem(line->p, left(line), label, strlen(label));
 	struct text t = { at ? at + strlen(label) : NULL, line->end };
 	uint64_t v;
 
-	return at && number(&t, &v) ? v : UNKNOWN;
+	return at && vmlog_number(&t, &v) ? v : UNKNOWN;
 }
 
 /* "5.664ms", "0.041s". */
@@ -116,7 +116,7 @@ static bool duration(struct text *t, uint64_t *ns)
 	uint64_t whole, scale;
 	const char *point;
 
-	if (!number(t, &whole) || !skip(t, "."))
+	if (!vmlog_number(t, &whole) || !vmlog_skip(t, "."))
 		return false;
 	for (point = t->p; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++)
 		;
@@ -127,7 +127,7 @@ static bool duration(struct text *t, uint64_t *ns)
 	*ns = whole * scale;
 	for (; point < t->p; point++)
 		*ns += (*point - '0') * (scale /= 10);
-	return (skip(t, "ms") || skip(t, "s")) && !left(t);
+	return (vmlog_skip(t, "ms") || vmlog_skip(t, "s")) && !left(t);
 }
 
 static void trim(struct text *t)
@@ -165,7 +165,7 @@ static bool size(struct text *t, uint64_t *bytes)
 	static const char units[] = "BKMGT";
 	const char *unit;
 
-	if (!number(t, bytes) || !left(t) || !*t->p || !(unit = strchr(units, *t->p)) ||
+	if (!vmlog_number(t, bytes) || !left(t) || !*t->p || !(unit = strchr(units, *t->p)) ||
 	    *bytes >> (64 - 10 * (unit - units) - 1))
 		return false;
 	*bytes <<= 10 * (unit - units);
@@ -190,10 +190,10 @@ static bool sizes(struct text t, struct jvm_event *e)
 	if (!size(&t, &before))
 		return false;
 	skip_share(&t);
-	if (!skip(&t, "->") || !size(&t, &after))
+	if (!vmlog_skip(&t, "->") || !size(&t, &after))
 		return false;
 	skip_share(&t);
-	if (skip(&t, "(") && (!size(&t, &capacity) || !skip(&t, ")")))
+	if (vmlog_skip(&t, "(") && (!size(&t, &capacity) || !vmlog_skip(&t, ")")))
 		return false;
 	if (left(&t))
 		return false;
@@ -243,7 +243,7 @@ static void split_title(struct text title, struct jvm_event *e)
 	set_what(e, title);
 	if (!last_group(title, &group))
 		return;
-	if (skip(&group, "Evacuation Failure")) {
+	if (vmlog_skip(&group, "Evacuation Failure")) {
 		head.end = group.p - strlen("(Evacuation Failure");
 		trim(&head);
 		if (!last_group(head, &group))
@@ -261,10 +261,10 @@ static bool collection_kind(struct text t, bool is_cycle, struct jvm_event *e)
 {
 	if (left(&t) > 3 && t.p[1] == ':' && t.p[2] == ' ')
 		t.p += 3;
-	if (skip(&t, "Pause "))
+	if (vmlog_skip(&t, "Pause "))
 		e->kind = JVM_EVENT_GC;
-	else if (skip(&t, "Concurrent ") ||
-		 (is_cycle && (skip(&t, "Garbage Collection") || contains(&t, " Collection ("))))
+	else if (vmlog_skip(&t, "Concurrent ") ||
+		 (is_cycle && (vmlog_skip(&t, "Garbage Collection") || contains(&t, " Collection ("))))
 		e->kind = JVM_EVENT_GC_CONCURRENT;
 	else
 		return false;
@@ -276,7 +276,8 @@ static bool collection(struct text t, bool is_cycle, struct jvm_event *e)
 	uint64_t nr, ns = UNKNOWN;
 	struct text w;
 
-	if (!skip(&t, "GC(") || !number(&t, &nr) || !skip(&t, ") ") || !collection_kind(t, is_cycle, e))
+	if (!vmlog_skip(&t, "GC(") || !vmlog_number(&t, &nr) || !vmlog_skip(&t, ") ") ||
+	    !collection_kind(t, is_cycle, e))
 		return false;
 	trim(&t);
 	w = last_word(&t);
@@ -302,15 +303,15 @@ static bool collection(struct text t, bool is_cycle, struct jvm_event *e)
 
 static bool safepoint(struct text t, struct jvm_event *e)
 {
-	uint64_t total = value_of(&t, "Total: ");
+	uint64_t total = vmlog_value(&t, "Total: ");
 	const char *quote;
 
-	if (!skip(&t, "Safepoint \"") || !(quote = memchr(t.p, '"', left(&t))) || total == UNKNOWN)
+	if (!vmlog_skip(&t, "Safepoint \"") || !(quote = memchr(t.p, '"', left(&t))) || total == UNKNOWN)
 		return false;
 	e->kind = JVM_EVENT_SAFEPOINT;
 	set_what(e, (struct text){ t.p, quote });
-	e->values[0] = value_of(&t, "Reaching safepoint: ");
-	e->values[1] = value_of(&t, "At safepoint: ");
+	e->values[0] = vmlog_value(&t, "Reaching safepoint: ");
+	e->values[1] = vmlog_value(&t, "At safepoint: ");
 	set_duration(e, total);
 	return true;
 }
@@ -324,13 +325,13 @@ static bool arrival(struct arrivals *a, const struct jvm_event *head, struct tex
 	const char *id = memchr(t.p, '[', left(&t));
 	uint64_t tid;
 
-	if (skip(&t, "Safepoint synchronization ")) {
+	if (vmlog_skip(&t, "Safepoint synchronization ")) {
 		arrivals_begin(a);
-	} else if (skip(&t, "Thread: ") && id) {
+	} else if (vmlog_skip(&t, "Thread: ") && id) {
 		t.p = id + 1;
-		if (skip(&t, "0x") && hexadecimal(&t, &tid) && tid <= INT32_MAX && skip(&t, "] State: _running"))
+		if (vmlog_skip(&t, "0x") && hexadecimal(&t, &tid) && tid <= INT32_MAX && vmlog_skip(&t, "] State: _running"))
 			arrivals_runs(a, tid);
-	} else if (skip(&t, "... found polling page ")) {
+	} else if (vmlog_skip(&t, "... found polling page ")) {
 		arrivals_polls(a, head->thread, head->time_ns);
 	} else {
 		return false;
@@ -370,15 +371,15 @@ static bool all_of(const struct text *t, const char *chars)
 /* What stands between the number and the name: "% s! 4"; of several compilers, the tier. */
 static struct text flags_and_name(struct text *t, bool *osr, uint64_t *tier)
 {
-	struct text w = word(t);
+	struct text w = vmlog_word(t);
 
 	while (all_of(&w, "%sb!n*-")) {
 		*osr |= contains(&w, "%");
-		w = word(t);
+		w = vmlog_word(t);
 	}
 	if (left(&w) == 1 && *w.p >= '0' && *w.p <= '4') {
 		*tier = *w.p - '0';
-		w = word(t);
+		w = vmlog_word(t);
 	}
 	return w;
 }
@@ -389,13 +390,13 @@ static uint64_t bytecodes(struct text *t, bool *native)
 	uint64_t v, bytes = UNKNOWN;
 
 	*native = false;
-	if (skip(t, "@ "))
-		word(t);
-	if (skip(t, "(native)")) {
+	if (vmlog_skip(t, "@ "))
+		vmlog_word(t);
+	if (vmlog_skip(t, "(native)")) {
 		*native = true;
-		skip_blanks(t);
-		skip(t, "(static)");
-	} else if (skip(t, "(") && number(t, &v) && skip(t, " bytes)"))
+		vmlog_skip_blanks(t);
+		vmlog_skip(t, "(static)");
+	} else if (vmlog_skip(t, "(") && vmlog_number(t, &v) && vmlog_skip(t, " bytes)"))
 		bytes = v;
 	return bytes;
 }
@@ -407,8 +408,8 @@ static bool compilation(struct text t, struct jvm_event *e)
 	bool osr = false, native;
 	uint64_t id;
 
-	skip_blanks(&t);
-	if (!number(&t, &id))
+	vmlog_skip_blanks(&t);
+	if (!vmlog_number(&t, &id))
 		return false;
 	e->values[2] = id;
 	name = flags_and_name(&t, &osr, &e->values[0]);
@@ -416,13 +417,14 @@ static bool compilation(struct text t, struct jvm_event *e)
 		return false;
 	set_what(e, name);
 	e->values[1] = bytecodes(&t, &native);
-	skip_blanks(&t);
+	vmlog_skip_blanks(&t);
 	why = t;
-	if (skip(&why, "COMPILE SKIPPED: ")) {
+	if (vmlog_skip(&why, "COMPILE SKIPPED: ")) {
 		e->kind = JVM_EVENT_NOT_COMPILED;
-	} else if (skip(&why, "made not entrant") || skip(&why, "made not used") || skip(&why, "made zombie")) {
+	} else if (vmlog_skip(&why, "made not entrant") || vmlog_skip(&why, "made not used") ||
+		   vmlog_skip(&why, "made zombie")) {
 		e->kind = JVM_EVENT_INVALIDATE;
-		skip(&why, ": ");
+		vmlog_skip(&why, ": ");
 	} else if (left(&t)) {
 		return false;
 	} else {
@@ -439,14 +441,14 @@ static bool deoptimization(struct text t, struct jvm_event *e)
 {
 	struct text reason = { NULL, NULL }, w;
 
-	if (!skip(&t, "cid="))
+	if (!vmlog_skip(&t, "cid="))
 		return false;
-	skip_blanks(&t);
-	if (!number(&t, &e->values[2]))
+	vmlog_skip_blanks(&t);
+	if (!vmlog_number(&t, &e->values[2]))
 		e->values[2] = UNKNOWN;
-	e->values[0] = value_of(&t, "level=");
-	e->values[1] = value_of(&t, "trap_bci=");
-	for (w = word(&t); left(&w); w = word(&t)) {
+	e->values[0] = vmlog_value(&t, "level=");
+	e->values[1] = vmlog_value(&t, "trap_bci=");
+	for (w = vmlog_word(&t); left(&w); w = vmlog_word(&t)) {
 		if (!e->what_len && contains(&w, "(") && contains(&w, "."))
 			set_what(e, w);
 		else if (e->what_len && !contains(&w, "=") && !reason.p)
@@ -463,9 +465,9 @@ static bool deoptimization(struct text t, struct jvm_event *e)
 /* "unloading class Foo 0x0000000801234567". */
 static bool unloading(struct text t, struct jvm_event *e)
 {
-	if (!skip(&t, "unloading class "))
+	if (!vmlog_skip(&t, "unloading class "))
 		return false;
-	set_what(e, word(&t));
+	set_what(e, vmlog_word(&t));
 	e->kind = JVM_EVENT_CLASS_UNLOAD;
 	return e->what_len;
 }
@@ -476,13 +478,13 @@ static bool unloading(struct text t, struct jvm_event *e)
 static bool load_step(struct text *t, enum load_step *step)
 {
 	*step = LOAD_ASKS;
-	if (skip(t, "LOAD_INSTANCE "))
+	if (vmlog_skip(t, "LOAD_INSTANCE "))
 		return true;
 	*step = LOAD_RESOLVES;
-	if (skip(t, "LOAD_SUPER ") || skip(t, "DETECT_CIRCULARITY "))
+	if (vmlog_skip(t, "LOAD_SUPER ") || vmlog_skip(t, "DETECT_CIRCULARITY "))
 		return true;
 	*step = LOAD_DEFINES;
-	return skip(t, "DEFINE_CLASS ");
+	return vmlog_skip(t, "DEFINE_CLASS ");
 }
 
 /*
@@ -492,14 +494,14 @@ static bool placeholder(struct text t, struct load_line *l)
 {
 	struct text name = { NULL, NULL };
 
-	if (skip(&t, "entry ")) {
-		name = word(&t);
-		skip(&t, ": ");
+	if (vmlog_skip(&t, "entry ")) {
+		name = vmlog_word(&t);
+		vmlog_skip(&t, ": ");
 	}
-	l->ends = skip(&t, "find_and_remove ");
-	if ((!l->ends && !skip(&t, "find_and_add ")) || !load_step(&t, &l->step))
+	l->ends = vmlog_skip(&t, "find_and_remove ");
+	if ((!l->ends && !vmlog_skip(&t, "find_and_add ")) || !load_step(&t, &l->step))
 		return false;
-	if (!name.p && skip(&t, "'")) {
+	if (!name.p && vmlog_skip(&t, "'")) {
 		const char *quote = memchr(t.p, '\'', left(&t));
 
 		name = (struct text){ t.p, quote ? quote : t.p };
@@ -512,10 +514,10 @@ static bool placeholder(struct text t, struct load_line *l)
 /* "java.lang.Object source: shared objects file", "A$$Lambda/0x0000000032040a48 source: A". */
 static bool loaded(struct text t, struct load_line *l)
 {
-	struct text name = word(&t);
+	struct text name = vmlog_word(&t);
 	const char *slash = memchr(name.p, '/', left(&name));
 
-	if (!skip(&t, "source: "))
+	if (!vmlog_skip(&t, "source: "))
 		return false;
 	trim(&t);
 	l->step = LOAD_LOADED;
@@ -530,37 +532,37 @@ static bool loaded(struct text t, struct load_line *l)
 /* "searches 7ffd01234560 java.lang.String", "gives ...", "gave 7ffd01234560 ?": the agent's lines. */
 static bool searched(struct text t, struct load_line *l)
 {
-	l->ends = skip(&t, "gave ");
-	l->step = l->ends || skip(&t, "gives ") ? LOAD_GIVEN : LOAD_SEARCHES;
-	if (l->step == LOAD_SEARCHES && !skip(&t, "searches "))
+	l->ends = vmlog_skip(&t, "gave ");
+	l->step = l->ends || vmlog_skip(&t, "gives ") ? LOAD_GIVEN : LOAD_SEARCHES;
+	if (l->step == LOAD_SEARCHES && !vmlog_skip(&t, "searches "))
 		return false;
-	if (!hexadecimal(&t, &l->sp) || !skip(&t, " "))
+	if (!hexadecimal(&t, &l->sp) || !vmlog_skip(&t, " "))
 		return false;
 	l->name = t.p;
-	l->name_len = l->step == LOAD_GIVEN && is(&t, "?") ? 0 : left(&t);
+	l->name_len = l->step == LOAD_GIVEN && vmlog_is(&t, "?") ? 0 : left(&t);
 	return left(&t);
 }
 
 static bool loading(const struct text *tags, struct text t, struct load_line *l)
 {
-	if (is(tags, "class,load,placeholders"))
+	if (vmlog_is(tags, "class,load,placeholders"))
 		return placeholder(t, l);
-	return is(tags, "arcprof,load") ? searched(t, l) : is(tags, "class,load") && loaded(t, l);
+	return vmlog_is(tags, "arcprof,load") ? searched(t, l) : vmlog_is(tags, "class,load") && loaded(t, l);
 }
 
 /* --- the log --- */
 
 /* "123  ][": the VM makes each column as wide as it ever was. */
-static bool column(struct text *t, const char *unit, uint64_t *v)
+static bool vmlog_column(struct text *t, const char *unit, uint64_t *v)
 {
-	if (!number(t, v) || !skip(t, unit))
+	if (!vmlog_number(t, v) || !vmlog_skip(t, unit))
 		return false;
-	skip_blanks(t);
-	return skip(t, "][");
+	vmlog_skip_blanks(t);
+	return vmlog_skip(t, "][");
 }
 
 /* "[123ns][456][gc,phases   ] " */
-static bool head(struct text *t, struct jvm_event *e, struct text *tags)
+static bool vmlog_head(struct text *t, struct jvm_event *e, struct text *tags)
 {
 	const char *end;
 	uint64_t tid;
@@ -568,7 +570,8 @@ static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 	*e = (struct jvm_event){
 		.duration_ns = UNKNOWN, .values = { UNKNOWN, UNKNOWN, UNKNOWN }, .what = "", .cause = "",
 	};
-	if (!skip(t, "[") || !column(t, "ns", &e->time_ns) || !column(t, "", &tid) || tid > INT32_MAX)
+	if (!vmlog_skip(t, "[") || !vmlog_column(t, "ns", &e->time_ns) || !vmlog_column(t, "", &tid) ||
+	    tid > INT32_MAX)
 		return false;
 	end = memchr(t->p, ']', left(t));
 	if (!end)
@@ -577,7 +580,7 @@ static bool head(struct text *t, struct jvm_event *e, struct text *tags)
 	*tags = (struct text){ t->p, end };
 	trim(tags);
 	t->p = end + 1;
-	return skip(t, " ");
+	return vmlog_skip(t, " ");
 }
 
 /* "Installing method (4) java.lang.String.coder()B ", "Installing osr method (3) Jit.f(I)I @ 4". */
@@ -586,37 +589,38 @@ static bool installation(const char *line, size_t len, struct installed *i)
 	struct text t = { line, line + len }, tags, name;
 	struct jvm_event e;
 
-	if (!head(&t, &e, &tags) || !is(&tags, "nmethod,install") || !skip(&t, "Installing "))
+	if (!vmlog_head(&t, &e, &tags) || !vmlog_is(&tags, "nmethod,install") ||
+	    !vmlog_skip(&t, "Installing "))
 		return false;
-	*i = (struct installed){ .time_ns = e.time_ns, .thread = e.thread, .osr = skip(&t, "osr ") };
-	if (!skip(&t, "method (") || !number(&t, &i->tier) || !skip(&t, ") "))
+	*i = (struct installed){ .time_ns = e.time_ns, .thread = e.thread, .osr = vmlog_skip(&t, "osr ") };
+	if (!vmlog_skip(&t, "method (") || !vmlog_number(&t, &i->tier) || !vmlog_skip(&t, ") "))
 		return false;
-	name = word(&t);
+	name = vmlog_word(&t);
 	i->name = name.p;
 	i->name_len = left(&name);
 	return i->name_len;
 }
 
-static bool event_of(const struct text *tags, struct text t, struct jvm_event *e)
+static bool vmlog_event(const struct text *tags, struct text t, struct jvm_event *e)
 {
-	if (is(tags, "gc"))
+	if (vmlog_is(tags, "gc"))
 		return collection(t, true, e);
-	if (is(tags, "gc,phases") || is(tags, "gc,marking"))
+	if (vmlog_is(tags, "gc,phases") || vmlog_is(tags, "gc,marking"))
 		return collection(t, false, e);
-	if (is(tags, "safepoint"))
+	if (vmlog_is(tags, "safepoint"))
 		return safepoint(t, e);
-	if (is(tags, "jit,compilation"))
+	if (vmlog_is(tags, "jit,compilation"))
 		return compilation(t, e);
-	if (is(tags, "deoptimization"))
+	if (vmlog_is(tags, "deoptimization"))
 		return deoptimization(t, e);
-	return is(tags, "class,unload") && unloading(t, e);
+	return vmlog_is(tags, "class,unload") && unloading(t, e);
 }
 
 bool vmlog_line(const char *line, size_t len, struct jvm_event *e)
 {
 	struct text t = { line, line + len }, tags;
 
-	return head(&t, e, &tags) && event_of(&tags, t, e);
+	return vmlog_head(&t, e, &tags) && vmlog_event(&tags, t, e);
 }
 
 /* A native wrapper, which has no bytecodes, is made by any thread, and at once. */
@@ -626,8 +630,8 @@ static bool is_going_on(const struct jvm_event *e)
 }
 
 /* What one line does not tell alone; false: it may. */
-static bool take_part(struct vmlog *v, const char *line, size_t len,
-		      void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+static bool vmlog_take_part(struct vmlog *v, const char *line, size_t len,
+			    void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	struct text t = { line, line + len }, tags;
 	struct installed i;
@@ -638,14 +642,14 @@ static bool take_part(struct vmlog *v, const char *line, size_t len,
 		compiles_installed(&v->compiles, &i, event, ctx);
 		return true;
 	}
-	if (!head(&t, &e, &tags))
+	if (!vmlog_head(&t, &e, &tags))
 		return true;
 	l = (struct load_line){ .time_ns = e.time_ns, .thread = e.thread };
 	if (loading(&tags, t, &l)) {
 		loads_take(&v->loads, &l, event, ctx);
 		return true;
 	}
-	return is(&tags, "safepoint") && arrival(&v->arrivals, &e, t);
+	return vmlog_is(&tags, "safepoint") && arrival(&v->arrivals, &e, t);
 }
 
 void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(void *ctx, struct jvm_event *e),
@@ -653,7 +657,7 @@ void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(voi
 {
 	struct jvm_event e;
 
-	if (take_part(v, line, len, event, ctx) || !vmlog_line(line, len, &e))
+	if (vmlog_take_part(v, line, len, event, ctx) || !vmlog_line(line, len, &e))
 		return;
 	if (is_going_on(&e)) {
 		compiles_begin(&v->compiles, &e, event, ctx);
@@ -667,7 +671,7 @@ void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(voi
 }
 
 /* What goes on has no end in what is read from now on. */
-static void flush(struct vmlog *v, void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+static void vmlog_flush(struct vmlog *v, void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	compiles_flush(&v->compiles, event, ctx);
 	loads_release(&v->loads);
@@ -693,8 +697,8 @@ void vmlog_close(struct vmlog *v)
 }
 
 /* The whole lines of data; returns their bytes. */
-static size_t take_lines(struct vmlog *v, const char *data, size_t len,
-			 void (*event)(void *ctx, struct jvm_event *e), void *ctx)
+static size_t vmlog_take_lines(struct vmlog *v, const char *data, size_t len,
+			       void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	const char *p = data, *nl;
 
@@ -725,7 +729,7 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		return 0;
 	skipped = skip_backlog(v);
 	if (skipped)
-		flush(v, event, ctx);
+		vmlog_flush(v, event, ctx);
 	while (budget) {
 		ssize_t got;
 		size_t used;
@@ -734,11 +738,11 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		got = pread(v->fd, buf_room(scratch, PIECE), PIECE, v->read);
 		if (got <= 0)
 			break;
-		used = take_lines(v, scratch->data, got, event, ctx);
+		used = vmlog_take_lines(v, scratch->data, got, event, ctx);
 		if (!used && got < PIECE)
 			break;
 		if (!used) {
-			flush(v, event, ctx);
+			vmlog_flush(v, event, ctx);
 			skipped++;
 		}
 		v->read += used ? used : PIECE;
@@ -751,6 +755,6 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		v->punched = to;
 	}
 	if (all)
-		flush(v, event, ctx);
+		vmlog_flush(v, event, ctx);
 	return skipped;
 }

@@ -129,7 +129,7 @@ static uint32_t gnu_hash(const char *s)
 	return h;
 }
 
-static bool is_named(const struct vmstructs *v, uint64_t i, const char *name, Elf64_Sym *s)
+static bool vmstructs_is_named(const struct vmstructs *v, uint64_t i, const char *name, Elf64_Sym *s)
 {
 	char text[VMSTRUCTS_NAME];
 
@@ -153,7 +153,7 @@ uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name)
 	i = vmstructs_half(v, buckets + hash % head[0] * 4ull);
 	for (n = 0; i >= head[1] && n < MAX_CHAIN; i++, n++) {
 		value = vmstructs_half(v, chains + (i - head[1]) * 4ull);
-		if ((value | 1) == (hash | 1) && is_named(v, i, name, &s))
+		if ((value | 1) == (hash | 1) && vmstructs_is_named(v, i, name, &s))
 			return v->libjvm + s.st_value;
 		if (value & 1)
 			break;
@@ -178,7 +178,7 @@ bool vmstructs_imports(const struct vmstructs *v, const char *name)
 	if (!vmstructs_get(v, v->hash, head, sizeof(head)))
 		return false;
 	for (i = 1; i < head[1] && i < MAX_SYMBOLS; i++)
-		if (is_named(v, i, name, &s))
+		if (vmstructs_is_named(v, i, name, &s))
 			return s.st_shndx == SHN_UNDEF;
 	return false;
 }
@@ -207,7 +207,7 @@ union vm_entry {
 	uint64_t name;			/* of all; 0: the end */
 };
 
-static void decode(const struct vmstructs *v, const union vm_entry *raw, struct vmstructs_entry *e)
+static void vmstructs_decode(const struct vmstructs *v, const union vm_entry *raw, struct vmstructs_entry *e)
 {
 	e->field[0] = '\0';
 	e->is_static = false;
@@ -255,7 +255,7 @@ bool vmstructs_each(const struct vmstructs *v, enum vmstructs_table table,
 		return false;
 	at = exported(v, forms[table].table);
 	for (i = 0; at && i < MAX_ENTRIES && vmstructs_get(v, at + i * bytes, &raw, bytes) && raw.name; i++) {
-		decode(v, &raw, &e);
+		vmstructs_decode(v, &raw, &e);
 		take(ctx, &e);
 	}
 	return at;

@@ -184,7 +184,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 /* --- records of the table --- */
 
 /* A terminated copy, in UTF-8; what the VM calls a name may hold any byte but 0. */
-static const char *text(struct span *s, uint32_t *len, char *buf)
+static const char *wire_text(struct span *s, uint32_t *len, char *buf)
 {
 	const char *p = *len <= JVM_MAX_STRING ? span_bytes(s, *len) : NULL;
 
@@ -233,7 +233,7 @@ static bool inlines_valid(const uint8_t *inl, size_t len)
 static void decode_bytes(char *rec, const struct wire_field *f, struct span *s, char *buf)
 {
 	uint32_t len = span_u32(s);
-	const void *p = f->op == WIRE_TEXT ? text(s, &len, buf) : span_bytes(s, len);
+	const void *p = f->op == WIRE_TEXT ? wire_text(s, &len, buf) : span_bytes(s, len);
 
 	if (!p || (f->op == WIRE_PAIRS && !pairs_valid(p, len)) ||
 	    (f->op == WIRE_INLINES && !inlines_valid(p, len)) ||
