@@ -79,7 +79,7 @@ static const char *parse_word(const char *p, uint64_t *v)
  * The slot of a thread that has not run since the recording began has no registers, nor has a late one.
  * The kernel tells two, and those of a thread that runs by now it does not tell.
  */
-static bool ask_kernel(struct blocked *b)
+static bool blocked_ask_kernel(struct blocked *b)
 {
 	char path[64] = "/proc/self/task/", text[256], *name = path + 16;
 	const char *p = text;
@@ -146,7 +146,7 @@ bool blocked_begin(struct blocked *b, const struct wall_slot *s)
 	b->partial = b->late || !b->was.regs.sp;
 	b->objects_known = oops_still(&b->nr_collections);
 	b->moment = oops_moment();
-	if (!sys_peek_all(b->fields, b->thread, vm.size.jthread) || (b->partial && !ask_kernel(b)))
+	if (!sys_peek_all(b->fields, b->thread, vm.size.jthread) || (b->partial && !blocked_ask_kernel(b)))
 		return false;
 	b->known_ns = sys_now();
 	find_stack(b);

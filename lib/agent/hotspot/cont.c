@@ -185,7 +185,7 @@ static uint64_t *named_at(uint64_t id)
 	return &named[mix64(id) >> 52];
 }
 
-static bool read_id(uintptr_t vthread, uint64_t *id)
+static bool read_vthread_id(uintptr_t vthread, uint64_t *id)
 {
 	return vthread > 4096 && sys_peek_all(id, vthread + at.tid, 8) && *id && *id < 1ull << 40;
 }
@@ -223,7 +223,7 @@ static uintptr_t vthread_in(uintptr_t cont, uint64_t *id)
 		return 0;
 	target = oops_load(cont + at.target);
 	vthread = target > 4096 ? oops_load(target + at.vthread) : 0;
-	return read_id(vthread, id) ? vthread : 0;
+	return read_vthread_id(vthread, id) ? vthread : 0;
 }
 
 /*
@@ -300,7 +300,7 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
 	return CONT_LOST;
 }
 
-static char *put_utf8(char *d, uint32_t c)
+static char *cont_put_utf8(char *d, uint32_t c)
 {
 	if (c < 0x80) {
 		*d++ = c;
@@ -333,7 +333,7 @@ static size_t read_string(uintptr_t string, char *out)
 	if (!sys_peek_all(bytes, value + at.bytes, len))
 		return 0;
 	for (i = 0; i + coder < len; i += 1 + coder)
-		d = put_utf8(d, coder ? bytes[i] | bytes[i + 1] << 8 : bytes[i]);
+		d = cont_put_utf8(d, coder ? bytes[i] | bytes[i + 1] << 8 : bytes[i]);
 	return d - out;
 }
 
@@ -385,7 +385,7 @@ static uint64_t java_id(uintptr_t java_thread)
 	uint64_t id;
 
 	thread = sys_peek_all(&handle, java_thread + vm.o.jthread_vthread, 8) ? oops_root(handle) : 0;
-	return read_id(thread, &id) ? id : 0;
+	return read_vthread_id(thread, &id) ? id : 0;
 }
 
 uint64_t cont_java_id(uintptr_t java_thread)

@@ -80,7 +80,7 @@ void facts_exported(const char *type, const char *field, int64_t value)
 	}
 }
 
-static bool is_there(size_t i)
+static bool fact_is_there(size_t i)
 {
 	const struct need *n = &needs[i];
 
@@ -113,7 +113,7 @@ bool facts_lack(enum facts_feature feature, const char **type, const char **name
 			continue;
 		if (missing && !n->or)
 			break;
-		if (is_there(i))
+		if (fact_is_there(i))
 			missing = NULL;
 		else if (!n->or)
 			missing = n;
@@ -173,7 +173,7 @@ void facts_begin(void)
 	memset(told, 0, sizeof(told));
 }
 
-static size_t put(char *d, size_t at, const char *s)
+static size_t facts_put(char *d, size_t at, const char *s)
 {
 	size_t len = str_len(s), room = JVM_MAX_STRING - at;
 
@@ -189,9 +189,9 @@ void facts_tell(struct jvm_ring *ring, enum facts_feature feature, const char *t
 
 	if (__atomic_exchange_n(&told[feature], true, __ATOMIC_RELAXED))
 		return;
-	len = put(fact, 0, type);
+	len = facts_put(fact, 0, type);
 	if (name)
-		len = put(fact, put(fact, len, "."), name);
+		len = facts_put(fact, facts_put(fact, len, "."), name);
 	send_lacks(ring, &(struct jvm_lacks){
 		.time_ns = sys_now(), .feature = feature, .fact = fact, .fact_len = len,
 	});

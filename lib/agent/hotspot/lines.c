@@ -76,7 +76,7 @@ static char *put_zigzag(char *d, uint32_t diff)
  * At most room bytes, counted only when d is NULL. A table that would be too long ends in an entry that says
  * that the rest has no line.
  */
-static size_t encode(const struct lines *l, char *d, size_t room)
+static size_t encode_lines(const struct lines *l, char *d, size_t room)
 {
 	struct stream c = { .at = l->at, .left = l->len, .told = l->told };
 	uint32_t bci, line, now = 0;
@@ -99,12 +99,12 @@ static size_t encode(const struct lines *l, char *d, size_t room)
 
 size_t lines_bytes(const struct lines *l)
 {
-	return l->len ? encode(l, NULL, JVM_MAX_LINES) : 0;
+	return l->len ? encode_lines(l, NULL, JVM_MAX_LINES) : 0;
 }
 
 void lines_put(char *d, const struct lines *l, size_t len)
 {
-	if (!len || encode(l, d, len) == len)
+	if (!len || encode_lines(l, d, len) == len)
 		return;
 	memset(d, 0, len);
 	if (len & 1)

@@ -105,14 +105,14 @@ void methods_forget(void)
 	sys_unlock(&lock);
 }
 
-static struct names_text text_of(const char *s, size_t len)
+static struct names_text names_text_of(const char *s, size_t len)
 {
 	return (struct names_text){ s, len > JVM_MAX_STRING ? JVM_MAX_STRING : len };
 }
 
 /* The class's name as in class files, without "L" and ";". */
-static uint32_t number_of(jmethodID id, char *class_sig, const char *name, const char *sig,
-			  const char *source)
+static uint32_t number_method(jmethodID id, char *class_sig, const char *name, const char *sig,
+			      const char *source)
 {
 	size_t len = str_len(class_sig);
 	struct names_method m = { 0 };
@@ -123,16 +123,16 @@ static uint32_t number_of(jmethodID id, char *class_sig, const char *name, const
 	class_sig[len - 1] = '\0';
 	if (names_are(pointed(id), class_sig + 1, name, sig))
 		store_relaxed(&ids_point, true);
-	m.class_name = text_of(class_sig + 1, len - 2);
-	m.name = text_of(name, str_len(name));
-	m.sig = text_of(sig, str_len(sig));
+	m.class_name = names_text_of(class_sig + 1, len - 2);
+	m.name = names_text_of(name, str_len(name));
+	m.sig = names_text_of(sig, str_len(sig));
 	if (source)
-		m.source = text_of(source, str_len(source));
+		m.source = names_text_of(source, str_len(source));
 	k = names_key(&m);
 	return names_number(&numbers, &lock, &k, &m);
 }
 
-static uint32_t ask(jvmtiEnv *ti, jmethodID id)
+static uint32_t ask_jvmti(jvmtiEnv *ti, jmethodID id)
 {
 	char *class_sig = NULL, *name = NULL, *sig = NULL, *source = NULL;
 	jclass cls = NULL;
@@ -145,7 +145,7 @@ static uint32_t ask(jvmtiEnv *ti, jmethodID id)
 	    (*ti)->GetClassSignature(ti, cls, &class_sig, NULL) == JVMTI_ERROR_NONE && class_sig &&
 	    (*ti)->GetMethodName(ti, id, &name, &sig, NULL) == JVMTI_ERROR_NONE) {
 		(*ti)->GetSourceFileName(ti, cls, &source);
-		number = number_of(id, class_sig, name, sig, source);
+		number = number_method(id, class_sig, name, sig, source);
 	}
 	if (cls)
 		(*env)->DeleteLocalRef(env, cls);
@@ -169,7 +169,7 @@ uint32_t methods_number(jvmtiEnv *ti, jmethodID id)
 	was = load_relaxed(at);
 	if (was >> 32 == key)
 		return was;
-	number = ask(ti, id);
+	number = ask_jvmti(ti, id);
 	if (number && key <= UINT32_MAX)
 		store_relaxed(at, key << 32 | number);
 	return number;

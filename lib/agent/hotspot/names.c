@@ -64,7 +64,7 @@ struct parts {
 };
 
 /* Its pages are mapped: what is read there may be nonsense, but it can be read. */
-static bool readable(const struct names_text *t)
+static bool names_readable(const struct names_text *t)
 {
 	char c;
 
@@ -72,7 +72,7 @@ static bool readable(const struct names_text *t)
 			   sys_peek_all(&c, (uintptr_t)t->s + t->len - 1, 1));
 }
 
-static bool symbol(uintptr_t sym, bool doubtful, struct names_text *t)
+static bool names_symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 {
 	uint16_t len;
 
@@ -82,7 +82,7 @@ static bool symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 	t->len = vm_u16(sym, vm.o.sym_len);
 	if (t->len > JVM_MAX_STRING)
 		t->len = JVM_MAX_STRING;
-	return !doubtful || readable(t);
+	return !doubtful || names_readable(t);
 }
 
 /* The same, copied: it may go at any time. */
@@ -98,7 +98,7 @@ static bool copied_symbol(uintptr_t sym, char *copy, struct names_text *t)
 }
 
 /* Reads what may be no memory at all, unless the VM itself has just said what it is. */
-static bool take(void *dst, uintptr_t src, size_t n, enum names_trust trust)
+static bool names_read(void *dst, uintptr_t src, size_t n, enum names_trust trust)
 {
 	if (trust != NAMES_TOLD)
 		return sys_peek_all(dst, src, n);
@@ -111,16 +111,17 @@ static bool pool_symbol(uintptr_t cp, uint32_t i, enum names_trust trust, bool d
 	uint32_t nr = vm.o.cp_length >= 0 ? (uint32_t)vm_i32(cp, vm.o.cp_length) : 65536;
 	uintptr_t sym;
 
-	return i && i < nr && take(&sym, cp + vm.size.cp + i * 8ul, 8, trust) && symbol(sym, doubtful, t);
+	return i && i < nr && names_read(&sym, cp + vm.size.cp + i * 8ul, 8, trust) &&
+	       names_symbol(sym, doubtful, t);
 }
 
-static bool is_text(const struct names_text *t, const char *s)
+static bool names_is_text(const struct names_text *t, const char *s)
 {
 	return t->len == str_len(s) && !memcmp(t->s, s, t->len);
 }
 
 /* Names of all versions since JDK 8. */
-static enum names_waits waits_for(const struct names_method *n)
+static enum names_waits names_waits_for(const struct names_method *n)
 {
 	static const struct {
 		const char *class_name, *name;
@@ -138,7 +139,8 @@ static enum names_waits waits_for(const struct names_method *n)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (is_text(&n->name, known[i].name) && is_text(&n->class_name, known[i].class_name))
+		if (names_is_text(&n->name, known[i].name) &&
+		    names_is_text(&n->class_name, known[i].class_name))
 			return known[i].waits;
 	return NAMES_NOTHING;
 }
@@ -167,21 +169,21 @@ static bool bcp_fits(uintptr_t bcp, uintptr_t code, uint32_t code_size)
  * Follows a Method to its class and decides whether it is one. Even one that should be alive
  * is read carefully: the walker may have taken an old word for a frame.
  */
-static bool follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p, uintptr_t *cp,
-		   uintptr_t *holder)
+static bool names_follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct parts *p, uintptr_t *cp,
+			 uintptr_t *holder)
 {
 	const struct vm_offsets *o = &vm.o;
 	char head[64];
 	uintptr_t back;
 
-	if (!take(&p->cm, m + o->method_const, 8, trust) || (p->cm & 7) || !p->cm ||
-	    (size_t)vm.size.cm > sizeof(head) || !take(head, p->cm, vm.size.cm, trust))
+	if (!names_read(&p->cm, m + o->method_const, 8, trust) || (p->cm & 7) || !p->cm ||
+	    (size_t)vm.size.cm > sizeof(head) || !names_read(head, p->cm, vm.size.cm, trust))
 		return false;
 	*cp = own_word((uintptr_t)head, o->cm_constants);
 	p->code_size = own_u16((uintptr_t)head, o->cm_code_size);
 	if (trust == NAMES_IF_BCP && bcp && !bcp_fits(bcp, p->cm + vm.size.cm, p->code_size))
 		return false;
-	if ((*cp & 7) || !take(holder, *cp + o->cp_holder, 8, trust) || (*holder & 7))
+	if ((*cp & 7) || !names_read(holder, *cp + o->cp_holder, 8, trust) || (*holder & 7))
 		return false;
 	if (trust == NAMES_IF_BCP && bcp)
 		return true;
@@ -204,8 +206,9 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	uintptr_t cp, holder, name, source;
 
 	p->doubtful = false;
-	if (!follow(m, trust, bcp, p, &cp, &holder) || !take(&name, holder + o->klass_name, 8, trust) ||
-	    !symbol(name, p->doubtful, &p->names.class_name) ||
+	if (!names_follow(m, trust, bcp, p, &cp, &holder) ||
+	    !names_read(&name, holder + o->klass_name, 8, trust) ||
+	    !names_symbol(name, p->doubtful, &p->names.class_name) ||
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_name), trust, p->doubtful, &p->names.name) ||
 	    !pool_symbol(cp, vm_u16(p->cm, o->cm_sig), trust, p->doubtful, &p->names.sig))
 		return false;
@@ -229,7 +232,7 @@ static bool read_parts_of(struct blocked *b, uintptr_t m, enum names_trust trust
 	uint16_t name, sig, source = 0;
 
 	p->doubtful = false;
-	if (!follow(m, trust, bcp, p, &cp, &holder) ||
+	if (!names_follow(m, trust, bcp, p, &cp, &holder) ||
 	    !sys_peek_all(&sym[CLASS], holder + o->klass_name, 8) ||
 	    !sys_peek_all(&name, p->cm + o->cm_name, 2) ||
 	    !sys_peek_all(&sig, p->cm + o->cm_sig, 2) ||
@@ -274,8 +277,8 @@ struct found {
 };
 
 /* Gives the method a number and, when the slot can be had, publishes it there. */
-static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epoch, struct found at,
-				struct jvm_ring *ring, struct method_info *out)
+static enum names_result names_number_method(uintptr_t m, const struct parts *p, uint32_t epoch,
+					     struct found at, struct jvm_ring *ring, struct method_info *out)
 {
 	uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	struct slot *s = at.slot;
@@ -283,7 +286,7 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
 	bool mine = s && __atomic_compare_exchange_n(&s->key, &expected, BUSY, false, __ATOMIC_ACQ_REL,
 						     __ATOMIC_RELAXED);
 	bool written = write_record(&p->names, id, ring);
-	enum names_waits waits = waits_for(&p->names);
+	enum names_waits waits = names_waits_for(&p->names);
 
 	if (mine && written) {
 		store_relaxed(&s->val, (uint64_t)epoch << 32 | id);
@@ -303,7 +306,7 @@ static enum names_result number(uintptr_t m, const struct parts *p, uint32_t epo
  * The slot of m, or one that it may have (free, or not confirmed since classes were
  * unloaded); NULL when there is none.
  */
-static struct found find(uintptr_t m, uint32_t epoch)
+static struct found names_find(uintptr_t m, uint32_t epoch)
 {
 	size_t h = mix64(m), i;
 	struct found spare = { 0 };
@@ -327,7 +330,8 @@ static struct found find(uintptr_t m, uint32_t epoch)
  * The method has the same bytecodes as when it got its number. On another thread's stack a place in them
  * tells as much, and saves the system call.
  */
-static bool is_same(const struct blocked *b, uintptr_t m, uintptr_t cm, uint32_t code_size, uintptr_t bcp)
+static bool names_is_same(const struct blocked *b, uintptr_t m, uintptr_t cm, uint32_t code_size,
+			  uintptr_t bcp)
 {
 	uintptr_t now;
 
@@ -344,8 +348,8 @@ static bool read_either(struct blocked *b, uintptr_t m, enum names_trust trust, 
 	return b ? read_parts_of(b, m, trust, bcp, p) : read_parts(m, trust, bcp, p);
 }
 
-static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
-			     struct jvm_ring *ring, struct method_info *out)
+static enum names_result names_get_checked(struct blocked *b, uintptr_t m, enum names_trust trust,
+					   uintptr_t bcp, struct jvm_ring *ring, struct method_info *out)
 {
 	uint32_t epoch = names_epoch(), code_size, waits;
 	struct found at;
@@ -356,7 +360,7 @@ static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust tr
 
 	if (!m || (m & 7))
 		return NAMES_NOT_A_METHOD;
-	at = find(m, epoch);
+	at = names_find(m, epoch);
 	s = at.slot;
 	if (s && at.key == m) {
 		val = load_acquire(&s->val);
@@ -364,7 +368,7 @@ static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust tr
 		code_size = load_relaxed(&s->code_size);
 		waits = load_relaxed(&s->waits);
 		if (load_acquire(&s->key) == m && load_relaxed(&s->val) == val && val >> 32 == epoch &&
-		    is_same(b, m, cm, code_size, trust == NAMES_IF_BCP ? bcp : 0)) {
+		    names_is_same(b, m, cm, code_size, trust == NAMES_IF_BCP ? bcp : 0)) {
 			*out = (struct method_info){ val, waits, cm + vm.size.cm, code_size };
 			return trust != NAMES_IF_BCP || !bcp || bcp_fits(bcp, out->code, code_size) ?
 				NAMES_OK : NAMES_NOT_A_METHOD;
@@ -381,24 +385,24 @@ static enum names_result get(struct blocked *b, uintptr_t m, enum names_trust tr
 		    load_acquire(&s->key) == m &&
 		    __atomic_compare_exchange_n(&s->val, &val, (uint64_t)epoch << 32 | (uint32_t)val, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			waits = waits_for(&p.names);
+			waits = names_waits_for(&p.names);
 			*out = (struct method_info){ val, waits, p.cm + vm.size.cm, p.code_size };
 			return NAMES_OK;
 		}
 	}
-	return number(m, &p, epoch, at, ring, out);
+	return names_number_method(m, &p, epoch, at, ring, out);
 }
 
 enum names_result names_get(uintptr_t m, enum names_trust trust, uintptr_t bcp, struct jvm_ring *ring,
 			    struct method_info *out)
 {
-	return get(NULL, m, trust, bcp, ring, out);
+	return names_get_checked(NULL, m, trust, bcp, ring, out);
 }
 
 enum names_result names_get_of(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
 			       struct jvm_ring *ring, struct method_info *out)
 {
-	return get(b, m, trust, bcp, ring, out);
+	return names_get_checked(b, m, trust, bcp, ring, out);
 }
 
 bool names_are(uintptr_t m, const char *class_name, const char *name, const char *sig)
@@ -406,8 +410,8 @@ bool names_are(uintptr_t m, const char *class_name, const char *name, const char
 	struct parts p;
 
 	return m && !(m & 7) && read_parts(m, NAMES_IF_LINKED, 0, &p) &&
-	       is_text(&p.names.class_name, class_name) && is_text(&p.names.name, name) &&
-	       is_text(&p.names.sig, sig);
+	       names_is_text(&p.names.class_name, class_name) && names_is_text(&p.names.name, name) &&
+	       names_is_text(&p.names.sig, sig);
 }
 
 static uint32_t new_number(const struct names_method *m)

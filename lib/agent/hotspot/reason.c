@@ -64,7 +64,7 @@ size_t reason_signature(uintptr_t klass, char *text)
 	return len + 2;
 }
 
-static uint32_t leaf_of(struct blocked *b, uintptr_t klass)
+static uint32_t reason_leaf(struct blocked *b, uintptr_t klass)
 {
 	struct klass *k = &klasses[mix64(klass) >> 56];
 	uint32_t epoch = names_epoch();
@@ -117,7 +117,7 @@ static bool enters_again(const struct blocked *b)
 	       state == OS_MONITOR_WAIT;
 }
 
-static bool has(const struct walk *w, enum names_waits waits)
+static bool walk_has_wait(const struct walk *w, enum names_waits waits)
 {
 	return w->waits >> waits & 1;
 }
@@ -151,12 +151,12 @@ enum wall_reason reason_of(const struct walk *w, uint32_t *leaf)
 		return oops_collecting() ? WALL_GC : WALL_SAFEPOINT;
 	if (points(b, vm.o.jthread_pending_monitor))
 		return WALL_MONITOR;
-	if (points(b, vm.o.jthread_waiting_monitor) && has(w, NAMES_WAIT))
+	if (points(b, vm.o.jthread_waiting_monitor) && walk_has_wait(w, NAMES_WAIT))
 		return b->enters_again ? WALL_MONITOR : WALL_WAIT;
-	if (has(w, NAMES_SLEEP) || has(w, NAMES_VTHREAD_SLEEP))
+	if (walk_has_wait(w, NAMES_SLEEP) || walk_has_wait(w, NAMES_VTHREAD_SLEEP))
 		return WALL_SLEEP;
-	if (has(w, NAMES_PARK)) {
-		*leaf = b->blocker ? leaf_of(b, b->blocker) : 0;
+	if (walk_has_wait(w, NAMES_PARK)) {
+		*leaf = b->blocker ? reason_leaf(b, b->blocker) : 0;
 		return WALL_PARK;
 	}
 	/* in the VM: for a collection it has asked for, or for a lock of the VM's own */

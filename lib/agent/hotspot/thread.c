@@ -51,14 +51,14 @@ static uintptr_t tid_key(int tid)
 	return (uintptr_t)(uint32_t)tid << 6 | 2;
 }
 
-static size_t hash(uintptr_t key)
+static size_t vmthread_hash(uintptr_t key)
 {
 	return mix64(key);
 }
 
-static uintptr_t find(const struct table *t, uintptr_t wanted)
+static uintptr_t vmthread_find(const struct table *t, uintptr_t wanted)
 {
-	size_t h = hash(wanted), i;
+	size_t h = vmthread_hash(wanted), i;
 
 	for (i = 0; t->slots && i < NR_PROBES; i++) {
 		const struct slot *s = &t->slots[(h + i) & (NR_SLOTS - 1)];
@@ -75,7 +75,7 @@ static uintptr_t find(const struct table *t, uintptr_t wanted)
 static void insert_locked(struct table *t, uintptr_t key, uintptr_t thread, bool replace)
 {
 	struct slot *s, *spare = NULL;
-	size_t h = hash(key), i;
+	size_t h = vmthread_hash(key), i;
 
 	for (i = 0; i < NR_PROBES; i++) {
 		s = &t->slots[(h + i) & (NR_SLOTS - 1)];
@@ -94,7 +94,7 @@ static void insert_locked(struct table *t, uintptr_t key, uintptr_t thread, bool
 	}
 }
 
-static void insert(uintptr_t tp, int tid, uintptr_t thread, bool replace)
+static void vmthread_insert(uintptr_t tp, int tid, uintptr_t thread, bool replace)
 {
 	sys_lock(&lock);
 	insert_locked(&by_tp, tp, thread, replace);
@@ -104,7 +104,7 @@ static void insert(uintptr_t tp, int tid, uintptr_t thread, bool replace)
 
 static void remove_locked(struct table *t, uintptr_t key)
 {
-	size_t h = hash(key), i;
+	size_t h = vmthread_hash(key), i;
 
 	for (i = 0; i < NR_PROBES; i++) {
 		struct slot *s = &t->slots[(h + i) & (NR_SLOTS - 1)];
@@ -189,7 +189,7 @@ static uintptr_t find_own_thread(void)
 }
 
 /* Whether the calling thread's own variable says that it is this thread of the table. */
-static bool is_own(uintptr_t thread)
+static bool vmthread_is_own(uintptr_t thread)
 {
 	uint32_t word = load_acquire(&own_variable.word);
 	const uintptr_t *dtv = *(uintptr_t **)(thread_pointer() + load_relaxed(&own_variable.dtv));
@@ -233,7 +233,7 @@ void vm_find_first_thread(void)
 	tries--;
 	me = find_own_thread();
 	if (me) {
-		insert(thread_pointer(), sys_tid(), me, true);
+		vmthread_insert(thread_pointer(), sys_tid(), me, true);
 		tries = 0;
 	}
 }
@@ -269,7 +269,7 @@ void vm_add_this_thread(uintptr_t thread)
 	if (!by_tid.slots)
 		return;
 	vm_learn_this_thread(thread);
-	insert(thread_pointer(), sys_tid(), thread, true);
+	vmthread_insert(thread_pointer(), sys_tid(), thread, true);
 	if (!load_relaxed(&own_variable.word) && add_relaxed(&tries, -1) > 0)
 		find_own_thread();
 }
@@ -286,12 +286,12 @@ void vm_add_thread(uintptr_t thread)
 	int tid;
 
 	if (by_tid.slots && (p = pthread_of(thread)) > REMOVED && (tid = vm_thread_tid(thread)))
-		insert(p + load_relaxed(&own_part), tid, thread, false);
+		vmthread_insert(p + load_relaxed(&own_part), tid, thread, false);
 }
 
 uintptr_t vm_thread_of(int tid)
 {
-	return find(&by_tid, tid_key(tid));
+	return vmthread_find(&by_tid, tid_key(tid));
 }
 
 int vm_thread_tid(uintptr_t thread)
@@ -368,8 +368,8 @@ void vm_current_thread(struct vm_thread *t, uintptr_t sp)
 {
 	uintptr_t tp = thread_pointer();
 
-	t->thread = find(&by_tp, tp);
-	if (t->thread && !is_own(t->thread))
+	t->thread = vmthread_find(&by_tp, tp);
+	if (t->thread && !vmthread_is_own(t->thread))
 		t->thread = 0;
 	t->fields = t->thread;
 	t->blocked = NULL;

@@ -168,7 +168,7 @@ static void init_8(void)
 	vm.major = &major;		/* it says 25, which is HotSpot's */
 }
 
-static bool is_in(int offset, int bytes, int size)
+static bool vm_field_is_in(int offset, int bytes, int size)
 {
 	return offset >= 0 && size >= bytes && offset <= size - bytes;
 }
@@ -179,10 +179,11 @@ static bool are_in_copies(void)
 	enum { ANCHOR = 24, WRAPPER = 1024 };
 	const struct vm_offsets *o = &vm.o;
 
-	return is_in(o->cm_constants, 8, vm.size.cm) && is_in(o->cm_code_size, 2, vm.size.cm) &&
-	       is_in(o->anchor_sp, 8, ANCHOR) && is_in(o->anchor_pc, 8, ANCHOR) &&
-	       (o->anchor_fp < 0 || is_in(o->anchor_fp, 8, ANCHOR)) &&
-	       is_in(o->wrapper_anchor, ANCHOR, WRAPPER);
+	return vm_field_is_in(o->cm_constants, 8, vm.size.cm) &&
+	       vm_field_is_in(o->cm_code_size, 2, vm.size.cm) &&
+	       vm_field_is_in(o->anchor_sp, 8, ANCHOR) && vm_field_is_in(o->anchor_pc, 8, ANCHOR) &&
+	       (o->anchor_fp < 0 || vm_field_is_in(o->anchor_fp, 8, ANCHOR)) &&
+	       vm_field_is_in(o->wrapper_anchor, ANCHOR, WRAPPER);
 }
 
 void vm_init(uintptr_t addr)
@@ -360,7 +361,7 @@ static bool starts_with(const char *s, const char *head)
 	return true;
 }
 
-static bool ends_with(const char *s, size_t len, const char *end)
+static bool vm_name_ends_with(const char *s, size_t len, const char *end)
 {
 	size_t n = str_len(end);
 
@@ -376,12 +377,12 @@ size_t vm_stub_name(const char **name)
 	if (starts_with(*name, before_stub)) {
 		*name += sizeof(before_stub) - 1;
 		len -= sizeof(before_stub) - 1;
-	} else if (ends_with(*name, len, after_stub)) {
+	} else if (vm_name_ends_with(*name, len, after_stub)) {
 		len -= sizeof(after_stub) - 1;
 	} else {
 		return len;
 	}
-	return ends_with(*name, len, "_stub") ? len - str_len("_stub") : len;
+	return vm_name_ends_with(*name, len, "_stub") ? len - str_len("_stub") : len;
 }
 
 /* Names are string constants of libjvm, or were copied for good when the blob was made. */
@@ -394,7 +395,7 @@ static enum vm_blob_kind kind_by_name(const char *name)
 	if (str_eq(name, "Interpreter"))
 		return VM_BLOB_INTERPRETER;
 	if (starts_with(name, "StubRoutines") || starts_with(name, before_stub) ||
-	    ends_with(name, str_len(name), after_stub))
+	    vm_name_ends_with(name, str_len(name), after_stub))
 		return VM_BLOB_ROUTINES;
 	if (starts_with(name, "I2C/C2I"))
 		return VM_BLOB_ADAPTER;
@@ -544,7 +545,7 @@ struct wanted {
 };
 
 /* The blob may be one that is being freed. */
-static bool is_named(const struct vm_blob *b, void *ctx)
+static bool vm_blob_is_named(const struct vm_blob *b, void *ctx)
 {
 	struct wanted *w = ctx;
 	char copy[32] = "";
@@ -560,7 +561,7 @@ bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size)
 {
 	struct wanted w = { .name = name };
 
-	vm_each_blob(is_named, &w);
+	vm_each_blob(vm_blob_is_named, &w);
 	if (!w.found.addr)
 		return false;
 	*begin = w.found.begin;

@@ -44,7 +44,7 @@ static void drop_segments(struct walk *w, uint32_t from, uint32_t to)
  * Make room for outer frames: the inner half of those that there are when it is needed first stays, then
  * there is a mark, and of the frames behind that the inner half goes each time.
  */
-static void make_room(struct walk *w)
+static void walk_make_room(struct walk *w)
 {
 	uint32_t at = w->left_out ? w->left_out_at : w->nr_frames / 2, nr = (w->nr_frames - at + 1) / 2, i;
 	uint32_t from = w->nr_segments, to = w->nr_segments;
@@ -543,7 +543,7 @@ static bool is_cont_entry(const struct vm_blob *b)
 }
 
 /* One frame outwards; false: the walk is over. */
-static bool step(struct walk *w, struct cursor *c)
+static bool walk_step(struct walk *w, struct cursor *c)
 {
 	struct native_frame f;
 	struct vm_blob b;
@@ -606,14 +606,14 @@ static void walk_java(struct walk *w, struct cursor *c)
 	for (;;) {
 		/* a step takes two at most, and the mark that ends a walk has its own */
 		if (w->nr_frames + 2 > w->max_frames || w->nr_segments == JVM_MAX_SEGMENTS)
-			make_room(w);
+			walk_make_room(w);
 		if (w->left_out + w->nr_frames >= DEEPEST) {
 			push_mark(w, JVM_MARK_DEPTH);
 			return;
 		}
 		c->above_stub = c->left_stub;
 		c->left_stub = false;
-		if (!step(w, c))
+		if (!walk_step(w, c))
 			return;
 		if (!c->left_stub)
 			c->stub = NULL;
