@@ -107,7 +107,7 @@ static void send_all(int fd, const char *p, size_t len)
 	}
 }
 
-static void answer(int fd, control_fn fn, void *ctx)
+static void control_answer(int fd, control_fn fn, void *ctx)
 {
 	char command[MAX_COMMAND];
 	struct buf reply = BUF_INIT, whole = BUF_INIT;
@@ -136,7 +136,7 @@ void control_serve(int listening, control_fn fn, void *ctx)
 
 		set_timeout(fd, COMMAND_MS);
 		if (peer(fd, &c) && (!c.uid || c.uid == geteuid()))
-			answer(fd, fn, ctx);
+			control_answer(fd, fn, ctx);
 		close(fd);
 	}
 }
@@ -153,7 +153,7 @@ static bool is_recorder(const struct ucred *c, int pid)
 	return c->pid == pid || !c->uid || c->uid == geteuid();
 }
 
-static bool is_trusted(const struct ucred *c, int pid)
+static bool control_is_trusted(const struct ucred *c, int pid)
 {
 	return c->pid == pid && (!c->uid || c->uid == geteuid());
 }
@@ -241,7 +241,7 @@ static int connect_to(int pid, struct ucred *c)
 	return fd;
 }
 
-static void skip(struct control_skipped *s, int error, const struct ucred *c)
+static void control_skip(struct control_skipped *s, int error, const struct ucred *c)
 {
 	if (error == EPERM || error == ECONNREFUSED)
 		return;
@@ -274,7 +274,7 @@ size_t control_list(int **pids, struct control_skipped *skipped)
 		errno = ETIMEDOUT;
 		fd = clock_mono_ns() < until_ns ? connect_name(pid, suffix, &c) : -1;
 		if (fd < 0) {
-			skip(skipped, errno, &c);
+			control_skip(skipped, errno, &c);
 			continue;
 		}
 		close(fd);
@@ -285,7 +285,7 @@ size_t control_list(int **pids, struct control_skipped *skipped)
 	return nr;
 }
 
-static int take_answer(struct buf *reply, int pid, struct err *e)
+static int control_take_answer(struct buf *reply, int pid, struct err *e)
 {
 	const char *text = reply->data ? reply->data : "";
 	size_t len = strcspn(text, "\n");
@@ -316,14 +316,14 @@ static void receive(int fd, uint64_t until_ns, struct buf *reply)
 }
 
 /* As control_ask(), and our own recorders and root's have own_ns. */
-static int ask(int pid, const char *command, uint64_t own_ns, uint64_t *others_ns, struct buf *reply,
-	       struct err *e)
+static int control_request(int pid, const char *command, uint64_t own_ns, uint64_t *others_ns,
+			   struct buf *reply, struct err *e)
 {
 	uint64_t begin_ns = clock_mono_ns();
 	char line[MAX_COMMAND];
 	struct ucred c = { 0 };
 	int fd = connect_to(pid, &c), r;
-	bool trusted = is_trusted(&c, pid);
+	bool trusted = control_is_trusted(&c, pid);
 
 	if (fd < 0 && errno == EPERM)
 		return err_set(e, EPERM, "process %d records for another user", pid);
@@ -336,14 +336,14 @@ static int ask(int pid, const char *command, uint64_t own_ns, uint64_t *others_n
 	receive(fd, begin_ns + (trusted ? own_ns : *others_ns), reply);
 	if (!trusted)
 		*others_ns -= MIN(*others_ns, clock_mono_ns() - begin_ns);
-	r = take_answer(reply, pid, e);
+	r = control_take_answer(reply, pid, e);
 	close(fd);
 	return r;
 }
 
 int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e)
 {
-	return ask(pid, command, REPLY_MS * 1000000ULL, others_ns, reply, e);
+	return control_request(pid, command, REPLY_MS * 1000000ULL, others_ns, reply, e);
 }
 
 /* *others_ns as for control_ask(). */
@@ -354,7 +354,7 @@ static bool has_jvm(int recorder, int pid, uint64_t *others_ns)
 	const char *s;
 	struct err e;
 
-	if (!ask(recorder, "jvms", LIST_MS * 1000000ULL, others_ns, &reply, &e))
+	if (!control_request(recorder, "jvms", LIST_MS * 1000000ULL, others_ns, &reply, &e))
 		for (s = reply.len ? reply.data : NULL; s && !found; s = strchr(s, '\n')) {
 			s += *s == '\n';
 			found = strtol(s, NULL, 10) == pid;

@@ -123,7 +123,7 @@ static char *configured(int pid)
 }
 
 /* Files of arguments and flags, and all variables, are in what a JVM says of itself once it is up. */
-static void ask(struct crash_watch *w)
+static void crash_ask(struct crash_watch *w)
 {
 	struct buf maps = BUF_INIT, data = BUF_INIT, args = BUF_INIT, flags = BUF_INIT;
 	char name[32];
@@ -150,7 +150,7 @@ static void ask_in_time(struct crash_watch *w)
 		return;
 	w->nr_asked++;
 	w->asked_ns = now_ns;
-	ask(w);
+	crash_ask(w);
 }
 
 static size_t link_of(int pid, const char *what, char path[static PATH_MAX])
@@ -176,7 +176,7 @@ static char *working_folder(int pid)
 	return xstrdup(path[len] ? path + len : "/");
 }
 
-static int own_number(int pid)
+static int crash_own_pid(int pid)
 {
 	struct buf b = BUF_INIT;
 	const char *line, *last;
@@ -193,7 +193,7 @@ static int own_number(int pid)
 	return own;
 }
 
-static struct crash_watch *find(const struct crashes *s, int pid)
+static struct crash_watch *crashes_find(const struct crashes *s, int pid)
 {
 	size_t i;
 
@@ -203,7 +203,7 @@ static struct crash_watch *find(const struct crashes *s, int pid)
 	return NULL;
 }
 
-static void release(struct crash_watch *w)
+static void crash_watch_release(struct crash_watch *w)
 {
 	if (w->pidfd >= 0)
 		close(w->pidfd);
@@ -220,7 +220,7 @@ void crashes_watch(struct crashes *s, int pid)
 	struct stat st;
 	struct err e;
 
-	if (find(s, pid))
+	if (crashes_find(s, pid))
 		return;
 	w.pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (w.pidfd < 0)
@@ -229,7 +229,7 @@ void crashes_watch(struct crashes *s, int pid)
 	w.uid = stat(name, &st) ? geteuid() : st.st_uid;
 	w.since_s = clock_real_ns() / 1000000000;
 	w.is_jvm = target_is_jvm(pid);
-	w.own_pid = own_number(pid);
+	w.own_pid = crash_own_pid(pid);
 	w.folder = working_folder(pid);
 	if (w.is_jvm) {
 		w.root = foreign_root(pid, &e);
@@ -241,7 +241,7 @@ void crashes_watch(struct crashes *s, int pid)
 
 int crashes_fd(const struct crashes *s, int pid)
 {
-	const struct crash_watch *w = find(s, pid);
+	const struct crash_watch *w = crashes_find(s, pid);
 
 	return w ? w->pidfd : -1;
 }
@@ -249,7 +249,7 @@ int crashes_fd(const struct crashes *s, int pid)
 /* ---- the file ---- */
 
 /* %p is its number, %% one of it, as a JVM has it. */
-static void put_name(struct buf *b, const char *pattern, int own_pid)
+static void crash_put_name(struct buf *b, const char *pattern, int own_pid)
 {
 	for (; *pattern; pattern++) {
 		if (pattern[0] == '%' && pattern[1] == 'p')
@@ -261,7 +261,7 @@ static void put_name(struct buf *b, const char *pattern, int own_pid)
 }
 
 /* A file of its user's, in what it sees as its files, that was written since we watch. */
-static bool is_there(const struct crash_watch *w, const char *path)
+static bool crash_is_there(const struct crash_watch *w, const char *path)
 {
 	const struct foreign_rule rule = { .owner = w->uid, .max_bytes = 1 << 30, .links = true };
 	struct stat st;
@@ -288,8 +288,8 @@ static bool find_error_file(const struct crash_watch *w, struct buf *path)
 		buf_reset(path);
 		if (*places[i] != '/')
 			buf_fmt(path, "%s/", strcmp(w->folder, "/") ? w->folder : "");
-		put_name(path, places[i], w->own_pid);
-		if (is_there(w, path->data))
+		crash_put_name(path, places[i], w->own_pid);
+		if (crash_is_there(w, path->data))
 			return true;
 	}
 	return false;
@@ -334,7 +334,7 @@ static int status_by_proc(const struct crash_watch *w)
 	return status;
 }
 
-static bool has_ended(const struct crash_watch *w)
+static bool crash_has_ended(const struct crash_watch *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
 
@@ -343,9 +343,9 @@ static bool has_ended(const struct crash_watch *w)
 
 bool crashes_has_ended(const struct crashes *s, int pid)
 {
-	const struct crash_watch *w = find(s, pid);
+	const struct crash_watch *w = crashes_find(s, pid);
 
-	return w && has_ended(w);
+	return w && crash_has_ended(w);
 }
 
 void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash *crash), void *ctx)
@@ -357,7 +357,7 @@ void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash
 		struct crash crash = { .pid = w->pid, .is_jvm = w->is_jvm };
 		struct buf path = BUF_INIT;
 
-		if (!has_ended(w)) {
+		if (!crash_has_ended(w)) {
 			ask_in_time(w);
 			s->items[nr++] = *w;
 			continue;
@@ -369,7 +369,7 @@ void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash
 			crash.error_file = path.data;
 		ended(ctx, &crash);
 		buf_release(&path);
-		release(w);
+		crash_watch_release(w);
 	}
 	s->nr_items = nr;
 }
@@ -379,7 +379,7 @@ void crashes_release(struct crashes *s)
 	size_t i;
 
 	for (i = 0; i < s->nr_items; i++)
-		release(&s->items[i]);
+		crash_watch_release(&s->items[i]);
 	free(s->items);
 }
 

@@ -47,7 +47,7 @@ static bool is_perf(const struct collect *c, const char *name)
 	return i < c->o->ev.nr_events;
 }
 
-static int check(const struct collect *c, const struct rules *r, struct err *e)
+static int filters_check(const struct collect *c, const struct rules *r, struct err *e)
 {
 	const char *name;
 	size_t i;
@@ -84,13 +84,13 @@ static struct known *know(struct filters *f, struct map *m, uint32_t number)
 	return &f->list[*at];
 }
 
-static bool is_there(void *ctx, uint64_t key, uint32_t at)
+static bool filter_key_is_there(void *ctx, uint64_t key, uint32_t at)
 {
 	return ((const struct filters *)ctx)->list[at].name;
 }
 
 /* A map cannot do without a single key: these go when it grows. */
-static void forget(struct filters *f, struct map *m, uint32_t number)
+static void filters_forget(struct filters *f, struct map *m, uint32_t number)
 {
 	enum { FEW = 4096 };
 	uint32_t at = map_get(m, number);
@@ -102,8 +102,8 @@ static void forget(struct filters *f, struct map *m, uint32_t number)
 	f->list[at] = (struct known){ NULL };
 	if (++f->nr_forgotten < FEW || f->nr_forgotten * 2 < f->nr_list)
 		return;
-	map_filter(&f->threads, is_there, f);
-	map_filter(&f->classes, is_there, f);
+	map_filter(&f->threads, filter_key_is_there, f);
+	map_filter(&f->classes, filter_key_is_there, f);
 	f->first_free = 0;
 	for (at = f->nr_list; at-- > 0;)
 		if (!f->list[at].name) {
@@ -113,7 +113,7 @@ static void forget(struct filters *f, struct map *m, uint32_t number)
 	f->nr_forgotten = 0;
 }
 
-static void set_name(struct known *k, const char *name)
+static void known_set_name(struct known *k, const char *name)
 {
 	free(k->name);
 	k->name = xstrdup(name);
@@ -131,7 +131,7 @@ void filters_thread(struct filters *f, uint32_t thread, const char *name, bool j
 		return;
 	k->java = java;
 	k->virtual = virtual && *name != '[';
-	set_name(k, *name || !virtual ? name : "[virtual threads]");
+	known_set_name(k, *name || !virtual ? name : "[virtual threads]");
 }
 
 void filters_group(struct filters *f, uint32_t thread, const char *name)
@@ -149,29 +149,29 @@ void filters_group(struct filters *f, uint32_t thread, const char *name)
 void filters_forget_thread(struct filters *f, uint32_t thread)
 {
 	if (f)
-		forget(f, &f->threads, thread);
+		filters_forget(f, &f->threads, thread);
 }
 
 void filters_class(struct filters *f, uint32_t function, const char *name)
 {
-	set_name(know(f, &f->classes, function), name);
+	known_set_name(know(f, &f->classes, function), name);
 }
 
 void filters_forget_class(struct filters *f, uint32_t function)
 {
-	forget(f, &f->classes, function);
+	filters_forget(f, &f->classes, function);
 }
 
 /* ---- asking ---- */
 
-static const struct known *known(const struct filters *f, const struct map *m, uint32_t number)
+static const struct known *filters_known(const struct filters *f, const struct map *m, uint32_t number)
 {
 	uint32_t at = map_get(m, number);
 
 	return at != MAP_NONE && f->list[at].name ? &f->list[at] : NULL;
 }
 
-static const char *group_of(const struct known *k)
+static const char *known_group(const struct known *k)
 {
 	return !k ? "" : k->virtual ? RULES_VIRTUAL_GROUP : k->group ? k->group : "";
 }
@@ -180,7 +180,7 @@ static bool ask_thread(const struct rules *r, const struct rule_event *event, co
 {
 	return rules_want(r, RULE_EVENT, event, NULL) &&
 	       rules_want(r, RULE_THREAD, event, k ? k->name : "[unknown thread]") &&
-	       rules_want(r, RULE_GROUP, event, group_of(k)) &&
+	       rules_want(r, RULE_GROUP, event, known_group(k)) &&
 	       rules_want(r, RULE_KIND, event, k && k->virtual ? "virtual" : "platform");
 }
 
@@ -226,12 +226,12 @@ static bool wants(struct collect *c, const struct rules *r, uint32_t event, uint
 
 	if (!event_at(c, event, &names))
 		return true;
-	return want(f, r, event, &names, known(f, &f->threads, thread), ask_thread) &&
+	return want(f, r, event, &names, filters_known(f, &f->threads, thread), ask_thread) &&
 	       (!function || !(r->has >> RULE_CLASS & 1) ||
-		want(f, r, event, &names, known(f, &f->classes, function), ask_class));
+		want(f, r, event, &names, filters_known(f, &f->classes, function), ask_class));
 }
 
-static bool count(struct collect *c, uint32_t event, bool wanted)
+static bool filters_count(struct collect *c, uint32_t event, bool wanted)
 {
 	c->filters.left_out[event] += !wanted;
 	return wanted;
@@ -241,11 +241,11 @@ bool filters_want_perf(struct collect *c, uint32_t event, uint32_t thread, uint6
 {
 	const struct rules *r = rules_at(&c->filters, time_ns);
 
-	return !r || event >= FILTERS_SOURCE || count(c, event, wants(c, r, event, thread, 0));
+	return !r || event >= FILTERS_SOURCE || filters_count(c, event, wants(c, r, event, thread, 0));
 }
 
 /* What is freed must be known. */
-static bool is_whole(const struct collect *c, size_t source)
+static bool filters_is_whole(const struct collect *c, size_t source)
 {
 	const struct source_kind *k = c->o->sources[source].kind;
 
@@ -257,9 +257,10 @@ bool filters_want_source(struct collect *c, size_t source, uint32_t thread, uint
 {
 	const struct rules *r = rules_at(&c->filters, time_ns);
 
-	if (!r || is_whole(c, source))
+	if (!r || filters_is_whole(c, source))
 		return true;
-	return count(c, FILTERS_SOURCE + source, wants(c, r, FILTERS_SOURCE + source, thread, function));
+	return filters_count(c, FILTERS_SOURCE + source,
+			     wants(c, r, FILTERS_SOURCE + source, thread, function));
 }
 
 bool filters_keep_source(struct collect *c, size_t source, uint32_t thread, uint64_t time_ns)
@@ -277,8 +278,9 @@ bool filters_want_wait(struct collect *c, size_t source, uint32_t thread, uint32
 
 	if (!r || !event_at(c, FILTERS_SOURCE + source, &names))
 		return true;
-	return count(c, FILTERS_SOURCE + source, wants(c, r, FILTERS_SOURCE + source, thread, function) &&
-		     rules_want_length(r, &names, w->ns));
+	return filters_count(c, FILTERS_SOURCE + source,
+			     wants(c, r, FILTERS_SOURCE + source, thread, function) &&
+			     rules_want_length(r, &names, w->ns));
 }
 
 bool filters_of_waits(const struct collect *c, uint64_t time_ns)
@@ -346,7 +348,7 @@ bool filters_want_event(struct collect *c, uint32_t thread, const struct jvm_eve
 		yes = wants(c, r, FILTERS_EVENT + x->kind, thread, 0);
 	if (yes && has_length(x->kind) && x->duration_ns != UINT64_MAX)
 		yes = rules_want_length(r, names, x->duration_ns);
-	return count(c, FILTERS_EVENT + x->kind, yes);
+	return filters_count(c, FILTERS_EVENT + x->kind, yes);
 }
 
 /* ---- what is in force ---- */
@@ -355,7 +357,7 @@ int filters_init(struct collect *c, struct err *e)
 {
 	c->filters.now = c->o->filter && c->o->filter->nr ? c->o->filter : NULL;
 	c->filters.before = c->filters.now;
-	return c->filters.now ? check(c, c->filters.now, e) : 0;
+	return c->filters.now ? filters_check(c, c->filters.now, e) : 0;
 }
 
 void filters_release(struct filters *f)
@@ -420,7 +422,7 @@ int filters_set(struct collect *c, const char *text, struct err *e)
 	int r = strcmp(text, "none") ? rules_list(&new, text, e) : 0;
 
 	if (!r)
-		r = check(c, &new, e);
+		r = filters_check(c, &new, e);
 	if (r) {
 		rules_release(&new);
 		return r;

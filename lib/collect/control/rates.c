@@ -202,7 +202,7 @@ static int open_on_tasks(struct collect *c, uint32_t old, uint32_t new, struct e
 	return 0;
 }
 
-static void give_back(struct collect *c, uint32_t old, uint32_t new)
+static void rates_give_back(struct collect *c, uint32_t old, uint32_t new)
 {
 	size_t i;
 
@@ -261,7 +261,7 @@ static void undo(struct collect *c, const uint32_t *taken, size_t nr)
 	for (i = 0; i < nr; i++) {
 		if (!taken[i])
 			continue;
-		give_back(c, i + 1, taken[i]);
+		rates_give_back(c, i + 1, taken[i]);
 		evset_close(&c->ev, taken[i]);
 	}
 }

@@ -18,7 +18,7 @@ struct parser {
 	size_t depth;
 };
 
-static struct script_step *add(struct script *s, int what, unsigned int line)
+static struct script_step *script_add(struct script *s, int what, unsigned int line)
 {
 	VEC_GROW(s->steps, s->nr_steps, s->alloc_steps);
 	s->steps[s->nr_steps] = (struct script_step){ .what = what, .line = line };
@@ -29,7 +29,7 @@ static int parse_wait(struct parser *p, int nr, char *const *words, unsigned int
 {
 	if (nr != 2)
 		return err_set(e, EINVAL, "wait needs a time, as in 'wait 500ms'");
-	return opt_parse_time(words[1], &add(p->s, STEP_WAIT, line)->n, e);
+	return opt_parse_time(words[1], &script_add(p->s, STEP_WAIT, line)->n, e);
 }
 
 static int parse_repeat(struct parser *p, int nr, char *const *words, unsigned int line, struct err *e)
@@ -44,7 +44,7 @@ static int parse_repeat(struct parser *p, int nr, char *const *words, unsigned i
 	if (p->depth == MAX_DEPTH)
 		return err_set(e, EINVAL, "more than %d repetitions inside each other", MAX_DEPTH);
 	p->open[p->depth++] = p->s->nr_steps;
-	add(p->s, STEP_REPEAT, line)->n = n;
+	script_add(p->s, STEP_REPEAT, line)->n = n;
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static int parse_end(struct parser *p, int nr, unsigned int line, struct err *e)
 {
 	if (nr != 1 || !p->depth)
 		return err_set(e, EINVAL, nr != 1 ? "nothing may follow 'end'" : "'end' without a 'repeat'");
-	add(p->s, STEP_END, line)->begin = p->open[--p->depth] + 1;
+	script_add(p->s, STEP_END, line)->begin = p->open[--p->depth] + 1;
 	return 0;
 }
 
@@ -62,12 +62,12 @@ static int parse_command(struct parser *p, int nr, char *const *words, unsigned 
 	int r = p->parse(nr, words, &b, e);
 
 	if (!r)
-		add(p->s, STEP_COMMAND, line)->command = xstrdup(b.data);
+		script_add(p->s, STEP_COMMAND, line)->command = xstrdup(b.data);
 	buf_release(&b);
 	return r;
 }
 
-static int parse_line(struct parser *p, char *text, unsigned int line, struct err *e)
+static int parse_script_line(struct parser *p, char *text, unsigned int line, struct err *e)
 {
 	char *words[MAX_WORDS], *word, *save = NULL;
 	int nr = 0;
@@ -97,7 +97,7 @@ int script_parse(struct script *s, const char *name, char *text, script_parse_fn
 		next = strchr(text, '\n');
 		if (next)
 			*next++ = 0;
-		r = parse_line(&p, text, ++line, e);
+		r = parse_script_line(&p, text, ++line, e);
 		if (r)
 			return err_wrap(e, "%s:%u", name, line);
 	}

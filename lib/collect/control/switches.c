@@ -36,7 +36,7 @@ static size_t at_calls(const struct collect *c)
 }
 
 /* NULL: the recording has no such event. */
-static struct switched *at(struct collect *c, size_t i)
+static struct switched *switched_at(struct collect *c, size_t i)
 {
 	struct switches *s = &c->switches;
 
@@ -51,7 +51,7 @@ static struct switched *at(struct collect *c, size_t i)
 	return c->o->jvm_events >> i & 1 ? &s->tells[i] : NULL;
 }
 
-static void put_name(const struct collect *c, size_t i, struct buf *b)
+static void put_switch_name(const struct collect *c, size_t i, struct buf *b)
 {
 	if (i < nr_perf(c))
 		buf_str(b, c->o->ev.events[i].name);
@@ -75,7 +75,7 @@ static void list_intervals(const struct collect *c, struct buf *b)
 		if (s && (s->kind->arg == SOURCE_FOLLOWS || s->kind->arg == SOURCE_NO_ARG))
 			continue;
 		buf_str(b, nr++ ? "," : "interval: ");
-		put_name(c, i, b);
+		put_switch_name(c, i, b);
 		buf_putc(b, '=');
 		if (s ? s->kind->arg == SOURCE_TIME : !rate->freq_hz && c->ev.conf.events[i].clock)
 			opt_put_time(b, s ? s->interval : rate->period);
@@ -99,13 +99,13 @@ void switches_list(const struct collect *c, struct buf *b)
 		size_t nr = 0;
 
 		for (i = 0; i < nr_all(c); i++) {
-			const struct switched *s = at(all, i);
+			const struct switched *s = switched_at(all, i);
 
 			if (!s || switches_want(c, s) != on)
 				continue;
 			buf_str(b, nr++ ? "," : words[on]);
 			buf_str(b, nr == 1 ? ": " : "");
-			put_name(c, i, b);
+			put_switch_name(c, i, b);
 		}
 		if (nr)
 			buf_putc(b, '\n');
@@ -119,7 +119,7 @@ static void write_record(struct collect *c, size_t i, bool on, uint64_t time_ns)
 {
 	struct buf name = BUF_INIT;
 
-	put_name(c, i, &name);
+	put_switch_name(c, i, &name);
 	trace_write_recorded(c->w, &(struct rec_recorded){
 		.time_ns = time_ns, .on = on, .event = name.data, .event_len = name.len,
 	});
@@ -128,7 +128,7 @@ static void write_record(struct collect *c, size_t i, bool on, uint64_t time_ns)
 
 static void flip(struct collect *c, size_t i, uint64_t now_ns)
 {
-	struct switched *s = at(c, i);
+	struct switched *s = switched_at(c, i);
 
 	if (s->nr_times == SWITCH_TIMES)
 		memmove(s->times, s->times + 1, --s->nr_times * sizeof(*s->times));
@@ -145,7 +145,7 @@ static size_t flip_all(struct collect *c, bool on, uint64_t now_ns)
 	size_t i, nr = 0;
 
 	for (i = 0; i < nr_all(c); i++) {
-		const struct switched *s = at(c, i);
+		const struct switched *s = switched_at(c, i);
 
 		if (!s || s->on == on || switches_want(c, s) != on)
 			continue;
@@ -249,7 +249,7 @@ void switches_begin_parts(struct collect *c, uint64_t now_ns)
 }
 
 /* All as it is wanted. Nothing is lost of what is on before and after. */
-static void apply(struct collect *c, struct buf *reply)
+static void switches_apply(struct collect *c, struct buf *reply)
 {
 	uint64_t now_ns = clock_mono_ns();
 	size_t nr;
@@ -282,7 +282,7 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 
 	c->switches.begun = true;
 	for (i = 0; i < nr_all(c); i++) {
-		struct switched *s = at(c, i);
+		struct switched *s = switched_at(c, i);
 
 		if (s && s->time && (!s->time->mark || c->switches.marks[s->time - c->o->times]))
 			start_time(s, now_ns);
@@ -290,7 +290,7 @@ void switches_begin(struct collect *c, uint64_t now_ns)
 	if (c->o->window_ns)
 		c->switches.turn_ns = now_ns + c->o->window_ns;
 	for (i = 0; i < nr_all(c); i++) {
-		struct switched *s = at(c, i);
+		struct switched *s = switched_at(c, i);
 		uint64_t at_ns = now_ns;
 
 		if (!s)
@@ -318,16 +318,16 @@ void switches_next_file(struct collect *c, uint64_t now_ns)
 	size_t i;
 
 	for (i = 0; i < nr_all(c) && c->switches.begun; i++)
-		if (at(c, i) && !at(c, i)->on)
+		if (switched_at(c, i) && !switched_at(c, i)->on)
 			write_record(c, i, false, now_ns);
 }
 
 void switches_pause(struct collect *c)
 {
-	apply(c, NULL);
+	switches_apply(c, NULL);
 }
 
-static bool is_due(uint64_t due_ns, uint64_t now_ns)
+static bool switch_is_due(uint64_t due_ns, uint64_t now_ns)
 {
 	return due_ns && now_ns >= due_ns;
 }
@@ -339,16 +339,16 @@ static bool turn_timed(struct collect *c, uint64_t now_ns)
 	size_t i;
 
 	for (i = 0; i < nr_all(c); i++) {
-		struct switched *s = at(c, i);
+		struct switched *s = switched_at(c, i);
 
 		if (!s || !s->time)
 			continue;
-		if (is_due(s->clear_ns, now_ns)) {
+		if (switch_is_due(s->clear_ns, now_ns)) {
 			s->clear_ns = 0;
 			s->set = false;
 			any = true;
 		}
-		if (is_due(s->set_ns, now_ns)) {
+		if (switch_is_due(s->set_ns, now_ns)) {
 			s->set_ns = 0;
 			s->set = any = true;
 			s->clear_ns = s->time->duration_ns ? now_ns + s->time->duration_ns : 0;
@@ -364,7 +364,7 @@ uint64_t switches_due_ns(const struct collect *c)
 	size_t i;
 
 	for (i = 0; c->o->nr_times && i < nr_all(c); i++) {
-		const struct switched *s = at(all, i);
+		const struct switched *s = switched_at(all, i);
 
 		if (s && s->set_ns && (!due || s->set_ns < due))
 			due = s->set_ns;
@@ -390,8 +390,8 @@ void switches_mark(struct collect *c, const char *name, size_t len)
 			continue;
 		s->marks[i] = true;
 		for (k = 0; s->begun && k < nr_all(c); k++)
-			if (at(c, k) && at(c, k)->time == &c->o->times[i])
-				start_time(at(c, k), clock_mono_ns());
+			if (switched_at(c, k) && switched_at(c, k)->time == &c->o->times[i])
+				start_time(switched_at(c, k), clock_mono_ns());
 	}
 }
 
@@ -412,12 +412,13 @@ void switches_missing(struct collect *c)
 void switches_turn(struct collect *c, uint64_t now_ns)
 {
 	struct switches *s = &c->switches;
-	bool turns = s->begun && c->o->nr_times && turn_timed(c, now_ns), window = is_due(s->turn_ns, now_ns);
+	bool turns = s->begun && c->o->nr_times && turn_timed(c, now_ns);
+	bool window = switch_is_due(s->turn_ns, now_ns);
 
 	if (window)
 		s->shut = !s->shut;
 	if (window || turns)
-		apply(c, NULL);
+		switches_apply(c, NULL);
 	if (!window)
 		return;
 	now_ns = clock_mono_ns();
@@ -444,7 +445,7 @@ static bool is_fixed(const struct collect *c, const struct source_kind *k)
 
 /* ---- by name ---- */
 
-static int find(struct collect *c, const char *name, size_t *first, uint32_t *tells)
+static int switches_find(struct collect *c, const char *name, size_t *first, uint32_t *tells)
 {
 	const char *cpu = NULL;
 	struct pmu_event usual;
@@ -467,7 +468,7 @@ static int find(struct collect *c, const char *name, size_t *first, uint32_t *te
 	if (i < c->o->nr_sources)
 		return 0;
 	*first = at_calls(c);
-	return at(c, *first) && !strcmp(name, "calls") ? 0 : -ENOENT;
+	return switched_at(c, *first) && !strcmp(name, "calls") ? 0 : -ENOENT;
 }
 
 static int not_here(const struct collect *c, const char *name, struct err *e)
@@ -476,9 +477,9 @@ static int not_here(const struct collect *c, const char *name, struct err *e)
 	size_t i, nr = 0;
 
 	for (i = 0; i < nr_all(c); i++)
-		if (at((struct collect *)c, i)) {
+		if (switched_at((struct collect *)c, i)) {
 			buf_str(&list, nr++ ? ", " : "");
-			put_name(c, i, &list);
+			put_switch_name(c, i, &list);
 		}
 	err_set(e, EINVAL, "event '%s' is not in this recording, which has: %s; name it in 'arcprof record --event', and in --disabled if it is to begin later",
 		name, nr ? list.data : "none");
@@ -511,7 +512,7 @@ static bool has_labels_for(const struct collect *c, const struct source_kind *k)
 }
 
 /* What agents can begin to tell of. */
-static int add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
+static int switches_add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
 {
 	struct source_conf new;
 
@@ -532,7 +533,7 @@ static int add(struct collect *c, const char *name, size_t *first, uint32_t tell
 
 static int refuse_fixed(struct collect *c, size_t i, const char *name, struct err *e)
 {
-	if (!at(c, i) || !at(c, i)->fixed)
+	if (!switched_at(c, i) || !switched_at(c, i)->fixed)
 		return 0;
 	if (i == at_calls(c))
 		return err_set(e, EINVAL, "calls are recorded all the time: of --calltrace and --trace, each event follows from those before");
@@ -554,7 +555,7 @@ static void set_one(struct collect *c, size_t first, uint32_t tells, bool on)
 	size_t i;
 
 	if (!tells)
-		at(c, first)->set = on;
+		switched_at(c, first)->set = on;
 	for (i = 0; i < NR_TELLS; i++)
 		if (tells >> i & 1 && c->o->jvm_events >> i & 1)
 			c->switches.tells[i].set = on;
@@ -577,7 +578,7 @@ static void set_intervals(struct collect *c, struct buf *reply)
 
 	if (!c->switches.nr_next)
 		return;
-	apply(c, reply);
+	switches_apply(c, reply);
 	collect_hear_agents(c, true);
 	for (i = 0; i < c->o->nr_sources; i++)
 		if (c->switches.next[i])
@@ -600,7 +601,7 @@ static int set_named(struct collect *c, char *name, bool on, enum step step, str
 
 	if (r)
 		return r;
-	r = find(c, name, &first, &tells);
+	r = switches_find(c, name, &first, &tells);
 	if (tells & JVM_TELL_LABEL && c->o->callflow.on)
 		return err_set(e, EINVAL, "labels cannot be switched on or off where calls are counted: a context has them or has not");
 	/* programs are told at their start to tell of these, and labels must be known from then on */
@@ -613,7 +614,7 @@ static int set_named(struct collect *c, char *name, bool on, enum step step, str
 	if (new && on) {
 		uint32_t had = c->o->jvm_events;
 
-		r = add(c, name, &first, tells, e);
+		r = switches_add(c, name, &first, tells, e);
 		if (r)
 			return r;
 		if (had != c->o->jvm_events)
@@ -650,7 +651,7 @@ int switches_set(struct collect *c, const char *names, bool on, struct buf *repl
 	each_name(c, names, on, INTERVAL, e);
 	set_intervals(c, reply);
 	each_name(c, names, on, SET, e);
-	apply(c, reply);
+	switches_apply(c, reply);
 	return 0;
 }
 
@@ -688,7 +689,7 @@ static int parse_setting(struct collect *c, char *item, struct setting *s, struc
 	if (!value || value == item || !value[1])
 		return err_set(e, EINVAL, "'%s' is no EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k", item);
 	*value = '\0';
-	r = find(c, item, &s->at, &tells);
+	r = switches_find(c, item, &s->at, &tells);
 	if (tells)
 		return err_set(e, EINVAL, "event '%s' has no interval: all of it is recorded", item);
 	if (r)
@@ -739,7 +740,7 @@ static void set_sources(struct collect *c, const struct setting *s, size_t nr, s
 	set_intervals(c, reply);
 	for (i = 0; i < COLLECT_MAX_SOURCES; i++)
 		c->switches.sources[i].set = was_set[i];
-	apply(c, reply);
+	switches_apply(c, reply);
 }
 
 int switches_set_intervals(struct collect *c, const char *text, struct buf *reply, struct err *e)
@@ -766,9 +767,9 @@ static int set_time(struct collect *c, const struct event_time *t, struct err *e
 
 	if (r)
 		return err_wrap(e, "%s", option);
-	find(c, t->event, &i, &tells);
+	switches_find(c, t->event, &i, &tells);
 	if (!tells)
-		at(c, i)->time = t;
+		switched_at(c, i)->time = t;
 	for (i = 0; i < NR_TELLS; i++)
 		if (tells >> i & 1 && c->o->jvm_events >> i & 1)
 			c->switches.tells[i].time = t;
@@ -795,7 +796,7 @@ int switches_init(struct collect *c, struct err *e)
 
 	c->switches.perf = xcalloc(nr_perf(c) + 1, sizeof(*c->switches.perf));
 	for (i = 0; i < nr_perf(c) + c->o->nr_sources; i++)
-		at(c, i)->set = true;
+		switched_at(c, i)->set = true;
 	for (i = 0; i < c->o->nr_sources; i++)
 		c->switches.sources[i].fixed = is_fixed(c, c->o->sources[i].kind);
 	c->switches.calls.set = c->o->callflow.on;

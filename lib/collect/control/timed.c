@@ -71,12 +71,12 @@ bool timed_wanted(const struct trigger_opts *o)
 
 /* ---- a call is found ---- */
 
-static const struct callflow_thread *thread_at(const struct timed_jvm *j, uint32_t slot)
+static const struct callflow_thread *timed_thread(const struct timed_jvm *j, uint32_t slot)
 {
 	return (const struct callflow_thread *)((const char *)j->area + j->own.threads_off) + slot;
 }
 
-static void put_text(struct buf *b, const struct callflow_text *t)
+static void put_callflow_text(struct buf *b, const struct callflow_text *t)
 {
 	size_t i;
 
@@ -89,11 +89,11 @@ static void put_cause(const struct call *x, const struct name *n, struct buf *b)
 {
 	char name[CALLFLOW_NAME];
 
-	put_text(b, &n->m.class_name);
+	put_callflow_text(b, &n->m.class_name);
 	buf_u8(b, '.');
-	put_text(b, &n->m.name);
+	put_callflow_text(b, &n->m.name);
 	buf_fmt(b, x->open ? " has run for %.1f ms" : " took %.1f ms", x->took_ns / 1e6);
-	memcpy(name, thread_at(x->j, x->slot)->name, sizeof(name));
+	memcpy(name, timed_thread(x->j, x->slot)->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	if (*name)
 		buf_fmt(b, " in thread '%s'", name);
@@ -111,7 +111,7 @@ static bool is_told(const struct call *x, size_t when)
 	return told;
 }
 
-static void tell(struct collect *c, const struct call *x)
+static void timed_tell(struct collect *c, const struct call *x)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	const struct name *n = &x->j->names[x->method];
@@ -133,7 +133,7 @@ static void tell(struct collect *c, const struct call *x)
 
 /* ---- looking ---- */
 
-static uint64_t ns_of(const struct timed *t, uint64_t cycles)
+static uint64_t timed_ns(const struct timed *t, uint64_t cycles)
 {
 	uint64_t ns = clock_mono_ns() - t->start_ns, tsc = arch_cycle_counter() - t->start_tsc;
 
@@ -158,17 +158,17 @@ static bool look_at_node(struct collect *c, struct timed_jvm *j, uint32_t ref, u
 	if (longest) {
 		longest = __atomic_exchange_n(&n->base[CALLFLOW_LONGEST], 0, __ATOMIC_ACQ_REL);
 		x.since_tsc = load_relaxed(&n->base[CALLFLOW_LONGEST_SINCE]);
-		x.took_ns = ns_of(c->timed, longest);
-		tell(c, &x);
+		x.took_ns = timed_ns(c->timed, longest);
+		timed_tell(c, &x);
 	}
 	x.since_tsc = load_relaxed(&n->base[CALLFLOW_SINCE]);
 	now = arch_cycle_counter();
 	if (!x.since_tsc || now <= x.since_tsc ||
-	    load_acquire(&thread_at(j, slot)->state) != CALLFLOW_LIVE)
+	    load_acquire(&timed_thread(j, slot)->state) != CALLFLOW_LIVE)
 		return true;
 	x.open = true;
-	x.took_ns = ns_of(c->timed, now - x.since_tsc);
-	tell(c, &x);
+	x.took_ns = timed_ns(c->timed, now - x.since_tsc);
+	timed_tell(c, &x);
 	return true;
 }
 
@@ -196,7 +196,7 @@ static void look_at_jvm(struct collect *c, struct timed_jvm *j)
 		;
 }
 
-static void turn(struct collect *c, uint64_t now_ns)
+static void timed_turn(struct collect *c, uint64_t now_ns)
 {
 	struct timed *t = c->timed;
 	struct timed_jvm *j;
@@ -210,7 +210,7 @@ static void turn(struct collect *c, uint64_t now_ns)
 
 /* ---- JVMs ---- */
 
-static struct timed_jvm *find(const struct timed *t, const struct jvm *jvm)
+static struct timed_jvm *timed_find(const struct timed *t, const struct jvm *jvm)
 {
 	struct timed_jvm *j;
 
@@ -235,7 +235,7 @@ int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *byte
 	return fd;
 }
 
-static struct callflow_text copy(struct buf *b, const char *s, size_t len)
+static struct callflow_text copy_callflow_text(struct buf *b, const char *s, size_t len)
 {
 	struct callflow_text t = { b->data + b->len, len };
 
@@ -247,7 +247,7 @@ void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	struct timed *t = c->timed;
-	struct timed_jvm *j = t ? find(t, jvm) : NULL;
+	struct timed_jvm *j = t ? timed_find(t, jvm) : NULL;
 	const struct callflow_method x = {
 		{ m->class_name, m->class_len }, { m->name, m->name_len }, { m->sig, m->sig_len },
 	};
@@ -267,8 +267,8 @@ void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m
 	VEC_GROW(j->names, j->nr_names, j->alloc_names);
 	*map_put(&j->methods, m->method) = j->nr_names;
 	j->names[j->nr_names].m = (struct callflow_method){
-		copy(&b, m->class_name, m->class_len), copy(&b, m->name, m->name_len),
-		copy(&b, m->sig, m->sig_len),
+		copy_callflow_text(&b, m->class_name, m->class_len),
+		copy_callflow_text(&b, m->name, m->name_len), copy_callflow_text(&b, m->sig, m->sig_len),
 	};
 	j->names[j->nr_names++].text = b.data;
 }
@@ -337,7 +337,7 @@ void timed_open(struct collect *c)
 }
 
 /* Say also which conditions are about no method that there was. */
-static void end_file(struct collect *c, uint64_t until_ns, bool last)
+static void timed_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	struct timed *t = c->timed;
@@ -356,7 +356,7 @@ static void end_file(struct collect *c, uint64_t until_ns, bool last)
 			     t->nr_lost);
 }
 
-static void close_part(struct collect *c)
+static void timed_close_part(struct collect *c)
 {
 	struct timed *t = c->timed;
 
@@ -373,4 +373,4 @@ static void close_part(struct collect *c)
 	free(t);
 }
 
-const struct part timed_part = { .turn = turn, .end_file = end_file, .close = close_part };
+const struct part timed_part = { .turn = timed_turn, .end_file = timed_end_file, .close = timed_close_part };

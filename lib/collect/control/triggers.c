@@ -37,7 +37,7 @@ struct triggers {
 
 /* ---- a condition is met ---- */
 
-static void dump(struct collect *c, const struct when *w)
+static void trigger_dump(struct collect *c, const struct when *w)
 {
 	char what[32];
 	struct err e;
@@ -67,7 +67,7 @@ static void met(struct collect *c, size_t i, uint32_t proc, const char *cause)
 	if (o->met)
 		o->met(w, cause);
 	if (c->flight)
-		dump(c, w);
+		trigger_dump(c, w);
 }
 
 /* All conditions of a kind that have no limit, or the one that is given. */
@@ -151,7 +151,7 @@ static uint64_t process_ticks(int pid)
 	return ticks;
 }
 
-static bool lives(const struct proc *p)
+static bool target_lives(const struct proc *p)
 {
 	return p->pid > 0 && p->nr_live && !p->replaced_ns;
 }
@@ -166,7 +166,7 @@ static void look_at_processes(struct collect *c, bool first)
 	for (p = c->tasks.procs; p; p = p->next) {
 		uint32_t was, now;
 
-		if (!lives(p))
+		if (!target_lives(p))
 			continue;
 		now = process_ticks(p->pid);
 		was = map_get(&t->ticks, p->pid);
@@ -261,7 +261,7 @@ static void look_at_memory(struct collect *c)
 	size_t i;
 
 	for (p = c->tasks.procs; p; p = p->next) {
-		bytes = lives(p) ? resident_bytes(p->pid) : 0;
+		bytes = target_lives(p) ? resident_bytes(p->pid) : 0;
 		if (bytes <= most)
 			continue;
 		most = bytes;
@@ -279,7 +279,7 @@ static void look_at_memory(struct collect *c)
 }
 
 /* The number behind a word at the begin of a line; 0: there is none. */
-static uint64_t number_in(const char *path, const char *word)
+static uint64_t proc_number_in(const char *path, const char *word)
 {
 	struct buf b = BUF_INIT;
 	const char *line;
@@ -310,11 +310,11 @@ static uint64_t group_kills(int pid)
 		at += strlen(":memory:");
 		snprintf(path, sizeof(path), "/sys/fs/cgroup/memory%.*s/memory.oom_control",
 			 (int)strcspn(at, "\n"), at);
-		n = number_in(path, "oom_kill");
+		n = proc_number_in(path, "oom_kill");
 	} else if (!strncmp(b.data, "0::", 3)) {
 		snprintf(path, sizeof(path), "/sys/fs/cgroup%.*s/memory.events", (int)strcspn(b.data + 3, "\n"),
 			 b.data + 3);
-		n = number_in(path, "oom_kill");
+		n = proc_number_in(path, "oom_kill");
 	}
 	buf_release(&b);
 	return n;
@@ -332,7 +332,7 @@ static uint64_t target_kills(const struct collect *c)
 
 static uint64_t machine_kills(void)
 {
-	return number_in("/proc/vmstat", "oom_kill");
+	return proc_number_in("/proc/vmstat", "oom_kill");
 }
 
 static void look_at_kills(struct collect *c)
@@ -383,7 +383,7 @@ bool triggers_signal(struct collect *c, int sig)
 	return c->triggers && met_all(c, WHEN_SIGNAL, sig, 0, cause);
 }
 
-static void missed(struct collect *c, enum when_kind kind, const struct err *e)
+static void trigger_missed(struct collect *c, enum when_kind kind, const struct err *e)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	size_t i;
@@ -424,7 +424,7 @@ static void on_ended(void *ctx, const struct crash *x)
 	} else if (x->status < 0 && was_named(c, x->pid)) {
 		err_set(&e, ENODATA, "how process %d ended only its parent knows%s", x->pid,
 			x->is_jvm ? ", and no file of a crash was found" : "");
-		missed(c, WHEN_CRASH, &e);
+		trigger_missed(c, WHEN_CRASH, &e);
 	}
 	buf_release(&cause);
 }
@@ -491,7 +491,7 @@ uint32_t triggers_tell(const struct trigger_opts *o)
 	return tell;
 }
 
-static void turn(struct collect *c, uint64_t now_ns)
+static void triggers_turn(struct collect *c, uint64_t now_ns)
 {
 	struct triggers *t = c->triggers;
 
@@ -532,7 +532,7 @@ void triggers_open(struct collect *c)
 		triggers_jvm(c, c->o->pids[i]);
 }
 
-static void close_part(struct collect *c)
+static void triggers_close_part(struct collect *c)
 {
 	struct triggers *t = c->triggers;
 
@@ -545,4 +545,4 @@ static void close_part(struct collect *c)
 	free(t);
 }
 
-const struct part triggers_part = { .turn = turn, .close = close_part };
+const struct part triggers_part = { .turn = triggers_turn, .close = triggers_close_part };

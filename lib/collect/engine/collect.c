@@ -57,7 +57,7 @@ static void on_child(void *ctx)
 		triggers_ended(r->c, r->program.status);
 }
 
-static void on_signal(void *ctx, int sig, bool from_terminal)
+static void collect_on_signal(void *ctx, int sig, bool from_terminal)
 {
 	struct run *r = ctx;
 
@@ -162,7 +162,7 @@ static uint64_t turn_due_ns(const struct collect *c, uint64_t now_ns)
 }
 
 /* Sampling starts: now, or after --delay. */
-static void begin(struct run *r)
+static void collect_begin(struct run *r)
 {
 	struct collect *c = r->c;
 	const struct collect_opts *o = c->o;
@@ -190,7 +190,7 @@ static void on_due(void *ctx)
 	if (r->c->begun_ns || r->signal_ns)
 		r->loop.stop = true;	/* that was the recording's time, or the program's after a signal */
 	else
-		begin(r);
+		collect_begin(r);
 }
 
 /* The program is not to suffer from a full disk: it runs on, without samples. */
@@ -213,7 +213,7 @@ static struct collect_status status_at(const struct collect *c, uint64_t now_ns)
 }
 
 /* What was not stored yet, so that it can be shown. */
-static void store(struct collect *c, bool end)
+static void collect_store(struct collect *c, bool end)
 {
 	const struct collect_watcher *v = c->o->watcher;
 	struct collect_status s = status_at(c, clock_mono_ns());
@@ -232,7 +232,7 @@ static void ask_watcher(struct run *r)
 
 	switch (v->turn(v->ctx, clock_mono_ns())) {
 	case COLLECT_STORE:
-		store(r->c, false);
+		collect_store(r->c, false);
 		if (r->c->o->all_jvms)
 			agents_attach_jvms(r->c);
 		break;
@@ -315,8 +315,8 @@ static int on_command(void *ctx, const char *command, struct buf *reply, struct 
 }
 
 static const struct loop_ops loop_ops = {
-	.signal = on_signal, .child = on_child, .command = on_command, .drain = on_drain, .flush = on_flush,
-	.check = on_check, .due = on_due,
+	.signal = collect_on_signal, .child = on_child, .command = on_command, .drain = on_drain,
+	.flush = on_flush, .check = on_check, .due = on_due,
 };
 
 /*
@@ -481,7 +481,7 @@ static void stop_events(struct collect *c)
  * The program runs from here on. The trace gets its name only now: a program that does not exist costs
  * no older trace.
  */
-static int let_go(struct run *r, struct err *e)
+static int collect_let_go(struct run *r, struct err *e)
 {
 	int ret = program_exists(&r->program) ? spawn_go(&r->program.child, r->c->o->argv[0], e) : 0;
 
@@ -496,7 +496,7 @@ static int let_go(struct run *r, struct err *e)
 }
 
 /* A dump that was asked for is not to wait either. */
-static void serve(void *ctx)
+static void collect_serve(void *ctx)
 {
 	struct run *r = ctx;
 
@@ -505,17 +505,17 @@ static void serve(void *ctx)
 }
 
 /* The program runs; until it has ended, or the recording is to. */
-static void run(struct run *r)
+static void collect_run_loop(struct run *r)
 {
 	struct collect *c = r->c;
 
 	if (c->o->delay_ns && !c->o->start_mark)
 		r->loop.due_ns = clock_mono_ns() + c->o->delay_ns;
 	else if (!c->o->start_mark)
-		begin(r);
+		collect_begin(r);
 	tell_status(r);
 	on_child(r);
-	c->serve = serve;
+	c->serve = collect_serve;
 	c->serve_ctx = r;
 	loop_run(&r->loop);
 	c->serve = NULL;
@@ -536,7 +536,7 @@ static void run(struct run *r)
 	collect_finish(c);
 }
 
-static int record(struct run *r, struct err *e)
+static int collect_run_recording(struct run *r, struct err *e)
 {
 	struct collect *c = r->c;
 	int ret;
@@ -559,12 +559,12 @@ static int record(struct run *r, struct err *e)
 		parts_ready(c);
 		collect_ask_counts(c, COUNTS_MS);
 		c->counted_ns = clock_mono_ns();
-		/* begin() would miss the program's first events */
+		/* collect_begin() would miss the program's first events */
 		if (c->o->system_wide && program_exists(&r->program) && !c->o->delay_ns && !c->o->start_mark)
 			collect_enable(c, true);
-		ret = let_go(r, e);
+		ret = collect_let_go(r, e);
 		if (!ret)
-			run(r);
+			collect_run_loop(r);
 	}
 	loop_close(&r->loop);
 	return ret;
@@ -577,7 +577,7 @@ static void close_trace(struct collect *c)
 	struct err e;
 
 	if (c->o->watcher)
-		store(c, true);
+		collect_store(c, true);
 	trace_writer_flush(c->w);
 	res->nr_bytes = trace_writer_bytes(c->w);
 	res->nr_lost += trace_writer_lost_samples(c->w);
@@ -686,7 +686,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		r = agents_attach(c, e);
 	if (!r)
-		r = record(&run, e);
+		r = collect_run_recording(&run, e);
 	else
 		program_discard(&run.program);
 	callflows_release(&c->calls);

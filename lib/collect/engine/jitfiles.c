@@ -237,7 +237,7 @@ static uint64_t read_time(struct jitfiles *j)
 	return j->last_ns;
 }
 
-static void take_line(struct jitfiles *j, const char *line, size_t len)
+static void jitfiles_take_line(struct jitfiles *j, const char *line, size_t len)
 {
 	struct perfmap_code c;
 	struct rec_stub r = { .proc = j->proc };
@@ -259,14 +259,14 @@ static void take_line(struct jitfiles *j, const char *line, size_t len)
 	trace_write_stub(j->w, &r);
 }
 
-static void take_lines(struct jitfiles *j)
+static void jitfiles_take_lines(struct jitfiles *j)
 {
 	struct buf *b = &j->map.rest;
 	size_t used = 0;
 	char *end;
 
 	while ((end = memchr(b->data + used, '\n', b->len - used))) {
-		take_line(j, b->data + used, end - b->data - used);
+		jitfiles_take_line(j, b->data + used, end - b->data - used);
 		used = end - b->data + 1;
 	}
 	if (b->len - used > LINE_BYTES)
@@ -287,7 +287,7 @@ static void read_map(struct jitfiles *j, size_t max_bytes)
 		begin_again(&j->map);
 	until = j->map.off + MIN(max_bytes, MAX_FILE_BYTES);
 	while (j->map.off < until && read_more(&j->map))
-		take_lines(j);
+		jitfiles_take_lines(j);
 }
 
 /* ---- jit-PID.dump ---- */
@@ -357,7 +357,7 @@ static bool record_again(struct dump *d, uint64_t off, uint32_t len, struct buf 
 	return true;
 }
 
-static uint64_t zigzag(int64_t v)
+static uint64_t jitfiles_zigzag(int64_t v)
 {
 	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
 }
@@ -379,7 +379,7 @@ static uint64_t shift_of_lines(const struct jitdump_record *c)
 }
 
 /* V8 may also give what once was a name. */
-static bool is_text(const char *s, size_t len)
+static bool jitfiles_is_text(const char *s, size_t len)
 {
 	while (len && (unsigned char)s[len - 1] >= ' ')
 		len--;
@@ -391,7 +391,7 @@ static void write_turn(struct trace_writer *w, struct rec_stub_lines *r, struct 
 {
 	r->table = (const uint8_t *)pairs->data;
 	r->len = pairs->len;
-	if (pairs->len && r->file_len && is_text(r->file, r->file_len))
+	if (pairs->len && r->file_len && jitfiles_is_text(r->file, r->file_len))
 		trace_write_stub_lines(w, r);
 	buf_reset(pairs);
 }
@@ -415,8 +415,8 @@ static void write_lines(struct trace_writer *w, struct rec_stub_lines *r, const 
 			r->file_len = l.file_len;
 			last = (struct jitdump_line){ .addr = addr };
 		}
-		buf_varint(&pairs, zigzag(l.addr - last.addr));
-		buf_varint(&pairs, zigzag((int64_t)l.line - last.line));
+		buf_varint(&pairs, jitfiles_zigzag(l.addr - last.addr));
+		buf_varint(&pairs, jitfiles_zigzag((int64_t)l.line - last.line));
 		last = l;
 	}
 	write_turn(w, r, &pairs);
@@ -456,7 +456,7 @@ static void take_rules_of(struct jitfiles *j, struct dump *d, const struct descr
 	buf_release(&b);
 }
 
-static void take_code(struct jitfiles *j, struct dump *d, struct jitdump_record *r, uint64_t off)
+static void jitfiles_take_code(struct jitfiles *j, struct dump *d, struct jitdump_record *r, uint64_t off)
 {
 	d->next.off = off;
 	d->next.len = r->len;
@@ -511,7 +511,7 @@ static void take_records(struct jitfiles *j, struct dump *d)
 		if (r.kind == JITDUMP_INCOMPLETE || r.kind == JITDUMP_DAMAGED)
 			break;
 		if (r.kind == JITDUMP_CODE)
-			take_code(j, d, &r, d->file.off - b->len + used);
+			jitfiles_take_code(j, d, &r, d->file.off - b->len + used);
 		else if (r.kind == JITDUMP_LINES || r.kind == JITDUMP_UNWIND)
 			note_next(&d->next, &r, d->file.off - b->len + used);
 		else if (r.kind == JITDUMP_MOVED)

@@ -114,7 +114,7 @@ static bool is_younger(const struct module_id *id, const struct stat *st)
 }
 
 /* Open the path in the process's root or in ours; the inode says which is the right file. */
-static int open_path(const struct module_id *id, int root, struct stat *st)
+static int module_open_path(const struct module_id *id, int root, struct stat *st)
 {
 	static const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = MAX_MODULE_BYTES };
 	struct err e;
@@ -142,7 +142,7 @@ static int open_mapped(const struct module_id *id, char root[static 64], struct 
 
 	root[0] = '\0';
 	if (id->replayed_ns)
-		return open_path(id, AT_FDCWD, st);
+		return module_open_path(id, AT_FDCWD, st);
 	snprintf(root, 64, "/proc/%d/root", id->pid);
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", id->pid, (unsigned long long)id->start,
 		 (unsigned long long)id->end);
@@ -150,13 +150,13 @@ static int open_mapped(const struct module_id *id, char root[static 64], struct 
 	if (fd >= 0 && !fstat(fd, st))
 		return fd;
 	dir = foreign_root(id->pid, &e);
-	fd = dir < 0 ? -1 : open_path(id, dir, st);
+	fd = dir < 0 ? -1 : module_open_path(id, dir, st);
 	if (dir >= 0)
 		close(dir);
 	if (fd >= 0)
 		return fd;
 	root[0] = '\0';
-	return open_path(id, AT_FDCWD, st);
+	return module_open_path(id, AT_FDCWD, st);
 }
 
 int modules_open_mapped(const struct module_id *id, struct stat *st)
@@ -166,7 +166,8 @@ int modules_open_mapped(const struct module_id *id, struct stat *st)
 	return open_mapped(id, root, st);
 }
 
-static void open_file(struct module *m, struct cache *cache, const struct module_id *id, struct stat *st)
+static void module_open_file(struct module *m, struct cache *cache, const struct module_id *id,
+			     struct stat *st)
 {
 	char root[64];
 	struct err e;
@@ -207,7 +208,7 @@ struct symfile *modules_open_file(const struct module_id *id)
 	if (!strcmp(id->path, "[vdso]"))
 		open_vdso(&m);
 	else
-		open_file(&m, NULL, id, &st);
+		module_open_file(&m, NULL, id, &st);
 	return m.file;
 }
 
@@ -242,7 +243,7 @@ uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace
 	if (vdso && !id->other_kernel)
 		open_vdso(module);
 	else if (!vdso)
-		open_file(module, m->cache, id, &st);
+		module_open_file(module, m->cache, id, &st);
 	mark_ours(module);
 	write_module(w, module, id, &st);
 	return module->number;

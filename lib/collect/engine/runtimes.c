@@ -23,7 +23,7 @@ static const struct {
 
 _Static_assert(ARRAY_SIZE(runtimes) <= RUNTIMES_MAX, "a bit for each");
 
-static bool is_named(const char *name, const char *pattern)
+static bool runtime_is_named(const char *name, const char *pattern)
 {
 	size_t len = strlen(pattern);
 
@@ -45,7 +45,7 @@ int runtime_of_file(const char *path)
 
 	for (i = 1; slash && i < ARRAY_SIZE(runtimes); i++)
 		for (k = 0; k < ARRAY_SIZE(runtimes[i].files) && runtimes[i].files[k]; k++)
-			if (is_named(slash + 1, runtimes[i].files[k]))
+			if (runtime_is_named(slash + 1, runtimes[i].files[k]))
 				return is_old_python(slash + 1) ? RUNTIME_NONE : (int)i;
 	return RUNTIME_NONE;
 }

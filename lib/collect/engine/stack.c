@@ -27,7 +27,8 @@ static bool is_memory(const struct module *m)
 	return m && m->path && !strncmp(m->path, "/memfd:", 7);
 }
 
-static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
+static bool stack_find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off,
+			      struct unwind_module **mod)
 {
 	const struct walk *walk = ctx;
 
@@ -45,7 +46,7 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	return true;
 }
 
-static bool read_code(const struct proc *p, uint64_t addr, void *buf, size_t len)
+static bool proc_read_code(const struct proc *p, uint64_t addr, void *buf, size_t len)
 {
 	struct iovec local = { buf, len }, remote = { (void *)addr, len };
 
@@ -59,10 +60,10 @@ static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, siz
 	struct called *known;
 
 	if (!calls)
-		return read_code(walk->proc, addr, buf, len);
+		return proc_read_code(walk->proc, addr, buf, len);
 	known = &walk->c->called[hash_u64(addr ^ (uint64_t)walk->proc->id << 48) % NR_CALLED];
 	if (known->proc != walk->proc->id || known->addr != addr || known->len != len) {
-		if (!read_code(walk->proc, addr, buf, len))
+		if (!proc_read_code(walk->proc, addr, buf, len))
 			return false;
 		*known = (struct called){ .proc = walk->proc->id, .len = len, .addr = addr };
 		memcpy(known->code, buf, len);
@@ -95,7 +96,7 @@ static void user_frame(struct collect *c, struct proc *p, uint64_t pc, struct fr
 	}
 }
 
-static struct frame mark(enum frame_mark why)
+static struct frame mark_frame(enum frame_mark why)
 {
 	return (struct frame){ FRAME_MARK, .mark = why };
 }
@@ -136,7 +137,7 @@ static size_t fp_length(struct collect *c, struct proc *p, const uint64_t *chain
 		uint32_t module;
 		uint64_t off;
 
-		if (find_module(&walk, chain[i] - (i > 0), &module, &off, &mod) && mod &&
+		if (stack_find_module(&walk, chain[i] - (i > 0), &module, &off, &mod) && mod &&
 		    (i || nr == 1) && unwind_is_root(mod, off, i > 0))
 			to_root = i + 1;
 	}
@@ -152,7 +153,7 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 
 	n = fp_length(c, p, chain, nr < MAX_USER_FRAMES ? nr : MAX_USER_FRAMES - 1, &whole);
 	if (!whole)
-		out[cut++] = mark(n == nr && full ? MARK_TRUNCATED_DEPTH : MARK_NO_FRAME_POINTER);
+		out[cut++] = mark_frame(n == nr && full ? MARK_TRUNCATED_DEPTH : MARK_NO_FRAME_POINTER);
 	return cut + stack_user_chain(c, p, chain, n, out + cut);
 }
 
@@ -185,7 +186,7 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_
 			out[n++] = (struct frame){ FRAME_MARK, .count = MIN(left_out, (size_t)UINT32_MAX),
 						   .mark = MARK_LEFT_OUT };
 		if (later && !is_above(st, u))
-			out[n++] = mark(MARK_READ_LATER);
+			out[n++] = mark_frame(MARK_READ_LATER);
 		later = is_above(st, u);
 		f = &out[n];
 		if (i && u->module && modules_at(&c->modules, u->module)->passes_on)
@@ -196,10 +197,10 @@ static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_
 			user_frame(c, p, u->pc, f);
 		n++;
 		if (u->guessed && !guessed)
-			out[n++] = mark(MARK_GUESSED);
+			out[n++] = mark_frame(MARK_GUESSED);
 		guessed |= u->guessed;
 		if (u->searched && !searched)
-			out[n++] = mark(MARK_SEARCHED);
+			out[n++] = mark_frame(MARK_SEARCHED);
 		searched |= u->searched;
 	}
 	return n;
@@ -209,7 +210,7 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, p };
-	struct unwind_space space = { .find = find_module, .code = code_of_runtime, .ctx = &walk,
+	struct unwind_space space = { .find = stack_find_module, .code = code_of_runtime, .ctx = &walk,
 				      .described = jitfiles_rules(p->jit), .searches = cpu_host == &cpu_x86,
 				      .doubts = p->has_anon_hits && cpu_host == &cpu_x86,
 				      .beam_exit = beam_exit(c, p) };
@@ -219,7 +220,7 @@ size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *r
 	nr = unwind_walk_ends(&space, regs, st, c->unwound, MAX_USER_FRAMES - NATIVE_MARKS, &ends);
 
 	if (ends.end != MARK_NONE)
-		*out++ = mark(ends.end);
+		*out++ = mark_frame(ends.end);
 	return unwound_frames(c, p, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
@@ -236,7 +237,7 @@ size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs 
 		    const struct unwind_stack *st, struct frame *out, bool *to_java)
 {
 	struct walk walk = { c, j->proc };
-	struct unwind_space space = { .find = find_module, .ctx = &walk };
+	struct unwind_space space = { .find = stack_find_module, .ctx = &walk };
 	struct unwind_ends ends = { MARK_NONE, 0 };
 	size_t nr = 0;
 
@@ -248,7 +249,7 @@ size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs 
 		*to_java = ends.end == MARK_NONE && regs->pc >= space.stop_lo && regs->pc < space.stop_hi;
 	}
 	if (ends.end != MARK_NONE)
-		*out++ = mark(ends.end);
+		*out++ = mark_frame(ends.end);
 	return unwound_frames(c, j->proc, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
@@ -256,7 +257,7 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 			const struct unwind_stack *st, struct frame *out)
 {
 	struct walk walk = { c, j->proc };
-	struct unwind_space space = { .find = find_module, .ctx = &walk };
+	struct unwind_space space = { .find = stack_find_module, .ctx = &walk };
 	struct unwind_ends ends;
 	size_t nr;
 
@@ -266,7 +267,7 @@ size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *r
 	if (regs->pc >= space.stop_lo && regs->pc < space.stop_hi)
 		ends.end = MARK_JAVA_NOT_WALKABLE;
 	if (ends.end != MARK_NONE)
-		*out++ = mark(ends.end);
+		*out++ = mark_frame(ends.end);
 	return unwound_frames(c, j->proc, nr, ends.left_out, st, out) + (ends.end != MARK_NONE);
 }
 
@@ -322,7 +323,7 @@ static struct unwound unwind_segment(struct collect *c, struct java *j, const st
 				     const struct unwind_stack *st)
 {
 	struct walk walk = { c, j->proc };
-	struct unwind_space space = { .find = find_module, .ctx = &walk };
+	struct unwind_space space = { .find = stack_find_module, .ctx = &walk };
 	struct unwind_regs regs;
 	struct unwound u;
 
@@ -392,7 +393,7 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
 		u.ends.end = MARK_NONE;
 	if (u.ends.end != MARK_NONE)
-		*out++ = mark(u.ends.end);
+		*out++ = mark_frame(u.ends.end);
 	nr = unwound_frames(c, j->proc, u.nr, u.ends.left_out, &st, out);
 	if (s->to_root && s->end && !u.to_java)
 		learn_root(c, j, s, &u, out, nr);
@@ -406,7 +407,7 @@ static size_t known_root(const struct java *j, uint32_t id, struct frame *out)
 	const struct frame *frames = roots_get(&j->roots, id, &nr);
 
 	if (!frames) {
-		*out = mark(MARK_JAVA_NOT_WALKABLE);
+		*out = mark_frame(MARK_JAVA_NOT_WALKABLE);
 		return 1;
 	}
 	memcpy(out, frames, nr * sizeof(*out));
@@ -437,7 +438,7 @@ static size_t java_frame(struct collect *c, struct java *j, const struct jvm_sam
 	case JVM_ROOT:
 		return known_root(j, f->root, out);
 	default:
-		*out = mark(f->mark);
+		*out = mark_frame(f->mark);
 		if (f->mark == MARK_LEFT_OUT)
 			out->count = MIN(f->pc, (uint64_t)UINT32_MAX);
 		return 1;
@@ -453,7 +454,7 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 		bool native = s->frames[i].kind == JVM_NATIVE || s->frames[i].kind == JVM_ROOT;
 
 		if (nr + MAX_USER_FRAMES / 2 + NATIVE_MARKS > MAX_USER_FRAMES && native) {
-			out[nr++] = mark(MARK_TRUNCATED_DEPTH);
+			out[nr++] = mark_frame(MARK_TRUNCATED_DEPTH);
 			continue;
 		}
 		if (nr >= MAX_USER_FRAMES - 1)

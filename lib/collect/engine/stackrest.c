@@ -62,7 +62,7 @@ static ssize_t read_window(struct stackrest *r, size_t len, uint8_t *same, size_
 }
 
 /* A frame's registers are below the return address that is asked for first. */
-static bool load(struct stackrest *r, uint64_t addr)
+static bool stackrest_load(struct stackrest *r, uint64_t addr)
 {
 	uint64_t page = addr & ~(PAGE - 1ull), end = r->copy.sp + r->copy.len;
 	uint8_t same[MOST_SAME];
@@ -96,7 +96,7 @@ static bool read_above(void *ctx, uint64_t addr, uint64_t *v)
 	/* a word of which a part is in the copy is none that was pushed */
 	if (addr < r->copy.sp + r->copy.len)
 		return false;
-	if (!is_loaded(r, addr) && !(load(r, addr) && is_loaded(r, addr)))
+	if (!is_loaded(r, addr) && !(stackrest_load(r, addr) && is_loaded(r, addr)))
 		return false;
 	memcpy(v, r->window + (addr - r->at), sizeof(*v));
 	return true;

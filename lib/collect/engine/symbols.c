@@ -154,7 +154,7 @@ void symbols_write(const struct symbols_files *files, struct trace_writer *w, bo
 	free(hits.items);
 }
 
-static struct symfile *file_of(void *ctx, uint32_t module)
+static struct symfile *symbols_file(void *ctx, uint32_t module)
 {
 	return modules_file(ctx, module);
 }
@@ -163,7 +163,7 @@ void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines
 			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r)
 {
 	const struct symbols_files files = {
-		.file = file_of, .ctx = m, .cache = m->cache, .fetch = m->fetch,
+		.file = symbols_file, .ctx = m, .cache = m->cache, .fetch = m->fetch,
 		.meanwhile = meanwhile, .meanwhile_ctx = ctx,
 	};
 

@@ -149,7 +149,8 @@ static void write_name(struct tasks *t, struct thread *th, const char *name, boo
 	trace_write_thread(t->w, &r);
 }
 
-static struct thread *add_thread(struct tasks *t, struct proc *p, int tid, const char *name, uint64_t time_ns)
+static struct thread *tasks_add_thread(struct tasks *t, struct proc *p, int tid, const char *name,
+				       uint64_t time_ns)
 {
 	struct thread *th = xcalloc(1, sizeof(*th));
 	uint32_t older = map_get(&t->by_tid, (uint32_t)tid);
@@ -323,7 +324,7 @@ static void scan_threads(struct tasks *t, struct proc *p, uint64_t time_ns)
 		if (tid <= 0 || tasks_find(t, tid))
 			continue;
 		proc_line(t, comm, sizeof(comm), "/proc/%d/task/%d/comm", p->pid, tid);
-		add_thread(t, p, tid, comm, time_ns);
+		tasks_add_thread(t, p, tid, comm, time_ns);
 	}
 	if (dir)
 		closedir(dir);
@@ -339,7 +340,7 @@ static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)
 	if (!pid)
 		strcpy(comm, "swapper");
 	p = add_proc(t, pid, NULL, comm, false, time_ns);
-	leader = add_thread(t, p, pid, comm, time_ns);
+	leader = tasks_add_thread(t, p, pid, comm, time_ns);
 	if (pid && !t->replayed_ns) {
 		scan_threads(t, p, time_ns);
 		scan_maps(t, p, time_ns);
@@ -435,7 +436,7 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	if (tid == pid)
 		return leader;
 	proc_line(t, comm, sizeof(comm), "/proc/%d/task/%d/comm", pid, tid);
-	th = add_thread(t, leader->proc, tid, comm, time_ns);
+	th = tasks_add_thread(t, leader->proc, tid, comm, time_ns);
 	th->provisional = true;
 	return th;
 }
@@ -557,7 +558,7 @@ struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid,
 		maps_copy(&p->maps, &parent->proc->maps);
 		p->runtime = parent->proc->runtime;
 	}
-	th = add_thread(t, p, tid, parent->comm, time_ns);
+	th = tasks_add_thread(t, p, tid, parent->comm, time_ns);
 	inherit_events(th, parent, time_ns);
 	return th;
 }
@@ -622,7 +623,7 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 	p->descends = th->proc->descends;
 	th->proc->replaced_ns = time_ns;
 	mark_dead(t, th, time_ns);
-	image = add_thread(t, p, pid, comm, time_ns);
+	image = tasks_add_thread(t, p, pid, comm, time_ns);
 	image->used_ns = th->used_ns;
 	image->evset = th->evset;
 	image->evset_ns = th->evset_ns;

@@ -58,7 +58,7 @@ static int open_in(const char *dir, size_t len, const char *name)
 /* ---- what processes have mapped ---- */
 
 /* "libz.so.1" is "/usr/lib/libz.so.1.3.1", too. */
-static bool is_called(const char *path, const char *name)
+static bool file_is_called(const char *path, const char *name)
 {
 	const char *base = strrchr(path, '/');
 	size_t len = strlen(name);
@@ -90,7 +90,7 @@ static int open_mapped(int pid, const char *name)
 	for (; line && fd < 0; line = strtok_r(NULL, "\n", &save)) {
 		const char *mapped = path_of(line);
 
-		if (mapped && is_called(mapped, name))
+		if (mapped && file_is_called(mapped, name))
 			fd = foreign_open(root, mapped, &rule, &e);	/* what is mapped is no link */
 	}
 	if (root >= 0)
@@ -99,7 +99,7 @@ static int open_mapped(int pid, const char *name)
 	return fd;
 }
 
-static bool is_same(int a, int b)
+static bool is_same_binary(int a, int b)
 {
 	struct stat x, y;
 
@@ -115,7 +115,7 @@ static int open_of_processes(const int *pids, size_t nr, const char *name, struc
 	for (i = 0; i < nr; i++) {
 		int next = open_mapped(pids[i], name);
 
-		if (next >= 0 && fd >= 0 && !is_same(fd, next)) {
+		if (next >= 0 && fd >= 0 && !is_same_binary(fd, next)) {
 			close(next);
 			close(fd);
 			err_set(e, EEXIST, "processes %d and %d have different files '%s'", first, pids[i],
@@ -206,7 +206,7 @@ static int open_program(const char *program, const char *name)
 {
 	char path[PATH_MAX];
 
-	return launcher_find(program, path) && is_called(path, name) ? open_regular(path) : -1;
+	return launcher_find(program, path) && file_is_called(path, name) ? open_regular(path) : -1;
 }
 
 /* -1: there is none; else as open_of_processes(). */
@@ -227,7 +227,7 @@ static int open_named(const struct collect_opts *o, const char *name, struct err
 	return fd >= 0 ? fd : open_of_java(name);
 }
 
-static int open_file(const struct collect_opts *o, const char *file, struct err *e)
+static int uprobe_open_file(const struct collect_opts *o, const char *file, struct err *e)
 {
 	int fd;
 
@@ -246,7 +246,7 @@ static int open_file(const struct collect_opts *o, const char *file, struct err 
 	return -ENOENT;
 }
 
-static int open_event(struct collect *c, struct probed *x, struct pmu_event *ev, struct err *e)
+static int uprobe_open_event(struct collect *c, struct probed *x, struct pmu_event *ev, struct err *e)
 {
 	uint64_t id = 0, at[MAX_RETURNS];
 	struct symfile *f = NULL;
@@ -255,7 +255,7 @@ static int open_event(struct collect *c, struct probed *x, struct pmu_event *ev,
 	int fd, r;
 
 	uprobe_split(ev->name, &file, &function);
-	r = fd = open_file(c->o, file, e);
+	r = fd = uprobe_open_file(c->o, file, e);
 	if (fd >= 0)
 		r = symfile_open_fd(&f, fd, "", file, e);
 	if (!r)
@@ -289,7 +289,7 @@ int uprobes_open(struct collect *c, struct err *e)
 	memcpy(x->events, ev->events, ev->nr_events * sizeof(*x->events));
 	for (; i < ev->nr_events && !r; i++)
 		if (uprobe_is_named(ev->events[i].name))
-			r = open_event(c, x, &x->events[i], e);
+			r = uprobe_open_event(c, x, &x->events[i], e);
 	c->opts.ev.events = x->events;
 	return r;
 }

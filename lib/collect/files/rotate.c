@@ -35,7 +35,7 @@ static void write_standing(struct collect *c)
 	trace_writer_standing(c->w, false);
 }
 
-static void begin_file(struct collect *c, const struct clocks *at)
+static void rotate_begin_file(struct collect *c, const struct clocks *at)
 {
 	c->since.begun_ns = at->mono_ns;
 	c->nr_code_left = JAVACODE_TRACE_MAX;
@@ -71,7 +71,7 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	r = trace_writer_next(c->w, path, opened, e);
 	callflows_next_file(&c->calls, now.mono_ns);
 	if (*opened)
-		begin_file(c, &now);
+		rotate_begin_file(c, &now);
 	trace_writer_keep(c->w, true);
 	took_ns = clock_mono_ns() - now.mono_ns;
 	c->res->nr_changes++;
