@@ -114,7 +114,7 @@ static uint64_t uncharged_ns(void)
 }
 
 /* The line after that; NULL: there is none. */
-static const char *next_line(const char *p)
+static const char *account_next_line(const char *p)
 {
 	p = strchr(p, '\n');
 	return p && p[1] ? p + 1 : NULL;
@@ -135,7 +135,7 @@ static uint64_t *busy_ns(size_t *nr)
 	const char *p;
 
 	*nr = 0;
-	for (p = io_slurp("/proc/stat", &b) ? NULL : b.data; p; p = next_line(p)) {
+	for (p = io_slurp("/proc/stat", &b) ? NULL : b.data; p; p = account_next_line(p)) {
 		if (sscanf(p, "cpu%u %llu %llu %llu", &cpu, &user, &nice, &system) != 4 || cpu > UINT16_MAX)
 			continue;
 		while (*nr <= cpu) {
@@ -151,7 +151,7 @@ static uint64_t *busy_ns(size_t *nr)
 /* ---- whether there is one ---- */
 
 /* All CPU time of what is recorded is to be sampled, from the first to the last moment. */
-static bool is_wanted(const struct collect *c)
+static bool account_is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 	const struct pmu_event *ev = o->ev.events;
@@ -167,7 +167,7 @@ static bool is_wanted(const struct collect *c)
  * threads are recorded nobody tells what one had used when it ended; nor what a group had whose clock was
  * replaced.
  */
-static bool was_kept(const struct collect *c)
+static bool account_was_kept(const struct collect *c)
 {
 	return c->account && !c->account->ended_untold && !c->paused && !c->switches.nr_dropped &&
 	       c->switches.perf[0].nr_times <= 1;
@@ -189,7 +189,7 @@ static void account_ready(struct collect *c)
 	struct cpu_account *a;
 	size_t i;
 
-	if (!is_wanted(c))
+	if (!account_is_wanted(c))
 		return;
 	a = c->account = xcalloc(1, sizeof(*a));
 	a->bpf = clocks_bpf(c);
@@ -224,7 +224,7 @@ static void account_ready(struct collect *c)
 /* ---- threads ---- */
 
 /* The thread has used so much in its life by now. */
-static void charge(struct collect *c, struct thread *th, uint64_t used_ns, uint64_t time_ns)
+static void account_charge(struct collect *c, struct thread *th, uint64_t used_ns, uint64_t time_ns)
 {
 	struct rec_used r = { .time_ns = time_ns, .thread = th->id };
 
@@ -246,7 +246,7 @@ static struct thread *who_ended(struct collect *c, const struct cpuclock_end *en
 	return th;
 }
 
-static void on_end(void *ctx, const struct cpuclock_end *end)
+static void account_on_end(void *ctx, const struct cpuclock_end *end)
 {
 	struct cpu_account *a = ctx;
 
@@ -263,7 +263,7 @@ static void take_ends(struct collect *c, uint64_t until_ns)
 
 	if (!a->bpf)
 		return;
-	cpuclock_ends(a->bpf, on_end, a);
+	cpuclock_ends(a->bpf, account_on_end, a);
 	for (i = 0; i < a->nr_ends; i++) {
 		const struct cpuclock_end end = a->ends[i];
 		struct thread *th;
@@ -274,7 +274,7 @@ static void take_ends(struct collect *c, uint64_t until_ns)
 		}
 		th = who_ended(c, &end);
 		if (th)
-			charge(c, th, end.used_ns, end.time_ns);
+			account_charge(c, th, end.used_ns, end.time_ns);
 		else
 			a->file_ns += end.used_ns;
 	}
@@ -303,7 +303,7 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 
 		if (!th->dead && th->tid && is_recorded(c, th) &&
 		    read_used(th->proc->pid, th->tid, &ns))
-			charge(c, th, ns, now_ns);
+			account_charge(c, th, ns, now_ns);
 	}
 }
 
@@ -363,7 +363,7 @@ static void charge_groups(struct collect *c, uint64_t now_ns)
 }
 
 /* What threads have used is counted together, by CPUs or control groups. */
-static bool is_whole(const struct cpu_account *a)
+static bool account_is_whole(const struct cpu_account *a)
 {
 	return a->of_cpus || a->groups;
 }
@@ -375,12 +375,12 @@ static bool charge_whole(struct collect *c, uint64_t now_ns)
 		charge_cpus(c, now_ns);
 	else if (c->account->groups)
 		charge_groups(c, now_ns);
-	return is_whole(c->account);
+	return account_is_whole(c->account);
 }
 
 /* ---- a file ends, or all ---- */
 
-static void end_file(struct collect *c)
+static void account_close_file(struct collect *c)
 {
 	struct cpu_account *a = c->account;
 	uint64_t untold_ns = 0, uncharged = uncharged_ns();
@@ -393,7 +393,7 @@ static void end_file(struct collect *c)
 	trace_writer_keep(c->w, false);
 	if (a->of_cpus)
 		trace_write_label(c->w, "account.tick_ns", "%d", TICK_NS);
-	if (a->bpf || is_whole(a))
+	if (a->bpf || account_is_whole(a))
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, a->file_ns);
 	a->file_ns = 0;
 	trace_write_label(c->w, "account.uncharged_ns", "%" PRIu64,
@@ -410,7 +410,7 @@ static void wait_for_ends(struct cpu_account *a)
 	int tries;
 
 	for (tries = 0; a->bpf && tries < MOST; tries++) {
-		cpuclock_ends(a->bpf, on_end, a);
+		cpuclock_ends(a->bpf, account_on_end, a);
 		if (a->nr_told + cpuclock_untold(a->bpf, &untold_ns) >= a->nr_exits)
 			return;
 		nanosleep(&(struct timespec){ 0, STEP_NS }, NULL);
@@ -426,12 +426,12 @@ static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 	c->account->ended_untold |= c->o->nr_tids;
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void account_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
 	struct cpu_account *a = c->account;
 	size_t i;
 
-	if (!was_kept(c))
+	if (!account_was_kept(c))
 		return;
 	if (charge_whole(c, now_ns))
 		return;
@@ -457,7 +457,7 @@ static uint64_t known_ns(const struct collect *c, const struct rusage *used)
 	const struct cpu_account *a = c->account;
 	uint64_t ns;
 
-	if (a->bpf || is_whole(a) || !used)
+	if (a->bpf || account_is_whole(a) || !used)
 		return MAX(a->all_ns, a->attached.all_ns);
 	ns = timeval_ns(&used->ru_utime) + timeval_ns(&used->ru_stime);
 	return ns - MIN(ns, a->child_ns);
@@ -521,7 +521,7 @@ static const char *why_part(const struct collect *c, struct buf *b)
 		return "perf events are forbidden: only threads of Java are sampled";
 	if (c->ev.conf.exclude_kernel)
 		buf_str(b, "kernel code may not be sampled (kernel.perf_event_paranoid)");
-	if (!c->ev.conf.filter_fd && !is_whole(c->account))
+	if (!c->ev.conf.filter_fd && !account_is_whole(c->account))
 		buf_fmt(b, "%sclocks of threads start again in each thread, and miss threads shorter than the interval (%s%s)",
 			b->len ? "; " : "", *no_cpus ? "no clocks of CPUs: " : "--clock=cpu has others",
 			no_cpus);
@@ -563,15 +563,15 @@ static void account_end_file(struct collect *c, uint64_t until_ns, bool last)
 	struct buf why = BUF_INIT;
 
 	if (!last)
-		return;			/* stand() has written the account of that file */
-	if (!was_kept(c)) {
+		return;			/* account_stand() has written the account of that file */
+	if (!account_was_kept(c)) {
 		give_none(c);
 		return;
 	}
-	end_file(c);
+	account_close_file(c);
 	res->charged_ns = known_ns(c, used);
 	res->sampled_ns = c->clock_ns;
-	if (!c->account->bpf && !is_whole(c->account) && !c->segments && res->charged_ns)
+	if (!c->account->bpf && !account_is_whole(c->account) && !c->segments && res->charged_ns)
 		trace_write_label(c->w, "account.cpu_ns", "%" PRIu64, res->charged_ns);
 	if (!is_much(c, res->charged_ns)) {
 		res->charged_ns = 0;
@@ -587,15 +587,15 @@ static void account_end_file(struct collect *c, uint64_t until_ns, bool last)
 			     res->charged_ns / 1e9, res->why_unsampled);
 }
 
-static void turn(struct collect *c, uint64_t now_ns)
+static void account_turn(struct collect *c, uint64_t now_ns)
 {
 	if (c->account)
 		take_ends(c, c->merged_ns);
 }
 
-static void stand(struct collect *c)
+static void account_stand(struct collect *c)
 {
-	if (!was_kept(c)) {
+	if (!account_was_kept(c)) {
 		give_none(c);
 		return;
 	}
@@ -603,10 +603,10 @@ static void stand(struct collect *c)
 		take_ends(c, c->merged_ns);
 		charge_living(c, c->merged_ns);
 	}
-	end_file(c);
+	account_close_file(c);
 }
 
-static void close_part(struct collect *c)
+static void account_close_part(struct collect *c)
 {
 	if (!c->account)
 		return;
@@ -619,6 +619,7 @@ static void close_part(struct collect *c)
 }
 
 const struct part account_part = {
-	.ready = account_ready, .exited = thread_exited, .turn = turn, .ended = recording_has_ended,
-	.stand = stand, .end_file = account_end_file, .close = close_part,
+	.ready = account_ready, .exited = thread_exited, .turn = account_turn,
+	.ended = account_recording_has_ended,
+	.stand = account_stand, .end_file = account_end_file, .close = account_close_part,
 };

@@ -43,7 +43,7 @@ struct allocated {
 };
 
 /* All that is allocated is to be sampled, from the first to the last moment. */
-static bool is_wanted(const struct collect *c)
+static bool allocated_is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 
@@ -52,24 +52,24 @@ static bool is_wanted(const struct collect *c)
 }
 
 /* And it was. */
-static bool was_kept(const struct collect *c, const struct allocated *a)
+static bool allocated_was_kept(const struct collect *c, const struct allocated *a)
 {
 	return a && !c->paused && !filters_were_set(c) && c->switches.sources[a->source].nr_times <= 1;
 }
 
-static void begin(struct collect *c)
+static void allocated_begin(struct collect *c)
 {
 	struct allocated *a;
 
-	if (!is_wanted(c))
+	if (!allocated_is_wanted(c))
 		return;
 	a = c->own[PART_allocated] = xcalloc(1, sizeof(*a));
 	a->source = sources_find_jvm(c, JVM_SOURCE_ALLOC);
 }
 
-static bool is_kept(const struct collect *c)
+static bool allocated_is_kept(const struct collect *c)
 {
-	return was_kept(c, c->own[PART_allocated]);
+	return allocated_was_kept(c, c->own[PART_allocated]);
 }
 
 static struct told *told_by(struct allocated *a, struct java *j)
@@ -84,7 +84,7 @@ static struct told *told_by(struct allocated *a, struct java *j)
 	return &a->list[*at];
 }
 
-static void charge(struct collect *c, struct thread *th, uint64_t bytes, uint64_t time_ns)
+static void allocated_charge(struct collect *c, struct thread *th, uint64_t bytes, uint64_t time_ns)
 {
 	struct allocated *a = c->own[PART_allocated];
 	struct rec_counted r = {
@@ -95,7 +95,7 @@ static void charge(struct collect *c, struct thread *th, uint64_t bytes, uint64_
 	a->bytes += bytes;
 }
 
-static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
+static void allocated_take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 {
 	struct collect *c = ctx;
 	struct allocated *a = c->own[PART_allocated];
@@ -113,11 +113,11 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_allocated *r)
 	}
 	th = tasks_get_at(&c->tasks, j->proc, r->thread, r->time_ns);
 	if (told->time_ns && r->time_ns >= c->counted_ns && r->bytes > th->allocated)
-		charge(c, th, r->bytes - th->allocated, r->time_ns);
+		allocated_charge(c, th, r->bytes - th->allocated, r->time_ns);
 	th->allocated = MAX(th->allocated, r->bytes);
 }
 
-static void take_sample(struct collect *c, const struct java *j, const struct jvm_sample *s)
+static void allocated_take_sample(struct collect *c, const struct java *j, const struct jvm_sample *s)
 {
 	struct allocated *a = c->own[PART_allocated];
 
@@ -145,7 +145,7 @@ static void charge_young(struct collect *c, struct allocated *a)
 
 		if (at == MAP_NONE || a->list[at].time_ns < c->asked_ns || y->time_ns <= a->list[at].time_ns)
 			continue;
-		charge(c, y->th, y->bytes, y->time_ns);
+		allocated_charge(c, y->th, y->bytes, y->time_ns);
 		y->th->allocated += y->bytes;
 	}
 	a->nr_young = 0;
@@ -167,7 +167,7 @@ static const char *why_unknown(const struct collect *c, const struct allocated *
 }
 
 static void __attribute__((format(printf, 4, 5)))
-label(const struct collect *c, const struct allocated *a, const char *what, const char *fmt, ...)
+allocated_label(const struct collect *c, const struct allocated *a, const char *what, const char *fmt, ...)
 {
 	char key[48], value[128];
 	va_list ap;
@@ -180,24 +180,24 @@ label(const struct collect *c, const struct allocated *a, const char *what, cons
 }
 
 /* Several files have no sum where one has none. */
-static void write_labels(const struct collect *c, const struct allocated *a, const char *why)
+static void allocated_write_labels(const struct collect *c, const struct allocated *a, const char *why)
 {
-	if (!was_kept(c, a) || why) {
+	if (!allocated_was_kept(c, a) || why) {
 		if (c->segments)
-			label(c, a, "counted", ACCOUNT_NONE);
-		if (was_kept(c, a))
-			label(c, a, "uncounted", "%s", why);
+			allocated_label(c, a, "counted", ACCOUNT_NONE);
+		if (allocated_was_kept(c, a))
+			allocated_label(c, a, "uncounted", "%s", why);
 		c->res->uncounted_source[a->source] = true;
 		return;
 	}
 	c->res->counted_of_source[a->source] += a->bytes;
-	label(c, a, "counted", "%" PRIu64, a->bytes);
+	allocated_label(c, a, "counted", "%" PRIu64, a->bytes);
 	if (c->res->nr_lost > a->nr_lost)
-		label(c, a, "missing", "samples were lost");
+		allocated_label(c, a, "missing", "samples were lost");
 }
 
 /* The file, or all. */
-static void end_file(struct collect *c)
+static void allocated_end_file(struct collect *c)
 {
 	struct allocated *a = c->own[PART_allocated];
 	size_t i;
@@ -205,7 +205,7 @@ static void end_file(struct collect *c)
 	if (!a)
 		return;
 	trace_writer_keep(c->w, false);
-	write_labels(c, a, why_unknown(c, a));
+	allocated_write_labels(c, a, why_unknown(c, a));
 	trace_writer_keep(c->w, true);
 	a->untold = false;
 	for (i = 0; i < a->nr; i++) {
@@ -219,19 +219,19 @@ static void end_file(struct collect *c)
 	a->nr_lost = c->res->nr_lost;
 }
 
-static void stand(struct collect *c)
+static void allocated_stand(struct collect *c)
 {
 	if (c->own[PART_allocated])
 		charge_young(c, c->own[PART_allocated]);
-	end_file(c);
+	allocated_end_file(c);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void allocated_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
-	end_file(c);
+	allocated_end_file(c);
 }
 
-static void close_part(struct collect *c)
+static void allocated_close_part(struct collect *c)
 {
 	struct allocated *a = c->own[PART_allocated];
 
@@ -245,7 +245,7 @@ static void close_part(struct collect *c)
 }
 
 const struct part allocated_part = {
-	.agent = &(const struct jvm_callbacks){ .allocated = take },
-	.ready = begin, .counts = is_kept, .sampled = take_sample, .ended = recording_has_ended,
-	.stand = stand, .close = close_part,
+	.agent = &(const struct jvm_callbacks){ .allocated = allocated_take },
+	.ready = allocated_begin, .counts = allocated_is_kept, .sampled = allocated_take_sample,
+	.ended = allocated_recording_has_ended, .stand = allocated_stand, .close = allocated_close_part,
 };

@@ -54,8 +54,8 @@ struct footprints {
 
 /* ---- the child ---- */
 
-static void put(struct buf *b, const struct line *line, uint32_t kind, const char *text,
-		const struct resident_sum *s)
+static void footprint_put(struct buf *b, const struct line *line, uint32_t kind, const char *text,
+			  const struct resident_sum *s)
 {
 	struct line l = *line;
 
@@ -76,17 +76,17 @@ static void put_resident(struct buf *b, const struct line *line, const struct re
 	};
 	size_t i;
 
-	put(b, line, FOOTPRINT_PROCESS, r->jvm, &head);
+	footprint_put(b, line, FOOTPRINT_PROCESS, r->jvm, &head);
 	if (*r->not_asked)
-		put(b, line, FOOTPRINT_NOT_ASKED, r->not_asked, &(struct resident_sum){ 0 });
+		footprint_put(b, line, FOOTPRINT_NOT_ASKED, r->not_asked, &(struct resident_sum){ 0 });
 	if (r->is_jvm)
-		put(b, line, FOOTPRINT_BUFFERS, r->buffers.why,
-		    &(struct resident_sum){ .rss = r->buffers.nr, .usable = r->buffers.bytes });
+		footprint_put(b, line, FOOTPRINT_BUFFERS, r->buffers.why,
+			      &(struct resident_sum){ .rss = r->buffers.nr, .usable = r->buffers.bytes });
 	for (i = 0; i < RESIDENT_NR_PARTS; i++)
 		if (r->parts[i].rss || r->parts[i].mapped)
-			put(b, line, FOOTPRINT_PART, resident_keys[i], &r->parts[i]);
+			footprint_put(b, line, FOOTPRINT_PART, resident_keys[i], &r->parts[i]);
 	for (i = 0; i < r->nmt.nr; i++)
-		put(b, line, FOOTPRINT_CATEGORY, r->nmt.items[i].name, &(struct resident_sum){
+		footprint_put(b, line, FOOTPRINT_CATEGORY, r->nmt.items[i].name, &(struct resident_sum){
 			.rss = r->nmt.items[i].malloc, .usable = r->nmt.items[i].mapped });
 }
 
@@ -101,8 +101,8 @@ static void read_one(const struct target *t, uint64_t patience_ns, int out)
 	if (!resident_read(&r, t->pid, patience_ns, &e))
 		put_resident(&b, &line, &r);
 	else
-		put(&b, &line, FAILED, e.code == ESRCH || e.code == ENOENT ? "" : e.msg,
-		    &(struct resident_sum){ 0 });
+		footprint_put(&b, &line, FAILED, e.code == ESRCH || e.code == ENOENT ? "" : e.msg,
+			      &(struct resident_sum){ 0 });
 	resident_release(&r);
 	io_write_all(out, b.data, b.len);
 	buf_release(&b);
@@ -110,7 +110,7 @@ static void read_one(const struct target *t, uint64_t patience_ns, int out)
 
 /* ---- a reading ---- */
 
-static bool lives(const struct proc *p)
+static bool footprint_proc_lives(const struct proc *p)
 {
 	return p->pid > 0 && p->pid != getpid() && p->nr_live && !p->replaced_ns;
 }
@@ -123,7 +123,7 @@ static struct target *targets_of(const struct collect *c, size_t *nr)
 
 	*nr = 0;
 	for (p = c->tasks.procs; p; p = p->next) {
-		if (!lives(p))
+		if (!footprint_proc_lives(p))
 			continue;
 		VEC_GROW(list, *nr, alloc);
 		list[(*nr)++] = (struct target){ p->id, p->pid };
@@ -131,7 +131,7 @@ static struct target *targets_of(const struct collect *c, size_t *nr)
 	return list;
 }
 
-static void start(struct collect *c, struct footprints *f, uint64_t patience_ns, uint64_t now_ns)
+static void footprint_start(struct collect *c, struct footprints *f, uint64_t patience_ns, uint64_t now_ns)
 {
 	int fds[2] = { -1, -1 };
 	struct target *list;
@@ -161,7 +161,7 @@ out:
 	free(list);
 }
 
-static void take_line(struct collect *c, struct footprints *f, const struct line *l)
+static void footprint_add_line(struct collect *c, struct footprints *f, const struct line *l)
 {
 	if (l->kind == FAILED && *l->text && !f->nr_failed++)
 		memcpy(f->why, l->text, sizeof(f->why));
@@ -184,14 +184,14 @@ static void end_child(struct footprints *f)
 	f->child = 0;
 }
 
-static void finish(struct collect *c, struct footprints *f)
+static void footprint_finish(struct collect *c, struct footprints *f)
 {
 	struct line l;
 	size_t at;
 
 	for (at = 0; at + sizeof(l) <= f->said.len; at += sizeof(l)) {
 		memcpy(&l, f->said.data + at, sizeof(l));
-		take_line(c, f, &l);
+		footprint_add_line(c, f, &l);
 	}
 	f->nr_silent += f->nr_asked - MIN(f->nr_asked, f->nr_answers);
 	end_child(f);
@@ -208,7 +208,7 @@ static void listen_to(struct collect *c, struct footprints *f, uint64_t now_ns)
 		f->heard_ns = now_ns;
 	}
 	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR) || now_ns > f->heard_ns + SILENCE_NS)
-		finish(c, f);
+		footprint_finish(c, f);
 }
 
 /* ---- a recording ---- */
@@ -224,7 +224,7 @@ static struct footprints *footprints_of(struct collect *c)
 	return f;
 }
 
-static void turn(struct collect *c, uint64_t now_ns)
+static void footprint_turn(struct collect *c, uint64_t now_ns)
 {
 	struct footprints *f;
 
@@ -235,12 +235,12 @@ static void turn(struct collect *c, uint64_t now_ns)
 		listen_to(c, f, now_ns);
 	if (f->child || now_ns < f->due_ns)
 		return;
-	start(c, f, PATIENCE_NS, now_ns);
+	footprint_start(c, f, PATIENCE_NS, now_ns);
 	while (f->due_ns <= now_ns)
 		f->due_ns += c->o->memory_ns;
 }
 
-static void wait_for(struct collect *c, struct footprints *f)
+static void footprint_wait_for(struct collect *c, struct footprints *f)
 {
 	while (f->child) {
 		struct pollfd p = { .fd = f->fd, .events = POLLIN };
@@ -248,20 +248,20 @@ static void wait_for(struct collect *c, struct footprints *f)
 		poll(&p, 1, c->give_up_ns ? 20 : 100);
 		listen_to(c, f, clock_mono_ns());
 		if (f->child && collect_hurries(c))
-			finish(c, f);
+			footprint_finish(c, f);
 	}
 }
 
-static void recording_ends(struct collect *c, uint64_t now_ns)
+static void footprint_recording_ends(struct collect *c, uint64_t now_ns)
 {
 	struct footprints *f;
 
 	if (!c->o->memory_ns || !c->begun_ns)
 		return;
 	f = footprints_of(c);
-	wait_for(c, f);
-	start(c, f, LAST_PATIENCE_NS, clock_mono_ns());
-	wait_for(c, f);
+	footprint_wait_for(c, f);
+	footprint_start(c, f, LAST_PATIENCE_NS, clock_mono_ns());
+	footprint_wait_for(c, f);
 	if (f->nr_silent)
 		refused_text(&c->refused, "memory of processes, %" PRIu64 " times: no answer in %" PRIu64 " s",
 			     f->nr_silent, SILENCE_NS / 1000000000);
@@ -269,7 +269,7 @@ static void recording_ends(struct collect *c, uint64_t now_ns)
 		refused_text(&c->refused, "memory of processes, %" PRIu64 " times: %s", f->nr_failed, f->why);
 }
 
-static void close_part(struct collect *c)
+static void footprint_close_part(struct collect *c)
 {
 	struct footprints *f = c->own[PART_footprint];
 
@@ -282,4 +282,6 @@ static void close_part(struct collect *c)
 	c->own[PART_footprint] = NULL;
 }
 
-const struct part footprint_part = { .turn = turn, .ends = recording_ends, .close = close_part };
+const struct part footprint_part = {
+	.turn = footprint_turn, .ends = footprint_recording_ends, .close = footprint_close_part,
+};

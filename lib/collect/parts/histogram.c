@@ -19,7 +19,7 @@ struct totals {
 	uint64_t time_ns;
 };
 
-static const char *skip(const char *p, const char *end, char what)
+static const char *skip_chars(const char *p, const char *end, char what)
 {
 	while (p < end && *p == what)
 		p++;
@@ -27,9 +27,9 @@ static const char *skip(const char *p, const char *end, char what)
 }
 
 /* False: there is no number, or none that is as small as a heap. */
-static bool number(const char **p, const char *end, uint64_t *v)
+static bool histogram_number(const char **p, const char *end, uint64_t *v)
 {
-	const char *first = *p = skip(*p, end, ' ');
+	const char *first = *p = skip_chars(*p, end, ' ');
 
 	for (*v = 0; *p < end && **p >= '0' && **p <= '9'; (*p)++) {
 		if (*v > UINT64_MAX / 1000)
@@ -40,15 +40,15 @@ static bool number(const char **p, const char *end, uint64_t *v)
 }
 
 /* "   1:    12345    1234567  [B (java.base@17.0.1)" */
-static bool parse_line(const char *p, const char *end, struct histogram_row *r)
+static bool parse_histogram_line(const char *p, const char *end, struct histogram_row *r)
 {
 	uint64_t rank;
 
-	if (!number(&p, end, &rank) || p == end || *p++ != ':')
+	if (!histogram_number(&p, end, &rank) || p == end || *p++ != ':')
 		return false;
-	if (!number(&p, end, &r->objects) || !number(&p, end, &r->bytes))
+	if (!histogram_number(&p, end, &r->objects) || !histogram_number(&p, end, &r->bytes))
 		return false;
-	r->name = p = skip(p, end, ' ');
+	r->name = p = skip_chars(p, end, ' ');
 	while (p < end && *p != ' ')
 		p++;
 	r->name_len = (size_t)(p - r->name);
@@ -64,7 +64,7 @@ void histogram_parse(const char *text, size_t len, void (*row)(void *ctx, const 
 	for (; text < end; text = eol + 1) {
 		eol = memchr(text, '\n', (size_t)(end - text));
 		eol = eol ? eol : end;
-		if (parse_line(text, eol, &r))
+		if (parse_histogram_line(text, eol, &r))
 			row(ctx, &r);
 	}
 }
@@ -101,7 +101,7 @@ static bool wait_for_looks(struct collect *c, const struct java *j)
 	return false;
 }
 
-static void take(struct collect *c, struct java *j)
+static void histogram_take(struct collect *c, struct java *j)
 {
 	static const char *const words[ATTACH_WORDS] = { "inspectheap", "-live", "", "" };
 	uint64_t asked_ns = clock_mono_ns();
@@ -138,6 +138,6 @@ void histograms_take(struct collect *c)
 		if (j->gone || !j->proc->nr_live)
 			refused_source(&c->refused, "live", j->proc->pid, "it ended before its histogram");
 		else
-			take(c, j);
+			histogram_take(c, j);
 	}
 }

@@ -23,7 +23,7 @@ struct lifetimes {
  * All threads are recorded from the first to the last moment. Of virtual threads, which live beside those of
  * the kernel, nobody has records.
  */
-static bool is_wanted(const struct collect *c)
+static bool lifetimes_is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
 
@@ -36,13 +36,13 @@ static void ready(struct collect *c)
 {
 	struct lifetimes *l;
 
-	if (!is_wanted(c))
+	if (!lifetimes_is_wanted(c))
 		return;
 	l = c->own[PART_lifetimes] = xcalloc(1, sizeof(*l));
 	l->source = sources_find(c, "wall");
 }
 
-static bool was_kept(const struct collect *c, const struct lifetimes *l)
+static bool lifetimes_was_kept(const struct collect *c, const struct lifetimes *l)
 {
 	return l && walls_begun_ns(c) && !c->paused && !filters_were_set(c) &&
 	       c->switches.sources[l->source].nr_times <= 1;
@@ -54,7 +54,7 @@ static bool is_before_program(const struct collect *c, const struct thread *th)
 	return c->child_pid && th->proc->pid == c->child_pid && !th->proc->execed;
 }
 
-static void count(struct collect *c, struct thread *th, uint64_t end_ns)
+static void lifetimes_count(struct collect *c, struct thread *th, uint64_t end_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];
 	uint64_t begin_ns = MAX(th->born_ns, MAX(walls_begun_ns(c), l->file_ns));
@@ -76,11 +76,11 @@ static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 	struct thread *th = c->own[PART_lifetimes] ? tasks_any(&c->tasks, tid) : NULL;
 
 	for (; th && th->dead && !th->lived; th = th->older)
-		count(c, th, th->dead_ns);
+		lifetimes_count(c, th, th->dead_ns);
 }
 
 static void __attribute__((format(printf, 4, 5)))
-label(const struct collect *c, const struct lifetimes *l, const char *what, const char *fmt, ...)
+lifetimes_label(const struct collect *c, const struct lifetimes *l, const char *what, const char *fmt, ...)
 {
 	char key[48], value[128];
 	va_list ap;
@@ -95,7 +95,7 @@ label(const struct collect *c, const struct lifetimes *l, const char *what, cons
 }
 
 /* The file, or all, at that time. Several files have no sum where one has none. */
-static void end_file(struct collect *c, uint64_t now_ns)
+static void lifetimes_end_file(struct collect *c, uint64_t now_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];
 	const char *why = walls_missing(c);
@@ -103,9 +103,9 @@ static void end_file(struct collect *c, uint64_t now_ns)
 
 	if (!l)
 		return;
-	if (!was_kept(c, l)) {
+	if (!lifetimes_was_kept(c, l)) {
 		if (c->segments)
-			label(c, l, "counted", ACCOUNT_NONE);
+			lifetimes_label(c, l, "counted", ACCOUNT_NONE);
 		c->res->uncounted_source[l->source] = true;
 		return;
 	}
@@ -114,27 +114,28 @@ static void end_file(struct collect *c, uint64_t now_ns)
 
 		/* of one that has ended unseen it is not known when */
 		if (th->dead || !tasks_is_gone(th))
-			count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
+			lifetimes_count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
 	}
-	label(c, l, "counted", "%" PRIu64, l->ns);
+	lifetimes_label(c, l, "counted", "%" PRIu64, l->ns);
 	c->res->counted_of_source[l->source] += l->ns;
 	if (why)
-		label(c, l, "missing", "%s", why);
+		lifetimes_label(c, l, "missing", "%s", why);
 	l->file_ns = now_ns;
 	l->ns = 0;
 }
 
-static void stand(struct collect *c)
+static void lifetimes_stand(struct collect *c)
 {
-	end_file(c, c->merged_ns);
+	lifetimes_end_file(c, c->merged_ns);
 }
 
-static void close_part(struct collect *c)
+static void lifetimes_close_part(struct collect *c)
 {
 	free(c->own[PART_lifetimes]);
 	c->own[PART_lifetimes] = NULL;
 }
 
 const struct part lifetimes_part = {
-	.ready = ready, .exited = thread_exited, .ended = end_file, .stand = stand, .close = close_part,
+	.ready = ready, .exited = thread_exited, .ended = lifetimes_end_file, .stand = lifetimes_stand,
+	.close = lifetimes_close_part,
 };

@@ -183,7 +183,7 @@ static void forget_early(struct lives *l)
 	}
 }
 
-static void is_gone(struct lives *l, uint32_t number, bool died)
+static void lives_is_gone(struct lives *l, uint32_t number, bool died)
 {
 	struct live_object *o = find_object(l, number);
 
@@ -281,7 +281,7 @@ static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
 	return youngest_ns;
 }
 
-static void take_sweep(struct collect *c, struct java *j, const struct jvm_swept *r)
+static void lives_take_sweep(struct collect *c, struct java *j, const struct jvm_swept *r)
 {
 	struct lives *l = j->lives;
 	struct rec_sweep w = {
@@ -388,11 +388,11 @@ void lives_drained(struct collect *c, struct java *j)
 		const struct told *t = &l->told[i];
 
 		if (!t->number && t->why == SWEEP)
-			take_sweep(c, j, &l->sweeps[nr_sweeps++]);
+			lives_take_sweep(c, j, &l->sweeps[nr_sweeps++]);
 		else if (!t->number)
 			take_roster(c, j, &l->rosters[nr_rosters++]);
 		else
-			is_gone(l, t->number, t->why == JVM_GONE_DIED);
+			lives_is_gone(l, t->number, t->why == JVM_GONE_DIED);
 		l->nr_lost += t->number && t->why == JVM_GONE_LOST;
 	}
 	if (l)
@@ -497,7 +497,7 @@ void lives_end(struct collect *c, struct java *j)
 
 /* ---- the part ---- */
 
-static void on_gone(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
+static void lives_on_gone(void *ctx, struct jvm *jvm, const struct jvm_gone_objects *r)
 {
 	lives_gone(ctx, jvm_user(jvm), r);
 }
@@ -513,7 +513,7 @@ static void on_roster(void *ctx, struct jvm *jvm, const struct jvm_roster *r)
 }
 
 /* A histogram collects, too. */
-static void recording_ends(struct collect *c, uint64_t now_ns)
+static void lives_recording_ends(struct collect *c, uint64_t now_ns)
 {
 	if (c->o->live_histogram)
 		histograms_take(c);
@@ -521,7 +521,7 @@ static void recording_ends(struct collect *c, uint64_t now_ns)
 		collect_all(c);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void lives_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
 	struct java *j;
 
@@ -529,7 +529,7 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 		lives_end(c, j);
 }
 
-static void stand(struct collect *c)
+static void lives_stand(struct collect *c)
 {
 	const struct java *j;
 
@@ -538,7 +538,7 @@ static void stand(struct collect *c)
 			write_living(c, j->lives);
 }
 
-static void next_file(struct collect *c, uint64_t now_ns)
+static void lives_next_file(struct collect *c, uint64_t now_ns)
 {
 	const struct java *j;
 
@@ -548,16 +548,16 @@ static void next_file(struct collect *c, uint64_t now_ns)
 }
 
 static const struct jvm_callbacks from_agents = {
-	.gone_objects = on_gone, .swept = on_swept, .roster = on_roster,
+	.gone_objects = lives_on_gone, .swept = on_swept, .roster = on_roster,
 };
 
 /* It tells of what threads have done that may have ended long ago. */
-static void init(struct collect *c)
+static void lives_init(struct collect *c)
 {
 	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_LIVE);
 }
 
 const struct part live_part = {
-	.init = init, .agent = &from_agents, .ends = recording_ends, .ended = recording_has_ended,
-	.stand = stand, .next_file = next_file,
+	.init = lives_init, .agent = &from_agents, .ends = lives_recording_ends,
+	.ended = lives_recording_has_ended, .stand = lives_stand, .next_file = lives_next_file,
 };

@@ -24,7 +24,7 @@ void memory_release(struct memory_blocks *m)
 }
 
 /* The sample of a slot of the table, of which nothing is to be believed; NULL: we have none. */
-static const struct memory_sample *look_up(const struct memory_blocks *m, const struct memory_block *b)
+static const struct memory_sample *memory_look_up(const struct memory_blocks *m, const struct memory_block *b)
 {
 	uint64_t addr = load_acquire(&b->addr);
 	uint32_t id = load_relaxed(&b->id), i;
@@ -48,7 +48,7 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
 	size_t i;
 
 	for (i = 0; i < nr && m->nr; i++) {
-		const struct memory_sample *s = look_up(m, slot_at(table, i));
+		const struct memory_sample *s = memory_look_up(m, slot_at(table, i));
 
 		if (!s || told[s - m->items])
 			continue;
@@ -58,7 +58,8 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
 	free(told);
 }
 
-static void add(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames, size_t nr)
+static void memory_add(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames,
+		       size_t nr)
 {
 	uint32_t *at = map_put(&m->by_id, s->id);
 
@@ -83,7 +84,7 @@ static void keep_live(void *ctx, const struct memory_sample *s)
 	struct purge *p = ctx;
 	const struct keptstack *stack = keptstacks_at(&p->from->stacks, s->stack);
 
-	add(&p->to, s, stack->frames, stack->nr_frames);
+	memory_add(&p->to, s, stack->frames, stack->nr_frames);
 }
 
 void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames,
@@ -97,7 +98,7 @@ void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const s
 		*m = p.to;
 		m->purge_at = m->nr * 2;
 	}
-	add(m, s, frames, nr);
+	memory_add(m, s, frames, nr);
 }
 
 /* ---- a recording ---- */
@@ -210,8 +211,8 @@ static void write_untracked(struct collect *c, const struct jvm_sample *s, uint3
 }
 
 /* The stack is in c->frames. program: NULL, or whose table has the block. */
-static void write_sample(struct collect *c, struct java *program, struct java *j,
-			 const struct jvm_sample *s, uint32_t thread, size_t nr)
+static void memory_write_sample(struct collect *c, struct java *program, struct java *j,
+				const struct jvm_sample *s, uint32_t thread, size_t nr)
 {
 	struct memory_sample kept = {
 		.id = s->id, .thread = thread, .time_ns = s->time_ns, .value = s->value,
@@ -232,8 +233,8 @@ void memory_program_sample(struct collect *c, struct java *j, const struct jvm_s
 		return;
 	collect_merge(c, s->time_ns);	/* what was mapped and forked before it */
 	thread = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns)->id;
-	write_sample(c, s->event == JVM_SOURCE_MEMORY ? j : NULL, j, s, thread,
-		     stack_java(c, j, s, c->frames));
+	memory_write_sample(c, s->event == JVM_SOURCE_MEMORY ? j : NULL, j, s, thread,
+			    stack_java(c, j, s, c->frames));
 }
 
 static void take_java_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
@@ -244,7 +245,7 @@ static void take_java_sample(struct collect *c, struct java *j, const struct jvm
 	for (program = c->programs; program && (program->proc != j->proc || program->gone);
 	     program = program->next)
 		;
-	write_sample(c, program, j, s, thread, nr);
+	memory_write_sample(c, program, j, s, thread, nr);
 }
 
 struct program {
@@ -272,7 +273,7 @@ static const struct memory_table *write_live_of(struct collect *c, const struct 
 	return t;
 }
 
-static void stand(struct collect *c)
+static void memory_stand(struct collect *c)
 {
 	const struct java *j;
 
@@ -302,7 +303,7 @@ static void count_others(struct collect *c)
 	refused_memory(&c->refused, c->o->system_wide ? 0 : nr, c->res->nr_untracked);
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void memory_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
 	struct java *j;
 
@@ -316,12 +317,12 @@ static void recording_has_ended(struct collect *c, uint64_t now_ns)
 static const struct jvm_callbacks from_agents = { .program = take_program };
 
 /* It tells of what threads have done that may have ended long ago. */
-static void init(struct collect *c)
+static void memory_init(struct collect *c)
 {
 	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_MEMORY);
 }
 
 const struct part memory_part = {
-	.init = init, .agent = &from_agents, .source = JVM_SOURCE_MEMORY, .java_sample = take_java_sample,
-	.ended = recording_has_ended, .stand = stand,
+	.init = memory_init, .agent = &from_agents, .source = JVM_SOURCE_MEMORY,
+	.java_sample = take_java_sample, .ended = memory_recording_has_ended, .stand = memory_stand,
 };

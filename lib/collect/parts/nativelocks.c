@@ -34,7 +34,7 @@ static const struct map_entry *code_below(const struct maps *m, uint64_t addr)
 	return lo ? &m->entries[lo - 1] : NULL;
 }
 
-static bool put_name(struct collect *c, const struct proc *p, uint64_t addr, struct buf *b)
+static bool nativelock_put_name(struct collect *c, const struct proc *p, uint64_t addr, struct buf *b)
 {
 	const struct map_entry *m = code_below(&p->maps, addr);
 	struct symfile *f = m && m->module ? modules_file(&c->modules, m->module) : NULL;
@@ -64,7 +64,7 @@ uint32_t nativelocks_function(struct collect *c, struct proc *p, uint64_t addr, 
 	at = map_put(&n->functions, hash_pair(p->id, addr));
 	if (*at != MAP_NONE)
 		return *at;
-	if (n->functions.nr <= MAX_NAMES && put_name(c, p, addr, &b))
+	if (n->functions.nr <= MAX_NAMES && nativelock_put_name(c, p, addr, &b))
 		*at = sources_new_reason(c, b.data);
 	else
 		*at = type_function(c, kind);

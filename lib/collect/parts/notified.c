@@ -8,7 +8,7 @@
 
 enum { MAX_ROWS = 1 << 16 };	/* those of further threads become one row for each lock */
 
-static struct notified_row *row_of(struct notified *n, const struct notified_row *key)
+static struct notified_row *notified_row_of(struct notified *n, const struct notified_row *key)
 {
 	uint64_t lock = hash_pair((uint64_t)key->proc << 32 | key->function, key->identity);
 	uint32_t *at = map_put(&n->by_key, hash_pair(lock, (uint64_t)key->notifier << 32 | key->waiter));
@@ -28,7 +28,7 @@ void notified_add(struct notified *n, const struct notified_row *wait)
 
 	if (n->nr >= MAX_ROWS)
 		key.notifier = key.waiter = 0;
-	row = row_of(n, &key);
+	row = notified_row_of(n, &key);
 	row->n += wait->n;
 	row->ns += wait->ns;
 }

@@ -10,7 +10,7 @@
 enum { MOST_STACK = 64 * 1024 };	/* as much as samples have (agents.c) */
 
 /* Return how much could be read. The memory is that of the wait as long as the wait's slot is. */
-static size_t read_stack(int pid, uint64_t sp, uint8_t *buf, size_t size)
+static size_t read_process_stack(int pid, uint64_t sp, uint8_t *buf, size_t size)
 {
 	struct iovec local = { buf, size }, remote = { (void *)(uintptr_t)sp, size };
 	ssize_t r = process_vm_readv(pid, &local, 1, &remote, 1, 0);
@@ -19,7 +19,7 @@ static size_t read_stack(int pid, uint64_t sp, uint8_t *buf, size_t size)
 }
 
 /* The thread may have ended in it: by pthread_cancel(), or with its process. */
-static uint64_t end_of(struct collect *c, int tid, uint64_t began_ns, uint64_t now_ns)
+static uint64_t wait_end(struct collect *c, int tid, uint64_t began_ns, uint64_t now_ns)
 {
 	const struct thread *th = tasks_at(&c->tasks, tid, began_ns);
 
@@ -35,7 +35,7 @@ static struct jvm_segment segment_of(const struct memory_regs *r, const uint8_t 
 	};
 }
 
-static void tell(struct collect *c, struct java *program, struct waiting *at, uint64_t now_ns)
+static void openwait_tell(struct collect *c, struct java *program, struct waiting *at, uint64_t now_ns)
 {
 	static uint8_t stack[MOST_STACK];
 	const struct jvm_frame frame = { .kind = JVM_NATIVE };
@@ -49,7 +49,8 @@ static void tell(struct collect *c, struct java *program, struct waiting *at, ui
 		return;
 	w.tid = jvm_host_tid(program->jvm, w.tid);
 	w.owner = w.owner ? jvm_host_tid(program->jvm, w.owner) : 0;
-	segment = segment_of(&w.regs, stack, read_stack(program->proc->pid, w.regs.sp, stack, sizeof(stack)));
+	segment = segment_of(&w.regs, stack,
+			     read_process_stack(program->proc->pid, w.regs.sp, stack, sizeof(stack)));
 	if (!__atomic_compare_exchange_n(&at->lock, &expected, WAITING_TOLD, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return;		/* over: it tells of itself */
@@ -57,7 +58,7 @@ static void tell(struct collect *c, struct java *program, struct waiting *at, ui
 	if (load_relaxed(&at->began_ns) != w.began_ns)
 		return;
 	r = (struct jvm_native_wait){
-		.time_ns = end_of(c, w.tid, w.began_ns, now_ns), .addr = lock, .thread = w.tid,
+		.time_ns = wait_end(c, w.tid, w.began_ns, now_ns), .addr = lock, .thread = w.tid,
 		.kind = w.kind, .owner = w.owner, .blamed_ns = load_acquire(&at->blamed_ns),
 	};
 	r.ns = r.time_ns - MIN(w.began_ns, r.time_ns);
@@ -77,7 +78,7 @@ void openwaits_tell(struct collect *c, struct java *program, uint64_t now_ns)
 		return;
 	for (block = 0; block < WAITING_BLOCKS; block++)
 		for (i = 0; load_relaxed(&t->used[block]) && i < WAITING_BLOCK; i++)
-			tell(c, program, &t->slots[block * WAITING_BLOCK + i], now_ns);
+			openwait_tell(c, program, &t->slots[block * WAITING_BLOCK + i], now_ns);
 	if (load_relaxed(&t->nr_elsewhere) && load_relaxed(&t->nr_elsewhere) <= INT32_MAX)
 		refused_text(&c->refused, "waits that went on at the end: %" PRIu64 " of process %d had no place",
 			     load_relaxed(&t->nr_elsewhere), program->proc->pid);

@@ -96,7 +96,7 @@ struct sched {
 /* thread->sched_state */
 enum { UNSEEN, ON_CPU, WAITING, OFF, GONE };
 
-static void keep(struct tracepoint_field *to, const struct tracepoint *t, const char *name)
+static void sched_keep_field(struct tracepoint_field *to, const struct tracepoint *t, const char *name)
 {
 	const struct tracepoint_field *f = name ? tracepoint_field(t, name) : NULL;
 
@@ -104,21 +104,21 @@ static void keep(struct tracepoint_field *to, const struct tracepoint *t, const 
 		*to = *f;
 }
 
-static void add_event(struct sched *s, const struct source *src, const struct tracepoint *t)
+static void sched_add_event(struct sched *s, const struct source *src, const struct tracepoint *t)
 {
 	struct event *v = &s->events[s->nr_events++];
 
 	memset(v, 0, sizeof(*v));
 	v->src = src;
 	v->id = t->id;
-	keep(&v->current, t, "common_pid");
-	keep(&v->prev, t, "prev_pid");
-	keep(&v->state, t, "prev_state");
-	keep(&v->next, t, "next_pid");
-	keep(&v->woken, t, "pid");
-	keep(&v->number, t, src->number);
+	sched_keep_field(&v->current, t, "common_pid");
+	sched_keep_field(&v->prev, t, "prev_pid");
+	sched_keep_field(&v->state, t, "prev_state");
+	sched_keep_field(&v->next, t, "next_pid");
+	sched_keep_field(&v->woken, t, "pid");
+	sched_keep_field(&v->number, t, src->number);
 	if (src->class == SCHED_INTR_DEVICE)
-		keep(&v->text, t, "name");
+		sched_keep_field(&v->text, t, "name");
 }
 
 static void event_attr(const struct event *v, struct perf_event_attr *a)
@@ -131,7 +131,7 @@ static void event_attr(const struct event *v, struct perf_event_attr *a)
 	evset_common_attr(a);
 }
 
-static const char *why_not(int code)
+static const char *sched_why_not(int code)
 {
 	if (code == -EACCES || code == -EPERM)
 		return "tracepoints take CAP_PERFMON and a readable /sys/kernel/tracing";
@@ -153,17 +153,17 @@ static void find_events(struct sched *s)
 	s->events = xcalloc(ARRAY_SIZE(sources), sizeof(*s->events));
 	r = dir < 0 ? dir : tracepoint_read(dir, sources[0].name, &t);
 	if (!r) {
-		add_event(s, &sources[0], &t);
+		sched_add_event(s, &sources[0], &t);
 		event_attr(&s->events[0], &a);
 		r = probe_perf(&a, -1, 0);
 	}
 	if (r) {
-		s->no_states = why_not(r);
+		s->no_states = sched_why_not(r);
 		s->nr_events = 0;
 	}
 	for (i = 1; !r && i < ARRAY_SIZE(sources); i++)
 		if ((s->irq || sources[i].duty < TP_INTR) && !tracepoint_read(dir, sources[i].name, &t))
-			add_event(s, &sources[i], &t);
+			sched_add_event(s, &sources[i], &t);
 	if (dir >= 0)
 		close(dir);
 }
@@ -180,7 +180,7 @@ size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus)
 }
 
 /* Find out what can be recorded. */
-static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
+static void sched_configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
 	struct sched *s;
 
@@ -261,7 +261,7 @@ static int open_events(struct collect *c, struct err *e)
 	return 0;
 }
 
-static int watch(struct collect *c, int tid, struct err *e)
+static int sched_watch(struct collect *c, int tid, struct err *e)
 {
 	return !c->sched || c->sched->nr_events ? 0 : open_records(c->sched, &c->ev, tid, e);
 }
@@ -296,7 +296,7 @@ static void free_sched(struct sched *s)
 
 /* ---- into the trace ---- */
 
-static void labels(struct collect *c)
+static void sched_labels(struct collect *c)
 {
 	const struct sched *s = c->sched;
 
@@ -333,7 +333,7 @@ static struct sched_cpu_now *cpu_now(struct sched *s, uint32_t cpu)
 	return &s->cpus[cpu];
 }
 
-static void note(struct thread *th, unsigned int state, uint64_t time_ns, uint32_t cpu)
+static void sched_note(struct thread *th, unsigned int state, uint64_t time_ns, uint32_t cpu)
 {
 	th->sched_state = state;
 	th->sched_ns = time_ns;
@@ -341,13 +341,13 @@ static void note(struct thread *th, unsigned int state, uint64_t time_ns, uint32
 }
 
 /* The record of its switch is missing: since when it has not had the CPU nobody knows. */
-static void has_left(struct collect *c, const struct sched_cpu_now *now, uint64_t time_ns, uint32_t cpu)
+static void sched_has_left(struct collect *c, const struct sched_cpu_now *now, uint64_t time_ns, uint32_t cpu)
 {
 	struct thread *th = tasks_any(&c->tasks, now->tid);
 
 	if (!th || !th->tid || th->id != now->thread || th->sched_state != ON_CPU || th->sched_cpu != cpu + 1)
 		return;
-	note(th, OFF, time_ns, cpu);
+	sched_note(th, OFF, time_ns, cpu);
 	th->sched_how = SCHED_UNTOLD;
 }
 
@@ -359,16 +359,17 @@ static void put_switch(struct collect *c, uint64_t time_ns, uint32_t cpu, struct
 
 	r.time_ns = time_ns = MAX(time_ns, c->sched->file_ns);		/* [3] */
 	if (now->thread && (!out || out->id != now->thread))
-		has_left(c, now, time_ns, cpu);
+		sched_has_left(c, now, time_ns, cpu);
 	if (out) {
 		r.thread = out->id;
 		r.state = state;
-		note(out, state == SCHED_RUNNABLE ? WAITING : state == SCHED_DEAD ? GONE : OFF, time_ns, cpu);
+		sched_note(out, state == SCHED_RUNNABLE ? WAITING : state == SCHED_DEAD ? GONE : OFF, time_ns,
+			   cpu);
 		out->sched_how = state;
 	}
 	if (in) {
 		r.arg = in->id;
-		note(in, ON_CPU, time_ns, cpu);
+		sched_note(in, ON_CPU, time_ns, cpu);
 	}
 	now->seen = true;
 	now->thread = r.arg;
@@ -449,7 +450,7 @@ static void write_cpu_at(struct collect *c, const struct sched_cpu_now *now, uin
 	}
 }
 
-static void begin_file(struct collect *c, uint64_t time_ns)
+static void sched_begin_file(struct collect *c, uint64_t time_ns)
 {
 	struct sched *s = c->sched;
 	size_t i;
@@ -502,7 +503,7 @@ static bool read_raw(const struct perf_event_header *h, struct raw_sample *r)
  * prev_state: the bit of the state, and above the bits that can be reported one that says
  * "preempted" (include/trace/events/sched.h, __trace_sched_switch_state()).
  */
-static enum sched_state state_of(int64_t state)
+static enum sched_state sched_state_of(int64_t state)
 {
 	switch (state & 0xff) {
 	case 0:
@@ -528,7 +529,7 @@ static enum sched_state state_of(int64_t state)
  * The thread of the recording with that number, NULL for another [2]: the number of one that has been
  * switched out for good may be in use again.
  */
-static struct thread *thread_of(struct collect *c, int64_t tid, uint64_t time_ns)
+static struct thread *sched_thread_of(struct collect *c, int64_t tid, uint64_t time_ns)
 {
 	struct thread *th;
 
@@ -547,7 +548,7 @@ static void on_switch(struct collect *c, const struct event *v, const struct raw
 	now->told = true;
 	now->prev = tracepoint_value(&v->prev, r->raw, r->len);
 	now->next = tracepoint_value(&v->next, r->raw, r->len);
-	now->state = state_of(tracepoint_value(&v->state, r->raw, r->len));
+	now->state = sched_state_of(tracepoint_value(&v->state, r->raw, r->len));
 }
 
 /* The label that names an interrupt, with the first of its number. */
@@ -589,7 +590,7 @@ static void note_intr(struct sched_cpu_now *now, const struct rec_sched *r)
 
 static void on_intr(struct collect *c, const struct event *v, const struct raw_sample *r, uint64_t time_ns)
 {
-	struct thread *th = thread_of(c, tracepoint_value(&v->current, r->raw, r->len), time_ns);
+	struct thread *th = sched_thread_of(c, tracepoint_value(&v->current, r->raw, r->len), time_ns);
 	uint32_t number = tracepoint_value(&v->number, r->raw, r->len);
 	struct rec_sched rec = {
 		.time_ns = MAX(time_ns, c->sched->file_ns),		/* [3] */
@@ -635,7 +636,8 @@ static void on_tracepoint(struct collect *c, const struct perf_event_header *h, 
 		on_switch(c, v, &r);
 		break;
 	case TP_WAKE:
-		put_wake(c, time_ns, r.cpu, thread_of(c, tracepoint_value(&v->woken, r.raw, r.len), time_ns),
+		put_wake(c, time_ns, r.cpu,
+			 sched_thread_of(c, tracepoint_value(&v->woken, r.raw, r.len), time_ns),
 			 tasks_find(&c->tasks, r.tid));
 		break;
 	default:
@@ -674,8 +676,8 @@ static void on_cpu_switch_in(struct collect *c, const struct switch_record *r, u
 
 	if (now->runs == to || to < 0)
 		return;
-	out = from < 0 ? NULL : thread_of(c, from, time_ns);
-	in = thread_of(c, to, time_ns);
+	out = from < 0 ? NULL : sched_thread_of(c, from, time_ns);
+	in = sched_thread_of(c, to, time_ns);
 	if (out || in)
 		put_switch(c, time_ns, r->cpu, out, in, SCHED_UNTOLD);
 	now->told = false;
@@ -698,8 +700,8 @@ static void on_cpu_switch(struct collect *c, const struct switch_record *r, uint
 		now->told = false;
 	if (to < 0)
 		to = now->told ? now->next : -1;
-	out = from < 0 ? NULL : thread_of(c, from, time_ns);
-	in = to < 0 ? NULL : thread_of(c, to, time_ns);
+	out = from < 0 ? NULL : sched_thread_of(c, from, time_ns);
+	in = to < 0 ? NULL : sched_thread_of(c, to, time_ns);
 	if (out || in)
 		put_switch(c, time_ns, r->cpu, out, in, now->told ? now->state : r->state);
 	now->told = false;
@@ -727,8 +729,8 @@ static void on_switch_record(struct collect *c, const struct perf_event_header *
 /* ---- the part ---- */
 
 /* Records of these rings were lost: of threads that this or the source "wall" watches. */
-static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
-		    uint64_t time_ns)
+static void sched_on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+			  uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
 
@@ -739,8 +741,8 @@ static void on_lost(struct collect *c, const struct ring *ring, const struct per
 	c->res->nr_lost_sched += r->lost;
 }
 
-static bool take_record(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
-			uint64_t time_ns)
+static bool sched_take_record(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+			      uint64_t time_ns)
 {
 	const bool is_ours = c->ev.nr_sched && ring >= c->ev.sched_rings;
 
@@ -751,7 +753,7 @@ static bool take_record(struct collect *c, const struct ring *ring, const struct
 		return is_ours;
 	case PERF_RECORD_LOST:
 		if (is_ours)
-			on_lost(c, ring, h, time_ns);
+			sched_on_lost(c, ring, h, time_ns);
 		return is_ours;
 	default:
 		on_switch_record(c, h, time_ns);
@@ -759,13 +761,13 @@ static bool take_record(struct collect *c, const struct ring *ring, const struct
 	}
 }
 
-static void recording_ends(struct collect *c, uint64_t now_ns)
+static void sched_recording_ends(struct collect *c, uint64_t now_ns)
 {
 	if (c->sched)
 		label_end(c, now_ns);
 }
 
-static void stop(struct collect *c)
+static void sched_stop(struct collect *c)
 {
 	struct rec_lost r = { .time_ns = clock_mono_ns(), .cause = LOST_SCHED, .stream = UINT32_MAX };
 	uint64_t lost = close_events(c->sched);
@@ -777,32 +779,34 @@ static void stop(struct collect *c)
 	}
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void sched_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
 	if (c->sched)
-		stop(c);
+		sched_stop(c);
 }
 
 /* What was read after the file's own end is in it, too. */
-static void sums(struct collect *c, bool last)
+static void sched_sums(struct collect *c, bool last)
 {
 	if (c->sched && !last)
 		label_end(c, c->merged_ns);
 }
 
-static void next_file(struct collect *c, uint64_t now_ns)
+static void sched_next_file(struct collect *c, uint64_t now_ns)
 {
 	if (c->sched)
-		begin_file(c, c->merged_ns);
+		sched_begin_file(c, c->merged_ns);
 }
 
-static void close_part(struct collect *c)
+static void sched_close_part(struct collect *c)
 {
 	free_sched(c->sched);
 }
 
 const struct part sched_part = {
-	.configure = configure, .open_events = open_events, .watch = watch, .labels = labels,
-	.begins = sampling_begins, .record = take_record, .ends = recording_ends,
-	.ended = recording_has_ended, .sums = sums, .next_file = next_file, .close = close_part,
+	.configure = sched_configure, .open_events = open_events, .watch = sched_watch,
+	.labels = sched_labels,
+	.begins = sampling_begins, .record = sched_take_record, .ends = sched_recording_ends,
+	.ended = sched_recording_has_ended, .sums = sched_sums, .next_file = sched_next_file,
+	.close = sched_close_part,
 };

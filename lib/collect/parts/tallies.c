@@ -32,7 +32,7 @@ struct tallies {
 };
 
 /* From the first to the last moment. */
-static bool is_wanted(const struct collect *c, uint32_t kind)
+static bool tallies_is_wanted(const struct collect *c, uint32_t kind)
 {
 	const struct collect_opts *o = c->o;
 
@@ -42,11 +42,11 @@ static bool is_wanted(const struct collect *c, uint32_t kind)
 	return !c->flight && switches_are_none(o);
 }
 
-static bool was_kept(const struct collect *c, uint32_t kind)
+static bool tallies_was_kept(const struct collect *c, uint32_t kind)
 {
 	const struct switches *s = &c->switches;
 
-	if (!is_wanted(c, kind) || c->paused || filters_were_set(c))
+	if (!tallies_is_wanted(c, kind) || c->paused || filters_were_set(c))
 		return false;
 	return (kind == JVM_TALLY_PAUSES ? s->tells[__builtin_ctz(JVM_TELL_GC)].nr_times :
 					   s->sources[sources_find_jvm(c, JVM_SOURCE_LOCK)].nr_times) <= 1;
@@ -54,10 +54,10 @@ static bool was_kept(const struct collect *c, uint32_t kind)
 
 static bool are_kept(const struct collect *c)
 {
-	return was_kept(c, JVM_TALLY_PAUSES) || was_kept(c, JVM_TALLY_ENTERS);
+	return tallies_was_kept(c, JVM_TALLY_PAUSES) || tallies_was_kept(c, JVM_TALLY_ENTERS);
 }
 
-static struct tally *find(struct tallies *t, uint32_t proc, uint32_t kind)
+static struct tally *tallies_find(struct tallies *t, uint32_t proc, uint32_t kind)
 {
 	uint32_t *at = map_put(&t->by_proc, (uint64_t)proc << 32 | kind);
 
@@ -76,15 +76,15 @@ static struct tallies *tallies_of(struct collect *c)
 	return c->own[PART_tallies];
 }
 
-static void take(void *ctx, struct jvm *jvm, const struct jvm_tally *r)
+static void tallies_take(void *ctx, struct jvm *jvm, const struct jvm_tally *r)
 {
 	const struct java *j = jvm_user(jvm);
 	struct collect *c = ctx;
 	struct tally *t;
 
-	if (r->kind >= JVM_NR_TALLIES || !is_wanted(c, r->kind))
+	if (r->kind >= JVM_NR_TALLIES || !tallies_is_wanted(c, r->kind))
 		return;
-	t = find(tallies_of(c), j->proc->id, r->kind);
+	t = tallies_find(tallies_of(c), j->proc->id, r->kind);
 	snprintf(t->why, sizeof(t->why), "%s", r->why);
 	if (!t->begin_ns || r->time_ns < c->counted_ns) {
 		t->begin_ns = r->time_ns;
@@ -116,7 +116,7 @@ static void write_one(struct collect *c, const struct tally *t)
 }
 
 /* The file, or all. */
-static void end_file(struct collect *c)
+static void tallies_end_file(struct collect *c)
 {
 	struct tallies *all = c->own[PART_tallies];
 	size_t i;
@@ -124,7 +124,7 @@ static void end_file(struct collect *c)
 	for (i = 0; all && i < all->nr; i++) {
 		struct tally *t = &all->list[i];
 
-		if (!was_kept(c, t->kind))
+		if (!tallies_was_kept(c, t->kind))
 			c->res->tallies[t->kind].uncounted = true;
 		else if (!t->over)
 			write_one(c, t);
@@ -138,12 +138,12 @@ static void end_file(struct collect *c)
 	}
 }
 
-static void recording_has_ended(struct collect *c, uint64_t now_ns)
+static void tallies_recording_has_ended(struct collect *c, uint64_t now_ns)
 {
-	end_file(c);
+	tallies_end_file(c);
 }
 
-static void close_part(struct collect *c)
+static void tallies_close_part(struct collect *c)
 {
 	struct tallies *t = c->own[PART_tallies];
 
@@ -156,6 +156,7 @@ static void close_part(struct collect *c)
 }
 
 const struct part tallies_part = {
-	.agent = &(const struct jvm_callbacks){ .tally = take },
-	.counts = are_kept, .ended = recording_has_ended, .stand = end_file, .close = close_part,
+	.agent = &(const struct jvm_callbacks){ .tally = tallies_take },
+	.counts = are_kept, .ended = tallies_recording_has_ended, .stand = tallies_end_file,
+	.close = tallies_close_part,
 };

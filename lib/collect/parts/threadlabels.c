@@ -42,7 +42,7 @@ struct hit {
 };
 
 struct threadlabels {
-	struct map index;		/* key_of() -> index in list */
+	struct map index;		/* threadlabels_key_of() -> index in list */
 	struct labelled *list;
 	size_t nr_list, alloc_list;
 	struct hit *hits;
@@ -61,7 +61,7 @@ struct threadlabels *threadlabels_new(void)
 	return l;
 }
 
-static void release(struct threadlabels *l, struct labelled *t)
+static void labelled_release(struct threadlabels *l, struct labelled *t)
 {
 	size_t i;
 
@@ -77,7 +77,7 @@ void threadlabels_free(struct threadlabels *l)
 	size_t i;
 
 	for (i = 0; l && i < l->nr_list; i++)
-		release(l, &l->list[i]);
+		labelled_release(l, &l->list[i]);
 	if (!l)
 		return;
 	map_release(&l->index);
@@ -88,22 +88,23 @@ void threadlabels_free(struct threadlabels *l)
 
 /* ---- what programs tell ---- */
 
-static uint64_t key_of(uint32_t thread, uint32_t proc, uint64_t vthread)
+static uint64_t threadlabels_key_of(uint32_t thread, uint32_t proc, uint64_t vthread)
 {
 	return vthread ? 1ull << 63 | hash_pair(proc, vthread) >> 1 : thread;
 }
 
 /* NULL: there are too many. */
-static struct labelled *find(struct threadlabels *l, uint32_t thread, uint32_t proc, uint64_t vthread)
+static struct labelled *threadlabels_find(struct threadlabels *l, uint32_t thread, uint32_t proc,
+					  uint64_t vthread)
 {
-	uint32_t at = map_get(&l->index, key_of(thread, proc, vthread));
+	uint32_t at = map_get(&l->index, threadlabels_key_of(thread, proc, vthread));
 
 	if (at != MAP_NONE)
 		return &l->list[at];
 	if (l->nr_list >= MAX_LABELLED)
 		return NULL;
 	VEC_GROW(l->list, l->nr_list, l->alloc_list);
-	*map_put(&l->index, key_of(thread, proc, vthread)) = l->nr_list;
+	*map_put(&l->index, threadlabels_key_of(thread, proc, vthread)) = l->nr_list;
 	l->list[l->nr_list] = (struct labelled){ .thread = vthread ? 0 : thread, .proc = proc,
 						 .vthread = vthread };
 	return &l->list[l->nr_list++];
@@ -115,7 +116,7 @@ static bool is_later(const struct change *a, const struct change *b)
 }
 
 /* By time: those of a virtual thread come through the rings of all its carriers. */
-static void insert(struct threadlabels *l, struct labelled *t, const struct change *x)
+static void threadlabels_insert(struct threadlabels *l, struct labelled *t, const struct change *x)
 {
 	size_t at = t->nr_changes;
 
@@ -130,7 +131,7 @@ static void insert(struct threadlabels *l, struct labelled *t, const struct chan
 
 void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc, const struct jvm_labels *r)
 {
-	struct labelled *t = find(l, thread, proc, r->vthread);
+	struct labelled *t = threadlabels_find(l, thread, proc, r->vthread);
 	struct change x = { .time_ns = r->time_ns, .nr = r->nr };
 	size_t len = strnlen(r->text, r->text_len);
 
@@ -150,7 +151,7 @@ void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc,
 		memcpy(x.text, r->text, len);
 		x.text[len] = '\0';
 	}
-	insert(l, t, &x);
+	threadlabels_insert(l, t, &x);
 }
 
 void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_ns)
@@ -291,10 +292,10 @@ static void tidy(struct threadlabels *l, uint64_t until_ns, struct trace_writer 
 		if (is_idle(t, until_ns)) {
 			if (t->thread && t->nr_changes)
 				write_change(t, 0, until_ns, w);	/* it holds for what is to come */
-			release(l, t);
+			labelled_release(l, t);
 			continue;
 		}
-		*map_put(&l->index, key_of(t->thread, t->proc, t->vthread)) = kept;
+		*map_put(&l->index, threadlabels_key_of(t->thread, t->proc, t->vthread)) = kept;
 		l->list[kept++] = *t;
 	}
 	l->nr_list = kept;
@@ -364,7 +365,7 @@ static void note_sample(void *ctx, const struct rec_sample *r)
 		threadlabels_sample(c->labels, r->thread, r->time_ns);
 }
 
-static void init(struct collect *c)
+static void threadlabels_init(struct collect *c)
 {
 	if (!(c->o->jvm_events & JVM_TELL_LABEL))
 		return;
@@ -372,7 +373,7 @@ static void init(struct collect *c)
 	trace_writer_on_sample(c->w, note_sample, c);
 }
 
-static void take(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
+static void threadlabels_on_labels(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
 {
 	const struct java *j = jvm_user(jvm);
 	struct collect *c = ctx;
@@ -387,13 +388,16 @@ static void take(void *ctx, struct jvm *jvm, const struct jvm_labels *r)
 	threadlabels_change(c->labels, thread, j->proc->id, r);
 }
 
-/* What comes after it, such as samples of what goes on, may be of threads with other labels: end_file(). */
-static void cut(struct collect *c, uint64_t now_ns)
+/*
+ * Later samples, such as those of waits that go on, may be of threads with other labels:
+ * see threadlabels_end_file().
+ */
+static void threadlabels_cut(struct collect *c, uint64_t now_ns)
 {
 	write_until(c, now_ns);
 }
 
-static void end_file(struct collect *c, uint64_t until_ns, bool last)
+static void threadlabels_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	write_until(c, until_ns);
 	if (last && c->labels && threadlabels_dropped(c->labels))
@@ -401,13 +405,14 @@ static void end_file(struct collect *c, uint64_t until_ns, bool last)
 			     threadlabels_dropped(c->labels));
 }
 
-static void close_part(struct collect *c)
+static void threadlabels_close_part(struct collect *c)
 {
 	threadlabels_free(c->labels);
 	c->labels = NULL;
 }
 
 const struct part threadlabels_part = {
-	.init = init, .agent = &(const struct jvm_callbacks){ .labels = take }, .taken_in = taken_in,
-	.cut = cut, .end_file = end_file, .close = close_part,
+	.init = threadlabels_init, .agent = &(const struct jvm_callbacks){ .labels = threadlabels_on_labels },
+	.taken_in = taken_in,
+	.cut = threadlabels_cut, .end_file = threadlabels_end_file, .close = threadlabels_close_part,
 };
