@@ -29,7 +29,7 @@ bool account_is_cpu(const struct names *x, uint32_t event)
 	return !event && counted && strcmp(counted, ACCOUNT_NONE) != 0 && unit && !strcmp(unit, "ns");
 }
 
-static const struct kind *kind_of(const struct names *x, uint32_t event)
+static const struct kind *event_kind(const struct names *x, uint32_t event)
 {
 	const char *name = event < ACCOUNT_MAX_EVENTS ? names_event(x, event, "") : NULL;
 	const char *counted = names_event(x, event, ".counted");
@@ -47,10 +47,10 @@ static const struct kind *kind_of(const struct names *x, uint32_t event)
 
 bool account_is_known(const struct names *x, uint32_t event)
 {
-	return kind_of(x, event);
+	return event_kind(x, event);
 }
 
-static uint64_t number(const char *text)
+static uint64_t account_number(const char *text)
 {
 	return text ? strtoull(text, NULL, 10) : 0;
 }
@@ -58,7 +58,7 @@ static uint64_t number(const char *text)
 uint64_t account_counted(const struct names *x, uint32_t event)
 {
 	return account_is_cpu(x, event) ? names_label_u64(x, "account.cpu_ns") :
-				  number(names_event(x, event, ".counted"));
+				  account_number(names_event(x, event, ".counted"));
 }
 
 /* What the recorder gave for a reason may not be what is missing in the file. */
@@ -72,7 +72,7 @@ static const char *why(const struct names *x, uint32_t event)
 /* All but samples and threads; of an event that has an account. */
 static void fill(struct account *a, const struct names *x, uint32_t event)
 {
-	const struct kind *k = kind_of(x, event);
+	const struct kind *k = event_kind(x, event);
 	bool cpu = k == kinds;
 
 	a->event = event;
@@ -81,8 +81,8 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->unit = names_event(x, event, ".unit");
 	a->unit = a->unit ? a->unit : "";
 	a->counted = account_counted(x, event);
-	a->weight = number(names_event(x, event, cpu ? ".period" : ".interval"));
-	a->weight = MAX(a->weight, number(names_event(x, event, ".longest")));
+	a->weight = account_number(names_event(x, event, cpu ? ".period" : ".interval"));
+	a->weight = MAX(a->weight, account_number(names_event(x, event, ".longest")));
 	if (cpu)
 		a->rows = x->nr_busy ? ACCOUNT_CPUS : x->nr_groups_used ? ACCOUNT_GROUPS : ACCOUNT_THREADS;
 	else
@@ -138,7 +138,8 @@ struct reading {
 
 enum { ALL_CPUS = UINT16_MAX + 1 };
 
-static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+static int account_take_samples(void *ctx, const struct rec_sample *r, size_t nr,
+				const struct stack_epoch *ep)
 {
 	struct reading *k = ctx;
 	size_t i;
@@ -170,7 +171,7 @@ static int take_wall(void *ctx, const struct rec_wall *r)
 	return 0;
 }
 
-static struct account_thread *row(struct account *a, struct map *open, uint32_t pid, uint32_t tid)
+static struct account_thread *account_row(struct account *a, struct map *open, uint32_t pid, uint32_t tid)
 {
 	uint32_t *at = map_put(open, names_pair(pid, tid));
 
@@ -188,12 +189,12 @@ static struct account_thread *row(struct account *a, struct map *open, uint32_t 
  * The account of CPU time of a thread ends with its record: whoever has the number afterwards is another. Of
  * others, whatever had the number is one.
  */
-static void add_thread(struct account *a, struct map *open, const struct name_thread *x,
-		       const struct account_sampled *s, const struct account_sampled *counted)
+static void account_add_thread(struct account *a, struct map *open, const struct name_thread *x,
+			       const struct account_sampled *s, const struct account_sampled *counted)
 {
 	uint32_t at = map_get(&a->names->proc_of, x->proc);
 	const struct name_proc *p = at == MAP_NONE ? NULL : &a->names->procs[at];
-	struct account_thread *t = row(a, open, p ? p->pid : 0, x->tid);
+	struct account_thread *t = account_row(a, open, p ? p->pid : 0, x->tid);
 	bool cpu = account_is_cpu(a->names, a->event);
 
 	t->number = x->number;
@@ -222,7 +223,7 @@ static void note_carriers(struct account *a)
 	map_release(&virtual);
 }
 
-static void make_rows(struct account *a, const struct account_sampled *sampled)
+static void account_make_rows(struct account *a, const struct account_sampled *sampled)
 {
 	struct account_sampled *counted = xcalloc(a->names->nr_threads + 1, sizeof(*counted));
 	struct map open = MAP_INIT;
@@ -238,7 +239,7 @@ static void make_rows(struct account *a, const struct account_sampled *sampled)
 		counted[c->thread].nr++;
 	}
 	for (i = 0; i < a->names->nr_threads; i++)
-		add_thread(a, &open, &a->names->threads[i], &sampled[i], &counted[i]);
+		account_add_thread(a, &open, &a->names->threads[i], &sampled[i], &counted[i]);
 	map_release(&open);
 	free(counted);
 	for (i = 0; i < a->nr; i++)
@@ -255,7 +256,7 @@ void account_make(struct account *a, struct names *x, uint32_t event, const stru
 	fill(a, x, event);
 	for (i = 0; i < x->nr_threads; i++)
 		flow_sum(&a->sampled, sampled[i].amount);
-	make_rows(a, sampled);
+	account_make_rows(a, sampled);
 }
 
 int account_none(const struct names *x, const char *metric, struct err *e)
@@ -276,7 +277,7 @@ int account_none(const struct names *x, const char *metric, struct err *e)
 }
 
 /* UINT32_MAX: there is none. */
-static uint32_t choose(const struct names *x, const char *metric)
+static uint32_t account_choose(const struct names *x, const char *metric)
 {
 	uint32_t event;
 
@@ -329,7 +330,7 @@ static struct account_thread *group_row(struct account *a, const char *path)
 }
 
 /* The group that a process was in when it was found, or one for all that are not known to be in any. */
-static struct account_thread *group_of(struct account *a, uint32_t proc, size_t nr_groups)
+static struct account_thread *account_group(struct account *a, uint32_t proc, size_t nr_groups)
 {
 	uint32_t at = map_get(&a->names->proc_of, proc);
 	const char *path = at == MAP_NONE || !a->names->procs[at].cgroup ? NULL :
@@ -359,7 +360,7 @@ static void make_groups(struct account *a, const struct account_sampled *sampled
 		flow_sum(&group_row(a, model_str(x->m, x->groups_used[i].path))->counted,
 			 x->groups_used[i].ns);
 	for (i = 0, nr = a->nr; i < x->nr_threads; i++) {
-		struct account_thread *t = sampled[i].nr ? group_of(a, x->threads[i].proc, nr) : NULL;
+		struct account_thread *t = sampled[i].nr ? account_group(a, x->threads[i].proc, nr) : NULL;
 
 		if (!t)
 			continue;
@@ -392,9 +393,9 @@ static void find_late(struct account *a, const struct reading *k)
 	free(counted);
 }
 
-static int read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
+static int account_read_event(struct account *a, struct trace_reader *t, uint32_t event, struct err *e)
 {
-	static const struct trace_sink sink = { .samples = take_samples, .wall = take_wall };
+	static const struct trace_sink sink = { .samples = account_take_samples, .wall = take_wall };
 	struct reading k = { .names = &a->own, .event = event };
 	int r;
 
@@ -417,7 +418,7 @@ static int read_event(struct account *a, struct trace_reader *t, uint32_t event,
 	return r;
 }
 
-static int read_names(struct account *a, struct trace_reader *t, struct err *e)
+static int account_read_names(struct account *a, struct trace_reader *t, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
 
@@ -429,13 +430,13 @@ static int read_names(struct account *a, struct trace_reader *t, struct err *e)
 
 int account_read(struct account *a, struct trace_reader *t, const char *metric, struct err *e)
 {
-	int r = read_names(a, t, e);
+	int r = account_read_names(a, t, e);
 	uint32_t event;
 
 	if (r)
 		return r;
-	event = choose(&a->own, metric);
-	return event == UINT32_MAX ? account_none(&a->own, metric, e) : read_event(a, t, event, e);
+	event = account_choose(&a->own, metric);
+	return event == UINT32_MAX ? account_none(&a->own, metric, e) : account_read_event(a, t, event, e);
 }
 
 static void forget_threads(struct account *a)
@@ -462,7 +463,7 @@ static uint64_t missing_of(const struct account_thread *t)
 	return t->counted - MIN(t->counted, t->sampled);
 }
 
-static void add_missing(struct names *x, uint32_t thread, unsigned int metric, uint64_t ns)
+static void account_add_unsampled(struct names *x, uint32_t thread, unsigned int metric, uint64_t ns)
 {
 	static const char name[] = ACCOUNT_NOT_SAMPLED;
 	uint32_t proc, consumer = names_thread(x, thread, &proc), node;
@@ -484,16 +485,16 @@ void account_add_missing(const struct account *a, unsigned int metric)
 		of += missing_of(&a->threads[i]);
 	/* where nothing is missing, a limit on that finds it all the same */
 	if (!left && a->nr)
-		add_missing(a->names, a->threads[0].number, metric, 0);
+		account_add_unsampled(a->names, a->threads[0].number, metric, 0);
 	for (i = 0; i < a->nr && left && of; i++) {
 		part = (uint64_t)((__uint128_t)missing_of(&a->threads[i]) * left / of);
 		of -= missing_of(&a->threads[i]);
 		left -= part;
 		if (part)
-			add_missing(a->names, a->threads[i].number, metric, part);
+			account_add_unsampled(a->names, a->threads[i].number, metric, part);
 	}
 	if (left)
-		add_missing(a->names, 0, metric, left);
+		account_add_unsampled(a->names, 0, metric, left);
 }
 
 /* ---- report --check ---- */
@@ -532,7 +533,7 @@ static uint64_t least_sampled(const struct account *a)
 	return account_is_cpu(a->names, a->event) || a->why ? 0 : a->counted - a->counted / OWN_PART;
 }
 
-static void check(const struct account *a, struct account_check *out)
+static void account_check_rows(const struct account *a, struct account_check *out)
 {
 	enum { DEVIATIONS = 4 };
 	uint64_t known = 0, nr = 0, most = most_sampled(a), least = least_sampled(a);
@@ -544,7 +545,7 @@ static void check(const struct account *a, struct account_check *out)
 		flow_sum(&nr, a->threads[i].nr_samples);
 	}
 	weight = nr ? (double)a->sampled / (double)nr : (double)a->weight;
-	weight = MAX(weight, (double)number(names_event(a->names, a->event, ".longest")));
+	weight = MAX(weight, (double)account_number(names_event(a->names, a->event, ".longest")));
 	if (a->rows == ACCOUNT_CPUS)
 		weight += (double)names_label_u64(a->names, "account.tick_ns");
 	if (!nr && account_is_cpu(a->names, a->event))
@@ -563,15 +564,15 @@ int account_check(struct trace_reader *t, struct account_check *out, struct err 
 {
 	struct account a;
 	uint32_t event;
-	int r = read_names(&a, t, e);
+	int r = account_read_names(&a, t, e);
 
 	memset(out, 0, sizeof(*out));
 	for (event = 0; event < ACCOUNT_MAX_EVENTS && !r; event++) {
 		if (!account_is_known(&a.own, event))
 			continue;
-		r = read_event(&a, t, event, e);
+		r = account_read_event(&a, t, event, e);
 		if (!r)
-			check(&a, out);
+			account_check_rows(&a, out);
 		forget_threads(&a);
 	}
 	account_release(&a);

@@ -19,7 +19,7 @@ bool annotate_is_function(const struct consumer *c)
 	return kind_is(c->kind, KIND_CODE);
 }
 
-static bool is_wanted(const struct annotate *a, const struct consumer *c)
+static bool annotate_is_wanted(const struct annotate *a, const struct consumer *c)
 {
 	const struct model *m = a->names->m;
 	const char *name = model_str(m, c->name);
@@ -33,7 +33,7 @@ static bool is_wanted(const struct annotate *a, const struct consumer *c)
 	return select_module(&a->o->select->modules, c->module ? model_str(m, c->module) : "");
 }
 
-static uint32_t add_function(struct annotate *a, const struct consumer *c)
+static uint32_t annotate_add_function(struct annotate *a, const struct consumer *c)
 {
 	uint32_t *at = map_put(&a->function_at, names_pair(c->name, c->module));
 
@@ -60,7 +60,8 @@ static uint32_t function_of(struct annotate *a, uint32_t consumer)
 	}
 	is = &a->function_of[consumer];
 	if (!*is)
-		*is = is_wanted(a, &all->items[consumer]) ? add_function(a, &all->items[consumer]) + 2 : 1;
+		*is = !annotate_is_wanted(a, &all->items[consumer]) ? 1 :
+		      annotate_add_function(a, &all->items[consumer]) + 2;
 	return *is == 1 ? MAP_NONE : *is - 2;
 }
 
@@ -141,8 +142,8 @@ static void count_insn(struct annotate *a, uint32_t function, const struct frame
 
 /* ---- stacks ---- */
 
-static struct name_run resolve(struct annotate *a, uint32_t frame, const struct stack_epoch *ep,
-			       uint64_t time_ns)
+static struct name_run annotate_resolve(struct annotate *a, uint32_t frame, const struct stack_epoch *ep,
+					uint64_t time_ns)
 {
 	struct name_run *r = &a->epoch.runs[frame];
 
@@ -202,7 +203,7 @@ static void count_stack(struct annotate *a, uint32_t stack, uint64_t n, const st
 
 	for (at = stack; at; at = ep->nodes[at].parent) {
 		uint32_t frame = ep->nodes[at].frame;
-		struct name_run r = resolve(a, frame, ep, time_ns);
+		struct name_run r = annotate_resolve(a, frame, ep, time_ns);
 
 		if (!r.nr)
 			continue;
@@ -238,7 +239,7 @@ static bool thread_wanted(struct annotate *a, uint32_t number)
 	return *known;
 }
 
-static bool is_selected(struct annotate *a, const struct rec_sample *r)
+static bool annotate_is_selected(struct annotate *a, const struct rec_sample *r)
 {
 	const struct event_columns *k = &a->events;
 
@@ -248,7 +249,7 @@ static bool is_selected(struct annotate *a, const struct rec_sample *r)
 	       thread_wanted(a, r->thread);
 }
 
-static void follow_epoch(struct annotate_epoch *x, const struct stack_epoch *ep)
+static void annotate_follow_epoch(struct annotate_epoch *x, const struct stack_epoch *ep)
 {
 	size_t i;
 
@@ -268,7 +269,8 @@ static void follow_epoch(struct annotate_epoch *x, const struct stack_epoch *ep)
 	}
 }
 
-static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+static int annotate_take_samples(void *ctx, const struct rec_sample *r, size_t nr,
+				 const struct stack_epoch *ep)
 {
 	struct annotate *a = ctx;
 	struct annotate_epoch *x = &a->epoch;
@@ -276,13 +278,13 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	bool kept;
 	size_t i;
 
-	follow_epoch(x, ep);
+	annotate_follow_epoch(x, ep);
 	for (i = 0; i < nr; i++) {
 		if (!a->first_ns || r[i].time_ns < a->first_ns)
 			a->first_ns = r[i].time_ns;
 		a->last_ns = MAX(a->last_ns, r[i].time_ns);
 		kept = filter_wants_sample(a->kept, &r[i], ep);
-		if (!is_selected(a, &r[i]))
+		if (!annotate_is_selected(a, &r[i]))
 			continue;
 		if (!kept || !cut_sum(&a->cut, &r[i], &part)) {
 			a->nr_left_out += 1 + r[i].more;
@@ -401,7 +403,7 @@ static uint32_t *sort_rows(struct annotate *a, void *rows, size_t nr, size_t siz
 }
 
 /* Functions first: the order of the rest depends on them. */
-static void sort(struct annotate *a)
+static void annotate_sort(struct annotate *a)
 {
 	uint32_t *function = sort_rows(a, a->functions, a->nr_functions, sizeof(*a->functions),
 				       compare_functions), *way, *code;
@@ -433,7 +435,7 @@ static void sort(struct annotate *a)
 int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, const struct annotate_opts *o,
 		  struct err *e)
 {
-	static const struct trace_sink sink = { .samples = take_samples };
+	static const struct trace_sink sink = { .samples = annotate_take_samples };
 	const struct columns_opts co = { .metrics = o->metrics };
 	int r;
 
@@ -451,7 +453,7 @@ int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, c
 	if (!r && !a->first_ns)
 		r = err_set(e, ENODATA, "the trace has no samples");
 	if (!r)
-		sort(a);
+		annotate_sort(a);
 	return r;
 }
 

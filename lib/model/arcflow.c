@@ -56,7 +56,7 @@ void arcflow_release(struct arcflow *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static struct arcflow_thread *get_thread(struct arcflow *a, uint32_t number)
+static struct arcflow_thread *arcflow_get_thread(struct arcflow *a, uint32_t number)
 {
 	uint32_t *at = map_put(&a->thread_of, number), proc;
 	/* A root of its own: a thread's number may be used again, and then two have one consumer. */
@@ -134,8 +134,8 @@ static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t func
 }
 
 /* How many are open when the one that is searched for is the innermost; 0: it is not open. */
-static size_t search(const struct arcflow_thread *t,
-		     bool (*is_it)(const struct arcflow_frame *x, uint64_t key), uint64_t key)
+static size_t arcflow_search(const struct arcflow_thread *t,
+			     bool (*is_it)(const struct arcflow_frame *x, uint64_t key), uint64_t key)
 {
 	size_t i, end = t->nr_stack > SEARCH_MAX ? t->nr_stack - SEARCH_MAX : 0;
 
@@ -150,7 +150,7 @@ static bool returns_to(const struct arcflow_frame *x, uint64_t addr)
 	return x->ret == addr;
 }
 
-static bool is_function(const struct arcflow_frame *x, uint64_t function)
+static bool frame_is_function(const struct arcflow_frame *x, uint64_t function)
 {
 	return x->function == function;
 }
@@ -168,7 +168,7 @@ static void go(struct arcflow *a, struct arcflow_thread *t, const struct site *t
 
 	if (top(t)->function == to->consumer)
 		return;
-	at = indirect && to->off ? search(t, is_function, to->consumer) : 0;
+	at = indirect && to->off ? arcflow_search(t, frame_is_function, to->consumer) : 0;
 	if (at)
 		close_to(a, t, at);
 	else
@@ -186,9 +186,9 @@ static bool comes_to_method(const struct arcflow *a, const struct arcflow_thread
 	return t->nr_stack && t->stack[0].bracket && t->nr_stack <= 2 && to->jit && !is_probe(a, to);
 }
 
-static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
+static void arcflow_go_back(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
 {
-	size_t at = search(t, returns_to, t->last_to);
+	size_t at = arcflow_search(t, returns_to, t->last_to);
 
 	if (at) {
 		close_to(a, t, at - 1);
@@ -205,13 +205,13 @@ static void go_back(struct arcflow *a, struct arcflow_thread *t, const struct si
 
 static void leave_handler(struct arcflow *a, struct arcflow_thread *t)
 {
-	size_t at = search(t, is_handler, 0);
+	size_t at = arcflow_search(t, is_handler, 0);
 
 	if (at > 1)
 		close_to(a, t, at - 1);
 }
 
-static void follow(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
+static void arcflow_follow(struct arcflow *a, struct arcflow_thread *t, const struct site *to)
 {
 	switch (t->last) {
 	case BRANCH_CALL:
@@ -225,7 +225,7 @@ static void follow(struct arcflow *a, struct arcflow_thread *t, const struct sit
 		open_function(a, t, to->consumer, 0, true);
 		break;
 	case BRANCH_RETURN:
-		go_back(a, t, to);
+		arcflow_go_back(a, t, to);
 		break;
 	case BRANCH_IRET:
 		leave_handler(a, t);
@@ -279,7 +279,7 @@ static uint32_t block_consumer(struct arcflow *a, const struct block *b)
 	return consumer_add(k, &c);
 }
 
-static void charge(struct arcflow *a, struct arcflow_thread *t, const struct block *b)
+static void arcflow_charge(struct arcflow *a, struct arcflow_thread *t, const struct block *b)
 {
 	struct flow *f = &a->m->flow;
 	uint32_t node = top(t)->node;
@@ -294,24 +294,24 @@ static void charge(struct arcflow *a, struct arcflow_thread *t, const struct blo
 int arcflow_block(void *ctx, const struct block *b)
 {
 	struct arcflow *a = ctx;
-	struct arcflow_thread *t = get_thread(a, b->thread);
+	struct arcflow_thread *t = arcflow_get_thread(a, b->thread);
 
 	a->nr_insns += b->b.nr_insns;
 	if (a->collapse_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
 		/* What the caller called is what the stub leads to. */
-		charge(a, t, b);
+		arcflow_charge(a, t, b);
 		t->last_to = b->b.to;
 		return 0;
 	}
 	if (goes_on(t, b)) {
-		follow(a, t, &b->site);
+		arcflow_follow(a, t, &b->site);
 	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {
 		/* nobody knows what was between */
 		close_to(a, t, 0);
 		open_bracket(a, t, b);
 		open_function(a, t, b->site.consumer, 0, false);
 	}
-	charge(a, t, b);
+	arcflow_charge(a, t, b);
 	t->last = b->b.kind;
 	t->last_end = b->b.end;
 	t->last_to = b->b.to;

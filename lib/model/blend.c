@@ -72,7 +72,7 @@ static const char *first_sampled(const struct model *m)
 }
 
 /* Metrics of samples, and of calls all that no probe changes. */
-static int pick(struct model *m, struct err *e)
+static int blend_pick(struct model *m, struct err *e)
 {
 	char *names[FLOW_MAX_METRICS];
 	unsigned int i, nr = 0;
@@ -109,7 +109,7 @@ static void share(const struct model_union *u, const char *metric, struct blend 
 	*b = (struct blend){ total ? (double)unmatched / total : 0, total ? (double)outside / total : 0 };
 }
 
-static int check(const struct model *calls, const struct model *samples, struct err *e)
+static int blend_check(const struct model *calls, const struct model *samples, struct err *e)
 {
 	if (calls->sources[0].kind != FLOW_CALLS)
 		return err_set(e, EINVAL, "the recording to take calls from has no exact calls");
@@ -124,7 +124,7 @@ int blend_models(struct model *out, const struct model *calls, struct model *sam
 {
 	static const struct union_opts opts = { .identify = same_identify, .ctx = &same };
 	struct model_union u;
-	int r = check(calls, samples, e);
+	int r = blend_check(calls, samples, e);
 
 	union_init(&u, out, &opts);
 	if (!r) {
@@ -136,7 +136,7 @@ int blend_models(struct model *out, const struct model *calls, struct model *sam
 	union_finish(&u);
 	if (!r) {
 		share(&u, first_sampled(samples), b);
-		r = pick(out, e);
+		r = blend_pick(out, e);
 	}
 	union_release(&u);
 	return r;

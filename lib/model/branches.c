@@ -34,7 +34,7 @@ bool branches_are_in(const struct names *x)
 	return names_label(x, "itrace.engine");
 }
 
-static struct branches_proc *get_proc(struct branches *b, uint32_t proc)
+static struct branches_proc *branches_get_proc(struct branches *b, uint32_t proc)
 {
 	uint32_t *at = map_put(&b->proc_of, proc);
 
@@ -47,7 +47,7 @@ static struct branches_proc *get_proc(struct branches *b, uint32_t proc)
 }
 
 /* A child has what its parent had. */
-static int take_proc(void *ctx, const struct rec_proc *r)
+static int branches_take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct branches *b = ctx;
 	struct branches_proc *p;
@@ -55,17 +55,17 @@ static int take_proc(void *ctx, const struct rec_proc *r)
 
 	if (!r->parent || r->exec || map_get(&b->proc_of, r->proc) != MAP_NONE)
 		return 0;
-	p = get_proc(b, r->proc);
+	p = branches_get_proc(b, r->proc);
 	parent = map_get(&b->proc_of, r->parent);
 	if (parent != MAP_NONE)
 		maps_copy(&p->maps, &b->procs[parent].maps);
 	return 0;
 }
 
-static int take_map(void *ctx, const struct rec_map *r)
+static int branches_take_map(void *ctx, const struct rec_map *r)
 {
 	struct branches *b = ctx;
-	struct branches_proc *p = get_proc(b, r->proc);
+	struct branches_proc *p = branches_get_proc(b, r->proc);
 	const struct map_entry *old = maps_find(&p->maps, r->addr);
 
 	if (r->size > UINT64_MAX - r->addr)
@@ -83,7 +83,7 @@ static uint64_t code_key(uint32_t proc, uint64_t addr, uint64_t len)
 	return hash_pair(hash_pair(proc, addr), len);
 }
 
-static int take_code(void *ctx, const struct rec_branch_code *r)
+static int branches_take_code(void *ctx, const struct rec_branch_code *r)
 {
 	struct branches *b = ctx;
 	uint32_t *at = map_put(&b->code_of, code_key(r->proc, r->addr, r->len));
@@ -134,7 +134,7 @@ static struct site find_site(struct branches *b, const struct frame *f, uint64_t
 
 struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint64_t time_ns)
 {
-	struct branches_proc *p = get_proc(b, proc);
+	struct branches_proc *p = branches_get_proc(b, proc);
 	const struct map_entry *m = maps_find(&p->maps, addr);
 	struct frame f;
 	uint32_t *at;
@@ -185,7 +185,8 @@ static int take_branches(void *ctx, const struct rec_branches *r)
 int branches_read(struct branches *b, struct trace_reader *t, block_fn fn, void *ctx, struct err *e)
 {
 	const struct trace_sink sink = {
-		.proc = take_proc, .map = take_map, .branches = take_branches, .branch_code = take_code,
+		.proc = branches_take_proc, .map = branches_take_map, .branches = take_branches,
+		.branch_code = branches_take_code,
 	};
 
 	b->fn = fn;

@@ -33,7 +33,7 @@ struct accounts {
 	bool has_cpu;
 };
 
-static struct account *get(struct accounts *a, uint32_t number)
+static struct account *account_of_tree(struct accounts *a, uint32_t number)
 {
 	uint32_t *at = map_put(&a->of, number);
 
@@ -45,7 +45,7 @@ static struct account *get(struct accounts *a, uint32_t number)
 	return &a->list[*at];
 }
 
-static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+static int callcheck_take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	static const char first[] = "call.metric.0", cpu[] = "cpu";
 	struct accounts *a = ctx;
@@ -55,9 +55,9 @@ static int take_label(void *ctx, const char *key, size_t key_len, const char *va
 	return 0;
 }
 
-static int take_tree(void *ctx, const struct rec_call_tree *r)
+static int callcheck_take_tree(void *ctx, const struct rec_call_tree *r)
 {
-	struct account *t = get(ctx, r->tree);
+	struct account *t = account_of_tree(ctx, r->tree);
 
 	t->proc = r->proc;
 	t->virtual = r->flags & CALL_TREE_VIRTUAL;
@@ -66,9 +66,9 @@ static int take_tree(void *ctx, const struct rec_call_tree *r)
 	return 0;
 }
 
-static int take_values(void *ctx, const struct rec_call_values *r)
+static int callcheck_take_values(void *ctx, const struct rec_call_values *r)
 {
-	struct account *t = get(ctx, r->tree);
+	struct account *t = account_of_tree(ctx, r->tree);
 	uint32_t i;
 
 	for (i = 0; i < r->nr && r->nr_metrics; i++)
@@ -76,7 +76,8 @@ static int take_values(void *ctx, const struct rec_call_values *r)
 	return 0;
 }
 
-static void compare(const struct account *t, const char *what, uint32_t number, struct calls_check *out)
+static void callcheck_compare(const struct account *t, const char *what, uint32_t number,
+			      struct calls_check *out)
 {
 	uint64_t most = t->kernel_ns / 100 * CALLS_CHECK_PERCENT + CALLS_CHECK_NS;
 	uint64_t off =
@@ -94,7 +95,7 @@ static void compare_all(const struct accounts *a, struct calls_check *out)
 	uint32_t i, number;
 
 	for (i = 0; i < a->nr; i++) {
-		struct account *p = get(&procs, a->list[i].proc);
+		struct account *p = account_of_tree(&procs, a->list[i].proc);
 
 		p->charged_ns += a->list[i].charged_ns;
 		p->kernel_ns += a->list[i].kernel_ns;
@@ -102,13 +103,13 @@ static void compare_all(const struct accounts *a, struct calls_check *out)
 		p->some_unknown |= !a->list[i].known && !a->list[i].virtual;
 	}
 	for (i = 0; i < a->nr; i++)
-		if (a->list[i].known && !get(&procs, a->list[i].proc)->virtual)
-			compare(&a->list[i], "thread", i + 1, out);
+		if (a->list[i].known && !account_of_tree(&procs, a->list[i].proc)->virtual)
+			callcheck_compare(&a->list[i], "thread", i + 1, out);
 	for (i = 0; i < a->nr; i++) {
-		struct account *p = get(&procs, number = a->list[i].proc);
+		struct account *p = account_of_tree(&procs, number = a->list[i].proc);
 
 		if (p->virtual && !p->some_unknown)
-			compare(p, "process", number, out);
+			callcheck_compare(p, "process", number, out);
 		p->virtual = false;
 	}
 	free(procs.list);
@@ -117,8 +118,8 @@ static void compare_all(const struct accounts *a, struct calls_check *out)
 
 int calls_check(struct trace_reader *t, struct calls_check *out, struct err *e)
 {
-	const struct trace_sink sink = { .label = take_label, .call_tree = take_tree,
-		.call_values = take_values };
+	const struct trace_sink sink = { .label = callcheck_take_label, .call_tree = callcheck_take_tree,
+		.call_values = callcheck_take_values };
 	struct accounts a = { 0 };
 	int r = trace_read(t, &sink, &a, e);
 

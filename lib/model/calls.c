@@ -144,46 +144,46 @@ struct pass {
 	void *ctx;
 };
 
-static int take_tree(void *ctx, const struct rec_call_tree *r)
+static int calls_take_tree(void *ctx, const struct rec_call_tree *r)
 {
 	learn_tree(((struct pass *)ctx)->c, r);
 	return 0;
 }
 
-static int take_function(void *ctx, const struct rec_call_consumer *r)
+static int calls_take_function(void *ctx, const struct rec_call_consumer *r)
 {
 	learn_function(((struct pass *)ctx)->c, r);
 	return 0;
 }
 
-static int take_label(void *ctx, const struct rec_call_label *r)
+static int calls_take_label(void *ctx, const struct rec_call_label *r)
 {
 	learn_label(((struct pass *)ctx)->c, r);
 	return 0;
 }
 
-static int take_nodes(void *ctx, const struct rec_call_nodes *r)
+static int calls_take_nodes(void *ctx, const struct rec_call_nodes *r)
 {
 	struct pass *p = ctx;
 
 	return p->sink->nodes(p->ctx, tree_index(p->c, r->tree), r);
 }
 
-static int take_values(void *ctx, const struct rec_call_values *r)
+static int calls_take_values(void *ctx, const struct rec_call_values *r)
 {
 	struct pass *p = ctx;
 
 	return p->sink->values(p->ctx, tree_index(p->c, r->tree), r);
 }
 
-static int take_events(void *ctx, const struct rec_call_events *r)
+static int calls_take_events(void *ctx, const struct rec_call_events *r)
 {
 	struct pass *p = ctx;
 
 	return p->sink->events(p->ctx, tree_index(p->c, r->tree), r);
 }
 
-static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+static int calls_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 {
 	struct pass *p = ctx;
 
@@ -199,14 +199,14 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
 	int r;
 
 	if (!c->complete) {
-		records.call_tree = take_tree;
-		records.call_consumer = take_function;
-		records.call_label = take_label;
+		records.call_tree = calls_take_tree;
+		records.call_consumer = calls_take_function;
+		records.call_label = calls_take_label;
 	}
-	records.call_nodes = p.sink->nodes ? take_nodes : NULL;
-	records.call_values = p.sink->values ? take_values : NULL;
-	records.call_events = p.sink->events ? take_events : NULL;
-	records.sched = p.sink->sched ? take_sched : NULL;
+	records.call_nodes = p.sink->nodes ? calls_take_nodes : NULL;
+	records.call_values = p.sink->values ? calls_take_values : NULL;
+	records.call_events = p.sink->events ? calls_take_events : NULL;
+	records.sched = p.sink->sched ? calls_take_sched : NULL;
 	r = trace_read(t, &records, &p, e);
 	c->complete = true;
 	return r;

@@ -69,7 +69,7 @@ static void add_nodes(const struct builder *b, struct tree *t, uint32_t first, c
 	t->nr_nodes += nr;
 }
 
-static int take_nodes(void *ctx, uint32_t tree, const struct rec_call_nodes *r)
+static int calltree_take_nodes(void *ctx, uint32_t tree, const struct rec_call_nodes *r)
 {
 	struct builder *b = ctx;
 	struct tree *t = get_tree(b, tree);
@@ -86,7 +86,7 @@ static int take_nodes(void *ctx, uint32_t tree, const struct rec_call_nodes *r)
 	return 0;
 }
 
-static int take_values(void *ctx, uint32_t tree, const struct rec_call_values *r)
+static int calltree_take_values(void *ctx, uint32_t tree, const struct rec_call_values *r)
 {
 	struct builder *b = ctx;
 	struct tree *t = get_tree(b, tree);
@@ -151,8 +151,8 @@ static uint32_t place_below(const struct builder *b, uint32_t tree, const struct
 }
 
 /* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
-static uint32_t place(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t i, uint32_t *to,
-		      uint32_t *chain)
+static uint32_t calltree_place(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t i,
+			       uint32_t *to, uint32_t *chain)
 {
 	size_t nr = 0;
 	uint32_t at;
@@ -186,7 +186,7 @@ static bool has_labels(const struct builder *b, const struct tree *t)
 	return b->c->has_labels && i < t->nr_nodes;
 }
 
-static bool is_wanted(const struct builder *b, uint32_t tree)
+static bool calltree_is_wanted(const struct builder *b, uint32_t tree)
 {
 	const struct rec_call_tree *r = &b->c->trees[tree];
 	uint32_t process, thread;
@@ -206,7 +206,7 @@ static void build_tree(struct builder *b, uint32_t tree)
 	struct flow *f = &b->c->names->m->flow;
 	uint32_t *to, *chain, i, at;
 
-	if (!is_wanted(b, tree))
+	if (!calltree_is_wanted(b, tree))
 		return;
 	to = xmalloc(t->nr_nodes * sizeof(*to));
 	chain = xmalloc(t->nr_nodes * sizeof(*chain));
@@ -220,7 +220,7 @@ static void build_tree(struct builder *b, uint32_t tree)
 
 		for (m = 0; m < k->nr_metrics; m++)
 			any |= v[1 + m];
-		at = any ? place(b, tree, t, i, to, chain) : LEFT_OUT;
+		at = any ? calltree_place(b, tree, t, i, to, chain) : LEFT_OUT;
 		if (at != LEFT_OUT)
 			call_columns_add(k, f, at, v[0], v + 1);
 	}
@@ -235,7 +235,9 @@ static void build_tree(struct builder *b, uint32_t tree)
 int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		  struct calltree_seen *seen, struct err *e)
 {
-	static const struct calls_sink sink = { .nodes = take_nodes, .values = take_values };
+	static const struct calls_sink sink = {
+		.nodes = calltree_take_nodes, .values = calltree_take_values
+	};
 	struct builder b = { .c = c, .o = o, .columns = o->columns, .seen = seen };
 	int r = calls_read(c, t, &sink, &b, e);
 	size_t i;

@@ -15,7 +15,7 @@ void chains_add(struct chains *c, const struct chain_wait *w)
 }
 
 /* Beyond MAX_STEPS that of all others, which is an end. */
-static uint32_t step(struct chains *c, struct chain_step s)
+static uint32_t chains_step(struct chains *c, struct chain_step s)
 {
 	uint64_t key = hash_pair((uint64_t)s.parent << 32 | s.thread,
 				 (uint64_t)s.kind << 40 | (uint64_t)s.cut << 32 | s.what);
@@ -35,7 +35,7 @@ static uint32_t step(struct chains *c, struct chain_step s)
 static void end_chain(struct chains *c, uint32_t parent, uint32_t kind, uint32_t thread, bool cut,
 		      uint64_t ns)
 {
-	uint32_t at = ns ? step(c, (struct chain_step){ parent, thread, 0, kind, cut, 0 }) : 0;
+	uint32_t at = ns ? chains_step(c, (struct chain_step){ parent, thread, 0, kind, cut, 0 }) : 0;
 
 	if (ns)
 		c->steps[at].ns += ns;
@@ -49,7 +49,7 @@ static bool is_in_chain(const struct chains *c, uint32_t at, uint32_t thread)
 	return false;
 }
 
-static unsigned int depth_of(const struct chains *c, uint32_t at)
+static unsigned int chains_depth_of(const struct chains *c, uint32_t at)
 {
 	unsigned int depth = 0;
 
@@ -76,18 +76,18 @@ static size_t find_wait(const struct chains *c, uint32_t thread, uint64_t from_n
 	return lo;
 }
 
-static bool is_short(const struct chain_wait *w)
+static bool wait_is_short(const struct chain_wait *w)
 {
 	return w->weight > w->to_ns - w->from_ns;
 }
 
-static uint64_t part_of(uint64_t ns, uint64_t part, uint64_t whole)
+static uint64_t chains_part_of(uint64_t ns, uint64_t part, uint64_t whole)
 {
 	return (uint64_t)((unsigned __int128)ns * part / whole);
 }
 
-static void follow(struct chains *c, uint32_t parent, const struct chain_wait *w, uint64_t from_ns,
-		   uint64_t to_ns, uint64_t ns);
+static void chains_follow(struct chains *c, uint32_t parent, const struct chain_wait *w, uint64_t from_ns,
+			  uint64_t to_ns, uint64_t ns);
 
 /* Who ends a wait that was seen at that moment, and weighs ns: what was it doing then? */
 static void follow_moment(struct chains *c, uint32_t at, uint32_t by, uint64_t seen_ns, uint64_t ns)
@@ -96,7 +96,7 @@ static void follow_moment(struct chains *c, uint32_t at, uint32_t by, uint64_t s
 	const struct chain_wait *b = &c->waits[i];
 
 	if (i < c->nr_waits && b->thread == by && b->from_ns <= seen_ns)
-		follow(c, at, b, seen_ns, seen_ns, ns);
+		chains_follow(c, at, b, seen_ns, seen_ns, ns);
 	else
 		end_chain(c, at, WAKE_THREAD, by, false, ns);
 }
@@ -115,12 +115,13 @@ static void follow_stretch(struct chains *c, uint32_t at, uint32_t by, uint64_t 
 		if (b->thread != by || b->from_ns >= to_ns)
 			break;
 		c->nr_left--;
-		if (!is_short(b)) {
-			part = MIN(part_of(ns, last - first, to_ns - from_ns), left);
-			follow(c, at, b, first, last, part);
+		if (!wait_is_short(b)) {
+			part = MIN(chains_part_of(ns, last - first, to_ns - from_ns), left);
+			chains_follow(c, at, b, first, last, part);
 		} else if (b->seen_ns >= from_ns && b->seen_ns < to_ns) {
-			part = MIN(part_of(ns, MIN(b->weight, to_ns - from_ns), to_ns - from_ns), left);
-			follow(c, at, b, b->seen_ns, b->seen_ns, part);
+			part = MIN(chains_part_of(ns, MIN(b->weight, to_ns - from_ns), to_ns - from_ns),
+				   left);
+			chains_follow(c, at, b, b->seen_ns, b->seen_ns, part);
 		} else {
 			continue;
 		}
@@ -129,19 +130,19 @@ static void follow_stretch(struct chains *c, uint32_t at, uint32_t by, uint64_t 
 	end_chain(c, at, WAKE_THREAD, by, false, left);
 }
 
-static void follow(struct chains *c, uint32_t parent, const struct chain_wait *w, uint64_t from_ns,
-		   uint64_t to_ns, uint64_t ns)
+static void chains_follow(struct chains *c, uint32_t parent, const struct chain_wait *w, uint64_t from_ns,
+			  uint64_t to_ns, uint64_t ns)
 {
 	uint32_t at;
 
 	if (!ns)
 		return;
-	at = step(c, (struct chain_step){ parent, w->thread, w->what, 0, false, 0 });
+	at = chains_step(c, (struct chain_step){ parent, w->thread, w->what, 0, false, 0 });
 	if (at == OTHERS)
 		c->steps[at].ns += ns;
 	else if (w->kind != WAKE_THREAD)
 		end_chain(c, at, w->kind, 0, false, ns);
-	else if (is_in_chain(c, at, w->by) || depth_of(c, at) >= CHAINS_MAX_DEPTH || !c->nr_left)
+	else if (is_in_chain(c, at, w->by) || chains_depth_of(c, at) >= CHAINS_MAX_DEPTH || !c->nr_left)
 		end_chain(c, at, WAKE_THREAD, w->by, true, ns);
 	else if (w->from_ns == w->to_ns)	/* its length is not known */
 		end_chain(c, at, WAKE_THREAD, w->by, false, ns);
@@ -151,7 +152,7 @@ static void follow(struct chains *c, uint32_t parent, const struct chain_wait *w
 		follow_stretch(c, at, w->by, from_ns, to_ns, ns);
 }
 
-static int by_time(const void *p, const void *q)
+static int waits_by_time(const void *p, const void *q)
 {
 	const struct chain_wait *a = p, *b = q;
 
@@ -180,7 +181,7 @@ void chains_sort(struct chains *c)
 	size_t i;
 
 	if (c->nr_waits)
-		qsort(c->waits, c->nr_waits, sizeof(*c->waits), by_time);
+		qsort(c->waits, c->nr_waits, sizeof(*c->waits), waits_by_time);
 	for (i = 0; i < c->nr_waits; i++) {
 		first = map_put(&c->of_thread, c->waits[i].thread);
 		if (*first == MAP_NONE)
@@ -200,10 +201,10 @@ void chains_make(struct chains *c)
 	for (i = 0; i < c->nr_waits; i++) {
 		const struct chain_wait *w = &c->waits[i];
 
-		if (w->part_ns && is_short(w))
-			follow(c, 0, w, w->seen_ns, w->seen_ns, w->part_ns);
+		if (w->part_ns && wait_is_short(w))
+			chains_follow(c, 0, w, w->seen_ns, w->seen_ns, w->part_ns);
 		else if (w->part_ns)
-			follow(c, 0, w, w->part_from_ns, w->part_to_ns, w->part_ns);
+			chains_follow(c, 0, w, w->part_from_ns, w->part_to_ns, w->part_ns);
 	}
 	c->ends = xcalloc(c->nr_steps, sizeof(*c->ends));
 	for (i = 0; i < c->nr_steps; i++)

@@ -67,7 +67,7 @@ static int unknown_event(const struct event_columns *k, const struct names *x, c
 	return -EINVAL;
 }
 
-static bool is_event(const char *event, const char *name)
+static bool is_event_name(const char *event, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -83,7 +83,7 @@ static size_t place_named(const struct event_columns *k, const struct names *x, 
 
 	for (; names && *names; names++)
 		for (i = 0; i < k->nr_events && nr < EVENTS_ROOM; i++)
-			if (is_event(names_event(x, i, ""), *names))
+			if (is_event_name(names_event(x, i, ""), *names))
 				event_in[nr++] = i;
 	return nr;
 }
@@ -93,7 +93,7 @@ struct events_of {
 	const struct names *x;
 };
 
-static const char *event_name(const void *ctx, size_t i)
+static const char *column_event_name(const void *ctx, size_t i)
 {
 	const struct events_of *of = ctx;
 
@@ -131,7 +131,7 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 	if (!(l && l->nr_items) && (nr = place_named(k, x, o->events, event_in)))
 		return nr;
 	for (at = 0; l && at < l->nr_items; at++) {
-		i = metric_meant(l->items[at], k->nr_events, event_name, &of);
+		i = metric_meant(l->items[at], k->nr_events, column_event_name, &of);
 		if (i == k->nr_events)
 			return unknown_event(k, x, l->items[at], e);
 		if (k->column_of[i] < 0) {
@@ -147,7 +147,7 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 }
 
 /* An event is a source, and a metric of it. */
-static void add_event(struct model *m, const char *name, const char *unit, bool lasts)
+static void columns_add_event(struct model *m, const char *name, const char *unit, bool lasts)
 {
 	unsigned int source = m->n_of_first && m->nr_sources ? 0 : model_add_source(m, FLOW_SAMPLES, name);
 
@@ -175,8 +175,8 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 	x->m->n_of_first = o->n_of_first;
 	for (i = 0; i < nr; i++) {
 		k->column_of[event_in[i]] = i;
-		add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"),
-			  lasting >> event_in[i] & 1);
+		columns_add_event(x->m, names_event(x, event_in[i], ""), names_event(x, event_in[i], ".unit"),
+				  lasting >> event_in[i] & 1);
 	}
 	if (!nr)
 		model_add_metric(x->m, model_add_source(x->m, FLOW_SAMPLES, "samples"), "samples", "samples");
@@ -301,7 +301,8 @@ static bool has_room_for_event(const struct candidates *c, const struct columns_
 }
 
 /* Gives a column to each that is wanted, in the order in which they are. */
-static int choose(struct candidates *c, const struct names *x, const struct columns_opts *o, struct err *e)
+static int columns_choose(struct candidates *c, const struct names *x, const struct columns_opts *o,
+			  struct err *e)
 {
 	const struct opt_list *l = o->metrics;
 	bool all = !l || !l->nr_items;
@@ -334,7 +335,7 @@ static void add_columns(struct model *m, const struct candidates *c)
 			if (*c->list[i].column != (int)column)
 				continue;
 			if (c->list[i].is_event)
-				add_event(m, c->list[i].name, c->list[i].unit, c->list[i].lasts);
+				columns_add_event(m, c->list[i].name, c->list[i].unit, c->list[i].lasts);
 			else
 				model_add_metric(m, calls, c->list[i].name, c->list[i].unit);
 		}
@@ -356,7 +357,7 @@ int columns_of_calls(struct call_columns *k, struct event_columns *events, struc
 		list_extra(k, x, &c);
 	if (!o->no_samples)
 		list_events(events, x, &c);
-	if ((r = choose(&c, x, o, e)))
+	if ((r = columns_choose(&c, x, o, e)))
 		return r;
 	k->with_samples = c.nr_events;
 	k->calls_are_consumed = !c.nr_chosen;

@@ -23,7 +23,7 @@ static void copy_text(char *to, size_t bytes, const struct rec_footprint *r)
 	to[len] = 0;
 }
 
-static bool begin(struct take *t, const struct rec_footprint *r)
+static bool footprint_begin(struct take *t, const struct rec_footprint *r)
 {
 	struct footprints_read *f = t->f;
 	const struct names *x = &f->names;
@@ -46,7 +46,7 @@ static bool begin(struct take *t, const struct rec_footprint *r)
 	return true;
 }
 
-static void add_part(struct resident *to, const struct rec_footprint *r)
+static void footprint_add_part(struct resident *to, const struct rec_footprint *r)
 {
 	const struct resident_sum s = { r->resident, r->swapped, r->committed, r->mapped };
 	size_t i;
@@ -65,14 +65,14 @@ static int take_footprint(void *ctx, const struct rec_footprint *r)
 	struct resident *to;
 
 	if (r->kind == FOOTPRINT_PROCESS) {
-		t->on = begin(t, r);
+		t->on = footprint_begin(t, r);
 		return 0;
 	}
 	if (!t->on || t->f->list[t->f->nr - 1].proc != r->proc)
 		return 0;
 	to = &t->f->list[t->f->nr - 1].r;
 	if (r->kind == FOOTPRINT_PART) {
-		add_part(to, r);
+		footprint_add_part(to, r);
 	} else if (r->kind == FOOTPRINT_NOT_ASKED) {
 		copy_text(to->not_asked, sizeof(to->not_asked), r);
 	} else if (r->kind == FOOTPRINT_BUFFERS) {

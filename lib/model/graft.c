@@ -62,7 +62,7 @@ uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns)
 	return best;
 }
 
-static uint32_t consumer_of(const struct graft *g, uint64_t function)
+static uint32_t graft_consumer_of(const struct graft *g, uint64_t function)
 {
 	uint32_t c = function ? map_get(&g->consumer_of, function) : 0;
 
@@ -98,7 +98,7 @@ static uint32_t folded(const struct graft *g, const struct follow *w, uint32_t c
 }
 
 /* True: the level is the context w->at now. */
-static bool step(const struct graft *g, struct follow *w, uint32_t consumer)
+static bool graft_step(const struct graft *g, struct follow *w, uint32_t consumer)
 {
 	uint32_t node = context(g, w->at, consumer);
 
@@ -127,11 +127,11 @@ static void follow_frame(struct graft *g, struct follow *w, struct name_run r)
 	for (i = r.first; i < r.first + r.nr; i++) {
 		const struct name_level *level = &g->names->levels[i];
 
-		consumer = consumer_of(g, level->function);
+		consumer = graft_consumer_of(g, level->function);
 		w->ended |= level->kind == CONSUMER_MARK;
 		if (consumer && w->ended)
 			w->missing = true;
-		else if (consumer && step(g, w, consumer)) {
+		else if (consumer && graft_step(g, w, consumer)) {
 			g->nr_path = 0;
 			w->missing = false;
 			continue;
@@ -192,7 +192,7 @@ static const char *own_name(const char *name, size_t *len)
 }
 
 /* Known by name and module; by its own name, too, where that is the only one. */
-static void add_function(struct graft *g, struct model *m, uint64_t function, uint32_t consumer)
+static void graft_add_function(struct graft *g, struct model *m, uint64_t function, uint32_t consumer)
 {
 	const char *name = model_str(m, function >> 32), *own;
 	uint32_t *at;
@@ -207,7 +207,7 @@ static void add_function(struct graft *g, struct model *m, uint64_t function, ui
 	*at = *at == MAP_NONE || *at == consumer ? consumer : 0;
 }
 
-static void add_functions(struct graft *g, struct calls *c)
+static void graft_add_functions(struct graft *g, struct calls *c)
 {
 	struct names *x = c->names;
 	size_t i;
@@ -224,7 +224,7 @@ static void add_functions(struct graft *g, struct calls *c)
 			continue;
 		level = &x->levels[r.first];
 		if (level->function)
-			add_function(g, x->m, level->function, f->consumer);
+			graft_add_function(g, x->m, level->function, f->consumer);
 		level->weight += COUNTED_WEIGHT;
 	}
 }
@@ -242,5 +242,5 @@ void graft_init(struct graft *g, struct calls *c, bool hide_inlined)
 	for (i = 0; i < c->nr_trees; i++)
 		if (c->trees[i].thread)
 			add_root(g, &c->trees[i], calls_root(c, i));
-	add_functions(g, c);
+	graft_add_functions(g, c);
 }

@@ -8,7 +8,7 @@
 static const double QUANTILE = 1.959964;	/* of the normal distribution, 95 % */
 
 /* Return, in intervals, the x whose weight x / (1 - exp(-x)) is y. Below 1 there is none. */
-static double size_of(double y)
+static double growth_size(double y)
 {
 	double x = y;
 	int i;
@@ -32,7 +32,7 @@ double growth_variance(double weight, double interval)
 
 	if (interval <= 0)
 		return 0;
-	p = -expm1(-size_of(weight / interval));
+	p = -expm1(-growth_size(weight / interval));
 	return weight * weight * (1 - p);
 }
 

@@ -25,7 +25,7 @@ struct take {
 
 /* ---- from the trace ---- */
 
-static bool is_kept(struct take *t, const struct lock_row *l)
+static bool holders_is_kept(struct take *t, const struct lock_row *l)
 {
 	bool kept = filter_wants_event(t->kept, &(struct filter_event){
 		.event = { "lock", NULL }, .any_phase = true, .duration_ns = UINT64_MAX, .proc = l->proc,
@@ -61,13 +61,13 @@ static uint32_t new_lock(struct take *t, const struct rec_lock_wait *r)
 	name_lock(h, r->function, &l.name);
 	l.is_lock = locks_is_lock(&l.name);
 	l.selected = select_number(&t->s->pids, l.name.pid) && select_name(&t->s->comms, l.name.process) &&
-		     is_kept(t, &l.name);
+		     holders_is_kept(t, &l.name);
 	VEC_GROW(h->locks, h->nr_locks, h->alloc_locks);
 	h->locks[h->nr_locks] = l;
 	return h->nr_locks++;
 }
 
-static uint32_t lock_of(struct take *t, const struct rec_lock_wait *r)
+static uint32_t holders_lock_of(struct take *t, const struct rec_lock_wait *r)
 {
 	uint64_t class = (uint64_t)r->proc << 32 | r->function;
 	uint32_t *at = map_put(&t->h->lock_of, hash_pair(class, (uint64_t)r->kind << 32 | r->identity));
@@ -77,7 +77,7 @@ static uint32_t lock_of(struct take *t, const struct rec_lock_wait *r)
 	return *at;
 }
 
-static int take_wait(void *ctx, const struct rec_lock_wait *r)
+static int holders_take_wait(void *ctx, const struct rec_lock_wait *r)
 {
 	struct take *t = ctx;
 	uint64_t from_ns = r->time_ns - MIN(r->ns, r->time_ns);
@@ -85,7 +85,7 @@ static int take_wait(void *ctx, const struct rec_lock_wait *r)
 
 	if (r->kind >= LOCK_NR_WAITS || !r->thread)
 		return 0;
-	lock = lock_of(t, r);
+	lock = holders_lock_of(t, r);
 	/* a synchronizer that somebody had, once, is a lock */
 	t->h->locks[lock].is_lock |= r->kind == LOCK_LOCK && r->owner;
 	chains_add(&t->h->chains, &(struct chain_wait){
@@ -135,7 +135,8 @@ static void add_site(struct holders *h, uint64_t key, uint32_t site, uint64_t ns
 }
 
 /* Their stacks end in the class of the lock. */
-static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+static int holders_take_samples(void *ctx, const struct rec_sample *s, size_t nr,
+				const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
 	const struct frame *leaf;
@@ -167,7 +168,7 @@ static void find_best_sites(struct holders *h)
 	}
 }
 
-static uint32_t site_of(const struct holders *h, uint32_t thread, uint32_t lock, bool charged)
+static uint32_t holders_site_of(const struct holders *h, uint32_t thread, uint32_t lock, bool charged)
 {
 	uint32_t at = map_get(&h->best_of, site_key(thread, h->locks[lock].function, charged));
 
@@ -198,7 +199,7 @@ static bool is_above(const struct chains *c, uint32_t at, uint32_t thread)
 	return false;
 }
 
-static enum holder_end end_of(const struct chains *c, const struct chain_step *s)
+static enum holder_end holder_end_of(const struct chains *c, const struct chain_step *s)
 {
 	if (s->what)
 		return HOLDER_WAITS;
@@ -208,7 +209,7 @@ static enum holder_end end_of(const struct chains *c, const struct chain_step *s
 }
 
 /* Nobody has what is no lock, and the wait for it says all. */
-static bool is_shown(const struct holders *h, const struct chain_step *s)
+static bool holders_is_shown(const struct holders *h, const struct chain_step *s)
 {
 	const struct chain_step *up = &h->chains.steps[s->parent];
 
@@ -216,18 +217,18 @@ static bool is_shown(const struct holders *h, const struct chain_step *s)
 }
 
 /* Returns the number of the row, from 1 on. */
-static uint32_t add_row(struct holders *h, const struct node *n, uint32_t parent)
+static uint32_t holders_add_row(struct holders *h, const struct node *n, uint32_t parent)
 {
 	const struct chain_step *s = &h->chains.steps[n->step], *up = &h->chains.steps[s->parent];
 	struct holder_row row = {
 		.parent = parent, .level = parent ? h->rows[parent - 1].level + 1 : 0, .thread = s->thread,
-		.lock = s->what ? s->what - 1 : 0, .end = end_of(&h->chains, s), .ns = n->ns,
+		.lock = s->what ? s->what - 1 : 0, .end = holder_end_of(&h->chains, s), .ns = n->ns,
 	};
 
 	if (s->what)
-		row.site = site_of(h, s->thread, s->what - 1, false);
+		row.site = holders_site_of(h, s->thread, s->what - 1, false);
 	else if (s->thread && up->what)
-		row.site = site_of(h, s->thread, up->what - 1, true);
+		row.site = holders_site_of(h, s->thread, up->what - 1, true);
 	VEC_GROW(h->rows, h->nr_rows, h->alloc_rows);
 	h->rows[h->nr_rows++] = row;
 	return h->nr_rows;
@@ -258,7 +259,7 @@ static struct node *sort_steps(const struct chains *c, struct children *of)
 	return nodes;
 }
 
-static void make_rows(struct holders *h)
+static void holders_make_rows(struct holders *h)
 {
 	const struct chains *c = &h->chains;
 	struct children *of = xcalloc(c->nr_steps, sizeof(*of)), open[CHAINS_MAX_DEPTH + 4];
@@ -275,9 +276,9 @@ static void make_rows(struct holders *h)
 			continue;
 		}
 		n = &nodes[open[nr - 1].at++];
-		if (!n->ns || !is_shown(h, &c->steps[n->step]))
+		if (!n->ns || !holders_is_shown(h, &c->steps[n->step]))
 			continue;
-		rows[nr] = add_row(h, n, rows[nr - 1]);
+		rows[nr] = holders_add_row(h, n, rows[nr - 1]);
 		open[nr++] = of[n->step];
 	}
 	free(of);
@@ -286,8 +287,8 @@ static void make_rows(struct holders *h)
 
 static int read_waits(struct take *t, struct trace_reader *reader, struct err *e)
 {
-	static const struct trace_sink waits = { .lock_wait = take_wait };
-	static const struct trace_sink samples = { .samples = take_samples };
+	static const struct trace_sink waits = { .lock_wait = holders_take_wait };
+	static const struct trace_sink samples = { .samples = holders_take_samples };
 	struct holders *h = t->h;
 	int r = trace_read(reader, &waits, t, e);
 
@@ -302,7 +303,7 @@ static int read_waits(struct take *t, struct trace_reader *reader, struct err *e
 	find_best_sites(h);
 	chains_sort(&h->chains);
 	chains_make(&h->chains);
-	make_rows(h);
+	holders_make_rows(h);
 	return 0;
 }
 

@@ -39,15 +39,15 @@ void join_release(struct join *j)
 	map_release(&j->place_of);
 }
 
-static const struct consumer *consumer_at(const struct model *m, uint32_t node)
+static const struct consumer *join_consumer_at(const struct model *m, uint32_t node)
 {
 	return &m->consumers.items[m->flow.nodes[node].consumer];
 }
 
 /* "key=value", and not "[no key]". */
-static bool is_value(const struct join *j, const struct model *m, uint32_t node)
+static bool join_is_value(const struct join *j, const struct model *m, uint32_t node)
 {
-	const struct consumer *c = consumer_at(m, node);
+	const struct consumer *c = join_consumer_at(m, node);
 	const size_t len = strlen(j->key);
 	const char *name = model_str(m, c->name);
 
@@ -55,7 +55,7 @@ static bool is_value(const struct join *j, const struct model *m, uint32_t node)
 }
 
 /* "key=IN>OUT", where either may be empty; "key=BOTH". */
-static void split(const struct rewrite *x, const char *text, struct value *v)
+static void split_value(const struct rewrite *x, const char *text, struct value *v)
 {
 	const char *value = text + strlen(x->j->key) + 1, *sign = strchr(value, '>');
 	struct strtab *names = &x->j->places.consumers.names;
@@ -72,7 +72,7 @@ static void split(const struct rewrite *x, const char *text, struct value *v)
 	v->place = at == MAP_NONE ? FLOW_NONE : at;
 }
 
-static struct value *value_of(struct rewrite *x, uint32_t node)
+static struct value *join_value_of(struct rewrite *x, uint32_t node)
 {
 	uint32_t *at = map_put(&x->index, x->m->flow.nodes[node].consumer);
 	struct value *v;
@@ -82,7 +82,7 @@ static struct value *value_of(struct rewrite *x, uint32_t node)
 	*at = x->nr_values;
 	VEC_GROW(x->values, x->nr_values, x->alloc_values);
 	v = &x->values[x->nr_values++];
-	split(x, model_str(x->m, consumer_at(x->m, node)->name), v);
+	split_value(x, model_str(x->m, join_consumer_at(x->m, node)->name), v);
 	return v;
 }
 
@@ -132,15 +132,15 @@ static void find_best(struct rewrite *x)
 		struct value *v;
 		uint64_t weight;
 
-		if (x->label[i] == i && is_value(x->j, x->m, i)) {
-			v = value_of(x, i);
+		if (x->label[i] == i && join_is_value(x->j, x->m, i)) {
+			v = join_value_of(x, i);
 			if (!v->waited && (!v->best || all_of(x->m, i) > v->weight)) {
 				v->best = common_context(x, i);
 				v->weight = all_of(x->m, i);
 			}
-		} else if (x->label[i] && is_value(x->j, x->m, x->label[i]) &&
+		} else if (x->label[i] && join_is_value(x->j, x->m, x->label[i]) &&
 			   consumer_is_wait(x->m, f->nodes[i].consumer)) {
-			v = value_of(x, x->label[i]);
+			v = join_value_of(x, x->label[i]);
 			weight = longest_of(x->m, i);
 			if (!v->waited || weight > v->weight) {
 				v->best = f->nodes[i].parent;
@@ -205,7 +205,7 @@ static uint32_t new_place(struct rewrite *x, uint32_t node, const uint32_t *at, 
 
 	if (x->label[node] != node)
 		return flow_child(out, parent, x->m->flow.nodes[node].consumer);
-	v = is_value(x->j, x->m, node) ? value_of(x, node) : NULL;
+	v = join_is_value(x->j, x->m, node) ? join_value_of(x, node) : NULL;
 	return v && v->place ? below_place(x, v, node, out) : parent;
 }
 
@@ -231,7 +231,7 @@ static void look_at_nodes(struct rewrite *x)
 	for (i = 1; i < f->nr_nodes; i++) {
 		const uint32_t parent = f->nodes[i].parent;
 
-		x->label[i] = !x->label[parent] && consumer_at(x->m, i)->kind == CONSUMER_LABEL ? i :
+		x->label[i] = !x->label[parent] && join_consumer_at(x->m, i)->kind == CONSUMER_LABEL ? i :
 												  x->label[parent];
 		x->nr_children[parent]++;
 		x->child[parent] = i;

@@ -28,7 +28,7 @@ struct take {
 	uint64_t *whole_ns;		/* [index of process] */
 };
 
-static struct lifetime_row *row_of(struct lifetimes *m, uint32_t proc, uint32_t pid, struct blamed b)
+static struct lifetime_row *lifetime_row_of(struct lifetimes *m, uint32_t proc, uint32_t pid, struct blamed b)
 {
 	uint32_t *at = map_put(&m->row_of, hash_pair((uint64_t)b.leaf << 32 | b.site, proc));
 
@@ -42,8 +42,8 @@ static struct lifetime_row *row_of(struct lifetimes *m, uint32_t proc, uint32_t 
 	return &m->rows[*at];
 }
 
-static bool is_selected(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep,
-			uint32_t *proc, uint32_t *pid)
+static bool lifetimes_is_selected(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep,
+				  uint32_t *proc, uint32_t *pid)
 {
 	if (!s->weight || !blame_selected(&t->m->names, t->s, s->thread, proc, pid))
 		return false;
@@ -61,10 +61,10 @@ static void add_dead(struct take *t, const struct rec_sample *s, uint64_t ns, co
 	struct blamed b;
 	uint32_t proc, pid;
 
-	if (!is_selected(t, s, ep, &proc, &pid))
+	if (!lifetimes_is_selected(t, s, ep, &proc, &pid))
 		return;
 	b = blame_stack(&t->blame, s, ep);
-	row = row_of(m, proc, pid, b);
+	row = lifetime_row_of(m, proc, pid, b);
 	row->samples++;
 	row->died += s->weight;
 	row->ns += ns;
@@ -80,7 +80,7 @@ static void add_living(struct take *t, const struct rec_sample *s, const struct 
 	struct lifetimes *m = t->m;
 	uint32_t proc, pid;
 
-	if (!is_selected(t, s, ep, &proc, &pid))
+	if (!lifetimes_is_selected(t, s, ep, &proc, &pid))
 		return;
 	VEC_GROW(m->all, m->nr, m->alloc);
 	m->all[m->nr++] = (struct lifetime){
@@ -89,7 +89,8 @@ static void add_living(struct take *t, const struct rec_sample *s, const struct 
 	};
 }
 
-static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+static int lifetimes_take_samples(void *ctx, const struct rec_sample *s, size_t nr,
+				  const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
 	size_t i;
@@ -116,7 +117,7 @@ static uint64_t *whole_of(struct take *t, uint32_t proc)
 	return &t->whole_ns[proc];
 }
 
-static int take_sweep(void *ctx, const struct rec_sweep *r)
+static int lifetimes_take_sweep(void *ctx, const struct rec_sweep *r)
 {
 	struct take *take = ctx;
 	struct lifetimes *m = take->m;
@@ -201,7 +202,7 @@ static void count_living(struct lifetimes *m)
 
 /* ---- by class ---- */
 
-static int by_time(const void *p, const void *q)
+static int lifetimes_by_time(const void *p, const void *q)
 {
 	const uint64_t *a = p, *b = q;
 
@@ -219,14 +220,14 @@ static void choose_points(struct lifetimes *m)
 	for (i = 0; i < m->nr_sweeps; i++)
 		if (m->sweeps[i].whole || !m->points_are_whole)
 			all[nr++] = m->sweeps[i].time_ns;
-	qsort(all, nr, sizeof(*all), by_time);
+	qsort(all, nr, sizeof(*all), lifetimes_by_time);
 	m->nr_points = MIN(nr, (size_t)LIFETIMES_POINTS);
 	for (i = 0; i < m->nr_points; i++)
 		m->points_ns[i] = m->nr_points > 1 ? all[i * (nr - 1) / (m->nr_points - 1)] : all[0];
 	free(all);
 }
 
-static struct lifetime_class *class_of(struct lifetimes *m, const struct lifetime *x)
+static struct lifetime_class *lifetime_class_of(struct lifetimes *m, const struct lifetime *x)
 {
 	uint32_t *at = map_put(&m->class_of, (uint64_t)x->proc << 32 | x->class_name);
 
@@ -272,7 +273,7 @@ void lifetimes_by_class(struct lifetimes *m)
 		for (k = 0, class = NULL; k < m->nr_points; k++) {
 			if (m->points_ns[k] < from_ns || m->points_ns[k] >= to_ns)
 				continue;
-			class = class ? class : class_of(m, x);
+			class = class ? class : lifetime_class_of(m, x);
 			class->live[k] += x->count;
 		}
 	}
@@ -289,7 +290,7 @@ static int by_row_and_length(const void *p, const void *q)
 	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-static int by_number(const void *p, const void *q)
+static int lifetimes_by_number(const void *p, const void *q)
 {
 	const struct lifetime_row *a = p, *b = q;
 
@@ -297,7 +298,7 @@ static int by_number(const void *p, const void *q)
 	       (a->class_name > b->class_name) - (a->class_name < b->class_name);
 }
 
-static void finish(struct lifetimes *m)
+static void lifetimes_finish(struct lifetimes *m)
 {
 	uint64_t seen = 0;
 	size_t i;
@@ -327,13 +328,15 @@ static void finish(struct lifetimes *m)
 		m->young += m->rows[i].young;
 	}
 	if (m->nr_rows)
-		qsort(m->rows, m->nr_rows, sizeof(*m->rows), by_number);
+		qsort(m->rows, m->nr_rows, sizeof(*m->rows), lifetimes_by_number);
 }
 
 int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep };
+	static const struct trace_sink sink = {
+		.samples = lifetimes_take_samples, .sweep = lifetimes_take_sweep
+	};
 	struct take take = { .m = m, .s = s };
 	uint64_t real_ns;
 	int r;
@@ -361,7 +364,7 @@ int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct sel
 	filter_free(take.kept);
 	free(take.whole_ns);
 	if (!r)
-		finish(m);
+		lifetimes_finish(m);
 	return r;
 }
 

@@ -23,7 +23,7 @@ void live_release(struct live *l)
 	model_release(&l->model);
 }
 
-static int read_names(struct live *l, const void *data, size_t len, struct err *e)
+static int live_read_names(struct live *l, const void *data, size_t len, struct err *e)
 {
 	int r = 0;
 
@@ -57,7 +57,7 @@ static void new_tree(struct live *l)
 int live_take(struct live *l, const void *data, size_t len, struct err *e)
 {
 	static const struct trace_sink sink = { .samples = samples_take };
-	int r = read_names(l, data, len, e);
+	int r = live_read_names(l, data, len, e);
 
 	if (r)
 		return r;

@@ -24,7 +24,7 @@ struct load {
 };
 
 /* Order by process, thread and class, then by time. */
-static int compare(const struct load_part *x, const struct load_part *y)
+static int compare_load_parts(const struct load_part *x, const struct load_part *y)
 {
 	if (x->proc != y->proc)
 		return x->proc < y->proc ? -1 : 1;
@@ -39,12 +39,12 @@ static int by_key(const void *a, const void *b)
 {
 	const struct load *x = a, *y = b;
 
-	return compare(&x->key, &y->key);
+	return compare_load_parts(&x->key, &y->key);
 }
 
 static int by_part(const void *a, const void *b)
 {
-	return compare(a, b);
+	return compare_load_parts(a, b);
 }
 
 /* The loads in order of parts; of causes, by time alone. */
@@ -76,7 +76,7 @@ static size_t first_since(const struct load *loads, size_t nr, const struct load
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (compare(&loads[mid].key, p) < 0)
+		if (compare_load_parts(&loads[mid].key, p) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -96,7 +96,7 @@ static void join_cause(struct load *loads, size_t nr, const struct load_part *p)
 	struct load *found = NULL;
 	size_t i;
 
-	for (i = first_since(loads, nr, &at); i < nr && !compare(&loads[i].key, &at); i++)
+	for (i = first_since(loads, nr, &at); i < nr && !compare_load_parts(&loads[i].key, &at); i++)
 		if (!found || loads[i].event->thread_number == p->thread)
 			found = &loads[i];
 	if (!found)

@@ -74,22 +74,22 @@ static void name_row(struct locks_model *m, uint32_t function, struct lock_row *
 	}
 }
 
-static uint32_t *row_of(struct locks_model *m, uint32_t proc, uint32_t function, uint32_t identity,
-			uint32_t kind)
+static uint32_t *locks_row_of(struct locks_model *m, uint32_t proc, uint32_t function, uint32_t identity,
+			      uint32_t kind)
 {
 	uint64_t class = (uint64_t)proc << 32 | function;
 
 	return map_put(&m->by_key, hash_pair(class, (uint64_t)kind << 32 | identity));
 }
 
-static void add_row(struct locks_model *m, uint32_t *at, const struct lock_row *row)
+static void locks_add_row(struct locks_model *m, uint32_t *at, const struct lock_row *row)
 {
 	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
 	*at = m->nr_rows;
 	m->rows[m->nr_rows++] = *row;
 }
 
-static bool is_kept(struct locks_model *m, const struct lock_row *row)
+static bool lock_row_is_kept(struct locks_model *m, const struct lock_row *row)
 {
 	bool kept = filter_wants_event(m->kept, &(struct filter_event){
 		.event = { "lock", NULL }, .duration_ns = UINT64_MAX, .proc = row->proc,
@@ -111,9 +111,9 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 	if (r->kind != LOCK_ENTER && r->kind != LOCK_LOCK)
 		return 0;
 	name_row(m, r->function, &row);
-	if (!is_kept(m, &row))
+	if (!lock_row_is_kept(m, &row))
 		return 0;
-	add_row(m, row_of(m, r->proc, r->function, r->identity, r->kind), &row);
+	locks_add_row(m, locks_row_of(m, r->proc, r->function, r->identity, r->kind), &row);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 static int take_cpu(void *ctx, const struct rec_lock_cpu *r)
 {
 	struct locks_model *m = ctx;
-	uint32_t at = *row_of(m, r->proc, r->function, r->identity, r->kind);
+	uint32_t at = *locks_row_of(m, r->proc, r->function, r->identity, r->kind);
 
 	if (at == MAP_NONE || !m->rows[at].counted)
 		return 0;
@@ -133,7 +133,7 @@ static int take_cpu(void *ctx, const struct rec_lock_cpu *r)
 static int take_notify(void *ctx, const struct rec_lock_notify *r)
 {
 	struct locks_model *m = ctx;
-	uint32_t at = *row_of(m, r->proc, r->function, r->identity, LOCK_ENTER);
+	uint32_t at = *locks_row_of(m, r->proc, r->function, r->identity, LOCK_ENTER);
 
 	if (at == MAP_NONE || !m->rows[at].counted)
 		return 0;
@@ -146,14 +146,14 @@ static int take_notify(void *ctx, const struct rec_lock_notify *r)
 static int take_reads(void *ctx, const struct rec_lock_reads *r)
 {
 	struct locks_model *m = ctx;
-	uint32_t at = *row_of(m, r->proc, r->function, r->identity, LOCK_LOCK);
+	uint32_t at = *locks_row_of(m, r->proc, r->function, r->identity, LOCK_LOCK);
 
 	if (at != MAP_NONE && m->rows[at].counted)
 		m->rows[at].reads = r->reads;
 	return 0;
 }
 
-static const char *name_thread(struct locks_model *m, uint32_t thread, uint32_t *tid)
+static const char *locks_name_thread(struct locks_model *m, uint32_t thread, uint32_t *tid)
 {
 	uint32_t at = thread ? map_get(&m->names.thread_of, thread) : MAP_NONE;
 
@@ -171,7 +171,7 @@ static int take_notified(void *ctx, const struct rec_lock_notified *r)
 	uint32_t *at;
 
 	name_row(m, r->function, &row);
-	if (!is_kept(m, &row))
+	if (!lock_row_is_kept(m, &row))
 		return 0;
 	at = map_put(&m->by_threads, hash_pair(lock, (uint64_t)r->notifier << 32 | r->waiter));
 	if (*at == MAP_NONE) {
@@ -180,8 +180,8 @@ static int take_notified(void *ctx, const struct rec_lock_notified *r)
 			.class_name = row.class_name, .process = row.process,
 		};
 
-		x.notifier = name_thread(m, r->notifier, &x.notifier_tid);
-		x.waiter = name_thread(m, r->waiter, &x.waiter_tid);
+		x.notifier = locks_name_thread(m, r->notifier, &x.notifier_tid);
+		x.waiter = locks_name_thread(m, r->waiter, &x.waiter_tid);
 		*at = m->nr_notified;
 		VEC_GROW(m->notified, m->nr_notified, m->alloc_notified);
 		m->notified[m->nr_notified++] = x;
@@ -191,7 +191,7 @@ static int take_notified(void *ctx, const struct rec_lock_notified *r)
 	return 0;
 }
 
-static int take_lock(void *ctx, const struct rec_lock *r)
+static int locks_take_lock(void *ctx, const struct rec_lock *r)
 {
 	struct locks_model *m = ctx;
 	struct lock_row row = {
@@ -204,14 +204,14 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 	if (r->kind >= LOCK_NR_WAITS || !r->n)
 		return 0;
 	name_row(m, r->function, &row);
-	if (!is_kept(m, &row))
+	if (!lock_row_is_kept(m, &row))
 		return 0;
 	while (next_pair(&p))
 		row.buckets_n += p.second;
 	row.p50_ns = quantile(r, r->n - r->n / 2);
 	row.p99_ns = quantile(r, r->n - r->n / 100);
 	take_owners(m, r, &row);
-	at = row_of(m, r->proc, r->function, r->identity, r->kind);
+	at = locks_row_of(m, r->proc, r->function, r->identity, r->kind);
 	/* what was counted comes before; each of several segments in one trace has a row of its own */
 	if (*at != MAP_NONE && !m->rows[*at].n) {
 		row.counted = m->rows[*at].counted;
@@ -227,12 +227,12 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 		row.idle = m->rows[*at].idle;
 		m->rows[*at] = row;
 	} else {
-		add_row(m, at, &row);
+		locks_add_row(m, at, &row);
 	}
 	return 0;
 }
 
-static int find_event(struct locks_model *m, struct err *e)
+static int locks_find_event(struct locks_model *m, struct err *e)
 {
 	const char *name;
 
@@ -244,7 +244,7 @@ static int find_event(struct locks_model *m, struct err *e)
 	return -ENODATA;
 }
 
-static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+static int locks_take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
 {
 	struct locks_model *m = ctx;
 	const char *name;
@@ -274,9 +274,9 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 {
 	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
-		.lock = take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
+		.lock = locks_take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
 		.lock_reads = take_reads, .lock_notify = take_notify, .lock_notified = take_notified,
-		.samples = take_samples,
+		.samples = locks_take_samples,
 	};
 	uint64_t real_ns;
 	int r;
@@ -287,7 +287,7 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 	trace_reader_start(t, &m->start_ns, &real_ns);
 	r = trace_read(t, &names_sink, &m->names, e);
 	if (!r)
-		r = find_event(m, e);
+		r = locks_find_event(m, e);
 	m->has_blame = has_blame(m);
 	if (!r)
 		r = filter_new(&m->kept, &m->names, filter, t, e);

@@ -19,7 +19,7 @@ struct at {
 	bool java;
 };
 
-static bool is_digit(char c)
+static bool made_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -34,7 +34,7 @@ static bool is_lower(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-static bool is_letter(char c)
+static bool made_is_letter(char c)
 {
 	return is_upper(c) || is_lower(c);
 }
@@ -43,7 +43,7 @@ static size_t len_alnum(const char *s)
 {
 	size_t len = 0;
 
-	while (is_digit(s[len]) || is_letter(s[len]))
+	while (made_is_digit(s[len]) || made_is_letter(s[len]))
 		len++;
 	return len;
 }
@@ -55,14 +55,14 @@ static bool ends_here(char c)
 }
 
 /* What stands before the place is that text. */
-static bool follows(const struct at *a, const char *text)
+static bool made_follows(const struct at *a, const char *text)
 {
 	size_t len = strlen(text);
 
 	return (size_t)(a->p - a->begin) >= len && !memcmp(a->p - len, text, len);
 }
 
-static char before(const struct at *a)
+static char made_before(const struct at *a)
 {
 	return a->p > a->begin ? a->p[-1] : '\0';
 }
@@ -89,7 +89,7 @@ static size_t len_signature(const struct at *a)
 {
 	size_t len;
 
-	if (!follows(a, "adapters") || a->p[1] != '0' || a->p[2] != 'x')
+	if (!made_follows(a, "adapters") || a->p[1] != '0' || a->p[2] != 'x')
 		return 0;
 	len = len_hex(a->p + 3);
 	return len && a->p[3 + len] == ')' ? len + 4 : 0;
@@ -100,7 +100,7 @@ static size_t len_count_of_lambda(const struct at *a)
 {
 	size_t len;
 
-	if (!follows(a, "$$Lambda"))
+	if (!made_follows(a, "$$Lambda"))
 		return 0;
 	len = len_digits(a->p + 1);
 	return len && !isalnum((unsigned char)a->p[1 + len]) && a->p[1 + len] != '_' ? len + 1 : 0;
@@ -114,7 +114,7 @@ static bool follows_letters_with(const struct at *a, const char *word)
 	const char *s = a->p;
 	size_t len = strlen(word);
 
-	while (s > a->begin && is_letter(s[-1]))
+	while (s > a->begin && made_is_letter(s[-1]))
 		s--;
 	for (; (size_t)(a->p - s) >= len; s++)
 		if (!memcmp(s, word, len))
@@ -136,13 +136,14 @@ static size_t len_count(const struct at *a)
 {
 	size_t len = len_digits(a->p);
 
-	if (!len || is_digit(before(a)) || !ends_here(a->p[len]))
+	if (!len || made_is_digit(made_before(a)) || !ends_here(a->p[len]))
 		return 0;
-	if (len >= LEAST_NUMBER && (is_letter(before(a)) || before(a) == '_' || before(a) == '$'))
+	if (len >= LEAST_NUMBER &&
+	    (made_is_letter(made_before(a)) || made_before(a) == '_' || made_before(a) == '$'))
 		return len;
-	if (follows_letters_with(a, "Generated") || follows(a, "$Proxy") || follows(a, "jdk.proxy"))
+	if (follows_letters_with(a, "Generated") || made_follows(a, "$Proxy") || made_follows(a, "jdk.proxy"))
 		return a->p[len] == '_' ? 0 : len;
-	if (len >= LEAST_GENSYM && ((follows(a, "__") && has_dollar(a)) || follows(a, "$eval")))
+	if (len >= LEAST_GENSYM && ((made_follows(a, "__") && has_dollar(a)) || made_follows(a, "$eval")))
 		return len;
 	return 0;
 }
@@ -154,10 +155,11 @@ static size_t len_stamp(const struct at *a)
 	const char *s = a->p;
 	size_t i, len;
 
-	if (!is_digit(*s) || is_digit(before(a)))
+	if (!made_is_digit(*s) || made_is_digit(made_before(a)))
 		return 0;
 	for (i = 0; shape[i]; i++)
-		if (shape[i] == 'd' ? !is_digit(s[i]) : shape[i] == 'x' ? !is_digit(s[i]) && !is_lower(s[i]) :
+		if (shape[i] == 'd' ? !made_is_digit(s[i]) : shape[i] == 'x' ? !made_is_digit(s[i]) &&
+		    !is_lower(s[i]) :
 							s[i] != shape[i])
 			return 0;
 	if (s[i] == '_' && (len = len_digits(s + i + 1)))
@@ -171,7 +173,7 @@ static size_t len_uuid(const struct at *a)
 	const char *s = a->p;
 	size_t i;
 
-	if (isalnum((unsigned char)before(a)))
+	if (isalnum((unsigned char)made_before(a)))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (len_hex(s) != parts[i])
@@ -191,9 +193,9 @@ static bool follows_dollars(const struct at *a)
 {
 	const char *s = a->p - 2, *word;
 
-	if (!follows(a, "$$"))
+	if (!made_follows(a, "$$"))
 		return false;
-	for (word = s; word > a->begin && is_letter(word[-1]); word--)
+	for (word = s; word > a->begin && made_is_letter(word[-1]); word--)
 		;
 	return word - a->begin >= 3 && word[-1] == '$' && word[-2] == '$' &&
 	       isalnum((unsigned char)word[-3]) && !(s - word == 6 && !memcmp(word, "Lambda", 6));
@@ -202,7 +204,7 @@ static bool follows_dollars(const struct at *a)
 static bool has_digit(const char *s, size_t len)
 {
 	while (len)
-		if (is_digit(s[--len]))
+		if (made_is_digit(s[--len]))
 			return true;
 	return false;
 }
@@ -222,9 +224,9 @@ static size_t len_of_underscores(const struct at *a)
 {
 	size_t len = 0, more;
 
-	if (!follows(a, "_$$_"))
+	if (!made_follows(a, "_$$_"))
 		return 0;
-	while (is_lower(a->p[len]) || is_digit(a->p[len]))
+	while (is_lower(a->p[len]) || made_is_digit(a->p[len]))
 		len++;
 	if (!len || !is_lower(*a->p) || a->p[len] != '_' || !has_digit(a->p, len))
 		return 0;
@@ -242,8 +244,8 @@ static size_t len_hump(const char *s, size_t len)
 {
 	size_t n = 1;
 
-	if (is_digit(*s)) {
-		while (n < len && is_digit(s[n]))
+	if (made_is_digit(*s)) {
+		while (n < len && made_is_digit(s[n]))
 			n++;
 	} else if (is_lower(*s) || (len > 1 && is_lower(s[1]))) {
 		while (n < len && is_lower(s[n]))
@@ -265,8 +267,9 @@ static bool is_random(const char *s, size_t len)
 	bool digit_inside = false, vowel;
 
 	for (i = 1; i < len; i++) {
-		turns += is_digit(s[i]) != is_digit(s[i - 1]) || is_upper(s[i]) != is_upper(s[i - 1]);
-		digit_inside |= is_digit(s[i - 1]) && !is_digit(s[i]);
+		turns += made_is_digit(s[i]) != made_is_digit(s[i - 1]) ||
+			 is_upper(s[i]) != is_upper(s[i - 1]);
+		digit_inside |= made_is_digit(s[i - 1]) && !made_is_digit(s[i]);
 	}
 	for (i = 0; i < len; i += n) {
 		n = len_hump(s + i, len - i);
@@ -274,8 +277,8 @@ static bool is_random(const char *s, size_t len)
 			vowel |= is_vowel(s[i + k]);
 		if (n > 3 && vowel)
 			return false;
-		short_humps += !is_digit(s[i]) && n < 3;
-		odd += is_digit(s[i]) ? n < 2 : n < 3 || !vowel;
+		short_humps += !made_is_digit(s[i]) && n < 3;
+		odd += made_is_digit(s[i]) ? n < 2 : n < 3 || !vowel;
 	}
 	return 5 * turns >= 2 * len && odd >= 2 + len / 10 && (digit_inside || short_humps >= 3);
 }
@@ -285,9 +288,9 @@ static bool follows_word(const struct at *a)
 {
 	const char *s = a->p - 1, *word;
 
-	for (word = s; word > a->begin && is_letter(word[-1]); word--)
+	for (word = s; word > a->begin && made_is_letter(word[-1]); word--)
 		;
-	return s - word >= 4 && word - a->begin >= 2 && word[-1] == '$' && is_letter(word[-2]);
+	return s - word >= 4 && word - a->begin >= 2 && word[-1] == '$' && made_is_letter(word[-2]);
 }
 
 /* A hash is in one case: other mixtures of letters a to f and digits are names such as Cafe2Ba. */
@@ -301,7 +304,7 @@ static bool is_hash(const char *s, size_t len)
 	for (i = 0; i < len; i++) {
 		upper |= is_upper(s[i]);
 		lower |= is_lower(s[i]);
-		digits += is_digit(s[i]);
+		digits += made_is_digit(s[i]);
 	}
 	return digits >= 2 && !(upper && lower);
 }
@@ -334,11 +337,11 @@ static size_t len_made(const struct at *a, const char **put)
 	if (c == '(')
 		return len_signature(a);
 	*put = "*";
-	if (is_digit(c) && ((len = len_stamp(a)) || (len = len_count(a))))
+	if (made_is_digit(c) && ((len = len_stamp(a)) || (len = len_count(a))))
 		return len;
-	if (before(a) == '$' && ((len = len_hash_of_dollars(a)) || (len = len_segment(a))))
+	if (made_before(a) == '$' && ((len = len_hash_of_dollars(a)) || (len = len_segment(a))))
 		return len;
-	if (before(a) == '_' && (len = len_of_underscores(a)))
+	if (made_before(a) == '_' && (len = len_of_underscores(a)))
 		return len;
 	return isxdigit((unsigned char)c) ? len_uuid(a) : 0;
 }

@@ -40,17 +40,17 @@ void merge_release(struct merge *g)
 	memset(g, 0, sizeof(*g));
 }
 
-static const char *keep(struct merge *g, const char *s)
+static const char *merge_keep(struct merge *g, const char *s)
 {
 	return s ? arena_strndup(&g->text, s, strlen(s)) : NULL;
 }
 
-static void add_part(struct merge *g, const struct recording *r)
+static void merge_add_part(struct merge *g, const struct recording *r)
 {
 	VEC_GROW(g->parts, g->nr_parts, g->alloc_parts);
 	g->parts[g->nr_parts] = *r;
-	g->parts[g->nr_parts].host = keep(g, r->host);
-	g->parts[g->nr_parts++].command = keep(g, r->command);
+	g->parts[g->nr_parts].host = merge_keep(g, r->host);
+	g->parts[g->nr_parts++].command = merge_keep(g, r->command);
 }
 
 static void add_parts(struct merge *g, const struct origin *o)
@@ -59,9 +59,9 @@ static void add_parts(struct merge *g, const struct origin *o)
 	size_t i;
 
 	for (i = 0; i < o->nr_parts; i++)
-		add_part(g, &o->parts[i]);
+		merge_add_part(g, &o->parts[i]);
 	if (!o->nr_parts)
-		add_part(g, &one);
+		merge_add_part(g, &one);
 }
 
 /* ---- two models become one ---- */
@@ -77,7 +77,7 @@ static bool same_string(const struct model *a, uint32_t s, const struct model *b
 	return !strcmp(model_str(a, s), model_str(b, t));
 }
 
-static unsigned int find_source(const struct model *m, const struct model *of, unsigned int source)
+static unsigned int merge_find_source(const struct model *m, const struct model *of, unsigned int source)
 {
 	const struct model_source *s = &of->sources[source];
 	unsigned int i;
@@ -88,7 +88,7 @@ static unsigned int find_source(const struct model *m, const struct model *of, u
 	return i;
 }
 
-static unsigned int find_metric(const struct model *m, const struct model *of, unsigned int metric)
+static unsigned int merge_find_metric(const struct model *m, const struct model *of, unsigned int metric)
 {
 	const struct model_metric *x = &of->metrics[metric];
 	unsigned int i;
@@ -96,7 +96,7 @@ static unsigned int find_metric(const struct model *m, const struct model *of, u
 	for (i = 0; i < m->nr_shown; i++)
 		if (same_string(m, m->metrics[i].name, of, x->name) &&
 		    same_string(m, m->metrics[i].unit, of, x->unit) &&
-		    m->metrics[i].source == find_source(m, of, x->source))
+		    m->metrics[i].source == merge_find_source(m, of, x->source))
 			break;
 	return i;
 }
@@ -110,9 +110,9 @@ static void fill_rows(struct rows *r, const struct model *m, const struct model 
 	r->width = m->nr_sources + m->nr_shown;
 	r->values = xcalloc(m->flow.nr_nodes * r->width, sizeof(*r->values));
 	for (k = 0; k < of->nr_sources; k++)
-		source_to[k] = find_source(m, of, k);
+		source_to[k] = merge_find_source(m, of, k);
 	for (k = 0; k < of->nr_shown; k++)
-		metric_to[k] = m->nr_sources + find_metric(m, of, k);
+		metric_to[k] = m->nr_sources + merge_find_metric(m, of, k);
 	for (i = 1; i < of->flow.nr_nodes; i++) {
 		uint64_t *row = r->values + (size_t)where[i] * r->width;
 
@@ -144,7 +144,7 @@ static void set_minimum(struct model *m, const struct rows *a, const struct rows
 }
 
 /* The model so far becomes what is left of this one. */
-static void take(struct merge *g, struct model *m)
+static void merge_take(struct merge *g, struct model *m)
 {
 	model_finish(m);
 	calltree_drop_empty(m);
@@ -172,7 +172,7 @@ static int minimum_with(struct merge *g, const struct model *next, struct err *e
 		fill_rows(&a, &m, &g->m, where_a);
 		fill_rows(&b, &m, next, where_b);
 		set_minimum(&m, &a, &b);
-		take(g, &m);
+		merge_take(g, &m);
 	} else {
 		model_release(&m);
 	}
@@ -234,9 +234,9 @@ static void find_columns(const struct model *m, const struct model *of, unsigned
 	unsigned int k;
 
 	for (k = 0; k < of->nr_sources; k++)
-		to[k] = find_source(m, of, k);
+		to[k] = merge_find_source(m, of, k);
 	for (k = 0; k < of->nr_shown; k++)
-		to[of->nr_sources + k] = m->nr_sources + find_metric(m, of, k);
+		to[of->nr_sources + k] = m->nr_sources + merge_find_metric(m, of, k);
 }
 
 /* Where the result is, and what of it is below zero; columns of what is taken away. */
@@ -297,7 +297,7 @@ static int subtract(struct merge *g, bool with_minus, struct err *e)
 		set_difference(g, &m, &a, &b, &c);
 	}
 	if (!r && (with_minus || !g->below_zero))
-		take(g, &m);
+		merge_take(g, &m);
 	else
 		model_release(&m);
 	union_release(&u);

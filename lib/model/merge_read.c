@@ -37,24 +37,24 @@ bool merged_is(const struct names *x)
 	return names_label(x, "merged");
 }
 
-static const char *text_of(struct in *in, const char *s, size_t len)
+static const char *merge_read_text_of(struct in *in, const char *s, size_t len)
 {
 	return len ? arena_strndup(&in->names->text, s, len) : NULL;
 }
 
-static int take_part(void *ctx, const struct rec_tree_part *r)
+static int merge_read_take_part(void *ctx, const struct rec_tree_part *r)
 {
 	struct in *in = ctx;
 
 	VEC_GROW(in->parts, in->nr_parts, in->alloc_parts);
 	in->parts[in->nr_parts++] = (struct recording){
-		r->start_ns, r->duration_ns, r->lost, text_of(in, r->host, r->host_len),
-		text_of(in, r->command, r->command_len),
+		r->start_ns, r->duration_ns, r->lost, merge_read_text_of(in, r->host, r->host_len),
+		merge_read_text_of(in, r->command, r->command_len),
 	};
 	return 0;
 }
 
-static int bad(struct in *in, const char *what)
+static int merge_read_bad(struct in *in, const char *what)
 {
 	return err_set(in->e, EINVAL, "%s", what);
 }
@@ -67,11 +67,11 @@ static int take_source(void *ctx, const struct rec_tree_source *r)
 	const char *name = arena_strndup(&in->names->text, r->name, r->name_len);
 
 	if (in->begun || r->source != m->nr_sources + 1)
-		return bad(in, "the sources of the merged tree are not in order");
+		return merge_read_bad(in, "the sources of the merged tree are not in order");
 	if (calls && m->nr_sources)
-		return bad(in, "the merged tree has calls behind another source");
+		return merge_read_bad(in, "the merged tree has calls behind another source");
 	if (!model_has_room(m->nr_shown, m->nr_sources + 1) || m->nr_sources == FLOW_MAX_METRICS)
-		return bad(in, "the merged tree has too many sources");
+		return merge_read_bad(in, "the merged tree has too many sources");
 	model_add_source(m, calls ? FLOW_CALLS : FLOW_SAMPLES, name);
 	return 0;
 }
@@ -82,9 +82,9 @@ static int take_metric(void *ctx, const struct rec_tree_metric *r)
 	struct model *m = in->m;
 
 	if (in->begun || r->metric != m->nr_shown + 1 || r->source > m->nr_sources)
-		return bad(in, "the metrics of the merged tree are not in order");
+		return merge_read_bad(in, "the metrics of the merged tree are not in order");
 	if (!model_has_room(m->nr_shown + 1, m->nr_sources))
-		return bad(in, "the merged tree has too many metrics");
+		return merge_read_bad(in, "the merged tree has too many metrics");
 	model_add_metric(m, r->source - 1, arena_strndup(&in->names->text, r->name, r->name_len),
 			 arena_strndup(&in->names->text, r->unit, r->unit_len));
 	return 0;
@@ -110,12 +110,12 @@ static int take_consumer(void *ctx, const struct rec_tree_consumer *r)
 	return 0;
 }
 
-static int begin(struct in *in)
+static int merge_begin_tree(struct in *in)
 {
 	if (in->begun)
 		return 0;
 	if (!in->m->nr_sources || !in->m->nr_shown)
-		return bad(in, "the merged tree has no metrics");
+		return merge_read_bad(in, "the merged tree has no metrics");
 	model_begin(in->m);
 	in->begun = true;
 	return 0;
@@ -156,28 +156,28 @@ static void take_node(struct in *in, struct span *s)
 	in->path[in->nr_path++] = node;
 }
 
-static int take_nodes(void *ctx, const struct rec_tree_nodes *r)
+static int merge_read_take_nodes(void *ctx, const struct rec_tree_nodes *r)
 {
 	struct in *in = ctx;
 	struct span s = span_init(r->nodes, r->len);
 	uint64_t up;
 	uint32_t i;
-	int ret = begin(in);
+	int ret = merge_begin_tree(in);
 
 	if (ret)
 		return ret;
 	if (r->level > (r->first == in->nr_nodes + 1 ? in->nr_path : MAX_LOST_LEVEL) || r->nr > r->len)
-		return bad(in, "nodes of the merged tree have no path");
+		return merge_read_bad(in, "nodes of the merged tree have no path");
 	if (r->first != in->nr_nodes + 1)
 		lose_path(in, r->level);
 	for (i = 0; i < r->nr; i++) {
 		up = span_varint(&s);
 		if (i && up > in->nr_path)
-			return bad(in, "nodes of the merged tree have no path");
+			return merge_read_bad(in, "nodes of the merged tree have no path");
 		in->nr_path = i ? in->nr_path - up : MIN(in->nr_path, r->level);
 		take_node(in, &s);
 		if (s.bad)
-			return bad(in, "nodes of the merged tree are cut off");
+			return merge_read_bad(in, "nodes of the merged tree are cut off");
 	}
 	in->nr_nodes = r->first + r->nr - 1;
 	return 0;
@@ -202,7 +202,7 @@ static const char *list_not_shown(const struct in *in, unsigned int samples)
 }
 
 /* Without --metric: all that calls consumed, and the first sampled event, as of any trace. */
-static int pick(struct in *in, const struct profile_opts *o, struct origin *origin)
+static int merge_pick(struct in *in, const struct profile_opts *o, struct origin *origin)
 {
 	struct model *m = in->m;
 	char *names[FLOW_MAX_METRICS];
@@ -254,7 +254,7 @@ static void keep_parts(struct in *in)
 	in->parts = kept;
 }
 
-static int check(const struct profile_opts *o, struct err *e)
+static int merge_check_opts(const struct profile_opts *o, struct err *e)
 {
 	if (o->select && selection_has_window(o->select))
 		return err_set(e, ENODATA, "a merged trace does not say when its samples were taken");
@@ -269,22 +269,22 @@ int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, 
 		struct err *e)
 {
 	static const struct trace_sink sink = {
-		.tree_part = take_part,
+		.tree_part = merge_read_take_part,
 		.tree_source = take_source,
 		.tree_metric = take_metric,
 		.tree_consumer = take_consumer,
-		.tree_nodes = take_nodes,
+		.tree_nodes = merge_read_take_nodes,
 	};
 	struct in in = { .names = x, .m = x->m, .e = e };
 	const char *damaged = frame_mark_name(MARK_DAMAGED);
-	int r = check(o, e);
+	int r = merge_check_opts(o, e);
 
 	model_clear(x->m);
 	in.damaged = consumer_add_name(&x->m->consumers, CONSUMER_MARK, damaged, strlen(damaged));
 	if (!r)
 		r = trace_read(t, &sink, &in, e);
 	if (!r)
-		r = begin(&in);
+		r = merge_begin_tree(&in);
 	if (!in.begun) {
 		model_clear(x->m);
 		model_add_metric(x->m, model_add_source(x->m, FLOW_SAMPLES, "samples"), "samples", "samples");
@@ -297,7 +297,7 @@ int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, 
 	keep_parts(&in);
 	fill_origin(&in, origin);
 	if (!r)
-		r = pick(&in, o, origin);
+		r = merge_pick(&in, o, origin);
 	map_release(&in.consumers);
 	free(in.path);
 	return r;

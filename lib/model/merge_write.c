@@ -40,7 +40,7 @@ static int compare_sources(const void *p, const void *q, void *ctx)
 	return strcmp(model_str(m, a->name), model_str(m, b->name));
 }
 
-static bool is_time(const struct model *m, const struct model_metric *x)
+static bool metric_is_time(const struct model *m, const struct model_metric *x)
 {
 	return !strcmp(model_str(m, x->unit), "ns");
 }
@@ -55,8 +55,8 @@ static int compare_metrics(const void *p, const void *q, void *ctx)
 
 	if (r)
 		return r;
-	if (is_time(m, a) != is_time(m, b))
-		return is_time(m, a) ? -1 : 1;
+	if (metric_is_time(m, a) != metric_is_time(m, b))
+		return metric_is_time(m, a) ? -1 : 1;
 	r = strcmp(model_str(m, a->name), model_str(m, b->name));
 	return r ? r : strcmp(model_str(m, a->unit), model_str(m, b->unit));
 }
@@ -78,7 +78,7 @@ static int compare_strings(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-static int compare_parts(const void *p, const void *q)
+static int merge_write_compare_parts(const void *p, const void *q)
 {
 	const struct recording *a = p, *b = q;
 	int r;
@@ -99,7 +99,7 @@ static void write_parts(struct merge *g, struct trace_writer *w)
 	size_t i;
 
 	if (g->nr_parts)
-		qsort(g->parts, g->nr_parts, sizeof(*g->parts), compare_parts);
+		qsort(g->parts, g->nr_parts, sizeof(*g->parts), merge_write_compare_parts);
 	for (i = 0; i < g->nr_parts; i++) {
 		const struct recording *p = &g->parts[i];
 		const char *host = p->host ? p->host : "", *command = p->command ? p->command : "";
@@ -141,7 +141,7 @@ static void write_metrics(const struct out *o)
 	}
 }
 
-static uint32_t number_of(struct out *o, uint32_t consumer)
+static uint32_t merge_consumer_number(struct out *o, uint32_t consumer)
 {
 	const struct consumer *c = &o->m->consumers.items[consumer];
 	const char *kind = consumer_kind_name(c->kind), *name = model_str(o->m, c->name),
@@ -167,9 +167,9 @@ static void write_nodes(struct out *o)
 	buf_reset(&o->b);
 }
 
-static void add_node(struct out *o, uint32_t node, uint32_t level, uint32_t up)
+static void merge_write_add_node(struct out *o, uint32_t node, uint32_t level, uint32_t up)
 {
-	uint32_t number = number_of(o, o->m->flow.nodes[node].consumer);
+	uint32_t number = merge_consumer_number(o, o->m->flow.nodes[node].consumer);
 	unsigned int i;
 
 	if (!o->nodes.nr) {
@@ -194,7 +194,7 @@ static void write_tree(struct out *o)
 	uint32_t node, next, level = 0, up = 0;
 
 	for (node = flow_next(f, FLOW_NONE); node; node = next) {
-		add_node(o, node, level, up);
+		merge_write_add_node(o, node, level, up);
 		next = flow_next(f, node);
 		level++;
 		for (up = 0; next && node != f->nodes[next].parent; up++) {
@@ -205,7 +205,7 @@ static void write_tree(struct out *o)
 	write_nodes(o);
 }
 
-static void write_labels(const struct merge *g, struct trace_writer *w)
+static void merge_write_write_labels(const struct merge *g, struct trace_writer *w)
 {
 	trace_write_label(w, "merged", "%zu", g->nr_parts);
 	trace_write_label(w, "merged.op", "%s", merge_op_name(g->op));
@@ -225,7 +225,7 @@ int merge_write(struct merge *g, const char *path, struct err *e)
 	flow_sort_children(&g->m.flow, &by_name);
 	set_order(&o);
 	o.numbers = xcalloc(g->m.consumers.nr_items, sizeof(*o.numbers));
-	write_labels(g, o.w);
+	merge_write_write_labels(g, o.w);
 	write_parts(g, o.w);
 	write_sources(&o);
 	write_metrics(&o);

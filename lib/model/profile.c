@@ -28,7 +28,7 @@ struct profile {
 	struct calltree_seen calls;
 };
 
-static int read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
+static int profile_read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
 {
 	const struct samples_opts so = {
 		.columns = &p->events, .window = &p->window, .cpus = &p->select->cpus,
@@ -73,7 +73,7 @@ static int prepare_missing(struct profile *p, struct err *e)
 	return any ? 0 : account_none(p->names, NULL, e);
 }
 
-static void add_missing(struct profile *p)
+static void profile_add_missing(struct profile *p)
 {
 	uint32_t event;
 
@@ -125,9 +125,9 @@ static int read_samples_alone(struct profile *p, struct trace_reader *t, struct 
 	if (!r && p->o->not_sampled)
 		r = prepare_missing(p, e);
 	if (!r)
-		r = read_samples(p, NULL, t, e);
+		r = profile_read_samples(p, NULL, t, e);
 	if (!r)
-		add_missing(p);
+		profile_add_missing(p);
 	free_sampled(&p->sampled);
 	return r;
 }
@@ -139,7 +139,7 @@ static int read_samples_beside(struct profile *p, struct calls *c, struct trace_
 	int r;
 
 	graft_init(&graft, c, p->o->names.hide_inlined);
-	r = read_samples(p, &graft, t, e);
+	r = profile_read_samples(p, &graft, t, e);
 	graft_release(&graft);
 	calltree_drop_empty(p->names->m);
 	return r;
@@ -167,7 +167,7 @@ static int check_labels(const struct profile *p, struct calls *c, bool select, s
 }
 
 /* Trees say of whom calls are, and not when they were. */
-static int check_calls(const struct profile *p, struct err *e)
+static int profile_check_calls(const struct profile *p, struct err *e)
 {
 	if (p->o->replay)
 		return err_set(e, EINVAL, "cannot be combined: --replay and --filter");
@@ -204,7 +204,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	/* A stack says how its methods ran when it was sampled, not when they were called. */
 	p->names->o.merge_tiers = columns.with_samples;
 	if (!r && p->filter)
-		r = check_calls(p, e);
+		r = profile_check_calls(p, e);
 	if (!r && p->o->replay)
 		r = replay_read(&c, t, &to, &p->calls, e);
 	else if (!r)
@@ -251,7 +251,7 @@ static uint32_t first_event(const struct profile *p)
 	return 0;
 }
 
-static void finish(struct profile *p, bool calls, struct origin *origin)
+static void profile_finish(struct profile *p, bool calls, struct origin *origin)
 {
 	struct names *x = p->names;
 
@@ -319,7 +319,7 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	if (!r)
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
 	filter_free(p.filter);
-	finish(&p, calls, origin);
+	profile_finish(&p, calls, origin);
 	if (!r && calls)
 		calibrate(x, &ko, origin);
 	return r;

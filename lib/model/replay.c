@@ -46,7 +46,7 @@ struct replay {
 
 /* ---- dispatches and interrupts ---- */
 
-static void note(struct replay *x, uint32_t thread, unsigned int which, uint64_t time_ns)
+static void replay_note(struct replay *x, uint32_t thread, unsigned int which, uint64_t time_ns)
 {
 	uint32_t at = map_get(&x->c->thread_of, thread);
 	struct moment_list *l;
@@ -58,20 +58,20 @@ static void note(struct replay *x, uint32_t thread, unsigned int which, uint64_t
 	l->times[l->nr++] = time_ns;
 }
 
-static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+static int replay_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 {
 	size_t i;
 
 	for (i = 0; i < nr; i++)
 		if (r[i].kind == SCHED_SWITCH)
-			note(ctx, r[i].arg, 0, r[i].time_ns);
+			replay_note(ctx, r[i].arg, 0, r[i].time_ns);
 		else if (r[i].kind == SCHED_INTR && r[i].arg >> 24 != SCHED_INTR_SOFT)
-			note(ctx, r[i].thread, 1, r[i].time_ns);
+			replay_note(ctx, r[i].thread, 1, r[i].time_ns);
 	return 0;
 }
 
 /* Those that were before the tree began do not count. */
-static void begin(const struct replay *x, struct replayed *t, const struct rec_call_tree *r)
+static void replay_begin(const struct replay *x, struct replayed *t, const struct rec_call_tree *r)
 {
 	unsigned int k;
 
@@ -136,7 +136,7 @@ static void values_at(const struct replay *x, struct replayed *t, const struct c
 	t->last_ns = MAX(e->time_ns, t->last_ns);
 }
 
-static void enter(struct replay *x, const struct call_event *e, const uint64_t *values)
+static void replay_enter(struct replay *x, const struct call_event *e, const uint64_t *values)
 {
 	uint32_t consumer = calls_consumer(x->c, e->consumer);
 
@@ -149,7 +149,7 @@ static void enter(struct replay *x, const struct call_event *e, const uint64_t *
 }
 
 /* What was open before the first event was entered before a window that begins later than the trace. */
-static void leave(struct replay *x, const struct call_event *e, const uint64_t *values)
+static void replay_leave(struct replay *x, const struct call_event *e, const uint64_t *values)
 {
 	uint64_t inserted = x->f.repairs.inserted;
 	uint32_t root = x->events.root;
@@ -166,14 +166,14 @@ static struct replayed *get_tree(struct replay *x, uint32_t tree)
 		x->trees[x->nr_trees++] = (struct replayed){ .begun = false };
 	}
 	if (!x->trees[tree].begun)
-		begin(x, &x->trees[tree], &x->c->trees[tree]);
+		replay_begin(x, &x->trees[tree], &x->c->trees[tree]);
 	return &x->trees[tree];
 }
 
 /* Until all is read a tree stands for its thread, by a number no consumer has. */
 enum { STAND_IN = 1 << 30 };
 
-static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
+static int replay_take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
 {
 	struct replay *x = ctx;
 	struct replayed *t = get_tree(x, tree);
@@ -190,7 +190,7 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 		values_at(x, t, e, v);
 		switch (e->kind) {
 		case CALL_ENTERED:
-			enter(x, e, v);
+			replay_enter(x, e, v);
 			break;
 		case CALL_UNWOUND:
 			flow_events_unwind(b, e->consumer, v);
@@ -202,7 +202,7 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 				flow_events_resume(b, v, !t->has_events && x->f.nodes[b->root].n);
 			break;
 		default:
-			leave(x, e, v);
+			replay_leave(x, e, v);
 		}
 		t->has_events = true;
 		x->seen->last_ns = MAX(x->seen->last_ns, e->time_ns);
@@ -231,7 +231,7 @@ static void graft(struct replay *x)
 	free(to);
 }
 
-static void release(struct replay *x)
+static void replay_release(struct replay *x)
 {
 	size_t i;
 
@@ -258,13 +258,13 @@ int replay_read(struct calls *c, struct trace_reader *t, const struct calltree_o
 		r = err_set(e, ENOTSUP, "--replay needs all calls, and the trace has those of record --trace only");
 	if (!r && k->nr_extra) {
 		x.moments = xcalloc(c->nr_threads + 1, sizeof(*x.moments));
-		r = calls_read(c, t, &(struct calls_sink){ .sched = take_sched }, &x, e);
+		r = calls_read(c, t, &(struct calls_sink){ .sched = replay_take_sched }, &x, e);
 	}
 	flow_init(&x.f, MAX(k->nr_metrics + k->nr_extra, 1u), FLOW_CALLS);
 	flow_events_init(&x.events, &x.f);
 	x.events.own_clock = true;
 	if (!r)
-		r = calls_read(c, t, &(struct calls_sink){ .events = take_events }, &x, e);
+		r = calls_read(c, t, &(struct calls_sink){ .events = replay_take_events }, &x, e);
 	if (!r && !x.nr_events)
 		r = err_set(e, ENODATA, "the trace has no events: record it with --calltrace");
 	flow_events_finish(&x.events);
@@ -274,6 +274,6 @@ int replay_read(struct calls *c, struct trace_reader *t, const struct calltree_o
 		if (has_window(&x) && !k->with_samples)
 			calltree_drop_empty(c->names->m);
 	}
-	release(&x);
+	replay_release(&x);
 	return r;
 }

@@ -114,7 +114,7 @@ struct place {
 	uint32_t line;		/* 0: not known */
 };
 
-static struct place place(struct names *x, const char *file, uint32_t line)
+static struct place place_of_line(struct names *x, const char *file, uint32_t line)
 {
 	struct place p = { .line = line };
 	char nr[16];
@@ -178,7 +178,7 @@ static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off
  * The file itself, when the recorder was killed before it wrote the names and it is the same file
  * still. A trace that was finished is reported alike on every machine.
  */
-static struct symfile *open_file(struct names *x, struct name_module *m)
+static struct symfile *open_module_file(struct names *x, struct name_module *m)
 {
 	struct err e;
 
@@ -198,7 +198,7 @@ static uint32_t name_from_file(struct names *x, struct name_module *m, uint64_t 
 {
 	struct symbol s;
 
-	if (!open_file(x, m) || !symfile_symbol(m->file, off, &s))
+	if (!open_module_file(x, m) || !symfile_symbol(m->file, off, &s))
 		return 0;
 	x->nr_local_modules += !m->gave_names;
 	m->gave_names = true;
@@ -284,7 +284,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 	if (!c.name && nr && lines[nr - 1].func)
 		c.name = demangled(x, lines[nr - 1].func);
 	if (c.name) {
-		here = place(x, nr ? lines[nr - 1].file : NULL, nr ? lines[nr - 1].line : 0);
+		here = place_of_line(x, nr ? lines[nr - 1].file : NULL, nr ? lines[nr - 1].line : 0);
 		add_level_at(x, &c, &here, native_function(x, &c));
 	} else {
 		unresolved(x, c.module, m->base, f->off);
@@ -294,7 +294,7 @@ static void resolve_native(struct names *x, const struct frame *f, uint32_t kind
 
 		c = (struct consumer){ .kind = CONSUMER_NATIVE_INLINED, .module = c.module };
 		c.name = l->func ? demangled(x, l->func) : intern(x, "[unknown inlined function]");
-		here = place(x, l->file, l->line);
+		here = place_of_line(x, l->file, l->line);
 		add_level_at(x, &c, &here, native_function(x, &c));
 	}
 }
@@ -427,7 +427,7 @@ static struct place stub_place(struct names *x, const struct name_stub *s, uint6
 			file = l->file;
 		}
 	}
-	return line ? place(x, file, line) : (struct place){ 0 };
+	return line ? place_of_line(x, file, line) : (struct place){ 0 };
 }
 
 static void resolve_stub(struct names *x, const struct frame *f, uint64_t time_ns)
@@ -454,7 +454,7 @@ static uint32_t method_name(struct names *x, uint32_t proc, uint32_t method)
 	return at == MAP_NONE ? intern(x, "[unknown Java method]") : x->methods[at].text;
 }
 
-static bool is_own(const struct names *x, uint32_t proc, uint32_t method)
+static bool is_own_method(const struct names *x, uint32_t proc, uint32_t method)
 {
 	uint32_t at = map_get(&x->method_of, names_pair(proc, method));
 
@@ -472,7 +472,7 @@ static struct place java_place(struct names *x, uint32_t proc, uint32_t method, 
 	if (!x->o.lines || at == MAP_NONE || !*x->methods[at].source)
 		return (struct place){ 0 };
 	m = &x->methods[at];
-	p = place(x, m->source, line_of(m->lines, m->lines_len, bci, &best));
+	p = place_of_line(x, m->source, line_of(m->lines, m->lines_len, bci, &best));
 	if (p.line)
 		return p;
 	snprintf(text, sizeof(text), " bci %llu", (unsigned long long)bci);
@@ -567,7 +567,7 @@ static void resolve_jit(struct names *x, const struct frame *f)
 	}
 	c.kind = code_kind(code);
 	for (i = nr; i-- > 0;) {
-		if (is_own(x, f->proc, list[i].method))
+		if (is_own_method(x, f->proc, list[i].method))
 			continue;
 		c.name = method_name(x, f->proc, list[i].method);
 		here = (struct place){ 0 };
@@ -585,7 +585,7 @@ static void resolve_interp(struct names *x, const struct frame *f)
 	struct consumer c = { .kind = CONSUMER_JAVA_INTERPRETED };
 	struct place here = java_place(x, f->proc, f->method, f->bci);
 
-	if (is_own(x, f->proc, f->method))
+	if (is_own_method(x, f->proc, f->method))
 		return;
 	c.name = method_name(x, f->proc, f->method);
 	add_level_at(x, &c, &here, method_function(x, f->proc, f->method));
@@ -632,7 +632,7 @@ static void resolve_named(struct names *x, const struct frame *f)
 	if (known) {
 		c.kind = known->kind;
 		c.module = known->module;
-		here = place(x, known->file, MIN(f->line, (uint64_t)UINT32_MAX));
+		here = place_of_line(x, known->file, MIN(f->line, (uint64_t)UINT32_MAX));
 	}
 	if (kind_is(c.kind, KIND_NATIVE))
 		c.name = demangled(x, model_str(x->m, c.name));
@@ -644,7 +644,7 @@ static void resolve_named(struct names *x, const struct frame *f)
 	add_level_at(x, &c, &here, kind_is(c.kind, KIND_NATIVE) ? native_function(x, &c) : c.name);
 }
 
-static void resolve(struct names *x, const struct frame *f, uint64_t time_ns)
+static void resolve_in_module(struct names *x, const struct frame *f, uint64_t time_ns)
 {
 	struct consumer c = { .kind = CONSUMER_MARK };
 	char text[FRAME_MARK_TEXT];
@@ -741,7 +741,7 @@ uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 	s = frame_slot(x, &key);
 	if (x->frame_slots[s])
 		return x->frame_slots[s] - 1;
-	resolve(x, f, time_ns);
+	resolve_in_module(x, f, time_ns);
 	VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
 	x->frames[x->nr_frames++] = (struct resolved){ key, first, x->nr_levels - first };
 	x->frame_slots[s] = x->nr_frames;

@@ -8,7 +8,7 @@
 #include "model/made.h"
 #include "model/same.h"
 
-static bool begins_with(const char *s, const char *with)
+static bool same_begins_with(const char *s, const char *with)
 {
 	return *s == *with && !strncmp(s, with, strlen(with));	/* asked at each letter of each name */
 }
@@ -22,12 +22,12 @@ static bool is_clone_mark(const char *s, size_t left)
 	size_t i, len;
 
 	if (*s == ' ')
-		return left > 8 && begins_with(s, " [clone ");
+		return left > 8 && same_begins_with(s, " [clone ");
 	if (*s != '.')
 		return false;
 	for (i = 0; i < ARRAY_SIZE(marks); i++) {
 		len = strlen(marks[i]);
-		if (len <= left && begins_with(s, marks[i]) && (len == left || s[len] == '.'))
+		if (len <= left && same_begins_with(s, marks[i]) && (len == left || s[len] == '.'))
 			return true;
 	}
 	return false;
@@ -44,7 +44,7 @@ static size_t len_native(const char *name, size_t len)
 		if (is_clone_mark(name + i, len - i))
 			return i;
 	hash = name + len - RUST_HASH;
-	if (len > RUST_HASH && begins_with(hash, "::h") && len_hex(hash + 3) >= RUST_HASH - 3)
+	if (len > RUST_HASH && same_begins_with(hash, "::h") && len_hex(hash + 3) >= RUST_HASH - 3)
 		return len - RUST_HASH;
 	return len;
 }
@@ -106,7 +106,7 @@ static void put_unresolved(const char *name, struct buf *b)
 	struct buf module = BUF_INIT, same = BUF_INIT;
 	size_t len = strlen(name);
 
-	if (!begins_with(name, in) || name[len - 1] != ']') {
+	if (!same_begins_with(name, in) || name[len - 1] != ']') {
 		buf_str(b, name);
 		return;
 	}
@@ -134,7 +134,7 @@ void same_name(const char *name, uint32_t kind, struct buf *b)
 		buf_str(b, name);
 }
 
-static void put_thread(const char *name, struct buf *b)
+static void put_same_thread(const char *name, struct buf *b)
 {
 	size_t len;
 
@@ -164,7 +164,7 @@ static uint64_t key_of_identity(const struct same_opts *o, const struct consumer
 }
 
 /* The labels of a process, without where it was. */
-static void put_labels(const char *labels, struct buf *b)
+static void put_same_labels(const char *labels, struct buf *b)
 {
 	static const char *const of_groups[] = { LABEL_CGROUP "=", LABEL_CONTAINER "=" };
 	size_t len;
@@ -173,7 +173,7 @@ static void put_labels(const char *labels, struct buf *b)
 	buf_str(b, "");
 	for (; *labels; labels += len + (labels[len] == ',')) {
 		len = strcspn(labels, ",");
-		if (begins_with(labels, of_groups[0]) || begins_with(labels, of_groups[1]))
+		if (same_begins_with(labels, of_groups[0]) || same_begins_with(labels, of_groups[1]))
 			continue;
 		if (b->len)
 			buf_putc(b, ',');
@@ -191,7 +191,7 @@ void same_identify(const void *ctx, const struct model *from, uint32_t consumer,
 
 	*x = (struct consumer){ .kind = kind_of_identity(o, c->kind), .key = key_of_identity(o, c) };
 	if (c->kind == CONSUMER_THREAD && o->thread_digits)
-		put_thread(model_str(from, c->name), &b);
+		put_same_thread(model_str(from, c->name), &b);
 	else
 		same_name(model_str(from, c->name), c->kind, &b);
 	x->name = strtab_add(to, b.data, b.len);
@@ -200,7 +200,7 @@ void same_identify(const void *ctx, const struct model *from, uint32_t consumer,
 		x->module = strtab_add(to, b.data, b.len);
 	}
 	if (c->detail && c->kind == CONSUMER_PROCESS && o->labels && !o->groups) {
-		put_labels(model_str(from, c->detail), &b);
+		put_same_labels(model_str(from, c->detail), &b);
 		x->detail = strtab_add(to, b.data, b.len);
 	} else if (c->detail && (c->kind != CONSUMER_PROCESS || o->labels)) {
 		x->detail = strtab_adds(to, model_str(from, c->detail));

@@ -119,7 +119,7 @@ static int choose_cpus(struct cpus *c, const struct opt_list *l, struct err *e)
 	return 0;
 }
 
-static bool is_selected(const struct samples *s, const struct rec_sample *r)
+static bool samples_is_selected(const struct samples *s, const struct rec_sample *r)
 {
 	const struct cpus *c = &s->cpus;
 
@@ -233,7 +233,7 @@ static void forget_stacks(struct epoch *x)
 }
 
 /* Room for what the epoch has by now. */
-static void follow_epoch(struct samples *s, const struct stack_epoch *ep)
+static void samples_follow_epoch(struct samples *s, const struct stack_epoch *ep)
 {
 	struct epoch *x = &s->epoch;
 
@@ -288,7 +288,7 @@ static uint32_t new_block(struct epoch *x)
 	return x->nr_blocks++;
 }
 
-static void remember(struct epoch *x, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
+static void samples_remember(struct epoch *x, uint32_t thread, uint32_t stack, uint32_t node, uint32_t frame)
 {
 	const struct known_frame *f = &x->frames[frame];
 	uint32_t *at;
@@ -304,8 +304,8 @@ static void remember(struct epoch *x, uint32_t thread, uint32_t stack, uint32_t 
 	x->blocks[(size_t)*at * BLOCK + stack % BLOCK] = node;
 }
 
-static struct name_run resolve(struct samples *s, uint32_t frame, const struct stack_epoch *ep,
-			       uint64_t time_ns)
+static struct name_run samples_resolve(struct samples *s, uint32_t frame, const struct stack_epoch *ep,
+				       uint64_t time_ns)
 {
 	struct known_frame *f = &s->epoch.frames[frame];
 
@@ -370,10 +370,10 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 
 		at = s->chain[--s->nr_chain];
 		frame = ep->nodes[at].frame;
-		node = enter_frame(s, node, resolve(s, frame, ep, time_ns));
+		node = enter_frame(s, node, samples_resolve(s, frame, ep, time_ns));
 		varies |= s->epoch.frames[frame].varies;
 		if (!varies && node)
-			remember(&s->epoch, thread, at, node, frame);
+			samples_remember(&s->epoch, thread, at, node, frame);
 	}
 	return node ? node : damaged_node(s, thread);
 }
@@ -399,14 +399,14 @@ static uint32_t grafted_node(struct samples *s, uint32_t thread, uint32_t stack,
 	for (i = 0; i < s->nr_chain; i++) {
 		VEC_GROW(s->runs, i, s->alloc_runs);
 		frame = ep->nodes[s->chain[s->nr_chain - 1 - i]].frame;
-		s->runs[i] = resolve(s, frame, ep, time_ns);
+		s->runs[i] = samples_resolve(s, frame, ep, time_ns);
 		varies |= s->epoch.frames[frame].varies;
 	}
 	node = graft_node(s->graft, s->threads[thread].node, s->runs, s->nr_chain, &missing);
 	if (missing)
 		s->seen.nr_missing++;	/* not remembered, so that each is counted */
 	else if (!varies)
-		remember(&s->epoch, thread, stack, node, ep->nodes[stack].frame);
+		samples_remember(&s->epoch, thread, stack, node, ep->nodes[stack].frame);
 	return node;
 }
 
@@ -468,7 +468,7 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 }
 
 /* A stack's number in all epochs; hostile ones may have more than fit. */
-static uint32_t stack_number(const struct samples *s, uint32_t stack)
+static uint32_t samples_stack_number(const struct samples *s, uint32_t stack)
 {
 	if (!stack || stack >= s->epoch_stacks || stack > UINT32_MAX - s->stacks_before)
 		return stack ? UINT32_MAX : 0;
@@ -479,11 +479,12 @@ static void add_time(struct samples *s, const struct rec_sample *r, uint32_t nod
 {
 	flow_times_add(s->times, &(struct flow_time){ .time_ns = r->time_ns,
 			       .weight = s->columns->nr_events ? r->weight : 1, .node = node,
-			       .thread = r->thread, .stack = stack_number(s, r->stack), .cpu = r->cpu,
+			       .thread = r->thread, .stack = samples_stack_number(s, r->stack), .cpu = r->cpu,
 			       .metric = column, .user = r->user });
 }
 
-static struct had labels_of(struct samples *s, const struct rec_sample *r, const struct stack_epoch *ep)
+static struct had samples_labels_of(struct samples *s, const struct rec_sample *r,
+				    const struct stack_epoch *ep)
 {
 	struct had had;
 
@@ -509,8 +510,8 @@ static uint32_t index_of(struct samples *s, struct last_thread *last, const stru
 	return last->index;
 }
 
-static void take_part(struct samples *s, const struct rec_sample *part, uint32_t thread, int column,
-		      const struct stack_epoch *ep)
+static void samples_take_part(struct samples *s, const struct rec_sample *part, uint32_t thread, int column,
+			      const struct stack_epoch *ep)
 {
 	uint32_t node = add_sample(s, part, thread, column, ep);
 
@@ -519,8 +520,8 @@ static void take_part(struct samples *s, const struct rec_sample *part, uint32_t
 }
 
 /* What of it is in the window; which labels its thread had, its end says: who waits changes none. */
-static void take_sample(struct samples *s, const struct rec_sample *r, struct last_thread *last, int column,
-			bool wanted, const struct stack_epoch *ep)
+static void samples_take_sample(struct samples *s, const struct rec_sample *r, struct last_thread *last,
+				int column, bool wanted, const struct stack_epoch *ep)
 {
 	struct rec_sample part;
 	uint64_t at_ns = 0;
@@ -537,12 +538,12 @@ static void take_sample(struct samples *s, const struct rec_sample *r, struct la
 		s->seen.nr_left_out += 1 + r->more;
 		return;
 	}
-	had = labels_of(s, r, ep);
+	had = samples_labels_of(s, r, ep);
 	if (!is_selected_label(s, had))
 		return;
 	thread = labelled_index(s, index_of(s, last, r), had);
 	do {
-		take_part(s, &part, thread, column, ep);
+		samples_take_part(s, &part, thread, column, ep);
 	} while (cut_next(&s->cut, r, &at_ns, &part));
 }
 
@@ -569,7 +570,7 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 	int column;
 	size_t i;
 
-	follow_epoch(s, ep);
+	samples_follow_epoch(s, ep);
 	for (i = 0; i < nr; i++) {
 		if (r[i].event < ACCOUNT_MAX_EVENTS)
 			add_to_account(s, &r[i]);
@@ -582,13 +583,13 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 		if (!column)
 			s->seen.nr_read += 1 + r[i].more;
 		wanted = !s->filter || filter_wants_sample(s->filter, &r[i], ep);
-		if (column >= 0 && is_selected(s, &r[i]))
-			take_sample(s, &r[i], &last, column, wanted, ep);
+		if (column >= 0 && samples_is_selected(s, &r[i]))
+			samples_take_sample(s, &r[i], &last, column, wanted, ep);
 	}
 	return 0;
 }
 
-static void release(struct samples *s)
+static void samples_release(struct samples *s)
 {
 	free(s->cpus.wanted);
 	free(s->threads);
@@ -631,7 +632,7 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 	s->has_threads = names_has_level(x, "threads");
 	*out = s;
 	if ((r = choose_cpus(&s->cpus, o->cpus, e))) {
-		release(s);
+		samples_release(s);
 		*out = NULL;
 	}
 	return r;
@@ -654,5 +655,5 @@ void samples_free(struct samples *s, struct samples_seen *seen)
 {
 	samples_flush(s);
 	*seen = s->seen;
-	release(s);
+	samples_release(s);
 }

@@ -29,7 +29,7 @@ static struct sched_exec *get_exec(struct sched_model *m, uint32_t proc)
 	return &m->execs[*at];
 }
 
-static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
+static struct sched_thread *sched_model_get_thread(struct sched_model *m, uint32_t number)
 {
 	uint32_t *at = map_put(&m->by_number, number);
 
@@ -42,14 +42,14 @@ static struct sched_thread *get_thread(struct sched_model *m, uint32_t number)
 	return &m->threads[*at];
 }
 
-static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+static int sched_model_take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	struct sched_model *m = ctx;
 
 	return names_sink.label(&m->names, key, key_len, val, val_len);
 }
 
-static int take_proc(void *ctx, const struct rec_proc *r)
+static int sched_model_take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct sched_model *m = ctx;
 
@@ -60,26 +60,26 @@ static int take_proc(void *ctx, const struct rec_proc *r)
 	return names_sink.proc(&m->names, r);
 }
 
-static int take_thread(void *ctx, const struct rec_thread *r)
+static int sched_model_take_thread(void *ctx, const struct rec_thread *r)
 {
 	struct sched_model *m = ctx;
-	struct sched_thread *t = get_thread(m, r->thread);
+	struct sched_thread *t = sched_model_get_thread(m, r->thread);
 
 	if (!t->born_ns)
 		t->born_ns = r->time_ns;
 	return names_sink.thread(&m->names, r);
 }
 
-static int take_end(void *ctx, const struct rec_end *r)
+static int sched_model_take_end(void *ctx, const struct rec_end *r)
 {
 	struct sched_model *m = ctx;
 
 	if (r->thread)
-		get_thread(m, r->thread)->gone_ns = r->time_ns;
+		sched_model_get_thread(m, r->thread)->gone_ns = r->time_ns;
 	return 0;
 }
 
-static int take_lost(void *ctx, const struct rec_lost *r)
+static int sched_model_take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct sched_model *m = ctx;
 
@@ -116,8 +116,8 @@ static uint64_t clip(const struct sched_model *m, uint64_t from, uint64_t to)
 }
 
 /* Puts what passed since the last record into bucket b, and goes on in state next. */
-static uint64_t pass(struct sched_model *m, struct sched_thread *t, uint64_t now, enum sched_bucket b,
-		     enum sched_bucket next)
+static uint64_t sched_model_pass(struct sched_model *m, struct sched_thread *t, uint64_t now,
+				 enum sched_bucket b, enum sched_bucket next)
 {
 	uint64_t from = t->since_ns, ns, most;
 
@@ -152,7 +152,7 @@ static void first_seen(struct sched_model *m, struct sched_thread *t, uint64_t n
 		t->state = made ? SCHED_WAITS : SCHED_UNKNOWN;
 }
 
-static bool in_window(const struct sched_model *m, uint64_t now)
+static bool sched_model_in_window(const struct sched_model *m, uint64_t now)
 {
 	return now >= m->start_ns && now < m->end_ns;
 }
@@ -164,13 +164,14 @@ static void odd(struct sched_model *m, struct sched_thread *t)
 }
 
 /* NULL for number 0. */
-static struct sched_thread *thread_at(struct sched_model *m, uint32_t number, uint64_t now, bool loses_cpu)
+static struct sched_thread *sched_model_thread_at(struct sched_model *m, uint32_t number, uint64_t now,
+						  bool loses_cpu)
 {
 	struct sched_thread *t;
 
 	if (!number)
 		return NULL;
-	t = get_thread(m, number);
+	t = sched_model_get_thread(m, number);
 	if (!t->seen)
 		first_seen(m, t, now, loses_cpu);
 	if (t->gone) {		/* it cannot come back */
@@ -182,7 +183,7 @@ static struct sched_thread *thread_at(struct sched_model *m, uint32_t number, ui
 	return t;
 }
 
-static enum sched_bucket bucket_of(enum sched_state s)
+static enum sched_bucket sched_model_bucket_of(enum sched_state s)
 {
 	if (s == SCHED_RUNNABLE)
 		return SCHED_WAITS;
@@ -199,13 +200,14 @@ static void lose_cpu(struct sched_model *m, struct sched_thread *t, const struct
 	if (!fits || r->state == SCHED_UNTOLD)
 		odd(m, t);	/* [2] */
 	t->cpu = r->cpu;	/* where it was until now, too: before its first record that is not known */
-	l->ran_ns = pass(m, t, r->time_ns, fits ? SCHED_ON_CPU : SCHED_UNKNOWN, bucket_of(r->state));
+	l->ran_ns = sched_model_pass(m, t, r->time_ns, fits ? SCHED_ON_CPU : SCHED_UNKNOWN,
+				     sched_model_bucket_of(r->state));
 	l->ran_known = fits;
 	if (r->state == SCHED_DEAD) {
 		t->gone_ns = t->since_ns;
 		t->gone = true;
 	}
-	if (!in_window(m, r->time_ns))
+	if (!sched_model_in_window(m, r->time_ns))
 		return;
 	if (r->state == SCHED_RUNNABLE)
 		t->nr_preempted++;
@@ -225,10 +227,10 @@ static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct 
 		odd(m, t);
 		was = SCHED_UNKNOWN;
 	}
-	ns = pass(m, t, r->time_ns, was, SCHED_ON_CPU);
+	ns = sched_model_pass(m, t, r->time_ns, was, SCHED_ON_CPU);
 	l->waited_known = waits;
 	l->waited_ns = waits ? ns : 0;
-	if (in_window(m, r->time_ns)) {
+	if (sched_model_in_window(m, r->time_ns)) {
 		t->nr_dispatches++;
 		m->nr_dispatches += t->tid != 0;
 		t->nr_migrations += t->cpu >= 0 && t->cpu != r->cpu;
@@ -289,7 +291,7 @@ static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
 }
 
 /* The CPU is not its any more, since when nobody knows [2]. */
-static void has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
+static void sched_model_has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
 {
 	uint32_t at = map_get(&m->by_number, number);
 	struct sched_thread *t = at == MAP_NONE ? NULL : &m->threads[at];
@@ -297,7 +299,7 @@ static void has_left(struct sched_model *m, uint32_t number, const struct rec_sc
 	if (!t || !t->tid || t->state != SCHED_ON_CPU || t->cpu != r->cpu)
 		return;
 	odd(m, t);
-	pass(m, t, r->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
+	sched_model_pass(m, t, r->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
 }
 
 static void cpu_switch(struct sched_model *m, const struct rec_sched *r)
@@ -310,11 +312,11 @@ static void cpu_switch(struct sched_model *m, const struct rec_sched *r)
 		c->thread = r->thread;
 	cpu_passes(m, c, r->time_ns, r->thread, !c->seen || c->thread == r->thread);
 	if (c->seen && c->thread != r->thread)
-		has_left(m, c->thread, r);
+		sched_model_has_left(m, c->thread, r);
 	c->seen = true;
 	c->thread = r->arg;
 	c->depth = 0;
-	c->nr_dispatches += in_window(m, r->time_ns) && !is_idle(m, r->arg);
+	c->nr_dispatches += sched_model_in_window(m, r->time_ns) && !is_idle(m, r->arg);
 }
 
 static bool soft_of_its_own(const struct sched_model *m, const struct rec_sched *r)
@@ -328,7 +330,7 @@ static bool soft_of_its_own(const struct sched_model *m, const struct rec_sched 
 static void interrupt(struct sched_model *m, const struct rec_sched *r)
 {
 	struct sched_cpu *c = get_cpu_at(m, r->cpu);
-	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, !c->seen);
+	struct sched_thread *t = sched_model_thread_at(m, r->thread, r->time_ns, !c->seen);
 	bool soft = r->arg >> 24 == SCHED_INTR_SOFT;
 
 	if (soft_of_its_own(m, r))
@@ -337,7 +339,7 @@ static void interrupt(struct sched_model *m, const struct rec_sched *r)
 		c->intr_since_ns = r->time_ns;
 		c->intr = r->arg;
 	}
-	if (!in_window(m, r->time_ns))
+	if (!sched_model_in_window(m, r->time_ns))
 		return;
 	m->nr_intr++;
 	c->nr_intr++;
@@ -350,7 +352,7 @@ static void interrupt(struct sched_model *m, const struct rec_sched *r)
 static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
 {
 	struct sched_cpu *c = get_cpu_at(m, r->cpu);
-	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, !c->seen);
+	struct sched_thread *t = sched_model_thread_at(m, r->thread, r->time_ns, !c->seen);
 	struct sched_line l = { .time_ns = r->time_ns, .cpu = r->cpu, .out = t, .is_intr = true,
 		.ran_known = true };
 	uint64_t ns;
@@ -366,7 +368,7 @@ static void interrupt_ends(struct sched_model *m, const struct rec_sched *r)
 	}
 	l.intr = c->intr;
 	l.ran_ns = r->time_ns - MIN(c->intr_since_ns, r->time_ns);
-	if (m->opts.line && in_window(m, r->time_ns))
+	if (m->opts.line && sched_model_in_window(m, r->time_ns))
 		m->opts.line(m->opts.line_ctx, &l);
 }
 
@@ -403,7 +405,7 @@ static void thread_begins(struct sched_model *m, const struct rec_sched_at *r)
 
 	if (!r->thread || r->what > SCHED_AT_UNKNOWN)
 		return;
-	t = get_thread(m, r->thread);
+	t = sched_model_get_thread(m, r->thread);
 	t->seen = true;
 	t->since_ns = MIN(r->time_ns, m->trace_start_ns);
 	t->born_ns = t->born_ns ? MIN(t->born_ns, t->since_ns) : t->since_ns;
@@ -432,27 +434,27 @@ static void dispatch(struct sched_model *m, const struct rec_sched *r)
 	struct sched_thread *out, *in;
 
 	cpu_switch(m, r);
-	if (thread_at(m, r->thread, r->time_ns, first))
-		thread_at(m, r->arg, r->time_ns, false);	/* may move the others */
-	out = is_idle(m, r->thread) ? NULL : thread_at(m, r->thread, r->time_ns, first);
-	in = is_idle(m, r->arg) ? NULL : thread_at(m, r->arg, r->time_ns, false);
+	if (sched_model_thread_at(m, r->thread, r->time_ns, first))
+		sched_model_thread_at(m, r->arg, r->time_ns, false);	/* may move the others */
+	out = is_idle(m, r->thread) ? NULL : sched_model_thread_at(m, r->thread, r->time_ns, first);
+	in = is_idle(m, r->arg) ? NULL : sched_model_thread_at(m, r->arg, r->time_ns, false);
 	if (out)
 		lose_cpu(m, out, r, &l);
 	if (in)
 		get_cpu(m, in, r, &l);
-	l.out = r->thread ? get_thread(m, r->thread) : NULL;
-	l.in = r->arg ? get_thread(m, r->arg) : NULL;
-	if (m->opts.line && in_window(m, r->time_ns))
+	l.out = r->thread ? sched_model_get_thread(m, r->thread) : NULL;
+	l.in = r->arg ? sched_model_get_thread(m, r->arg) : NULL;
+	if (m->opts.line && sched_model_in_window(m, r->time_ns))
 		m->opts.line(m->opts.line_ctx, &l);
 }
 
 static void wake(struct sched_model *m, const struct rec_sched *r)
 {
-	struct sched_thread *t = thread_at(m, r->thread, r->time_ns, false);
+	struct sched_thread *t = sched_model_thread_at(m, r->thread, r->time_ns, false);
 
 	if (!t || !t->tid || t->state == SCHED_ON_CPU || t->state == SCHED_WAITS)
 		return;
-	pass(m, t, r->time_ns, t->state, SCHED_WAITS);
+	sched_model_pass(m, t, r->time_ns, t->state, SCHED_WAITS);
 }
 
 /* Any thread may have done anything meanwhile [2]. */
@@ -464,7 +466,7 @@ static void lose(struct sched_model *m, const struct sched_loss *l)
 		struct sched_thread *t = &m->threads[i];
 
 		if (t->seen && !t->gone && t->since_ns < l->time_ns)
-			pass(m, t, l->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
+			sched_model_pass(m, t, l->time_ns, SCHED_UNKNOWN, SCHED_UNKNOWN);
 	}
 	for (i = 0; i < m->nr_cpus; i++) {
 		struct sched_cpu *c = &m->cpus[i];
@@ -483,7 +485,7 @@ static void lose_until(struct sched_model *m, uint64_t time_ns)
 		lose(m, &m->losses[m->next_loss++]);
 }
 
-static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+static int sched_model_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 {
 	struct sched_model *m = ctx;
 	size_t i;
@@ -589,7 +591,7 @@ static void finish_interrupt(struct sched_model *m, struct sched_cpu *c)
 	c->depth = 0;
 }
 
-static void finish(struct sched_model *m)
+static void sched_model_finish(struct sched_model *m)
 {
 	size_t i;
 
@@ -613,7 +615,7 @@ static void finish(struct sched_model *m)
 		}
 		if (t->gone_ns)
 			end = t->gone_ns = MAX(t->gone_ns, t->since_ns);
-		pass(m, t, MAX(end, t->since_ns), t->state, t->state);
+		sched_model_pass(m, t, MAX(end, t->since_ns), t->state, t->state);
 	}
 	for (i = 0; i < m->nr_cpus && m->system; i++) {
 		struct sched_cpu *c = &m->cpus[i];
@@ -627,10 +629,11 @@ static void finish(struct sched_model *m)
 int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched_opts *opts, struct err *e)
 {
 	static const struct trace_sink names = {
-		.label = take_label, .proc = take_proc, .thread = take_thread, .end = take_end,
-		.lost = take_lost, .sched_at = take_sched_at,
+		.label = sched_model_take_label, .proc = sched_model_take_proc,
+		.thread = sched_model_take_thread, .end = sched_model_take_end,
+		.lost = sched_model_take_lost, .sched_at = take_sched_at,
 	};
-	static const struct trace_sink records = { .sched = take_sched };
+	static const struct trace_sink records = { .sched = sched_model_take_sched };
 	size_t i;
 	int r;
 
@@ -650,7 +653,7 @@ int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched
 		begin_with(m, &m->begun[i]);
 	r = trace_read(t, &records, m, e);
 	if (!r)
-		finish(m);
+		sched_model_finish(m);
 	return r;
 }
 

@@ -28,7 +28,7 @@ struct sums {
 
 /* ---- what the trace says ---- */
 
-static int find_metric(const struct model *m, enum flow_n kind, const char *name)
+static int sourcecheck_find_metric(const struct model *m, enum flow_n kind, const char *name)
 {
 	unsigned int i;
 
@@ -40,15 +40,15 @@ static int find_metric(const struct model *m, enum flow_n kind, const char *name
 }
 
 /* An event that has the name of a metric of calls is "name.sampled". */
-static int find_event(const struct model *m, const char *name)
+static int sourcecheck_find_event(const struct model *m, const char *name)
 {
-	int metric = find_metric(m, FLOW_SAMPLES, name);
+	int metric = sourcecheck_find_metric(m, FLOW_SAMPLES, name);
 	char sampled[96];
 
 	if (metric != NOT_SHOWN)
 		return metric;
 	snprintf(sampled, sizeof(sampled), "%s.sampled", name);
-	return find_metric(m, FLOW_SAMPLES, sampled);
+	return sourcecheck_find_metric(m, FLOW_SAMPLES, sampled);
 }
 
 static void find_metrics(struct sums *s, const struct names *x)
@@ -59,22 +59,23 @@ static void find_metrics(struct sums *s, const struct names *x)
 
 	s->names = x;
 	for (; s->nr_events < EVENTS_MAX && (name = names_event(x, s->nr_events, "")); s->nr_events++) {
-		s->metric_of_event[s->nr_events] = find_event(s->m, name);
+		s->metric_of_event[s->nr_events] = sourcecheck_find_event(s->m, name);
 		s->switch_of[s->nr_events] = names_event_of(x, s->nr_events);
 	}
 	for (i = 0; i < CALL_MAX_METRICS; i++) {
 		snprintf(key, sizeof(key), "call.metric.%u", i);
 		name = names_label(x, key);
-		s->metric_of_call[i] = name ? find_metric(s->m, FLOW_CALLS, name) : NOT_SHOWN;
+		s->metric_of_call[i] = name ? sourcecheck_find_metric(s->m, FLOW_CALLS, name) : NOT_SHOWN;
 	}
 }
 
-static bool is_wanted(const struct window *w, uint64_t time_ns)
+static bool sourcecheck_is_wanted(const struct window *w, uint64_t time_ns)
 {
 	return time_ns >= w->reset_ns && window_has(w, time_ns);
 }
 
-static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+static int sourcecheck_take_samples(void *ctx, const struct rec_sample *r, size_t nr,
+				    const struct stack_epoch *ep)
 {
 	struct sums *s = ctx;
 	struct rec_sample part;
@@ -97,17 +98,17 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 	return 0;
 }
 
-static bool is_text(const char *s, const char *t, size_t len)
+static bool sourcecheck_is_text(const char *s, const char *t, size_t len)
 {
 	return strlen(s) == len && !memcmp(s, t, len);
 }
 
-static int take_values(void *ctx, const struct rec_call_values *r)
+static int sourcecheck_take_values(void *ctx, const struct rec_call_values *r)
 {
 	struct sums *s = ctx;
 	uint32_t i, k;
 
-	for (i = 0; i < r->nr && is_wanted(&s->window, r->time_ns); i++) {
+	for (i = 0; i < r->nr && sourcecheck_is_wanted(&s->window, r->time_ns); i++) {
 		s->n[0] += r->values[i].calls;
 		for (k = 0; k < r->nr_metrics; k++)
 			if (s->metric_of_call[k] != NOT_SHOWN)
@@ -127,7 +128,8 @@ static int take_tree_source(void *ctx, const struct rec_tree_source *r)
 		const char *name = model_str(m, m->sources[i].name);
 		const char *kind = model_kind_name(m->sources[i].kind);
 
-		if (is_text(name, r->name, r->name_len) && is_text(kind, r->kind, r->kind_len))
+		if (sourcecheck_is_text(name, r->name, r->name_len) &&
+		    sourcecheck_is_text(kind, r->kind, r->kind_len))
 			s->n[i] = r->total;
 	}
 	return 0;
@@ -140,8 +142,8 @@ static int take_tree_metric(void *ctx, const struct rec_tree_metric *r)
 	unsigned int i;
 
 	for (i = 0; i < m->nr_shown; i++)
-		if (is_text(model_str(m, m->metrics[i].name), r->name, r->name_len) &&
-		    is_text(model_str(m, m->metrics[i].unit), r->unit, r->unit_len))
+		if (sourcecheck_is_text(model_str(m, m->metrics[i].name), r->name, r->name_len) &&
+		    sourcecheck_is_text(model_str(m, m->metrics[i].unit), r->unit, r->unit_len))
 			s->base[i] = r->total;
 	return 0;
 }
@@ -164,7 +166,7 @@ static uint64_t measured(const struct model *m, unsigned int metric, const uint6
 	return total[metric] + (delta ? total[delta] : 0);
 }
 
-static void compare(const struct sums *s, unsigned int source, struct source_check *c)
+static void sourcecheck_compare(const struct sums *s, unsigned int source, struct source_check *c)
 {
 	uint64_t total[FLOW_MAX_METRICS], n = flow_totals(&s->m->flow, total);
 	const struct model *m = s->m;
@@ -184,7 +186,7 @@ static void compare(const struct sums *s, unsigned int source, struct source_che
 }
 
 /* The sum is what was counted. */
-static void add_missing(struct sums *s, const struct profile_opts *o)
+static void sourcecheck_add_missing(struct sums *s, const struct profile_opts *o)
 {
 	uint32_t event;
 
@@ -201,8 +203,8 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 {
 	bool merged = merged_is(x);
 	bool has_values = m->sources[0].kind == FLOW_CALLS && names_label(x, "callflow") && !o->replay;
-	const struct trace_sink sink = { .samples = take_samples,
-					 .call_values = has_values ? take_values : NULL,
+	const struct trace_sink sink = { .samples = sourcecheck_take_samples,
+					 .call_values = has_values ? sourcecheck_take_values : NULL,
 					 .tree_source = merged ? take_tree_source : NULL,
 					 .tree_metric = merged ? take_tree_metric : NULL };
 	struct sums s = { .m = m, .cpus = o->select ? &o->select->cpus : NULL };
@@ -215,10 +217,10 @@ int sources_check(const struct model *m, const struct names *x, struct trace_rea
 	cut_init(&s.cut, x, &s.window, NULL);
 	if (!r)
 		r = trace_read(t, &sink, &s, e);
-	add_missing(&s, o);
+	sourcecheck_add_missing(&s, o);
 	for (i = 0; i < m->nr_sources && !r; i++)
 		if (m->sources[i].kind == FLOW_SAMPLES || has_values || merged)
-			compare(&s, i, &out[i]);
+			sourcecheck_compare(&s, i, &out[i]);
 	for (i = 0; i < m->nr_sources && !r && x->nr_recorded; i++)
 		expect(&out[i], "samples while it was not recorded", s.nr_outside[i], 0);
 	return r;

@@ -13,7 +13,7 @@ struct reading {
 	const struct names *names;
 };
 
-static uint64_t key_of(uint32_t proc, uint32_t kind)
+static uint64_t tally_key_of(uint32_t proc, uint32_t kind)
 {
 	return (uint64_t)proc << 32 | kind;
 }
@@ -37,7 +37,7 @@ static int take_tally(void *ctx, const struct rec_tally *r)
 
 	if (r->kind >= TALLY_NR)
 		return 0;
-	put = map_put(&t->by_proc, key_of(r->proc, r->kind));
+	put = map_put(&t->by_proc, tally_key_of(r->proc, r->kind));
 	if (*put != MAP_NONE) {
 		add_to(t, &t->list[*put], r);
 		return 0;
@@ -52,11 +52,12 @@ static int take_tally(void *ctx, const struct rec_tally *r)
 	return 0;
 }
 
-static int take_event(void *ctx, const struct rec_event *r)
+static int tally_take_event(void *ctx, const struct rec_event *r)
 {
 	struct tallies *t = ((const struct reading *)ctx)->t;
 	uint64_t ns = r->duration_ns == EVENT_UNKNOWN ? 0 : r->duration_ns, end_ns = r->time_ns + ns;
-	uint32_t at = r->kind == EVENT_GC ? map_get(&t->by_proc, key_of(r->proc, TALLY_PAUSES)) : MAP_NONE;
+	uint32_t at = r->kind == EVENT_GC ?
+		      map_get(&t->by_proc, tally_key_of(r->proc, TALLY_PAUSES)) : MAP_NONE;
 
 	if (at == MAP_NONE || end_ns < t->list[at].begin_ns || end_ns > t->list[at].end_ns)
 		return 0;
@@ -65,10 +66,10 @@ static int take_event(void *ctx, const struct rec_event *r)
 	return 0;
 }
 
-static int take_lock(void *ctx, const struct rec_lock *r)
+static int tally_take_lock(void *ctx, const struct rec_lock *r)
 {
 	struct tallies *t = ((const struct reading *)ctx)->t;
-	uint32_t at = map_get(&t->by_proc, key_of(r->proc, TALLY_ENTERS));
+	uint32_t at = map_get(&t->by_proc, tally_key_of(r->proc, TALLY_ENTERS));
 
 	if (at != MAP_NONE && r->kind == LOCK_ENTER)
 		t->list[at].recorded_n += r->n;
@@ -78,7 +79,7 @@ static int take_lock(void *ctx, const struct rec_lock *r)
 int tallies_read(struct tallies *t, const struct names *x, struct trace_reader *r, struct err *e)
 {
 	static const struct trace_sink tallies = { .tally = take_tally };
-	static const struct trace_sink events = { .event = take_event, .lock = take_lock };
+	static const struct trace_sink events = { .event = tally_take_event, .lock = tally_take_lock };
 	struct reading k = { t, x };
 	int ret;
 
@@ -104,7 +105,7 @@ static uint64_t most_ns(const struct tally *y)
 	return y->recorded_ns + y->recorded_ns / PART + y->recorded_n * ROUNDED_NS;
 }
 
-static void __attribute__((format(printf, 2, 3))) bad(struct tally_check *out, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) tally_bad(struct tally_check *out, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -114,7 +115,7 @@ static void __attribute__((format(printf, 2, 3))) bad(struct tally_check *out, c
 	va_end(ap);
 }
 
-static void check(const struct tally *y, struct tally_check *out)
+static void tally_check_one(const struct tally *y, struct tally_check *out)
 {
 	enum { AT_ENDS = 2 };
 	uint64_t apart = y->n > y->recorded_n ? y->n - y->recorded_n : y->recorded_n - y->n;
@@ -125,14 +126,14 @@ static void check(const struct tally *y, struct tally_check *out)
 		apart = 0;
 	out->nr_checked++;
 	if (apart > AT_ENDS)
-		bad(out, "process %" PRIu32 ": %" PRIu64 " %s, %" PRIu64 " by the JVM's count", y->pid,
-		    y->recorded_n, what, y->n);
+		tally_bad(out, "process %" PRIu32 ": %" PRIu64 " %s, %" PRIu64 " by the JVM's count", y->pid,
+			  y->recorded_n, what, y->n);
 	if (y->kind != TALLY_PAUSES)
 		return;
 	out->nr_checked++;
 	if (!apart && y->ns > most_ns(y))
-		bad(out, "process %" PRIu32 ": %s of %" PRIu64 " ns, %" PRIu64 " ns by the JVM's count", y->pid,
-		    what, y->recorded_ns, y->ns);
+		tally_bad(out, "process %" PRIu32 ": %s of %" PRIu64 " ns, %" PRIu64 " ns by the JVM's count", y->pid,
+			  what, y->recorded_ns, y->ns);
 }
 
 int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e)
@@ -153,7 +154,7 @@ int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e
 	/* what was told just before this file began was recorded in the one before */
 	for (i = 0; !ret && i < t.nr && !names_stopped_ns(&names) && !names.lost; i++)
 		if (!*t.list[i].why && t.list[i].begin_ns >= names_label_u64(&names, "start.mono_ns"))
-			check(&t.list[i], out);
+			tally_check_one(&t.list[i], out);
 	tallies_release(&t);
 	names_release(&names);
 	model_release(&strings);

@@ -29,7 +29,7 @@ struct take {
 	uint64_t end_ns;		/* of the recording */
 };
 
-static struct unfreed_end *end_of(struct unfreed *u, uint32_t proc)
+static struct unfreed_end *unfreed_end_of(struct unfreed *u, uint32_t proc)
 {
 	uint32_t *at = map_put(&u->end_of, proc);
 
@@ -41,13 +41,13 @@ static struct unfreed_end *end_of(struct unfreed *u, uint32_t proc)
 	return &u->ends[*at];
 }
 
-static int take_end(void *ctx, const struct rec_end *r)
+static int unfreed_take_end(void *ctx, const struct rec_end *r)
 {
 	struct take *t = ctx;
 	const struct names *x = &t->u->names;
 	uint32_t at = map_get(&x->thread_of, r->thread), p;
 	const struct name_thread *th = !r->thread || at == MAP_NONE ? NULL : &x->threads[at];
-	struct unfreed_end *end = end_of(t->u, th ? th->proc : r->proc);
+	struct unfreed_end *end = unfreed_end_of(t->u, th ? th->proc : r->proc);
 
 	p = th ? map_get(&x->proc_of, th->proc) : MAP_NONE;
 	end->last_ns = MAX(end->last_ns, r->time_ns);
@@ -55,7 +55,7 @@ static int take_end(void *ctx, const struct rec_end *r)
 	return 0;
 }
 
-static uint32_t row_of(struct unfreed *u, uint32_t proc, uint32_t pid, struct blamed b)
+static uint32_t unfreed_row_of(struct unfreed *u, uint32_t proc, uint32_t pid, struct blamed b)
 {
 	uint32_t *at = map_put(&u->row_of, hash_pair((uint64_t)b.leaf << 32 | b.site, proc));
 
@@ -84,7 +84,7 @@ static void add_block(struct unfreed *u, const struct rec_sample *s, uint32_t ro
 static void add_allocated(struct unfreed *u, const struct rec_sample *s, uint32_t row)
 {
 	struct unfreed_row *r = &u->rows[row];
-	struct unfreed_end *end = end_of(u, r->proc);
+	struct unfreed_end *end = unfreed_end_of(u, r->proc);
 
 	VEC_GROW(u->all, u->nr_all, u->alloc_all);
 	u->all[u->nr_all++] = (struct unfreed_block){ s->time_ns, s->weight, row };
@@ -104,7 +104,8 @@ static void add_unknown(struct unfreed *u, const struct rec_sample *s, uint32_t 
 	u->unknown += (double)s->weight;
 }
 
-static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+static int unfreed_take_samples(void *ctx, const struct rec_sample *s, size_t nr,
+				const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
 	struct unfreed *u = t->u;
@@ -120,7 +121,7 @@ static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const 
 			u->nr_left_out++;
 			continue;
 		}
-		row = row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
+		row = unfreed_row_of(u, proc, pid, blame_stack(&t->blame, &s[i], ep));
 		if (s[i].event == t->left)
 			add_block(u, &s[i], row);
 		else if (s[i].event == t->unknown)
@@ -151,7 +152,7 @@ static uint64_t age(uint64_t end_ns, const struct unfreed_block *b)
 static void set_ages(struct unfreed *u, const struct unfreed_block *b, size_t nr, uint64_t end_ns)
 {
 	struct unfreed_row *r = &u->rows[b->row];
-	const struct unfreed_end *end = end_of(u, r->proc);
+	const struct unfreed_end *end = unfreed_end_of(u, r->proc);
 	size_t i;
 
 	end_ns = end->over ? end->last_ns : end_ns;
@@ -228,7 +229,7 @@ static void set_growth(struct unfreed *u, uint64_t end_ns, bool is_whole)
 	size_t i;
 
 	for (i = 0; i < u->nr_rows; i++) {
-		const struct unfreed_end *end = end_of(u, u->rows[i].proc);
+		const struct unfreed_end *end = unfreed_end_of(u, u->rows[i].proc);
 
 		of[i].end_ns = end->over ? end->last_ns : end_ns;
 		of[i].middle_ns = MIN(end->first_ns, of[i].end_ns);
@@ -250,11 +251,11 @@ static void set_growth(struct unfreed *u, uint64_t end_ns, bool is_whole)
 	}
 	for (i = 0; i < u->nr_rows; i++)
 		u->rows[i].a_second = bounds(&of[i], interval,
-					     is_whole && end_of(u, u->rows[i].proc)->first_ns);
+					     is_whole && unfreed_end_of(u, u->rows[i].proc)->first_ns);
 	free(of);
 }
 
-static int by_bytes(const void *p, const void *q, void *ctx)
+static int unfreed_by_bytes(const void *p, const void *q, void *ctx)
 {
 	const struct unfreed_row *a = p, *b = q;
 	const struct consumers *names = ctx;
@@ -280,13 +281,13 @@ static void set_ranges(struct unfreed *u)
 	}
 }
 
-static void finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
+static void unfreed_finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
 {
 	set_all_ages(u, end_ns);
 	set_ranges(u);
 	set_growth(u, end_ns, is_whole);
 	if (u->nr_rows)
-		qsort_r(u->rows, u->nr_rows, sizeof(*u->rows), by_bytes, &u->strings.consumers);
+		qsort_r(u->rows, u->nr_rows, sizeof(*u->rows), unfreed_by_bytes, &u->strings.consumers);
 	while (u->nr_rows && !u->rows[u->nr_rows - 1].n && !u->rows[u->nr_rows - 1].nr_unknown)
 		u->nr_rows--;
 }
@@ -297,7 +298,7 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 		 const struct opt_list *library, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .samples = take_samples, .end = take_end };
+	static const struct trace_sink sink = { .samples = unfreed_take_samples, .end = unfreed_take_end };
 	struct take take = { .u = u, .s = s };
 	const char *interval;
 	int r;
@@ -326,7 +327,7 @@ int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selecti
 	take.end_ns = MAX(take.end_ns, names_label_u64(&u->names, "end.mono_ns"));
 	blame_release(&take.blame);
 	if (!r)
-		finish(u, take.end_ns, !names_label(&u->names, "segment"));
+		unfreed_finish(u, take.end_ns, !names_label(&u->names, "segment"));
 	return r;
 }
 

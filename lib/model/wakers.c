@@ -44,7 +44,7 @@ const char *wakers_kind(uint32_t kind)
 
 /* ---- from the trace ---- */
 
-static bool is_kept(const struct take *t, const struct rec_wake *r)
+static bool wakers_is_kept(const struct take *t, const struct rec_wake *r)
 {
 	uint32_t at = map_get(&t->m->names.thread_of, r->thread);
 
@@ -72,7 +72,7 @@ static void select_part(const struct take *t, const struct rec_wake *r, struct c
 
 	if (!selects(t, &s))
 		return;
-	if (!is_kept(t, r) || !cut_next(&t->cut, &s, &at_ns, &part)) {
+	if (!wakers_is_kept(t, r) || !cut_next(&t->cut, &s, &at_ns, &part)) {
 		t->m->nr_left_out++;
 		return;
 	}
@@ -128,7 +128,7 @@ static uint64_t wait_key(uint32_t waker, uint64_t end_ns, uint64_t weight)
 	return hash_pair(hash_pair(waker, weight), end_ns);
 }
 
-static uint32_t place(struct wakers *m, uint32_t parent, uint32_t consumer)
+static uint32_t wakers_place(struct wakers *m, uint32_t parent, uint32_t consumer)
 {
 	uint32_t *at = map_put(&m->place_of, (uint64_t)parent << 32 | consumer);
 
@@ -153,7 +153,7 @@ static uint32_t place_of_frame(struct wakers *m, uint32_t parent, const struct f
 		const struct name_level *l = &m->names.levels[r.first + i];
 
 		if (l->kind != CONSUMER_REASON)
-			parent = place(m, parent, l->consumer);
+			parent = wakers_place(m, parent, l->consumer);
 	}
 	return parent;
 }
@@ -185,7 +185,7 @@ static void add_code(struct wakers *m, uint32_t row, uint32_t place, uint64_t ns
 	m->codes[*at].n++;
 }
 
-static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+static int wakers_take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
 	struct wakers *m = t->m;
@@ -218,7 +218,7 @@ static int by_code_ns(const void *p, const void *q)
 
 static int read_codes(struct take *t, struct trace_reader *reader, struct err *e)
 {
-	static const struct trace_sink sink = { .samples = take_samples };
+	static const struct trace_sink sink = { .samples = wakers_take_samples };
 	struct wakers *m = t->m;
 	const struct chain_wait *waits = m->chains.waits;
 	size_t i;
@@ -255,7 +255,7 @@ static int by_row_ns(const void *p, const void *q)
 	       a->waker < b->waker ? -1 : a->waker > b->waker;
 }
 
-static void make_rows(struct wakers *m)
+static void wakers_make_rows(struct wakers *m)
 {
 	uint32_t last = 0;
 	size_t i;
@@ -325,7 +325,7 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	if (!m->chains.nr_waits)
 		return err_set(e, ENODATA, "who ended waits was not recorded: that takes BPF");
 	chains_sort(&m->chains);
-	make_rows(m);
+	wakers_make_rows(m);
 	chains_make(&m->chains);
 	return read_codes(&take, t, e);
 }

@@ -30,27 +30,27 @@ struct walls {
 	bool cut;
 };
 
-static bool is(const char *s, size_t len, const char *text)
+static bool wallcheck_is(const char *s, size_t len, const char *text)
 {
 	return len == strlen(text) && !memcmp(s, text, len);
 }
 
-static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+static int wallcheck_take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	struct walls *w = ctx;
 	unsigned int event;
 	char text[32], rest;
 
-	if (is(key, key_len, "reset.mono_ns"))
+	if (wallcheck_is(key, key_len, "reset.mono_ns"))
 		w->partial = true;
-	if (is(key, key_len, "import"))
+	if (wallcheck_is(key, key_len, "import"))
 		w->imported = true;
 	snprintf(text, sizeof(text), "%.*s", (int)MIN(key_len, sizeof(text) - 1), key);
 	if (sscanf(text, "event.%u%c", &event, &rest) != 1)
 		return 0;
-	if (is(val, val_len, "wall"))
+	if (wallcheck_is(val, val_len, "wall"))
 		w->event = event;
-	if (is(val, val_len, "wakers"))
+	if (wallcheck_is(val, val_len, "wakers"))
 		w->wakers = event;
 	return 0;
 }
@@ -62,7 +62,7 @@ static int take_filter(void *ctx, const struct rec_filter *r)
 	return 0;
 }
 
-static int take_thread(void *ctx, const struct rec_thread *r)
+static int wallcheck_take_thread(void *ctx, const struct rec_thread *r)
 {
 	struct walls *w = ctx;
 
@@ -70,13 +70,13 @@ static int take_thread(void *ctx, const struct rec_thread *r)
 	return 0;
 }
 
-static int take_function(void *ctx, const struct rec_function *r)
+static int wallcheck_take_function(void *ctx, const struct rec_function *r)
 {
 	struct walls *w = ctx;
 
-	if (is(r->name, r->name_len, REASON_ON_CPU))
+	if (wallcheck_is(r->name, r->name_len, REASON_ON_CPU))
 		w->on_cpu = r->function;
-	else if (is(r->name, r->name_len, REASON_RUNNABLE))
+	else if (wallcheck_is(r->name, r->name_len, REASON_RUNNABLE))
 		w->runnable = r->function;
 	return 0;
 }
@@ -93,14 +93,14 @@ static struct process *process_at(struct walls *w, uint32_t number)
 	return &w->list[*at];
 }
 
-static struct process *process_of(struct walls *w, uint32_t thread)
+static struct process *wallcheck_process_of(struct walls *w, uint32_t thread)
 {
 	return process_at(w, map_get(&w->proc_of, thread));
 }
 
 static int take_wall(void *ctx, const struct rec_wall *r)
 {
-	struct process *p = process_of(ctx, r->thread);
+	struct process *p = wallcheck_process_of(ctx, r->thread);
 
 	p->life_ns += r->time_ns - r->begin_ns;
 	p->counted[ON_CPU] += r->cpu_ns;
@@ -125,20 +125,21 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 	struct walls *w = ctx;
 
 	w->wakes = true;
-	process_of(w, r->thread)->woken_ns += r->weight;
+	wallcheck_process_of(w, r->thread)->woken_ns += r->weight;
 	w->ended_ns += r->kind == WAKE_THREAD ? r->weight : 0;
 	return 0;
 }
 
 /* f: the innermost frame; NULL: not known. */
-static enum state state_of(const struct walls *w, const struct frame *f)
+static enum state wallcheck_state_of(const struct walls *w, const struct frame *f)
 {
 	if (!f || f->kind != FRAME_NAMED)
 		return BLOCKED;
 	return f->function == w->on_cpu ? ON_CPU : f->function == w->runnable ? RUNNABLE : BLOCKED;
 }
 
-static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep)
+static int wallcheck_take_samples(void *ctx, const struct rec_sample *r, size_t nr,
+				  const struct stack_epoch *ep)
 {
 	struct walls *w = ctx;
 	size_t i;
@@ -151,12 +152,12 @@ static int take_samples(void *ctx, const struct rec_sample *r, size_t nr, const 
 			continue;
 		if (r[i].stack < ep->nr_nodes)
 			f = &ep->frames[ep->nodes[r[i].stack].frame];
-		process_of(w, r[i].thread)->sampled[state_of(w, f)] += r[i].weight;
+		wallcheck_process_of(w, r[i].thread)->sampled[wallcheck_state_of(w, f)] += r[i].weight;
 	}
 	return 0;
 }
 
-static void compare(const struct walls *w, const struct process *p, struct wall_check *out)
+static void wallcheck_compare(const struct walls *w, const struct process *p, struct wall_check *out)
 {
 	static const char *const names[NR_STATES] = { "on CPUs", "runnable", "blocked" };
 	uint64_t sum = p->counted[ON_CPU] + p->counted[RUNNABLE] + p->counted[BLOCKED];
@@ -195,12 +196,12 @@ static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct walls *w = ctx;
 
-	if (is(r->event, r->event_len, "wakers"))
+	if (wallcheck_is(r->event, r->event_len, "wakers"))
 		w->wakers = UINT32_MAX;
 	return 0;
 }
 
-static int take_lost(void *ctx, const struct rec_lost *r)
+static int wallcheck_take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct walls *w = ctx;
 
@@ -211,11 +212,12 @@ static int take_lost(void *ctx, const struct rec_lost *r)
 int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 {
 	static const struct trace_sink names = {
-		.label = take_label, .thread = take_thread, .filter = take_filter, .function = take_function,
-		.recorded = take_recorded, .lost = take_lost,
+		.label = wallcheck_take_label, .thread = wallcheck_take_thread, .filter = take_filter,
+		.function = wallcheck_take_function, .recorded = take_recorded, .lost = wallcheck_take_lost,
 	};
 	static const struct trace_sink records = {
-		.wall = take_wall, .virtual = take_virtual, .wake = take_wake, .samples = take_samples,
+		.wall = take_wall, .virtual = take_virtual, .wake = take_wake,
+		.samples = wallcheck_take_samples,
 	};
 	struct walls w = {
 		.event = UINT32_MAX, .wakers = UINT32_MAX, .on_cpu = UINT32_MAX, .runnable = UINT32_MAX,
@@ -230,7 +232,7 @@ int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
 	damage = trace_reader_damage(t);
 	w.cut |= damage->truncated || damage->nr_places || damage->nr_bytes || damage->nr_bad_records;
 	for (i = 0; i < w.nr && !r; i++)
-		compare(&w, &w.list[i], out);
+		wallcheck_compare(&w, &w.list[i], out);
 	if (!r && w.nr)
 		compare_wakers(&w, out);
 	map_release(&w.proc_of);
