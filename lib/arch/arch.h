@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * User registers of a perf sample: the mask to ask for, and for each set bit of it, in
- * order, the DWARF number of that register.
+ * Define the user registers of a perf sample: the mask to ask for and, for each of its set bits in order,
+ * the DWARF number of that register.
  */
 extern const uint64_t arch_perf_regs_mask;
 extern const uint8_t arch_perf_regs_dwarf[];

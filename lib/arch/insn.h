@@ -47,10 +47,10 @@ struct insn {
 bool insn_decode_x86(const uint8_t *p, size_t len, struct insn *in);
 bool insn_decode_arm64(const uint8_t *p, size_t len, struct insn *in);
 
-/* That of the CPU arcprof was built for. */
+/* Decode an instruction of the CPU that arcprof was built for. */
 bool insn_decode(const uint8_t *p, size_t len, struct insn *in);
 
-/* Whether control always leaves the straight line there. */
+/* Check whether control always leaves the straight line at this instruction. */
 static inline bool insn_always_branches(const struct insn *in)
 {
 	return (in->kind >= INSN_CALL && in->kind <= INSN_JUMP_INDIRECT) || in->kind == INSN_IRET;

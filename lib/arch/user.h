@@ -18,7 +18,7 @@ struct user_regs {
 	bool foreign;		/* in a mode we do not decode: 32-bit code */
 };
 
-/* Whether a trap can break atomic instructions that come in pairs (LDXR and STXR). */
+/* Set if a trap can break atomic instructions that come in pairs (LDXR and STXR). */
 extern const bool arch_has_exclusive;
 
 /* Whether after a step over a system call a second trap comes, at which nothing more was executed. */
@@ -31,17 +31,20 @@ void user_clean_pushed_flags(pid_t tid, const struct user_regs *u);
 /* Takes a trap flag out that would outlive ptrace. */
 void user_clear_trap_flag(pid_t tid);
 
-/* Hardware breakpoints on instructions; 0: it has none, or we do not know how. */
+/* The number of hardware breakpoints on instructions, or 0 if the CPU has none or we cannot set them. */
 enum { USER_BREAKPOINTS = 4 };
 extern const unsigned int arch_nr_breakpoints;
 
-/* What a stopped thread has; all zero at first, and after an exec. */
+/* The breakpoints of a stopped thread, all zero at first and after an exec. */
 struct user_breakpoints {
 	uint32_t on;		/* as the CPU has it; 0: none */
 	uint64_t addr[USER_BREAKPOINTS];
 };
 
-/* Those nr, 1 to arch_nr_breakpoints, and no others; -errno: none is on. */
+/*
+ * Set these nr breakpoints (1 to arch_nr_breakpoints) and clear all others. On failure (-errno) none is
+ * set.
+ */
 int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *addr, unsigned int nr);
 void user_breakpoints_off(pid_t tid, struct user_breakpoints *b);
 /* The instruction at pc is executed though a breakpoint is there. */

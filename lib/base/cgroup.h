@@ -26,8 +26,8 @@ size_t cgroup_parse_of(const char *text, size_t len, const char *controller, con
 
 /*
  * Appends the id of the container whose processes are in that group: 64 hexadecimal digits of docker,
- * podman, containerd and CRI-O, with Kubernetes or without; the name of LXC and systemd-nspawn. Of
- * containers in containers it is the innermost. False: it is of none.
+ * podman, containerd and CRI-O, with Kubernetes or without; the name of LXC and systemd-nspawn. Of nested
+ * containers it is the innermost. Returns false if the group belongs to no container.
  */
 bool cgroup_container(const char *path, size_t len, struct buf *id);
 
@@ -37,7 +37,7 @@ bool cgroup_container(const char *path, size_t len, struct buf *id);
  */
 bool cgroup_of(int pid, const char *controller, struct buf *path);
 
-/* Whether the path is that group or one below it. The group may lack its first slash. */
+/* Check whether the path is that group or one below it. The group may lack its first slash. */
 bool cgroup_is_below(const char *path, const char *group);
 
 #endif

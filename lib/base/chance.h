@@ -25,13 +25,16 @@ static inline uint64_t chance_around(uint64_t *state, uint64_t mean)
 	return mean / 2 + chance_next(state) % mean;
 }
 
-/* Samples that hit by chance, of that weight each, differ from a total by less: so many deviations of it. */
+/*
+ * Check whether samples of this weight each that hit by chance explain the difference from a total: it is
+ * at most this many standard deviations.
+ */
 static inline bool chance_explains(double difference, uint64_t total, double weight, double deviations)
 {
 	return difference <= 0 || difference * difference <= deviations * deviations * (double)total * weight;
 }
 
-/* More is missing of the total than that. */
+/* Check whether more is missing of the total than chance explains. */
 static inline bool chance_is_too_few(uint64_t total, uint64_t sampled, uint64_t weight)
 {
 	return weight && !chance_explains((double)total - (double)sampled, total, (double)weight, 3);

@@ -15,8 +15,8 @@ static inline uint64_t clock_read_ns(clockid_t id)
 }
 
 /*
- * Of a thread that handles what happened long ago as if it happened now (collect/jvm/replay.c): the time that
- * it is there; 0 elsewhere.
+ * The time that clock_mono_ns() returns to a thread that replays past events (collect/jvm/replay.c); 0 in
+ * other threads.
  */
 extern _Thread_local uint64_t clock_replayed_ns;
 
@@ -27,7 +27,7 @@ static inline uint64_t clock_mono_ns(void)
 
 static inline uint64_t clock_real_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
 
-/* Sleeps for that long, whatever signals are handled meanwhile. */
+/* Sleep for wait_ns even if signals are handled meanwhile. */
 void clock_sleep_ns(uint64_t ns);
 
 #endif

@@ -17,8 +17,8 @@ double dist_t_p(double t, double df);
 /* The value that t exceeds, in either direction, with chance p. */
 double dist_t_quantile(double p, double df);
 /*
- * Twice the smaller tail, at most 1: of x out of n where each has the chance q. x and n need not be whole:
- * effective counts are not.
+ * Return twice the smaller tail, at most 1, for x out of n where each has the chance q. x and n need not
+ * be whole, since effective counts are not.
  */
 double dist_binomial_p(double x, double n, double q);
 /*

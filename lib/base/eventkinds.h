@@ -67,11 +67,11 @@ EVENT(THREAD_END, "thread-end", "thread", false, false, TEXT_ANY)
 EVENT(MARK, "mark", "mark", false, false, TEXT_ANY, VALUE_VALUE)
 EVENT(PHASE, "phase", "mark", true, true, TEXT_ANY)
 EVENT(OUT_OF_MEMORY, "out-of-memory", "oom", false, false, TEXT_ANY)
-/* In no record of an event: what the record "trigger" of a trace is shown as. */
+/* No record of an event has this kind: the record "trigger" of a trace is shown as it. */
 UNRULED(TRIGGER, "trigger", "trigger", false, false, TEXT_ANY)
 /* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
 UNRULED(CLASS_TIME, "load-time", "class-time", false, false, TEXT_ANY)
-/* No load of its own: a class that was there when the events were switched on, and its loader. */
+/* This is no load but a class that was there when the events were switched on, and its loader. */
 EVENT(CLASS_PRESENT, "present", "class", false, false, TEXT_JNI_CLASS)
 
 TELL(GC, "gc", 0)
@@ -80,16 +80,16 @@ TELL(JIT, "jit", 0)
 TELL(CLASS, "class", 0)
 TELL(EXCEPTION, "exception", 0)
 TELL(THREAD, "thread", 0)
-/* These two programs themselves tell. */
+/* The two programs themselves report these. */
 UNJOURNALED(MARK, "mark", 0)
 TELL(LABEL, "label", 0)
 TELL(OOM, "oom", 0)
-/* How long classes took to load. */
+/* These report how long classes took to load. */
 TELL(CLASS_TIME, "class-time", JVM_TELL_CLASS)
-/* Which thread was the last to reach a safepoint. */
+/* These report which thread was the last to reach a safepoint. */
 TELL(LAST, "safepoint-last", JVM_TELL_SAFEPOINT)
 
-/* Pauses of the collector, and how long they were. */
+/* These count pauses of the collector and their time. */
 TALLY(PAUSES)
 /* Waits to enter monitors, without their time. */
 TALLY(ENTERS)

@@ -44,11 +44,12 @@ struct foreign_user {
 	gid_t gid;
 };
 
-/* What the process sees as "/": a descriptor (O_PATH), or -errno. */
+/* Open what the process sees as "/": return a descriptor (O_PATH), or -errno. */
 int foreign_root(int pid, struct err *e);
 /*
- * Where paths begin that we read in the process's maps and links: a descriptor (O_PATH), or -errno.
- * With our mounts they begin at our root, also after a chroot(2) of the process; else at its own.
+ * Open the folder where paths begin that the process's maps and links contain: return a descriptor
+ * (O_PATH), or -errno. With our mounts they begin at our root, also after a chroot(2) of the process;
+ * else at its own.
  */
 int foreign_paths_root(int pid, struct err *e);
 /* The process has our mounts and our root, or it cannot be looked into. */
@@ -57,8 +58,8 @@ bool foreign_has_our_files(int pid);
 int foreign_dir(int root, const char *path);
 
 /*
- * As the calls of these names, in the folder dir and as that user (NULL, or when we are not root:
- * as we are). name has no slash. 0 or a descriptor, or -errno.
+ * These do what the calls of these names do, in the folder dir and as that user. With u NULL, or when we
+ * are not root, they act as ourselves. name has no slash. They return 0 or a descriptor, or -errno.
  */
 int foreign_mkdir(int dir, const char *name, mode_t mode, const struct foreign_user *u);
 /* O_NOFOLLOW; to be listed and locked */
@@ -69,14 +70,14 @@ int foreign_unlink(int dir, const char *name, int flags, const struct foreign_us
 int foreign_rename(int dir, const char *from, const char *to, const struct foreign_user *u);
 /* A Unix socket gets its name there, with exactly this mode. */
 int foreign_bind(int dir, const char *name, int sock, mode_t mode, const struct foreign_user *u);
-/* Connects to the socket there; not through a link, and not as the user. */
+/* Connect to the socket there; follow no link, and do not become the user. */
 int foreign_connect(int dir, const char *name, int sock);
 
 /* --- sudo --- */
 
 /*
- * What "sudo arcprof ..." has written belongs to the user who typed that, who can read it then. It stays
- * root's without sudo, and where files have no owners.
+ * Give what "sudo arcprof ..." has written to the user who typed that. It stays root's without sudo, and
+ * where files have no owners.
  */
 void foreign_give_to_caller(int fd);
 /* The user it is given to; ours, when nothing is. */

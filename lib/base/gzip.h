@@ -9,8 +9,8 @@
 #include "base/err.h"
 
 /*
- * What is written to the stream goes to out, compressed; fclose() writes the rest and leaves out open.
- * Whether out could be written is for the owner of out to find out.  NULL and *e: no memory.
+ * Open a stream that compresses to out; fclose() writes the rest and leaves out open. Whether out could
+ * be written is for the owner of out to find out. Without memory it returns NULL and fills *e.
  */
 FILE *gzip_open(FILE *out, struct err *e);
 

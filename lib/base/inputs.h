@@ -24,8 +24,8 @@ enum { INPUTS_PIPE_BYTES = 1 << 30 };	/* what has no size is read up to this */
  */
 int inputs_add(int fd, const char *path, struct err *e);
 /*
- * Opens path for that ("-": standard input): a descriptor, or -errno. Folders and devices, which have no end,
- * are refused, but not /dev/null and terminals. A FIFO that nobody has opened to write is waited for, and
+ * Open path as an input ("-": standard input); return a descriptor, or -errno. Folders and devices, which
+ * have no end, are refused, but not /dev/null and terminals. A FIFO without a writer is waited for, and
  * say_waiting() says so after a second.
  */
 int inputs_open(const char *path, struct err *e);
@@ -49,7 +49,7 @@ int inputs_map(const char *path, struct io_map *m, struct err *e);
 
 /* -EINVAL: the file that *st is of is one of them. */
 int inputs_spare(const struct stat *st, const char *path, struct err *e);
-/* Output will replace this file, until inputs_forget_output(). */
+/* Note that output will replace this file, until inputs_forget_output(). */
 void inputs_note_output(const struct stat *st);
 void inputs_forget_output(const struct stat *st);
 /* The part of mode that a file of the group gid may have. */

@@ -17,16 +17,23 @@ struct interval {
 	double low, high;		/* high may be INFINITY */
 };
 
-/* Of the probability, when x of n have it: 0 <= low <= x / n <= high <= 1.  n 0: 0 to 1. */
+/*
+ * Return the interval of a probability of which x of n were seen: 0 <= low <= x / n <= high <= 1. With n
+ * 0 it is 0 to 1.
+ */
 struct interval interval_of_share(uint64_t x, uint64_t n);
 
 /*
- * Of the ratio of two rates, when x events of one kind and y of another were counted in the same stretch,
- * independently of each other (both Poisson: then x of x + y is binomial).  x and y 0: 0 to INFINITY.
+ * Return the interval of the ratio of two rates, when x events of one kind and y of another were counted
+ * in the same stretch, independently of each other. Both are Poisson; then x of x + y is binomial. With x
+ * and y 0 it is 0 to INFINITY.
  */
 struct interval interval_of_ratio(uint64_t x, uint64_t y);
 
-/* Of the rate itself, as a multiple of what was counted, or of one event when none was. */
+/*
+ * Return the interval of the rate itself, as a multiple of what was counted, or of one event when none
+ * was.
+ */
 struct interval interval_of_count(uint64_t x);
 
 #endif

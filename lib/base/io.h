@@ -24,7 +24,10 @@ int io_slurp(const char *path, struct buf *b);
 /* A file that this user may execute, as the shell looks for it in PATH: no folder. */
 bool io_is_program(const char *path);
 
-/* Of an open file, to its end; -EFBIG: there is more than limit, -EILSEQ: a zero byte, as no text has one. */
+/*
+ * Read an open file to its end. Returns -EFBIG if it has more than limit bytes, -EILSEQ for a zero byte,
+ * which no text has.
+ */
 int io_read_text(int fd, struct buf *b, size_t limit);
 
 struct io_map {

@@ -117,7 +117,7 @@ void json_str(struct json *j, const char *key, const char *val)
 		fputs("null", j->out);
 }
 
-/* Most of what a large file consists of: printf() takes several times as long. */
+/* Large files consist mostly of these; printf() takes several times as long. */
 static void put_u64(FILE *out, uint64_t val)
 {
 	char digits[20], *p = digits + sizeof(digits);

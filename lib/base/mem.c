@@ -32,7 +32,7 @@ void *xrealloc(void *p, size_t size)
 	return p ? p : out_of_memory(size);
 }
 
-/* Whole pages within the array, so that what lies beside it is left alone. */
+/* Advise only whole pages within the array, so that its neighbours are left alone. */
 static void *in_large_pages(void *p, size_t size)
 {
 	const uintptr_t large = 2 << 20, begin = ((uintptr_t)p + large - 1) & -large,

@@ -51,7 +51,7 @@ static int check_old(const struct newfile *f, struct err *e)
 	return r;
 }
 
-/* Of what has the name now; it is no link. */
+/* Check whether the file that has the name now, which is no link, may be replaced. */
 static int check_regular(const struct newfile *f, const struct stat *st, struct err *e)
 {
 	int r;
@@ -190,7 +190,7 @@ void newfile_rename(struct newfile *f, const char *name)
 
 /* ---- the name ---- */
 
-/* As a file that a shell makes, but for what the inputs keep from others, and the file before it. */
+/* Set the mode that a shell would give, without what the inputs and the file before it keep from others. */
 static void give_mode(const struct newfile *f, const struct stat *before)
 {
 	mode_t mask = umask(0), mode;

@@ -47,7 +47,7 @@ int newfile_close(struct newfile *f, struct err *e);
 /* Closes it; without newfile_commit() before, nothing has happened. */
 void newfile_abandon(struct newfile *f);
 
-/* A file without a name, which nobody else can open, in TMPDIR or, without that, in folder. */
+/* Create a file without a name, which no other process can open, in TMPDIR or, without that, in folder. */
 int newfile_unnamed(const char *folder, struct err *e);
 
 #endif

@@ -46,8 +46,8 @@ struct opt {
 	const char *help;
 	const char *const *words;	/* ends with NULL */
 	/*
-	 * In place of words: a list that options share, and which of it this one takes (bit i: the i-th; 0:
-	 * all). What a LIST takes is not only such words.
+	 * Used in place of words: a list that options share, and which of it this one takes (bit i: the
+	 * i-th; 0: all). A LIST takes other words, too.
 	 */
 	const char *(*word)(unsigned int i);	/* NULL at the end */
 	unsigned int only;
@@ -148,7 +148,7 @@ struct opt_join {
 	size_t size;			/* of the block */
 };
 
-/* Bytes of the block that a struct takes. */
+/* Return how many bytes of the block a struct takes. */
 static inline size_t opt_join_room(size_t size)
 {
 	return (size + 15) & ~(size_t)15;
@@ -162,7 +162,7 @@ void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset);
 /* The i-th word that an option has, or the next valid one; *i becomes its value.  NULL: there are no more. */
 const char *opt_word(const struct opt *o, unsigned int *i);
 
-/* Number or duration as options accept it; the whole string must be used. */
+/* Parse a number or a duration as options accept it; the whole string must be used. */
 int opt_parse_u64(const char *s, uint64_t *v, struct err *e);
 int opt_parse_time(const char *s, uint64_t *ns, struct err *e);
 /* As opt_parse_time() takes it, in the largest unit that it is a multiple of. */
@@ -172,7 +172,7 @@ int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
 void opt_print_help(const struct opt *table, FILE *out);
 /* "[-p | --pid=<pid>] ..." for the manual page. */
 void opt_print_synopsis(const struct opt *table, FILE *out);
-/* One option word a line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
+/* Print one option word per line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
 void opt_print_words(const struct opt *table, FILE *out);
 /* A letter or name used twice, a default that does not parse, missing help: -EINVAL. */
 int opt_check(const struct opt *table, struct err *e);

@@ -38,7 +38,7 @@ bool place_is_planted(const struct place *p);
  */
 int place_open_folder(const char *path, mode_t mode, struct err *e);
 
-/* Makes the folders above path that are missing, so far as is possible. */
+/* Create the missing folders above path as far as possible. */
 void place_make_folders(const char *path, mode_t mode);
 
 #endif

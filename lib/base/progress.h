@@ -19,7 +19,7 @@ struct progress {
 /* false, for --quiet: no line ever. */
 void progress_allow(bool allow);
 void progress_start(struct progress *p, const char *what, uint64_t total);
-/* Cheap enough to call once a chunk; reads the clock each time. */
+/* May be called once per chunk; it reads the clock each time. */
 void progress_update(struct progress *p, uint64_t done);
 /* The same with a text in place of a number. */
 void progress_text(struct progress *p, const char *text);

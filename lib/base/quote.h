@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 
-/* Length of the UTF-8 sequence that s[len] begins with; 0: it begins with none. */
+/* Return the length of the UTF-8 sequence that s[len] begins with, or 0 for none. */
 size_t utf8_len(const char *s, size_t len);
 /*
  * Makes UTF-8 of Java's "modified UTF-8" in place: a character beyond U+FFFF is two surrogates of three bytes

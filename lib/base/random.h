@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* By getrandom(), or from /dev/urandom where a system call filter forbids it. -EIO: by neither. */
+/* Use getrandom(), or /dev/urandom where a system call filter forbids it. Returns -EIO if both fail. */
 int random_bytes(void *bytes, size_t size);
 
 #endif

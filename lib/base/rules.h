@@ -54,27 +54,30 @@ struct rule_event {
 	const char *name, *group;	/* "pause" is of "gc", what perf event is first is of "cpu" */
 };
 
-/* All of a list with commas, one condition of it, and one of a file. -EINVAL: what is wrong. */
+/*
+ * Add all rules of a list with commas, one condition of it, or one line of a file. Returns -EINVAL and
+ * fills *e for an invalid one.
+ */
 int rules_list(struct rules *r, const char *text, struct err *e);
 int rules_item(struct rules *r, const char *item, struct err *e);
 int rules_line(struct rules *r, enum rule_of of, bool keep, const char *text, size_t len, struct err *e);
-/* Without those about that; whether there were any. */
+/* Remove the rules about that; return whether there were any. */
 bool rules_drop(struct rules *r, enum rule_of of);
 void rules_release(struct rules *r);
 
-/* What a set of them is about: "thread, kind". */
+/* Append the subjects in a set: "thread, kind". */
 void rules_put_words(uint32_t set, struct buf *b);
 
 /* The event that rule i names, if it is not one of arcprof's own; NULL: it names none, or one of those. */
 const char *rules_strange_event(const struct rules *r, size_t i);
 
-/* Whether an event is kept as far as rules about one thing say; of RULE_EVENT value is not looked at. */
+/* Check whether the rules about one subject keep an event; for RULE_EVENT value is not used. */
 bool rules_want(const struct rules *r, enum rule_of of, const struct rule_event *event, const char *value);
 bool rules_want_length(const struct rules *r, const struct rule_event *event, uint64_t ns);
 /* The same where several values are there at once: one that matches is enough. */
 bool rules_want_any(const struct rules *r, enum rule_of of, const struct rule_event *event,
 		    const char *const *values, size_t nr);
-/* Whether there is a rule about that for the event at all. */
+/* Check whether any rule about that subject concerns the event. */
 bool rules_concern(const struct rules *r, enum rule_of of, const struct rule_event *event);
 
 /* Appends all of them, as they can be given again: first the list, then lines. */

@@ -27,12 +27,12 @@ bool screen_possible(void);
 int screen_open(struct err *e);
 /* Nothing when it is not open. */
 void screen_close(void);
-/* Readable when a key was pressed. */
+/* Return a descriptor that is readable when a key was pressed. */
 int screen_fd(void);
 /* The terminal, to write to. */
 int screen_terminal(void);
 void screen_size(int *rows, int *columns);
-/* Whether the size changed, or the screen was away, since the last call. */
+/* Return whether the size changed, or the screen was away, since the last call. */
 bool screen_is_stale(void);
 /* Lines of text, what is too long for them is cut off by the terminal; borrowed. */
 void screen_draw(const struct buf *text);

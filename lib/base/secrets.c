@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/secrets.h"
 
-/* Whether a name of len bytes has a word in it that says what its value is. */
+/* Check whether a name of len bytes contains a word for something secret. */
 static bool names_secret(const char *name, size_t len)
 {
 	static const char *const words[] = {
@@ -41,7 +41,7 @@ static bool is_secret_value(const char *arg, const char *equals)
 	return names_secret(name, equals - name);
 }
 
-/* Of an address, parameters end; of anything else a value may have any character. */
+/* Check whether the value is an address, where parameters end; any other value may have any character. */
 static bool is_address(const char *arg, const char *until)
 {
 	const char *scheme = strstr(arg, "://");
@@ -50,7 +50,7 @@ static bool is_address(const char *arg, const char *until)
 	       (strstr(arg, "=jdbc:") && strstr(arg, "=jdbc:") < until);
 }
 
-/* Where the secret is of "user:secret@" behind "://", or of Oracle's "user/secret@"; NULL: nowhere. */
+/* Return the secret of "user:secret@" behind "://", or of Oracle's "user/secret@", or NULL without one. */
 static const char *in_authority(const char *arg, size_t *len)
 {
 	const char *from = strstr(arg, "://"), *thin = strstr(arg, ":thin:"), *at, *colon;

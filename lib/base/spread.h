@@ -32,9 +32,9 @@ void spread_add(struct spread *s, uint64_t value);
 void spread_release(struct spread *s);
 /* The value that percent of all are not above, by nearest rank; 0 when there are none. */
 uint64_t spread_quantile(struct spread *s, unsigned int percent);
-/* Whether all values are kept. */
+/* Return whether all values are kept. */
 bool spread_is_exact(const struct spread *s);
-/* Where a bin of the histogram begins; it ends where the next one does. */
+/* Return where a bin of the histogram begins; it ends where the next one does. */
 uint64_t spread_bin_start(unsigned int bin);
 
 #endif

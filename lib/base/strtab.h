@@ -30,7 +30,7 @@ void strtab_release(struct strtab *t);
 uint32_t strtab_add(struct strtab *t, const char *s, size_t len);
 uint32_t strtab_adds(struct strtab *t, const char *s);
 
-/* Borrowed until strtab_release(); id must have come from this table. */
+/* Return a string, borrowed until strtab_release(); id must have come from this table. */
 static inline const char *strtab_get(const struct strtab *t, uint32_t id)
 {
 	return t->entries[id].s;

@@ -21,7 +21,7 @@ void term_setup(enum term_color color);
 bool term_is_tty(void);
 /* Columns; 0 when stdout is not a terminal (then nothing is cut or wrapped to fit). */
 int term_width(void);
-/* Escape sequence that switches to the style, "" without colours; TERM_PLAIN ends it. */
+/* Return the escape sequence that switches to the style, "" without colours; TERM_PLAIN ends it. */
 const char *term_style(enum term_style s);
 /* The same for stderr. */
 const char *term_error_style(enum term_style s);

@@ -18,7 +18,7 @@ struct ticker {
 
 /* Blocks SIGINT, SIGTERM and SIGHUP; with children SIGCHLD too. */
 void ticker_init(struct ticker *t, bool children);
-/* Now is the time that intervals count from. */
+/* Count intervals from now. */
 void ticker_start(struct ticker *t);
 /* Waits until that time (CLOCK_MONOTONIC; UINT64_MAX: for ever).  0, or the signal that came first. */
 int ticker_wait(struct ticker *t, uint64_t until_ns);

@@ -12,7 +12,7 @@ enum {
 	ARM64_SIGFRAME_REGS = 312,	/* siginfo 128, ucontext up to the registers 184 */
 };
 
-/* What a signal handler returns to. */
+/* Check for the code that a signal handler returns to. */
 bool arm64_is_sigreturn(const uint8_t p[ARM64_SIGRETURN]);
 /* bl; blr, also those that authenticate */
 bool arm64_is_call(const uint8_t p[ARM64_CALL]);

@@ -33,9 +33,12 @@ bool x86_is_jump(const uint8_t p[X86_JUMP], int32_t *rel);
 bool x86_is_without_frame(const uint8_t p[X86_START]);
 /* push %rbp, and right behind it mov %rsp, %rbp. */
 bool x86_is_frame_setup(const uint8_t p[X86_START]);
-/* What a signal handler returns to. */
+/* Check for the code that a signal handler returns to. */
 bool x86_is_sigreturn(const uint8_t p[X86_SIGRETURN]);
-/* What a thread's function returns to in musl: mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. */
+/*
+ * Check for the code that a thread's function returns to in musl: mov %eax, %edi; xor %eax, %eax; mov
+ * $60, %al; syscall.
+ */
 bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT]);
 /* The same in glibc, which keeps what the function returned: mov %rax, %fs:..., a cltq may be before it. */
 bool x86_is_thread_result(const uint8_t p[X86_THREAD_RESULT]);
