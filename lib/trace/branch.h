@@ -52,7 +52,7 @@ static inline struct branch_cursor branch_cursor(const struct rec_branches *r)
 	return (struct branch_cursor){ span_init(r->bytes, r->len), r->nr, r->start };
 }
 
-/* False at the end, or where the bytes are invalid (c->s.bad). */
+/* Return false at the end, or where the bytes are invalid (c->s.bad). */
 bool branch_next(struct branch_cursor *c, struct branch *b);
 
 /* "CALL", "RETURN", "JUMP", ... of Performance Inspector's arc files, and its number for them. */

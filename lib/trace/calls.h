@@ -60,9 +60,9 @@ enum call_event_kind {
 	CALL_LEFT_THROWING,
 	CALL_UNWOUND,		/* consumer: number of calls that ended without being left */
 	/*
-	 * What was so when the events that follow began, in a file that continues another, or after a loss:
-	 * first without a consumer, no call is open, and what is charged was charged before. Then one for
-	 * each open call, outermost first.
+	 * Describes the state when the events that follow began, in a file that continues another, or
+	 * after a loss. The first has no consumer: no call is open, and its charges are earlier ones.
+	 * Then there is one for each open call, outermost first.
 	 */
 	CALL_OPEN,
 	CALL_EVENT_NR,

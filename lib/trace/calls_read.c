@@ -53,7 +53,10 @@ static int decode_nodes(struct calls_reader *c, struct walk_record *r, const str
 	return *bad || !sink->call_nodes ? 0 : sink->call_nodes(ctx, &p);
 }
 
-/* Of nr rows with nr_others numbers and one for each metric; false: they cannot be there. */
+/*
+ * Read the head of nr rows with nr_others numbers and one for each metric. Returns false if the record is
+ * too short for them.
+ */
 static bool take_head(struct span *s, uint32_t nr_others, uint32_t *tree, uint32_t *nr_metrics, uint32_t *nr)
 {
 	*tree = span_u32(s);

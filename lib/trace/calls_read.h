@@ -14,7 +14,7 @@ struct calls_reader {
 };
 
 void calls_reader_release(struct calls_reader *c);
-/* What the sink's callback returned, 0 when it has none; *bad is set when the record is invalid. */
+/* Returns what the sink's callback returned, or 0 without one; sets *bad when the record is invalid. */
 int calls_decode(struct calls_reader *c, struct walk_record *r, const struct trace_sink *sink, void *ctx,
 		 bool *bad);
 

@@ -36,7 +36,7 @@ void carry_thread(struct carry *c, uint32_t thread);
 void carry_frame(struct carry *c, const struct frame *f);
 /* The symbol of a module that begins there, and the lines of an address in it. */
 void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t off);
-/* Whether the file in hand has that symbol. */
+/* Return whether the current file has that symbol. */
 bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off);
 
 /* A record as encoded; in_file: it is in the file in hand. rec is its struct. */
@@ -45,7 +45,7 @@ void carry_keep(struct carry *c, enum record_number kind, const void *rec, const
 void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file);
 
 void carry_forget_proc(struct carry *c, uint32_t proc);
-/* With its symbols and lines. */
+/* Forget the module with its symbols and lines. */
 void carry_forget_module(struct carry *c, uint32_t module);
 void carry_forget_function(struct carry *c, uint32_t function);
 void carry_forget_thread(struct carry *c, uint32_t thread);

@@ -57,10 +57,10 @@ static_assert(offsetof(struct trf_header, crc) == 60, "file header");
 #define TRF_INDEX "indx"	/* where chunks are */
 #define TRF_END "done"		/* the recording was closed in order */
 
-/* With it a label's name says how much of that label's number stands for such samples. */
+/* A label whose name begins with this holds the part of that label's number that belongs to such samples. */
 #define TRF_STANDING_LABEL "standing."
 
-/* What the label "account.cpu_ns" is in a file without an account, where one before it had one. */
+/* The value of the label "account.cpu_ns" in a file without an account that continues one with an account. */
 #define ACCOUNT_NONE "none"
 
 enum trf_chunk_flags {
@@ -71,8 +71,8 @@ enum trf_chunk_flags {
 	 */
 	TRF_TRANSPOSED = 1 << 1,
 	/*
-	 * Samples of what lives when the file ends, one of several of a recording: the next file has them
-	 * again, as far as it still does.
+	 * The samples are of objects alive when the file ends, which is one of several of a recording:
+	 * the next file has them again as long as they live.
 	 */
 	TRF_STANDING = 1 << 2,
 	TRF_KNOWN_FLAGS = TRF_ZLIB | TRF_TRANSPOSED | TRF_STANDING,
@@ -124,7 +124,7 @@ enum trf_major {
 	TRF_MAJOR_MTE = 0x19,
 	TRF_MAJOR_BRANCH = 0x20,
 	TRF_MAJOR_EVENT = 0x24,
-	/* Performance Inspector ends at 0xb0. */
+	/* The major numbers of Performance Inspector end at 0xb0. */
 	TRF_MAJOR_STACK = 0xc0,
 	TRF_MAJOR_SYMBOL = 0xc1,
 	TRF_MAJOR_LOST = 0xc2,

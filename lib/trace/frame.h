@@ -14,7 +14,7 @@ enum frame_kind {
 	FRAME_NR
 };
 
-/* How the code of a method ran when a call of it began, of FRAME_METHOD; the numbers are in traces. */
+/* The tier at which the code of a FRAME_METHOD ran when a call of it began; the numbers are in traces. */
 enum frame_tier {
 	FRAME_TIER_UNKNOWN,
 	FRAME_TIER_INTERPRETED,
@@ -24,7 +24,7 @@ enum frame_tier {
 	FRAME_NR_TIERS,
 };
 
-/* In the place of FRAME_SITE: both numbers are below. */
+/* Bounds of the two numbers that stand in place of FRAME_SITE. */
 enum { FRAME_PLACE_BCI = 1 << 16, FRAME_PLACES = 1 << 17 };
 
 /*
@@ -54,8 +54,8 @@ struct frame {
 	uint32_t method;		/* of FRAME_JIT the compiled one, not what is inlined; 0 unknown */
 	uint32_t compile_id : 31;	/* HotSpot's */
 	/*
-	 * The frame was just being built or torn down: it is of the method alone, whatever the inline
-	 * table has for addr.
+	 * The frame was just being built or torn down: it belongs to the method alone, whatever the
+	 * inline table says for addr.
 	 */
 	uint32_t not_inlined : 1;
 };

@@ -43,7 +43,7 @@ void intern_release(struct intern *in);
 /* Forgets everything: a new epoch begins. */
 void intern_reset(struct intern *in);
 /*
- * Node of the stack; outermost frame first, nr > 0. nr_same: so many of the outermost frames are certainly
+ * Return the node of the stack; outermost frame first, nr > 0. The nr_same outermost frames are certainly
  * those of the stack before, and are not hashed again.
  */
 uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same);

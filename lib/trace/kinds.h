@@ -37,24 +37,27 @@ FUNCTION(3, KERNEL, "kernel", kernel, KIND_CODE | KIND_FOLDS)
 FUNCTION(4, JAVA, "java", java, KIND_CODE | KIND_JVM | KIND_JAVA | KIND_FOLDS)
 FUNCTION(5, JAVA_INTERPRETED, "java-interpreted", interpreted, KIND_CODE | KIND_JVM | KIND_JAVA | KIND_FOLDS)
 FUNCTION(6, JAVA_COMPILED, "java-compiled", java, KIND_CODE | KIND_JVM | KIND_JAVA | KIND_FOLDS)
-/* These two only where the tiers are kept apart. */
+/* These two exist only where the tiers are kept apart. */
 KIND(JAVA_C1, "java-c1", java, KIND_CODE | KIND_JVM | KIND_JAVA | KIND_FOLDS)
 KIND(JAVA_C2, "java-c2", java, KIND_CODE | KIND_JVM | KIND_JAVA | KIND_FOLDS)
 FUNCTION(7, JAVA_INLINED, "java-inlined", inlined,
 	KIND_CODE | KIND_JVM | KIND_JAVA | KIND_INLINED | KIND_FOLDS)
-/* Of a virtual machine: a stub, an adapter, the interpreter. */
+/* Code of a virtual machine: a stub, an adapter, the interpreter. */
 FUNCTION(8, STUB, "stub", stub, KIND_CODE | KIND_JVM | KIND_FOLDS)
 /* Objects of a class, which is the name. */
 FUNCTION(11, CLASS, "class", object, KIND_FOLDS)
 /* Why a thread waits. */
 FUNCTION(12, REASON, "reason", other, 0)
-/* An address that nobody could name. */
+/* An address without a known name. */
 FUNCTION(9, UNRESOLVED, "unresolved", mark, KIND_FOLDS)
 /* A module, class or package that stands for what is in it. */
 KIND(FOLDED, "folded", other, KIND_FOLDS)
 /* Says why there is no function, or which are missing: [unwalkable: ...], [... 12 frames ...], [pruned]. */
 FUNCTION(10, MARK, "mark", mark, 0)
-/* What a thread worked for: "endpoint=/cart". As a record: all labels of a sample, "key=value,...". */
+/*
+ * The label under which a thread worked: "endpoint=/cart". As a record: all labels of a sample,
+ * "key=value,...".
+ */
 FUNCTION(14, LABEL, "label", other, KIND_PLACE)
 /* Beneath a reason: the file that is waited for, or the other end of a socket. */
 FUNCTION(13, WAIT_FILE, "file", other, 0)

@@ -50,11 +50,14 @@ MARK(VTHREAD_CONTINUES, "[unwalkable: rest of the virtual thread is in the heap]
 MARK(DAMAGED, "[unwalkable: damaged part of the trace]")
 /* Calls were counted in merged contexts: memory or depth did not suffice. */
 MARK(PRUNED, "[pruned]")
-/* What a thread did while it had labels (call_label in table.h). */
+/* What a thread did under labels (call_label in table.h) is below this. */
 MARK(LABELS, "[labels]")
 /* Frame pointers lead to no caller, and no thread begins there. */
 MARK(NO_FRAME_POINTER, "[unwalkable: frame pointers end here]")
-/* Nothing is missing: but frame pointers alone say who called the frames within, which are of no module. */
+/*
+ * Nothing is missing, but the callers of the frames within, which are in no module, are known by frame
+ * pointers alone.
+ */
 MARK(GUESSED, "[by frame pointers]")
 /* Nothing is missing: but the outer frames were read from the process's memory after the sample. */
 MARK(READ_LATER, "[read later]")
@@ -62,7 +65,7 @@ MARK(READ_LATER, "[read later]")
 MARK(JAVA_LATE, "[unwalkable: Java frames not read in time]")
 /* Frames in the middle of a stack, which has more than the limit; how many is in the frame. */
 MARK(LEFT_OUT, "[... frames ...]")
-/* Frames within are of no module, and their caller was looked for on the stack: others may be missing. */
+/* The frames within are in no module, and their caller was searched on the stack: others may be missing. */
 MARK(SEARCHED, "[by search of the stack]")
 
 #undef FRAME

@@ -21,7 +21,7 @@ struct numbers {
 	size_t nr_segs, alloc_segs;
 };
 
-/* Ours for the file's number id; UINT32_MAX: it has none. */
+/* Return our number for the file's number id, or UINT32_MAX if it has none. */
 static inline uint32_t numbers_local(const struct numbers *n, uint32_t id)
 {
 	size_t lo = 0, hi = n->nr_segs;

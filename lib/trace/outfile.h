@@ -45,7 +45,7 @@ int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p,
 int outfile_commit(struct outfile *o, struct err *e);
 /* Commits what outfile_commit() has not; after a failure, too, unless it must be whole. */
 int outfile_close(struct outfile *o, struct err *e);
-/* Without outfile_close() before: the file is gone, unless it was committed. */
+/* Without a call of outfile_close() before, this removes the file, unless it was committed. */
 void outfile_release(struct outfile *o);
 
 /* Writes all or, where the file can be cut back, nothing; 0 or -errno. */

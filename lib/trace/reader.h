@@ -80,18 +80,18 @@ int trace_reader_open_fd(struct trace_reader **t, int fd, const char *path, stru
 /* The same over memory that outlives the reader; for tests and fuzzers. */
 int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
 /*
- * Of a reader over memory, whose bytes are not needed any more: those that the writer made since. Stacks
- * of what was read before are known.
+ * Give a reader over memory the bytes that the writer made since; those before are not needed any more.
+ * Stacks that were read before stay known.
  */
 void trace_reader_go_on(struct trace_reader *t, const void *data, size_t len);
 /*
- * The trace is to be added to others: if it is one of several files of a recording, what lives at its end and
- * goes on to live is left to the one after it.
+ * Prepare to add the trace to others: if it is one of several files of a recording, samples of what
+ * outlives its end are left to the file after it.
  */
 void trace_reader_no_standing(struct trace_reader *t);
 void trace_reader_close(struct trace_reader *t);
 
-/* When the recording began by both clocks; 0 when the file header is damaged. */
+/* Return when the recording began by both clocks, or 0 when the file header is damaged. */
 void trace_reader_start(const struct trace_reader *t, uint64_t *mono_ns, uint64_t *real_ns);
 
 /* One pass over the whole file; may be called again.  0 also when there was damage. */

@@ -26,7 +26,7 @@
 
 #include "trace/frame.h"
 
-/* How complete a sample's stack is; reports print the shares. */
+/* How complete a sample's stack is: reports print the shares. */
 enum stack_end {
 	STACK_COMPLETE,		/* reached the root */
 	STACK_CUT,		/* ends in a FRAME_MARK */
@@ -46,7 +46,10 @@ struct rec_sample {
 	 * without a number of samples.
 	 */
 	int64_t more;
-	/* During a recording alone: the address of the data, such as that of a fault; 0: not asked for. */
+	/*
+	 * Used only during a recording: the address of the data, such as that of a fault; 0 if not asked
+	 * for.
+	 */
 	uint64_t data_addr;
 };
 
@@ -67,7 +70,7 @@ enum module_flags {
 	MODULE_ARCPROF = 1 << 3,	/* what arcprof itself puts into the programs that it measures */
 };
 
-/* What a function is, as far as that is known: kinds.h. */
+/* The kind of a function as far as it is known: kinds.h. */
 enum function_kind {
 #define FUNCTION(number, kind, ...) FUNCTION_##kind = (number),
 #include "trace/kinds.h"
@@ -107,7 +110,7 @@ enum wake_kind {			/* who ended a wait */
 	WAKE_NR
 };
 
-/* Of traces that have records "waited": samples of "lock" without one weigh what the wait took. */
+/* A trace with this label has records "waited": samples of "lock" without one weigh what the wait took. */
 #define WAITED_LABEL "lock.lengths"
 
 /*
@@ -196,7 +199,7 @@ struct rec_sched {
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
 };
 
-/* What happened at a time, or lasted for one. */
+/* What happened at a time, or lasted for one: the kinds of events. */
 enum event_kind {
 #define EVENT(kind, ...) EVENT_##kind,
 #include "base/eventkinds.h"

@@ -58,7 +58,7 @@ struct schema *schema_new(void);
 void schema_free(struct schema *s);
 /* Learns from the payload of a schema record; an earlier row for the same codes stays. */
 int schema_learn(struct schema *s, struct span body, struct err *e);
-/* Borrowed until the next schema_learn(); NULL: the file does not say. */
+/* Return a kind, borrowed until the next schema_learn(), or NULL if the file does not describe it. */
 const struct schema_kind *schema_find(const struct schema *s, uint32_t major, uint32_t minor);
 
 /* Gets the fields of a record one by one. */
@@ -71,7 +71,7 @@ struct schema_visitor {
 	void (*group_end)(void *ctx);
 };
 
-/* False when the payload ends before the fields do; what is there was given all the same. */
+/* Return false when the payload ends before the fields do; those before the end were given all the same. */
 bool schema_visit(const struct schema_kind *k, uint32_t minor, struct span body,
 		  const struct schema_visitor *v, void *ctx);
 

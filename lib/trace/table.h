@@ -113,7 +113,7 @@ RECORD(cgroup, META, TIMED, MTE, CODE(0x91), "proc.cgroup",
 	FIELD(u32, proc)
 	TEXT(path))	/* as the recorder saw it; base/cgroup.h finds containers in it */
 
-/* What the environment of a process says that it is part of, when that began or was found. */
+/* The labels that the environment of a process gives to it, from when it began or was found. */
 RECORD(resource, META, TIMED, MTE, CODE(0xa9), "proc.resource",
 	FIELD(u32, proc)
 	TEXT(labels))	/* base/labels.h; base/resource.h says from where */
@@ -191,7 +191,7 @@ RECORD(code, META, TIMED, MTE, CODE(0x41), "code",
 	FIELD(u32, size, ":bytes")
 	NAMED_BYTES("inline", inl, inl_len))
 
-/* That code is there no more. */
+/* The code has been removed. */
 RECORD(code_gone, META, TIMED, MTE, CODE(0x84), "code.gone",
 	FIELD(x64, addr)
 	FIELD(u32, proc)
@@ -247,9 +247,9 @@ RECORD(cgroup_used, META, TIMED, MTE, CODE(0xa3), "cgroup.used",
 	TEXT(path))	/* as it was named; base/cgroup.h says which processes are in it */
 
 /*
- * What a thread has of an event by the count of who knows it all, such as the bytes that it has allocated by
- * the JVM's: since the last such record of the thread, or the beginning of either. event.N.counted has what
- * all threads have.
+ * The amount of an event that a complete count charges to a thread, such as the bytes that it allocated
+ * as the JVM counts them. It counts from the last such record of the thread, or from when the thread or
+ * the recording began. event.N.counted is the sum of all threads.
  */
 RECORD(counted, META, TIMED, MTE, CODE(0xa0), "thread.counted",
 	FIELD(u32, thread)
@@ -257,8 +257,9 @@ RECORD(counted, META, TIMED, MTE, CODE(0xa0), "thread.counted",
 	FIELD(v, amount))
 
 /*
- * What the kernel's side counted for a thread while the source "wall" was recorded, from begin_ns to
- * time_ns. The states add up to that time, and the weights of the source's samples to each of them.
+ * The times that the kernel's side counted for a thread while the source "wall" was recorded, from
+ * begin_ns to time_ns. The states add up to that time, and the weights of the source's samples to each of
+ * them.
  */
 RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
 	FIELD(u32, thread)
@@ -269,9 +270,9 @@ RECORD(wall, META, TIMED, MTE, CODE(0x89), "thread.wall",
 	NAMED(v, "blocks", nr_blocks))	/* how often it blocked */
 
 /*
- * What the agent of a JVM counted of virtual threads, with "wall": the states add up to their lives.
- * Samples of wall have what was runnable or blocked on no carrier; what was mounted is in the lives of
- * carriers, too.
+ * The times of virtual threads that the agent of a JVM counted, with "wall": the states add up to their
+ * lives. Samples of wall have what was runnable or blocked on no carrier; what was mounted is in the
+ * lives of carriers, too.
  */
 RECORD(virtual, META, TIMED, MTE, CODE(0x95), "proc.virtual",
 	FIELD(u32, proc)
@@ -284,9 +285,9 @@ RECORD(virtual, META, TIMED, MTE, CODE(0x95), "proc.virtual",
 	NS(v, blocked))
 
 /*
- * One for each sample of the source "wall" that is a wait: who ended it. Waits that are longer than the
- * time between two looks weigh what they lasted. Of the others this is one that was going on at a moment
- * that is random to the program, and it weighs what it stands for.
+ * For each sample of the source "wall" that is a wait, there is one record of who ended it. Waits that
+ * are longer than the time between two looks weigh what they lasted. Of the others this is one that was
+ * going on at a moment that is random to the program, and it weighs what it stands for.
  */
 RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
 	/* time_ns: when the wait ended, or the recording did */
@@ -308,7 +309,7 @@ RECORD(thread_label, META, TIMED, MTE, CODE(0x8d), "thread.label",
 	/* as base/labels.h has them: "key=value,key=value", by key; "": none */
 	NAMED_TEXT("labels", text, text_len))
 
-/* What a CPU or thread did when a file of several began; before the dispatches of that file. */
+/* The state of a CPU or thread when a file of several began; before the dispatches of that file. */
 RECORD(sched_at, META, TIMED, MTE, CODE(0x9d), "sched.at",
 	/* time_ns: since when it did that */
 	FIELD(u32, thread)
@@ -316,7 +317,7 @@ RECORD(sched_at, META, TIMED, MTE, CODE(0x9d), "sched.at",
 	FIELD(u32, cpu)	/* its number + 1; of a thread: the last it had, 0 unknown */
 	FIELD(x32, arg))
 
-/* What the thread branches to from then on, until its trace stops, is part of a call of the method. */
+/* From then on the branches of the thread, until its trace stops, are part of a call of the method. */
 RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, proc)
 	FIELD(u32, thread)
@@ -354,7 +355,7 @@ RECORD(tally, META, TIMED, MTE, CODE(0xa1), "proc.tally",
 	NAMED(v, "duration", ns, ":ns")	/* of all of them */
 	TEXT(why))	/* it is not known; "": it is */
 
-/* Of the thread's EVENT_CLASS_LOAD at that time: the innermost method that is not a class loader's. */
+/* The innermost method that is not a class loader's, for the thread's EVENT_CLASS_LOAD at that time. */
 RECORD(load_cause, META, TIMED, MTE, CODE(0x98), "load.cause",
 	FIELD(u32, proc)
 	FIELD(u32, thread)
@@ -375,8 +376,8 @@ RECORD(trigger, META, TIMED, EVENT, CODE(0x03), "trigger",
 	TEXT(cause))	/* what was seen */
 
 /*
- * From then on only what these rules say is kept (base/rules.h), all where there are none; or, of an event,
- * how many were left out since the last such record of it.
+ * Only what these rules select is kept from then on (base/rules.h), or everything without rules; or, for
+ * an event, how many were left out since the last such record of it.
  */
 RECORD(filter, META, TIMED, MTE, CODE(0x93), "filter",
 	FIELD(v, left_out)
@@ -384,8 +385,8 @@ RECORD(filter, META, TIMED, MTE, CODE(0x93), "filter",
 	TEXT(rules))
 
 /*
- * How long the wait was of which the source "lock" has a sample of that thread and time, where that weighs
- * something else.
+ * The length of the wait that a sample of the source "lock" of that thread and time stands for, where its
+ * weight is something else.
  */
 RECORD(waited, META, TIMED, MTE, CODE(0x94), "thread.waited",
 	FIELD(u32, thread)
@@ -449,7 +450,7 @@ RECORD(lock_notify, META, TIMED, MTE, CODE(0xa7), "lock.notify",
 	FIELD(v, notify_all)
 	FIELD(v, idle))	/* of both: nobody waited */
 
-/* How often a lock for reading was given back (record --lock-exact). */
+/* The number of times that a lock for reading was given back (record --lock-exact). */
 RECORD(lock_reads, META, TIMED, MTE, CODE(0xaf), "lock.reads",
 	FIELD(u32, proc)
 	FIELD(u32, function)
@@ -491,7 +492,7 @@ RECORD(roster, META, TIMED, MTE, CODE(0x8f), "roster",
 	FIELD(v, interval, ":bytes")	/* with which they are samples; 0: all */
 	BYTES(objects))
 
-/* All objects of a class that a JVM had after a whole collection. */
+/* The number of objects of a class that a JVM had after a whole collection. */
 RECORD(class_total, META, TIMED, MTE, CODE(0x8e), "class.total",
 	/* time_ns: when they had been counted */
 	FIELD(u32, proc)
@@ -499,7 +500,7 @@ RECORD(class_total, META, TIMED, MTE, CODE(0x8e), "class.total",
 	FIELD(v, bytes, ":bytes")
 	NAMED_TEXT("class", name, name_len))
 
-/* Where the resident memory of a process was: records of one time are one reading, the process first. */
+/* The places of the resident memory of a process: records of one time are one reading, the process first. */
 RECORD(footprint, META, TIMED, MTE, CODE(0x90), "proc.memory",
 	FIELD(u32, proc)
 	FIELD(u32, kind)	/* enum footprint_kind */
@@ -546,7 +547,7 @@ RECORD(call_refused, CALLS, TIMED, CALLS, CODE(0x09), "call.refused",
 	NAMED_TEXT("signature", sig, sig_len)
 	TEXT(why))
 
-/* What a consumer that is MARK_LABELS stands for. */
+/* The labels that a consumer of kind MARK_LABELS stands for. */
 RECORD(call_label, CALLS, TIMED, CALLS, CODE(0x9a), "call.label",
 	KEY(u32, consumer)
 	FIELD(x32, flags)	/* THREAD_LABEL_UNKNOWN */
@@ -572,7 +573,7 @@ RECORD(line, META, UNTIMED, SYMBOL, CODE(0x02), "line",
 	TEXT(func)	/* of an inlined level; "" for the outermost: its symbol names it */
 	TEXT(file))
 
-/* What is known by its name alone: of an imported profile, or what a sample of a source ends in. */
+/* A function that is known by its name alone: of an imported profile, or the leaf of a source's sample. */
 RECORD(function, META, UNTIMED, SYMBOL, CODE(0x03), "function",
 	KEY(u32, function)
 	FIELD(u32, kind)	/* enum function_kind */

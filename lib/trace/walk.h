@@ -37,7 +37,7 @@ int walk_open(struct walk **w, const char *path, struct err *e);
 /* The same of a descriptor, which the walk closes; path is how messages call it. */
 int walk_open_fd(struct walk **w, int fd, const char *path, struct err *e);
 int walk_open_memory(struct walk **w, const void *data, size_t len, struct err *e);
-/* Give a walk over memory more of the same trace, which follows what there was so far. */
+/* Give a walk over memory more of the same trace, which follows the bytes before it. */
 void walk_go_on(struct walk *w, const void *data, size_t len);
 void walk_close(struct walk *w);
 const char *walk_path(const struct walk *w);

@@ -61,17 +61,20 @@ int trace_writer_close(struct trace_writer *w, struct err *e);
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
 /* With carry: labels written from now on are of this file alone, or again of all that come. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
-/* Samples written from now on are of what lives when the file ends (TRF_STANDING), or again of what was. */
+/*
+ * With on, samples written from now on are of what is alive when the file ends (TRF_STANDING); without,
+ * of what was recorded.
+ */
 void trace_writer_standing(struct trace_writer *w, bool on);
-/* Nothing that comes is of them. */
+/* No later record refers to them. */
 void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc);
 void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread);
 void trace_writer_forget_function(struct trace_writer *w, uint32_t function);
-/* The keys of modules are such numbers. All addresses in them were told by trace_writer_each_address(). */
+/* The keys of modules are such numbers. trace_writer_each_address() has reported all addresses in them. */
 void trace_writer_forget_modules(struct trace_writer *w, const struct map *modules);
 /* The address has that symbol, as trace_writer_each_address() asked: it is not asked again in later files. */
 void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off);
-/* Addresses that trace_writer_each_address() has not told. */
+/* Return how many addresses trace_writer_each_address() has not reported. */
 size_t trace_writer_nr_unnamed(const struct trace_writer *w);
 /* Frees w instead; what was not committed is gone. */
 void trace_writer_discard(struct trace_writer *w);
@@ -80,17 +83,17 @@ int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
 /* Samples are only counted: a limit is reached. */
 bool trace_writer_is_full(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);	/* in all files */
-/* Records dropped because of an error or the limit so far, in all files. */
+/* Return how many records were dropped so far because of an error or the limit, in all files. */
 uint64_t trace_writer_lost(const struct trace_writer *w);
-/* Those of them that are samples: also in the trace, as LOST_FILE. */
+/* Return how many of them are samples; the trace has the number as LOST_FILE. */
 uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 
-/* Dispatches and interrupts dropped; in the trace as LOST_SCHED. */
+/* Return how many dispatches and interrupts were dropped; the trace has the number as LOST_SCHED. */
 uint64_t trace_writer_lost_sched(const struct trace_writer *w);
 /*
- * When mode normal stopped storing, the time of the first that it did not store (CLOCK_MONOTONIC; 0: it
- * stores), and how many samples, and dispatches and interrupts, came from then on. Also in the trace, as
- * LOST_STOPPED and LOST_SCHED_STOPPED.
+ * When mode normal stopped storing, return the time of the first that it did not store (CLOCK_MONOTONIC;
+ * 0 if it stores), how many samples, and how many dispatches and interrupts came from then on. The trace
+ * has them as LOST_STOPPED and LOST_SCHED_STOPPED.
  */
 uint64_t trace_writer_stopped(const struct trace_writer *w, uint64_t *nr_samples, uint64_t *nr_sched);
 
@@ -132,8 +135,8 @@ void trace_writer_on_sample(struct trace_writer *w, void (*fn)(void *ctx, const 
 			     void *ctx);
 
 /*
- * Every (module, offset) and kernel address that any stack of any epoch used or trace_writer_note()
- * named and that no earlier call has reported, in no order: these need symbols.
+ * Report every (module, offset) and kernel address that any stack of any epoch used or
+ * trace_writer_note() named and that no earlier call has reported, in no order: these need symbols.
  */
 void trace_writer_each_address(struct trace_writer *w,
 			       void (*fn)(void *ctx, uint32_t module, uint64_t off, bool kernel), void *ctx);

@@ -8,7 +8,7 @@
 #include "trace/records.h"
 #include "trace/writer.h"
 
-/* Where records other than samples go; NULL after a failure, and then one more is lost. */
+/* Return where records other than samples go, or NULL after a failure; then one more is lost. */
 struct records *writer_meta(struct trace_writer *w);
 /* The same for what an instruction trace is made of. */
 struct records *writer_branches(struct trace_writer *w);
@@ -18,7 +18,7 @@ struct records *writer_calls(struct trace_writer *w);
 bool writer_has_room(const struct trace_writer *w);
 /* Ends the record begun at "at" and writes what is due. */
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);
-/* What later files need is kept there; NULL: there are none. */
+/* Return where the records that later files need are kept, or NULL if there are no later files. */
 struct carry *writer_carry(const struct trace_writer *w);
 bool writer_keeps(const struct trace_writer *w);
 /* Time for records that have none of their own: the latest sample's. */
