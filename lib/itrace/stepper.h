@@ -104,15 +104,15 @@ enum trap {
 };
 bool tracee_begin(struct tracee *t);		/* steps from here on */
 enum trap tracee_stepped(struct stepper *s, struct tracee *t);
-/* Whether what it executes next sends signals: a SIGTRAP to itself takes the place of the step's. */
+/* Return whether what it executes next sends signals: a SIGTRAP to itself takes the place of the step's. */
 bool tracee_may_signal(const struct tracee *t);
 bool tracee_handler(struct stepper *s, struct tracee *t);	/* a handler is about to run */
 void tracee_exec(struct stepper *s, struct tracee *t);
 void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
 void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
-/* At a stop that is not a trap: what the kernel will do when the thread is resumed. */
+/* At a stop that is not a trap, note what the kernel will do when the thread is resumed. */
 void tracee_note_restart(struct tracee *t);
-/* After a quiet resume: nothing was executed, but a handler may be about to run. */
+/* After a quiet resume nothing was executed, but a handler may be about to run. */
 void tracee_rearmed(struct stepper *s, struct tracee *t);
 /* Whether what comes next must run at one go; then t->excl says to where. */
 bool tracee_exclusive(struct tracee *t);
@@ -120,8 +120,9 @@ bool tracee_exclusive(struct tracee *t);
 bool tracee_left_exclusive(struct stepper *s, struct tracee *t);
 
 /*
- * Whether it can run to breakpoints from here; then they are set. If not, none is in the way of a step.
- * The second one: it stopped, for that or another reason; true: at a breakpoint.
+ * tracee_trail() returns whether the thread can run to breakpoints from here, and sets them; if not, none
+ * is in the way of a step. tracee_left_trail() is called when it has stopped, for that or another reason,
+ * and returns true if at a breakpoint.
  */
 bool tracee_trail(struct stepper *s, struct tracee *t);
 bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped);

@@ -37,15 +37,15 @@ struct trail {
 	uint32_t nr_stops;	/* 0: there is no trail */
 };
 
-/* Up to len bytes at addr, of code that cannot change while the thread runs; how many. */
+/* Read up to len bytes at addr, of code that cannot change while the thread runs; return how many. */
 typedef size_t (*trail_read_fn)(void *ctx, uint64_t addr, uint8_t *out, size_t len);
 
 /* ret: where a return at pc itself leads to, 0 not known.  At most max instructions. */
 void trail_plan(struct trail *t, uint64_t pc, uint64_t ret, uint32_t max, trail_read_fn read, void *ctx);
 
 /*
- * How many of its instructions were executed when the thread is at pc; hit: a breakpoint stopped
- * it.  -1: it is not on the trail.  When it began at a breakpoint, that one was passed over.
+ * Return how many of its instructions were executed when the thread is at pc, or -1 if that is not on the
+ * trail; hit: a breakpoint stopped it. When the trail began at a breakpoint, that one was passed over.
  */
 int trail_passed(const struct trail *t, uint64_t pc, bool hit);
 
