@@ -38,7 +38,7 @@ struct cfi_entry {
 	uint32_t off;		/* of the FDE in the section */
 };
 
-/* One section, .eh_frame or .debug_frame, and where each function's FDE is. */
+/* The section .eh_frame or .debug_frame, and where the FDE of each function is. */
 struct cfi {
 	struct image_bytes bytes;
 	uint64_t vaddr;		/* of bytes.data[0] */

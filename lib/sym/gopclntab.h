@@ -50,7 +50,7 @@ struct gopcln_func {
 	const char *name;	/* lives as long as the table; "" when damaged */
 };
 
-/* Where function i begins; of the one behind the last: where that ends. */
+/* Return where function i begins; for the index behind the last, where that ends. */
 uint64_t gopcln_start(const struct gopcln *t, uint64_t i);
 /* The function that covers vaddr, SIZE_MAX: none. */
 size_t gopcln_find(const struct gopcln *t, uint64_t vaddr);
@@ -69,7 +69,7 @@ struct gopcln_values {
 
 /* The bytes between the stack pointer and where it was at entry. False: nothing is said of f. */
 bool gopcln_depths(const struct gopcln *t, const struct gopcln_func *f, struct gopcln_values *v);
-/* To the next range; false: there is none. */
+/* Move to the next range; return false if there is none. */
 bool gopcln_next(struct gopcln_values *v);
 
 /* As symfile_lines(). */

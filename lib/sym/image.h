@@ -70,7 +70,7 @@ const struct image_section *image_section_at(const struct image *im, uint64_t va
  */
 int image_load(const struct image *im, const struct image_section *s, struct image_bytes *b,
 	       struct err *e);
-/* How many bytes image_load() would give; the same errors. */
+/* Return how many bytes image_load() would give; the errors are the same. */
 int image_loaded_size(const struct image *im, const struct image_section *s, uint64_t *size, struct err *e);
 /* image_load() to where the caller has size bytes of room, as many as image_loaded_size() said. */
 int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size,

@@ -18,7 +18,7 @@
 
 enum { JITDUMP_RECORD_MAX = 64 << 20 };	/* bytes; a longer record ends the reading */
 
-/* What a file said so far of the code to come. All zero for a new file. */
+/* The state of a file: what it has said so far of the code to come. All zero for a new file. */
 struct jitdump {
 	bool begun;		/* its header has been read */
 	bool other_clock;	/* its times are a counter of the CPU, not CLOCK_MONOTONIC */
@@ -64,9 +64,10 @@ struct jitdump_line {
 bool jitdump_line(struct span *lines, struct jitdump_line *l);
 
 /*
- * Some versions of V8 (that of Node 20) write what once was the name of the script, with the right length:
- * what is in it may be the end of a name as well. c: the code that the lines are of. Returns whether that is
- * so: its name has the script's, *file, and each line is a jitdump_line_of(file).
+ * Check for lines without valid names. Some versions of V8 (that of Node 20) write what once was the name
+ * of the script, with the right length: the bytes may contain the end of a name as well. c is the code
+ * that the lines are of. If it returns true, its name has the script's, *file, and each line is a
+ * jitdump_line_of(file).
  */
 bool jitdump_lost_names(const struct jitdump_record *lines, const struct jitdump_record *c,
 			struct jitdump_line *file);

@@ -51,7 +51,7 @@ static int load_program(int format, int text)
 	return bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "arcprof_ksym", "GPL", prog, ARRAY_SIZE(prog), &opts);
 }
 
-/* What the program that looks up names has as its argument: it is copied there and back. */
+/* The argument of the program that looks up names: it is copied there and back. */
 struct named {
 	char name[NAME_BYTES];
 	uint64_t addr;

@@ -33,7 +33,7 @@ const struct map_entry *maps_find(struct maps *m, uint64_t addr);	/* NULL: nothi
 /* The number of the module at addr, and where in its file that is. False: no module is there. */
 bool maps_module(struct maps *m, uint64_t addr, uint32_t *module, uint64_t *off);
 
-/* Where addr, in the mapping m, is in its file. */
+/* Return the file offset of addr, which is in the mapping m. */
 static inline uint64_t map_entry_off(const struct map_entry *m, uint64_t addr)
 {
 	return addr - m->start + m->pgoff;

@@ -16,7 +16,10 @@
 void places_set_symfs(const char *dir);
 const char *places_symfs(void);		/* "": none */
 
-/* Where perf's copy of the file with that build-id would be: "elf", "debug". The caller frees it; or NULL. */
+/*
+ * Return where perf's copy of the file with that build-id ("elf", "debug") would be, or NULL. The caller
+ * frees it.
+ */
 char *places_perf_copy(const uint8_t *id, size_t len, const char *kind);
 
 /*

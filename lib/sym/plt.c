@@ -54,7 +54,10 @@ static void take_relocs(struct plt *p, const struct image_section *s)
 	image_bytes_release(&b);
 }
 
-/* Who is behind the slot; NULL: no one with a name. An IRELATIVE slot is its resolver's. */
+/*
+ * Return the name of the slot's target, or NULL without one. An IRELATIVE slot has the name of its
+ * resolver.
+ */
 static const char *slot_name(const struct plt *p, uint64_t slot, char *out, size_t max)
 {
 	uint32_t i = map_get(&p->slots, slot), sym;

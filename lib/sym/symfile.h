@@ -48,7 +48,7 @@ size_t symfile_table_bytes(const struct symfile *f);
  */
 void symfile_set_cache(struct symfile *f, struct cache *c);
 
-/* Borrowed; NULL and 0 when the file has none. */
+/* Return the build-id, borrowed; NULL and 0 when the file has none. */
 const uint8_t *symfile_build_id(const struct symfile *f, size_t *len);
 
 /* File offset <-> the address the file was linked at; UINT64_MAX when in no segment. */
@@ -68,17 +68,18 @@ struct symbol {
 };
 
 /*
- * The function that contains off, from the best source there is: .symtab of the file or of its
- * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, .gopclntab, PLT
- * entries ("name@plt"), else, on a file without symbols there, the CFI's function bounds, named
- * "module+0x...".  False: nothing covers it.
+ * Find the function that contains off. It is from the best source there is: .symtab of the file or of its
+ * debug file (.gnu_debuglink, build-id directories), .gnu_debugdata, .dynsym, .gopclntab, PLT entries
+ * ("name@plt"). On a file without symbols there it is from the CFI's function bounds, named
+ * "module+0x...". Returns false if nothing covers it.
  */
 bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
 
 /*
- * Where the function of that name begins, in the file: as the linker knows it, of the default version where
- * there are several, or as the source has it, with or without its parameters.  -ENOENT: there is none, or it
- * is another file's; -EEXIST: there are several; -ENOTSUP: an ifunc, or a 32-bit file. *e says so.
+ * Find where the function of that name begins, in the file. The name is the linker's, then of the default
+ * version where there are several, or the one in the source, with or without its parameters. Fills *e and
+ * returns -ENOENT if there is none or it is another file's, -EEXIST if there are several, -ENOTSUP for an
+ * ifunc or a 32-bit file.
  */
 int symfile_function(struct symfile *f, const char *name, uint64_t *off, struct err *e);
 /*
@@ -108,7 +109,7 @@ struct srcline {
  */
 size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max);
 
-/* Which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", ... */
+/* Return which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", */
 const char *symfile_symbol_source(struct symfile *f);
 /* The same of lines: "DWARF", ".gopclntab", "none", or why what is there cannot be read. */
 const char *symfile_lines_source(struct symfile *f);
