@@ -14,9 +14,10 @@
 const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_call);
 
 /*
- * How far above the stack pointer the CFA is, where rules count it from a register that is not known: by
- * following the code from the function's start to ra_off, the instruction that runs next; off lies in the
- * same function. False: no way was found, or the stack pointer depends on more than the code. x86-64 only.
+ * Find how far above the stack pointer the CFA is, where rules count it from a register that is not
+ * known. To do so, follow the code from the function's start to ra_off, the instruction that runs next;
+ * off lies in the same function. Returns false if no way was found, or the stack pointer depends on more
+ * than the code. x86-64 only.
  */
 bool epilogue_cfa(struct unwind_module *m, uint64_t off, uint64_t ra_off, uint64_t *depth);
 

@@ -15,7 +15,7 @@ struct path {
 	bool fp_known;		/* the frame pointer is still what it was at the start */
 	uint32_t saved;		/* bit a register that was loaded back */
 	int32_t at[32];		/* where from, as sp */
-	/* Where calls leave the return address in a register, which functions store and load back: */
+	/* Used where calls leave the return address in a register, which functions store and load back: */
 	uint32_t lost;		/* bit a register that has another value now, from nowhere that is known */
 	uint32_t kept;		/* bit a register that was stored on the way */
 	uint32_t kept_saved;	/* that had been loaded back before, from kept_from */
@@ -33,8 +33,8 @@ struct follow {
 struct follow_cpu {
 	uint8_t sp;
 	/*
-	 * Takes p past the instruction at code, of which len bytes can be read; after_call: a call is before
-	 * it. Dead: nobody knows where it goes on, or it is of another function.
+	 * Takes p past the instruction at code, of which len bytes can be read; after_call: a call is
+	 * before it. FOLLOW_DEAD: where it goes on is not known, or it belongs to another function.
 	 */
 	struct follow (*one)(struct path *p, const uint8_t *code, size_t len, bool after_call);
 	/* p is at a return: may it be that of the function it began in, behind a call if at_call? */

@@ -33,7 +33,7 @@ static const struct {
 	{ "runtime.cgocallback", ROW_SIGNAL },
 };
 
-/* What a handler of a signal returns to: its frame has the registers (guess.h). */
+/* Check for the function that a handler of a signal returns to: its frame has the registers (guess.h). */
 static bool is_trampoline(const char *name)
 {
 	return gopcln_name_is(name, "runtime.sigreturn") || gopcln_name_is(name, "runtime.sigreturn__sigaction");
