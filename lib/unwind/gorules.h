@@ -17,9 +17,9 @@ uint8_t gorules_flags(const char *name);
 /* False: damaged (the ranges before were given). */
 bool gorules_run(const struct gopcln *t, const struct gopcln_func *f, const struct cpu *cpu, rules_fn *fn,
 		 void *ctx);
-/* Where the rules of function i, which were given up to end, have to end. */
+/* Return where the rules of function i, which were given up to end, have to end. */
 uint64_t gorules_end(const struct gopcln *t, size_t i, uint64_t end);
-/* Which register has the stack pointer in a function that keeps it (ROW_KEEPS_SP). */
+/* Return the register that has the stack pointer in a function that keeps it (ROW_KEEPS_SP). */
 uint8_t gorules_sp_reg(const struct cpu *cpu);
 
 #endif

@@ -82,8 +82,8 @@ const struct cpu *module_cpu(const struct unwind_module *m);
 /* The rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
 /*
- * Where the function that off lies in begins, with its return address on top of the stack; false: no rules
- * say so.
+ * Find where the function that off lies in begins, with its return address on top of the stack. Returns
+ * false if no rules say so.
  */
 bool module_function_start(struct unwind_module *m, uint64_t off, uint64_t *start);
 /* The number of the row for s, which no section describes. */
@@ -93,7 +93,7 @@ void module_init_rows(struct unwind_module *m);
 void module_release(struct unwind_module *m);
 /* Decode what an FDE says, without expressions; returns its place for module_row_in(). */
 uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struct cfi_fde *fde);
-/* The rules at so many bytes from the start of what was decoded; NULL: none. */
+/* Return the rules at delta bytes from the start of the decoded function, or NULL. */
 const struct row *module_row_in(const struct unwind_module *m, uint32_t place, uint64_t delta);
 /* Reads len bytes of the file's code at off; false: not there. */
 bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);

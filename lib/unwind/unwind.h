@@ -64,7 +64,7 @@ void unwind_described_add(struct unwind_described *d, uint64_t addr, uint64_t si
 
 enum { UNWIND_CODE_MAX = 48 };
 
-/* What is known of an address space. */
+/* An address space as the walk needs it. */
 struct unwind_space {
 	/*
 	 * Tells which module holds addr; false when addr is in no executable mapping. *mod may be NULL
@@ -115,9 +115,9 @@ struct unwind_frame {
 };
 
 /*
- * Walks from *regs outwards, innermost frame first, at most max frames; returns how many and
- * sets *end to MARK_NONE when the outermost frame was reached (undefined return address, a
- * zero return address, or the entry point) or at the space's stop, else to the reason.
+ * Walk from *regs outwards, innermost frame first, at most max frames, and return how many. Sets *end to
+ * MARK_NONE when the walk reached the space's stop or the outermost frame: an undefined return address, a
+ * zero return address, or the entry point. Otherwise *end is the reason why it ended.
  */
 size_t unwind_walk(const struct unwind_space *sp, struct unwind_regs *regs, const struct unwind_stack *st,
 		   struct unwind_frame *out, size_t max, enum frame_mark *end);
