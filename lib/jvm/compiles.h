@@ -24,7 +24,7 @@ struct compiles {		/* zero: none */
 	bool has_installed;
 };
 
-/* What the log says of installed code; the name is "java.lang.String.coder()B", not terminated. */
+/* A line of the log about installed code; the name is "java.lang.String.coder()B", not terminated. */
 struct installed {
 	uint64_t time_ns;
 	uint64_t tier;

@@ -28,9 +28,12 @@ struct doorway {
 
 #define DOORWAY_CLOSED { .fd = -1, .parent = -1, .dir = -1 }
 
-/* For programs that we start: in /tmp, or where that cannot be, where this user has a folder. */
+/*
+ * Open a doorway for programs that we start: in /tmp or, where that is impossible, in a folder of this
+ * user.
+ */
 int doorway_open(struct doorway *d, struct err *e);
-/* For one process: in the /tmp below root (foreign_root()), as that user. */
+/* Open a doorway for one process: in the /tmp below root (foreign_root()), as that user. */
 int doorway_open_in(struct doorway *d, int root, const struct foreign_user *u, struct err *e);
 /* Removes socket and folder. */
 void doorway_close(struct doorway *d);

@@ -143,7 +143,7 @@ SIZE(WALK, jthread, "JavaThread")
 NUMBER(WALK, in_java, "_thread_in_Java")
 NUMBER(WALK, blocked, "_thread_blocked")
 
-/* Zero, whose interpreter is C++, has its Java frames in no place that anybody is told of. */
+/* The interpreter of Zero is C++, and where its Java frames are is not exported. */
 FEATURE(FRAMES, 0, FACTS_STACKS | FACTS_WALL | FACTS_LOCK, "Java methods on stacks")
 OFFSET(FRAMES, anchor_fp, "JavaFrameAnchor", "_last_Java_fp")
 FRAME(FRAMES, INTERP_SENDER_SP, "frame::interpreter_frame_sender_sp_offset")

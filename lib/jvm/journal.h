@@ -74,7 +74,7 @@ enum journal_sample {		/* what it has; a tid that is not there is the last sampl
 	JOURNAL_ID = 1 << 4,
 };
 
-/* What a reader keeps in mind: a writer begins afresh before it is more. */
+/* Limits of the state that a reader keeps: a writer begins afresh before it exceeds them. */
 enum {
 	JOURNAL_LZ_BACK = 256 << 10,	/* bytes that a match goes back at most */
 	JOURNAL_LZ_LEAST = 5,		/* bytes that match */

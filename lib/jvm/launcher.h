@@ -10,15 +10,15 @@
 bool launcher_find(const char *program, char path[PATH_MAX]);
 
 /*
- * Whether program, looked up in PATH as execvp(3) does, is a script, or names libjvm or the
- * launchers' library: java, javac and other tools of a JDK, hosts that are linked with libjvm or
- * load it. False for other native programs, though they may start a JVM, and where the file cannot
- * be read.
+ * Return whether program, looked up in PATH as execvp(3) does, is a script, or names libjvm or the
+ * launchers' library. These are java, javac and other tools of a JDK, and hosts that are linked with
+ * libjvm or load it. Returns false for other native programs, though they may start a JVM, and where the
+ * file cannot be read.
  */
 bool launcher_names_jvm(const char *program);
 /*
- * Whether program, looked up likewise, is a native program that no dynamic linker loads. False where the file
- * cannot be read.
+ * Return whether program, looked up likewise, is a native program that no dynamic linker loads. Returns
+ * false where the file cannot be read.
  */
 bool launcher_is_static(const char *program);
 

@@ -32,7 +32,7 @@ enum jvm_dump_thread_flags {
 /* The line of a native method. */
 #define JVM_DUMP_NATIVE 0xffffffffu
 
-/* What a thread does with a lock. */
+/* The part of a thread in a lock: it enters, waits or owns it. */
 enum jvm_dump_role {
 	JVM_DUMP_ENTERS = 1,	/* waits to enter its monitor */
 	JVM_DUMP_WAITS,		/* is in its wait() */

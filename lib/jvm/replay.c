@@ -8,7 +8,7 @@
 #include "jvm/replay.h"
 #include "jvm/server_priv.h"
 
-/* Its shared area is there, and stays empty: what is told to the agent goes nowhere. */
+/* Its shared area exists but stays empty: messages to the agent go nowhere. */
 struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
 {
 	struct jvm *j = xcalloc(1, sizeof(*j));

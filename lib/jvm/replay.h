@@ -13,7 +13,7 @@
 
 /* hello() is called. NULL: out of memory or descriptors. It goes with the server. */
 struct jvm *jvm_replay_begin(struct jvm_server *s, int pid);
-/* Where the VM has its code. */
+/* Set where the VM has its code. */
 void jvm_replay_code_cache(struct jvm *j, uint64_t lo, uint64_t hi);
 /* Whole records, 8-aligned. -EILSEQ: one contradicts itself, and those from there on were not looked at. */
 int jvm_replay_records(struct jvm *j, const void *data, size_t len, struct err *e);

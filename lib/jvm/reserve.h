@@ -19,8 +19,8 @@ static inline void jvm_ring_publish(void *rec, uint64_t pos, uint64_t ring_bytes
 }
 
 /*
- * Room for a record of size bytes (a multiple of 8), not yet visible; NULL: the ring is full. Every
- * reservation must be committed; the header must not be touched before.
+ * Reserve room for a record of size bytes (a multiple of 8), not yet visible; return NULL if the ring is
+ * full. Every reservation must be committed; the header must not be touched before.
  *
  * The reserved position itself is kept where the header will be, without a type: that is
  * no valid header, and saves the caller from carrying it.
@@ -64,7 +64,7 @@ static inline struct jvm_ring *jvm_ring_of(struct jvm_ctl *ctl, uint32_t nr_ring
 	return (void *)((char *)ctl + first + i * (JVM_PAGE + ring_bytes));
 }
 
-/* Whether an area of so many bytes is what its first page says. */
+/* Return whether an area of area_bytes has the layout that its first page describes. */
 static inline bool jvm_area_fits(const struct jvm_ctl *ctl, uint64_t area_bytes)
 {
 	return ctl->magic == JVM_PROTO_MAGIC && ctl->version == JVM_PROTO_VERSION && ctl->nr_rings &&

@@ -12,7 +12,7 @@
 #include "jvm/server_priv.h"
 #include "jvm/waiting.h"
 
-/* What ends the area of a process that has the library. */
+/* Return the table at the end of the area of a process that has the library. */
 static void *table_of(const struct jvm *j, int library, size_t to_end)
 {
 	return j && j->ctl && j->s->o.inject & library ? (char *)j->ctl + j->s->area_bytes - to_end : NULL;

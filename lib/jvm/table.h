@@ -102,7 +102,7 @@ RECORD(refused, OWN,
 	TEXT(sig, sig_len)
 	TEXT(why, why_len))
 
-/* What the thread executes from now on is traced, as part of a call of the method. */
+/* From now on the branches of the thread are traced, as part of a call of the method. */
 RECORD(bracket, TRACED,
 	TID(thread)
 	FIELD(u32, method))
@@ -194,7 +194,7 @@ RECORD(virtual_wait, OWN,
 	FIELD(u32, cut)	/* as in blame, as are the frames */
 	PAIRS(frames, frames_len))
 
-/* All that virtual threads did until time_ns: once, at the end, after all virtual_waits. */
+/* The sum of what virtual threads did until time_ns: once, at the end, after all virtual_waits. */
 RECORD(virtual_total, OWN,
 	FIELD(u64, nr_threads)	/* that were there */
 	FIELD(u64, nr_waits)	/* how often they came back to a carrier */
@@ -204,16 +204,16 @@ RECORD(virtual_total, OWN,
 	FIELD(u64, runnable_ns)
 	FIELD(u64, blocked_ns))
 
-/* What samples of a source end in: a class, a reason. Told once, perhaps after the first such sample. */
+/* The leaf of a source's samples: a class, a reason. Sent once, perhaps after the first such sample. */
 RECORD(leaf, OWN,
 	KEY(u32, leaf)	/* its number, never 0 */
 	FIELD(u32, kind)	/* enum jvm_leaf_kind */
 	TEXT(name, name_len))
 
 /*
- * With JVM_SOURCE_ALLOC: what a thread has allocated in its life by then, as the VM counts it. Of those that
- * live when the source begins, which is when the VM is up, when the recorder sends a CHANGE, and when the VM
- * ends; of others when they end.
+ * With JVM_SOURCE_ALLOC: what a thread has allocated in its life by then, as the VM counts it. Sent for
+ * all live threads when the source begins, which is when the VM is up, when the recorder sends a CHANGE,
+ * and when the VM ends; for others when they end.
  */
 RECORD(allocated, OWN,
 	TID(thread)	/* 0: all that live have been told */
@@ -224,7 +224,7 @@ RECORD(gone_objects, OWN,
 	FIELD(u32, why)	/* enum jvm_gone */
 	PAIRS(numbers, numbers_len))	/* varints, an even number of them; 0 is none */
 
-/* All objects were looked at after a pause that ended at time_ns; those that are gone were told of before. */
+/* All objects were looked at after a pause that ended at time_ns; those that died were reported before. */
 RECORD(swept, OWN,
 	FIELD(u32, pauses)	/* of the collector since the recording began */
 	FIELD(u32, collector)	/* enum jvm_collector */
@@ -283,7 +283,7 @@ RECORD(dump_lock, OWN,
 	FIELD(u32, hash)	/* identity hash code */
 	TEXT(class_name, class_len))	/* java.lang.Object */
 
-/* In a further look, thread id still wanted what has this hash, from that owner. */
+/* Thread id, in a further look, still wanted the lock with this hash, from that owner. */
 RECORD(dump_edge, OWN,
 	FIELD(u64, id)
 	FIELD(u64, owner)
@@ -297,7 +297,7 @@ RECORD(dump_end, OWN,
 	FIELD(u32, hidden)	/* virtual threads that this JDK does not let us look at */
 	TEXT(why, why_len))	/* it is not complete; "": it is */
 
-/* As the event of the same name in trace/table.h. */
+/* The same as the event of that name in trace/table.h. */
 RECORD(event, OWN,
 	/* time_ns: when it began */
 	FIELD(u32, kind)	/* enum jvm_event_kind */
@@ -327,13 +327,13 @@ RECORD(marked, OWN,
 	TEXT(name, name_len)
 	FIELDS(fields, fields_len))	/* base/fields.h */
 
-/* Of the thread's JVM_EVENT_CLASS_LOAD at that time: the innermost method that is not a loader's. */
+/* The innermost method that is not a loader's, of the thread's JVM_EVENT_CLASS_LOAD at that time. */
 RECORD(load_cause, TRACED,
 	TID(thread)
 	TEXT(by, by_len))	/* java.lang.String.concat */
 
 /*
- * What the VM counts of itself, from its start on: when what it counts begins to be recorded, when the
+ * A count that the VM keeps of itself from its start on. Sent when its recording begins, when the
  * recorder sends a CHANGE, and when the VM ends.
  */
 RECORD(tally, OWN,

@@ -25,8 +25,8 @@ struct target {
 bool target_is_jvm(int pid);
 
 /*
- * What is known of pid; an error when it is gone, stopped, somebody else's, no HotSpot, or started with
- * -XX:+DisableAttachMechanism.
+ * Fill in what is known of pid; an error when it is gone, stopped, another user's, not HotSpot, or
+ * started with -XX:+DisableAttachMechanism.
  */
 int target_check(struct target *t, int pid, struct err *e);
 

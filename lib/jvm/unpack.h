@@ -24,7 +24,7 @@ struct unpacked {
 
 /* Keeps the data of a chunk that is not compressed, for those behind it to refer to. */
 void unpack_keep(struct unpack *u, const void *data, size_t len);
-/* False: they are not what journal.h says, or too much for a chunk of so many bytes. */
+/* Return false if the data is not what journal.h describes, or too much for a chunk of len bytes. */
 bool unpack_lz(struct unpack *u, const void *data, size_t len, struct unpacked *out);
 /* stored: bytes of the chunk in the file. */
 bool unpack_items(struct unpack *u, const void *data, size_t len, size_t stored, struct unpacked *out);

@@ -24,12 +24,15 @@ bool vmstructs_get(const struct vmstructs *v, uint64_t addr, void *to, size_t by
 uint64_t vmstructs_word(const struct vmstructs *v, uint64_t addr);	/* 0 where nothing can be read */
 uint32_t vmstructs_half(const struct vmstructs *v, uint64_t addr);
 
-/* Of the libjvm that is mapped at that address. False: it is none, or cannot be read. */
+/*
+ * Read the tables of the libjvm that is mapped at that address. Returns false if it is none, or
+ * unreadable.
+ */
 bool vmstructs_at(struct vmstructs *v, int pid, uint64_t libjvm);
-/* Of the process's libjvm.so, wherever it is. */
+/* Read the tables of the process's libjvm.so, wherever it is. */
 int vmstructs_open(struct vmstructs *v, int pid, struct err *e);
 
-/* Where what libjvm exports by that name is; 0: nothing. */
+/* Return the address of what libjvm exports by that name, or 0. */
 uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name);
 
 /* Does libjvm call that function by its table of imports? */

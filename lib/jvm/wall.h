@@ -55,7 +55,7 @@ enum wall_state {
 	WALL_GONE,		/* has ended; what is here are its last values */
 };
 
-/* What the arguments of a system call say of files. */
+/* The file in the arguments of a system call. */
 enum wall_files {
 	WALL_NO_FILE,
 	WALL_FILE,		/* the first is a descriptor */
@@ -78,7 +78,7 @@ enum wall_class {
 	WALL_CLASS_KERNEL,	/* no user code: a kernel thread, or one that begins or ends */
 };
 
-/* Why a thread waits, to those who read a report. */
+/* The reason for which a thread waits, as reports show it. */
 enum wall_reason {
 	WALL_UNKNOWN,
 	WALL_MONITOR,		/* Java's synchronized */
@@ -101,9 +101,10 @@ struct wall_regs {		/* of the user code that blocked; on x86-64 all of these */
 };
 
 /*
- * Where a thread blocks: its class and stack pointer. Functions mostly wait at depths of their own, so that
- * what each of them waits is known whatever the luck of sampling. The latest few of a thread have totals; one
- * that makes room for another adds its own to those of its class.
+ * The place where a thread blocks: its class and stack pointer. Functions mostly wait at depths of their
+ * own, so that the wait of each is known exactly. Functions mostly wait at depths of their own, so that
+ * what each of them waits is known whatever the luck of sampling. The latest few of a thread have totals;
+ * one that makes room for another adds its own to those of its class.
  */
 struct wall_site {
 	__u64 key;		/* stack pointer and class; 0: nobody's */
@@ -149,7 +150,7 @@ struct wall_slot {
 		__u64 ns;		/* how long it was */
 	} done[WALL_NR_DONE];
 	__u64 nr_done;		/* the next is at its remainder */
-	/* What the thread had used of CPUs when their clocks last hit it: samples are looked at later. */
+	/* The CPU time that the thread had used when clocks last hit it: samples are looked at later. */
 	struct wall_tick {
 		__u64 time_ns, cpu_ns;
 	} ticks[WALL_NR_TICKS];
@@ -162,10 +163,10 @@ struct wall_slot {
 };
 
 /*
- * Where a thread was in user code when it ended a block that was marked: its registers, and the innermost
- * part of its stack.  It is at wall_wake_at() of that block until another takes its place.  Only of wakers
- * with a slot.  wall_anchors, a u64 a slot, is for agents to write: where a thread that may wake others has
- * its JavaFrameAnchor, and behind it its state.
+ * The user code in which a thread was when it ended a marked block: its registers, and the innermost part
+ * of its stack. It is at wall_wake_at() of that block until another takes its place. Only of wakers with
+ * a slot. wall_anchors, a u64 a slot, is for agents to write: where a thread that may wake others has its
+ * JavaFrameAnchor, and behind it its state.
  */
 struct wall_wake {
 	__u32 slot, block_nr;		/* of the block that it ended; block_nr 0: it is being written */

@@ -11,7 +11,7 @@
 #include "jvm/record.h"
 #include "jvm/server.h"
 
-/* Where decoded records go; the pointers in them are good for the call. */
+/* The receiver of decoded records; the pointers in them are valid during the call. */
 struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
 	/* Of a row of table.h. It may be changed. */
