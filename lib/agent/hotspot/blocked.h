@@ -37,8 +37,8 @@ struct blocked {
 	uintptr_t thread;		/* JavaThread*, as others see it */
 	char *fields;			/* a copy of it */
 	/*
-	 * Its stack from lo, the stack pointer, to hi; copied, up to loaded, to where stack points. hi 0:
-	 * unknown.
+	 * The stack from lo, the stack pointer, to hi (0: unknown). The part up to loaded is copied to
+	 * "stack".
 	 */
 	uintptr_t lo, loaded, hi;
 	char *stack;
@@ -56,21 +56,24 @@ struct blocked {
 	struct blocked_code *code;	/* BLOCKED_NR_CODES, by their ids */
 };
 
-/* Its memory, which is kept. False: there is none. */
+/* Allocate its memory, which is kept. Returns false without memory. */
 bool blocked_init(struct blocked *b);
-/* Another recorder, who knows no methods. */
+/* Forget the methods, for another recorder. */
 void blocked_forget(struct blocked *b);
 
-/* The thread of a slot. False: it runs, or waits for a CPU, or is no Java thread that we know. */
+/*
+ * Begin with the thread of a slot. Returns false if it runs, waits for a CPU, or is no Java thread that
+ * we know.
+ */
 bool blocked_begin(struct blocked *b, const struct wall_slot *s);
 /*
  * The thread that was there when it ended a block: all of it is a copy, but for its JavaThread, of which only
  * what never changes counts. False: it is no Java thread that we know, or another has taken the copy's place.
  */
 bool blocked_begin_wake(struct blocked *b, const struct wall_wake *w, uint32_t block_nr);
-/* Of its thread, for struct wall_wake. 0: of this VM that does not have all that is needed. */
+/* Return the anchor of its thread, for struct wall_wake, or 0 if this VM does not have all that is needed. */
 uintptr_t blocked_anchor(const struct blocked *b);
-/* It has not run since then. */
+/* Return whether it has not run since then. */
 bool blocked_still(const struct blocked *b);
 /* Nor was an object moved. */
 bool blocked_objects_hold(const struct blocked *b);

@@ -56,11 +56,11 @@ uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring);
  * known, as while objects are moved.
  */
 uint64_t cont_java_id(uintptr_t java_thread);
-/* Its name is told, of any virtual thread, where JNI may be used; string: the name. */
+/* Send the name of any virtual thread, where JNI may be used; string: the name. */
 void cont_tell_name(JNIEnv *env, uint64_t id, jstring string, struct jvm_ring *ring);
-/* Its name was told. */
+/* Return whether its name was sent. */
 bool cont_is_named(uint64_t id);
-/* Another recorder, who knows no names. */
+/* Forget which names were sent, for another recorder. */
 void cont_forget_names(void);
 
 #endif

@@ -63,7 +63,10 @@ static inline void return_through(const struct walk *w, struct cursor *c, uintpt
 bool walk_is_return(uintptr_t pc);
 /* The word at slot is one. */
 bool walk_returns_from(const struct walk *w, uintptr_t slot);
-/* To the caller, whose return address is at slot, above what the frame pointer was. False: it is none. */
+/*
+ * Go to the caller, whose return address is at ret_slot, above the saved frame pointer. Returns false if
+ * there is none.
+ */
 bool walk_leave_frame(const struct walk *w, struct cursor *c, uintptr_t ret_slot);
 bool walk_is_interpreter_frame(const struct walk *w, uintptr_t fp, uintptr_t sp);
 enum names_result walk_method_of(struct walk *w, uintptr_t method, enum names_trust trust, uintptr_t bcp,

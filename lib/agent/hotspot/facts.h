@@ -12,7 +12,7 @@
 
 #include "jvm/facts.h"
 
-/* For vm_init(): an entry of the VM's tables. field: NULL for a constant, whose name is type. */
+/* Enter a row of the VM's tables, for vm_init(). field is NULL for a constant, whose name is type. */
 void facts_exported(const char *type, const char *field, int64_t value);
 /*
  * Returns whether a fact is missing that the feature rests on, and the first: type, name or NULL. For
@@ -26,11 +26,11 @@ void facts_tried(enum facts_probe probe, bool holds);
 
 struct jvm_ring;
 
-/* A session begins, which was told nothing yet. */
+/* Begin a session, in which nothing was reported yet. */
 void facts_begin(void);
 /*
- * Tells, once in a session, that a fact of the feature is missing, as facts_lack() has it. ring: NULL, but in
- * signal handlers.
+ * Report, once in a session, that a fact of the feature is missing, with the type and name from
+ * facts_lack(). ring is NULL except in signal handlers.
  */
 void facts_tell(struct jvm_ring *ring, enum facts_feature feature, const char *type, const char *name);
 

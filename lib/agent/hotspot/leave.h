@@ -10,11 +10,11 @@
 #include "agent/hotspot/walk_native.h"
 
 /*
- * In the interpreter where the frame that the cursor's fp points to is not that of what runs, but its
- * caller's: returns whether it is so, and *left says whether the caller was found.
+ * Handle the interpreter where the frame that the cursor's fp points to is not that of the running
+ * method, but its caller's. Returns whether that is so; *left says whether the caller was found.
  */
 bool leave_frameless_interpreter(struct walk *w, struct cursor *c, bool *left);
-/* The innermost frame, in the interpreter's code, when fp points to no frame of its. */
+/* Leave the innermost frame, in the interpreter's code, when fp points to no frame of its own. */
 bool leave_leaf_interpreter(struct walk *w, struct cursor *c);
 
 bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bool native);
@@ -29,10 +29,10 @@ bool leave_is_at_frame(const struct cursor *c, const struct vm_blob *b);
 bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
 /* The VM called the stub at the cursor, innermost; f: where in libjvm that returns to. */
 bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_frame *f);
-/* In call_stub, with its frame not yet built or gone: as above. */
+/* Do the same for call_stub, with its frame not yet built or already gone. */
 bool leave_half_entered(const struct walk *w, const struct cursor *c, struct native_frame *f);
 
-/* What precedes pc, in a blob that ends there, is a call, or what stands for one. */
+/* Return whether a call, or what stands for one, precedes pc in a blob that ends there. */
 bool leave_is_called(uintptr_t pc, uintptr_t blob_end);
 
 #endif

@@ -19,18 +19,18 @@ struct lines {
 	bool told;		/* surely mapped */
 };
 
-/* For the ConstMethod at cm, which is readable, with this many bytes of code. */
+/* Find the lines of the ConstMethod at cm, which is readable and has this many bytes of code. */
 struct lines lines_find(uintptr_t cm, uint32_t code_size, bool told);
 /*
  * Compares what is read of the ConstMethod at cm, which is alive, with its table as JVMTI has it. False: that
  * is another one, and no table is found from now on.
  */
 bool lines_try(uintptr_t cm, const jvmtiLineNumberEntry *want, int nr);
-/* How many bytes lines_put() will write, at most JVM_MAX_LINES; 0: none, or not readable. */
+/* Return how many bytes lines_put() will write, at most JVM_MAX_LINES, or 0 without readable lines. */
 size_t lines_bytes(const struct lines *l);
 /*
- * Writes them, len as lines_bytes() had it; when the class was unloaded meanwhile, as many bytes of entries
- * that say nothing.
+ * Write them; len is the result of lines_bytes(). When the class was unloaded meanwhile, write as many
+ * bytes of empty entries.
  */
 void lines_put(char *d, const struct lines *l, size_t len);
 

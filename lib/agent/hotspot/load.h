@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In what is here, wherever the JVM is: a copy of its memory. */
+/* These read our own memory, such as a copy of the JVM's. */
 static inline uintptr_t own_word(uintptr_t p, int off) { return *(const uintptr_t *)(p + off); }
 static inline int32_t own_i32(uintptr_t p, int off) { return *(const int32_t *)(p + off); }
 static inline uint16_t own_u16(uintptr_t p, int off) { return *(const uint16_t *)(p + off); }
@@ -22,7 +22,7 @@ static inline uintptr_t vm_word(uintptr_t p, int off) { return own_word(p, off);
 static inline int32_t vm_i32(uintptr_t p, int off) { return own_i32(p, off); }
 static inline uint16_t vm_u16(uintptr_t p, int off) { return own_u16(p, off); }
 static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p + off); }
-/* Of code, some instructions before p and after. */
+/* Return a pointer to code, of which some instructions before p and after can be read. */
 static inline const uint8_t *vm_bytes(uintptr_t p) { return (const uint8_t *)p; }
 /* May be NULL. Where it is copied, the copy is good until some more have been asked for. */
 static inline const char *vm_string(uintptr_t p) { return (const char *)p; }

@@ -12,7 +12,7 @@
 
 /* Once, before all else. */
 void methods_init(JavaVM *jvm);
-/* For each recorder, who has not seen the names. */
+/* Forget the names that were sent, for another recorder. */
 void methods_forget(void);
 
 /*

@@ -26,7 +26,7 @@ struct names_method {
 	struct lines lines;
 };
 
-/* What a method waits for, in which a thread has blocked. */
+/* The kind of wait in which a thread has blocked, by the method that it called. */
 enum names_waits {
 	NAMES_NOTHING,
 	NAMES_PARK,		/* Unsafe.park() */
@@ -64,8 +64,8 @@ bool names_init(void);
 enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			    struct jvm_ring *ring, struct method_info *out);
 /*
- * The same for a method on the stack of another thread: of whatever may have gone nothing is loaded that
- * could be unmapped by now, and what was read is believed when the thread is blocked still.
+ * Do the same for a method on the stack of another thread. Nothing is loaded that may have been unmapped
+ * by now, and what was read is believed only while the thread is still blocked.
  */
 enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			       struct jvm_ring *ring, struct method_info *out);

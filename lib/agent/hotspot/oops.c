@@ -99,7 +99,10 @@ static bool find_z(void)
 	return at.z_shift && at.z_bad;
 }
 
-/* False: a collector whose references or objects are not as below. One that the VM lacks is not used. */
+/*
+ * Return false for a collector whose references or objects have another layout than below. A collector
+ * that the VM lacks is not used.
+ */
 static bool find_collector(void)
 {
 	enum { SHENANDOAH_IN_MARKS = 13 };	/* before, where an object went stands in front of it */

@@ -13,7 +13,7 @@
 
 /* Learns where fields are. */
 void reason_init(JNIEnv *env);
-/* Another recorder, who knows no classes. */
+/* Forget the classes, for another recorder. */
 void reason_forget(void);
 
 /*
@@ -25,8 +25,9 @@ size_t reason_signature(uintptr_t klass, char *text);
 /* Before the thread is known to be blocked still: sees what changes when it goes on. */
 void reason_look(struct blocked *b);
 /*
- * Of a thread that was walked. WALL_UNKNOWN: the system call tells. *leaf: the number of the blocker's class,
- * when it is parked, 0: not known. Believed when blocked_holds() afterwards.
+ * Return the reason for which a thread that was walked waits. WALL_UNKNOWN: the system call decides.
+ * *leaf is the number of the blocker's class when it is parked, 0 if not known. It is valid only if
+ * blocked_holds() is true afterwards.
  */
 enum wall_reason reason_of(const struct walk *w, uint32_t *leaf);
 

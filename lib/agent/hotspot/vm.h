@@ -168,7 +168,10 @@ struct vm_blob {
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
 /* Bytes of its code; 0: not known. */
 uint32_t vm_code_size(const struct vm_blob *b);
-/* Those in use, while fn returns true. Others may be made and freed meanwhile. Not in a signal handler. */
+/*
+ * Call fn for each blob in use, while it returns true. Others may be made and freed meanwhile. Not in a
+ * signal handler.
+ */
 void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx);
 /* The code in the one blob of that name, of at most 31 characters. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
@@ -186,11 +189,11 @@ struct vm_known_code {
 };
 extern struct vm_known_code vm_known;
 void vm_note_stub(const char *name, size_t len, uintptr_t addr, size_t size);
-/* By that name, or one that another version has for it. */
+/* Return whether the stub is known by that name, or by one that another version has for it. */
 bool vm_knows_stub(const char *name);
 /*
- * What a stub was called up to JDK 25: name moves past "Stub Generator " (26), and the length is without the
- * "_stub" that follows then, and without " (stub gen)" (27).
+ * Return the length of a stub's name up to JDK 25: name moves past "Stub Generator " (26), and the length
+ * excludes the "_stub" that follows then, and " (stub gen)" (27).
  */
 size_t vm_stub_name(const char **name);
 static inline bool vm_in_range(const struct vm_range *r, uintptr_t pc)
@@ -216,14 +219,14 @@ void vm_begin_threads(void);
 void vm_end_threads(void);
 /* Looks for the JavaThread of the calling thread, while there is no JNIEnv to get it from. */
 void vm_find_first_thread(void);
-/* What the calling thread tells of others, before vm_add_thread(). */
+/* Learn from the calling thread what holds for others, before vm_add_thread(). */
 void vm_learn_this_thread(uintptr_t thread);
-/* For the calling thread's start and end. */
+/* Called at the start and at the end of the calling thread. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);
-/* For a running thread, between the two above. */
+/* Add a running thread, between the two above. */
 void vm_add_thread(uintptr_t thread);
-/* This thread's vm_thread; for handlers. */
+/* Fill in this thread's vm_thread; for handlers. */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp);
 /*
  * The JavaThread with that kernel id, 0: none that is known. Not in a signal handler. It may have ended by

@@ -28,7 +28,7 @@ uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_r
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot);
 
 struct ucontext;
-/* Of what a signal's handler was given. */
+/* Return the registers in a signal handler's context. */
 struct walk_regs native_regs_of(const struct ucontext *uc);
 
 #endif
