@@ -27,7 +27,7 @@ struct crash {
 	const char *error_file;		/* that it wrote, as it calls it; NULL: none was found */
 };
 
-/* Where the JVM writes such a file, of which all is known by now. Once for each process is enough. */
+/* Watch for the file that the JVM will write there. Once for each process is enough. */
 void crashes_watch(struct crashes *s, int pid);
 /* Becomes readable when the process ends; -1: it is not watched. */
 int crashes_fd(const struct crashes *s, int pid);

@@ -51,9 +51,9 @@ void filters_release(struct filters *f);
 /* A file begins: what is in force is said in it. At its end: how much was left out. */
 void filters_begin_file(struct collect *c, uint64_t time_ns);
 void filters_end_file(struct collect *c);
-/* What is kept from now on: a list of conditions, or "none". -EINVAL: it stays as it was. */
+/* Set what is kept from now on: a list of conditions, or "none". On -EINVAL nothing changes. */
 int filters_set(struct collect *c, const char *text, struct err *e);
-/* Whether that has been set since the recording began. */
+/* Return whether that has been set since the recording began. */
 bool filters_were_set(const struct collect *c);
 /* A line of "arcprof ctl status"; none where all is kept. */
 void filters_list(const struct collect *c, struct buf *b);

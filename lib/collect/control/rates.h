@@ -29,13 +29,13 @@ struct collect;
  * shortest period that each clock may have, 0: any.
  */
 uint64_t rates_shortest_ns(struct evconf *conf);
-/* Whether it is the kernel's limit that made it that long, and not what a sample takes. */
+/* Return whether the kernel's limit made it that long, and not the cost of a sample. */
 bool rates_kernel_bounds(const struct evconf *conf, uint64_t least_ns);
 /* "10ms" of a clock, "4000hz", "100000" events, for perf event number event of the recording. */
 int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
 /* Set the rate of an event from now on. On error nothing changes. */
 int rates_set(struct collect *c, size_t event, const struct ev_rate *rate, struct err *e);
-/* What a sample of that period is to weigh more, of what changes have left over. */
+/* Return how much more a sample of that period is to weigh, for what changes have left over. */
 uint64_t rates_left_over(struct collect *c, size_t event, uint64_t period);
 void rates_release(struct collect *c);
 

@@ -62,7 +62,7 @@ void switches_begin(struct collect *c, uint64_t now_ns);
  * when they are heard, as what is said before is lost.
  */
 void switches_begin_parts(struct collect *c, uint64_t now_ns);
-/* What agents are asked for at first. */
+/* Fill in what agents are asked for at first. */
 void switches_ask(struct collect *c, struct jvm_server_opts *o);
 /*
  * Sets the events of a list with commas, or none of it; "alloc=64k" sets the interval, too. An event that
@@ -78,8 +78,8 @@ int switches_set_intervals(struct collect *c, const char *settings, struct buf *
 /* Check whether no delay, window or filter is asked for: all is to be recorded, from first to last. */
 bool switches_are_none(const struct collect_opts *o);
 /*
- * Ask agents for what they do already, and wait so long for their answers: so that they tell what they count.
- * What they have told is to be drained.
+ * Ask agents again for what they do already, so that they send their counts, and wait at most wait_ms for
+ * their answers. What they have sent is then to be drained.
  */
 void switches_ask_again(struct collect *c, int wait_ms);
 /* After a pause began or ended. */
@@ -88,7 +88,7 @@ void switches_pause(struct collect *c);
 void switches_next_file(struct collect *c, uint64_t now_ns);
 /* The window opens, or shuts, when it is time to; and events begin and end that have times of their own. */
 void switches_turn(struct collect *c, uint64_t now_ns);
-/* When that is next; 0: it is not. */
+/* Return when that is next, or 0 for never. */
 uint64_t switches_due_ns(const struct collect *c);
 /* A program set a mark, or has ended a phase. */
 void switches_mark(struct collect *c, const char *name, size_t len);
@@ -97,9 +97,9 @@ void switches_missing(struct collect *c);
 
 /* Exact calls are to be recorded from the start of each process, or when the recording has begun. */
 bool switches_calls_from_start(const struct collect *c);
-/* Whether there is one that no pause or window can turn off. */
+/* Return whether there is an event that no pause or window can turn off. */
 bool switches_any_fixed(const struct collect *c);
-/* What is on, what is off, and the intervals: a line for each. */
+/* Append what is on, what is off, and the intervals: a line for each. */
 void switches_list(const struct collect *c, struct buf *b);
 
 /* ---- switched.c ---- */

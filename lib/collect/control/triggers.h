@@ -27,7 +27,7 @@ struct trigger_opts {
 	void (*missed)(const struct when *w, const struct err *e);
 };
 
-/* Which events of JVMs (enum jvm_tell) the conditions go by: they are recorded then. */
+/* Return which events of JVMs (enum jvm_tell) the conditions need: they are recorded then. */
 uint32_t triggers_tell(const struct trigger_opts *o);
 
 /* The options say what; NULL in c->triggers: nothing is watched. */
@@ -41,9 +41,12 @@ void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *ca
 bool triggers_signal(struct collect *c, int sig);
 /* A running JVM is recorded: how it ends is to be noticed. */
 void triggers_jvm(struct collect *c, int pid);
-/* Readable when a process that was there from the start ends; -1: that is no condition's. */
+/*
+ * Return a descriptor that is readable when a process that was there from the start ends, or -1 if no
+ * condition concerns it.
+ */
 int triggers_fd(const struct collect *c, int pid);
-/* The recording is over: what happened since the last turn. */
+/* Called at the end of the recording: check what happened since the last turn. */
 void triggers_last(struct collect *c);
 /* The program has ended, with a status as of waitpid(). */
 void triggers_ended(struct collect *c, int status);

@@ -7,7 +7,7 @@
 
 enum { TRIES = 64 };	/* it is made while the runtime starts */
 
-/* Where p has the variable; 0: it is not in this mapping's file. */
+/* Return the address of the variable in p, or 0 if it is not in this mapping's file. */
 static uint64_t variable(struct collect *c, const struct map_entry *m)
 {
 	struct symfile *f = m->module ? modules_file(&c->modules, m->module) : NULL;

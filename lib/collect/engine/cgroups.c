@@ -22,7 +22,10 @@ static bool has_option(const char *options, const char *name)
 	return false;
 }
 
-/* A line of /proc/self/mounts, which is cut up: where it is mounted, if it is of that kind. */
+/*
+ * Return where a line of /proc/self/mounts, which is cut up, mounts a file system of that type, or NULL
+ * if it does not.
+ */
 static const char *mount_of(char *line, const char *type, const char *option)
 {
 	char *save, *part[4];

@@ -15,14 +15,14 @@
 struct collect;
 struct cpuclock;
 
-/* What is asked for (--clock). */
+/* The choice of clocks (--clock). */
 enum clock_choice { CLOCK_AUTO, CLOCK_CPU, CLOCK_THREAD };
 
 /* Clocks of CPUs leave that process out from now on: its threads have events of their own. False: or not. */
 bool clocks_leave_out(struct collect *c, int pid);
-/* What knows the processes of this recording; NULL: there is no BPF. */
+/* Return the BPF programs that know the processes of this recording, or NULL without BPF. */
 struct cpuclock *clocks_bpf(const struct collect *c);
-/* Why there are no clocks of CPUs; "": there are, or nobody wanted them. */
+/* Return why there are no clocks of CPUs, or "" if there are or were not wanted. */
 const char *clocks_why_not(const struct collect *c);
 
 #endif

@@ -152,7 +152,7 @@ int collect_open_events(struct collect *c, struct err *e)
 	return r ? r : attach_all(c, e);
 }
 
-/* Samples a second; nobody knows that of things like page faults, which come in bursts. */
+/* Return how many samples a second to expect; events like page faults come in bursts of unknown size. */
 static uint64_t expected_hz(const struct pmu_event *ev, const struct ev_rate *rate)
 {
 	if (rate->freq_hz)
@@ -170,15 +170,15 @@ uint64_t collect_expected_hz(const struct evconf *ev)
 	return MIN(hz, (uint64_t)1000000);
 }
 
-/* Samples of 32 ms: so long may the recorder be kept from a CPU. */
+/* Return the samples of 32 ms: the recorder may wait that long for a CPU. */
 static uint32_t ring_samples(const struct evconf *ev)
 {
 	return MAX(collect_expected_hz(ev) * 32 / 1000, (uint64_t)16);
 }
 
 /*
- * A power of two that holds four times as many with their stack copies, as far as 256 MB for all
- * CPUs go: a busy machine keeps the recorder waiting longer than 32 ms now and then.
+ * Return a power of two that holds four times as many with their stack copies, within 256 MB for all
+ * CPUs: a busy machine keeps the recorder waiting longer than 32 ms now and then.
  */
 static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, size_t nr_cpus)
 {
@@ -214,8 +214,8 @@ static bool is_side_alone(const struct collect *c, const struct evconf *ev)
 }
 
 /*
- * A context switch between tasks that have events costs 0.3 us, and 3 us where these were opened one by one:
- * where BPF tells which samples are to be recorded, or there are none, no task has any.
+ * A context switch between tasks that have events costs 0.3 us, and 3 us where these were opened one by
+ * one. Where BPF filters the samples, or there are none, no task has events.
  */
 static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
 		      const struct cpus *sampled, int target, struct err *e)

@@ -28,7 +28,7 @@ struct jitfiles;
 struct jitfiles *jitfiles_new(int pid, uid_t uid, uint64_t since_ns);
 void jitfiles_free(struct jitfiles *j);		/* NULL: nothing happens */
 
-/* Whether a file that is mapped executable has the name of a dump. */
+/* Return whether a file that is mapped executable has the name of a dump. */
 bool jitfiles_is_dump(const char *path);
 /* The process has mapped such a file. */
 void jitfiles_add_dump(struct jitfiles *j, const struct module_id *id);
@@ -41,7 +41,7 @@ void jitfiles_read(struct jitfiles *j, uint32_t proc, struct trace_writer *w, si
 
 /* The unwind rules that were in dumps; NULL: none were, or j is NULL. */
 const struct unwind_described *jitfiles_rules(const struct jitfiles *j);
-/* Whether a name was found; not if j is NULL. */
+/* Return whether a name was found; false if j is NULL. */
 bool jitfiles_has_names(const struct jitfiles *j);
 
 #endif

@@ -18,8 +18,8 @@ int loop_watch(struct loop *l, int fd, uint32_t events)
 }
 
 /*
- * Only when it becomes readable: a socket whose peer cannot be accepted because there is no descriptor
- * left for it is readable for ever. Each turn looks at it anyway.
+ * Edge-triggered: a socket whose peer cannot be accepted, without a free descriptor, stays readable for
+ * ever. Each turn looks at it anyway.
  */
 int loop_watch_jvms(struct loop *l, struct jvm_server *jvm)
 {

@@ -25,7 +25,7 @@ struct loop_ops {
 	void (*flush)(void *ctx);
 	/* At the end of each turn: is there a reason to stop? */
 	void (*check)(void *ctx);
-	/* After check(), when due_ns has passed; it is 0 again, and may be set anew. */
+	/* Called after check() when due_ns has passed; it is 0 again, and may be set anew. */
 	void (*due)(void *ctx);
 };
 
@@ -43,7 +43,7 @@ struct loop {
 
 enum { LOOP_IDLE_MS = 200 };
 
-/* From here on signals wait for the loop. loop_close() also after an error. */
+/* Signals wait for the loop from here on. Call loop_close() also after an error. */
 int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err *e);
 void loop_close(struct loop *l);
 /*

@@ -41,7 +41,7 @@ struct modules {
 	bool fetch;			/* names may come from a server (sym/places.h): sampling is over */
 };
 
-/* How a mapping names its file; inode 0 when the kernel did not say. */
+/* The file of a mapping; inode 0 when the kernel did not say. */
 struct module_id {
 	const char *path;
 	uint64_t dev, inode, generation;
@@ -76,7 +76,7 @@ static inline struct module *modules_at(const struct modules *m, uint32_t number
 /* NULL: its file cannot be read. Valid until modules_forget() and modules_trim(). */
 struct unwind_module *modules_unwind(struct modules *m, uint32_t number);
 
-/* For its symbols and lines; NULL: it cannot be read. Valid as long. */
+/* Return the file for its symbols and lines, or NULL if it cannot be read. Valid as long. */
 struct symfile *modules_file(struct modules *m, uint32_t number);
 
 /* A process has it mapped. */

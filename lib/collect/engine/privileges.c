@@ -34,7 +34,7 @@ static const cap_value_t needed[] = {
 	CAP_KILL,
 };
 
-/* Only with several files of one recording, in the folder of the caller of sudo. */
+/* Needed only for several files of one recording, in the folder of the caller of sudo. */
 static const cap_value_t for_files[] = {
 	CAP_DAC_OVERRIDE,	/* the folder is not ours */
 	CAP_CHOWN,		/* and what is in it neither */

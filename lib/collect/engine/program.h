@@ -26,7 +26,7 @@ static inline bool program_exists(const struct program *p)
 
 /* The program never runs: it ends at once. */
 void program_discard(struct program *p);
-/* True when it has ended since the call before. */
+/* Return true when it has ended since the call before. */
 bool program_reap(struct program *p);
 /*
  * A signal to the recorder. A first one is the program's business: what the terminal did not already

@@ -83,20 +83,23 @@ struct collect {
 	struct ev_rate *rates;		/* of perf events, since one was changed (rates.h); NULL: none was */
 	uint64_t *left_over;		/* [event], then: rates.c's */
 	int child_pid;			/* of the command, 0 none */
-	/* What that program has used, when the recording has ended; NULL: there was none, or it goes on. */
+	/*
+	 * The resources that the program has used, when the recording has ended; NULL without a program
+	 * or while it runs.
+	 */
 	const struct rusage *program_used;
 	uint64_t begun_ns;		/* when events were enabled, 0 not yet */
 	uint64_t asked_ns;		/* when agents were last asked for what JVMs count */
 	uint64_t counted_ns;		/* what they told before that was of no recording yet */
 	bool paused;			/* and all are off for a while */
 	bool stop_asked;
-	/* Between two files: samples are of what lives when one ends, and may go on to live in the next. */
+	/* Set between two files: samples are of what is alive when one ends, and may be alive in the next. */
 	bool is_standing;
 	uint64_t give_up_ns;		/* a signal ends it: nothing is waited for longer; 0: none does */
 	const struct part *const *parts;	/* part.h */
 	size_t nr_parts;
 	void *own[NR_PARTS];		/* what no other file needs; NULL: nothing yet */
-	/* These take in the rings' records, and what agents tell (drain.c). */
+	/* These take in the rings' records and what agents send (drain.c). */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
@@ -133,7 +136,7 @@ bool timers_take_over(struct collect *c, struct err *e);
 /* A sample of th, a JVM's thread: thread is whose it is in the trace, th's own or a virtual one's. */
 void timers_sample(struct collect *c, const struct thread *th, const struct jvm_sample *s, uint32_t thread,
 		   const struct frame *frames, size_t nr);
-/* What was mapped since the last look: no event tells. */
+/* Look for new mappings, of which no event tells. */
 void timers_look_at_maps(struct collect *c);
 
 /* events.c: the rings; target as evsets_open() has it. */
@@ -164,26 +167,26 @@ size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs 
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
-/* Of what an agent has as pairs (struct jvm_blame), to c->frames, which has room for two more. */
+/* Convert an agent's pairs (struct jvm_blame) to frames in c->frames, which has room for two more. */
 size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut);
 /* The marks in it, as bits by enum frame_mark; 0: it is complete. */
 uint32_t stack_marks(const struct frame *frames, size_t nr);
-/* Of a sample that is written. */
+/* Count the marks of a sample that is written. */
 void stack_count_marks(struct collect *c, uint32_t marks);
 
 /* agents.c: the JVMs. */
 int agents_open(struct collect *c, struct err *e);
 /* A JVM whose journal is read: it tells what it told then (jvm/replay.h). NULL: *e says why not. */
 struct jvm *agents_replay(struct collect *c, int pid, struct err *e);
-/* Into the JVMs among the processes that run already; their events are open. */
+/* Attach to the JVMs among the running processes; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
-/* With all_jvms: JVMs that are new since the last call. */
+/* With all_jvms, attach to JVMs that are new since the last call. */
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
-/* Before the last one: what goes on at that time is told. */
+/* Called before the last drain: agents report waits that go on at that time. */
 void agents_end_waits(struct collect *c, uint64_t now_ns);
-/* From then on it is known which methods samples hit. */
+/* Note from now on which methods samples hit. */
 void agents_watch_frames(struct collect *c);
 void agents_write_lines(struct collect *c);
 /* Joins halves of samples not younger than until_ns; last: also those that lack one. */
@@ -227,7 +230,7 @@ static inline bool collect_is_on(const struct collect *c)
 {
 	return c->begun_ns;
 }
-/* Of programs and processes: the thread is of one that is recorded. Who wakes one of these is known, too. */
+/* Return whether the thread belongs to a recorded process. Who wakes one of these is known, too. */
 static inline bool collect_is_recorded(struct collect *c, const struct thread *th)
 {
 	const struct thread *leader = tasks_any(&c->tasks, th->proc->pid);

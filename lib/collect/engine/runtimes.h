@@ -9,11 +9,11 @@ enum { RUNTIME_NONE, RUNTIMES_MAX = 32 };	/* numbers are below that, of a bit ea
 
 /* The number of the runtime that a file is of; RUNTIME_NONE: of none that is known. */
 int runtime_of_file(const char *path);
-/* What to type, or else to do, for names of its code. */
+/* Return what to type, or else to do, for names of its code. */
 const char *runtime_how_named(int runtime);
-/* Whether its functions have no code of their own unless it is asked for names. */
+/* Return whether its functions have no code of their own unless it is asked for names. */
 bool runtime_interprets(int runtime);
-/* Whether it is BEAM (Erlang, Elixir), which has stacks of its own. */
+/* Return whether it is BEAM (Erlang, Elixir), which has stacks of its own. */
 bool runtime_is_beam(int runtime);
 
 #endif

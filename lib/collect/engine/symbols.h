@@ -14,7 +14,7 @@ struct symbols_result {
 	bool cut;			/* meanwhile() did not want the rest */
 };
 
-/* Where the files of modules are. */
+/* Access to the files of modules. */
 struct symbols_files {
 	struct symfile *(*file)(void *ctx, uint32_t module);	/* NULL: cannot be read */
 	void *ctx;

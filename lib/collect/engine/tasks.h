@@ -167,7 +167,7 @@ uid_t tasks_owner(int pid);
 /* Its process is still there, as far as its number says. */
 bool tasks_is_alive(const struct proc *p);
 
-/* What the kernel's records say. */
+/* Called for the kernel's records. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
 /* Records were lost: threads that the kernel no longer knows have ended. */
@@ -187,7 +187,7 @@ void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
 /* A Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
-/* And the name of its group. */
+/* Set the name of its group. */
 void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 
 /*
@@ -197,14 +197,15 @@ void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 
 /*
- * One that is no thread, and stands for what has none: it has java_id as no virtual thread has it, and is not
- * forgotten before its process.
+ * Return the number of a pseudo-thread, to which is charged what belongs to no thread. No virtual thread
+ * has its java_id, and it is not forgotten before its process.
  */
 uint32_t tasks_pseudo(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 
 /*
- * Forgets the virtual threads of processes that are no key of procs; and where there are more than max,
- * those that were spoken of longest ago, down to the half of it: these get another number if they come again.
+ * Forget the virtual threads of processes that are no key of procs. Where there are more than max, also
+ * forget those that were used longest ago, down to the half of it: these get another number if they come
+ * again.
  */
 void tasks_forget_virtual(struct tasks *t, const struct map *procs, size_t max);
 

@@ -17,14 +17,14 @@ struct labels_machine {
 void labels_origin_of(struct trace_writer *w, const char *version, const char *command_line,
 		      const struct labels_machine *m);
 
-/* Of samples: what is recorded, of which events, and at the end how many there were. */
+/* Labels of samples: what is recorded, of which events, and at the end how many there were. */
 void labels_host(const struct collect *c);
 void labels_recording(const struct collect *c);	/* without those of the origin */
 void labels_jvm_events(const struct collect *c);
 void labels_events(const struct collect *c);
-/* How often perf event number event is sampled from now on. */
+/* Write how often perf event number event is sampled from now on. */
 void labels_rate(const struct collect *c, size_t event);
-/* Of the file that ends. last: of the recording, too. */
+/* Write the labels of the file that ends. last: also those of the recording. */
 void labels_end(struct collect *c, bool last);
 /* What counters have come to: what follows is the next file's. */
 void labels_read_counts(struct collect *c);
