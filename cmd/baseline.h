@@ -6,9 +6,9 @@
 #include "folder.h"
 
 /*
- * Lists the traces that text names: FILE[,FILE...]; or of a store, a folder with a folder of traces for each
- * commit, STORE@COMMIT (of the commit the beginning is enough, if it is the only one) or STORE alone, the
- * commit that was stored last. For fleet_list_release(), also after an error.
+ * List the traces that text names: FILE[,FILE...]; or from a store, a folder with a folder of traces for
+ * each commit, STORE@COMMIT or STORE alone, the commit that was stored last. The beginning of a commit is
+ * enough, if it is the only one. Release the list with fleet_list_release(), also after an error.
  */
 int baseline_list(struct fleet_paths *p, const char *text, struct err *e);
 

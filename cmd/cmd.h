@@ -18,7 +18,7 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-/* One of these three: why a command that runs a program failed. */
+/* Return one of these three, for why a command that runs a program failed. */
 int command_failure(const struct err *e);
 
 struct command {
@@ -30,7 +30,7 @@ struct command {
 	size_t opts_size;		/* of the struct the table fills */
 	/* Instead of these: joins several tables; run() gets the block of all their structs. */
 	void (*join_opts)(struct opt_join *j);
-	/* With CMD_PAGER: whether what was asked for is printed on the terminal; NULL: always. */
+	/* With CMD_PAGER: returns whether the result is printed on the terminal; NULL: always. */
 	bool (*prints)(const void *opts);
 	/* Returns the exit status. */
 	int (*run)(void *opts, int nr_operands, char **operands);
@@ -82,7 +82,7 @@ int command_check_input(const char *input, const char *import);
 int command_symfs(const char *dir);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);
-/* What "arcprof --help" prints: usage, commands by group, global options. */
+/* Print what "arcprof --help" prints: usage, commands by group, global options. */
 void arcprof_print_help(FILE *out);
 
 /*
@@ -92,7 +92,10 @@ void arcprof_print_help(FILE *out);
 struct trace_damage;
 int warn_of_damage(const char *path, const struct trace_damage *d);
 
-/* The pages of the manual that are of no command, as "arcprof help" takes their names, a line each. */
+/*
+ * Print the pages of the manual that belong to no command, as "arcprof help" takes their names, a line
+ * each.
+ */
 void help_print_pages(FILE *out);
 
 /* Run a whole command line, as main() does, in a process that ends then.  Returns its exit status. */
@@ -101,8 +104,8 @@ int arcprof_run(int argc, char **argv);
 /* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
 int describe(int argc, char **argv);
 /*
- * A part of the manual pages that is made of the tables, such as "record-synopsis". False: there is none of
- * that name.
+ * Print a part of the manual pages that is made of the tables, such as "record-synopsis". Returns false
+ * if there is none of that name.
  */
 bool describe_part(const char *name, FILE *out);
 

@@ -29,7 +29,7 @@ static const char *without_prefix(const char *name)
 	return strncmp(name, prefix, sizeof(prefix) - 1) ? name : name + sizeof(prefix) - 1;
 }
 
-/* The pages that are of no command, as "help" takes them, a line each. */
+/* List the pages that belong to no command, as "help" takes them, a line each. */
 static void list_others(const struct manual *m, struct buf *out)
 {
 	struct buf names = BUF_INIT;

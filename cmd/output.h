@@ -12,9 +12,9 @@ struct output {
 	bool printed;
 };
 
-/* From now on stdout goes into the file that path will name; NULL: where it goes anyway. */
+/* Direct stdout to the file that path will name; NULL leaves it. */
 int output_begin(struct output *o, const char *path, struct err *e);
-/* The same of what nobody else may read. */
+/* Do the same for output that no other user may read. */
 int output_begin_secret(struct output *o, const char *path, struct err *e);
 /*
  * Standard output is what it was before, and the file takes its name, unless nothing was printed or

@@ -12,7 +12,7 @@
 #include "collect/engine/collect.h"
 #include "collect/parts/sources.h"
 
-/* What is sampled, how often, and with which stacks: the same in record and top. */
+/* Options on what is sampled, how often, and with which stacks: the same in record and top. */
 struct sampling_opts {
 	struct opt_list events, pids, tids, cpus, cgroups;
 	const char *freq, *user;
@@ -68,20 +68,20 @@ int sampling_prepare(struct sampling *s, const struct sampling_opts *o, bool sam
  */
 int sampling_events(struct sampling *s, const struct opt_list *names, const char *freq, uint64_t period,
 		    struct err *e);
-/* For commands that show perf events alone: -EINVAL: there are others. */
+/* Refuse sources (-EINVAL), for commands that show perf events alone. */
 int sampling_no_sources(const struct sampling *s, const char *command, struct err *e);
 int sampling_targets(struct sampling *s, const struct opt_list *pids, const struct opt_list *tids,
 		     const struct opt_list *cpus, struct err *e);
 void sampling_command(struct sampling *s, const char *command, int nr_operands, char **operands);
 
-/* What is recorded, in a phrase. */
+/* Describe what is recorded in a phrase. */
 void sampling_targets_text(const struct sampling *s, char *text, size_t size);
 
 /* Raises intervals of clocks that are too short for a program (collect/control/rates.h), with a warning. */
 void sampling_bound_rates(struct sampling *s);
 /* Run collect_run(), and say what is recorded, and how far it is, unless a program uses the terminal. */
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
-/* What was recorded, in one line on stderr, and a line for each thing that is missing. */
+/* Print what was recorded, in one line on stderr, and a line for each thing that is missing. */
 void sampling_summary(const struct sampling *s, const struct collect_result *r);
 /* The latter lines alone. */
 void sampling_warnings(const struct sampling *s, const struct collect_result *r);

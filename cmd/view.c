@@ -66,7 +66,7 @@ static char *place_of_page(const char *input, struct err *e)
 	return path;
 }
 
-/* Root's browser is nobody's wish; without a display there is none. */
+/* Root's browser is hardly wanted, and without a display there is none. */
 static bool has_browser(void)
 {
 	return geteuid() && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
@@ -87,7 +87,7 @@ static bool open_browser(const char *path)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* The page is complete: nobody else could have put a link there before. */
+/* The page is complete: no other user could have put a link there before. */
 static void give_folder(const char *path)
 {
 	char *folder = xstrdup(path);
@@ -120,7 +120,7 @@ static int show_difference(const struct report_request *q, const char *other)
 	return status;
 }
 
-/* Without a display, and a wish for a page. */
+/* Check whether to show the trace in the terminal: there is no display, and no page is asked for. */
 static bool suits_terminal(const struct view_opts *o)
 {
 	struct err e;

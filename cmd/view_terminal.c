@@ -55,7 +55,7 @@ static int print_report(void *ctx)
 	return status ? status : report_show(&j->q, j->report, j->own);
 }
 
-/* The name of this command before each message is of no use here. */
+/* Drop the name of this command before each message. */
 static void put_messages(const char *text, struct buf *out)
 {
 	static const char prefix[] = "arcprof view: ";
