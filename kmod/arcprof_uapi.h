@@ -24,7 +24,7 @@
 
 /* ---- the area ---- */
 
-/* What the time metric and "last" are counted in; nanoseconds = ticks * mult >> shift (128 bits). */
+/* The unit of the time metric and of "last"; nanoseconds = ticks * mult >> shift (128 bits). */
 enum arcprof_clock {
 	ARCPROF_CLOCK_TSC = 0,			/* x86: rdtsc */
 	ARCPROF_CLOCK_MONOTONIC = 1,		/* CLOCK_MONOTONIC, in ns: mult 1, shift 0 */
@@ -38,7 +38,7 @@ enum arcprof_slot_flags {
 	ARCPROF_SLOT_BASED = 8,			/* the writer's: exec_base is valid */
 };
 
-/* Who the time of a CPU went to.  All buckets and the time since last[0] sum up to now - start. */
+/* The receivers of a CPU's time. All buckets and the time since last[0] sum up to now - start. */
 enum arcprof_bucket {
 	ARCPROF_BUCKET_IDLE = 0,		/* the idle thread */
 	ARCPROF_BUCKET_OTHER = 1,		/* threads without a slot */
@@ -132,7 +132,7 @@ struct arcprof_slot {
 	__u64 exec_base;
 };						/* 256 bytes */
 
-/* One CPU.  seq as in the slot; readers on other CPUs need barriers. */
+/* One CPU. seq is as in the slot; readers on other CPUs need barriers. */
 struct arcprof_cpu {
 	__u32 seq;
 	__u32 state;				/* enum arcprof_cpu_state */
@@ -222,7 +222,7 @@ enum arcprof_itrace_flags {
 	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
 	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
 	/*
-	 * With CONTINUOUS: a thread waits until all its records are consumed at START, unless a traced
+	 * With CONTINUOUS, a thread waits until all its records are consumed at START, unless a traced
 	 * thread created it, at MAPS and at LAST, so that the reader finds in /proc what addresses mean.
 	 */
 	ARCPROF_ITRACE_SYNC = 16,
@@ -243,10 +243,10 @@ enum arcprof_itrace_join_flags {
 };
 
 /*
- * The caller, or another thread: it begins when it goes back to its program, or at its exec.
- * -EBUSY: the thread is traced, or has a debugger; -ENOSPC: no ring is free; -ESRCH: no such
- * thread, or it ends; -EPERM: another's takes CAP_SYS_PTRACE, but for a child of the caller
- * that has not executed a program yet.
+ * Trace the caller, or another thread: it begins when it goes back to its program, or at its exec.
+ * -EBUSY: the thread is traced, or has a debugger; -ENOSPC: no ring is free; -ESRCH: no such thread, or
+ * it ends; -EPERM: another user's thread needs CAP_SYS_PTRACE, except a child of the caller that has not
+ * executed a program yet.
  */
 struct arcprof_itrace_join {
 	__u32 size;
@@ -275,7 +275,7 @@ struct arcprof_itrace_stat {
 	__u64 pad[2];
 };
 
-/* What ended a block of instructions. */
+/* The reason why a block of instructions ended. */
 enum arcprof_branch_kind {
 	/* a handler of a signal begins; "from" was not executed yet */
 	ARCPROF_BRANCH_INTERRUPT,

@@ -94,8 +94,8 @@ void thread_begin_hook(struct thread *t, struct pt_regs *regs);
 /* The instruction before a trap was executed. */
 void thread_step_hook(struct thread *t, struct pt_regs *regs);
 /*
- * In a hook of the thread, before a signal or its end: a system call that it is in, or has just made, counts
- * as executed, and so does an instruction whose purpose is the signal.
+ * Called in a hook of the thread, before a signal or its end: a system call that it is in, or has just
+ * made, counts as executed. So does an instruction whose purpose is the signal.
  */
 void thread_settle_hook(struct thread *t, struct pt_regs *regs);
 /* Its system call has replaced the program. */

@@ -45,7 +45,7 @@ struct cred;
 struct area {
 	void *mem;			/* NULL: there is none */
 	size_t len;			/* whole pages */
-	/* Of the user whose locked memory it is, held; NULL: of one who may lock any amount. */
+	/* The user whose locked memory it is, held; NULL for one who may lock any amount. */
 	const struct cred *cred;
 	unsigned long charged;		/* pages */
 };
@@ -68,7 +68,7 @@ struct probe {
 	bool on;
 };
 
-/* What hooks of sched_process_exit take beside the task. */
+/* The argument of sched_process_exit hooks beside the task. */
 #ifdef EXIT_HAS_GROUP
 #define EXIT_GROUP	, bool group_dead
 #else

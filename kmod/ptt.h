@@ -90,7 +90,7 @@ void slot_names_hook(struct arcprof_slot *slot, const struct task_struct *task);
 int hooks_attach(struct session *s);
 /* Afterwards nothing writes the area. */
 void hooks_detach(struct session *s);
-/* On a CPU: whatever runs there, its slot is cur from now on.  For on_each_cpu(). */
+/* Adopt whatever runs on this CPU: its slot is cur from now on. For on_each_cpu(). */
 void hooks_adopt(void *session);
 
 #endif
