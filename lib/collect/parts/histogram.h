@@ -19,8 +19,8 @@ void histogram_parse(const char *text, size_t len, void (*row)(void *ctx, const 
 		     void *ctx);
 
 /*
- * Of each JVM whose objects are watched, before it is told to stop: has it collect all garbage and count
- * what is left, waits until its agent has looked at its objects, and writes the totals. Takes seconds.
+ * Have each JVM whose objects are watched, before it must stop, collect all garbage and count what is
+ * left. Wait until its agent has looked at its objects, and write the totals. This takes seconds.
  */
 void histograms_take(struct collect *c);
 

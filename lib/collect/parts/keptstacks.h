@@ -27,7 +27,7 @@ struct keptstacks {			/* zero: none */
 	struct map by_key;
 };
 
-/* One more user of a stack; returns its index, which is good until the last has put it. */
+/* Add a user of a stack; return its index, which is valid until the last user has put it. */
 uint32_t keptstacks_get(struct keptstacks *k, const struct frame *frames, size_t nr);
 void keptstacks_put(struct keptstacks *k, uint32_t at);
 static inline const struct keptstack *keptstacks_at(const struct keptstacks *k, uint32_t at)

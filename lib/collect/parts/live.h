@@ -30,11 +30,14 @@ void lives_roster(struct java *j, const struct jvm_roster *r);
  * put off until the rings have been read, too.
  */
 void lives_drained(struct collect *c, struct java *j);
-/* How often the agent has looked at all of them. */
+/* Return how often the agent has looked at all of them. */
 uint64_t lives_nr_sweeps(const struct java *j);
 /* A whole collection began at that time, and the agent has looked since. */
 void lives_collected(struct java *j, uint64_t time_ns);
-/* The JVM or the recording is over: writes what lives. Once, before addresses get their names. */
+/*
+ * Write what is alive when the JVM or the recording is over. Call this once, before addresses get their
+ * names.
+ */
 void lives_end(struct collect *c, struct java *j);
 void lives_free(struct lives *l);
 

@@ -63,11 +63,11 @@ struct locks {
 
 /* The stack of who gave one back that others waited for, as its latest struct jvm_native_wait says. */
 void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r);
-/* What the latest sampled wait of that thread was for: a function of the trace, 0 not known. */
+/* Return the object of the thread's latest sampled wait: a function of the trace, 0 if not known. */
 uint32_t locks_function(struct collect *c, uint32_t tid);
 /*
- * The stack of the latest wait of that thread: what it stands for. False: of no wait that is known, and
- * not to be written.
+ * Get the weight of the stack of the thread's latest wait. Returns false if it belongs to no known wait
+ * and must not be written.
  */
 bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
 /* The same for a lock of native code, with its one segment of stack, which may be empty. */

@@ -49,7 +49,7 @@ void memory_live(const struct memory_blocks *m, const struct memory_table *table
  * is no JVM: there is nothing in it that tells of either.
  */
 int memory_check_program(const struct collect *c, struct err *e);
-/* Of the frames of a sample, how many are not of our library, which are the innermost. */
+/* Return how many frames of a sample are left without the innermost ones, which are our library's. */
 size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr);
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s);
 /* A program has ended, or the recording has. */

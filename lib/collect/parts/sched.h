@@ -28,7 +28,7 @@ struct switch_record {
 };
 
 bool sched_read_switch(const struct perf_event_header *h, struct switch_record *r);
-/* Of a ring for such records, per CPU; asked_bytes 0: ours. */
+/* Return the bytes of a ring for such records, per CPU; asked_bytes 0: our default. */
 size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus);
 
 #endif

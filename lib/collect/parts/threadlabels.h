@@ -14,7 +14,7 @@
 #include "jvm/record.h"
 #include "trace/record.h"
 
-/* So late may come what is told, and samples. */
+/* Changes of labels, and samples, may come this late. */
 #define THREADLABELS_LATE_NS 2000000000ull
 
 struct threadlabels;
@@ -35,8 +35,8 @@ void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_
 /* The number of a virtual thread in the trace; 0: there were no samples of it. */
 typedef uint32_t (*threadlabels_number_fn)(void *ctx, uint32_t proc, uint64_t vthread);
 /*
- * Writes what samples need that are older than until_ns: what was told of that time has come by now, but for
- * late samples. Takes a time in proportion to the threads that have labels.
+ * Write the changes that samples before until_ns need: those have come by now, except for late samples.
+ * Takes a time in proportion to the threads that have labels.
  */
 void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
 			threadlabels_number_fn number, void *ctx);
@@ -44,7 +44,7 @@ void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_
 /* Appends what is a label in a text of a program, in order: "b=2,a=1,junk" -> "a=1,b=2". */
 void threadlabels_put(struct buf *b, const char *text);
 
-/* What was dropped so far: changes of threads that there were too many of, or that were too much together. */
+/* Return how many changes were dropped so far, of threads with too many or too large ones. */
 uint64_t threadlabels_dropped(const struct threadlabels *l);
 
 #endif
