@@ -56,16 +56,16 @@ struct account_sampled {
 	uint64_t amount, nr;
 };
 
-/* The same of all threads: [index in names.threads]; NULL: nobody asks for the event. */
+/* The same for all threads: [index in names.threads]; NULL: the event is not asked for. */
 struct account_samples {
 	struct account_sampled *of[ACCOUNT_MAX_EVENTS];
 };
 
-/* Whether there is an account of the event. */
+/* Return whether there is an account of the event. */
 bool account_is_known(const struct names *x, uint32_t event);
-/* Whether that is CPU time, of a clock. */
+/* Return whether that is CPU time, of a clock. */
 bool account_is_cpu(const struct names *x, uint32_t event);
-/* What all have of it then. */
+/* Return the amount of all threads then. */
 uint64_t account_counted(const struct names *x, uint32_t event);
 /* -ENODATA: *e says that there is none, of the event of that name or of any (NULL), and why. */
 int account_none(const struct names *x, const char *metric, struct err *e);
@@ -78,13 +78,13 @@ int account_read(struct account *a, struct trace_reader *t, const char *metric, 
 void account_make(struct account *a, struct names *x, uint32_t event, const struct account_sampled *sampled);
 void account_release(struct account *a);
 
-/* What the first lines of reports say; weights: of all samples, [event]. */
+/* Fill in what the first lines of reports say; weights: of all samples, [event]. */
 void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EVENTS], struct origin *origin);
 
 /*
- * Into the model: below each thread that has more than its samples, a context ACCOUNT_NOT_SAMPLED with what
- * is missing, so that the sum of the metric is what was counted of all. What chance gave others too much is
- * taken from these.
+ * Add to the model, below each thread that has more than its samples, a context ACCOUNT_NOT_SAMPLED with
+ * what is missing. The sum of the metric is then what was counted of all: what chance gave others too
+ * much is subtracted from these.
  */
 void account_add_missing(const struct account *a, unsigned int metric);
 
@@ -94,9 +94,9 @@ struct account_check {
 };
 
 /*
- * Of each account: no more samples than was counted, but for chance, and no more counted of threads than of
- * all; where nothing is known to be missing, no less either, if the count is not of time. A trace without an
- * account passes.
+ * Check each account: no more samples than was counted, but for chance, and no more counted of threads
+ * than of all. Where nothing is known to be missing and the count is not of time, there must not be fewer
+ * samples either. A trace without an account passes.
  */
 int account_check(struct trace_reader *t, struct account_check *out, struct err *e);
 

@@ -15,7 +15,7 @@
 
 struct annotate_opts {
 	const char *pattern;		/* the function's name, or the shell's pattern */
-	/* In place of the pattern and of select's modules: which functions.  NULL: those. */
+	/* Chooses functions in place of the pattern and of select's modules. NULL: those choose. */
 	bool (*wanted)(const void *ctx, const struct model *m, const struct consumer *c);
 	const void *ctx;
 	const struct selection *select;	/* modules are those of the function; symbols are ignored */
@@ -38,7 +38,7 @@ struct annotate {
 		uint32_t outermost;	/* while a stack is walked: the line of it; MAP_NONE: none yet */
 	} *functions;			/* most samples first */
 	size_t nr_functions, alloc_functions;
-	/* How the code of a function ran. */
+	/* One way in which the code of a function ran. */
 	struct annotate_way {
 		uint32_t function, kind;	/* enum consumer_kind */
 		uint32_t into;		/* strtab id of what it is inlined in; 0: it is not */
@@ -52,7 +52,7 @@ struct annotate {
 		uint64_t n, cum;
 	} *lines;			/* by function, file, line and way */
 	size_t nr_lines, alloc_lines;
-	/* What instructions are in: a symbol, or what a JIT compiled once. */
+	/* A piece of code with instructions: a symbol, or what a JIT compiled once. */
 	struct annotate_code {
 		struct name_range range;
 		uint32_t name, kind;	/* strtab id of the function whose code it is */

@@ -40,7 +40,7 @@ struct blamed blame_stack(struct blame *b, const struct rec_sample *s, const str
 struct blamed blame_frames(const struct blame *b, const struct frame *frames, uint32_t nr, uint64_t time_ns);
 void blame_release(struct blame *b);
 
-/* Whether the thread is selected by process and thread; of which process it is in any case. */
+/* Return whether the thread is selected by process and thread; set its process in any case. */
 bool blame_selected(const struct names *x, const struct selection *s, uint32_t thread, uint32_t *proc,
 		    uint32_t *pid);
 

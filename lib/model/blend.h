@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "flow/model.h"
 
-/* What of the first sampled metric has no calls to belong to, 0 to 1. */
+/* The share of the first sampled metric that has no calls to belong to, 0 to 1. */
 struct blend {
 	double unmatched;		/* in counted functions, in contexts in which the calls have none */
 	double outside;			/* in threads that the calls do not have */

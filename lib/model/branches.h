@@ -60,12 +60,12 @@ void branches_release(struct branches *b);
 /* One pass; fn gets every block in file order and ends it by returning non-zero. */
 int branches_read(struct branches *b, struct trace_reader *t, block_fn fn, void *ctx, struct err *e);
 
-/* Where an address of the process is, with the mappings of now. */
+/* Return where an address of the process is, with the mappings of now. */
 struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint64_t time_ns);
 /* The bytes of the block, as they were when it ran; NULL: not in the trace. */
 const struct branches_code *branches_code(const struct branches *b, const struct block *x);
 
-/* Whether the trace is one of instructions. */
+/* Return whether the trace is one of instructions. */
 bool branches_are_in(const struct names *x);
 
 #endif

@@ -32,8 +32,8 @@ struct calls {
 };
 
 /*
- * What the records are given to, in the order of the file; tree is an index.  Non-zero ends the pass.
- * What is NULL is not read.
+ * The receivers of records, in the order of the file; tree is an index. Non-zero ends the pass. Records
+ * without a receiver (NULL) are not read.
  */
 struct calls_sink {
 	int (*nodes)(void *ctx, uint32_t tree, const struct rec_call_nodes *r);
@@ -52,11 +52,9 @@ void calls_release(struct calls *c);
 int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink *sink, void *ctx,
 	       struct err *e);
 
-/*
- * What the trace calls by that number, in the model: a function is what its first instruction belongs to.
- */
+/* Return the model's consumer for a number of the trace: a function is that of its first instruction. */
 uint32_t calls_consumer(struct calls *c, uint32_t function);
-/* It stands for calls that were merged. */
+/* Return whether it stands for calls that were merged. */
 bool calls_is_pruned(const struct calls *c, uint32_t function);
 /* NULL: it stands for no labels. */
 const struct call_function *calls_label(const struct calls *c, uint32_t function);

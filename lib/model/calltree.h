@@ -28,7 +28,7 @@ struct calltree_opts {
 /* Read the trees of the trace. */
 int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		  struct calltree_seen *seen, struct err *e);
-/* Without the contexts that have nothing in any metric. */
+/* Remove the contexts that have nothing in any metric. */
 void calltree_drop_empty(struct model *m);
 
 /*

@@ -34,7 +34,7 @@ static inline bool cut_lasts(const struct cut *c, const struct rec_sample *r)
 	return r->event < 64 && c->lasting >> r->event & 1 && r->weight && r->time_ns;
 }
 
-/* Check whether it is of a thread of arcprof's own, and a wait: no part of that is the program's. */
+/* Check whether it is a wait of a thread of arcprof's own, which the program does not have. */
 static inline bool cut_is_own(const struct cut *c, const struct rec_sample *r)
 {
 	return c->own && r->event == c->wall && names_is_own_thread(c->own, r->thread);
@@ -46,9 +46,9 @@ static inline bool cut_is_own(const struct cut *c, const struct rec_sample *r)
  * with its first part. What does not last is one part, whose phase filter_wants_sample() has looked at.
  */
 bool cut_next(const struct cut *c, const struct rec_sample *r, uint64_t *at_ns, struct rec_sample *part);
-/* All parts as one: how long they are together, and the end of the last. False: there are none. */
+/* Add up all parts: their length together, and the end of the last. Returns false if there are none. */
 bool cut_sum(const struct cut *c, const struct rec_sample *r, struct rec_sample *sum);
-/* Whether a part of it is in the window, of whatever phases. */
+/* Return whether a part of it is in the window, of whatever phases. */
 bool cut_in_window(const struct cut *c, const struct rec_sample *r);
 
 #endif

@@ -30,7 +30,7 @@ bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const str
 /* Exact calls of a thread of the trace, whose name is a string of the model. */
 bool filter_wants_calls(struct filter *f, uint32_t name, uint32_t thread, bool virtual);
 
-/* What is not sampled: class, where it has one, and duration_ns, else UINT64_MAX. */
+/* An event that is not sampled: class, where it has one, and duration_ns, else UINT64_MAX. */
 struct filter_event {
 	struct rule_event event;
 	uint64_t time_ns, duration_ns;
@@ -39,7 +39,7 @@ struct filter_event {
 	const char *class_name;		/* NULL: none */
 };
 bool filter_wants_event(struct filter *f, const struct filter_event *x);
-/* Whether rules about phases keep what happens in that process then. */
+/* Return whether rules about phases keep what happens in that process then. */
 bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns);
 /*
  * The first part of the time from *from_ns to to_ns that rules about phases keep of that thread: up to

@@ -26,8 +26,8 @@ struct growth_range {
 struct growth_range growth_range(double sum, double variance);
 
 /*
- * The chance that so many more samples of objects come and stay than go, if not more objects do: came and
- * went are counted in the same time.
+ * Return the chance that this many more samples of objects come and stay than go, if not more objects do:
+ * came and went are counted in the same time.
  */
 double growth_chance(uint64_t came, uint64_t went);
 

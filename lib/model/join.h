@@ -25,7 +25,10 @@ struct join {
 	const char *key;		/* borrowed */
 	struct model places;		/* contexts of earlier models, from the root on */
 	struct map place_of;		/* strtab id of "key=OUT" in places -> node of it */
-	/* Of the last model: values of the label with an IN, and how many of them an earlier model has; */
+	/*
+	 * Counts of the last model: values of the label with an IN, and how many of them an earlier model
+	 * has;
+	 */
 	size_t nr_values, nr_joined;
 	bool is_labelled;		/* whether it has the label at all */
 };

@@ -28,7 +28,7 @@ struct lifetime_sweep {
 	bool whole;			/* after a collection of the old, too */
 };
 
-/* How many objects of a class lived after collections, those at points_ns. */
+/* The number of objects of a class that were alive after collections, those at points_ns. */
 enum { LIFETIMES_POINTS = 8 };
 
 struct lifetime_class {
@@ -64,8 +64,9 @@ struct lifetimes {
  */
 int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e);
 /*
- * Counts what lived after collections by class: after each of the whole heap, if there were two of these,
- * else after any; of more than LIFETIMES_POINTS so many are chosen, the first and the last among them.
+ * Count what was alive after collections by class: after each of the whole heap, if there were two of
+ * these, else after any. Of more than LIFETIMES_POINTS collections as many are chosen, the first and the
+ * last among them.
  */
 void lifetimes_by_class(struct lifetimes *m);
 void lifetimes_release(struct lifetimes *m);

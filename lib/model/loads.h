@@ -30,9 +30,9 @@ void load_parts_add(struct load_parts *p, const struct load_part *part);
  */
 void load_parts_join(struct load_parts *p, struct event *list, size_t nr);
 /*
- * Leaves out loads of a class that its loader had loaded before: a JVM tells of a class again when another
- * loader gets it from that one, and of those that are present each time that the events are switched on.
- * Returns how many events are left.
+ * Leave out loads of a class that its loader had loaded before. A JVM reports a class again when another
+ * loader gets it from that one, and those present each time that the events are switched on. Returns how
+ * many events are left.
  */
 size_t loads_drop_repeated(struct event *list, size_t nr);
 void load_parts_release(struct load_parts *p);

@@ -39,7 +39,7 @@ void merge_init(struct merge *g, enum merge_op op, const struct same_opts *same)
 int merge_add(struct merge *g, const struct model *m, const struct origin *origin, struct err *e);
 /* -E2BIG: as merge_add(), of MERGE_SUBTRACT. */
 int merge_finish(struct merge *g, struct err *e);
-/* Writes the result as a trace.  path: as trace_writer_open() has it. */
+/* Write the result as a trace. path is as for trace_writer_open(). */
 int merge_write(struct merge *g, const char *path, struct err *e);
 void merge_release(struct merge *g);
 
@@ -49,7 +49,7 @@ const char *merge_op_name(enum merge_op op);
 
 struct profile_opts;
 
-/* Whether the trace is one of these. */
+/* Return whether the trace is a merged one. */
 bool merged_is(const struct names *x);
 /* profile_read() of such a trace. */
 int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct profile_opts *o,

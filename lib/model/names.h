@@ -54,7 +54,7 @@ struct name_thread {
 	bool own;		/* arcprof's, not the program's */
 };
 
-/* What a thread has of an event (rec_counted), by its index in names.threads. */
+/* The amount that a thread has of an event (rec_counted), by its index in names.threads. */
 struct name_counted {
 	uint32_t thread, event;
 	uint64_t amount;
@@ -149,13 +149,16 @@ struct name_recorded {
 	bool on;
 };
 
-/* Why the recording, or this part of it, was kept. */
+/* The reason why the recording, or this part of it, was kept. */
 struct name_trigger {
 	uint64_t time_ns;
 	const char *when, *cause;
 };
 
-/* What was kept from then on, and how much of an event was left out by then, since the last time. */
+/*
+ * The rules from a time on, or the number of an event's records that were left out since the last such
+ * record.
+ */
 struct name_filter {
 	uint64_t time_ns, left_out;
 	const char *event;	/* "": this is of rules */
@@ -281,11 +284,14 @@ const char *names_event_of(const struct names *x, uint32_t event);
  * is charged with them. Of imported profiles none is.
  */
 uint64_t names_lasting_events(const struct names *x);
-/* How long that event was recorded between two times (CLOCK_MONOTONIC). */
+/* Return how long that event was recorded between two times (CLOCK_MONOTONIC). */
 uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t from_ns, uint64_t to_ns);
-/* Whether it was recorded at that time. */
+/* Return whether it was recorded at that time. */
 bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns);
-/* Whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack any. */
+/*
+ * Return whether the tree of a trace has that level: "processes", "threads". Only imported profiles lack
+ * any.
+ */
 bool names_has_level(const struct names *x, const char *level);
 /* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
 int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
@@ -298,9 +304,9 @@ int names_window(const struct names *x, const struct selection *s, struct window
  */
 const char *names_container(struct names *x, const struct name_proc *p);
 
-/* Those that all of its threads have, as a strtab id; of a thread that is not known the recording's. */
+/* Return the labels that all of its threads have, as a strtab id; for an unknown thread the recording's. */
 uint32_t names_labels_of_thread(struct names *x, uint32_t thread);
-/* Whether it stands for CPUs that had nothing to do. */
+/* Return whether it stands for CPUs that had nothing to do. */
 bool names_is_idle(const struct names *x, uint32_t thread);
 /* Check whether arcprof put the thread with that number into a program. */
 bool names_is_own_thread(const struct names *x, uint32_t thread);
@@ -353,8 +359,8 @@ uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind)
 uint32_t names_line(struct names *x, const struct frame *f);
 
 /*
- * Whether the frame's address was of different code at different times, so that its consumers depend on the
- * time.
+ * Return whether the frame's address was of different code at different times, so that its consumers
+ * depend on the time.
  */
 bool names_varies(struct names *x, const struct frame *f);
 /* Index in x->frames of the frame's consumers; time_ns distinguishes reused addresses. */

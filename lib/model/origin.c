@@ -75,7 +75,10 @@ const struct origin_share *origin_share(const struct origin *origin, const char 
 	return NULL;
 }
 
-/* Of a recording of live objects: those of which no collection has told are in no sum of live. */
+/*
+ * Note, for a recording of live objects, the bytes that no collection has decided: they are in no sum of
+ * live.
+ */
 static void note_unknown(struct origin *origin, struct names *x)
 {
 	uint32_t event = names_find_event(x, "live");

@@ -10,7 +10,7 @@
 struct blend;
 struct names;
 
-/* One of the recordings that a merged trace has. */
+/* One of the recordings in a merged trace. */
 struct recording {
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
 	uint64_t duration_ns;		/* 0: not known */
@@ -30,7 +30,7 @@ struct origin_fact {
 	double value;
 };
 
-/* What is known of an event by another count than that of samples, and what these have of it. */
+/* An event's amount by another count than that of samples, and what these have of it. */
 struct origin_account {
 	const char *metric;		/* of the event */
 	const char *what, *unit;	/* "CPU time", "ns" */
@@ -41,7 +41,7 @@ struct origin_account {
 
 enum { ORIGIN_MAX_ACCOUNTS = 8 };
 
-/* What the model was made from; its creator owns the strings. */
+/* The source of the model; its creator owns the strings. */
 struct origin {
 	const char *command, *host, *machine;	/* NULL: not known */
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
@@ -120,9 +120,9 @@ const struct origin_share *origin_share(const struct origin *origin, const char 
  * first_ns and last_ns (CLOCK_MONOTONIC) are used if the trace was truncated.
  */
 void origin_fill(struct origin *origin, struct names *x, uint64_t first_ns, uint64_t last_ns);
-/* Whether an imported profile says that: "times", "sample counts", "lost samples". */
+/* Return whether an imported profile says that: "times", "sample counts", "lost samples". */
 bool origin_knows(const struct origin *origin, const char *what);
-/* And of what was sampled or counted. */
+/* Fill in what was sampled or counted. */
 void origin_fill_recorded(struct origin *origin, struct names *x, uint32_t event);
 
 #endif

@@ -27,8 +27,8 @@ struct profile_opts {
 	bool not_sampled;		/* the tree has the CPU time that no sample has; of all of it */
 
 	/*
-	 * Its CPUs, times and filter, and of samples only those of threads with its labels, where the trace
-	 * has labels of threads; the rest of it is the view's (report/report.h). NULL: all.
+	 * The selection by CPUs, times and filter, and of samples by labels, where the trace has labels
+	 * of threads. The rest of it belongs to the view (report/report.h). NULL: all.
 	 */
 	const struct selection *select;
 	bool deltas;			/* what counting calls cost as metrics, where there is room */

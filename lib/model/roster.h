@@ -35,7 +35,7 @@ void roster_release(struct roster *r);
 
 /* The sample with the agent's number, or NULL. */
 const struct roster_sample *roster_sample(const struct roster *r, uint32_t number);
-/* How many objects it stands for. */
+/* Return how many objects it stands for. */
 double roster_weight(const struct roster *r, const struct roster_sample *s);
 
 #endif

@@ -53,8 +53,8 @@ int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct 
 /* Afterwards all samples are in the model; more may come. */
 void samples_flush(struct samples *s);
 /*
- * After samples_flush(): the model has a new tree, an empty one, into which goes what comes. What frames
- * stand for stays known. Not with a graft.
+ * Give the model a new, empty tree for what comes, after samples_flush(). What frames stand for stays
+ * known. Not with a graft.
  */
 void samples_new_tree(struct samples *s);
 /* Afterwards all samples are in the model, whose tree is not finished. */

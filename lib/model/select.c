@@ -90,7 +90,7 @@ static bool select_container(const struct opt_list *l, const char *labels)
 	return has;
 }
 
-/* Whether it is the first of its key in the list. */
+/* Return whether it is the first of its key in the list. */
 static bool is_first(const struct opt_list *l, size_t i)
 {
 	size_t k;

@@ -23,8 +23,8 @@ static inline bool window_has(const struct window *w, uint64_t time_ns)
 }
 
 /*
- * What options of these names select; zeroed, it selects all. A path must have one of each list of processes,
- * threads and functions that is not empty.
+ * The selection by the options of these names; zeroed, it selects all. A path must have one of each list
+ * of processes, threads and functions that is not empty.
  */
 struct selection {
 	struct opt_list pids, tids, comms, threads, modules, symbols;
@@ -79,20 +79,23 @@ bool select_function_part(const struct opt_list *l, const char *name);
 /* The same of the labels "key=value,..." that something has: of each key in the list one must fit. */
 bool select_labels(const struct opt_list *l, const char *labels);
 
-/* Whether only a part of the recording's time is selected. */
+/* Return whether only a part of the recording's time is selected. */
 static inline bool selection_has_window(const struct selection *s)
 {
 	return s->from_ns || s->from_zero || s->to_ns;
 }
 
-/* Whether its numbers and names of processes and threads select these; not its labels and groups. */
+/*
+ * Return whether its numbers and names of processes and threads select these; its labels and groups are
+ * not used.
+ */
 bool selection_has_names(const struct selection *s, uint32_t pid, uint32_t tid, const char *comm,
 			 const char *thread);
 /* The lists that are not empty, as enum select_bits. */
 uint32_t selection_wants(const struct selection *s);
-/* Those of them that the consumer is in; a function is in modules, too. */
+/* Return the lists that the consumer is in; a function is in modules, too. */
 uint32_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer);
-/* Whether the lists of processes and threads select this process and thread of the model. */
+/* Return whether the lists of processes and threads select this process and thread of the model. */
 bool selection_has_thread(const struct selection *s, const struct model *m, uint32_t process,
 			  uint32_t thread);
 

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "model/names.h"
 
-/* One process, and one kind (enum tally_kind). */
+/* The tally of a process, of one kind (enum tally_kind). */
 struct tally {
 	uint32_t proc, kind;		/* proc: its number in the trace */
 	uint32_t pid;
