@@ -15,9 +15,9 @@ struct bpf_object;
 
 /* 0, or -ENOTSUP (the kernel) or -EPERM (this user), with a hint. */
 int bpf_allowed(struct err *e);
-/* Whether this kernel's types have such a struct. It takes 15 ms. */
+/* Return whether this kernel's types have such a struct. It takes 15 ms. */
 bool bpf_kernel_has_struct(const char *name);
-/* Before libbpf is used: its messages are kept for bpf_failed(), not printed. */
+/* Called before libbpf is used: its messages are kept for bpf_failed(), not printed. */
 void bpf_listen(void);
 /* what: what was attempted. Fills *e, with what libbpf said; returns -code. */
 int bpf_failed(struct err *e, int code, const char *what);
@@ -36,7 +36,7 @@ int bpf_load(struct bpf_object *obj, struct err *e);
 
 enum { BPF_MAX_LINKS = 8 };
 
-/* Programs that are loaded, and their maps; zeroed: none. */
+/* Loaded programs and their maps; zeroed: none. */
 struct bpf_programs {
 	struct bpf_object *obj;		/* for names and types */
 	int *map_fds, *program_fds;	/* in its order */
@@ -61,11 +61,17 @@ int bpf_programs_load(struct bpf_programs *p, const struct bpf_packed *files, si
 		      const struct bpf_prepare *prepare, struct err *e);
 /* Attaches all but those for perf events and iterators, in their order. */
 int bpf_programs_attach(struct bpf_programs *p, struct err *e);
-/* File descriptors, which bpf_programs_release() closes; negative: no map or program has that name. */
+/*
+ * Return file descriptors, which bpf_programs_release() closes, or a negative number if no map or program
+ * has that name.
+ */
 int bpf_programs_map(const struct bpf_programs *p, const char *name);
 int bpf_programs_fd(const struct bpf_programs *p, const char *name);
 void bpf_programs_release(struct bpf_programs *p);
-/* In a BPF_MAP_TYPE_PERF_EVENT_ARRAY: what programs on that CPU write samples into. -1, and errno. */
+/*
+ * Set the event that programs on that CPU write samples into, in a BPF_MAP_TYPE_PERF_EVENT_ARRAY. Returns
+ * -1 and errno on failure.
+ */
 int bpf_map_set_event(int map, uint32_t cpu, int event);
 /* Map the memory of a map; writable: it is shared with the programs, else frozen. NULL, and errno. */
 void *bpf_map_memory(int fd, size_t bytes, bool writable);

@@ -40,7 +40,7 @@ struct cpi_sum {
 	((struct cpi_sum){ .cycles_known = true, .instructions_known = true, .share_counted = 1 })
 
 void cpi_add(struct cpi_sum *sum, const struct cpi_counts *c);
-/* Cycles per instruction; NaN when that is not known, or there was no instruction. */
+/* Return the cycles per instruction; NaN when they are not known, or there was no instruction. */
 double cpi_ratio(const struct cpi_sum *sum);
 
 /* The counters of one CPU or one program. */

@@ -17,7 +17,7 @@ struct cpus {
 
 /* Adds "5" or "0-3"; what is in the list already is left out.  -EINVAL: it is neither. */
 int cpus_add(struct cpus *c, const char *text, struct err *e);
-/* All online CPUs, ascending: what runs on one that is left out would be missing without a word. */
+/* List all online CPUs, ascending: what runs on one that is left out would be missing without a word. */
 void cpus_online(struct cpus *c);
 /* CPUs with a folder of their number in dir ("/dev/cpu"), ascending. */
 int cpus_in_dir(struct cpus *c, const char *dir, struct err *e);

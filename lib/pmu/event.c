@@ -327,7 +327,7 @@ const char *pmu_event_generic(unsigned int i)
 	return i < ARRAY_SIZE(generic) ? generic[i].name : NULL;
 }
 
-/* Whether it opens on the calling thread. */
+/* Return whether it opens on the calling thread. */
 static bool event_works(const struct pmu_event *ev)
 {
 	struct perf_event_attr attr = ev->attr;

@@ -13,8 +13,8 @@
 enum { HITCOST_SHARE = 5 };
 
 /*
- * In ns, when so many bytes of stack are copied, measured with our own thread in some milliseconds; 0: it
- * cannot be measured here.
+ * Return the cost of a sample in ns when stack_bytes of stack are copied, measured with our own thread in
+ * some milliseconds; 0: it cannot be measured here.
  */
 uint64_t hitcost_ns(uint32_t stack_bytes);
 

@@ -46,7 +46,7 @@ int idle_parse(const char *text, struct idle_stat *s, struct err *e);
 void idle_release(struct idle_stat *s);
 
 /*
- * What passed between two readings, for the CPUs in both.  The kernel lets idle and iowait step
+ * Compute what passed between two readings, for the CPUs in both. The kernel lets idle and iowait step
  * back by a tick now and then; that counts as nothing.
  */
 void idle_diff(const struct idle_stat *before, const struct idle_stat *after, struct idle_stat *diff);

@@ -27,7 +27,7 @@ enum { MSR_NAME = 32 };
  * is the time stamp counter. False: none of those that are known.
  */
 bool msr_named(const char *name, uint32_t *reg);
-/* Its name; false: it is not known, and name is untouched. */
+/* Get its name; return false if it is not known, and leave name untouched. */
 bool msr_name(uint32_t reg, char name[MSR_NAME]);
 /* Number i of those with names, in no order that means anything; false: there are no more. */
 bool msr_at(size_t i, uint32_t *reg, char name[MSR_NAME]);
@@ -43,8 +43,8 @@ uint64_t msr_field_get(const struct msr_field *f, uint64_t reg_val);
 int msr_field_set(const struct msr_field *f, uint64_t *reg_val, uint64_t val, struct err *e);
 
 /*
- * Whether performance work writes the register: counters and their controls, prefetchers, and
- * hints about energy.  A wrong value there spoils a measurement, not the machine.
+ * Return whether performance work writes the register: counters and their controls, prefetchers, and
+ * hints about energy. A wrong value there spoils a measurement, not the machine.
  */
 bool msr_is_writable(uint32_t reg);
 

@@ -26,7 +26,7 @@ enum { PERF_LIMIT_UNKNOWN = -1000 };
 
 void perf_limits_read(struct perf_limits *l);
 
-/* How often the kernel looks whether an event is sampled too often: 1/HZ. */
+/* Return the interval at which the kernel checks whether an event is sampled too often: 1/HZ. */
 uint64_t perf_tick_ns(void);
 /*
  * The shortest interval at which samples of an event come without a pause under that max_rate of the
@@ -35,12 +35,12 @@ uint64_t perf_tick_ns(void);
  */
 uint64_t perf_shortest_ns(int64_t max_rate, uint64_t tick_ns);
 
-/* Whether the process has the capability (CAP_PERFMON, ...) in effect. */
+/* Return whether the process has the capability (CAP_PERFMON, ...) in effect. */
 bool probe_has_cap(int cap);
 
 /*
- * How to run what takes these capabilities ("cap_perfmon,cap_syslog"): "as root, or after ...",
- * where the file system of this file honours capabilities.
+ * Return how to run a command with these capabilities ("cap_perfmon,cap_syslog"): "as root, or after
+ * ...", where the file system of this file honours capabilities.
  */
 struct probe_remedy {
 	char text[224];
@@ -62,7 +62,7 @@ int64_t probe_tracepoint(const char *name);
  * would allow it: the sysctl with its value now, or the capability.  Returns -code.
  */
 int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, pid_t pid, int cpu);
-/* Whether that errno value of it says that this machine or kernel does not have the event, whoever asks. */
+/* Return whether that errno value says that this machine or kernel does not have the event, for any user. */
 bool perf_event_is_missing(int code);
 /* Explain why mmap() of an event's buffer of len bytes failed, as perf_open_err() does. */
 int perf_mmap_err(struct err *e, int code, uint64_t len);

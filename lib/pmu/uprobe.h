@@ -17,9 +17,9 @@
 #include "base/err.h"
 #include "pmu/event.h"
 
-/* Whether the name of an event begins as one of these. */
+/* Return whether the name of an event begins like one of these. */
 bool uprobe_is_named(const char *name);
-/* Whether it is of returns. */
+/* Return whether it is an event of returns. */
 bool uprobe_is_return(const char *name);
 /*
  * The event of that name: a tracepoint, whose number is 0 until uprobe_add() gives one. -EINVAL: a part of

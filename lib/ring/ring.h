@@ -27,7 +27,10 @@ struct ring {
 	uint64_t next_ns;		/* merge.c: time of the record at tail, UINT64_MAX none */
 };
 
-/* Maps fd's ring of bytes (a power of two); owns fd when it returns 0.  -EPERM: may not lock so much. */
+/*
+ * Map fd's ring of bytes (a power of two); it owns fd when it returns 0. Returns -EPERM if that is more
+ * than the process may lock.
+ */
 int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes);
 void ring_close(struct ring *r);
 

@@ -49,7 +49,7 @@ struct {			/* [CPU]: the event that such samples are of */
 	__type(value, __u32);
 } trapped SEC(".maps");
 
-/* False: nobody is told, and the thread should not walk its stack either. */
+/* Return false if the sample did not fit; then the thread should not walk its stack either. */
 static __always_inline bool tell_of_sample(struct bpf_perf_event_data *ctx)
 {
 	struct trapped_sample s = { .period = ctx->sample_period, .data_addr = ctx->addr };
