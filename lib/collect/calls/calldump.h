@@ -68,7 +68,7 @@ struct callflow_proc {
 	struct map slow;		/* the same -> rule of f->o->slow, 0 none */
 };
 
-/* What is being written of one process. */
+/* The state of writing one process. */
 struct dump {
 	struct callflows *f;
 	struct callflow_proc *p;
@@ -132,8 +132,8 @@ static inline uint64_t dump_tsc(const struct dump *d, uint64_t ns)
 }
 
 /*
- * When that was, on the trace's clock. The ratio is good to some parts in a million, so this counts from the
- * dump, not from the start, which may be hours ago.
+ * Convert a time to the trace's clock. The ratio is accurate to some parts in a million, so this counts
+ * from the dump, not from the start, which may be hours ago.
  */
 static inline uint64_t dump_time(const struct dump *d, uint64_t tsc)
 {
@@ -185,7 +185,7 @@ bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow
 bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t);
 /* The number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
-/* Its number in the trace, which defines it; 0 is the thread itself. */
+/* Return its number in the trace, which it defines; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
 /* Return the rule of f->o->slow that the consumer falls under; ctx is a struct dump. */
 uint32_t dump_slow_rule(void *ctx, uint32_t consumer);
@@ -211,14 +211,14 @@ void callflows_look(struct callflows *f);
 struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot);
 /* A record of the tree in hand, as it is now. */
 void dump_name_tree(struct dump *d);
-/* And all that was added to it. */
+/* Write the tree with all that was added to it. */
 void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
 
 /* callevents.c: writes what ring i has. */
 void dump_drain_ring(struct dump *d, uint32_t i);
 /*
- * With events, what an open call consumed since the last one is stored in one more, which ends no call: at
- * the end of the recording, and of a file.
+ * Store, with events, what an open call consumed since the last one in one more event, which ends no
+ * call: at the end of the recording, and of a file.
  */
 void dump_tell_open(struct dump *d, const struct callflow_thread *t);
 

@@ -93,7 +93,7 @@ static void store_event(void *ctx, const struct call_event *e)
 	put_event(d, e);
 }
 
-/* To the trace, or what is slow of it. */
+/* Pass an event to the trace, or only what is slow of it. */
 static void pass_event(struct dump *d, const struct call_event *e)
 {
 	const struct slow_sink sink = { d, d->p->own.nr_metrics, dump_slow_rule, store_event };

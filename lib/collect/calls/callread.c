@@ -242,8 +242,8 @@ bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callf
 /* --- open calls --- */
 
 /*
- * When the thread began to exist. An exec gives it a new image, but the kernel goes on counting its CPU
- * time; 0: not known.
+ * Return when the thread began to exist, or 0 if that is not known. An exec gives it a new image, but the
+ * kernel goes on counting its CPU time.
  */
 static uint64_t birth_ns(const struct thread *th)
 {
@@ -303,7 +303,7 @@ static uint64_t kernel_cpu(const struct dump *d, const struct callflow_thread *t
 	return MAX(ns, t->seen_cpu_ns);
 }
 
-/* When the thread ended, or its process; UINT64_MAX: they go on. */
+/* Return when the thread or its process ended; UINT64_MAX: they go on. */
 static uint64_t death_ns(const struct dump *d)
 {
 	const struct thread *th = d->tree->task ? d->tree->task : tasks_any(d->f->tasks, d->p->proc->pid);

@@ -83,7 +83,7 @@ static int add_item(struct callrules *r, const char *item, size_t len, struct er
 	return ret;
 }
 
-/* From the last item to the first: an exception is found before what it is an exception to. */
+/* Read from the last item to the first: an exception is found before what it is an exception to. */
 int callrules_list(struct callrules *r, const char *text, struct err *e)
 {
 	const char *end = text + strlen(text), *item;
@@ -196,7 +196,7 @@ static int parse_line(struct callrules *r, const char *s, size_t len, struct err
 	return add_rule(r, i, include, s + w, len - w, e);
 }
 
-/* What no rule matches: JPMT counts no such method where methods are recorded, and all such threads. */
+/* Without a matching rule JPMT counts no method where methods are recorded, but all threads. */
 static int end_jpmt(struct callrules *r, const struct jpmt *j, struct err *e)
 {
 	r->methods |= j->yes[JPMT_METHOD_INVOCATION];

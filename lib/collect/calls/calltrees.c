@@ -75,8 +75,8 @@ static void note_up(struct dump *d, uint32_t ref, const struct callflow_node *n,
 }
 
 /*
- * Its number in the file in hand, which gets it and what is above it. Each file numbers nodes anew, in the
- * order in which they come.
+ * Return its number in the current file, which gets the node and what is above it. Each file numbers
+ * nodes anew, in the order in which they come.
  */
 static uint32_t number_in_file(struct dump *d, uint32_t number)
 {
@@ -160,7 +160,10 @@ static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const u
 	return any;
 }
 
-/* What no step has charged to the node: of the open call, and of before the tree began. */
+/*
+ * Add what no step has charged to the node: what the open call consumed, and what was before the tree
+ * began.
+ */
 static void add_uncharged(const struct dump *d, uint32_t ref, uint32_t number, uint64_t *base)
 {
 	uint32_t m;
@@ -265,8 +268,8 @@ static void settle_pruned(struct dump *d, const struct page_list *l)
 }
 
 /*
- * What a [pruned] owes counts as written. It gets a number even if that is all it has: by that it is known,
- * when its place is another context's, that something was written.
+ * Count what a [pruned] owes as written. It gets a number even if that is all it has: when its place is
+ * another context's, the number shows that something was written.
  */
 static void settle_owed(struct dump *d, uint32_t ref, const struct callflow_node *n, uint64_t *before)
 {
@@ -329,8 +332,8 @@ static uint64_t charged_until(const struct dump *d, const struct callflow_thread
 }
 
 /*
- * All that are in use, so many at once. If the thread took a step after its open call's share was computed,
- * the node of that call has the share already.
+ * Write all nodes in use, AT_ONCE at a time. If the thread took a step after its open call's share was
+ * computed, the node of that call has the share already.
  */
 static void dump_nodes(struct dump *d, const struct callflow_thread *t, const struct page_list *l)
 {

@@ -31,7 +31,7 @@ struct jpmt {
  */
 int jpmt_read(struct jpmt *j, const char *name, const char *text, size_t len, struct err *e);
 void jpmt_release(struct jpmt *j);
-/* Whether a line that begins with this word is a directive, and no rule. */
+/* Return whether a line that begins with this word is a directive, and not a rule. */
 bool jpmt_is_directive(const char *word, size_t len);
 
 #endif

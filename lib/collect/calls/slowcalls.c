@@ -161,7 +161,7 @@ static void ask_again(struct slow_call *c, const struct slow_sink *sink)
 		c->rule = sink->rule(sink->ctx, c->consumer);
 }
 
-/* What turns out to be of no rule leaves the outermost place to the next. */
+/* Drop outermost calls that turn out to match no rule: the next one takes the place. */
 static void settle_outermost(struct slow_rules *s, struct slow_tree *t, const struct slow_sink *sink)
 {
 	while (t->nr_calls && !t->passing) {

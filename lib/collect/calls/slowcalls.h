@@ -45,7 +45,7 @@ void slow_rules_release(struct slow_rules *s);
 uint32_t slow_rules_method(const struct slow_rules *s, const struct callflow_method *m);
 uint32_t slow_rules_function(const struct slow_rules *s, const char *module, const char *name);
 
-/* What is kept back of a tree; begins as all zeros. */
+/* The events of a tree that are held back; begins as all zeros. */
 struct slow_tree {
 	struct slow_call {
 		uint64_t start_ns;

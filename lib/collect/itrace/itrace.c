@@ -200,7 +200,7 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 		r->o->engine->signal(r->it, sig);
 }
 
-/* All that the engine had to tell by now, but not for ever. */
+/* Read all that the engine has recorded by now, but not for ever. */
 static void catch_up(void *ctx)
 {
 	struct run *r = ctx;
@@ -281,7 +281,7 @@ static void end_labels(struct run *r)
 {
 	const struct itrace_totals *t = &r->res->totals;
 
-	/* Before what stopping takes. */
+	/* This time is before what stopping takes. */
 	trace_write_label(r->w, "end.mono_ns", "%llu",
 			  (unsigned long long)(r->begun_ns + r->res->duration_ns));
 	trace_write_label(r->w, "itrace.instructions", "%llu", (unsigned long long)t->nr_insns);

@@ -187,8 +187,8 @@ static void on_marks(void *ctx, struct jvm *jvm, int pid)
 }
 
 /*
- * What was mapped and forked before a record of a process, which may say that it is of any time: of one to
- * come the rings would not be looked at any more until then.
+ * Merge what was mapped and forked before a record of a process. The record may claim any time: one in
+ * the future would stop reading the rings until then.
  */
 static void merge_before(struct collect *c, uint64_t time_ns)
 {
@@ -513,8 +513,8 @@ static const struct jvm_callbacks callbacks = {
 };
 
 /*
- * What a JVM's threads leave in a tenth of a second, in which the recorder does get a CPU: 16 KiB a
- * sample, because where there is no Java frame yet the copied stack can be 64.
+ * Return the bytes that a JVM's threads write in a tenth of a second, in which the recorder does get a
+ * CPU. A sample takes up to 16 KiB, because where there is no Java frame yet the copied stack can be 64.
  */
 static uint64_t agent_ring_bytes(const struct collect *c)
 {
@@ -700,7 +700,7 @@ static void refuse_program(struct collect *c, int pid, uint32_t events, const ch
 	buf_release(&what);
 }
 
-/* Its next mark or label connects to us. */
+/* Invite the process: its next mark or label connects to us. */
 static void invite_running(struct collect *c, int pid)
 {
 	uint32_t events = c->o->jvm_events & JVM_TELL_BY_PROGRAM;

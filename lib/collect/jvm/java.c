@@ -172,8 +172,8 @@ static struct pending *take_kernel(struct thread *th, uint32_t event, uint64_t u
 }
 
 /*
- * Joins all kernel halves that are the user half's; false: there are none. Of those that were skipped only
- * the weight counts: the kernel's part of their stacks has nothing to do with the user half.
+ * Join all kernel halves that belong to the user half; return false if there are none. Of skipped ones
+ * only the weight counts: the kernel's part of their stacks has nothing to do with the user half.
  */
 static bool join_half(struct java *j, struct thread *th, const struct pending *u, java_emit_fn emit,
 		      void *ctx)
@@ -263,7 +263,7 @@ void java_add_code(struct java *j, const struct jvm_code *c)
 	struct java_code code = { c->addr, c->size, c->compile_id, c->method };
 	size_t at = code_above(j, c->addr), first = at, last = at;
 
-	/* What it overlaps is dead, whether or not its end was told. */
+	/* Code that it overlaps is dead, whether or not its end was reported. */
 	while (first && j->codes[first - 1].addr + j->codes[first - 1].size > c->addr)
 		first--;
 	while (last < j->nr_codes && j->codes[last].addr < c->addr + c->size)

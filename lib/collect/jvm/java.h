@@ -94,7 +94,7 @@ typedef void (*java_emit_fn)(void *ctx, const struct thread *th, struct rec_samp
  */
 void java_join(struct java *j, uint64_t until_ns, bool all, java_emit_fn emit, void *ctx);
 
-/* Where a program counter that nobody walked lies: FRAME_JIT when the code is known, else FRAME_ANON. */
+/* Name a program counter that was not walked: FRAME_JIT when the code is known, else FRAME_ANON. */
 void java_add_code(struct java *j, const struct jvm_code *c);
 void java_code_gone(struct java *j, uint64_t addr);
 void java_name_pc(struct java *j, uint64_t pc, struct frame *f);

@@ -25,7 +25,7 @@ struct javacode {
 	size_t nr_codes, alloc_codes;
 };
 
-/* What of a JVM is read where to. */
+/* The trace that code of a JVM is written to. */
 struct javacode_to {
 	struct trace_writer *w;
 	uint64_t *nr_left;		/* bytes that the trace still takes */
@@ -36,7 +36,7 @@ struct javacode_to {
 void javacode_release(struct javacode *j);
 /* Code appeared at that place, which is read when samples were in it already. */
 void javacode_add(struct javacode *j, const struct jvm_code *c, const struct javacode_to *to);
-/* What was at that address is gone. */
+/* Note that the code at that address is gone. */
 void javacode_gone(struct javacode *j, uint64_t addr);
 /* A sample's innermost frame is in it. */
 void javacode_hit(struct javacode *j, uint32_t compile_id, const struct javacode_to *to);

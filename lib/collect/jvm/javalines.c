@@ -78,7 +78,10 @@ static struct code_inlines *find_code(struct javalines *l, uint32_t compile_id)
 
 static struct code_inlines *new_code(struct javalines *l, uint64_t addr, uint32_t compile_id)
 {
-	/* What was at the address is gone, whether or not that was told: its place serves again. */
+	/*
+	 * The code that was at the address is gone, whether or not that was reported: its place is used
+	 * again.
+	 */
 	uint32_t *at = addr ? map_put(&l->of_addr, addr) : NULL, index = at ? *at : MAP_NONE;
 
 	if (index == MAP_NONE) {

@@ -40,7 +40,7 @@ void javalines_code(struct javalines *l, const struct jvm_code *c);
 void javalines_code_gone(struct javalines *l, uint64_t addr);
 /* A frame of this JVM that a sample has, FRAME_JIT or FRAME_INTERP. */
 void javalines_hit(struct javalines *l, const struct frame *f);
-/* Those that were hit, each once. */
+/* Write the lines of methods that were hit, each once. */
 void javalines_write(struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w);
 
 #endif

@@ -10,7 +10,7 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 	return tid ? tasks_get_at(t->tasks, p, tid, time_ns)->id : 0;
 }
 
-/* The virtual thread, if it is of one: what carries it at that moment does not matter. */
+/* Return the virtual thread, if there is one: its carrier at that moment does not matter. */
 static uint32_t thread_of_both(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t vthread,
 			       uint64_t time_ns)
 {

@@ -14,7 +14,7 @@
 struct javatrace {
 	struct trace_writer *w;
 	struct tasks *tasks;
-	/* Whose the JVM is, from what its hello() left as jvm_user(). */
+	/* Returns the process of a JVM, from what hello() left as jvm_user(). */
 	struct proc *(*proc)(const struct jvm *jvm);
 };
 

@@ -15,9 +15,9 @@
 
 /* enum jvm_tell of a name; 0: it is none of these. */
 uint32_t jvmevents_named(const char *name);
-/* And those without which they tell nothing. */
+/* Return these and those that they need. */
 uint32_t jvmevents_with(uint32_t tell);
-/* That of which an enum jvm_event_kind is told; 0: of none. */
+/* Return the set (enum jvm_tell) that an enum jvm_event_kind belongs to, or 0. */
 uint32_t jvmevents_of(uint32_t kind);
 /* The names of a set, with commas: the label "jvm_events". */
 void jvmevents_names(uint32_t tell, struct buf *b);

@@ -190,7 +190,7 @@ static bool is_gone(int pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-/* Of JVMs that were started without the agent, as those whose environment was cleared. */
+/* Look for JVMs that were started without the agent, such as those whose environment was cleared. */
 static void look_for_lonely(struct collect *c)
 {
 	enum { PATIENCE_NS = 2000000000 };

@@ -27,9 +27,12 @@ const char *outside_lacks(const struct collect *c);
  * not tried again. why: it has no agent, for the head of reports; "": none was to come.
  */
 int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e);
-/* With JAVA_OUTSIDE: JVMs that are new. Of all: whether they have ended, and what there is to say. */
+/*
+ * With JAVA_OUTSIDE, look for new JVMs; in any case check whether known ones have ended, and report what
+ * there is to say.
+ */
 void outside_turn(struct collect *c);
-/* At the end: until what was asked is answered, but not for long. */
+/* Wait at the end until requests are answered, but not for long. */
 void outside_wait(struct collect *c);
 void outside_free(struct outside *o);
 /* It walks the stacks of this JVM, which may be NULL. */

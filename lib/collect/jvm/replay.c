@@ -98,7 +98,7 @@ static void write_labels(struct replay *r)
 	labels_clocks(c, "start", &(struct clocks){ h->start_ns, h->start_real_ns, h->start_tsc });
 }
 
-/* Where it was not closed, it ended with what was written last. */
+/* A journal that was not closed ended with what was written last. */
 static void write_end(struct replay *r)
 {
 	const struct journal_header *h = &r->j.h;
@@ -158,7 +158,7 @@ static int take_part(struct replay *r, const struct journal_part *p, struct err 
 	return 0;
 }
 
-/* Up to its end, or to what contradicts itself. */
+/* Read it up to its end, or to a contradiction. */
 static void take_all(struct replay *r)
 {
 	struct journal_part p;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "collect/jvm/roots.h"
 
-/* There are a handful: one a way to start a thread. A hostile JVM gets no more than so many. */
+/* There are a handful: one per way to start a thread. This bounds what a hostile JVM gets. */
 enum { MAX_LISTS = 256 };
 
 struct root_frames {

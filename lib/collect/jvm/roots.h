@@ -40,7 +40,7 @@ bool roots_want(const struct roots *r, const struct jvm_segment *s);
  */
 void roots_learn(struct roots *r, struct jvm *jvm, const struct jvm_segment *s, uint64_t top,
 		 const struct frame *frames, size_t nr);
-/* What was told of this thread proved too little: it is taken back for good. */
+/* Take back for good what the agent need not send of this thread: it proved too little. */
 void roots_doubt(struct roots *r, struct jvm *jvm, const struct jvm_segment *s);
 
 #endif

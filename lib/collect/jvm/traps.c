@@ -15,9 +15,9 @@
 #include "collect/engine/recording.h"
 
 /*
- * A set is ended when the last task is that it was opened on, or that inherited its events. It is looked for
- * when another JVM comes, so that there is no more open than what lives and what ended since. Where records
- * were lost, a child of a JVM may be unknown that will need the set when it executes a program.
+ * End a set when the last task ended that it was opened on, or that inherited its events. This is checked
+ * when another JVM comes, so that no more sets are open than are alive and ended since. Where records
+ * were lost, an unknown child of a JVM may need the set when it executes a program.
  */
 static void close_ended(struct collect *c)
 {

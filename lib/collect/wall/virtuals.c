@@ -101,7 +101,7 @@ static void take_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_tota
 		p->all = tasks_pseudo(&c->tasks, j->proc, ALL_OF_THEM, "[virtual threads]", r->time_ns);
 }
 
-/* What no sample stands for. */
+/* Write what no sample stands for. */
 static void write_rest(struct collect *c, struct of_process *p)
 {
 	const struct jvm_virtual_total *t = &p->total;

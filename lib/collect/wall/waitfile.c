@@ -34,7 +34,7 @@ static const char *kind_of_socket(int fd, char *text, size_t size)
 	return text;
 }
 
-/* Of what is no file in any file system: "anon_inode:[eventpoll]". */
+/* Return the kind of what is not a file in any file system: "anon_inode:[eventpoll]". */
 static const char *kind_of_anon(const char *path, char *text, size_t size)
 {
 	const char *name = strchr(path, '[');

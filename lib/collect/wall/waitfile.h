@@ -17,17 +17,17 @@ struct waitfile {
 
 void waitfile_none(struct waitfile *f);
 /*
- * What that descriptor is now. Nothing is opened, and no file system of the process's own is asked anything.
+ * Find out what that descriptor is now. This opens nothing, and asks no file system of the process's own.
  * What is not known, or not ours to look at, stays empty.
  */
 void waitfile_look(int pid, uint64_t number, struct waitfile *f);
 /*
- * The other end of a socket: "10.0.0.1:5432", "at *:8080" of one that has none or listens, "10.0.0.1 to port 8080" of a
- * client of ours, whose own port says nothing; the path of a Unix socket. ephemeral: ports from there on are
- * given to clients. *text stays empty if it has none.
+ * Describe the other end of a socket: "10.0.0.1:5432", or "at *:8080" for one that has none or listens.
+ * For a client of ours, whose own port says nothing, it is "10.0.0.1 to port 8080"; for a Unix socket its
+ * path. ephemeral: ports from there on are given to clients. *text stays empty if it has none.
  */
 void waitfile_peer(const struct wall_where *at, unsigned int ephemeral, struct buf *text);
-/* From which port on the kernel gives them to clients. */
+/* Return the first port of those that the kernel gives to clients. */
 unsigned int waitfile_ephemeral(void);
 
 #endif

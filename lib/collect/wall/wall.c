@@ -28,8 +28,8 @@ struct wall *walls_switches(const struct collect *c)
 }
 
 /*
- * Without BPF: what threads do now, not when the look began. Where the recorder is kept from a CPU meanwhile,
- * short blocks would be over when their turn comes, and long ones not.
+ * Look again without BPF: at what threads do now, not when the look began. If the recorder lost its CPU
+ * meanwhile, short blocks would be over when their turn comes, and long ones not.
  */
 static void catch_up(struct collect *c)
 {
@@ -441,7 +441,7 @@ static void find_block(const struct walls *w, const struct jvm_sample *s, struct
 	v->class = wall_class_of_call(v->syscall);
 }
 
-/* What the thread does may be older than what is told of it. */
+/* The state of the thread may be older than the block that is reported. */
 static void poll_again(struct walls *w, uint32_t slot)
 {
 	struct wall_task task;
@@ -473,8 +473,8 @@ static struct account *account_of_java(struct collect *c, const struct thread *t
 }
 
 /*
- * Not one that is yet to come; or that we walked ourselves, before the agent was there or knew the thread,
- * and that is not over.
+ * Return whether the agent's walk is of this block. It is not for one that is yet to come, or that we
+ * walked ourselves, before the agent was there or knew the thread, and that is not over.
  */
 static bool is_expected(const struct account *a, const struct wall_slot *now, uint32_t nr)
 {
@@ -568,7 +568,7 @@ static struct account *account_of_running(struct collect *c, const struct thread
 	return a && a->born_ns >= w->beginning_ns ? a : NULL;
 }
 
-/* Of the clock that says where on-CPU time goes. */
+/* Take a sample of the clock that shows where on-CPU time goes. */
 static void take_cpu_sample(struct collect *c, const struct thread *th, const struct rec_sample *s,
 			    const struct frame *frames, size_t nr, bool is_kept)
 {
@@ -807,7 +807,7 @@ const char *walls_missing(const struct collect *c)
 	return NULL;
 }
 
-/* Those of JVMs that are yet to say hello. */
+/* Set up agents of JVMs that are yet to say hello. */
 static void tell_agents(struct collect *c)
 {
 	struct wall_maps m;

@@ -45,7 +45,7 @@ bool walls_polled(const struct collect *c);
 /* A sample of a thread that runs, taken by a timer on its CPU time. */
 void walls_timed(struct collect *c, const struct thread *th, const struct rec_sample *s,
 		 const struct frame *frames, size_t nr);
-/* When it began first; 0: it has not. */
+/* Return when it began first, or 0 if it has not. */
 uint64_t walls_begun_ns(const struct collect *c);
 /* Why threads may have no samples; NULL: all have. */
 const char *walls_missing(const struct collect *c);
@@ -77,7 +77,7 @@ bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
  */
 /* Before the rings are opened: what they are to have. */
 void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evconf *conf);
-/* One more task, for which no ring was opened; it has a slot from now on. */
+/* Watch one more task, for which no ring was opened; it has a slot from now on. */
 int wallrecords_watch(struct collect *c, int tid, struct err *e);
 bool wallrecords_take(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
 		      uint64_t time_ns);

@@ -31,7 +31,7 @@ struct waker {
 	uint32_t thread;		/* of the trace */
 };
 
-/* Where a thread was seen last when it did that: blocked in a class of calls or at a site, or ran. */
+/* The last sighting of a thread in a state: blocked in a class of calls or at a site, or running. */
 struct place {
 	uint32_t thread;		/* in the trace; 0: it was not seen yet */
 	uint32_t reason;		/* a function of the trace */
@@ -46,7 +46,7 @@ struct place {
 	struct wallwake_code code;	/* where the waker was */
 };
 
-/* Where a thread ran, by a sample of a CPU's clock, until it gets its share of the time. */
+/* The place where a thread ran, by a sample of a CPU's clock, until it gets its share of the time. */
 struct ran {
 	uint64_t time_ns;
 	uint32_t thread, stack;		/* of the trace */
@@ -95,9 +95,8 @@ struct walls {
 	bool on;
 	uint64_t begun_ns;		/* when it was on first; 0: it was not */
 	/*
-	 * While accounts begin: when that was. Until they have, only samples of threads that are younger
-	 * count.
-	 * 0: they have begun
+	 * Set while accounts begin: when that was. Until they have begun (0), only samples of younger
+	 * threads count.
 	 */
 	uint64_t beginning_ns;
 	char *no_bpf;			/* what is lost where the recorder fills the slots; NULL: BPF does */
@@ -146,7 +145,7 @@ uint32_t walls_reason(struct collect *c, const char *text);
 /* A stretch of ns that a thread spent there for that reason. */
 void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
 		      uint64_t ns);
-/* A stretch that a thread was blocked; wake: how long the block was, and who ended it. */
+/* Write a stretch that a thread was blocked; wake: how long the block was, and who ended it. */
 void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake);
 /* Time in run queues after it had been there; what is little waits. */
 void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,
@@ -172,7 +171,7 @@ void account_follow_sites(struct collect *c, struct account *a, const struct wal
 /* Place number i is where it is seen now. */
 struct place *account_set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
 				const struct frame *frames, size_t nr);
-/* What was found of a thread that is blocked. */
+/* The state of a blocked thread as it was found. */
 struct walked {
 	uint32_t thread;		/* of the trace */
 	const char *reason;

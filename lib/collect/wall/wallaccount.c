@@ -13,7 +13,7 @@ enum {
 	MAX_FILES = 10000,	/* names of files in a recording; others have one for all */
 };
 
-/* What its time is counted under: without BPF all calls alike. */
+/* Return what its time is counted under: without BPF all calls alike. */
 static unsigned int place_of(const struct walls *w, const struct wall_slot *s)
 {
 	return w->no_bpf ? WALL_CLASS_OTHER : wall_place(s, s->class, s->site);
@@ -30,7 +30,7 @@ uint32_t walls_reason(struct collect *c, const char *text)
 	return *at;
 }
 
-/* One that stands for a file; of "": 0, none. */
+/* Return the function that stands for a file; for "" 0, none. */
 static uint32_t file_of(struct collect *c, const char *name)
 {
 	struct walls *w = c->walls;
@@ -239,7 +239,7 @@ static struct place *like_place(const struct account *a, unsigned int place)
 	return a->places[place];
 }
 
-/* All that it used until then is theirs, in equal parts. */
+/* Give all that it used until then to these samples, in equal parts. */
 static void share_out(struct collect *c, struct account *a, uint64_t cpu_ns)
 {
 	uint64_t left = wall_untold(cpu_ns, a->told.cpu_ns), ns;
@@ -266,7 +266,7 @@ void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_
 		share_out(c, a, cpu_ns);
 }
 
-/* What came after the last sample of its kind goes where that was; without one, it has no stack. */
+/* Charge what came after the last sample of its kind to where that was; without one, it has no stack. */
 static void write_rest(struct collect *c, struct account *a, const struct wall_times *t, uint64_t now_ns)
 {
 	uint32_t runnable = c->walls->runnable;
@@ -383,7 +383,7 @@ struct account *account_of(struct walls *w, uint32_t slot)
 	return w->accounts[slot];
 }
 
-/* What its samples must add up to. */
+/* Write what its samples must add up to. */
 static void write_account(struct collect *c, const struct account *a, const struct wall_times *t,
 			  uint64_t end_ns, uint64_t nr_blocks)
 {

@@ -82,7 +82,7 @@ static void thread_ends(struct collect *c, const struct wall_slot *s, uint32_t s
 	parts_exited(c, tid, end_ns);
 }
 
-/* Of that process but for its first thread; 0: of all that the look that goes on did not find. */
+/* End all threads of that process except its first one; with pid 0 all that the current look did not find. */
 static void threads_end(struct collect *c, int pid, uint64_t now_ns)
 {
 	struct wall *w = c->walls->wall;

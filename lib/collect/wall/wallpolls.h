@@ -26,7 +26,7 @@ void wallpolls_free(struct wallpolls *x);	/* NULL: nothing */
 void wallpolls_look(struct collect *c, struct wallpolls *x, uint64_t now_ns);
 /* How long the next look is to wait, so that looks take a small part of a CPU only. */
 uint64_t wallpolls_pause_ns(const struct wallpolls *x);
-/* A thread of the process is walked next: of what it has mapped since, nobody told. */
+/* Read again what the process has mapped, before a thread of it is walked: no record says so. */
 void wallpolls_map(struct collect *c, struct wallpolls *x, struct proc *p);
 /* The time between two looks, on average; 0: there was one at most. */
 uint64_t wallpolls_interval_ns(const struct wallpolls *x);

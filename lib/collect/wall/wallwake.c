@@ -106,7 +106,7 @@ static void hold(struct collect *c, struct wallwakes *x, struct held *h, const s
 	x->nr_held++;
 }
 
-/* Whether the agent of its JVM will tell. */
+/* Return whether the agent of its JVM will send more. */
 static bool is_of_java(struct collect *c, const struct wall_wake *at)
 {
 	const struct thread *th = tasks_any(&c->tasks, at->tid);

@@ -20,13 +20,13 @@ struct wallwakes;
 struct wallwakes *wallwakes_new(size_t source);
 void wallwakes_free(struct wallwakes *x);
 
-/* Where the waker of a wait was. */
+/* The place of a wait's waker. */
 struct wallwake_code {
 	uint32_t slot, block_nr;	/* of which an agent will tell more; block_nr 0: none will */
 	size_t nr, alloc;		/* nr 0: not known */
 	struct frame *frames;		/* outermost first */
 };
-/* That of a block which a thread ended. */
+/* Find the place of the thread that ended a block. */
 void wallwakes_find(struct collect *c, struct wallwakes *x, const struct wall *w, uint32_t slot,
 		    uint32_t block_nr, struct wallwake_code *code);
 /* A wait of which that thread.wake is written, if a thread ended it. Of the same code none is held again. */
@@ -35,7 +35,7 @@ void wallwakes_write(struct collect *c, struct wallwakes *x, const struct rec_wa
 /* The agent says where the thread was that ended that block. */
 void wallwakes_java(struct collect *c, struct wallwakes *x, const uint32_t slot_and_block[2],
 		    const struct frame *frames, size_t nr);
-/* What no agent told in time is written; UINT64_MAX: all of it. */
+/* Write what no agent sent in time; UINT64_MAX: all of it. */
 void wallwakes_turn(struct collect *c, struct wallwakes *x, uint64_t now_ns);
 
 #endif
