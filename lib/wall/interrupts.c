@@ -83,7 +83,7 @@ static bool ask_kernel_for(struct ksym_bpf *b, struct wall_bpf_code *codes, cons
 	return true;
 }
 
-/* By name, where the kernel has an index of names. */
+/* Look the functions up by name, where the kernel has an index of names. */
 static bool ask_kernel(struct wall_bpf_config *c)
 {
 	struct ksym_bpf *b = ksym_bpf_open();

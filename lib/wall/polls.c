@@ -28,7 +28,7 @@ void wall_use_polls(struct wall *w)
 
 /* ---- /proc ---- */
 
-/* The n-th word of text, from 0 on; NULL: there are not so many. */
+/* Return word number n of text, from 0 on, or NULL if there are fewer. */
 static const char *word_at(const char *text, int n)
 {
 	while (n-- && text) {
@@ -73,7 +73,7 @@ int wall_task_read(int pid, int tid, struct wall_task *task)
 	return *end == 'Z' || *end == 'X' ? -ESRCH : 0;
 }
 
-/* How often it has blocked; 0: not known. */
+/* Return how often it has blocked; 0: not known. */
 static uint64_t read_voluntary(const struct wall_slot *s)
 {
 	char text[4096];
@@ -87,13 +87,16 @@ static uint64_t read_voluntary(const struct wall_slot *s)
 
 /* ---- time ---- */
 
-/* Where a wait for a CPU is counted: one that has run without a block since the latest look lost its CPU. */
+/*
+ * Return where a wait for a CPU is counted: a thread that has run without a block since the latest look
+ * lost its CPU.
+ */
 static __u64 *wait_of(struct wall_slot *s, const struct thread *t, const struct run_counts *now, bool ran_on)
 {
 	return ran_on && now->ran_ns != t->last.ran_ns ? &s->preempted_ns : &s->queued_ns[WALL_CLASS_OTHER];
 }
 
-/* What the kernel has counted since since_ns goes into the totals; return the rest of the time. [2] */
+/* Add to the totals what the kernel has counted since since_ns; return the rest of the time. [2] */
 static uint64_t charge(struct wall_slot *s, struct thread *t, const struct run_counts *now, bool ran_on,
 		       uint64_t now_ns)
 {

@@ -38,11 +38,11 @@ int wall_task_read(int pid, int tid, struct wall_task *task);
  * it has ended.
  */
 int wall_poll(struct wall *w, uint32_t slot, uint64_t now_ns, struct wall_task *task);
-/* When the thread was looked at last; 0: not yet. */
+/* Return when the thread was looked at last; 0: not yet. */
 uint64_t wall_polled_ns(const struct wall *w, uint32_t slot);
-/* Since when the block that goes on stands for what its thread was blocked. */
+/* Return since when the current block stands for what its thread was blocked. */
 uint64_t wall_stands_ns(const struct wall *w, uint32_t slot);
-/* The slot's thread has not run since the latest look. */
+/* Return whether the slot's thread has not run since the latest look. */
 bool wall_stays(struct wall *w, const struct wall_slot *s);
 /*
  * The block in which a thread was that had used that much CPU time, with what it stands for; false: no look

@@ -13,16 +13,16 @@
 
 enum { NR_PAST = 8 };
 
-/* What of /proc/PID/task/TID is read whenever a thread is found waiting. */
+/* The files in /proc/PID/task/TID that are read whenever a thread is found waiting. */
 enum proc_file { PROC_SCHEDSTAT, PROC_SYSCALL, PROC_WCHAN, NR_PROC_FILES };
 
-/* Of a thread that was found waiting before: to open them takes three times as long as to read them. */
+/* Open files of a thread that was found waiting before: opening takes three times as long as reading. */
 struct proc_files {
 	bool known;			/* they were read before */
 	int fd[NR_PROC_FILES];		/* 0: not open */
 };
 
-/* What the kernel has counted of a thread. */
+/* The kernel's counts of a thread. */
 struct run_counts {
 	uint64_t ran_ns, waited_ns;	/* on CPUs, and for them */
 	uint64_t nr_runs;		/* how often it was given one */

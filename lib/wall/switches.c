@@ -177,7 +177,7 @@ int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct r
 	return 0;
 }
 
-/* How long it waited for CPUs so far; false: it has ended, or the kernel does not count that. */
+/* Get how long it waited for CPUs so far; return false if it has ended, or the kernel does not count that. */
 static bool read_delay(const struct asked *a, const struct wall_slot *s, uint64_t *ns)
 {
 	struct run_counts counts;
@@ -216,7 +216,7 @@ enum wall_class wall_class_of_call(int nr)
 	return nr < 0 ? WALL_CLASS_FAULT : call ? call->class : WALL_CLASS_OTHER;
 }
 
-/* Where a container's system call filter forbids process_vm_readv(2). */
+/* Used where a container's system call filter forbids process_vm_readv(2). */
 static ssize_t read_mem(int pid, uint64_t addr, void *buf, size_t len)
 {
 	char path[32];

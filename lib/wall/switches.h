@@ -25,7 +25,7 @@
 /* Slots for threads that are yet to be told of. Of *o, who they are is not used. */
 int wall_open_switches(struct wall **w, const struct wall_opts *o, struct err *e);
 
-/* Records, in order of time.  Threads without a slot are nobody's. */
+/* Enter records, in order of time. Those of threads without a slot are ignored. */
 void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns);
 void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns);
 void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns);
@@ -40,7 +40,7 @@ void wall_thread_found(struct wall *w, int pid, int tid);
 /* 0: it has none. */
 uint32_t wall_slot_of(const struct wall *w, int tid);
 
-/* What goes on is counted up to now, and from now on: no total is less later than a reader was told. */
+/* Count what goes on up to now, and from now on: no total is later less than what a reader saw. */
 void wall_cut(struct wall *w, uint32_t slot, uint64_t now_ns);
 /* Asks the kernel how long the thread waited for CPUs after its blocks, and tells these two apart. */
 void wall_settle(struct wall *w, uint32_t slot);
@@ -55,8 +55,8 @@ struct wall_block {
 bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct wall_block *b);
 
 /*
- * Of a thread that is blocked: the system call with its arguments and class, pc and sp into *copy.
- * -EAGAIN: it runs by now, or is gone; -EACCES: it is not this user's to look at.
+ * Get the system call of a blocked thread with its arguments and class, pc and sp into *copy. -EAGAIN: it
+ * runs by now, or is gone; -EACCES: this user may not look at it.
  */
 int wall_ask_kernel(struct wall_slot *copy);
 /* The same of a slot's thread, whose files stay open from the second time on. */

@@ -146,7 +146,7 @@ static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 	return 0;
 }
 
-/* Slot 0 is nobody's. */
+/* Slot 0 is never used. */
 static int fill_fresh(const struct wall *w)
 {
 	int fd = bpf_programs_map(&w->programs, "wall_fresh"), r = 0;
@@ -504,7 +504,7 @@ void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times
 	}
 }
 
-/* What goes on, of a thread that is to wait for a CPU, and since when; NULL: it is not. */
+/* Return the total of the wait for a CPU that goes on, and since when; NULL: there is none. */
 static uint64_t *waiting(const struct wall_slot *s, struct wall_times *t, uint64_t *since_ns)
 {
 	bool woken = s->state == WALL_RUNNABLE && s->block_nr & 1;

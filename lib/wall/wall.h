@@ -58,7 +58,7 @@ bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
  * it likes.
  */
 bool wall_read_surely(const struct wall *w, uint32_t slot, struct wall_slot *copy);
-/* Nobody looks at a slot that is WALL_GONE any more: another thread may have it. */
+/* Give back a slot that is WALL_GONE and that is not looked at any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
 /* A block that was marked (without BPF, seen) and is over; NULL: it was not, or it is forgotten by now. */
 const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_nr);
@@ -73,17 +73,20 @@ bool wall_where_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struc
  * by now, or was not asked for.
  */
 bool wall_wake_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_wake *copy);
-/* What wall_where_of() tells, of all that are in a block now.  It looks at each thread of the machine. */
+/*
+ * Call each() with what wall_where_of() returns, for all threads that are in a block now. It looks at
+ * each thread of the machine.
+ */
 void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_where *at), void *ctx);
 
 /* A BPF program for perf events of CPUs, which lets through samples of threads with a slot. 0: no BPF. */
 int wall_filter(const struct wall *w);
 /*
- * Where the program writes samples of processes for which wall_trap() was called, in place of letting them
- * through, before it sends a SIGTRAP to the thread when it returns to user code: si_code is SI_KERNEL, and
- * si_value the time, CLOCK_MONOTONIC. The file is of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and what is written of
- * struct trapped_sample; a CPU without an event there has no such samples. 0: this kernel cannot (before
- * 6.18), or no BPF.
+ * Return the file that the program writes samples to of processes for which wall_trap() was called, in
+ * place of letting them through. After that it sends a SIGTRAP to the thread when it returns to user
+ * code: si_code is SI_KERNEL, and si_value the time, CLOCK_MONOTONIC. The file is of a
+ * BPF_MAP_TYPE_PERF_EVENT_ARRAY and gets struct trapped_sample; a CPU without an event there has no such
+ * samples. 0: this kernel cannot (before 6.18), or no BPF.
  */
 int wall_trapped(const struct wall *w);
 /* A process that handles the signal, until it executes another program. Returns -errno. */
@@ -98,18 +101,18 @@ struct wall_maps {
 void wall_maps(const struct wall *w, struct wall_maps *m);
 
 /*
- * Which totals have a block of that class and site (wall_slot.site): those of the class, or, from
+ * Return which totals have a block of that class and site (wall_slot.site): those of the class or, from
  * WALL_NR_CLASSES on, those of the site, when no other has it by now.
  */
 unsigned int wall_place(const struct wall_slot *s, uint32_t class, uint32_t site);
 
 /*
- * What it had used of CPUs when a clock's sample of it was taken, at that time. False: it is not known any
- * more, or there is no BPF.
+ * Get what it had used of CPUs when a clock's sample of it was taken, at that time. Returns false if that
+ * is not known any more, or without BPF.
  */
 bool wall_cpu_at(const struct wall_slot *s, uint64_t time_ns, uint64_t *cpu_ns);
 
-/* What a thread did until a moment, all of it: the sum is that less born_ns. */
+/* The times of a thread until a moment, complete: the sum is that less born_ns. */
 struct wall_times {
 	uint64_t cpu_ns, preempted_ns;
 	uint64_t blocked_ns[WALL_NR_PLACES], queued_ns[WALL_NR_PLACES];	/* by place: see wall_place() */
@@ -122,7 +125,7 @@ struct wall_times {
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
 /* What was of one place is another's. */
 void wall_times_move(struct wall_times *t, unsigned int to, unsigned int from);
-/* Without what goes on: only of what is over. */
+/* Get the times without what goes on: only of what is over. */
 void wall_times_over(const struct wall_slot *s, struct wall_times *t);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 /*
@@ -131,8 +134,9 @@ void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times
  */
 void wall_times_charged(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 /*
- * What went on was told for what it seemed to be, and may have been something else: none of t is to be less
- * than what was told. What was told too much of one is taken from the others, CPU time first; the sum stays.
+ * Level times after a wrong report of what went on, which turned out to be something else: no time of t
+ * may be less than what was reported. What was reported too much of one is taken from the others, CPU
+ * time first; the sum stays.
  */
 void wall_times_level(struct wall_times *t, const struct wall_times *told);
 

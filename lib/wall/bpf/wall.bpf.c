@@ -130,8 +130,8 @@ struct {
 } wall_control SEC(".maps");
 
 /*
- * By the low bits of a tid: the slot of the latest thread with these, 0 there was none. Most lookups end
- * here. Others with the same bits are in the hash, so what is here is never taken away.
+ * The slot of the latest thread with the same low bits of its tid, or 0 for none. Most lookups end here.
+ * Others with the same bits are in the hash, so what is here is never taken away.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -322,7 +322,7 @@ static __always_inline __u32 take(void)
 	return idx;
 }
 
-/* Its number in the namespace at that level; the first is 0. */
+/* Return its number in the namespace at that level; the first level is 0. */
 static __always_inline struct upid *number_at(struct pid *p, __u32 level)
 {
 	return (void *)p->numbers + (level & (MAX_PID_LEVELS - 1)) * bpf_core_type_size(struct upid);
@@ -372,7 +372,7 @@ static __always_inline void retire(struct wall_slot *s, __u32 idx, __u64 now)
 	stamp(idx, now);
 }
 
-/* The slot of a new thread, nobody's yet, with all but its state. */
+/* Prepare a free slot for a new thread, with all but its state. */
 static __always_inline struct wall_slot *prepare(struct task_struct *t, __u32 *idx, __u64 now)
 {
 	__u32 tid = number(t);
@@ -823,8 +823,8 @@ static int send_trap(struct bpf_map *map, void *key, void *value)
 }
 
 /*
- * Of a thread that an agent walks, when it returns to user code. The signal's value is the time, by which the
- * agent knows it.
+ * Trap a thread that an agent walks, when it returns to user code. The signal's value is the time, by
+ * which the agent knows it.
  */
 static __always_inline void trap(struct bpf_perf_event_data *ctx, struct task_struct *t, struct wall_slot *s,
 				 __u32 idx)
@@ -853,7 +853,7 @@ static __always_inline bool has_agent(struct task_struct *t)
 static __always_inline void forget_agent(struct task_struct *t) { }
 #endif
 
-/* On a perf event of a CPU: samples are those of threads that have a slot. */
+/* Let samples of a CPU's perf event through if their thread has a slot. */
 SEC("perf_event")
 int is_recorded(struct bpf_perf_event_data *ctx)
 {
@@ -874,8 +874,8 @@ int is_recorded(struct bpf_perf_event_data *ctx)
 /* ---- wake-ups ---- */
 
 /*
- * Whether one of a stack's addresses is in one of these functions; 0 is in none. Without branches, of which
- * the verifier follows every combination: the sign of a difference says what is less.
+ * Return whether one of a stack's addresses is in one of these functions; 0 is in none. It has no
+ * branches, of which the verifier follows every combination: the sign of a difference says what is less.
  */
 static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, const __u64 *addrs)
 {
@@ -892,8 +892,9 @@ static __always_inline bool is_in(const volatile struct wall_bpf_code *codes, co
 }
 
 /*
- * On behalf of whom the current thread wakes another, when an interrupt may be on top of it; own_stack: that
- * is on the thread's stack, as it is when user code was interrupted. Other stacks are interrupts' only.
+ * Return the thread on whose behalf the current one wakes another, when an interrupt may be on top of it;
+ * own_stack: that is on the thread's stack, as it is when user code was interrupted. Other stacks belong
+ * to interrupts only.
  */
 static __noinline __u32 interrupt_or_thread(void *ctx, __u32 tid, bool own_stack, bool sends)
 {
@@ -940,7 +941,7 @@ static __always_inline __u32 copy_stack(__u8 *to, __u64 sp)
 	return have;
 }
 
-/* Where the current thread is that ends that block. */
+/* Note where the current thread is that ends the block. */
 static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 {
 	struct task_struct *t = CURRENT();
@@ -1003,7 +1004,7 @@ static __always_inline void woken(void *ctx, struct task_struct *t)
 		note_wake(s, idx);
 }
 
-/* In whose context it is woken, and as soon as that is so. */
+/* The thread is woken in the waker's context, and this runs as soon as possible. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
@@ -1087,7 +1088,7 @@ static __always_inline bool is_blocked(struct task_struct *t)
  * tell: then what was written of its block counts for nothing, and the next switch puts it right.
  */
 #ifdef BPF_BASIC
-/* Its next switch puts it right, by what the kernel charged it. */
+/* The next switch corrects it, by what the kernel charged. */
 static __always_inline void unblock(struct wall_slot *s, __u32 nr) { }
 #else
 static __always_inline void unblock(struct wall_slot *s, __u32 nr)
