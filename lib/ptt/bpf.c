@@ -70,7 +70,7 @@ static int make_place(struct err *e)
 	return -EEXIST;
 }
 
-/* Without its pins a link detaches its program. */
+/* A link without its pins detaches its program. */
 static int remove_place(struct err *e)
 {
 	/* not what a link of that name leads to */
@@ -210,7 +210,7 @@ static void release(struct loader *l)
 	btf__free(l->kernel);
 }
 
-/* Whether the kernel takes the programs, which is known when it has. */
+/* Check whether the kernel takes the programs, which is known only by loading them. */
 static int check(struct err *e)
 {
 	enum { SOME_SLOTS = 64 };
@@ -268,7 +268,7 @@ static int fill_pids(struct loader *l, struct err *e)
 	return r ? bpf_failed(e, -r, "the list of processes") : 0;
 }
 
-/* Slot 0 is nobody's. */
+/* Slot 0 is never used. */
 static int fill_fresh(struct loader *l, struct err *e)
 {
 	int fd = map_named(l, "fresh") ? map_fd(l, "fresh") : -1, r = 0;
@@ -369,8 +369,8 @@ static int attach(struct loader *l, struct err *e)
 }
 
 /*
- * A map can be mapped by those who may write it only, so the maps to read are frozen: then nobody in
- * user space writes them, whatever the mode says.
+ * Mapping a map takes the right to write it, so the maps to read are frozen: user space cannot write them
+ * then, whatever the mode says.
  */
 static int pin_maps(struct loader *l, struct err *e)
 {

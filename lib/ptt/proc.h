@@ -5,7 +5,7 @@
 
 #include "ptt/ptt.h"
 
-/* What the file of a session notes: when it began, and what each thread had consumed by then. */
+/* The contents of a session's file: when it began, and what each thread had consumed by then. */
 struct ptt_note {
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	int *pids;			/* none: all processes */

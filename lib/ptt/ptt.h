@@ -75,7 +75,7 @@ struct ptt_config {
 struct ptt_backend {
 	const char *name;
 	bool counts_events;		/* of perf, beside the fields before PTT_COUNTER */
-	/* Whether this user can start a session here: 0, or -errno and what to do. */
+	/* Checks whether this user can start a session here: 0, or -errno and what to do. */
 	int (*check)(struct err *e);
 	/* -EEXIST: there is a session. */
 	int (*start)(const struct ptt_config *c, struct err *e);
@@ -112,7 +112,7 @@ int ptt_read(struct ptt *p, struct ptt_snapshot *s, struct err *e);
 void ptt_snapshot_release(struct ptt_snapshot *s);
 /* Makes *to the same; its memory is used again. */
 void ptt_snapshot_copy(struct ptt_snapshot *to, const struct ptt_snapshot *from);
-/* What was consumed between two snapshots, into *now; threads that consumed nothing are left out. */
+/* Compute what was consumed between two snapshots, into *now; threads that consumed nothing are left out. */
 void ptt_snapshot_diff(struct ptt_snapshot *now, const struct ptt_snapshot *before);
 
 #endif

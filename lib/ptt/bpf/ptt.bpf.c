@@ -29,7 +29,7 @@
 #include "pmu/bpf/task.h"
 #include "ptt/bpf/config.h"
 
-/* What is used of the kernel's own; the loader puts in the offsets of the running one. */
+/* These parts of the kernel's own types are used; the loader puts in the offsets of the running one. */
 typedef struct {
 	int counter;
 } __attribute__((preserve_access_index)) atomic_t;
@@ -181,7 +181,7 @@ static __always_inline __u64 delta(const struct arcprof_cpu *c, const struct val
 	return (__s64)d > 0 ? d : 0;
 }
 
-/* To whom the time since the last event belongs. */
+/* Return the receiver of the time since the last event. */
 static __always_inline __u64 *bucket(struct arcprof_cpu *c, const struct arcprof_slot *s)
 {
 	if (c->state & ARCPROF_CPU_HARDIRQ)
@@ -228,8 +228,8 @@ static __always_inline void charge(struct arcprof_cpu *c, struct arcprof_slot *s
 }
 
 /*
- * What the kernel's own figures leave out on the thread's CPU: time stolen by a hypervisor, and
- * interrupts where the kernel accounts them itself.  Both are in our readings of the clock.
+ * Return what the kernel's own figures leave out on the thread's CPU: time stolen by a hypervisor, and
+ * interrupts where the kernel accounts them itself. Both are in our readings of the clock.
  */
 static __always_inline __u64 charged_to_nobody(struct task_struct *t)
 {
@@ -322,7 +322,7 @@ static __always_inline __u64 faults_of(struct task_struct *t)
 
 /* ---- slots ---- */
 
-/* The sums of a thread nobody will ask for any more. */
+/* Add up the counts of a thread whose slot will not be read any more. */
 static __always_inline void fold(const struct arcprof_slot *s)
 {
 	__u32 zero = 0, i;
@@ -514,8 +514,8 @@ static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, c
 }
 
 /*
- * Another thread runs than the last switch said.  (There are kernels that hide switches of some
- * threads.)  What passed since is nobody's: it goes to the bucket of others.
+ * Another thread runs than the last switch said, since some kernels hide switches of some threads. The
+ * time since goes to the bucket of others.
  */
 static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, const struct values *now,
 			      __u32 cpu)
@@ -607,7 +607,7 @@ static __always_inline void leave(struct arcprof_cpu *c, __u32 bit, const struct
 	SEQ_STEP(s->seq);
 }
 
-/* One for all interrupts: a call costs less than 24 copies. */
+/* One function serves all interrupts: a call costs less than 24 copies. */
 static __noinline int interrupt(__u32 bit, bool in)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
