@@ -39,7 +39,7 @@ struct arcs {
 	size_t nr_stanzas;
 	uint32_t *stanza_of;		/* [consumer] -> index in stanzas, UINT32_MAX: none */
 	unsigned int nr_metrics;
-	/* What the rows point into. */
+	/* The memory that the rows point into. */
 	struct arc *rows;
 	uint64_t *sums;
 };

@@ -38,9 +38,8 @@ void flow_events_init(struct flow_events *b, struct flow *f);
 void flow_events_release(struct flow_events *b);
 
 /*
- * From here on the events belong to the thread of that consumer, a root of the tree with
- * n = 1.  What passed since the last event is the earlier thread's, unless own_clock.  Must
- * come before the first event.
+ * Charge further events to the thread of that consumer, a root of the tree with n = 1. What passed since
+ * the last event is the earlier thread's, unless own_clock. Must come before the first event.
  */
 void flow_events_switch(struct flow_events *b, uint32_t consumer, const uint64_t *values);
 /*

@@ -105,7 +105,7 @@ void flow_add(struct flow *f, uint32_t node, uint64_t n, const uint64_t *base);
  */
 void flow_finish(struct flow *f);
 
-/* Of flow_finish() what a walk needs: order and child lists. Consumers may have any numbers. */
+/* Do the part of flow_finish() that a walk needs: order and child lists. Consumers may have any numbers. */
 void flow_link(struct flow *f);
 
 /*
@@ -122,7 +122,7 @@ void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr);
 uint64_t flow_totals(const struct flow *f, uint64_t *total);
 /* n of each node and of all below it, into n[nr_nodes]. */
 void flow_sum_n(const struct flow *f, uint64_t *n);
-/* One more than the highest consumer id in the tree: the size of an array indexed by it. */
+/* Return one more than the highest consumer id in the tree: the size of an array indexed by it. */
 uint32_t flow_nr_consumers(const struct flow *f);
 
 /* Preorder walk without recursion: the node after i, FLOW_NONE at the end; start with FLOW_NONE. */

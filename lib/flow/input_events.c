@@ -84,8 +84,8 @@ static int slow_line(struct parser *x, struct err *e)
 }
 
 /*
- * One line with one value whose name is the guessed one; false, and nothing has
- * happened, when it is any other line.
+ * Handle one line with one value whose name is the guessed one; return false without any effect for any
+ * other line.
  */
 static inline bool fast_line(struct parser *x)
 {
@@ -96,7 +96,7 @@ static inline bool fast_line(struct parser *x)
 	uint32_t node;
 	unsigned char digit;
 
-	/* At most 18 digits: no overflow; and the line is cut nowhere before its name. */
+	/* At most 18 digits cannot overflow, and the line is not cut before its name. */
 	if (end - p < 24)
 		return false;
 	for (; (digit = *p - '0') < 10 && p - x->t.p < 18; p++)

@@ -11,7 +11,7 @@
 #include "flow/input.h"
 #include "flow/tree.h"
 
-/* What has a meaning in a path, beside what is escaped everywhere. */
+/* These have a meaning in a path, beside what is escaped everywhere. */
 static const char also[] = "\\;";
 
 const char *tree_field(const char **p, const char *end, size_t *len)
@@ -138,7 +138,7 @@ static int level_line(struct tree_parser *x, const char *line, size_t len, struc
 	return 0;
 }
 
-/* How many numbers follow n in the first line of the path form. */
+/* Return how many numbers follow n in the first line of the path form. */
 static unsigned int count_metrics(const struct text *t)
 {
 	struct text ahead = *t;

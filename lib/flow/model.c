@@ -96,7 +96,10 @@ static int no_metric(const struct model *m, const char *name, struct err *e)
 	return -EINVAL;
 }
 
-/* What a new model has of an old one: [index in the new one] is the index in the old one. */
+/*
+ * The metrics and sources that a new model takes from an old one: [index in the new one] is the index in
+ * the old one.
+ */
 struct pick {
 	uint8_t metrics[FLOW_MAX_METRICS], sources[FLOW_MAX_METRICS];
 	unsigned int nr_metrics, nr_sources;

@@ -124,11 +124,11 @@ bool model_leads_source(const struct model *m, unsigned int metric);
 
 typedef const char *metric_name(const void *ctx, size_t i);
 /*
- * Which of nr metrics a user means by a name: the one that is called so; else by "cpu" the first that a clock
- * has sampled, cpu-clock or task-clock. nr: none.
+ * Return which of nr metrics a user means by a name: the one of that name; else by "cpu" the first that a
+ * clock has sampled, cpu-clock or task-clock; nr: none.
  */
 size_t metric_meant(const char *name, size_t nr, metric_name *name_of, const void *ctx);
-/* The same of those that the model shows; nr_shown: none. */
+/* Do the same with the metrics that the model shows; nr_shown: none. */
 unsigned int model_metric(const struct model *m, const char *name);
 
 /* flow_finish() of the tree; times follow its nodes. */

@@ -41,7 +41,7 @@ void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_
  */
 void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out, uint32_t *where);
 
-/* Only the named metrics, in that order; -EINVAL when one is not there.  n is what it was. */
+/* Keep only the named metrics, in that order; return -EINVAL when one is missing. n does not change. */
 int model_pick_metrics(struct model *m, char *const *names, size_t nr, struct err *e);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "flow/order.h"
 
-/* By name, then by everything else that makes them two consumers, so that no order is chance. */
+/* Compare by name, then by everything else that makes them two consumers, so that no order is chance. */
 static int compare_consumers(const struct consumers *c, uint32_t x, uint32_t y)
 {
 	const struct consumer *a = &c->items[x], *b = &c->items[y];

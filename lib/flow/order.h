@@ -16,7 +16,7 @@ struct flow_order {
 	unsigned int counter;		/* the metric that stands for n; 0: n itself */
 };
 
-/* What a consumer or context is ordered by. */
+/* The values that a consumer or context is ordered by. */
 struct flow_key {
 	uint32_t consumer;
 	uint64_t n;

@@ -73,7 +73,7 @@ static bool is(const char *s, size_t len, const char *what)
 	return len == strlen(what) && !memcmp(s, what, len);
 }
 
-/* False: n of no known kind. */
+/* Return false for an unknown kind of n. */
 static bool find_kind(const char *s, size_t len, enum flow_n *kind)
 {
 	static const enum flow_n kinds[] = { FLOW_CALLS, FLOW_SAMPLES, FLOW_OBJECTS };
@@ -128,7 +128,7 @@ int text_directives(struct text *t, struct err *e)
 	return 0;
 }
 
-/* Without the escapes that output_tree() makes; what has others is as it is. */
+/* Remove the escapes that output_tree() makes; a name with others stays. */
 static void set_metric(struct model *m, unsigned int i, const struct text_metric *x)
 {
 	struct buf name = BUF_INIT, unit = BUF_INIT;

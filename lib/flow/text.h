@@ -10,7 +10,7 @@ struct text {
 	const char *p, *end;	/* what is not read yet */
 	const char *line;	/* start of the current line */
 	size_t line_nr;		/* of the current line, from 1 */
-	/* What the directives said. */
+	/* The contents of the directives. */
 	struct text_metric {
 		const char *name, *unit, *counter;
 		size_t name_len, unit_len, counter_len;

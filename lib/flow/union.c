@@ -27,7 +27,7 @@ void union_release(struct model_union *u)
 	memset(u, 0, sizeof(*u));
 }
 
-/* Where the values of an input go: [source], [metric of the input]; UINT_MAX: nowhere. */
+/* The destination of an input's values: [source], [metric of the input]; UINT_MAX: none. */
 struct places {
 	unsigned int sources[FLOW_MAX_METRICS];
 	unsigned int columns[FLOW_MAX_METRICS];

@@ -37,8 +37,9 @@
 struct union_opts {
 	const char *const *sides;	/* their names, borrowed; NULL: metrics of all sides are added */
 	/*
-	 * What all consumers that are the same as that one of the model from have in common: fills *x, with
-	 * names in to. Where it has been applied it must change nothing. NULL: all but equal ones differ.
+	 * Fills *x with what all consumers that count as the same as that one of the model from have in
+	 * common, with names in to. Applied again it must change nothing. NULL: all but equal ones
+	 * differ.
 	 */
 	void (*identify)(const void *ctx, const struct model *from, uint32_t consumer, struct strtab *to,
 			 struct consumer *x);
@@ -61,7 +62,7 @@ struct model_union {
 		bool is_n;		/* of the source, which is not the first */
 	} columns[FLOW_MAX_METRICS];
 	unsigned int nr_columns;
-	/* What is known of consumers of the result while they are identities. */
+	/* The consumers of the result while they are identities: */
 	struct consumer *shown;		/* [consumer]: with all that its members have in common */
 	size_t nr_shown, alloc_shown;
 	uint8_t *has;			/* [node]: bits of sides */
@@ -87,15 +88,15 @@ int union_add(struct model_union *u, const struct model *from, unsigned int side
 void union_finish(struct model_union *u);
 void union_release(struct model_union *u);
 
-/* Whether a side has that context. */
+/* Return whether a side has that context. */
 static inline bool union_has(const struct model_union *u, unsigned int side, uint32_t node)
 {
 	return u->has[node] >> side & 1;
 }
 
 /*
- * After union_finish(): the metric of m that has this one of a side, as its inputs call it; nr_shown: it has
- * none.
+ * Return, after union_finish(), the metric of m that holds this metric of a side, as its inputs call it;
+ * nr_shown: none.
  */
 unsigned int union_column(const struct model_union *u, unsigned int side, const char *metric);
 
