@@ -56,7 +56,7 @@ struct classfile_text pool_class_name(const struct pool *p, uint32_t idx);
 /* Name and descriptor of a field, method, dynamic constant or call site. */
 struct classfile_text pool_ref_name(const struct pool *p, uint32_t idx);
 struct classfile_text pool_ref_type(const struct pool *p, uint32_t idx);
-/* The Class of a field or method; 0: it is none, or of no class. */
+/* Return the Class of a field or method, or 0 if it is none, or has no class. */
 uint32_t pool_ref_class(const struct pool *p, uint32_t idx);
 
 /* Adds a constant; 0 when the pool is full. */

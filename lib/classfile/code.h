@@ -146,7 +146,7 @@ void scratch_reset(struct scratch *s);
 /* Zeroed, 8-aligned; NULL: no memory. */
 void *scratch_get(struct scratch *s, size_t size);
 
-/* What is put in somewhere; len 0: nothing. */
+/* Code to insert; len 0: nothing. */
 struct snippet {
 	uint8_t len;
 	uint8_t bytes[8];
@@ -183,7 +183,10 @@ struct unlock {
 	uint32_t pc, local;
 };
 
-/* Where the instructions go: after a probe for the entry, returns and handlers after one of their own. */
+/*
+ * The places of the instructions: after a probe for the entry, returns and handlers after one of their
+ * own.
+ */
 struct layout {
 	const struct code *code;
 	const struct snippets *put;
@@ -224,7 +227,7 @@ static inline uint32_t layout_len_before(const struct layout *l, uint32_t pc)
 	       (l->sites && l->sites[pc] ? l->put->line.len : 0);
 }
 
-/* Where the instruction itself stands, or before a return the probe of the exit. */
+/* Return where the instruction itself stands, or before a return the probe of the exit. */
 static inline uint32_t layout_insn_at(const struct layout *l, uint32_t pc)
 {
 	return l->at[pc] + layout_len_before(l, pc);
@@ -238,7 +241,7 @@ static inline uint32_t layout_range_at(const struct layout *l, uint32_t pc)
 
 void layout_write(const struct layout *l, struct writer *w);
 
-/* The probe of a handler, and the throw: so many bytes. */
+/* Return the length of a handler: its probe, and the throw. */
 static inline uint32_t layout_handler_len(const struct layout *l)
 {
 	return l->put->thrown.len + 1;
@@ -251,7 +254,7 @@ void layout_write_handler(const struct layout *l, struct writer *w);
  */
 uint32_t insn_signals(const struct code *c, uint32_t pc);
 
-/* What the two handlers cover. */
+/* The code that the two handlers cover. */
 enum cover {
 	COVER_NOTHING,
 	COVER_UNINIT,	/* before super() or this(): by a handler that declares "this" uninitialised */
@@ -264,7 +267,10 @@ struct range {
 	enum cover cover;
 };
 
-/* Where an exception in the snippet of a monitorexit leads: gives the local's object back, and throws on. */
+/*
+ * The target of an exception in the snippet of a monitorexit: it gives the local's object back, and
+ * throws on.
+ */
 struct way_out {
 	uint32_t local, at;
 };
@@ -284,8 +290,8 @@ void frames_write_way(uint32_t local, struct writer *w);
 const struct way_out *frames_way(const struct guard *g, uint32_t local);
 
 /*
- * Where which handler is to watch, and the stack maps that go with the code: the count and the
- * entries of a StackMapTable are left in w, nothing when the code needs none.
+ * Find the ranges that the handlers are to watch, and the stack maps that go with the code. The count and
+ * the entries of a StackMapTable are left in w, nothing when the code needs none.
  */
 enum classfile_reason frames_write(const struct layout *l, struct pool *pool, struct scratch *s,
 				   struct guard *g, struct writer *w);

@@ -316,8 +316,8 @@ static uint32_t nr_returns(const struct code *c)
 }
 
 /*
- * From one instruction to another, but for the exits' probes: what is thrown in one of these
- * (Thread.stop) comes when the method's end was told.
+ * Add the ranges from one instruction to another, without the exits' probes: an exception in one of these
+ * (Thread.stop) comes after the probe has reported the method's end.
  */
 static void add_ranges(const struct layout *l, struct guard *g, uint32_t pc, uint32_t end, enum cover cover)
 {

@@ -24,7 +24,7 @@ bool code_read(struct code *c, struct reader r)
 		struct classfile_text name = pool_utf8(c->pool, read16(&r));
 		struct reader body = read_part(&r, read32(&r));
 
-		/* Below version 50 no verifier looks at it. */
+		/* A class below version 50 has no use for it: the verifier does not read it. */
 		if (c->version < 50 || !text_is(name, "StackMapTable"))
 			continue;
 		if (c->has_frames)
@@ -70,7 +70,7 @@ static uint32_t wide_len(const struct code *c, uint32_t pc)
 	return 0;
 }
 
-/* Where the operands of a switch start: at a multiple of four. */
+/* Return where the operands of a switch start: at a multiple of four. */
 static uint32_t operands(uint32_t pc)
 {
 	return (pc + 4) & ~3u;

@@ -74,8 +74,9 @@ static bool check_targets(const struct layout *l)
 }
 
 /*
- * For each pc: how many handlers at the same place or before it watch it. A probe may throw (when the stack
- * is full), and must not lead back to itself, so there is none where such a handler watches. NULL: no memory.
+ * Return, for each pc, how many handlers at the same place or before it watch it; NULL without memory. A
+ * probe may throw (when the stack is full), and must not lead back to itself, so there is none where such
+ * a handler watches.
  */
 static uint32_t *watched_from_before(const struct code *c, struct scratch *s)
 {
@@ -120,8 +121,8 @@ static bool begins_block(const struct layout *l, uint32_t pc, uint32_t after)
 }
 
 /*
- * Where the instructions of each basic block are counted: in front of its first one, or of the first one
- * where a probe may stand. A block without such a place is not counted.
+ * Choose where the instructions of each basic block are counted: in front of its first one, or of the
+ * first one where a probe may stand. A block without such a place is not counted.
  */
 static void find_blocks(struct layout *l, const uint32_t *watched)
 {
@@ -159,7 +160,7 @@ static enum classfile_reason find_probes(struct layout *l, struct scratch *s)
 
 /* ---- monitors ---- */
 
-/* For each pc: how many handlers watch it for anything that is thrown; NULL: no memory. */
+/* Return, for each pc, how many handlers watch it for anything that is thrown; NULL without memory. */
 static uint32_t *watched_for_all(const struct code *c, struct scratch *s)
 {
 	uint32_t *nr = scratch_get(s, (c->len + 1) * sizeof(nr[0]));

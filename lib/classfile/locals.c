@@ -78,7 +78,10 @@ static bool find_method(const struct pool *p, struct reader r, const struct clas
 	return false;
 }
 
-/* Some of the code from start to before end is of that line. The table is in the order of the code. */
+/*
+ * Return whether some of the code from start to before end belongs to that line. The table is in the
+ * order of the code.
+ */
 static bool is_in_line(const struct tables *t, uint32_t start, uint32_t end, uint32_t line)
 {
 	struct reader r = t->lines;

@@ -24,9 +24,9 @@ struct classfile_locals {
 };
 
 /*
- * Up to max variables of references that exist in some instruction of that line, in the order of the file.
- * Returns their number, which may be more than max; 0: there are none, or the class has no such method or
- * does not tell. Texts are of the input.
+ * Find up to max variables of references that exist in some instruction of that line, in the order of the
+ * file. Returns their number, which may be more than max; 0 if there are none, or the class has no such
+ * method or no table of variables. Texts are of the input.
  */
 uint32_t classfile_locals(const void *in, size_t len, const struct classfile_locals *of,
 			  struct classfile_local *out, uint32_t max);

@@ -288,7 +288,7 @@ static bool invoke(struct types *t, uint32_t op, uint32_t idx)
 	return push_result(t, d);
 }
 
-/* What an array of references holds. */
+/* Push what an array of references holds. */
 static bool load_element(struct types *t)
 {
 	struct type array;

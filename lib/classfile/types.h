@@ -12,7 +12,7 @@
 
 #include "classfile/code.h"
 
-/* Up to TYPE_UNINIT the numbers of the file format. */
+/* The numbers up to TYPE_UNINIT are those of the file format. */
 enum {
 	TYPE_TOP, TYPE_INT, TYPE_FLOAT, TYPE_DOUBLE, TYPE_LONG, TYPE_NULL, TYPE_UNINIT_THIS,
 	TYPE_OBJECT,		/* ref: Class constant */
@@ -46,7 +46,7 @@ bool types_enter(struct types *t);
 /* The instruction at pc, as if it ran through. False: it does not fit the types. */
 bool types_step(struct types *t, uint32_t pc);
 
-/* One word each, but both of a long or double. False: no room. */
+/* Push a type of one word, or both words of a long or double. Returns false without room. */
 bool types_push(struct types *t, uint32_t tag, uint32_t ref);
 /* A local variable at the end of those known, for stack maps. */
 bool types_append_local(struct types *t, struct type type);
