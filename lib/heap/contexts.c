@@ -81,7 +81,7 @@ static uint32_t consumer_of_thread(struct heap_contexts *b, const struct heap_th
 	return consumer_add(&b->m->consumers, &c);
 }
 
-/* Of a class, as what a class is to others: "class X" beside its instances, which are X. */
+/* Return the consumer of a Class object: "class X" beside its instances, which are X. */
 static uint32_t consumer_of_mirror(struct heap_contexts *b, const struct heap_class *of)
 {
 	char *name = xasprintf("class %s", strtab_get(&b->h->names, of->name));

@@ -30,11 +30,11 @@ void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *
 void contexts_release(struct heap_contexts *b);
 
 /*
- * Of an object that is more to a reader than one of its class, a thread with a name or a class: its consumer
- * whatever the contexts are; 0: it is none.
+ * Return the consumer, whatever the contexts are, of an object with a name of its own, which is a thread
+ * with a name or a class; 0 for other objects.
  */
 uint32_t contexts_named(struct heap_contexts *b, uint32_t object);
-/* By class, or field and class; roots of a kind, and threads, by name. */
+/* Return the consumer by class, or field and class; for roots of a kind, and threads, by name. */
 uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node);
 /* The context of a node of that consumer below the context parent. */
 uint32_t contexts_child(struct heap_contexts *b, uint32_t parent, uint32_t consumer);

@@ -143,7 +143,10 @@ struct preds {
 	uint32_t *from;
 };
 
-/* Whether the edge, of numbers, is such. What is lost holds nothing that the root reaches. */
+/*
+ * Return whether the edge, of numbers, goes to a predecessor. What is lost holds nothing that the root
+ * reaches.
+ */
 static bool is_pred(const struct search *s, uint32_t from, uint32_t to)
 {
 	return s->parent[to] != from && !(s->lost && from > s->lost && to < s->lost);

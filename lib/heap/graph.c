@@ -189,8 +189,8 @@ static void name_ref(void *ctx, uint64_t id, uint32_t how)
 }
 
 /*
- * What a thread holds by a local variable, in place of a field. Of several frames the outermost has it
- * longest: those that it calls got it from there.
+ * Name what a thread holds by a local variable, in place of a field. Of several frames the outermost has
+ * it longest: those that it calls got it from there.
  */
 static void name_locals(struct naming *n)
 {

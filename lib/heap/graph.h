@@ -12,7 +12,7 @@
 /* Reads the objects of h; g is zeroed before, and to be released. */
 int heap_graph(struct heap *h, bool keep_soft, struct heap_graph *g, struct err *e);
 
-/* Of all nodes: objects, and those of enum heap_own and threads behind them. */
+/* The holders and sizes of all nodes: objects, and behind them those of enum heap_own and threads. */
 struct heap_retained {
 	uint32_t *holder;		/* immediate dominator */
 	uint64_t *bytes;		/* what would be freed with it, its own size included */
@@ -23,9 +23,10 @@ int heap_retained(struct heap *h, bool keep_soft, struct heap_retained *x, struc
 void heap_retained_release(struct heap_retained *x);
 
 /*
- * After heap_read(): by which field each object is held by its holder, as strtab id of "Class.field", or in
- * which frame the local variable is by which a thread holds it (frames.h); 0: it does not refer to it, or is
- * no object. classes: where the names of these variables are; or NULL. The caller frees it.
+ * Return, after heap_read(), the field by which each object is held by its holder, as strtab id of
+ * "Class.field", or the frame of the local variable by which a thread holds it (frames.h). It is 0 if the
+ * holder does not refer to it, or is not an object. classes: where the names of these variables are; or
+ * NULL. The caller frees it.
  */
 struct classpath;
 uint32_t *heap_fields(struct heap *h, bool keep_soft, const uint32_t *holder,

@@ -334,7 +334,7 @@ static void forget_classes_of_before(struct heap *h)
 	h->nr_dangling = h->nr_classless = h->bytes = 0;
 }
 
-/* What damage hid from the second walk alone. */
+/* Give a class to what damage hid from the second walk alone. */
 static void class_the_rest(struct heap *h)
 {
 	uint32_t i;

@@ -15,7 +15,7 @@
 #include "heap/hprof.h"
 #include "heap/ids.h"
 
-/* What kind of java.lang.ref.Reference instances are: only a strong or a soft referent is held. */
+/* The kinds of java.lang.ref.Reference: only a strong or a soft referent is held. */
 enum heap_strength { HEAP_STRONG, HEAP_SOFT, HEAP_WEAK, HEAP_FINAL, HEAP_PHANTOM };
 
 struct heap_field {
@@ -68,7 +68,7 @@ struct heap_layout {
 	bool assumed;			/* ids are no addresses, so nothing tells: HotSpot's usual layout */
 };
 
-/* What the agent made for a dump (roster.h). */
+/* The objects that the agent made for a dump (roster.h). */
 struct heap_roster {
 	uint64_t numbers_id;		/* the array of numbers, */
 	const uint8_t *numbers;		/* and its elements; NULL: there is none */
@@ -143,7 +143,7 @@ struct object_kind;
 struct object_kinds;
 void sizes_count(struct heap *h, const struct object_kinds *k, const struct object_kind *last);
 
-/* Bytes in memory; 0 of a node that is no object. */
+/* Return its bytes in memory; 0 for a node that is not an object. */
 static inline uint64_t heap_size(const struct heap *h, uint32_t node)
 {
 	return node < h->ids.nr ? (uint64_t)h->units[node] * 8 : 0;
@@ -179,7 +179,7 @@ struct heap_fields_walk {
 	uint32_t at;			/* offset of the value in an instance */
 };
 void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const struct hprof_item *x);
-/* False at the end, or where the dump contradicts itself. */
+/* Return false at the end, or where the dump contradicts itself. */
 bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f);
 
 /* The value of the first of these fields with that name; NULL: there is none. */

@@ -186,7 +186,7 @@ static bool can_be_record(const uint8_t *p, size_t left)
 	return is_known(*p) && (hprof_u32(p + 5) <= left - RECORD_HEAD || is_segment(*p));
 }
 
-/* Where a record ends, or the dump. */
+/* Return where a record ends, or the dump. */
 static const uint8_t *end_of_record(const uint8_t *p, const uint8_t *end)
 {
 	return p + RECORD_HEAD + MIN(hprof_u32(p + 5), (size_t)(end - p - RECORD_HEAD));
@@ -247,8 +247,8 @@ static const uint8_t *find_record(const struct hprof *h, const uint8_t *p, const
 }
 
 /*
- * Not a record, or one with a length that hardly any has and behind which there is none. A segment may be
- * damaged at its beginning, or its end.
+ * Check for what is not a record, or has a length that hardly any record has and no record behind it. A
+ * segment may be damaged at its beginning, or its end.
  */
 static bool is_damaged(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
@@ -516,7 +516,7 @@ static void skip_damage(struct hprof_items *i)
 	i->p = next;
 }
 
-/* Whether items follow at p: hardly any do behind a wrong length. A dump may be truncated in one. */
+/* Return whether items follow at p: hardly any do behind a wrong length. A dump may be truncated in one. */
 static bool is_followed(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
 	const bool may_be_truncated = end == h->data + h->len;

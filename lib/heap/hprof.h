@@ -62,7 +62,7 @@ struct hprof {
 int hprof_open(struct hprof *h, const char *path, struct err *e);
 /* The same of bytes that stay the caller's. */
 int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e);
-/* Whether the file is a dump, plain or compressed; one that cannot be read is none. */
+/* Return whether the file is a dump, plain or compressed; false if it cannot be read. */
 bool hprof_recognize(const char *path);
 void hprof_close(struct hprof *h);
 
@@ -149,12 +149,12 @@ struct hprof_item {
 	uint32_t n;			/* HPROF_INSTANCE: bytes; arrays: elements */
 };
 
-/* Reads the item at p; where it ends, or NULL: it is truncated or of no known kind. */
+/* Read the item at p; return where it ends, or NULL if it is truncated or of an unknown kind. */
 const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t *end, struct hprof_item *x);
 
 /*
- * Whether an instance of that class has that many bytes; after damage, items go on with the first instance
- * of which this is true, or a class.
+ * Returns whether an instance of that class has that many bytes; after damage, items go on with the first
+ * instance of which this is true, or a class.
  */
 typedef bool (*hprof_is_instance_fn)(const void *ctx, uint64_t class_id, uint32_t len);
 
@@ -183,8 +183,8 @@ bool hprof_items_next_slow(struct hprof_items *i, struct hprof_item *x);
 enum { HPROF_INSTANCE_HEAD = 25, HPROF_OBJECTS_HEAD = 25, HPROF_VALUES_HEAD = 18, HPROF_MOST_HEAD = 25 };
 
 /*
- * Most items: as hprof_item() at i->p, of instances and arrays whose ids have 8 bytes; NULL of others, and of
- * what is not within the segment.
+ * Do what hprof_item() does at i->p for most items: instances and arrays whose ids have 8 bytes. Return
+ * NULL for others, and for what is not within the segment.
  */
 static inline const uint8_t *hprof_item_usual(const struct hprof_items *i, struct hprof_item *x)
 {

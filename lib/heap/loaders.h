@@ -13,8 +13,8 @@ struct heap_loader {
 };
 
 /*
- * After heap_read(): by bytes; the caller frees them. Arrays are counted with the loader that the dump
- * gives their class.
+ * List the loaders by bytes, after heap_read(); the caller frees them. Arrays are counted with the loader
+ * that the dump gives their class.
  */
 struct heap_loader *loaders_find(struct heap *h, size_t *nr);
 

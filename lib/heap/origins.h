@@ -15,7 +15,7 @@ struct heap_origins {
 	bool all;			/* every object is one: what is none is older than the recording */
 };
 
-/* Of the samples' bytes, scaled: what the next object above, of another context, is. */
+/* The bytes of the samples, scaled, by what the next object above, of another context, is. */
 struct heap_origin_facts {
 	uint64_t nr;			/* samples */
 	double bytes;

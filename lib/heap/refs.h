@@ -9,10 +9,13 @@
 
 #include "heap/heap.h"
 
-/* By what an object refers to another: the index of an instance's or class's field, or one of these. */
+/*
+ * The way in which an object refers to another: the index of an instance's or class's field, or one of
+ * these.
+ */
 enum { REF_ELEMENT = 1 << 24, REF_REFERENT, REF_CLASS, REF_LOADER, REF_SUPER, REF_OTHER };
 
-/* Never called with id 0, which is null. */
+/* The function is never called with id 0, which is null. */
 typedef void (*heap_ref_fn)(void *ctx, uint64_t id, uint32_t how);
 
 static inline void refs_one(const struct heap *h, const uint8_t *at, uint32_t how, heap_ref_fn fn, void *ctx)
@@ -59,7 +62,7 @@ static inline void refs_of_class(const struct heap *h, const struct hprof_class 
 	}
 }
 
-/* All references of the object x, whose class is c. */
+/* Call fn for all references of the object x, whose class is c. */
 static inline void refs_each(const struct heap *h, const struct hprof_item *x, const struct heap_class *c,
 			     bool keep_soft, heap_ref_fn fn, void *ctx)
 {

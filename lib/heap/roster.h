@@ -10,13 +10,17 @@
 
 /* In the first walk: whether these numbers are a roster's; of several the last one is taken. */
 void roster_see(struct heap *h, const struct hprof_item *x);
-/* After the first walk, before ids_finish(): takes its objects out of the ids. A walk more, if any. */
+/*
+ * Take the roster's objects out of the ids, after the first walk and before ids_finish(). This takes one
+ * more walk, if there is a roster.
+ */
 void roster_hide(struct heap *h);
 void heap_roster_release(struct heap_roster *r);
 
 /*
- * Whether the dump tells of samples, and with which cookie. Which object is which sample: of those [object]
- * the sample's number, 0: none; the caller frees it. One walk.
+ * heap_has_samples() returns whether the dump has samples, and their cookie. heap_samples() returns which
+ * object is which sample: [object] is the sample's number, 0 for none; the caller frees it. It takes one
+ * walk.
  */
 bool heap_has_samples(const struct heap *h, uint64_t *cookie);
 uint32_t *heap_samples(const struct heap *h);

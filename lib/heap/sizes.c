@@ -336,7 +336,10 @@ static bool has_injected(const struct sizes *s, const struct heap_class *c)
 	return false;
 }
 
-/* Whether the least distance of the class can be its size, which is that much without what the JVM adds. */
+/*
+ * Return whether the least distance of the class can be its size, which is "size" without what the JVM
+ * adds.
+ */
 static bool is_near(const struct sizes *s, const struct heap_class *c, uint64_t size)
 {
 	const struct evidence *x = &s->classes[c - s->h->classes];
@@ -347,7 +350,7 @@ static bool is_near(const struct sizes *s, const struct heap_class *c, uint64_t 
 	       (x->least >= size + CONTENDED || has_injected(s, c));
 }
 
-/* What the JVM adds to the nearest superclass with objects, and so to this class: padding, fields. */
+/* Return what the JVM adds to the nearest superclass with objects, and so to this class: padding, fields. */
 static uint64_t inherited(const struct sizes *s, const struct heap_class *c)
 {
 	const struct evidence *x;
@@ -465,7 +468,7 @@ static void assume_layout(struct sizes *s)
 	find_array_headers(s);
 }
 
-/* What all of them tell of the JVM, and the sizes of instances. */
+/* Derive the JVM's layout from all of them, and the sizes of instances. */
 static void find_layout(struct sizes *s)
 {
 	struct heap *h = s->h;

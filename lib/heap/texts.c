@@ -112,7 +112,10 @@ static void wanted_release(struct wanted *w)
 	free(w->same);
 }
 
-/* Each id becomes that of what the object refers to by the field; 0: nothing, or it is not there. */
+/*
+ * Replace each id by that of the object that its object refers to by the field; 0 for null or without
+ * such a field.
+ */
 static void follow(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *s)
 {
 	struct wanted wanted;

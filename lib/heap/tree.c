@@ -52,7 +52,7 @@ static void reach(struct paths *p, uint32_t node, uint32_t from)
 	p->queue[p->nr++] = node;
 }
 
-/* From the nodes of the queue, the first of which is the one with that index. */
+/* Search from the nodes of the queue, beginning with index i. */
 static void search(struct paths *p, uint32_t i)
 {
 	uint64_t e;

@@ -11,7 +11,7 @@
 #include "heap/contexts.h"
 #include "heap/origins.h"
 
-/* What stands above an object in the tree. */
+/* The relation of an object to what is above it in the tree. */
 enum heap_shape {
 	HEAP_DOMINATORS,		/* what dominates it */
 	HEAP_CONTAINMENT,		/* the shortest path from a root: what contains it */
@@ -31,7 +31,7 @@ struct heap_tree_opts {
 	const void *ctx;
 };
 
-/* What of the heap is in no row of its own. */
+/* The parts of the heap that have no row of their own. */
 struct heap_tree_facts {
 	uint32_t nr_lost;		/* objects that no root reaches; with paths, of the classes */
 	bool no_roots;			/* the dump has none */

@@ -29,7 +29,10 @@ void variables_release(struct variables *v)
 
 /* ---- in order ---- */
 
-/* Of the objects, most that have a variable; one variable not for these objects (not_for: bits). */
+/*
+ * Return how many of the objects can have a variable at most; one variable may not be for these objects
+ * (not_for: bits).
+ */
 static uint32_t most(const struct variables_fit *f, uint32_t without, uint64_t not_for)
 {
 	uint32_t best[2][MOST + 1] = { { 0 } }, i, j, group;
@@ -125,7 +128,7 @@ static bool array_fits(const char *object, const char *type)
 	return dims == of_type ? !is_values(object) : !strncmp(type, "java.lang.Object[", 17);
 }
 
-/* Whether an object of that class may be in a variable of that type. */
+/* Return whether an object of that class may be in a variable of that type. */
 static bool fits(struct variables *v, uint32_t class, const char *type)
 {
 	const char *name = heap_class_name(v->h, class);

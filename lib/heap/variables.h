@@ -21,14 +21,14 @@ struct variables {
 	uint8_t *is_class;		/* [class] 1: a class, 2: perhaps an interface; 0: not yet known */
 };
 
-/* All is borrowed, until variables_release(). */
+/* The arguments are borrowed until variables_release(). */
 void variables_init(struct variables *v, struct heap *h, const struct heap_frames *f,
 		    const struct classpath *cp);
 void variables_release(struct variables *v);
 /* Append the name of the variable that holds the object of that root (its index); false: it is not known. */
 bool variables_name(struct variables *v, size_t root, struct buf *out);
 
-/* For variables.c and its tests: an object of a frame, and a variable, in the order of slots. */
+/* The objects of a frame, and its variables, in the order of slots; for variables.c and its tests. */
 struct variables_fit {
 	uint16_t slot[64];		/* of variable j */
 	uint64_t fits[64];		/* bit i: object i has its type */

@@ -115,7 +115,7 @@ static uint32_t text_of(struct search *s, const struct hprof_item *x)
 	return id;
 }
 
-/* One more object with these contents: all but the first are wasted. */
+/* Add an object with these contents: all but the first are wasted. */
 static void take_contents(struct search *s, const struct hprof_item *x, uint32_t object, enum waste_kind kind)
 {
 	const struct heap *h = s->h;
