@@ -65,7 +65,7 @@ static void sort_children(struct model *m)
 	flow_sort_children(&m->flow, &order);
 }
 
-/* What a node has from the ones above it. */
+/* Set what a node has from the ones above it. */
 static void describe_node(struct query_data *d, uint32_t at)
 {
 	const struct flow_node *n = &d->model.flow.nodes[d->order[at]];

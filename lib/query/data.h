@@ -81,7 +81,10 @@ struct query_data {
 	uint32_t *process, *thread;	/* [node of a table]: consumers; 0: none */
 	uint32_t nr_nodes;
 	uint64_t total_n, total[FLOW_MAX_METRICS];
-	/* What was in the model when it was made; what is resolved later is looked up among these by name. */
+	/*
+	 * The functions in the model when it was made; what is resolved later is looked up among these by
+	 * name.
+	 */
 	uint32_t nr_functions;		/* consumers from 1 on */
 	struct map function_by_name;
 	struct query_life *procs, *threads;	/* [index in names.procs, names.threads] */
@@ -152,7 +155,7 @@ uint32_t query_data_function(const struct query_data *d, uint32_t consumer);
 /* Before bytes more are kept for rows.  -ENOMEM: memory_bytes do not suffice. */
 int query_data_charge(struct query_data *d, uint64_t bytes, struct err *e);
 
-/* Since the start; false: the time is not known. */
+/* Get the time since the start; return false if it is not known. */
 static inline bool query_data_time(const struct query_data *d, uint64_t time_ns, uint64_t *v)
 {
 	*v = time_ns > d->start_ns ? time_ns - d->start_ns : 0;
@@ -164,7 +167,7 @@ static inline const char *query_data_str(const struct query_data *d, uint32_t id
 	return id ? model_str(&d->model, id) : NULL;
 }
 
-/* Of a consumer; NULL: it is none. */
+/* Return the name of a consumer; NULL for none. */
 static inline const char *query_data_name(const struct query_data *d, uint32_t consumer)
 {
 	return consumer ? query_data_str(d, d->model.consumers.items[consumer].name) : NULL;

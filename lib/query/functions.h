@@ -16,8 +16,8 @@ int functions_add(sqlite3 *db);
 struct query_data;
 
 /*
- * Of a heap dump: field(object, name), a number, or the object that the field refers to; NULL if there is no
- * such field, or it is null.  What fails is left in *failed.
+ * The state of field(object, name), which for a heap dump returns a number, or the object that the field
+ * refers to; NULL if there is no such field, or it is null. An error is left in *failed.
  */
 struct functions_heap {
 	struct query_data *data;

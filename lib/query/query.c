@@ -208,7 +208,7 @@ static int too_much_memory(const struct query *q, struct err *e)
 	return -ENOMEM;
 }
 
-/* Where in the SQL it is, when SQLite knows. */
+/* Report wrong SQL, with its place when SQLite knows it. */
 static int wrong_sql(const struct query *q, const char *sql, struct err *e)
 {
 	const char *message = sqlite3_errmsg(q->db);

@@ -47,7 +47,7 @@ struct query_value {
 
 /* Non-zero ends the query, which returns it. */
 struct query_sink {
-	/* Before the first row; distinct names.  Both arrays are borrowed for the call. */
+	/* Called before the first row, with distinct names. Both arrays are borrowed for the call. */
 	int (*head)(void *ctx, const char *const *names, size_t nr);
 	int (*row)(void *ctx, const struct query_value *values, size_t nr);
 };
@@ -66,16 +66,16 @@ void query_close(struct query *q);
  */
 int query_run(struct query *q, const char *sql, const struct query_sink *sink, void *ctx, struct err *e);
 
-/* Why the i-th of the tables that were used is empty: "calls: ..."; NULL: there are no more. */
+/* Return why the i-th of the tables that were used is empty: "calls: ..."; NULL if there are no more. */
 const char *query_note(const struct query *q, size_t i);
-/* Of the model of the i-th trace, if a query needed it; else NULL. */
+/* Return the origin of the i-th trace's model, if a query needed it; else NULL. */
 const struct origin *query_origin(const struct query *q, size_t i);
 /* The i-th trace; NULL: there are no more, or a heap is asked. */
 const struct query_trace *query_trace(const struct query *q, size_t i);
 
 /*
- * Which tables a trace has, or a heap dump; and the columns of one, or with NULL of all. False: no such
- * table.
+ * Print which tables a trace has, or a heap dump; and the columns of one, or with NULL of all. Returns
+ * false for an unknown table.
  */
 void query_print_tables(bool heap, FILE *out);
 bool query_print_schema(bool heap, const char *table, FILE *out);

@@ -4,7 +4,7 @@
 
 #include "query/heap.h"
 
-/* In the order in which people read of them. */
+/* The order is the one in which people read of them. */
 const struct query_table *const query_tables[] = {
 	&query_functions, &query_nodes, &query_xprof, &query_arcs, &query_samples, &query_stacks,
 	&query_frames, &query_calls, &query_events, &query_dispatches, &query_log, &query_processes,

@@ -237,7 +237,7 @@ static bool finds_rows(unsigned int flags)
 	return flags & (COLUMN_ROW | COLUMN_ROW1 | COLUMN_ASCENDS | COLUMN_INDEX);
 }
 
-/* What the constraints of one column are good for; nr_equal: rows that a unique value has. */
+/* Return what the constraints of one column are good for; nr_equal: rows that a unique value has. */
 static struct plan plan_of(const sqlite3_index_info *x, int column, unsigned int flags, uint64_t nr,
 			   uint64_t nr_equal)
 {
@@ -540,7 +540,7 @@ static int settle(struct vtab *v, struct cursor *c)
 	return r;
 }
 
-/* Which parts the value names: one, or none. */
+/* Choose the parts that the value names: one, or none. */
 static void choose_part(const struct vtab *v, struct cursor *c, sqlite3_value *value)
 {
 	const char *name = sqlite3_value_type(value) == SQLITE_TEXT ?

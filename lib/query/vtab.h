@@ -13,7 +13,7 @@ struct vtab_part {
 	const char *name;		/* in the column "trace"; NULL: there is no such column */
 };
 
-/* Of all tables of a connection. */
+/* The state that all tables of a connection share. */
 struct vtab_shared {
 	const struct vtab_part *parts;
 	size_t nr_parts;		/* at least one */
@@ -21,7 +21,7 @@ struct vtab_shared {
 	bool declaring;			/* SQLite asks the authorizer about a change that declares a table */
 };
 
-/* One table of the connection; both outlive it. */
+/* A table of the connection; "table" and "shared" outlive it. */
 struct vtab_source {
 	const struct query_table *table;
 	/* [part]: why it is empty though it was used; "": it is not, or was not used. */
