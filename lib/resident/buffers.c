@@ -116,7 +116,7 @@ struct classes {
 	uint64_t bits, atomic_long;	/* 0: not loaded */
 };
 
-/* Those of the boot loader, which is the oldest of all. False: there was no end of them. */
+/* Find the classes of the boot loader, the oldest of all loaders. Returns false if the list does not end. */
 static bool find_classes(const struct vm *v, struct classes *c)
 {
 	uint64_t loader = word(v, v->at[GRAPH_HEAD]), klass, next, name;

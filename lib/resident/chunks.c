@@ -26,7 +26,10 @@ struct reader {
 	uint8_t data[WINDOW];
 };
 
-/* Of len bytes from at on, those before the first page that is not there: reading would make one of zeros. */
+/*
+ * Return how many of len bytes from at on are before the first page that does not exist: reading would
+ * create one of zeros.
+ */
 static uint64_t readable(const struct native_process *p, uint64_t at, uint64_t len)
 {
 	uint64_t entries[WINDOW / PAGE + 1], page = at / PAGE;

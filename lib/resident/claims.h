@@ -37,7 +37,7 @@ struct claims {
 	size_t nr, alloc;
 };
 
-/* Takes what nobody has claimed before of [start, end). */
+/* Claim what is unclaimed of [start, end). */
 void claims_add(struct claims *c, uint64_t start, uint64_t end, enum resident_part part, const char *name);
 void claims_release(struct claims *c);
 /* The first that ends behind addr: its index, or c->nr. */

@@ -31,7 +31,7 @@ static void for_lines(const char *text, line_fn *f, void *ctx)
 	}
 }
 
-/* What is behind the word in the line, copied so that it ends; NULL: the word is not there. */
+/* Return what is behind the word in the line, copied so that it ends, or NULL without the word. */
 static const char *behind(const char *line, size_t len, const char *word, char *copy, size_t bytes)
 {
 	const char *at = memmem(line, len, word, strlen(word));

@@ -25,7 +25,7 @@ struct hotspot_nmt {
 	size_t nr;			/* 0: it is off */
 };
 
-/* What it says to VM.info: heap, code, classes, tables of the garbage collector. */
+/* Read the answer to VM.info: heap, code, classes, tables of the garbage collector. */
 void hotspot_info(const char *text, struct claims *c);
 /* Version and collector from the same, to be shown: "OpenJDK 64-Bit Server VM (17.0.15 ...". "": not said. */
 void hotspot_version(const char *text, char *to, size_t bytes);

@@ -106,7 +106,7 @@ static bool read_at(int pid, uint64_t addr, void *to, size_t bytes)
 
 enum { AT_ONCE = 512, MAPPED_BLOCK = 2 };
 
-/* Which of these pages there are; those that were never used stay so. Returns how many it knows of. */
+/* Find which of these pages exist, without touching any. Returns how many it could look at. */
 static size_t look_at_pages(const struct native_process *p, uint64_t from, size_t nr, bool *there)
 {
 	uint64_t entries[AT_ONCE];
@@ -162,7 +162,7 @@ static void claim_arenas(const struct native_process *p, const struct smap *m, s
 	}
 }
 
-/* What is in front of a block that malloc() has mapped: the size of what is before it, 0, and its own. */
+/* The header of a block that malloc() has mapped: the size of what is before it, 0, and its own. */
 struct header {
 	uint64_t before, size;
 };
@@ -212,7 +212,7 @@ static void claim_blocks(const struct native_process *p, uint64_t addr, uint64_t
 	}
 }
 
-/* The addresses of m that nobody has claimed, one range after the other. */
+/* Get the next range of m that is not claimed. */
 static bool next_gap(const struct smap *m, const struct claims *c, uint64_t *from, uint64_t *end)
 {
 	size_t i = claims_from(c, *from);

@@ -54,7 +54,7 @@ static int ask(const struct resident *r, const char *command, uint64_t until_ns,
 	return hotspot_ask(r->pid, command, until_ns > now_ns ? until_ns - now_ns : 1, reply, e);
 }
 
-/* What the JVM has mapped where: by its account, if it has one with details, or since JDK 24 with any. */
+/* The JVM's own account of its mappings: if it has one with details, or since JDK 24 with any. */
 struct places {
 	struct buf regions, map;
 };
@@ -87,8 +87,8 @@ static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, 
 }
 
 /*
- * Beside its card table a collector has tables of the same size, as one that tells where objects begin: they
- * were made one after the other, and nothing else tells of them.
+ * Beside its card table a collector has tables of the same size, such as one of where objects begin. They
+ * were made one after the other, and nothing else reports them.
  */
 static void claim_beside_cards(const struct smaps *s, struct claims *c)
 {

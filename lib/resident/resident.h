@@ -61,8 +61,8 @@ extern const char *const resident_keys[RESIDENT_NR_PARTS], *const resident_names
 void resident_add(struct resident_sum *to, const struct resident_sum *s);
 
 /*
- * One of the JVM's categories beside ours: its part, or RESIDENT_NR_PARTS where there is none; and what of
- * that part is like the JVM's committed memory: stacks it counts as far as they are resident.
+ * Return our part for a category of the JVM, or RESIDENT_NR_PARTS where there is none. *ours is what of
+ * that part corresponds to the JVM's committed memory: stacks it counts as far as they are resident.
  */
 enum resident_part resident_part_of(const char *category, const struct resident *r, uint64_t *ours);
 
