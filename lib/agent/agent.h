@@ -22,7 +22,7 @@ bool sample_on(void);
 void sample_keep_signal(void);
 /* Returns when no handler runs any more; false: one still does, after a long time. */
 bool sample_off(void);
-/* For sample_blocked(); NULL: no memory. Kept for good. */
+/* Allocate what sample_blocked() needs; return NULL without memory. Kept for good. */
 struct walk *sample_new_walk(void);
 /*
  * A sample of another thread. wall: without reason and leaf, which are found. False: it could not be taken
@@ -30,9 +30,9 @@ struct walk *sample_new_walk(void);
  */
 bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head,
 		    struct jvm_rec_wall *wall);
-/* Samples tell where in compiled code they are (scopes.h): nobody else need tell of code. */
+/* Return whether samples have places in compiled code (scopes.h), so that nothing else need report code. */
 bool sample_tells_places(void);
-/* From now on somebody else does. */
+/* Something else reports code from now on. */
 void sample_forget_places(void);
 /*
  * Around what writes to rings and is no handler: false, and no sample_end(), when the session is over. Not
@@ -60,7 +60,7 @@ void events_off(void);
  * VM is up, and its start does not wait for us.
  */
 int link_connect(const char *path, bool live);
-/* What the recorder says at last. */
+/* The recorder's last message before a session begins. */
 struct link_go {
 	/* perf events are forbidden, and timers with this period take their place; 0: they are not */
 	uint64_t timer_ns;
@@ -80,8 +80,8 @@ bool link_changed(int *log_fd);
 void link_refuse(const char *path, enum jvm_refusal why);
 
 /*
- * One session at a time in a process, also where the agent is there several times, as files of different
- * names: false, another one has it. Until link_unclaim(), which any thread may call.
+ * Claim the only session of a process; return false if another agent has it. The agent may be loaded
+ * several times, as files of different names. link_unclaim() ends it; any thread may call that.
  */
 bool link_claim(void);
 void link_unclaim(void);

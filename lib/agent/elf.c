@@ -165,7 +165,7 @@ static bool find_tables(uintptr_t base, struct tables *t)
 	return read_dynamic(d, t);
 }
 
-/* Of several versions the one that is linked with today: pthread_cond_wait() has another one, of 2002. */
+/* Return the version that programs are linked with today: pthread_cond_wait() has another one, of 2002. */
 static void *symbol_at(const struct tables *t, uint32_t i, const char *name)
 {
 	enum { HIDDEN = 1 << 15 };
@@ -303,7 +303,10 @@ static struct elf_slot *slot_of(struct elf_hook *h, void **at)
 	return &h->slots[h->nr++];
 }
 
-/* One in which others have put something since we were there leads to us still, or nobody knows whereto. */
+/*
+ * Hook a slot. If others have changed it since we were there, it leads to us still, or to an unknown
+ * function: it is left alone then.
+ */
 static bool hook_slot(struct page *p, struct elf_hook *h, void **at)
 {
 	struct elf_slot *s = slot_of(h, at);

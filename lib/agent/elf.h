@@ -16,8 +16,8 @@ uintptr_t elf_base_named(const char *name);
 /* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
 void *elf_symbol(uintptr_t base, const char *name);
 /*
- * Those that are not found yet, in the object with this dynamic section, mapped so far from its own
- * addresses (struct link_map). True: now all are.
+ * Find the symbols that are not found yet, in the object with this dynamic section, mapped so far from
+ * its own addresses (struct link_map). Returns true if all are found now.
  */
 bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr);
 /*
@@ -37,8 +37,8 @@ struct elf_hook {
 	uint32_t nr;
 };
 /*
- * Also again after elf_unhook(). False: the object at base does not import the function, or cannot be
- * changed.
+ * Hook a function, also again after elf_unhook(). Returns false if the object at base does not import it,
+ * or cannot be changed.
  */
 bool elf_hook(uintptr_t base, const char *name, struct elf_hook *h);
 void elf_unhook(struct elf_hook *h);

@@ -46,7 +46,7 @@ void ring_commit(void *rec, size_t size, enum jvm_rec_type type);
 void ring_count_lost(struct jvm_ring *r);
 /* Then what can be written later has to wait, and leaves the room to what cannot. */
 bool ring_is_half_full(struct jvm_ring *r);
-/* What the recorder knows of the thread whose stack ends there; false: nothing. */
+/* Get what the recorder knows of the thread whose stack ends there; return false for nothing. */
 bool ring_root(uint64_t end, struct jvm_root *r);
 
 /* Bytes of one record in the log, which is not for signal handlers. */
@@ -57,13 +57,13 @@ bool ring_root(uint64_t end, struct jvm_root *r);
  */
 #define RECORD(s, ...) bool send_##s(struct jvm_ring *ring, const struct jvm_##s *r);
 #include "jvm/table.h"
-/* For a record of which something is written where it goes. The log is locked in between. */
+/* Begin and end a record of which a part is written in place. The log is locked in between. */
 void *send_begin(struct jvm_ring *ring, size_t size);
 void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type);
 
 /* Where code may be, as far as known. */
 void ring_set_code_bounds(uintptr_t lo, uintptr_t hi);
-/* The recorder is gone, or never came: nothing is written any more. */
+/* Set the bounds of code as far as they are known. */
 bool log_closed(void);
 /* From now on that is so. */
 void log_close(void);

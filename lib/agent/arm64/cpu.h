@@ -11,7 +11,7 @@ enum { IMPORT_GOT = R_AARCH64_GLOB_DAT, IMPORT_PLT = R_AARCH64_JUMP_SLOT };
 
 #define CPU_VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
 
-/* Where glibc and musl keep the vector of thread-local blocks (dtv), from the thread pointer. */
+/* glibc and musl keep the vector of thread-local blocks (dtv) here, from the thread pointer. */
 #define CPU_DTV { 0, -8 }
 
 /* The empty statements keep the compiler from making calls of memcpy() and memset() of these loops. */

@@ -61,7 +61,7 @@ static bool leave_by_lr(const struct walk *w, struct cursor *c, uintptr_t sp)
 	return true;
 }
 
-/* Through the frame record that x29 points to. */
+/* Leave the frame by the frame record that x29 points to. */
 static bool leave_by_fp(const struct walk *w, struct cursor *c)
 {
 	uintptr_t fp = c->fp;
@@ -226,7 +226,7 @@ bool leave_frameless_interpreter(struct walk *w, struct cursor *c, bool *left)
 
 /* ---- compiled code ---- */
 
-/* How far the innermost frame is built, or still there. */
+/* The progress in building the innermost frame, or in removing it. */
 struct built {
 	enum {
 		BUILT,		/* complete */
@@ -283,7 +283,7 @@ static bool frame_was_left(const struct vm_blob *b, uintptr_t pc)
 }
 
 /*
- * Where a return looks for a safepoint and there is one, out of line: adr x8, pc; str x8, [x28,
+ * Check for the out-of-line code of a return that has found a safepoint: adr x8, pc; str x8, [x28,
  * saved_exception_pc]; a jump.
  */
 static bool is_return_poll(const struct vm_blob *b, uintptr_t pc)
@@ -430,7 +430,7 @@ bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bo
 
 /* ---- stubs and adapters ---- */
 
-/* How the code at a pc, on its way out, gets x30 back: bytes above sp. */
+/* The way in which the code at a pc, on its way out, restores x30: bytes above sp. */
 struct way_out {
 	int64_t lr, fp;		/* where x30 is, and x29; negative: nowhere */
 	int64_t taken;		/* what is taken off the stack in all */

@@ -24,7 +24,7 @@ enum {
 	FRAME_WORDS = 512,	/* of the function that Java called */
 };
 
-/* Of struct sigcontext, from its registers on: what is told of is so much behind x0. */
+/* Offsets in struct sigcontext from its registers on, that is, from x0. */
 enum {
 	CONTEXT_SP = offsetof(struct sigcontext, sp) - offsetof(struct sigcontext, regs),
 	CONTEXT_PC = offsetof(struct sigcontext, pc) - offsetof(struct sigcontext, regs),
@@ -151,8 +151,8 @@ static enum native_caller by_records(const struct walk *w, struct native_frame *
 }
 
 /*
- * Not every word that looks like a return address is one that is in use, but a call out of
- * compiled code into native code is rare in what old calls left behind: the first such wins.
+ * Not every word that looks like a return address is in use. But a call out of compiled code into native
+ * code is rare in what old calls left behind: the first such wins.
  */
 static enum native_caller by_scan(const struct walk *w, struct native_frame *f, uintptr_t *slot)
 {

@@ -83,7 +83,7 @@ static void write_piece(struct making *m)
 	m->nr_piece = 0;
 }
 
-/* False: an exception. */
+/* Returns false for an exception. */
 static bool add(struct making *m, const struct tracked *t)
 {
 	JNIEnv *env = m->env;

@@ -9,9 +9,9 @@
 #include "agent/sources/live.h"
 #include "jvm/roster.h"
 
-/* Of our thread in live.c, which owns the objects; a roster of before is let go. */
+/* Make a roster; a roster from before is released. Called by our thread in live.c, which owns the objects. */
 enum jvm_roster_answer roster_make(JNIEnv *env, const struct tracked *objects, uint32_t nr, uint64_t cookie);
-/* Lets that one go, 0 any; and what nobody has asked to let go for ROSTER_S. */
+/* Release that roster, 0 for any. roster_expire() releases one that was not released for ROSTER_S. */
 void roster_let_go(JNIEnv *env, uint64_t cookie);
 void roster_expire(JNIEnv *env);
 /* What the calling thread allocates now is the roster's, and no sample. */

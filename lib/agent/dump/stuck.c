@@ -86,7 +86,7 @@ static void turn(void)
 	now.nr = 0;
 }
 
-/* What the thread waits for, without an end: 0 nothing. */
+/* Return what the thread waits for without a timeout, or 0 for nothing. */
 static uint64_t why_waits(const struct threads_class *c, jthread t, uint64_t id)
 {
 	JNIEnv *env = c->env;

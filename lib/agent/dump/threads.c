@@ -261,7 +261,7 @@ static void note_held(struct look *l, uint32_t hash, size_t thread, size_t lock)
 	l->held[at & l->held_mask] = (struct held){ hash, thread + 1, lock };
 }
 
-/* With note, notes what thread i holds; the number of its locks. */
+/* Return the number of locks in the picture of thread i; with note, also note what it holds. */
 static size_t locks_of(struct look *l, size_t i, bool note)
 {
 	JNIEnv *env = l->c->env;
@@ -659,7 +659,10 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 
 /* --- looking again --- */
 
-/* Of the threads of *from, those that want what another has, however long that takes; false: no memory. */
+/*
+ * Pick the threads of *from that wait for what another one has, without a timeout; return false without
+ * memory.
+ */
 static bool pick_blocked(const struct look *from, struct look *to, struct threads_list *list)
 {
 	const struct threads_class *c = from->c;
@@ -707,7 +710,7 @@ static void emit_edges(struct look *l, uint32_t round, struct threads_out *out)
 	}
 }
 
-/* How often what is blocked was looked at again. */
+/* Look at blocked threads again; return how often. */
 static uint32_t look_again(const struct look *first, struct threads_out *out)
 {
 	struct threads_list list;

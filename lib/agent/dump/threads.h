@@ -40,7 +40,7 @@ struct threads_list {
 	bool untracked;		/* virtual threads may be missing: jdk.trackAllThreads is off */
 };
 
-/* What is needed of class Thread; references are local, fields NULL where this VM has none such. */
+/* What is needed of class Thread; references are local, fields NULL where this VM lacks them. */
 struct threads_class {
 	JNIEnv *env;
 	jvmtiEnv *ti;
@@ -73,13 +73,13 @@ bool threads_list_virtual(const struct threads_class *c, struct threads_list *l)
 void threads_list_release(const struct threads_class *c, struct threads_list *l);
 
 /*
- * Who has the j.u.c. lock that parks the thread with the id self: Thread.threadId(); 0: nobody, or it is
- * none. Of those that have a ReentrantReadWriteLock for reading, self if it is known to be one of them, as
- * no other can free it then; else the first.
+ * Return the id (Thread.threadId()) of the owner of the j.u.c. lock that parks the thread "self", or 0 if
+ * it has none or is not such a lock. If a ReentrantReadWriteLock is held for reading, return self if it
+ * is known to be one of the readers, since no other can free it then; else the first of them.
  */
 uint64_t threads_park_owner(const struct threads_class *c, jobject blocker, uint64_t self);
 
-/* What it waits in, as bits of JVMTI's GetThreadState(), of which a virtual thread has only some. */
+/* Return what it waits in, as bits of JVMTI's GetThreadState(), of which a virtual thread has only some. */
 uint32_t threads_waiting(const struct threads_class *c, jthread t);
 /* CPU time; 0: of a virtual thread, or not known. */
 uint64_t threads_cpu_ns(const struct threads_class *c, jthread t);

@@ -221,7 +221,7 @@ struct containers {
 	jmethodID threads, children, to_array;
 };
 
-/* What that method of a container gives, as an array; NULL: it threw. */
+/* Return the array that a container's method gives; NULL if it threw. */
 static jobjectArray list_of(const struct containers *k, jobject container, jmethodID which)
 {
 	JNIEnv *env = k->c->env;

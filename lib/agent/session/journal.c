@@ -23,7 +23,7 @@ enum {
 	HEAD = sizeof(struct journal_chunk), DIRENT_NAME = 19, WAIT_MS = 1000, MAX_RANGES = 2048,
 };
 static const uint64_t header_ns = 1000000000;
-/* Between two looks at what is mapped. The time that these take is a hundredth of all, if not less. */
+/* The time between two looks at what is mapped. Looks take a hundredth of all time at most. */
 static const uint64_t look_ns = 100000000, look_most_ns = 2000000000;
 enum { LOOK_SHARE = 100 };
 
@@ -266,7 +266,7 @@ static void free_pages(struct jvm_ring *r, uint64_t from, uint64_t to)
 	}
 }
 
-/* Up to where it ends, or to a record that is being written. */
+/* Copy up to where it ends, or to a record that is being written. */
 static void drain_ring(struct jvm_ring *r, struct batch *b)
 {
 	const uint64_t size = j.ctl->ring_bytes, from = load_relaxed(&r->tail);
@@ -349,7 +349,7 @@ static const char *hex(const char *s, uint64_t *v)
 			return s;
 }
 
-/* From lines of code alone. Where there are too many, none are known. */
+/* Learn code from lines of executable mappings. If there are too many, none are known. */
 static void know_code(const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -427,7 +427,7 @@ static void add_thread(const char *tid, struct journal_thread *t)
 	t->name[n > 0 ? n - 1 : 0] = 0;		/* without the newline */
 }
 
-/* Names of the threads that there are; those of Java are told by them. */
+/* Write names of native threads; Java's threads report their own. */
 static void look_at_threads(void)
 {
 	int dir = sys(__NR_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -566,8 +566,8 @@ static uint32_t nr_cpus(void)
 }
 
 /*
- * What threads may tell in a quarter of a second: they allocate a gigabyte a second, or wait on 64 CPUs'
- * worth of threads. Memory is taken as far as it is needed.
+ * Return the bytes that threads write in a quarter of a second: they allocate a gigabyte a second, or
+ * wait on 64 CPUs' worth of threads. Memory is taken as far as it is needed.
  */
 static uint64_t ring_bytes(const struct wishes *w)
 {

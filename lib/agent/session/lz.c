@@ -13,7 +13,7 @@ static uint64_t word_at(const uint8_t *p)
 	return v;
 }
 
-/* Of the first JOURNAL_LZ_LEAST bytes. */
+/* Return a key of the first JOURNAL_LZ_LEAST bytes. */
 static uint64_t key_at(const uint8_t *p)
 {
 	return word_at(p) << (64 - 8 * JOURNAL_LZ_LEAST);

@@ -23,7 +23,7 @@ struct lz {
 	uint32_t heads[1 << LZ_BITS];		/* one more than where such bytes were last; 0: nowhere */
 };
 
-/* What so many bytes may become at most. */
+/* Return the most bytes that len bytes may become. */
 static inline size_t lz_most(size_t len)
 {
 	return len + len / 128 + (len / LZ_PIECE + 1) * 16;

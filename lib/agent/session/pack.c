@@ -249,7 +249,7 @@ static uint8_t *put_sample(struct pack *p, const struct jvm_rec_sample *r, uint8
 
 /* --- others --- */
 
-/* All but the header, which is the same. */
+/* Write all but the header, which is the same. */
 static uint8_t *put_delta(const char *rec, const struct pack_last *last, uint32_t type, uint8_t *out)
 {
 	uint8_t *bits = NULL;

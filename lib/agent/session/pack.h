@@ -51,7 +51,7 @@ struct pack {
 	struct pack_last last[JVM_NR_REC_TYPES];
 };
 
-/* False: out of memory. May be called again. */
+/* Returns false without memory. May be called again. */
 bool pack_init(struct pack *p);
 /* Nothing was written before: the next chunk is fresh. */
 void pack_forget(struct pack *p);
@@ -59,7 +59,7 @@ void pack_forget(struct pack *p);
 bool pack_is_full(const struct pack *p);
 /* A chunk begins. */
 void pack_begin(struct pack *p);
-/* What a record of that length may become at most. */
+/* Return the most bytes that a record of that length may become. */
 static inline size_t pack_most(size_t len)
 {
 	return len + len * 3 / 4 + 128;

@@ -35,7 +35,7 @@ static bool timers_are_off;	/* for now */
 static bool wall;		/* it looks at threads that wait */
 static bool dying;		/* the VM: it gives nothing any more */
 
-/* What is done once: everything that is known of this JVM. */
+/* Learn once what there is to know of this JVM. */
 static bool know_vm(JavaVM *jvm)
 {
 	static bool asked, known;
@@ -139,7 +139,10 @@ static bool is_expected(enum facts_feature feature, uint32_t uses)
 	       (feature != FACTS_ZGC || (vm_flag("UseZGC", &z) && z));
 }
 
-/* What is recorded, and rests on what is not there. env: NULL before the VM is up: not all is known. */
+/*
+ * Report what is recorded and rests on facts that this JVM lacks. env is NULL before the VM is up: not
+ * all is known then.
+ */
 static void tell_missing(JNIEnv *env)
 {
 	const bool locks = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1;
@@ -244,7 +247,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	events_replay_code();
 }
 
-/* The recorder of the session has gone, and nobody was told. */
+/* End a session whose recorder has gone without a message. */
 static void end_abandoned(JNIEnv *env)
 {
 	if (active && !alone && log_closed())
@@ -382,7 +385,7 @@ void session_death(void)
 	ring_death();
 }
 
-/* Threads go on, and what they tell is lost; nobody takes anything back any more. */
+/* Threads go on, and what they send is lost; nothing is undone any more. */
 void session_end_journal(void)
 {
 	struct wishes_text said = { .len = 0 };

@@ -2,7 +2,7 @@
 #include "agent/session/wishes.h"
 #include "agent/sys.h"
 
-/* What readers of journals believe of a timer. */
+/* The longest interval of a timer that readers of journals accept. */
 #define LONGEST_NS 1000000000000u
 
 /* Samples a second of a source: with them, a journal grows by some 50 kB a second. */

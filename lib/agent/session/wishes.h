@@ -35,7 +35,7 @@ void wishes_say(struct wishes_text *t, const char *s);
 
 /* Check whether an agent's option is to be one of these, and not the absolute path of a recorder's socket. */
 bool wishes_are_these(const char *option);
-/* False: *why says what is wrong. */
+/* Returns false for an invalid option, with the reason in *why. */
 bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why);
 /* The same with the file apart; events NULL or empty: the usual ones. */
 bool wishes_parse_events(struct wishes *w, const char *file, const char *events, struct wishes_text *why);

@@ -100,7 +100,7 @@ static uint64_t distance_of(uint64_t interval)
 	return interval < finest ? interval : finest;
 }
 
-/* All objects that are allocated, and which of them live on (live.h). NULL: that is not wanted. */
+/* Turn on samples of all objects that are allocated, and of those that live on (live.h). NULL: not wanted. */
 static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
 	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
@@ -141,7 +141,10 @@ static bool turn_off(JNIEnv *env)
 	return true;
 }
 
-/* Where each object is a sample: a collection takes buffers away that threads have, and would fill unseen. */
+/*
+ * Where each object is a sample, collect first: that takes away the buffers that threads have, which
+ * would fill unseen.
+ */
 static void collect_at_first(JNIEnv *env)
 {
 	if (is_on && vm_mean == 0)

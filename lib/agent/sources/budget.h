@@ -19,9 +19,9 @@ enum {
 	 */
 	BUDGET_MOST_NS = 10000000,
 	/*
-	 * Who asks for a thread's CPU time has the kernel look whether its time on the CPU is over, and loses
-	 * the CPU more often than others do where there are others. So it is asked for at each sample only of
-	 * threads whose samples are dearer than this, else at one of so many.
+	 * To return a thread's CPU time, the kernel checks whether its time on the CPU is over, so that
+	 * it loses the CPU more often than others do. It is thus asked for at each sample only of threads
+	 * whose samples cost more than this, else at one of BUDGET_CHEAP_SAMPLES.
 	 */
 	BUDGET_CHEAP_NS = 100000,
 	BUDGET_CHEAP_SAMPLES = 16,
@@ -45,9 +45,9 @@ bool budget_init(void);
 
 /* Check whether the thread's CPU time must be asked for, before its next sample and after that. */
 bool budget_wants_clock(struct budget *b);
-/* Check whether a sample may be taken when the thread has used so much CPU time. */
+/* Check whether a sample may be taken when the thread has used cpu_ns. */
 bool budget_allows(struct budget *b, uint64_t cpu_ns);
-/* Charge the thread with a sample that took so much of its time. */
+/* Charge the thread with a sample that took ns of its time. */
 void budget_spend(struct budget *b, uint64_t ns);
 /* The same where only the time that passed is known, in which others may have had the CPU. */
 void budget_spend_elapsed(struct budget *b, uint64_t ns);

@@ -15,7 +15,7 @@ struct tracked {			/* a sampled object */
 	float size;
 };
 
-/* Before the first sample; false: no memory, or what was before has not ended. */
+/* Called before the first sample; returns false without memory, or if the session before has not ended. */
 bool live_on(uint64_t bytes);
 /* The VM is up: from now on objects are looked at after collections. Nothing if it is not on. */
 void live_watch(JNIEnv *env);

@@ -11,7 +11,7 @@
 #include <jvmti.h>
 #include <stdbool.h>
 
-/* For headers older than JDK 21. */
+/* These are for headers older than JDK 21. */
 enum {
 	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* the capability's bit */
 	VIRTUAL_THREAD_END = 88,		/* the event, which comes after the last unmount */

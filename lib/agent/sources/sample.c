@@ -168,8 +168,8 @@ static void leave_out_root(struct walk *w)
 }
 
 /*
- * How much of each segment's stack goes into the record. Where the end of the stack is
- * unknown, as much as there is room for is asked of the kernel.
+ * Decide how much of each segment's stack goes into the record. Where the end of the stack is unknown,
+ * the kernel is asked for as much as there is room for.
  */
 static size_t size_record(struct walk *w)
 {
@@ -364,9 +364,9 @@ static void describe_trap(const siginfo_t *si, struct jvm_rec_sample *head)
 }
 
 /*
- * The recorder's BPF program sends it when a clock of a CPU has hit the thread, with the time as its value;
- * as late as it may be, the halves of samples that were hit before it was handled are its. A breakpoint
- * in the code, which is the kernel's, too, has no value.
+ * Return whether the recorder's BPF program sent the signal: a clock of a CPU has hit the thread, and the
+ * value is the time. However late it is handled, the halves of samples that were hit before belong to it.
+ * A breakpoint in the code, which comes from the kernel, too, has no value.
  */
 static bool is_bpf_trap(const siginfo_t *si)
 {
@@ -432,7 +432,7 @@ static void on_sample(const siginfo_t *si, const void *uc)
 	add_relaxed(&ctl->trap_log2[63 - __builtin_clzll((ns & 0x7fffffff) | 1)], 1);
 }
 
-/* Counted first, then looked whether it is on: sample_off() does both in the other order. */
+/* Count first, then check whether it is on: sample_off() does both in the other order. */
 static void on_trap(int sig, siginfo_t *si, void *uc)
 {
 	cpu_allow_unaligned();
@@ -446,7 +446,7 @@ static void on_trap(int sig, siginfo_t *si, void *uc)
 	__atomic_fetch_sub(&nr_running, 1, __ATOMIC_SEQ_CST);
 }
 
-/* As a handler: counted first. */
+/* Count first, like a handler. */
 bool sample_begin(void)
 {
 	__atomic_fetch_add(&nr_running, 1, __ATOMIC_SEQ_CST);
@@ -578,7 +578,7 @@ bool sample_init(void)
 	return pool.mem;
 }
 
-/* On the thread's own signal stack where it has one: some runtimes' threads have little else. */
+/* Use the thread's own signal stack where it has one: some runtimes' threads have little else. */
 static bool take_signal(void)
 {
 	const struct kernel_sigaction sa = {

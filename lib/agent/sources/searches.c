@@ -25,7 +25,7 @@ enum { MAX_NAME = 1024, MAX_LINE = MAX_NAME + 96, WAIT_MS = 1000 };
 #define LOOKUP_TAKES \
 	JNIEnv *env, jclass lookup, const char *name, const jbyte *bytes, jsize len, jobject domain, \
 	jboolean initialize, int flags, jobject data
-/* Of lambdas that are in the VM's archive. */
+/* The arguments for lambdas in the VM's archive. */
 #define ARCHIVED_TAKES \
 	JNIEnv *env, jclass caller, jstring name, jobject factory, jobject type, \
 	jobject member, jobject dynamic

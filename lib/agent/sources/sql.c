@@ -180,7 +180,7 @@ static bool begins(const char *s, const char *with)
 	return !*with;
 }
 
-/* Not the interfaces themselves, whose default methods refuse what a driver does not have. */
+/* Leave out the interfaces themselves, whose default methods refuse what a driver does not have. */
 static bool is_of_others(const char *name)
 {
 	if (begins(name, "com/mysql/") || begins(name, "org/mariadb/"))

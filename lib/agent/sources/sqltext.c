@@ -86,13 +86,13 @@ static void put_unit(struct text *t)
 	put_byte(t, 0x80 | (c & 0x3f));
 }
 
-/* How long the text is without a blank at its end. */
+/* Return the length of the text without a blank at its end. */
 static size_t without_blank(const struct text *t, size_t len)
 {
 	return len && t->out[len - 1] == ' ' ? len - 1 : len;
 }
 
-/* How long it is without this at its end, and a blank before; 0: it does not end so. */
+/* Return its length without this at its end, and a blank before; 0: it does not end in c. */
 static size_t without(const struct text *t, size_t len, char c)
 {
 	return len && t->out[len - 1] == c ? without_blank(t, len - 1) : 0;

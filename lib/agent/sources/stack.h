@@ -9,9 +9,9 @@
 enum { STACK_MAX_FRAMES = 1024 };
 
 /*
- * Of nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and how often it is there in a
- * row; deeper ones than have room are left out. Methods that are new are told to the log. Returns the bytes;
- * *cut: there may be more frames.
+ * Write nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and how often it repeats;
+ * deeper ones that do not fit are left out. New methods are sent to the log. Returns the bytes; *cut:
+ * there may be more frames.
  */
 uint32_t stack_put(jvmtiEnv *ti, const jvmtiFrameInfo *frames, jint nr, uint8_t *text, uint32_t *cut);
 
