@@ -166,9 +166,9 @@ struct sys_iovec {
 };
 
 /*
- * Where a sandbox forbids process_vm_readv: rt_sigprocmask with an impossible "how" fails
- * with EFAULT when its argument cannot be read and with EINVAL when it can. It changes
- * nothing, and no sandbox forbids it.
+ * Used where a sandbox forbids process_vm_readv: rt_sigprocmask with an impossible "how" fails with
+ * EFAULT when its argument cannot be read and with EINVAL when it can. It changes nothing, and no sandbox
+ * forbids it.
  */
 static bool readable(uintptr_t p)
 {

@@ -60,7 +60,7 @@ static inline bool sys_peek_all(void *dst, uintptr_t src, size_t n)
 	return sys_peek(dst, src, n) == n;
 }
 
-/* Never taken in a signal handler. */
+/* Must not be taken in a signal handler. */
 struct sys_lock {
 	uint32_t word;
 };

@@ -63,7 +63,7 @@ static uint64_t interval_ns, begin_ns;
 static uint64_t pools[VIRTUAL_NR_STATES];	/* of short waits that were not told */
 static jfieldID thread_id, thread_name;
 
-/* What its state says while it leaves its carrier, and when it has. */
+/* The values of its state while it leaves its carrier, and after that. */
 static struct {
 	jfieldID field;			/* NULL: not looked for yet */
 	jint parking, timed_parking, yielding;
@@ -123,7 +123,7 @@ static uint64_t since(uint64_t word, uint64_t now)
 	return now > from ? now - from : 0;
 }
 
-/* From now on it is in that state. What it was in before; 0: nothing is known of before. */
+/* Set its state; return the state before, or 0 if that is unknown. */
 static uint64_t change(uint64_t id, uint64_t now, enum virtual_state s)
 {
 	struct slot *p = slot_of(id, true);
@@ -254,7 +254,7 @@ static jint constant(JNIEnv *env, jclass cls, const char *name)
 	return -1;
 }
 
-/* One that every JDK has which has virtual threads. */
+/* Get a constant that every JDK with virtual threads has. */
 static jint needed(JNIEnv *env, jclass cls, const char *name)
 {
 	jint value = constant(env, cls, name);
@@ -264,7 +264,7 @@ static jint needed(JNIEnv *env, jclass cls, const char *name)
 	return value;
 }
 
-/* Of a thread's class, so that it is not us who has it initialised: that starts threads. */
+/* Use a thread's class, so that we do not initialise it: that starts threads. */
 static void find_states(JNIEnv *env, jthread thread)
 {
 	jclass cls = (*env)->GetObjectClass(env, thread);
@@ -297,7 +297,10 @@ static jint state_field(JNIEnv *env, jthread thread)
 	return states.field ? (*env)->GetIntField(env, thread, states.field) : -1;
 }
 
-/* Of one that leaves its carrier: what waits for a monitor does so without a word to its own class. */
+/*
+ * Return the state of a thread that leaves its carrier: a wait for a monitor does not change its own
+ * class's state.
+ */
 static enum virtual_state leaves(JNIEnv *env, jthread thread)
 {
 	jint s = state_field(env, thread);
@@ -306,7 +309,7 @@ static enum virtual_state leaves(JNIEnv *env, jthread thread)
 	       s == states.yielding ? VIRTUAL_YIELDED : VIRTUAL_BLOCKED;
 }
 
-/* Of one that has left it; VIRTUAL_MOUNTED: it has not, or nobody knows. */
+/* Return the state of a thread that has left it; VIRTUAL_MOUNTED: it has not, or that is unknown. */
 static enum virtual_state is_away(JNIEnv *env, jthread thread)
 {
 	jint s = state_field(env, thread);
@@ -421,7 +424,7 @@ static void list_threads(JNIEnv *env, void (*each)(JNIEnv *env, jthread t, uint6
 	threads_threw(env);
 }
 
-/* Of one that nothing was told of yet. */
+/* Enter a thread that was not reported yet. */
 static void found(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 {
 	enum virtual_state s = is_away(env, t);
@@ -640,7 +643,7 @@ static bool turn_off(JNIEnv *env)
 	return true;
 }
 
-/* With the VM ends what waits. */
+/* Waits end with the VM. */
 static void vm_ends(JNIEnv *env)
 {
 	if (!begin_event())

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How it left its carrier, as java.lang.VirtualThread has it. */
+/* The way in which it left its carrier, in the terms of java.lang.VirtualThread. */
 enum virtual_state {
 	VIRTUAL_MOUNTED,
 	VIRTUAL_PARKED,
@@ -23,7 +23,7 @@ struct virtual_reason {
 	uint32_t leaf;		/* 0: none */
 };
 
-/* From its frames, innermost first; thread: of which it is. */
+/* Find the reason from its frames, innermost first; thread: the one that waits. */
 struct virtual_reason virtual_reason(jvmtiEnv *ti, JNIEnv *env, jthread thread, enum virtual_state state,
 				     const jvmtiFrameInfo *frames, jint nr);
 

@@ -33,7 +33,7 @@ static void leave(void)
 	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
 }
 
-/* True: it is told of, and the rings stay until leave(). */
+/* Return true if the event is to be sent; the rings stay until leave(). */
 static bool enter(uint32_t tell)
 {
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
@@ -43,7 +43,7 @@ static bool enter(uint32_t tell)
 	return false;
 }
 
-/* By the thread's ring, which takes no system call; by the log when that is full. */
+/* Send by the thread's ring, which takes no system call, or by the log when that is full. */
 static void tell_event(struct jvm_event *e)
 {
 	struct jvm_ring *ring;
@@ -120,7 +120,7 @@ static void put_hex(struct text *t, uint32_t v)
 	}
 }
 
-/* Of the three that every JVM has, short names; of others, class and identity. */
+/* Write short names for the three loaders that every JVM has; for others, class and identity. */
 static void put_loader(struct text *t, JNIEnv *env, jobject loader)
 {
 	static const char builtin[] = "Ljdk/internal/loader/ClassLoaders$";
@@ -246,9 +246,9 @@ static void put_loader_of(struct text *t, JNIEnv *env, jclass cls)
 }
 
 /*
- * A loader that gets a class of another one is told of, too: the class is not loaded again. So all that are
- * loaded are known here, those from before we were listening included. Whether it is prepared, as most are
- * by then, says nothing: another thread may prepare a class before its loader comes to tell of it.
+ * A loader that gets a class of another one is reported, too: the class is not loaded again. So all that
+ * are loaded are known here, including those from before we listened. Whether it is prepared, as most are
+ * by then, says nothing: another thread may prepare a class before the event of its loader comes.
  */
 enum { FEW_LOADED = 1 << 16 };
 static struct hashes loaded;
@@ -329,7 +329,7 @@ static uint64_t note_all_loaded(JNIEnv *env, uint64_t tell_ns)
 	return nr_classes;
 }
 
-/* What another thread is told of meanwhile, and was before, a reader leaves out. */
+/* Classes that another thread has reported meanwhile, and before, are left out by readers. */
 static void forget_unloaded(JNIEnv *env)
 {
 	bool many;
@@ -488,7 +488,7 @@ static bool can_be_exhausted(void)
 
 /* --- on and off --- */
 
-/* Those that need an environment, and the event of each. */
+/* These need an environment; each has its event. */
 static const struct {
 	uint32_t tell;
 	jvmtiEvent event;
@@ -634,8 +634,8 @@ static void put_count(struct text *t, const char *what, int64_t n)
 }
 
 /*
- * Tell how much there was in a VM that has just started before anybody listened, so that nobody takes what
- * is told for all there was.
+ * Report how much there was in a VM that has just started before we listened, so that the events are not
+ * taken for all.
  */
 static void tell_before(const struct before *b, uint32_t tell, uint64_t nr_classes)
 {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What this JVM can give only when it starts: in Agent_OnLoad. */
+/* Take what this JVM can give only when it starts: in Agent_OnLoad. */
 void vmevents_load(JavaVM *jvm);
 /* The VM is up. */
 void vmevents_on(JavaVM *jvm, JNIEnv *env);

@@ -94,7 +94,7 @@ static bool execute(const struct command *c, const struct text *line)
 	return ok;
 }
 
-/* Of an output that is there already, options make the VM complain. */
+/* Options for an output that exists make the VM complain. */
 static bool configure(const struct command *c, bool is_new, const char *what)
 {
 	struct text line = { .len = 0 };

@@ -35,7 +35,7 @@ static struct {
 	uint64_t *anchors;		/* for BPF: where a slot's thread has its anchor; NULL as wakes */
 	uint32_t *woken;		/* by slot: the latest block whose end was looked at */
 	uint32_t wake_epoch;		/* names_epoch() at the look before */
-	/* By slot: the number of the block that was walked; of late slots the thread's CPU time then. */
+	/* By slot: the number of the block that was walked; with late slots the thread's CPU time then. */
 	uint64_t *walked;
 	uint32_t nr_slots, alloc_walked;
 	bool late;
@@ -188,7 +188,7 @@ static void visit_wake(uint32_t i, uint32_t nr)
 	sample_blocked(at.walk, &at.blocked, &head, &wall);
 }
 
-/* Who ended the blocks of a slot, of whatever process, that were walked and are over. */
+/* Look at the wakers of a slot's blocks, of whatever process, that were walked and are over. */
 static void look_at_wakes(uint32_t i)
 {
 	const struct wall_slot *s = &at.slots[i];
@@ -266,7 +266,7 @@ static bool is_unwanted(void)
 	return load_relaxed(&ring_ctl()->off) & JVM_WALL;
 }
 
-/* What is blocked then is new, whenever it blocked. */
+/* What is blocked after this wait counts as new, whenever it blocked. */
 static void wait_until_wanted(void)
 {
 	while (load_seq_cst(&on) && is_unwanted() && !log_closed())

@@ -10,9 +10,7 @@ enum { IMPORT_GOT = R_X86_64_GLOB_DAT, IMPORT_PLT = R_X86_64_JUMP_SLOT };
 
 #define CPU_VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 
-/*
- * Where from the thread pointer the C library, any of them, has the vector of thread-local blocks (dtv).
- */
+/* Every C library has the vector of thread-local blocks (dtv) here, from the thread pointer. */
 #define CPU_DTV { 8 }
 
 /* "rep" is fast enough and cannot be turned into a call. */
@@ -44,7 +42,7 @@ static inline void cpu_allow_unaligned(void)
 /* Signals that are blocked while samples are taken, as sigset_t has them. */
 #define CPU_BLOCKED_SIGNALS 0
 
-/* Where a handler of ours returns to. */
+/* Handlers of ours return to this. */
 void cpu_restorer(void);
 
 #endif

@@ -39,7 +39,7 @@ static inline uintptr_t frame_code(uintptr_t p)
 	return p;
 }
 
-/* Where the interpreter has the next bytecode, most of the time. */
+/* Return where the interpreter has the next bytecode, most of the time. */
 static inline uintptr_t frame_bcp(const struct walk_regs *r)
 {
 	return r->r13;

@@ -13,9 +13,9 @@ enum { STUB_SCAN_WORDS = 96 };
 /* ---- interpreter ---- */
 
 /*
- * Entered, frame not yet (completely) built, or already torn down: rbx or the half-built
- * frame has the method, r13 the caller's sp on entry; on exit the method is gone and r13 has
- * the return address, rbx the caller's sp.
+ * The frame is entered but not yet (completely) built, or already torn down. On entry rbx or the
+ * half-built frame has the method, and r13 the caller's sp; on exit the method is gone, and r13 has the
+ * return address, rbx the caller's sp.
  */
 bool leave_leaf_interpreter(struct walk *w, struct cursor *c)
 {
@@ -78,7 +78,7 @@ bool leave_leaf_interpreter(struct walk *w, struct cursor *c)
 	return false;
 }
 
-/* Whether pc is in the entry code of the method in rbx. */
+/* Return whether pc is in the entry code of the method in rbx. */
 static bool enters_method(struct walk *w, const struct cursor *c)
 {
 	struct method_info m;
@@ -124,7 +124,7 @@ static bool in_stub_section(const struct vm_blob *b, uintptr_t pc)
 	return vm.o.nm_stub_offset >= 0 && pc >= b->addr + vm_i32(b->addr, vm.o.nm_stub_offset);
 }
 
-/* How far the innermost frame of compiled code is built, from the code around pc. */
+/* Return how far the innermost frame of compiled code is built, from the code around pc. */
 static enum code_state nmethod_state(const struct vm_blob *b, uintptr_t pc, bool native)
 {
 	const struct vm_offsets *o = &vm.o;
@@ -310,9 +310,9 @@ static bool leave_called_stub(const struct walk *w, struct cursor *c, const stru
 }
 
 /*
- * Between two calling conventions: the return address is on top of the stack, for a moment
- * in rax. From compiled to interpreted code, arguments are laid out below the caller's sp,
- * which is in r13 then.
+ * Leave an adapter between two calling conventions: the return address is on top of the stack, for a
+ * moment in rax. From compiled to interpreted code, arguments are laid out below the caller's sp, which
+ * is in r13 then.
  */
 static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob *b)
 {

@@ -462,7 +462,7 @@ static bool is_register_call(uintptr_t ret)
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
 }
 
-/* Where the call that ends at ret goes; 0: only the registers knew. */
+/* Return where the call that ends at ret goes, or 0 if only the registers knew. */
 static uintptr_t call_target(uintptr_t ret)
 {
 	/* mov r10, imm64; call r10 */

@@ -21,7 +21,7 @@ enum code_state {
 	CODE_UNKNOWN,
 };
 
-/* From a method's entry to pc, which is not far behind it. */
+/* Return the state of the frame from a method's entry to pc, which is not far behind it. */
 enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* Return the state of the frame at pc: CODE_FULL if this is not the end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
@@ -56,7 +56,7 @@ bool code_jumps_to_rcx(uintptr_t pc);
 enum { CODE_THROW_LEN = 10 };
 bool code_throws_at(uintptr_t pc);
 
-/* What r13 is at pc in an adapter that starts at begin. */
+/* The contents of r13 at pc in an adapter that starts at begin. */
 enum code_r13 {
 	CODE_R13_OTHER,
 	CODE_R13_CALLER_SP,
@@ -66,14 +66,17 @@ enum code_r13 code_adapter(uintptr_t begin, uintptr_t pc);
 
 /* The interpreter's last steps, its frame gone: pop r13; mov rsp, rbx. */
 bool code_leaves_interpreter(uintptr_t pc);
-/* Those of an entry that builds no frame, with the return address in rdi: mov rsp, r13; jmp rdi. */
+/*
+ * Check for the end of an entry that builds no frame, with the return address in rdi: mov rsp, r13; jmp
+ * rdi.
+ */
 bool code_leaves_by_rdi(uintptr_t pc);
 /* The call that ends at ret goes to code that pushes rbp first of all. */
 bool code_call_pushes_rbp(uintptr_t ret);
 
 /*
- * How many words the code at pc takes off the stack, first of all: what was put there for
- * the call before it. A whole frame of frame_words is not meant.
+ * Return how many words the code at pc takes off the stack, first of all: those of the call before it. A
+ * whole frame of frame_words does not count.
  */
 int code_pops(uintptr_t pc, int frame_words);
 
@@ -90,8 +93,8 @@ int code_restores(uintptr_t pc, int frame_words);
 size_t code_saved_fpu(uintptr_t pc, uintptr_t end);
 
 /*
- * What a native method does when its function has returned: the thread's state is set to leaving
- * native code.
+ * Check for the code of a native method after its function has returned: it sets the thread's state to
+ * leaving native code.
  */
 bool code_returns_to_native_transition(uintptr_t ret);
 
@@ -99,8 +102,8 @@ bool code_returns_to_native_transition(uintptr_t ret);
 int code_pushed(uintptr_t pc, int frame_words);
 
 /*
- * Where the stack pointer of a complete frame is while C2's String.indexOf() has moved it, which copies short
- * strings at the ends of pages to the stack.
+ * The place of a complete frame's stack pointer while C2's String.indexOf() has moved it, which copies
+ * short strings at the ends of pages to the stack.
  */
 enum code_old_sp {
 	CODE_OLD_SP_NONE,	/* pc is not behind the beginning of such code */

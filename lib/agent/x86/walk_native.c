@@ -92,8 +92,8 @@ static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t 
 }
 
 /*
- * As above, when the innermost functions are others': they have saved the frame pointer of their
- * caller in libjvm.
+ * Do the same when the innermost functions are others': they have saved the frame pointer of their caller
+ * in libjvm.
  */
 static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {
@@ -117,8 +117,8 @@ static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *f
 }
 
 /*
- * Not every word that looks like a return address is one that is in use, but a call out of
- * compiled code into native code is rare in what old calls left behind: the first such wins.
+ * Not every word that looks like a return address is in use. But a call out of compiled code into native
+ * code is rare in what old calls left behind: the first such wins.
  */
 static enum native_caller scan_for_caller(const struct walk *w, struct native_frame *f, uintptr_t *slot)
 {
