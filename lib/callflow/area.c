@@ -349,7 +349,7 @@ static size_t length(const char *s)
 	return len;
 }
 
-/* Another one goes on with the tree: what its name has in common with the others'. */
+/* Name a tree with which another thread goes on: what its name has in common with the others'. */
 static void add_name(struct callflow_thread *t, const char *name, size_t len)
 {
 	enum { LEAST = 3 };		/* characters that say something */
@@ -434,8 +434,8 @@ static struct callflow_thread *continued(struct callflow_thread *ended, uint32_t
 
 /*
  * When room is short a thread goes on with the tree of one that began when it was, too, and has ended, or
- * gets a new one. Trees of threads that began when there was plenty, such as the first, keep their names
- * until there is neither a slot nor a page, not even of those that are kept for roots.
+ * gets a new one. Trees of threads that began with plenty of room, such as the first, keep their names
+ * until there is neither a slot nor a page, not even of those kept for roots.
  */
 static struct callflow_thread *tree_for(uint32_t tid, uint64_t java_id, uint32_t flags)
 {
@@ -561,7 +561,10 @@ static uint64_t cpu_of(uint32_t tid)
 	return callflow_clock_ns((int)(~tid << 3 | 6));
 }
 
-/* What was asked of it is the CPU time of who is charged by it: nobody else has taken it meanwhile. */
+/*
+ * Return whether the CPU time that was read is still that of the charged thread: no other has taken it
+ * meanwhile.
+ */
 static bool is_still(const struct callflow_kthread *k, uint32_t tid, const struct callflow_thread *cur,
 		     const struct callflow_thread *own)
 {

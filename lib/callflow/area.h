@@ -59,8 +59,8 @@ enum callflow_flags {
 };
 
 /*
- * What a metric is. "a kernel thread's": only what was consumed while mounted is charged; the
- * unit of those marked tsc is cycles of the time stamp counter: the recorder converts them.
+ * The kind of a metric. "a kernel thread's": only what was consumed while mounted is charged; the unit of
+ * those marked tsc is cycles of the time stamp counter: the recorder converts them.
  */
 enum callflow_metric_kind {
 	CALLFLOW_NO_METRIC,
@@ -84,8 +84,8 @@ struct callflow_metric {
 };
 
 /*
- * With CALLFLOW_TIMED, what a node's base[] has instead of sums; all in cycles of the time stamp counter.
- * The process writes all of them; the recorder takes CALLFLOW_LONGEST by storing 0 there.
+ * The contents of a node's base[] with CALLFLOW_TIMED, instead of sums; all in cycles of the time stamp
+ * counter. The process writes all of them; the recorder takes CALLFLOW_LONGEST by storing 0 there.
  */
 enum callflow_timed {
 	CALLFLOW_SINCE,			/* when the open call of this node began; 0: there is none */
@@ -157,16 +157,19 @@ enum callflow_consumer {
 	CALLFLOW_KIND = 3u << 30,
 };
 #define CALLFLOW_VALUE 0x3fffffffu	/* what is not the kind */
-/* In a slot of functions, beside the address that a call returns to: it is no function, but a call site. */
+/* A slot of functions with this bit, beside a return address, is a call site and not a function. */
 #define CALLFLOW_SITE ((uint64_t)1 << 63)
 /*
- * With CALLFLOW_SITE: of a Java method. Its number is above CALLFLOW_PLACE_BITS, below is the line that it
- * calls from, or CALLFLOW_PLACE_BCI and the bytecode index.
+ * The call site (CALLFLOW_SITE) is one in a Java method. Its number is above CALLFLOW_PLACE_BITS, below
+ * is the line that it calls from, or CALLFLOW_PLACE_BCI and the bytecode index.
  */
 #define CALLFLOW_SITE_JAVA ((uint64_t)1 << 62)
 enum { CALLFLOW_PLACE_BITS = 17, CALLFLOW_PLACE_BCI = 1 << 16 };
 
-/* How a method's code ran when the call began: in these bits of its consumer; none other has them. */
+/*
+ * The tier of a method's code when the call began: in these bits of its consumer; no other consumer has
+ * them.
+ */
 enum callflow_tier {
 	CALLFLOW_TIER_UNKNOWN,		/* not asked for, or not known */
 	CALLFLOW_TIER_INTERPRETED,
@@ -187,7 +190,7 @@ enum callflow_mark {
 #define CALLFLOW_CONSUMER_THREAD ((uint32_t)CALLFLOW_MARK | CALLFLOW_THREAD)
 #define CALLFLOW_CONSUMER_PRUNED ((uint32_t)CALLFLOW_MARK | CALLFLOW_PRUNED)
 #define CALLFLOW_CONSUMER_LABEL_UNKNOWN ((uint32_t)CALLFLOW_MARK | CALLFLOW_LABEL_UNKNOWN)
-/* What a thread did while it had these labels: a child of its root. The slot of the labels is added. */
+/* The child of a thread's root for what it did under these labels. The slot of the labels is added. */
 #define CALLFLOW_LABEL_FIRST ((uint32_t)CALLFLOW_MARK | 16)
 
 static inline int callflow_is_label(uint32_t consumer)
@@ -201,8 +204,8 @@ struct callflow_label {
 };
 
 /*
- * What callflow_node.calls has beside calls: how often the node's place was used anew; two bits are
- * the process's.
+ * callflow_node.calls has beside calls how often the node's place was used anew; two bits belong to the
+ * process.
  */
 #define CALLFLOW_CALLS (((uint64_t)1 << 50) - 1)
 #define CALLFLOW_USE ((uint64_t)1 << 50)
@@ -223,8 +226,8 @@ static inline uint32_t callflow_node_bytes(uint32_t nr_metrics)
 }
 
 /*
- * An open call. Its node is the child that was used last of the node of the call around it; where it is not
- * (calls in merged contexts), the consumer is stored inverted: such a call takes the slow path out.
+ * An open call. Its node is the child that was used last of the node of the call around it. Otherwise
+ * (calls in merged contexts) the consumer is stored inverted: such a call takes the slow path out.
  */
 struct callflow_open {
 	uint32_t node;
@@ -241,10 +244,9 @@ static inline int callflow_is_call_of(const struct callflow_open *o, uint32_t co
 }
 
 /*
- * Rings have several producers, each thread always the same ring, and one consumer. A
- * producer takes a place by moving head, when head - tail < ring_events, and publishes the event by
- * storing its first word (release) with the lap of the ring in it: what is left of the lap
- * before differs in that.
+ * Rings have several producers, each thread always the same ring, and one consumer. A producer takes a
+ * place by moving head, when head - tail < ring_events. It publishes the event by storing its first word
+ * (release) with the lap of the ring in it: words left from the lap before differ in that.
  */
 struct callflow_ring {
 	uint64_t head;

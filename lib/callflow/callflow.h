@@ -69,8 +69,8 @@ bool callflow_attach(void *area, size_t bytes);
 /* The area was adopted by the process that forked this one. */
 bool callflow_forked(void);
 /*
- * Gives back the area and all that was needed for it, so that another one can be adopted: no
- * kthread nor thread from before is valid any more, and no call for one may be under way.
+ * Give back the area and all that was needed for it, so that another one can be adopted. No kthread nor
+ * thread from before is valid any more, and no call for one may be under way.
  */
 void callflow_release(void);
 /* Called in a forked child: forget everything, so that another area can be adopted. */
@@ -216,7 +216,10 @@ void callflow_label(struct callflow_kthread *k, const char *text, size_t len);
 /* Charges what was consumed since the last step to the open context, as a step does. */
 void callflow_charge_now(struct callflow_kthread *k);
 
-/* Open calls of who is charged; and closes calls, innermost first, until so many are open. */
+/*
+ * Return the number of open calls of the charged thread; callflow_unwind() closes calls, innermost first,
+ * until depth are open.
+ */
 static inline uint64_t callflow_depth(const struct callflow_kthread *k)
 {
 	const struct callflow_thread *t = k->cur;

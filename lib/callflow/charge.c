@@ -97,7 +97,7 @@ void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
 	set_last(k, t, v);
 }
 
-/* From one reading to the next: time between two readings would be charged to no context. */
+/* Use one reading for both: time between two readings would be charged to no context. */
 static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
 {
 	uint64_t v[CALLFLOW_MAX_METRICS];

@@ -96,7 +96,7 @@ static const char *pattern(const struct callflow_rule *r)
 	return (const char *)(r + 1);
 }
 
-/* Where the second pattern of a pair begins; its length: there is none. */
+/* Return where the second pattern of a pair begins; its length if there is none. */
 static size_t second(const struct callflow_rule *r)
 {
 	size_t i;

@@ -51,7 +51,7 @@ struct callflow_method {
 
 /* rules NULL: everything is included. */
 bool callflow_wants_method(const struct callflow_rules *rules, const struct callflow_method *m);
-/* False when no method of that class can be wanted: saves looking at it. */
+/* Return false when no method of that class can be wanted: saves looking at it. */
 bool callflow_may_want_class(const struct callflow_rules *rules, const char *class_name, size_t class_len);
 bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
 			     const char *name, size_t name_len);
@@ -59,7 +59,7 @@ bool callflow_wants_thread(const struct callflow_rules *rules, const char *name,
 /* There is no rule about methods: the caller's default applies. */
 bool callflow_rules_no_methods(const struct callflow_rules *rules);
 
-/* Of the area that was adopted; NULL: there are none. */
+/* Return the rules of the area that was adopted; NULL if there are none. */
 const struct callflow_rules *callflow_rules(void);
 
 #endif

@@ -15,7 +15,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Which of the short ways a step takes; anything but the two clocks takes the general one. */
+/* The short ways of a step; anything but the two clocks takes the general one. */
 enum step_mode {
 	STEP_CALLS,
 	STEP_WALL,
@@ -86,8 +86,8 @@ static inline uint32_t consumer_of(const struct callflow_open *o)
 }
 
 /*
- * Bytes of a stack with so many entries. With CALLFLOW_SITES a word follows for each of them: the consumer of
- * the place that this call calls from, 0 not known.
+ * Return the bytes of a stack with max entries. With CALLFLOW_SITES a word follows for each of them: the
+ * consumer of the place that this call calls from, 0 if not known.
  */
 static inline size_t callflow_stack_bytes(uint32_t max)
 {

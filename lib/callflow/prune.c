@@ -118,7 +118,7 @@ static bool compare(struct prune *p, uint32_t ref, uint32_t level)
 	return true;
 }
 
-/* With a context goes all that is inside it. */
+/* A context goes with all that is inside it. */
 static void choose_small(struct prune *p)
 {
 	uint32_t i = p->nr, first;
@@ -132,7 +132,7 @@ static void choose_small(struct prune *p)
 	p->spare = 0;
 }
 
-/* So that about half of the nodes are kept. */
+/* Choose so that about half of the nodes are kept. */
 static void choose(struct prune *p)
 {
 	uint64_t kept = 0;

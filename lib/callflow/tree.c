@@ -240,7 +240,7 @@ static bool is_wide(const struct callflow_thread *t, uint32_t parent)
 	return wide_find(wide_of(t), parent, 0);
 }
 
-/* Among the first max of the ring; tried: how many it looked at. */
+/* Search the first max nodes of the ring; tried: how many it looked at. */
 static uint32_t find_in_ring(uint32_t first, uint32_t consumer, uint32_t max, uint32_t *tried)
 {
 	uint32_t c = first;
@@ -254,7 +254,7 @@ static uint32_t find_in_ring(uint32_t first, uint32_t consumer, uint32_t max, ui
 	return 0;
 }
 
-/* Where there are more than some; without memory for a table, all of them are tried. */
+/* Search a parent with many children; without memory for a table, all of them are tried. */
 static uint32_t find_in_table(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
 	uint32_t c = wide_find(wide_of(t), parent, consumer), tried;
@@ -280,7 +280,7 @@ static inline __attribute__((always_inline)) uint32_t find_child(struct callflow
 	return c;
 }
 
-/* Where a call of consumer in parent is counted. */
+/* Return the node where a call of consumer in parent is counted. */
 static __attribute__((noinline)) uint32_t child_of(struct callflow_thread *t, uint32_t parent,
 						   uint32_t consumer)
 {
@@ -398,8 +398,8 @@ void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct cal
 }
 
 /*
- * Before a call from the root, or from an outer frame: which of these are there? True: ask again at
- * the next one.
+ * Find, before a call from the root or from an outer frame, which outer frames there are. Returns true to
+ * be asked again at the next one.
  */
 static bool ask_outside(struct callflow_thread *t)
 {
@@ -622,7 +622,7 @@ void callflow_charge_object(struct callflow_kthread *k, uint32_t class_number, u
 	}
 }
 
-/* Where the thread's calls are with these labels. */
+/* Return the node of the thread's calls with these labels. */
 static uint32_t label_node(struct callflow_thread *t, uint32_t consumer)
 {
 	uint64_t folded = t->folded;
@@ -652,7 +652,7 @@ static void move_open(struct callflow_thread *t, struct callflow_open *top, stru
 	}
 }
 
-/* What is open goes on below that node; it was counted where it began. */
+/* Move open calls below that node; they were counted where they began. */
 static void move_stack(struct callflow_thread *t, uint32_t node)
 {
 	struct callflow_open *top = top_of(t), *o;
@@ -726,9 +726,9 @@ static void drop_to(struct callflow_thread *t, struct callflow_open *o)
 }
 
 /*
- * Before an entry, closes calls whose frames are gone: those below the new one, left by longjmp(); those
- * at its place that return elsewhere; and the same function, when something below it was
- * left: it did not call itself, it is called again.
+ * Close, before an entry, calls whose frames are gone: those below the new one, left by longjmp(), and
+ * those at its place that return elsewhere. If something below it was left, also close the same function:
+ * it did not call itself, it is called again.
  */
 static __attribute__((noinline)) void drop_before_enter(struct callflow_thread *t, uint64_t frame,
 							uint32_t consumer)
@@ -756,7 +756,7 @@ static bool is_call_of(const struct callflow_open *o, uint32_t consumer, uint64_
 }
 
 /*
- * Before an exit, the same; but a function that ends in a jump to the hook has given back its frame by
+ * Do the same before an exit. But a function that ends in a jump to the hook has given back its frame by
  * then, and looks as if it lay below. Of the calls that do, the outermost may be the one.
  */
 static __attribute__((noinline)) void drop_before_leave(struct callflow_thread *t, uint64_t frame,
@@ -862,7 +862,7 @@ static __attribute__((noinline, cold)) void lose(const struct callflow_kthread *
 		add_relaxed(&cf.area->lost_calls, 1);
 }
 
-/* What else a step does, when there is nothing to charge. */
+/* Do what else a step does, when there is nothing to charge. */
 static inline void tell_step(struct callflow_kthread *k, enum callflow_event_kind kind, uint32_t consumer)
 {
 	if (cf.flags & CALLFLOW_EVENTS)
