@@ -65,7 +65,7 @@ static bool is_early(const void *p)
 	return unlikely((uintptr_t)p - (uintptr_t)early < sizeof(early));
 }
 
-/* With its size in front, zeroed. */
+/* Return a zeroed block with its size in front. */
 static void *early_block(size_t size)
 {
 	size_t bytes = ((size + 15) & ~(size_t)15) + 16, at;

@@ -29,7 +29,7 @@ void objects_find_next(void **found, const char *const *names, int nr);
 void objects_find_first(void **found, const char *const *names, int nr);
 /* Calls f for each object but ours. Takes the dynamic linker's lock. */
 void objects_for_each(void (*f)(uintptr_t base));
-/* How many were ever loaded. */
+/* Return how many were ever loaded. */
 uint64_t objects_loaded(void);
 
 #endif

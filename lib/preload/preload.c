@@ -159,7 +159,7 @@ static void found_hotspot(uintptr_t base, void *create)
 		waits_leave_out(base);
 }
 
-/* Of the libjvm that the program is linked with. */
+/* Find the function in the libjvm that the program is linked with. */
 __attribute__((noinline)) static create_fn *linked_create(void)
 {
 	struct search s = { .name = CREATE, .after_us = true };
@@ -208,7 +208,10 @@ static void *find_nothing(void *handle, const char *name)
 	return NULL;
 }
 
-/* For whom JNI_CreateJavaVM is ours only: as if it were nowhere. Asked from here, not by a jump. */
+/*
+ * Search after us: to callers that would find only our JNI_CreateJavaVM it does not exist. This is a call
+ * from here, not a jump.
+ */
 static void *find_next(void *handle, const char *name)
 {
 	void *p = ((dlsym_fn *)preload_real(REAL_DLSYM))(RTLD_NEXT, name);
@@ -238,7 +241,7 @@ static void *find_create(void *handle, const char *name)
 	return (void *)JNI_CreateJavaVM;
 }
 
-/* Who is to answer: dlsym(), in x86/dlsym.c and arm64/dlsym.c, jumps there [3]. */
+/* Choose who is to answer: dlsym(), in x86/dlsym.c and arm64/dlsym.c, jumps there [3]. */
 __attribute__((used)) dlsym_fn *preload_answer(void *handle, const char *name)
 {
 	struct search s = { .name = CREATE };

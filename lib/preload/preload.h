@@ -8,7 +8,7 @@
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
-/* What the C library calls so: looked up when we are loaded. */
+/* The C library's functions of these names: looked up when we are loaded. */
 enum preload_real {
 	REAL_DLSYM, REAL_EXECV, REAL_EXECVE, REAL_EXECVP, REAL_EXECVPE, REAL_SPAWN, REAL_SPAWNP, NR_REALS
 };

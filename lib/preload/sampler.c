@@ -13,7 +13,7 @@ struct sampler_state *sampler_state;
 
 static const char *path;
 
-/* Lets one thread connect, of those that come first. */
+/* Let one thread connect, of those that come first. */
 static struct memory_table *connect_now(struct sampler_state *s)
 {
 	uint32_t old = NOT_YET;
@@ -70,8 +70,8 @@ void sampler_begin(const char *option)
 }
 
 /*
- * What the recording before this one shared stays mapped until now: a thread may have been about to write
- * there.
+ * The shared memory of the recording before this one stays mapped until now: a thread may have been about
+ * to write there.
  */
 static struct memory_table *last;
 
@@ -179,7 +179,7 @@ static uint32_t enter(struct memory_block *b, uint32_t nr, uint64_t addr, uint32
 	return i;
 }
 
-/* Nobody can free it before this returns: so who does finds reach and filter as they are then. */
+/* The block cannot be freed before this returns: whoever frees it finds reach and filter as they are then. */
 static bool enter_block(struct memory_table *t, void *p, uint32_t id)
 {
 	const uint64_t hash = memory_hash((uintptr_t)p);
@@ -285,7 +285,7 @@ static void take(const struct memory_regs *r, enum memory_call call, size_t size
 		sampler_send(r, JVM_SOURCE_MEMORY, size, call, id);
 }
 
-/* Not inlined: the frames of this library end here, for the recorder to drop. */
+/* Not inlined, since the frames of this library end here, for the recorder to drop. */
 __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_t size)
 {
 	struct sampler_thread *t = &sampler_thread;

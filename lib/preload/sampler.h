@@ -22,7 +22,7 @@ struct sampler_thread {
 /* Room of the static kind: __tls_get_addr() may call malloc(). */
 extern __thread struct sampler_thread sampler_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* What a child of fork() finds empty: it has a recorder and a table of its own. */
+/* State that a child of fork() finds empty: it has a recorder and a table of its own. */
 struct sampler_state {
 	uint32_t phase;
 	struct memory_table *table;	/* NULL: nothing is sampled (yet) */
@@ -31,11 +31,11 @@ struct sampler_state {
 extern struct sampler_state *sampler_state;
 
 /*
- * When the library is loaded. The option for a JVM's agent has where the recorder listens:
+ * Called when the library is loaded. The option for a JVM's agent has where the recorder listens:
  * "-agentpath:<file>=<path>".
  */
 void sampler_begin(const char *option);
-/* Whether there is a recorder; a child of fork() asks for it now. */
+/* Return whether there is a recorder; a child of fork() asks for it now. */
 bool sampler_is_on(void);
 /*
  * The same in a running program; leave is for the agent, to end it. False: the recorder does not
@@ -78,7 +78,10 @@ static inline bool sampler_may_have(const void *p)
 
 struct elf_swap;
 enum { MEMORY_SWAPS = 14 };
-/* What is to be called in place of what; finds the C library's functions first. False: it has none. */
+/*
+ * Fill in which functions to call in place of which, after finding the C library's. Returns false if they
+ * are not there.
+ */
 bool memory_find_running(struct elf_swap *swaps);
 /* Called at a sample: objects may have been loaded since. */
 __attribute__((weak, visibility("hidden"))) void attach_look_again(void);

@@ -58,7 +58,7 @@ struct memory_table *sampler_connect(const char *path, const struct memory_hook 
 
 __attribute__((weak)) extern void *__libc_stack_end;	/* glibc's: of the first thread */
 
-/* How much of the stack there is above sp; as far as is known. */
+/* Return how much of the stack there is above sp, as far as is known. */
 static size_t stack_above(uintptr_t sp, uint32_t most)
 {
 	enum { LARGEST = 1 << 30 };

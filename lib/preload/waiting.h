@@ -48,7 +48,7 @@ static inline bool waiting_for(const void *lock)
  */
 struct waiting *waiting_begin(const void *lock, const struct waiting *w);
 bool waiting_end(struct waiting *at, const void *lock, uint64_t *blamed_ns);
-/* How long others, *nr of them, have waited for it that nobody was charged with: the caller is. */
+/* Return how long others, *nr of them, have waited for the lock without a charge: the caller is charged. */
 uint64_t waiting_take(const void *lock, uint64_t now_ns, uint32_t *nr);
 
 #endif

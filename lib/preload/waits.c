@@ -64,7 +64,7 @@ static void send(const struct memory_regs *r, const struct memory_wait *w)
 		sampler_send_wait(r, w);
 }
 
-/* Not inlined: the frames of this library end here, for the recorder to drop. */
+/* Not inlined, since the frames of this library end here, for the recorder to drop. */
 __attribute__((noinline)) static void tell(const void *lock, const struct waiting *began, struct waiting *at)
 {
 	uint64_t now = sys_now();
@@ -131,7 +131,7 @@ static uint32_t writer_of(const void *l)
 
 /* ---- mutexes ---- */
 
-/* What the one that tries says, unless the lock is taken. */
+/* Return the result of trylock, or EBUSY without that function. */
 static int try_mutex(void *m)
 {
 	lock_fn *f = REAL(MUTEX_TRYLOCK, lock_fn *);
