@@ -200,7 +200,7 @@ static void *gnu_lookup(const struct tables *t, const char *name)
 	}
 }
 
-static void *look_up(const struct tables *t, const char *name)
+static void *elf_look_up(const struct tables *t, const char *name)
 {
 	uint32_t i;
 	void *p;
@@ -217,7 +217,7 @@ void *elf_symbol(uintptr_t base, const char *name)
 {
 	struct tables t;
 
-	return find_tables(base, &t) ? look_up(&t, name) : NULL;
+	return find_tables(base, &t) ? elf_look_up(&t, name) : NULL;
 }
 
 bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr)
@@ -228,7 +228,7 @@ bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *name
 
 	for (i = 0; i < nr; i++) {
 		if (!found[i] && readable)
-			found[i] = look_up(&t, names[i]);
+			found[i] = elf_look_up(&t, names[i]);
 		all = all && found[i];
 	}
 	return all;
@@ -241,7 +241,7 @@ struct page {
 	int prot;			/* as it is mapped; -1 not known */
 };
 
-static uintptr_t page_of(uintptr_t addr)
+static uintptr_t elf_page_of(uintptr_t addr)
 {
 	return addr & ~(uintptr_t)(sys_page_bytes() - 1);
 }
@@ -257,7 +257,7 @@ static void look_up_page(struct page *p, uintptr_t addr)
 	const char *line = buf;
 	long n;
 
-	p->at = page_of(addr);
+	p->at = elf_page_of(addr);
 	p->prot = -1;
 	n = buf ? sys_slurp("/proc/self/maps", buf, size - 1) : 0;
 	for (; n > 0 && *line && p->prot < 0; line = skip_past(line, '\n')) {
@@ -278,7 +278,7 @@ static bool change_slot(struct page *p, void **slot, void *from, void *to)
 {
 	bool opens, changed;
 
-	if (p->at != page_of((uintptr_t)slot))
+	if (p->at != elf_page_of((uintptr_t)slot))
 		look_up_page(p, (uintptr_t)slot);
 	opens = !(p->prot & PROT_WRITE);
 	if (p->prot < 0 || (opens && sys(__NR_mprotect, p->at, sys_page_bytes(), p->prot | PROT_WRITE) < 0))
@@ -289,7 +289,7 @@ static bool change_slot(struct page *p, void **slot, void *from, void *to)
 	return changed;
 }
 
-static struct elf_slot *slot_of(struct elf_hook *h, void **at)
+static struct elf_slot *elf_slot_of(struct elf_hook *h, void **at)
 {
 	uint32_t i;
 
@@ -309,7 +309,7 @@ static struct elf_slot *slot_of(struct elf_hook *h, void **at)
  */
 static bool hook_slot(struct page *p, struct elf_hook *h, void **at)
 {
-	struct elf_slot *s = slot_of(h, at);
+	struct elf_slot *s = elf_slot_of(h, at);
 
 	return s && (load_acquire(at) == h->ours || change_slot(p, at, s->was, h->ours) ||
 		     load_acquire(at) != s->was);

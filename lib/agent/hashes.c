@@ -29,7 +29,8 @@ void hashes_text(struct hashes_key *k, const char *s, size_t len)
 		k->h[i] = mix(k->h[i], s, len, factor[i]);
 }
 
-static struct hashes_entry *find(struct hashes_entry *entries, size_t alloc, const struct hashes_key *k)
+static struct hashes_entry *hashes_find(struct hashes_entry *entries, size_t alloc,
+					const struct hashes_key *k)
 {
 	size_t i = k->h[0] ^ k->h[1];
 
@@ -47,7 +48,7 @@ static bool grow(struct hashes *t)
 		return false;
 	for (i = 0; i < t->alloc; i++)
 		if (t->entries[i].number)
-			*find(new, alloc, &t->entries[i].key) = t->entries[i];
+			*hashes_find(new, alloc, &t->entries[i].key) = t->entries[i];
 	if (t->entries)
 		sys(__NR_munmap, t->entries, t->alloc * sizeof(*new));
 	t->entries = new;
@@ -61,7 +62,7 @@ uint32_t *hashes_put(struct hashes *t, const struct hashes_key *k)
 
 	if (t->nr * 2 >= t->alloc && !grow(t))
 		return NULL;
-	e = find(t->entries, t->alloc, k);
+	e = hashes_find(t->entries, t->alloc, k);
 	if (!e->number) {
 		e->key = *k;
 		t->nr++;
@@ -71,7 +72,7 @@ uint32_t *hashes_put(struct hashes *t, const struct hashes_key *k)
 
 uint32_t hashes_get(const struct hashes *t, const struct hashes_key *k)
 {
-	return t->entries ? find(t->entries, t->alloc, k)->number : 0;
+	return t->entries ? hashes_find(t->entries, t->alloc, k)->number : 0;
 }
 
 void hashes_forget(struct hashes *t)

@@ -16,7 +16,7 @@ static struct sys_lock lock;
  * Must be called before the thread starts, as events tell of that. Those for which there is no room are told
  * by their name only.
  */
-static void remember(JNIEnv *env, jthread t)
+static void ownthread_remember(JNIEnv *env, jthread t)
 {
 	size_t i = 0;
 
@@ -45,7 +45,7 @@ bool ownthread_is(JNIEnv *env, jthread thread)
 	return is;
 }
 
-static jthread new_thread(JNIEnv *env)
+static jthread ownthread_new_thread(JNIEnv *env)
 {
 	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
 	jmethodID init = cls ? (*env)->GetMethodID(env, cls, "<init>", "(Ljava/lang/String;)V") : NULL;
@@ -60,12 +60,12 @@ static jthread new_thread(JNIEnv *env)
 bool ownthread_run(JNIEnv *env, jvmtiStartFunction run)
 {
 	static jvmtiEnv *ti;
-	jthread t = new_thread(env);
+	jthread t = ownthread_new_thread(env);
 	JavaVM *jvm;
 
 	if (!t || (*env)->GetJavaVM(env, &jvm) ||
 	    (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK))
 		return false;
-	remember(env, t);
+	ownthread_remember(env, t);
 	return (*ti)->RunAgentThread(ti, t, run, NULL, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
 }

@@ -217,7 +217,7 @@ static void *log_begin(void)
 	return out.buf;
 }
 
-static bool write_all(const char *p, size_t len, uint64_t off)
+static bool ring_write_all(const char *p, size_t len, uint64_t off)
 {
 	while (len) {
 		long n = sys(__NR_pwrite64, out.log_fd, p, len, off);
@@ -241,7 +241,7 @@ static bool log_write(size_t size)
 	if (out.alone)
 		return journal_record(out.buf, size);
 	if (out.log_head + size - load_acquire(&ctl->log_read) > ctl->log_limit ||
-	    !write_all(out.buf, size, out.log_head))
+	    !ring_write_all(out.buf, size, out.log_head))
 		return false;
 	out.log_head += size;
 	store_release(&ctl->log_head, out.log_head);

@@ -170,7 +170,7 @@ struct sys_iovec {
  * EFAULT when its argument cannot be read and with EINVAL when it can. It changes nothing, and no sandbox
  * forbids it.
  */
-static bool readable(uintptr_t p)
+static bool sys_readable(uintptr_t p)
 {
 	return sys(__NR_rt_sigprocmask, ~0, p & ~7ul, 0, 8) != -EFAULT;
 }
@@ -180,7 +180,7 @@ static size_t peek_probed(void *dst, uintptr_t src, size_t n)
 	size_t done = 0, piece;
 
 	while (done < n) {
-		if (src + done < src || !readable(src + done))
+		if (src + done < src || !sys_readable(src + done))
 			break;
 		piece = 4096 - ((src + done) & 4095);
 		if (piece > n - done)

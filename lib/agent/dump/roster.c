@@ -84,7 +84,7 @@ static void write_piece(struct making *m)
 }
 
 /* Returns false for an exception. */
-static bool add(struct making *m, const struct tracked *t)
+static bool roster_add(struct making *m, const struct tracked *t)
 {
 	JNIEnv *env = m->env;
 	jobject object = (*env)->NewLocalRef(env, t->ref), weak;
@@ -123,14 +123,14 @@ static bool make(struct making *m, const struct tracked *objects, uint32_t nr, u
 	if (!find_classes(m) || !new_arrays(m, nr))
 		return false;
 	for (i = 0; i < nr; i++)
-		if (!add(m, &objects[i]))
+		if (!roster_add(m, &objects[i]))
 			return false;
 	finish(m, cookie);
 	held = (*m->env)->NewGlobalRef(m->env, m->objects);
 	return held;
 }
 
-static bool has_room(JNIEnv *env, uint32_t nr)
+static bool roster_has_room(JNIEnv *env, uint32_t nr)
 {
 	return free_bytes(env) > (int64_t)nr * OBJECT_BYTES * SPARE_FACTOR + SPARE_BYTES;
 }
@@ -148,7 +148,7 @@ enum jvm_roster_answer roster_make(JNIEnv *env, const struct tracked *objects, u
 	}
 	m = (struct making){ .env = env };
 	store_relaxed(&maker, sys_tid());
-	if (has_room(env, nr))
+	if (roster_has_room(env, nr))
 		made = make(&m, objects, nr, cookie);
 	store_relaxed(&maker, 0);
 	(*env)->ExceptionClear(env);

@@ -56,7 +56,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return h ^ h >> 29;
 }
 
-static struct mark *slot_of(const struct marks *m, uint64_t id)
+static struct mark *stuck_slot_of(const struct marks *m, uint64_t id)
 {
 	size_t at = mix64(id) & (NR_SLOTS - 1);
 
@@ -75,7 +75,7 @@ static bool make_marks(void)
 }
 
 /* What was now is last. */
-static void turn(void)
+static void stuck_turn(void)
 {
 	struct marks m = last;
 
@@ -107,13 +107,13 @@ static uint64_t why_waits(const struct threads_class *c, jthread t, uint64_t id)
 /* Marks a thread that waits; true: it did so when we looked last, and has done nothing since. */
 static bool is_stuck(const struct threads_class *c, jthread t, uint64_t id, struct mark *m)
 {
-	const struct mark *before = slot_of(&last, id);
+	const struct mark *before = stuck_slot_of(&last, id);
 
 	*m = (struct mark){ .id = id, .why = why_waits(c, t, id) };
 	if (!m->why || now.nr >= MAX_MARKS)
 		return false;
 	m->cpu_ns = threads_cpu_ns(c, t);
-	*slot_of(&now, id) = *m;
+	*stuck_slot_of(&now, id) = *m;
 	now.nr++;
 	return before->id == id && before->why == m->why && m->cpu_ns - before->cpu_ns < idle_ns;
 }
@@ -163,7 +163,7 @@ static bool has_carriers(const struct threads_class *c, const struct threads_lis
 	return false;
 }
 
-static void look(jvmtiEnv *ti, JNIEnv *env)
+static void stuck_look(jvmtiEnv *ti, JNIEnv *env)
 {
 	struct threads_out out = { .fd = -1 };
 	struct threads_list l = { 0 };
@@ -172,7 +172,7 @@ static void look(jvmtiEnv *ti, JNIEnv *env)
 
 	if (!make_marks() || !threads_class_find(&c, ti, env))
 		return;
-	turn();
+	stuck_turn();
 	if (threads_list_platform(&c, &l) &&
 	    (no_java || !has_carriers(&c, &l) || threads_list_virtual(&c, &l)) && find_stuck(&c, &l, &s) &&
 	    is_news(&s))
@@ -193,7 +193,7 @@ static bool has_ended(void)
 	return ended;
 }
 
-static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+static void JNICALL stuck_watch_loop(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	uint64_t look_ns;
 
@@ -205,7 +205,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			session_change(env);
 		}
 		if (!(*env)->PushLocalFrame(env, THREADS_REFS)) {
-			look(ti, env);
+			stuck_look(ti, env);
 			(*env)->PopLocalFrame(env, NULL);
 		}
 		threads_threw(env);
@@ -220,6 +220,6 @@ void stuck_watch(JNIEnv *env)
 	no_java = ring_ctl()->flags & JVM_CALLFLOW;
 	told = 0;
 	if (!running)
-		running = ownthread_run(env, watch);
+		running = ownthread_run(env, stuck_watch_loop);
 	sys_unlock(&lock);
 }

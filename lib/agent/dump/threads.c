@@ -141,7 +141,7 @@ static bool find_view(JNIEnv *env, struct view *v)
 
 /* --- small things --- */
 
-static uint32_t hash_of(const struct threads_class *c, jobject o)
+static uint32_t dump_threads_hash_of(const struct threads_class *c, jobject o)
 {
 	jint hash = 0;
 
@@ -151,7 +151,7 @@ static uint32_t hash_of(const struct threads_class *c, jobject o)
 }
 
 /* The text of a String, at most MAX_CHARS of it, as Java's UTF-8. */
-static uint32_t text_of(JNIEnv *env, jstring s, char *buf)
+static uint32_t dump_threads_text_of(JNIEnv *env, jstring s, char *buf)
 {
 	jint len = s ? (*env)->GetStringLength(env, s) : 0;
 
@@ -166,14 +166,14 @@ static uint32_t text_of(JNIEnv *env, jstring s, char *buf)
 static uint32_t text_in(JNIEnv *env, jobject o, jfieldID f, char *buf)
 {
 	jstring s = (*env)->GetObjectField(env, o, f);
-	uint32_t len = text_of(env, s, buf);
+	uint32_t len = dump_threads_text_of(env, s, buf);
 
 	(*env)->DeleteLocalRef(env, s);
 	return len;
 }
 
 /* Lpkg/Name; as pkg.Name; arrays stay as they are, as Class.getName() has them. */
-static uint32_t class_of(const struct threads_class *c, jobject o, char *buf)
+static uint32_t dump_threads_class_of(const struct threads_class *c, jobject o, char *buf)
 {
 	jclass cls = (*c->env)->GetObjectClass(c->env, o);
 	uint32_t i, len = 0;
@@ -272,7 +272,7 @@ static size_t locks_of(struct look *l, size_t i, bool note)
 		jobject lock = (*env)->GetObjectArrayElement(env, locks, k), o = lock_object(l, lock);
 
 		if (really_holds(l, l->pictures[i], lock, o))
-			note_held(l, hash_of(l->c, o), i, k);
+			note_held(l, dump_threads_hash_of(l->c, o), i, k);
 		(*env)->DeleteLocalRef(env, o);
 		(*env)->DeleteLocalRef(env, lock);
 	}
@@ -363,7 +363,7 @@ static void snapshot_wait(const struct look *l, size_t i, jobject p, struct wait
 	if (!w->object || by >= ARRAY_SIZE(roles))
 		return;
 	w->role = roles[by];
-	w->hash = hash_of(l->c, w->object);
+	w->hash = dump_threads_hash_of(l->c, w->object);
 	w->owner = w->role == JVM_DUMP_PARKS ? threads_park_owner(l->c, w->object, l->ids[i]) :
 		   holder_of(l, w->object, w->hash);
 }
@@ -416,7 +416,7 @@ static uint64_t reader_for(const struct look *l, size_t i, uint32_t hash)
 {
 	JNIEnv *env = l->c->env;
 	jobject blocker = (*env)->GetObjectField(env, l->threads[i], l->c->blocker), after;
-	bool same = blocker && hash_of(l->c, blocker) == hash;
+	bool same = blocker && dump_threads_hash_of(l->c, blocker) == hash;
 	uint64_t id = same ? threads_park_owner(l->c, blocker, l->ids[i]) : 0;
 
 	after = (*env)->GetObjectField(env, l->threads[i], l->c->blocker);
@@ -441,7 +441,7 @@ static void info_wait(const struct look *l, size_t i, jobject p, uint32_t state,
 }
 
 /* What is found is to be given back by wait_release(). */
-static struct wait wait_of(const struct look *l, size_t i, uint32_t state)
+static struct wait dump_threads_wait_of(const struct look *l, size_t i, uint32_t state)
 {
 	struct wait w = { 0 };
 
@@ -554,7 +554,7 @@ static void emit_wait(const struct look *l, const struct wait *w, struct threads
 
 	if (!w->role)
 		return;
-	r.class_len = w->object ? class_of(l->c, w->object, class) :
+	r.class_len = w->object ? dump_threads_class_of(l->c, w->object, class) :
 		      text_in(l->c->env, w->info, l->v->lock_class, class);
 	emit_lock(out, &r);
 }
@@ -575,8 +575,8 @@ static void emit_held(const struct look *l, jobject p, jobject lock, struct thre
 	}
 	o = lock_object(l, lock);
 	if (really_holds(l, p, lock, o)) {
-		r.hash = hash_of(l->c, o);
-		r.class_len = class_of(l->c, o, class);
+		r.hash = dump_threads_hash_of(l->c, o);
+		r.class_len = dump_threads_class_of(l->c, o, class);
 		emit_lock(out, &r);
 	}
 	(*env)->DeleteLocalRef(env, o);
@@ -598,22 +598,22 @@ static void emit_all_held(const struct look *l, jobject p, struct threads_out *o
 	(*env)->DeleteLocalRef(env, locks);
 }
 
-static bool is_virtual(const struct threads_class *c, jthread t)
+static bool dump_threads_is_virtual(const struct threads_class *c, jthread t)
 {
 	return c->virtual && (*c->env)->IsInstanceOf(c->env, t, c->virtual);
 }
 
 /* The kernel's number of a platform thread, where the agent knows the VM well enough. */
-static int tid_of(const struct threads_class *c, jthread t)
+static int dump_threads_tid_of(const struct threads_class *c, jthread t)
 {
-	uintptr_t thread = is_virtual(c, t) ? 0 : (*c->env)->GetLongField(c->env, t, c->eetop);
+	uintptr_t thread = dump_threads_is_virtual(c, t) ? 0 : (*c->env)->GetLongField(c->env, t, c->eetop);
 
 	return thread && vm.ok ? vm_thread_tid(thread) : 0;
 }
 
 uint64_t threads_cpu_ns(const struct threads_class *c, jthread t)
 {
-	return sys_thread_cpu(tid_of(c, t));
+	return sys_thread_cpu(dump_threads_tid_of(c, t));
 }
 
 static uint64_t carrier_of(const struct look *l, jobject p)
@@ -632,8 +632,8 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 	jvmtiThreadInfo info = { 0 };
 	jvmtiThreadGroupInfo group = { 0 };
 	struct jvm_dump_thread r = {
-		.time_ns = sys_now(), .id = l->ids[i], .thread = tid_of(c, l->threads[i]), .state = state,
-		.flags = is_virtual(c, l->threads[i]) ? JVM_DUMP_VIRTUAL : 0,
+		.time_ns = sys_now(), .id = l->ids[i], .thread = dump_threads_tid_of(c, l->threads[i]),
+		.state = state, .flags = dump_threads_is_virtual(c, l->threads[i]) ? JVM_DUMP_VIRTUAL : 0,
 		.carrier = carrier_of(l, l->pictures[i]), .name = "", .group = "",
 	};
 
@@ -678,7 +678,7 @@ static bool pick_blocked(const struct look *from, struct look *to, struct thread
 		struct wait w = { 0 };
 
 		if (from->pictures[i] && !(state & JVMTI_THREAD_STATE_WAITING_WITH_TIMEOUT))
-			w = wait_of(from, i, state);
+			w = dump_threads_wait_of(from, i, state);
 		if (w.owner && w.role != JVM_DUMP_WAITS) {
 			list->threads[list->nr] = from->threads[i];
 			list->ids[list->nr++] = from->ids[i];
@@ -700,7 +700,7 @@ static void emit_edges(struct look *l, uint32_t round, struct threads_out *out)
 
 		if (!l->pictures[i])
 			continue;
-		w = wait_of(l, i, state_of(l, l->pictures[i]));
+		w = dump_threads_wait_of(l, i, state_of(l, l->pictures[i]));
 		if (w.owner && w.role != JVM_DUMP_WAITS)
 			emit_edge(out, &(struct jvm_dump_edge){
 				.time_ns = sys_now(), .id = l->ids[i], .owner = w.owner,
@@ -738,7 +738,7 @@ static void emit_one(const struct look *l, size_t i, struct threads_out *out)
 {
 	jobject p = l->pictures[i];
 	uint32_t state = state_of(l, p);
-	struct wait w = wait_of(l, i, state);
+	struct wait w = dump_threads_wait_of(l, i, state);
 
 	emit_thread_of(l, i, state, out);
 	emit_wait(l, &w, out);
@@ -752,7 +752,7 @@ static size_t nr_shown(const struct threads_class *c, const struct threads_list 
 {
 	size_t nr = l->nr;
 
-	while (v->atomic && nr && is_virtual(c, l->threads[nr - 1]))
+	while (v->atomic && nr && dump_threads_is_virtual(c, l->threads[nr - 1]))
 		nr--;
 	return nr;
 }

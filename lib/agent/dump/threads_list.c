@@ -36,7 +36,7 @@ jfieldID threads_find_field(JNIEnv *env, jclass cls, const char *name, const cha
 	return f;
 }
 
-static jint constant(JNIEnv *env, jclass cls, const char *name)
+static jint threads_list_constant(JNIEnv *env, jclass cls, const char *name)
 {
 	jfieldID f = (*env)->GetStaticFieldID(env, cls, name, "I");
 
@@ -71,9 +71,9 @@ static void find_virtual_state(struct threads_class *c)
 	c->state = NULL;
 	if (!cls)
 		return;
-	c->parked = constant(c->env, cls, "PARKED");
-	c->pinned = constant(c->env, cls, "PINNED");
-	c->blocked = constant(c->env, cls, "BLOCKED");
+	c->parked = threads_list_constant(c->env, cls, "PARKED");
+	c->pinned = threads_list_constant(c->env, cls, "PINNED");
+	c->blocked = threads_list_constant(c->env, cls, "BLOCKED");
 	if (c->blocked >= 0)
 		c->state = threads_find_field(c->env, cls, "state", "I");
 }
@@ -188,7 +188,7 @@ static bool make_room(const struct threads_class *c, struct threads_list *l, siz
 }
 
 /* Takes over the reference. */
-static void add(const struct threads_class *c, struct threads_list *l, jthread t)
+static void threads_list_add(const struct threads_class *c, struct threads_list *l, jthread t)
 {
 	l->threads[l->nr] = t;
 	l->ids[l->nr++] = (*c->env)->GetLongField(c->env, t, c->id);
@@ -205,7 +205,7 @@ bool threads_list_platform(const struct threads_class *c, struct threads_list *l
 	ok = make_room(c, l, nr);
 	for (i = 0; i < nr; i++) {
 		if (ok)
-			add(c, l, all[i]);
+			threads_list_add(c, l, all[i]);
 		else
 			(*c->env)->DeleteLocalRef(c->env, all[i]);
 	}
@@ -246,7 +246,7 @@ static bool add_virtual(const struct containers *k, jobjectArray array)
 		jobject t = (*env)->GetObjectArrayElement(env, array, i);
 
 		if (t && (*env)->IsInstanceOf(env, t, k->c->virtual))
-			add(k->c, k->l, t);
+			threads_list_add(k->c, k->l, t);
 		else
 			(*env)->DeleteLocalRef(env, t);
 	}
@@ -254,7 +254,7 @@ static bool add_virtual(const struct containers *k, jobjectArray array)
 }
 
 /* A container's threads and those of the containers in it. */
-static bool walk(const struct containers *k, jobject container, int depth)
+static bool threads_list_walk(const struct containers *k, jobject container, int depth)
 {
 	JNIEnv *env = k->c->env;
 	jobjectArray array = list_of(k, container, k->threads);
@@ -269,7 +269,7 @@ static bool walk(const struct containers *k, jobject container, int depth)
 	for (i = 0; i < nr && ok; i++) {
 		jobject child = (*env)->GetObjectArrayElement(env, array, i);
 
-		ok = !child || walk(k, child, depth + 1);
+		ok = !child || threads_list_walk(k, child, depth + 1);
 		(*env)->DeleteLocalRef(env, child);
 	}
 	(*env)->DeleteLocalRef(env, array);
@@ -308,7 +308,7 @@ bool threads_list_virtual(const struct threads_class *c, struct threads_list *l)
 	if (k.children)
 		k.to_array = (*env)->GetMethodID(env, stream, "toArray", "()[Ljava/lang/Object;");
 	if (!threads_threw(env) && (root = root_container(env, containers, &tracked)))
-		ok = walk(&k, root, 0);
+		ok = threads_list_walk(&k, root, 0);
 	l->untracked = !tracked;
 	return ok;
 }

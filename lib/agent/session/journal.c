@@ -62,12 +62,12 @@ static struct {
 
 /* --- the file --- */
 
-static bool is_ours(void)
+static bool journal_is_ours(void)
 {
 	return j.fd >= 0 && sys(__NR_getpid) == j.pid;
 }
 
-static bool write_all(const char *p, size_t len, uint64_t at)
+static bool journal_write_all(const char *p, size_t len, uint64_t at)
 {
 	while (len) {
 		long n = sys(__NR_pwrite64, j.fd, p, len, at);
@@ -127,7 +127,7 @@ static void write_chunk(char *buf, const struct batch *b, enum journal_kind what
 	uint32_t kind = what | (j.fresh ? JOURNAL_FRESH : 0);
 	size_t len = b->len, whole;
 
-	if (!len || !is_ours())
+	if (!len || !journal_is_ours())
 		return;
 	if (j.h.full) {
 		j.lost += b->nr;
@@ -140,7 +140,7 @@ static void write_chunk(char *buf, const struct batch *b, enum journal_kind what
 	};
 	memset(buf + HEAD + len, 0, whole - HEAD - len);
 	j.h.full = j.limit && j.at + whole > j.limit;
-	if (!j.h.full && write_all(buf, whole, j.at)) {
+	if (!j.h.full && journal_write_all(buf, whole, j.at)) {
 		j.at += whole;
 		j.fresh = false;
 		return;
@@ -151,7 +151,7 @@ static void write_chunk(char *buf, const struct batch *b, enum journal_kind what
 }
 
 /* The same of what is no record. */
-static void write_bytes(char *buf, size_t len, enum journal_kind kind)
+static void journal_write_bytes(char *buf, size_t len, enum journal_kind kind)
 {
 	write_chunk(buf, &(struct batch){ .len = len }, kind);
 }
@@ -171,7 +171,7 @@ static uint64_t clock_real(void)
 }
 
 /* Its room is there since the file was made: that it lost records can be said on a full disk as well. */
-static void write_header(bool end)
+static void journal_write_header(bool end)
 {
 	uint32_t i;
 
@@ -188,8 +188,8 @@ static void write_header(bool end)
 		j.h.end_real_ns = clock_real();
 		j.h.end_tsc = cpu_tsc();
 	}
-	if (is_ours())
-		write_all((const char *)&j.h, sizeof(j.h), 0);
+	if (journal_is_ours())
+		journal_write_all((const char *)&j.h, sizeof(j.h), 0);
 }
 
 /* --- what goes into it --- */
@@ -368,7 +368,7 @@ static void know_code(const char *s, size_t len)
 	}
 }
 
-static uint64_t hash(const char *s, size_t len)
+static uint64_t journal_hash(const char *s, size_t len)
 {
 	uint64_t h = len;
 	size_t i;
@@ -382,13 +382,13 @@ static void look_at_maps(void)
 {
 	long n = sys_slurp("/proc/self/maps", j.buf + HEAD, LOG_BYTES - HEAD - 8);
 	size_t len = n > 0 ? keep_code(j.buf + HEAD, (size_t)n) : 0;
-	uint64_t h = hash(j.buf + HEAD, len);
+	uint64_t h = journal_hash(j.buf + HEAD, len);
 
 	if (h == j.maps_hash)
 		return;
 	j.maps_hash = h;
 	know_code(j.buf + HEAD, len);
-	write_bytes(j.buf, len, JOURNAL_MAPS);
+	journal_write_bytes(j.buf, len, JOURNAL_MAPS);
 }
 
 static void look_now_and_then(uint64_t now)
@@ -446,14 +446,14 @@ static void look_at_threads(void)
 		}
 	if (dir >= 0)
 		sys(__NR_close, dir);
-	write_bytes(j.buf, used, JOURNAL_THREADS);
+	journal_write_bytes(j.buf, used, JOURNAL_THREADS);
 }
 
 /*
  * The log first: what samples refer to is mostly there; and what is mapped before who was in it. Returns the
  * bytes of the records that there were in rings.
  */
-static uint64_t turn(void)
+static uint64_t journal_turn(void)
 {
 	const uint64_t now = sys_now(), taken = j.taken;
 
@@ -464,7 +464,7 @@ static uint64_t turn(void)
 	drain_rings();
 	if (now - j.header_ns >= header_ns) {
 		j.header_ns = now;
-		write_header(false);
+		journal_write_header(false);
 	}
 	return j.taken - taken;
 }
@@ -481,7 +481,7 @@ static void JNICALL work(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		sys_sleep_ms(taken >= MUCH ? BUSY_MS : TURN_MS);
 		sys_lock(&j.lock);
 		open = j.fd >= 0 && j.serial == serial;
-		taken = open ? turn() : 0;
+		taken = open ? journal_turn() : 0;
 		sys_unlock(&j.lock);
 	}
 }
@@ -673,7 +673,7 @@ static void keep_name(const char *path)
 	j.file[len] = 0;
 }
 
-static bool begin(const struct wishes *w, int fd)
+static bool journal_begin(const struct wishes *w, int fd)
 {
 	size_t bytes;
 
@@ -690,7 +690,7 @@ static bool begin(const struct wishes *w, int fd)
 	begin_afresh();
 	keep_name(w->file);
 	fill_header(w);
-	write_header(false);
+	journal_write_header(false);
 	sys(__NR_ftruncate, fd, JOURNAL_HEADER_BYTES);
 	pending.len = HEAD;
 	pending.nr = 0;
@@ -711,7 +711,7 @@ int journal_open(const struct wishes *w, struct wishes_text *why)
 		return -1;
 	}
 	sys_lock(&j.lock);
-	ok = begin(w, fd);
+	ok = journal_begin(w, fd);
 	sys_unlock(&j.lock);
 	if (ok)
 		return JVM_SAMPLE;
@@ -783,9 +783,9 @@ void journal_close(struct wishes_text *said)
 	sys_lock(&pending.lock);
 	pending.open = false;
 	sys_unlock(&pending.lock);
-	turn();
-	write_header(true);
-	if (is_ours() && (j.h.error || j.h.full || j.h.lost))
+	journal_turn();
+	journal_write_header(true);
+	if (journal_is_ours() && (j.h.error || j.h.full || j.h.lost))
 		say_losses(said);
 	sys(__NR_close, j.fd);
 	if (j.vm_log >= 0)

@@ -44,7 +44,7 @@ static jint JNICALL get_tid(JNIEnv *env, jclass cls)
 	return sys_tid();
 }
 
-static void write_labels(const struct jvm_labels *r)
+static void agent_label_write_labels(const struct jvm_labels *r)
 {
 	struct jvm_ring *ring = ring_of((int)r->thread);
 
@@ -65,7 +65,8 @@ static void label_calls(JNIEnv *env, const struct jvm_labels *r)
 	probe_end();
 }
 
-static void JNICALL put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint nr, jbyteArray text)
+static void JNICALL agent_label_put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint nr,
+				    jbyteArray text)
 {
 	const jsize len = (*env)->GetArrayLength(env, text);
 	jbyte copy[MAX_TEXT];
@@ -80,13 +81,13 @@ static void JNICALL put(JNIEnv *env, jclass cls, jint tid, jlong vthread, jint n
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
 	r.time_ns = sys_now();
 	if (load_seq_cst(&on)) {
-		write_labels(&r);
+		agent_label_write_labels(&r);
 		label_calls(env, &r);
 	}
 	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
 }
 
-static jclass define(JNIEnv *env)
+static jclass agent_label_define(JNIEnv *env)
 {
 	const jsize len = (jsize)(label_class_file_end - label_class_file);
 	jclass cls = len ? (*env)->DefineClass(env, "arcprof/Label", NULL, label_class_file, len) : NULL;
@@ -99,13 +100,13 @@ void label_on(JNIEnv *env)
 	const JNINativeMethod m[] = {
 		{ (char *)"isOn", (char *)"()Z", (void *)is_on },
 		{ (char *)"tid", (char *)"()I", (void *)get_tid },
-		{ (char *)"put", (char *)"(IJI[B)V", (void *)put },
+		{ (char *)"put", (char *)"(IJI[B)V", (void *)agent_label_put },
 	};
 
 	if (!(ring_ctl()->tell & JVM_TELL_LABEL))
 		return;
 	if (!label_class) {
-		label_class = define(env);
+		label_class = agent_label_define(env);
 		if (label_class)
 			(*env)->RegisterNatives(env, label_class, m, ARRAY_SIZE(m));
 	}

@@ -22,7 +22,7 @@ static struct client recorder = CLIENT_CLOSED;
 
 static int claim = -1;
 
-static size_t put_number(char *to, uint32_t n)
+static size_t link_put_number(char *to, uint32_t n)
 {
 	char digits[12];
 	size_t len = 0, i = 0;
@@ -47,7 +47,7 @@ bool link_claim(void)
 	long n;
 
 	memcpy(a.sun_path, prefix, len);
-	len += put_number(a.sun_path + len, (uint32_t)sys(__NR_getpid));
+	len += link_put_number(a.sun_path + len, (uint32_t)sys(__NR_getpid));
 	a.sun_path[len++] = '-';
 	n = sys(__NR_readlinkat, AT_FDCWD, "/proc/self/ns/pid", a.sun_path + len, sizeof(a.sun_path) - len);
 	len += n > 0 ? (size_t)n : 0;

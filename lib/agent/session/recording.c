@@ -27,7 +27,7 @@ static jstring as_string(JNIEnv *env, const struct wishes_text *t)
 }
 
 /* A number above 0, or in said[0] why it could not begin. */
-static jint JNICALL start(JNIEnv *env, jclass cls, jstring file, jstring events, jobjectArray said)
+static jint JNICALL recording_start(JNIEnv *env, jclass cls, jstring file, jstring events, jobjectArray said)
 {
 	struct wishes_text why = { .len = 0 };
 	const char *f = (*env)->GetStringUTFChars(env, file, NULL);
@@ -51,7 +51,7 @@ static jint JNICALL start(JNIEnv *env, jclass cls, jstring file, jstring events,
 }
 
 /* What got lost, or null. */
-static jstring JNICALL stop(JNIEnv *env, jclass cls, jint nr)
+static jstring JNICALL recording_stop(JNIEnv *env, jclass cls, jint nr)
 {
 	struct wishes_text said = { .len = 0 };
 
@@ -59,34 +59,34 @@ static jstring JNICALL stop(JNIEnv *env, jclass cls, jint nr)
 	return as_string(env, &said);
 }
 
-static bool bind(JNIEnv *env, jclass cls)
+static bool recording_bind(JNIEnv *env, jclass cls)
 {
 	const JNINativeMethod m[] = {
 		{ (char *)"start", (char *)"(Ljava/lang/String;Ljava/lang/String;[Ljava/lang/String;)I",
-		  (void *)start },
-		{ (char *)"stop", (char *)"(I)Ljava/lang/String;", (void *)stop },
+		  (void *)recording_start },
+		{ (char *)"stop", (char *)"(I)Ljava/lang/String;", (void *)recording_stop },
 	};
 
 	return cls && (*env)->RegisterNatives(env, cls, m, ARRAY_SIZE(m)) == JNI_OK;
 }
 
-static void define(JNIEnv *env)
+static void recording_define(JNIEnv *env)
 {
 	const jsize len = (jsize)(recording_class_file_end - recording_class_file);
 	jclass cls = NULL;
 
 	if (len)
 		cls = (*env)->DefineClass(env, "arcprof/Recording", NULL, recording_class_file, len);
-	bind(env, cls);
+	recording_bind(env, cls);
 	if ((*env)->ExceptionCheck(env))
 		(*env)->ExceptionClear(env);
 	if (cls)
 		(*env)->DeleteLocalRef(env, cls);
 }
 
-static void JNICALL on_init(jvmtiEnv *ti, JNIEnv *env, jthread thread)
+static void JNICALL recording_on_init(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 {
-	define(env);
+	recording_define(env);
 	(*ti)->DisposeEnvironment(ti);
 }
 
@@ -96,11 +96,11 @@ void recording_offer(JavaVM *jvm, JNIEnv *env)
 	jvmtiEnv *ti;
 
 	if (env) {
-		define(env);
+		recording_define(env);
 		return;
 	}
 	memset(&cb, 0, sizeof(cb));
-	cb.VMInit = on_init;
+	cb.VMInit = recording_on_init;
 	if ((*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) == JNI_OK &&
 	    (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
@@ -113,7 +113,7 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM 
 
 	if ((*jvm)->GetEnv(jvm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return JNI_ERR;
-	bind(env, (*env)->FindClass(env, "arcprof/Recording"));
+	recording_bind(env, (*env)->FindClass(env, "arcprof/Recording"));
 	if ((*env)->ExceptionCheck(env))
 		(*env)->ExceptionClear(env);
 	return JNI_VERSION_1_6;

@@ -51,7 +51,7 @@ static bool know_vm(JavaVM *jvm)
 	return known;
 }
 
-static bool prepare(JavaVM *jvm)
+static bool session_prepare(JavaVM *jvm)
 {
 	static bool have_events;
 
@@ -73,7 +73,7 @@ static void end_journal(struct wishes_text *said)
 	journal_close(said ? said : &unsaid);
 }
 
-static void end(JNIEnv *env, struct wishes_text *said)
+static void session_end(JNIEnv *env, struct wishes_text *said)
 {
 	bool quiet;
 
@@ -101,13 +101,13 @@ static void end(JNIEnv *env, struct wishes_text *said)
 static bool watching;
 static bool watched;		/* there is such a thread in this session */
 
-static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+static void JNICALL session_watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	store_release(&watching, true);
 	ring_wait_closed();
 	sys_lock(&lock);
 	if (active && log_closed() && !alone)
-		end(env, NULL);
+		session_end(env, NULL);
 	sys_unlock(&lock);
 }
 
@@ -115,7 +115,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 static bool start_watching(JNIEnv *env)
 {
 	watching = false;
-	if (!ownthread_run(env, watch))
+	if (!ownthread_run(env, session_watch))
 		return false;
 	while (!load_acquire(&watching))
 		sys_sleep_ms(1);
@@ -192,7 +192,7 @@ static void wait_for_go(JNIEnv *env, struct link_go *go)
 }
 
 /* Who ends it, or in a journal's place writes. */
-static bool start_thread(JNIEnv *env)
+static bool session_start_thread(JNIEnv *env)
 {
 	if (!alone)
 		return start_watching(env);
@@ -201,7 +201,7 @@ static bool start_thread(JNIEnv *env)
 }
 
 /* link_connect() or journal_open() has given the flags. */
-static void begin(JavaVM *jvm, JNIEnv *env)
+static void session_begin(JavaVM *jvm, JNIEnv *env)
 {
 	struct link_go go;
 
@@ -209,8 +209,8 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 	watched = false;
 	facts_begin();
 	timer_ns = 0;
-	if (!prepare(jvm)) {
-		end(env, NULL);
+	if (!session_prepare(jvm)) {
+		session_end(env, NULL);
 		return;
 	}
 	events_on(env);
@@ -218,8 +218,8 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 		vmevents_load(jvm);
 	if (flags & JVM_CALLFLOW && !env)
 		flow_on(jvm, NULL);
-	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !start_thread(env))) {
-		end(env, NULL);
+	if ((flags & JVM_SAMPLE && !sample_on()) || (env && !session_start_thread(env))) {
+		session_end(env, NULL);
 		return;
 	}
 	sources_on(jvm, env);
@@ -251,7 +251,7 @@ static void begin(JavaVM *jvm, JNIEnv *env)
 static void end_abandoned(JNIEnv *env)
 {
 	if (active && !alone && log_closed())
-		end(env, NULL);
+		session_end(env, NULL);
 }
 
 /* JDK 17 lets agents come before it has started, but gives them no JVMTI then. */
@@ -283,7 +283,7 @@ void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 		alone = false;
 		flags = link_connect(path, env);
 		if (flags >= 0)
-			begin(jvm, env);
+			session_begin(jvm, env);
 		else
 			link_unclaim();
 	}
@@ -300,7 +300,7 @@ static uint32_t begin_journal(JavaVM *jvm, JNIEnv *env, const struct wishes *w, 
 		return 0;
 	}
 	alone = true;
-	begin(jvm, env);
+	session_begin(jvm, env);
 	if (!active)
 		wishes_say(why, "this JVM lacks what the agent needs");
 	return active ? ++nr_alone : 0;
@@ -328,7 +328,7 @@ void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said)
 {
 	sys_lock(&lock);
 	if (active && alone && nr == nr_alone)
-		end(env, said);
+		session_end(env, said);
 	sys_unlock(&lock);
 }
 
@@ -347,7 +347,7 @@ static void change_timers(JNIEnv *env, bool off)
 	}
 }
 
-static void change(JavaVM *jvm, JNIEnv *env, int log_fd)
+static void session_apply_change(JavaVM *jvm, JNIEnv *env, int log_fd)
 {
 	struct jvm_ctl *ctl = ring_ctl();
 	uint32_t nr = load_acquire(&ctl->change);
@@ -371,7 +371,7 @@ void session_change(JNIEnv *env)
 	if (active && !dying && !log_closed() && link_changed(&log_fd) &&
 	    !(*env)->PushLocalFrame(env, REFS)) {
 		if (!(*env)->GetJavaVM(env, &jvm))
-			change(jvm, env, log_fd);
+			session_apply_change(jvm, env, log_fd);
 		(*env)->PopLocalFrame(env, NULL);
 	}
 	sys_unlock(&lock);

@@ -41,7 +41,7 @@ void wishes_say(struct wishes_text *t, const char *s)
 	wishes_put(t, s, str_len(s));
 }
 
-static bool fail(struct wishes_text *why, const char *what, const char *s, size_t len)
+static bool wishes_fail(struct wishes_text *why, const char *what, const char *s, size_t len)
 {
 	wishes_say(why, what);
 	wishes_say(why, " '");
@@ -50,12 +50,12 @@ static bool fail(struct wishes_text *why, const char *what, const char *s, size_
 	return false;
 }
 
-static bool is(const char *s, size_t len, const char *word)
+static bool wishes_is(const char *s, size_t len, const char *word)
 {
 	return len == str_len(word) && !memcmp(s, word, len);
 }
 
-static bool begins(const char *s, const char *with)
+static bool wishes_begins(const char *s, const char *with)
 {
 	size_t i;
 
@@ -66,7 +66,7 @@ static bool begins(const char *s, const char *with)
 }
 
 /* Digits and a unit. */
-static bool number(const char *s, size_t len, enum unit unit, uint64_t *v)
+static bool wishes_number(const char *s, size_t len, enum unit unit, uint64_t *v)
 {
 	static const struct {
 		const char *name;
@@ -84,28 +84,28 @@ static bool number(const char *s, size_t len, enum unit unit, uint64_t *v)
 	for (*v = 0; s < end && *s >= '0' && *s <= '9' && *v < 1ull << 40; s++)
 		*v = *v * 10 + (uint64_t)(*s - '0');
 	for (i = 0; s > from && i < ARRAY_SIZE(factors); i++)
-		if (factors[i].unit == unit && is(s, (size_t)(end - s), factors[i].name))
+		if (factors[i].unit == unit && wishes_is(s, (size_t)(end - s), factors[i].name))
 			return !__builtin_mul_overflow(*v, factors[i].factor, v);
 	return false;
 }
 
-static bool take_event(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool wishes_take_event(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
 	size_t name = 0, i;
 	uint64_t interval;
 
 	while (name < len && s[name] != '=')
 		name++;
-	for (i = 0; i < ARRAY_SIZE(events) && !is(s, name, events[i].name); i++)
+	for (i = 0; i < ARRAY_SIZE(events) && !wishes_is(s, name, events[i].name); i++)
 		;
 	if (i == ARRAY_SIZE(events))
-		return fail(why, "unknown event, or one that needs a recorder:", s, len);
+		return wishes_fail(why, "unknown event, or one that needs a recorder:", s, len);
 	interval = events[i].interval;
 	if (name < len && (!events[i].unit ||
-			   !number(s + name + 1, len - name - 1, events[i].unit, &interval)))
-		return fail(why, "invalid interval:", s, len);
+			   !wishes_number(s + name + 1, len - name - 1, events[i].unit, &interval)))
+		return wishes_fail(why, "invalid interval:", s, len);
 	if (interval > (events[i].unit == NANOSECONDS ? LONGEST_NS : INT32_MAX))
-		return fail(why, "interval is too long:", s, len);
+		return wishes_fail(why, "interval is too long:", s, len);
 	w->tell |= events[i].tell;
 	if (events[i].source >= 0) {
 		w->sources |= 1ull << events[i].source;
@@ -113,12 +113,12 @@ static bool take_event(struct wishes *w, const char *s, size_t len, struct wishe
 	} else if (events[i].unit == NANOSECONDS) {
 		w->timer_ns = interval;
 		if (interval < 1000000)
-			return fail(why, "at least 1 ms:", s, len);
+			return wishes_fail(why, "at least 1 ms:", s, len);
 	}
 	return true;
 }
 
-static void put_number(struct wishes *w, size_t *len, long n)
+static void wishes_put_number(struct wishes *w, size_t *len, long n)
 {
 	char digits[12];
 	int i = sizeof(digits);
@@ -136,14 +136,14 @@ static bool take_file(struct wishes *w, const char *s, size_t len, struct wishes
 
 	for (i = 0; i < len && to < sizeof(w->file) - 1; i++) {
 		if (s[i] == '%' && i + 1 < len && s[i + 1] == 'p') {
-			put_number(w, &to, sys(__NR_getpid));
+			wishes_put_number(w, &to, sys(__NR_getpid));
 			i++;
 		} else {
 			w->file[to++] = s[i];
 		}
 	}
 	w->file[to] = 0;
-	return (to && to < sizeof(w->file) - 1) || fail(why, "invalid name of a file:", s, len);
+	return (to && to < sizeof(w->file) - 1) || wishes_fail(why, "invalid name of a file:", s, len);
 }
 
 /* --- options of HPROF, the JDK's profiler up to JDK 8 --- */
@@ -174,21 +174,22 @@ static bool take_events(struct wishes *w, const char *s, struct wishes_text *why
 	for (; *s; s += len + !!s[len]) {
 		for (len = 0; s[len] && s[len] != ','; len++)
 			;
-		if (!take_event(w, s, len, why))
+		if (!wishes_take_event(w, s, len, why))
 			return false;
 	}
 	return true;
 }
 
 /* depth=8, interval=10: in milliseconds. */
-static bool take_number(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool wishes_take_number(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
-	bool is_depth = begins(s, depth_is);
+	bool is_depth = wishes_begins(s, depth_is);
 	size_t key = is_depth ? sizeof(depth_is) - 1 : sizeof(interval_is) - 1;
 	uint64_t v;
 
-	if (!number(s + key, len - key, THINGS, &v) || !v || v > (is_depth ? 1u << 20 : LONGEST_NS / 1000000))
-		return fail(why, "invalid number:", s, len);
+	if (!wishes_number(s + key, len - key, THINGS, &v) || !v ||
+	    v > (is_depth ? 1u << 20 : LONGEST_NS / 1000000))
+		return wishes_fail(why, "invalid number:", s, len);
 	if (is_depth)
 		w->hprof_depth = (uint32_t)v;
 	else
@@ -201,17 +202,17 @@ static bool take_hprof(struct wishes *w, const char *s, size_t len, bool *known,
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(of_hprof) && !is(s, len, of_hprof[i].word); i++)
+	for (i = 0; i < ARRAY_SIZE(of_hprof) && !wishes_is(s, len, of_hprof[i].word); i++)
 		;
-	*known = i < ARRAY_SIZE(of_hprof) || begins(s, depth_is) || begins(s, interval_is);
+	*known = i < ARRAY_SIZE(of_hprof) || wishes_begins(s, depth_is) || wishes_begins(s, interval_is);
 	w->hprof |= *known;
 	if (!*known)
 		return true;
 	if (i == ARRAY_SIZE(of_hprof))
-		return take_number(w, s, len, why);
+		return wishes_take_number(w, s, len, why);
 	if (of_hprof[i].why)
-		return fail(why, of_hprof[i].why, s, len);
-	if (begins(s, "thread="))
+		return wishes_fail(why, of_hprof[i].why, s, len);
+	if (wishes_begins(s, "thread="))
 		w->hprof_threads = s[len - 1] == 'y';
 	return take_events(w, of_hprof[i].event, why);
 }
@@ -220,9 +221,9 @@ static const char events_is[] = "events=", limit_is[] = "limit=", rate_is[] = "r
 
 static bool take_limit(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
-	return (number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
+	return (wishes_number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
 		w->limit >= 64 << 10) ||
-	       fail(why, "invalid limit, at least 64k:", s, len);
+	       wishes_fail(why, "invalid limit, at least 64k:", s, len);
 }
 
 /* 0: any. */
@@ -230,8 +231,8 @@ static bool take_rate(struct wishes *w, const char *s, size_t len, struct wishes
 {
 	uint64_t v;
 
-	if (!number(s + sizeof(rate_is) - 1, len - (sizeof(rate_is) - 1), THINGS, &v) || v > INT32_MAX)
-		return fail(why, "invalid rate, samples per second:", s, len);
+	if (!wishes_number(s + sizeof(rate_is) - 1, len - (sizeof(rate_is) - 1), THINGS, &v) || v > INT32_MAX)
+		return wishes_fail(why, "invalid rate, samples per second:", s, len);
 	w->rate = (uint32_t)v;
 	return true;
 }
@@ -240,22 +241,22 @@ static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes
 {
 	bool known;
 
-	if (begins(s, file_is) && !w->file[0])
+	if (wishes_begins(s, file_is) && !w->file[0])
 		return take_file(w, s + sizeof(file_is) - 1, len - (sizeof(file_is) - 1), why);
 	if (!take_hprof(w, s, len, &known, why))
 		return false;
 	if (known)
 		return true;
 
-	if (begins(s, limit_is))
+	if (wishes_begins(s, limit_is))
 		return take_limit(w, s, len, why);
-	if (begins(s, rate_is))
+	if (wishes_begins(s, rate_is))
 		return take_rate(w, s, len, why);
-	if (begins(s, events_is)) {
+	if (wishes_begins(s, events_is)) {
 		s += sizeof(events_is) - 1;
 		len -= sizeof(events_is) - 1;
 	}
-	return !len || take_event(w, s, len, why);
+	return !len || wishes_take_event(w, s, len, why);
 }
 
 static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
@@ -268,7 +269,7 @@ static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
 		if (!take_word(w, s, len, why))
 			return false;
 	}
-	if (!w->sources && !w->tell && !w->timer_ns && !take_event(w, "cpu", 3, why))
+	if (!w->sources && !w->tell && !w->timer_ns && !wishes_take_event(w, "cpu", 3, why))
 		return false;
 	if (w->timer_ns && w->interval_ns)
 		w->timer_ns = w->interval_ns;
@@ -283,7 +284,7 @@ bool wishes_are_these(const char *option)
 /* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
 static const char hprof_file[] = "java.hprof.journal";
 
-static void begin(struct wishes *w)
+static void wishes_begin(struct wishes *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->rate = USUAL_RATE;
@@ -293,8 +294,8 @@ bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 {
 	size_t len;
 
-	begin(w);
-	if (!begins(option, file_is))
+	wishes_begin(w);
+	if (!wishes_begins(option, file_is))
 		return take_words(w, option, why) &&
 		       (w->file[0] || take_file(w, hprof_file, sizeof(hprof_file) - 1, why));
 	option += sizeof(file_is) - 1;
@@ -305,6 +306,6 @@ bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 
 bool wishes_parse_events(struct wishes *w, const char *file, const char *words, struct wishes_text *why)
 {
-	begin(w);
+	wishes_begin(w);
 	return take_file(w, file, str_len(file), why) && take_words(w, words ? words : "", why);
 }

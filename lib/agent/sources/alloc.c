@@ -59,7 +59,7 @@ static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject 
 		live_sample(env, object, size, leaf, live_mean);
 }
 
-static bool ask_vm(jvmtiEnv *ti)
+static bool alloc_ask_vm(jvmtiEnv *ti)
 {
 	void *cb[JVMTI11_NR_EVENTS];
 	jvmtiCapabilities want;
@@ -80,7 +80,7 @@ static bool ask_vm(jvmtiEnv *ti)
 		       JVMTI_ERROR_NONE;
 }
 
-static void give_back(jvmtiEnv *ti)
+static void alloc_give_back(jvmtiEnv *ti)
 {
 	jvmtiCapabilities have;
 
@@ -101,7 +101,7 @@ static uint64_t distance_of(uint64_t interval)
 }
 
 /* Turn on samples of all objects that are allocated, and of those that live on (live.h). NULL: not wanted. */
-static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
+static bool alloc_turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
 	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
 
@@ -114,9 +114,9 @@ static bool turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 		return false;
 	mean = all ? *all : 0;
 	vm_mean = distance_of(interval);
-	is_on = ask_vm(env_of_ours);
+	is_on = alloc_ask_vm(env_of_ours);
 	if (!is_on)
-		give_back(env_of_ours);
+		alloc_give_back(env_of_ours);
 	return is_on;
 }
 
@@ -125,7 +125,7 @@ bool alloc_collect(void)
 	return is_on && (*env_of_ours)->ForceGarbageCollection(env_of_ours) == JVMTI_ERROR_NONE;
 }
 
-static bool turn_off(JNIEnv *env)
+static bool alloc_turn_off(JNIEnv *env)
 {
 	jvmtiEnv *ti = env_of_ours;
 
@@ -137,7 +137,7 @@ static bool turn_off(JNIEnv *env)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 						NULL);
 	jvmti11_set_heap_sampling(ti, JVMTI11_HEAP_SAMPLING);
-	give_back(ti);
+	alloc_give_back(ti);
 	return true;
 }
 
@@ -158,7 +158,7 @@ static const char *live_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	uint64_t all;
 	bool wanted = part_is_wanted(JVM_SOURCE_ALLOC, &all);
 
-	if (!turn_on(jvm, wanted ? &all : NULL, &interval))
+	if (!alloc_turn_on(jvm, wanted ? &all : NULL, &interval))
 		return no_objects;
 	if (env)
 		live_watch(env);
@@ -175,7 +175,7 @@ static bool comes_with_live(void)
 
 static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
-	if (!(comes_with_live() ? is_on : turn_on(jvm, &interval, NULL)))
+	if (!(comes_with_live() ? is_on : alloc_turn_on(jvm, &interval, NULL)))
 		return no_objects;
 	allocated_on();
 	if (env)
@@ -184,13 +184,13 @@ static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 }
 
 /* What was allocated before was not sampled. */
-static void vm_is_up(JNIEnv *env)
+static void alloc_vm_is_up(JNIEnv *env)
 {
 	collect_at_first(env);
 	allocated_tell();
 }
 
-static void vm_ends(JNIEnv *env)
+static void alloc_vm_ends(JNIEnv *env)
 {
 	allocated_vm_ends();
 }
@@ -198,7 +198,7 @@ static void vm_ends(JNIEnv *env)
 static bool all_end(JNIEnv *env)
 {
 	allocated_off();
-	return turn_off(env);
+	return alloc_turn_off(env);
 }
 
 const struct part live_part = {
@@ -207,6 +207,6 @@ const struct part live_part = {
 };
 
 const struct part alloc_part = {
-	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = vm_is_up, .tell = allocated_tell,
-	.death = vm_ends, .off = all_end, .stays = comes_with_live,
+	.source = JVM_SOURCE_ALLOC, .on = all_begins, .up = alloc_vm_is_up, .tell = allocated_tell,
+	.death = alloc_vm_ends, .off = all_end, .stays = comes_with_live,
 };

@@ -5,7 +5,7 @@
 
 static bool is_on;
 
-static void tell(int tid, uint64_t bytes)
+static void allocated_tell_thread(int tid, uint64_t bytes)
 {
 	send_allocated(NULL, &(struct jvm_allocated){ .time_ns = sys_now(), .thread = tid, .bytes = bytes });
 }
@@ -15,7 +15,7 @@ static void tell_one(uintptr_t thread, int tid)
 	uint64_t bytes;
 
 	if (vm_allocated(thread, &bytes))
-		tell(tid, bytes);
+		allocated_tell_thread(tid, bytes);
 }
 
 static void tell_all(bool last)
@@ -23,7 +23,7 @@ static void tell_all(bool last)
 	if (!is_on || !vm_counts_allocated())
 		return;
 	vm_each_thread(tell_one);
-	tell(0, last);
+	allocated_tell_thread(0, last);
 }
 
 void allocated_tell(void)

@@ -30,7 +30,7 @@ static void JNICALL missed(JNIEnv *env, jclass cls, jstring why, jint what)
 	given_missed(source_of(what), env, why);
 }
 
-static void JNICALL bind(JNIEnv *env, jclass cls)
+static void JNICALL call_bind(JNIEnv *env, jclass cls)
 {
 	const JNINativeMethod m[] = {
 		{ (char *)"called", (char *)"(JI)V", (void *)called },
@@ -42,6 +42,6 @@ static void JNICALL bind(JNIEnv *env, jclass cls)
 
 struct given_class call_class = {
 	.name = "java/lang/ArcCall", .file = call_class_file, .file_end = call_class_file_end,
-	.calls = { "enter", "leave", "result" }, .bind = bind,
+	.calls = { "enter", "leave", "result" }, .bind = call_bind,
 	.prepare = label_on,		/* it looks for the class of labels */
 };

@@ -5,14 +5,14 @@
 #include "agent/sources/given.h"
 #include "agent/sources/part.h"
 
-static void refuse(const struct given *g, const char *why, size_t len)
+static void given_refuse(const struct given *g, const char *why, size_t len)
 {
 	send_no_source(NULL, &(struct jvm_no_source){
 		.time_ns = sys_now(), .source = g->source, .why = why, .why_len = len,
 	});
 }
 
-static size_t put_number(char *to, uint32_t v)
+static size_t given_put_number(char *to, uint32_t v)
 {
 	char digits[10];
 	size_t nr = 0, i;
@@ -25,7 +25,7 @@ static size_t put_number(char *to, uint32_t v)
 	return nr;
 }
 
-static size_t put_text(char *to, const char *s, size_t max)
+static size_t given_put_text(char *to, const char *s, size_t max)
 {
 	size_t len = str_len(s);
 
@@ -47,13 +47,13 @@ void given_missed(struct given *g, JNIEnv *env, jstring why)
 	if (n != 1 || !sample_begin())
 		return;
 	s = (*env)->GetStringUTFChars(env, why, NULL);
-	len = put_number(text, nr);
-	len += put_text(text + len, nr == 1 ? " time something was not as expected: " :
+	len = given_put_number(text, nr);
+	len += given_put_text(text + len, nr == 1 ? " time something was not as expected: " :
 					      " times something was not as expected, last: ", 48);
-	len += put_text(text + len, s ? s : "?", MAX_WHY - 1);
+	len += given_put_text(text + len, s ? s : "?", MAX_WHY - 1);
 	if (s)
 		(*env)->ReleaseStringUTFChars(env, why, s);
-	refuse(g, text, len);
+	given_refuse(g, text, len);
 	sample_end();
 }
 
@@ -63,7 +63,7 @@ static void clear_exception(JNIEnv *env)
 		(*env)->ExceptionClear(env);
 }
 
-static bool define(struct given_class *h, JNIEnv *env)
+static bool given_define(struct given_class *h, JNIEnv *env)
 {
 	const jsize len = (jsize)(h->file_end - h->file);
 	jclass cls;
@@ -79,7 +79,7 @@ static bool define(struct given_class *h, JNIEnv *env)
 }
 
 /* Off with 0. */
-static bool turn(const struct given_class *h, JNIEnv *env, uint64_t random)
+static bool given_turn(const struct given_class *h, JNIEnv *env, uint64_t random)
 {
 	jmethodID m = (*env)->GetStaticMethodID(env, h->class, "turn", "(J)V");
 	bool failed;
@@ -94,7 +94,7 @@ static bool turn(const struct given_class *h, JNIEnv *env, uint64_t random)
 /* ---- probes ---- */
 
 /* Whether t is s, or begins as s does up to a '*'. */
-static bool is_text(const struct classfile_text *t, const char *s)
+static bool given_is_text(const struct classfile_text *t, const char *s)
 {
 	size_t i;
 
@@ -115,7 +115,7 @@ static bool can_be(const struct classfile_method *m, int32_t answer)
 	       !(answer & CLASSFILE_GIVEN_RESULT && !(end - type > 1 && (type[1] == 'L' || type[1] == '[')));
 }
 
-static int32_t select_method(void *ctx, const struct classfile_method *m)
+static int32_t given_select_method(void *ctx, const struct classfile_method *m)
 {
 	const struct given *g = ctx;
 	size_t i;
@@ -125,20 +125,21 @@ static int32_t select_method(void *ctx, const struct classfile_method *m)
 	for (i = 0; i < g->nr_methods; i++) {
 		const struct given_method *of = &g->methods[i];
 
-		if ((!of->class || is_text(&m->class_name, of->class)) && is_text(&m->name, of->name) &&
-		    is_text(&m->descriptor, of->type) && can_be(m, of->answer))
+		if ((!of->class || given_is_text(&m->class_name, of->class)) &&
+		    given_is_text(&m->name, of->name) &&
+		    given_is_text(&m->descriptor, of->type) && can_be(m, of->answer))
 			return of->answer;
 	}
 	return CLASSFILE_LEAVE_ALONE;
 }
 
-static void skipped(void *ctx, const struct classfile_method *m, enum classfile_reason reason)
+static void given_skipped(void *ctx, const struct classfile_method *m, enum classfile_reason reason)
 {
 	const char *why = classfile_reason_text(reason);
 
 	if (!sample_begin())
 		return;
-	refuse(ctx, why, str_len(why));
+	given_refuse(ctx, why, str_len(why));
 	sample_end();
 }
 
@@ -148,7 +149,7 @@ struct memory {
 	size_t size, used;
 };
 
-static void *get(void *ctx, size_t size)
+static void *given_get(void *ctx, size_t size)
 {
 	struct memory *m = ctx;
 
@@ -159,13 +160,13 @@ static void *get(void *ctx, size_t size)
 	return m->p + m->used - size;
 }
 
-static bool rewrite(struct given *g, jvmtiEnv *jvmti, const unsigned char *data, jint len, jint *new_len,
-		    unsigned char **new_data)
+static bool given_rewrite(struct given *g, jvmtiEnv *jvmti, const unsigned char *data, jint len,
+			  jint *new_len, unsigned char **new_data)
 {
 	struct memory memory = { .size = 64 * (size_t)len + (32 << 20) };
 	const struct classfile_probe probe = {
-		.helper = g->helper->name, .given = &g->helper->calls, .select = select_method,
-		.skipped = skipped, .ctx = g, .mem = get, .mem_ctx = &memory,
+		.helper = g->helper->name, .given = &g->helper->calls, .select = given_select_method,
+		.skipped = given_skipped, .ctx = g, .mem = given_get, .mem_ctx = &memory,
 	};
 	struct classfile_out out;
 	unsigned char *copy;
@@ -201,19 +202,19 @@ static bool is_probed(struct given *g, const char *name, size_t len, bool now)
 	return is;
 }
 
-static bool is_named(const struct given *g, const char *name, size_t len)
+static bool given_is_named(const struct given *g, const char *name, size_t len)
 {
 	const struct classfile_text t = { name, len };
 	size_t i;
 
-	for (i = 0; i < g->nr_methods && !is_text(&t, g->methods[i].class); i++)
+	for (i = 0; i < g->nr_methods && !given_is_text(&t, g->methods[i].class); i++)
 		;
 	return i < g->nr_methods;
 }
 
 static bool may_have(const struct given *g, const char *name, const unsigned char *data, size_t len)
 {
-	return g->may_have ? g->may_have(name, data, len) : is_named(g, name, str_len(name));
+	return g->may_have ? g->may_have(name, data, len) : given_is_named(g, name, str_len(name));
 }
 
 static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
@@ -223,7 +224,8 @@ static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
 	struct given *g;
 
 	if (name && (*jvmti)->GetEnvironmentLocalStorage(jvmti, (void **)&g) == JVMTI_ERROR_NONE && g &&
-	    may_have(g, name, data, len) && !log_closed() && rewrite(g, jvmti, data, len, new_len, new_data))
+	    may_have(g, name, data, len) && !log_closed() &&
+	    given_rewrite(g, jvmti, data, len, new_len, new_data))
 		is_probed(g, name, str_len(name), true);
 }
 
@@ -235,11 +237,11 @@ static bool is_concerned(struct given *g, JNIEnv *env, jclass cls, const char *s
 		return false;
 	if (undo)
 		return is_probed(g, sig + 1, len - 2, false);
-	return g->has ? g->has(env, cls, sig) : is_named(g, sig + 1, len - 2);
+	return g->has ? g->has(env, cls, sig) : given_is_named(g, sig + 1, len - 2);
 }
 
 /* Give loaded classes their probes, or with the hook disabled take them away. */
-static void retransform(struct given *g, JNIEnv *env, bool undo)
+static void given_retransform(struct given *g, JNIEnv *env, bool undo)
 {
 	jclass *classes;
 	char *sig;
@@ -260,7 +262,7 @@ static void retransform(struct given *g, JNIEnv *env, bool undo)
 
 /* ---- on and off ---- */
 
-static bool ask_vm(struct given *g, JavaVM *jvm)
+static bool given_ask_vm(struct given *g, JavaVM *jvm)
 {
 	jvmtiCapabilities want;
 	jvmtiEventCallbacks cb;
@@ -298,13 +300,13 @@ const char *given_on(struct given *g, JavaVM *jvm, JNIEnv *env)
 		return NULL;
 	g->nr_missed = 0;
 	g->helper->prepare(env);
-	if (!define(g->helper, env) || !turn(g->helper, env, random_number()))
+	if (!given_define(g->helper, env) || !given_turn(g->helper, env, random_number()))
 		return "its classes are not there, or this JVM does not take them";
-	if (ask_vm(g, jvm)) {
-		retransform(g, env, false);
+	if (given_ask_vm(g, jvm)) {
+		given_retransform(g, env, false);
 		return NULL;
 	}
-	turn(g->helper, env, 0);
+	given_turn(g->helper, env, 0);
 	return "this JVM does not let its classes be changed";
 }
 
@@ -318,16 +320,16 @@ void given_up(struct given *g, JNIEnv *env)
 		return;
 	why = given_on(g, jvm, env);
 	if (why)
-		refuse(g, why, str_len(why));
+		given_refuse(g, why, str_len(why));
 }
 
 void given_off(struct given *g, JNIEnv *env)
 {
 	if (!g->ti || !env)
 		return;
-	turn(g->helper, env, 0);
+	given_turn(g->helper, env, 0);
 	(*g->ti)->SetEventNotificationMode(g->ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	retransform(g, env, true);
+	given_retransform(g, env, true);
 	(*g->ti)->DisposeEnvironment(g->ti);
 	g->ti = NULL;
 	sys_lock(&g->lock);

@@ -31,22 +31,22 @@ struct given grpc = {
 	.methods = methods, .nr_methods = ARRAY_SIZE(methods),
 };
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *grpc_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	return given_on(&grpc, jvm, env);
 }
 
-static void vm_is_up(JNIEnv *env)
+static void grpc_vm_is_up(JNIEnv *env)
 {
 	given_up(&grpc, env);
 }
 
-static bool turn_off(JNIEnv *env)
+static bool grpc_turn_off(JNIEnv *env)
 {
 	given_off(&grpc, env);
 	return true;
 }
 
 const struct part grpc_part = {
-	.source = JVM_SOURCE_GRPC, .on = begin, .up = vm_is_up, .off = turn_off,
+	.source = JVM_SOURCE_GRPC, .on = grpc_begin, .up = grpc_vm_is_up, .off = grpc_turn_off,
 };

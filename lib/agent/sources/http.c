@@ -34,22 +34,22 @@ struct given http = {
 	.methods = methods, .nr_methods = ARRAY_SIZE(methods),
 };
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *http_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	return given_on(&http, jvm, env);
 }
 
-static void vm_is_up(JNIEnv *env)
+static void http_vm_is_up(JNIEnv *env)
 {
 	given_up(&http, env);
 }
 
-static bool turn_off(JNIEnv *env)
+static bool http_turn_off(JNIEnv *env)
 {
 	given_off(&http, env);
 	return true;
 }
 
 const struct part http_part = {
-	.source = JVM_SOURCE_HTTP, .on = begin, .up = vm_is_up, .off = turn_off,
+	.source = JVM_SOURCE_HTTP, .on = http_begin, .up = http_vm_is_up, .off = http_turn_off,
 };

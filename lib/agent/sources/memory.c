@@ -18,23 +18,23 @@ static struct memory_hook *find_hook(void)
 	return h && h->magic == JVM_PROTO_MAGIC && h->bytes == sizeof(*h) ? h : NULL;
 }
 
-static bool take(const struct memory_regs *at, uint32_t call, uint64_t size, uint32_t id)
+static bool memory_take(const struct memory_regs *at, uint32_t call, uint64_t size, uint32_t id)
 {
 	return sources_sample_native(at, JVM_SOURCE_MEMORY, size, call, id);
 }
 
-static const char *turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *memory_turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	struct memory_hook *h = find_hook();
 
 	if (!h)
 		return "it was started before the recording";
 	hook = h;
-	store_release(&h->take, take);
+	store_release(&h->take, memory_take);
 	return NULL;
 }
 
-static bool turn_off(JNIEnv *env)
+static bool memory_turn_off(JNIEnv *env)
 {
 	if (hook) {
 		store_release(&hook->take, NULL);
@@ -46,7 +46,7 @@ static bool turn_off(JNIEnv *env)
 }
 
 const struct part memory_part = {
-	.source = JVM_SOURCE_MEMORY, .on = turn_on, .off = turn_off, .stays = part_stays,
+	.source = JVM_SOURCE_MEMORY, .on = memory_turn_on, .off = memory_turn_off, .stays = part_stays,
 };
 
 /* ---- native locks ---- */

@@ -22,22 +22,22 @@ struct given rmi = {
 	.methods = methods, .nr_methods = ARRAY_SIZE(methods),
 };
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *rmi_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	return given_on(&rmi, jvm, env);
 }
 
-static void vm_is_up(JNIEnv *env)
+static void rmi_vm_is_up(JNIEnv *env)
 {
 	given_up(&rmi, env);
 }
 
-static bool turn_off(JNIEnv *env)
+static bool rmi_turn_off(JNIEnv *env)
 {
 	given_off(&rmi, env);
 	return true;
 }
 
 const struct part rmi_part = {
-	.source = JVM_SOURCE_RMI, .on = begin, .up = vm_is_up, .off = turn_off,
+	.source = JVM_SOURCE_RMI, .on = rmi_begin, .up = rmi_vm_is_up, .off = rmi_turn_off,
 };

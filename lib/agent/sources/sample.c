@@ -118,7 +118,7 @@ static struct walk *take_area(int tid, int *nr)
 	return NULL;
 }
 
-static void give_back(int nr)
+static void agent_sample_give_back(int nr)
 {
 	__atomic_fetch_and(&pool.used[nr / 64], ~(1ull << (nr & 63)), __ATOMIC_RELEASE);
 }
@@ -227,7 +227,8 @@ static void note_code(struct walk *w)
 }
 
 /* wall: NULL, or of a thread that waits. False: there is no room, which is not counted here. */
-static bool write_sample(struct walk *w, const struct jvm_rec_sample *head, const struct jvm_rec_wall *wall)
+static bool agent_sample_write_sample(struct walk *w, const struct jvm_rec_sample *head,
+				      const struct jvm_rec_wall *wall)
 {
 	size_t size = size_record(w) + (wall ? sizeof(*wall) : 0);
 	struct jvm_rec_sample *r = w->no_room ? NULL : ring_reserve(w->ring, size);
@@ -279,10 +280,10 @@ static bool end_walk(struct walk *w, struct jvm_rec_sample *head, int nr)
 
 	leave_out_root(w);
 	head->vthread = cont_vthread(&w->thread, w->ring);
-	written = write_sample(w, head, NULL);
+	written = agent_sample_write_sample(w, head, NULL);
 	if (!written)
 		ring_count_lost(w->ring);
-	give_back(nr);
+	agent_sample_give_back(nr);
 	return written;
 }
 
@@ -318,7 +319,7 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 	if (b->partial && w->nr_segments && w->segments[0].flags & JVM_SEG_EXACT)
 		w->segments[0].flags &= ~JVM_SEG_VALID;
 	if (b->past)
-		return write_sample(w, head, wall);
+		return agent_sample_write_sample(w, head, wall);
 	leave_out_root(w);
 	wall->reason = reason_of(w, &wall->leaf);
 	head->vthread = cont_vthread(&w->thread, w->ring);
@@ -327,7 +328,7 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 		return true;
 	if ((w->frozen || head->vthread) && !(oops_move() ? blocked_still(b) : blocked_objects_hold(b)))
 		return false;
-	return write_sample(w, head, wall);
+	return agent_sample_write_sample(w, head, wall);
 }
 
 /*
@@ -373,7 +374,7 @@ static bool is_bpf_trap(const siginfo_t *si)
 	return si->si_code == SI_KERNEL && si->si_value.sival_ptr;
 }
 
-static void describe(const siginfo_t *si, struct jvm_rec_sample *head)
+static void agent_sample_describe(const siginfo_t *si, struct jvm_rec_sample *head)
 {
 	if (si->si_code == TRAP_PERF_) {
 		describe_trap(si, head);
@@ -421,7 +422,7 @@ static void on_sample(const siginfo_t *si, const void *uc)
 	struct jvm_ctl *ctl = ring_ctl();
 	uint64_t ns;
 
-	describe(si, &head);
+	agent_sample_describe(si, &head);
 	if (b)
 		sample_within(b, uc, &head);
 	else

@@ -64,13 +64,13 @@ struct line {
 	size_t len;
 };
 
-static void put(struct line *l, const char *s)
+static void searches_put(struct line *l, const char *s)
 {
 	while (*s && l->len < sizeof(l->s))
 		l->s[l->len++] = *s++;
 }
 
-static void put_number(struct line *l, uint64_t v, unsigned int base)
+static void searches_put_number(struct line *l, uint64_t v, unsigned int base)
 {
 	char digits[24];
 	int i = sizeof(digits) - 1;
@@ -79,7 +79,7 @@ static void put_number(struct line *l, uint64_t v, unsigned int base)
 	do
 		digits[--i] = "0123456789abcdef"[v % base];
 	while (v /= base);
-	put(l, digits + i);
+	searches_put(l, digits + i);
 }
 
 /* The program chooses it, and may ask for what is no name. */
@@ -94,23 +94,23 @@ static bool is_name(const char *name)
 }
 
 /* One write, so that lines of other threads are not within it. */
-static void say(const char *what, uint64_t time_ns, uintptr_t sp, const char *name)
+static void searches_say(const char *what, uint64_t time_ns, uintptr_t sp, const char *name)
 {
 	struct line l;
 
 	if (!is_name(name))
 		return;
 	l.len = 0;
-	put(&l, "[");
-	put_number(&l, time_ns, 10);
-	put(&l, "ns][");
-	put_number(&l, (uint64_t)sys_tid(), 10);
-	put(&l, "][arcprof,load] ");
-	put(&l, what);
-	put_number(&l, sp, 16);
-	put(&l, " ");
-	put(&l, name);
-	put(&l, "\n");
+	searches_put(&l, "[");
+	searches_put_number(&l, time_ns, 10);
+	searches_put(&l, "ns][");
+	searches_put_number(&l, (uint64_t)sys_tid(), 10);
+	searches_put(&l, "][arcprof,load] ");
+	searches_put(&l, what);
+	searches_put_number(&l, sp, 16);
+	searches_put(&l, " ");
+	searches_put(&l, name);
+	searches_put(&l, "\n");
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
 	if (load_seq_cst(&on))
 		sys(__NR_write, file, l.s, l.len);
@@ -129,7 +129,7 @@ static __attribute__((noinline)) void say_search(JNIEnv *env, uint64_t time_ns, 
 	len = (*env)->GetStringLength(env, name);
 	memset(s, 0, sizeof(s));
 	(*env)->GetStringUTFRegion(env, name, 0, len, s);
-	say("searches ", time_ns, sp, s);
+	searches_say("searches ", time_ns, sp, s);
 }
 
 static jclass JNICALL on_find(FIND_TAKES)
@@ -146,7 +146,7 @@ static jclass JNICALL on_find(FIND_TAKES)
 static void say_bytes(const char *what, uintptr_t sp, const char *name)
 {
 	if (load_relaxed(&on))
-		say(what, sys_now(), sp, name ? name : "?");
+		searches_say(what, sys_now(), sp, name ? name : "?");
 }
 
 static jclass JNICALL on_define(DEFINE_TAKES)
@@ -185,7 +185,7 @@ static jclass JNICALL on_archived(ARCHIVED_TAKES)
 /* ---- on and off ---- */
 
 /* Whoever is in them comes back here, so what they call stays known. */
-static void replace(bool with_ours)
+static void searches_replace(bool with_ours)
 {
 	uintptr_t libjava = elf_base_named("libjava.so");
 	size_t i;
@@ -212,7 +212,7 @@ void searches_on(const char *log)
 	if (file < 0)
 		return;
 	store_seq_cst(&on, true);
-	replace(true);
+	searches_replace(true);
 }
 
 void searches_off(void)
@@ -221,7 +221,7 @@ void searches_off(void)
 
 	if (file < 0)
 		return;
-	replace(false);
+	searches_replace(false);
 	store_seq_cst(&on, false);
 	for (ms = 0; load_acquire(&nr_inside) && ms < WAIT_MS; ms++)
 		sys_sleep_ms(1);

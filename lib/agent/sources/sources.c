@@ -16,14 +16,14 @@ enum { NR_PARTS = sizeof(parts) / sizeof(*parts) };
 static uint64_t are_on;				/* bits 1 << enum jvm_source, and */
 static uint64_t intervals[JVM_NR_SOURCES];	/* how they are */
 
-static void refuse(enum jvm_source source, const char *why)
+static void sources_refuse(enum jvm_source source, const char *why)
 {
 	send_no_source(NULL, &(struct jvm_no_source){
 		.time_ns = sys_now(), .source = source, .why = why, .why_len = str_len(why),
 	});
 }
 
-static void change(const struct part *p, JavaVM *jvm, JNIEnv *env)
+static void sources_change_part(const struct part *p, JavaVM *jvm, JNIEnv *env)
 {
 	uint64_t interval;
 	bool wanted = part_is_wanted(p->source, &interval);
@@ -37,7 +37,7 @@ static void change(const struct part *p, JavaVM *jvm, JNIEnv *env)
 		return;
 	why = p->on(jvm, env, interval);
 	if (why)
-		refuse(p->source, why);
+		sources_refuse(p->source, why);
 	else
 		are_on |= 1ull << p->source;
 	intervals[p->source] = interval;
@@ -53,7 +53,7 @@ void sources_on(JavaVM *jvm, JNIEnv *env)
 	for (i = 0; i < NR_PARTS; i++) {
 		if (parts[i]->forget)
 			parts[i]->forget();
-		change(parts[i], jvm, env);
+		sources_change_part(parts[i], jvm, env);
 	}
 }
 
@@ -63,7 +63,7 @@ void sources_change(JavaVM *jvm, JNIEnv *env)
 
 	for (i = 0; i < NR_PARTS; i++)
 		if (!parts[i]->stays || !parts[i]->stays())
-			change(parts[i], jvm, env);
+			sources_change_part(parts[i], jvm, env);
 	for (i = 0; i < NR_PARTS; i++)
 		if (parts[i]->tell && are_on >> parts[i]->source & 1)
 			parts[i]->tell();

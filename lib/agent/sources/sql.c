@@ -71,7 +71,7 @@ static uint32_t fixed_text(const char *s)
 	return leaf_number(JVM_LEAF_REASON, s, str_len(s));
 }
 
-static uint32_t number_of(const char *text, size_t len)
+static uint32_t sql_number_of(const char *text, size_t len)
 {
 	uint32_t leaf = leaf_known(JVM_LEAF_REASON, text, len);
 
@@ -83,7 +83,7 @@ static uint32_t number_of(const char *text, size_t len)
 	return fixed_text("[other statements]");
 }
 
-static uint32_t text_of(JNIEnv *env, jstring s)
+static uint32_t sql_text_of(JNIEnv *env, jstring s)
 {
 	jchar units[SQLTEXT_READ];
 	char text[SQLTEXT_MAX];
@@ -92,7 +92,7 @@ static uint32_t text_of(JNIEnv *env, jstring s)
 
 	(*env)->GetStringRegion(env, s, 0, nr, units);
 	len = sqltext_put(units, nr, nr < all, load_relaxed(&quoted), text);
-	return len ? number_of(text, len) : fixed_text("[empty statement]");
+	return len ? sql_number_of(text, len) : fixed_text("[empty statement]");
 }
 
 /* NULL: it is off; tags_end() follows in any case. */
@@ -120,7 +120,7 @@ static uint32_t tagged_text(jobject self)
 
 /* ---- natives of the helper ---- */
 
-static jint JNICALL text(JNIEnv *env, jclass cls, jobject self, jobject given, jint what)
+static jint JNICALL sql_text(JNIEnv *env, jclass cls, jobject self, jobject given, jint what)
 {
 	jclass of = what == RUN || what == BATCH ? statement : connection;
 	uint32_t leaf;
@@ -130,7 +130,7 @@ static jint JNICALL text(JNIEnv *env, jclass cls, jobject self, jobject given, j
 	if (what == COMMIT || what == ROLLBACK)
 		return (jint)fixed_text(what == COMMIT ? "COMMIT" : "ROLLBACK");
 	if (given)
-		return (jint)text_of(env, given);
+		return (jint)sql_text_of(env, given);
 	leaf = tagged_text(self);
 	if (leaf)
 		return (jint)leaf;
@@ -159,10 +159,10 @@ static void JNICALL missed(JNIEnv *env, jclass cls, jstring why)
 	given_missed(&sql, env, why);
 }
 
-static void JNICALL bind(JNIEnv *env, jclass cls)
+static void JNICALL sql_bind(JNIEnv *env, jclass cls)
 {
 	const JNINativeMethod m[] = {
-		{ (char *)"text", (char *)"(Ljava/lang/Object;Ljava/lang/Object;I)I", (void *)text },
+		{ (char *)"text", (char *)"(Ljava/lang/Object;Ljava/lang/Object;I)I", (void *)sql_text },
 		{ (char *)"prepared", (char *)"(Ljava/lang/Object;I)V", (void *)prepared },
 		{ (char *)"called", (char *)"(JI)V", (void *)called },
 		{ (char *)"missed", (char *)"(Ljava/lang/String;)V", (void *)missed },
@@ -173,7 +173,7 @@ static void JNICALL bind(JNIEnv *env, jclass cls)
 
 /* ---- probes ---- */
 
-static bool begins(const char *s, const char *with)
+static bool sql_begins(const char *s, const char *with)
 {
 	while (*with && *s == *with)
 		s++, with++;
@@ -183,9 +183,9 @@ static bool begins(const char *s, const char *with)
 /* Leave out the interfaces themselves, whose default methods refuse what a driver does not have. */
 static bool is_of_others(const char *name)
 {
-	if (begins(name, "com/mysql/") || begins(name, "org/mariadb/"))
+	if (sql_begins(name, "com/mysql/") || sql_begins(name, "org/mariadb/"))
 		store_relaxed(&quoted, true);
-	return !begins(name, "java/");
+	return !sql_begins(name, "java/");
 }
 
 static bool mentions(const unsigned char *data, size_t len, const char *what)
@@ -203,7 +203,7 @@ static bool may_have(const char *name, const unsigned char *data, size_t len)
 	return statement && is_of_others(name) && mentions(data, len, "java/sql/");
 }
 
-static bool has(JNIEnv *env, jclass cls, const char *sig)
+static bool sql_has(JNIEnv *env, jclass cls, const char *sig)
 {
 	return statement && is_of_others(sig + 1) &&
 	       ((*env)->IsAssignableFrom(env, cls, statement) ||
@@ -212,7 +212,7 @@ static bool has(JNIEnv *env, jclass cls, const char *sig)
 
 /* ---- the source ---- */
 
-static jclass find(JNIEnv *env, const char *name)
+static jclass sql_find(JNIEnv *env, const char *name)
 {
 	jclass cls = (*env)->FindClass(env, name), kept = cls ? (*env)->NewGlobalRef(env, cls) : NULL;
 
@@ -237,35 +237,35 @@ static jvmtiEnv *new_tags(JNIEnv *env)
 	return NULL;
 }
 
-static void prepare(JNIEnv *env)
+static void sql_prepare(JNIEnv *env)
 {
 	nr_texts = 0;
 	quoted = false;
 	if (!statement)
-		statement = find(env, "java/sql/Statement");
+		statement = sql_find(env, "java/sql/Statement");
 	if (!connection)
-		connection = find(env, "java/sql/Connection");
+		connection = sql_find(env, "java/sql/Connection");
 	if (!tags)
 		store_seq_cst(&tags, new_tags(env));
 }
 
 static struct given_class helper = {
 	.name = "java/lang/ArcSql", .file = sql_class_file, .file_end = sql_class_file_end,
-	.calls = { "enter", "leave", "result" }, .bind = bind, .prepare = prepare,
+	.calls = { "enter", "leave", "result" }, .bind = sql_bind, .prepare = sql_prepare,
 };
 
 static struct given sql = {
 	.source = JVM_SOURCE_SQL, .helper = &helper, .methods = methods, .nr_methods = ARRAY_SIZE(methods),
-	.may_have = may_have, .has = has,
+	.may_have = may_have, .has = sql_has,
 };
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *sql_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	store_relaxed(&interval_ns, interval);
 	return given_on(&sql, jvm, env);
 }
 
-static void vm_is_up(JNIEnv *env)
+static void sql_vm_is_up(JNIEnv *env)
 {
 	given_up(&sql, env);
 }
@@ -283,7 +283,7 @@ static void drop_tags(void)
 		(*ti)->DisposeEnvironment(ti);
 }
 
-static bool turn_off(JNIEnv *env)
+static bool sql_turn_off(JNIEnv *env)
 {
 	if (env) {
 		given_off(&sql, env);
@@ -293,5 +293,5 @@ static bool turn_off(JNIEnv *env)
 }
 
 const struct part sql_part = {
-	.source = JVM_SOURCE_SQL, .on = begin, .up = vm_is_up, .off = turn_off,
+	.source = JVM_SOURCE_SQL, .on = sql_begin, .up = sql_vm_is_up, .off = sql_turn_off,
 };

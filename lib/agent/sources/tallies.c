@@ -47,7 +47,7 @@ static const char *count_pauses(struct jvm_tally *r)
 	return why;
 }
 
-static void tell(struct jvm_tally *r)
+static void tallies_tell_one(struct jvm_tally *r)
 {
 	r->time_ns = sys_now();
 	r->why_len = str_len(r->why);
@@ -61,11 +61,11 @@ void tallies_tell(void)
 
 	if (ring_ctl()->tell & JVM_TELL_GC) {
 		pauses.why = count_pauses(&pauses);
-		tell(&pauses);
+		tallies_tell_one(&pauses);
 	}
 	n = ring_ctl()->sources >> JVM_SOURCE_LOCK & 1 ? vm_counter("sun.rt._sync_ContendedLockAttempts") : NULL;
 	if (n) {
 		enters.n = *n;
-		tell(&enters);
+		tallies_tell_one(&enters);
 	}
 }

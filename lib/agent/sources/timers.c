@@ -59,7 +59,7 @@ static bool start_timer(int tid, int32_t *timer)
 }
 
 /* The thread's slot, or one where it can be put; NULL: there is none. */
-static struct slot *slot_of(int tid)
+static struct slot *timers_slot_of(int tid)
 {
 	struct slot *free_slot = NULL;
 	uint32_t i;
@@ -77,9 +77,9 @@ static struct slot *slot_of(int tid)
 	return free_slot;
 }
 
-static void add(int tid)
+static void timers_add(int tid)
 {
-	struct slot *s = slot_of(tid);
+	struct slot *s = timers_slot_of(tid);
 
 	if (s && s->tid != tid && start_timer(tid, &s->timer)) {
 		s->tid = tid;
@@ -108,7 +108,7 @@ static void remove_gone(bool all)
 			remove_slot(&slots[i]);
 }
 
-static int number(const char *s)
+static int timers_number(const char *s)
 {
 	int n = 0;
 
@@ -118,7 +118,7 @@ static int number(const char *s)
 }
 
 /* Gives every thread but the one that looks a timer. */
-static void look(bool skip_this)
+static void timers_look(bool skip_this)
 {
 	int dir = sys(__NR_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int self = skip_this ? sys_tid() : 0, tid;
@@ -131,9 +131,9 @@ static void look(bool skip_this)
 	nr_looks++;
 	while ((len = sys(__NR_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (at = 0; at < len; at += *(uint16_t *)(buf + at + DIRENT_NAME - 3)) {
-			tid = number(buf + at + DIRENT_NAME);
+			tid = timers_number(buf + at + DIRENT_NAME);
 			if (tid > 0 && tid != self) {
-				add(tid);
+				timers_add(tid);
 				seen++;
 			}
 		}
@@ -149,7 +149,7 @@ void timers_on(uint64_t period)
 		slots = sys_pages(NR_SLOTS * sizeof(*slots));
 	if (slots) {
 		period_ns = period;
-		look(false);
+		timers_look(false);
 	}
 	sys_unlock(&lock);
 }
@@ -170,12 +170,12 @@ void timers_add_this_thread(void)
 		return;
 	sys_lock(&lock);
 	if (period_ns)
-		add(sys_tid());
+		timers_add(sys_tid());
 	sys_unlock(&lock);
 }
 
 /* A look takes longer the more threads there are: it may take a fiftieth of the time. */
-static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+static void JNICALL timers_watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	while (load_relaxed(&period_ns) && !log_closed() && !ring_vm_ends()) {
 		uint64_t start = sys_now();
@@ -183,7 +183,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		sample_keep_signal();
 		sys_lock(&lock);
 		if (period_ns)
-			look(true);
+			timers_look(true);
 		sys_unlock(&lock);
 		ring_nap(LOOK_MS * 1000000 + (sys_now() - start) * 50);
 	}
@@ -194,5 +194,5 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 void timers_live(JNIEnv *env)
 {
 	if (load_relaxed(&period_ns))
-		ownthread_run(env, watch);
+		ownthread_run(env, timers_watch);
 }

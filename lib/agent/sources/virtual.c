@@ -72,26 +72,26 @@ static struct {
 
 /* ---- slots ---- */
 
-static struct slot *at(uint64_t id, size_t i)
+static struct slot *virtual_at(uint64_t id, size_t i)
 {
 	return &slots[(mix64(id) + i) & (NR_SLOTS - 1)];
 }
 
 /* The thread's own, or a new one; NULL: there is no room. */
-static struct slot *slot_of(uint64_t id, bool make)
+static struct slot *virtual_slot_of(uint64_t id, bool make)
 {
 	uint64_t none;
 	size_t i;
 
 	for (i = 0; i < NR_PROBES; i++)
-		if (load_relaxed(&at(id, i)->id) == id)
-			return at(id, i);
+		if (load_relaxed(&virtual_at(id, i)->id) == id)
+			return virtual_at(id, i);
 	for (i = 0; make && i < NR_PROBES; i++) {
 		none = 0;
-		if (!load_relaxed(&at(id, i)->id) &&
-		    __atomic_compare_exchange_n(&at(id, i)->id, &none, id, false, __ATOMIC_ACQ_REL,
+		if (!load_relaxed(&virtual_at(id, i)->id) &&
+		    __atomic_compare_exchange_n(&virtual_at(id, i)->id, &none, id, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_RELAXED))
-			return at(id, i);
+			return virtual_at(id, i);
 	}
 	return NULL;
 }
@@ -101,7 +101,7 @@ static struct shard *shard(void)
 	return &shards[(uintptr_t)__builtin_frame_address(0) >> 20 & (NR_SHARDS - 1)];
 }
 
-static void add(uint64_t *to, uint64_t n)
+static void virtual_add(uint64_t *to, uint64_t n)
 {
 	__atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
@@ -116,7 +116,7 @@ static enum virtual_state state_in(uint64_t word)
 	return word & ((1 << STATE_BITS) - 1);
 }
 
-static uint64_t since(uint64_t word, uint64_t now)
+static uint64_t virtual_since(uint64_t word, uint64_t now)
 {
 	uint64_t from = word >> STATE_BITS;
 
@@ -124,19 +124,19 @@ static uint64_t since(uint64_t word, uint64_t now)
 }
 
 /* Set its state; return the state before, or 0 if that is unknown. */
-static uint64_t change(uint64_t id, uint64_t now, enum virtual_state s)
+static uint64_t virtual_change(uint64_t id, uint64_t now, enum virtual_state s)
 {
-	struct slot *p = slot_of(id, true);
+	struct slot *p = virtual_slot_of(id, true);
 	uint64_t was;
 
 	if (!p) {
-		add(&shard()->lost, 1);
+		virtual_add(&shard()->lost, 1);
 		return 0;
 	}
 	was = __atomic_exchange_n(&p->word, word_of(now, s), __ATOMIC_ACQ_REL);
 	if (!was) {
-		add(&shard()->nr, 1);
-		add(&shard()->life_ns, -now);
+		virtual_add(&shard()->nr, 1);
+		virtual_add(&shard()->life_ns, -now);
 	}
 	return was;
 }
@@ -177,7 +177,7 @@ static bool wants_stack(uint64_t ns, uint64_t now, uint64_t *interval)
 }
 
 /* An interval of what is in the pool, if there is as much; where much is left, a bit more. */
-static uint64_t take(uint64_t *pool, uint64_t interval)
+static uint64_t virtual_take(uint64_t *pool, uint64_t interval)
 {
 	uint64_t was = load_relaxed(pool), ns;
 
@@ -222,7 +222,7 @@ static bool send_stack(JNIEnv *env, jthread thread, enum virtual_state s, struct
 }
 
 /* The calling thread has been away. */
-static void tell(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_virtual_wait *r)
+static void virtual_tell(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_virtual_wait *r)
 {
 	jvmtiFrameInfo frames[FRAMES];
 	uint64_t interval;
@@ -231,21 +231,21 @@ static void tell(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_v
 
 	r->weight_ns = r->ns;
 	if (!wants || r->ns < interval)
-		add(&pools[s], r->ns);
+		virtual_add(&pools[s], r->ns);
 	if (!wants)
 		return;
 	if (r->ns < interval)
-		r->weight_ns = take(&pools[s], interval);
+		r->weight_ns = virtual_take(&pools[s], interval);
 	(*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &nr);
 	if (!send_stack(env, thread, s, r, frames, nr))
-		add(&pools[s], r->weight_ns);
+		virtual_add(&pools[s], r->weight_ns);
 }
 
 /* ---- events ---- */
 
 static const char vthread_class[] = "java/lang/VirtualThread";
 
-static jint constant(JNIEnv *env, jclass cls, const char *name)
+static jint virtual_constant(JNIEnv *env, jclass cls, const char *name)
 {
 	jfieldID f = (*env)->GetStaticFieldID(env, cls, name, "I");
 
@@ -257,7 +257,7 @@ static jint constant(JNIEnv *env, jclass cls, const char *name)
 /* Get a constant that every JDK with virtual threads has. */
 static jint needed(JNIEnv *env, jclass cls, const char *name)
 {
-	jint value = constant(env, cls, name);
+	jint value = virtual_constant(env, cls, name);
 
 	if (value < 0)
 		facts_tell(NULL, FACTS_VIRTUAL_STATES, vthread_class, name);
@@ -272,16 +272,16 @@ static void find_states(JNIEnv *env, jthread thread)
 
 	if (!threads_threw(env) && f) {
 		states.parking = needed(env, cls, "PARKING");
-		states.timed_parking = constant(env, cls, "TIMED_PARKING");
+		states.timed_parking = virtual_constant(env, cls, "TIMED_PARKING");
 		states.yielding = needed(env, cls, "YIELDING");
 		states.parked = needed(env, cls, "PARKED");
-		states.timed_parked = constant(env, cls, "TIMED_PARKED");
-		states.unparked = constant(env, cls, "UNPARKED");
-		states.yielded = constant(env, cls, "YIELDED");
-		states.blocked = constant(env, cls, "BLOCKED");
-		states.unblocked = constant(env, cls, "UNBLOCKED");
-		states.wait = constant(env, cls, "WAIT");
-		states.timed_wait = constant(env, cls, "TIMED_WAIT");
+		states.timed_parked = virtual_constant(env, cls, "TIMED_PARKED");
+		states.unparked = virtual_constant(env, cls, "UNPARKED");
+		states.yielded = virtual_constant(env, cls, "YIELDED");
+		states.blocked = virtual_constant(env, cls, "BLOCKED");
+		states.unblocked = virtual_constant(env, cls, "UNBLOCKED");
+		states.wait = virtual_constant(env, cls, "WAIT");
+		states.timed_wait = virtual_constant(env, cls, "TIMED_WAIT");
 		store_release(&states.field, f);
 	} else {
 		facts_tell(NULL, FACTS_VIRTUAL_STATES, vthread_class, "state");
@@ -328,7 +328,7 @@ static bool begin_event(void)
 	return sample_begin();
 }
 
-static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+static void JNICALL virtual_on_mount(jvmtiEnv *jvmti, ...)
 {
 	struct jvm_virtual_wait r = { .time_ns = 0 };
 	enum virtual_state s;
@@ -345,20 +345,20 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 		return;
 	r.time_ns = sys_now();
 	r.vthread = (*env)->GetLongField(env, thread, thread_id);
-	was = change(r.vthread, r.time_ns, VIRTUAL_MOUNTED);
+	was = virtual_change(r.vthread, r.time_ns, VIRTUAL_MOUNTED);
 	if (was) {
 		s = state_in(was);
-		r.ns = since(was, r.time_ns);
-		add(&shard()->state_ns[s], r.ns);
+		r.ns = virtual_since(was, r.time_ns);
+		virtual_add(&shard()->state_ns[s], r.ns);
 		if (s != VIRTUAL_MOUNTED) {
-			add(&shard()->nr_waits, 1);
-			tell(env, thread, s, &r);
+			virtual_add(&shard()->nr_waits, 1);
+			virtual_tell(env, thread, s, &r);
 		}
 	}
 	sample_end();
 }
 
-static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+static void JNICALL virtual_on_unmount(jvmtiEnv *jvmti, ...)
 {
 	uint64_t now, was;
 	jthread thread;
@@ -372,29 +372,29 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	if (!begin_event())
 		return;
 	now = sys_now();
-	was = change((*env)->GetLongField(env, thread, thread_id), now, leaves(env, thread));
+	was = virtual_change((*env)->GetLongField(env, thread, thread_id), now, leaves(env, thread));
 	/* what was thought to be away when the recording began was not */
 	if (was)
-		add(&shard()->state_ns[VIRTUAL_MOUNTED], since(was, now));
+		virtual_add(&shard()->state_ns[VIRTUAL_MOUNTED], virtual_since(was, now));
 	sample_end();
 }
 
 /* After the last unmount. */
-static void JNICALL on_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void JNICALL virtual_on_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	struct slot *p;
 	uint64_t was;
 
 	if (!begin_event())
 		return;
-	p = slot_of((*env)->GetLongField(env, thread, thread_id), false);
+	p = virtual_slot_of((*env)->GetLongField(env, thread, thread_id), false);
 	was = p ? __atomic_exchange_n(&p->word, 0, __ATOMIC_ACQ_REL) : 0;
 	if (was && state_in(was) == VIRTUAL_MOUNTED) {
-		add(&shard()->state_ns[VIRTUAL_MOUNTED], since(was, sys_now()));
+		virtual_add(&shard()->state_ns[VIRTUAL_MOUNTED], virtual_since(was, sys_now()));
 		was = word_of(sys_now(), VIRTUAL_MOUNTED);
 	}
 	if (was)
-		add(&shard()->life_ns, was >> STATE_BITS);
+		virtual_add(&shard()->life_ns, was >> STATE_BITS);
 	if (p)
 		store_release(&p->id, 0);
 	sample_end();
@@ -428,13 +428,13 @@ static void list_threads(JNIEnv *env, void (*each)(JNIEnv *env, jthread t, uint6
 static void found(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 {
 	enum virtual_state s = is_away(env, t);
-	struct slot *p = s == VIRTUAL_MOUNTED ? NULL : slot_of(id, true);
+	struct slot *p = s == VIRTUAL_MOUNTED ? NULL : virtual_slot_of(id, true);
 	uint64_t none = 0;
 
 	if (p && __atomic_compare_exchange_n(&p->word, &none, word_of(begin_ns, s), false, __ATOMIC_ACQ_REL,
 					     __ATOMIC_RELAXED)) {
-		add(&shard()->nr, 1);
-		add(&shard()->life_ns, -begin_ns);
+		virtual_add(&shard()->nr, 1);
+		virtual_add(&shard()->life_ns, -begin_ns);
 	}
 }
 
@@ -448,8 +448,8 @@ struct ending {
 static void tell_open(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 {
 	struct ending *x = ctx;
-	struct slot *p = slot_of(id, false);
-	uint64_t was = p ? load_acquire(&p->word) : 0, ns = since(was, x->now_ns);
+	struct slot *p = virtual_slot_of(id, false);
+	uint64_t was = p ? load_acquire(&p->word) : 0, ns = virtual_since(was, x->now_ns);
 	struct jvm_virtual_wait r = { .time_ns = x->now_ns, .vthread = id, .ns = ns, .weight_ns = ns };
 	jint nr = 0;
 
@@ -473,8 +473,8 @@ static void close_slots(uint64_t now)
 
 		if (!was)
 			continue;
-		add(&shards[0].state_ns[state_in(was)], since(was, now));
-		add(&shards[0].life_ns, now > was >> STATE_BITS ? now : was >> STATE_BITS);
+		virtual_add(&shards[0].state_ns[state_in(was)], virtual_since(was, now));
+		virtual_add(&shards[0].life_ns, now > was >> STATE_BITS ? now : was >> STATE_BITS);
 	}
 }
 
@@ -538,7 +538,7 @@ static void look_until_over(JNIEnv *env)
 	}
 }
 
-static void JNICALL watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
+static void JNICALL virtual_watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
 {
 	/*
 	 * first this, then looked whether it is on: as in wall.c. By the time that a new thread gets to run
@@ -553,7 +553,7 @@ static void JNICALL watch(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
 
 /* ---- on and off ---- */
 
-static void on_live(JNIEnv *env)
+static void virtual_on_live(JNIEnv *env)
 {
 	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
 
@@ -565,18 +565,18 @@ static void on_live(JNIEnv *env)
 		return;
 	begin_ns = sys_now();
 	store_seq_cst(&on, 1);
-	if (!mounts_enable(ti, &mounts, on_mount, on_unmount))
+	if (!mounts_enable(ti, &mounts, virtual_on_mount, virtual_on_unmount))
 		return;
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)VIRTUAL_THREAD_END, NULL);
-	ownthread_run(env, watch);
+	ownthread_run(env, virtual_watch);
 }
 
-static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void JNICALL virtual_on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	on_live(env);
+	virtual_on_live(env);
 }
 
-static bool ask_vm(bool live)
+static bool virtual_ask_vm(bool live)
 {
 	const jvmtiEventCallbacks *callbacks;
 	void *cb[NR_JVMTI_EVENTS];
@@ -584,8 +584,8 @@ static bool ask_vm(bool live)
 
 	memset(&want, 0, sizeof(want));
 	memset(cb, 0, sizeof(cb));
-	cb[JVMTI_EVENT_VM_INIT - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_init;
-	cb[VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)on_end;
+	cb[JVMTI_EVENT_VM_INIT - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)virtual_on_init;
+	cb[VIRTUAL_THREAD_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void *)virtual_on_end;
 	callbacks = (const jvmtiEventCallbacks *)cb;
 	return mounts_find(ti, &want, &mounts) && (*ti)->AddCapabilities(ti, &want) == JVMTI_ERROR_NONE &&
 	       (*ti)->SetEventCallbacks(ti, callbacks, sizeof(cb)) == JVMTI_ERROR_NONE &&
@@ -593,11 +593,11 @@ static bool ask_vm(bool live)
 			JVMTI_ERROR_NONE);
 }
 
-static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static bool virtual_turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	if (!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
-	wanted = ask_vm(env);
+	wanted = virtual_ask_vm(env);
 	if (!wanted)
 		return false;
 	if (!slots)
@@ -613,19 +613,20 @@ static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return true;
 }
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *virtual_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
-	return turn_on(jvm, env, interval) ? NULL : "this JVM has no virtual threads: JDK 21 and later have";
+	return virtual_turn_on(jvm, env,
+			       interval) ? NULL : "this JVM has no virtual threads: JDK 21 and later have";
 }
 
 /* Their time begins with the recorder's. */
 static void go(JNIEnv *env)
 {
 	if (wanted)
-		on_live(env);
+		virtual_on_live(env);
 }
 
-static bool turn_off(JNIEnv *env)
+static bool virtual_turn_off(JNIEnv *env)
 {
 	jvmtiCapabilities have;
 	int ms;
@@ -644,7 +645,7 @@ static bool turn_off(JNIEnv *env)
 }
 
 /* Waits end with the VM. */
-static void vm_ends(JNIEnv *env)
+static void virtual_vm_ends(JNIEnv *env)
 {
 	if (!begin_event())
 		return;
@@ -654,5 +655,6 @@ static void vm_ends(JNIEnv *env)
 }
 
 const struct part virtual_part = {
-	.source = JVM_SOURCE_VIRTUAL, .on = begin, .go = go, .death = vm_ends, .off = turn_off,
+	.source = JVM_SOURCE_VIRTUAL, .on = virtual_begin, .go = go, .death = virtual_vm_ends,
+	.off = virtual_turn_off,
 };

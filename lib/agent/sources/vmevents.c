@@ -28,18 +28,18 @@ static uint64_t throws_interval;
 static bool has_probes;			/* methods are watched by handlers of ours */
 static uint64_t loaded_ns;		/* the VM began with us, and nobody listens yet; 0: else */
 
-static void leave(void)
+static void vmevents_leave(void)
 {
 	__atomic_fetch_sub(&nr_inside, 1, __ATOMIC_RELEASE);
 }
 
-/* Return true if the event is to be sent; the rings stay until leave(). */
-static bool enter(uint32_t tell)
+/* Return true if the event is to be sent; the rings stay until vmevents_leave(). */
+static bool vmevents_enter(uint32_t tell)
 {
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
 	if (load_seq_cst(&on) & tell)
 		return true;
-	leave();
+	vmevents_leave();
 	return false;
 }
 
@@ -61,7 +61,7 @@ static void tell_event(struct jvm_event *e)
 		send_event(NULL, e);
 }
 
-static void refuse(uint32_t tell, const char *why)
+static void vmevents_refuse(uint32_t tell, const char *why)
 {
 	if (tell)
 		send_no_event(NULL, &(struct jvm_no_event){
@@ -80,7 +80,7 @@ void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends)
 {
 	jvmtiThreadInfo info = { 0 };
 
-	if (ownthread_is(jni, thread) || !enter(JVM_TELL_THREAD))
+	if (ownthread_is(jni, thread) || !vmevents_enter(JVM_TELL_THREAD))
 		return;		/* ours is no thread of the program */
 	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE)
 		tell_event(&(struct jvm_event){
@@ -90,7 +90,7 @@ void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends)
 			.values = { UINT64_MAX },
 		});
 	(*env)->Deallocate(env, (void *)info.name);
-	leave();
+	vmevents_leave();
 }
 
 /* --- classes --- */
@@ -100,7 +100,7 @@ struct text {
 	size_t len;
 };
 
-static void put(struct text *t, const char *s)
+static void vmevents_put(struct text *t, const char *s)
 {
 	while (s && *s && t->len < sizeof(t->s) - 1)
 		t->s[t->len++] = *s++;
@@ -116,7 +116,7 @@ static void put_hex(struct text *t, uint32_t v)
 		shift -= 4;
 	for (; shift >= 0; shift -= 4) {
 		c[0] = "0123456789abcdef"[v >> shift & 15];
-		put(t, c);
+		vmevents_put(t, c);
 	}
 }
 
@@ -131,13 +131,13 @@ static void put_loader(struct text *t, JNIEnv *env, jobject loader)
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) != JVMTI_ERROR_NONE)
 		return;
 	if (!memcmp(sig, builtin, sizeof(builtin) - 1) && sig[sizeof(builtin) - 1] == 'A') {
-		put(t, "app");
+		vmevents_put(t, "app");
 	} else if (!memcmp(sig, builtin, sizeof(builtin) - 1) && sig[sizeof(builtin) - 1] == 'P') {
-		put(t, "platform");
+		vmevents_put(t, "platform");
 	} else {
 		(*ti)->GetObjectHashCode(ti, loader, &hash);
-		put(t, sig);
-		put(t, "@");
+		vmevents_put(t, sig);
+		vmevents_put(t, "@");
 		put_hex(t, hash);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
@@ -153,7 +153,7 @@ static const char *const ways[] = {
 
 static jclass class_loader;	/* java.lang.ClassLoader */
 
-static bool begins(const char *s, const char *with)
+static bool vmevents_begins(const char *s, const char *with)
 {
 	while (*with && *s == *with) {
 		s++;
@@ -167,7 +167,7 @@ static bool is_way(JNIEnv *env, jclass cls, const char *sig)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		if (begins(sig, ways[i]))
+		if (vmevents_begins(sig, ways[i]))
 			return true;
 	return class_loader && (*env)->IsAssignableFrom(env, cls, class_loader);
 }
@@ -186,9 +186,9 @@ static bool put_cause(struct text *t, JNIEnv *env, jmethodID method)
 		for (p = sig; *p && *p != ';'; p++)
 			*p = *p == '/' ? '.' : *p;
 		*p = 0;
-		put(t, sig + 1);
-		put(t, ".");
-		put(t, name);
+		vmevents_put(t, sig + 1);
+		vmevents_put(t, ".");
+		vmevents_put(t, name);
 		found = true;
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
@@ -238,7 +238,7 @@ static void put_loader_of(struct text *t, JNIEnv *env, jclass cls)
 	jobject loader = NULL;
 
 	if ((*ti)->GetClassLoader(ti, cls, &loader) != JVMTI_ERROR_NONE || !loader) {
-		put(t, "boot");
+		vmevents_put(t, "boot");
 		return;
 	}
 	put_loader(t, env, loader);
@@ -256,7 +256,7 @@ static size_t many_loaded;		/* unloaded ones are forgotten then */
 static struct sys_lock loaded_lock;
 
 /* False: it was known. */
-static bool note(const char *sig, const struct text *loader)
+static bool vmevents_note(const char *sig, const struct text *loader)
 {
 	struct hashes_key k = HASHES_KEY;
 	uint32_t *nr;
@@ -298,7 +298,7 @@ static bool note_loaded(JNIEnv *env, jclass cls, uint64_t tell_ns)
 	is_class = *sig == 'L';
 	if (is_class) {
 		put_loader_of(&loader, env, cls);
-		if (note(sig, &loader) && tell_ns)
+		if (vmevents_note(sig, &loader) && tell_ns)
 			tell_present(sig, &loader, tell_ns);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
@@ -366,16 +366,16 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclas
 	struct text loader = { .len = 0 };
 	char *sig = NULL;
 
-	if (!enter(JVM_TELL_CLASS))
+	if (!vmevents_enter(JVM_TELL_CLASS))
 		return;
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE) {
 		put_loader_of(&loader, env, cls);
-		if (is_hidden(sig) || note(sig, &loader))
+		if (is_hidden(sig) || vmevents_note(sig, &loader))
 			tell_class(env, sig, &loader, now);
 		forget_unloaded(env);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
-	leave();
+	vmevents_leave();
 }
 
 static void find_class_loader(JNIEnv *env)
@@ -399,9 +399,9 @@ static void put_method(struct text *t, JNIEnv *env, jmethodID method)
 		return;
 	if ((*ti)->GetClassSignature(ti, cls, &sig, NULL) == JVMTI_ERROR_NONE &&
 	    (*ti)->GetMethodName(ti, method, &name, NULL, NULL) == JVMTI_ERROR_NONE) {
-		put(t, sig);
-		put(t, ".");
-		put(t, name);
+		vmevents_put(t, sig);
+		vmevents_put(t, ".");
+		vmevents_put(t, name);
 	}
 	(*ti)->Deallocate(ti, (void *)sig);
 	(*ti)->Deallocate(ti, (void *)name);
@@ -447,9 +447,9 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 		if (sampled)
 			sources_sample(JVM_SOURCE_THROW, 1, leaf_number(JVM_LEAF_CLASS, sig, str_len(sig)),
 				       doubled);
-		if (told && enter(JVM_TELL_EXCEPTION)) {
+		if (told && vmevents_enter(JVM_TELL_EXCEPTION)) {
 			tell_throw(env, now, sig, method, catcher != NULL);
-			leave();
+			vmevents_leave();
 		}
 		(*ti)->Deallocate(ti, (void *)sig);
 	}
@@ -461,13 +461,13 @@ static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, j
 static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved,
 				 const char *text)
 {
-	if (!enter(JVM_TELL_OOM))
+	if (!vmevents_enter(JVM_TELL_OOM))
 		return;
 	tell_event(&(struct jvm_event){
 		.kind = JVM_EVENT_OUT_OF_MEMORY, .values = { UINT64_MAX },
 		.what = text ? text : flags & JVMTI_RESOURCE_EXHAUSTED_THREADS ? "threads" : "memory",
 	});
-	leave();
+	vmevents_leave();
 }
 
 /* A JVM gives these at any time, and they cost nothing before it happens. */
@@ -609,7 +609,7 @@ static void look_before(struct before *b)
 	}
 }
 
-static void put_number(struct text *t, uint64_t v)
+static void vmevents_put_number(struct text *t, uint64_t v)
 {
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
@@ -618,19 +618,19 @@ static void put_number(struct text *t, uint64_t v)
 	do
 		digits[--at] = '0' + v % 10;
 	while (v /= 10);
-	put(t, digits + at);
+	vmevents_put(t, digits + at);
 }
 
 /* n NOT_COUNTED: this VM does not say. */
 static void put_count(struct text *t, const char *what, int64_t n)
 {
-	put(t, t->len ? ", " : "");
-	put(t, what);
-	put(t, ": ");
+	vmevents_put(t, t->len ? ", " : "");
+	vmevents_put(t, what);
+	vmevents_put(t, ": ");
 	if (n == NOT_COUNTED)
-		put(t, "not known");
+		vmevents_put(t, "not known");
 	else
-		put_number(t, n);
+		vmevents_put_number(t, n);
 }
 
 /*
@@ -653,10 +653,10 @@ static void tell_before(const struct before *b, uint32_t tell, uint64_t nr_class
 		put_count(&t, counted[i].what, b->n[i]);
 		told |= counted[i].tell;
 	}
-	put(&t, " before the agent listened, ");
-	put_number(&t, b->ns / 1000000);
-	put(&t, " ms after the JVM loaded it");
-	refuse(told, t.s);
+	vmevents_put(&t, " before the agent listened, ");
+	vmevents_put_number(&t, b->ns / 1000000);
+	vmevents_put(&t, " ms after the JVM loaded it");
+	vmevents_refuse(told, t.s);
 }
 
 /* log: those of them that the VM is to begin to log. */
@@ -676,19 +676,19 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 	if (tell & BY_EVENT && !have_environment(jvm))
 		tell &= ~(uint32_t)BY_EVENT;
 	if (tell & JVM_TELL_EXCEPTION && !can_throw) {
-		refuse(JVM_TELL_EXCEPTION, only_at_start);
+		vmevents_refuse(JVM_TELL_EXCEPTION, only_at_start);
 		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	}
 	if (tell & JVM_TELL_OOM && !can_be_exhausted()) {
-		refuse(JVM_TELL_OOM, "this JVM does not tell of exhausted memory");
+		vmevents_refuse(JVM_TELL_OOM, "this JVM does not tell of exhausted memory");
 		tell &= ~(uint32_t)JVM_TELL_OOM;
 	}
 	if (tell & JVM_TELL_CLASS)
 		find_class_loader(env);
 	refused = vmlog_on(env, log, &why, &deopts);
-	refuse(refused, why);
+	vmevents_refuse(refused, why);
 	if (!deopts && !(refused & JVM_TELL_JIT))
-		refuse(JVM_TELL_DEOPT, "its log has none before JDK 18");
+		vmevents_refuse(JVM_TELL_DEOPT, "its log has none before JDK 18");
 	if (tell & JVM_TELL_CLASS && !is_on(JVM_TELL_CLASS))	/* to begin the log loads some */
 		nr_classes = note_all_loaded(env, sys_now());
 	store_seq_cst(&on, tell);

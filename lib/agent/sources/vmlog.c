@@ -22,7 +22,7 @@ struct text {
 	size_t len;
 };
 
-static void put(struct text *t, const char *s)
+static void vmlog_put(struct text *t, const char *s)
 {
 	while (*s && t->len < sizeof(t->s) - 1)
 		t->s[t->len++] = *s++;
@@ -46,8 +46,8 @@ static void name_output(void)
 	do
 		digits[--i] = '0' + n % 10;
 	while (n /= 10);
-	put(&t, "/proc/self/fd/");
-	put(&t, digits + i);
+	vmlog_put(&t, "/proc/self/fd/");
+	vmlog_put(&t, digits + i);
 	memcpy(output, t.s, t.len + 1);
 }
 
@@ -99,11 +99,11 @@ static bool configure(const struct command *c, bool is_new, const char *what)
 {
 	struct text line = { .len = 0 };
 
-	put(&line, "VM.log output=");
-	put(&line, output);
-	put(&line, is_new ? " output_options=filecount=0" : "");
-	put(&line, " decorators=timenanos,tid,tags what=");
-	put(&line, what);
+	vmlog_put(&line, "VM.log output=");
+	vmlog_put(&line, output);
+	vmlog_put(&line, is_new ? " output_options=filecount=0" : "");
+	vmlog_put(&line, " decorators=timenanos,tid,tags what=");
+	vmlog_put(&line, what);
 	return execute(c, &line);
 }
 

@@ -26,7 +26,7 @@ static struct known_method {
 	uint64_t id_meaning;		/* address of its jmethodID << 8 | enum meaning */
 } methods[NR_METHODS];
 
-static bool begins(const char *name, const char *with)
+static bool vreason_begins(const char *name, const char *with)
 {
 	while (*with)
 		if (*name++ != *with++)
@@ -34,10 +34,10 @@ static bool begins(const char *name, const char *with)
 	return true;
 }
 
-static bool has(const char *name, const char *word)
+static bool vreason_has(const char *name, const char *word)
 {
 	for (; *name; name++)
-		if (begins(name, word))
+		if (vreason_begins(name, word))
 			return true;
 	return false;
 }
@@ -45,27 +45,27 @@ static bool has(const char *name, const char *word)
 /* Letters are compared without case, as in read() and blockingRead(). */
 static enum meaning of_channel(const char *name)
 {
-	if (has(name, "ccept"))
+	if (vreason_has(name, "ccept"))
 		return ACCEPTS;
-	if (has(name, "onnect"))
+	if (vreason_has(name, "onnect"))
 		return CONNECTS;
-	if (has(name, "ead") || has(name, "eceive"))
+	if (vreason_has(name, "ead") || vreason_has(name, "eceive"))
 		return READS;
-	return has(name, "rite") || has(name, "end") ? WRITES : NOTHING;
+	return vreason_has(name, "rite") || vreason_has(name, "end") ? WRITES : NOTHING;
 }
 
 static enum meaning of_names(const char *class, const char *name)
 {
 	if (str_eq(class, "Ljava/lang/VirtualThread;"))
-		return begins(name, "sleep") ? SLEEPS : NOTHING;
+		return vreason_begins(name, "sleep") ? SLEEPS : NOTHING;
 	if (str_eq(class, "Ljava/lang/Object;"))
-		return begins(name, "wait") ? OBJECT_WAIT : NOTHING;
+		return vreason_begins(name, "wait") ? OBJECT_WAIT : NOTHING;
 	if (str_eq(class, "Lsun/nio/ch/Poller;"))
 		return POLLS;
-	return begins(class, "Lsun/nio/ch/") ? of_channel(name) : NOTHING;
+	return vreason_begins(class, "Lsun/nio/ch/") ? of_channel(name) : NOTHING;
 }
 
-static enum meaning ask(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
+static enum meaning vreason_ask(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
 {
 	enum meaning m = NOTHING;
 	char *class = NULL, *name = NULL;
@@ -91,7 +91,7 @@ static enum meaning meaning_of(jvmtiEnv *ti, JNIEnv *env, jmethodID id)
 	known = load_relaxed(&k->id_meaning);
 	if ((known & ~0xffull) == key && known & 0xff)
 		return known & 0xff;
-	m = ask(ti, env, id);
+	m = vreason_ask(ti, env, id);
 	store_relaxed(&k->id_meaning, key | m);
 	return m;
 }

@@ -222,7 +222,7 @@ static bool is_due(uint32_t i, uint64_t *mark)
 	return (at.late || *mark & 1) && *mark != at.walked[i];
 }
 
-static void look(void)
+static void wallwatch_look(void)
 {
 	uint32_t i, end = BEYOND;
 	bool again = false;
@@ -286,7 +286,7 @@ static bool is_first(void)
 	return was;
 }
 
-static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
+static void JNICALL wallwatch_watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	uint64_t spent_ns = 0, start_ns;
 
@@ -305,7 +305,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			break;
 		start_ns = sys_own_cpu();
 		at.look_ns = sys_now();
-		look();
+		wallwatch_look();
 		at.last_ns = at.look_ns;
 		spent_ns = is_first() ? 0 : sys_own_cpu() - start_ns;
 	}
@@ -317,5 +317,5 @@ void wall_live(JNIEnv *env)
 	if (!load_seq_cst(&on))
 		return;
 	reason_init(env);
-	ownthread_run(env, watch);
+	ownthread_run(env, wallwatch_watch);
 }
