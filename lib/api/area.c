@@ -171,7 +171,7 @@ bool arcprof_area_same_numbers(void)
 	return !strcmp(link, "pid:[4026531836]");
 }
 
-static uint32_t look_up(const struct arcprof_area *a, uint32_t tid)
+static uint32_t api_area_look_up(const struct arcprof_area *a, uint32_t tid)
 {
 	union bpf_attr attr;
 	uint32_t idx = 0;
@@ -189,7 +189,7 @@ uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid)
 	uint32_t idx;
 
 	if (a->source == ARCPROF_BPF)
-		idx = look_up(a, tid);
+		idx = api_area_look_up(a, tid);
 	else
 		idx = ioctl(a->fd, ARCPROF_IOC_PTT_REGISTER, &reg) ? 0 : reg.slot;
 	return idx < a->header->nr_slots ? idx : 0;
@@ -239,7 +239,7 @@ static bool copy_steady(const struct arcprof_area *a, const uint32_t *seq, void 
 }
 
 /* Without clock: a session that has ended stays as it was. */
-static uint64_t since(uint64_t now, uint64_t last)
+static uint64_t api_area_since(uint64_t now, uint64_t last)
 {
 	return now > last ? now - last : 0;
 }
@@ -253,7 +253,7 @@ bool arcprof_area_slot(const struct arcprof_area *a, uint32_t idx, struct arcpro
 	if (!copy_steady(a, &s->seq, copy, sizeof(*copy), s, live ? &now : NULL))
 		return false;
 	if (live && copy->flags & ARCPROF_SLOT_RUNNING)
-		copy->acc[0] += since(now, copy->last[0]);
+		copy->acc[0] += api_area_since(now, copy->last[0]);
 	copy->comm[sizeof(copy->comm) - 1] = '\0';
 	return true;
 }
@@ -278,8 +278,8 @@ bool arcprof_area_cpu(const struct arcprof_area *a, uint32_t cpu, struct arcprof
 	if (!copy_steady(a, &c->seq, copy, sizeof(*copy), c, live ? &now : NULL))
 		return false;
 	if (live && copy->flags & ARCPROF_CPU_STARTED) {
-		copy->bucket[bucket_now(copy)] += since(now, copy->last[0]);
-		copy->last[0] += since(now, copy->last[0]);
+		copy->bucket[bucket_now(copy)] += api_area_since(now, copy->last[0]);
+		copy->last[0] += api_area_since(now, copy->last[0]);
 	}
 	return true;
 }

@@ -27,7 +27,7 @@ struct arcprof_event_kind {
 
 /* --- defining --- */
 
-static int is_letter(char c)
+static int api_emit_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -35,9 +35,9 @@ static int is_letter(char c)
 /* Length of the name that s begins with; 0: it begins with none. */
 static size_t name_len(const char *s)
 {
-	size_t n = is_letter(*s);
+	size_t n = api_emit_is_letter(*s);
 
-	while (n && (is_letter(s[n]) || (s[n] >= '0' && s[n] <= '9') || s[n] == '-' || s[n] == '.'))
+	while (n && (api_emit_is_letter(s[n]) || (s[n] >= '0' && s[n] <= '9') || s[n] == '-' || s[n] == '.'))
 		n++;
 	return n <= FIELDS_MAX_NAME && (!s[n] || s[n] == ' ') ? n : 0;
 }
@@ -116,8 +116,8 @@ static void put_values(char *to, const struct arcprof_event_kind *k, const struc
 	}
 }
 
-static void emit(const struct arcprof_recorder *m, const struct arcprof_event_kind *k, uint64_t vthread,
-		 uint64_t begun, const struct value *v, size_t nr)
+static void api_emit_emit(const struct arcprof_recorder *m, const struct arcprof_event_kind *k,
+			  uint64_t vthread, uint64_t begun, const struct value *v, size_t nr)
 {
 	const uint64_t now = arcprof_recorder_now_ns();
 	struct jvm_marked r = {
@@ -151,7 +151,7 @@ static uint16_t text_len(const char *s)
 	return len;
 }
 
-static struct value value_of(const struct arcprof_field *f)
+static struct value api_emit_value_of(const struct arcprof_field *f)
 {
 	if (f->type == ARCPROF_STRING && f->u.string)
 		return (struct value){ f->u.string, FIELD_TEXT, text_len(f->u.string) };
@@ -168,8 +168,8 @@ static void emit_fields(const struct arcprof_recorder *m, const struct arcprof_e
 
 	nr = nr < k->nr ? nr : k->nr;
 	for (i = 0; i < nr; i++)
-		v[i] = value_of(&values[i]);
-	emit(m, k, 0, begun, v, nr);
+		v[i] = api_emit_value_of(&values[i]);
+	api_emit_emit(m, k, 0, begun, v, nr);
 }
 
 void arcprof_emit(const struct arcprof_event_kind *k, const struct arcprof_field *values, size_t nr)
@@ -190,7 +190,7 @@ void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 }
 
 /* The value at p, of which left bytes are there; returns how many it has, 0: it does not hold together. */
-static size_t read_value(const char *p, size_t left, struct value *v)
+static size_t api_emit_read_value(const char *p, size_t left, struct value *v)
 {
 	*v = (struct value){ p + 1, (uint8_t)*p, 0 };
 	switch (v->type) {
@@ -220,9 +220,9 @@ void arcprof_emit_values(const struct arcprof_event_kind *k, uint64_t vthread, u
 	if (!m)
 		return;
 	for (nr = 0; p < end && nr < k->nr; nr++, p += n) {
-		n = read_value(p, end - p, &v[nr]);
+		n = api_emit_read_value(p, end - p, &v[nr]);
 		if (!n)
 			return;
 	}
-	emit(m, k, vthread, begun, v, nr);
+	api_emit_emit(m, k, vthread, begun, v, nr);
 }

@@ -59,7 +59,7 @@ static int is_traced(void)
 	return slurp(path, text, sizeof(text)) > 0 && !strcmp(text, ITRACE_STEPPER_COMM "\n");
 }
 
-static inline __attribute__((always_inline)) uint32_t ask(uint32_t what)
+static inline __attribute__((always_inline)) uint32_t api_itrace_ask(uint32_t what)
 {
 	struct itrace_request r = { ITRACE_REQUEST_MAGIC, what, 0 };
 	siginfo_t si;
@@ -82,7 +82,7 @@ static int trace_fd(void)
 	return number ? atoi(number) : -1;
 }
 
-static inline __attribute__((always_inline)) int join(int fd)
+static inline __attribute__((always_inline)) int api_itrace_join(int fd)
 {
 	struct arcprof_itrace_join j = { .size = sizeof(j) };
 
@@ -95,7 +95,7 @@ int arcprof_itrace_on(void)
 		return -EALREADY;
 	self.fd = trace_fd();
 	self.traced = BY_MODULE;
-	if (self.fd >= 0 && !join(self.fd))
+	if (self.fd >= 0 && !api_itrace_join(self.fd))
 		return 0;
 	self.traced = FREE;
 	self.pid = getpid();
@@ -103,7 +103,7 @@ int arcprof_itrace_on(void)
 	if (!is_traced())
 		return -ENODEV;
 	self.traced = BY_PTRACE;
-	if (ask(ITRACE_REQUEST_ON) == ITRACE_ANSWER_DONE)
+	if (api_itrace_ask(ITRACE_REQUEST_ON) == ITRACE_ANSWER_DONE)
 		return 0;
 	self.traced = FREE;
 	return -EAGAIN;
@@ -118,5 +118,5 @@ int arcprof_itrace_off(void)
 	self.traced = FREE;
 	if (by == BY_MODULE)
 		return syscall(SYS_ioctl, self.fd, ARCPROF_IOC_ITRACE_LEAVE) ? -EAGAIN : 0;
-	return ask(ITRACE_REQUEST_OFF) == ITRACE_ANSWER_DONE ? 0 : -EAGAIN;
+	return api_itrace_ask(ITRACE_REQUEST_OFF) == ITRACE_ANSWER_DONE ? 0 : -EAGAIN;
 }

@@ -81,7 +81,7 @@ static struct own *get_own(void)
 	return own;
 }
 
-static bool is_letter(unsigned char c)
+static bool api_label_is_letter(unsigned char c)
 {
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
@@ -91,9 +91,10 @@ static size_t len_key(const char *s)
 {
 	size_t len = 0;
 
-	if (!is_letter(*s))
+	if (!api_label_is_letter(*s))
 		return 0;
-	while (is_letter(s[len]) || (s[len] >= '0' && s[len] <= '9') || s[len] == '-' || s[len] == '.')
+	while (api_label_is_letter(s[len]) || (s[len] >= '0' && s[len] <= '9') || s[len] == '-' ||
+	       s[len] == '.')
 		len++;
 	return s[len] || len > MAX_KEY ? 0 : len;
 }
@@ -110,7 +111,7 @@ static size_t len_value(const char *s)
 }
 
 /* Where the label of the key begins, with the comma behind it; at the end when there is none. */
-static char *find(struct arcprof_labels *l, const char *key, size_t len, size_t *size)
+static char *api_label_find(struct arcprof_labels *l, const char *key, size_t len, size_t *size)
 {
 	char *p = l->text, *end = l->text + l->len, *next;
 
@@ -126,11 +127,11 @@ static char *find(struct arcprof_labels *l, const char *key, size_t len, size_t 
 }
 
 /* The label goes to the end: those of a request change more often than those of a tenant. */
-static int change(struct arcprof_labels *l, const char *key, size_t key_len, const char *value,
-		  size_t value_len)
+static int api_label_change(struct arcprof_labels *l, const char *key, size_t key_len, const char *value,
+			    size_t value_len)
 {
 	size_t size, room;
-	char *at = find(l, key, key_len, &size);
+	char *at = api_label_find(l, key, key_len, &size);
 
 	memmove(at, at + size, (size_t)(l->text + l->len - at) - size);
 	l->len = (uint16_t)(l->len - size);
@@ -164,7 +165,7 @@ int arcprof_label(const char *key, const char *value)
 	value_len = value ? len_value(value) : 0;
 	if (!key_len)
 		return -EINVAL;
-	r = change(&o->labels, key, key_len, value, value_len);
+	r = api_label_change(&o->labels, key, key_len, value, value_len);
 	put_own(m, o);
 	return value && !value_len ? -EINVAL : r;
 }

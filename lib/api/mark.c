@@ -6,7 +6,7 @@
 #include "api/recorder.h"
 #include "arcprof.h"
 
-static void put(const struct arcprof_recorder *m, const struct jvm_event *e)
+static void api_mark_put(const struct arcprof_recorder *m, const struct jvm_event *e)
 {
 	size_t size = jvm_size_event(e);
 	void *rec = arcprof_recorder_reserve(m, size);
@@ -18,7 +18,8 @@ static void put(const struct arcprof_recorder *m, const struct jvm_event *e)
 }
 
 /* duration_ns UINT64_MAX: a moment; value UINT64_MAX: none. */
-static struct jvm_event event_of(const char *name, uint64_t time_ns, uint64_t duration_ns, uint64_t value)
+static struct jvm_event api_mark_event_of(const char *name, uint64_t time_ns, uint64_t duration_ns,
+					  uint64_t value)
 {
 	return (struct jvm_event){
 		.kind = duration_ns == UINT64_MAX ? JVM_EVENT_MARK : JVM_EVENT_PHASE,
@@ -35,9 +36,9 @@ void arcprof_mark_of(uint64_t vthread, const char *name, uint64_t value)
 
 	if (!m)
 		return;
-	e = event_of(name, arcprof_recorder_now_ns(), UINT64_MAX, value);
+	e = api_mark_event_of(name, arcprof_recorder_now_ns(), UINT64_MAX, value);
 	e.vthread = vthread;
-	put(m, &e);
+	api_mark_put(m, &e);
 }
 
 void arcprof_mark(const char *name)
@@ -62,9 +63,9 @@ void arcprof_phase_of(uint64_t vthread, uint64_t begun, const char *name)
 
 	if (!m)
 		return;
-	e = event_of(name, begun, arcprof_recorder_now_ns() - begun, UINT64_MAX);
+	e = api_mark_event_of(name, begun, arcprof_recorder_now_ns() - begun, UINT64_MAX);
 	e.vthread = vthread;
-	put(m, &e);
+	api_mark_put(m, &e);
 }
 
 void arcprof_phase_end(uint64_t begun, const char *name)

@@ -40,7 +40,7 @@ ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
  * What a parent had, what came to nothing, or what belongs to a recorder before: other threads may be about
  * to write there, so it stays mapped.
  */
-static void give_back(void)
+static void api_recorder_give_back(void)
 {
 	if (area && area_pid != getpid())
 		munmap(area, area_bytes);
@@ -48,7 +48,7 @@ static void give_back(void)
 	area = NULL;
 }
 
-static int join(struct arcprof_recorder *m)
+static int api_recorder_join(struct arcprof_recorder *m)
 {
 	char invited[sizeof(invitation.path)];
 	const char *path = secure_getenv(MARK_ENVIRONMENT);
@@ -64,7 +64,7 @@ static int join(struct arcprof_recorder *m)
 	if (invited[0])
 		path = invited;
 
-	give_back();
+	api_recorder_give_back();
 	if (!path || !client_open(&recorder, path, JVM_GO_TIMEOUT_MS) ||
 	    !client_greet(&recorder, JVM_MARKS, 0, &setup, fds))
 		return 0;
@@ -113,9 +113,9 @@ struct arcprof_recorder *arcprof_recorder_find(void)
 	pthread_mutex_lock(&m->lock);
 	if (m->state == RECORDER_UNKNOWN) {
 		store_relaxed(&arcprof_recorder_generation, arcprof_recorder_generation + 1);
-		on = join(m);
+		on = api_recorder_join(m);
 		if (!on)
-			give_back();
+			api_recorder_give_back();
 		store_release(&m->state, on ? RECORDER_ON : RECORDER_OFF);
 	}
 	on = m->state == RECORDER_ON;

@@ -66,7 +66,7 @@ static int take_answer(int fd)
 	return memcmp(line, "ok\n", sizeof(line)) ? -EINVAL : 0;
 }
 
-static int ask(const char *command, const char *events)
+static int api_switch_ask(const char *command, const char *events)
 {
 	const struct arcprof_recorder *m = arcprof_recorder_of(JVM_TELL_ALL);
 	char line[MAX_EVENTS + 16];
@@ -87,10 +87,10 @@ static int ask(const char *command, const char *events)
 
 int arcprof_recording_on(const char *events)
 {
-	return events ? ask("enable", events) : ask("resume", "");
+	return events ? api_switch_ask("enable", events) : api_switch_ask("resume", "");
 }
 
 int arcprof_recording_off(const char *events)
 {
-	return events ? ask("disable", events) : ask("pause", "");
+	return events ? api_switch_ask("disable", events) : api_switch_ask("pause", "");
 }

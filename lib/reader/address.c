@@ -75,7 +75,7 @@ static struct space *get_space(struct reader_maps *m, uint32_t process)
 	return &m->spaces[*at];
 }
 
-static int add(struct pass *p, struct space *s, const struct mapping *x)
+static int address_add(struct pass *p, struct space *s, const struct mapping *x)
 {
 	if (query_data_charge(&p->t->data, sizeof(*x), p->e))
 		return -ENOMEM;
@@ -96,7 +96,7 @@ static int take_proc(void *ctx, const struct rec_proc *r)
 	get_space(p->m, r->proc);
 	nr = p->m->spaces[parent].nr;
 	for (i = 0; i < nr; i++)
-		if (add(p, get_space(p->m, r->proc), &p->m->spaces[parent].list[i]))
+		if (address_add(p, get_space(p->m, r->proc), &p->m->spaces[parent].list[i]))
 			return -ENOMEM;
 	return 0;
 }
@@ -120,7 +120,7 @@ static int take_map(void *ctx, const struct rec_map *r)
 		.process = r->proc, .module = r->module, .time_ns = since,
 		.address = r->addr, .size = r->size, .offset = r->pgoff,
 	};
-	return add(p, get_space(m, r->proc), &x);
+	return address_add(p, get_space(m, r->proc), &x);
 }
 
 int reader_maps_load(struct arcprof_trace *t, struct err *e)
@@ -170,7 +170,7 @@ static void go_to(struct space *s, uint64_t time_ns)
 }
 
 /* In the file of a module; false: none is there. */
-static bool find_module(struct space *s, uint64_t time_ns, uint64_t address, struct frame *f)
+static bool address_find_module(struct space *s, uint64_t time_ns, uint64_t address, struct frame *f)
 {
 	uint32_t module;
 	uint64_t off;
@@ -217,7 +217,7 @@ static bool find_frame(struct arcprof_trace *t, const struct arcprof_address *a,
 
 	if (a->address >> 63)
 		return find_kernel(x, a->address, f);
-	if (at != MAP_NONE && find_module(&t->maps->spaces[at], time_ns, a->address, f))
+	if (at != MAP_NONE && address_find_module(&t->maps->spaces[at], time_ns, a->address, f))
 		return true;
 	*f = names_code_frame(x, a->process, a->address, time_ns);
 	/* of what is known the begin is, and that is not 0 */

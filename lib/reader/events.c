@@ -6,8 +6,8 @@
 #include "reader/reader.h"
 
 /* Return the text of a row in a column of the table; NULL: it has none there. */
-static const char *text_of(struct arcprof_trace *t, const struct query_table *table, const char *column,
-			   uint32_t row)
+static const char *reader_events_text_of(struct arcprof_trace *t, const struct query_table *table,
+					 const char *column, uint32_t row)
 {
 	struct query_cell c = { .row = row };
 
@@ -17,8 +17,8 @@ static const char *text_of(struct arcprof_trace *t, const struct query_table *ta
 }
 
 /* The same of a number; otherwise when it is not known. */
-static uint64_t number_of(const struct arcprof_trace *t, const struct query_table *table, const char *column,
-			  uint32_t row, uint64_t otherwise)
+static uint64_t reader_events_number_of(const struct arcprof_trace *t, const struct query_table *table,
+					const char *column, uint32_t row, uint64_t otherwise)
 {
 	struct query_cell c = { .row = row };
 	uint64_t v;
@@ -36,14 +36,15 @@ int arcprof_trace_call(struct arcprof_trace *t, uint32_t row, struct arcprof_cal
 	if (!reader_has(t, ARCPROF_TABLE_CALLS, row, d->nr_calls))
 		return -ERANGE;
 	*x = (struct arcprof_call){
-		.time_ns = number_of(t, c, "time", row, 0),
-		.duration_ns = number_of(t, c, "duration", row, ARCPROF_UNKNOWN),
+		.time_ns = reader_events_number_of(t, c, "time", row, 0),
+		.duration_ns = reader_events_number_of(t, c, "duration", row, ARCPROF_UNKNOWN),
 		.base = d->calls[row].base, .cum = d->calls[row].cum,
-		.thread = number_of(t, c, "thread", row, 0), .function = d->calls[row].function,
+		.thread = reader_events_number_of(t, c, "thread", row, 0), .function = d->calls[row].function,
 		.parent = d->calls[row].parent == MAP_NONE ? ARCPROF_NONE : d->calls[row].parent,
 		.level = d->calls[row].level,
-		.name = text_of(t, c, "name", row), .thread_name = text_of(t, c, "thread_name", row),
-		.how = text_of(t, c, "how", row),
+		.name = reader_events_text_of(t, c, "name", row),
+		.thread_name = reader_events_text_of(t, c, "thread_name", row),
+		.how = reader_events_text_of(t, c, "how", row),
 	};
 	return 0;
 }
@@ -56,11 +57,13 @@ int arcprof_trace_event(struct arcprof_trace *t, uint32_t row, struct arcprof_ev
 	if (!reader_has(t, ARCPROF_TABLE_EVENTS, row, d->nr_events))
 		return -ERANGE;
 	*x = (struct arcprof_event){
-		.time_ns = number_of(t, c, "time", row, 0), .consumed = d->events[row].delta,
+		.time_ns = reader_events_number_of(t, c, "time", row, 0), .consumed = d->events[row].delta,
 		.thread = d->events[row].thread, .function = d->events[row].function,
 		.cpu = d->events[row].cpu,
-		.kind = text_of(t, c, "kind", row), .name = text_of(t, c, "name", row),
-		.thread_name = text_of(t, c, "thread_name", row), .state = text_of(t, c, "state", row),
+		.kind = reader_events_text_of(t, c, "kind", row),
+		.name = reader_events_text_of(t, c, "name", row),
+		.thread_name = reader_events_text_of(t, c, "thread_name", row),
+		.state = reader_events_text_of(t, c, "state", row),
 	};
 	return 0;
 }
@@ -73,13 +76,14 @@ int arcprof_trace_dispatch(struct arcprof_trace *t, uint32_t row, struct arcprof
 	if (!reader_has(t, ARCPROF_TABLE_DISPATCHES, row, d->nr_dispatches))
 		return -ERANGE;
 	*x = (struct arcprof_dispatch){
-		.time_ns = number_of(t, c, "time", row, 0),
-		.ran_ns = number_of(t, c, "ran", row, ARCPROF_UNKNOWN),
-		.waited_ns = number_of(t, c, "waited", row, ARCPROF_UNKNOWN),
-		.blocked_ns = number_of(t, c, "blocked", row, ARCPROF_UNKNOWN),
+		.time_ns = reader_events_number_of(t, c, "time", row, 0),
+		.ran_ns = reader_events_number_of(t, c, "ran", row, ARCPROF_UNKNOWN),
+		.waited_ns = reader_events_number_of(t, c, "waited", row, ARCPROF_UNKNOWN),
+		.blocked_ns = reader_events_number_of(t, c, "blocked", row, ARCPROF_UNKNOWN),
 		.out = d->dispatches[row].out, .in = d->dispatches[row].in, .cpu = d->dispatches[row].cpu,
-		.number = number_of(t, c, "number", row, 0), .interrupt = text_of(t, c, "class", row),
-		.state = text_of(t, c, "state", row),
+		.number = reader_events_number_of(t, c, "number", row, 0),
+		.interrupt = reader_events_text_of(t, c, "class", row),
+		.state = reader_events_text_of(t, c, "state", row),
 	};
 	return 0;
 }

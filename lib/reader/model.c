@@ -5,7 +5,7 @@
 
 #include "reader/reader.h"
 
-static uint64_t since_start(const struct query_data *d, uint64_t time_ns)
+static uint64_t model_since_start(const struct query_data *d, uint64_t time_ns)
 {
 	uint64_t v;
 
@@ -13,7 +13,7 @@ static uint64_t since_start(const struct query_data *d, uint64_t time_ns)
 }
 
 /* A function without a name is called "", not nothing. */
-static const char *name_of(const struct query_data *d, uint32_t consumer)
+static const char *model_name_of(const struct query_data *d, uint32_t consumer)
 {
 	return model_str(&d->model, d->model.consumers.items[consumer].name);
 }
@@ -64,7 +64,7 @@ int arcprof_trace_process(struct arcprof_trace *t, uint32_t row, struct arcprof_
 	*x = (struct arcprof_process){
 		.number = p->number, .pid = p->pid, .parent = l->parent, .function = l->function,
 		.name = model_str(&d->model, p->comm),
-		.start_ns = since_start(d, l->start_ns), .end_ns = since_start(d, l->end_ns),
+		.start_ns = model_since_start(d, l->start_ns), .end_ns = model_since_start(d, l->end_ns),
 	};
 	return 0;
 }
@@ -81,8 +81,8 @@ int arcprof_trace_thread(struct arcprof_trace *t, uint32_t row, struct arcprof_t
 	n = &d->names.threads[row];
 	*x = (struct arcprof_thread_row){
 		.number = l->number, .tid = n->tid, .process = n->proc, .function = l->function,
-		.name = name_of(d, l->function), .is_java = n->java,
-		.start_ns = since_start(d, l->start_ns), .end_ns = since_start(d, l->end_ns),
+		.name = model_name_of(d, l->function), .is_java = n->java,
+		.start_ns = model_since_start(d, l->start_ns), .end_ns = model_since_start(d, l->end_ns),
 	};
 	return 0;
 }
@@ -134,7 +134,7 @@ int arcprof_trace_function(struct arcprof_trace *t, uint32_t number, struct arcp
 		return -ERANGE;
 	c = &d->model.consumers.items[number];
 	*x = (struct arcprof_function){
-		.name = name_of(d, number), .kind = consumer_kind_name(c->kind),
+		.name = model_name_of(d, number), .kind = consumer_kind_name(c->kind),
 		.module = query_data_str(d, c->module), .detail = query_data_str(d, c->detail),
 	};
 	if (c->kind == CONSUMER_PROCESS || c->kind == CONSUMER_THREAD)
@@ -161,7 +161,7 @@ int arcprof_trace_node(struct arcprof_trace *t, uint32_t row, struct arcprof_nod
 	*x = (struct arcprof_node){
 		.parent = n->parent ? d->rank[n->parent] : ARCPROF_NONE, .last = d->last[row],
 		.level = d->level[row], .recursion = f->rl[node], .function = n->consumer,
-		.process = d->process[row], .thread = d->thread[row], .name = name_of(d, n->consumer),
+		.process = d->process[row], .thread = d->thread[row], .name = model_name_of(d, n->consumer),
 	};
 	fill_n(&d->model, n->n, flow_base(f, node), x->n);
 	memcpy(x->base, flow_base(f, node), bytes);
@@ -180,7 +180,7 @@ int arcprof_trace_sample(struct arcprof_trace *t, uint32_t row, struct arcprof_s
 		return -ERANGE;
 	s = &d->model.times.list[row];
 	*x = (struct arcprof_sample){
-		.time_ns = since_start(d, s->time_ns), .weight = s->weight, .thread = s->thread,
+		.time_ns = model_since_start(d, s->time_ns), .weight = s->weight, .thread = s->thread,
 		.cpu = s->cpu, .metric = s->metric, .node = d->rank[s->node], .is_user = s->user,
 		.stack = s->stack == UINT32_MAX ? 0 : s->stack,
 	};
@@ -196,7 +196,7 @@ struct arcprof_frame reader_frame(const struct query_data *d, const struct frame
 	uint32_t function = query_data_function(d, l->consumer);
 
 	return (struct arcprof_frame){
-		.name = name_of(d, l->consumer),
+		.name = model_name_of(d, l->consumer),
 		/* a function may be a context or not, and by then of no kind */
 		.kind = consumer_kind_name(d->model.consumers.items[function ? function : l->consumer].kind),
 		.code = frame_kind_name(f->kind == FRAME_NONE ? FRAME_MARK : f->kind),

@@ -36,7 +36,7 @@ static void release_list(struct opt_list *l)
 	free(l->items);
 }
 
-static void choose(struct arcprof_trace *t, const struct arcprof_options *o)
+static void reader_choose(struct arcprof_trace *t, const struct arcprof_options *o)
 {
 	uint32_t flags = o->flags;
 
@@ -66,7 +66,7 @@ static int open_reader(struct arcprof_trace **tp, struct trace_reader *reader,
 	if (given)
 		o = *given;
 	t->reader = reader;
-	choose(t, &o);
+	reader_choose(t, &o);
 	query_data_init(&t->data, reader, &t->profile, o.memory_bytes ? o.memory_bytes : DEFAULT_MEMORY,
 			&t->used_bytes);
 	if (o.to_ns && o.to_ns <= o.from_ns)

@@ -14,7 +14,7 @@ JNIEXPORT jlong JNICALL Java_arcprof_Event_define(JNIEnv *env, jclass type, jlon
 	return (jlong)(intptr_t)arcprof_define(n, f);
 }
 
-static void emit(jlong kind, jlong vthread, jlong begun, const void *values, jint len)
+static void api_event_emit(jlong kind, jlong vthread, jlong begun, const void *values, jint len)
 {
 	if (kind)
 		arcprof_emit_values((const void *)(intptr_t)kind, (uint64_t)vthread, (uint64_t)begun, values,
@@ -29,7 +29,7 @@ JNIEXPORT void JNICALL Java_arcprof_Event_emitShort(JNIEnv *env, jclass type, jl
 	const jlong words[] = { a, b, c, d, e, f, g, h };
 
 	if (len >= 0 && (size_t)len <= sizeof(words))
-		emit(kind, vthread, begun, words, len);
+		api_event_emit(kind, vthread, begun, words, len);
 }
 
 JNIEXPORT void JNICALL Java_arcprof_Event_emitLong(JNIEnv *env, jclass type, jlong kind, jlong vthread,
@@ -41,5 +41,5 @@ JNIEXPORT void JNICALL Java_arcprof_Event_emitLong(JNIEnv *env, jclass type, jlo
 		return;
 	(*env)->GetByteArrayRegion(env, values, 0, len, copy);
 	if (!(*env)->ExceptionCheck(env))
-		emit(kind, vthread, begun, copy, len);
+		api_event_emit(kind, vthread, begun, copy, len);
 }

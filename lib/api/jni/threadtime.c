@@ -25,7 +25,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 	return arcprof_init(NULL) ? JNI_ERR : JNI_VERSION_1_8;
 }
 
-static void fail(JNIEnv *env, const char *what, int code)
+static void api_threadtime_fail(JNIEnv *env, const char *what, int code)
 {
 	jclass type = (*env)->FindClass(env, "java/lang/IllegalStateException");
 	char text[128];
@@ -42,7 +42,7 @@ static struct arcprof_thread *this_thread(JNIEnv *env)
 		return self;
 	self = arcprof_thread_open();
 	if (!self)
-		fail(env, "this thread is not measured", errno);
+		api_threadtime_fail(env, "this thread is not measured", errno);
 	else
 		pthread_setspecific(key, self);
 	return self;
@@ -82,7 +82,7 @@ JNIEXPORT void JNICALL Java_arcprof_ThreadTime_read(JNIEnv *env, jclass type, jl
 	int r = t ? arcprof_thread_read(t, &v) : 0;
 
 	if (r)
-		fail(env, "the thread's values cannot be read", -r);
+		api_threadtime_fail(env, "the thread's values cannot be read", -r);
 	else if (t)
 		give(env, array, &v);
 }
@@ -93,7 +93,7 @@ JNIEXPORT void JNICALL Java_arcprof_ThreadTime_process(JNIEnv *env, jclass type,
 	int r = arcprof_process_read(0, &v);
 
 	if (r)
-		fail(env, "the process's values cannot be read", -r);
+		api_threadtime_fail(env, "the process's values cannot be read", -r);
 	else
 		give(env, array, &v);
 }
