@@ -11,7 +11,7 @@ enum { MAX_KTHREADS = 1 << 16, KTHREAD_BYTES = 512, STACK_FIRST = 512, CALIBRATE
 
 _Static_assert(sizeof(struct callflow_kthread) <= KTHREAD_BYTES, "kthreads do not share a cache line");
 
-static bool fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
+static bool callflow_area_fits(const struct callflow_area *a, uint64_t off, uint64_t bytes)
 {
 	return off >= CALLFLOW_PAGE && off % 8 == 0 && off <= a->bytes && bytes <= a->bytes - off;
 }
@@ -22,7 +22,8 @@ static bool has_sound_rings(const struct callflow_area *a)
 		return true;
 	return a->nr_rings && !(a->nr_rings & (a->nr_rings - 1)) && a->nr_rings <= 1024 && a->ring_events &&
 	       !(a->ring_events & (a->ring_events - 1)) && a->nr_threads <= CALLFLOW_EVENT_THREADS &&
-	       fits(a, a->rings_off, a->nr_rings * callflow_ring_bytes(a->ring_events, a->nr_metrics));
+	       callflow_area_fits(a, a->rings_off,
+				  a->nr_rings * callflow_ring_bytes(a->ring_events, a->nr_metrics));
 }
 
 static bool has_sound_labels(const struct callflow_area *a)
@@ -30,8 +31,8 @@ static bool has_sound_labels(const struct callflow_area *a)
 	if (!a->nr_labels)
 		return true;
 	return !(a->nr_labels & (a->nr_labels - 1)) && a->nr_labels <= 1u << 24 &&
-	       fits(a, a->labels_off, a->nr_labels * sizeof(struct callflow_label)) &&
-	       fits(a, a->label_texts_off, a->label_bytes);
+	       callflow_area_fits(a, a->labels_off, a->nr_labels * sizeof(struct callflow_label)) &&
+	       callflow_area_fits(a, a->label_texts_off, a->label_bytes);
 }
 
 static bool is_sound(const struct callflow_area *a, size_t bytes)
@@ -44,13 +45,14 @@ static bool is_sound(const struct callflow_area *a, size_t bytes)
 	    a->nr_functions > CALLFLOW_VALUE || a->nr_pages < 2 || a->nr_pages >= 1u << 23 ||
 	    a->nr_reserved >= a->nr_pages || !a->max_depth)
 		return false;
-	return fits(a, a->threads_off, (uint64_t)a->nr_threads * sizeof(struct callflow_thread)) &&
-	       fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
-	       fits(a, a->owners_off, (uint64_t)a->nr_pages * 4) &&
-	       fits(a, a->pool_off, (uint64_t)a->nr_pages * CALLFLOW_PAGE) &&
+	return callflow_area_fits(a, a->threads_off,
+				  (uint64_t)a->nr_threads * sizeof(struct callflow_thread)) &&
+	       callflow_area_fits(a, a->functions_off, (uint64_t)a->nr_functions * 8) &&
+	       callflow_area_fits(a, a->owners_off, (uint64_t)a->nr_pages * 4) &&
+	       callflow_area_fits(a, a->pool_off, (uint64_t)a->nr_pages * CALLFLOW_PAGE) &&
 	       (!(a->flags & CALLFLOW_TIMED) || a->nr_metrics == CALLFLOW_NR_TIMED) &&
 	       has_sound_rings(a) && has_sound_labels(a) &&
-	       (!a->rules_bytes || fits(a, a->rules_off, a->rules_bytes));
+	       (!a->rules_bytes || callflow_area_fits(a, a->rules_off, a->rules_bytes));
 }
 
 static enum step_mode mode_of(const struct callflow_area *a)
@@ -302,7 +304,7 @@ static bool is_short(void)
 	       load_relaxed(&a->next_page) >= (a->nr_pages - a->nr_reserved) / 2;
 }
 
-static void set_name(struct callflow_thread *t, const char *name, size_t len)
+static void callflow_area_set_name(struct callflow_thread *t, const char *name, size_t len)
 {
 	size_t i;
 
@@ -337,7 +339,7 @@ static void name_several(struct callflow_thread *t, const char *common, size_t l
 		name[at++] = common[i];
 	if (len && (cut || i < len))
 		name[at++] = '*';
-	set_name(t, name, at);
+	callflow_area_set_name(t, name, at);
 }
 
 static size_t length(const char *s)
@@ -473,7 +475,7 @@ void callflow_thread_name(struct callflow_thread *t, const char *name, size_t le
 	if (t->flags & CALLFLOW_THREAD_SEVERAL)
 		add_name(t, name, len);
 	else
-		set_name(t, name, len);
+		callflow_area_set_name(t, name, len);
 }
 
 void callflow_thread_end(struct callflow_thread *t)

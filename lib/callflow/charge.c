@@ -11,7 +11,7 @@ static uint64_t read_dispatches(struct callflow_kthread *k)
 }
 
 /* Values of the calling thread's metrics; those that only events move are 0. */
-static void read_all(struct callflow_kthread *k, uint64_t *v)
+static void callflow_charge_read_all(struct callflow_kthread *k, uint64_t *v)
 {
 	uint64_t tsc = cf.flags & CALLFLOW_PRECISE ? cpu_tsc_after_all() : cpu_tsc();
 	uint32_t m;
@@ -61,7 +61,7 @@ void callflow_charge_now(struct callflow_kthread *k)
 
 	if (!k->cur)
 		return;
-	read_all(k, v);
+	callflow_charge_read_all(k, v);
 	charge_all(k->cur, v);
 }
 
@@ -93,7 +93,7 @@ void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t)
 
 	if (!t)
 		return;
-	read_all(k, v);
+	callflow_charge_read_all(k, v);
 	set_last(k, t, v);
 }
 
@@ -102,7 +102,7 @@ static void hand_over(struct callflow_kthread *k, struct callflow_thread *to)
 {
 	uint64_t v[CALLFLOW_MAX_METRICS];
 
-	read_all(k, v);
+	callflow_charge_read_all(k, v);
 	if (k->cur) {
 		charge_all(k->cur, v);
 		store_relaxed(&k->cur->running_on, 0);

@@ -8,13 +8,13 @@ struct text {
 	int nr;
 };
 
-static void add(struct text *t, const char *s, size_t len)
+static void callflow_filter_add(struct text *t, const char *s, size_t len)
 {
 	t->part[t->nr] = s;
 	t->len[t->nr++] = len;
 }
 
-static char at(const struct text *t, size_t i)
+static char callflow_filter_at(const struct text *t, size_t i)
 {
 	int p;
 	char c;
@@ -35,7 +35,7 @@ static size_t length(const struct text *t)
 	return n;
 }
 
-static bool same(char pattern, char c)
+static bool callflow_filter_same(char pattern, char c)
 {
 	return pattern == '?' || (pattern == '/' ? '.' : pattern) == c;
 }
@@ -52,10 +52,10 @@ static bool match(const char *p, size_t plen, const struct text *t, bool prefix)
 		if (k < plen && p[k] == '*') {
 			star = k++;
 			mark = i;
-		} else if (k < plen && same(p[k], at(t, i))) {
+		} else if (k < plen && callflow_filter_same(p[k], callflow_filter_at(t, i))) {
 			i++;
 			k++;
-		} else if (prefix && k == plen && at(t, i) == '.') {
+		} else if (prefix && k == plen && callflow_filter_at(t, i) == '.') {
 			return true;
 		} else if (star != SIZE_MAX) {
 			k = star + 1;
@@ -69,7 +69,7 @@ static bool match(const char *p, size_t plen, const struct text *t, bool prefix)
 	return k == plen;
 }
 
-static bool has(const char *s, size_t len, char c)
+static bool callflow_filter_has(const char *s, size_t len, char c)
 {
 	size_t i;
 
@@ -80,7 +80,8 @@ static bool has(const char *s, size_t len, char c)
 }
 
 /* The rule after r, or the first; NULL at the end. */
-static const struct callflow_rule *next(const struct callflow_rules *rules, const struct callflow_rule *r)
+static const struct callflow_rule *callflow_filter_next(const struct callflow_rules *rules,
+							const struct callflow_rule *r)
 {
 	const uint8_t *end = (const uint8_t *)rules + rules->bytes, *p;
 
@@ -107,7 +108,7 @@ static size_t second(const struct callflow_rule *r)
 	return i;
 }
 
-static bool is_known(const struct callflow_rule *r)
+static bool callflow_filter_is_known(const struct callflow_rule *r)
 {
 	return r->kind == CALLFLOW_RULE_METHOD || r->kind == CALLFLOW_RULE_THREAD ||
 	       (r->kind == CALLFLOW_RULE_PAIR && second(r) < r->len);
@@ -117,7 +118,7 @@ static bool match_first(const struct callflow_rule *r, const struct callflow_tex
 {
 	struct text t = { 0 };
 
-	add(&t, of->s, of->len);
+	callflow_filter_add(&t, of->s, of->len);
 	return match(pattern(r), second(r) - 1, &t, false);
 }
 
@@ -126,7 +127,7 @@ static bool match_pair(const struct callflow_rule *r, const struct callflow_text
 {
 	struct text t = { 0 };
 
-	add(&t, name->s, name->len);
+	callflow_filter_add(&t, name->s, name->len);
 	return r->kind == CALLFLOW_RULE_PAIR && match_first(r, outer) &&
 	       match(pattern(r) + second(r), r->len - second(r), &t, false);
 }
@@ -140,9 +141,9 @@ bool callflow_rules_valid(const void *data, size_t bytes)
 
 	if (bytes < sizeof(*rules) || rules->bytes > bytes || rules->bytes < sizeof(*rules))
 		return false;
-	while ((r = next(rules, r))) {
+	while ((r = callflow_filter_next(rules, r))) {
 		end = (size_t)((const uint8_t *)(r + 1) - (const uint8_t *)data) + ((r->len + 3u) & ~3u);
-		if (end > rules->bytes || !is_known(r))
+		if (end > rules->bytes || !callflow_filter_is_known(r))
 			return false;
 		nr++;
 	}
@@ -154,19 +155,19 @@ bool callflow_wants_method(const struct callflow_rules *rules, const struct call
 	struct text with = { 0 }, without = { 0 };
 	const struct callflow_rule *r = NULL;
 
-	add(&without, m->class_name.s, m->class_name.len);
-	add(&without, ".", 1);
-	add(&without, m->name.s, m->name.len);
+	callflow_filter_add(&without, m->class_name.s, m->class_name.len);
+	callflow_filter_add(&without, ".", 1);
+	callflow_filter_add(&without, m->name.s, m->name.len);
 	with = without;
-	add(&with, m->sig.s, m->sig.len);
-	while (rules && (r = next(rules, r))) {
-		bool whole = has(pattern(r), r->len, '(');
+	callflow_filter_add(&with, m->sig.s, m->sig.len);
+	while (rules && (r = callflow_filter_next(rules, r))) {
+		bool whole = callflow_filter_has(pattern(r), r->len, '(');
 
 		if (match_pair(r, &m->class_name, &m->name))
 			return r->include;
 		if (r->kind == CALLFLOW_RULE_METHOD &&
 		    match(pattern(r), r->len, whole ? &with : &without,
-			  !whole && !has(pattern(r), r->len, '*')))
+			  !whole && !callflow_filter_has(pattern(r), r->len, '*')))
 			return r->include;
 	}
 	return true;
@@ -180,7 +181,7 @@ static bool may_match(const char *p, size_t plen, const struct text *t)
 	for (i = 0; i < n && i < plen; i++) {
 		if (p[i] == '*')
 			return true;
-		if (!same(p[i], at(t, i)))
+		if (!callflow_filter_same(p[i], callflow_filter_at(t, i)))
 			return false;
 	}
 	return i == n || i == plen;
@@ -192,9 +193,9 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 	const struct callflow_rule *r = NULL;
 	struct text t = { 0 };
 
-	add(&t, class_name, class_len);
-	add(&t, ".", 1);
-	while (rules && (r = next(rules, r))) {
+	callflow_filter_add(&t, class_name, class_len);
+	callflow_filter_add(&t, ".", 1);
+	while (rules && (r = callflow_filter_next(rules, r))) {
 		size_t len = r->len;
 		bool all;
 
@@ -210,8 +211,8 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 			return true;
 		/* Everything of the class is excluded when a pattern covers it to the end. */
 		all = len && pattern(r)[len - 1] == '*' && match(pattern(r), len, &t, false);
-		all |= !has(pattern(r), len, '*') && !has(pattern(r), len, '(') &&
-		       match(pattern(r), len, &t, true);
+		all |= !callflow_filter_has(pattern(r), len, '*') &&
+		       !callflow_filter_has(pattern(r), len, '(') && match(pattern(r), len, &t, true);
 		if (all)
 			return false;
 	}
@@ -225,11 +226,11 @@ bool callflow_wants_function(const struct callflow_rules *rules, const char *mod
 	struct text full = { 0 }, alone = { 0 };
 	const struct callflow_rule *r = NULL;
 
-	add(&full, module, module_len);
-	add(&full, ":", 1);
-	add(&full, name, name_len);
-	add(&alone, name, name_len);
-	while (rules && (r = next(rules, r)))
+	callflow_filter_add(&full, module, module_len);
+	callflow_filter_add(&full, ":", 1);
+	callflow_filter_add(&full, name, name_len);
+	callflow_filter_add(&alone, name, name_len);
+	while (rules && (r = callflow_filter_next(rules, r)))
 		if (match_pair(r, &outer, &own) ||
 		    (r->kind == CALLFLOW_RULE_METHOD &&
 		     (match(pattern(r), r->len, &full, false) || match(pattern(r), r->len, &alone, false))))
@@ -242,8 +243,8 @@ bool callflow_wants_thread(const struct callflow_rules *rules, const char *name,
 	const struct callflow_rule *r = NULL;
 	struct text t = { 0 };
 
-	add(&t, name, name_len);
-	while (rules && (r = next(rules, r)))
+	callflow_filter_add(&t, name, name_len);
+	while (rules && (r = callflow_filter_next(rules, r)))
 		if (r->kind == CALLFLOW_RULE_THREAD && match(pattern(r), r->len, &t, false))
 			return r->include;
 	return true;
@@ -253,7 +254,7 @@ bool callflow_rules_no_methods(const struct callflow_rules *rules)
 {
 	const struct callflow_rule *r = NULL;
 
-	while (rules && (r = next(rules, r)))
+	while (rules && (r = callflow_filter_next(rules, r)))
 		if (r->kind != CALLFLOW_RULE_THREAD)
 			return false;
 	return true;

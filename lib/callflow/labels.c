@@ -5,7 +5,7 @@
  */
 #include "callflow/process.h"
 
-static uint64_t hash_of(const char *text, size_t len)
+static uint64_t callflow_labels_hash_of(const char *text, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325ull;	/* FNV-1a, mixed as MurmurHash3 does in the end */
 	size_t i;
@@ -23,7 +23,7 @@ static char *texts(void)
 }
 
 /* The text has its place when this is not 0: where it begins, and its length + 1. */
-static uint64_t place(const char *text, size_t len)
+static uint64_t callflow_labels_place(const char *text, size_t len)
 {
 	uint64_t at = __atomic_fetch_add(&cf.area->next_label_byte, len, __ATOMIC_RELAXED);
 	size_t i;
@@ -54,7 +54,7 @@ uint32_t callflow_label_consumer(const char *text, size_t len)
 {
 	struct callflow_label *labels = (void *)((char *)cf.area + cf.area->labels_off);
 	uint32_t mask = cf.area->nr_labels - 1, i, tries;
-	uint64_t hash = hash_of(text, len), where;
+	uint64_t hash = callflow_labels_hash_of(text, len), where;
 
 	for (tries = 0, i = hash >> 32; tries <= mask / 2; tries++, i++) {
 		struct callflow_label *l = &labels[i & mask];
@@ -62,7 +62,7 @@ uint32_t callflow_label_consumer(const char *text, size_t len)
 
 		if (!seen && __atomic_compare_exchange_n(&l->hash, &seen, hash, false, __ATOMIC_RELAXED,
 							 __ATOMIC_RELAXED)) {
-			where = place(text, len);
+			where = callflow_labels_place(text, len);
 			store_release(&l->place, where);
 			return where ? CALLFLOW_LABEL_FIRST + (i & mask) : CALLFLOW_CONSUMER_LABEL_UNKNOWN;
 		}

@@ -17,7 +17,7 @@ static uint32_t pool_pages(const struct callflow_layout *l)
 }
 
 /* Where everything lies; returns the size of it all. */
-static uint64_t place(const struct callflow_layout *l, struct callflow_area *a)
+static uint64_t callflow_layout_place(const struct callflow_layout *l, struct callflow_area *a)
 {
 	uint64_t at = CALLFLOW_PAGE;
 
@@ -43,7 +43,7 @@ uint64_t callflow_layout_bytes(const struct callflow_layout *l)
 {
 	struct callflow_area a;
 
-	return place(l, &a);
+	return callflow_layout_place(l, &a);
 }
 
 void callflow_layout_write(const struct callflow_layout *l, void *area)
@@ -52,7 +52,7 @@ void callflow_layout_write(const struct callflow_layout *l, void *area)
 	uint8_t *rules;
 	uint32_t i;
 
-	a->bytes = place(l, a);
+	a->bytes = callflow_layout_place(l, a);
 	a->flags = l->flags;
 	a->nr_metrics = l->nr_metrics;
 	for (i = 0; i < l->nr_metrics; i++)

@@ -50,7 +50,7 @@ static uint64_t own_heat(const struct callflow_node *n)
 }
 
 /* Calls visit() for each node below root and root itself, children first; false: it gave up. */
-static bool walk(struct prune *p, bool (*visit)(struct prune *p, uint32_t ref, uint32_t level))
+static bool callflow_prune_walk(struct prune *p, bool (*visit)(struct prune *p, uint32_t ref, uint32_t level))
 {
 	uint32_t at = p->t->root, level = 0;
 
@@ -76,7 +76,7 @@ static bool walk(struct prune *p, bool (*visit)(struct prune *p, uint32_t ref, u
 	}
 }
 
-static bool measure(struct prune *p, uint32_t ref, uint32_t level)
+static bool callflow_prune_measure(struct prune *p, uint32_t ref, uint32_t level)
 {
 	uint64_t sum;
 
@@ -91,7 +91,7 @@ static bool measure(struct prune *p, uint32_t ref, uint32_t level)
 }
 
 /* A sweep: which of its children have little of what it has; they were visited before it. */
-static bool compare(struct prune *p, uint32_t ref, uint32_t level)
+static bool callflow_prune_compare(struct prune *p, uint32_t ref, uint32_t level)
 {
 	uint32_t at = p->nr, first = at, child = node_at(ref)->child, c = child;
 	uint64_t sum, small;
@@ -133,7 +133,7 @@ static void choose_small(struct prune *p)
 }
 
 /* Choose so that about half of the nodes are kept. */
-static void choose(struct prune *p)
+static void callflow_prune_choose(struct prune *p)
 {
 	uint64_t kept = 0;
 
@@ -232,7 +232,7 @@ static bool is_bare(const struct prune *p, const struct callflow_node *n)
 			     n->child != p->t->pruned);
 }
 
-static bool decide(struct prune *p, uint32_t ref, uint32_t level)
+static bool callflow_prune_decide(struct prune *p, uint32_t ref, uint32_t level)
 {
 	struct callflow_node *n = node_at(ref);
 	uint8_t heat = p->heats[p->nr++];
@@ -267,21 +267,21 @@ static void mark_open(struct callflow_thread *t, bool open)
 
 static void prune(struct prune *p)
 {
-	if (!walk(p, p->cums ? compare : measure))
+	if (!callflow_prune_walk(p, p->cums ? callflow_prune_compare : callflow_prune_measure))
 		return;
 	if (p->cums)
 		choose_small(p);
 	else
-		choose(p);
+		callflow_prune_choose(p);
 	p->nr = 0;
 	mark_open(p->t, true);
-	walk(p, decide);
+	callflow_prune_walk(p, callflow_prune_decide);
 	mark_open(p->t, false);
 	callflow_free_wide(p->t);
 }
 
 /* The recorder does not read a tree that changes so, and no tree changes so while it reads. */
-static bool begin(struct callflow_thread *t)
+static bool callflow_prune_begin(struct callflow_thread *t)
 {
 	store_seq_cst(&t->pruning, 1);
 	if (!load_seq_cst(&cf.area->reading))
@@ -299,7 +299,7 @@ static void begin_and_prune(struct prune *p)
 	sums = p->nr_levels * sizeof(*p->sums);
 	p->sums = callflow_pages(sums, false);
 	p->heats = callflow_pages(p->max, false);
-	if (p->sums && p->heats && begin(t)) {
+	if (p->sums && p->heats && callflow_prune_begin(t)) {
 		prune(p);
 		store_release(&t->pruning, 0);
 	}

@@ -37,7 +37,7 @@ void callflow_leave_from(struct callflow_kthread *k, uint64_t site, uint32_t con
 }
 
 /* Is a call of such a consumer the innermost open one? */
-static bool is_in(const struct callflow_thread *t, enum callflow_consumer kind)
+static bool callflow_sites_is_in(const struct callflow_thread *t, enum callflow_consumer kind)
 {
 	return t->top != t->stack && !t->beyond && (consumer_of(top_of(t)) & CALLFLOW_KIND) == (uint32_t)kind;
 }
@@ -48,7 +48,7 @@ void callflow_at(struct callflow_kthread *k, uint32_t place)
 	uint64_t method;
 	uint32_t site = 0;
 
-	if (!t || !is_in(t, CALLFLOW_METHOD))
+	if (!t || !callflow_sites_is_in(t, CALLFLOW_METHOD))
 		return;
 	method = consumer_of(top_of(t)) & CALLFLOW_NUMBER;
 	if (place)
@@ -60,7 +60,7 @@ void callflow_at(struct callflow_kthread *k, uint32_t place)
 void callflow_enter_at(struct callflow_kthread *k, uint32_t consumer)
 {
 	struct callflow_thread *t = k->cur;
-	uint32_t site = t && is_in(t, CALLFLOW_METHOD) ? *site_of_top(t) : 0;
+	uint32_t site = t && callflow_sites_is_in(t, CALLFLOW_METHOD) ? *site_of_top(t) : 0;
 
 	if (site) {
 		callflow_enter(k, site);
@@ -78,7 +78,7 @@ static void leave_site(struct callflow_kthread *k)
 	const struct callflow_thread *t = k->cur;
 	uint32_t consumer;
 
-	if (!t || !is_in(t, CALLFLOW_NATIVE))
+	if (!t || !callflow_sites_is_in(t, CALLFLOW_NATIVE))
 		return;
 	consumer = consumer_of(top_of(t));
 	if (load_relaxed(&cf.functions[consumer & CALLFLOW_VALUE]) & CALLFLOW_SITE)

@@ -53,8 +53,9 @@ void callflow_enter_timed(struct callflow_kthread *k, uint32_t consumer)
 		store_relaxed(&node_at(o->node)->base[CALLFLOW_SINCE], cpu_tsc());
 }
 
-static inline __attribute__((always_inline)) void leave(struct callflow_kthread *k, uint32_t consumer,
-							void (*step)(struct callflow_kthread *, uint32_t))
+static inline __attribute__((always_inline)) void
+callflow_timed_leave(struct callflow_kthread *k, uint32_t consumer,
+		     void (*step)(struct callflow_kthread *, uint32_t))
 {
 	struct callflow_thread *t = k->cur;
 	const struct callflow_open *was;
@@ -70,10 +71,10 @@ static inline __attribute__((always_inline)) void leave(struct callflow_kthread 
 
 void callflow_leave_timed(struct callflow_kthread *k, uint32_t consumer)
 {
-	leave(k, consumer, callflow_leave);
+	callflow_timed_leave(k, consumer, callflow_leave);
 }
 
 void callflow_thrown_timed(struct callflow_kthread *k, uint32_t consumer)
 {
-	leave(k, consumer, callflow_thrown);
+	callflow_timed_leave(k, consumer, callflow_thrown);
 }

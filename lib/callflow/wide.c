@@ -37,7 +37,7 @@ void wide_free(struct callflow_wide *w)
 	callflow_free_pages(w, sizeof(*w));
 }
 
-static struct slot *slot_of(const struct callflow_wide *w, uint32_t parent, uint32_t consumer)
+static struct slot *callflow_wide_slot_of(const struct callflow_wide *w, uint32_t parent, uint32_t consumer)
 {
 	uint64_t h = ((uint64_t)parent << 32 | consumer) * 0x9e3779b97f4a7c15ull;
 	uint32_t i = h >> 32;
@@ -52,7 +52,7 @@ static struct slot *slot_of(const struct callflow_wide *w, uint32_t parent, uint
 
 uint32_t wide_find(const struct callflow_wide *w, uint32_t parent, uint32_t consumer)
 {
-	return w ? slot_of(w, parent, consumer)->node : 0;
+	return w ? callflow_wide_slot_of(w, parent, consumer)->node : 0;
 }
 
 static bool grow(struct callflow_wide *w)
@@ -67,7 +67,8 @@ static bool grow(struct callflow_wide *w)
 		return false;
 	for (i = 0; i < w->max; i++)
 		if (w->slots[i].node)
-			*slot_of(&bigger, w->slots[i].parent, w->slots[i].consumer) = w->slots[i];
+			*callflow_wide_slot_of(&bigger, w->slots[i].parent,
+					       w->slots[i].consumer) = w->slots[i];
 	callflow_free_pages(w->slots, w->max * sizeof(*w->slots));
 	*w = bigger;
 	return true;
@@ -79,7 +80,7 @@ bool wide_add(struct callflow_wide *w, uint32_t parent, uint32_t consumer, uint3
 
 	if (w->nr >= w->max / 2 && !grow(w) && w->nr >= w->max - 1)
 		return false;
-	s = slot_of(w, parent, consumer);
+	s = callflow_wide_slot_of(w, parent, consumer);
 	w->nr += !s->node;
 	*s = (struct slot){ parent, consumer, node, 0 };
 	return true;
