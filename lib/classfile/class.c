@@ -99,21 +99,21 @@ bool pool_seek(struct reader pool, uint32_t idx, struct reader *at)
 	return idx == UINT32_MAX && !pool.bad;
 }
 
-static const uint8_t *constant(const struct pool *p, uint32_t idx)
+static const uint8_t *class_constant(const struct pool *p, uint32_t idx)
 {
 	return idx < p->nr_old ? p->at[idx] : NULL;
 }
 
 uint32_t pool_tag(const struct pool *p, uint32_t idx)
 {
-	const uint8_t *at = constant(p, idx);
+	const uint8_t *at = class_constant(p, idx);
 
 	return at ? *at : 0;
 }
 
 struct classfile_text pool_utf8(const struct pool *p, uint32_t idx)
 {
-	const uint8_t *at = constant(p, idx);
+	const uint8_t *at = class_constant(p, idx);
 
 	if (!at || *at != CONSTANT_UTF8)
 		return (struct classfile_text){ "", 0 };
@@ -122,7 +122,7 @@ struct classfile_text pool_utf8(const struct pool *p, uint32_t idx)
 
 struct classfile_text pool_class_name(const struct pool *p, uint32_t idx)
 {
-	const uint8_t *at = constant(p, idx);
+	const uint8_t *at = class_constant(p, idx);
 
 	if (!at || (*at != CONSTANT_CLASS && *at != CONSTANT_MODULE && *at != CONSTANT_PACKAGE))
 		return (struct classfile_text){ "", 0 };
@@ -138,9 +138,9 @@ static bool has_name_and_type(uint32_t tag)
 /* which: 1 the name, 3 the type. */
 static struct classfile_text name_or_type(const struct pool *p, uint32_t idx, int which)
 {
-	const uint8_t *at = constant(p, idx);
+	const uint8_t *at = class_constant(p, idx);
 
-	at = at && has_name_and_type(*at) ? constant(p, be16(at + 3)) : NULL;
+	at = at && has_name_and_type(*at) ? class_constant(p, be16(at + 3)) : NULL;
 	if (!at || *at != CONSTANT_NAME_AND_TYPE)
 		return (struct classfile_text){ "", 0 };
 	return pool_utf8(p, be16(at + which));
@@ -158,7 +158,7 @@ struct classfile_text pool_ref_type(const struct pool *p, uint32_t idx)
 
 uint32_t pool_ref_class(const struct pool *p, uint32_t idx)
 {
-	const uint8_t *at = constant(p, idx);
+	const uint8_t *at = class_constant(p, idx);
 
 	return at && *at >= CONSTANT_FIELDREF && *at <= CONSTANT_INTERFACE_METHODREF ? be16(at + 1) : 0;
 }

@@ -193,7 +193,7 @@ static bool next_frame(struct frames *f, struct types *t, uint32_t *pc)
 	return ok;
 }
 
-static uint32_t class_of(struct frames *f, const struct types *t, struct type type)
+static uint32_t frames_class_of(struct frames *f, const struct types *t, struct type type)
 {
 	uint32_t i, class;
 
@@ -219,7 +219,7 @@ static bool write_type(struct frames *f, const struct types *t, struct type type
 	} else if (type.tag < TYPE_OBJECT) {
 		write8(f->w, type.tag);
 	} else {
-		class = class_of(f, t, type);
+		class = frames_class_of(f, t, type);
 		write8(f->w, TYPE_OBJECT);
 		write16(f->w, class);
 		return class;

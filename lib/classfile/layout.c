@@ -245,7 +245,7 @@ static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint3
 	return len;
 }
 
-static bool place(struct layout *l)
+static bool layout_place(struct layout *l)
 {
 	const struct code *c = l->code;
 	uint32_t pc, len, i, at = l->put->entry.len;
@@ -310,7 +310,7 @@ enum classfile_reason layout_init(struct layout *l, struct scratch *s)
 	if (reason)
 		return reason;
 	for (;;) {
-		if (place(l)) {
+		if (layout_place(l)) {
 			if (!widen(l))
 				return CLASSFILE_OK;
 		} else if (!l->sites) {

@@ -40,7 +40,7 @@ bool types_push(struct types *t, uint32_t tag, uint32_t ref)
 	return true;
 }
 
-static bool pop(struct types *t, uint32_t nr_words)
+static bool types_pop(struct types *t, uint32_t nr_words)
 {
 	if (t->nr_stack < nr_words)
 		return false;
@@ -142,7 +142,7 @@ bool types_enter(struct types *t)
 	return d.len && d.p[0] == '(' && at < d.len;
 }
 
-static bool load(struct types *t, uint32_t n)
+static bool types_load(struct types *t, uint32_t n)
 {
 	struct type type = n < t->nr_locals ? t->locals[n] : (struct type){ TYPE_TOP, 0 };
 
@@ -153,7 +153,7 @@ static bool store(struct types *t, uint32_t n, uint32_t nr_words)
 {
 	uint32_t i;
 
-	if (n + nr_words > t->code->max_locals || !pop(t, nr_words))
+	if (n + nr_words > t->code->max_locals || !types_pop(t, nr_words))
 		return false;
 	while (t->nr_locals < n + nr_words)
 		t->locals[t->nr_locals++] = (struct type){ TYPE_TOP, 0 };
@@ -178,7 +178,7 @@ static bool load_or_store(struct types *t, uint32_t op, uint32_t n)
 
 	if (op >= OP_ISTORE && op <= OP_ASTORE)
 		return store(t, n, 1 + is_wide_store(op - OP_ISTORE));
-	return op == OP_ALOAD ? load(t, n) : types_push(t, tags[op - OP_ILOAD], 0);
+	return op == OP_ALOAD ? types_load(t, n) : types_push(t, tags[op - OP_ILOAD], 0);
 }
 
 /* nr_words from the top are copied below the next nr_under. */
@@ -210,7 +210,7 @@ static bool swap(struct types *t)
 	return true;
 }
 
-static bool constant(struct types *t, uint32_t idx)
+static bool types_constant(struct types *t, uint32_t idx)
 {
 	switch (pool_tag(t->code->pool, idx)) {
 	case CONSTANT_INTEGER:
@@ -246,8 +246,8 @@ static bool field(struct types *t, uint32_t op, uint32_t idx)
 	if (words < 0)
 		return false;
 	if (op == OP_PUTSTATIC || op == OP_PUTFIELD)
-		return pop(t, words + (op == OP_PUTFIELD));
-	return pop(t, op == OP_GETFIELD) && push_descriptor(t, d.p, d.len);
+		return types_pop(t, words + (op == OP_PUTFIELD));
+	return types_pop(t, op == OP_GETFIELD) && push_descriptor(t, d.p, d.len);
 }
 
 /* The object that a constructor was called on has its type wherever it was. */
@@ -273,12 +273,12 @@ static bool invoke(struct types *t, uint32_t op, uint32_t idx)
 	struct classfile_text d = pool_ref_type(t->code->pool, idx);
 	int32_t words = descriptor_words(t->code, d);
 
-	if (words < 0 || !pop(t, words))
+	if (words < 0 || !types_pop(t, words))
 		return false;
 	if (op != OP_INVOKESTATIC && op != OP_INVOKEDYNAMIC) {
 		struct type on;
 
-		if (!pop(t, 1))
+		if (!types_pop(t, 1))
 			return false;
 		on = t->stack[t->nr_stack];
 		if (op == OP_INVOKESPECIAL && (on.tag == TYPE_UNINIT || on.tag == TYPE_UNINIT_THIS) &&
@@ -294,7 +294,7 @@ static bool load_element(struct types *t)
 	struct type array;
 	struct classfile_text name;
 
-	if (!pop(t, 2))
+	if (!types_pop(t, 2))
 		return false;
 	array = t->stack[t->nr_stack];
 	switch (array.tag) {
@@ -318,7 +318,8 @@ static bool new_array(struct types *t, uint32_t type)
 {
 	static const char letters[] = "ZCFDBSIJ";
 
-	return type >= 4 && type <= 11 && pop(t, 1) && types_push(t, TYPE_PRIMITIVE_ARRAY, letters[type - 4]);
+	return type >= 4 && type <= 11 && types_pop(t, 1) &&
+	       types_push(t, TYPE_PRIMITIVE_ARRAY, letters[type - 4]);
 }
 
 static bool stack_insn(struct types *t, uint32_t op)
@@ -348,7 +349,7 @@ static bool special(struct types *t, uint32_t pc)
 
 	if (op >= OP_ILOAD && op <= OP_ASTORE)
 		return op == OP_AALOAD			     ? load_element(t) :
-			op >= OP_ALOAD_0 && op <= OP_ALOAD_3 ? load(t, op - OP_ALOAD_0) :
+			op >= OP_ALOAD_0 && op <= OP_ALOAD_3 ? types_load(t, op - OP_ALOAD_0) :
 							       load_or_store(t, op, p[1]);
 	if (op >= OP_ISTORE_0 && op <= OP_ASTORE_3)
 		return store(t, (op - OP_ISTORE_0) % 4, 1 + is_wide_store((op - OP_ISTORE_0) / 4));
@@ -360,20 +361,20 @@ static bool special(struct types *t, uint32_t pc)
 		return invoke(t, op, be16(p + 1));
 	switch (op) {
 	case OP_LDC:
-		return constant(t, p[1]);
+		return types_constant(t, p[1]);
 	case OP_LDC_W:
 	case OP_LDC2_W:
-		return constant(t, be16(p + 1));
+		return types_constant(t, be16(p + 1));
 	case OP_NEW:
 		return types_push(t, TYPE_UNINIT, pc);
 	case OP_NEWARRAY:
 		return new_array(t, p[1]);
 	case OP_ANEWARRAY:
-		return pop(t, 1) && types_push(t, TYPE_ARRAY_OF, be16(p + 1));
+		return types_pop(t, 1) && types_push(t, TYPE_ARRAY_OF, be16(p + 1));
 	case OP_CHECKCAST:
-		return pop(t, 1) && types_push(t, TYPE_OBJECT, be16(p + 1));
+		return types_pop(t, 1) && types_push(t, TYPE_OBJECT, be16(p + 1));
 	case OP_MULTIANEWARRAY:
-		return pop(t, p[3]) && types_push(t, TYPE_OBJECT, be16(p + 1));
+		return types_pop(t, p[3]) && types_push(t, TYPE_OBJECT, be16(p + 1));
 	case OP_WIDE:
 		return p[1] == OP_IINC || p[1] == OP_RET || load_or_store(t, p[1], be16(p + 2));
 	}
@@ -413,7 +414,7 @@ bool types_step(struct types *t, uint32_t pc)
 
 	if (effect[0] == '?')
 		return special(t, pc);
-	if (!pop(t, effect[0] - '0'))
+	if (!types_pop(t, effect[0] - '0'))
 		return false;
 	switch (effect[1]) {
 	case 'I':
