@@ -27,7 +27,7 @@ static void flush_events(struct dump *d)
 	d->nr_events = 0;
 }
 
-static void put_event(struct dump *d, const struct call_event *e)
+static void callevents_put_event(struct dump *d, const struct call_event *e)
 {
 	if (d->nr_events == CALL_RECORD_EVENTS)
 		flush_events(d);
@@ -73,10 +73,10 @@ static void begin_file(struct dump *d, uint64_t time_ns)
 	dump_name_tree(d);
 	memcpy(e.charged, t->stored, sizeof(t->stored));
 	e.consumer = CALLFLOW_CONSUMER_THREAD;
-	put_event(d, &e);
+	callevents_put_event(d, &e);
 	for (i = 0; i < t->nr_open; i++) {
 		e.consumer = t->open[i];
-		put_event(d, &e);
+		callevents_put_event(d, &e);
 	}
 }
 
@@ -90,7 +90,7 @@ static void store_event(void *ctx, const struct call_event *e)
 		follow_open(d->tree, e);
 		memcpy(d->tree->stored, e->charged, sizeof(d->tree->stored));
 	}
-	put_event(d, e);
+	callevents_put_event(d, e);
 }
 
 /* Pass an event to the trace, or only what is slow of it. */
@@ -104,7 +104,7 @@ static void pass_event(struct dump *d, const struct call_event *e)
 		store_event(d, e);
 }
 
-static void take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
+static void callevents_take_event(struct dump *d, const struct callflow_event *x, const uint64_t *charged)
 {
 	uint32_t slot = x->what >> CALLFLOW_EVENT_THREAD & (CALLFLOW_EVENT_THREADS - 1), m;
 	struct call_event e = { .kind = x->what >> CALLFLOW_EVENT_KIND & 3, .consumer = x->what };
@@ -150,7 +150,7 @@ void dump_drain_ring(struct dump *d, uint32_t i)
 			break;
 		copy.tsc = load_relaxed(&x->tsc);
 		memcpy(charged, x->charged, p->own.nr_metrics * sizeof(*charged));
-		take_event(d, &copy, charged);
+		callevents_take_event(d, &copy, charged);
 		if (!(tail & 1023))
 			store_release(&r->tail, tail + 1);
 	}

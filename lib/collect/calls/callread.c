@@ -141,7 +141,7 @@ static bool note_in_file(struct callflows *f, uint32_t consumer)
 }
 
 /* Labels of threads, in the memory of the process: they may be anything. */
-static void write_labels(struct dump *d, uint32_t number, uint32_t consumer)
+static void callread_write_labels(struct dump *d, uint32_t number, uint32_t consumer)
 {
 	const struct callflow_area *own = &d->p->own;
 	const struct callflow_label *l = area_at(d->p, own->labels_off);
@@ -224,7 +224,7 @@ uint32_t dump_consumer(struct dump *d, uint32_t consumer)
 	r.consumer = *number;
 	trace_write_call_consumer(d->f->w, &r);
 	if (r.frame.mark == MARK_LABELS)
-		write_labels(d, r.consumer, consumer);
+		callread_write_labels(d, r.consumer, consumer);
 	return r.consumer;
 }
 
@@ -365,7 +365,7 @@ static uint64_t read_cpu_ns(const struct callflow_proc *p, uint32_t tid)
 }
 
 /* A kernel thread's own tree stands for it, a virtual one's for what it runs on. */
-static void look_at(const struct callflow_proc *p, uint32_t slot)
+static void callread_look_at(const struct callflow_proc *p, uint32_t slot)
 {
 	const struct callflow_thread *t = area_thread(p, slot);
 	uint32_t tid = load_relaxed(&t->tid);
@@ -393,7 +393,7 @@ void area_look_at_all(const struct callflow_proc *p)
 	uint32_t slot, nr = load_relaxed(&p->area->next_thread);
 
 	for (slot = 0; slot < nr && slot < p->own.nr_threads; slot++)
-		look_at(p, slot);
+		callread_look_at(p, slot);
 }
 
 void callflows_look(struct callflows *f)

@@ -13,8 +13,8 @@
 
 enum { MAX_PATTERN = 4096, MAX_BYTES = 1 << 20 };
 
-static int add(struct callrules *r, enum callflow_rule_kind kind, bool include, const char *p, size_t len,
-	       struct err *e)
+static int callrules_add(struct callrules *r, enum callflow_rule_kind kind, bool include, const char *p,
+			 size_t len, struct err *e)
 {
 	struct callflow_rule rule = { .kind = kind, .include = include, .len = len };
 
@@ -34,7 +34,7 @@ static int add(struct callrules *r, enum callflow_rule_kind kind, bool include, 
 	return 0;
 }
 
-static void note(struct callrules *r, enum callflow_rule_kind kind, bool include)
+static void callrules_note(struct callrules *r, enum callflow_rule_kind kind, bool include)
 {
 	bool *seen = kind == CALLFLOW_RULE_METHOD ? &r->methods : &r->threads;
 	bool *rest = kind == CALLFLOW_RULE_METHOD ? &r->rest_methods : &r->rest_threads;
@@ -47,7 +47,7 @@ static void note(struct callrules *r, enum callflow_rule_kind kind, bool include
 }
 
 /* What a character of a pattern cannot be. */
-static int check(const char *p, size_t len, struct err *e)
+static int callrules_check(const char *p, size_t len, struct err *e)
 {
 	size_t i;
 
@@ -75,9 +75,9 @@ static int add_item(struct callrules *r, const char *item, size_t len, struct er
 		item++;
 		len--;
 	}
-	ret = check(item, len, e);
+	ret = callrules_check(item, len, e);
 	if (!ret)
-		ret = add(r, CALLFLOW_RULE_METHOD, include, item, len, e);
+		ret = callrules_add(r, CALLFLOW_RULE_METHOD, include, item, len, e);
 	r->methods = true;
 	r->rest_methods = !include;	/* in the end: the opposite of what the first says */
 	return ret;
@@ -110,7 +110,7 @@ static const struct {
 	{ "phase", 0, RULE_PHASE }, { "event", 0, RULE_EVENT },
 };
 
-static bool same(const char *a, const char *b, size_t len, bool any_case)
+static bool callrules_same(const char *a, const char *b, size_t len, bool any_case)
 {
 	return any_case ? !strncasecmp(a, b, len) : !memcmp(a, b, len);
 }
@@ -123,11 +123,11 @@ static size_t find_word(const char *s, size_t len, bool jpmt, bool *include)
 {
 	size_t i = ARRAY_SIZE(words), before = strlen("include_");
 
-	*include = len > before && same(s, "include_", before, jpmt);
-	if (*include || (len > before && same(s, "exclude_", before, jpmt)))
+	*include = len > before && callrules_same(s, "include_", before, jpmt);
+	if (*include || (len > before && callrules_same(s, "exclude_", before, jpmt)))
 		for (i = 0; i < ARRAY_SIZE(words); i++)
 			if (strlen(words[i].word) == len - before &&
-			    same(words[i].word, s + before, len - before, jpmt))
+			    callrules_same(words[i].word, s + before, len - before, jpmt))
 				break;
 	return i;
 }
@@ -146,10 +146,10 @@ static int add_pair(struct callrules *r, bool include, const char *s, size_t len
 			buf_str(&b, nr_words++ ? " " : "");
 		buf_add(&b, s + i, 1);
 	}
-	ret = nr_words == 2 ? check(s, len, e) : err_set(e, EINVAL, "'%.*s': two patterns are expected, of the class and of the method",
+	ret = nr_words == 2 ? callrules_check(s, len, e) : err_set(e, EINVAL, "'%.*s': two patterns are expected, of the class and of the method",
 							(int)MIN(len, (size_t)200), s);
 	if (!ret)
-		ret = add(r, CALLFLOW_RULE_PAIR, include, b.data, b.len, e);
+		ret = callrules_add(r, CALLFLOW_RULE_PAIR, include, b.data, b.len, e);
 	buf_release(&b);
 	return ret;
 }
@@ -162,17 +162,17 @@ static int add_rule(struct callrules *r, size_t word, bool include, const char *
 		r->methods = true;
 		ret = add_pair(r, include, s, len, e);
 	} else if (words[word].kind) {
-		note(r, words[word].kind, include);
-		ret = words[word].kind == CALLFLOW_RULE_METHOD ? check(s, len, e) : 0;
+		callrules_note(r, words[word].kind, include);
+		ret = words[word].kind == CALLFLOW_RULE_METHOD ? callrules_check(s, len, e) : 0;
 		if (!ret)
-			ret = add(r, words[word].kind, include, s, len, e);
+			ret = callrules_add(r, words[word].kind, include, s, len, e);
 	}
 	if (!ret && words[word].of != RULE_NR && r->events)
 		ret = rules_line(r->events, words[word].of, include, s, len, e);
 	return ret;
 }
 
-static int parse_line(struct callrules *r, const char *s, size_t len, struct err *e)
+static int callrules_parse_line(struct callrules *r, const char *s, size_t len, struct err *e)
 {
 	bool include;
 	size_t w, i;
@@ -221,7 +221,7 @@ int callrules_file(struct callrules *r, const char *name, const char *text, size
 		eol = memchr(text, '\n', end - text);
 		if (!eol)
 			eol = end;
-		ret = parse_line(r, text, eol - text, e);
+		ret = callrules_parse_line(r, text, eol - text, e);
 		if (ret)
 			return err_wrap(e, "%s:%u", name, line);
 	}
@@ -240,9 +240,9 @@ void callrules_end(struct callrules *r)
 	if (!r->nr)
 		return;
 	if (r->methods)
-		add(r, CALLFLOW_RULE_METHOD, r->rest_methods, "*", 1, &e);
+		callrules_add(r, CALLFLOW_RULE_METHOD, r->rest_methods, "*", 1, &e);
 	if (r->threads)
-		add(r, CALLFLOW_RULE_THREAD, r->rest_threads, "*", 1, &e);
+		callrules_add(r, CALLFLOW_RULE_THREAD, r->rest_threads, "*", 1, &e);
 	head = (struct callflow_rules){ r->b.len, r->nr };
 	memcpy(r->b.data, &head, sizeof(head));
 }

@@ -51,7 +51,7 @@ static uint16_t uses_of(const struct callflow_node *n)
 	return (n->calls & CALLFLOW_USES) / CALLFLOW_USE;
 }
 
-static void put_node(struct dump *d, uint32_t above, uint32_t consumer)
+static void calltrees_put_node(struct dump *d, uint32_t above, uint32_t consumer)
 {
 	if (d->nr_nodes == CALL_RECORD_NODES)
 		flush_nodes(d);
@@ -92,7 +92,7 @@ static uint32_t number_in_file(struct dump *d, uint32_t number)
 	while (d->nr_chain) {
 		at = d->chain[--d->nr_chain];
 		above = t->up[at - 1];
-		put_node(d, above ? t->nodes[above - 1].number : 0, t->nodes[at - 1].consumer);
+		calltrees_put_node(d, above ? t->nodes[above - 1].number : 0, t->nodes[at - 1].consumer);
 		t->nodes[at - 1].number = ++t->nr_in_file;
 		t->nodes[at - 1].file = d->f->file;
 	}
@@ -100,7 +100,7 @@ static uint32_t number_in_file(struct dump *d, uint32_t number)
 }
 
 /* Defines the node at ref and what is above it; 0 when there is none. */
-static uint32_t define(struct dump *d, uint32_t ref)
+static uint32_t calltrees_define(struct dump *d, uint32_t ref)
 {
 	struct callflow_node n;
 	uint32_t above = 0, *number;
@@ -128,7 +128,7 @@ static uint32_t define(struct dump *d, uint32_t ref)
 		if (!number || !area_read_node(d->p, ref, &n, NULL))
 			return 0;	/* taken back meanwhile: harm is meant */
 		if (!callflows_has_files(d->f))
-			put_node(d, above, n.consumer);
+			calltrees_put_node(d, above, n.consumer);
 		note_up(d, ref, &n, above);
 		above = *number = ++d->tree->nr_nodes;
 		d->f->res->nr_nodes += n.consumer != CALLFLOW_CONSUMER_THREAD;
@@ -219,7 +219,7 @@ static int by_number_down(const void *a, const void *b)
 }
 
 /* The node's context was pruned since the last snapshot: another one may be there. */
-static bool is_gone(const struct dump *d, uint32_t page, uint32_t i)
+static bool calltrees_is_gone(const struct dump *d, uint32_t page, uint32_t i)
 {
 	struct callflow_node n;
 
@@ -242,7 +242,8 @@ static void settle_pruned(struct dump *d, const struct page_list *l)
 		struct page *x = &d->p->pages[page];
 
 		for (i = 0; x->numbers && i < area_page_nodes(d->p); i++) {
-			if (!x->numbers[i] || x->numbers[i] > d->tree->nr_up || !is_gone(d, page, i))
+			if (!x->numbers[i] || x->numbers[i] > d->tree->nr_up ||
+			    !calltrees_is_gone(d, page, i))
 				continue;
 			VEC_GROW(gone, nr, alloc);
 			gone[nr++] = (struct gone){ x->numbers[i], x->before ? x->before + i * width : NULL };
@@ -281,7 +282,7 @@ static void settle_owed(struct dump *d, uint32_t ref, const struct callflow_node
 		return;
 	move_row(d, before, owed_by(d, *parent));
 	if (!*number)
-		define(d, ref);
+		calltrees_define(d, ref);
 }
 
 static void dump_node(struct dump *d, struct read_node *x)
@@ -304,7 +305,7 @@ static void dump_node(struct dump *d, struct read_node *x)
 	add_uncharged(d, ref, *number, base);
 	if (!take_value(d, before, x->n.calls & CALLFLOW_CALLS, base, &v))
 		return;
-	v.node = *number ? *number : define(d, ref);
+	v.node = *number ? *number : calltrees_define(d, ref);
 	if (!v.node || d->f->shut)
 		return;
 	if (x->n.consumer != CALLFLOW_CONSUMER_THREAD)
@@ -389,7 +390,7 @@ static struct callflow_counts counts_of(const struct dump *d, const struct callf
 }
 
 /* Of the file in hand; a hostile process may count backwards. */
-static uint64_t since(uint64_t now, uint64_t before)
+static uint64_t calltrees_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
@@ -402,15 +403,16 @@ static void write_tree(struct dump *d, const struct callflow_thread *t)
 		.thread = d->tree->thread,
 		.flags = t->flags & CALLFLOW_THREAD_VIRTUAL ? CALL_TREE_VIRTUAL : 0, .java_id = t->java_id,
 		.start_ns = t->start_ns, .end_ns = t->end_ns,
-		.kernel_cpu_ns = since(now.kernel_cpu_ns, before->kernel_cpu_ns),
-		.popped = since(now.popped, before->popped),
-		.inserted = since(now.inserted, before->inserted),
-		.over_range = since(now.over_range, before->over_range),
-		.folded = since(now.folded, before->folded),
-		.folded_recursion = since(now.folded_recursion, before->folded_recursion),
-		.thrown = since(now.thrown, before->thrown), .missed = since(now.missed, before->missed),
-		.mounts = since(now.mounts, before->mounts),
-		.lost_events = since(now.lost_events, before->lost_events),
+		.kernel_cpu_ns = calltrees_since(now.kernel_cpu_ns, before->kernel_cpu_ns),
+		.popped = calltrees_since(now.popped, before->popped),
+		.inserted = calltrees_since(now.inserted, before->inserted),
+		.over_range = calltrees_since(now.over_range, before->over_range),
+		.folded = calltrees_since(now.folded, before->folded),
+		.folded_recursion = calltrees_since(now.folded_recursion, before->folded_recursion),
+		.thrown = calltrees_since(now.thrown, before->thrown),
+		.missed = calltrees_since(now.missed, before->missed),
+		.mounts = calltrees_since(now.mounts, before->mounts),
+		.lost_events = calltrees_since(now.lost_events, before->lost_events),
 		.name = t->name, .name_len = strlen(t->name),
 	};
 
@@ -445,16 +447,16 @@ static void skip_counts(const struct dump *d, const struct callflow_thread *t)
 	const struct callflow_counts now = counts_of(d, t), *last = &d->tree->counts;
 	struct callflow_counts *b = &d->tree->before;
 
-	b->kernel_cpu_ns += since(now.kernel_cpu_ns, last->kernel_cpu_ns);
-	b->popped += since(now.popped, last->popped);
-	b->inserted += since(now.inserted, last->inserted);
-	b->over_range += since(now.over_range, last->over_range);
-	b->folded += since(now.folded, last->folded);
-	b->folded_recursion += since(now.folded_recursion, last->folded_recursion);
-	b->thrown += since(now.thrown, last->thrown);
-	b->missed += since(now.missed, last->missed);
-	b->mounts += since(now.mounts, last->mounts);
-	b->lost_events += since(now.lost_events, last->lost_events);
+	b->kernel_cpu_ns += calltrees_since(now.kernel_cpu_ns, last->kernel_cpu_ns);
+	b->popped += calltrees_since(now.popped, last->popped);
+	b->inserted += calltrees_since(now.inserted, last->inserted);
+	b->over_range += calltrees_since(now.over_range, last->over_range);
+	b->folded += calltrees_since(now.folded, last->folded);
+	b->folded_recursion += calltrees_since(now.folded_recursion, last->folded_recursion);
+	b->thrown += calltrees_since(now.thrown, last->thrown);
+	b->missed += calltrees_since(now.missed, last->missed);
+	b->mounts += calltrees_since(now.mounts, last->mounts);
+	b->lost_events += calltrees_since(now.lost_events, last->lost_events);
 	d->tree->counts = now;
 }
 
@@ -514,7 +516,7 @@ void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l)
 		return;
 	t = dump_begin_tree(d, slot);
 	if (!d->tree->root)
-		d->tree->root = define(d, t.root);
+		d->tree->root = calltrees_define(d, t.root);
 	if (d->tree->nr_up)
 		settle_pruned(d, l);
 	dump_charge_open(d, &t);

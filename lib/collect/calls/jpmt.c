@@ -20,7 +20,7 @@ struct word {
 	size_t len;
 };
 
-static bool is(const struct word *w, const char *text)
+static bool jpmt_is(const struct word *w, const char *text)
 {
 	return w->len == strlen(text) && !strncasecmp(w->s, text, w->len);
 }
@@ -43,7 +43,7 @@ static size_t find_wish(const struct word *w)
 {
 	size_t i;
 
-	for (i = 0; i < JPMT_NR && !is(w, wishes[i]); i++)
+	for (i = 0; i < JPMT_NR && !jpmt_is(w, wishes[i]); i++)
 		;
 	return i;
 }
@@ -52,13 +52,13 @@ bool jpmt_is_directive(const char *word, size_t len)
 {
 	const struct word w = { word, len };
 
-	return is(&w, "Output") || find_wish(&w) < JPMT_NR;
+	return jpmt_is(&w, "Output") || find_wish(&w) < JPMT_NR;
 }
 
-static int read_line(struct jpmt *j, const char *s, const char *end, struct err *e)
+static int jpmt_read_line(struct jpmt *j, const char *s, const char *end, struct err *e)
 {
 	const struct word name = next_word(&s, end), value = next_word(&s, end), rest = next_word(&s, end);
-	const bool yes = is(&value, "yes");
+	const bool yes = jpmt_is(&value, "yes");
 	size_t i;
 
 	if (!jpmt_is_directive(name.s, name.len))
@@ -66,12 +66,12 @@ static int read_line(struct jpmt *j, const char *s, const char *end, struct err 
 	j->found = true;
 	if (!value.len || rest.len)
 		return err_set(e, EINVAL, "%.*s: one value is expected", (int)name.len, name.s);
-	if (is(&name, "Output")) {
+	if (jpmt_is(&name, "Output")) {
 		free(j->output);
 		j->output = xstrndup(value.s, value.len);
 		return 0;
 	}
-	if (!yes && !is(&value, "no"))
+	if (!yes && !jpmt_is(&value, "no"))
 		return err_set(e, EINVAL, "%.*s '%.*s' (expected one of: yes, no)", (int)name.len, name.s,
 			       (int)MIN(value.len, (size_t)64), value.s);
 	i = find_wish(&name);
@@ -89,7 +89,7 @@ int jpmt_read(struct jpmt *j, const char *name, const char *text, size_t len, st
 	for (; text < end; text = eol + 1, line++) {
 		eol = memchr(text, '\n', end - text);
 		eol = eol ? eol : end;
-		r = read_line(j, text, eol, e);
+		r = jpmt_read_line(j, text, eol, e);
 		if (r)
 			return err_wrap(e, "%s:%u", name, line);
 	}

@@ -55,7 +55,7 @@ void refused_add(struct refused *f, struct trace_writer *w, const struct rec_cal
 	*(*r->name ? &x->nr_methods : &x->nr_classes) += 1;
 }
 
-static void put_number(struct buf *b, uint64_t n, const char *one, const char *many)
+static void refused_put_number(struct buf *b, uint64_t n, const char *one, const char *many)
 {
 	buf_fmt(b, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
@@ -82,7 +82,7 @@ void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t
 						nr_threads == 1 ? "" : "s", why_not(kind));
 }
 
-static bool is_known(const struct refused *f, const char *line)
+static bool refused_is_known(const struct refused *f, const char *line)
 {
 	size_t i;
 
@@ -97,7 +97,7 @@ void refused_source(struct refused *f, const char *name, int pid, const char *wh
 	char *line = xasprintf("%s of process %d: %s", name, pid, why);
 
 	/* they come from JVMs, too, and again when what they are to tell of changes */
-	if (f->nr_lines == MAX_REASONS || is_known(f, line)) {
+	if (f->nr_lines == MAX_REASONS || refused_is_known(f, line)) {
 		free(line);
 		return;
 	}
@@ -179,11 +179,11 @@ void refused_labels(const struct refused *f, struct trace_writer *w, size_t firs
 		buf_reset(&b);
 		buf_str(&b, "calls of ");
 		if (x->nr_methods)
-			put_number(&b, x->nr_methods, "method", "methods");
+			refused_put_number(&b, x->nr_methods, "method", "methods");
 		if (x->nr_methods && x->nr_classes)
 			buf_str(&b, " and ");
 		if (x->nr_classes)
-			put_number(&b, x->nr_classes, "class", "classes");
+			refused_put_number(&b, x->nr_classes, "class", "classes");
 		buf_fmt(&b, ": %s (%s%s)", x->why, x->examples,
 			x->nr_methods + x->nr_classes > x->nr_examples ? ", ..." : "");
 		put_label(w, first++, b.data);

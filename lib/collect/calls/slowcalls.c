@@ -96,8 +96,8 @@ static void drop_words(struct slow_rules *s, struct slow_tree *t)
 	t->alloc_words = 0;
 }
 
-static void put(struct slow_rules *s, struct slow_tree *t, const struct call_event *e,
-		const struct slow_sink *sink)
+static void slowcalls_put(struct slow_rules *s, struct slow_tree *t, const struct call_event *e,
+			  const struct slow_sink *sink)
 {
 	size_t nr = event_words(sink);
 	uint64_t *w;
@@ -141,7 +141,8 @@ static void pass_words(struct slow_rules *s, struct slow_tree *t, const struct s
 	drop_words(s, t);
 }
 
-static bool has_room(const struct slow_rules *s, const struct slow_tree *t, const struct slow_sink *sink)
+static bool slowcalls_has_room(const struct slow_rules *s, const struct slow_tree *t,
+			       const struct slow_sink *sink)
 {
 	/* each open call will have its return, too */
 	return t->passing || (t->nr_words / event_words(sink) + t->kept < MAX_TREE_EVENTS &&
@@ -150,7 +151,7 @@ static bool has_room(const struct slow_rules *s, const struct slow_tree *t, cons
 
 /* --- calls of rules --- */
 
-static bool is_known(const struct slow_call *c)
+static bool slowcalls_is_known(const struct slow_call *c)
 {
 	return c->rule && c->rule != SLOW_UNKNOWN;
 }
@@ -199,7 +200,7 @@ static bool is_within_stricter(const struct slow_rules *s, const struct slow_tre
 	const struct slow_call *x;
 
 	for (x = t->calls; x < c; x++)
-		if (is_known(x) && s->rules[x->rule - 1].least_ns <= s->rules[c->rule - 1].least_ns)
+		if (slowcalls_is_known(x) && s->rules[x->rule - 1].least_ns <= s->rules[c->rule - 1].least_ns)
 			return true;
 	return false;
 }
@@ -211,7 +212,7 @@ static void end_call(struct slow_rules *s, struct slow_tree *t, uint64_t now_ns,
 	size_t at;
 
 	ask_again(c, sink);
-	if (!is_known(c))
+	if (!slowcalls_is_known(c))
 		return;
 	r = &s->rules[c->rule - 1];
 	r->nr_calls++;
@@ -230,7 +231,7 @@ static void pass_if_slow(struct slow_rules *s, struct slow_tree *t, uint64_t now
 	const struct slow_call *c = t->calls;
 	size_t i;
 
-	if (!t->nr_calls || t->passing || !is_known(c) ||
+	if (!t->nr_calls || t->passing || !slowcalls_is_known(c) ||
 	    now_ns - c->start_ns < s->rules[c->rule - 1].least_ns)
 		return;
 	pass_words(s, t, sink, true);
@@ -249,7 +250,7 @@ static void take_entry(struct slow_rules *s, struct slow_tree *t, const struct c
 
 	if (!t->nr_calls && !rule)
 		return;
-	keeps = t->kept == t->depth && has_room(s, t, sink);
+	keeps = t->kept == t->depth && slowcalls_has_room(s, t, sink);
 	t->depth++;
 	if (rule) {
 		VEC_GROW(t->calls, t->nr_calls, t->alloc_calls);
@@ -261,7 +262,7 @@ static void take_entry(struct slow_rules *s, struct slow_tree *t, const struct c
 	t->kept += keeps;
 	t->nr_cut += !keeps;
 	if (keeps)
-		put(s, t, e, sink);
+		slowcalls_put(s, t, e, sink);
 }
 
 static void take_exit(struct slow_rules *s, struct slow_tree *t, const struct call_event *e,
@@ -275,7 +276,7 @@ static void take_exit(struct slow_rules *s, struct slow_tree *t, const struct ca
 	if (t->kept > t->depth || (!nr && t->kept == t->depth)) {
 		x.consumer = unwound ? t->kept - t->depth : e->consumer;
 		t->kept = t->depth;
-		put(s, t, &x, sink);
+		slowcalls_put(s, t, &x, sink);
 	} else {
 		t->nr_cut++;
 	}

@@ -57,7 +57,7 @@ static void before_change(struct run *r)
 		flush(r);
 }
 
-static void stop(struct run *r, enum itrace_why why)
+static void itrace_run_stop(struct run *r, enum itrace_why why)
 {
 	if (r->stopping || r->stopped)
 		return;
@@ -80,7 +80,7 @@ static void name_file(struct run *r)
 	if (!trace_writer_commit(r->w, &e))
 		return;
 	r->res->write_error = e.code;
-	stop(r, ITRACE_WHY_DISK);
+	itrace_run_stop(r, ITRACE_WHY_DISK);
 }
 
 static void on_thread(void *ctx, uint64_t time_ns, int pid, int tid, int ppid)
@@ -121,19 +121,19 @@ static void on_gone(void *ctx, uint64_t time_ns, int pid, int tid)
 	tasks_exit(&r->tasks, pid, tid, time_ns);
 }
 
-static struct thread *thread_of(struct run *r, int tid, uint64_t time_ns)
+static struct thread *itrace_run_thread_of(struct run *r, int tid, uint64_t time_ns)
 {
 	struct thread *th = tasks_find(&r->tasks, tid);
 
 	return th ? th : tasks_get(&r->tasks, tid, tid, time_ns);
 }
 
-static void on_code(void *ctx, int tid, const struct rec_branch_code *told)
+static void itrace_run_on_code(void *ctx, int tid, const struct rec_branch_code *told)
 {
 	struct run *r = ctx;
 	struct rec_branch_code code = *told;
 
-	code.proc = thread_of(r, tid, told->time_ns)->proc->id;
+	code.proc = itrace_run_thread_of(r, tid, told->time_ns)->proc->id;
 	trace_write_branch_code(r->w, &code);
 	r->dirty = true;
 	r->pending_bytes += code.len;
@@ -152,7 +152,7 @@ static void on_branches(void *ctx, int tid, const struct rec_branches *told)
 {
 	struct run *r = ctx;
 	struct rec_branches run = *told;
-	struct thread *th = thread_of(r, tid, told->time_ns);
+	struct thread *th = itrace_run_thread_of(r, tid, told->time_ns);
 	struct branch_cursor c = branch_cursor(told);
 	struct branch b;
 
@@ -181,7 +181,7 @@ static void on_stopped(void *ctx, const struct itrace_totals *t)
 }
 
 static const struct itrace_sink sink = {
-	.thread = on_thread, .exec = on_exec, .maps = on_maps, .gone = on_gone, .code = on_code,
+	.thread = on_thread, .exec = on_exec, .maps = on_maps, .gone = on_gone, .code = itrace_run_on_code,
 	.branches = on_branches, .stopped = on_stopped,
 };
 
@@ -195,7 +195,7 @@ static void on_signal(void *ctx, int sig, bool from_terminal)
 {
 	struct run *r = ctx;
 
-	stop(r, ITRACE_WHY_SIGNAL);
+	itrace_run_stop(r, ITRACE_WHY_SIGNAL);
 	if (!from_terminal)
 		r->o->engine->signal(r->it, sig);
 }
@@ -233,17 +233,17 @@ static void on_check(void *ctx)
 	struct run *r = ctx;
 
 	if (trace_writer_error(r->w))
-		stop(r, ITRACE_WHY_DISK);
+		itrace_run_stop(r, ITRACE_WHY_DISK);
 	if (r->o->max_bytes && trace_writer_bytes(r->w) + r->pending_bytes + SIZE_RESERVE > r->o->max_bytes) {
 		flush(r);	/* it may shrink */
 		if (trace_writer_bytes(r->w) + SIZE_RESERVE > r->o->max_bytes)
-			stop(r, ITRACE_WHY_SIZE);
+			itrace_run_stop(r, ITRACE_WHY_SIZE);
 	}
 }
 
 static void on_due(void *ctx)
 {
-	stop(ctx, ITRACE_WHY_TIME);
+	itrace_run_stop(ctx, ITRACE_WHY_TIME);
 }
 
 static const struct loop_ops loop_ops = {

@@ -11,7 +11,7 @@
 
 enum { RING_BYTES = 1 << 20 };
 
-static struct proc *proc_of(const struct jvm *jvm)
+static struct proc *itrace_java_proc_of(const struct jvm *jvm)
 {
 	return jvm_user(jvm);
 }
@@ -65,7 +65,7 @@ static const struct jvm_callbacks callbacks = {
 	.refused = on_refused,
 };
 
-static bool is_ours(int pid)
+static bool itrace_java_is_ours(int pid)
 {
 	return target_is_jvm(pid) && inject_possible();
 }
@@ -75,7 +75,7 @@ bool itrace_java_wanted(const struct itrace_opts *o, bool methods)
 	uint32_t i;
 
 	for (i = 0; i < o->nr_pids; i++)
-		if (is_ours(o->pids[i]))
+		if (itrace_java_is_ours(o->pids[i]))
 			return true;
 	return o->argv && inject_possible() && (methods || launcher_names_jvm(o->argv[0]));
 }
@@ -88,7 +88,7 @@ int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_wr
 	struct jvm_callbacks cb = callbacks;
 
 	javatrace_complete(&cb);
-	j->trace = (struct javatrace){ .w = w, .tasks = tasks, .proc = proc_of };
+	j->trace = (struct javatrace){ .w = w, .tasks = tasks, .proc = itrace_java_proc_of };
 	return jvm_server_open(&j->server, &o, &cb, j, e);
 }
 
@@ -103,7 +103,7 @@ int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, stru
 		return j->brackets.layout ? r : 0;
 	}
 	for (i = 0; i < o->nr_pids && !r; i++)
-		if (is_ours(o->pids[i]))
+		if (itrace_java_is_ours(o->pids[i]))
 			r = jvm_server_attach(j->server, o->pids[i], e);
 	if (r)
 		err_hint(e, "--no-java traces it anyway, without names of Java code");

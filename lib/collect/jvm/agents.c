@@ -106,7 +106,7 @@ static bool trap_by_cpus(struct collect *c, const struct proc *p)
 	return parts_trap(c, p->pid);
 }
 
-static struct proc *proc_of(const struct jvm *jvm)
+static struct proc *agents_proc_of(const struct jvm *jvm)
 {
 	const struct java *j = jvm_user(jvm);
 
@@ -252,7 +252,7 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
 
-static void on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
+static void agents_on_code(void *ctx, struct jvm *jvm, const struct jvm_code *code)
 {
 	struct collect *c = ctx;
 	struct java *j = jvm_user(jvm);
@@ -364,7 +364,7 @@ static void on_no_event(void *ctx, struct jvm *jvm, const struct jvm_no_event *r
 /* The labels that the thread, or the virtual one on it, had then are to be in the trace. */
 static void note_labels(struct collect *c, struct jvm *jvm, uint32_t tid, uint64_t vthread, uint64_t time_ns)
 {
-	struct proc *p = proc_of(jvm);
+	struct proc *p = agents_proc_of(jvm);
 
 	if (!c->labels || !tid || !switches_tell(c, JVM_TELL_LABEL, time_ns))
 		return;
@@ -379,7 +379,7 @@ static bool wants_event(struct collect *c, struct proc *p, const struct jvm_even
 	return filters_want_event(c, asks ? tasks_get_at(&c->tasks, p, r->thread, r->time_ns)->id : 0, r);
 }
 
-static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
+static void agents_on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 {
 	struct collect *c = ctx;
 
@@ -389,18 +389,18 @@ static void on_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	if (r->kind != JVM_EVENT_CLASS_PRESENT && !switches_tell(c, jvmevents_of(r->kind), r->time_ns))
 		return;
 	merge_before(c, r->time_ns);
-	if (wants_event(c, proc_of(jvm), r)) {
+	if (wants_event(c, agents_proc_of(jvm), r)) {
 		javatrace_event(c, jvm, r);
 		c->res->tallies[JVM_TALLY_PAUSES].recorded += r->kind == JVM_EVENT_GC;
 		note_labels(c, jvm, r->thread, r->vthread, r->time_ns);
 		c->res->nr_jvm_events += r->kind != JVM_EVENT_CLASS_TIME;	/* there is the load itself */
 	}
-	triggers_event(c, r, proc_of(jvm)->id);
+	triggers_event(c, r, agents_proc_of(jvm)->id);
 }
 
 static bool wants_mark(struct collect *c, struct jvm *jvm, const struct jvm_marked *r)
 {
-	return wants_event(c, proc_of(jvm), &(struct jvm_event){
+	return wants_event(c, agents_proc_of(jvm), &(struct jvm_event){
 		.time_ns = r->time_ns, .thread = r->thread, .vthread = r->vthread,
 		.duration_ns = r->duration_ns,
 		.kind = r->duration_ns == UINT64_MAX ? JVM_EVENT_MARK : JVM_EVENT_PHASE,
@@ -494,7 +494,7 @@ static const struct jvm_callbacks callbacks = {
 	.marks = on_marks,
 	.sample = on_java_sample,
 	.method = on_method,
-	.code = on_code,
+	.code = agents_on_code,
 	.code_gone = on_code_gone,
 	.refused = on_refused,
 	.dump_begin = on_dump_begin,
@@ -505,7 +505,7 @@ static const struct jvm_callbacks callbacks = {
 	.dump_end = on_dump_end,
 	.leaf = on_leaf,
 	.lacks = on_lacks,
-	.event = on_event,
+	.event = agents_on_event,
 	.marked = on_marked,
 	.no_event = on_no_event,
 	.lost = on_lost,
@@ -568,7 +568,7 @@ static int open_server(struct collect *c, const struct jvm_server_opts *o, struc
 {
 	struct jvm_callbacks cb = callbacks;
 
-	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = proc_of };
+	c->javatrace = (struct javatrace){ .w = c->w, .tasks = &c->tasks, .proc = agents_proc_of };
 	parts_take(c, &cb);
 	javatrace_complete(&cb);
 	return jvm_server_open(&c->jvm, o, &cb, c, e);

@@ -32,7 +32,7 @@ static const struct threads_frame *where(const struct threads *t, const struct t
 	return x->nr_frames ? &t->frames[x->first_frame] : NULL;
 }
 
-static void put_thread(const struct threads *t, const struct threads_thread *x, struct buf *b)
+static void deadlocks_put_thread(const struct threads *t, const struct threads_thread *x, struct buf *b)
 {
 	const struct threads_frame *f = where(t, x);
 
@@ -54,7 +54,7 @@ static void put_cycle(const struct threads *t, const struct threads_thread *firs
 	const struct threads_thread *x = first, *next;
 	int n = 0;
 
-	put_thread(t, x, b);
+	deadlocks_put_thread(t, x, b);
 	for (;; x = next) {
 		const struct threads_lock *w = threads_wanted(t, x);
 
@@ -68,7 +68,7 @@ static void put_cycle(const struct threads *t, const struct threads_thread *firs
 			buf_str(b, "another, and so on");
 			break;
 		}
-		put_thread(t, next, b);
+		deadlocks_put_thread(t, next, b);
 	}
 }
 

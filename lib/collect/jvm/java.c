@@ -126,7 +126,7 @@ void java_user_half(struct java *j, struct thread *th, const struct rec_sample *
 	enqueue(j, th);
 }
 
-static struct pending *pop(struct pending **head, struct pending ***tail)
+static struct pending *java_pop(struct pending **head, struct pending ***tail)
 {
 	struct pending *p = *head;
 
@@ -211,7 +211,7 @@ static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bo
 	struct pending *u, *k;
 
 	while (th->user && th->user->sample.time_ns <= until_ns) {
-		u = pop(&th->user, &th->user_tail);
+		u = java_pop(&th->user, &th->user_tail);
 		/*
 		 * A period that ends on the way into the handler is older than the time the handler takes,
 		 * so the half before has joined it already; its own signal had to wait for the handler.
@@ -220,7 +220,7 @@ static void join_thread(struct java *j, struct thread *th, uint64_t until_ns, bo
 		free(u);
 	}
 	while (all && th->kernel) {
-		k = pop(&th->kernel, &th->kernel_tail);
+		k = java_pop(&th->kernel, &th->kernel_tail);
 		emit_joined(th, k, NULL, emit, ctx);
 		free(k);
 	}

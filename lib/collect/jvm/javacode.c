@@ -26,7 +26,7 @@ static struct compiled *get_code(struct javacode *j, uint32_t compile_id)
 }
 
 /* Once: where the JVM cannot be read, it cannot be read later. */
-static void keep(struct compiled *c, uint32_t compile_id, const struct javacode_to *to)
+static void javacode_keep(struct compiled *c, uint32_t compile_id, const struct javacode_to *to)
 {
 	struct rec_code_bytes r = { .proc = to->proc, .compile_id = compile_id, .addr = c->addr };
 	struct iovec local, remote;
@@ -64,7 +64,7 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 		c->size = code->whole;
 	}
 	if (c->hit)
-		keep(c, code->compile_id, to);
+		javacode_keep(c, code->compile_id, to);
 }
 
 /* The agent may not know the compile id any more. */
@@ -81,5 +81,5 @@ void javacode_hit(struct javacode *j, uint32_t compile_id, const struct javacode
 	struct compiled *c = get_code(j, compile_id);
 
 	c->hit = true;
-	keep(c, compile_id, to);
+	javacode_keep(c, compile_id, to);
 }

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "collect/jvm/javatrace.h"
 
-static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t time_ns)
+static uint32_t javatrace_thread_of(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t time_ns)
 {
 	return tid ? tasks_get_at(t->tasks, p, tid, time_ns)->id : 0;
 }
@@ -14,12 +14,13 @@ static uint32_t thread_of(const struct javatrace *t, struct proc *p, uint32_t ti
 static uint32_t thread_of_both(const struct javatrace *t, struct proc *p, uint32_t tid, uint64_t vthread,
 			       uint64_t time_ns)
 {
-	return vthread ? tasks_virtual(t->tasks, p, vthread, NULL, time_ns) : thread_of(t, p, tid, time_ns);
+	return vthread ? tasks_virtual(t->tasks, p, vthread, NULL, time_ns) :
+			 javatrace_thread_of(t, p, tid, time_ns);
 }
 
 /* The same members with the same names, and the process. */
 #define FIELD(type, m) to.m = r->m;
-#define TID(m) to.m = thread_of(t, p, r->m, r->time_ns);
+#define TID(m) to.m = javatrace_thread_of(t, p, r->m, r->time_ns);
 #define ASIDE(type, m)
 #define BYTES(m, l) to.m = r->m; to.l = r->l;
 #define PAIRS(m, l)		/* javalines.h */
@@ -54,7 +55,7 @@ static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread
 }
 
 /* Ljava/lang/String; or java/lang/String -> java.lang.String, but LFoo.0x12; -> Foo/0x12 as in Java. */
-static void put_class(struct buf *b, const char *s, size_t len)
+static void javatrace_put_class(struct buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;
 	const char *close = *s == 'L' && len ? memchr(s, ';', len) : NULL;
@@ -91,8 +92,8 @@ void javatrace_event(void *ctx, struct jvm *jvm, const struct jvm_event *r)
 	struct buf what = BUF_INIT, cause = BUF_INIT;
 
 	if (has_classes(r->kind)) {
-		put_class(&what, r->what, r->what_len);
-		put_class(&cause, r->cause, r->cause_len);
+		javatrace_put_class(&what, r->what, r->what_len);
+		javatrace_put_class(&cause, r->cause, r->cause_len);
 		to.what = what.data ? what.data : "";
 		to.what_len = what.len;
 		to.cause = cause.data ? cause.data : "";

@@ -40,7 +40,7 @@ const char *outside_lacks(const struct collect *c)
 	       o->ev.callgraph != CALLGRAPH_DWARF ? "stacks by other means than --call-graph=dwarf" : NULL;
 }
 
-static void run(void *ctx, struct jvm_ctl *area, int keep_fd)
+static void outside_part_run(void *ctx, struct jvm_ctl *area, int keep_fd)
 {
 	const struct outside *o = ctx;
 
@@ -69,7 +69,7 @@ static struct outside *new_outside(int pid, int *keep_fd, struct err *e)
 	return o;
 }
 
-static void end(struct outside *o)
+static void outside_part_end(struct outside *o)
 {
 	if (o->wake_fd >= 0)
 		close(o->wake_fd);
@@ -80,7 +80,7 @@ void outside_free(struct outside *o)
 {
 	if (!o)
 		return;
-	end(o);
+	outside_part_end(o);
 	munmap(o->share, OUTSIDE_SHARE_BYTES);
 	free(o);
 }
@@ -108,7 +108,7 @@ static void forget_java(struct collect *c, const struct java *j)
 	c->res->nr_jvms--;
 }
 
-static bool is_known(const struct java *j)
+static bool outside_part_is_known(const struct java *j)
 {
 	return j->gone || load_acquire(&j->outside->share->state) != OUTSIDE_STARTS;
 }
@@ -118,7 +118,7 @@ static int wait_until_known(struct collect *c, const struct java *j, struct err 
 	enum { PATIENCE_MS = 8000 };
 	int ms;
 
-	for (ms = 0; !is_known(j) && ms < PATIENCE_MS; ms++) {
+	for (ms = 0; !outside_part_is_known(j) && ms < PATIENCE_MS; ms++) {
 		clock_sleep_ns(1000000);
 		jvm_server_poll(c->jvm);
 		collect_merge(c, clock_mono_ns() - 10000000);
@@ -132,7 +132,7 @@ static int wait_until_known(struct collect *c, const struct java *j, struct err 
 }
 
 /* Once it walks: in a file that says so there are such stacks. */
-static void tell(struct collect *c, struct java *j)
+static void outside_part_tell(struct collect *c, struct java *j)
 {
 	struct outside *o = j->outside;
 	char key[32];
@@ -157,7 +157,7 @@ int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why,
 	o = new_outside(p->pid, &keep_fd, e);
 	if (!o)
 		return -e->code;
-	jvm = jvm_deputy(c->jvm, p->pid, keep_fd, run, o, e);
+	jvm = jvm_deputy(c->jvm, p->pid, keep_fd, outside_part_run, o, e);
 	close(keep_fd);
 	if (!jvm) {
 		outside_free(o);
@@ -185,7 +185,7 @@ static void tell_end(struct collect *c, struct outside *o, const char *why)
 	refused_source(&c->refused, "Java stacks from outside", o->pid, why);
 }
 
-static bool is_gone(int pid)
+static bool outside_part_is_gone(int pid)
 {
 	return kill(pid, 0) && errno == ESRCH;
 }
@@ -229,15 +229,15 @@ void outside_turn(struct collect *c)
 
 		if (!o)
 			continue;
-		tell(c, j);
+		outside_part_tell(c, j);
 		if (!j->proc->nr_live || j->proc->replaced_ns)
-			end(o);
+			outside_part_end(o);
 		if (o->told)
 			continue;
 		if (load_acquire(&o->share->state) == OUTSIDE_GAVE_UP) {
 			tell_end(c, o, o->share->why);
 			forget_java(c, j);
-		} else if (j->gone && o->wake_fd >= 0 && !is_gone(o->pid)) {
+		} else if (j->gone && o->wake_fd >= 0 && !outside_part_is_gone(o->pid)) {
 			tell_end(c, o, "the process that walked them has ended");
 		}
 	}

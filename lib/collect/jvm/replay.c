@@ -79,7 +79,7 @@ static bool is_our_kernel(const struct journal_header *h)
 	return !uname(&u) && !strcmp(u.nodename, h->host) && !strcmp(u.release, h->release);
 }
 
-static void write_labels(struct replay *r)
+static void replay_write_labels(struct replay *r)
 {
 	const struct journal_header *h = &r->j.h;
 	struct collect *c = r->c;
@@ -215,7 +215,7 @@ static int record(struct replay *r, struct err *e)
 {
 	struct collect *c = r->c;
 
-	write_labels(r);
+	replay_write_labels(r);
 	c->begun_ns = c->drained_ns = r->j.h.start_ns;
 	switches_begin(c, r->j.h.start_ns);
 	r->jvm = agents_replay(c, (int)r->j.h.pid, e);

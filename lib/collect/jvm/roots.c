@@ -43,7 +43,7 @@ static bool equal(const struct root_frames *l, const struct frame *frames, size_
 	return i == nr;
 }
 
-static bool number(struct roots *r, const struct frame *frames, size_t nr, uint32_t *id)
+static bool roots_number(struct roots *r, const struct frame *frames, size_t nr, uint32_t *id)
 {
 	size_t i;
 
@@ -78,19 +78,19 @@ void roots_check_maps(struct roots *r, struct jvm *jvm, uint32_t nr_changes)
 	}
 }
 
-static struct jvm_root *slot_of(const struct roots *r, const struct jvm_segment *s)
+static struct jvm_root *roots_slot_of(const struct roots *r, const struct jvm_segment *s)
 {
 	return &r->told[jvm_root_slot(s->end)];
 }
 
 bool roots_want(const struct roots *r, const struct jvm_segment *s)
 {
-	const struct jvm_root *t = r->told ? slot_of(r, s) : NULL;
+	const struct jvm_root *t = r->told ? roots_slot_of(r, s) : NULL;
 
 	return !t || t->end != s->end || (t->top && (!t->sp || !s->exact));
 }
 
-static uint64_t hash(const struct jvm_segment *s, size_t len)
+static uint64_t roots_hash(const struct jvm_segment *s, size_t len)
 {
 	/* As it was in the agent: the flags too. */
 	const struct jvm_rec_segment rec = {
@@ -112,14 +112,14 @@ void roots_learn(struct roots *r, struct jvm *jvm, const struct jvm_segment *s, 
 		return;
 	if (!r->told)
 		r->told = xcalloc(JVM_NR_ROOTS, sizeof(*r->told));
-	t = slot_of(r, s);
+	t = roots_slot_of(r, s);
 	if (t->end != s->end)
 		*t = (struct jvm_root){ .end = s->end };
 	t->top = top;
-	if (!s->exact && number(r, frames, nr, &id)) {
+	if (!s->exact && roots_number(r, frames, nr, &id)) {
 		t->sp = s->sp;
 		t->len = top - s->sp;
-		t->hash = hash(s, t->len);
+		t->hash = roots_hash(s, t->len);
 		t->id = id;
 	}
 	jvm_tell_root(jvm, t);
@@ -127,7 +127,7 @@ void roots_learn(struct roots *r, struct jvm *jvm, const struct jvm_segment *s, 
 
 void roots_doubt(struct roots *r, struct jvm *jvm, const struct jvm_segment *s)
 {
-	struct jvm_root *t = r->told ? slot_of(r, s) : NULL;
+	struct jvm_root *t = r->told ? roots_slot_of(r, s) : NULL;
 
 	if (!t || t->end != s->end)
 		return;

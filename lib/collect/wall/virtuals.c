@@ -28,7 +28,7 @@ struct virtuals {
 	uint64_t nr_threads, life_ns, mounted_ns;	/* of those that are over */
 };
 
-static struct of_process *process_of(struct collect *c, const struct java *j)
+static struct of_process *virtuals_process_of(struct collect *c, const struct java *j)
 {
 	struct virtuals *v = c->own[PART_virtuals];
 	uint32_t *at;
@@ -44,7 +44,7 @@ static struct of_process *process_of(struct collect *c, const struct java *j)
 	return &v->list[*at];
 }
 
-static void write_sample(struct collect *c, struct of_process *p, const struct walls_unmounted *s)
+static void virtuals_write_sample(struct collect *c, struct of_process *p, const struct walls_unmounted *s)
 {
 	if (!walls_write_unmounted(c, s)) {
 		p->dropped_ns += s->ns;
@@ -73,10 +73,10 @@ static void take_wait(void *ctx, struct jvm *jvm, const struct jvm_virtual_wait 
 	    r->reason >= WALL_NR_REASONS)
 		return;
 	collect_merge(c, MIN(r->time_ns, clock_mono_ns()));
-	p = process_of(c, j);
+	p = virtuals_process_of(c, j);
 	s.thread = tasks_virtual(&c->tasks, j->proc, r->vthread, NULL, r->time_ns);
 	s.nr = stack_methods(c, j, r->frames, r->frames_len, r->cut);
-	write_sample(c, p, &s);
+	virtuals_write_sample(c, p, &s);
 }
 
 static void take_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_total *r)
@@ -87,7 +87,7 @@ static void take_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_tota
 
 	if (!sources_is_recorded(c, JVM_SOURCE_VIRTUAL))
 		return;
-	p = process_of(c, j);
+	p = virtuals_process_of(c, j);
 	if (p->is_over)
 		return;
 	p->is_over = true;
@@ -102,7 +102,7 @@ static void take_total(void *ctx, struct jvm *jvm, const struct jvm_virtual_tota
 }
 
 /* Write what no sample stands for. */
-static void write_rest(struct collect *c, struct of_process *p)
+static void virtuals_write_rest(struct collect *c, struct of_process *p)
 {
 	const struct jvm_virtual_total *t = &p->total;
 	uint64_t blocked = t->blocked_ns - MIN(t->blocked_ns, p->sampled_blocked_ns + p->dropped_ns);
@@ -114,14 +114,14 @@ static void write_rest(struct collect *c, struct of_process *p)
 
 	s.ns = blocked;
 	if (s.ns && p->all)
-		write_sample(c, p, &s);
+		virtuals_write_sample(c, p, &s);
 	s.ns = runnable;
 	s.ready = true;
 	if (s.ns && p->all)
-		write_sample(c, p, &s);
+		virtuals_write_sample(c, p, &s);
 }
 
-static void count(struct virtuals *v, const struct jvm_virtual_total *t)
+static void virtuals_count(struct virtuals *v, const struct jvm_virtual_total *t)
 {
 	v->nr_threads += t->nr_threads;
 	v->life_ns += t->life_ns;
@@ -134,7 +134,7 @@ static void write_process(struct collect *c, struct of_process *p)
 	struct rec_virtual r = { .proc = p->proc };
 
 	if (p->is_over)
-		write_rest(c, p);
+		virtuals_write_rest(c, p);
 	r.time_ns = clock_mono_ns();
 	r.blocked_ns = p->blocked_ns;
 	r.runnable_ns = p->runnable_ns;
@@ -152,7 +152,7 @@ static void write_process(struct collect *c, struct of_process *p)
 	p->blocked_ns = p->runnable_ns = 0;
 	p->written = p->is_over;
 	if (p->is_over)
-		count(c->own[PART_virtuals], t);
+		virtuals_count(c->own[PART_virtuals], t);
 }
 
 void virtuals_write(struct collect *c)

@@ -52,7 +52,7 @@ static bool is_terminal(const char *path)
 	return !strncmp(path, "/dev/pts/", 9) || !strncmp(path, "/dev/tty", 8);
 }
 
-static const char *kind_of(int fd, mode_t mode, const char *target, char *text, size_t size)
+static const char *waitfile_kind_of(int fd, mode_t mode, const char *target, char *text, size_t size)
 {
 	if (S_ISSOCK(mode))
 		return kind_of_socket(fd, text, size);
@@ -91,7 +91,7 @@ void waitfile_look(int pid, uint64_t number, struct waitfile *f)
 	f->name[MAX(len, (ssize_t)0)] = '\0';
 	if (!statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st)) {
 		snprintf(f->kind, sizeof(f->kind), "%s",
-			 kind_of(fd, st.stx_mode, f->name, storage, sizeof(storage)));
+			 waitfile_kind_of(fd, st.stx_mode, f->name, storage, sizeof(storage)));
 		f->inode = st.stx_ino;
 	}
 	close(fd);

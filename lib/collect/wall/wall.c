@@ -59,7 +59,7 @@ static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 	conf->odd_periods = false;
 }
 
-static bool trap(struct collect *c, int pid)
+static bool walls_trap(struct collect *c, int pid)
 {
 	return filter(c) && !wall_trap(c->walls->wall, pid);
 }
@@ -84,8 +84,8 @@ static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_s
  * Return the thread whose account this is: the one that had the slot's number when the slot began. NULL: the
  * command is not there yet, only what will become it.
  */
-static struct thread *thread_of(struct collect *c, struct account *a, uint32_t slot,
-				const struct wall_slot *s)
+static struct thread *walls_thread_of(struct collect *c, struct account *a, uint32_t slot,
+				      const struct wall_slot *s)
 {
 	struct thread *th = tasks_at(&c->tasks, s->tid, s->born_ns);
 
@@ -205,7 +205,7 @@ static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)
 		account_begin(a, &s);
 	account_follow_sites(c, a, &s);
 	collect_merge(c, MIN(s.since_ns, c->walls->look_ns));
-	th = thread_of(c, a, slot, &s);
+	th = walls_thread_of(c, a, slot, &s);
 	if (a->block.nr && a->block.nr != s.block_nr)
 		account_finish_block(c, a, &s);
 	if (s.state == WALL_GONE) {
@@ -248,7 +248,7 @@ static bool is_forgotten(struct collect *c, uint32_t slot)
 	if (w->look_ns < MAX(s.since_ns, a->from_ns) + PATIENCE * w->interval_ns)
 		return false;
 	account_follow_sites(c, a, &s);
-	th = thread_of(c, a, slot, &s);
+	th = walls_thread_of(c, a, slot, &s);
 	if (th)
 		look_at_block(c, a, slot, &s, th, w->interval_ns);
 	return true;
@@ -286,7 +286,7 @@ static bool look_at_late(struct collect *c, const struct late *x)
 	if (has_walked_enough(w))
 		return false;
 	account_follow_sites(c, a, &s);
-	th = thread_of(c, a, x->slot, &s);
+	th = walls_thread_of(c, a, x->slot, &s);
 	if (th)
 		look_at_block(c, a, x->slot, &s, th, w->look_ns - x->before_ns);
 	return true;
@@ -320,7 +320,7 @@ static void look_at_new(struct collect *c, uint64_t before_ns)
 }
 
 /* Look at the threads when it is time to. */
-static void look(struct collect *c, uint64_t now_ns)
+static void walls_look(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	uint64_t before;
@@ -541,7 +541,7 @@ static bool link_slot(struct collect *c, const struct thread *th, uint32_t slot)
 	if (!a->used || a->born_ns != s.born_ns)
 		account_begin(a, &s);
 	account_follow_sites(c, a, &s);
-	return thread_of(c, a, slot, &s) == th;
+	return walls_thread_of(c, a, slot, &s) == th;
 }
 
 static struct account *linked_account(struct walls *w, const struct thread *th)
@@ -636,7 +636,7 @@ static void look_again(struct collect *c, uint64_t now_ns)
 
 	w->look_ns = MIN(w->look_ns, now_ns - w->interval_ns);
 	w->due_ns = 0;
-	look(c, now_ns);
+	walls_look(c, now_ns);
 	/* there is no later */
 	allow_walks(w, UINT64_MAX);
 	look_at_all_late(c);
@@ -708,14 +708,14 @@ static void end_accounts(struct collect *c, uint64_t now_ns)
 	w->on = false;
 }
 
-static bool is_wanted(const struct collect *c)
+static bool walls_is_wanted(const struct collect *c)
 {
 	return c->walls && switches_want(c, &c->switches.sources[c->walls->source]);
 }
 
 static bool turned_on(struct collect *c, uint64_t now_ns)
 {
-	if (!is_wanted(c))
+	if (!walls_is_wanted(c))
 		return false;
 	begin_accounts(c, now_ns);
 	return true;
@@ -723,18 +723,18 @@ static bool turned_on(struct collect *c, uint64_t now_ns)
 
 static void turned_off(struct collect *c, uint64_t now_ns)
 {
-	if (!is_wanted(c))
+	if (!walls_is_wanted(c))
 		end_accounts(c, now_ns);
 }
 
-static void ask(const struct collect *c, struct jvm_server_opts *o)
+static void walls_ask(const struct collect *c, struct jvm_server_opts *o)
 {
 	if (sources_find(c, "wall") < c->o->nr_sources && !(c->walls && c->walls->on))
 		o->off |= JVM_WALL;
 }
 
 /* All up to now_ns is written, and what goes on does so in the next file. */
-static void cut(struct collect *c, uint64_t now_ns)
+static void walls_cut(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
 	struct wall_slot s;
@@ -971,8 +971,8 @@ static uint64_t due_ns(const struct collect *c)
 
 const struct part wall_part = {
 	.open = open_part, .configure = configure, .watch = wallrecords_watch, .record = wallrecords_take,
-	.trap = trap, .taken_in = look, .due_ns = due_ns, .cut = cut, .sums = sums,
+	.trap = walls_trap, .taken_in = walls_look, .due_ns = due_ns, .cut = walls_cut, .sums = sums,
 	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
-	.ask = ask, .turned_off = turned_off, .turned_on = turned_on, .leaf = take_leaf,
+	.ask = walls_ask, .turned_off = turned_off, .turned_on = turned_on, .leaf = take_leaf,
 	.sample = take_cpu_sample, .ended = end_accounts, .forget = forget_processes, .close = close_part,
 };

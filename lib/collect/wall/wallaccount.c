@@ -14,7 +14,7 @@ enum {
 };
 
 /* Return what its time is counted under: without BPF all calls alike. */
-static unsigned int place_of(const struct walls *w, const struct wall_slot *s)
+static unsigned int wallaccount_place_of(const struct walls *w, const struct wall_slot *s)
 {
 	return w->no_bpf ? WALL_CLASS_OTHER : wall_place(s, s->class, s->site);
 }
@@ -31,7 +31,7 @@ uint32_t walls_reason(struct collect *c, const char *text)
 }
 
 /* Return the function that stands for a file; for "" 0, none. */
-static uint32_t file_of(struct collect *c, const char *name)
+static uint32_t wallaccount_file_of(struct collect *c, const char *name)
 {
 	struct walls *w = c->walls;
 	uint32_t *at;
@@ -49,7 +49,7 @@ static uint32_t file_of(struct collect *c, const char *name)
 }
 
 /* The place for that reason, in the trace. */
-static uint32_t stack_of(struct collect *c, const struct place *p, uint32_t reason)
+static uint32_t wallaccount_stack_of(struct collect *c, const struct place *p, uint32_t reason)
 {
 	struct walls *w = c->walls;
 	bool waits = reason == p->reason;
@@ -81,7 +81,8 @@ void walls_write_time(struct collect *c, const struct place *p, uint32_t reason,
 		      uint64_t ns)
 {
 	if (ns)
-		write_weighed(c, &(struct ran){ time_ns, p->thread, stack_of(c, p, reason), p->marks }, ns);
+		write_weighed(c, &(struct ran){ time_ns, p->thread, wallaccount_stack_of(c, p, reason),
+			      p->marks }, ns);
 }
 
 void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake)
@@ -165,8 +166,8 @@ static struct waker find_waker(struct collect *c, uint32_t who, uint64_t time_ns
 }
 
 /* The block is over, or the recording: it lasted until end_ns. t: all that the thread did by then. */
-static void end_block(struct collect *c, struct account *a, const struct wall_times *t, uint64_t end_ns,
-		      struct waker waker)
+static void wallaccount_end_block(struct collect *c, struct account *a, const struct wall_times *t,
+				  uint64_t end_ns, struct waker waker)
 {
 	struct block *b = &a->block;
 	struct place *p = a->places[b->place];
@@ -202,7 +203,7 @@ void account_set_where(struct collect *c, struct account *a, const struct wall_w
 	p->nr_kernel = stack_kernel(c, addrs, nr, p->kernel);
 	waitfile_peer(at, c->walls->ephemeral, &peer);
 	if (at->family)
-		p->file = file_of(c, peer.len ? peer.data : "");
+		p->file = wallaccount_file_of(c, peer.len ? peer.data : "");
 	else if (at->inode != a->block.inode)
 		p->file = 0;	/* the descriptor was another's when it was asked for */
 	buf_release(&peer);
@@ -220,7 +221,7 @@ void account_finish_block(struct collect *c, struct account *a, const struct wal
 		account_set_where(c, a, &at);
 	wall_times_over(s, &done);
 	/* without d nothing is known of its length but that it was short */
-	end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
+	wallaccount_end_block(c, a, &done, end_ns, d ? find_waker(c, d->waker, end_ns) : none);
 }
 
 static uint32_t class_of_place(const struct account *a, unsigned int place)
@@ -261,13 +262,16 @@ void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_
 {
 	const struct place *p = a->places[PLACE_ON_CPU];
 
-	a->ran[a->nr_ran++] = (struct ran){ time_ns, p->thread, stack_of(c, p, p->reason), p->marks };
+	a->ran[a->nr_ran++] = (struct ran){
+		time_ns, p->thread, wallaccount_stack_of(c, p, p->reason), p->marks
+	};
 	if (a->nr_ran == NR_RAN)
 		share_out(c, a, cpu_ns);
 }
 
 /* Charge what came after the last sample of its kind to where that was; without one, it has no stack. */
-static void write_rest(struct collect *c, struct account *a, const struct wall_times *t, uint64_t now_ns)
+static void wallaccount_write_rest(struct collect *c, struct account *a, const struct wall_times *t,
+				   uint64_t now_ns)
 {
 	uint32_t runnable = c->walls->runnable;
 	struct place none, *p;
@@ -418,12 +422,12 @@ void account_tell(struct collect *c, struct account *a, const struct wall_slot *
 	if (a->block.nr && a->block.nr != s->block_nr)
 		account_finish_block(c, a, s);
 	else if (a->block.nr && s->state == WALL_BLOCKED)
-		end_block(c, a, &t, now_ns, nobody);
+		wallaccount_end_block(c, a, &t, now_ns, nobody);
 	else if (a->block.nr)
-		end_block(c, a, &t, s->woken_ns, find_waker(c, s->waker, s->woken_ns));
+		wallaccount_end_block(c, a, &t, s->woken_ns, find_waker(c, s->waker, s->woken_ns));
 	if (!a->thread)
 		return;
-	write_rest(c, a, &t, now_ns);
+	wallaccount_write_rest(c, a, &t, now_ns);
 	/* of an end before from_ns the kernel may have told late */
 	write_account(c, a, &t, MAX(wall_moment(s, now_ns), a->from_ns), s->nr_blocks);
 	a->from_ns = MAX(wall_moment(s, now_ns), a->from_ns);
@@ -462,10 +466,10 @@ void account_forget_codes(struct account *a)
 void account_walked(struct collect *c, struct account *a, const struct wall_slot *s, const struct walked *k)
 {
 	const struct walls *w = c->walls;
-	unsigned int place = place_of(w, s);
+	unsigned int place = wallaccount_place_of(w, s);
 
 	account_set_place(a, place, k->thread, walls_reason(c, k->reason), k->frames, k->nr)->file =
-		file_of(c, w->file.name);
+		wallaccount_file_of(c, w->file.name);
 	a->block = (struct block){
 		.nr = s->block_nr, .place = place, .since_ns = s->since_ns, .gap_ns = k->gap_ns,
 		.look_ns = k->look_ns, .inode = w->file.inode,

@@ -53,7 +53,7 @@ void wallpolls_free(struct wallpolls *x)
 	free(x);
 }
 
-static struct polled *find(const struct wallpolls *x, int pid)
+static struct polled *wallpolls_find(const struct wallpolls *x, int pid)
 {
 	size_t i;
 
@@ -63,7 +63,7 @@ static struct polled *find(const struct wallpolls *x, int pid)
 	return NULL;
 }
 
-static void add(struct wallpolls *x, int pid, uint64_t stack, uint64_t now_ns)
+static void wallpolls_add(struct wallpolls *x, int pid, uint64_t stack, uint64_t now_ns)
 {
 	VEC_GROW(x->procs, x->nr, x->alloc);
 	x->procs[x->nr++] = (struct polled){ .pid = pid, .stack = stack, .since_ns = now_ns };
@@ -131,17 +131,17 @@ static void process_begins(struct collect *c, struct wallpolls *x, int pid, cons
 			   uint64_t now_ns)
 {
 	const struct thread *th = tasks_find(&c->tasks, pid);
-	const struct polled *parent = find(x, task->parent);
+	const struct polled *parent = wallpolls_find(x, task->parent);
 	bool is_program = parent->stack && task->stack && task->stack != parent->stack;
 	uint64_t at_ns = born_ns(x, task, now_ns);
 
 	if (!th || th->proc->pid != pid)
 		tasks_fork(&c->tasks, pid, parent->pid, pid, parent->pid, at_ns);
 	parts_forked(c, pid, pid, at_ns);
-	add(x, pid, task->stack, now_ns);
+	wallpolls_add(x, pid, task->stack, now_ns);
 	th = tasks_find(&c->tasks, pid);
 	if (is_program && !th->proc->execed)
-		program_begins(c, find(x, pid), task->comm, now_ns);
+		program_begins(c, wallpolls_find(x, pid), task->comm, now_ns);
 }
 
 /* ---- processes ---- */
@@ -156,7 +156,7 @@ static bool is_there(void *look, uint64_t pid, uint32_t seen)
  * False: it is not known yet who its parent is. What was there when the recording began is recorded only if
  * it was named, or is the command's.
  */
-static bool judge(struct collect *c, struct wallpolls *x, int pid, uint64_t now_ns)
+static bool wallpolls_judge(struct collect *c, struct wallpolls *x, int pid, uint64_t now_ns)
 {
 	struct wall_task task;
 
@@ -164,7 +164,7 @@ static bool judge(struct collect *c, struct wallpolls *x, int pid, uint64_t now_
 		return true;
 	if (wall_task_read(pid, pid, &task))
 		return true;
-	if (find(x, task.parent)) {
+	if (wallpolls_find(x, task.parent)) {
 		process_begins(c, x, pid, &task, now_ns);
 		return true;
 	}
@@ -179,9 +179,9 @@ static void find_processes(struct collect *c, struct wallpolls *x, uint64_t now_
 	while (dir && (d = readdir(dir))) {
 		int pid = atoi(d->d_name);
 
-		if (pid <= 0 || find(x, pid))
+		if (pid <= 0 || wallpolls_find(x, pid))
 			continue;
-		if (map_get(&x->others, pid) != MAP_NONE || judge(c, x, pid, now_ns))
+		if (map_get(&x->others, pid) != MAP_NONE || wallpolls_judge(c, x, pid, now_ns))
 			*map_put(&x->others, pid) = x->look;
 	}
 	if (dir)
@@ -194,13 +194,13 @@ static void begin_with(struct collect *c, struct wallpolls *x, int pid, uint64_t
 	struct wall_task task;
 	struct thread *th;
 
-	if (find(x, pid) || wall_task_read(pid, pid, &task))
+	if (wallpolls_find(x, pid) || wall_task_read(pid, pid, &task))
 		return;
-	add(x, pid, task.stack, now_ns);
+	wallpolls_add(x, pid, task.stack, now_ns);
 	th = tasks_get(&c->tasks, pid, pid, now_ns);
 	/* it was let go, and executes what it is to */
 	if (pid == c->child_pid && !th->proc->execed)
-		program_begins(c, find(x, pid), task.comm, now_ns);
+		program_begins(c, wallpolls_find(x, pid), task.comm, now_ns);
 }
 
 /* ---- looks ---- */
@@ -234,7 +234,7 @@ static void look_at_thread(struct collect *c, struct wallpolls *x, int pid, int 
 	slot = wall_slot_of(w, tid);
 	if (!slot || wall_poll(w, slot, now_ns, &task) || !task.state)
 		return;
-	p = find(x, pid);
+	p = wallpolls_find(x, pid);
 	if (tid == pid && task.stack && p->stack && p->stack != task.stack)
 		program_begins(c, p, task.comm, now_ns);
 	if (tid == pid && task.stack)
@@ -297,7 +297,7 @@ uint64_t wallpolls_pause_ns(const struct wallpolls *x)
 
 void wallpolls_map(struct collect *c, struct wallpolls *x, struct proc *p)
 {
-	struct polled *at = find(x, p->pid);
+	struct polled *at = wallpolls_find(x, p->pid);
 	uint64_t now_ns = clock_mono_ns();
 
 	if (!at || p->java || (now_ns > at->since_ns + YOUNG_NS && now_ns < at->maps_ns + MAPS_NS))

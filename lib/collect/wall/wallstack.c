@@ -57,7 +57,7 @@ static void user_regs(const struct wall_regs *v, bool all, struct unwind_regs *r
 }
 
 /* Reading stops where the stack's mapping does: what is there before is returned. */
-static size_t read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
+static size_t wallstack_read_stack(const struct wall_slot *s, uint8_t *buf, size_t len)
 {
 	ssize_t r = wall_read_memory(s->pid, s->regs.sp, buf, len);
 
@@ -84,7 +84,7 @@ size_t wallstack_walk(struct collect *c, struct proc *p, const struct wall_slot 
 	struct unwind_regs regs;
 
 	for (;;) {
-		st.len = read_stack(copy, stack, bytes);
+		st.len = wallstack_read_stack(copy, stack, bytes);
 		if (!still_there(c, s, copy))
 			return 0;
 		user_regs(&copy->regs, !walls_switches(c), &regs);

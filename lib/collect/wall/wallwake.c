@@ -65,8 +65,8 @@ static size_t set_frames(struct frame **to, size_t *alloc, const struct frame *f
 	return nr;
 }
 
-static void write_sample(struct collect *c, struct wallwakes *x, const struct rec_wake *wake,
-			 const struct frame *frames, size_t nr)
+static void wallwake_write_sample(struct collect *c, struct wallwakes *x, const struct rec_wake *wake,
+				  const struct frame *frames, size_t nr)
 {
 	struct rec_sample r = {
 		.time_ns = wake->time_ns, .thread = wake->waker, .cpu = UINT16_MAX, .user = true,
@@ -88,7 +88,7 @@ static void write_sample(struct collect *c, struct wallwakes *x, const struct re
 static void clear(struct collect *c, struct wallwakes *x, struct held *h)
 {
 	if (h->what == SAMPLE)
-		write_sample(c, x, &h->wake, h->frames, h->nr);
+		wallwake_write_sample(c, x, &h->wake, h->frames, h->nr);
 	x->nr_held -= h->what != NOTHING;
 	h->what = NOTHING;
 }
@@ -148,7 +148,7 @@ void wallwakes_write(struct collect *c, struct wallwakes *x, const struct rec_wa
 			SAMPLE, code->slot, code->block_nr, .wake = *wake, .frames = code->frames,
 			.nr = code->nr });
 	else
-		write_sample(c, x, wake, code->frames, code->nr);
+		wallwake_write_sample(c, x, wake, code->frames, code->nr);
 	code->block_nr = 0;
 }
 
