@@ -27,7 +27,7 @@ struct cpuclock {
 	void *ctx;
 };
 
-static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
+static int cpuclock_prepare(void *ctx, struct bpf_object *obj, struct err *e)
 {
 	const struct cpuclock *c = ctx;
 	const struct cpuclock_config config = { .all = c->all };
@@ -35,7 +35,7 @@ static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
 	return bpf_set_constants(obj, &config, sizeof(config), e);
 }
 
-static int load(struct cpuclock *c, struct err *e)
+static int cpuclock_load(struct cpuclock *c, struct err *e)
 {
 	static const struct bpf_packed files[] = {
 		{ cpuclock_traps_bpf_file, cpuclock_traps_bpf_file_end },
@@ -43,14 +43,14 @@ static int load(struct cpuclock *c, struct err *e)
 		/* where the kernel does not take what sends traps */
 		{ cpuclock_bpf_file, cpuclock_bpf_file_end },
 	};
-	const struct bpf_prepare how = { .name = "arcprof_clock", .it = prepare, .ctx = c };
+	const struct bpf_prepare how = { .name = "arcprof_clock", .it = cpuclock_prepare, .ctx = c };
 	int r = bpf_programs_load(&c->programs, files, ARRAY_SIZE(files), &how, e);
 
 	c->has_traps = r >= 0 && bpf_programs_map(&c->programs, "trapped") >= 0;
 	return MIN(r, 0);
 }
 
-static int on_end(void *ctx, void *data, size_t size)
+static int cpuclock_on_end(void *ctx, void *data, size_t size)
 {
 	struct cpuclock *c = ctx;
 
@@ -65,7 +65,8 @@ static int open_maps(struct cpuclock *c, struct err *e)
 	c->control = bpf_map_memory(bpf_programs_map(&c->programs, "cpuclock_state"), sizeof(*c->control),
 				    false);
 	if (c->control)
-		c->ends = ring_buffer__new(bpf_programs_map(&c->programs, "cpuclock_ends"), on_end, c, NULL);
+		c->ends = ring_buffer__new(bpf_programs_map(&c->programs, "cpuclock_ends"), cpuclock_on_end,
+					   c, NULL);
 	return c->ends ? 0 : bpf_failed(e, errno, "mapping what they tell");
 }
 
@@ -92,7 +93,7 @@ int cpuclock_open(struct cpuclock **clock, const int *pids, size_t nr_pids, stru
 		return err_set(e, ENOTSUP, "BPF: this is a PID namespace, where numbers of processes are others");
 	c = xcalloc(1, sizeof(*c));
 	c->all = !pids;
-	r = load(c, e);
+	r = cpuclock_load(c, e);
 	if (!r)
 		r = open_maps(c, e);
 	/* births first: what a process starts before it is in the list was there already */

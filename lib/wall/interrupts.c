@@ -25,8 +25,8 @@ static const char *const interrupts[] = {
 
 _Static_assert(ARRAY_SIZE(timers) == WALL_NR_CODES && ARRAY_SIZE(interrupts) == WALL_NR_CODES, "one each");
 
-static struct wall_bpf_code *find(struct wall_bpf_code *codes, const char *const *names, const char *name,
-				  size_t len)
+static struct wall_bpf_code *interrupts_find(struct wall_bpf_code *codes, const char *const *names,
+					     const char *name, size_t len)
 {
 	size_t i;
 
@@ -57,8 +57,8 @@ void wall_parse_interrupts(struct wall_bpf_config *c, const char *text, size_t l
 		if (line_end - p < 4 || !addr)
 			continue;
 		p += 3;
-		code = find(c->timers, timers, p, line_end - p);
-		code = code ? code : find(c->interrupts, interrupts, p, line_end - p);
+		code = interrupts_find(c->timers, timers, p, line_end - p);
+		code = code ? code : interrupts_find(c->interrupts, interrupts, p, line_end - p);
 		if (!code || code->end)
 			continue;
 		code->start = addr;

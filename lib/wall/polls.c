@@ -29,7 +29,7 @@ void wall_use_polls(struct wall *w)
 /* ---- /proc ---- */
 
 /* Return word number n of text, from 0 on, or NULL if there are fewer. */
-static const char *word_at(const char *text, int n)
+static const char *polls_word_at(const char *text, int n)
 {
 	while (n-- && text) {
 		text = strchr(text, ' ');
@@ -38,7 +38,7 @@ static const char *word_at(const char *text, int n)
 	return text;
 }
 
-static uint64_t number_of(const char *word)
+static uint64_t polls_number_of(const char *word)
 {
 	return word ? strtoull(word, NULL, 10) : 0;
 }
@@ -67,9 +67,9 @@ int wall_task_read(int pid, int tid, struct wall_task *task)
 	snprintf(task->comm, sizeof(task->comm), "%s", name + 1);
 	end += 2;
 	task->state = *end;
-	task->parent = (int)number_of(word_at(end, PARENT));
-	task->start_ns = start_of(number_of(word_at(end, START)));
-	task->stack = number_of(word_at(end, STACK));
+	task->parent = (int)polls_number_of(polls_word_at(end, PARENT));
+	task->start_ns = start_of(polls_number_of(polls_word_at(end, START)));
+	task->stack = polls_number_of(polls_word_at(end, STACK));
 	return *end == 'Z' || *end == 'X' ? -ESRCH : 0;
 }
 
@@ -91,14 +91,15 @@ static uint64_t read_voluntary(const struct wall_slot *s)
  * Return where a wait for a CPU is counted: a thread that has run without a block since the latest look
  * lost its CPU.
  */
-static __u64 *wait_of(struct wall_slot *s, const struct thread *t, const struct run_counts *now, bool ran_on)
+static __u64 *polls_wait_of(struct wall_slot *s, const struct thread *t, const struct run_counts *now,
+			    bool ran_on)
 {
 	return ran_on && now->ran_ns != t->last.ran_ns ? &s->preempted_ns : &s->queued_ns[WALL_CLASS_OTHER];
 }
 
 /* Add to the totals what the kernel has counted since since_ns; return the rest of the time. [2] */
-static uint64_t charge(struct wall_slot *s, struct thread *t, const struct run_counts *now, bool ran_on,
-		       uint64_t now_ns)
+static uint64_t polls_charge(struct wall_slot *s, struct thread *t, const struct run_counts *now, bool ran_on,
+			     uint64_t now_ns)
 {
 	uint64_t left = now_ns - s->since_ns, ran, waited;
 
@@ -107,7 +108,7 @@ static uint64_t charge(struct wall_slot *s, struct thread *t, const struct run_c
 	waited = MIN(now->waited_ns - MIN(t->charged.waited_ns, now->waited_ns), left);
 	left -= waited;
 	s->cpu_ns += ran;
-	*wait_of(s, t, now, ran_on) += waited;
+	*polls_wait_of(s, t, now, ran_on) += waited;
 	t->charged.ran_ns += ran;
 	t->charged.waited_ns += waited;
 	return left;
@@ -169,7 +170,7 @@ static void go_on_running(struct wall_slot *s, struct thread *t, const struct ru
 	uint64_t uncharged = MIN(left, (uint64_t)TICK_NS);
 
 	if (ran_on) {
-		*wait_of(s, t, now, true) += left - uncharged;
+		*polls_wait_of(s, t, now, true) += left - uncharged;
 		t->charged.waited_ns += left - uncharged;
 	} else {
 		add_blocked(s, t, left - uncharged);
@@ -205,7 +206,7 @@ int wall_poll(struct wall *w, uint32_t slot, uint64_t now_ns, struct wall_task *
 	if (s->state == WALL_BLOCKED)
 		end_seen_block(w, s, t);
 	ran_on = task->state == 'R' && has_run_on(s, t);
-	left = charge(s, t, &now, ran_on, now_ns);
+	left = polls_charge(s, t, &now, ran_on, now_ns);
 	if (task->state == 'R')
 		go_on_running(s, t, &now, ran_on, now_ns, left);
 	t->last = now;
@@ -291,7 +292,7 @@ void polls_exec(struct wall *w, uint32_t slot, uint64_t time_ns)
 		end_seen_block(w, s, t);
 	if (time_ns <= s->since_ns || slots_read_counts(NULL, s, &now))
 		return;
-	left = charge(s, t, &now, false, time_ns);
+	left = polls_charge(s, t, &now, false, time_ns);
 	t->last = now;
 	add_blocked(s, t, left);
 	s->since_ns = time_ns;

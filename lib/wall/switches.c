@@ -128,7 +128,7 @@ static int open_proc(int pid, int tid, const char *name)
 }
 
 /* From its beginning. Bytes read, at least one, or -errno. */
-static int read_text(int fd, char *text, size_t size)
+static int switches_read_text(int fd, char *text, size_t size)
 {
 	ssize_t len = pread(fd, text, size - 1, 0);
 
@@ -142,13 +142,13 @@ int slots_read_proc(int pid, int tid, const char *name, char *text, size_t size)
 
 	if (fd < 0)
 		return fd;
-	r = read_text(fd, text, size);
+	r = switches_read_text(fd, text, size);
 	close(fd);
 	return r;
 }
 
-static int read_file(const struct asked *a, const struct wall_slot *s, enum proc_file file, char *text,
-		     size_t size)
+static int switches_read_file(const struct asked *a, const struct wall_slot *s, enum proc_file file,
+			      char *text, size_t size)
 {
 	static const char *const names[] = { "schedstat", "syscall", "wchan" };
 	int *fd = a ? &a->thread->files.fd[file] : NULL, r;
@@ -162,7 +162,7 @@ static int read_file(const struct asked *a, const struct wall_slot *s, enum proc
 		*fd = r;
 		a->switches->nr_open++;
 	}
-	return read_text(*fd, text, size);
+	return switches_read_text(*fd, text, size);
 }
 
 int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct run_counts *counts)
@@ -170,7 +170,7 @@ int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct r
 	unsigned long long ran, waited, runs;
 	char text[96];
 
-	if (read_file(a, s, PROC_SCHEDSTAT, text, sizeof(text)) < 0 ||
+	if (switches_read_file(a, s, PROC_SCHEDSTAT, text, sizeof(text)) < 0 ||
 	    sscanf(text, "%llu %llu %llu", &ran, &waited, &runs) != 3)
 		return -ESRCH;
 	*counts = (struct run_counts){ .ran_ns = ran, .waited_ns = waited, .nr_runs = runs };
@@ -262,7 +262,7 @@ static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 {
 	char text[256], *p = text, *next;
 	uint64_t word[9];
-	int nr = 0, r = read_file(a, copy, PROC_SYSCALL, text, sizeof(text));
+	int nr = 0, r = switches_read_file(a, copy, PROC_SYSCALL, text, sizeof(text));
 
 	if (r == -EPERM || r == -EACCES)
 		return -EACCES;
@@ -283,7 +283,7 @@ static int ask_kernel(const struct asked *a, struct wall_slot *copy)
 	copy->regs = (struct wall_regs){ .sp = word[nr - 2], .pc = word[nr - 1] };
 	copy->class = wall_class_of_call(copy->syscall);
 	/* the call that a signal interrupted to stop it is still there */
-	if (read_file(a, copy, PROC_WCHAN, text, sizeof(text)) > 0 &&
+	if (switches_read_file(a, copy, PROC_WCHAN, text, sizeof(text)) > 0 &&
 	    (!strcmp(text, "do_signal_stop") || !strcmp(text, "ptrace_stop")))
 		copy->class = WALL_CLASS_STOPPED;
 	return 0;
@@ -303,7 +303,7 @@ void wall_ask_where(struct wall_slot *copy)
 
 	copy->syscall = -1;
 	copy->class = WALL_CLASS_OTHER;
-	if (read_file(NULL, copy, PROC_WCHAN, text, sizeof(text)) <= 0)
+	if (switches_read_file(NULL, copy, PROC_WCHAN, text, sizeof(text)) <= 0)
 		return;
 	for (i = 0; i < ARRAY_SIZE(where); i++) {
 		if (!strstr(text, where[i].in))
@@ -336,7 +336,7 @@ uint32_t wall_slot_of(const struct wall *w, int tid)
 	return slot == MAP_NONE ? 0 : slot;
 }
 
-static struct wall_slot *slot_of(const struct wall *w, int tid, uint32_t *slot)
+static struct wall_slot *switches_slot_of(const struct wall *w, int tid, uint32_t *slot)
 {
 	*slot = wall_slot_of(w, tid);
 	return *slot ? &w->switches->slots[*slot] : NULL;
@@ -347,7 +347,7 @@ void slots_stamp(struct wall *w, uint32_t slot)
 	store_relaxed(&w->switches->stamps[slot], clock_mono_ns());
 }
 
-static uint32_t take(struct wall *w)
+static uint32_t switches_take(struct wall *w)
 {
 	struct switches *s = w->switches;
 
@@ -401,7 +401,7 @@ static struct wall_slot *new_slot(struct wall *w, int pid, int tid, uint32_t *sl
 	struct wall_slot *s;
 	uint32_t nr;
 
-	*slot = take(w);
+	*slot = switches_take(w);
 	if (!*slot)
 		return NULL;
 	s = &x->slots[*slot];
@@ -462,7 +462,7 @@ void wall_thread_found(struct wall *w, int pid, int tid)
 	slots_stamp(w, slot);
 }
 
-static void end_block(struct wall *w, struct wall_slot *s, struct thread *t, uint64_t time_ns)
+static void switches_end_block(struct wall *w, struct wall_slot *s, struct thread *t, uint64_t time_ns)
 {
 	uint64_t len = time_ns - s->since_ns;
 
@@ -488,7 +488,7 @@ static void close_state(struct wall *w, struct wall_slot *s, uint32_t slot, uint
 		s->cpu_ns += len;
 		break;
 	case WALL_BLOCKED:
-		end_block(w, s, t, time_ns);
+		switches_end_block(w, s, t, time_ns);
 		break;
 	default:
 		s->preempted_ns += len;
@@ -496,12 +496,12 @@ static void close_state(struct wall *w, struct wall_slot *s, uint32_t slot, uint
 	}
 }
 
-static void change(struct wall *w, int tid, enum wall_state state, uint64_t time_ns)
+static void switches_change(struct wall *w, int tid, enum wall_state state, uint64_t time_ns)
 {
 	struct wall_slot *s;
 	uint32_t slot;
 
-	s = slot_of(w, tid, &slot);
+	s = switches_slot_of(w, tid, &slot);
 	if (!s)
 		return;
 	time_ns = MAX(time_ns, s->since_ns);	/* [2] */
@@ -512,12 +512,12 @@ static void change(struct wall *w, int tid, enum wall_state state, uint64_t time
 
 void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns)
 {
-	change(w, tid, preempted ? WALL_PREEMPTED : WALL_BLOCKED, time_ns);
+	switches_change(w, tid, preempted ? WALL_PREEMPTED : WALL_BLOCKED, time_ns);
 }
 
 void wall_switch_in(struct wall *w, int tid, uint64_t time_ns)
 {
-	change(w, tid, WALL_ON_CPU, time_ns);
+	switches_change(w, tid, WALL_ON_CPU, time_ns);
 }
 
 /* Of what is not in the totals, owed_ns was waiting for a CPU, after each block alike. [1] */
@@ -586,7 +586,7 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 	struct wall_slot *s;
 	uint32_t slot;
 
-	s = slot_of(w, tid, &slot);
+	s = switches_slot_of(w, tid, &slot);
 	if (!s)
 		return;
 	time_ns = MAX(time_ns, s->since_ns);

@@ -63,7 +63,7 @@ static int set_constants(const struct wall *w, const struct wall_opts *o, struct
 	return bpf_set_constants(obj, &config, sizeof(config), e);
 }
 
-static void set_sizes(const struct wall *w, const struct wall_opts *o, struct bpf_object *obj)
+static void wall_set_sizes(const struct wall *w, const struct wall_opts *o, struct bpf_object *obj)
 {
 	static const char *const of_slots[] = {
 		"wall_slots", "wall_stamps", "wall_marks", "wall_threads", "wall_free",
@@ -90,15 +90,15 @@ struct request {
 	const struct wall_opts *o;
 };
 
-static int prepare(void *ctx, struct bpf_object *obj, struct err *e)
+static int wall_prepare(void *ctx, struct bpf_object *obj, struct err *e)
 {
 	const struct request *q = ctx;
 
-	set_sizes(q->w, q->o, obj);
+	wall_set_sizes(q->w, q->o, obj);
 	return set_constants(q->w, q->o, obj, e);
 }
 
-static int load(struct wall *w, const struct wall_opts *o, struct err *e)
+static int wall_load(struct wall *w, const struct wall_opts *o, struct err *e)
 {
 	static const struct bpf_packed files[] = {
 		{ wall_traps_bpf_file, wall_traps_bpf_file_end },
@@ -109,7 +109,7 @@ static int load(struct wall *w, const struct wall_opts *o, struct err *e)
 	static const struct bpf_packed basic = { wall_basic_bpf_file, wall_basic_bpf_file_end };
 	struct request q = { .w = w, .o = o };
 	const struct bpf_prepare how = {
-		.name = "arcprof_wall", .it = prepare, .ctx = &q, .by_libbpf = true,
+		.name = "arcprof_wall", .it = wall_prepare, .ctx = &q, .by_libbpf = true,
 	};
 	int r = o->basic ? -EINVAL : bpf_programs_load(&w->programs, files, ARRAY_SIZE(files), &how, e);
 
@@ -212,7 +212,7 @@ int wall_open(struct wall **wall, const struct wall_opts *o, struct err *e)
 		return r;
 	w = xcalloc(1, sizeof(*w));
 	w->nr_slots = o->nr_slots ? o->nr_slots : WALL_DEFAULT_SLOTS;
-	r = load(w, o, e);
+	r = wall_load(w, o, e);
 	if (!r)
 		r = map_all(w, o, e);
 	if (!r && (add_targets(w, o->pids, o->nr_pids, WALL_PROCESS) ||
