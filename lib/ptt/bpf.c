@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * bpf.c - a session of BPF programs: loads them, hangs them on their tracepoints, and pins links
- * and maps in the BPF file system, where they stay until stop().  No process has to run.
+ * and maps in the BPF file system, where they stay until ptt_bpf_stop().  No process has to run.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -106,7 +106,7 @@ static int map_fd(struct loader *l, const char *name)
  * Interrupts only when asked for, children only when not all are seen, and no tracepoint that the
  * kernel lacks.
  */
-static bool is_wanted(struct loader *l, const struct bpf_program *p)
+static bool ptt_bpf_is_wanted(struct loader *l, const struct bpf_program *p)
 {
 	const char *name = bpf_program__name(p);
 	char type[128];
@@ -124,7 +124,7 @@ static void choose_programs(struct loader *l)
 	struct bpf_program *p;
 
 	bpf_object__for_each_program(p, l->obj)
-		bpf_program__set_autoload(p, is_wanted(l, p));
+		bpf_program__set_autoload(p, ptt_bpf_is_wanted(l, p));
 }
 
 static int set_constants(struct loader *l, struct err *e)
@@ -149,7 +149,7 @@ static int set_constants(struct loader *l, struct err *e)
 	return err_set(e, EINVAL, "BPF: the programs have no constants");
 }
 
-static void set_sizes(struct loader *l)
+static void ptt_bpf_set_sizes(struct loader *l)
 {
 	static const char *const of_slots[] = { "slots", "threads", "ended" };
 	size_t i;
@@ -170,7 +170,7 @@ static int load_file(struct loader *l, const struct bpf_packed *file, struct err
 	if (!l->obj)
 		return -e->code;
 	choose_programs(l);
-	set_sizes(l);
+	ptt_bpf_set_sizes(l);
 	r = set_constants(l, e);
 	if (!r)
 		r = bpf_load(l->obj, e);
@@ -181,7 +181,7 @@ static int load_file(struct loader *l, const struct bpf_packed *file, struct err
 	return r;
 }
 
-static int load(struct loader *l, struct err *e)
+static int ptt_bpf_load(struct loader *l, struct err *e)
 {
 	static const struct bpf_packed files[] = {
 		{ ptt_bpf_file, ptt_bpf_file_end },
@@ -204,14 +204,14 @@ static int load(struct loader *l, struct err *e)
 	return r;
 }
 
-static void release(struct loader *l)
+static void ptt_bpf_release(struct loader *l)
 {
 	bpf_object__close(l->obj);
 	btf__free(l->kernel);
 }
 
 /* Check whether the kernel takes the programs, which is known only by loading them. */
-static int check(struct err *e)
+static int ptt_bpf_check(struct err *e)
 {
 	enum { SOME_SLOTS = 64 };
 	static const struct ptt_config config = { .nr_slots = SOME_SLOTS, .interrupts = true };
@@ -219,8 +219,8 @@ static int check(struct err *e)
 	int r = bpf_allowed(e);
 
 	if (!r) {
-		r = load(&l, e);
-		release(&l);
+		r = ptt_bpf_load(&l, e);
+		ptt_bpf_release(&l);
 	}
 	return r;
 }
@@ -279,7 +279,7 @@ static int fill_fresh(struct loader *l, struct err *e)
 	return r ? bpf_failed(e, -r, "the list of slots") : 0;
 }
 
-static int write_header(struct loader *l, struct err *e)
+static int ptt_bpf_write_header(struct loader *l, struct err *e)
 {
 	struct arcprof_ptt_header h = {
 		.magic = ARCPROF_MAGIC,
@@ -414,7 +414,7 @@ static void visit_cpus(void)
 	cpus_release(&cpus);
 }
 
-static int start(const struct ptt_config *c, struct err *e)
+static int ptt_bpf_start(const struct ptt_config *c, struct err *e)
 {
 	struct loader l = { .c = c };
 	struct err ignored;
@@ -426,7 +426,7 @@ static int start(const struct ptt_config *c, struct err *e)
 		r = make_place(e);
 	if (r)
 		return r;
-	r = load(&l, e);
+	r = ptt_bpf_load(&l, e);
 	if (!r)
 		r = open_counters(&l, e);
 	if (!r)
@@ -434,7 +434,7 @@ static int start(const struct ptt_config *c, struct err *e)
 	if (!r)
 		r = fill_fresh(&l, e);
 	if (!r)
-		r = write_header(&l, e);
+		r = ptt_bpf_write_header(&l, e);
 	if (!r)
 		r = attach(&l, e);
 	if (!r)
@@ -443,7 +443,7 @@ static int start(const struct ptt_config *c, struct err *e)
 		remove_place(&ignored);
 	else
 		visit_cpus();
-	release(&l);
+	ptt_bpf_release(&l);
 	return r;
 }
 
@@ -459,7 +459,7 @@ static void mark_ended(void)
 	close(fd);
 }
 
-static int stop(struct err *e)
+static int ptt_bpf_stop(struct err *e)
 {
 	if (access(ARCPROF_BPF_DIR, F_OK) && (errno == ENOENT || errno == ENOTDIR))
 		return err_set(e, ENOENT, "no session is running");
@@ -467,7 +467,7 @@ static int stop(struct err *e)
 	return remove_place(e);
 }
 
-static int open_session(void **session, struct err *e)
+static int ptt_bpf_open_session(void **session, struct err *e)
 {
 	return ptt_area_open(ARCPROF_BPF, session, e);
 }
@@ -475,10 +475,10 @@ static int open_session(void **session, struct err *e)
 const struct ptt_backend ptt_bpf = {
 	.name = "bpf",
 	.counts_events = true,
-	.check = check,
-	.start = start,
-	.stop = stop,
-	.open = open_session,
+	.check = ptt_bpf_check,
+	.start = ptt_bpf_start,
+	.stop = ptt_bpf_stop,
+	.open = ptt_bpf_open_session,
 	.read = ptt_area_read,
 	.counter = ptt_area_counter,
 	.close = ptt_area_close,

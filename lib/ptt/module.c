@@ -11,7 +11,7 @@
 #include "ptt/area.h"
 #include "ring/device.h"
 
-static int check(struct err *e)
+static int ptt_module_check(struct err *e)
 {
 	int fd = device_open(0, e);
 
@@ -49,7 +49,7 @@ static int register_process(int fd, int pid, struct err *e)
 	return r;
 }
 
-static void describe(const struct ptt_config *c, struct arcprof_ptt_start *s)
+static void ptt_module_describe(const struct ptt_config *c, struct arcprof_ptt_start *s)
 {
 	size_t i;
 
@@ -64,7 +64,7 @@ static void describe(const struct ptt_config *c, struct arcprof_ptt_start *s)
 	}
 }
 
-static int start(const struct ptt_config *c, struct err *e)
+static int ptt_module_start(const struct ptt_config *c, struct err *e)
 {
 	struct arcprof_ptt_start s = { 0 };
 	int fd = device_open(0, e), r = 0;
@@ -77,7 +77,7 @@ static int start(const struct ptt_config *c, struct err *e)
 		return err_set(e, ENOTSUP, "module: who may read a session is who may open %s",
 			       ARCPROF_DEVICE);
 	}
-	describe(c, &s);
+	ptt_module_describe(c, &s);
 	if (ioctl(fd, ARCPROF_IOC_PTT_START, &s)) {
 		r = err_errno(e, "%s: cannot start a session", ARCPROF_DEVICE);
 		if (r == -EPERM)
@@ -93,7 +93,7 @@ static int start(const struct ptt_config *c, struct err *e)
 	return r;
 }
 
-static int stop(struct err *e)
+static int ptt_module_stop(struct err *e)
 {
 	int fd = device_open(0, e), r = 0;
 
@@ -105,7 +105,7 @@ static int stop(struct err *e)
 	return r == -ENXIO ? -ENOENT : r;
 }
 
-static int open_session(void **session, struct err *e)
+static int ptt_module_open_session(void **session, struct err *e)
 {
 	return ptt_area_open(ARCPROF_MODULE, session, e);
 }
@@ -113,10 +113,10 @@ static int open_session(void **session, struct err *e)
 const struct ptt_backend ptt_module = {
 	.name = "module",
 	.counts_events = true,
-	.check = check,
-	.start = start,
-	.stop = stop,
-	.open = open_session,
+	.check = ptt_module_check,
+	.start = ptt_module_start,
+	.stop = ptt_module_stop,
+	.open = ptt_module_open_session,
 	.read = ptt_area_read,
 	.counter = ptt_area_counter,
 	.close = ptt_area_close,

@@ -108,7 +108,7 @@ static void add_process(struct ptt_snapshot *s, int pid, struct buf *b)
 		closedir(d);
 }
 
-static int read_all(struct ptt_snapshot *s, const int *pids, size_t nr_pids, struct err *e)
+static int ptt_proc_read_all(struct ptt_snapshot *s, const int *pids, size_t nr_pids, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	struct dirent *entry;
@@ -140,7 +140,7 @@ void ptt_note_release(struct ptt_note *n)
 	memset(n, 0, sizeof(*n));
 }
 
-static bool parse_line(const char *line, struct ptt_note *n)
+static bool ptt_proc_parse_line(const char *line, struct ptt_note *n)
 {
 	struct ptt_thread t = { 0 };
 	int used = 0, pid;
@@ -168,7 +168,7 @@ int ptt_note_parse(char *text, struct ptt_note *n, struct err *e)
 	if (!line || sscanf(line, NOTE_HEAD " %" SCNu64, &n->start_ns) != 1)
 		return err_set(e, EPROTO, "the note of the session is of another version");
 	while ((line = strtok_r(NULL, "\n", &save))) {
-		if (parse_line(line, n))
+		if (ptt_proc_parse_line(line, n))
 			continue;
 		ptt_note_release(n);
 		return err_set(e, EPROTO, "the note of the session is damaged");
@@ -188,7 +188,7 @@ static char *note_path(struct err *e)
 	return path;
 }
 
-static void describe(struct buf *b, const struct ptt_config *c, const struct ptt_snapshot *s)
+static void ptt_proc_describe(struct buf *b, const struct ptt_config *c, const struct ptt_snapshot *s)
 {
 	size_t i;
 
@@ -221,12 +221,12 @@ static int write_note(const char *path, const struct buf *b, struct err *e)
 
 /* ---- the back end ---- */
 
-static int check(struct err *e)
+static int ptt_proc_check(struct err *e)
 {
 	return access("/proc/self/schedstat", R_OK) ? err_errno(e, "/proc/self/schedstat") : 0;
 }
 
-static int start(const struct ptt_config *c, struct err *e)
+static int ptt_proc_start(const struct ptt_config *c, struct err *e)
 {
 	char *path = note_path(e);
 	struct ptt_snapshot s = { 0 };
@@ -235,9 +235,9 @@ static int start(const struct ptt_config *c, struct err *e)
 
 	if (!path)
 		return -e->code;
-	r = read_all(&s, c->pids, c->nr_pids, e);
+	r = ptt_proc_read_all(&s, c->pids, c->nr_pids, e);
 	if (!r) {
-		describe(&b, c, &s);
+		ptt_proc_describe(&b, c, &s);
 		r = write_note(path, &b, e);
 	}
 	ptt_snapshot_release(&s);
@@ -246,7 +246,7 @@ static int start(const struct ptt_config *c, struct err *e)
 	return r;
 }
 
-static int stop(struct err *e)
+static int ptt_proc_stop(struct err *e)
 {
 	char *path = note_path(e);
 	int r = 0;
@@ -259,7 +259,7 @@ static int stop(struct err *e)
 	return r;
 }
 
-static int open_session(void **session, struct err *e)
+static int ptt_proc_open_session(void **session, struct err *e)
 {
 	char *path = note_path(e);
 	struct ptt_note *n;
@@ -298,7 +298,7 @@ static int read_session(void *session, struct ptt_snapshot *s, struct err *e)
 	const struct ptt_note *n = session;
 	struct map old = MAP_INIT;
 	size_t i, f, nr = 0;
-	int r = read_all(s, n->pids, n->nr_pids, e);
+	int r = ptt_proc_read_all(s, n->pids, n->nr_pids, e);
 
 	for (i = 0; i < n->nr_threads; i++)
 		*map_put(&old, n->threads[i].id) = i;
@@ -324,10 +324,10 @@ static bool no_counter(void *session, size_t i, char *name, size_t size)
 
 const struct ptt_backend ptt_proc = {
 	.name = "proc",
-	.check = check,
-	.start = start,
-	.stop = stop,
-	.open = open_session,
+	.check = ptt_proc_check,
+	.start = ptt_proc_start,
+	.stop = ptt_proc_stop,
+	.open = ptt_proc_open_session,
 	.read = read_session,
 	.counter = no_counter,
 	.close = close_session,

@@ -9,7 +9,7 @@
 
 const struct ptt_backend *const ptt_backends[] = { &ptt_bpf, &ptt_module, &ptt_proc, NULL };
 
-static const struct ptt_backend *find(const char *name)
+static const struct ptt_backend *ptt_find(const char *name)
 {
 	size_t i;
 
@@ -61,7 +61,7 @@ int ptt_start(const struct ptt_config *c, const struct ptt_backend **used, struc
 	}
 	if (!c->backend)
 		return start_best(c, used, e);
-	*used = find(c->backend);
+	*used = ptt_find(c->backend);
 	return *used ? (*used)->start(c, e) : err_set(e, EINVAL, "'%s' is not a back end", c->backend);
 }
 
