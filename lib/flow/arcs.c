@@ -26,7 +26,7 @@ struct builder {
 	size_t *row_of;			/* [consumer]: index + 1 of its last row */
 };
 
-static void add_node(uint64_t *to, const struct flow *f, uint32_t i)
+static void arcs_add_node(uint64_t *to, const struct flow *f, uint32_t i)
 {
 	const uint64_t *base = flow_base(f, i), *cum = flow_cum(f, i);
 	unsigned int m, nr = f->nr_metrics;
@@ -53,13 +53,13 @@ static size_t new_row(struct builder *b, uint32_t consumer)
 	return b->nr_rows++;
 }
 
-static void add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t node)
+static void arcs_add_row(struct builder *b, size_t first, uint32_t consumer, uint32_t node)
 {
 	size_t *at = &b->row_of[consumer];
 
 	if (*at <= first)
 		*at = new_row(b, consumer) + 1;
-	add_node(b->a->sums + (*at - 1) * b->width, b->f, node);
+	arcs_add_node(b->a->sums + (*at - 1) * b->width, b->f, node);
 }
 
 enum { AHEAD = 8 };	/* nodes */
@@ -97,11 +97,12 @@ static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 		if ((f->rl[i] > 1) != r)
 			continue;
 		if (up) {
-			add_row(b, first, f->nodes[i].parent ? f->nodes[f->nodes[i].parent].consumer : 0, i);
+			arcs_add_row(b, first, f->nodes[i].parent ? f->nodes[f->nodes[i].parent].consumer : 0,
+				     i);
 			continue;
 		}
 		for (child = f->nodes[i].child; child; child = f->nodes[child].sibling)
-			add_row(b, first, f->nodes[child].consumer, child);
+			arcs_add_row(b, first, f->nodes[child].consumer, child);
 	}
 	b->a->stanzas[stanza].nr_rows[kind] = b->nr_rows - first;
 }
@@ -122,7 +123,7 @@ static void sum_self(struct builder *b, size_t s)
 		}
 		x->nr_self += !r;
 		x->nr_rself += r;
-		add_node(b->a->sums + (s * 2 + r) * b->width, f, b->nodes[k]);
+		arcs_add_node(b->a->sums + (s * 2 + r) * b->width, f, b->nodes[k]);
 	}
 }
 
@@ -250,7 +251,7 @@ struct order {
 	bool up;
 };
 
-static struct flow_key key_of(uint32_t consumer, const struct arc_sums *s)
+static struct flow_key arcs_key_of(uint32_t consumer, const struct arc_sums *s)
 {
 	return (struct flow_key){ consumer, s->n, s->base, s->cum };
 }
@@ -258,16 +259,18 @@ static struct flow_key key_of(uint32_t consumer, const struct arc_sums *s)
 static int compare_stanzas(const void *p, const void *q, void *ctx)
 {
 	const struct arc_stanza *a = p, *b = q;
-	const struct flow_key key_a = key_of(a->consumer, &a->self), key_b = key_of(b->consumer, &b->self);
+	const struct flow_key key_a = arcs_key_of(a->consumer, &a->self);
+	const struct flow_key key_b = arcs_key_of(b->consumer, &b->self);
 	const struct order *x = ctx;
 
 	return flow_compare(x->o, &key_a, &key_b, false);
 }
 
-static int compare_rows(const void *p, const void *q, void *ctx)
+static int arcs_compare_rows(const void *p, const void *q, void *ctx)
 {
 	const struct arc *a = p, *b = q;
-	const struct flow_key key_a = key_of(a->consumer, &a->sums), key_b = key_of(b->consumer, &b->sums);
+	const struct flow_key key_a = arcs_key_of(a->consumer, &a->sums);
+	const struct flow_key key_b = arcs_key_of(b->consumer, &b->sums);
 	const struct order *x = ctx;
 
 	return flow_compare(x->o, &key_a, &key_b, x->up);
@@ -286,7 +289,8 @@ void arcs_sort(struct arcs *a, const struct flow_order *o)
 		for (k = 0; k < ARC_NR; k++) {
 			x.up = k == ARC_PARENTS || k == ARC_RPARENTS;
 			if (s->nr_rows[k] > 1)
-				qsort_r(s->rows[k], s->nr_rows[k], sizeof(*s->rows[k]), compare_rows, &x);
+				qsort_r(s->rows[k], s->nr_rows[k], sizeof(*s->rows[k]), arcs_compare_rows,
+					&x);
 		}
 	}
 }

@@ -118,7 +118,7 @@ static void check_cums(const struct flow *f, struct flow_check *c)
 		}
 }
 
-static bool same(const uint64_t *a, const uint64_t *b, unsigned int nr)
+static bool check_same(const uint64_t *a, const uint64_t *b, unsigned int nr)
 {
 	return !memcmp(a, b, nr * sizeof(*a));
 }
@@ -127,7 +127,7 @@ struct sums {
 	uint64_t n, base[FLOW_MAX_METRICS], cum[FLOW_MAX_METRICS];
 };
 
-static void add(struct sums *to, const struct arc_sums *s, unsigned int nr)
+static void check_add(struct sums *to, const struct arc_sums *s, unsigned int nr)
 {
 	unsigned int m;
 
@@ -148,19 +148,19 @@ static void check_side(const struct arc_stanza *s, bool r, unsigned int nr, stru
 	uint32_t i;
 
 	for (i = 0; i < s->nr_rows[up]; i++)
-		add(&parents, &s->rows[up][i].sums, nr);
+		check_add(&parents, &s->rows[up][i].sums, nr);
 	for (i = 0; i < s->nr_rows[down]; i++)
-		add(&children, &s->rows[down][i].sums, nr);
+		check_add(&children, &s->rows[down][i].sums, nr);
 	for (m = 0; m < nr; m++)
 		rest[m] = self->cum[m] == UINT64_MAX ? children.cum[m] :	/* a sum that stopped */
 						       self->cum[m] - self->base[m];
 	c += r ? RPARENT_N : PARENT_N;
 	if (s->nr_rows[up]) {	/* a consumer that is only ever a root has none */
 		expect(&c[0], parents.n == self->n, s->consumer);
-		expect(&c[1], same(parents.base, self->base, nr), s->consumer);
-		expect(&c[2], same(parents.cum, self->cum, nr), s->consumer);
+		expect(&c[1], check_same(parents.base, self->base, nr), s->consumer);
+		expect(&c[2], check_same(parents.cum, self->cum, nr), s->consumer);
 	}
-	expect(&c[3], same(children.cum, rest, nr), s->consumer);
+	expect(&c[3], check_same(children.cum, rest, nr), s->consumer);
 }
 
 static void check_arcs(const struct flow *f, struct flow_check *c)
@@ -172,14 +172,15 @@ static void check_arcs(const struct flow *f, struct flow_check *c)
 
 	arcs_init(&a, f);
 	for (i = 0; i < a.nr_stanzas; i++) {
-		add(&all, &a.stanzas[i].self, f->nr_metrics);
-		add(&all, &a.stanzas[i].rself, f->nr_metrics);
+		check_add(&all, &a.stanzas[i].self, f->nr_metrics);
+		check_add(&all, &a.stanzas[i].rself, f->nr_metrics);
 		check_side(&a.stanzas[i], false, f->nr_metrics, c);
 		if (a.stanzas[i].nr_rself)
 			check_side(&a.stanzas[i], true, f->nr_metrics, c);
 	}
 	expect(&c[SUM_TOTAL],
-	       same(all.base, total, f->nr_metrics) && same(total, flow_cum(f, 0), f->nr_metrics), 0);
+	       check_same(all.base, total, f->nr_metrics) && check_same(total, flow_cum(f, 0), f->nr_metrics),
+	       0);
 	expect(&c[SUM_N], all.n == n, 0);
 	arcs_release(&a);
 }

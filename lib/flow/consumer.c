@@ -74,7 +74,7 @@ void consumers_release(struct consumers *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static size_t slot_of(const struct consumers *c, const struct consumer *x)
+static size_t consumer_slot_of(const struct consumers *c, const struct consumer *x)
 {
 	uint64_t h = hash_pair((uint64_t)x->name << 32 | x->module,
 			       ((uint64_t)x->detail << 8) ^ x->kind ^ x->key << 32 ^ x->key >> 32);
@@ -89,13 +89,13 @@ void consumers_rehash(struct consumers *c)
 	free(c->slots);
 	c->slots = xcalloc(c->alloc_slots, sizeof(*c->slots));
 	for (i = 1; i < c->nr_items; i++) {
-		for (s = slot_of(c, &c->items[i]); c->slots[s]; s = (s + 1) & (c->alloc_slots - 1))
+		for (s = consumer_slot_of(c, &c->items[i]); c->slots[s]; s = (s + 1) & (c->alloc_slots - 1))
 			;
 		c->slots[s] = i;
 	}
 }
 
-static bool same(const struct consumer *a, const struct consumer *b)
+static bool consumer_same(const struct consumer *a, const struct consumer *b)
 {
 	return a->name == b->name && a->module == b->module && a->detail == b->detail &&
 	       a->kind == b->kind && a->key == b->key;
@@ -106,8 +106,8 @@ uint32_t consumer_add(struct consumers *c, const struct consumer *x)
 	uint32_t id;
 	size_t s;
 
-	for (s = slot_of(c, x); (id = c->slots[s]); s = (s + 1) & (c->alloc_slots - 1))
-		if (same(&c->items[id], x))
+	for (s = consumer_slot_of(c, x); (id = c->slots[s]); s = (s + 1) & (c->alloc_slots - 1))
+		if (consumer_same(&c->items[id], x))
 			return id;
 	VEC_GROW(c->items, c->nr_items, c->alloc_items);
 	id = c->nr_items++;

@@ -39,7 +39,7 @@ void flat_release(struct flat *a)
 	*a = (struct flat){ NULL, 0, NULL };
 }
 
-static int compare(const void *p, const void *q, void *order)
+static int flat_compare(const void *p, const void *q, void *order)
 {
 	const struct flat_row *a = p, *b = q;
 
@@ -50,5 +50,5 @@ static int compare(const void *p, const void *q, void *order)
 void flat_sort(struct flat *a, const struct flow_order *o)
 {
 	if (a->nr)
-		qsort_r(a->rows, a->nr, sizeof(*a->rows), compare, (void *)o);
+		qsort_r(a->rows, a->nr, sizeof(*a->rows), flat_compare, (void *)o);
 }

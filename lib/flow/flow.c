@@ -56,7 +56,7 @@ void flow_release(struct flow *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static inline size_t slot_of(const struct flow *f, uint32_t parent, uint32_t consumer)
+static inline size_t flow_slot_of(const struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	uint64_t h = ((uint64_t)parent << 32 | consumer) * 0x9e3779b97f4a7c15ull;
 
@@ -76,7 +76,7 @@ static void grow_slots(struct flow *f)
 		if (f->nodes[f->nodes[i].parent].child == i)
 			continue;
 		f->nr_slots++;
-		for (s = slot_of(f, f->nodes[i].parent, f->nodes[i].consumer); f->slots[s];
+		for (s = flow_slot_of(f, f->nodes[i].parent, f->nodes[i].consumer); f->slots[s];
 		     s = (s + 1) & mask)
 			;
 		f->slots[s] = i;
@@ -90,7 +90,7 @@ uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consume
 
 	if (!i || f->nodes[i].consumer == consumer)
 		return i;
-	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
+	for (s = flow_slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
 		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
 			return i;
 	return FLOW_NONE;
@@ -107,7 +107,7 @@ uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer)
 	}
 	if (f->nodes[i].consumer == consumer)
 		goto found;
-	for (s = slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
+	for (s = flow_slot_of(f, parent, consumer); (i = f->slots[s]); s = (s + 1) & mask)
 		if (f->nodes[i].consumer == consumer && f->nodes[i].parent == parent)
 			goto found;
 	i = new_node(f, parent, consumer);
@@ -128,7 +128,7 @@ uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer)
 	if (f->nodes[FLOW_NONE].child == root) {
 		f->nodes[FLOW_NONE].child = above;
 	} else {
-		for (s = slot_of(f, FLOW_NONE, was); f->slots[s] != root; s = (s + 1) & mask)
+		for (s = flow_slot_of(f, FLOW_NONE, was); f->slots[s] != root; s = (s + 1) & mask)
 			assert(f->slots[s]);
 		f->slots[s] = above;
 	}
@@ -293,7 +293,7 @@ static void set_levels(struct flow *f)
 	free(open);
 }
 
-static void sum_up(struct flow *f)
+static void flow_sum_up(struct flow *f)
 {
 	size_t size = f->nr_nodes * f->nr_metrics * sizeof(*f->cum), i;
 	unsigned int m, nr = f->nr_metrics;
@@ -320,7 +320,7 @@ void flow_finish(struct flow *f)
 {
 	flow_link(f);
 	set_levels(f);
-	sum_up(f);
+	flow_sum_up(f);
 }
 
 uint64_t flow_totals(const struct flow *f, uint64_t *total)

@@ -36,7 +36,7 @@ static unsigned int count_values(const char *p, const char *end)
 	return 0;
 }
 
-static int start_thread(struct parser *x, const char *name, size_t len, const uint64_t *values)
+static int input_events_start_thread(struct parser *x, const char *name, size_t len, const uint64_t *values)
 {
 	struct consumer c = { .kind = CONSUMER_THREAD };
 	char *full = xasprintf("%.*s_pidtid", (int)MIN(len, 65536), name);
@@ -69,12 +69,12 @@ static int slow_line(struct parser *x, struct err *e)
 					(unsigned long long)values[i], (unsigned long long)x->b.last[i]);
 	}
 	if (end - p > 7 && !memcmp(p, "pidtid ", 7))
-		return start_thread(x, p + 7, end - p - 7, values);
+		return input_events_start_thread(x, p + 7, end - p - 7, values);
 	if (end - p < 3 || (*p != '>' && *p != '<') || p[1] != ' ')
 		return text_bad(&x->t, e,
 				"invalid line (expected one of: '> name', '< name', 'pidtid name')");
 	if (!x->b.nr_threads)
-		start_thread(x, "unnamed", 7, values);
+		input_events_start_thread(x, "unnamed", 7, values);
 	i = text_consumer(&x->names, &x->m->consumers, p + 2, end - p - 2);
 	if (*p == '>')
 		flow_events_enter(&x->b, i, values);

@@ -227,7 +227,7 @@ static void put_escaped(const char *s, FILE *out)
 }
 
 /* A word of a directive: it ends at a blank. */
-static void put_word(const char *s, FILE *out)
+static void input_tree_put_word(const char *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 	const char *at;
@@ -239,7 +239,7 @@ static void put_word(const char *s, FILE *out)
 	buf_release(&b);
 }
 
-static void put_node(const struct model *m, uint32_t i, uint32_t level, FILE *out)
+static void input_tree_put_node(const struct model *m, uint32_t i, uint32_t level, FILE *out)
 {
 	const struct flow *f = &m->flow;
 	const struct consumer *c = &m->consumers.items[f->nodes[i].consumer];
@@ -271,17 +271,17 @@ void output_tree(const struct model *m, FILE *out)
 		unsigned int counter = model_counter(m, m->metrics[k].source);
 
 		fputs("# metric ", out);
-		put_word(model_str(m, m->metrics[k].name), out);
+		input_tree_put_word(model_str(m, m->metrics[k].name), out);
 		putc(' ', out);
-		put_word(model_str(m, m->metrics[k].unit), out);
+		input_tree_put_word(model_str(m, m->metrics[k].unit), out);
 		if (counter && k < m->nr_shown) {
 			putc(' ', out);
-			put_word(model_str(m, m->metrics[counter].name), out);
+			input_tree_put_word(model_str(m, m->metrics[counter].name), out);
 		}
 		putc('\n', out);
 	}
 	for (i = flow_next(f, FLOW_NONE); i; i = next) {
-		put_node(m, i, level, out);
+		input_tree_put_node(m, i, level, out);
 		next = flow_next(f, i);
 		if (next && f->nodes[next].parent == i)
 			level++;

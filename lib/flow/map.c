@@ -13,7 +13,7 @@ static void start_from(const struct flow *f, struct flow *out)
 }
 
 /* The trees are built in order, so that flow_finish() has nothing to number again. */
-static void tell(const struct flow *f, const uint32_t *at, uint32_t *where)
+static void map_tell(const struct flow *f, const uint32_t *at, uint32_t *where)
 {
 	if (where)
 		memcpy(where, at, f->nr_nodes * sizeof(*at));
@@ -36,7 +36,7 @@ void flow_map(const struct flow *f, const uint32_t *to, bool collapse, struct fl
 			at[i] = flow_child(out, parent, c);
 		flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
 	}
-	tell(f, at, where);
+	map_tell(f, at, where);
 	free(at);
 	flow_finish(out);
 }
@@ -57,7 +57,7 @@ void flow_group(const struct flow *f, const uint32_t *above, struct flow *out, u
 		at[i] = flow_child(out, parent, f->nodes[i].consumer);
 		flow_add(out, at[i], f->nodes[i].n, flow_base(f, i));
 	}
-	tell(f, at, where);
+	map_tell(f, at, where);
 	free(at);
 	free(below);
 	flow_finish(out);
@@ -84,7 +84,7 @@ void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_
 	for (i = 1; i < f->nr_nodes; i++)
 		if (!mine[i])
 			at[i] = FLOW_NONE;
-	tell(f, at, where);
+	map_tell(f, at, where);
 	free(at);
 	free(keep);
 	flow_finish(out);
@@ -147,7 +147,7 @@ void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct fl
 	for (i = f->nr_nodes; --i > 0;)
 		keep[f->nodes[i].parent] |= keep[i];
 	copy_kept(f, keep, pruned, out, at);
-	tell(f, at, where);
+	map_tell(f, at, where);
 	free(at);
 	free(keep);
 	flow_finish(out);

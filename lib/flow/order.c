@@ -49,7 +49,7 @@ static struct sums sums_of(const struct flow_key *k, uint64_t n, unsigned int me
 	return (struct sums){ n, k->base[metric], k->cum[metric] };
 }
 
-static uint64_t n_of(const struct flow_order *o, const struct flow_key *k)
+static uint64_t order_n_of(const struct flow_order *o, const struct flow_key *k)
 {
 	return o->counter ? k->base[o->counter] : k->n;
 }
@@ -60,7 +60,7 @@ int flow_compare(const struct flow_order *o, const struct flow_key *a, const str
 	int r = 0;
 
 	if (o->by != FLOW_BY_NAME)
-		r = compare_sums(o->by, sums_of(a, n_of(o, a), m), sums_of(b, n_of(o, b), m));
+		r = compare_sums(o->by, sums_of(a, order_n_of(o, a), m), sums_of(b, order_n_of(o, b), m));
 	for (m = 0; m < o->nr_metrics && o->by != FLOW_BY_NAME && !r; m++)
 		r = compare_sums(o->by, sums_of(a, 0, m), sums_of(b, 0, m));
 	if (r)
@@ -73,7 +73,7 @@ struct sort_ctx {
 	const struct flow_order *o;
 };
 
-static struct flow_key key_of(const struct flow *f, uint32_t node)
+static struct flow_key order_key_of(const struct flow *f, uint32_t node)
 {
 	return (struct flow_key){
 		f->nodes[node].consumer, f->nodes[node].n, flow_base(f, node), flow_cum(f, node),
@@ -83,7 +83,8 @@ static struct flow_key key_of(const struct flow *f, uint32_t node)
 static int compare_nodes(const void *p, const void *q, void *ctx)
 {
 	const struct sort_ctx *x = ctx;
-	const struct flow_key a = key_of(x->f, *(const uint32_t *)p), b = key_of(x->f, *(const uint32_t *)q);
+	const struct flow_key a = order_key_of(x->f, *(const uint32_t *)p);
+	const struct flow_key b = order_key_of(x->f, *(const uint32_t *)q);
 
 	return flow_compare(x->o, &a, &b, false);
 }

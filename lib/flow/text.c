@@ -56,7 +56,7 @@ bool text_u64(const char **p, const char *end, uint64_t *v)
 	return true;
 }
 
-static const char *word(const char **p, const char *end, size_t *len)
+static const char *flow_text_word(const char **p, const char *end, size_t *len)
 {
 	const char *s;
 
@@ -68,7 +68,7 @@ static const char *word(const char **p, const char *end, size_t *len)
 	return s;
 }
 
-static bool is(const char *s, size_t len, const char *what)
+static bool flow_text_is(const char *s, size_t len, const char *what)
 {
 	return len == strlen(what) && !memcmp(s, what, len);
 }
@@ -80,7 +80,7 @@ static bool find_kind(const char *s, size_t len, enum flow_n *kind)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!is(s, len, model_kind_name(kinds[i])))
+		if (!flow_text_is(s, len, model_kind_name(kinds[i])))
 			continue;
 		*kind = kinds[i];
 		return true;
@@ -92,23 +92,23 @@ static int directive(struct text *t, const char *p, const char *end, struct err 
 {
 	struct text_metric *x;
 	size_t len, arg_len;
-	const char *w = word(&p, end, &len), *arg = word(&p, end, &arg_len);
+	const char *w = flow_text_word(&p, end, &len), *arg = flow_text_word(&p, end, &arg_len);
 
-	if (is(w, len, "metric") && arg_len) {
+	if (flow_text_is(w, len, "metric") && arg_len) {
 		if (t->nr_metrics >= FLOW_MAX_METRICS)
 			return text_bad(t, e, "more than %d metrics", FLOW_MAX_METRICS);
 		x = &t->metrics[t->nr_metrics++];
 		x->name = arg;
 		x->name_len = arg_len;
-		x->unit = word(&p, end, &x->unit_len);
-		x->counter = word(&p, end, &x->counter_len);
-	} else if (is(w, len, "n")) {
+		x->unit = flow_text_word(&p, end, &x->unit_len);
+		x->counter = flow_text_word(&p, end, &x->counter_len);
+	} else if (flow_text_is(w, len, "n")) {
 		t->n_given |= find_kind(arg, arg_len, &t->n_means);
-	} else if (is(w, len, "clock") && is(arg, arg_len, "thread")) {
+	} else if (flow_text_is(w, len, "clock") && flow_text_is(arg, arg_len, "thread")) {
 		t->own_clock = true;
-	} else if (is(w, len, "levels") && !arg_len) {
+	} else if (flow_text_is(w, len, "levels") && !arg_len) {
 		t->levels = true;
-	} else if (is(w, len, "nodes") && !arg_len) {
+	} else if (flow_text_is(w, len, "nodes") && !arg_len) {
 		t->nodes = true;
 	}
 	return 0;

@@ -31,7 +31,7 @@ void flow_times_move(struct flow_times *t, const uint32_t *where)
 	t->nr_list = nr;
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int times_compare(const void *p, const void *q, void *ctx)
 {
 	const struct flow_time *a = p, *b = q;
 	const uint32_t *rank = ctx;
@@ -46,7 +46,7 @@ static int compare(const void *p, const void *q, void *ctx)
 void flow_times_sort(struct flow_times *t, const uint32_t *rank)
 {
 	if (t->nr_list)
-		qsort_r(t->list, t->nr_list, sizeof(*t->list), compare, (void *)rank);
+		qsort_r(t->list, t->nr_list, sizeof(*t->list), times_compare, (void *)rank);
 }
 
 /* Merges the ordered halves [0, middle) and [middle, nr), the first of which is copied to room. */

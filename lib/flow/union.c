@@ -65,7 +65,7 @@ static uint32_t same_string(struct model_union *u, const struct model *from, uin
 }
 
 /* False: there is no room, and the union has what it had. */
-static bool place(struct model_union *u, const struct model *from, unsigned int side, struct places *p)
+static bool union_place(struct model_union *u, const struct model *from, unsigned int side, struct places *p)
 {
 	unsigned int nr_sources = u->nr_sources, nr_columns = u->nr_columns, i, at = 0;
 
@@ -135,7 +135,7 @@ static void identify(const struct model_union *u, const struct model *from, uint
 }
 
 /* What members do not agree in is that of their identity. */
-static void join(struct consumer *shown, const struct consumer *with, const struct consumer *identity)
+static void union_join(struct consumer *shown, const struct consumer *with, const struct consumer *identity)
 {
 	if (shown->name != with->name)
 		shown->name = identity->name;
@@ -161,7 +161,7 @@ static uint32_t add_consumer(struct model_union *u, const struct model *from, ui
 	shown.detail = shown.detail ? strtab_adds(names, model_str(from, shown.detail)) : 0;
 	to = consumer_add(&u->m->consumers, &x);
 	if (to < u->nr_shown) {
-		join(&u->shown[to], &shown, &x);
+		union_join(&u->shown[to], &shown, &x);
 		return to;
 	}
 	for (; u->nr_shown <= to; u->nr_shown++) {
@@ -237,7 +237,7 @@ int union_add(struct model_union *u, const struct model *from, unsigned int side
 	struct places p;
 
 	assert(side < UNION_MAX_SIDES);
-	if (!place(u, from, u->o.sides ? side : 0, &p))
+	if (!union_place(u, from, u->o.sides ? side : 0, &p))
 		return err_set(e, E2BIG, "more than %d metrics, and n of their sources, in one tree",
 			       FLOW_MAX_METRICS);
 	widen(u);
