@@ -32,7 +32,7 @@ static void end_run(struct census *c, const struct hprof_item *x)
 	c->failed |= c->nr_runs > MIN_RUNS && c->nr_runs * OBJECTS_PER_RUN > c->nr_objects;
 }
 
-static inline uint32_t class_of(struct census *c, const struct heap *h, const struct hprof_item *x)
+static inline uint32_t census_class_of(struct census *c, const struct heap *h, const struct hprof_item *x)
 {
 	if (x->kind == HPROF_VALUES)
 		return census_values(x->type);
@@ -56,7 +56,7 @@ void census_see(struct census *c, const struct heap *h, const struct hprof_item 
 		c->failed = r;
 		return;
 	}
-	class = class_of(c, h, x);
+	class = census_class_of(c, h, x);
 	c->failed = class == HEAP_NONE;
 	c->nr_objects++;
 	if (!r || x->id <= r->last || x->id - r->last > MAX_GAP) {

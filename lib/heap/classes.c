@@ -9,7 +9,10 @@
 
 enum { MAX_SUPERS = 1000 };	/* a ring of superclasses is damage */
 
-/* Fields that resolve() looks at: a hostile dump can let many classes inherit from large ones. */
+/*
+ * Limits how many fields heap_classes_resolve_all() looks at: a hostile dump can let many classes inherit
+ * from large ones.
+ */
 static uint64_t max_fields(const struct heap *h)
 {
 	return h->dump.len + (1 << 20);
@@ -111,7 +114,7 @@ void classes_read_names(struct heap *h)
 	}
 }
 
-static bool is_named(const struct heap *h, const struct heap_class *c, const char *name)
+static bool heap_classes_is_named(const struct heap *h, const struct heap_class *c, const char *name)
 {
 	return !strcmp(strtab_get(&h->names, c->name), name);
 }
@@ -121,7 +124,7 @@ uint32_t heap_class_of_chunks(const struct heap *h)
 	uint32_t i;
 
 	for (i = 0; i < h->nr_classes; i++)
-		if (is_named(h, &h->classes[i], "jdk.internal.vm.StackChunk"))
+		if (heap_classes_is_named(h, &h->classes[i], "jdk.internal.vm.StackChunk"))
 			return i;
 	return HEAP_NONE;
 }
@@ -149,7 +152,7 @@ static enum heap_strength own_strength(const struct heap *h, const struct heap_c
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (is_named(h, c, kinds[i].name))
+		if (heap_classes_is_named(h, c, kinds[i].name))
 			return kinds[i].strength;
 	return HEAP_STRONG;
 }
@@ -158,7 +161,7 @@ static bool is_referent(const struct heap *h, const struct heap_class *c, const 
 {
 	uint32_t text = heap_text(h, f->name);
 
-	return text && is_named(h, c, "java.lang.ref.Reference") &&
+	return text && heap_classes_is_named(h, c, "java.lang.ref.Reference") &&
 	       !strcmp(strtab_get(&h->names, text), "referent");
 }
 
@@ -183,7 +186,7 @@ static void add_refs(struct heap *h, struct heap_class *c, const struct heap_cla
 }
 
 /* Own fields lie first in an instance, then those of the superclass, and so on. */
-static void resolve(struct heap *h, struct heap_class *c, uint64_t *nr_fields)
+static void heap_classes_resolve_all(struct heap *h, struct heap_class *c, uint64_t *nr_fields)
 {
 	const struct heap_class *k = c;
 	uint32_t offset = 0;
@@ -213,7 +216,7 @@ void classes_resolve(struct heap *h)
 	}
 	for (i = 0; i < h->nr_classes; i++)
 		if (h->classes[i].kind == HPROF_INSTANCE)
-			resolve(h, &h->classes[i], &nr_fields);
+			heap_classes_resolve_all(h, &h->classes[i], &nr_fields);
 }
 
 void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const struct hprof_item *x)

@@ -40,7 +40,7 @@ static uint32_t le32(const struct io_map *b, size_t at)
 }
 
 /* Check whether that many bytes from there on are in the file, and begin with the magic number. */
-static bool has(const struct io_map *b, size_t at, size_t len, uint32_t magic)
+static bool classpath_has(const struct io_map *b, size_t at, size_t len, uint32_t magic)
 {
 	return at <= b->len && len <= b->len - at && le32(b, at) == magic;
 }
@@ -52,7 +52,7 @@ static bool find_directory(struct place *p)
 
 	if (b->len < END_BYTES)
 		return false;
-	for (at = b->len - END_BYTES; !has(b, at, END_BYTES, 0x06054b50); at--)
+	for (at = b->len - END_BYTES; !classpath_has(b, at, END_BYTES, 0x06054b50); at--)
 		if (at == least)
 			return false;
 	p->nr = le16(b, at + 10);
@@ -115,7 +115,7 @@ static bool unpack(const struct io_map *b, size_t entry, struct buf *out)
 	size_t local = le32(b, entry + 42), at;
 	struct err e;
 
-	if (!has(b, local, LOCAL_BYTES, 0x04034b50))
+	if (!classpath_has(b, local, LOCAL_BYTES, 0x04034b50))
 		return false;
 	at = local + LOCAL_BYTES + le16(b, local + 26) + le16(b, local + 28);
 	if (at > b->len || packed > b->len - at || packed > MAX_CLASS)
@@ -133,7 +133,7 @@ static bool find_in_jar(const struct place *p, const char *name, size_t len, str
 	size_t at = p->directory;
 	uint32_t i;
 
-	for (i = 0; i < p->nr && has(b, at, ENTRY_BYTES, 0x02014b50); i++) {
+	for (i = 0; i < p->nr && classpath_has(b, at, ENTRY_BYTES, 0x02014b50); i++) {
 		size_t name_len = le16(b, at + 28), next = at + ENTRY_BYTES + name_len;
 
 		if (next > b->len)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "heap/frames.h"
 
-static void add_frame(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
+static void heap_frames_add_frame(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
 {
 	const unsigned int id_size = h->dump.id_size;
 	const uint8_t *p = r->body;
@@ -24,7 +24,7 @@ static void add_frame(struct heap_frames *f, const struct heap *h, const struct 
 	};
 }
 
-static void add_stack(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
+static void heap_frames_add_stack(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
 {
 	uint32_t nr = r->len < 12 ? 0 : hprof_u32(r->body + 8);
 
@@ -35,7 +35,7 @@ static void add_stack(struct heap_frames *f, const struct heap *h, const struct 
 	f->stacks[f->nr_stacks++] = (struct heap_stack){ r->body + 12, nr };
 }
 
-static void add_class(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
+static void heap_frames_add_class(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)
 {
 	const struct heap_class *c;
 
@@ -55,11 +55,11 @@ void heap_frames(struct heap_frames *f, const struct heap *h)
 	hprof_walk(&w, &h->dump);
 	while (hprof_next(&w, &r))
 		if (r.tag == HPROF_STACK_FRAME)
-			add_frame(f, h, &r);
+			heap_frames_add_frame(f, h, &r);
 		else if (r.tag == HPROF_STACK_TRACE)
-			add_stack(f, h, &r);
+			heap_frames_add_stack(f, h, &r);
 		else if (r.tag == HPROF_LOAD_CLASS)
-			add_class(f, h, &r);
+			heap_frames_add_class(f, h, &r);
 }
 
 void heap_frames_release(struct heap_frames *f)

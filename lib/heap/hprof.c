@@ -176,14 +176,14 @@ static bool is_segment(uint8_t tag)
 	return tag == HPROF_HEAP_DUMP || tag == HPROF_HEAP_SEGMENT;
 }
 
-static bool is_known(uint8_t tag)
+static bool hprof_is_known(uint8_t tag)
 {
 	return (tag >= HPROF_UTF8 && tag <= 0x0e) || tag == HPROF_HEAP_SEGMENT || tag == HPROF_HEAP_END;
 }
 
 static bool can_be_record(const uint8_t *p, size_t left)
 {
-	return is_known(*p) && (hprof_u32(p + 5) <= left - RECORD_HEAD || is_segment(*p));
+	return hprof_is_known(*p) && (hprof_u32(p + 5) <= left - RECORD_HEAD || is_segment(*p));
 }
 
 /* Return where a record ends, or the dump. */
@@ -235,7 +235,7 @@ static bool are_records(const struct hprof *h, const uint8_t *p, const uint8_t *
 
 static bool is_sound_record(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
-	return is_segment(*p) ? is_sound_segment(h, p, end) : is_known(*p) && are_records(h, p, end);
+	return is_segment(*p) ? is_sound_segment(h, p, end) : hprof_is_known(*p) && are_records(h, p, end);
 }
 
 static const uint8_t *find_record(const struct hprof *h, const uint8_t *p, const uint8_t *end)
@@ -270,7 +270,7 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
 
 	if (end - p >= RECORD_HEAD && is_damaged(w->h, p, end)) {
 		w->p = find_record(w->h, p + 1, end);
-		if (w->p != end || !is_known(*p)) {
+		if (w->p != end || !hprof_is_known(*p)) {
 			*r = (struct hprof_record){ HPROF_LOST, p, w->p - p };
 			return true;
 		}
@@ -398,8 +398,8 @@ static int root_tail(uint8_t tag, unsigned int id_size, bool *has_thread)
 	return -1;
 }
 
-static const uint8_t *read_root(const struct hprof *h, const uint8_t *p, const uint8_t *end,
-				struct hprof_item *x)
+static const uint8_t *hprof_read_root(const struct hprof *h, const uint8_t *p, const uint8_t *end,
+				      struct hprof_item *x)
 {
 	bool has_thread;
 	int tail = root_tail(p[-1], h->id_size, &has_thread);
@@ -426,7 +426,7 @@ const uint8_t *hprof_item(const struct hprof *h, const uint8_t *p, const uint8_t
 	case 0x23:
 		return read_array(h, p, end, false, x);
 	}
-	return read_root(h, p, end, x);
+	return hprof_read_root(h, p, end, x);
 }
 
 void hprof_items(struct hprof_items *i, const struct hprof *h, hprof_is_instance_fn is_instance,

@@ -46,7 +46,7 @@ static struct ids_page *new_page(struct heap_ids *x, uint64_t number)
 	return p;
 }
 
-static struct ids_page *page_of(struct heap_ids *x, uint64_t number)
+static struct ids_page *ids_page_of(struct heap_ids *x, uint64_t number)
 {
 	uint32_t *i = map_put(&x->page_of, number);
 
@@ -64,7 +64,7 @@ bool ids_add_slow(struct heap_ids *x, uint64_t id)
 		x->nr_odd++;
 		return true;
 	}
-	x->last = page_of(x, id >> x->shift >> IDS_PAGE_BITS);
+	x->last = ids_page_of(x, id >> x->shift >> IDS_PAGE_BITS);
 	return x->last && ids_add(x, id);
 }
 
@@ -162,7 +162,7 @@ static unsigned int rank_within(struct ids_page *p, size_t i)
 	return n;
 }
 
-static bool rank(struct heap_ids *x)
+static bool ids_rank(struct heap_ids *x)
 {
 	uint64_t nr = 0;
 	size_t i, k;
@@ -193,13 +193,13 @@ bool ids_finish(struct heap_ids *x)
 	for (i = 0; i < x->nr_pages && x->is_scattered; i++)
 		*map_put(&x->page_of, x->pages[i]->number) = i;
 	if (x->is_scattered)
-		return rank(x);
+		return ids_rank(x);
 	x->first_page = x->pages[0]->number;
 	x->nr_dir = x->pages[x->nr_pages - 1]->number - x->first_page + 1;
 	x->dir = xcalloc(x->nr_dir, sizeof(*x->dir));
 	for (i = 0; i < x->nr_pages; i++)
 		x->dir[x->pages[i]->number - x->first_page] = i + 1;
-	return rank(x);
+	return ids_rank(x);
 }
 
 uint32_t ids_find_scattered(const struct heap_ids *x, uint64_t id)

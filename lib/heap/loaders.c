@@ -11,7 +11,7 @@ struct found {
 	struct heap_loader *list;
 };
 
-static void set_name(void *ctx, uint32_t i, const char *name, size_t len)
+static void loaders_set_name(void *ctx, uint32_t i, const char *name, size_t len)
 {
 	struct found *f = ctx;
 
@@ -36,7 +36,7 @@ static void name_loaders(struct heap *h, struct heap_loader *list, size_t nr)
 
 	for (i = 0; i < nr; i++)
 		ids[i] = list[i].id;
-	texts_find(h, ids, nr, steps, set_name, &f);
+	texts_find(h, ids, nr, steps, loaders_set_name, &f);
 	free(ids);
 }
 

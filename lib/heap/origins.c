@@ -104,7 +104,7 @@ static void add_facts(struct origins_tree *t, uint32_t context, double bytes)
 		t->facts->held_by_known += bytes;
 }
 
-static void add(struct origins_tree *t, uint32_t node, uint32_t context)
+static void origins_add(struct origins_tree *t, uint32_t node, uint32_t context)
 {
 	bool sample = is_sample(t, node);
 	double weight = sample ? t->o->weight[node] : 1;
@@ -154,7 +154,7 @@ void origins_build(struct heap_contexts *b, const struct heap_origins *o, const 
 			continue;
 		t.at[node] = context_of(&t, node, t.at[x->holder[node]]);
 		if (counts(&t, node))
-			add(&t, node, t.at[node]);
+			origins_add(&t, node, t.at[node]);
 	}
 	add_sums(&t);
 	free(holds);

@@ -445,7 +445,7 @@ static void count_mirror(struct sizes *s, uint32_t object, uint64_t distance)
 	add_size(s, mirrors, size_of_mirror(s, mirrored(s, object), distance), 1);
 }
 
-static void gather(struct sizes *s, struct object_kinds *k)
+static void sizes_gather(struct sizes *s, struct object_kinds *k)
 {
 	const struct heap *h = s->h;
 	uint64_t id, before = 0;
@@ -506,7 +506,7 @@ void sizes_find(struct heap *h)
 
 	sizes_init(&s, h, k);
 	k->exact = heap_class_of_chunks(h);
-	gather(&s, k);
+	sizes_gather(&s, k);
 	find_layout(&s);
 	each_distance(&s, set_size);
 	set_size(&s, h->ids.nr - 1, UINT64_MAX);

@@ -36,7 +36,7 @@ uint64_t texts_field(const struct heap *h, const struct hprof_item *x, const cha
 	return 0;
 }
 
-static void put_utf8(struct buf *b, unsigned int c)
+static void texts_put_utf8(struct buf *b, unsigned int c)
 {
 	if (c < 0x80) {
 		buf_putc(b, c);
@@ -56,11 +56,11 @@ void texts_put(struct buf *b, const struct hprof_item *x)
 
 	for (i = 0; i < n; i++) {
 		if (x->type == HPROF_CHAR)
-			put_utf8(b, hprof_u16(x->data + 2 * i));
+			texts_put_utf8(b, hprof_u16(x->data + 2 * i));
 		else if (!wide)
-			put_utf8(b, x->data[i]);
+			texts_put_utf8(b, x->data[i]);
 		else if (i % 2)
-			put_utf8(b, x->data[i - 1] | x->data[i] << 8);
+			texts_put_utf8(b, x->data[i - 1] | x->data[i] << 8);
 	}
 }
 

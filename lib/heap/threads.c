@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "heap/texts.h"
 
-static void set_name(void *ctx, uint32_t thread, const char *name, size_t len)
+static void heap_threads_set_name(void *ctx, uint32_t thread, const char *name, size_t len)
 {
 	struct heap *h = ctx;
 
@@ -19,7 +19,7 @@ static void set_group(void *ctx, uint32_t thread, const char *name, size_t len)
 	h->threads[thread].group = len ? strtab_add(&h->names, name, len) : 0;
 }
 
-static void find(struct heap *h, const struct text_step *steps, text_fn fn)
+static void heap_threads_find(struct heap *h, const struct text_step *steps, text_fn fn)
 {
 	uint64_t *ids = xcalloc(h->nr_threads + 1, sizeof(*ids));
 	size_t i;
@@ -35,7 +35,7 @@ void threads_name(struct heap *h)
 {
 	static const struct text_step steps[] = { { "java.lang.Thread", "name" }, TEXT_OF_STRING };
 
-	find(h, steps, set_name);
+	heap_threads_find(h, steps, heap_threads_set_name);
 }
 
 void threads_find_groups(struct heap *h)
@@ -47,6 +47,6 @@ void threads_find_groups(struct heap *h)
 		{ "java.lang.Thread", "group" }, { "java.lang.ThreadGroup", "name" }, TEXT_OF_STRING,
 	};
 
-	find(h, before_19, set_group);
-	find(h, steps, set_group);
+	heap_threads_find(h, before_19, set_group);
+	heap_threads_find(h, steps, set_group);
 }

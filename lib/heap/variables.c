@@ -129,7 +129,7 @@ static bool array_fits(const char *object, const char *type)
 }
 
 /* Return whether an object of that class may be in a variable of that type. */
-static bool fits(struct variables *v, uint32_t class, const char *type)
+static bool variables_fits(struct variables *v, uint32_t class, const char *type)
 {
 	const char *name = heap_class_name(v->h, class);
 	uint32_t up = class, steps;
@@ -147,7 +147,7 @@ static bool fits(struct variables *v, uint32_t class, const char *type)
 
 /* ---- the class file ---- */
 
-static const struct buf *file_of(struct variables *v, uint32_t class_name)
+static const struct buf *variables_file_of(struct variables *v, uint32_t class_name)
 {
 	uint32_t *at = map_put(&v->file_of, class_name);
 
@@ -160,7 +160,7 @@ static const struct buf *file_of(struct variables *v, uint32_t class_name)
 	return &v->files[*at];
 }
 
-static void *keep(void *ctx, size_t size)
+static void *variables_keep(void *ctx, size_t size)
 {
 	void **p = ctx;
 
@@ -185,10 +185,10 @@ static uint32_t variables_of(struct variables *v, const struct heap_frame *f, st
 	struct classfile_locals of = {
 		.method = strtab_get(names, heap_text(v->h, f->method)),
 		.descriptor = strtab_get(names, heap_text(v->h, f->signature)),
-		.line = f->line > 0 ? f->line : 0, .mem = keep, .mem_ctx = &memory,
+		.line = f->line > 0 ? f->line : 0, .mem = variables_keep, .mem_ctx = &memory,
 	};
 
-	file = class == MAP_NONE ? NULL : file_of(v, class);
+	file = class == MAP_NONE ? NULL : variables_file_of(v, class);
 	nr = file && file->len ? classfile_locals(file->data, file->len, &of, out, MOST) : 0;
 	free(memory);
 	if (nr > MOST)
@@ -230,7 +230,7 @@ bool variables_name(struct variables *v, size_t root, struct buf *out)
 			uint32_t o = ids_find(&v->h->ids, r[first + i].id);
 
 			f.fits[j] |= (uint64_t)(o != HEAP_NONE && type.len &&
-						fits(v, v->h->class[o], type.data)) << i;
+						variables_fits(v, v->h->class[o], type.data)) << i;
 		}
 	}
 	for (i = 0; i < f.nr_objects; i++)

@@ -87,8 +87,8 @@ static struct waste_row *row_of(struct search *s, enum waste_kind kind, uint32_t
 	return &s->w->rows[*row];
 }
 
-static struct waste_row *add(struct search *s, enum waste_kind kind, uint32_t what, uint64_t nr,
-			     uint64_t wasted)
+static struct waste_row *waste_add(struct search *s, enum waste_kind kind, uint32_t what, uint64_t nr,
+				   uint64_t wasted)
 {
 	struct waste_row *row = row_of(s, kind, what);
 
@@ -104,7 +104,7 @@ static size_t len_of(const struct heap *h, const struct hprof_item *x)
 	return x->kind == HPROF_VALUES ? (size_t)x->n * hprof_type_size(&h->dump, x->type) : x->n;
 }
 
-static uint32_t text_of(struct search *s, const struct hprof_item *x)
+static uint32_t waste_text_of(struct search *s, const struct hprof_item *x)
 {
 	struct buf b = BUF_INIT;
 	uint32_t id;
@@ -131,7 +131,7 @@ static void take_contents(struct search *s, const struct hprof_item *x, uint32_t
 	if (s->same[at].nr++)
 		s->same[at].wasted += heap_size(h, object);
 	if (s->same[at].nr == 2 && kind == WASTE_TEXTS)
-		s->same[at].what = text_of(s, x);
+		s->same[at].what = waste_text_of(s, x);
 }
 
 static bool is_zero(const uint8_t *p, size_t len)
@@ -146,7 +146,7 @@ static void take_values(struct search *s, const struct hprof_item *x, uint32_t o
 	if (s->is_text[object / 64] >> object % 64 & 1)
 		take_contents(s, x, object, WASTE_TEXTS);
 	else if (is_zero(x->data, len_of(h, x)))
-		add(s, WASTE_ZEROS, h->classes[h->class[object]].name, 1, heap_size(h, object));
+		waste_add(s, WASTE_ZEROS, h->classes[h->class[object]].name, 1, heap_size(h, object));
 	else
 		take_contents(s, x, object, WASTE_ARRAYS);
 }
@@ -159,8 +159,8 @@ static void take_slots(struct search *s, const struct hprof_item *x, uint32_t ob
 
 	for (i = 0; i < x->n; i++)
 		unused += !hprof_id(&s->h->dump, x->data + (size_t)i * id_size);
-	row = add(s, WASTE_SLOTS, what ? what : s->h->classes[s->h->class[object]].name, 1,
-		  (uint64_t)unused * s->h->layout.reference);
+	row = waste_add(s, WASTE_SLOTS, what ? what : s->h->classes[s->h->class[object]].name, 1,
+			(uint64_t)unused * s->h->layout.reference);
 	row->slots += x->n;
 	row->unused += unused;
 }
@@ -190,7 +190,7 @@ static void take_object(struct search *s, const struct hprof_item *x, uint32_t o
 	} else if (x->kind != HPROF_CLASS && !x->n) {
 		bool first = row_of(s, WASTE_EMPTY, h->classes[class].name)->nr == 0;
 
-		add(s, WASTE_EMPTY, h->classes[class].name, 1, first ? 0 : heap_size(h, object));
+		waste_add(s, WASTE_EMPTY, h->classes[class].name, 1, first ? 0 : heap_size(h, object));
 	} else if (x->kind == HPROF_VALUES) {
 		take_values(s, x, object);
 	} else if (x->kind == HPROF_OBJECTS) {
@@ -210,7 +210,7 @@ static void take_objects(struct search *s)
 		take_object(s, &x, object);
 	for (i = 0; i < s->nr_same; i++)
 		if (s->same[i].nr > 1)
-			add(s, s->same[i].kind, s->same[i].what, s->same[i].nr, s->same[i].wasted);
+			waste_add(s, s->same[i].kind, s->same[i].what, s->same[i].nr, s->same[i].wasted);
 }
 
 static int by_wasted(const void *a, const void *b)
