@@ -133,7 +133,7 @@ static void name_lives(struct query_data *d)
 		d->threads[i].function = names_thread(x, d->threads[i].number, &proc);
 }
 
-static bool is_function(const struct consumer *c)
+static bool query_data_is_function(const struct consumer *c)
 {
 	return !kind_is(c->kind, KIND_PLACE);
 }
@@ -145,7 +145,7 @@ static void list_functions(struct query_data *d)
 
 	d->nr_functions = c->nr_items - 1;
 	for (i = 1; i < c->nr_items; i++) {
-		if (!is_function(&c->items[i]))
+		if (!query_data_is_function(&c->items[i]))
 			continue;
 		at = map_put(&d->function_by_name, names_pair(c->items[i].name, c->items[i].module));
 		if (*at == MAP_NONE)

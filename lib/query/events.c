@@ -41,7 +41,7 @@ struct event_pass {
 	bool failed;
 };
 
-static bool needs(void *ctx, const struct timeline_event *x)
+static bool query_events_needs(void *ctx, const struct timeline_event *x)
 {
 	const struct event_pass *p = ctx;
 
@@ -117,7 +117,7 @@ static void follow_call(struct query_data *d, const struct query_event *x, uint3
 	}
 }
 
-static int take_event(void *ctx, const struct timeline_event *x)
+static int query_events_take_event(void *ctx, const struct timeline_event *x)
 {
 	struct event_pass *p = ctx;
 	struct query_data *d = p->d;
@@ -185,9 +185,11 @@ static void close_open_calls(struct query_data *d, const struct window *w)
 	d->nr_calls -= from;
 }
 
-static int read_events(struct query_data *d, struct event_pass *p, struct err *e)
+static int query_events_read_events(struct query_data *d, struct event_pass *p, struct err *e)
 {
-	static const struct timeline_sink sink = { .needs = needs, .event = take_event };
+	static const struct timeline_sink sink = {
+		.needs = query_events_needs, .event = query_events_take_event
+	};
 	struct timeline l = { .c = NULL };
 	int r = names_window(&d->names, d->profile->select, &p->window, e);
 
@@ -216,7 +218,7 @@ static int load_events(struct query_data *d, struct err *e)
 	if (!d->has_events) {
 		calls_init(&c, &d->names);
 		p.c = &c;
-		r = read_events(d, &p, e);
+		r = query_events_read_events(d, &p, e);
 		calls_release(&c);
 		d->has_events = !r;
 		if (r)
@@ -276,7 +278,7 @@ static bool event_number(const struct query_data *d, const struct query_cell *c,
 	}
 }
 
-static const char *thread_name(struct query_data *d, uint32_t tree, uint32_t thread)
+static const char *query_events_thread_name(struct query_data *d, uint32_t tree, uint32_t thread)
 {
 	uint32_t at;
 
@@ -294,7 +296,7 @@ static const char *event_text(struct query_data *d, const struct query_cell *c)
 	case EVENT_KIND:
 		return timeline_kind_name(x->kind);
 	case EVENT_THREAD_NAME:
-		return thread_name(d, x->tree, x->thread);
+		return query_events_thread_name(d, x->tree, x->thread);
 	case EVENT_NAME:
 		return query_data_name(d, x->function);
 	default:
@@ -376,7 +378,8 @@ static const char *call_text(struct query_data *d, const struct query_cell *c)
 
 	if (c->column == CALL_HOW)
 		return ends[x->how];
-	return c->column == CALL_NAME ? query_data_name(d, x->function) : thread_name(d, x->tree, 0);
+	return c->column == CALL_NAME ? query_data_name(d, x->function) :
+					query_events_thread_name(d, x->tree, 0);
 }
 
 static uint32_t nr_calls(const struct query_data *d)
@@ -397,7 +400,7 @@ struct dispatch_pass {
 	struct err *e;
 };
 
-static uint32_t number_of(const struct sched_thread *t)
+static uint32_t query_events_number_of(const struct sched_thread *t)
 {
 	return t && t->tid ? t->number : 0;
 }
@@ -415,7 +418,8 @@ static void take_line(void *ctx, const struct sched_line *l)
 	VEC_GROW(d->dispatches, d->nr_dispatches, d->alloc_dispatches);
 	d->dispatches[d->nr_dispatches++] = (struct query_dispatch){
 		.time_ns = l->time_ns, .ran_ns = l->ran_ns, .waited_ns = l->waited_ns,
-		.blocked_ns = l->blocked_ns, .out = number_of(l->out), .in = number_of(l->in), .cpu = l->cpu,
+		.blocked_ns = l->blocked_ns, .out = query_events_number_of(l->out),
+		.in = query_events_number_of(l->in), .cpu = l->cpu,
 		.intr = l->intr, .is_intr = l->is_intr, .ran_known = l->ran_known,
 		.waited_known = l->waited_known, .out_known = l->out && l->out->tid, .state = l->state,
 	};

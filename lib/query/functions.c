@@ -51,7 +51,7 @@ static void step(sqlite3_context *x, int argc, sqlite3_value **argv)
 	a->values[a->nr++] = sqlite3_value_double(argv[0]);
 }
 
-static int compare(const void *p, const void *q)
+static int query_functions_compare(const void *p, const void *q)
 {
 	double a = *(const double *)p, b = *(const double *)q;
 
@@ -67,7 +67,7 @@ static void final(sqlite3_context *x)
 	if (!a)
 		return;
 	if (a->nr) {
-		qsort(a->values, a->nr, sizeof(*a->values), compare);
+		qsort(a->values, a->nr, sizeof(*a->values), query_functions_compare);
 		at = a->p / 100 * (a->nr - 1);
 		below = floor(at);
 		i = below;

@@ -553,7 +553,8 @@ const struct query_table *const query_heap_tables[] = {
 
 /* --- fields --- */
 
-static void read_value(const struct query_data *d, uint8_t type, const uint8_t *p, struct query_value *v)
+static void query_heap_read_value(const struct query_data *d, uint8_t type, const uint8_t *p,
+				  struct query_value *v)
 {
 	uint64_t bits, object;
 	uint32_t half;
@@ -609,7 +610,7 @@ int query_heap_field(struct query_data *d, int64_t object, const char *name, str
 		return r;
 	p = heap_field_value(heap_of(d), &item, name, &type);
 	if (p)
-		read_value(d, type, p, v);
+		query_heap_read_value(d, type, p, v);
 	return 0;
 }
 

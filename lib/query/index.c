@@ -21,7 +21,7 @@ static void sort_by_digit(const struct query_index_entry *from, struct query_ind
 		to[at[(from[i].value >> shift) % NR]++] = from[i];
 }
 
-static void sort(struct query_index *x)
+static void query_index_sort(struct query_index *x)
 {
 	struct query_index_entry *other = xcalloc(x->nr + 1, sizeof(*other)), *sorted = other;
 	unsigned int i;
@@ -47,7 +47,7 @@ void query_index_init(struct query_index *x, const struct query_data *d, const s
 			x->list[x->nr++] = (struct query_index_entry){ v, row };
 		else
 			x->has_nulls = true;
-	sort(x);
+	query_index_sort(x);
 }
 
 void query_index_release(struct query_index *x)

@@ -54,7 +54,7 @@ static const struct query_column log_columns[] = {
 	[LOG_FIELDS] = { "fields", COLUMN_TEXT, "named values of an event of arcprof_emit(): a JSON object" },
 };
 
-static bool known(uint64_t value, uint64_t *v)
+static bool query_log_known(uint64_t value, uint64_t *v)
 {
 	*v = value;
 	return value != EVENT_UNKNOWN;
@@ -72,13 +72,13 @@ static bool log_number(const struct query_data *d, const struct query_cell *c, u
 		*v = x->time_ns - MIN(x->time_ns, d->log.trace_start_ns);
 		return true;
 	case LOG_DURATION:
-		return known(x->duration_ns, v);
+		return query_log_known(x->duration_ns, v);
 	case LOG_PROCESS:
 		return query_data_id(x->proc_number, v);
 	case LOG_THREAD:
 		return query_data_id(x->thread_number, v);
 	default:
-		return known(event_value(x, VALUE_VALUE), v);
+		return query_log_known(event_value(x, VALUE_VALUE), v);
 	}
 }
 

@@ -12,18 +12,19 @@ void query_nodes_release(struct query_data *d)
 	free(d->arc_rows);
 }
 
-static const struct consumer *consumer_of(const struct query_data *d, uint32_t id)
+static const struct consumer *query_nodes_consumer_of(const struct query_data *d, uint32_t id)
 {
 	return &d->model.consumers.items[id];
 }
 
-static const char *kind_of(const struct query_data *d, uint32_t id)
+static const char *query_nodes_kind_of(const struct query_data *d, uint32_t id)
 {
-	return consumer_kind_name(consumer_of(d, id)->kind);
+	return consumer_kind_name(query_nodes_consumer_of(d, id)->kind);
 }
 
 /* n of the source of the metric, of a node or of a sum over nodes. */
-static uint64_t n_of(const struct query_data *d, unsigned int metric, uint64_t n, const uint64_t *values)
+static uint64_t query_nodes_n_of(const struct query_data *d, unsigned int metric, uint64_t n,
+				 const uint64_t *values)
 {
 	return model_n(&d->model, d->model.metrics[metric].source, n, values);
 }
@@ -47,7 +48,7 @@ static const struct query_column function_columns[] = {
 
 static bool function_number(const struct query_data *d, const struct query_cell *c, uint64_t *v)
 {
-	const struct consumer *x = consumer_of(d, c->row + 1);
+	const struct consumer *x = query_nodes_consumer_of(d, c->row + 1);
 	bool is_thread = x->kind == CONSUMER_THREAD, is_process = x->kind == CONSUMER_PROCESS;
 
 	switch (c->column) {
@@ -65,7 +66,7 @@ static bool function_number(const struct query_data *d, const struct query_cell 
 
 static const char *function_text(struct query_data *d, const struct query_cell *c)
 {
-	const struct consumer *x = consumer_of(d, c->row + 1);
+	const struct consumer *x = query_nodes_consumer_of(d, c->row + 1);
 
 	switch (c->column) {
 	case FUNCTION_NAME:
@@ -142,7 +143,7 @@ static bool node_number(const struct query_data *d, const struct query_cell *c, 
 	case NODE_THREAD:
 		return query_data_id(d->thread[c->row], v);
 	case NODE_N:
-		return query_data_n(d, n_of(d, c->metric, n->n, flow_base(f, node)), v);
+		return query_data_n(d, query_nodes_n_of(d, c->metric, n->n, flow_base(f, node)), v);
 	case NODE_BASE:
 		*v = flow_base(f, node)[c->metric];
 		return true;
@@ -228,7 +229,7 @@ static bool flat_number(const struct query_data *d, const struct query_cell *c, 
 	if (c->column == FLAT_FUNCTION)
 		*v = consumer;
 	else if (c->column == FLAT_N)
-		return query_data_n(d, n_of(d, c->metric, d->flat_n[consumer], s), v);
+		return query_data_n(d, query_nodes_n_of(d, c->metric, d->flat_n[consumer], s), v);
 	else
 		*v = s[(c->column - FLAT_BASE) * d->model.flow.nr_metrics + c->metric];
 	return true;
@@ -241,8 +242,8 @@ static const char *flat_text(struct query_data *d, const struct query_cell *c)
 	if (c->column == FLAT_NAME)
 		return query_data_name(d, consumer);
 	if (c->column == FLAT_KIND)
-		return kind_of(d, consumer);
-	return query_data_str(d, consumer_of(d, consumer)->module);
+		return query_nodes_kind_of(d, consumer);
+	return query_data_str(d, query_nodes_consumer_of(d, consumer)->module);
 }
 
 static uint32_t nr_flat(const struct query_data *d)
@@ -326,7 +327,7 @@ static bool arc_number(const struct query_data *d, const struct query_cell *c, u
 	case ARC_OTHER:
 		return query_data_id(other, v);
 	case ARC_N:
-		return query_data_n(d, n_of(d, c->metric, s->n, s->base), v);
+		return query_data_n(d, query_nodes_n_of(d, c->metric, s->n, s->base), v);
 	default:
 		*v = (c->column == ARC_BASE ? s->base : s->cum)[c->metric];
 		return true;

@@ -258,7 +258,7 @@ static const char *past_blanks(const char *s)
 }
 
 /* The one statement of the text. */
-static int prepare(struct query *q, const char *sql, sqlite3_stmt **out, struct err *e)
+static int query_prepare(struct query *q, const char *sql, sqlite3_stmt **out, struct err *e)
 {
 	sqlite3_stmt *more = NULL;
 	const char *rest = past_blanks(sql);
@@ -373,7 +373,7 @@ int query_run(struct query *q, const char *sql, const struct query_sink *sink, v
 	q->shared.failed = (struct err){ 0 };
 	/* Reading the trace is not the query's time. */
 	q->deadline_ns = UINT64_MAX;
-	r = prepare(q, sql, &s, e);
+	r = query_prepare(q, sql, &s, e);
 	q->deadline_ns = clock_mono_ns() + q->timeout_ns;
 	if (!r)
 		r = give_rows(q, s, sink, ctx, sql, e);

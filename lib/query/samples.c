@@ -52,7 +52,7 @@ static const struct query_column sample_columns[] = {
 	[SAMPLE_BEGAN] = { "began", 0, "ns since the start: of a wait, when it began; else time" },
 };
 
-static uint64_t since_start(const struct query_data *d, uint64_t time_ns)
+static uint64_t query_samples_since_start(const struct query_data *d, uint64_t time_ns)
 {
 	return time_ns > d->start_ns ? time_ns - d->start_ns : 0;
 }
@@ -87,11 +87,11 @@ static bool sample_number(const struct query_data *d, const struct query_cell *c
 		*v = c->row + 1;
 		return true;
 	case SAMPLE_TIME:
-		*v = since_start(d, x->time_ns);
+		*v = query_samples_since_start(d, x->time_ns);
 		return has_time(d, x);
 	case SAMPLE_BEGAN:
-		*v = since_start(d, x->time_ns - (d->model.metrics[x->metric].lasts ?
-						  MIN(x->weight, x->time_ns) : 0));
+		*v = query_samples_since_start(d, x->time_ns - (d->model.metrics[x->metric].lasts ?
+								MIN(x->weight, x->time_ns) : 0));
 		return has_time(d, x);
 	case SAMPLE_THREAD:
 		return query_data_id(x->thread, v);

@@ -59,7 +59,7 @@ static unsigned int nr_fixed(const struct query_table *t)
 	return i;
 }
 
-static struct query_cell cell(const struct vtab *v, uint32_t row, unsigned int column)
+static struct query_cell query_vtab_cell(const struct vtab *v, uint32_t row, unsigned int column)
 {
 	unsigned int fixed = v->nr_fixed, per_metric = v->source->table->nr_columns - fixed;
 
@@ -142,7 +142,7 @@ static int check_metrics(const struct vtab_shared *shared, struct err *e)
 	return r;
 }
 
-static int load(struct vtab_source *s, char **message)
+static int query_vtab_load(struct vtab_source *s, char **message)
 {
 	struct err e = { 0 };
 	size_t i;
@@ -163,7 +163,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 		   char **message)
 {
 	struct vtab_source *s = aux;
-	int r = load(s, message);
+	int r = query_vtab_load(s, message);
 	struct vtab *v;
 	char *sql;
 
@@ -203,7 +203,7 @@ static int disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
-static uint32_t nr_rows(const struct vtab *v, size_t part)
+static uint32_t query_vtab_nr_rows(const struct vtab *v, size_t part)
 {
 	return v->source->notes[part][0] ? 0 : v->source->table->nr_rows(v->parts[part].data);
 }
@@ -214,7 +214,7 @@ static uint64_t nr_all_rows(const struct vtab *v)
 	size_t i;
 
 	for (i = 0; i < v->nr_parts; i++)
-		nr += nr_rows(v, i);
+		nr += query_vtab_nr_rows(v, i);
 	return nr;
 }
 
@@ -334,7 +334,7 @@ static int direction(sqlite3_index_info *x)
 /* An index leaves out rows without a value. */
 static bool has_nulls(struct vtab *v, unsigned int column);
 
-static int fail(struct vtab *v, const struct err *e)
+static int query_vtab_fail(struct vtab *v, const struct err *e)
 {
 	v->source->shared->failed = *e;
 	sqlite3_free(v->base.zErrMsg);
@@ -350,7 +350,7 @@ static int use_columns(struct vtab *v, uint64_t columns)
 
 	for (i = 0; t->use && i < v->nr_parts; i++)
 		if (t->use(v->parts[i].data, columns >> v->lead, &e))
-			return fail(v, &e);
+			return query_vtab_fail(v, &e);
 	return SQLITE_OK;
 }
 
@@ -417,7 +417,8 @@ static const struct query_index *index_of(struct vtab *v, size_t part, unsigned 
 	struct query_index **x = &v->indexes[part * v->source->table->nr_columns + column];
 	struct query_data *d = v->parts[part].data;
 
-	if (!*x && !query_data_charge(d, (uint64_t)nr_rows(v, part) * sizeof(struct query_index_entry), e)) {
+	if (!*x && !query_data_charge(d, (uint64_t)query_vtab_nr_rows(v, part) *
+					 sizeof(struct query_index_entry), e)) {
 		*x = xcalloc(1, sizeof(**x));
 		query_index_init(*x, d, v->source->table, column);
 	}
@@ -428,7 +429,7 @@ static const struct query_index *index_of(struct vtab *v, size_t part, unsigned 
 static bool has_nulls(struct vtab *v, unsigned int column)
 {
 	struct err e;
-	const struct query_index *x = nr_rows(v, 0) ? index_of(v, 0, column, &e) : NULL;
+	const struct query_index *x = query_vtab_nr_rows(v, 0) ? index_of(v, 0, column, &e) : NULL;
 
 	return !x || x->has_nulls;
 }
@@ -488,7 +489,7 @@ static uint32_t first_row(const struct vtab *v, size_t part, unsigned int column
 	const struct query_table *t = v->source->table;
 	const struct query_data *d = v->parts[part].data;
 	unsigned int flags = t->columns[column].flags;
-	uint32_t lo = 0, hi = nr_rows(v, part), mid;
+	uint32_t lo = 0, hi = query_vtab_nr_rows(v, part), mid;
 	uint64_t at;
 
 	if (flags & (COLUMN_ROW | COLUMN_ROW1)) {
@@ -512,24 +513,25 @@ static int take_range(struct vtab *v, struct cursor *c)
 	struct err e = { 0 };
 
 	c->at = c->begin = c->end = 0;
-	if (!nr_rows(v, c->part))
+	if (!query_vtab_nr_rows(v, c->part))
 		return SQLITE_OK;
 	c->index = c->plan & PLAN_INDEX ? index_of(v, c->part, column, &e) : NULL;
 	if (c->plan & PLAN_INDEX && !c->index)
-		return fail(v, &e);
+		return query_vtab_fail(v, &e);
 	if (c->index) {
 		c->at = c->from ? query_index_find(c->index, c->from) : 0;
 		c->end = c->to == UINT64_MAX ? c->index->nr : query_index_find(c->index, c->to + 1);
 	} else {
 		c->at = c->from ? first_row(v, c->part, column, c->from) : 0;
-		c->end = c->to == UINT64_MAX ? nr_rows(v, c->part) : first_row(v, c->part, column, c->to + 1);
+		c->end = c->to == UINT64_MAX ? query_vtab_nr_rows(v, c->part) :
+			 first_row(v, c->part, column, c->to + 1);
 	}
 	c->begin = c->at;
 	return SQLITE_OK;
 }
 
 /* Goes on to a part that has rows. */
-static int settle(struct vtab *v, struct cursor *c)
+static int query_vtab_settle(struct vtab *v, struct cursor *c)
 {
 	int r = SQLITE_OK;
 
@@ -577,15 +579,15 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *text, int arg
 	if (c->part >= c->end_part)
 		return SQLITE_OK;
 	r = take_range(v, c);
-	return r ? r : settle(v, c);
+	return r ? r : query_vtab_settle(v, c);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int query_vtab_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *c = (struct cursor *)base;
 
 	c->at++;
-	return settle((struct vtab *)base->pVtab, c);
+	return query_vtab_settle((struct vtab *)base->pVtab, c);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
@@ -638,7 +640,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int i)
 	if (i < v->lead) {
 		sqlite3_result_text(to, p->name, -1, SQLITE_STATIC);
 	} else {
-		at = cell(v, row_of(c), i - v->lead);
+		at = query_vtab_cell(v, row_of(c), i - v->lead);
 		give_value(to, v->source->table, p->data, &at);
 	}
 	return SQLITE_OK;
@@ -652,7 +654,7 @@ static const sqlite3_module module = {
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
-	.xNext = next,
+	.xNext = query_vtab_next,
 	.xEof = at_end,
 	.xColumn = column,
 	.xRowid = row_id,
