@@ -48,7 +48,7 @@ void attach_look_again(void)
 	unlock();
 }
 
-static void leave(void)
+static void attach_leave(void)
 {
 	int i;
 
@@ -74,12 +74,12 @@ PRELOAD_EXPORT jint Agent_OnAttach(JavaVM *vm, char *option, void *reserved)
 	jint r = JNI_ERR;
 
 	if (!option || !*option) {
-		leave();
+		attach_leave();
 		return JNI_OK;
 	}
 	if (!try_lock())
 		return r;
-	if (!on && memory_find_running(swaps) && sampler_attach(option, leave)) {
+	if (!on && memory_find_running(swaps) && sampler_attach(option, attach_leave)) {
 		on = true;
 		swap_all();
 		r = JNI_OK;

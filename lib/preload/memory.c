@@ -31,13 +31,13 @@ static const char *const names[NR] = {
 };
 static void *real[NR];
 
-static void *find(enum what w)
+static void *memory_find(enum what w)
 {
 	objects_find_next(real, names, NR);
 	return real[w];
 }
 
-#define REAL(w, type) ((type)(likely(real[w]) ? real[w] : find(w)))
+#define REAL(w, type) ((type)(likely(real[w]) ? real[w] : memory_find(w)))
 
 typedef void *alloc_fn(size_t);
 typedef void *alloc2_fn(size_t, size_t);
@@ -295,6 +295,6 @@ bool memory_find_running(struct elf_swap *swaps)
 
 void preload_begin_memory(const char *option)
 {
-	find(MALLOC);
+	memory_find(MALLOC);
 	sampler_begin(option);
 }

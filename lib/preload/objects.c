@@ -26,7 +26,7 @@ static bool is_us(uintptr_t base)
 	return base == (uintptr_t)&__ehdr_start;
 }
 
-static int look(struct dl_phdr_info *o, size_t size, void *ctx)
+static int objects_look(struct dl_phdr_info *o, size_t size, void *ctx)
 {
 	uintptr_t base = base_of(o);
 	struct search *s = ctx;
@@ -48,7 +48,7 @@ static int look(struct dl_phdr_info *o, size_t size, void *ctx)
 
 bool objects_find(struct search *s)
 {
-	return dl_iterate_phdr && dl_iterate_phdr(look, s) && s->found;
+	return dl_iterate_phdr && dl_iterate_phdr(objects_look, s) && s->found;
 }
 
 static const struct link_map *first_object(void)
@@ -92,7 +92,7 @@ void objects_for_each(void (*f)(uintptr_t base))
 		dl_iterate_phdr(call, &f);
 }
 
-static int count(struct dl_phdr_info *o, size_t size, void *ctx)
+static int objects_count(struct dl_phdr_info *o, size_t size, void *ctx)
 {
 	*(uint64_t *)ctx = o->dlpi_adds;
 	return 1;
@@ -103,6 +103,6 @@ uint64_t objects_loaded(void)
 	uint64_t nr = 0;
 
 	if (dl_iterate_phdr)
-		dl_iterate_phdr(count, &nr);
+		dl_iterate_phdr(objects_count, &nr);
 	return nr;
 }

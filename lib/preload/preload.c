@@ -40,7 +40,7 @@ static create_fn *real_create;	/* HotSpot's, found last */
 
 /* ---- when we are loaded ---- */
 
-static void look_up(void)
+static void preload_look_up(void)
 {
 	static const char *const names[NR_REALS] = {
 		"dlsym", "execv", "execve", "execvp", "execvpe", "posix_spawn", "posix_spawnp",
@@ -52,7 +52,7 @@ static void look_up(void)
 void *preload_real(enum preload_real what)
 {
 	if (!real[what])
-		look_up();
+		preload_look_up();
 	return real[what];
 }
 
@@ -79,7 +79,7 @@ void preload_begin(void)
 {
 	const char *value = getenv ? getenv("ARCPROF_AGENT") : NULL;
 
-	look_up();
+	preload_look_up();
 	if (value)
 		keep_variable(value);
 	if (preload_begin_memory && preload_variable.option)

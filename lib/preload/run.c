@@ -51,7 +51,7 @@ static bool contains(const char *s, const char *part, size_t len)
 	return false;
 }
 
-static void look_at(struct wanted *w, const char *variable)
+static void run_look_at(struct wanted *w, const char *variable)
 {
 	size_t len = str_len(w->name);
 
@@ -77,7 +77,7 @@ static size_t lacks(char *const *env, struct lack *l)
 	} };
 	for (; env[l->nr]; l->nr++)
 		for (i = 0; i < ARRAY_SIZE(l->wanted); i++)
-			look_at(&l->wanted[i], env[l->nr]);
+			run_look_at(&l->wanted[i], env[l->nr]);
 	bytes = (l->nr + ARRAY_SIZE(l->wanted) + 1) * sizeof(*env);
 	for (i = 0; i < ARRAY_SIZE(l->wanted); i++) {
 		const struct wanted *w = &l->wanted[i];
@@ -89,7 +89,7 @@ static size_t lacks(char *const *env, struct lack *l)
 	return i < ARRAY_SIZE(l->wanted) && l->nr <= MOST_VARIABLES ? bytes : 0;
 }
 
-static char *put(char *to, const char *s, size_t len)
+static char *run_put(char *to, const char *s, size_t len)
 {
 	memcpy(to, s, len);
 	return to + len;
@@ -119,15 +119,15 @@ static char **extend(char *const *env, const struct lack *l, void *room)
 		if (w->complete)
 			continue;
 		out[n++] = text;
-		text = put(text, w->name, str_len(w->name));
+		text = run_put(text, w->name, str_len(w->name));
 		if (w->old && w->old[0]) {
 			bool first = preload_begin_memory && !i;	/* LD_PRELOAD */
 
-			text = put(text, first ? w->part : w->old, first ? w->len : str_len(w->old));
+			text = run_put(text, first ? w->part : w->old, first ? w->len : str_len(w->old));
 			*text++ = ':';
-			text = put(text, first ? w->old : w->part, first ? str_len(w->old) : w->len);
+			text = run_put(text, first ? w->old : w->part, first ? str_len(w->old) : w->len);
 		} else {
-			text = put(text, w->part, w->len);
+			text = run_put(text, w->part, w->len);
 		}
 		*text++ = '\0';
 	}

@@ -54,7 +54,7 @@ struct waiting *waiting_begin(const void *lock, const struct waiting *w)
 }
 
 /* A child of fork(), whose thread was waiting in its parent, has not what it pointed to. */
-static bool is_in(const struct waiting_table *t, const struct waiting *at)
+static bool waiting_is_in(const struct waiting_table *t, const struct waiting *at)
 {
 	return t && at >= t->slots && at < t->slots + WAITING_SLOTS && at->tid == (uint32_t)sys_tid();
 }
@@ -66,7 +66,7 @@ bool waiting_end(struct waiting *at, const void *lock, uint64_t *blamed_ns)
 	*blamed_ns = 0;
 	if (at == &nowhere && t)
 		__atomic_fetch_sub(&t->nr_elsewhere, 1, __ATOMIC_RELAXED);
-	if (!is_in(t, at))
+	if (!waiting_is_in(t, at))
 		return true;
 	if (has_owner(at->kind))
 		__atomic_fetch_sub(&t->nr[waiting_hash((uintptr_t)lock)], 1, __ATOMIC_RELAXED);

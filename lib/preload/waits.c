@@ -37,13 +37,13 @@ static const char *const names[NR] = {
 static void *real[NR];
 static uintptr_t vm_lo, vm_hi;		/* libjvm's code */
 
-static void *find(enum what w)
+static void *waits_find(enum what w)
 {
 	objects_find_next(real, names, NR);
 	return real[w];
 }
 
-#define REAL(w, type) ((type)(likely(real[w]) ? real[w] : find(w)))
+#define REAL(w, type) ((type)(likely(real[w]) ? real[w] : waits_find(w)))
 
 typedef int lock_fn(void *);
 typedef int timedlock_fn(void *, const void *);
@@ -270,6 +270,6 @@ void waits_leave_out(uintptr_t base)
 
 void preload_begin_waits(const char *option)
 {
-	find(MUTEX_LOCK);
+	waits_find(MUTEX_LOCK);
 	sampler_begin(option);
 }
