@@ -89,7 +89,7 @@ void far_read_page(size_t i)
 	far.read_in[i] = far.age;
 }
 
-static const char *page_of(uintptr_t p, bool *bad)
+static const char *far_page_of(uintptr_t p, bool *bad)
 {
 	uintptr_t page = p / FAR_PAGE;
 	struct kept *k = &kept[mix64(page) % NR_KEPT];
@@ -116,10 +116,10 @@ const char *far_elsewhere(uintptr_t p, size_t n)
 	char *copy;
 
 	if (n <= first)
-		return page_of(p, &bad);
+		return far_page_of(p, &bad);
 	copy = next_copy();
-	memcpy(copy, page_of(p, &bad), first);
-	memcpy(copy + first, page_of(p + first, &bad), n - first);
+	memcpy(copy, far_page_of(p, &bad), first);
+	memcpy(copy + first, far_page_of(p + first, &bad), n - first);
 	return copy;
 }
 
@@ -148,7 +148,7 @@ size_t sys_peek(void *dst, uintptr_t src, size_t n)
 
 		len = FAR_PAGE - at % FAR_PAGE;
 		len = len < n - done ? len : n - done;
-		from = at - far.lo < far.size ? far_at(at, len) : page_of(at, &bad);
+		from = at - far.lo < far.size ? far_at(at, len) : far_page_of(at, &bad);
 		if (bad)
 			break;
 		memcpy((char *)dst + done, from, len);

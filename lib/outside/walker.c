@@ -154,7 +154,7 @@ enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool 
 static char staged[STAGE_BYTES];
 static size_t nr_staged;
 
-static void put(struct jvm_ring *ring, const void *rec, size_t size, enum jvm_rec_type type)
+static void walker_put(struct jvm_ring *ring, const void *rec, size_t size, enum jvm_rec_type type)
 {
 	void *to;
 
@@ -174,7 +174,7 @@ void *send_begin(struct jvm_ring *ring, size_t size)
 
 void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type)
 {
-	put(ring, rec, size, type);
+	walker_put(ring, rec, size, type);
 }
 
 bool send_code(struct jvm_ring *ring, const struct jvm_code *r)
@@ -210,7 +210,7 @@ static void send_staged(struct jvm_ring *ring)
 
 	for (at = 0; at < nr_staged; at += size) {
 		size = ((struct jvm_rec *)(staged + at))->size;
-		put(ring, staged + at, size, JVM_REC_code);
+		walker_put(ring, staged + at, size, JVM_REC_code);
 	}
 	nr_staged = 0;
 }
@@ -235,7 +235,7 @@ static uint64_t code_since(uint32_t id, uint64_t now_ns)
 	return seen[i].since_ns;
 }
 
-static enum jvm_frame_kind kind_of(const struct jvm_rec_frame *f)
+static enum jvm_frame_kind walker_kind_of(const struct jvm_rec_frame *f)
 {
 	return f->kind_pc >> JVM_FRAME_PC_BITS;
 }
@@ -264,7 +264,7 @@ static size_t list_code(struct code_look *list, bool *all)
 		const struct jvm_rec_frame *f = &w->frames[k];
 		int32_t id = f->compile_id & ~JVM_NOT_INLINED;
 
-		if (kind_of(f) != JVM_COMPILED)
+		if (walker_kind_of(f) != JVM_COMPILED)
 			continue;
 		for (i = nr; i && list[i - 1].id != id; i--)
 			;
@@ -345,7 +345,7 @@ static bool was_so_then(const struct code_look *list, size_t nr, uint64_t time_n
 
 static bool has_mark(void)
 {
-	return w->nr_frames && kind_of(&w->frames[w->nr_frames - 1]) == JVM_MARK;
+	return w->nr_frames && walker_kind_of(&w->frames[w->nr_frames - 1]) == JVM_MARK;
 }
 
 static void only_a_mark(enum jvm_mark why)
@@ -401,7 +401,7 @@ static void tell_stubs(void)
 		const char *name;
 		uintptr_t *slot, end;
 
-		if (kind_of(&w->frames[i]) != JVM_STUB || !vm_find_blob(pc_of(&w->frames[i]), &b))
+		if (walker_kind_of(&w->frames[i]) != JVM_STUB || !vm_find_blob(pc_of(&w->frames[i]), &b))
 			continue;
 		slot = &told[mix64(b.addr) % NR_STUBS];
 		name = *slot == b.addr ? NULL : vm_string(vm_word(b.addr, vm.o.blob_name));
@@ -420,7 +420,7 @@ static void tell_stubs(void)
 }
 
 /* The frames are left as they are found to be true, or there is a mark. */
-static void walk(const struct outside_ask *a)
+static void walker_walk(const struct outside_ask *a)
 {
 	static struct code_look list[MAX_CODES];
 	bool all = false, same = false, was_so;
@@ -507,13 +507,13 @@ static void answer(const struct outside_ask *a)
 	if (a->sp & 7 || !a->stack_bytes)
 		only_a_mark(JVM_MARK_NOT_WALKABLE);
 	else
-		walk(a);
+		walker_walk(a);
 	send_sample(a);
 }
 
 /* ---- the VM ---- */
 
-static bool is_gone(void)
+static bool walker_is_gone(void)
 {
 	char c;
 
@@ -523,7 +523,7 @@ static bool is_gone(void)
 /* Until it is as far as it is now, it is looked at again. */
 static void look_later(int *nr, const char *lacking)
 {
-	if (is_gone() || getppid() != parent)
+	if (walker_is_gone() || getppid() != parent)
 		_exit(0);
 	if (++*nr > MAX_YOUNG)
 		give_up("%s", lacking);
@@ -531,7 +531,7 @@ static void look_later(int *nr, const char *lacking)
 	far_forget();
 }
 
-static void read_tables(void)
+static void walker_read_tables(void)
 {
 	const char *type = "", *name = NULL;
 	char lacking[96] = "its tables cannot be read";
@@ -587,7 +587,7 @@ static void find_stubs(void)
 	vm_each_blob(is_barrier, &vm_known.return_barrier);
 }
 
-static void learn(int pid)
+static void walker_learn(int pid)
 {
 	struct err e;
 
@@ -598,7 +598,7 @@ static void learn(int pid)
 			_exit(0);
 		give_up("%s", e.msg);
 	}
-	read_tables();
+	walker_read_tables();
 	wait_until_up();
 	if (!far_mirror(vm_global(vm.code_low), vm_global(vm.code_high)))
 		give_up("its code cache cannot be read");
@@ -670,7 +670,7 @@ void outside_run(int pid, struct jvm_ctl *area, struct outside_share *shared, in
 	parent = getppid();
 	bound_walks();
 	nr_begun++;
-	learn(pid);
+	walker_learn(pid);
 	nr_done++;
 	do {
 		while ((a = next_ask())) {

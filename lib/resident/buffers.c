@@ -49,12 +49,12 @@ struct vm {
 	uint64_t constants_bytes;	/* sizeof(ConstantPool): its entries follow */
 };
 
-static bool get(const struct vm *v, uint64_t addr, void *to, size_t bytes)
+static bool buffers_get(const struct vm *v, uint64_t addr, void *to, size_t bytes)
 {
 	return vmstructs_get(&v->tables, addr, to, bytes);
 }
 
-static uint64_t word(const struct vm *v, uint64_t addr)
+static uint64_t buffers_word(const struct vm *v, uint64_t addr)
 {
 	return vmstructs_word(&v->tables, addr);
 }
@@ -64,7 +64,7 @@ static uint32_t half(const struct vm *v, uint64_t addr)
 	return vmstructs_half(&v->tables, addr);
 }
 
-static void take_field(void *ctx, const struct vmstructs_entry *e)
+static void buffers_take_field(void *ctx, const struct vmstructs_entry *e)
 {
 	struct vm *v = ctx;
 	int i, k;
@@ -86,11 +86,11 @@ static void take_type(void *ctx, const struct vmstructs_entry *e)
 		v->constants_bytes = e->value;
 }
 
-static bool find_fields(struct vm *v)
+static bool buffers_find_fields(struct vm *v)
 {
 	int i;
 
-	if (!vmstructs_each(&v->tables, VMSTRUCTS_FIELDS, take_field, v) ||
+	if (!vmstructs_each(&v->tables, VMSTRUCTS_FIELDS, buffers_take_field, v) ||
 	    !vmstructs_each(&v->tables, VMSTRUCTS_TYPES, take_type, v))
 		return false;
 	for (i = 0; i < VM_NR_FIELDS; i++)
@@ -108,8 +108,8 @@ static bool is_symbol(const struct vm *v, uint64_t symbol, const char *text)
 	char there[NAME];
 	uint16_t n;
 
-	return symbol && get(v, symbol + v->at[SYMBOL_LENGTH], &n, sizeof(n)) && n == len &&
-	       get(v, symbol + v->at[SYMBOL_BODY], there, len) && !memcmp(there, text, len);
+	return symbol && buffers_get(v, symbol + v->at[SYMBOL_LENGTH], &n, sizeof(n)) && n == len &&
+	       buffers_get(v, symbol + v->at[SYMBOL_BODY], there, len) && !memcmp(there, text, len);
 }
 
 struct classes {
@@ -119,19 +119,19 @@ struct classes {
 /* Find the classes of the boot loader, the oldest of all loaders. Returns false if the list does not end. */
 static bool find_classes(const struct vm *v, struct classes *c)
 {
-	uint64_t loader = word(v, v->at[GRAPH_HEAD]), klass, next, name;
+	uint64_t loader = buffers_word(v, v->at[GRAPH_HEAD]), klass, next, name;
 	int i;
 
-	for (i = 0; i < MAX_CLASSES && (next = word(v, loader + v->at[CLD_NEXT])); i++)
+	for (i = 0; i < MAX_CLASSES && (next = buffers_word(v, loader + v->at[CLD_NEXT])); i++)
 		loader = next;
-	klass = word(v, loader + v->at[CLD_KLASSES]);
+	klass = buffers_word(v, loader + v->at[CLD_KLASSES]);
 	for (; klass && i < MAX_CLASSES && !(c->bits && c->atomic_long); i++) {
-		name = word(v, klass + v->at[KLASS_NAME]);
+		name = buffers_word(v, klass + v->at[KLASS_NAME]);
 		if (is_symbol(v, name, "java/nio/Bits"))
 			c->bits = klass;
 		else if (is_symbol(v, name, "java/util/concurrent/atomic/AtomicLong"))
 			c->atomic_long = klass;
-		klass = word(v, klass + v->at[KLASS_NEXT]);
+		klass = buffers_word(v, klass + v->at[KLASS_NEXT]);
 	}
 	return i < MAX_CLASSES && c->atomic_long;
 }
@@ -184,35 +184,35 @@ struct wanted {
 	const char *name;
 };
 
-static bool is_wanted(void *ctx, uint32_t name)
+static bool buffers_is_wanted(void *ctx, uint32_t name)
 {
 	const struct wanted *w = ctx;
 
 	/* a constant may have a mark in its low bits */
-	return is_symbol(w->v, word(w->v, w->constants + w->v->constants_bytes + name * 8ull) & ~7ull,
+	return is_symbol(w->v, buffers_word(w->v, w->constants + w->v->constants_bytes + name * 8ull) & ~7ull,
 			 w->name);
 }
 
 /* The offset of that field in an object, or of a static one in the class's mirror; 0: there is none. */
 static uint32_t offset_of(const struct vm *v, uint64_t klass, const char *name)
 {
-	struct wanted w = { v, word(v, klass + v->at[CLASS_CONSTANTS]), name };
-	uint64_t list = word(v, klass + v->at[v->has[CLASS_STREAM] ? CLASS_STREAM : CLASS_FIELDS]);
+	struct wanted w = { v, buffers_word(v, klass + v->at[CLASS_CONSTANTS]), name };
+	uint64_t list = buffers_word(v, klass + v->at[v->has[CLASS_STREAM] ? CLASS_STREAM : CLASS_FIELDS]);
 	uint8_t stream[MAX_STREAM];
 	uint32_t offset = 0, len, i;
 	uint16_t nr, f[6];		/* flags, name, signature, value, offset in two */
 
 	if (v->has[CLASS_STREAM]) {
 		len = half(v, list);
-		if (!len || len > sizeof(stream) || !get(v, list + 4, stream, len) ||
-		    !buffers_field_in_stream(stream, len, is_wanted, &w, &offset))
+		if (!len || len > sizeof(stream) || !buffers_get(v, list + 4, stream, len) ||
+		    !buffers_field_in_stream(stream, len, buffers_is_wanted, &w, &offset))
 			return 0;
 		return offset;
 	}
-	if (!get(v, klass + v->at[CLASS_NR_FIELDS], &nr, sizeof(nr)))
+	if (!buffers_get(v, klass + v->at[CLASS_NR_FIELDS], &nr, sizeof(nr)))
 		return 0;
 	for (i = 0; i < MIN((uint32_t)nr, (uint32_t)MAX_FIELDS); i++)
-		if (get(v, list + 4 + i * sizeof(f), f, sizeof(f)) && is_wanted(&w, f[1]))
+		if (buffers_get(v, list + 4 + i * sizeof(f), f, sizeof(f)) && buffers_is_wanted(&w, f[1]))
 			return ((uint32_t)f[5] << 16 | f[4]) >> 2;
 	return 0;
 }
@@ -222,12 +222,12 @@ static uint32_t offset_of(const struct vm *v, uint64_t klass, const char *name)
 /* The object in a static field of the class; 0: there is none. */
 static uint64_t object_at(const struct vm *v, uint64_t klass, uint32_t field)
 {
-	uint64_t mirror = word(v, word(v, klass + v->at[KLASS_MIRROR])), object;
+	uint64_t mirror = buffers_word(v, buffers_word(v, klass + v->at[KLASS_MIRROR])), object;
 
 	if (!v->compressed)
-		return word(v, mirror + field);
+		return buffers_word(v, mirror + field);
 	object = half(v, mirror + field);
-	return object ? word(v, v->at[OOPS_BASE]) + (object << (half(v, v->at[OOPS_SHIFT]) & 63)) : 0;
+	return object ? buffers_word(v, v->at[OOPS_BASE]) + (object << (half(v, v->at[OOPS_SHIFT]) & 63)) : 0;
 }
 
 /* A static AtomicLong: what is read of an object counts if it has not moved meanwhile. */
@@ -244,7 +244,8 @@ static bool counter(const struct vm *v, const struct classes *c, const char *nam
 		object = object_at(v, c->bits, field);
 		if (!object)		/* the class has not been used yet */
 			return true;
-		if (get(v, object + at, value, sizeof(*value)) && object_at(v, c->bits, field) == object)
+		if (buffers_get(v, object + at, value, sizeof(*value)) &&
+		    object_at(v, c->bits, field) == object)
 			return *value <= INT64_MAX;
 	}
 	return false;
@@ -264,7 +265,7 @@ static uint64_t find_libjvm(const struct smaps *s)
 	return 0;
 }
 
-static const char *read_all(struct vm *v, int pid, const struct smaps *s, struct buffers *b)
+static const char *buffers_read_all(struct vm *v, int pid, const struct smaps *s, struct buffers *b)
 {
 	uint64_t libjvm = find_libjvm(s), magic;
 	struct classes c = { 0 };
@@ -272,9 +273,9 @@ static const char *read_all(struct vm *v, int pid, const struct smaps *s, struct
 	if (!libjvm)
 		return "no libjvm.so is mapped";
 	v->tables.pid = pid;
-	if (!get(v, libjvm, &magic, sizeof(magic)))
+	if (!buffers_get(v, libjvm, &magic, sizeof(magic)))
 		return "the process's memory may not be read (kernel.yama.ptrace_scope)";
-	if (!vmstructs_at(&v->tables, pid, libjvm) || !find_fields(v) || !find_classes(v, &c))
+	if (!vmstructs_at(&v->tables, pid, libjvm) || !buffers_find_fields(v) || !find_classes(v, &c))
 		return "the classes of this JVM cannot be read";
 	if (c.bits && (!counter(v, &c, "COUNT", &b->nr) || !counter(v, &c, "TOTAL_CAPACITY", &b->bytes)))
 		return "java.nio.Bits cannot be read";
@@ -292,7 +293,7 @@ void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers
 	else if (strstr(vm, " z gc") || strstr(vm, "shenandoah"))
 		why = "its collector moves objects while they are read";
 	else
-		why = read_all(&v, pid, s, b);
+		why = buffers_read_all(&v, pid, s, b);
 	if (*why)
 		*b = (struct buffers){ 0 };
 	snprintf(b->why, sizeof(b->why), "%s", why);

@@ -30,7 +30,7 @@ struct reader {
  * Return how many of len bytes from at on are before the first page that does not exist: reading would
  * create one of zeros.
  */
-static uint64_t readable(const struct native_process *p, uint64_t at, uint64_t len)
+static uint64_t chunks_readable(const struct native_process *p, uint64_t at, uint64_t len)
 {
 	uint64_t entries[WINDOW / PAGE + 1], page = at / PAGE;
 	ssize_t n = pread(p->pagemap, entries, sizeof(entries), page * 8), i;
@@ -48,7 +48,8 @@ static bool read_size(struct reader *r, uint64_t chunk, uint64_t *size)
 		struct iovec local = { r->data, 0 }, remote = { (void *)(uintptr_t)at, 0 };
 		ssize_t n;
 
-		local.iov_len = remote.iov_len = readable(r->p, at, MIN(r->end - at, (uint64_t)WINDOW));
+		local.iov_len = remote.iov_len = chunks_readable(r->p, at,
+								 MIN(r->end - at, (uint64_t)WINDOW));
 		n = process_vm_readv(r->p->pid, &local, 1, &remote, 1, 0);
 		r->from = at;
 		r->len = n < 0 ? 0 : n;
@@ -88,7 +89,7 @@ static void add_free(const struct native_process *p, uint64_t chunk, uint64_t si
 	f->resident += size <= PAGE ? size : present(p, chunk, chunk + size);
 }
 
-static bool walk(struct reader *r, uint64_t chunk, struct native_free *f)
+static bool chunks_walk(struct reader *r, uint64_t chunk, struct native_free *f)
 {
 	uint64_t size, before = 0, size_before = 0;
 
@@ -115,7 +116,7 @@ bool chunks_free(const struct native_process *p, uint64_t start, uint64_t end, s
 
 	for (head = 0; head < LARGEST_HEAD && start + head < end; head += ALIGNMENT) {
 		struct native_free found = { .nr_steps = f->nr_steps };
-		bool ok = walk(&r, start + head, &found);
+		bool ok = chunks_walk(&r, start + head, &found);
 
 		f->nr_steps = found.nr_steps;
 		if (!ok)

@@ -27,8 +27,8 @@ size_t claims_from(const struct claims *c, uint64_t addr)
 	return lo;
 }
 
-static void insert(struct claims *c, size_t at, uint64_t start, uint64_t end, enum resident_part part,
-		   const char *name)
+static void claims_insert(struct claims *c, size_t at, uint64_t start, uint64_t end, enum resident_part part,
+			  const char *name)
 {
 	struct claim *x;
 
@@ -48,7 +48,7 @@ void claims_add(struct claims *c, uint64_t start, uint64_t end, enum resident_pa
 		uint64_t until = i < c->nr ? MIN(end, c->items[i].start) : end;
 
 		if (start < until) {
-			insert(c, i, start, until, part, name);
+			claims_insert(c, i, start, until, part, name);
 			i++;
 		}
 		if (i >= c->nr)

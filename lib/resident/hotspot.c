@@ -276,7 +276,7 @@ void hotspot_regions(const char *text, struct claims *c)
 }
 
 /* The n-th word of the line, from 0, copied so that it ends; NULL: it has less. */
-static const char *word_at(const char *line, size_t len, int n, char *copy, size_t bytes)
+static const char *hotspot_word_at(const char *line, size_t len, int n, char *copy, size_t bytes)
 {
 	size_t at = 0, end = 0;
 
@@ -309,7 +309,7 @@ static void map_line(void *ctx, const char *line, size_t len)
 	size_t i;
 
 	if (len < 2 || line[0] != '0' || line[1] != 'x' || !range(line, len, "", &start, &end) ||
-	    !word_at(line, len, WHOSE, whose, sizeof(whose)))
+	    !hotspot_word_at(line, len, WHOSE, whose, sizeof(whose)))
 		return;
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strcmp(whose, parts[i].whose))

@@ -34,7 +34,7 @@ bool native_is_anonymous(const struct smap *m)
 /* glibc 2.17 to 2.42, x86-64 and arm64: from the list to the end of its struct pthread, and some room */
 enum { BEHIND_LIST = 1600 };
 
-static void thread_name(int pid, int tid, char *name, size_t bytes)
+static void native_thread_name(int pid, int tid, char *name, size_t bytes)
 {
 	struct buf b = BUF_INIT;
 	char path[64];
@@ -69,7 +69,7 @@ static void claim_stack(int pid, int tid, const struct smaps *s, struct claims *
 	if (!m || !native_is_anonymous(m))
 		return;
 	top = (list + BEHIND_LIST + PAGE - 1) & -(uint64_t)PAGE;
-	thread_name(pid, tid, name, sizeof(name));
+	native_thread_name(pid, tid, name, sizeof(name));
 	claims_add(c, m->start, MIN(top, m->end), RESIDENT_STACKS, name);
 	claim_guard(s, m, name, c);
 }

@@ -45,8 +45,8 @@ const char *const resident_names[RESIDENT_NR_PARTS] = {
 /* --- what the JVM says --- */
 
 /* What it says once it is asked no more counts as nothing: of all questions it has that long. */
-static int ask(const struct resident *r, const char *command, uint64_t until_ns, struct buf *reply,
-	       struct err *e)
+static int resident_ask(const struct resident *r, const char *command, uint64_t until_ns, struct buf *reply,
+			struct err *e)
 {
 	uint64_t now_ns = clock_mono_ns();
 
@@ -65,23 +65,23 @@ static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, 
 	struct buf b = BUF_INIT;
 	struct err e;
 
-	if (ask(r, "VM.info", until_ns, &b, &e)) {
+	if (resident_ask(r, "VM.info", until_ns, &b, &e)) {
 		snprintf(r->not_asked, sizeof(r->not_asked), "%s", e.msg);
 		buf_release(&b);
 		return;
 	}
 	hotspot_version(b.data, r->jvm, sizeof(r->jvm));
 	hotspot_info(b.data, c);
-	if (!ask(r, "VM.metaspace vslist", until_ns, &b, &e))
+	if (!resident_ask(r, "VM.metaspace vslist", until_ns, &b, &e))
 		hotspot_metaspace(b.data, c);
-	if (!ask(r, "VM.native_memory summary", until_ns, &b, &e))
+	if (!resident_ask(r, "VM.native_memory summary", until_ns, &b, &e))
 		hotspot_nmt(b.data, &r->nmt);
-	if (r->nmt.nr && ask(r, "VM.native_memory detail", until_ns, &places->regions, &e))
+	if (r->nmt.nr && resident_ask(r, "VM.native_memory detail", until_ns, &places->regions, &e))
 		buf_reset(&places->regions);
-	if (r->nmt.nr && ask(r, "System.map", until_ns, &places->map, &e))
+	if (r->nmt.nr && resident_ask(r, "System.map", until_ns, &places->map, &e))
 		buf_reset(&places->map);
 	/* telling that takes some of a stack: the account is that of afterwards */
-	if (r->nmt.nr && !ask(r, "VM.native_memory summary", until_ns, &b, &e))
+	if (r->nmt.nr && !resident_ask(r, "VM.native_memory summary", until_ns, &b, &e))
 		hotspot_nmt(b.data, &r->nmt);
 	buf_release(&b);
 }
@@ -119,7 +119,7 @@ static bool ends(const char *s, const char *with)
 	return a >= b && !strcmp(s + a - b, with);
 }
 
-static bool begins(const char *s, const char *with)
+static bool resident_begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
@@ -160,7 +160,7 @@ static enum resident_part part_of_mapping(const struct smaps *s, size_t i)
 	if (strstr(name, "/hsperfdata_"))
 		return RESIDENT_JVM;
 	for (k = 0; k < ARRAY_SIZE(names); k++)
-		if (begins(name, names[k].name))
+		if (resident_begins(name, names[k].name))
 			return names[k].part;
 	return is_library(s, i) ? RESIDENT_LIBRARIES : ends(name, ".jsa") ? RESIDENT_CDS : RESIDENT_FILES;
 }
@@ -222,7 +222,7 @@ static void share_out(uint64_t whole, const uint64_t *weights, struct resident_p
 	*(uint64_t *)((char *)&p[largest].sum + offset) += left;
 }
 
-static void measure(struct resident *r, const struct smap *m, size_t first, int pagemap)
+static void resident_measure(struct resident *r, const struct smap *m, size_t first, int pagemap)
 {
 	size_t nr = r->nr_pieces - first, i;
 	struct resident_piece *p = &r->pieces[first];
@@ -235,7 +235,8 @@ static void measure(struct resident *r, const struct smap *m, size_t first, int 
 	free(present);
 }
 
-static void cut(struct resident *r, const struct smaps *s, size_t at, const struct claims *c, int pagemap)
+static void resident_cut(struct resident *r, const struct smaps *s, size_t at, const struct claims *c,
+			 int pagemap)
 {
 	const struct smap *m = &s->items[at];
 	enum resident_part own = part_of_mapping(s, at);
@@ -253,7 +254,7 @@ static void cut(struct resident *r, const struct smaps *s, size_t at, const stru
 		addr = x ? x->end : end;
 		i++;
 	}
-	measure(r, m, first, pagemap);
+	resident_measure(r, m, first, pagemap);
 }
 
 /* --- sums --- */
@@ -280,7 +281,7 @@ static void heap_once(struct resident *r, const struct smaps *s)
 	for (i = 0; i < s->nr; i++) {
 		const struct smap *m = &s->items[i];
 
-		if (!begins(m->name, "/memfd:java_heap"))
+		if (!resident_begins(m->name, "/memfd:java_heap"))
 			continue;
 		pss += m->pss;
 		rss += m->rss;
@@ -300,7 +301,7 @@ static void heap_once(struct resident *r, const struct smaps *s)
 	once->mapped -= again->mapped;
 }
 
-static void sum_up(struct resident *r)
+static void resident_sum_up(struct resident *r)
 {
 	size_t i;
 
@@ -408,10 +409,10 @@ int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err 
 		if (r->is_jvm)
 			buffers_read(pid, &s, r->jvm, &r->buffers);
 		for (i = 0; i < s.nr; i++)
-			cut(r, &s, i, &c, pagemap);
+			resident_cut(r, &s, i, &c, pagemap);
 		if (pagemap >= 0)
 			close(pagemap);
-		sum_up(r);
+		resident_sum_up(r);
 		heap_once(r, &s);
 		set_free_apart(r, &f);
 	}

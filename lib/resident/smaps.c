@@ -26,7 +26,7 @@ static bool read_head(struct smap *m, char *line)
 	return m->end > m->start;
 }
 
-static void read_value(struct smap *m, const char *line)
+static void smaps_read_value(struct smap *m, const char *line)
 {
 	static const struct {
 		const char *key;
@@ -64,7 +64,7 @@ void smaps_parse(struct smaps *s, char *text)
 				s->items[s->nr++] = m;
 			}
 		} else if (!skipped) {
-			read_value(&s->items[s->nr - 1], text);
+			smaps_read_value(&s->items[s->nr - 1], text);
 		}
 		text = next;
 	}

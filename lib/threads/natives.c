@@ -43,7 +43,7 @@ struct look {
 
 /* ---- the code that is mapped ---- */
 
-static uint32_t file_of(struct look *k, const struct module_id *id)
+static uint32_t natives_file_of(struct look *k, const struct module_id *id)
 {
 	struct file *f;
 	size_t i;
@@ -75,12 +75,13 @@ static void read_maps(struct look *k)
 			if (!tasks_map_line(line, &id, &pgoff))
 				continue;
 			maps_add(&k->maps, id.start, id.end, pgoff,
-				 modules_has_file(&id) ? file_of(k, &id) : 0);
+				 modules_has_file(&id) ? natives_file_of(k, &id) : 0);
 		}
 	buf_release(&text);
 }
 
-static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off, struct unwind_module **mod)
+static bool natives_find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *off,
+				struct unwind_module **mod)
 {
 	struct look *k = ctx;
 
@@ -93,12 +94,12 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 
 /* ---- frames ---- */
 
-static const char *keep(struct look *k, const char *s)
+static const char *natives_keep(struct look *k, const char *s)
 {
 	return s ? arena_strndup(&k->n->text, s, strlen(s)) : NULL;
 }
 
-static const char *readable(struct look *k, const char *name)
+static const char *natives_readable(struct look *k, const char *name)
 {
 	struct buf b = BUF_INIT;
 	const char *s;
@@ -106,26 +107,26 @@ static const char *readable(struct look *k, const char *name)
 	if (!name)
 		return NULL;
 	demangle(name, &b);
-	s = keep(k, b.data);
+	s = natives_keep(k, b.data);
 	buf_release(&b);
 	return s;
 }
 
-static const char *base_name(const char *path)
+static const char *natives_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-static void add_frame(struct look *k, struct native_frame f)
+static void natives_add_frame(struct look *k, struct native_frame f)
 {
 	VEC_GROW(k->n->frames, k->n->nr_frames, k->n->alloc_frames);
 	k->n->frames[k->n->nr_frames++] = f;
 }
 
 /* What was inlined has frames of its own. */
-static void add_frames(struct look *k, const struct unwind_frame *u)
+static void natives_add_frames(struct look *k, const struct unwind_frame *u)
 {
 	struct native_frame f = { .addr = u->pc };
 	struct srcline lines[MAX_LEVELS];
@@ -134,27 +135,27 @@ static void add_frames(struct look *k, const struct unwind_frame *u)
 	struct file *file;
 
 	if (!u->module)
-		return add_frame(k, f);
+		return natives_add_frame(k, f);
 	file = &k->files[u->module - 1];
-	f.module = keep(k, base_name(file->path));
+	f.module = natives_keep(k, natives_base_name(file->path));
 	if (file->sym && symfile_symbol(file->sym, u->off, &symbol)) {
-		f.function = readable(k, symbol.name);
+		f.function = natives_readable(k, symbol.name);
 		nr = symfile_lines(file->sym, u->off, lines, MAX_LEVELS);
 	}
 	for (i = 0; i < nr; i++) {
 		struct native_frame level = f;
 
 		if (i + 1 < nr && lines[i].func)
-			level.function = readable(k, lines[i].func);
-		level.file = lines[i].file ? keep(k, base_name(lines[i].file)) : NULL;
+			level.function = natives_readable(k, lines[i].func);
+		level.file = lines[i].file ? natives_keep(k, natives_base_name(lines[i].file)) : NULL;
 		level.line = lines[i].line;
-		add_frame(k, level);
+		natives_add_frame(k, level);
 	}
 	if (!nr)
-		add_frame(k, f);
+		natives_add_frame(k, f);
 }
 
-static size_t read_stack(struct look *k, uint64_t sp)
+static size_t natives_read_stack(struct look *k, uint64_t sp)
 {
 	struct iovec local = { k->stack, sizeof(k->stack) };
 	struct iovec remote = { (void *)(uintptr_t)sp, sizeof(k->stack) };
@@ -163,10 +164,10 @@ static size_t read_stack(struct look *k, uint64_t sp)
 	return r > 0 ? r : 0;
 }
 
-static void walk(struct look *k, struct native_thread *t, const struct wall_slot *s, size_t len)
+static void natives_walk(struct look *k, struct native_thread *t, const struct wall_slot *s, size_t len)
 {
 	struct unwind_regs regs = { .pc = s->regs.pc, .sp = s->regs.sp };
-	struct unwind_space space = { .find = find_module, .ctx = k };
+	struct unwind_space space = { .find = natives_find_module, .ctx = k };
 	struct unwind_stack stack = { s->regs.sp, k->stack, len };
 	enum frame_mark end = MARK_NONE;
 	size_t nr, i;
@@ -177,7 +178,7 @@ static void walk(struct look *k, struct native_thread *t, const struct wall_slot
 	nr = unwind_walk(&space, &regs, &stack, k->unwound, MAX_LOOK_FRAMES, &end);
 	t->first_frame = k->n->nr_frames;
 	for (i = 0; i < nr; i++)
-		add_frames(k, &k->unwound[i]);
+		natives_add_frames(k, &k->unwound[i]);
 	t->nr_frames = k->n->nr_frames - t->first_frame;
 	t->end = end == MARK_NONE ? NATIVE_COMPLETE : NATIVE_CUT;
 }
@@ -217,8 +218,8 @@ static void name_wait(struct look *k, struct native_thread *t, const struct wall
 	struct buf reason = BUF_INIT;
 
 	wallstack_reason(s, &reason, file);
-	t->reason = keep(k, reason.data);
-	t->file = *file->name ? keep(k, file->name) : NULL;
+	t->reason = natives_keep(k, reason.data);
+	t->file = *file->name ? natives_keep(k, file->name) : NULL;
 	buf_release(&reason);
 	free(file);
 }
@@ -244,16 +245,16 @@ static bool look_once(struct look *k, struct native_thread *t)
 	}
 	if (r)
 		return false;
-	len = read_stack(k, s.regs.sp);
+	len = natives_read_stack(k, s.regs.sp);
 	if (!read_runs(k->pid, t->tid, &t->cpu_ns, &after) || after != before || !len)
 		return false;
 	name_wait(k, t, &s);
-	walk(k, t, &s, len);
+	natives_walk(k, t, &s, len);
 	return true;
 }
 
 /* One that runs will wait soon, perhaps. */
-static void look_at(struct look *k, struct native_thread *t)
+static void natives_look_at(struct look *k, struct native_thread *t)
 {
 	int tries;
 
@@ -264,7 +265,7 @@ static void look_at(struct look *k, struct native_thread *t)
 		t->end = NATIVE_NO_CODE;
 }
 
-static const char *name_of(struct look *k, int tid)
+static const char *natives_name_of(struct look *k, int tid)
 {
 	struct buf text = BUF_INIT;
 	const char *name;
@@ -281,10 +282,10 @@ static const char *name_of(struct look *k, int tid)
 
 static void look_at_thread(struct look *k, int tid)
 {
-	struct native_thread t = { .tid = tid, .name = name_of(k, tid) };
+	struct native_thread t = { .tid = tid, .name = natives_name_of(k, tid) };
 
 	if (t.name)
-		look_at(k, &t);
+		natives_look_at(k, &t);
 	if (!t.name || !t.state) {
 		k->n->nr_ended++;
 		return;
@@ -315,7 +316,7 @@ int natives_look(int pid, const struct map *known, struct natives *n, struct err
 	k = xcalloc(1, sizeof(*k));
 	k->pid = pid;
 	k->n = n;
-	n->command = name_of(k, pid);
+	n->command = natives_name_of(k, pid);
 	read_maps(k);
 	while ((d = readdir(dir))) {
 		int tid = atoi(d->d_name);
