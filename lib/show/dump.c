@@ -29,7 +29,7 @@ struct dump {
 
 /* ---- fields ---- */
 
-static void put_name(const struct schema_field *f, FILE *out)
+static void dump_put_name(const struct schema_field *f, FILE *out)
 {
 	putc(' ', out);
 	quote_print(f->name, out);
@@ -57,7 +57,7 @@ static void text_number(void *ctx, const struct schema_field *f, uint64_t v)
 {
 	FILE *out = ((struct dump *)ctx)->out;
 
-	put_name(f, out);
+	dump_put_name(f, out);
 	if (!strcmp(f->unit, "4cc"))
 		put_4cc(v, out);
 	else if (f->type == SCHEMA_HEX)
@@ -86,7 +86,7 @@ static void text_bytes(void *ctx, const struct schema_field *f, const void *p, s
 {
 	FILE *out = ((struct dump *)ctx)->out;
 
-	put_name(f, out);
+	dump_put_name(f, out);
 	if (f->type != SCHEMA_TEXT) {
 		put_hex(out, p, len);
 		return;
@@ -186,7 +186,7 @@ static const struct schema_visitor json_visitor = {
 /* ---- records ---- */
 
 /* All, but the schema only when asked for. */
-static bool wanted(const struct dump *d, const struct walk_record *r)
+static bool dump_wanted(const struct dump *d, const struct walk_record *r)
 {
 	size_t i;
 
@@ -305,7 +305,7 @@ static void show_records(struct dump *d, const struct walk_chunk *c, const uint8
 	while ((got = walk_record(&s, raw, &r)) > 0) {
 		const struct schema_kind *k;
 
-		if (!wanted(d, &r))
+		if (!dump_wanted(d, &r))
 			continue;
 		k = schema_find(d->schema, r.major, r.minor);
 		if (d->o->format == FORMAT_TEXT)
@@ -320,7 +320,7 @@ static void show_records(struct dump *d, const struct walk_chunk *c, const uint8
 	}
 }
 
-static void learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw)
+static void dump_learn(struct dump *d, const struct walk_chunk *c, const uint8_t *raw)
 {
 	struct span s = span_init(raw, c->h.raw_len);
 	struct walk_record r = { 0 };
@@ -385,7 +385,7 @@ static void one_chunk(struct dump *d, const struct walk_chunk *c)
 		return;
 	}
 	if (walk_is(c, TRF_SCHEMA))
-		learn(d, c, raw);
+		dump_learn(d, c, raw);
 	show_records(d, c, raw);
 }
 

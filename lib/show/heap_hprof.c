@@ -30,7 +30,7 @@ static const char *class_name(struct text *t, uint32_t class)
 	return quoted(t, t->h->classes[class].name);
 }
 
-static void put_threads(struct text *t)
+static void heap_hprof_put_threads(struct text *t)
 {
 	size_t i;
 
@@ -85,7 +85,7 @@ static void put_root(struct text *t, const struct heap_root *r)
 
 /* --- objects --- */
 
-static void put_field(struct text *t, const struct hprof_field *f, bool is_static)
+static void heap_hprof_put_field(struct text *t, const struct hprof_field *f, bool is_static)
 {
 	uint64_t id = f->type == HPROF_OBJECT ? hprof_id(&t->h->dump, f->value) : 0;
 	const char *name;
@@ -99,14 +99,14 @@ static void put_field(struct text *t, const struct hprof_field *f, bool is_stati
 		fprintf(t->out, "\t%s\t%s%" PRIx64 "\n", name, strlen(name) < 8 ? "\t" : "", id);
 }
 
-static void put_fields(struct text *t, const struct hprof_item *x)
+static void heap_hprof_put_fields(struct text *t, const struct hprof_item *x)
 {
 	struct heap_fields_walk w;
 	struct hprof_field f;
 
 	heap_fields_walk(&w, t->h, x);
 	while (heap_fields_next(&w, &f))
-		put_field(t, &f, x->kind == HPROF_CLASS);
+		heap_hprof_put_field(t, &f, x->kind == HPROF_CLASS);
 }
 
 static void put_reference(struct text *t, const char *what, uint64_t id)
@@ -115,7 +115,7 @@ static void put_reference(struct text *t, const char *what, uint64_t id)
 		fprintf(t->out, "\t%s\t\t%" PRIx64 "\n", what, id);
 }
 
-static void put_class(struct text *t, const struct hprof_item *x)
+static void heap_hprof_put_class(struct text *t, const struct hprof_item *x)
 {
 	const struct heap_class *c = heap_class_by_id(t->h, x->id);
 
@@ -125,7 +125,7 @@ static void put_class(struct text *t, const struct hprof_item *x)
 	put_reference(t, "loader", c->raw.loader);
 	put_reference(t, "signers", c->raw.signers);
 	put_reference(t, "domain", c->raw.domain);
-	put_fields(t, x);
+	heap_hprof_put_fields(t, x);
 }
 
 static void put_array(struct text *t, const struct hprof_item *x, uint32_t object)
@@ -150,22 +150,22 @@ static void put_array(struct text *t, const struct hprof_item *x, uint32_t objec
 static void put_object(struct text *t, const struct hprof_item *x, uint32_t object)
 {
 	if (x->kind == HPROF_CLASS) {
-		put_class(t, x);
+		heap_hprof_put_class(t, x);
 	} else if (x->kind == HPROF_INSTANCE) {
 		fprintf(t->out, "OBJ %" PRIx64 " (sz=%" PRIu64 ", trace=%d, class=%s@%" PRIx64 ")\n", x->id,
 			heap_size(t->h, object), HPROF_EMPTY_TRACE, class_name(t, t->h->class[object]),
 			x->class_id);
-		put_fields(t, x);
+		heap_hprof_put_fields(t, x);
 	} else {
 		put_array(t, x, object);
 	}
 }
 
-static void begin(struct text *t, struct heap *h, FILE *out)
+static void heap_hprof_begin(struct text *t, struct heap *h, FILE *out)
 {
 	*t = (struct text){ .h = h, .out = out };
 	hprof_put_head(h->dump.time_ms * 1000000, out);
-	put_threads(t);
+	heap_hprof_put_threads(t);
 	hprof_put_empty_trace(out);
 }
 
@@ -182,7 +182,7 @@ int heap_print_hprof_dump(struct heap *h, FILE *out, struct err *e)
 	if (r)
 		return r;
 	threads_find_groups(h);
-	begin(&t, h, out);
+	heap_hprof_begin(&t, h, out);
 	fprintf(out, "HEAP DUMP BEGIN (%" PRIu32 " objects, %" PRIu64 " bytes) ", h->ids.nr, h->bytes);
 	hprof_put_date(h->dump.time_ms * 1000000, out);
 	for (i = 0; i < h->nr_roots; i++)
@@ -201,7 +201,7 @@ void heap_print_hprof_sites(struct heap *h, const struct heap_rank *ranks, size_
 	uint64_t sum = 0;
 	size_t i;
 
-	begin(&t, h, out);
+	heap_hprof_begin(&t, h, out);
 	hprof_begin_sites("live bytes", h->dump.time_ms * 1000000, out);
 	for (i = 0; i < nr; i++) {
 		const struct hprof_site site = {

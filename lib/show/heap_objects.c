@@ -85,7 +85,7 @@ static uint32_t class_shown(const struct heap *h, const struct hprof_item *x, ui
 }
 
 /* Texts, names of classes and lengths, of the first nr objects. */
-static void describe(struct object_list *l, size_t nr)
+static void heap_objects_describe(struct object_list *l, size_t nr)
 {
 	static const struct text_step steps[] = { TEXT_OF_STRING };
 	uint64_t *ids = xcalloc(nr + 1, sizeof(*ids));
@@ -180,7 +180,7 @@ int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct e
 	shown = limit < l.nr ? limit : l.nr;
 	rows = o->choice.sort ? l.nr : shown;
 	if (l.nr) {
-		describe(&l, rows);
+		heap_objects_describe(&l, rows);
 		print_objects(&l, shown, rows, o);
 	} else {
 		r = err_set(e, ENOENT, "no object is of a class that --objects names");
@@ -240,14 +240,14 @@ static void looks_release(struct looks *s)
 	map_release(&s->at_of);
 }
 
-static bool is_wanted(const struct looks *s, uint32_t object)
+static bool heap_objects_is_wanted(const struct looks *s, uint32_t object)
 {
 	return s->wanted[object / 64] >> object % 64 & 1;
 }
 
 static void looks_add(struct looks *s, const struct heap_retained *x, uint32_t object, uint64_t limit)
 {
-	if (is_wanted(s, object))
+	if (heap_objects_is_wanted(s, object))
 		return;
 	s->wanted[object / 64] |= (uint64_t)1 << object % 64;
 	*map_put(&s->at_of, object) = s->nr;
@@ -262,7 +262,7 @@ static void note_referrer(void *ctx, uint64_t id, uint32_t how)
 	uint32_t to = ids_find(&s->h->ids, id);
 	struct look *l;
 
-	if (to == HEAP_NONE || !is_wanted(s, to))
+	if (to == HEAP_NONE || !heap_objects_is_wanted(s, to))
 		return;
 	l = &s->list[map_get(&s->at_of, to)];
 	if (l->nr_referrers >= l->limit) {
@@ -283,7 +283,8 @@ static void look_around(struct looks *s)
 	s->at = &x;
 	heap_objects(&w, h);
 	while (heap_objects_next(&w, &x, &s->from)) {
-		struct look *l = is_wanted(s, s->from) ? &s->list[map_get(&s->at_of, s->from)] : NULL;
+		struct look *l = heap_objects_is_wanted(s, s->from) ?
+				 &s->list[map_get(&s->at_of, s->from)] : NULL;
 
 		if (l && !l->found) {
 			l->item = x;
@@ -300,7 +301,7 @@ static const struct sheet_column field_columns[] = {
 	{ .key = "class", .head = "Class", .width = -1 },
 };
 
-static void put_number(struct buf *b, unsigned int type, const uint8_t *p)
+static void heap_objects_put_number(struct buf *b, unsigned int type, const uint8_t *p)
 {
 	uint64_t bits;
 	double wide;
@@ -346,7 +347,7 @@ static void print_field(struct look *l, const char *name, unsigned int type, con
 	struct buf b = BUF_INIT;
 
 	if (type != HPROF_OBJECT)
-		put_number(&b, type, value);
+		heap_objects_put_number(&b, type, value);
 	else if (id)
 		buf_fmt(&b, "0x%" PRIx64, id);
 	else
@@ -519,7 +520,7 @@ static void print_look(struct look *l, struct sheet *s)
 	json_end(&s->json);
 }
 
-static int read_id(const char *text, uint64_t *id, struct err *e)
+static int heap_objects_read_id(const char *text, uint64_t *id, struct err *e)
 {
 	char *end;
 
@@ -536,7 +537,7 @@ int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct er
 	struct sheet sheet;
 	uint32_t object;
 	uint64_t id;
-	int r = read_id(o->object, &id, e);
+	int r = heap_objects_read_id(o->object, &id, e);
 
 	if (!r)
 		r = heap_retained(h, o->keep_soft, &x, e);
@@ -561,7 +562,8 @@ int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct er
 /* --- the objects that the page shows --- */
 
 /* Those of a list, loaders, and what keeps all of these. */
-static void choose(struct looks *s, const struct heap_retained *x, const struct heap_table_opts *o)
+static void heap_objects_choose(struct looks *s, const struct heap_retained *x,
+				const struct heap_table_opts *o)
 {
 	struct object_list l = { .h = s->h, .x = x };
 	struct heap_loader *loaders;
@@ -569,7 +571,7 @@ static void choose(struct looks *s, const struct heap_retained *x, const struct 
 	uint64_t id;
 	struct err e;
 
-	if (o->object && !read_id(o->object, &id, &e) && ids_find(&s->h->ids, id) != HEAP_NONE)
+	if (o->object && !heap_objects_read_id(o->object, &id, &e) && ids_find(&s->h->ids, id) != HEAP_NONE)
 		looks_add(s, x, ids_find(&s->h->ids, id), DETAIL_ROWS);
 	find_objects(&l, o->classes);
 	for (i = 0; i < l.nr && i < o->limit; i++)
@@ -596,7 +598,7 @@ int heap_print_details(struct heap *h, const struct heap_table_opts *o, struct e
 	if (r)
 		return r;
 	looks_init(&s, h);
-	choose(&s, &x, o);
+	heap_objects_choose(&s, &x, o);
 	look_around(&s);
 	sheet_init(&sheet, o->format, o->out);
 	json_array(&sheet.json, NULL);

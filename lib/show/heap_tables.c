@@ -46,8 +46,8 @@ static struct heap_rank *rank_classes(const struct heap *h, size_t *nr)
 }
 
 /* Of rows that the sheet sorts it takes all, and shows as many. */
-static size_t choose(struct sheet *s, const struct heap_table_opts *o, struct sheet_choice *choice, size_t nr,
-		     size_t shown)
+static size_t heap_tables_choose(struct sheet *s, const struct heap_table_opts *o,
+				 struct sheet_choice *choice, size_t nr, size_t shown)
 {
 	*choice = o->choice;
 	choice->limit = shown;
@@ -62,12 +62,12 @@ static const struct sheet_column histogram_columns[] = {
 	{ .key = "class", .head = "Class", .width = -1 },
 };
 
-static double percent(uint64_t part, uint64_t all)
+static double heap_tables_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100. * part / all : NAN;
 }
 
-static void print_head(const struct heap *h, size_t nr_classes, size_t nr_shown, struct sheet *s)
+static void heap_tables_print_head(const struct heap *h, size_t nr_classes, size_t nr_shown, struct sheet *s)
 {
 	if (sheet_is_text(s))
 		fprintf(s->out, "%" PRIu64 " bytes in %" PRIu32 " objects of %zu classes\n\n", h->bytes,
@@ -98,12 +98,12 @@ int heap_print_histogram(struct heap *h, const struct heap_table_opts *o, struct
 		return 0;
 	}
 	sheet_init(&s, o->format, o->out);
-	rows = choose(&s, o, &choice, nr, shown);
-	print_head(h, nr, shown, &s);
+	rows = heap_tables_choose(&s, o, &choice, nr, shown);
+	heap_tables_print_head(h, nr, shown, &s);
 	sheet_columns(&s, histogram_columns, ARRAY_SIZE(histogram_columns));
 	for (i = 0; i < rows; i++) {
 		const struct cell cells[] = { cell_u64(ranks[i].nr), cell_u64(ranks[i].bytes),
-			cell_real(percent(ranks[i].bytes, h->bytes)), cell_text(ranks[i].name) };
+			cell_real(heap_tables_percent(ranks[i].bytes, h->bytes)), cell_text(ranks[i].name) };
 
 		sheet_row(&s, NULL, cells);
 	}
@@ -136,7 +136,7 @@ static void print_loader(const struct heap *h, const struct heap_loader *l, cons
 	char id[24];
 	const struct cell cells[] = {
 		cell_u64(l->nr_classes), cell_u64(l->nr_objects), cell_u64(l->bytes),
-		cell_real(percent(l->bytes, h->bytes)),
+		cell_real(heap_tables_percent(l->bytes, h->bytes)),
 		known ? cell_u64(x->bytes[l->object]) : cell_absent,
 		l->id ? cell_text(id) : cell_absent,
 		cell_text(known ? heap_class_name(h, h->class[l->object]) : l->id ? "[not in the dump]" : "[JVM]"),
@@ -161,7 +161,7 @@ int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct e
 	list = loaders_find(h, &nr);
 	shown = o->limit && o->limit < nr ? o->limit : nr;
 	sheet_init(&s, o->format, o->out);
-	rows = choose(&s, o, &choice, nr, shown);
+	rows = heap_tables_choose(&s, o, &choice, nr, shown);
 	if (sheet_is_text(&s))
 		fprintf(s.out, "%zu class loader%s, %zu classes, %" PRIu64 " bytes\n\n", nr, nr == 1 ? "" : "s",
 			h->nr_classes, h->bytes);
@@ -226,7 +226,7 @@ static void print_kinds(const struct heap *h, const struct waste *w, int format,
 		sum += w->wasted[k];
 	if (sheet_is_text(s))
 		fprintf(s->out, "%" PRIu64 " of %" PRIu64 " bytes (%.1f %%) hold nothing, or nothing new\n\n", sum,
-			h->bytes, percent(sum, h->bytes));
+			h->bytes, heap_tables_percent(sum, h->bytes));
 	json_u64(&s->json, "bytes", h->bytes);
 	json_u64(&s->json, "wasted", sum);
 	if (format == FORMAT_CSV)
@@ -236,7 +236,7 @@ static void print_kinds(const struct heap *h, const struct waste *w, int format,
 	sheet_columns(s, kind_columns, ARRAY_SIZE(kind_columns));
 	for (k = 0; k < WASTE_NR; k++) {
 		const struct cell cells[] = {
-			cell_u64(w->wasted[k]), cell_real(percent(w->wasted[k], h->bytes)),
+			cell_u64(w->wasted[k]), cell_real(heap_tables_percent(w->wasted[k], h->bytes)),
 			cell_u64(w->nr[k]), cell_text(waste_keys[k]), cell_text(waste_names[k]),
 		};
 
@@ -258,7 +258,8 @@ static void print_waste(const struct heap *h, const struct waste *w, size_t rows
 		const struct waste_row *row = &w->rows[i];
 		const bool slots = row->kind == WASTE_SLOTS;
 		const struct cell cells[] = {
-			cell_u64(row->wasted), cell_real(percent(row->wasted, h->bytes)), cell_u64(row->nr),
+			cell_u64(row->wasted), cell_real(heap_tables_percent(row->wasted, h->bytes)),
+			cell_u64(row->nr),
 			cell_text(waste_keys[row->kind]), slots ? cell_u64(row->slots) : cell_absent,
 			slots ? cell_u64(row->unused) : cell_absent,
 			cell_text(strtab_get(&h->names, row->what)),
@@ -281,7 +282,7 @@ int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err
 	sheet_init(&s, o->format, o->out);
 	limit = o->limit ? o->limit : sheet_is_text(&s) ? WASTE_ROWS : w.nr_rows;
 	shown = limit < w.nr_rows ? limit : w.nr_rows;
-	rows = choose(&s, o, &choice, w.nr_rows, shown);
+	rows = heap_tables_choose(&s, o, &choice, w.nr_rows, shown);
 	choice.limit = 0;
 	json_object(&s.json, NULL);
 	print_kinds(h, &w, o->format, &s);

@@ -223,7 +223,7 @@ void memory_text_nmt(struct sheet *s, const struct resident *r)
 		nmt_malloc(r) >> 10);
 }
 
-static void print_text(struct sheet *s, const struct resident *r, bool mappings)
+static void memory_print_text(struct sheet *s, const struct resident *r, bool mappings)
 {
 	memory_text_head(r, "", s->out);
 	if (mappings) {
@@ -262,7 +262,7 @@ void memory_json_nmt(struct sheet *s, const struct resident *r)
 	json_end(&s->json);
 }
 
-static void print_json(struct sheet *s, const struct resident *r, bool mappings)
+static void memory_print_json(struct sheet *s, const struct resident *r, bool mappings)
 {
 	struct json *j = &s->json;
 
@@ -287,9 +287,9 @@ void memory_print(const struct resident *r, const struct memory_show *o, FILE *o
 	sheet_init(&s, o->format, out);
 	sheet_choose(&s, &o->choice);
 	if (o->format == FORMAT_JSON)
-		print_json(&s, r, o->mappings);
+		memory_print_json(&s, r, o->mappings);
 	else if (sheet_is_text(&s))
-		print_text(&s, r, o->mappings);
+		memory_print_text(&s, r, o->mappings);
 	else if (o->mappings)
 		print_mappings(&s, r);
 	else

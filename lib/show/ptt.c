@@ -47,14 +47,14 @@ const char *ptt_field_name(int field)
 	return fields[field].name;
 }
 
-static const char *name_of(const struct ptt_show *sh, int field)
+static const char *ptt_name_of(const struct ptt_show *sh, int field)
 {
 	return field < PTT_COUNTER ? fields[field].name : sh->counters[field - PTT_COUNTER];
 }
 
 /* ---- what to show ---- */
 
-static int find_field(const struct ptt_show *sh, const char *name, uint32_t known, struct err *e)
+static int ptt_find_field(const struct ptt_show *sh, const char *name, uint32_t known, struct err *e)
 {
 	int f = ptt_field_named(name);
 	size_t i;
@@ -69,14 +69,15 @@ static int find_field(const struct ptt_show *sh, const char *name, uint32_t know
 	return f;
 }
 
-static int choose_columns(struct ptt_show *sh, uint32_t known, const struct opt_list *columns, struct err *e)
+static int ptt_choose_columns(struct ptt_show *sh, uint32_t known, const struct opt_list *columns,
+			      struct err *e)
 {
 	size_t i;
 	int f;
 
 	sh->fields = xcalloc(columns->nr_items + PTT_NR_FIELDS, sizeof(*sh->fields));
 	for (i = 0; i < columns->nr_items; i++) {
-		f = find_field(sh, columns->items[i], known, e);
+		f = ptt_find_field(sh, columns->items[i], known, e);
 		if (f < 0)
 			return f;
 		sh->fields[sh->nr_fields++] = f;
@@ -103,11 +104,11 @@ static int choose_sort(struct ptt_show *sh, uint32_t known, const char *sort, st
 		sh->ascending = true;
 		return 0;
 	}
-	sh->sort = find_field(sh, sort, known, e);
+	sh->sort = ptt_find_field(sh, sort, known, e);
 	return sh->sort < 0 ? err_wrap(e, "--sort") : 0;
 }
 
-static void set_columns(struct ptt_show *sh)
+static void ptt_set_columns(struct ptt_show *sh)
 {
 	struct sheet_column *c;
 	size_t i;
@@ -123,7 +124,7 @@ static void set_columns(struct ptt_show *sh)
 	c[AT_ID] = (struct sheet_column){ NULL, "    PID     TID", 15 };
 	c += AT_FIELDS;
 	for (i = 0; i < sh->nr_fields; i++, c++) {
-		const char *name = name_of(sh, sh->fields[i]);
+		const char *name = ptt_name_of(sh, sh->fields[i]);
 
 		if (sh->fields[i] < PTT_COUNTER)
 			*c = fields[sh->fields[i]].column;
@@ -144,10 +145,10 @@ int ptt_show_init(struct ptt_show *sh, struct ptt *p, const struct ptt_snapshot 
 	while (sh->nr_counters < PTT_MAX_COUNTERS &&
 	       p->backend->counter(p->session, sh->nr_counters, sh->counters[sh->nr_counters], PTT_NAME_LEN))
 		sh->nr_counters++;
-	r = choose_columns(sh, s->known, columns, e);
+	r = ptt_choose_columns(sh, s->known, columns, e);
 	if (r)
 		return err_wrap(e, "--metric");
-	set_columns(sh);
+	ptt_set_columns(sh);
 	if (sheet_check(&sh->choice, sh->format, sh->columns, sh->nr_columns, e))
 		return -e->code;
 	return choose_sort(sh, s->known, sort, e);
@@ -204,7 +205,7 @@ static int compare_processes(const void *a, const void *b, void *arg)
 	return c ? c : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static void add_up(uint64_t *sum, const uint64_t *v)
+static void ptt_add_up(uint64_t *sum, const uint64_t *v)
 {
 	size_t i;
 
@@ -241,7 +242,7 @@ static size_t group(const struct ptt_show *sh, const struct ptt_snapshot *s, con
 		p->threads[p->nr++] = t;
 		if (t->tid == t->pid)
 			p->name = t->comm;
-		add_up(p->sum, t->v);
+		ptt_add_up(p->sum, t->v);
 	}
 	for (i = 0; i < nr; i++)
 		qsort_r(list[i].threads, list[i].nr, sizeof(*order), compare_threads, (void *)sh);
@@ -276,8 +277,8 @@ static struct cell cpi_cell(const struct ptt_show *sh, double cpi, char *text, s
 }
 
 /* t: NULL of a sum.  id and name are those of text; no name: the row ends before it. */
-static void put_row(struct ptt_show *sh, const char *key, const struct ptt_thread *t, const uint64_t *v,
-		    const char *id, const char *name)
+static void ptt_put_row(struct ptt_show *sh, const char *key, const struct ptt_thread *t, const uint64_t *v,
+			const char *id, const char *name)
 {
 	struct cell *c = sh->cells;
 	char cpi[32];
@@ -326,14 +327,14 @@ static void text_process(struct ptt_show *sh, const struct process *p)
 		snprintf(id, sizeof(id), "%7d %7d", t->pid, t->tid);
 		buf_reset(&name);
 		buf_fmt(&name, "%s%s", t->comm, t->alive || sh->all_ended ? "" : " (ended)");
-		put_row(sh, NULL, t, t->v, id, name.data);
+		ptt_put_row(sh, NULL, t, t->v, id, name.data);
 	}
 	if (p->nr > 1) {
 		put_dashes(sh, "", NULL);
 		snprintf(id, sizeof(id), "%7d %7s", p->pid, "all");
 		buf_reset(&name);
 		buf_fmt(&name, "%s: %zu threads", p->name, p->nr);
-		put_row(sh, NULL, NULL, p->sum, id, name.data);
+		ptt_put_row(sh, NULL, NULL, p->sum, id, name.data);
 		putc('\n', sh->out);
 	}
 	buf_release(&name);
@@ -398,7 +399,7 @@ static void text_gone(struct ptt_show *sh, const struct ptt_snapshot *s)
 		return;
 	if (s->nr_gone)
 		snprintf(name, sizeof(name), "%" PRIu64 " ended threads", s->nr_gone);
-	put_row(sh, NULL, NULL, s->gone, "no longer seen", name);
+	ptt_put_row(sh, NULL, NULL, s->gone, "no longer seen", name);
 }
 
 static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, const struct process *list,
@@ -436,7 +437,7 @@ static void csv_snapshot(struct ptt_show *sh, const struct process *list, size_t
 
 	for (i = 0; i < nr; i++)
 		for (k = 0; k < list[i].nr; k++)
-			put_row(sh, NULL, list[i].threads[k], list[i].threads[k]->v, "", NULL);
+			ptt_put_row(sh, NULL, list[i].threads[k], list[i].threads[k]->v, "", NULL);
 }
 
 static void json_process(struct ptt_show *sh, const struct process *p)
@@ -447,10 +448,10 @@ static void json_process(struct ptt_show *sh, const struct process *p)
 	json_object(j, NULL);
 	json_i64(j, "pid", p->pid);
 	json_str(j, "name", p->name);
-	put_row(sh, "total", NULL, p->sum, "", NULL);
+	ptt_put_row(sh, "total", NULL, p->sum, "", NULL);
 	json_array(j, "threads");
 	for (i = 0; i < p->nr; i++)
-		put_row(sh, NULL, p->threads[i], p->threads[i]->v, "", NULL);
+		ptt_put_row(sh, NULL, p->threads[i], p->threads[i]->v, "", NULL);
 	json_end(j);
 	json_end(j);
 }
@@ -470,7 +471,7 @@ static void json_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 		json_process(sh, &list[i]);
 	json_end(j);
 	json_u64(j, "threads_ended_before", s->nr_gone);
-	put_row(sh, "ended_before", NULL, s->gone, "", NULL);
+	ptt_put_row(sh, "ended_before", NULL, s->gone, "", NULL);
 	json_u64(j, "dispatches_without_slot", s->nr_refused);
 	json_array(j, "cpus");
 	put_cpus(sh, s);
@@ -493,7 +494,7 @@ void ptt_show_start(struct ptt_show *sh)
 	json_str(j, "backend", sh->backend);
 	json_array(j, "metrics");
 	for (i = 0; i < sh->nr_fields; i++)
-		json_str(j, NULL, name_of(sh, sh->fields[i]));
+		json_str(j, NULL, ptt_name_of(sh, sh->fields[i]));
 	json_end(j);
 	json_array(j, "samples");
 }

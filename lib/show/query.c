@@ -72,7 +72,7 @@ static int digits_of(const struct query_rows *r, size_t column)
 }
 
 /* As many columns as it takes, where each character takes one. */
-static int width_of(const char *s)
+static int query_width_of(const char *s)
 {
 	struct buf b = BUF_INIT;
 	const char *p = quote_str(&b, s);
@@ -92,7 +92,7 @@ static int cell_width(const struct cell *c, int decimals)
 	case CELL_REAL:
 		return snprintf(NULL, 0, "%.*f", decimals, c->real);
 	case CELL_TEXT:
-		return width_of(c->text);
+		return query_width_of(c->text);
 	default:
 		return 1;
 	}
@@ -102,7 +102,7 @@ static void fit_column(struct query_rows *r, size_t column)
 {
 	struct sheet_column *c = &r->columns[column];
 	bool has_text = false;
-	int width = width_of(c->head);
+	int width = query_width_of(c->head);
 	size_t i;
 
 	c->decimals = digits_of(r, column);
@@ -131,7 +131,7 @@ static void json_source(struct json *j, const char *key, const char *trace, cons
 	json_end(j);
 }
 
-static void json_head(struct query_rows *r)
+static void query_json_head(struct query_rows *r)
 {
 	const struct query_trace *t;
 	struct json *j = &r->sheet.json;
@@ -155,7 +155,7 @@ static void json_head(struct query_rows *r)
 }
 
 /* Now it is known how wide columns are. */
-static void begin(struct query_rows *r)
+static void query_begin(struct query_rows *r)
 {
 	size_t i;
 
@@ -163,7 +163,7 @@ static void begin(struct query_rows *r)
 	if (sheet_is_text(&r->sheet))
 		for (i = 0; i < r->nr_columns; i++)
 			fit_column(r, i);
-	json_head(r);
+	query_json_head(r);
 	sheet_columns(&r->sheet, r->columns, r->nr_columns);
 	for (i = 0; i < r->nr_first; i += r->nr_columns)
 		sheet_row(&r->sheet, NULL, r->first + i);
@@ -191,11 +191,11 @@ static int take_head(void *ctx, const char *const *names, size_t nr)
 		r->columns[i] = (struct sheet_column){ .key = r->names[i], .head = r->names[i] };
 	}
 	if (!sheet_is_text(&r->sheet))
-		begin(r);
+		query_begin(r);
 	return 0;
 }
 
-static int take_row(void *ctx, const struct query_value *values, size_t nr)
+static int query_take_row(void *ctx, const struct query_value *values, size_t nr)
 {
 	struct query_rows *r = ctx;
 	struct cell *cells;
@@ -215,13 +215,13 @@ static int take_row(void *ctx, const struct query_value *values, size_t nr)
 			r->first[r->nr_first++] = cells[i];
 		}
 		if (r->nr == FIRST_ROWS)
-			begin(r);
+			query_begin(r);
 	}
 	free(cells);
 	return ferror(r->out);
 }
 
-const struct query_sink query_rows_sink = { .head = take_head, .row = take_row };
+const struct query_sink query_rows_sink = { .head = take_head, .row = query_take_row };
 
 void query_rows_end(struct query_rows *r, bool complete)
 {
@@ -230,7 +230,7 @@ void query_rows_end(struct query_rows *r, bool complete)
 	size_t i;
 
 	if (r->nr_columns && !r->begun && (complete || r->nr))
-		begin(r);
+		query_begin(r);
 	if (r->begun) {
 		json_end(j);
 		json_bool(j, "truncated", !complete || shown < r->nr);

@@ -32,17 +32,19 @@ const char *threads_state(uint32_t bits)
 	return bits & RUNNABLE ? "runnable" : "unknown";
 }
 
-static bool is_virtual(const struct threads_thread *x)
+static bool show_threads_is_virtual(const struct threads_thread *x)
 {
 	return x->flags & JVM_DUMP_VIRTUAL;
 }
 
-static const struct threads_frame *frame_of(const struct threads *t, const struct threads_thread *x, size_t i)
+static const struct threads_frame *show_threads_frame_of(const struct threads *t,
+							 const struct threads_thread *x, size_t i)
 {
 	return &t->frames[x->first_frame + i];
 }
 
-static const struct threads_lock *lock_of(const struct threads *t, const struct threads_thread *x, size_t i)
+static const struct threads_lock *show_threads_lock_of(const struct threads *t,
+						       const struct threads_thread *x, size_t i)
 {
 	return &t->locks[x->first_lock + i];
 }
@@ -53,8 +55,8 @@ static int by_id(const void *a, const void *b)
 	const struct threads_thread *x = *(const struct threads_thread *const *)a;
 	const struct threads_thread *y = *(const struct threads_thread *const *)b;
 
-	if (is_virtual(x) != is_virtual(y))
-		return is_virtual(x) ? 1 : -1;
+	if (show_threads_is_virtual(x) != show_threads_is_virtual(y))
+		return show_threads_is_virtual(x) ? 1 : -1;
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
@@ -74,18 +76,18 @@ static size_t nr_virtual(const struct threads *t)
 	size_t i, nr = 0;
 
 	for (i = 0; i < t->nr_threads; i++)
-		nr += is_virtual(&t->threads[i]);
+		nr += show_threads_is_virtual(&t->threads[i]);
 	return nr;
 }
 
 /* --- text --- */
 
-static const char *plural(uint64_t n)
+static const char *show_threads_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-static void put_name(const struct threads_thread *x, struct buf *b)
+static void show_threads_put_name(const struct threads_thread *x, struct buf *b)
 {
 	if (*x->name) {
 		buf_putc(b, '"');
@@ -115,7 +117,7 @@ static void put_wait(const struct threads *t, const struct threads_lock *w, stru
 	if (w->owner && w->role != JVM_DUMP_WAITS) {
 		buf_str(b, ", held by ");
 		if (owner)
-			put_name(owner, b);
+			show_threads_put_name(owner, b);
 		else
 			buf_fmt(b, "thread #%" PRIu64 ", which is not shown", w->owner);
 	}
@@ -123,7 +125,7 @@ static void put_wait(const struct threads *t, const struct threads_lock *w, stru
 }
 
 /* As Java writes it, for tools that read stack traces. */
-static void put_frame(const struct threads_frame *f, struct buf *b)
+static void show_threads_put_frame(const struct threads_frame *f, struct buf *b)
 {
 	buf_str(b, "    at ");
 	quote_add(b, f->class_name);
@@ -148,7 +150,7 @@ static void put_held_at(const struct threads *t, const struct threads_thread *x,
 	size_t i;
 
 	for (i = 0; i < x->nr_locks; i++) {
-		const struct threads_lock *l = lock_of(t, x, i);
+		const struct threads_lock *l = show_threads_lock_of(t, x, i);
 
 		if (l->role != JVM_DUMP_HOLDS || l->depth != depth)
 			continue;
@@ -193,14 +195,15 @@ static void put_held_locks(const struct threads *t, const struct threads_thread 
 	}
 }
 
-static void put_thread(const struct threads *t, const struct threads_thread *x, struct buf *b)
+static void show_threads_put_thread(const struct threads *t, const struct threads_thread *x, struct buf *b)
 {
 	const struct threads_lock *w = threads_wanted(t, x);
 	const struct threads_thread *carrier = x->carrier ? threads_find(t, x->carrier) : NULL;
 	size_t i;
 
-	put_name(x, b);
-	buf_fmt(b, "%s, %s", is_virtual(x) ? ", virtual" : x->flags & JVM_DUMP_DAEMON ? ", daemon" : "",
+	show_threads_put_name(x, b);
+	buf_fmt(b, "%s, %s",
+		show_threads_is_virtual(x) ? ", virtual" : x->flags & JVM_DUMP_DAEMON ? ", daemon" : "",
 		threads_state(x->state));
 	if (x->tid)
 		buf_fmt(b, ", tid %d", x->tid);
@@ -208,7 +211,7 @@ static void put_thread(const struct threads *t, const struct threads_thread *x, 
 		buf_fmt(b, ", CPU time %.3f s", x->cpu_ns / 1e9);
 	if (carrier) {
 		buf_str(b, ", on ");
-		put_name(carrier, b);
+		show_threads_put_name(carrier, b);
 	}
 	if (x->behind_deadlock)
 		buf_str(b, ", waits for a deadlock");
@@ -218,7 +221,7 @@ static void put_thread(const struct threads *t, const struct threads_thread *x, 
 	if (x->is_owner)
 		put_held_locks(t, x, b);
 	for (i = 0; i < x->nr_frames; i++) {
-		put_frame(frame_of(t, x, i), b);
+		show_threads_put_frame(show_threads_frame_of(t, x, i), b);
 		put_held_at(t, x, i, b);
 	}
 	if (!x->nr_frames)
@@ -226,21 +229,22 @@ static void put_thread(const struct threads *t, const struct threads_thread *x, 
 	buf_putc(b, '\n');
 }
 
-static void put_head(const struct threads *t, int pid, struct buf *b)
+static void show_threads_put_head(const struct threads *t, int pid, struct buf *b)
 {
 	buf_fmt(b, "process %d: %zu thread%s of Java, %zu of them virtual; ", pid, t->nr_threads,
-		plural(t->nr_threads), nr_virtual(t));
+		show_threads_plural(t->nr_threads), nr_virtual(t));
 	if (t->nr_deadlocks)
-		buf_fmt(b, "%" PRIu32 " deadlock%s\n", t->nr_deadlocks, plural(t->nr_deadlocks));
+		buf_fmt(b, "%" PRIu32 " deadlock%s\n", t->nr_deadlocks, show_threads_plural(t->nr_deadlocks));
 	else
 		buf_str(b, "no deadlock\n");
 	buf_str(b, t->flags & JVM_DUMP_ATOMIC ? "all threads are shown at one moment\n" :
 		"each thread is shown at a moment of its own\n");
 	if (t->nr_lost)
-		buf_fmt(b, "%" PRIu32 " more thread%s ended meanwhile\n", t->nr_lost, plural(t->nr_lost));
+		buf_fmt(b, "%" PRIu32 " more thread%s ended meanwhile\n", t->nr_lost,
+			show_threads_plural(t->nr_lost));
 	if (t->nr_hidden)
 		buf_fmt(b, "%" PRIu32 " virtual thread%s cannot be shown, nor be found in deadlocks: that needs JDK 25\n",
-			t->nr_hidden, plural(t->nr_hidden));
+			t->nr_hidden, show_threads_plural(t->nr_hidden));
 	if (t->flags & JVM_DUMP_UNTRACKED)
 		buf_str(b, "virtual threads may be missing: the JVM runs with -Djdk.trackAllThreads=false\n");
 	buf_putc(b, '\n');
@@ -267,7 +271,7 @@ static void put_deadlock(const struct threads *t, uint32_t deadlock, struct buf 
 	else
 		buf_fmt(b, "%zu threads, each waiting for the next\n\n", nr);
 	do {
-		put_thread(t, x, b);
+		show_threads_put_thread(t, x, b);
 		x = threads_cycle_next(t, x);
 	} while (x && x != first);
 }
@@ -280,28 +284,29 @@ static void print_native_head(const struct picture *p, FILE *out)
 	buf_fmt(&b, "process %d (", p->pid);
 	quote_add(&b, n->command ? n->command : "");
 	buf_fmt(&b, "): %zu thread%s\neach thread is shown at a moment of its own\n", n->nr_threads,
-		plural(n->nr_threads));
+		show_threads_plural(n->nr_threads));
 	if (n->nr_ended)
-		buf_fmt(&b, "%zu more thread%s ended meanwhile\n", n->nr_ended, plural(n->nr_ended));
+		buf_fmt(&b, "%zu more thread%s ended meanwhile\n", n->nr_ended,
+			show_threads_plural(n->nr_ended));
 	fprintf(out, "%s\n", b.data);
 	buf_release(&b);
 }
 
-static void print_text(const struct threads *t, int pid, FILE *out)
+static void show_threads_print_text(const struct threads *t, int pid, FILE *out)
 {
 	const struct threads_thread **order = in_order(t);
 	struct buf b = BUF_INIT;
 	uint32_t d;
 	size_t i;
 
-	put_head(t, pid, &b);
+	show_threads_put_head(t, pid, &b);
 	for (d = 1; d <= t->nr_deadlocks; d++)
 		put_deadlock(t, d, &b);
 	if (t->nr_deadlocks)
 		buf_str(&b, "Other threads\n\n");
 	for (i = 0; i < t->nr_threads; i++) {
 		if (!order[i]->deadlock)
-			put_thread(t, order[i], &b);
+			show_threads_put_thread(t, order[i], &b);
 		fwrite(b.data, 1, b.len, out);
 		buf_reset(&b);
 	}
@@ -343,7 +348,7 @@ static void json_held(const struct threads *t, const struct threads_thread *x, s
 
 	json_array(j, "holds");
 	for (i = 0; i < x->nr_locks; i++) {
-		const struct threads_lock *l = lock_of(t, x, i);
+		const struct threads_lock *l = show_threads_lock_of(t, x, i);
 
 		if (l->role != JVM_DUMP_HOLDS)
 			continue;
@@ -361,7 +366,7 @@ static void json_frames(const struct threads *t, const struct threads_thread *x,
 
 	json_array(j, "frames");
 	for (i = 0; i < x->nr_frames; i++) {
-		const struct threads_frame *f = frame_of(t, x, i);
+		const struct threads_frame *f = show_threads_frame_of(t, x, i);
 		bool native = f->line == JVM_DUMP_NATIVE;
 
 		json_object(j, NULL);
@@ -375,13 +380,13 @@ static void json_frames(const struct threads *t, const struct threads_thread *x,
 	json_end(j);
 }
 
-static void json_thread(const struct threads *t, const struct threads_thread *x, struct json *j)
+static void show_threads_json_thread(const struct threads *t, const struct threads_thread *x, struct json *j)
 {
 	json_object(j, NULL);
 	json_u64(j, "id", x->id);
 	json_str(j, "name", x->name);
 	json_str(j, "group", *x->group ? x->group : NULL);
-	json_bool(j, "virtual", is_virtual(x));
+	json_bool(j, "virtual", show_threads_is_virtual(x));
 	json_bool(j, "daemon", x->flags & JVM_DUMP_DAEMON);
 	json_u64(j, "priority", x->priority);
 	json_u64_known(j, "tid", x->tid, x->tid);
@@ -414,7 +419,7 @@ static void json_deadlocks(const struct threads *t, struct json *j)
 	json_end(j);
 }
 
-static void print_json(const struct picture *p, FILE *out)
+static void show_threads_print_json(const struct picture *p, FILE *out)
 {
 	const struct threads *t = &p->java;
 	const struct threads_thread **order = in_order(t);
@@ -433,7 +438,7 @@ static void print_json(const struct picture *p, FILE *out)
 	json_deadlocks(t, &j);
 	json_array(&j, "threads");
 	for (i = 0; i < t->nr_threads; i++)
-		json_thread(t, order[i], &j);
+		show_threads_json_thread(t, order[i], &j);
 	json_end(&j);
 	threads_json_natives(&p->natives, &j);
 	json_end(&j);
@@ -448,7 +453,7 @@ static const struct sheet_column columns[] = {
 	{ .key = "held" }, { .key = "innermost" }, { .key = "file" }, { .key = "line" },
 };
 
-static struct cell known(uint64_t v)
+static struct cell show_threads_known(uint64_t v)
 {
 	return v ? cell_u64(v) : cell_none;
 }
@@ -456,7 +461,7 @@ static struct cell known(uint64_t v)
 static void csv_thread(const struct threads *t, const struct threads_thread *x, struct sheet *s)
 {
 	const struct threads_lock *w = threads_wanted(t, x);
-	const struct threads_frame *f = x->nr_frames ? frame_of(t, x, 0) : NULL;
+	const struct threads_frame *f = x->nr_frames ? show_threads_frame_of(t, x, 0) : NULL;
 	struct buf lock = BUF_INIT, method = BUF_INIT;
 	uint64_t held = x->nr_locks - (w ? 1 : 0);
 
@@ -466,11 +471,13 @@ static void csv_thread(const struct threads *t, const struct threads_thread *x, 
 		buf_fmt(&method, "%s.%s", f->class_name, f->method);
 	{
 		const struct cell cells[] = {
-			cell_u64(x->id), cell_text(x->name), cell_bool(is_virtual(x)), known(x->tid),
-			cell_text(threads_state(x->state)), known(x->cpu_ns), known(x->deadlock),
-			cell_text(lock.data), known(w ? w->owner : 0), cell_u64(held), cell_text(method.data),
-			cell_text(f && *f->file ? f->file : NULL),
-			known(f && f->line != JVM_DUMP_NATIVE ? f->line : 0),
+			cell_u64(x->id), cell_text(x->name), cell_bool(show_threads_is_virtual(x)),
+			show_threads_known(x->tid),
+			cell_text(threads_state(x->state)), show_threads_known(x->cpu_ns),
+			show_threads_known(x->deadlock),
+			cell_text(lock.data), show_threads_known(w ? w->owner : 0), cell_u64(held),
+			cell_text(method.data), cell_text(f && *f->file ? f->file : NULL),
+			show_threads_known(f && f->line != JVM_DUMP_NATIVE ? f->line : 0),
 		};
 
 		sheet_row(s, NULL, cells);
@@ -499,7 +506,7 @@ static void print_csv(const struct picture *p, const struct sheet_choice *choice
 static void print_all_text(const struct picture *p, FILE *out)
 {
 	if (p->jvm)
-		print_text(&p->java, p->pid, out);
+		show_threads_print_text(&p->java, p->pid, out);
 	else
 		print_native_head(p, out);
 	if (p->jvm && p->natives.nr_threads)
@@ -511,7 +518,7 @@ void threads_print(const struct picture *p, int format, const struct sheet_choic
 {
 	switch (format) {
 	case FORMAT_JSON:
-		print_json(p, out);
+		show_threads_print_json(p, out);
 		break;
 	case FORMAT_CSV:
 		print_csv(p, choice, out);

@@ -33,14 +33,14 @@ static const char *status(uint32_t bits)
 	return "CW";
 }
 
-static size_t number(const struct threads *t, const struct threads_thread *x)
+static size_t threads_hprof_number(const struct threads *t, const struct threads_thread *x)
 {
 	return FIRST_THREAD + (x - t->threads);
 }
 
 static void put_start(const struct threads *t, const struct threads_thread *x, struct buf *b)
 {
-	buf_fmt(b, "THREAD START (obj=%" PRIx64 ", id = %zu, name=\"", x->id, number(t, x));
+	buf_fmt(b, "THREAD START (obj=%" PRIx64 ", id = %zu, name=\"", x->id, threads_hprof_number(t, x));
 	quote_add(b, x->name);
 	buf_str(b, "\", group=\"");
 	quote_add(b, x->group);
@@ -51,7 +51,7 @@ static void put_trace(const struct threads *t, const struct threads_thread *x, s
 {
 	size_t i;
 
-	buf_fmt(b, "TRACE %zu: (thread=%zu)\n", FIRST_TRACE + (x - t->threads), number(t, x));
+	buf_fmt(b, "TRACE %zu: (thread=%zu)\n", FIRST_TRACE + (x - t->threads), threads_hprof_number(t, x));
 	if (!x->nr_frames)
 		buf_str(b, "\t<empty>\n");
 	for (i = 0; i < x->nr_frames; i++) {
@@ -128,7 +128,7 @@ static void put_waiting(const struct threads *t, const struct use *u, size_t nr,
 
 	for (i = 0; i < nr; i++)
 		if (u[i].lock->role == role)
-			buf_fmt(b, "%sthread %zu", n++ ? ", " : what, number(t, u[i].thread));
+			buf_fmt(b, "%sthread %zu", n++ ? ", " : what, threads_hprof_number(t, u[i].thread));
 	if (n)
 		buf_putc(b, '\n');
 }
@@ -150,9 +150,10 @@ static void put_monitor(const struct threads *t, const struct use *u, size_t nr,
 	put_signature(u->lock->class_name, b);
 	buf_putc(b, '\n');
 	if (owner && entries)
-		buf_fmt(b, "\towner: thread %zu, entry count: %zu\n", number(t, owner), entries);
+		buf_fmt(b, "\towner: thread %zu, entry count: %zu\n", threads_hprof_number(t, owner),
+			entries);
 	else if (owner)
-		buf_fmt(b, "\towner: thread %zu\n", number(t, owner));
+		buf_fmt(b, "\towner: thread %zu\n", threads_hprof_number(t, owner));
 	else
 		buf_str(b, "\tunowned\n");
 	put_waiting(t, u, nr, JVM_DUMP_ENTERS, "\twaiting to enter: ", b);
@@ -183,7 +184,8 @@ void threads_print_hprof(const struct threads *t, FILE *out)
 		put_trace(t, &t->threads[i], &b);
 	buf_str(&b, "MONITOR DUMP BEGIN\n");
 	for (i = 0; i < t->nr_threads; i++)
-		buf_fmt(&b, "    THREAD %zu, trace %zu, status: %s\n", number(t, &t->threads[i]),
+		buf_fmt(&b, "    THREAD %zu, trace %zu, status: %s\n",
+			threads_hprof_number(t, &t->threads[i]),
 			FIRST_TRACE + i, status(t->threads[i].state));
 	put_monitors(t, &b);
 	buf_str(&b, "MONITOR DUMP END\n");

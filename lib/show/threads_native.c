@@ -12,7 +12,7 @@ static const char *const no_stack[] = {
 	[NATIVE_CUT] = "... the rest is not known",
 };
 
-static void put_frame(const struct native_frame *f, struct buf *b)
+static void threads_native_put_frame(const struct native_frame *f, struct buf *b)
 {
 	buf_str(b, "    at ");
 	if (f->function)
@@ -33,7 +33,7 @@ static void put_frame(const struct native_frame *f, struct buf *b)
 	buf_str(b, f->file || f->module ? ")\n" : "\n");
 }
 
-static void put_thread(const struct natives *n, const struct native_thread *t, struct buf *b)
+static void threads_native_put_thread(const struct natives *n, const struct native_thread *t, struct buf *b)
 {
 	size_t i;
 
@@ -53,7 +53,7 @@ static void put_thread(const struct natives *n, const struct native_thread *t, s
 		buf_putc(b, '\n');
 	}
 	for (i = 0; i < t->nr_frames; i++)
-		put_frame(&n->frames[t->first_frame + i], b);
+		threads_native_put_frame(&n->frames[t->first_frame + i], b);
 	if (t->end != NATIVE_COMPLETE)
 		buf_fmt(b, "    %s\n", no_stack[t->end]);
 	buf_putc(b, '\n');
@@ -65,14 +65,14 @@ void threads_text_natives(const struct natives *n, FILE *out)
 	size_t i;
 
 	for (i = 0; i < n->nr_threads; i++) {
-		put_thread(n, &n->threads[i], &b);
+		threads_native_put_thread(n, &n->threads[i], &b);
 		fwrite(b.data, 1, b.len, out);
 		buf_reset(&b);
 	}
 	buf_release(&b);
 }
 
-static void json_thread(const struct natives *n, const struct native_thread *t, struct json *j)
+static void threads_native_json_thread(const struct natives *n, const struct native_thread *t, struct json *j)
 {
 	size_t i;
 
@@ -105,7 +105,7 @@ void threads_json_natives(const struct natives *n, struct json *j)
 
 	json_array(j, "native_threads");
 	for (i = 0; i < n->nr_threads; i++)
-		json_thread(n, &n->threads[i], j);
+		threads_native_json_thread(n, &n->threads[i], j);
 	json_end(j);
 }
 

@@ -65,7 +65,7 @@ static bool read_heap(int pid, struct perfdata_heap *heap)
 	return known;
 }
 
-static struct top_proc *find(struct top_procs *p, int pid)
+static struct top_proc *top_procs_find(struct top_procs *p, int pid)
 {
 	size_t i;
 
@@ -75,7 +75,7 @@ static struct top_proc *find(struct top_procs *p, int pid)
 	return NULL;
 }
 
-static struct top_proc *add(struct top_procs *p, int pid, uint64_t start, uint64_t ticks)
+static struct top_proc *top_procs_add(struct top_procs *p, int pid, uint64_t start, uint64_t ticks)
 {
 	struct top_proc *x;
 
@@ -95,12 +95,12 @@ void top_procs_begin(struct top_procs *p, uint64_t now_ns)
 	p->time_ns = now_ns;
 	while (dir && (d = readdir(dir)))
 		if (atoi(d->d_name) > 0 && read_stat(atoi(d->d_name), &x))
-			add(p, atoi(d->d_name), x.start, x.cpu_ticks);
+			top_procs_add(p, atoi(d->d_name), x.start, x.cpu_ticks);
 	if (dir)
 		closedir(dir);
 }
 
-static void push(uint64_t *track, uint64_t v)
+static void top_procs_push(uint64_t *track, uint64_t v)
 {
 	memmove(track, track + 1, (TOP_TRACK - 1) * sizeof(*track));
 	track[TOP_TRACK - 1] = v;
@@ -112,7 +112,7 @@ static uint64_t cpu_percent(uint64_t ticks, uint64_t elapsed_ns)
 }
 
 /* A process that is gone keeps its place until its tracks are over. */
-static void measure(struct top_proc *x, uint64_t now_ns)
+static void top_procs_measure(struct top_proc *x, uint64_t now_ns)
 {
 	uint64_t cpu = TOP_UNKNOWN, rss = TOP_UNKNOWN, heap = TOP_UNKNOWN;
 	struct perfdata_heap h;
@@ -132,9 +132,9 @@ static void measure(struct top_proc *x, uint64_t now_ns)
 			heap = h.used ? h.used : TOP_UNKNOWN;	/* nothing is said before it collects */
 		}
 	}
-	push(x->track[TOP_CPU], cpu);
-	push(x->track[TOP_RSS], rss);
-	push(x->track[TOP_HEAP], heap);
+	top_procs_push(x->track[TOP_CPU], cpu);
+	top_procs_push(x->track[TOP_RSS], rss);
+	top_procs_push(x->track[TOP_HEAP], heap);
 }
 
 /* Roots of the tree are processes. */
@@ -150,9 +150,9 @@ static void take_samples(struct top_procs *p, const struct model *m, const struc
 
 		if (f->nodes[i].parent || c->kind != CONSUMER_PROCESS)
 			continue;
-		x = find(p, (int)(c->key >> 32));
+		x = top_procs_find(p, (int)(c->key >> 32));
 		if (!x)
-			x = add(p, (int)(c->key >> 32), 0, 0);
+			x = top_procs_add(p, (int)(c->key >> 32), 0, 0);
 		if (strcmp(x->name, model_str(m, c->name)))
 			x->nr_looks = 0;	/* it may have become a JVM */
 		snprintf(x->name, sizeof(x->name), "%s", model_str(m, c->name));
@@ -190,7 +190,7 @@ void top_procs_update(struct top_procs *p, const struct model *m, const struct f
 	take_samples(p, m, f);
 	for (i = 0; i < p->nr; i++)
 		if (is_active(p, &p->list[i]))
-			measure(&p->list[i], now_ns);
+			top_procs_measure(&p->list[i], now_ns);
 	for (i = 0; i < p->nr; i++)
 		if (is_left(p, &p->list[i]))
 			p->list[nr++] = p->list[i];

@@ -11,7 +11,7 @@ const char *const top_sorts[] = { "self", "total", "n", NULL };
 /* What a consumer is in a fold by modules; code of the JVM's compilers is one module. */
 enum { KEY_JAVA = 1, KEY_MODULE, KEY_NAME };
 
-static uint64_t key_of(const struct consumer *c, enum top_fold fold)
+static uint64_t top_rows_key_of(const struct consumer *c, enum top_fold fold)
 {
 	if (fold == TOP_THREAD || fold == TOP_PROCESS)
 		return c->key;
@@ -26,7 +26,7 @@ static uint64_t key_of(const struct consumer *c, enum top_fold fold)
 
 static uint32_t row_for(struct top_rows *r, const struct model *m, uint32_t consumer)
 {
-	uint32_t *at = map_put(&r->row_of, key_of(&m->consumers.items[consumer], r->fold));
+	uint32_t *at = map_put(&r->row_of, top_rows_key_of(&m->consumers.items[consumer], r->fold));
 
 	if (*at == MAP_NONE) {
 		*at = r->nr;
@@ -68,7 +68,7 @@ static uint32_t *subtree_sizes(const struct flow *f)
 }
 
 /* In preorder, so that a node is below one of the same row exactly when that one's subtree is not over. */
-static void add_up(struct top_rows *r, const struct flow *f, const uint32_t *row)
+static void top_rows_add_up(struct top_rows *r, const struct flow *f, const uint32_t *row)
 {
 	uint32_t *size = subtree_sizes(f), *over = xcalloc(r->nr + 1, sizeof(*over)), at = 0, i;
 
@@ -91,8 +91,8 @@ static void add_up(struct top_rows *r, const struct flow *f, const uint32_t *row
 	free(over);
 }
 
-static bool is_wanted(const struct top_rows *r, const struct model *m, const struct top_row *x,
-		      const char *filter)
+static bool top_rows_is_wanted(const struct top_rows *r, const struct model *m, const struct top_row *x,
+			       const char *filter)
 {
 	const uint32_t kind = m->consumers.items[x->consumer].kind;
 	const bool holds = kind == CONSUMER_PROCESS || kind == CONSUMER_THREAD;
@@ -109,7 +109,7 @@ static int descending(uint64_t a, uint64_t b)
 	return a > b ? -1 : a < b;
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int top_rows_compare(const void *p, const void *q, void *ctx)
 {
 	const struct top_row *a = p, *b = q;
 	const enum top_sort *by = ctx;
@@ -131,15 +131,15 @@ void top_rows_make(struct top_rows *r, const struct model *m, const struct flow 
 	map_reset(&r->row_of);
 	if (f->nr_nodes > 1) {
 		row = rows_of_nodes(r, m, f);
-		add_up(r, f, row);
+		top_rows_add_up(r, f, row);
 		free(row);
 	}
 	for (i = 0; i < r->nr; i++)
-		if (is_wanted(r, m, &r->list[i], filter))
+		if (top_rows_is_wanted(r, m, &r->list[i], filter))
 			r->list[nr++] = r->list[i];
 	r->nr = nr;
 	if (nr)
-		qsort_r(r->list, nr, sizeof(*r->list), compare, &sort);
+		qsort_r(r->list, nr, sizeof(*r->list), top_rows_compare, &sort);
 }
 
 void top_rows_release(struct top_rows *r)
@@ -148,7 +148,7 @@ void top_rows_release(struct top_rows *r)
 	map_release(&r->row_of);
 }
 
-static const char *base_name(const char *path)
+static const char *top_rows_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -163,7 +163,7 @@ const char *top_row_module(const struct top_rows *r, const struct model *m, cons
 		return "";
 	if (kind_is(c->kind, KIND_JVM))
 		return "[java]";
-	return c->module ? base_name(model_str(m, c->module)) : "";
+	return c->module ? top_rows_base_name(model_str(m, c->module)) : "";
 }
 
 const char *top_row_name(const struct top_rows *r, const struct model *m, const struct top_row *row)
@@ -173,7 +173,7 @@ const char *top_row_name(const struct top_rows *r, const struct model *m, const 
 	if (r->fold == TOP_MODULE && kind_is(c->kind, KIND_JVM))
 		return "[java]";
 	if (r->fold == TOP_MODULE && c->module)
-		return base_name(model_str(m, c->module));
+		return top_rows_base_name(model_str(m, c->module));
 	return model_str(m, c->name);
 }
 

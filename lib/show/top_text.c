@@ -54,7 +54,7 @@ static void put_bytes(struct buf *b, uint64_t v)
 		buf_fmt(b, i && x < 10 ? "%4.2f%c" : i && x < 100 ? "%4.1f%c" : "%4.0f%c", x, units[i]);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double top_text_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * part / whole : 0;
 }
@@ -86,7 +86,7 @@ static void put_procs(const struct top_text *t, struct buf *b)
 	for (i = 0; i < nr; i++) {
 		const struct top_proc *p = &t->procs->list[i];
 
-		buf_fmt(b, "%7d %5.1f%% ", p->pid, percent(p->samples, t->rows->total));
+		buf_fmt(b, "%7d %5.1f%% ", p->pid, top_text_percent(p->samples, t->rows->total));
 		put_meter(b, p, TOP_CPU, 100);
 		buf_putc(b, ' ');
 		put_meter(b, p, TOP_RSS, 0);
@@ -98,13 +98,13 @@ static void put_procs(const struct top_text *t, struct buf *b)
 	}
 }
 
-static void put_row(const struct top_text *t, const struct top_row *x, struct buf *b)
+static void top_text_put_row(const struct top_text *t, const struct top_row *x, struct buf *b)
 {
 	const char *module = top_row_module(t->rows, t->model, x);
 	uint32_t id = top_row_id(t->model, x);
 
-	buf_fmt(b, "%6.2f%% %6.2f%% %7" PRIu64 "  ", percent(x->self, t->rows->total),
-		percent(x->total, t->rows->total), x->n);
+	buf_fmt(b, "%6.2f%% %6.2f%% %7" PRIu64 "  ", top_text_percent(x->self, t->rows->total),
+		top_text_percent(x->total, t->rows->total), x->n);
 	quote_add(b, top_row_name(t->rows, t->model, x));
 	if (id)
 		buf_fmt(b, " [%s %u]", t->rows->fold == TOP_PROCESS ? "pid" : "tid", id);
@@ -127,10 +127,10 @@ static void put_rows(const struct top_text *t, struct buf *b)
 			term_style(TERM_PLAIN));
 	buf_fmt(b, " %s%s%s\n", term_style(TERM_BOLD), titles[t->rows->fold], term_style(TERM_PLAIN));
 	for (i = t->first_row; i < end; i++)
-		put_row(t, &t->rows->list[i], b);
+		top_text_put_row(t, &t->rows->list[i], b);
 }
 
-static void put_head(const struct top_text *t, struct buf *b)
+static void top_text_put_head(const struct top_text *t, struct buf *b)
 {
 	buf_str(b, "arcprof top: ");
 	quote_add(b, t->targets);
@@ -154,7 +154,7 @@ int top_text_head_lines(const struct top_text *t)
 
 void top_text(const struct top_text *t, struct buf *b)
 {
-	put_head(t, b);
+	top_text_put_head(t, b);
 	put_procs(t, b);
 	buf_putc(b, '\n');
 	put_rows(t, b);
