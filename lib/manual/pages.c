@@ -108,7 +108,7 @@ static size_t included(const char *line, size_t len, const char **target)
 }
 
 /* Files that are included include none that include them. */
-static void add_file(struct joining *j, const struct file *f)
+static void manual_pages_add_file(struct joining *j, const struct file *f)
 {
 	static const char made[] = "{options}/";
 	const char *s = f->text, *end = f->text + f->len, *eol, *target;
@@ -124,7 +124,7 @@ static void add_file(struct joining *j, const struct file *f)
 		else if (len > sizeof(made) + 4 && !memcmp(target, made, sizeof(made) - 1))
 			add_part(j, target + sizeof(made) - 1, len - sizeof(made) + 1);
 		else if (find_file(j->m, target, len, &other))
-			add_file(j, &other);
+			manual_pages_add_file(j, &other);
 	}
 }
 
@@ -137,6 +137,6 @@ bool manual_page(const struct manual *m, const char *name, manual_part *part, st
 
 	free(file);
 	if (found)
-		add_file(&j, &f);
+		manual_pages_add_file(&j, &f);
 	return found;
 }

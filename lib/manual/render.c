@@ -54,7 +54,7 @@ static bool is_line(const struct line *l, const char *text)
 	return l->len == strlen(text) && !memcmp(l->s, text, l->len);
 }
 
-static bool begins(const struct line *l, const char *text)
+static bool manual_render_begins(const struct line *l, const char *text)
 {
 	return l->len >= strlen(text) && !memcmp(l->s, text, strlen(text));
 }
@@ -97,7 +97,7 @@ static bool parse_term(const struct line *l, struct item *item)
 
 static bool parse_item(const struct line *l, struct item *item)
 {
-	if (!begins(l, "* ") && !begins(l, ". "))
+	if (!manual_render_begins(l, "* ") && !manual_render_begins(l, ". "))
 		return parse_term(l, item);
 	item->mark = l->s[0];
 	item->term = (struct line){ l->s, 0 };
@@ -128,7 +128,7 @@ static int indent_of(const struct renderer *r)
 /* ---- output ---- */
 
 /* The column behind the text, without codes; what continues a character of UTF-8 takes none. */
-static int width_of(const char *s, size_t len)
+static int manual_render_width_of(const char *s, size_t len)
 {
 	int width = 0;
 
@@ -214,21 +214,21 @@ static void put_wrapped(const struct renderer *r, const char *s, int at, int ind
 		end = s + piece_of(s);
 		if (s == end)
 			break;
-		if (!first && at + space + width_of(s, end - s) > r->width) {
+		if (!first && at + space + manual_render_width_of(s, end - s) > r->width) {
 			new_line(r, indent, style);
 			at = indent;
 		} else if (space) {
 			putc(' ', r->out);
 			at++;
 		}
-		at += width_of(s, end - s);
+		at += manual_render_width_of(s, end - s);
 		while (s < end)
 			put_char(r, &s, &style);
 		first = false;
 	}
 }
 
-static void put_text(const struct renderer *r, const struct line *l, int at, int indent)
+static void manual_render_put_text(const struct renderer *r, const struct line *l, int at, int indent)
 {
 	struct buf b = BUF_INIT;
 
@@ -292,7 +292,7 @@ static void put_example(struct renderer *r, const struct line *fence)
 }
 
 /* A row of a table as an item: the first cell, and beneath it the others. */
-static void put_row(struct renderer *r, const struct line *l)
+static void manual_render_put_row(struct renderer *r, const struct line *l)
 {
 	size_t len = l->len - 1, first;
 	struct line term, rest;
@@ -306,9 +306,9 @@ static void put_row(struct renderer *r, const struct line *l)
 		buf_fmt(&b, *s == '|' ? "; " : "%c", *s);
 	rest = (struct line){ b.data ? b.data : "", b.len };
 	fprintf(r->out, "%*s", indent_of(r), "");
-	put_text(r, &term, indent_of(r), indent_of(r) + STEP);
+	manual_render_put_text(r, &term, indent_of(r), indent_of(r) + STEP);
 	fprintf(r->out, "\n%*s", indent_of(r) + STEP, "");
-	put_text(r, &rest, indent_of(r) + STEP, indent_of(r) + STEP);
+	manual_render_put_text(r, &rest, indent_of(r) + STEP, indent_of(r) + STEP);
 	putc('\n', r->out);
 	buf_release(&b);
 }
@@ -325,7 +325,7 @@ static void put_table(struct renderer *r)
 		if (is_line(&l, "|==="))
 			break;
 		if (l.len > 1 && !head)
-			put_row(r, &l);
+			manual_render_put_row(r, &l);
 		head = head && l.len < 2;
 	}
 }
@@ -360,11 +360,11 @@ static void put_item(struct renderer *r, struct item *item)
 	else if (item->mark == '.')
 		fprintf(r->out, "%2d. ", ++r->number);
 	else
-		put_text(r, term, indent - STEP, indent);
+		manual_render_put_text(r, term, indent - STEP, indent);
 	item->text = take_text(r, item->text.s, true);
 	if (term->len && strspn(item->text.s, " \t\n") < item->text.len)
 		fprintf(r->out, short_term ? "%*s" : "\n%*s", short_term ? STEP - (int)term->len : indent, "");
-	put_text(r, &item->text, indent, indent);
+	manual_render_put_text(r, &item->text, indent, indent);
 	putc('\n', r->out);
 }
 
@@ -385,7 +385,7 @@ static void put_paragraph(struct renderer *r, const struct line *l)
 	}
 	text = take_text(r, l->s, false);
 	fprintf(r->out, "%*s", indent_of(r), "");
-	put_text(r, &text, indent_of(r), indent_of(r));
+	manual_render_put_text(r, &text, indent_of(r), indent_of(r));
 	putc('\n', r->out);
 }
 
@@ -393,10 +393,10 @@ static void put_block(struct renderer *r, const struct line *l)
 {
 	struct item item;
 
-	if (begins(l, "= ")) {
+	if (manual_render_begins(l, "= ")) {
 		skip(r, l);
 		put_title(r, *l, 0);
-	} else if (begins(l, "== ") || begins(l, "=== ")) {
+	} else if (manual_render_begins(l, "== ") || manual_render_begins(l, "=== ")) {
 		skip(r, l);
 		put_title(r, *l, l->s[2] == '=' ? SUBTITLE : 0);
 	} else if (is_attribute(l)) {

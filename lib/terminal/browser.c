@@ -43,7 +43,7 @@ static struct place *current(struct browser *b)
 	return b->depth ? &b->stack[b->depth - 1] : &b->tabs[b->tab];
 }
 
-static void say(struct browser *b, const char *text)
+static void browser_say(struct browser *b, const char *text)
 {
 	buf_reset(&b->message);
 	quote_add(&b->message, text);
@@ -270,7 +270,7 @@ static void open_row(struct browser *b, struct place *p)
 		return;
 	}
 	if (p->kind == SCREEN_TEXT && !k->consumer(b, p, p->cursor))
-		say(b, " this line names no function");
+		browser_say(b, " this line names no function");
 	else if (p->kind != SCREEN_STANZA || k->consumer(b, p, p->cursor) != p->consumer)
 		open_stanza(b, k->consumer(b, p, p->cursor));
 }
@@ -283,7 +283,7 @@ static void annotate(struct browser *b, struct place *p)
 				    kinds[p->kind]->consumer(b, p, p->cursor) : 0;
 
 	if (!consumer || !annotate_is_function(&m->consumers.items[consumer])) {
-		say(b, " this is no function, which alone has lines");
+		browser_say(b, " this is no function, which alone has lines");
 		return;
 	}
 	p = go_to(b, SCREEN_TEXT, "Source");
@@ -348,7 +348,7 @@ static int change_range(struct browser *b, const struct browser_range *range, st
 	r = read_range(b, range, e);
 	if (!r)
 		return 0;
-	say(b, e->msg);
+	browser_say(b, e->msg);
 	return read_range(b, &(struct browser_range){ 0, 0 }, e);
 }
 
@@ -385,7 +385,7 @@ static bool type(struct browser *b, const char *prompt, char *text, bool live)
 }
 
 /* Goes to the next row that has the text, from the cursor on or back. */
-static void find(struct browser *b, struct place *p, bool back)
+static void browser_find(struct browser *b, struct place *p, bool back)
 {
 	const struct screen_kind_row *k = kinds[p->kind];
 	size_t nr = k->nr_rows(b, p), i;
@@ -398,10 +398,10 @@ static void find(struct browser *b, struct place *p, bool back)
 		p->cursor = row;
 		return;
 	}
-	say(b, " not found");
+	browser_say(b, " not found");
 }
 
-static void sort(struct browser *b, struct place *p)
+static void browser_sort(struct browser *b, struct place *p)
 {
 	static const enum flow_sort next[] = {
 		[FLOW_BY_BASE] = FLOW_BY_CUM, [FLOW_BY_CUM] = FLOW_BY_N, [FLOW_BY_N] = FLOW_BY_NAME,
@@ -470,7 +470,7 @@ static void go_aside(struct browser *b, struct place *p, int key)
 static bool change_list(struct browser *b, struct place *p, int key)
 {
 	switch (key) {
-	case 's': sort(b, p); break;
+	case 's': browser_sort(b, p); break;
 	case 'm': next_metric(b); break;
 	case 'c': b->mine_only = !b->mine_only; break;
 	case 'e': b->with_entries = !b->with_entries; break;
@@ -484,21 +484,22 @@ static bool change_list(struct browser *b, struct place *p, int key)
 	return true;
 }
 
-static bool look(struct browser *b, struct place *p, int key)
+static bool browser_look(struct browser *b, struct place *p, int key)
 {
 	switch (key) {
 	case '/':
 		if (type(b, "/", b->search, false))
-			find(b, p, false);
+			browser_find(b, p, false);
 		break;
-	case 'n': case 'N': find(b, p, key == 'N'); break;
+	case 'n': case 'N': browser_find(b, p, key == 'N'); break;
 	case 'a': annotate(b, p); break;
 	case 'r': p->made = p->made && !p->ask.report; break;
 	case '?': show_keys(b); break;
 	case 't':
 		b->strip.choosing = has_strip(b, p);
 		if (!b->strip.choosing)
-			say(b, b->strip.duration_ns ? " only in lists" : " it is not known when this was");
+			browser_say(b,
+				    b->strip.duration_ns ? " only in lists" : " it is not known when this was");
 		break;
 	default: return change_list(b, p, key);
 	}
@@ -517,11 +518,11 @@ static void handle(struct browser *b, int key)
 		open_row(b, p);
 	else if (key == KEY_LEFT || key == KEY_RIGHT)
 		go_aside(b, p, key);
-	else if (!look(b, p, key))
+	else if (!browser_look(b, p, key))
 		move(b, p, key);
 }
 
-static int run(struct browser *b, struct err *e)
+static int browser_loop(struct browser *b, struct err *e)
 {
 	const struct browser_range whole = { 0, 0 };
 	struct browser_range range;
@@ -581,7 +582,7 @@ int browser_run(const struct browser_source *s, struct err *e)
 		r = tty_open(e);
 	}
 	if (!r) {
-		r = run(b, e);
+		r = browser_loop(b, e);
 		tty_close();
 	}
 	forget(b);

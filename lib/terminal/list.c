@@ -109,7 +109,7 @@ static bool has_any(const struct browser *b, const struct flat_row *r)
 	       model_n(m, m->metrics[b->metric].source, r->n, r->base);
 }
 
-static bool is_listed(struct browser *b, const bool *mine, const struct flat_row *r, bool of_threads)
+static bool list_is_listed(struct browser *b, const bool *mine, const struct flat_row *r, bool of_threads)
 {
 	uint32_t consumer = r->consumer;
 	const struct consumer *c = &b->v->m->consumers.items[consumer];
@@ -128,7 +128,7 @@ static bool is_listed(struct browser *b, const bool *mine, const struct flat_row
 }
 
 /* Once for each order: a filter changes nothing of it. Threads consume nothing themselves. */
-static void sort(struct browser *b, bool of_threads)
+static void list_sort(struct browser *b, bool of_threads)
 {
 	enum flow_sort by = of_threads && b->by == FLOW_BY_BASE ? FLOW_BY_CUM : b->by;
 	struct flow_order order = browser_order(b, by);
@@ -141,7 +141,7 @@ static void sort(struct browser *b, bool of_threads)
 	b->is_sorted = true;
 }
 
-static void make_rows(struct browser *b, bool of_threads)
+static void list_make_rows(struct browser *b, bool of_threads)
 {
 	bool *mine = NULL;
 	size_t i;
@@ -150,25 +150,25 @@ static void make_rows(struct browser *b, bool of_threads)
 		mine = xcalloc(b->v->m->consumers.nr_items, sizeof(*mine));
 		roles_mark_mine(b->v->m, NULL, mine);
 	}
-	sort(b, of_threads);
+	list_sort(b, of_threads);
 	free(b->rows);
 	b->rows = xcalloc(b->flat.nr + 1, sizeof(*b->rows));
 	b->nr_rows = b->nr_entries = 0;
 	for (i = 0; i < b->flat.nr; i++)
-		if (is_listed(b, mine, &b->flat.rows[i], of_threads))
+		if (list_is_listed(b, mine, &b->flat.rows[i], of_threads))
 			b->rows[b->nr_rows++] = i;
 	b->rows_of_threads = of_threads;
 	b->rows_made = true;
 	free(mine);
 }
 
-static void prepare(struct browser *b, struct place *p)
+static void list_prepare(struct browser *b, struct place *p)
 {
 	if (!b->rows_made || b->rows_of_threads != p->of_threads)
-		make_rows(b, p->of_threads);
+		list_make_rows(b, p->of_threads);
 }
 
-static size_t nr_rows(struct browser *b, struct place *p)
+static size_t list_nr_rows(struct browser *b, struct place *p)
 {
 	return b->nr_rows;
 }
@@ -197,7 +197,7 @@ static void put_state(const struct browser *b, const struct place *p, struct buf
 		buf_fmt(out, "; e: %zu more that only lead into threads", b->nr_entries);
 }
 
-static int head(struct browser *b, struct place *p, int line)
+static int list_head(struct browser *b, struct place *p, int line)
 {
 	int rows, columns;
 
@@ -212,7 +212,7 @@ static int head(struct browser *b, struct place *p, int line)
 	return line + 2;
 }
 
-static void row(struct browser *b, struct place *p, size_t i, int line, bool selected)
+static void list_row(struct browser *b, struct place *p, size_t i, int line, bool selected)
 {
 	const struct flat_row *r = &b->flat.rows[b->rows[i]];
 	enum term_style style = browser_style(b, r->consumer, r->base);
@@ -227,7 +227,7 @@ static void row(struct browser *b, struct place *p, size_t i, int line, bool sel
 		browser_name(b, r->consumer));
 }
 
-static const char *row_text(struct browser *b, struct place *p, size_t i)
+static const char *list_row_text(struct browser *b, struct place *p, size_t i)
 {
 	return browser_name(b, b->flat.rows[b->rows[i]].consumer);
 }
@@ -238,6 +238,6 @@ static uint32_t consumer(struct browser *b, struct place *p, size_t i)
 }
 
 const struct screen_kind_row screen_list = {
-	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = consumer,
+	.prepare = list_prepare, .nr_rows = list_nr_rows, .head = list_head, .row = list_row,
+	.row_text = list_row_text, .consumer = consumer,
 };

@@ -85,12 +85,12 @@ size_t stanza_self(struct browser *b, uint32_t consumer)
 	return nr;
 }
 
-static void prepare(struct browser *b, struct place *p)
+static void stanza_prepare(struct browser *b, struct place *p)
 {
 	stanza_of(b, p->consumer);
 }
 
-static size_t nr_rows(struct browser *b, struct place *p)
+static size_t stanza_nr_rows(struct browser *b, struct place *p)
 {
 	const struct arc_stanza *s = stanza_of(b, p->consumer);
 	enum part part;
@@ -103,7 +103,7 @@ static size_t nr_rows(struct browser *b, struct place *p)
 	return sum;
 }
 
-static int head(struct browser *b, struct place *p, int line)
+static int stanza_head(struct browser *b, struct place *p, int line)
 {
 	const struct model *m = b->v->m;
 	const struct consumer *c = &m->consumers.items[p->consumer];
@@ -129,7 +129,7 @@ static int head(struct browser *b, struct place *p, int line)
 	return line + 2;
 }
 
-static void row(struct browser *b, struct place *p, size_t i, int line, bool selected)
+static void stanza_row_of(struct browser *b, struct place *p, size_t i, int line, bool selected)
 {
 	static const char *const words[NR_PARTS] = {
 		"Parent", "Self", "Child", "rParent", "rSelf", "rChild",
@@ -150,7 +150,7 @@ static void row(struct browser *b, struct place *p, size_t i, int line, bool sel
 	tty_put(line, used, columns - used, style, flags | TTY_NAME, browser_name(b, r.consumer));
 }
 
-static const char *row_text(struct browser *b, struct place *p, size_t i)
+static const char *stanza_row_text(struct browser *b, struct place *p, size_t i)
 {
 	return browser_name(b, row_at(b, p->consumer, i).consumer);
 }
@@ -161,6 +161,6 @@ static uint32_t consumer(struct browser *b, struct place *p, size_t i)
 }
 
 const struct screen_kind_row screen_stanza = {
-	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = consumer,
+	.prepare = stanza_prepare, .nr_rows = stanza_nr_rows, .head = stanza_head, .row = stanza_row_of,
+	.row_text = stanza_row_text, .consumer = consumer,
 };

@@ -80,7 +80,7 @@ static double column_sum(const struct strip *s, unsigned int metric, int column,
 	return sum;
 }
 
-static bool is_in(const struct browser *b, unsigned int first, unsigned int end)
+static bool strip_is_in(const struct browser *b, unsigned int first, unsigned int end)
 {
 	const struct strip *s = &b->strip;
 	unsigned int mark = s->has_mark ? s->mark : s->cursor;
@@ -114,7 +114,7 @@ void strip_draw(const struct browser *b, int line)
 		sum = column_sum(&b->strip, b->metric, i, columns);
 		/* something is never shown as nothing */
 		tty_put(line, LABEL_WIDTH + i, 1, TERM_CYAN,
-			is_in(b, first, MAX(end, first + 1)) ? TTY_REVERSE : 0,
+			strip_is_in(b, first, MAX(end, first + 1)) ? TTY_REVERSE : 0,
 			blocks[sum > 0 && most > 0 ? MIN(1 + (int)(sum / most * 8), 8) : 0]);
 	}
 }

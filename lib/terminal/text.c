@@ -33,12 +33,12 @@ void text_set(struct text *t, struct buf *b)
 	t->lines[t->nr_lines] = at;
 }
 
-static size_t nr_rows(struct browser *b, struct place *p)
+static size_t terminal_text_nr_rows(struct browser *b, struct place *p)
 {
 	return p->text.nr_lines;
 }
 
-static void prepare(struct browser *b, struct place *p)
+static void terminal_text_prepare(struct browser *b, struct place *p)
 {
 	struct buf out = BUF_INIT;
 	struct err e;
@@ -58,7 +58,7 @@ static void prepare(struct browser *b, struct place *p)
 	p->first = p->cursor = p->left = 0;
 }
 
-static int head(struct browser *b, struct place *p, int line)
+static int terminal_text_head(struct browser *b, struct place *p, int line)
 {
 	return line;
 }
@@ -96,7 +96,7 @@ static void get_line(const struct place *p, size_t i, bool plain, struct buf *ou
 	}
 }
 
-static const char *row_text(struct browser *b, struct place *p, size_t i)
+static const char *terminal_text_row_text(struct browser *b, struct place *p, size_t i)
 {
 	get_line(p, i, true, &b->name);
 	return b->name.data;
@@ -113,7 +113,7 @@ static bool is_of_name(char c)
 }
 
 /* Where the line has that name, whole; its end: nowhere. */
-static size_t place_of(const char *line, const char *name, size_t len)
+static size_t terminal_text_place_of(const char *line, const char *name, size_t len)
 {
 	const char *at;
 
@@ -137,7 +137,7 @@ static uint32_t consumer_of_line(struct browser *b, struct place *p, size_t i)
 		const struct consumer *c = &m->consumers.items[b->flat.rows[k].consumer];
 		const char *name = model_str(m, c->name);
 		size_t len = strlen(name), at = kind_is(c->kind, KIND_PLACE) ? line.len :
-			place_of(line.data, name, len);
+			terminal_text_place_of(line.data, name, len);
 
 		if (at < first || (at == first && at < line.len && len > most)) {
 			first = at;
@@ -183,7 +183,7 @@ static size_t piece_len(const char *s, const char *search, bool *found)
 	return hit && (size_t)(hit - s) < len ? (size_t)(hit - s) : len;
 }
 
-static void row(struct browser *b, struct place *p, size_t i, int line, bool selected)
+static void terminal_text_row(struct browser *b, struct place *p, size_t i, int line, bool selected)
 {
 	struct pen pen = { .line = line, .left = p->left, .selected = selected };
 	const char *at;
@@ -206,8 +206,8 @@ static uint32_t no_consumer(struct browser *b, struct place *p, size_t i)
 }
 
 const struct screen_kind_row screen_text = {
-	.prepare = prepare, .nr_rows = nr_rows, .head = head, .row = row, .row_text = row_text,
-	.consumer = consumer_of_line,
+	.prepare = terminal_text_prepare, .nr_rows = terminal_text_nr_rows, .head = terminal_text_head,
+	.row = terminal_text_row, .row_text = terminal_text_row_text, .consumer = consumer_of_line,
 };
 
 /* ---- reports ---- */

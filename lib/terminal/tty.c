@@ -148,7 +148,7 @@ struct glyphs {
 	int width;
 };
 
-static int width_of(wchar_t c)
+static int tty_width_of(wchar_t c)
 {
 	int w = wcwidth(c);
 
@@ -173,7 +173,7 @@ static void decode(struct glyphs *g, const char *text)
 		if (wcwidth(c) < 0)
 			c = L'?';
 		g->list[g->nr++] = c;
-		g->width += width_of(c);
+		g->width += tty_width_of(c);
 	}
 }
 
@@ -182,7 +182,7 @@ static size_t head_of(const struct glyphs *g, int room)
 {
 	size_t i;
 
-	for (i = 0; i < g->nr && (room -= width_of(g->list[i])) >= 0; i++)
+	for (i = 0; i < g->nr && (room -= tty_width_of(g->list[i])) >= 0; i++)
 		;
 	return i;
 }
@@ -191,28 +191,28 @@ static size_t tail_of(const struct glyphs *g, int room)
 {
 	size_t i;
 
-	for (i = g->nr; i && (room -= width_of(g->list[i - 1])) >= 0; i--)
+	for (i = g->nr; i && (room -= tty_width_of(g->list[i - 1])) >= 0; i--)
 		;
 	return i;
 }
 
-static void measure(struct glyphs *g)
+static void tty_measure(struct glyphs *g)
 {
 	size_t i;
 
 	for (g->width = 0, i = 0; i < g->nr; i++)
-		g->width += width_of(g->list[i]);
+		g->width += tty_width_of(g->list[i]);
 }
 
 /* Puts an ellipsis in the place of what is from first to end. */
-static void replace(struct glyphs *g, size_t first, size_t end)
+static void tty_replace(struct glyphs *g, size_t first, size_t end)
 {
 	if (first >= end)
 		return;
 	g->list[first] = ELLIPSIS;
 	wmemmove(g->list + first + 1, g->list + end, g->nr - end);
 	g->nr -= end - first - 1;
-	measure(g);
+	tty_measure(g);
 }
 
 /* What a function takes says least of it: "f(int, long) const" becomes "f(...) const". */
@@ -228,7 +228,7 @@ static void drop_parameters(struct glyphs *g)
 	for (open = end - 1; open && depth; open--)
 		depth += g->list[open - 1] == L')' ? 1 : g->list[open - 1] == L'(' ? -1 : 0;
 	if (!depth && open)
-		replace(g, open + 1, end - 1);
+		tty_replace(g, open + 1, end - 1);
 }
 
 /* Of a name the end says more than the beginning. */
@@ -236,7 +236,7 @@ static void cut_name(struct glyphs *g, int width)
 {
 	drop_parameters(g);
 	if (g->width > width)
-		replace(g, head_of(g, (width - 1) / 3), tail_of(g, width - 1 - (width - 1) / 3));
+		tty_replace(g, head_of(g, (width - 1) / 3), tail_of(g, width - 1 - (width - 1) / 3));
 }
 
 int tty_put(int row, int column, int width, enum term_style style, unsigned int flags, const char *text)
@@ -253,7 +253,7 @@ int tty_put(int row, int column, int width, enum term_style style, unsigned int 
 	if (flags & TTY_NAME && g.width > width)
 		cut_name(&g, width);
 	g.nr = head_of(&g, width);
-	measure(&g);
+	tty_measure(&g);
 	attr_set(attributes, tty.colors && style >= TERM_RED ? style : 0, NULL);
 	mvaddnwstr(row, column, g.list, g.nr);
 	attr_set(A_NORMAL, 0, NULL);
