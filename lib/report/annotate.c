@@ -39,7 +39,7 @@ struct printer {
 
 /* ---- what both kinds of format say ---- */
 
-static const char *text_of(const struct printer *p, uint32_t id)
+static const char *annotate_report_text_of(const struct printer *p, uint32_t id)
 {
 	return id ? model_str(p->m, id) : NULL;
 }
@@ -151,7 +151,8 @@ static const struct sheet_column line_columns[] = {
 	SAMPLES, { NULL, "Line", 6 }, { NULL, "Source", .before = "  " },
 };
 
-static void print_line(struct printer *p, const struct source *s, uint32_t line, uint64_t n, uint64_t cum)
+static void annotate_report_print_line(struct printer *p, const struct source *s, uint32_t line, uint64_t n,
+				       uint64_t cum)
 {
 	struct cell c[ARRAY_SIZE(line_columns)];
 
@@ -178,7 +179,7 @@ static size_t print_line_rows(struct printer *p, const struct source *s, size_t 
 		n += p->a->lines[end].n;
 		cum += p->a->lines[end].cum;
 	}
-	print_line(p, s, l->line, n, cum);
+	annotate_report_print_line(p, s, l->line, n, cum);
 	for (i = first; i < end && p->ways.end - p->ways.first > 1; i++) {
 		buf_reset(&p->b);
 		buf_str(&p->b, "  ");
@@ -195,7 +196,7 @@ static size_t print_line_rows(struct printer *p, const struct source *s, size_t 
 static void print_between(struct printer *p, const struct source *s, uint64_t from, uint64_t to)
 {
 	for (; from <= to && from <= s->nr_lines; from++)
-		print_line(p, s, from, 0, 0);
+		annotate_report_print_line(p, s, from, 0, 0);
 }
 
 static void print_around(struct printer *p, const struct source *s, uint64_t before, uint64_t line,
@@ -230,7 +231,7 @@ static void print_file_head(struct printer *p, const char *name, const struct so
 static size_t print_file(struct printer *p, size_t first)
 {
 	const struct annotate_line *l = p->a->lines;
-	const char *name = text_of(p, l[first].file);
+	const char *name = annotate_report_text_of(p, l[first].file);
 	char *package = package_of(p);
 	uint64_t before = 0;
 	struct source s;
@@ -320,18 +321,18 @@ struct cells {
 	const char *why;	/* of an instruction: why there is no text; NULL: there is */
 };
 
-static void add_row(struct printer *p, const struct cells *c)
+static void annotate_report_add_row(struct printer *p, const struct cells *c)
 {
 	static const char *const rows[] = { "way", "line", "instruction" };
 	bool insn = c->row == ROW_INSN;
 
 	sheet_row(&p->sheet, NULL, (const struct cell[]){
 		cell_text(model_str(p->m, p->f->name)),
-		cell_text(text_of(p, p->f->module)),
+		cell_text(annotate_report_text_of(p, p->f->module)),
 		cell_text(rows[c->row]),
 		cell_text(consumer_kind_name(insn ? c->code->kind : c->way->kind)),
-		insn ? cell_absent : cell_text(text_of(p, c->way->into)),
-		c->row == ROW_WAY ? cell_absent : cell_text(text_of(p, c->file)),
+		insn ? cell_absent : cell_text(annotate_report_text_of(p, c->way->into)),
+		c->row == ROW_WAY ? cell_absent : cell_text(annotate_report_text_of(p, c->file)),
 		c->row == ROW_WAY ? cell_absent : c->line ? cell_u64(c->line) : cell_none,
 		insn ? cell_text(model_str(p->m, c->code->name)) : cell_absent,
 		insn ? cell_u64(c->code->range.start) : cell_absent,
@@ -358,9 +359,9 @@ static void add_lines(struct printer *p)
 			open_source(p, &s, l[i].file ? model_str(p->m, l[i].file) : "", package);
 		}
 		text = !source_line(&s, l[i].line, &p->text) ? NULL : p->text.len ? p->text.data : "";
-		add_row(p, &(struct cells){
-			.row = ROW_LINE, .way = &p->a->ways[l[i].way], .file = l[i].file, .line = l[i].line,
-			.n = l[i].n, .cum = l[i].cum, .text = text });
+		annotate_report_add_row(p, &(struct cells){
+					.row = ROW_LINE, .way = &p->a->ways[l[i].way], .file = l[i].file,
+					.line = l[i].line, .n = l[i].n, .cum = l[i].cum, .text = text });
 	}
 	source_release(&s);
 	free(package);
@@ -380,28 +381,30 @@ static void add_code(struct printer *p, size_t code)
 		const struct annotate_insn *hit = &p->a->insns[i];
 
 		insn = code_find_insn(&d, hit->off);
-		add_row(p, &(struct cells){
-			.row = ROW_INSN, .code = c, .off = hit->off, .n = hit->n, .file = hit->file,
-			.line = hit->line, .text = insn ? insn->text : NULL,
-			.bytes = insn ? insn->bytes : NULL,
-			.why = insn ? NULL : fails ? e.msg : "no instruction begins there" });
+		annotate_report_add_row(p, &(struct cells){
+					.row = ROW_INSN, .code = c, .off = hit->off, .n = hit->n,
+					.file = hit->file,
+					.line = hit->line, .text = insn ? insn->text : NULL,
+					.bytes = insn ? insn->bytes : NULL,
+					.why = insn ? NULL : fails ? e.msg : "no instruction begins there" });
 	}
 	disasm_release(&d);
 }
 
-static void add_function(struct printer *p)
+static void annotate_report_add_function(struct printer *p)
 {
 	struct json *j = &p->sheet.json;
 	size_t i;
 
 	json_object(j, NULL);
 	json_str(j, "name", model_str(p->m, p->f->name));
-	json_str(j, "module", text_of(p, p->f->module));
+	json_str(j, "module", annotate_report_text_of(p, p->f->module));
 	json_u64(j, "samples", p->f->n);
 	json_u64(j, "cum", p->f->cum);
 	json_array(j, "rows");
 	for (i = p->ways.first; i < p->ways.end; i++)
-		add_row(p, &(struct cells){ .row = ROW_WAY, .way = &p->a->ways[i], .n = p->a->ways[i].n,
+		annotate_report_add_row(p, &(struct cells){ .row = ROW_WAY, .way = &p->a->ways[i],
+					.n = p->a->ways[i].n,
 					    .cum = p->a->ways[i].cum });
 	add_lines(p);
 	for (i = p->codes.first; i < p->codes.end; i++)
@@ -410,7 +413,7 @@ static void add_function(struct printer *p)
 	json_end(j);
 }
 
-static void json_head(struct printer *p)
+static void annotate_report_json_head(struct printer *p)
 {
 	struct json *j = &p->sheet.json;
 
@@ -429,7 +432,7 @@ static void json_head(struct printer *p)
 
 /* ---- the whole ---- */
 
-static void print_all(struct printer *p)
+static void annotate_report_print_all(struct printer *p)
 {
 	static const struct sheet_column columns[] = {
 		{ "function", .outer = true }, { "module", .outer = true }, { "row" }, { "kind" }, { "into" },
@@ -445,7 +448,7 @@ static void print_all(struct printer *p)
 	if (text) {
 		text_head(p);
 	} else {
-		json_head(p);
+		annotate_report_json_head(p);
 		sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
 		json_array(&p->sheet.json, "functions");
 	}
@@ -454,7 +457,7 @@ static void print_all(struct printer *p)
 		if (text)
 			print_function(p);
 		else
-			add_function(p);
+			annotate_report_add_function(p);
 	}
 	if (!text) {
 		json_end(&p->sheet.json);
@@ -516,7 +519,7 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 		struct printer p = { .a = &a, .m = &m, .o = o, .own = o->own, .origin = &origin, .out = out };
 
 		origin_fill(&origin, &x, a.first_ns, a.last_ns);
-		print_all(&p);
+		annotate_report_print_all(&p);
 		buf_release(&p.b);
 		buf_release(&p.text);
 		r = !a.nr_functions;
@@ -527,7 +530,7 @@ static int annotate_print(struct trace_reader *t, const struct report_opts *o, F
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int annotate_report_check(const struct report_opts *o, struct err *e)
 {
 	if (o->choice.columns.nr_items && o->format == FORMAT_TEXT)
 		return err_set(e, EINVAL, "--columns: of --annotate text is the source itself; --format=csv and json have columns");
@@ -558,7 +561,7 @@ const struct report report_annotate = {
 	.opts_title = "For --annotate",
 	.opts = opts,
 	.opts_size = sizeof(struct annotate_own),
-	.check = check,
+	.check = annotate_report_check,
 	.filters = RULES_ALL,
 	.has_functions = true,
 	.needs = "a trace with samples",

@@ -49,28 +49,28 @@ struct arc {
 
 /* ---- what a row says ---- */
 
-static const struct consumer *consumer_of(const struct arc *a, const struct arc_row *r)
+static const struct consumer *arc_report_consumer_of(const struct arc *a, const struct arc_row *r)
 {
 	return &a->m.consumers.items[r->at.site.symbol];
 }
 
-static const char *text(const struct arc *a, uint32_t id)
+static const char *arc_report_text(const struct arc *a, uint32_t id)
 {
 	return id ? model_str(&a->m, id) : "";
 }
 
 static const char *symbol(const struct arc *a, const struct arc_row *r)
 {
-	return r->at.site.symbol ? text(a, consumer_of(a, r)->name) : "NoSymbols";
+	return r->at.site.symbol ? arc_report_text(a, arc_report_consumer_of(a, r)->name) : "NoSymbols";
 }
 
 static const char *module(const struct arc *a, const struct arc_row *r)
 {
-	const struct consumer *c = consumer_of(a, r);
+	const struct consumer *c = arc_report_consumer_of(a, r);
 	uint32_t kind = r->at.site.symbol ? c->kind : CONSUMER_ANY;
 
 	if (r->at.site.symbol && c->module)
-		return text(a, c->module);
+		return arc_report_text(a, c->module);
 	/* Kinds of code are joined under names that do not say them; what has no file is the JIT's. */
 	return kind == CONSUMER_UNRESOLVED ? "NoModule" : "JITCODE";
 }
@@ -88,11 +88,11 @@ static struct who who(const struct arc *a, const struct arc_row *r)
 
 	if (p != MAP_NONE) {
 		w.pid = x->procs[p].pid;
-		w.comm = text(a, x->procs[p].comm);
+		w.comm = arc_report_text(a, x->procs[p].comm);
 	}
 	if (t != MAP_NONE) {
 		w.tid = x->threads[t].tid;
-		w.thread = text(a, x->threads[t].name);
+		w.thread = arc_report_text(a, x->threads[t].name);
 	}
 	return w;
 }
@@ -138,7 +138,7 @@ static void put_texts(const struct arc *a, const struct arc_row *r, const struct
 		buf_fmt(who, "_[%s]", w->thread);
 }
 
-static void put_row(struct arc *a, const struct arc_row *r)
+static void arc_report_put_row(struct arc *a, const struct arc_row *r)
 {
 	struct cell type = cell_text(type_name(r)), offset = cell_u64(r->at.site.off),
 		    branch = cell_text(r->plain ? NULL : branch_kind_name(r->kind));
@@ -187,7 +187,7 @@ static bool selected(const struct arc *a, const struct arc_row *r)
 	       select_module(&s->modules, module(a, r)) && select_name(&s->symbols, symbol(a, r));
 }
 
-static void print_row(struct arc *a, struct arc_row *r)
+static void arc_report_print_row(struct arc *a, struct arc_row *r)
 {
 	if (!selected(a, r))
 		return;
@@ -199,7 +199,7 @@ static void print_row(struct arc *a, struct arc_row *r)
 	a->last_thread = r->at.thread;
 	a->nr_rows++;
 	a->nr_insns += r->nr_insns;
-	put_row(a, r);
+	arc_report_put_row(a, r);
 }
 
 /* ---- folding ---- */
@@ -207,7 +207,7 @@ static void print_row(struct arc *a, struct arc_row *r)
 static void print_pending(struct arc *a)
 {
 	if (a->pending)
-		print_row(a, &a->row);
+		arc_report_print_row(a, &a->row);
 	a->pending = false;
 }
 
@@ -282,7 +282,7 @@ static bool add_instructions(struct arc *a, const struct block *b)
 		r.at.b.start += at;
 		r.at.site = branches_site(&a->branches, b->proc, r.at.b.start, b->time_ns);
 		r.plain = at + in.len < len;
-		print_row(a, &r);
+		arc_report_print_row(a, &r);
 	}
 	return true;
 }
@@ -344,7 +344,7 @@ static void json_total(struct arc *a, const char *key, const char *label)
 	json_u64_known(&a->sheet.json, key, names_label(&a->names, label), names_label_u64(&a->names, label));
 }
 
-static void json_head(struct arc *a)
+static void arc_report_json_head(struct arc *a)
 {
 	const struct names *x = &a->names;
 	struct json *j = &a->sheet.json;
@@ -378,11 +378,11 @@ static void tail(struct arc *a)
 	sheet_end(&a->sheet);
 }
 
-static void head(struct arc *a)
+static void arc_report_head(struct arc *a)
 {
 	sheet_init(&a->sheet, a->o->format, a->out);
 	sheet_choose(&a->sheet, &a->o->choice);
-	json_head(a);
+	arc_report_json_head(a);
 	if (sheet_is_text(&a->sheet))
 		text_head(a);
 	if (sheet_is_text(&a->sheet) && !a->sheet.chosen)
@@ -391,7 +391,7 @@ static void head(struct arc *a)
 		sheet_columns(&a->sheet, columns, NR_CELLS);
 }
 
-static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
+static int arc_report_print_all(struct arc *a, struct trace_reader *t, struct err *e)
 {
 	const char *machine = names_label(&a->names, "arch");
 	int r;
@@ -401,7 +401,7 @@ static int print_all(struct arc *a, struct trace_reader *t, struct err *e)
 	a->cpu = machine ? cpu_named(machine) : NULL;
 	if (!a->cpu)
 		a->cpu = &cpu_x86;
-	head(a);
+	arc_report_head(a);
 	r = branches_read(&a->branches, t, on_block, a, e);
 	print_pending(a);
 	tail(a);
@@ -425,7 +425,7 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 		r = names_window(&a.names, &o->select, &window, e);
 	if (!r) {
 		branches_init(&a.branches, &a.names, &window);
-		r = print_all(&a, t, e);
+		r = arc_report_print_all(&a, t, e);
 	}
 	branches_release(&a.branches);
 	names_release(&a.names);
@@ -433,7 +433,7 @@ static int arc_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int arc_report_check(const struct report_opts *o, struct err *e)
 {
 	const struct arc_opts *own = o->own;
 
@@ -463,7 +463,7 @@ const struct report report_arc = {
 	.opts_title = "For --arc",
 	.opts = opts,
 	.opts_size = sizeof(struct arc_opts),
-	.check = check,
+	.check = arc_report_check,
 	.legend = legend,
 	.needs = "an instruction trace",
 	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE

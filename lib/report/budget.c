@@ -10,7 +10,7 @@
 
 static const char *const states[] = { "kept", "violated", "not decided", "error" };
 
-static size_t count(const struct budget *b, enum verdict_state state)
+static size_t budget_count(const struct budget *b, enum verdict_state state)
 {
 	size_t i, nr = 0;
 
@@ -21,12 +21,12 @@ static size_t count(const struct budget *b, enum verdict_state state)
 
 bool budget_fails(const struct budget *b)
 {
-	return count(b, VERDICT_VIOLATED) || count(b, VERDICT_ERROR) ||
-	       (b->strict && count(b, VERDICT_UNDECIDED));
+	return budget_count(b, VERDICT_VIOLATED) || budget_count(b, VERDICT_ERROR) ||
+	       (b->strict && budget_count(b, VERDICT_UNDECIDED));
 }
 
 /* Four digits; whole numbers have all theirs. */
-static void put_number(struct buf *b, double v)
+static void budget_put_number(struct buf *b, double v)
 {
 	if (v >= 1e15)
 		buf_fmt(b, "%.4g", v);
@@ -37,12 +37,12 @@ static void put_number(struct buf *b, double v)
 }
 
 /* With more digits when it would look like the limit that it is beyond. */
-static void put_value(struct buf *b, const struct verdict *v)
+static void budget_put_value(struct buf *b, const struct verdict *v)
 {
 	struct buf value = BUF_INIT, bound = BUF_INIT;
 
-	put_number(&value, v->value);
-	put_number(&bound, v->limit->value);
+	budget_put_number(&value, v->value);
+	budget_put_number(&bound, v->limit->value);
 	if (v->value != v->limit->value && !strcmp(value.data, bound.data))
 		buf_fmt(b, "%.15g", v->value);
 	else
@@ -51,7 +51,7 @@ static void put_value(struct buf *b, const struct verdict *v)
 	buf_release(&bound);
 }
 
-static void put_unit(struct buf *b, const struct limit *l)
+static void budget_put_unit(struct buf *b, const struct limit *l)
 {
 	if (*l->unit->name)
 		buf_fmt(b, "%s%s", l->unit->kind == LIMIT_COUNT ? "" : " ", l->unit->name);
@@ -70,19 +70,19 @@ static void put_finding(struct buf *b, const struct verdict *v)
 	if (isinf(v->value)) {
 		buf_str(b, "any factor: the baseline has none");
 	} else {
-		put_value(b, v);
-		put_unit(b, l);
+		budget_put_value(b, v);
+		budget_put_unit(b, l);
 	}
 	if (!v->exact) {
 		buf_str(b, " (");
-		put_number(b, v->low);
+		budget_put_number(b, v->low);
 		buf_str(b, " to ");
-		put_number(b, v->high);
+		budget_put_number(b, v->high);
 		buf_putc(b, ')');
 	}
 	buf_fmt(b, ", limit %s ", limit_op_name(l->op));
-	put_number(b, l->value);
-	put_unit(b, l);
+	budget_put_number(b, l->value);
+	budget_put_unit(b, l);
 }
 
 /* What the value is divided by; NULL: nothing. */
@@ -113,14 +113,14 @@ static void put_subject(struct buf *b, const struct limit *l)
 		buf_str(b, " grows");
 }
 
-static void put_line(struct buf *b, const struct verdict *v)
+static void budget_put_line(struct buf *b, const struct verdict *v)
 {
 	put_subject(b, v->limit);
 	buf_str(b, v->state == VERDICT_ERROR ? ": " : " ");
 	put_finding(b, v);
 }
 
-static void print_text(const struct budget *b, FILE *out)
+static void budget_print_text(const struct budget *b, FILE *out)
 {
 	struct buf line = BUF_INIT;
 	const char *sep = ": ";
@@ -134,15 +134,15 @@ static void print_text(const struct budget *b, FILE *out)
 		buf_reset(&line);
 		quote_add(&line, b->limits);
 		buf_fmt(&line, ":%zu: %s: ", v->limit->line, states[v->state]);
-		put_line(&line, v);
+		budget_put_line(&line, v);
 		fprintf(out, "%s\n", line.data);
 	}
 	fprintf(out, "%zu limit%s", b->nr, b->nr == 1 ? "" : "s");
 	for (i = 0; i < VERDICT_NR; i++) {
-		if (i && !count(b, i))
+		if (i && !budget_count(b, i))
 			continue;
-		fprintf(out, "%s%zu %s%s", sep, count(b, i), states[i],
-			i == VERDICT_ERROR && count(b, i) > 1 ? "s" : "");
+		fprintf(out, "%s%zu %s%s", sep, budget_count(b, i), states[i],
+			i == VERDICT_ERROR && budget_count(b, i) > 1 ? "s" : "");
 		sep = ", ";
 	}
 	putc('\n', out);
@@ -186,7 +186,7 @@ static void print_verdict(struct sheet *s, const struct verdict *v)
 	buf_release(&subject);
 }
 
-static void print_data(const struct budget *b, int format, FILE *out)
+static void budget_print_data(const struct budget *b, int format, FILE *out)
 {
 	struct sheet s;
 	struct json *j = &s.json;
@@ -199,7 +199,7 @@ static void print_data(const struct budget *b, int format, FILE *out)
 	json_bool(j, "passed", !budget_fails(b));
 	json_object(j, "counts");
 	for (i = 0; i < VERDICT_NR; i++)
-		json_u64(j, states[i], count(b, i));
+		json_u64(j, states[i], budget_count(b, i));
 	json_end(j);
 	json_array(j, "verdicts");
 	sheet_columns(&s, columns, NR_CELLS);
@@ -236,7 +236,7 @@ static void junit_case(const struct budget *b, const struct verdict *v, FILE *ou
 	put_attribute(&line, "name", v->limit->text);
 	buf_str(&line, " time=\"0\"");
 	if (element) {
-		put_line(&finding, v);
+		budget_put_line(&finding, v);
 		buf_fmt(&line, ">\n      <%s", element);
 		put_attribute(&line, "type", states[v->state]);
 		put_attribute(&line, "message", finding.data);
@@ -263,14 +263,14 @@ static void put_timestamp(struct buf *b, uint64_t realtime_ns)
 
 static void print_junit(const struct budget *b, FILE *out)
 {
-	size_t undecided = count(b, VERDICT_UNDECIDED), i;
+	size_t undecided = budget_count(b, VERDICT_UNDECIDED), i;
 	struct buf line = BUF_INIT;
 
 	buf_str(&line, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"arcprof budget\"");
 	put_attribute(&line, "package", b->trace);
 	buf_fmt(&line, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"0\"", b->nr,
-		count(b, VERDICT_VIOLATED) + (b->strict ? undecided : 0), count(b, VERDICT_ERROR),
-		b->strict ? 0 : undecided);
+		budget_count(b, VERDICT_VIOLATED) + (b->strict ? undecided : 0),
+		budget_count(b, VERDICT_ERROR), b->strict ? 0 : undecided);
 	put_timestamp(&line, b->origin->start_ns);
 	put_attribute(&line, "hostname", b->origin->host ? b->origin->host : "unknown");
 	fprintf(out, "%s>\n", line.data);
@@ -283,9 +283,9 @@ static void print_junit(const struct budget *b, FILE *out)
 void budget_print(const struct budget *b, int format, FILE *out)
 {
 	if (format == FORMAT_TEXT)
-		print_text(b, out);
+		budget_print_text(b, out);
 	else if (format == FORMAT_JUNIT)
 		print_junit(b, out);
 	else
-		print_data(b, format, out);
+		budget_print_data(b, format, out);
 }

@@ -53,7 +53,7 @@ static struct cell time_cell(const struct list *l, bool known, uint64_t time_ns)
 	return known ? cell_u64(time_ns - MIN(time_ns, l->start_ns)) : cell_none;
 }
 
-static void print_line(struct list *l, const struct line *x)
+static void calllist_print_line(struct list *l, const struct line *x)
 {
 	const struct completed_call *call = &x->call;
 	const char *name = completed_name(&l->c, call->consumer);
@@ -86,7 +86,7 @@ static void print_waiting(struct list *l, struct waiting *w)
 	size_t i;
 
 	for (i = 0; i < w->nr_lines; i++)
-		print_line(l, &w->lines[i]);
+		calllist_print_line(l, &w->lines[i]);
 	w->nr_lines = 0;
 	for (i = 0; i < w->nr_levels; i++)
 		w->levels[i] = (struct level){ .printed = true };
@@ -155,7 +155,7 @@ static bool fold_period(struct waiting *w, struct level *at, unsigned int period
 }
 
 /* The lines from at->begin on are the call's. */
-static void fold(struct waiting *w, struct level *at)
+static void calllist_fold(struct waiting *w, struct level *at)
 {
 	const unsigned int max = sizeof(at->before) / sizeof(at->before[0]);
 	unsigned int period;
@@ -185,13 +185,13 @@ static void wait_for_more(struct list *l, const struct completed_call *x)
 		if (w->nr_lines != at->begin || x->selected)
 			at->nr_before = 0;
 	} else {
-		fold(w, at);
+		calllist_fold(w, at);
 	}
 	if (w->nr_lines >= MAX_WAITING)
 		print_waiting(l, w);
 }
 
-static void on_left(void *ctx, const struct completed_call *x)
+static void calllist_on_left(void *ctx, const struct completed_call *x)
 {
 	struct list *l = ctx;
 
@@ -199,7 +199,7 @@ static void on_left(void *ctx, const struct completed_call *x)
 	if (l->folds)
 		wait_for_more(l, x);
 	else if (x->selected)
-		print_line(l, &(struct line){ *x, 1 });
+		calllist_print_line(l, &(struct line){ *x, 1 });
 }
 
 /* ---- the report ---- */
@@ -217,7 +217,7 @@ static const struct sheet_column columns[NR_CELLS] = {
 	[AT_NAME] = { NULL, "Name", -1 },
 };
 
-static void begin(struct list *l, struct sheet_column *own, FILE *out)
+static void calllist_begin(struct list *l, struct sheet_column *own, FILE *out)
 {
 	struct buf b = BUF_INIT;
 	size_t i;
@@ -247,14 +247,16 @@ static void begin(struct list *l, struct sheet_column *own, FILE *out)
 
 static int read_calls(struct list *l, struct trace_reader *t, FILE *out, struct err *e)
 {
-	const struct completed_sink sink = { .left = on_left, .entered = l->folds ? on_entered : NULL };
+	const struct completed_sink sink = {
+		.left = calllist_on_left, .entered = l->folds ? on_entered : NULL
+	};
 	struct sheet_column own[NR_CELLS];
 	size_t i;
 	int r;
 
 	l->start_ns = names_label_u64(&l->c.names, "start.mono_ns");
 	l->trees = xcalloc(l->c.calls.nr_trees + 1, sizeof(*l->trees));
-	begin(l, own, out);
+	calllist_begin(l, own, out);
 	r = completed_read(&l->c, t, &sink, l, e);
 	for (i = 0; i < l->c.calls.nr_trees; i++) {
 		print_waiting(l, &l->trees[i]);
@@ -268,7 +270,8 @@ static int read_calls(struct list *l, struct trace_reader *t, FILE *out, struct 
 	return r ? r : !l->nr_lines;
 }
 
-static int print(struct trace_reader *t, const struct report_opts *o, bool folds, FILE *out, struct err *e)
+static int calllist_print(struct trace_reader *t, const struct report_opts *o, bool folds, FILE *out,
+			  struct err *e)
 {
 	struct list l = { .folds = folds };
 	int r = completed_init(&l.c, t, o, e);
@@ -281,12 +284,12 @@ static int print(struct trace_reader *t, const struct report_opts *o, bool folds
 
 static int flow_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	return print(t, o, false, out, e);
+	return calllist_print(t, o, false, out, e);
 }
 
 static int condu_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	return print(t, o, true, out, e);
+	return calllist_print(t, o, true, out, e);
 }
 
 const struct report report_flow = {

@@ -34,7 +34,7 @@ void call_stats_add(struct call_stats *s, const struct completed_call *x)
 	}
 }
 
-static void on_left(void *ctx, const struct completed_call *x)
+static void calls_report_on_left(void *ctx, const struct completed_call *x)
 {
 	struct stats *s = ctx;
 
@@ -50,7 +50,7 @@ static void on_left(void *ctx, const struct completed_call *x)
 
 /* ---- rows ---- */
 
-static int compare(const void *p, const void *q, void *ctx)
+static int calls_report_compare(const void *p, const void *q, void *ctx)
 {
 	const struct stats *s = ctx;
 	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
@@ -85,7 +85,7 @@ static void make_order(struct stats *s)
 		}
 	}
 	s->first_bin = MIN(s->first_bin, s->last_bin);
-	qsort_r(s->order, s->nr_order, sizeof(*s->order), compare, s);
+	qsort_r(s->order, s->nr_order, sizeof(*s->order), calls_report_compare, s);
 }
 
 static char shade(uint64_t n, uint64_t most)
@@ -183,7 +183,7 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 }
 
 /* With --by-kind a method may have a row for each kind of its code. */
-static void put_name(const struct stats *s, uint32_t consumer, struct buf *b)
+static void calls_report_put_name(const struct stats *s, uint32_t consumer, struct buf *b)
 {
 	uint32_t kind = s->c.m.consumers.items[consumer].kind;
 
@@ -192,14 +192,14 @@ static void put_name(const struct stats *s, uint32_t consumer, struct buf *b)
 		buf_fmt(b, " [%s]", consumer_kind_name(kind));
 }
 
-static void put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
+static void calls_report_put_row(struct stats *s, uint32_t consumer, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
 	struct cell name;
 	char histogram[SPREAD_BINS + 3];
 	struct cell c[NR_CELLS] = { 0 };
 
-	put_name(s, consumer, &b);
+	calls_report_put_name(s, consumer, &b);
 	name = cell_text(b.data);
 	c[AT_JSON_NAME] = c[AT_NAME] = name;
 	set_cells(&s->c, &s->rows[consumer], sheet_is_text(sheet) ? cell_absent : cell_none, c);
@@ -229,7 +229,7 @@ void call_stats_put_bound(const struct completed *c, unsigned int bin, struct bu
 		buf_fmt(b, "%" PRIu64, spread_bin_start(bin));
 }
 
-static void print_head(const struct stats *s, FILE *out)
+static void calls_report_print_head(const struct stats *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -259,13 +259,13 @@ static void print_table(struct stats *s, FILE *out)
 	sheet_init(&sheet, o->format, out);
 	sheet_choose(&sheet, &o->choice);
 	if (sheet_is_text(&sheet))
-		print_head(s, out);
+		calls_report_print_head(s, out);
 	completed_json(&s->c, &sheet.json);
 	json_u64(&sheet.json, "calls", s->nr_calls);
 	json_array(&sheet.json, "rows");
 	sheet_columns(&sheet, own, NR_CELLS);
 	for (i = 0; i < nr; i++)
-		put_row(s, s->order[i], &sheet);
+		calls_report_put_row(s, s->order[i], &sheet);
 	sheet_end_rows(&sheet);
 	json_end(&sheet.json);
 	nr = s->nr_order - nr + sheet_nr_hidden(&sheet);
@@ -276,7 +276,7 @@ static void print_table(struct stats *s, FILE *out)
 	sheet_end(&sheet);
 }
 
-static void release(struct stats *s)
+static void calls_report_release(struct stats *s)
 {
 	size_t i;
 
@@ -287,9 +287,10 @@ static void release(struct stats *s)
 	completed_release(&s->c);
 }
 
-static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
+static int calls_report_print_all(struct trace_reader *t, const struct report_opts *o, FILE *out,
+				  struct err *e)
 {
-	static const struct completed_sink sink = { .left = on_left };
+	static const struct completed_sink sink = { .left = calls_report_on_left };
 	struct stats s = { .nr_rows = 0 };
 	int r = completed_init(&s.c, t, o, e);
 
@@ -300,7 +301,7 @@ static int print_all(struct trace_reader *t, const struct report_opts *o, FILE *
 		print_table(&s, out);
 		r = !s.nr_order;
 	}
-	release(&s);
+	calls_report_release(&s);
 	return r;
 }
 
@@ -308,10 +309,10 @@ static int calls_print(struct trace_reader *t, const struct report_opts *o, FILE
 {
 	if (o->format == FORMAT_SVG)
 		return plot_print(t, o, out, e);
-	return *o->argument ? slowest_print(t, o, out, e) : print_all(t, o, out, e);
+	return *o->argument ? slowest_print(t, o, out, e) : calls_report_print_all(t, o, out, e);
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int calls_report_check(const struct report_opts *o, struct err *e)
 {
 	if (o->format == FORMAT_SVG && !*o->argument)
 		return err_set(e, EINVAL, "--format=svg draws the calls of one function: --calls=FUNCTION");
@@ -327,7 +328,7 @@ static int check(const struct report_opts *o, struct err *e)
 
 /* ---- for a page ---- */
 
-static int stop(void *ctx, const struct rec_call_events *r)
+static int calls_report_stop(void *ctx, const struct rec_call_events *r)
 {
 	*(bool *)ctx = true;
 	return 1;
@@ -335,7 +336,7 @@ static int stop(void *ctx, const struct rec_call_events *r)
 
 bool calls_have_events(struct trace_reader *t)
 {
-	static const struct trace_sink sink = { .call_events = stop };
+	static const struct trace_sink sink = { .call_events = calls_report_stop };
 	bool has_calls = false;
 	struct err e;
 
@@ -364,7 +365,7 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 	of_calls.limit = MOST_ROWS;
 	of_calls.profile = &profile;
 	of_calls.choice = (struct sheet_choice){ 0 };
-	if (print_all(t, &of_calls, f, &e)) {
+	if (calls_report_print_all(t, &of_calls, f, &e)) {
 		fclose(f);
 		free(json);
 		return NULL;
@@ -379,7 +380,7 @@ const struct report report_calls = {
 	.argument = "function",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_SVG),
-	.check = check,
+	.check = calls_report_check,
 	.filters = FILTERS_OF_CALLS,
 	.has_functions = true,
 	.needs = "a call trace",

@@ -30,8 +30,8 @@ static void give(struct completed *c, const struct completed_call *x)
 		c->sink->left(c->ctx, x);
 }
 
-static void enter(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
-		  bool selected)
+static void completed_enter(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
+			    bool selected)
 {
 	struct completed_call *outer = innermost(t), call = {
 		.id = ++c->nr_entered, .parent = outer ? outer->id : 0, .start_ns = x->time_ns,
@@ -79,8 +79,8 @@ static void give_unseen(struct completed *c, struct completed_tree *t, const str
 	give(c, &call);
 }
 
-static void leave(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
-		  bool selected)
+static void completed_leave(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
+			    bool selected)
 {
 	uint32_t consumer = calls_consumer(&c->calls, x->function);
 	size_t at = t->nr_open;
@@ -114,7 +114,7 @@ static uint64_t delta_of(const struct completed *c, const struct completed_tree 
 }
 
 /* What was consumed since the tree's event before, in whatever is open. */
-static void charge(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
+static void completed_charge(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
 {
 	uint64_t delta = delta_of(c, t, x);
 
@@ -163,7 +163,7 @@ static void note_tree(struct completed *c, uint32_t tree)
 		*map_put(&c->tree_of, r->thread) = tree;
 }
 
-static int on_event(void *ctx, const struct timeline_event *x)
+static int completed_on_event(void *ctx, const struct timeline_event *x)
 {
 	struct completed *c = ctx;
 	struct completed_tree *t;
@@ -182,18 +182,18 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	if (x->kind == CALL_OPEN && !x->function)
 		resume(c, t, x);
 	else
-		charge(c, t, x);
+		completed_charge(c, t, x);
 	if (x->kind == CALL_ENTERED || (x->kind == CALL_OPEN && x->function))
-		enter(c, t, x, selected);
+		completed_enter(c, t, x, selected);
 	else if (x->kind == CALL_LEFT || x->kind == CALL_LEFT_THROWING)
-		leave(c, t, x, selected);
+		completed_leave(c, t, x, selected);
 	else if (x->kind == CALL_UNWOUND)
 		for (; nr && t->nr_open; nr--)
 			close_innermost(c, t, x->time_ns, CALL_UNWOUND);
 	return c->ended;
 }
 
-static bool needs(void *ctx, const struct timeline_event *x)
+static bool completed_needs(void *ctx, const struct timeline_event *x)
 {
 	const struct completed *c = ctx;
 
@@ -206,7 +206,7 @@ static bool needs(void *ctx, const struct timeline_event *x)
 int completed_read(struct completed *c, struct trace_reader *t, const struct completed_sink *sink, void *ctx,
 		   struct err *e)
 {
-	static const struct timeline_sink events = { .needs = needs, .event = on_event };
+	static const struct timeline_sink events = { .needs = completed_needs, .event = completed_on_event };
 	size_t i;
 	int r;
 
@@ -277,7 +277,7 @@ static int choose_measure(struct completed *c, const struct opt_list *metrics, s
 }
 
 /* Of all threads, and of all times: what other threads consumed is asked, too. */
-static int read_samples(struct completed *c, struct trace_reader *t, struct err *e)
+static int completed_read_samples(struct completed *c, struct trace_reader *t, struct err *e)
 {
 	const struct profile_opts po = {
 		.names.no_files = true, .metrics = c->opts.profile->metrics, .samples = true, .times = true,
@@ -300,7 +300,7 @@ static int read_samples(struct completed *c, struct trace_reader *t, struct err 
 /* Calls of other times are followed, too: which are shown is asked of each when it is entered. */
 static const struct window always = { .to_ns = UINT64_MAX };
 
-static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
+static int completed_prepare(struct completed *c, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
@@ -310,7 +310,7 @@ static int prepare(struct completed *c, struct trace_reader *t, struct err *e)
 	    (r = names_window(&c->names, &c->opts.select, &c->window, e)) ||
 	    (r = columns_of_calls(&c->columns, &none, &c->names, &all, e)) ||
 	    (r = choose_measure(c, &c->opts.profile->metrics, e)) ||
-	    (c->metric == MEASURE_SAMPLES && (r = read_samples(c, t, e))) ||
+	    (c->metric == MEASURE_SAMPLES && (r = completed_read_samples(c, t, e))) ||
 	    (r = timeline_init(&c->timeline, &c->calls, t, e)))
 		return r;
 	c->trees = xcalloc(c->calls.nr_trees + 1, sizeof(*c->trees));
@@ -327,7 +327,7 @@ int completed_init(struct completed *c, struct trace_reader *t, const struct rep
 	model_init(&c->m, 1, FLOW_CALLS);
 	names_init(&c->names, &c->m, &names);
 	calls_init(&c->calls, &c->names);
-	return prepare(c, t, e);
+	return completed_prepare(c, t, e);
 }
 
 void completed_release(struct completed *c)
@@ -352,7 +352,7 @@ uint32_t completed_thread(const struct completed *c, uint32_t tree)
 	return t ? t->thread : 0;
 }
 
-static const char *measure(const struct completed *c)
+static const char *completed_measure(const struct completed *c)
 {
 	return c->measure ? c->measure : "elapsed";
 }
@@ -435,7 +435,7 @@ void completed_head(const struct completed *c, struct buf *b)
 		c->select.nr_trees, c->select.nr_trees == 1 ? "" : "s");
 	report_put_lost_of(&c->names, b);
 	buf_str(b, "; by ");
-	quote_add(b, measure(c));
+	quote_add(b, completed_measure(c));
 	buf_str(b, c->metric == MEASURE_TIME ? " time" : "");
 	buf_str(b, ", costs of counting included");
 	if (command) {
@@ -455,7 +455,7 @@ void completed_json(const struct completed *c, struct json *j)
 	report_json_lost_of(&c->names, j);
 	gen_select_json_filter(&c->select, j);
 	json_u64(j, "events", c->timeline.nr_calls);
-	json_str(j, "measure", measure(c));
+	json_str(j, "measure", completed_measure(c));
 	json_str(j, "unit", completed_unit(c));
 	completed_json_only(&c->names, j);
 	json_end(j);

@@ -116,12 +116,13 @@ static int find_sides(struct correlation *c, struct err *e)
 	return 0;
 }
 
-static uint64_t value_of(const struct side *s, const struct correlated *row)
+static uint64_t correlate_value_of(const struct side *s, const struct correlated *row)
 {
 	return s->is_n ? row->n : row->values[s->metric];
 }
 
-static uint64_t n_of(const struct correlation *c, const struct side *s, const struct correlated *row)
+static uint64_t correlate_n_of(const struct correlation *c, const struct side *s,
+			       const struct correlated *row)
 {
 	return model_n(c->v->m, s->source, row->n, row->values);
 }
@@ -132,7 +133,7 @@ static uint64_t n_of(const struct correlation *c, const struct side *s, const st
 static struct interval interval_of(const struct correlation *c, const struct correlated *row, double *ratio)
 {
 	const struct side *a = &c->side[0], *b = &c->side[1];
-	uint64_t x = n_of(c, a, row), y = n_of(c, b, row);
+	uint64_t x = correlate_n_of(c, a, row), y = correlate_n_of(c, b, row);
 	struct interval i;
 
 	if (a->sampled && b->sampled) {
@@ -160,7 +161,7 @@ static void set_ratio(const struct correlation *c, struct correlated *row)
 	int k;
 
 	for (k = 0; k < 2; k++)
-		row->share[k] = (double)value_of(&c->side[k], row) / c->side[k].total;
+		row->share[k] = (double)correlate_value_of(&c->side[k], row) / c->side[k].total;
 	row->ratio = row->share[1] > 0 ? row->share[0] / row->share[1] : INFINITY;
 	row->low = row->high = row->ratio;
 	if (!c->side[0].sampled && !c->side[1].sampled)
@@ -226,7 +227,7 @@ static void list_functions(struct correlation *c)
 			c->list[c->nr++] = c->list[k];
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int correlate_compare(const void *p, const void *q, void *ctx)
 {
 	const struct correlated *a = p, *b = q;
 	const struct correlation *c = ctx;
@@ -271,7 +272,7 @@ static void order_rows(struct correlation *c)
 	}
 	c->nr = used;
 	if (used)
-		qsort_r(c->list, used, sizeof(*c->list), compare, c);
+		qsort_r(c->list, used, sizeof(*c->list), correlate_compare, c);
 	if (!c->v->o->limit)
 		return;
 	for (; c->nr > c->v->o->limit; c->nr--)
@@ -323,7 +324,7 @@ static struct cell end_cell(const struct measures *t, const struct correlated *r
 }
 
 /* Text and CSV have the callers in the name. */
-static void put_name(const struct view *v, const struct correlated *row, struct buf *b)
+static void correlate_put_name(const struct view *v, const struct correlated *row, struct buf *b)
 {
 	const struct flow *f = &v->m->flow;
 	uint32_t i = row->node;
@@ -335,7 +336,7 @@ static void put_name(const struct view *v, const struct correlated *row, struct 
 	}
 }
 
-static const char *name_of(const struct correlation *c, int i)
+static const char *correlate_name_of(const struct correlation *c, int i)
 {
 	const struct model *m = c->v->m;
 
@@ -349,16 +350,16 @@ static void print_foot(const struct correlation *c, FILE *out)
 	int i;
 
 	buf_str(&b, "\n Ratio - share of ");
-	quote_add(&b, name_of(c, 0));
+	quote_add(&b, correlate_name_of(c, 0));
 	buf_str(&b, " / share of ");
-	quote_add(&b, name_of(c, 1));
+	quote_add(&b, correlate_name_of(c, 1));
 	buf_str(&b, "\n Low, High - the ratio is between them in 19 of 20 cases (-: it is exact); rows are in the order of Low\n");
 	if (c->nr_hidden) {
 		buf_fmt(&b, " Not shown: %zu %s%s", c->nr_hidden, bys[c->o->by],
 			c->nr_hidden == 1 ? "" : "s");
 		for (i = 0; i < 2 && c->o->of == OF_BASE; i++) {
 			buf_fmt(&b, "%s%.2f %% of ", i ? " and " : ", with ", c->hidden[i] * 100);
-			quote_add(&b, name_of(c, i));
+			quote_add(&b, correlate_name_of(c, i));
 		}
 		buf_putc(&b, '\n');
 	}
@@ -373,7 +374,7 @@ static void json_foot(const struct correlation *c, struct json *j)
 	json_end(j);
 	json_array(j, "correlated");
 	for (i = 0; i < 2; i++)
-		json_str(j, NULL, name_of(c, i));
+		json_str(j, NULL, correlate_name_of(c, i));
 	json_end(j);
 	json_str(j, "by", bys[c->o->by]);
 	json_str(j, "of", ofs[c->o->of]);
@@ -395,7 +396,7 @@ static struct cell find_callers(const struct view *v, uint32_t node, const char 
 	return cell_list(*callers, nr);
 }
 
-static void print_row(struct measures *t, const struct correlated *row, struct buf *name)
+static void correlate_print_row(struct measures *t, const struct correlated *row, struct buf *name)
 {
 	const char **callers;
 	struct cell cells[NR_CELLS] = {
@@ -408,14 +409,14 @@ static void print_row(struct measures *t, const struct correlated *row, struct b
 
 	buf_reset(name);
 	buf_str(name, sheet_is_text(&t->sheet) ? "  " : "");
-	put_name(t->v, row, name);
+	correlate_put_name(t->v, row, name);
 	cells[AT_NAME] = cell_text(name->data);
 	measures_row(t, NULL, cells, &(struct measured){
 		row->consumer, row->n, { row->values, row->values }, .name = name->data });
 	free(callers);
 }
 
-static void print_rows(const struct correlation *c, FILE *out)
+static void correlate_print_rows(const struct correlation *c, FILE *out)
 {
 	const struct view *v = c->v;
 	bool calls = v->o->format == FORMAT_TEXT && (c->side[0].is_n || c->side[1].is_n);
@@ -437,7 +438,7 @@ static void print_rows(const struct correlation *c, FILE *out)
 	measures_own(&t, own + AT_NAME, 1);
 	measures_begin(&t, "rows");
 	for (i = 0; i < c->nr; i++)
-		print_row(&t, &c->list[i], &name);
+		correlate_print_row(&t, &c->list[i], &name);
 	sheet_end_rows(&t.sheet);
 	if (sheet_is_text(&t.sheet))
 		print_foot(c, out);
@@ -462,14 +463,14 @@ static int correlate_print(struct view *v, FILE *out, struct err *e)
 	else
 		list_functions(&c);
 	order_rows(&c);
-	print_rows(&c, out);
+	correlate_print_rows(&c, out);
 	free(c.list);
 	free(c.sums);
 	free(c.cum_n);
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int correlate_check(const struct report_opts *o, struct err *e)
 {
 	const struct correlate_opts *own = o->own;
 	const char *comma = strchr(o->argument, ',');
@@ -504,6 +505,6 @@ const struct report report_correlate = {
 	.opts_title = "For --correlate",
 	.opts = opts,
 	.opts_size = sizeof(struct correlate_opts),
-	.check = check,
+	.check = correlate_check,
 	.print = correlate_print,
 };

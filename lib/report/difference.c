@@ -195,7 +195,7 @@ static void put_verdict(const struct printer *p)
 	buf_release(&what);
 }
 
-static void put_unit(const struct printer *p, struct buf *b)
+static void difference_put_unit(const struct printer *p, struct buf *b)
 {
 	buf_str(b, p->scale.unit);
 	if (p->x->normalize == DIFF_WORK)	/* "mark=request" is "request" */
@@ -209,7 +209,7 @@ static const char *unit_of_delta(const struct printer *p)
 	return p->x->normalize == DIFF_TOTAL || p->x->normalize == DIFF_SIZE ? "points" : p->unit.data;
 }
 
-static void put_head(const struct printer *p)
+static void difference_put_head(const struct printer *p)
 {
 	struct buf name = BUF_INIT;
 
@@ -233,7 +233,7 @@ static bool shares_are_shown(const struct printer *p)
 	return p->x->normalize != DIFF_TOTAL && p->x->normalize != DIFF_SIZE && !p->d->exact;
 }
 
-static void set_columns(struct printer *p, struct sheet_column *c)
+static void difference_set_columns(struct printer *p, struct sheet_column *c)
 {
 	const bool arcs = p->x->by == DIFF_BY_ARC;
 	const bool intervals = p->s->kind == NOISE_SAMPLING || p->s->kind == NOISE_REPEATS;
@@ -364,7 +364,7 @@ static void put_stanza_name(const struct printer *p, const struct diff_row *row,
 static const char *const kinds[] = { "Parent", "Self", "Child", "rParent", "rSelf", "rChild" };
 
 /* The row in the colour of what changed. */
-static void put_text(struct printer *p, size_t i, struct cell *c)
+static void difference_put_text(struct printer *p, size_t i, struct cell *c)
 {
 	const struct diff_row *row = &p->x->list[i];
 
@@ -404,7 +404,7 @@ static void put_foot(const struct printer *p)
 		fputs(" Several runs of each side find smaller changes: arcprof diff A1,A2,A3 B1,B2,B3\n", p->out);
 }
 
-static void print_rows(struct printer *p, const struct difference *d, int format)
+static void difference_print_rows(struct printer *p, const struct difference *d, int format)
 {
 	uint32_t *ids = difference_ids(d->choice);
 	struct cell cells[NR_CELLS] = { 0 };
@@ -415,7 +415,7 @@ static void print_rows(struct printer *p, const struct difference *d, int format
 			continue;
 		difference_cells(d, i, ids, format == FORMAT_CSV, cells);
 		if (sheet_is_text(&p->sheet))
-			put_text(p, i, cells);
+			difference_put_text(p, i, cells);
 		sheet_row(&p->sheet, NULL, cells);
 	}
 	free(ids);
@@ -430,21 +430,21 @@ int difference_print(const struct difference *d, const struct sheet_choice *choi
 
 	p.out = sheet_hold(&h, choice, out);
 	choose_scale(&p);
-	put_unit(&p, &p.unit);
-	set_columns(&p, columns);
+	difference_put_unit(&p, &p.unit);
+	difference_set_columns(&p, columns);
 	sheet_init(&p.sheet, format, p.out);
 	sheet_choose(&p.sheet, &h.choice);
 	p.sheet.width = width;
 	difference_json_head(d, &p.sheet.json);
 	json_array(&p.sheet.json, "rows");
 	if (sheet_is_text(&p.sheet))
-		put_head(&p);
+		difference_put_head(&p);
 	sheet_columns(&p.sheet, columns, NR_CELLS);
 	if (sheet_is_text(&p.sheet) && !p.sheet.chosen)
 		fprintf(p.out, "%s%*s %*s %*s %8s\n", p.x->by == DIFF_BY_ARC ? "        " : "",
 			columns[AT_A].width, p.unit.data, columns[AT_B].width, p.unit.data,
 			columns[AT_DELTA].width, unit_of_delta(&p), "%");
-	print_rows(&p, d, format);
+	difference_print_rows(&p, d, format);
 	sheet_end(&p.sheet);
 	json_end(&p.sheet.json);
 	json_end(&p.sheet.json);

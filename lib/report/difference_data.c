@@ -120,7 +120,7 @@ double difference_share(const struct diff *d, const struct diff_row *row, unsign
 	return total ? (double)row->sum[side] / total : 0;
 }
 
-static struct cell number(bool known, double v)
+static struct cell difference_data_number(bool known, double v)
 {
 	return known && isfinite(v) ? cell_real(v) : cell_none;
 }
@@ -168,20 +168,21 @@ static void set_values(const struct difference *d, const struct diff_row *row, b
 	int side;
 
 	for (side = 0; side < DIFF_NR_SIDES; side++) {
-		c[AT_A + side] = number(row->defined[side], row->value[side]);
-		c[AT_SHARE_A + side] = number(true, difference_share(d->choice->x->d, row, side));
+		c[AT_A + side] = difference_data_number(row->defined[side], row->value[side]);
+		c[AT_SHARE_A + side] = difference_data_number(true,
+							      difference_share(d->choice->x->d, row, side));
 		c[AT_SUM_A + side] = cell_u64(row->sum[side]);
 		c[AT_N_A + side] = d->choice->x->d->counts_unknown ? cell_none :
 				   csv ? cell_real(row->n[side]) : cell_u64(row->n[side]);
 	}
-	c[AT_DELTA] = number(both, row->delta);
-	c[AT_CHANGE] = number(both && row->sum[DIFF_A], choice_change(row));
-	c[AT_LOW] = number(interval, row->low);
-	c[AT_HIGH] = number(interval, row->high);
-	c[AT_DETECTABLE] = number(tested, noise_detectable(d->noise, row));
+	c[AT_DELTA] = difference_data_number(both, row->delta);
+	c[AT_CHANGE] = difference_data_number(both && row->sum[DIFF_A], choice_change(row));
+	c[AT_LOW] = difference_data_number(interval, row->low);
+	c[AT_HIGH] = difference_data_number(interval, row->high);
+	c[AT_DETECTABLE] = difference_data_number(tested, noise_detectable(d->noise, row));
 	c[AT_DOUBT] = cell_text(doubts[row->doubt]);
-	c[AT_P] = number(tested, row->p);
-	c[AT_Q] = number(tested, row->q);
+	c[AT_P] = difference_data_number(tested, row->p);
+	c[AT_Q] = difference_data_number(tested, row->q);
 	c[AT_CHANGED] = d->noise->kind == NOISE_UNKNOWN ? cell_none : yes_no(csv, row->changed);
 	c[AT_INLINED] = yes_no(csv, row->inlined_differently);
 }

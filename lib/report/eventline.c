@@ -36,7 +36,7 @@ static void fill(const struct line *l, struct row *row, uint64_t from_ns, uint64
 		row->column[i] += (MIN(to, (double)i + 1) - MAX(from, (double)i)) * l->column_ns;
 }
 
-static void add(struct line *l, const struct event *x)
+static void eventline_add(struct line *l, const struct event *x)
 {
 	struct row *row = &l->rows[x->kind];
 	uint64_t at = MAX(x->time_ns, l->v.start_ns), end = at;
@@ -70,7 +70,7 @@ static char shade(double share)
 	return shades[MIN(i, last)];
 }
 
-static void put_row(const struct line *l, uint32_t kind, FILE *out)
+static void eventline_put_row(const struct line *l, uint32_t kind, FILE *out)
 {
 	const struct row *row = &l->rows[kind];
 	double most = event_kinds[kind].lasts ? l->column_ns : 0;
@@ -112,13 +112,13 @@ static int timeline_print(struct trace_reader *t, const struct report_opts *o, F
 	l.nr_columns = MIN(l.nr_columns, (size_t)MAX_COLUMNS);
 	l.column_ns = MAX((double)(l.v.end_ns - l.v.start_ns) / (double)l.nr_columns, 1.0);
 	for (i = 0; i < l.v.nr; i++)
-		add(&l, &l.v.list[i]);
+		eventline_add(&l, &l.v.list[i]);
 	event_report_head(&l.v, out);
 	fputc('\n', out);
 	put_axis(&l, out);
 	for (kind = 0; kind < EVENT_NR; kind++)
 		if (l.rows[kind].nr)
-			put_row(&l, kind, out);
+			eventline_put_row(&l, kind, out);
 	r = !l.v.nr;
 	events_release(&l.v);
 	return r;

@@ -38,7 +38,7 @@ uint32_t export_string(struct export *x, const char *s)
 /* ---- what samples refer to ---- */
 
 /* NULL when the build-id is not known. */
-static const struct name_module *find_module(const struct view *v, const char *path)
+static const struct name_module *export_find_module(const struct view *v, const char *path)
 {
 	const struct origin *origin = v->origin;
 	size_t i;
@@ -62,7 +62,7 @@ static uint32_t add_module(struct export *x, uint32_t module)
 	at = map_put(&x->module_of, module);
 	if (*at != MAP_NONE)
 		return *at;
-	known = find_module(x->v, path);
+	known = export_find_module(x->v, path);
 	VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
 	x->modules[x->nr_modules] = (struct export_module){ .path = export_string(x, path) };
 	for (i = 0; known && i < known->build_id_len; i++)
@@ -92,7 +92,7 @@ static uint64_t split_place(const char *place, struct buf *file)
 	return 0;
 }
 
-static uint32_t add_function(struct export *x, uint32_t name, uint32_t file)
+static uint32_t export_add_function(struct export *x, uint32_t name, uint32_t file)
 {
 	uint32_t *at = map_put(&x->function_of, names_pair(name, file));
 
@@ -120,7 +120,7 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 	name = export_string(x, text.data);
 	buf_reset(&text);
 	l.line = split_place(model_str(x->v->m, c->detail), &text);
-	l.function = add_function(x, name, text.len ? export_string(x, text.data) : 0);
+	l.function = export_add_function(x, name, text.len ? export_string(x, text.data) : 0);
 	l.module = caller ? x->locations[caller - 1].module : add_module(x, c->module);
 	buf_release(&text);
 	*at = strtab_add(&x->location_ids, (const char *)&l, sizeof(l));

@@ -82,7 +82,7 @@ static void add_contexts(struct export_samples *s, const struct view *v, unsigne
 	}
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int export_samples_compare(const void *p, const void *q, void *ctx)
 {
 	const struct export_sample *a = p, *b = q;
 	const struct export_samples *s = ((const void *const *)ctx)[0];
@@ -102,7 +102,7 @@ static void sort_contexts(struct export_samples *s, const struct flow *f)
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i))
 		rank[i] = nr++;
 	if (s->nr)
-		qsort_r(s->list, s->nr, sizeof(*s->list), compare, ctx);
+		qsort_r(s->list, s->nr, sizeof(*s->list), export_samples_compare, ctx);
 	for (i = 0; i < s->nr_tracks; i++) {
 		s->tracks[i].first = at;
 		at += s->tracks[i].nr;

@@ -19,7 +19,7 @@ void export_stacks_release(struct export_stacks *s)
 	free(s->at);
 }
 
-static uint32_t add_stack(struct export_stacks *s, uint32_t caller, uint32_t location)
+static uint32_t export_stacks_add_stack(struct export_stacks *s, uint32_t caller, uint32_t location)
 {
 	uint32_t *at = map_put(&s->number_of, (uint64_t)caller << 32 | location);
 
@@ -48,7 +48,8 @@ uint32_t export_stack(struct export_stacks *s, uint32_t node)
 			if (s->at[caller])
 				break;
 		}
-		s->at[at] = add_stack(s, caller ? s->at[caller] : 0, export_location(s->x, at, &unused));
+		s->at[at] = export_stacks_add_stack(s, caller ? s->at[caller] : 0,
+						    export_location(s->x, at, &unused));
 	}
 	return s->at[node];
 }

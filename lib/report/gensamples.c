@@ -10,7 +10,7 @@ static bool is_same(const struct flow_time *a, const struct flow_time *b)
 	       a->metric != b->metric;
 }
 
-static size_t count(const struct flow_times *t)
+static size_t gensamples_count(const struct flow_times *t)
 {
 	size_t i, nr = 0;
 
@@ -40,7 +40,7 @@ int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct
 		return r;
 	}
 	flow_times_sort_by_time(&s->m.times);
-	s->nr_read = count(&s->m.times);
+	s->nr_read = gensamples_count(&s->m.times);
 	r = view_init(&v, &s->m, &s->origin, &only, e);
 	view_release(&v);
 	return r;
@@ -59,16 +59,16 @@ static const char *prefix(uint32_t kind)
 	return kind_is(kind, KIND_JAVA) ? "M:" : kind_is(kind, KIND_NATIVE) ? "N:" : "";
 }
 
-static bool is_function(uint32_t kind)
+static bool gensamples_is_function(uint32_t kind)
 {
 	return kind_is(kind, KIND_CODE) || kind == CONSUMER_UNRESOLVED;
 }
 
 /* Whose thread it was, and for what is no function the innermost one around it. */
-static void look_up(const struct gen_samples *s, uint32_t node, struct gen_sample *x)
+static void gensamples_look_up(const struct gen_samples *s, uint32_t node, struct gen_sample *x)
 {
 	const struct consumers *c = &s->m.consumers;
-	bool function = is_function(c->items[s->m.flow.nodes[node].consumer].kind);
+	bool function = gensamples_is_function(c->items[s->m.flow.nodes[node].consumer].kind);
 
 	for (; node; node = s->m.flow.nodes[node].parent) {
 		uint32_t id = s->m.flow.nodes[node].consumer, kind = c->items[id].kind;
@@ -77,7 +77,7 @@ static void look_up(const struct gen_samples *s, uint32_t node, struct gen_sampl
 			x->thread = consumer_name(c, id);
 			return;
 		}
-		if (!function && !x->in && is_function(kind)) {
+		if (!function && !x->in && gensamples_is_function(kind)) {
 			x->in = consumer_name(c, id);
 			x->in_prefix = prefix(kind);
 		}
@@ -105,6 +105,6 @@ bool gen_samples_next(struct gen_samples *s, uint64_t until_ns, struct gen_sampl
 	consumer = s->m.flow.nodes[first->node].consumer;
 	x->what = consumer_name(&s->m.consumers, consumer);
 	x->prefix = prefix(s->m.consumers.items[consumer].kind);
-	look_up(s, first->node, x);
+	gensamples_look_up(s, first->node, x);
 	return true;
 }

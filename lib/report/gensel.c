@@ -47,7 +47,7 @@ static int choose_kinds(struct gen_select *s, const struct opt_list *l, struct e
 	return 0;
 }
 
-static uint32_t new_thread(struct gen_select *s, uint32_t tree)
+static uint32_t gensel_new_thread(struct gen_select *s, uint32_t tree)
 {
 	const struct rec_call_tree *r = &s->c->trees[tree];
 	struct model *m = s->c->names->m;
@@ -72,10 +72,10 @@ static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 	uint32_t *thread;
 
 	if (!r->thread || r->flags & CALL_TREE_VIRTUAL)
-		return new_thread(s, tree);
+		return gensel_new_thread(s, tree);
 	thread = map_put(&s->thread_of, r->thread);
 	if (*thread == MAP_NONE)
-		*thread = new_thread(s, tree);
+		*thread = gensel_new_thread(s, tree);
 	return *thread;
 }
 
@@ -121,7 +121,7 @@ static struct gen_tree *tree_of(const struct gen_select *s, const struct timelin
 	return is_dispatch(x) || x->tree >= s->nr_trees ? NULL : &s->trees[x->tree];
 }
 
-static struct gen_thread *thread_of(const struct gen_select *s, const struct timeline_event *x)
+static struct gen_thread *gensel_thread_of(const struct gen_select *s, const struct timeline_event *x)
 {
 	const struct gen_tree *tree = tree_of(s, x);
 	uint32_t at = is_dispatch(x) ? map_get(&s->thread_of, x->thread) : tree ? tree->thread : MAP_NONE;
@@ -131,7 +131,7 @@ static struct gen_thread *thread_of(const struct gen_select *s, const struct tim
 
 const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct timeline_event *x)
 {
-	const struct gen_thread *t = thread_of(s, x);
+	const struct gen_thread *t = gensel_thread_of(s, x);
 
 	return t && t->selected ? t : NULL;
 }
@@ -151,7 +151,7 @@ bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x
 	return (s->want && !is_dispatch(x)) || (s->kinds[x->kind] && in_window(s, t, x->time_ns));
 }
 
-static uint8_t matches(struct gen_select *s, uint32_t function)
+static uint8_t gensel_matches(struct gen_select *s, uint32_t function)
 {
 	struct model *m = s->c->names->m;
 	uint32_t consumer = calls_consumer(s->c, function);
@@ -170,13 +170,13 @@ static uint8_t matches(struct gen_select *s, uint32_t function)
 
 static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t function, int by)
 {
-	uint8_t has = matches(s, function);
+	uint8_t has = gensel_matches(s, function);
 
 	t->nr_open[0] += has & SELECT_SYMBOL ? by : 0;
 	t->nr_open[1] += has & SELECT_MODULE ? by : 0;
 }
 
-static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
+static void gensel_enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
 	VEC_GROW(tree->open, tree->nr_open, tree->alloc_open);
 	tree->open[tree->nr_open++] = function;
@@ -187,7 +187,7 @@ static void enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread
  * Up to and with the innermost call of the function; all when there is none, for then an outer one was
  * left.
  */
-static void leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
+static void gensel_leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
 	while (tree->nr_open) {
 		uint32_t last = tree->open[--tree->nr_open];
@@ -218,14 +218,14 @@ static bool is_entered(const struct timeline_event *x)
 bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 {
 	struct gen_tree *tree = tree_of(s, x);
-	struct gen_thread *t = thread_of(s, x);
+	struct gen_thread *t = gensel_thread_of(s, x);
 	bool inside;
 
 	if (!t)
 		return false;
 	inside = is_inside(s, t);
 	if (s->want && tree && is_entered(x)) {
-		enter(s, tree, t, x->function);
+		gensel_enter(s, tree, t, x->function);
 		inside = is_inside(s, t);
 	} else if (s->want && tree && x->kind == CALL_OPEN) {
 		unwind(s, tree, t, UINT32_MAX);
@@ -233,8 +233,8 @@ bool gen_select_shows(struct gen_select *s, const struct timeline_event *x)
 		unwind(s, tree, t, x->function);
 	} else if (s->want && tree) {
 		/* What was open before the first event is left without having been entered. */
-		inside |= (matches(s, x->function) & s->want) == s->want;
-		leave(s, tree, t, x->function);
+		inside |= (gensel_matches(s, x->function) & s->want) == s->want;
+		gensel_leave(s, tree, t, x->function);
 	}
 	return inside && t->selected && s->kinds[x->kind] && in_window(s, t, x->time_ns);
 }

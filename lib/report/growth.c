@@ -6,13 +6,13 @@
 #include "diff/noise.h"
 #include "report/verdict.h"
 
-static const char *name_of(const struct diff *d, uint32_t consumer)
+static const char *growth_name_of(const struct diff *d, uint32_t consumer)
 {
 	return consumer_name(&d->m.consumers, consumer);
 }
 
 /* The contexts of all functions that match as one row; of cum, the outermost ones. */
-static void gather(const struct limit *l, const struct diff *d, struct diff_row *row)
+static void growth_gather(const struct limit *l, const struct diff *d, struct diff_row *row)
 {
 	const struct flow *f = &d->m.flow;
 	bool *in = xcalloc(f->nr_nodes, sizeof(*in));
@@ -24,7 +24,7 @@ static void gather(const struct limit *l, const struct diff *d, struct diff_row 
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint32_t id = f->nodes[i].consumer;
 		bool is_it = !l->function || (!kind_is(d->m.consumers.items[id].kind, KIND_PLACE) &&
-					      verdict_matches(l->function, name_of(d, id)));
+					      verdict_matches(l->function, growth_name_of(d, id)));
 
 		in[i] = is_it || in[f->nodes[i].parent];
 		if (!is_it || (l->of == LIMIT_CUM && in[f->nodes[i].parent]))
@@ -56,7 +56,7 @@ static enum diff_normalize normalization(const struct limit *l)
 	}
 }
 
-static struct verdict decide(const struct limit *l, const struct noise *s, const struct diff_row *row)
+static struct verdict growth_decide(const struct limit *l, const struct noise *s, const struct diff_row *row)
 {
 	struct verdict v = { .limit = l, .exact = s->kind == NOISE_EXACT || row->error <= 0 };
 
@@ -75,7 +75,7 @@ struct verdict judge_growth(const struct limit *l, const struct diff *d)
 	struct noise noise;
 	struct verdict v;
 
-	gather(l, d, &row);
+	growth_gather(l, d, &row);
 	rows_init(&x, d, DIFF_BY_FUNCTION, l->of == LIMIT_CUM ? DIFF_CUM : DIFF_BASE, normalization(l));
 	noise_fill(&noise, &x);
 	rows_sum_up(&x, &row);
@@ -90,7 +90,7 @@ struct verdict judge_growth(const struct limit *l, const struct diff *d)
 	else if (!row.known)
 		v = verdict_error(l, "one recording each does not tell growth from noise: name several as the baseline");
 	else
-		v = decide(l, &noise, &row);
+		v = growth_decide(l, &noise, &row);
 	free(row.nodes);
 	rows_release(&x);
 	return v;

@@ -23,7 +23,7 @@ static const char *const states[] = {
 	[HOLDER_CIRCLE] = "circle", [HOLDER_CUT] = "cut",
 };
 
-static void put_thread(const struct shown *s, const struct holder_row *r, struct buf *b)
+static void holders_report_put_thread(const struct shown *s, const struct holder_row *r, struct buf *b)
 {
 	struct thread_name t = names_thread_name(&s->h.names, r->thread);
 
@@ -32,7 +32,7 @@ static void put_thread(const struct shown *s, const struct holder_row *r, struct
 		buf_fmt(b, " [tid %" PRIu32 "]", t.tid);
 }
 
-static const char *site_of(const struct shown *s, const struct holder_row *r)
+static const char *holders_report_site_of(const struct shown *s, const struct holder_row *r)
 {
 	return r->site ? consumer_name(&s->h.strings.consumers, r->site) : NULL;
 }
@@ -51,9 +51,9 @@ static void put_lock(const struct holder_lock *l, struct buf *b)
 }
 
 /* "main in App.pay waits for Account@1f", and below it "held by worker in App.book, which waits for ...". */
-static void put_row(const struct shown *s, const struct holder_row *r, struct buf *b)
+static void holders_report_put_row(const struct shown *s, const struct holder_row *r, struct buf *b)
 {
-	const char *site = site_of(s, r);
+	const char *site = holders_report_site_of(s, r);
 
 	buf_fmt(b, "%*s", (int)(2 * r->level), "");
 	if (!r->thread) {
@@ -61,7 +61,7 @@ static void put_row(const struct shown *s, const struct holder_row *r, struct bu
 		return;
 	}
 	buf_str(b, r->level ? "held by " : "");
-	put_thread(s, r, b);
+	holders_report_put_thread(s, r, b);
 	if (site) {
 		buf_str(b, " in ");
 		quote_add(b, site);
@@ -78,7 +78,7 @@ static double percent_of(const struct shown *s, uint64_t ns)
 	return s->h.ns ? 100.0 * (double)ns / (double)s->h.ns : 0;
 }
 
-static void add_row(const struct shown *s, size_t at, struct sheet *sheet)
+static void holders_report_add_row(const struct shown *s, size_t at, struct sheet *sheet)
 {
 	const struct holder_row *r = &s->h.rows[at];
 	const struct holder_lock *l = r->end == HOLDER_WAITS ? &s->h.locks[r->lock] : NULL;
@@ -86,12 +86,12 @@ static void add_row(const struct shown *s, size_t at, struct sheet *sheet)
 	struct buf text = BUF_INIT;
 	char identity[16];
 
-	put_row(s, r, &text);
+	holders_report_put_row(s, r, &text);
 	snprintf(identity, sizeof(identity), "%" PRIx32, l ? l->name.identity : 0);
 	sheet_row(sheet, NULL, (const struct cell[]){
 		cell_u64(at), r->parent ? cell_u64(r->parent - 1) : cell_none, cell_u64(r->level),
 		cell_text(states[r->end]), r->thread ? cell_text(t.name) : cell_none, cell_u64(t.pid),
-		t.tid ? cell_u64(t.tid) : cell_none, cell_text(site_of(s, r)),
+		t.tid ? cell_u64(t.tid) : cell_none, cell_text(holders_report_site_of(s, r)),
 		l ? cell_text(l->name.class_name) : cell_none,
 		l && l->name.identity ? cell_text(identity) : cell_none,
 		l ? cell_text(kinds[l->name.kind]) : cell_none,
@@ -101,7 +101,7 @@ static void add_row(const struct shown *s, size_t at, struct sheet *sheet)
 }
 
 /* Text leaves out those below a thousandth of the time. Returns how many were left out. */
-static size_t add_rows(const struct shown *s, struct sheet *sheet)
+static size_t holders_report_add_rows(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {
 		{ "id" }, { "parent" }, { "level" }, { "state" }, { "thread" }, { "pid" }, { "tid" },
@@ -116,14 +116,14 @@ static size_t add_rows(const struct shown *s, struct sheet *sheet)
 	for (i = 0; i < s->h.nr_rows; i++) {
 		if (s->h.rows[i].ns < least_ns || (s->o->limit && nr >= s->o->limit))
 			continue;
-		add_row(s, i, sheet);
+		holders_report_add_row(s, i, sheet);
 		nr++;
 	}
 	sheet_end_rows(sheet);
 	return s->h.nr_rows - nr;
 }
 
-static void print_head(const struct shown *s, FILE *out)
+static void holders_report_print_head(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -137,7 +137,7 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void put_head(const struct shown *s, struct json *j)
+static void holders_report_put_head(const struct shown *s, struct json *j)
 {
 	report_json_begin(j, "locks");
 	json_object(j, "source");
@@ -150,7 +150,7 @@ static void put_head(const struct shown *s, struct json *j)
 	json_end(j);
 }
 
-static void print(const struct shown *s, FILE *out)
+static void holders_report_print(const struct shown *s, FILE *out)
 {
 	struct sheet sheet;
 	uint64_t nr_hidden;
@@ -159,10 +159,10 @@ static void print(const struct shown *s, FILE *out)
 	sheet.width = s->o->width;
 	sheet_choose(&sheet, &s->o->choice);
 	if (sheet_is_text(&sheet))
-		print_head(s, out);
-	put_head(s, &sheet.json);
+		holders_report_print_head(s, out);
+	holders_report_put_head(s, &sheet.json);
 	json_array(&sheet.json, "chains");
-	nr_hidden = add_rows(s, &sheet);
+	nr_hidden = holders_report_add_rows(s, &sheet);
 	json_end(&sheet.json);
 	nr_hidden += sheet_nr_hidden(&sheet);
 	if (sheet_is_text(&sheet))
@@ -180,7 +180,7 @@ int holders_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 	int r = holders_read(&s.h, t, &o->select, e);
 
 	if (!r) {
-		print(&s, out);
+		holders_report_print(&s, out);
 		r = !s.h.nr_rows;
 	}
 	holders_release(&s.h);

@@ -133,7 +133,7 @@ static struct row *find_row(struct printer *p, struct table *t, uint32_t node)
 	return &t->rows[*at];
 }
 
-static void add(struct printer *p, struct table *t, uint32_t node, const uint64_t *values)
+static void hprof_add(struct printer *p, struct table *t, uint32_t node, const uint64_t *values)
 {
 	struct row *r = NULL;
 	unsigned int i;
@@ -147,7 +147,7 @@ static void add(struct printer *p, struct table *t, uint32_t node, const uint64_
 	}
 }
 
-static int compare(const void *a, const void *b, void *ctx)
+static int hprof_compare(const void *a, const void *b, void *ctx)
 {
 	const struct row *x = a, *y = b;
 	const struct table *t = ctx;
@@ -159,10 +159,10 @@ static int compare(const void *a, const void *b, void *ctx)
 	return x->class < y->class ? -1 : x->class > y->class;
 }
 
-static void sort(struct table *t)
+static void hprof_sort(struct table *t)
 {
 	if (t->nr_rows)
-		qsort_r(t->rows, t->nr_rows, sizeof(*t->rows), compare, t);
+		qsort_r(t->rows, t->nr_rows, sizeof(*t->rows), hprof_compare, t);
 }
 
 static void table_release(struct table *t)
@@ -190,7 +190,7 @@ static const char *function_of(const struct printer *p, uint32_t stack)
 	return str(p, p->x.functions[location_of(p, stack)->function - 1].name);
 }
 
-static void put_frame(const struct printer *p, uint32_t stack)
+static void hprof_put_frame(const struct printer *p, uint32_t stack)
 {
 	const struct export_location *l = location_of(p, stack);
 	uint32_t file = p->x.functions[l->function - 1].file;
@@ -218,7 +218,7 @@ static void put_trace(struct printer *p, struct trace *t)
 	if (!stack)
 		fputs("\t<empty>\n", p->out);
 	for (; stack && (!depth || nr < depth); stack = p->stacks.list[stack - 1].caller, nr++)
-		put_frame(p, stack);
+		hprof_put_frame(p, stack);
 }
 
 /* The TRACEs of the rows that have none yet. */
@@ -231,12 +231,12 @@ static void put_traces(struct printer *p, const struct table *t)
 			put_trace(p, &p->traces[t->rows[i].trace - 1]);
 }
 
-static uint32_t number_of(const struct printer *p, const struct row *r)
+static uint32_t hprof_number_of(const struct printer *p, const struct row *r)
 {
 	return p->traces[r->trace - 1].number;
 }
 
-static uint32_t stack_of(const struct printer *p, const struct row *r)
+static uint32_t hprof_stack_of(const struct printer *p, const struct row *r)
 {
 	return p->traces[r->trace - 1].stack;
 }
@@ -256,7 +256,7 @@ static const char *group_of(const struct printer *p, const struct consumer *thre
 }
 
 /* One for each that the view has. */
-static void put_threads(struct printer *p)
+static void hprof_put_threads(struct printer *p)
 {
 	const struct flow *f = &p->v->m->flow;
 	uint32_t i, *number;
@@ -283,7 +283,7 @@ static void put_site(const struct printer *p, const struct table *t, size_t i, u
 	const struct row *r = &t->rows[i];
 	const struct hprof_site site = {
 		.rank = i + 1, .self = r->values[t->key], .accum = sum, .total = t->totals[t->key],
-		.trace = number_of(p, r), .class = r->class ? str(p, r->class) : "<Unknown>",
+		.trace = hprof_number_of(p, r), .class = r->class ? str(p, r->class) : "<Unknown>",
 		.has_live = t->metrics[LIVE] >= 0, .has_live_objects = t->metrics[LIVE_OBJECTS] >= 0,
 		.has_alloc = t->metrics[ALLOC] >= 0, .has_alloc_objects = t->metrics[ALLOC_OBJECTS] >= 0,
 		.live = r->values[LIVE], .live_objects = r->values[LIVE_OBJECTS],
@@ -313,11 +313,13 @@ static void put_what(const struct printer *p, const struct row *r, bool monitor)
 	if (monitor)
 		fprintf(p->out, "%s (Java)\n", r->class ? str(p, r->class) : "<Unknown>");
 	else
-		fprintf(p->out, "%s\n", stack_of(p, r) ? function_of(p, stack_of(p, r)) : "<empty trace>");
+		fprintf(p->out, "%s\n",
+			hprof_stack_of(p, r) ? function_of(p, hprof_stack_of(p, r)) : "<empty trace>");
 }
 
 /* name: what the record is called; the total is in units of unit, which its name may follow. */
-static void put_times(struct printer *p, struct table *t, const char *name, uint64_t unit, const char *of)
+static void hprof_put_times(struct printer *p, struct table *t, const char *name, uint64_t unit,
+			    const char *of)
 {
 	bool monitor = *of;
 	uint64_t sum = 0;
@@ -334,7 +336,7 @@ static void put_times(struct printer *p, struct table *t, const char *name, uint
 		sum += r->values[t->key];
 		fprintf(p->out, "%4zu %5.2f%% %5.2f%% %7" PRIu64 " %5" PRIu32 " ", i + 1,
 			hprof_percent(r->values[t->key], t->totals[t->key]),
-			hprof_percent(sum, t->totals[t->key]), r->values[COUNT], number_of(p, r));
+			hprof_percent(sum, t->totals[t->key]), r->values[COUNT], hprof_number_of(p, r));
 		put_what(p, r, monitor);
 	}
 	fprintf(p->out, "%s END\n", name);
@@ -400,11 +402,11 @@ static void print_sites(struct printer *p)
 	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
 		for (k = 0; k < NR_VALUES; k++)
 			values[k] = t.metrics[k] >= 0 ? flow_base(&m->flow, i)[t.metrics[k]] : 0;
-		add(p, &t, i, values);
+		hprof_add(p, &t, i, values);
 	}
 	if (t.key == LIVE && !t.totals[LIVE] && t.metrics[ALLOC] >= 0)
 		t.key = ALLOC;		/* no collection has told of any yet */
-	sort(&t);
+	hprof_sort(&t);
 	put_sites(p, &t);
 	table_release(&t);
 }
@@ -426,10 +428,10 @@ static void print_cpu(struct printer *p, bool calls)
 			continue;	/* a thread that began is no call */
 		values[COST] = calls ? flow_base(&m->flow, i)[metric] : 0;
 		values[COUNT] = model_node_n(m, m->metrics[metric].source, i);
-		add(p, &t, i, values);
+		hprof_add(p, &t, i, values);
 	}
-	sort(&t);
-	put_times(p, &t, calls ? "CPU TIME (ms)" : "CPU SAMPLES", calls ? 1000000 : 1, "");
+	hprof_sort(&t);
+	hprof_put_times(p, &t, calls ? "CPU TIME (ms)" : "CPU SAMPLES", calls ? 1000000 : 1, "");
 	table_release(&t);
 }
 
@@ -448,10 +450,10 @@ static void print_monitors(struct printer *p)
 	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
 		values[COST] = flow_base(&m->flow, i)[metric];
 		values[COUNT] = model_node_n(m, m->metrics[metric].source, i);
-		add(p, &t, i, values);
+		hprof_add(p, &t, i, values);
 	}
-	sort(&t);
-	put_times(p, &t, "MONITOR TIME", 1000000, " ms");
+	hprof_sort(&t);
+	hprof_put_times(p, &t, "MONITOR TIME", 1000000, " ms");
 	table_release(&t);
 }
 
@@ -496,7 +498,7 @@ int hprof_print(struct view *v, FILE *out, struct err *e)
 	export_stacks_init(&p.stacks, &p.x);
 	strtab_init(&p.trace_ids);
 	hprof_put_head(v->origin->start_ns, out);
-	put_threads(&p);
+	hprof_put_threads(&p);
 	print_sites(&p);
 	print_cpu(&p, false);
 	print_cpu(&p, true);

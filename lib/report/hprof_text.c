@@ -77,7 +77,7 @@ void hprof_begin_sites(const char *order, uint64_t start_ns, FILE *out)
 	      " rank   self  accum     bytes objs     bytes  objs trace name\n", out);
 }
 
-static void put_value(bool known, uint64_t v, int width, FILE *out)
+static void hprof_text_put_value(bool known, uint64_t v, int width, FILE *out)
 {
 	if (known)
 		fprintf(out, " %*" PRIu64, width, v);
@@ -89,9 +89,9 @@ void hprof_put_site(const struct hprof_site *s, FILE *out)
 {
 	fprintf(out, "%5" PRIu64 " %5.2f%% %5.2f%%", s->rank, hprof_percent(s->self, s->total),
 		hprof_percent(s->accum, s->total));
-	put_value(s->has_live, s->live, 9, out);
-	put_value(s->has_live_objects, s->live_objects, 4, out);
-	put_value(s->has_alloc, s->alloc, 9, out);
-	put_value(s->has_alloc_objects, s->alloc_objects, 5, out);
+	hprof_text_put_value(s->has_live, s->live, 9, out);
+	hprof_text_put_value(s->has_live_objects, s->live_objects, 4, out);
+	hprof_text_put_value(s->has_alloc, s->alloc, 9, out);
+	hprof_text_put_value(s->has_alloc_objects, s->alloc_objects, 5, out);
 	fprintf(out, " %5" PRIu32 " %s\n", s->trace, s->class);
 }

@@ -17,19 +17,20 @@ struct shown {
 	size_t nr;			/* of the rows */
 };
 
-static const char *name_of(const struct shown *s, uint32_t consumer)
+static const char *lifetimes_report_name_of(const struct shown *s, uint32_t consumer)
 {
 	return consumer ? consumer_name(&s->m.strings.consumers, consumer) : NULL;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double lifetimes_report_percent(uint64_t part, uint64_t whole)
 {
 	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
 }
 
-static void add_row(const struct shown *s, const struct lifetime_row *r, struct sheet *sheet)
+static void lifetimes_report_add_row(const struct shown *s, const struct lifetime_row *r, struct sheet *sheet)
 {
-	const char *class = name_of(s, r->class_name), *site = name_of(s, r->site);
+	const char *class = lifetimes_report_name_of(s, r->class_name);
+	const char *site = lifetimes_report_name_of(s, r->site);
 	struct buf name = BUF_INIT;
 
 	quote_add(&name, class ? class : "[unknown class]");
@@ -37,14 +38,14 @@ static void add_row(const struct shown *s, const struct lifetime_row *r, struct 
 	quote_add(&name, site ? site : "");
 	sheet_row(sheet, NULL, (const struct cell[]){
 		cell_text(class), cell_text(site), cell_u64(r->pid),
-		cell_u64(r->died), cell_real(percent(r->young, r->died)), cell_u64(r->young),
+		cell_u64(r->died), cell_real(lifetimes_report_percent(r->young, r->died)), cell_u64(r->young),
 		cell_real((double)r->ns / (double)MAX(r->died, (uint64_t)1)),
 		cell_u64(r->p50_ns), cell_u64(r->p90_ns), cell_u64(r->samples), cell_text(name.data),
 	});
 	buf_release(&name);
 }
 
-static void add_rows(const struct shown *s, struct sheet *sheet)
+static void lifetimes_report_add_rows(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {
 		{ "class" }, { "site" }, { "pid" },
@@ -61,7 +62,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++)
-		add_row(s, &s->m.rows[i], sheet);
+		lifetimes_report_add_row(s, &s->m.rows[i], sheet);
 	sheet_end_rows(sheet);
 }
 
@@ -107,7 +108,7 @@ static void add_classes(const struct shown *s, struct sheet *sheet)
 	sheet_columns(sheet, columns, BEFORE + nr + 1);
 	for (i = 0; i < s->nr; i++) {
 		const struct lifetime_class *x = &s->m.classes[i];
-		const char *class = name_of(s, x->class_name);
+		const char *class = lifetimes_report_name_of(s, x->class_name);
 
 		buf_reset(&name);
 		quote_add(&name, class ? class : "[unknown class]");
@@ -122,13 +123,13 @@ static void add_classes(const struct shown *s, struct sheet *sheet)
 	buf_release(&name);
 }
 
-static void print_head(const struct shown *s, FILE *out)
+static void lifetimes_report_print_head(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
 	buf_fmt(&b, "%" PRIu64 " objects died, ", s->m.died);
 	if (s->m.died)
-		buf_fmt(&b, "%.1f %% of them young, ", percent(s->m.young, s->m.died));
+		buf_fmt(&b, "%.1f %% of them young, ", lifetimes_report_percent(s->m.young, s->m.died));
 	report_put_lost_of(&s->m.names, &b);
 	buf_putc(&b, '\n');
 	report_put_filter(s->o->select.filter, s->m.nr_left_out, "object", &b);
@@ -142,7 +143,7 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void put_head(const struct shown *s, struct json *j)
+static void lifetimes_report_put_head(const struct shown *s, struct json *j)
 {
 	size_t i;
 
@@ -164,12 +165,12 @@ static void put_head(const struct shown *s, struct json *j)
 	json_end(j);
 }
 
-static size_t nr_rows(const struct shown *s)
+static size_t lifetimes_report_nr_rows(const struct shown *s)
 {
 	return s->collections ? s->m.nr_sweeps : s->classes ? s->m.nr_classes : s->m.nr_rows;
 }
 
-static void print(const struct shown *s, FILE *out)
+static void lifetimes_report_print(const struct shown *s, FILE *out)
 {
 	struct sheet sheet;
 	uint64_t nr_hidden;
@@ -177,17 +178,17 @@ static void print(const struct shown *s, FILE *out)
 	sheet_init(&sheet, s->o->format, out);
 	sheet_choose(&sheet, &s->o->choice);
 	if (sheet_is_text(&sheet))
-		print_head(s, out);
-	put_head(s, &sheet.json);
+		lifetimes_report_print_head(s, out);
+	lifetimes_report_put_head(s, &sheet.json);
 	json_array(&sheet.json, s->collections ? "collections" : s->classes ? "classes" : "lifetimes");
 	if (s->collections)
 		add_collections(s, &sheet);
 	else if (s->classes)
 		add_classes(s, &sheet);
 	else
-		add_rows(s, &sheet);
+		lifetimes_report_add_rows(s, &sheet);
 	json_end(&sheet.json);
-	nr_hidden = nr_rows(s) - s->nr + sheet_nr_hidden(&sheet);
+	nr_hidden = lifetimes_report_nr_rows(s) - s->nr + sheet_nr_hidden(&sheet);
 	if (sheet_is_text(&sheet))
 		report_print_hidden(nr_hidden, out);
 	report_json_hidden(&sheet.json, nr_hidden);
@@ -210,15 +211,15 @@ static int lifetimes_print(struct trace_reader *t, const struct report_opts *o, 
 	if (!r) {
 		if (s.classes)
 			lifetimes_by_class(&s.m);
-		s.nr = o->limit ? MIN(nr_rows(&s), o->limit) : nr_rows(&s);
-		print(&s, out);
-		r = !nr_rows(&s);
+		s.nr = o->limit ? MIN(lifetimes_report_nr_rows(&s), o->limit) : lifetimes_report_nr_rows(&s);
+		lifetimes_report_print(&s, out);
+		r = !lifetimes_report_nr_rows(&s);
 	}
 	lifetimes_release(&s.m);
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int lifetimes_report_check(const struct report_opts *o, struct err *e)
 {
 	if (o->argument && *o->argument && !is_argument(o, "collections") && !is_argument(o, "classes"))
 		return err_set(e, EINVAL, "invalid value '%s' of --lifetimes (expected: collections or classes)",
@@ -239,7 +240,7 @@ const struct report report_lifetimes = {
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n %Young: dead at the first look at all objects after they were allocated\n",
-	.check = check,
+	.check = lifetimes_report_check,
 	.filters = RULES_ALL & ~RULE_BIT(RULE_LENGTH),
 	.has_functions = true,
 	.needs = "a trace with lifetimes of objects",

@@ -77,7 +77,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static void skip_blanks(struct line *x)
+static void limits_skip_blanks(struct line *x)
 {
 	while (x->p < x->end && is_blank(*x->p))
 		x->p++;
@@ -100,12 +100,12 @@ static void quoted(struct line *x, struct buf *b)
 }
 
 /* The next word, which lives as long as the limits; "" at the end of the line. */
-static const char *word(struct line *x)
+static const char *limits_word(struct line *x)
 {
 	struct buf b = BUF_INIT;
 	const char *s;
 
-	skip_blanks(x);
+	limits_skip_blanks(x);
 	if (x->p < x->end && *x->p == '"') {
 		x->p++;
 		quoted(x, &b);
@@ -138,10 +138,10 @@ static void parse_subject(struct line *x, struct limit *m)
 {
 	const char *of;
 
-	m->function = word(x);
+	m->function = limits_word(x);
 	if (!strcmp(m->function, "[total]"))
 		m->function = NULL;
-	of = word(x);
+	of = limits_word(x);
 	m->of = !strcmp(of, "base") ? LIMIT_BASE : !strcmp(of, "cum") ? LIMIT_CUM : LIMIT_N;
 	if (!*of)
 		bad(x, "expected base, cum or n after the function");
@@ -149,19 +149,19 @@ static void parse_subject(struct line *x, struct limit *m)
 		bad(x, "expected base, cum or n, not '%s'", of);
 	if (m->of == LIMIT_N)
 		return;
-	m->metric = word(x);
+	m->metric = limits_word(x);
 	if (!*m->metric)
 		bad(x, "expected a metric after %s", of);
 }
 
 static void parse_op(struct line *x, struct limit *m)
 {
-	const char *op = word(x);
+	const char *op = limits_word(x);
 	size_t i;
 
 	m->grows = !strcmp(op, "grows");
 	if (m->grows)
-		op = word(x);
+		op = limits_word(x);
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		if (!strcmp(ops[i], op) || (i == LIMIT_EQUAL && !strcmp(op, "==")))
@@ -185,17 +185,17 @@ static size_t number_len(const char *s)
 /* Returns the word after the value. */
 static const char *parse_value(struct line *x, struct limit *m)
 {
-	const char *text = word(x), *unit, *next;
+	const char *text = limits_word(x), *unit, *next;
 	size_t len = number_len(text);
 
 	if (!len)
 		bad(x, "expected a number, not '%s'", text);
 	m->value = strtod(text, NULL);
-	next = word(x);
+	next = limits_word(x);
 	unit = text + len;
 	if (!*unit && *next && strcmp(next, "per") != 0) {
 		unit = next;
-		next = word(x);
+		next = limits_word(x);
 	}
 	m->unit = find_unit(unit);
 	if (!m->unit)
@@ -234,9 +234,9 @@ static void parse_per(struct line *x, struct limit *m, const char *next)
 		bad(x, "expected the end of the line or 'per', not '%s'", next);
 		return;
 	}
-	skip_blanks(x);
+	limits_skip_blanks(x);
 	quote = x->p < x->end && *x->p == '"';
-	whom = word(x);
+	whom = limits_word(x);
 	if (!*whom)
 		bad(x, "expected 'call' or a function after 'per'");
 	m->per = !strcmp(whom, "call") && !quote ? LIMIT_PER_CALL : LIMIT_PER_FUNCTION;
@@ -244,12 +244,12 @@ static void parse_per(struct line *x, struct limit *m, const char *next)
 	x->per_word = whom;
 	if (m->grows)
 		parse_per_of_growth(x, m);
-	whom = word(x);
+	whom = limits_word(x);
 	if (*whom)
 		bad(x, "expected the end of the line, not '%s'", whom);
 }
 
-static void check(struct line *x, const struct limit *m)
+static void limits_check(struct line *x, const struct limit *m)
 {
 	if (m->grows && m->unit && m->unit->kind != LIMIT_SHARE)
 		bad(x, "growth is limited in percent");
@@ -280,7 +280,7 @@ static const char *end_of(const char *p, const char *end)
 	return p;
 }
 
-static int parse_line(struct limits *l, const char *p, const char *end, size_t nr, struct err *e)
+static int limits_parse_line(struct limits *l, const char *p, const char *end, size_t nr, struct err *e)
 {
 	struct line x = { .l = l, .p = p, .end = end_of(p, end), .nr = nr, .e = e };
 	struct limit m = { .line = nr };
@@ -289,7 +289,7 @@ static int parse_line(struct limits *l, const char *p, const char *end, size_t n
 		bad(&x, "a NUL byte");
 		return -EINVAL;
 	}
-	skip_blanks(&x);
+	limits_skip_blanks(&x);
 	if (x.p == x.end)
 		return 0;
 	m.text = arena_strndup(&l->text, x.p, x.end - x.p);
@@ -298,7 +298,7 @@ static int parse_line(struct limits *l, const char *p, const char *end, size_t n
 	if (!x.failed)
 		parse_per(&x, &m, parse_value(&x, &m));
 	if (!x.failed)
-		check(&x, &m);
+		limits_check(&x, &m);
 	if (x.failed)
 		return -EINVAL;
 	if (m.metric)
@@ -319,7 +319,7 @@ int limits_parse(struct limits *l, const char *data, size_t len, struct err *e)
 		eol = memchr(p, '\n', end - p);
 		if (!eol)
 			eol = end;
-		r = parse_line(l, p, eol, ++nr, e);
+		r = limits_parse_line(l, p, eol, ++nr, e);
 	}
 	if (!r && !l->nr)
 		r = err_set(e, EINVAL, "it has no limits");

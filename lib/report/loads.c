@@ -40,7 +40,7 @@ static int most_first(const void *a, const void *b)
 	return by_text(x, y);
 }
 
-static void add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t max_ns)
+static void loads_add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t max_ns)
 {
 	bool timed = sum_ns != EVENT_UNKNOWN;
 
@@ -52,7 +52,7 @@ static void add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t max_n
 }
 
 /* One for each text, those with the most time first. */
-static void fold(struct groups *g)
+static void loads_fold(struct groups *g)
 {
 	size_t i, to = 0;
 
@@ -74,7 +74,7 @@ static void fold(struct groups *g)
 }
 
 /* In text a title, in JSON a member of that name. */
-static void begin(struct sheet *s, bool any, const char *title, const char *key)
+static void loads_begin(struct sheet *s, bool any, const char *title, const char *key)
 {
 	if (!sheet_is_text(s))
 		json_array(&s->json, key);
@@ -82,7 +82,7 @@ static void begin(struct sheet *s, bool any, const char *title, const char *key)
 		fprintf(s->out, "\n%s:\n\n", title);
 }
 
-static void end(struct sheet *s)
+static void loads_end(struct sheet *s)
 {
 	if (!sheet_is_text(s))
 		json_end(&s->json);
@@ -125,12 +125,12 @@ static void put_causes(const struct events *v, struct sheet *s)
 		const struct event *x = &v->list[i];
 
 		if (x->kind == EVENT_CLASS_LOAD && *events_str(v, x->by))
-			add(&g, x->by, event_value(x, VALUE_OWN), x->duration_ns);
+			loads_add(&g, x->by, event_value(x, VALUE_OWN), x->duration_ns);
 	}
-	fold(&g);
-	begin(s, g.nr, "Methods that most of it was for", "causes");
+	loads_fold(&g);
+	loads_begin(s, g.nr, "Methods that most of it was for", "causes");
 	put_groups(v, &g, columns, s);
-	end(s);
+	loads_end(s);
 	free(g.list);
 }
 
@@ -191,12 +191,12 @@ static void put_slowest(const struct events *v, struct sheet *s)
 		if (v->list[i].kind == EVENT_CLASS_LOAD && v->list[i].duration_ns != EVENT_UNKNOWN)
 			list[nr++] = &v->list[i];
 	qsort(list, nr, sizeof(*list), longest_first);
-	begin(s, nr, "Loads that took most time", "slowest");
+	loads_begin(s, nr, "Loads that took most time", "slowest");
 	if (nr)
 		sheet_columns(s, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < MIN(nr, (size_t)NR_SHOWN); i++)
 		put_slow(v, list[i], s);
-	end(s);
+	loads_end(s);
 	free(list);
 }
 
@@ -238,11 +238,11 @@ void lasts_put(const struct events *v, struct sheet *s)
 		uint64_t reach = x->kind == EVENT_SAFEPOINT ? event_value(x, VALUE_REACH) : EVENT_UNKNOWN;
 
 		if (reach != EVENT_UNKNOWN && *events_str(v, x->last))
-			add(&g, x->last, reach, reach);
+			loads_add(&g, x->last, reach, reach);
 	}
-	fold(&g);
-	begin(s, g.nr, "Threads that were the last to reach safepoints", "lasts");
+	loads_fold(&g);
+	loads_begin(s, g.nr, "Threads that were the last to reach safepoints", "lasts");
 	put_groups(v, &g, columns, s);
-	end(s);
+	loads_end(s);
 	free(g.list);
 }

@@ -39,7 +39,7 @@ struct rows {
 	int widths[4];			/* of GETS, NONREC, REC and READS */
 };
 
-static const char *kind_of(const struct lock_row *r)
+static const char *locks_report_kind_of(const struct lock_row *r)
 {
 	return kinds[r->kind == LOCK_LOCK && !locks_is_lock(r) ? LOCK_PARK : r->kind];
 }
@@ -49,17 +49,17 @@ static uint64_t gets_of(const struct lock_row *r)
 	return r->nonrec + r->rec;
 }
 
-static uint64_t key_of(const struct lock_row *r, const struct report_opts *o)
+static uint64_t locks_report_key_of(const struct lock_row *r, const struct report_opts *o)
 {
 	return o->sort == SORT_N ? r->n : r->ns;
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int locks_report_compare(const void *p, const void *q, void *ctx)
 {
 	const struct lock_row *a = *(const struct lock_row *const *)p,
 			      *b = *(const struct lock_row *const *)q;
 	const struct rows *r = ctx;
-	uint64_t ka = key_of(a, r->o), kb = key_of(b, r->o);
+	uint64_t ka = locks_report_key_of(a, r->o), kb = locks_report_key_of(b, r->o);
 	int c = strcmp(a->class_name, b->class_name);
 
 	if (locks_is_lock(a) != locks_is_lock(b))
@@ -98,7 +98,7 @@ static void choose_notified(struct rows *r)
 	}
 }
 
-static void make_rows(struct rows *r)
+static void locks_report_make_rows(struct rows *r)
 {
 	size_t i, nr = 0;
 
@@ -131,7 +131,7 @@ static void make_rows(struct rows *r)
 		r->widths[2] = MAX(r->widths[2], snprintf(NULL, 0, "%" PRIu64, x->rec));
 		r->widths[3] = MAX(r->widths[3], snprintf(NULL, 0, "%" PRIu64, x->reads));
 	}
-	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	qsort_r(r->list, r->nr, sizeof(*r->list), locks_report_compare, r);
 	for (i = 0; i < r->nr; i++) {
 		bool other = i && locks_is_lock(r->list[i]) != locks_is_lock(r->list[i - 1]);
 
@@ -151,14 +151,14 @@ static void make_rows(struct rows *r)
 
 /* ---- rows ---- */
 
-static void put_name(const struct rows *r, const struct lock_row *x, struct buf *b)
+static void locks_report_put_name(const struct rows *r, const struct lock_row *x, struct buf *b)
 {
 	locks_put_name(x, b);
 	if (!r->one_process)
 		buf_fmt(b, " [pid %" PRIu32 "]", x->pid);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double locks_report_percent(uint64_t part, uint64_t whole)
 {
 	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
 }
@@ -178,28 +178,28 @@ static int width_of_owners(const struct rows *r)
 	return (int)width;
 }
 
-static void add_row(const struct rows *r, const struct lock_row *x, struct sheet *s)
+static void locks_report_add_row(const struct rows *r, const struct lock_row *x, struct sheet *s)
 {
 	const struct cell unknown = sheet_is_text(s) ? cell_absent : cell_none;
 	struct buf name = BUF_INIT, owner = BUF_INIT;
 	char identity[16];
 
 	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
-	put_name(r, x, &name);
+	locks_report_put_name(r, x, &name);
 	locks_put_owner(x, &owner);
 	sheet_row(s, NULL, (const struct cell[]){
 		cell_text(x->class_name),
 		x->identity ? cell_text(identity) : cell_none,
-		cell_text(kind_of(x)),
+		cell_text(locks_report_kind_of(x)),
 		cell_u64(x->pid),
-		x->counted ? cell_real(percent(x->n, x->nonrec + x->reads)) : unknown,
+		x->counted ? cell_real(locks_report_percent(x->n, x->nonrec + x->reads)) : unknown,
 		x->counted ? cell_u64(gets_of(x)) : unknown,
 		x->counted ? cell_u64(x->nonrec) : unknown,
 		cell_u64(x->n),
 		x->counted ? cell_u64(x->rec) : unknown,
 		x->counted ? cell_u64(x->reads) : unknown,
 		unknown, unknown,
-		x->counted ? cell_real(percent(x->held_ns, x->counted_ns)) : unknown,
+		x->counted ? cell_real(locks_report_percent(x->held_ns, x->counted_ns)) : unknown,
 		x->counted && x->nonrec ? cell_u64(x->held_ns / x->nonrec) : cell_none,
 		x->counted ? cell_real((double)x->held_ns / (double)MAX(x->nonrec, (uint64_t)1)) : unknown,
 		x->measured ? cell_u64(x->measured) : unknown,
@@ -229,7 +229,7 @@ static void add_row(const struct rows *r, const struct lock_row *x, struct sheet
  * Those of the list from one to before another. Text has two tables: one of locks, with the columns of Java
  * Lock Monitor (those of acquisitions only if any were counted), and one of other waits.
  */
-static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, struct sheet *s)
+static void locks_report_add_rows(const struct rows *r, size_t from, size_t to, bool locks, struct sheet *s)
 {
 	const bool counted = locks && r->counted;
 	const struct sheet_column columns[] = {
@@ -270,11 +270,11 @@ static void add_rows(const struct rows *r, size_t from, size_t to, bool locks, s
 
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	for (; from < to; from++)
-		add_row(r, r->list[from], s);
+		locks_report_add_row(r, r->list[from], s);
 	sheet_end_rows(s);
 }
 
-static const char *name_of(const char *thread)
+static const char *locks_report_name_of(const char *thread)
 {
 	return !thread ? "[several]" : *thread ? thread : "[virtual thread]";
 }
@@ -287,7 +287,7 @@ static void add_notified_row(const struct rows *r, const struct notified *x, str
 	char identity[16];
 
 	snprintf(identity, sizeof(identity), "%" PRIx32, x->identity);
-	put_name(r, &lock, &name);
+	locks_report_put_name(r, &lock, &name);
 	sheet_row(s, NULL, (const struct cell[]){
 		cell_text(x->class_name),
 		x->identity ? cell_text(identity) : cell_none,
@@ -297,8 +297,8 @@ static void add_notified_row(const struct rows *r, const struct notified *x, str
 		cell_real((double)x->ns / (double)MAX(x->n, (uint64_t)1)),
 		x->notifier ? cell_u64(x->notifier_tid) : cell_none,
 		x->waiter ? cell_u64(x->waiter_tid) : cell_none,
-		cell_text(text ? name_of(x->notifier) : x->notifier),
-		cell_text(text ? name_of(x->waiter) : x->waiter),
+		cell_text(text ? locks_report_name_of(x->notifier) : x->notifier),
+		cell_text(text ? locks_report_name_of(x->waiter) : x->waiter),
 		cell_text(name.data),
 	});
 	buf_release(&name);
@@ -310,8 +310,8 @@ static void add_notified(const struct rows *r, struct sheet *s)
 	size_t i;
 
 	for (i = 0; i < r->nr_notified; i++) {
-		notifier = MAX(notifier, (int)strlen(name_of(r->notified[i]->notifier)));
-		waiter = MAX(waiter, (int)strlen(name_of(r->notified[i]->waiter)));
+		notifier = MAX(notifier, (int)strlen(locks_report_name_of(r->notified[i]->notifier)));
+		waiter = MAX(waiter, (int)strlen(locks_report_name_of(r->notified[i]->waiter)));
 	}
 	sheet_columns(s, (const struct sheet_column[]){
 		{ "class" },
@@ -340,7 +340,7 @@ static void print_notified(const struct rows *r, FILE *out, struct sheet *s)
 		add_notified(r, s);
 }
 
-static void print_head(const struct rows *r, FILE *out)
+static void locks_report_print_head(const struct rows *r, FILE *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -358,21 +358,21 @@ static void print_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static void print_text(const struct rows *r, FILE *out)
+static void locks_report_print_text(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
 	sheet_init(&s, FORMAT_TEXT, out);
 	s.width = r->o->width;
 	sheet_choose(&s, &r->o->choice);
-	print_head(r, out);
+	locks_report_print_head(r, out);
 	if (r->nr_locks) {
 		fprintf(out, "\n Locks\n\n");
-		add_rows(r, 0, r->nr_locks, true, &s);
+		locks_report_add_rows(r, 0, r->nr_locks, true, &s);
 	}
 	if (r->nr > r->nr_locks) {
 		fprintf(out, "\n Object.wait(), conditions and other parking\n\n");
-		add_rows(r, r->nr_locks, r->nr, false, &s);
+		locks_report_add_rows(r, r->nr_locks, r->nr, false, &s);
 	}
 	print_notified(r, out, &s);
 	report_print_hidden(r->nr_hidden + sheet_nr_hidden(&s), out);
@@ -381,7 +381,7 @@ static void print_text(const struct rows *r, FILE *out)
 		fputs("\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n", out);
 }
 
-static void put_head(const struct rows *r, struct json *j)
+static void locks_report_put_head(const struct rows *r, struct json *j)
 {
 	report_json_begin(j, "locks");
 	json_object(j, "source");
@@ -397,15 +397,15 @@ static void put_head(const struct rows *r, struct json *j)
 	tallies_json(&r->tallies, TALLY_ENTERS, &r->o->select, j);
 }
 
-static void print_data(const struct rows *r, FILE *out)
+static void locks_report_print_data(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
 	sheet_init(&s, r->o->format, out);
 	sheet_choose(&s, &r->o->choice);
-	put_head(r, &s.json);
+	locks_report_put_head(r, &s.json);
 	json_array(&s.json, "locks");
-	add_rows(r, 0, r->nr, true, &s);
+	locks_report_add_rows(r, 0, r->nr, true, &s);
 	json_end(&s.json);
 	if (r->nr_notified && r->o->format == FORMAT_JSON) {
 		json_array(&s.json, "notified");
@@ -458,7 +458,7 @@ static bool wants_chains(const struct report_opts *o)
 	return o->argument && *o->argument;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int locks_report_check(const struct report_opts *o, struct err *e)
 {
 	if (wants_chains(o) && strcmp(o->argument, "chains"))
 		return err_set(e, EINVAL, "invalid value '%s' of --locks (expected: chains)", o->argument);
@@ -480,13 +480,13 @@ static int locks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	if (!ret)
 		ret = tallies_read(&r.tallies, &r.m.names, t, e);
 	if (!ret) {
-		make_rows(&r);
+		locks_report_make_rows(&r);
 		if (o->format == FORMAT_TEXT)
-			print_text(&r, out);
+			locks_report_print_text(&r, out);
 		else if (o->format == FORMAT_HPROF)
 			print_hprof(&r, t, out);
 		else
-			print_data(&r, out);
+			locks_report_print_data(&r, out);
 		ret = !r.nr && (r.m.nr_rows || r.m.nr_left_out);
 	}
 	free(r.list);
@@ -508,7 +508,7 @@ const struct report report_locks = {
 	.argument = "chains",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),
-	.check = check,
+	.check = locks_report_check,
 	.filters = RULE_BIT(RULE_EVENT) | RULE_BIT(RULE_CLASS),
 	.needs = "a trace with waits for locks",
 	.follows = FOLLOWS_CHOICE "pid comm limit sort",

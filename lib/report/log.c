@@ -13,7 +13,7 @@
 /* the last is the note of text */
 enum { AT_FIELDS = 10, AT_VALUES, AT_LABELS = AT_VALUES + VALUE_NR - 1, NR_CELLS = AT_LABELS + 2 };
 
-static void set_columns(struct sheet_column *c)
+static void log_set_columns(struct sheet_column *c)
 {
 	enum event_value v;
 
@@ -34,7 +34,7 @@ static void set_columns(struct sheet_column *c)
 	c[NR_CELLS - 1] = (struct sheet_column){ NULL, "What", -1 };
 }
 
-static void put_value(struct buf *b, const char *before, uint64_t v, const char *after)
+static void log_put_value(struct buf *b, const char *before, uint64_t v, const char *after)
 {
 	if (v != EVENT_UNKNOWN)
 		buf_fmt(b, "%s%" PRIu64 "%s", before, v, after);
@@ -62,7 +62,7 @@ static const char *labels_of(const struct events *v, const struct event *x)
 	return x->labels == THREADLABELS_UNKNOWN ? "" : events_str(v, x->labels);
 }
 
-static void put_text(const struct events *v, struct buf *b, const char *before, uint32_t string)
+static void log_put_text(const struct events *v, struct buf *b, const char *before, uint32_t string)
 {
 	if (!*events_str(v, string))
 		return;
@@ -86,26 +86,26 @@ static void put_note(const struct events *v, const struct event *x, struct buf *
 	const char *cause = events_str(v, x->cause);
 
 	quote_add(b, events_str(v, x->what));
-	put_value(b, " = ", event_value(x, VALUE_VALUE), "");
+	log_put_value(b, " = ", event_value(x, VALUE_VALUE), "");
 	if (x->fields_len)
 		buf_str(b, ": ");
 	fields_put_text(b, events_fields(v, x), x->fields_len);
-	put_value(b, " @ ", event_value(x, VALUE_BCI), "");
+	log_put_value(b, " @ ", event_value(x, VALUE_BCI), "");
 	if (*cause) {
 		buf_str(b, x->kind == EVENT_EXCEPTION ? " in " : is_loaded(x) ? " by " : ", ");
 		quote_add(b, cause);
 	}
 	if (event_value(x, VALUE_CAUGHT) == 0)
 		buf_str(b, ", not caught by Java code");
-	put_value(b, ", tier ", event_value(x, VALUE_TIER), "");
-	put_value(b, ", ", event_value(x, VALUE_BYTECODE), " bytes");
+	log_put_value(b, ", tier ", event_value(x, VALUE_TIER), "");
+	log_put_value(b, ", ", event_value(x, VALUE_BYTECODE), " bytes");
 	if (event_value(x, VALUE_REACH) != EVENT_UNKNOWN) {
 		buf_str(b, ", reached in ");
 		report_put_duration(b, event_value(x, VALUE_REACH));
 	}
-	put_text(v, b, ", last ", x->last);
-	put_text(v, b, " for ", x->by);
-	put_text(v, b, " from ", x->source);
+	log_put_text(v, b, ", last ", x->last);
+	log_put_text(v, b, " for ", x->by);
+	log_put_text(v, b, " from ", x->source);
 	put_heap(b, x);
 	if (*labels_of(v, x)) {
 		buf_str(b, " [");
@@ -119,7 +119,7 @@ static struct cell cell_known(bool has, uint64_t v)
 	return !has ? cell_absent : v == EVENT_UNKNOWN ? cell_none : cell_u64(v);
 }
 
-static void put_row(const struct events *v, const struct event *x, struct sheet *s)
+static void log_put_row(const struct events *v, const struct event *x, struct sheet *s)
 {
 	const char *thread = x->thread ? consumer_name(&v->strings.consumers, x->thread) : NULL;
 	const char *cause = events_str(v, x->cause);
@@ -185,7 +185,7 @@ static uint32_t parse_kinds(const char *text, struct err *e)
 	return kinds ? kinds : EVENT_KINDS_HAPPEN;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int log_check(const struct report_opts *o, struct err *e)
 {
 	return parse_kinds(o->argument, e) ? 0 : -EINVAL;
 }
@@ -203,7 +203,7 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	if (r)
 		return r;
 	nr = o->limit ? MIN(v.nr, (size_t)o->limit) : v.nr;
-	set_columns(columns);
+	log_set_columns(columns);
 	sheet_init(&s, o->format, out);
 	sheet_choose(&s, &o->choice);
 	event_report_json(&v, &s.json, "log");
@@ -214,7 +214,7 @@ static int log_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	}
 	sheet_columns(&s, columns, NR_CELLS);
 	for (i = 0; i < nr; i++)
-		put_row(&v, &v.list[i], &s);
+		log_put_row(&v, &v.list[i], &s);
 	sheet_end_rows(&s);
 	nr_hidden = v.nr - nr + sheet_nr_hidden(&s);
 	json_end(&s.json);
@@ -234,7 +234,7 @@ const struct report report_log = {
 	.argument = "kinds",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
-	.check = check,
+	.check = log_check,
 	.needs = "a trace with events of JVMs",
 	.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE "limit",
 	.reasons = event_reasons,

@@ -82,7 +82,7 @@ static struct mean_point *get_point(struct mean_line *l, double size)
 	return &l->points[at];
 }
 
-static void add_node(struct means *m, uint32_t node, double size)
+static void means_add_node(struct means *m, uint32_t node, double size)
 {
 	const struct flow *f = &m->v->m->flow;
 	uint32_t consumer = f->nodes[node].consumer, *at = map_put(&m->line_of, consumer);
@@ -98,7 +98,7 @@ static void add_node(struct means *m, uint32_t node, double size)
 	flow_sum(&p->cum, flow_cum(f, node)[0]);
 }
 
-static void collect(struct means *m)
+static void means_collect(struct means *m)
 {
 	const struct flow *f = &m->v->m->flow;
 	uint32_t i = flow_next(f, FLOW_NONE), end;
@@ -112,7 +112,7 @@ static void collect(struct means *m)
 		end = flow_next_outside(f, i);
 		while ((i = flow_next(f, i)) != end)
 			if (f->rl[i] == 1)
-				add_node(m, i, size);
+				means_add_node(m, i, size);
 	}
 }
 
@@ -130,7 +130,7 @@ static void drop_uncalled(struct mean_line *l)
 	l->nr_points = nr;
 }
 
-static int compare(const void *p, const void *q)
+static int means_compare(const void *p, const void *q)
 {
 	const struct mean_line *a = p, *b = q;
 
@@ -142,7 +142,7 @@ static int compare(const void *p, const void *q)
 }
 
 /* The lines that are drawn come first; how many they are. */
-static size_t choose(struct means *m)
+static size_t means_choose(struct means *m)
 {
 	const struct selection *s = &m->v->o->select;
 	const struct selection symbols = { .symbols = s->symbols };
@@ -156,7 +156,7 @@ static size_t choose(struct means *m)
 		drop_uncalled(l);
 	}
 	if (m->nr_lines)
-		qsort(m->lines, m->nr_lines, sizeof(*m->lines), compare);
+		qsort(m->lines, m->nr_lines, sizeof(*m->lines), means_compare);
 	for (i = 0; i < m->nr_lines && i < most && m->lines[i].nr_points; i++)
 		for (k = 0; k < m->lines[i].nr_points; k++) {
 			const struct mean_point *p = &m->lines[i].points[k];
@@ -223,7 +223,7 @@ static void put_point(const struct means *m, const char *name, const struct mean
 	buf_release(&text);
 }
 
-static void put_line(const struct means *m, size_t nr, double bottom, struct buf *b)
+static void means_put_line(const struct means *m, size_t nr, double bottom, struct buf *b)
 {
 	const struct mean_line *l = &m->lines[nr];
 	struct buf name = BUF_INIT, points = BUF_INIT, text = BUF_INIT;
@@ -261,7 +261,7 @@ static void draw(const struct means *m, size_t nr, struct buf *b)
 		m->key);
 	svg_text(b, LEFT, 24, " font-size=\"16\" font-weight=\"bold\"", title.data);
 	for (k = 0; k < nr; k++)
-		put_line(m, k, bottom, b);
+		means_put_line(m, k, bottom, b);
 	svg_axes(b, LEFT, WIDTH - RIGHT, top, HIGH);
 	for (i = 0; i <= SVG_TICKS; i++) {
 		svg_amount(b, LEFT - 6, bottom - (double)i / SVG_TICKS * HIGH + 4, " text-anchor=\"end\"",
@@ -283,8 +283,8 @@ int means_print(const struct view *v, FILE *out, struct err *e)
 	size_t nr, i;
 	int r = 0;
 
-	collect(&m);
-	nr = choose(&m);
+	means_collect(&m);
+	nr = means_choose(&m);
 	if (nr) {
 		draw(&m, nr, &b);
 		fwrite(b.data, 1, b.len, out);

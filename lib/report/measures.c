@@ -66,7 +66,7 @@ void measures_init(struct measures *t, const struct view *v, FILE *out)
 	t->sheet.width = v->o->width;
 }
 
-static void add(struct measures *t, struct measures_column m, const struct sheet_column *c)
+static void measures_add_values(struct measures *t, struct measures_column m, const struct sheet_column *c)
 {
 	VEC_GROW(t->columns, t->nr, t->alloc_columns);
 	VEC_GROW(t->cells, t->nr, t->alloc_cells);
@@ -80,7 +80,7 @@ void measures_own(struct measures *t, const struct sheet_column *columns, size_t
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		add(t, (struct measures_column){ MEASURE_OWN }, &columns[i]);
+		measures_add_values(t, (struct measures_column){ MEASURE_OWN }, &columns[i]);
 }
 
 static const struct sheet_column consumer_columns[] = {
@@ -95,7 +95,7 @@ void measures_consumer(struct measures *t)
 
 	if (!sheet_is_text(&t->sheet))
 		for (what = MEASURE_NAME; what <= MEASURE_TID; what++)
-			add(t, (struct measures_column){ what }, &consumer_columns[what]);
+			measures_add_values(t, (struct measures_column){ what }, &consumer_columns[what]);
 }
 
 /*
@@ -160,7 +160,7 @@ static void add_count(struct measures *t, const struct measure *x, unsigned int 
 		c.key = model_kind_name(s->kind);
 		c.of = model_str(m, s->name);
 	}
-	add(t, (struct measures_column){ MEASURE_COUNT, .at = source }, &c);
+	measures_add_values(t, (struct measures_column){ MEASURE_COUNT, .at = source }, &c);
 }
 
 static bool is_hidden(const struct measures *t, const struct measure *x, unsigned int metric)
@@ -191,7 +191,7 @@ static void add_measure(struct measures *t, const struct measure *x, unsigned in
 			      !!model_delta(t->v->m, metric));
 	c.decimals = x->what == MEASURE_PERCENT ? 2 : u->decimals;
 	c.digits = 9;
-	add(t, (struct measures_column){ x->what, x->of, metric }, &c);
+	measures_add_values(t, (struct measures_column){ x->what, x->of, metric }, &c);
 }
 
 /* n of a first source without metrics, then a group for each metric. */
@@ -219,7 +219,8 @@ static void add_array(struct measures *t, const struct measure *x, const char *k
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		add(t, (struct measures_column){ x->what, x->of, i }, &(struct sheet_column){ key, .of = "" });
+		measures_add_values(t, (struct measures_column){ x->what, x->of, i },
+				    &(struct sheet_column){ key, .of = "" });
 }
 
 static void add_json(struct measures *t, const struct measure *x)
@@ -229,7 +230,8 @@ static void add_json(struct measures *t, const struct measure *x)
 	switch (x->what) {
 	case MEASURE_COUNT:
 		if (!x->json)
-			add(t, (struct measures_column){ MEASURE_N }, &(struct sheet_column){ "n" });
+			measures_add_values(t, (struct measures_column){ MEASURE_N },
+					    &(struct sheet_column){ "n" });
 		if (x->json || m->nr_sources > 1)
 			add_array(t, x, "ns", m->nr_sources);
 		break;

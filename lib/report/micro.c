@@ -28,7 +28,7 @@ static uint32_t find_symbol(const struct micro *x, const char *name, const char 
 	return MAP_NONE;
 }
 
-static bool is_wanted(const void *ctx, const struct model *m, const struct consumer *c)
+static bool micro_is_wanted(const void *ctx, const struct model *m, const struct consumer *c)
 {
 	return find_symbol(ctx, model_str(m, c->name), c->module ? model_str(m, c->module) : "") != MAP_NONE;
 }
@@ -51,7 +51,7 @@ int micro_read(struct micro *x, struct err *e)
 	const struct view *v = x->v;
 	const struct profile_opts *po = v->o->profile;
 	const struct annotate_opts ao = {
-		.wanted = is_wanted, .ctx = x, .select = &v->o->select,
+		.wanted = micro_is_wanted, .ctx = x, .select = &v->o->select,
 		.metrics = &po->metrics,
 	};
 	struct resolve_opts ro = po->names;

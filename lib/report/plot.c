@@ -92,7 +92,7 @@ static struct plot_call call_of(const struct plotter *p, const struct completed_
 	};
 }
 
-static void on_left(void *ctx, const struct completed_call *x)
+static void plot_on_left(void *ctx, const struct completed_call *x)
 {
 	struct plotter *p = ctx;
 
@@ -125,7 +125,7 @@ static void on_dispatch(void *ctx, const struct timeline_event *x)
 	*off = (struct off){ x->kind == TIMELINE_OFF ? x->time_ns : 0, x->state };
 }
 
-static int on_event(void *ctx, const struct rec_event *r)
+static int plot_on_event(void *ctx, const struct rec_event *r)
 {
 	struct plotter *p = ctx;
 
@@ -272,7 +272,7 @@ static void divide_all(struct plotter *p)
 
 static int read_others(struct plotter *p, struct trace_reader *t, struct err *e)
 {
-	static const struct trace_sink others = { .event = on_event, .samples = on_samples };
+	static const struct trace_sink others = { .event = plot_on_event, .samples = on_samples };
 
 	p->lock_event = find_lock_event(&p->c.names);
 	return trace_read(t, &others, p, e);
@@ -286,7 +286,7 @@ static void find_known(const struct plotter *p, bool *known)
 	known[PLOT_IO] = known[PLOT_OFF] = p->c.timeline.nr_dispatches;
 }
 
-static void release(struct plotter *p)
+static void plot_release(struct plotter *p)
 {
 	spread_release(&p->plot.elapsed);
 	free(p->plot.calls);
@@ -299,9 +299,10 @@ static void release(struct plotter *p)
 	completed_release(&p->c);
 }
 
-static int read_all(struct plotter *p, struct trace_reader *t, const struct report_opts *o, struct err *e)
+static int plot_read_all(struct plotter *p, struct trace_reader *t, const struct report_opts *o,
+			 struct err *e)
 {
-	static const struct completed_sink calls = { .left = on_left, .dispatch = on_dispatch };
+	static const struct completed_sink calls = { .left = plot_on_left, .dispatch = on_dispatch };
 	int r = completed_init(&p->c, t, o, e);
 
 	if (!r)
@@ -322,7 +323,7 @@ int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, s
 	int r;
 
 	p.function.symbols = (struct opt_list){ .items = &name, .nr_items = 1 };
-	r = read_all(&p, t, o, e);
+	r = plot_read_all(&p, t, o, e);
 	if (!r) {
 		divide_all(&p);
 		p.plot.function = o->argument;
@@ -333,7 +334,7 @@ int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, s
 		fwrite(b.data, 1, b.len, out);
 	}
 	buf_release(&b);
-	release(&p);
+	plot_release(&p);
 	return r;
 }
 
@@ -443,7 +444,7 @@ void plot_rows_read(struct plot_rows *rows, struct trace_reader *t, const struct
 	own.profile = &profile;
 	if (read_rows(&p, t, &own, &e))
 		plot_rows_release(rows);
-	release(&p);
+	plot_release(&p);
 }
 
 void plot_rows_release(struct plot_rows *p)

@@ -64,7 +64,7 @@ static unsigned int column_of(const struct plot *p, uint64_t at_ns)
 	return MIN((unsigned int)(share * NR_COLUMNS), NR_COLUMNS - 1u);
 }
 
-static void put_times(struct plot *p, struct buf *b)
+static void plot_svg_put_times(struct plot *p, struct buf *b)
 {
 	struct plot_sum *g = xcalloc(NR_COLUMNS, sizeof(*g));
 	double most = 1, bottom = TIME_TOP + TIME_HIGH;
@@ -238,7 +238,7 @@ void plot_put_svg(struct plot *p, struct buf *b)
 	svg_text(b, LEFT, 24, " font-size=\"16\" font-weight=\"bold\"", p->function);
 	put_numbers(p, b);
 	put_legend(p, b);
-	put_times(p, b);
+	plot_svg_put_times(p, b);
 	put_spread(p, b);
 	put_unknown(p, b);
 	svg_end(b);

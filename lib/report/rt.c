@@ -53,7 +53,7 @@ static void print_process(const struct view *v, uint32_t consumer, FILE *out)
 }
 
 /* Threads as hexadecimal number and name, functions with the kind of their code before them. */
-static void put_name(const struct view *v, uint32_t consumer, struct buf *b)
+static void rt_put_name(const struct view *v, uint32_t consumer, struct buf *b)
 {
 	const struct consumer *c = &v->m->consumers.items[consumer];
 
@@ -91,14 +91,14 @@ static uint64_t nr_callees(const struct flow *f, uint32_t node)
 }
 
 /* level: NULL of a process, which has none. */
-static void print_row(struct measures *t, uint32_t i, const uint32_t *level, struct buf *name)
+static void rt_print_row(struct measures *t, uint32_t i, const uint32_t *level, struct buf *name)
 {
 	const struct flow *f = &t->v->m->flow;
 	const struct flow_node *node = &f->nodes[i];
 	const uint64_t *base = flow_base(f, i);
 	uint64_t callees = nr_callees(f, i);
 
-	put_name(t->v, node->consumer, name);
+	rt_put_name(t->v, node->consumer, name);
 	measures_row(t, NULL, (const struct cell[NR_CELLS]){
 		[AT_LEVEL] = level ? cell_u64(*level) : cell_none,
 		[AT_CALLEES] = cell_u64(callees), [AT_N] = cell_u64(node->n), [AT_CEE] = cell_u64(callees),
@@ -107,7 +107,7 @@ static void print_row(struct measures *t, uint32_t i, const uint32_t *level, str
 		&(struct measured){ node->consumer, node->n, { base, flow_cum(f, i) } });
 }
 
-static void print_rows(struct measures *t, struct contexts *walk)
+static void rt_print_rows(struct measures *t, struct contexts *walk)
 {
 	const struct view *v = t->v;
 	bool in_process = false;	/* the root is a process; text has none */
@@ -123,7 +123,7 @@ static void print_rows(struct measures *t, struct contexts *walk)
 		if (process && sheet_is_text(&t->sheet))
 			print_process(v, consumer, t->sheet.out);
 		else
-			print_row(t, walk->node, process ? NULL : &level, &name);
+			rt_print_row(t, walk->node, process ? NULL : &level, &name);
 	}
 	buf_release(&name);
 }
@@ -150,7 +150,7 @@ static int rt_print(struct view *v, FILE *out, struct err *e)
 		measures_consumer(&t);
 	measures_own(&t, own + AT_MARGIN, NR_CELLS - AT_MARGIN);
 	measures_begin(&t, "rows");
-	print_rows(&t, &walk);
+	rt_print_rows(&t, &walk);
 	json_end(&t.sheet.json);
 	measures_end(&t, contexts_hidden(&walk));
 	return 0;

@@ -88,7 +88,7 @@ static const struct sheet_column columns[] = {
 	{ NULL, "Thread -> thread that gets the CPU, or (interrupt)", .before = "  " },
 };
 
-static void begin(struct printer *p)
+static void schedline_begin(struct printer *p)
 {
 	p->begun = true;
 	sheet_init(&p->sheet, p->o->format, p->out);
@@ -102,7 +102,7 @@ static void begin(struct printer *p)
 	sheet_columns(&p->sheet, columns, ARRAY_SIZE(columns));
 }
 
-static void put_thread(struct buf *b, const struct sched_thread *t)
+static void schedline_put_thread(struct buf *b, const struct sched_thread *t)
 {
 	if (!t) {
 		buf_str(b, "[other]");
@@ -115,14 +115,14 @@ static void put_thread(struct buf *b, const struct sched_thread *t)
 }
 
 /* What text says of the threads: "a [1] -> b [2]", or "a [1] (interrupt)". */
-static void put_threads(const struct sched_line *l, const char *interrupt, struct buf *b)
+static void schedline_put_threads(const struct sched_line *l, const char *interrupt, struct buf *b)
 {
-	put_thread(b, l->out);
+	schedline_put_thread(b, l->out);
 	buf_str(b, l->is_intr ? " (" : " -> ");
 	if (l->is_intr)
 		quote_add(b, interrupt);
 	else
-		put_thread(b, l->in);
+		schedline_put_thread(b, l->in);
 	buf_str(b, l->is_intr ? ")" : "");
 }
 
@@ -132,7 +132,7 @@ static struct cell cell_thread(const struct sched_thread *t)
 }
 
 /* of: the model; at: the index of one of its threads, SIZE_MAX: none. */
-static void json_thread(struct json *j, const char *key, const void *of, uint64_t at)
+static void schedline_json_thread(struct json *j, const char *key, const void *of, uint64_t at)
 {
 	const struct sched_model *m = of;
 	const struct sched_thread *t;
@@ -151,10 +151,10 @@ static void json_thread(struct json *j, const char *key, const void *of, uint64_
 
 static struct cell cell_object(const struct sched_model *m, const struct sched_thread *t)
 {
-	return cell_made(json_thread, m, t ? (uint64_t)(t - m->threads) : SIZE_MAX);
+	return cell_made(schedline_json_thread, m, t ? (uint64_t)(t - m->threads) : SIZE_MAX);
 }
 
-static void add_row(struct printer *p, const struct sched_line *l)
+static void schedline_add_row(struct printer *p, const struct sched_line *l)
 {
 	const struct cell none = p->o->format == FORMAT_JSON ? cell_none : cell_absent;
 	const char *state = l->is_intr || !l->out ? NULL : sched_state_letter(l->state);
@@ -168,7 +168,7 @@ static void add_row(struct printer *p, const struct sched_line *l)
 		intr = cell_text(interrupt.data);
 	}
 	if (sheet_is_text(&p->sheet))
-		put_threads(l, interrupt.data, &threads);
+		schedline_put_threads(l, interrupt.data, &threads);
 	sheet_row(&p->sheet, NULL, (const struct cell[ARRAY_SIZE(columns)]){
 		cell_u64(l->time_ns - p->m->trace_start_ns),
 		cell_u64(l->cpu),
@@ -187,7 +187,7 @@ static void add_row(struct printer *p, const struct sched_line *l)
 	buf_release(&interrupt);
 }
 
-static void print_line(void *ctx, const struct sched_line *l)
+static void schedline_print_line(void *ctx, const struct sched_line *l)
 {
 	struct printer *p = ctx;
 	const struct report_opts *o = p->o;
@@ -204,8 +204,8 @@ static void print_line(void *ctx, const struct sched_line *l)
 	}
 	p->nr++;
 	if (!p->begun)
-		begin(p);
-	add_row(p, l);
+		schedline_begin(p);
+	schedline_add_row(p, l);
 }
 
 static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
@@ -216,14 +216,14 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 	int r = sched_read(&sums, t, &opts, e);
 
 	/* Once for the sums that are said first, once for the lines. */
-	opts.line = print_line;
+	opts.line = schedline_print_line;
 	opts.line_ctx = &p;
 	if (!r)
 		r = sched_kept_init(&p.kept, &sums, &o->select, t, e);
 	if (!r)
 		r = sched_read(&m, t, &opts, e);
 	if (!r && !p.begun)
-		begin(&p);
+		schedline_begin(&p);
 	if (p.begun) {
 		sheet_end_rows(&p.sheet);
 		json_end(&p.sheet.json);

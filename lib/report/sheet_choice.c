@@ -102,7 +102,7 @@ static bool is_shown(const struct sheet *s, const struct sheet_column *c)
  * Of several with that name, the one that text shows by itself; nr_all: there is none. If text shows no
  * "name", its last column is what rows are about, whatever stands above it.
  */
-static size_t find(const struct sheet *s, const char *name)
+static size_t sheet_choice_find(const struct sheet *s, const char *name)
 {
 	const struct sheet_chosen *x = s->chosen;
 	size_t i, found = x->nr_all, last = x->nr_all;
@@ -146,7 +146,7 @@ static void add_column(struct sheet *s, size_t from)
 	x->columns[s->nr_columns++] = c;
 }
 
-static void choose_columns(struct sheet *s)
+static void sheet_choice_choose_columns(struct sheet *s)
 {
 	struct sheet_chosen *x = s->chosen;
 	const struct opt_list *l = &x->choice->columns;
@@ -154,7 +154,7 @@ static void choose_columns(struct sheet *s)
 
 	s->nr_columns = 0;
 	for (i = 0; i < l->nr_items; i++) {
-		at = find(s, l->items[i]);
+		at = sheet_choice_find(s, l->items[i]);
 		if (at == x->nr_all)
 			continue;
 		if (x->choice->found)
@@ -217,17 +217,17 @@ void sheet_chosen_columns(struct sheet *s)
 	x->columns = xrealloc(x->columns, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->columns));
 	x->cells = xrealloc(x->cells, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->cells));
 	x->from = xrealloc(x->from, (x->nr_all + x->choice->columns.nr_items) * sizeof(*x->from));
-	x->by = by ? find(s, by + (*by == '-' || *by == '+')) : x->nr_all;
+	x->by = by ? sheet_choice_find(s, by + (*by == '-' || *by == '+')) : x->nr_all;
 	if (x->choice->found) {
 		x->choice->found->sort |= x->by < x->nr_all;
 		note_names(s, x->choice->found);
 	}
-	choose_columns(s);
+	sheet_choice_choose_columns(s);
 }
 
 /* ---- rows ---- */
 
-static void print(struct sheet *s, const char *key, const struct cell *cells)
+static void sheet_choice_print(struct sheet *s, const char *key, const struct cell *cells)
 {
 	struct sheet_chosen *x = s->chosen;
 	size_t i;
@@ -240,7 +240,7 @@ static void print(struct sheet *s, const char *key, const struct cell *cells)
 }
 
 /* What a cell points to is the caller's, and may be gone when all rows are there. */
-static void keep(struct cell *c)
+static void sheet_choice_keep(struct cell *c)
 {
 	const char **texts;
 	size_t i;
@@ -267,7 +267,7 @@ static void keep(struct cell *c)
 	}
 }
 
-static void drop(struct cell *c)
+static void sheet_choice_drop(struct cell *c)
 {
 	size_t i;
 
@@ -288,7 +288,7 @@ void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells
 	size_t i;
 
 	if (x->by == x->nr_all || key) {	/* one with a key is a sum, in its own place */
-		print(s, key, cells);
+		sheet_choice_print(s, key, cells);
 		return;
 	}
 	VEC_GROW(x->rows, x->nr_rows, x->alloc_rows);
@@ -298,22 +298,22 @@ void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells
 	};
 	memcpy(k->cells, cells, x->nr_all * sizeof(*cells));
 	for (i = 0; i < x->nr_all; i++)
-		keep(&k->cells[i]);
+		sheet_choice_keep(&k->cells[i]);
 	x->nr_rows++;
 }
 
-static bool is_text(const struct cell *c)
+static bool sheet_choice_is_text(const struct cell *c)
 {
 	return c->type == CELL_TEXT || c->type == CELL_WORD || c->type == CELL_LABEL;
 }
 
-static const char *text_of(const struct cell *c)
+static const char *sheet_choice_text_of(const struct cell *c)
 {
 	return c->type == CELL_WORD ? c->word : c->text;
 }
 
 /* What has no value in that column is last in either order; -inf: none. */
-static double number(const struct cell *c)
+static double sheet_choice_number(const struct cell *c)
 {
 	switch (c->type) {
 	case CELL_U64:
@@ -331,22 +331,24 @@ static double number(const struct cell *c)
 }
 
 /* Numbers from the largest on, texts by the alphabet; "+" and "-" before the name: upwards, downwards. */
-static int compare(const void *p, const void *q, void *ctx)
+static int sheet_choice_compare(const void *p, const void *q, void *ctx)
 {
 	const struct kept *a = p, *b = q;
 	const struct sheet_chosen *x = ctx;
 	const struct cell *ca = &a->cells[x->by], *cb = &b->cells[x->by];
 	const char sign = *x->choice->sort;
-	bool has_a = is_text(ca) || number(ca) > -INFINITY, has_b = is_text(cb) || number(cb) > -INFINITY;
+	bool has_a = sheet_choice_is_text(ca) || sheet_choice_number(ca) > -INFINITY;
+	bool has_b = sheet_choice_is_text(cb) || sheet_choice_number(cb) > -INFINITY;
 	int c;
 
 	if (has_a != has_b)
 		return has_a ? -1 : 1;
-	if (is_text(ca) && is_text(cb)) {
-		c = strcmp(text_of(ca), text_of(cb));
+	if (sheet_choice_is_text(ca) && sheet_choice_is_text(cb)) {
+		c = strcmp(sheet_choice_text_of(ca), sheet_choice_text_of(cb));
 		c = sign == '-' ? -c : c;
 	} else {
-		c = (number(ca) > number(cb)) - (number(ca) < number(cb));
+		c = (sheet_choice_number(ca) > sheet_choice_number(cb)) -
+		    (sheet_choice_number(ca) < sheet_choice_number(cb));
 		c = sign == '+' ? c : -c;
 	}
 	return c ? c : (a->number > b->number) - (a->number < b->number);
@@ -360,7 +362,7 @@ void sheet_end_rows(struct sheet *s)
 
 	if (!x || !x->nr_rows)
 		return;
-	qsort_r(x->rows, x->nr_rows, sizeof(*x->rows), compare, x);
+	qsort_r(x->rows, x->nr_rows, sizeof(*x->rows), sheet_choice_compare, x);
 	nr = x->choice->limit ? MIN((uint64_t)x->nr_rows, x->choice->limit) : x->nr_rows;
 	x->nr_hidden += x->nr_rows - nr;
 	for (i = 0; i < x->nr_rows; i++) {
@@ -368,9 +370,9 @@ void sheet_end_rows(struct sheet *s)
 
 		s->style = r->style;
 		if (i < nr)
-			print(s, NULL, r->cells);
+			sheet_choice_print(s, NULL, r->cells);
 		for (k = 0; k < x->nr_all; k++)
-			drop(&r->cells[k]);
+			sheet_choice_drop(&r->cells[k]);
 		free(r->cells);
 	}
 	s->style = style;

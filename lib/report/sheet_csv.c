@@ -30,7 +30,7 @@ void sheet_csv_begin(struct sheet *s)
 	buf_release(&line);
 }
 
-static void put_field(const struct sheet_column *c, const struct cell *cell, struct buf *line)
+static void sheet_csv_put_field(const struct sheet_column *c, const struct cell *cell, struct buf *line)
 {
 	struct buf text = BUF_INIT;
 
@@ -80,7 +80,7 @@ void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells)
 		if (!s->columns[i].key)
 			continue;
 		buf_str(&line, any ? "," : "");
-		put_field(&s->columns[i], &cells[i], &line);
+		sheet_csv_put_field(&s->columns[i], &cells[i], &line);
 		any = true;
 	}
 	buf_putc(&line, '\n');

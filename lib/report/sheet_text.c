@@ -40,7 +40,7 @@ static void align(struct buf *line, size_t start, int width)
  * In the style where colours are wanted; the line itself has no escape sequence, so that its length is its
  * width.
  */
-static void print_line(struct sheet *s, struct buf *line, enum term_style style)
+static void sheet_text_print_line(struct sheet *s, struct buf *line, enum term_style style)
 {
 	const char *on = style == TERM_PLAIN ? "" : term_style(style);
 
@@ -77,7 +77,7 @@ static void print_names(struct sheet *s, struct buf *line)
 		}
 	}
 	if (any)
-		print_line(s, line, TERM_PLAIN);
+		sheet_text_print_line(s, line, TERM_PLAIN);
 	buf_reset(line);
 }
 
@@ -97,7 +97,7 @@ void sheet_text_begin(struct sheet *s)
 		any = true;
 	}
 	if (any)
-		print_line(s, &line, s->style);
+		sheet_text_print_line(s, &line, s->style);
 	buf_release(&line);
 }
 
@@ -124,7 +124,8 @@ static void put_cut(const struct sheet *s, const char *name, struct buf *line)
 	buf_str(line, name + cut_at(name, len - (room - 3 - half)));
 }
 
-static void put_text(const struct sheet *s, const struct sheet_column *c, const char *text, struct buf *line)
+static void sheet_text_put_text(const struct sheet *s, const struct sheet_column *c, const char *text,
+				struct buf *line)
 {
 	struct buf b = BUF_INIT;
 
@@ -159,7 +160,7 @@ static void put_cell(const struct sheet *s, const struct sheet_column *c, const 
 		break;
 	case CELL_TEXT:
 	case CELL_LABEL:
-		put_text(s, c, cell->text, line);
+		sheet_text_put_text(s, c, cell->text, line);
 		break;
 	case CELL_WORD:
 		quote_add(line, cell->word);
@@ -198,7 +199,7 @@ void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells)
 		any = true;
 	}
 	if (any)
-		print_line(s, &line, s->style);
+		sheet_text_print_line(s, &line, s->style);
 	buf_release(&line);
 }
 

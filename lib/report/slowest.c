@@ -69,7 +69,7 @@ static void keep_slowest(struct slowest *s, const struct completed_call *x)
 	s->list[at].call = *x;
 }
 
-static bool is_wanted(struct slowest *s, uint32_t consumer)
+static bool slowest_calls_is_wanted(struct slowest *s, uint32_t consumer)
 {
 	if (s->last != consumer)
 		s->last_wanted = selection_has(&s->function, &s->c.m, consumer);
@@ -77,11 +77,11 @@ static bool is_wanted(struct slowest *s, uint32_t consumer)
 	return s->last_wanted;
 }
 
-static void on_left(void *ctx, const struct completed_call *x)
+static void slowest_calls_on_left(void *ctx, const struct completed_call *x)
 {
 	struct slowest *s = ctx;
 
-	if (!x->selected || !is_wanted(s, x->consumer))
+	if (!x->selected || !slowest_calls_is_wanted(s, x->consumer))
 		return;
 	call_stats_add(&s->stats, x);
 	if (x->whole)
@@ -196,7 +196,7 @@ static void look_event(struct slowest *s, struct slow *slow, const struct rec_ev
 	p->time_ns += to - from;
 }
 
-static int on_event(void *ctx, const struct rec_event *r)
+static int slowest_calls_on_event(void *ctx, const struct rec_event *r)
 {
 	struct slowest *s = ctx;
 	size_t i;
@@ -209,7 +209,7 @@ static int on_event(void *ctx, const struct rec_event *r)
 static int look_inside(struct slowest *s, struct trace_reader *t, struct err *e)
 {
 	static const struct completed_sink calls = { look_entered, look_left, look_dispatch };
-	static const struct trace_sink events = { .event = on_event };
+	static const struct trace_sink events = { .event = slowest_calls_on_event };
 	size_t i;
 	int r;
 
@@ -253,12 +253,12 @@ static const char *part_name(const struct slowest *s, const struct part *p)
 		p->kind == PART_EVENT ? model_str(&s->c.m, p->what) : "";
 }
 
-static const char *thread_name(const struct slowest *s, const struct completed_call *x)
+static const char *slowest_calls_thread_name(const struct slowest *s, const struct completed_call *x)
 {
 	return completed_name(&s->c, completed_thread(&s->c, x->tree));
 }
 
-static uint64_t since_start(const struct slowest *s, const struct completed_call *x)
+static uint64_t slowest_calls_since_start(const struct slowest *s, const struct completed_call *x)
 {
 	uint64_t start_ns = names_label_u64(&s->c.names, "start.mono_ns");
 
@@ -287,7 +287,7 @@ static void json_inside(struct json *j, const char *key, const void *of, uint64_
 	json_end(j);
 }
 
-static void print_json(struct slowest *s, FILE *out)
+static void slowest_calls_print_json(struct slowest *s, FILE *out)
 {
 	static const struct sheet_column columns[] = {
 		{ "name" }, { "thread" }, { "start_ns" }, { "duration_ns" }, { "cum" }, { "self" },
@@ -307,8 +307,10 @@ static void print_json(struct slowest *s, FILE *out)
 		const struct completed_call *x = &s->list[i].call;
 
 		sheet_row(&sheet, NULL, (const struct cell[]){
-			cell_text(completed_name(&s->c, x->consumer)), cell_text(thread_name(s, x)),
-			cell_u64(since_start(s, x)), cell_u64(x->end_ns - x->start_ns), cell_u64(x->elapsed),
+			cell_text(completed_name(&s->c, x->consumer)),
+			cell_text(slowest_calls_thread_name(s, x)),
+			cell_u64(slowest_calls_since_start(s, x)), cell_u64(x->end_ns - x->start_ns),
+			cell_u64(x->elapsed),
 			cell_u64(x->self), completed_has_others(&s->c) ? cell_u64(x->others) : cell_absent,
 			cell_made(json_inside, s, i),
 		});
@@ -408,13 +410,13 @@ static void print_slowest(const struct slowest *s, FILE *out)
 		sheet_row(&sheet, NULL, (const struct cell[]){
 			cell_u64(i + 1),
 			cell_text("call"),
-			cell_u64(since_start(s, x)),
+			cell_u64(slowest_calls_since_start(s, x)),
 			cell_absent,
 			cell_u64(x->end_ns - x->start_ns),
 			cell_u64(x->elapsed),
 			cell_u64(x->self),
 			cell_u64(x->others),
-			cell_text(thread_name(s, x)),
+			cell_text(slowest_calls_thread_name(s, x)),
 			cell_text(completed_name(&s->c, x->consumer)),
 			cell_text(completed_name(&s->c, x->consumer)),
 		});
@@ -424,7 +426,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 	sheet_end(&sheet);
 }
 
-static void print_text(struct slowest *s, FILE *out)
+static void slowest_calls_print_text(struct slowest *s, FILE *out)
 {
 	const char *unit = completed_in_ns(&s->c) ? "us" : completed_unit(&s->c);
 	struct spread *d = &s->stats.elapsed;
@@ -453,7 +455,7 @@ static void print_text(struct slowest *s, FILE *out)
 	print_slowest(s, out);
 }
 
-static void print(struct slowest *s, FILE *out)
+static void slowest_calls_print(struct slowest *s, FILE *out)
 {
 	size_t i;
 
@@ -465,16 +467,16 @@ static void print(struct slowest *s, FILE *out)
 			qsort_r(x->parts, x->nr_parts, sizeof(*x->parts), compare_parts, s);
 	}
 	if (s->c.opts.format == FORMAT_JSON)
-		print_json(s, out);
+		slowest_calls_print_json(s, out);
 	else if (s->c.opts.format == FORMAT_TEXT)
-		print_text(s, out);
+		slowest_calls_print_text(s, out);
 	else
 		print_slowest(s, out);
 }
 
 int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	static const struct completed_sink sink = { .left = on_left };
+	static const struct completed_sink sink = { .left = slowest_calls_on_left };
 	struct slowest *s = xcalloc(1, sizeof(*s));
 	char *name = (char *)o->argument;
 	size_t i;
@@ -489,7 +491,7 @@ int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 	if (!r)
 		r = look_inside(s, t, e);
 	if (!r)
-		print(s, out);
+		slowest_calls_print(s, out);
 	for (i = 0; i < s->nr; i++) {
 		free(s->list[i].parts);
 		map_release(&s->list[i].part_of);

@@ -67,7 +67,7 @@ static uint64_t own_ns(const struct sched_thread *t)
 	return t->times[SCHED_ON_CPU] - t->intr_ns;
 }
 
-static uint64_t key_of(const struct sched_thread *t, const struct rows *r)
+static uint64_t threads_report_key_of(const struct sched_thread *t, const struct rows *r)
 {
 	switch (r->o->sort) {
 	case SORT_CUM:
@@ -85,11 +85,11 @@ static uint64_t key_of(const struct sched_thread *t, const struct rows *r)
 	}
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int threads_report_compare(const void *p, const void *q, void *ctx)
 {
 	const struct sched_thread *a = *(const struct sched_thread *const *)p,
 				  *b = *(const struct sched_thread *const *)q;
-	uint64_t ka = key_of(a, ctx), kb = key_of(b, ctx);
+	uint64_t ka = threads_report_key_of(a, ctx), kb = threads_report_key_of(b, ctx);
 	const struct rows *r = ctx;
 	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
 
@@ -98,7 +98,7 @@ static int compare(const void *p, const void *q, void *ctx)
 	return ka != kb ? (ka > kb ? -1 : 1) : a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void add_up(struct rows *r, const struct sched_thread *t)
+static void threads_report_add_up(struct rows *r, const struct sched_thread *t)
 {
 	struct sched_thread *s = &r->sum;
 	size_t i;
@@ -118,7 +118,7 @@ static void add_up(struct rows *r, const struct sched_thread *t)
 	r->life_ns += sched_life_ns(r->m, t);
 }
 
-static void make_rows(struct rows *r)
+static void threads_report_make_rows(struct rows *r)
 {
 	size_t i;
 
@@ -128,10 +128,10 @@ static void make_rows(struct rows *r)
 
 		if (!has_lived(r->m, t) || !sched_selected(&r->o->select, &r->kept, t))
 			continue;
-		add_up(r, t);
+		threads_report_add_up(r, t);
 		r->list[r->nr++] = t;
 	}
-	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	qsort_r(r->list, r->nr, sizeof(*r->list), threads_report_compare, r);
 	if (r->o->limit && r->nr > r->o->limit) {
 		r->nr_hidden = r->nr - r->o->limit;
 		r->nr = r->o->limit;
@@ -141,7 +141,7 @@ static void make_rows(struct rows *r)
 /* ---- rows ---- */
 
 /* What text calls a thread: its name, and that of its process if it has another. */
-static void put_name(const struct sched_thread *t, struct buf *b)
+static void threads_report_put_name(const struct sched_thread *t, struct buf *b)
 {
 	quote_add(b, t->name);
 	if (strcmp(t->name, t->comm) && *t->comm) {
@@ -159,14 +159,15 @@ static void put_name_of_sum(const struct rows *r, struct buf *b)
 }
 
 /* all: the sum over the threads, which is no thread. */
-static void add_row(const struct rows *r, struct sheet *s, const struct sched_thread *t, bool all)
+static void threads_report_add_row(const struct rows *r, struct sheet *s, const struct sched_thread *t,
+				   bool all)
 {
 	struct buf b = BUF_INIT;
 
 	if (all)
 		put_name_of_sum(r, &b);
 	else
-		put_name(t, &b);
+		threads_report_put_name(t, &b);
 	sheet_row(s, all ? "totals" : NULL, (const struct cell[]){
 		all ? cell_absent : cell_text(t->name),
 		all ? cell_absent : cell_text(t->comm),
@@ -259,18 +260,18 @@ static void add_threads(const struct rows *r, struct sheet *s)
 	s->table = "threads";
 	sheet_columns(s, columns, ARRAY_SIZE(columns));
 	if (r->o->format == FORMAT_JSON)
-		add_row(r, s, &r->sum, true);
+		threads_report_add_row(r, s, &r->sum, true);
 	json_array(&s->json, "threads");
 	for (i = 0; i < r->nr; i++)
-		add_row(r, s, r->list[i], false);
+		threads_report_add_row(r, s, r->list[i], false);
 	sheet_end_rows(s);
 	json_end(&s->json);
 	if (sheet_is_text(s))
-		add_row(r, s, &r->sum, true);
+		threads_report_add_row(r, s, &r->sum, true);
 }
 
 /* CSV has the threads alone. */
-static void print_rows(const struct rows *r, FILE *out)
+static void threads_report_print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 	bool text;
@@ -308,8 +309,8 @@ static int threads_print(struct trace_reader *t, const struct report_opts *o, FI
 	else if (!ret)
 		ret = sched_kept_init(&r.kept, &m, &o->select, t, e);
 	if (!ret && !of_wall) {
-		make_rows(&r);
-		print_rows(&r, out);
+		threads_report_make_rows(&r);
+		threads_report_print_rows(&r, out);
 		ret = !r.nr;
 	}
 	free(r.list);

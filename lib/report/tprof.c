@@ -137,7 +137,7 @@ static void add_ticks(struct tprof *t, const struct above *a, uint64_t n)
 	t->total += n;
 }
 
-static void collect(struct tprof *t)
+static void tprof_collect(struct tprof *t)
 {
 	const struct flow *f = &t->v->m->flow;
 	struct above *above = xcalloc(f->nr_nodes, sizeof(*above));
@@ -188,8 +188,8 @@ static const struct sheet_column columns[NR_CELLS] = {
 	[AT_TEXT_NAME] = { .head = "     NAMES", .before = "" },
 };
 
-static void print_row(struct tprof *t, const struct stanza *s, uint32_t level, const struct consumer *c,
-		      uint64_t ticks)
+static void tprof_print_row(struct tprof *t, const struct stanza *s, uint32_t level, const struct consumer *c,
+			    uint64_t ticks)
 {
 	const char *label = labels[c->kind], *name = strtab_get(&t->names.names, c->name);
 	struct buf text_label = BUF_INIT, text_name = BUF_INIT;
@@ -207,7 +207,7 @@ static void print_row(struct tprof *t, const struct stanza *s, uint32_t level, c
 }
 
 /* In text as many rows as v->o->limit. */
-static void print_rows(struct tprof *t, const struct stanza *s)
+static void tprof_print_rows(struct tprof *t, const struct stanza *s)
 {
 	bool text = sheet_is_text(&t->sheet);
 	uint32_t i, k, level, before = 0;
@@ -227,7 +227,7 @@ static void print_rows(struct tprof *t, const struct stanza *s)
 		if (text && level < before)
 			putc('\n', t->out);
 		before = level;
-		print_row(t, s, level, &t->names.items[f.nodes[i].consumer], ticks);
+		tprof_print_row(t, s, level, &t->names.items[f.nodes[i].consumer], ticks);
 	}
 	flow_release(&f);
 }
@@ -279,7 +279,7 @@ static void text_header(struct tprof *t)
 	fputs("   ================================\n\n", t->out);
 }
 
-static void print_text(struct tprof *t)
+static void tprof_print_text(struct tprof *t)
 {
 	size_t i;
 
@@ -292,7 +292,7 @@ static void print_text(struct tprof *t)
 				"   ================================\n\n", stanzas[i].name);
 		sheet_columns(&t->sheet, columns, NR_CELLS);
 		putc('\n', t->out);
-		print_rows(t, &stanzas[i]);
+		tprof_print_rows(t, &stanzas[i]);
 		putc('\n', t->out);
 	}
 	if (t->micro)
@@ -320,7 +320,7 @@ static void json_tree(struct tprof *t, const struct flow *f, uint32_t parent, st
 	json_end(j);
 }
 
-static void print_json(struct tprof *t)
+static void tprof_print_json(struct tprof *t)
 {
 	struct flow f;
 	struct json *j = &t->sheet.json;
@@ -352,7 +352,7 @@ static void print_csv(struct tprof *t)
 	sheet_columns(&t->sheet, columns, NR_CELLS);
 	for (i = 0; i < ARRAY_SIZE(stanzas); i++)
 		if (t->wanted[i])
-			print_rows(t, &stanzas[i]);
+			tprof_print_rows(t, &stanzas[i]);
 }
 
 /* ---- micro stanzas ---- */
@@ -453,7 +453,7 @@ static int print_with_micro(struct tprof *t, void (*print)(struct tprof *t), str
 /* ---- the whole ---- */
 
 /* Marks the stanzas that are asked for. */
-static int choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], struct err *e)
+static int tprof_choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], struct err *e)
 {
 	size_t i, k;
 
@@ -476,18 +476,18 @@ static int choose(const struct opt_list *l, bool wanted[ARRAY_SIZE(stanzas)], st
 static int tprof_print(struct view *v, FILE *out, struct err *e)
 {
 	struct tprof t = { .v = v, .own = v->o->own, .out = out };
-	void (*print)(struct tprof *t) = v->o->format == FORMAT_JSON ? print_json :
-					 v->o->format == FORMAT_CSV ? print_csv : print_text;
+	void (*print)(struct tprof *t) = v->o->format == FORMAT_JSON ? tprof_print_json :
+					 v->o->format == FORMAT_CSV ? print_csv : tprof_print_text;
 	int r;
 
 	if (v->m->flow.n_means != FLOW_SAMPLES)
 		return err_set(e, EINVAL, "tprof counts samples, but this input counts calls");
-	if ((r = choose(&t.own->stanzas, t.wanted, e)))
+	if ((r = tprof_choose(&t.own->stanzas, t.wanted, e)))
 		return r;
 	sheet_init(&t.sheet, v->o->format, out);
 	sheet_choose(&t.sheet, &v->o->choice);
 	consumers_init(&t.names);
-	collect(&t);
+	tprof_collect(&t);
 	t.clip = ceil(t.total * t.own->clip / 100);
 	if (t.own->micro)
 		r = print_with_micro(&t, print, e);
@@ -508,7 +508,7 @@ static int check_micro(const struct report_opts *o, const char *micro, struct er
 	return micro_check(o, e);
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int tprof_check(const struct report_opts *o, struct err *e)
 {
 	const struct tprof_opts *own = o->own;
 	bool wanted[ARRAY_SIZE(stanzas)];
@@ -523,7 +523,7 @@ static int check(const struct report_opts *o, struct err *e)
 		if (r)
 			return r;
 	}
-	return choose(&own->stanzas, wanted, e);
+	return tprof_choose(&own->stanzas, wanted, e);
 }
 
 #define O struct tprof_opts
@@ -542,7 +542,7 @@ const struct report report_tprof = {
 	.opts_title = "For --tprof",
 	.opts = opts,
 	.opts_size = sizeof(struct tprof_opts),
-	.check = check,
+	.check = tprof_check,
 	.prefers_samples = true,
 	.hides_inlined = true,	/* a symbol of tprof is what the linker calls one */
 	.print = tprof_print,

@@ -66,7 +66,7 @@ struct shown {
 };
 
 /* NULL: not known. */
-static const char *name_of(const struct shown *s, uint32_t consumer)
+static const char *unfreed_name_of(const struct shown *s, uint32_t consumer)
 {
 	return consumer ? consumer_name(&s->u.strings.consumers, consumer) : NULL;
 }
@@ -105,7 +105,7 @@ static struct cell age_cell(const struct unfreed_row *r, uint64_t ns)
 	return r->n ? cell_u64(ns) : cell_none;
 }
 
-static void add_rows(const struct shown *s, struct sheet *sheet)
+static void unfreed_add_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
 	size_t i;
@@ -114,7 +114,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	sheet_columns(sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < s->nr; i++) {
 		const struct unfreed_row *r = &s->u.rows[i];
-		const char *call = name_of(s, r->call), *site = name_of(s, r->site);
+		const char *call = unfreed_name_of(s, r->call), *site = unfreed_name_of(s, r->site);
 
 		buf_reset(&b);
 		quote_add(&b, call ? call : "[unknown]");
@@ -133,7 +133,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	buf_release(&b);
 }
 
-static void print_head(const struct shown *s, FILE *out)
+static void unfreed_print_head(const struct shown *s, FILE *out)
 {
 	const struct unfreed *u = &s->u;
 	struct buf b = BUF_INIT;
@@ -164,18 +164,18 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void print_text(const struct shown *s, struct sheet *sheet)
+static void unfreed_print_text(const struct shown *s, struct sheet *sheet)
 {
-	print_head(s, sheet->out);
+	unfreed_print_head(s, sheet->out);
 	if (!s->u.nr_rows)
 		return;
 	fputc('\n', sheet->out);
-	add_rows(s, sheet);
+	unfreed_add_rows(s, sheet);
 	report_print_hidden(s->u.nr_rows - s->nr + sheet_nr_hidden(sheet), sheet->out);
 	leaks_add_ages(s->u.ages, s->u.bytes, sheet);
 }
 
-static void print_json(const struct shown *s, struct sheet *sheet)
+static void unfreed_print_json(const struct shown *s, struct sheet *sheet)
 {
 	const struct unfreed *u = &s->u;
 	struct json *j = &sheet->json;
@@ -195,7 +195,7 @@ static void print_json(const struct shown *s, struct sheet *sheet)
 	json_u64(j, "places", u->nr_rows);
 	json_end(j);
 	json_array(j, "not_freed");
-	add_rows(s, sheet);
+	unfreed_add_rows(s, sheet);
 	json_end(j);
 	nr_hidden = u->nr_rows - s->nr + sheet_nr_hidden(sheet);
 	leaks_add_ages(u->ages, u->bytes, sheet);
@@ -215,11 +215,11 @@ int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out
 		sheet_init(&sheet, o->format, out);
 		sheet_choose(&sheet, &o->choice);
 		if (o->format == FORMAT_TEXT)
-			print_text(&s, &sheet);
+			unfreed_print_text(&s, &sheet);
 		else if (o->format == FORMAT_JSON)
-			print_json(&s, &sheet);
+			unfreed_print_json(&s, &sheet);
 		else
-			add_rows(&s, &sheet);
+			unfreed_add_rows(&s, &sheet);
 		sheet_end(&sheet);
 	}
 	unfreed_release(&s.u);

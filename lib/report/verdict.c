@@ -76,8 +76,8 @@ static void find_functions(struct judge *j, const struct limit *l)
 }
 
 /* Adds a context that the limit is about; of cum, the outermost ones. */
-static void add_node(const struct judge *j, const struct limit *l, unsigned int metric, uint32_t i,
-		     struct measured *s)
+static void verdict_add_node(const struct judge *j, const struct limit *l, unsigned int metric, uint32_t i,
+			     struct measured *s)
 {
 	const struct model *m = j->m;
 	const uint64_t *values = l->of == LIMIT_CUM ? flow_cum(&m->flow, i) : flow_base(&m->flow, i);
@@ -97,7 +97,7 @@ static void add_node(const struct judge *j, const struct limit *l, unsigned int 
 }
 
 /* A parent's index is lower than its children's. */
-static void measure(struct judge *j, const struct limit *l, unsigned int metric, struct measured *s)
+static void verdict_measure(struct judge *j, const struct limit *l, unsigned int metric, struct measured *s)
 {
 	const struct flow *f = &j->m->flow;
 	size_t i;
@@ -121,7 +121,7 @@ static void measure(struct judge *j, const struct limit *l, unsigned int metric,
 			s->calls += node->n;
 		within = !l->per_function || j->in[i] & BELOW_PER;
 		if (within && (l->of != LIMIT_CUM || !(above & BELOW)))
-			add_node(j, l, metric, i, s);
+			verdict_add_node(j, l, metric, i, s);
 		j->in[i] |= within ? BELOW : 0;
 	}
 }
@@ -169,8 +169,8 @@ enum verdict_state verdict_state(const struct limit *l, double low, double high)
 	return states[beyond(l, low, high)];
 }
 
-static struct verdict decide(const struct judge *j, const struct limit *l, unsigned int metric,
-			     const struct measured *s)
+static struct verdict verdict_decide(const struct judge *j, const struct limit *l, unsigned int metric,
+				     const struct measured *s)
 {
 	struct interval i = interval_of(j, l, metric, s);
 	struct verdict v = { .limit = l, .exact = i.low >= i.high };
@@ -192,7 +192,7 @@ static struct verdict decide(const struct judge *j, const struct limit *l, unsig
 }
 
 /* The unit of the limit is one of the metric, or it is a share. */
-static bool fits(const struct limit *l, const struct limit_unit *of_metric)
+static bool verdict_fits(const struct limit *l, const struct limit_unit *of_metric)
 {
 	return l->unit->kind == LIMIT_SHARE || l->unit->kind == of_metric->kind ||
 	       (l->unit->kind == LIMIT_COUNT && of_metric->kind == LIMIT_SIZE);
@@ -209,10 +209,10 @@ struct verdict judge_limit(struct judge *j, const struct limit *l)
 		return verdict_error(l, "the trace has no metric '%s'", l->metric);
 	if ((!l->metric || l->per) && m->sources[0].kind != FLOW_CALLS)
 		return verdict_error(l, "the trace has no exact calls, which %s counts", l->per ? "per" : "n");
-	if (l->metric && !fits(l, limit_unit_of(unit)))
+	if (l->metric && !verdict_fits(l, limit_unit_of(unit)))
 		return verdict_error(l, "%s is measured in %s, not in '%s'", l->metric, unit, l->unit->name);
 	find_functions(j, l);
-	measure(j, l, metric, &s);
+	verdict_measure(j, l, metric, &s);
 	if (!s.nr_matches)
 		return verdict_error(l, "no function of the trace matches '%s'", l->function ? l->function : "[total]");
 	if (l->per_function && !s.nr_per_matches)
@@ -222,5 +222,5 @@ struct verdict judge_limit(struct judge *j, const struct limit *l)
 				     l->per_function ? l->per_function : l->function);
 	if (l->unit->kind == LIMIT_SHARE && !(l->metric ? j->total[metric] : j->total_n))
 		return verdict_error(l, "nothing was recorded of %s", l->metric ? l->metric : "n");
-	return decide(j, l, metric, &s);
+	return verdict_decide(j, l, metric, &s);
 }

@@ -16,7 +16,7 @@
 #include "report/created.h"
 #include "report/report.h"
 
-static const char *base_name(const char *path)
+static const char *view_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -184,7 +184,7 @@ uint32_t view_fold_consumer(struct model *m, uint32_t id, enum report_fold fold)
 		to.name = strtab_adds(&m->consumers.names, "[java]");
 	} else if (c.module) {
 		to.module = c.module;
-		to.name = strtab_adds(&m->consumers.names, base_name(model_str(m, c.module)));
+		to.name = strtab_adds(&m->consumers.names, view_base_name(model_str(m, c.module)));
 	} else if (c.kind == CONSUMER_ANY && fold != FOLD_MODULE && (len = java_prefix(name, fold))) {
 		to.name = strtab_add(&m->consumers.names, name, len);
 	} else {
@@ -209,7 +209,7 @@ static bool wants_method(const struct callflow_rules *rules, const char *name)
 static bool is_excluded(const struct view *v, const struct consumer *c)
 {
 	const char *name = model_str(v->m, c->name);
-	const char *module = c->module ? base_name(model_str(v->m, c->module)) : "";
+	const char *module = c->module ? view_base_name(model_str(v->m, c->module)) : "";
 
 	if (!v->o->methods)
 		return false;
@@ -256,7 +256,7 @@ static uint32_t map_consumer(const struct view *v, uint32_t id)
 	return o->fold == FOLD_NONE ? id : view_fold_consumer(v->m, id, o->fold);
 }
 
-static int fold(struct view *v, struct err *e)
+static int view_fold(struct view *v, struct err *e)
 {
 	const struct report_opts *o = v->o;
 	const struct resolve_opts *names = &o->profile->names;
@@ -517,7 +517,7 @@ int view_init(struct view *v, struct model *m, const struct origin *origin, cons
 	sum_own(v);
 	count_stacks(v);
 	group(v);
-	r = fold(v, e);
+	r = view_fold(v, e);
 	if (!r && o->created)
 		r = created_fold(m, e);
 	if (r)

@@ -27,7 +27,7 @@ static size_t limited(const struct report_opts *o, size_t nr)
 
 /* ---- rows ---- */
 
-static void put_thread(const struct shown *s, uint32_t thread, struct buf *b)
+static void wakers_put_thread(const struct shown *s, uint32_t thread, struct buf *b)
 {
 	struct thread_name t = names_thread_name(&s->m.names, thread);
 
@@ -39,7 +39,7 @@ static void put_thread(const struct shown *s, uint32_t thread, struct buf *b)
 static void put_waker(const struct shown *s, uint32_t kind, uint32_t thread, struct buf *b)
 {
 	if (kind == WAKE_THREAD)
-		put_thread(s, thread, b);
+		wakers_put_thread(s, thread, b);
 	else
 		buf_fmt(b, "[%s]", wakers_kind(kind));
 }
@@ -63,13 +63,13 @@ static void fill_cells(const struct shown *s, const struct waker_row *r, struct 
 
 	for (i = 0; i < CELLS; i++)
 		buf_reset(&cells[i]);
-	put_thread(s, r->thread, &cells[0]);
+	wakers_put_thread(s, r->thread, &cells[0]);
 	quote_add(&cells[1], wakers_reason(&s->m, r->function));
 	put_waker(s, r->kind, r->waker, &cells[2]);
 }
 
 /* Of the widest text in that cell of all rows. */
-static int width_of(const struct shown *s, int cell)
+static int wakers_width_of(const struct shown *s, int cell)
 {
 	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
 	size_t i, width = sizeof("Thread") - 1;
@@ -85,13 +85,13 @@ static int width_of(const struct shown *s, int cell)
 }
 
 /* Return how many it leaves out. */
-static size_t add_rows(const struct shown *s, struct sheet *sheet)
+static size_t wakers_add_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf text[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };
 	const struct sheet_column columns[] = {
 		{ NULL, "Blocked", 11, 3, .unit = UNIT_MS }, { NULL, "%", 6, 2 }, { NULL, "Samples", 8 },
-		{ NULL, "Thread", -width_of(s, 0), .before = "  " },
-		{ NULL, "Reason", -width_of(s, 1), .before = "  " },
+		{ NULL, "Thread", -wakers_width_of(s, 0), .before = "  " },
+		{ NULL, "Reason", -wakers_width_of(s, 1), .before = "  " },
 		{ NULL, "Ended by", .before = "  " },
 		{ "thread" }, { "pid" }, { "tid" }, { "reason" }, { "ended_by" }, { "waker" }, { "waker_pid" },
 		{ "waker_tid" }, { "samples" }, { "blocked_ns" },
@@ -153,7 +153,7 @@ static void print_functions(const struct shown *s, uint32_t place, FILE *out)
 }
 
 /* Outermost first, as in folded stacks; empty: not known. */
-static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
+static void wakers_put_functions(const struct shown *s, uint32_t place, struct buf *b)
 {
 	uint32_t functions[WAKERS_MAX_FRAMES];
 	size_t nr = functions_of(s, place, functions);
@@ -165,7 +165,7 @@ static void put_functions(const struct shown *s, uint32_t place, struct buf *b)
 }
 
 /* Objects of JSON, of cells: shown, and the number of a thread, of a place, or of a chain's last step. */
-static void json_thread(struct json *j, const char *name, const void *of, uint64_t thread)
+static void wakers_json_thread(struct json *j, const char *name, const void *of, uint64_t thread)
 {
 	const struct shown *s = of;
 	struct thread_name t = names_thread_name(&s->m.names, thread);
@@ -226,12 +226,13 @@ static size_t add_codes(const struct shown *s, struct sheet *sheet)
 		fill_cells(s, r, cells);
 		buf_fmt(&cells[2], ", %s %s", cells[0].data, cells[1].data);
 		buf_reset(&stack);
-		put_functions(s, x->place, &stack);
+		wakers_put_functions(s, x->place, &stack);
 		sheet_row(sheet, NULL, (const struct cell[]){
 			cell_u64(x->ns), cell_real(percent_of(s, x->ns)), cell_u64(x->n),
 			cell_text(cells[2].data), cell_text(t.name), cell_u64(t.pid),
 			t.tid ? cell_u64(t.tid) : cell_none,
-			cell_made(json_thread, s, r->waker), cell_made(json_thread, s, r->thread),
+			cell_made(wakers_json_thread, s, r->waker),
+			cell_made(wakers_json_thread, s, r->thread),
 			cell_text(wakers_reason(&s->m, r->function)),
 			cell_text(w.name), cell_u64(w.pid), w.tid ? cell_u64(w.tid) : cell_none,
 			cell_bool(x->place), cell_made(json_functions, s, x->place),
@@ -273,7 +274,7 @@ static void put_chain(const struct shown *s, uint32_t at, struct buf *b)
 
 		buf_str(b, i ? " <- " : "");
 		if (i + 1 < nr) {
-			put_thread(s, x->thread, b);
+			wakers_put_thread(s, x->thread, b);
 			buf_putc(b, ' ');
 			quote_add(b, wakers_reason(&s->m, x->what));
 		} else {
@@ -349,7 +350,7 @@ static uint64_t kind_ns(const struct shown *s, uint32_t kind)
 	return ns;
 }
 
-static void print_head(const struct shown *s, FILE *out)
+static void wakers_print_head(const struct shown *s, FILE *out)
 {
 	static const struct {
 		uint32_t kind;
@@ -382,7 +383,7 @@ static void print_head(const struct shown *s, FILE *out)
 	buf_release(&b);
 }
 
-static void json_head(const struct shown *s, struct json *j)
+static void wakers_json_head(const struct shown *s, struct json *j)
 {
 	report_json_begin(j, "wakers");
 	json_object(j, "source");
@@ -407,7 +408,7 @@ static void print_tables(const struct shown *s, FILE *out)
 		size_t (*add)(const struct shown *s, struct sheet *sheet);
 		size_t nr_hidden;
 	} tables[] = {
-		{ s->rows, "Who ended the waits of each thread", "wakers", add_rows,
+		{ s->rows, "Who ended the waits of each thread", "wakers", wakers_add_rows,
 		  s->m.nr_rows - s->nr_rows },
 		{ s->codes && !(csv && s->rows), "Where those were who ended them, innermost first", "code",
 		  add_codes, s->m.nr_codes - s->nr_codes },
@@ -420,8 +421,8 @@ static void print_tables(const struct shown *s, FILE *out)
 	sheet_init(&sheet, s->o->format, out);
 	sheet_choose(&sheet, &s->o->choice);
 	if (sheet_is_text(&sheet))
-		print_head(s, out);
-	json_head(s, &sheet.json);
+		wakers_print_head(s, out);
+	wakers_json_head(s, &sheet.json);
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
 		if (!tables[i].wanted)
 			continue;
@@ -462,7 +463,7 @@ static int wakers_print(struct trace_reader *t, const struct report_opts *o, FIL
 	return r;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int wakers_check(const struct report_opts *o, struct err *e)
 {
 	if (o->argument && *o->argument && strcmp(o->argument, "chains") && strcmp(o->argument, "code"))
 		return err_set(e, EINVAL, "invalid value '%s' of --wakers (expected: chains or code)",
@@ -483,7 +484,7 @@ const struct report report_wakers = {
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,
 	.legend = "\n A [reason] <- B: A waited until B ended that, while B waited itself; the last in a chain did not\n",
-	.check = check,
+	.check = wakers_check,
 	.filters = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE),
 	.has_functions = true,
 	.needs = "a trace with waits",

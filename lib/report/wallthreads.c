@@ -51,7 +51,7 @@ static const struct thread *sum_of(const struct rows *r)
 
 /* ---- from the tree to rows ---- */
 
-static uint32_t kind_of(struct rows *r, const char *reason)
+static uint32_t wallthreads_kind_of(struct rows *r, const char *reason)
 {
 	const char *word = reason + (*reason == '[');
 	size_t len = strcspn(word, ":]"), i;
@@ -75,7 +75,7 @@ static void add_reason(struct rows *r, struct thread *t, uint32_t consumer, uint
 		t->runnable_ns += ns;
 	} else {
 		t->blocked_ns += ns;
-		t->kinds[kind_of(r, reason)] += ns;
+		t->kinds[wallthreads_kind_of(r, reason)] += ns;
 	}
 }
 
@@ -103,7 +103,7 @@ static uint32_t reason_at(const struct model *m, uint32_t node)
 }
 
 /* Parents are made before their children, so they have lower numbers. */
-static void make_rows(struct rows *r)
+static void wallthreads_make_rows(struct rows *r)
 {
 	const struct model *m = r->v->m;
 	const struct flow *f = &m->flow;
@@ -154,7 +154,7 @@ static void find_tops(struct rows *r)
 	map_release(&sums);
 }
 
-static uint64_t key_of(const struct thread *t, int sort)
+static uint64_t wallthreads_key_of(const struct thread *t, int sort)
 {
 	switch (sort) {
 	case SORT_BASE:
@@ -168,11 +168,11 @@ static uint64_t key_of(const struct thread *t, int sort)
 	}
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int wallthreads_compare(const void *p, const void *q, void *ctx)
 {
 	const struct thread *a = p, *b = q;
 	const struct rows *r = ctx;
-	uint64_t ka = key_of(a, r->v->o->sort), kb = key_of(b, r->v->o->sort);
+	uint64_t ka = wallthreads_key_of(a, r->v->o->sort), kb = wallthreads_key_of(b, r->v->o->sort);
 	const struct consumer *c = r->v->m->consumers.items;
 	int by_name = r->v->o->sort != SORT_NAME ? 0 :
 			      strcmp(model_str(r->v->m, c[a->consumer].name),
@@ -184,7 +184,7 @@ static int compare(const void *p, const void *q, void *ctx)
 	       a->consumer < b->consumer ? -1 : a->consumer > b->consumer;
 }
 
-static void add_up(struct rows *r)
+static void wallthreads_add_up(struct rows *r)
 {
 	struct thread *sum;
 	size_t i, k;
@@ -203,7 +203,7 @@ static void add_up(struct rows *r)
 	}
 }
 
-static void choose_columns(struct rows *r)
+static void wallthreads_choose_columns(struct rows *r)
 {
 	const uint64_t *kinds = r->list[r->nr].kinds;
 	bool taken[MAX_KINDS] = { false };
@@ -250,7 +250,7 @@ static void json_reasons(struct json *j, const char *key, const void *of, uint64
 	json_end(j);
 }
 
-static void add_row(const struct rows *r, const struct thread *t, struct sheet *s)
+static void wallthreads_add_row(const struct rows *r, const struct thread *t, struct sheet *s)
 {
 	const struct model *m = r->v->m;
 	const struct consumer *c = &m->consumers.items[t->consumer];
@@ -284,7 +284,7 @@ static void add_row(const struct rows *r, const struct thread *t, struct sheet *
 	buf_release(&sum);
 }
 
-static void add_rows(const struct rows *r, struct sheet *s)
+static void wallthreads_add_rows(const struct rows *r, struct sheet *s)
 {
 	const bool others = r->nr_kinds > r->nr_columns;
 	struct sheet_column columns[NR_CELLS] = {
@@ -310,17 +310,17 @@ static void add_rows(const struct rows *r, struct sheet *s)
 	}
 	sheet_columns(s, columns, NR_CELLS);
 	if (r->v->o->format == FORMAT_JSON)
-		add_row(r, sum_of(r), s);
+		wallthreads_add_row(r, sum_of(r), s);
 	json_array(&s->json, "threads");
 	for (i = 0; i < r->nr; i++)
-		add_row(r, &r->list[i], s);
+		wallthreads_add_row(r, &r->list[i], s);
 	sheet_end_rows(s);
 	json_end(&s->json);
 	if (sheet_is_text(s))
-		add_row(r, sum_of(r), s);
+		wallthreads_add_row(r, sum_of(r), s);
 }
 
-static void print_head(const struct rows *r, FILE *out)
+static void wallthreads_print_head(const struct rows *r, FILE *out)
 {
 	const struct origin *origin = r->v->origin;
 	struct buf b = BUF_INIT;
@@ -342,7 +342,7 @@ static void print_head(const struct rows *r, FILE *out)
 	buf_release(&b);
 }
 
-static void json_head(const struct rows *r, struct json *j)
+static void wallthreads_json_head(const struct rows *r, struct json *j)
 {
 	const struct origin *origin = r->v->origin;
 
@@ -357,16 +357,16 @@ static void json_head(const struct rows *r, struct json *j)
 	json_end(j);
 }
 
-static void print_rows(const struct rows *r, FILE *out)
+static void wallthreads_print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;
 
 	sheet_init(&s, r->v->o->format, out);
 	sheet_choose(&s, &r->v->o->choice);
 	if (sheet_is_text(&s))
-		print_head(r, out);
-	json_head(r, &s.json);
-	add_rows(r, &s);
+		wallthreads_print_head(r, out);
+	wallthreads_json_head(r, &s.json);
+	wallthreads_add_rows(r, &s);
 	report_json_hidden(&s.json, r->nr_hidden + sheet_nr_hidden(&s));
 	json_end(&s.json);
 	sheet_end(&s);
@@ -377,17 +377,17 @@ static int print_view(struct view *v, FILE *out)
 	struct rows r = { .v = v };
 	size_t i;
 
-	make_rows(&r);
+	wallthreads_make_rows(&r);
 	if (r.nr) {
 		find_tops(&r);
-		add_up(&r);
-		choose_columns(&r);
-		qsort_r(r.list, r.nr, sizeof(*r.list), compare, &r);
+		wallthreads_add_up(&r);
+		wallthreads_choose_columns(&r);
+		qsort_r(r.list, r.nr, sizeof(*r.list), wallthreads_compare, &r);
 		if (v->o->limit && r.nr > v->o->limit) {
 			r.nr_hidden = r.nr - v->o->limit;
 			r.nr = v->o->limit;
 		}
-		print_rows(&r, out);
+		wallthreads_print_rows(&r, out);
 	}
 	for (i = 0; i < r.nr_kinds; i++)
 		free(r.kinds[i]);

@@ -92,7 +92,8 @@ static void put_function(struct xarc *x, int rows, uint32_t consumer)
 }
 
 /* rows: enum arc_rows, SELF or RSELF */
-static void print_row(struct xarc *x, size_t stanza, int rows, uint32_t consumer, const struct arc_sums *s)
+static void xarc_print_row(struct xarc *x, size_t stanza, int rows, uint32_t consumer,
+			   const struct arc_sums *s)
 {
 	bool self = rows == SELF || rows == RSELF, json = x->v->o->format == FORMAT_JSON;
 	struct cell cells[NR_CELLS] = {
@@ -116,22 +117,22 @@ static void print_row(struct xarc *x, size_t stanza, int rows, uint32_t consumer
 		     &(struct measured){ consumer, s->n, { s->base, s->cum }, .bold = self });
 }
 
-static void print_rows(struct xarc *x, size_t stanza, int rows)
+static void xarc_print_rows(struct xarc *x, size_t stanza, int rows)
 {
 	const struct arc_stanza *s = &x->a.stanzas[stanza];
 	struct json *j = &x->t.sheet.json;
 	uint32_t i;
 
 	if (rows == SELF) {
-		print_row(x, stanza, rows, s->consumer, &s->self);
+		xarc_print_row(x, stanza, rows, s->consumer, &s->self);
 	} else if (rows == RSELF && s->nr_rself) {
-		print_row(x, stanza, rows, s->consumer, &s->rself);
+		xarc_print_row(x, stanza, rows, s->consumer, &s->rself);
 	} else if (rows == RSELF) {
 		json_null(j, names[rows].json);
 	} else {
 		json_array(j, names[rows].json);
 		for (i = 0; i < s->nr_rows[rows]; i++)
-			print_row(x, stanza, rows, s->rows[rows][i].consumer, &s->rows[rows][i].sums);
+			xarc_print_row(x, stanza, rows, s->rows[rows][i].consumer, &s->rows[rows][i].sums);
 		json_end(j);
 	}
 }
@@ -150,7 +151,7 @@ static void print_stanza(struct xarc *x, size_t stanza)
 	json_u64(j, "index", stanza);
 	measures_json_consumer(&x->t, consumer);
 	for (i = 0; i < NR_ROWS; i++)
-		print_rows(x, stanza, x->v->o->format == FORMAT_JSON ? json_order[i] : order[i]);
+		xarc_print_rows(x, stanza, x->v->o->format == FORMAT_JSON ? json_order[i] : order[i]);
 	json_end(j);
 }
 

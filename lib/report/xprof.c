@@ -17,7 +17,7 @@ static const struct measure measures[] = {
 	MEASURES_BASE_CALL,
 };
 
-static void print_rows(struct measures *t, const struct flat *list, size_t nr)
+static void xprof_print_rows(struct measures *t, const struct flat *list, size_t nr)
 {
 	struct buf name = BUF_INIT;
 	size_t i;
@@ -64,7 +64,7 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	measures_add(&t, measures, ARRAY_SIZE(measures));
 	measures_own(&t, names, ARRAY_SIZE(names));
 	measures_begin(&t, "rows");
-	print_rows(&t, &list, shown);
+	xprof_print_rows(&t, &list, shown);
 	sheet_end_rows(&t.sheet);
 	if (sheet_is_text(&t.sheet) && !v->o->choice.columns.nr_items)
 		print_total(v, out);
@@ -74,7 +74,7 @@ static int xprof_print(struct view *v, FILE *out, struct err *e)
 	return 0;
 }
 
-static int check(const struct report_opts *o, struct err *e)
+static int xprof_check(const struct report_opts *o, struct err *e)
 {
 	if (o->format == FORMAT_SVG && !o->profile->by_label)
 		return err_set(e, EINVAL, "--format=svg of --xprof draws means against a label: --by-label=KEY");
@@ -85,7 +85,7 @@ const struct report report_xprof = {
 	.name = "xprof",
 	.help = "show a flat profile",
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_SVG) | FORMATS_OF_TREE,
-	.check = check,
+	.check = xprof_check,
 	.follows = "sort=column",
 	.print = xprof_print,
 };

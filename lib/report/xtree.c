@@ -29,7 +29,7 @@ static void put_indent(uint32_t level, struct buf *b)
 	buf_putc(b, ' ');
 }
 
-static void print_rows(struct measures *t, struct contexts *walk)
+static void xtree_print_rows(struct measures *t, struct contexts *walk)
 {
 	const struct flow *f = &t->v->m->flow;
 	uint32_t *ids = xcalloc(f->nr_nodes, sizeof(*ids));	/* [node]: its rank in the output */
@@ -67,7 +67,7 @@ static int xtree_print(struct view *v, FILE *out, struct err *e)
 	measures_add(&t, measures, ARRAY_SIZE(measures));
 	measures_own(&t, after, ARRAY_SIZE(after));
 	measures_begin(&t, "nodes");
-	print_rows(&t, &walk);
+	xtree_print_rows(&t, &walk);
 	json_end(&t.sheet.json);
 	measures_end(&t, contexts_hidden(&walk));
 	return 0;
