@@ -44,7 +44,10 @@ static const char *annotate_report_text_of(const struct printer *p, uint32_t id)
 	return id ? model_str(p->m, id) : NULL;
 }
 
-/* Of rows that begin with the function's index, in order: those of one function from first on. */
+/*
+ * Set the range of one function's rows, from where the last range ended; rows begin with the function's
+ * index, in order.
+ */
 #define PART(p, what, i)                                                                             \
 	do {                                                                                         \
 		(p)->what.first = (p)->what.end;                                                     \

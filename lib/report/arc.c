@@ -211,7 +211,7 @@ static void print_pending(struct arc *a)
 	a->pending = false;
 }
 
-/* Whether the function is left by what ended the block; a call to the next instruction leads nowhere. */
+/* Return whether the block's end leaves the function; a call to the next instruction leads nowhere. */
 static bool leaves(const struct branch *b)
 {
 	switch (b->kind) {
@@ -227,7 +227,7 @@ static bool leaves(const struct branch *b)
 	}
 }
 
-/* Whether the block goes on in the row being gathered. */
+/* Return whether the block goes on in the row being gathered. */
 static bool joins(const struct arc *a, const struct block *b)
 {
 	const struct arc_row *r = &a->row;
@@ -326,7 +326,7 @@ static void text_head(struct arc *a)
 	const struct names *x = &a->names;
 	struct buf line = BUF_INIT, *b = &line;
 
-	/* Without its end nobody knows how many there were. */
+	/* The number is unknown without the end of the trace. */
 	buf_str(b, "# ");
 	quote_add(b, or_dash(names_label(x, "itrace.instructions")));
 	buf_str(b, " instructions, ");

@@ -36,7 +36,7 @@ static void budget_put_number(struct buf *b, double v)
 		buf_fmt(b, "%.4g", v);
 }
 
-/* With more digits when it would look like the limit that it is beyond. */
+/* Write the value, with more digits when it would look like the limit that it exceeds. */
 static void budget_put_value(struct buf *b, const struct verdict *v)
 {
 	struct buf value = BUF_INIT, bound = BUF_INIT;
@@ -85,7 +85,7 @@ static void put_finding(struct buf *b, const struct verdict *v)
 	budget_put_unit(b, l);
 }
 
-/* What the value is divided by; NULL: nothing. */
+/* Return what the value is divided by, or NULL. */
 static const char *per_word(const struct limit *l)
 {
 	static const char *const words[] = { NULL, "call", NULL, "second", "total" };

@@ -148,7 +148,7 @@ static void json_bins(struct json *j, const char *key, const void *of, uint64_t 
 	json_end(j);
 }
 
-/* Those from AT_STATS to AT_BINS. */
+/* Set the cells from AT_STATS to AT_BINS. */
 static void set_cells(const struct completed *of, struct call_stats *x, struct cell none, struct cell *c)
 {
 	struct spread *d = &x->elapsed;

@@ -17,15 +17,18 @@ struct call_stats {		/* calls of a function */
 
 void call_stats_add(struct call_stats *s, const struct completed_call *x);
 
-/* Into the open object of JSON: n, total, self, mean, percentiles, max, others, open, and the histogram. */
+/*
+ * Write members into the open object of JSON: n, total, self, mean, percentiles, max, others, open, and
+ * the histogram.
+ */
 void call_stats_members(const struct completed *c, struct call_stats *x, struct sheet *sheet);
 /* Columns of ns are in us in text; those of other measures as they are. "others" is left out of time. */
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
 			struct sheet_column *to);
-/* Where a bin of the histogram begins. */
+/* Append where a bin of the histogram begins. */
 void call_stats_put_bound(const struct completed *c, unsigned int bin, struct buf *b);
 
-/* Whether a trace has single calls. */
+/* Return whether a trace has single calls. */
 bool calls_have_events(struct trace_reader *t);
 
 /* --calls=FUNCTION. */

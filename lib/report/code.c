@@ -139,7 +139,7 @@ static void print_insn(struct code_text *p, const struct annotate_code *c, uint6
 		 insn ? insn->text : "");
 }
 
-/* Whether an instruction without samples is near one that has some, in the list of objdump. */
+/* Return whether an instruction without samples is near one that has some, in the list of objdump. */
 static bool is_near(const struct code_text *p, const struct disasm *d, size_t at, const bool *hit)
 {
 	uint64_t around = p->around;

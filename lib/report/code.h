@@ -14,7 +14,7 @@ struct part {
 	size_t first, end;
 };
 
-/* Of a->insns: those of a->codes[code]. */
+/* Return the range of a->insns that belongs to a->codes[code]. */
 struct part code_insns(const struct annotate *a, size_t code);
 /*
  * *d is released by the caller also when it fails: of a kernel function, of code without bytes, where

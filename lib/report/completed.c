@@ -113,7 +113,7 @@ static uint64_t delta_of(const struct completed *c, const struct completed_tree 
 	return x->delta[c->metric];
 }
 
-/* What was consumed since the tree's event before, in whatever is open. */
+/* Charge what was consumed since the tree's event before to whatever is open. */
 static void completed_charge(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
 {
 	uint64_t delta = delta_of(c, t, x);
@@ -138,7 +138,10 @@ static void resume(struct completed *c, struct completed_tree *t, const struct t
 	t->begun = true;
 }
 
-/* Those that were taken up to now; of threads without calls they are other threads' for all calls. */
+/*
+ * Charge samples that were taken up to now; those of threads without calls count as other threads' for
+ * all calls.
+ */
 static void charge_samples(struct completed *c, uint64_t until_ns)
 {
 	const struct flow_times *s = &c->samples;

@@ -20,8 +20,9 @@ struct completed_call {
 	uint64_t end_ns;	/* when it was left; without that the time of the thread's last event */
 	uint64_t self, elapsed;	/* of the measure: in it alone, and with what it called */
 	/*
-	 * What other threads consumed of the measure from its entry to its end, as far as that was known by
-	 * then: a thread's is when it enters or leaves a call, a sample's when it was taken.
+	 * What other threads consumed of the measure from its entry to its end, as far as that was known
+	 * by then. For a thread it is known when it enters or leaves a call, for a sample when it was
+	 * taken.
 	 */
 	uint64_t others;
 	uint64_t before;	/* what all threads had consumed when it was entered */
@@ -52,7 +53,7 @@ struct completed_tree {
 	uint64_t inside;		/* in calls that no call contained */
 };
 
-/* What is measured: a metric of calls, by its index in the trace, or one of these. */
+/* The measure: a metric of calls, by its index in the trace, or one of these. */
 enum { MEASURE_TIME = -1, MEASURE_SAMPLES = CALL_MAX_METRICS };
 
 struct completed {
@@ -94,7 +95,7 @@ void completed_release(struct completed *c);
 /* The thread of a call, in the model; 0: of none that is selected. */
 uint32_t completed_thread(const struct completed *c, uint32_t tree);
 bool completed_in_ns(const struct completed *c);	/* the measure */
-/* Whether it is known what other threads consumed: of time it means nothing. */
+/* Return whether it is known what other threads consumed, which means nothing for time. */
 bool completed_has_others(const struct completed *c);
 /* Borrowed until the next event is read. */
 const char *completed_unit(const struct completed *c);

@@ -129,7 +129,7 @@ static uint64_t correlate_n_of(const struct correlation *c, const struct side *s
 
 /* ---- the ratio ---- */
 
-/* What is left for the ratio's truth: two counts of samples, or one of a known total. */
+/* Return the interval of the ratio: from two counts of samples, or one of a known total. */
 static struct interval interval_of(const struct correlation *c, const struct correlated *row, double *ratio)
 {
 	const struct side *a = &c->side[0], *b = &c->side[1];
@@ -200,7 +200,7 @@ static void list_contexts(struct correlation *c)
 			.n = node_n(c, i), .values = node_values(c, i) };
 }
 
-/* Of cum the outermost contexts of each, as in xprof. */
+/* List the functions; for cum the outermost contexts of each, as in xprof. */
 static void list_functions(struct correlation *c)
 {
 	const struct flow *f = &c->v->m->flow;

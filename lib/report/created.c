@@ -6,7 +6,7 @@
 #include "report/created.h"
 #include "report/report.h"
 
-/* What is known of one node of the tree before. */
+/* The state of one node of the tree before: */
 struct place {
 	uint32_t at;		/* where its own numbers go, or those of what is below it */
 	uint32_t creator;	/* consumer: who is the creator of an object right below it; 0: nobody */
@@ -40,7 +40,10 @@ static int check_metrics(const struct model *m, struct err *e)
 	return 0;
 }
 
-/* What code is as a creator: its class, the consumer that objects of it are; else its module, or itself. */
+/*
+ * Return the creator that code stands for: its class, the consumer that objects of it are; else its
+ * module, or itself.
+ */
 static uint32_t creator_of(struct model *m, uint32_t id)
 {
 	uint32_t kind = m->consumers.items[id].kind, folded = view_fold_consumer(m, id, FOLD_CLASS);

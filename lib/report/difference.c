@@ -11,7 +11,7 @@
 #include "report/difference.h"
 #include "report/report.h"
 
-/* How values are shown: a value is multiplied by that. */
+/* The scale of shown values: a value is multiplied by it. */
 struct scale {
 	double by;
 	const char *unit;

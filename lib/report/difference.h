@@ -24,9 +24,9 @@ int difference_print(const struct difference *d, const struct sheet_choice *choi
 /* difference_data.c: the columns and cells of what programs read. */
 enum { DIFFERENCE_CELLS = 26 };
 void difference_columns(const struct diff_rows *x, struct sheet_column *c);
-/* Of row i; ids: of difference_ids(). */
+/* Fill the cells of row i; ids come from difference_ids(). */
 void difference_cells(const struct difference *d, size_t i, const uint32_t *ids, bool csv, struct cell *c);
-/* What a row has of the total of a side, 0 to 1. */
+/* Return the row's share of the total of a side, 0 to 1. */
 double difference_share(const struct diff *d, const struct diff_row *row, unsigned int side);
 /* Numbers of contexts, [node], in the order in which they are shown. For free(). */
 uint32_t *difference_ids(const struct choice *c);

@@ -16,7 +16,7 @@ static const char *const noises[] = { "sampling", "repeats", "exact", "unknown" 
 static const char *const doubts[] = { NULL, "one run", "tiers" };
 static const char *const kinds[] = { "parent", "self", "child", "rparent", "rself", "rchild" };
 
-/* Who the row is about: of an arc the other end. */
+/* Return the consumer that the row is about: for an arc the other end. */
 static uint32_t subject(const struct diff_row *row)
 {
 	return row->kind == DIFF_SELF || row->kind == DIFF_RSELF ? row->consumer : row->other;
@@ -92,7 +92,7 @@ enum {
 };
 _Static_assert((int)NR_CELLS == (int)DIFFERENCE_CELLS, "as in the header");
 
-/* What tells rows apart: [by]. */
+/* The columns that distinguish rows: [by]. */
 static const struct sheet_column first_columns[][AT_NAME] = {
 	{ { "index", .json = "" } },
 	{ { "id" }, { "parent" } },

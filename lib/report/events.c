@@ -73,7 +73,7 @@ static const char *next_name(const char *list, char *name, size_t size)
 	return list + len + (list[len] == ',');
 }
 
-/* Of what was not recorded all the time. */
+/* Append for how much of the time events were recorded, where that is not all. */
 static void put_covered(const struct events *v, const char *recorded, struct buf *b)
 {
 	uint64_t all_ns = v->end_ns - v->start_ns, on_ns;

@@ -10,10 +10,10 @@
 /* For struct report. */
 #define FOLLOWS_EVENTS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES
 extern const struct report_reason event_reasons[];
-/* Those that the report's options select; releases *v on failure. */
+/* Read the events that the report's options select; this releases *v on failure. */
 int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, struct trace_reader *t,
 		      const struct report_opts *o, struct err *e);
-/* What was recorded, how much, and what is missing. */
+/* Print what was recorded, how much, and what is missing. */
 void event_report_head(const struct events *v, FILE *out);
 /* The same in JSON: opens an object. */
 void event_report_json(const struct events *v, struct json *j, const char *report);
@@ -24,9 +24,9 @@ void event_put_bytes(struct buf *b, uint64_t bytes);
 
 /* ---- loads.c: what --classes and --gc show below their rows, in text and JSON ---- */
 
-/* Of classes: which methods they were loaded for, and which took longest. */
+/* Print which methods classes were loaded for, and which took longest. */
 void loads_put(const struct events *v, struct sheet *s);
-/* Of safepoints: which threads were last, if that was recorded. */
+/* Print which threads were last at safepoints, if that was recorded. */
 void lasts_put(const struct events *v, struct sheet *s);
 
 #endif

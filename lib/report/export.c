@@ -72,8 +72,8 @@ static uint32_t add_module(struct export *x, uint32_t module)
 }
 
 /*
- * Of "file:line" the file goes to *file; returns the line.  Of a method without lines the place is
- * "file bci N": then it is 0.
+ * Set *file to the file of "file:line" and return the line. For a method without lines the place is "file
+ * bci N", and the line 0.
  */
 static uint64_t split_place(const char *place, struct buf *file)
 {
@@ -131,7 +131,7 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 	return *at;
 }
 
-/* Whether what is there is part of the code of its parent. */
+/* Return whether the node is part of the code of its parent. */
 static bool has_code_of_parent(const struct export *x, uint32_t node)
 {
 	const struct flow_node *n = &x->v->m->flow.nodes[node];

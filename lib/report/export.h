@@ -64,7 +64,7 @@ struct export_labels {
 void export_labels_init(struct export_labels *l, const struct view *v, uint32_t root, bool own);
 bool export_labels_next(struct export_labels *l);
 void export_labels_release(struct export_labels *l);
-/* The thread or process at or above the node: a root that is no labels. */
+/* Return the thread or process at or above the node: the root that is not a label. */
 uint32_t export_thread(const struct view *v, uint32_t node);
 /* The process at or above the node; FLOW_NONE: there is none. */
 uint32_t export_process(const struct view *v, uint32_t node);

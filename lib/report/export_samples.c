@@ -60,7 +60,7 @@ static void order_timed(struct export_samples *s, struct flow_times *t, unsigned
 	free(next);
 }
 
-/* In the order of the tree, where a track's contexts need not be neighbours. */
+/* Add contexts in the order of the tree, where a track's contexts need not be neighbours. */
 static void add_contexts(struct export_samples *s, const struct view *v, unsigned int metric)
 {
 	const struct flow *f = &v->m->flow;

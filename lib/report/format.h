@@ -49,10 +49,10 @@ struct format {
 	bool all_events;	/* shows all events, and of these alone the first with its n */
 	bool labels;		/* has a place for the labels of threads */
 	unsigned int lacks;	/* FACT_BIT() of what it has no place for: manual and message say it */
-	/* For formats that print rows (sheet.h); without begin there are no heads. */
+	/* Print rows (sheet.h); without begin there are no heads. */
 	void (*begin)(struct sheet *s);
 	void (*row)(struct sheet *s, const char *key, const struct cell *cells);
-	/* For formats from FORMAT_TREE on. */
+	/* Used by formats from FORMAT_TREE on. */
 	int (*print_tree)(struct view *v, FILE *out, struct err *e);
 };
 

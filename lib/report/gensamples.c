@@ -64,7 +64,7 @@ static bool gensamples_is_function(uint32_t kind)
 	return kind_is(kind, KIND_CODE) || kind == CONSUMER_UNRESOLVED;
 }
 
-/* Whose thread it was, and for what is no function the innermost one around it. */
+/* Find the thread and, for what is not a function, the innermost function around it. */
 static void gensamples_look_up(const struct gen_samples *s, uint32_t node, struct gen_sample *x)
 {
 	const struct consumers *c = &s->m.consumers;

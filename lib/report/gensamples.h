@@ -34,7 +34,7 @@ struct gen_sample {
 	const char *thread;		/* NULL: not known */
 };
 
-/* Those that the report's options select; 0 also when the trace has none. */
+/* Read the samples that the report's options select; returns 0 also when the trace has none. */
 int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct report_opts *o,
 		     struct err *e);
 void gen_samples_release(struct gen_samples *s);

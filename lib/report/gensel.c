@@ -184,8 +184,8 @@ static void gensel_enter(struct gen_select *s, struct gen_tree *tree, struct gen
 }
 
 /*
- * Up to and with the innermost call of the function; all when there is none, for then an outer one was
- * left.
+ * Close calls up to and with the innermost call of the function; all when there is none, for then an
+ * outer one was left.
  */
 static void gensel_leave(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
@@ -209,7 +209,7 @@ static bool is_inside(const struct gen_select *s, const struct gen_thread *t)
 	return (!(s->want & SELECT_SYMBOL) || t->nr_open[0]) && (!(s->want & SELECT_MODULE) || t->nr_open[1]);
 }
 
-/* In this moment, or before. */
+/* Return whether the call was entered now or before. */
 static bool is_entered(const struct timeline_event *x)
 {
 	return x->kind == CALL_ENTERED || (x->kind == CALL_OPEN && x->function);

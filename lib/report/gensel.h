@@ -43,7 +43,7 @@ struct gen_select {
 	size_t nr_trees;
 };
 
-/* When all trees are in c, of the trace t; o is borrowed. -EINVAL: unknown event. */
+/* Called when all trees are in c, of the trace t; o is borrowed. Returns -EINVAL for an unknown event. */
 int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t,
 		    const struct window *window, const struct report_opts *o, struct err *e);
 void gen_select_release(struct gen_select *s);

@@ -80,7 +80,7 @@ static uint32_t thread_at(const struct printer *p, uint32_t node)
 	return node ? nodes[node].consumer : 0;
 }
 
-/* What makes a trace another one: without a limit the number of its stack says as much as its frames. */
+/* Write what distinguishes traces: without a limit the number of the stack is as good as its frames. */
 static void put_id(struct printer *p, uint32_t stack, uint32_t thread)
 {
 	uint64_t depth = p->depth, i;
@@ -94,7 +94,7 @@ static void put_id(struct printer *p, uint32_t stack, uint32_t thread)
 		buf_add(&p->scratch, &p->stacks.list[s - 1].location, sizeof(uint32_t));
 }
 
-/* Of what is in no function, the number of the trace without frames. */
+/* Return the number of a node's trace; of what is in no function, that of the trace without frames. */
 static uint32_t find_trace(struct printer *p, uint32_t node)
 {
 	const struct flow_node *nodes = p->v->m->flow.nodes;
@@ -255,7 +255,7 @@ static const char *group_of(const struct printer *p, const struct consumer *thre
 	return "";
 }
 
-/* One for each that the view has. */
+/* Print one line for each thread that the view has. */
 static void hprof_put_threads(struct printer *p)
 {
 	const struct flow *f = &p->v->m->flow;

@@ -13,7 +13,7 @@ enum { HPROF_EMPTY_TRACE = 300000 };	/* the number of the TRACE without frames, 
 
 /* "JAVA PROFILE 1.0.1, created ..." and a line of dashes; start_ns: CLOCK_REALTIME, 0: it is now. */
 void hprof_put_head(uint64_t start_ns, FILE *out);
-/* As ctime() has it, with the end of the line. */
+/* Print the date as ctime() does, with the end of the line. */
 void hprof_put_date(uint64_t start_ns, FILE *out);
 /* TRACE of HPROF_EMPTY_TRACE. */
 void hprof_put_empty_trace(FILE *out);
@@ -29,7 +29,7 @@ struct hprof_site {
 	const char *class;			/* quoted */
 };
 
-/* Its options that shape a text, "thread=y,depth=8". -EINVAL: what is wrong with them. */
+/* Parse the options of hprof that shape a text, "thread=y,depth=8". Returns -EINVAL for invalid ones. */
 int hprof_parse(const char *text, bool *threads, uint64_t *depth, struct err *e);
 
 void hprof_begin_sites(const char *order, uint64_t start_ns, FILE *out);

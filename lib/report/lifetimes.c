@@ -89,7 +89,7 @@ static void add_collections(const struct shown *s, struct sheet *sheet)
 	sheet_end_rows(sheet);
 }
 
-/* What lived after each chosen collection is a column. */
+/* Print the classes: what was alive after each chosen collection is a column. */
 static void add_classes(const struct shown *s, struct sheet *sheet)
 {
 	enum { BEFORE = 2 };

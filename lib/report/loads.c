@@ -51,7 +51,7 @@ static void loads_add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t
 	};
 }
 
-/* One for each text, those with the most time first. */
+/* Fold rows of the same text into one, those with the most time first. */
 static void loads_fold(struct groups *g)
 {
 	size_t i, to = 0;
@@ -73,7 +73,7 @@ static void loads_fold(struct groups *g)
 	qsort(g->list, g->nr, sizeof(*g->list), most_first);
 }
 
-/* In text a title, in JSON a member of that name. */
+/* Begin the table: with a title in text, as a member of that name in JSON. */
 static void loads_begin(struct sheet *s, bool any, const char *title, const char *key)
 {
 	if (!sheet_is_text(s))

@@ -163,7 +163,7 @@ static double locks_report_percent(uint64_t part, uint64_t whole)
 	return 100.0 * (double)part / (double)MAX(whole, (uint64_t)1);
 }
 
-/* As wide as the widest of them. */
+/* Return the width of the widest owner. */
 static int width_of_owners(const struct rows *r)
 {
 	size_t i, width = sizeof("Owner") - 1;
@@ -226,8 +226,8 @@ static void locks_report_add_row(const struct rows *r, const struct lock_row *x,
 }
 
 /*
- * Those of the list from one to before another. Text has two tables: one of locks, with the columns of Java
- * Lock Monitor (those of acquisitions only if any were counted), and one of other waits.
+ * Add the rows of the list from one to before another. Text has two tables: one of locks, with the
+ * columns of Java Lock Monitor (those of acquisitions only if any were counted), and one of other waits.
  */
 static void locks_report_add_rows(const struct rows *r, size_t from, size_t to, bool locks, struct sheet *s)
 {

@@ -56,7 +56,7 @@ static void put_heap(struct buf *b, const struct event *x)
 	}
 }
 
-/* What its thread worked for; "": nothing, or that is not known. */
+/* Return the labels of its thread; "" for none, or if they are not known. */
 static const char *labels_of(const struct events *v, const struct event *x)
 {
 	return x->labels == THREADLABELS_UNKNOWN ? "" : events_str(v, x->labels);
@@ -80,7 +80,7 @@ static bool is_loaded(const struct event *x)
 	return x->kind == EVENT_CLASS_LOAD || x->kind == EVENT_CLASS_PRESENT;
 }
 
-/* What text says of an event, behind the thread. */
+/* Append what text shows of an event behind the thread. */
 static void put_note(const struct events *v, const struct event *x, struct buf *b)
 {
 	const char *cause = events_str(v, x->cause);
@@ -147,7 +147,7 @@ static void log_put_row(const struct events *v, const struct event *x, struct sh
 	buf_release(&note);
 }
 
-/* What kinds are recorded by, each once; what takes part in a load is shown with it. */
+/* List the groups that kinds are recorded by, each once; what takes part in a load is shown with it. */
 static void put_groups(struct buf *b)
 {
 	size_t i;

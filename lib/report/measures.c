@@ -352,7 +352,7 @@ static struct cell value_cell(const struct measures *t, uint64_t value, unsigned
 	return sheet_is_text(&t->sheet) ? scaled(value, &t->units[metric]) : cell_u64(value);
 }
 
-/* In the unit of the metric: a call may take a fraction of what a sample stands for. */
+/* Show it in the unit of the metric: a call may take a fraction of what a sample stands for. */
 static struct cell per_call_cell(const struct measures *t, uint64_t value, uint64_t calls)
 {
 	double cost = calls ? (double)value / calls : 0;
@@ -419,7 +419,7 @@ static struct cell measure_cell(struct measures *t, const struct measures_column
 	return cell;
 }
 
-/* What a reader looks for: what consumes much itself. Names in brackets are no functions. */
+/* Highlight what consumes much itself. Names in brackets are not functions. */
 static enum term_style style_of(const struct measures *t, const struct measured *r, const char *name)
 {
 	if (r->bold)

@@ -35,7 +35,7 @@ struct micro {
 	uint32_t *symbol_of;		/* [function of a]: index in symbols */
 };
 
-/* Whether the options allow it.  -EINVAL: no. */
+/* Check whether the options allow it; return -EINVAL if not. */
 int micro_check(const struct report_opts *o, struct err *e);
 /* What the caller fills is filled.  -EINVAL: the view is not of a trace.  Release it also when it fails. */
 int micro_read(struct micro *x, struct err *e);

@@ -12,7 +12,7 @@
 #include "base/spread.h"
 #include "report/report.h"
 
-/* Of a moment that is several of these, the first counts; CPU is what is none of the others. */
+/* Parts of a call's time. Where several apply at a moment, the first counts; CPU is the rest. */
 enum plot_part { PLOT_GC, PLOT_LOCK, PLOT_IO, PLOT_OFF, PLOT_CPU, PLOT_NR_PARTS };
 
 struct plot_call {
@@ -43,10 +43,10 @@ struct plot {
 void plot_put_svg(struct plot *p, struct buf *b);
 const char *plot_part_name(enum plot_part part);
 void plot_sum_add(struct plot_sum *s, const struct plot_call *c);
-/* Of struct spread, the bin of a duration. */
+/* Return the bin of a duration, as in struct spread. */
 unsigned int plot_bin_of(uint64_t ns);
 
-/* For a page: the same of the functions with most time in calls that began and ended in the recording. */
+/* For a page, the same of the functions with most time in calls that began and ended in the recording: */
 enum { PLOT_CELLS = 240, PLOT_MOST_ROWS = 50 };
 
 struct plot_row {

@@ -8,7 +8,7 @@
 #include "model/sched.h"
 #include "report/report.h"
 
-/* What --filter keeps: threads that conditions for no event in particular are about. */
+/* What --filter keeps: threads that conditions for no event in particular select. */
 struct sched_kept {
 	const struct rules *rules;
 	struct filter *filter;
@@ -24,7 +24,7 @@ void sched_kept_release(struct sched_kept *k);
 void sched_head_text(const struct sched_model *m, const struct sched_kept *k, size_t nr_threads, FILE *out);
 void sched_head_json(const struct sched_model *m, const struct sched_kept *k, struct json *j,
 		     const char *report);
-/* What --pid, --tid, --comm, --thread and --filter say of a thread; NULL is none. */
+/* Return whether --pid, --tid, --comm, --thread and --filter select a thread; NULL selects all. */
 bool sched_selected(const struct selection *s, const struct sched_kept *k, const struct sched_thread *t);
 
 /*

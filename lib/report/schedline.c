@@ -114,7 +114,7 @@ static void schedline_put_thread(struct buf *b, const struct sched_thread *t)
 	}
 }
 
-/* What text says of the threads: "a [1] -> b [2]", or "a [1] (interrupt)". */
+/* Append what text shows of the threads: "a [1] -> b [2]", or "a [1] (interrupt)". */
 static void schedline_put_threads(const struct sched_line *l, const char *interrupt, struct buf *b)
 {
 	schedline_put_thread(b, l->out);

@@ -54,7 +54,7 @@ struct cell {
 			const void *bytes;
 			uint32_t len;
 		} fields;
-		/* Of what, and which of it: borrowed until the table is complete. */
+		/* The object that made the cell, and its part: borrowed until the table is complete. */
 		struct {
 			void (*put)(struct json *j, const char *key, const void *of, uint64_t at);
 			const void *of;
@@ -73,7 +73,7 @@ struct cell {
 #define cell_made(f, v, n) ((struct cell){ .type = CELL_MADE, .made = { (f), (v), (n) } })
 #define cell_list(v, n) ((struct cell){ .type = CELL_LIST, .list = { (v), (n) } })
 
-/* None: absent. */
+/* Without fields the cell is absent. */
 static inline struct cell cell_fields(const void *bytes, uint32_t len)
 {
 	return len ? (struct cell){ .type = CELL_FIELDS, .fields = { bytes, len } } : cell_absent;
@@ -107,15 +107,16 @@ struct sheet_column {
 	bool value;		/* what formats of values alone print */
 	const char *json;	/* the key of JSON where it is not that of CSV; "": not in JSON */
 	/*
-	 * Which one of several that the key or head is of: CSV has "key:of", JSON an array of neighbours
-	 * with the same key, text its name once above the heads of neighbours with the same pointer.
+	 * The one of several things that the key or head is about. CSV has "key:of", and JSON an array of
+	 * neighbours with the same key. Text shows its name once above the heads of neighbours with the
+	 * same pointer.
 	 */
 	const char *of;
 	int digits;		/* of CSV, for CELL_REAL; 0: all */
 	bool cut;		/* of text, the last: cut in the middle where the line is too long */
 };
 
-/* What of a sheet is shown, and in which order; all zero: as the report has it. */
+/* The choice of what a sheet shows, and in which order; all zero: the report's own. */
 struct sheet_choice {
 	/* These columns, in this order, by their names in CSV, JSON or text; none: all. */
 	struct opt_list columns;
@@ -147,9 +148,9 @@ struct sheet {
 
 void sheet_init(struct sheet *s, int format, FILE *out);
 /*
- * Before the first columns: only what the user chose, which is borrowed, is printed. Who calls this also
- * calls sheet_end_rows() after the rows of each table, before anything else is printed, and sheet_end() at
- * the end.
+ * Print only what the user chose, which is borrowed; call this before the first columns. The caller then
+ * also calls sheet_end_rows() after the rows of each table, before anything else is printed, and
+ * sheet_end() at the end.
  */
 void sheet_choose(struct sheet *s, const struct sheet_choice *choice);
 /* The table is complete: rows that are sorted are printed. */
@@ -174,7 +175,7 @@ FILE *sheet_hold(struct sheet_held *h, const struct sheet_choice *choice, FILE *
  * none had a column that was chosen.
  */
 int sheet_let_go(struct sheet_held *h, int r, struct err *e);
-/* For what cannot wait: -EINVAL if a table with these columns lacks one that is chosen. */
+/* Check a choice that cannot wait: return -EINVAL if a table with these columns lacks a chosen one. */
 int sheet_check(const struct sheet_choice *choice, int format, const struct sheet_column *columns, size_t nr,
 		struct err *e);
 
@@ -184,7 +185,7 @@ void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t n
 void sheet_set_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
 /* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
-/* Into the open object of JSON; other formats have nothing of it. */
+/* Write into the open object of JSON; other formats leave it out. */
 void sheet_member(struct sheet *s, const char *key, const struct cell *cell);
 /* Whether it is text for people, part of which need not be a table. */
 bool sheet_is_text(const struct sheet *s);
@@ -193,7 +194,7 @@ void sheet_put_markdown(struct buf *b, const char *name);
 /* A number with that many decimals, given in units of the last of them. */
 void sheet_put_fixed(struct buf *b, uint64_t v, int decimals);
 
-/* With a choice: what sheet_set_columns() was given; a row. */
+/* These take, with a choice, what sheet_set_columns() got, and a row. */
 void sheet_chosen_columns(struct sheet *s);
 void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells);
 

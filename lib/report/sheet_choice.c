@@ -33,7 +33,7 @@ struct sheet_chosen {
 	uint64_t nr_hidden;
 };
 
-/* What the tables had that were printed with a choice. */
+/* The chosen columns that the printed tables had. */
 struct sheet_found {
 	bool *columns;				/* [choice->columns.nr_items]: one of them had it */
 	bool sort;
@@ -59,7 +59,7 @@ void sheet_choose(struct sheet *s, const struct sheet_choice *choice)
 	s->chosen->choice = choice;
 }
 
-/* What stands above the column in text; "": nothing. */
+/* Return what stands above the column in text, or "". */
 static const char *head_of(const struct sheet_column *c)
 {
 	return c->head ? c->head + strspn(c->head, " ") : "";
@@ -90,7 +90,7 @@ static bool is_json(const struct sheet *s)
 	return s->format == format_get(FORMAT_JSON);
 }
 
-/* Whether the format can show it: text whatever has a name, the others what has one of theirs. */
+/* Return whether the format can show it: text whatever has a name, the others what has one of theirs. */
 static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 {
 	if (is_json(s))
@@ -99,8 +99,8 @@ static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 }
 
 /*
- * Of several with that name, the one that text shows by itself; nr_all: there is none. If text shows no
- * "name", its last column is what rows are about, whatever stands above it.
+ * Find, of several columns with that name, the one that text shows by itself; nr_all: there is none. If
+ * text shows no "name", rows are about its last column, whatever stands above it.
  */
 static size_t sheet_choice_find(const struct sheet *s, const char *name)
 {

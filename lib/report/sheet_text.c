@@ -18,7 +18,7 @@ static const char *before(const struct sheet_column *c, bool first)
 	return c->before ? c->before : first ? "" : " ";
 }
 
-/* What the line has from start on, to the width. */
+/* Pad what the line has from start on to the width. */
 static void align(struct buf *line, size_t start, int width)
 {
 	size_t len = line->len - start, room = abs(width);
@@ -37,8 +37,8 @@ static void align(struct buf *line, size_t start, int width)
 }
 
 /*
- * In the style where colours are wanted; the line itself has no escape sequence, so that its length is its
- * width.
+ * Print the line in the style where colours are wanted; the line itself has no escape sequence, so that
+ * its length is its width.
  */
 static void sheet_text_print_line(struct sheet *s, struct buf *line, enum term_style style)
 {
@@ -54,7 +54,7 @@ static void sheet_text_print_line(struct sheet *s, struct buf *line, enum term_s
 	fwrite(line->data, 1, line->len, s->out);
 }
 
-/* Which of several the columns are of, each once over its neighbours. */
+/* Print the names that columns belong to, each once over its neighbours. */
 static void print_names(struct sheet *s, struct buf *line)
 {
 	bool any = false;

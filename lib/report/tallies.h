@@ -9,7 +9,7 @@
 #include "model/select.h"
 #include "model/tallies.h"
 
-/* Those of a kind (enum tally_kind), of the processes selected: a line each; the array "counted". */
+/* Print tallies of a kind (enum tally_kind), of the processes selected: a line each; the array "counted". */
 void tallies_put(const struct tallies *t, uint32_t kind, const struct selection *select, FILE *out);
 void tallies_json(const struct tallies *t, uint32_t kind, const struct selection *select, struct json *j);
 

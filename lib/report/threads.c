@@ -140,7 +140,7 @@ static void threads_report_make_rows(struct rows *r)
 
 /* ---- rows ---- */
 
-/* What text calls a thread: its name, and that of its process if it has another. */
+/* Append how text calls a thread: its name, and that of its process if it has another. */
 static void threads_report_put_name(const struct sched_thread *t, struct buf *b)
 {
 	quote_add(b, t->name);
@@ -196,7 +196,7 @@ static void threads_report_add_row(const struct rows *r, struct sheet *s, const 
 	buf_release(&b);
 }
 
-/* In text as percent of the time. */
+/* Text shows them as percent of the time. */
 static void add_cpus(const struct sched_model *m, struct sheet *s)
 {
 	const double percent = MAX(m->end_ns - m->start_ns, (uint64_t)1) / 100.0;

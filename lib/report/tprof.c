@@ -114,7 +114,7 @@ static uint32_t key_thread(struct tprof *t, uint32_t consumer)
 	return id;
 }
 
-/* For each node the nearest process, thread and function that is no inlined one, above or itself. */
+/* For each node the nearest process, thread and function that is not inlined, at or above it. */
 struct above {
 	uint32_t process, thread, function;
 };
@@ -206,7 +206,7 @@ static void tprof_print_row(struct tprof *t, const struct stanza *s, uint32_t le
 	buf_release(&text_name);
 }
 
-/* In text as many rows as v->o->limit. */
+/* Print the rows; in text v->o->limit at most. */
 static void tprof_print_rows(struct tprof *t, const struct stanza *s)
 {
 	bool text = sheet_is_text(&t->sheet);
@@ -299,7 +299,7 @@ static void tprof_print_text(struct tprof *t)
 		micro_text(t->micro, t->out);
 }
 
-/* At most four levels deep. */
+/* Print a tree of at most four levels. */
 static void json_tree(struct tprof *t, const struct flow *f, uint32_t parent, struct json *j, const char *key)
 {
 	uint32_t i;

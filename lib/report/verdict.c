@@ -12,7 +12,7 @@
 enum { MATCHES = 1, MATCHES_PER = 2 };	/* bits of has[] */
 enum { BELOW = 1, BELOW_PER = 2 };	/* bits of in[]: it or a node above is counted, or matches per */
 
-/* What a limit is about, summed over its contexts. */
+/* The measure of a limit, summed over its contexts. */
 struct measured {
 	uint64_t value;
 	uint64_t n;			/* of the metric's source */
@@ -126,7 +126,7 @@ static void verdict_measure(struct judge *j, const struct limit *l, unsigned int
 	}
 }
 
-/* In the metric's own unit. */
+/* Return the interval in the metric's own unit. */
 static struct interval interval_of(const struct judge *j, const struct limit *l, unsigned int metric,
 				   const struct measured *s)
 {

@@ -40,7 +40,10 @@ struct verdict judge_limit(struct judge *j, const struct limit *l);
 /* growth.c: of a limit that grows, by a finished comparison of its metric with the baseline, side A. */
 struct verdict judge_growth(const struct limit *l, const struct diff *d);
 
-/* For both: what an interval in the limit's unit means, the pattern of a limit, and a verdict of an error. */
+/*
+ * Used by both: what an interval in the limit's unit means, the pattern of a limit, and a verdict of an
+ * error.
+ */
 enum verdict_state verdict_state(const struct limit *l, double low, double high);
 bool verdict_matches(const char *pattern, const char *name);
 struct verdict __attribute__((format(printf, 2, 3)))

@@ -42,7 +42,7 @@ static bool is_whole(const struct model *m, char *name)
 	return false;
 }
 
-/* Of the names that no function has, those are meant whose names end so. */
+/* A name that no function has selects those whose names end so. */
 static void select_parts(const struct view *v, uint32_t *has)
 {
 	const struct opt_list *names = &v->o->select.symbols;
@@ -160,7 +160,7 @@ static size_t java_prefix(const char *name, enum report_fold fold)
 	return len;
 }
 
-/* Of a class: "java.util.Map$Entry[]" -> "java.util". */
+/* Return the length of a class's package: "java.util.Map$Entry[]" -> "java.util". */
 static size_t package_len(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -345,7 +345,7 @@ static int compare_marks(const void *p, const void *q)
 	return a->n > b->n ? -1 : a->n < b->n;
 }
 
-/* One node's n, below that mark (0: none). */
+/* Count one node's n, below that mark (0: none). */
 static void count_stack(struct view_stacks *s, uint64_t n, uint32_t kind, uint32_t mark)
 {
 	s->n += n;
@@ -447,7 +447,10 @@ static void prune(struct view *v)
 	free(where);
 }
 
-/* What of the first metric (or of its source's n, where that is empty) still has a row of its own. */
+/*
+ * Return how much of the first metric (or of its source's n, where that is empty) still has a row of its
+ * own.
+ */
 static uint64_t visible(const struct view *v, bool by_n)
 {
 	const struct flow *f = &v->m->flow;
@@ -461,7 +464,7 @@ static uint64_t visible(const struct view *v, bool by_n)
 	return sum;
 }
 
-/* What of each metric is in contexts that are marked. */
+/* Add up what of each metric is in contexts that are marked. */
 static void sum_marked(struct view *v)
 {
 	const struct flow *f = &v->m->flow;

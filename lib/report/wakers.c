@@ -68,7 +68,7 @@ static void fill_cells(const struct shown *s, const struct waker_row *r, struct 
 	put_waker(s, r->kind, r->waker, &cells[2]);
 }
 
-/* Of the widest text in that cell of all rows. */
+/* Return the width of the widest text in that cell of all rows. */
 static int wakers_width_of(const struct shown *s, int cell)
 {
 	struct buf cells[CELLS] = { BUF_INIT, BUF_INIT, BUF_INIT };

@@ -92,7 +92,7 @@ static uint32_t new_row(struct rows *r, uint32_t node)
 	return r->nr++;
 }
 
-/* The consumer whose time the node's is: its own, or above a file its parent's; 0: of no reason. */
+/* Return the consumer whose time the node's is: its own, or above a file its parent's; 0 without a reason. */
 static uint32_t reason_at(const struct model *m, uint32_t node)
 {
 	const struct flow_node *n = &m->flow.nodes[node];
