@@ -10,7 +10,7 @@ enum { TRIES = 4, CLOSE_CYCLES = 1000, MIN_NS = 20000000 };
 static bool usable;			/* the counter is a clock */
 static struct arcprof_moment start;
 
-/* What the kernel itself trusts: then the counter runs at one rate, whatever the CPU does. */
+/* Return whether the kernel itself trusts the counter: then it runs at one rate, whatever the CPU does. */
 static bool is_clock(void)
 {
 	static const char *const good[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter" };

@@ -11,7 +11,7 @@
 
 #include "api/ticks.h"
 
-/* One moment by both clocks. */
+/* One moment, read by both clocks. */
 struct arcprof_moment {
 	uint64_t mono_ns, cycles;
 };

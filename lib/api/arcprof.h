@@ -63,7 +63,7 @@ int arcprof_init(const char *backend);
 void arcprof_term(void);
 /* The name of the one in use; "none" before arcprof_init(). */
 const char *arcprof_backend(void);
-/* What counter[i] counts, as in struct perf_event_attr.  0, or -ENOENT: there is no counter i. */
+/* Returns what counter[i] counts, as in struct perf_event_attr. 0, or -ENOENT: there is no counter i. */
 int arcprof_counter(unsigned int i, uint32_t *type, uint64_t *config);
 
 /*
@@ -106,9 +106,9 @@ int arcprof_itrace_off(void);
  * process connects to the recorder: not in a signal handler.
  */
 void arcprof_mark(const char *name);
-/* With a value; UINT64_MAX: none. */
+/* The same with a value; UINT64_MAX: none. */
 void arcprof_mark_value(const char *name, uint64_t value);
-/* When a phase begins, for arcprof_phase_end(); 0: nothing is recorded. */
+/* Begins a phase for arcprof_phase_end(); 0: nothing is recorded. */
 uint64_t arcprof_phase_begin(void);
 void arcprof_phase_end(uint64_t begun, const char *name);
 

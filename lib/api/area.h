@@ -35,17 +35,20 @@ struct arcprof_area {
 int arcprof_area_open(struct arcprof_area *a, enum arcprof_source source);
 void arcprof_area_close(struct arcprof_area *a);
 
-/* True while the kernel side writes; after that the values stay as they are. */
+/* Return true while the kernel side writes; after that the values stay as they are. */
 static inline bool arcprof_area_live(const struct arcprof_area *a)
 {
 	return load_relaxed(&a->header->generation) != 0;
 }
 
-/* False in a container with process numbers of its own: those of BPF's slots mean other threads there. */
+/*
+ * Return false in a container with process numbers of its own: those of BPF's slots mean other threads
+ * there.
+ */
 bool arcprof_area_same_numbers(void);
 /* The slot of the calling thread, which tid names; 0: it has none. */
 uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid);
-/* How many slots were ever used, slot 0 included. */
+/* Return how many slots were ever used, slot 0 included. */
 uint32_t arcprof_area_nr_used(const struct arcprof_area *a);
 
 /* Time of the session's clock now. */

@@ -8,8 +8,8 @@
 #define ITRACE_REQUEST_MAGIC 0x6361727469637261ull
 #define ITRACE_STEPPER_COMM "itrace-stepper"
 /*
- * In the environment: the number of the descriptor by which a thread traces itself, if the kernel
- * module does it.
+ * The environment variable with the number of the descriptor by which a thread traces itself, if the
+ * kernel module does it.
  */
 #define ITRACE_FD_VARIABLE "ARCPROF_ITRACE_FD"
 

@@ -86,7 +86,7 @@ static bool api_label_is_letter(unsigned char c)
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Its length; 0: it is no key. */
+/* Return its length; 0 for no key. */
 static size_t len_key(const char *s)
 {
 	size_t len = 0;
@@ -110,7 +110,7 @@ static size_t len_value(const char *s)
 	return s[len] ? 0 : len;
 }
 
-/* Where the label of the key begins, with the comma behind it; at the end when there is none. */
+/* Return where the label of the key begins, with the comma behind it; at the end when there is none. */
 static char *api_label_find(struct arcprof_labels *l, const char *key, size_t len, size_t *size)
 {
 	char *p = l->text, *end = l->text + l->len, *next;

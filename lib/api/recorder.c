@@ -37,8 +37,8 @@ static pid_t area_pid;			/* whose it is */
 ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 
 /*
- * What a parent had, what came to nothing, or what belongs to a recorder before: other threads may be about
- * to write there, so it stays mapped.
+ * The area of a parent, of a failed session or of an earlier recorder stays mapped: other threads may be
+ * about to write there.
  */
 static void api_recorder_give_back(void)
 {

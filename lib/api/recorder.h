@@ -45,7 +45,7 @@ extern struct arcprof_recorder *arcprof_recorder;
 extern uint32_t arcprof_recorder_generation;	/* of connections: one a process */
 extern ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 
-/* Connects if that was not tried yet; NULL: nobody records. Not in a signal handler. */
+/* Connect if that was not tried yet; return NULL if no recorder listens. Not in a signal handler. */
 struct arcprof_recorder *arcprof_recorder_find(void);
 
 /* The recorder, if it wants to be told of these; else NULL. */

@@ -19,7 +19,7 @@ enum {
 	MAX_EVENTS = 1000,	/* bytes: of a command, the recorder takes 1023 */
 };
 
-/* The recorder, and nobody who has taken the name of its socket. */
+/* Check that the peer is the recorder, and not a process that has taken the name of its socket. */
 static bool is_recorder(int fd, int pid)
 {
 	struct ucred c;

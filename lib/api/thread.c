@@ -174,7 +174,7 @@ static __attribute__((noinline)) uint64_t anchor_slot(struct arcprof_thread *t)
 	return ns;
 }
 
-/* All but the common case: another clock, no session, or one that has ended. */
+/* Handle all but the common case: another clock, no session, or one that has ended. */
 static __attribute__((noinline)) uint64_t time_otherwise(struct arcprof_thread *t)
 {
 	if (t->slot && arcprof_area_live(&self.area))

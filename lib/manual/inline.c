@@ -29,7 +29,7 @@ static bool may_open(const struct buf *b, size_t i)
 	return !is_word(before) && !strchr(";:}<>&\\", before);
 }
 
-/* Where the pair of the mark at i ends, or 0. */
+/* Return where the pair of the mark at i ends, or 0. */
 static size_t find_end(const struct buf *b, size_t i, const char *mark)
 {
 	size_t len = strlen(mark), k;

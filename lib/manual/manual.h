@@ -25,8 +25,8 @@ void manual_release(struct manual *m);
 void manual_list(const struct manual *m, struct buf *names);
 
 /*
- * Prints a part of pages that is made of the program's tables, such as "record-synopsis", to out. False:
- * there is none of that name.
+ * Prints a part of pages that is made of the program's tables, such as "record-synopsis", to out. Returns
+ * false for an unknown name.
  */
 typedef bool manual_part(const char *name, FILE *out);
 

@@ -8,7 +8,7 @@
 
 extern const char manual_pages[], manual_pages_end[];
 
-/* One of the files that the binary has, without the line that names it. */
+/* A file in the binary, without the line that names it. */
 struct file {
 	const char *name, *text;
 	size_t name_len, len;

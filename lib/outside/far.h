@@ -28,7 +28,7 @@ extern struct far far;
 struct iovec;
 
 bool far_init(int pid);
-/* Mirror [lo, hi). False: that is no code cache, or there is no memory. */
+/* Mirror [lo, hi). Returns false if that is no code cache, or without memory. */
 bool far_mirror(uintptr_t lo, uintptr_t hi);
 /* All pages are read again when they are asked for. */
 void far_forget(void);
@@ -36,7 +36,7 @@ void far_forget(void);
 bool far_look(const struct iovec *to, const struct iovec *from, size_t nr);
 
 void far_read_page(size_t page);
-/* At most FAR_PAGE bytes; good until some more have been asked for. */
+/* Return at most FAR_PAGE bytes, valid until more have been read. */
 const char *far_elsewhere(uintptr_t p, size_t n);
 
 /* Where n bytes, less than a page, can be read. */

@@ -52,9 +52,10 @@ struct outside_share {
 /* There is a walker for this CPU. */
 bool outside_possible(void);
 /*
- * Answers what is asked of the JVM pid, each in the order of its thread, into the rings of ctl, until the end
- * of wake_fd, from which a byte is read while it sleeps and something is asked. In a process of its own,
- * which may crash, for what it reads is another's: nobody else is harmed then.
+ * Answer requests for stacks of the JVM pid into the rings of ctl, those of a thread in order, until the
+ * end of wake_fd. A byte is read from that while this sleeps and there is a request. It runs in a process
+ * of its own, which may crash without harm to others, since the memory that it reads may contain
+ * anything.
  */
 void outside_run(int pid, struct jvm_ctl *ctl, struct outside_share *share, int wake_fd)
 	__attribute__((noreturn));

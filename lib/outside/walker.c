@@ -217,7 +217,7 @@ static void send_staged(struct jvm_ring *ring)
 
 /* ---- is it as it was? ---- */
 
-/* Of code, by its compile id, and of the classes: since when they are known. */
+/* The times since which code, by its compile id, and the classes are known. */
 static struct {
 	uint32_t id;
 	uint64_t since_ns;
@@ -369,7 +369,7 @@ static void walk_once(const struct outside_ask *a)
 		walk_from_call(w, &r, cpu_is_leaf_call(a->pc));
 }
 
-/* Nobody can tell of inlining then. */
+/* Inlining is unknown then. */
 static void tell_scopes_fail(void)
 {
 	const char *type, *name;

@@ -169,7 +169,7 @@ static void go_to(struct space *s, uint64_t time_ns)
 	}
 }
 
-/* In the file of a module; false: none is there. */
+/* Find the module of an address, and its place in the file; return false without one. */
 static bool address_find_module(struct space *s, uint64_t time_ns, uint64_t address, struct frame *f)
 {
 	uint32_t module;

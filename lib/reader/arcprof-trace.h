@@ -90,9 +90,9 @@ enum arcprof_table {
 };
 
 /*
- * How many rows a table has; it is read now if it was not before. Negative errno value with *e filled: the
- * trace cannot be read, or -ENOMEM, the rows take more than memory_bytes. 0 with *e filled: the trace has
- * no such rows, and why.
+ * Returns how many rows a table has; it is read now if it was not before. Negative errno value with *e
+ * filled: the trace cannot be read, or -ENOMEM, the rows take more than memory_bytes. 0 with *e filled:
+ * the trace has no such rows, and why.
  */
 int64_t arcprof_trace_rows(struct arcprof_trace *t, enum arcprof_table table, struct arcprof_error *e);
 

@@ -172,7 +172,7 @@ static const struct query_table *const tables[ARCPROF_NR_TABLES] = {
 	[ARCPROF_TABLE_MAPPINGS] = NULL,		/* address.c's own */
 };
 
-/* How many contexts each function has. */
+/* Count the contexts of each function. */
 static int count_nodes(struct arcprof_trace *t, struct err *e)
 {
 	const struct flow *f = &t->data.model.flow;
@@ -189,7 +189,7 @@ static int count_nodes(struct arcprof_trace *t, struct err *e)
 	return 0;
 }
 
-/* Where the levels of each frame begin: they are in the order of the frames. */
+/* Index where the levels of each frame begin: they are in the order of the frames. */
 static int index_frames(struct arcprof_trace *t, struct err *e)
 {
 	const struct query_data *d = &t->data;

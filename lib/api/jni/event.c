@@ -21,7 +21,7 @@ static void api_event_emit(jlong kind, jlong vthread, jlong begun, const void *v
 				    (size_t)len);
 }
 
-/* What finding and locking an array costs is saved. */
+/* Emit without the cost of finding and locking an array. */
 JNIEXPORT void JNICALL Java_arcprof_Event_emitShort(JNIEnv *env, jclass type, jlong kind, jlong vthread,
 						    jlong begun, jint len, jlong a, jlong b, jlong c, jlong d,
 						    jlong e, jlong f, jlong g, jlong h)

@@ -35,7 +35,10 @@ static void api_threadtime_fail(JNIEnv *env, const char *what, int code)
 		(*env)->ThrowNew(env, type, text);
 }
 
-/* Opened when a thread first asks, closed when it ends.  NULL: an exception is pending. */
+/*
+ * Return the thread's values, which are opened when it first asks and closed when it ends; NULL: an
+ * exception is pending.
+ */
 static struct arcprof_thread *this_thread(JNIEnv *env)
 {
 	if (self)
