@@ -185,7 +185,7 @@ static const struct schema_visitor json_visitor = {
 
 /* ---- records ---- */
 
-/* All, but the schema only when asked for. */
+/* Return whether to print the record: all are, but the schema only on request. */
 static bool dump_wanted(const struct dump *d, const struct walk_record *r)
 {
 	size_t i;

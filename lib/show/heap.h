@@ -49,7 +49,7 @@ int heap_print_waste(struct heap *h, const struct heap_table_opts *o, struct err
 /* heap_objects.c: -EINVAL: no id; -ENOENT: nothing is of that class, or has that id. */
 int heap_print_objects(struct heap *h, const struct heap_table_opts *o, struct err *e);
 int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct err *e);
-/* For the page, as JSON: the objects that its tables name, o->limit of each, and what keeps them. */
+/* Print, for the page, as JSON: the objects that its tables name, o->limit of each, and what keeps them. */
 int heap_print_details(struct heap *h, const struct heap_table_opts *o, struct err *e);
 
 /*

@@ -377,7 +377,7 @@ static void print_fields(struct look *l)
 		print_field(l, field_name(l->h, &f), f.type, f.value);
 }
 
-/* How many elements are not shown. */
+/* Print the elements; return how many are not shown. */
 static uint32_t print_elements(struct look *l)
 {
 	unsigned int type = l->item.kind == HPROF_OBJECTS ? HPROF_OBJECT : l->item.type;
@@ -435,7 +435,7 @@ static const struct sheet_column holder_columns[] = {
 	{ .key = "class", .head = "Class", .width = -1 },
 };
 
-/* From the object up: what dominates it. */
+/* Print from the object up what dominates it. */
 static void print_holders(struct look *l)
 {
 	const struct heap *h = l->h;
@@ -561,7 +561,7 @@ int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct er
 
 /* --- the objects that the page shows --- */
 
-/* Those of a list, loaders, and what keeps all of these. */
+/* Choose the objects of a list, loaders, and what keeps all of these. */
 static void heap_objects_choose(struct looks *s, const struct heap_retained *x,
 				const struct heap_table_opts *o)
 {

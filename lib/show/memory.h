@@ -19,7 +19,7 @@ void memory_order(const struct resident *r, const struct resident_sum *order[RES
 
 /* when: behind the first line, "" nothing. */
 void memory_text_head(const struct resident *r, const char *when, FILE *out);
-/* Its direct buffers, and the JVM's own account, if it has one. */
+/* Print its direct buffers, and the JVM's own account, if it has one. */
 void memory_text_nmt(struct sheet *s, const struct resident *r);
 void memory_json_head(struct json *j, const struct resident *r);
 void memory_json_nmt(struct sheet *s, const struct resident *r);

@@ -18,7 +18,7 @@ static const struct sheet_column part_columns[] = {
 	{ .key = "part" }, { .head = "Part", .width = -1 },
 };
 
-/* Since that reading; NULL: there is none before. */
+/* Return the growth since that reading; NULL: there is none before. */
 static struct cell growth(const struct sheet *s, const struct resident_sum *now,
 			  const struct resident_sum *first)
 {
@@ -122,7 +122,7 @@ static void place_row(struct sheet *s, const struct unfreed *u, const struct unf
 	buf_release(&name);
 }
 
-/* Those of one process, the largest first; how many there are. */
+/* Print the places of one process, the largest first; return how many there are. */
 static size_t print_places(struct sheet *s, const struct unfreed *u, uint32_t proc, size_t most)
 {
 	size_t i, nr = 0;

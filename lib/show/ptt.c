@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "show/ptt.h"
 
-/* How the fields before PTT_COUNTER are called, and their columns. */
+/* The names of the fields before PTT_COUNTER, and their columns. */
 static const struct field {
 	const char *name;
 	struct sheet_column column;
@@ -267,7 +267,7 @@ static double cpi_of(const struct ptt_show *sh, const uint64_t *v)
 	return cycles && instructions ? (double)cycles / instructions : NAN;
 }
 
-/* Of CSV, with six decimals. */
+/* CSV has six decimals. */
 static struct cell cpi_cell(const struct ptt_show *sh, double cpi, char *text, size_t size)
 {
 	if (sh->format != FORMAT_CSV || isnan(cpi))

@@ -49,7 +49,7 @@ static const struct threads_lock *show_threads_lock_of(const struct threads *t,
 	return &t->locks[x->first_lock + i];
 }
 
-/* In the order of their ids, platform threads before virtual ones; the caller frees it. */
+/* Sort by ids, platform threads before virtual ones. */
 static int by_id(const void *a, const void *b)
 {
 	const struct threads_thread *x = *(const struct threads_thread *const *)a;

@@ -40,7 +40,7 @@ struct top_procs {
 void top_procs_begin(struct top_procs *p, uint64_t now_ns);
 /* An interval is over; f has its samples. */
 void top_procs_update(struct top_procs *p, const struct model *m, const struct flow *f, uint64_t now_ns);
-/* How many of the list had samples within the tracks. */
+/* Return how many of the list had samples within the tracks. */
 size_t top_procs_nr_active(const struct top_procs *p);
 void top_procs_release(struct top_procs *p);
 

@@ -8,7 +8,7 @@
 const char *const top_folds[] = { "function", "module", "thread", "process", NULL };
 const char *const top_sorts[] = { "self", "total", "n", NULL };
 
-/* What a consumer is in a fold by modules; code of the JVM's compilers is one module. */
+/* The keys of consumers in a fold by modules; code of the JVM's compilers is one module. */
 enum { KEY_JAVA = 1, KEY_MODULE, KEY_NAME };
 
 static uint64_t top_rows_key_of(const struct consumer *c, enum top_fold fold)
@@ -67,7 +67,10 @@ static uint32_t *subtree_sizes(const struct flow *f)
 	return size;
 }
 
-/* In preorder, so that a node is below one of the same row exactly when that one's subtree is not over. */
+/*
+ * Add up in preorder, so that a node is below one of the same row exactly when that one's subtree is not
+ * over.
+ */
 static void top_rows_add_up(struct top_rows *r, const struct flow *f, const uint32_t *row)
 {
 	uint32_t *size = subtree_sizes(f), *over = xcalloc(r->nr + 1, sizeof(*over)), at = 0, i;

@@ -25,7 +25,7 @@ struct top_text {
 };
 
 void top_text(const struct top_text *t, struct buf *b);
-/* What keys do, in place of the rest. */
+/* Print what keys do, in place of the rest. */
 void top_text_help(struct buf *b);
 /* Lines beside those of processes and rows. */
 int top_text_head_lines(const struct top_text *t);

@@ -308,7 +308,7 @@ static void forget_rows(struct browser *b)
 	b->rows_made = false;
 }
 
-/* What depends on the view, or on the range. */
+/* Forget what depends on the view, or on the range. */
 static void forget(struct browser *b)
 {
 	int i;

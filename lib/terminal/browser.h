@@ -39,7 +39,10 @@ struct browser_source {
 	int (*print)(void *ctx, const struct browser_ask *ask, struct buf *out, struct err *e);
 };
 
-/* Whether standard input and output are a terminal that can show it. -errno: they are not, *e says why. */
+/*
+ * Check whether standard input and output are a terminal that can show it; if not, return -errno with the
+ * reason in *e.
+ */
 int browser_possible(struct err *e);
 /* Runs until the user leaves it. -errno: it could not begin, or go on. */
 int browser_run(const struct browser_source *s, struct err *e);

@@ -37,7 +37,7 @@ struct place {
 
 enum { TAB_SUMMARY, TAB_FUNCTIONS, TAB_THREADS, TAB_REPORTS, TAB_NR };
 
-/* When how much was consumed, of the whole recording. */
+/* The consumption over the time of the whole recording. */
 struct strip {
 	double bins[FLOW_MAX_METRICS][STRIP_BINS];
 	uint64_t duration_ns;		/* 0: nothing is known of times */
@@ -117,7 +117,7 @@ void text_release(struct text *t);
 void strip_fill(struct strip *s, const struct view *v);
 /* Draws it in a line; range: what is selected. */
 void strip_draw(const struct browser *b, int line);
-/* What is chosen now, as browser_put_range() has it; columns: of the screen. */
+/* Describe what is chosen now, in the form of browser_put_range(); columns: of the screen. */
 void strip_put_range(const struct strip *s, int columns, struct buf *out);
 /* Returns whether the key was one of it; *done: the range was chosen, and is in *range. */
 bool strip_key(struct strip *s, int key, int columns, struct browser_range *range, bool *done);

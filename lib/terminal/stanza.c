@@ -34,7 +34,7 @@ static bool has_any(const struct browser *b, const struct arc *a)
 	return a->sums.cum[b->metric] || model_n(m, m->metrics[b->metric].source, a->sums.n, a->sums.base);
 }
 
-/* Those that have some of the metric. NULL: it is the row of the function itself, if *nr is 1. */
+/* Return the arcs that have some of the metric; NULL for the row of the function itself, if *nr is 1. */
 static const struct arc *arcs_of(const struct browser *b, const struct arc_stanza *s, enum part part,
 				 size_t *nr)
 {

@@ -66,7 +66,7 @@ void strip_fill(struct strip *s, const struct view *v)
 	free(full);
 }
 
-/* What is in the columns' share of the bins. */
+/* Return what is in the column's share of the bins. */
 static double column_sum(const struct strip *s, unsigned int metric, int column, int columns)
 {
 	unsigned int k = (unsigned int)column * STRIP_BINS / columns,
@@ -124,7 +124,7 @@ static unsigned int step_of(int columns)
 	return MAX(STRIP_BINS / MAX(columns - LABEL_WIDTH - 1, 1), 1);
 }
 
-/* From the mark to the cursor, both included. */
+/* Return the range from the mark to the cursor, both included. */
 static struct browser_range chosen(const struct strip *s, int columns)
 {
 	unsigned int mark = s->has_mark ? s->mark : s->cursor, from = MIN(mark, s->cursor),

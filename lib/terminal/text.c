@@ -112,7 +112,7 @@ static bool is_of_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_$.", c));
 }
 
-/* Where the line has that name, whole; its end: nowhere. */
+/* Return where the line has that name, whole; its end if it has not. */
 static size_t terminal_text_place_of(const char *line, const char *name, size_t len)
 {
 	const char *at;
