@@ -66,9 +66,9 @@ void command_opts_init(struct command_opts *o, const struct command *c);
 void command_opts_release(struct command_opts *o);
 
 const struct command *command_find(const char *name);	/* NULL: none */
-/* The known command nearest to a mistyped one, or NULL. */
+/* Return the known command nearest to a mistyped one, or NULL. */
 const char *command_nearest(const char *name);
-/* A hint for users of a command's name in perf(1) and similar tools, or NULL. */
+/* Return a hint for users of a command's name in perf(1) and similar tools, or NULL. */
 const char *command_elsewhere(const char *name);
 #define DEFAULT_INPUT "arcprof.data"
 /*

@@ -82,7 +82,7 @@ struct itrace {
 /* Of the caller, or NULL. */
 struct thread *thread_find_hook(const struct task_struct *task);
 /*
- * A ring for a task and its place in the table; NULL when all are in use, or it is there already.
+ * Return a ring for a task and its place in the table; NULL when all are in use, or it is there already.
  * creator: the traced task that made it, or NULL; waiting: see there.
  */
 struct thread *thread_new_hook(struct itrace *it, struct task_struct *task, const struct task_struct *creator,
