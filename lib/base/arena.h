@@ -20,7 +20,7 @@ struct arena {
 
 /* size zeroed bytes, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t size);
-/* A terminated copy of len bytes. */
+/* Return a terminated copy of len bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 void arena_release(struct arena *a);
 

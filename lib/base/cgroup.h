@@ -21,7 +21,7 @@ enum { CGROUP_MAX_PATH = 4096 };
  */
 size_t cgroup_parse(const char *text, size_t len, const char **path);
 
-/* The same in the hierarchy of that controller, "" of version 2. */
+/* Return the same in the hierarchy of that controller, "" of version 2. */
 size_t cgroup_parse_of(const char *text, size_t len, const char *controller, const char **path);
 
 /*

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 
 /*
- * The continued fraction 1 + d1/(1 + d2/(1 + ...)) of DLMF 8.17.22, evaluated forwards with Lentz's method
- * (numerators and denominators as ratios, so that nothing overflows).
+ * Return the continued fraction 1 + d1/(1 + d2/(1 + ...)) of DLMF 8.17.22, evaluated forwards with
+ * Lentz's method (numerators and denominators as ratios, so that nothing overflows).
  */
 static double fraction(double a, double b, double x)
 {

@@ -12,9 +12,12 @@
 
 #include <stddef.h>
 
-/* The chance of a value at least as far from 0, in either direction. df may be INFINITY: the normal one. */
+/*
+ * Return the chance of a value at least as far from 0, in either direction. df may be INFINITY: the
+ * normal one.
+ */
 double dist_t_p(double t, double df);
-/* The value that t exceeds, in either direction, with chance p. */
+/* Return the value that t exceeds, in either direction, with chance p. */
 double dist_t_quantile(double p, double df);
 /*
  * Return twice the smaller tail, at most 1, for x out of n where each has the chance q. x and n need not
@@ -22,8 +25,8 @@ double dist_t_quantile(double p, double df);
  */
 double dist_binomial_p(double x, double n, double q);
 /*
- * The same of whole counts whose chance itself varies by the beta distribution with shapes a, and b of the
- * rest (beta-binomial): x of n.
+ * Return the same of whole counts whose chance itself varies by the beta distribution with shapes a, and
+ * b of the rest (beta-binomial): x of n.
  */
 double dist_beta_binomial_p(double x, double n, double a, double b);
 /*

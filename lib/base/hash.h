@@ -57,7 +57,7 @@ struct map {
 #define MAP_INIT { NULL, 0, 0 }
 
 uint32_t map_get(const struct map *m, uint64_t key);
-/* The place of key's value, made with MAP_NONE when new; valid until the next map_put(). */
+/* Return the place of key's value, made with MAP_NONE when new; valid until the next map_put(). */
 uint32_t *map_put(struct map *m, uint64_t key);
 /* Keeps those that keep() says yes to, in as little memory as they need. */
 void map_filter(struct map *m, bool (*keep)(void *ctx, uint64_t key, uint32_t val), void *ctx);

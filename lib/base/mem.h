@@ -31,8 +31,9 @@ void *xmalloc(size_t size) __attribute__((malloc));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));
 void *xrealloc(void *p, size_t size);
 /*
- * The same for arrays of many megabytes that are looked up all over: in large pages, where the kernel has
- * them, whose first touch and later look-ups take a fraction of the time. free() releases them.
+ * Return the same for arrays of many megabytes that are looked up all over: in large pages, where the
+ * kernel has them, whose first touch and later look-ups take a fraction of the time. free() releases
+ * them.
  */
 void *xmalloc_large(size_t size) __attribute__((malloc));
 void *xcalloc_large(size_t n, size_t size) __attribute__((malloc));

@@ -159,7 +159,10 @@ size_t opt_join_struct(struct opt_join *j, size_t size);
 /* Appends rows that fill the struct at that offset. */
 void opt_join_add(struct opt_join *j, const struct opt *table, size_t offset);
 
-/* The i-th word that an option has, or the next valid one; *i becomes its value.  NULL: there are no more. */
+/*
+ * Return the i-th word that an option has, or the next valid one; *i becomes its value. NULL: there are
+ * no more.
+ */
 const char *opt_word(const struct opt *o, unsigned int *i);
 
 /* Parse a number or a duration as options accept it; the whole string must be used. */

@@ -23,7 +23,7 @@ size_t utf8_len(const char *s, size_t len);
  * each there. What is no such pair stays as it is. Returns the new length.
  */
 size_t utf8_from_java(char *s, size_t len);
-/* The same as utf8_len(), but also 0 for a character that is written as an escape. */
+/* Return the same as utf8_len(), but also 0 for a character that is written as an escape. */
 size_t quote_plain_len(const char *s, size_t len);
 
 /* Appends s; a backslash stays a backslash. */

@@ -68,7 +68,10 @@ void rules_release(struct rules *r);
 /* Append the subjects in a set: "thread, kind". */
 void rules_put_words(uint32_t set, struct buf *b);
 
-/* The event that rule i names, if it is not one of arcprof's own; NULL: it names none, or one of those. */
+/*
+ * Return the event that rule i names, if it is not one of arcprof's own; NULL: it names none, or one of
+ * those.
+ */
 const char *rules_strange_event(const struct rules *r, size_t i);
 
 /* Check whether the rules about one subject keep an event; for RULE_EVENT value is not used. */

@@ -26,7 +26,7 @@ static inline size_t span_left(const struct span *s)
 	return s->end - s->p;
 }
 
-/* The next len bytes, or NULL (and s->bad) when there are fewer. */
+/* Return the next len bytes, or NULL (and s->bad) when there are fewer. */
 static inline const void *span_bytes(struct span *s, size_t len)
 {
 	const uint8_t *p = s->p;
@@ -76,7 +76,7 @@ static inline uint64_t span_varint(struct span *s)
 	return 0;
 }
 
-/* A string: varint length, then the bytes, not terminated; NULL and *len 0 if truncated. */
+/* Return a string: varint length, then the bytes, not terminated; NULL and *len 0 if truncated. */
 static inline const char *span_str(struct span *s, size_t *len)
 {
 	uint64_t n = span_varint(s);

@@ -30,7 +30,7 @@ struct spread {			/* zeroed: none */
 
 void spread_add(struct spread *s, uint64_t value);
 void spread_release(struct spread *s);
-/* The value that percent of all are not above, by nearest rank; 0 when there are none. */
+/* Return the value that percent of all are not above, by nearest rank; 0 when there are none. */
 uint64_t spread_quantile(struct spread *s, unsigned int percent);
 /* Return whether all values are kept. */
 bool spread_is_exact(const struct spread *s);

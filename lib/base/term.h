@@ -23,7 +23,7 @@ bool term_is_tty(void);
 int term_width(void);
 /* Return the escape sequence that switches to the style, "" without colours; TERM_PLAIN ends it. */
 const char *term_style(enum term_style s);
-/* The same for stderr. */
+/* Return the same for stderr. */
 const char *term_error_style(enum term_style s);
 
 #endif

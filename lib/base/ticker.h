@@ -23,7 +23,7 @@ void ticker_start(struct ticker *t);
 /* Waits until that time (CLOCK_MONOTONIC; UINT64_MAX: for ever).  0, or the signal that came first. */
 int ticker_wait(struct ticker *t, uint64_t until_ns);
 /*
- * The first end of an interval after now_ns: the times are start + n * interval, so that no error
+ * Return the first end of an interval after now_ns: the times are start + n * interval, so that no error
  * adds up, and those that were missed (the machine slept) are left out.
  */
 uint64_t ticker_next(const struct ticker *t, uint64_t interval_ns, uint64_t now_ns);

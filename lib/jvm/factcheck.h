@@ -49,7 +49,7 @@ void facts_release(struct facts *f);
  * which the next one begins.
  */
 size_t facts_next(const struct facts *f, size_t i, const struct fact **found);
-/* The first fact that is missing of a feature, optional ones and those of another JDK aside; NULL: none. */
+/* Return the first fact that a feature lacks, optional ones and those of another JDK aside, or NULL. */
 const struct fact *facts_missing(const struct facts *f, enum facts_feature feature);
 
 #endif

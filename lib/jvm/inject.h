@@ -11,7 +11,7 @@
 
 /* There is an agent for this CPU in the binary. */
 bool inject_possible(void);
-/* The agent's file; *len 0: there is none for this CPU. */
+/* Return the agent's file; *len 0: there is none for this CPU. */
 const void *inject_agent_file(size_t *len);
 /* The build-id of that agent, in hex digits. */
 void inject_build_id(struct buf *b);

@@ -54,7 +54,7 @@ static inline void jvm_ring_commit(void *rec, uint64_t ring_bytes, size_t size, 
 	jvm_ring_publish(rec, lap * ring_bytes, ring_bytes, size, type);
 }
 
-/* The ring of a thread; ctl is the area's first page. */
+/* Return the ring of a thread; ctl is the area's first page. */
 static inline struct jvm_ring *jvm_ring_of(struct jvm_ctl *ctl, uint32_t nr_rings, uint64_t ring_bytes,
 					   uint32_t tid)
 {

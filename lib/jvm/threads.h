@@ -79,7 +79,8 @@ const struct threads_lock *threads_wanted(const struct threads *t, const struct 
 /* NULL: it is not in the picture. */
 const struct threads_thread *threads_find(const struct threads *t, uint64_t id);
 /*
- * The next thread of the same cycle, which has what this one wants; the first is that of the lowest index.
+ * Return the next thread of the same cycle, which has what this one wants; the first is that of the
+ * lowest index.
  */
 const struct threads_thread *threads_cycle_first(const struct threads *t, uint32_t deadlock);
 const struct threads_thread *threads_cycle_next(const struct threads *t, const struct threads_thread *x);

@@ -36,7 +36,7 @@ struct blame {
 };
 
 struct blamed blame_stack(struct blame *b, const struct rec_sample *s, const struct stack_epoch *ep);
-/* The same of frames, the outermost first, which are not remembered. */
+/* Return the same of frames, the outermost first, which are not remembered. */
 struct blamed blame_frames(const struct blame *b, const struct frame *frames, uint32_t nr, uint64_t time_ns);
 void blame_release(struct blame *b);
 

@@ -60,7 +60,7 @@ bool calls_is_pruned(const struct calls *c, uint32_t function);
 const struct call_function *calls_label(const struct calls *c, uint32_t function);
 /* The process and the thread of a tree, in the model. */
 void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *thread);
-/* The node of that thread. */
+/* Return the node of that thread. */
 uint32_t calls_root(struct calls *c, uint32_t tree);
 
 #endif

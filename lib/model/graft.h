@@ -29,10 +29,10 @@ struct graft {
 /* When all calls are in the model, before the first sample. */
 void graft_init(struct graft *g, struct calls *c, bool hide_inlined);
 void graft_release(struct graft *g);
-/* The root in g->roots for a sample of that thread; MAP_NONE: none of its calls were counted. */
+/* Return the root in g->roots for a sample of that thread; MAP_NONE: none of its calls were counted. */
 uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns);
 /*
- * The node below root for a sample with these frames, outermost first. *missing: it contains a
+ * Return the node below root for a sample with these frames, outermost first. *missing: it contains a
  * counted function in a context that the tree does not have.
  */
 uint32_t graft_node(struct graft *g, uint32_t root, const struct name_run *frames, size_t nr, bool *missing);

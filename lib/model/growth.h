@@ -15,7 +15,10 @@
 
 #include <stdint.h>
 
-/* The square of the standard error of what a sample of that weight adds to a sum; interval 0: it is exact. */
+/*
+ * Return the square of the standard error of what a sample of that weight adds to a sum; interval 0: it
+ * is exact.
+ */
 double growth_variance(double weight, double interval);
 
 /* The 95 % interval of a sum of weights with that variance; for few samples it is wider above than below. */

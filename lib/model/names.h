@@ -273,11 +273,11 @@ const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
 /* stopped_ns after the beginning of the recording, at least 1; 0: storing did not stop. */
 uint64_t names_stopped_ns(const struct names *x);
-/* The label "event.N" of an event of samples, with what after it. */
+/* Return the label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
-/* The number of the event of that name; UINT32_MAX: it was not recorded. */
+/* Return the number of the event of that name; UINT32_MAX: it was not recorded. */
 uint32_t names_find_event(const struct names *x, const char *wanted);
-/* The event by which that one is recorded, or not: itself, or the first of its source. */
+/* Return the event by which that one is recorded, or not: itself, or the first of its source. */
 const char *names_event_of(const struct names *x, uint32_t event);
 /*
  * The events of samples that stand for the time before them, as long as they weigh, as bits: waits, and who
@@ -299,8 +299,8 @@ int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
 int names_window(const struct names *x, const struct selection *s, struct window *w, struct err *e);
 
 /*
- * The id of the container that the process is in; "": of none, or that is not known. Valid until the next
- * call.
+ * Return the id of the container that the process is in; "": of none, or that is not known. Valid until
+ * the next call.
  */
 const char *names_container(struct names *x, const struct name_proc *p);
 
@@ -329,14 +329,14 @@ struct thread_name names_thread_name(const struct names *x, uint32_t thread);
  */
 void names_settle_kinds(struct names *x);
 
-/* The method whose call contains the thread's branches at that time; 0: none. */
+/* Return the method whose call contains the thread's branches at that time, or 0. */
 uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns);
 
-/* The frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
+/* Return the frame of code without a file: compiled Java code, a stub, or a foreign runtime's. */
 struct frame names_code_frame(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns);
 /*
- * The distance of the frame's address from the start of its function; the address itself if that is
- * unknown.
+ * Return the distance of the frame's address from the start of its function; the address itself if that
+ * is unknown.
  */
 uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns);
 /*
@@ -351,8 +351,8 @@ struct name_range {
 };
 bool names_range(struct names *x, const struct frame *f, struct name_range *r);
 /*
- * The function of which that consumer is a part that the compiler split off ("f.cold"); itself when it
- * is none.
+ * Return the function of which that consumer is a part that the compiler split off ("f.cold"); itself
+ * when it is none.
  */
 uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind);
 /* The line of the address as the trace has it; 0: it has none. */

@@ -33,7 +33,7 @@ struct roster {
 int roster_read(struct roster *r, struct trace_reader *t, uint64_t cookie, struct err *e);
 void roster_release(struct roster *r);
 
-/* The sample with the agent's number, or NULL. */
+/* Return the sample with the agent's number, or NULL. */
 const struct roster_sample *roster_sample(const struct roster *r, uint32_t number);
 /* Return how many objects it stands for. */
 double roster_weight(const struct roster *r, const struct roster_sample *s);

@@ -100,7 +100,10 @@ static bool is_first(const struct opt_list *l, size_t i)
 	return k == i;
 }
 
-/* A bit for each key in the list of which one fits the labels, SELECT_LABEL the first. NULL: for each key. */
+/*
+ * Return a bit for each key in the list of which one fits the labels, SELECT_LABEL the first. NULL: for
+ * each key.
+ */
 static uint32_t label_bits(const struct opt_list *l, const char *labels)
 {
 	uint32_t bits = 0, bit = SELECT_LABEL;

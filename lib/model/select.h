@@ -91,7 +91,7 @@ static inline bool selection_has_window(const struct selection *s)
  */
 bool selection_has_names(const struct selection *s, uint32_t pid, uint32_t tid, const char *comm,
 			 const char *thread);
-/* The lists that are not empty, as enum select_bits. */
+/* Return the lists that are not empty, as enum select_bits. */
 uint32_t selection_wants(const struct selection *s);
 /* Return the lists that the consumer is in; a function is in modules, too. */
 uint32_t selection_has(const struct selection *s, const struct model *m, uint32_t consumer);

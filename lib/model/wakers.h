@@ -62,7 +62,7 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 void wakers_release(struct wakers *m);
 
 const char *wakers_reason(const struct wakers *m, uint32_t function);
-/* A function's name. */
+/* Return the name of a function. */
 const char *wakers_function(const struct wakers *m, uint32_t consumer);
 /* "timer"; WAKE_THREAD: "thread". */
 const char *wakers_kind(uint32_t kind);

@@ -50,7 +50,7 @@ void idle_release(struct idle_stat *s);
  * back by a tick now and then; that counts as nothing.
  */
 void idle_diff(const struct idle_stat *before, const struct idle_stat *after, struct idle_stat *diff);
-/* The CPU of that number, or NULL. */
+/* Return the CPU of that number, or NULL. */
 const struct idle_cpu *idle_find(const struct idle_stat *s, uint32_t cpu);
 
 /* Return the shares of a difference in the CPU's own ticks, so that they add up to 100. */

@@ -29,7 +29,7 @@ struct mpevt_counts {
 	char hint[256];			/* what to do about the last of them, or "" */
 };
 
-/* The folder for the socket, created when it is not there; caller frees.  NULL: *e says why. */
+/* Return the folder for the socket, created when it is not there; caller frees. NULL: *e says why. */
 char *mpevt_dir(struct err *e);
 
 /*

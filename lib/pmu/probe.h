@@ -29,9 +29,9 @@ void perf_limits_read(struct perf_limits *l);
 /* Return the interval at which the kernel checks whether an event is sampled too often: 1/HZ. */
 uint64_t perf_tick_ns(void);
 /*
- * The shortest interval at which samples of an event come without a pause under that max_rate of the
- * limits; 0: any.  The kernel allows an event its share of them in each tick, rounded up, and stops it at
- * the last one until the next tick.
+ * Return the shortest interval at which samples of an event come without a pause under that max_rate of
+ * the limits; 0: any. The kernel allows an event its share of them in each tick, rounded up, and stops it
+ * at the last one until the next tick.
  */
 uint64_t perf_shortest_ns(int64_t max_rate, uint64_t tick_ns);
 

@@ -34,8 +34,8 @@ int tracepoint_parse(const char *text, struct tracepoint *t);
 /* NULL: there is no such field. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *t, const char *name);
 /*
- * The value of an integer field in a raw sample of len bytes, sign-extended; 0 when f is NULL or not
- * in it.
+ * Return the value of an integer field in a raw sample of len bytes, sign-extended; 0 when f is NULL or
+ * not in it.
  */
 int64_t tracepoint_value(const struct tracepoint_field *f, const void *raw, size_t len);
 

@@ -52,7 +52,7 @@ struct gopcln_func {
 
 /* Return where function i begins; for the index behind the last, where that ends. */
 uint64_t gopcln_start(const struct gopcln *t, uint64_t i);
-/* The function that covers vaddr, SIZE_MAX: none. */
+/* Return the function that covers vaddr, SIZE_MAX: none. */
 size_t gopcln_find(const struct gopcln *t, uint64_t vaddr);
 bool gopcln_func(const struct gopcln *t, size_t i, struct gopcln_func *f);
 /* name is that of the assembler function, of whichever calling convention. */

@@ -60,7 +60,7 @@ void image_close(struct image *im);
 /* The len bytes at off; 0, or -EIO when the file is shorter. */
 int image_read(const struct image *im, uint64_t off, void *to, size_t len);
 
-/* The first section of that name with bytes in the file, or NULL. */
+/* Return the first section of that name with bytes in the file, or NULL. */
 const struct image_section *image_section(const struct image *im, const char *name);
 const struct image_section *image_section_at(const struct image *im, uint64_t vaddr);
 
@@ -82,7 +82,7 @@ void image_bytes_release(struct image_bytes *b);
 
 uint64_t image_off_to_vaddr(const struct image *im, uint64_t off);	/* UINT64_MAX: nowhere */
 uint64_t image_vaddr_to_off(const struct image *im, uint64_t vaddr);
-/* The executable segment that holds vaddr, or NULL. */
+/* Return the executable segment that holds vaddr, or NULL. */
 const struct image_segment *image_text(const struct image *im, uint64_t vaddr);
 uint64_t image_base(const struct image *im);	/* lowest address of a loaded segment */
 

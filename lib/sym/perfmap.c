@@ -12,7 +12,7 @@ static int digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A number and the spaces behind it. */
+/* Read a number and the spaces behind it. */
 static uint64_t hex(struct span *s)
 {
 	const uint8_t *start;

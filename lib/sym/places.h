@@ -23,10 +23,10 @@ const char *places_symfs(void);		/* "": none */
 char *places_perf_copy(const uint8_t *id, size_t len, const char *kind);
 
 /*
- * The path of what was stripped off the file with that build-id, which debuginfod-find fetches from the
- * servers in DEBUGINFOD_URLS; NULL: there are none, or they have none. The caller frees it. It may take long:
- * up to $DEBUGINFOD_TIMEOUT seconds, or half a minute, after which nothing is asked any more. go_on is called
- * meanwhile and may end it; or NULL.
+ * Return the path of what was stripped off the file with that build-id, which debuginfod-find fetches
+ * from the servers in DEBUGINFOD_URLS; NULL: there are none, or they have none. The caller frees it. It
+ * may take long: up to $DEBUGINFOD_TIMEOUT seconds, or half a minute, after which nothing is asked any
+ * more. go_on is called meanwhile and may end it; or NULL.
  */
 char *places_fetch(const uint8_t *id, size_t len, bool (*go_on)(void *ctx), void *ctx);
 

@@ -111,7 +111,7 @@ size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_
 
 /* Return which source the symbols came from, for --verbose and doctor: ".symtab", ".dynsym", */
 const char *symfile_symbol_source(struct symfile *f);
-/* The same of lines: "DWARF", ".gopclntab", "none", or why what is there cannot be read. */
+/* Return the same of lines: "DWARF", ".gopclntab", "none", or why what is there cannot be read. */
 const char *symfile_lines_source(struct symfile *f);
 
 #endif

@@ -35,7 +35,7 @@ int symtab_load(struct symtab *t, const struct image *im, const struct image *te
 void symtab_add(struct symtab *t, uint64_t addr, uint32_t size, const char *name);
 /* Sorts, chooses among aliases, gives sizes to symbols without. Again after each addition. */
 void symtab_finish(struct symtab *t, const struct image *text);
-/* The innermost function that covers vaddr, or NULL. */
+/* Return the innermost function that covers vaddr, or NULL. */
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t vaddr);
 
 static inline const char *symtab_name(const struct symtab *t, const struct symtab_entry *s)

@@ -89,8 +89,8 @@ const char *frame_kind_name(enum frame_kind kind);	/* "native", "jit" and so on 
 const char *frame_mark_name(uint32_t mark);	/* "[unwalkable: ...]" and the like; never NULL */
 enum { FRAME_MARK_TEXT = 64 };
 /*
- * The name of a frame that is a mark, in buf if it says how many frames are missing: two digits of that, so
- * that stacks of about the same depth are one.
+ * Return the name of a frame that is a mark, in buf if it says how many frames are missing: two digits of
+ * that, so that stacks of about the same depth are one.
  */
 const char *frame_mark_text(const struct frame *f, char buf[FRAME_MARK_TEXT]);
 /* It is the name of a mark that stands for frames, as an exported profile has it. */

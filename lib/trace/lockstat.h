@@ -20,7 +20,7 @@ static inline uint32_t lockstat_bucket(uint64_t ns)
 	return (octave - 2) * 8 + (ns >> (octave - 3) & 7);
 }
 
-/* The middle of a class; of a number that is none, 0. */
+/* Return the middle of a class; of a number that is none, 0. */
 static inline uint64_t lockstat_ns(uint32_t bucket)
 {
 	unsigned int shift;

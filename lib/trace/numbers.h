@@ -40,7 +40,7 @@ static inline uint32_t numbers_local(const struct numbers *n, uint32_t id)
 	return UINT32_MAX;
 }
 
-/* The first number that numbers_add() takes. */
+/* Return the first number that numbers_add() takes. */
 static inline uint32_t numbers_end(const struct numbers *n)
 {
 	const struct segment *s = n->nr_segs ? &n->segs[n->nr_segs - 1] : NULL;

@@ -49,7 +49,7 @@ struct trace_damage *walk_damage(struct walk *w);
 void walk_rewind(struct walk *w);
 /* 1: *c is the next whole chunk; 0: the end, after a last gap perhaps; or -errno. */
 int walk_next(struct walk *w, struct walk_chunk *c, struct err *e);
-/* The payload, decompressed; NULL when it cannot be (counted as damage). Until the next call. */
+/* Return the payload, decompressed; NULL when it cannot be (counted as damage). Until the next call. */
 const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c);
 bool walk_is(const struct walk_chunk *c, const char *type);
 /* The type to be read by people: anything but visible ASCII becomes '?'. Returns text. */

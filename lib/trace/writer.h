@@ -108,8 +108,8 @@ void trace_write_label(struct trace_writer *w, const char *key, const char *fmt,
  */
 uint32_t trace_write_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames);
 /*
- * The same of a stack whose nr_same outermost frames are those of the stack that was written before: time
- * follows from what has changed, however deep the stack is.
+ * Return the same of a stack whose nr_same outermost frames are those of the stack that was written
+ * before: time follows from what has changed, however deep the stack is.
  */
 uint32_t trace_write_changed_stack(struct trace_writer *w, const struct frame *frames, size_t nr_frames,
 				   size_t nr_same);

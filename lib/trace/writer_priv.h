@@ -10,9 +10,9 @@
 
 /* Return where records other than samples go, or NULL after a failure; then one more is lost. */
 struct records *writer_meta(struct trace_writer *w);
-/* The same for what an instruction trace is made of. */
+/* Return the same for what an instruction trace is made of. */
 struct records *writer_branches(struct trace_writer *w);
-/* The same for call trees, which have chunks of their own. */
+/* Return the same for call trees, which have chunks of their own. */
 struct records *writer_calls(struct trace_writer *w);
 /* False: the file has what it may have of samples and events of calls (file_bytes). */
 bool writer_has_room(const struct trace_writer *w);

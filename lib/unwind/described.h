@@ -5,7 +5,7 @@
 
 #include "unwind/module.h"
 
-/* The rules at addr; NULL: none. Valid until the next unwind_described_add(). */
+/* Return the rules at addr; NULL: none. Valid until the next unwind_described_add(). */
 const struct row *described_row(const struct unwind_described *d, uint64_t addr);
 
 #endif

@@ -6,10 +6,9 @@
 #include "unwind/module.h"
 
 /*
- * The rules at file offset off (of the instruction that runs next; at_call: when the
- * call before it returns), found by following the code
- * to the function's return; NULL: no return found. Kept by m, valid until the next
- * call. They are a guess: the return address must be checked to follow a call.
+ * Return the rules at file offset off (of the instruction that runs next; at_call: when the call before
+ * it returns), found by following the code to the function's return; NULL: no return found. Kept by m,
+ * valid until the next call. They are a guess: the return address must be checked to follow a call.
  */
 const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_call);
 

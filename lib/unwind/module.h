@@ -77,16 +77,16 @@ struct unwind_module {
 	uint64_t nr_damaged;	/* functions whose rules could not be read to their end */
 };
 
-/* The CPU whose code it is; of memory without a file (m is NULL): this machine's. */
+/* Return the CPU whose code it is; of memory without a file (m is NULL): this machine's. */
 const struct cpu *module_cpu(const struct unwind_module *m);
-/* The rules at file offset off; NULL: none. Valid until the next call. */
+/* Return the rules at file offset off; NULL: none. Valid until the next call. */
 const struct row *module_row(struct unwind_module *m, uint64_t off);
 /*
  * Find where the function that off lies in begins, with its return address on top of the stack. Returns
  * false if no rules say so.
  */
 bool module_function_start(struct unwind_module *m, uint64_t off, uint64_t *start);
-/* The number of the row for s, which no section describes. */
+/* Return the number of the row for s, which no section describes. */
 uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s);
 /* Makes a module without a file, of this machine's CPU: it has the rows of module_decode() alone. */
 void module_init_rows(struct unwind_module *m);

@@ -38,7 +38,7 @@ static inline uintptr_t frame_pc(const struct cursor *c)
 	return c->leaf ? c->pc : c->pc - 1;
 }
 
-/* The return address at slot. */
+/* Return the return address at slot. */
 static inline uintptr_t walk_return(const struct walk *w, uintptr_t slot)
 {
 	return frame_code(walk_word(w, slot, 0));

@@ -30,7 +30,7 @@ static inline const char *vm_string(uintptr_t p) { return (const char *)p; }
 static inline bool vm_read_anew(void) { return false; }
 #endif
 
-/* A variable of the JVM's. */
+/* Return a variable of the JVM's. */
 static inline uintptr_t vm_global(const uintptr_t *p) { return vm_word((uintptr_t)p, 0); }
 
 #endif

@@ -16,12 +16,15 @@ void methods_init(JavaVM *jvm);
 void methods_forget(void);
 
 /*
- * The Method of a class that is loaded for good by the boot loader, with this id; 0: it is not where this
- * agent looks. The class's name as in class files.
+ * Return the Method of a class that is loaded for good by the boot loader, with this id; 0: it is not
+ * where this agent looks. The class's name as in class files.
  */
 uintptr_t methods_find(jmethodID id, const char *class_name, const char *name, const char *sig);
 
-/* The number of a method that has an id, told to the recorder; 0: it is gone, or there is no memory. */
+/*
+ * Return the number of a method that has an id, told to the recorder; 0: it is gone, or there is no
+ * memory.
+ */
 uint32_t methods_number(jvmtiEnv *ti, jmethodID id);
 
 #endif

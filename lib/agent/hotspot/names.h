@@ -71,11 +71,11 @@ enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_t
 			       struct jvm_ring *ring, struct method_info *out);
 /* The method has these names; it may be no method. Not in signal handlers. */
 bool names_are(uintptr_t method, const char *class_name, const char *name, const char *sig);
-/* The names as a key of a table of numbers. */
+/* Return the names as a key of a table of numbers. */
 struct hashes_key names_key(const struct names_method *m);
 /*
- * The number that a method whose names come from elsewhere has in that table; a new one gets one, and its
- * record goes to the log. 0: out of memory.
+ * Return the number that a method whose names come from elsewhere has in that table; a new one gets one,
+ * and its record goes to the log. 0: out of memory.
  */
 uint32_t names_number(struct hashes *of, struct sys_lock *lock, const struct hashes_key *k,
 		      const struct names_method *m);

@@ -42,7 +42,7 @@ bool oops_stand(void);
 /* A collection has stopped the program. */
 bool oops_collecting(void);
 
-/* The object whose reference is stored at p, which is mapped; 0 also if its place is unknown. */
+/* Return the object whose reference is stored at p, which is mapped; 0 also if its place is unknown. */
 uintptr_t oops_in(const char *p);
 /* The same at an address that may be unmapped: in an object, and in a root of the VM's. */
 uintptr_t oops_load(uintptr_t p);

@@ -229,8 +229,8 @@ void vm_add_thread(uintptr_t thread);
 /* Fill in this thread's vm_thread; for handlers. */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp);
 /*
- * The JavaThread with that kernel id, 0: none that is known. Not in a signal handler. It may have ended by
- * the time it is looked at.
+ * Return the JavaThread with that kernel id, or 0. Not in a signal handler. It may have ended by the time
+ * it is looked at.
  */
 uintptr_t vm_thread_of(int tid);
 /* Kernel id of a JavaThread; 0 when it cannot be read. */

@@ -21,7 +21,7 @@ enum native_caller {
 /* r: the registers of the innermost function; f: that, and then its caller, of which only fp may be known. */
 enum native_caller native_caller(const struct walk *w, const struct walk_regs *r, struct native_frame *f,
 				 uintptr_t *slot);
-/* The registers that the signal interrupted; returns where the kernel's record of them ends. */
+/* Get the registers that the signal interrupted; return where the kernel's record of them ends. */
 uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r);
 
 /* The word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */

@@ -4,7 +4,7 @@
 
 #include "arch/insn.h"
 
-/* The signed field of that many bits from bit "at" up, in units of instructions. */
+/* Return the signed field of that many bits from bit "at" up, in units of instructions. */
 static int64_t offset(uint32_t w, int at, int bits)
 {
 	uint64_t v = (uint64_t)w << (64 - at - bits);

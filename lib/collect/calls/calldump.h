@@ -145,7 +145,7 @@ static inline uint64_t dump_time(const struct dump *d, uint64_t tsc)
 	return since < d->time_ns ? d->time_ns - since : 0;
 }
 
-/* A value of metric m in the trace's units. */
+/* Return a value of metric m in the trace's units. */
 static inline uint64_t dump_value(const struct dump *d, uint32_t m, uint64_t v)
 {
 	return metric_is_tsc(d->p->own.metrics[m].kind) ? dump_ns(d, v) : v;
@@ -156,7 +156,7 @@ static inline const void *area_at(const struct callflow_proc *p, uint64_t off)
 	return (const uint8_t *)p->area + off;
 }
 
-/* The slot of the thread that owns the page, plus 1; 0: none. */
+/* Return the slot of the thread that owns the page, plus 1, or 0. */
 static inline uint32_t area_owner(const struct callflow_proc *p, uint32_t page)
 {
 	return load_relaxed((const uint32_t *)area_at(p, p->own.owners_off) + page);
@@ -183,7 +183,7 @@ int area_host_tid(const struct callflow_proc *p, uint32_t tid);
 bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
 /* The area's own account of a thread, copied; false: there is none. */
 bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t);
-/* The number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
+/* Return the number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 /* Return its number in the trace, which it defines; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);

@@ -263,7 +263,10 @@ void dump_note_birth(struct dump *d, const struct callflow_thread *t)
 		d->tree->before_tsc = dump_tsc(d, t->start_ns - born);
 }
 
-/* The node of the innermost open call: callflow/area.h says where that is. 0: there is no sense in it. */
+/*
+ * Return the node of the innermost open call: callflow/area.h says where that is. 0: there is no sense in
+ * it.
+ */
 static uint32_t innermost(struct dump *d, const struct callflow_thread *t)
 {
 	uint64_t depth = (t->top - t->stack) / sizeof(struct callflow_open);
@@ -295,7 +298,7 @@ bool dump_stands(const struct dump *d, const struct callflow_thread *t)
 	       x->running_on == t->running_on && x->state == t->state;
 }
 
-/* The CPU time of the kernel thread that t runs on; 0 not known. */
+/* Return the CPU time of the kernel thread that t runs on; 0 not known. */
 static uint64_t kernel_cpu(const struct dump *d, const struct callflow_thread *t)
 {
 	uint64_t ns = d->tree->looked_tid == t->running_on ? d->tree->looked_ns : 0;

@@ -25,7 +25,7 @@ static bool jpmt_is(const struct word *w, const char *text)
 	return w->len == strlen(text) && !strncasecmp(w->s, text, w->len);
 }
 
-/* The next word of a line that ends at end, which s passes; of length 0: there is none. */
+/* Return the next word of a line that ends at end, which s passes; of length 0: there is none. */
 static struct word next_word(const char **s, const char *end)
 {
 	struct word w;

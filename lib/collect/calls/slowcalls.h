@@ -41,7 +41,10 @@ struct slow_rules {
 /* "PATTERN>TIME"; text is borrowed. -EINVAL: what is wrong with it. */
 int slow_rules_add(struct slow_rules *s, const char *text, struct err *e);
 void slow_rules_release(struct slow_rules *s);
-/* The number, from 1, of the rule with the least time that the method or function falls under; 0 none. */
+/*
+ * Return the number, from 1, of the rule with the least time that the method or function falls under; 0
+ * none.
+ */
 uint32_t slow_rules_method(const struct slow_rules *s, const struct callflow_method *m);
 uint32_t slow_rules_function(const struct slow_rules *s, const char *module, const char *name);
 

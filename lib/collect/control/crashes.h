@@ -40,8 +40,8 @@ void crashes_release(struct crashes *s);
 int crashes_signal(int status);
 
 /*
- * The file that -XX:ErrorFile= names in arguments, or in variables of the environment that JVMs read, both
- * separated by zeros as in /proc: malloc'd, with its %p; NULL: in neither.
+ * Return the file that -XX:ErrorFile= names in arguments, or in variables of the environment that JVMs
+ * read, both separated by zeros as in /proc: malloc'd, with its %p; NULL: in neither.
  */
 char *crashes_error_file(const char *args, size_t args_len, const char *vars, size_t vars_len);
 /*

@@ -110,7 +110,7 @@ bool switches_want(const struct collect *c, const struct switched *s);
 bool switches_perf(const struct collect *c, uint32_t event, uint64_t time_ns);
 bool switches_source(const struct collect *c, size_t source, uint64_t time_ns);
 bool switches_tell(const struct collect *c, uint32_t tell, uint64_t time_ns);
-/* The latest moment when the source was recorded. */
+/* Return the latest moment when the source was recorded. */
 uint64_t switches_source_end(const struct collect *c, size_t source);
 /* Check whether perf event number event is to run now: it is recorded, or wall needs it. */
 bool switches_runs(const struct collect *c, size_t event);

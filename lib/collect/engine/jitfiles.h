@@ -39,7 +39,7 @@ void jitfiles_add_dump(struct jitfiles *j, const struct module_id *id);
  */
 void jitfiles_read(struct jitfiles *j, uint32_t proc, struct trace_writer *w, size_t max_bytes);
 
-/* The unwind rules that were in dumps; NULL: none were, or j is NULL. */
+/* Return the unwind rules that were in dumps; NULL: none were, or j is NULL. */
 const struct unwind_described *jitfiles_rules(const struct jitfiles *j);
 /* Return whether a name was found; false if j is NULL. */
 bool jitfiles_has_names(const struct jitfiles *j);

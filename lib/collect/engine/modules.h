@@ -64,7 +64,7 @@ bool modules_has_file(const struct module_id *id);
 /* cache: whether what is worked out about files is kept for the next recording. */
 void modules_init(struct modules *m, struct trace_writer *w, bool cache);
 void modules_release(struct modules *m);
-/* The module's number, written to the trace when new; 0 for memory without a file. */
+/* Return the module's number, written to the trace when new; 0 for memory without a file. */
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w);
 /* NULL: it was forgotten, and no process has it mapped. Valid until the next modules_get(). */
 static inline struct module *modules_at(const struct modules *m, uint32_t number)

@@ -158,18 +158,18 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 		     struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
-/* The same of a sample that was just taken, with what is above the copy of its stack. */
+/* Return the same of a sample that was just taken, with what is above the copy of its stack. */
 size_t stack_user_sample(struct collect *c, struct proc *p, struct perf_sample *ps, struct frame *out);
-/* The native code above the innermost code of the JVM's own, in which regs are then if *to_java. */
+/* Return the native code above the innermost code of the JVM's own, in which regs are then if *to_java. */
 size_t stack_native(struct collect *c, const struct java *j, struct unwind_regs *regs,
 		    const struct unwind_stack *st, struct frame *out, bool *to_java);
-/* The native code above the innermost Java frame: the rest is a mark. */
+/* Return the native code above the innermost Java frame: the rest is a mark. */
 size_t stack_up_to_java(struct collect *c, struct java *j, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct frame *out);
 size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s, struct frame *out);
 /* Convert an agent's pairs (struct jvm_blame) to frames in c->frames, which has room for two more. */
 size_t stack_methods(struct collect *c, const struct java *j, const uint8_t *pairs, uint32_t len, bool cut);
-/* The marks in it, as bits by enum frame_mark; 0: it is complete. */
+/* Return the marks in it, as bits by enum frame_mark; 0: it is complete. */
 uint32_t stack_marks(const struct frame *frames, size_t nr);
 /* Count the marks of a sample that is written. */
 void stack_count_marks(struct collect *c, uint32_t marks);

@@ -128,14 +128,14 @@ void tasks_forget(struct tasks *t, uint64_t now_ns);
 
 /* Ask the kernel whether a thread has ended, of which no record may have told. */
 bool tasks_is_gone(const struct thread *th);
-/* The live thread with that tid, or NULL. */
+/* Return the live thread with that tid, or NULL. */
 struct thread *tasks_find(struct tasks *t, int tid);
-/* The same, made from /proc when it was not known; never NULL (0 is the idle task). */
+/* Return the same, made from /proc when it was not known; never NULL (0 is the idle task). */
 struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
 
 /*
- * The thread of p that had that tid at that time, though it has ended since: agents' records come
- * later than the kernel's, and not in their order.  Made from /proc when there is none.
+ * Return the thread of p that had that tid at that time, though it has ended since: agents' records come
+ * later than the kernel's, and not in their order. Made from /proc when there is none.
  */
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns);
 
@@ -146,13 +146,13 @@ struct thread *tasks_any(struct tasks *t, int tid);
  * else the latest; or NULL.
  */
 struct thread *tasks_at(struct tasks *t, int tid, uint64_t time_ns);
-/* The latest thread with that number, made from /proc when it was not known. */
+/* Return the latest thread with that number, made from /proc when it was not known. */
 struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
 
 /*
- * The leader of a live process that is known; NULL: there is none with that number, or another has
- * it by now: one that was started after the one known was seen first. start_ns: of the process that
- * has the number, to a clock tick.
+ * Return the leader of a live process that is known; NULL: there is none with that number, or another has
+ * it by now: one that was started after the one known was seen first. start_ns: of the process that has
+ * the number, to a clock tick.
  */
 struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
 
@@ -162,7 +162,7 @@ struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
  */
 bool tasks_descends(int pid, int from);
 
-/* The user of a process; FOREIGN_ANYBODY: it has ended. */
+/* Return the user of a process; FOREIGN_ANYBODY: it has ended. */
 uid_t tasks_owner(int pid);
 /* Its process is still there, as far as its number says. */
 bool tasks_is_alive(const struct proc *p);
@@ -191,7 +191,7 @@ void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint6
 void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 
 /*
- * The number of a virtual thread; with a name, that is written too.  In the trace it is a thread
+ * Return the number of a virtual thread; with a name, that is written too. In the trace it is a thread
  * without a tid. The name may come later.
  */
 uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
@@ -209,7 +209,7 @@ uint32_t tasks_pseudo(struct tasks *t, struct proc *p, uint64_t java_id, const c
  */
 void tasks_forget_virtual(struct tasks *t, const struct map *procs, size_t max);
 
-/* The number of a virtual thread of the process with that number; 0: it has none. */
+/* Return the number of a virtual thread of the process with that number, or 0. */
 uint32_t tasks_find_virtual(const struct tasks *t, uint32_t proc, uint64_t java_id);
 
 /* Reads a running process: its name, threads and maps. -ESRCH when it is gone. */

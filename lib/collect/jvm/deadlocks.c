@@ -15,7 +15,7 @@ void deadlocks_release(struct deadlocks *d)
 	*d = (struct deadlocks)DEADLOCKS_INIT;
 }
 
-/* The innermost frame that is not the JDK's, or that is. */
+/* Return the innermost frame that is not the JDK's, or that is. */
 static const struct threads_frame *where(const struct threads *t, const struct threads_thread *x)
 {
 	static const char *const jdk[] = { "java.", "jdk.", "sun." };

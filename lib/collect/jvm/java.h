@@ -60,7 +60,7 @@ struct java {
  * that it left.
  */
 struct java *java_new(struct jvm *jvm, struct proc *proc);
-/* The same of a program: that is not the process's, in which there may be a JVM as well. */
+/* Return the same of a program: that is not the process's, in which there may be a JVM as well. */
 struct java *java_new_program(struct jvm *jvm, struct proc *proc);
 /* Free it. Its blocks and its live objects must have been freed before. */
 void java_free(struct java *j);

@@ -27,7 +27,10 @@ struct roots {
 
 void roots_release(struct roots *r);
 
-/* The frames of number id, outermost first; NULL: no such number. Good until the next roots_learn(). */
+/*
+ * Return the frames of number id, outermost first; NULL: no such number. Good until the next
+ * roots_learn().
+ */
 const struct frame *roots_get(const struct roots *r, uint32_t id, size_t *nr);
 
 /* Mappings may have changed: all that was told is taken back when they did. */

@@ -38,7 +38,7 @@ struct nativelocks {
 void nativelocks_release(struct nativelocks *n);
 /* A file of several is at its end. */
 void nativelocks_forget(struct nativelocks *n);
-/* The function of the trace that has its name. */
+/* Return the function of the trace that has its name. */
 uint32_t nativelocks_function(struct collect *c, struct proc *p, uint64_t addr, enum jvm_wait_kind kind);
 
 enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no context */

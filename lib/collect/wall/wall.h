@@ -33,7 +33,7 @@ struct thread;
 struct wall;
 struct walls;
 
-/* The slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
+/* Return the slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
 /*
  * Perf events are forbidden: fill the slots by looks at /proc (wallpolls.h), as records would not come. Must

@@ -140,7 +140,7 @@ void walls_look_at(struct collect *c, uint32_t slot);
 
 /* ---- what goes into the trace ---- */
 
-/* A function of the trace that stands for a reason. */
+/* Return a function of the trace that stands for a reason. */
 uint32_t walls_reason(struct collect *c, const char *text);
 /* A stretch of ns that a thread spent there for that reason. */
 void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,

@@ -48,7 +48,7 @@ static uint32_t wallaccount_file_of(struct collect *c, const char *name)
 	return *at;
 }
 
-/* The place for that reason, in the trace. */
+/* Return the place for that reason, in the trace. */
 static uint32_t wallaccount_stack_of(struct collect *c, const struct place *p, uint32_t reason)
 {
 	struct walls *w = c->walls;
@@ -229,7 +229,7 @@ static uint32_t class_of_place(const struct account *a, unsigned int place)
 	return place < WALL_NR_CLASSES ? place : a->sites[place - WALL_NR_CLASSES].class;
 }
 
-/* The place, or where the thread did the same kind of thing; NULL: it was never seen in it. */
+/* Return the place, or where the thread did the same kind of thing; NULL: it was never seen in it. */
 static struct place *like_place(const struct account *a, unsigned int place)
 {
 	unsigned int i;

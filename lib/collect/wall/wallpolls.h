@@ -28,7 +28,7 @@ void wallpolls_look(struct collect *c, struct wallpolls *x, uint64_t now_ns);
 uint64_t wallpolls_pause_ns(const struct wallpolls *x);
 /* Read again what the process has mapped, before a thread of it is walked: no record says so. */
 void wallpolls_map(struct collect *c, struct wallpolls *x, struct proc *p);
-/* The time between two looks, on average; 0: there was one at most. */
+/* Return the time between two looks, on average; 0: there was one at most. */
 uint64_t wallpolls_interval_ns(const struct wallpolls *x);
 
 #endif

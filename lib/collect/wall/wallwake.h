@@ -16,7 +16,7 @@ struct collect;
 struct wall;
 struct wallwakes;
 
-/* The source's number in the recording. */
+/* Return the source's number in the recording. */
 struct wallwakes *wallwakes_new(size_t source);
 void wallwakes_free(struct wallwakes *x);
 
