@@ -43,7 +43,10 @@ struct insn {
 	int64_t rel;
 };
 
-/* False: cut short, or nothing the CPU knows; then *in is a plain instruction of length 0. */
+/*
+ * Decode an instruction; return false if it is truncated, or nothing the CPU knows. Then *in is a plain
+ * instruction of length 0.
+ */
 bool insn_decode_x86(const uint8_t *p, size_t len, struct insn *in);
 bool insn_decode_arm64(const uint8_t *p, size_t len, struct insn *in);
 

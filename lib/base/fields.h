@@ -44,9 +44,9 @@ struct field {
 	};
 };
 
-/* The next field; false: there is none, or with s->bad, what is there is none. */
+/* Read the next field; return false if there is none or, with s->bad, an invalid one. */
 bool fields_next(struct span *s, struct field *f);
-/* All of it is fields, to the last byte. */
+/* Return whether all of it is fields, to the last byte. */
 bool fields_valid(const void *fields, size_t len);
 /* Append valid fields as path="/cart" status=200, with a blank between two. */
 void fields_put_text(struct buf *b, const void *fields, size_t len);

@@ -52,7 +52,7 @@ int foreign_root(int pid, struct err *e);
  * else at its own.
  */
 int foreign_paths_root(int pid, struct err *e);
-/* The process has our mounts and our root, or it cannot be looked into. */
+/* Return whether the process has our mounts and our root, or cannot be looked into. */
 bool foreign_has_our_files(int pid);
 /* A folder below root, without following a link on the way: a descriptor (O_PATH), or -errno. */
 int foreign_dir(int root, const char *path);

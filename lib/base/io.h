@@ -21,7 +21,10 @@ int io_write_quietly(int fd, const void *p, size_t len);
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);
 /* The same for what /proc says, where size is not known before; 0 or -errno, nothing printed. */
 int io_slurp(const char *path, struct buf *b);
-/* A file that this user may execute, as the shell looks for it in PATH: no folder. */
+/*
+ * Return whether this is a program that the user may execute, as the shell looks for it in PATH; false
+ * for a folder.
+ */
 bool io_is_program(const char *path);
 
 /*

@@ -59,7 +59,7 @@ static void put_string(FILE *out, const char *s)
 	putc('"', out);
 }
 
-/* False when nothing is to be written. */
+/* Begin a member; return false when nothing is to be written. */
 static bool member(struct json *j, const char *key)
 {
 	if (!j->out)

@@ -32,7 +32,7 @@ struct protobuf_field {
 	struct span bytes;		/* of PROTOBUF_BYTES */
 };
 
-/* The next field; false at the end, and where the bytes are no message: s->bad. */
+/* Read the next field; return false at the end, and where the bytes are no message: s->bad. */
 bool protobuf_next(struct span *s, struct protobuf_field *f);
 
 #endif

@@ -77,7 +77,7 @@ const char *rules_strange_event(const struct rules *r, size_t i);
 /* Check whether the rules about one subject keep an event; for RULE_EVENT value is not used. */
 bool rules_want(const struct rules *r, enum rule_of of, const struct rule_event *event, const char *value);
 bool rules_want_length(const struct rules *r, const struct rule_event *event, uint64_t ns);
-/* The same where several values are there at once: one that matches is enough. */
+/* Do the same where several values are there at once: one that matches is enough. */
 bool rules_want_any(const struct rules *r, enum rule_of of, const struct rule_event *event,
 		    const char *const *values, size_t nr);
 /* Check whether any rule about that subject concerns the event. */

@@ -49,9 +49,9 @@ struct cache *cache_open(void);
 struct cache *cache_open_at(const char *dir, uint64_t max_bytes);
 void cache_close(struct cache *c);
 
-/* The key of what is made of the regular file fd; false: it is none. */
+/* Make the key for what is derived from the regular file fd; return false for another file. */
 bool cache_key_of(struct cache_key *k, enum cache_kind kind, int fd, const uint8_t *build_id, size_t id_len);
-/* False: not there, or not as it was put. c may be NULL. */
+/* Get an entry; return false if it is not there, or not as it was put. c may be NULL. */
 bool cache_get(struct cache *c, const struct cache_key *k, struct cache_entry *e);
 void cache_entry_release(struct cache_entry *e);
 /* Replaces an older entry of k; the entries used longest ago make room. c may be NULL. */

@@ -61,11 +61,14 @@ void cfi_release(struct cfi *c);
 size_t cfi_index(const struct cfi *c, uint64_t vaddr);
 /* Decodes the FDE at offset off of the section; false: damaged. */
 bool cfi_fde_parse(const struct cfi *c, uint64_t off, struct cfi_fde *fde);
-/* The next FDE from offset *off on, which then is behind it. False: there is none, or damage is before it. */
+/*
+ * Read the next FDE from offset *off on, which then is behind it. Returns false if there is none, or
+ * damage is before it.
+ */
 bool cfi_next(const struct cfi *c, uint64_t *off, struct cfi_fde *fde);
 /* Return an address in the encoding of fde's CIE, of an instruction that sets the location. */
 uint64_t cfi_read_address(const struct cfi *c, struct span *s, const struct cfi_fde *fde);
-/* The rules that hold at vaddr; false: none. */
+/* Find the rules that hold at vaddr; return false for none. */
 bool cfi_find(const struct cfi *c, uint64_t vaddr, struct cfi_fde *fde);
 
 #endif

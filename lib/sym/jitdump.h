@@ -60,7 +60,10 @@ struct jitdump_line {
 	size_t file_len;
 };
 
-/* The next of a record's lines, in *l, which has the one before, at first zeros; false: there is none. */
+/*
+ * Read the next of a record's lines into *l, which has the one before, at first zeros; return false at
+ * the end.
+ */
 bool jitdump_line(struct span *lines, struct jitdump_line *l);
 
 /*
@@ -71,7 +74,7 @@ bool jitdump_line(struct span *lines, struct jitdump_line *l);
  */
 bool jitdump_lost_names(const struct jitdump_record *lines, const struct jitdump_record *c,
 			struct jitdump_line *file);
-/* The same as jitdump_line() then. */
+/* Do the same as jitdump_line() in that case. */
 bool jitdump_line_of(const struct jitdump_line *file, struct span *lines, struct jitdump_line *l);
 
 #endif

@@ -19,7 +19,10 @@ struct ksym_bpf;
 /* NULL: no right to load BPF programs, or a kernel before 5.14. */
 struct ksym_bpf *ksym_bpf_open(void);
 void ksym_bpf_close(struct ksym_bpf *b);
-/* False: no symbol covers addr. The strings in *s hold until the next question. */
+/*
+ * Find the symbol that covers addr; return false for none. The strings in *s are valid until the next
+ * call.
+ */
 bool ksym_bpf_find(struct ksym_bpf *b, uint64_t addr, struct ksym *s);
 /*
  * The first function of that name, whole; its strings as above. -ENOENT: there is none; other errors:

@@ -30,7 +30,7 @@ void maps_copy(struct maps *to, const struct maps *from);	/* fork */
 void maps_reset(struct maps *m);				/* exec */
 const struct map_entry *maps_find(struct maps *m, uint64_t addr);	/* NULL: nothing there */
 
-/* The number of the module at addr, and where in its file that is. False: no module is there. */
+/* Get the number of the module at addr, and where in its file that is. Returns false without a module. */
 bool maps_module(struct maps *m, uint64_t addr, uint32_t *module, uint64_t *off);
 
 /* Return the file offset of addr, which is in the mapping m. */

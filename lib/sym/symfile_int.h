@@ -48,10 +48,10 @@ int debugfile_open_below(const char *root, const char *path, struct err *e);
  * Fills *debug and *path (the caller frees); false: there is none.
  */
 bool debugfile_find(const struct symfile *f, struct image *debug, char **path);
-/* The same from a server (places.h). */
+/* Do the same from a server (places.h). */
 bool debugfile_fetch(const struct symfile *f, struct image *debug, char **path, bool (*go_on)(void *ctx),
 		     void *ctx);
-/* The file into which dwz moved what several debug files had in common. */
+/* Find the file into which dwz moved what several debug files had in common. */
 bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common);
 /* Symbols of .gnu_debugdata, an ELF file compressed by xz. */
 int debugfile_minimal(struct symtab *t, const struct image *im, struct err *e);

@@ -89,7 +89,7 @@ enum { CALL_RECORD_NODES = 4096, CALL_RECORD_VALUES = 4096, CALL_RECORD_EVENTS =
 void trace_write_call_consumer(struct trace_writer *w, const struct rec_call_consumer *r);
 void trace_write_call_nodes(struct trace_writer *w, const struct rec_call_nodes *r);
 void trace_write_call_values(struct trace_writer *w, const struct rec_call_values *r);
-/* False: they are not stored, as there is no room. */
+/* Return false if they are not stored, for want of room. */
 bool trace_write_call_events(struct trace_writer *w, const struct rec_call_events *r);
 
 /* Appends the record, for records_end() with TRF_MIXED: where it begins. */

@@ -93,9 +93,9 @@ enum { FRAME_MARK_TEXT = 64 };
  * that, so that stacks of about the same depth are one.
  */
 const char *frame_mark_text(const struct frame *f, char buf[FRAME_MARK_TEXT]);
-/* It is the name of a mark that stands for frames, as an exported profile has it. */
+/* Return whether it is the name of a mark that stands for frames, as exported profiles contain it. */
 bool frame_mark_is_text(const char *name, size_t len);
-/* It says how the frames outside it were found: none is missing there. */
+/* Return whether it says how the frames outside it were found: none is missing there. */
 bool frame_mark_is_note(uint64_t mark);
 
 #endif

@@ -27,7 +27,10 @@ struct roster_object {
 };
 
 void roster_walk(struct roster_walk *w, const uint8_t *objects, size_t len);
-/* False: that was the last, or what follows is damaged (w->in.bad). A new context raises nr_contexts. */
+/*
+ * Read the next object; return false after the last, or if what follows is damaged (w->in.bad). A new
+ * context raises nr_contexts.
+ */
 bool roster_next(struct roster_walk *w, struct roster_object *o);
 void roster_walk_release(struct roster_walk *w);
 

@@ -80,7 +80,7 @@ size_t trace_writer_nr_unnamed(const struct trace_writer *w);
 void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);
 int trace_writer_error(const struct trace_writer *w);	/* 0 or -errno */
-/* Samples are only counted: a limit is reached. */
+/* Return whether samples are only counted, since a limit is reached. */
 bool trace_writer_is_full(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);	/* in all files */
 /* Return how many records were dropped so far because of an error or the limit, in all files. */

@@ -14,7 +14,7 @@ struct records *writer_meta(struct trace_writer *w);
 struct records *writer_branches(struct trace_writer *w);
 /* Return the same for call trees, which have chunks of their own. */
 struct records *writer_calls(struct trace_writer *w);
-/* False: the file has what it may have of samples and events of calls (file_bytes). */
+/* Return false if the file has all that it may have of samples and events of calls (file_bytes). */
 bool writer_has_room(const struct trace_writer *w);
 /* Ends the record begun at "at" and writes what is due. */
 void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum trf_type type);

@@ -21,8 +21,8 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 bool epilogue_cfa(struct unwind_module *m, uint64_t off, uint64_t ra_off, uint64_t *depth);
 
 /*
- * The rules at the first of len bytes of x86-64 code, if a return follows without a jump; at_call: a call
- * is before them. False: none does. They are a guess like those of epilogue_row().
+ * Find the rules at the first of len bytes of x86-64 code, if a return follows without a jump; at_call: a
+ * call is before them. Returns false if none does. They are a guess like those of epilogue_row().
  */
 bool epilogue_near(const uint8_t *code, size_t len, bool at_call, struct rule_state *s);
 

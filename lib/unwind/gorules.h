@@ -14,7 +14,7 @@
 
 /* enum row_flags of a function. */
 uint8_t gorules_flags(const char *name);
-/* False: damaged (the ranges before were given). */
+/* Return false if damaged (the ranges before were given). */
 bool gorules_run(const struct gopcln *t, const struct gopcln_func *f, const struct cpu *cpu, rules_fn *fn,
 		 void *ctx);
 /* Return where the rules of function i, which were given up to end, have to end. */

@@ -17,18 +17,18 @@ struct guess {
 	bool interrupted;		/* anywhere in its code, not at a call */
 };
 
-/* The frame is a signal trampoline: *regs becomes the interrupted one. */
+/* Return whether the frame is a signal trampoline; then *regs becomes the interrupted one. */
 bool guess_signal(const struct guess *g, struct unwind_regs *regs, enum frame_mark *why);
-/* The frame is the first of its process or thread: it has no caller. */
+/* Return whether the frame is the first of its process or thread, which has no caller. */
 bool guess_is_root(const struct guess *g);
 /*
- * The caller of a function that never returns, by the words on the stack: its return address is
- * in the code that starts a process or thread, or behind a direct call of the function.
+ * Find the caller of a function that never returns by the words on the stack: its return address is in
+ * the code that starts a process or thread, or behind a direct call of the function.
  */
 bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
 /* ra follows a call, as far as the bytes before it can be read. */
 bool guess_follows_call(const struct guess *g, uint64_t ra);
-/* The same, or its bytes are not ours to read. */
+/* Return the same, but true if its bytes are not ours to read. */
 bool guess_may_follow_call(const struct guess *g, uint64_t ra);
 /* addr is executable, and in no module. */
 bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
@@ -39,7 +39,10 @@ bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
 bool guess_may_enter(const struct guess *g, uint64_t ra);
 /* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
 bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
-/* The same of an interrupted function without a frame: whatever follows a call on top of the stack. */
+/*
+ * Do the same for an interrupted function without a frame: take whatever follows a call on top of the
+ * stack.
+ */
 bool guess_by_top_of_stack(const struct guess *g, struct unwind_regs *regs);
 
 #endif

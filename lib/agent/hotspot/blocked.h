@@ -83,7 +83,7 @@ bool blocked_objects_hold(const struct blocked *b);
  */
 bool blocked_holds(const struct blocked *b);
 
-/* The word at p, in [lo, hi), is copied, now if not before. */
+/* Return whether the word at p, in [lo, hi), is copied; copy it now if not before. */
 bool blocked_load(struct blocked *b, uintptr_t p);
 static inline bool blocked_has(struct blocked *b, uintptr_t p)
 {

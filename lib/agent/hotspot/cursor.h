@@ -59,9 +59,9 @@ static inline void return_through(const struct walk *w, struct cursor *c, uintpt
 
 /* ---- walk.c ---- */
 
-/* A return address into the JVM's code. */
+/* Return whether pc is a return address into the JVM's code. */
 bool walk_is_return(uintptr_t pc);
-/* The word at slot is one. */
+/* Return whether the word at slot is one. */
 bool walk_returns_from(const struct walk *w, uintptr_t slot);
 /*
  * Go to the caller, whose return address is at ret_slot, above the saved frame pointer. Returns false if

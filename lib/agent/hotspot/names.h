@@ -69,7 +69,7 @@ enum names_result names_get(uintptr_t method, enum names_trust trust, uintptr_t 
  */
 enum names_result names_get_of(struct blocked *b, uintptr_t method, enum names_trust trust, uintptr_t bcp,
 			       struct jvm_ring *ring, struct method_info *out);
-/* The method has these names; it may be no method. Not in signal handlers. */
+/* Return whether the method has these names; it may be no method. Not in signal handlers. */
 bool names_are(uintptr_t method, const char *class_name, const char *name, const char *sig);
 /* Return the names as a key of a table of numbers. */
 struct hashes_key names_key(const struct names_method *m);

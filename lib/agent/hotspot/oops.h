@@ -28,18 +28,19 @@ int oops_instance_bytes(jclass cls);
 /* A local reference, or NULL. The same. */
 jclass oops_class(JNIEnv *env, const char *name);
 
-/* The collector moves objects while threads run. */
+/* Return whether the collector moves objects while threads run. */
 bool oops_move(void);
 /* Between two moments that differ ZGC's objects have moved; 0: another collector. */
 uintptr_t oops_moment(void);
 /*
- * No collection moves objects just now, and *nr is how many there were: still, and the same number later,
- * means that nothing was moved by a collector that stops the program. False also if this VM does not tell.
+ * Return whether no collection moves objects just now, with the number of collections in *nr. If it is
+ * still true later, with the same number, a collector that stops the program has moved nothing meanwhile.
+ * Returns false also if this VM does not tell.
  */
 bool oops_still(uint32_t *nr);
 /* oops_still() can be true: not with Shenandoah, which tells of no moment when nothing was moved. */
 bool oops_stand(void);
-/* A collection has stopped the program. */
+/* Return whether a collection has stopped the program. */
 bool oops_collecting(void);
 
 /* Return the object whose reference is stored at p, which is mapped; 0 also if its place is unknown. */

@@ -128,7 +128,7 @@ void vm_init_perf_counters(void);
  */
 void vm_init_signals(void);
 
-/* A boolean -XX flag; false: this version has none of that name. Not in a signal handler. */
+/* Get a boolean -XX flag; return false if this version has none of that name. Not in a signal handler. */
 bool vm_flag(const char *name, bool *on);
 /* Sets one, unless the user has set it to either; false as above. */
 bool vm_flag_by_default(const char *name);
@@ -162,8 +162,8 @@ struct vm_blob {
 };
 
 /*
- * The code blob that holds pc. Returns false when there is none. Reads only committed memory
- * of the code cache, whatever pc is.
+ * Find the code blob that holds pc. Returns false when there is none. Reads only committed memory of the
+ * code cache, whatever pc is.
  */
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
 /* Bytes of its code; 0: not known. */
@@ -173,10 +173,10 @@ uint32_t vm_code_size(const struct vm_blob *b);
  * signal handler.
  */
 void vm_each_blob(bool (*fn)(const struct vm_blob *b, void *ctx), void *ctx);
-/* The code in the one blob of that name, of at most 31 characters. Not in a signal handler. */
+/* Find the code in the one blob of that name, of at most 31 characters. Not in a signal handler. */
 bool vm_find_stubs(const char *name, uintptr_t *begin, size_t *size);
 int vm_nmethod_level(uintptr_t nm);
-/* The address a deoptimised frame returns to instead of its own code. */
+/* Return whether pc is the address that a deoptimised frame returns to instead of its own code. */
 bool vm_is_deopt_handler(uintptr_t nm, uintptr_t pc);
 
 /* Code that DynamicCodeGenerated tells the name of and the walker must know. */

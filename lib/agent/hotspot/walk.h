@@ -51,7 +51,7 @@ static inline uintptr_t walk_word(const struct walk *w, uintptr_t p, int off)
 	return own_word(walk_at(w, p), off);
 }
 
-/* An aligned word of the stack that may be loaded. */
+/* Return whether p is an aligned word of the stack that may be loaded. */
 static inline bool walk_on_stack(const struct walk *w, uintptr_t p)
 {
 	return p >= w->stack_lo && p < w->stack_hi && w->stack_hi - p >= 8 && !(p & 7) &&

@@ -24,7 +24,7 @@ enum native_caller native_caller(const struct walk *w, const struct walk_regs *r
 /* Get the registers that the signal interrupted; return where the kernel's record of them ends. */
 uintptr_t native_signal_regs(const struct walk *w, uintptr_t slot, struct walk_regs *r);
 
-/* The word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */
+/* Return whether the word at slot begins a JavaCallWrapper: C++ is about to call Java, or just has. */
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot);
 
 struct ucontext;

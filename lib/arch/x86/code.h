@@ -23,13 +23,13 @@ enum {
 /* DWARF numbers in the order of struct sigcontext. */
 extern const uint8_t x86_sigframe_regs[X86_NR_REGS];
 
-/* The bytes before a return address end in a call. */
+/* Return whether the bytes before a return address end in a call. */
 bool x86_ends_in_call(const uint8_t p[X86_CALL_MAX]);
-/* A direct call; *rel is the distance from its end. */
+/* Check for a direct call; *rel is the distance from its end. */
 bool x86_is_direct_call(const uint8_t p[X86_CALL_DIRECT], int32_t *rel);
-/* A direct jump; *rel is the distance from its end. */
+/* Check for a direct jump; *rel is the distance from its end. */
 bool x86_is_jump(const uint8_t p[X86_JUMP], int32_t *rel);
-/* The return address is on top of the stack: push %rbp, ret, endbr64. */
+/* Check for code with the return address on top of the stack: push %rbp, ret, endbr64. */
 bool x86_is_without_frame(const uint8_t p[X86_START]);
 /* push %rbp, and right behind it mov %rsp, %rbp. */
 bool x86_is_frame_setup(const uint8_t p[X86_START]);
@@ -40,7 +40,10 @@ bool x86_is_sigreturn(const uint8_t p[X86_SIGRETURN]);
  * $60, %al; syscall.
  */
 bool x86_is_thread_exit(const uint8_t p[X86_THREAD_EXIT]);
-/* The same in glibc, which keeps what the function returned: mov %rax, %fs:..., a cltq may be before it. */
+/*
+ * Check for the same in glibc, which keeps what the function returned: mov %rax, %fs:..., a cltq may be
+ * before it.
+ */
 bool x86_is_thread_result(const uint8_t p[X86_THREAD_RESULT]);
 /* Recognise what main() returns to: mov %eax, %edi; a direct call, whose distance from its end is *rel. */
 bool x86_is_exit_result(const uint8_t p[X86_EXIT_RESULT], int32_t *rel);

@@ -23,7 +23,7 @@ struct x86_insn {
 	int64_t imm;		/* also a jump's or call's distance, sign-extended */
 };
 
-/* False: cut short or not an instruction of 64-bit mode. */
+/* Decode an instruction; return false if it is truncated or not an instruction of 64-bit mode. */
 bool x86_insn_decode(const uint8_t *p, size_t len, struct x86_insn *in);
 
 static inline unsigned int x86_reg(const struct x86_insn *in)	/* modrm.reg, all 16 */

@@ -179,9 +179,9 @@ static inline const struct callflow_thread *area_thread(const struct callflow_pr
 
 /* callread.c: the contents of the area, checked. */
 int area_host_tid(const struct callflow_proc *p, uint32_t tid);
-/* False: there is no node yet. base is for nr_metrics values. */
+/* Read a node; return false if there is none yet. base is for nr_metrics values. */
 bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
-/* The area's own account of a thread, copied; false: there is none. */
+/* Copy the area's own account of a thread; return false without one. */
 bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t);
 /* Return the number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
