@@ -27,8 +27,8 @@ struct exclusive {
 };
 
 /*
- * The exits of the stretch whose load is at start; code has its bytes.  False: no store follows, or
- * it has a branch that is not understood; then it is stepped as anything else.
+ * Find the exits of the stretch whose load is at start; code has its bytes. Returns false if no store
+ * follows, or it has an unknown branch; then it is stepped like other code.
  */
 bool exclusive_plan(struct exclusive *x, uint64_t start, const uint8_t *code, size_t len);
 

@@ -9,16 +9,19 @@
 #include "base/err.h"
 #include "base/foreign.h"
 
-/* There is an agent for this CPU in the binary. */
+/* Return whether there is an agent for this CPU in the binary. */
 bool inject_possible(void);
 /* Return the agent's file; *len 0: there is none for this CPU. */
 const void *inject_agent_file(size_t *len);
 /* The build-id of that agent, in hex digits. */
 void inject_build_id(struct buf *b);
 
-/* A file with this build-id is one of those placed here. */
+/* Return whether a file with this build-id is one of those placed here. */
 bool inject_is_ours(const uint8_t *build_id, size_t len);
-/* It is one whose functions stand for malloc(), pthread_mutex_lock() and the like, and call those. */
+/*
+ * Return whether it is one whose functions stand for malloc(), pthread_mutex_lock() and the like, and
+ * call those.
+ */
 bool inject_calls_on(const uint8_t *build_id, size_t len);
 
 /*

@@ -24,7 +24,7 @@ struct journal {
 	struct unpack *unpack;
 };
 
-/* A file that begins like this is one; whether arcprof reads it, journal_open() says. */
+/* Return whether a file that begins like this is one; journal_open() decides whether arcprof can read it. */
 bool journal_is(const void *data, size_t len);
 
 /*

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* The path of program, looked up in PATH as execvp(3) does; false: it is in no folder there. */
+/* Find the path of program, looked up in PATH as execvp(3) does; return false if it is in no folder there. */
 bool launcher_find(const char *program, char path[PATH_MAX]);
 
 /*

@@ -21,8 +21,8 @@ struct peer {
 };
 
 /*
- * False: it has ended, or the number is another process's by now, or it has changed its user, or is
- * in no pid namespace that we see.
+ * Identify the peer; return false if it has ended, its number is another process's by now, it has changed
+ * its user, or it is in no pid namespace that we see.
  */
 bool peer_identify(int sock, struct peer *p);
 

@@ -42,8 +42,8 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
 		     void (*event)(void *ctx, struct jvm_event *e), void *ctx);
 
 /*
- * A line without its newline; false: it is no such event. The texts of *e are in line, or fixed, and
- * not terminated.
+ * Parse a line without its newline; return false for no such event. The texts of *e are in line, or
+ * fixed, and not terminated.
  */
 bool vmlog_line(const char *line, size_t len, struct jvm_event *e);
 /*

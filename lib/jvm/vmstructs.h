@@ -19,7 +19,7 @@ struct vmstructs {
 	uint64_t symbols, strings, hash;	/* of its dynamic section */
 };
 
-/* False: nothing is there, or it may not be read; then *to is zeroed. */
+/* Read memory; return false if nothing is there, or it may not be read; then *to is zeroed. */
 bool vmstructs_get(const struct vmstructs *v, uint64_t addr, void *to, size_t bytes);
 uint64_t vmstructs_word(const struct vmstructs *v, uint64_t addr);	/* 0 where nothing can be read */
 uint32_t vmstructs_half(const struct vmstructs *v, uint64_t addr);

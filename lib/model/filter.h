@@ -42,8 +42,8 @@ bool filter_wants_event(struct filter *f, const struct filter_event *x);
 /* Return whether rules about phases keep what happens in that process then. */
 bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns);
 /*
- * The first part of the time from *from_ns to to_ns that rules about phases keep of that thread: up to
- * *end_ns. False: there is none.
+ * Find the first part of the time from *from_ns to to_ns that rules about phases keep of that thread: up
+ * to *end_ns. Returns false if there is none.
  */
 bool filter_next_part(const struct filter *f, uint32_t thread, uint64_t *from_ns, uint64_t to_ns,
 		      uint64_t *end_ns);

@@ -63,7 +63,10 @@ void locks_model_release(struct locks_model *m);
 void locks_put_name(const struct lock_row *r, struct buf *b);
 void locks_put_owner(const struct lock_row *r, struct buf *b);
 
-/* A synchronizer that has had no owner, ever, is no lock: a latch, a semaphore. */
+/*
+ * Return whether it is a lock: a synchronizer that never had an owner, such as a latch or a semaphore, is
+ * not.
+ */
 bool locks_is_lock(const struct lock_row *r);
 
 /*

@@ -23,7 +23,7 @@ bool select_number(const struct opt_list *l, uint32_t nr)
 	return is_empty(l);
 }
 
-/* The whole name, or a pattern as the shell's; "[kernel.kallsyms]" is a name, too. */
+/* Match the whole name, or a pattern as the shell's; "[kernel.kallsyms]" is a name, too. */
 bool select_name(const struct opt_list *l, const char *name)
 {
 	size_t i;
@@ -57,7 +57,7 @@ static bool has_label(const char *item, const char *labels)
 	return has;
 }
 
-/* A path, a pattern, or a group that the process is below. */
+/* Match a path, a pattern, or a group that the process is below. */
 static bool select_cgroup(const struct opt_list *l, const char *labels)
 {
 	struct buf path = BUF_INIT;
@@ -71,7 +71,7 @@ static bool select_cgroup(const struct opt_list *l, const char *labels)
 	return has;
 }
 
-/* An id, a pattern, or the first digits of an id, as tools for containers show them. */
+/* Match an id, a pattern, or the first digits of an id, as tools for containers show them. */
 static bool select_container(const struct opt_list *l, const char *labels)
 {
 	enum { LEAST_DIGITS = 6 };

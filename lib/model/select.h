@@ -64,19 +64,19 @@ enum { SELECT_MAX_LABELS = 23 };	/* keys */
 /* Lists of numbers, and of names with the shell's patterns; an empty list selects all. */
 bool select_number(const struct opt_list *l, uint32_t nr);
 bool select_name(const struct opt_list *l, const char *name);
-/* The same of a module, by its path or the last part of that. */
+/* Do the same for a module, by its path or the last part of that. */
 bool select_module(const struct opt_list *l, const char *path);
 
 /* Whether it is an end of the source "wall", but not that of a thread that ran or could have. */
 bool consumer_is_wait(const struct model *m, uint32_t consumer);
 
 /*
- * The same of a function by the last parts of its name, as debuggers take them: "toJson" and "Json.toJson" are
- * "com.x.Json.toJson", "f" is "ns::f(int)". Patterns are not taken so.
+ * Match a function by the last parts of its name, as debuggers do: "toJson" and "Json.toJson" are
+ * "com.x.Json.toJson", "f" is "ns::f(int)". Patterns are not matched so.
  */
 bool select_function_part(const struct opt_list *l, const char *name);
 
-/* The same of the labels "key=value,..." that something has: of each key in the list one must fit. */
+/* Match the labels "key=value,..." that something has: of each key in the list one must fit. */
 bool select_labels(const struct opt_list *l, const char *labels);
 
 /* Return whether only a part of the recording's time is selected. */

@@ -31,7 +31,7 @@ struct crash {
 void crashes_watch(struct crashes *s, int pid);
 /* Becomes readable when the process ends; -1: it is not watched. */
 int crashes_fd(const struct crashes *s, int pid);
-/* It is watched, and has ended. */
+/* Return whether it is watched, and has ended. */
 bool crashes_has_ended(const struct crashes *s, int pid);
 /* Calls ended for each that has ended since the last call. *crash is borrowed for it. */
 void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash *crash), void *ctx);

@@ -37,7 +37,7 @@ void triggers_open(struct collect *c);
 void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
 /* Condition number when: a call of a method that is timed (timed.h) took long, or goes on doing so. */
 void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause);
-/* The recorder got the signal. False: it is no condition's. */
+/* Handle a signal to the recorder; return false if no condition is for it. */
 bool triggers_signal(struct collect *c, int sig);
 /* A running JVM is recorded: how it ends is to be noticed. */
 void triggers_jvm(struct collect *c, int pid);

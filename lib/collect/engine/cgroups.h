@@ -25,7 +25,10 @@ struct cgroups {
 int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e);
 void cgroups_close(struct cgroups *g);
 
-/* One of them is the root of its hierarchy, and the only one: all of the machine, idle tasks included. */
+/*
+ * Return whether one of them is the root of its hierarchy, and the only one: all of the machine, idle
+ * tasks included.
+ */
 bool cgroups_are_all(const struct cgroups *g);
 /*
  * CPU time that the kernel charged to a group, with those below it, since it was made; false: it was removed,
@@ -33,7 +36,7 @@ bool cgroups_are_all(const struct cgroups *g);
  */
 bool cgroups_used(const struct cgroups *g, size_t at, uint64_t *ns);
 
-/* The process is in one of them, or below one. */
+/* Return whether the process is in one of them, or below one. */
 bool cgroups_have(const struct cgroups *g, int pid);
 
 #endif

@@ -58,7 +58,7 @@ struct symfile *modules_open_file(const struct module_id *id);
 struct stat;
 /* A descriptor to read the mapped file with, and what fstat(2) says of it; -1: it cannot be read. */
 int modules_open_mapped(const struct module_id *id, struct stat *st);
-/* False: it is memory, not a program. */
+/* Return whether the mapping is of a program, not of plain memory. */
 bool modules_has_file(const struct module_id *id);
 
 /* cache: whether what is worked out about files is kept for the next recording. */

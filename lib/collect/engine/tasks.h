@@ -164,7 +164,7 @@ bool tasks_descends(int pid, int from);
 
 /* Return the user of a process; FOREIGN_ANYBODY: it has ended. */
 uid_t tasks_owner(int pid);
-/* Its process is still there, as far as its number says. */
+/* Return whether its process still exists, as far as its number says. */
 bool tasks_is_alive(const struct proc *p);
 
 /* Called for the kernel's records. */
@@ -176,8 +176,8 @@ void tasks_comm(struct tasks *t, int pid, int tid, const char *comm, bool exec, 
 void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int tid, uint64_t time_ns);
 
 /*
- * A line of /proc/PID/maps, "start-end perms pgoff major:minor inode    path", to *id, whose path is in it.
- * False: it is not executable, or no such line.
+ * Parse a line of /proc/PID/maps, "start-end perms pgoff major:minor inode path", to *id, whose path is
+ * in it. Returns false if it is not executable, or no such line.
  */
 bool tasks_map_line(char *line, struct module_id *id, uint64_t *pgoff);
 /* The executable mappings in the text of /proc/PID/maps, which is cut up; those that are known stay. */

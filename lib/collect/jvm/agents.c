@@ -661,7 +661,7 @@ static int do_without(struct collect *c, int pid, bool wait, int r, struct err *
 	return attach_outside(c, pid, wait, e->msg, &ignored) ? r : 0;
 }
 
-/* An agent there would say other times than the kernel does. */
+/* Return whether an agent there would report other times than the kernel does. */
 static bool has_other_clock(int pid)
 {
 	struct stat ours, its;
@@ -846,7 +846,7 @@ void agents_end_waits(struct collect *c, uint64_t now_ns)
 			     nr == 1 ? "" : "s");
 }
 
-/* All that the kernel and the agent had to say of it is here. */
+/* Return whether all that the kernel and the agent had to say of it is here. */
 static bool is_over(const struct java *j, uint64_t until_ns)
 {
 	return j->gone && !j->proc->nr_live && j->proc->dead_ns + TASKS_LATE_NS < until_ns;

@@ -65,7 +65,7 @@ struct java *java_new_program(struct jvm *jvm, struct proc *proc);
 /* Free it. Its blocks and its live objects must have been freed before. */
 void java_free(struct java *j);
 
-/* A JVM of the process with that number in the trace is connected; list: of all. */
+/* Return whether a JVM of the process with that number in the trace is connected; list: of all. */
 bool java_is_there(const struct java *list, uint32_t proc);
 
 /* Keeps a kernel half of th until the user half comes. */

@@ -68,7 +68,7 @@ static void javatrace_put_class(struct buf *b, const char *s, size_t len)
 	}
 }
 
-/* The agent's texts have classes as JNI calls them. */
+/* Return whether the agent's texts of that kind have classes in JNI's form. */
 static bool has_classes(uint32_t kind)
 {
 	static const bool has[JVM_EVENT_NR] = {

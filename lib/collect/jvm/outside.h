@@ -35,7 +35,7 @@ void outside_turn(struct collect *c);
 /* Wait at the end until requests are answered, but not for long. */
 void outside_wait(struct collect *c);
 void outside_free(struct outside *o);
-/* It walks the stacks of this JVM, which may be NULL. */
+/* Return whether it walks the stacks of this JVM, which may be NULL. */
 bool outside_walks(const struct java *j);
 /*
  * Has it walk the stack from ps->regs on, which are in the JVM's own code; s: the kernel's half. False: it is

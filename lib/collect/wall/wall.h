@@ -68,7 +68,7 @@ struct walls_unmounted {
 	size_t nr;
 };
 
-/* False: nothing is recorded now. */
+/* Return false if nothing is recorded now. */
 bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
 
 /*
