@@ -25,6 +25,7 @@ static const struct import_format *const formats[] = {
 	&import_perf,
 	&import_pprof,
 	&import_otlp,
+	&import_otlp_json,
 	&import_firefox,
 	&import_speedscope,
 	&import_chrome,

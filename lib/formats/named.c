@@ -44,7 +44,6 @@ static const struct named binary[] = {
 	{ 0, 14, "<!doctype html", "a web page", "if it is a flame graph, import the stacks it was made of" },
 }, json[] = {		/* the first key */
 	{ 0, 8, "snapshot", "a heap snapshot of V8", "Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported" },
-	{ 0, 16, "resourceProfiles", "a file of OpenTelemetry's profiles as JSON", "as protobuf they can be imported" },
 	{ 0, 4, "head", "a CPU profile of an old V8", "'node --cpu-prof' since Node.js 12 writes a profile that can be imported" },
 	{ 0, 5, "label", "a recording of Firefox's old developer tools", NULL },
 	{ 0, 6, "header", "a report of Node.js (--report-on-signal and the like)", NULL },

@@ -112,8 +112,9 @@ struct import_format {
 /* Says why text that no format recognises is no file of folded stacks either; -EINVAL. */
 int import_folded_refuse(const char *data, size_t len, struct err *e);
 
-extern const struct import_format import_jfr, import_perf, import_pprof, import_otlp, import_speedscope,
-	import_cpuprofile, import_heapprofile, import_chrome, import_firefox, import_perf_script,
+extern const struct import_format import_jfr, import_perf, import_pprof, import_otlp, import_otlp_json,
+	import_speedscope, import_cpuprofile, import_heapprofile, import_chrome, import_firefox,
+	import_perf_script,
 	import_massif, import_dhat, import_heaptrack, import_gperftools, import_hprof_text, import_gclog,
 	import_threads, import_callgrind, import_folded;
 

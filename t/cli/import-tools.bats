@@ -232,10 +232,28 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	arcprof report --import p.otlp --check >checked
 	run_arcprof report --import p.otlp
 	[ "$(sed -n 2p <<<"$output")" = "not known: lost samples" ]
+}
+
+@test "import: JSON of OpenTelemetry's profiles is what they are in protobuf, and requests line by line are one profile" {
+	arcprof report -q -i "$MIXED" --format otlp -o p.otlp
 	arcprof report -q -i "$MIXED" --format otlp-json -o p.json
-	run_arcprof report --import p.json
-	[ "$stderr" = "arcprof report: p.json: this is a file of OpenTelemetry's profiles as JSON, which cannot be imported
-hint: as protobuf they can be imported" ]
+	rows() { arcprof report -q --import "$1" --xtree --format json | jq '.metrics, .rows'; }
+	rows p.otlp >want
+	rows p.json | diff want -
+	# names as protobuf has them, in another order, and numbers that are no text
+	jq -c '{dictionary, resource_profiles: .resourceProfiles} | del(.dictionary.linkTable)
+		| .resource_profiles[].scopeProfiles[].profiles[].samples[] |= (.stack_index = .stackIndex | del(.stackIndex)
+			| .values |= map(tonumber) | .linkIndex = null)' p.json >other.json
+	rows other.json | diff want -
+	cat p.json other.json >two.json
+	[ "$(arcprof report -q --import two.json --format json | jq .metrics[0].total)" -eq "$((2 * $(jq '.[0].total' <<<"$(jq -s '.[0]' want)")))" ]
+	head -c 2000 p.json >cut.json
+	run_arcprof report --import cut.json
+	[ "$status" -eq 1 ]
+	[ "$stderr" = "arcprof report: cut.json: damaged or truncated at offset 2000" ]
+	echo '{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sample":[{"locationsLength":2,"value":["3"]}]}]}]}]}' >old.json
+	run_arcprof report --import old.json
+	[ "$stderr" = "arcprof report: old.json: JSON of OpenTelemetry's profiles of version 1.7 or older; as protobuf they can be imported" ]
 }
 
 @test "import: older versions of OpenTelemetry's profiles, told apart by what they have" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * read.c - OpenTelemetry's profiles in protobuf: a ProfilesData, as async-profiler and arcprof write it, or a
- * request of the collector's service, which is the same.
+ * request of the collector's service, which is the same.  read_json.c makes such of JSON.
  *
  * Source: opentelemetry/proto/profiles/v1development/profiles.proto of opentelemetry-proto. The format is
  * still changing, and a file does not say its version. Three are told apart by what its messages have:
@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/protobuf.h"
-#include "formats/sink.h"
+#include "formats/otlp/read.h"
 
 enum { MAX_FRAMES = 65537, MAX_TYPES = 32, FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
 	MAX_ROW_BYTES = 4096 };
@@ -31,12 +31,14 @@ struct rows {
 	size_t nr, alloc;
 };
 
+/* Of a profile's values: strings, and the event once there was a sample of it. */
 struct type {
-	uint64_t name, unit;		/* strings */
+	uint64_t name, unit;
+	const struct otlp_event *event;
 };
 
 struct otlp_event {
-	struct type type;
+	struct import_text name, unit;
 	uint64_t scale;
 	bool counts;			/* values are numbers of samples */
 	uint32_t number;
@@ -80,6 +82,11 @@ static struct import_text string(const struct otlp *o, uint64_t i)
 static bool is_text(struct import_text t, const char *s)
 {
 	return t.len == strlen(s) && !memcmp(t.s, s, t.len);
+}
+
+static bool is_same(struct import_text a, struct import_text b)
+{
+	return a.len == b.len && !memcmp(a.s, b.s, a.len);
 }
 
 /* The first field of that number; false: the message has none. */
@@ -144,19 +151,22 @@ struct value {
 	bool has_number;
 };
 
-/* The key is a string, or the number of one. */
-static struct value read_attribute(const struct otlp *o, struct span s)
+/* The key is a string, or the number of one; so is a value that is text. */
+static struct value read_attribute(const struct otlp *o, struct span s, bool of_resource)
 {
-	enum { KEY = 1, VALUE = 2, ANY_STRING = 1, ANY_INT = 3 };
+	enum { KEY = 1, VALUE = 2, KEY_OF_RESOURCE = 3 };
+	enum { ANY_STRING = 1, ANY_INT = 3, ANY_NUMBER_OF_STRING = 8 };
 	struct value v = { .key = { "", 0 }, .text = { "", 0 } };
 	struct protobuf_field f, any;
 
 	while (protobuf_next(&s, &f))
-		if (f.number == KEY) {
+		if (f.number == KEY || (of_resource && f.number == KEY_OF_RESOURCE)) {
 			v.key = f.wire == PROTOBUF_BYTES ? text_of(f.bytes) : string(o, f.v);
 		} else if (f.number == VALUE && f.wire == PROTOBUF_BYTES) {
 			if (find_field(f.bytes, ANY_STRING, &any) && any.wire == PROTOBUF_BYTES)
 				v.text = text_of(any.bytes);
+			else
+				v.text = string(o, number_in(f.bytes, ANY_NUMBER_OF_STRING));
 			v.has_number = find_field(f.bytes, ANY_INT, &any) && any.wire == PROTOBUF_VARINT;
 			v.number = v.has_number ? any.v : 0;
 		}
@@ -184,7 +194,7 @@ static enum function_kind kind_of(const struct otlp *o, struct span location)
 
 			if (!row(o, ATTRIBUTES, i, &attribute))
 				continue;
-			v = read_attribute(o, attribute);
+			v = read_attribute(o, attribute, false);
 			for (k = 0; k < ARRAY_SIZE(kinds) && is_text(v.key, "profile.frame.type"); k++)
 				if (is_text(v.text, kinds[k].type))
 					return kinds[k].kind;
@@ -314,26 +324,31 @@ static const char *unit_of(struct import_text unit, struct import_text name, uin
 	return text;
 }
 
-static struct otlp_event *event_of(struct otlp *o, struct type type, struct err *e)
+/* Requests have strings of their own: an event is one of all. */
+static const struct otlp_event *event_of(struct otlp *o, struct type *type, struct err *e)
 {
+	struct import_text name = string(o, type->name), text = string(o, type->unit);
 	struct otlp_event *x;
 	const char *unit;
-	char text[64];
+	char made[64];
 	size_t i;
 
-	for (i = 0; i < o->nr_events; i++)
-		if (o->events[i].type.name == type.name && o->events[i].type.unit == type.unit)
-			return &o->events[i];
+	for (i = 0; i < o->nr_events && !type->event; i++)
+		if (is_same(o->events[i].name, name) && is_same(o->events[i].unit, text))
+			type->event = &o->events[i];
+	if (type->event)
+		return type->event;
 	if (o->nr_events == MAX_TYPES) {
 		err_set(e, EINVAL, "more than %d types of samples", MAX_TYPES);
 		return NULL;
 	}
 	x = &o->events[o->nr_events++];
-	x->type = type;
-	unit = unit_of(string(o, type.unit), string(o, type.name), &x->scale, text);
+	x->name = name;
+	x->unit = text;
+	unit = unit_of(text, name, &x->scale, made);
 	x->counts = !strcmp(unit, "samples");
-	x->number = import_event(o->im, string(o, type.name), unit);
-	return x;
+	x->number = import_event(o->im, name, unit);
+	return type->event = x;
 }
 
 static void add_label(struct otlp *o, const struct value *v)
@@ -396,7 +411,7 @@ static uint32_t thread_of(struct otlp *o, struct span sample)
 
 			if (!row(o, ATTRIBUTES, i, &attribute))
 				continue;
-			v = read_attribute(o, attribute);
+			v = read_attribute(o, attribute, false);
 			if (is_text(v.key, "thread.name"))
 				name = v.text;
 			else if (is_text(v.key, "thread.id") && v.number <= INT32_MAX)
@@ -450,7 +465,7 @@ static int put_value(struct otlp *o, struct rec_sample *s, const struct otlp_eve
 }
 
 /* A value for each type (1.7), or of one type a value for each time. */
-static int read_sample(struct otlp *o, struct span sample, const struct type *types, size_t nr_types,
+static int read_sample(struct otlp *o, struct span sample, struct type *types, size_t nr_types,
 		       struct err *e)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU };
@@ -468,7 +483,7 @@ static int read_sample(struct otlp *o, struct span sample, const struct type *ty
 	for (i = 0; i < nr && !r; i++) {
 		bool timed = o->nr_times == nr && o->times[i] >= o->base_ns &&
 			     o->times[i] - o->base_ns < 1ull << 62;
-		const struct otlp_event *x = event_of(o, types[o->version == VERSION_7 ? i : 0], e);
+		const struct otlp_event *x = event_of(o, &types[o->version == VERSION_7 ? i : 0], e);
 		uint64_t value = i < o->nr_values ? o->values[i] : 1;	/* times alone are samples */
 
 		if (!x)
@@ -511,9 +526,9 @@ static int read_profile(struct otlp *o, struct span profile, struct err *e)
 	take_indices(o, profile);
 	while (protobuf_next(&s, &f))
 		if (f.number == 1 && f.wire == PROTOBUF_BYTES && nr < MAX_TYPES)
-			types[nr++] = (struct type){ number_in(f.bytes, 1), number_in(f.bytes, 2) };
+			types[nr++] = (struct type){ number_in(f.bytes, 1), number_in(f.bytes, 2), NULL };
 	if (!nr)
-		types[nr++] = (struct type){ 0, 0 };
+		types[nr++] = (struct type){ 0, 0, NULL };
 	for (s = profile; !r && protobuf_next(&s, &f);)
 		if (f.number == 2 && f.wire == PROTOBUF_BYTES)
 			r = read_sample(o, f.bytes, types, nr, e);
@@ -531,7 +546,7 @@ static void read_resource(struct otlp *o, struct span resource)
 
 		if (f.number != 1 || f.wire != PROTOBUF_BYTES)
 			continue;
-		v = read_attribute(o, f.bytes);
+		v = read_attribute(o, f.bytes, true);
 		if (is_text(v.key, "process.pid") && v.number <= INT32_MAX)
 			pid = v.number;
 		else if (is_text(v.key, "process.executable.name") ||
@@ -589,48 +604,91 @@ static int look(struct otlp *o, struct span profile, struct err *e)
 	return 0;
 }
 
-static int otlp_read(struct import *im, const char *data, size_t len, struct err *e)
+static void release_tables(struct otlp *o)
 {
-	struct otlp o = { .im = im, .frames_left = LEAST_FRAMES + len * FRAMES_PER_BYTE };
-	struct span s = span_init(data, len), at = s;
-	struct protobuf_field f;
-	int r = 0;
 	size_t i;
 
+	for (i = 0; i <= NR_TABLES; i++)
+		free(o->tables[i].v);
+	memset(o->tables, 0, sizeof(o->tables));
+	free(o->locations);
+	o->locations = NULL;
+	o->nr_frames = 0;
+}
+
+/* The tables of a request, its version, and when it began. */
+static int begin(struct otlp *o, struct span request, struct err *e)
+{
+	struct span at = request;
+	struct protobuf_field f;
+
+	release_tables(o);
 	while (protobuf_next(&at, &f))
 		if (f.number == 2 && f.wire == PROTOBUF_BYTES)
-			read_dictionary(&o, f.bytes);
+			read_dictionary(o, f.bytes);
 	if (at.bad)
-		r = err_set(e, EINVAL, "damaged or truncated at offset %zu", (size_t)(at.p - s.p));
-	o.version = o.tables[STACKS].nr ? VERSION_8 : VERSION_7;
-	o.stack = xcalloc(MAX_FRAMES, sizeof(*o.stack));
-	o.locations = xcalloc(o.tables[LOCATIONS].nr + 1, sizeof(*o.locations));
-	if (!r)
-		r = walk(&o, s, false, look, e);
-	if (!r)
-		r = walk(&o, s, true, read_profile, e);
-	if (!r && !o.nr_events)
-		r = err_set(e, EINVAL, "no samples in it");
-	o.untimed |= !o.last_ns;
-	if (!o.untimed) {
-		trace_write_label(im->w, "start.mono_ns", "1");
-		trace_write_label(im->w, "end.mono_ns", "%" PRIu64, o.last_ns);
+		return err_set(e, EINVAL, "damaged or truncated at offset %zu", (size_t)(at.p - request.p));
+	o->version = o->tables[STACKS].nr ? VERSION_8 : VERSION_7;
+	o->locations = xcalloc(o->tables[LOCATIONS].nr + 1, sizeof(*o->locations));
+	return walk(o, request, false, look, e);
+}
+
+/* When all of them began is known before the first is read. */
+static int read_requests(struct otlp *o, const struct span *requests, size_t nr, struct err *e)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < nr && !r; i++) {
+		o->frames_left += span_left(&requests[i]) * FRAMES_PER_BYTE;
+		r = begin(o, requests[i], e);
 	}
-	if (o.base_ns)
-		trace_write_label(im->w, "start.realtime_ns", "%" PRIu64, o.base_ns);
-	im->unknown = IMPORT_NO_LOST | IMPORT_NO_MODES | (o.has_proc ? 0 : IMPORT_NO_PROCESSES) |
-		      (o.has_thread ? 0 : IMPORT_NO_THREADS) | (o.untimed ? IMPORT_NO_TIMES : 0) |
-		      (o.uncounted ? IMPORT_NO_COUNTS : 0);
-	for (i = 0; i <= NR_TABLES; i++)
-		free(o.tables[i].v);
+	for (i = 0; i < nr && !r; i++) {
+		if (nr > 1)
+			r = begin(o, requests[i], e);
+		if (!r)
+			r = walk(o, requests[i], true, read_profile, e);
+	}
+	return !r && !o->nr_events ? err_set(e, EINVAL, "no samples in it") : r;
+}
+
+static void write_head(struct otlp *o)
+{
+	o->untimed |= !o->last_ns;
+	if (!o->untimed) {
+		trace_write_label(o->im->w, "start.mono_ns", "1");
+		trace_write_label(o->im->w, "end.mono_ns", "%" PRIu64, o->last_ns);
+	}
+	if (o->base_ns)
+		trace_write_label(o->im->w, "start.realtime_ns", "%" PRIu64, o->base_ns);
+	o->im->unknown = IMPORT_NO_LOST | IMPORT_NO_MODES | (o->has_proc ? 0 : IMPORT_NO_PROCESSES) |
+			 (o->has_thread ? 0 : IMPORT_NO_THREADS) | (o->untimed ? IMPORT_NO_TIMES : 0) |
+			 (o->uncounted ? IMPORT_NO_COUNTS : 0);
+}
+
+int otlp_read_requests(struct import *im, const struct span *requests, size_t nr, struct err *e)
+{
+	struct otlp o = { .im = im, .frames_left = LEAST_FRAMES };
+	int r;
+
+	o.stack = xcalloc(MAX_FRAMES, sizeof(*o.stack));
+	r = read_requests(&o, requests, nr, e);
+	write_head(&o);
+	release_tables(&o);
 	free(o.index);
 	free(o.stack);
-	free(o.locations);
 	free(o.frames);
 	free(o.values);
 	free(o.times);
 	buf_release(&o.labels);
 	return r;
+}
+
+static int otlp_read(struct import *im, const char *data, size_t len, struct err *e)
+{
+	const struct span request = span_init(data, len);
+
+	return otlp_read_requests(im, &request, 1, e);
 }
 
 /* The next message's beginning, if it has that tag; its end may be cut off. */
