@@ -35,6 +35,7 @@ static const struct import_format *const formats[] = {
 	&import_massif,
 	&import_heaptrack,
 	&import_gperftools,
+	&import_jemalloc,
 	&import_hprof_text,
 	&import_gclog,
 	&import_threads,

@@ -114,8 +114,7 @@ int import_folded_refuse(const char *data, size_t len, struct err *e);
 
 extern const struct import_format import_jfr, import_perf, import_pprof, import_otlp, import_otlp_json,
 	import_speedscope, import_cpuprofile, import_heapprofile, import_chrome, import_firefox,
-	import_perf_script,
-	import_massif, import_dhat, import_heaptrack, import_gperftools, import_hprof_text, import_gclog,
-	import_threads, import_callgrind, import_folded;
+	import_perf_script, import_massif, import_dhat, import_heaptrack, import_gperftools, import_jemalloc,
+	import_hprof_text, import_gclog, import_threads, import_callgrind, import_folded;
 
 #endif

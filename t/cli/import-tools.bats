@@ -211,6 +211,21 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	grep -qx 'left out: 1 lines, which are no stacks; the first is line 3' <<<"$output"
 }
 
+@test "import: a heap profile of jemalloc has what its stacks have together, scaled as pprof does" {
+	printf 'heap_v2/1048576\n  t*: 3: 66580 [0: 0]\n  t0: 3: 66580 [0: 0]\n@ 0x30 0x20 0x10\n  t*: 1: 65556 [0: 0]\n  t7: 1: 65556 [0: 0]\n@ 0x20\n  t*: 2: 1024 [5: 2560]\n' >h
+	# 1 / (1 - exp(-size / rate)) of each
+	[ "$(sum_of h inuse_space)" = "$(python3 -c 'from math import exp
+def scaled(n, size): return n / (1 - exp(-(size / n) / 1048576))
+print(int(65556 * scaled(1, 65556)) + int(512 * scaled(2, 1024)), int(scaled(1, 65556)) + int(scaled(2, 1024)))')" ]
+	arcprof report -q --import h --xtree --format csv >got
+	run_arcprof report --import h
+	[ "$(sed -n 1p <<<"$output" | cut -d: -f 1)" = "imported from jemalloc heap" ]
+	sed -i '$d' h
+	echo '  t*: what' >>h
+	run_arcprof report --import h
+	grep -qx 'left out: 1 lines, which are no stacks; the first is line 8' <<<"$output"
+}
+
 @test "import: hprof's text of CPU samples, as --format hprof writes it" {
 	arcprof report -q -i "$MIXED" --format hprof -o p.txt
 	awk '/^CPU SAMPLES BEGIN/ { on = 1 } /^CPU SAMPLES END/ { on = 0 } on && $1 + 0 { n += $4 } END { print n, n }' p.txt >want

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * read_gperftools.c - a heap profile of gperftools, as text; also jemalloc's and Go's (?debug=1), which
- * write the same:
+ * read_gperftools.c - a heap profile of gperftools, as text; also Go's (?debug=1), which is the same:
  *
  *	heap profile:    1:   1024 [    3:   4096] @ heapprofile
  *	     1:     1024 [     3:     4096] @ 0x401234 0x401300
  *	MAPPED_LIBRARIES:
  *	00400000-00401000 r-xp 00000000 08:01 12 /usr/bin/program
  *
- * Source: src/heap-profile-table.cc of gperftools and profile/legacy_profile.go of pprof. The numbers are
- * objects and bytes in use, then allocated in all. A sampled profile ("heap_v2/RATE") is scaled as pprof
- * does.
+ * and jemalloc's, which has a stack and the same numbers of all threads and of each:
+ *
+ *	heap_v2/524288
+ *	@ 0x401234 0x401300
+ *	  t*: 1: 1024 [3: 4096]
+ *	  t0: 1: 1024 [3: 4096]
+ *
+ * Source: src/heap-profile-table.cc of gperftools, src/prof_data.c of jemalloc, and profile/legacy_profile.go
+ * of pprof. The numbers are objects and bytes in use, then allocated in all. A sampled profile
+ * ("heap_v2/RATE") is scaled as pprof does.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +40,8 @@ struct gperftools {
 	double rate;			/* bytes between two samples; 0: none is left out */
 	uint64_t nr_lines, nr_bad, bad_line;
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
-	bool has_modules;
+	size_t nr_frames;		/* of the stack that was read last */
+	bool has_modules, has_stack;
 };
 
 static void skip_blanks(struct import_text *t)
@@ -74,12 +81,11 @@ static bool take_number(struct import_text *t, unsigned int base, uint64_t *v)
 	return i;
 }
 
-/* "1: 1024 [3: 4096] @" */
+/* "1: 1024 [3: 4096]" */
 static bool take_numbers(struct import_text *t, uint64_t v[4])
 {
 	return take_number(t, 10, &v[0]) && take(t, ":") && take_number(t, 10, &v[1]) && take(t, "[") &&
-	       take_number(t, 10, &v[2]) && take(t, ":") && take_number(t, 10, &v[3]) && take(t, "]") &&
-	       take(t, "@");
+	       take_number(t, 10, &v[2]) && take(t, ":") && take_number(t, 10, &v[3]) && take(t, "]");
 }
 
 /* ---- the mappings, which come last ---- */
@@ -148,7 +154,7 @@ static void unsample(const struct gperftools *g, uint64_t *nr, uint64_t *bytes)
 	}
 }
 
-static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64_t bytes, size_t nr_frames)
+static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64_t bytes)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = event };
 
@@ -157,36 +163,62 @@ static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64
 	unsample(g, &nr, &bytes);
 	s.weight = bytes;
 	s.more = (int64_t)MIN(nr, (uint64_t)1 << 62) - 1;
-	s.stack = trace_write_stack(g->im->w, g->stack + MAX_FRAMES - nr_frames, nr_frames);
+	s.stack = trace_write_stack(g->im->w, g->stack + MAX_FRAMES - g->nr_frames, g->nr_frames);
 	import_sample(g->im, &s);
 }
 
 /* Addresses, the innermost first. */
-static void read_stack(struct gperftools *g, struct import_text t, const uint64_t v[4])
+static void read_stack(struct gperftools *g, struct import_text t)
 {
 	uint64_t address;
-	size_t nr = 0;
 
+	g->nr_frames = 0;
+	g->has_stack = true;
 	while (take(&t, "0x") && take_number(&t, 16, &address))
-		if (nr < MAX_FRAMES)
-			g->stack[MAX_FRAMES - ++nr] = frame_of(g, address);
-	put_sample(g, 0, v[0], v[1], nr);
-	put_sample(g, 1, v[2], v[3], nr);
+		if (g->nr_frames < MAX_FRAMES)
+			g->stack[MAX_FRAMES - ++g->nr_frames] = frame_of(g, address);
+}
+
+static void put_samples(struct gperftools *g, const uint64_t v[4])
+{
+	put_sample(g, 0, v[0], v[1]);
+	put_sample(g, 1, v[2], v[3]);
+}
+
+/* False: it is no line of gperftools, and none of jemalloc, where numbers before the first stack are sums. */
+static bool read_line(struct gperftools *g, struct import_text t)
+{
+	uint64_t v[4];
+
+	if (take(&t, "@")) {
+		read_stack(g, t);
+		return true;
+	}
+	if (take(&t, "t*:")) {
+		if (!take_numbers(&t, v))
+			return false;
+		if (g->has_stack)
+			put_samples(g, v);
+		return true;
+	}
+	if (take(&t, "t"))
+		return take_number(&t, 10, &v[0]) && take(&t, ":");
+	if (!take_numbers(&t, v) || !take(&t, "@"))
+		return false;
+	read_stack(g, t);
+	put_samples(g, v);
+	return true;
 }
 
 static void read_stacks(struct gperftools *g, const char *at, const char *end)
 {
-	uint64_t v[4];
-
 	while (at < end) {
 		struct import_text t = import_line(&at, end);
 
 		g->nr_lines++;
 		if (g->nr_lines == 1 || !t.len || *t.s == '#')
 			continue;
-		if (take_numbers(&t, v))
-			read_stack(g, t, v);
-		else if (!g->nr_bad++)
+		if (!read_line(g, t) && !g->nr_bad++)
 			g->bad_line = g->nr_lines;
 	}
 }
@@ -196,7 +228,8 @@ static int read_first(struct gperftools *g, struct import_text t, struct err *e)
 {
 	uint64_t v[4], rate = 0;
 
-	if (!take(&t, "heap profile:") || !take_numbers(&t, v))
+	if (!import_begins(t, "heap_v2/") &&
+	    (!take(&t, "heap profile:") || !take_numbers(&t, v) || !take(&t, "@")))
 		return err_set(e, EINVAL, "line 1 cannot be read");
 	if (take(&t, "heapprofile"))
 		return 0;
@@ -242,6 +275,18 @@ static bool gperftools_is(const char *data, size_t len)
 {
 	return len > 13 && !memcmp(data, "heap profile:", 13);
 }
+
+static bool jemalloc_is(const char *data, size_t len)
+{
+	return len > 8 && !memcmp(data, "heap_v2/", 8);
+}
+
+const struct import_format import_jemalloc = {
+	.name = "jemalloc heap",
+	.what = "a heap profile of jemalloc",
+	.is = jemalloc_is,
+	.read = gperftools_read,
+};
 
 const struct import_format import_gperftools = {
 	.name = "gperftools heap",
