@@ -89,6 +89,23 @@ bases() {
 	[ "$stderr" = "arcprof report: t.json: it has neither a CPU profile nor events that begin and end, but 1 others" ]
 }
 
+@test "import: samples of a Chrome trace with stackFrames, as Hermes writes them" {
+	cat >h.json <<-'END'
+		{"traceEvents":[{"ph":"M","name":"thread_name","pid":7,"tid":"2","args":{"name":"js"}}],
+		 "samples":[{"ts":"1000","pid":7,"tid":"2","sf":3,"weight":"1"},{"ts":2000.5,"pid":7,"tid":"2","sf":"2","weight":4},
+		            {"ts":3000,"pid":7,"tid":"2","sf":9,"weight":1},{"ts":"no","sf":1}],
+		 "stackFrames":{"3":{"name":"leaf","parent":2},"1":{"name":"[root]"},"2":{"name":"work","category":"JavaScript","parent":"1"}}}
+	END
+	[ "$(sum_of h.json samples)" = "6 6" ]
+	arcprof report -q --import h.json --format folded | grep -v '^#' | sort >got
+	printf '%s\n' '[no name] [pid 7];js [tid 2] 1' '[no name] [pid 7];js [tid 2];[root];work 4' '[no name] [pid 7];js [tid 2];[root];work;leaf 1' | diff - got
+	run_arcprof report --import h.json
+	grep -qx 'left out: 1 samples of functions that are in no part of the file' <<<"$output"
+	sed -i 's/"name":"\[root\]"/"name":"[root]","parent":3/' h.json
+	run_arcprof report --import h.json
+	[ "$status" -eq 1 ]
+}
+
 @test "import: what --format chrome and --format firefox wrote has the same functions and times" {
 	# A thread that is in no function is one of itself.
 	bases -i "$MIXED" | grep -v '^java' >want

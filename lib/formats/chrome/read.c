@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * read.c - Chrome's trace events, as Chrome, Node.js (--trace-events-enabled), Perfetto, compilers and many
- * other programs write them: CPU profiles of V8, and slices, which say when something began and ended.
+ * other programs write them: CPU profiles of V8, slices, which say when something began and ended, and
+ * samples with "stackFrames", as Hermes writes them.
  *
  * Sources: "Trace Event Format" (the design document of catapult), and v8/src/profiler/profile-generator.cc.
  * What passes between two ends of slices of a thread was spent in the innermost one then. The list of events
@@ -61,7 +62,9 @@ struct chrome {
 	uint32_t events[2];		/* + 1 */
 	uint64_t nr_other, nr_overlaps, nr_unpaired, nr_unknown;
 	double first_us, last_us;
-	bool truncated, has_samples, has_old_samples;
+	bool truncated, has_samples;
+	struct jsonin frames, samples;	/* "stackFrames" and their "samples"; p NULL: none */
+	struct map frame_of;		/* key of a frame -> node */
 	struct v8_scratch scratch;
 };
 
@@ -75,37 +78,52 @@ struct event {
 
 /* ---- events ---- */
 
-/* A number, or any text. Returns what tells it from others. */
+static bool is_number(struct import_text t)
+{
+	size_t i;
+
+	for (i = 0; i < t.len && t.s[i] >= '0' && t.s[i] <= '9'; i++)
+		;
+	return i && i == t.len && i < 16;
+}
+
+/* A number, also as text, or any other text. Returns what tells it from others. */
 static uint64_t read_id(struct jsonin *j, uint32_t *number)
 {
 	struct import_text t;
+	struct jsonin digits;
 	double v;
 
 	if (jsonin_peek(j) == '"') {
 		t = jsonin_string(j);
-		return hash_bytes(t.s, t.len) | 1ull << 63;
-	}
-	if (jsonin_peek(j) != '-' && (jsonin_peek(j) < '0' || jsonin_peek(j) > '9')) {
+		if (!is_number(t))
+			return hash_bytes(t.s, t.len) | 1ull << 63;
+		digits = jsonin_init(t.s, t.len);
+		v = jsonin_number(&digits);
+	} else if (jsonin_peek(j) != '-' && (jsonin_peek(j) < '0' || jsonin_peek(j) > '9')) {
 		jsonin_skip(j);
 		return 0;
+	} else {
+		v = jsonin_number(j);
 	}
-	v = jsonin_number(j);
 	if (number && v > 0 && v <= INT32_MAX)
 		*number = v;
 	return v >= 0 && v < 0x1p53 ? (uint64_t)v : 0;
 }
 
-/* Some programs write numbers as text. */
+/* Some programs write numbers as text; NAN: other text. */
 static double read_number(struct jsonin *j)
 {
 	struct jsonin t;
 	struct import_text text;
+	double v;
 
 	if (jsonin_peek(j) != '"')
 		return jsonin_number(j);
 	text = jsonin_string(j);
 	t = jsonin_init(text.s, text.len);
-	return jsonin_number(&t);
+	v = jsonin_number(&t);
+	return t.bad ? NAN : v;
 }
 
 static void read_event(struct jsonin *j, struct event *ev)
@@ -376,6 +394,121 @@ static int read_profiles(struct chrome *c, struct err *e)
 	return r;
 }
 
+/* ---- samples with "stackFrames" ---- */
+
+static bool has_stacks(const struct chrome *c)
+{
+	return c->frames.p && c->samples.p;
+}
+
+/* A number, or text of one. */
+static uint64_t frame_key(struct jsonin *j)
+{
+	struct import_text t;
+	struct jsonin value;
+
+	if (jsonin_peek(j) == '"') {
+		t = jsonin_string(j);
+	} else {
+		value = jsonin_skip(j);
+		t = (struct import_text){ value.p, value.end - value.p };
+	}
+	return hash_bytes(t.s, t.len);
+}
+
+static void add_stack_frame(struct chrome *c, struct jsonin *j)
+{
+	struct import_function fn = { FUNCTION_ANY, .name = { "", 0 }, .module = { "", 0 }, .file = { "", 0 } };
+	uint32_t caller = MAP_NONE;
+	struct import_text key;
+
+	jsonin_open(j, '{');
+	while (jsonin_member(j, &key))
+		if (jsonin_is(key, "name") && jsonin_peek(j) == '"')
+			fn.name = jsonin_text(jsonin_string(j), &c->scratch.name);
+		else if (jsonin_is(key, "parent"))
+			caller = map_get(&c->frame_of, frame_key(j));
+		else
+			jsonin_skip(j);
+	if (!fn.name.len)
+		fn.name = (struct import_text){ "[no name]", 9 };
+	if (frame_mark_is_text(fn.name.s, fn.name.len))
+		fn.kind = FUNCTION_MARK;
+	import_nodes_add(&c->nodes, (struct frame){ FRAME_NAMED, .function = import_function(c->im, &fn) },
+			 caller == MAP_NONE ? 0 : caller);
+}
+
+/* They may come before their callers: each has a number before the first is read. */
+static void read_stack_frames(struct chrome *c)
+{
+	struct jsonin j = c->frames;
+	uint32_t nr = c->nodes.nr_items;
+	struct import_text key;
+
+	jsonin_open(&j, '{');
+	while (jsonin_member(&j, &key)) {
+		*map_put(&c->frame_of, hash_bytes(key.s, key.len)) = ++nr;
+		jsonin_skip(&j);
+	}
+	j = c->frames;
+	jsonin_open(&j, '{');
+	while (jsonin_member(&j, &key))
+		add_stack_frame(c, &j);
+}
+
+static int read_stack_sample(struct chrome *c, struct jsonin *j, uint32_t event, struct err *e)
+{
+	struct event ev = { .at_us = NAN };
+	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = event };
+	uint32_t node = MAP_NONE;
+	struct import_text key;
+	double weight = 1;
+	int r;
+
+	jsonin_open(j, '{');
+	while (jsonin_member(j, &key))
+		if (jsonin_is(key, "ts"))
+			ev.at_us = read_number(j);
+		else if (jsonin_is(key, "pid"))
+			ev.pid_key = read_id(j, &ev.pid);
+		else if (jsonin_is(key, "tid"))
+			ev.tid_key = read_id(j, &ev.tid);
+		else if (jsonin_is(key, "weight"))
+			weight = read_number(j);
+		else if (jsonin_is(key, "sf"))
+			node = map_get(&c->frame_of, frame_key(j));
+		else
+			jsonin_skip(j);
+	if (j->bad || !(ev.at_us >= 0 && ev.at_us < 0x1p52) || !(weight >= 1 && weight < 0x1p52)) {
+		c->nr_other++;
+		return 0;
+	}
+	c->nr_unknown += node == MAP_NONE;
+	r = import_nodes_stack(&c->nodes, node == MAP_NONE ? 0 : node, &s.stack, e);
+	s.thread = thread_of(c, lane_of(c, &ev));
+	s.time_ns = 1 + llround(ev.at_us * 1e3);
+	s.weight = weight;
+	s.more = s.weight - 1;
+	if (!r)
+		import_sample(c->im, &s);
+	cover(c, ev.at_us, ev.at_us);
+	return r;
+}
+
+static int read_stacks(struct chrome *c, struct err *e)
+{
+	uint32_t event = import_event(c->im, (struct import_text){ "samples", 7 }, "samples");
+	struct jsonin j = c->samples;
+	int r = 0;
+
+	read_stack_frames(c);
+	c->has_samples = true;
+	jsonin_open(&j, '[');
+	while (!r && jsonin_element(&j))
+		r = read_stack_sample(c, &j, event, e);
+	return r;
+}
+
 /* ---- slices ---- */
 
 static void take_slice(struct chrome *c, const struct event *ev)
@@ -594,10 +727,12 @@ static int read_root(struct chrome *c, const char *data, size_t len, struct err 
 		while (!r && jsonin_member(&j, &key))
 			if (jsonin_is(key, "traceEvents") && jsonin_peek(&j) == '[')
 				r = read_events(c, &j, e);
-			else {
-				c->has_old_samples |= jsonin_is(key, "stackFrames");
+			else if (jsonin_is(key, "stackFrames"))
+				c->frames = jsonin_skip(&j);
+			else if (jsonin_is(key, "samples") && jsonin_peek(&j) == '[')
+				c->samples = jsonin_skip(&j);
+			else
 				jsonin_skip(&j);
-			}
 		c->truncated |= j.bad;
 	}
 	return r;
@@ -611,8 +746,6 @@ static void write_notes(struct chrome *c)
 	if (c->nr_unknown)
 		import_note(c->im, "left out: %llu samples of functions that are in no part of the file",
 			    (unsigned long long)c->nr_unknown);
-	if (c->has_old_samples)
-		import_note(c->im, "left out: samples in the older form, with \"stackFrames\"");
 	if (c->nr_unpaired)
 		import_note(c->im, "%llu events begin without an end, or end without a beginning",
 			    (unsigned long long)c->nr_unpaired);
@@ -635,13 +768,13 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 
 	import_nodes_init(&c.nodes, im, len);
 	r = read_root(&c, data, len, e);
-	if (!r && !c.nr_chunks && !c.nr_slices)
-		r = c.has_old_samples ?
-			err_set(e, EOPNOTSUPP, "its samples are in an older form, with \"stackFrames\", which cannot be imported") :
-			err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
-				(unsigned long long)c.nr_other);
+	if (!r && !c.nr_chunks && !c.nr_slices && !has_stacks(&c))
+		r = err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
+			    (unsigned long long)c.nr_other);
 	if (!r)
 		r = read_profiles(&c, e);
+	if (!r && has_stacks(&c))
+		r = read_stacks(&c, e);
 	if (!r)
 		r = write_slices(&c, e);
 	write_notes(&c);
@@ -656,6 +789,7 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 	map_release(&c.process_of);
 	map_release(&c.profile_of);
 	map_release(&c.node_of);
+	map_release(&c.frame_of);
 	v8_scratch_release(&c.scratch);
 	return r;
 }
