@@ -27,12 +27,19 @@ struct frame import_labels_frame(struct import *im, const struct buf *labels)
 	return (struct frame){ FRAME_NAMED, .function = import_function(im, &fn) };
 }
 
-void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels)
+void import_labels_until(struct import *im, uint32_t thread, uint64_t time_ns, uint64_t end_ns,
+			 const struct buf *labels)
 {
 	VEC_GROW(im->labelled, im->nr_labelled, im->alloc_labelled);
 	im->labelled[im->nr_labelled++] = (struct import_labelled){
-		time_ns, thread, strtab_add(&im->names, labels->data, labels->len),
+		time_ns, end_ns, thread, strtab_add(&im->names, labels->data, labels->len),
 	};
+}
+
+/* At that moment alone: what a thread did between two samples nobody knows. */
+void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels)
+{
+	import_labels_until(im, thread, time_ns, time_ns + 1, labels);
 }
 
 /* Of one thread and time in any order that is the same each time. */
@@ -55,7 +62,6 @@ static bool follows(const struct import *im, size_t i, uint64_t time_ns)
 	return i + 1 < im->nr_labelled && x[1].thread == x->thread && x[1].time_ns <= time_ns;
 }
 
-/* A thread has them at that moment alone: what it did between two samples nobody knows. */
 void import_labels_end(struct import *im)
 {
 	size_t i;
@@ -71,10 +77,10 @@ void import_labels_end(struct import *im)
 		r.text = strtab_get(&im->names, x->labels);
 		r.text_len = im->names.entries[x->labels].len;
 		trace_write_thread_label(im->w, &r);
-		if (follows(im, i, x->time_ns + 1))
+		if (follows(im, i, x->end_ns))
 			continue;
 		trace_write_thread_label(im->w, &(struct rec_thread_label){
-					 .time_ns = x->time_ns + 1, .thread = x->thread, .text = "" });
+					 .time_ns = x->end_ns, .thread = x->thread, .text = "" });
 	}
 	if (im->nr_changed_labels)
 		import_note(im, "labels of samples with replaced characters, cut or left out: %" PRIu64,

@@ -42,7 +42,7 @@ struct import {
 	} *sums;			/* [event], of what was written */
 	size_t nr_sums, alloc_sums;
 	struct import_labelled {
-		uint64_t time_ns;
+		uint64_t time_ns, end_ns;
 		uint32_t thread, labels;	/* labels: of names */
 	} *labelled;
 	size_t nr_labelled, alloc_labelled;
@@ -90,8 +90,10 @@ void import_sample(struct import *im, const struct rec_sample *s);
 void import_label(struct import *im, struct buf *labels, struct import_text key, struct import_text value);
 /* Of a sample without a time: the outermost frame of its stack. */
 struct frame import_labels_frame(struct import *im, const struct buf *labels);
-/* Of the thread's samples at that time. */
+/* Of the thread's samples at that time; from it on until end_ns. */
 void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels);
+void import_labels_until(struct import *im, uint32_t thread, uint64_t time_ns, uint64_t end_ns,
+			 const struct buf *labels);
 /* Writes them, when there are no more. */
 void import_labels_end(struct import *im);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "model/events.h"
 #include "model/filter.h"
@@ -77,6 +78,24 @@ const char *events_str(const struct events *v, uint32_t string)
 const void *events_fields(const struct events *v, const struct event *x)
 {
 	return v->fields.data + x->fields_at;
+}
+
+char *events_fields_json(const struct events *v, const struct event *x)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = x->fields_len ? open_memstream(&text, &len) : NULL;
+	struct json j;
+
+	if (!f)
+		return NULL;
+	json_init(&j, f);
+	j.one_line = true;
+	json_object(&j, NULL);
+	fields_put_json(&j, events_fields(v, x), x->fields_len);
+	json_end(&j);
+	fclose(f);
+	return text;
 }
 
 static uint32_t string_of(struct events *v, const char *s, size_t len)
@@ -371,7 +390,8 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 		r = trace_read(t, &sink, v, e);
 	filter_free(v->kept);
 	v->kept = NULL;
-	if (!r && !v->nr_all && !names_label(&v->names, "jvm_events"))
+	if (!r && !v->nr_all && !names_label(&v->names, "jvm_events") &&
+	    !(o->labels && v->names.thread_labels.nr))
 		r = err_set(e, ENODATA, "events of JVMs were not recorded (arcprof record -e jvm)");
 	if (r)
 		return r;
@@ -379,6 +399,29 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	sort(v);
 	set_bounds(v);
 	return 0;
+}
+
+bool events_labels(struct events *v, size_t *at, struct event *x)
+{
+	uint64_t end = MAX(v->end_ns, names_label_u64(&v->names, "end.mono_ns"));
+	struct threadlabels_span s;
+	uint32_t proc;
+
+	while (threadlabels_next(&v->names, at, &s)) {
+		*x = (struct event){ .time_ns = s.from_ns, .kind = EVENT_PHASE, .labels = s.labels,
+				     .values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN } };
+		if (s.to_ns == UINT64_MAX)
+			s.to_ns = MAX(end, s.from_ns);
+		x->duration_ns = s.to_ns - s.from_ns;
+		x->thread = names_thread(&v->names, s.thread, &proc);
+		x->process = names_process(&v->names, proc);
+		x->tid = tid_of(v, s.thread);
+		if (!is_in_window(v, x) || (v->o->select && !is_selected(v, x)))
+			continue;
+		cut(&v->window, x);
+		return true;
+	}
+	return false;
 }
 
 void events_release(struct events *v)

@@ -71,6 +71,7 @@ enum event_shown { EVENT_SHOWN, EVENT_LEFT_OUT, EVENT_NOT_SELECTED };
 struct events_opts {
 	uint32_t kinds;			/* bits; others are left out */
 	const struct selection *select;	/* by time, process, thread and filter; NULL: all */
+	bool labels;			/* for events_labels(): those of threads are enough, without events */
 };
 
 struct events {
@@ -94,9 +95,17 @@ struct events {
 int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e);
 void events_release(struct events *v);
 
+/*
+ * How long a thread had labels, of those that are selected, thread by thread: an event of no kind, with
+ * x->labels.  False: there are no more.  *at is 0 at first.
+ */
+bool events_labels(struct events *v, size_t *at, struct event *x);
+
 const char *events_str(const struct events *v, uint32_t string);
 /* The named values of an event, x->fields_len bytes, until the next is read. */
 const void *events_fields(const struct events *v, const struct event *x);
+/* The same as an object of JSON in one line, which the caller frees; NULL: it has none. */
+char *events_fields_json(const struct events *v, const struct event *x);
 /* The value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
 uint64_t event_value(const struct event *x, enum event_value v);
 /* Its duration, without those of its kind within it. */

@@ -57,6 +57,13 @@ static int compare(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+static void sort(struct name_labels *l)
+{
+	if (!l->sorted && l->nr)
+		qsort(l->list, l->nr, sizeof(*l->list), compare);
+	l->sorted = true;
+}
+
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 {
 	struct name_labels *l = &x->thread_labels;
@@ -64,9 +71,7 @@ uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 
 	if (x->labels_were_off && !names_recorded_at(x, "label", time_ns))
 		return THREADLABELS_UNKNOWN;
-	if (!l->sorted && l->nr)
-		qsort(l->list, l->nr, sizeof(*l->list), compare);
-	l->sorted = true;
+	sort(l);
 	while (lo < hi) {		/* the first that is later, or another thread's */
 		mid = (lo + hi) / 2;
 		if (l->list[mid].thread < thread ||
@@ -76,6 +81,26 @@ uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 			hi = mid;
 	}
 	return lo && l->list[lo - 1].thread == thread ? l->list[lo - 1].labels : 0;
+}
+
+bool threadlabels_next(struct names *x, size_t *at, struct threadlabels_span *s)
+{
+	struct name_labels *l = &x->thread_labels;
+
+	sort(l);
+	while (*at < l->nr) {
+		const struct name_labelled *i = &l->list[(*at)++];
+		bool more = *at < l->nr && i[1].thread == i->thread;
+
+		*s = (struct threadlabels_span){ i->time_ns, more ? i[1].time_ns : UINT64_MAX, i->thread,
+						 i->labels };
+		/* whether they were others later nobody knows */
+		if (x->labels_were_off)
+			s->to_ns = s->from_ns + names_recorded_ns(x, "label", s->from_ns, s->to_ns);
+		if (s->labels && s->labels != THREADLABELS_UNKNOWN && s->to_ns > s->from_ns)
+			return true;
+	}
+	return false;
 }
 
 uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f)

@@ -20,6 +20,13 @@ void threadlabels_release(struct name_labels *l);
 
 /* strtab id of "key=value,...", 0 none; or THREADLABELS_UNKNOWN. Of moments when a sample was taken only. */
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
+/* How long a thread had labels; to_ns UINT64_MAX: to the end. */
+struct threadlabels_span {
+	uint64_t from_ns, to_ns;
+	uint32_t thread, labels;	/* thread: its number in the trace */
+};
+/* The next one, thread by thread and each by time; false: there are no more. *at is 0 at first. */
+bool threadlabels_next(struct names *x, size_t *at, struct threadlabels_span *s);
 /* What the frame stands for in place of code; 0: it is no labels. */
 uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f);
 /* What stacks of an imported profile begin with; zeroed it knows none. */

@@ -43,10 +43,9 @@ static const struct format formats[] = {
 	  .lacks = LACKS_EVENTS | FACT_BIT(FACT_TIMES) | FACT_BIT(FACT_LABELS) | FACT_BIT(FACT_BUILD_IDS) },
 	[FORMAT_JFR] = { "jfr", .print_tree = jfr_print, .binary = true, .detailed = true, .timed = true,
 	  .all_events = true, .signatures = true,
-	  .lacks = FACT_BIT(FACT_CALLS) | FACT_BIT(FACT_LABELS) | FACT_BIT(FACT_DISPATCHES) },
+	  .lacks = FACT_BIT(FACT_CALLS) | FACT_BIT(FACT_DISPATCHES) },
 	[FORMAT_CHROME] = { "chrome", .print_tree = chrome_print, .binary = true, .detailed = true,
-	  .timed = true, .all_events = true,
-	  .lacks = FACT_BIT(FACT_LABELS) | FACT_BIT(FACT_LINES) | FACT_BIT(FACT_BUILD_IDS) },
+	  .timed = true, .all_events = true, .lacks = FACT_BIT(FACT_LINES) | FACT_BIT(FACT_BUILD_IDS) },
 	{ "folded", .print_tree = folded_print,
 	  .lacks = LACKS_EVENTS | FACT_BIT(FACT_METRICS) | FACT_BIT(FACT_TIMES) | FACT_BIT(FACT_CALLS) |
 		   FACT_BIT(FACT_LABELS) | FACT_BIT(FACT_LINES) | FACT_BIT(FACT_BUILD_IDS) },
@@ -63,7 +62,7 @@ static const struct format formats[] = {
 	{ "otlp-json", .print_tree = otlp_json_print, .detailed = true, .timed = true, .all_events = true,
 	  .labels = true, .lacks = LACKS_EVENTS | FACT_BIT(FACT_CALLS) },
 	{ "firefox", .print_tree = firefox_print, .binary = true, .detailed = true, .timed = true,
-	  .lacks = LACKS_EVENTS | FACT_BIT(FACT_METRICS) | FACT_BIT(FACT_CALLS) | FACT_BIT(FACT_LABELS) },
+	  .lacks = FACT_BIT(FACT_METRICS) | FACT_BIT(FACT_CALLS) | FACT_BIT(FACT_DISPATCHES) },
 };
 
 const struct format *format_get(int id)

@@ -265,9 +265,37 @@ jfr_agrees() {
 	done
 	lacks pprof >got
 	grep -q 'times of samples; events of JVMs; marks and phases$' got
-	! lacks jfr | grep -q 'samples of\|events of JVMs' || false
+	! lacks jfr | grep -q 'samples of\|events of JVMs\|labels' || false
 	lacks chrome >got
-	grep -q 'labels of threads; source lines' got
+	grep -q ': source lines' got
+	lacks firefox >got
+	! grep -q 'events\|marks\|labels' got || false
+}
+
+@test "formats: jfr, chrome and firefox have labels for as long as threads had them" {
+	by_label() { arcprof report -q "$@" --by-label endpoint --metric "$metric" --xprof --format json |
+		jq -r '.rows[] | select(.kind == "label") | "\(.name) \(.cum[0])"' | sort; }
+	arcprof report -q --format jfr -o p.jfr "$DATA/facts/trace"
+	metric=cpu-clock by_label "$DATA/facts/trace" >want
+	grep -q 'endpoint=/search' want
+	metric=cpu-clock by_label --import p.jfr | diff want -
+	arcprof report -q --format chrome "$DATA/facts/trace" | gunzip >chrome
+	arcprof report -q --format firefox "$DATA/facts/trace" | gunzip >firefox
+	# key, times in ns and all labels of each
+	jq -r '[.traceEvents[] | select(.cat == "labels")] | map(select(.ph == "b")) as $b | map(select(.ph == "e")) as $e |
+		range($b | length) | [$b[.].tid, ($b[.].ts, $e[.].ts) * 1000 | round] + [$b[.].name] | @tsv' chrome | sort >spans
+	jq -r '.shared.stringArray as $s | .threads[] | .tid as $t | .markers | range(.length) as $i |
+		select(.data[$i].kind == "labels") | [$t, ((.startTime[$i], .endTime[$i]) * 1e6 | round)] + [$s[.name[$i]]] | @tsv' \
+		firefox | sort >got
+	grep -q 'endpoint=/cart' got
+	diff <(cut -f 2- spans) <(cut -f 2- got)
+	[ "$(jq '[.traceEvents[] | select(.cat == "labels" and .ph == "b" and .args.endpoint == "/cart")] | length > 0' chrome)" = true ]
+	# what JVMs and programs tell is there as well, with a length or without
+	jq -r '.traceEvents[] | select(.cat == "pause" or .cat == "phase" or .cat == "mark") | .cat' chrome | sort | uniq -c >want
+	jq -r '.threads[].markers.data[].kind | select(. == "pause" or . == "phase" or . == "mark")' firefox | sort | uniq -c | diff want -
+	arcprof report -q --format firefox --label endpoint=/cart "$DATA/facts/trace" | gunzip |
+		jq -r '.shared.stringArray as $s | .threads[].markers | range(.length) as $i | select(.data[$i].kind == "labels") | $s[.name[$i]]' |
+		grep -v 'endpoint=/cart' | wc -l | grep -qx 0
 }
 
 @test "formats: otlp escapes foreign names" {

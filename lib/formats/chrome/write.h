@@ -45,7 +45,7 @@ const char *chrome_frame_name(const struct chrome *c, uint32_t stack);
 void chrome_put_profiles(struct chrome *c, const struct export_samples *s);
 /* The calls of a trace that has each of them.  Not an error: it has none. */
 int chrome_put_calls(struct chrome *c, struct err *e);
-/* Its events of JVMs.  Not an error: it has none. */
+/* Its events of JVMs, and labels of threads.  Not an error: it has none. */
 int chrome_put_events(struct chrome *c, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * write.c - the Firefox Profiler's processed profile format, gzipped JSON: the samples of one metric,
- * thread by thread, each with its time.
+ * thread by thread, each with its time, and markers (write_markers.c).
  *
  * Tables are columns: an object of arrays.  Those of stacks, frames and functions are shared by all
  * threads, and come last.  A stack is its innermost frame and the stack of the caller, which comes
@@ -16,14 +16,12 @@
 #include <string.h>
 
 #include "base/gzip.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
-#include "report/export.h"
+#include "formats/firefox/write.h"
 #include "version.h"
 
 enum { PROCESSED_VERSION = 70, GECKO_VERSION = 30 };
-enum { NS_DECIMALS = 6 };		/* of a number of milliseconds that is one of nanoseconds */
 enum { RESOURCE_LIBRARY = 1 };
 
 /* What the colours of the timeline mean; the first one, grey, is the default. */
@@ -51,6 +49,7 @@ struct firefox {
 	uint32_t *sources;
 	size_t nr_sources, alloc_sources;
 	struct export_stacks stacks;
+	struct firefox_markers markers;
 	struct map tids;		/* -> how many threads had it so far */
 };
 
@@ -361,7 +360,7 @@ static void put_times(struct firefox *x, const struct export_samples *s, const s
 	json_array(&x->j, "time");
 	for (i = t->first; i < t->first + t->nr; i++) {
 		/* what has no times goes on one after the other */
-		json_decimal(&x->j, NULL, s->timed ? export_sample(s, i).time_ns : at, NS_DECIMALS);
+		json_decimal(&x->j, NULL, s->timed ? export_sample(s, i).time_ns : at, FIREFOX_NS_DECIMALS);
 		at += ns ? export_sample(s, i).weight : 1000000;
 	}
 	json_end(&x->j);
@@ -398,7 +397,7 @@ static void put_samples(struct firefox *x, const struct export_samples *s, const
 	put_times(x, s, t, ns);
 	json_array(&x->j, "weight");
 	for (i = t->first; i < end; i++)
-		json_decimal(&x->j, NULL, export_sample(s, i).weight, ns ? NS_DECIMALS : 0);
+		json_decimal(&x->j, NULL, export_sample(s, i).weight, ns ? FIREFOX_NS_DECIMALS : 0);
 	json_end(&x->j);
 	json_str(&x->j, "weightType", type);
 	put_cpu_deltas(x, s, t);
@@ -452,16 +451,15 @@ static void put_thread_head(struct firefox *x, uint32_t root)
 
 static void put_threads(struct firefox *x, const struct export_samples *s)
 {
-	static const char *const markers[] = { "data", "name", "startTime", "endTime", "phase", "category",
-		NULL };
 	size_t i;
 
 	json_array(&x->j, "threads");
 	for (i = 0; i < s->nr_tracks; i++) {
 		json_object(&x->j, NULL);
 		put_thread_head(x, s->tracks[i].root);
+		json_bool(&x->j, "showMarkersInTimeline", firefox_markers_of(&x->markers, i));
 		put_samples(x, s, &s->tracks[i]);
-		put_empty(x, "markers", markers);
+		firefox_put_markers(&x->markers, &x->j, &x->x, i);
 		json_end(&x->j);
 	}
 	json_end(&x->j);
@@ -524,8 +522,8 @@ static void put_meta(struct firefox *x)
 	bool ns = origin->period && origin->period_unit && !strcmp(origin->period_unit, "ns");
 
 	json_object(&x->j, "meta");
-	json_decimal(&x->j, "interval", ns ? origin->period : 1000000, NS_DECIMALS);
-	json_decimal(&x->j, "startTime", origin->start_ns, NS_DECIMALS);
+	json_decimal(&x->j, "interval", ns ? origin->period : 1000000, FIREFOX_NS_DECIMALS);
+	json_decimal(&x->j, "startTime", origin->start_ns, FIREFOX_NS_DECIMALS);
 	json_u64(&x->j, "processType", 0);
 	json_str(&x->j, "product", origin->command ? quote_str(&x->x.escaped, origin->command) : "arcprof");
 	json_u64(&x->j, "stackwalk", 1);
@@ -543,7 +541,7 @@ static void put_meta(struct firefox *x)
 	json_str(&x->j, "eventDelay", "ms");
 	json_str(&x->j, "threadCPUDelta", "ns");
 	json_end(&x->j);
-	put_nulls(x, "markerSchema", 0);
+	firefox_put_schema(&x->j);
 	put_extras(x);
 	json_end(&x->j);
 }
@@ -564,6 +562,7 @@ int firefox_print(struct view *v, FILE *out, struct err *e)
 	FILE *packed = gzip_open(out, e);
 	struct firefox x = { .v = v };
 	struct export_samples s;
+	int r;
 
 	if (!packed)
 		return -ENOMEM;
@@ -571,14 +570,18 @@ int firefox_print(struct view *v, FILE *out, struct err *e)
 	export_init(&x.x, v);
 	export_stacks_init(&x.stacks, &x.x);
 	export_samples_init(&s, v, v->o->sort_metric);
-	json_object(&x.j, NULL);
-	put_meta(&x);
-	put_threads(&x, &s);
-	put_libs(&x);
-	put_shared(&x);
-	json_end(&x.j);
+	r = firefox_markers_init(&x.markers, v, &s, e);
+	if (!r) {
+		json_object(&x.j, NULL);
+		put_meta(&x);
+		put_threads(&x, &s);
+		put_libs(&x);
+		put_shared(&x);
+		json_end(&x.j);
+		say_lacks(v);
+	}
 	fclose(packed);
-	say_lacks(v);
+	firefox_markers_release(&x.markers);
 	export_samples_release(&s);
 	export_stacks_release(&x.stacks);
 	export_release(&x.x);
@@ -587,5 +590,5 @@ int firefox_print(struct view *v, FILE *out, struct err *e)
 	map_release(&x.tids);
 	free(x.functions);
 	free(x.sources);
-	return 0;
+	return r;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * read_events.c - events of a JFR file that are no samples: those that arcprof records of JVMs become such,
- * all others marks or phases with their fields as values.
+ * labels of threads as --format jfr has them are these again, all others marks or phases with their fields as
+ * values.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "base/fields.h"
+#include "base/labels.h"
 #include "base/mem.h"
 #include "formats/jfr/read.h"
 
@@ -434,6 +436,26 @@ static void write_mark(struct jfr_events *x, struct jfr_chunk *c, struct import 
 		.fields_len = s.bad ? 0 : x->fields.len });
 }
 
+/* "key=value,...", as write_jvm.c has them. */
+static void take_labels(struct jfr_chunk *c, struct import *im, const struct jfr_type *t, struct span s,
+			const struct rec_event *r)
+{
+	struct import_text of = text(c, s, t, "labels");
+	char *copy = xstrndup(of.s, of.len);
+	struct buf key = BUF_INIT, value = BUF_INIT, labels = BUF_INIT;
+	const char *next = copy;
+
+	while (labels_next(&next, &key, &value))
+		import_label(im, &labels, (struct import_text){ key.data, key.len },
+			     (struct import_text){ value.data, value.len });
+	if (labels.len && r->thread && r->duration_ns && r->duration_ns < UINT64_MAX - r->time_ns)
+		import_labels_until(im, r->thread, r->time_ns, r->time_ns + r->duration_ns, &labels);
+	buf_release(&key);
+	buf_release(&value);
+	buf_release(&labels);
+	free(copy);
+}
+
 void jfr_list_event(struct jfr_events *x, struct jfr_chunk *c, struct import *im, const struct jfr_type *t,
 		     struct span s, struct rec_event *r)
 {
@@ -442,6 +464,10 @@ void jfr_list_event(struct jfr_events *x, struct jfr_chunk *c, struct import *im
 	r->values[0] = r->values[1] = r->values[2] = EVENT_UNKNOWN;
 	r->what = r->cause = "";
 	r->kind = k ? k->kind : EVENT_MARK;
+	if (jfr_is(&t->name, "arcprof.Labels")) {
+		take_labels(c, im, t, s, r);
+		return;
+	}
 	if (!k || !put_known(x, c, t, s, r)) {
 		write_mark(x, c, im, t, s, r);
 		return;

@@ -292,8 +292,10 @@ static void write_all(struct jfr *x, FILE *out, uint64_t len, uint64_t checkpoin
 	write_metadata(x);
 	write_about(x);
 	write_samples(x);
-	if (x->has_events)
+	if (x->has_events) {
 		jfr_write_jvm(&x->w, &x->pools, &x->events, !has_type(x, JFR_EXCEPTION));
+		jfr_write_labels(&x->w, &x->pools, &x->events);
+	}
 	jfr_pools_write(&x->pools, &x->w);
 }
 
@@ -305,15 +307,15 @@ static int read_events(struct jfr *x, const struct events_opts *o, struct err *e
 	if (!x->v->trace)
 		return 0;
 	r = events_read(&x->events, x->v->trace, o, e);
-	x->has_events = !r && x->events.nr;
-	if (r || !x->events.nr)
+	x->has_events = !r && (x->events.nr || x->events.names.thread_labels.nr);
+	if (!x->has_events)
 		events_release(&x->events);
 	return r == -ENODATA ? 0 : r;
 }
 
 int jfr_print(struct view *v, FILE *out, struct err *e)
 {
-	const struct events_opts eo = { .kinds = UINT32_MAX, .select = &v->o->select };
+	const struct events_opts eo = { .kinds = UINT32_MAX, .select = &v->o->select, .labels = true };
 	struct flow_times *t = &v->m->times;
 	struct jfr x = { .v = v };
 	int r = read_events(&x, &eo, e);

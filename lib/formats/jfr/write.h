@@ -39,7 +39,7 @@ enum jfr_type_id {
 	JFR_GC_PAUSE = 320, JFR_GC_CONCURRENT, JFR_COLLECTION, JFR_YOUNG_COLLECTION, JFR_OLD_COLLECTION,
 	JFR_HEAP_SUMMARY, JFR_SAFEPOINT_BEGIN, JFR_SAFEPOINT_SYNC, JFR_SAFEPOINT_END, JFR_VM_OPERATION_EVENT,
 	JFR_COMPILATION, JFR_COMPILATION_FAILURE, JFR_DEOPTIMIZATION, JFR_CLASS_LOAD, JFR_CLASS_UNLOAD,
-	JFR_THREAD_START, JFR_THREAD_END, JFR_MARK, JFR_OTHER_EVENT,
+	JFR_THREAD_START, JFR_THREAD_END, JFR_MARK, JFR_OTHER_EVENT, JFR_THREAD_LABELS,
 	/* and on: types that are never written, for the queries of "jfr view" that name them */
 	JFR_UNUSED = 360,
 };
@@ -181,5 +181,6 @@ uint32_t jfr_put_sample(struct jfr_pools *p, uint32_t type, const struct flow_ti
 extern const struct jfr_desc jfr_jvm_types[];		/* the same */
 /* with_exceptions: those that were thrown, which may be samples already. */
 void jfr_write_jvm(struct jfr_writer *w, struct jfr_pools *p, const struct events *v, bool with_exceptions);
+void jfr_write_labels(struct jfr_writer *w, struct jfr_pools *p, struct events *v);
 
 #endif

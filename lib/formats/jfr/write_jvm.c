@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * write_jvm.c - what JVMs and programs tell in time, as events of the JDK where it has such: collections,
- * safepoints, compilations, classes, threads, exceptions; and marks.
+ * safepoints, compilations, classes, threads, exceptions; marks, and labels of threads.
  *
  * Source: metadata.xml of JDK 17 to 25.  What an event of the JDK has and a trace has not is "N/A" or null.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/fields.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "formats/jfr/write.h"
@@ -121,6 +120,10 @@ const struct jfr_desc jfr_jvm_types[] = {
 		{ "kind", "Kind", JFR_STRING, 0 },
 		{ "what", "What", JFR_STRING, 0 },
 		{ "cause", "Cause", JFR_STRING, 0 } } },
+	{ JFR_THREAD_LABELS, "arcprof.Labels", "Labels of a Thread", JFR_EVENT,
+	  .category = { "arcprof" }, .fields = {
+		JFR_FIELD_START, JFR_FIELD_DURATION, JFR_FIELD_THREAD,
+		{ "labels", "Labels", JFR_STRING, 0 } } },
 	{ 0 }
 };
 
@@ -427,28 +430,12 @@ static void put_exception(struct jvm_writer *k)
 static void put_mark(struct jvm_writer *k)
 {
 	const struct event *x = k->x;
+	char *json = events_fields_json(k->v, x);
 
 	begin_lasting(k, x->time_ns, x->duration_ns == EVENT_UNKNOWN ? 0 : x->duration_ns);
 	put_str(k, what(k));
-	if (x->fields_len) {
-		char *json = NULL;
-		size_t len;
-		FILE *f = open_memstream(&json, &len);
-		struct json j;
-
-		if (f) {
-			json_init(&j, f);
-			j.one_line = true;
-			json_object(&j, NULL);
-			fields_put_json(&j, events_fields(k->v, x), x->fields_len);
-			json_end(&j);
-			fclose(f);
-		}
-		jfr_put_text(&k->b, json);
-		free(json);
-	} else {
-		jfr_put_text(&k->b, NULL);
-	}
+	jfr_put_text(&k->b, json);
+	free(json);
 	end(k, JFR_MARK);
 }
 
@@ -477,19 +464,41 @@ static void (*const writers[EVENT_NR])(struct jvm_writer *k) = {
 	[EVENT_PHASE] = put_mark,
 };
 
+static uint32_t thread_of(struct jfr_pools *p, const struct events *v, const struct event *x)
+{
+	const struct consumers *c = &v->strings.consumers;
+
+	return x->thread ? jfr_thread(p, c, &c->items[x->process], x->tid,
+				      strtab_get(&c->names, c->items[x->thread].name)) : 0;
+}
+
 void jfr_write_jvm(struct jfr_writer *w, struct jfr_pools *p, const struct events *v, bool with_exceptions)
 {
 	struct jvm_writer k = { .w = w, .p = p, .v = v, .with_exceptions = with_exceptions };
-	const struct consumers *c = &v->strings.consumers;
 	size_t i;
 
 	for (i = 0; i < v->nr; i++) {
 		const struct event *x = k.x = &v->list[i];
 
 		k.at = i;
-		k.thread = x->thread ? jfr_thread(p, c, &c->items[x->process], x->tid,
-						  strtab_get(&c->names, c->items[x->thread].name)) : 0;
+		k.thread = thread_of(p, v, x);
 		(writers[x->kind] ? writers[x->kind] : put_other)(&k);
+	}
+	buf_release(&k.b);
+	buf_release(&k.text);
+}
+
+void jfr_write_labels(struct jfr_writer *w, struct jfr_pools *p, struct events *v)
+{
+	struct jvm_writer k = { .w = w, .p = p, .v = v };
+	struct event x;
+	size_t i = 0;
+
+	while (events_labels(v, &i, &x)) {
+		k.thread = thread_of(p, v, &x);
+		begin_lasting(&k, x.time_ns, x.duration_ns);
+		put_str(&k, events_str(v, x.labels));
+		end(&k, JFR_THREAD_LABELS);
 	}
 	buf_release(&k.b);
 	buf_release(&k.text);
