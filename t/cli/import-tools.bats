@@ -343,6 +343,23 @@ hint: that of JDK 9 and later (-Xlog:gc*) can be imported" ]
 	[ "$(sum_of dump threads)" = "$(grep -c '"name":' dump) $(grep -c '"name":' dump)" ]
 	arcprof report -q --import dump --format folded >got
 	grep -q '^JVM;main;W.main;java.lang.Thread.sleep;.*;TIMED_WAITING 1$' got
+	# what made blanks of tabs, no header, and states on the first line alone, as JDK 5 and ThreadMXBean have them
+	cat >dump <<-'E'
+		2026-01-01
+
+		"a" #1 prio=5 tid=0x7 nid=0x1 runnable
+		   java.lang.Thread.State: RUNNABLE
+		        at A.f(A.java:1)
+
+		"b" daemon prio=1 tid=0x2 nid=0x2 in Object.wait() [0x5..0x6]
+		    at B.g(B.java:2)
+		    at B.f(B.java:1)
+
+		"c" id=3 in WAITING on lock=C@1
+		    at C.f(C.java:1)
+	E
+	arcprof report -q --import dump --format folded | grep -v '^#' | sort >got
+	printf '%s\n' 'JVM;a [tid 1];A.f 1' 'JVM;b [tid 2];B.f;B.g;in Object.wait() 1' 'JVM;c;C.f;WAITING 1' | diff - got
 }
 
 # ---- the file as a whole ----

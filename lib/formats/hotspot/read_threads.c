@@ -9,6 +9,8 @@
  *		at java.lang.Thread.sleep(java.base@17.0.15/Native Method)
  *		- waiting on <0x00000000fc092e88> (a java.lang.Object)
  *
+ * JDK 5 and programs that ask the JVM (ThreadMXBean) have the state on the first line alone.
+ *
  * Sources: vframe.cpp, thread.cpp and HotSpotDiagnosticMXBean of the JDK. Several dumps of one file add up,
  * as samples of a moment each would.
  */
@@ -35,6 +37,7 @@ struct threads {
 
 struct thread {
 	struct import_text name, state;
+	struct import_text rest;	/* of the first line */
 	uint32_t tid;
 };
 
@@ -134,9 +137,30 @@ static bool read_thread_line(struct import_text t, struct thread *x)
 	}
 	if (!close)
 		return false;
-	*x = (struct thread){ .name = { t.s + 1, close - t.s - 1 }, .state = { "", 0 } };
-	x->tid = read_nid((struct import_text){ close, t.s + t.len - close });
+	*x = (struct thread){ .name = { t.s + 1, close - t.s - 1 }, .state = { "", 0 },
+			      .rest = { close + 1, t.s + t.len - close - 1 } };
+	x->tid = read_nid(x->rest);
 	return true;
+}
+
+/* " runnable", " in Object.wait()", " in WAITING on lock=...": how it waits. */
+static struct import_text state_of(struct import_text rest)
+{
+	static const struct { const char *text, *state; } states[] = {
+		{ " in Object.wait()", "in Object.wait()" }, { " in TIMED_WAITING", "TIMED_WAITING" },
+		{ " in WAITING", "WAITING" }, { " in BLOCKED", "BLOCKED" },
+		{ " waiting for monitor entry", "waiting for monitor entry" },
+		{ " waiting on condition", "waiting on condition" }, { " sleeping", "sleeping" },
+	};
+	const char *state = "RUNNABLE";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++)
+		if (memmem(rest.s, rest.len, states[i].text, strlen(states[i].text))) {
+			state = states[i].state;
+			break;
+		}
+	return (struct import_text){ state, strlen(state) };
 }
 
 static void end_text_thread(struct threads *x, struct thread *t, bool *open)
@@ -147,6 +171,17 @@ static void end_text_thread(struct threads *x, struct thread *t, bool *open)
 		x->nr_bare++;
 	x->nr_frames = 0;
 	*open = false;
+}
+
+/* "\tat java.lang.Thread.run(...)", of which programs make blanks: the method. */
+static bool cut_at(struct import_text *l)
+{
+	struct import_text t = import_trim(l->s, l->s + l->len);
+
+	if (!import_begins(t, "at ") || t.s == l->s)
+		return false;
+	*l = (struct import_text){ t.s + 3, t.len - 3 };
+	return true;
 }
 
 static void read_text(struct threads *x, const char *data, size_t len)
@@ -168,8 +203,10 @@ static void read_text(struct threads *x, const char *data, size_t len)
 		} else if (open && import_begins(l, state) && !t.state.len) {
 			t.state = (struct import_text){ l.s + strlen(state), l.len - strlen(state) };
 			push_state(x, t.state);
-		} else if (open && t.state.len && import_begins(l, "\tat ")) {
-			push_method(x, (struct import_text){ l.s + 4, l.len - 4 });
+		} else if (open && cut_at(&l)) {
+			if (!t.state.len)
+				push_state(x, t.state = state_of(t.rest));
+			push_method(x, l);
 		}
 	}
 	end_text_thread(x, &t, &open);
@@ -286,7 +323,8 @@ static bool threads_is(const char *data, size_t len)
 		jsonin_open(&j, '{');
 		return jsonin_member(&j, &key) && jsonin_is(key, "threadDump");
 	}
-	return !memchr(data, '\0', len) && memmem(data, len, "Full thread dump ", 17);
+	return !memchr(data, '\0', len) && (memmem(data, len, "Full thread dump ", 17) ||
+					    memmem(data, len, "\n   java.lang.Thread.State: ", 28));
 }
 
 const struct import_format import_threads = {
