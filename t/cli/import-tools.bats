@@ -327,6 +327,10 @@ print(len(rows), "%.3f" % (sum(float(r["duration_ns"]) for r in rows) / 1e6))' |
 	grep -q 'Pause Full.*System.gc()' log
 	run_arcprof report --import "$DATA/gc.log"
 	grep -qx 'a log has events, and no samples: --gc and --log show them' <<<"$output"
+	# a locale with decimal commas
+	sed -E 's/([0-9])\.([0-9]+(s\]|ms$))/\1,\2/g' "$DATA/gc.log" >comma.log
+	grep -q '^\[0,' comma.log
+	arcprof report --import comma.log --log --format csv | diff log -
 	echo '2026-01-01T00:00:00.000+0000: 0.123: [GC (Allocation Failure) 1024K->512K(2048K), 0.0012 secs]' >old.log
 	run_arcprof report --import old.log
 	[ "$stderr" = "arcprof report: old.log: this is a log of the garbage collector of JDK 8 or older, which cannot be imported

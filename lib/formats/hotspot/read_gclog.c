@@ -33,15 +33,19 @@ struct line {
 	struct import_text text;	/* behind the decorations */
 };
 
-/* A decimal number at the beginning; *len: how long it is, 0: there is none. */
+/*
+ * A decimal number at the beginning; *len: how long it is, 0: there is none. HotSpot writes it as the locale
+ * has it, which may be with a comma.
+ */
 static double number(struct import_text t, size_t *len)
 {
 	char text[32], *end;
 	size_t n = 0;
 	double v;
 
-	while (n < t.len && n < sizeof(text) - 1 && (isdigit((unsigned char)t.s[n]) || t.s[n] == '.')) {
-		text[n] = t.s[n];
+	while (n < t.len && n < sizeof(text) - 1 &&
+	       (isdigit((unsigned char)t.s[n]) || t.s[n] == '.' || t.s[n] == ',')) {
+		text[n] = t.s[n] == ',' ? '.' : t.s[n];
 		n++;
 	}
 	text[n] = '\0';
@@ -238,8 +242,11 @@ static int gclog_read(struct import *im, const char *data, size_t len, struct er
 		else if (import_begins(l.text, "Safepoint \""))
 			take_safepoint(&g, &l, l.text);
 	}
-	if (!g.nr_events)
-		return err_set(e, EINVAL, "no collections and no safepoints in it that have an uptime and a duration");
+	if (!g.nr_events) {
+		err_set(e, EINVAL, "no collections and no safepoints in it that have an uptime and a duration");
+		err_hint(e, "-Xlog:gc*,safepoint writes them");
+		return -EINVAL;
+	}
 	trace_write_label(im->w, "jvm_events", "%s%s%s", g.has_gc ? "gc" : "",
 			  g.has_gc && g.has_safepoint ? "," : "", g.has_safepoint ? "safepoint" : "");
 	trace_write_label(im->w, "start.mono_ns", "%" PRIu64, g.first_ns);
