@@ -188,6 +188,9 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	E
 	run_arcprof report --import text
 	grep -qx 'left out: 1 of 4 lines, which are neither samples nor frames; the first is line 3' <<<"$output"
+	# as other programs print it: no time, and frames that are not indented
+	printf '%s\n' 'java 19983 cycles:' 'ffffffff8103d0ca native_write ([kernel.kallsyms])' '7f0012345678 start (/lib/l.so)' '' >text
+	[ "$(arcprof report -q --import text --format folded | grep -v '^#')" = 'java [tid 19983];start;native_write 1' ]
 }
 
 # ---- heaps ----
@@ -416,6 +419,9 @@ hint: decompress the file first: lz4 -d" ]
 	check 'JSON that begins with "name", "version", "scripts": not a profile of a known format'
 	echo '{ "version": 1, "recording": "a;b;c 1" }' >f
 	check 'JSON that begins with "version", "recording": not a profile of a known format'
+	printf 'PSAdaptiveSizePolicy::compute: costs minor_time: 0.05 live: 7 promoted: 13 overflow: true\n' >f
+	run_arcprof report --import f
+	[[ $stderr == "arcprof report: f: not a profile of a known format: "* ]]
 	printf '\xff\xfea\0;\0b\0 \0001\0\n\0' >f
 	check "this is text in UTF-16, which cannot be imported" \
 		"'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported"

@@ -211,6 +211,16 @@ static enum function_kind kind_of(struct import_text name, struct import_text mo
 	return ends_with(module, ".map") || !module.len ? FUNCTION_ANY : FUNCTION_NATIVE;
 }
 
+/* Whether it begins as a frame: an address, and a name behind it. */
+static bool is_frame(struct import_text t)
+{
+	size_t i;
+
+	for (i = 0; i < t.len && isxdigit((unsigned char)t.s[i]); i++)
+		;
+	return i && i + 1 < t.len && import_is_blank(t.s[i]);
+}
+
 /* "7f3a10c0ffee fib+0x1e (/usr/bin/fib)" */
 static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 {
@@ -335,6 +345,16 @@ static void note_bad(struct script *x)
 		x->bad_line = x->nr_lines;
 }
 
+/* Programs that print the same may not indent frames: the address of one is long, and a module ends it. */
+static bool is_unindented(struct import_text t)
+{
+	size_t i;
+
+	for (i = 0; i < t.len && isxdigit((unsigned char)t.s[i]); i++)
+		;
+	return i >= 8 && is_frame(t) && t.s[t.len - 1] == ')';
+}
+
 static void read_line(struct script *x, const char *line, const char *end)
 {
 	struct import_text t = import_trim(line, end);
@@ -352,7 +372,7 @@ static void read_line(struct script *x, const char *line, const char *end)
 		x->open = find_event(x, &h);
 		if (!x->open)
 			note_bad(x);
-	} else if (x->open && import_is_blank(*line) && read_frame(x, t, &f)) {
+	} else if (x->open && (import_is_blank(*line) || is_unindented(t)) && read_frame(x, t, &f)) {
 		add_frame(x, f);
 	} else {
 		note_bad(x);
@@ -388,18 +408,22 @@ static int script_read(struct import *im, const char *data, size_t len, struct e
 	return r;
 }
 
-/* The first line that is no comment is a sample. */
+/* The first line that is no comment is a sample; one without a time, as other text may be, has a frame. */
 static bool script_is(const char *data, size_t len)
 {
-	const char *at, *next, *end = data + len;
+	const char *at = data, *end = data + len;
+	struct import_text line, next;
 	struct header h;
 
-	for (at = data; at < end; at = next + 1) {
-		next = memchr(at, '\n', end - at);
-		next = next ? next : end;
-		if (!import_trim(at, next).len || *at == '#')
+	while (at < end) {
+		line = import_line(&at, end);
+		if (!import_trim(line.s, line.s + line.len).len || *line.s == '#')
 			continue;
-		return read_header(&h, at, next);
+		if (!read_header(&h, line.s, line.s + line.len))
+			return false;
+		next = at < end ? import_line(&at, end) : (struct import_text){ "", 0 };
+		return h.has_time || (is_frame(h.rest) && ends_with(h.rest, ")")) ||
+		       is_frame(import_trim(next.s, next.s + next.len));
 	}
 	return false;
 }
