@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/protobuf.h"
 #include "formats/jsonin.h"
 #include "formats/named.h"
 #include "trace/format.h"
 
-/* What a file begins with, at an offset. */
+/* What a file begins with, at an offset; a key of JSON, which is the off-th; or text near the beginning. */
 struct named {
 	unsigned int off, len;
 	const char *magic;
@@ -30,6 +31,9 @@ static const struct named binary[] = {
 	{ 0, 3, "\xfb\xa9\x03", "a profile of Python's cProfile", "py-spy writes what can be imported" },
 	{ 257, 5, "ustar", "a tar archive", "extract it, and import one of its files" },
 	{ 8, 16, "\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "a CPU profile of gperftools", "'pprof -proto <program> <file>' makes a pprof profile of it" },
+	{ 0, 8, "\0\0\0\0\3\0\0", "a CPU profile of gperftools", "'pprof -proto <program> <file>' makes a pprof profile of it" },
+	{ 0, 10, "SIMPLEPERF", "a profile of Android's simpleperf", "its report_sample.py prints what can be imported" },
+	{ 0, 4, "SLOW", "a trace of methods of Android (ART)", NULL },
 	{ 0, 2, "\xff\xfe", "text in UTF-16", "'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported" },
 	{ 0, 2, "\xfe\xff", "text in UTF-16", "'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported" },
 }, text[] = {
@@ -37,21 +41,69 @@ static const struct named binary[] = {
 	{ 0, 9, "# tracer:", "a trace of ftrace", NULL },
 	{ 0, 21, "Analysis of sampling ", "what macOS's 'sample' printed", "FlameGraph's stackcollapse-sample.awk makes folded stacks of it" },
 	{ 0, 2, "@[", "what bpftrace printed", "FlameGraph's stackcollapse-bpftrace.pl makes folded stacks of it" },
+	{ 0, 8, "*version", "a trace of methods of Android (ART)", NULL },
+	{ 0, 2, "@ ", "what FreeBSD's pmcstat printed", "FlameGraph's stackcollapse-pmc.pl makes folded stacks of it" },
+	{ 0, 10, "CPU     ID", "what DTrace printed", "FlameGraph's stackcollapse.pl makes folded stacks of it" },
+	{ 0, 19, "Level,Function Name", "a call tree of Visual Studio", "inferno-collapse-vsprof makes folded stacks of it" },
+	{ 0, 12, "PeriodType: ", "what 'pprof -raw' printed", "the profile that it was made of can be imported" },
+	{ 0, 19, "Weight\tSelf Weight\t", "what was copied from Xcode's Instruments", NULL },
+	{ 0, 13, "Running Time\t", "what was copied from Xcode's Instruments", NULL },
+	{ 0, 11, "Bytes Used\t", "what was copied from Xcode's Instruments", NULL },
+	{ 0, 14, "--- contention", "a profile of an older form of pprof", "'pprof -proto <file>' makes a pprof profile of it" },
+	{ 0, 9, "--- mutex", "a profile of an older form of pprof", "'pprof -proto <file>' makes a pprof profile of it" },
+	{ 0, 10, "--- thread", "a profile of an older form of pprof", "'pprof -proto <file>' makes a pprof profile of it" },
+	{ 0, 8, "--- heap", "a profile of an older form of pprof", "'pprof -proto <file>' makes a pprof profile of it" },
+	{ 0, 19, "goroutine profile: ", "a profile of Go as text", "without debug=1 it is a pprof profile" },
+	{ 0, 22, "threadcreate profile: ", "a profile of Go as text", "without debug=1 it is a pprof profile" },
+	{ 0, 10, "goroutine ", "what goroutines of Go were doing, as text", "without debug=2 it is a pprof profile" },
 	{ 0, 4, "<svg", "a picture (SVG)", "if it is a flame graph, import the stacks it was made of" },
 	{ 0, 5, "<?xml", "XML", "if it is a flame graph, import the stacks it was made of" },
 	{ 0, 5, "<html", "a web page", "if it is a flame graph, import the stacks it was made of" },
 	{ 0, 14, "<!DOCTYPE html", "a web page", "if it is a flame graph, import the stacks it was made of" },
 	{ 0, 14, "<!doctype html", "a web page", "if it is a flame graph, import the stacks it was made of" },
-}, json[] = {		/* the first key */
+}, json[] = {
 	{ 0, 8, "snapshot", "a heap snapshot of V8", "Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported" },
 	{ 0, 4, "head", "a CPU profile of an old V8", "'node --cpu-prof' since Node.js 12 writes a profile that can be imported" },
 	{ 0, 5, "label", "a recording of Firefox's old developer tools", NULL },
 	{ 0, 6, "header", "a report of Node.js (--report-on-signal and the like)", NULL },
+	{ 0, 4, "code", "a log of V8 as JSON (node --prof-process --preprocess)", "'node --cpu-prof' writes a profile that can be imported" },
+	{ 1, 4, "mode", "a profile of Ruby's stackprof", "'stackprof --collapsed <file>' makes folded stacks of it" },
+	{ 1, 9, "recording", "a recording of Safari's Web Inspector", NULL },
+	{ 2, 11, "profileJSON", "a profile of Cleopatra, which was Firefox's profiler", NULL },
+	{ 2, 13, "rts_arguments", "a profile of GHC (Haskell) as JSON", NULL },
+}, within[] = {
+	{ 0, 4, "[GC ", "a log of the garbage collector of JDK 8 or older", "that of JDK 9 and later (-Xlog:gc*) can be imported" },
+	{ 0, 8, "[Full GC", "a log of the garbage collector of JDK 8 or older", "that of JDK 9 and later (-Xlog:gc*) can be imported" },
+	{ 0, 8, "[ParNew:", "a log of the garbage collector of JDK 8 or older", "that of JDK 9 and later (-Xlog:gc*) can be imported" },
+	{ 0, 12, "{Heap before", "a log of the garbage collector of JDK 8 or older", "that of JDK 9 and later (-Xlog:gc*) can be imported" },
+	{ 0, 24, "\nCommandLine flags: -XX:", "a log of the garbage collector of JDK 8 or older", "that of JDK 9 and later (-Xlog:gc*) can be imported" },
+	{ 0, 9, "[memory ]", "a log of JRockit", NULL },
+	{ 0, 10, "<verbosegc", "a log of the garbage collector of OpenJ9", NULL },
+	{ 0, 9, "<af type=", "a log of the garbage collector of OpenJ9", NULL },
+	{ 0, 5, "\n#1 \"", "a dump of threads as plain text (jcmd Thread.dump_to_file)", "with -format=json it can be imported" },
+	{ 0, 36, "Time and Allocation Profiling Report", "a profile of GHC (Haskell)", "inferno-collapse-ghcprof makes folded stacks of it" },
+	{ 0, 19, "\nMassif arguments: ", "what ms_print printed", "the file that it was made of, massif.out, can be imported" },
+	{ 0, 19, "<trace-query-result", "what Xcode's xctrace exported", "inferno-collapse-xctrace makes folded stacks of it" },
+	{ 0, 17, " log opened (PC)\n", "a log of Papyrus", NULL },
 };
 
-static const struct named old_log = {
-	.what = "a log of the garbage collector of JDK 8 or older", .hint = "that of JDK 9 and later (-Xlog:gc*) can be imported"
+static const struct named perfetto = {
+	.what = "a trace of Perfetto", .hint = "Perfetto's 'traceconv json <file>' makes a Chrome trace of it"
 };
+
+/* Packets alone, which are field 1 of protobuf. */
+static bool is_perfetto(const char *data, size_t len)
+{
+	enum { LEAST = 3 };
+	struct span s = span_init(data, MIN(len, (size_t)IMPORT_HEAD_BYTES));
+	struct protobuf_field f;
+	size_t nr = 0;
+
+	while (nr < LEAST && protobuf_next(&s, &f) && f.number == 1 && f.wire == PROTOBUF_BYTES &&
+	       span_left(&f.bytes))
+		nr++;
+	return nr == LEAST;
+}
 
 static const struct named *find(const struct named *list, size_t nr, const char *data, size_t len)
 {
@@ -72,6 +124,38 @@ static int refuse(const struct named *n, struct err *e)
 	return -EOPNOTSUPP;
 }
 
+/* The first that is in the text. */
+static const struct named *find_within(const char *data, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(within); i++)
+		if (memmem(data, len, within[i].magic, within[i].len))
+			return &within[i];
+	return NULL;
+}
+
+static const struct named *find_key(const struct import_text *keys, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(json); i++)
+		if (json[i].off < nr && jsonin_is(keys[json[i].off], json[i].magic))
+			return &json[i];
+	return NULL;
+}
+
+/* Logs of JDK 8 may begin with a brace, too. */
+static bool is_json(const char *data, size_t len)
+{
+	struct jsonin j = jsonin_init(data, len);
+
+	if (jsonin_peek(&j) != '{')
+		return false;
+	j.p++;
+	return jsonin_peek(&j) == '"' || jsonin_peek(&j) == '}';
+}
+
 /* JSON of an unknown kind is told by its first keys. */
 static int refuse_json(const char *data, size_t len, struct err *e)
 {
@@ -88,7 +172,7 @@ static int refuse_json(const char *data, size_t len, struct err *e)
 	}
 	if (!nr)
 		return err_set(e, EINVAL, "JSON, but not a profile of a known format");
-	known = find(json, ARRAY_SIZE(json), keys[0].s, keys[0].len);
+	known = find_key(keys, nr);
 	if (known)
 		return refuse(known, e);
 	for (i = 0; i < nr; i++)
@@ -104,14 +188,18 @@ int import_refuse(const char *data, size_t len, struct err *e)
 
 	if (n)
 		return refuse(n, e);
+	if (is_perfetto(data, len))
+		return refuse(&perfetto, e);
+	if (len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))	/* that it is UTF-8 */
+		blank = 3;
 	while (blank < len && strchr(" \t\r\n", data[blank]) && data[blank])
 		blank++;
-	n = find(text, ARRAY_SIZE(text), data + blank, len - blank);
+	if (is_json(data + blank, len - blank) && !memchr(data, '\0', len))
+		return refuse_json(data + blank, MIN(len - blank, (size_t)IMPORT_HEAD_BYTES), e);
+	n = memchr(data, '\0', len) ? NULL : find_within(data, MIN(len, (size_t)IMPORT_HEAD_BYTES));
+	if (!n)
+		n = find(text, ARRAY_SIZE(text), data + blank, len - blank);
 	if (n)
 		return refuse(n, e);
-	if (memmem(data, MIN(len, (size_t)IMPORT_HEAD_BYTES), "[GC (", 5) && !memchr(data, '\0', len))
-		return refuse(&old_log, e);
-	if (blank < len && data[blank] == '{' && !memchr(data, '\0', len))
-		return refuse_json(data + blank, MIN(len - blank, (size_t)IMPORT_HEAD_BYTES), e);
 	return import_folded_refuse(data, len, e);
 }

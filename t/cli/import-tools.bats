@@ -220,6 +220,9 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	printf 'v 10400 3\na 10 0\n+ 0\n- 0\n- 0\n' >h
 	run_arcprof report --import h
 	[ "$stderr" = "arcprof report: h: line 5 cannot be read" ]
+	printf 'v 10550 3\nX ./p\nm 1 -\nt 7bd7ea53f9 0\n' >h
+	run_arcprof report --import h
+	[ "$(head -n 1 <<<"$stderr")" = "arcprof report: h: this is what heaptrack recorded, with addresses (--raw), which cannot be imported" ]
 }
 
 @test "import: a heap profile of gperftools, and a sampled one scaled as pprof does" {
@@ -229,6 +232,11 @@ hint: open it at https://profiler.firefox.com and save it: what is saved can be 
 	[ "$(sum_of h inuse_space)" = "524800 512" ]
 	run_arcprof report --import h
 	grep -qx 'left out: 1 lines, which are no stacks; the first is line 3' <<<"$output"
+	# the list of modules as older ones have it
+	printf 'heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x401234\n--- Memory map: ---\n  source=/h\n  400000-402000: /none/p\n' >h
+	run_arcprof report --import h --xprof --format json
+	[ "$(jq -r '.rows[0].module' <<<"$output")" = /none/p ]
+	[ "$(arcprof report --import h | grep -c 'which are no stacks')" -eq 0 ]
 }
 
 @test "import: a heap profile of jemalloc has what its stacks have together, scaled as pprof does" {
@@ -417,11 +425,22 @@ hint: decompress the file first: lz4 -d" ]
 		"Chrome's developer tools show it; 'node --heap-prof' writes a profile that can be imported"
 	echo '{"name":"x","version":"1","scripts":{},"more":1}' >f
 	check 'JSON that begins with "name", "version", "scripts": not a profile of a known format'
+	echo '{ "version": 1, "names": "a;b;c 1" }' >f
+	check 'JSON that begins with "version", "names": not a profile of a known format'
 	echo '{ "version": 1, "recording": "a;b;c 1" }' >f
-	check 'JSON that begins with "version", "recording": not a profile of a known format'
+	check "this is a recording of Safari's Web Inspector, which cannot be imported"
+	echo '{ "header": { "event": "Exception" }, "javascriptStack": {} }' >f
+	check "this is a report of Node.js (--report-on-signal and the like), which cannot be imported"
+	printf '\n\012\002\x18\1\012\002\x18\2\012\002\x18\3' | tail -c +2 >f
+	check "this is a trace of Perfetto, which cannot be imported" "Perfetto's 'traceconv json <file>' makes a Chrome trace of it"
+	printf '{Heap before gc invocations=1:\n def new generation total 1K\n' >f
+	check "this is a log of the garbage collector of JDK 8 or older, which cannot be imported" \
+		"that of JDK 9 and later (-Xlog:gc*) can be imported"
 	printf 'PSAdaptiveSizePolicy::compute: costs minor_time: 0.05 live: 7 promoted: 13 overflow: true\n' >f
 	run_arcprof report --import f
 	[[ $stderr == "arcprof report: f: not a profile of a known format: "* ]]
+	printf 'Weight\tSelf Weight\tSymbol Names\n4.93 s\t0 s\tstart\n' >f
+	check "this is what was copied from Xcode's Instruments, which cannot be imported"
 	printf '\xff\xfea\0;\0b\0 \0001\0\n\0' >f
 	check "this is text in UTF-16, which cannot be imported" \
 		"'iconv -f UTF-16 -t UTF-8' makes a text of it that may be imported"

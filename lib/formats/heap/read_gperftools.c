@@ -98,8 +98,13 @@ static void add_mapping(struct gperftools *g, struct import_text t)
 	int at = 0;
 	int nr = sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &start,
 			&end, perms, &off, &inode, &at);
+	bool brief = false;
 
-	if (nr == 5 && at && perms[2] == 'x' && end > start && text[at] == '/') {
+	if (*perms == ':') {		/* "00400000-00401000: /usr/bin/program" */
+		at = off = inode = 0;
+		brief = sscanf(text, "%" SCNx64 "-%" SCNx64 ": %n", &start, &end, &at) == 2 && at;
+	}
+	if (((nr == 5 && perms[2] == 'x') || brief) && at && end > start && text[at] == '/') {
 		uint32_t number;
 
 		like.inode = inode;
@@ -116,6 +121,8 @@ static const char *read_mappings(struct gperftools *g, const char *data, size_t 
 {
 	const char *end = data + len, *from = memmem(data, len, "\nMAPPED_LIBRARIES:", 18), *at;
 
+	if (!from)
+		from = memmem(data, len, "\n--- Memory map: ---", 20);	/* of older ones */
 	if (!from)
 		return end;
 	for (at = from + 1; at < end;)

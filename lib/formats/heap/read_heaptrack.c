@@ -38,6 +38,7 @@ struct heaptrack {
 	size_t nr_allocations, alloc_allocations;
 	struct import_text command;
 	uint64_t version, live, peak, peak_line, nr_lines;
+	bool is_raw;			/* it has modules and addresses, not yet functions */
 	size_t most_nodes;		/* an address may have many functions, but few do */
 };
 
@@ -200,6 +201,9 @@ static bool read_line(struct heaptrack *h, struct import_text t)
 	case 'X':
 		h->command = rest;
 		return true;
+	case 'm':
+		h->is_raw = true;
+		return false;
 	default:
 		return true;		/* times, resident memory, comments */
 	}
@@ -211,8 +215,13 @@ static int read_lines(struct heaptrack *h, const char *data, size_t len, struct 
 
 	while (at < end) {
 		h->nr_lines++;
-		if (!read_line(h, import_line(&at, end)))
+		if (read_line(h, import_line(&at, end)))
+			continue;
+		if (!h->is_raw)
 			return err_set(e, EINVAL, "line %" PRIu64 " cannot be read", h->nr_lines);
+		err_set(e, EOPNOTSUPP, "this is what heaptrack recorded, with addresses (--raw), which cannot be imported");
+		err_hint(e, "'heaptrack_interpret <FILE' makes what can be imported");
+		return -EOPNOTSUPP;
 	}
 	if (h->version < 1)
 		return err_set(e, EINVAL, "of a version of heaptrack that is not known");
