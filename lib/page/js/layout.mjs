@@ -166,13 +166,15 @@ function scratch(tree) {
 
 /* Whatever consumes itself, in one group a consumer: the first row of the inverted graph. */
 export function leafGroups(tree, base) {
-	const nodes = new Uint32Array(tree.nr), weights = new Float64Array(tree.nr);
 	let nr = 0;
 
 	for (let i = 1; i < tree.nr; i++)
+		nr += Number(base[i] > 0);
+	const nodes = new Uint32Array(nr), weights = new Float64Array(nr);
+	for (let i = tree.nr - 1, k = nr; k; i--)
 		if (base[i] > 0) {
-			weights[nr] = base[i];
-			nodes[nr++] = i;
+			weights[--k] = base[i];
+			nodes[k] = i;
 		}
 	return gather(tree, nodes, weights, nr);
 }
