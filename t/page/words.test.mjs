@@ -9,6 +9,7 @@ import { IS_ENTRY, IS_MINE } from '../../lib/page/js/roles.mjs';
 import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher, Model } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
+import { TextWidths } from '../../lib/page/js/text.mjs';
 
 test('names become shorter step by step', () => {
 	assert.deepEqual(shortNames('java.util.HashMap.put(Ljava/lang/Object;)V', 'java-compiled'),
@@ -39,6 +40,19 @@ test('kinds of functions are those of the program', () => {
 		assert.equal(folded(kind, { fold: 'module' }).consumers.kind[1] === 'folded', is('FOLDS'), kind);
 		assert.equal(folded(kind, { fold: 'function', without: new Set(['inlined']) }).to[1] === 0, is('INLINED'), kind);
 	}
+});
+
+test('texts are cut by the widths of their characters, which are measured once each', () => {
+	const measured = [], widths = new TextWidths(text => (measured.push(text), text === 'i' ? 3 : text === '…' ? 6 : 8));
+
+	assert.equal(widths.of('maximize'), 54);
+	assert.equal(widths.cut('maximize', 54), 'maximize');
+	assert.equal(widths.cut('maximize', 53), 'maximiz…');
+	assert.equal(widths.cut('maximize', 22), 'ma…');
+	assert.equal(widths.cut('maximize', 21), '');
+	assert.equal(widths.cut('maximize', -8), '');
+	assert.equal(widths.cut('ab\ud83d\ude00xy', 37), 'ab…');
+	assert.equal(new Set(measured).size, measured.length);
 });
 
 test('amounts have three digits and a unit', () => {

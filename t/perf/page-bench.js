@@ -26,6 +26,36 @@ function wideContexts(page, nr) {
 	return out;
 }
 
+/* How often functions of canvases are called from now on, by name: {count, stop()}. */
+function countCalls(...names) {
+	const of = CanvasRenderingContext2D.prototype, own = names.map(name => of[name]), count = {};
+
+	names.forEach((name, k) => {
+		count[name] = 0;
+		of[name] = function (...args) {
+			count[name]++;
+			return own[k].apply(this, args);
+		};
+	});
+	return { count, stop: () => names.forEach((name, k) => (of[name] = own[k])) };
+}
+
+/* What zooms do, which does not depend on how busy the machine is: each as many as 95 % of them have at most. */
+function zoomWork(page, zooms) {
+	const boxes = [], calls = { fillRect: [], fillText: [], measureText: [] };
+
+	for (const zoom of zooms) {
+		const { count, stop } = countCalls(...Object.keys(calls));
+		page.go({ zoom });
+		stop();
+		boxes.push(page.flame.boxes.boxes.length);
+		for (const name of Object.keys(calls))
+			calls[name].push(count[name]);
+	}
+	return Object.entries({ boxes, rectangles: calls.fillRect, names: calls.fillText, measured: calls.measureText })
+		.map(([what, each]) => [what, quantile(each, 0.95)]);
+}
+
 async function bench() {
 	while (!window.arcprof)
 		await wait();
@@ -39,12 +69,17 @@ async function bench() {
 		await wait();
 	report('badge', performance.now());
 	page.go({ view: 'flame' });
-	for (const zoom of wideContexts(page, 60)) {
+	await wait();
+	const wide = wideContexts(page, 60);
+	for (const zoom of wide) {
 		zooms.push(took(() => page.go({ zoom })));
 		await wait();
 	}
 	report('zoom, p95', quantile(zooms, 0.95));
 	report('zoom, median', quantile(zooms, 0.5));
+	page.go({ zoom: 0 });
+	for (const [what, nr] of zoomWork(page, wide.filter((_, k) => k % 3 === 0)))
+		report(`zoom's ${what}`, nr);
 	page.go({ zoom: 0 });
 	for (let k = 1; k <= 20; k++) {
 		const from = String(Math.floor(ticks / 4)), to = String(Math.floor(ticks / 4 + k * ticks / 60));

@@ -60,6 +60,7 @@ done | awk -F ': ' -v nr="$runs" '
 	$2 + 0 < least[$1] + 0 { least[$1] = $2 }
 	END {
 		for (i = 1; i <= n; i++)
-			printf "%-22s %8.1f %s%s\n", order[i], least[order[i]], order[i] == "renderer" ? "MB" : "ms",
+			printf "%-22s %8.1f %s%s\n", order[i], least[order[i]],
+				order[i] == "renderer" ? "MB" : order[i] ~ /^zoom.s/ ? "" : "ms",
 				order[i] in budget ? " (budget " budget[order[i]] ")" : ""
 	}'

@@ -3,8 +3,14 @@
 import { STATES } from './data.mjs';
 import { CHANGES } from './difference.mjs';
 import { HUES } from './names.mjs';
+import { escapeMarkup, fontOf, SIZE, widthsOf } from './text.mjs';
 
-const ROW = 18, MIN_TEXT = 26, PAD = 4, MOST_HIGH = 16000;
+const MOST_HIGH = 16000;	// of a canvas
+const MOST_SPARE = 2000;	// pixels: what a canvas has that is higher is given back
+const ROW = 18, MIN_TEXT = 26, PAD = 4, TITLE_SIZE = 15;
+const NARROW = 3;	// pixels: wider boxes have a gap behind them
+const LEAST = 0.6;	// of a pixel: narrower boxes are drawn so wide
+const SEAM = 0.05;	// of a pixel: what rounding makes
 
 /*
  * owner: {label(box): names from long to short, family(box), isPicked(box), isFound(box) or null, title(box),
@@ -32,11 +38,7 @@ export class BoxCanvas {
 		this.boxes = boxes;
 		this.nrRows = nrRows;
 		this.rowsUp = rowsUp;
-		this.rows = Array.from({ length: nrRows }, () => []);
-		for (const box of boxes)
-			this.rows[box.row].push(box);
-		for (const row of this.rows)
-			row.sort((a, b) => a.x - b.x);
+		this.rows = inRows(boxes, nrRows);
 		this.cursor = null;
 		this.isFramed = false;
 		this.paint();
@@ -47,16 +49,16 @@ export class BoxCanvas {
 	}
 
 	paint() {
-		const height = this.nrRows * ROW + 1;
+		const { height } = this;
 
 		this.canvas.style.height = height + 'px';
-		prepare(this.canvas, this.context, this.width, Math.min(height, MOST_HIGH));
+		prepare(this.canvas, this.context, this.width, Math.min(height, MOST_HIGH), true);
 		this.draw(this.context, colours(this.canvas));
 	}
 
 	/* What is between two places stands out. */
 	veil(a, b) {
-		const { context, width, nrRows } = this, left = Math.min(a, b), right = Math.max(a, b), height = nrRows * ROW + 1;
+		const { context, width, height } = this, left = Math.min(a, b), right = Math.max(a, b);
 
 		context.fillStyle = colours(this.canvas).ground;
 		context.globalAlpha = 0.65;
@@ -67,47 +69,47 @@ export class BoxCanvas {
 
 	/* Also into a picture that is saved. */
 	draw(context, palette) {
-		context.font = '12px system-ui, sans-serif';
-		context.textBaseline = 'middle';
+		const texts = [];
+
 		for (const row of this.rows)
-			this.drawRow(context, palette, row);
+			this.drawRow(context, palette, row, texts);
+		context.font = fontOf(SIZE);
+		context.textBaseline = 'middle';
+		context.fillStyle = palette.boxText;
+		for (const { box, text } of texts)
+			context.fillText(text, box.x + PAD, this.y(box.row) + ROW / 2);
 		if (this.cursor && this.isFramed)
 			frame(context, palette.text, this.cursor, this.y(this.cursor.row));
 	}
 
-	drawRow(context, palette, row) {
-		let drawn = -1, colour = '';
+	/* Narrow neighbours of one colour are one rectangle. Names go into texts: all have one colour. */
+	drawRow(context, palette, row, texts) {
+		const { owner } = this, y = row.length ? this.y(row[0].row) : 0;
+		let colour = '', begin = 0, end = 0;	// what is not drawn yet
+		const fill = () => {
+			context.fillStyle = colour;
+			if (begin < end)
+				context.fillRect(begin, y, end - begin, ROW - 1);
+			begin = end;
+		};
 
 		for (const box of row) {
-			const y = this.y(box.row), end = box.x + box.width;
-			const own = this.owner.isFound(box) ? palette.found : palette[this.owner.family(box)];
-			/* Many share a pixel: the first of a colour has drawn it. */
-			if (end - drawn < 0.3 && own === colour)
-				continue;
-			context.fillStyle = colour = own;
-			context.fillRect(box.x, y, Math.max(box.width - (box.width > 3 ? 1 : 0), 0.6), ROW - 1);
-			drawn = end;
-			if (box.width >= MIN_TEXT)
-				this.drawText(context, palette, box, y);
-			if (box.width > 2 && this.owner.isPicked(box))
+			const own = owner.isFound(box) ? palette.found : palette[owner.family(box)], isWide = box.width > NARROW;
+			if (isWide || own !== colour || box.x - end > SEAM) {
+				fill();
+				colour = own;
+				begin = box.x;
+			}
+			end = box.x + (isWide ? box.width - 1 : Math.max(box.width, LEAST));
+			if (box.width > 2 && owner.isPicked(box)) {
+				fill();
 				frame(context, palette.picked, box, y);
+			}
+			const text = box.width < MIN_TEXT ? '' : this.fitting(box);
+			if (text)
+				texts.push({ box, text });
 		}
-	}
-
-	drawText(context, palette, box, y) {
-		const room = box.width - 2 * PAD;
-		let text = null;
-
-		for (const name of this.owner.label(box)) {
-			text = name;
-			if (widthOf(context, name) <= room)
-				break;
-		}
-		text = cut(context, text, room);
-		if (!text)
-			return;
-		context.fillStyle = palette.boxText;
-		context.fillText(text, box.x + PAD, y + ROW / 2);
+		fill();
 	}
 
 	at(event) {
@@ -125,7 +127,7 @@ export class BoxCanvas {
 				high = middle;
 		}
 		const box = row[low - 1];
-		return box && x < box.x + Math.max(box.width, 0.6) ? box : null;
+		return box && x < box.x + Math.max(box.width, LEAST) ? box : null;
 	}
 
 	act(event, then) {
@@ -175,7 +177,7 @@ export class BoxCanvas {
 			next = row[row.indexOf(box) + right];
 		} else {
 			const middle = box.x + (down > 0 ? 0.5 : box.width / 2);
-			next = (this.rows[box.row + down] || []).find(b => b.x <= middle && middle < b.x + Math.max(b.width, 0.6)) ||
+			next = (this.rows[box.row + down] || []).find(b => b.x <= middle && middle < b.x + Math.max(b.width, LEAST)) ||
 				(down > 0 ? (this.rows[box.row + 1] || []).find(b => b.x >= box.x && b.x < box.x + box.width) : null);
 		}
 		this.frame(next);
@@ -191,12 +193,16 @@ export class BoxCanvas {
 		this.owner.onHover(box);
 	}
 
+	get height() {
+		return this.nrRows * ROW + 1;
+	}
+
 	/*
 	 * What is shown, as an SVG picture: names as text, so that it can be searched. head: {title, note, legend: [{colour, text}]},
 	 * which stands above it.
 	 */
 	toSvg(head) {
-		const { width } = this, palette = colours(this.canvas), places = placeHead(this.context, head, width), { top } = places;
+		const { width } = this, palette = colours(this.canvas), places = placeHead(head, width), { top } = places;
 		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top + this.nrRows * ROW}" ` +
 			`font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="${palette.ground}"/>`];
 
@@ -220,7 +226,7 @@ export class BoxCanvas {
 	/* The same as a PNG: a promise of it; what is higher than a canvas can be is cut. */
 	toPng(head) {
 		const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), palette = colours(this.canvas);
-		const { items, top } = placeHead(this.context, head, this.width), height = Math.min(top + this.nrRows * ROW + 1, MOST_HIGH);
+		const { items, top } = placeHead(head, this.width), height = Math.min(top + this.nrRows * ROW + 1, MOST_HIGH);
 
 		prepare(canvas, context, this.width, height);
 		context.fillStyle = palette.ground;
@@ -231,7 +237,7 @@ export class BoxCanvas {
 			if (colour)
 				context.fillRect(x, y - 5, 10, 10);
 			context.fillStyle = palette.text;
-			context.font = `${size}px system-ui, sans-serif`;
+			context.font = fontOf(size);
 			context.fillText(text, colour ? x + 14 : x, y);
 		}
 		context.translate(0, top);
@@ -239,31 +245,44 @@ export class BoxCanvas {
 		return new Promise(done => canvas.toBlob(done, 'image/png'));
 	}
 
+	/* The longest of its names that fits; else of the shortest as much as fits, or ''. */
 	fitting(box) {
-		const room = box.width - 2 * PAD, names = this.owner.label(box);
-		const name = names.find(n => widthOf(this.context, n) <= room);
+		const room = box.width - 2 * PAD, names = this.owner.label(box), widths = widthsOf(SIZE);
 
-		return name || cut(this.context, names[names.length - 1], room);
+		return names.find(name => widths.fits(name, room)) || widths.cut(names[names.length - 1], room);
 	}
 }
 
+/* The boxes of each row, from left to right: most come so. */
+function inRows(boxes, nr) {
+	const rows = Array.from({ length: nr }, () => []), mixed = new Set();
+
+	for (const box of boxes) {
+		const row = rows[box.row];
+		if (row.length && row[row.length - 1].x > box.x)
+			mixed.add(row);
+		row.push(box);
+	}
+	for (const row of mixed)
+		row.sort((a, b) => a.x - b.x);
+	return rows;
+}
+
 /* Where the title, the note and the legend of a picture stand: {items: [{x, y, text, colour, size}], top: what is below them}. */
-function placeHead(context, { title, note, legend }, width) {
-	const items = [], line = 18;
+function placeHead({ title, note, legend }, width) {
+	const items = [], line = 18, widths = widthsOf(SIZE);
 	let x = PAD, y = 12;
 
-	context.font = '15px system-ui, sans-serif';
-	items.push({ x, y, text: cut(context, title, width - 2 * PAD), size: 15 });
-	context.font = '12px system-ui, sans-serif';
-	items.push({ x, y: y += 20, text: cut(context, note, width - 2 * PAD), size: 12 });
+	items.push({ x, y, text: widthsOf(TITLE_SIZE).cut(title, width - 2 * PAD), size: TITLE_SIZE });
+	items.push({ x, y: y += 20, text: widths.cut(note, width - 2 * PAD), size: SIZE });
 	y += line;
 	for (const { colour, text } of legend) {
-		const room = 14 + context.measureText(text).width + 14;
+		const room = 14 + widths.of(text) + 14;
 		if (x > PAD && x + room > width) {
 			x = PAD;
 			y += line;
 		}
-		items.push({ x, y, text, colour, size: 12 });
+		items.push({ x, y, text, colour, size: SIZE });
 		x += room;
 	}
 	return { items, top: y + line / 2 + 4 };
@@ -275,46 +294,15 @@ function frame(context, colour, box, y) {
 	context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 1), ROW - 3);
 }
 
-const widths = new Map(), MOST_WIDTHS = 20000;
-
-/* In the font of boxes. Measuring text takes longer than drawing its box. */
-function widthOf(context, text) {
-	let width = widths.get(text);
-
-	if (width === undefined) {
-		if (widths.size >= MOST_WIDTHS)
-			widths.clear();
-		widths.set(text, width = context.measureText(text).width);
-	}
-	return width;
-}
-
-/* As much of the text as fits, with an ellipsis; '': nothing worth reading. Hardly a character is narrower than 2 pixels. */
-export function cut(context, text, room) {
-	if (context.measureText(text).width <= room)
-		return text;
-	let low = 0, high = Math.min(text.length, Math.ceil(room / 2));
-	while (low < high) {
-		const middle = low + high + 1 >> 1;
-		if (context.measureText(text.slice(0, middle) + '…').width <= room)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low > 1 ? text.slice(0, low) + '…' : '';
-}
-
-export function escapeMarkup(text) {
-	return text.replace(/[&<>"']/g, ch => `&#${ch.charCodeAt(0)};`)
-		.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '\ufffd');
-}
-
-/* An empty canvas of this size in page pixels; resizing it costs more than clearing it. */
-export function prepare(canvas, context, width, height) {
+/*
+ * An empty canvas of this size in page pixels; resizing it costs more than clearing it. grows: it may stay higher than that, of
+ * which the style sheet shows the part on top.
+ */
+export function prepare(canvas, context, width, height, grows = false) {
 	const scale = window.devicePixelRatio || 1, wide = Math.max(1, Math.round(width * scale));
-	const high = Math.max(1, Math.round(height * scale));
+	const high = Math.max(1, Math.round(height * scale)), most = grows ? Math.max(high, MOST_SPARE) : high;
 
-	if (canvas.width !== wide || canvas.height !== high) {
+	if (canvas.width !== wide || canvas.height < high || canvas.height > most) {
 		canvas.width = wide;
 		canvas.height = high;
 	}

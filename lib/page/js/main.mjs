@@ -61,15 +61,28 @@ class Page {
 
 	/* A change of the state: a new entry of the history. */
 	go(changes) {
-		const hash = toHash(change(this.state, changes));
+		const next = change(this.state, changes);
 
-		if (hash === toHash(this.state))
+		if (toHash(next) === toHash(this.state))
 			return;
-		if (hash === '#')
-			history.pushState(null, '', location.pathname + location.search);
-		else
-			history.pushState(null, '', hash);
-		this.enter(fromHash(location.hash));
+		this.isAddressDue = true;
+		if (next.shape !== this.state.shape) {	// another tree: the page begins anew
+			this.state = next;
+			this.writeAddress();
+			location.reload();
+			return;
+		}
+		this.enter(next);
+		this.later('address', () => this.writeAddress());
+	}
+
+	/* Nobody waits for it: a browser takes as long for an entry of the history as for a small graph, and so many in a second. */
+	writeAddress() {
+		const hash = toHash(this.state);
+
+		if (this.isAddressDue && hash !== (location.hash || '#'))
+			history.pushState(null, '', hash === '#' ? location.pathname + location.search : hash);
+		this.isAddressDue = false;
 	}
 
 	brush(from, to) {
@@ -431,9 +444,11 @@ class Page {
 	showControls(changed) {
 		const { state } = this;
 
-		for (const [key, control] of Object.entries(this.selects))
-			control.value = state[key] || control.options[0].value;
-		this.selects.metric.value = this.model.meta.metrics[this.look.metric].name;
+		for (const [key, control] of Object.entries(this.selects)) {
+			const value = key === 'metric' ? this.model.meta.metrics[this.look.metric].name : state[key] || control.options[0].value;
+			if (control.value !== value)
+				control.value = value;
+		}
 		for (const key of ['ways', 'idle'])
 			$(key).checked = state[key];
 		if ($('find') !== document.activeElement)
@@ -716,8 +731,10 @@ class Page {
 			this.go({ zoom: 0 });
 		else if (state.from !== '')
 			this.go({ from: '', to: '' });
-		else if (!inField && history.length > 1)
+		else if (!inField && history.length > 1) {
+			this.writeAddress();
 			history.back();
+		}
 	}
 }
 
