@@ -259,4 +259,6 @@ const struct report report_account = {
 	.follows = FOLLOWS_THREADS FOLLOWS_CHOICE "metric limit sort",
 	.reasons = whole,
 	.print_trace = account_print,
+	.page_title = "Account",
+	.page_rows = "threads",
 };

@@ -599,23 +599,24 @@ static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE
 	return print(t, o, by_label ? &marks_by_label : &marks, out, e);
 }
 
-#define REPORT_ROW(id, shows, of, also) \
+/* title: in the page for a browser, or NULL. */
+#define REPORT_ROW(id, shows, of, also, title) \
 	const struct report report_##id = { \
 		.name = #id, .help = shows, .formats = FORMATS_TABLE, .needs = of, \
 		.follows = FOLLOWS_EVENTS FOLLOWS_CHOICE also "limit", .reasons = event_reasons, \
-		.print_trace = id##_print, .filters = RULES_ALL, \
+		.print_trace = id##_print, .filters = RULES_ALL, .page_title = title, .page_rows = "rows", \
 	}
 
-#define REPORT(id, shows) \
+#define REPORT(id, shows, title) \
 	static int id##_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e) \
 	{ \
 		return print(t, o, &id, out, e); \
 	} \
-	REPORT_ROW(id, shows, "a trace with events of JVMs", "")
+	REPORT_ROW(id, shows, "a trace with events of JVMs", "", title)
 
-REPORT(gc, "show garbage collections and safepoints by cause");
-REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason");
-REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for");
-REPORT(exceptions, "show thrown exceptions by class and method");
+REPORT(gc, "show garbage collections and safepoints by cause", "GC");
+REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason", NULL);
+REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for", NULL);
+REPORT(exceptions, "show thrown exceptions by class and method", "Exceptions");
 REPORT_ROW(marks, "show marks and phases of programs by name, with how long phases took",
-	   "a trace with marks (arcprof record -e mark)", "by-label ");
+	   "a trace with marks (arcprof record -e mark)", "by-label ", "Marks");

@@ -147,6 +147,7 @@ static void add_table(const struct report *r, struct trace_reader *t, const stru
 	struct err e;
 	size_t len;
 	FILE *f;
+	int ret;
 
 	own.report = r;
 	own.own = NULL;
@@ -158,10 +159,9 @@ static void add_table(const struct report *r, struct trace_reader *t, const stru
 	f = open_memstream(&json, &len);
 	if (!f)
 		return;
-	if (r->print_trace(t, &own, f, &e))
-		len = 0;
+	ret = r->print_trace(t, &own, f, &e);
 	fclose(f);
-	if (len)
+	if (!ret && len)
 		buf_fmt(b, "%s{\"key\":\"%s\",\"title\":\"%s\",\"rows\":\"%s\",\"data\":%s}",
 			b->len ? "," : "[", r->name, r->page_title, r->page_rows, json);
 	free(json);

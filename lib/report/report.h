@@ -158,7 +158,7 @@ struct report {
 	/*
 	 * Without options of its own: the title of its rows in the page for a browser, of a trace that has
 	 * such data, and the array of JSON that they are. The page tells units by names of members: _ns,
-	 * _bytes, _percent. NULL: they are not there.
+	 * _bytes, _percent; a share is of 1. NULL: they are not there.
 	 */
 	const char *page_title, *page_rows;
 };

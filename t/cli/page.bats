@@ -152,6 +152,35 @@ answers() {
 	[ "$nr" -ge 3 ]
 }
 
+@test "page: its lists, its tree, its threads and its tables are those of the reports" {
+	skip_unless_command node
+	trace=$TOP/t/data/facts/trace
+	arcprof report -i "$trace" --format html >facts.html
+	metrics=$(ticks_of facts.html | cut -d ' ' -f 3-)
+	[[ $metrics == cpu-clock,wall,lock,* ]]
+	mkdir csv
+	for report in xprof xtree; do
+		arcprof report -i "$trace" --$report --metric "$metrics" --format csv >csv/$report.csv
+	done
+	for report in threads account locks gc exceptions marks; do
+		arcprof report -i "$trace" --$report --format csv >csv/$report.csv
+	done
+	node "$TOP/t/page/views.mjs" facts.html csv | tee compared
+	for view in 'flat by wall' 'tree by alloc' threads Account Locks GC Marks; do
+		grep -q "^$view: [1-9]" compared
+	done
+	sed -i 's/^main,/niam,/' csv/account.csv
+	run node "$TOP/t/page/views.mjs" facts.html csv
+	[ "$status" -eq 1 ]
+	read -r tick ticks _ <<<"$(ticks_of facts.html)"
+	from=$((ticks / 3)) to=$((ticks * 2 / 3))
+	part=(--from $((tick * from))ns --to $((tick * to))ns --format csv)
+	arcprof report -i "$trace" --xprof --metric "$metrics" "${part[@]}" >csv/xprof.csv
+	arcprof report -i "$trace" --xtree --metric "$metrics" "${part[@]}" >csv/xtree.csv
+	arcprof report -i "$trace" --threads "${part[@]}" >csv/threads.csv
+	node "$TOP/t/page/views.mjs" facts.html csv "#from=$from&to=$to" | grep '^threads: [1-9]'
+}
+
 @test "page: threads have the states that the report of dispatches says" {
 	skip_unless_command node
 	arcprof record -q --sched -e cpu-clock -o sched.data -- "$BUILD/t/workloads/sleeps" >out 2>err || true

@@ -161,14 +161,14 @@ test('a search is text, or a pattern between slashes', () => {
 });
 
 test('rows of a report are a list with the columns that they have, numbers in the units that the names end with', () => {
-	const row = { class: 'a.B', kind: 'enter', pid: 7, slow: 1200, miss_percent: null, wait_ns: 3e6, held_bytes: 2e3, util_percent: 5, of: ['x'] };
+	const row = { class: 'a.B', kind: 'enter', pid: 12345, slow: 1200, miss_percent: null, wait_ns: 3e6, held_bytes: 2e3, util_percent: 5, share: 0.98765, of: ['x'] };
 	const { tables } = readMore({ calls: null, tables: [{ key: 'locks', title: 'Locks', rows: 'locks',
 		data: { report: 'locks', tallies: [{ n: 1 }], locks: [row, { ...row, class: 'c.D', slow: 7 }], not_shown: 2 } }] });
 	const picked = [], cells = columnsOf(tables[0], name => (picked.push(name), null)).map(c => [c.head, c.cell(tables[0].rows[0]), c.sort]);
 
 	assert.deepEqual([tables[0].key, tables[0].title, tables[0].hidden, tables[0].rows.length], ['locks', 'Locks', 2, 2]);
-	assert.deepEqual(cells, [['class', 'a.B', null], ['kind', 'enter', null], ['pid', '7', 'pid'], ['slow', '1,200', 'slow'],
-		['wait', '3.00 ms', 'wait_ns'], ['held bytes', '2.00 kB', 'held_bytes'], ['util %', '5.00', 'util_percent']]);
+	assert.deepEqual(cells, [['class', 'a.B', null], ['kind', 'enter', null], ['pid', '12345', 'pid'], ['slow', '1,200', 'slow'],
+		['wait', '3.00 ms', 'wait_ns'], ['held bytes', '2.00 kB', 'held_bytes'], ['util %', '5.00', 'util_percent'], ['share %', '98.77', 'share']]);
 	assert.deepEqual(picked, ['a.B']);
 	assert.equal(readMore({ tables: [] }).tables.length, 0);
 });

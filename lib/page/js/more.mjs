@@ -11,7 +11,7 @@ const SUMMARY_ROWS = 10;
  * Of a cell: how it is shown. A class or a function can be picked, and an object that the page knows be opened; a measure is
  * in the unit of the table's source.
  */
-const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5, MEASURE = 6, PLOT = 7, TIME = 8;
+const TEXT = 0, NUMBER = 1, BYTES = 2, PERCENT = 3, CLASS = 4, OBJECT = 5, MEASURE = 6, PLOT = 7, TIME = 8, PART = 9, ID = 10;
 
 const TABLES = {
 	histogram: { title: 'Histogram', rows: 'classes', by: 'bytes', columns: [
@@ -91,7 +91,7 @@ function table(key, data, title) {
 }
 
 /* What members of JSON are, by the ends of their names: reports name units so. */
-const ENDS = [[/_ns$/, TIME], [/(^|_)bytes$/, BYTES], [/_percent$/, PERCENT], [/^(class|function)$/, CLASS]];
+const ENDS = [[/_ns$/, TIME], [/(^|_)bytes$/, BYTES], [/_percent$/, PERCENT], [/^share$/, PART], [/(^|_)[pt]?id$/, ID], [/^(class|function)$/, CLASS]];
 
 /* Rows of a report, in its order. */
 function reportTable({ key, title, rows: array, data }) {
@@ -99,7 +99,7 @@ function reportTable({ key, title, rows: array, data }) {
 	const columns = [...members].filter(m => rows.some(r => r[m] !== null && typeof r[m] !== 'object')).map(m => {
 		const end = ENDS.find(([name]) => name.test(m)), isNumber = rows.some(r => typeof r[m] === 'number');
 
-		return [m, m.replace(/_(ns|percent)$/, s => (s === '_ns' ? '' : ' %')).replaceAll('_', ' '),
+		return [m, m.replace(/_(ns|percent)$|^share$/, s => ({ _ns: '', _percent: ' %', share: 'share %' }[s])).replaceAll('_', ' '),
 			end ? end[1] : isNumber ? NUMBER : TEXT];
 	});
 
@@ -113,13 +113,16 @@ function percentCell(value) {
 function cellText(kind, value, unit) {
 	if (value === undefined || value === null)
 		return '';
-	return kind === NUMBER ? value.toLocaleString('en') : kind === BYTES ? amount(value, 'bytes') :
+	return kind === PART ? percentCell(value * 100) : kind === NUMBER ? value.toLocaleString('en') : kind === BYTES ? amount(value, 'bytes') :
 		kind === MEASURE ? amount(value, unit) : kind === TIME ? amount(value, 'ns') : kind === PERCENT ? percentCell(value) : String(value);
+}
+
+function isText(kind) {
+	return [TEXT, CLASS, OBJECT, PLOT].includes(kind);
 }
 
 /* For Table: sorts by any number. pick(name) and open(id) are what a click on a class or an object does, or null. */
 export function columnsOf(t, pick, open) {
-	const isText = kind => [TEXT, CLASS, OBJECT, PLOT].includes(kind);
 	const { unit } = t.data.source || {}, bins = t.key === 'calls' ? binsOf(t.rows) : null;
 
 	return t.columns.map(([key, head, kind]) => ({
