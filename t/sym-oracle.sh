@@ -175,11 +175,14 @@ compare_lines() {
 	report "$1" "$(grep -c '^[<]' "$tmp/diff")" "$(wc -l < "$tmp/addrs")"
 }
 
-# What follows a dot is the compiler's business: c++filt drops it from Rust's names.
+# What follows a dot is the compiler's business: c++filt drops it from Rust's names. It writes out what
+# std::string and the like stand for.
 compare_names() {
 	{ nm "$1"; nm -D "$1"; } 2>/dev/null | awk '{ sub(/@.*/, "", $NF); print $NF }' |
 		grep -E '^_(R[A-Z]|Z)' | grep -v '[.]' | sort -u > "$tmp/names"
-	c++filt -i < "$tmp/names" > "$tmp/want"
+	c++filt -i < "$tmp/names" | sed -E \
+		's/std::(__cxx11::|__1::)?basic_([a-z_]+)<char, std::(__1::)?char_traits<char>(, std::(__1::)?allocator<char>)? >( (>))?/std::\2\7/g' \
+		> "$tmp/want"
 	"$symq" - demangle < "$tmp/names" > "$tmp/got"
 	diff "$tmp/want" "$tmp/got" > "$tmp/diff"
 	head -${SHOW:-6} "$tmp/diff"
