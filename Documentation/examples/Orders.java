@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * A server that takes orders, with clients of its own, so that it can be tried without any: its threads
  * orders-1 to orders-3 work for as many seconds as the first argument says. The second is its version.
- * Documentation/howto/a-slow-server.adoc asks what is wrong with it.
+ * Documentation/howto/five-questions-to-a-server.adoc asks what is wrong with it.
  */
 public class Orders {
 	static final Map<Integer, Integer> STOCK = new HashMap<>();
