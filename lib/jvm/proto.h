@@ -109,6 +109,8 @@ enum jvm_flags {
 	JVM_DUMP = 1 << 7,
 	/* of jvm_ctl: all garbage is collected when the VM ends, before the last look at objects that live */
 	JVM_LIVE_GC = 1 << 15,
+	/* of jvm_ctl: the interval of JVM_SOURCE_LIVE grows where more objects are chosen than it takes */
+	JVM_LIVE_ADAPTS = 1 << 16,
 	/* of jvm_ctl: threads that are stuck are to be told of */
 	JVM_STUCK = 1 << 8,
 	/* of SETUP and CHANGE: the last descriptor is a file for the VM's log (agent/sources/vmevents.h) */

@@ -384,7 +384,7 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 		.nr_rings = s->nr_rings, .ring_bytes = s->o.ring_bytes,
 		.max_depth = s->o.max_depth, .max_stack = s->o.max_stack_bytes,
 		.flags = flags | (s->o.places ? JVM_PLACES : 0) | (s->o.stuck ? JVM_STUCK : 0) |
-			 (s->o.live_gc ? JVM_LIVE_GC : 0),
+			 (s->o.live_gc ? JVM_LIVE_GC : 0) | (s->o.live_adapts ? JVM_LIVE_ADAPTS : 0),
 		.log_limit = LOG_LIMIT,
 		.memory_hook = memory_hook_of(j),
 	};

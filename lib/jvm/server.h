@@ -153,6 +153,7 @@ struct jvm_server_opts {
 	bool sample;			/* false: names only (tprof, system-wide) */
 	bool places;			/* of compiled code, only the places of samples (record.h) */
 	bool live_gc;			/* collect all garbage when the VM ends: of JVM_SOURCE_LIVE */
+	bool live_adapts;		/* the interval of JVM_SOURCE_LIVE may grow */
 	bool stuck;			/* tell of threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */

@@ -199,6 +199,19 @@ ends_by_itself() {
 	on_one_jdk newest ends_by_itself
 }
 
+interval_of() {
+	"$ARCPROF" record -q -e "$1" --live-gc -o trace java -Xmx64m -cp "$CLASSES" Kept "$2" >out
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --leaks --format json | jq .source.interval
+}
+
+@test "live: an interval that nobody has asked for grows while many objects are sampled" {
+	use_any_jdk
+	[ "$(interval_of live return)" = 32768 ]
+	[ "$(interval_of live churn)" -gt 32768 ]
+	[ "$(interval_of live=32k churn)" = 32768 ]
+}
+
 # Its collector has stopped when the VM ends, and must not be waited for.
 collects_no_more() {
 	local said

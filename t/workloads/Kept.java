@@ -1,5 +1,5 @@
 // Keeps 2000 arrays, of each of which a test knows; argument: how it ends (return, exit, wait; drop:
-// it returns, and keeps nothing any more after 100 ms).
+// it returns, and keeps nothing any more after 100 ms; churn: it returns, having wasted for two seconds first).
 // With -Dasked it begins when it is told to, on its input.
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,10 @@ public class Kept {
 			System.out.println("ready");
 			System.in.read();
 		}
-		waste();
+		long until = System.nanoTime() + 2_000_000_000L;
+		do
+			waste();
+		while (args[0].equals("churn") && System.nanoTime() < until);
 		keep();
 		System.out.println("kept " + N);
 		if (args[0].equals("drop")) {

@@ -5,7 +5,8 @@
  * Each has a weak reference, which the collector clears. After collections a thread of ours looks at all of
  * them, beside the program, and tells of those that were cleared. When there are too many, the interval is
  * doubled and each stays with the probability that it would have been sampled with: what the others stand
- * for is not missing then, as those that stay weigh more.
+ * for is not missing then, as those that stay weigh more. An interval that nobody has asked for begins short
+ * and grows in the same way, as long as more objects are chosen than it takes to see what grows.
  *
  * The table has one that shortens it, our thread; others append, with the lock. So all but what was
  * appended meanwhile is looked at without the lock.
@@ -25,6 +26,8 @@ enum {
 	MAX_TRACKED = 1 << 20,
 	MANY_TRACKED = MAX_TRACKED / 4 * 3,	/* the interval is doubled */
 	FIRST_INTERVAL = 64,			/* bytes, after 0 */
+	MOST_A_SECOND = 1000,			/* of an interval that adapts, until it is: */
+	LONGEST_ADAPTED = 512 << 10,		/* bytes */
 	ID_BYTES = 4096 - 64,			/* numbers in one record */
 	REST_FACTOR = 20,			/* times what a sweep took of a CPU, until the next */
 	WAIT_MS = 500, END_MS = 10000, ROSTER_MS = 60000,
@@ -54,6 +57,10 @@ static uint64_t pause_ns[PAUSES_KEPT];	/* when each ended, the number nr_pauses 
 static uint64_t young_ns;		/* of jvm_swept, as of the last sweep */
 static bool has_collected;		/* all garbage, since then: both times are of that */
 static bool running, stop;		/* our thread */
+static struct {				/* when the interval was last looked at, if it adapts */
+	uint64_t time_ns;
+	uint32_t number;		/* of the last object that was chosen */
+} rated;
 
 /* What our thread is asked for; by one at a time, as the VM loads one agent at a time. */
 static struct {
@@ -412,6 +419,22 @@ static void thin(JNIEnv *env, struct numbers *gone)
 	tell_swept(load_acquire(&nr_pauses), began_ns);
 }
 
+/* How often to double the interval, by the objects that were chosen in a second or more. */
+static uint32_t doublings(void)
+{
+	uint64_t now = load_relaxed(&interval), ns = sys_now() - rated.time_ns, a_second;
+	uint32_t chosen = load_relaxed(&next_number), times = 0;
+
+	if (!(ring_ctl()->flags & JVM_LIVE_ADAPTS) || ns < 1000000000)
+		return 0;
+	a_second = (chosen - rated.number) * 1000000000ull / ns;
+	rated.time_ns += ns;
+	rated.number = chosen;
+	for (; a_second > MOST_A_SECOND && now < LONGEST_ADAPTED; a_second /= 2, now *= 2)
+		times++;
+	return times;
+}
+
 /* ---- collections that are asked for ---- */
 
 /*
@@ -512,7 +535,7 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	static struct numbers gone;
 	const int tid = sys_tid();
-	uint32_t seen, swept = 0, pauses;
+	uint32_t seen, swept = 0, pauses, more;
 	bool twice = true;
 	uint64_t began_ns;	/* of its CPU time: a pause or a busy machine may stop it for seconds */
 
@@ -525,6 +548,8 @@ static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 			swept = pauses;
 			sweep(env, &gone);
 		}
+		for (more = doublings(); more; more--)
+			thin(env, &gone);
 		while (locked_nr() >= MANY_TRACKED && load_relaxed(&interval) <= INT32_MAX / 2)
 			thin(env, &gone);
 		serve_roster(env);
@@ -582,6 +607,8 @@ bool live_on(uint64_t bytes)
 	young_ns = whole_ns = 0;
 	has_collected = false;
 	pause_ns[0] = sys_now();
+	rated.time_ns = pause_ns[0];
+	rated.number = next_number;
 	store_release(&stop, false);
 	accepts = true;
 	return true;

@@ -22,7 +22,7 @@ static const struct source_kind kinds[] = {
 	{ "alloc", "bytes", "objects", NULL, { NULL }, NULL, SOURCE_BYTES, 512 << 10, JVM_SOURCE_ALLOC,
 	  "Java objects allocated, by class: a sample every <bytes>, on average" },
 	{ "live", "bytes", "live-objects", NULL, { "survived", "freed", "live-unknown" }, NULL, SOURCE_BYTES,
-	  512 << 10, JVM_SOURCE_LIVE,
+	  32 << 10, JVM_SOURCE_LIVE,
 	  "sampled Java objects that are still live at the end, by class and where they were allocated" },
 	{ "lifetime", "ns", "died", NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_NR_SOURCES,
 	  "with live: how long those objects lived that died, by class and where they were allocated" },
@@ -99,7 +99,8 @@ int source_parse(const char *text, struct source_conf *s, struct err *e)
 	const char *arg = text + strlen(k->name);
 	int r = 0;
 
-	*s = (struct source_conf){ k, k->interval };
+	*s = (struct source_conf){ .kind = k, .interval = k->interval };
+	s->is_usual = !*arg;
 	if (!*arg++ && k->arg != SOURCE_FOLLOWS)
 		return 0;
 	if (k->arg == SOURCE_FOLLOWS)
@@ -258,6 +259,7 @@ static void ask(const struct collect *c, struct jvm_server_opts *o)
 			o->lock_filter = c->o->lock_exact;
 			o->lock_cpu = c->o->lock_cpu;
 		}
+		o->live_adapts |= s->kind->jvm == JVM_SOURCE_LIVE && s->is_usual;
 		if (s->kind->jvm == JVM_SOURCE_THROW)
 			o->may_tell |= JVM_TELL_EXCEPTION;
 	}

@@ -55,6 +55,7 @@ struct source_kind {
 struct source_conf {
 	const struct source_kind *kind;
 	uint64_t interval;
+	bool is_usual;			/* nobody has asked for it */
 };
 
 /* NULL after the last. */
