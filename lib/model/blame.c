@@ -39,7 +39,7 @@ static bool allocates(const struct names *x, uint32_t consumer)
 	static const char *const modules[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "ld-linux",
 					       "libjemalloc.so", "libtcmalloc", "libmimalloc.so" };
 	static const char *const functions[] = {
-		"operator new", "std::", "__gnu_cxx::",
+		"operator new",
 		/* HotSpot */
 		"os::", "AllocateHeap(", "ReallocateHeap(", "AnyObj::", "CHeapObj", "ArrayAllocator<",
 		"Arena::", "Chunk::", "ChunkPool::", "ResourceObj::", "resource_allocate_bytes(",
@@ -48,7 +48,8 @@ static bool allocates(const struct names *x, uint32_t consumer)
 	const struct consumer *c = &x->m->consumers.items[consumer];
 
 	return begins_with(model_str(x->m, c->module), modules, ARRAY_SIZE(modules)) ||
-	       begins_with(model_str(x->m, c->name), functions, ARRAY_SIZE(functions));
+	       begins_with(model_str(x->m, c->name), functions, ARRAY_SIZE(functions)) ||
+	       role_is_cxx_library(model_str(x->m, c->name));
 }
 
 /* What is found from the inside out. */

@@ -66,12 +66,15 @@ bool role_is_entry(const struct model *m, uint32_t consumer)
 		"java.util.concurrent.Executors$RunnableAdapter.call",
 		"java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask.run", NULL
 	};
+	static const char *const cxx[] = { "std::thread::_", "std::__invoke", "__invoke", "_M_invoke<",
+					   NULL };
 	const struct consumer *c = &m->consumers.items[consumer];
 	const char *name = model_str(m, c->name);
 
 	if (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_ANY)
 		return is_named(name, java) || (c->kind == CONSUMER_ANY && is_named(name, native));
-	return kind_is(c->kind, KIND_NATIVE | KIND_JVM) && is_named(name, native);
+	return kind_is(c->kind, KIND_NATIVE | KIND_JVM) &&
+	       (is_named(name, native) || begins_with(role_qualified_name(name), cxx));
 }
 
 static bool is_listed(const struct model *m, const struct opt_list *patterns, const struct consumer *c)
@@ -88,11 +91,7 @@ static bool is_program(const char *module)
 	return *module && *module != '[' && !strstr(slash ? slash : module, ".so");
 }
 
-/*
- * Where the qualified name begins in what a demangler wrote: behind the return type, which only functions of
- * templates have. "bool std::operator< <char>(...)" is std::operator<.
- */
-static const char *qualified_name(const char *name)
+const char *role_qualified_name(const char *name)
 {
 	const char *begin = name, *at;
 	int depth = 0;
@@ -112,17 +111,17 @@ static const char *qualified_name(const char *name)
 	return begin;
 }
 
-/* Templates of the C++ library are in the program that uses them, and are not its own. */
-static bool is_cxx_library(const char *name)
+/*
+ * Templates of the C++ library are in the program that uses them, and are not its own. Where they are inlined
+ * with a lambda, debug information has no namespace of them: "__invoke<main()::<lambda()> >".
+ */
+bool role_is_cxx_library(const char *name)
 {
-	static const char *const spaces[] = { "std::", "__gnu_cxx::", "__cxxabiv1::" };
-	size_t i;
+	static const char *const begins[] = { "std::", "__gnu_cxx::", "__cxxabiv1::", "__gthread_", "_M_", "_S_",
+					      NULL };
 
-	name = qualified_name(name);
-	for (i = 0; i < ARRAY_SIZE(spaces); i++)
-		if (!strncmp(name, spaces[i], strlen(spaces[i])))
-			return true;
-	return false;
+	name = role_qualified_name(name);
+	return begins_with(name, begins) || (!strncmp(name, "__", 2) && strchr(name, '<'));
 }
 
 void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine)
@@ -139,10 +138,10 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
 			mine[i] = is_listed(m, patterns, c);
 		else if (kind_is(c->kind, KIND_JAVA) || (c->kind == CONSUMER_ANY && !c->module))
 			mine[i] = !role_is_platform(model_str(m, c->name)) &&
-				  (c->kind != CONSUMER_ANY || !is_cxx_library(model_str(m, c->name)));
+				  (c->kind != CONSUMER_ANY || !role_is_cxx_library(model_str(m, c->name)));
 		else
 			mine[i] = kind_is(c->kind, KIND_NATIVE) && is_program(model_str(m, c->module)) &&
-				  !role_is_entry(m, i) && !is_cxx_library(model_str(m, c->name));
+				  !role_is_entry(m, i) && !role_is_cxx_library(model_str(m, c->name));
 	}
 }
 

@@ -19,6 +19,11 @@ static inline bool role_is_code(uint32_t kind)
 
 /* Check whether a method is of the JDK, or of the library or the runtime of another language of the JVM. */
 bool role_is_platform(const char *method);
+/*
+ * Where the qualified name begins in what a demangler wrote: behind the return type, which only functions of
+ * templates have. "bool std::operator< <char>(...)" is std::operator<.
+ */
+const char *role_qualified_name(const char *name);
 /* Check whether a function, by its demangled name, is of the C++ library, such as a template of std. */
 bool role_is_cxx_library(const char *name);
 /* Check whether a function only leads from a thread's start to what the thread is for: Thread.run. */

@@ -19,6 +19,7 @@
 enum {			/* rows */
 	NR_MINE = 8,
 	NR_ALL = 5,
+	NAME_LONG = 50,		/* characters, of what has half a line of 80 or less */
 };
 
 void summary_mark_own(const struct model *m, const struct flow *f, bool *own_work)
@@ -146,12 +147,31 @@ double summary_percent(uint64_t part, uint64_t whole)
 	return whole ? 100. * (double)part / (double)whole : 0;
 }
 
+/* In text, what is long of C++ is shown as in stacks. */
+static void shorten(const struct summary *s, struct buf *name)
+{
+	struct buf part = BUF_INIT;
+
+	if (!sheet_is_text(&s->sheet) || name->len <= NAME_LONG)
+		return;
+	summary_put_short_native(name->data, &part);
+	if (part.len) {
+		buf_reset(name);
+		buf_str(name, part.data);
+	}
+	buf_release(&part);
+}
+
 const char *summary_name(struct summary *s, uint32_t consumer)
 {
 	buf_reset(&s->name);
 	if (consumer)
 		view_name(s->v, consumer, &s->name);
-	else if (s->v->m->flow.n_means == FLOW_CALLS)
+	if (consumer && kind_is(s->v->m->consumers.items[consumer].kind, KIND_NATIVE))
+		shorten(s, &s->name);
+	if (consumer)
+		return s->name.data;
+	if (s->v->m->flow.n_means == FLOW_CALLS)
 		buf_str(&s->name, "[outside of the calls]");
 	else
 		buf_str(&s->name, "[no function]");

@@ -72,6 +72,8 @@ struct cell summary_amount(struct summary *s, unsigned int metric, uint64_t n);
 const char *summary_name(struct summary *s, uint32_t consumer);
 /* Of the whole; 0 of nothing. */
 double summary_percent(uint64_t part, uint64_t whole);
+/* A native function's name without parameters and arguments of templates: "ns::f<>". */
+void summary_put_short_native(const char *name, struct buf *b);
 /* Set own_work[node] at and below what arcprof did in the program, of a tree of these consumers. */
 void summary_mark_own(const struct model *m, const struct flow *f, bool *own_work);
 

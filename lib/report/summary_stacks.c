@@ -38,7 +38,69 @@ static void merge_stacks(const struct summary *s, struct flow *out)
 	free(to);
 }
 
-/* "pkg.Class.method(int)" -> "Class.method", "ns::f(T<int>)" -> "ns::f", "C$$Lambda+0x1a.f" -> "C$$Lambda.f". */
+/* Behind the bracket that closes the one here, or at the end. */
+static const char *behind(const char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		depth += !!strchr("<({", *at);
+		depth -= !!strchr(">)}", *at) && !(*at == '>' && at[-1] == '-');
+		if (!depth)
+			return at + 1;
+	}
+	return at;
+}
+
+/* An operator's name, whose own signs are no brackets; 0: there is none here. */
+static size_t operator_len(const char *begin, const char *at)
+{
+	static const char word[] = "operator";
+	size_t len = strlen(word);
+
+	if ((at != begin && at[-1] != ':') || strncmp(at, word, len))
+		return 0;
+	return len + (!strncmp(at + len, "()", 2) ? 2 : strspn(at + len, "<>=!+-*/%^&|~[],"));
+}
+
+/*
+ * "bool ns::f<int>(int) const" -> "ns::f<>", "f(int)::{lambda(int)#1}::operator()(int)" ->
+ * "f::{lambda}::operator()", "main.(*T).f" as it is.
+ */
+void summary_put_short_native(const char *name, struct buf *b)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	const char *begin = role_qualified_name(name), *at = begin, *next;
+	size_t len;
+
+	while (*at) {
+		next = at + 1;
+		len = operator_len(begin, at);
+		if (len) {
+			next = at + len;
+		} else if (*at == '(' && !strncmp(at, unnamed, strlen(unnamed))) {
+			next = at + strlen(unnamed);
+		} else if (*at == '(') {
+			next = behind(at);
+			if (*next != '.' && strncmp(next, "::", 2))
+				return;
+			len = *next == ':' ? 0 : next - at;
+			buf_add(b, at, len);
+			at = next;
+			continue;
+		} else if (*at == '{' || (*at == '<' && at != begin)) {
+			next = behind(at);
+			buf_add(b, at, *at == '{' ? strcspn(at, "(<}") : 1);
+			at = next - (next > at + 1);
+		} else if (*at == '<') {
+			next = behind(at);
+		}
+		buf_add(b, at, next - at);
+		at = next;
+	}
+}
+
+/* "pkg.Class.method(int)" -> "Class.method", "C$$Lambda+0x1a.f" -> "C$$Lambda.f". */
 static void put_short(const struct summary *s, uint32_t consumer, struct buf *b)
 {
 	const struct consumer *c = &s->v->m->consumers.items[consumer];
@@ -48,6 +110,12 @@ static void put_short(const struct summary *s, uint32_t consumer, struct buf *b)
 	const char *number;
 	int dots = 0;
 
+	if (kind_is(c->kind, KIND_NATIVE) && *name != '[') {
+		summary_put_short_native(name, &part);
+		quote_add(b, part.len ? part.data : name);
+		buf_release(&part);
+		return;
+	}
 	for (dot = name + len; kind_is(c->kind, KIND_JAVA) && dot > name; dot--)
 		if (dot[-1] == '.' && ++dots == 2) {
 			from = dot;

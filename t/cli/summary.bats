@@ -65,6 +65,27 @@ EOT
 		"std::vector<int> (anonymous namespace)::take<int>(int)": [3, 3], "std::vector<int> my::give<std::less<int> >(int)": [0, 2]}' <<<"$output"
 }
 
+@test "summary: in stacks names of C++ are without parameters, arguments of templates, and ways into threads" {
+	tr '|' '\t' >tree <<-'END'
+		# levels
+		# n samples
+		# metric cpu-clock ns
+		0|0|0|app|process
+		1|0|0|app|thread
+		2|0|0|std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run()|native|/bin/app
+		3|0|0|__invoke<main()::<lambda()> >|native-inlined|/bin/app
+		4|0|0|main::{lambda(int)#1}::operator()(int) const|native|/bin/app
+		5|0|0|f(int)::{lambda()#2}::operator()() const|native|/bin/app
+		6|0|0|std::vector<int> (anonymous namespace)::Index<int>::add(int)|native|/bin/app
+		7|0|0|bool std::operator< <char>(std::string const&, std::string const&)|native|/bin/app
+		8|9|9|__gthread_mutex_lock|native-inlined|/bin/app
+	END
+	printed report --summary --tree tree --format json
+	jq -e '.mine | length == 1 and .[0].mine == 9 and (.[0].name | test("Index"))' <<<"$output"
+	printed report --summary --tree tree
+	[ "$(sed -n '/^Hottest stacks/,$p' <<<"$output" | sed -n '2,$p' | tr -s ' \n' ' ')" = " 100.0 9 ns __gthread_mutex_lock < std::operator< <> < (anonymous namespace)::Index<>::add < f::{lambda}::operator() < main::{lambda}::operator() What stands out there are 9 samples only: small shares are chance " ]
+}
+
 @test "summary: it is the default on a terminal, and what was piped stays" {
 	skip_unless_terminal
 	arcprof report --xarc -i "$TOP/t/data/mixed/trace" >xarc
