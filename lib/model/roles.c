@@ -179,6 +179,26 @@ static bool waits_for_work(const struct model *m, const struct consumer *c)
 	return is_named(name, kind_is(c->kind, KIND_JAVA) ? java : native);
 }
 
+/*
+ * Check whether a method only waits until other threads have done what they do. The first thread of a program
+ * that calls one waits for its workers, whose time is theirs: of other threads it is a wait inside work.
+ */
+static bool waits_for_workers(const struct model *m, const struct consumer *c)
+{
+	static const char *const java[] = {
+		"java.util.concurrent.FutureTask.get", "java.util.concurrent.CompletableFuture.get",
+		"java.util.concurrent.CompletableFuture.join", "java.util.concurrent.CountDownLatch.await",
+		"java.util.concurrent.AbstractExecutorService.invokeAll",
+		"java.util.concurrent.ThreadPoolExecutor.awaitTermination",
+		"java.util.concurrent.ForkJoinPool.awaitTermination",
+		"java.util.concurrent.ThreadPerTaskExecutor.awaitTermination",
+		"java.util.concurrent.ThreadPerTaskExecutor.close",
+		"java.util.concurrent.ExecutorService.close", NULL
+	};
+
+	return kind_is(c->kind, KIND_JAVA) && is_named(model_str(m, c->name), java);
+}
+
 /* The same of a thread, whose functions need not have names: those of the JVM's own. */
 static bool serves(const char *thread)
 {
@@ -205,8 +225,15 @@ static bool is_idle_reason(const char *reason)
 	return begins_with(reason, reasons);
 }
 
-/* Say of each consumer whether threads that wait below it have nothing to do, and whether it is a wait. */
-static void judge(const struct model *m, bool *serving, bool *waiting)
+struct judged {			/* [consumer] */
+	bool *serving;		/* threads that wait below it have nothing to do */
+	bool *joining;		/* nor has the first thread, where the program calls it */
+	bool *first;		/* it is the first thread of a Java program */
+	bool *waiting;
+	bool *mine;
+};
+
+static void judge(const struct model *m, struct judged *x)
 {
 	size_t i;
 
@@ -214,35 +241,41 @@ static void judge(const struct model *m, bool *serving, bool *waiting)
 		const struct consumer *c = &m->consumers.items[i];
 		const char *name = model_str(m, c->name);
 
-		if (c->kind == CONSUMER_THREAD)
-			serving[i] = serves(name);
-		else if (kind_is(c->kind, KIND_CODE))
-			serving[i] = waits_for_work(m, c);
-		else if (consumer_is_wait(m, i)) {
-			waiting[i] = true;
-			serving[i] = is_idle_reason(name);
+		if (c->kind == CONSUMER_THREAD) {
+			x->serving[i] = serves(name);
+			x->first[i] = !strcmp(name, "main");
+		} else if (kind_is(c->kind, KIND_CODE)) {
+			x->serving[i] = waits_for_work(m, c);
+			x->joining[i] = waits_for_workers(m, c);
+		} else if (consumer_is_wait(m, i)) {
+			x->waiting[i] = true;
+			x->serving[i] = is_idle_reason(name);
 		}
 	}
+	roles_mark_mine(m, NULL, x->mine);
 }
 
 void roles_mark_idle(const struct model *m, bool *idle)
 {
 	const struct flow *f = &m->flow;
-	bool *serving = xcalloc(m->consumers.nr_items, sizeof(*serving));
-	bool *waiting = xcalloc(m->consumers.nr_items, sizeof(*waiting));
+	size_t nr = m->consumers.nr_items, i;
+	bool *all = xcalloc(5 * nr, sizeof(*all));
+	struct judged x = { all, all + nr, all + 2 * nr, all + 3 * nr, all + 4 * nr };
 	bool *below = xcalloc(f->nr_nodes, sizeof(*below));
-	size_t i;
+	bool *first = xcalloc(f->nr_nodes, sizeof(*first));
 
-	judge(m, serving, waiting);
+	judge(m, &x);
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint32_t up = f->nodes[i].parent, c = f->nodes[i].consumer;
 
-		below[i] = below[up] || serving[c];
-		idle[i] = idle[up] || (waiting[c] && below[i]);
+		first[i] = first[up] || x.first[c];
+		below[i] = below[up] || x.serving[c] ||
+			   (x.joining[c] && first[up] && x.mine[f->nodes[up].consumer]);
+		idle[i] = idle[up] || (x.waiting[c] && below[i]);
 	}
-	free(serving);
-	free(waiting);
+	free(all);
 	free(below);
+	free(first);
 }
 
 unsigned int roles_of(const struct model *m, uint32_t consumer, const bool *mine)

@@ -38,7 +38,8 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
 
 /*
  * Set idle[node] for waits of the source "wall", and what is below them, in which a thread waits for work: in
- * the queue of its pool, in a selector, as a helper of the JVM.
+ * the queue of its pool, in a selector, as a helper of the JVM; or for the end of other threads, as the first
+ * thread of a program does until its workers are done.
  */
 void roles_mark_idle(const struct model *m, bool *idle);
 

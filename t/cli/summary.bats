@@ -142,6 +142,40 @@ EOT
 		<<<"$output"
 }
 
+# A first thread that waits for its workers, for the answer of a server, and for files.
+waits() {
+	printf '# levels\n# n samples\n# metric wall ns\n'
+	tr '|' '\t' <<'EOT'
+0|0|0|java|process
+1|0|0|main|thread
+2|0|0|Shop.main|java
+3|0|0|java.util.concurrent.FutureTask.get|java
+4|8|8000000000|[park: java.util.concurrent.FutureTask]|reason
+3|0|0|jdk.internal.net.http.HttpClientImpl.send|java
+4|0|0|java.util.concurrent.CompletableFuture.get|java
+5|1|100000000|[park: java.util.concurrent.CompletableFuture$Signaller]|reason
+3|0|0|Shop.load|java
+4|0|0|java.io.FileInputStream.read|java
+5|0|0|vfs_read|kernel
+6|0|0|[read: file]|reason
+7|2|2000000000|/srv/catalog|file
+7|1|1000000000|/srv/prices|file
+1|0|0|http-1|thread
+2|0|0|Shop.serve|java
+3|0|0|java.util.concurrent.FutureTask.get|java
+4|1|500000000|[park: java.util.concurrent.FutureTask]|reason
+EOT
+}
+
+@test "summary: a first thread that waits for its workers is idle, any other is not" {
+	waits >tree
+	printed report --summary --tree tree --format json
+	jq -e '.idle == {"wait": 8e9, "threads": 1}' <<<"$output"
+	jq -e '[.waits[] | [.wait, .reason, .name]] == [[3e9, "[read: file]", "Shop.load"],
+		[5e8, "[park: java.util.concurrent.FutureTask]", "Shop.serve"],
+		[1e8, "[park: java.util.concurrent.CompletableFuture$Signaller]", "Shop.main"]]' <<<"$output"
+}
+
 @test "summary: of a program that hardly computes it says that its waits were not recorded" {
 	skip_unless_perf
 	arcprof record -q -F 2000 -o trace -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 0.3' 2>err
