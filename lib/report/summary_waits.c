@@ -5,21 +5,55 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quote.h"
+#include "model/holders.h"
 #include "model/locks.h"
+#include "model/roles.h"
 #include "report/summary.h"
 
 enum {			/* rows */
 	NR_WAITS = 6,
+	INDENT = 22,		/* of what is below a row, as paths and functions are long */
+	WIDTH_REASON = 24, WIDTH_LOCK = 40,
 	NR_LOCKS = 3,
 	NR_OBJECTS = 5,
 };
 
+/*
+ * A name with a class in it; in text, where it is longer than its column, without the package, and for the
+ * JDK's locks without the class that they are made of, which no program names:
+ * "[park: java.util.concurrent.locks.ReentrantLock$FairSync]" is "[park: ReentrantLock]".
+ */
+static const char *fit(const struct summary *s, const char *name, size_t width, struct buf *b)
+{
+	static const char made_of[] = "Sync", condition[] = "$ConditionObject";
+	const char *colon = strstr(name, ": "), *class = colon ? colon + 2 : name;
+	const char *end = class + strcspn(class, "]@"), *dot = memrchr(class, '.', end - class), *inner;
+
+	if (!sheet_is_text(&s->sheet) || strlen(name) <= width || !dot)
+		return name;
+	inner = memchr(dot, '$', end - dot);
+	buf_reset(b);
+	buf_add(b, name, class - name);
+	if (inner && !strncmp(inner, condition, strlen(condition))) {
+		buf_str(b, inner + 1);
+	} else if (inner && end - inner > (ptrdiff_t)strlen(made_of) &&
+		   !strncmp(end - strlen(made_of), made_of, strlen(made_of))) {
+		buf_add(b, dot + 1, inner - dot - 1);
+		buf_str(b, end);
+	} else {
+		buf_str(b, dot + 1);
+	}
+	return b->data;
+}
+
 /* ---- waits ---- */
 
-static void add_waits(const struct summary *s, struct summary_rows *r, uint64_t *whole, uint64_t *idle)
+/* Add up waits by function and reason. Set wait[node] to the reason that it is, or is below. */
+static void add_waits(const struct summary *s, struct summary_rows *r, uint32_t *wait, uint64_t *whole,
+		      uint64_t *idle)
 {
 	const struct flow *f = &s->v->m->flow;
-	uint32_t *wait = xcalloc(f->nr_nodes, sizeof(*wait));
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
@@ -34,7 +68,38 @@ static void add_waits(const struct summary *s, struct summary_rows *r, uint64_t 
 		if (!s->idle[i])
 			flow_sum(&summary_row_of(r, summary_where(s, i), wait[i])->self, n);
 	}
-	free(wait);
+}
+
+/* The files and sockets that the waits of a row were for, the one with most time first. */
+static void find_files(const struct summary *s, const struct summary_row *x, const uint32_t *wait,
+		       struct summary_rows *files)
+{
+	const struct flow *f = &s->v->m->flow;
+	size_t i;
+
+	for (i = 1; i < f->nr_nodes; i++) {
+		uint64_t n = flow_base(f, i)[files->metric];
+		uint32_t c = f->nodes[i].consumer;
+
+		if (n && !s->idle[i] && wait[i] == x->what && summary_where(s, i) == x->where &&
+		    s->v->m->consumers.items[c].kind == CONSUMER_WAIT_FILE)
+			flow_sum(&summary_row_of(files, c, 0)->self, n);
+	}
+	summary_sort(files, summary_most_self_first);
+}
+
+/* The name of the first, and how many others there are. */
+static void put_files(struct summary *s, const struct summary_rows *files)
+{
+	struct buf b = BUF_INIT;
+
+	if (!files->nr || !sheet_is_text(&s->sheet))
+		return;
+	quote_add(&b, summary_name(s, files->list[0].where));
+	if (files->nr > 1)
+		buf_fmt(&b, " and %zu more", files->nr - 1);
+	fprintf(s->sheet.out, "%*s%s\n", INDENT, "", b.data);
+	buf_release(&b);
 }
 
 static uint64_t count_idle_threads(const struct summary *s)
@@ -56,7 +121,7 @@ static uint64_t count_idle_threads(const struct summary *s)
 
 static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 {
-	static const char by[] = "with nothing to do: pools, selectors, joins, the JVM's";
+	static const char by[] = "pools, selectors, joins, the JVM's";
 	uint64_t nr = count_idle_threads(s);
 	const char *wait = summary_amount(s, metric, idle).text, *plural = nr == 1 ? "" : "s";
 
@@ -66,26 +131,50 @@ static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 		json_u64(&s->sheet.json, "threads", nr);
 		json_end(&s->sheet.json);
 	} else if (idle) {
-		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s by %" PRIu64 " thread%s %s\n" :
-			"%20s  by %" PRIu64 " thread%s %s\n", wait, nr, plural, by);
+		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s idle in %" PRIu64 " thread%s: %s\n" :
+			"%20s  idle in %" PRIu64 " thread%s: %s\n", wait, nr, plural, by);
 	}
+}
+
+static void put_wait(struct summary *s, const struct summary_row *x, const uint32_t *wait, uint64_t whole,
+		     unsigned int metric)
+{
+	const struct consumers *c = &s->v->m->consumers;
+	struct summary_rows files = { .metric = metric };
+	struct buf room = BUF_INIT;
+	const char *reason = fit(s, consumer_name(c, x->what), WIDTH_REASON, &room);
+
+	find_files(s, x, wait, &files);
+	sheet_row(&s->sheet, NULL, (const struct cell[]){
+		cell_u64(x->self), cell_real(summary_percent(x->self, whole)),
+		summary_amount(s, metric, x->self), cell_text(reason),
+		files.nr ? cell_text(consumer_name(c, files.list[0].where)) : cell_absent,
+		files.nr ? cell_u64(files.nr) : cell_absent, cell_text(summary_name(s, x->where)),
+	});
+	put_files(s, &files);
+	summary_rows_release(&files);
+	buf_release(&room);
 }
 
 void summary_put_waits(struct summary *s, unsigned int metric)
 {
-	static const struct sheet_column columns[] = {
+	const struct sheet_column columns[] = {
 		{ "wait" }, { .head = "%Wait", .width = 7, .decimals = 1, .before = "  " },
 		{ .head = "Wait", .width = 10 },
-		{ "reason", "For", -20, .before = "  " },
+		{ "reason", "For", -WIDTH_REASON, .before = "  " },
+		{ "file", summary_is_markdown(s) ? "Of" : NULL, -2 }, { "files" },
 		{ "name", "In", -2, .cut = true },
 	};
+	uint32_t *wait = xcalloc(s->v->m->flow.nr_nodes, sizeof(*wait));
 	struct summary_rows r = { .metric = metric };
 	uint64_t whole = 0, idle = 0;
 	size_t i;
 
-	add_waits(s, &r, &whole, &idle);
-	if (!r.nr && !idle)	/* exact calls: how long they took says nothing of waits */
+	add_waits(s, &r, wait, &whole, &idle);
+	if (!r.nr && !idle) {	/* exact calls: how long they took says nothing of waits */
+		free(wait);
 		return;
+	}
 	summary_sort(&r, summary_most_self_first);
 	summary_begin(s, "waits", "Waits inside work");
 	if (r.nr)
@@ -95,17 +184,13 @@ void summary_put_waits(struct summary *s, unsigned int metric)
 
 		if (summary_percent(x->self, whole) < SUMMARY_WORTH_PERCENT)
 			break;
-		sheet_row(&s->sheet, NULL, (const struct cell[]){
-			cell_u64(x->self), cell_real(summary_percent(x->self, whole)),
-			summary_amount(s, metric, x->self),
-			cell_text(consumer_name(&s->v->m->consumers, x->what)),
-			cell_text(summary_name(s, x->where)),
-		});
+		put_wait(s, x, wait, whole, metric);
 	}
 	sheet_end_rows(&s->sheet);
 	summary_end(s);
 	put_idle(s, metric, idle);
 	summary_rows_release(&r);
+	free(wait);
 }
 
 static int longest_first(const void *p, const void *q)

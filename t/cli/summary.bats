@@ -176,6 +176,16 @@ EOT
 		[1e8, "[park: java.util.concurrent.CompletableFuture$Signaller]", "Shop.main"]]' <<<"$output"
 }
 
+@test "summary: waits for files have the name of the one with most" {
+	waits >tree
+	printed report --summary --tree tree
+	grep -q '^ \{22\}/srv/catalog and 1 more$' <<<"$output"
+	printed report --summary --tree tree --format json
+	jq -e '[.waits[] | [.file, .files]] == [["/srv/catalog", 2], [null, null], [null, null]]' <<<"$output"
+	printed report --summary --tree tree --format markdown
+	grep -qF '| `[read: file]` | `/srv/catalog` | `Shop.load` |' <<<"$output"
+}
+
 @test "summary: of a program that hardly computes it says that its waits were not recorded" {
 	skip_unless_perf
 	arcprof record -q -F 2000 -o trace -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 0.3' 2>err
