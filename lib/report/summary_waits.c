@@ -200,48 +200,134 @@ static int longest_first(const void *p, const void *q)
 	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->class_name, b->class_name);
 }
 
+/* Add up where those who had a lock were while others waited for it, by site and by lock, counted from 1. */
+static void add_sites(const struct holders *h, struct summary_rows *r)
+{
+	size_t i;
+
+	for (i = 0; i < h->nr_rows; i++) {
+		const struct holder_row *x = &h->rows[i];
+
+		if (x->level == 1 && x->parent && x->site)
+			flow_sum(&summary_row_of(r, x->site, h->rows[x->parent - 1].lock + 1)->self, x->ns);
+	}
+	summary_sort(r, summary_most_self_first);
+}
+
+/* Where a lock was held while others waited for it. */
+struct held {
+	uint32_t site;		/* the consumer of the program's function where it was most; 0: not known */
+	bool by_vm;		/* it is a lock inside of HotSpot */
+};
+
+static struct held held_in(const struct lock_row *x, const struct holders *h,
+			   const struct summary_rows *sites)
+{
+	const struct consumers *c = &h->strings.consumers;
+	struct held held = { 0 };
+	size_t i;
+
+	for (i = 0; i < sites->nr; i++) {
+		const struct lock_row *l = &h->locks[sites->list[i].what - 1].name;
+		uint32_t site = sites->list[i].where;
+
+		if (l->proc != x->proc || l->kind != x->kind || l->identity != x->identity ||
+		    strcmp(l->class_name, x->class_name) != 0)
+			continue;
+		if (!held.site && !role_is_platform(consumer_name(c, site)))
+			held.site = site;
+		held.by_vm |= !!strstr(model_str(&h->strings, c->items[site].module), "libjvm.so");
+	}
+	return held;
+}
+
+static void put_lock(struct summary *s, const struct lock_row *x, const struct holders *h, uint32_t site)
+{
+	const char *function = site ? consumer_name(&h->strings.consumers, site) : NULL;
+	struct buf name = BUF_INIT, owner = BUF_INIT, time = BUF_INIT, room = BUF_INIT;
+
+	locks_put_name(x, &name);
+	locks_put_owner(x, &owner);
+	report_put_duration(&time, x->ns);
+	sheet_row(&s->sheet, NULL, (const struct cell[]){
+		cell_u64(x->ns), cell_u64(x->n), cell_text(time.data),
+		cell_text(fit(s, name.data, WIDTH_LOCK, &room)), cell_text(owner.data),
+		function ? cell_text(function) : cell_absent,
+	});
+	if (function && sheet_is_text(&s->sheet)) {
+		buf_reset(&room);
+		if (h->strings.consumers.items[site].module)	/* a native function */
+			summary_put_short_native(function, &room);
+		buf_reset(&name);
+		fprintf(s->sheet.out, "%*sheld in %s\n", INDENT, "",
+			quote_str(&name, room.len ? room.data : function));
+	}
+	buf_release(&name);
+	buf_release(&owner);
+	buf_release(&time);
+	buf_release(&room);
+}
+
+static void put_of_vm(struct summary *s, uint64_t ns, size_t nr)
+{
+	struct buf time = BUF_INIT;
+
+	if (summary_is_json(s)) {
+		json_object(&s->sheet.json, "vm_locks");
+		json_u64(&s->sheet.json, "wait_ns", ns);
+		json_u64(&s->sheet.json, "locks", nr);
+		json_end(&s->sheet.json);
+	} else if (nr) {
+		report_put_duration(&time, ns);
+		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s for %zu lock%s of the JVM's own\n" :
+			"%20s  for %zu lock%s of the JVM's own\n", time.data, nr, nr == 1 ? "" : "s");
+	}
+	buf_release(&time);
+}
+
 void summary_put_locks(struct summary *s)
 {
-	static const struct sheet_column columns[] = {
+	const struct sheet_column columns[] = {
 		{ "wait_ns" }, { "n", "Waits", 9 }, { .head = "Wait", .width = 10 },
-		{ "name", "Lock", -40, .before = "  " }, { "owner", "Mostly held by", -14 },
+		{ "name", "Lock", -WIDTH_LOCK, .before = "  " }, { "owner", "Mostly held by", -14 },
+		{ "held_in", summary_is_markdown(s) ? "Held in" : NULL, -2 },
 	};
-	struct buf name = BUF_INIT, owner = BUF_INIT, time = BUF_INIT;
+	struct summary_rows sites = { 0 };
 	struct locks_model m;
+	struct holders h;
 	struct err e;
-	size_t i, nr = 0;
+	size_t i, nr = 0, nr_of_vm = 0;
+	uint64_t of_vm_ns = 0;
 
+	if (!holders_read(&h, s->v->trace, &s->v->o->select, &e))
+		add_sites(&h, &sites);
 	if (locks_read(&m, s->v->trace, s->v->o->select.filter, &e) < 0)
 		m.nr_rows = 0;
 	if (m.nr_rows)
 		qsort(m.rows, m.nr_rows, sizeof(*m.rows), longest_first);
 	summary_begin(s, "locks", "Locks that threads waited for longest");
-	if (m.nr_rows)
-		sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
-	for (i = 0; i < m.nr_rows && nr < NR_LOCKS; i++) {
+	for (i = 0; i < m.nr_rows; i++) {
 		const struct lock_row *x = &m.rows[i];
+		struct held held = held_in(x, &h, &sites);
 
 		if (!x->ns || !locks_is_lock(x) || !select_number(&s->v->o->select.pids, x->pid) ||
 		    !select_name(&s->v->o->select.comms, x->process))
 			continue;
-		buf_reset(&name);
-		buf_reset(&owner);
-		buf_reset(&time);
-		locks_put_name(x, &name);
-		locks_put_owner(x, &owner);
-		report_put_duration(&time, x->ns);
-		sheet_row(&s->sheet, NULL, (const struct cell[]){
-			cell_u64(x->ns), cell_u64(x->n), cell_text(time.data), cell_text(name.data),
-			cell_text(owner.data),
-		});
-		nr++;
+		if (held.by_vm) {
+			flow_sum(&of_vm_ns, x->ns);
+			nr_of_vm++;
+		} else if (nr++ < NR_LOCKS) {
+			if (nr == 1)
+				sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
+			put_lock(s, x, &h, held.site);
+		}
 	}
 	sheet_end_rows(&s->sheet);
 	summary_end(s);
+	put_of_vm(s, of_vm_ns, nr_of_vm);
 	locks_model_release(&m);
-	buf_release(&name);
-	buf_release(&owner);
-	buf_release(&time);
+	holders_release(&h);
+	summary_rows_release(&sites);
 }
 
 /* ---- objects ---- */
