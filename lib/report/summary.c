@@ -380,7 +380,9 @@ static void put_blocks(struct summary *s)
 			if (knows_locks(&s->v->o->select))
 				summary_put_locks(s);
 		} else if (summary_is_of_objects(s, m)) {
-			summary_put_objects(s, m);
+			summary_put_allocations(s, m, false);
+		} else if (is_metric(s, m, "native-memory")) {
+			summary_put_allocations(s, m, true);
 		} else if (!timed) {
 			put_time(s, m);
 			sum_code(s, m, &facts);
@@ -457,7 +459,8 @@ static int summary_print(struct view *v, FILE *out, struct err *e)
 }
 
 static const char *const events[] = {
-	"cpu", "cpu-clock", "task-clock", "cycles", "instructions", "wall", "lock", "alloc", NULL
+	"cpu", "cpu-clock", "task-clock", "cycles", "instructions", "wall", "lock", "alloc",
+	"native-memory", NULL
 };
 
 #define O struct summary_opts

@@ -80,9 +80,10 @@ void summary_mark_own(const struct model *m, const struct flow *f, bool *own_wor
 void summary_put_stacks(struct summary *s, unsigned int metric);
 void summary_put_waits(struct summary *s, unsigned int metric);
 void summary_put_locks(struct summary *s);
-/* Check whether the stacks of a metric end in classes of objects; print who allocates most of that. */
+/* Check whether the stacks of a metric end in classes of objects. */
 bool summary_is_of_objects(const struct summary *s, unsigned int metric);
-void summary_put_objects(struct summary *s, unsigned int metric);
+/* Print who allocates most of that; native: stacks end in functions that allocate. */
+void summary_put_allocations(struct summary *s, unsigned int metric, bool is_native);
 
 /* What stands out, and the report that shows more of it. */
 struct summary_note {

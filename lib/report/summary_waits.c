@@ -345,12 +345,12 @@ bool summary_is_of_objects(const struct summary *s, unsigned int metric)
 	return false;
 }
 
-void summary_put_objects(struct summary *s, unsigned int metric)
+void summary_put_allocations(struct summary *s, unsigned int metric, bool is_native)
 {
-	static const struct sheet_column columns[] = {
+	const struct sheet_column columns[] = {
 		{ "allocated" }, { .head = "%Bytes", .width = 7, .decimals = 1, .before = "  " },
-		{ .head = "Bytes", .width = 10 },
-		{ "name", "By", -46, .before = "  " }, { "class", "Class", -5, .cut = true },
+		{ .head = "Bytes", .width = 10 }, { "name", "By", -46, .before = "  " },
+		{ is_native ? "call" : "class", is_native ? "Call" : "Class", -5, .cut = true },
 	};
 	const struct flow *f = &s->v->m->flow;
 	struct summary_rows r = { .metric = metric };
@@ -364,7 +364,8 @@ void summary_put_objects(struct summary *s, unsigned int metric)
 				 n);
 	}
 	summary_sort(&r, summary_most_self_first);
-	summary_begin(s, "allocations", "What allocates most");
+	summary_begin(s, is_native ? "native_allocations" : "allocations",
+		      is_native ? "What allocates most native memory" : "What allocates most");
 	sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
 	for (i = 0; i < MIN(r.nr, (size_t)NR_OBJECTS); i++) {
 		const struct summary_row *x = &r.list[i];

@@ -186,6 +186,25 @@ EOT
 	grep -qF '| `[read: file]` | `/srv/catalog` | `Shop.load` |' <<<"$output"
 }
 
+@test "summary: who allocates native memory is said, by the call" {
+	tr '|' '\t' >tree <<-'END'
+		# levels
+		# n samples
+		# metric native-memory bytes
+		0|0|0|app|process
+		1|0|0|app|thread
+		2|0|0|ns::Index::add(int)|native|/bin/app
+		3|0|0|std::vector<int>::push_back(int const&)|native|/bin/app
+		4|3|3000|operator new(unsigned long)|native|/lib/libstdc++.so.6
+		3|1|1000|malloc|native|/lib/libc.so.6
+	END
+	printed report --summary --tree tree --format json
+	jq -e '[.native_allocations[] | [.allocated, .name, .call]] == [[3000, "ns::Index::add(int)", "operator new(unsigned long)"],
+		[1000, "ns::Index::add(int)", "malloc"]]' <<<"$output"
+	printed report --summary --tree tree
+	grep -q '^ *75.0 *3.00 [kK]i*B  ns::Index::add(int)  *operator new(unsigned long)$' <<<"$output"
+}
+
 @test "summary: of a program that hardly computes it says that its waits were not recorded" {
 	skip_unless_perf
 	arcprof record -q -F 2000 -o trace -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 0.3' 2>err
