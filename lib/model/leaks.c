@@ -12,6 +12,8 @@
 
 enum { NR_PARTS = 16, NR_QUARTERS = 4, QUARTERS_THAT_GROW = 3 };
 
+enum { FEW = 100 };	/* samples: what has few of these, as places that grow do, is not told from chance */
+
 static const double CONFIDENT = .95;
 
 struct leak_object {
@@ -582,6 +584,15 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	if (!r)
 		finish(m, s, start_ns);
 	return r;
+}
+
+enum leaks_lack leaks_lack(const struct leaks *m)
+{
+	if (!m->compared_ns && (m->n || m->unknown > 0))
+		return LEAKS_LACK_COLLECTION;
+	if (m->nr_growing + m->nr_maybe)
+		return m->whole_ns ? LEAKS_LACK_NOTHING : LEAKS_LACK_LOOK;
+	return m->n < FEW && m->interval ? LEAKS_LACK_SAMPLES : LEAKS_LACK_NOTHING;
 }
 
 void leaks_release(struct leaks *m)

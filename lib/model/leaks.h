@@ -91,4 +91,14 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	       const struct leaks_opts *o, struct err *e);
 void leaks_release(struct leaks *m);
 
+/* What keeps it from being known whether anything grows, and how another recording would tell. */
+enum leaks_lack {
+	LEAKS_LACK_NOTHING,
+	LEAKS_LACK_COLLECTION,		/* none has told which objects live: record --live-gc */
+	LEAKS_LACK_LOOK,		/* none has looked at old objects: the same */
+	LEAKS_LACK_SAMPLES,		/* there are few, and nothing is seen to grow: record -e live=16k */
+};
+
+enum leaks_lack leaks_lack(const struct leaks *m);
+
 #endif

@@ -171,7 +171,7 @@ static void print_notes(const struct shown *s, FILE *out)
 	if (m->whole_ns)
 		report_put_duration(&b, m->whole_ns);
 	if (!m->compared_ns)
-		fprintf(out, " n/a: no collection%s has told which objects live\n",
+		fprintf(out, " n/a: no collection%s has told which objects live: record with --live-gc, or for longer\n",
 			m->pauses || !m->n ? "" : " in the time of this trace");
 	else if (!m->whole_ns)
 		fprintf(out, " ?: no collection of old objects was noticed: garbage among them counts as left; "
@@ -186,6 +186,8 @@ static void print_notes(const struct shown *s, FILE *out)
 	}
 	if (names_find_event(&m->names, "native-live") != UINT32_MAX)
 		fprintf(out, " Native memory that is not freed: report --leaks=native\n");
+	if (leaks_lack(m) == LEAKS_LACK_SAMPLES)
+		fprintf(out, " Samples are too few to tell what grows: record more of them (-e live=16k), or for longer\n");
 	if (m->nr_unpaired)
 		fprintf(out, " %" PRIu64 " records of freed objects are missing\n", m->nr_unpaired);
 	buf_release(&b);

@@ -357,27 +357,34 @@ static bool is_metric(const struct summary *s, unsigned int metric, const char *
 	return !strcmp(model_str(s->v->m, s->v->m->metrics[metric].name), name);
 }
 
-/* Their waits are added up over the whole recording, and by processes. */
-static bool knows_locks(const struct selection *select)
+/* Waits for locks are added up over the whole recording, and by processes; leaks by threads, too. */
+static bool is_whole_but_for(const struct selection *select, uint32_t wants)
 {
-	return !selection_has_window(select) && !select->cpus.nr_items &&
-	       !(selection_wants(select) & ~(SELECT_PID | SELECT_COMM));
+	return !selection_has_window(select) && !select->cpus.nr_items && !(selection_wants(select) & ~wants);
 }
 
 static void put_blocks(struct summary *s)
 {
+	const uint32_t of_process = SELECT_PID | SELECT_COMM;
+	const uint32_t of_thread = of_process | SELECT_TID | SELECT_THREAD;
+	const struct selection *select = &s->v->o->select;
 	struct summary_facts facts = { 0 };
 	bool timed = false;
 	unsigned int m;
 
 	for (m = 0; m < s->v->m->nr_shown; m++) {
+		if (is_metric(s, m, "live")) {	/* that nothing was sampled says something, too */
+			if (s->v->trace && is_whole_but_for(select, of_thread))
+				summary_put_leaks(s, &facts);
+			continue;
+		}
 		if (!s->v->total[m])
 			continue;
 		if (is_metric(s, m, "wall")) {
 			summary_put_waits(s, m);
 			sum_runnable(s, m, &facts);
 		} else if (is_metric(s, m, "lock")) {
-			if (knows_locks(&s->v->o->select))
+			if (is_whole_but_for(select, of_process))
 				summary_put_locks(s);
 		} else if (summary_is_of_objects(s, m)) {
 			summary_put_allocations(s, m, false);
@@ -459,7 +466,7 @@ static int summary_print(struct view *v, FILE *out, struct err *e)
 }
 
 static const char *const events[] = {
-	"cpu", "cpu-clock", "task-clock", "cycles", "instructions", "wall", "lock", "alloc",
+	"cpu", "cpu-clock", "task-clock", "cycles", "instructions", "wall", "lock", "alloc", "live",
 	"native-memory", NULL
 };
 

@@ -4,12 +4,14 @@
  *
  *	summary_stacks.c	the hottest stacks
  *	summary_waits.c		what threads wait for, and what they allocate
+ *	summary_leaks.c		what keeps more and more objects
  *	summary_notes.c		what stands out
  */
 #ifndef REPORT_SUMMARY_H
 #define REPORT_SUMMARY_H
 
 #include "base/hash.h"
+#include "model/leaks.h"
 #include "report/report.h"
 
 enum { SUMMARY_WORTH_PERCENT = 1 };	/* what has less is no part of a first answer */
@@ -70,10 +72,10 @@ void summary_end(struct summary *s);
 /* A number with its unit; a function's name. Both are valid until the next call. */
 struct cell summary_amount(struct summary *s, unsigned int metric, uint64_t n);
 const char *summary_name(struct summary *s, uint32_t consumer);
-/* Of the whole; 0 of nothing. */
-double summary_percent(uint64_t part, uint64_t whole);
 /* A native function's name without parameters and arguments of templates: "ns::f<>". */
 void summary_put_short_native(const char *name, struct buf *b);
+/* Of the whole; 0 of nothing. */
+double summary_percent(uint64_t part, uint64_t whole);
 /* Set own_work[node] at and below what arcprof did in the program, of a tree of these consumers. */
 void summary_mark_own(const struct model *m, const struct flow *f, bool *own_work);
 
@@ -102,7 +104,12 @@ struct summary_facts {
 	uint64_t interpreted, compiling;	/* in interpreted methods, in threads of compilers */
 	uint64_t on_cpu_ns, runnable_ns;	/* of the event wall */
 	bool has_java;
+	enum leaks_lack lacks;		/* of the event live, */
+	uint64_t live_n;		/* and so many samples are left */
 };
+
+/* Only of a trace that was read. */
+void summary_put_leaks(struct summary *s, struct summary_facts *facts);
 
 /* Say what stands out of a view, worst first. To be released in any case. */
 void summary_judge(struct summary_notes *n, const struct view *v, const struct summary_facts *f);

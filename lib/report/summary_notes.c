@@ -153,11 +153,24 @@ static void judge_waits(struct summary_notes *n, const struct view *v, const str
 		note(n, "record -e cpu,wall", "it used %.2f CPUs; what its threads waited for was not recorded", cpus);
 }
 
+/* What another recording would tell of objects that stay. */
+static void judge_leaks(struct summary_notes *n, const struct summary_facts *f)
+{
+	if (f->lacks == LEAKS_LACK_COLLECTION)
+		note(n, "record -e live --live-gc", "no collection has told which objects are still there");
+	else if (f->lacks == LEAKS_LACK_LOOK)
+		note(n, "record -e live --live-gc", "what grows may be garbage that no collection has looked at");
+	else if (f->lacks == LEAKS_LACK_SAMPLES)
+		note(n, "record -e live=16k --live-gc",
+		     "samples of live objects are too few (%" PRIu64 ") to tell what grows", f->live_n);
+}
+
 void summary_judge(struct summary_notes *n, const struct view *v, const struct summary_facts *f)
 {
 	judge_completeness(n, v);
 	judge_code(n, f);
 	judge_pauses(n, v);
+	judge_leaks(n, f);
 	judge_waits(n, v, f);
 }
 

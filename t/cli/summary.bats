@@ -186,6 +186,16 @@ EOT
 	grep -qF '| `[read: file]` | `/srv/catalog` | `Shop.load` |' <<<"$output"
 }
 
+@test "summary: why nothing can be said of live objects is said" {
+	use_any_jdk
+	arcprof record -q -e live=16k -o trace -- java -Xmx64m -cp "$CLASSES" Kept return 2>err
+	printed report --summary trace
+	grep -q 'no collection has told which objects are still there: arcprof record -e live --live-gc$' <<<"$output"
+	arcprof record -q -e live=64M --live-gc -o trace -- java -Xmx64m -cp "$CLASSES" Kept return 2>err
+	printed report --summary trace
+	grep -q 'live objects are too few ([0-9]*) to tell what grows: arcprof record -e live=16k --live-gc$' <<<"$output"
+}
+
 @test "summary: who allocates native memory is said, by the call" {
 	tr '|' '\t' >tree <<-'END'
 		# levels

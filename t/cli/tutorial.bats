@@ -21,6 +21,7 @@ said() {
 	cat all
 	said 'arcprof report --summary orders.data' | grep -q 'Orders\.price$'
 	said 'arcprof report --summary orders.data' | grep -q '^ *held in Orders\.reserve$'
+	said 'arcprof report --summary orders.data' | grep -q ' Orders\.remember  *byte\[\]$'
 	said 'arcprof report --xprof --lines' | grep -q 'Orders\.price (Orders\.java:2[0-9])$'
 	said 'arcprof report --xarc' | grep -q 'Self .*Orders\.price$'
 	said 'arcprof report --locks' | grep -q 'orders-[123] .*java\.util\.HashMap@'
