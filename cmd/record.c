@@ -249,6 +249,8 @@ static int check_java(const struct record_opts *o, const struct source_kind *kin
 
 	if (kind->jvm != JVM_NR_SOURCES && o->sampling.no_java)
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --event %s", kind->name);
+	if (kind->jvm == JVM_SOURCE_NOTIFY && !o->sampling.c.lock_exact)
+		return err_set(e, EINVAL, "--event notify requires --lock-exact, which says of which classes");
 	for (i = 0; objects && i < o->calls.metrics.nr_items; i++)
 		if (!strcmp(o->calls.metrics.items[i], "objects"))
 			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event %s, as a JVM tells of objects to one of them", kind->name);

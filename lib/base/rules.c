@@ -32,7 +32,7 @@ static const struct {
 	bool lasts;
 } events[] = {
 	{ "cpu" }, { "calls" }, { "alloc" }, { "live" }, { "lifetime" }, { "wall" }, { "wakers" },
-	{ "lock", NULL, true }, { "throws" }, { "http" }, { "rmi" }, { "grpc" }, { "sql" },
+	{ "lock", NULL, true }, { "throws" }, { "notify" }, { "http" }, { "rmi" }, { "grpc" }, { "sql" },
 	{ "native-memory" }, { "native-live" },
 #define EVENT(kind, name, group, lasts, told, ...) { (name), (group), (told) },
 #define UNRULED(...)

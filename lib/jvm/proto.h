@@ -212,6 +212,8 @@ enum jvm_source {
 	JVM_SOURCE_RMI,		/* the same by RMI */
 	JVM_SOURCE_GRPC,	/* and by gRPC */
 	JVM_SOURCE_SQL,		/* statements of JDBC; value is their length in ns, leaf their text */
+	/* calls of notify() and notifyAll() of locks that are counted; value is 1, leaf the lock's class */
+	JVM_SOURCE_NOTIFY,
 	JVM_NR_SOURCES
 };
 
@@ -246,7 +248,7 @@ struct jvm_ctl {
 	 */
 	char lock_filter[JVM_LOCK_FILTER];
 	uint32_t lock_cpu;	/* with that, not 0: CPU time while they are held is measured */
-	/* samples a second of JVM_SOURCE_ALLOC, and of JVM_SOURCE_THROW (agent/sources/rate.h); 0: any */
+	/* samples a second of JVM_SOURCE_ALLOC, so of _THROW and _NOTIFY (agent/sources/rate.h); 0: any */
 	uint32_t rate;
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
@@ -331,12 +333,28 @@ struct jvm_rec_sample {
 	 * of JVM_SOURCE_MEMORY: as the table of memory.h has it; 0: it has not. Of JVM_SOURCE_LIVE: the
 	 * object's number, never 0 and never the same again. Of JVM_SOURCE_LOCK: whether it is of a
 	 * jvm_native_wait.given_back. Of JVM_SOURCE_ALLOC and JVM_SOURCE_THROW: how often the interval was
-	 * doubled with which it was chosen, at most JVM_MOST_DOUBLED; that of 0 is 1 then
+	 * doubled with which it was chosen, at most JVM_MOST_DOUBLED; that of 0 is 1 then. Of
+	 * JVM_SOURCE_NOTIFY the same and how many threads the call woke (jvm_woken_put())
 	 */
 	uint32_t id;
 };
 
-enum { JVM_MOST_DOUBLED = 24 };
+enum { JVM_MOST_DOUBLED = 24, JVM_DOUBLED_BITS = 8 };
+
+static inline uint32_t jvm_woken_put(uint32_t nr_woken, uint32_t doubled)
+{
+	return nr_woken << JVM_DOUBLED_BITS | doubled;
+}
+
+static inline uint32_t jvm_woken(uint32_t id)
+{
+	return id >> JVM_DOUBLED_BITS;
+}
+
+static inline uint32_t jvm_woken_doubled(uint32_t id)
+{
+	return id & ((1u << JVM_DOUBLED_BITS) - 1);
+}
 
 /* The mean distance with which a sample of such a source was chosen. */
 static inline uint64_t jvm_doubled_interval(uint64_t interval, uint32_t doubled)

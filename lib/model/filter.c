@@ -248,8 +248,8 @@ bool filter_next_part(const struct filter *f, uint32_t thread, uint64_t *from_ns
 
 static bool is_source(const char *name)
 {
-	static const char *const names[] = { "alloc", "live", "lifetime", "wall", "lock", "throws", "http",
-					     "rmi", "grpc", "sql", "native-memory", "native-live" };
+	static const char *const names[] = { "alloc", "live", "lifetime", "wall", "lock", "throws", "notify",
+					     "http", "rmi", "grpc", "sql", "native-memory", "native-live" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names) && strcmp(names[i], name); i++)

@@ -357,16 +357,19 @@ static void put_class(struct buf *b, const char *s, size_t len)
 			buf_putc(b, s[i]);
 }
 
-/* What probes call that the agent puts into classes of libraries. */
-static bool is_own_class(const char *class, size_t len)
+static bool text_is(const char *s, size_t len, const char *what)
 {
-	static const char *const own[] = { "java/lang/ArcCall", "java/lang/ArcSql" };
-	size_t i;
+	return len == strlen(what) && !memcmp(s, what, len);
+}
 
-	for (i = 0; i < ARRAY_SIZE(own); i++)
-		if (strlen(own[i]) == len && !memcmp(own[i], class, len))
-			return true;
-	return false;
+/* What probes call that the agent puts into classes, and takes a sample. */
+static bool is_own_method(const struct rec_method *r)
+{
+	if (text_is(r->class_name, r->class_len, "java/lang/ArcLock"))
+		return text_is(r->name, r->name_len, "notify") || text_is(r->name, r->name_len, "notifyAll") ||
+		       text_is(r->name, r->name_len, "notify0");
+	return text_is(r->class_name, r->class_len, "java/lang/ArcCall") ||
+	       text_is(r->class_name, r->class_len, "java/lang/ArcSql");
 }
 
 static int take_method(void *ctx, const struct rec_method *r)
@@ -389,7 +392,7 @@ static int take_method(void *ctx, const struct rec_method *r)
 	x->methods[*at].text = strtab_add(&x->m->consumers.names, x->name.data, x->name.len);
 	x->methods[*at].sig = strtab_add(&x->m->consumers.names, r->sig, r->sig_len);
 	x->methods[*at].source = arena_strndup(&x->text, r->source, r->source_len);
-	x->methods[*at].own = is_own_class(r->class_name, r->class_len);
+	x->methods[*at].own = is_own_method(r);
 	return 0;
 }
 

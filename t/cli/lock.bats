@@ -432,6 +432,26 @@ notifies() {
 	each_jdk notifies
 }
 
+# Three calls, each from a place of its own: one wakes one, one wakes two, and one nobody.
+notifies_by_stack() {
+	"$ARCPROF" record -q --lock-exact='LockCounts' -e notify -o trace java -cp "$CLASSES" LockCounts notify
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	for metric in notify notified; do
+		"$ARCPROF" report -q -i trace --metric $metric --format folded | sed 's/lambda\$notifies\$/lambda/' |
+			sed -E 's/^.*;(LockCounts[^;]*;LockCounts\$Notified .*)$/\1/' | sort >$metric
+	done
+	tail notify notified
+	[ "$(sed -E 's/lambda[0-9]+/lambda/' notify | paste -sd,)" = 'LockCounts.lambda;LockCounts$Notified 1,LockCounts.lambda;LockCounts$Notified 1,LockCounts.notifies;LockCounts$Notified 1' ]
+	[ "$(sed -E 's/lambda[0-9]+/lambda/' notified | sort | paste -sd,)" = 'LockCounts.lambda;LockCounts$Notified 1,LockCounts.lambda;LockCounts$Notified 2' ]
+}
+
+@test "lock: where threads notify others is known, and how many that wakes" {
+	each_jdk notifies_by_stack
+	run_arcprof record -e notify -o trace -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--event notify requires --lock-exact"* ]]
+}
+
 reads() {
 	"$ARCPROF" record -q --lock-exact='*.ReentrantReadWriteLock' -o trace java -cp "$CLASSES" LockCounts reads 1000
 	"$ARCPROF" report -i trace --locks --format json >table

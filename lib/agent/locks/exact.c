@@ -509,13 +509,13 @@ static void JNICALL on_exit(JNIEnv *env, jclass cls, jobject o, jint object_hash
 		end_hold(env, l, now);
 }
 
-static bool notify_waiters(const struct class *c, const struct lock *l, bool all)
+static uint32_t notify_waiters(const struct class *c, const struct lock *l, bool all)
 {
 	struct owner me;
 	uint32_t nr;
 
 	if (!l->nr_waiting || !sample_begin())
-		return false;
+		return 0;
 	me = lock_self();
 	nr = pending_notify((uint32_t)c->key, (uint32_t)l->key, all, &me);
 	sample_end();
@@ -527,13 +527,16 @@ static void JNICALL on_notify(JNIEnv *env, jclass cls, jobject o, jint object_ha
 	const struct class *c = selected(env, o, class_hash);
 	struct lock *l = c ? held_lock(env, o, object_hash, class_hash) : NULL;
 	uint64_t *calls;
+	uint32_t nr;
 
 	if (!l)
 		return;
 	calls = all ? &l->notify_all : &l->notify;
 	store_relaxed(calls, *calls + 1);
-	if (!notify_waiters(c, l, all))
+	nr = notify_waiters(c, l, all);
+	if (!nr)
 		store_relaxed(&l->idle, l->idle + 1);
+	notify_called((uint32_t)c->key, nr);
 }
 
 void exact_wait(JNIEnv *env, jobject object)

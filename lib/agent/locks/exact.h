@@ -26,6 +26,9 @@ void exact_wait(JNIEnv *env, jobject object);
 /* Tells what was counted since the last time, at most once a second unless now is set; in sample_begin(). */
 void exact_tell(bool now);
 
+/* notify.c: the calling thread notifies so many who wait for a monitor of the class with that leaf. */
+void notify_called(uint32_t leaf, uint32_t nr_woken);
+
 /* exact_helper.c: the class of the probes, with these natives; a global reference, NULL: it was refused. */
 struct exact_natives {
 	void *enter, *exit, *waited, *owns, *state, *notify;

@@ -44,7 +44,8 @@ bool part_stays(void);
  * All parts, in the order in which they begin; they end in the opposite one. Objects that live on come before
  * all that are allocated, as the VM is asked for both at once.
  */
-#define PARTS(P) P(live) P(alloc) P(memory) P(lock) P(throw) P(virtual) P(http) P(rmi) P(grpc) P(sql)
+#define PARTS(P) P(live) P(alloc) P(memory) P(lock) P(notify) P(throw) P(virtual) P(http) P(rmi) P(grpc) \
+	P(sql)
 
 #define EXTERN_PART(name) extern const struct part name##_part;
 PARTS(EXTERN_PART)

@@ -36,6 +36,8 @@ static const struct source_kind kinds[] = {
 	  "waits for locks, of Java and native code; stacks of those of <time> or longer, and of others in proportion" },
 	{ "throws", "exceptions", NULL, NULL, { NULL }, NULL, SOURCE_COUNT, 0, JVM_SOURCE_THROW,
 	  "exceptions that Java code throws, by class and where: every one, or one of <n>, on average" },
+	{ "notify", "calls", "notified", NULL, { NULL }, NULL, SOURCE_COUNT, 0, JVM_SOURCE_NOTIFY,
+	  "with --lock-exact: calls of notify() and notifyAll(), where, and how many threads each wakes" },
 	{ "http", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_HTTP,
 	  "calls over HTTP that Java code makes, and what servers in Java do for each: merge --join rpc" },
 	{ "rmi", "ns", NULL, NULL, { NULL }, NULL, SOURCE_NO_ARG, 0, JVM_SOURCE_RMI,
@@ -440,10 +442,10 @@ static double probability(const struct source_conf *source, uint64_t value)
 /* The interval with which the agent has chosen it, which may be longer than what was asked for. */
 static uint64_t chosen_at(const struct source_conf *source, const struct jvm_sample *s)
 {
-	const bool can_be = s->event == JVM_SOURCE_ALLOC || s->event == JVM_SOURCE_THROW;
+	const uint32_t doubled = s->event == JVM_SOURCE_ALLOC || s->event == JVM_SOURCE_THROW ? s->id :
+				 s->event == JVM_SOURCE_NOTIFY ? jvm_woken_doubled(s->id) : 0;
 
-	return jvm_doubled_interval(source->interval,
-				    can_be ? MIN(s->id, (uint32_t)JVM_MOST_DOUBLED) : 0);
+	return jvm_doubled_interval(source->interval, MIN(doubled, (uint32_t)JVM_MOST_DOUBLED));
 }
 
 double sources_estimate(const struct collect *c, size_t i, const struct jvm_sample *s)
@@ -505,6 +507,19 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 		});
 }
 
+/* A call of notify(), and with its weight the threads that it woke. */
+static void write_notify(struct collect *c, size_t i, uint64_t interval, uint32_t nr_woken,
+			 const struct rec_sample *r)
+{
+	const double calls = 1 / probability_at(interval, 1);
+	uint32_t event = sources_event(c, i);
+
+	write_event(c, event, calls, r);
+	if (nr_woken)
+		write_event(c, event + 1, nr_woken * calls, r);
+	count_sample(c, i);
+}
+
 static void write_chosen(struct collect *c, size_t i, const struct jvm_sample *s, const struct rec_sample *r)
 {
 	const uint64_t interval = chosen_at(&c->o->sources[i], s);
@@ -515,7 +530,10 @@ static void write_chosen(struct collect *c, size_t i, const struct jvm_sample *s
 		longest[i] = MAX(longest[i], interval);
 		c->sources.longest = longest;
 	}
-	sources_write(c, i, s->value, interval, r);
+	if (s->event == JVM_SOURCE_NOTIFY)
+		write_notify(c, i, interval, jvm_woken(s->id), r);
+	else
+		sources_write(c, i, s->value, interval, r);
 }
 
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value)

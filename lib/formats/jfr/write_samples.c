@@ -89,6 +89,7 @@ static const struct { const char *metric; uint32_t type; } metrics[] = {
 	{ "objects", 0 }, { "live-objects", 0 }, { "survived", 0 }, { "freed", 0 }, { "live-unknown", 0 },
 	{ "waits", 0 }, { "blame", 0 }, { "wakers", 0 }, { "virtual", 0 }, { "native-blocks", 0 },
 	{ "http", 0 }, { "rmi", 0 }, { "grpc", 0 }, { "sql", 0 }, { "statements", 0 },
+	{ "notify", 0 }, { "notified", 0 },
 	{ "native-live", 0 }, { "native-live-blocks", 0 }, { "native-unknown", 0 },
 };
 
