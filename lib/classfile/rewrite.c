@@ -21,7 +21,7 @@ struct rewrite {
 	bool has_refs;
 	struct refs {			/* what is called: Methodrefs, 0 where it is not wanted */
 		uint32_t enter, exit, thrown, caught, count, line, bci;
-		uint32_t entered, waited, notify, notify_all, owns, state, hash;
+		uint32_t entered, waited, notify, notify_all, owns, state, stamped, hash;
 		uint32_t enter_this, result;
 		uint32_t frames_name, throwable, object;
 	} refs;
@@ -120,6 +120,7 @@ static void add_lock_refs(struct rewrite *rw, uint32_t class)
 	refs->notify_all = add_method(p, class, locks->notify_all, "(Ljava/lang/Object;)V");
 	refs->owns = add_method(p, class, locks->owns, "(Ljava/lang/Object;Ljava/lang/Thread;)V");
 	refs->state = add_method(p, class, locks->state, "(Ljava/lang/Object;I)V");
+	refs->stamped = add_method(p, class, locks->stamped, "(Ljava/lang/Object;ZJJ)V");
 	refs->hash = add_method(p, pool_add_class(p, "java/lang/System", 16), "identityHashCode",
 				"(Ljava/lang/Object;)I");
 	refs->object = pool_add_class(p, "java/lang/Object", 16);
@@ -229,18 +230,33 @@ static void add_own_lock(const struct rewrite *rw, struct snippet *s)
 		add_op(s, OP_ALOAD_0);
 }
 
+/* What a synchronizer's method was given, or did. */
+static void make_told(const struct rewrite *rw, int32_t what, struct snippets *put)
+{
+	static const uint8_t result_and_longs[] = { OP_DUP, OP_ALOAD_0, OP_SWAP, OP_LLOAD_1, OP_LLOAD_1 + 2 };
+	const bool owns = what == CLASSFILE_OWNS || what == CLASSFILE_DISOWNS;
+
+	if (what == CLASSFILE_STAMPED) {
+		add(&put->leave, result_and_longs, sizeof(result_and_longs));
+		add_call(&put->leave, rw->refs.stamped);
+		return;
+	}
+	add_op(&put->entry, OP_ALOAD_0);
+	add_op(&put->entry, what == CLASSFILE_OWNS ? OP_ALOAD_0 + 1 :
+	       what == CLASSFILE_DISOWNS ? OP_ACONST_NULL :
+	       what == CLASSFILE_STATE ? OP_ILOAD_1 :
+	       what == CLASSFILE_SHARED ? OP_ICONST_M1 : OP_LLOAD_1);
+	if (what == CLASSFILE_LONG_STATE)
+		add_op(&put->entry, OP_L2I);
+	add_call(&put->entry, owns ? rw->refs.owns : rw->refs.state);
+}
+
 static void make_locks(const struct rewrite *rw, int32_t what, struct snippets *put)
 {
 	static const uint8_t with_hash[] = { OP_DUP, OP_DUP };
 
 	if (what != CLASSFILE_LOCKS) {
-		add_op(&put->entry, OP_ALOAD_0);
-		add_op(&put->entry, what == CLASSFILE_OWNS ? OP_ALOAD_0 + 1 :
-		       what == CLASSFILE_STATE ? OP_ILOAD_1 :
-		       what == CLASSFILE_SHARED ? OP_ICONST_M1 : OP_LLOAD_1);
-		if (what == CLASSFILE_LONG_STATE)
-			add_op(&put->entry, OP_L2I);
-		add_call(&put->entry, what == CLASSFILE_OWNS ? rw->refs.owns : rw->refs.state);
+		make_told(rw, what, put);
 		return;
 	}
 	put->lock_sites = true;
@@ -437,10 +453,12 @@ static void write_handlers(struct rewrite *rw, const struct layout *l, const str
 }
 
 /* How many words probes need beyond what the code does. */
-static uint32_t stack_of_probes(const struct rewrite *rw, const struct code *c)
+static uint32_t stack_of_probes(const struct rewrite *rw, const struct code *c, int32_t number)
 {
 	if (rw->probe->given)
 		return 3;
+	if (rw->probe->locks && number == CLASSFILE_STAMPED)
+		return 6;
 	return c->max_stack && !rw->probe->locks ? 1 : 2;
 }
 
@@ -473,7 +491,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	if (!code_read(&c, attr))
 		return CLASSFILE_BAD_CODE;
 	/* A result may lie on the stack when the exit's probe pushes its number. */
-	if (c.max_stack > (rw->probe->given ? 65532 : 65533))
+	if (c.max_stack > UINT16_MAX - 2 || c.max_stack + stack_of_probes(rw, &c, number) > UINT16_MAX)
 		return CLASSFILE_STACK_FULL;
 	if (hides_lock(rw, &c))
 		return CLASSFILE_ODD_LOCK;
@@ -486,7 +504,7 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 		reason = frames_write(&l, &rw->pool, &rw->scratch, &g, &rw->frames);
 	if (reason)
 		return reason;
-	write16(w, c.max_stack + stack_of_probes(rw, &c));
+	write16(w, c.max_stack + stack_of_probes(rw, &c, number));
 	write16(w, c.max_locals);
 	write32(w, g.end_at);
 	layout_write(&l, w);

@@ -90,17 +90,24 @@ enum classfile_reason {
  *				thread that does not have its monitor
  *	owns(Object, Thread), state(Object, int)
  *				first thing in a method for which select() says so, with what that was given;
- *				of a long the lower half, of CLASSFILE_SHARED -1, whatever it was
+ *				of a long the lower half, of CLASSFILE_SHARED -1, whatever it was; owns() has
+ *				null where that is CLASSFILE_DISOWNS
+ *	stamped(Object, boolean, long, long)
+ *				before each return of such a method, CLASSFILE_STAMPED, which was given two
+ *				longs and returns a boolean: with its object, that, and those
  *
  * A probe may throw, when the stack is full. Then enter() is followed by exit(), as the class's own handlers
  * see to it; what exit() throws leaves the method, with the monitor given back.
  */
 struct classfile_locks {
-	const char *enter, *entered, *exit, *waited, *notify, *notify_all, *owns, *state;
+	const char *enter, *entered, *exit, *waited, *notify, *notify_all, *owns, *state, *stamped;
 };
 
 /* select()'s answers with these; a method without locks is left as it is, and nobody is told. */
-enum { CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE, CLASSFILE_SHARED };
+enum {
+	CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_DISOWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE,
+	CLASSFILE_SHARED, CLASSFILE_STAMPED,
+};
 
 /*
  * Probes with an object that the method was given, in place of those of calls: methods of

@@ -463,6 +463,29 @@ reads() {
 	each_jdk reads
 }
 
+# one_stamped <threads> <times>: what the program has counted, and how long the lock was held for writing
+one_stamped() {
+	local writes reads held
+	"$ARCPROF" record -q --lock-exact='*.StampedLock' -o trace java -cp "$CLASSES" LockCounts stamped "$@" >truth
+	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
+	"$ARCPROF" report -i trace --locks --format json >table
+	read -r writes reads held <truth
+	jq -c '.locks[] | select(.class == "java.util.concurrent.locks.StampedLock")' table >rows
+	cat truth rows
+	jq -se --argjson w "$writes" --argjson r "$reads" --argjson h "$held" 'length == 1 and (.[0] |
+		.kind == "lock" and .nonrec == $w and .gets == $w and .reads == $r and
+		(.hold_mean_ns + 1) * .nonrec >= $h * 0.98 and .util_percent <= 100)' rows
+}
+
+stamped() {
+	one_stamped 1 300
+	one_stamped 3 300
+}
+
+@test "lock: acquisitions of a StampedLock are counted, and tries that fail are not" {
+	each_jdk stamped
+}
+
 in_segments() {
 	"$ARCPROF" record -q --segment=300ms --lock-exact='LockCounts$Block' -o segments java -cp "$CLASSES" LockCounts p 3 1500 >truth
 	"$ARCPROF" merge -q --splice -o whole segments

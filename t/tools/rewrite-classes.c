@@ -35,7 +35,7 @@ enum { MAX_FILE = 1 << 30 };
 static const char HELPER[] = "java/lang/ArcProbe", LOCK_HELPER[] = "java/lang/ArcLock";
 static const struct classfile_locks locks = {
 	.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
-	.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state",
+	.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state", .stamped = "stamped",
 };
 
 struct totals {

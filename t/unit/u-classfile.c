@@ -45,7 +45,7 @@ static bool of_locks, of_given, counting, placing;
 
 static enum classfile_reason rewrite(const void *in, size_t len, struct classfile_out *out)
 {
-	static const struct classfile_locks locks = { "e", "d", "x", "w", "n", "a", "o", "s" };
+	static const struct classfile_locks locks = { "e", "d", "x", "w", "n", "a", "o", "s", "t" };
 	static const struct classfile_given given = { "e", "l", "r" };
 	struct classfile_probe probe = {
 		.helper = "P", .enter = "e", .exit = "x", .thrown = "t", .caught = "c",
@@ -328,6 +328,26 @@ TEST(classfile_monitors_are_left_alone_but_as_compilers_write_them)
 	CHECK(!out.data && t.nr_asked == 1 && !t.nr_skipped);
 	t.number = CLASSFILE_OWNS;
 	CHECK_U64(why(RETURN, 1, 0, 6), CLASSFILE_OK);
+}
+
+TEST(classfile_a_probe_gets_what_a_synchronizer_did)
+{
+	/* dup the result, aload_0, swap, lload_1, lload_3, stamped, ireturn; aload_0, aconst_null, owns */
+	static const uint8_t code[] = { 0x04, 0xac }, disowns[] = { 0x2a, 0x01, 0xb8 },
+			     stamped[] = { 0x04, 0x59, 0x2a, 0x5f, 0x1f, 0x21, 0xb8 };
+	struct buf b = make_class(code, sizeof(code), 1, 6);
+	struct classfile_out out;
+
+	of_locks = true;
+	t.number = CLASSFILE_STAMPED;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, stamped, sizeof(stamped)));
+	CHECK_U64(why(code, sizeof(code), 65529, 6), CLASSFILE_OK);
+	CHECK_U64(why(code, sizeof(code), 65530, 6), CLASSFILE_STACK_FULL);
+	t.number = CLASSFILE_DISOWNS;
+	CHECK_U64(rewrite(b.data, b.len, &out), CLASSFILE_OK);
+	CHECK(out.data && memmem(out.data, out.len, disowns, sizeof(disowns)));
+	buf_release(&b);
 }
 
 TEST(classfile_a_probe_gets_what_the_method_was_given)

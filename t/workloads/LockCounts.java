@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.StampedLock;
 
 /**
  * Threads that count, lock by lock, how often they get it, how often again while they have it, and how long they
@@ -12,6 +13,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *	LockCounts notify		"notifier" notifies "waiter-1", who waits for longest, "everyone" then the other two,
  *					and "main" nobody; prints nothing, like
  *	LockCounts reads TIMES		has a lock for reading so often, and half as often again
+ *	LockCounts stamped THREADS TIMES	has a StampedLock in all ways, and prints "WRITES READS HELD_NS"
  *	LockCounts cpu TIMES		has each of three locks so often for 5 ms: asleep, and for CPU time, by its own clock
  * and with a fourth argument "forever" it goes on without an end, and says "counting" first.
  */
@@ -264,6 +266,110 @@ public class LockCounts {
 		both.writeLock().unlock();
 	}
 
+	/* Of one that has a StampedLock for writing: what it reads at the end is under the lock, too. */
+	static final class Stamps {
+		final StampedLock lock = new StampedLock();
+		final LongAdder reads = new LongAdder();
+		long writes, heldNs, since;
+
+		void got() {
+			writes++;
+			since = System.nanoTime();
+			spin(2000);
+		}
+
+		void gives() {
+			heldNs += System.nanoTime() - since;
+		}
+
+		/* All tries for what somebody has already fail. */
+		void writes(int i) {
+			long stamp = i % 2 == 0 ? lock.writeLock() : lock.tryWriteLock();
+
+			if (stamp == 0)
+				return;
+			got();
+			if (lock.tryReadLock() != 0 || lock.tryWriteLock() != 0 || lock.tryOptimisticRead() != 0 ||
+			    lock.tryConvertToReadLock(stamp - 256) != 0)
+				throw new IllegalStateException();
+			gives();
+			if (i % 4 == 0) {
+				lock.unlockRead(lock.tryConvertToReadLock(stamp));
+				reads.increment();
+			} else if (i % 3 == 0) {
+				lock.tryConvertToOptimisticRead(stamp);
+			} else if (i % 5 == 0) {
+				lock.tryUnlockWrite();
+			} else {
+				lock.unlock(stamp);
+			}
+		}
+
+		/* Twice at a time, then for writing if nobody else reads. */
+		void reads() {
+			long stamp = lock.readLock(), second = lock.tryReadLock(), write;
+
+			if (lock.tryWriteLock() != 0)
+				throw new IllegalStateException();
+			if (second != 0) {
+				lock.unlockRead(second);
+				reads.increment();
+			}
+			write = lock.tryConvertToWriteLock(stamp);
+			reads.increment();
+			if (write == 0) {
+				lock.unlock(stamp);
+				return;
+			}
+			got();
+			gives();
+			lock.unlockWrite(write);
+		}
+
+		void looks() {
+			long stamp = lock.tryOptimisticRead();
+
+			if (!lock.validate(stamp))
+				return;
+			stamp = lock.tryConvertToWriteLock(stamp);
+			if (stamp == 0)
+				return;
+			got();
+			gives();
+			lock.unlockWrite(stamp);
+		}
+
+		void views() {
+			lock.asReadLock().lock();
+			lock.asReadLock().unlock();
+			reads.increment();
+			lock.asWriteLock().lock();
+			got();
+			gives();
+			lock.asWriteLock().unlock();
+		}
+	}
+
+	static void stamped(int nr, int times) throws Exception {
+		Stamps stamps = new Stamps();
+		Thread[] threads = new Thread[nr];
+
+		for (int i = 0; i < nr; i++) {
+			threads[i] = new Thread(() -> {
+				for (int k = 0; k < times; k++) {
+					stamps.writes(k);
+					stamps.reads();
+					stamps.looks();
+					stamps.views();
+				}
+			});
+			threads[i].start();
+		}
+		for (Thread t : threads)
+			t.join();
+		System.out.println(stamps.writes + " " + stamps.reads.sum() + " " + stamps.heldNs);
+	}
+
 	static final class Notified { }
 
 	static void notifies() throws Exception {
@@ -317,6 +423,10 @@ public class LockCounts {
 		}
 		if (args[0].equals("reads")) {
 			reads(Integer.parseInt(args[1]));
+			return;
+		}
+		if (args[0].equals("stamped")) {
+			stamped(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
 			return;
 		}
 		if (args[0].equals("cpu")) {

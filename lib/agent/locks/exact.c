@@ -18,7 +18,8 @@
  * What several have for reading counts when it is given back, by a counter that is atomic.
  *
  * Locks of java.util.concurrent tell by AbstractOwnableSynchronizer.setExclusiveOwnerThread(), called by who
- * has just got one, or is about to give it back, and getting it again by setState().
+ * has just got one, or is about to give it back, and getting it again by setState(). A StampedLock tells by
+ * what its state was and has become.
  */
 #include "agent/agent.h"
 #include "agent/hotspot/vm.h"
@@ -68,6 +69,7 @@ struct class {
 	uint32_t mask;			/* of its state: what of it is exclusive; 0: it has no state */
 	bool is_long;
 	bool has_readers;		/* of a ReentrantReadWriteLock */
+	bool is_stamped;
 };
 
 #define NOT_SELECTED 0xffffffffu
@@ -96,6 +98,8 @@ static bool with_cpu;			/* CPU time is measured */
 /* AbstractQueuedSynchronizer and AbstractQueuedLongSynchronizer */
 static jclass sync_class, long_class;
 static jfieldID state_field, long_field;
+static jclass stamped_class;		/* NULL: there is none */
+static jfieldID stamped_field;
 static uint64_t start_tsc, start_ns;
 static uint64_t overhead, cpu_overhead;	/* ticks and CPU time of each hold that are the probes' own */
 static uint64_t told_ns;
@@ -181,6 +185,7 @@ static void describe_state(JNIEnv *env, jobject o, const char *sig, struct class
 	bool both = begins(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$");
 
 	c->has_readers = both;
+	c->is_stamped = stamped_class && (*env)->IsInstanceOf(env, o, stamped_class);
 	/* the upper half counts readers */
 	c->is_long = (*env)->IsInstanceOf(env, o, long_class);
 	if (c->is_long)
@@ -216,6 +221,7 @@ static const struct class *add_class(JNIEnv *env, jobject o, uint32_t class_hash
 			c->mask = new.mask;
 			c->is_long = new.is_long;
 			c->has_readers = new.has_readers;
+			c->is_stamped = new.is_stamped;
 			store_release(&c->key, (uint64_t)class_hash << 32 | leaf);
 			nr_classes++;
 			break;
@@ -618,7 +624,38 @@ static bool counts_reader(JNIEnv *env, jobject sync, uint32_t object_hash, uint3
 	return l;
 }
 
-/* n: the state; or of tryReleaseShared() -1, which the state of a ReentrantReadWriteLock cannot be. */
+/* What a StampedLock's state has while somebody has it for writing; below that it counts readers. */
+enum { STAMP_WRITER = 1 << 7 };
+
+/*
+ * The state has become more by change. Of a lock that more than 126 have for reading it does not count those
+ * beyond, and neither do we.
+ */
+static void JNICALL on_stamped(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash,
+			       jint change)
+{
+	const struct class *c = selected(env, sync, class_hash);
+	struct lock *l = c && c->is_stamped ? lock_of(c, object_hash | SYNC, class_hash) : NULL;
+
+	if (!l)
+		return;
+	if (change == -1 || change == STAMP_WRITER - 1)
+		__atomic_fetch_add(&l->reads, 1, __ATOMIC_RELAXED);
+	if (change == STAMP_WRITER || change == STAMP_WRITER - 1)
+		begin_hold(env, l, 0, 1);
+}
+
+/* A lock for writing is to become one for reading, and will, as the stamp is what the state is. */
+static bool is_downgrade(JNIEnv *env, jobject sync, const struct class *c, jint stamp)
+{
+	return c && c->is_stamped && stamp & STAMP_WRITER &&
+	       (jint)(*env)->GetLongField(env, sync, stamped_field) == stamp;
+}
+
+/*
+ * n: the state; or of tryReleaseShared() -1, which the state of a ReentrantReadWriteLock cannot be; or of a
+ * StampedLock, a stamp for which tryConvertToReadLock() is called.
+ */
 static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
 {
 	const struct class *c;
@@ -630,6 +667,8 @@ static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_
 	if (!load_relaxed(&on) || !(l = known_lock(key_of(object_hash | SYNC, class_hash))) || !l->depth)
 		return;
 	c = class_of(env, sync, class_hash);
+	if (is_downgrade(env, sync, c, n))
+		end_hold(env, l, cpu_tsc());
 	depth = c ? (uint32_t)n & c->mask : 0;
 	if (depth > l->depth)
 		store_relaxed(&l->rec, l->rec + depth - l->depth);
@@ -707,6 +746,9 @@ static bool find_fields(JNIEnv *env)
 	if (!long_class)
 		long_class = find_class(env, "java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "J",
 					&long_field);
+	if (!stamped_class)
+		stamped_class = find_class(env, "java/util/concurrent/locks/StampedLock", "J",
+					   &stamped_field);
 	if (!eetop || (*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
 		return false;
 	java_thread = (*env)->GetLongField(env, self, eetop);
@@ -808,7 +850,7 @@ bool exact_on(JavaVM *jvm, JNIEnv *env)
 {
 	static const struct exact_natives natives = {
 		(void *)on_enter, (void *)on_exit, (void *)on_waited, (void *)on_owns, (void *)on_state,
-		(void *)on_notify,
+		(void *)on_notify, (void *)on_stamped,
 	};
 	jclass helper;
 

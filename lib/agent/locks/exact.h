@@ -31,7 +31,7 @@ void notify_called(uint32_t leaf, uint32_t nr_woken);
 
 /* exact_helper.c: the class of the probes, with these natives; a global reference, NULL: it was refused. */
 struct exact_natives {
-	void *enter, *exit, *waited, *owns, *state, *notify;
+	void *enter, *exit, *waited, *owns, *state, *notify, *stamped;
 };
 jclass exact_helper(JNIEnv *env, const struct exact_natives *n);
 /* An object that is locked has its hash at hand: the probes give it. */

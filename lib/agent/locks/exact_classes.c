@@ -45,8 +45,33 @@ static bool text_is(const struct classfile_text *t, const char *s)
 	return t->len == str_len(s) && !memcmp(t->p, s, t->len);
 }
 
+/*
+ * Since JDK 11 each change of a StampedLock's state is by one of these methods; of a lock for writing that
+ * becomes one for reading, in the last.
+ */
+static int32_t select_stamped(const struct classfile_method *m)
+{
+	static const struct {
+		const char *name, *descriptor;
+		int32_t answer;
+	} methods[] = {
+		{ "casState", "(JJ)Z", CLASSFILE_STAMPED },
+		{ "releaseWrite", "(J)J", CLASSFILE_DISOWNS },
+		{ "unlockWriteInternal", "(J)J", CLASSFILE_DISOWNS },
+		{ "tryConvertToReadLock", "(J)J", CLASSFILE_LONG_STATE },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(methods); i++)
+		if (text_is(&m->name, methods[i].name) && text_is(&m->descriptor, methods[i].descriptor))
+			return methods[i].answer;
+	return CLASSFILE_LOCKS;
+}
+
 static int32_t select_method(void *ctx, const struct classfile_method *m)
 {
+	if (text_is(&m->class_name, "java/util/concurrent/locks/StampedLock"))
+		return select_stamped(m);
 	if (text_is(&m->class_name, "java/util/concurrent/locks/AbstractOwnableSynchronizer") &&
 	    text_is(&m->name, "setExclusiveOwnerThread"))
 		return CLASSFILE_OWNS;
@@ -112,6 +137,7 @@ static void rewrite(const unsigned char *data, jint len, jint *new_len, unsigned
 	static const struct classfile_locks locks = {
 		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
 		.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state",
+		.stamped = "stamped",
 	};
 	const struct classfile_probe probe = {
 		.helper = EXACT_HELPER, .locks = &locks, .select = select_method, .skipped = skipped,
@@ -188,7 +214,8 @@ static bool is_sync(const char *sig)
 	return str_eq(sig, "Ljava/util/concurrent/locks/AbstractOwnableSynchronizer;") ||
 	       str_eq(sig, "Ljava/util/concurrent/locks/AbstractQueuedSynchronizer;") ||
 	       str_eq(sig, "Ljava/util/concurrent/locks/AbstractQueuedLongSynchronizer;") ||
-	       str_eq(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync;");
+	       str_eq(sig, "Ljava/util/concurrent/locks/ReentrantReadWriteLock$Sync;") ||
+	       str_eq(sig, "Ljava/util/concurrent/locks/StampedLock;");
 }
 
 static bool is_wanted(jclass cls)

@@ -9,6 +9,9 @@
  *	static void notifyAll(Object o) { the same with 1 }
  *	static void owns(Object o, Thread t) { owns0(o, its hash, that of its class, t); }
  *	static void state(Object o, int n) { state0(o, its hash, that of its class, n); }
+ *	static void stamped(Object o, boolean done, long from, long to) {
+ *		if (done) stamped0(o, its hash, that of its class, (int)(to - from));
+ *	}
  *	static void calibrate(Object o, int n) { for (; n > 0; n--) { enter(o, its hash); exit(o); } }
  *
  * and natives of these types; waited() is one itself. The hashes name the lock and its class: the compilers
@@ -24,20 +27,22 @@
 
 enum {
 	JDK_5 = 49,
-	OP_ICONST_0 = 0x03, OP_ICONST_1 = 0x04, OP_ILOAD_1 = 0x1b, OP_ALOAD_0 = 0x2a, OP_ALOAD_1 = 0x2b,
-	OP_IINC = 0x84, OP_IFLE = 0x9e, OP_GOTO = 0xa7, OP_INVOKEVIRTUAL = 0xb6,
+	OP_ICONST_0 = 0x03, OP_ICONST_1 = 0x04, OP_LLOAD = 0x16, OP_ILOAD_1 = 0x1b, OP_LLOAD_2 = 0x20,
+	OP_ALOAD_0 = 0x2a, OP_ALOAD_1 = 0x2b, OP_LSUB = 0x65, OP_IINC = 0x84, OP_L2I = 0x88,
+	OP_IFEQ = 0x99, OP_IFLE = 0x9e, OP_GOTO = 0xa7, OP_INVOKEVIRTUAL = 0xb6,
 };
 
 enum {
 	CODE = 5,
 	/* types: of a method by what follows the object */
-	T_INT, T_OBJECT, T_NONE, T_THREAD, T_HASHES, T_HASHES_THREAD, T_HASHES_INT,
+	T_INT, T_OBJECT, T_NONE, T_THREAD, T_HASHES, T_HASHES_THREAD, T_HASHES_INT, T_LONGS,
 	N_ENTER, N_ENTERED, N_EXIT, N_WAITED, N_OWNS, N_STATE,
 	N_ENTER0, N_EXIT0, N_OWNS0, N_STATE0, N_CALIBRATE, N_NOTIFY, N_NOTIFY_ALL, N_NOTIFY0,
+	N_STAMPED, N_STAMPED0,
 	N_SYSTEM, C_SYSTEM, N_HASH, T_HASH, NT_HASH, M_HASH,
 	N_GET_CLASS, T_GET_CLASS, NT_GET_CLASS, M_GET_CLASS,
 	NT_ENTER0, M_ENTER0, NT_EXIT0, M_EXIT0, NT_OWNS0, M_OWNS0, NT_STATE0, M_STATE0,
-	NT_NOTIFY0, M_NOTIFY0,
+	NT_NOTIFY0, M_NOTIFY0, NT_STAMPED0, M_STAMPED0,
 	NT_ENTER, M_ENTER, NT_EXIT, M_EXIT,
 	NR_CONSTANTS
 };
@@ -54,8 +59,9 @@ static void constants(struct image *c)
 		"Code", "(Ljava/lang/Object;I)V", "(Ljava/lang/Object;)V", "()V",
 		"(Ljava/lang/Object;Ljava/lang/Thread;)V", "(Ljava/lang/Object;II)V",
 		"(Ljava/lang/Object;IILjava/lang/Thread;)V", "(Ljava/lang/Object;III)V",
+		"(Ljava/lang/Object;ZJJ)V",
 		"enter", "entered", "exit", "waited", "owns", "state", "enter0", "exit0", "owns0", "state0",
-		"calibrate", "notify", "notifyAll", "notify0", "java/lang/System",
+		"calibrate", "notify", "notifyAll", "notify0", "stamped", "stamped0", "java/lang/System",
 	};
 	size_t i;
 
@@ -74,6 +80,7 @@ static void constants(struct image *c)
 	method_ref(c, 2, N_OWNS0, T_HASHES_THREAD, NT_OWNS0);
 	method_ref(c, 2, N_STATE0, T_HASHES_INT, NT_STATE0);
 	method_ref(c, 2, N_NOTIFY0, T_HASHES_INT, NT_NOTIFY0);
+	method_ref(c, 2, N_STAMPED0, T_HASHES_INT, NT_STAMPED0);
 	method_ref(c, 2, N_ENTER, T_INT, NT_ENTER);
 	method_ref(c, 2, N_EXIT, T_OBJECT, NT_EXIT);
 }
@@ -110,7 +117,7 @@ static void put_class_hash(struct bytes *b)
 
 static void method(struct image *c, uint16_t name, uint16_t type, const struct bytes *b)
 {
-	enum { STACK = 4, LOCALS = 2, BESIDE = 12 };
+	enum { STACK = 7, LOCALS = 6, BESIDE = 12 };
 	uint32_t i;
 
 	u2(c, ACC_PUBLIC | ACC_STATIC);
@@ -151,6 +158,28 @@ static void probe(struct image *c, uint16_t name, uint16_t type, enum hash hash,
 	method(c, name, type, &b);
 }
 
+static void stamped(struct image *c)
+{
+	struct bytes b = { .len = 0 };
+	uint32_t at;
+
+	op(&b, OP_ILOAD_1);
+	at = b.len;
+	op16(&b, OP_IFEQ, 0);
+	op(&b, OP_ALOAD_0);
+	put_hash(&b);
+	put_class_hash(&b);
+	op(&b, OP_LLOAD);
+	op(&b, 4);
+	op(&b, OP_LLOAD_2);
+	op(&b, OP_LSUB);
+	op(&b, OP_L2I);
+	op16(&b, OP_INVOKESTATIC, M_STAMPED0);
+	b.b[at + 2] = b.len - at;
+	op(&b, OP_RETURN);
+	method(c, N_STAMPED, T_LONGS, &b);
+}
+
 static void calibrate(struct image *c)
 {
 	struct bytes b = { .len = 0 };
@@ -186,7 +215,7 @@ static void make_class(struct image *c)
 
 	image_begin(c, JDK_5, EXACT_HELPER, NR_CONSTANTS);
 	constants(c);
-	image_methods(c, 14);
+	image_methods(c, 16);
 	probe(c, N_ENTER, T_INT, GIVEN_HASH, 0, M_ENTER0);
 	probe(c, N_ENTERED, T_OBJECT, in_lock, 0, M_ENTER0);
 	probe(c, N_EXIT, T_OBJECT, in_lock, 0, M_EXIT0);
@@ -194,12 +223,14 @@ static void make_class(struct image *c)
 	probe(c, N_NOTIFY_ALL, T_OBJECT, in_lock, OP_ICONST_1, M_NOTIFY0);
 	probe(c, N_OWNS, T_THREAD, OWN_HASH, OP_ALOAD_1, M_OWNS0);
 	probe(c, N_STATE, T_INT, OWN_HASH, OP_ILOAD_1, M_STATE0);
+	stamped(c);
 	calibrate(c);
 	image_native(c, N_ENTER0, T_HASHES);
 	image_native(c, N_EXIT0, T_HASHES);
 	image_native(c, N_OWNS0, T_HASHES_THREAD);
 	image_native(c, N_STATE0, T_HASHES_INT);
 	image_native(c, N_NOTIFY0, T_HASHES_INT);
+	image_native(c, N_STAMPED0, T_HASHES_INT);
 	image_native(c, N_WAITED, T_NONE);
 	u2(c, 0);		/* attributes of the class */
 }
@@ -216,6 +247,7 @@ static void JNICALL bind(JNIEnv *env, jclass cls)
 		{ (char *)"owns0", (char *)"(Ljava/lang/Object;IILjava/lang/Thread;)V", natives->owns },
 		{ (char *)"state0", (char *)"(Ljava/lang/Object;III)V", natives->state },
 		{ (char *)"notify0", (char *)"(Ljava/lang/Object;III)V", natives->notify },
+		{ (char *)"stamped0", (char *)"(Ljava/lang/Object;III)V", natives->stamped },
 		{ (char *)"waited", (char *)"()V", natives->waited },
 	};
 

@@ -20,6 +20,7 @@ typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlo
 static park_fn *vm_park;		/* what stood there */
 static bool is_replaced;
 static jclass unsafe_class, owned_class;
+static jclass stamped_class;		/* a lock, though it does not say who has it; NULL: there is none */
 static jfieldID blocker_field, owner_field, id_field, eetop_field;
 /* of ReentrantReadWriteLock; readers_class NULL: this JDK's is not known */
 static jclass readers_class;
@@ -85,14 +86,15 @@ bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wai
 	jobject blocker = blocker_field ? (*env)->GetObjectField(env, thread, blocker_field) : NULL;
 	struct owner o = { 0 };
 	jthread owner = NULL;
-	bool owned, ok;
+	bool owned, is_lock, ok;
 
 	if (!blocker)
 		return false;
 	owned = (*env)->IsInstanceOf(env, blocker, owned_class);
+	is_lock = owned || (stamped_class && (*env)->IsInstanceOf(env, blocker, stamped_class));
 	if (owned)
 		owner = park_owner(env, blocker, &o);
-	ok = lock_describe(env, blocker, owned ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
+	ok = lock_describe(env, blocker, is_lock ? JVM_WAIT_LOCK : JVM_WAIT_PARK, w);
 	w->owner = o.tid;
 	w->owner_vthread = o.vthread;
 	w->owned = owner;
@@ -233,8 +235,10 @@ static bool find_all(JNIEnv *env)
 	unsafe_class = class_for_good(env, unsafe_name());
 	park = unsafe_class ? (*env)->GetMethodID(env, unsafe_class, "park", "(ZJ)V") : NULL;
 	vm_park = park ? find_park(park) : NULL;
-	if (vm_park)
+	if (vm_park) {
+		stamped_class = class_for_good(env, "java/util/concurrent/locks/StampedLock");
 		find_readers(env);
+	}
 	return vm_park;
 }
 

@@ -664,21 +664,28 @@ static void count_unended(struct lock_sum *s)
 	add_bucket(s, lockstat_bucket(s->ns));
 }
 
-/* A latch, say, which never has an owner, is no lock; nor is what a thread waits for otherwise. */
-static bool can_blame(const struct lock_sum *s)
+static bool has_owner(const struct lock_sum *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->nr_owners && !s->owners[i].thread; i++)
 		;
+	return i < s->nr_owners;
+}
+
+/* A latch, say, which never has an owner, is no lock; nor is what a thread waits for otherwise. */
+static bool can_blame(const struct lock_sum *s)
+{
 	return s->kind == LOCK_ENTER || s->kind == LOCK_MUTEX || s->kind == LOCK_RWLOCK ||
 	       s->kind == LOCK_CLASS ||
-	       (s->kind == LOCK_LOCK && (i < s->nr_owners || was_used(&s->use)));
+	       (s->kind == LOCK_LOCK && (has_owner(s) || was_used(&s->use)));
 }
 
 static void blame_nobody(struct collect *c, struct lock_sum *s)
 {
-	const struct frame f[] = { reason(c, OVER), { FRAME_NAMED, .function = s->function } };
+	/* a StampedLock, which is one if it is counted, never says who has it */
+	const uint32_t why = s->kind != LOCK_LOCK || has_owner(s) ? OVER : JVM_BLAMED_UNKNOWN;
+	const struct frame f[] = { reason(c, why), { FRAME_NAMED, .function = s->function } };
 	struct rec_sample r = { .time_ns = s->last_ns, .cpu = UINT16_MAX, .user = true };
 
 	r.thread = s->nobody;
