@@ -241,6 +241,14 @@ events_in_segments() {
 	cp "$SEGMENTS"/*.arc dir/
 	arcprof record --segment 10s --keep 1M -o dir -- true
 	first=$(cd dir && echo 20[1-9]*.arc)
+	# those of a clock that was set back since then go before all others
+	for f in $(cd "$SEGMENTS" && echo *.arc); do
+		cp "$SEGMENTS/$f" "dir/2999${f#????}"
+	done
+	truncate -s 2M "dir/2999${f#????}"
+	arcprof record --segment 10s --keep 1M -o dir -- true
+	[ -z "$(find dir -name '2999*')" ]
+	[ "$(cd dir && echo 20[1-9]*.arc | wc -w)" -gt "$(wc -w <<<"$first")" ]
 	arcprof record --segment 100ms --keep 250ms -o dir -- "$(workload shares)" 120 2>said >out
 	ls -l dir
 	for f in $(cd "$SEGMENTS" && echo *.arc); do

@@ -9,7 +9,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +16,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "collect/engine/recording.h"
+#include "collect/files/keep.h"
 #include "collect/files/segments.h"
 #include "trace/segment.h"
 
@@ -44,33 +44,26 @@ struct segments {
 
 /* ---- names ---- */
 
+/* Behind the time, of a second file of one second: "_001". */
+static bool is_again(const char *s, size_t len)
+{
+	return !len || (*s == '_' && strspn(s + 1, "0123456789") == len - 1);
+}
+
+static const struct keep names = { .prefix = "", .suffix = ".arc", .middle = is_again,
+				   .is_one = segment_is_one };
+
 /* 2026-11-23T04.05.06Z.arc, in UTC; again: the number of such a name that was taken, 0 none. */
 static void put_name(char *name, size_t size, uint64_t real_ns, unsigned int again)
 {
-	time_t s = real_ns / 1000000000;
-	struct tm tm;
 	size_t len;
 
-	gmtime_r(&s, &tm);
-	len = strftime(name, size, "%Y-%m-%dT%H.%M.%SZ", &tm);
+	*name = '\0';
+	keep_put_time(name, size, real_ns);
+	len = strlen(name);
 	if (again)
 		len += snprintf(name + len, size - len, "_%03u", again);
-	snprintf(name + len, size - len, ".arc");
-}
-
-static bool is_name(const char *name)
-{
-	static const char form[] = "dddd-dd-ddTdd.dd.ddZ";
-	size_t i;
-
-	for (i = 0; form[i]; i++)
-		if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
-			return false;
-	name += i;
-	if (*name == '_')
-		for (name++; *name >= '0' && *name <= '9'; name++)
-			;
-	return !strcmp(name, ".arc");
+	snprintf(name + len, size - len, "%s", names.suffix);
 }
 
 static bool is_taken(int dir, const char *name)
@@ -160,23 +153,14 @@ static void take_over(int dir, const char *part)
 	if (len < 7 || len - 6 >= sizeof(name) || part[0] != '.' || strcmp(part + len - 5, ".part"))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)len - 6, part + 1);
-	if (is_name(name) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && segment_is_one(dir, part))
+	if (keep_is_name(&names, name) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    segment_is_one(dir, part))
 		foreign_rename(dir, part, name, NULL);
-}
-
-static DIR *list_folder(int dir)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d && fd >= 0)
-		close(fd);
-	return d;
 }
 
 static void take_over_all(int dir)
 {
-	DIR *d = list_folder(dir);
+	DIR *d = keep_open_folder(dir);
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d)))
@@ -187,68 +171,13 @@ static void take_over_all(int dir)
 
 /* ---- what is kept ---- */
 
-struct file {
-	char name[NAME_BYTES];
-	uint64_t bytes, closed_ns;
-};
-
-struct files {
-	struct file *items;
-	size_t nr_items, alloc_items;
-	uint64_t bytes;
-};
-
-static int by_name(const void *a, const void *b)
+static void remove_beyond(int dir, const char *newest, uint64_t max_bytes, uint64_t max_age_ns)
 {
-	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
-}
+	struct keep k = names;
 
-/* By their names alone: most of them stay. */
-static void list_files(int dir, struct files *l)
-{
-	DIR *d = list_folder(dir);
-	struct dirent *entry;
-	struct stat st;
-
-	while (d && (entry = readdir(d))) {
-		if (!is_name(entry->d_name) || strlen(entry->d_name) >= NAME_BYTES ||
-		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-			continue;
-		VEC_GROW(l->items, l->nr_items, l->alloc_items);
-		l->items[l->nr_items] = (struct file){ .bytes = st.st_size, .closed_ns =
-			(uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
-		strcpy(l->items[l->nr_items++].name, entry->d_name);
-		l->bytes += st.st_size;
-	}
-	if (d)
-		closedir(d);
-	if (l->nr_items)
-		qsort(l->items, l->nr_items, sizeof(*l->items), by_name);
-}
-
-/*
- * Removes the oldest of the segments in the folder dir until those that are left have keep_bytes at most (0:
- * any number) and were closed not before keep_ns ago (0: any time); never the one named newest. Others' files
- * stay.
- */
-static void remove_beyond(int dir, const char *newest, uint64_t keep_bytes, uint64_t keep_ns)
-{
-	uint64_t now = clock_real_ns();
-	struct files l = { 0 };
-	size_t i;
-
-	list_files(dir, &l);
-	for (i = 0; i < l.nr_items; i++) {
-		const struct file *f = &l.items[i];
-		bool much = keep_bytes && l.bytes > keep_bytes;
-		bool old = keep_ns && f->closed_ns + keep_ns < now;
-
-		if ((!much && !old) || !strcmp(f->name, newest))
-			break;
-		if (!segment_is_one(dir, f->name) || !unlinkat(dir, f->name, 0))
-			l.bytes -= f->bytes;
-	}
-	free(l.items);
+	k.max_bytes = max_bytes;
+	k.max_age_ns = max_age_ns;
+	keep_remove(&k, dir, newest);
 }
 
 /* The next file will have as much as the last. */
