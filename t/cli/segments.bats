@@ -308,6 +308,8 @@ mine" ]
 	! grep -q 'storing again' <<<"$stderr" || false
 	lost=$(sed -nE 's/.* ([0-9]+) lost.*/\1/p' <<<"$stderr" | head -n 1)
 	[ "$lost" -gt 0 ]
+	# told are those that are there, however often it was tried to begin another
+	[ "$(sed -nE 's/.*; wrote ([0-9]+) traces? to .*/\1/p' <<<"$stderr")" -eq "$(find copy -name '*.arc' | wc -l)" ]
 	# but for the one that was in hand, whose end had no room
 	rm "$(find copy -name '*.arc' | sort | tail -n 1)"
 	for f in copy/*.arc; do

@@ -39,6 +39,7 @@ struct segments {
 	uint64_t named_ns;
 	/* Nothing is stored: */
 	int error;			/* errno; 0: it is */
+	bool has_none;			/* no file is open */
 	uint64_t looked_ns, lost;
 };
 
@@ -237,7 +238,8 @@ void segments_change(struct collect *c, uint64_t now_ns)
 	strcpy(closed, s->name);
 	choose_name(s);
 	r = collect_rotate(c, s->name, &opened, &e);
-	c->res->nr_files++;
+	c->res->nr_files += !s->has_none;
+	s->has_none = !opened;
 	s->next_ns = now_ns + c->o->segment.length_ns;
 	remove_old(c, closed);
 	if (c->flight) {
@@ -366,7 +368,7 @@ void segments_close(struct collect *c)
 	if (!c->res->write_error)	/* the disk has been full until now */
 		c->res->write_error = s->error;
 	if (c->begun_ns) {
-		c->res->nr_files++;
+		c->res->nr_files += !s->has_none;
 		remove_old(c, s->name);
 		if (c->flight)
 			flight_closed(c, s->name);
