@@ -126,7 +126,7 @@ static const struct opt where_table[] = {
 	OPT_SPAN(0, "segment", struct record_opts, sampling.c.segment.length_ns, "time", NULL,
 		 "write a trace for each period of this length, to the folder --output"),
 	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
-		"with --segment: remove the oldest traces beyond this size (10G) or age (7d)"),
+		"with --segment or --mode wrap: remove the oldest traces, or dumps, beyond this size (10G) or age (7d)"),
 	OPT_ON("compress", struct record_opts, sampling.c.trace.compress, "compress the trace"),
 	OPT_END
 };
@@ -351,20 +351,20 @@ static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 }
 
 /* 10G or 7d: what can be a time is one, "500m" as well. */
-static int parse_keep(const char *text, struct segment_opts *o, struct err *e)
+static int parse_keep(const char *text, uint64_t least_bytes, const char *least, uint64_t *bytes,
+		      uint64_t *ns, struct err *e)
 {
-	enum { LEAST_BYTES = 1 << 20 };
 	struct err ignored;
 
 	if (*text && strchr("smhdn", text[strlen(text) - 1]))
-		return opt_parse_time(text, &o->keep_ns, e) ? err_wrap(e, "--keep") : 0;
-	if (opt_parse_size(text, &o->keep_bytes, &ignored)) {
+		return opt_parse_time(text, ns, e) ? err_wrap(e, "--keep") : 0;
+	if (opt_parse_size(text, bytes, &ignored)) {
 		err_set(e, EINVAL, "--keep '%s' is neither a size nor a time", text);
 		err_hint(e, "examples: 500M, 10G, 12h, 7d");
 		return -EINVAL;
 	}
-	if (o->keep_bytes < LEAST_BYTES)
-		return err_set(e, EINVAL, "--keep: must be at least 1 MiB");
+	if (*bytes < least_bytes)
+		return err_set(e, EINVAL, "--keep: must be at least %s", least);
 	return 0;
 }
 
@@ -393,18 +393,23 @@ static int prepare_wrap(struct sampling *s, const struct record_opts *o, struct 
 		other = "--output=-";
 	if (other)
 		return err_set(e, EINVAL, "cannot be combined: --mode=wrap and %s", other);
-	s->c.flight = (struct flight_opts){ o->max_size, on_dump };
+	s->c.flight = (struct flight_opts){ .max_bytes = o->max_size, .dumped = on_dump };
 	s->c.segment.storing = on_storing;
-	return 0;
+	if (!o->keep)
+		return 0;
+	return parse_keep(o->keep, o->max_size, "--max-size, as a dump may be that large",
+			  &s->c.flight.keep_bytes, &s->c.flight.keep_ns, e);
 }
 
 static int prepare_segments(struct sampling *s, const struct record_opts *o, struct err *e)
 {
-	enum { LEAST_NS = 100000000 };
+	enum { LEAST_NS = 100000000, LEAST_BYTES = 1 << 20 };
+	struct segment_opts *g = &s->c.segment;
 
-	if (!s->c.segment.length_ns)
-		return o->keep ? err_set(e, EINVAL, "--keep needs --segment") : 0;
-	if (s->c.segment.length_ns < LEAST_NS)
+	if (!g->length_ns)
+		return o->keep && o->mode != TRACE_WRAP ?
+			err_set(e, EINVAL, "--keep needs --segment or --mode=wrap") : 0;
+	if (g->length_ns < LEAST_NS)
 		return err_set(e, EINVAL, "--segment: must be at least 100ms");
 	if (o->max_size)
 		return err_set(e, EINVAL, "cannot be combined: --segment and --max-size; --keep bounds the folder");
@@ -413,8 +418,8 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 		err_hint(e, "arcprof record --segment=60s --output=traces/ ...");
 		return -EINVAL;
 	}
-	s->c.segment.storing = on_storing;
-	return o->keep ? parse_keep(o->keep, &s->c.segment, e) : 0;
+	g->storing = on_storing;
+	return o->keep ? parse_keep(o->keep, LEAST_BYTES, "1 MiB", &g->keep_bytes, &g->keep_ns, e) : 0;
 }
 
 static void on_trigger(const struct when *w, const char *cause)

@@ -8,20 +8,33 @@
 #include "trace/format.h"
 #include "trace/segment.h"
 
-bool segment_is_one(int dir, const char *name)
+static bool read_header(int dir, const char *name, struct trf_header *h)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct trf_header h;
 	struct stat st;
 	bool is;
 
 	if (fd < 0)
 		return false;
-	is = !fstat(fd, &st) && S_ISREG(st.st_mode) && read(fd, &h, sizeof(h)) == (ssize_t)sizeof(h) &&
-	     !memcmp(h.magic, TRF_MAGIC, sizeof(h.magic)) &&
-	     h.crc == crc32(0, (const Bytef *)&h, offsetof(struct trf_header, crc)) && h.flags & TRF_SEGMENT;
+	is = !fstat(fd, &st) && S_ISREG(st.st_mode) && read(fd, h, sizeof(*h)) == (ssize_t)sizeof(*h) &&
+	     !memcmp(h->magic, TRF_MAGIC, sizeof(h->magic)) &&
+	     h->crc == crc32(0, (const Bytef *)h, offsetof(struct trf_header, crc));
 	close(fd);
 	return is;
+}
+
+bool segment_is_one(int dir, const char *name)
+{
+	struct trf_header h;
+
+	return read_header(dir, name, &h) && h.flags & TRF_SEGMENT;
+}
+
+bool segment_is_dump(int dir, const char *name)
+{
+	struct trf_header h;
+
+	return read_header(dir, name, &h) && !(h.flags & TRF_SEGMENT);
 }
 
 /* The last chunk, as far as its header says. */

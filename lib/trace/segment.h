@@ -7,6 +7,8 @@
 
 /* name: in the folder dir, no link, and a regular file that begins as a segment does. */
 bool segment_is_one(int dir, const char *name);
+/* The same of a trace that is no segment, as those are joined to. */
+bool segment_is_dump(int dir, const char *name);
 /* Whether the trace at path ends as one that was closed in order: nobody writes there any more. */
 bool segment_is_closed(const char *path);
 

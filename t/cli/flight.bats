@@ -325,6 +325,41 @@ fill_up() {
 	[[ $stderr == *'--output is only valid with dump'* ]]
 }
 
+@test "record --mode wrap --keep: dumps have a bound together, and other files stay" {
+	skip_unless_perf
+	run_arcprof record --mode wrap --max-size 2M --keep 1M -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *'--keep: must be at least --max-size'* ]]
+	touch w-2001-01-01T00.00.00Z-gc.data.Ab12Cd w.data.Ab12Cd	# the first is what a killed recorder wrote
+	"$ARCPROF" record --mode wrap --max-size 1M --keep 1M -o w.data -- \
+		sh -c 'while [ ! -e stop ]; do sleep 0.01; done' 2>err &
+	recorder=$!
+	until arcprof ctl status -p $recorder 2>/dev/null | grep -q 'state: recording'; do sleep 0.1; done
+	arcprof ctl dump -p $recorder
+	[ "$(echo *.Ab12Cd)" = w.data.Ab12Cd ]
+	first=$(echo w-2*Z-ctl.data)
+	# of a clock that was set back since, the oldest, and the next
+	for year in 2999 2001 2002; do
+		cp "$first" w-$year-01-01T00.00.00Z-gc.data
+		truncate -s 600k w-$year-01-01T00.00.00Z-gc.data
+	done
+	echo mine >w-2000-01-01T00.00.00Z-gc.data
+	cp "$first" other-2000-01-01T00.00.00Z-gc.data
+	cp "$first" w-2000-01-01T00.00.00Z.data
+	arcprof ctl dump -p $recorder
+	touch stop
+	wait $recorder
+	ls -l
+	[ ! -e w-2999-01-01T00.00.00Z-gc.data ]
+	[ ! -e w-2001-01-01T00.00.00Z-gc.data ]
+	[ -e w-2002-01-01T00.00.00Z-gc.data ]
+	[ -e "$first" ]
+	[ "$(find . -name 'w-20*Z-ctl*.data' | wc -l)" -eq 2 ]
+	[ "$(cat w-2000-01-01T00.00.00Z-gc.data)" = mine ]
+	[ -e other-2000-01-01T00.00.00Z-gc.data ]
+	[ -e w-2000-01-01T00.00.00Z.data ]
+}
+
 @test "record --mode normal: when it stopped, and what came later, is told apart from what is lost" {
 	skip_unless_perf
 	local args

@@ -347,7 +347,7 @@ mine" ]
 	[[ $stderr == *"needs a folder"* ]]
 	run_arcprof record --keep 1G -- true
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--keep needs --segment"* ]]
+	[[ $stderr == *"--keep needs --segment or --mode=wrap"* ]]
 }
 
 # bats test_tags=stored

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "collect/engine/recording.h"
 #include "collect/files/flight.h"
+#include "collect/files/keep.h"
+#include "trace/segment.h"
 #include "trace/splice.h"
 
 enum {
@@ -57,27 +61,126 @@ static struct flight_dump *dump_at(struct flight *f, uint64_t number)
 
 /* ---- names ---- */
 
+/* The last part of a path. */
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where the suffix of a file's name begins, else its end. */
+static const char *suffix_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && dot > file_of(path) ? dot : path + strlen(path);
+}
+
 /* "arcprof-2026-11-23T04.05.06Z-gc.data" of "arcprof.data" */
 static char *dump_path(const char *output, const char *what, uint64_t real_ns)
 {
-	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');
-	const char *file = slash ? slash + 1 : output;
-	size_t len = dot && dot > file ? (size_t)(dot - output) : strlen(output);
-	time_t s = real_ns / 1000000000;
+	const char *suffix = suffix_of(output);
+	int len = suffix - output;
+	char when[32] = "";
 	struct stat st;
-	char when[32];
 	unsigned int i;
-	struct tm tm;
 	char *path;
 
-	gmtime_r(&s, &tm);
-	strftime(when, sizeof(when), "%Y-%m-%dT%H.%M.%SZ", &tm);
-	path = xasprintf("%.*s-%s-%s%s", (int)len, output, when, what, output + len);
+	keep_put_time(when, sizeof(when), real_ns);
+	path = xasprintf("%.*s-%s-%s%s", len, output, when, what, suffix);
 	for (i = 2; i <= MOST_SAME && !lstat(path, &st); i++) {
 		free(path);
-		path = xasprintf("%.*s-%s-%s-%u%s", (int)len, output, when, what, i, output + len);
+		path = xasprintf("%.*s-%s-%s-%u%s", len, output, when, what, i, suffix);
 	}
 	return path;
+}
+
+/* "-gc", "-SIGUSR1-2" */
+static bool is_what(const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+	return len > 1 && *s == '-';
+}
+
+/* How dumps beside the output are named; the prefix is to be freed. */
+static char *name_dumps(const struct flight *f, struct keep *k)
+{
+	const char *suffix = suffix_of(f->output), *file = file_of(f->output);
+	char *prefix = xasprintf("%.*s-", (int)(suffix - file), file);
+
+	*k = (struct keep){ .prefix = prefix, .suffix = suffix, .middle = is_what,
+			    .is_one = segment_is_dump };
+	return prefix;
+}
+
+static int open_beside(const char *output)
+{
+	char *folder = xasprintf("%.*s.", (int)(file_of(output) - output), output);
+	struct err e;
+	int dir = place_open_folder(folder, 0, &e);
+
+	free(folder);
+	return dir;
+}
+
+/* Dumps beside the output go until there is room for one more: it is as large as the ring at most. */
+static void make_room_for(const struct collect *c, const char *path)
+{
+	const struct flight_opts *o = &c->o->flight;
+	const struct flight *f = c->flight;
+	struct keep k;
+	char *prefix = name_dumps(f, &k);
+	int dir = -1;
+
+	k.max_bytes = o->keep_bytes ? MAX(o->keep_bytes - MIN(o->keep_bytes, f->bytes), (uint64_t)1) : 0;
+	k.max_age_ns = o->keep_ns;
+	if ((k.max_bytes || k.max_age_ns) && keep_is_name(&k, file_of(path)))
+		dir = open_beside(f->output);
+	if (dir >= 0) {
+		keep_remove(&k, dir, file_of(path));
+		close(dir);
+	}
+	free(prefix);
+}
+
+/* What newfile.h called a dump that a recorder was killed at: "arcprof-2026-11-23T04.05.06Z-gc.data.5Xb2zQ". */
+static bool is_unfinished(const struct keep *k, const char *name)
+{
+	enum { SUFFIX = 7 };
+	size_t len = strlen(name), i;
+	char whole[NAME_MAX + 1];
+
+	if (len <= SUFFIX || len > NAME_MAX || name[len - SUFFIX] != '.')
+		return false;
+	for (i = len - SUFFIX + 1; i < len; i++)
+		if (!isalnum((unsigned char)name[i]))
+			return false;
+	snprintf(whole, sizeof(whole), "%.*s", (int)(len - SUFFIX), name);
+	return keep_is_name(k, whole);
+}
+
+/* Nobody else writes dumps beside this output: its ring is locked. */
+static void remove_unfinished(const struct flight *f)
+{
+	int dir = open_beside(f->output);
+	DIR *d = dir < 0 ? NULL : keep_open_folder(dir);
+	struct dirent *entry;
+	struct keep k;
+	char *prefix = name_dumps(f, &k);
+
+	while (d && (entry = readdir(d)))
+		if (is_unfinished(&k, entry->d_name))
+			unlinkat(dir, entry->d_name, 0);
+	if (d)
+		closedir(d);
+	if (dir >= 0)
+		close(dir);
+	free(prefix);
 }
 
 /* ---- the ring ---- */
@@ -208,7 +311,7 @@ static void begin_dump(struct collect *c)
 {
 	struct flight *f = c->flight;
 
-	take_parts(c);
+	make_room_for(c, take_parts(c)->path);
 	f->writing = !pthread_create(&f->thread, NULL, write_dump, f);
 	if (f->writing)
 		return;
@@ -318,6 +421,7 @@ void flight_begin(struct collect *c)
 		return;
 	f->dir = fcntl(c->o->trace.dir_fd, F_DUPFD_CLOEXEC, 3);
 	f->begun_ns = clock_mono_ns();
+	remove_unfinished(f);
 }
 
 /* The output, and dumps for which there was no time: of a condition that the end of the program was. */
@@ -327,7 +431,7 @@ static void write_all(struct collect *c)
 	const struct flight_dump *d;
 
 	while (f->nr_begun < f->nr_dumps) {
-		take_parts(c);
+		make_room_for(c, take_parts(c)->path);
 		write_dump(f);
 		end_dump(c);
 	}
