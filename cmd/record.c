@@ -184,6 +184,11 @@ static void on_storing(const char *why, uint64_t nr_lost)
 		log_warn("storing again; %" PRIu64 " samples were lost meanwhile", nr_lost);
 }
 
+static void on_going_on(uint64_t idle_ns)
+{
+	log_info("goes on %.1f s after the last trace there was closed", idle_ns / 1e9);
+}
+
 static int check_calls(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
@@ -419,6 +424,7 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 		return -EINVAL;
 	}
 	g->storing = on_storing;
+	g->goes_on = on_going_on;
 	return o->keep ? parse_keep(o->keep, LEAST_BYTES, "1 MiB", &g->keep_bytes, &g->keep_ns, e) : 0;
 }
 

@@ -229,6 +229,9 @@ events_in_segments() {
 	arcprof report --xprof "dir/$part" 2>err | grep -q shared
 	grep -q 'has no end' err
 	arcprof record --segment 10s -o dir -- true 2>said
+	# said, and in the trace, is for how long nothing was recorded
+	grep -qE '^arcprof record: goes on [0-9]+\.[0-9] s after the last trace there was closed$' said
+	arcprof dump "$(find dir -name '*.arc' | sort | tail -n 1)" | grep -qE 'key="segment.idle_ns" value="[1-9][0-9]+"'
 	! [ -e "dir/$part" ] || false
 	part=${part#.}
 	arcprof report --xprof "dir/${part%.part}" 2>err | grep -q shared

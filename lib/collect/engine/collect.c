@@ -542,6 +542,7 @@ static int collect_run_recording(struct run *r, struct err *e)
 	int ret;
 
 	labels_host(c);
+	segments_label(c);
 	labels_events(c);
 	parts_labels(c);
 	callflows_labels(&c->calls);

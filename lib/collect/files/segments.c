@@ -35,6 +35,7 @@ struct segments {
 	int dir;
 	char name[NAME_BYTES];
 	char *folder;
+	uint64_t idle_ns;		/* since a recorder before closed its last trace; 0: not known */
 	uint64_t next_ns;		/* when it is closed; 0: not begun */
 	uint64_t named_ns;
 	/* Nothing is stored: */
@@ -168,6 +169,26 @@ static void take_over_all(int dir)
 		take_over(dir, entry->d_name);
 	if (d)
 		closedir(d);
+}
+
+/* For how long nothing was recorded into the folder; 0: nothing ever was, or the clock was set back since. */
+static uint64_t idle_ns(int dir)
+{
+	uint64_t now = clock_real_ns(), last = 0, ns;
+	DIR *d = keep_open_folder(dir);
+	struct dirent *entry;
+	struct stat st;
+
+	while (d && (entry = readdir(d))) {
+		if (!keep_is_name(&names, entry->d_name) ||
+		    fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		last = MAX(last, ns);
+	}
+	if (d)
+		closedir(d);
+	return last && last < now ? now - last : 0;
 }
 
 /* ---- what is kept ---- */
@@ -309,6 +330,17 @@ void segments_begin(struct collect *c, uint64_t now_ns)
 	c->since.begun_ns = now_ns;
 }
 
+void segments_label(const struct collect *c)
+{
+	uint64_t ns = c->segments ? c->segments->idle_ns : 0;
+
+	if (!ns)
+		return;
+	trace_writer_keep(c->w, false);		/* of the first alone */
+	trace_write_label(c->w, "segment.idle_ns", "%" PRIu64, ns);
+	trace_writer_keep(c->w, true);
+}
+
 void segments_turn(struct collect *c, uint64_t now_ns)
 {
 	struct segments *s = c->segments;
@@ -352,6 +384,9 @@ int segments_open(struct collect *c, struct err *e)
 	s->dir = dir;
 	s->folder = xstrdup(c->o->output);
 	take_over_all(dir);
+	s->idle_ns = c->flight ? 0 : idle_ns(dir);
+	if (s->idle_ns && c->o->segment.goes_on)
+		c->o->segment.goes_on(s->idle_ns);
 	choose_name(s);
 	c->opts.output = s->name;
 	c->opts.trace.dir_fd = dir;
