@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/labels.h"
@@ -95,13 +96,46 @@ static const char *value_of(const char *entry, size_t len, const char *name)
 	return is_it ? entry + n + 1 : NULL;
 }
 
-void resource_parse(const char *environment, size_t len, struct buf *labels)
+/* The value of that variable of all; NULL: it is not there. */
+static const char *find(const char *environment, size_t len, const char *name, size_t *value_len)
+{
+	const char *end = environment + len, *entry, *next, *value;
+
+	for (entry = environment; entry < end; entry = next + 1) {
+		next = memchr(entry, 0, end - entry);
+		next = next ? next : end;
+		value = value_of(entry, next - entry, name);
+		if (value) {
+			*value_len = next - value;
+			return value;
+		}
+	}
+	return NULL;
+}
+
+/* Kubernetes gives each pod the address of its own server, and its name as that of its host. */
+static void add_pod(struct attributes *a, const char *environment, size_t len)
+{
+	struct buf name = BUF_INIT;
+	size_t n, ignored;
+	const char *host = find(environment, len, "HOSTNAME", &n);
+
+	if (!host || !find(environment, len, "KUBERNETES_SERVICE_HOST", &ignored))
+		return;
+	buf_add(&name, host, n);
+	add(a, "k8s.pod.name", &name);
+	buf_release(&name);
+}
+
+void resource_parse(const char *environment, size_t len, bool own_host, struct buf *labels)
 {
 	const char *end = environment + len, *entry, *next, *value, *service = NULL;
 	struct attributes a = { .labels = labels };
 	struct buf name = BUF_INIT;
 	size_t service_len = 0;
 
+	if (own_host)		/* attributes come after it, and take its place */
+		add_pod(&a, environment, len);
 	for (entry = environment; entry < end; entry = next + 1) {
 		next = memchr(entry, 0, end - entry);
 		next = next ? next : end;
@@ -121,6 +155,16 @@ void resource_parse(const char *environment, size_t len, struct buf *labels)
 	}
 }
 
+static bool is_in_same(int a, int b, const char *namespace)
+{
+	char path_a[48], path_b[48];
+	struct stat sa, sb;
+
+	snprintf(path_a, sizeof(path_a), "/proc/%d/ns/%s", a, namespace);
+	snprintf(path_b, sizeof(path_b), "/proc/%d/ns/%s", b, namespace);
+	return stat(path_a, &sa) || stat(path_b, &sb) || (sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
+
 void resource_of(int pid, struct buf *labels)
 {
 	struct buf text = BUF_INIT;
@@ -135,6 +179,6 @@ void resource_of(int pid, struct buf *labels)
 	while (text.len < MAX_ENVIRONMENT && (n = read(fd, part, sizeof(part))) > 0)
 		buf_add(&text, part, n);
 	close(fd);
-	resource_parse(text.data ? text.data : "", text.len, labels);
+	resource_parse(text.data ? text.data : "", text.len, !is_in_same(pid, 1, "net"), labels);
 	buf_release(&text);
 }

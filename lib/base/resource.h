@@ -2,13 +2,14 @@
 /*
  * resource.h - what the environment of a process says for OpenTelemetry that it is part of:
  * OTEL_SERVICE_NAME, and OTEL_RESOURCE_ATTRIBUTES, whose format and order are those of OpenTelemetry's
- * specification of environment variables.
+ * specification of environment variables. In a pod of Kubernetes HOSTNAME is k8s.pod.name, unless they say.
  *
  * Whoever runs the process may have written anything there.
  */
 #ifndef BASE_RESOURCE_H
 #define BASE_RESOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -16,9 +17,10 @@
 /*
  * Adds labels (base/labels.h) from an environment of len bytes, as /proc/PID/environ has it. service.name
  * becomes "service" and service.version "version", as in "record --label"; all others keep their names. What
- * is no label is left out, and so are those beyond the 32nd.
+ * is no label is left out, and so are those beyond the 32nd. own_host: HOSTNAME is not the machine's, as it
+ * is of pods in the machine's network.
  */
-void resource_parse(const char *environment, size_t len, struct buf *labels);
+void resource_parse(const char *environment, size_t len, bool own_host, struct buf *labels);
 
 /* The same of a running process; nothing if its environment cannot be read. */
 void resource_of(int pid, struct buf *labels);

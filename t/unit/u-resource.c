@@ -17,7 +17,7 @@ static const char *parse(const char *environment, size_t len)
 	static char *said;
 	struct buf b = BUF_INIT;
 
-	resource_parse(environment, len, &b);
+	resource_parse(environment, len, true, &b);
 	free(said);
 	said = xstrdup(b.data ? b.data : "");
 	buf_release(&b);
@@ -33,6 +33,23 @@ TEST(resource_is_what_opentelemetry_reads)
 	CHECK_STR(PARSE("OTEL_SERVICE_NAME=front%20\0OTEL_RESOURCE_ATTRIBUTES=service.name=shop,a=b"), "a=b,service=front%20");
 	CHECK_STR(PARSE("OTEL_SERVICE_NAME="), "");
 	CHECK_STR(PARSE("XOTEL_SERVICE_NAME=a\0OTEL_SERVICE_NAMES=b"), "");
+}
+
+TEST(resource_knows_the_pod)
+{
+	static const char pod[] = "HOSTNAME=shop-7f\0KUBERNETES_SERVICE_HOST=10.0.0.1";
+	struct buf b = BUF_INIT;
+
+	CHECK_STR(parse(pod, sizeof(pod)), "k8s.pod.name=shop-7f");
+	CHECK_STR(PARSE("KUBERNETES_SERVICE_HOST=::1\0OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=own\0HOSTNAME=shop-7f"),
+		  "k8s.pod.name=own");
+	CHECK_STR(PARSE("HOSTNAME=desk"), "");
+	CHECK_STR(PARSE("KUBERNETES_SERVICE_HOST=10.0.0.1"), "");
+	CHECK_STR(PARSE("KUBERNETES_SERVICE_HOST=10.0.0.1\0HOSTNAME="), "");
+	/* in the machine's network it is the machine's name */
+	resource_parse(pod, sizeof(pod), false, &b);
+	CHECK_U64(b.len, 0);
+	buf_release(&b);
 }
 
 TEST(resource_has_no_label_that_is_none)
