@@ -19,7 +19,7 @@
 struct record_opts {
 	struct sampling_opts sampling;	/* first: the tables of sampling.h fill it */
 	bool samples, mask_secrets;
-	const char *window, *memory, *keep, *symfs;
+	const char *window, *memory, *keep, *symfs, *max_cpu;
 	int mode;			/* index into modes[] */
 	uint64_t max_size;		/* bytes */
 	struct calls_opts calls;
@@ -102,6 +102,8 @@ static const struct opt when_table[] = {
 		 "record until all processes that the program has started have ended"),
 	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
 		"record only the first part of each period, as in 50ms/1s"),
+	OPT_STR(0, "max-cpu", struct record_opts, max_cpu, "percent[:time]", NULL,
+		"sample more rarely while the recorder takes more of a CPU than this, such as 1% (of a minute)"),
 	OPT_END
 };
 
@@ -428,6 +430,32 @@ static int prepare_segments(struct sampling *s, const struct record_opts *o, str
 	return o->keep ? parse_keep(o->keep, LEAST_BYTES, "1 MiB", &g->keep_bytes, &g->keep_ns, e) : 0;
 }
 
+static void on_cost(const struct cost_told *t)
+{
+	const char *again = t->what == COST_RAISED ? " again" : "";
+
+	if (t->what == COST_LEFT)
+		log_warn("takes %.2f %% of a CPU, more than --max-cpu, but samples cannot become rarer", t->percent);
+	else if (t->part > 1)
+		log_warn("takes %.2f %% of a CPU: samples are taken at 1/%" PRIu32 " of the rate%s",
+			 t->percent, t->part, again);
+	else
+		log_info("takes %.2f %% of a CPU: samples are taken at the whole rate again", t->percent);
+}
+
+static int prepare_cost(struct sampling *s, const struct record_opts *o, struct err *e)
+{
+	static const uint64_t minute_ns = 60000000000;
+	struct when w;
+
+	if (!o->max_cpu)
+		return 0;
+	if (when_parse_cpu(o->max_cpu, minute_ns, &w, e))
+		return err_wrap(e, "--max-cpu");
+	s->c.cost = (struct cost_opts){ w.limit, w.span_ns, on_cost };
+	return 0;
+}
+
 static void on_trigger(const struct when *w, const char *cause)
 {
 	log_info("%s: %s", w->text, cause);
@@ -689,6 +717,8 @@ static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, c
 		r = prepare_segments(s, o, e);
 	if (!r)
 		r = prepare_wrap(s, o, e);
+	if (!r)
+		r = prepare_cost(s, o, e);
 	if (r)
 		return r;
 	r = prepare_filter(s, o, e);

@@ -100,6 +100,7 @@ until_samples() {	# <at least>
 	ctl status >state 3>&- &
 	until [ -s state ] || [ "$(ps -o etimes= -p "$jvm")" -ge 8 ]; do sleep .05; done
 	grep -qx 'state: recording' state
+	grep -qxE 'cost: [0-9]+\.[0-9]+ % of a CPU, [0-9]+\.[0-9] MiB' state
 	kill "$RECORDER"
 	for _ in $(seq 200); do
 		kill -0 "$RECORDER" 2>/dev/null || break

@@ -544,3 +544,21 @@ flight_objects() {	# <trace>
 	[ "$(arcprof dump trace | grep -c 'recorded.*on=1 event="alloc"')" -eq 201 ]	# of 205, four were on already
 	! arcprof report --metric alloc --xtree trace | grep -i unknown || false
 }
+
+@test "switches: --max-cpu has samples taken more rarely while the recorder takes more, and each weighs more" {
+	skip_unless_perf
+	run_arcprof record -F 4000 --max-cpu 0.01%:1s -o trace -- timeout 2.3 sh -c 'while :; do :; done'
+	[ "$status" -eq 124 ]
+	[[ $stderr =~ 'arcprof record: warning: takes '[0-9.]+' % of a CPU: samples are taken at 1/2 of the rate' ]]
+	arcprof query trace 'select distinct weight from samples' --format csv >weights
+	# about 250 us, then 500
+	awk '$1 > 200000 && $1 < 300000 { n++ } $1 > 400000 && $1 < 600000 { m++ } END { exit !n || !m }' weights ||
+		{ cat weights; return 1; }
+	arcprof report --check trace >check || { cat check; return 1; }
+	# with a limit or without, a trace says what the recorder took
+	arcprof dump trace | grep -qE 'key="cost.cpu_ns" value="[1-9][0-9]*"'
+	arcprof dump trace | grep -qE 'key="cost.resident_bytes" value="[1-9][0-9]*"'
+	run_arcprof record --max-cpu 1 -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--max-cpu: '1' is not a share of a CPU, such as 80%"* ]]
+}

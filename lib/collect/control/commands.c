@@ -58,6 +58,7 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 			n.nr_calls,
 			n.nr_contexts, n.nr_threads);
 	}
+	cost_put(c, b);
 	buf_fmt(b, "JVMs: %" PRIu64 "\nfile: ", c->res->nr_jvms);
 	quote_add(b, segments_folder(c) ? segments_folder(c) : c->o->output);
 	buf_fmt(b, "\nbytes: %" PRIu64 "\n", trace_writer_bytes(c->w));

@@ -88,7 +88,8 @@ static int parse_cpu(char *text, struct when *w, struct err *e)
 	char *colon = strchr(text, ':');
 	int r = 0;
 
-	w->span_ns = (uint64_t)DEFAULT_SPAN_S * SECOND_NS;
+	if (!w->span_ns)
+		w->span_ns = (uint64_t)DEFAULT_SPAN_S * SECOND_NS;
 	if (colon) {
 		*colon = '\0';
 		r = opt_parse_time(colon + 1, &w->span_ns, e);
@@ -99,6 +100,17 @@ static int parse_cpu(char *text, struct when *w, struct err *e)
 		   w->span_ns / SECOND_NS > WHEN_MAX_SPAN_S))
 		r = err_set(e, EINVAL, "'%s': whole seconds, from 1s to 1h", colon + 1);
 	return r;
+}
+
+int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e)
+{
+	char s[WHEN_MAX_TEXT + 1];
+
+	*w = (struct when){ .kind = WHEN_CPU, .text = text, .span_ns = span_ns };
+	if (strlen(text) > WHEN_MAX_TEXT)
+		return err_set(e, EINVAL, "a share of a CPU has at most %d bytes", WHEN_MAX_TEXT);
+	strcpy(s, text);
+	return parse_cpu(s, w, e);
 }
 
 /* com.example.App.serve>500ms */

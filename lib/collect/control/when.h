@@ -51,6 +51,8 @@ struct when {
 /* -EINVAL: it is none, and *e says what is wrong. In any case *w is to be released. */
 int when_parse(const char *text, struct when *w, struct err *e);
 void when_release(struct when *w);
+/* Of what is behind "cpu>" alone, "80%" or "80%:10s"; span_ns: of the former. Nothing is to be released. */
+int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e);
 /* "gc" and the like. */
 const char *when_kind_name(enum when_kind kind);
 /* The name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */

@@ -17,6 +17,7 @@
 #include "collect/engine/clocks.h"
 #include "collect/engine/evset.h"
 #include "collect/files/flight.h"
+#include "collect/parts/cost.h"
 #include "trace/writer.h"
 
 struct source_conf;
@@ -123,6 +124,7 @@ struct collect_opts {
 	struct flight_opts flight;
 	struct trace_writer_opts trace;
 	struct trigger_opts trigger;
+	struct cost_opts cost;
 	const char *version;
 	const char *command_line;	/* ours, for the label */
 	struct opt_list labels;		/* of our own, key=value, checked */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "collect/control/rates.h"
+#include "collect/engine/recording.h"
+#include "collect/parts/cost.h"
+
+enum { SECOND_NS = 1000000000 };
+
+struct cost {
+	uint64_t begun_cpu_ns, file_cpu_ns;	/* what it had taken when sampling, and the file, began */
+	uint64_t looked_ns, looked_cpu_ns;	/* the span in hand */
+	bool has_span;				/* one is over */
+	bool is_left;				/* told that it takes too much */
+	uint32_t lowered;
+	struct ev_rate *rates;			/* [collect_nr_events()]: those that were asked for */
+};
+
+static uint64_t cpu_ns(void)
+{
+	struct rusage ended;
+
+	if (getrusage(RUSAGE_CHILDREN, &ended))
+		memset(&ended, 0, sizeof(ended));
+	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) +
+		(uint64_t)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) * SECOND_NS +
+		(uint64_t)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * 1000;
+}
+
+static uint64_t resident_bytes(void)
+{
+	struct buf b = BUF_INIT;
+	uint64_t pages = 0;
+
+	if (!io_slurp("/proc/self/statm", &b) && b.len && sscanf(b.data, "%*u %" SCNu64, &pages) != 1)
+		pages = 0;
+	buf_release(&b);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint32_t cost_lowered(uint32_t lowered, uint64_t ns, uint64_t limit_ns)
+{
+	enum { FAR_LESS = 3 };		/* twice the rate is at most twice the cost */
+
+	if (ns > limit_ns)
+		return MIN(lowered + 1, (uint32_t)COST_MOST_LOWERED);
+	return lowered && ns < limit_ns / FAR_LESS ? lowered - 1 : lowered;
+}
+
+/* ---- the rate ---- */
+
+static struct ev_rate lower(const struct ev_rate *rate, uint32_t lowered)
+{
+	struct ev_rate r = { rate->freq_hz >> lowered, rate->period << lowered };
+
+	if (rate->freq_hz && !r.freq_hz)
+		r.freq_hz = 1;
+	return r;
+}
+
+/* Whoever set another interval meanwhile has set the one that is asked for. */
+static void follow(const struct collect *c, struct cost *x)
+{
+	size_t i, nr = collect_nr_events(&c->ev.conf);
+	bool same = x->rates;
+
+	for (i = 0; i < nr && same; i++) {
+		struct ev_rate r = lower(&x->rates[i], x->lowered);
+
+		same = r.freq_hz == c->ev.conf.rates[i].freq_hz && r.period == c->ev.conf.rates[i].period;
+	}
+	if (same)
+		return;
+	free(x->rates);
+	x->rates = xmalloc((nr + 1) * sizeof(*x->rates));
+	memcpy(x->rates, c->ev.conf.rates, nr * sizeof(*x->rates));
+	x->lowered = 0;
+}
+
+/* False: the rest keeps the rates that it has, and the next span tries again. */
+static bool set_rates(struct collect *c, struct cost *x, uint32_t lowered)
+{
+	size_t i, nr = collect_nr_events(&c->ev.conf);
+	struct err e;
+
+	for (i = 0; i < nr; i++) {
+		struct ev_rate r = lower(&x->rates[i], lowered);
+
+		if (rates_set(c, i, &r, &e))
+			return false;
+	}
+	x->lowered = lowered;
+	return nr;
+}
+
+static void tell(const struct collect *c, const struct cost *x, uint64_t ns, int what)
+{
+	if (c->o->cost.told)
+		c->o->cost.told(&(struct cost_told){
+			.percent = 100.0 * ns / SECOND_NS, .part = 1u << x->lowered, .what = what,
+		});
+}
+
+static void hold(struct collect *c, struct cost *x, uint64_t ns)
+{
+	uint64_t limit_ns = c->o->cost.limit_ns;
+	uint32_t before, next;
+
+	follow(c, x);
+	before = x->lowered;
+	next = cost_lowered(before, ns, limit_ns);
+	if (next != before && !c->only_jvms && set_rates(c, x, next)) {
+		tell(c, x, ns, next > before ? COST_LOWERED : COST_RAISED);
+	} else if (ns > limit_ns && !x->is_left) {
+		x->is_left = true;
+		tell(c, x, ns, COST_LEFT);
+	}
+	if (ns <= limit_ns)
+		x->is_left = false;
+}
+
+/* ---- the recording ---- */
+
+static void begins(struct collect *c, uint64_t time_ns)
+{
+	struct cost *x = c->own[PART_cost] = xcalloc(1, sizeof(*x));
+
+	x->begun_cpu_ns = x->file_cpu_ns = x->looked_cpu_ns = cpu_ns();
+	x->looked_ns = clock_mono_ns();
+}
+
+static void turn(struct collect *c, uint64_t now_ns)
+{
+	struct cost *x = c->own[PART_cost];
+	uint64_t cpu, ns;
+
+	if (!x || !c->o->cost.limit_ns || c->paused || now_ns < x->looked_ns + c->o->cost.span_ns)
+		return;
+	cpu = cpu_ns();
+	ns = (uint64_t)((double)(cpu - x->looked_cpu_ns) / (double)(now_ns - x->looked_ns) * SECOND_NS);
+	if (x->has_span)
+		hold(c, x, ns);
+	x->has_span = true;
+	x->looked_ns = now_ns;
+	x->looked_cpu_ns = cpu;
+}
+
+static void sums(struct collect *c, bool last)
+{
+	struct cost *x = c->own[PART_cost];
+	uint64_t cpu;
+
+	if (!x)
+		return;
+	cpu = cpu_ns();
+	trace_write_label(c->w, "cost.cpu_ns", "%" PRIu64, cpu - x->file_cpu_ns);
+	trace_write_label(c->w, "cost.resident_bytes", "%" PRIu64, resident_bytes());
+	x->file_cpu_ns = cpu;
+}
+
+static void close_part(struct collect *c)
+{
+	struct cost *x = c->own[PART_cost];
+
+	if (x)
+		free(x->rates);
+	free(x);
+	c->own[PART_cost] = NULL;
+}
+
+void cost_put(const struct collect *c, struct buf *b)
+{
+	const struct cost *x = c->own[PART_cost];
+	uint64_t ns = x ? clock_mono_ns() - c->begun_ns : 0;
+
+	if (ns)
+		buf_fmt(b, "cost: %.2f %% of a CPU, %.1f MiB\n", 100.0 * (cpu_ns() - x->begun_cpu_ns) / ns,
+			resident_bytes() / 1048576.0);
+}
+
+const struct part cost_part = { .begins = begins, .turn = turn, .sums = sums, .close = close_part };
