@@ -182,7 +182,7 @@ static int print(const struct calibrate_opts *o, const struct calibration *t, co
 enum { MOST_OFF = 5 };		/* percent, of a value that is not marked */
 
 static const struct sheet_column verify_columns[] = {
-	{ "calls", "calls of", -18 }, { "steps", "steps", 6 },
+	{ "calls", "calls of", -18 }, { "work", "work", -7 }, { "steps", "steps", 6 },
 	{ "own", "own", 10, .decimals = 1 }, { "measured", "measured", 10, .decimals = 1 },
 	{ "calibrated", "calibrated", 11, .decimals = 1 }, { "off_percent", "off %", 8, .decimals = 1 },
 	{ "marked" },
@@ -233,7 +233,8 @@ static void print_length(const char *calls, const struct train_length *l, struct
 
 	calibrated.marked = l->marked;
 	sheet_row(s, NULL, (const struct cell[]){
-		cell_text(calls), cell_u64(l->steps), cell_real(l->own), cell_real(l->measured), calibrated,
+		cell_text(calls), cell_text(l->work), cell_u64(l->steps), cell_real(l->own),
+		cell_real(l->measured), calibrated,
 		cell_real(off_percent(l)), cell_bool(l->marked),
 	});
 }

@@ -13,13 +13,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
+#include "calibrate/cost.h"
 #include "callflow/area.h"
 #include "cmd.h"
 #include "jvm/inject.h"
 #include "model/profile.h"
 #include "train.h"
 
-enum { CALLS = 10000, MIN_REPETITIONS = 20, RUNS = 7, AGREED = 2 };	/* CALLS: both trainers' */
+enum { CALLS = 2000, MIN_TURNS = 20, RUNS = 7, AGREED = 2 };	/* CALLS: both trainers' */
 
 extern char **environ;
 
@@ -138,158 +139,79 @@ static int record(const struct training *t, const char *metrics, struct err *e)
 
 /* --- reading the tree --- */
 
-/* Of 10,000 calls: in them and their caller together, and in them alone. */
-struct repetition {
-	uint64_t both, within;
+/* A loop of calls of a function, in a turn. NULL: of one without hooks, which is part of the loop. */
+struct loop {
+	const char *name, *function;
 };
 
-struct repetitions {
-	struct repetition *items;
-	size_t nr, alloc;
+static const struct loop trained[CALIBRATION_LOOPS] = {
+	[LOOP_PLAIN_EMPTY] = { "plain_empty", NULL }, [LOOP_EMPTY] = { "hooked_empty", "empty" },
+	[LOOP_PLAIN_CHAIN] = { "plain_chain", NULL }, [LOOP_CHAIN] = { "hooked_chain", "chain" },
+	[LOOP_PLAIN_LONG] = { "plain_long", NULL }, [LOOP_LONG] = { "hooked_long", "long_chain" },
+	[LOOP_PLAIN_STORES] = { "plain_stores", NULL }, [LOOP_STORES] = { "hooked_stores", "stores" },
+	[LOOP_PLAIN_CALLER] = { "plain_caller", NULL }, [LOOP_CALLER] = { "hooked_caller", "empty" },
 };
 
-/* A function, and who calls it many times; NULL: it is looked at for itself. */
-struct trained {
-	const char *function, *caller;
-};
-
-static bool is_named(const struct training *t, const struct model *m, uint32_t node, const char *function)
+static bool is_named(const struct training *t, const struct model *m, uint32_t node, const char *name)
 {
-	const char *name = model_str(m, m->consumers.items[m->flow.nodes[node].consumer].name);
+	const char *has = model_str(m, m->consumers.items[m->flow.nodes[node].consumer].name);
 	const char *prefix = t->java ? "Trainer." : "";
 
-	return !strncmp(name, prefix, strlen(prefix)) && !strcmp(name + strlen(prefix), function);
+	return !strncmp(has, prefix, strlen(prefix)) && !strcmp(has + strlen(prefix), name);
 }
 
-/* The contexts of a function, each a repetition; with those of its caller, when calls are looked for. */
-static void gather(const struct training *t, const struct model *m, struct trained what, unsigned int metric,
-		   struct repetitions *out)
+static uint32_t child_named(const struct training *t, const struct model *m, uint32_t parent,
+			    const char *name)
 {
-	const struct flow *f = &m->flow;
-	size_t i;
+	uint32_t c = m->flow.nodes[parent].child;
 
-	out->nr = 0;
-	for (i = 1; i < f->nr_nodes; i++) {
-		const struct flow_node *n = &f->nodes[i];
-		uint64_t base = flow_base(f, i)[metric];
+	while (c && !is_named(t, m, c, name))
+		c = m->flow.nodes[c].sibling;
+	return c;
+}
 
-		if (!is_named(t, m, i, what.function) ||
-		    (what.caller && (n->n != CALLS || !is_named(t, m, n->parent, what.caller))))
-			continue;
-		VEC_GROW(out->items, out->nr, out->alloc);
-		out->items[out->nr++] = (struct repetition){
-			base + (what.caller ? flow_base(f, n->parent)[metric] : 0), base
-		};
+/* The contexts of a loop in a turn, and of the function that it calls. False: it has not all its calls. */
+static bool find_loop(const struct training *t, const struct model *m, uint32_t turn, const struct loop *l,
+		      uint32_t *loop, uint32_t *callee)
+{
+	*loop = child_named(t, m, turn, l->name);
+	*callee = *loop && l->function ? child_named(t, m, *loop, l->function) : 0;
+	return *loop && (!l->function || (*callee && m->flow.nodes[*callee].n == CALLS));
+}
+
+static bool read_turn(const struct training *t, const struct model *m, uint32_t turn, unsigned int metric,
+		      struct calibration_turn *out)
+{
+	uint32_t loop, callee;
+	int i;
+
+	for (i = 0; i < CALIBRATION_LOOPS; i++) {
+		struct calibration_looped *x = &out->of[i];
+
+		if (!find_loop(t, m, turn, &trained[i], &loop, &callee))
+			return false;
+		x->within = callee ? flow_base(&m->flow, callee)[metric] : 0;
+		x->both = x->within + flow_base(&m->flow, loop)[metric];
 	}
-}
-
-static int compare_repetitions(const void *p, const void *q)
-{
-	const struct repetition *a = p, *b = q;
-
-	return a->both < b->both ? -1 : a->both > b->both;
-}
-
-/*
- * The lowest tenth's upper end. The lowest of all would be too low: a clock that was set right
- * after the hypervisor took the CPU stands still for a while.
- */
-static struct repetition lowest(struct repetitions *c)
-{
-	qsort(c->items, c->nr, sizeof(*c->items), compare_repetitions);
-	return c->items[c->nr / 10];
-}
-
-static uint64_t above(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/*
- * What calls took with hooks less what they took without. How it is split between callee and caller
- * is uncertain where a processor still does the callee's work when the caller's time has begun: what both
- * have together is kept.
- */
-static struct calibration_cost cost_of(const struct repetition *hooked, uint64_t plain, uint64_t body)
-{
-	uint64_t both = above(hooked->both, plain), within = MIN(above(hooked->within, body), both);
-
-	return (struct calibration_cost){
-		.within = within / (CALLS / 1000), .between = (both - within) / (CALLS / 1000),
-	};
-}
-
-enum { PLAIN_EMPTY, EMPTY, PLAIN_CHAIN, CHAIN, PLAIN_LONG, LONG, PLAIN_CALLER, CALLER, NR_TRAINED };
-
-static const struct trained trained[NR_TRAINED] = {
-	[PLAIN_EMPTY] = { "plain_empty", NULL }, [EMPTY] = { "empty", "hooked_empty" },
-	[PLAIN_CHAIN] = { "plain_chain", NULL }, [CHAIN] = { "chain", "hooked_chain" },
-	[PLAIN_LONG] = { "plain_long", NULL }, [LONG] = { "long_chain", "hooked_long" },
-	[PLAIN_CALLER] = { "plain_caller", NULL }, [CALLER] = { "empty", "hooked_caller" },
-};
-
-/*
- * Of two bodies, the one whose calls cost less: that is what hooks cost at least. A call of any length may
- * keep the difference, and lack what of a chain was not done yet when its exit was read: five percent
- * is what that may be of it.
- */
-static struct calibration_cost usual_cost(const struct repetition *low)
-{
-	uint64_t body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
-	uint64_t long_body = above(low[PLAIN_LONG].both, low[PLAIN_EMPTY].both);
-	uint64_t missing = MAX(above(body, low[CHAIN].within), above(long_body, low[LONG].within));
-	struct calibration_cost a = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
-	struct calibration_cost b = cost_of(&low[CHAIN], low[PLAIN_CHAIN].both, body);
-	struct calibration_cost out = b.within + b.between < a.within + a.between ? b : a;
-	uint64_t differ = distance(a.within + a.between, b.within + b.between);
-
-	out.doubt = 20 * MAX(differ, missing / (CALLS / 1000));
-	return out;
-}
-
-/*
- * With precise time, hooks overlap only with the work behind them. So the cost is that in a function which
- * has some, and in a caller which has. As long as both together, and twice by how much they disagree with an
- * empty one: no call that is as long keeps a part of it.
- */
-static struct calibration_cost precise_cost(const struct repetition *low)
-{
-	uint64_t body = above(low[PLAIN_CHAIN].both, low[PLAIN_EMPTY].both);
-	struct calibration_cost a = cost_of(&low[EMPTY], low[PLAIN_EMPTY].both, 0);
-	struct calibration_cost out = {
-		.within = above(low[CHAIN].within, body) / (CALLS / 1000),
-		.between = above(low[CALLER].both - low[CALLER].within, low[PLAIN_CALLER].both) /
-			   (CALLS / 1000),
-	};
-
-	out.doubt = MAX(out.within + out.between, 2 * MAX(distance(a.within, out.within),
-							   distance(a.between, out.between)));
-	return out;
+	return true;
 }
 
 static int derive(const struct training *t, const struct model *m, unsigned int metric,
 		  struct calibration_cost *out, struct err *e)
 {
-	struct repetition low[NR_TRAINED];
-	struct repetitions c = { 0 };
-	int i;
+	struct calibration_turn *turns = NULL;
+	size_t nr = 0, alloc = 0, i;
 
-	for (i = 0; i < NR_TRAINED; i++) {
-		gather(t, m, trained[i], metric, &c);
-		if (c.nr < MIN_REPETITIONS) {
-			free(c.items);
-			return err_set(e, ENODATA, "the measured program's calls are not in its trace");
-		}
-		low[i] = lowest(&c);
+	for (i = 1; i < m->flow.nr_nodes; i++) {
+		if (!is_named(t, m, i, "turn"))
+			continue;
+		VEC_GROW(turns, nr, alloc);
+		nr += read_turn(t, m, i, metric, &turns[nr]);
 	}
-	free(c.items);
-	*out = t->precise ? precise_cost(low) : usual_cost(low);
-	return 0;
+	if (nr >= MIN_TURNS)
+		calibration_derive(turns, nr, CALLS, t->precise, out);
+	free(turns);
+	return nr >= MIN_TURNS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
 }
 
 /* What the runs said of a set of metrics. */
@@ -395,15 +317,16 @@ static void conclude(struct training *t, struct findings *f, int nr_runs, bool a
 	snprintf(row.metrics, sizeof(row.metrics), "%s", f->set);
 	for (i = 0; i < f->nr_metrics; i++) {
 		struct calibration_cost *c = f->costs[i];
-		uint64_t low, middle;
+		uint64_t low, middle, size;
 
 		qsort(c, nr_runs, sizeof(*c), compare_costs);
 		low = c[0].within + c[0].between;
 		middle = c[nr_runs / 2].within + c[nr_runs / 2].between;
 		snprintf(row.metric, sizeof(row.metric), "%s", f->names[i]);
+		size = MAX(low, c[0].doubt / 20);
 		row.cost = c[0];
 		row.cost.doubt = MAX(row.cost.doubt, 20 * (middle - low));
-		row.cost.spread = low ? (middle - low) * 1000 / low : 0;
+		row.cost.spread = size ? (middle - low) * 1000 / size : 0;
 		row.used = accept || row.cost.spread <= CALIBRATION_STABLE;
 		if (calibration_offer(table, &row))
 			continue;
@@ -435,19 +358,6 @@ int train_set(struct training *t, const char *metrics, bool accept, struct calib
 
 /* --- verifying --- */
 
-/* A context: what is left, what was taken away, and what must be left to be certain. */
-struct calibrated {
-	uint64_t base, delta, doubt;
-};
-
-static int compare_calibrated(const void *p, const void *q)
-{
-	const struct calibrated *a = p, *b = q;
-	uint64_t x = a->base + a->delta, y = b->base + b->delta;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The value of a metric that the model has beside the first: "delta" or "doubt" of it. */
 static uint64_t beside(const struct model *m, size_t node, const char *what)
 {
@@ -461,58 +371,75 @@ static uint64_t beside(const struct model *m, size_t node, const char *what)
 	return 0;
 }
 
-/* Find the figures of the context at the upper end of the lowest tenth, as lowest() does. */
-static int find_call(const struct training *t, const struct model *m, struct trained what,
-		     struct calibrated *out, struct err *e)
+/* What calls of one length took in the turns, all of a turn together. */
+struct lasting {
+	int64_t *own;			/* without hooks */
+	int64_t *more, *left;		/* above that, as measured and as calibrated */
+	uint64_t base, delta, doubt;	/* of all turns */
+	size_t nr;
+};
+
+/* What a loop took in a turn, as measured: with what calibration subtracts from it. */
+static int64_t measured(const struct model *m, uint32_t node)
 {
-	const struct flow *f = &m->flow;
-	struct calibrated *all = xcalloc(f->nr_nodes, sizeof(*all));
-	size_t i, nr = 0;
-
-	for (i = 1; i < f->nr_nodes; i++) {
-		const struct flow_node *n = &f->nodes[i];
-
-		if (!is_named(t, m, i, what.function) ||
-		    (what.caller && (n->n != CALLS || !is_named(t, m, n->parent, what.caller))))
-			continue;
-		all[nr++] = (struct calibrated){
-			flow_base(f, i)[0], beside(m, i, "delta"), beside(m, i, "doubt"),
-		};
-	}
-	qsort(all, nr, sizeof(*all), compare_calibrated);
-	if (nr >= MIN_REPETITIONS)
-		*out = all[nr / 10];
-	free(all);
-	return nr >= MIN_REPETITIONS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
+	return flow_base(&m->flow, node)[0] + beside(m, node, "delta");
 }
 
-static int look_at_length(const struct training *t, const struct model *m, uint64_t empty,
-			  struct train_length *l, struct err *e)
+/* What the turn says of a length; nothing, if it lacks one of the loops. */
+static void read_length(const struct training *t, const struct model *m, uint32_t turn, const char *length,
+			struct lasting *out)
 {
-	struct calibrated plain, call;
-	char bare[32], of[32], hooked[32];
-	int r;
+	char plain[32], hooked[32];
+	uint32_t empty, loop, callee, none;
+	int64_t own;
 
-	snprintf(bare, sizeof(bare), "plain_%u", l->steps);
-	snprintf(of, sizeof(of), "of_%u", l->steps);
-	snprintf(hooked, sizeof(hooked), "hooked_%u", l->steps);
-	r = find_call(t, m, (struct trained){ bare, NULL }, &plain, e);
-	if (!r)
-		r = find_call(t, m, (struct trained){ of, hooked }, &call, e);
-	if (r)
-		return r;
-	l->own = (double)above(plain.base + plain.delta, empty) / CALLS;
-	l->measured = (double)(call.base + call.delta) / CALLS;
-	l->calibrated = (double)call.base / CALLS;
-	l->marked = (call.delta && call.delta >= call.base) || (call.doubt && call.doubt >= call.base);
-	return 0;
+	snprintf(plain, sizeof(plain), "plain_%s", length);
+	snprintf(hooked, sizeof(hooked), "hooked_%s", length);
+	if (!find_loop(t, m, turn, &(struct loop){ "plain_empty", NULL }, &empty, &none) ||
+	    !find_loop(t, m, turn, &(struct loop){ plain, NULL }, &loop, &none))
+		return;
+	own = measured(m, loop) - measured(m, empty);
+	if (!find_loop(t, m, turn, &(struct loop){ hooked, length }, &loop, &callee))
+		return;
+	out->own[out->nr] = own;
+	out->more[out->nr] = measured(m, callee) - own;
+	out->left[out->nr] = (int64_t)flow_base(&m->flow, callee)[0] - own;
+	out->nr++;
+	out->base += flow_base(&m->flow, callee)[0];
+	out->delta += beside(m, callee, "delta");
+	out->doubt += beside(m, callee, "doubt");
+}
+
+static int look_at_length(const struct training *t, const struct model *m, struct train_length *l,
+			  struct err *e)
+{
+	size_t nr = m->flow.nr_nodes, i;
+	struct lasting x = { .own = xcalloc(3 * nr, sizeof(*x.own)) };
+	char length[24];
+
+	x.more = x.own + nr;
+	x.left = x.more + nr;
+	snprintf(length, sizeof(length), "%s_%u", l->work, l->steps);
+	for (i = 1; i < nr; i++)
+		if (is_named(t, m, i, "lengths"))
+			read_length(t, m, i, length, &x);
+	if (x.nr >= MIN_TURNS) {
+		l->own = (double)calibration_median(x.own, x.nr) / CALLS;
+		l->measured = l->own + (double)calibration_median(x.more, x.nr) / CALLS;
+		l->calibrated = l->own + (double)calibration_median(x.left, x.nr) / CALLS;
+		l->marked = (x.delta && x.delta >= x.base) || (x.doubt && x.doubt >= x.base);
+	}
+	free(x.own);
+	return x.nr >= MIN_TURNS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
 }
 
 static int look_at_lengths(const struct training *t, struct train_length *out, struct err *e)
 {
-	static const unsigned int steps[TRAIN_LENGTHS] = { 8, 25, 75, 250, 750 };	/* as the trainers */
+	static const struct train_length lengths[TRAIN_LENGTHS] = {	/* as the trainers */
+		{ "chain", 8 }, { "chain", 25 }, { "chain", 75 }, { "chain", 250 }, { "chain", 750 },
+		{ "stores", 20 }, { "stores", 60 }, { "stores", 200 }, { "stores", 600 }, { "stores", 2000 },
+	};
 	struct profile_opts po = { .names = { .hide_inlined = true }, .calibrate = true, .deltas = true };
-	struct calibrated empty;
 	struct origin origin = { 0 };
 	struct trace_reader *reader = NULL;
 	struct names x = { 0 };
@@ -525,11 +452,9 @@ static int look_at_lengths(const struct training *t, struct train_length *out, s
 	if (!r && (!origin.calibration || strncmp(origin.calibration, "calibrated", 10)))
 		r = err_set(e, ENODATA, "nothing to verify: %s",
 			    origin.calibration ? origin.calibration : "the metric is not calibrated");
-	if (!r)
-		r = find_call(t, &m, (struct trained){ "plain_empty", NULL }, &empty, e);
 	for (i = 0; i < TRAIN_LENGTHS && !r; i++) {
-		out[i].steps = steps[i];
-		r = look_at_length(t, &m, empty.base + empty.delta, &out[i], e);
+		out[i] = lengths[i];
+		r = look_at_length(t, &m, &out[i], e);
 	}
 	names_release(&x);
 	model_release(&m);

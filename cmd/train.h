@@ -27,12 +27,13 @@ int train_start(struct training *t, const char *java, struct err *e);
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
 /* The figures of calls of a function of some length, each in the metric's unit. */
 struct train_length {
-	unsigned int steps;		/* of its work */
+	const char *work;		/* "chain" of steps, each of which needs the one before, or "stores" */
+	unsigned int steps;
 	double own;			/* without hooks, and without the call itself */
 	double measured, calibrated;
 	bool marked;			/* reports mark it as one that may be off */
 };
-enum { TRAIN_LENGTHS = 5 };
+enum { TRAIN_LENGTHS = 10 };
 /*
  * One recording of functions of several lengths, by the table as it is now. -ENODATA: it has nothing for
  * these, or nothing that is used.

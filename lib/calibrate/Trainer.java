@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * What trainer.c is, for JVMs: calls methods many times, instrumented and not ("bare"). Each level of
- * recursion is a context of its own, and so a repetition of the measurement.
+ * What trainer.c is, for JVMs: calls methods many times, instrumented and not ("bare"), in turns that are one
+ * inside the other, each with contexts of its own.
  *
  * With an argument it calls methods of several lengths instead, as trainer.c does.
  *
@@ -10,131 +10,13 @@
  * call will be nobody knows when it is counted.
  */
 public final class Trainer {
-	static final int LEVELS = 100, LONG_LEVELS = 30, LENGTH_LEVELS = 20, CALLS = 10000, STEPS = 24, LONG_STEPS = 96, WARM_UP = 20000;
+	static final int TURNS = 150, VERIFY_TURNS = 60, CALLS = 2000, STEPS = 24, LONG_STEPS = 96, STORES = 200,
+			WARM_UP = 20000;
 
 	static int state = 1;
+	static final int[] sink = new int[16];
 
-	static void bare_empty() { }
-
-	static void empty() { }
-
-	static void bare_chain() {
-		int x = state;
-
-		for (int i = 0; i < STEPS; i++)
-			x = x * -1403630843 ^ x >>> 7;
-		state = x;
-	}
-
-	static void chain() {
-		int x = state;
-
-		for (int i = 0; i < STEPS; i++)
-			x = x * -1403630843 ^ x >>> 7;
-		state = x;
-	}
-
-	static void bare_long_chain() {
-		int x = state;
-
-		for (int i = 0; i < LONG_STEPS; i++)
-			x = x * -1403630843 ^ x >>> 7;
-		state = x;
-	}
-
-	static void long_chain() {
-		int x = state;
-
-		for (int i = 0; i < LONG_STEPS; i++)
-			x = x * -1403630843 ^ x >>> 7;
-		state = x;
-	}
-
-	static void plain_empty(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			bare_empty();
-		if (levels > 1)
-			plain_empty(levels - 1, calls);
-	}
-
-	static void hooked_empty(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			empty();
-		if (levels > 1)
-			hooked_empty(levels - 1, calls);
-	}
-
-	static void plain_chain(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			bare_chain();
-		if (levels > 1)
-			plain_chain(levels - 1, calls);
-	}
-
-	static void hooked_chain(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			chain();
-		if (levels > 1)
-			hooked_chain(levels - 1, calls);
-	}
-
-	static void plain_long(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			bare_long_chain();
-		if (levels > 1)
-			plain_long(levels - 1, calls);
-	}
-
-	static void hooked_long(int levels, int calls) {
-		for (int i = 0; i < calls; i++)
-			long_chain();
-		if (levels > 1)
-			hooked_long(levels - 1, calls);
-	}
-
-	static void plain_caller(int levels, int calls) {
-		int x = state;
-
-		for (int i = 0; i < calls; i++) {
-			bare_empty();
-			for (int k = 0; k < STEPS; k++)
-				x = x * -1403630843 ^ x >>> 7;
-		}
-		state = x;
-		if (levels > 1)
-			plain_caller(levels - 1, calls);
-	}
-
-	static void hooked_caller(int levels, int calls) {
-		int x = state;
-
-		for (int i = 0; i < calls; i++) {
-			empty();
-			for (int k = 0; k < STEPS; k++)
-				x = x * -1403630843 ^ x >>> 7;
-		}
-		state = x;
-		if (levels > 1)
-			hooked_caller(levels - 1, calls);
-	}
-
-	static void train(int levels, int long_levels, int calls) {
-		plain_empty(levels, calls);
-		hooked_empty(levels, calls);
-		plain_chain(levels, calls);
-		hooked_chain(levels, calls);
-		plain_long(long_levels, calls);
-		hooked_long(long_levels, calls);
-		plain_caller(levels, calls);
-		hooked_caller(levels, calls);
-	}
-
-	/* Other contexts than the warm-up's. */
-	static void measure() {
-		train(LEVELS, LONG_LEVELS, CALLS);
-	}
-
-	static void bare_work(int steps) {
+	static void bare_chain_of(int steps) {
 		int x = state;
 
 		for (int i = 0; i < steps; i++)
@@ -142,124 +24,290 @@ public final class Trainer {
 		state = x;
 	}
 
-	static void bare_8() { bare_work(8); }
+	static void bare_stores_of(int steps) {
+		for (int i = 0; i < steps; i++) {
+			int x = i * -1403630843;
 
-	static void of_8() { bare_work(8); }
+			sink[i & 15] = x ^ x >>> 7;
+		}
+	}
 
-	static void plain_8(int levels, int calls) {
+	static void bare_empty() { }
+
+	static void empty() { }
+
+	static void bare_chain() { bare_chain_of(STEPS); }
+
+	static void chain() { bare_chain_of(STEPS); }
+
+	static void bare_long_chain() { bare_chain_of(LONG_STEPS); }
+
+	static void bare_stores() { bare_stores_of(STORES); }
+
+	static void stores() { bare_stores_of(STORES); }
+
+	static void long_chain() { bare_chain_of(LONG_STEPS); }
+
+	static void plain_empty(int calls) {
 		for (int i = 0; i < calls; i++)
-			bare_8();
-		if (levels > 1)
-			plain_8(levels - 1, calls);
+			bare_empty();
 	}
 
-	static void hooked_8(int levels, int calls) {
+	static void hooked_empty(int calls) {
 		for (int i = 0; i < calls; i++)
-			of_8();
-		if (levels > 1)
-			hooked_8(levels - 1, calls);
+			empty();
 	}
 
-	static void bare_25() { bare_work(25); }
-
-	static void of_25() { bare_work(25); }
-
-	static void plain_25(int levels, int calls) {
+	static void plain_chain(int calls) {
 		for (int i = 0; i < calls; i++)
-			bare_25();
-		if (levels > 1)
-			plain_25(levels - 1, calls);
+			bare_chain();
 	}
 
-	static void hooked_25(int levels, int calls) {
+	static void hooked_chain(int calls) {
 		for (int i = 0; i < calls; i++)
-			of_25();
-		if (levels > 1)
-			hooked_25(levels - 1, calls);
+			chain();
 	}
 
-	static void bare_75() { bare_work(75); }
-
-	static void of_75() { bare_work(75); }
-
-	static void plain_75(int levels, int calls) {
+	static void plain_long(int calls) {
 		for (int i = 0; i < calls; i++)
-			bare_75();
-		if (levels > 1)
-			plain_75(levels - 1, calls);
+			bare_long_chain();
 	}
 
-	static void hooked_75(int levels, int calls) {
+	static void hooked_long(int calls) {
 		for (int i = 0; i < calls; i++)
-			of_75();
-		if (levels > 1)
-			hooked_75(levels - 1, calls);
+			long_chain();
 	}
 
-	static void bare_250() { bare_work(250); }
-
-	static void of_250() { bare_work(250); }
-
-	static void plain_250(int levels, int calls) {
+	static void plain_stores(int calls) {
 		for (int i = 0; i < calls; i++)
-			bare_250();
-		if (levels > 1)
-			plain_250(levels - 1, calls);
+			bare_stores();
 	}
 
-	static void hooked_250(int levels, int calls) {
+	static void hooked_stores(int calls) {
 		for (int i = 0; i < calls; i++)
-			of_250();
-		if (levels > 1)
-			hooked_250(levels - 1, calls);
+			stores();
 	}
 
-	static void bare_750() { bare_work(750); }
+	static void plain_caller(int calls) {
+		int x = state;
 
-	static void of_750() { bare_work(750); }
+		for (int i = 0; i < calls; i++) {
+			bare_empty();
+			for (int k = 0; k < STEPS; k++)
+				x = x * -1403630843 ^ x >>> 7;
+		}
+		state = x;
+	}
 
-	static void plain_750(int levels, int calls) {
+	static void hooked_caller(int calls) {
+		int x = state;
+
+		for (int i = 0; i < calls; i++) {
+			empty();
+			for (int k = 0; k < STEPS; k++)
+				x = x * -1403630843 ^ x >>> 7;
+		}
+		state = x;
+	}
+
+	static void turn(int turns, int calls) {
+		plain_empty(calls);
+		hooked_empty(calls);
+		plain_chain(calls);
+		hooked_chain(calls);
+		plain_long(calls);
+		hooked_long(calls);
+		plain_stores(calls);
+		hooked_stores(calls);
+		plain_caller(calls);
+		hooked_caller(calls);
+		if (turns > 1)
+			turn(turns - 1, calls);
+	}
+
+	static void bare_chain_8() { bare_chain_of(8); }
+
+	static void chain_8() { bare_chain_of(8); }
+
+	static void plain_chain_8(int calls) {
 		for (int i = 0; i < calls; i++)
-			bare_750();
-		if (levels > 1)
-			plain_750(levels - 1, calls);
+			bare_chain_8();
 	}
 
-	static void hooked_750(int levels, int calls) {
+	static void hooked_chain_8(int calls) {
 		for (int i = 0; i < calls; i++)
-			of_750();
-		if (levels > 1)
-			hooked_750(levels - 1, calls);
+			chain_8();
 	}
 
-	static void lengths(int levels, int calls) {
-		plain_empty(levels, calls);
-		plain_8(levels, calls);
-		hooked_8(levels, calls);
-		plain_25(levels, calls);
-		hooked_25(levels, calls);
-		plain_75(levels, calls);
-		hooked_75(levels, calls);
-		plain_250(levels, calls);
-		hooked_250(levels, calls);
-		plain_750(levels, calls);
-		hooked_750(levels, calls);
+	static void bare_chain_25() { bare_chain_of(25); }
+
+	static void chain_25() { bare_chain_of(25); }
+
+	static void plain_chain_25(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_chain_25();
 	}
 
-	static void measure_lengths() {
-		lengths(LENGTH_LEVELS, CALLS);
+	static void hooked_chain_25(int calls) {
+		for (int i = 0; i < calls; i++)
+			chain_25();
+	}
+
+	static void bare_chain_75() { bare_chain_of(75); }
+
+	static void chain_75() { bare_chain_of(75); }
+
+	static void plain_chain_75(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_chain_75();
+	}
+
+	static void hooked_chain_75(int calls) {
+		for (int i = 0; i < calls; i++)
+			chain_75();
+	}
+
+	static void bare_chain_250() { bare_chain_of(250); }
+
+	static void chain_250() { bare_chain_of(250); }
+
+	static void plain_chain_250(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_chain_250();
+	}
+
+	static void hooked_chain_250(int calls) {
+		for (int i = 0; i < calls; i++)
+			chain_250();
+	}
+
+	static void bare_chain_750() { bare_chain_of(750); }
+
+	static void chain_750() { bare_chain_of(750); }
+
+	static void plain_chain_750(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_chain_750();
+	}
+
+	static void hooked_chain_750(int calls) {
+		for (int i = 0; i < calls; i++)
+			chain_750();
+	}
+
+	static void bare_stores_20() { bare_stores_of(20); }
+
+	static void stores_20() { bare_stores_of(20); }
+
+	static void plain_stores_20(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_stores_20();
+	}
+
+	static void hooked_stores_20(int calls) {
+		for (int i = 0; i < calls; i++)
+			stores_20();
+	}
+
+	static void bare_stores_60() { bare_stores_of(60); }
+
+	static void stores_60() { bare_stores_of(60); }
+
+	static void plain_stores_60(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_stores_60();
+	}
+
+	static void hooked_stores_60(int calls) {
+		for (int i = 0; i < calls; i++)
+			stores_60();
+	}
+
+	static void bare_stores_200() { bare_stores_of(200); }
+
+	static void stores_200() { bare_stores_of(200); }
+
+	static void plain_stores_200(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_stores_200();
+	}
+
+	static void hooked_stores_200(int calls) {
+		for (int i = 0; i < calls; i++)
+			stores_200();
+	}
+
+	static void bare_stores_600() { bare_stores_of(600); }
+
+	static void stores_600() { bare_stores_of(600); }
+
+	static void plain_stores_600(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_stores_600();
+	}
+
+	static void hooked_stores_600(int calls) {
+		for (int i = 0; i < calls; i++)
+			stores_600();
+	}
+
+	static void bare_stores_2000() { bare_stores_of(2000); }
+
+	static void stores_2000() { bare_stores_of(2000); }
+
+	static void plain_stores_2000(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_stores_2000();
+	}
+
+	static void hooked_stores_2000(int calls) {
+		for (int i = 0; i < calls; i++)
+			stores_2000();
+	}
+
+	static void lengths(int turns, int calls) {
+		plain_empty(calls);
+		plain_chain_8(calls);
+		hooked_chain_8(calls);
+		plain_chain_25(calls);
+		hooked_chain_25(calls);
+		plain_chain_75(calls);
+		hooked_chain_75(calls);
+		plain_chain_250(calls);
+		hooked_chain_250(calls);
+		plain_chain_750(calls);
+		hooked_chain_750(calls);
+		plain_stores_20(calls);
+		hooked_stores_20(calls);
+		plain_stores_60(calls);
+		hooked_stores_60(calls);
+		plain_stores_200(calls);
+		hooked_stores_200(calls);
+		plain_stores_600(calls);
+		hooked_stores_600(calls);
+		plain_stores_2000(calls);
+		hooked_stores_2000(calls);
+		if (turns > 1)
+			lengths(turns - 1, calls);
+	}
+
+	/* Other contexts than the warm-up's. */
+	static void measure(boolean verify) {
+		if (verify)
+			lengths(VERIFY_TURNS, CALLS);
+		else
+			turn(TURNS, CALLS);
 	}
 
 	public static void main(String[] args) {
+		boolean verify = args.length > 0;
+
 		for (int i = 0; i < WARM_UP; i++)
-			if (args.length == 0)
-				train(2, 2, 1 + i % 16);
-			else
+			if (verify)
 				lengths(2, 1 + i % 16);
-		if (args.length == 0)
-			measure();
-		else
-			measure_lengths();
+			else
+				turn(2, 1 + i % 16);
+		measure(verify);
 		System.out.println(System.getProperty("java.vm.version") + " (" + System.getProperty("java.vm.vendor") + ")");
 	}
 }

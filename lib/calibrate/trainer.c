@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: MIT
 /*
  * trainer.c - the program that "arcprof calibrate" records: it calls functions many times, with the hooks of
- * libarcprof-hookit.a and without. Each level of recursion is a context of its own, and so a repetition
- * of the measurement.
+ * libarcprof-hookit.a and without. It does so in turns, one inside the other: each has contexts of its own,
+ * and takes so little time that whatever else the machine does slows all of it down, or nothing.
  *
  * An empty function shows what hooks cost that have nothing to run beside; one whose work is a chain of
  * dependent steps, how much of it a processor does meanwhile; a long chain, how much of it is not done yet
- * when the clock is read; a caller with a chain of its own, what hooks cost there.
+ * when the clock is read; one with stores that do not depend on each other, what a hook costs that no work
+ * leaves room for; a caller with a chain of its own, what hooks cost there.
  *
  * With an argument it calls functions of several lengths instead, with hooks and without: what
- * "arcprof calibrate --verify" holds calibrated values against.
+ * "arcprof calibrate --verify" holds calibrated values against. The work is a chain or such stores.
  */
-#define LENGTH_LEVELS 20
-
 #ifndef CALLS			/* fewer where each instruction is looked at */
-#define LEVELS 100
-#define LONG_LEVELS 30
-#define CALLS 10000
+#define TURNS 150
+#define CALLS 2000
 #endif
 
-enum { STEPS = 24, LONG_STEPS = 96 };
+enum { VERIFY_TURNS = 60, STEPS = 24, LONG_STEPS = 96, STORES = 200 };
 
 #define BARE __attribute__((no_instrument_function, noinline, noclone))
 #define HOOKED __attribute__((noinline, noclone))
 #define PART static inline __attribute__((no_instrument_function, always_inline))
 
-static unsigned int state = 1;
+static unsigned int state = 1, sink[16];
 
-void bare_empty(void) BARE;
-void bare_chain(void) BARE;
-void bare_long_chain(void) BARE;
-void empty(void) HOOKED;
-void chain(void) HOOKED;
-void long_chain(void) HOOKED;
-
-PART void work(int steps)
+PART void chain_of(int steps)
 {
 	unsigned int x = state;
 	int i;
@@ -44,111 +35,108 @@ PART void work(int steps)
 	state = x;
 }
 
-void bare_empty(void)
+PART void stores_of(int steps)
 {
-	__asm__ volatile("");
+	unsigned int x;
+	int i;
+
+	for (i = 0; i < steps; i++) {
+		x = i * 2891336453u;
+		sink[i & 15] = x ^ x >> 7;
+		__asm__ volatile("");		/* one by one */
+	}
 }
 
-void bare_chain(void)
-{
-	work(STEPS);
-}
+/* A function with hooks, the same without, and a loop of calls of either, with own after each. */
+#define TRAIN(name, f, work, own) \
+	void bare_##f(void) BARE; \
+	void f(void) HOOKED; \
+	void bare_##f(void) \
+	{ \
+		work; \
+		__asm__ volatile(""); \
+	} \
+	void f(void) \
+	{ \
+		work; \
+		__asm__ volatile(""); \
+	} \
+	LOOP(plain_##name, bare_##f, own) \
+	LOOP(hooked_##name, f, own)
 
-void bare_long_chain(void)
-{
-	work(LONG_STEPS);
-}
-
-void empty(void)
-{
-	__asm__ volatile("");
-}
-
-void chain(void)
-{
-	work(STEPS);
-}
-
-void long_chain(void)
-{
-	work(LONG_STEPS);
-}
-
-/* Calls f() many times at each level, with own after each. */
-#define TRAIN(name, f, own) \
-	void name(int levels) HOOKED; \
-	void name(int levels) \
+#define LOOP(name, f, own) \
+	void name(void) HOOKED; \
+	void name(void) \
 	{ \
 		int i; \
 		for (i = 0; i < CALLS; i++) { \
 			f(); \
 			own; \
 		} \
-		if (levels > 1) \
-			name(levels - 1); \
-		__asm__ volatile(""); \
 	}
 
-/* What is there in a program without hooks, too. */
-TRAIN(plain_empty, bare_empty, (void)0)
-TRAIN(plain_chain, bare_chain, (void)0)
-TRAIN(plain_long, bare_long_chain, (void)0)
-TRAIN(plain_caller, bare_empty, work(STEPS))
-TRAIN(hooked_empty, empty, (void)0)
-TRAIN(hooked_chain, chain, (void)0)
-TRAIN(hooked_long, long_chain, (void)0)
-TRAIN(hooked_caller, empty, work(STEPS))
+#define BOTH(name) \
+	plain_##name(); \
+	hooked_##name()
 
-#define LENGTH(n) \
-	void bare_##n(void) BARE; \
-	void of_##n(void) HOOKED; \
-	void bare_##n(void) \
-	{ \
-		work(n); \
-	} \
-	void of_##n(void) \
-	{ \
-		work(n); \
-	} \
-	TRAIN(plain_##n, bare_##n, (void)0) \
-	TRAIN(hooked_##n, of_##n, (void)0)
+TRAIN(empty, empty, (void)0, (void)0)
+TRAIN(chain, chain, chain_of(STEPS), (void)0)
+TRAIN(long, long_chain, chain_of(LONG_STEPS), (void)0)
+TRAIN(stores, stores, stores_of(STORES), (void)0)
+LOOP(plain_caller, bare_empty, chain_of(STEPS))
+LOOP(hooked_caller, empty, chain_of(STEPS))
+
+void turn(int turns) HOOKED;
+void turn(int turns)
+{
+	BOTH(empty);
+	BOTH(chain);
+	BOTH(long);
+	BOTH(stores);
+	BOTH(caller);
+	if (turns > 1)
+		turn(turns - 1);
+	__asm__ volatile("");
+}
 
 /* cmd/train.c has the same. */
-LENGTH(8)
-LENGTH(25)
-LENGTH(75)
-LENGTH(250)
-LENGTH(750)
+#define LENGTH(work, n) TRAIN(work##_##n, work##_##n, work##_of(n), (void)0)
+LENGTH(chain, 8)
+LENGTH(chain, 25)
+LENGTH(chain, 75)
+LENGTH(chain, 250)
+LENGTH(chain, 750)
+LENGTH(stores, 20)
+LENGTH(stores, 60)
+LENGTH(stores, 200)
+LENGTH(stores, 600)
+LENGTH(stores, 2000)
 
-static void lengths(void)
+void lengths(int turns) HOOKED;
+void lengths(int turns)
 {
-	plain_empty(LENGTH_LEVELS);
-	plain_8(LENGTH_LEVELS);
-	hooked_8(LENGTH_LEVELS);
-	plain_25(LENGTH_LEVELS);
-	hooked_25(LENGTH_LEVELS);
-	plain_75(LENGTH_LEVELS);
-	hooked_75(LENGTH_LEVELS);
-	plain_250(LENGTH_LEVELS);
-	hooked_250(LENGTH_LEVELS);
-	plain_750(LENGTH_LEVELS);
-	hooked_750(LENGTH_LEVELS);
+	plain_empty();
+	BOTH(chain_8);
+	BOTH(chain_25);
+	BOTH(chain_75);
+	BOTH(chain_250);
+	BOTH(chain_750);
+	BOTH(stores_20);
+	BOTH(stores_60);
+	BOTH(stores_200);
+	BOTH(stores_600);
+	BOTH(stores_2000);
+	if (turns > 1)
+		lengths(turns - 1);
+	__asm__ volatile("");
 }
 
 int main(int argc, char **argv)
 {
 	(void)argv;
-	if (argc > 1) {
-		lengths();
-		return 0;
-	}
-	plain_empty(LEVELS);
-	hooked_empty(LEVELS);
-	plain_chain(LEVELS);
-	hooked_chain(LEVELS);
-	plain_long(LONG_LEVELS);
-	hooked_long(LONG_LEVELS);
-	plain_caller(LEVELS);
-	hooked_caller(LEVELS);
+	if (argc > 1)
+		lengths(VERIFY_TURNS);
+	else
+		turn(TURNS);
 	return 0;
 }

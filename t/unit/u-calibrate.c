@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "calibrate/cost.h"
 #include "calibrate/table.h"
 #include "unit.h"
 
@@ -100,4 +101,75 @@ TEST(calibration_keeps_what_is_used_when_a_result_is_unstable)
 	CHECK_U64(c.nr_rows, 1);
 	CHECK(c.rows[0].used && c.rows[0].cost.spread == 10);
 	calibration_release(&c);
+}
+
+enum { NR_TURNS = 30, CALLS = 1000 };
+
+/* Calls that cost so much within and between, of functions whose work takes as long as here. */
+static void make_turn(struct calibration_turn *t, int64_t within, int64_t between)
+{
+	static const int64_t bodies[CALIBRATION_LOOPS] = {
+		[LOOP_PLAIN_CHAIN] = 30, [LOOP_CHAIN] = 30, [LOOP_PLAIN_LONG] = 120, [LOOP_LONG] = 120,
+		[LOOP_PLAIN_STORES] = 40, [LOOP_STORES] = 40,
+	};
+	int i;
+
+	for (i = 0; i < CALIBRATION_LOOPS; i++) {
+		bool hooked = i % 2, has_own = i >= LOOP_PLAIN_CALLER;
+
+		t->of[i].within = hooked ? CALLS * (bodies[i] + within) : 0;
+		t->of[i].both = CALLS * (2 + 30 * has_own + bodies[i] + hooked * (within + between));
+	}
+}
+
+TEST(calibration_of_turns_is_exact_though_some_were_interrupted)
+{
+	struct calibration_turn turns[NR_TURNS];
+	struct calibration_cost c;
+	int i;
+
+	for (i = 0; i < NR_TURNS; i++) {
+		make_turn(&turns[i], 12, 9);
+		if (i % 3 == 0) {
+			turns[i].of[i % CALIBRATION_LOOPS].both += 500000;
+			turns[i].of[i % CALIBRATION_LOOPS].within += i % 2 * 500000;
+		}
+	}
+	calibration_derive(turns, NR_TURNS, CALLS, false, &c);
+	CHECK(c.within == 12000 && c.between == 9000 && c.doubt == 0);
+	calibration_derive(turns, NR_TURNS, CALLS, true, &c);
+	CHECK(c.within == 12000 && c.between == 9000);
+}
+
+TEST(calibration_says_how_much_of_a_call_may_be_missing)
+{
+	struct calibration_turn t;
+	struct calibration_cost c;
+
+	/* 11 of each call with a chain are in its caller, where hooks have nothing to wait for then */
+	make_turn(&t, 12, 9);
+	t.of[LOOP_CHAIN].within -= CALLS * 23;
+	t.of[LOOP_CHAIN].both -= CALLS * 18;
+	t.of[LOOP_LONG].within -= CALLS * 23;
+	calibration_derive(&t, 1, CALLS, false, &c);
+	/* of the chain, which costs less; all that is left is the caller's */
+	CHECK(c.within == 0 && c.between == 3000);
+	/* 18 that an empty function costs more */
+	CHECK_U64(c.doubt, 20 * 18000);
+	/* with precise time, 8 that a call costs more in which there is no room for a hook */
+	make_turn(&t, 12, 9);
+	t.of[LOOP_STORES].within += CALLS * 8;
+	t.of[LOOP_STORES].both += CALLS * 8;
+	calibration_derive(&t, 1, CALLS, true, &c);
+	CHECK(c.within == 12000 && c.between == 9000);
+	CHECK_U64(c.doubt, 20 * 8000);
+}
+
+TEST(calibration_median_is_that_of_the_middle)
+{
+	int64_t odd[] = { 5, -1, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
+
+	CHECK(calibration_median(odd, 3) == 3);
+	CHECK(calibration_median(even, 4) == 2);
+	CHECK(calibration_median(one, 1) == 7);
 }

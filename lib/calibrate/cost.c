@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "calibrate/cost.h"
+
+static int compare(const void *p, const void *q)
+{
+	int64_t a = *(const int64_t *)p, b = *(const int64_t *)q;
+
+	return a < b ? -1 : a > b;
+}
+
+int64_t calibration_median(int64_t *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), compare);
+	return values[(nr - 1) / 2];
+}
+
+/* What one turn says: the cost of calls of a loop, in the metric's unit for all of them. */
+typedef int64_t figure(const struct calibration_turn *t);
+
+static int64_t with_hooks(const struct calibration_turn *t, enum calibration_loop plain)
+{
+	return t->of[plain + 1].both - t->of[plain].both;
+}
+
+/* What the work takes that is in the functions of that loop. */
+static int64_t body(const struct calibration_turn *t, enum calibration_loop plain)
+{
+	return t->of[plain].both - t->of[LOOP_PLAIN_EMPTY].both;
+}
+
+static int64_t empty_both(const struct calibration_turn *t)
+{
+	return with_hooks(t, LOOP_PLAIN_EMPTY);
+}
+
+static int64_t empty_within(const struct calibration_turn *t)
+{
+	return t->of[LOOP_EMPTY].within;
+}
+
+static int64_t chain_both(const struct calibration_turn *t)
+{
+	return with_hooks(t, LOOP_PLAIN_CHAIN);
+}
+
+static int64_t chain_within(const struct calibration_turn *t)
+{
+	return t->of[LOOP_CHAIN].within - body(t, LOOP_PLAIN_CHAIN);
+}
+
+static int64_t stores_both(const struct calibration_turn *t)
+{
+	return with_hooks(t, LOOP_PLAIN_STORES);
+}
+
+static int64_t stores_within(const struct calibration_turn *t)
+{
+	return t->of[LOOP_STORES].within - body(t, LOOP_PLAIN_STORES);
+}
+
+static int64_t long_within(const struct calibration_turn *t)
+{
+	return t->of[LOOP_LONG].within - body(t, LOOP_PLAIN_LONG);
+}
+
+static int64_t caller_between(const struct calibration_turn *t)
+{
+	return with_hooks(t, LOOP_PLAIN_CALLER) - t->of[LOOP_CALLER].within;
+}
+
+struct turns {
+	const struct calibration_turn *items;
+	size_t nr;
+	uint32_t calls;
+	int64_t *values;		/* room for as many */
+};
+
+/* In thousandths a call. */
+static int64_t median_of(const struct turns *t, figure *f)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++)
+		t->values[i] = f(&t->items[i]);
+	return calibration_median(t->values, t->nr) * 1000 / t->calls;
+}
+
+/*
+ * How the cost is split between callee and caller is uncertain where a processor still does the callee's work
+ * when the caller's time has begun: what both have together is kept.
+ */
+static struct calibration_cost split(int64_t both, int64_t within)
+{
+	both = MAX(both, (int64_t)0);
+	within = MIN(MAX(within, (int64_t)0), both);
+	return (struct calibration_cost){ .within = within, .between = both - within };
+}
+
+static uint64_t total(const struct calibration_cost *c)
+{
+	return c->within + c->between;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * Of two bodies, the one whose calls cost less: that is what hooks cost at least. A call of any length may
+ * keep the difference to any, and lack what of a chain was not done yet when its exit was read: five percent
+ * is what that may be of it.
+ */
+static struct calibration_cost usual_cost(const struct turns *t)
+{
+	int64_t within = median_of(t, chain_within);
+	int64_t missing = MAX(MAX(-within, -median_of(t, long_within)), (int64_t)0);
+	struct calibration_cost a = split(median_of(t, empty_both), median_of(t, empty_within));
+	struct calibration_cost b = split(median_of(t, chain_both), within);
+	struct calibration_cost stores = split(median_of(t, stores_both), median_of(t, stores_within));
+	struct calibration_cost out = total(&b) < total(&a) ? b : a;
+	uint64_t differ = MAX(distance(total(&a), total(&b)), distance(total(&stores), total(&out)));
+
+	out.doubt = 20 * MAX(differ, (uint64_t)missing);
+	return out;
+}
+
+/*
+ * With precise time, hooks overlap only with the work behind them. So the cost is that in a function which
+ * has some, and in a caller which has. As long as both together, and twice by how much they disagree with an
+ * empty one: no call that is as long keeps a part of it. But of work that leaves no room for a hook, however
+ * long it is, what that costs more: five percent is what it may be.
+ */
+static struct calibration_cost precise_cost(const struct turns *t)
+{
+	struct calibration_cost a = split(median_of(t, empty_both), median_of(t, empty_within));
+	struct calibration_cost out = {
+		.within = MAX(median_of(t, chain_within), (int64_t)0),
+		.between = MAX(median_of(t, caller_between), (int64_t)0),
+	};
+	uint64_t stores = MAX(median_of(t, stores_within), (int64_t)0);
+
+	out.doubt = MAX(total(&out), 2 * MAX(distance(a.within, out.within),
+					     distance(a.between, out.between)));
+	out.doubt = MAX(out.doubt, 20 * distance(stores, out.within));
+	return out;
+}
+
+void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
+			struct calibration_cost *out)
+{
+	struct turns t = { turns, nr, calls, xmalloc(nr * sizeof(int64_t)) };
+
+	*out = precise ? precise_cost(&t) : usual_cost(&t);
+	free(t.values);
+}

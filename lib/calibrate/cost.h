@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cost.h - what counting a call costs, from what the trainer's loops took with hooks and without.
+ *
+ * The loops of a turn run one after the other, in a millisecond. So what is compared is of one turn: what
+ * else the machine did meanwhile is in both. Of all turns the median counts, which an interrupted loop does
+ * not move.
+ */
+#ifndef CALIBRATE_COST_H
+#define CALIBRATE_COST_H
+
+#include "calibrate/table.h"
+
+/* The trainer's loops, as trainer.c explains them. */
+enum calibration_loop {
+	LOOP_PLAIN_EMPTY, LOOP_EMPTY,
+	LOOP_PLAIN_CHAIN, LOOP_CHAIN,
+	LOOP_PLAIN_LONG, LOOP_LONG,
+	LOOP_PLAIN_STORES, LOOP_STORES,
+	LOOP_PLAIN_CALLER, LOOP_CALLER,
+	CALIBRATION_LOOPS
+};
+
+/* All calls of a loop in one turn, in the metric's unit: with the loop, and of hooked calls without it. */
+struct calibration_looped {
+	int64_t both, within;
+};
+
+struct calibration_turn {
+	struct calibration_looped of[CALIBRATION_LOOPS];
+};
+
+/* The median, the lower one of two; reorders values. nr is not 0. */
+int64_t calibration_median(int64_t *values, size_t nr);
+
+/* What a call costs by turns of so many calls a loop, at least one: within, between and doubt of *out. */
+void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
+			struct calibration_cost *out);
+
+#endif
