@@ -169,19 +169,29 @@ int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 	return r;
 }
 
+/* The metrics of the recording, as the table has them. */
+static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_NAME])
+{
+	uint32_t m;
+
+	*set = '\0';
+	for (m = 0; m < o->layout.nr_metrics; m++)
+		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s%s", m ? "," : "",
+			 o->names[m]);
+	if (o->layout.flags & CALLFLOW_PRECISE)
+		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_PRECISE);
+}
+
 /* What each metric costs in a set of these; false: that was not measured here. */
 static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client,
 		       const char *cpu, struct callflow_costs *out)
 {
-	char set[CALIBRATION_NAME] = "";
+	char set[CALIBRATION_NAME];
 	const struct calibration_row *r;
 	bool any = false;
 	uint32_t m;
 
-	for (m = 0; m < o->layout.nr_metrics; m++)
-		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s%s", m ? "," : "", o->names[m]);
-	if (o->layout.flags & CALLFLOW_PRECISE)
-		snprintf(set + strlen(set), sizeof(set) - strlen(set), "%s", CALIBRATION_PRECISE);
+	put_set(o, set);
 	for (m = 0; m < o->layout.nr_metrics; m++) {
 		r = calibration_find(table, client, cpu, set, o->names[m]);
 		if (!r)
@@ -220,33 +230,90 @@ static void take_jvms(struct callflow_opts *o, const struct calibration *table, 
 	buf_release(&agent);
 }
 
+/*
+ * Why the table has nothing for clients whose names begin with client: what it has of their kind is of
+ * another arcprof, of another processor, or of other metrics.
+ */
+static void say_why(struct callflow_opts *o, const struct calibration *table, bool of_java,
+		    const char *client, const char *cpu)
+{
+	const char *kind = of_java ? "java-" : "hookit-", *java = of_java ? " --java" : "";
+	const char *precise = o->layout.flags & CALLFLOW_PRECISE ? " --precise-time" : "";
+	const char *other_cpu = NULL;
+	bool other_hooks = false, other_metrics = false;
+	char set[CALIBRATION_NAME], *why = o->uncalibrated[of_java];
+	const size_t size = sizeof(o->uncalibrated[0]);
+	size_t i;
+
+	put_set(o, set);
+	set[strcspn(set, " ")] = '\0';
+	for (i = 0; i < table->nr_rows; i++) {
+		const struct calibration_row *r = &table->rows[i];
+
+		if (strncmp(r->client, kind, strlen(kind)) != 0)
+			continue;
+		if (strncmp(r->client, client, strlen(client)) != 0)
+			other_hooks = true;
+		else if (strcmp(r->cpu, cpu) != 0)
+			other_cpu = r->cpu;
+		else
+			other_metrics = true;
+	}
+	if (other_metrics)
+		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s --metric %s' before a recording measures these",
+			 java, precise, set);
+	else if (other_cpu)
+		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s' measures on this one",
+			 other_cpu, java, precise);
+	else if (other_hooks)
+		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s' measures with this one", java,
+			 precise);
+}
+
 static void take_calibration(struct callflow_opts *o, const struct calibration *table)
 {
 	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME];
+	struct buf agent = BUF_INIT;
 
 	calibration_hookit(client);
 	calibration_cpu(cpu);
-	take_costs(o, table, client, cpu, &o->calibration[0]);
-	if (inject_possible())
-		take_jvms(o, table, cpu);
+	if (!take_costs(o, table, client, cpu, &o->calibration[0]))
+		say_why(o, table, false, client, cpu);
+	if (!inject_possible())
+		return;
+	take_jvms(o, table, cpu);
+	inject_build_id(&agent);
+	snprintf(client, sizeof(client), "java-%.16s-", agent.data);
+	buf_release(&agent);
+	if (!o->nr_calibrated_jvms)
+		say_why(o, table, true, client, cpu);
 }
 
-/*
- * With every event written to a ring, or with call sites, a call costs something else. A table that cannot
- * be read is reported, but is not an error.
- */
+static void leave_uncalibrated(struct callflow_opts *o, const char *why)
+{
+	snprintf(o->uncalibrated[0], sizeof(o->uncalibrated[0]), "%s", why);
+	snprintf(o->uncalibrated[1], sizeof(o->uncalibrated[1]), "%s", why);
+}
+
+/* A table that cannot be read is reported, but is not an error. */
 static void calibrate(struct callflow_opts *o)
 {
 	struct calibration table = { 0 };
 	struct buf path = BUF_INIT;
 	struct err e = { 0 };
 
-	if (o->layout.flags & (CALLFLOW_EVENTS | CALLFLOW_SITES) || calibration_path(&path, &e))
-		return;
-	if (calibration_load(&table, path.data, &e))
-		log_warn("%s: nothing is calibrated", e.msg);
+	if (o->layout.flags & CALLFLOW_SITES)
+		leave_uncalibrated(o, "with call sites a call costs something else, which is not measured");
+	else if (o->layout.flags & CALLFLOW_EVENTS)
+		leave_uncalibrated(o, "in a call trace each event is stored, and each call costs something else");
+	else if (calibration_path(&path, &e))
+		leave_uncalibrated(o, e.msg);
+	else if (calibration_load(&table, path.data, &e))
+		leave_uncalibrated(o, e.msg);
 	else
 		take_calibration(o, &table);
+	if (e.msg[0] && path.data)
+		log_warn("%s: nothing is calibrated", e.msg);
 	calibration_release(&table);
 	buf_release(&path);
 }

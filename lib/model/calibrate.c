@@ -337,9 +337,11 @@ static const char *done(const struct job *j)
 }
 
 /* Why not a single context is calibrated. */
-static const char *why_nothing(const struct job *j)
+static const char *why_nothing(struct job *j)
 {
 	bool precise = names_label(j->names, "callflow.precise");
+	struct buf b = BUF_INIT;
+	const char *said;
 	uint64_t nr = 0;
 	unsigned int i;
 
@@ -350,6 +352,13 @@ static const char *why_nothing(const struct job *j)
 	}
 	if (!nr)
 		return "not calibrated: no calls";
+	said = names_label(j->names, j->kinds[NATIVE].nr_contexts ? "call.uncalibrated" : "call.java.uncalibrated");
+	if (said) {
+		buf_fmt(&b, "not calibrated: %s", said);
+		said = arena_strndup(&j->names->text, b.data, b.len);
+		buf_release(&b);
+		return said;
+	}
 	if (!j->kinds[NATIVE].nr_contexts)
 		return precise ? "not calibrated: 'arcprof calibrate --java --precise-time' before a recording measures what counting calls costs in a JVM" :
 				 "not calibrated: 'arcprof calibrate --java' before a recording measures what counting calls costs in a JVM";

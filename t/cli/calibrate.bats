@@ -137,7 +137,7 @@ readings() {
 @test "calibrate: an unmeasured metric is not calibrated, and the report says so" {
 	run_arcprof record --callflow --metric wall -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
 	run_arcprof report -i trace --rt
-	[[ $output == *"not calibrated: 'arcprof calibrate'"* ]]
+	[[ $output == *"not calibrated: measured for other metrics or options; 'arcprof calibrate --metric wall'"* ]]
 	[ "$(arcprof report -i trace --rt --format json | jq '.metrics | length')" -eq 1 ]
 	[ "$(share)" = "$(share --no-calibrate)" ]
 	run_arcprof record --calltrace --metric cpu -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
@@ -153,6 +153,19 @@ readings() {
 	[[ $output == *"not calibrated: 'arcprof calibrate --java'"* ]]
 	ROW='(.base[0] + .base[1])' rows >sums
 	ROW='.base[0]' rows --no-calibrate | diff sums -
+}
+
+@test "calibrate: reports say what the table has instead of what a recording needed" {
+	local original=$XDG_DATA_HOME
+	table '!/^#/ { $2 = "Z80"; print }'
+	treetest
+	arcprof report -i trace --rt | grep -F "not calibrated: measured on another processor (Z80); 'arcprof calibrate'"
+	XDG_DATA_HOME=$original
+	table '!/^#/ { $1 = "hookit-0123456789abcdef"; print }'
+	treetest
+	arcprof report -i trace --rt | grep -F "not calibrated: measured with another arcprof; 'arcprof calibrate'"
+	treetest --call-sites
+	arcprof report -i trace --rt | grep -F 'not calibrated: with call sites a call costs something else'
 }
 
 # table <awk program>: a changed copy of the table is the one that counts.
@@ -235,7 +248,7 @@ record_until_true() {
 @test "calibrate: what may be off is marked, and with precise time calls of 60 steps are not" {
 	table '{ print }'
 	steps steps --precise-time
-	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --precise-time'"
+	arcprof report -i trace --rt | grep -F "'arcprof calibrate --precise-time --metric cpu'"
 	"$ARCPROF" calibrate --quiet --native --accept-unstable --metric cpu --precise-time >table
 	[ "$(grep -c precise table)" -eq 1 ]
 	# in per mille, from one measurement to the next

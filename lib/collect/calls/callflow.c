@@ -108,6 +108,10 @@ void callflows_labels(const struct callflows *f)
 	}
 	for (m = 0; m < f->o->nr_calibrated_jvms; m++)
 		label_jvm(f, m);
+	if (*f->o->uncalibrated[0])
+		trace_write_label(f->w, "call.uncalibrated", "%s", f->o->uncalibrated[0]);
+	if (*f->o->uncalibrated[1])
+		trace_write_label(f->w, "call.java.uncalibrated", "%s", f->o->uncalibrated[1]);
 }
 
 static uint64_t ratio(uint64_t a, uint64_t b)
