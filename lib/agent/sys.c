@@ -160,11 +160,6 @@ uint64_t sys_now(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-struct sys_iovec {
-	uintptr_t base;
-	size_t len;
-};
-
 /*
  * Used where a sandbox forbids process_vm_readv: rt_sigprocmask with an impossible "how" fails with
  * EFAULT when its argument cannot be read and with EINVAL when it can. It changes nothing, and no sandbox
@@ -198,22 +193,35 @@ void sys_forked(void)
 	own_pid = 0;
 }
 
-size_t sys_peek(void *dst, uintptr_t src, size_t n)
+size_t sys_peek_spans(void *dst, const struct sys_span *from, uint32_t nr)
 {
 	static bool forbidden;
-	struct sys_iovec local = { (uintptr_t)dst, n }, remote = { src, n };
+	struct sys_span to = { (uintptr_t)dst, 0 };
+	size_t done = 0, piece;
+	uint32_t i;
 	long r;
 
+	for (i = 0; i < nr; i++)
+		to.len += from[i].len;
 	if (unlikely(!own_pid))
 		own_pid = sys(__NR_getpid);
-	if (load_relaxed(&forbidden))
-		return peek_probed(dst, src, n);
-	r = sys(__NR_process_vm_readv, own_pid, &local, 1, &remote, 1, 0);
-	if (r == -EPERM || r == -ENOSYS || r == -ESRCH) {
-		store_relaxed(&forbidden, true);
-		return peek_probed(dst, src, n);
+	/* a span is laid out as a struct iovec */
+	r = load_relaxed(&forbidden) ? -EPERM : sys(__NR_process_vm_readv, own_pid, &to, 1, from, nr, 0);
+	if (r != -EPERM && r != -ENOSYS && r != -ESRCH)
+		return r > 0 ? r : 0;
+	store_relaxed(&forbidden, true);
+	for (i = 0; i < nr; i++) {
+		piece = peek_probed((char *)dst + done, from[i].at, from[i].len);
+		done += piece;
+		if (piece < from[i].len)
+			break;
 	}
-	return r > 0 ? r : 0;
+	return done;
+}
+
+size_t sys_peek(void *dst, uintptr_t src, size_t n)
+{
+	return sys_peek_spans(dst, &(struct sys_span){ src, n }, 1);
 }
 
 void sys_lock(struct sys_lock *l)

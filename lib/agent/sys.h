@@ -53,6 +53,16 @@ long sys_slurp(const char *path, char *buf, size_t size);
  * About 0.3 us: for what is doubtful only. No SIGSEGV handler is involved, HotSpot's stays alone.
  */
 size_t sys_peek(void *dst, uintptr_t src, size_t n);
+/*
+ * The same of several places, one after the other in dst, in as many calls as one takes: up to the first byte
+ * that is not readable. nr: 1 to SYS_SPANS.
+ */
+struct sys_span {
+	uintptr_t at;
+	size_t len;
+};
+enum { SYS_SPANS = 32 };
+size_t sys_peek_spans(void *dst, const struct sys_span *from, uint32_t nr);
 /* For the child of a fork(), which would read its parent's memory. */
 void sys_forked(void);
 static inline bool sys_peek_all(void *dst, uintptr_t src, size_t n)

@@ -1,8 +1,12 @@
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Fair TIMES THREADS: threads that hand a fair lock over, on one CPU: nearly each of them waits each time. */
+/**
+ * Fair TIMES THREADS [monitor]: threads that hand a fair lock over, or a monitor, on one CPU: nearly each of them
+ * waits each time.
+ */
 public class Fair {
 	static final ReentrantLock lock = new ReentrantLock(true);
+	static final Object monitor = new Object();
 	static int times;
 
 	static void take() {
@@ -16,14 +20,27 @@ public class Fair {
 		}
 	}
 
+	/* Who is woken takes it before this thread wants it again. */
+	static void enter() {
+		synchronized (monitor) {
+			times++;
+			Thread.yield();
+		}
+		Thread.yield();
+	}
+
 	public static void main(String[] args) throws InterruptedException {
 		int n = Integer.parseInt(args[0]);
+		boolean monitors = args.length > 2;
 		Thread[] threads = new Thread[Integer.parseInt(args[1])];
 
 		for (int i = 0; i < threads.length; i++) {
 			threads[i] = new Thread(() -> {
 				for (int k = 0; k < n / threads.length; k++)
-					take();
+					if (monitors)
+						enter();
+					else
+						take();
 			});
 			threads[i].start();
 		}

@@ -4,8 +4,8 @@
 # the recorder takes, in percent of the JVM's CPU time. The last column is the same ratio with no waits at
 # all (Mixed, which computes).
 #
-# How often such threads wait is chance, and differs between two runs by more than the cost. So next is a lock
-# that is handed over (Fair): it is waited for each time. "added" is what -e lock adds to a wait, in ns of CPU time;
+# How often such threads wait is chance, and differs between two runs by more than the cost. So next are a lock
+# and a monitor that are handed over (Fair): they are waited for each time. "added" is what -e lock adds to a wait, in ns of CPU time;
 # -e gc has the agent, too, so what it takes to start is not in it; "at 100000" is the share of a CPU that so many
 # waits a second add.
 #
@@ -83,15 +83,19 @@ printf '\n%-4s %-12s %8s %12s\n' JDK handed-over added 'at 100000'
 for home in $(jdks); do
 	use_jdk "$home" || exit 1
 	javac -d fair "$TOP/t/perf/Fair.java" || exit 1
-	for ((i = 0; i < turns; i++)); do
-		base=$(with_cpu gc -cp fair Fair 600000 4)
-		with=$(with_cpu lock -cp fair Fair 600000 4)
-		n=$("$ARCPROF" report -i trace --locks --format json | jq '.source.waits')
-		echo "$base $with $n" | awk '{ print 1e9 * ($2 - $1) / $3 }'
-	done | sort -n | awk -v jdk="$JDK" '
-		{ ns[NR] = $1 }
-		END { m = ns[int((NR + 1) / 2)]
-		      printf "%-4s %-12s %8.0f %10.1f %%\n", jdk, "lock", m, m * 100000 / 1e7 }'
+	for what in lock monitor; do
+		arguments=(-cp fair Fair 600000 4)
+		[ "$what" = lock ] || arguments+=("$what")
+		for ((i = 0; i < turns; i++)); do
+			base=$(with_cpu gc "${arguments[@]}")
+			with=$(with_cpu lock "${arguments[@]}")
+			n=$("$ARCPROF" report -i trace --locks --format json | jq '.source.waits')
+			echo "$base $with $n" | awk '{ print 1e9 * ($2 - $1) / $3 }'
+		done | sort -n | awk -v jdk="$JDK" -v what="$what" '
+			{ ns[NR] = $1 }
+			END { m = ns[int((NR + 1) / 2)]
+			      printf "%-4s %-12s %8.0f %10.1f %%\n", jdk, what, m, m * 100000 / 1e7 }'
+	done
 done
 
 printf '\n%-4s %-12s %8s %8s %8s %6s\n' JDK pair ns counted added ratio

@@ -19,7 +19,9 @@
 enum {
 	NR_ENTRIES = 1 << 15, NR_PROBES = 64, REMOVED = 1, ANONYMOUS = 1, DEFLATER = 2,
 	LISTED = 8,			/* HotSpot's LockStack::CAPACITY */
-	MAX_LISTS = 256,		/* looked at, 0.3 us each; of more threads the owner is unknown */
+	LIST_BYTES = 128,		/* of such a LockStack, at most */
+	AT_ONCE = SYS_SPANS / 2,	/* of them */
+	MAX_LISTS = 256,		/* looked at; of more threads the owner is unknown */
 };
 
 struct entry {
@@ -35,6 +37,7 @@ static uint32_t nr_used;		/* places that have ever had a key */
 static uint32_t used[NR_ENTRIES];	/* which */
 static struct sys_lock lock;
 static bool has_virtual;		/* the VM has virtual threads, and tells of them */
+static uint32_t latest;			/* index of the owner that was found last: it is the next, often */
 
 static bool by_id(void)
 {
@@ -191,37 +194,82 @@ struct owner owners_of_waiter(uint64_t id)
 	return by_id() || has_virtual ? owners_of_id(id) : owners_of_thread(id, 0);
 }
 
-static bool lists(uintptr_t thread, uintptr_t object)
+static size_t list_bytes(void)
 {
-	uintptr_t list[LISTED], first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;
+	return vm.o.lock_stack_base + LISTED * sizeof(uintptr_t);
+}
+
+static bool can_list(void)
+{
+	return vm.o.jthread_lock_stack >= 0 && vm.o.lock_stack_top >= 0 &&
+	       vm.o.lock_stack_top < vm.o.lock_stack_base && list_bytes() <= LIST_BYTES;
+}
+
+/* list: a copy of a LockStack. */
+static bool lists(const uint8_t *list, uintptr_t object)
+{
+	const uint32_t first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;
+	uintptr_t its;
 	uint32_t top, i;
 
-	if (!sys_peek_all(&top, thread + vm.o.jthread_lock_stack + vm.o.lock_stack_top, 4) || top <= first ||
-	    top > first + sizeof(list) || !sys_peek_all(list, thread + first, top - first))
+	memcpy(&top, list + vm.o.lock_stack_top, sizeof(top));
+	if (top <= first || top > first + LISTED * sizeof(its))
 		return false;
-	for (i = 0; i < (top - first) / 8; i++)
-		if (list[i] == object)
+	for (i = 0; i < (top - first) / sizeof(its); i++) {
+		memcpy(&its, list + vm.o.lock_stack_base + i * sizeof(its), sizeof(its));
+		if (its == object)
 			return true;
+	}
 	return false;
 }
 
-/* On a carrier it is the virtual thread that is mounted there. */
-static struct owner owner_by_list(uintptr_t object)
+/*
+ * The id of the thread that lists the object, among so many entries, AT_ONCE at most; 0: none. On a carrier
+ * it is that of the virtual thread that is mounted there.
+ */
+static uint64_t owner_among(const uint32_t *places, uint32_t nr, uintptr_t object)
 {
-	uint32_t nr = load_acquire(&nr_used), i;
+	uint8_t copies[AT_ONCE * (LIST_BYTES + sizeof(uint64_t))], *copy;
+	const size_t size = list_bytes() + sizeof(uint64_t);
+	struct sys_span from[2 * AT_ONCE] = { { 0, 0 } }, *span;
+	uint32_t whose[AT_ONCE], nr_listed = 0, nr_read, i;
 	uint64_t id;
 
-	if (vm.o.jthread_lock_stack < 0 || vm.o.lock_stack_base < 0 || vm.o.lock_stack_top < 0 ||
-	    nr > MAX_LISTS)
-		return (struct owner){ 0 };
 	for (i = 0; i < nr; i++) {
-		const struct entry *e = &entries[used[i]];
+		const struct entry *e = &entries[places[i]];
 
-		if (load_acquire(&e->key) > REMOVED && lists(e->thread, object) &&
-		    sys_peek_all(&id, e->thread + vm.o.jthread_owner_id, 8) && id)
-			return owners_of_thread(0, id);
+		if (load_acquire(&e->key) <= REMOVED)
+			continue;
+		whose[nr_listed] = places[i];
+		span = &from[2 * nr_listed++];
+		span[0] = (struct sys_span){ e->thread + vm.o.jthread_lock_stack, list_bytes() };
+		span[1] = (struct sys_span){ e->thread + vm.o.jthread_owner_id, sizeof(id) };
 	}
-	return (struct owner){ 0 };
+	/* one that cannot be read has ended */
+	for (i = 0; i < nr_listed; i++) {
+		nr_read = sys_peek_spans(copies, &from[2 * i], 2 * (nr_listed - i)) / size;
+		for (copy = copies; nr_read--; i++, copy += size)
+			if (lists(copy, object)) {
+				store_relaxed(&latest, whose[i]);
+				memcpy(&id, copy + list_bytes(), sizeof(id));
+				return id;
+			}
+	}
+	return 0;
+}
+
+static struct owner owner_by_list(uintptr_t object)
+{
+	const uint32_t nr = load_acquire(&nr_used), first = load_relaxed(&latest);
+	uint64_t id;
+	uint32_t i;
+
+	if (!can_list() || nr > MAX_LISTS)
+		return (struct owner){ 0 };
+	id = owner_among(&first, 1, object);
+	for (i = 0; i < nr && !id; i += AT_ONCE)
+		id = owner_among(used + i, nr - i < AT_ONCE ? nr - i : AT_ONCE, object);
+	return id ? owners_of_thread(0, id) : (struct owner){ 0 };
 }
 
 bool owners_is_anonymous(uintptr_t word)
