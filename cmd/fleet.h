@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet.h - between fleet.c and fleet_push.c, which owns the spool (spool.h). */
+/* fleet.h - between fleet.c and what it is made of; fleet_push.c owns the spool (spool.h). */
 #ifndef CMD_FLEET_H
 #define CMD_FLEET_H
 
@@ -28,6 +28,13 @@ struct http_server fleet_server(const struct fleet_opts *o, const char *url);
 
 /* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
+
+/* Fetches from a URL or a folder into output; returns the exit status. */
+int fleet_fetch(const struct fleet_opts *o, const char *from, const char *output);
+
+/* Commands that fetch, and show it. operands: the URL or folder, then options. Exit status. */
+int fleet_report(const struct fleet_opts *o, int nr_operands, char **operands);
+int fleet_budget(const struct fleet_opts *o, int nr_operands, char **operands);
 
 /* Shows what the server makes itself: a flat profile, or the stanza of a function. */
 int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e);
