@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * http.c - runs curl with the request, and reads its answer, the status code behind it, and the headers.
+ * http.c - runs curl with the requests, and reads the answers, their status codes, and their headers.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "base/quote.h"
 #include "fleet/http.h"
 
-enum { CURL_TIMED_OUT = 28, CURL_NOT_FOUND = 127, STATUS_LEN = 3 };
+enum { CURL_TIMED_OUT = 28, CURL_NOT_FOUND = 127 };
 
 bool http_is_url(const char *s)
 {
@@ -68,56 +68,97 @@ static void put_url(struct buf *b, const char *url, const char *const *params)
 	}
 }
 
-/* What curl reads from its file; control characters cannot be in a URL. */
-static int write_config(const struct http_request *q, const char *url, int fd)
+/* The files of one request, and those of all in a run of curl; -1: not open. */
+struct transfer {
+	int answer, headers, body;
+};
+
+struct run {
+	const struct http_request *q;
+	size_t nr;
+	int config, codes, messages;
+	struct transfer transfers[HTTP_MOST_REQUESTS];
+};
+
+/* A part of what curl reads from its file; control characters cannot be in a URL. */
+static void put_request(struct buf *b, const struct http_request *q, const char *url,
+			const struct transfer *t)
 {
 	const struct http_server *server = q->server;
-	struct buf b = BUF_INIT;
-	int r;
 
-	buf_str(&b, "url = \"");
+	buf_str(b, "url = \"");
 	for (; *url; url++) {
 		if (*url == '"' || *url == '\\')
-			buf_putc(&b, '\\');
+			buf_putc(b, '\\');
 		if ((unsigned char)*url >= ' ')
-			buf_putc(&b, *url);
+			buf_putc(b, *url);
 	}
-	buf_str(&b, "\"\n");
-	if (q->body_fd >= 0)
-		buf_fmt(&b, "data-binary = \"@-\"\nheader = \"Content-Type: %s\"\n",
+	buf_fmt(b, "\"\noutput = \"/dev/fd/%d\"\ndump-header = \"/dev/fd/%d\"\n", t->answer, t->headers);
+	buf_str(b, "write-out = \"%{http_code}\\n\"\nsilent\nshow-error\nnetrc-optional\ngloboff\n"
+		   "connect-timeout = 10\nheader = \"Expect:\"\nheader = \"Accept: */*\"\n");
+	if (t->body >= 0)
+		buf_fmt(b, "data-binary = \"@/dev/fd/%d\"\nheader = \"Content-Type: %s\"\n", t->body,
 			q->type ? q->type : "application/octet-stream");
 	if (q->gzipped)
-		buf_str(&b, "header = \"Content-Encoding: gzip\"\n");
-	buf_fmt(&b, "max-time = %u\n", q->total_s ? q->total_s : server->total_s);
-	buf_fmt(&b, "speed-limit = %d\nspeed-time = %u\n", HTTP_LEAST_SPEED, server->idle_s);
-	r = io_write_all(fd, b.data, b.len);
-	buf_release(&b);
-	return r;
+		buf_str(b, "header = \"Content-Encoding: gzip\"\n");
+	buf_fmt(b, "max-time = %u\n", q->total_s ? q->total_s : server->total_s);
+	buf_fmt(b, "speed-limit = %d\nspeed-time = %u\n", HTTP_LEAST_SPEED, server->idle_s);
 }
 
-enum { ANSWER, HEADERS, MESSAGES, CONFIG, NR_FILES };
+static int write_config(const struct run *x)
+{
+	static const char *const none[] = { NULL };
+	struct buf b = BUF_INIT, url = BUF_INIT;
+	size_t i;
+	int r;
+
+	for (i = 0; i < x->nr; i++) {
+		buf_reset(&url);
+		put_url(&url, x->q[i].server->url, x->q[i].params ? x->q[i].params : none);
+		buf_str(&b, i ? "next\n" : "");
+		put_request(&b, &x->q[i], url.data, &x->transfers[i]);
+	}
+	r = io_write_all(x->config, b.data, b.len);
+	buf_release(&b);
+	buf_release(&url);
+	return r;
+}
 
 static size_t max_answer(const struct http_request *q)
 {
 	return q->max_answer ? q->max_answer : q->server->max_answer;
 }
 
-static void run_curl(const struct http_request *q, const int *files)
+/* Lets curl open them by their numbers. */
+static bool pass_files(const struct run *x)
 {
-	char config[32], headers[32];
-	const char *argv[] = { "curl", "-q", "-sS", "--netrc-optional", "--connect-timeout", "10", "-g",
-			       "-H", "Expect:", "-H", "Accept: */*", "-D", headers, "-w", "%{http_code}",
-			       "-K", config, NULL };
-	const struct rlimit limit = { max_answer(q), max_answer(q) };	/* of each of the files */
+	bool ok = !fcntl(x->config, F_SETFD, 0);
+	size_t i;
 
-	snprintf(config, sizeof(config), "/dev/fd/%d", files[CONFIG]);
-	snprintf(headers, sizeof(headers), "/dev/fd/%d", files[HEADERS]);
+	for (i = 0; i < x->nr && ok; i++) {
+		const struct transfer *t = &x->transfers[i];
+
+		ok = !fcntl(t->answer, F_SETFD, 0) && !fcntl(t->headers, F_SETFD, 0) &&
+		     (t->body < 0 || !fcntl(t->body, F_SETFD, 0));
+	}
+	return ok;
+}
+
+static void run_curl(const struct run *x)
+{
+	char config[32];
+	const char *argv[] = { "curl", "-q", "--fail-early", "-K", config, NULL };
+	struct rlimit limit = { 0 };	/* of each of the files */
+	size_t i;
+
+	for (i = 0; i < x->nr; i++)
+		limit.rlim_cur = limit.rlim_max = MAX((size_t)limit.rlim_max, max_answer(&x->q[i]));
+	snprintf(config, sizeof(config), "/dev/fd/%d", x->config);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* so that nothing arrives once the next push has looked */
-	if (setrlimit(RLIMIT_FSIZE, &limit) || fcntl(files[CONFIG], F_SETFD, 0) ||
-	    fcntl(files[HEADERS], F_SETFD, 0) || (q->body_fd >= 0 && dup2(q->body_fd, STDIN_FILENO) < 0) ||
-	    dup2(files[ANSWER], STDOUT_FILENO) < 0 || dup2(files[MESSAGES], STDERR_FILENO) < 0)
+	if (setrlimit(RLIMIT_FSIZE, &limit) || !pass_files(x) || dup2(x->codes, STDOUT_FILENO) < 0 ||
+	    dup2(x->messages, STDERR_FILENO) < 0)
 		_exit(CURL_NOT_FOUND);
 	execvp(argv[0], (char *const *)argv);
 	_exit(CURL_NOT_FOUND);
@@ -212,79 +253,155 @@ static int refuse_silence(const struct http_request *q, int status, const char *
 	return -EAGAIN;
 }
 
-/* The answer ends with the status code, which goes. */
-static int take_answer(const struct http_request *q, int status, struct http_answer *a, const char *headers,
-		       const char *messages, struct err *e)
+/*
+ * Codes have a line for each request that curl has made. It stops at one that fails, whose line is the last,
+ * unless it was killed.
+ */
+static size_t nr_answered(const char *codes, int status)
 {
+	size_t nr = 0;
+
+	for (; (codes = strchr(codes, '\n')); codes++)
+		nr++;
+	return WIFEXITED(status) && WEXITSTATUS(status) && nr ? nr - 1 : nr;
+}
+
+static int take_answer(const struct transfer *t, const char *code, struct http_answer *a, struct err *e)
+{
+	struct buf headers = BUF_INIT;
+	int r = read_fd(t->answer, &a->body, e);
+
+	if (!r)
+		r = read_fd(t->headers, &headers, e);
+	if (!r) {
+		a->status = atoi(code);
+		a->wait_s = http_retry_after(headers.data, clock_real_ns() / 1000000000);
+	}
+	buf_release(&headers);
+	return r;
+}
+
+static int take_answers(const struct run *x, int status, const char *codes, const char *messages,
+			struct http_answer *a, struct err *e)
+{
+	size_t nr = MIN(nr_answered(codes, status), x->nr), i;
+	int r = 0;
+
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CURL_NOT_FOUND) {
 		err_set(e, ENOENT, "curl cannot be run, which talks to the server");
 		err_hint(e, "on Debian: apt-get install curl");
 		return -ENOENT;
 	}
+	for (i = 0; i < nr && !r; i++) {
+		r = take_answer(&x->transfers[i], codes, &a[i], e);
+		codes = strchr(codes, '\n') + 1;
+	}
+	if (r || nr == x->nr)
+		return r;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
-		return refuse_length(q, e);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || a->body.len < STATUS_LEN)
-		return refuse_silence(q, status, messages, e);
-	a->body.len -= STATUS_LEN;
-	a->status = atoi(a->body.data + a->body.len);
-	a->body.data[a->body.len] = '\0';
-	a->wait_s = http_retry_after(headers, clock_real_ns() / 1000000000);
-	return 0;
+		return refuse_length(&x->q[nr], e);
+	return refuse_silence(&x->q[nr], status, messages, e);
 }
 
 /* Runs curl to its end; *status is how that was. */
-static int run(const struct http_request *q, const int *files, int *status, struct err *e)
+static int run(const struct run *x, int *status, struct err *e)
 {
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return err_errno(e, "cannot start curl");
 	if (!pid)
-		run_curl(q, files);
+		run_curl(x);
 	while (waitpid(pid, status, 0) < 0)
 		if (errno != EINTR)
 			return err_errno(e, "curl");
 	return 0;
 }
 
-static int open_files(const struct http_request *q, int *files, struct err *e)
+static int new_file(int *fd, struct err *e)
 {
-	static const char *const none[] = { NULL };
-	struct buf url = BUF_INIT;
-	int i, r = 0;
+	*fd = memfd_create("arcprof-http", MFD_CLOEXEC);
+	return *fd < 0 ? err_errno(e, "cannot start curl") : 0;
+}
 
-	for (i = 0; i < NR_FILES; i++)
-		files[i] = -1;
-	for (i = 0; i < NR_FILES; i++) {
-		files[i] = memfd_create("arcprof-http", MFD_CLOEXEC);
-		if (files[i] < 0)
-			return err_errno(e, "cannot start curl");
+static int open_transfer(struct transfer *t, const struct http_request *q, struct err *e)
+{
+	int r = new_file(&t->answer, e);
+
+	if (!r)
+		r = new_file(&t->headers, e);
+	if (r || !q->text) {
+		t->body = q->text ? -1 : q->body_fd;
+		return r;
 	}
-	put_url(&url, q->server->url, q->params ? q->params : none);
-	if ((r = write_config(q, url.data, files[CONFIG])))
+	r = new_file(&t->body, e);
+	if (!r && (r = io_write_all(t->body, q->text, strlen(q->text))))
+		err_set(e, -r, "the request cannot be stored: %s", strerror(-r));
+	return r;
+}
+
+static int open_run(struct run *x, struct err *e)
+{
+	size_t i;
+	int r;
+
+	x->config = x->codes = x->messages = -1;
+	for (i = 0; i < x->nr; i++)
+		x->transfers[i] = (struct transfer){ -1, -1, -1 };
+	r = new_file(&x->config, e);
+	if (!r)
+		r = new_file(&x->codes, e);
+	if (!r)
+		r = new_file(&x->messages, e);
+	for (i = 0; i < x->nr && !r; i++)
+		r = open_transfer(&x->transfers[i], &x->q[i], e);
+	if (!r && (r = write_config(x)))
 		err_set(e, -r, "cannot start curl: %s", strerror(-r));
-	buf_release(&url);
+	return r;
+}
+
+static void close_file(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void close_run(const struct run *x)
+{
+	size_t i;
+
+	close_file(x->config);
+	close_file(x->codes);
+	close_file(x->messages);
+	for (i = 0; i < x->nr; i++) {
+		close_file(x->transfers[i].answer);
+		close_file(x->transfers[i].headers);
+		if (x->q[i].text)
+			close_file(x->transfers[i].body);
+	}
+}
+
+int http_send_all(const struct http_request *q, struct http_answer *a, size_t nr, struct err *e)
+{
+	struct buf codes = BUF_INIT, messages = BUF_INIT;
+	struct run x = { .q = q, .nr = nr };
+	int status = 0;
+	int r = open_run(&x, e);
+
+	memset(a, 0, nr * sizeof(*a));
+	if (!r)
+		r = run(&x, &status, e);
+	if (!r && !(r = read_fd(x.codes, &codes, e)) && !(r = read_fd(x.messages, &messages, e)))
+		r = take_answers(&x, status, codes.data, messages.data, a, e);
+	close_run(&x);
+	buf_release(&codes);
+	buf_release(&messages);
 	return r;
 }
 
 int http_send(const struct http_request *q, struct http_answer *a, struct err *e)
 {
-	struct buf headers = BUF_INIT, messages = BUF_INIT;
-	int files[NR_FILES], i, status = 0;
-	int r = open_files(q, files, e);
-
-	*a = (struct http_answer){ .status = 0 };
-	if (!r)
-		r = run(q, files, &status, e);
-	if (!r && !(r = read_fd(files[ANSWER], &a->body, e)) && !(r = read_fd(files[HEADERS], &headers, e)) &&
-	    !(r = read_fd(files[MESSAGES], &messages, e)))
-		r = take_answer(q, status, a, headers.data, messages.data, e);
-	for (i = 0; i < NR_FILES; i++)
-		if (files[i] >= 0)
-			close(files[i]);
-	buf_release(&headers);
-	buf_release(&messages);
-	return r;
+	return http_send_all(q, a, 1, e);
 }
 
 bool http_is_busy(int status)
@@ -292,17 +409,24 @@ bool http_is_busy(int status)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
+int http_accept(const struct http_request *q, const struct http_answer *a, struct err *e)
+{
+	char status[32];
+
+	if (a->status == 200)
+		return 0;
+	snprintf(status, sizeof(status), "status %d without text", a->status);
+	return http_refuse(e, http_is_busy(a->status) ? EAGAIN : EPROTO, q->server->url,
+			   a->body.len ? a->body.data : status);
+}
+
 int http_post(const struct http_request *q, struct buf *answer, struct err *e)
 {
 	struct http_answer a;
-	char status[32];
 	int r = http_send(q, &a, e);
 
-	if (!r && a.status != 200) {
-		snprintf(status, sizeof(status), "status %d without text", a.status);
-		r = http_refuse(e, http_is_busy(a.status) ? EAGAIN : EPROTO, q->server->url,
-				a.body.len ? a.body.data : status);
-	}
+	if (!r)
+		r = http_accept(q, &a, e);
 	buf_release(answer);
 	*answer = a.body;
 	return r;
@@ -310,35 +434,33 @@ int http_post(const struct http_request *q, struct buf *answer, struct err *e)
 
 int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e)
 {
-	struct http_request with_body = *q;
-	int fd = memfd_create("statement", MFD_CLOEXEC), r;
+	struct http_request with_text = *q;
 
-	if (fd < 0)
-		return err_errno(e, "statement");
-	r = io_write_all(fd, sql, strlen(sql));
-	if (r)
-		r = err_set(e, -r, "the statement cannot be stored");
-	lseek(fd, 0, SEEK_SET);
-	with_body.body_fd = fd;
-	if (!r)
-		r = http_post(&with_body, answer, e);
-	close(fd);
-	return r;
+	with_text.text = sql;
+	return http_post(&with_text, answer, e);
+}
+
+int http_take_number(const struct http_answer *a, uint64_t *number, struct err *e)
+{
+	char *end;
+
+	*number = strtoull(a->body.data, &end, 10);
+	if (end == a->body.data || (*end && *end != '\n'))
+		return err_set(e, EPROTO, "the server's answer is not a number: %.60s", a->body.data);
+	return 0;
 }
 
 int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e)
 {
-	const struct http_request q = { .server = server, .total_s = server->question_s,
+	const struct http_request q = { .server = server, .text = sql, .total_s = server->question_s,
 					.max_answer = HTTP_SHORT_ANSWER };
-	struct buf answer = BUF_INIT;
-	char *end;
-	int r = http_query(&q, sql, &answer, e);
+	struct http_answer a;
+	int r = http_send(&q, &a, e);
 
-	if (!r) {
-		*number = strtoull(answer.data, &end, 10);
-		if (end == answer.data || (*end && *end != '\n'))
-			r = err_set(e, EPROTO, "the server's answer is not a number: %.60s", answer.data);
-	}
-	buf_release(&answer);
+	if (!r)
+		r = http_accept(&q, &a, e);
+	if (!r)
+		r = http_take_number(&a, number, e);
+	buf_release(&a.body);
 	return r;
 }

@@ -23,13 +23,15 @@ struct http_server {
 enum {
 	HTTP_LEAST_SPEED = 100,		/* bytes a second, in both directions */
 	HTTP_SHORT_ANSWER = 64 << 10,	/* bytes: for a line, or for what is wrong */
+	HTTP_MOST_REQUESTS = 3,		/* of one http_send_all() */
 };
 
 struct http_request {
 	const struct http_server *server;
 	const char *const *params;	/* for its query, behind what that has: "name=value", NULL at the end;
 					 * NULL: none */
-	int body_fd;			/* an open file, sent from where it stands; -1: none, it is a GET */
+	const char *text;		/* the body; NULL: */
+	int body_fd;			/* a regular file, all of which is sent; -1: none, it is a GET */
 	bool gzipped;			/* which it is already */
 	const char *type;		/* Content-Type; NULL: bytes */
 	unsigned int total_s;		/* 0: the server's */
@@ -38,7 +40,7 @@ struct http_request {
 
 struct http_answer {
 	struct buf body;		/* the caller's to release */
-	int status;
+	int status;			/* 0: there was no answer */
 	uint64_t wait_s;		/* Retry-After; 0: the server does not say */
 };
 
@@ -48,6 +50,17 @@ struct http_answer {
  * max_answer; -ENOENT: there is no curl.
  */
 int http_send(const struct http_request *q, struct http_answer *a, struct err *e);
+/*
+ * The same of several, one after the other, over one connection where the server keeps it.  After one that
+ * fails none is sent; the answers before it are there.  Any but the first may be sent twice: curl does that
+ * by itself where the server closes a connection that it was expected to keep.
+ */
+int http_send_all(const struct http_request *q, struct http_answer *a, size_t nr, struct err *e);
+
+/* 0 for status 200; else as http_post(). */
+int http_accept(const struct http_request *q, const struct http_answer *a, struct err *e);
+/* -EPROTO: it is none. */
+int http_take_number(const struct http_answer *a, uint64_t *number, struct err *e);
 
 /*
  * The same of what answers 200 with what was asked for, or else with text.  *a has the body alone.
@@ -55,7 +68,7 @@ int http_send(const struct http_request *q, struct http_answer *a, struct err *e
  * said.
  */
 int http_post(const struct http_request *q, struct buf *answer, struct err *e);
-/* With a statement as the body, in place of q->body_fd. */
+/* With a statement as the body. */
 int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e);
 /* A statement whose answer is one number, in the time of a question. -EPROTO: it is none. */
 int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e);

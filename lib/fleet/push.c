@@ -101,14 +101,16 @@ static void end_attempt(const char *spool)
 	free(path);
 }
 
-/* What an attempt that was cut off has sent is at the server after this. */
-static void await_arrival(const char *spool)
+/* What an attempt that was cut off has sent is at the server after this. False: none was. */
+static bool await_arrival(const char *spool)
 {
 	char *path = mark_path(spool);
+	bool cut_off = !access(path, F_OK);
 
-	if (!access(path, F_OK))
+	if (cut_off)
 		clock_sleep_ns(ARRIVAL_NS);
 	free(path);
+	return cut_off;
 }
 
 /* ---- questions ---- */
@@ -199,42 +201,87 @@ int segments_count(struct segment *s, size_t nr, const char *answer, struct err 
 	return r;
 }
 
-/* For nr_there of those that wait. The range of t lets the server leave out most of the table. */
-static int count_rows(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
-{
-	const struct http_request q = { .server = server, .total_s = server->question_s,
-					.max_answer = HTTP_SHORT_ANSWER };
-	struct buf sql = BUF_INIT, answer = BUF_INIT;
-	int r;
+/* ---- requests ---- */
 
-	buf_fmt(&sql, "SELECT trace, count() FROM nodes WHERE t >= %" PRIu32 " AND t <= %" PRIu32 " AND trace IN (",
-		s[0].start_s, s[nr - 1].start_s);
-	put_ids(&sql, s, nr, false, ",");
-	buf_str(&sql, ") GROUP BY trace");
-	r = http_query(&q, sql.data, &answer, e);
-	if (!r)
-		r = segments_count(s, nr, answer.len ? answer.data : "", e);
-	buf_release(&sql);
-	buf_release(&answer);
-	return r;
+struct batch {
+	const struct http_server *server;
+	const char *spool;
+	struct segment *s;
+	size_t nr;
+};
+
+/* What goes to the server in one run of curl, and its answers. */
+struct dialogue {
+	struct http_request q[HTTP_MOST_REQUESTS];
+	struct http_answer a[HTTP_MOST_REQUESTS];
+	struct buf sql[HTTP_MOST_REQUESTS];
+	size_t nr;
+};
+
+static void dialogue_release(struct dialogue *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->nr; i++) {
+		if (!d->q[i].text)
+			close(d->q[i].body_fd);
+		buf_release(&d->sql[i]);
+		buf_release(&d->a[i].body);
+	}
+}
+
+static int dialogue_send(struct dialogue *d, struct err *e)
+{
+	return http_send_all(d->q, d->a, d->nr, e);
+}
+
+/* The text is borrowed until the dialogue is released. */
+static void add_question(struct dialogue *d, const struct http_server *server, const char *sql)
+{
+	d->q[d->nr++] = (struct http_request){ .server = server, .text = sql, .total_s = server->question_s,
+					       .max_answer = HTTP_SHORT_ANSWER };
+}
+
+/* For nr_there of those that wait. The range of t lets the server leave out most of the table. */
+static void ask_for_rows(struct dialogue *d, const struct batch *b)
+{
+	struct buf *sql = &d->sql[d->nr];
+
+	buf_fmt(sql, "SELECT trace, count() FROM nodes WHERE t >= %" PRIu32 " AND t <= %" PRIu32 " AND trace IN (",
+		b->s[0].start_s, b->s[b->nr - 1].start_s);
+	put_ids(sql, b->s, b->nr, false, ",");
+	buf_str(sql, ") GROUP BY trace");
+	add_question(d, b->server, sql->data);
+}
+
+static int take_rows(const struct dialogue *d, size_t i, const struct batch *b, struct err *e)
+{
+	int r = http_accept(&d->q[i], &d->a[i], e);
+
+	return r ? r : segments_count(b->s, b->nr, d->a[i].body.data, e);
 }
 
 static const char insert_nodes_sql[] = "INSERT INTO nodes (" FLEET_NODE_COLUMNS ")";
 
-/* -EAGAIN: another attempt at one of those that wait still runs, be it ours or that of another spool. */
-static int ask_whether_running(const struct http_server *server, const struct segment *s, size_t nr,
-			       struct err *e)
+/* Whether another attempt at one of those that wait still runs, be it ours or that of another spool. */
+static void ask_whether_running(struct dialogue *d, const struct batch *b)
 {
-	struct buf sql = BUF_INIT;
-	uint64_t running = 0;
-	int r;
+	struct buf *sql = &d->sql[d->nr];
 
-	buf_fmt(&sql, "SELECT count() FROM system.processes WHERE query LIKE '%.*s%%' AND match(query, '", 17,
+	buf_fmt(sql, "SELECT count() FROM system.processes WHERE query LIKE '%.*s%%' AND match(query, '", 17,
 		insert_nodes_sql);
-	put_ids(&sql, s, nr, true, "|");
-	buf_str(&sql, "')");
-	r = http_ask_number(server, sql.data, &running, e);
-	buf_release(&sql);
+	put_ids(sql, b->s, b->nr, true, "|");
+	buf_str(sql, "')");
+	add_question(d, b->server, sql->data);
+}
+
+static int take_running(const struct dialogue *d, size_t i, struct err *e)
+{
+	uint64_t running;
+	int r = http_accept(&d->q[i], &d->a[i], e);
+
+	if (!r)
+		r = http_take_number(&d->a[i], &running, e);
 	if (!r && running)
 		r = err_set(e, EAGAIN, "the server still works on an earlier attempt");
 	return r;
@@ -248,29 +295,6 @@ static size_t nr_waiting(const struct segment *s, size_t nr)
 		n += s[i].fate == SEGMENT_WAITS;
 	return n;
 }
-
-/* Asks in this order: what no longer runs has either left its rows or never will. */
-static int look(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
-{
-	int r = ask_whether_running(server, s, nr, e);
-	size_t i;
-
-	if (!r)
-		r = count_rows(server, s, nr, e);
-	for (i = 0; i < nr && !r; i++)
-		if (s[i].fate == SEGMENT_WAITS && s[i].nr_there)
-			s[i].fate = s[i].nr_there == s[i].nr_rows ? SEGMENT_KNOWN : SEGMENT_DIFFERS;
-	return r;
-}
-
-/* ---- requests ---- */
-
-struct batch {
-	const struct http_server *server;
-	const char *spool;
-	const struct segment *s;
-	size_t nr;
-};
 
 /* Appends a part of a file of the spool, or with nodes false the rest. */
 static int copy_part(int to, const char *spool, const struct segment *s, bool nodes, struct err *e)
@@ -310,48 +334,113 @@ static int make_body(int fd, const char *statement, const struct batch *b, bool 
 	for (i = 0; i < b->nr && !r; i++)
 		if (b->s[i].fate == SEGMENT_WAITS)
 			r = copy_part(fd, b->spool, &b->s[i], nodes, e);
-	lseek(fd, 0, SEEK_SET);
 	buf_release(&head);
 	return r;
 }
 
-static int insert(const struct batch *b, const char *const *params, const char *statement, bool nodes,
-		  struct err *e)
+/* A failure is the file's: the server cannot have this. */
+static int add_insert(struct dialogue *d, const struct batch *b, const char *const *params,
+		      const char *statement, bool nodes, struct err *e)
 {
-	struct http_request q = { .server = b->server, .params = params, .gzipped = true,
-				  .max_answer = HTTP_SHORT_ANSWER };
-	struct buf answer = BUF_INIT;
-	int r;
+	int fd = memfd_create("rows", MFD_CLOEXEC);
 
-	q.body_fd = memfd_create("rows", MFD_CLOEXEC);
-	if (q.body_fd < 0)
+	if (fd < 0)
 		return err_errno(e, "the request cannot be stored");
-	r = make_body(q.body_fd, statement, b, nodes, e);
-	r = r ? -(e->code = EPROTO) : http_post(&q, &answer, e);
+	d->q[d->nr++] = (struct http_request){ .server = b->server, .params = params, .body_fd = fd,
+					       .gzipped = true, .max_answer = HTTP_SHORT_ANSWER };
+	return make_body(fd, statement, b, nodes, e) ? -(e->code = EPROTO) : 0;
+}
+
+static int take_insert(const struct dialogue *d, size_t i, struct err *e)
+{
+	int r = http_accept(&d->q[i], &d->a[i], e);
+
 	/* "with id ... is already running" */
-	if (r == -EPROTO && answer.data && !strncmp(answer.data, "Code: 216", 9))
+	if (r == -EPROTO && !strncmp(d->a[i].body.data, "Code: 216", 9))
 		r = -(e->code = EAGAIN);
-	close(q.body_fd);
-	buf_release(&answer);
 	return r;
 }
 
-static int insert_names(const struct batch *b, struct err *e)
+static int add_names(struct dialogue *d, const struct batch *b, struct err *e)
 {
-	return insert(b, NULL, "INSERT INTO names (" FLEET_NAME_COLUMNS ") FORMAT TabSeparated\n", false, e);
+	return add_insert(d, b, NULL, "INSERT INTO names (" FLEET_NAME_COLUMNS ") FORMAT TabSeparated\n", false,
+			  e);
+}
+
+/*
+ * Asks in this order: what no longer runs has either left its rows or never will. The names of new segments
+ * go at once; where something may be there, only after the answer.
+ */
+static int look(const struct batch *b, bool with_names, struct err *e)
+{
+	struct dialogue d = { .nr = 0 };
+	size_t i;
+	int r;
+
+	ask_whether_running(&d, b);
+	ask_for_rows(&d, b);
+	r = with_names ? add_names(&d, b, e) : 0;
+	if (!r)
+		r = dialogue_send(&d, e);
+	if (!r)
+		r = take_running(&d, 0, e);
+	if (!r)
+		r = take_rows(&d, 1, b, e);
+	if (!r && with_names)
+		r = take_insert(&d, 2, e);
+	for (i = 0; i < b->nr && !r; i++)
+		if (b->s[i].fate == SEGMENT_WAITS && b->s[i].nr_there)
+			b->s[i].fate = b->s[i].nr_there == b->s[i].nr_rows ? SEGMENT_KNOWN : SEGMENT_DIFFERS;
+	dialogue_release(&d);
+	return r;
+}
+
+static int send_names(const struct batch *b, struct err *e)
+{
+	struct dialogue d = { .nr = 0 };
+	int r = add_names(&d, b, e);
+
+	if (!r)
+		r = dialogue_send(&d, e);
+	if (!r)
+		r = take_insert(&d, 0, e);
+	dialogue_release(&d);
+	return r;
+}
+
+/* Decides by what the server has now: a segment is sent once it counts its rows. */
+static int verify(const struct batch *b, struct err *e)
+{
+	uint64_t rows = 0, there = 0;
+	size_t i;
+
+	for (i = 0; i < b->nr; i++) {
+		struct segment *s = &b->s[i];
+
+		if (s->fate != SEGMENT_WAITS)
+			continue;
+		rows += s->nr_rows;
+		there += s->nr_there;
+		if (s->nr_there)
+			s->fate = s->nr_there == s->nr_rows ? SEGMENT_SENT : SEGMENT_DIFFERS;
+	}
+	if (!nr_waiting(b->s, b->nr))
+		return 0;
+	return err_set(e, EIO, "the server took %" PRIu64 " rows, but has %" PRIu64 " of them", rows, there);
 }
 
 /*
  * As one block, so that each segment is in one part: there whole or not at all. Their numbers are in the
  * statement, by which others see that they are being sent; and the server refuses the same batch, whose id is
- * the same, while it works on it.
+ * the same, while it works on it. The block is the first request of its run, which curl never sends twice.
  */
-static int insert_nodes(const struct batch *b, struct err *e)
+static int send_nodes(const struct batch *b, struct err *e)
 {
 	char query_id[48];
 	const char *const params[] = {
 		query_id, "max_insert_block_size=1000000000", "min_insert_block_size_rows=1000000000",
 		"min_insert_block_size_bytes=1000000000000", "insert_distributed_sync=1", NULL };
+	struct dialogue d = { .nr = 0 };
 	struct buf statement = BUF_INIT;
 	int r;
 
@@ -360,29 +449,25 @@ static int insert_nodes(const struct batch *b, struct err *e)
 	buf_str(&statement, " */ FORMAT TabSeparated\n");
 	snprintf(query_id, sizeof(query_id), "query_id=arcprof-%016" PRIx64,
 		 hash_bytes(statement.data, statement.len));
-	r = insert(b, params, statement.data, true, e);
-	buf_release(&statement);
-	return r;
-}
+	r = add_insert(&d, b, params, statement.data, true, e);
+	ask_for_rows(&d, b);
+	if (!r)
+		r = begin_attempt(b->spool, e);
+	if (!r)
+		r = dialogue_send(&d, e);
+	if (d.a[0].status) {
+		int inserted = take_insert(&d, 0, e);
 
-/* Asks for what was taken: it is sent once the server counts its rows. */
-static int verify(const struct http_server *server, struct segment *s, size_t nr, struct err *e)
-{
-	int r = count_rows(server, s, nr, e);
-	uint64_t rows = 0, there = 0;
-	size_t i;
-
-	for (i = 0; i < nr && !r; i++) {
-		if (s[i].fate != SEGMENT_WAITS)
-			continue;
-		rows += s[i].nr_rows;
-		there += s[i].nr_there;
-		if (s[i].nr_there)
-			s[i].fate = s[i].nr_there == s[i].nr_rows ? SEGMENT_SENT : SEGMENT_DIFFERS;
+		if (!inserted || inserted == -EPROTO)
+			end_attempt(b->spool);
+		r = inserted ? inserted : r;
 	}
-	if (!r && nr_waiting(s, nr))
-		r = err_set(e, EIO, "the server took %" PRIu64 " rows, but has %" PRIu64 " of them",
-			    rows, there);
+	if (!r)
+		r = take_rows(&d, 1, b, e);
+	if (!r)
+		r = verify(b, e);
+	dialogue_release(&d);
+	buf_release(&statement);
 	return r;
 }
 
@@ -390,22 +475,18 @@ int segments_push(const struct http_server *server, const char *spool, struct se
 		  struct err *e)
 {
 	const struct batch b = { server, spool, s, nr };
+	bool is_new;
 	int r;
 
 	if (!nr_waiting(s, nr))
 		return 0;
-	await_arrival(spool);
-	r = look(server, s, nr, e);
+	is_new = !await_arrival(spool);
+	r = look(&b, is_new, e);
 	if (r)
 		return r;
 	end_attempt(spool);
 	if (!nr_waiting(s, nr))
 		return 0;
-	r = insert_names(&b, e);
-	if (!r && !(r = begin_attempt(spool, e))) {
-		r = insert_nodes(&b, e);
-		if (!r || r == -EPROTO)
-			end_attempt(spool);
-	}
-	return r ? r : verify(server, s, nr, e);
+	r = is_new ? 0 : send_names(&b, e);
+	return r ? r : send_nodes(&b, e);
 }

@@ -7,8 +7,8 @@
  * batch: one request for the names, one for the nodes, whatever their number. The nodes of a segment are in
  * one block and one partition, so that the server has them whole or not at all. Before that the server is
  * asked which it has, and whether an earlier attempt still runs. After that it is asked again, and a segment
- * is sent when the server counts all of its rows. After an attempt that was cut off there is a pause of a
- * second first: what that sent may be on its way.
+ * is sent when the server counts all of its rows. All this takes two runs of curl. After an attempt that was
+ * cut off there is a pause of a second first, and three runs: what that sent may be on its way.
  */
 #ifndef FLEET_PUSH_H
 #define FLEET_PUSH_H
