@@ -183,6 +183,53 @@ static struct cell metric_cell(const struct summary *s, unsigned int metric)
 	return cell_text(model_str(s->v->m, s->v->m->metrics[metric].name));
 }
 
+/* Where text is, of lines that end at the width of a terminal; 0: they do not end. */
+struct place {
+	FILE *out;
+	size_t width, column, indent;
+};
+
+static struct place line_begins(const struct summary *s, size_t indent)
+{
+	return (struct place){ s->sheet.out, summary_is_markdown(s) ? 0 : s->v->o->width, 0, indent };
+}
+
+/* The first len bytes, without the blanks they begin with if that begins a line. */
+static void put_part(struct place *p, const char *text, size_t len)
+{
+	size_t blanks = strspn(text, " ");
+
+	if (p->width && p->column > p->indent && p->column + len > p->width) {
+		fprintf(p->out, "\n%*s", (int)p->indent, "");
+		p->column = p->indent;
+		text += blanks;
+		len -= blanks;
+	}
+	fwrite(text, 1, len, p->out);
+	p->column += len;
+}
+
+static void put_words(struct place *p, const char *text)
+{
+	size_t len;
+
+	for (; *text; text += len) {
+		len = strspn(text, " ");
+		len += strcspn(text + len, " ");
+		put_part(p, text, len);
+	}
+}
+
+/* The same of a list, whose items stay in one piece. */
+static void put_items(struct place *p, const char *text)
+{
+	const char *comma;
+
+	for (; (comma = strstr(text, ", ")); text = comma + 1)
+		put_part(p, text, comma + 1 - text);
+	put_part(p, text, strlen(text));
+}
+
 /* ---- functions ---- */
 
 /* What functions have of a metric, of the nodes that are not idle. */
@@ -249,7 +296,7 @@ static void put_time(struct summary *s, unsigned int metric)
 
 	add_functions(s, &r);
 	if (s->any_mine) {
-		buf_str(&title, "Hottest functions of the program, and with what they call of libraries: ");
+		buf_str(&title, "Hottest functions of the program, with what they call of libraries: ");
 		quote_add(&title, name);
 		summary_sort(&r, most_mine_first);
 		summary_begin(s, "mine", title.data);
@@ -275,12 +322,18 @@ static void put_time(struct summary *s, unsigned int metric)
 
 static void put_note(const struct summary *s, const struct summary_note *x)
 {
-	bool markdown = summary_is_markdown(s);
+	struct place p = line_begins(s, 6);
+	struct buf b = BUF_INIT;
 
-	fprintf(s->sheet.out, "%s%s", markdown ? "- " : "  ", x->text);
-	if (x->command)
-		fprintf(s->sheet.out, markdown ? ": `arcprof %s`" : ": arcprof %s", x->command);
+	buf_fmt(&b, "%s%s%s", summary_is_markdown(s) ? "- " : "  ", x->text, x->command ? ":" : "");
+	put_words(&p, b.data);
+	buf_reset(&b);
+	if (x->command) {	/* in one piece, to be copied */
+		buf_fmt(&b, summary_is_markdown(s) ? " `arcprof %s`" : " arcprof %s", x->command);
+		put_part(&p, b.data, b.len);
+	}
 	fputc('\n', s->sheet.out);
+	buf_release(&b);
 }
 
 static void put_notes(struct summary *s, const struct summary_facts *facts)
@@ -404,16 +457,18 @@ static void put_head(const struct summary *s, FILE *out)
 {
 	const struct view *v = s->v;
 	const struct origin *o = v->origin;
+	struct place p = line_begins(s, 2);
 	struct buf b = BUF_INIT;
 	const char *sep = "";
 	unsigned int m;
 
-	if (o->command && summary_is_markdown(s)) {
-		sheet_put_markdown(&b, o->command);
-		buf_str(&b, "\n\n");
-	} else if (o->command) {
-		quote_add(&b, o->command);
-		buf_putc(&b, '\n');
+	if (o->command) {
+		if (summary_is_markdown(s))
+			sheet_put_markdown(&b, o->command);
+		else
+			quote_add(&b, o->command);
+		fprintf(out, summary_is_markdown(s) ? "%s\n\n" : "%s\n", b.data);
+		buf_reset(&b);
 	}
 	if (o->duration_ns) {
 		report_put_duration(&b, o->duration_ns);
@@ -431,12 +486,15 @@ static void put_head(const struct summary *s, FILE *out)
 		quote_add(&b, model_str(v->m, v->m->metrics[m].name));
 		sep = ", ";
 	}
-	buf_putc(&b, '\n');
-	fwrite(b.data, 1, b.len, out);
+	put_items(&p, b.data ? b.data : "");
+	fputc('\n', out);
 	buf_reset(&b);
 	head_put_sampled(o, &b);
-	if (b.len)
-		fprintf(out, "%s\n", b.data + strlen(", "));
+	if (b.len) {
+		p = line_begins(s, 2);
+		put_items(&p, b.data + strlen(", "));
+		fputc('\n', out);
+	}
 	buf_release(&b);
 }
 

@@ -96,6 +96,16 @@ EOT
 	grep -q "Parent" terminal
 }
 
+@test "summary: lines of text end where a terminal does, and commands are in one piece" {
+	skip_unless_terminal
+	on_terminal "$ARCPROF" --no-pager --color=never report --summary -i "$TOP/t/data/facts/trace" >terminal
+	sed -n '2,/^$/p; /^What stands out/,$p' terminal >text
+	awk 'length($0) > 80 { print; bad = 1 } END { exit bad || NR < 6 }' text
+	grep -q '^      arcprof report --xtree --metric=wall$' text
+	printed report --summary -i "$TOP/t/data/facts/trace"
+	grep -q '^  threads that could .*: arcprof report --xtree --metric=wall$' <<<"$output"
+}
+
 @test "summary: as Markdown, names are code and tables are tables" {
 	printf 'app;a|b`c 3\napp;x;y 1\n' >stacks
 	printed report --summary --stacks stacks --format markdown

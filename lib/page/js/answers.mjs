@@ -112,7 +112,7 @@ class Sections {
 		const rows = (list, key) => list.map(r => this.row(r[key], total, metric, this.link(r.where, metric)));
 
 		if (mine.length)
-			out.push(this.table(`Hottest functions of the program, and with what they call of libraries: ${name}`, ['%', name, 'function'],
+			out.push(this.table(`Hottest functions of the program, with what they call of libraries: ${name}`, ['%', name, 'function'],
 				rows(mine.slice(0, NR_MINE), 'mine')));
 		if (all.length && !(mine.length && this.areMine(all.slice(0, NR_ALL))))
 			out.push(this.table(`Hottest functions of all code: ${name}`, ['%', name, 'function'],
