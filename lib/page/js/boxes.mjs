@@ -3,11 +3,11 @@
 import { STATES } from './data.mjs';
 import { CHANGES } from './difference.mjs';
 import { HUES } from './names.mjs';
-import { escapeMarkup, fontOf, SIZE, widthsOf } from './text.mjs';
+import { fontOf, SIZE, widthsOf } from './text.mjs';
 
-const MOST_HIGH = 16000;	// of a canvas
+export const MOST_HIGH = 16000;	// of a canvas
 const MOST_SPARE = 2000;	// pixels: what a canvas has that is higher is given back
-const ROW = 18, MIN_TEXT = 26, PAD = 4, TITLE_SIZE = 15;
+const ROW = 18, MIN_TEXT = 26, PAD = 4;
 const NARROW = 3;	// pixels: wider boxes have a gap behind them
 const LEAST = 0.6;	// of a pixel: narrower boxes are drawn so wide
 const SEAM = 0.05;	// of a pixel: what rounding makes
@@ -197,52 +197,15 @@ export class BoxCanvas {
 		return this.nrRows * ROW + 1;
 	}
 
-	/*
-	 * What is shown, as an SVG picture: names as text, so that it can be searched. head: {title, note, legend: [{colour, text}]},
-	 * which stands above it.
-	 */
-	toSvg(head) {
-		const { width } = this, palette = colours(this.canvas), places = placeHead(head, width), { top } = places;
-		const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top + this.nrRows * ROW}" ` +
-			`font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="${palette.ground}"/>`];
+	/* A part of a picture (picture.mjs): names as text, so that it can be searched. */
+	svg(palette, left, top) {
+		return this.boxes.map(box => {
+			const x = left + box.x, y = top + this.y(box.row), text = box.width >= MIN_TEXT ? this.fitting(box) : '';
 
-		for (const { x, y, text, colour, size } of places.items)
-			out.push((colour ? `<rect x="${x}" y="${y - 5}" width="10" height="10" fill="${palette[colour]}"/>` : '') +
-				`<text x="${colour ? x + 14 : x}" y="${y + 4}" font-size="${size}" fill="${palette.text}">${escapeMarkup(text)}</text>`);
-		for (const box of this.boxes) {
-			const fill = palette[this.owner.family(box)];
-			out.push(`<g><title>${escapeMarkup(this.owner.title(box))}</title><rect x="${box.x.toFixed(2)}" ` +
-				`y="${top + this.y(box.row)}" width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" ` +
-				`fill="${fill}"/>`);
-			const text = box.width >= MIN_TEXT ? this.fitting(box) : '';
-			if (text)
-				out.push(`<text x="${(box.x + PAD).toFixed(2)}" y="${top + this.y(box.row) + 13}" ` +
-					`fill="${palette.boxText}">${escapeMarkup(text)}</text>`);
-			out.push('</g>');
-		}
-		return out.join('\n') + '\n</svg>\n';
-	}
-
-	/* The same as a PNG: a promise of it; what is higher than a canvas can be is cut. */
-	toPng(head) {
-		const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), palette = colours(this.canvas);
-		const { items, top } = placeHead(head, this.width), height = Math.min(top + this.nrRows * ROW + 1, MOST_HIGH);
-
-		prepare(canvas, context, this.width, height);
-		context.fillStyle = palette.ground;
-		context.fillRect(0, 0, this.width, height);
-		context.textBaseline = 'middle';
-		for (const { x, y, text, colour, size } of items) {
-			context.fillStyle = palette[colour || 'text'];
-			if (colour)
-				context.fillRect(x, y - 5, 10, 10);
-			context.fillStyle = palette.text;
-			context.font = fontOf(size);
-			context.fillText(text, colour ? x + 14 : x, y);
-		}
-		context.translate(0, top);
-		this.draw(context, palette);
-		return new Promise(done => canvas.toBlob(done, 'image/png'));
+			return `<g><title>${escapeMarkup(this.owner.title(box))}</title><rect x="${x.toFixed(2)}" y="${y}" ` +
+				`width="${Math.max(box.width - 0.5, 0.5).toFixed(2)}" height="${ROW - 1}" fill="${palette[this.owner.family(box)]}"/>` +
+				(text ? `<text x="${(x + PAD).toFixed(2)}" y="${y + 13}" fill="${palette.boxText}">${escapeMarkup(text)}</text>` : '') + '</g>';
+		});
 	}
 
 	/* The longest of its names that fits; else of the shortest as much as fits, or ''. */
@@ -266,26 +229,6 @@ function inRows(boxes, nr) {
 	for (const row of mixed)
 		row.sort((a, b) => a.x - b.x);
 	return rows;
-}
-
-/* Where the title, the note and the legend of a picture stand: {items: [{x, y, text, colour, size}], top: what is below them}. */
-function placeHead({ title, note, legend }, width) {
-	const items = [], line = 18, widths = widthsOf(SIZE);
-	let x = PAD, y = 12;
-
-	items.push({ x, y, text: widthsOf(TITLE_SIZE).cut(title, width - 2 * PAD), size: TITLE_SIZE });
-	items.push({ x, y: y += 20, text: widths.cut(note, width - 2 * PAD), size: SIZE });
-	y += line;
-	for (const { colour, text } of legend) {
-		const room = 14 + widths.of(text) + 14;
-		if (x > PAD && x + room > width) {
-			x = PAD;
-			y += line;
-		}
-		items.push({ x, y, text, colour, size: SIZE });
-		x += room;
-	}
-	return { items, top: y + line / 2 + 4 };
 }
 
 function frame(context, colour, box, y) {

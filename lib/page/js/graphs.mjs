@@ -195,13 +195,18 @@ export class Flame {
 
 		this.boxes.show(boxes, rows, width);
 	}
+
+	/* Of a picture: picture.mjs. */
+	get parts() {
+		return [[this.boxes, 0, 0]];
+	}
 }
 
 /* Both sides of a difference, A on the left: boxes of one context are at the same height. */
 export class TwoSides {
 	constructor(left, right, page) {
 		this.sides = [left, right].map(canvas => new BoxCanvas(canvas, new SideOwner(page)));
-		this.boxes = this.sides[1];	// the one that is saved
+		this.boxes = this.sides[1];	// the one of the keyboard
 		this.page = page;
 	}
 
@@ -213,12 +218,22 @@ export class TwoSides {
 			boxes.show(made.boxes, made.rows, half);
 		});
 	}
+
+	get parts() {
+		const [a, b] = this.sides;
+
+		return [[a, 0, 0], [b, a.width + 2 * GAP, 0]];
+	}
 }
 
 export class Inverted {
 	constructor(canvas, page) {
 		this.boxes = new BoxCanvas(canvas, new GroupOwner(page));
 		this.page = page;
+	}
+
+	get parts() {
+		return [[this.boxes, 0, 0]];
 	}
 
 	show() {
@@ -236,6 +251,10 @@ export class Sandwich {
 		this.upper = new BoxCanvas(upper, new GroupOwner(page));
 		this.lower = new BoxCanvas(lower, new GroupOwner(page));
 		this.page = page;
+	}
+
+	get parts() {
+		return [[this.upper, 0, 0], [this.lower, 0, this.upper.height]];
 	}
 
 	show() {
@@ -258,6 +277,10 @@ export class TimeOrder {
 			canvas.addEventListener(type, e => this[type](e));
 		canvas.addEventListener('click', e => this.endDrag(e), { capture: true });
 		this.boxes = new BoxCanvas(canvas, new OrderOwner(page));
+	}
+
+	get parts() {
+		return [[this.boxes, 0, 0]];
 	}
 
 	show(state) {

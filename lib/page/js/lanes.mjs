@@ -2,15 +2,17 @@
 // lanes.mjs - the threads, each with a line of the time: what it did at every moment where that is known, else how much.
 import { STATES } from './data.mjs';
 import { amount, fullName, spentColour, spentWord } from './names.mjs';
+import { fontOf, SIZE, widthsOf } from './text.mjs';
 import { element } from './table.mjs';
 import { amountCells, Lane, marks, spentCells, stateCells } from './time.mjs';
 
 const MOST_LANES = 200;
+const NAME_WIDE = 200, LANE_HIGH = 22, LANE_PAD = 4;	// in a picture, in pixels
 
 export class Lanes {
 	/* page: {model, look, state, go, brush}. */
 	constructor(head, body, note, page) {
-		Object.assign(this, { head, body, note, page, open: new Set() });
+		Object.assign(this, { head, body, note, page, open: new Set(), drawn: [] });
 	}
 
 	show() {
@@ -37,11 +39,39 @@ export class Lanes {
 	paint(lanes, cellsOf) {
 		const { model, state } = this.page, canvases = [...this.body.querySelectorAll('canvas')];
 
+		this.drawn = [];
 		if (!canvases.length)
 			return;
 		const width = canvases[0].clientWidth, paints = cellsOf(Math.max(20, width));
 		const of = { ticks: model.meta.ticks, from: state.from, to: state.to, nrColumns: Math.max(20, Math.floor(width / 4)) };
-		canvases.forEach((canvas, i) => new Lane(canvas, of, lanes[i].paint || paints(lanes[i]), (a, b) => this.page.brush(a, b)).paint());
+		this.drawn = lanes.map((lane, i) => ({ name: this.body.rows[i].cells[0].textContent.replace(/^[▾▸]/, ''), paint: lane.paint || paints(lane), width: canvases[i].clientWidth }));
+		canvases.forEach((canvas, i) => new Lane(canvas, of, this.drawn[i].paint, (a, b) => this.page.brush(a, b)).paint());
+	}
+
+	/* Of a picture (picture.mjs): the names and what is drawn beside them. */
+	get parts() {
+		return this.drawn.length ? [[this, 0, 0]] : [];
+	}
+
+	get width() {
+		return NAME_WIDE + this.drawn[0].width;
+	}
+
+	get height() {
+		return this.drawn.length * LANE_HIGH;
+	}
+
+	draw(context, palette) {
+		for (const { name, paint, width } of this.drawn) {
+			context.font = fontOf(SIZE);
+			context.fillStyle = palette.text;
+			context.fillText(widthsOf(SIZE).cut(name, NAME_WIDE - 2 * LANE_PAD), LANE_PAD, LANE_HIGH / 2);
+			context.save();
+			context.translate(NAME_WIDE, 0);
+			paint(context, palette, width, LANE_HIGH - LANE_PAD);
+			context.restore();
+			context.translate(0, LANE_HIGH);
+		}
 	}
 
 	link(t, text) {

@@ -11,6 +11,7 @@ import { flatRows, idleRoot, idOf, linesOf, matcher, Model } from './model.mjs';
 import { amount, colourOf, colourWord, family, fullName, moduleName, percent, poolName } from './names.mjs';
 import { isHeap, overview } from './overview.mjs';
 import { IS_ENTRY } from './roles.mjs';
+import { pngOf, svgOf } from './picture.mjs';
 import { Plots } from './plots.mjs';
 import { change, fromHash, toHash } from './state.mjs';
 import { stanzaLines, stanzaPanel } from './stanza.mjs';
@@ -19,8 +20,10 @@ import { bar, element, Table } from './table.mjs';
 import { HeatMap } from './time.mjs';
 import { canOpen, TreeRows } from './treeview.mjs';
 
-const VIEWS = [['overview', 'Overview'], ['flame', 'Flame'], ['inverted', 'Inverted'], ['sandwich', 'Sandwich'],
-	['time', 'Threads'], ['order', 'Time order'], ['plots', 'Plots']];
+/* The name of its tab, and of a picture of it. */
+const VIEWS = [['overview', 'Overview'], ['flame', 'Flame', 'Flame graph'], ['inverted', 'Inverted', 'Inverted flame graph'],
+	['sandwich', 'Sandwich', 'Callers and callees'], ['time', 'Threads', 'Threads over the time'],
+	['order', 'Time order', 'Stacks in order of time'], ['plots', 'Plots']];
 const BELOW = [['flat', 'Flat'], ['tree', 'Tree'], ['source', 'Source']];
 const FOLDS = [['function', 'functions'], ['line', 'lines'], ['class', 'classes'], ['package', 'packages'],
 	['module', 'modules'], ['file', 'files']];
@@ -461,6 +464,14 @@ class Page {
 			this.showFound();
 		if (changed('colour', 'view'))
 			this.showLegend();
+		if (changed('view'))
+			this.offerPictures();
+	}
+
+	/* The overview is text; lanes are of pixels. */
+	offerPictures() {
+		$('save').disabled = ['overview', 'time'].includes(this.view);
+		$('savePng').disabled = this.view === 'overview';
 	}
 
 	/* Where the graph is zoomed to: each step leads back. */
@@ -649,27 +660,38 @@ class Page {
 	/* What a picture says of itself: whose it is, and of what. */
 	pictureHead() {
 		const { model, look, state } = this, metric = model.meta.metrics[look.metric].name, c = look.consumers;
-		const parts = [`${VIEWS.find(([view]) => view === this.view)[1]} graph of ${metric}: ${amount(this.total, look.unit)}`, model.meta.start,
+		const isWall = this.view === 'time' && model.wall >= 0;
+		const parts = [VIEWS.find(([view]) => view === this.view)[2] + (isWall ? '' : `, ${metric}: ${amount(this.total, look.unit)}`), model.meta.start,
 			state.from === '' ? '' : `${this.timeOf(state.from)} to ${this.timeOf(state.to)}`,
 			state.threads ? this.selects.threads.selectedOptions[0].textContent : '',
+			model.difference ? ['A', 'B'].map((side, k) => `${side}: ${model.difference.files[k].join(', ')}`).join('; ') : '',
 			state.zoom && this.view === 'flame' ? `below ${fullName(c, look.tree.consumer[state.zoom])}` : '',
 			this.view === 'sandwich' ? `of ${fullName(c, this.picked)}` : ''];
 
 		return { title: [$('program').textContent, model.meta.command].filter(Boolean).join(': '), note: parts.filter(Boolean).join(', '),
-			legend: model.difference || isHeap(model) ? [] :
-				this.legend().map(({ colour, text, value }) => ({ colour, text: `${text} ${percent(value, this.total)} %` })) };
+			legend: model.difference ? CHANGES.map(c => ({ colour: c, text: { less3: 'less in B', same: 'the same', more3: 'more in B' }[c] || '' })) :
+				isHeap(model) ? [] : this.legend().map(({ colour, text, value }) =>
+					({ colour, text: value === null ? text : `${text} ${percent(value, this.total)} %` })) };
 	}
 
-	/* Of a difference and the sandwich the part below, or on the right. */
+	/* What the keyboard walks in: of a difference and the sandwich the part below, or on the right. */
 	get graph() {
-		const { flame, inverted, sandwich, order, plots } = this;
+		const { flame, inverted, sandwich, order } = this;
 
-		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower, order: order.boxes, plots }[this.view];
+		return { flame: flame.boxes, inverted: inverted.boxes, sandwich: sandwich.lower, order: order.boxes }[this.view];
+	}
+
+	/* What a picture shows of the view. */
+	get parts() {
+		const { flame, inverted, sandwich, order, lanes } = this, { parts } = { flame, inverted, sandwich, order, time: lanes }[this.view] || { parts: [] };
+
+		return parts;
 	}
 
 	async savePicture(kind) {
-		const { graph } = this;
-		const picture = graph && await (kind === 'svg' ? graph.toSvg(this.pictureHead()) : graph.toPng(this.pictureHead()));
+		const { plots, parts } = this, head = this.pictureHead();
+		const picture = await (this.view === 'plots' ? (kind === 'svg' ? plots.toSvg() : plots.toPng()) :
+			!parts.length ? null : kind === 'svg' ? svgOf(parts, head) : pngOf(parts, head));
 
 		if (!picture)
 			return;
@@ -684,7 +706,8 @@ class Page {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || $('keys').open)
 			return;
 		if (/^(Arrow|Enter$| $)/.test(event.key) && [document.body, document.documentElement].includes(event.target)) {
-			this.graph && this.graph.key && this.graph.key(event);
+			if (this.graph)
+				this.graph.key(event);
 			return;
 		}
 		if (event.key === 'Escape')
