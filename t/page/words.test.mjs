@@ -10,6 +10,7 @@ import { change, fromHash, INITIAL, toHash } from '../../lib/page/js/state.mjs';
 import { matcher, Model } from '../../lib/page/js/model.mjs';
 import { binsOf, countsOf, placeOf } from '../../lib/page/js/spread.mjs';
 import { TextWidths } from '../../lib/page/js/text.mjs';
+import { spentCells } from '../../lib/page/js/time.mjs';
 
 test('names become shorter step by step', () => {
 	assert.deepEqual(shortNames('java.util.HashMap.put(Ljava/lang/Object;)V', 'java-compiled'),
@@ -206,6 +207,13 @@ test('colours say what a wait is for, and where folded code belongs', () => {
 	assert.equal(of(4, true), of(3));
 	assert.equal(of(5, true), of(3));
 	assert.equal(colourWord(consumers, 5, of(5, true)), 'com.x');
+});
+
+test('lanes show shares where times of a thread overlap, and never more than there is room', () => {
+	const drawn = [], context = { fillRect: (x, y, w, h) => drawn.push([x, y, h]) }, paint = cells => spentCells([cells], ['', 'on', 'ready'], 10);
+
+	paint([null, [5, 10], [2.5, 30]])(context, {}, 2, 100);
+	assert.deepEqual(drawn, [[0, 50, 50], [0, 25, 25], [1, 75, 25], [1, 0, 75]]);
 });
 
 test('without lines a tree by lines is that of functions', () => {

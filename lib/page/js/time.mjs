@@ -198,16 +198,21 @@ export function stateCells({ cells, whole }, { shares } = { shares: [] }) {
 	};
 }
 
-/* What threads did by the event wall: of each pixel the kinds of time, one above the other; cells: [thread][kind]. */
+/*
+ * What threads did by the event wall: of each pixel the kinds of time, one above the other; cells: [thread][kind]. Where they add up
+ * to more than the pixel's time, as what a thread runs may lie in what it waits for a CPU, each has its share.
+ */
 export function spentCells(cells, kinds, columnNs) {
 	return (context, palette, width, height) => {
-		const high = height / (columnNs * Math.max(cells.length, 1)), nr = kinds.length;
+		const nr = kinds.length, ofKind = (k, i) => cells.reduce((sum, c) => sum + (c[k] ? c[k][i] : 0), 0);
 		const columns = cells.reduce((most, c) => Math.max(most, ...c.map(x => (x ? x.length : 0))), 0), w = columns ? width / columns : 0;
 
 		for (let i = 0; i < columns; i++) {
+			const parts = kinds.map((_, k) => (k ? ofKind(k, i) : 0)), all = parts.reduce((a, b) => a + b, 0);
+			const high = height / Math.max(columnNs * cells.length, all);
 			let y = height;
 			for (let k = 1; k < nr; k++) {
-				const h = cells.reduce((sum, c) => sum + (c[k] ? c[k][i] : 0), 0) * high;
+				const h = parts[k] * high;
 				if (!h)
 					continue;
 				context.fillStyle = palette[kinds[k]];
