@@ -104,6 +104,11 @@ class Page {
 		return this.views.some(([view]) => view === this.state.view) ? this.state.view : this.model.hasRoles ? 'overview' : 'flame';
 	}
 
+	/* A link may be of a page that has more lists. */
+	get below() {
+		return this.lists().some(([below]) => below === this.state.below) ? this.state.below : 'flat';
+	}
+
 	/* Those that the page has data for. */
 	get views() {
 		const { model } = this, hasPlots = model.data.plots || model.sizeKey;
@@ -283,7 +288,7 @@ class Page {
 			{ head: words.total + ' %', className: 'number', sort: 'total', title: words.totalTitle,
 				cell: c => bar(part('cum')(c), Number(part('cum')(c))) },
 			{ head: words.total, className: 'number', cell: value('cum') },
-			{ head: words.again, className: 'number', sort: 'again', title: words.againTitle,
+			{ head: words.again, className: 'number extra', sort: 'again', title: words.againTitle,
 				cell: c => this.look.profile.cum2[this.look.metric][c] ? part('cum2')(c) : '' },
 			...this.otherMetrics(),
 			{ head: this.model.meta.n_means, className: 'number', sort: 'n',
@@ -333,7 +338,7 @@ class Page {
 		return other.sort((a, b) => rank(a) - rank(b) || a - b).slice(0, MOST_OTHER).map(m => {
 			/* waits and objects are below functions, never their own */
 			const isBelow = model.isBelow(m), of = isBelow ? 'cum' : 'base';
-			return { head: metrics[m].name, className: 'number', title: isBelow ? model.words.totalTitle : model.words.itself,
+			return { head: metrics[m].name, className: 'number extra', title: isBelow ? model.words.totalTitle : model.words.itself,
 				cell: c => (this.look.profile[of][m][c] ? amount(this.look.profile[of][m][c], metrics[m].unit) : '') };
 		});
 	}
@@ -435,7 +440,7 @@ class Page {
 			this.showTime();
 		if (changed('view', 'zoom', 'pick', 'find', 'colour'))
 			this.showUpper();
-		if (changed('below', 'object', 'pick', 'find') || (changed('zoom') && state.below === 'tree'))
+		if (changed('below', 'object', 'pick', 'find') || (changed('zoom') && this.below === 'tree'))
 			this.showBelow();
 		if (changed('pick'))
 			this.showStanza();
@@ -457,7 +462,7 @@ class Page {
 		if ($('find') !== document.activeElement)
 			$('find').value = state.find;
 		mark($('views'), this.view);
-		mark($('lists'), state.below);
+		mark($('lists'), this.below);
 		if (changed('zoom'))
 			this.showTrail();
 		if (changed('find'))
@@ -595,22 +600,22 @@ class Page {
 
 		if (difference)
 			$('sides').replaceChildren(...['A', 'B'].map((name, side) => element('span', {},
-				`${name}: ${difference.files[side].join(', ')}, ${difference.text(this.look.sides.cum[side][0])}`)));
+				`${name}, ${difference.text(this.look.sides.cum[side][0])}: ${difference.files[side].join(', ')}`)));
 	}
 
 	showBelow() {
-		const { state, look } = this;
+		const { state, look, below } = this;
 
 		for (const list of document.querySelectorAll('[data-list]'))
-			list.hidden = list.dataset.list !== state.below;
-		if (state.below === 'flat' && !this.model.difference)
+			list.hidden = list.dataset.list !== below;
+		if (below === 'flat' && !this.model.difference)
 			this.flat.columns = this.flatColumns();
-		if (state.below === 'flat')
+		if (below === 'flat')
 			this.flat.show(flatRows(look, this.sort, this.found), this.sort);
-		else if (state.below === 'tree')
+		else if (below === 'tree')
 			this.tree.show(this.treeRows.rows(look, state.zoom), null);
-		else if (this.more[state.below])
-			this.showMore(this.more[state.below]);
+		else if (this.more[below])
+			this.showMore(this.more[below]);
 		else
 			this.source.show(this.picked ? linesOf(this.model.look({ ...state, fold: 'line' }), look.consumers,
 				look.consumers.name[this.picked], look.consumers.module[this.picked]) : [], null);

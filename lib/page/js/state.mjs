@@ -18,7 +18,6 @@ export const INITIAL = {
 	pick: '',		// the function of the stanza: name and module; '': the hottest
 	find: '',
 	object: '',		// of a heap, the one that was opened: its id
-	absolute: false,
 };
 
 const OTHER_TREE = ['fold', 'merge', 'hide', 'ways', 'idle'];
