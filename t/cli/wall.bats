@@ -18,6 +18,19 @@ skip_unless_bpf() {
 	[[ $output == *"CPU + runnable + blocked = life"* ]]
 }
 
+@test "wall: a thread waits for a CPU after the block that ended, not in it" {
+	skip_unless_bpf
+	# it wakes every 30 ms, and somebody else has the CPU
+	arcprof record -q -e wall=10ms -o trace -- taskset -c 0 sh -c \
+		'timeout 1 sh -c "while :; do :; done" & for i in 1 2 3 4 5 6 7 8; do nice -n 19 sleep 0.03; done; wait'
+	arcprof query --metric wall trace "SELECT thread, time, began, name FROM samples WHERE name IN ('[sleep]', '[runnable]')
+		AND weight > 1000000" --format csv >samples
+	awk -F , '$4 == "[sleep]" { ended[$1, $2] = 1; nr++ } $4 == "[runnable]" { queued[$1, $2] = $3 }
+		END { for (at in queued) if (at in ended) print at ": in the queue before it was woken"; print nr + 0 " slept" }' samples | tee found
+	grep -qx '[1-9][0-9]* slept' found
+	[ "$(wc -l <found)" -eq 1 ]
+}
+
 @test "wall: waits that go with the load of the CPUs are as long as they are" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace "$(workload served)" 3 >truth

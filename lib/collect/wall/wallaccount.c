@@ -185,9 +185,13 @@ static void wallaccount_end_block(struct collect *c, struct account *a, const st
 		len = left;
 	walls_write_blocked(c, p, len, wake);
 	*told += len;
-	walls_write_queue(c, p, end_ns, t->queued_ns[b->place], &a->told.queued_ns[b->place]);
-	if (waker.kind != WAKE_NOT_ENDED)
+	if (waker.kind != WAKE_NOT_ENDED) {
+		/* it waited for a CPU after it was woken */
+		end_ns += wall_untold(t->queued_ns[b->place], a->told.queued_ns[b->place]);
+		end_ns = MIN(end_ns, clock_mono_ns());
 		p->waker = waker;
+	}
+	walls_write_queue(c, p, end_ns, t->queued_ns[b->place], &a->told.queued_ns[b->place]);
 	b->nr = 0;
 }
 
