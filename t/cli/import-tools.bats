@@ -261,6 +261,9 @@ print(int(65556 * scaled(1, 65556)) + int(512 * scaled(2, 1024)), int(scaled(1, 
 	printf 'JAVA PROFILE 1.0.1, created today\nTRACE 7:\n\ta.B.c(B.java:9)\nSITES BEGIN (ordered by live bytes)\n1 50%% 50%% 64 2 96 3 7 a.X\nSITES END\n' >p.txt
 	[ "$(sum_of p.txt live)" = "64 2" ]
 	[ "$(sum_of p.txt alloc)" = "96 3" ]
+	# shares of the total, and numbers of calls
+	printf 'JAVA PROFILE 1.0.1, created today\nTRACE 7:\n\ta.B.c(B.java:9)\nTRACE 8:\n\ta.B.d(B.java:3)\nCPU TIME (ms) BEGIN (total = 5142) today\nrank   self  accum   count trace method\n   1 14.39%% 14.39%%  211977 7 a.B.c\n   2  4.06%% 18.45%% 3 8 a.B.d\nCPU TIME (ms) END\n' >p.txt
+	[ "$(sum_of p.txt times)" = "$((514200 * 1845)) 211980" ]
 }
 
 # ---- OpenTelemetry ----

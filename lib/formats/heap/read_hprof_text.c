@@ -39,6 +39,7 @@ struct hprof {
 	uint32_t events[NR_TABLES + 1];	/* + 1 */
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
 	uint64_t nr_lines, nr_untraced, frames_left;
+	uint64_t total_ms;		/* of CPU TIME, of which rows have shares */
 };
 
 static struct import_text next_line(const char **at, const char *end)
@@ -139,7 +140,7 @@ static uint32_t event_of(struct hprof *h, enum table table)
 	static const struct {
 		const char *name, *unit;
 	} events[NR_TABLES + 1] = {
-		[TABLE_SAMPLES] = { "samples", "samples" }, [TABLE_TIMES] = { "times", "times" },
+		[TABLE_SAMPLES] = { "samples", "samples" }, [TABLE_TIMES] = { "times", "ns" },
 		[TABLE_SITES] = { "live", "bytes" }, [NR_TABLES] = { "alloc", "bytes" },
 	};
 
@@ -171,10 +172,22 @@ static int put(struct hprof *h, enum table table, uint64_t trace, uint64_t weigh
 	return 0;
 }
 
-/* "rank self accum count trace method", and of SITES "rank self accum bytes objs bytes objs trace class". */
+/* "14.39%": 1439 */
+static uint64_t hundredths(struct import_text t)
+{
+	const char *point = memchr(t.s, '.', t.len);
+	size_t left = point ? t.s + t.len - point - 1 : 0;
+
+	return number(t) * 100 + (left >= 2 ? number((struct import_text){ point + 1, 2 }) : 0);
+}
+
+/*
+ * "rank self accum count trace method", and of SITES "rank self accum bytes objs bytes objs trace class".  Of
+ * CPU TIME the count is that of calls, and self a share of the total.
+ */
 static int read_row(struct hprof *h, enum table table, struct import_text t, struct err *e)
 {
-	uint64_t v[MAX_WORDS] = { 0 };
+	uint64_t v[MAX_WORDS] = { 0 }, self = 0;
 	const char *at = t.s, *end = t.s + t.len, *from;
 	size_t nr = 0;
 	int r;
@@ -186,16 +199,28 @@ static int read_row(struct hprof *h, enum table table, struct import_text t, str
 			;
 		if (from == at)
 			break;
+		if (nr == 1)
+			self = hundredths((struct import_text){ from, at - from });
 		v[nr++] = number((struct import_text){ from, at - from });
 	}
 	if (!v[0])			/* the names of the columns */
 		return 0;
+	self = h->total_ms * 100 * MIN(self, (uint64_t)10000);
 	if (table != TABLE_SITES)
-		return nr < 5 ? 0 : put(h, table, v[4], v[3], v[3], e);
+		return nr < 5 ? 0 : put(h, table, v[4], table == TABLE_TIMES ? self : v[3], v[3], e);
 	if (nr < 8)
 		return 0;
 	r = put(h, TABLE_SITES, v[7], v[3], v[4], e);
 	return r ? r : put(h, NR_TABLES, v[7], v[5], v[6], e);
+}
+
+/* "CPU TIME (ms) BEGIN (total = 5142) Tue Sep 03 22:54:53 2013" */
+static uint64_t total_of(struct import_text t)
+{
+	const char *at = memmem(t.s, t.len, "(total = ", 9);
+	uint64_t ms = at ? number((struct import_text){ at + 9, t.s + t.len - at - 9 }) : 0;
+
+	return MIN(ms, (uint64_t)1 << 40);
 }
 
 static int read_tables(struct hprof *h, const char *data, const char *end, struct err *e)
@@ -207,14 +232,16 @@ static int read_tables(struct hprof *h, const char *data, const char *end, struc
 	while (!r && at < end) {
 		struct import_text t = next_line(&at, end);
 
-		if (memmem(t.s, t.len, " BEGIN", 6))
+		if (memmem(t.s, t.len, " BEGIN", 6)) {
+			h->total_ms = total_of(t);
 			table = import_begins(t, "CPU SAMPLES") ? TABLE_SAMPLES :
 				import_begins(t, "CPU TIME") ? TABLE_TIMES :
 				import_begins(t, "SITES") ? TABLE_SITES : TABLE_NONE;
-		else if (memmem(t.s, t.len, " END", 4) && t.len < 24)
+		} else if (memmem(t.s, t.len, " END", 4) && t.len < 24) {
 			table = TABLE_NONE;
-		else if (table != TABLE_NONE)
+		} else if (table != TABLE_NONE) {
 			r = read_row(h, table, t, e);
+		}
 	}
 	return r;
 }
