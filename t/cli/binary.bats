@@ -67,7 +67,13 @@ load ../lib
 	[ -f root/usr/share/doc/arcprof/COPYING ]
 	[ -f root/usr/lib/libarcprof.a ]
 	grep -qx 'ExecStart=/usr/bin/arcprof record $ARCPROF_OPTIONS -o /var/lib/arcprof/' root/usr/lib/systemd/system/arcprof.service
-	[ -z "$(find root -name '*.wants')" ]		# it is not enabled
+	grep -q '^ExecStart=/usr/bin/arcprof fleet push ' root/usr/lib/systemd/system/arcprof-push.service
+	[ -z "$(find root -name '*.wants')" ]		# they are not enabled
+	if command -v systemd-analyze; then
+		sed -i "s|^ExecStart=/usr/bin/arcprof|ExecStart=$ARCPROF|" root/usr/lib/systemd/system/*.service
+		systemd-analyze verify --man=no root/usr/lib/systemd/system/*.service 2>&1 | tee said
+		[ ! -s said ]
+	fi
 	[ -f root/usr/include/arcprof.h ]
 	[ -f root/usr/include/arcprof-trace.h ]
 	[ -f root/usr/lib/pkgconfig/arcprof.pc ]
