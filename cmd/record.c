@@ -159,7 +159,7 @@ static const struct opt told_table[] = {
 	OPT_END
 };
 
-static void join_opts(struct opt_join *j)
+static void record_join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct record_opts));
 
@@ -191,7 +191,7 @@ static void on_going_on(uint64_t idle_ns)
 	log_info("goes on %.1f s after the last trace there was closed", idle_ns / 1e9);
 }
 
-static int check_calls(const struct record_opts *o, int nr_operands, struct err *e)
+static int record_check_calls(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct calls_opts *c = &o->calls;
 	const char *needs_calls = c->metrics.nr_items ? "--metric" : c->precise_time ? "--precise-time" :
@@ -208,7 +208,7 @@ static int check_calls(const struct record_opts *o, int nr_operands, struct err 
 	return 0;
 }
 
-static int check_opts(const struct record_opts *o, int nr_operands, struct err *e)
+static int record_check_opts(const struct record_opts *o, int nr_operands, struct err *e)
 {
 	const struct sampling_opts *so = &o->sampling;
 	int r = sampling_check(so, nr_operands, e);
@@ -229,7 +229,7 @@ static int check_opts(const struct record_opts *o, int nr_operands, struct err *
 		return err_set(e, EINVAL, "--no-samples leaves nothing to record without --sched or --callflow");
 	if (!o->samples && (so->events.nr_items || so->freq || so->count))
 		return err_set(e, EINVAL, "cannot be combined: --no-samples and --event, --freq or --count");
-	return check_calls(o, nr_operands, e);
+	return record_check_calls(o, nr_operands, e);
 }
 
 /* What is known of the whole machine or of tasks alone. */
@@ -531,7 +531,7 @@ static bool asks_for_samples(const struct sampling_opts *so)
 }
 
 /* The row of that event. */
-static struct event_time *time_of(struct sampling *s, const char *event, size_t len)
+static struct event_time *record_event_time(struct sampling *s, const char *event, size_t len)
 {
 	struct event_time *t;
 	size_t i;
@@ -553,7 +553,8 @@ static int parse_times(struct sampling *s, const char *option, const struct opt_
 
 	for (i = 0; i < l->nr_items; i++) {
 		const char *text = l->items[i], *value = strrchr(text, '=');
-		struct event_time *t = value && value > text ? time_of(s, text, value - text) : NULL;
+		struct event_time *t = value &&
+				       value > text ? record_event_time(s, text, value - text) : NULL;
 		uint64_t ns;
 		int r = opt_parse_time(t ? value + 1 : text, &ns, e);
 
@@ -583,7 +584,7 @@ static int parse_starts(struct sampling *s, const struct record_opts *o, struct 
 			return err_set(e, EINVAL, "--start-at '%s': give the name of a mark or of a phase, as in warm, or lock=warm",
 				       text);
 		if (value)
-			time_of(s, text, value - text)->mark = mark;
+			record_event_time(s, text, value - text)->mark = mark;
 		else if (s->c.start_mark)
 			return err_set(e, EINVAL, "--start-at: the recording begins at one mark, not at '%s' and '%s'",
 				       s->c.start_mark, mark);
@@ -672,14 +673,15 @@ static int prepare_filter(struct sampling *s, const struct record_opts *o, struc
 }
 
 /* s->c begins as the options' c. */
-static int prepare(struct sampling *s, struct record_opts *o, int nr_operands, char **operands, struct err *e)
+static int record_prepare(struct sampling *s, struct record_opts *o, int nr_operands, char **operands,
+			  struct err *e)
 {
 	struct sampling_opts *so = &o->sampling;
 	/* Call trees are sampled beneath only where that is asked for. */
 	int taken = take_jpmt(o, e), added = taken ? taken : add_lock_event(so, e);
 	bool asked = asks_for_samples(so);
 	bool samples = o->samples && (asked || !calls_wanted(&o->calls));
-	int r = added ? added : check_opts(o, nr_operands, e);
+	int r = added ? added : record_check_opts(o, nr_operands, e);
 	size_t i;
 
 	s->rules.events = &s->filter;
@@ -744,7 +746,7 @@ static int record_run(void *opts, int nr_operands, char **operands)
 
 	if (command_symfs(o->symfs)) {
 		status = EXIT_USAGE;
-	} else if (prepare(&s, o, nr_operands, operands, &e)) {
+	} else if (record_prepare(&s, o, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else if (sampling_run(&s, &res, &e)) {
@@ -765,6 +767,6 @@ const struct command cmd_record = {
 	.summary = "run a program, or attach to one, and write a trace",
 	.operands = "[--] [<program> [<arg>...]]",
 	.flags = CMD_RUNS_PROGRAM,
-	.join_opts = join_opts,
+	.join_opts = record_join_opts,
 	.run = record_run,
 };

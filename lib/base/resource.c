@@ -28,7 +28,7 @@ static unsigned char digit(unsigned char c)
 }
 
 /* Values are percent-encoded; white space around them does not count. */
-static void decode(const char *s, size_t len, struct buf *b)
+static void decode_percent(const char *s, size_t len, struct buf *b)
 {
 	size_t i;
 
@@ -54,14 +54,14 @@ static const char *own_key(const char *key)
 }
 
 /* Where a process is, the kernel says. */
-static bool is_ours(const char *key)
+static bool is_own_attribute(const char *key)
 {
 	return !strcmp(key, LABEL_CGROUP) || !strcmp(key, LABEL_CONTAINER);
 }
 
-static void add(struct attributes *a, const char *key, const struct buf *value)
+static void add_attribute(struct attributes *a, const char *key, const struct buf *value)
 {
-	if (a->nr >= MAX_LABELS || !value->len || is_ours(key) || memchr(value->data, 0, value->len))
+	if (a->nr >= MAX_LABELS || !value->len || is_own_attribute(key) || memchr(value->data, 0, value->len))
 		return;
 	a->nr += labels_add(a->labels, own_key(key), value->data);
 }
@@ -78,17 +78,17 @@ static void add_list(struct attributes *a, const char *s, size_t len)
 		equals = memchr(s, '=', next - s);
 		if (!equals)
 			continue;
-		decode(s, equals - s, &key);
-		decode(equals + 1, next - equals - 1, &value);
+		decode_percent(s, equals - s, &key);
+		decode_percent(equals + 1, next - equals - 1, &value);
 		if (key.len && !memchr(key.data, 0, key.len))
-			add(a, key.data, &value);
+			add_attribute(a, key.data, &value);
 	}
 	buf_release(&key);
 	buf_release(&value);
 }
 
 /* The value of the variable, if this is it. */
-static const char *value_of(const char *entry, size_t len, const char *name)
+static const char *environment_value(const char *entry, size_t len, const char *name)
 {
 	size_t n = strlen(name);
 	bool is_it = len > n && len <= n + 1 + MAX_TEXT && !memcmp(entry, name, n) && entry[n] == '=';
@@ -104,7 +104,7 @@ static const char *find(const char *environment, size_t len, const char *name, s
 	for (entry = environment; entry < end; entry = next + 1) {
 		next = memchr(entry, 0, end - entry);
 		next = next ? next : end;
-		value = value_of(entry, next - entry, name);
+		value = environment_value(entry, next - entry, name);
 		if (value) {
 			*value_len = next - value;
 			return value;
@@ -123,7 +123,7 @@ static void add_pod(struct attributes *a, const char *environment, size_t len)
 	if (!host || !find(environment, len, "KUBERNETES_SERVICE_HOST", &ignored))
 		return;
 	buf_add(&name, host, n);
-	add(a, "k8s.pod.name", &name);
+	add_attribute(a, "k8s.pod.name", &name);
 	buf_release(&name);
 }
 
@@ -139,9 +139,9 @@ void resource_parse(const char *environment, size_t len, bool own_host, struct b
 	for (entry = environment; entry < end; entry = next + 1) {
 		next = memchr(entry, 0, end - entry);
 		next = next ? next : end;
-		if ((value = value_of(entry, next - entry, "OTEL_RESOURCE_ATTRIBUTES")))
+		if ((value = environment_value(entry, next - entry, "OTEL_RESOURCE_ATTRIBUTES")))
 			add_list(&a, value, next - value);
-		if ((value = value_of(entry, next - entry, "OTEL_SERVICE_NAME"))) {
+		if ((value = environment_value(entry, next - entry, "OTEL_SERVICE_NAME"))) {
 			service = value;
 			service_len = next - value;
 		}
@@ -150,7 +150,7 @@ void resource_parse(const char *environment, size_t len, bool own_host, struct b
 	if (service) {
 		buf_add(&name, service, service_len);
 		a.nr = 0;
-		add(&a, "service.name", &name);
+		add_attribute(&a, "service.name", &name);
 		buf_release(&name);
 	}
 }

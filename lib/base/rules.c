@@ -39,17 +39,17 @@ static const struct {
 #include "base/eventkinds.h"
 };
 
-static bool same(const char *a, const char *b)
+static bool rules_same_text(const char *a, const char *b)
 {
 	return a && !strcmp(a, b);
 }
 
-static bool is_event(const char *name, bool lasts)
+static bool is_rule_event(const char *name, bool lasts)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		if ((same(events[i].name, name) || same(events[i].group, name)) &&
+		if ((rules_same_text(events[i].name, name) || rules_same_text(events[i].group, name)) &&
 		    (!lasts || events[i].lasts))
 			return true;
 	return false;
@@ -57,7 +57,7 @@ static bool is_event(const char *name, bool lasts)
 
 /* ---- reading: what fails has taken nothing of x ---- */
 
-static int add(struct rules *r, struct rule x, struct err *e)
+static int rules_add(struct rules *r, struct rule x, struct err *e)
 {
 	if (r->nr >= MAX_RULES)
 		return err_set(e, EINVAL, "more than %d conditions", MAX_RULES);
@@ -78,7 +78,7 @@ static int add_pattern(struct rules *r, struct rule x, const char *pattern, stru
 	if (x.of == RULE_KIND && strcmp(pattern, "virtual") && strcmp(pattern, "platform"))
 		return err_set(e, EINVAL, "kind=%s (expected one of: virtual, platform)", pattern);
 	x.pattern = xstrdup(pattern);
-	ret = add(r, x, e);
+	ret = rules_add(r, x, e);
 	if (ret)
 		free(x.pattern);
 	return ret;
@@ -90,7 +90,7 @@ static int add_length(struct rules *r, struct rule x, const char *text, const ch
 	char *event = xstrndup(text, at - text);
 	int ret = 0;
 
-	if (!is_event(event, true))
+	if (!is_rule_event(event, true))
 		ret = err_set(e, EINVAL, "'%s' has no length (expected one of: lock, gc, safepoint, jit, mark, or a kind of these)",
 			      event);
 	if (!ret)
@@ -99,13 +99,13 @@ static int add_length(struct rules *r, struct rule x, const char *text, const ch
 	x.longer = *at == '>';
 	x.event = event;
 	if (!ret)
-		ret = add(r, x, e);
+		ret = rules_add(r, x, e);
 	if (ret)
 		free(event);
 	return ret;
 }
 
-static int add_event(struct rules *r, struct rule x, const char *text, struct err *e)
+static int rules_add_event(struct rules *r, struct rule x, const char *text, struct err *e)
 {
 	const char *sign = strpbrk(text, "<>");
 	int ret;
@@ -114,7 +114,7 @@ static int add_event(struct rules *r, struct rule x, const char *text, struct er
 		return add_length(r, x, text, sign, e);
 	x.of = RULE_EVENT;
 	x.event = xstrdup(text);
-	ret = add(r, x, e);
+	ret = rules_add(r, x, e);
 	if (ret)
 		free(x.event);
 	return ret;
@@ -154,7 +154,7 @@ static int add_condition(struct rules *r, struct rule x, const char *text, struc
 		return err_set(e, EINVAL, "a condition is missing");
 	if (strlen(text) > MAX_TEXT)
 		return err_set(e, EINVAL, "a condition of more than %d characters", MAX_TEXT);
-	return equals ? add_value(r, x, text, equals - text, e) : add_event(r, x, text, e);
+	return equals ? add_value(r, x, text, equals - text, e) : rules_add_event(r, x, text, e);
 }
 
 int rules_item(struct rules *r, const char *item, struct err *e)
@@ -188,7 +188,7 @@ static size_t event_before(const char *text)
 {
 	const char *colon = strchr(text, ':');
 	char *event = colon ? xstrndup(text, colon - text) : NULL;
-	bool known = event && is_event(event, false);
+	bool known = event && is_rule_event(event, false);
 
 	free(event);
 	return known ? (size_t)(colon - text) : 0;
@@ -202,7 +202,7 @@ int rules_line(struct rules *r, enum rule_of of, bool keep, const char *text, si
 	int ret;
 
 	if (of == RULE_EVENT) {
-		ret = *copy ? add_event(r, x, copy, e) : err_set(e, EINVAL, "a rule without an event");
+		ret = *copy ? rules_add_event(r, x, copy, e) : err_set(e, EINVAL, "a rule without an event");
 	} else {
 		event = event_before(copy);
 		x.event = event ? xstrndup(copy, event) : NULL;
@@ -249,7 +249,7 @@ const char *rules_strange_event(const struct rules *r, size_t i)
 {
 	const char *event = r->all[i].event;
 
-	return event && !is_event(event, false) ? event : NULL;
+	return event && !is_rule_event(event, false) ? event : NULL;
 }
 
 /* ---- asking ---- */
@@ -260,7 +260,7 @@ static char plain(char c)
 }
 
 /* One place to come back to: the last '*' seen. */
-static bool matches(const char *p, const char *s)
+static bool pattern_matches(const char *p, const char *s)
 {
 	const char *star = NULL, *mark = s;
 
@@ -283,9 +283,9 @@ static bool matches(const char *p, const char *s)
 	return !*p;
 }
 
-static bool is_named(const struct rule_event *event, const char *name)
+static bool rule_event_is_named(const struct rule_event *event, const char *name)
 {
-	return same(event->name, name) || same(event->group, name);
+	return rules_same_text(event->name, name) || rules_same_text(event->group, name);
 }
 
 struct question {
@@ -299,7 +299,7 @@ struct question {
 /* Check whether it stops all threads, or is done for all, whichever thread of the VM does it. */
 static bool is_of_all_threads(const struct rule_event *event)
 {
-	return same(event->group, "gc") || same(event->group, "safepoint");
+	return rules_same_text(event->group, "gc") || rules_same_text(event->group, "safepoint");
 }
 
 static bool applies(const struct rule *x, const struct question *q)
@@ -310,7 +310,7 @@ static bool applies(const struct rule *x, const struct question *q)
 		return true;
 	if (!x->event)
 		return !(RULE_BIT(x->of) & RULES_OF_THREADS) || !is_of_all_threads(q->event);
-	return is_named(q->event, x->event);
+	return rule_event_is_named(q->event, x->event);
 }
 
 static bool is_met(const struct rule *x, const struct question *q)
@@ -318,16 +318,16 @@ static bool is_met(const struct rule *x, const struct question *q)
 	size_t i;
 
 	if (x->of == RULE_EVENT)
-		return is_named(q->event, x->event);
+		return rule_event_is_named(q->event, x->event);
 	if (x->of == RULE_LENGTH)
 		return x->longer ? q->ns > x->ns : q->ns < x->ns;
 	for (i = 0; i < q->nr; i++)
-		if (matches(x->pattern, q->values[i]))
+		if (pattern_matches(x->pattern, q->values[i]))
 			return true;
 	return false;
 }
 
-static bool ask(const struct rules *r, const struct question *q)
+static bool rules_ask(const struct rules *r, const struct question *q)
 {
 	bool rest = true, listed = false;
 	size_t i;
@@ -365,14 +365,14 @@ bool rules_want_any(const struct rules *r, enum rule_of of, const struct rule_ev
 {
 	const struct question q = { .of = of, .event = event, .values = values, .nr = nr };
 
-	return !(r->has & 1u << of) || ask(r, &q);
+	return !(r->has & 1u << of) || rules_ask(r, &q);
 }
 
 bool rules_want_length(const struct rules *r, const struct rule_event *event, uint64_t ns)
 {
 	const struct question q = { .of = RULE_LENGTH, .event = event, .ns = ns };
 
-	return !(r->has & 1u << RULE_LENGTH) || ask(r, &q);
+	return !(r->has & 1u << RULE_LENGTH) || rules_ask(r, &q);
 }
 
 bool rules_concern(const struct rules *r, enum rule_of of, const struct rule_event *event)

@@ -62,7 +62,7 @@ static size_t ring_stride(const struct jvm_server *s)
 	return JVM_PAGE + s->o.ring_bytes;
 }
 
-static struct jvm_ring *ring_at(const struct jvm *j, uint32_t i)
+static struct jvm_ring *jvm_ring_at(const struct jvm *j, uint32_t i)
 {
 	return (void *)((uint8_t *)j->ctl + RINGS_OFF + i * ring_stride(j->s));
 }
@@ -74,7 +74,7 @@ static struct jvm_root *root_at(const struct jvm *j, uint32_t i)
 
 /* --- from wire_sink to the caller's callbacks --- */
 
-static void on_sample(void *ctx, const struct jvm_sample *v)
+static void server_on_sample(void *ctx, const struct jvm_sample *v)
 {
 	struct jvm *j = ctx;
 	struct jvm_sample sample = *v;
@@ -109,7 +109,7 @@ static bool is_mark(enum jvm_rec_type type, const union jvm_record *r)
 		(r->event.kind == JVM_EVENT_MARK || r->event.kind == JVM_EVENT_PHASE));
 }
 
-static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
+static void server_on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 {
 	struct jvm *j = ctx;
 	const struct jvm_callbacks *cb = &j->s->cb;
@@ -131,13 +131,13 @@ static void on_record(void *ctx, enum jvm_rec_type type, union jvm_record *r)
 
 struct wire_sink jvm_sink(struct jvm *j)
 {
-	return (struct wire_sink){ .sample = on_sample, .record = on_record, .ctx = j };
+	return (struct wire_sink){ .sample = server_on_sample, .record = server_on_record, .ctx = j };
 }
 
 /* --- draining --- */
 
 /* What the JVM shares with us makes no sense: it is measured no further. */
-static void __attribute__((format(printf, 2, 3))) drop(struct jvm *j, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) drop_jvm(struct jvm *j, const char *fmt, ...)
 {
 	char what[128];
 	struct err e;
@@ -164,7 +164,8 @@ static void drain_log(struct jvm *j, bool all)
 	struct err e;
 
 	if (head - j->log_read > LOG_LIMIT) {
-		drop(j, "log from %llu to %llu", (unsigned long long)j->log_read, (unsigned long long)head);
+		drop_jvm(j, "log from %llu to %llu", (unsigned long long)j->log_read,
+			 (unsigned long long)head);
 		return;
 	}
 	if (!all)
@@ -179,7 +180,7 @@ static void drain_log(struct jvm *j, bool all)
 			break;
 		used = wire_records(s->copy.data, got, &sink, &s->scratch, &e);
 		if (used <= 0) {
-			drop(j, "log at %llu", (unsigned long long)j->log_read);
+			drop_jvm(j, "log at %llu", (unsigned long long)j->log_read);
 			break;
 		}
 		j->log_read += used;
@@ -199,14 +200,14 @@ static void drain_ring(struct jvm *j, uint32_t i)
 {
 	struct jvm_server *s = j->s;
 	struct wire_sink sink = jvm_sink(j);
-	struct jvm_ring *r = ring_at(j, i);
+	struct jvm_ring *r = jvm_ring_at(j, i);
 	uint8_t *data = (uint8_t *)r + JVM_PAGE;
 	uint64_t size = s->o.ring_bytes, tail = j->tails[i];
 	uint64_t head = j->heads[i];
 	struct err e;
 
 	if (head - tail > size) {
-		drop(j, "ring from %llu to %llu", (unsigned long long)tail, (unsigned long long)head);
+		drop_jvm(j, "ring from %llu to %llu", (unsigned long long)tail, (unsigned long long)head);
 		return;
 	}
 	while (tail != head) {
@@ -218,8 +219,8 @@ static void drain_ring(struct jvm *j, uint32_t i)
 			break;
 		if (len < sizeof(struct jvm_rec) || (len & 7) || len > head - tail ||
 		    (tail & (size - 1)) + len > size) {
-			drop(j, "record of %u bytes at %llu of %llu", len, (unsigned long long)tail,
-			     (unsigned long long)head);
+			drop_jvm(j, "record of %u bytes at %llu of %llu", len, (unsigned long long)tail,
+				 (unsigned long long)head);
 			break;
 		}
 		if (type != JVM_REC_PAD) {
@@ -241,7 +242,7 @@ static void report_lost(struct jvm *j)
 	uint32_t i;
 
 	for (i = 0; i < j->s->nr_rings; i++) {
-		now = load_relaxed(&ring_at(j, i)->lost);
+		now = load_relaxed(&jvm_ring_at(j, i)->lost);
 		nr += now - j->lost[i];
 		j->lost[i] = now;
 	}
@@ -258,7 +259,7 @@ static void on_vmlog(void *ctx, struct jvm_event *e)
 
 	if (e->kind == JVM_EVENT_SAFEPOINT && e->values[2] != UINT64_MAX)	/* the thread that was last */
 		e->values[2] = nstid_host(&j->tids, e->values[2]);
-	on_record(ctx, JVM_REC_event, &(union jvm_record){ .event = *e });
+	server_on_record(ctx, JVM_REC_event, &(union jvm_record){ .event = *e });
 }
 
 static bool is_unchanged(const struct jvm *j)
@@ -291,7 +292,7 @@ static void drain_jvm(struct jvm *j, bool all)
 	if (!j->ctl || j->dead || !j->told)
 		return;
 	for (i = 0; i < j->s->nr_rings; i++)
-		j->heads[i] = load_acquire(&ring_at(j, i)->head);
+		j->heads[i] = load_acquire(&jvm_ring_at(j, i)->head);
 	if (!j->marks && !j->deputy)
 		drain_log(j, all);
 	jvm_drain_vmlog(j, all);
@@ -477,7 +478,7 @@ static bool set_up_marks(struct jvm *j)
 	return ok;
 }
 
-static bool answer(struct jvm *j, uint64_t addr)
+static bool answer_jvm(struct jvm *j, uint64_t addr)
 {
 	struct jvm_msg m = { .type = JVM_MSG_FUNCTION, .function = { addr } };
 	struct jvm *owner = j->guest ? host_of(j) : j;
@@ -550,7 +551,7 @@ static bool has_gone_on(const struct jvm *j)
 	return poll(&p, 1, 0) == 1;
 }
 
-static void on_hello(struct jvm *j, const struct jvm_msg *m)
+static void on_jvm_hello(struct jvm *j, const struct jvm_msg *m)
 {
 	if (has_gone_on(j)) {
 		j->s->refusals.late++;
@@ -637,7 +638,7 @@ size_t jvm_server_nr_unchanged(const struct jvm_server *s)
 }
 
 /* The JVM starts, or goes on. */
-static bool let_go(struct jvm *j, bool sample)
+static bool let_jvm_go(struct jvm *j, bool sample)
 {
 	const struct jvm_server *s = j->s;
 	struct jvm_msg go = { .type = JVM_MSG_GO, .flags = sample ? JVM_SAMPLE : 0 };
@@ -660,7 +661,7 @@ static bool let_go(struct jvm *j, bool sample)
 }
 
 /* It was loaded by us, as far as its first message can prove that. */
-static bool is_ours(const struct jvm *j, const struct jvm_msg *m)
+static bool msg_is_ours(const struct jvm *j, const struct jvm_msg *m)
 {
 	if (j->state != AWAIT_HELLO || !j->has_key)
 		return true;
@@ -673,16 +674,16 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 
 	if (m->magic != JVM_PROTO_MAGIC || m->version != JVM_PROTO_VERSION) {
 		j->dead = true;
-	} else if (!is_ours(j, m)) {
+	} else if (!msg_is_ours(j, m)) {
 		s->refusals.strangers++;
 		j->dead = true;
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_HELLO) {
-		on_hello(j, m);
+		on_jvm_hello(j, m);
 	} else if (j->state == AWAIT_READY && m->type == JVM_MSG_READY) {
 		j->state = RUNNING;
 		j->told = true;
 		j->host = j->callflow ? m->ready.host : 0;
-		j->dead = !let_go(j, s->cb.hello(s->ctx, j, j->pid, j->tid));
+		j->dead = !let_jvm_go(j, s->cb.hello(s->ctx, j, j->pid, j->tid));
 	} else if (j->state == AWAIT_HELLO && m->type == JVM_MSG_REFUSED) {
 		if (j->pid == s->attaching)
 			s->refusal = m->refused.reason;
@@ -691,7 +692,7 @@ static void on_message(struct jvm *j, const struct jvm_msg *m)
 		j->dead = true;
 	} else if (j->state == RUNNING && m->type == JVM_MSG_FUNCTION && !j->ctl &&
 		   (j->callflow || j->guest)) {
-		j->dead = !answer(j, m->function.addr);
+		j->dead = !answer_jvm(j, m->function.addr);
 	} else {
 		j->dead = true;
 	}
@@ -964,7 +965,7 @@ static int attach_agent(struct jvm_server *s, const struct target *t, const char
 	return r;
 }
 
-static int attach(struct jvm_server *s, const struct target *t, struct err *e)
+static int server_attach(struct jvm_server *s, const struct target *t, struct err *e)
 {
 	const struct foreign_user u = { t->euid, t->egid };
 	struct buf file = BUF_INIT, memory = BUF_INIT;
@@ -1001,7 +1002,7 @@ int jvm_server_attach(struct jvm_server *s, int pid, struct err *e)
 		return r;
 	s->attaching = pid;
 	s->refusal = 0;
-	r = attach(s, &t, e);
+	r = server_attach(s, &t, e);
 	s->attaching = 0;
 	return r;
 }

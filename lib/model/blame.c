@@ -8,7 +8,7 @@
 
 enum { MAX_DEPTH = 4096 };
 
-static bool begins_with(const char *name, const char *const *list, size_t nr)
+static bool blame_begins_with(const char *name, const char *const *list, size_t nr)
 {
 	size_t i;
 
@@ -19,7 +19,7 @@ static bool begins_with(const char *name, const char *const *list, size_t nr)
 }
 
 /* Whether its caller is to be blamed: it is a constructor, or of the JDK or a language's own library. */
-static bool is_called(const char *name)
+static bool is_entry_name(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -47,8 +47,8 @@ static bool allocates(const struct names *x, uint32_t consumer)
 	};
 	const struct consumer *c = &x->m->consumers.items[consumer];
 
-	return begins_with(model_str(x->m, c->module), modules, ARRAY_SIZE(modules)) ||
-	       begins_with(model_str(x->m, c->name), functions, ARRAY_SIZE(functions)) ||
+	return blame_begins_with(model_str(x->m, c->module), modules, ARRAY_SIZE(modules)) ||
+	       blame_begins_with(model_str(x->m, c->name), functions, ARRAY_SIZE(functions)) ||
 	       role_is_cxx_library(model_str(x->m, c->name));
 }
 
@@ -69,7 +69,7 @@ static bool look_at_level(const struct blame *b, struct search *s, const struct 
 	if (b->what == BLAME_NOBODY || is_leaf)
 		return false;
 	if (kind_is(l->kind, KIND_JAVA)) {
-		if (!is_called(name) && !is_library(b, name)) {
+		if (!is_entry_name(name) && !is_library(b, name)) {
 			s->found.site = l->consumer;
 			return true;
 		}
@@ -83,7 +83,7 @@ static bool look_at_level(const struct blame *b, struct search *s, const struct 
 }
 
 /* Looks at a frame; true: nothing further out is of interest. */
-static bool look_at(const struct blame *b, struct search *s, const struct frame *f, uint64_t time_ns)
+static bool blame_look_at(const struct blame *b, struct search *s, const struct frame *f, uint64_t time_ns)
 {
 	struct name_run r = names_consumers(b->names, f, time_ns);
 	uint32_t i;
@@ -122,7 +122,7 @@ struct blamed blame_frames(const struct blame *b, const struct frame *frames, ui
 {
 	struct search search = { 0 };
 
-	while (nr-- && !look_at(b, &search, &frames[nr], time_ns))
+	while (nr-- && !blame_look_at(b, &search, &frames[nr], time_ns))
 		;
 	return settled(&search);
 }
@@ -140,7 +140,7 @@ struct blamed blame_stack(struct blame *b, const struct rec_sample *s, const str
 	if (p->known)
 		return *p;
 	for (depth = 0; at && depth < MAX_DEPTH; at = ep->nodes[at].parent, depth++)
-		if (look_at(b, &search, &ep->frames[ep->nodes[at].frame], s->time_ns))
+		if (blame_look_at(b, &search, &ep->frames[ep->nodes[at].frame], s->time_ns))
 			break;
 	*p = settled(&search);
 	return *p;

@@ -43,7 +43,7 @@ struct job {
 /* --- what the trace says --- */
 
 /* The metric with that name, as the trace numbers them; -1: it has none. */
-static int number_of(const struct names *x, const char *metric)
+static int metric_number_in(const struct names *x, const char *metric)
 {
 	char key[48];
 	int i;
@@ -69,7 +69,7 @@ static void read_costs(const struct names *x, const char *before, const char *af
 	char key[64];
 
 	for (m = 0; m < model->flow.nr_metrics; m++) {
-		int number = number_of(x, model_str(model, model->metrics[m].name));
+		int number = metric_number_in(x, model_str(model, model->metrics[m].name));
 		const char *text;
 
 		snprintf(key, sizeof(key), "%s%d%s", before, number, after);
@@ -83,7 +83,7 @@ static void read_costs(const struct names *x, const char *before, const char *af
 }
 
 /* Fills jvms with the kinds' libjvm.so; 0: there is none. */
-static void read_all(struct job *j, uint64_t jvms[static NR_KINDS])
+static void read_jobs(struct job *j, uint64_t jvms[static NR_KINDS])
 {
 	char key[48], before[64];
 	unsigned int i;
@@ -155,7 +155,7 @@ static void find_kinds(struct job *j, const uint64_t *jvms)
 
 /* --- taking it away --- */
 
-static void add(uint64_t *to, uint64_t calls, uint64_t cost)
+static void add_job_cost(uint64_t *to, uint64_t calls, uint64_t cost)
 {
 	unsigned __int128 v = (unsigned __int128)calls * cost + *to;
 
@@ -180,10 +180,10 @@ static void sum_calls(const struct job *j, const struct sums *s)
 		uint64_t n = f->nodes[i].n;
 
 		for (m = 0; m < nr && j->kind_of[i] != NOBODY; m++) {
-			add(&s->delta[own + m], n, c->of[m].within);
-			add(&s->delta[above + m], n, c->of[m].between);
-			add(&s->doubt[own + m], n, c->of[m].doubt);
-			add(&s->doubt[above + m], n, c->of[m].doubt);
+			add_job_cost(&s->delta[own + m], n, c->of[m].within);
+			add_job_cost(&s->delta[above + m], n, c->of[m].between);
+			add_job_cost(&s->doubt[own + m], n, c->of[m].doubt);
+			add_job_cost(&s->doubt[above + m], n, c->of[m].doubt);
 		}
 	}
 }
@@ -367,7 +367,7 @@ static const char *why_nothing(struct job *j)
 }
 
 /* NULL: something is calibrated. */
-static const char *why_not(struct job *j)
+static const char *job_why_not(struct job *j)
 {
 	unsigned int m, i;
 
@@ -397,9 +397,9 @@ void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *o
 
 	if (!names_label(x, "call.metric.0"))
 		return;		/* of calls alone, nothing that is shown costs */
-	read_all(&j, jvms);
+	read_jobs(&j, jvms);
 	find_kinds(&j, jvms);
-	origin->calibration = why_not(&j);
+	origin->calibration = job_why_not(&j);
 	if (!origin->calibration) {
 		sums_init(&sums, &j, &origin->over_corrected);
 		take_away(&j, &sums);

@@ -25,7 +25,7 @@ const struct event_kind_row event_kinds[EVENT_NR] = {
 #include "base/eventkinds.h"
 };
 
-static bool is_name(const char *name, const char *text, size_t len)
+static bool events_is_name(const char *name, const char *text, size_t len)
 {
 	return strlen(name) == len && !memcmp(name, text, len);
 }
@@ -36,7 +36,8 @@ uint32_t event_kinds_named(const char *name, size_t len)
 	size_t i;
 
 	for (i = 0; i < EVENT_NR; i++)
-		if (is_name(event_kinds[i].name, name, len) || is_name(event_kinds[i].group, name, len))
+		if (events_is_name(event_kinds[i].name, name, len) ||
+		    events_is_name(event_kinds[i].group, name, len))
 			kinds |= 1u << i;
 	return kinds;
 }
@@ -103,7 +104,7 @@ static uint32_t string_of(struct events *v, const char *s, size_t len)
 	return strtab_add(&v->strings.consumers.names, s, len);
 }
 
-static uint32_t tid_of(const struct events *v, uint32_t thread)
+static uint32_t events_tid_of(const struct events *v, uint32_t thread)
 {
 	uint32_t at = map_get(&v->names.thread_of, thread);
 
@@ -111,7 +112,7 @@ static uint32_t tid_of(const struct events *v, uint32_t thread)
 }
 
 /* Where threads have labels, these count as well as those of the recording. */
-static bool is_selected(struct events *v, const struct event *x)
+static bool events_is_selected(struct events *v, const struct event *x)
 {
 	struct selection s = *v->o->select;
 
@@ -160,7 +161,7 @@ static int on_load_time(struct events *v, const struct rec_event *r)
 }
 
 /* The name of the process's thread with that tid: the latest one, should there be several. */
-static uint32_t thread_name(struct events *v, uint32_t proc, uint64_t tid)
+static uint32_t events_thread_name(struct events *v, uint32_t proc, uint64_t tid)
 {
 	size_t i;
 
@@ -170,7 +171,7 @@ static uint32_t thread_name(struct events *v, uint32_t proc, uint64_t tid)
 	return string_of(v, "", 0);
 }
 
-static bool is_kept(struct events *v, const struct rec_event *r)
+static bool events_is_kept(struct events *v, const struct rec_event *r)
 {
 	const struct event_kind_row *k = &event_kinds[r->kind];
 	const uint32_t class = k->has_class ? string_of(v, r->what, r->what_len) : 0;
@@ -213,7 +214,7 @@ static uint64_t cut_part(const struct window *w, uint64_t *at_ns, uint64_t ns)
 }
 
 /* What lasts is cut at the ends of the window, and so are the parts of a safepoint, one after the other. */
-static void cut(const struct window *w, struct event *x)
+static void events_cut(const struct window *w, struct event *x)
 {
 	uint64_t from, to, at = x->time_ns, whole = x->duration_ns;
 
@@ -233,12 +234,12 @@ static enum event_shown how_shown(struct events *v, const struct rec_event *r, c
 {
 	/* when a load began is known in the end */
 	if (!(v->o->kinds & 1u << r->kind) || (!may_be_repeated(r->kind) && !is_in_window(v, x)) ||
-	    (v->o->select && !is_selected(v, x)))
+	    (v->o->select && !events_is_selected(v, x)))
 		return EVENT_NOT_SELECTED;
-	return v->kept && !is_kept(v, r) ? EVENT_LEFT_OUT : EVENT_SHOWN;
+	return v->kept && !events_is_kept(v, r) ? EVENT_LEFT_OUT : EVENT_SHOWN;
 }
 
-static int on_event(void *ctx, const struct rec_event *r)
+static int events_on_event(void *ctx, const struct rec_event *r)
 {
 	struct events *v = ctx;
 	struct event x = {
@@ -261,12 +262,12 @@ static int on_event(void *ctx, const struct rec_event *r)
 	v->nr_left_out += x.shown == EVENT_LEFT_OUT && !may_be_repeated(r->kind);
 	if (x.shown != EVENT_SHOWN && !may_be_repeated(r->kind))
 		return 0;
-	x.tid = tid_of(v, r->thread);
+	x.tid = events_tid_of(v, r->thread);
 	x.what = string_of(v, r->what, r->what_len);
 	x.cause = string_of(v, r->cause, r->cause_len);
 	x.by = x.source = x.last = string_of(v, "", 0);
 	if (r->kind == EVENT_SAFEPOINT && r->values[2] != EVENT_UNKNOWN)
-		x.last = thread_name(v, r->proc, r->values[2]);
+		x.last = events_thread_name(v, r->proc, r->values[2]);
 	if (!event_kinds[r->kind].lasts)
 		x.duration_ns = EVENT_UNKNOWN;
 	VEC_GROW(v->list, v->nr, v->alloc);
@@ -276,7 +277,7 @@ static int on_event(void *ctx, const struct rec_event *r)
 
 static int on_trigger(void *ctx, const struct rec_trigger *r)
 {
-	return on_event(ctx, &(struct rec_event){
+	return events_on_event(ctx, &(struct rec_event){
 		.time_ns = r->time_ns, .proc = r->proc, .kind = EVENT_TRIGGER, .duration_ns = EVENT_UNKNOWN,
 		.values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN },
 		.what = r->when, .what_len = r->when_len, .cause = r->cause, .cause_len = r->cause_len,
@@ -288,7 +289,7 @@ static int on_marked(void *ctx, const struct rec_marked *r)
 	struct events *v = ctx;
 	const size_t nr = v->nr;
 
-	on_event(v, &(struct rec_event){
+	events_on_event(v, &(struct rec_event){
 		.time_ns = r->time_ns, .proc = r->proc, .thread = r->thread,
 		.kind = r->duration_ns == EVENT_UNKNOWN ? EVENT_MARK : EVENT_PHASE,
 		.duration_ns = r->duration_ns, .values = { EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN },
@@ -302,7 +303,7 @@ static int on_marked(void *ctx, const struct rec_marked *r)
 	return 0;
 }
 
-static int by_time(const void *a, const void *b, void *ctx)
+static int events_by_time(const void *a, const void *b, void *ctx)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
 
@@ -311,7 +312,7 @@ static int by_time(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;	/* as they were written */
 }
 
-static void sort(struct events *v)
+static void events_sort(struct events *v)
 {
 	struct event *sorted = xcalloc(v->nr, sizeof(*sorted));
 	const struct event **order = xcalloc(v->nr, sizeof(*order));
@@ -319,7 +320,7 @@ static void sort(struct events *v)
 
 	for (i = 0; i < v->nr; i++)
 		order[i] = &v->list[i];
-	qsort_r(order, v->nr, sizeof(*order), by_time, NULL);
+	qsort_r(order, v->nr, sizeof(*order), events_by_time, NULL);
 	for (i = 0; i < v->nr; i++)
 		sorted[i] = *order[i];
 	free(order);
@@ -359,7 +360,7 @@ static void finish_loads(struct events *v)
 		v->nr_left_out += x->shown == EVENT_LEFT_OUT;
 		if (x->shown != EVENT_SHOWN)
 			continue;
-		cut(&v->window, x);
+		events_cut(&v->window, x);
 		v->list[left++] = *x;
 	}
 	v->nr = left;
@@ -368,7 +369,7 @@ static void finish_loads(struct events *v)
 int events_read(struct events *v, struct trace_reader *t, const struct events_opts *o, struct err *e)
 {
 	static const struct trace_sink sink = {
-		.event = on_event, .trigger = on_trigger, .marked = on_marked,
+		.event = events_on_event, .trigger = on_trigger, .marked = on_marked,
 		.load_cause = on_load_cause,
 	};
 	uint64_t real_ns;
@@ -396,7 +397,7 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 	if (r)
 		return r;
 	finish_loads(v);
-	sort(v);
+	events_sort(v);
 	set_bounds(v);
 	return 0;
 }
@@ -415,10 +416,10 @@ bool events_labels(struct events *v, size_t *at, struct event *x)
 		x->duration_ns = s.to_ns - s.from_ns;
 		x->thread = names_thread(&v->names, s.thread, &proc);
 		x->process = names_process(&v->names, proc);
-		x->tid = tid_of(v, s.thread);
-		if (!is_in_window(v, x) || (v->o->select && !is_selected(v, x)))
+		x->tid = events_tid_of(v, s.thread);
+		if (!is_in_window(v, x) || (v->o->select && !events_is_selected(v, x)))
 			continue;
-		cut(&v->window, x);
+		events_cut(&v->window, x);
 		return true;
 	}
 	return false;

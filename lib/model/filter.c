@@ -48,7 +48,7 @@ struct filter {
 
 /* ---- what the trace says beside names ---- */
 
-static bool has(const struct filter *f, enum rule_of of)
+static bool filter_has(const struct filter *f, enum rule_of of)
 {
 	return f->r->has & RULE_BIT(of);
 }
@@ -73,7 +73,7 @@ static void add_phase(struct filter *f, uint32_t proc, uint64_t time_ns, uint64_
 {
 	struct edge x = { .time_ns = time_ns, .proc = proc, .name = name, .begins = true };
 
-	if (!has(f, RULE_PHASE) || duration_ns == EVENT_UNKNOWN)
+	if (!filter_has(f, RULE_PHASE) || duration_ns == EVENT_UNKNOWN)
 		return;
 	add_edge(f, &x);
 	x.time_ns = time_ns + MIN(duration_ns, UINT64_MAX - time_ns);
@@ -81,7 +81,7 @@ static void add_phase(struct filter *f, uint32_t proc, uint64_t time_ns, uint64_
 	add_edge(f, &x);
 }
 
-static int take_event(void *ctx, const struct rec_event *r)
+static int filter_take_event(void *ctx, const struct rec_event *r)
 {
 	struct filter *f = ctx;
 
@@ -101,7 +101,7 @@ static int take_marked(void *ctx, const struct rec_marked *r)
 }
 
 /* Where one ends as another begins both are there: the later is not left without any. */
-static int by_time(const void *p, const void *q)
+static int edges_by_time(const void *p, const void *q)
 {
 	const struct edge *a = p, *b = q;
 
@@ -118,7 +118,7 @@ struct active {
 	size_t nr, alloc;
 };
 
-static void follow(struct active *a, const struct filter *f, const struct edge *x)
+static void filter_follow(struct active *a, const struct filter *f, const struct edge *x)
 {
 	size_t i;
 
@@ -163,13 +163,13 @@ static void make_steps(struct filter *f)
 	size_t i;
 
 	if (f->nr_edges)
-		qsort(f->edges, f->nr_edges, sizeof(*f->edges), by_time);
+		qsort(f->edges, f->nr_edges, sizeof(*f->edges), edges_by_time);
 	for (i = 0; i < f->nr_edges; i++) {
 		const struct edge *x = &f->edges[i];
 
 		if (i && x->proc != x[-1].proc)
 			a.nr = 0;
-		follow(&a, f, x);
+		filter_follow(&a, f, x);
 		add_step(f, &(struct step){
 			x->time_ns, x->proc, rules_want_any(f->r, RULE_PHASE, &any_event, a.names, a.nr) });
 	}
@@ -206,12 +206,12 @@ static bool wants_before(const struct filter *f, uint32_t proc, size_t step)
 
 bool filter_in_phases(const struct filter *f, uint32_t proc, uint64_t time_ns)
 {
-	if (!f || !has(f, RULE_PHASE))
+	if (!f || !filter_has(f, RULE_PHASE))
 		return true;
 	return wants_before(f, proc, step_after(f, proc, time_ns));
 }
 
-static uint32_t proc_of(const struct names *x, uint32_t thread)
+static uint32_t filter_proc_of(const struct names *x, uint32_t thread)
 {
 	uint32_t at = map_get(&x->thread_of, thread);
 
@@ -230,9 +230,9 @@ bool filter_next_part(const struct filter *f, uint32_t thread, uint64_t *from_ns
 	size_t i;
 
 	*end_ns = to_ns;
-	if (!f || !has(f, RULE_PHASE) || *from_ns >= to_ns)
+	if (!f || !filter_has(f, RULE_PHASE) || *from_ns >= to_ns)
 		return *from_ns < to_ns;
-	proc = proc_of(f->names, thread);
+	proc = filter_proc_of(f->names, thread);
 	i = step_after(f, proc, *from_ns);
 	if (!wants_before(f, proc, i)) {
 		if (!is_step_of(f, proc, i) || f->steps[i].time_ns >= to_ns)
@@ -315,7 +315,7 @@ int filter_new(struct filter **out, struct names *x, const struct rules *r, stru
 	       struct err *e)
 {
 	static const struct trace_sink sink = {
-		.waited = take_waited, .event = take_event, .marked = take_marked,
+		.waited = take_waited, .event = filter_take_event, .marked = take_marked,
 	};
 	struct filter *f;
 	int ret;
@@ -330,7 +330,7 @@ int filter_new(struct filter **out, struct names *x, const struct rules *r, stru
 	ret = check_events(f, e);
 	if (!ret)
 		ret = check_lengths(f, e);
-	if (!ret && (has(f, RULE_PHASE) || has(f, RULE_LENGTH)))
+	if (!ret && (filter_has(f, RULE_PHASE) || filter_has(f, RULE_LENGTH)))
 		ret = trace_read(t, &sink, f, e);
 	make_steps(f);
 	if (ret)
@@ -356,7 +356,7 @@ void filter_free(struct filter *f)
 /* ---- asking ---- */
 
 /* thread: in which group it is; 0: a virtual one. */
-static const char *group_of(const struct names *x, uint32_t thread, bool virtual)
+static const char *filter_group_of(const struct names *x, uint32_t thread, bool virtual)
 {
 	uint32_t at = map_get(&x->thread_of, thread), group = at == MAP_NONE ? 0 : x->threads[at].group;
 
@@ -367,12 +367,12 @@ static bool wants_name(const struct filter *f, const struct rule_event *event, c
 		       uint32_t thread, bool virtual)
 {
 	return rules_want(f->r, RULE_THREAD, event, name) &&
-	       rules_want(f->r, RULE_GROUP, event, group_of(f->names, thread, virtual)) &&
+	       rules_want(f->r, RULE_GROUP, event, filter_group_of(f->names, thread, virtual)) &&
 	       rules_want(f->r, RULE_KIND, event, virtual ? "virtual" : "platform");
 }
 
 /* In place of the owner of a lock that has none stands a thread without a number, too. */
-static bool is_virtual(const struct names *x, uint32_t thread)
+static bool filter_is_virtual(const struct names *x, uint32_t thread)
 {
 	uint32_t at = map_get(&x->thread_of, thread);
 	const struct name_thread *th = at == MAP_NONE ? NULL : &x->threads[at];
@@ -385,7 +385,7 @@ static bool wants_thread(struct filter *f, const struct rule_event *event, uint3
 	uint32_t proc, consumer = names_thread(f->names, thread, &proc);
 
 	return wants_name(f, event, model_str(f->names->m, f->names->m->consumers.items[consumer].name),
-			  thread, is_virtual(f->names, thread));
+			  thread, filter_is_virtual(f->names, thread));
 }
 
 static bool wants_class(struct filter *f, uint32_t event, uint32_t function)
@@ -402,7 +402,7 @@ static bool wants_class(struct filter *f, uint32_t event, uint32_t function)
 	return *known;
 }
 
-static uint64_t length_of(const struct filter *f, const struct rec_sample *r)
+static uint64_t filter_length_of(const struct filter *f, const struct rec_sample *r)
 {
 	uint32_t at = map_get(&f->waited, hash_pair(r->thread, r->time_ns));
 
@@ -415,13 +415,13 @@ static bool wants_length(struct filter *f, const struct rec_sample *r)
 	const struct rule_event *event = &f->events[r->event];
 	uint64_t ns;
 
-	if (!has(f, RULE_LENGTH) || !rules_concern(f->r, RULE_LENGTH, event))
+	if (!filter_has(f, RULE_LENGTH) || !rules_concern(f->r, RULE_LENGTH, event))
 		return true;
 	if (f->charges[r->event])
 		return false;
 	if (f->counts[r->event])
 		return f->last.want && f->last.time_ns == r->time_ns && f->last.thread == r->thread;
-	ns = length_of(f, r);
+	ns = filter_length_of(f, r);
 	f->last.time_ns = r->time_ns;
 	f->last.thread = r->thread;
 	f->last.want = ns && rules_want_length(f->r, event, ns);
@@ -449,9 +449,9 @@ bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const str
 		*known = rules_want(f->r, RULE_EVENT, &f->events[r->event], NULL) &&
 			 wants_thread(f, &f->events[r->event], r->thread);
 	if (!*known || (!(f->lasting >> r->event & 1) &&
-			!filter_in_phases(f, proc_of(f->names, r->thread), r->time_ns)))
+			!filter_in_phases(f, filter_proc_of(f->names, r->thread), r->time_ns)))
 		return false;
-	leaf = has(f, RULE_CLASS) ? leaf_function(r, ep) : 0;
+	leaf = filter_has(f, RULE_CLASS) ? leaf_function(r, ep) : 0;
 	return (!leaf || wants_class(f, r->event, leaf)) && wants_length(f, r);
 }
 

@@ -53,7 +53,7 @@ struct take {
 
 /* ---- what the trace says ---- */
 
-static struct leak_process *process_of(struct leaks *m, uint32_t number)
+static struct leak_process *leak_process_of(struct leaks *m, uint32_t number)
 {
 	uint32_t *at = map_put(&m->process_of, number);
 
@@ -66,10 +66,10 @@ static struct leak_process *process_of(struct leaks *m, uint32_t number)
 	return &m->processes[*at];
 }
 
-static int take_sweep(void *ctx, const struct rec_sweep *r)
+static int leaks_take_sweep(void *ctx, const struct rec_sweep *r)
 {
 	struct take *t = ctx;
-	struct leak_process *p = process_of(t->m, r->proc);
+	struct leak_process *p = leak_process_of(t->m, r->proc);
 
 	VEC_GROW(p->sweeps, p->nr_sweeps, p->alloc_sweeps);
 	p->sweeps[p->nr_sweeps++] = (struct sweep){ r->time_ns, r->pauses };
@@ -89,7 +89,7 @@ static int take_class_total(void *ctx, const struct rec_class_total *r)
 	struct take *t = ctx;
 	struct leaks *m = t->m;
 	uint32_t *at = map_put(&m->class_of, class_key(r->name, r->name_len, r->proc));
-	struct leak_process *p = process_of(m, r->proc);
+	struct leak_process *p = leak_process_of(m, r->proc);
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(m->classes, m->nr_classes, m->alloc_classes);
@@ -105,7 +105,7 @@ static int take_class_total(void *ctx, const struct rec_class_total *r)
 	return 0;
 }
 
-static uint32_t row_of(struct leaks *m, uint32_t proc, uint32_t pid, struct blamed p)
+static uint32_t leak_row_of(struct leaks *m, uint32_t proc, uint32_t pid, struct blamed p)
 {
 	uint64_t key = hash_pair((uint64_t)p.leaf << 32 | p.site, proc);
 	uint32_t *at = map_put(&m->row_of, key);
@@ -132,9 +132,9 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 		m->nr_left_out++;
 		return;
 	}
-	process = process_of(m, proc);
+	process = leak_process_of(m, proc);
 	process->first_ns = MIN(process->first_ns, s->time_ns);
-	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
+	row = leak_row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
 	VEC_GROW(m->objects, m->nr_objects, m->alloc_objects);
 	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
 }
@@ -148,16 +148,16 @@ static void add_unknown(struct take *t, const struct rec_sample *s, const struct
 	if (!blame_selected(&m->names, t->s, s->thread, &proc, &pid) ||
 	    !filter_wants_sample(t->kept, s, ep))
 		return;
-	row = row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
+	row = leak_row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
 	m->rows[row].unknown += (double)s->weight;
-	/* the interval is known when all has been read: finish() */
+	/* the interval is known when all has been read: leaks_finish() */
 	VEC_GROW(m->unknowns, m->nr_unknowns, m->alloc_unknowns);
 	m->unknowns[m->nr_unknowns++] = (struct leak_object){ s->time_ns, UINT64_MAX, s->weight, row };
 	m->unknown += (double)s->weight;
 }
 
 /* One that has died is two samples, one after the other: when it began, and when it was found dead. */
-static int take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+static int leaks_take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
 	size_t i;
@@ -217,7 +217,7 @@ struct change {
 	uint64_t parts[NR_PARTS];		/* of the whole time: the first that is left of it; 0: none */
 };
 
-static unsigned int part_of(const struct change *c, uint64_t from_ns, uint64_t time_ns, unsigned int nr)
+static unsigned int change_part(const struct change *c, uint64_t from_ns, uint64_t time_ns, unsigned int nr)
 {
 	double at = (double)(time_ns - from_ns) / (double)MAX(c->end_ns - from_ns, (uint64_t)1) * nr;
 
@@ -233,7 +233,7 @@ static void add_change(struct change *c, const struct leak_object *o, double int
 		return;
 	c->left += left;
 	if (left) {
-		part = &c->parts[part_of(c, c->begin_ns, o->born_ns, NR_PARTS)];
+		part = &c->parts[change_part(c, c->begin_ns, o->born_ns, NR_PARTS)];
 		*part = *part ? MIN(*part, o->born_ns) : o->born_ns;
 	}
 	if (left == first || (first && o->died_ns <= c->middle_ns))
@@ -242,7 +242,8 @@ static void add_change(struct change *c, const struct leak_object *o, double int
 	c->went += !left;
 	c->bytes += left ? (double)o->weight : -(double)o->weight;
 	c->variance += growth_variance(o->weight, interval);
-	c->quarters[part_of(c, c->middle_ns, left ? o->born_ns : MIN(o->died_ns, c->end_ns), NR_QUARTERS)] +=
+	c->quarters[change_part(c, c->middle_ns, left ? o->born_ns : MIN(o->died_ns, c->end_ns),
+				NR_QUARTERS)] +=
 		left ? 1 : -1;
 }
 
@@ -268,7 +269,7 @@ static bool keeps_growing(const struct change *c)
 }
 
 /* When what is left began to come, without a gap until the end that is longer than chance makes them. */
-static uint64_t since(const struct change *c)
+static uint64_t change_since(const struct change *c)
 {
 	enum { EXPECTED = 4 };		/* samples in a gap: then chance leaves it empty with exp(-4) */
 	uint64_t gap = MAX((uint64_t)2, NR_PARTS * EXPECTED / MAX(c->left, (uint64_t)1)), empty = 0;
@@ -299,34 +300,34 @@ static void set_growth(struct leak_row *r, const struct change *c, const struct 
 	r->a_second = c->bytes / s;
 	r->a_second_range = (struct growth_range){ range.low / s, range.high / s };
 	r->a_collection = pauses ? c->bytes / pauses : NAN;
-	r->since_ns = since(c) - MIN(since(c), start_ns);
+	r->since_ns = change_since(c) - MIN(change_since(c), start_ns);
 }
 
 /*
  * Compares all rows, each until the end that its process has. whole: those times until which the old were
  * looked at.
  */
-static void compare_rows(struct leaks *m, bool whole, uint64_t start_ns)
+static void leaks_compare_rows(struct leaks *m, bool whole, uint64_t start_ns)
 {
 	struct change *changes = xcalloc(m->nr_rows, sizeof(*changes));
 	double *p = xcalloc(m->nr_rows, sizeof(*p)), *q = xcalloc(m->nr_rows, sizeof(*q));
 	size_t i;
 
 	for (i = 0; i < m->nr_rows; i++) {
-		const struct leak_process *x = process_of(m, m->rows[i].proc);
+		const struct leak_process *x = leak_process_of(m, m->rows[i].proc);
 
 		changes[i] = change_until(x, start_ns, whole ? x->whole_ns : x->known_ns);
 	}
 	for (i = 0; i < m->nr_objects; i++)
 		add_change(&changes[m->objects[i].row], &m->objects[i],
-			   (double)process_of(m, m->rows[m->objects[i].row].proc)->interval);
+			   (double)leak_process_of(m, m->rows[m->objects[i].row].proc)->interval);
 	for (i = 0; i < m->nr_rows; i++)
 		p[i] = growth_chance(changes[i].came, changes[i].went);
 	dist_fdr(p, q, m->nr_rows);
 	for (i = 0; i < m->nr_rows; i++)
 		/* what was seen to go is no leak for what nothing has looked at since */
 		if (m->rows[i].grows == LEAK_NO && !m->rows[i].went)
-			set_growth(&m->rows[i], &changes[i], process_of(m, m->rows[i].proc),
+			set_growth(&m->rows[i], &changes[i], leak_process_of(m, m->rows[i].proc),
 				   whole ? LEAK_YES : LEAK_MAYBE, 1 - q[i], start_ns);
 	free(changes);
 	free(p);
@@ -345,7 +346,7 @@ static int by_row_and_birth(const void *p, const void *q)
 }
 
 /* When the totals were counted, where they were, or else in the end. */
-static bool is_left(const struct leak_process *p, const struct leak_object *o)
+static bool leaks_is_left(const struct leak_process *p, const struct leak_object *o)
 {
 	return o->died_ns == UINT64_MAX && (!p->totals_ns || o->born_ns <= p->totals_ns);
 }
@@ -360,7 +361,7 @@ static uint32_t pauses_between(const struct leak_process *p, uint64_t from_ns, u
 /* Objects of one row, by birth. */
 static void add_left(struct leaks *m, struct leak_row *r, const struct leak_object *o, size_t nr)
 {
-	const struct leak_process *p = process_of(m, r->proc);
+	const struct leak_process *p = leak_process_of(m, r->proc);
 	uint64_t last_ns = p->nr_sweeps ? p->sweeps[p->nr_sweeps - 1].time_ns : 0;
 	uint64_t end_ns = p->totals_ns ? p->totals_ns : last_ns, seen = 0;
 	double variance = 0;
@@ -369,7 +370,7 @@ static void add_left(struct leaks *m, struct leak_row *r, const struct leak_obje
 	for (i = 0; i < nr; i++) {
 		uint64_t age_ns = end_ns - MIN(end_ns, o[i].born_ns);
 
-		if (!is_left(p, &o[i]))
+		if (!leaks_is_left(p, &o[i]))
 			continue;
 		if (!r->n++) {
 			r->oldest_ns = age_ns;
@@ -380,7 +381,7 @@ static void add_left(struct leaks *m, struct leak_row *r, const struct leak_obje
 		growth_ages_add(m->ages, age_ns, o[i].weight);
 	}
 	for (i = 0; i < nr && seen <= r->n / 2; i++) {
-		seen += is_left(p, &o[i]);
+		seen += leaks_is_left(p, &o[i]);
 		r->median_ns = end_ns - MIN(end_ns, o[i].born_ns);
 	}
 	r->variance = variance;
@@ -411,7 +412,7 @@ static bool is_of_some(const struct selection *s)
 	       (s->filter && s->filter->has & (RULES_OF_THREADS | RULE_BIT(RULE_PHASE)));
 }
 
-static struct leak_class *class_of(struct leaks *m, const struct leak_row *r)
+static struct leak_class *leak_class_of(struct leaks *m, const struct leak_row *r)
 {
 	const char *name = consumer_name(&m->strings.consumers, r->class_name);
 	uint32_t at = map_get(&m->class_of, class_key(name, strlen(name), r->proc));
@@ -449,13 +450,13 @@ static void scale_to_classes(struct leaks *m, const struct selection *s)
 	for (i = 0; i < m->nr_rows; i++)
 		m->rows[i].class_bytes = NAN;
 	for (i = 0; i < m->nr_rows && !is_of_some(s); i++) {
-		if (!(c = class_of(m, &m->rows[i])))
+		if (!(c = leak_class_of(m, &m->rows[i])))
 			continue;
 		c->estimate += m->rows[i].bytes;
 		c->variance += m->rows[i].variance;
 	}
 	for (i = 0; i < m->nr_rows && !is_of_some(s); i++)
-		if ((c = class_of(m, &m->rows[i])))
+		if ((c = leak_class_of(m, &m->rows[i])))
 			scale(&m->rows[i], c);
 }
 
@@ -470,7 +471,8 @@ static void add_unknowns(struct leaks *m)
 
 	for (i = 0; i < m->nr_unknowns; i++) {
 		struct leak_row *r = &m->rows[m->unknowns[i].row];
-		double v = growth_variance(m->unknowns[i].weight, (double)process_of(m, r->proc)->interval);
+		double v = growth_variance(m->unknowns[i].weight,
+					   (double)leak_process_of(m, r->proc)->interval);
 
 		r->unknown_variance += v;
 		unknown_variance += v;
@@ -508,7 +510,7 @@ static int by_growth(const void *p, const void *q, void *ctx)
 			      consumer_name(&m->strings.consumers, b->site));
 }
 
-static void finish(struct leaks *m, const struct selection *s, uint64_t start_ns)
+static void leaks_finish(struct leaks *m, const struct selection *s, uint64_t start_ns)
 {
 	size_t i;
 
@@ -531,8 +533,8 @@ static void finish(struct leaks *m, const struct selection *s, uint64_t start_ns
 	add_all_left(m);
 	scale_to_classes(m, s);
 	add_unknowns(m);
-	compare_rows(m, true, start_ns);
-	compare_rows(m, false, start_ns);
+	leaks_compare_rows(m, true, start_ns);
+	leaks_compare_rows(m, false, start_ns);
 	if (m->nr_rows)
 		qsort_r(m->rows, m->nr_rows, sizeof(*m->rows), by_growth, m);
 	for (i = 0; i < m->nr_rows; i++) {
@@ -545,7 +547,7 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	       const struct leaks_opts *opts, struct err *e)
 {
 	static const struct resolve_opts o = { .no_files = true };
-	static const struct trace_sink sink = { .samples = take_samples, .sweep = take_sweep,
+	static const struct trace_sink sink = { .samples = leaks_take_samples, .sweep = leaks_take_sweep,
 						.class_total = take_class_total };
 	struct take take = { .m = m, .s = s };
 	const char *interval;
@@ -582,7 +584,7 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	if (take.unknown == UINT32_MAX)		/* an older trace */
 		m->unknown = (double)names_label_u64(&m->names, "live.unknown_bytes");
 	if (!r)
-		finish(m, s, start_ns);
+		leaks_finish(m, s, start_ns);
 	return r;
 }
 

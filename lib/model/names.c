@@ -66,7 +66,7 @@ void names_release(struct names *x)
 	memset(x, 0, sizeof(*x));
 }
 
-static int take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
+static int names_take_label(void *ctx, const char *key, size_t key_len, const char *val, size_t val_len)
 {
 	struct names *x = ctx;
 	const char *v = arena_strndup(&x->text, val, val_len);
@@ -145,7 +145,7 @@ int names_window(const struct names *x, const struct selection *s, struct window
 	return 0;
 }
 
-static struct name_proc *get_proc(struct names *x, uint32_t proc)
+static struct name_proc *names_get_proc(struct names *x, uint32_t proc)
 {
 	uint32_t *at = map_put(&x->proc_of, proc);
 
@@ -157,10 +157,10 @@ static struct name_proc *get_proc(struct names *x, uint32_t proc)
 	return &x->procs[*at];
 }
 
-static int take_proc(void *ctx, const struct rec_proc *r)
+static int names_take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct names *x = ctx;
-	struct name_proc *p = get_proc(x, r->proc);
+	struct name_proc *p = names_get_proc(x, r->proc);
 
 	p->pid = r->pid;
 	if (r->comm_len || !p->comm)
@@ -171,7 +171,7 @@ static int take_proc(void *ctx, const struct rec_proc *r)
 static int take_cgroup(void *ctx, const struct rec_cgroup *r)
 {
 	struct names *x = ctx;
-	struct name_proc *p = get_proc(x, r->proc);
+	struct name_proc *p = names_get_proc(x, r->proc);
 
 	p->cgroup = strtab_add(&x->m->consumers.names, r->path, r->path_len);
 	p->has_labels = false;
@@ -181,7 +181,7 @@ static int take_cgroup(void *ctx, const struct rec_cgroup *r)
 static int take_resource(void *ctx, const struct rec_resource *r)
 {
 	struct names *x = ctx;
-	struct name_proc *p = get_proc(x, r->proc);
+	struct name_proc *p = names_get_proc(x, r->proc);
 
 	p->resource = strtab_add(&x->m->consumers.names, r->labels, r->labels_len);
 	p->has_labels = false;
@@ -189,7 +189,7 @@ static int take_resource(void *ctx, const struct rec_resource *r)
 }
 
 /* The name a Java thread gave itself is not replaced by what the kernel calls it. */
-static int take_thread(void *ctx, const struct rec_thread *r)
+static int names_take_thread(void *ctx, const struct rec_thread *r)
 {
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->thread_of, r->thread);
@@ -301,13 +301,13 @@ static int take_module(void *ctx, const struct rec_module *r)
 	return 0;
 }
 
-static int take_map(void *ctx, const struct rec_map *r)
+static int names_take_map(void *ctx, const struct rec_map *r)
 {
 	struct names *x = ctx;
 	uint32_t at = map_get(&x->module_of, r->module);
 
 	if (at != MAP_NONE && !strcmp(x->modules[at].base, "libjvm.so"))
-		get_proc(x, r->proc)->jvm = x->modules[at].content;
+		names_get_proc(x, r->proc)->jvm = x->modules[at].content;
 	return 0;
 }
 
@@ -324,7 +324,7 @@ static int take_symbol(void *ctx, const struct rec_symbol *r)
 }
 
 /* Levels of one address follow each other, from depth 0. */
-static int take_line(void *ctx, const struct rec_line *r)
+static int names_take_line(void *ctx, const struct rec_line *r)
 {
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->lines_of, hash_pair(r->module, r->off));
@@ -344,7 +344,7 @@ static int take_line(void *ctx, const struct rec_line *r)
 }
 
 /* java/util/HashMap -> java.util.HashMap, but Foo$$Lambda.0x1234 -> Foo$$Lambda/0x1234 as Java prints it. */
-static void put_class(struct buf *b, const char *s, size_t len)
+static void names_put_class(struct buf *b, const char *s, size_t len)
 {
 	size_t i;
 
@@ -383,7 +383,7 @@ static int take_method(void *ctx, const struct rec_method *r)
 		x->methods[x->nr_methods++] = (struct name_method){ .lines = NULL };
 	}
 	buf_reset(&x->name);
-	put_class(&x->name, r->class_name, r->class_len);
+	names_put_class(&x->name, r->class_name, r->class_len);
 	if (r->class_len)
 		buf_putc(&x->name, '.');
 	buf_add(&x->name, r->name, r->name_len);
@@ -408,7 +408,7 @@ static int take_method_lines(void *ctx, const struct rec_method_lines *r)
 	return 0;
 }
 
-static int take_function(void *ctx, const struct rec_function *r)
+static int names_take_function(void *ctx, const struct rec_function *r)
 {
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->function_of, r->function);
@@ -431,7 +431,7 @@ static int take_function(void *ctx, const struct rec_function *r)
 	return 0;
 }
 
-static int take_code(void *ctx, const struct rec_code *r)
+static int names_take_code(void *ctx, const struct rec_code *r)
 {
 	struct names *x = ctx;
 	uint32_t *at = map_put(&x->code_of, names_pair(r->proc, r->compile_id));
@@ -446,7 +446,7 @@ static int take_code(void *ctx, const struct rec_code *r)
 	c->inl = memcpy(arena_alloc(&x->text, r->inl_len + 1), r->inl_len ? r->inl : (const void *)"",
 			r->inl_len);
 	*at = x->nr_codes - 1;
-	get_proc(x, r->proc)->has_codes = true;
+	names_get_proc(x, r->proc)->has_codes = true;
 	return 0;
 }
 
@@ -471,7 +471,7 @@ static int take_code_bytes(void *ctx, const struct rec_code_bytes *r)
 static int take_stub(void *ctx, const struct rec_stub *r)
 {
 	struct names *x = ctx;
-	struct name_proc *p = get_proc(x, r->proc);
+	struct name_proc *p = names_get_proc(x, r->proc);
 
 	VEC_GROW(p->stubs, p->nr_stubs, p->alloc_stubs);
 	p->stubs[p->nr_stubs++] = (struct name_stub){
@@ -485,7 +485,7 @@ static int take_stub(void *ctx, const struct rec_stub *r)
 static int take_stub_lines(void *ctx, const struct rec_stub_lines *r)
 {
 	struct names *x = ctx;
-	struct name_proc *p = get_proc(x, r->proc);
+	struct name_proc *p = names_get_proc(x, r->proc);
 	struct name_stub *s = p->nr_stubs && !p->sorted ? &p->stubs[p->nr_stubs - 1] : NULL;
 	struct name_stub_lines *l;
 
@@ -653,7 +653,7 @@ uint64_t names_recorded_ns(const struct names *x, const char *event, uint64_t fr
 	return sum + (on && to_ns > last ? to_ns - last : 0);
 }
 
-static int take_lost(void *ctx, const struct rec_lost *r)
+static int names_take_lost(void *ctx, const struct rec_lost *r)
 {
 	struct names *x = ctx;
 
@@ -679,23 +679,23 @@ uint64_t names_stopped_ns(const struct names *x)
 }
 
 const struct trace_sink names_sink = {
-	.label = take_label,
-	.proc = take_proc,
+	.label = names_take_label,
+	.proc = names_take_proc,
 	.cgroup = take_cgroup,
 	.resource = take_resource,
-	.thread = take_thread,
+	.thread = names_take_thread,
 	.thread_group = take_thread_group,
 	.used = take_used,
 	.cpu_used = take_cpu_used,
 	.cgroup_used = take_cgroup_used,
 	.counted = take_counted,
 	.module = take_module,
-	.map = take_map,
+	.map = names_take_map,
 	.symbol = take_symbol,
-	.line = take_line,
+	.line = names_take_line,
 	.method = take_method,
 	.method_lines = take_method_lines,
-	.code = take_code,
+	.code = names_take_code,
 	.code_bytes = take_code_bytes,
 	.stub = take_stub,
 	.stub_lines = take_stub_lines,
@@ -704,8 +704,8 @@ const struct trace_sink names_sink = {
 	.recorded = take_recorded,
 	.trigger = take_trigger,
 	.filter = take_filter,
-	.function = take_function,
-	.lost = take_lost,
+	.function = names_take_function,
+	.lost = names_take_lost,
 };
 
 const char *names_container(struct names *x, const struct name_proc *p)
@@ -719,7 +719,7 @@ const char *names_container(struct names *x, const struct name_proc *p)
 }
 
 /* A path can have any byte. */
-static void add_label(struct buf *labels, const char *key, const char *value)
+static void names_add_label(struct buf *labels, const char *key, const char *value)
 {
 	labels_add_foreign(labels, key, strlen(key), value, strlen(value));
 }
@@ -742,13 +742,13 @@ static void add_resource(struct names *x, const struct name_proc *p, struct buf 
 	const char *next = p->resource ? model_str(x->m, p->resource) : "";
 
 	while (labels_next(&next, &key, &value))
-		add_label(b, key.data, value.data);
+		names_add_label(b, key.data, value.data);
 	buf_release(&key);
 	buf_release(&value);
 }
 
 /* Those, where the process is, and of what it is part. Of one key the last is the surest. */
-static uint32_t labels_of(struct names *x, struct name_proc *p)
+static uint32_t names_labels_of(struct names *x, struct name_proc *p)
 {
 	struct buf b = BUF_INIT;
 
@@ -756,8 +756,8 @@ static uint32_t labels_of(struct names *x, struct name_proc *p)
 		return p->labels;
 	add_resource(x, p, &b);
 	if (p->cgroup) {
-		add_label(&b, LABEL_CGROUP, model_str(x->m, p->cgroup));
-		add_label(&b, LABEL_CONTAINER, names_container(x, p));
+		names_add_label(&b, LABEL_CGROUP, model_str(x->m, p->cgroup));
+		names_add_label(&b, LABEL_CONTAINER, names_container(x, p));
 	}
 	add_own_labels(x, &b);
 	p->labels = strtab_add(&x->m->consumers.names, b.len ? b.data : "", b.len);
@@ -784,7 +784,7 @@ uint32_t names_labels_of_thread(struct names *x, uint32_t thread)
 	uint32_t at = map_get(&x->thread_of, thread);
 	uint32_t proc = at == MAP_NONE ? MAP_NONE : map_get(&x->proc_of, x->threads[at].proc);
 
-	return proc == MAP_NONE ? own_labels(x) : labels_of(x, &x->procs[proc]);
+	return proc == MAP_NONE ? own_labels(x) : names_labels_of(x, &x->procs[proc]);
 }
 
 bool names_is_idle(const struct names *x, uint32_t thread)
@@ -805,7 +805,7 @@ uint32_t names_process(struct names *x, uint32_t proc)
 		return consumer_add_name(&x->m->consumers, CONSUMER_PROCESS, "[unknown process]", 17);
 	c.name = x->procs[at].comm ? x->procs[at].comm : strtab_adds(&x->m->consumers.names, "[no name]");
 	c.key = names_pair(x->procs[at].pid, 0);
-	c.detail = labels_of(x, &x->procs[at]);
+	c.detail = names_labels_of(x, &x->procs[at]);
 	return consumer_add(&x->m->consumers, &c);
 }
 

@@ -10,7 +10,7 @@
 #include "trace/record.h"
 
 /* Check whether the name begins with one of the list, which ends with NULL. */
-static bool begins_with(const char *name, const char *const *list)
+static bool roles_begins_with(const char *name, const char *const *list)
 {
 	for (; *list; list++)
 		if (!strncmp(name, *list, strlen(*list)))
@@ -26,11 +26,11 @@ bool role_is_platform(const char *method)
 		"org.apache.groovy.", "scala.", "kotlin.", NULL
 	};
 
-	return begins_with(method, packages);
+	return roles_begins_with(method, packages);
 }
 
 /* Check whether a name is one of the list but for parameters and version: "JavaThread::run()", "f@@X_2". */
-static bool is_named(const char *name, const char *const *list)
+static bool roles_is_named(const char *name, const char *const *list)
 {
 	size_t len = strcspn(name, "(@");
 
@@ -72,12 +72,13 @@ bool role_is_entry(const struct model *m, uint32_t consumer)
 	const char *name = model_str(m, c->name);
 
 	if (kind_is(c->kind, KIND_JAVA) || c->kind == CONSUMER_ANY)
-		return is_named(name, java) || (c->kind == CONSUMER_ANY && is_named(name, native));
+		return roles_is_named(name, java) ||
+		       (c->kind == CONSUMER_ANY && roles_is_named(name, native));
 	return kind_is(c->kind, KIND_NATIVE | KIND_JVM) &&
-	       (is_named(name, native) || begins_with(role_qualified_name(name), cxx));
+	       (roles_is_named(name, native) || roles_begins_with(role_qualified_name(name), cxx));
 }
 
-static bool is_listed(const struct model *m, const struct opt_list *patterns, const struct consumer *c)
+static bool roles_is_listed(const struct model *m, const struct opt_list *patterns, const struct consumer *c)
 {
 	return select_name(patterns, model_str(m, c->name)) ||
 	       (c->module && select_module(patterns, model_str(m, c->module)));
@@ -121,7 +122,7 @@ bool role_is_cxx_library(const char *name)
 					      NULL };
 
 	name = role_qualified_name(name);
-	return begins_with(name, begins) || (!strncmp(name, "__", 2) && strchr(name, '<'));
+	return roles_begins_with(name, begins) || (!strncmp(name, "__", 2) && strchr(name, '<'));
 }
 
 void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine)
@@ -135,7 +136,7 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
 		if (!kind_is(c->kind, KIND_CODE) && c->kind != CONSUMER_ANY)
 			mine[i] = false;
 		else if (listed)
-			mine[i] = is_listed(m, patterns, c);
+			mine[i] = roles_is_listed(m, patterns, c);
 		else if (kind_is(c->kind, KIND_JAVA) || (c->kind == CONSUMER_ANY && !c->module))
 			mine[i] = !role_is_platform(model_str(m, c->name)) &&
 				  (c->kind != CONSUMER_ANY || !role_is_cxx_library(model_str(m, c->name)));
@@ -176,7 +177,7 @@ static bool waits_for_work(const struct model *m, const struct consumer *c)
 	};
 	const char *name = model_str(m, c->name);
 
-	return is_named(name, kind_is(c->kind, KIND_JAVA) ? java : native);
+	return roles_is_named(name, kind_is(c->kind, KIND_JAVA) ? java : native);
 }
 
 /*
@@ -196,7 +197,7 @@ static bool waits_for_workers(const struct model *m, const struct consumer *c)
 		"java.util.concurrent.ExecutorService.close", NULL
 	};
 
-	return kind_is(c->kind, KIND_JAVA) && is_named(model_str(m, c->name), java);
+	return kind_is(c->kind, KIND_JAVA) && roles_is_named(model_str(m, c->name), java);
 }
 
 /* The same of a thread, whose functions need not have names: those of the JVM's own. */
@@ -222,7 +223,7 @@ static bool is_idle_reason(const char *reason)
 {
 	static const char *const reasons[] = { "[epoll_wait", "[epoll_pwait", "[accept", NULL };
 
-	return begins_with(reason, reasons);
+	return roles_begins_with(reason, reasons);
 }
 
 struct judged {			/* [consumer] */
@@ -233,7 +234,7 @@ struct judged {			/* [consumer] */
 	bool *mine;
 };
 
-static void judge(const struct model *m, struct judged *x)
+static void judge_roles(const struct model *m, struct judged *x)
 {
 	size_t i;
 
@@ -264,7 +265,7 @@ void roles_mark_idle(const struct model *m, bool *idle)
 	bool *below = xcalloc(f->nr_nodes, sizeof(*below));
 	bool *first = xcalloc(f->nr_nodes, sizeof(*first));
 
-	judge(m, &x);
+	judge_roles(m, &x);
 	for (i = 1; i < f->nr_nodes; i++) {
 		uint32_t up = f->nodes[i].parent, c = f->nodes[i].consumer;
 
@@ -320,7 +321,7 @@ enum role_spent role_spent(const struct model *m, uint32_t consumer)
 	if (strstr(name, " socket]"))
 		return SPENT_NETWORK;
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		if (begins_with(name, rows[i].begins))
+		if (roles_begins_with(name, rows[i].begins))
 			return rows[i].spent;
 	return SPENT_OTHER;
 }

@@ -48,7 +48,7 @@ void threadlabels_release(struct name_labels *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static int compare(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b)
 {
 	const struct name_labelled *x = a, *y = b;
 
@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
 static void sort(struct name_labels *l)
 {
 	if (!l->sorted && l->nr)
-		qsort(l->list, l->nr, sizeof(*l->list), compare);
+		qsort(l->list, l->nr, sizeof(*l->list), compare_labels);
 	l->sorted = true;
 }
 
@@ -132,18 +132,18 @@ void threadlabels_release_stacks(struct stack_labels *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static const char *text_of(const struct names *x, uint32_t labels)
+static const char *labels_text(const struct names *x, uint32_t labels)
 {
 	return labels == THREADLABELS_UNKNOWN ? "" : model_str(x->m, labels);
 }
 
 /* strtab id; 0: there is none. */
-static uint32_t value_of(struct names *x, uint32_t all, uint32_t labels, const char *key)
+static uint32_t labels_find_value(struct names *x, uint32_t all, uint32_t labels, const char *key)
 {
 	struct buf b = BUF_INIT;
 	uint32_t id = 0;
 
-	if (labels_value(text_of(x, labels), key, &b) || labels_value(model_str(x->m, all), key, &b))
+	if (labels_value(labels_text(x, labels), key, &b) || labels_value(model_str(x->m, all), key, &b))
 		id = strtab_add(&x->m->consumers.names, b.data, b.len);
 	buf_release(&b);
 	return id;
@@ -151,7 +151,7 @@ static uint32_t value_of(struct names *x, uint32_t all, uint32_t labels, const c
 
 uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, const char *key)
 {
-	uint32_t value = value_of(x, all, labels, key), id;
+	uint32_t value = labels_find_value(x, all, labels, key), id;
 	struct buf b = BUF_INIT;
 
 	if (labels == THREADLABELS_UNKNOWN)
@@ -181,7 +181,7 @@ bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const s
 	if (labels == THREADLABELS_UNKNOWN)
 		return false;
 	buf_str(&b, model_str(x->m, all));
-	copy = xstrdup(text_of(x, labels));
+	copy = xstrdup(labels_text(x, labels));
 	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		value = strchr(item, '=');
 		*value++ = '\0';

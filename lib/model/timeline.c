@@ -44,7 +44,7 @@ static int count_events(void *ctx, uint32_t tree, const struct rec_call_events *
 }
 
 /* Of the threads whose calls are in the trace. */
-static bool is_ours(const struct timeline *l, uint32_t thread)
+static bool timeline_is_ours(const struct timeline *l, uint32_t thread)
 {
 	return thread && map_get(&l->c->thread_of, thread) != MAP_NONE;
 }
@@ -57,7 +57,7 @@ static int count_sched(void *ctx, const struct rec_sched *r, size_t nr)
 
 	for (i = 0; i < nr; i++) {
 		first = MIN(first, r[i].time_ns);
-		l->nr_dispatches += r[i].kind == SCHED_SWITCH && is_ours(l, r[i].arg);
+		l->nr_dispatches += r[i].kind == SCHED_SWITCH && timeline_is_ours(l, r[i].arg);
 	}
 	add_start(l, first);
 	return 0;
@@ -132,7 +132,7 @@ static uint64_t *last_of(struct ordering *o, uint32_t tree)
 	return o->charged[tree].last;
 }
 
-static void keep(struct ordering *o, const struct timeline_event *x)
+static void timeline_keep(struct ordering *o, const struct timeline_event *x)
 {
 	if (!o->sink->needs(o->ctx, x))
 		return;
@@ -141,7 +141,7 @@ static void keep(struct ordering *o, const struct timeline_event *x)
 	o->events[o->nr_events++].seq = o->seq++;
 }
 
-static int by_time(const void *a, const void *b)
+static int timeline_by_time(const void *a, const void *b)
 {
 	const struct timeline_event *x = a, *y = b;
 
@@ -156,7 +156,7 @@ static void give_until(struct ordering *o, uint64_t until_ns)
 	size_t i;
 
 	if (o->nr_events)
-		qsort(o->events, o->nr_events, sizeof(*o->events), by_time);
+		qsort(o->events, o->nr_events, sizeof(*o->events), timeline_by_time);
 	for (i = 0; i < o->nr_events && o->events[i].time_ns <= until_ns && !o->ended; i++)
 		o->ended = o->sink->event(o->ctx, &o->events[i]);
 	o->nr_events -= i;
@@ -174,7 +174,7 @@ static int batch_end(struct ordering *o)
 	return o->ended;
 }
 
-static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
+static int timeline_take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
 {
 	struct ordering *o = ctx;
 	uint64_t *last = last_of(o, tree);
@@ -189,12 +189,12 @@ static int take_events(void *ctx, uint32_t tree, const struct rec_call_events *r
 			x.delta[m] = e->kind == CALL_OPEN ? 0 : e->charged[m] - last[m];
 			last[m] = e->charged[m];
 		}
-		keep(o, &x);
+		timeline_keep(o, &x);
 	}
 	return batch_end(o);
 }
 
-static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
+static int timeline_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 {
 	struct ordering *o = ctx;
 	struct timeline_event x = { .tree = MAP_NONE };
@@ -208,13 +208,13 @@ static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 		x.kind = TIMELINE_OFF;
 		x.thread = r[i].thread;
 		x.state = r[i].state;
-		if (is_ours(o->l, x.thread))
-			keep(o, &x);
+		if (timeline_is_ours(o->l, x.thread))
+			timeline_keep(o, &x);
 		x.kind = TIMELINE_ON;
 		x.thread = r[i].arg;
 		x.state = 0;
-		if (is_ours(o->l, x.thread))
-			keep(o, &x);
+		if (timeline_is_ours(o->l, x.thread))
+			timeline_keep(o, &x);
 	}
 	return batch_end(o);
 }
@@ -222,7 +222,9 @@ static int take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 int timeline_read(struct timeline *l, struct trace_reader *t, const struct timeline_sink *sink, void *ctx,
 		  struct err *e)
 {
-	static const struct calls_sink records = { .events = take_events, .sched = take_sched };
+	static const struct calls_sink records = {
+		.events = timeline_take_events, .sched = timeline_take_sched
+	};
 	struct ordering o = { .l = l, .sink = sink, .ctx = ctx, .sort_at = SORT_EVENTS };
 	int r = calls_read(l->c, t, &records, &o, e);
 

@@ -53,7 +53,7 @@ static const char *prefix(uint32_t kind)
 	return kind == CONSUMER_NATIVE ? "N:" : "";
 }
 
-static void print_head(struct gen *g)
+static void gen_print_head(struct gen *g)
 {
 	const struct model *m = &g->m;
 	struct buf *b = &g->line;
@@ -81,7 +81,7 @@ static void print_head(struct gen *g)
 	fprintf(g->out, "%s\n", b->data);
 }
 
-static void put_event(struct gen *g, const struct timeline_event *x)
+static void gen_put_event(struct gen *g, const struct timeline_event *x)
 {
 	struct model *m = &g->m;
 	uint32_t consumer;
@@ -122,7 +122,7 @@ static void end_row(struct gen *g, struct cell *c)
 	g->nr_printed++;
 }
 
-static void print_row(struct gen *g, const struct timeline_event *x)
+static void gen_print_row(struct gen *g, const struct timeline_event *x)
 {
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
 	struct cell c[NR_CELLS];
@@ -146,7 +146,7 @@ static void print_row(struct gen *g, const struct timeline_event *x)
 	for (i = 0; is_call && i < g->columns.nr_metrics; i++)
 		c[AT_METRICS + i] = c[AT_TEXT_METRICS + i] = cell_u64(x->delta[i]);
 	if (sheet_is_text(&g->sheet)) {
-		put_event(g, x);
+		gen_put_event(g, x);
 		quote_add(&g->line, consumer_name(&g->m.consumers, thread->thread));
 	}
 	end_row(g, c);
@@ -198,7 +198,7 @@ static void print_jvm(struct gen *g, const struct event *x)
 
 /* ---- samples ---- */
 
-static void put_sample(struct gen *g, const struct gen_sample *x)
+static void gen_put_sample(struct gen *g, const struct gen_sample *x)
 {
 	unsigned int i;
 
@@ -237,7 +237,7 @@ static void print_sample(struct gen *g, const struct gen_sample *x)
 	if (x->in)
 		c[AT_IN] = cell_text(x->in);
 	if (text)
-		put_sample(g, x);
+		gen_put_sample(g, x);
 	for (i = 0; i < (text ? 1 : x->nr_values); i++) {
 		c[AT_KIND] = cell_text(x->values[i].event);
 		c[AT_WEIGHT] = cell_u64(x->values[i].weight);
@@ -282,20 +282,20 @@ static void print_others_until(struct gen *g, uint64_t time_ns)
 
 /* ---- the report ---- */
 
-static bool needs(void *ctx, const struct timeline_event *x)
+static bool gen_needs(void *ctx, const struct timeline_event *x)
 {
 	const struct gen *g = ctx;
 
 	return gen_select_needs(&g->select, x);
 }
 
-static int on_event(void *ctx, const struct timeline_event *x)
+static int gen_on_event(void *ctx, const struct timeline_event *x)
 {
 	struct gen *g = ctx;
 
 	print_others_until(g, x->time_ns);
 	if (gen_select_shows(&g->select, x) && !is_enough(g) && (x->kind != CALL_OPEN || x->function))
-		print_row(g, x);
+		gen_print_row(g, x);
 	return is_enough(g);
 }
 
@@ -314,7 +314,7 @@ static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
 }
 
 /* Everything before the first event. */
-static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
+static int gen_prepare(struct gen *g, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
@@ -332,7 +332,7 @@ static int prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	return r ? r : read_jvm(g, t, e);
 }
 
-static void json_head(struct gen *g, struct json *j)
+static void gen_json_head(struct gen *g, struct json *j)
 {
 	report_json_begin(j, "gen");
 	json_object(j, "source");
@@ -349,7 +349,7 @@ static void json_head(struct gen *g, struct json *j)
 	json_array(j, "events");
 }
 
-static void begin(struct gen *g)
+static void gen_begin(struct gen *g)
 {
 	static const char *const keys[AT_METRICS] = {
 		[AT_TIME] = "time_ns", [AT_SOURCE] = "source", "kind", "name", "thread", "unwound",
@@ -370,16 +370,16 @@ static void begin(struct gen *g)
 	c[AT_EVENT] = (struct sheet_column){ NULL, "Event" };
 	sheet_init(&g->sheet, g->o->format, g->out);
 	sheet_choose(&g->sheet, &g->o->choice);
-	json_head(g, &g->sheet.json);
+	gen_json_head(g, &g->sheet.json);
 	if (sheet_is_text(&g->sheet))
-		print_head(g);
+		gen_print_head(g);
 	if (sheet_is_text(&g->sheet) && !g->sheet.chosen)
 		sheet_set_columns(&g->sheet, c, NR_CELLS);
 	else
 		sheet_columns(&g->sheet, c, NR_CELLS);
 }
 
-static void end(struct gen *g)
+static void gen_end(struct gen *g)
 {
 	unsigned int i;
 
@@ -394,7 +394,7 @@ static void end(struct gen *g)
 
 static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e)
 {
-	static const struct timeline_sink sink = { .needs = needs, .event = on_event };
+	static const struct timeline_sink sink = { .needs = gen_needs, .event = gen_on_event };
 	struct resolve_opts names = o->profile->names;
 	struct gen g = { .o = o, .out = out };
 	int r;
@@ -403,13 +403,13 @@ static int gen_print(struct trace_reader *t, const struct report_opts *o, FILE *
 	model_init(&g.m, 1, FLOW_CALLS);
 	names_init(&g.names, &g.m, &names);
 	calls_init(&g.calls, &g.names);
-	r = prepare(&g, t, e);
+	r = gen_prepare(&g, t, e);
 	if (!r) {
-		begin(&g);
+		gen_begin(&g);
 		r = timeline_read(&g.timeline, t, &sink, &g, e);
 		if (!r)
 			print_others_until(&g, UINT64_MAX);
-		end(&g);
+		gen_end(&g);
 	}
 	if (!r)
 		r = !g.nr_printed;

@@ -99,7 +99,7 @@ bool scopes_init(void)
 }
 
 /* True when it is there already. nr: the size of the table, a power of two. */
-static bool look_up(uint64_t *table, size_t nr, uint64_t key, uint64_t **slot)
+static bool scopes_look_up(uint64_t *table, size_t nr, uint64_t key, uint64_t **slot)
 {
 	size_t h = mix64(key), i;
 
@@ -117,7 +117,7 @@ static bool look_up(uint64_t *table, size_t nr, uint64_t key, uint64_t **slot)
 	return false;
 }
 
-static bool load(void *dst, const struct area *a, uint64_t off, size_t n)
+static bool scopes_load(void *dst, const struct area *a, uint64_t off, size_t n)
 {
 	if (off > a->len || n > a->len - off)
 		return false;
@@ -202,7 +202,7 @@ static bool read_scope(const struct notes *n, uint32_t at, struct scope *scope)
 	scope->outer = stream_int(&s);
 	method = stream_int(&s);
 	scope->bci = stream_int(&s);
-	return !s.bad && method && load(&scope->method, &n->methods, (method - 1) * 8ull, 8);
+	return !s.bad && method && scopes_load(&scope->method, &n->methods, (method - 1) * 8ull, 8);
 }
 
 /* ---- notes that are wrong ---- */
@@ -252,7 +252,8 @@ static uint32_t next_run(struct runs *r)
 	for (; r->at < r->nr; r->at++) {
 		uint32_t i = r->at % NR_DESCS, left = r->nr - r->at, scope;
 
-		if (!i && !load(r->d, r->pcs, r->at * size, (left < NR_DESCS ? left : NR_DESCS) * size))
+		if (!i &&
+		    !scopes_load(r->d, r->pcs, r->at * size, (left < NR_DESCS ? left : NR_DESCS) * size))
 			return 0;
 		scope = desc_scope(r->d + i * size);
 		if (scope && scope != r->last) {
@@ -293,7 +294,7 @@ static void remember_stale(uint32_t compile_id, uint32_t scope)
 {
 	uint64_t key = (uint64_t)compile_id << 32 | scope, *slot;
 
-	if (!look_up(stale, NR_STALE, key, &slot))
+	if (!scopes_look_up(stale, NR_STALE, key, &slot))
 		store_relaxed(slot, key);
 }
 
@@ -327,9 +328,9 @@ static bool is_stale_scope(const struct notes *n, uint32_t scope)
 
 	if (!n->compile_id)
 		return false;
-	if (!look_up(stale, NR_STALE, id | NO_SCOPE, &slot))
+	if (!scopes_look_up(stale, NR_STALE, id | NO_SCOPE, &slot))
 		look_through(n, n->compile_id);
-	return look_up(stale, NR_STALE, id | scope, &slot);
+	return scopes_look_up(stale, NR_STALE, id | scope, &slot);
 }
 
 /* A PcDesc before which none is past off, and with less than NR_DESCS between it and the first that is. */
@@ -341,7 +342,7 @@ static uint32_t search(const struct area *pcs, uint32_t off)
 
 	while (hi - lo > NR_DESCS) {
 		mid = (lo + hi) / 2;
-		if (!load(d, pcs, mid * size, size))
+		if (!scopes_load(d, pcs, mid * size, size))
 			return pcs->len / size;
 		if (desc_pc(d) > (int32_t)off)
 			hi = mid;
@@ -365,7 +366,7 @@ static uint32_t find_scope(const struct notes *n, uint32_t off)
 	/* to the end, for those without a scope are passed over */
 	for (lo = search(pcs, off); lo < end; lo += nr) {
 		nr = end - lo < NR_DESCS ? end - lo : NR_DESCS;
-		if (!load(d, pcs, lo * size, nr * size))
+		if (!scopes_load(d, pcs, lo * size, nr * size))
 			return 0;
 		for (i = 0; i < nr; i++) {
 			scope = desc_scope(d + i * size);
@@ -389,13 +390,13 @@ bool scopes_wrong_at(const struct vm_blob *b, uint32_t off)
 	if (!scopes_readable() || !off)
 		return false;
 	n = notes_of(b->addr, true);
-	for (at = search(&n.pcs, off - 1); load(d, &n.pcs, (uint64_t)at * size, size); at++)
+	for (at = search(&n.pcs, off - 1); scopes_load(d, &n.pcs, (uint64_t)at * size, size); at++)
 		if (desc_pc(d) >= (int32_t)off)
 			break;
 	return desc_pc(d) == (int32_t)off && desc_scope(d) && is_stale_scope(&n, desc_scope(d));
 }
 
-static char *put_varint(char *d, uint32_t v)
+static char *scopes_put_varint(char *d, uint32_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*d++ = v | 0x80;
@@ -411,7 +412,7 @@ static char *put_scope(char *d, const struct notes *n, const struct scope *s, st
 	if ((n->b ? names_get_of(n->b, s->method, NAMES_ALIVE, 0, ring, &m) :
 		    names_get(s->method, NAMES_ALIVE, 0, ring, &m)) != NAMES_OK)
 		return NULL;
-	return put_varint(put_varint(d, m.id), s->bci);
+	return scopes_put_varint(scopes_put_varint(d, m.id), s->bci);
 }
 
 /* Of what is compiled without, nothing is noted: the code that calls a native method. */
@@ -480,8 +481,8 @@ static uintptr_t pc_of(const struct jvm_rec_frame *f)
 }
 
 /* False: there was no room. */
-static bool tell(const struct jvm_rec_frame *f, bool calls, struct jvm_ring *ring, char *buf,
-		 struct blocked *thread)
+static bool scopes_tell_frame(const struct jvm_rec_frame *f, bool calls, struct jvm_ring *ring, char *buf,
+			      struct blocked *thread)
 {
 	uintptr_t pc = pc_of(f);
 	uint32_t compile_id = f->compile_id & ~JVM_NOT_INLINED;
@@ -517,9 +518,9 @@ bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 		uint64_t key = (uint64_t)id << 32 | (uint32_t)pc_of(f), *slot;
 
 		if (f->kind_pc >> JVM_FRAME_PC_BITS != JVM_COMPILED ||
-		    look_up(places, NR_PLACES, key, &slot))
+		    scopes_look_up(places, NR_PLACES, key, &slot))
 			continue;
-		if (tell(f, i && is_java(f - 1), ring, buf, b))
+		if (scopes_tell_frame(f, i && is_java(f - 1), ring, buf, b))
 			store_relaxed(slot, key);
 	}
 	return !load_relaxed(&fails);

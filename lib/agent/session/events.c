@@ -140,8 +140,8 @@ static void write_code(const struct vm_blob *b, jmethodID method, uintptr_t addr
 
 static bool replaying;		/* only what was not announced */
 
-static void JNICALL on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const void *addr, jint map_len,
-			    const jvmtiAddrLocationMap *map, const void *info)
+static void JNICALL session_on_code(jvmtiEnv *jvmti, jmethodID method, jint size, const void *addr,
+				    jint map_len, const jvmtiAddrLocationMap *map, const void *info)
 {
 	struct vm_blob b = { 0 };
 
@@ -249,7 +249,7 @@ static uintptr_t java_thread(JNIEnv *env, jthread thread)
 	return eetop ? (*env)->GetLongField(env, thread, eetop) : 0;
 }
 
-static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void JNICALL session_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	uintptr_t t = java_thread(env, thread);
 
@@ -261,7 +261,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 	timers_add_this_thread();
 }
 
-static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void JNICALL session_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	allocated_thread_ends(java_thread(env, thread));
 	vm_remove_this_thread();
@@ -351,7 +351,7 @@ static void try_scopes(void)
 	set_mode(JVMTI_ENABLE, code_events, ARRAY_SIZE(code_events));
 }
 
-static void on_live(JNIEnv *env)
+static void session_on_live(JNIEnv *env)
 {
 	static bool before;
 
@@ -372,11 +372,11 @@ static void on_live(JNIEnv *env)
 	vm_end_threads();
 }
 
-static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+static void JNICALL session_on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	const bool told_places = sample_tells_places();
 
-	on_live(env);
+	session_on_live(env);
 	if (told_places && !sample_tells_places())
 		events_replay_code();
 	timers_live(env);
@@ -443,11 +443,11 @@ bool events_init(JavaVM *jvm)
 	want.can_get_line_numbers = have.can_get_line_numbers;
 	if ((*ti)->AddCapabilities(ti, &want) != JVMTI_ERROR_NONE)
 		return false;
-	cb.VMInit = on_init;
+	cb.VMInit = session_on_init;
 	cb.VMDeath = on_death;
-	cb.ThreadStart = on_thread_start;
-	cb.ThreadEnd = on_thread_end;
-	cb.CompiledMethodLoad = on_code;
+	cb.ThreadStart = session_on_thread_start;
+	cb.ThreadEnd = session_on_thread_end;
+	cb.CompiledMethodLoad = session_on_code;
 	cb.CompiledMethodUnload = on_code_gone;
 	cb.DynamicCodeGenerated = on_stub;
 	return (*ti)->SetEventCallbacks(ti, &cb, sizeof(cb)) == JVMTI_ERROR_NONE;
@@ -477,7 +477,7 @@ void events_on(JNIEnv *env)
 	}
 	/* the walker must know stubs */
 	(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	on_live(env);
+	session_on_live(env);
 }
 
 void events_replay_code(void)

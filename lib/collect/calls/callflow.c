@@ -346,7 +346,7 @@ static void write_lost(struct callflows *f, struct callflow_proc *p)
 
 /* --- the life of an area --- */
 
-static struct callflow_proc *proc_of(struct callflows *f, const struct jvm *jvm)
+static struct callflow_proc *callflow_proc_of(struct callflows *f, const struct jvm *jvm)
 {
 	struct callflow_proc *p;
 
@@ -374,7 +374,7 @@ static const char *function_at(const struct callflows *f, const struct callflow_
 bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr)
 {
 	struct buf name = BUF_INIT;
-	const char *module = function_at(f, proc_of(f, jvm), addr, &name);
+	const char *module = function_at(f, callflow_proc_of(f, jvm), addr, &name);
 	bool wanted;
 
 	wanted = callflow_wants_function(f->o->layout.rules, module, strlen(module), name.data, name.len);
@@ -384,7 +384,7 @@ bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr)
 
 void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m)
 {
-	struct callflow_proc *p = f->o && f->o->slow ? proc_of(f, jvm) : NULL;
+	struct callflow_proc *p = f->o && f->o->slow ? callflow_proc_of(f, jvm) : NULL;
 	const struct callflow_method x = {
 		{ m->class_name, m->class_len }, { m->name, m->name_len }, { m->sig, m->sig_len },
 	};

@@ -65,7 +65,7 @@ static int status(struct collect *c, struct buf *b, struct err *e)
 	return 0;
 }
 
-static int store(struct collect *c, struct err *e)
+static int ctl_store(struct collect *c, struct err *e)
 {
 	if (c->o->callflow.on)
 		callflows_store(&c->calls);
@@ -88,12 +88,12 @@ static int jvms(struct collect *c, struct buf *b, struct err *e)
 
 static int snapshot(struct collect *c, struct buf *b, struct err *e)
 {
-	return store(c, e);
+	return ctl_store(c, e);
 }
 
-static int mark(struct collect *c, const char *label, struct err *e)
+static int ctl_mark(struct collect *c, const char *label, struct err *e)
 {
-	int r = store(c, e);
+	int r = ctl_store(c, e);
 
 	if (r)
 		return r;
@@ -104,12 +104,12 @@ static int mark(struct collect *c, const char *label, struct err *e)
 
 static int reset(struct collect *c, struct buf *b, struct err *e)
 {
-	return mark(c, "reset.mono_ns", e);
+	return ctl_mark(c, "reset.mono_ns", e);
 }
 
 static int zero(struct collect *c, struct buf *b, struct err *e)
 {
-	return mark(c, "zero.mono_ns", e);
+	return ctl_mark(c, "zero.mono_ns", e);
 }
 
 static int set_paused(struct collect *c, bool paused, struct err *e)
@@ -134,7 +134,7 @@ static int pause_it(struct collect *c, struct buf *b, struct err *e)
 	return set_paused(c, true, e);
 }
 
-static int resume(struct collect *c, struct buf *b, struct err *e)
+static int ctl_resume(struct collect *c, struct buf *b, struct err *e)
 {
 	return set_paused(c, false, e);
 }
@@ -161,7 +161,7 @@ static int set_filter(struct collect *c, const char *conditions, struct err *e)
 }
 
 /* "dump" or "dump PATH": its number. The mark says to readers of this and later dumps why it was made. */
-static int dump(struct collect *c, const char *path, struct buf *b, struct err *e)
+static int ctl_dump(struct collect *c, const char *path, struct buf *b, struct err *e)
 {
 	static const char when[] = "ctl dump";
 	int64_t number = flight_ask(c, path, "ctl", e);
@@ -176,7 +176,7 @@ static int dump(struct collect *c, const char *path, struct buf *b, struct err *
 	return 0;
 }
 
-static int stop(struct collect *c, struct buf *b, struct err *e)
+static int ctl_stop(struct collect *c, struct buf *b, struct err *e)
 {
 	c->stop_asked = true;
 	return 0;
@@ -189,7 +189,7 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 		int (*run)(struct collect *c, struct buf *reply, struct err *e);
 	} commands[] = {
 		{ "status", status }, { "jvms", jvms }, { "snapshot", snapshot }, { "reset", reset }, { "zero", zero },
-		{ "pause", pause_it }, { "resume", resume }, { "stop", stop },
+		{ "pause", pause_it }, { "resume", ctl_resume }, { "stop", ctl_stop },
 	};
 	size_t i;
 
@@ -202,7 +202,7 @@ int collect_command(void *ctx, const char *command, struct buf *reply, struct er
 	if (!strncmp(command, "set filter ", 11))
 		return set_filter(ctx, command + 11, e);
 	if (!strcmp(command, "dump") || !strncmp(command, "dump ", 5))
-		return dump(ctx, command[4] ? command + 5 : NULL, reply, e);
+		return ctl_dump(ctx, command[4] ? command + 5 : NULL, reply, e);
 	if (!strncmp(command, "dumped ", 7))
 		return flight_state(ctx, strtoull(command + 7, NULL, 10), reply, e);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

@@ -33,7 +33,7 @@ struct clock {
 };
 
 /* Of the hardware or of the kernel: it counts for each CPU, whatever runs there. */
-static bool is_counter(const struct pmu_event *ev)
+static bool is_counting_event(const struct pmu_event *ev)
 {
 	return ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 	       ev->attr.type == PERF_TYPE_RAW || ev->attr.type == PERF_TYPE_SOFTWARE;
@@ -50,7 +50,7 @@ static const char *objection_to(const struct collect_opts *o, const struct pmu_e
 {
 	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
 		return "a tracepoint cannot be filtered for one recording alone";
-	if (!ev->clock && !is_counter(ev))
+	if (!ev->clock && !is_counting_event(ev))
 		return "an event is neither a clock nor a counter of the CPU or the kernel";
 	/* the kernel walks its stack before it asks the filter */
 	if (is_switch(ev) && o->clock == CLOCK_AUTO && !o->system_wide)
@@ -165,7 +165,7 @@ static int open_part(struct collect *c, struct err *e)
 	return -e->code;
 }
 
-static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
+static void clocks_configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
 	if (!c->clock || !c->clock->of_cpus)
 		return;
@@ -182,14 +182,14 @@ static bool filters(const struct collect *c)
 	       c->ev.conf.filter_fd == cpuclock_filter(c->clock->bpf);
 }
 
-static bool trap(struct collect *c, int pid)
+static bool clocks_trap(struct collect *c, int pid)
 {
 	return filters(c) && !cpuclock_trap(c->clock->bpf, pid);
 }
 
 bool clocks_leave_out(struct collect *c, int pid)
 {
-	return trap(c, pid);
+	return clocks_trap(c, pid);
 }
 
 struct cpuclock *clocks_bpf(const struct collect *c)
@@ -202,7 +202,7 @@ const char *clocks_why_not(const struct collect *c)
 	return c->clock ? c->clock->why_not : "";
 }
 
-static void labels(struct collect *c)
+static void clocks_labels(struct collect *c)
 {
 	if (!c->clock || !collect_nr_events(&c->ev.conf))
 		return;
@@ -216,7 +216,7 @@ static void labels(struct collect *c)
 		trace_write_label(c->w, "clock", "thread");
 }
 
-static void turn(struct collect *c, uint64_t now_ns)
+static void clocks_turn(struct collect *c, uint64_t now_ns)
 {
 	if (!c->clock || !c->clock->of_cpus || now_ns - c->clock->varied_ns <
 	    MAX(VARY_NS, VARY_PERIODS * evsets_longest_period(&c->ev)))
@@ -225,7 +225,7 @@ static void turn(struct collect *c, uint64_t now_ns)
 	evsets_vary_periods(&c->ev);
 }
 
-static void close_part(struct collect *c)
+static void clocks_close_part(struct collect *c)
 {
 	if (c->clock)
 		cpuclock_close(c->clock->bpf);
@@ -234,6 +234,6 @@ static void close_part(struct collect *c)
 }
 
 const struct part clock_part = {
-	.open = open_part, .configure = configure, .labels = labels, .trap = trap, .turn = turn,
-	.close = close_part,
+	.open = open_part, .configure = clocks_configure, .labels = clocks_labels, .trap = clocks_trap,
+	.turn = clocks_turn, .close = clocks_close_part,
 };

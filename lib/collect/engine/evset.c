@@ -264,8 +264,8 @@ static int redirect(int fd, const struct ring *to)
 }
 
 /* One more task or control group: an event on each CPU, which writes into that one's ring. */
-static int watch(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr,
-		 const struct ev_target *on, struct err *e)
+static int evsets_put_in_rings(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr,
+			       const struct ev_target *on, struct err *e)
 {
 	struct evset *set = &s->side;
 	struct perf_event_attr a = *attr;
@@ -291,7 +291,7 @@ int evsets_watch(struct evsets *s, struct ev_target on, struct err *e)
 	struct perf_event_attr a;
 
 	side_attr(&a, s->conf.exclude_kernel, s->side_rings[0].mask + 1);
-	return watch(s, s->side_rings, &a, &on, e);
+	return evsets_put_in_rings(s, s->side_rings, &a, &on, e);
 }
 
 int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
@@ -300,7 +300,7 @@ int evsets_watch_switches(struct evsets *s, int tid, struct err *e)
 
 	evset_dummy_attr(&a, s->conf.exclude_kernel, s->sched_rings[0].mask + 1);
 	a.context_switch = 1;
-	return watch(s, s->sched_rings, &a, &(struct ev_target){ .id = tid }, e);
+	return evsets_put_in_rings(s, s->sched_rings, &a, &(struct ev_target){ .id = tid }, e);
 }
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind)
@@ -387,8 +387,8 @@ static bool is_trapped(const struct evsets *s, const struct evset *set)
 	return s->conf.trapped_fd && set->kind == EVSET_TRAP && !set->proc;
 }
 
-static int remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a, size_t event,
-		    size_t cpu)
+static int evsets_remember(struct evsets *s, uint32_t number, int fd, const struct perf_event_attr *a,
+			   size_t event, size_t cpu)
 {
 	struct evset *set = &s->sets[number - 1];
 	uint64_t id;
@@ -466,8 +466,8 @@ static int open_sampled(struct perf_event_attr *a, const struct ev_target *on, i
 	return perf_open_on(a, on, cpu);
 }
 
-static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
-		      bool start_on_exec, struct err *e)
+static int evsets_open_event(struct evsets *s, uint32_t number, size_t ev, const struct ev_target *on,
+			     bool start_on_exec, struct err *e)
 {
 	enum evset_kind kind = s->sets[number - 1].kind;
 	const bool trapped = kind == EVSET_TRAP && on->id == -1;
@@ -497,7 +497,7 @@ static int open_event(struct evsets *s, uint32_t number, size_t ev, const struct
 			perf_open_err(e, errno, &a, on->id, s->sampled[cpu]);
 			return err_wrap(e, "event '%s'", s->conf.events[ev].name);
 		}
-		if (remember(s, number, fd, &a, ev, cpu))
+		if (evsets_remember(s, number, fd, &a, ev, cpu))
 			return err_errno(e, "perf events cannot share a buffer (ioctl)");
 		if (filter && ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0)
 			return err_errno(e, "cannot filter samples");
@@ -514,7 +514,7 @@ int evset_add_on(struct evsets *s, uint32_t number, struct ev_target on, bool st
 	int r = 0;
 
 	for (ev = 0; ev < s->conf.nr_events && !r; ev++)
-		r = open_event(s, number, ev, &on, start_on_exec, e);
+		r = evsets_open_event(s, number, ev, &on, start_on_exec, e);
 	while (r && set->nr_fds > before)	/* all or nothing, or evset_close() would miscount */
 		close(set->fds[--set->nr_fds]);
 	return r;
@@ -526,7 +526,7 @@ int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, st
 }
 
 /* evset_add() opened them task by task, event by event, CPU by CPU. */
-static size_t event_of(const struct evsets *s, size_t i)
+static size_t evset_event(const struct evsets *s, size_t i)
 {
 	return i / s->nr_sampled % s->conf.nr_events;
 }
@@ -537,7 +537,7 @@ void evset_enable(struct evsets *s, uint32_t number, bool on)
 	size_t i;
 
 	for (i = 0; i < set->nr_fds; i++) {
-		bool off = !on || s->off[event_of(s, i)];
+		bool off = !on || s->off[evset_event(s, i)];
 
 		ioctl(set->fds[i], off ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
 	}
@@ -565,7 +565,7 @@ void evsets_vary_periods(struct evsets *s)
 	s->turn = (s->turn + 1) % turns;
 	for (i = s->turn; i < nr; i += turns) {
 		s->periods[i].before = s->periods[i].now;
-		s->periods[i].now = filtered_period(s, event_of(s, i));
+		s->periods[i].now = filtered_period(s, evset_event(s, i));
 	}
 	for (set = 0; set < s->nr_sets; set++)
 		for (i = 0; i < s->sets[set].nr_fds && s->sets[set].filtered; i++) {
@@ -618,7 +618,7 @@ void evset_close(struct evsets *s, uint32_t number)
 		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]))
 			continue;
 		if (is_counted(s, set))
-			s->counts[event_of(s, i)] += v[0];
+			s->counts[evset_event(s, i)] += v[0];
 		s->nr_lost += v[1];
 	}
 	if (s->conf.filter_fd)
@@ -659,7 +659,7 @@ bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *co
 	for (i = 0; i < set->nr_fds; i++) {
 		uint64_t v[2] = { 0 };
 
-		if (event_of(s, i) != ev)
+		if (evset_event(s, i) != ev)
 			continue;
 		if (read(set->fds[i], v, sizeof(v)) < (ssize_t)sizeof(v[0]) || v[1])
 			return false;
@@ -694,6 +694,6 @@ void evsets_counts(const struct evsets *s, uint64_t *counts)
 			add_told(s, k + 1, counts);
 		for (i = 0; is_counted(s, set) && !set->closed && i < set->nr_fds; i++)
 			if (read(set->fds[i], v, sizeof(v)) >= (ssize_t)sizeof(v[0]))
-				counts[event_of(s, i)] += v[0];
+				counts[evset_event(s, i)] += v[0];
 	}
 }

@@ -141,7 +141,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 }
 
 /* The side band is of the whole machine: return whether this task is recorded. */
-static bool is_ours(struct collect *c, int pid, int tid)
+static bool record_is_ours(struct collect *c, int pid, int tid)
 {
 	const struct thread *leader;
 
@@ -210,7 +210,7 @@ static void take_clock(struct perf_sample *ps)
 	ps->data_addr = of.data_addr;
 }
 
-static void on_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
+static void record_sample(struct collect *c, const struct perf_event_header *h, uint64_t time_ns)
 {
 	struct ev_source *src;
 	struct perf_sample ps;
@@ -269,7 +269,7 @@ static void on_task_fork(struct collect *c, const struct perf_event_header *h, u
 	struct thread *th;
 	struct err e;
 
-	if (!is_ours(c, r->ppid, r->ptid))
+	if (!record_is_ours(c, r->ppid, r->ptid))
 		return;
 	th = tasks_fork(&c->tasks, r->pid, r->ppid, r->tid, r->ptid, time_ns);
 	parts_forked(c, r->pid, r->tid, time_ns);
@@ -287,7 +287,7 @@ static void on_task_exit(struct collect *c, const struct ring *ring, const struc
 {
 	const struct { struct perf_event_header h; uint32_t pid, ppid, tid, ptid; } *r = (const void *)h;
 
-	if (!is_ours(c, r->pid, r->tid))
+	if (!record_is_ours(c, r->pid, r->tid))
 		return;
 	tasks_exit(&c->tasks, r->pid, r->tid, time_ns);
 	note_exit(c, ring->cpu, r->pid, r->tid);
@@ -298,7 +298,7 @@ static void on_comm(struct collect *c, const struct perf_event_header *h, uint64
 {
 	const struct { struct perf_event_header h; uint32_t pid, tid; char comm[]; } *r = (const void *)h;
 
-	if (!is_ours(c, r->pid, r->tid))
+	if (!record_is_ours(c, r->pid, r->tid))
 		return;
 	tasks_comm(&c->tasks, r->pid, r->tid, r->comm, h->misc & PERF_RECORD_MISC_COMM_EXEC, time_ns);
 	if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
@@ -323,13 +323,13 @@ static void on_mmap2(struct collect *c, const struct perf_event_header *h, uint6
 	};
 
 	if ((h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ||
-	    !is_ours(c, r->pid, r->tid))
+	    !record_is_ours(c, r->pid, r->tid))
 		return;
 	tasks_mmap(&c->tasks, &id, r->pgoff, r->tid, time_ns);
 }
 
-static void on_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
-		    uint64_t time_ns)
+static void record_lost(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
+			uint64_t time_ns)
 {
 	const struct { struct perf_event_header h; uint64_t id, lost; } *r = (const void *)h;
 	struct rec_lost lost = { .time_ns = time_ns, .cause = LOST_RING, .stream = ring->cpu,
@@ -359,7 +359,7 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 	switch (h->type) {
 	case PERF_RECORD_SAMPLE:
 		if (!parts_record(c, r, h, time_ns))
-			on_sample(c, h, time_ns);
+			record_sample(c, h, time_ns);
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -378,7 +378,7 @@ void collect_record(void *ctx, const struct ring *r, const struct perf_event_hea
 		on_mmap2(c, h, time_ns);
 		break;
 	case PERF_RECORD_LOST:
-		on_lost(c, r, h, time_ns);
+		record_lost(c, r, h, time_ns);
 		break;
 	case PERF_RECORD_THROTTLE:
 		on_throttle(c, r, time_ns);

@@ -425,7 +425,7 @@ void flight_begin(struct collect *c)
 }
 
 /* The output, and dumps for which there was no time: of a condition that the end of the program was. */
-static void write_all(struct collect *c)
+static void flight_write_all(struct collect *c)
 {
 	struct flight *f = c->flight;
 	const struct flight_dump *d;
@@ -468,7 +468,7 @@ void flight_close(struct collect *c)
 		return;
 	if (f->dir >= 0 && f->nr_parts) {
 		wait_for_dump(c);
-		write_all(c);
+		flight_write_all(c);
 	}
 	if (f->dir >= 0 && !f->result) {
 		while (f->nr_parts)

@@ -56,7 +56,7 @@ static const struct keep names = { .prefix = "", .suffix = ".arc", .middle = is_
 				   .is_one = segment_is_one };
 
 /* 2026-11-23T04.05.06Z.arc, in UTC; again: the number of such a name that was taken, 0 none. */
-static void put_name(char *name, size_t size, uint64_t real_ns, unsigned int again)
+static void put_segment_name(char *name, size_t size, uint64_t real_ns, unsigned int again)
 {
 	size_t len;
 
@@ -83,7 +83,7 @@ static void choose_name(struct segments *s)
 	unsigned int again = 0;
 
 	do {
-		put_name(s->name, sizeof(s->name), now, again);
+		put_segment_name(s->name, sizeof(s->name), now, again);
 	} while (is_taken(s->dir, s->name) && again++ < MOST_SAME);
 }
 
@@ -131,7 +131,7 @@ static int open_existing(const char *path, bool made, struct err *e)
 	return r ? r : dir;
 }
 
-static int open_folder(const char *path, struct err *e)
+static int open_segment_folder(const char *path, struct err *e)
 {
 	struct place p;
 	bool made;
@@ -242,7 +242,7 @@ int segments_set_aside(const char *path, struct err *e)
 
 /* ---- changes ---- */
 
-static void say(struct collect *c, const char *why, uint64_t nr_lost)
+static void segments_say(struct collect *c, const char *why, uint64_t nr_lost)
 {
 	if (c->o->segment.storing)
 		c->o->segment.storing(why, nr_lost);
@@ -269,11 +269,11 @@ void segments_change(struct collect *c, uint64_t now_ns)
 	}
 	if (opened && s->error) {
 		s->error = 0;
-		say(c, NULL, trace_writer_lost_samples(c->w) - s->lost);
+		segments_say(c, NULL, trace_writer_lost_samples(c->w) - s->lost);
 	} else if (!opened && !s->error) {
 		s->error = -r;
 		s->lost = trace_writer_lost_samples(c->w);
-		say(c, strerror(s->error), 0);
+		segments_say(c, strerror(s->error), 0);
 	}
 }
 
@@ -290,7 +290,7 @@ bool segments_wait(struct collect *c)
 	s->error = error;
 	s->lost = trace_writer_lost_samples(c->w);
 	s->looked_ns = c->flight ? 0 : clock_mono_ns();		/* it can make room itself */
-	say(c, strerror(error), 0);
+	segments_say(c, strerror(error), 0);
 	return true;
 }
 
@@ -377,7 +377,7 @@ int segments_open(struct collect *c, struct err *e)
 
 	if (!c->o->segment.length_ns)
 		return 0;
-	dir = open_folder(c->o->output, e);
+	dir = open_segment_folder(c->o->output, e);
 	if (dir < 0)
 		return dir;
 	c->segments = s = xcalloc(1, sizeof(*s));

@@ -45,7 +45,7 @@ struct lock_sum {
 	size_t nr_owners, alloc_owners;
 };
 
-static void close_part(struct collect *c)
+static void locks_close_part(struct collect *c)
 {
 	struct locks *l = &c->locks;
 	size_t i;
@@ -67,7 +67,7 @@ static void close_part(struct collect *c)
 /* ---- which lock ---- */
 
 /* By 64 bits of hash: that two of 2^16 agree in them is less likely than a fault of memory. */
-static uint32_t find(struct locks *l, const struct lock_sum *key)
+static uint32_t locks_find(struct locks *l, const struct lock_sum *key)
 {
 	uint64_t class = (uint64_t)key->proc << 32 | key->function;
 	uint32_t *at = map_put(&l->by_key, hash_pair(class, (uint64_t)key->kind << 32 | key->identity));
@@ -84,7 +84,7 @@ static uint32_t find_lock(struct locks *l, struct lock_sum key)
 {
 	if (l->nr_all >= MAX_LOCKS)
 		key.identity = 0;
-	return find(l, &key);
+	return locks_find(l, &key);
 }
 
 /* ---- what is added up ---- */
@@ -148,8 +148,8 @@ static uint32_t nobody(struct collect *c, const struct java *j)
 	return *at;
 }
 
-static uint32_t number_of(struct collect *c, const struct java *j, uint32_t tid, uint64_t vthread,
-			  uint64_t time_ns)
+static uint32_t locks_number_of(struct collect *c, const struct java *j, uint32_t tid, uint64_t vthread,
+				uint64_t time_ns)
 {
 	if (vthread)
 		return tasks_virtual(&c->tasks, j->proc, vthread, NULL, time_ns);
@@ -173,8 +173,8 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 
 	if (r->kind >= JVM_NR_WAIT_KINDS || (!r->thread && !r->vthread))
 		return MAP_NONE;
-	thread = number_of(c, j, r->thread, r->vthread, r->time_ns);
-	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	thread = locks_number_of(c, j, r->thread, r->vthread, r->time_ns);
+	owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	if (!filters_want_wait(c, sources_find(c, "lock"), thread, function, r))
 		return LEFT_OUT;
 	lock = find_lock(l, (struct lock_sum){
@@ -196,7 +196,7 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	if (r->notifier || r->notifier_vthread)
 		notified_add(&l->notified, &(struct notified_row){
 			.proc = s->proc, .function = function, .identity = s->identity, .waiter = thread,
-			.notifier = number_of(c, j, r->notifier, r->notifier_vthread, r->time_ns),
+			.notifier = locks_number_of(c, j, r->notifier, r->notifier_vthread, r->time_ns),
 			.n = 1, .ns = r->ns,
 		});
 	return lock;
@@ -209,8 +209,8 @@ static void write_wait(struct collect *c, const struct java *j, const struct jvm
 	const struct lock_sum *s = &c->locks.all[lock];
 
 	trace_write_lock_wait(c->w, &(struct rec_lock_wait){
-		.time_ns = r->time_ns, .thread = number_of(c, j, r->thread, r->vthread, r->time_ns),
-		.owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns),
+		.time_ns = r->time_ns, .thread = locks_number_of(c, j, r->thread, r->vthread, r->time_ns),
+		.owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns),
 		.proc = s->proc, .function = s->function, .identity = s->identity, .kind = s->kind,
 		.ns = r->ns, .weight = weight_ns,
 	});
@@ -391,7 +391,8 @@ static void write_blame(struct collect *c, uint64_t ns, uint32_t waits, const st
 }
 
 /* Charge it with what so many have waited since last time, and with what is left of waits that are over. */
-static void charge(struct collect *c, struct lock_sum *s, uint64_t ns, uint32_t waits, struct rec_sample *out)
+static void locks_charge(struct collect *c, struct lock_sum *s, uint64_t ns, uint32_t waits,
+			 struct rec_sample *out)
 {
 	if (filters_of_waits(c, out->time_ns))
 		ns = waits = 0;
@@ -422,13 +423,13 @@ static void take_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 		.identity = r->identity, .kind = r->kind,
 	});
 	s = &c->locks.all[lock];
-	owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	s->nobody = nobody(c, j);
 	out.thread = owner ? owner : s->nobody;
 	nr = put_owner(c, j, r);
 	c->frames[nr++] = (struct frame){ FRAME_NAMED, .function = s->function };
 	out.stack = trace_write_stack(c->w, c->frames, nr);
-	charge(c, s, r->ns, r->waits, &out);
+	locks_charge(c, s, r->ns, r->waits, &out);
 }
 
 /* ---- waits whose owner is charged when they are over ---- */
@@ -441,7 +442,7 @@ static void blame_owner(struct collect *c, const struct java *j, const struct jv
 		reason(c, r->kind == JVM_WAIT_CLASS ? INITIALISER : NATIVE),
 		{ FRAME_NAMED, .function = s->function },
 	};
-	uint32_t owner = number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
+	uint32_t owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	struct rec_sample out = { .time_ns = r->time_ns, .cpu = UINT16_MAX, .user = true };
 
 	out.thread = owner ? owner : s->nobody;
@@ -451,7 +452,7 @@ static void blame_owner(struct collect *c, const struct java *j, const struct jv
 	s->unblamed_ns -= MIN(s->unblamed_ns, r->ns);
 }
 
-static void take_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
+static void locks_take_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r)
 {
 	const struct java *j = jvm_user(jvm);
 	struct collect *c = ctx;
@@ -472,7 +473,7 @@ static uint32_t identity_of(const struct jvm_native_wait *r)
 	return (uint32_t)r->addr ? (uint32_t)r->addr : 1;
 }
 
-static struct jvm_wait wait_of(const struct jvm_native_wait *r)
+static struct jvm_wait wait_from_native(const struct jvm_native_wait *r)
 {
 	return (struct jvm_wait){
 		.time_ns = r->time_ns, .thread = r->thread, .kind = r->kind, .ns = r->ns,
@@ -486,7 +487,7 @@ static bool is_lock(uint32_t kind)
 }
 
 /* It may be the first that is known of the lock: those who wait for it tell when they have it. */
-static void give_back(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
+static void give_native_back(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
 {
 	uint32_t lock = find_lock(&c->locks, (struct lock_sum){
 		.proc = j->proc->id, .function = nativelocks_function(c, j->proc, r->addr, r->kind),
@@ -503,14 +504,14 @@ void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_s
 	struct lock_sum *lock = expected(&c->locks, s->tid, &latest);
 
 	if (lock && latest.weight_ns <= MAX_PIECE_NS)
-		charge(c, lock, latest.weight_ns, latest.waits, r);
+		locks_charge(c, lock, latest.weight_ns, latest.waits, r);
 }
 
 static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native_wait *r)
 {
 	const struct java *j = jvm_user(jvm);
 	struct collect *c = ctx;
-	const struct jvm_wait w = wait_of(r);
+	const struct jvm_wait w = wait_from_native(r);
 	uint32_t lock;
 
 	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
@@ -518,7 +519,7 @@ static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native
 		return;
 	if (r->given_back) {
 		if (is_lock(r->kind))
-			give_back(c, j, r);
+			give_native_back(c, j, r);
 		return;
 	}
 	lock = add_wait(c, j, &w, nativelocks_function(c, j->proc, r->addr, r->kind));
@@ -569,7 +570,7 @@ static void take_open_wait(void *ctx, struct jvm *jvm, const struct jvm_open_wai
 }
 
 /* Unwind it to c->frames. */
-static size_t put_stack(struct collect *c, struct java *j, const struct jvm_sample *s)
+static size_t locks_put_stack(struct collect *c, struct java *j, const struct jvm_sample *s)
 {
 	if (s->segments->len)
 		return memory_without_ours(c, c->frames, stack_java(c, j, s, c->frames));
@@ -580,7 +581,7 @@ static size_t put_stack(struct collect *c, struct java *j, const struct jvm_samp
 void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
 		       const struct jvm_sample *stack)
 {
-	const struct jvm_wait w = wait_of(r);
+	const struct jvm_wait w = wait_from_native(r);
 	uint32_t lock;
 
 	if (r->kind < JVM_WAIT_MUTEX || r->kind > JVM_WAIT_CONDITION || r->ns > MAX_PIECE_NS ||
@@ -590,7 +591,7 @@ void locks_native_open(struct collect *c, struct java *j, const struct jvm_nativ
 	if (lock == MAP_NONE || lock == LEFT_OUT)
 		return;
 	write_wait(c, j, &w, lock, w.ns);
-	write_open(c, lock, &w, put_stack(c, j, stack));
+	write_open(c, lock, &w, locks_put_stack(c, j, stack));
 	if (is_lock(r->kind) && !r->blamed_ns)
 		blame_owner(c, j, &w, lock);
 }
@@ -631,7 +632,7 @@ static uint64_t end_ns(const struct collect *c)
 	return switches_source_end(c, sources_find(c, "lock"));
 }
 
-static void write_rest(struct collect *c, const struct lock_sum *s)
+static void locks_write_rest(struct collect *c, const struct lock_sum *s)
 {
 	const struct frame f = { FRAME_NAMED, .function = s->function };
 	struct rec_sample r = {
@@ -726,7 +727,7 @@ static void write_apart(struct collect *c, const struct apart *a)
 }
 
 /* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
-static void sums(struct collect *c, bool last)
+static void locks_sums(struct collect *c, bool last)
 {
 	struct apart apart = { 0 };
 	size_t i;
@@ -746,7 +747,7 @@ static void sums(struct collect *c, bool last)
 		}
 		write_lock(c, s);
 		if (s->pool_ns)
-			write_rest(c, s);
+			locks_write_rest(c, s);
 		if (can_blame(s) && s->ns > s->blamed_ns)
 			blame_nobody(c, s);
 		begin_anew(s);
@@ -759,7 +760,7 @@ static void sums(struct collect *c, bool last)
 /* ---- what is not needed any more ---- */
 
 /* It is in no file to come but as a new one. */
-static bool is_over(const struct lock_sum *s, const struct map *procs)
+static bool lock_sum_is_over(const struct lock_sum *s, const struct map *procs)
 {
 	bool told = was_used(&s->told);		/* what comes next is more than that */
 
@@ -771,7 +772,7 @@ struct moved {
 	const struct map *procs;
 };
 
-static bool is_kept(void *ctx, uint64_t key, uint32_t lock)
+static bool lock_is_kept(void *ctx, uint64_t key, uint32_t lock)
 {
 	return ((const struct moved *)ctx)->to[lock] != MAP_NONE;
 }
@@ -781,11 +782,11 @@ static bool has_process(void *ctx, uint64_t proc, uint32_t thread)
 	return map_get(((const struct moved *)ctx)->procs, proc) != MAP_NONE;
 }
 
-static void move(struct map *m, const struct moved *x)
+static void locks_move(struct map *m, const struct moved *x)
 {
 	size_t i;
 
-	map_filter(m, is_kept, (void *)x);
+	map_filter(m, lock_is_kept, (void *)x);
 	for (i = 0; i < m->alloc; i++)
 		if (m->slots[i].val != MAP_NONE)
 			m->slots[i].val = x->to[m->slots[i].val];
@@ -799,7 +800,7 @@ static void forget_processes(struct collect *c, const struct map *procs)
 	size_t i, nr = 0;
 
 	for (i = 0; i < l->nr_all; i++) {
-		to[i] = is_over(&l->all[i], procs) ? MAP_NONE : nr;
+		to[i] = lock_sum_is_over(&l->all[i], procs) ? MAP_NONE : nr;
 		if (to[i] == MAP_NONE) {
 			free(l->all[i].buckets);
 			free(l->all[i].owners);
@@ -809,7 +810,7 @@ static void forget_processes(struct collect *c, const struct map *procs)
 	}
 	if (nr < l->nr_all) {
 		l->nr_all = nr;
-		move(&l->by_key, &x);
+		locks_move(&l->by_key, &x);
 	}
 	/* a sample that is expected just now goes to what no sample stands for */
 	map_reset(&l->latest_by_tid);
@@ -821,8 +822,8 @@ static void forget_processes(struct collect *c, const struct map *procs)
 
 /* ---- the part ---- */
 
-static void take_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
-			size_t nr)
+static void locks_take_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
+			      size_t nr)
 {
 	if (!s->leaf)
 		nr = memory_without_ours(c, c->frames, nr);
@@ -830,11 +831,11 @@ static void take_sample(struct collect *c, struct java *j, const struct jvm_samp
 }
 
 static const struct jvm_callbacks from_agents = {
-	.wait = take_wait, .blame = take_blame, .open_wait = take_open_wait, .native_wait = take_native_wait,
-	.lock_use = take_use,
+	.wait = locks_take_wait, .blame = take_blame, .open_wait = take_open_wait,
+	.native_wait = take_native_wait, .lock_use = take_use,
 };
 
 const struct part locks_part = {
-	.agent = &from_agents, .source = JVM_SOURCE_LOCK, .java_sample = take_sample,
-	.sums = sums, .forget = forget_processes, .close = close_part,
+	.agent = &from_agents, .source = JVM_SOURCE_LOCK, .java_sample = locks_take_sample,
+	.sums = locks_sums, .forget = forget_processes, .close = locks_close_part,
 };

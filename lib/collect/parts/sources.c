@@ -83,7 +83,7 @@ bool source_sets_labels(const struct source_kind *k)
 	return k->jvm == JVM_SOURCE_HTTP || k->jvm == JVM_SOURCE_RMI || k->jvm == JVM_SOURCE_GRPC;
 }
 
-/* One of so many; with 1 everything is a sample. */
+/* Parse how many events one sample stands for; with 1 every event is a sample. */
 static int parse_count(const char *arg, uint64_t *n, struct err *e)
 {
 	int r = opt_parse_u64(arg, n, e);
@@ -139,7 +139,7 @@ uint32_t sources_event(const struct collect *c, size_t i)
 }
 
 static void __attribute__((format(printf, 4, 5)))
-label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
+sources_label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
 {
 	char key[48], value[64];
 	va_list ap;
@@ -161,32 +161,32 @@ void sources_labels(const struct collect *c)
 
 		if (s->kind->into)
 			continue;
-		label(c, event, "", "%s", s->kind->name);
-		label(c, event, ".unit", "%s", s->kind->unit);
+		sources_label(c, event, "", "%s", s->kind->name);
+		sources_label(c, event, ".unit", "%s", s->kind->unit);
 		if (s->interval)
-			label(c, event, ".interval", "%" PRIu64, s->interval);
+			sources_label(c, event, ".interval", "%" PRIu64, s->interval);
 		if (s->kind->jvm == JVM_SOURCE_LOCK)
 			trace_write_label(c->w, WAITED_LABEL, "1");
 		if (s->kind->count) {
-			label(c, ++event, "", "%s", s->kind->count);
-			label(c, event, ".unit", "%s", s->kind->count);
-			label(c, event, ".of", "%s", s->kind->name);
+			sources_label(c, ++event, "", "%s", s->kind->count);
+			sources_label(c, event, ".unit", "%s", s->kind->count);
+			sources_label(c, event, ".of", "%s", s->kind->name);
 		}
 		if (s->kind->blame) {
-			label(c, ++event, "", "%s", s->kind->blame);
-			label(c, event, ".unit", "%s", s->kind->unit);
-			label(c, event, ".source", "%s", s->kind->name);
+			sources_label(c, ++event, "", "%s", s->kind->blame);
+			sources_label(c, event, ".unit", "%s", s->kind->unit);
+			sources_label(c, event, ".source", "%s", s->kind->name);
 		}
 		for (k = 0; k < ARRAY_SIZE(s->kind->more) && s->kind->more[k]; k++) {
-			label(c, ++event, "", "%s", s->kind->more[k]);
-			label(c, event, ".unit", "%s", s->kind->unit);
+			sources_label(c, ++event, "", "%s", s->kind->more[k]);
+			sources_label(c, event, ".unit", "%s", s->kind->unit);
 			if (s->interval)
-				label(c, event, ".interval", "%" PRIu64, s->interval);
+				sources_label(c, event, ".interval", "%" PRIu64, s->interval);
 		}
 	}
 }
 
-/* How much of what was told belongs to no file but the last: lib/trace/splice.c takes it off. */
+/* Label how much of the weights belongs to no file but the last: lib/trace/splice.c subtracts it. */
 static void standing_end(struct collect *c, uint32_t first, uint32_t end)
 {
 	struct sources *s = &c->sources;
@@ -207,7 +207,7 @@ static void standing_end(struct collect *c, uint32_t first, uint32_t end)
 	s->standing_unknown = 0;
 }
 
-static void sums(struct collect *c, bool last)
+static void sources_sums(struct collect *c, bool last)
 {
 	uint32_t first = collect_nr_events(&c->o->ev), end = sources_event(c, c->o->nr_sources), event;
 	size_t i;
@@ -215,10 +215,10 @@ static void sums(struct collect *c, bool last)
 	if (sources_find(c, "live") < c->o->nr_sources)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
-		label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+		sources_label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
 	for (i = 0; c->sources.longest && i < c->o->nr_sources; i++)
 		if (c->sources.longest[i])
-			label(c, sources_event(c, i), ".longest", "%" PRIu64, c->sources.longest[i]);
+			sources_label(c, sources_event(c, i), ".longest", "%" PRIu64, c->sources.longest[i]);
 	standing_end(c, first, end);
 	for (i = 0; c->sources.totals && i < c->o->nr_sources; i++)
 		c->res->sampled_of_source[i] += c->sources.totals[sources_event(c, i) - first];
@@ -237,14 +237,14 @@ void sources_release(struct sources *s)
 
 /* ---- what agents are asked, and say ---- */
 
-static uint64_t interval_of(const struct collect *c, const char *name)
+static uint64_t sources_interval_of(const struct collect *c, const char *name)
 {
 	size_t i = sources_find(c, name);
 
 	return i < c->o->nr_sources ? c->o->sources[i].interval : 0;
 }
 
-static void ask(const struct collect *c, struct jvm_server_opts *o)
+static void sources_ask(const struct collect *c, struct jvm_server_opts *o)
 {
 	size_t i;
 
@@ -256,7 +256,8 @@ static void ask(const struct collect *c, struct jvm_server_opts *o)
 		o->sources |= 1ull << s->kind->jvm;
 		o->inject |= s->kind->jvm == JVM_SOURCE_MEMORY ? INJECT_MEMORY :
 			     s->kind->jvm == JVM_SOURCE_LOCK ? INJECT_WAITS : 0;
-		o->intervals[s->kind->jvm] = s->kind->into ? interval_of(c, s->kind->into) : s->interval;
+		o->intervals[s->kind->jvm] =
+			s->kind->into ? sources_interval_of(c, s->kind->into) : s->interval;
 		if (s->kind->jvm == JVM_SOURCE_LOCK) {
 			o->lock_filter = c->o->lock_exact;
 			o->lock_cpu = c->o->lock_cpu;
@@ -282,8 +283,9 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 }
 
 /*
- * Programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of threads, throw 50 000
- * exceptions a second, or make 20 000 calls over HTTP, by RMI, by gRPC or of a database.
+ * The bound holds for programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of
+ * threads, throw 50 000 exceptions a second, or make 20 000 calls over HTTP, by RMI, by gRPC or to a
+ * database.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
@@ -336,7 +338,7 @@ static bool is_needed(void *ctx, uint64_t key, uint32_t function)
 	return needed;
 }
 
-static void forget(struct collect *c, const struct map *procs)
+static void sources_forget(struct collect *c, const struct map *procs)
 {
 	map_filter(&c->sources.functions, is_needed, &(struct forgetting){ procs, c });
 }
@@ -373,7 +375,7 @@ static double random_part(struct sources *s)
 	return (double)(s->random * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
 }
 
-/* To one of the integers beside it, so that it is right on average; sums stay far below 2^64. */
+/* Round to one of the integers beside it, so that it is right on average; sums stay far below 2^64. */
 static uint64_t rounded(struct sources *s, double v)
 {
 	double whole = floor(v);
@@ -383,7 +385,7 @@ static uint64_t rounded(struct sources *s, double v)
 	return (uint64_t)whole + (random_part(s) < v - whole);
 }
 
-static void add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t weight)
+static void sources_add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t weight)
 {
 	if (!*totals)
 		*totals = xcalloc(EVENTS_OF_SOURCE * COLLECT_MAX_SOURCES, sizeof(**totals));
@@ -392,9 +394,9 @@ static void add(struct collect *c, uint64_t **totals, uint32_t event, uint64_t w
 
 static void add_weight(struct collect *c, uint32_t event, uint64_t weight)
 {
-	add(c, &c->sources.totals, event, weight);
+	sources_add(c, &c->sources.totals, event, weight);
 	if (c->is_standing)
-		add(c, &c->sources.standing_totals, event, weight);
+		sources_add(c, &c->sources.standing_totals, event, weight);
 }
 
 static void count_sample(struct collect *c, size_t i)
@@ -428,7 +430,7 @@ static void write_weighed(struct collect *c, size_t i, double weight, double cou
 	count_sample(c, i);
 }
 
-/* How probable it is that something of that size is a sample. */
+/* Return the probability that an amount of that size is a sample. */
 static double probability_at(uint64_t interval, uint64_t value)
 {
 	return interval ? -expm1(-(double)value / (double)interval) : 1;
@@ -692,12 +694,12 @@ uint32_t sources_new_file(struct collect *c, const char *text)
 	return new_function(c, FUNCTION_WAIT_FILE, text);
 }
 
-static void close_part(struct collect *c)
+static void sources_close_part(struct collect *c)
 {
 	sources_release(&c->sources);
 }
 
 const struct part sources_part = {
-	.ask = ask, .agent = &(const struct jvm_callbacks){ .no_source = take_refusal }, .leaf = take_leaf,
-	.sums = sums, .forget = forget, .close = close_part,
+	.ask = sources_ask, .agent = &(const struct jvm_callbacks){ .no_source = take_refusal },
+	.leaf = take_leaf, .sums = sources_sums, .forget = sources_forget, .close = sources_close_part,
 };
