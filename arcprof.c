@@ -37,7 +37,7 @@ static void apply_common(const struct common_opts *o)
 	term_setup(o->color);
 }
 
-/* Whoever reads our stdout has seen enough: that is no failure. */
+/* The reader of our stdout has seen enough, which is no failure. */
 static void closed_pipe(int sig)
 {
 	_exit(0);

@@ -80,7 +80,7 @@ static int read_limits(struct limits *l, const char *path, struct err *e)
 	return r;
 }
 
-/* Nobody else asks for the time that no sample has. */
+/* Return whether a limit is on the time that no sample has: only then is it computed. */
 static bool limits_not_sampled(const struct limits *l)
 {
 	size_t i;

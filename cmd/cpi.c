@@ -130,7 +130,7 @@ static const struct sheet_column columns[] = {
 	[CPI_NOTE] = { .before = "  ", .note = true },
 };
 
-/* Why one or both are not counted; NULL when they are. */
+/* Return why one or both are not counted, or NULL when they are. */
 static const char *why_missing(const struct cpi *c)
 {
 	const struct cpi_set *s = &c->counters;
@@ -416,7 +416,7 @@ static int program_status(struct cpi *c)
 	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
 }
 
-/* Everything between the opened output and its end; returns the exit status. */
+/* Do everything between the opened output and its end; return the exit status. */
 static int cpi_measure_loop(struct cpi *c)
 {
 	struct err e = { 0 };

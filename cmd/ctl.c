@@ -191,7 +191,7 @@ static size_t list_recorders(int **pids)
 	return nr;
 }
 
-/* For all that other users' processes answer; a command may have to wait for a JVM. */
+/* Return how long to wait, even if other users' processes answer; a command may have to wait for a JVM. */
 static uint64_t patience_ns(const char *command)
 {
 	return strcmp(command, "status") ? 10000000000 : 1000000000;

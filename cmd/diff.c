@@ -22,7 +22,7 @@
 #include "report/report.h"
 
 enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
-/* In the order of enum by_word. */
+/* These are in the order of enum by_word. */
 static const char *const normalizations[] = { "default", "size", "total", "none", NULL };
 static const char *const directions[] = { "any", "up", "down", NULL };	/* enum choice_direction */
 static const char *const ofs[] = { "default", "base", "cum", NULL };
@@ -115,7 +115,7 @@ static struct report_opts view_opts(const struct report_request *q, const struct
 	return o;
 }
 
-/* Of a tree with several metrics the first, unless it has calls: these are asked for by name. */
+/* Keep the first metric of a tree with several, unless it has calls: these are asked for by name. */
 static int keep_first_metric(struct model *m, struct err *e)
 {
 	char *name = (char *)model_str(m, m->metrics[0].name);
@@ -123,7 +123,10 @@ static int keep_first_metric(struct model *m, struct err *e)
 	return m->nr_shown > 1 ? model_pick_metrics(m, &name, 1, e) : 0;
 }
 
-/* Of a metric that had windows, or was off at times; else all of the recording. */
+/*
+ * Return the time during which a metric was on, if it had windows or was off at times; else the length of
+ * the recording.
+ */
 static uint64_t recorded_ns(const struct input *in, const char *metric)
 {
 	const struct model *m = &in->model;
@@ -292,7 +295,7 @@ static int check_normalization(const struct diff *d, int normalize)
 	return 0;
 }
 
-/* Which functions changed themselves; NULL: nothing tells that. */
+/* Return which functions changed themselves, or NULL if that cannot be told. */
 static bool *changed_functions(const struct diff *d, int normalize)
 {
 	bool *changed = xcalloc(d->m.consumers.nr_items, sizeof(*changed));
@@ -311,7 +314,7 @@ static bool *changed_functions(const struct diff *d, int normalize)
 	return NULL;
 }
 
-/* All functions, contexts and stanzas of it. */
+/* Print all functions, contexts and stanzas of it. */
 static int print_page(const struct diff *d, int normalize)
 {
 	struct page_difference p = { d, normalize, NULL };

@@ -267,7 +267,7 @@ static bool debug_path(const char *file, char *path, size_t size)
 	return len > 0;
 }
 
-/* Whether file:line of the library is known; package is what Debian calls its debug information. */
+/* Check whether file:line of the library is known; package is what Debian calls its debug information. */
 static void look_debug(struct finding *f, const char *file, const char *package)
 {
 	char path[256];

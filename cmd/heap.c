@@ -96,7 +96,7 @@ static const struct report *report_of(const struct heap_opts *o)
 	return of[o->report];
 }
 
-/* The table that was asked for; NULL: none was. */
+/* Return the table that was asked for, or NULL. */
 static const char *table_asked(const struct heap_opts *o)
 {
 	if (o->object)
@@ -244,7 +244,7 @@ static struct heap_table_opts table_opts(const struct heap_opts *o)
 		.keep_soft = o->soft, .classes = &o->objects, .object = o->object, .choice = choice_of(o) };
 }
 
-/* Both trees, what was asked for first, and the tables. Paths to some objects are alone. */
+/* Print both trees, the requested one first, and the tables. Paths to some objects stand alone. */
 static int print_page(const char *path, struct heap *h, const struct heap_opts *o, struct err *e)
 {
 	const struct heap_table_opts ho = table_opts(o);

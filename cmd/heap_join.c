@@ -10,7 +10,7 @@
 #include "input.h"
 #include "model/roster.h"
 
-/* The names of sites in the heap's strings, [site]. */
+/* Return the names of sites in the heap's strings, [site]. */
 static uint32_t *name_sites(struct heap *h, const struct roster *r)
 {
 	static const char unknown[] = "[no Java method]";

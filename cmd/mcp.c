@@ -131,7 +131,7 @@ static void reply_answer(struct reply *r, const struct request *q, struct work_a
 
 /* ---- methods ---- */
 
-/* The string that a member of the parameters is; NULL: it is none. */
+/* Return the string that a member of the parameters is, or NULL. */
 static char *string_param(const struct request *q, const char *name)
 {
 	struct jsonin j = q->params;
@@ -307,7 +307,7 @@ static bool read_request(struct request *q, struct jsonin *j)
 	return !j->bad;
 }
 
-/* One message; false: it is no JSON. */
+/* Handle one message; return false if it is not JSON. */
 static bool handle(struct reply *r, struct jsonin *j, const struct mcp *m)
 {
 	struct request q;
@@ -364,7 +364,10 @@ static void handle_line(const struct buf *line, const struct mcp *m)
 		reply_error(&r, NULL, PARSE_ERROR, "this is no JSON");
 }
 
-/* The next line without its end; false at the end of the input. *is_long: there was more than is kept. */
+/*
+ * Read the next line without its end; return false at the end of the input. *is_long: there was more than
+ * is kept.
+ */
 static bool mcp_read_line(struct buf *line, bool *is_long)
 {
 	int c;

@@ -229,7 +229,7 @@ int mcp_text(struct import_text t, char **s, struct err *e)
 	return err_set(e, EINVAL, "a string has a zero byte");
 }
 
-/* By its number from 1, or by its name. */
+/* Find a trace by its number from 1, or by its name. */
 static const char *mcp_find_trace(const struct mcp *m, const char *name, struct err *e)
 {
 	char *end;
@@ -276,7 +276,7 @@ static void add_names(struct line *l, const char *option, const char *names)
 	add_argument(&l->options, word);
 }
 
-/* The rows of report --xarc of one function, or of those that the pattern has. */
+/* Add the query for the rows of report --xarc of one function, or of those that match the pattern. */
 static void add_arcs(struct line *l, const char *function)
 {
 	struct buf sql = BUF_INIT;

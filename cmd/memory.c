@@ -73,7 +73,7 @@ static int memory_show_subject(const struct memory_opts *o)
 	return ret ? log_err(&e) : 0;
 }
 
-/* Who has native memory, where that was recorded, too. */
+/* Read the footprints, and who has native memory where that was recorded. */
 static int memory_read_trace(const struct memory_opts *o, struct trace_reader *t, struct footprints_read *f,
 			     struct unfreed *u, bool *has_native, struct err *e)
 {

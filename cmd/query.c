@@ -60,7 +60,7 @@ static const struct opt query_table[] = {
 };
 #undef O
 
-/* The first word of s is word; *rest is what follows it. */
+/* Return whether the first word of s is word; *rest is what follows it. */
 static bool query_begins(const char *s, const char *word, const char **rest)
 {
 	size_t len = strlen(word);

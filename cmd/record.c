@@ -232,7 +232,7 @@ static int record_check_opts(const struct record_opts *o, int nr_operands, struc
 	return record_check_calls(o, nr_operands, e);
 }
 
-/* What is known of the whole machine or of tasks alone. */
+/* Refuse what is known only of the whole machine or of tasks. */
 static int check_groups(const struct record_opts *o, const struct sampling *s, struct err *e)
 {
 	size_t i;
@@ -530,7 +530,7 @@ static bool asks_for_samples(const struct sampling_opts *so)
 	return i < so->events.nr_items || so->freq || so->count;
 }
 
-/* The row of that event. */
+/* Return the row of that event. */
 static struct event_time *record_event_time(struct sampling *s, const char *event, size_t len)
 {
 	struct event_time *t;
@@ -655,7 +655,7 @@ static int take_jpmt(struct record_opts *o, struct err *e)
 	return add_jpmt_events(o, j, e);
 }
 
-/* What is stored of events; rules of calls were read with these. */
+/* Take the conditions on what is stored of events; rules of calls were read with these. */
 static int prepare_filter(struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	bool alone = o->calls.config && !calls_wanted(&o->calls);

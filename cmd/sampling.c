@@ -161,7 +161,7 @@ static size_t count_char(const char *s, char c)
 	return n;
 }
 
-/* Those of "pmu/term,term/"; paths elsewhere have others. */
+/* Return whether terms of "pmu/term,term/" are still open; paths elsewhere have other slashes. */
 static bool has_open_terms(const char *name)
 {
 	return count_char(name, '/') % 2 && strncmp(name, "mem:", 4) && !uprobe_is_named(name);
@@ -187,8 +187,9 @@ static bool is_counted_singly(const struct pmu_event *ev)
 }
 
 /*
- * What the kernel's timers do, and where that is less, what it lets through of what the administrator or its
- * own care allows. Intervals of clocks are bounded when they are all known: sampling_bound_rates().
+ * Return the highest rate of the kernel's timers or, where that is less, the rate that the kernel lets
+ * through within the administrator's limit or its own. Intervals of clocks are bounded when they are all
+ * known: sampling_bound_rates().
  */
 static uint64_t highest_freq(void)
 {
@@ -308,7 +309,7 @@ static int add_clock(struct sampling *s, struct err *e)
 	return pmu_event_parse("cpu-clock", &s->events[s->c.ev.nr_events++], e);
 }
 
-/* Parse an event of perf's. If there is none of that name, the hint has the nearest name of all kinds. */
+/* Parse an event of perf's. If the name is unknown, the hint has the nearest name of all kinds. */
 static int parse_perf_event(const char *name, struct pmu_event *ev, struct err *e)
 {
 	struct near near = near_init(name);
@@ -431,7 +432,7 @@ static int parse_user(const char *name, uid_t *uid, struct err *e)
 	return -EINVAL;
 }
 
-/* All processes that the user, a name or a number, runs now. */
+/* Add all processes that the user, a name or a number, runs now. */
 static int sampling_user(struct sampling *s, const char *name, struct err *e)
 {
 	DIR *dir = opendir("/proc");
@@ -883,7 +884,7 @@ bool sampling_failed(const struct sampling *s, const struct collect_result *r)
 	return r->write_error || r->no_memory || r->no_samples || no_calls;
 }
 
-/* Sources that nobody could tell of, and JVMs that do not. */
+/* Warn of sources without a program or JVM that could record them, and of JVMs that do not. */
 static void source_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	size_t i;
@@ -980,7 +981,7 @@ static void agent_warnings(const struct sampling *s, const struct collect_result
 		log_hint("a program that clears its environment, as sudo and su do, loads none: put arcprof behind it, as in 'sudo arcprof record ...', or attach with --pid");
 }
 
-/* How runtimes are asked for names, each once. */
+/* Print how runtimes are asked for names, each once. */
 static void runtime_hints(const struct collect_result *r)
 {
 	int i;

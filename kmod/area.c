@@ -68,8 +68,8 @@ void area_free(struct area *a)
 }
 
 /*
- * As remap_vmalloc_range(), which takes nothing but what vmalloc_user() gave, and that is charged to
- * nobody.
+ * Map as remap_vmalloc_range() does. That takes only memory of vmalloc_user(), which is not charged to a
+ * memory cgroup.
  */
 int area_map(const struct area *a, struct vm_area_struct *vma, unsigned long first_page)
 {

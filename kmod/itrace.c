@@ -102,7 +102,7 @@ static void free_itrace(struct itrace *it)
 	kfree(it);
 }
 
-/* Of a session that a thread's work outlived: it has held the module. */
+/* Free a session that a thread's work outlived: it has held the module. */
 static void free_late(struct rcu_head *rcu)
 {
 	free_itrace(container_of(rcu, struct itrace, rcu));
@@ -120,7 +120,7 @@ static bool must_wait(const struct thread *t, bool sync)
 	       r->head - READ_ONCE(r->tail) > most;
 }
 
-/* Of a thread of our own, not of a child that is being made. */
+/* Called in a thread of our own, not for a child that is being created. */
 static void begin_hook(struct thread *t, struct pt_regs *regs)
 {
 	thread_begin_hook(t, regs);
@@ -267,7 +267,10 @@ static int trap_hook(struct notifier_block *nb, unsigned long event, void *data)
 	return current->thread.virtual_dr6 & DR_TRAP_BITS ? NOTIFY_DONE : NOTIFY_STOP;
 }
 
-/* After those of hardware breakpoints, which leave the steps alone, and of uprobes, which make their own. */
+/*
+ * Run after the notifiers of hardware breakpoints, which leave the steps alone, and of uprobes, which
+ * make their own.
+ */
 static struct notifier_block trap_notifier = {
 	.notifier_call = trap_hook,
 	.priority = INT_MAX - 2,

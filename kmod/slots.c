@@ -69,7 +69,7 @@ static void fold_slot(struct session *s, struct arcprof_slot *from)
 	s->header->nr_recycled++;
 }
 
-/* An unused slot, or 0; the lock is held. */
+/* Return an unused slot, or 0; the lock is held. */
 static u32 take_slot(struct session *s)
 {
 	u32 idx;

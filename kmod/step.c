@@ -319,7 +319,7 @@ static void before_syscall(struct thread *t, const struct pt_regs *regs)
 		last = true;
 		break;
 	}
-	/* Not a child that is being made. */
+	/* A child that is being created is left out. */
 	if (last && (t->it->flags & ARCPROF_ITRACE_SYNC) && t->task == current)
 		step_put_note(t, ARCPROF_BRANCH_LAST);
 }

@@ -43,7 +43,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		a->next += pad;
 		a->left -= pad;
 	}
-	/* Of nothing, too, something that is not NULL. */
+	/* An allocation of 0 bytes is not NULL either. */
 	size = (MAX(size, (size_t)1) + ALIGN_BYTES - 1) & ~(size_t)(ALIGN_BYTES - 1);
 	return memset(arena_take_bytes(a, size), 0, size);
 }

@@ -70,7 +70,7 @@ static enum rank rank_of(const struct line *l)
 	       has_controller(l, "name=systemd") ? RANK_SYSTEMD : RANK_ANY;
 }
 
-/* The next line that says something; false: there is none. */
+/* Get the next line with a group; return false at the end. */
 static bool next_cgroup_line(const char **text, const char *end, struct line *l)
 {
 	const char *nl, *s;

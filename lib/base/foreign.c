@@ -26,7 +26,7 @@ enum { PATH_FLAGS = O_PATH | O_CLOEXEC, READ_FLAGS = O_RDONLY | O_NONBLOCK | O_N
 
 /* --- from a name to a descriptor --- */
 
-/* Each part of path by itself, for kernels and sandboxes without openat2(); links are not followed. */
+/* Open each part of path by itself, for kernels and sandboxes without openat2(); follow no link. */
 static int foreign_walk(int root, const char *path, int last_flags)
 {
 	char part[NAME_MAX + 1];
@@ -146,7 +146,7 @@ int foreign_root(int pid, struct err *e)
 	return fd < 0 ? err_errno(e, "%s", path) : fd;
 }
 
-/* Both are the same file or namespace, or one of them cannot be looked into. */
+/* Return whether both are the same file or namespace, or one of them cannot be looked into. */
 static bool foreign_is_ours(int pid, const char *what, const char *ours)
 {
 	struct stat own, other;
@@ -243,7 +243,7 @@ static int become(const struct foreign_user *u, struct self *s)
 	return -EPERM;
 }
 
-/* After a call made as the user: its result, or -errno. */
+/* Become ourselves again after a call made as the user; return its result, or -errno. */
 static int back(int r, const struct self *s)
 {
 	r = r < 0 ? -errno : r;

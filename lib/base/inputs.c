@@ -108,7 +108,7 @@ static int refuse_endless(int fd, const char *path, struct err *e)
 	return 0;
 }
 
-/* Opened without waiting, a FIFO that nobody writes would be at its end at once. */
+/* A FIFO opened without waiting is at its end at once until somebody writes to it. */
 static void await_writer(int fd, const char *path)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -44,7 +44,10 @@ int label_check(const char *label, struct err *e)
 	return 0;
 }
 
-/* Where the label of that key is, or where it belongs; *len is the length of it, 0: there is none. */
+/*
+ * Return where the label of that key is, or where it belongs; *len is its length, or 0 without such a
+ * label.
+ */
 static const char *labels_find(const char *text, const char *key, size_t *len)
 {
 	size_t key_end = strlen(key), end;

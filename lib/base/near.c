@@ -12,8 +12,8 @@ struct near near_init(const char *word)
 }
 
 /*
- * Edits (insert, delete, replace, swap of neighbours) that turn a into b: the optimal string
- * alignment distance, three rows of the usual table at a time.
+ * Return how many edits (insert, delete, replace, swap of neighbours) turn a into b: the optimal string
+ * alignment distance, with three rows of the usual table at a time.
  */
 static unsigned int edit_distance(const char *a, size_t len_a, const char *b, size_t len_b)
 {

@@ -25,7 +25,7 @@ static bool takes_arg(const struct opt *o)
 	return o->type != OPT_TYPE_FLAG && o->type != OPT_TYPE_SET;
 }
 
-/* How messages call the option; borrowed until the next call. */
+/* Return the option's name for messages; borrowed until the next call. */
 static const char *display_name(const struct opt *o)
 {
 	static char name[64];
@@ -226,7 +226,7 @@ static int opt_store(struct parser *p, const struct opt *o, const char *s, struc
 	return 0;
 }
 
-/* As opt_store(), where the argument is the next word of the command line. */
+/* Do the same as opt_store() where the argument is the next word of the command line. */
 static int store_next(struct parser *p, const struct opt *o, struct err *e)
 {
 	if (o->arg_optional)
@@ -242,7 +242,7 @@ static const char *without_no(const char *name)
 	return strncmp(name, "no-", 3) ? name : name + 3;
 }
 
-/* The option that takes this word as its value; NULL: none. */
+/* Return the option that takes this word as its value, or NULL. */
 static const struct opt *find_value(const struct opt *table, const char *word)
 {
 	const struct opt *o;
@@ -305,8 +305,8 @@ static int parse_long(struct parser *p, const char *name, struct err *e)
 }
 
 /*
- * What takes the word behind it, the letter in the other case, or the options whose long names begin
- * with it.
+ * Suggest what was meant by an unknown letter: an option that takes the next word, the letter in the
+ * other case, or options whose long names begin with it.
  */
 static void hint_letter(const struct opt *table, char letter, const char *next, struct err *e)
 {

@@ -84,7 +84,10 @@ static int parse_hex(const struct number *n, const char *s, uint64_t *v, struct 
 	return 0;
 }
 
-/* Exact: the whole part and the decimals, an integer over a power of ten, meet the unit apart. */
+/*
+ * The result is exact: the whole part and the decimals, an integer over a power of ten, are each
+ * multiplied by the unit.
+ */
 static int parse_number(const struct number *n, const char *s, uint64_t *v, struct err *e)
 {
 	unsigned __int128 whole = 0, decimals = 0, total;

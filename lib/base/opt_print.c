@@ -43,7 +43,7 @@ static bool opt_is_on(const struct opt *o)
 	return o->type == OPT_TYPE_FLAG && o->def;
 }
 
-/* No-break spaces around it: the lines of a synopsis break between options, not between the names of one. */
+/* The spaces are no-break ones: lines of a synopsis break between options, not between the names of one. */
 #define OR "\302\240|\302\240"
 
 /* "-p, --pid=<pid>" with sep ", " or "-p | --pid=<pid>" with sep OR. */
@@ -141,7 +141,7 @@ void opt_print_help(const struct opt *table, FILE *out)
 	}
 }
 
-/* Where the option stores its value as one of several switches; SIZE_MAX: it is none. */
+/* Return where the option stores its value as one of several switches, or SIZE_MAX if it is not one. */
 static size_t switch_offset(const struct opt *o)
 {
 	return o->sets ? o->sets_offset : o->type == OPT_TYPE_SET ? o->offset : SIZE_MAX;

@@ -40,7 +40,7 @@ static bool progress_is_due(struct progress *p)
 	return true;
 }
 
-/* What is shown may name what somebody else named. */
+/* Make the text printable: parts of it may come from foreign names. */
 static void progress_show(struct progress *p, const char *text)
 {
 	struct buf line = BUF_INIT;

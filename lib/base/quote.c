@@ -4,7 +4,7 @@
 
 #include "base/quote.h"
 
-/* The code point, and the length of its sequence; 0: there is none. */
+/* Return the code point, and the length of its sequence, or 0. */
 static size_t decode_utf8(const unsigned char *s, size_t len, uint32_t *cp)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -140,7 +140,7 @@ static int quote_hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What the escape behind a backslash stands for; returns how long it is, 0: it is none. */
+/* Decode the escape behind a backslash into *c; return its length, or 0 for no escape. */
 static size_t undo_escape(const char *s, size_t len, const char *also, char *c)
 {
 	static const char chars[] = "\n\t\r", letters[] = "ntr";

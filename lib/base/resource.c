@@ -87,7 +87,7 @@ static void add_list(struct attributes *a, const char *s, size_t len)
 	buf_release(&value);
 }
 
-/* The value of the variable, if this is it. */
+/* Return the value of the variable, if this is it. */
 static const char *environment_value(const char *entry, size_t len, const char *name)
 {
 	size_t n = strlen(name);

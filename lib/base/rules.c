@@ -183,7 +183,7 @@ int rules_list(struct rules *r, const char *text, struct err *e)
 	return ret;
 }
 
-/* The event before "alloc:byte[]"; 0: there is none. */
+/* Return the event before "alloc:byte[]", or 0. */
 static size_t event_before(const char *text)
 {
 	const char *colon = strchr(text, ':');
@@ -259,7 +259,7 @@ static char plain(char c)
 	return c == '/' ? '.' : c;
 }
 
-/* One place to come back to: the last '*' seen. */
+/* It is enough to come back to one place, the last '*' seen. */
 static bool pattern_matches(const char *p, const char *s)
 {
 	const char *star = NULL, *mark = s;

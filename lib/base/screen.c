@@ -41,7 +41,7 @@ bool screen_possible(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && name && *name && strcmp(name, "dumb");
 }
 
-/* Only what a signal handler may call. */
+/* Call only async-signal-safe functions here. */
 static void screen_restore(void)
 {
 	ssize_t ignored;
@@ -186,7 +186,7 @@ bool screen_is_stale(void)
 	return was;
 }
 
-/* Programs whose messages nobody sees may say much. */
+/* Truncate messages, which nobody reads while the screen is shown, at a bound. */
 static void bound_messages(void)
 {
 	if (lseek(screen.messages, 0, SEEK_END) > MAX_MESSAGES && ftruncate(screen.messages, 0))
@@ -228,7 +228,7 @@ static int read_char(int wait_ms)
 	return read(fd.fd, &c, 1) == 1 ? c : KEY_END;
 }
 
-/* What follows an Escape that was not typed alone. */
+/* Return the key of an escape sequence, or KEY_ESCAPE for Escape alone. */
 static int escape_key(void)
 {
 	static const int numbered[] = {

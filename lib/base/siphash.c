@@ -29,7 +29,7 @@ static inline void take_word(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/* Little-endian, whatever this machine is. */
+/* Read a little-endian word on every machine. */
 static inline uint64_t sip_word_at(const uint8_t *p, size_t len)
 {
 	uint64_t word = 0;

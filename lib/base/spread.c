@@ -96,7 +96,7 @@ static int ascending(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The middle of the step that has the value of that rank, from 1. */
+/* Return the middle of the step that has the value of that rank, from 1. */
 static uint64_t spread_find(const struct spread *s, uint64_t rank)
 {
 	uint64_t before = 0;

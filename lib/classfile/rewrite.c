@@ -138,7 +138,7 @@ static void add_given_refs(struct rewrite *rw, uint32_t class)
 		rw->refs.result = add_method(p, class, given->result, "(Ljava/lang/Object;I)V");
 }
 
-/* What every probe needs, added with the first. */
+/* Add, with the first probe, what every probe needs. */
 static bool add_refs(struct rewrite *rw)
 {
 	const struct classfile_probe *probe = rw->probe;
@@ -221,7 +221,7 @@ static bool make_calls(struct rewrite *rw, int32_t number, struct snippets *put)
 	return true;
 }
 
-/* What a synchronized method locks. */
+/* Load what a synchronized method locks. */
 static void add_own_lock(const struct rewrite *rw, struct snippet *s)
 {
 	if (rw->m.flags & ACC_STATIC)
@@ -329,7 +329,7 @@ static bool stores_this(const struct code *c, uint32_t pc)
 	return *p == OP_ASTORE_0 || (*p == OP_ASTORE && !p[1]);
 }
 
-/* Whether there is anything for the probes of locks. */
+/* Return whether there is anything for the probes of locks. */
 static bool has_locks(const struct rewrite *rw, struct reader attr)
 {
 	struct code c = { .version = rw->m.version, .pool = &rw->pool };
@@ -452,7 +452,7 @@ static void write_handlers(struct rewrite *rw, const struct layout *l, const str
 	}
 }
 
-/* How many words probes need beyond what the code does. */
+/* Return how many words probes need on the stack beyond what the code does. */
 static uint32_t stack_of_probes(const struct rewrite *rw, const struct code *c, int32_t number)
 {
 	if (rw->probe->given)
@@ -519,7 +519,10 @@ static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, 
 	return w->bad ? CLASSFILE_NO_MEMORY : CLASSFILE_OK;
 }
 
-/* One Code attribute, its name and length not written yet; false: to be copied as it is. */
+/*
+ * Rewrite one Code attribute; its name and length are not written yet. Returns false if it is to be
+ * copied as it is.
+ */
 static bool rewrite_code(struct rewrite *rw, uint32_t name, struct reader attr, int32_t number)
 {
 	struct writer *w = &rw->body;

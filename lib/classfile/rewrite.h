@@ -131,7 +131,10 @@ struct classfile_given {
  */
 #define CLASSFILE_GIVEN(number, local, leaves) ((number) | (local) << 8 | (leaves) << 16)
 enum { CLASSFILE_NO_OBJECT = 4 };
-/* More for the answer: of what is neither static nor a constructor; of what leaves, and returns an object. */
+/*
+ * Flags for the answer: for a method that is neither static nor a constructor; for one that leaves, and
+ * returns an object.
+ */
 #define CLASSFILE_GIVEN_THIS (1 << 17)
 #define CLASSFILE_GIVEN_RESULT (1 << 18)
 
@@ -154,10 +157,10 @@ struct classfile_probe {
 	const char *thrown;
 	const char *caught;
 	/*
-	 * A fifth, called in each basic block with how many instructions the block has: first thing in it,
-	 * but after caught and, in the first block, enter. In the part of a block that a handler at the same
-	 * place or before it watches, no probe may stand: the block is counted behind that part, and not at
-	 * all if there is nothing behind it. NULL: no such calls.
+	 * A fifth, called in each basic block with how many instructions the block has: first thing in
+	 * it, but after caught and, in the first block, enter. Where a handler at the same place or
+	 * before it watches a part of a block, no probe may stand: the block is counted behind that part,
+	 * or not at all if there is nothing behind it. NULL: no such calls.
 	 */
 	const char *count;
 	/*

@@ -66,7 +66,7 @@ static bool block_read_code(const struct track *t, uint64_t addr, void *out, siz
 	       process_vm_readv(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* Whether the bytes of the block are the same as when they were reported. */
+/* Return what was reported of the block's bytes: their hash and epoch, 0 at first. */
 static struct told_code *code_of(struct itrace *it, const struct track *t, uint64_t start, uint64_t len)
 {
 	uint32_t *at = map_put(&it->code_at, hash_pair(hash_pair(start, (uint64_t)t->pid), len));
@@ -116,7 +116,7 @@ static void tell_code(struct itrace *it, struct track *t, uint64_t start, uint64
 	it->sink->code(it->ctx, t->tid, &code);
 }
 
-/* What the threads of its process did until now. */
+/* Report what the threads of its process did until now. */
 static void tell_process(struct itrace *it, const struct track *t)
 {
 	size_t i;
@@ -182,7 +182,7 @@ static void block_begin(struct itrace *it, struct track *t, const struct arcprof
 		tell_maps(it, t);
 }
 
-/* Where a block's first nr instructions end; 0: its bytes are not known. */
+/* Return where a block's first nr instructions end, or 0 if its bytes are not known. */
 static uint64_t block_end(const struct track *t, uint64_t start, uint64_t end, uint64_t nr)
 {
 	uint8_t bytes[BLOCK_MAX];

@@ -106,7 +106,7 @@ static int kmod_join(const struct itrace *it, int tid, uint32_t flags)
 	return ioctl(it->device, ARCPROF_IOC_ITRACE_JOIN, &j) ? -errno : 0;
 }
 
-/* Its threads join by themselves: it inherits the descriptor. */
+/* Start the program with our descriptor of the device, by which its threads join. */
 static int start_bracketed(struct itrace *it, struct spawn *child, struct err *e)
 {
 	char number[16];

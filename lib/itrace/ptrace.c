@@ -146,7 +146,7 @@ static int ptrace_give(struct itrace *it, const struct wire *w, char *p, const s
 	return 0;
 }
 
-/* Everything that is there in whole. */
+/* Pass on every message that has arrived whole. */
 static int give_all(struct itrace *it, const struct itrace_sink *sink, void *ctx, struct err *e)
 {
 	int r = 0;

@@ -186,7 +186,7 @@ static void let_tracee_go(struct stepper *s, struct tracee *t)
 	drop_tracee(s, t);
 }
 
-/* Whether a step has ended that was not reported yet. */
+/* Return whether a step has ended that was not reported yet. */
 static bool trap_pending(int tid)
 {
 	siginfo_t list[PEEK_MAX];
@@ -226,8 +226,8 @@ static void let_all_go(struct stepper *s, enum itrace_stop why)
 enum trap_cause { CAUSE_STEP, CAUSE_HANDLER, CAUSE_PROGRAM };
 
 /*
- * Whose trap it is.  The one at the end of a system call says TRAP_BRKPT on x86-64 and SI_USER of
- * nobody on arm64; int3 says SI_KERNEL, and brk TRAP_BRKPT.
+ * Return who caused the trap. The one at the end of a system call says TRAP_BRKPT on x86-64 and SI_USER
+ * without a sender on arm64; int3 says SI_KERNEL, and brk TRAP_BRKPT.
  */
 static enum trap_cause trap_cause(const struct tracee *t)
 {
@@ -423,8 +423,8 @@ static void resume_held(struct stepper *s)
 }
 
 /*
- * True: nothing else happened than that a trail was left.  A breakpoint that was met at the same
- * time as what stopped the thread is told at its next stop, and by then is of no trail any more.
+ * Return true if the thread has only left a trail. A breakpoint that was met at the same time as what
+ * stopped the thread is reported at its next stop, and belongs to no trail by then.
  */
 static bool on_trail_stop(struct stepper *s, struct tracee *t, int event, int sig)
 {
@@ -478,7 +478,7 @@ static int shell_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* One status of one thread. */
+/* Handle one status of one thread. */
 static void on_status(struct stepper *s, int tid, int status)
 {
 	struct tracee *t = find_tracee(s, tid);
@@ -650,7 +650,7 @@ static void begin_ticks(void)
 		timer_settime(timer, 0, &each, NULL);
 }
 
-/* The CPU time of a thread; UINT64_MAX: not known. */
+/* Return the CPU time of a thread; UINT64_MAX: not known. */
 static uint64_t cpu_time_ns(int tid)
 {
 	uint64_t ns = UINT64_MAX;

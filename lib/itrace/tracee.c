@@ -72,8 +72,8 @@ static void begin_block(struct tracee *t, uint64_t pc)
 /* ---- what was executed ---- */
 
 /*
- * The bytes of a block are told once, before the run that it is in; and again when they have
- * changed, after what ran before.
+ * The bytes of a block are sent once, before the run that it is in; and again when they have changed,
+ * after what ran before.
  */
 static void tell_code(struct stepper *s, struct tracee *t)
 {

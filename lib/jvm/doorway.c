@@ -37,7 +37,7 @@ static uid_t doorway_owner_of(const struct doorway *d)
 
 /* --- what others left --- */
 
-/* The folder open as fd is of our making, and no recorder has it any more. */
+/* Return whether the folder open as fd is of our making, and its recorder has gone. */
 static bool is_stale(const struct doorway *d, int fd)
 {
 	struct stat st;
@@ -146,8 +146,8 @@ static int make_socket(struct doorway *d, mode_t mode)
 }
 
 /*
- * In the folder d->parent, which is called so by those who are to come; others: they may be of several
- * users.
+ * Make the doorway in the folder d->parent, whose path for those who are to come is "called"; others:
+ * they may belong to several users.
  */
 static int doorway_open_below(struct doorway *d, const char *called, bool others)
 {

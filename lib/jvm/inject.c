@@ -333,9 +333,9 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, bool memor
 }
 
 /*
- * What the dynamic linkers of this machine put for $PLATFORM: glibc x86_64, or until 2.36 a name
- * for the CPU's generation, and i686 for programs of 32 bits, which cannot load the file and would
- * say so; or aarch64; musl nothing.
+ * The values of $PLATFORM in the dynamic linkers of this machine. For glibc they are x86_64, or until
+ * 2.36 a name for the CPU's generation, and i686 for 32-bit programs, which cannot load the file and
+ * would say so; or aarch64. musl replaces nothing.
  */
 static const char *const platforms_x86[] = { "x86_64", "haswell", "xeon_phi", "$PLATFORM", "i686", NULL };
 static const char *const platforms_arm64[] = { "aarch64", "$PLATFORM", NULL };

@@ -50,7 +50,7 @@ static int write_invitation(int pid, uint64_t addr, const struct jvm_invitation 
 	return 0;
 }
 
-/* Those in one mapping; -ENOENT: there is none. */
+/* Search one mapping for invitations; return -ENOENT if it has none. */
 static int invite_search(int pid, uint64_t addr, const struct buf *data, const char *path, struct err *e)
 {
 	struct jvm_invitation x;

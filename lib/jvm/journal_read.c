@@ -81,7 +81,7 @@ static bool journal_kind_is_known(uint32_t kind)
 	       kind == JOURNAL_THREADS || kind == JOURNAL_ITEMS;
 }
 
-/* What the data of a chunk stand for. */
+/* Unpack the data of a chunk. */
 static bool unpack_part(struct unpack *u, const struct journal_chunk *c, struct journal_part *p)
 {
 	const uint32_t flags = c->kind & (JOURNAL_LZ | JOURNAL_FRESH);
@@ -104,7 +104,7 @@ static bool unpack_part(struct unpack *u, const struct journal_chunk *c, struct 
 	return true;
 }
 
-/* Some time between the last chunk's and the end. */
+/* Clamp the time to between the last chunk's and the end. */
 static uint64_t time_within(const struct journal *j, uint64_t time_ns)
 {
 	const uint64_t end_ns = j->h.end_ns ? j->h.end_ns : LONGEST_NS;

@@ -116,7 +116,7 @@ static void find_stack(struct blocked *b)
 	b->hi = base > b->lo && base - b->lo < 1ul << 30 ? base : 0;
 }
 
-/* So many bytes of it, or all of it. */
+/* Copy "want" bytes of its stack, or all of it if that is less. */
 static bool copy_stack(struct blocked *b, size_t want)
 {
 	size_t have = b->loaded - b->lo;

@@ -151,7 +151,7 @@ static bool copy_chunk(uintptr_t chunk, struct cont_copy *c)
 	return true;
 }
 
-/* The first chunk from this one outwards that has frames; none at all is the root. */
+/* Return the first chunk from this one outwards that has frames; none at all is the root. */
 static enum cont_result copy_first(uintptr_t chunk, struct cont_copy *c)
 {
 	int i;
@@ -214,7 +214,7 @@ static bool load_entry(const struct vm_thread *t, uintptr_t *words)
 	return true;
 }
 
-/* The VirtualThread that runs in a Continuation; 0: none. */
+/* Return the VirtualThread that runs in a Continuation, or 0. */
 static uintptr_t vthread_in(uintptr_t cont, uint64_t *id)
 {
 	uintptr_t target, vthread;
@@ -227,7 +227,7 @@ static uintptr_t vthread_in(uintptr_t cont, uint64_t *id)
 }
 
 /*
- * The VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it,
+ * Return the VirtualThread of the continuation that a JavaThread runs; with *id only the one that has it,
  * else it is found.
  */
 static uintptr_t mounted(const struct vm_thread *t, uint64_t *id)
@@ -315,7 +315,7 @@ static char *cont_put_utf8(char *d, uint32_t c)
 	return d;
 }
 
-/* The text of a String, cut to MAX_CHARS; its length in bytes, 0 also when it cannot be read. */
+/* Return the text of a String, cut to MAX_CHARS; its length in bytes, 0 also when it cannot be read. */
 static size_t read_string(uintptr_t string, char *out)
 {
 	uint8_t coder, bytes[2 * MAX_CHARS];
@@ -378,7 +378,10 @@ uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring)
 	return id;
 }
 
-/* By a root of the VM's, which is the carrier's own Thread or the one of a virtual thread on it. */
+/*
+ * Read the id by a root of the VM's, which is the carrier's own Thread or the one of a virtual thread on
+ * it.
+ */
 static uint64_t java_id(uintptr_t java_thread)
 {
 	uintptr_t handle, thread;

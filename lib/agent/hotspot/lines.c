@@ -45,7 +45,7 @@ static uint32_t next_signed(struct stream *s)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* False: the table ends. */
+/* Returns false at the end of the table. */
 static bool next_pair(struct stream *c, uint32_t *bci, uint32_t *line)
 {
 	uint32_t b = stream_byte(c);
@@ -73,8 +73,8 @@ static char *put_zigzag(char *d, uint32_t diff)
 }
 
 /*
- * At most room bytes, counted only when d is NULL. A table that would be too long ends in an entry that says
- * that the rest has no line.
+ * Write at most room bytes, or only count them when d is NULL. A table that would be too long ends in an
+ * entry that says that the rest has no line.
  */
 static size_t encode_lines(const struct lines *l, char *d, size_t room)
 {

@@ -70,7 +70,7 @@ static uintptr_t find_in_boot_loader(const char *class_name, const char *name, c
 	return 0;
 }
 
-/* The method that the id points to; 0 if it does not point. */
+/* Return the method that the id points to; 0 if it does not point. */
 static uintptr_t pointed(jmethodID id)
 {
 	uintptr_t method;
@@ -110,7 +110,7 @@ static struct names_text names_text_of(const char *s, size_t len)
 	return (struct names_text){ s, len > JVM_MAX_STRING ? JVM_MAX_STRING : len };
 }
 
-/* The class's name as in class files, without "L" and ";". */
+/* Return the class's name as in class files, without "L" and ";". */
 static uint32_t number_method(jmethodID id, char *class_sig, const char *name, const char *sig,
 			      const char *source)
 {

@@ -194,7 +194,10 @@ static bool names_follow(uintptr_t m, enum names_trust trust, uintptr_t bcp, str
 	return trust == NAMES_ALIVE || !p->doubtful;
 }
 
-/* Where the number of the source file among the constants is: up to JDK 11 in the class. 0: nowhere. */
+/*
+ * Return where the number of the source file among the constants is, which up to JDK 11 is in the class;
+ * 0 without it.
+ */
 static uintptr_t source_index(uintptr_t cp, uintptr_t holder)
 {
 	return vm.o.cp_source >= 0 ? cp + vm.o.cp_source : vm.o.ik_source >= 0 ? holder + vm.o.ik_source : 0;

@@ -81,7 +81,7 @@ static uint32_t reason_leaf(struct blocked *b, uintptr_t klass)
 	return k->leaf;
 }
 
-/* What LockSupport.park() was told, in the Thread that is current to Java. */
+/* Return the class of the argument of LockSupport.park(), from the Thread that is current to Java. */
 static uintptr_t blocker_klass(const struct blocked *b)
 {
 	int current = vm.o.jthread_vthread >= 0 ? vm.o.jthread_vthread : vm.o.jthread_object;
@@ -107,7 +107,7 @@ static bool waits_at_safepoint(const struct walk *w, const struct blocked *b)
 	       caller - vm.text_lo < vm.text_hi - vm.text_lo;
 }
 
-/* A thread that was notified waits for the monitor again. */
+/* Return whether a thread that was notified waits for the monitor again. */
 static bool enters_again(const struct blocked *b)
 {
 	uintptr_t os = vm_word((uintptr_t)b->fields, vm.o.thread_osthread);

@@ -49,7 +49,7 @@ enum {
 	NO_SCOPE = 0xffffffff,
 };
 
-/* In the code cache, or a copy of the C heap. */
+/* An area in the code cache, or a copy of the C heap. */
 struct area {
 	uintptr_t at;
 	uint32_t len;
@@ -193,7 +193,7 @@ struct scope {
 	uint32_t bci;		/* plus 1 */
 };
 
-/* False: not readable. */
+/* Returns false for an unreadable scope. */
 static bool read_scope(const struct notes *n, uint32_t at, struct scope *scope)
 {
 	uint32_t left = at < n->scopes.len ? n->scopes.len - at : 0, method;
@@ -404,7 +404,7 @@ static char *scopes_put_varint(char *d, uint32_t v)
 	return d;
 }
 
-/* One frame; NULL: there is no room for a name. */
+/* Write one frame; return NULL if there is no room for a name. */
 static char *put_scope(char *d, const struct notes *n, const struct scope *s, struct jvm_ring *ring)
 {
 	struct method_info m;

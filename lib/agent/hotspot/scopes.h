@@ -21,20 +21,20 @@ enum {
 };
 
 /*
- * Forgets which places were told. No handler may run. False: this VM's notes cannot be read, and
- * CompiledMethodLoad it is.
+ * Forgets which places were sent. No handler may run. Returns false if this VM's notes cannot be read, so
+ * that CompiledMethodLoad is used.
  */
 bool scopes_init(void);
 /*
- * Tries what is read of code that there is by now, with scopes_init() done. False: it is not what it should
- * be, and scopes_init() returns false from now on. Not in a signal handler.
+ * Try what is read of the code that exists by now, with scopes_init() done. Returns false if it is wrong;
+ * scopes_init() returns false from then on. Not in a signal handler.
  */
 bool scopes_try(void);
 /*
- * For signal handlers: sends a code record of size 1 to the ring for each frame of compiled code whose
- * place was not told before. What does not fit is told with a later sample. buf: SCOPES_ROOM bytes. b: NULL,
- * or the thread whose frames they are, when it is another one. False: what is read is not what it should be,
- * as scopes_try() has it.
+ * Send a code record of size 1 to the ring for each frame of compiled code whose place was not sent
+ * before; for signal handlers. What does not fit is sent with a later sample. buf has SCOPES_ROOM bytes.
+ * b is NULL, or the thread whose frames they are when it is another one. Returns false if what is read is
+ * wrong, like scopes_try().
  */
 bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
 		 struct blocked *b);
@@ -42,8 +42,8 @@ bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_rin
 /* This VM's notes can be read, as far as its tables say. */
 bool scopes_readable(void);
 /*
- * How many methods a place in code that is on the calling thread's stack belongs to: 1, or more where methods
- * are inlined; 0: not known. pc is one less than where it returns to.
+ * Return how many methods a place in code on the calling thread's stack belongs to: 1, or more where
+ * methods are inlined; 0 if that is not known. pc is one less than the return address.
  */
 uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc);
 /*

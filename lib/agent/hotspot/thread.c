@@ -188,7 +188,7 @@ static uintptr_t find_own_thread(void)
 	return thread;
 }
 
-/* Whether the calling thread's own variable says that it is this thread of the table. */
+/* Return whether the calling thread's own variable says that it is this thread of the table. */
 static bool vmthread_is_own(uintptr_t thread)
 {
 	uint32_t word = load_acquire(&own_variable.word);
@@ -360,9 +360,9 @@ bool vm_allocated(uintptr_t thread, uint64_t *bytes)
 }
 
 /*
- * A C library puts its own thread structure at the end of the stack it allocates, so the
- * thread pointer bounds the stack of threads that are not Java's (not the first thread's,
- * whose structure is elsewhere: there the end stays unknown).
+ * A C library puts its own thread structure at the end of the stack it allocates, so the thread pointer
+ * bounds the stack of threads that are not Java's. The first thread's structure is elsewhere: there the
+ * end stays unknown.
  */
 void vm_current_thread(struct vm_thread *t, uintptr_t sp)
 {

@@ -306,7 +306,7 @@ struct heap {
 static struct heap heaps[8];
 static int nr_heaps;
 
-/* Where their addresses are; the number of them. That of JDK 8 is there before it has memory. */
+/* Find the list of heaps and return how many there are. The heap of JDK 8 exists before it has memory. */
 static int list_heaps(uintptr_t *list)
 {
 	uintptr_t array;

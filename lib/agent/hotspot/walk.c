@@ -41,8 +41,8 @@ static void drop_segments(struct walk *w, uint32_t from, uint32_t to)
 }
 
 /*
- * Make room for outer frames: the inner half of those that there are when it is needed first stays, then
- * there is a mark, and of the frames behind that the inner half goes each time.
+ * Make room for outer frames: when it is needed first, the inner half of the frames stays and a mark
+ * follows. Of the frames behind the mark, the inner half is dropped each time.
  */
 static void walk_make_room(struct walk *w)
 {
@@ -141,7 +141,7 @@ enum names_result walk_method_of(struct walk *w, uintptr_t method, enum names_tr
 	return names_get(method, trust, bcp, w->ring, m);
 }
 
-/* Only the innermost Java frames tell what a thread waits for. */
+/* Waits are known from the innermost Java frames alone. */
 static void note_waits(struct walk *w, const struct method_info *m)
 {
 	enum { INNERMOST = 8 };
@@ -431,7 +431,7 @@ static bool leave_leaf_call(struct walk *w, struct cursor *c)
 	return false;
 }
 
-/* Where the native code at the cursor ends: the thread's last Java frame, or 0, its root. */
+/* Return where the native code at the cursor ends: the thread's last Java frame, or 0 at its root. */
 static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 {
 	uintptr_t fields = w->thread.fields;
@@ -452,8 +452,8 @@ static bool leave_native(struct walk *w, struct cursor *c)
 }
 
 /*
- * Where the anchor can be loaded that leads from native code at the cursor, which called a stub, to Java;
- * 0: it is the thread's root.
+ * Return where the anchor can be loaded that leads from native code at the cursor, which called a stub,
+ * to Java; 0 at the thread's root.
  */
 static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 {
@@ -470,7 +470,10 @@ static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 	return 0;
 }
 
-/* As leave_native(), for a stub that native code had called: f is that, with the registers of the stub. */
+/*
+ * Do the same as leave_native(), for a stub that native code had called: f is that code's frame, with the
+ * registers of the stub.
+ */
 static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct native_frame *f)
 {
 	struct jvm_rec_segment *s;
@@ -518,7 +521,7 @@ static bool enter_continuation(struct walk *w, struct cursor *c)
 	return true;
 }
 
-/* Beyond the bottom frame of a chunk; what its return address is there, does not matter. */
+/* Return whether the cursor is at the bottom frame of a chunk; the return address there does not matter. */
 static bool chunk_ends(const struct walk *w, const struct cursor *c)
 {
 	return w->frozen && (c->sp + 8 >= w->cont.end || c->fp + 16 >= w->cont.end);
@@ -542,7 +545,7 @@ static bool is_cont_entry(const struct vm_blob *b)
 	return b->addr == load_relaxed(&known);
 }
 
-/* One frame outwards; false: the walk is over. */
+/* Go one frame outwards; return false when the walk is over. */
 static bool walk_step(struct walk *w, struct cursor *c)
 {
 	struct native_frame f;
@@ -576,7 +579,7 @@ static bool walk_step(struct walk *w, struct cursor *c)
 }
 
 #ifdef WALK_DEBUG
-/* For agent-probe -m: registers and stack where a walk that failed had begun, and where it ended. */
+/* Record registers and stack where a failed walk began, and where it ended, for agent-probe -m. */
 static void debug_walk(struct walk *w, const struct walk_regs *r, const struct cursor *c)
 {
 	struct jvm_rec_segment *s;
@@ -661,7 +664,7 @@ void walk_from_call(struct walk *w, const struct walk_regs *r, bool is_leaf_call
 }
 #endif
 
-/* What called into the VM for a compiled method is no part of the program. */
+/* Stubs that called into the VM for a compiled method are not part of the program. */
 static void drop_leading_stubs(struct walk *w)
 {
 	uint32_t nr = 0, i;

@@ -62,7 +62,7 @@ static struct {				/* when the interval was last looked at, if it adapts */
 	uint32_t number;		/* of the last object that was chosen */
 } rated;
 
-/* What our thread is asked for; by one at a time, as the VM loads one agent at a time. */
+/* Requests to our thread, one at a time, as the VM loads one agent at a time. */
 static struct {
 	uint64_t cookie;
 	bool on;
@@ -145,7 +145,7 @@ static void tell_swept(uint32_t pauses, uint64_t began_ns)
 
 /* ---- whether a collection has looked at the young ---- */
 
-/* So many pauses that one of them at least was of a whole collection of the young; 0: that cannot be said. */
+/* Return a number of pauses among which at least one was of a whole collection of the young; 0: unknown. */
 static uint32_t pauses_of_young(void)
 {
 	static const uint32_t of[JVM_COLLECTS_NR] = {
@@ -180,7 +180,7 @@ static void ask_pauses(uint32_t pauses)
  */
 static uint32_t pauses_until_old(void)
 {
-	/* Objects are old after 15 collections of the young, each of which can come with so many pauses. */
+	/* Objects are old after 15 collections of the young, each of which can come with this many pauses. */
 	enum { COLLECTIONS = 16, G1_PAUSES = 3, OTHERS_PAUSES = 6 };
 	const enum jvm_collector c = collector();
 	bool shenandoah = false;
@@ -462,7 +462,7 @@ static bool is_asked_to_collect(void)
 	return load_acquire(&ctl->collect) && !load_relaxed(&ctl->collected);
 }
 
-/* For a recording that is about to end. */
+/* Serve a recording that is about to end. */
 static void serve_collection(JNIEnv *env, struct numbers *gone)
 {
 	if (!is_asked_to_collect())

@@ -14,7 +14,7 @@
 
 struct part {
 	enum jvm_source source;
-	/* Another recorder than before begins a session: it knows nothing of what was told. */
+	/* Another recorder than before begins a session: it knows nothing of what was sent. */
 	void (*forget)(void);
 	/* Begin, as the recorder asks. env NULL: the VM is not up yet. Return NULL, or why it cannot be. */
 	const char *(*on)(JavaVM *jvm, JNIEnv *env, uint64_t interval);
@@ -41,8 +41,8 @@ bool part_is_wanted(enum jvm_source source, uint64_t *interval);
 bool part_stays(void);
 
 /*
- * All parts, in the order in which they begin; they end in the opposite one. Objects that live on come before
- * all that are allocated, as the VM is asked for both at once.
+ * The parts in the order in which they begin; they end in the opposite one. Objects that live on come
+ * before all that are allocated, as the VM is asked for both at once.
  */
 #define PARTS(P) P(live) P(alloc) P(memory) P(lock) P(notify) P(throw) P(virtual) P(http) P(rmi) P(grpc) \
 	P(sql)

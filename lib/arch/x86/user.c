@@ -77,7 +77,7 @@ static int x86_debug_control(pid_t tid, struct user_breakpoints *b, uint32_t on)
 	return r;
 }
 
-/* The registers that have one of the addresses already; missing: the addresses that none has. */
+/* Return the registers that have one of the addresses already; missing: the addresses that none has. */
 static uint32_t x86_keep_breakpoints(const struct user_breakpoints *b, const uint64_t *addr, unsigned int nr,
 				     uint64_t *missing, unsigned int *nr_missing)
 {

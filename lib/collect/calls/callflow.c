@@ -30,7 +30,7 @@ enum {
 };
 
 /*
- * One moment by both clocks. Whoever takes the CPU between two readings takes milliseconds, so the best of
+ * Read both clocks at one moment. Losing the CPU between two readings takes milliseconds, so the best of
  * several is kept.
  */
 static void read_clocks(uint64_t *ns, uint64_t *tsc)
@@ -194,7 +194,7 @@ int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *proc, uint6
 	return fd;
 }
 
-/* Most processes have few threads, and there is room for very many: nobody looks at the rest of it. */
+/* Look only at slots in use: most processes have few threads, and there is room for very many. */
 static uint32_t nr_slots(struct callflow_proc *p)
 {
 	p->nr_slots = MAX(p->nr_slots, MIN(load_relaxed(&p->area->next_thread), p->own.nr_threads));
@@ -355,7 +355,10 @@ static struct callflow_proc *callflow_proc_of(struct callflows *f, const struct 
 	return p;
 }
 
-/* The module's file without its directory, and the function's name as people write it; "" not known. */
+/*
+ * Return the module's file without its directory, and the function's name as people write it; "" not
+ * known.
+ */
 static const char *function_at(const struct callflows *f, const struct callflow_proc *p, uint64_t addr,
 			       struct buf *name)
 {

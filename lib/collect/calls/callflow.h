@@ -18,7 +18,10 @@ struct callflow_opts {
 	bool on;
 	struct callflow_layout layout;	/* of each process; rules are borrowed */
 	const char *names[CALLFLOW_MAX_METRICS], *units[CALLFLOW_MAX_METRICS];
-	/* What each metric costs, as calibrate/table.h has it, "" none: native functions first, then JVMs. */
+	/*
+	 * The costs of each metric in the form of calibrate/table.h, "" for none: native functions first,
+	 * then JVMs.
+	 */
 	struct callflow_costs {
 		char jvm[CALIBRATION_NAME];	/* calibration_jvm() */
 		char costs[CALLFLOW_MAX_METRICS][72];
@@ -30,7 +33,7 @@ struct callflow_opts {
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
 };
 
-/* What the process counts for a tree beside its nodes. */
+/* The counts of a process for a tree beside its nodes. */
 struct callflow_counts {
 	uint64_t kernel_cpu_ns, popped, inserted, over_range, folded, folded_recursion, thrown, missed;
 	uint64_t mounts, lost_events;
@@ -99,9 +102,9 @@ void callflows_end(struct callflows *f, struct jvm *jvm);
 /* Writes the events there are; call it often. */
 void callflows_drain(struct callflows *f);
 /*
- * Writes a snapshot if one is due: what was added since the last one. Where no interval is set one is due
- * every two seconds, so that of a recorder that is killed all but the last calls are there; where they are
- * large, less often: they take at most a hundredth of the time, and 64 KiB of the file a second.
+ * Write a snapshot if one is due: what was added since the last one. Without an interval one is due every
+ * two seconds, so that a killed recorder loses only the last calls. Large snapshots are rarer: they take
+ * at most a hundredth of the time, and 64 KiB of the file a second.
  */
 void callflows_snapshot(struct callflows *f);
 /* The same, now. */
@@ -117,7 +120,7 @@ uint64_t callflows_turn(struct callflows *f, bool on);
 void callflows_in_files(struct callflows *f);
 /* The same as callflows_store(), and what else the file that ends has of calls. */
 void callflows_end_file(struct callflows *f);
-/* How many calls were slow in it, when labels are its own. */
+/* Label how many calls were slow in the file, when labels are its own. */
 void callflows_label_file(struct callflows *f);
 /* Another file begins at that time, after callflows_end_file(): what is stored from now on is in that. */
 void callflows_next_file(struct callflows *f, uint64_t now_ns);

@@ -51,7 +51,7 @@ static void set_timeout(int fd, int ms)
 
 /* --- the recorder's end --- */
 
-/* Whether the socket got that name; what nobody can foresee, nobody can take. */
+/* Bind the socket to a name; return whether that worked. A random name cannot be taken before. */
 static bool bind_some(int fd)
 {
 	struct sockaddr_un a;
@@ -144,9 +144,9 @@ void control_serve(int listening, control_fn fn, void *ctx)
 /* --- who asks --- */
 
 /*
- * Whether a socket with the name of that process is a recorder's. Anybody can bind any name, but who
- * listens is known: the process itself, or one of root's or our own, which may be in a container and have
- * another number there.
+ * Return whether a socket with the name of that process is a recorder's. Any process can bind any name,
+ * but the kernel says who listens: the process itself, or one of root's or our own, which may be in a
+ * container and have another number there.
  */
 static bool is_recorder(const struct ucred *c, int pid)
 {
@@ -299,7 +299,7 @@ static int control_take_answer(struct buf *reply, int pid, struct err *e)
 	return 0;
 }
 
-/* Until the peer ends, or until_ns. */
+/* Receive until the peer ends, or until_ns. */
 static void receive(int fd, uint64_t until_ns, struct buf *reply)
 {
 	char piece[4096];

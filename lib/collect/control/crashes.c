@@ -72,7 +72,7 @@ static void find_in_variable(const char *name, const char *vars, size_t len, cha
 	}
 }
 
-/* In the order in which a JVM takes them: the last counts. */
+/* Search the options in the order in which a JVM takes them: the last counts. */
 char *crashes_error_file(const char *args, size_t args_len, const char *vars, size_t vars_len)
 {
 	char *path = NULL;
@@ -317,7 +317,7 @@ static int status_by_pidfd(const struct crash_watch *w)
 	return info.exit_code;
 }
 
-/* The last field, if it is a zombie still: nobody else has the number then. */
+/* Read the last field if the process is still a zombie: it keeps its number then. */
 static int status_by_proc(const struct crash_watch *w)
 {
 	struct buf b = BUF_INIT;

@@ -49,8 +49,8 @@ static double clocks_hz(const struct evconf *conf, size_t *nr)
 }
 
 /*
- * Where clocks come too often, the kernel stops them until its next tick. Some time is left over for what
- * delays a tick, and for the odd periods of filtered clocks (evset.c).
+ * The kernel stops clocks that tick too often until its next tick. Leave some time for what delays a
+ * tick, and for the odd periods of filtered clocks (evset.c).
  */
 static uint64_t kernel_shortest_ns(void)
 {
@@ -83,7 +83,7 @@ bool rates_kernel_bounds(const struct evconf *conf, uint64_t least_ns)
 	return HITCOST_SHARE * conf->hit_ns < least_ns / 2;
 }
 
-/* The same when the event has that period. */
+/* Return the same when the event has that period. */
 static uint64_t shortest_with(struct collect *c, size_t event, const struct ev_rate *rate)
 {
 	struct evconf conf = c->ev.conf;
@@ -165,7 +165,7 @@ int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rat
 
 /* ---- sets that take over ---- */
 
-/* On the CPUs, or on groups. */
+/* Open the set on the CPUs, or on groups. */
 static int open_on_machine(struct collect *c, uint32_t new, struct err *e)
 {
 	const struct cgroups *g = c->o->groups;
@@ -266,7 +266,7 @@ static void undo(struct collect *c, const uint32_t *taken, size_t nr)
 	}
 }
 
-/* How many events of set old there are at most that have counted something since their last sample. */
+/* Return at most how many events of set old have counted something since their last sample. */
 static uint64_t nr_counting(const struct collect *c, const struct evset *set, uint32_t new)
 {
 	uint64_t nr = 0;
@@ -284,9 +284,9 @@ static uint64_t nr_counting(const struct collect *c, const struct evset *set, ui
 }
 
 /*
- * All samples of the set were read. What threads that ended had left over is in the difference, too, but
- * nobody's: less than a period is left over of each that goes on. Where code of one mode only is sampled,
- * clocks count on in the other.
+ * Keep what is left over when all samples of the set were read. The difference includes the rest of
+ * threads that ended, which is dropped: of each thread that goes on less than a period is left over.
+ * Where code of one mode only is sampled, clocks count on in the other.
  */
 static void keep_left_over(struct collect *c, uint32_t old, uint32_t new, size_t event, uint64_t period)
 {
@@ -335,7 +335,7 @@ static void take_over(struct collect *c, const uint32_t *taken, size_t nr, size_
 	evsets_forget_closed(&c->ev);
 }
 
-/* The recording's own copy: the caller's options stay as they are. */
+/* Return the recording's own copy: the caller's options stay as they are. */
 static struct ev_rate *own_rates(struct collect *c)
 {
 	size_t bytes = c->ev.conf.nr_events * sizeof(*c->rates);

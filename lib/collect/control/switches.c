@@ -190,7 +190,7 @@ void switches_ask(struct collect *c, struct jvm_server_opts *o)
 		o->off |= JVM_TIMERS;
 }
 
-/* False: that is what they do. */
+/* Ask agents for what is on now; return false if they do that already. */
 static bool ask_agents(struct collect *c)
 {
 	struct jvm_server_opts o;
@@ -267,7 +267,7 @@ static void switches_apply(struct collect *c, struct buf *reply)
 		trace_writer_flush(c->w);
 }
 
-/* Its own time counts from that moment. */
+/* Start the event's own times at that moment. */
 static void start_time(struct switched *s, uint64_t now_ns)
 {
 	if (s->time->delay_ns || s->time->mark)
@@ -435,7 +435,10 @@ static bool is_recorded(const struct collect *c, enum jvm_source source)
 	return i < c->o->nr_sources;
 }
 
-/* What lives or is freed is of everything that was chosen; objects for "alloc" are chosen with those. */
+/*
+ * These sources cannot be turned off: what lives or is freed refers to everything that was chosen, and
+ * objects for "alloc" are chosen with those.
+ */
 static bool is_fixed(const struct collect *c, const struct source_kind *k)
 {
 	return k->jvm == JVM_SOURCE_MEMORY || k->arg == SOURCE_FOLLOWS || k->jvm == JVM_SOURCE_LIVE ||
@@ -511,7 +514,7 @@ static bool has_labels_for(const struct collect *c, const struct source_kind *k)
 	return !source_sets_labels(k) || c->o->jvm_events & JVM_TELL_LABEL;
 }
 
-/* What agents can begin to tell of. */
+/* Add an event that agents can begin to record. */
 static int switches_add(struct collect *c, const char *name, size_t *first, uint32_t tells, struct err *e)
 {
 	struct source_conf new;
@@ -571,7 +574,7 @@ static void note_interval(struct collect *c, size_t i, uint64_t interval)
 	c->switches.next[i] = interval + 1;
 }
 
-/* Takes what was told by the intervals before, and sets the others. */
+/* Take in what was recorded with the intervals before, and set the others. */
 static void set_intervals(struct collect *c, struct buf *reply)
 {
 	size_t i;

@@ -51,7 +51,7 @@ struct timed {
 	uint64_t start_ns, start_tsc;	/* the same moment */
 };
 
-/* A call that is open, or the longest of those that have ended. */
+/* A call that is open, or the longest of those that have ended: the one to report. */
 struct call {
 	struct timed_jvm *j;
 	uint32_t ref, slot, method;
@@ -99,7 +99,7 @@ static void put_cause(const struct call *x, const struct name *n, struct buf *b)
 		buf_fmt(b, " in thread '%s'", name);
 }
 
-/* Of a call that goes on, and of its end, there is one word. */
+/* Return whether that call was reported before, at its end or while it goes on: once is enough. */
 static bool is_told(const struct call *x, size_t when)
 {
 	uint32_t *at = map_put(&x->j->told, hash_pair(x->ref, when)), since = (uint32_t)x->since_tsc;

@@ -70,7 +70,7 @@ static void met(struct collect *c, size_t i, uint32_t proc, const char *cause)
 		trigger_dump(c, w);
 }
 
-/* All conditions of a kind that have no limit, or the one that is given. */
+/* Trigger all conditions of a kind that have no limit, or this one. */
 static bool met_all(struct collect *c, enum when_kind kind, uint64_t limit, uint32_t proc, const char *cause)
 {
 	const struct trigger_opts *o = &c->o->trigger;
@@ -97,7 +97,7 @@ static bool samples_tell(const struct collect *c)
 	       !ev->events[0].attr.exclude_kernel && !ev->events[0].attr.exclude_user;
 }
 
-/* The fields of a line of numbers from the one at first on, nr of them, added up. */
+/* Return the fields of a line of numbers from the one at first on, nr of them, added up. */
 static uint64_t add_fields(const char *s, size_t first, size_t nr)
 {
 	uint64_t sum = 0, v;
@@ -189,7 +189,7 @@ static uint64_t cpu_ns(struct collect *c, bool first)
 	return c->triggers->proc_cpu_ns;
 }
 
-/* The look that was taken so many looks ago. */
+/* Return the look that was taken "back" looks ago. */
 static const struct cpu_look *look_before(const struct triggers *t, size_t back)
 {
 	return &t->looks[(t->nr_looks - 1 - back) % t->alloc_looks];
@@ -278,7 +278,7 @@ static void look_at_memory(struct collect *c)
 	buf_release(&cause);
 }
 
-/* The number behind a word at the begin of a line; 0: there is none. */
+/* Return the number behind a word at the begin of a line, or 0. */
 static uint64_t proc_number_in(const char *path, const char *word)
 {
 	struct buf b = BUF_INIT;

@@ -55,7 +55,7 @@ void when_release(struct when *w);
 int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e);
 /* "gc" and the like. */
 const char *when_kind_name(enum when_kind kind);
-/* The name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
+/* Return the name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
 const char *when_signal_name(int sig);
 
 #endif

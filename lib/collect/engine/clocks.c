@@ -32,7 +32,7 @@ struct clock {
 	uint64_t varied_ns;
 };
 
-/* Of the hardware or of the kernel: it counts for each CPU, whatever runs there. */
+/* Events of the hardware or of the kernel count for each CPU, whatever runs there. */
 static bool is_counting_event(const struct pmu_event *ev)
 {
 	return ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
@@ -116,7 +116,7 @@ static bool has_clock(const struct collect_opts *o)
 	return false;
 }
 
-/* For what CPUs sample, and for the account, which also goes with clocks of threads. */
+/* Samples of CPUs need BPF, and so does the account, which also goes with clocks of threads. */
 static bool needs_bpf(const struct collect_opts *o, const char *why_not)
 {
 	return (!why_not && o->clock != CLOCK_THREAD) || (has_clock(o) && !o->nr_tids && !o->groups);

@@ -32,7 +32,7 @@ enum {
 	END_NS = 500000000,		/* and all that the recording's end waits for, this */
 };
 
-/* What only this file needs of a recording. */
+/* The state of a recording that only this file needs. */
 struct run {
 	struct collect *c;
 	struct loop loop;
@@ -72,7 +72,7 @@ static void collect_on_signal(void *ctx, int sig, bool from_terminal)
 		r->loop.due_ns = r->signal_ns + GRACE_NS;
 }
 
-/* Without perf events there is no record of a fork, and then nobody else is known either. */
+/* Without perf events there is no record of a fork, and then no other process is known either. */
 static bool is_started_by_program(const struct collect *c, const struct proc *p)
 {
 	return p->pid != c->child_pid && (c->only_jvms || p->descends);
@@ -100,7 +100,7 @@ static bool all_gone(const struct run *r)
 	return r->c->o->wait && r->program.gone && r->c->merged_ns > r->gone_ns && !count_left(r->c, &one);
 }
 
-/* Of a program that ended: what it last was, and if it ended by itself what it left behind. */
+/* Note the last name of a program that ended, and the processes it left behind if it ended by itself. */
 static void note_left(struct run *r)
 {
 	struct collect_result *res = r->c->res;
@@ -148,7 +148,7 @@ static void label_moment(struct collect *c, const char *when)
 }
 
 /* When the next turn is to begin at the latest; 0: at no time. */
-/* The earlier of two moments; 0: never. */
+/* Return the earlier of two moments; 0: never. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
@@ -244,7 +244,7 @@ static void ask_watcher(struct run *r)
 	}
 }
 
-/* Those that were started since the last look; where there is a watcher, it says when. */
+/* Look for JVMs that were started since the last look; where there is a watcher, it says when. */
 static void look_for_jvms(struct run *r)
 {
 	uint64_t now = clock_mono_ns();
@@ -591,7 +591,7 @@ static void close_trace(struct collect *c)
 		res->write_error = e.code;
 }
 
-/* As evsets_open() has it. */
+/* Return the target for evsets_open(). */
 static int rings_target(const struct collect_opts *o, const struct program *p)
 {
 	if (o->groups)

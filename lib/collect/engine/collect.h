@@ -46,7 +46,7 @@ enum collect_next {
 	COLLECT_STOP,
 };
 
-/* Who shows a recording while it goes on. */
+/* A command that shows a recording while it goes on. */
 struct collect_watcher {
 	int fd;				/* is watched, too; -1: none */
 	uint32_t most_ms;		/* between two turns */
@@ -68,7 +68,7 @@ struct segment_opts {
 	void (*goes_on)(uint64_t idle_ns);
 };
 
-/* When one event is recorded, if not all the time. */
+/* The time during which one event is recorded, if not always. */
 struct event_time {
 	char *event;			/* as "arcprof ctl enable" takes it */
 	const char *mark;		/* begins with this mark, or the end of this phase; NULL: at once */

@@ -17,7 +17,7 @@
 
 enum { MIN_RING_BYTES = 64 * 1024, MIN_STACK_BYTES = 1024, SAMPLE_HEAD_BYTES = 1024 };
 
-/* Where merge.c finds the time: every event samples these, in every record. */
+/* Every event samples these in every record, so that merge.c finds the time. */
 #define SAMPLE_ID_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int perf_open_on(struct perf_event_attr *attr, const struct ev_target *on, int cpu)
@@ -170,7 +170,7 @@ static uint32_t *copy_cpus(const struct cpus *l)
 	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
 }
 
-/* Without the right to sample the kernel: user code only, unless nothing would be left then. */
+/* Without the right to sample the kernel, sample user code only, unless nothing would be left then. */
 static int kernel_or_user(struct evsets *s, int target, struct err *e)
 {
 	struct perf_event_attr a;
@@ -263,7 +263,7 @@ static int redirect(int fd, const struct ring *to)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, to->fd) < 0 ? -errno : 0;
 }
 
-/* One more task or control group: an event on each CPU, which writes into that one's ring. */
+/* Add a task or control group: an event on each CPU, which writes into that CPU's ring. */
 static int evsets_put_in_rings(struct evsets *s, struct ring *rings, const struct perf_event_attr *attr,
 			       const struct ev_target *on, struct err *e)
 {
@@ -318,8 +318,9 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 }
 
 /*
- * What software counts one by one is sampled each time, whatever the period, where samples are to say theirs:
- * the kernel takes that to mean that each is of its own (perf_swevent_event()).
+ * Return whether samples of the event have their period. Software events that are counted one by one are
+ * then sampled each time, whatever the period: the kernel takes it to mean a period of one
+ * (perf_swevent_event()).
  */
 static bool says_period(const struct pmu_event *ev, const struct ev_rate *rate)
 {
@@ -592,13 +593,13 @@ uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cp
 	return time_ns < p->since_ns ? p->before : p->now;
 }
 
-/* The events of the set count what those of no other set do, and only what is recorded. */
+/* The events of the set count what no other set counts, and only what is recorded. */
 static bool is_counted(const struct evsets *s, const struct evset *set)
 {
 	return !s->conf.filter_fd && !(s->conf.main_has_all && set->kind == EVSET_TRAP);
 }
 
-/* What the samples of the set that were read weigh. */
+/* Add the weights of the set's samples that were read. */
 static void add_told(const struct evsets *s, uint32_t number, uint64_t *counts)
 {
 	size_t i;

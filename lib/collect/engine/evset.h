@@ -127,7 +127,7 @@ int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *
 void evsets_init_empty(struct evsets *s, const struct evconf *conf);
 void evsets_close(struct evsets *s);
 
-/* What every event of a recording has in common: it ends in what merge.c needs. */
+/* Set what every event of a recording has in common: it ends in what merge.c needs. */
 void evset_common_attr(struct perf_event_attr *a);
 /* An event that counts nothing: it owns a ring, and reports what its attributes request. */
 void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
@@ -168,13 +168,13 @@ void evset_close(struct evsets *s, uint32_t set);
 void evsets_forget_closed(struct evsets *s);
 
 /*
- * What set number has counted of an event, and what the samples of that which were read say. False: samples
- * were lost, so that the difference says nothing.
+ * Get what set number has counted of an event, and the weight of its samples that were read. Returns
+ * false if samples were lost, so that the difference means nothing.
  */
 bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *count, uint64_t *told);
 /*
- * The same count of one target alone, of those that were added to the set, in their order; 0: it was never
- * added. Not where samples are filtered: events count for others, too.
+ * Return the same count of one target alone, in the order in which targets were added to the set; 0 if it
+ * was never added. Not where samples are filtered: events count for others, too.
  */
 uint64_t evset_counted(const struct evsets *s, uint32_t number, size_t target, size_t ev);
 /*

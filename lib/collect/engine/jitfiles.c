@@ -53,7 +53,7 @@ struct jitfiles {
 	uint64_t last_ns;		/* the latest time that a name got by that */
 	bool any;			/* a name was found */
 	struct unwind_described *rules;	/* NULL: none were there */
-	/* Of the reading that goes on: who the names are of, where they are written, and when it began. */
+	/* The reading that goes on: the process of the names, where they are written, and when it began. */
 	uint32_t proc;
 	struct trace_writer *w;
 	uint64_t now_ns;
@@ -100,7 +100,7 @@ bool jitfiles_has_names(const struct jitfiles *j)
 
 /* ---- files that grow ---- */
 
-/* The file does not have what was read of it: it was written anew. */
+/* Return whether the file was rewritten: it does not contain what was read of it. */
 static bool is_rewritten(const struct grown *g)
 {
 	char tail[TAIL_BYTES];
@@ -346,7 +346,7 @@ static void write_stub(struct jitfiles *j, struct jitdump_record *c)
 	j->any = true;
 }
 
-/* The record at off, to *b and *r; false: it is not there any more. */
+/* Read the record at off again, into *b and *r; return false if it is not there any more. */
 static bool record_again(struct dump *d, uint64_t off, uint32_t len, struct buf *b, struct jitdump_record *r)
 {
 	buf_reset(b);
@@ -423,7 +423,7 @@ static void write_lines(struct trace_writer *w, struct rec_stub_lines *r, const 
 	buf_release(&pairs);
 }
 
-/* Those of the code c, which d describes. */
+/* Write the lines of the code c, which d describes. */
 static void write_lines_of(const struct jitfiles *j, struct dump *d, const struct described *at,
 			   const struct jitdump_record *c)
 {

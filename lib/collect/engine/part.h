@@ -44,7 +44,7 @@ struct part {
 	void (*labels)(struct collect *c);
 	/* All is open: the program is let go next, or sampling of what runs already begins. */
 	void (*ready)(struct collect *c);
-	/* Whether agents are to tell what their JVMs count, now and at the end. */
+	/* Return whether agents are to send what their JVMs count, now and at the end. */
 	bool (*counts)(const struct collect *c);
 
 	/* ---- during the recording ---- */
@@ -65,9 +65,9 @@ struct part {
 	 */
 	bool (*record)(struct collect *c, const struct ring *ring, const struct perf_event_header *h,
 		       uint64_t time_ns);
-	/* These take what agents say of it; each kind of record has one taker. */
+	/* Called with what agents send for it; each kind of record has one taker. */
 	const struct jvm_callbacks *agent;
-	/* What an agent calls the last frame of samples: a class, or a reason to wait. */
+	/* Called with the number of a leaf of samples: a class, or a reason to wait. */
 	void (*leaf)(struct collect *c, const struct java *j, const struct jvm_leaf *leaf);
 	/*
 	 * Samples of JVMs' threads that agents take for that source, if there is this hook. The stack is in
@@ -78,7 +78,7 @@ struct part {
 			    size_t nr);
 	/* A sample that an agent took of a source that no part takes, and that is written. */
 	void (*sampled)(struct collect *c, const struct java *j, const struct jvm_sample *s);
-	/* What the kernel says of tasks that are recorded, when tasks.h has taken it in. */
+	/* Called for the kernel's records of recorded tasks, when tasks.h has taken them in. */
 	void (*forked)(struct collect *c, int pid, int tid, uint64_t time_ns);
 	void (*executed)(struct collect *c, int pid, uint64_t time_ns);
 	void (*exited)(struct collect *c, int tid, uint64_t time_ns);
@@ -100,7 +100,7 @@ struct part {
 	void (*taken_in)(struct collect *c, uint64_t now_ns);
 	/* At each turn of the loop, after all that was recorded by then was taken in and joined. */
 	void (*turn)(struct collect *c, uint64_t now_ns);
-	/* When the next turn is to begin at the latest; 0: it may be later. */
+	/* Return when the next turn is to begin at the latest; 0: it may be later. */
 	uint64_t (*due_ns)(const struct collect *c);
 
 	/* ---- its end, or that of a file of several ---- */
@@ -133,7 +133,7 @@ struct part {
 PARTS(EXTERN_PART)
 #undef EXTERN_PART
 
-/* Where the recording has what a part alone knows: collect.own[PART_<name>]. */
+/* The number of a part: collect.own[PART_<name>] is its state. */
 #define PART_NUMBER(name) PART_##name,
 enum part_number { PARTS(PART_NUMBER) NR_PARTS };
 #undef PART_NUMBER

@@ -42,8 +42,8 @@ static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, s
 }
 
 /*
- * While execve builds the new image the user registers are still those of the old one, whose
- * memory is gone: there is no user stack then, and that is not a gap.
+ * While execve builds the new image the user registers are still those of the old one, whose memory is
+ * gone. There is no user stack then, and that is not a gap.
  */
 static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
 {
@@ -65,7 +65,7 @@ static size_t agent_frame(struct collect *c, struct thread *th, const struct per
 	return stack_user_chain(c, th->proc, &ps->ip, 1, out);
 }
 
-/* The kernel's chain has as many addresses as it may have. */
+/* Return whether the kernel's chain has as many addresses as it may have. */
 static bool is_full(struct collect *c, size_t nr)
 {
 	enum { USUAL = 127 };
@@ -140,7 +140,7 @@ void collect_sample(struct collect *c, const struct thread *th, struct rec_sampl
 	c->clock_ns += s->event ? 0 : s->weight;
 }
 
-/* The side band is of the whole machine: return whether this task is recorded. */
+/* Return whether this task is recorded, where the side band is of the whole machine. */
 static bool record_is_ours(struct collect *c, int pid, int tid)
 {
 	const struct thread *leader;
@@ -152,15 +152,15 @@ static bool record_is_ours(struct collect *c, int pid, int tid)
 	return leader && leader->proc->pid == pid && leader->proc->nr_live;
 }
 
-/* With events of CPUs: what is yet to execute the program. */
+/* Return whether the process of the program has not executed it yet, where events are of CPUs. */
 static bool is_before_exec(const struct collect *c, const struct thread *th)
 {
 	return c->ev.conf.filter_fd && th->proc->pid == c->child_pid && !th->proc->execed;
 }
 
 /*
- * What the kernel counts of a thread that has ended, such as its last switch: getrusage(2) does not have it,
- * nor do events of threads. What it computes until then is CPU time.
+ * Return whether the kernel counts this of a thread that has ended, such as its last switch. getrusage(2)
+ * does not have it, nor do events of threads. What it computes until then is CPU time.
  */
 static bool is_after_end(const struct collect *c, const struct thread *th, size_t event)
 {
@@ -170,8 +170,8 @@ static bool is_after_end(const struct collect *c, const struct thread *th, size_
 }
 
 /*
- * The kernel's number of a thread that it has released already, but that still runs: it is who ended last on
- * that CPU.
+ * The kernel's number of a thread that it has released already, but that still runs: it is the one that
+ * ended last on that CPU.
  */
 static const int NO_NUMBER = -1;
 
@@ -246,7 +246,7 @@ static void record_sample(struct collect *c, const struct perf_event_header *h, 
 	};
 	if (c->rates)
 		s.weight += rates_left_over(c, s.event, ps.period);
-	/* Of a sample that is lost nobody needs the stack. */
+	/* Do not unwind samples that will be dropped. */
 	nr = trace_writer_is_full(c->w) && !src->trap && !c->walls ? 0 :
 		sample_frames(c, th, &ps, src->trap, &to_java);
 	if (to_java &&

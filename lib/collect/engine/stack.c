@@ -123,9 +123,9 @@ size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain
 }
 
 /*
- * Return how many addresses of a chain that frame pointers led to are of the thread: the register may hold
- * anything where it is used for something else, so what is no code, and what is beyond the function in which
- * the thread begins, was none. *whole: that function was reached.
+ * Return how many addresses of a chain that frame pointers led to are of the thread; *whole: it reached
+ * the function in which the thread begins. The register may hold anything where it is used for something
+ * else. So an address outside of code, and any beyond the thread's first function, is not a caller.
  */
 static size_t fp_length(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool *whole)
 {
@@ -157,7 +157,10 @@ size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, s
 	return cut + stack_user_chain(c, p, chain, n, out + cut);
 }
 
-/* What its caller left for it, the return address first, is just below its stack pointer. */
+/*
+ * Return whether what the frame's caller left for it, the return address first, is above the copy: it is
+ * just below its stack pointer.
+ */
 static bool is_above(const struct unwind_stack *st, const struct unwind_frame *u)
 {
 	return st->above && u->sp > st->sp + st->len;
@@ -167,10 +170,10 @@ static bool is_above(const struct unwind_stack *st, const struct unwind_frame *u
 enum { NATIVE_MARKS = 5 };
 
 /*
- * Frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only call on;
- * returns how many there are, with a mark where frame pointers alone, or a search, led to the outer ones,
- * and one where what led to these is above the copy of the stack. left_out: frames that are missing in the
- * middle.
+ * Write frames [0, nr) of c->unwound, innermost first, to out in the other order, without those that only
+ * call on; return how many there are. A mark shows where frame pointers alone, or a search, led to the
+ * outer ones, and another where what led to these is above the copy of the stack. left_out: frames that
+ * are missing in the middle.
  */
 static size_t unwound_frames(struct collect *c, struct proc *p, size_t nr, size_t left_out,
 			     const struct unwind_stack *st, struct frame *out)
@@ -312,7 +315,7 @@ static void segment_regs(const struct jvm_segment *s, struct unwind_regs *r)
 		segment_regs_x86(s, r);
 }
 
-/* What became of a segment: nr frames in c->unwound. */
+/* The result of unwinding a segment: nr frames in c->unwound. */
 struct unwound {
 	size_t nr;
 	struct unwind_ends ends;
@@ -335,7 +338,7 @@ static struct unwound unwind_segment(struct collect *c, struct java *j, const st
 }
 
 /*
- * How much of a stack that was unwound to its root in nr frames is needed for that: up to the
+ * Return how much of a stack that was unwound to its root in nr frames is needed for that: up to the
  * outermost frame and a bit, if that gives the same frames; 0 if not.
  */
 static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_segment *s, size_t nr)
@@ -389,7 +392,7 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	/* who walks from outside has found no Java frames there: that is a gap */
 	if (s->to_root && u.to_java && j->outside)
 		u.ends.end = MARK_JAVA_NOT_WALKABLE;
-	/* Between Java frames a copy that was not cut ends where the next of them begins: that is no gap. */
+	/* A copy between Java frames that was not cut ends where the next of them begins: that is no gap. */
 	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
 		u.ends.end = MARK_NONE;
 	if (u.ends.end != MARK_NONE)

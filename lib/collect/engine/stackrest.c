@@ -12,8 +12,8 @@
 enum {
 	LATEST_NS = 30000000,
 	/*
-	 * The last quarter of the copy has to be the same in memory: of a large one less, and all of one that
-	 * ends soon, as it does where a large frame has pages that nobody has touched.
+	 * The last quarter of the copy has to be the same in memory. Of a large copy less is compared,
+	 * and all of one that ends soon, as it does where a large frame has untouched pages.
 	 */
 	SAME_SHARE = 4, MOST_SAME = 4096, LEAST_SAME = 256, LEAST_COPY = 16,
 	PAGE = 4096,

@@ -421,7 +421,7 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns)
 	struct thread *th = at == MAP_NONE ? NULL : t->threads[at], *leader;
 	char comm[64];
 
-	/* Also one that is dead: a CPU's event still samples it in the kernel, after its exit record. */
+	/* This may be a dead one: a CPU's event still samples it in the kernel, after its exit record. */
 	if (th && th->proc->pid == pid && !is_of_old_image(t, th, time_ns))
 		return th;
 	if (th && !th->dead)
@@ -598,7 +598,7 @@ void tasks_look_again(struct tasks *t, uint64_t time_ns)
 	}
 }
 
-/* How HotSpot names the main thread once main() has returned: for its samples it stays "main". */
+/* HotSpot renames the main thread once main() has returned: for its samples it stays "main". */
 static bool is_main_at_end(const char *name)
 {
 	return !strcmp(name, "DestroyJavaVM");
@@ -746,7 +746,7 @@ static int compare_times(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* When the one was spoken of that is the nr-th of all by that, from the latest back. */
+/* Return the time at which the nr-th of the virtual threads, from the latest back, was used. */
 static uint64_t nth_time(const struct tasks *t, size_t nr)
 {
 	uint64_t *times = xcalloc(t->nr_virtuals, sizeof(*times)), time;

@@ -66,7 +66,7 @@ static bool file_is_called(const char *path, const char *name)
 	return base && !strncmp(base + 1, name, len) && (!base[1 + len] || base[1 + len] == '.');
 }
 
-/* The last column of a line of /proc/PID/maps; NULL: no file. */
+/* Return the last column of a line of /proc/PID/maps; NULL: no file. */
 static const char *path_of(char *line)
 {
 	char *path = strchr(line, '/');
@@ -74,7 +74,7 @@ static const char *path_of(char *line)
 	return path && !strstr(path, " (deleted)") ? path : NULL;
 }
 
-/* That process's file of that name; -1: it has none. */
+/* Open that process's file of that name; return -1 if it has none. */
 static int open_mapped(int pid, const char *name)
 {
 	const struct foreign_rule rule = { .owner = FOREIGN_ANYBODY, .max_bytes = UINT64_MAX };
@@ -135,7 +135,7 @@ static int open_of_processes(const int *pids, size_t nr, const char *name, struc
 
 /* ---- before anything is mapped ---- */
 
-/* Where a program of a JDK has its libraries; JDK 8 has one more folder. */
+/* Open the file of that name where a JDK's program has its libraries; JDK 8 has one more folder. */
 static int open_beside(const char *program, const char *name)
 {
 	static const char *const folders[] = {
@@ -190,7 +190,7 @@ static int open_library(const char *name)
 	return fd >= 0 ? fd : open_in_each("/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib", name);
 }
 
-/* That which a script would start. */
+/* Open that file of the JDK whose java a script would start. */
 static int open_of_java(const char *name)
 {
 	const char *home = getenv("JAVA_HOME");

@@ -192,7 +192,7 @@ static void remove_first(struct flight *f)
 	memmove(f->parts, f->parts + 1, --f->nr_parts * sizeof(*f->parts));
 }
 
-/* Until those that are left have max_bytes at most; the last stays. */
+/* Remove parts until the rest has max_bytes at most; the last stays. */
 static void remove_beyond(struct flight *f, uint64_t max_bytes)
 {
 	while (f->nr_parts > 1 && f->bytes > max_bytes)
@@ -256,7 +256,7 @@ static void *write_dump(void *ctx)
 	return NULL;
 }
 
-/* What the next dump consists of. */
+/* Take the parts of the next dump. */
 static struct flight_dump *take_parts(const struct collect *c)
 {
 	struct flight *f = c->flight;

@@ -135,7 +135,7 @@ void labels_recording(const struct collect *c)
 	trace_write_label(c->w, "scope", "%s", c->o->system_wide && !c->o->groups ? "system" : "processes");
 }
 
-/* The only mode whose code is sampled; NULL: both are. */
+/* Return the only mode whose code is sampled; NULL: both are. */
 static const char *sampled_mode(const struct evconf *ev)
 {
 	const struct perf_event_attr *a = &ev->events[0].attr;
@@ -146,8 +146,8 @@ static const char *sampled_mode(const struct evconf *ev)
 }
 
 /*
- * Samples per second of CPU time. A clock also ticks in code that is not sampled: nobody knows how
- * much of its time was in the other mode, so that the rate is the one that was set.
+ * Return the samples per second of CPU time. A clock also ticks in code that is not sampled. How much of
+ * its time was in the other mode is unknown, so that the rate is the one that was set.
  */
 static double sampling_rate(const struct collect *c, const char *mode, uint64_t nr_before, uint64_t count)
 {
@@ -176,7 +176,7 @@ void labels_read_counts(struct collect *c)
 	evsets_counts(&c->ev, c->since.next_counts);
 }
 
-/* What perf events counted since the file began; returns that of the first. */
+/* Write what perf events counted since the file began; return the count of the first. */
 static uint64_t counts_end(struct collect *c)
 {
 	size_t i, nr = collect_nr_events(&c->ev.conf);

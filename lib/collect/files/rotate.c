@@ -25,7 +25,7 @@ void collect_end_file(struct collect *c, bool last)
 		refused_cut(&c->refused, nr_refused);
 }
 
-/* What lives at the end of the file is in it. */
+/* Write samples of what is alive at the end of the file. */
 static void write_standing(struct collect *c)
 {
 	c->is_standing = true;

@@ -106,7 +106,7 @@ static int check_folder(int dir, const char *path, struct err *e)
 	return 0;
 }
 
-/* Locked, and nobody else's. */
+/* Open it locked, and only if it is ours. */
 static int open_existing(const char *path, bool made, struct err *e)
 {
 	struct place p;

@@ -18,7 +18,7 @@ struct segments;
 int segments_open(struct collect *c, struct err *e);
 /* After the writer was closed. */
 void segments_close(struct collect *c);
-/* The folder; NULL: there is one file. */
+/* Return the folder; NULL: there is one file. */
 const char *segments_folder(const struct collect *c);
 /* Sampling begins. */
 void segments_begin(struct collect *c, uint64_t now_ns);
@@ -30,7 +30,7 @@ void segments_turn(struct collect *c, uint64_t now_ns);
 uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns);
 /* Changes now, between two turns of the loop. */
 void segments_change(struct collect *c, uint64_t now_ns);
-/* There is room for another file. */
+/* Return whether there is room for another file. */
 bool segments_has_room(const struct collect *c);
 /*
  * A folder of segments that an earlier recorder has left gets the name path.old, and segments in one of

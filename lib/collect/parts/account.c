@@ -113,7 +113,7 @@ static uint64_t uncharged_ns(void)
 	return (irq + softirq + steal) * (1000000000ull / sysconf(_SC_CLK_TCK));
 }
 
-/* The line after that; NULL: there is none. */
+/* Return the line after that, or NULL. */
 static const char *account_next_line(const char *p)
 {
 	p = strchr(p, '\n');
@@ -121,8 +121,8 @@ static const char *account_next_line(const char *p)
 }
 
 /*
- * Time in which CPUs ran threads since the machine was booted, to a clock tick: [CPU], of those that are
- * online. Of each, what the kernel has in the line "cpuN" for user, nice and system.
+ * Return the time in which CPUs ran threads since the machine was booted, to a clock tick: [CPU], of
+ * those that are online. It is what the kernel has in the line "cpuN" for user, nice and system.
  */
 static uint64_t *busy_ns(size_t *nr)
 {
@@ -150,7 +150,7 @@ static uint64_t *busy_ns(size_t *nr)
 
 /* ---- whether there is one ---- */
 
-/* All CPU time of what is recorded is to be sampled, from the first to the last moment. */
+/* Return whether all CPU time of what is recorded is to be sampled, from the first to the last moment. */
 static bool account_is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
@@ -163,9 +163,9 @@ static bool account_is_wanted(const struct collect *c)
 }
 
 /*
- * And it was: nothing was switched off meanwhile, and samples began when the recording did. Where single
- * threads are recorded nobody tells what one had used when it ended; nor what a group had whose clock was
- * replaced.
+ * Return whether it was: nothing was switched off meanwhile, and samples began when the recording did.
+ * Where single threads are recorded, what one had used when it ended is unknown; so is what a group had
+ * whose clock was replaced.
  */
 static bool account_was_kept(const struct collect *c)
 {
@@ -223,7 +223,7 @@ static void account_ready(struct collect *c)
 
 /* ---- threads ---- */
 
-/* The thread has used so much in its life by now. */
+/* Charge the thread with what it has used of its life's used_ns since last time. */
 static void account_charge(struct collect *c, struct thread *th, uint64_t used_ns, uint64_t time_ns)
 {
 	struct rec_used r = { .time_ns = time_ns, .thread = th->id };
@@ -236,7 +236,7 @@ static void account_charge(struct collect *c, struct thread *th, uint64_t used_n
 	c->account->file_ns += r.cpu_ns;
 }
 
-/* The thread that ended then: of the latest that had the number before. */
+/* Return the thread that ended then: the latest that had the number before. */
 static struct thread *who_ended(struct collect *c, const struct cpuclock_end *end)
 {
 	struct thread *th = tasks_any(&c->tasks, end->tid);
@@ -362,13 +362,13 @@ static void charge_groups(struct collect *c, uint64_t now_ns)
 	a->groups = now;
 }
 
-/* What threads have used is counted together, by CPUs or control groups. */
+/* Return whether what threads have used is counted together, by CPUs or control groups. */
 static bool account_is_whole(const struct cpu_account *a)
 {
 	return a->of_cpus || a->groups;
 }
 
-/* False: it is counted by threads. */
+/* Charge what is counted together; return false if it is counted by threads. */
 static bool charge_whole(struct collect *c, uint64_t now_ns)
 {
 	if (c->account->of_cpus)
@@ -463,7 +463,7 @@ static uint64_t known_ns(const struct collect *c, const struct rusage *used)
 	return ns - MIN(ns, a->child_ns);
 }
 
-/* How much of that was to be sampled, as far as that is known: where it is user code alone, roughly. */
+/* Return how much of that was to be sampled, as far as it is known: where it is user code alone, roughly. */
 static uint64_t wanted_ns(const struct collect *c, const struct rusage *used)
 {
 	if (!c->ev.conf.exclude_kernel)
@@ -486,7 +486,10 @@ static bool is_much(const struct collect *c, uint64_t ns)
 	return ns >= LEAST_NS && ns / LEAST_PERIODS >= period_ns(c);
 }
 
-/* The program gets rights that we do not have when it is executed: the kernel takes our events away then. */
+/*
+ * Return whether the program gains rights that we do not have when it is executed: the kernel takes our
+ * events away then.
+ */
 static bool gains_rights(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
@@ -508,7 +511,7 @@ static bool gains_rights(const char *name)
 	return false;
 }
 
-/* Why part of it has no samples; "": nobody knows. */
+/* Return why part of it has no samples. */
 static const char *why_part(const struct collect *c, struct buf *b)
 {
 	const char *no_cpus = clocks_why_not(c);

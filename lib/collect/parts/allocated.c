@@ -22,7 +22,7 @@ struct told {
 	uint64_t time_ns;		/* when all of its threads were told last */
 };
 
-/* What a thread has allocated while its JVM told how much it was, as far as it was sampled. */
+/* The bytes of a thread whose JVM counts them, as far as it was sampled. */
 struct young {
 	struct thread *th;
 	uint32_t proc;
@@ -42,7 +42,7 @@ struct allocated {
 	size_t nr, alloc;
 };
 
-/* All that is allocated is to be sampled, from the first to the last moment. */
+/* Return whether all that is allocated is to be sampled, from the first to the last moment. */
 static bool allocated_is_wanted(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
@@ -151,7 +151,7 @@ static void charge_young(struct collect *c, struct allocated *a)
 	a->nr_young = 0;
 }
 
-/* Why the total is not known; NULL: it is. */
+/* Return why the total is not known, or NULL if it is. */
 static const char *why_unknown(const struct collect *c, const struct allocated *a)
 {
 	size_t i;

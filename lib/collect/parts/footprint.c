@@ -23,13 +23,13 @@
 #include "collect/engine/recording.h"
 #include "resident/resident.h"
 
-/* A first reading comes soon, for what is over early; nobody is waited for longer than SILENCE_NS. */
+/* A first reading comes soon, for what is over early; no process is waited for longer than SILENCE_NS. */
 static const uint64_t FIRST_NS = 1000000000, SILENCE_NS = 10000000000;
-/* What a JVM has to answer in, of a reading between others, and of the last, for which the user waits. */
+/* Time for a JVM to answer: in a reading between others, and in the last, for which the user waits. */
 static const uint64_t PATIENCE_NS = 5000000000, LAST_PATIENCE_NS = 2000000000;
 enum { FAILED = UINT32_MAX };
 
-/* What the child says; it is our own. */
+/* A line from the child, which is ours. */
 struct line {
 	uint64_t time_ns;
 	uint32_t proc, kind;		/* enum footprint_kind, or FAILED: text is why */

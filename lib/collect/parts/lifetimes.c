@@ -20,8 +20,8 @@ struct lifetimes {
 };
 
 /*
- * All threads are recorded from the first to the last moment. Of virtual threads, which live beside those of
- * the kernel, nobody has records.
+ * Return whether all threads are recorded from the first to the last moment. Virtual threads, which run
+ * beside those of the kernel, have no records.
  */
 static bool lifetimes_is_wanted(const struct collect *c)
 {
@@ -70,7 +70,7 @@ static void lifetimes_count(struct collect *c, struct thread *th, uint64_t end_n
 	});
 }
 
-/* With what it was before it executed another program: that began when this ended. */
+/* Count the thread, and what it was before it executed another program: that began when this ended. */
 static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 {
 	struct thread *th = c->own[PART_lifetimes] ? tasks_any(&c->tasks, tid) : NULL;

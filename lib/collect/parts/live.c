@@ -11,11 +11,11 @@
 #include "collect/parts/live.h"
 #include "trace/roster.h"
 
-/* What a JVM can make us hold. EARLY: of objects whose end was told before they were. */
+/* Limits on what a JVM can make us allocate. EARLY: objects whose end was reported before they were. */
 enum { MAX_OBJECTS = 1 << 21, MAX_EARLY = 1 << 16, MAX_TOLD = 1 << 22, SPARSE = 4096 };
 /*
- * When an object's end has been read, its sample is in a ring, and the next drain has it; but for what is
- * behind a record that is still being written, by a thread that waits for a CPU.
+ * When an object's end has been read, its sample is in a ring, and the next drain has it. Only a record
+ * that is still being written, by a thread that waits for a CPU, can hold it back.
  */
 enum { EARLY_DRAINS = 50 };
 
@@ -27,7 +27,7 @@ struct live_object {
 	uint32_t next_free;
 };
 
-/* What was told in the log, in order: of an object, or, with number 0, the next of the sweeps or rosters. */
+/* The messages of the log in order: of an object or, with number 0, the next of the sweeps or rosters. */
 enum { SWEEP, ROSTER };
 struct told {
 	uint32_t number, why;

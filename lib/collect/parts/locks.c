@@ -8,7 +8,7 @@
 #include "collect/parts/locks.h"
 #include "trace/lockstat.h"
 
-/* Locks beyond so many are added up by class; owners and waiters of one beyond so many are not told apart. */
+/* Limits: further locks are added up by class, and further owners and waiters of a lock are merged. */
 enum { MAX_LOCKS = 1 << 16, MAX_OWNERS = 256, MAX_WAITERS = 1 << 20 };
 enum { OVER = JVM_NR_BLAMED, NATIVE, INITIALISER };	/* reasons of our own */
 #define NOBODY (~0ull)			/* no Java thread has this id */
@@ -66,7 +66,7 @@ static void locks_close_part(struct collect *c)
 
 /* ---- which lock ---- */
 
-/* By 64 bits of hash: that two of 2^16 agree in them is less likely than a fault of memory. */
+/* Find the lock by a 64-bit hash: that two of 2^16 collide is less likely than a fault of memory. */
 static uint32_t locks_find(struct locks *l, const struct lock_sum *key)
 {
 	uint64_t class = (uint64_t)key->proc << 32 | key->function;
@@ -138,7 +138,7 @@ static void add_waiter(struct locks *l, uint32_t lock, uint32_t thread)
 	*at = 1;
 }
 
-/* One a process, that is no thread. */
+/* Return a pseudo-thread per process that stands for no owner. */
 static uint32_t nobody(struct collect *c, const struct java *j)
 {
 	uint32_t *at = map_put(&c->locks.nobody, j->proc->id);
@@ -156,7 +156,7 @@ static uint32_t locks_number_of(struct collect *c, const struct java *j, uint32_
 	return tid ? tasks_get_at(&c->tasks, j->proc, tid, time_ns)->id : 0;
 }
 
-/* Where it is known only now that a wait is wanted, nobody was charged while it went on. */
+/* Return the time that was charged while the wait went on: none if only its end shows that it is wanted. */
 static uint64_t charged(const struct collect *c, const struct jvm_wait *r)
 {
 	if (filters_of_waits(c, r->time_ns - MIN(r->ns, r->time_ns)))
@@ -164,7 +164,7 @@ static uint64_t charged(const struct collect *c, const struct jvm_wait *r)
 	return MIN(r->blamed_ns, r->ns);
 }
 
-/* The index of its lock, whose function is given; MAP_NONE, LEFT_OUT: it is not to be counted. */
+/* Return the index of its lock, whose function is given; MAP_NONE, LEFT_OUT: it is not to be counted. */
 static uint32_t add_wait(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t function)
 {
 	struct locks *l = &c->locks;
@@ -216,7 +216,7 @@ static void write_wait(struct collect *c, const struct java *j, const struct jvm
 	});
 }
 
-/* Whether it is recorded at that time; all that was before it is known then. */
+/* Return whether the source is on at that time, and merge all records before it. */
 static bool begin_at(struct collect *c, uint64_t time_ns)
 {
 	if (!switches_source(c, sources_find(c, "lock"), time_ns))
@@ -390,7 +390,7 @@ static void write_blame(struct collect *c, uint64_t ns, uint32_t waits, const st
 	}
 }
 
-/* Charge it with what so many have waited since last time, and with what is left of waits that are over. */
+/* Charge it with "ns" of "waits" waits since last time, and with what is left of waits that are over. */
 static void locks_charge(struct collect *c, struct lock_sum *s, uint64_t ns, uint32_t waits,
 			 struct rec_sample *out)
 {
@@ -434,7 +434,7 @@ static void take_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 
 /* ---- waits whose owner is charged when they are over ---- */
 
-/* Who had it when the wait began, with all of it; where it was then is not looked at. */
+/* Charge the whole wait to the owner at its beginning; where that was then is not looked at. */
 static void blame_owner(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t lock)
 {
 	struct lock_sum *s = &c->locks.all[lock];
@@ -707,7 +707,10 @@ static void begin_anew(struct lock_sum *s)
 	s->use = (struct lock_use){ 0 };
 }
 
-/* What a file has of charges for waits that end in a later one, and what it lacks of those that end in it. */
+/*
+ * The charges in a file for waits that end in a later one, and the missing charges of waits that end in
+ * it.
+ */
 struct apart {
 	uint64_t ahead_ns, before_ns;
 };
@@ -726,7 +729,10 @@ static void write_apart(struct collect *c, const struct apart *a)
 		trace_write_label(c->w, CHARGED_BEFORE_LABEL, "%" PRIu64, a->before_ns);
 }
 
-/* At the end of a file: the rows of the table, and what no stack came for. last: of the recording, too. */
+/*
+ * Write at the end of a file the rows of the table, and what no stack came for. last: the recording ends,
+ * too.
+ */
 static void locks_sums(struct collect *c, bool last)
 {
 	struct apart apart = { 0 };

@@ -67,7 +67,7 @@ struct sched_cpu_now {
 	int64_t prev, next;
 	enum sched_state state;
 	int64_t runs;			/* who got the CPU last; -1 unknown */
-	/* What the trace says of it: */
+	/* The state that the trace has recorded: */
 	bool seen;
 	uint32_t thread;		/* that has it, 0: none that is covered, */
 	int tid;			/* and its number */
@@ -168,7 +168,7 @@ static void find_events(struct sched *s)
 		close(dir);
 }
 
-/* A power of two. */
+/* Return a power of two. */
 size_t sched_ring_bytes(size_t asked_bytes, size_t nr_cpus)
 {
 	size_t most = asked_bytes ? asked_bytes : MIN((size_t)RING_BYTES, ALL_RINGS_BYTES / nr_cpus),
@@ -340,7 +340,7 @@ static void sched_note(struct thread *th, unsigned int state, uint64_t time_ns, 
 	th->sched_cpu = MIN(cpu + 1, (uint32_t)UINT16_MAX);
 }
 
-/* The record of its switch is missing: since when it has not had the CPU nobody knows. */
+/* The record of its switch is missing: it is unknown since when it has not had the CPU. */
 static void sched_has_left(struct collect *c, const struct sched_cpu_now *now, uint64_t time_ns, uint32_t cpu)
 {
 	struct thread *th = tasks_any(&c->tasks, now->tid);
@@ -526,8 +526,8 @@ static enum sched_state sched_state_of(int64_t state)
 }
 
 /*
- * The thread of the recording with that number, NULL for another [2]: the number of one that has been
- * switched out for good may be in use again.
+ * Return the thread of the recording with that number, NULL for another [2]: the number of one that has
+ * been switched out for good may be in use again.
  */
 static struct thread *sched_thread_of(struct collect *c, int64_t tid, uint64_t time_ns)
 {
@@ -685,8 +685,8 @@ static void on_cpu_switch_in(struct collect *c, const struct switch_record *r, u
 }
 
 /*
- * Of all CPUs: what is switched out, with what the tracepoint told.  A thread that has exited has no number
- * any more (-1).
+ * With events of all CPUs: a thread is switched out, as the tracepoint described. A thread that has
+ * exited has no number any more (-1).
  */
 static void on_cpu_switch(struct collect *c, const struct switch_record *r, uint64_t time_ns)
 {

@@ -46,7 +46,7 @@ struct source_kind {
 	const char *into;		/* its samples are of that source's event; NULL: of its own */
 	enum source_arg arg;
 	uint64_t interval;		/* when none is given */
-	/* Which the agents of JVMs are asked for; JVM_NR_SOURCES: none. */
+	/* The source that agents of JVMs are asked for; JVM_NR_SOURCES: none. */
 	enum jvm_source jvm;
 	const char *help;		/* one line */
 };
@@ -78,19 +78,19 @@ struct sources {
 	uint64_t *standing_totals, standing_unknown;	/* of both of the above, while collect.is_standing */
 };
 
-/* For what has no parts: of a recording the part closes them. */
+/* Release the fields that no part owns. */
 void sources_release(struct sources *s);
 /* Labels of their events. */
 void sources_labels(const struct collect *c);
-/* The number in the trace of the first event of source i, or of the one past the last. */
+/* Return the number in the trace of the first event of source i, or of the one past the last. */
 uint32_t sources_event(const struct collect *c, size_t i);
-/* An upper bound of samples a second, for the size of buffers. */
+/* Return an upper bound of samples a second, for the size of buffers. */
 uint64_t sources_expected_hz(const struct collect *c);
-/* The number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
+/* Return the number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
 uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf);
 /*
- * A sample that an agent took: thread is its number in the trace; frames, outermost first, with room for one
- * more. Returns how many frames there are then; 0: it was not taken.
+ * Take a sample of an agent: thread is its number in the trace; frames, outermost first, with room for
+ * one more. Returns how many frames there are then; 0: it was not taken.
  */
 size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
@@ -99,12 +99,12 @@ size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample
  */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
-/* How much of source i a sample stands for. */
+/* Return how much of source i a sample stands for. */
 double sources_estimate(const struct collect *c, size_t i, const struct jvm_sample *s);
 /* An amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
-/* A sample that stands for an amount, and for so many of what has it. */
+/* Write a sample that stands for an amount of "count" waits. */
 void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
 			const struct rec_sample *s);
 /* An amount charged to whom the sample is of; not counted as a sample of the source. */
@@ -114,14 +114,14 @@ void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, cons
 
 /* An object that lives: s is of its allocation. */
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
-/* One that survived a collection, and was freed later. */
+/* Write an object that survived a collection, and was freed later. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
 /*
- * One that was found dead at died_ns, and stands for so many, with how long it lived (lifetime). Nothing if
- * that is not recorded.
+ * Write "count" objects that were found dead at died_ns, with their lifetime. Does nothing if that is not
+ * recorded.
  */
 void sources_died(struct collect *c, double count, uint64_t died_ns, const struct rec_sample *s);
-/* One of which that is not known. */
+/* Write an object of which that is not known. */
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s);
 /* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
 void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost);
@@ -130,7 +130,7 @@ void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, u
  * it out.
  */
 bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
-/* Why a thread waits, and for which file: new functions of the trace. */
+/* Add the reason for which a thread waits, and the file it waits for: new functions of the trace. */
 uint32_t sources_new_reason(struct collect *c, const char *text);
 uint32_t sources_new_file(struct collect *c, const char *text);
 
@@ -140,7 +140,7 @@ uint32_t sources_new_file(struct collect *c, const char *text);
 size_t sources_find(const struct collect *c, const char *name);
 size_t sources_find_jvm(const struct collect *c, uint32_t jvm_source);
 bool sources_is_recorded(const struct collect *c, uint32_t jvm_source);
-/* The interval that was asked for; 0: all. */
+/* Return the interval that was asked for; 0: all. */
 uint64_t sources_interval(const struct collect *c, uint32_t jvm_source);
 
 #endif

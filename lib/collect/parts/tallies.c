@@ -31,7 +31,7 @@ struct tallies {
 	size_t nr, alloc;
 };
 
-/* From the first to the last moment. */
+/* Return whether the tally covers the recording from the first to the last moment. */
 static bool tallies_is_wanted(const struct collect *c, uint32_t kind)
 {
 	const struct collect_opts *o = c->o;

@@ -248,7 +248,7 @@ static void write_hits(struct threadlabels *l, const struct labelled *t, uint64_
 	}
 }
 
-/* All but the last of those that are older, which still holds. */
+/* Forget all changes before until_ns but the last, which still holds. */
 static void forget_changes(struct threadlabels *l, struct labelled *t, uint64_t until_ns)
 {
 	size_t nr = 0, i;
@@ -273,7 +273,7 @@ static void forget_hits(struct threadlabels *l, uint64_t until_ns)
 	l->nr_hits = kept;
 }
 
-/* It has no labels, and had none for some time. */
+/* Return whether it has no labels, and had none for some time. */
 static bool is_idle(const struct labelled *t, uint64_t until_ns)
 {
 	return !t->nr_changes || (t->nr_changes == 1 && !t->changes[0].text && !t->changes[0].dropped &&
