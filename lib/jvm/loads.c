@@ -103,7 +103,7 @@ static size_t find_nameless(struct loading_thread *t, const struct load_line *li
 	return t->nr - 1;
 }
 
-/* The innermost of that name; t->nr: none. */
+/* Return the innermost of that name; t->nr: none. */
 static size_t find_load(struct loading_thread *t, const struct load_line *line)
 {
 	size_t i;
@@ -197,7 +197,10 @@ static void drop_returned(struct loading_thread *t, const struct load_line *line
 	}
 }
 
-/* Within the next that has a step that goes on are those that a loader searches for, or did in vain. */
+/*
+ * The outer loads up to the next with steps of its own are those that a loader searches for, or did in
+ * vain.
+ */
 static void tell_outer(struct loading_thread *t, size_t i, uint64_t ns)
 {
 	size_t k;

@@ -33,7 +33,7 @@ static size_t first(const uint8_t *data, size_t len)
 	return len < PROLOGUE || perfdata_word(data, 0) != 0xc0c0feca ? 0 : perfdata_word(data, 24);
 }
 
-/* The entry at *at, which moves on; false: there is none. */
+/* Read the entry at *at, which moves on; return false at the end. */
 static bool perfdata_next(const uint8_t *data, size_t len, size_t *at, struct entry *e)
 {
 	uint32_t size, name_off, value_off;

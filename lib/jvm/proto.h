@@ -76,7 +76,7 @@
 #define JVM_LOCK_FILTER 1024u		/* bytes of jvm_ctl.lock_filter */
 #define JVM_MAX_STRING 4096u		/* bytes of a name in a record; longer ones are cut */
 
-/* Before the socket's path, of an agent that is to show threads. */
+/* The agent's option for showing threads: this, then the socket's path. */
 #define JVM_DUMP_OPTION "threads:"
 
 enum jvm_msg_type {
@@ -137,14 +137,14 @@ enum jvm_tell {
 	/* of jvm_no_event alone: the part of JIT that some do not tell */
 	JVM_TELL_DEOPT = 1 << JVM_NR_TELLS,
 };
-/* What "-e jvm" stands for costs next to nothing: exceptions do, in programs that throw many. */
+/* The events of "-e jvm" cost next to nothing; exceptions cost much in programs that throw many. */
 #define JVM_TELL_USUAL (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | JVM_TELL_THREAD)
 
-/* Those that the VM itself writes to a log. */
+/* The VM itself writes these to a log. */
 #define JVM_TELL_BY_LOG (JVM_TELL_GC | JVM_TELL_SAFEPOINT | JVM_TELL_JIT | JVM_TELL_CLASS | \
 			 JVM_TELL_CLASS_TIME | JVM_TELL_LAST)
 
-/* Those that programs themselves tell of. */
+/* Programs themselves send these. */
 #define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
 
 /* A struct jvm_event tells of one of these. */
@@ -193,10 +193,10 @@ struct jvm_msg {
 };
 
 /*
- * Sources of samples that are no perf events: what the agent itself notices, and takes the stack of. A
- * source is an amount that adds up, of bytes or of time, and its samples are points on it, distances
- * between them exponentially distributed with a mean of jvm_ctl.intervals (Poisson); or all of it is told,
- * with an interval of 0. collect/parts/sources.h says what the recorder makes of them.
+ * Sources of samples that are not perf events: the agent itself notices their events, and takes the
+ * stacks. A source is an amount that adds up, of bytes or of time. Its samples are points on it;
+ * distances between them are exponentially distributed with a mean of jvm_ctl.intervals (Poisson). With
+ * an interval of 0 every event is sent. collect/parts/sources.h says what the recorder makes of them.
  */
 enum jvm_source {
 	JVM_SOURCE_ALLOC,	/* objects that are allocated; value is their size, leaf their class */
@@ -488,10 +488,10 @@ struct jvm_rec_segment {
 };
 
 /*
- * What the recorder knows of a thread's stack, so that the same bytes are not sent and unwound
- * sample after sample. Threads are identified by where their stacks end; the slot of a thread is
- * jvm_root_slot(). Written by the recorder only, between two increments of seq; the agent copies it
- * and takes the copy when seq was even and is the same after.
+ * The recorder's knowledge of a thread's stack, so that the same bytes are not sent and unwound sample
+ * after sample. Threads are identified by where their stacks end; the slot of a thread is
+ * jvm_root_slot(). Written by the recorder only, between two increments of seq; the agent copies it and
+ * takes the copy when seq was even and is the same after.
  */
 struct jvm_root {
 	uint64_t seq;

@@ -347,7 +347,7 @@ static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 	return fd;
 }
 
-/* Where the process that an agent is in has its hook for samples of native memory; 0: nowhere. */
+/* Return where the agent's process has its hook for samples of native memory, or 0 if it has none. */
 static uint64_t memory_hook_of(const struct jvm *j)
 {
 	const struct jvm *o;
@@ -425,7 +425,7 @@ static bool set_up(struct jvm *j)
 	return ok;
 }
 
-/* The JVM that keeps call trees in the same process; NULL: none. */
+/* Return the JVM that keeps call trees in the same process, or NULL. */
 static struct jvm *host_of(const struct jvm *j)
 {
 	struct jvm *h;
@@ -543,7 +543,7 @@ static bool has_area(const struct jvm *j)
 	return false;
 }
 
-/* It waits for the answer for a limited time (JVM_GO_TIMEOUT_MS). */
+/* Return whether it waits for the answer for a limited time (JVM_GO_TIMEOUT_MS). */
 static bool has_gone_on(const struct jvm *j)
 {
 	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };
@@ -587,8 +587,8 @@ bool jvm_has_wall_maps(const struct jvm *j)
 }
 
 /*
- * A VM goes on with its log while what that has stays the same. A file that the last change brought, and that
- * nobody took yet, is too late.
+ * A VM goes on with its log while the kinds of events in it stay the same. A file of the last change that
+ * was not taken yet is too late.
  */
 static bool send_change(struct jvm *j)
 {
@@ -660,7 +660,7 @@ static bool let_jvm_go(struct jvm *j, bool sample)
 	       (!j->change_due || send_change(j));
 }
 
-/* It was loaded by us, as far as its first message can prove that. */
+/* Return whether it was loaded by us, as far as its first message can prove that. */
 static bool msg_is_ours(const struct jvm *j, const struct jvm_msg *m)
 {
 	if (j->state != AWAIT_HELLO || !j->has_key)

@@ -108,7 +108,7 @@ struct jvm_callbacks {
 	 * while attaching: then no other process may connect.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
-	/* Called again and again while a JVM is being attached to; false: leave it. NULL: nobody is. */
+	/* Called again and again while a JVM is being attached to; returning false gives up. May be NULL. */
 	bool (*meanwhile)(void *ctx);
 	/*
 	 * With opts.callflow: makes the area of call trees for a process that has just connected, a
@@ -119,8 +119,8 @@ struct jvm_callbacks {
 	/* A program calls the function at addr for the first time: are its calls to be counted? */
 	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/*
-	 * With JVM_TELL_BY_PROGRAM: a program connected that sends marks or labels and nothing else: event(),
-	 * labels() and lost() are called for it, and gone(). May be NULL: no marks, no labels.
+	 * With JVM_TELL_BY_PROGRAM, a program connected that sends marks or labels and nothing else:
+	 * event(), labels() and lost() are called for it, and gone(). May be NULL: no marks, no labels.
 	 */
 	void (*marks)(void *ctx, struct jvm *j, int pid);
 	/* The process has left; comes before gone(), and also where hello() did not. */
@@ -191,10 +191,7 @@ int jvm_server_setenv(struct jvm_server *s, struct err *e);
  */
 int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 
-/*
- * Where the server listens, to be told to nobody but the command; it is jvm_server_setenv() that tells
- * JVMs.
- */
+/* Return where the server listens. Pass this only to the command; jvm_server_setenv() passes it to JVMs. */
 const char *jvm_server_path(const struct jvm_server *s);
 
 /* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
@@ -215,14 +212,14 @@ struct jvm_wall_maps {
 };
 void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps);
 /*
- * From now on JVMs, those that run and those that come, tell of what o says: sources, intervals, tell and
- * off. jvm_server_nr_unchanged() says how many of those that run have not done so yet; what they told before
- * is theirs to be drained.
+ * From now on all JVMs, running and new ones, report what o says: sources, intervals, tell and off.
+ * jvm_server_nr_unchanged() returns how many running ones have not changed yet; what they sent before
+ * must be drained.
  */
 void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o);
 size_t jvm_server_nr_unchanged(const struct jvm_server *s);
 
-/* Whether its agent was given them. */
+/* Return whether its agent was given the maps. */
 bool jvm_has_wall_maps(const struct jvm *j);
 
 /* Readable when jvm_server_poll() has something to do (connections, messages). */
@@ -259,12 +256,12 @@ struct jvm_refusals {
 };
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);
 
-/* The process's table of sampled blocks, which it may write to at any time; NULL: it has none. */
+/* Return the process's table of sampled blocks, which it may write to at any time, or NULL. */
 const struct memory_table *jvm_memory_table(const struct jvm *j);
 /* The same of its waits for native locks; a slot is the recorder's to mark as told. */
 struct waiting_table *jvm_waiting_table(const struct jvm *j);
 
-/* For the caller's own use. */
+/* Attach data of the caller to a JVM. */
 void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
 /* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
@@ -274,12 +271,12 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
 int jvm_host_tid(struct jvm *j, int tid);
 
 /*
- * What the agent need not send again of a thread (proto.h): r->end says which one; seq is not
- * looked at. j NULL, a JVM that is gone, is told nothing.
+ * Tell the agent what it need not send again of a thread (proto.h): r->end says which one; seq is
+ * ignored. With j NULL, for a JVM that is gone, this does nothing.
  */
 void jvm_tell_root(struct jvm *j, const struct jvm_root *r);
 
-/* How often its handler ran, and how long; what the JVM says, not checked. */
+/* The number and the time of its handler's runs as the JVM reports them, not checked. */
 struct jvm_trap_cost {
 	uint64_t nr, ns;
 	uint64_t log2[32];	/* how many took [2^i, 2^(i+1)) ns */

@@ -54,7 +54,7 @@ bool target_is_jvm(int pid)
 	return is;
 }
 
-/* What follows "\nkey:\t" in the text of /proc/PID/status; "" when it is not there. */
+/* Return what follows "\nkey:\t" in the text of /proc/PID/status, or "" without it. */
 static const char *status_field(const char *status, const char *key)
 {
 	char pattern[32];

@@ -42,7 +42,7 @@ static bool give_file(const struct asked *a)
 	return peer_send(a->sock, &m, &a->door.key, &a->file, 1);
 }
 
-/* Nobody but that process is let in. */
+/* Let only that process in. */
 static void let_in(struct asked *a)
 {
 	int fd = accept4(a->door.fd, NULL, NULL, SOCK_CLOEXEC);

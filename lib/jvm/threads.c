@@ -12,7 +12,7 @@
 /* The bits of JVMTI's GetThreadState(). */
 enum { WAITING_WITH_TIMEOUT = 0x20 };
 
-/* What a JVM can say at most. */
+/* Limits on what a JVM can make us allocate. */
 enum { MAX_THREADS = 1 << 20, MAX_FRAMES = 1 << 24, MAX_LOCKS = 1 << 22, MAX_STUCK_BYTES = 64 << 20 };
 
 static void reset(struct threads *t)
@@ -120,7 +120,7 @@ const struct threads_thread *threads_find(const struct threads *t, uint64_t id)
 
 /* --- deadlocks --- */
 
-/* Whom it waits for, without an end unless that one acts; NULL: nobody that is known. */
+/* Return the thread for which x waits and without which it waits for ever, or NULL if none is known. */
 static struct threads_thread *threads_waits_for(const struct threads *t, const struct threads_thread *x,
 						uint32_t rounds)
 {
@@ -215,7 +215,7 @@ const struct threads_thread *threads_cycle_next(const struct threads *t, const s
 
 /* --- all of it --- */
 
-/* At least this many further looks, where the picture is not of one moment. */
+/* Require at least this many further looks where the picture is not of one moment. */
 enum { ROUNDS = 4 };
 
 static void threads_end_dump(struct threads *t, const struct jvm_dump_end *r)

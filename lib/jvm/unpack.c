@@ -73,7 +73,7 @@ void unpack_forget(struct unpack *u)
 
 /* --- bytes --- */
 
-/* Room for so many at the end of the window, which keeps what can be referred to. */
+/* Make room for len bytes at the end of the window, which keeps what can be referred to. */
 static uint8_t *unpack_make_room(struct unpack *u, size_t len)
 {
 	if (len > WINDOW_BYTES - u->window_len) {
@@ -90,7 +90,7 @@ void unpack_keep(struct unpack *u, const void *data, size_t len)
 	u->window_len += len;
 }
 
-/* The length of which a half of the first byte is the beginning. */
+/* Return the length of which a half of the first byte is the beginning. */
 static size_t unpack_length(struct span *s, uint32_t half)
 {
 	uint64_t more = half == NIBBLE ? span_varint(s) : 0;
@@ -99,7 +99,7 @@ static size_t unpack_length(struct span *s, uint32_t half)
 	return s->bad ? 0 : half + (size_t)more;
 }
 
-/* At most up to end; false: it cannot be. */
+/* Unpack one sequence, at most up to end; return false if it is invalid. */
 static bool unpack_sequence(struct unpack *u, struct span *s, size_t end)
 {
 	const uint8_t head = span_u8(s);
@@ -182,7 +182,7 @@ static bool take_node(struct unpack *u, struct span *s)
 	return !s->bad;
 }
 
-/* With its stack; *pc: where it is. NULL: there is less. */
+/* Read a segment with its stack; *pc: where it is. Returns NULL if the data ends before. */
 static const void *segment_bytes(struct span *s, size_t *len, uint64_t *pc)
 {
 	struct jvm_rec_segment seg;

@@ -47,7 +47,7 @@ static void vmlog_skip_blanks(struct text *t)
 		t->p++;
 }
 
-/* Up to the next blank, behind which it goes on. */
+/* Take the word up to the next blank; t goes on behind that. */
 static struct text vmlog_word(struct text *t)
 {
 	struct text w;
@@ -368,7 +368,7 @@ static bool all_of(const struct text *t, const char *chars)
 	return t->p < t->end;
 }
 
-/* What stands between the number and the name: "% s! 4"; of several compilers, the tier. */
+/* Take what stands between the number and the name: "% s! 4"; with several compilers, the tier. */
 static struct text flags_and_name(struct text *t, bool *osr, uint64_t *tier)
 {
 	struct text w = vmlog_word(t);
@@ -696,7 +696,7 @@ void vmlog_close(struct vmlog *v)
 	buf_release(&v->together);
 }
 
-/* The whole lines of data; returns their bytes. */
+/* Take the whole lines of data; return their bytes. */
 static size_t vmlog_take_lines(struct vmlog *v, const char *data, size_t len,
 			       void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {

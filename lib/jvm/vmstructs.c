@@ -161,7 +161,7 @@ uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name)
 	return 0;
 }
 
-/* The word at that symbol; 0: there is none. */
+/* Return the word at that symbol, or 0. */
 static uint64_t exported(const struct vmstructs *v, const char *name)
 {
 	uint64_t at = vmstructs_symbol(v, name);

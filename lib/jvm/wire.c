@@ -72,7 +72,7 @@ static int bad_record(struct err *e, const char *what)
 	return err_set(e, EILSEQ, "JVM agent: %s record does not hold together", what);
 }
 
-/* The fixed part of a record, or NULL when it is shorter. */
+/* Return the fixed part of a record, or NULL when it is shorter. */
 static const void *fixed(struct span *s, size_t size)
 {
 	return span_bytes(s, size);
@@ -183,7 +183,7 @@ static int sample_record(struct span *s, const struct wire_sink *sink, struct wi
 
 /* --- records of the table --- */
 
-/* A terminated copy, in UTF-8; what the VM calls a name may hold any byte but 0. */
+/* Return a terminated copy, in UTF-8; what the VM calls a name may hold any byte but 0. */
 static const char *wire_text(struct span *s, uint32_t *len, char *buf)
 {
 	const char *p = *len <= JVM_MAX_STRING ? span_bytes(s, *len) : NULL;

@@ -13,7 +13,10 @@
 
 /* ---- which there are ---- */
 
-/* Who counts what, by the event's name; that of the first event that is a clock is the first row. */
+/*
+ * The counters behind the accounts, by the event's name; the first row is for the first event that is a
+ * clock.
+ */
 static const struct kind {
 	const char *event, *what, *by;
 } kinds[] = {
@@ -69,7 +72,7 @@ static const char *why(const struct names *x, uint32_t event)
 	return account_is_cpu(x, event) ? names_label(x, "account.why") : names_event(x, event, ".missing");
 }
 
-/* All but samples and threads; of an event that has an account. */
+/* Fill in all but samples and threads, for an event that has an account. */
 static void fill(struct account *a, const struct names *x, uint32_t event)
 {
 	const struct kind *k = event_kind(x, event);
@@ -510,10 +513,10 @@ static void expect_between(struct account_check *out, const struct account *a, c
 }
 
 /*
- * What samples may have, but for chance. Of CPU time: what was charged, with what each CPU charges only at
- * the kernel's next tick, with what it charges to nobody, and with the interrupts of the clock itself. Of
- * allocated bytes: with those that were sampled before the JVM told them, and what it loses count of. Of
- * lives: with what threads waited for a CPU at their ends.
+ * Return the most that samples may have, but for chance. Of CPU time: what was charged, what each CPU
+ * charges only at the kernel's next tick, what it charges to no thread, and the interrupts of the clock
+ * itself. Of allocated bytes: those that were sampled before the JVM reported them, and what it loses
+ * count of. Of lives: the time that threads waited for a CPU at their ends.
  */
 static uint64_t most_sampled(const struct account *a)
 {

@@ -67,7 +67,7 @@ static uint32_t function_of(struct annotate *a, uint32_t consumer)
 
 /* ---- lines and instructions ---- */
 
-/* The level of a frame's run: the outermost one is the function that the linker or the JVM knows. */
+/* Return the level of a frame's run: the outermost one is the function that the linker or the JVM knows. */
 static uint32_t way_of(struct annotate *a, uint32_t function, struct name_run r, uint32_t level)
 {
 	const struct name_level *l = &a->names->levels[level];

@@ -133,7 +133,10 @@ static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t func
 	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = was, .function = function };
 }
 
-/* How many are open when the one that is searched for is the innermost; 0: it is not open. */
+/*
+ * Return how many calls are open when the one that is searched for is the innermost, or 0 if it is not
+ * open.
+ */
 static size_t arcflow_search(const struct arcflow_thread *t,
 			     bool (*is_it)(const struct arcflow_frame *x, uint64_t key), uint64_t key)
 {
@@ -180,7 +183,7 @@ static bool is_probe(const struct arcflow *a, const struct site *s)
 	return !strncmp(consumer_name(&a->m->consumers, s->consumer), PROBES, strlen(PROBES));
 }
 
-/* Out of all that was called since the bracket began, into code that nobody called since. */
+/* Return whether control left all that was called since the bracket began, for code that no call led to. */
 static bool comes_to_method(const struct arcflow *a, const struct arcflow_thread *t, const struct site *to)
 {
 	return t->nr_stack && t->stack[0].bracket && t->nr_stack <= 2 && to->jit && !is_probe(a, to);
@@ -298,7 +301,7 @@ int arcflow_block(void *ctx, const struct block *b)
 
 	a->nr_insns += b->b.nr_insns;
 	if (a->collapse_plt && b->site.plt && goes_on(t, b) && is_jump(b->b.kind)) {
-		/* What the caller called is what the stub leads to. */
+		/* The target of the stub is what the caller called. */
 		arcflow_charge(a, t, b);
 		t->last_to = b->b.to;
 		return 0;
@@ -320,7 +323,7 @@ int arcflow_block(void *ctx, const struct block *b)
 
 /* ---- the end ---- */
 
-/* The node of the thread in the tree that is shown, under its process. */
+/* Return the node of the thread in the tree that is shown, under its process. */
 static uint32_t thread_node(struct flow *to, const struct arcflow_thread *t)
 {
 	uint32_t process = flow_child(to, FLOW_NONE, t->process);

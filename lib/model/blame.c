@@ -52,7 +52,7 @@ static bool allocates(const struct names *x, uint32_t consumer)
 	       role_is_cxx_library(model_str(x->m, c->name));
 }
 
-/* What is found from the inside out. */
+/* The state of the search from the inside out. */
 struct search {
 	struct blamed found;
 	uint32_t library, native;	/* the innermost of each that will do if nothing better comes */
@@ -107,7 +107,7 @@ static struct blamed *place_at(struct blame *b, uint32_t stack, const struct sta
 	return &b->places[stack];
 }
 
-/* Where nobody else is to be blamed. */
+/* Without a better site, blame the innermost library or native function. */
 static struct blamed settled(const struct search *s)
 {
 	struct blamed b = s->found;

@@ -86,7 +86,7 @@ static int blend_pick(struct model *m, struct err *e)
 	return i ? -EINVAL : 0;
 }
 
-/* Whether the path has nothing but a process and a thread: what is there is in no counted function. */
+/* Return whether the path has nothing but a process and a thread: what is there is in no counted function. */
 static bool is_top(const struct model *m, uint32_t node)
 {
 	return kind_is(m->consumers.items[m->flow.nodes[node].consumer].kind, KIND_PLACE);

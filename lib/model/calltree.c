@@ -116,7 +116,7 @@ static int calltree_take_values(void *ctx, uint32_t tree, const struct rec_call_
 
 enum { NOT_PLACED = UINT32_MAX, BEING_PLACED = UINT32_MAX - 1, LEFT_OUT = UINT32_MAX - 2 };
 
-/* Where calls of that thread go that it made with these labels; LEFT_OUT: they are not selected. */
+/* Return the node for calls that the thread made with these labels, or LEFT_OUT if they are not selected. */
 static uint32_t labelled_root(const struct builder *b, uint32_t tree, uint32_t labels)
 {
 	struct calls *c = b->c;
@@ -134,7 +134,7 @@ static uint32_t labelled_root(const struct builder *b, uint32_t tree, uint32_t l
 			  threadlabels_consumer(c->names, all, labels, b->o->by_label));
 }
 
-/* One level further in than at. What is merged for want of memory may have been of any labels. */
+/* Return the node one level below at. What is merged for want of memory may have had any labels. */
 static uint32_t place_below(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t at,
 			    const struct call_node *n)
 {
@@ -150,7 +150,7 @@ static uint32_t place_below(const struct builder *b, uint32_t tree, const struct
 	return flow_child(&b->c->names->m->flow, at, calls_consumer(b->c, n->consumer));
 }
 
-/* Where node i of the tree goes in the model; to[] knows what was placed. chain has room for all nodes. */
+/* Return the node for node i of the tree; to[] has what was placed. chain has room for all nodes. */
 static uint32_t calltree_place(const struct builder *b, uint32_t tree, const struct tree *t, uint32_t i,
 			       uint32_t *to, uint32_t *chain)
 {

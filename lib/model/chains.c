@@ -5,7 +5,10 @@
 #include "model/chains.h"
 #include "trace/record.h"
 
-/* Chains are followed for so many steps in all, and so many different ones are kept; then they are cut. */
+/*
+ * Limits on the steps that are followed in all, and on the different ones that are kept; then chains are
+ * cut.
+ */
 enum { MAX_FOLLOWED = 50000000, MAX_STEPS = 1 << 20, OTHERS = 1 };
 
 void chains_add(struct chains *c, const struct chain_wait *w)
@@ -14,7 +17,7 @@ void chains_add(struct chains *c, const struct chain_wait *w)
 	c->waits[c->nr_waits++] = *w;
 }
 
-/* Beyond MAX_STEPS that of all others, which is an end. */
+/* Beyond MAX_STEPS it is the step of all others, which is an end. */
 static uint32_t chains_step(struct chains *c, struct chain_step s)
 {
 	uint64_t key = hash_pair((uint64_t)s.parent << 32 | s.thread,
@@ -58,7 +61,7 @@ static unsigned int chains_depth_of(const struct chains *c, uint32_t at)
 	return depth;
 }
 
-/* The first wait of that thread that ends after from_ns; waits[nr_waits]: there is none. */
+/* Return the first wait of that thread that ends after from_ns; waits[nr_waits]: there is none. */
 static size_t find_wait(const struct chains *c, uint32_t thread, uint64_t from_ns)
 {
 	uint32_t first = map_get(&c->of_thread, thread);
@@ -89,7 +92,7 @@ static uint64_t chains_part_of(uint64_t ns, uint64_t part, uint64_t whole)
 static void chains_follow(struct chains *c, uint32_t parent, const struct chain_wait *w, uint64_t from_ns,
 			  uint64_t to_ns, uint64_t ns);
 
-/* Who ends a wait that was seen at that moment, and weighs ns: what was it doing then? */
+/* Follow the thread that ended a wait which was seen at that moment and weighs ns: what was it doing then? */
 static void follow_moment(struct chains *c, uint32_t at, uint32_t by, uint64_t seen_ns, uint64_t ns)
 {
 	size_t i = find_wait(c, by, seen_ns);
@@ -101,7 +104,7 @@ static void follow_moment(struct chains *c, uint32_t at, uint32_t by, uint64_t s
 		end_chain(c, at, WAKE_THREAD, by, false, ns);
 }
 
-/* And that of one that lasted from from_ns to to_ns. */
+/* Follow the thread that ended a wait which lasted from from_ns to to_ns. */
 static void follow_stretch(struct chains *c, uint32_t at, uint32_t by, uint64_t from_ns, uint64_t to_ns,
 			   uint64_t ns)
 {

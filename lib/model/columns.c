@@ -101,8 +101,8 @@ static const char *column_event_name(const void *ctx, size_t i)
 }
 
 /*
- * Whether it says more of another event: "objects" in objects counts those of "alloc", "waits" those of "lock",
- * and others are parts of these.
+ * Return whether the event only details another one: "objects" in objects counts those of "alloc",
+ * "waits" those of "lock", and others are parts of these.
  */
 static bool is_secondary(const struct names *x, uint32_t event)
 {
@@ -117,7 +117,7 @@ static bool is_secondary(const struct names *x, uint32_t event)
 	return i < ARRAY_SIZE(parts) || (unit && !strcmp(unit, name));
 }
 
-/* Which event goes to which column: those that are asked for, else the first. Returns how many. */
+/* Assign events to columns: the requested ones, else the first. Returns how many. */
 static int place_events(struct event_columns *k, const struct names *x, const struct columns_opts *o,
 			uint32_t event_in[], struct err *e)
 {
@@ -186,7 +186,7 @@ int columns_of_samples(struct event_columns *k, struct names *x, const struct co
 
 /* ---- calls, and samples beside them ---- */
 
-/* What the trace has: the metrics of its calls, then the events of its samples. */
+/* The columns that a trace can fill: the metrics of its calls, then the events of its samples. */
 struct candidates {
 	struct candidate {
 		char name[96];
@@ -222,7 +222,7 @@ static void add_candidate(struct candidates *c, const char *name, const char *un
 
 static const char *const calls_extra[CALLS_NR_EXTRA] = { "dispatches", "interrupts" };
 
-/* What replay.c can tell of events, where it was recorded; columns for both, or for none. */
+/* List what replay.c can derive from events, where it was recorded; columns for both, or for none. */
 static void list_extra(struct call_columns *k, const struct names *x, struct candidates *c)
 {
 	const char *irq = names_label(x, "sched.irq");

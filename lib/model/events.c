@@ -126,7 +126,7 @@ static bool events_is_selected(struct events *v, const struct event *x)
 	return selection_has_thread(&s, &v->strings, x->process, x->thread);
 }
 
-/* Of these all are needed to know which are told of again. */
+/* All events of these kinds are needed to recognise repeated ones. */
 static bool may_be_repeated(uint32_t kind)
 {
 	return kind == EVENT_CLASS_LOAD || kind == EVENT_CLASS_PRESENT;
@@ -160,7 +160,7 @@ static int on_load_time(struct events *v, const struct rec_event *r)
 	return 0;
 }
 
-/* The name of the process's thread with that tid: the latest one, should there be several. */
+/* Return the name of the process's thread with that tid: the latest one, should there be several. */
 static uint32_t events_thread_name(struct events *v, uint32_t proc, uint64_t tid)
 {
 	size_t i;
@@ -183,7 +183,7 @@ static bool events_is_kept(struct events *v, const struct rec_event *r)
 	});
 }
 
-/* From when to when it was; what has no length, or none that is known, was a moment. */
+/* Get the bounds of an event; return false if it has no length, or no known one, and so is a moment. */
 static bool bounds(const struct event *x, uint64_t *from_ns, uint64_t *to_ns)
 {
 	bool lasts = event_kinds[x->kind].lasts && x->duration_ns != EVENT_UNKNOWN && x->duration_ns;
@@ -202,7 +202,10 @@ static bool is_in_window(const struct events *v, const struct event *x)
 	return from < v->window.to_ns && to > v->window.from_ns;
 }
 
-/* What is left of a part of an event: ns of it, from at_ns on, which moves on to the next part. */
+/*
+ * Return what the window leaves of a part of an event: ns of it, from at_ns on, which moves on to the
+ * next part.
+ */
 static uint64_t cut_part(const struct window *w, uint64_t *at_ns, uint64_t ns)
 {
 	uint64_t from = *at_ns, to = from + MIN(ns, UINT64_MAX - from);
@@ -342,7 +345,7 @@ static void set_bounds(struct events *v)
 	v->end_ns = MAX(MIN(end, v->window.to_ns), v->start_ns);
 }
 
-/* What a JVM told of twice is no event of the trace; then those that are not shown go, too. */
+/* Drop what a JVM reported twice, and then what is not shown. */
 static void finish_loads(struct events *v)
 {
 	size_t i, left = 0;

@@ -106,13 +106,13 @@ const char *events_str(const struct events *v, uint32_t string);
 const void *events_fields(const struct events *v, const struct event *x);
 /* The same as an object of JSON in one line, which the caller frees; NULL: it has none. */
 char *events_fields_json(const struct events *v, const struct event *x);
-/* The value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
+/* Return the value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
 uint64_t event_value(const struct event *x, enum event_value v);
-/* Its duration, without those of its kind within it. */
+/* Return its duration without those of its kind within it. */
 uint64_t event_own_ns(const struct event *x);
-/* Whether it is no thread's own, but of all threads of its process: a pause. */
+/* Return whether it belongs to all threads of its process, such as a pause, and to no single thread. */
 bool event_is_for_all(uint32_t kind);
-/* Whether events of that kind have such a value, as a tier or a size. */
+/* Return whether events of that kind have such a value, as a tier or a size. */
 bool event_has_value(uint32_t kind, enum event_value v);
 
 #endif

@@ -196,7 +196,7 @@ static size_t step_after(const struct filter *f, uint32_t proc, uint64_t time_ns
 	return lo;
 }
 
-/* Whether the time before that step is wanted. */
+/* Return whether the time before that step is wanted. */
 static bool wants_before(const struct filter *f, uint32_t proc, size_t step)
 {
 	if (step && f->steps[step - 1].proc == proc)
@@ -298,7 +298,7 @@ static int check_events(const struct filter *f, struct err *e)
 	return 0;
 }
 
-/* What no sample says by its weight. */
+/* Refuse rules about lengths where samples do not have them as weights. */
 static int check_lengths(struct filter *f, struct err *e)
 {
 	static const struct rule_event lock = { "lock", NULL };

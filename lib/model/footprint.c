@@ -13,7 +13,7 @@ struct take {
 	bool on;			/* the latest reading is wanted */
 };
 
-/* Of a trace, which may say anything: what is shown is one line. */
+/* The text comes from a trace, which may say anything; it is made printable as one line. */
 static void copy_text(char *to, size_t bytes, const struct rec_footprint *r)
 {
 	size_t i, len = MIN(r->text_len, bytes - 1);

@@ -43,8 +43,8 @@ static void add_root(struct graft *g, const struct rec_call_tree *r, uint32_t no
 }
 
 /*
- * Of the trees of a kernel thread, which may have been several of Java's one after the other, that of
- * the time.
+ * Return the tree of a kernel thread at that time; the thread may have been several of Java's one after
+ * the other.
  */
 uint32_t graft_root(const struct graft *g, uint32_t thread, uint64_t time_ns)
 {
@@ -71,7 +71,7 @@ static uint32_t graft_consumer_of(const struct graft *g, uint64_t function)
 	return c == MAP_NONE ? 0 : c;
 }
 
-/* The context of consumer called in parent. */
+/* Return the context of consumer called in parent. */
 static uint32_t context(const struct graft *g, uint32_t parent, uint32_t consumer)
 {
 	uint32_t node = flow_child_find(&g->names->m->flow, parent, consumer);

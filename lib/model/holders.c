@@ -8,7 +8,7 @@
 #include "model/filter.h"
 #include "model/holders.h"
 
-/* How much time threads that were at a function had waited for a lock of that class, or were waited for. */
+/* The time that threads at a function had waited for a lock of that class, or were waited for. */
 struct holder_site {
 	uint64_t key;			/* site_key() */
 	uint32_t site;
@@ -134,7 +134,7 @@ static void add_site(struct holders *h, uint64_t key, uint32_t site, uint64_t ns
 	h->sites[*at].ns += ns;
 }
 
-/* Their stacks end in the class of the lock. */
+/* The stacks of these samples end in the class of the lock. */
 static int holders_take_samples(void *ctx, const struct rec_sample *s, size_t nr,
 				const struct stack_epoch *ep)
 {
@@ -208,7 +208,7 @@ static enum holder_end holder_end_of(const struct chains *c, const struct chain_
 	return s->kind == WAKE_THREAD ? HOLDER_RUNS : HOLDER_UNKNOWN;
 }
 
-/* Nobody has what is no lock, and the wait for it says all. */
+/* What is not a lock has no holder: the wait for it is enough. */
 static bool holders_is_shown(const struct holders *h, const struct chain_step *s)
 {
 	const struct chain_step *up = &h->chains.steps[s->parent];

@@ -106,7 +106,7 @@ static uint32_t common_context(const struct rewrite *x, uint32_t node)
 	return node;
 }
 
-/* All of a metric below the node. */
+/* Return the metric of all that is below the node. */
 static uint64_t all_of(const struct model *m, uint32_t node)
 {
 	return flow_cum(&m->flow, node)[0];
@@ -164,7 +164,7 @@ static uint32_t copy_consumer(const struct model *from, uint32_t consumer, struc
 	return consumer_add(&to->consumers, &c);
 }
 
-/* The context of that node in another model's tree, made where it is not there. */
+/* Return the context of that node in another model's tree, made where it is not there. */
 static uint32_t copy_context(const struct model *from, const struct flow *f, uint32_t node, struct model *to,
 			     struct flow *out)
 {
@@ -181,7 +181,7 @@ static uint32_t copy_context(const struct model *from, const struct flow *f, uin
 	return at;
 }
 
-/* Below the place of the value: [rpc], then what is above the label in its own tree. */
+/* Make the path below the place of the value: [rpc], then what is above the label in its own tree. */
 static uint32_t below_place(struct rewrite *x, const struct value *v, uint32_t label, struct flow *out)
 {
 	const struct model *places = &x->j->places;

@@ -139,7 +139,7 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
 }
 
-/* One of which no collection has told. */
+/* Add a sample that no collection has decided yet. */
 static void add_unknown(struct take *t, const struct rec_sample *s, const struct stack_epoch *ep)
 {
 	struct leaks *m = t->m;
@@ -193,7 +193,7 @@ static int by_sweep_time(const void *p, const void *q)
 	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
-/* How many pauses there had been. */
+/* Return how many pauses there had been. */
 static uint32_t pauses_at(const struct leak_process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->nr_sweeps, mid;
@@ -208,7 +208,7 @@ static uint32_t pauses_at(const struct leak_process *p, uint64_t time_ns)
 	return lo ? p->sweeps[lo - 1].pauses : p->pauses_before;
 }
 
-/* What happened to a row until a time. */
+/* The changes of a row until a time. */
 struct change {
 	uint64_t begin_ns, middle_ns, end_ns;
 	uint64_t came, went, left;		/* left: of all that came in the whole time */
@@ -268,7 +268,7 @@ static bool keeps_growing(const struct change *c)
 	return nr >= QUARTERS_THAT_GROW;
 }
 
-/* When what is left began to come, without a gap until the end that is longer than chance makes them. */
+/* Return when what is left began to come, without a gap until the end that is longer than chance explains. */
 static uint64_t change_since(const struct change *c)
 {
 	enum { EXPECTED = 4 };		/* samples in a gap: then chance leaves it empty with exp(-4) */
@@ -345,7 +345,7 @@ static int by_row_and_birth(const void *p, const void *q)
 	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
 }
 
-/* When the totals were counted, where they were, or else in the end. */
+/* Return whether the object was left when the totals were counted, or else in the end. */
 static bool leaks_is_left(const struct leak_process *p, const struct leak_object *o)
 {
 	return o->died_ns == UINT64_MAX && (!p->totals_ns || o->born_ns <= p->totals_ns);
@@ -420,7 +420,7 @@ static struct leak_class *leak_class_of(struct leaks *m, const struct leak_row *
 	return !r->class_name || at == MAP_NONE ? NULL : &m->classes[at];
 }
 
-/* The variance of the row's share of its class, of which the rest is independent (delta method). */
+/* Return the variance of the row's share of its class, of which the rest is independent (delta method). */
 static double share_variance(const struct leak_row *r, const struct leak_class *c)
 {
 	double rest = c->estimate - r->bytes, rest_variance = c->variance - r->variance;

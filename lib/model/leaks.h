@@ -27,7 +27,7 @@ enum leak_grows {
 	LEAK_YES,
 };
 
-/* Of an object from before the trace, which is a segment of a recording. */
+/* The object is from before the trace, which is a segment of a recording. */
 #define LEAK_PAUSES_UNKNOWN UINT32_MAX
 
 struct leak_row {

@@ -8,7 +8,7 @@
 #include "model/filter.h"
 #include "model/lifetimes.h"
 
-/* Of so many objects. */
+/* A lifetime that this many objects had. */
 struct lifetime {
 	uint64_t ns, count, died_ns;	/* died_ns LIVES: they live, and ns is when they were allocated */
 	uint32_t row, proc, pid, class_name;
@@ -109,7 +109,7 @@ static int lifetimes_take_samples(void *ctx, const struct rec_sample *s, size_t 
 	return 0;
 }
 
-/* Up to when all garbage of that process, by its index, had been found. */
+/* Return the time up to which all garbage of that process, by its index, had been found. */
 static uint64_t *whole_of(struct take *t, uint32_t proc)
 {
 	if (!t->whole_ns)
@@ -146,7 +146,10 @@ static int by_proc_and_time(const void *p, const void *q)
 	       (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
-/* The first look at the objects of the process at that time or later, or what is behind its last one. */
+/*
+ * Return the first look at the objects of the process at that time or later, or what is behind its last
+ * one.
+ */
 static size_t sweep_at(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
 {
 	size_t lo = 0, hi = m->nr_sweeps;
@@ -163,7 +166,7 @@ static size_t sweep_at(const struct lifetimes *m, uint32_t proc, uint64_t time_n
 	return lo;
 }
 
-/* When they were looked at last before that; 0: never. */
+/* Return when they were looked at last before that; 0: never. */
 static uint64_t sweep_before(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
 {
 	size_t at = sweep_at(m, proc, time_ns);
@@ -251,7 +254,7 @@ static int by_last(const void *p, const void *q, void *ctx)
 	return x != y ? (x < y) - (x > y) : (a->class_name > b->class_name) - (a->class_name < b->class_name);
 }
 
-/* When its process was looked at first at that time or later; UINT64_MAX: not any more. */
+/* Return when its process was first looked at at that time or later; UINT64_MAX: never again. */
 static uint64_t looked_at(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
 {
 	size_t at = time_ns == LIVES ? m->nr_sweeps : sweep_at(m, proc, time_ns);

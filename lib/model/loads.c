@@ -68,7 +68,7 @@ static struct load *index_loads(struct event *list, size_t nr, bool of_class, si
 	return loads;
 }
 
-/* The first that is not before; nr: none. */
+/* Return the first that is not before; nr: none. */
 static size_t first_since(const struct load *loads, size_t nr, const struct load_part *p)
 {
 	size_t low = 0, high = nr;

@@ -29,7 +29,7 @@ static bool next_pair(struct pairs *p)
 	return !p->s.bad;
 }
 
-/* The length that so many of n waits do not exceed. */
+/* Return the length that nr of the n waits do not exceed. */
 static uint64_t quantile(const struct rec_lock *r, uint64_t nr)
 {
 	struct pairs p = { .s = span_init(r->buckets, r->buckets_len) };
@@ -324,7 +324,7 @@ static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct 
 	return bad;
 }
 
-/* A label that is a number; 0: the trace has none. */
+/* Return a label that is a number; 0: the trace has none. */
 static uint64_t number_label(const struct locks_model *m, const char *key)
 {
 	const char *text = names_label(&m->names, key);

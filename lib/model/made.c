@@ -54,7 +54,7 @@ static bool ends_here(char c)
 	return !c || strchr(".$;:(/)_ [", c);
 }
 
-/* What stands before the place is that text. */
+/* Return whether that text stands before the place. */
 static bool made_follows(const struct at *a, const char *text)
 {
 	size_t len = strlen(text);
@@ -69,7 +69,10 @@ static char made_before(const struct at *a)
 
 /* ---- addresses ---- */
 
-/* Of a hidden class: /0x7f01, of JFR +0x7f01, of async-profiler .0x7f01, of JDK 8 /1234567. */
+/*
+ * Return the length of a hidden class's address: /0x7f01, in JFR +0x7f01, in async-profiler .0x7f01, in
+ * JDK 8 /1234567.
+ */
 static size_t len_address(const struct at *a)
 {
 	const char *s = a->p + 1;
@@ -209,7 +212,7 @@ static bool has_digit(const char *s, size_t len)
 	return false;
 }
 
-/* Behind two dollars: hexadecimal digits, or a count. */
+/* Return the length of what follows two dollars: hexadecimal digits, or a count. */
 static size_t len_hash_of_dollars(const struct at *a)
 {
 	size_t len = len_hex(a->p);
@@ -239,7 +242,7 @@ static bool is_vowel(char c)
 	return strchr("aeiouyAEIOUY", c);
 }
 
-/* The next hump of CamelCase: a word with or without its capital, capitals, or digits. */
+/* Return the next hump of CamelCase: a word with or without its capital, capitals, or digits. */
 static size_t len_hump(const char *s, size_t len)
 {
 	size_t n = 1;
@@ -323,7 +326,10 @@ static size_t len_segment(const struct at *a)
 
 /* ---- all ---- */
 
-/* How much at the place is made up; *put is what stands for it. This is asked at each letter of each name. */
+/*
+ * Return the length of what is made up at the place, and its replacement in *put. Called for each letter
+ * of each name.
+ */
 static size_t len_made(const struct at *a, const char **put)
 {
 	size_t len = 0;

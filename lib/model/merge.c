@@ -239,7 +239,7 @@ static void find_columns(const struct model *m, const struct model *of, unsigned
 		to[of->nr_sources + k] = m->nr_sources + merge_find_metric(m, of, k);
 }
 
-/* Where the result is, and what of it is below zero; columns of what is taken away. */
+/* The columns of a difference: those of the result, and those of its part below zero. */
 struct columns {
 	unsigned int nr, plain[2 * FLOW_MAX_METRICS], minus[2 * FLOW_MAX_METRICS];
 	bool with_minus;

@@ -134,7 +134,7 @@ static void lose_path(struct in *in, uint32_t level)
 	}
 }
 
-/* One node: its consumer and values, below the last of the path. */
+/* Read one node, with its consumer and values, below the last of the path. */
 static void take_node(struct in *in, struct span *s)
 {
 	struct model *m = in->m;
@@ -201,7 +201,10 @@ static const char *list_not_shown(const struct in *in, unsigned int samples)
 	return text;
 }
 
-/* Without --metric: all that calls consumed, and the first sampled event, as of any trace. */
+/*
+ * Choose the metrics without --metric: all that calls consumed, and the first sampled event, as of any
+ * trace.
+ */
 static int merge_pick(struct in *in, const struct profile_opts *o, struct origin *origin)
 {
 	struct model *m = in->m;

@@ -258,7 +258,7 @@ static int take_used(void *ctx, const struct rec_used *r)
 	return 0;
 }
 
-/* Of a thread that is known: without it, nobody asks. */
+/* The record of an unknown thread is dropped. */
 static int take_thread_group(void *ctx, const struct rec_thread_group *r)
 {
 	struct names *x = ctx;
@@ -610,7 +610,7 @@ static int take_trigger(void *ctx, const struct rec_trigger *r)
 	return 0;
 }
 
-/* The next record of the event from there on; nr_recorded: there is none. */
+/* Return the next record of the event from there on; nr_recorded: there is none. */
 static size_t next_recorded(const struct names *x, size_t i, const char *event)
 {
 	while (i < x->nr_recorded && strcmp(x->recorded[i].event, event))
@@ -724,7 +724,7 @@ static void names_add_label(struct buf *labels, const char *key, const char *val
 	labels_add_foreign(labels, key, strlen(key), value, strlen(value));
 }
 
-/* Those that "record --label" gave. */
+/* Add the labels that "record --label" gave. */
 static void add_own_labels(const struct names *x, struct buf *b)
 {
 	static const char prefix[] = "label.";
@@ -735,7 +735,7 @@ static void add_own_labels(const struct names *x, struct buf *b)
 			labels_add(b, x->labels[i].key + strlen(prefix), x->labels[i].val);
 }
 
-/* What its environment says. */
+/* Add the labels from its environment. */
 static void add_resource(struct names *x, const struct name_proc *p, struct buf *b)
 {
 	struct buf key = BUF_INIT, value = BUF_INIT;
@@ -747,7 +747,10 @@ static void add_resource(struct names *x, const struct name_proc *p, struct buf 
 	buf_release(&value);
 }
 
-/* Those, where the process is, and of what it is part. Of one key the last is the surest. */
+/*
+ * Collect the process's labels from its environment, its place and the recording. Of one key the last is
+ * the surest.
+ */
 static uint32_t names_labels_of(struct names *x, struct name_proc *p)
 {
 	struct buf b = BUF_INIT;

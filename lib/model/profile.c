@@ -101,7 +101,7 @@ static bool has_rules(const struct selection *s)
 	return s->filter && s->filter->nr;
 }
 
-/* What is missing of a part of the recording nobody knows. */
+/* Only of the whole recording is it known what is missing, not of a part. */
 static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 {
 	const struct profile_opts *o = p->o;
@@ -145,7 +145,7 @@ static int read_samples_beside(struct profile *p, struct calls *c, struct trace_
 	return r;
 }
 
-/* Whether the calls of the trace are known with their labels; select: by which calls are chosen. */
+/* Check whether the calls of the trace are known with their labels; select: by which calls are chosen. */
 static int check_labels(const struct profile *p, struct calls *c, bool select, struct trace_reader *t,
 			struct err *e)
 {
@@ -215,7 +215,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	return r;
 }
 
-/* Events that nobody asked for, nor refused; NULL: none. */
+/* List the events that are not shown, unless they were refused; NULL: none. */
 static const char *list_not_shown(const struct profile *p)
 {
 	struct buf b = BUF_INIT;
@@ -235,7 +235,7 @@ static const char *list_not_shown(const struct profile *p)
 	return text;
 }
 
-/* The event of the first source of samples; of those that are not shown the first. */
+/* Return the event of the first source of samples or, of those that are not shown, the first. */
 static uint32_t first_event(const struct profile *p)
 {
 	const struct model *m = p->names->m;

@@ -16,7 +16,7 @@
 #include "flow/events.h"
 #include "model/calltree.h"
 
-/* When a thread got a CPU, and when it was interrupted; in order. */
+/* The moments when a thread got a CPU, and when it was interrupted; in order. */
 struct moments {
 	struct moment_list {
 		uint64_t *times;
@@ -88,7 +88,7 @@ static void replay_begin(const struct replay *x, struct replayed *t, const struc
 	}
 }
 
-/* How many there were in the tree by then, of those in the window. */
+/* Count those in the window that there were in the tree by then. */
 static void count_moments(const struct replay *x, struct replayed *t, uint64_t time_ns, uint64_t *values)
 {
 	unsigned int k;
@@ -109,7 +109,7 @@ static bool has_window(const struct replay *x)
 	return x->window.from_ns || x->window.to_ns != UINT64_MAX;
 }
 
-/* What of that was consumed by at_ns, if it was evenly from from_ns to to_ns. */
+/* Return what of that was consumed by at_ns, if it was consumed evenly from from_ns to to_ns. */
 static uint64_t share_by(uint64_t all, uint64_t from_ns, uint64_t to_ns, uint64_t at_ns)
 {
 	if (at_ns >= to_ns)
@@ -118,7 +118,7 @@ static uint64_t share_by(uint64_t all, uint64_t from_ns, uint64_t to_ns, uint64_
 	       (uint64_t)((unsigned __int128)all * (at_ns - from_ns) / (to_ns - from_ns));
 }
 
-/* What the tree has consumed by that event, in the window. */
+/* Compute what the tree has consumed by that event, in the window. */
 static void values_at(const struct replay *x, struct replayed *t, const struct call_event *e,
 		      uint64_t *values)
 {

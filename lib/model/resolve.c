@@ -13,7 +13,7 @@
 
 enum { MAX_LEVELS = 256 };
 
-/* Up to where the name of a function says what the compiler made of it: one of the marks begins there. */
+/* Return the length of a function's name without the marks of the compiler, one of which begins there. */
 static size_t len_before(const char *name, const char *const *marks)
 {
 	const char *cut = NULL, *at;
@@ -193,7 +193,7 @@ static struct symfile *open_module_file(struct names *x, struct name_module *m)
 	return m->file;
 }
 
-/* The symbol's name from this machine's file; 0 when there is none. */
+/* Return the symbol's name from this machine's file; 0 when there is none. */
 static uint32_t name_from_file(struct names *x, struct name_module *m, uint64_t off)
 {
 	struct symbol s;
@@ -308,7 +308,7 @@ static int compare_stubs(const void *p, const void *q)
 	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
-/* How many are sorted before a stub at that address that is later than that. */
+/* Return how many stubs are sorted before one at that address that is later than that time. */
 static size_t stubs_until(const struct name_proc *p, uint64_t addr, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->nr_stubs, mid;
@@ -324,7 +324,7 @@ static size_t stubs_until(const struct name_proc *p, uint64_t addr, uint64_t tim
 	return lo;
 }
 
-/* Of the stubs at the address of the one before at: the last by then, else the first. */
+/* Return, of the stubs at the address of the one before at, the last by then, else the first. */
 static const struct name_stub *stub_then(const struct name_proc *p, size_t at, uint64_t time_ns)
 {
 	uint64_t addr = p->stubs[at - 1].addr;
@@ -336,9 +336,9 @@ static const struct name_stub *stub_then(const struct name_proc *p, size_t at, u
 }
 
 /*
- * The stub that was there: of those that cover the address the last one known at that time, else the
- * first one after it.  Those that start at a lower address may reach over, but not far: stubs
- * do not nest deeply, so only a few before the address are looked at.  *varies: there was another one.
+ * Return the stub that was there: of those that cover the address the last one known at that time, else
+ * the first one after it. Those that start at a lower address may reach over, but not far: stubs do not
+ * nest deeply, so only a few before the address are looked at. *varies: there was another one.
  */
 static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uint64_t time_ns, bool *varies)
 {
@@ -412,7 +412,7 @@ static uint32_t line_of(const uint8_t *table, size_t len, uint64_t bci, uint32_t
 	return best_line;
 }
 
-/* The place in a stub that lines are known of. */
+/* Return the place in a stub that lines are known of. */
 static struct place stub_place(struct names *x, const struct name_stub *s, uint64_t off)
 {
 	const struct name_stub_lines *l;
@@ -483,7 +483,7 @@ static struct place java_place(struct names *x, uint32_t proc, uint32_t method, 
 	return p;
 }
 
-/* Where each pc's frames begin in the blob. */
+/* Index where each pc's frames begin in the blob. */
 static void index_code(struct name_code *c)
 {
 	struct span s = span_init(c->inl, c->inl_len);
@@ -506,7 +506,7 @@ static void index_code(struct name_code *c)
 	}
 }
 
-/* The record of the first pc past off: a caller's off is its return address minus one. */
+/* Return the record of the first pc past off: a caller's off is its return address minus one. */
 static const struct name_pc *find_pc(struct name_code *c, uint64_t off)
 {
 	size_t lo = 0, hi, mid;
@@ -689,9 +689,9 @@ static void resolve_in_module(struct names *x, const struct frame *f, uint64_t t
 }
 
 /*
- * What distinguishes the frame: for a stub, the stub that was there at that time, because another may
- * be at the same address later.  The stub's name has an address of its own; the offset counts where it has
- * lines.
+ * Return what distinguishes the frame: for a stub, the stub that was there at that time, because another
+ * may be at the same address later. The stub's name has an address of its own; the offset counts where it
+ * has lines.
  */
 static struct frame_key frame_key(struct names *x, const struct frame *f, uint64_t time_ns)
 {
@@ -708,7 +708,10 @@ static struct frame_key frame_key(struct names *x, const struct frame *f, uint64
 	return key;
 }
 
-/* Where the frame is, or the free slot where it belongs: grow_frame_slots() keeps half of them free. */
+/*
+ * Return where the frame is, or the free slot where it belongs: grow_frame_slots() keeps half of them
+ * free.
+ */
 static size_t frame_slot(const struct names *x, const struct frame_key *key)
 {
 	size_t mask = x->alloc_frame_slots - 1, s = hash_bytes(key, sizeof(*key)) & mask;
@@ -771,7 +774,7 @@ static void index_codes(struct names *x, struct name_proc *p, uint32_t proc)
 	qsort_r(p->codes, p->nr_codes, sizeof(*p->codes), compare_codes, x);
 }
 
-/* The Java code that was there: the last one known at that time, else the first after it. */
+/* Return the Java code that was there: the last one known at that time, else the first after it. */
 static const struct name_code *code_at(struct names *x, uint32_t proc, uint64_t addr, uint64_t time_ns)
 {
 	uint32_t at = map_get(&x->proc_of, proc);

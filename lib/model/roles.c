@@ -218,7 +218,7 @@ static bool serves(const char *thread)
 	return false;
 }
 
-/* Check whether a reason to wait is one that threads have when nobody wants anything of them. */
+/* Check whether a thread with this reason to wait is waiting for work. */
 static bool is_idle_reason(const char *reason)
 {
 	static const char *const reasons[] = { "[epoll_wait", "[epoll_pwait", "[accept", NULL };

@@ -43,7 +43,7 @@ void roles_mark_mine(const struct model *m, const struct opt_list *patterns, boo
  */
 void roles_mark_idle(const struct model *m, bool *idle);
 
-/* What a context is there for, as bits; in the page for a browser, too. */
+/* The roles of a context, as bits; in the page for a browser, too. */
 enum {
 	ROLE_MINE = 1 << 0,
 	ROLE_ENTRY = 1 << 1,
@@ -52,10 +52,10 @@ enum {
 	ROLE_OWN = 1 << 4,		/* what arcprof did in the program is below it */
 };
 
-/* Those of a consumer; mine: of roles_mark_mine(). */
+/* Return the roles of a consumer; mine comes from roles_mark_mine(). */
 unsigned int roles_of(const struct model *m, uint32_t consumer, const bool *mine);
 
-/* What time of the event wall goes to, in few kinds. */
+/* The uses of time of the event wall, in few kinds. */
 enum role_spent {
 	SPENT_NONE,			/* says nothing of that */
 	SPENT_RUNNING, SPENT_RUNNABLE,
@@ -69,7 +69,7 @@ enum role_spent {
 
 /* "running", "lock"; "" of SPENT_NONE. */
 const char *role_spent_name(enum role_spent s);
-/* By the reason that a consumer is. */
+/* Return the use by the reason that a consumer is. */
 enum role_spent role_spent(const struct model *m, uint32_t consumer);
 
 #endif

@@ -15,7 +15,10 @@ static bool same_begins_with(const char *s, const char *with)
 
 /* ---- native code ---- */
 
-/* Of a clone or a part of a function: what is from here to the end only says which. */
+/*
+ * Check for the mark of a clone or a part of a function: from here to the end the name only says which
+ * one.
+ */
 static bool is_clone_mark(const char *s, size_t left)
 {
 	static const char *const marks[] = { ".cold", ".part", ".constprop", ".isra", ".llvm", ".lto_priv" };

@@ -27,7 +27,7 @@ struct thread {
 	bool counted;			/* its calls are in the tree */
 };
 
-/* What is known of the frames and stacks of the current epoch. */
+/* The frames and stacks of the current epoch as far as they are known. */
 struct epoch {
 	uint32_t number;
 	struct known_frame {
@@ -53,7 +53,7 @@ struct cpus {
 	size_t nr;			/* 0: all are */
 };
 
-/* What labels of threads are for; nothing is looked up where they are for nothing. */
+/* The uses of labels of threads; without any, nothing is looked up. */
 struct by_labels {
 	const struct opt_list *select;	/* NULL: all */
 	const char *key;		/* NULL: none is a level, */
@@ -64,7 +64,7 @@ struct by_labels {
 	struct stack_labels stacks;
 };
 
-/* What a thread had at a time: what all of its process have, and what it has beside that. */
+/* The labels of a thread at a time: those of all threads of its process, and its own. */
 struct had {
 	uint32_t all, own;
 };
@@ -203,7 +203,7 @@ static uint32_t labelled_index(struct samples *s, uint32_t thread, struct had ha
 
 /* ---- what is known of an epoch ---- */
 
-/* What was only counted goes to the nodes. */
+/* Add to the nodes what was only counted. */
 static void flush_memo(struct samples *s)
 {
 	size_t i;
@@ -320,7 +320,7 @@ static struct name_run samples_resolve(struct samples *s, uint32_t frame, const 
 
 /* ---- from a stack to a node ---- */
 
-/* The node below parent for one frame, and for what is inlined in it. */
+/* Return the node below parent for one frame, and for what is inlined in it. */
 static uint32_t enter_frame(struct samples *s, uint32_t parent, struct name_run r)
 {
 	uint32_t own = s->names->m->own, i;
@@ -379,7 +379,7 @@ static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, c
 }
 
 /*
- * The same in a tree of calls, where a node says nothing of those above it: each stack is followed
+ * Return the same in a tree of calls, where a node says nothing of those above it: each stack is followed
  * from its root.
  */
 static uint32_t grafted_node(struct samples *s, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,
@@ -467,7 +467,7 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 	return node;
 }
 
-/* A stack's number in all epochs; hostile ones may have more than fit. */
+/* Return a stack's number in all epochs; hostile ones may have more than fit. */
 static uint32_t samples_stack_number(const struct samples *s, uint32_t stack)
 {
 	if (!stack || stack >= s->epoch_stacks || stack > UINT32_MAX - s->stacks_before)
@@ -519,7 +519,10 @@ static void samples_take_part(struct samples *s, const struct rec_sample *part, 
 		add_time(s, part, node, column);
 }
 
-/* What of it is in the window; which labels its thread had, its end says: who waits changes none. */
+/*
+ * Take what of the sample is in the window. The thread's labels are those at the sample's end: a waiting
+ * thread changes none.
+ */
 static void samples_take_sample(struct samples *s, const struct rec_sample *r, struct last_thread *last,
 				int column, bool wanted, const struct stack_epoch *ep)
 {

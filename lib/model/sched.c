@@ -136,7 +136,7 @@ static uint64_t sched_model_pass(struct sched_model *m, struct sched_thread *t, 
 	return now - from;
 }
 
-/* What the thread did from its birth, or the start, until its first record. */
+/* Set what the thread did from its birth, or the start, until its first record. */
 static void first_seen(struct sched_model *m, struct sched_thread *t, uint64_t now, bool loses_cpu)
 {
 	bool made = t->born_ns > m->trace_start_ns;
@@ -281,7 +281,7 @@ static void cpu_passes(struct sched_model *m, struct sched_cpu *c, uint64_t now,
 	c->since_ns = now;
 }
 
-/* What was thread a is b since an exec. */
+/* Return whether thread a has been b since an exec. */
 static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
 {
 	uint32_t i = map_get(&m->by_number, a), k = map_get(&m->by_number, b);
@@ -290,7 +290,7 @@ static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
 	       m->threads[i].gone_ns == m->threads[k].born_ns;
 }
 
-/* The CPU is not its any more, since when nobody knows [2]. */
+/* The CPU has left the thread at an unknown time [2]. */
 static void sched_model_has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
 {
 	uint32_t at = map_get(&m->by_number, number);
@@ -513,7 +513,7 @@ static int sched_model_take_sched(void *ctx, const struct rec_sched *r, size_t n
 
 /* ---- reading ---- */
 
-/* What only all records together tell of a thread. */
+/* Complete a thread by what only all records together show. */
 static void complete_thread(struct sched_model *m, struct sched_thread *t)
 {
 	const struct names *x = &m->names;

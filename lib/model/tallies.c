@@ -18,7 +18,7 @@ static uint64_t tally_key_of(uint32_t proc, uint32_t kind)
 	return (uint64_t)proc << 32 | kind;
 }
 
-/* Of another file of the same recording: one begins where the one before ended. */
+/* Add the tally of another file of the same recording: one begins where the one before ended. */
 static void add_to(struct tallies *t, struct tally *y, const struct rec_tally *r)
 {
 	y->begin_ns = MIN(y->begin_ns, r->begin_ns);

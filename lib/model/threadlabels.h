@@ -9,10 +9,10 @@
 
 #include "model/names.h"
 
-/* That a thread's labels at a time are not known: records of them were lost. */
+/* The labels of a thread at a time are not known, since records of them were lost. */
 #define THREADLABELS_UNKNOWN UINT32_MAX
 
-/* What may be labels in a text of a trace: strtab id. */
+/* Return the strtab id of a text of a trace, with only what may be labels. */
 uint32_t threadlabels_text(struct names *x, const char *text, size_t len);
 /* A callback for trace_sink.thread_label; ctx is the struct names. */
 int threadlabels_take(void *ctx, const struct rec_thread_label *r);
@@ -27,27 +27,28 @@ struct threadlabels_span {
 };
 /* The next one, thread by thread and each by time; false: there are no more. *at is 0 at first. */
 bool threadlabels_next(struct names *x, size_t *at, struct threadlabels_span *s);
-/* What the frame stands for in place of code; 0: it is no labels. */
+/* Return the labels that the frame stands for in place of code, or 0 if it stands for none. */
 uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f);
-/* What stacks of an imported profile begin with; zeroed it knows none. */
+/* The labels that stacks of an imported profile begin with; zeroed it has none. */
 struct stack_labels {
 	uint32_t epoch;
 	uint32_t *of;		/* [stack]: strtab id */
 	size_t nr, alloc;
 };
-/* The labels of the sample that has the stack, as of threadlabels_at(); 0: none. */
+/* Return the labels of the sample that has the stack, as of threadlabels_at(), or 0. */
 uint32_t threadlabels_of_stack(struct stack_labels *l, const struct names *x, const struct stack_epoch *ep,
 			       uint32_t stack);
 void threadlabels_release_stacks(struct stack_labels *l);
 
 /*
- * The level "key=value" of the tree, or "[no key]", or "[key unknown]": a consumer. all: what all threads of
- * the process have (names_labels_of_thread()), which holds where this one has nothing for the key.
+ * Return the level "key=value" of the tree, or "[no key]", or "[key unknown]": a consumer. all: what all
+ * threads of the process have (names_labels_of_thread()), which holds where this one has nothing for the
+ * key.
  */
 uint32_t threadlabels_consumer(struct names *x, uint32_t all, uint32_t labels, const char *key);
-/* The same of all labels that it has, "key=value,...", or "[labels unknown]". */
+/* Return the same of all labels that it has, "key=value,...", or "[labels unknown]". */
 uint32_t threadlabels_all(struct names *x, uint32_t labels);
-/* Whether a thread with these labels is one that the list selects (select.h). */
+/* Return whether the list (select.h) selects a thread with these labels. */
 bool threadlabels_select(struct names *x, uint32_t all, uint32_t labels, const struct opt_list *l);
 
 #endif

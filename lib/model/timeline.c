@@ -43,7 +43,7 @@ static int count_events(void *ctx, uint32_t tree, const struct rec_call_events *
 	return 0;
 }
 
-/* Of the threads whose calls are in the trace. */
+/* Return whether the trace has calls of the thread. */
 static bool timeline_is_ours(const struct timeline *l, uint32_t thread)
 {
 	return thread && map_get(&l->c->thread_of, thread) != MAP_NONE;

@@ -25,9 +25,9 @@ struct timeline_event {
 };
 
 struct timeline_sink {
-	/* In any order: false when the event is not needed, which keeps it out of memory. */
+	/* Called in any order; returns false when the event is not needed, which keeps it out of memory. */
 	bool (*needs)(void *ctx, const struct timeline_event *x);
-	/* In order of time.  Non-zero ends it. */
+	/* Called in order of time. Non-zero ends it. */
 	int (*event)(void *ctx, const struct timeline_event *x);
 };
 

@@ -199,7 +199,7 @@ static void add_some(struct some *to, const struct unfreed_block *b, double inte
 	to->variance += growth_variance((double)b->weight, interval);
 }
 
-/* At most so many bytes, 97.5 %: that nothing was sampled does not say that there was nothing. */
+/* Return the most bytes that there are, with 97.5 %: even without samples there may have been some. */
 static double at_most(const struct some *x, double interval)
 {
 	return x->n ? growth_range(x->bytes, x->variance).high : -log(0.025) * interval;

@@ -18,7 +18,7 @@
 #include "pmu/bpf.h"
 #include "pmu/probe.h"
 
-/* What libbpf complained about last: one library, one place to keep it. */
+/* The last complaint of libbpf: there is one library, and one place to keep it. */
 static char complaint[200];
 static bool has_reason;		/* the kernel's own, after which nothing better comes */
 
@@ -147,7 +147,10 @@ static void bpf_make_room(struct bpf_programs *p)
 	p->program_fds = xcalloc(p->nr_programs + 1, sizeof(*p->program_fds));
 }
 
-/* By a loader, a program which the kernel runs; libbpf makes it without a look at the kernel's types. */
+/*
+ * Load the programs with a loader, a program which the kernel runs; libbpf makes it without a look at the
+ * kernel's types.
+ */
 static int load_by_kernel(struct bpf_programs *p)
 {
 	LIBBPF_OPTS(gen_loader_opts, loader);

@@ -52,7 +52,7 @@ double cpi_ratio(const struct cpi_sum *sum)
 
 /* ---- counters ---- */
 
-/* On whom both are counted: a held program, or (-1) a CPU. */
+/* The target of both counters: a held program, or (-1) a CPU. */
 struct target {
 	pid_t pid;
 	int cpu;

@@ -17,7 +17,7 @@
 
 enum { MAX_TEXT = 512 };
 
-/* Of the generic ones, in any order. */
+/* Descriptions of the generic events, in any order. */
 static const struct {
 	const char *name, *what;
 } described[] = {

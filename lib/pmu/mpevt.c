@@ -491,7 +491,7 @@ static bool parse_count(const char *line, struct mpevt_counts *c)
 	return true;
 }
 
-/* What is in an answer that is not an error. */
+/* Parse a line of an answer that is not an error. */
 static bool mpevt_parse_line(const char *line, struct mpevt_counts *c)
 {
 	if (!strncmp(line, "hint\t", 5)) {
@@ -528,7 +528,7 @@ int mpevt_parse(char *text, struct mpevt_counts *c, struct err *e)
 	return -code;
 }
 
-/* Ours alone, whoever made it before. */
+/* Make the folder, or check that it is ours alone if it exists. */
 static int check_dir(const char *dir, struct err *e)
 {
 	struct stat st;

@@ -49,7 +49,10 @@ static const struct row {
 	{ "IBS_FETCH_CTL", 0xc0011030 }, { "IBS_OP_CTL", 0xc0011033 },
 };
 
-/* Both manuals begin names of what all processors have with the first of these, and Intel's own the other. */
+/*
+ * Both manuals begin names of registers that all processors have with the first prefix, and Intel's own
+ * with the other.
+ */
 static const char *without_prefix(const char *name)
 {
 	return !strncasecmp(name, "IA32_", 5) ? name + 5 : !strncasecmp(name, "MSR_", 4) ? name + 4 : name;

@@ -96,7 +96,7 @@ static void take_away_group(const struct uprobes *u, const char *group)
 	closedir(dir);
 }
 
-/* Of processes that were killed, or that had our number. */
+/* Take away tracepoints of processes that were killed, or that had our number. */
 static void take_away_old(const struct uprobes *u)
 {
 	int fd = openat(u->events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -253,7 +253,7 @@ static bool is_enough(const struct gen *g)
 	return (g->o->limit && g->nr_printed >= g->o->limit) || ferror(g->out);
 }
 
-/* Up to and with that time. */
+/* Print samples up to that time, which is included. */
 static void print_samples_until(struct gen *g, uint64_t time_ns)
 {
 	struct gen_sample x;
@@ -313,7 +313,7 @@ static int read_jvm(struct gen *g, struct trace_reader *t, struct err *e)
 	return r;
 }
 
-/* Everything before the first event. */
+/* Read everything before the first event. */
 static int gen_prepare(struct gen *g, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts all = { .no_samples = true };

@@ -111,7 +111,7 @@ struct contexts {
 };
 
 bool contexts_next(struct contexts *w);
-/* How many --limit left out, when all others were handed out. */
+/* Return how many --limit left out, when all others were returned. */
 uint64_t contexts_hidden(const struct contexts *w);
 
 /*
@@ -142,7 +142,7 @@ struct report {
 	bool opts_select;		/* their lists select what is shown, as --pid does */
 	/* -EINVAL: the options cannot be used together.  NULL: all can. */
 	int (*check)(const struct report_opts *o, struct err *e);
-	/* Of a view: what its model is made of, and printing it. */
+	/* The members for a report of a view: what its model is made of, and printing it. */
 	const char *const *events;	/* as in struct profile_opts; NULL: no certain ones */
 	bool prefers_samples;		/* of a trace with calls and samples, the samples alone */
 	bool no_samples;		/* no samples beside calls */
@@ -174,7 +174,10 @@ extern const struct report *const reports[];	/* ends with NULL */
 
 /* Begins the object that a report is: which version made it, and what report it is. */
 void report_json_begin(struct json *j, const char *report);
-/* Into the open object: how many rows --limit left out; and what text says of them, if there are any. */
+/*
+ * Write into the open object how many rows --limit left out; and print in text a line about them, if
+ * there are any.
+ */
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
 void report_print_hidden(uint64_t nr_hidden, FILE *out);
 
@@ -184,10 +187,13 @@ void report_put_duration(struct buf *b, uint64_t ns);
 void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char *what);
 /* "3.21 s", "12.3 MB", "1234": n in that unit, in few digits. */
 void report_put_amount(struct buf *b, const char *unit, uint64_t n);
-/* What filters left out while it was recorded: a line for each of them, and how much; the same in JSON. */
+/*
+ * Append what filters left out during the recording: a line for each of them, and how much; the same in
+ * JSON.
+ */
 void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct buf *b);
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);
-/* The line that says what was left out as it is of arcprof's own threads, if anything was. */
+/* Append the line about what was left out because it belongs to arcprof's own threads, if anything was. */
 void report_put_own(const struct origin *o, struct buf *b);
 /* The same of the filter with which it was read, where there is one; what: "event". */
 void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b);
@@ -212,7 +218,7 @@ int report_print(struct view *v, FILE *out, struct err *e);
 /* Prints the trace by a report that makes no model.  1: the options select nothing. */
 int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
-/* What --calls prints as JSON, for a page; NULL: it is no call trace. For free(). */
+/* Return what --calls prints as JSON, for a page, or NULL for no call trace. For free(). */
 char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
 
 /*
@@ -221,16 +227,16 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
  */
 char *report_tables_json(struct trace_reader *t, const struct report_opts *o);
 
-/* What --summary prints as JSON, for a page of this view; NULL: it says nothing of it. For free(). */
+/* Return what --summary prints as JSON, for a page of this view, or NULL if it says nothing. For free(). */
 char *report_summary_json(const struct view *of);
 
-/* What a function belongs to, as a consumer; itself where it belongs to nothing. */
+/* Return the consumer that a function belongs to; itself where it belongs to nothing. */
 uint32_t view_fold_consumer(struct model *m, uint32_t id, enum report_fold fold);
 
 /* The name a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);
 /*
- * What it says of a process's labels: " (a=b,c=d)", without its control group, and of its container what
+ * Append the labels of a process: " (a=b,c=d)", without its control group, and of its container what
  * tools for containers show.
  */
 void view_labels(const char *labels, struct buf *b);

@@ -4,8 +4,8 @@
 #include "ring/merge.h"
 
 /*
- * Where the time stamp lies: every event here samples IDENTIFIER, IP, TID, TIME first, and
- * other records end in TID, TIME, CPU, IDENTIFIER (sample_id_all).
+ * Every event here samples IDENTIFIER, IP, TID, TIME first, and other records end in TID, TIME, CPU,
+ * IDENTIFIER (sample_id_all): there the time stamp is.
  */
 static uint64_t record_time(const struct perf_event_header *h)
 {

@@ -51,7 +51,7 @@ static bool cache_is_ours(int fd, mode_t type)
 		!(st.st_mode & 077);
 }
 
-/* The folder of that name in parent. */
+/* Return the folder of that name in parent. */
 static struct cache *open_in(int parent, const char *name, uint64_t max_bytes)
 {
 	struct cache *c;
@@ -163,7 +163,7 @@ static struct head cache_head(const struct cache_key *k, const uint8_t *data, si
 	return h;
 }
 
-/* Everything but the checksum, which takes reading it all. */
+/* Compare everything but the checksum, for which all the data must be read. */
 static bool head_fits(const struct head *h, const struct cache_key *k, size_t len)
 {
 	return !memcmp(h->magic, magic, sizeof(magic)) && h->version == FORMAT_VERSION && !h->zero &&

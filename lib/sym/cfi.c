@@ -23,7 +23,7 @@ enum {	/* pointer encodings: format in the low four bits, what it counts from ab
 	PE_INDIRECT = 0x80, PE_OMIT = 0xff,
 };
 
-/* The value in the format of enc, without what it counts from. */
+/* Return the value in the format of enc, without what it counts from. */
 static uint64_t read_format(struct span *s, uint8_t enc, size_t addr_size)
 {
 	switch (enc & 0x0f) {
@@ -92,7 +92,7 @@ struct entry_head {
 	bool is64;		/* 64-bit DWARF */
 };
 
-/* False: the entry is damaged and nothing after it can be found. */
+/* Read the head of an entry; return false if it is damaged and nothing after it can be found. */
 static bool cfi_read_head(const struct cfi *c, uint64_t off, struct entry_head *h)
 {
 	struct span s;
@@ -129,7 +129,7 @@ static bool cfi_read_head(const struct cfi *c, uint64_t off, struct entry_head *
 	return true;
 }
 
-/* What follows 'z', one letter at a time; an unknown one ends the part we can read. */
+/* Read what follows 'z', one letter at a time; an unknown one ends the part we can read. */
 static void read_augmentation(const struct cfi *c, const char *letters, struct span *s,
 			      struct cfi_cie *cie)
 {
@@ -383,7 +383,7 @@ static const struct image_segment *hdr_segment(const struct image *im)
 	return NULL;
 }
 
-/* Where .eh_frame is when no section says: from the header to the end of its segment. */
+/* Load .eh_frame; without a section of that name it reaches from the header to the end of its segment. */
 static int load_eh_bytes(struct cfi *c, const struct image *im, const struct hdr *h, bool have_hdr,
 			 struct err *e)
 {

@@ -112,7 +112,7 @@ static void shorten(struct buf *out, size_t start)
 	rewind_to(out, to ? to - out->data : 0);
 }
 
-/* A name that is all mangled; false: it is in no language we know. */
+/* Demangle a name that is all mangled; return false if it is in no language we know. */
 static bool demangle_whole(const char *name, struct buf *out)
 {
 	size_t start = out->len;

@@ -106,7 +106,10 @@ static uint64_t d_number(struct parser *p)
 	return v;
 }
 
-/* Behind a "Q": how far before it what is meant is. *to is its place; false: not there. */
+/*
+ * Behind a "Q", read how far before it the thing referred to is, and set *to to its place. Returns false
+ * if there is none.
+ */
 static bool reference(struct parser *p, size_t *to)
 {
 	size_t q = p->at - 1;
@@ -220,7 +223,7 @@ static void template_argument(struct parser *p)
 	}
 }
 
-/* Behind __T: the name, arguments, and a "Z". */
+/* Parse what follows __T: the name, arguments, and a "Z". */
 static void template_instance(struct parser *p)
 {
 	size_t n;
@@ -346,7 +349,7 @@ static void parameters(struct parser *p)
 	p->depth--;
 }
 
-/* Behind "M", of a method: what its object is. */
+/* Behind the "M" of a method, return the modifiers of its object. */
 static const char *modifiers_of(struct parser *p)
 {
 	bool shared = eat(p, "O");
@@ -360,7 +363,10 @@ static const char *modifiers_of(struct parser *p)
 	return shared ? " shared" : "";
 }
 
-/* Parameters, which have to be followed by something: else they are a type, and of no function's name. */
+/*
+ * Parse parameters, which have to be followed by something: else they are a type, not part of a
+ * function's name.
+ */
 static void try_parameters(struct parser *p, bool modifiers)
 {
 	struct parser before = *p;
@@ -637,7 +643,7 @@ static void list(struct parser *p, const char *before, const char *after, bool p
 	d_put(p, after);
 }
 
-/* In hexadecimal, with a "P" and the exponent. */
+/* Parse a number in hexadecimal, with a "P" and the exponent. */
 static void real(struct parser *p)
 {
 	size_t at;

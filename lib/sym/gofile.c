@@ -152,7 +152,7 @@ static void find_trees(struct gopcln *t, const uint64_t *words)
 	t->trees = 0;
 }
 
-/* Where functions and inline trees are counted from. */
+/* Find the addresses that offsets of functions and inline trees are relative to. */
 static void read_moduledata(struct gopcln *t)
 {
 	struct candidates c = { .pointee = t->vaddr };

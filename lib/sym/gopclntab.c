@@ -56,7 +56,7 @@ static const char *string_at(const struct gopcln *t, uint64_t off)
 	return s;
 }
 
-/* Of an address and of an offset in the index. */
+/* Return the size of an address, and of an offset, in the index. */
 static size_t index_size(const struct gopcln *t)
 {
 	return t->format >= GOPCLN_1_18 ? 4 : POINTER_BYTES;
@@ -273,7 +273,7 @@ static bool find_site(const struct gopcln *t, const struct gopcln_func *f, uint6
 	return out->file;
 }
 
-/* Where the numbers of the further tables are. */
+/* Return where the offsets of further tables begin in f's record. */
 static uint64_t behind_fields(const struct gopcln *t, const struct gopcln_func *f)
 {
 	int nr_fields = t->format >= GOPCLN_1_20 ? FIELD_UNIT + 1 : FIELD_UNIT;
@@ -281,7 +281,7 @@ static uint64_t behind_fields(const struct gopcln *t, const struct gopcln_func *
 	return f->record + index_size(t) + 4 * nr_fields + 4;
 }
 
-/* The address of f's inline tree, 0: it has none. */
+/* Return the address of f's inline tree, 0: it has none. */
 static uint64_t tree_of(const struct gopcln *t, const struct gopcln_func *f)
 {
 	uint64_t at = behind_fields(t, f), nr_data, tree;

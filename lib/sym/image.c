@@ -340,7 +340,10 @@ const struct image_section *image_section_at(const struct image *im, uint64_t va
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* Where the compressed bytes of a section begin and how many they become; skip 0: it is not compressed. */
+/*
+ * The compression of a section: where the compressed bytes begin (skip 0: it is not compressed) and how
+ * many bytes they become.
+ */
 struct packing {
 	size_t skip;
 	uint64_t size;

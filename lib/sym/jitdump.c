@@ -31,7 +31,7 @@ static void jitdump_read_header(struct jitdump *d, struct span s, struct jitdump
 	r->len = len;
 }
 
-/* A string that ends within s; its end is skipped. */
+/* Return a string that ends within s; its end is skipped. */
 static const char *jitdump_text(struct span *s, size_t *len)
 {
 	const char *p = (const char *)s->p;
@@ -185,7 +185,10 @@ static const char *script_end(const char *name, const char *end)
 	return end;
 }
 
-/* Each of nr lines of so many bytes ends as a name does, which the first is not: it ends before, too. */
+/*
+ * Check for lines of a wrong name: each of nr lines of "each" bytes ends as a name does, but the first
+ * one's name ends before, too.
+ */
 static bool is_rubbish(const struct span *lines, uint64_t nr, size_t each)
 {
 	uint64_t i;

@@ -46,7 +46,7 @@ static int kallsyms_hex_digit(char c)
 	return -1;
 }
 
-/* False: not such a line. end is that of the line. */
+/* Parse a line that ends at end; return false for any other line. */
 static bool parse_kallsyms_line(const char *p, const char *end, struct line *l)
 {
 	int d, nr = 0;

@@ -82,7 +82,7 @@ static int by_lo(const void *a, const void *b)
 	return x->hi < y->hi ? 1 : x->hi > y->hi ? -1 : 0;
 }
 
-/* The innermost range that covers addr; NULL: none. Ranges may nest a little. */
+/* Return the innermost range that covers addr; NULL: none. Ranges may nest a little. */
 static const struct range *find_range(const struct range *r, size_t nr, uint64_t addr)
 {
 	size_t lo = 0, hi = nr, back;
@@ -272,7 +272,7 @@ static void load_func(struct lines *l, const struct unit *u, struct func *f)
 		take_inlines(f, &unit, &die, 0, 0);
 }
 
-/* The inlined calls around vaddr, outermost first. */
+/* Find the inlined calls around vaddr, outermost first. */
 static size_t inline_chain(const struct func *f, uint64_t vaddr, const struct inlined **chain)
 {
 	size_t i, nr = 0;
@@ -379,7 +379,7 @@ static bool image_key(const struct symfile *f, const struct image *im, enum cach
 	return f->cache && cache_key_of(k, kind, im->fd, id, image_build_id(im, id, sizeof(id)));
 }
 
-/* In the cache: this, where the units' entries are, and their ranges, sorted. */
+/* The head of the cached index, before the entries of the units and their ranges, sorted. */
 struct units_head {
 	uint64_t nr_units, nr_ranges, nr_split;
 };
@@ -460,7 +460,7 @@ static const struct image *image_with_lines(struct symfile *f)
 	return debug && info_section(debug) ? debug : NULL;
 }
 
-/* Why libdw made nothing of the file: it does not say. */
+/* Find out why libdw made nothing of the file, which it does not report. */
 static const char *why_unreadable(const struct image *im)
 {
 	uint64_t size;

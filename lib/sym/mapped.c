@@ -123,7 +123,7 @@ static int read_headers(struct copy *c, struct err *e)
 	return 0;
 }
 
-/* Where the bytes of an address of the file are in it; UINT64_MAX: nowhere. */
+/* Return where the bytes of an address of the file are in it, or UINT64_MAX if they are not. */
 static uint64_t offset_of(const struct copy *c, uint64_t vaddr)
 {
 	size_t i;

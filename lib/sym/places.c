@@ -88,7 +88,7 @@ static uint64_t most_seconds(void)
 	return seconds && seconds < FETCH_SECONDS ? seconds : FETCH_SECONDS;
 }
 
-/* Its line; false: there was none in time. */
+/* Read its first line; return false if none came in time. */
 static bool read_answer_line(int fd, char line[static PATH_BYTES], bool (*go_on)(void *ctx), void *ctx)
 {
 	uint64_t until_ns = clock_mono_ns() + most_seconds() * 1000000000u;

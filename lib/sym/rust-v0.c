@@ -240,7 +240,7 @@ static void rust_put_number(struct parser *p, uint64_t v)
 	rust_put(p, s);
 }
 
-/* Counted from the innermost binder: '_ is erased, then 'a, 'b, ... */
+/* Lifetimes count from the innermost binder: '_ is erased, then 'a, 'b, */
 static void put_lifetime(struct parser *p, uint64_t lt)
 {
 	char s[3] = "'_";
@@ -813,7 +813,7 @@ static void rust_constant(struct parser *p)
 	p->depth--;
 }
 
-/* What the compiler and LLVM append: ".llvm.123" says nothing, others are kept. */
+/* Cut off what the compiler and LLVM append: ".llvm.123" says nothing, others are kept. */
 static size_t mangled_length(const char *s)
 {
 	return strcspn(s, ".$");

@@ -75,7 +75,7 @@ static bool try_in(struct source *s, const char *dir, const char *name)
 	return ok;
 }
 
-/* Whether one of the folders of the path is "..". */
+/* Return whether one of the folders of the path is "..". */
 static bool goes_up(const char *path)
 {
 	size_t len;

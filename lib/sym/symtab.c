@@ -67,7 +67,7 @@ static bool is_symbol_name(const char *name)
 	return name[0] && strncmp(name, ".L", 2);
 }
 
-/* Segments may hold data too, when the linker was told to save a page. */
+/* An executable segment may hold data, too, when the linker was told to save a page. */
 static bool in_code_section(const struct image *im, uint16_t idx)
 {
 	return idx >= im->nr_secs || im->secs[idx].flags & SHF_EXECINSTR;

@@ -126,7 +126,7 @@ static void drop_bytes(struct carry *c, struct item *it)
 	buf_reset(&it->records);
 }
 
-/* Length of a record as encoded: our own. */
+/* Return the length of an encoded record, which is our own and thus valid. */
 static size_t record_len(const char *p)
 {
 	struct trf_record head;
@@ -215,7 +215,7 @@ static void need_of_map(struct carry *c, const struct rec_map *r)
 		need(c, ITEM_MODULE, r->module, 0);
 }
 
-/* What a kept record refers to; proc is there. */
+/* Emit what a kept record refers to; its process has been emitted. */
 static void need_of_record(struct carry *c, const char *p, size_t len)
 {
 	union trace_record rec;
@@ -334,7 +334,7 @@ static void need_of_bracket(struct carry *c, const struct rec_bracket *r)
 	need_method(c, r->proc, r->method);
 }
 
-/* Where records of a kind say of which process and thread they are: the offset behind it; 0: nowhere. */
+/* For each kind of record that belongs to a process or thread, the offset behind that field; 0 for others. */
 #define SAYS(kind, field) (offsetof(union trace_record, kind.field) + sizeof(uint32_t))
 
 static const struct owners {
@@ -465,7 +465,7 @@ bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off)
 
 /* ---- what is kept ---- */
 
-/* In place of what the item had. */
+/* Replace what the item had. */
 static void carry_replace(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
 {
 	drop_bytes(c, it);
@@ -567,7 +567,7 @@ static void keep_map(struct carry *c, const struct rec_map *r, const void *recor
 	append(c, it, record, len, in_file);
 }
 
-/* What is known of a thread besides its name. */
+/* Keep what describes a thread besides its name. */
 static void keep_of_thread(struct carry *c, enum item_kind kind, uint32_t number, const void *record,
 			   size_t len, bool in_file)
 {
@@ -701,7 +701,7 @@ void carry_forget_thread(struct carry *c, uint32_t thread)
 
 /* ---- the next file ---- */
 
-/* It went before the file that has just ended began. */
+/* Return whether it went before the file that has just ended began. */
 static bool carry_is_over(const struct carry *c, const struct item *it)
 {
 	return it->gone && it->gone + 1 < c->file;

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "trace/intern.h"
 
-/* The bytes of a frame, eight at a time: i is 0 to 2. */
+/* Return the bytes of a frame, eight at a time: i is 0 to 2. */
 static uint64_t frame_word(const struct frame *f, size_t i)
 {
 	uint64_t v;
@@ -137,7 +137,7 @@ static struct prefix frame_lanes(const struct frame *f)
 	return (struct prefix){ x + k * 0xc2b2ae3d27d4eb4full, y ^ c * 0x165667b19e3779f9ull };
 }
 
-/* All but the first nr_same, which are there. */
+/* Hash all but the first nr_same, whose hashes are known. */
 static void hash_prefixes(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same)
 {
 	struct prefix p = { 0x243f6a8885a308d3ull, 0x13198a2e03707344ull };
@@ -194,7 +194,7 @@ static uint32_t new_node(struct intern *in, size_t i)
 	return in->nr_nodes++;
 }
 
-/* How many of the outer frames are known as a stack; *node is theirs. */
+/* Return how many of the outer frames are known as a stack, with its node in *node. */
 static size_t known_prefix(const struct intern *in, size_t nr, uint32_t *node)
 {
 	size_t lo = 0, hi = nr + 1, step = 0;	/* known: lo; not known: hi */
@@ -202,7 +202,7 @@ static size_t known_prefix(const struct intern *in, size_t nr, uint32_t *node)
 
 	*node = 0;
 	while (hi - lo > 1) {
-		/* From the inside in growing steps; once something is known, by halves. */
+		/* Search from the inside in growing steps; once something is known, by halves. */
 		size_t mid = lo ? (lo + hi) / 2 : hi > step + 1 ? hi - 1 - step : 1;
 
 		step = step ? step * 2 : 1;

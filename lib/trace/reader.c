@@ -367,7 +367,7 @@ static int decode_chunk(struct trace_reader *t, const uint8_t *raw, size_t len)
 
 /* ---- chunks ---- */
 
-/* Whether the sink takes a record of the table that is written to such chunks. */
+/* Return whether the sink takes a record of the table that is written to such chunks. */
 static bool wants(const struct trace_sink *sink, enum record_chunk chunk)
 {
 #define RECORD(s, where, ...) || (chunk == CHUNK_##where && sink->s)

@@ -9,7 +9,7 @@
 bool segment_is_one(int dir, const char *name);
 /* The same of a trace that is no segment, as those are joined to. */
 bool segment_is_dump(int dir, const char *name);
-/* Whether the trace at path ends as one that was closed in order: nobody writes there any more. */
+/* Return whether the trace at path was closed in order, so that no recorder writes to it any more. */
 bool segment_is_closed(const char *path);
 
 #endif

@@ -379,7 +379,7 @@ static int copy_all(struct splice *s, struct walk *w, struct err *e)
 	return r;
 }
 
-/* The first label of that name in a file; NULL: there is none. */
+/* Return the first label of that name in a file, or NULL. */
 static char *label_of(struct walk *w, const char *key, struct err *e)
 {
 	struct walk_chunk c;

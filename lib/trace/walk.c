@@ -147,7 +147,7 @@ static size_t at_hand(const struct walk *w, uint64_t off)
 	return MIN(rest, WINDOW);
 }
 
-/* The first chunk header at or after off, or the size of the file. */
+/* Return the first chunk header at or after off, or the size of the file. */
 static uint64_t walk_search(struct walk *w, uint64_t off)
 {
 	struct trf_chunk h;
@@ -172,7 +172,7 @@ static uint64_t walk_search(struct walk *w, uint64_t off)
 }
 
 /*
- * Where to go on when the payload of the chunk at off is not what its header promises: bytes may
+ * Return where to go on when the payload of the chunk at off is not what its header promises: bytes may
  * be missing from it, so the next chunk may begin inside.
  */
 static uint64_t after_bad_payload(struct walk *w, uint64_t off, const struct trf_chunk *h)
@@ -250,7 +250,7 @@ bool walk_is(const struct walk_chunk *c, const char *type)
 	return !memcmp(c->h.type, type, sizeof(c->h.type));
 }
 
-/* Make room for the longest chunk so far: those of a short trace are far from TRF_MAX_RAW. */
+/* Make room for the longest chunk so far: chunks of a short trace are far from TRF_MAX_RAW. */
 static uint8_t *room_for(uint8_t **at, size_t *alloc, size_t len)
 {
 	if (!*at || *alloc < len) {
@@ -412,7 +412,7 @@ void walk_go_on(struct walk *w, const void *data, size_t len)
 	walk_rewind(w);
 }
 
-/* What comes through a pipe, while it comes. */
+/* The state of reading a trace from a pipe. */
 struct stream {
 	uint64_t next;		/* where a chunk should be */
 	uint64_t chunks_end;	/* where the last one ends; 0: none was seen */

@@ -31,7 +31,7 @@ enum {
 
 static_assert(TARGET + TRF_MAX_RECORD <= TRF_MAX_RAW, "[2]");
 
-/* One (kernel, module, offset) that some frame had. */
+/* The (kernel, module, offset) of a frame. */
 struct address {
 	uint64_t off;
 	uint32_t module;
@@ -218,7 +218,7 @@ void writer_finish(struct trace_writer *w, struct records *p, size_t at, enum tr
 	written(w);
 }
 
-/* Whether the writer takes nothing more: the current record is lost. */
+/* Return whether the writer takes nothing more, so that the current record is lost. */
 static bool dead(struct trace_writer *w)
 {
 	if (w->out.error)
@@ -274,7 +274,7 @@ static struct address *find_address(struct trace_writer *w, const struct address
 	return &w->addrs[at];
 }
 
-/* Room for alloc in place of what there is. */
+/* Replace the table by one with room for alloc addresses. */
 static void renew_addresses(struct trace_writer *w, size_t alloc)
 {
 	struct address *old = w->addrs;

@@ -43,7 +43,7 @@ void unwind_described_free(struct unwind_described *d)
 	free(d);
 }
 
-/* The first piece that ends behind addr. */
+/* Return the first piece that ends behind addr. */
 static size_t first_behind(const struct unwind_described *d, uint64_t addr)
 {
 	size_t lo = 0, hi = d->nr_pieces;

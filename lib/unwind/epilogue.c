@@ -46,7 +46,7 @@ static const struct follow_cpu *cpu_of(const struct unwind_module *m)
 	return m->cpu == &cpu_x86 ? &follow_x86 : m->cpu == &cpu_arm64 ? &follow_arm64 : NULL;
 }
 
-/* The code at r->now.pc is in r->code. */
+/* Return whether the code at r->now.pc is in r->code, after reading it if need be. */
 static bool epilogue_fetch(struct run *r)
 {
 	uint64_t pc = r->now.pc;
@@ -101,7 +101,7 @@ static enum follow_outcome epilogue_run_one(struct run *r)
 	return f.outcome;
 }
 
-/* The next return on any path; false: there is none within the steps. */
+/* Follow the code to the next return on any path; return false if there is none within the steps. */
 static bool next_return(struct run *r)
 {
 	while (r->steps++ < STEPS_MAX) {

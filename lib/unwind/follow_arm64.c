@@ -93,7 +93,7 @@ static bool arm64_set_has(uint32_t set, unsigned int reg)
 	return set >> reg & 1;
 }
 
-/* Nobody knows what the register has now. */
+/* The register has an unknown value now. */
 static void arm64_forget_reg(struct path *p, unsigned int reg)
 {
 	if (!is_kept_by_callees(reg))

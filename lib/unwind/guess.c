@@ -88,7 +88,7 @@ enum trust {
 	AFTER_CALL,
 };
 
-/* The same of code in no module. */
+/* Return the same of code in no module. */
 static enum trust judge_unknown(const struct guess *g, uint64_t ra)
 {
 	const struct unwind_space *s = g->space;

@@ -117,7 +117,7 @@ static size_t pack_row(struct row *r, const struct rule_state *s, uint64_t ra,
 	return sizeof(*r) + r->nr_rules * sizeof(r->rules[0]);
 }
 
-/* The number of the row, the same for the same bytes. */
+/* Return the number of the row, the same for the same bytes. */
 static uint32_t intern_row(struct unwind_module *m, const struct row *r, size_t size)
 {
 	uint64_t key = hash_bytes(r, size);
@@ -256,7 +256,7 @@ uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struc
 	return at;
 }
 
-/* The row at delta from the function's start. */
+/* Return the row at delta from the function's start. */
 static uint32_t search_pairs(const uint32_t *code, uint64_t delta)
 {
 	size_t step = code[0] & WIDE ? 2 : 1, lo = 0, hi = code[0] & ~WIDE;

@@ -99,7 +99,10 @@ static bool read_saved(struct walk *w, uint64_t addr, uint64_t *v)
 	return false;
 }
 
-/* Counted from a register that nobody told: the way to here from where the function begins tells as well. */
+/*
+ * The CFA is counted from a register whose value is unknown: compute it from the code between the start
+ * of the function and here.
+ */
 static bool cfa_by_code(struct walk *w, const struct row *row, uint64_t *cfa)
 {
 	struct guess g = { w->space, w->st, w->mod, w->off, w->off + !w->exact, w->exact };
@@ -131,7 +134,8 @@ static bool find_cfa(struct walk *w, const struct row *row, uint64_t *cfa)
 }
 
 /*
- * What the rule's register was in the caller; *known false: nobody knows. False: w->why.
+ * Find what the rule's register was in the caller; *known is false if that is unknown. Returns false on
+ * failure, as w->why says. False: w->why.
  *
  * Epilogues restore registers one by one, and compilers do not say so: the rule still names a
  * slot that is below the stack pointer now.  The register has its value back then, while the
@@ -302,7 +306,10 @@ static bool by_code_of_runtime(struct walk *w, const struct guess *g)
 
 static bool leads_to_root(const struct walk *from, const struct unwind_regs *start);
 
-/* The frame of whom the return address at addr leads to: of the registers only what it says is known. */
+/*
+ * Return the frame that the return address at addr leads to; of the registers only what that says is
+ * known.
+ */
 static struct unwind_regs frame_above(uint64_t addr, uint64_t ra)
 {
 	struct unwind_regs regs = { .pc = ra, .sp = addr + 8 };
@@ -313,7 +320,10 @@ static struct unwind_regs frame_above(uint64_t addr, uint64_t ra)
 	return regs;
 }
 
-/* Where the nearest return address into described code is from which rules lead to a root; 0: nowhere. */
+/*
+ * Return where the nearest return address into described code is from which rules lead to a root, or 0 if
+ * there is none.
+ */
 static uint64_t find_return(const struct walk *w, const struct guess *g)
 {
 	uint64_t addr = (w->regs->sp + 7) & ~7ull, ra;
@@ -331,8 +341,8 @@ static uint64_t find_return(const struct walk *w, const struct guess *g)
 }
 
 /*
- * Nobody describes the code, and it has no frame pointer: its caller is looked for on the stack. A word that
- * an earlier call has left there is hardly ever taken for it: rules have to lead from there to where the
+ * No rules describe the code, and it has no frame pointer: search its caller on the stack. A word that an
+ * earlier call has left there is hardly ever taken for it: rules have to lead from there to where the
  * thread begins, by calls all the way.
  */
 static bool by_search(struct walk *w, const struct guess *g)
@@ -417,7 +427,10 @@ static enum step without_rules(struct walk *w)
 	return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 }
 
-/* By what the runtime says of its code. False, and the registers as before: that leads behind no call. */
+/*
+ * Use the runtime's description of its code. Returns false and leaves the registers if that does not lead
+ * behind a call.
+ */
 static bool by_description(struct walk *w)
 {
 	const struct unwind_described *d = w->known && !w->module ? w->space->described : NULL;
@@ -435,8 +448,8 @@ static bool by_description(struct walk *w)
 }
 
 /*
- * What leads into code of a runtime and out of it is written in assembler, and has rules that hold for a part
- * of it: LuaJIT's interpreter has saved all registers when code that was made goes back to it.
+ * Code that leads into and out of a runtime's code is written in assembler, and its rules hold for a part
+ * of it only. LuaJIT's interpreter has saved all registers when generated code goes back to it.
  */
 static enum step by_doubtful_rules(struct walk *w, const struct row *row)
 {
@@ -509,7 +522,7 @@ static struct unwind_frame *frame_at(const struct chain *c, size_t nr)
 	return &c->out[nr < c->max ? nr : half + (nr - half) % (c->max - half)];
 }
 
-/* From a frame that locate() has found to its caller. */
+/* Go from a frame that locate() has found to its caller. */
 static enum step go_on(struct walk *w)
 {
 	const struct unwind_regs *regs = w->regs;
@@ -605,7 +618,7 @@ static void reverse(struct unwind_frame *from, size_t nr)
 	}
 }
 
-/* So that the frame number first of them is the first. */
+/* Rotate the frames so that frame number "first" comes first. */
 static void rotate(struct unwind_frame *frames, size_t nr, size_t first)
 {
 	reverse(frames, first);
