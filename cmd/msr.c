@@ -199,7 +199,7 @@ static int each_cpu(struct msr *m)
 	return status;
 }
 
-static int list(const struct msr_opts *o)
+static int msr_list(const struct msr_opts *o)
 {
 	static const struct sheet_column columns[] = {
 		{ "register" }, { "register_hex", "Register", 10 }, { "name", "Name", -1, .before = "  " },
@@ -233,7 +233,7 @@ static int msr_run(void *opts, int nr_operands, char **operands)
 
 	if (nr_operands == 1 && !strcmp(operands[0], "list") &&
 	    (m.o->format == FORMAT_TEXT || m.o->format == FORMAT_JSON))
-		return list(m.o);
+		return msr_list(m.o);
 	if (parse_operands(&m, nr_operands, operands, &e) || parse_options(&m, &e)) {
 		log_err(&e);
 		status = EXIT_USAGE;

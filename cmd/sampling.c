@@ -238,7 +238,7 @@ static const struct source_conf *sampling_find_source(const struct sampling *s, 
 	return NULL;
 }
 
-static void set_rates(struct sampling *s, uint64_t freq, uint64_t period)
+static void sampling_set_rates(struct sampling *s, uint64_t freq, uint64_t period)
 {
 	struct evconf *ev = &s->c.ev;
 	uint64_t capped = 0;
@@ -366,7 +366,7 @@ int sampling_events(struct sampling *s, const struct opt_list *names, const char
 		return -EINVAL;
 	r = add_events(s, names, e);
 	if (!r)
-		set_rates(s, freq, period);
+		sampling_set_rates(s, freq, period);
 	return r;
 }
 

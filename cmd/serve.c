@@ -74,7 +74,7 @@ static int listen_here(struct serve *s, struct err *e)
 
 /* ---- the page ---- */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool serve_is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -88,7 +88,7 @@ static void make_page(struct serve *s)
 	pid_t pid;
 	int status;
 
-	if (stat(s->o->trace, &now) || (s->made_of.st_ino && is_same(&now, &s->made_of)))
+	if (stat(s->o->trace, &now) || (s->made_of.st_ino && serve_is_same(&now, &s->made_of)))
 		return;
 	fflush(NULL);
 	pid = fork();
@@ -126,18 +126,18 @@ static void put_tag(struct buf *b, const struct serve *s)
 	buf_u8(b, '\0');
 }
 
-static void put_head(struct buf *b, const char *status, size_t len)
+static void serve_put_head(struct buf *b, const char *status, size_t len)
 {
 	buf_fmt(b, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
 		   "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n",
 		status, len);
 }
 
-static void refuse(int fd, const char *status)
+static void serve_refuse(int fd, const char *status)
 {
 	struct buf b = BUF_INIT;
 
-	put_head(&b, status, strlen(status) + 1);
+	serve_put_head(&b, status, strlen(status) + 1);
 	buf_fmt(&b, "Content-Type: text/plain\r\n\r\n%s\n", status);
 	io_write_quietly(fd, b.data, b.len);
 	buf_release(&b);
@@ -154,12 +154,12 @@ static void send_page(struct serve *s, int fd, const char *known, bool body)
 	make_page(s);
 	put_tag(&tag, s);
 	if (io_map(s->o->page, &m, &e)) {
-		refuse(fd, "503 Service Unavailable");
+		serve_refuse(fd, "503 Service Unavailable");
 		buf_release(&tag);
 		return;
 	}
 	same = *tag.data && !strcmp(tag.data, known);
-	put_head(&b, same ? "304 Not Modified" : "200 OK", same ? 0 : m.len);
+	serve_put_head(&b, same ? "304 Not Modified" : "200 OK", same ? 0 : m.len);
 	buf_fmt(&b, "Content-Type: text/html; charset=utf-8\r\nETag: %s\r\n", tag.data);
 	if (is_live(s))
 		buf_fmt(&b, "Arcprof-Live: %d\r\n", REFRESH_S);
@@ -260,17 +260,17 @@ static void answer(struct serve *s, int fd)
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (!read_request(fd, text, sizeof(text))) {
-		refuse(fd, "400 Bad Request");
+		serve_refuse(fd, "400 Bad Request");
 		return;
 	}
 	path = !strncmp(text, "GET ", 4) ? text + 4 : !strncmp(text, "HEAD ", 5) ? text + 5 : NULL;
 	known_tag(text, tag, sizeof(tag));
 	if (!path)
-		refuse(fd, "405 Method Not Allowed");
+		serve_refuse(fd, "405 Method Not Allowed");
 	else if (!is_host(s, text))
-		refuse(fd, "403 Forbidden");
+		serve_refuse(fd, "403 Forbidden");
 	else if (!is_token(s, path))
-		refuse(fd, "404 Not Found");
+		serve_refuse(fd, "404 Not Found");
 	else
 		send_page(s, fd, tag, *text == 'G');
 }

@@ -247,7 +247,7 @@ static enum collect_next on_turn(void *ctx, uint64_t now_ns)
 }
 
 /* The tree is rebuilt: users of the old one keep it. */
-static void hold(struct top *t)
+static void top_hold(struct top *t)
 {
 	if (!t->frozen || t->has_held)
 		return;
@@ -262,7 +262,7 @@ static void on_stored(void *ctx, const struct collect_status *s, bool end)
 
 	if (end && (t->full || t->quit || t->error.code))
 		return;
-	hold(t);
+	top_hold(t);
 	live_take(&t->live, t->part.data, t->part.len, &t->error);
 	buf_reset(&t->part);
 	if (t->error.code || (end && t->nr_shown && !t->live.model.flow.nodes[0].child))
@@ -304,7 +304,8 @@ static const char *default_freq(struct top *t, bool system_wide)
 }
 
 /* Without anything to record it is the whole machine, as with any top. */
-static int prepare(struct top *t, struct sampling_opts *so, int nr_operands, char **operands, struct err *e)
+static int top_prepare(struct top *t, struct sampling_opts *so, int nr_operands, char **operands,
+		       struct err *e)
 {
 	struct collect_opts *c = &t->s.c;
 	int r = check(t->o, e);
@@ -357,7 +358,7 @@ static int run(struct top *t, struct collect_result *res, struct err *e)
 	return r;
 }
 
-static void release(struct top *t)
+static void top_release(struct top *t)
 {
 	if (t->has_held)
 		flow_release(&t->held);
@@ -377,7 +378,7 @@ static int top_run(void *opts, int nr_operands, char **operands)
 	struct err e = { 0 };
 	int status;
 
-	if (prepare(&t, so, nr_operands, operands, &e)) {
+	if (top_prepare(&t, so, nr_operands, operands, &e)) {
 		log_err(&e);
 		status = e.code == EINVAL ? EXIT_USAGE : EXIT_ARCPROF_FAILED;
 	} else {
@@ -390,7 +391,7 @@ static int top_run(void *opts, int nr_operands, char **operands)
 			status = sampling_failed(&t.s, &res) ? EXIT_ARCPROF_FAILED : res.status;
 		}
 	}
-	release(&t);
+	top_release(&t);
 	return status;
 }
 

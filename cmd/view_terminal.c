@@ -101,7 +101,7 @@ static int fill_own(struct job *j, const struct opt_list *sources, struct err *e
 	return ret;
 }
 
-static int print(void *ctx, const struct browser_ask *ask, struct buf *out, struct err *e)
+static int view_terminal_print(void *ctx, const struct browser_ask *ask, struct buf *out, struct err *e)
 {
 	const struct shown *s = ctx;
 	struct job j = { .q = { .input = s->q.input, .import = s->q.import }, .report = ask->report };
@@ -134,7 +134,7 @@ int view_terminal(const char *input, const char *import, const struct opt_list *
 {
 	struct shown s = { .q = { .input = input, .import = import, .sort = "default" }, .sources = sources };
 	const struct browser_source source = {
-		.ctx = &s, .name = import ? import : input, .read = read_view, .print = print,
+		.ctx = &s, .name = import ? import : input, .read = read_view, .print = view_terminal_print,
 	};
 	struct err e;
 	int status;

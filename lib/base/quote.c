@@ -219,7 +219,7 @@ static size_t digits(const char *s, size_t len)
 }
 
 /* A sign, digits, a fraction, an exponent; or the dash that stands for nothing. */
-static bool is_number(const char *s, size_t len)
+static bool quote_is_number(const char *s, size_t len)
 {
 	size_t at = *s == '-' || *s == '+', n = digits(s + at, len - at);
 
@@ -241,7 +241,7 @@ static bool is_number(const char *s, size_t len)
 
 void quote_csv(struct buf *b, const char *s, size_t len)
 {
-	bool formula = len && strchr("=+-@", *s) && !is_number(s, len), quotes;
+	bool formula = len && strchr("=+-@", *s) && !quote_is_number(s, len), quotes;
 	size_t start, i;
 
 	quotes = memchr(s, ',', len) || memchr(s, '"', len) || formula;

@@ -97,7 +97,7 @@ static const char *environment_value(const char *entry, size_t len, const char *
 }
 
 /* The value of that variable of all; NULL: it is not there. */
-static const char *find(const char *environment, size_t len, const char *name, size_t *value_len)
+static const char *resource_find(const char *environment, size_t len, const char *name, size_t *value_len)
 {
 	const char *end = environment + len, *entry, *next, *value;
 
@@ -118,9 +118,9 @@ static void add_pod(struct attributes *a, const char *environment, size_t len)
 {
 	struct buf name = BUF_INIT;
 	size_t n, ignored;
-	const char *host = find(environment, len, "HOSTNAME", &n);
+	const char *host = resource_find(environment, len, "HOSTNAME", &n);
 
-	if (!host || !find(environment, len, "KUBERNETES_SERVICE_HOST", &ignored))
+	if (!host || !resource_find(environment, len, "KUBERNETES_SERVICE_HOST", &ignored))
 		return;
 	buf_add(&name, host, n);
 	add_attribute(a, "k8s.pod.name", &name);

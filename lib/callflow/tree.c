@@ -25,8 +25,8 @@ enum {
 static const uint32_t page_words = CALLFLOW_PAGE / 8;
 
 /* One more open call. One store: the compiler would make a detour through a vector register. */
-static inline void push(struct callflow_thread *t, struct callflow_open *top, uint32_t node,
-			uint32_t consumer, uint64_t frame)
+static inline void callflow_tree_push(struct callflow_thread *t, struct callflow_open *top, uint32_t node,
+				      uint32_t consumer, uint64_t frame)
 {
 	uint64_t *o = (uint64_t *)(top + 1);
 
@@ -44,7 +44,7 @@ static uint64_t depth_of(const struct callflow_thread *t)
 static void push_apart(struct callflow_thread *t, struct callflow_open *top, uint32_t node, uint32_t consumer,
 		       uint64_t frame)
 {
-	push(t, top, node, ~consumer, frame);
+	callflow_tree_push(t, top, node, ~consumer, frame);
 	t->innermost = node;
 }
 
@@ -77,7 +77,7 @@ static void cut_stack(struct callflow_thread *t, struct callflow_open *o)
 
 /* --- nodes --- */
 
-static uint32_t owner_of(const struct callflow_thread *t)
+static uint32_t callflow_tree_owner_of(const struct callflow_thread *t)
 {
 	return t - cf.threads + 1;
 }
@@ -106,7 +106,7 @@ static bool take_pages(struct callflow_thread *t)
 	if (first + want > limit)
 		want = limit - first;
 	for (i = 0; i < want; i++)
-		store_relaxed(&cf.owners[first + i], owner_of(t));
+		store_relaxed(&cf.owners[first + i], callflow_tree_owner_of(t));
 	t->own_pages += want;
 	t->grab = want;
 	t->free_pages = want - 1;
@@ -126,7 +126,7 @@ static bool take_reserve(struct callflow_thread *t)
 	if (page >= a->nr_reserved)
 		return false;
 	page = a->nr_pages - 1 - page;
-	store_relaxed(&cf.owners[page], owner_of(t));
+	store_relaxed(&cf.owners[page], callflow_tree_owner_of(t));
 	t->own_pages++;
 	t->reserve = page * page_words;
 	t->reserve_end = t->reserve + page_words;
@@ -365,7 +365,7 @@ static inline void push_child(struct callflow_thread *t, struct callflow_open *t
 		push_apart(t, top, c, from_outer ? ~consumer : consumer, from_outer ? 0 : frame);
 	} else {
 		node_at(top->node)->child = c;
-		push(t, top, c, consumer, frame);
+		callflow_tree_push(t, top, c, consumer, frame);
 	}
 }
 
@@ -503,7 +503,7 @@ static inline __attribute__((always_inline)) void enter_tree(struct callflow_thr
 		p->child = c;
 	}
 	n->calls++;
-	push(t, top, c, consumer, frame);
+	callflow_tree_push(t, top, c, consumer, frame);
 }
 
 /*

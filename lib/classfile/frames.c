@@ -263,7 +263,7 @@ static enum cover cover_of(const struct types *t)
  * Follows the types from one map to the next. Fills cover[pc] when it is not NULL, and writes the
  * maps in full when full is set.
  */
-static enum classfile_reason follow(struct frames *f, uint8_t *cover, bool full)
+static enum classfile_reason frames_follow(struct frames *f, uint8_t *cover, bool full)
 {
 	const struct code *c = f->c;
 	struct types now, map;
@@ -534,7 +534,7 @@ enum classfile_reason frames_write(const struct layout *l, struct pool *pool, st
 	if (c->version >= 50)
 		write16(w, 0);
 	if (in_parts || full)
-		reason = follow(&f, in_parts ? cover : NULL, full);
+		reason = frames_follow(&f, in_parts ? cover : NULL, full);
 	if (!reason && !full) {
 		f.r = c->frames;
 		f.nr_left = c->has_frames ? c->nr_frames : 0;

@@ -551,7 +551,7 @@ static bool rewrite_code(struct rewrite *rw, uint32_t name, struct reader attr, 
 	return false;
 }
 
-static int32_t ask(struct rewrite *rw, struct reader code)
+static int32_t rewrite_ask(struct rewrite *rw, struct reader code)
 {
 	read_bytes(&code, 4);
 	rw->m.code_len_bytes = read32(&code);
@@ -591,7 +591,7 @@ static void rewrite_method(struct rewrite *rw, struct reader *r)
 
 		if (!has_code && text_is(pool_utf8(&rw->pool, name), "Code")) {
 			has_code = true;
-			number = ask(rw, part);
+			number = rewrite_ask(rw, part);
 			if (rw->probe->locks && number == CLASSFILE_LOCKS && !has_locks(rw, part))
 				number = CLASSFILE_LEAVE_ALONE;
 		}

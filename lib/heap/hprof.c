@@ -301,7 +301,7 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
 /* --- items --- */
 
 /* The end of n values of a size behind p, or NULL. */
-static const uint8_t *behind(const uint8_t *p, const uint8_t *end, uint64_t n, unsigned int size)
+static const uint8_t *hprof_behind(const uint8_t *p, const uint8_t *end, uint64_t n, unsigned int size)
 {
 	return n * size <= (size_t)(end - p) ? p + n * size : NULL;
 }
@@ -338,7 +338,7 @@ static const uint8_t *read_class(const struct hprof *h, const uint8_t *p, const 
 	p = p ? skip_values(h, p, end, h->id_size) : NULL;
 	if (!p || end - p < 2)
 		return NULL;
-	return behind(p + 2, end, hprof_u16(p), h->id_size + 1);
+	return hprof_behind(p + 2, end, hprof_u16(p), h->id_size + 1);
 }
 
 static const uint8_t *read_instance(const struct hprof *h, const uint8_t *p, const uint8_t *end,
@@ -353,7 +353,7 @@ static const uint8_t *read_instance(const struct hprof *h, const uint8_t *p, con
 	x->class_id = hprof_id(h, p + id_size + 4);
 	x->n = hprof_u32(p + head - 4);
 	x->data = p + head;
-	return behind(x->data, end, x->n, 1);
+	return hprof_behind(x->data, end, x->n, 1);
 }
 
 static const uint8_t *read_array(const struct hprof *h, const uint8_t *p, const uint8_t *end,
@@ -374,7 +374,7 @@ static const uint8_t *read_array(const struct hprof *h, const uint8_t *p, const 
 		x->type = p[id_size + 8];
 		size = x->type == HPROF_OBJECT ? 0 : hprof_type_size(h, x->type);
 	}
-	return size ? behind(x->data, end, x->n, size) : NULL;
+	return size ? hprof_behind(x->data, end, x->n, size) : NULL;
 }
 
 /* Bytes behind the id of a root, and whether a thread's serial number is the first of them. */

@@ -116,7 +116,7 @@ static void wanted_release(struct wanted *w)
  * Replace each id by that of the object that its object refers to by the field; 0 for null or without
  * such a field.
  */
-static void follow(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *s)
+static void texts_follow(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *s)
 {
 	struct wanted wanted;
 	struct hprof_item x;
@@ -138,7 +138,7 @@ void texts_find(const struct heap *h, uint64_t *ids, size_t nr, const struct tex
 	uint32_t i;
 
 	for (; steps->class; steps++)
-		follow(h, ids, nr, steps);
+		texts_follow(h, ids, nr, steps);
 	wanted_init(&wanted, h, ids, nr);
 	while ((i = wanted_next(&wanted, &x)) != MAP_NONE) {
 		struct buf b = BUF_INIT;

@@ -141,7 +141,7 @@ static void after_fork(struct hook_thread *h)
 }
 
 /* What comes before a thread's first call; false: there is nothing to measure. */
-static __attribute__((noinline)) int begin(struct hook_thread *h)
+static __attribute__((noinline)) int hookit_begin(struct hook_thread *h)
 {
 	h->busy = 1;
 	if (area.host ? area.host->forked() : callflow_forked())
@@ -155,7 +155,7 @@ static __attribute__((noinline)) int begin(struct hook_thread *h)
 }
 
 /* Do the rules want the function counted? The first call of each asks the recorder. */
-static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
+static __attribute__((noinline)) int hookit_is_wanted(uint32_t consumer, void *fn)
 {
 	unsigned char *v = &area.verdicts[consumer & CALLFLOW_VALUE];
 
@@ -170,12 +170,12 @@ static __attribute__((noinline)) int is_wanted(uint32_t consumer, void *fn)
 	return *v == HOOK_INCLUDED;
 }
 
-static inline uint64_t frame_of(const struct hook_thread *h, uint64_t sp, void *site)
+static inline uint64_t hookit_frame_of(const struct hook_thread *h, uint64_t sp, void *site)
 {
 	return sp - h->stack_lo < h->stack_bytes ? callflow_frame(sp, (uintptr_t)site) : 0;
 }
 
-static inline uint32_t consumer_of(void *fn)
+static inline uint32_t hookit_consumer_of(void *fn)
 {
 	return area.host ? area.host->function((uintptr_t)fn) : callflow_function((uintptr_t)fn);
 }
@@ -202,12 +202,12 @@ static inline void step_otherwise(bool enters, void *fn, void *site, uint64_t sp
 			callflow_missed(h->k);
 		return;
 	}
-	if (!callflow_is_own(h->k) && !(enters && begin(h)))
+	if (!callflow_is_own(h->k) && !(enters && hookit_begin(h)))
 		return;
 	h->busy = 1;
-	consumer = consumer_of(fn);
-	if (!area.verdicts || is_wanted(consumer, fn))
-		step(h, enters, consumer, site, frame_of(h, sp, site));
+	consumer = hookit_consumer_of(fn);
+	if (!area.verdicts || hookit_is_wanted(consumer, fn))
+		step(h, enters, consumer, site, hookit_frame_of(h, sp, site));
 	h->busy = 0;
 }
 
@@ -242,7 +242,7 @@ static inline __attribute__((always_inline)) void hook(bool enters, void *fn, vo
 	}
 	h->busy = 1;
 	(enters ? callflow_enter_function : callflow_leave_function)(h->k, (uintptr_t)fn,
-								     frame_of(h, sp, site));
+								     hookit_frame_of(h, sp, site));
 	h->busy = 0;
 }
 
@@ -266,7 +266,7 @@ void arcprof_hookit_label(const char *text, size_t len)
 {
 	struct hook_thread *h = &self;
 
-	if (state == OFF || h->busy || (!callflow_is_own(h->k) && !begin(h)))
+	if (state == OFF || h->busy || (!callflow_is_own(h->k) && !hookit_begin(h)))
 		return;
 	h->busy = 1;
 	(area.host ? area.host->label : callflow_label)(h->k, text, len);

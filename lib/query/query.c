@@ -324,7 +324,7 @@ static bool take_bytes(sqlite3_stmt *s, int i, struct query_value *v)
 	return true;
 }
 
-static bool take_value(sqlite3_stmt *s, int i, struct query_value *v)
+static bool query_take_value(sqlite3_stmt *s, int i, struct query_value *v)
 {
 	switch (sqlite3_column_type(s, i)) {
 	case SQLITE_INTEGER:
@@ -354,7 +354,7 @@ static int give_rows(struct query *q, sqlite3_stmt *s, const struct query_sink *
 	int ended = sink->head(ctx, (const char *const *)names, nr);
 
 	while (!ended && (r = sqlite3_step(s)) == SQLITE_ROW) {
-		for (i = 0; i < nr && take_value(s, i, &values[i]); i++)
+		for (i = 0; i < nr && query_take_value(s, i, &values[i]); i++)
 			;
 		ended = i < nr ? too_much_memory(q, e) : sink->row(ctx, values, nr);
 	}

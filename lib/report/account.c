@@ -23,7 +23,7 @@ struct rows {
 	bool selects;			/* some may not have been */
 };
 
-static bool is_time(const struct rows *r)
+static bool account_report_is_time(const struct rows *r)
 {
 	return !strcmp(r->a->unit, "ns");
 }
@@ -38,19 +38,19 @@ static bool is_listed(const struct selection *s, const struct account_thread *t)
 	return (t->counted || t->sampled) && selection_has_names(s, t->pid, t->tid, t->process, t->name);
 }
 
-static uint64_t key_of(const struct account_thread *t, int sort)
+static uint64_t account_report_key_of(const struct account_thread *t, int sort)
 {
 	if (sort == SORT_BASE)
 		return t->sampled;
 	return sort == SORT_N ? t->nr_samples : MAX(t->counted, t->sampled);
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int account_report_compare(const void *p, const void *q, void *ctx)
 {
 	const struct account_thread *a = *(const struct account_thread *const *)p,
 				    *b = *(const struct account_thread *const *)q;
 	const struct rows *r = ctx;
-	uint64_t ka = key_of(a, r->o->sort), kb = key_of(b, r->o->sort);
+	uint64_t ka = account_report_key_of(a, r->o->sort), kb = account_report_key_of(b, r->o->sort);
 	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
 
 	if (c || (r->o->sort != SORT_NAME && ka != kb))
@@ -80,7 +80,7 @@ static void make_rows(struct rows *r)
 		r->sum.sampled = r->a->sampled;
 	}
 	r->sum.known = true;
-	qsort_r(r->list, r->nr, sizeof(*r->list), compare, r);
+	qsort_r(r->list, r->nr, sizeof(*r->list), account_report_compare, r);
 	if (r->o->limit && r->nr > r->o->limit) {
 		r->nr_hidden = r->nr - r->o->limit;
 		r->nr = r->o->limit;
@@ -150,9 +150,11 @@ static void add_all(struct sheet *s, const struct rows *r)
 		{ "pid", "PID", 7 },
 		{ "tid", "TID", 7 },
 		is_cpu(r) ? (struct sheet_column){ "cpu_ns", "CPU", 12, 3, .unit = UNIT_MS } :
-		is_time(r) ? (struct sheet_column){ "counted_ns", "Counted", 12, 3, .unit = UNIT_MS } :
+		account_report_is_time(r) ? (struct sheet_column){ "counted_ns", "Counted", 12, 3,
+		.unit = UNIT_MS } :
 			     (struct sheet_column){ "counted", "Counted", 15 },
-		is_time(r) ? (struct sheet_column){ "sampled_ns", "Sampled", 12, 3, .unit = UNIT_MS } :
+		account_report_is_time(r) ? (struct sheet_column){ "sampled_ns", "Sampled", 12, 3,
+		.unit = UNIT_MS } :
 			     (struct sheet_column){ "sampled", "Sampled", 15 },
 		{ "samples", "Samples", 8 },
 		{ "share", "Share", 8, 2, .unit = .01 },
@@ -178,7 +180,7 @@ static void add_all(struct sheet *s, const struct rows *r)
 		add_row(s, r, &r->sum, "totals");
 }
 
-static void put_head(const struct rows *r, FILE *out)
+static void account_report_put_head(const struct rows *r, FILE *out)
 {
 	const struct account *a = r->a;
 	struct buf b = BUF_INIT;
@@ -198,7 +200,7 @@ static void put_head(const struct rows *r, FILE *out)
 		quote_add(&b, a->why);
 		buf_putc(&b, '\n');
 	}
-	if (is_time(r)) {
+	if (account_report_is_time(r)) {
 		buf_str(&b, " Units :: ms; Share :: %\n\n");
 	} else {
 		buf_str(&b, " Units :: ");
@@ -216,7 +218,7 @@ static void print_rows(const struct rows *r, FILE *out)
 	sheet_init(&s, r->o->format, out);
 	sheet_choose(&s, &r->o->choice);
 	if (sheet_is_text(&s))
-		put_head(r, out);
+		account_report_put_head(r, out);
 	report_json_begin(&s.json, "account");
 	json_str(&s.json, "metric", names_event(r->a->names, r->a->event, ""));
 	json_str(&s.json, "what", r->a->what);

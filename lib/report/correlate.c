@@ -56,7 +56,7 @@ struct correlation {
 
 /* ---- the two metrics ---- */
 
-static bool is_name(const char *s, size_t len, const char *name)
+static bool correlate_is_name(const char *s, size_t len, const char *name)
 {
 	return strlen(name) == len && !memcmp(name, s, len);
 }
@@ -67,13 +67,13 @@ static bool find_side(const struct view *v, const char *name, size_t len, struct
 	unsigned int i;
 
 	for (i = 0; i < m->nr_shown; i++)
-		if (is_name(name, len, model_str(m, m->metrics[i].name)))
+		if (correlate_is_name(name, len, model_str(m, m->metrics[i].name)))
 			break;
 	*s = (struct side){ .metric = i };
 	if (i < m->nr_shown) {
 		s->source = m->metrics[i].source;
 		s->total = v->total[i];
-	} else if (m->sources[0].kind == FLOW_CALLS && is_name(name, len, "calls")) {
+	} else if (m->sources[0].kind == FLOW_CALLS && correlate_is_name(name, len, "calls")) {
 		s->is_n = true;
 		s->total = v->total_n;
 	} else {
@@ -478,7 +478,7 @@ static int correlate_check(const struct report_opts *o, struct err *e)
 	if (!comma || comma == o->argument || !comma[1] || strchr(comma + 1, ','))
 		return err_set(e, EINVAL, "--correlate: expected two metrics with a comma between, not '%s'",
 			       o->argument);
-	if (is_name(o->argument, comma - o->argument, comma + 1))
+	if (correlate_is_name(o->argument, comma - o->argument, comma + 1))
 		return err_set(e, EINVAL, "--correlate: '%s' is the same metric twice", o->argument);
 	if (own->min_share < 0 || own->min_share > 100)
 		return err_set(e, EINVAL, "--min-share: a percentage is from 0 to 100");

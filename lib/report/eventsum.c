@@ -52,7 +52,7 @@ struct sums {
 
 /* ---- from events to rows ---- */
 
-static uint32_t text(struct sums *s, const char *t)
+static uint32_t eventsum_text(struct sums *s, const char *t)
 {
 	return strtab_adds(&s->v.strings.consumers.names, t);
 }
@@ -63,9 +63,9 @@ static uint32_t tier(struct sums *s, const struct event *x)
 	char name[32];
 
 	if (v == EVENT_UNKNOWN)
-		return text(s, "");
+		return eventsum_text(s, "");
 	snprintf(name, sizeof(name), "tier %" PRIu64, v);
-	return text(s, name);
+	return eventsum_text(s, name);
 }
 
 /* The value of a field, as labels have it; false: it has no such field. */
@@ -122,12 +122,12 @@ static struct part part_of(struct sums *s, const struct event *x)
 		p.what = tier(s, x);
 		break;
 	case EVENT_SAFEPOINT:
-		p.cause = text(s, "");	/* who was last */
+		p.cause = eventsum_text(s, "");	/* who was last */
 		break;
 	case EVENT_CLASS_LOAD:
 	case EVENT_CLASS_UNLOAD:
 	case EVENT_CLASS_PRESENT:
-		p.what = text(s, "");
+		p.what = eventsum_text(s, "");
 		break;
 	default:
 		break;
@@ -539,8 +539,8 @@ static void put_sums(struct sums *s, const struct report_opts *o, const struct t
 	}
 }
 
-static int print(struct trace_reader *t, const struct report_opts *o, const struct table *table, FILE *out,
-		 struct err *e)
+static int eventsum_print(struct trace_reader *t, const struct report_opts *o, const struct table *table,
+			  FILE *out, struct err *e)
 {
 	struct sums s = { .label = table->by_label ? o->profile->by_label : NULL };
 	int r = event_report_read(&s.v, &s.eo, table->kinds, t, o, e);
@@ -596,7 +596,7 @@ static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE
 {
 	bool by_label = o->profile && o->profile->by_label;
 
-	return print(t, o, by_label ? &marks_by_label : &marks, out, e);
+	return eventsum_print(t, o, by_label ? &marks_by_label : &marks, out, e);
 }
 
 /* title: in the page for a browser, or NULL. */
@@ -610,7 +610,7 @@ static int marks_print(struct trace_reader *t, const struct report_opts *o, FILE
 #define REPORT(id, shows, title) \
 	static int id##_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e) \
 	{ \
-		return print(t, o, &id, out, e); \
+		return eventsum_print(t, o, &id, out, e); \
 	} \
 	REPORT_ROW(id, shows, "a trace with events of JVMs", "", title)
 

@@ -4,7 +4,7 @@
 #include "report/gensamples.h"
 
 /* Whether they are two values of one sample. */
-static bool is_same(const struct flow_time *a, const struct flow_time *b)
+static bool gensamples_is_same(const struct flow_time *a, const struct flow_time *b)
 {
 	return a->time_ns == b->time_ns && a->thread == b->thread && a->node == b->node &&
 	       a->metric != b->metric;
@@ -15,7 +15,7 @@ static size_t gensamples_count(const struct flow_times *t)
 	size_t i, nr = 0;
 
 	for (i = 0; i < t->nr_list; i++)
-		nr += !i || !is_same(&t->list[i - 1], &t->list[i]);
+		nr += !i || !gensamples_is_same(&t->list[i - 1], &t->list[i]);
 	return nr;
 }
 
@@ -101,7 +101,7 @@ bool gen_samples_next(struct gen_samples *s, uint64_t until_ns, struct gen_sampl
 		metric = &s->m.metrics[at->metric];
 		x->values[x->nr_values++] = (struct gen_value){ model_str(&s->m, metric->name),
 			model_str(&s->m, metric->unit), at->weight };
-	} while (s->at < t->nr_list && x->nr_values < GEN_SAMPLE_VALUES && is_same(at, at + 1));
+	} while (s->at < t->nr_list && x->nr_values < GEN_SAMPLE_VALUES && gensamples_is_same(at, at + 1));
 	consumer = s->m.flow.nodes[first->node].consumer;
 	x->what = consumer_name(&s->m.consumers, consumer);
 	x->prefix = prefix(s->m.consumers.items[consumer].kind);

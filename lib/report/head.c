@@ -1030,7 +1030,7 @@ static void json_quality(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-static void json_sources(const struct view *v, struct json *j)
+static void head_json_sources(const struct view *v, struct json *j)
 {
 	const struct model *m = v->m;
 	unsigned int s, k;
@@ -1069,7 +1069,7 @@ void head_json(const struct view *v, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-	json_sources(v, j);
+	head_json_sources(v, j);
 	json_quality(v, j);
 }
 

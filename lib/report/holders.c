@@ -37,7 +37,7 @@ static const char *holders_report_site_of(const struct shown *s, const struct ho
 	return r->site ? consumer_name(&s->h.strings.consumers, r->site) : NULL;
 }
 
-static void put_lock(const struct holder_lock *l, struct buf *b)
+static void holders_report_put_lock(const struct holder_lock *l, struct buf *b)
 {
 	static const char *const verbs[LOCK_NR_WAITS] = {
 		[LOCK_ENTER] = "waits for", [LOCK_LOCK] = "waits for", [LOCK_MUTEX] = "waits for",
@@ -68,7 +68,7 @@ static void holders_report_put_row(const struct shown *s, const struct holder_ro
 	}
 	if (r->end == HOLDER_WAITS) {
 		buf_str(b, r->level ? ", which " : " ");
-		put_lock(&s->h.locks[r->lock], b);
+		holders_report_put_lock(&s->h.locks[r->lock], b);
 	}
 	buf_str(b, r->end == HOLDER_CIRCLE ? ": a circle" : r->end == HOLDER_CUT ? " ..." : "");
 }

@@ -24,7 +24,7 @@ struct shown {
 	size_t nr;			/* of the rows that grow */
 };
 
-static const char *class_of(const struct shown *s, const struct leak_row *r)
+static const char *leaks_report_class_of(const struct shown *s, const struct leak_row *r)
 {
 	return r->class_name ? consumer_name(&s->m.strings.consumers, r->class_name) : "[unknown class]";
 }
@@ -53,13 +53,13 @@ static void put_sentence(const struct shown *s, const struct leak_row *r, struct
 	const char *site = site_of(s, r);
 
 	buf_str(b, r->grows == LEAK_MAYBE ? "? " : "");
-	quote_add(b, site ? site : class_of(s, r));
+	quote_add(b, site ? site : leaks_report_class_of(s, r));
 	buf_str(b, site ? " keeps " : " grows by ");
 	leaks_put_bytes(b, r->a_second);
 	buf_str(b, "/s");
 	if (site) {
 		buf_str(b, " more of ");
-		quote_add(b, class_of(s, r));
+		quote_add(b, leaks_report_class_of(s, r));
 	}
 	buf_str(b, " since ");
 	report_put_duration(b, r->since_ns);
@@ -94,11 +94,11 @@ static void add_row(const struct shown *s, const struct leak_row *r, struct shee
 	char sure[24];
 
 	snprintf(sure, sizeof(sure), "%.1f%c", percent(r->confidence), r->grows == LEAK_MAYBE ? '?' : ' ');
-	quote_add(&name, class_of(s, r));
+	quote_add(&name, leaks_report_class_of(s, r));
 	buf_str(&name, site ? " in " : "");
 	quote_add(&name, site ? site : "");
 	sheet_row(sheet, NULL, (const struct cell[]){
-		cell_text(class_of(s, r)), cell_text(site), cell_u64(r->pid),
+		cell_text(leaks_report_class_of(s, r)), cell_text(site), cell_u64(r->pid),
 		text ? cell_label(sure) : cell_real(r->confidence), cell_bool(r->grows == LEAK_YES),
 		cell_real(r->a_second), cell_real(r->a_second_range.low), cell_real(r->a_second_range.high),
 		cell_known(sheet, r->a_collection), cell_real(r->bytes), cell_real(r->range.low),
@@ -259,7 +259,7 @@ static void print_text(const struct shown *s, FILE *out)
 
 /* ---- the other formats ---- */
 
-static void json_head(const struct shown *s, struct json *j)
+static void leaks_report_json_head(const struct shown *s, struct json *j)
 {
 	const struct leaks *m = &s->m;
 
@@ -292,7 +292,7 @@ static void print_data(const struct shown *s, FILE *out)
 
 	sheet_init(&sheet, s->o->format, out);
 	sheet_choose(&sheet, &s->o->choice);
-	json_head(s, j);
+	leaks_report_json_head(s, j);
 	json_array(j, "leaks");
 	add_rows(s, &sheet);
 	json_end(j);

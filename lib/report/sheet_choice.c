@@ -85,7 +85,7 @@ static bool is_called(const struct sheet_column *c, const char *name)
 		(len && !strncasecmp(head, name, len) && !head[len + strspn(head + len, " ")]);
 }
 
-static bool is_json(const struct sheet *s)
+static bool sheet_choice_is_json(const struct sheet *s)
 {
 	return s->format == format_get(FORMAT_JSON);
 }
@@ -93,7 +93,7 @@ static bool is_json(const struct sheet *s)
 /* Return whether the format can show it: text whatever has a name, the others what has one of theirs. */
 static bool is_shown(const struct sheet *s, const struct sheet_column *c)
 {
-	if (is_json(s))
+	if (sheet_choice_is_json(s))
 		return c->outer || sheet_json_key(c);
 	return c->key || (sheet_is_text(s) && c->head);
 }
@@ -159,7 +159,7 @@ static void sheet_choice_choose_columns(struct sheet *s)
 			continue;
 		if (x->choice->found)
 			x->choice->found->columns[i] = true;
-		if (!is_json(s) || !x->all[at].outer)	/* which is there in any case */
+		if (!sheet_choice_is_json(s) || !x->all[at].outer)	/* which is there in any case */
 			add_column(s, at);
 	}
 	for (i = 0; !l->nr_items && i < x->nr_all; i++) {

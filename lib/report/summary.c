@@ -249,7 +249,7 @@ static void add_functions(const struct summary *s, struct summary_rows *r)
 	}
 }
 
-static void put_functions(struct summary *s, const struct summary_rows *r, size_t most, bool by_mine)
+static void summary_put_functions(struct summary *s, const struct summary_rows *r, size_t most, bool by_mine)
 {
 	const struct sheet_column columns[] = {
 		{ "metric" }, { "self" }, { "mine" },
@@ -300,7 +300,7 @@ static void put_time(struct summary *s, unsigned int metric)
 		quote_add(&title, name);
 		summary_sort(&r, most_mine_first);
 		summary_begin(s, "mine", title.data);
-		put_functions(s, &r, NR_MINE, true);
+		summary_put_functions(s, &r, NR_MINE, true);
 		summary_end(s);
 		buf_reset(&title);
 	}
@@ -309,7 +309,7 @@ static void put_time(struct summary *s, unsigned int metric)
 		buf_str(&title, "Hottest functions of all code: ");
 		quote_add(&title, name);
 		summary_begin(s, "functions", title.data);
-		put_functions(s, &r, s->any_mine ? NR_ALL : NR_MINE, false);
+		summary_put_functions(s, &r, s->any_mine ? NR_ALL : NR_MINE, false);
 		summary_end(s);
 	}
 	buf_release(&title);
@@ -453,7 +453,7 @@ static void put_blocks(struct summary *s)
 }
 
 /* What was recorded, in a line or two; how much of that is missing is what stands out. */
-static void put_head(const struct summary *s, FILE *out)
+static void summary_put_head(const struct summary *s, FILE *out)
 {
 	const struct view *v = s->v;
 	const struct origin *o = v->origin;
@@ -506,7 +506,7 @@ static int summary_print(struct view *v, FILE *out, struct err *e)
 	s.sheet.width = v->o->format == FORMAT_TEXT ? v->o->width : 0;
 	s.sheet.trim = true;
 	if (!summary_is_json(&s))
-		put_head(&s, out);
+		summary_put_head(&s, out);
 	else
 		head_json(v, &s.sheet.json);
 	find_owners(&s);

@@ -15,7 +15,7 @@ static void put_growth(const struct leak_row *r, struct buf *b)
 	buf_str(b, r->grows == LEAK_MAYBE ? "/s?" : "/s ");
 }
 
-static void put_row(struct summary *s, const struct leaks *m, const struct leak_row *r)
+static void summary_leaks_put_row(struct summary *s, const struct leaks *m, const struct leak_row *r)
 {
 	const struct consumers *c = &m->strings.consumers;
 	struct buf growth = BUF_INIT, left = BUF_INIT;
@@ -52,7 +52,7 @@ void summary_put_leaks(struct summary *s, struct summary_facts *facts)
 			summary_begin(s, "leaks", "What keeps growing");
 			sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
 			for (i = 0; i < nr; i++)
-				put_row(s, &m, &m.rows[i]);
+				summary_leaks_put_row(s, &m, &m.rows[i]);
 			sheet_end_rows(&s->sheet);
 			summary_end(s);
 		}

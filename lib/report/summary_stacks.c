@@ -39,7 +39,7 @@ static void merge_stacks(const struct summary *s, struct flow *out)
 }
 
 /* Behind the bracket that closes the one here, or at the end. */
-static const char *behind(const char *at)
+static const char *summary_stacks_behind(const char *at)
 {
 	int depth = 0;
 
@@ -81,7 +81,7 @@ void summary_put_short_native(const char *name, struct buf *b)
 		} else if (*at == '(' && !strncmp(at, unnamed, strlen(unnamed))) {
 			next = at + strlen(unnamed);
 		} else if (*at == '(') {
-			next = behind(at);
+			next = summary_stacks_behind(at);
 			if (*next != '.' && strncmp(next, "::", 2))
 				return;
 			len = *next == ':' ? 0 : next - at;
@@ -89,11 +89,11 @@ void summary_put_short_native(const char *name, struct buf *b)
 			at = next;
 			continue;
 		} else if (*at == '{' || (*at == '<' && at != begin)) {
-			next = behind(at);
+			next = summary_stacks_behind(at);
 			buf_add(b, at, *at == '{' ? strcspn(at, "(<}") : 1);
 			at = next - (next > at + 1);
 		} else if (*at == '<') {
-			next = behind(at);
+			next = summary_stacks_behind(at);
 		}
 		buf_add(b, at, next - at);
 		at = next;
@@ -156,7 +156,8 @@ static bool is_place(const struct summary *s, const struct flow *f, uint32_t nod
 }
 
 /* From the leaf to the root; of many frames the middle is left out. */
-static void put_frames(const struct summary *s, const struct flow *f, uint32_t node, struct line *l)
+static void summary_stacks_put_frames(const struct summary *s, const struct flow *f, uint32_t node,
+				      struct line *l)
 {
 	struct buf word = BUF_INIT;
 	size_t nr = 0, i = 0;
@@ -202,20 +203,21 @@ static void put_lines(struct summary *s, const struct flow *f, uint32_t node, un
 	if (summary_is_markdown(s)) {
 		l.width = SIZE_MAX;
 		l.indent = 0;
-		put_frames(s, f, node, &l);
+		summary_stacks_put_frames(s, f, node, &l);
 		sheet_put_markdown(&code, l.text.data);
 		fprintf(s->sheet.out, "- %.1f %%, %s: %s\n", share, amount, code.data);
 	} else {
 		buf_fmt(&l.text, "%9.1f %10s  ", share, amount);
 		l.column = l.indent;
-		put_frames(s, f, node, &l);
+		summary_stacks_put_frames(s, f, node, &l);
 		fprintf(s->sheet.out, "%s\n", l.text.data);
 	}
 	buf_release(&code);
 	buf_release(&l.text);
 }
 
-static void put_stack(struct summary *s, const struct flow *f, uint32_t node, unsigned int metric)
+static void summary_stacks_put_stack(struct summary *s, const struct flow *f, uint32_t node,
+				     unsigned int metric)
 {
 	uint64_t n = flow_base(f, node)[metric];
 	struct json *j = &s->sheet.json;
@@ -260,7 +262,7 @@ void summary_put_stacks(struct summary *s, unsigned int metric)
 	summary_mark_own(s->v->m, &f, left_out);
 	summary_begin(s, "stacks", "Hottest stacks, all threads, the innermost function first");
 	for (i = 0; i < s->own->top_stacks && (node = next_hottest(&f, metric, left_out, node)); i++)
-		put_stack(s, &f, node, metric);
+		summary_stacks_put_stack(s, &f, node, metric);
 	summary_end(s);
 	free(left_out);
 	flow_release(&f);

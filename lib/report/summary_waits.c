@@ -136,8 +136,8 @@ static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 	}
 }
 
-static void put_wait(struct summary *s, const struct summary_row *x, const uint32_t *wait, uint64_t whole,
-		     unsigned int metric)
+static void summary_waits_put_wait(struct summary *s, const struct summary_row *x, const uint32_t *wait,
+				   uint64_t whole, unsigned int metric)
 {
 	const struct consumers *c = &s->v->m->consumers;
 	struct summary_rows files = { .metric = metric };
@@ -184,7 +184,7 @@ void summary_put_waits(struct summary *s, unsigned int metric)
 
 		if (summary_percent(x->self, whole) < SUMMARY_WORTH_PERCENT)
 			break;
-		put_wait(s, x, wait, whole, metric);
+		summary_waits_put_wait(s, x, wait, whole, metric);
 	}
 	sheet_end_rows(&s->sheet);
 	summary_end(s);
@@ -241,7 +241,8 @@ static struct held held_in(const struct lock_row *x, const struct holders *h,
 	return held;
 }
 
-static void put_lock(struct summary *s, const struct lock_row *x, const struct holders *h, uint32_t site)
+static void summary_waits_put_lock(struct summary *s, const struct lock_row *x, const struct holders *h,
+				   uint32_t site)
 {
 	const char *function = site ? consumer_name(&h->strings.consumers, site) : NULL;
 	struct buf name = BUF_INIT, owner = BUF_INIT, time = BUF_INIT, room = BUF_INIT;
@@ -319,7 +320,7 @@ void summary_put_locks(struct summary *s)
 		} else if (nr++ < NR_LOCKS) {
 			if (nr == 1)
 				sheet_columns(&s->sheet, columns, ARRAY_SIZE(columns));
-			put_lock(s, x, &h, held.site);
+			summary_waits_put_lock(s, x, &h, held.site);
 		}
 	}
 	sheet_end_rows(&s->sheet);

@@ -32,7 +32,7 @@ static void for_lines(const char *text, line_fn *f, void *ctx)
 }
 
 /* Return what is behind the word in the line, copied so that it ends, or NULL without the word. */
-static const char *behind(const char *line, size_t len, const char *word, char *copy, size_t bytes)
+static const char *hotspot_behind(const char *line, size_t len, const char *word, char *copy, size_t bytes)
 {
 	const char *at = memmem(line, len, word, strlen(word));
 
@@ -47,7 +47,7 @@ static const char *behind(const char *line, size_t len, const char *word, char *
 static bool range(const char *line, size_t len, const char *word, uint64_t *start, uint64_t *end)
 {
 	char copy[160];
-	const char *at = behind(line, len, word, copy, sizeof(copy));
+	const char *at = hotspot_behind(line, len, word, copy, sizeof(copy));
 	char *next;
 
 	if (!at || !(at = strstr(at, "0x")))
@@ -67,8 +67,8 @@ struct info {
 static void heap_line(const struct info *i, const char *line, size_t len)
 {
 	char copy[80], size[80];
-	const char *at = behind(line, len, "Heap address: ", copy, sizeof(copy));
-	const char *mb = behind(line, len, ", size: ", size, sizeof(size));
+	const char *at = hotspot_behind(line, len, "Heap address: ", copy, sizeof(copy));
+	const char *mb = hotspot_behind(line, len, ", size: ", size, sizeof(size));
 	uint64_t start = at ? strtoull(at, NULL, 16) : 0, bytes = mb ? strtoull(mb, NULL, 10) : 0;
 
 	if (start && bytes && bytes < (uint64_t)64 << 20 && strstr(mb, "MB"))
@@ -79,7 +79,7 @@ static void heap_line(const struct info *i, const char *line, size_t len)
 static void code_line(const struct info *i, const char *line, size_t len)
 {
 	char copy[80];
-	const char *at = behind(line, len, " bounds [", copy, sizeof(copy));
+	const char *at = hotspot_behind(line, len, " bounds [", copy, sizeof(copy));
 	uint64_t low, committed, high;
 
 	if (at && sscanf(at, "%" SCNx64 ", %" SCNx64 ", %" SCNx64, &low, &committed, &high) == 3 &&
@@ -106,7 +106,7 @@ static void info_line(void *ctx, const char *line, size_t len)
 
 	heap_line(i, line, len);
 	code_line(i, line, len);
-	if (behind(line, len, "Polling page: ", copy, sizeof(copy))) {
+	if (hotspot_behind(line, len, "Polling page: ", copy, sizeof(copy))) {
 		start = strtoull(copy, NULL, 16);
 		claims_add(i->c, start, start + 8192, RESIDENT_JVM, "polling page");
 	}
@@ -131,7 +131,7 @@ static void version_line(void *ctx, const char *line, size_t len)
 	char *to = ctx;
 
 	if (!*to)
-		behind(line, len, "# Java VM: ", to, MAX_VERSION);
+		hotspot_behind(line, len, "# Java VM: ", to, MAX_VERSION);
 }
 
 void hotspot_version(const char *text, char *to, size_t bytes)
@@ -162,8 +162,8 @@ static void node_line(void *ctx, const char *line, size_t len)
 	} units[] = { { " KB", 1 << 10 }, { " MB", 1 << 20 }, { " GB", 1 << 30 } };
 	struct nodes *n = ctx;
 	char copy[80], size[40];
-	const char *at = behind(line, len, ": base 0x", copy, sizeof(copy));
-	const char *bytes = behind(line, len, ": reserved=", size, sizeof(size));
+	const char *at = hotspot_behind(line, len, ": base 0x", copy, sizeof(copy));
+	const char *bytes = hotspot_behind(line, len, ": reserved=", size, sizeof(size));
 	uint64_t start;
 	char *unit;
 	double value;
@@ -230,12 +230,12 @@ static void nmt_line(void *ctx, const char *line, size_t len)
 	if (!n->nr)
 		return;
 	c = &n->items[n->nr - 1];
-	if ((at = behind(line, len, "(malloc=", copy, sizeof(copy))) ||
-	    (at = behind(line, len, "(arena=", copy, sizeof(copy))) ||
-	    (at = behind(line, len, "(tracking overhead=", copy, sizeof(copy))))
+	if ((at = hotspot_behind(line, len, "(malloc=", copy, sizeof(copy))) ||
+	    (at = hotspot_behind(line, len, "(arena=", copy, sizeof(copy))) ||
+	    (at = hotspot_behind(line, len, "(tracking overhead=", copy, sizeof(copy))))
 		c->malloc += amount(at);
-	else if ((at = behind(line, len, "(mmap: ", copy, sizeof(copy))) ||
-		 (at = behind(line, len, "(stack: ", copy, sizeof(copy))))
+	else if ((at = hotspot_behind(line, len, "(mmap: ", copy, sizeof(copy))) ||
+		 (at = hotspot_behind(line, len, "(stack: ", copy, sizeof(copy))))
 		c->mapped += (at = strstr(at, "committed=")) ? amount(at + 10) : 0;
 }
 

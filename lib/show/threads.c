@@ -97,7 +97,7 @@ static void show_threads_put_name(const struct threads_thread *x, struct buf *b)
 	buf_fmt(b, "#%" PRIu64, x->id);
 }
 
-static void put_lock(const struct threads_lock *l, struct buf *b)
+static void show_threads_put_lock(const struct threads_lock *l, struct buf *b)
 {
 	quote_add(b, l->class_name);
 	buf_fmt(b, "@%" PRIx32, l->hash);
@@ -108,12 +108,12 @@ static const char *const role_texts[JVM_DUMP_NR_ROLES] = {
 	[JVM_DUMP_PARKS] = "is parked by", [JVM_DUMP_HOLDS] = "holds the monitor of",
 };
 
-static void put_wait(const struct threads *t, const struct threads_lock *w, struct buf *b)
+static void show_threads_put_wait(const struct threads *t, const struct threads_lock *w, struct buf *b)
 {
 	const struct threads_thread *owner = w->owner ? threads_find(t, w->owner) : NULL;
 
 	buf_fmt(b, "    %s ", role_texts[w->role]);
-	put_lock(w, b);
+	show_threads_put_lock(w, b);
 	if (w->owner && w->role != JVM_DUMP_WAITS) {
 		buf_str(b, ", held by ");
 		if (owner)
@@ -155,7 +155,7 @@ static void put_held_at(const struct threads *t, const struct threads_thread *x,
 		if (l->role != JVM_DUMP_HOLDS || l->depth != depth)
 			continue;
 		buf_fmt(b, "        %s ", role_texts[l->role]);
-		put_lock(l, b);
+		show_threads_put_lock(l, b);
 		buf_putc(b, '\n');
 	}
 }
@@ -190,7 +190,7 @@ static void put_held_locks(const struct threads *t, const struct threads_thread 
 		if (!w || !is_first_waiter(t, x, w, i))
 			continue;
 		buf_str(b, "    holds ");
-		put_lock(w, b);
+		show_threads_put_lock(w, b);
 		buf_str(b, "\n");
 	}
 }
@@ -217,7 +217,7 @@ static void show_threads_put_thread(const struct threads *t, const struct thread
 		buf_str(b, ", waits for a deadlock");
 	buf_putc(b, '\n');
 	if (w)
-		put_wait(t, w, b);
+		show_threads_put_wait(t, w, b);
 	if (x->is_owner)
 		put_held_locks(t, x, b);
 	for (i = 0; i < x->nr_frames; i++) {
@@ -466,7 +466,7 @@ static void csv_thread(const struct threads *t, const struct threads_thread *x, 
 	uint64_t held = x->nr_locks - (w ? 1 : 0);
 
 	if (w)
-		put_lock(w, &lock);
+		show_threads_put_lock(w, &lock);
 	if (f)
 		buf_fmt(&method, "%s.%s", f->class_name, f->method);
 	{

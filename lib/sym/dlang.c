@@ -626,7 +626,7 @@ static void d_string(struct parser *p)
 	d_put(p, "\"");
 }
 
-static void list(struct parser *p, const char *before, const char *after, bool pairs)
+static void d_list(struct parser *p, const char *before, const char *after, bool pairs)
 {
 	uint64_t i, n = d_number(p);
 
@@ -705,10 +705,10 @@ static void value(struct parser *p, char of)
 		d_string(p);
 		break;
 	case 'A':
-		list(p, "[", "]", of == 'H');
+		d_list(p, "[", "]", of == 'H');
 		break;
 	case 'S':
-		list(p, "(", ")", false);
+		d_list(p, "(", ")", false);
 		break;
 	case 'f':
 		if (!eat(p, "_D"))

@@ -531,7 +531,7 @@ static void forget_all(JNIEnv *env)
  * Collectors that work beside the program clear references after a pause: so there is one more look when
  * nothing has happened for a while.
  */
-static void JNICALL look(jvmtiEnv *ti, JNIEnv *env, void *arg)
+static void JNICALL livewatch_look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	static struct numbers gone;
 	const int tid = sys_tid();
@@ -619,7 +619,7 @@ void live_watch(JNIEnv *env)
 	if (!load_relaxed(&accepts) || running)
 		return;
 	running = true;
-	if (!ownthread_run(env, look))
+	if (!ownthread_run(env, livewatch_look))
 		running = false;
 }
 

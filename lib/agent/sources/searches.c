@@ -83,7 +83,7 @@ static void searches_put_number(struct line *l, uint64_t v, unsigned int base)
 }
 
 /* The program chooses it, and may ask for what is no name. */
-static bool is_name(const char *name)
+static bool searches_is_name(const char *name)
 {
 	size_t len = 0;
 
@@ -98,7 +98,7 @@ static void searches_say(const char *what, uint64_t time_ns, uintptr_t sp, const
 {
 	struct line l;
 
-	if (!is_name(name))
+	if (!searches_is_name(name))
 		return;
 	l.len = 0;
 	searches_put(&l, "[");

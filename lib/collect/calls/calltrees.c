@@ -137,8 +137,8 @@ static uint32_t calltrees_define(struct dump *d, uint32_t ref)
 }
 
 /* What was added since it was written last, in the trace's units; false: nothing. */
-static bool take_value(struct dump *d, uint64_t *before, uint64_t calls, const uint64_t *base,
-		       struct call_value *v)
+static bool calltrees_take_value(struct dump *d, uint64_t *before, uint64_t calls, const uint64_t *base,
+				 struct call_value *v)
 {
 	uint32_t m, nr = d->p->own.nr_metrics;
 	bool any;
@@ -303,7 +303,7 @@ static void dump_node(struct dump *d, struct read_node *x)
 	if (d->tree->nr_owed)
 		settle_owed(d, ref, &x->n, before);
 	add_uncharged(d, ref, *number, base);
-	if (!take_value(d, before, x->n.calls & CALLFLOW_CALLS, base, &v))
+	if (!calltrees_take_value(d, before, x->n.calls & CALLFLOW_CALLS, base, &v))
 		return;
 	v.node = *number ? *number : calltrees_define(d, ref);
 	if (!v.node || d->f->shut)

@@ -716,7 +716,7 @@ static int parse_settings(struct collect *c, const char *text, struct setting *s
 	return r || *nr ? r : err_set(e, EINVAL, "no event is named");
 }
 
-static int set_rates(struct collect *c, const struct setting *s, size_t nr, struct err *e)
+static int switches_set_rates(struct collect *c, const struct setting *s, size_t nr, struct err *e)
 {
 	size_t i;
 	int r = 0;
@@ -753,7 +753,7 @@ int switches_set_intervals(struct collect *c, const char *text, struct buf *repl
 	int r = parse_settings(c, text, settings, &nr, e);
 
 	if (!r)
-		r = set_rates(c, settings, nr, e);
+		r = switches_set_rates(c, settings, nr, e);
 	if (!r)
 		set_sources(c, settings, nr, reply);
 	free(settings);

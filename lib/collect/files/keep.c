@@ -35,7 +35,7 @@ DIR *keep_open_folder(int dir)
 	return d;
 }
 
-static bool is_time(const char *s)
+static bool keep_is_time(const char *s)
 {
 	size_t i;
 
@@ -54,7 +54,7 @@ bool keep_is_name(const struct keep *k, const char *name)
 		return false;
 	name += before;
 	len -= before + strlen(form) + after;
-	return is_time(name) && k->middle(name + strlen(form), len);
+	return keep_is_time(name) && k->middle(name + strlen(form), len);
 }
 
 struct file {
@@ -79,7 +79,7 @@ static int by_age(const void *a, const void *b)
 }
 
 /* By their names alone: most of them stay. */
-static void list(const struct keep *k, int dir, uint64_t now_ns, struct files *l)
+static void keep_list(const struct keep *k, int dir, uint64_t now_ns, struct files *l)
 {
 	DIR *d = keep_open_folder(dir);
 	char now[sizeof(form)] = "";
@@ -114,7 +114,7 @@ void keep_remove(const struct keep *k, int dir, const char *newest)
 	struct files l = { 0 };
 	size_t i;
 
-	list(k, dir, now_ns, &l);
+	keep_list(k, dir, now_ns, &l);
 	for (i = 0; i < l.nr_items; i++) {
 		const struct file *f = &l.items[i];
 		bool much = k->max_bytes && l.bytes > k->max_bytes;

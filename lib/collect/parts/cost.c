@@ -68,7 +68,7 @@ static struct ev_rate lower(const struct ev_rate *rate, uint32_t lowered)
 }
 
 /* Whoever set another interval meanwhile has set the one that is asked for. */
-static void follow(const struct collect *c, struct cost *x)
+static void cost_follow(const struct collect *c, struct cost *x)
 {
 	size_t i, nr = collect_nr_events(&c->ev.conf);
 	bool same = x->rates;
@@ -87,7 +87,7 @@ static void follow(const struct collect *c, struct cost *x)
 }
 
 /* False: the rest keeps the rates that it has, and the next span tries again. */
-static bool set_rates(struct collect *c, struct cost *x, uint32_t lowered)
+static bool cost_set_rates(struct collect *c, struct cost *x, uint32_t lowered)
 {
 	size_t i, nr = collect_nr_events(&c->ev.conf);
 	struct err e;
@@ -102,7 +102,7 @@ static bool set_rates(struct collect *c, struct cost *x, uint32_t lowered)
 	return nr;
 }
 
-static void tell(const struct collect *c, const struct cost *x, uint64_t ns, int what)
+static void cost_tell(const struct collect *c, const struct cost *x, uint64_t ns, int what)
 {
 	if (c->o->cost.told)
 		c->o->cost.told(&(struct cost_told){
@@ -110,19 +110,19 @@ static void tell(const struct collect *c, const struct cost *x, uint64_t ns, int
 		});
 }
 
-static void hold(struct collect *c, struct cost *x, uint64_t ns)
+static void cost_hold(struct collect *c, struct cost *x, uint64_t ns)
 {
 	uint64_t limit_ns = c->o->cost.limit_ns;
 	uint32_t before, next;
 
-	follow(c, x);
+	cost_follow(c, x);
 	before = x->lowered;
 	next = cost_lowered(before, ns, limit_ns);
-	if (next != before && !c->only_jvms && set_rates(c, x, next)) {
-		tell(c, x, ns, next > before ? COST_LOWERED : COST_RAISED);
+	if (next != before && !c->only_jvms && cost_set_rates(c, x, next)) {
+		cost_tell(c, x, ns, next > before ? COST_LOWERED : COST_RAISED);
 	} else if (ns > limit_ns && !x->is_left) {
 		x->is_left = true;
-		tell(c, x, ns, COST_LEFT);
+		cost_tell(c, x, ns, COST_LEFT);
 	}
 	if (ns <= limit_ns)
 		x->is_left = false;
@@ -130,7 +130,7 @@ static void hold(struct collect *c, struct cost *x, uint64_t ns)
 
 /* ---- the recording ---- */
 
-static void begins(struct collect *c, uint64_t time_ns)
+static void cost_begins(struct collect *c, uint64_t time_ns)
 {
 	struct cost *x = c->own[PART_cost] = xcalloc(1, sizeof(*x));
 
@@ -148,7 +148,7 @@ static void turn(struct collect *c, uint64_t now_ns)
 	cpu = cpu_ns();
 	ns = (uint64_t)((double)(cpu - x->looked_cpu_ns) / (double)(now_ns - x->looked_ns) * SECOND_NS);
 	if (x->has_span)
-		hold(c, x, ns);
+		cost_hold(c, x, ns);
 	x->has_span = true;
 	x->looked_ns = now_ns;
 	x->looked_cpu_ns = cpu;
@@ -167,7 +167,7 @@ static void sums(struct collect *c, bool last)
 	x->file_cpu_ns = cpu;
 }
 
-static void close_part(struct collect *c)
+static void cost_close_part(struct collect *c)
 {
 	struct cost *x = c->own[PART_cost];
 
@@ -187,4 +187,4 @@ void cost_put(const struct collect *c, struct buf *b)
 			resident_bytes() / 1048576.0);
 }
 
-const struct part cost_part = { .begins = begins, .turn = turn, .sums = sums, .close = close_part };
+const struct part cost_part = { .begins = cost_begins, .turn = turn, .sums = sums, .close = cost_close_part };

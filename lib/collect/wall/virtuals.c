@@ -170,7 +170,7 @@ void virtuals_write(struct collect *c)
 	trace_write_label(c->w, "virtual.mounted_ns", "%" PRIu64, v->mounted_ns);
 }
 
-static void close_part(struct collect *c)
+static void virtuals_close_part(struct collect *c)
 {
 	struct virtuals *v = c->own[PART_virtuals];
 
@@ -184,4 +184,4 @@ static void close_part(struct collect *c)
 
 static const struct jvm_callbacks from_agents = { .virtual_wait = take_wait, .virtual_total = take_total };
 
-const struct part virtuals_part = { .agent = &from_agents, .close = close_part };
+const struct part virtuals_part = { .agent = &from_agents, .close = virtuals_close_part };

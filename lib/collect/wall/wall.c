@@ -934,7 +934,7 @@ int walls_use_polls(struct collect *c, const struct err *why, struct err *e)
 	return 0;
 }
 
-static void close_part(struct collect *c)
+static void walls_close_part(struct collect *c)
 {
 	struct walls *w = c->walls;
 	size_t i;
@@ -974,5 +974,6 @@ const struct part wall_part = {
 	.trap = walls_trap, .taken_in = walls_look, .due_ns = due_ns, .cut = walls_cut, .sums = sums,
 	.forked = wallrecords_fork, .executed = wallrecords_exec, .exited = wallrecords_exit,
 	.ask = walls_ask, .turned_off = turned_off, .turned_on = turned_on, .leaf = take_leaf,
-	.sample = take_cpu_sample, .ended = end_accounts, .forget = forget_processes, .close = close_part,
+	.sample = take_cpu_sample, .ended = end_accounts, .forget = forget_processes,
+	.close = walls_close_part,
 };

@@ -93,7 +93,7 @@ static void clear(struct collect *c, struct wallwakes *x, struct held *h)
 	h->what = NOTHING;
 }
 
-static void hold(struct collect *c, struct wallwakes *x, struct held *h, const struct held *new)
+static void wallwake_hold(struct collect *c, struct wallwakes *x, struct held *h, const struct held *new)
 {
 	struct held old = *h;
 
@@ -144,7 +144,7 @@ void wallwakes_write(struct collect *c, struct wallwakes *x, const struct rec_wa
 		code->block_nr = 0;
 	}
 	if (code->block_nr)
-		hold(c, x, h, &(struct held){
+		wallwake_hold(c, x, h, &(struct held){
 			SAMPLE, code->slot, code->block_nr, .wake = *wake, .frames = code->frames,
 			.nr = code->nr });
 	else
@@ -159,7 +159,7 @@ void wallwakes_java(struct collect *c, struct wallwakes *x, const uint32_t slot_
 	struct held *h = held_at(x, slot, block_nr);
 
 	if (h->what != SAMPLE || h->slot != slot || h->block_nr != block_nr) {
-		hold(c, x, h, &(struct held){
+		wallwake_hold(c, x, h, &(struct held){
 			ANSWER, slot, block_nr, .frames = (struct frame *)frames, .nr = nr });
 		return;
 	}
