@@ -281,12 +281,9 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 
 /* --- all runs together --- */
 
-static int compare_costs(const void *p, const void *q)
+static bool same_cost(const struct calibration_cost *a, const struct calibration_cost *b)
 {
-	const struct calibration_cost *a = p, *b = q;
-	uint64_t x = a->within + a->between, y = b->within + b->between;
-
-	return x < y ? -1 : x > y;
+	return a->within + a->between == b->within + b->between;
 }
 
 /* The first runs say the same of every metric: counters that are exact. */
@@ -297,18 +294,15 @@ static bool agree(const struct findings *f)
 
 	for (i = 0; i < f->nr_metrics; i++)
 		for (run = 1; run < AGREED; run++)
-			if (compare_costs(&f->costs[i][0], &f->costs[i][run]) != 0)
+			if (!same_cost(&f->costs[i][0], &f->costs[i][run]))
 				return false;
 	return true;
 }
 
-/*
- * The cheapest run is what counts; the one in the middle says how far that can be relied on: a program's
- * calls may cost as much more, and five percent is what that may be of them.
- */
 static void conclude(struct training *t, struct findings *f, int nr_runs, bool accept,
 		     struct calibration *table)
 {
+	const char *whose = t->java ? "Java methods" : "native functions";
 	struct calibration_row row = { .client = "" };
 	unsigned int i;
 
@@ -316,24 +310,19 @@ static void conclude(struct training *t, struct findings *f, int nr_runs, bool a
 	calibration_cpu(row.cpu);
 	snprintf(row.metrics, sizeof(row.metrics), "%s", f->set);
 	for (i = 0; i < f->nr_metrics; i++) {
-		struct calibration_cost *c = f->costs[i];
-		uint64_t low, middle, size;
-
-		qsort(c, nr_runs, sizeof(*c), compare_costs);
-		low = c[0].within + c[0].between;
-		middle = c[nr_runs / 2].within + c[nr_runs / 2].between;
 		snprintf(row.metric, sizeof(row.metric), "%s", f->names[i]);
-		size = MAX(low, c[0].doubt / 20);
-		row.cost = c[0];
-		row.cost.doubt = MAX(row.cost.doubt, 20 * (middle - low));
-		row.cost.spread = size ? (middle - low) * 1000 / size : 0;
+		row.cost = calibration_cheapest(f->costs[i], nr_runs);
 		row.used = accept || row.cost.spread <= CALIBRATION_STABLE;
-		if (calibration_offer(table, &row))
+		if (row.cost.spread > CALIBRATION_UNCERTAIN) {
+			log_warn("%s of %s, of %s: not kept: the runs differ by more than a call costs", row.metric,
+				 row.metrics, whose);
+		} else if (!calibration_offer(table, &row)) {
+			log_warn("%s of %s, of %s: not used: the runs differ by %" PRIu64 " %%, and %d %% is the most", row.metric,
+				 row.metrics, whose, row.cost.spread / 10, CALIBRATION_STABLE / 10);
+		} else {
 			continue;
+		}
 		t->nr_refused++;
-		log_warn("%s of %s, of %s: not used: the runs differ by %" PRIu64 " %%, and %d %% is the most", row.metric,
-			 row.metrics, t->java ? "Java methods" : "native functions", row.cost.spread / 10,
-			 CALIBRATION_STABLE / 10);
 	}
 }
 

@@ -157,3 +157,28 @@ void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_
 	*out = precise ? precise_cost(&t) : usual_cost(&t);
 	free(t.values);
 }
+
+static int compare_costs(const void *p, const void *q)
+{
+	uint64_t a = total(p), b = total(q);
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * The run in the middle says how far the cheapest can be relied on: a program's calls may cost as much more,
+ * and five percent is what that may be of them.
+ */
+struct calibration_cost calibration_cheapest(struct calibration_cost *runs, size_t nr)
+{
+	struct calibration_cost out;
+	uint64_t differ, size;
+
+	qsort(runs, nr, sizeof(*runs), compare_costs);
+	out = runs[0];
+	differ = total(&runs[nr / 2]) - total(&out);
+	size = MAX(total(&out), out.doubt / 20);
+	out.spread = size ? differ * 1000 / size : differ ? CALIBRATION_UNCERTAIN + 1 : 0;
+	out.doubt = MAX(out.doubt, 20 * differ);
+	return out;
+}

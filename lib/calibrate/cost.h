@@ -37,4 +37,12 @@ int64_t calibration_median(int64_t *values, size_t nr);
 void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
 			struct calibration_cost *out);
 
+/*
+ * Of the costs that runs found, which it sorts, the cheapest: with the spread, and a doubt of which the runs
+ * are part. nr is not 0. A spread above CALIBRATION_UNCERTAIN: the runs differ by more than a call costs, or
+ * than is uncertain of that anyway.
+ */
+enum { CALIBRATION_UNCERTAIN = 1000 };
+struct calibration_cost calibration_cheapest(struct calibration_cost *runs, size_t nr);
+
 #endif

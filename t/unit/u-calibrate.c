@@ -165,6 +165,22 @@ TEST(calibration_says_how_much_of_a_call_may_be_missing)
 	CHECK_U64(c.doubt, 20 * 8000);
 }
 
+TEST(calibration_takes_the_cheapest_run_and_doubts_what_the_middle_one_is_more)
+{
+	struct calibration_cost runs[] = { { 14000, 8000 }, { 10000, 8000, .doubt = 5000 }, { 12000, 8000 } };
+	struct calibration_cost wild[] = { { 9000, 2000 }, { 3000, 2000 }, { 20000, 0 } };
+	struct calibration_cost none[] = { { 0 }, { 0 }, { 100 } }, any[] = { { 0 }, { 1 } };
+	struct calibration_cost vague[] = { { 1000, .doubt = 400000 }, { 5000 } };
+	struct calibration_cost c = calibration_cheapest(runs, 3);
+
+	CHECK(c.within == 10000 && c.between == 8000 && c.spread == 111 && c.doubt == 40000);
+	CHECK(calibration_cheapest(wild, 3).spread > CALIBRATION_UNCERTAIN);
+	CHECK_U64(calibration_cheapest(none, 3).spread, 0);
+	CHECK(calibration_cheapest(any, 2).spread > CALIBRATION_UNCERTAIN);
+	/* of 20 that a call may be off anyway */
+	CHECK_U64(calibration_cheapest(vague, 2).spread, 200);
+}
+
 TEST(calibration_median_is_that_of_the_middle)
 {
 	int64_t odd[] = { 5, -1, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
