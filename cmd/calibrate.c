@@ -18,7 +18,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, verify, accept_unstable, native, precise_time;
+	bool show, sequences, verify, accept_unstable, native, precise_time, calltrace;
 	const char *java;
 	struct opt_list metrics;
 	struct sheet_choice choice;
@@ -31,11 +31,13 @@ static const struct opt calibrate_table[] = {
 	OPT_LIST(0, "metric", O, metrics, "name",
 		 "metrics to calibrate together, as for record (default: cpu, wall, and both)"),
 	OPT_FLAG(0, "precise-time", O, precise_time, "calibrate for recordings with --precise-time"),
+	OPT_FLAG(0, "calltrace", O, calltrace, "calibrate for recordings with --calltrace"),
 	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
 	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "use results that vary much between repetitions as well"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
+	OPT_FLAG(0, "sequences", O, sequences, "show earlier results from one event to the next: entry, exit, exception"),
 	OPT_FLAG(0, "verify", O, verify, "measure functions of several lengths by earlier results, and show how far they are off"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_CHOICE(O, choice),
@@ -86,6 +88,7 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 		buf_fmt(&asked, "%s%s", i ? "," : "", o->metrics.items[i]);
 	r = train_start(&t, java, e);
 	t.precise = o->precise_time;
+	t.events = o->calltrace;
 	for (i = 0; sets[i] && !r; i++) {
 		r = train_set(&t, asked.len ? asked.data : sets[i], o->accept_unstable, table, e);
 		if (asked.len)
@@ -126,15 +129,22 @@ static const struct sheet_column columns[] = {
 	{ NULL, "spread", 8 }, { NULL, "used", .before = "  " },
 };
 
+static void name_client(const struct calibration *t, size_t i, struct sheet *s)
+{
+	const struct calibration_row *r = &t->rows[i];
+	const bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
+
+	if (sheet_is_text(s) && !s->chosen && named)
+		fprintf(s->out, "%s on %s\n", r->client, r->cpu);
+}
+
 static void print_row(const struct calibration *t, size_t i, struct sheet *s)
 {
 	const struct calibration_row *r = &t->rows[i];
 	const bool stable = r->cost.spread <= CALIBRATION_STABLE;
-	const bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
 	struct cell percent = { .type = CELL_WORD };
 
-	if (sheet_is_text(s) && !s->chosen && named)
-		fprintf(s->out, "%s on %s\n", r->client, r->cpu);
+	name_client(t, i, s);
 	snprintf(percent.word, sizeof(percent.word), "%6" PRIu64 ".%" PRIu64 "%%", r->cost.spread / 10,
 		 r->cost.spread % 10);
 	sheet_row(s, NULL, (const struct cell[]){
@@ -174,6 +184,70 @@ static int print(const struct calibrate_opts *o, const struct calibration *t, co
 	json_end(&s.json);
 	if (text && !any_java)
 		fputs("\nJava methods are not calibrated.\n", s.out);
+	return sheet_let_go(&held, 0, e);
+}
+
+/* --- --sequences --- */
+
+static const struct sheet_column sequence_columns[] = {
+	{ "client" }, { "cpu" },
+	{ "metrics", "metrics", -20, .before = "  " }, { "metric", "metric", -12 },
+	{ "from", "from", -10 }, { "to", "to", -10 }, { "cost", "cost", 10, .unit = .001 },
+};
+
+static void print_sequence(const struct calibration_row *r, int from, int to, uint64_t cost, struct sheet *s)
+{
+	static const char *const names[CALIBRATION_STEPS] = { "entry", "exit", "exception" };
+
+	sheet_row(s, NULL, (const struct cell[]){
+		cell_text(r->client), cell_text(r->cpu), cell_text(r->metrics), cell_text(r->metric),
+		cell_text(names[from]), cell_text(names[to]), cell_real(cost / 1000.0),
+	});
+}
+
+/* Of trees what is within a call, and between two. 0: does not happen, or was not measured. */
+static void print_sequences_of(const struct calibration_row *r, struct sheet *s)
+{
+	int from, to;
+
+	if (!r->cost.has_sequences) {
+		print_sequence(r, 0, 1, r->cost.within, s);
+		print_sequence(r, 1, 0, r->cost.between, s);
+		return;
+	}
+	for (from = 0; from < CALIBRATION_STEPS; from++)
+		for (to = 0; to < CALIBRATION_STEPS; to++)
+			if (r->cost.sequences[from][to])
+				print_sequence(r, from, to, r->cost.sequences[from][to], s);
+}
+
+static int print_sequences(const struct calibrate_opts *o, const struct calibration *t, const char *path,
+			   struct err *e)
+{
+	struct sheet_held held;
+	struct sheet s;
+	size_t i;
+
+	if (o->format == FORMAT_TEXT && !t->nr_rows) {
+		printf("nothing is calibrated (%s)\n", path);
+		return 0;
+	}
+	sheet_init(&s, o->format, sheet_hold(&held, &o->choice, stdout));
+	sheet_choose(&s, &held.choice);
+	if (sheet_is_text(&s))
+		fprintf(s.out, "%s: thousandths from one event to the next\n\n", path);
+	json_object(&s.json, NULL);
+	json_str(&s.json, "file", path);
+	json_array(&s.json, "rows");
+	sheet_columns(&s, sequence_columns, ARRAY_SIZE(sequence_columns));
+	for (i = 0; i < t->nr_rows; i++) {
+		name_client(t, i, &s);
+		if (t->rows[i].used)
+			print_sequences_of(&t->rows[i], &s);
+	}
+	sheet_end(&s);
+	json_end(&s.json);
+	json_end(&s.json);
 	return sheet_let_go(&held, 0, e);
 }
 
@@ -273,7 +347,7 @@ static int run_verify(const struct calibrate_opts *o)
 	size_t nr = 0;
 	int nr_off;
 
-	if (o->show || o->accept_unstable || o->metrics.nr_items > 1) {
+	if (o->show || o->sequences || o->accept_unstable || o->calltrace || o->metrics.nr_items > 1) {
 		log_error("--verify can only be combined with --native, --java, --precise-time, one --metric, --format, --columns and --sort");
 		return EXIT_USAGE;
 	}
@@ -299,21 +373,22 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 
 	if (o->verify)
 		return run_verify(o);
-	if (o->show && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
-			o->precise_time)) {
-		log_error("--show can only be combined with --format, --columns and --sort");
+	if ((o->show || o->sequences) && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
+					  o->precise_time || o->calltrace)) {
+		log_error("%s can only be combined with --format, --columns and --sort",
+			  o->show ? "--show" : "--sequences");
 		return EXIT_USAGE;
 	}
 	r = calibration_path(&path, &e);
 	if (!r)
 		r = calibration_load(&table, path.data, &e);
-	if (!r && !o->show)
+	if (!r && !o->show && !o->sequences)
 		r = measure(o, &table, path.data, &nr_refused, &e);
 	if (nr_refused)
 		log_hint("measure again while the machine has nothing else to do; --accept-unstable uses such results as well");
 	if (r)
 		r = log_err(&e);
-	else if (print(o, &table, path.data, &e))
+	else if ((o->sequences ? print_sequences : print)(o, &table, path.data, &e))
 		r = log_err(&e);
 	else
 		r = nr_refused ? 1 : 0;

@@ -180,6 +180,8 @@ static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_N
 			 o->names[m]);
 	if (o->layout.flags & CALLFLOW_PRECISE)
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_PRECISE);
+	if (o->layout.flags & CALLFLOW_EVENTS)
+		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_TRACE);
 }
 
 /* What each metric costs in a set of these; false: that was not measured here. */
@@ -188,6 +190,7 @@ static bool take_costs(struct callflow_opts *o, const struct calibration *table,
 {
 	char set[CALIBRATION_NAME];
 	const struct calibration_row *r;
+	struct buf text = BUF_INIT;
 	bool any = false;
 	uint32_t m;
 
@@ -197,13 +200,14 @@ static bool take_costs(struct callflow_opts *o, const struct calibration *table,
 		if (!r)
 			continue;
 		any = true;
+		buf_reset(&text);
 		if (r->used)
-			snprintf(out->costs[m], sizeof(out->costs[m]),
-				 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-				 r->cost.within, r->cost.between, r->cost.spread, r->cost.doubt);
+			calibration_put_cost(&text, &r->cost);
 		else
-			snprintf(out->costs[m], sizeof(out->costs[m]), "unstable");
+			buf_str(&text, "unstable");
+		snprintf(out->costs[m], sizeof(out->costs[m]), "%s", text.data);
 	}
+	buf_release(&text);
 	return any;
 }
 
@@ -239,6 +243,7 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 {
 	const char *kind = of_java ? "java-" : "hookit-", *java = of_java ? " --java" : "";
 	const char *precise = o->layout.flags & CALLFLOW_PRECISE ? " --precise-time" : "";
+	const char *trace = o->layout.flags & CALLFLOW_EVENTS ? " --calltrace" : "";
 	const char *other_cpu = NULL;
 	bool other_hooks = false, other_metrics = false;
 	char set[CALIBRATION_NAME], *why = o->uncalibrated[of_java];
@@ -260,14 +265,14 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 			other_metrics = true;
 	}
 	if (other_metrics)
-		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s --metric %s' before a recording measures these",
-			 java, precise, set);
+		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s%s --metric %s' before a recording measures these",
+			 java, precise, trace, set);
 	else if (other_cpu)
-		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s' measures on this one",
-			 other_cpu, java, precise);
+		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s%s' measures on this one",
+			 other_cpu, java, precise, trace);
 	else if (other_hooks)
-		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s' measures with this one", java,
-			 precise);
+		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s%s' measures with this one", java,
+			 precise, trace);
 }
 
 static void take_calibration(struct callflow_opts *o, const struct calibration *table)
@@ -304,8 +309,6 @@ static void calibrate(struct callflow_opts *o)
 
 	if (o->layout.flags & CALLFLOW_SITES)
 		leave_uncalibrated(o, "with call sites a call costs something else, which is not measured");
-	else if (o->layout.flags & CALLFLOW_EVENTS)
-		leave_uncalibrated(o, "in a call trace each event is stored, and each call costs something else");
 	else if (calibration_path(&path, &e))
 		leave_uncalibrated(o, e.msg);
 	else if (calibration_load(&table, path.data, &e))

@@ -19,8 +19,9 @@
 #include "jvm/inject.h"
 #include "model/profile.h"
 #include "train.h"
+#include "train_trace.h"
 
-enum { CALLS = 2000, MIN_TURNS = 20, RUNS = 7, AGREED = 2 };	/* CALLS: both trainers' */
+enum { CALLS = 2000, MIN_TURNS = 20, RUNS = 7, TRACES = 3, AGREED = 2 };	/* CALLS: both trainers' */
 
 extern char **environ;
 
@@ -118,14 +119,15 @@ static void pass_on_messages(const struct training *t)
 /* Just as a user's recording is made. */
 static int record(const struct training *t, const char *metrics, struct err *e)
 {
-	char *verify = t->verify ? "verify" : NULL;
+	char *what = t->verify ? "verify" : t->events ? "trace" : NULL;
 	char *argv[] = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
-		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time", "-o",
+		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time",
+		t->events ? "--calltrace" : "--no-calltrace", "-o",
 		(char *)t->trace, "--",
 		t->java ? (char *)t->command : (char *)t->program,
 		/* compiled code is there when it is asked for, and not some time later */
-		t->java ? "-Xbatch" : verify, t->java ? "-cp" : NULL, (char *)t->dir, "Trainer", verify, NULL
+		t->java ? "-Xbatch" : what, t->java ? "-cp" : NULL, (char *)t->dir, "Trainer", what, NULL
 	};
 	int status, r = run(t, argv, &status, e);
 
@@ -248,6 +250,7 @@ static int name_jvm(const struct training *t, const struct names *x, char *clien
 static int read_run(const struct training *t, struct findings *f, int run, struct err *e)
 {
 	struct profile_opts po = { .names = { .hide_inlined = true } };
+	struct calibration_cost of_events[CALL_MAX_METRICS] = { 0 };
 	struct origin origin = { 0 };
 	struct trace_reader *reader = NULL;
 	struct names x = { 0 };
@@ -262,17 +265,24 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 		r = name_jvm(t, &x, f->client, e);
 	else
 		calibration_hookit(f->client);
+	if (!r && t->events)
+		r = train_read_trace(t, reader, CALLS, of_events, e);
 	*f->set = '\0';
 	f->nr_metrics = r ? 0 : m.flow.nr_metrics;
 	for (i = 0; i < f->nr_metrics && !r; i++) {
 		snprintf(f->names[i], CALIBRATION_NAME, "%s", model_str(&m, m.metrics[i].name));
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s%s", i ? "," : "",
 			 f->names[i]);
-		r = derive(t, &m, i, &f->costs[i][run], e);
+		if (t->events)
+			f->costs[i][run] = of_events[i];
+		else
+			r = derive(t, &m, i, &f->costs[i][run], e);
 	}
 	if (t->precise)
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s",
 			 CALIBRATION_PRECISE);
+	if (t->events)
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_TRACE);
 	names_release(&x);
 	model_release(&m);
 	trace_reader_close(reader);
@@ -328,12 +338,13 @@ static void conclude(struct training *t, struct findings *f, int nr_runs, bool a
 
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e)
 {
+	const int nr_runs = t->events ? TRACES : RUNS;
 	struct progress progress;
 	struct findings f;
 	int run, r = 0;
 
-	progress_start(&progress, t->java ? "measuring Java methods" : "measuring native functions", RUNS);
-	for (run = 0; run < RUNS && !r && !(run == AGREED && agree(&f)); run++) {
+	progress_start(&progress, t->java ? "measuring Java methods" : "measuring native functions", nr_runs);
+	for (run = 0; run < nr_runs && !r && !(run == AGREED && agree(&f)); run++) {
 		r = record(t, metrics, e);
 		if (!r)
 			r = read_run(t, &f, run, e);

@@ -10,6 +10,7 @@
 
 struct training {
 	bool java, precise, verify;
+	bool events;			/* of a call trace, and not its tree, say what counting costs */
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */

@@ -4,15 +4,16 @@
  * What trainer.c is, for JVMs: calls methods many times, instrumented and not ("bare"), in turns that are one
  * inside the other, each with contexts of its own.
  *
- * With an argument it calls methods of several lengths instead, as trainer.c does.
+ * With an argument it does what trainer.c does with it. Exceptions are of a call trace alone.
  *
  * All is compiled before it is measured: what calls cost in interpreted code is more, and which of the two a
  * call will be nobody knows when it is counted.
  */
 public final class Trainer {
 	static final int TURNS = 150, VERIFY_TURNS = 60, CALLS = 2000, STEPS = 24, LONG_STEPS = 96, STORES = 200,
-			WARM_UP = 20000;
+			WARM_UP = 20000, TRACE_TURNS = 20, TRACE_WARM_UP = 800;
 
+	static final RuntimeException oops = new RuntimeException();
 	static int state = 1;
 	static final int[] sink = new int[16];
 
@@ -291,23 +292,147 @@ public final class Trainer {
 			lengths(turns - 1, calls);
 	}
 
+	static void bare_outer() { bare_empty(); }
+
+	static void outer() { empty(); }
+
+	static void bare_thrown() { throw oops; }
+
+	static void thrown() { throw oops; }
+
+	static void bare_through() { bare_thrown(); }
+
+	static void through() { thrown(); }
+
+	static void bare_late() {
+		bare_empty();
+		throw oops;
+	}
+
+	static void late() {
+		empty();
+		throw oops;
+	}
+
+	static void bare_caught() {
+		try {
+			bare_thrown();
+		} catch (RuntimeException e) {
+		}
+	}
+
+	static void caught() {
+		try {
+			thrown();
+		} catch (RuntimeException e) {
+		}
+	}
+
+	static void plain_nested(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_outer();
+	}
+
+	static void hooked_nested(int calls) {
+		for (int i = 0; i < calls; i++)
+			outer();
+	}
+
+	static void plain_thrown(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				bare_thrown();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void hooked_thrown(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				thrown();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void plain_through(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				bare_through();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void hooked_through(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				through();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void plain_late(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				bare_late();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void hooked_late(int calls) {
+		for (int i = 0; i < calls; i++)
+			try {
+				late();
+			} catch (RuntimeException e) {
+			}
+	}
+
+	static void plain_caught(int calls) {
+		for (int i = 0; i < calls; i++)
+			bare_caught();
+	}
+
+	static void hooked_caught(int calls) {
+		for (int i = 0; i < calls; i++)
+			caught();
+	}
+
+	static void sequences(int turns, int calls) {
+		plain_nested(calls);
+		hooked_nested(calls);
+		plain_thrown(calls);
+		hooked_thrown(calls);
+		plain_through(calls);
+		hooked_through(calls);
+		plain_late(calls);
+		hooked_late(calls);
+		plain_caught(calls);
+		hooked_caught(calls);
+		if (turns > 1)
+			sequences(turns - 1, calls);
+	}
+
 	/* Other contexts than the warm-up's. */
-	static void measure(boolean verify) {
-		if (verify)
+	static void measure(String what) {
+		if (what.equals("verify"))
 			lengths(VERIFY_TURNS, CALLS);
+		else if (what.equals("trace"))
+			sequences(TRACE_TURNS, CALLS);
 		else
 			turn(TURNS, CALLS);
 	}
 
 	public static void main(String[] args) {
-		boolean verify = args.length > 0;
+		String what = args.length > 0 ? args[0] : "";
 
-		for (int i = 0; i < WARM_UP; i++)
-			if (verify)
+		/* of a call trace no more than is needed: each call of it is stored */
+		for (int i = 0; i < (what.equals("trace") ? TRACE_WARM_UP : WARM_UP); i++)
+			if (what.equals("verify"))
 				lengths(2, 1 + i % 16);
+			else if (what.equals("trace"))
+				sequences(2, 16);
 			else
 				turn(2, 1 + i % 16);
-		measure(verify);
+		measure(what);
 		System.out.println(System.getProperty("java.vm.version") + " (" + System.getProperty("java.vm.vendor") + ")");
 	}
 }

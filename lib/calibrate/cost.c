@@ -17,6 +17,17 @@ int64_t calibration_median(int64_t *values, size_t nr)
 	return values[(nr - 1) / 2];
 }
 
+int64_t calibration_middle(int64_t *values, size_t nr)
+{
+	size_t from = nr / 4, to = nr - nr / 4, i;
+	int64_t sum = 0;
+
+	qsort(values, nr, sizeof(*values), compare);
+	for (i = from; i < to; i++)
+		sum += values[i];
+	return sum * 1000 / (int64_t)(to - from);
+}
+
 /* What one turn says: the cost of calls of a loop, in the metric's unit for all of them. */
 typedef int64_t figure(const struct calibration_turn *t);
 

@@ -33,6 +33,9 @@ struct calibration_turn {
 /* The median, the lower one of two; reorders values. nr is not 0. */
 int64_t calibration_median(int64_t *values, size_t nr);
 
+/* The mean of the middle half, in thousandths: finer than values are; reorders them. nr is not 0. */
+int64_t calibration_middle(int64_t *values, size_t nr);
+
 /* What a call costs by turns of so many calls a loop, at least one: within, between and doubt of *out. */
 void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
 			struct calibration_cost *out);

@@ -40,12 +40,51 @@ static bool take_number(const char **p, uint64_t *out)
 	return true;
 }
 
+/* How many numbers the text is, with a space between two; -1: there is something else, or more. */
+static int take_numbers(const char *text, uint64_t *out, int max)
+{
+	int nr;
+
+	for (nr = 0; nr < max; text++) {
+		if (!take_number(&text, &out[nr++]))
+			return -1;
+		if (!*text)
+			return nr;
+		if (*text != ' ')
+			return -1;
+	}
+	return -1;
+}
+
+enum { NR_SEQUENCES = CALIBRATION_STEPS * CALIBRATION_STEPS, WITH_DOUBT = 4 };
+
 bool calibration_cost(const char *text, struct calibration_cost *out)
 {
-	out->doubt = 0;
-	return take_number(&text, &out->within) && *text++ == ' ' && take_number(&text, &out->between) &&
-	       *text++ == ' ' && take_number(&text, &out->spread) &&
-	       (!*text || (*text++ == ' ' && take_number(&text, &out->doubt) && !*text));
+	uint64_t v[WITH_DOUBT + NR_SEQUENCES] = { 0 };
+	int nr = take_numbers(text, v, ARRAY_SIZE(v));
+
+	*out = (struct calibration_cost){ v[0], v[1], v[2], v[3], .has_sequences = nr > WITH_DOUBT };
+	memcpy(out->sequences, v + WITH_DOUBT, sizeof(out->sequences));
+	return nr == WITH_DOUBT - 1 || nr == WITH_DOUBT || nr == ARRAY_SIZE(v);
+}
+
+static void put_sequences(struct buf *b, const struct calibration_cost *c)
+{
+	int i;
+
+	for (i = 0; i < NR_SEQUENCES; i++)
+		buf_fmt(b, "%s%" PRIu64, i ? " " : "",
+			c->sequences[i / CALIBRATION_STEPS][i % CALIBRATION_STEPS]);
+}
+
+void calibration_put_cost(struct buf *b, const struct calibration_cost *c)
+{
+	buf_fmt(b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->within, c->between, c->spread,
+		c->doubt);
+	if (c->has_sequences) {
+		buf_putc(b, ' ');
+		put_sequences(b, c);
+	}
 }
 
 /* The next field of a line, which is cut there; NULL: there is none. */
@@ -79,6 +118,18 @@ static bool take_cost(char **line, uint64_t *out)
 	return field && take_number(&field, out) && !*field;
 }
 
+static bool take_sequences(char **line, struct calibration_cost *c)
+{
+	const char *field = take_field(line);
+	uint64_t v[NR_SEQUENCES];
+
+	if (!field || take_numbers(field, v, NR_SEQUENCES) != NR_SEQUENCES)
+		return false;
+	memcpy(c->sequences, v, sizeof(c->sequences));
+	c->has_sequences = true;
+	return true;
+}
+
 static bool take_row(char *line, struct calibration_row *r)
 {
 	uint64_t used;
@@ -90,7 +141,10 @@ static bool take_row(char *line, struct calibration_row *r)
 	    used > 1)
 		return false;
 	r->cost.doubt = 0;
-	if (line && (!take_cost(&line, &r->cost.doubt) || line))
+	r->cost.has_sequences = false;
+	if (line && !take_cost(&line, &r->cost.doubt))
+		return false;
+	if (line && (!take_sequences(&line, &r->cost) || line))
 		return false;
 	r->used = used;
 	return true;
@@ -202,13 +256,18 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 	size_t i;
 	int r;
 
-	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\tdoubt\n");
+	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\tdoubt\tsequences\n");
 	for (i = 0; i < c->nr_rows; i++) {
 		const struct calibration_row *x = &c->rows[i];
 
-		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64 "\n",
+		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64,
 			x->client, x->cpu, x->metrics,
 			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
+		if (x->cost.has_sequences) {
+			buf_putc(&b, '\t');
+			put_sequences(&b, &x->cost);
+		}
+		buf_putc(&b, '\n');
 	}
 	place_make_folders(path, 0777);		/* what fails here is told when the file is made */
 	r = newfile_open(&f, path, &(struct newfile_opts){ .own = true }, e);

@@ -3,15 +3,18 @@
  * table.h - what "arcprof calibrate" found, in a text file: a row for each metric of each set of metrics,
  * by client and CPU.
  *
- *	client, CPU, metrics, metric, within, between, spread, used, doubt (with a tab between two)
+ *	client, CPU, metrics, metric, within, between, spread, used, doubt, sequences (with a tab between two)
  *
- * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them.
+ * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them; of
+ * call traces (record --calltrace), " trace".
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
  * call must have left for its error to be 5 % at most, with what spread says of it; it may be missing,
- * and is 0 then.
- * "#" begins a comment. The trace has "within between spread doubt".
+ * and is 0 then. sequences are of call traces: what counting costs from one event to the next, an entry, an
+ * exit or an exit by an exception, with a space between two: from an entry to each of them, from an exit,
+ * from an exception. Of trees they are missing: no tree can tell them apart.
+ * "#" begins a comment. The trace has "within between spread doubt", and the sequences after it.
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
  * "java-", its build-id, "-", a hash of the JVM's build (16 digits), a space, and the JVM's version.
@@ -28,12 +31,16 @@ enum {
 	CALIBRATION_NAME = 128,
 	CALIBRATION_STABLE = 200,	/* spread up to which a metric is stable */
 	CALIBRATION_JVMS = 16,		/* that a trace has the costs of */
+	CALIBRATION_STEPS = 3,		/* kinds of events: the first of enum call_event_kind */
 };
 
 #define CALIBRATION_PRECISE " precise"
+#define CALIBRATION_TRACE " trace"
 
 struct calibration_cost {
 	uint64_t within, between, spread, doubt;
+	bool has_sequences;
+	uint64_t sequences[CALIBRATION_STEPS][CALIBRATION_STEPS];	/* [from][to] */
 };
 
 struct calibration_row {
@@ -59,8 +66,10 @@ bool calibration_offer(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
 					       const char *cpu, const char *metrics, const char *metric);
-/* "within between spread", with or without a doubt; false: that is not what the text says. */
+/* "within between spread", with or without a doubt and sequences; false: that is not what the text says. */
 bool calibration_cost(const char *text, struct calibration_cost *out);
+/* Writes that text. */
+void calibration_put_cost(struct buf *b, const struct calibration_cost *c);
 
 /* $XDG_DATA_HOME/arcprof/calibration, or in ~/.local/share; -ENOENT: the user has no home directory. */
 int calibration_path(struct buf *path, struct err *e);

@@ -9,7 +9,8 @@
  * when the clock is read; one with stores that do not depend on each other, what a hook costs that no work
  * leaves room for; a caller with a chain of its own, what hooks cost there.
  *
- * With an argument it calls functions of several lengths instead, with hooks and without: what
+ * With "trace" it calls functions that call another one, for the costs from each event to the next. With
+ * "verify" it calls functions of several lengths instead, with hooks and without: what
  * "arcprof calibrate --verify" holds calibrated values against. The work is a chain or such stores.
  */
 #ifndef CALLS			/* fewer where each instruction is looked at */
@@ -17,7 +18,7 @@
 #define CALLS 2000
 #endif
 
-enum { VERIFY_TURNS = 60, STEPS = 24, LONG_STEPS = 96, STORES = 200 };
+enum { VERIFY_TURNS = 60, TRACE_TURNS = 20, STEPS = 24, LONG_STEPS = 96, STORES = 200 };
 
 #define BARE __attribute__((no_instrument_function, noinline, noclone))
 #define HOOKED __attribute__((noinline, noclone))
@@ -131,10 +132,38 @@ void lengths(int turns)
 	__asm__ volatile("");
 }
 
+void bare_outer(void) BARE;
+void outer(void) HOOKED;
+
+void bare_outer(void)
+{
+	bare_empty();
+	__asm__ volatile("");
+}
+
+void outer(void)
+{
+	empty();
+	__asm__ volatile("");
+}
+
+LOOP(plain_nested, bare_outer, (void)0)
+LOOP(hooked_nested, outer, (void)0)
+
+void sequences(int turns) HOOKED;
+void sequences(int turns)
+{
+	BOTH(nested);
+	if (turns > 1)
+		sequences(turns - 1);
+	__asm__ volatile("");
+}
+
 int main(int argc, char **argv)
 {
-	(void)argv;
-	if (argc > 1)
+	if (argc > 1 && *argv[1] == 't')
+		sequences(TRACE_TURNS);
+	else if (argc > 1)
 		lengths(VERIFY_TURNS);
 	else
 		turn(TURNS);

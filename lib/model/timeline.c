@@ -116,20 +116,21 @@ struct ordering {
 	size_t nr_events, alloc_events, sort_at;
 	uint64_t seq;			/* of the event read next */
 	size_t nr_batches;		/* that were read */
-	struct charged {
-		uint64_t last[CALL_MAX_METRICS];	/* by the tree's last event */
+	struct charged {		/* by the tree's last event */
+		uint64_t last[CALL_MAX_METRICS];
+		uint32_t kind, function;
 	} *charged;			/* [index in calls.trees] */
 	size_t nr_charged, alloc_charged;
 	int ended;			/* by the sink */
 };
 
-static uint64_t *last_of(struct ordering *o, uint32_t tree)
+static struct charged *last_of(struct ordering *o, uint32_t tree)
 {
 	while (tree >= o->nr_charged) {
 		VEC_GROW(o->charged, o->nr_charged, o->alloc_charged);
-		o->charged[o->nr_charged++] = (struct charged){ { 0 } };
+		o->charged[o->nr_charged++] = (struct charged){ .kind = CALL_EVENT_NR };
 	}
-	return o->charged[tree].last;
+	return &o->charged[tree];
 }
 
 static void timeline_keep(struct ordering *o, const struct timeline_event *x)
@@ -177,18 +178,20 @@ static int batch_end(struct ordering *o)
 static int timeline_take_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
 {
 	struct ordering *o = ctx;
-	uint64_t *last = last_of(o, tree);
+	struct charged *last = last_of(o, tree);
 	uint32_t i, m;
 
 	for (i = 0; i < r->nr; i++) {
 		const struct call_event *e = &r->events[i];
 		struct timeline_event x = { .time_ns = e->time_ns, .kind = e->kind, .tree = tree,
-			.function = e->consumer };
+			.function = e->consumer, .before = last->kind, .function_before = last->function };
 
 		for (m = 0; m < r->nr_metrics && m < CALL_MAX_METRICS; m++) {
-			x.delta[m] = e->kind == CALL_OPEN ? 0 : e->charged[m] - last[m];
-			last[m] = e->charged[m];
+			x.delta[m] = e->kind == CALL_OPEN ? 0 : e->charged[m] - last->last[m];
+			last->last[m] = e->charged[m];
 		}
+		last->kind = e->kind;
+		last->function = e->consumer;
 		timeline_keep(o, &x);
 	}
 	return batch_end(o);

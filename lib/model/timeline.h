@@ -17,6 +17,7 @@ struct timeline_event {
 	uint64_t time_ns, seq;		/* seq: distinguishes events of one moment */
 	uint64_t delta[CALL_MAX_METRICS];	/* what its tree consumed since its event before */
 	uint32_t kind;
+	uint32_t before, function_before;	/* its tree's event before; CALL_EVENT_NR: none */
 	uint32_t tree;			/* of a call: index in calls.trees */
 	uint32_t function;		/* of a call: as struct call_event.consumer */
 	uint32_t thread;		/* of a dispatch: the trace's number */

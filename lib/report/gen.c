@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * gen.c - the event trace as in JProf's log-gen, a line per event: what its thread consumed
- * since its previous event, > entry or < exit or ! exit by an exception, function, thread; before it the
- * time. If they were recorded, when those threads lost and got a CPU, samples, and events of their JVMs.
+ * since its previous event, less what counting the two cost, > entry or < exit or ! exit by an exception,
+ * function, thread; before it the time. If they were recorded, when those threads lost and got a CPU,
+ * samples, and events of their JVMs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/columns.h"
+#include "model/sequences.h"
 #include "report/completed.h"
 #include "report/events.h"
 #include "report/gensamples.h"
@@ -24,7 +26,7 @@
 enum {
 	AT_TIME, AT_TEXT_METRICS, AT_SOURCE = AT_TEXT_METRICS + CALL_MAX_METRICS, AT_KIND, AT_NAME, AT_THREAD,
 	AT_UNWOUND, AT_DURATION, AT_CAUSE, AT_FIELDS, AT_CPU, AT_STATE, AT_WEIGHT, AT_UNIT, AT_IN, AT_METRICS,
-	AT_EVENT = AT_METRICS + CALL_MAX_METRICS, NR_CELLS
+	AT_DELTAS = AT_METRICS + CALL_MAX_METRICS, AT_EVENT = AT_DELTAS + CALL_MAX_METRICS, NR_CELLS
 };
 
 struct gen {
@@ -34,6 +36,8 @@ struct gen {
 	struct names names;
 	struct calls calls;
 	struct call_columns columns;
+	struct sequences costs;
+	bool calibrated;		/* and costs are subtracted */
 	struct timeline timeline;
 	struct gen_select select;
 	struct events jvm;
@@ -51,6 +55,14 @@ static const char *prefix(uint32_t kind)
 	if (kind_is(kind, KIND_JAVA))
 		return kind == CONSUMER_JAVA ? "M:" : kind == CONSUMER_JAVA_INTERPRETED ? "I:" : "J:";
 	return kind == CONSUMER_NATIVE ? "N:" : "";
+}
+
+static const char *calibration_said(const struct gen *g)
+{
+	if (g->calibrated)
+		return "calibrated";
+	return g->costs.any ? "not calibrated: --no-calibrate" :
+			      "not calibrated: 'arcprof calibrate --calltrace' before a recording measures what counting calls costs";
 }
 
 static void gen_print_head(struct gen *g)
@@ -76,6 +88,8 @@ static void gen_print_head(struct gen *g)
 		quote_add(b, model_str(m, m->metrics[i].unit));
 	}
 	buf_str(b, g->columns.nr_metrics ? " since the thread's event before" : " no metrics");
+	if (g->columns.nr_metrics)
+		buf_fmt(b, "; %s", calibration_said(g));
 	gen_select_put_filter(&g->select, b);
 	completed_put_only(&g->names, b);
 	fprintf(g->out, "%s\n", b->data);
@@ -122,6 +136,28 @@ static void end_row(struct gen *g, struct cell *c)
 	g->nr_printed++;
 }
 
+static struct sequence_step step_of(struct gen *g, uint32_t function, uint32_t event, uint32_t proc)
+{
+	struct sequence_step s = { .kind = SEQUENCES_NONE, .event = event };
+	uint32_t consumer;
+
+	if (event < CALIBRATION_STEPS) {
+		consumer = calls_consumer(&g->calls, function);
+		s.kind = sequences_kind(&g->costs, g->m.consumers.items[consumer].kind, proc);
+	}
+	return s;
+}
+
+/* What counting the event, and the one before, took of what was consumed between them. */
+static uint64_t cost_of(struct gen *g, const struct timeline_event *x, const struct gen_thread *t,
+			unsigned int metric)
+{
+	if (!g->calibrated)
+		return 0;
+	return sequences_cost(&g->costs, metric, step_of(g, x->function_before, x->before, t->proc),
+			      step_of(g, x->function, x->kind, t->proc), x->delta[metric]);
+}
+
 static void gen_print_row(struct gen *g, const struct timeline_event *x)
 {
 	const struct gen_thread *thread = gen_select_thread(&g->select, x);
@@ -143,8 +179,12 @@ static void gen_print_row(struct gen *g, const struct timeline_event *x)
 		c[AT_CPU] = cell_u64(x->cpu);
 	if (x->kind == TIMELINE_OFF)
 		c[AT_STATE] = cell_text(sched_state_letter(x->state));
-	for (i = 0; is_call && i < g->columns.nr_metrics; i++)
-		c[AT_METRICS + i] = c[AT_TEXT_METRICS + i] = cell_u64(x->delta[i]);
+	for (i = 0; is_call && i < g->columns.nr_metrics; i++) {
+		uint64_t cost = cost_of(g, x, thread, i);
+
+		c[AT_METRICS + i] = c[AT_TEXT_METRICS + i] = cell_u64(x->delta[i] - cost);
+		c[AT_DELTAS + i] = cell_u64(cost);
+	}
 	if (sheet_is_text(&g->sheet)) {
 		gen_put_event(g, x);
 		quote_add(&g->line, consumer_name(&g->m.consumers, thread->thread));
@@ -328,6 +368,8 @@ static int gen_prepare(struct gen *g, struct trace_reader *t, struct err *e)
 	    (r = gen_select_init(&g->select, &g->calls, t, &window, g->o, e)))
 		return r;
 	g->start_ns = names_label_u64(&g->names, "start.mono_ns");
+	sequences_init(&g->costs, &g->names);
+	g->calibrated = g->costs.any && g->o->profile->calibrate;
 	r = g->select.samples ? gen_samples_read(&g->samples, t, g->o, e) : 0;
 	return r ? r : read_jvm(g, t, e);
 }
@@ -340,6 +382,8 @@ static void gen_json_head(struct gen *g, struct json *j)
 	json_str(j, "host", names_label(&g->names, "host"));
 	report_json_lost_of(&g->names, j);
 	gen_select_json_filter(&g->select, j);
+	if (g->columns.nr_metrics)
+		json_str(j, "calibration", calibration_said(g));
 	json_u64(j, "events", g->timeline.nr_calls);
 	json_u64(j, "dispatches", g->timeline.nr_dispatches);
 	json_u64(j, "jvm_events", g->jvm.nr_all);
@@ -364,6 +408,8 @@ static void gen_begin(struct gen *g)
 		const char *name = model_str(&g->m, g->m.metrics[i].name);
 
 		c[AT_METRICS + i].key = xasprintf("consumed_%s", name);
+		if (g->calibrated)
+			c[AT_DELTAS + i].key = xasprintf("delta_%s", name);
 		c[AT_TEXT_METRICS + i] = (struct sheet_column){ NULL, xstrdup(name), 8 };
 	}
 	c[AT_TIME] = (struct sheet_column){ keys[AT_TIME], "Time", 14, 9, .unit = UNIT_S };
@@ -388,6 +434,7 @@ static void gen_end(struct gen *g)
 	json_end(&g->sheet.json);
 	for (i = 0; i < g->columns.nr_metrics; i++) {
 		free((char *)g->sheet_columns[AT_METRICS + i].key);
+		free((char *)g->sheet_columns[AT_DELTAS + i].key);
 		free((char *)g->sheet_columns[AT_TEXT_METRICS + i].head);
 	}
 }

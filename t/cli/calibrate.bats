@@ -134,6 +134,21 @@ readings() {
 	diff here there
 }
 
+@test "calibrate: call traces are calibrated from event to event, and nothing is lost" {
+	export XDG_DATA_HOME=$PWD/data
+	"$ARCPROF" calibrate --quiet --native --calltrace --accept-unstable --metric cpu >table
+	grep -qE '^  cpu trace +cpu ' table
+	arcprof calibrate --sequences --format json | jq -e '[.rows[] | select(.metrics == "cpu trace") | [.from, .to]] ==
+		[["entry", "entry"], ["entry", "exit"], ["exit", "entry"], ["exit", "exit"]] and all(.rows[]; .cost > 0)'
+	run_arcprof record --calltrace --metric cpu -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
+	arcprof report -i trace --gen | head -n 1 | grep -F "since the thread's event before; calibrated"
+	arcprof report -i trace --gen --no-calibrate --format json | jq -c '[.events[].consumed_cpu]' >measured
+	arcprof report -i trace --gen --format json | jq -c '[.events[] | .consumed_cpu + (.delta_cpu // 0)]' >sums
+	diff measured sums
+	arcprof report -i trace --gen --format json | jq -e '([.events[].delta_cpu] | add) > 0'
+	arcprof report -i trace --rt | grep -F 'calibrated, native functions only: cpu'
+}
+
 @test "calibrate: an unmeasured metric is not calibrated, and the report says so" {
 	run_arcprof record --callflow --metric wall -o trace -- "$BATS_FILE_TMPDIR/treetest" 1
 	run_arcprof report -i trace --rt

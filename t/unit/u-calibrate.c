@@ -84,6 +84,29 @@ TEST(calibration_costs_of_a_label_are_three_numbers)
 	CHECK(!calibration_cost("1 2 99999999999999999999", &c));
 }
 
+TEST(calibration_costs_of_call_traces_have_nine_sequences)
+{
+	static const char text[] = "1 2 3 4 10 11 12 20 21 22 30 31 32";
+	static const char row[] = "a\tb\tcpu trace\tcpu\t1\t2\t3\t1\t4\t10 11 12 20 21 22 30 31 32\n";
+	struct calibration t = { 0 };
+	struct buf b = BUF_INIT;
+	struct calibration_cost c;
+	struct err e = { 0 };
+
+	CHECK(calibration_cost(text, &c) && c.has_sequences && c.within == 1 && c.doubt == 4);
+	CHECK(c.sequences[0][2] == 12 && c.sequences[1][0] == 20 && c.sequences[2][2] == 32);
+	calibration_put_cost(&b, &c);
+	CHECK_STR(b.data, text);
+	CHECK(!calibration_cost("1 2 3 4 5", &c));
+	CHECK(!calibration_cost("1 2 3 4 10 11 12 20 21 22 30 31 32 33", &c));
+	CHECK(calibration_cost("1 2 3 4", &c) && !c.has_sequences);
+	CHECK(!calibration_parse(&t, row, strlen(row), &e));
+	CHECK(t.rows[0].cost.has_sequences && t.rows[0].cost.sequences[2][1] == 31);
+	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t1 2\n", 26, &e) == -EINVAL);
+	calibration_release(&t);
+	buf_release(&b);
+}
+
 TEST(calibration_keeps_what_is_used_when_a_result_is_unstable)
 {
 	struct calibration_row r = { .client = "a", .cpu = "b", .metrics = "cpu", .metric = "cpu",
@@ -163,6 +186,15 @@ TEST(calibration_says_how_much_of_a_call_may_be_missing)
 	calibration_derive(&t, 1, CALLS, true, &c);
 	CHECK(c.within == 12000 && c.between == 9000);
 	CHECK_U64(c.doubt, 20 * 8000);
+}
+
+TEST(calibration_middle_is_the_mean_of_the_middle_half)
+{
+	int64_t many[] = { 1000000, 0, 3, 4, 4, 3, 4, -50 }, one[] = { 7 };
+
+	/* 3, 3, 4 and 4 are left */
+	CHECK(calibration_middle(many, 8) == 3500);
+	CHECK(calibration_middle(one, 1) == 7000);
 }
 
 TEST(calibration_takes_the_cheapest_run_and_doubts_what_the_middle_one_is_more)

@@ -24,7 +24,7 @@ struct callflow_opts {
 	 */
 	struct callflow_costs {
 		char jvm[CALIBRATION_NAME];	/* calibration_jvm() */
-		char costs[CALLFLOW_MAX_METRICS][72];
+		char costs[CALLFLOW_MAX_METRICS][160];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
 	/* Why nothing is known of native functions, and of Java methods; "": nothing was measured. */

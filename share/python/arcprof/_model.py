@@ -568,7 +568,7 @@ def own_name(name):
 def costs_of(text):
     """(within, between, doubt) in thousandths; None: that is not what the text says."""
     parts = text.split(" ")
-    if len(parts) not in (3, 4) or not all(p.isascii() and p.isdigit() for p in parts):
+    if len(parts) not in (3, 4, 13) or not all(p.isascii() and p.isdigit() for p in parts):
         return None
     v = [int(p) for p in parts]
     return (v[0], v[1], v[3] if len(v) > 3 else 0) if all(x <= M64 for x in v) else None
