@@ -139,6 +139,24 @@ contains_what_was_planted() {
 	on_one_jdk newest contains_what_was_planted
 }
 
+# After each of three full collections there is one box more, with a hundred things.
+contains_after_each_collection() {
+	local dump
+	rm -rf dumps && mkdir dumps
+	java -XX:+UseSerialGC -Xmx16m -XX:+HeapDumpAfterFullGC -XX:HeapDumpPath=dumps -cp "$CLASSES" Contained 3 >out
+	for dump in $(ls -v dumps/*); do
+		arcprof heap report --xtree --containment --format json "$dump" | jq '. as $all |
+			[.nodes[] | select(.name == "Contained$Box").id] as $boxes |
+			[.nodes[] | select(.name == "Contained$Thing[]" and (.parent | IN($boxes[]))).id] as $arrays |
+			[.nodes[] | select(.name == "Contained$Thing" and (.parent | IN($arrays[]))).n] | add'
+	done >series
+	[ "$(paste -sd, series)" = 100,200,300 ]
+}
+
+@test "heap: what contains what is known after each full collection, by the dumps of the JVM" {
+	on_each_jdk contains_after_each_collection
+}
+
 waste_is_what_was_planted() {
 	arcprof heap report --histogram --format json "$(dump)" >histogram.json
 	arcprof heap report --waste --format json "$(dump)" >waste.json
