@@ -420,7 +420,7 @@ int http_accept(const struct http_request *q, const struct http_answer *a, struc
 			   a->body.len ? a->body.data : status);
 }
 
-int http_post(const struct http_request *q, struct buf *answer, struct err *e)
+static int post(const struct http_request *q, struct buf *answer, struct err *e)
 {
 	struct http_answer a;
 	int r = http_send(q, &a, e);
@@ -437,7 +437,7 @@ int http_query(const struct http_request *q, const char *sql, struct buf *answer
 	struct http_request with_text = *q;
 
 	with_text.text = sql;
-	return http_post(&with_text, answer, e);
+	return post(&with_text, answer, e);
 }
 
 int http_take_number(const struct http_answer *a, uint64_t *number, struct err *e)

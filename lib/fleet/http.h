@@ -57,18 +57,16 @@ int http_send(const struct http_request *q, struct http_answer *a, struct err *e
  */
 int http_send_all(const struct http_request *q, struct http_answer *a, size_t nr, struct err *e);
 
-/* 0 for status 200; else as http_post(). */
+/* 0 for status 200; else as http_query(). */
 int http_accept(const struct http_request *q, const struct http_answer *a, struct err *e);
 /* -EPROTO: it is none. */
 int http_take_number(const struct http_answer *a, uint64_t *number, struct err *e);
 
 /*
- * The same of what answers 200 with what was asked for, or else with text.  *a has the body alone.
+ * A statement, of what answers 200 with what was asked for, or else with text.  *answer has the body alone.
  * -EAGAIN: nobody answered, or the server cannot now; -EPROTO: it refused, *e has the beginning of what it
  * said.
  */
-int http_post(const struct http_request *q, struct buf *answer, struct err *e);
-/* With a statement as the body. */
 int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e);
 /* A statement whose answer is one number, in the time of a question. -EPROTO: it is none. */
 int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e);
