@@ -29,6 +29,8 @@
 #include "model/merge.h"
 #include "report/format.h"
 
+const char *const fleet_tables[] = { "nodes", "hours", "days", NULL };
+
 static const struct opt fleet_table[] = {
 	OPT_GROUP("Of the server"),
 	OPT_SPAN(0, "timeout", struct fleet_opts, timeout_ns, "time", "2m", "give up a request that makes no progress for <time>, or takes ten times as long"),
@@ -45,6 +47,7 @@ static const struct opt fleet_table[] = {
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
 	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or how long ago: 2h"),
 	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
+	OPT_ENUM(0, "table", struct fleet_opts, table, fleet_tables, "nodes", "of a server: rows of recordings, or their sums of hours or days, which are fewer"),
 	OPT_GROUP("Budget: what growth is compared with"),
 	OPT_STR(0, "against", struct fleet_opts, against, "condition", NULL, "rows for which this is true, in place of --where"),
 	OPT_SPAN(0, "earlier", struct fleet_opts, earlier_ns, "time", NULL, "recordings that began so much earlier than those of --since and --until"),
@@ -56,6 +59,10 @@ static const struct opt fleet_table[] = {
 	OPT_FORMAT(struct fleet_opts, format, FORMATS_TABLE, "output format"),
 	OPT_GROUP("Fetch"),
 	OPT_STR('o', "output", struct fleet_opts, output, "file", NULL, "fetch: write the merged trace to <file>"),
+	OPT_GROUP("Prune: drop partitions that ended longer ago (default: keep all)"),
+	OPT_SPAN(0, "keep-nodes", struct fleet_opts, keep_nodes_ns, "time", NULL, "keep the rows of recordings for <time>: 14d"),
+	OPT_SPAN(0, "keep-hours", struct fleet_opts, keep_hours_ns, "time", NULL, "keep sums of hours"),
+	OPT_SPAN(0, "keep-days", struct fleet_opts, keep_days_ns, "time", NULL, "keep sums of days"),
 	OPT_END
 };
 
@@ -124,7 +131,8 @@ struct http_server fleet_server(const struct fleet_opts *o, const char *url)
 static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
 {
 	const struct http_server server = fleet_server(o, url);
-	struct fetch f = { .server = &server, .metric = o->metric, .where = o->where };
+	struct fetch f = { .server = &server, .table = fleet_tables[o->table], .metric = o->metric,
+			   .where = o->where };
 	struct same_opts same = { .labels = true, .groups = true };
 	struct origin origin = { .is_trace = true };
 	struct fetched x;
@@ -190,6 +198,10 @@ int fleet_fetch(const struct fleet_opts *o, const char *from, const char *output
 		log_error("--metric is for a server; of a folder all are there: -- --metric %s", o->metric);
 		return EXIT_USAGE;
 	}
+	if (o->table) {
+		log_error("--table is for a server; of a folder the traces themselves are read");
+		return EXIT_USAGE;
+	}
 	return fetch_folder(o, from, output, &e);
 }
 
@@ -217,7 +229,7 @@ static int run_create(const struct fleet_opts *o, int nr, char **operands)
 	server = fleet_server(o, operands[0]);
 	if (create_tables(&server, &e))
 		return log_err(&e);
-	log_info("the server has the tables nodes, names and sums");
+	log_info("the server has the tables nodes, names, hours and days");
 	return 0;
 }
 
@@ -237,7 +249,8 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		const char *name;
 		int (*run)(const struct fleet_opts *o, int nr, char **operands);
 	} commands[] = { { "create", run_create }, { "push", fleet_push }, { "report", fleet_report },
-			 { "budget", fleet_budget }, { "fetch", run_fetch } };
+			 { "budget", fleet_budget }, { "fetch", run_fetch },
+			 { "prune", fleet_prune } };
 	char *url = NULL;
 	size_t i;
 	int status;
@@ -252,17 +265,17 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		}
 	free(url);
 	if (nr_operands)
-		log_error("'%s' is not something fleet does: create, push, report, budget, fetch",
+		log_error("'%s' is not something fleet does: create, push, report, budget, fetch, prune",
 			  operands[0]);
 	else
-		log_error("say what to do: create, push, report, budget or fetch");
+		log_error("say what to do: create, push, report, budget, fetch or prune");
 	return EXIT_USAGE;
 }
 
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "create|push|report|budget|fetch <url>|<dir> [<file>...] [-- ...]",
+	.operands = "create|push|report|budget|fetch|prune <url>|<dir> [<file>...] [-- ...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "fleet/http.h"
+#include "fleet/prune.h"
 #include "folder.h"
 #include "report/sheet.h"
 
@@ -18,6 +19,8 @@ struct fleet_opts {
 	bool merge_numbers, otlp;
 	bool xprof;
 	const char *function;
+	int table;			/* index in fleet_tables[] */
+	uint64_t keep_nodes_ns, keep_hours_ns, keep_days_ns;	/* 0: all */
 	uint64_t limit;
 	struct sheet_choice choice;
 	int format;
@@ -25,6 +28,9 @@ struct fleet_opts {
 
 /* The server of that URL, with the bounds that the options set it. */
 struct http_server fleet_server(const struct fleet_opts *o, const char *url);
+
+/* --table: nodes first, which has the rows of recordings; NULL at the end. */
+extern const char *const fleet_tables[];
 
 /* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
@@ -41,5 +47,8 @@ int fleet_ask(const struct fleet_opts *o, const struct http_server *server, stru
 
 /* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands);
+
+/* Drops old rows of a server. operands: the URL. Exit status. */
+int fleet_prune(const struct fleet_opts *o, int nr_operands, char **operands);
 
 #endif

@@ -123,7 +123,8 @@ static int print(const struct fleet_opts *o, const struct ask_answer *a, struct 
 
 int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e)
 {
-	struct fetch f = { .server = server, .metric = o->metric, .where = o->where };
+	struct fetch f = { .server = server, .table = fleet_tables[o->table], .metric = o->metric,
+			   .where = o->where };
 	struct ask_answer a;
 	int r = fleet_times(o, &f.since_s, &f.until_s, e);
 

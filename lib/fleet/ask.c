@@ -19,8 +19,8 @@ static void put_xprof(struct buf *b, const struct fetch *f, const char *metric)
 {
 	buf_str(b, "SELECT '', name, kind, module, ns, self, total, deeper FROM (SELECT func, sum(n) AS ns,"
 		   " sum(base) AS self, sum(CASE WHEN rl = 1 THEN cum ELSE 0 END) AS total,"
-		   " sum(CASE WHEN rl > 1 THEN cum ELSE 0 END) AS deeper FROM nodes");
-	fetch_put_where(b, f, metric);
+		   " sum(CASE WHEN rl > 1 THEN cum ELSE 0 END) AS deeper");
+	fetch_put_rows(b, f, metric);
 	buf_fmt(b, " GROUP BY func)%s ORDER BY self DESC, total DESC, name", names_of);
 }
 
@@ -38,10 +38,10 @@ static void put_part(struct buf *b, const struct part *p, const struct fetch *f,
 {
 	/* no alias is the name of a column of the same SELECT */
 	buf_fmt(b, "SELECT CASE WHEN %s > 1 THEN 'r%s' ELSE '%s' END AS what, %s%s, sum(n) AS ns,"
-		   " sum(base) AS self, sum(cum) AS total FROM (SELECT %s, %s, n, base, cum FROM nodes",
+		   " sum(base) AS self, sum(cum) AS total FROM (SELECT %s, %s, n, base, cum",
 		p->level, p->what, p->what, p->other, strcmp(p->other, "func") ? " AS func" : "", p->level,
 		p->other);
-	fetch_put_where(b, f, metric);
+	fetch_put_rows(b, f, metric);
 	buf_fmt(b, " AND %s IN (SELECT func FROM names WHERE name = ", p->of);
 	fetch_put_literal(b, function);
 	buf_fmt(b, ")) AS %s GROUP BY what, func", p->what);

@@ -22,9 +22,9 @@ void fetch_put_literal(struct buf *b, const char *s)
 	buf_putc(b, '\'');
 }
 
-void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric)
+void fetch_put_rows(struct buf *b, const struct fetch *f, const char *metric)
 {
-	buf_fmt(b, " WHERE t >= %" PRIu64, f->since_s);
+	buf_fmt(b, " FROM %s WHERE t >= %" PRIu64, f->table, f->since_s);
 	if (f->until_s)
 		buf_fmt(b, " AND t < %" PRIu64, f->until_s);
 	if (metric) {
@@ -59,8 +59,8 @@ int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct er
 	int r;
 
 	*x = (struct fetch_metric){ NULL };
-	buf_str(&sql, "SELECT metric, any(unit), any(source) FROM nodes");
-	fetch_put_where(&sql, f, f->metric);
+	buf_str(&sql, "SELECT metric, any(unit), any(source)");
+	fetch_put_rows(&sql, f, f->metric);
 	buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric LIMIT 1");
 	r = fetch_ask(f, &sql, HTTP_SHORT_ANSWER, &answer, e);
 	if (!r && !answer.len)
@@ -91,8 +91,8 @@ static int ask_names(const struct fetch *f, const char *metric, struct buf *answ
 	int r;
 
 	buf_str(&sql, "SELECT func, any(kind), any(name), any(module), any(detail) FROM names"
-		      " WHERE func IN (SELECT func FROM nodes");
-	fetch_put_where(&sql, f, metric);
+		      " WHERE func IN (SELECT func");
+	fetch_put_rows(&sql, f, metric);
 	buf_str(&sql, ") GROUP BY func");
 	r = fetch_ask(f, &sql, 0, answer, e);
 	buf_release(&sql);
@@ -104,13 +104,17 @@ static int ask_rows(const struct fetch *f, const char *metric, struct buf *answe
 	struct buf sql = BUF_INIT;
 	int r;
 
-	buf_str(&sql, "SELECT process, thread, labels, path, parent, func, pfunc, sum(n), sum(base) FROM nodes");
-	fetch_put_where(&sql, f, metric);
+	buf_str(&sql, "SELECT process, thread, labels, path, parent, func, pfunc, sum(n), sum(base)");
+	fetch_put_rows(&sql, f, metric);
 	buf_str(&sql, " GROUP BY process, thread, labels, path, parent, func, pfunc");
 	r = fetch_ask(f, &sql, 0, answer, e);
 	buf_release(&sql);
 	return r;
 }
+
+static const char parts_of_nodes[] = "SELECT trace, min(t), max(host)";
+/* Nothing is known of each recording, so that they are one. */
+static const char parts_of_sums[] = "SELECT 0 AS trace, min(t), ''";
 
 static int ask_parts(struct fetched *x, const struct fetch *f, const char *metric, struct err *e)
 {
@@ -118,8 +122,8 @@ static int ask_parts(struct fetched *x, const struct fetch *f, const char *metri
 	const char *p, *end;
 	int r;
 
-	buf_str(&sql, "SELECT trace, min(t), max(host) FROM nodes");
-	fetch_put_where(&sql, f, metric);
+	buf_str(&sql, strcmp(f->table, "nodes") ? parts_of_sums : parts_of_nodes);
+	fetch_put_rows(&sql, f, metric);
 	buf_str(&sql, " GROUP BY trace ORDER BY min(t), trace");
 	r = fetch_ask(f, &sql, 0, &answer, e);
 	p = r ? "" : answer.data;

@@ -13,8 +13,9 @@
 
 struct fetch {
 	const struct http_server *server;
+	const char *table;		/* nodes, or one of its sums: hours, days; these have no traces */
 	const char *metric;		/* NULL: cpu-clock if it is there, else that with most rows */
-	const char *where;		/* a condition on columns of nodes, or NULL */
+	const char *where;		/* a condition on columns of the table, or NULL */
 	uint64_t since_s, until_s;	/* of t; until 0: no end */
 };
 
@@ -25,7 +26,7 @@ struct fetched {
 	size_t nr_parts, alloc_parts;
 };
 
-/* Initialises *x. -ENODATA: no rows match; else as http_post(), and -EINVAL for an answer that is not one. */
+/* Initialises *x. -ENODATA: no rows match; -EINVAL: the answer is none; else as http_query(). */
 int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e);
 void fetch_release(struct fetched *x);
 
@@ -38,8 +39,8 @@ struct fetch_metric {
 /* The metric that is wanted; -ENODATA: no rows match. The caller releases *x in any case. */
 int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e);
 void fetch_metric_release(struct fetch_metric *x);
-/* " WHERE ..." with all that f chooses; metric NULL: of any. */
-void fetch_put_where(struct buf *b, const struct fetch *f, const char *metric);
+/* " FROM ... WHERE ..." with all that f chooses; metric NULL: of any. */
+void fetch_put_rows(struct buf *b, const struct fetch *f, const char *metric);
 void fetch_put_literal(struct buf *b, const char *s);
 /* max_answer: bytes; 0: the server's. */
 int fetch_ask(const struct fetch *f, const struct buf *sql, size_t max_answer, struct buf *answer,

@@ -83,7 +83,8 @@ column_sum() {
 		arcprof fleet create -q "$(cat "server$n/url")"
 		# Tables that are Distributed need settings.
 		echo "$(cat "server$n/url")?allow_experimental_low_cardinality_type=1&insert_distributed_sync=1&distributed_product_mode=global" >"server$n/url"
-		ask "$n" "DROP TABLE sums_of_nodes"
+		ask "$n" "DROP TABLE hours_of_nodes"
+		ask "$n" "DROP TABLE days_of_nodes"
 		for table in nodes names; do
 			ask "$n" "RENAME TABLE $table TO ${table}_local"
 		done
