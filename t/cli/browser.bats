@@ -112,6 +112,27 @@ until_same_terminal() {
 	until_same_terminal '^end 0'
 }
 
+# The lines of a report that have no wide characters.
+narrow() {
+	head -n 18 | grep -v 'server' | cut -c -80 | sed 's/ *$//'
+}
+
+is_report() {
+	screen | tail -n +3 | narrow | cmp -s - wanted
+}
+
+@test "browser: reports are what arcprof report prints" {
+	NO_COLOR=1 browse arcprof view --terminal "$TOP/t/data/facts/trace"
+	for report in account locks threads; do
+		COLUMNS=80 NO_COLOR=1 on_terminal "$ARCPROF" report --$report --no-pager "$TOP/t/data/facts/trace" | narrow >wanted
+		[ "$(wc -l <wanted)" -ge 5 ]
+		mux send-keys 4
+		until_shows '^ *account'
+		mux send-keys Home / "$report " Enter Enter
+		eventually is_report
+	done
+}
+
 @test "browser: it sorts, filters, and follows the size of the terminal" {
 	browse arcprof view --terminal "$TOP/$trace"
 	type_keys 2 -- 'by base: 346 functions'
