@@ -229,3 +229,12 @@ load ../lib
 	cat "$BATS_TEST_TMPDIR/ours"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/ours")" -le 1 ]
 }
+
+@test "t/stress/soak.sh: what it takes" {
+	local minutes
+	for minutes in 0 3 1h -n '5 6'; do
+		run "$TOP/t/stress/soak.sh" "$minutes"
+		[ "$status" -eq 2 ]
+		[ "$output" = 'usage: t/stress/soak.sh [MINUTES]: 4 or more; 60 are the default' ]
+	done
+}
