@@ -8,7 +8,7 @@
 #include "cmd.h"
 #include "fleet.h"
 
-static void say(const struct pruned *x)
+static void fleet_prune_cmd_say(const struct pruned *x)
 {
 	if (x->nr_added)
 		log_warn("%s lacked part of %" PRIu64 " sum%s, as after a crash of the server; added from %s",
@@ -52,6 +52,6 @@ int fleet_prune(const struct fleet_opts *o, int nr, char **operands)
 	server = fleet_server(o, operands[0]);
 	r = prune_tables(&server, keep_s, clock_real_ns() / 1000000000, pruned, &e);
 	for (i = 0; i < PRUNE_NR; i++)
-		say(&pruned[i]);
+		fleet_prune_cmd_say(&pruned[i]);
 	return r ? log_err(&e) : 0;
 }

@@ -47,7 +47,7 @@ struct reading {
 	struct list gaps[NR_LOOPS][CALIBRATION_STEPS][CALIBRATION_STEPS][CALL_MAX_METRICS];
 };
 
-static void push(struct list *l, uint64_t value)
+static void train_trace_push(struct list *l, uint64_t value)
 {
 	VEC_GROW(l->values, l->nr, l->alloc);
 	l->values[l->nr++] = (int64_t)value;
@@ -68,7 +68,7 @@ static void take_loop(struct reading *r, const struct timeline_event *x, bool ho
 	unsigned int m;
 
 	for (m = 0; m < CALL_MAX_METRICS && x->kind == CALL_LEFT && !hooked && r->loop < NR_LOOPS; m++)
-		push(&r->plain[r->loop][m], x->delta[m]);
+		train_trace_push(&r->plain[r->loop][m], x->delta[m]);
 	r->loop = x->kind == CALL_ENTERED ? find_loop(name) : NR_LOOPS;
 	r->hooked = hooked;
 }
@@ -79,7 +79,7 @@ static bool needs(void *ctx, const struct timeline_event *x)
 	return x->kind < CALL_EVENT_NR;
 }
 
-static int take_event(void *ctx, const struct timeline_event *x)
+static int train_trace_take_event(void *ctx, const struct timeline_event *x)
 {
 	struct reading *r = ctx;
 	const char *name, *prefix = r->t->java ? "Trainer." : "";
@@ -101,7 +101,7 @@ static int take_event(void *ctx, const struct timeline_event *x)
 	else
 		for (m = 0; m < CALL_MAX_METRICS && r->loop < NR_LOOPS && r->hooked &&
 			    x->before < CALIBRATION_STEPS; m++)
-			push(&r->gaps[r->loop][x->before][x->kind][m], x->delta[m]);
+			train_trace_push(&r->gaps[r->loop][x->before][x->kind][m], x->delta[m]);
 	return 0;
 }
 
@@ -139,9 +139,9 @@ static void release_lists(struct list *l, size_t nr)
 		free(l[--nr].values);
 }
 
-static int read_events(struct reading *r, struct trace_reader *reader, struct err *e)
+static int train_trace_read_events(struct reading *r, struct trace_reader *reader, struct err *e)
 {
-	static const struct timeline_sink sink = { .needs = needs, .event = take_event };
+	static const struct timeline_sink sink = { .needs = needs, .event = train_trace_take_event };
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
 	struct call_columns columns;
@@ -170,7 +170,7 @@ int train_read_trace(const struct training *t, struct trace_reader *reader, uint
 	model_init(&r->m, 1, FLOW_CALLS);
 	names_init(&r->names, &r->m, &names);
 	calls_init(&r->calls, &r->names);
-	rc = read_events(r, reader, e);
+	rc = train_trace_read_events(r, reader, e);
 	for (m = 0; !rc && m < CALL_MAX_METRICS; m++)
 		out[m] = costs_of(r, calls, m);
 	release_lists(&r->plain[0][0], sizeof(r->plain) / sizeof(struct list));

@@ -115,8 +115,8 @@ static int complete_next(const struct http_request *q, enum prune_table table, u
 	return r;
 }
 
-static int drop(const struct http_request *q, enum prune_table table, const struct partition *x,
-		struct pruned *pruned, struct err *e)
+static int fleet_prune_drop(const struct http_request *q, enum prune_table table, const struct partition *x,
+			    struct pruned *pruned, struct err *e)
 {
 	struct buf sql = BUF_INIT, answer = BUF_INIT;
 	int r = table + 1 < PRUNE_NR ? complete_next(q, table, x->number, pruned, e) : 0;
@@ -134,7 +134,7 @@ static int drop(const struct http_request *q, enum prune_table table, const stru
 	return r;
 }
 
-static bool take_number(const char **p, uint64_t *v, char behind)
+static bool fleet_prune_take_number(const char **p, uint64_t *v, char behind)
 {
 	char *end;
 
@@ -148,8 +148,9 @@ static bool take_number(const char **p, uint64_t *v, char behind)
 
 static bool parse_partition(const char **p, struct partition *x)
 {
-	return take_number(p, &x->number, '\t') && take_number(p, &x->nr_rows, '\t') &&
-	       take_number(p, &x->len_bytes, '\n');
+	return fleet_prune_take_number(p, &x->number, '\t') &&
+	       fleet_prune_take_number(p, &x->nr_rows, '\t') &&
+	       fleet_prune_take_number(p, &x->len_bytes, '\n');
 }
 
 static int refuse_partition(enum prune_table table, const char *line, struct err *e)
@@ -160,8 +161,8 @@ static int refuse_partition(enum prune_table table, const char *line, struct err
 	return -ENODATA;
 }
 
-static int prune(const struct http_request *q, enum prune_table table, uint64_t keep_s, uint64_t now_s,
-		 struct pruned *pruned, struct err *e)
+static int fleet_prune_table(const struct http_request *q, enum prune_table table, uint64_t keep_s,
+			     uint64_t now_s, struct pruned *pruned, struct err *e)
 {
 	struct buf sql = BUF_INIT, answer = BUF_INIT;
 	const char *p, *line;
@@ -177,7 +178,7 @@ static int prune(const struct http_request *q, enum prune_table table, uint64_t 
 		if (!parse_partition(&p, &x) || x.number > UINT32_MAX / levels[table].partition_s)
 			r = refuse_partition(table, line, e);
 		else if (x.number && (x.number + 1) * levels[table].partition_s + keep_s <= now_s)
-			r = drop(q, table, &x, pruned, e);
+			r = fleet_prune_drop(q, table, &x, pruned, e);
 	}
 	buf_release(&sql);
 	buf_release(&answer);
@@ -209,6 +210,6 @@ int prune_tables(const struct http_server *server, const uint64_t keep_s[PRUNE_N
 					     .sums = i + 1 < PRUNE_NR ? levels[i + 1].name : NULL };
 	for (i = 0; i < PRUNE_NR && !r; i++)
 		if (keep_s[i])
-			r = prune(&q, i, keep_s[i], now_s, &pruned[i], e);
+			r = fleet_prune_table(&q, i, keep_s[i], now_s, &pruned[i], e);
 	return r;
 }
