@@ -29,8 +29,6 @@
 #include "model/merge.h"
 #include "report/format.h"
 
-const char *const fleet_tables[] = { "nodes", "hours", "days", NULL };
-
 static const struct opt fleet_table[] = {
 	OPT_GROUP("Of the server"),
 	OPT_SPAN(0, "timeout", struct fleet_opts, timeout_ns, "time", "2m", "give up a request that makes no progress for <time>, or takes ten times as long"),
@@ -40,16 +38,17 @@ static const struct opt fleet_table[] = {
 	OPT_STR(0, "spool", struct fleet_opts, spool, "dir", NULL, "keep there what the server does not have yet (default: ~/.local/share/arcprof/spool)"),
 	OPT_SIZE(0, "spool-size", struct fleet_opts, spool_size, "bytes", "1G", "put nothing more into a spool of this size; what does not fit stays where it is"),
 	OPT_TIME(0, "retry", struct fleet_opts, retry_ns, "time", "60s", "begin no further attempt after <time> without the server"),
-	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them"),
+	OPT_SPAN(0, "every", struct fleet_opts, every_ns, "time", NULL, "keep looking for new recordings at this interval, and send them; view --serve: fetch anew"),
 	OPT_FLAG(0, "merge-numbers", struct fleet_opts, merge_numbers, "merge threads whose names differ in numbers alone"),
-	OPT_GROUP("Report, budget and fetch"),
+	OPT_GROUP("Report, diff, view, budget and fetch"),
 	OPT_STR(0, "metric", struct fleet_opts, metric, "name", NULL, "this metric (default: cpu-clock, else that with most rows)"),
 	OPT_STR(0, "where", struct fleet_opts, where, "condition", NULL, "only rows for which this is true: \"service='shop' AND version='1.2'\""),
+	OPT_LIST(0, "label", struct fleet_opts, labels, "key=value", "only rows with this label"),
 	OPT_STR(0, "since", struct fleet_opts, since, "time", NULL, "only recordings that began then or later: 2026-11-22T10:00, or how long ago: 2h"),
 	OPT_STR(0, "until", struct fleet_opts, until, "time", NULL, "only recordings that began before"),
 	OPT_ENUM(0, "table", struct fleet_opts, table, fleet_tables, "nodes", "of a server: rows of recordings, or their sums of hours or days, which are fewer"),
-	OPT_GROUP("Budget: what growth is compared with"),
-	OPT_STR(0, "against", struct fleet_opts, against, "condition", NULL, "rows for which this is true, in place of --where"),
+	OPT_GROUP("Diff, view and budget: what is compared with"),
+	OPT_STR(0, "against", struct fleet_opts, against, "condition", NULL, "rows for which this is true, in place of --where and --label"),
 	OPT_SPAN(0, "earlier", struct fleet_opts, earlier_ns, "time", NULL, "recordings that began so much earlier than those of --since and --until"),
 	OPT_GROUP("Computed by the server, without fetching the tree"),
 	OPT_FLAG(0, "xprof", struct fleet_opts, xprof, "report: the flat profile"),
@@ -131,17 +130,18 @@ struct http_server fleet_server(const struct fleet_opts *o, const char *url)
 static int fetch_url(const struct fleet_opts *o, const char *url, const char *output, struct err *e)
 {
 	const struct http_server server = fleet_server(o, url);
-	struct fetch f = { .server = &server, .table = fleet_tables[o->table], .metric = o->metric,
-			   .where = o->where };
+	struct buf where = BUF_INIT;
 	struct same_opts same = { .labels = true, .groups = true };
 	struct origin origin = { .is_trace = true };
 	struct fetched x;
+	struct fetch f;
 	struct merge g;
-	int r;
+	int r = fleet_choose(o, &server, &f, &where, e);
 
-	r = fleet_times(o, &f.since_s, &f.until_s, e);
-	if (r)
+	if (r) {
+		buf_release(&where);
 		return r;
+	}
 	r = fetch_tree(&x, &f, e);
 	origin.parts = x.parts;
 	origin.nr_parts = x.nr_parts;
@@ -155,6 +155,7 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 		merge_release(&g);
 	}
 	fetch_release(&x);
+	buf_release(&where);
 	return r;
 }
 
@@ -173,11 +174,16 @@ static int choose(void *ctx, const char *path, const struct origin *origin, stru
 static int fetch_folder(const struct fleet_opts *o, const char *from, const char *output, struct err *e)
 {
 	struct fleet_paths paths = { 0 };
+	struct buf condition = BUF_INIT;
 	struct where *where = NULL;
-	int status;
+	int status, r = fleet_times(o, &paths.since_s, &paths.until_s, e);
 
-	if (fleet_times(o, &paths.since_s, &paths.until_s, e) ||
-	    (o->where && where_open(&where, o->where, e)))
+	if (!r)
+		r = fleet_condition(&condition, o, false, e);
+	if (!r && condition.len)
+		r = where_open(&where, condition.data, e);
+	buf_release(&condition);
+	if (r)
 		return log_err(e);
 	if (fleet_list(&paths, from, e))
 		status = log_err(e);
@@ -249,8 +255,8 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		const char *name;
 		int (*run)(const struct fleet_opts *o, int nr, char **operands);
 	} commands[] = { { "create", run_create }, { "push", fleet_push }, { "report", fleet_report },
-			 { "budget", fleet_budget }, { "fetch", run_fetch },
-			 { "prune", fleet_prune } };
+			 { "diff", fleet_diff }, { "view", fleet_view }, { "budget", fleet_budget },
+			 { "fetch", run_fetch }, { "prune", fleet_prune } };
 	char *url = NULL;
 	size_t i;
 	int status;
@@ -265,17 +271,17 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 		}
 	free(url);
 	if (nr_operands)
-		log_error("'%s' is not something fleet does: create, push, report, budget, fetch, prune",
+		log_error("'%s' is not something fleet does: create, push, report, diff, view, budget, fetch, prune",
 			  operands[0]);
 	else
-		log_error("say what to do: create, push, report, budget, fetch or prune");
+		log_error("say what to do: create, push, report, diff, view, budget, fetch or prune");
 	return EXIT_USAGE;
 }
 
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "create|push|report|budget|fetch|prune <url>|<dir> [<file>...] [-- ...]",
+	.operands = "create|push|report|diff|view|budget|fetch|prune <url>|<dir> [<file>...] [-- ...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fleet.h - between fleet.c and what it is made of; fleet_push.c owns the spool (spool.h). */
+/* fleet.h - between fleet.c and what it is made of: fleet_push.c owns the spool (spool.h). */
 #ifndef CMD_FLEET_H
 #define CMD_FLEET_H
 
@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/opt.h"
+#include "fleet/fetch.h"
 #include "fleet/http.h"
 #include "fleet/prune.h"
 #include "folder.h"
@@ -19,6 +21,7 @@ struct fleet_opts {
 	bool merge_numbers, otlp;
 	bool xprof;
 	const char *function;
+	struct opt_list labels;
 	int table;			/* index in fleet_tables[] */
 	uint64_t keep_nodes_ns, keep_hours_ns, keep_days_ns;	/* 0: all */
 	uint64_t limit;
@@ -29,17 +32,31 @@ struct fleet_opts {
 /* The server of that URL, with the bounds that the options set it. */
 struct http_server fleet_server(const struct fleet_opts *o, const char *url);
 
+/* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
+int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
+
 /* --table: nodes first, which has the rows of recordings; NULL at the end. */
 extern const char *const fleet_tables[];
 
-/* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
-int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
+/*
+ * Appends the condition that --where and --label make together, for a server or for a folder (fleet/where.h);
+ * nothing without them. -EINVAL: not a label.
+ */
+int fleet_condition(struct buf *b, const struct fleet_opts *o, bool of_server, struct err *e);
+
+/*
+ * What the options choose of a server's rows. where is the caller's to release, and f has a pointer into it.
+ */
+int fleet_choose(const struct fleet_opts *o, const struct http_server *server, struct fetch *f,
+		 struct buf *where, struct err *e);
 
 /* Fetches from a URL or a folder into output; returns the exit status. */
 int fleet_fetch(const struct fleet_opts *o, const char *from, const char *output);
 
 /* Commands that fetch, and show it. operands: the URL or folder, then options. Exit status. */
 int fleet_report(const struct fleet_opts *o, int nr_operands, char **operands);
+int fleet_diff(const struct fleet_opts *o, int nr_operands, char **operands);
+int fleet_view(const struct fleet_opts *o, int nr_operands, char **operands);
 int fleet_budget(const struct fleet_opts *o, int nr_operands, char **operands);
 
 /* Shows what the server makes itself: a flat profile, or the stanza of a function. */

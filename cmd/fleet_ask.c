@@ -123,16 +123,17 @@ static int print(const struct fleet_opts *o, const struct ask_answer *a, struct 
 
 int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e)
 {
-	struct fetch f = { .server = server, .table = fleet_tables[o->table], .metric = o->metric,
-			   .where = o->where };
+	struct buf where = BUF_INIT;
 	struct ask_answer a;
-	int r = fleet_times(o, &f.since_s, &f.until_s, e);
+	struct fetch f;
+	int r = fleet_choose(o, server, &f, &where, e);
 
-	if (r)
-		return r;
-	r = ask_server(&a, &f, o->function, e);
-	if (!r)
-		r = print(o, &a, e);
-	ask_release(&a);
+	if (!r) {
+		r = ask_server(&a, &f, o->function, e);
+		if (!r)
+			r = print(o, &a, e);
+		ask_release(&a);
+	}
+	buf_release(&where);
 	return r;
 }

@@ -79,7 +79,9 @@ n_of() {	# <option...>: samples that the selection finds
 	cp trace folder/
 	arcprof fleet fetch -q folder --where "labels LIKE '%,container=$ID'" -o part
 	[ "$(arcprof report -i part --xprof --format json | jq '[.rows[].n] | add')" -eq "$container" ]
-	run_arcprof fleet report folder --where "labels LIKE '%container=dddd%'"
+	arcprof fleet fetch -q folder --label "container=$ID" -o part
+	[ "$(arcprof report -i part --xprof --format json | jq '[.rows[].n] | add')" -eq "$container" ]
+	run_arcprof fleet report folder --label container=dddd
 	[ "$status" -eq 1 ]
 	# merged they are one, but when asked to stay apart
 	arcprof merge -o trace.all trace trace

@@ -61,6 +61,28 @@ tree() {
 	done
 }
 
+@test "fleet diff, view: two parts of a folder side by side" {
+	local a="t < 1750000000" b="t > 1750000000" page
+	mkdir traces tmp
+	export TMPDIR=$PWD/tmp
+	cp "$JAVA" traces/a.data
+	cp "$MIXED" traces/b.data
+	arcprof merge -q "$MIXED" -o old.data
+	arcprof merge -q "$JAVA" -o new.data
+	arcprof diff old.data new.data --format json | jq 'del(.a, .b)' >want
+	arcprof fleet diff traces --where "$b" --against "$a" -- --format json | tee got.json | jq 'del(.a, .b)' | diff want -
+	grep -q "/against $a\"" got.json
+	arcprof view new.data -o want.html --no-browser
+	arcprof fleet view traces --where "$b" -- -o got.html --no-browser
+	arcprof view old.data --diff new.data -o want2.html --no-browser
+	arcprof fleet view traces --where "$b" --against "$a" -- -o got2.html --no-browser
+	for page in "" 2; do
+		# but for its title, the name of the file
+		[ "$(wc -c <"got$page.html")" -gt 100000 ]
+	done
+	[ -z "$(ls tmp)" ]
+}
+
 @test "fleet budget: limits over a folder, and growth beyond other rows and an earlier time" {
 	mkdir traces
 	cp "$JAVA" traces/a.data
@@ -90,7 +112,7 @@ tree() {
 @test "fleet: what is missing or wrong is said" {
 	run_arcprof fleet
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"push, report, budget, fetch or prune"* ]]
+	[[ $stderr == *"push, report, diff, view, budget, fetch or prune"* ]]
 	run_arcprof fleet pull http://localhost/
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"'pull'"* ]]
@@ -118,6 +140,12 @@ tree() {
 	run_arcprof fleet report . --table days
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--table is for a server"* ]]
+	run_arcprof fleet report . --label =x
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"--label: "* ]]
+	run_arcprof fleet diff .
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--against or --earlier must say"* ]]
 	run_arcprof fleet prune http://localhost/
 	[ "$status" -eq 2 ]
 	[[ $stderr == *--keep-nodes* ]]
@@ -432,5 +460,5 @@ prune_the_oldest() {
 	[ -s shop.html ]
 	grep -q '^1.1' said && grep -q 'sent 2 recordings' errors
 	grep -q '^Difference B - A of cpu-clock' said
-	[ "$(grep -c 'of cpu-clock in' said)" -eq 3 ]
+	[ "$(grep -c 'of cpu-clock in' said)" -eq 4 ]
 }
