@@ -59,9 +59,11 @@ int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct er
 	int r;
 
 	*x = (struct fetch_metric){ NULL };
-	buf_str(&sql, "SELECT metric, any(unit), any(source)");
+	buf_str(&sql, f->metric ? "SELECT metric, unit, source" : "SELECT metric, any(unit), any(source)");
 	fetch_put_rows(&sql, f, f->metric);
-	buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric LIMIT 1");
+	if (!f->metric)
+		buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric");
+	buf_str(&sql, " LIMIT 1");
 	r = fetch_ask(f, &sql, HTTP_SHORT_ANSWER, &answer, e);
 	if (!r && !answer.len)
 		r = err_set(e, ENODATA, "the server has no rows of %s%s%s", f->metric ? f->metric : "any metric",

@@ -44,15 +44,14 @@ ORDER BY what, total DESC, function
 --@ diff a b of_metric of_service
 -- Functions by how much more of all versions b have of them than versions a; shares are of base, from 0 to 1.
 SELECT name, share_a, share_b, share_b - share_a AS difference FROM (
- SELECT func, sum(CASE WHEN version LIKE {a:String} THEN base ELSE 0 END) / max(whole_a) AS share_a,
-  sum(CASE WHEN version LIKE {b:String} THEN base ELSE 0 END) / max(whole_b) AS share_b FROM (
-  SELECT metric, func, version, base FROM nodes
-  WHERE metric = {of_metric:String} AND service LIKE {of_service:String}) AS x
+ SELECT func, of_a / whole_a AS share_a, of_b / whole_b AS share_b FROM (
+  SELECT 1 AS one, func, sum(CASE WHEN version LIKE {a:String} THEN base ELSE 0 END) AS of_a,
+   sum(CASE WHEN version LIKE {b:String} THEN base ELSE 0 END) AS of_b FROM nodes
+  WHERE metric = {of_metric:String} AND service LIKE {of_service:String} GROUP BY func) AS x
  ANY LEFT JOIN (
-  SELECT metric, sum(CASE WHEN version LIKE {a:String} THEN base ELSE 0 END) AS whole_a,
+  SELECT 1 AS one, sum(CASE WHEN version LIKE {a:String} THEN base ELSE 0 END) AS whole_a,
    sum(CASE WHEN version LIKE {b:String} THEN base ELSE 0 END) AS whole_b FROM nodes
-  WHERE metric = {of_metric:String} AND service LIKE {of_service:String} GROUP BY metric) AS y USING (metric)
- GROUP BY func
+  WHERE metric = {of_metric:String} AND service LIKE {of_service:String}) AS y USING (one)
 ) AS q ANY LEFT JOIN (SELECT func, max(name) AS name FROM names GROUP BY func) AS f USING (func)
 ORDER BY difference DESC, name
 
