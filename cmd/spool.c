@@ -43,15 +43,16 @@ void pack_part_end(struct packed *p)
 
 int pack_end(struct packed *p, const char *path, struct err *e)
 {
-	int r = 0;
+	/* its name would have its length, which is not known of what failed */
+	int folder_len = path ? strrchr(path, '/') - path : 0, r = 0;
 
 	if (p->out)
 		pack_part_end(p);
 	if (p->raw) {
 		if (path && (fflush(p->raw) || ferror(p->raw) || (p->sync && fsync(fileno(p->raw)))))
-			r = err_errno(e, "%s", path);
+			r = err_errno(e, "%.*s", folder_len, path);
 		if (fclose(p->raw) && !r)
-			r = err_errno(e, "%s", path);
+			r = err_errno(e, "%.*s", folder_len, path ? path : "");
 	}
 	if (!r && path) {
 		newfile_rename(&p->file, strrchr(path, '/') + 1);

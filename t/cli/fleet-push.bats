@@ -127,3 +127,17 @@ stored_are() {
 	stored_are 8 small
 	[ -z "$(find spool -name '*.gz')" ]
 }
+
+@test "fleet push: a disk without room for the spool is named, and what there is stays" {
+	skip_unless_root
+	skip_unless_command curl
+	mkdir small
+	mount -t tmpfs -o size=64k,mode=700 none small || skip "no tmpfs can be mounted"
+	head -c 1M /dev/zero >small/fill || true
+	run_arcprof fleet push http://127.0.0.1:1/ --retry 1s --spool small/spool "$TOP/t/data/mixed/trace"
+	left=$(find small/spool -type f)
+	umount small
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"small/spool: No space left on device"* ]]
+	[ -z "$left" ]
+}
