@@ -8,7 +8,7 @@ gen=$PWD/build/t/perf/trace-gen
 nr=${1:-200}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-make -s build/arcprof "$gen" >/dev/null || exit 1
+make -s build/arcprof build/t/perf/trace-gen >/dev/null || exit 1
 "$gen" --samples 20000 --stacks 1900 --depth 6 --compress "$dir/one.data" 2>/dev/null
 "$bin" merge -q "$dir/one.data" -o "$dir/merged.data" || exit 1
 

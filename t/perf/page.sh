@@ -8,7 +8,7 @@ gen=$PWD/build/t/perf/trace-gen
 runs=${1:-3}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-make -s build/arcprof "$gen" >/dev/null || exit 1
+make -s build/arcprof build/t/perf/trace-gen >/dev/null || exit 1
 
 if ! command -v chromium >/dev/null; then
 	echo "page.sh: needs chromium" >&2

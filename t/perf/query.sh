@@ -9,7 +9,7 @@ bin=$PWD/build/arcprof
 gen=$PWD/build/t/perf/trace-gen
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-make -s build/arcprof "$gen" >/dev/null || exit 1
+make -s build/arcprof build/t/perf/trace-gen >/dev/null || exit 1
 "$gen" --samples 2200000 --stacks 310000 --depth 6 --compress "$dir/big.data" 2>/dev/null
 
 # cpu <sql>: milliseconds

@@ -7,7 +7,7 @@ bin=$PWD/build/arcprof
 gen=$PWD/build/t/perf/trace-gen
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-make -s build/arcprof "$gen" >/dev/null || exit 1
+make -s build/arcprof build/t/perf/trace-gen >/dev/null || exit 1
 
 # CPU seconds and largest memory of a command.
 cost() {
