@@ -205,7 +205,7 @@ static void print_sequence(const struct calibration_row *r, int from, int to, ui
 	});
 }
 
-/* Of trees what is within a call, and between two. 0: does not happen, or was not measured. */
+/* Trees have what is within a call, and between two. A cost of 0 does not happen, or was not measured. */
 static void print_sequences_of(const struct calibration_row *r, struct sheet *s)
 {
 	int from, to;

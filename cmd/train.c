@@ -379,13 +379,13 @@ struct lasting {
 	size_t nr;
 };
 
-/* What a loop took in a turn, as measured: with what calibration subtracts from it. */
+/* Return what a loop took in a turn as measured: with what calibration subtracts from it. */
 static int64_t measured(const struct model *m, uint32_t node)
 {
 	return flow_base(&m->flow, node)[0] + beside(m, node, "delta");
 }
 
-/* What the turn says of a length; nothing, if it lacks one of the loops. */
+/* Add what the turn says of a length: nothing, if it lacks one of the loops. */
 static void read_length(const struct training *t, const struct model *m, uint32_t turn, const char *length,
 			struct lasting *out)
 {

@@ -22,7 +22,7 @@ static const struct {
 	[LATE] = { "late", 4 }, [CAUGHT] = { "caught", 4 },
 };
 
-/* Which loop shows the cost from an event to the next: an entry, an exit, an exit by an exception. */
+/* The loop that shows the cost from one event to the next: an entry, an exit, an exit by an exception. */
 static const int loop_of[CALIBRATION_STEPS][CALIBRATION_STEPS] = {
 	{ NESTED, NESTED, THROWN },
 	{ NESTED, NESTED, LATE },
@@ -118,7 +118,7 @@ static uint64_t cost_of(struct reading *r, uint32_t calls, unsigned int metric, 
 	return MAX(calibration_middle(gaps->values, gaps->nr) - own, (int64_t)0);
 }
 
-/* How much of a cost a processor does beside other work is not known here: all of it may be wrong. */
+/* It is not known here how much of a cost a processor does beside other work: all of it may be wrong. */
 static struct calibration_cost costs_of(struct reading *r, uint32_t calls, unsigned int metric)
 {
 	struct calibration_cost c = { .has_sequences = true };

@@ -36,13 +36,13 @@ int64_t calibration_median(int64_t *values, size_t nr);
 /* The mean of the middle half, in thousandths: finer than values are; reorders them. nr is not 0. */
 int64_t calibration_middle(int64_t *values, size_t nr);
 
-/* What a call costs by turns of so many calls a loop, at least one: within, between and doubt of *out. */
+/* Fill in within, between and doubt of *out from turns, at least one, whose loops make that many calls. */
 void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
 			struct calibration_cost *out);
 
 /*
- * Of the costs that runs found, which it sorts, the cheapest: with the spread, and a doubt of which the runs
- * are part. nr is not 0. A spread above CALIBRATION_UNCERTAIN: the runs differ by more than a call costs, or
+ * Sort the costs that runs found, and return the cheapest with the spread, and a doubt of which the runs are
+ * part. nr is not 0. A spread above CALIBRATION_UNCERTAIN: the runs differ by more than a call costs, or
  * than is uncertain of that anyway.
  */
 enum { CALIBRATION_UNCERTAIN = 1000 };

@@ -40,7 +40,7 @@ static bool take_number(const char **p, uint64_t *out)
 	return true;
 }
 
-/* How many numbers the text is, with a space between two; -1: there is something else, or more. */
+/* Return how many numbers the text is, with a space between two; -1: there is something else, or more. */
 static int take_numbers(const char *text, uint64_t *out, int max)
 {
 	int nr;

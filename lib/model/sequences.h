@@ -24,7 +24,7 @@ struct sequences {
 	bool any;			/* some cost is known */
 };
 
-/* What the trace says, whose names are in x. */
+/* Read what the trace says, whose names are in x. */
 void sequences_init(struct sequences *s, const struct names *x);
 /* The kind of calls of a consumer, by its kind in the model, in a process, by its number in the trace. */
 int sequences_kind(const struct sequences *s, uint32_t consumer_kind, uint32_t proc);
@@ -34,7 +34,7 @@ struct sequence_step {
 };
 
 /*
- * What of a metric was consumed by counting, at most measured, in its unit, from an event to the next one.
+ * Return what counting consumed of a metric from an event to the next one, in its unit, at most measured.
  * 0: the calls of both are not of one kind, or their cost is not known.
  */
 uint64_t sequences_cost(const struct sequences *s, unsigned int metric, struct sequence_step before,
