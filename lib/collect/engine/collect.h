@@ -64,7 +64,7 @@ struct segment_opts {
 	uint64_t keep_bytes, keep_ns;	/* older ones are removed; 0: none is */
 	/* Nothing is stored from now on; or it is again: why is NULL, and nr_lost were not. May be NULL. */
 	void (*storing)(const char *why, uint64_t nr_lost);
-	/* The folder has traces, of which the last was closed so long ago. May be NULL. */
+	/* The folder has traces; idle_ns is the time since the last one was closed. May be NULL. */
 	void (*goes_on)(uint64_t idle_ns);
 };
 

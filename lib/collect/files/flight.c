@@ -164,7 +164,7 @@ static bool is_unfinished(const struct keep *k, const char *name)
 	return keep_is_name(k, whole);
 }
 
-/* Nobody else writes dumps beside this output: its ring is locked. */
+/* The ring is locked, so no other recorder writes dumps beside this output. */
 static void remove_unfinished(const struct flight *f)
 {
 	int dir = open_beside(f->output);

@@ -22,7 +22,7 @@ void segments_close(struct collect *c);
 const char *segments_folder(const struct collect *c);
 /* Sampling begins. */
 void segments_begin(struct collect *c, uint64_t now_ns);
-/* The trace is open: for how long nobody had recorded into the folder. */
+/* Write for how long the folder had no recorder, once the trace is open. */
 void segments_label(const struct collect *c);
 /* Names what was hit, now and then, so that little is left for a change; and changes when it is due. */
 void segments_turn(struct collect *c, uint64_t now_ns);

@@ -30,7 +30,7 @@ struct cost_opts {
 	void (*told)(const struct cost_told *t);
 };
 
-/* How often the rate is halved after a span in which it was lowered so often and ns were taken a second. */
+/* Return how often to halve the rate after a span that took ns of CPU time per second at lowered halvings. */
 uint32_t cost_lowered(uint32_t lowered, uint64_t ns, uint64_t limit_ns);
 /* Adds what it has taken since sampling began: "cost: 0.4 % of a CPU, 43.1 MiB". */
 void cost_put(const struct collect *c, struct buf *b);
