@@ -281,7 +281,7 @@ static int fleet_run(void *opts, int nr_operands, char **operands)
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "send recordings of many machines to a database, and see them as one",
-	.operands = "create|push|report|diff|view|budget|fetch|prune <url>|<dir> [<file>...] [-- ...]",
+	.operands = "create|push|report|diff|view|budget|fetch|prune <url>|<dir> [...]",
 	.opts = fleet_table,
 	.opts_size = sizeof(struct fleet_opts),
 	.run = fleet_run,

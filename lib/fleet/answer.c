@@ -110,7 +110,7 @@ static bool is(struct field f, const char *text)
 	return f.len == (int)strlen(text) && !memcmp(f.s, text, f.len);
 }
 
-static int put_row(struct reader *x, const struct field *f, size_t line, struct err *e)
+static int answer_put_row(struct reader *x, const struct field *f, size_t line, struct err *e)
 {
 	const struct field none = { "", 0 };
 	uint32_t process = f[0].len ? head(x, 0, f[0], "process", f[2]) : 0;
@@ -150,7 +150,7 @@ int answer_tree(const char *names, const char *rows, struct buf *tree, struct er
 	strtab_init(&x.texts);
 	r = read_names(&x, names, e);
 	for (line = 1; !r && *rows; line++)
-		r = split(&rows, f, ROW_FIELDS) ? put_row(&x, f, line, e) : bad_line(e, "the context", line);
+		r = split(&rows, f, ROW_FIELDS) ? answer_put_row(&x, f, line, e) : bad_line(e, "the context", line);
 	strtab_release(&x.texts);
 	map_release(&x.name_of);
 	map_release(&x.seen);

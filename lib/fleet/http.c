@@ -304,7 +304,7 @@ static int take_answers(const struct run *x, int status, const char *codes, cons
 }
 
 /* Runs curl to its end; *status is how that was. */
-static int run(const struct run *x, int *status, struct err *e)
+static int start_curl(const struct run *x, int *status, struct err *e)
 {
 	pid_t pid = fork();
 
@@ -390,7 +390,7 @@ int http_send_all(const struct http_request *q, struct http_answer *a, size_t nr
 
 	memset(a, 0, nr * sizeof(*a));
 	if (!r)
-		r = run(&x, &status, e);
+		r = start_curl(&x, &status, e);
 	if (!r && !(r = read_fd(x.codes, &codes, e)) && !(r = read_fd(x.messages, &messages, e)))
 		r = take_answers(&x, status, codes.data, messages.data, a, e);
 	close_run(&x);
