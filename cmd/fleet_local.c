@@ -97,7 +97,7 @@ static bool files_open(struct files *f, const struct fleet_opts *o)
 }
 
 /* What was fetched anew has left the file before with ".old" behind its name. */
-static void drop(const char *path)
+static void drop_file(const char *path)
 {
 	char *old = xasprintf("%s.old", path);
 
@@ -108,8 +108,8 @@ static void drop(const char *path)
 
 static void files_drop(struct files *f)
 {
-	drop(f->base);
-	drop(f->path);
+	drop_file(f->base);
+	drop_file(f->path);
 	rmdir(f->folder);
 	free(f->base);
 	free(f->path);

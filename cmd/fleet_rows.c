@@ -24,7 +24,7 @@ static void put_literal(struct buf *b, const char *s, bool of_server)
 }
 
 /* The column of labels has commas between two; service and version have columns of their own. */
-static int put_label(struct buf *b, const char *label, bool of_server, struct err *e)
+static int put_one_label(struct buf *b, const char *label, bool of_server, struct err *e)
 {
 	const size_t key_len = strcspn(label, "=");
 	struct buf text = BUF_INIT, whole = BUF_INIT;
@@ -56,7 +56,7 @@ int fleet_condition(struct buf *b, const struct fleet_opts *o, bool of_server, s
 		buf_fmt(b, o->labels.nr_items ? "(%s\n)" : "%s", o->where);
 	for (i = 0; i < o->labels.nr_items && !r; i++) {
 		buf_str(b, b->len ? " AND " : "");
-		r = put_label(b, o->labels.items[i], of_server, e);
+		r = put_one_label(b, o->labels.items[i], of_server, e);
 	}
 	return r;
 }
