@@ -2,12 +2,12 @@
 # Code that runtimes make: its names, lines and callers.
 load ../lib
 
-# Share of the samples of the last recording in a function, in percent.
+# Share of the time of the last recording in a function, in percent. Samples have different weights.
 share_of() {
-	json "([.rows[] | select(.name == \"$1\") | .n] | add // 0) * 100 / .quality.n | floor" .report--xprof
+	json "([.rows[] | select(.name == \"$1\") | .base[0]] | add // 0) * 100 / .metrics[0].total | floor" .report--xprof
 }
 
-# Each of the three functions that "named" makes has a third of the samples.
+# Each of the three functions that "named" makes has a third of the time.
 check_thirds() {
 	local name
 	for name in "first one" second third; do

@@ -56,6 +56,7 @@ static void one(const void *data, size_t len, bool widen, bool of_locks, struct 
 	static const struct classfile_locks locks = {
 		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
 		.notify = "notify", .notify_all = "notifyAll", .owns = "owns", .state = "state",
+		.stamped = "stamped",
 	};
 	const struct classfile_probe probe = {
 		.helper = "java/lang/ArcProbe",

@@ -153,10 +153,12 @@ def text(b):
 
 
 def demangle(names):
-    """C++ and Rust as c++filt has them."""
+    """C++ and Rust as c++filt has them, but for std::string and the like, which it writes out."""
     names = sorted(names)
     out = subprocess.run(["c++filt", "--"], input="\n".join(names) + "\n", capture_output=True, text=True, check=True)
-    return dict(zip(names, out.stdout.split("\n")))
+    text = re.sub(r"std::(?:__cxx11::|__1::)?basic_([a-z_]+)<char, std::(?:__1::)?char_traits<char>"
+                  r"(?:, std::(?:__1::)?allocator<char>)? >(?: (?=>))?", r"std::\1", out.stdout)
+    return dict(zip(names, text.split("\n")))
 
 
 class Trace:

@@ -177,7 +177,7 @@ static void put_end(struct json *j, const struct firefox_markers *m, const struc
 void firefox_put_markers(struct firefox_markers *m, struct json *j, struct export *x, size_t track)
 {
 	size_t nr = firefox_markers_of(m, track), i;
-	const struct firefox_marker *k = m->list + m->at;
+	const struct firefox_marker *k = nr ? m->list + m->at : NULL;
 
 	json_object(j, "markers");
 	json_array(j, "data");

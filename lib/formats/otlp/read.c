@@ -86,7 +86,7 @@ static bool is_text(struct import_text t, const char *s)
 
 static bool is_same(struct import_text a, struct import_text b)
 {
-	return a.len == b.len && !memcmp(a.s, b.s, a.len);
+	return a.len == b.len && (!a.len || !memcmp(a.s, b.s, a.len));
 }
 
 /* The first field of that number; false: the message has none. */

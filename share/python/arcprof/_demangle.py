@@ -1080,12 +1080,18 @@ class Name:
         return str(len(pack)) if pack is not None else "sizeof...(" + self.show(x[1]) + ")"
 
 
+# Templates of characters that have a short name in the library, as std::string: lib/sym/demangle.c.
+OF_CHARS = re.compile(
+    r"(?<![A-Za-z0-9_:])std::(?:__cxx11::|__1::)?basic_([a-z_]*)<char, std::"
+    r"(?:char_traits<char>(?:, std::allocator<char>)?|__1::char_traits<char>(?:, std::__1::allocator<char>)?) >(?: (?=>))?")
+
+
 def cpp(name):
     try:
         x = Name(name)
         tree = x.mangled()
         x.steps = 0
-        return x.show(tree)
+        return OF_CHARS.sub(r"std::\1", x.show(tree))
     except (Stop, RecursionError, AttributeError, IndexError, KeyError, TypeError):
         return None
 
