@@ -7,12 +7,13 @@ share_of() {
 	json "([.rows[] | select(.name == \"$1\") | .base[0]] | add // 0) * 100 / .metrics[0].total | floor" .report--xprof
 }
 
-# Each of the three functions that "named" makes has a third of the time.
+# Each of the three functions that "named" makes has a third of the time. The list is read some time after it
+# has changed: of 600 ms up to 100 have the name of what comes next.
 check_thirds() {
 	local name
 	for name in "first one" second third; do
 		echo "$name: $(share_of "$name") %"
-		within "$(share_of "$name")" 33 "${1-15}"
+		within "$(share_of "$name")" 33 "${1-25}"
 	done
 }
 
@@ -49,7 +50,7 @@ check_thirds() {
 		"mount -t tmpfs none /tmp && '$(workload named)' rewrite 700 && echo ended"
 	[ "$status" -eq 0 ]
 	[ "$(tail -n 1 <<<"$output")" = ended ]
-	check_thirds 20
+	check_thirds
 }
 
 @test "jit: each file of a recording in several has the names of its samples, each once" {
