@@ -261,3 +261,16 @@ log_goes_on() {
 	skip_unless_java
 	one_jdk newest log_goes_on
 }
+
+@test "ctl: another interval of a clock holds at once" {
+	skip_unless_perf
+	start_recorder -F 1000 -- sh -c 'while :; do :; done'
+	until_samples 100
+	ctl set interval cpu-clock=20ms
+	until_samples $(($(value_of samples) + 20))
+	end_recorder || [ $? -eq 143 ]	# of the shell, which was told to end
+	# by clocks of CPUs 0.9 to 1.08 of it, by those of threads all of it
+	arcprof query trace 'select count(*) from samples where weight > 15000000' --format csv | tail -n +2 >late
+	cat late
+	[ "$(cat late)" -ge 10 ]
+}

@@ -361,10 +361,12 @@ int rates_set(struct collect *c, size_t event, const struct ev_rate *rate, struc
 	collect_merge(c, clock_mono_ns());	/* forks of so far */
 	taken = xcalloc(nr + 1, sizeof(*taken));
 	*own = *rate;
+	evsets_renew_periods(&c->ev, event);
 	r = open_all_again(c, taken, nr, e);
 	if (r) {
 		*own = before;
 		undo(c, taken, nr);
+		evsets_renew_periods(&c->ev, event);
 	} else {
 		take_over(c, taken, nr, event, before.period);
 		labels_rate(c, event);

@@ -579,6 +579,21 @@ void evsets_vary_periods(struct evsets *s)
 		}
 }
 
+void evsets_renew_periods(struct evsets *s, size_t event)
+{
+	size_t i;
+
+	for (i = event * s->nr_sampled; s->periods && i < (event + 1) * s->nr_sampled; i++) {
+		struct ev_period *p = &s->periods[i];
+
+		if (!p->now)
+			continue;
+		p->before = p->now;
+		p->now = filtered_period(s, event);
+		p->since_ns = clock_mono_ns();
+	}
+}
+
 uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cpu, uint64_t time_ns)
 {
 	const struct ev_period *p;

@@ -151,6 +151,8 @@ void evset_enable(struct evsets *s, uint32_t set, bool on);
  * else all, by some percent. What has passed of a period then counts for nothing, half of one at each call.
  */
 void evsets_vary_periods(struct evsets *s);
+/* The event's rate in conf is another one: sets that are opened from now on have it. */
+void evsets_renew_periods(struct evsets *s, size_t event);
 /*
  * What a sample weighs whose source varies: for the kernel goes on to say the period that the clock had at
  * first (hw_perf_event::last_period of perf_swevent_hrtimer()). Those of before the last change are known by
