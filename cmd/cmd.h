@@ -105,7 +105,7 @@ int arcprof_run(int argc, char **argv);
 int describe(int argc, char **argv);
 /*
  * Print a part of the manual pages that is made of the tables, such as "record-synopsis". Returns false
- * if there is none of that name.
+ * if no part has that name.
  */
 bool describe_part(const char *name, FILE *out);
 

@@ -45,7 +45,8 @@ extern const char *const fleet_tables[];
 int fleet_condition(struct buf *b, const struct fleet_opts *o, bool of_server, struct err *e);
 
 /*
- * What the options choose of a server's rows. where is the caller's to release, and f has a pointer into it.
+ * Find which of a server's rows the options choose. where is the caller's to release, and f has a
+ * pointer into it.
  */
 int fleet_choose(const struct fleet_opts *o, const struct http_server *server, struct fetch *f,
 		 struct buf *where, struct err *e);

@@ -96,7 +96,7 @@ static bool files_open(struct files *f, const struct fleet_opts *o)
 	return true;
 }
 
-/* What was fetched anew has left the file before with ".old" behind its name. */
+/* Remove the file, and the one before it, which a new fetch has renamed to ".old". */
 static void drop_file(const char *path)
 {
 	char *old = xasprintf("%s.old", path);
@@ -116,7 +116,7 @@ static void files_drop(struct files *f)
 	free(f->folder);
 }
 
-/* What has been said wrong of --xprof and --function; NULL: nothing. */
+/* Return what is wrong with --xprof and --function, or NULL. */
 static const char *bad_question(const struct fleet_opts *o, int nr, char **operands)
 {
 	bool asks = o->xprof || o->function;

@@ -18,7 +18,7 @@ static void fleet_prune_cmd_say(const struct pruned *x)
 			 x->nr_partitions == 1 ? "" : "s", x->table, x->nr_rows, x->len_bytes / 1e6);
 }
 
-/* What must be said better, or NULL. */
+/* Return what the user has to say otherwise, or NULL. */
 static const char *bad_keeping(const uint64_t keep_ns[PRUNE_NR])
 {
 	uint64_t longest_ns = 0;

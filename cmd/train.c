@@ -371,7 +371,7 @@ static uint64_t beside(const struct model *m, size_t node, const char *what)
 	return 0;
 }
 
-/* What calls of one length took in the turns, all of a turn together. */
+/* The times of calls of one length, a sum for each turn. */
 struct lasting {
 	int64_t *own;			/* without hooks */
 	int64_t *more, *left;		/* above that, as measured and as calibrated */

@@ -105,7 +105,7 @@ static int train_trace_take_event(void *ctx, const struct timeline_event *x)
 	return 0;
 }
 
-/* What the program itself takes from one event to the next is not in the cost. */
+/* The cost excludes the time that the program itself takes from one event to the next. */
 static uint64_t cost_of(struct reading *r, uint32_t calls, unsigned int metric, int from, int to)
 {
 	int loop = loop_of[from][to];

@@ -65,7 +65,7 @@ static size_t skip(const char *s, const char *prefix)
 
 /*
  * How long the full name of a template of characters is that has a short one in the library, as std::string
- * does; *name: where "string" is in it. 0: it is no such name.
+ * does; *name: where "string" is in it. 0: s is another name.
  */
 static size_t template_of_chars(const char *s, const char **name, size_t *name_len)
 {

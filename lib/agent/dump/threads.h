@@ -40,7 +40,7 @@ struct threads_list {
 	bool untracked;		/* virtual threads may be missing: jdk.trackAllThreads is off */
 };
 
-/* What is needed of class Thread; references are local, fields NULL where this VM lacks them. */
+/* The fields of class Thread that dumps need; references are local, fields NULL where this VM lacks them. */
 struct threads_class {
 	JNIEnv *env;
 	jvmtiEnv *ti;

@@ -38,8 +38,8 @@ enum {
 	NR_TRIALS = 5, TRIAL_MS = 2,
 	MOST_WRONG = 4,	/* places */
 	/*
-	 * Of large methods of javac, a bytecode whose notes are right has up to 12 pieces of code,
-	 * and in unrolled loops more, but then within one method; wrong ones have 16 to 808, between
+	 * In large methods of javac, a bytecode with right notes has up to 12 pieces of code, and in
+	 * unrolled loops more, but then within one method; one with wrong notes has 16 to 808, between
 	 * 5 to 78 other methods.
 	 */
 	STALE_RUNS = 16, STALE_CHAINS = 4,
@@ -298,7 +298,7 @@ static void remember_stale(uint32_t compile_id, uint32_t scope)
 		store_relaxed(slot, key);
 }
 
-/* Not inlined: what it needs lies on the stack of an interrupted thread only while it runs. */
+/* It must not be inlined: its tables lie on the stack of an interrupted thread only while it runs. */
 static __attribute__((noinline)) void look_through(const struct notes *n, uint32_t compile_id)
 {
 	uint8_t counts[NR_COUNTS] = { 0 };

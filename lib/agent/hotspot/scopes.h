@@ -47,7 +47,7 @@ bool scopes_readable(void);
  */
 uint32_t scopes_levels(const struct vm_blob *b, uintptr_t pc);
 /*
- * What the compiler noted for the place at that offset in the code, which has a note, was found to be
+ * Return whether the note that the compiler made for the place at that offset in the code was found to be
  * of other code. Not in a signal handler.
  */
 bool scopes_wrong_at(const struct vm_blob *b, uint32_t off);

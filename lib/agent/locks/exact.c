@@ -624,7 +624,7 @@ static bool counts_reader(JNIEnv *env, jobject sync, uint32_t object_hash, uint3
 	return l;
 }
 
-/* What a StampedLock's state has while somebody has it for writing; below that it counts readers. */
+/* A StampedLock's state has this bit while it is held for writing; the bits below count readers. */
 enum { STAMP_WRITER = 1 << 7 };
 
 /*

@@ -122,7 +122,7 @@ static uint64_t take_number(struct reader *x)
 	return v;
 }
 
-/* What is no hexadecimal number of whole bytes is none that is known. */
+/* An identifier that is not hexadecimal, in whole bytes, is ignored. */
 static void take_id(struct reader *x, unsigned int number, struct buf *out)
 {
 	struct import_text t = jsonin_string(&x->j);
