@@ -235,7 +235,7 @@ static void locks_report_add_rows(const struct rows *r, size_t from, size_t to, 
 	const struct sheet_column columns[] = {
 		{ "class" },
 		{ "identity" },
-		{ "kind", locks ? NULL : "Means", -5 },
+		{ "kind", locks ? NULL : "Kind", -5 },
 		{ "pid" },
 		{ "miss_percent", counted ? "%MISS" : NULL, 5 },
 		{ "gets", counted ? "GETS" : NULL, r->widths[0] },
