@@ -29,7 +29,7 @@ struct account_thread {
 	uint64_t counted;		/* when that is known; in the event's unit, as what samples have */
 	uint64_t sampled, nr_samples;
 	bool known;
-	bool carries;			/* virtual threads of its process have samples */
+	bool carries;			/* it may carry virtual threads: its process has samples of some */
 };
 
 struct account {

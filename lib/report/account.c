@@ -101,9 +101,9 @@ static const char *why(const struct rows *r, const struct account_thread *t)
 		return is_cpu(r) ? "it ended, and nobody said what it was charged" : "nobody said how much it was";
 	if ((double)t->sampled >= .9 * (double)t->counted)
 		return NULL;
-	if (t->carries)
-		return "samples of virtual threads that it carried are theirs";
-	return chance_is_too_few(t->counted, t->sampled, weight) ? "too few to be chance" : NULL;
+	if (!chance_is_too_few(t->counted, t->sampled, weight))
+		return NULL;
+	return t->carries ? "virtual threads that it carried may have the rest" : "too few to be chance";
 }
 
 static const char *nouns(const struct rows *r)

@@ -13,7 +13,7 @@
 enum { MIN_COLUMNS = 20, DEFAULT_COLUMNS = 60, MAX_COLUMNS = 400, LABEL = 34 };
 
 struct row {
-	uint64_t nr, total_ns;
+	uint64_t nr, nr_timed, total_ns;
 	double column[MAX_COLUMNS];	/* ns, or events */
 };
 
@@ -46,6 +46,7 @@ static void eventline_add(struct line *l, const struct event *x)
 	if (at > l->v.end_ns)
 		return;
 	if (event_kinds[x->kind].lasts && x->duration_ns != EVENT_UNKNOWN) {
+		row->nr_timed++;
 		row->total_ns += event_own_ns(x);
 		if (x->duration_ns < UINT64_MAX - x->time_ns)
 			end = MAX(x->time_ns + x->duration_ns, at);
@@ -73,14 +74,17 @@ static char shade(double share)
 static void eventline_put_row(const struct line *l, uint32_t kind, FILE *out)
 {
 	const struct row *row = &l->rows[kind];
-	double most = event_kinds[kind].lasts ? l->column_ns : 0;
+	double most = row->nr_timed ? l->column_ns : 0;
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	for (i = 0; i < l->nr_columns && !event_kinds[kind].lasts; i++)
+	/* What lasts, but for a time that nobody measured, is drawn as what happens. */
+	for (i = 0; i < l->nr_columns && !row->nr_timed; i++)
 		most = MAX(most, row->column[i]);
-	if (event_kinds[kind].lasts)
+	if (row->nr_timed)
 		report_put_duration(&b, row->total_ns);
+	else if (event_kinds[kind].lasts)
+		buf_str(&b, "n/a");
 	fprintf(out, "%-12s %9" PRIu64 " %9s |", event_kinds[kind].name, row->nr, b.len ? b.data : "-");
 	for (i = 0; i < l->nr_columns; i++)
 		putc(shade(most > 0 ? row->column[i] / most : 0), out);

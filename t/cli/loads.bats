@@ -53,6 +53,8 @@ slow_loader() {
 all_of_the_log() {
 	arcprof record -q -e class -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Mixed 2 2
 	arcprof report --log=load --format json trace | jq -r '.events[].what' | grep -vF 0x | sort >ours
+	# none has a time, which is another thing than a time of 0
+	arcprof report --timeline trace | grep -qE '^load +[0-9]+ +n/a [|]'
 	uniq -d ours | tee twice
 	[ ! -s twice ]
 	# from the first of ours on
