@@ -57,7 +57,7 @@ static void judge_completeness(struct summary_notes *n, const struct view *v)
 	if (s && s->n && s->n < FEW && v->m->flow.n_means == FLOW_SAMPLES)
 		note(n, NULL, "there are %" PRIu64 " samples only: small shares are chance", s->n);
 	if (v->own > OWN)
-		note(n, NULL, "%.0f %% of the samples are in arcprof's own work: a longer interval takes less", 100 * v->own);
+		note(n, NULL, "%.0f %% of the samples are in arcprof's own work, which is left out above: a longer interval takes less", 100 * v->own);
 	if (v->origin->lost)
 		note(n, NULL, "%" PRIu64 " samples were lost", v->origin->lost);
 	if (s && !v->origin->imported && s->n > s->no_stack_n &&
