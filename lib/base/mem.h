@@ -27,6 +27,25 @@
 #define MEM_PASTE(a, b) MEM_PASTE_(a, b)
 #define MEM_PASTE_(a, b) a##b
 
+/*
+ * Return the first of the numbers from 0 to NR - 1 for which IS_BEFORE is false, NR if there is none. It
+ * is an expression of the number I, true for all that stand first and false for all others.
+ *
+ *	at = BISECT(i, s->nr_x, s->x[i].time_ns < time_ns);
+ */
+#define BISECT(i, nr, is_before)                                                   \
+	({                                                                         \
+		size_t bisect_lo = 0, bisect_hi = (nr), i;                         \
+		while (bisect_lo < bisect_hi) {                                    \
+			i = bisect_lo + (bisect_hi - bisect_lo) / 2;               \
+			if (is_before)                                             \
+				bisect_lo = i + 1;                                 \
+			else                                                       \
+				bisect_hi = i;                                     \
+		}                                                                  \
+		bisect_lo;                                                         \
+	})
+
 void *xmalloc(size_t size) __attribute__((malloc));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));
 void *xrealloc(void *p, size_t size);

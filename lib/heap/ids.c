@@ -211,28 +211,13 @@ uint32_t ids_find_scattered(const struct heap_ids *x, uint64_t id)
 
 uint64_t ids_id(const struct heap_ids *x, uint32_t nr)
 {
-	size_t lo = 0, hi = x->nr_pages, word;
+	size_t word;
 	const struct ids_page *p;
 	uint32_t rest, group;
 	uint64_t bits;
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->pages[mid]->rank[0] <= nr)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	p = x->pages[lo];
-	for (group = 0, hi = IDS_WORDS / IDS_RANK_WORDS; hi - group > 1;) {
-		size_t mid = group + (hi - group) / 2;
-
-		if (p->rank[mid] <= nr)
-			group = mid;
-		else
-			hi = mid;
-	}
+	p = x->pages[BISECT(i, x->nr_pages, x->pages[i]->rank[0] <= nr) - 1];
+	group = BISECT(i, IDS_WORDS / IDS_RANK_WORDS, p->rank[i] <= nr) - 1;
 	rest = nr - p->rank[group];
 	for (word = (size_t)group * IDS_RANK_WORDS; ids_count(p->bits[word]) <= rest; word++)
 		rest -= ids_count(p->bits[word]);

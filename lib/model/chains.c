@@ -65,18 +65,12 @@ static unsigned int chains_depth_of(const struct chains *c, uint32_t at)
 static size_t find_wait(const struct chains *c, uint32_t thread, uint64_t from_ns)
 {
 	uint32_t first = map_get(&c->of_thread, thread);
-	size_t lo = first, hi = c->nr_waits, mid;
+	const struct chain_wait *w;
 
 	if (first == MAP_NONE)
 		return c->nr_waits;
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (c->waits[mid].thread == thread && c->waits[mid].to_ns <= from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	w = &c->waits[first];
+	return first + BISECT(i, c->nr_waits - first, w[i].thread == thread && w[i].to_ns <= from_ns);
 }
 
 static bool wait_is_short(const struct chain_wait *w)

@@ -182,18 +182,9 @@ static void make_steps(struct filter *f)
 /* The first step of the process after that time, or where one would be. */
 static size_t step_after(const struct filter *f, uint32_t proc, uint64_t time_ns)
 {
-	size_t lo = 0, hi = f->nr_steps;
+	const struct step *s = f->steps;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct step *s = &f->steps[mid];
-
-		if (s->proc < proc || (s->proc == proc && s->time_ns <= time_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, f->nr_steps, s[i].proc < proc || (s[i].proc == proc && s[i].time_ns <= time_ns));
 }
 
 /* Return whether the time before that step is wanted. */

@@ -196,15 +196,8 @@ static int by_sweep_time(const void *p, const void *q)
 /* Return how many pauses there had been. */
 static uint32_t pauses_at(const struct leak_process *p, uint64_t time_ns)
 {
-	size_t lo = 0, hi = p->nr_sweeps, mid;
+	size_t lo = BISECT(i, p->nr_sweeps, p->sweeps[i].time_ns <= time_ns);
 
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (p->sweeps[mid].time_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo ? p->sweeps[lo - 1].pauses : p->pauses_before;
 }
 

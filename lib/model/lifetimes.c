@@ -152,18 +152,9 @@ static int by_proc_and_time(const void *p, const void *q)
  */
 static size_t sweep_at(const struct lifetimes *m, uint32_t proc, uint64_t time_ns)
 {
-	size_t lo = 0, hi = m->nr_sweeps;
+	const struct lifetime_sweep *x = m->sweeps;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct lifetime_sweep *x = &m->sweeps[mid];
-
-		if (x->proc < proc || (x->proc == proc && x->time_ns < time_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, m->nr_sweeps, x[i].proc < proc || (x[i].proc == proc && x[i].time_ns < time_ns));
 }
 
 /* Return when they were looked at last before that; 0: never. */

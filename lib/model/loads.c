@@ -71,17 +71,7 @@ static struct load *index_loads(struct event *list, size_t nr, bool of_class, si
 /* Return the first that is not before; nr: none. */
 static size_t first_since(const struct load *loads, size_t nr, const struct load_part *p)
 {
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (compare_load_parts(&loads[mid].key, p) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(i, nr, compare_load_parts(&loads[i].key, p) < 0);
 }
 
 static bool same_place(const struct load_part *x, const struct load_part *y)

@@ -515,18 +515,10 @@ static int take_bracket(void *ctx, const struct rec_bracket *r)
 
 uint32_t names_bracket(struct names *x, uint32_t thread, uint64_t time_ns)
 {
-	size_t lo = 0, hi = x->nr_brackets;
+	size_t lo = BISECT(i, x->nr_brackets, x->brackets[i].time_ns <= time_ns);
 	struct frame f = { .kind = FRAME_METHOD };
 	uint32_t at;
 
-	while (lo < hi) {	/* the first one that is later */
-		size_t mid = (lo + hi) / 2;
-
-		if (x->brackets[mid].time_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	while (lo && x->brackets[lo - 1].thread != thread)
 		lo--;
 	if (!lo)
@@ -620,16 +612,8 @@ static size_t next_recorded(const struct names *x, size_t i, const char *event)
 
 bool names_recorded_at(const struct names *x, const char *event, uint64_t time_ns)
 {
-	size_t lo = 0, hi = x->nr_recorded, i;
+	size_t lo = BISECT(at, x->nr_recorded, x->recorded[at].time_ns <= time_ns), i;
 
-	while (lo < hi) {	/* the first one that is later */
-		size_t mid = (lo + hi) / 2;
-
-		if (x->recorded[mid].time_ns <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (i = lo; i; i--)
 		if (!strcmp(x->recorded[i - 1].event, event))
 			return x->recorded[i - 1].on;

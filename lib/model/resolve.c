@@ -157,18 +157,12 @@ static bool is_sorted(const struct name_module *m)
 
 static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off)
 {
-	size_t lo = 0, hi = m->nr_symbols, mid;
+	size_t lo;
 
 	if (!m->sorted && !is_sorted(m))	/* as most recorders write them */
 		qsort(m->symbols, m->nr_symbols, sizeof(*m->symbols), compare_symbols);
 	m->sorted = true;
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (m->symbols[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, m->nr_symbols, m->symbols[i].off <= off);
 	if (!lo || off - m->symbols[lo - 1].off >= MAX(m->symbols[lo - 1].size, (uint64_t)1))
 		return NULL;
 	return &m->symbols[lo - 1];
@@ -311,17 +305,9 @@ static int compare_stubs(const void *p, const void *q)
 /* Return how many stubs are sorted before one at that address that is later than that time. */
 static size_t stubs_until(const struct name_proc *p, uint64_t addr, uint64_t time_ns)
 {
-	size_t lo = 0, hi = p->nr_stubs, mid;
+	const struct name_stub *s = p->stubs;
 
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (p->stubs[mid].addr < addr ||
-		    (p->stubs[mid].addr == addr && p->stubs[mid].time_ns <= time_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, p->nr_stubs, s[i].addr < addr || (s[i].addr == addr && s[i].time_ns <= time_ns));
 }
 
 /* Return, of the stubs at the address of the one before at, the last by then, else the first. */
@@ -509,17 +495,11 @@ static void index_code(struct name_code *c)
 /* Return the record of the first pc past off: a caller's off is its return address minus one. */
 static const struct name_pc *find_pc(struct name_code *c, uint64_t off)
 {
-	size_t lo = 0, hi, mid;
+	size_t lo;
 
 	if (!c->indexed)
 		index_code(c);
-	for (hi = c->nr_pcs; lo < hi;) {
-		mid = (lo + hi) / 2;
-		if (c->pcs[mid].pc > off)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
+	lo = BISECT(i, c->nr_pcs, c->pcs[i].pc <= off);
 	return lo < c->nr_pcs ? &c->pcs[lo] : NULL;
 }
 
@@ -780,19 +760,13 @@ static const struct name_code *code_at(struct names *x, uint32_t proc, uint64_t 
 	uint32_t at = map_get(&x->proc_of, proc);
 	struct name_proc *p = at == MAP_NONE ? NULL : &x->procs[at];
 	const struct name_code *best = NULL, *c;
-	size_t lo = 0, hi, mid, tries;
+	size_t lo, tries;
 
 	if (!p || !p->has_codes)
 		return NULL;
 	if (!p->codes)
 		index_codes(x, p, proc);
-	for (hi = p->nr_codes; lo < hi;) {
-		mid = (lo + hi) / 2;
-		if (x->codes[p->codes[mid]].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, p->nr_codes, x->codes[p->codes[i]].addr <= addr);
 	for (tries = 0; lo && tries < 64; tries++) {
 		c = &x->codes[p->codes[--lo]];
 		if (addr - c->addr >= c->size)

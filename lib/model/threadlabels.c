@@ -67,19 +67,13 @@ static void sort(struct name_labels *l)
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns)
 {
 	struct name_labels *l = &x->thread_labels;
-	size_t lo = 0, hi = l->nr, mid;
+	size_t lo;
 
 	if (x->labels_were_off && !names_recorded_at(x, "label", time_ns))
 		return THREADLABELS_UNKNOWN;
 	sort(l);
-	while (lo < hi) {		/* the first that is later, or another thread's */
-		mid = (lo + hi) / 2;
-		if (l->list[mid].thread < thread ||
-		    (l->list[mid].thread == thread && l->list[mid].time_ns <= time_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, l->nr, l->list[i].thread < thread ||
+			      (l->list[i].thread == thread && l->list[i].time_ns <= time_ns));
 	return lo && l->list[lo - 1].thread == thread ? l->list[lo - 1].labels : 0;
 }
 

@@ -58,15 +58,5 @@ void query_index_release(struct query_index *x)
 
 uint32_t query_index_find(const struct query_index *x, uint64_t v)
 {
-	uint32_t lo = 0, hi = x->nr;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (x->list[mid].value < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, x->nr, x->list[i].value < v);
 }

@@ -489,21 +489,14 @@ static uint32_t first_row(const struct vtab *v, size_t part, unsigned int column
 	const struct query_table *t = v->source->table;
 	const struct query_data *d = v->parts[part].data;
 	unsigned int flags = t->columns[column].flags;
-	uint32_t lo = 0, hi = query_vtab_nr_rows(v, part), mid;
+	uint32_t nr = query_vtab_nr_rows(v, part);
 	uint64_t at;
 
 	if (flags & (COLUMN_ROW | COLUMN_ROW1)) {
 		value -= value && flags & COLUMN_ROW1;
-		return MIN(value, (uint64_t)hi);
+		return MIN(value, (uint64_t)nr);
 	}
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (!t->number(d, &(struct query_cell){ mid, column, 0 }, &at) || at < value)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, nr, !t->number(d, &(struct query_cell){ i, column, 0 }, &at) || at < value);
 }
 
 /* The rows of its part that the plan leaves. */

@@ -41,15 +41,8 @@ int code_disassemble(const struct annotate *a, const struct annotate_code *c, bo
 
 const struct disasm_insn *code_find_insn(const struct disasm *d, uint64_t off)
 {
-	size_t lo = 0, hi = d->nr_insns, mid;
+	size_t lo = BISECT(i, d->nr_insns, d->insns[i].off < off);
 
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (d->insns[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < d->nr_insns && d->insns[lo].off == off ? &d->insns[lo] : NULL;
 }
 

@@ -14,17 +14,7 @@ void claims_release(struct claims *c)
 
 size_t claims_from(const struct claims *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->items[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, c->nr, c->items[i].end <= addr);
 }
 
 static void claims_insert(struct claims *c, size_t at, uint64_t start, uint64_t end, enum resident_part part,

@@ -72,15 +72,7 @@ void smaps_parse(struct smaps *s, char *text)
 
 const struct smap *smaps_find(const struct smaps *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->nr;
+	size_t lo = BISECT(i, s->nr, s->items[i].end <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->items[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < s->nr && s->items[lo].start <= addr ? &s->items[lo] : NULL;
 }

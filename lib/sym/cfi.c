@@ -463,20 +463,11 @@ void cfi_release(struct cfi *c)
 
 size_t cfi_index(const struct cfi *c, uint64_t vaddr)
 {
-	size_t lo = 0, hi = c->nr_entries;
 	uint64_t pc = vaddr - c->base;
 
 	if (vaddr < c->base || pc > UINT32_MAX)
 		return SIZE_MAX;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->entries[mid].pc <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - 1;
+	return BISECT(i, c->nr_entries, c->entries[i].pc <= pc) - 1;
 }
 
 bool cfi_find(const struct cfi *c, uint64_t vaddr, struct cfi_fde *fde)

@@ -148,19 +148,9 @@ bool gopcln_is_sound(const struct gopcln *t)
 
 size_t gopcln_find(const struct gopcln *t, uint64_t vaddr)
 {
-	uint64_t lo = 0, hi = t->nr_funcs;
-
-	if (!hi || vaddr >= gopcln_start(t, hi))
+	if (!t->nr_funcs || vaddr >= gopcln_start(t, t->nr_funcs))
 		return SIZE_MAX;
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (gopcln_start(t, mid) <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - 1;
+	return BISECT(i, t->nr_funcs, gopcln_start(t, i) <= vaddr) - 1;
 }
 
 static uint64_t gopcln_field(const struct gopcln *t, const struct gopcln_func *f, int n)

@@ -268,7 +268,7 @@ void kallsyms_close(struct kallsyms *k)
 
 const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr)
 {
-	size_t lo = 0, hi = k->nr_syms;
+	size_t lo;
 
 	if (k->bpf)
 		return ksym_bpf_find(k->bpf, addr, &k->answer) ? &k->answer : NULL;
@@ -278,15 +278,7 @@ const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr)
 		if (r >= 0)
 			return r ? &k->answer : NULL;
 		complete(k);
-		hi = k->nr_syms;
 	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, k->nr_syms, k->syms[i].addr <= addr);
 	return lo && addr - k->syms[lo - 1].addr < k->syms[lo - 1].size ? &k->syms[lo - 1] : NULL;
 }

@@ -92,18 +92,11 @@ int kallsyms_cached(const struct cache_entry *e, uint64_t addr, struct ksym *s)
 {
 	const struct head *h = (const struct head *)e->data;
 	const struct function *f = functions(e);
-	size_t lo = 0, hi = h->nr;
+	size_t lo;
 
 	if (addr < f[0].addr || addr >= f[h->nr - 1].addr)
 		return -1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, h->nr, f[i].addr <= addr);
 	f += lo - 1;
 	*s = (struct ksym){ f->addr, f->size, (const char *)(functions(e) + h->nr) + f->name, "" };
 	return addr - s->addr < s->size;

@@ -85,16 +85,8 @@ static int by_lo(const void *a, const void *b)
 /* Return the innermost range that covers addr; NULL: none. Ranges may nest a little. */
 static const struct range *find_range(const struct range *r, size_t nr, uint64_t addr)
 {
-	size_t lo = 0, hi = nr, back;
+	size_t lo = BISECT(i, nr, r[i].lo <= addr), back;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (back = 0; back < 16 && back < lo; back++)
 		if (addr < r[lo - 1 - back].hi)
 			return &r[lo - 1 - back];

@@ -24,17 +24,7 @@ void maps_reset(struct maps *m)
 /* Index of the first mapping that ends above addr. */
 static size_t first_above(const struct maps *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->nr_entries;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->entries[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, m->nr_entries, m->entries[i].end <= addr);
 }
 
 static void maps_make_room(struct maps *m, size_t more)

@@ -291,16 +291,8 @@ void symtab_finish(struct symtab *t, const struct image *text)
 
 const struct symtab_entry *symtab_find(const struct symtab *t, uint64_t vaddr)
 {
-	size_t lo = 0, hi = t->nr_entries, back;
+	size_t lo = BISECT(i, t->nr_entries, t->entries[i].addr <= vaddr), back;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->entries[mid].addr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (back = 0; back < NEST_MAX && back < lo; back++) {
 		const struct symtab_entry *s = &t->entries[lo - 1 - back];
 

@@ -24,20 +24,10 @@ struct numbers {
 /* Return our number for the file's number id, or UINT32_MAX if it has none. */
 static inline uint32_t numbers_local(const struct numbers *n, uint32_t id)
 {
-	size_t lo = 0, hi = n->nr_segs;
+	size_t at = BISECT(i, n->nr_segs, n->segs[i].first <= id);
+	const struct segment *s = at ? &n->segs[at - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		const struct segment *s = &n->segs[mid];
-
-		if (id < s->first)
-			hi = mid;
-		else if (id - s->first >= s->nr)
-			lo = mid + 1;
-		else
-			return s->local + (id - s->first);
-	}
-	return UINT32_MAX;
+	return s && id - s->first < s->nr ? s->local + (id - s->first) : UINT32_MAX;
 }
 
 /* Return the first number that numbers_add() takes. */

@@ -46,17 +46,7 @@ void unwind_described_free(struct unwind_described *d)
 /* Return the first piece that ends behind addr. */
 static size_t first_behind(const struct unwind_described *d, uint64_t addr)
 {
-	size_t lo = 0, hi = d->nr_pieces;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->pieces[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, d->nr_pieces, d->pieces[i].end <= addr);
 }
 
 static void remove_overlapped(struct unwind_described *d, uint64_t start, uint64_t end)

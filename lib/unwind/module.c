@@ -259,18 +259,10 @@ uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struc
 /* Return the row at delta from the function's start. */
 static uint32_t search_pairs(const uint32_t *code, uint64_t delta)
 {
-	size_t step = code[0] & WIDE ? 2 : 1, lo = 0, hi = code[0] & ~WIDE;
+	size_t lo, step = code[0] & WIDE ? 2 : 1;
 	const uint32_t *pairs = code + 1;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		uint32_t start = step == 2 ? pairs[2 * mid] : pairs[mid] >> 16;
-
-		if (start <= delta)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = BISECT(i, code[0] & ~WIDE, (step == 2 ? pairs[2 * i] : pairs[i] >> 16) <= delta);
 	if (!lo)
 		return 0;
 	return step == 2 ? pairs[2 * lo - 1] : pairs[lo - 1] & 0xffff;

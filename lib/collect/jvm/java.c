@@ -245,17 +245,7 @@ void java_join(struct java *j, uint64_t until_ns, bool all, java_emit_fn emit, v
 /* Index of the first code that starts above addr. */
 static size_t code_above(const struct java *j, uint64_t addr)
 {
-	size_t lo = 0, hi = j->nr_codes;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (j->codes[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, j->nr_codes, j->codes[i].addr <= addr);
 }
 
 void java_add_code(struct java *j, const struct jvm_code *c)

@@ -91,16 +91,8 @@ static uint32_t find_lock(struct locks *l, struct lock_sum key)
 
 static void add_bucket(struct lock_sum *s, uint32_t bucket)
 {
-	size_t lo = 0, hi = s->nr_buckets;
+	size_t lo = BISECT(i, s->nr_buckets, s->buckets[i].bucket < bucket);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (s->buckets[mid].bucket < bucket)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == s->nr_buckets || s->buckets[lo].bucket != bucket) {
 		VEC_GROW(s->buckets, s->nr_buckets, s->alloc_buckets);
 		memmove(&s->buckets[lo + 1], &s->buckets[lo], (s->nr_buckets++ - lo) * sizeof(*s->buckets));

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "collect/engine/recording.h"
 
 /* So many names are looked for: each time all symbols of a file are read. */
@@ -21,16 +22,8 @@ void nativelocks_forget(struct nativelocks *n)
 /* Data of a file lies above its code: the nearest mapping below tells which file that can be. */
 static const struct map_entry *code_below(const struct maps *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->nr_entries;
+	size_t lo = BISECT(i, m->nr_entries, m->entries[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (m->entries[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo ? &m->entries[lo - 1] : NULL;
 }
 

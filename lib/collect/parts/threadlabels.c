@@ -174,17 +174,7 @@ static int compare_hits(const void *a, const void *b)
 /* The first hit of the thread, or where it would be. */
 static size_t first_hit(const struct threadlabels *l, uint32_t thread)
 {
-	size_t lo = 0, hi = l->nr_hits;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (l->hits[mid].thread < thread)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(i, l->nr_hits, l->hits[i].thread < thread);
 }
 
 void threadlabels_put(struct buf *b, const char *text)
