@@ -210,7 +210,7 @@ static int warn_of_gaps(const struct budget_opts *o, const struct subject *s)
 		log_warn("%" PRIu64 " sample%s lost", s->origin.lost, s->origin.lost == 1 ? " was" : "s were");
 	if (s->origin.stopped_ns)
 		log_warn("the recording stopped storing after %.2f s, when --max-size was reached; %" PRIu64 " sample%s came later",
-			 s->origin.stopped_ns / 1e9, s->origin.nr_after, s->origin.nr_after == 1 ? "" : "s");
+			 s->origin.stopped_ns / 1e9, s->origin.nr_after, plural(s->origin.nr_after));
 	return o->strict && (s->origin.lost || s->origin.stopped_ns) ? 1 : r;
 }
 

@@ -181,13 +181,13 @@ static size_t list_recorders(int **pids)
 {
 	struct control_skipped s;
 	size_t nr = control_list(pids, &s);
-	const char *plural = s.nr == 1 ? "" : "s";
 
 	if (s.nr && s.pid)
 		log_warn("skipped %zu control socket%s that other processes have taken or that did not answer: no recorder's (one by process %d of user %u)",
-			 s.nr, plural, s.pid, s.uid);
+			 s.nr, plural(s.nr), s.pid, s.uid);
 	else if (s.nr)
-		log_warn("skipped %zu control socket%s that did not answer: no recorder's", s.nr, plural);
+		log_warn("skipped %zu control socket%s that did not answer: no recorder's", s.nr,
+			 plural(s.nr));
 	return nr;
 }
 

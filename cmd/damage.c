@@ -13,8 +13,8 @@ int warn_of_damage(const char *path, const struct trace_damage *d)
 	if (damaged)
 		log_warn("%s is damaged: %" PRIu64 " bytes in %" PRIu64 " place%s and %" PRIu64
 			 " record%s skipped; first: %s",
-			 path, d->nr_bytes, d->nr_places, d->nr_places == 1 ? "" : "s", d->nr_bad_records,
-			 d->nr_bad_records == 1 ? "" : "s", d->first);
+			 path, d->nr_bytes, d->nr_places, plural(d->nr_places), d->nr_bad_records,
+			 plural(d->nr_bad_records), d->first);
 	if (d->truncated)
 		log_warn("%s has no end: the recording was cut off after %.2f s, or still goes on", path,
 			 d->span_ns / 1e9);

@@ -127,7 +127,7 @@ static void doctor_print_text(const struct machine *m)
 
 	printf("%sarcprof %s%s on Linux %s %s, %ld CPU%s%s%s%s, as %s\n", term_style(TERM_BOLD),
 	       ARCPROF_VERSION, term_style(TERM_PLAIN), m->uts.release, m->uts.machine, m->nr_cpus,
-	       m->nr_cpus == 1 ? "" : "s", m->cpu[0] ? ", " : "", m->cpu,
+	       plural(m->nr_cpus), m->cpu[0] ? ", " : "", m->cpu,
 	       m->is_virtual ? ", virtual machine" : "", geteuid() ? "an unprivileged user" : "root");
 	for (g = 0; g < nr_check_groups; g++) {
 		printf("\n%s%s%s\n", term_style(TERM_BOLD), check_groups[g].title, term_style(TERM_PLAIN));

@@ -147,7 +147,7 @@ static int put_names(const struct fleet_table *t, struct output *file, const cha
 
 static void export_say(const struct fleet_table *t, int nr, const char *where)
 {
-	log_info("%d recording%s, %" PRIu64 " rows of nodes, %zu functions; wrote %s", nr, nr == 1 ? "" : "s",
+	log_info("%d recording%s, %" PRIu64 " rows of nodes, %zu functions; wrote %s", nr, plural(nr),
 		 t->nr_rows, t->nr_names, where);
 	if (t->nr_collisions)
 		log_warn("%" PRIu64 " contexts or functions had the number of another one, and got the next",

@@ -117,7 +117,7 @@ static int print(const struct fleet_opts *o, const struct ask_answer *a, struct 
 	json_end(&s.json);
 	json_end(&s.json);
 	if (sheet_is_text(&s) && nr_hidden)
-		fprintf(s.out, "\n%zu more row%s\n", nr_hidden, nr_hidden == 1 ? "" : "s");
+		fprintf(s.out, "\n%zu more row%s\n", nr_hidden, plural(nr_hidden));
 	return sheet_let_go(&held, 0, e);
 }
 

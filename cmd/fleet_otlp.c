@@ -138,7 +138,7 @@ static enum segment_fate judge(const struct collector_answer *a)
 {
 	if (a->nr_rejected)
 		log_warn("the receiver rejected %" PRIu64 " profile%s%s%s", a->nr_rejected,
-			 a->nr_rejected == 1 ? "" : "s", a->message ? ": " : "", a->message ? a->message : "");
+			 plural(a->nr_rejected), a->message ? ": " : "", a->message ? a->message : "");
 	else if (a->message)
 		log_warn("the receiver took it, and says: %s", a->message);
 	return a->nr_rejected ? SEGMENT_PARTLY : SEGMENT_SENT;

@@ -12,10 +12,10 @@ static void fleet_prune_cmd_say(const struct pruned *x)
 {
 	if (x->nr_added)
 		log_warn("%s lacked part of %" PRIu64 " sum%s, as after a crash of the server; added from %s",
-			 x->sums, x->nr_added, x->nr_added == 1 ? "" : "s", x->table);
+			 x->sums, x->nr_added, plural(x->nr_added), x->table);
 	if (x->nr_partitions)
 		log_info("dropped %" PRIu64 " partition%s of %s: %" PRIu64 " rows, %.1f MB", x->nr_partitions,
-			 x->nr_partitions == 1 ? "" : "s", x->table, x->nr_rows, x->len_bytes / 1e6);
+			 plural(x->nr_partitions), x->table, x->nr_rows, x->len_bytes / 1e6);
 }
 
 /* Return what the user has to say otherwise, or NULL. */

@@ -385,7 +385,7 @@ static void add_all(struct sender *x, int nr, char **operands)
 static void say(const struct sender *x)
 {
 	if (!x->o->every_ns || x->nr_sent)	/* of nothing, nothing is said again and again */
-		log_info("sent %zu recording%s%s", x->nr_sent, x->nr_sent == 1 ? "" : "s",
+		log_info("sent %zu recording%s%s", x->nr_sent, plural(x->nr_sent),
 			 x->nr_known ? "; others the server had" : "");
 	if (x->nr_left)
 		log_warn("%zu recording%s in %s; the next push sends %s", x->nr_left,

@@ -125,7 +125,7 @@ static struct sheet_choice choice_of(const struct heap_opts *o)
 
 static const char *heap_plural(uint64_t n)
 {
-	return n == 1 ? "" : "s";
+	return plural(n);
 }
 
 /* --- what the reader must know of the dump --- */

@@ -132,11 +132,6 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		log_warn("%" PRIu64 " jumps of threads by the kernel were not followed: what ran there is missing", r->totals.nr_gaps);
 }
 
-static const char *itrace_plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_result *m)
 {
 	const char *which = o->methods;
@@ -154,7 +149,7 @@ static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_r
 	else
 		log_error("--method: '%s' was called %" PRIu64 " time%s, and --skip leaves the first %" PRIu64
 			  " alone", which,
-			  m->nr_calls, itrace_plural(m->nr_calls), o->skip);
+			  m->nr_calls, plural(m->nr_calls), o->skip);
 }
 
 /* False: no call was traced, and the reason has been reported. */
@@ -164,7 +159,7 @@ static bool methods_summary(const struct itrace_cmd_opts *o, const struct bracke
 
 	if (nr)
 		log_info("%" PRIu64 " call%s of '%s' traced, after %" PRIu64 " left alone", nr,
-			 itrace_plural(nr), o->methods, o->skip);
+			 plural(nr), o->methods, o->skip);
 	else
 		why_no_call(o, m);
 	return nr;
@@ -177,7 +172,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 
 	why_it_stopped(o, r);
 	log_info("%" PRIu64 " instructions, %" PRIu64 " branches in %" PRIu64 " thread%s; %.3g s, %.0f instructions per second",
-		 n, r->totals.nr_branches, r->totals.nr_threads, itrace_plural(r->totals.nr_threads), seconds,
+		 n, r->totals.nr_branches, r->totals.nr_threads, plural(r->totals.nr_threads), seconds,
 		 seconds > 0 ? n / seconds : 0);
 	log_info("%s: %" PRIu64 " bytes, %.3g per instruction; 'arcprof report -i %s --arc' shows it",
 		 o->output,

@@ -209,7 +209,7 @@ static int merge_team(struct team *m, bool quiet)
 	if (r)
 		return log_err(&m->e);
 	if (!quiet)
-		log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, g->nr_parts == 1 ? "" : "s",
+		log_info("%zu recording%s, %zu contexts; wrote %s", g->nr_parts, plural(g->nr_parts),
 		 g->m.flow.nr_nodes - 1, o->output);
 	if (g->below_zero)
 		log_warn("%" PRIu64 " value%s below zero, in the metrics minus-...", g->below_zero,
@@ -237,7 +237,7 @@ static int splice(const struct merge_opts *o, const struct fleet_paths *p)
 
 	if (splice_files((const char *const *)p->list, p->nr, o->output, &e))
 		return log_err(&e);
-	log_info("%d segment%s; wrote %s", p->nr, p->nr == 1 ? "" : "s", o->output);
+	log_info("%d segment%s; wrote %s", p->nr, plural(p->nr), o->output);
 	return 0;
 }
 

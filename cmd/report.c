@@ -564,7 +564,7 @@ static int warn_of_gaps(const struct report_request *q, const struct trace_reade
 
 	if (origin->nr_local_modules)
 		log_info("%" PRIu64 " module%s had no names in the trace; this machine's files gave them",
-			 origin->nr_local_modules, origin->nr_local_modules == 1 ? "" : "s");
+			 origin->nr_local_modules, plural(origin->nr_local_modules));
 	if (q->strict && origin->lost)
 		log_warn("%" PRIu64 " samples were lost", origin->lost);
 	if (q->strict && origin->stopped_ns)

@@ -664,7 +664,7 @@ static void calls_phrase(const struct callflow_result *c, struct buf *b)
 {
 	buf_fmt(b, "%" PRIu64 " calls in %" PRIu64 " contexts of %" PRIu64 " thread%s", c->nr_calls,
 		c->nr_nodes,
-		c->nr_trees, c->nr_trees == 1 ? "" : "s");
+		c->nr_trees, plural(c->nr_trees));
 	if (c->nr_events)
 		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 }
@@ -803,7 +803,7 @@ static void left_warnings(const struct sampling *s, const struct collect_result 
 	if (!r->nr_left)
 		return;
 	log_warn("'%s' has ended, but %" PRIu32 " process%s that it started %s on, such as %d (%s): recorded until now",
-		 s->c.argv[0], r->nr_left, r->nr_left == 1 ? "" : "es", r->nr_left == 1 ? "goes" : "go",
+		 s->c.argv[0], r->nr_left, plural_es(r->nr_left), r->nr_left == 1 ? "goes" : "go",
 		 r->a_left_pid, r->a_left_name);
 	if (!s->c.wait)
 		log_hint("--wait records until they have ended");
@@ -828,12 +828,12 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			complete_phrase(r, &b);
 		sampled_phrase(r, &b);
 		if (r->nr_jvms)
-			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, r->nr_jvms == 1 ? "" : "s");
+			buf_fmt(&b, ", %" PRIu64 " JVM%s", r->nr_jvms, plural(r->nr_jvms));
 		other_phrases(s, r, &b);
 	}
 	if (r->nr_turned_away)
 		buf_fmt(&b, ", %" PRIu64 " foreign connection%s refused", r->nr_turned_away,
-			r->nr_turned_away == 1 ? "" : "s");
+			plural(r->nr_turned_away));
 	if (!strcmp(s->c.output, "-"))
 		log_info("%s; wrote %.1f KiB to standard output", b.data, r->nr_bytes / 1024.0);
 	else if (r->kept_ns)
@@ -841,7 +841,7 @@ static void headline(const struct sampling *s, const struct collect_result *r)
 			 r->nr_bytes / 1024.0);
 	else if (s->c.segment.length_ns)
 		log_info("%s; wrote %" PRIu64 " trace%s to %s (%.1f KiB)", b.data, r->nr_files,
-			 r->nr_files == 1 ? "" : "s", s->c.output, r->nr_bytes / 1024.0);
+			 plural(r->nr_files), s->c.output, r->nr_bytes / 1024.0);
 	else
 		log_info("%s; wrote %s (%.1f KiB)", b.data, s->c.output, r->nr_bytes / 1024.0);
 	buf_release(&b);
@@ -880,7 +880,7 @@ bool sampling_failed(const struct sampling *s, const struct collect_result *r)
 		log_error("no samples of %.2f s of CPU time: %s", r->charged_ns / 1e9, r->why_unsampled);
 	if (no_calls)
 		log_error("nothing was instrumented: the agent knows too little of the JVM%s",
-			  r->nr_unknown_jvms == 1 ? "" : "s");
+			  plural(r->nr_unknown_jvms));
 	return r->write_error || r->no_memory || r->no_samples || no_calls;
 }
 
@@ -904,10 +904,10 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
 		else if (r->nr_no_source[i] && r->nr_of_source[i])
 			log_warn("not all of %s was recorded in %" PRIu64 " JVM%s: each report says what is missing, and why",
-				 k->name, r->nr_no_source[i], r->nr_no_source[i] == 1 ? "" : "s");
+				 k->name, r->nr_no_source[i], plural(r->nr_no_source[i]));
 		else if (r->nr_no_source[i])
 			log_warn("no samples of %s from %" PRIu64 " JVM%s: each report says why", k->name,
-				 r->nr_no_source[i], r->nr_no_source[i] == 1 ? "" : "s");
+				 r->nr_no_source[i], plural(r->nr_no_source[i]));
 	}
 }
 
@@ -956,7 +956,7 @@ static void throttle_warnings(const struct collect_result *r)
 	}
 	if (r->nr_held_back)
 		log_warn("the kernel held sampling back %" PRIu64 " time%s (kernel.perf_event_max_sample_rate): what ran meanwhile is missing",
-			 r->nr_held_back, r->nr_held_back == 1 ? "" : "s");
+			 r->nr_held_back, plural(r->nr_held_back));
 }
 
 /* An interpreter of C++ leaves no samples in code without a file: such a JVM has said so itself. */
@@ -968,7 +968,7 @@ static void agent_warnings(const struct sampling *s, const struct collect_result
 		log_warn("Java methods that ran are unknown: %s", r->no_traps);
 	if (!nr || s->c.java != JAVA_SAMPLE || s->c.system_wide)
 		return;
-	log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", nr, nr == 1 ? "" : "s",
+	log_warn("%" PRIu64 " JVM%s ran without the agent: %s Java stacks are unknown", nr, plural(nr),
 		 nr == 1 ? "its" : "their");
 	if (r->no_agent[0])
 		log_hint("%s", r->no_agent);

@@ -8,6 +8,8 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdint.h>
+
 enum err_kind {
 	ERR_ANY,
 	ERR_EXEC,		/* the program to be run cannot be executed; code says why: spawn_go() */
@@ -32,5 +34,16 @@ int err_wrap(struct err *e, const char *fmt, ...) __attribute__((format(printf, 
 
 /* Says what to do about the failure; cmd/ prints it as a line of its own. */
 void err_hint(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Return the ending of the noun in a message that counts nr things. */
+static inline const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+static inline const char *plural_es(uint64_t nr)
+{
+	return nr == 1 ? "" : "es";
+}
 
 #endif

@@ -62,7 +62,7 @@ static int slow_line(struct parser *x, struct err *e)
 	for (i = 0; i < x->nr_values; i++) {
 		if (!text_u64(&p, end, &values[i]) || p >= end || *p != ' ')
 			return text_bad(&x->t, e, "want %u value%s, a kind and a name", x->nr_values,
-					x->nr_values == 1 ? "" : "s");
+					plural(x->nr_values));
 		p++;
 		if (x->b.nr_threads && values[i] < x->b.last[i] && !x->b.own_clock)
 			return text_bad(&x->t, e, "value %llu is lower than %llu before it",

@@ -79,7 +79,7 @@ static int read_row(struct nodes *d, const char *line, size_t len, struct err *e
 	row.parent = path_field(d, &p, end);
 	if (!row.path || !tree_numbers(d->x, &p, end, &row.n, row_base(d, d->nr_rows)) || !p)
 		return text_bad(&d->x->t, e, "want path, parent, n, %u number%s and a name, with tabs between",
-				nr_metrics, nr_metrics == 1 ? "" : "s");
+				nr_metrics, plural(nr_metrics));
 	if ((r = tree_consumer(d->x, p, end, &row.consumer, e)))
 		return r;
 	known = map_get(&d->row_of, row.path);

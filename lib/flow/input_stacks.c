@@ -76,7 +76,7 @@ static int one_line(struct parser *x, struct err *e)
 		return 0;
 	if (trailing_numbers(line, &len, values, x->nr_values) != x->nr_values || !len)
 		return text_bad(&x->t, e, "want a stack and %u number%s", x->nr_values,
-				x->nr_values == 1 ? "" : "s");
+				plural(x->nr_values));
 	at = shared_prefix(x, line, len);
 	node = x->nr_frames ? x->frames[x->nr_frames - 1].node : FLOW_NONE;
 	for (; at <= len; at = end + 1) {

@@ -96,7 +96,7 @@ static int path_line(struct tree_parser *x, const char *line, size_t len, struct
 	s = tree_field(&p, end, &path_len);
 	if (!path_len || !tree_numbers(x, &p, end, &n, base) || p)
 		return text_bad(&x->t, e, "want a path, n and %u number%s, with tabs between",
-				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
+				x->m->flow.nr_metrics, plural(x->m->flow.nr_metrics));
 	for (s_end = s + path_len;; s = at + 1) {
 		for (at = s; at < s_end && *at != ';'; at++)
 			if (*at == '\\' && at + 1 < s_end)
@@ -124,7 +124,7 @@ static int level_line(struct tree_parser *x, const char *line, size_t len, struc
 
 	if (!tree_number(&p, end, &level) || !tree_numbers(x, &p, end, &n, base) || !p)
 		return text_bad(&x->t, e, "want level, n, %u number%s and a name, with tabs between",
-				x->m->flow.nr_metrics, x->m->flow.nr_metrics == 1 ? "" : "s");
+				x->m->flow.nr_metrics, plural(x->m->flow.nr_metrics));
 	if (level > x->nr_path)
 		return text_bad(&x->t, e, "level %" PRIu64 " does not follow level %zu", level,
 				x->nr_path - 1);

@@ -165,8 +165,8 @@ void import_modules_names(struct import_modules *m, struct import *im, bool kern
 	symbols_write(&files, im->w, true, &r);
 	if (m->nr_other)
 		import_note(im, "%u module%s without names: this machine has no such file%s, or another version",
-			    m->nr_other, m->nr_other == 1 ? "" : "s", m->nr_other == 1 ? "" : "s");
+			    m->nr_other, plural(m->nr_other), plural(m->nr_other));
 	if (m->nr_unsure)
 		import_note(im, "%u module%s with names of this machine's files, though the profile has no build-id to compare",
-			    m->nr_unsure, m->nr_unsure == 1 ? "" : "s");
+			    m->nr_unsure, plural(m->nr_unsure));
 }

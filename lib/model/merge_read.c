@@ -194,7 +194,7 @@ static const char *list_not_shown(const struct in *in, unsigned int samples)
 
 	for (s = samples + 1; s < m->nr_sources; s++)
 		buf_fmt(&b, "%s%" PRIu64 " sample%s of %s", b.len ? ", " : "", model_n(m, s, n, total),
-			model_n(m, s, n, total) == 1 ? "" : "s", model_str(m, m->sources[s].name));
+			plural(model_n(m, s, n, total)), model_str(m, m->sources[s].name));
 	if (b.len)
 		text = arena_strndup(&in->names->text, b.data, b.len);
 	buf_release(&b);

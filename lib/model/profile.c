@@ -227,7 +227,7 @@ static const char *list_not_shown(const struct profile *p)
 	for (i = 0; i < p->events.nr_events; i++)
 		if (p->events.column_of[i] < 0 && p->samples.nr_of_event[i])
 			buf_fmt(&b, "%s%" PRIu64 " sample%s of %s", b.len ? ", " : "",
-				p->samples.nr_of_event[i], p->samples.nr_of_event[i] == 1 ? "" : "s",
+				p->samples.nr_of_event[i], plural(p->samples.nr_of_event[i]),
 				names_event(p->names, i, ""));
 	if (b.len)
 		text = arena_strndup(&p->names->text, b.data, b.len);

@@ -275,7 +275,7 @@ static void print_function(struct printer *p)
 		quote_add(b, model_str(p->m, p->f->module));
 	}
 	buf_fmt(b, ": %" PRIu64 " sample%s, %.1f %% of all; with what it calls %" PRIu64 ", %.1f %%", p->f->n,
-		p->f->n == 1 ? "" : "s", p->f->n * 100.0 / p->a->n, p->f->cum, p->f->cum * 100.0 / p->a->n);
+		plural(p->f->n), p->f->n * 100.0 / p->a->n, p->f->cum, p->f->cum * 100.0 / p->a->n);
 	fprintf(p->out, "\n%s\n\n", b->data);
 	print_ways(p);
 	for (i = p->lines.first; i < p->lines.end;)

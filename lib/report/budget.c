@@ -137,7 +137,7 @@ static void budget_print_text(const struct budget *b, FILE *out)
 		budget_put_line(&line, v);
 		fprintf(out, "%s\n", line.data);
 	}
-	fprintf(out, "%zu limit%s", b->nr, b->nr == 1 ? "" : "s");
+	fprintf(out, "%zu limit%s", b->nr, plural(b->nr));
 	for (i = 0; i < VERDICT_NR; i++) {
 		if (i && !budget_count(b, i))
 			continue;

@@ -435,7 +435,7 @@ void completed_head(const struct completed *c, struct buf *b)
 	const char *command = names_label(&c->names, "command");
 
 	buf_fmt(b, "%" PRIu64 " events of %zu thread%s, ", c->timeline.nr_calls,
-		c->select.nr_trees, c->select.nr_trees == 1 ? "" : "s");
+		c->select.nr_trees, plural(c->select.nr_trees));
 	report_put_lost_of(&c->names, b);
 	buf_str(b, "; by ");
 	quote_add(b, completed_measure(c));

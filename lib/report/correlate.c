@@ -356,7 +356,7 @@ static void print_foot(const struct correlation *c, FILE *out)
 	buf_str(&b, "\n Low, High - the ratio is between them in 19 of 20 cases (-: it is exact); rows are in the order of Low\n");
 	if (c->nr_hidden) {
 		buf_fmt(&b, " Not shown: %zu %s%s", c->nr_hidden, bys[c->o->by],
-			c->nr_hidden == 1 ? "" : "s");
+			plural(c->nr_hidden));
 		for (i = 0; i < 2 && c->o->of == OF_BASE; i++) {
 			buf_fmt(&b, "%s%.2f %% of ", i ? " and " : ", with ", c->hidden[i] * 100);
 			quote_add(&b, correlate_name_of(c, i));

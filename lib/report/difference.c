@@ -98,9 +98,9 @@ static const char *normalized(const struct printer *p)
 }
 
 /* " in 3 calls", " in 1 object" */
-static void put_things(struct buf *b, uint64_t n, const char *plural)
+static void put_things(struct buf *b, uint64_t n, const char *things)
 {
-	buf_fmt(b, " in %" PRIu64 " %.*s", n, (int)(strlen(plural) - (n == 1)), plural);
+	buf_fmt(b, " in %" PRIu64 " %.*s", n, (int)(strlen(things) - (n == 1)), things);
 }
 
 /* "10.2 s in 10213 samples", "213495 calls" */

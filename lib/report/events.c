@@ -112,7 +112,7 @@ static void put_untimed(const struct events *v, const char *recorded, struct buf
 
 	if (nr_untimed(v, recorded, &nr))
 		buf_fmt(b, ", %" PRIu64 " load%s without time (by native code, or begun when "
-			"class-time was off)", nr, nr == 1 ? "" : "s");
+			"class-time was off)", nr, plural(nr));
 }
 
 void event_report_head(const struct events *v, FILE *out)

@@ -11,11 +11,6 @@
 #include "report/head.h"
 #include "version.h"
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void report_put_duration(struct buf *b, uint64_t ns)
 {
 	static const struct {
@@ -534,7 +529,7 @@ void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *
 	rules_text(r, &text);
 	buf_str(b, "filter: ");
 	quote_add(b, text.data);
-	buf_fmt(b, "; %" PRIu64 " %s%s left out\n", nr_left_out, what, nr_left_out == 1 ? "" : "s");
+	buf_fmt(b, "; %" PRIu64 " %s%s left out\n", nr_left_out, what, plural(nr_left_out));
 	buf_release(&text);
 }
 

@@ -174,7 +174,7 @@ void micro_text(const struct micro *x, FILE *out)
 		     "   %zu symbol%s with %s %% of all ticks; %% :: of the symbol's ticks;\n"
 		     "   Offset :: from the start of its code; a tick is often a few instructions late (skid),\n"
 		     "             and in kernel code that disables interrupts where it enables them again\n",
-		x->nr_symbols, x->nr_symbols == 1 ? "" : "s", b.data + strspn(b.data, " "));
+		x->nr_symbols, plural(x->nr_symbols), b.data + strspn(b.data, " "));
 	for (i = 0; i < x->nr_symbols; i++)
 		text_symbol(x, i, out);
 	putc('\n', out);

@@ -18,7 +18,7 @@ void sched_head_text(const struct sched_model *m, const struct sched_kept *k, si
 	if (m->irq)
 		buf_fmt(&b, ", %" PRIu64 " interrupts", m->nr_intr);
 	if (nr_threads)
-		buf_fmt(&b, " of %zu thread%s", nr_threads, nr_threads == 1 ? "" : "s");
+		buf_fmt(&b, " of %zu thread%s", nr_threads, plural(nr_threads));
 	buf_str(&b, " over ");
 	report_put_duration(&b, m->end_ns - m->start_ns);
 	buf_str(&b, ", ");

@@ -123,7 +123,7 @@ static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 {
 	static const char by[] = "pools, selectors, joins, the JVM's";
 	uint64_t nr = count_idle_threads(s);
-	const char *wait = summary_amount(s, metric, idle).text, *plural = nr == 1 ? "" : "s";
+	const char *wait = summary_amount(s, metric, idle).text;
 
 	if (summary_is_json(s)) {
 		json_object(&s->sheet.json, "idle");
@@ -132,7 +132,7 @@ static void put_idle(struct summary *s, unsigned int metric, uint64_t idle)
 		json_end(&s->sheet.json);
 	} else if (idle) {
 		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s idle in %" PRIu64 " thread%s: %s\n" :
-			"%20s  idle in %" PRIu64 " thread%s: %s\n", wait, nr, plural, by);
+			"%20s  idle in %" PRIu64 " thread%s: %s\n", wait, nr, plural(nr), by);
 	}
 }
 
@@ -281,7 +281,7 @@ static void put_of_vm(struct summary *s, uint64_t ns, size_t nr)
 	} else if (nr) {
 		report_put_duration(&time, ns);
 		fprintf(s->sheet.out, summary_is_markdown(s) ? "\n%s for %zu lock%s of the JVM's own\n" :
-			"%20s  for %zu lock%s of the JVM's own\n", time.data, nr, nr == 1 ? "" : "s");
+			"%20s  for %zu lock%s of the JVM's own\n", time.data, nr, plural(nr));
 	}
 	buf_release(&time);
 }

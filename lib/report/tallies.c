@@ -12,20 +12,18 @@ static bool is_selected(const struct tally *y, uint32_t kind, const struct selec
 
 static void put_one(struct buf *b, const struct tally *y)
 {
-	const char *plural = y->n == 1 ? "" : "s";
-
 	buf_fmt(b, "the JVM's own count, of process %" PRIu32 ": ", y->pid);
 	if (*y->why) {
 		buf_str(b, "n/a: ");
 		quote_add(b, y->why);
 	} else if (y->kind == TALLY_PAUSES) {
-		buf_fmt(b, "%" PRIu64 " pause%s in ", y->n, plural);
+		buf_fmt(b, "%" PRIu64 " pause%s in ", y->n, plural(y->n));
 		report_put_duration(b, y->ns);
 		buf_fmt(b, ", of which %" PRIu64 " in ", y->recorded_n);
 		report_put_duration(b, y->recorded_ns);
 		buf_str(b, " were recorded");
 	} else {
-		buf_fmt(b, "%" PRIu64 " wait%s for monitors, and %" PRIu64 " recorded", y->n, plural,
+		buf_fmt(b, "%" PRIu64 " wait%s for monitors, and %" PRIu64 " recorded", y->n, plural(y->n),
 			y->recorded_n);
 	}
 	buf_putc(b, '\n');

@@ -141,9 +141,9 @@ static void unfreed_print_head(const struct shown *s, FILE *out)
 	leaks_put_bytes(&b, u->bytes);
 	buf_str(&b, " of native memory are not freed, of ");
 	leaks_put_bytes(&b, u->allocated);
-	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, ", u->n, u->n == 1 ? "" : "s");
+	buf_fmt(&b, " that were allocated; %" PRIu64 " sample%s, ", u->n, plural(u->n));
 	report_put_lost_of(&u->names, &b);
-	buf_fmt(&b, "; %zu place%s", u->nr_rows, u->nr_rows == 1 ? "" : "s");
+	buf_fmt(&b, "; %zu place%s", u->nr_rows, plural(u->nr_rows));
 	fprintf(out, "%s\n", b.data);
 	if (u->unknown > 0) {
 		buf_reset(&b);

@@ -363,7 +363,7 @@ static void wakers_print_head(const struct shown *s, FILE *out)
 	size_t i, nr = 0;
 
 	report_put_duration(&b, s->m.ns);
-	buf_fmt(&b, " blocked in %" PRIu64 " thread%s: ", s->m.nr_threads, s->m.nr_threads == 1 ? "" : "s");
+	buf_fmt(&b, " blocked in %" PRIu64 " thread%s: ", s->m.nr_threads, plural(s->m.nr_threads));
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (!kind_ns(s, parts[i].kind))
 			continue;

@@ -327,7 +327,7 @@ static void wallthreads_print_head(const struct rows *r, FILE *out)
 
 	report_put_duration(&b, wall_of(sum_of(r)));
 	fprintf(out, "%s of wall in %zu thread%s over ", b.data, r->nr + r->nr_hidden,
-		r->nr + r->nr_hidden == 1 ? "" : "s");
+		plural(r->nr + r->nr_hidden));
 	buf_reset(&b);
 	report_put_duration(&b, origin->duration_ns);
 	buf_str(&b, ", ");

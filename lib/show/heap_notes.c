@@ -17,11 +17,6 @@ void heap_notes_release(struct heap_notes *n)
 		free(n->items[--n->nr]);
 }
 
-static const char *heap_notes_plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void note_damage(struct heap_notes *n, const struct heap *h)
 {
 	if (h->damage.truncated)
@@ -29,17 +24,17 @@ static void note_damage(struct heap_notes *n, const struct heap *h)
 				      h->dump.len));
 	if (h->damage.nr)
 		heap_add_note(n, xasprintf("%" PRIu64 " damaged place%s, the first at byte %" PRIu64 ": %" PRIu64 " bytes were skipped",
-				      h->damage.nr, heap_notes_plural(h->damage.nr), h->damage.first_at,
+				      h->damage.nr, plural(h->damage.nr), h->damage.first_at,
 				      h->damage.bytes));
 	if (h->ids.nr_odd)
 		heap_add_note(n, xasprintf("%" PRIu64 " object%s with ids unlike those of all others: left out",
-				      h->ids.nr_odd, heap_notes_plural(h->ids.nr_odd)));
+				      h->ids.nr_odd, plural(h->ids.nr_odd)));
 	if (h->ids.nr_twice)
 		heap_add_note(n, xasprintf("%" PRIu64 " object%s with the id of another one: left out",
-				      h->ids.nr_twice, heap_notes_plural(h->ids.nr_twice)));
+				      h->ids.nr_twice, plural(h->ids.nr_twice)));
 	if (h->nr_classless)
 		heap_add_note(n, xasprintf("%" PRIu64 " object%s of classes that the dump does not have",
-				      h->nr_classless, heap_notes_plural(h->nr_classless)));
+				      h->nr_classless, plural(h->nr_classless)));
 }
 
 static const char assumed_layout[] = "the ids of its objects are no addresses, which would tell sizes: sizes are those of HotSpot with compressed references (headers of 12 bytes, references of 4, multiples of 8)";

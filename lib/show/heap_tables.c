@@ -163,7 +163,7 @@ int heap_print_loaders(struct heap *h, const struct heap_table_opts *o, struct e
 	sheet_init(&s, o->format, o->out);
 	rows = heap_tables_choose(&s, o, &choice, nr, shown);
 	if (sheet_is_text(&s))
-		fprintf(s.out, "%zu class loader%s, %zu classes, %" PRIu64 " bytes\n\n", nr, nr == 1 ? "" : "s",
+		fprintf(s.out, "%zu class loader%s, %zu classes, %" PRIu64 " bytes\n\n", nr, plural(nr),
 			h->nr_classes, h->bytes);
 	json_object(&s.json, NULL);
 	json_u64(&s.json, "bytes", h->bytes);

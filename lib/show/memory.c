@@ -179,7 +179,7 @@ void memory_text_head(const struct resident *r, const char *when, FILE *out)
 
 	quote_add(&name, r->name);
 	fprintf(out, "process %d (%s), %zu thread%s", r->pid, name.data, r->nr_threads,
-		r->nr_threads == 1 ? "" : "s");
+		plural(r->nr_threads));
 	fprintf(out, ": %" PRIu64 " KiB resident", r->total.rss >> 10);
 	if (r->total.swap)
 		fprintf(out, ", %" PRIu64 " KiB swapped out", r->total.swap >> 10);
@@ -201,7 +201,7 @@ static void text_buffers(const struct resident *r, FILE *out)
 
 	if (!*b->why)
 		fprintf(out, "\nof malloc, %" PRIu64 " KiB are %" PRIu64 " direct buffer%s of Java, resident or swapped out\n",
-			b->bytes >> 10, b->nr, b->nr == 1 ? "" : "s");
+			b->bytes >> 10, b->nr, plural(b->nr));
 	else
 		fprintf(out, "\nwhat direct buffers of Java have of malloc: n/a (%s)\n", b->why);
 }

@@ -411,7 +411,7 @@ static void text_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s, con
 		threads += list[i].nr;
 	fprintf(sh->out, "%s** %s: %.3f s, %zu thread%s of %zu process%s, interrupts %s%s\n",
 		sh->nr_printed ? "\n" : "",
-		sh->backend, s->session_ns / 1e9, threads, threads == 1 ? "" : "s", nr, nr == 1 ? "" : "es",
+		sh->backend, s->session_ns / 1e9, threads, plural(threads), nr, plural_es(nr),
 		s->known & 1u << PTT_IRQ_TIME ? "set apart" : "in the threads' time",
 		s->nr_refused ? "; more threads than slots: some are missing" : "");
 	putc('\n', sh->out);

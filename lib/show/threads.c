@@ -82,11 +82,6 @@ static size_t nr_virtual(const struct threads *t)
 
 /* --- text --- */
 
-static const char *show_threads_plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void show_threads_put_name(const struct threads_thread *x, struct buf *b)
 {
 	if (*x->name) {
@@ -232,19 +227,19 @@ static void show_threads_put_thread(const struct threads *t, const struct thread
 static void show_threads_put_head(const struct threads *t, int pid, struct buf *b)
 {
 	buf_fmt(b, "process %d: %zu thread%s of Java, %zu of them virtual; ", pid, t->nr_threads,
-		show_threads_plural(t->nr_threads), nr_virtual(t));
+		plural(t->nr_threads), nr_virtual(t));
 	if (t->nr_deadlocks)
-		buf_fmt(b, "%" PRIu32 " deadlock%s\n", t->nr_deadlocks, show_threads_plural(t->nr_deadlocks));
+		buf_fmt(b, "%" PRIu32 " deadlock%s\n", t->nr_deadlocks, plural(t->nr_deadlocks));
 	else
 		buf_str(b, "no deadlock\n");
 	buf_str(b, t->flags & JVM_DUMP_ATOMIC ? "all threads are shown at one moment\n" :
 		"each thread is shown at a moment of its own\n");
 	if (t->nr_lost)
 		buf_fmt(b, "%" PRIu32 " more thread%s ended meanwhile\n", t->nr_lost,
-			show_threads_plural(t->nr_lost));
+			plural(t->nr_lost));
 	if (t->nr_hidden)
 		buf_fmt(b, "%" PRIu32 " virtual thread%s cannot be shown, nor be found in deadlocks: that needs JDK 25\n",
-			t->nr_hidden, show_threads_plural(t->nr_hidden));
+			t->nr_hidden, plural(t->nr_hidden));
 	if (t->flags & JVM_DUMP_UNTRACKED)
 		buf_str(b, "virtual threads may be missing: the JVM runs with -Djdk.trackAllThreads=false\n");
 	buf_putc(b, '\n');
@@ -284,10 +279,10 @@ static void print_native_head(const struct picture *p, FILE *out)
 	buf_fmt(&b, "process %d (", p->pid);
 	quote_add(&b, n->command ? n->command : "");
 	buf_fmt(&b, "): %zu thread%s\neach thread is shown at a moment of its own\n", n->nr_threads,
-		show_threads_plural(n->nr_threads));
+		plural(n->nr_threads));
 	if (n->nr_ended)
 		buf_fmt(&b, "%zu more thread%s ended meanwhile\n", n->nr_ended,
-			show_threads_plural(n->nr_ended));
+			plural(n->nr_ended));
 	fprintf(out, "%s\n", b.data);
 	buf_release(&b);
 }

@@ -34,7 +34,7 @@ const char *frame_mark_text(const struct frame *f, char buf[FRAME_MARK_TEXT])
 	while (f->count / unit >= 100)
 		unit *= 10;
 	snprintf(buf, FRAME_MARK_TEXT, "[... %s%" PRIu32 " frame%s ...]", unit > 1 ? "about " : "",
-		 f->count / unit * unit, f->count == 1 ? "" : "s");
+		 f->count / unit * unit, plural(f->count));
 	return buf;
 }
 

@@ -79,7 +79,7 @@ void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t
 {
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
 	f->lines[f->nr_lines++] = xasprintf("%s of %" PRIu64 " thread%s: %s", name, nr_threads,
-						nr_threads == 1 ? "" : "s", why_not(kind));
+						plural(nr_threads), why_not(kind));
 }
 
 static bool refused_is_known(const struct refused *f, const char *line)
@@ -109,16 +109,16 @@ void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untrack
 {
 	if (nr_programs)
 		refused_text(f, "native-memory of %" PRIu64 " program%s: linked statically, or with rights of %s own",
-			     nr_programs, nr_programs == 1 ? "" : "s", nr_programs == 1 ? "its" : "their");
+			     nr_programs, plural(nr_programs), nr_programs == 1 ? "its" : "their");
 	if (nr_untracked)
 		refused_text(f, "native-live of %" PRIu64 " sample%s: more blocks than the table has room for; native-unknown has what they stand for",
-			     nr_untracked, nr_untracked == 1 ? "" : "s");
+			     nr_untracked, plural(nr_untracked));
 }
 
 static void put_foreign(struct refused *f, const char *what, uint64_t nr, const char *why)
 {
 	if (nr)
-		refused_text(f, "%s of %" PRIu64 " process%s: %s", what, nr, nr == 1 ? "" : "es", why);
+		refused_text(f, "%s of %" PRIu64 " process%s: %s", what, nr, plural_es(nr), why);
 }
 
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
@@ -127,7 +127,7 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 
 	if (r->late)
 		refused_text(f, "what %" PRIu64 " process%s would have told: %s not answered before %s ended, or in time",
-			     r->late, r->late == 1 ? "" : "es", r->late == 1 ? "it was" : "they were",
+			     r->late, plural_es(r->late), r->late == 1 ? "it was" : "they were",
 			     r->late == 1 ? "it" : "they");
 	put_foreign(f, "marks", r->foreign_marks, "linked with libarcprof of another version");
 	put_foreign(f, "records", r->foreign, "an agent or library of another version of arcprof");
@@ -136,7 +136,7 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
 	f->lines[f->nr_lines++] = xasprintf("%" PRIu64 " connection%s to the recorder: %" PRIu64 " of processes that are "
 					    "not recorded, %" PRIu64 " too many, %" PRIu64 " silent", nr,
-					    nr == 1 ? "" : "s", r->strangers, r->crowd, r->silent);
+					    plural(nr), r->strangers, r->crowd, r->silent);
 	return nr;
 }
 
@@ -157,7 +157,7 @@ void refused_walls(struct refused *f, uint64_t nr_threads)
 {
 	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
 	f->lines[f->nr_lines++] = xasprintf("wall of %" PRIu64 " thread%s: more than %d at a time",
-					    nr_threads, nr_threads == 1 ? "" : "s", WALL_DEFAULT_SLOTS - 1);
+					    nr_threads, plural(nr_threads), WALL_DEFAULT_SLOTS - 1);
 }
 
 static void put_label(struct trace_writer *w, size_t nr, const char *text)

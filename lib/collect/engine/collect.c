@@ -381,7 +381,7 @@ static void refused_metrics(struct collect *c)
 				       c->res->calls.refused_threads[m]);
 	if (c->res->calls.merged_threads)
 		refused_text(&c->refused, "a tree for itself of %" PRIu64 " thread%s: room was short (--call-memory), and each went on with the tree of one that had ended, below [several threads]",
-			     c->res->calls.merged_threads, c->res->calls.merged_threads == 1 ? "" : "s");
+			     c->res->calls.merged_threads, plural(c->res->calls.merged_threads));
 }
 
 static void turned_away(struct collect *c)
@@ -394,7 +394,7 @@ static void turned_away(struct collect *c)
 	c->res->nr_unknown_jvms = r->unknown_vms;
 	if (r->unknown_vms)
 		refused_text(&c->refused, "what %" PRIu64 " JVM%s would have told: the agent knows too little of %s",
-			     r->unknown_vms, r->unknown_vms == 1 ? "" : "s", r->unknown_vms == 1 ? "it" : "them");
+			     r->unknown_vms, plural(r->unknown_vms), r->unknown_vms == 1 ? "it" : "them");
 	/* stacks are all that was asked for, and are known from outside */
 	if (!c->res->nr_outside || outside_lacks(c))
 		c->res->no_memory = r->no_memory;

@@ -843,7 +843,7 @@ void agents_end_waits(struct collect *c, uint64_t now_ns)
 		openwaits_tell(c, j, now_ns);
 	if (nr)
 		refused_text(&c->refused, "waits that went on at the end: %zu JVM%s did not answer in time", nr,
-			     nr == 1 ? "" : "s");
+			     plural(nr));
 }
 
 /* Return whether all that the kernel and the agent had to say of it is here. */

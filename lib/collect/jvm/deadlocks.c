@@ -104,7 +104,7 @@ void deadlocks_add(struct deadlocks *d, enum jvm_rec_type type, const union jvm_
 		} while (x != first);
 		if (!is_new(d, sum))
 			continue;
-		buf_fmt(text, "%" PRIu64 " thread%s: ", nr, nr == 1 ? "" : "s");
+		buf_fmt(text, "%" PRIu64 " thread%s: ", nr, plural(nr));
 		put_cycle(&d->stuck, first, text);
 		buf_putc(text, '\0');
 	}
