@@ -111,7 +111,7 @@ static int compare_p(const void *x, const void *y, void *ctx)
 {
 	const double *p = ctx, a = p[*(const size_t *)x], b = p[*(const size_t *)y];
 
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 void dist_fdr(const double *p, double *q, size_t nr)

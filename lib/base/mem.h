@@ -28,6 +28,14 @@
 #define MEM_PASTE_(a, b) a##b
 
 /*
+ * Return less than, equal to or more than 0 as a is smaller than, equal to or larger than b; each argument is
+ * evaluated twice. What is equal by one key is ordered by the next:
+ *
+ *	return COMPARE(b->bytes, a->bytes) ?: strcmp(a->name, b->name);		// the largest first
+ */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/*
  * Return the first of the numbers from 0 to NR - 1 for which IS_BEFORE is false, NR if there is none. It
  * is an expression of the number I, true for all that stand first and false for all others.
  *

@@ -93,7 +93,7 @@ static int ascending(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return COMPARE(*x, *y);
 }
 
 /* Return the middle of the step that has the value of that rank, from 1. */

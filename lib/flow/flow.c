@@ -207,7 +207,7 @@ static int compare_roots(const void *p, const void *q)
 {
 	const struct root_order *a = p, *b = q;
 
-	return a->seen < b->seen ? -1 : a->seen > b->seen;
+	return COMPARE(a->seen, b->seen);
 }
 
 /* Roots in order of first entry, whatever repairs did. */

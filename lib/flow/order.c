@@ -8,21 +8,13 @@
 static int compare_consumers(const struct consumers *c, uint32_t x, uint32_t y)
 {
 	const struct consumer *a = &c->items[x], *b = &c->items[y];
-	int r;
 
 	if (x == y)
 		return 0;
-	if ((r = strcmp(strtab_get(&c->names, a->name), strtab_get(&c->names, b->name))))
-		return r;
-	if ((r = strcmp(strtab_get(&c->names, a->module), strtab_get(&c->names, b->module))))
-		return r;
-	if ((r = strcmp(strtab_get(&c->names, a->detail), strtab_get(&c->names, b->detail))))
-		return r;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return x < y ? -1 : 1;
+	return strcmp(strtab_get(&c->names, a->name), strtab_get(&c->names, b->name)) ?:
+	       strcmp(strtab_get(&c->names, a->module), strtab_get(&c->names, b->module)) ?:
+	       strcmp(strtab_get(&c->names, a->detail), strtab_get(&c->names, b->detail)) ?:
+	       COMPARE(a->kind, b->kind) ?: COMPARE(a->key, b->key) ?: COMPARE(x, y);
 }
 
 struct sums {
@@ -31,17 +23,9 @@ struct sums {
 
 static int compare_sums(enum flow_sort first, struct sums a, struct sums b)
 {
-	if (first == FLOW_BY_BASE && a.base != b.base)
-		return a.base > b.base ? -1 : 1;
-	if (first == FLOW_BY_N && a.n != b.n)
-		return a.n > b.n ? -1 : 1;
-	if (a.cum != b.cum)
-		return a.cum > b.cum ? -1 : 1;
-	if (a.base != b.base)
-		return a.base > b.base ? -1 : 1;
-	if (a.n != b.n)
-		return a.n > b.n ? -1 : 1;
-	return 0;
+	int r = first == FLOW_BY_BASE ? COMPARE(b.base, a.base) : first == FLOW_BY_N ? COMPARE(b.n, a.n) : 0;
+
+	return r ?: COMPARE(b.cum, a.cum) ?: COMPARE(b.base, a.base) ?: COMPARE(b.n, a.n);
 }
 
 static struct sums sums_of(const struct flow_key *k, uint64_t n, unsigned int metric)

@@ -36,11 +36,8 @@ static int times_compare(const void *p, const void *q, void *ctx)
 	const struct flow_time *a = p, *b = q;
 	const uint32_t *rank = ctx;
 
-	if (a->metric != b->metric)
-		return a->metric < b->metric ? -1 : 1;
-	if (a->node != b->node)
-		return rank[a->node] < rank[b->node] ? -1 : 1;
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+	return COMPARE(a->metric, b->metric) ?: COMPARE(rank[a->node], rank[b->node]) ?:
+	       COMPARE(a->time_ns, b->time_ns);
 }
 
 void flow_times_sort(struct flow_times *t, const uint32_t *rank)

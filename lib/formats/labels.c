@@ -47,11 +47,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct import_labelled *x = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->labels < y->labels ? -1 : x->labels > y->labels;
+	return COMPARE(x->thread, y->thread) ?: COMPARE(x->time_ns, y->time_ns) ?:
+	       COMPARE(x->labels, y->labels);
 }
 
 /* Whether the next one of the thread is not later than that. */

@@ -74,7 +74,7 @@ static int by_first(const void *a, const void *b)
 {
 	const struct census_run *x = a, *y = b;
 
-	return x->first < y->first ? -1 : x->first > y->first;
+	return COMPARE(x->first, y->first);
 }
 
 /* One behind the other, so that nothing lay between objects but what was known. */

@@ -47,9 +47,7 @@ static int by_from(const void *a, const void *b)
 {
 	const struct root_edge *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+	return COMPARE(x->from, y->from) ?: COMPARE(x->to, y->to);
 }
 
 static void add_roots(struct heap *h, struct heap_graph *g)

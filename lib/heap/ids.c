@@ -109,7 +109,7 @@ static int by_number(const void *a, const void *b)
 {
 	const struct ids_page *x = *(struct ids_page *const *)a, *y = *(struct ids_page *const *)b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return COMPARE(x->number, y->number);
 }
 
 static bool is_far(const struct ids_page *p, uint64_t center)

@@ -22,9 +22,7 @@ static int by_bytes(const void *a, const void *b)
 {
 	const struct heap_loader *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return COMPARE(y->bytes, x->bytes) ?: COMPARE(x->id, y->id);
 }
 
 static void name_loaders(struct heap *h, struct heap_loader *list, size_t nr)

@@ -173,7 +173,7 @@ static int by_slot(const void *p, const void *q)
 {
 	const struct classfile_local *a = p, *b = q;
 
-	return (a->slot > b->slot) - (a->slot < b->slot);
+	return COMPARE(a->slot, b->slot);
 }
 
 static uint32_t variables_of(struct variables *v, const struct heap_frame *f, struct classfile_local *out)

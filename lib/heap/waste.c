@@ -217,9 +217,7 @@ static int by_wasted(const void *a, const void *b)
 {
 	const struct waste_row *x = a, *y = b;
 
-	if (x->wasted != y->wasted)
-		return x->wasted > y->wasted ? -1 : 1;
-	return x->kind != y->kind ? (int)x->kind - (int)y->kind : x->what < y->what ? -1 : x->what > y->what;
+	return COMPARE(y->wasted, x->wasted) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->what, y->what);
 }
 
 static void sort_rows(struct waste *w)

@@ -121,9 +121,7 @@ static int by_major(const void *a, const void *b)
 {
 	const struct jdk *x = a, *y = b;
 
-	if (x->major != y->major)
-		return x->major < y->major ? -1 : 1;
-	return strcmp(x->home, y->home);
+	return COMPARE(x->major, y->major) ?: strcmp(x->home, y->home);
 }
 
 void jdk_list_find(struct jdk_list *l)

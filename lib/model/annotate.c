@@ -309,26 +309,15 @@ static int annotate_take_samples(void *ctx, const struct rec_sample *r, size_t n
 
 /* ---- order ---- */
 
-static int more_first(uint64_t a, uint64_t b)
-{
-	return a > b ? -1 : a < b;
-}
-
-static int less_first(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_functions(const void *p, const void *q, void *ctx)
 {
 	const struct annotate *a = ctx;
 	const struct annotate_function *f = &a->functions[*(const uint32_t *)p],
 				       *g = &a->functions[*(const uint32_t *)q];
 	const struct model *m = a->names->m;
-	int c = more_first(f->n, g->n);
+	int c = COMPARE(g->n, f->n) ?: COMPARE(g->cum, f->cum) ?:
+		strcmp(model_str(m, f->name), model_str(m, g->name));
 
-	c = c ? c : more_first(f->cum, g->cum);
-	c = c ? c : strcmp(model_str(m, f->name), model_str(m, g->name));
 	return c || !f->module || !g->module ? c : strcmp(model_str(m, f->module), model_str(m, g->module));
 }
 
@@ -336,11 +325,9 @@ static int compare_ways(const void *p, const void *q, void *ctx)
 {
 	const struct annotate *a = ctx;
 	const struct annotate_way *v = &a->ways[*(const uint32_t *)p], *w = &a->ways[*(const uint32_t *)q];
-	int c = less_first(v->function, w->function);
+	int c = COMPARE(v->function, w->function) ?: COMPARE(w->n, v->n) ?: COMPARE(w->cum, v->cum) ?:
+		COMPARE(v->kind, w->kind);
 
-	c = c ? c : more_first(v->n, w->n);
-	c = c ? c : more_first(v->cum, w->cum);
-	c = c ? c : less_first(v->kind, w->kind);
 	return c || !v->into || !w->into ? c : strcmp(model_str(a->names->m, v->into),
 						       model_str(a->names->m, w->into));
 }
@@ -349,32 +336,29 @@ static int compare_lines(const void *p, const void *q, void *ctx)
 {
 	const struct annotate_line *k = p, *l = q;
 	const struct annotate *a = ctx;
-	int c = less_first(k->function, l->function);
+	int c = COMPARE(k->function, l->function);
 
 	if (!c && k->file != l->file)
 		c = strcmp(k->file ? model_str(a->names->m, k->file) : "",
 			   l->file ? model_str(a->names->m, l->file) : "");
-	c = c ? c : less_first(k->line, l->line);
-	return c ? c : less_first(k->way, l->way);
+	return c ?: COMPARE(k->line, l->line) ?: COMPARE(k->way, l->way);
 }
 
 static int compare_codes(const void *p, const void *q, void *ctx)
 {
 	const struct annotate *a = ctx;
 	const struct annotate_code *c = &a->codes[*(const uint32_t *)p], *d = &a->codes[*(const uint32_t *)q];
-	int r = less_first(c->function, d->function);
 
-	r = r ? r : more_first(c->n, d->n);
-	r = r ? r : strcmp(model_str(a->names->m, c->name), model_str(a->names->m, d->name));
-	return r ? r : less_first(c->range.start, d->range.start);
+	return COMPARE(c->function, d->function) ?: COMPARE(d->n, c->n) ?:
+	       strcmp(model_str(a->names->m, c->name), model_str(a->names->m, d->name)) ?:
+	       COMPARE(c->range.start, d->range.start);
 }
 
 static int compare_insns(const void *p, const void *q)
 {
 	const struct annotate_insn *i = p, *j = q;
-	int c = less_first(i->code, j->code);
 
-	return c ? c : less_first(i->off, j->off);
+	return COMPARE(i->code, j->code) ?: COMPARE(i->off, j->off);
 }
 
 /*

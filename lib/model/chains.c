@@ -153,10 +153,8 @@ static int waits_by_time(const void *p, const void *q)
 {
 	const struct chain_wait *a = p, *b = q;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->to_ns != b->to_ns ? (a->to_ns < b->to_ns ? -1 : 1) :
-	       a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
+	return COMPARE(a->thread, b->thread) ?: COMPARE(a->to_ns, b->to_ns) ?:
+	       COMPARE(a->from_ns, b->from_ns);
 }
 
 static int by_chain_ns(const void *p, const void *q, void *ctx)
@@ -167,9 +165,7 @@ static int by_chain_ns(const void *p, const void *q, void *ctx)
 
 	if (a_open != b_open)
 		return a_open ? 1 : -1;
-	if (c->steps[a].ns != c->steps[b].ns)
-		return c->steps[a].ns > c->steps[b].ns ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return COMPARE(c->steps[b].ns, c->steps[a].ns) ?: COMPARE(a, b);
 }
 
 void chains_sort(struct chains *c)

@@ -310,9 +310,7 @@ static int events_by_time(const void *a, const void *b, void *ctx)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x < y ? -1 : x > y;	/* as they were written */
+	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x, y);	/* as they were written */
 }
 
 static void events_sort(struct events *v)

@@ -105,11 +105,7 @@ static int edges_by_time(const void *p, const void *q)
 {
 	const struct edge *a = p, *b = q;
 
-	if (a->proc != b->proc)
-		return a->proc < b->proc ? -1 : 1;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return b->begins - a->begins;
+	return COMPARE(a->proc, b->proc) ?: COMPARE(a->time_ns, b->time_ns) ?: b->begins - a->begins;
 }
 
 struct active {

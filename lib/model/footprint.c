@@ -93,9 +93,7 @@ static int by_process_and_time(const void *p, const void *q)
 {
 	const struct footprint *a = p, *b = q;
 
-	if (a->proc != b->proc)
-		return a->proc < b->proc ? -1 : 1;
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+	return COMPARE(a->proc, b->proc) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 int footprints_read(struct footprints_read *f, struct trace_reader *t, uint64_t pid, struct err *e)

@@ -186,9 +186,7 @@ static int by_parent_and_ns(const void *p, const void *q)
 {
 	const struct node *a = p, *b = q;
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : (a->step > b->step) - (a->step < b->step);
+	return COMPARE(a->parent, b->parent) ?: COMPARE(b->ns, a->ns) ?: COMPARE(a->step, b->step);
 }
 
 static bool is_above(const struct chains *c, uint32_t at, uint32_t thread)

@@ -190,7 +190,7 @@ static int by_sweep_time(const void *p, const void *q)
 {
 	const struct sweep *a = p, *b = q;
 
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+	return COMPARE(a->time_ns, b->time_ns);
 }
 
 /* Return how many pauses there had been. */
@@ -333,9 +333,7 @@ static int by_row_and_birth(const void *p, const void *q)
 {
 	const struct leak_object *a = p, *b = q;
 
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
+	return COMPARE(a->row, b->row) ?: COMPARE(a->born_ns, b->born_ns);
 }
 
 /* Return whether the object was left when the totals were counted, or else in the end. */
@@ -489,18 +487,12 @@ static int by_growth(const void *p, const void *q, void *ctx)
 {
 	const struct leak_row *a = p, *b = q;
 	const struct leaks *m = ctx;
-	int c;
+	const struct consumers *names = &m->strings.consumers;
 
-	if (a->grows != b->grows)
-		return a->grows > b->grows ? -1 : 1;
-	if (a->a_second != b->a_second)
-		return a->a_second > b->a_second ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	c = strcmp(consumer_name(&m->strings.consumers, a->class_name),
-		   consumer_name(&m->strings.consumers, b->class_name));
-	return c ? c : strcmp(consumer_name(&m->strings.consumers, a->site),
-			      consumer_name(&m->strings.consumers, b->site));
+	return COMPARE(b->grows, a->grows) ?: COMPARE(b->a_second, a->a_second) ?:
+	       COMPARE(b->bytes, a->bytes) ?:
+	       strcmp(consumer_name(names, a->class_name), consumer_name(names, b->class_name)) ?:
+	       strcmp(consumer_name(names, a->site), consumer_name(names, b->site));
 }
 
 static void leaks_finish(struct leaks *m, const struct selection *s, uint64_t start_ns)

@@ -142,8 +142,7 @@ static int by_proc_and_time(const void *p, const void *q)
 {
 	const struct lifetime_sweep *a = p, *b = q;
 
-	return a->proc != b->proc ? (a->proc > b->proc) - (a->proc < b->proc) :
-	       (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+	return COMPARE(a->proc, b->proc) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 /*
@@ -200,7 +199,7 @@ static int lifetimes_by_time(const void *p, const void *q)
 {
 	const uint64_t *a = p, *b = q;
 
-	return (*a > *b) - (*a < *b);
+	return COMPARE(*a, *b);
 }
 
 static void choose_points(struct lifetimes *m)
@@ -242,7 +241,7 @@ static int by_last(const void *p, const void *q, void *ctx)
 	size_t last = m->nr_points ? m->nr_points - 1 : 0;
 	uint64_t x = a->live[last], y = b->live[last];
 
-	return x != y ? (x < y) - (x > y) : (a->class_name > b->class_name) - (a->class_name < b->class_name);
+	return COMPARE(y, x) ?: COMPARE(a->class_name, b->class_name);
 }
 
 /* Return when its process was first looked at at that time or later; UINT64_MAX: never again. */
@@ -281,15 +280,14 @@ static int by_row_and_length(const void *p, const void *q)
 {
 	const struct lifetime *a = p, *b = q;
 
-	return a->row != b->row ? (a->row > b->row) - (a->row < b->row) : (a->ns > b->ns) - (a->ns < b->ns);
+	return COMPARE(a->row, b->row) ?: COMPARE(a->ns, b->ns);
 }
 
 static int lifetimes_by_number(const void *p, const void *q)
 {
 	const struct lifetime_row *a = p, *b = q;
 
-	return a->died != b->died ? (a->died < b->died) - (a->died > b->died) :
-	       (a->class_name > b->class_name) - (a->class_name < b->class_name);
+	return COMPARE(b->died, a->died) ?: COMPARE(a->class_name, b->class_name);
 }
 
 static void lifetimes_finish(struct lifetimes *m)

@@ -26,13 +26,8 @@ struct load {
 /* Order by process, thread and class, then by time. */
 static int compare_load_parts(const struct load_part *x, const struct load_part *y)
 {
-	if (x->proc != y->proc)
-		return x->proc < y->proc ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+	return COMPARE(x->proc, y->proc) ?: COMPARE(x->thread, y->thread) ?: COMPARE(x->what, y->what) ?:
+	       COMPARE(x->time_ns, y->time_ns);
 }
 
 static int by_key(const void *a, const void *b)
@@ -123,15 +118,8 @@ static int by_class(const void *a, const void *b)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
 
-	if (x->proc_number != y->proc_number)
-		return x->proc_number < y->proc_number ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return COMPARE(x->proc_number, y->proc_number) ?: COMPARE(x->what, y->what) ?:
+	       COMPARE(x->cause, y->cause) ?: COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x, y);
 }
 
 size_t loads_drop_repeated(struct event *list, size_t nr)

@@ -81,15 +81,10 @@ static int compare_strings(const char *a, const char *b)
 static int merge_write_compare_parts(const void *p, const void *q)
 {
 	const struct recording *a = p, *b = q;
-	int r;
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if ((r = compare_strings(a->host, b->host)) || (r = compare_strings(a->command, b->command)))
-		return r;
-	if (a->duration_ns != b->duration_ns)
-		return a->duration_ns < b->duration_ns ? -1 : 1;
-	return a->lost < b->lost ? -1 : a->lost > b->lost;
+	return COMPARE(a->start_ns, b->start_ns) ?: compare_strings(a->host, b->host) ?:
+	       compare_strings(a->command, b->command) ?: COMPARE(a->duration_ns, b->duration_ns) ?:
+	       COMPARE(a->lost, b->lost);
 }
 
 /* ---- records ---- */

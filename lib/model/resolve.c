@@ -142,7 +142,7 @@ static int compare_symbols(const void *p, const void *q)
 {
 	const struct name_symbol *a = p, *b = q;
 
-	return a->off < b->off ? -1 : a->off > b->off;
+	return COMPARE(a->off, b->off);
 }
 
 static bool is_sorted(const struct name_module *m)
@@ -297,9 +297,7 @@ static int compare_stubs(const void *p, const void *q)
 {
 	const struct name_stub *a = p, *b = q;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+	return COMPARE(a->addr, b->addr) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 /* Return how many stubs are sorted before one at that address that is later than that time. */
@@ -738,9 +736,7 @@ static int compare_codes(const void *p, const void *q, void *ctx)
 	const struct names *x = ctx;
 	const struct name_code *a = &x->codes[*(const uint32_t *)p], *b = &x->codes[*(const uint32_t *)q];
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+	return COMPARE(a->addr, b->addr) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 static void index_codes(struct names *x, struct name_proc *p, uint32_t proc)

@@ -52,9 +52,7 @@ static int compare_labels(const void *a, const void *b)
 {
 	const struct name_labelled *x = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+	return COMPARE(x->thread, y->thread) ?: COMPARE(x->time_ns, y->time_ns);
 }
 
 static void sort(struct name_labels *l)

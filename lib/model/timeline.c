@@ -146,9 +146,7 @@ static int timeline_by_time(const void *a, const void *b)
 {
 	const struct timeline_event *x = a, *y = b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x->seq, y->seq);
 }
 
 /* Gives in order what is not later than until_ns, before which nothing comes any more. */

@@ -138,9 +138,7 @@ static int by_row_and_birth(const void *p, const void *q)
 {
 	const struct unfreed_block *a = p, *b = q;
 
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->born_ns < b->born_ns ? -1 : a->born_ns > b->born_ns;
+	return COMPARE(a->row, b->row) ?: COMPARE(a->born_ns, b->born_ns);
 }
 
 static uint64_t age(uint64_t end_ns, const struct unfreed_block *b)
@@ -259,14 +257,10 @@ static int unfreed_by_bytes(const void *p, const void *q, void *ctx)
 {
 	const struct unfreed_row *a = p, *b = q;
 	const struct consumers *names = ctx;
-	int c;
 
-	if (!(a->n + a->nr_unknown) != !(b->n + b->nr_unknown))
-		return a->n + a->nr_unknown ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	c = strcmp(consumer_name(names, a->site), consumer_name(names, b->site));
-	return c ? c : strcmp(consumer_name(names, a->call), consumer_name(names, b->call));
+	return COMPARE(!(a->n + a->nr_unknown), !(b->n + b->nr_unknown)) ?: COMPARE(b->bytes, a->bytes) ?:
+	       strcmp(consumer_name(names, a->site), consumer_name(names, b->site)) ?:
+	       strcmp(consumer_name(names, a->call), consumer_name(names, b->call));
 }
 
 static void set_ranges(struct unfreed *u)

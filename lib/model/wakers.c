@@ -211,9 +211,7 @@ static int by_code_ns(const void *p, const void *q)
 {
 	const struct waker_code *a = p, *b = q;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->row != b->row ? (a->row < b->row ? -1 : 1) : (a->place > b->place) - (a->place < b->place);
+	return COMPARE(b->ns, a->ns) ?: COMPARE(a->row, b->row) ?: COMPARE(a->place, b->place);
 }
 
 static int read_codes(struct take *t, struct trace_reader *reader, struct err *e)
@@ -247,12 +245,9 @@ static int by_row_ns(const void *p, const void *q)
 	/* who waits for nothing all the time would fill the first page */
 	if ((a->kind == WAKE_NOT_ENDED) != (b->kind == WAKE_NOT_ENDED))
 		return a->kind == WAKE_NOT_ENDED ? 1 : -1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) :
-	       a->function != b->function ? (a->function < b->function ? -1 : 1) :
-	       a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) :
-	       a->waker < b->waker ? -1 : a->waker > b->waker;
+	return COMPARE(b->ns, a->ns) ?: COMPARE(a->thread, b->thread) ?:
+	       COMPARE(a->function, b->function) ?: COMPARE(a->kind, b->kind) ?:
+	       COMPARE(a->waker, b->waker);
 }
 
 static void wakers_make_rows(struct wakers *m)

@@ -80,7 +80,7 @@ static int by_cpu_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 int cpus_in_dir(struct cpus *c, const char *dir, struct err *e)

@@ -40,7 +40,7 @@ static int by_length(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return COMPARE(*x, *y);
 }
 
 static __attribute__((noinline)) uint64_t median_gap(void)

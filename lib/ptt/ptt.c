@@ -121,10 +121,10 @@ static int by_thread(const void *a, const void *b)
 	const struct ptt_thread *x = a, *y = b;
 
 	if (x->pid != y->pid)
-		return (x->pid > y->pid) - (x->pid < y->pid);
+		return COMPARE(x->pid, y->pid);
 	if (x->tid != y->tid)
-		return (x->tid > y->tid) - (x->tid < y->tid);
-	return (x->id > y->id) - (x->id < y->id);
+		return COMPARE(x->tid, y->tid);
+	return COMPARE(x->id, y->id);
 }
 
 int ptt_read(struct ptt *p, struct ptt_snapshot *s, struct err *e)

@@ -429,9 +429,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct query_dispatch *x = a, *y = b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x->cpu, y->cpu);
 }
 
 static int load_dispatches(struct query_data *d, struct err *e)

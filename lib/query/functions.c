@@ -55,7 +55,7 @@ static int query_functions_compare(const void *p, const void *q)
 {
 	double a = *(const double *)p, b = *(const double *)q;
 
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static void final(sqlite3_context *x)

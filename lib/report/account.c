@@ -55,7 +55,7 @@ static int account_report_compare(const void *p, const void *q, void *ctx)
 
 	if (c || (r->o->sort != SORT_NAME && ka != kb))
 		return c ? c : ka > kb ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static void make_rows(struct rows *r)

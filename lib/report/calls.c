@@ -59,7 +59,7 @@ static int calls_report_compare(const void *p, const void *q, void *ctx)
 
 	if (x != y)
 		return x > y ? -1 : 1;
-	return r ? r : (a > b) - (a < b);
+	return r ?: COMPARE(a, b);
 }
 
 static void make_order(struct stats *s)

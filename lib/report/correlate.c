@@ -243,7 +243,7 @@ static int correlate_compare(const void *p, const void *q, void *ctx)
 	order.by = FLOW_BY_NAME;
 	r = flow_compare(&order, &(struct flow_key){ a->consumer, a->n, a->values, a->values },
 			 &(struct flow_key){ b->consumer, b->n, b->values, b->values }, false);
-	return r ? r : a->node < b->node ? -1 : a->node > b->node;
+	return r ?: COMPARE(a->node, b->node);
 }
 
 static void hide(struct correlation *c, const struct correlated *row)

@@ -137,13 +137,8 @@ static struct part part_of(struct sums *s, const struct event *x)
 
 static int compare_parts(const struct part *a, const struct part *b)
 {
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->what != b->what)
-		return a->what < b->what ? -1 : 1;
-	if (a->cause != b->cause)
-		return a->cause < b->cause ? -1 : 1;
-	return a->label < b->label ? -1 : a->label > b->label;
+	return COMPARE(a->kind, b->kind) ?: COMPARE(a->what, b->what) ?: COMPARE(a->cause, b->cause) ?:
+	       COMPARE(a->label, b->label);
 }
 
 static int by_part(const void *a, const void *b)
@@ -153,9 +148,7 @@ static int by_part(const void *a, const void *b)
 
 	if (r)
 		return r;
-	if (x->event->duration_ns != y->event->duration_ns)
-		return x->event->duration_ns < y->event->duration_ns ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
+	return COMPARE(x->event->duration_ns, y->event->duration_ns) ?: COMPARE(x->event, y->event);
 }
 
 /* Nearest rank, of durations that ascend. */
@@ -202,18 +195,12 @@ static int in_order(const void *a, const void *b, void *ctx)
 {
 	const struct sum *x = a, *y = b;
 	const struct sums *s = ctx;
-	int r;
 
-	if (x->part.kind != y->part.kind)
-		return x->part.kind < y->part.kind ? -1 : 1;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if (x->nr != y->nr)
-		return x->nr > y->nr ? -1 : 1;
-	r = strcmp(events_str(&s->v, x->part.what), events_str(&s->v, y->part.what));
-	if (!r)
-		r = strcmp(events_str(&s->v, x->part.cause), events_str(&s->v, y->part.cause));
-	return r ? r : strcmp(events_str(&s->v, x->part.label), events_str(&s->v, y->part.label));
+	return COMPARE(x->part.kind, y->part.kind) ?: COMPARE(y->total_ns, x->total_ns) ?:
+	       COMPARE(y->nr, x->nr) ?:
+	       strcmp(events_str(&s->v, x->part.what), events_str(&s->v, y->part.what)) ?:
+	       strcmp(events_str(&s->v, x->part.cause), events_str(&s->v, y->part.cause)) ?:
+	       strcmp(events_str(&s->v, x->part.label), events_str(&s->v, y->part.label));
 }
 
 static void make_sums(struct sums *s)
@@ -408,9 +395,7 @@ static int slowest_first(const void *a, const void *b)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
 
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns > y->duration_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return COMPARE(y->duration_ns, x->duration_ns) ?: COMPARE(x, y);
 }
 
 static void slow_row(const struct sums *s, const struct event *x, struct sheet *sheet)

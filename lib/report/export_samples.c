@@ -88,9 +88,8 @@ static int export_samples_compare(const void *p, const void *q, void *ctx)
 	const struct export_samples *s = ((const void *const *)ctx)[0];
 	const uint32_t *rank = ((const void *const *)ctx)[1];
 
-	if (s->track_of[a->node] != s->track_of[b->node])
-		return s->track_of[a->node] < s->track_of[b->node] ? -1 : 1;
-	return rank[a->node] < rank[b->node] ? -1 : rank[a->node] > rank[b->node];
+	return COMPARE(s->track_of[a->node], s->track_of[b->node]) ?:
+	       COMPARE(rank[a->node], rank[b->node]);
 }
 
 static void sort_contexts(struct export_samples *s, const struct flow *f)
@@ -157,9 +156,7 @@ static int compare_ranks(const void *p, const void *q, void *ctx)
 	const struct flow_time *list = s->times->list;
 	const uint32_t *rank = ((const void *const *)ctx)[1], *a = p, *b = q;
 
-	if (rank[list[*a].node] != rank[list[*b].node])
-		return rank[list[*a].node] < rank[list[*b].node] ? -1 : 1;
-	return *a < *b ? -1 : *a > *b;		/* by time */
+	return COMPARE(rank[list[*a].node], rank[list[*b].node]) ?: COMPARE(*a, *b);	/* by time */
 }
 
 static int compare_rank_of_contexts(const void *p, const void *q, void *ctx)
@@ -167,7 +164,7 @@ static int compare_rank_of_contexts(const void *p, const void *q, void *ctx)
 	const struct export_sample *a = p, *b = q;
 	const uint32_t *rank = ctx;
 
-	return rank[a->node] < rank[b->node] ? -1 : rank[a->node] > rank[b->node];
+	return COMPARE(rank[a->node], rank[b->node]);
 }
 
 void export_samples_regroup(struct export_samples *s, const uint32_t *rank)

@@ -152,11 +152,8 @@ static int hprof_compare(const void *a, const void *b, void *ctx)
 	const struct row *x = a, *y = b;
 	const struct table *t = ctx;
 
-	if (x->values[t->key] != y->values[t->key])
-		return x->values[t->key] > y->values[t->key] ? -1 : 1;
-	if (x->trace != y->trace)
-		return x->trace < y->trace ? -1 : 1;
-	return x->class < y->class ? -1 : x->class > y->class;
+	return COMPARE(y->values[t->key], x->values[t->key]) ?: COMPARE(x->trace, y->trace) ?:
+	       COMPARE(x->class, y->class);
 }
 
 static void hprof_sort(struct table *t)

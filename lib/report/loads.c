@@ -26,18 +26,14 @@ static int by_text(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	return x->text < y->text ? -1 : x->text > y->text;
+	return COMPARE(x->text, y->text);
 }
 
 static int most_first(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->sum_ns != y->sum_ns)
-		return x->sum_ns > y->sum_ns ? -1 : 1;
-	if (x->nr != y->nr)
-		return x->nr > y->nr ? -1 : 1;
-	return by_text(x, y);
+	return COMPARE(y->sum_ns, x->sum_ns) ?: COMPARE(y->nr, x->nr) ?: by_text(x, y);
 }
 
 static void loads_add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t max_ns)
@@ -138,9 +134,7 @@ static int longest_first(const void *a, const void *b)
 {
 	const struct event *x = *(const struct event *const *)a, *y = *(const struct event *const *)b;
 
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns > y->duration_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return COMPARE(y->duration_ns, x->duration_ns) ?: COMPARE(x, y);
 }
 
 static struct cell text_or_absent(const struct events *v, uint32_t string)

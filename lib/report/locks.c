@@ -68,8 +68,7 @@ static int locks_report_compare(const void *p, const void *q, void *ctx)
 		return ka > kb ? -1 : 1;
 	if (r->o->sort != SORT_NAME && gets_of(a) != gets_of(b))
 		return gets_of(a) > gets_of(b) ? -1 : 1;
-	return c ? c : a->identity < b->identity ? -1 : a->identity > b->identity ? 1 :
-		(a->kind > b->kind) - (a->kind < b->kind);
+	return c ?: COMPARE(a->identity, b->identity) ?: COMPARE(a->kind, b->kind);
 }
 
 static int compare_notified(const void *p, const void *q)
@@ -77,7 +76,7 @@ static int compare_notified(const void *p, const void *q)
 	const struct notified *a = *(const struct notified *const *)p;
 	const struct notified *b = *(const struct notified *const *)q;
 
-	return a->n == b->n ? (a > b) - (a < b) : a->n > b->n ? -1 : 1;
+	return COMPARE(b->n, a->n) ?: COMPARE(a, b);
 }
 
 static void choose_notified(struct rows *r)

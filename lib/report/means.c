@@ -136,9 +136,7 @@ static int means_compare(const void *p, const void *q)
 
 	if (!a->nr_points != !b->nr_points)
 		return a->nr_points ? -1 : 1;
-	if (a->cum != b->cum)
-		return a->cum > b->cum ? -1 : 1;
-	return (a->consumer > b->consumer) - (a->consumer < b->consumer);
+	return COMPARE(b->cum, a->cum) ?: COMPARE(a->consumer, b->consumer);
 }
 
 /* The lines that are drawn come first; how many they are. */

@@ -165,9 +165,7 @@ static int compare_spans(const void *p, const void *q)
 {
 	const struct plot_span *a = p, *b = q;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+	return COMPARE(a->key, b->key) ?: COMPARE(a->from_ns, b->from_ns);
 }
 
 static void sort_spans(struct plot_spans *s)
@@ -226,7 +224,7 @@ static int compare_edges(const void *p, const void *q)
 {
 	const struct edge *a = p, *b = q;
 
-	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+	return COMPARE(a->time_ns, b->time_ns);
 }
 
 static void divide(struct plotter *p, struct plot_call *c)
@@ -254,7 +252,7 @@ static int compare_calls(const void *p, const void *q)
 {
 	const struct plot_call *a = p, *b = q;
 
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	return COMPARE(a->start_ns, b->start_ns);
 }
 
 static void divide_all(struct plotter *p)
@@ -379,11 +377,10 @@ static int compare_totals(const void *a, const void *b, void *ctx)
 {
 	const struct total *x = *(struct total *const *)a, *y = *(struct total *const *)b;
 	const struct plotter *p = ctx;
-	int r = strcmp(completed_name(&p->c, x->consumer), completed_name(&p->c, y->consumer));
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return r ? r : (x->consumer > y->consumer) - (x->consumer < y->consumer);
+	return COMPARE(y->ns, x->ns) ?:
+	       strcmp(completed_name(&p->c, x->consumer), completed_name(&p->c, y->consumer)) ?:
+	       COMPARE(x->consumer, y->consumer);
 }
 
 static void choose_rows(struct plotter *p)

@@ -351,7 +351,7 @@ static int sheet_choice_compare(const void *p, const void *q, void *ctx)
 		    (sheet_choice_number(ca) < sheet_choice_number(cb));
 		c = sign == '+' ? c : -c;
 	}
-	return c ? c : (a->number > b->number) - (a->number < b->number);
+	return c ?: COMPARE(a->number, b->number);
 }
 
 void sheet_end_rows(struct sheet *s)

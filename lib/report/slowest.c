@@ -224,19 +224,11 @@ static int compare_parts(const void *a, const void *b, void *ctx)
 	const struct part *x = a, *y = b;
 	const struct slowest *s = ctx;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->cum != y->cum)
-		return x->cum > y->cum ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	return x->kind == PART_CALLEE ?
-		strcmp(completed_name(&s->c, x->what), completed_name(&s->c, y->what)) :
-		strcmp(model_str(&s->c.m, x->what), model_str(&s->c.m, y->what));
+	return COMPARE(x->kind, y->kind) ?: COMPARE(y->cum, x->cum) ?: COMPARE(y->time_ns, x->time_ns) ?:
+	       COMPARE(y->n, x->n) ?: COMPARE(x->event, y->event) ?:
+	       (x->kind == PART_CALLEE ?
+			strcmp(completed_name(&s->c, x->what), completed_name(&s->c, y->what)) :
+			strcmp(model_str(&s->c.m, x->what), model_str(&s->c.m, y->what)));
 }
 
 /* ---- output ---- */

@@ -91,23 +91,21 @@ void summary_rows_release(struct summary_rows *r)
 
 static int compare_rows(const struct summary_row *a, const struct summary_row *b)
 {
-	if (a->where != b->where)
-		return a->where < b->where ? -1 : 1;
-	return (a->what > b->what) - (a->what < b->what);
+	return COMPARE(a->where, b->where) ?: COMPARE(a->what, b->what);
 }
 
 static int most_mine_first(const void *p, const void *q)
 {
 	const struct summary_row *a = p, *b = q;
 
-	return a->mine != b->mine ? (a->mine > b->mine ? -1 : 1) : compare_rows(a, b);
+	return COMPARE(b->mine, a->mine) ?: compare_rows(a, b);
 }
 
 int summary_most_self_first(const void *p, const void *q)
 {
 	const struct summary_row *a = p, *b = q;
 
-	return a->self != b->self ? (a->self > b->self ? -1 : 1) : compare_rows(a, b);
+	return COMPARE(b->self, a->self) ?: compare_rows(a, b);
 }
 
 void summary_sort(struct summary_rows *r, int (*compare)(const void *, const void *))

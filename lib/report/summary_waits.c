@@ -197,7 +197,7 @@ static int longest_first(const void *p, const void *q)
 {
 	const struct lock_row *a = p, *b = q;
 
-	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->class_name, b->class_name);
+	return COMPARE(b->ns, a->ns) ?: strcmp(a->class_name, b->class_name);
 }
 
 /* Add up where those who had a lock were while others waited for it, by site and by lock, counted from 1. */

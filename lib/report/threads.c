@@ -91,11 +91,9 @@ static int threads_report_compare(const void *p, const void *q, void *ctx)
 				  *b = *(const struct sched_thread *const *)q;
 	uint64_t ka = threads_report_key_of(a, ctx), kb = threads_report_key_of(b, ctx);
 	const struct rows *r = ctx;
-	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : 0;
+	int c = r->o->sort == SORT_NAME ? strcmp(a->name, b->name) : COMPARE(kb, ka);
 
-	if (c || r->o->sort == SORT_NAME)
-		return c ? c : a->number < b->number ? -1 : 1;
-	return ka != kb ? (ka > kb ? -1 : 1) : a->number < b->number ? -1 : a->number > b->number;
+	return c ?: COMPARE(a->number, b->number);
 }
 
 static void threads_report_add_up(struct rows *r, const struct sched_thread *t)

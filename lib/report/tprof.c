@@ -367,11 +367,8 @@ static int compare_hot(const void *p, const void *q)
 {
 	const struct hot *a = p, *b = q;
 
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+	return COMPARE(b->ticks, a->ticks) ?: COMPARE(a->module, b->module) ?:
+	       COMPARE(a->symbol, b->symbol);
 }
 
 /* The hottest symbols, which are the caller's to free. */

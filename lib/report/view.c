@@ -342,7 +342,7 @@ static int compare_marks(const void *p, const void *q)
 {
 	const struct view_mark *a = p, *b = q;
 
-	return a->n > b->n ? -1 : a->n < b->n;
+	return COMPARE(b->n, a->n);
 }
 
 /* Count one node's n, below that mark (0: none). */

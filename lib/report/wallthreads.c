@@ -181,7 +181,7 @@ static int wallthreads_compare(const void *p, const void *q, void *ctx)
 	if (by_name)
 		return by_name;
 	return ka != kb && r->v->o->sort != SORT_NAME ? (ka > kb ? -1 : 1) :
-	       a->consumer < b->consumer ? -1 : a->consumer > b->consumer;
+	       COMPARE(a->consumer, b->consumer);
 }
 
 static void wallthreads_add_up(struct rows *r)

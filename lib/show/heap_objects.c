@@ -44,9 +44,7 @@ static int by_retained(const void *a, const void *b, void *ctx)
 	const struct heap_retained *x = ctx;
 	const struct object *p = a, *q = b;
 
-	if (x->bytes[p->nr] != x->bytes[q->nr])
-		return x->bytes[p->nr] > x->bytes[q->nr] ? -1 : 1;
-	return p->nr < q->nr ? -1 : 1;
+	return COMPARE(x->bytes[q->nr], x->bytes[p->nr]) ?: COMPARE(p->nr, q->nr);
 }
 
 static void find_objects(struct object_list *l, const struct opt_list *classes)

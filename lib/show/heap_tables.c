@@ -16,9 +16,7 @@ static int by_bytes(const void *a, const void *b)
 {
 	const struct heap_rank *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return COMPARE(y->bytes, x->bytes) ?: strcmp(x->name, y->name);
 }
 
 /* The names of classes that have objects, most bytes first; classes of several loaders can share one. */

@@ -46,9 +46,7 @@ static int by_rss(const void *a, const void *b)
 	const struct resident_sum *x = *(const struct resident_sum *const *)a;
 	const struct resident_sum *y = *(const struct resident_sum *const *)b;
 
-	if (x->rss != y->rss)
-		return x->rss > y->rss ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return COMPARE(y->rss, x->rss) ?: COMPARE(x, y);
 }
 
 void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS])

@@ -173,7 +173,7 @@ struct process {
 
 static int compare_values(const struct ptt_show *sh, const uint64_t *x, const uint64_t *y)
 {
-	int c = (x[sh->sort] > y[sh->sort]) - (x[sh->sort] < y[sh->sort]);
+	int c = COMPARE(x[sh->sort], y[sh->sort]);
 
 	return sh->ascending ? c : -c;
 }
@@ -189,7 +189,7 @@ static int compare_threads(const void *a, const void *b, void *arg)
 		c = compare_values(sh, x->v, y->v);
 	else if (sh->sort == PTT_BY_NAME)
 		c = strcmp(x->comm, y->comm);
-	return c ? c : (x->tid > y->tid) - (x->tid < y->tid);
+	return c ?: COMPARE(x->tid, y->tid);
 }
 
 static int compare_processes(const void *a, const void *b, void *arg)
@@ -202,7 +202,7 @@ static int compare_processes(const void *a, const void *b, void *arg)
 		c = compare_values(sh, x->sum, y->sum);
 	else if (sh->sort == PTT_BY_NAME)
 		c = strcmp(x->name, y->name);
-	return c ? c : (x->pid > y->pid) - (x->pid < y->pid);
+	return c ?: COMPARE(x->pid, y->pid);
 }
 
 static void ptt_add_up(uint64_t *sum, const uint64_t *v)

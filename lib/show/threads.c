@@ -57,7 +57,7 @@ static int by_id(const void *a, const void *b)
 
 	if (show_threads_is_virtual(x) != show_threads_is_virtual(y))
 		return show_threads_is_virtual(x) ? 1 : -1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return COMPARE(x->id, y->id);
 }
 
 static const struct threads_thread **in_order(const struct threads *t)

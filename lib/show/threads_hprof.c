@@ -83,9 +83,7 @@ static int by_monitor(const void *a, const void *b)
 {
 	const struct use *x = a, *y = b;
 
-	if (x->lock->hash != y->lock->hash)
-		return x->lock->hash < y->lock->hash ? -1 : 1;
-	return strcmp(x->lock->class_name, y->lock->class_name);
+	return COMPARE(x->lock->hash, y->lock->hash) ?: strcmp(x->lock->class_name, y->lock->class_name);
 }
 
 static struct use *uses(const struct threads *t, size_t *nr)

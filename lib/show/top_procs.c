@@ -165,10 +165,8 @@ static int most_first(const void *p, const void *q)
 {
 	const struct top_proc *a = p, *b = q;
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return a->last_interval != b->last_interval ? (a->last_interval > b->last_interval ? -1 : 1) :
-						      a->pid - b->pid;
+	return COMPARE(b->samples, a->samples) ?: COMPARE(b->last_interval, a->last_interval) ?:
+	       a->pid - b->pid;
 }
 
 static bool is_active(const struct top_procs *p, const struct top_proc *x)

@@ -107,19 +107,14 @@ static bool top_rows_is_wanted(const struct top_rows *r, const struct model *m, 
 	       strcasestr(top_row_module(r, m, x), filter);
 }
 
-static int descending(uint64_t a, uint64_t b)
-{
-	return a > b ? -1 : a < b;
-}
-
 static int top_rows_compare(const void *p, const void *q, void *ctx)
 {
 	const struct top_row *a = p, *b = q;
 	const enum top_sort *by = ctx;
-	int self = descending(a->self, b->self), total = descending(a->total, b->total);
-	int n = descending(a->n, b->n), first = *by == TOP_SELF ? self : *by == TOP_TOTAL ? total : n;
+	int self = COMPARE(b->self, a->self), total = COMPARE(b->total, a->total);
+	int n = COMPARE(b->n, a->n), first = *by == TOP_SELF ? self : *by == TOP_TOTAL ? total : n;
 
-	return first ? first : self ? self : total ? total : a->consumer < b->consumer ? -1 : 1;
+	return first ?: self ?: total ?: COMPARE(a->consumer, b->consumer);
 }
 
 void top_rows_make(struct top_rows *r, const struct model *m, const struct flow *f, enum top_fold fold,

@@ -242,7 +242,7 @@ static int by_use(const void *a, const void *b)
 {
 	const struct used *x = a, *y = b;
 
-	return x->used_ns < y->used_ns ? -1 : x->used_ns > y->used_ns;
+	return COMPARE(x->used_ns, y->used_ns);
 }
 
 /* Room for len bytes more: what was used longest ago goes, with what a killed recorder left unfinished. */

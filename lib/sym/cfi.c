@@ -262,9 +262,7 @@ static int by_pc(const void *a, const void *b)
 {
 	const struct cfi_entry *x = a, *y = b;
 
-	if (x->pc != y->pc)
-		return x->pc < y->pc ? -1 : 1;
-	return x->off < y->off ? -1 : x->off > y->off;
+	return COMPARE(x->pc, y->pc) ?: COMPARE(x->off, y->off);
 }
 
 static void add_entry(struct cfi *c, uint64_t start, uint64_t off)

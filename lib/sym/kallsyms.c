@@ -79,9 +79,7 @@ static int by_addr(const void *a, const void *b)
 {
 	const struct ksym *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return COMPARE(x->addr, y->addr) ?: COMPARE(x->name, y->name);
 }
 
 /* Names end where a blank or the line's end was. */

@@ -77,9 +77,7 @@ static int by_lo(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	if (x->lo != y->lo)
-		return x->lo < y->lo ? -1 : 1;
-	return x->hi < y->hi ? 1 : x->hi > y->hi ? -1 : 0;
+	return COMPARE(x->lo, y->lo) ?: COMPARE(y->hi, x->hi);
 }
 
 /* Return the innermost range that covers addr; NULL: none. Ranges may nest a little. */

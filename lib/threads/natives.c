@@ -298,7 +298,7 @@ static int by_number(const void *p, const void *q)
 {
 	const struct native_thread *a = p, *b = q;
 
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
+	return COMPARE(a->tid, b->tid);
 }
 
 int natives_look(int pid, const struct map *known, struct natives *n, struct err *e)

@@ -177,6 +177,41 @@ TEST(mem_min_and_max_evaluate_each_argument_once)
 	CHECK_U64(MIN(MAX(3, 7), MIN(9, 8)), 7);
 }
 
+TEST(mem_bisect_finds_the_first_that_is_not_before_in_any_length)
+{
+	uint32_t v[9], nr, x, n;
+
+	for (nr = 0; nr <= ARRAY_SIZE(v); nr++) {
+		for (n = 0; n < nr; n++)
+			v[n] = 2 * n / 4 * 4;		/* 0 0 4 4 8 8 ... */
+		for (x = 0; x < 20; x++) {
+			for (n = 0; n < nr && v[n] < x; n++)
+				;
+			CHECK_U64(BISECT(i, nr, v[i] < x), n);
+		}
+	}
+}
+
+TEST(mem_compare_orders_what_a_difference_would_not)
+{
+	uint64_t most = UINT64_MAX, none = 0;
+
+	CHECK(COMPARE(most, none) > 0);
+	CHECK(COMPARE(none, most) < 0);
+	CHECK(COMPARE(-1, 1) < 0);
+	CHECK_U64(COMPARE(7, 7), 0);
+	CHECK((COMPARE(3, 3) ?: COMPARE(2, 1)) > 0);
+}
+
+TEST(plurals_are_of_all_but_one)
+{
+	CHECK_STR(plural(0), "s");
+	CHECK_STR(plural(1), "");
+	CHECK_STR(plural(UINT64_MAX), "s");
+	CHECK_STR(plural_es(1), "");
+	CHECK_STR(plural_es(2), "es");
+}
+
 static void check_quoted(const char *s, size_t len, const char *want)
 {
 	struct buf b = BUF_INIT;

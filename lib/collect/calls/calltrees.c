@@ -29,7 +29,7 @@ static int by_node(const void *a, const void *b)
 {
 	const struct call_value *x = a, *y = b;
 
-	return x->node < y->node ? -1 : x->node > y->node;
+	return COMPARE(x->node, y->node);
 }
 
 static void flush_values(struct dump *d)

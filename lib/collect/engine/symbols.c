@@ -31,9 +31,7 @@ static int by_module_and_offset(const void *a, const void *b)
 {
 	const struct hit *x = a, *y = b;
 
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return x->off < y->off ? -1 : x->off > y->off;
+	return COMPARE(x->module, y->module) ?: COMPARE(x->off, y->off);
 }
 
 static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, uint64_t size,

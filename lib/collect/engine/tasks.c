@@ -743,7 +743,7 @@ static int compare_times(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return COMPARE(*x, *y);
 }
 
 /* Return the time at which the nr-th of the virtual threads, from the latest back, was used. */

@@ -166,9 +166,7 @@ static int compare_hits(const void *a, const void *b)
 {
 	const struct hit *x = a, *y = b;
 
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+	return COMPARE(x->thread, y->thread) ?: COMPARE(x->time_ns, y->time_ns);
 }
 
 /* The first hit of the thread, or where it would be. */

@@ -150,9 +150,7 @@ static int compare(const void *p, const void *q, void *ctx)
 		return a->function < b->function ? -1 : 1;
 	if (a->file != b->file)		/* that of the function first */
 		return a->file == own || (b->file != own && a->file < b->file) ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->callee < b->callee ? -1 : a->callee > b->callee;
+	return COMPARE(a->line, b->line) ?: COMPARE(a->callee, b->callee);
 }
 
 /* ---- the file ---- */

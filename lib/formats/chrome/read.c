@@ -363,9 +363,7 @@ static int compare_chunks(const void *p, const void *q)
 {
 	const struct chunk *a = p, *b = q;
 
-	if (a->at_us != b->at_us)
-		return a->at_us < b->at_us ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return COMPARE(a->at_us, b->at_us) ?: COMPARE(a->index, b->index);
 }
 
 static int read_profiles(struct chrome *c, struct err *e)
@@ -537,13 +535,8 @@ static int compare_slices(const void *p, const void *q)
 {
 	const struct slice *a = p, *b = q;
 
-	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
-	if (a->at_us != b->at_us)
-		return a->at_us < b->at_us ? -1 : 1;
-	if (!isnan(a->end_us) && !isnan(b->end_us) && a->end_us != b->end_us)
-		return a->end_us > b->end_us ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return COMPARE(a->lane, b->lane) ?: COMPARE(a->at_us, b->at_us) ?: COMPARE(b->end_us, a->end_us) ?:
+	       COMPARE(a->index, b->index);
 }
 
 /* The same, but nothing is known of how long they last. */

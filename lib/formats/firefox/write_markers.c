@@ -62,11 +62,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct firefox_marker *x = a, *y = b;
 
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->x.time_ns != y->x.time_ns)
-		return x->x.time_ns < y->x.time_ns ? -1 : 1;
-	return (int)x->is_labels - (int)y->is_labels;
+	return COMPARE(x->track, y->track) ?: COMPARE(x->x.time_ns, y->x.time_ns) ?:
+	       (int)x->is_labels - (int)y->is_labels;
 }
 
 int firefox_markers_init(struct firefox_markers *m, struct view *v, const struct export_samples *s,

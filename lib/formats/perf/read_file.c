@@ -442,9 +442,7 @@ static int compare_records(const void *p, const void *q)
 {
 	const struct perf_record *a = p, *b = q;
 
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->off < b->off ? -1 : a->off > b->off;
+	return COMPARE(a->time_ns, b->time_ns) ?: COMPARE(a->off, b->off);
 }
 
 /* ---- the file ---- */
