@@ -12,7 +12,6 @@
 
 #include "base/inputs.h"
 #include "base/log.h"
-#include "base/pager.h"
 #include "base/progress.h"
 #include "base/term.h"
 #include "cmd.h"

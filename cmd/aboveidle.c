@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/tee.h"
-#include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/idle.h"
 #include "report/sheet.h"

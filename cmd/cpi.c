@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "base/tee.h"
-#include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/cpi.h"
 #include "pmu/idle.h"

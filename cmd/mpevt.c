@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/tee.h"
-#include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/list.h"
 #include "pmu/mpevt.h"

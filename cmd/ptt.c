@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "base/tee.h"
-#include "base/ticker.h"
 #include "cmd.h"
 #include "pmu/mpevt.h"
 #include "ptt/ptt.h"

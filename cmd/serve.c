@@ -25,7 +25,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "serve.h"
 
 enum {

@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/pager.h"
 #include "base/term.h"
 #include "cmd.h"
 #include "report.h"

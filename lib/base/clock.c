@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -11,4 +12,54 @@ void clock_sleep_ns(uint64_t ns)
 
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
+}
+
+#define NS_PER_S 1000000000ull
+
+void ticker_init(struct ticker *t, bool children)
+{
+	sigemptyset(&t->signals);
+	sigaddset(&t->signals, SIGINT);
+	sigaddset(&t->signals, SIGTERM);
+	sigaddset(&t->signals, SIGHUP);
+	if (children)
+		sigaddset(&t->signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &t->signals, &t->old);
+	ticker_start(t);
+}
+
+void ticker_start(struct ticker *t)
+{
+	t->start_ns = clock_mono_ns();
+}
+
+int ticker_wait(struct ticker *t, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t now = clock_mono_ns(), left = until_ns > now ? until_ns - now : 0;
+		struct timespec ts = { left / NS_PER_S, left % NS_PER_S };
+		int sig = until_ns == UINT64_MAX ? sigwaitinfo(&t->signals, &t->last) :
+						   sigtimedwait(&t->signals, &t->last, &ts);
+
+		if (sig > 0)
+			return sig;
+		if (errno == EAGAIN)
+			return 0;
+	}
+}
+
+uint64_t ticker_next(const struct ticker *t, uint64_t interval_ns, uint64_t now_ns)
+{
+	uint64_t since = now_ns > t->start_ns ? now_ns - t->start_ns : 0;
+
+	return t->start_ns + (since / interval_ns + 1) * interval_ns;
+}
+
+void ticker_release(struct ticker *t)
+{
+	struct timespec none = { 0 };
+
+	while (sigtimedwait(&t->signals, NULL, &none) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &t->old, NULL);
 }

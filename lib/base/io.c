@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,4 +163,21 @@ bool io_is_folder(const char *path)
 	struct stat st;
 
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+int random_bytes(void *bytes, size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	do {
+		n = getrandom(bytes, size, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)size)
+		return 0;
+	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, bytes, size);
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)size ? 0 : -EIO;
 }

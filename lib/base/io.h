@@ -45,4 +45,9 @@ int io_map(const char *path, struct io_map *m, struct err *e);
 int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e);
 void io_unmap(struct io_map *m);
 
+/* ---- bytes that nobody can guess ---- */
+
+/* Use getrandom(), or /dev/urandom where a system call filter forbids it. Returns -EIO if both fail. */
+int random_bytes(void *bytes, size_t size);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mem.h - allocation.  The x functions die when memory is out: use them for
+ * mem.h - allocation, vectors and arenas.  The x functions die when memory is out: use them for
  * sizes we chose.  A size that was read from a file goes through mem_untrusted().
  */
 #ifndef BASE_MEM_H
@@ -88,5 +88,26 @@ void *mem_untrusted(uint64_t n, size_t size, uint64_t limit, struct err *e);
 			(x) = xrealloc((x), (size_t)(alloc) * sizeof(*(x)));       \
 		}                                                                  \
 	} while (0)
+
+/*
+ * Memory that dies together: no piece is freed alone.
+ */
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *blocks;
+	char *next;
+	size_t left;		/* bytes free at next */
+	size_t nr_bytes;	/* all blocks together */
+};
+
+#define ARENA_INIT { NULL, NULL, 0, 0 }
+
+/* size zeroed bytes, aligned for any type. */
+void *arena_alloc(struct arena *a, size_t size);
+/* Return a terminated copy of len bytes. */
+char *arena_strndup(struct arena *a, const char *s, size_t len);
+void arena_release(struct arena *a);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "base/foreign.h"
 #include "base/inputs.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "base/random.h"
 
 enum { SUFFIX = 7, ATTEMPTS = 100 };	/* ".XXXXXX" */
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/mem.h"
 
 struct strtab_entry {
 	const char *s;		/* terminated, lives as long as the table */

@@ -26,4 +26,14 @@ const char *term_style(enum term_style s);
 /* Return the same for stderr. */
 const char *term_error_style(enum term_style s);
 
+/* ---- the user's pager, which stdout goes through ---- */
+
+/*
+ * Starts $ARCPROF_PAGER, else $PAGER, else less, and makes stdout a pipe to it; does nothing
+ * when that is "" or "cat", or cannot be started.  The process waits for it before it exits.
+ */
+void pager_start(void);
+/* Ends the output and waits until the user has left the pager. */
+void pager_finish(void);
+
 #endif

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/labels.h"
 #include "base/mem.h"
 #include "fleet/id.h"

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "jvm/doorway.h"
 
 #define PREFIX "arcprof-door-"

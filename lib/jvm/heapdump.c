@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/foreign.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "base/random.h"
 #include "jvm/attach.h"
 #include "jvm/heapdump.h"
 #include "jvm/inject.h"

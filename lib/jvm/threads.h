@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "jvm/proto.h"
 #include "jvm/record.h"
 

@@ -8,7 +8,7 @@
 #ifndef MODEL_MERGE_H
 #define MODEL_MERGE_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "flow/union.h"
 #include "model/origin.h"
 #include "model/same.h"

@@ -6,9 +6,9 @@
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "flow/model.h"
 #include "model/select.h"
 #include "sym/symfile.h"

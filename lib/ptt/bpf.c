@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "pmu/bpf.h"
 #include "pmu/cpus.h"
 #include "pmu/probe.h"

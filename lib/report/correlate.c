@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/dist.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/measures.h"

@@ -3,8 +3,8 @@
 #ifndef REPORT_LIMITS_H
 #define REPORT_LIMITS_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/opt.h"
 
 enum limit_of { LIMIT_BASE, LIMIT_CUM, LIMIT_N };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/dist.h"
 #include "base/mem.h"
 #include "base/quote.h"
 #include "report/head.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/interval.h"
+#include "base/dist.h"
 #include "base/mem.h"
 #include "report/verdict.h"
 

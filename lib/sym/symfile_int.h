@@ -6,8 +6,8 @@
 #ifndef SYM_SYMFILE_INT_H
 #define SYM_SYMFILE_INT_H
 
-#include "base/arena.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "sym/cfi.h"
 #include "sym/gopclntab.h"
 #include "sym/image.h"

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/mem.h"
 
 struct native_frame {
 	const char *function;	/* NULL: not known */

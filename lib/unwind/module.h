@@ -9,8 +9,8 @@
 #define UNWIND_MODULE_H
 
 #include "arch/cpu.h"
-#include "base/arena.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "sym/symfile_int.h"
 #include "unwind/rules.h"
 

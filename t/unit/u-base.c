@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/fields.h"
 #include "base/hash.h"

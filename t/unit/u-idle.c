@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "base/ticker.h"
+#include "base/clock.h"
 #include "pmu/idle.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/interval.h"
+#include "base/dist.h"
 #include "base/mem.h"
 #include "unit.h"
 

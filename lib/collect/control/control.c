@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "collect/control/control.h"
 #include "jvm/proto.h"
 

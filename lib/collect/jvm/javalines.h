@@ -8,8 +8,8 @@
 #ifndef COLLECT_JAVALINES_H
 #define COLLECT_JAVALINES_H
 
-#include "base/arena.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "jvm/server.h"
 #include "trace/writer.h"
 

@@ -10,8 +10,8 @@
 #ifndef FORMATS_JFR_READ_H
 #define FORMATS_JFR_READ_H
 
-#include "base/arena.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "formats/sink.h"
 
