@@ -16,13 +16,13 @@
 #include "base/place.h"
 #include "base/term.h"
 #include "cmd.h"
-#include "export.h"
 #include "fleet/id.h"
 #include "fleet/sql.h"
 #include "fleet/table.h"
 #include "input.h"
 #include "model/profile.h"
 #include "output.h"
+#include "reuse.h"
 
 struct export_opts {
 	const char *table, *names;

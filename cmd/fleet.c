@@ -19,15 +19,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
-#include "export.h"
 #include "fleet.h"
 #include "fleet/create.h"
 #include "fleet/fetch.h"
 #include "fleet/http.h"
 #include "fleet/where.h"
-#include "merge.h"
 #include "model/merge.h"
 #include "report/format.h"
+#include "reuse.h"
 
 static const struct opt fleet_table[] = {
 	OPT_GROUP("Of the server"),

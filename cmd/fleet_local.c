@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "budget.h"
 #include "cmd.h"
 #include "fleet.h"
+#include "reuse.h"
 
 /*
  * Run a command with the options from behind "--", and those that name its files, of which the last nr_files

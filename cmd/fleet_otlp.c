@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cmd.h"
-#include "export.h"
 #include "fleet/collector.h"
 #include "formats/otlp/otlp.h"
 #include "input.h"
+#include "reuse.h"
 #include "spool.h"
 
 static char *path_of(const char *spool, int64_t id, const char *end)

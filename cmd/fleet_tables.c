@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "export.h"
 #include "fleet/push.h"
+#include "reuse.h"
 #include "spool.h"
 
 /* Both tables, without headers. s->nr_rows 0: there is nothing of the trace. As add(). */

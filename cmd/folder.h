@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* folder.h - folders of traces, for commands that read several. */
+/* folder.h - lists of traces: those of folders, and those that a recording is compared with. */
 #ifndef CMD_FOLDER_H
 #define CMD_FOLDER_H
 
@@ -26,5 +26,14 @@ int fleet_list(struct fleet_paths *p, const char *dir, struct err *e);
 /* Files as they are named, and the traces of folders among them. */
 int list_traces(struct fleet_paths *p, int nr, char **names, struct err *e);
 void fleet_list_release(struct fleet_paths *p);
+
+/* ---- what a recording is compared with: files, or the traces that a store has of a commit ---- */
+
+/*
+ * List the traces that text names: FILE[,FILE...]; or from a store, a folder with a folder of traces for
+ * each commit, STORE@COMMIT or STORE alone, the commit that was stored last. The beginning of a commit is
+ * enough, if it is the only one. Release the list with fleet_list_release(), also after an error.
+ */
+int baseline_list(struct fleet_paths *p, const char *text, struct err *e);
 
 #endif

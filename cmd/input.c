@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,8 +10,10 @@
 
 #include "base/inputs.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "cmd.h"
 #include "collect/jvm/replay.h"
 #include "flow/input.h"
 #include "folder.h"
@@ -18,6 +21,7 @@
 #include "heap/hprof.h"
 #include "input.h"
 #include "jvm/journal_read.h"
+#include "trace/reader.h"
 #include "trace/splice.h"
 #include "trace/walk.h"
 #include "version.h"
@@ -185,4 +189,21 @@ int input_text(struct model *m, const char *path, input_parse *parse, struct err
 	}
 	buf_release(&b);
 	return r;
+}
+
+/* ---- what every command says that read a damaged trace, and the exit status it gives ---- */
+
+int warn_of_damage(const char *path, const struct trace_damage *d)
+{
+	bool damaged = d->nr_places || d->nr_bytes || d->nr_bad_records;
+
+	if (damaged)
+		log_warn("%s is damaged: %" PRIu64 " bytes in %" PRIu64 " place%s and %" PRIu64
+			 " record%s skipped; first: %s",
+			 path, d->nr_bytes, d->nr_places, plural(d->nr_places), d->nr_bad_records,
+			 plural(d->nr_bad_records), d->first);
+	if (d->truncated)
+		log_warn("%s has no end: the recording was cut off after %.2f s, or still goes on", path,
+			 d->span_ns / 1e9);
+	return damaged || d->truncated ? 1 : 0;
 }

@@ -4,6 +4,7 @@
 #define CMD_MCP_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -35,5 +36,10 @@ int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, st
 
 /* A string as it is written, without its escapes; *s is freed by the caller.  -EINVAL: it has a zero byte. */
 int mcp_text(struct import_text t, char **s, struct err *e);
+
+/* ---- what traces are of, from what they say of themselves ---- */
+
+/* A JSON array with an object for each, which says why it cannot be read.  Returns the exit status. */
+int mcp_traces_print(const struct fleet_paths *traces, FILE *out);
 
 #endif

@@ -17,7 +17,6 @@
 #include "cmd.h"
 #include "formats/import.h"
 #include "mcp.h"
-#include "mcp_traces.h"
 
 enum arg_kind {
 	ARG_TRACE,	/* a number or name of the list of traces: --input, or --import of a profile */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "folder.h"
 #include "input.h"
-#include "mcp_traces.h"
+#include "mcp.h"
 
 enum { MAX_EVENTS = 64 };
 

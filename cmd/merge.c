@@ -12,10 +12,10 @@
 #include "cmd.h"
 #include "folder.h"
 #include "input.h"
-#include "merge.h"
 #include "model/join.h"
 #include "model/merge.h"
 #include "model/profile.h"
+#include "reuse.h"
 #include "trace/splice.h"
 
 static const char *const ops[] = { "add", "subtract", "minimum", NULL };	/* enum merge_op */

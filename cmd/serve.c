@@ -25,7 +25,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "serve.h"
+#include "view.h"
 
 enum {
 	TOKEN_BYTES = 16, MOST_REQUEST = 8192, MOST_TAG = 80, REQUEST_MS = 2000, ANSWER_S = 20, BACKLOG = 16,

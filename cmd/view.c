@@ -14,13 +14,12 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "cmd.h"
-#include "diff.h"
+#include "reuse.h"
 #include "input.h"
 #include "report.h"
 #include "report/report.h"
-#include "serve.h"
+#include "view.h"
 #include "terminal/browser.h"
-#include "view_terminal.h"
 
 struct view_opts {
 	const char *input, *import, *output;

@@ -13,7 +13,7 @@
 #include "cmd.h"
 #include "report.h"
 #include "terminal/browser.h"
-#include "view_terminal.h"
+#include "view.h"
 #include "work.h"
 
 enum { TEXT_MAX = 64 << 20 };	/* bytes of a report */
