@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calls between programs, as the probes in clients and servers tell of them (agent/sources/call.h): a call has a
+ * Calls between programs, as the probes in clients and servers tell of them (agent/sources/call.c): a call has a
  * number that both ends know, and both threads have it as their label while they are at it. A request over HTTP
  * or gRPC carries it. RMI has no room for one, but each answer carries a UID, which is the number of the next call over its
  * connection; that of the first is made of the addresses and ports of both ends.
