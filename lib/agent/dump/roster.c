@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * roster.c - see roster.h.
+ * roster.c - see live.h.
  *
  * An OutOfMemoryError could end the program, so there must be far more room than the roster takes.
  */
 #include "agent/agent.h"
-#include "agent/dump/roster.h"
 #include "agent/ring.h"
+#include "agent/sources/live.h"
 
 enum {
 	PIECE = 1024,			/* numbers copied at once */

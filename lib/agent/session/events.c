@@ -20,12 +20,8 @@
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
 #include "agent/session/varint.h"
-#include "agent/sources/allocated.h"
 #include "agent/sources/sources.h"
-#include "agent/sources/tallies.h"
-#include "agent/sources/timers.h"
 #include "agent/sources/vmevents.h"
-#include "agent/sources/wall.h"
 #include "base/mix.h"
 
 static jvmtiEnv *ti;

@@ -11,7 +11,7 @@
 #include "agent/agent.h"
 #include "agent/calls/flow.h"
 #include "agent/ring.h"
-#include "agent/session/label.h"
+#include "agent/session/recording.h"
 #include "agent/sys.h"
 #include "base/atomic.h"
 

@@ -16,13 +16,10 @@
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/session/journal.h"
-#include "agent/session/label.h"
+#include "agent/session/recording.h"
 #include "agent/sources/live.h"
 #include "agent/sources/sources.h"
-#include "agent/sources/tallies.h"
-#include "agent/sources/timers.h"
 #include "agent/sources/vmevents.h"
-#include "agent/sources/wall.h"
 
 static struct sys_lock lock;	/* held while a session begins or ends */
 static bool active;

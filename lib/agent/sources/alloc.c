@@ -11,11 +11,9 @@
  */
 #include <jvmti.h>
 
-#include "agent/dump/roster.h"
 #include "agent/hotspot/vm.h"
 #include "agent/jvmti11.h"
 #include "agent/leaf.h"
-#include "agent/sources/allocated.h"
 #include "agent/sources/live.h"
 #include "agent/sources/part.h"
 #include "agent/sources/rate.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "agent/hotspot/vm.h"
 #include "agent/ring.h"
-#include "agent/sources/allocated.h"
+#include "agent/sources/sources.h"
 
 static bool is_on;
 

@@ -5,7 +5,7 @@
  * the one for the other, and their threads the label "rpc". Each protocol is a source of the time of its
  * calls, with the stack of who calls.
  */
-#include "agent/session/label.h"
+#include "agent/session/recording.h"
 #include "agent/sources/given.h"
 #include "agent/sources/part.h"
 #include "agent/sources/sources.h"

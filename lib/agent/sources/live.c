@@ -14,7 +14,6 @@
 #include <linux/futex.h>
 
 #include "agent/agent.h"
-#include "agent/dump/roster.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
 #include "agent/ring.h"

@@ -25,7 +25,6 @@
 #include "agent/ring.h"
 #include "agent/sources/budget.h"
 #include "agent/sources/sources.h"
-#include "agent/sources/timers.h"
 #include "jvm/memory.h"
 
 enum { TRAP_PERF_ = 6, TRAP_PERF_LATE = 1, NR_AREAS = 128, NR_COMPILE_IDS = 1 << 22, MAX_WAIT_MS = 10000,

@@ -6,6 +6,7 @@
 #ifndef AGENT_SOURCES_H
 #define AGENT_SOURCES_H
 
+#include <asm/siginfo.h>
 #include <jni.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +50,43 @@ bool alloc_collect(void);
 /* memory.c: waits for native locks, which come with lock.c's, or by the library itself. */
 void memory_waits_on(void);
 void memory_waits_off(void);
+
+/* ---- allocated.c: the VM's own count of the bytes that each thread has allocated ---- */
+
+void allocated_on(void);
+void allocated_off(void);
+/* Tell of all threads, if that is on; a VM that counts nothing tells nothing. */
+void allocated_tell(void);
+void allocated_vm_ends(void);
+/* The calling thread ends, if it is a JavaThread: it is still known to vm.h. */
+void allocated_thread_ends(uintptr_t thread);
+
+/* ---- tallies.c: what the VM counts of itself, in its performance data ---- */
+
+/* Tell those of what the recorder asks for now. The VM is up. */
+void tallies_tell(void);
+
+/* ---- timers.c: samples by timers on threads' CPU time, where perf events are forbidden ---- */
+
+/* Every thread there is gets a timer; call timers_live() as soon as the VM is up, for those that come. */
+void timers_on(uint64_t period_ns);
+void timers_off(void);
+void timers_live(JNIEnv *env);
+void timers_add_this_thread(void);
+
+/* Called in the signal handler: return whether the signal is one of ours, and of how many periods. */
+bool timers_raised(const siginfo_t *si);
+uint32_t timers_nr_periods(const siginfo_t *si);
+
+/* ---- wall.c: a thread of ours walks threads that wait, from outside, so that none is disturbed ---- */
+
+struct link_go;
+
+/* go->wall: its descriptors are closed. False: they cannot be used. */
+bool wall_on(const struct link_go *go);
+/* The VM is up; if it is on, threads are looked at from here on. */
+void wall_live(JNIEnv *env);
+/* Returns when none is looked at any more; false: one still is, after a long time. */
+bool wall_off(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * tallies.c - counters of HotSpot's collectors, and of ObjectMonitor::enter() (tallies.h), which JDK 24 and
+ * tallies.c - counters of HotSpot's collectors, and of ObjectMonitor::enter(), which JDK 24 and
  * later do not have.
  *
  * Source: share/gc/shared/collectorCounters.cpp; who counts what is in g1MonitoringSupport.cpp,
@@ -8,7 +8,7 @@
  */
 #include "agent/hotspot/vm.h"
 #include "agent/ring.h"
-#include "agent/sources/tallies.h"
+#include "agent/sources/sources.h"
 
 enum { NR_COLLECTORS = 3 };
 

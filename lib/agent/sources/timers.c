@@ -15,7 +15,7 @@
 #include "agent/agent.h"
 #include "agent/ownthread.h"
 #include "agent/ring.h"
-#include "agent/sources/timers.h"
+#include "agent/sources/sources.h"
 
 enum { SIGEV_THREAD_ID_ = 4, NR_SLOTS = 1 << 16, REMOVED = -1, LOOK_MS = 20, DIRENT_NAME = 19 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * wall.c - looks at all threads at an interval, and walks those that are blocked and were not walked in
- * that block (wall.h).
+ * that block (jvm/wall.h).
  *
  * A look happens at a moment that has nothing to do with what threads do, so it hits a block with a
  * probability in proportion to its length; the interval before it goes with the sample. Looks take at most a
@@ -19,7 +19,7 @@
 #include "agent/hotspot/walk.h"
 #include "agent/ownthread.h"
 #include "agent/ring.h"
-#include "agent/sources/wall.h"
+#include "agent/sources/sources.h"
 #include "base/chance.h"
 
 enum {
