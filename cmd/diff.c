@@ -10,16 +10,16 @@
 #include "base/mem.h"
 #include "base/term.h"
 #include "cmd.h"
-#include "reuse.h"
 #include "flow/ops.h"
 #include "folder.h"
 #include "input.h"
 #include "model/events.h"
 #include "output.h"
-#include "page/difference.h"
+#include "page/page.h"
 #include "report.h"
 #include "report/difference.h"
 #include "report/report.h"
+#include "reuse.h"
 
 enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
 /* These are in the order of enum by_word. */

@@ -17,7 +17,6 @@
 #include "heap_join.h"
 #include "jvm/heapdump.h"
 #include "output.h"
-#include "page/difference.h"
 #include "page/page.h"
 #include "report/difference.h"
 #include "report/report.h"

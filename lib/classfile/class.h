@@ -68,4 +68,14 @@ uint32_t pool_add_pair(struct pool *p, uint32_t tag, uint32_t a, uint32_t b);
 bool text_is(struct classfile_text t, const char *s);
 size_t text_len(const char *s);
 
+/*
+ * What annotations of a method say that matters to probes.
+ */
+
+/*
+ * attr: contents of a RuntimeVisibleAnnotations. True for @IntrinsicCandidate (JDK 16) and
+ * @HotSpotIntrinsicCandidate (JDK 9), unless it comes after one with elements that are no constants.
+ */
+bool annotations_have_intrinsic(const struct pool *p, struct reader attr);
+
 #endif

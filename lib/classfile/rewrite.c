@@ -5,7 +5,7 @@
  * The class is read twice: first to see that all of it is there, so that nobody is asked about
  * methods of a class that cannot be rewritten.
  */
-#include "classfile/annotations.h"
+#include "classfile/class.h"
 #include "classfile/code.h"
 
 enum { ACC_STATIC = CLASSFILE_ACC_STATIC };

@@ -11,7 +11,6 @@
 
 #include "callflow/cpu.h"
 #include "client/client.h"
-#include "client/key.h"
 
 static bool recorder_is_trusted(struct client *c)
 {

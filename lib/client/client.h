@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jvm/key.h"
 #include "jvm/proto.h"
 
 struct client {
@@ -49,5 +50,13 @@ bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, in
  */
 bool client_greet(struct client *c, uint32_t flags, uint64_t hook, struct jvm_msg *setup,
 		  int fds[JVM_MAX_FDS]);
+
+/* ---- the recorder's key (jvm/key.h), found beside its socket ---- */
+
+/*
+ * Return false if there is none, or if another user than ours may have made it. Then the listener must be
+ * root or our own user as far as the kernel can say.
+ */
+bool client_find_key(const char *socket_path, struct jvm_key *key);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "callflow/cpu.h"
-#include "client/key.h"
+#include "client/client.h"
 
 /* Reads the beginning of a file of /proc. */
 static bool key_read_text(const char *path, char *text, size_t size)

@@ -4,7 +4,7 @@
 #include <sys/ptrace.h>
 
 #include "arch/insn.h"
-#include "itrace/exclusive.h"
+#include "itrace/trail.h"
 
 enum { INSN_BYTES = 4 };
 

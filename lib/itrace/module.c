@@ -27,7 +27,7 @@
 #include "base/spawn.h"
 #include "itrace/module.h"
 #include "pmu/probe.h"
-#include "ring/device.h"
+#include "ring/ring.h"
 
 enum { FIRST_PID_NAMESPACE = 0xeffffffc };	/* the inode of /proc/self/ns/pid there */
 

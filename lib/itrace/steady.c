@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "itrace/steady.h"
+#include "itrace/trail.h"
 
 static void steady_add(struct steady *s, int pid, uint64_t start, uint64_t end)
 {

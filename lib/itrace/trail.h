@@ -52,4 +52,54 @@ int trail_passed(const struct trail *t, uint64_t pc, bool hit);
 /* Whether a breakpoint is where it begins, so that it has to be passed over. */
 bool trail_begins_at_stop(const struct trail *t);
 
+/*
+ * Which code of a process cannot change while it runs: what is mapped from a file and cannot be
+ * written.
+ */
+struct steady {
+	struct steady_range {
+		int pid;		/* 0: free */
+		uint64_t start, end;
+	} *ranges;
+	size_t nr_ranges, alloc_ranges;
+	size_t last;			/* the one that was asked for last */
+};
+
+/* Text of /proc/PID/maps: what was known of the process before is forgotten. */
+void steady_maps(struct steady *s, int pid, const char *text);
+void steady_forget(struct steady *s, int pid);
+/* Bytes of it from addr on; 0: not such code. */
+uint64_t steady_bytes(struct steady *s, int pid, uint64_t addr);
+
+/*
+ * Stretches from a load-exclusive to its store-exclusive (arm64).  A trap between
+ * the two clears the monitor, the store fails, and the program tries again for ever: they are
+ * run at one go, to a breakpoint behind the store or where a branch leaves them.
+ */
+
+enum { EXCLUSIVE_MAX = 16, EXCLUSIVE_STOPS = 4 };	/* instructions of a stretch; its exits */
+
+struct exclusive_stop {
+	uint64_t addr;
+	uint32_t nr_insns;	/* executed when it is reached */
+	bool branch;		/* the last of them was taken to it */
+	uint32_t was;		/* the instruction that the breakpoint replaces */
+};
+
+struct exclusive {
+	uint64_t start;
+	uint32_t nr_stops;
+	struct exclusive_stop stops[EXCLUSIVE_STOPS];
+};
+
+/*
+ * Find the exits of the stretch whose load is at start; code has its bytes. Returns false if no store
+ * follows, or it has an unknown branch; then it is stepped like other code.
+ */
+bool exclusive_plan(struct exclusive *x, uint64_t start, const uint8_t *code, size_t len);
+
+/* Sets and removes the breakpoints in the memory of a stopped thread. */
+bool exclusive_arm(struct exclusive *x, int tid);
+void exclusive_disarm(const struct exclusive *x, int tid);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "jvm/arrivals.h"
+#include "jvm/vmlog.h"
 
 void arrivals_begin(struct arrivals *a)
 {

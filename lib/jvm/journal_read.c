@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "jvm/journal_read.h"
-#include "jvm/unpack.h"
 
 /* Ten years: a clock that says more was never set. */
 #define LONGEST_NS (10ull * 365 * 86400 * 1000000000)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "jvm/journal.h"
@@ -42,5 +43,29 @@ struct journal_part {
 
 /* 1, 0 at the end, or -EILSEQ: what is there is no chunk, and nothing after it can be read. */
 int journal_next(struct journal *j, struct journal_part *p, struct err *e);
+
+/*
+ * What the chunks of a journal stand for (journal.h): what is compressed as it was, and items as
+ * the records that a ring had. Hostile input: journal_read.c is the only one that asks.
+ */
+
+struct unpack;
+
+struct unpack *unpack_new(void);
+void unpack_free(struct unpack *u);
+/* Nothing refers to what was before. */
+void unpack_forget(struct unpack *u);
+
+struct unpacked {
+	const uint8_t *data;		/* 8-aligned; until the next call for a chunk */
+	size_t len;
+};
+
+/* Keeps the data of a chunk that is not compressed, for those behind it to refer to. */
+void unpack_keep(struct unpack *u, const void *data, size_t len);
+/* Return false if the data is not what journal.h describes, or too much for a chunk of len bytes. */
+bool unpack_lz(struct unpack *u, const void *data, size_t len, struct unpacked *out);
+/* stored: bytes of the chunk in the file. */
+bool unpack_items(struct unpack *u, const void *data, size_t len, size_t stored, struct unpacked *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hash.h"
 #include "jvm/key.h"
 #include "jvm/proto.h"
 
@@ -32,5 +33,25 @@ bool peer_identify(int sock, struct peer *p);
  * if it was not sent.
  */
 bool peer_send(int sock, const struct jvm_msg *m, const struct jvm_key *key, const int *fds, size_t nr_fds);
+
+/*
+ * Thread numbers of a process in another pid namespace (a container), as we see them: the kernel's records
+ * use ours, the agent knows only its own.
+ */
+struct nstid {
+	int pid;		/* as we see it */
+	bool same;		/* no other namespace: nothing to translate */
+	struct map host_of;	/* their number -> ours */
+};
+
+/* own_pid is how the process calls itself. */
+void nstid_init(struct nstid *n, int pid, int own_pid);
+void nstid_release(struct nstid *n);
+/* Our number of their thread; tid itself when the thread is gone before it was ever looked up. */
+int nstid_host(struct nstid *n, int tid);
+/* Return whether tid is a thread of pid now, both as we see them. */
+bool nstid_is_of(int pid, int tid);
+/* A new thread may have the number of an old one. */
+void nstid_forget(struct nstid *n, int tid);
 
 #endif

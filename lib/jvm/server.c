@@ -29,7 +29,6 @@
 #include "jvm/doorway.h"
 #include "jvm/inject.h"
 #include "jvm/memory.h"
-#include "jvm/nstid.h"
 #include "jvm/peer.h"
 #include "jvm/server_priv.h"
 #include "jvm/target.h"

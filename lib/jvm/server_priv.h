@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "jvm/doorway.h"
 #include "jvm/key.h"
-#include "jvm/nstid.h"
+#include "jvm/peer.h"
 #include "jvm/server.h"
 #include "jvm/vmlog.h"
 #include "jvm/wire.h"

@@ -19,7 +19,6 @@
 #include "jvm/attach.h"
 #include "jvm/doorway.h"
 #include "jvm/inject.h"
-#include "jvm/nstid.h"
 #include "jvm/peer.h"
 #include "jvm/target.h"
 #include "jvm/threads.h"

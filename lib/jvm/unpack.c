@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "jvm/journal.h"
-#include "jvm/unpack.h"
+#include "jvm/journal_read.h"
 
 enum { WINDOW_BYTES = 2 * JOURNAL_LZ_BACK + JOURNAL_MAX_CHUNK, NIBBLE = 15 };
 

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "model/roles.h"
-#include "page/difference.h"
 #include "page/page.h"
 #include "page/states.h"
 #include "report/head.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
-#include "page/difference.h"
 #include "page/page.h"
 
 static const char *const normalizations[] = {

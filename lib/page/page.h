@@ -6,6 +6,10 @@
 #ifndef PAGE_PAGE_H
 #define PAGE_PAGE_H
 
+#include <stdio.h>
+
+#include "base/json.h"
+#include "diff/rows.h"
 #include "report/report.h"
 
 /* The data before they are compressed. Sorts the tree's children and the model's times. */
@@ -20,5 +24,29 @@ int page_print_data(const struct buf *data, const struct buf *other, const struc
 		    struct err *e);
 /* The page of a view; more may be NULL. */
 int page_print(struct view *v, const struct page_more *more, FILE *out, struct err *e);
+
+/*
+ * ---- difference.c: a page of two sides, each of one or more runs, in one tree: what arcprof diff compares,
+ * as graphs side by side ----
+ */
+
+#define PAGE_MAX_RUNS 24
+
+struct page_difference {
+	const struct diff *d;		/* finished */
+	enum diff_normalize normalize;	/* not DIFF_CALL or DIFF_WORK */
+	const bool *changed;		/* [consumer]: its base did, by more than noise; NULL: not known */
+};
+
+/* -E2BIG: more runs than a page holds. */
+int page_difference_print(const struct page_difference *p, FILE *out, struct err *e);
+
+/* The data before they are compressed; data.c. */
+void page_difference_data(const struct page_difference *p, struct buf *out);
+/* Of metric m, a run or its n, in a context: its base. */
+uint64_t page_difference_value(const struct page_difference *p, uint32_t node, unsigned int m);
+void page_difference_metric(const struct page_difference *p, unsigned int m, struct json *j);
+/* "difference", "sources" and "head" of the description. */
+void page_difference_json(const struct page_difference *p, struct json *j);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "pmu/probe.h"
 #include "ptt/area.h"
-#include "ring/device.h"
+#include "ring/ring.h"
 
 static int ptt_module_check(struct err *e)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "query/functions.h"
 #include "query/heap.h"
+#include "query/vtab.h"
 
 /* Its memory is SQLite's, so that the limit of the query is this one's, too. */
 struct percentile {

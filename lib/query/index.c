@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "query/index.h"
+#include "query/vtab.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 3 };
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "query/functions.h"
 #include "query/heap.h"
 #include "query/query.h"
 #include "query/vtab.h"

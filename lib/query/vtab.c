@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "query/index.h"
 #include "query/vtab.h"
 
 enum plan_bits {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * chunks.c - see chunks.h.
+ * chunks.c - see native.h.
  *
  * A chunk is a word that belongs to the one before it, its size, and what the program has of it; the next
  * one follows. The lowest bit of its size says whether the one before it is in use; the last one, "top", never
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "resident/chunks.h"
+#include "resident/native.h"
 
 enum { PAGE = 4096, WINDOW = 65536, ALIGNMENT = 16, SMALLEST = 32, IN_USE = 1, FLAGS = 7 };
 /* of the arena itself, before the first chunk; and what may be left at the end of one that is not the last */

@@ -19,7 +19,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "resident/chunks.h"
 #include "resident/native.h"
 
 enum { PAGE = 4096 };

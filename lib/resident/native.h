@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "resident/claims.h"
 #include "resident/smaps.h"
@@ -34,5 +35,14 @@ void native_zeroed_data(const struct smaps *s, struct claims *c);
 
 /* Mapped, private, no file, and usable. */
 bool native_is_anonymous(const struct smap *m);
+
+/* ---- what glibc's malloc() keeps of its memory without its being in use ---- */
+
+/*
+ * Adds what is free in [start, end), which begins with chunks, or with what the C library has of the arena
+ * and then chunks. The process goes on meanwhile: false if no chain of chunks led from the start to the end,
+ * and nothing was added.
+ */
+bool chunks_free(const struct native_process *p, uint64_t start, uint64_t end, struct native_free *f);
 
 #endif

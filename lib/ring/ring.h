@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arcprof_uapi.h"
+#include "base/err.h"
+
 struct ring {
 	int fd;				/* owned */
 	uint32_t cpu;
@@ -24,7 +27,7 @@ struct ring {
 	uint64_t head, tail;		/* of this drain */
 	uint8_t *bounce;		/* a record that wraps, made whole */
 	uint64_t bounced;		/* tail the bounce copy is of, UINT64_MAX none */
-	uint64_t next_ns;		/* merge.c: time of the record at tail, UINT64_MAX none */
+	uint64_t next_ns;		/* merge_drain(): time of the record at tail, UINT64_MAX none */
 };
 
 /*
@@ -38,5 +41,26 @@ void ring_begin(struct ring *r);
 const struct perf_event_header *ring_peek(struct ring *r);
 void ring_next(struct ring *r);
 void ring_end(struct ring *r);
+
+/* ---- /dev/arcprof, of the kernel module ---- */
+
+/*
+ * A descriptor of the module that is loaded, if it has all these features (enum
+ * arcprof_features).  Else -ENOENT, -EACCES, -EPROTO (another version), -ENOTSUP...; *e says what to do.
+ */
+int device_open(unsigned int features, struct err *e);
+
+/*
+ * ---- the records of several rings as one stream in the order of time ----
+ *
+ * A record becomes visible a little after its time stamp was taken, so a drain hands out only
+ * what is not younger than "until": the time when the drain before it began will do.
+ */
+
+typedef void (*merge_fn)(void *ctx, const struct ring *r, const struct perf_event_header *h,
+			 uint64_t time_ns);
+
+/* Gives fn all records not younger than until_ns; returns how many. */
+size_t merge_drain(struct ring *rings, size_t nr_rings, uint64_t until_ns, merge_fn fn, void *ctx);
 
 #endif

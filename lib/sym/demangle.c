@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "sym/demangle.h"
 #include "sym/languages.h"
-#include "sym/rust.h"
 
 enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
 

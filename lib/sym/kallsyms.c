@@ -15,8 +15,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/kallsyms.h"
-#include "sym/kallsyms_cache.h"
-#include "sym/ksym_bpf.h"
 
 enum { GAP_MAX = 1 << 20 };	/* no function is longer: beyond is somebody else's memory */
 

@@ -5,10 +5,12 @@
 #ifndef SYM_KALLSYMS_H
 #define SYM_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sym/cache.h"
 
 struct ksym {
 	uint64_t addr, size;	/* size reaches to the next symbol */
@@ -21,7 +23,7 @@ struct kallsyms;
 struct cache;
 
 /*
- * Asks the kernel by address where that is possible (ksym_bpf.h), else looks into the cache (or
+ * Asks the kernel by address where that is possible, else looks into the cache (or
  * NULL) for what an earlier recording read since the machine was booted, else reads the file.
  * -EPERM when kptr_restrict hides the addresses; the hint says how to get them.
  */
@@ -34,5 +36,56 @@ int kallsyms_parse(struct kallsyms **k, const char *text, size_t len, struct err
 void kallsyms_close(struct kallsyms *k);
 /* NULL: no symbol covers addr. What is returned holds until the next call. */
 const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr);
+
+/*
+ * The functions of the kernel image, without its modules, as read once since the
+ * machine was booted.
+ *
+ * Where the image lies changes with each boot, and nothing of it before the next.  What modules and BPF
+ * programs there are changes at any time, so they are never kept.
+ */
+
+/*
+ * Text up to the end of its first line says where the image is, and that addresses are shown: it is
+ * part of the key.
+ */
+bool kallsyms_key(struct cache_key *k, const char *first_line, size_t len);
+/* syms are sorted. Nothing is kept when a module lies between functions of the image. */
+void kallsyms_put(struct cache *c, const struct cache_key *k, const struct ksym *syms, size_t nr);
+/* Return false if e is not such an entry. */
+bool kallsyms_is_sound(const struct cache_entry *e);
+/* 1: *s is the function at addr; 0: there is none; -1: addr is not in the image. */
+int kallsyms_cached(const struct cache_entry *e, uint64_t addr, struct ksym *s);
+
+/*
+ * One kernel address at a time, named by the kernel itself: by a BPF program that
+ * formats it as %pS; and the address of a function whose name is known.
+ *
+ * /proc/kallsyms takes the kernel 40 ms to print, a question about one address a microsecond, and
+ * only a few hundred functions are hit.  The answer covers the modules that are loaded at the time,
+ * as the file does.
+ */
+
+struct ksym;
+struct ksym_bpf;
+
+/* NULL: no right to load BPF programs, or a kernel before 5.14. */
+struct ksym_bpf *ksym_bpf_open(void);
+void ksym_bpf_close(struct ksym_bpf *b);
+/*
+ * Find the symbol that covers addr; return false for none. The strings in *s are valid until the next
+ * call.
+ */
+bool ksym_bpf_find(struct ksym_bpf *b, uint64_t addr, struct ksym *s);
+/*
+ * The first function of that name, whole; its strings as above. -ENOENT: there is none; other errors:
+ * the kernel does not say. One before 6.2 has no index of names, and takes milliseconds.
+ */
+int ksym_bpf_named(struct ksym_bpf *b, const char *name, struct ksym *s);
+/*
+ * Takes "name+0x1/0x20 [module]", as the kernel prints addr, apart in place; false: it is not of that
+ * form.
+ */
+bool ksym_bpf_parse(char *text, uint64_t addr, struct ksym *s);
 
 #endif

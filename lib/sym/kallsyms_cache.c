@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "sym/kallsyms_cache.h"
+#include "sym/kallsyms.h"
 
 struct head {
 	uint64_t nr, names_len;

@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "sym/kallsyms.h"
-#include "sym/ksym_bpf.h"
 
 enum {
 	TEXT_BYTES = 1024,	/* the kernel's longest: KSYM_SYMBOL_LEN, below 700 */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sym/rust.h"
+#include "sym/languages.h"
 
 static const struct { const char *escape; char c; } escapes[] = {
 	{ "SP$", '@' }, { "BP$", '*' }, { "RF$", '&' }, { "LT$", '<' }, { "GT$", '>' },

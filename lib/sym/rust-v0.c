@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sym/rust.h"
+#include "sym/languages.h"
 
 enum {
 	DEPTH_MAX = 200,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "unwind/described.h"
+#include "unwind/module.h"
 
 enum {
 	PIECES_MAX = 1 << 16,

@@ -100,4 +100,9 @@ bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t l
 /* off lies in the program's entry point, where no caller is. */
 bool module_is_entry(const struct unwind_module *m, uint64_t off);
 
+/* ---- rules of code that a runtime made in no module, as it describes them itself (unwind.h) ---- */
+
+/* Return the rules at addr; NULL: none. Valid until the next unwind_described_add(). */
+const struct row *described_row(const struct unwind_described *d, uint64_t addr);
+
 #endif

@@ -9,10 +9,10 @@
  *  [3] all searches of a walk take SEARCH_STEPS steps at most.
  */
 #include "arch/x86/regs.h"
-#include "unwind/described.h"
 #include "unwind/epilogue.h"
 #include "unwind/gorules.h"
 #include "unwind/guess.h"
+#include "unwind/module.h"
 
 enum {
 	SIGNALS_MAX = 64,

@@ -3,6 +3,8 @@
 #ifndef WALL_INNER_H
 #define WALL_INNER_H
 
+#include <stddef.h>
+
 #include "pmu/bpf.h"
 #include "wall/bpf/config.h"
 #include "wall/wall.h"
@@ -26,5 +28,12 @@ struct wall {
 /* switches.c: its part of wall_close() and wall_give_back(). */
 void switches_close(struct wall *w);
 void switches_give_back(struct wall *w, uint32_t slot);
+
+/* ---- the kernel's functions below which an interrupt is handled, for the BPF programs ---- */
+
+/* Fills timers and interrupts from the text of /proc/kallsyms; what that does not name, or hides, stays 0. */
+void wall_parse_interrupts(struct wall_bpf_config *c, const char *text, size_t len);
+/* The same from the running kernel; what cannot be read is not known. */
+void wall_find_interrupts(struct wall_bpf_config *c);
 
 #endif

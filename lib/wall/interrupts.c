@@ -8,8 +8,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "sym/kallsyms.h"
-#include "sym/ksym_bpf.h"
-#include "wall/interrupts.h"
+#include "wall/inner.h"
 
 enum { MAX_KALLSYMS = 256 << 20, SLOW_NS = 10000000 };
 

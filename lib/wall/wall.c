@@ -18,7 +18,6 @@
 #include "base/mem.h"
 #include "pmu/bpf.h"
 #include "wall/inner.h"
-#include "wall/interrupts.h"
 #include "wall/syscalls.h"
 
 extern const char wall_bpf_file[], wall_bpf_file_end[];

@@ -130,7 +130,7 @@ load ../lib
 		lib/sym/places.c	/dev/null
 		lib/pmu/msr.c	registers of CPUs
 		lib/pmu/uprobe.c	the kernel's list of uprobe events
-		lib/ring/device.c	the kernel module's device
+		lib/ring/ring.c	the kernel module's device
 		lib/agent/session/journal.c	in the JVM, which has nothing of arcprof
 		lib/sym/cache.c	in a folder of its own, by its descriptor, where nobody else may write
 		lib/ptt/proc.c	in a folder of its own, new or not at all

@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "flow/check.h"
-#include "itrace/exclusive.h"
+#include "itrace/trail.h"
 #include "model/branches.h"
 #include "model/profile.h"
 #include "trace/branch.h"

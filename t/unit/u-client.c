@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "client/client.h"
-#include "client/key.h"
 #include "unit.h"
 
 enum { NOBODY = 65534, TIMEOUT_MS = 10000 };

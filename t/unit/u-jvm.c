@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "jvm/inject.h"
-#include "jvm/launcher.h"
+#include "jvm/jdk.h"
 #include "jvm/perfdata.h"
 #include "jvm/server.h"
 #include "jvm/target.h"

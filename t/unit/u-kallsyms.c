@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym/kallsyms_cache.h"
-#include "sym/ksym_bpf.h"
+#include "sym/kallsyms.h"
 #include "unit.h"
 
 static struct kallsyms *parse(const char *text)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/sys.h"
-#include "jvm/unpack.h"
+#include "jvm/journal_read.h"
 #include "unit.h"
 
 #define sys_pages(n) calloc(1, n)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ring/merge.h"
+#include "ring/ring.h"
 #include "unit.h"
 
 enum { RING_BYTES = 4096 };

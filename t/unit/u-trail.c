@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "itrace/steady.h"
 #include "itrace/trail.h"
 #include "unit.h"
 

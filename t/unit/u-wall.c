@@ -24,7 +24,7 @@
 #include "pmu/bpf.h"
 #include "traces.h"
 #include "unit.h"
-#include "wall/interrupts.h"
+#include "wall/inner.h"
 #include "wall/polls.h"
 #include "wall/switches.h"
 #include "wall/syscalls.h"

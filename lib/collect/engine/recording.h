@@ -28,7 +28,7 @@
 #include "collect/parts/sources.h"
 #include "collect/parts/threadlabels.h"
 #include "collect/wall/wall.h"
-#include "ring/merge.h"
+#include "ring/ring.h"
 #include "unwind/perfsample.h"
 
 enum {

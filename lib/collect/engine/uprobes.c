@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/engine/uprobes.h"
-#include "jvm/launcher.h"
+#include "jvm/jdk.h"
 #include "pmu/uprobe.h"
 #include "sym/symfile.h"
 

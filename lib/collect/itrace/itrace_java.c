@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "collect/itrace/itrace_java.h"
 #include "jvm/inject.h"
-#include "jvm/launcher.h"
+#include "jvm/jdk.h"
 #include "jvm/target.h"
 
 enum { RING_BYTES = 1 << 20 };

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "collect/engine/recording.h"
 #include "jvm/inject.h"
-#include "jvm/launcher.h"
+#include "jvm/jdk.h"
 #include "jvm/target.h"
 
 enum { LOOK_NS = 100000000 };

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "jvm/launcher.h"
+#include "jvm/jdk.h"
 #include "jvm/target.h"
 
 enum { FIRST_PURGE = 4096, NR_BLOCKS = MEMORY_SLOTS + MEMORY_REACH };
