@@ -24,7 +24,7 @@
 #include "fleet/http.h"
 #include "fleet_sent.h"
 #include "spool.h"
-#include "trace/segment.h"
+#include "trace/splice.h"
 
 /* ---- the spool ---- */
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "calls.h"
 #include "cmd.h"
-#include "collect/calls/jpmt.h"
+#include "collect/calls/callrules.h"
 #include "collect/control/timed.h"
 #include "sampling.h"
 

@@ -13,10 +13,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "formats/import.h"
-#include "formats/named.h"
-#include "formats/perf/folder.h"
 #include "formats/sink.h"
-#include "formats/unpack.h"
 #include "version.h"
 
 /* Text is recognised last: it has no magic number. */

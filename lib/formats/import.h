@@ -8,8 +8,10 @@
 #ifndef FORMATS_IMPORT_H
 #define FORMATS_IMPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /*
@@ -27,5 +29,34 @@ const char *import_recognize_file(const char *path);
  */
 int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		 struct err *e);
+
+/* ---- named.c: formats that are not imported but have a name: a file is refused by it ---- */
+
+/*
+ * Says what the file, of which these are the first bytes or all, is, or why it is nothing that is known.
+ * Always fails: -EINVAL, or -EOPNOTSUPP for what is known.
+ */
+int import_refuse(const char *data, size_t len, struct err *e);
+
+/* ---- unpack.c: profiles that are compressed, or the only file of a zip archive ---- */
+
+struct packing;
+
+/* How the data is compressed, by its beginning; NULL: not in a way that has a name here. */
+const struct packing *packing_of(const char *data, size_t len);
+/*
+ * Appends what is compressed in the data to *out, and a 0 byte that does not count. -EFBIG: that is more than
+ * limit bytes, of which out has as many; -EINVAL: truncated, after what could be decompressed, or damaged;
+ * -EOPNOTSUPP: arcprof does not decompress this, and *e says what does.
+ */
+int unpack(const struct packing *p, const char *data, size_t len, size_t limit, struct buf *out,
+	   struct err *e);
+
+/* ---- perf/read_folder.c: a folder that "perf record" wrote, as a perf.data file ---- */
+
+/* Whether the folder has a file that could be it. */
+bool perf_folder_is(const char *path);
+/* Appends a perf.data file with all records of the folder. -EINVAL: damaged; or -errno. */
+int perf_folder_read(const char *path, struct buf *b, struct err *e);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/protobuf.h"
+#include "formats/import.h"
 #include "formats/jsonin.h"
-#include "formats/named.h"
 #include "trace/format.h"
 
 /* What a file begins with, at an offset; a key of JSON, which is the off-th; or text near the beginning. */

@@ -12,7 +12,7 @@
 #include "base/gzip.h"
 #include "base/mem.h"
 #include "base/span.h"
-#include "formats/unpack.h"
+#include "formats/import.h"
 
 enum {
 	PIECE = 1 << 18,

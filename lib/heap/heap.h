@@ -186,7 +186,7 @@ bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f);
 const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
 				uint8_t *type);
 
-/* threads.c: their names, and those of their groups in Java, from their Thread objects; after heap_read(). */
+/* texts.c: their names, and those of their groups in Java, from their Thread objects; after heap_read(). */
 void threads_name(struct heap *h);
 void threads_find_groups(struct heap *h);
 

@@ -8,6 +8,8 @@
 #define MODEL_ARCFLOW_H
 
 #include "model/branches.h"
+#include "model/names.h"
+#include "model/origin.h"
 
 struct arcflow_frame {
 	uint32_t node;
@@ -45,5 +47,17 @@ void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, boo
 int arcflow_block(void *a, const struct block *b);	/* a block_fn */
 void arcflow_finish(struct arcflow *a);
 void arcflow_release(struct arcflow *a);
+
+/* ---- the model of an instruction trace, for profile_read() ---- */
+
+struct profile_opts;
+
+/*
+ * x is filled, and does not show inlined functions from here on: n counts calls, the metric is
+ * instructions.  Fills *origin.  Of o it knows collapse_plt and blocks, with which a second metric counts how
+ * often each ran.
+ */
+int itrace_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct window *w,
+		const struct profile_opts *o, struct err *e);
 
 #endif

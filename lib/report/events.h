@@ -3,7 +3,12 @@
 #ifndef REPORT_EVENTS_H
 #define REPORT_EVENTS_H
 
+#include <stdio.h>
+
+#include "base/json.h"
 #include "model/events.h"
+#include "model/select.h"
+#include "model/tallies.h"
 #include "report/report.h"
 #include "report/sheet.h"
 
@@ -28,5 +33,11 @@ void event_put_bytes(struct buf *b, uint64_t bytes);
 void loads_put(const struct events *v, struct sheet *s);
 /* Print which threads were last at safepoints, if that was recorded. */
 void lasts_put(const struct events *v, struct sheet *s);
+
+/* ---- what JVMs count of themselves, in the heads of reports of what was recorded of that ---- */
+
+/* Print tallies of a kind (enum tally_kind), of the processes selected: a line each; the array "counted". */
+void tallies_put(const struct tallies *t, uint32_t kind, const struct selection *select, FILE *out);
+void tallies_json(const struct tallies *t, uint32_t kind, const struct selection *select, struct json *j);
 
 #endif

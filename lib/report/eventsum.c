@@ -14,7 +14,6 @@
 #include "base/span.h"
 #include "model/threadlabels.h"
 #include "report/events.h"
-#include "report/tallies.h"
 
 struct part {			/* what is one row: equal in all of them */
 	uint32_t kind, what, cause;

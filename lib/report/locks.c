@@ -11,10 +11,10 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/locks.h"
+#include "report/events.h"
 #include "report/holders.h"
 #include "report/hprof.h"
 #include "report/report.h"
-#include "report/tallies.h"
 #include "report/sheet.h"
 
 static const char *const kinds[LOCK_NR_WAITS] = {

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "report/sheet.h"
-#include "threads/picture.h"
+#include "threads/natives.h"
 
 /* format: one of FORMATS_THREADS; choice: of CSV, which alone is a table. */
 void threads_print(const struct picture *p, int format, const struct sheet_choice *choice, FILE *out);

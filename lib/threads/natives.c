@@ -10,11 +10,13 @@
 #include "arch/cpu.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/modules.h"
 #include "collect/engine/tasks.h"
 #include "collect/wall/wallstack.h"
+#include "jvm/target.h"
 #include "sym/demangle.h"
 #include "sym/maps.h"
 #include "sym/symfile.h"
@@ -367,4 +369,37 @@ const char *natives_state(char state)
 	default:
 		return "unknown";
 	}
+}
+
+/* Whoever runs no Java, of a JVM: the collector's threads, the compilers', and others that are native. */
+static int look_at_natives(struct picture *p, struct err *e)
+{
+	struct map known = MAP_INIT;
+	size_t i;
+	int r;
+
+	for (i = 0; i < p->java.nr_threads; i++)
+		if (p->java.threads[i].tid)
+			*map_put(&known, (uint64_t)p->java.threads[i].tid) = 1;
+	r = natives_look(p->pid, &known, &p->natives, e);
+	map_release(&known);
+	return r;
+}
+
+int picture_take(struct picture *p, int pid, struct err *e)
+{
+	int r = 0;
+
+	*p = (struct picture){
+		.pid = pid, .jvm = target_is_jvm(pid), .java = THREADS_INIT, .natives = NATIVES_INIT,
+	};
+	if (p->jvm)
+		r = threads_look(pid, &p->java, e);
+	return r ? r : look_at_natives(p, e);
+}
+
+void picture_release(struct picture *p)
+{
+	threads_release(&p->java);
+	natives_release(&p->natives);
 }

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "jvm/threads.h"
 
 struct native_frame {
 	const char *function;	/* NULL: not known */
@@ -60,5 +61,19 @@ void natives_release(struct natives *n);
 int natives_look(int pid, const struct map *known, struct natives *n, struct err *e);
 /* "running", "waiting", "stopped" ... */
 const char *natives_state(char state);
+
+/* ---- all threads of a process at one moment: those of Java, as the agent shows them, and others ---- */
+
+/* What there is to say of a process. */
+struct picture {
+	int pid;
+	bool jvm;			/* java is of it */
+	struct threads java;
+	struct natives natives;		/* without those of Java */
+};
+
+/* Take a picture of the process; it must be released in any case. */
+int picture_take(struct picture *p, int pid, struct err *e);
+void picture_release(struct picture *p);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef TRACE_SPLICE_H
 #define TRACE_SPLICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -20,5 +21,14 @@
 int splice_files(const char *const *paths, size_t nr, const char *path, struct err *e);
 /* The same to a descriptor, which stays open. */
 int splice_to_fd(const char *const *paths, size_t nr, int fd, struct err *e);
+
+/* ---- whether a file is one of several of a recording, and whether it is complete ---- */
+
+/* name: in the folder dir, no link, and a regular file that begins as a segment does. */
+bool segment_is_one(int dir, const char *name);
+/* The same for a trace that is not a segment, such as a dump, which is joined from segments. */
+bool segment_is_dump(int dir, const char *name);
+/* Return whether the trace at path was closed in order, so that no recorder writes to it any more. */
+bool segment_is_closed(const char *path);
 
 #endif

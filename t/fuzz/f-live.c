@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/histogram.h"
 #include "collect/parts/live.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

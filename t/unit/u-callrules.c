@@ -4,7 +4,6 @@
 
 #include "callflow/filter.h"
 #include "collect/calls/callrules.h"
-#include "collect/calls/jpmt.h"
 #include "unit.h"
 
 static const struct callflow_rules *compiled(struct callrules *r)

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/histogram.h"
 #include "collect/parts/live.h"
 #include "trace/reader.h"
 #include "trace/roster.h"

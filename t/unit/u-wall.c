@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "clocks.h"
-#include "collect/wall/waitfile.h"
+#include "collect/wall/wallstack.h"
 #include "model/checks.h"
 #include "pmu/bpf.h"
 #include "traces.h"

@@ -9,7 +9,6 @@
 #include "base/rules.h"
 #include "callflow/filter.h"
 #include "collect/calls/callrules.h"
-#include "collect/calls/jpmt.h"
 
 enum { MAX_PATTERN = 4096, MAX_BYTES = 1 << 20 };
 

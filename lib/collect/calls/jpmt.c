@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "collect/calls/jpmt.h"
+#include "collect/calls/callrules.h"
 
 static const char *const wishes[JPMT_NR] = {
 	[JPMT_OBJECT_ALLOCATION] = "Object_Allocation", [JPMT_GARBAGE_COLLECTION] = "Garbage_Collection",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <sys/uio.h>
 
-#include "collect/engine/beam.h"
 #include "collect/engine/recording.h"
 #include "collect/engine/runtimes.h"
 

@@ -108,7 +108,7 @@ struct collect_opts {
 	uint64_t window_ns;		/* record so long in each */
 	uint64_t window_every_ns;	/* of these, which is longer; 0: all the time */
 	bool live_gc;			/* JVMs collect all garbage in the end (live.h) */
-	bool live_histogram;		/* JVMs count all objects in the end (histogram.h) */
+	bool live_histogram;		/* JVMs count all objects in the end (histogram.c) */
 	uint64_t memory_ns;		/* read processes' memory this often (footprint.c); 0: never */
 	const struct rules *filter;	/* what is kept (base/rules.h); NULL: all, until ctl says otherwise */
 	const char *disabled;		/* events that are off at first, with commas; NULL: none */

@@ -4,6 +4,7 @@
 #define COLLECT_RUNTIMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { RUNTIME_NONE, RUNTIMES_MAX = 32 };	/* numbers are below that, of a bit each */
 
@@ -15,5 +16,16 @@ const char *runtime_how_named(int runtime);
 bool runtime_interprets(int runtime);
 /* Return whether it is BEAM (Erlang, Elixir), which has stacks of its own. */
 bool runtime_is_beam(int runtime);
+
+/* ---- beam.c: the runtime of Erlang and Elixir, for the stacks of its processes ---- */
+
+struct collect;
+struct proc;
+
+/*
+ * Return the address of the code that ends processes: the outermost return address on their stacks. It is
+ * read from the memory of p, and kept. 0: p is no BEAM, or has no such code yet.
+ */
+uint64_t beam_exit(struct collect *c, struct proc *p);
 
 #endif

@@ -12,9 +12,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/span.h"
-#include "collect/engine/beam.h"
 #include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
+#include "collect/engine/runtimes.h"
 
 struct walk {
 	struct collect *c;

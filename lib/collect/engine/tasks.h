@@ -31,7 +31,7 @@ struct proc {
 	struct jitfiles *jit;	/* in these; NULL: none was looked for, or all is read */
 	uint8_t runtime;	/* that made it (runtimes.h) */
 	uint8_t beam_tries;	/* to read beam_exit, */
-	uint64_t beam_exit;	/* 0 not read (beam.h) */
+	uint64_t beam_exit;	/* 0 not read (beam_exit()) */
 	bool memory;		/* its native memory is sampled */
 	bool strange;		/* counted as a JVM without an agent */
 	bool had_agent;

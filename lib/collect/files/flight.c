@@ -18,7 +18,6 @@
 #include "collect/engine/recording.h"
 #include "collect/files/flight.h"
 #include "collect/files/keep.h"
-#include "trace/segment.h"
 #include "trace/splice.h"
 
 enum {

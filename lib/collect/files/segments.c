@@ -18,7 +18,7 @@
 #include "collect/engine/recording.h"
 #include "collect/files/keep.h"
 #include "collect/files/segments.h"
-#include "trace/segment.h"
+#include "trace/splice.h"
 
 enum {
 	NAME_BYTES = 64,

@@ -7,7 +7,7 @@
 #include "base/span.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/classname.h"
-#include "collect/parts/histogram.h"
+#include "collect/parts/live.h"
 #include "jvm/attach.h"
 
 /* The agent looks once after a pause, and once more when there was none for half a second. */

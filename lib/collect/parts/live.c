@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/histogram.h"
 #include "collect/parts/keptstacks.h"
 #include "collect/parts/live.h"
 #include "trace/roster.h"

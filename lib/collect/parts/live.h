@@ -11,6 +11,9 @@
 #ifndef COLLECT_LIVE_H
 #define COLLECT_LIVE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "jvm/server.h"
 #include "trace/frame.h"
 
@@ -40,5 +43,23 @@ void lives_collected(struct java *j, uint64_t time_ns);
  */
 void lives_end(struct collect *c, struct java *j);
 void lives_free(struct lives *l);
+
+/* ---- histogram.c: how many objects of each class a JVM has, as it counts them itself ---- */
+
+struct histogram_row {
+	const char *name;		/* as the JVM writes it: "[B"; borrowed for the call */
+	size_t name_len;
+	uint64_t objects, bytes;
+};
+
+/* Rows of a JVM's answer, which may be anything; other lines are skipped. */
+void histogram_parse(const char *text, size_t len, void (*row)(void *ctx, const struct histogram_row *r),
+		     void *ctx);
+
+/*
+ * Have each JVM whose objects are watched, before it must stop, collect all garbage and count what is
+ * left. Wait until its agent has looked at its objects, and write the totals. This takes seconds.
+ */
+void histograms_take(struct collect *c);
 
 #endif

@@ -16,9 +16,11 @@
 #ifndef COLLECT_LOCKS_H
 #define COLLECT_LOCKS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/hash.h"
 #include "collect/jvm/java.h"
-#include "collect/parts/notified.h"
 #include "jvm/proto.h"
 #include "jvm/record.h"
 #include "trace/record.h"
@@ -40,6 +42,24 @@ void nativelocks_release(struct nativelocks *n);
 void nativelocks_forget(struct nativelocks *n);
 /* Return the function of the trace that has its name. */
 uint32_t nativelocks_function(struct collect *c, struct proc *p, uint64_t addr, enum jvm_wait_kind kind);
+
+/*
+ * notified.c: which threads ended waits of which others by notify(), lock by lock; zeroed to begin with.
+ */
+struct notified {
+	struct map by_key;		/* lock and threads -> index */
+	struct notified_row {
+		uint32_t proc, function, identity;	/* the lock */
+		uint32_t notifier, waiter;		/* threads */
+		uint64_t n, ns;				/* waits */
+	} *rows;
+	size_t nr, alloc;
+};
+
+void notified_add(struct notified *n, const struct notified_row *wait);
+/* A file is at its end: write its rows and begin anew. */
+void notified_write(struct notified *n, struct collect *c);
+void notified_release(struct notified *n);
 
 enum { LOCKS_NR_REASONS = JVM_NR_BLAMED + 3 };	/* of charging nobody, or no context */
 

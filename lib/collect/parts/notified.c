@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
-#include "collect/parts/notified.h"
+#include "collect/parts/locks.h"
 
 enum { MAX_ROWS = 1 << 16 };	/* those of further threads become one row for each lock */
 

@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "collect/wall/waitfile.h"
+#include "collect/wall/wallstack.h"
 
 /* ---- what it is ---- */
 

@@ -15,7 +15,6 @@
 #include "collect/parts/sources.h"
 #include "collect/wall/wall.h"
 #include "collect/wall/wall_priv.h"
-#include "collect/wall/wallpolls.h"
 #include "collect/wall/wallstack.h"
 #include "wall/polls.h"
 #include "wall/switches.h"

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/strtab.h"
-#include "collect/wall/waitfile.h"
+#include "collect/wall/wallstack.h"
 #include "collect/wall/wallwake.h"
+#include "trace/frame.h"
 #include "trace/record.h"
 #include "wall/wall.h"
 
@@ -194,5 +196,22 @@ void account_settle(struct collect *c, struct account *a, const struct wall_slot
 void account_forget_old(struct account *a, uint64_t since_ns);
 void account_forget_codes(struct account *a);
 void account_forget_places(struct account *a);
+
+/* ---- wallpolls.c: the source where perf events and BPF are refused ---- */
+
+struct proc;
+
+/* Before the command is executed, if there is one. */
+struct wallpolls *wallpolls_new(struct collect *c);
+void wallpolls_free(struct wallpolls *x);	/* NULL: nothing */
+
+/* A look at all threads; the first finds the processes to record. */
+void wallpolls_look(struct collect *c, struct wallpolls *x, uint64_t now_ns);
+/* How long the next look is to wait, so that looks take a small part of a CPU only. */
+uint64_t wallpolls_pause_ns(const struct wallpolls *x);
+/* Read again what the process has mapped, before a thread of it is walked: no record says so. */
+void wallpolls_map(struct collect *c, struct wallpolls *x, struct proc *p);
+/* Return the time between two looks, on average; 0: there was one at most. */
+uint64_t wallpolls_interval_ns(const struct wallpolls *x);
 
 #endif

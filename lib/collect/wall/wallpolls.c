@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/wall/wall_priv.h"
-#include "collect/wall/wallpolls.h"
 #include "wall/polls.h"
 
 enum {

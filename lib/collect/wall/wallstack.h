@@ -3,13 +3,40 @@
 #ifndef COLLECT_WALLSTACK_H
 #define COLLECT_WALLSTACK_H
 
+#include <linux/limits.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "collect/engine/tasks.h"
-#include "collect/wall/waitfile.h"
 #include "trace/frame.h"
 #include "wall/wall.h"
 
 struct collect;
+
+/* ---- waitfile.c: for which file a thread waits: what a descriptor is, and how that is called ---- */
+
+struct waitfile {
+	char kind[32];			/* "pipe", "TCP socket"; "": not known */
+	uint64_t inode;			/* 0: not known */
+	char name[PATH_MAX];		/* its path; "": it has none, or is a socket's */
+};
+
+void waitfile_none(struct waitfile *f);
+/*
+ * Find out what that descriptor is now. This opens nothing, and asks no file system of the process's own.
+ * What is not known, or not ours to look at, stays empty.
+ */
+void waitfile_look(int pid, uint64_t number, struct waitfile *f);
+/*
+ * Describe the other end of a socket: "10.0.0.1:5432", or "at *:8080" for one that has none or listens.
+ * For a client of ours, whose own port says nothing, it is "10.0.0.1 to port 8080"; for a Unix socket its
+ * path. ephemeral: ports from there on are given to clients. *text stays empty if it has none.
+ */
+void waitfile_peer(const struct wall_where *at, unsigned int ephemeral, struct buf *text);
+/* Return the first port of those that the kernel gives to clients. */
+unsigned int waitfile_ephemeral(void);
+
+/* ---- wallstack.c ---- */
 
 /*
  * Frames, outermost first, of the thread whose slot is at s, of which copy was read: the user code that made

@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/protobuf.h"
-#include "formats/otlp/read.h"
+#include "formats/otlp/otlp.h"
 
 enum { MAX_FRAMES = 65537, MAX_TYPES = 32, FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
 	MAX_ROW_BYTES = 4096 };

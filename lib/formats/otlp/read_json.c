@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/protobuf.h"
 #include "formats/jsonin.h"
-#include "formats/otlp/read.h"
+#include "formats/otlp/otlp.h"
 
 enum message {
 	DATA, RESOURCE_PROFILES, RESOURCE, KEY_VALUE, ANY, SCOPE_PROFILES, PROFILE, VALUE_TYPE, SAMPLE,
