@@ -8,7 +8,7 @@
  */
 static struct map_slot *find_slot(const struct map *m, uint64_t key)
 {
-	size_t i = hash_u64(key) & (m->alloc - 1);
+	size_t i = mix64(key) & (m->alloc - 1);
 
 	while (m->slots[i].val != MAP_NONE && m->slots[i].key != key)
 		i = (i + 1) & (m->alloc - 1);

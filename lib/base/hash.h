@@ -13,14 +13,9 @@
 
 #include "base/mix.h"
 
-static inline uint64_t hash_u64(uint64_t x)
-{
-	return mix64(x);
-}
-
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
-	return hash_u64(a * 0x9e3779b97f4a7c15ull ^ b);
+	return mix64(a * 0x9e3779b97f4a7c15ull ^ b);
 }
 
 static inline uint64_t hash_bytes(const void *data, size_t len)
@@ -39,7 +34,7 @@ static inline uint64_t hash_bytes(const void *data, size_t len)
 		h = (h ^ x) * 0xc2b2ae3d27d4eb4full;
 		h ^= h >> 29;
 	}
-	return hash_u64(h);
+	return mix64(h);
 }
 
 #define MAP_NONE UINT32_MAX	/* no value; also what a missing key gives */

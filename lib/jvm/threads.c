@@ -15,7 +15,7 @@ enum { WAITING_WITH_TIMEOUT = 0x20 };
 /* Limits on what a JVM can make us allocate. */
 enum { MAX_THREADS = 1 << 20, MAX_FRAMES = 1 << 24, MAX_LOCKS = 1 << 22, MAX_STUCK_BYTES = 64 << 20 };
 
-static void reset(struct threads *t)
+void threads_release(struct threads *t)
 {
 	free(t->threads);
 	free(t->frames);
@@ -23,11 +23,6 @@ static void reset(struct threads *t)
 	map_release(&t->by_id);
 	arena_release(&t->text);
 	*t = (struct threads)THREADS_INIT;
-}
-
-void threads_release(struct threads *t)
-{
-	reset(t);
 }
 
 /* A recorder does not want to know all that a hostile JVM can tell of threads that are stuck. */
@@ -235,7 +230,7 @@ static void threads_end_dump(struct threads *t, const struct jvm_dump_end *r)
 bool threads_add(struct threads *t, enum jvm_rec_type type, const union jvm_record *r)
 {
 	if (type == JVM_REC_dump_begin) {
-		reset(t);
+		threads_release(t);
 		t->flags = r->dump_begin.flags;
 		t->open = true;
 	}

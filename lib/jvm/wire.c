@@ -72,12 +72,6 @@ static int bad_record(struct err *e, const char *what)
 	return err_set(e, EILSEQ, "JVM agent: %s record does not hold together", what);
 }
 
-/* Return the fixed part of a record, or NULL when it is shorter. */
-static const void *fixed(struct span *s, size_t size)
-{
-	return span_bytes(s, size);
-}
-
 static bool decode_frame(const struct jvm_rec_frame *in, size_t nr_segments, struct jvm_frame *out)
 {
 	*out = (struct jvm_frame){
@@ -111,7 +105,7 @@ static bool decode_frame(const struct jvm_rec_frame *in, size_t nr_segments, str
 
 static bool decode_segment(struct span *s, struct jvm_segment *out)
 {
-	const struct jvm_rec_segment *in = fixed(s, sizeof(*in));
+	const struct jvm_rec_segment *in = span_bytes(s, sizeof(*in));
 
 	if (!in)
 		return false;
@@ -143,14 +137,14 @@ static bool decode_wall(const struct jvm_rec_wall *in, struct jvm_wall *out)
 
 static int sample_record(struct span *s, const struct wire_sink *sink, struct wire_scratch *w, struct err *e)
 {
-	const struct jvm_rec_sample *r = fixed(s, sizeof(*r));
+	const struct jvm_rec_sample *r = span_bytes(s, sizeof(*r));
 	const struct jvm_rec_wall *wall = NULL;
 	const struct jvm_rec_frame *f;
 	struct jvm_sample out;
 	struct jvm_wall waits;
 	size_t i;
 
-	if (r && r->flags & JVM_SAMPLE_WALL && !(wall = fixed(s, sizeof(*wall))))
+	if (r && r->flags & JVM_SAMPLE_WALL && !(wall = span_bytes(s, sizeof(*wall))))
 		return bad_record(e, "sample");
 	if (wall && !decode_wall(wall, &waits))
 		return bad_record(e, "sample");

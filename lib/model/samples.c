@@ -204,7 +204,7 @@ static uint32_t labelled_index(struct samples *s, uint32_t thread, struct had ha
 /* ---- what is known of an epoch ---- */
 
 /* Add to the nodes what was only counted. */
-static void flush_memo(struct samples *s)
+void samples_flush(struct samples *s)
 {
 	size_t i;
 
@@ -240,7 +240,7 @@ static void samples_follow_epoch(struct samples *s, const struct stack_epoch *ep
 	if (x->number != ep->epoch) {
 		/* 0 is none in each epoch */
 		s->stacks_before += MIN(s->epoch_stacks - !!s->epoch_stacks, UINT32_MAX - s->stacks_before);
-		flush_memo(s);
+		samples_flush(s);
 		x->number = ep->epoch;
 		forget_stacks(x);
 		if (x->nr_frames)
@@ -639,11 +639,6 @@ int samples_new(struct samples **out, struct names *x, const struct samples_opts
 		*out = NULL;
 	}
 	return r;
-}
-
-void samples_flush(struct samples *s)
-{
-	flush_memo(s);
 }
 
 void samples_new_tree(struct samples *s)

@@ -376,12 +376,8 @@ static const char *metric_text(struct query_data *d, const struct query_cell *c)
 	}
 }
 
-static uint32_t nr_metrics(const struct query_data *d)
-{
-	return query_data_nr_metrics(d);
-}
-
 const struct query_table query_metrics = {
 	.name = "metrics", .what = "what base and cum are of, with totals", QUERY_COLUMNS(metric_columns),
-	.load = query_data_model, .nr_rows = nr_metrics, .number = metric_number, .text = metric_text,
+	.load = query_data_model, .nr_rows = query_data_nr_metrics,
+	.number = metric_number, .text = metric_text,
 };

@@ -23,7 +23,7 @@ static uint64_t frame_word(const struct frame *f, size_t i)
 
 static uint64_t frame_hash(const struct frame *f)
 {
-	return hash_u64(frame_word(f, 0) * 0xc2b2ae3d27d4eb4full ^ frame_word(f, 1) * 0x9e3779b97f4a7c15ull ^
+	return mix64(frame_word(f, 0) * 0xc2b2ae3d27d4eb4full ^ frame_word(f, 1) * 0x9e3779b97f4a7c15ull ^
 			frame_word(f, 2) * 0x165667b19e3779f9ull);
 }
 

@@ -76,7 +76,7 @@ static void branch(struct run *r, uint64_t to)
 static bool was_here(struct run *r)
 {
 	uint64_t key = r->now.pc + 1;
-	size_t i = hash_u64(key) & (SEEN - 1);
+	size_t i = mix64(key) & (SEEN - 1);
 
 	while (r->seen[i] && r->seen[i] != key)
 		i = (i + 1) & (SEEN - 1);

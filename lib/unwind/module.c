@@ -344,7 +344,7 @@ static uint32_t module_find_row(struct unwind_module *m, uint64_t off)
 
 static struct pc_slot *module_slot(const struct unwind_module *m, uint32_t off)
 {
-	size_t mask = m->alloc_slots - 1, i = hash_u64(off) & mask;
+	size_t mask = m->alloc_slots - 1, i = mix64(off) & mask;
 
 	while (m->slots[i].off != off && m->slots[i].off != UINT32_MAX)
 		i = (i + 1) & mask;

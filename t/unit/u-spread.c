@@ -17,7 +17,7 @@ static int ascending(const void *a, const void *b)
 /* Of any size: as many of each octave. */
 static uint64_t value(uint64_t i)
 {
-	uint64_t h = hash_u64(i + 1);
+	uint64_t h = mix64(i + 1);
 
 	return h >> (h & 63);
 }

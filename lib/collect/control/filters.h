@@ -20,7 +20,6 @@
 #include "jvm/record.h"
 
 struct collect;
-struct proc;
 
 /* Numbers of events here: perf events, sources, and events of JVMs by their kind. */
 enum { FILTERS_PERF = 0, FILTERS_SOURCE = 40, FILTERS_EVENT = 56, FILTERS_NR = FILTERS_EVENT + 32 };

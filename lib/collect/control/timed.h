@@ -18,7 +18,6 @@
 
 struct collect;
 struct proc;
-struct timed;
 
 /* Is there such a condition? */
 bool timed_wanted(const struct trigger_opts *o);

@@ -50,15 +50,15 @@ static void trigger_dump(struct collect *c, const struct when *w)
 		c->o->trigger.missed(w, &e);
 }
 
-static void met(struct collect *c, size_t i, uint32_t proc, const char *cause)
+void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause)
 {
 	const struct trigger_opts *o = &c->o->trigger;
-	const struct when *w = &o->whens[i];
+	const struct when *w = &o->whens[when];
 	uint64_t now = clock_mono_ns();
 
-	if (now < c->triggers->ready_ns[i])
+	if (now < c->triggers->ready_ns[when])
 		return;
-	c->triggers->ready_ns[i] = now + o->holdoff_ns;
+	c->triggers->ready_ns[when] = now + o->holdoff_ns;
 	trace_write_trigger(c->w, &(struct rec_trigger){
 		.time_ns = now, .proc = proc, .when = w->text, .when_len = strlen(w->text),
 		.cause = cause, .cause_len = strlen(cause),
@@ -80,7 +80,7 @@ static bool met_all(struct collect *c, enum when_kind kind, uint64_t limit, uint
 	for (i = 0; i < o->nr_whens; i++) {
 		if (o->whens[i].kind != kind || o->whens[i].limit != limit)
 			continue;
-		met(c, i, proc, cause);
+		triggers_call(c, i, proc, cause);
 		any = true;
 	}
 	return any;
@@ -223,7 +223,7 @@ static void look_at_cpu(struct collect *c, uint64_t now_ns)
 			continue;
 		snprintf(cause, sizeof(cause), "%.1f %% of a CPU over %.1f s",
 			 100.0 * (now->cpu_ns - then->cpu_ns) / ns, ns / 1e9);
-		met(c, i, 0, cause);
+		triggers_call(c, i, 0, cause);
 	}
 }
 
@@ -273,7 +273,7 @@ static void look_at_memory(struct collect *c)
 		buf_reset(&cause);
 		buf_fmt(&cause, "%.1f MiB resident in ", most / 1048576.0);
 		put_process(c, largest->pid, &cause);
-		met(c, i, largest->id, cause.data);
+		triggers_call(c, i, largest->id, cause.data);
 	}
 	buf_release(&cause);
 }
@@ -365,14 +365,9 @@ void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc)
 		buf_reset(&cause);
 		buf_fmt(&cause, "%.1f ms of ", r->duration_ns / 1e6);
 		buf_add(&cause, r->what, r->what_len);
-		met(c, i, proc, cause.data);
+		triggers_call(c, i, proc, cause.data);
 	}
 	buf_release(&cause);
-}
-
-void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause)
-{
-	met(c, when, proc, cause);
 }
 
 bool triggers_signal(struct collect *c, int sig)

@@ -15,7 +15,6 @@
 
 struct collect;
 struct jvm_event;
-struct triggers;
 
 struct trigger_opts {
 	const struct when *whens;	/* the caller's, as long as it records */

@@ -182,14 +182,9 @@ static bool filters(const struct collect *c)
 	       c->ev.conf.filter_fd == cpuclock_filter(c->clock->bpf);
 }
 
-static bool clocks_trap(struct collect *c, int pid)
-{
-	return filters(c) && !cpuclock_trap(c->clock->bpf, pid);
-}
-
 bool clocks_leave_out(struct collect *c, int pid)
 {
-	return clocks_trap(c, pid);
+	return filters(c) && !cpuclock_trap(c->clock->bpf, pid);
 }
 
 struct cpuclock *clocks_bpf(const struct collect *c)
@@ -234,6 +229,6 @@ static void clocks_close_part(struct collect *c)
 }
 
 const struct part clock_part = {
-	.open = open_part, .configure = clocks_configure, .labels = clocks_labels, .trap = clocks_trap,
+	.open = open_part, .configure = clocks_configure, .labels = clocks_labels, .trap = clocks_leave_out,
 	.turn = clocks_turn, .close = clocks_close_part,
 };

@@ -208,7 +208,6 @@ struct collect_result {
 	char why_unsampled[400];	/* what is missing is missing */
 	bool no_samples;		/* there is not one, and there had to be */
 	bool kernel_hidden;		/* kernel names were not allowed */
-	bool refused_lines;
 	int write_error;		/* errno when the file is not whole */
 };
 

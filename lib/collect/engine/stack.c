@@ -61,7 +61,7 @@ static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, siz
 
 	if (!calls)
 		return proc_read_code(walk->proc, addr, buf, len);
-	known = &walk->c->called[hash_u64(addr ^ (uint64_t)walk->proc->id << 48) % NR_CALLED];
+	known = &walk->c->called[mix64(addr ^ (uint64_t)walk->proc->id << 48) % NR_CALLED];
 	if (known->proc != walk->proc->id || known->addr != addr || known->len != len) {
 		if (!proc_read_code(walk->proc, addr, buf, len))
 			return false;

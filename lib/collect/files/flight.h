@@ -17,7 +17,6 @@
 #include "base/err.h"
 
 struct collect;
-struct flight;
 
 enum {
 	FLIGHT_LEAST_BYTES = 1 << 20,

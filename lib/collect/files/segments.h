@@ -12,7 +12,6 @@
 #include "base/err.h"
 
 struct collect;
-struct segments;
 
 /* With segments: opens and locks the folder, and sets the writer's options. */
 int segments_open(struct collect *c, struct err *e);

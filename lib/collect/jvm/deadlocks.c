@@ -98,7 +98,7 @@ void deadlocks_add(struct deadlocks *d, enum jvm_rec_type type, const union jvm_
 
 		x = first = threads_cycle_first(&d->stuck, i);
 		do {
-			sum += hash_u64(x->id);
+			sum += mix64(x->id);
 			nr++;
 			x = threads_cycle_next(&d->stuck, x);
 		} while (x != first);

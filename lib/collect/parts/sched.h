@@ -16,7 +16,6 @@
 #include "trace/record.h"
 
 struct collect;
-struct sched;
 
 /* PERF_RECORD_SWITCH, of a thread or of a CPU. */
 struct switch_record {

@@ -24,7 +24,6 @@
 #include "collect/jvm/java.h"
 #include "jvm/proto.h"
 
-struct buf;
 struct collect;
 
 enum source_arg {

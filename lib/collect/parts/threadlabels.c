@@ -327,7 +327,7 @@ static uint32_t number_of_virtual(void *ctx, uint32_t proc, uint64_t vthread)
 	return tasks_find_virtual(&c->tasks, proc, vthread);
 }
 
-static void write_until(struct collect *c, uint64_t until_ns)
+static void threadlabels_cut(struct collect *c, uint64_t until_ns)
 {
 	if (!c->labels)
 		return;
@@ -342,7 +342,7 @@ static void taken_in(struct collect *c, uint64_t now_ns)
 	const uint64_t until_ns = c->drained_ns - MIN(c->drained_ns, (uint64_t)THREADLABELS_LATE_NS);
 
 	if (c->labels && until_ns >= c->labels->written_ns + TURN_NS)
-		write_until(c, until_ns);
+		threadlabels_cut(c, until_ns);
 }
 
 static void note_sample(void *ctx, const struct rec_sample *r)
@@ -380,14 +380,9 @@ static void threadlabels_on_labels(void *ctx, struct jvm *jvm, const struct jvm_
  * Later samples, such as those of waits that go on, may be of threads with other labels:
  * see threadlabels_end_file().
  */
-static void threadlabels_cut(struct collect *c, uint64_t now_ns)
-{
-	write_until(c, now_ns);
-}
-
 static void threadlabels_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
-	write_until(c, until_ns);
+	threadlabels_cut(c, until_ns);
 	if (last && c->labels && threadlabels_dropped(c->labels))
 		refused_text(&c->refused, "%" PRIu64 " labels of threads: too many at once",
 			     threadlabels_dropped(c->labels));

@@ -25,13 +25,11 @@ struct collect;
 struct evconf;
 struct frame;
 struct java;
-struct jvm_leaf;
 struct jvm_sample;
 struct perf_event_header;
 struct ring;
 struct thread;
 struct wall;
-struct walls;
 
 /* Return the slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);

@@ -204,7 +204,7 @@ static void take_metadata(struct chrome *c, const struct event *ev)
 		lane = lane_of(c, ev);
 		c->lanes[lane].name = name;
 	} else if (jsonin_is(ev->name, "process_name")) {
-		at = map_put(&c->process_of, hash_u64(ev->pid_key));
+		at = map_put(&c->process_of, mix64(ev->pid_key));
 		if (*at == MAP_NONE) {
 			VEC_GROW(c->processes, c->nr_processes, c->alloc_processes);
 			c->nr_processes++;
@@ -223,7 +223,7 @@ static uint32_t thread_of(struct chrome *c, uint32_t lane)
 
 	if (l->thread)
 		return l->thread;
-	at = map_get(&c->process_of, hash_u64(l->pid_key));
+	at = map_get(&c->process_of, mix64(l->pid_key));
 	if (at != MAP_NONE)
 		process = jsonin_text(c->processes[at - 1], &c->scratch.name);
 	proc = import_proc(c->im, l->pid, process);
@@ -283,7 +283,7 @@ static uint32_t as_id(double v)
 
 static uint64_t node_key(uint32_t profile, uint32_t id)
 {
-	return hash_u64((uint64_t)profile << 32 | id);
+	return mix64((uint64_t)profile << 32 | id);
 }
 
 static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
