@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -163,6 +165,30 @@ bool io_is_folder(const char *path)
 	struct stat st;
 
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+DIR *io_open_threads(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return opendir(path);
+}
+
+int io_next_number(DIR *dir)
+{
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (atoi(d->d_name) > 0)
+			return atoi(d->d_name);
+	return 0;
+}
+
+void io_close_folder(DIR *dir)
+{
+	if (dir)
+		closedir(dir);
 }
 
 int random_bytes(void *bytes, size_t size)

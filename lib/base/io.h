@@ -5,6 +5,7 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,14 @@ bool io_is_folder(const char *path);
 int io_map(const char *path, struct io_map *m, struct err *e);
 int io_map_fd(int fd, const char *path, struct io_map *m, struct err *e);
 void io_unmap(struct io_map *m);
+
+/* ---- the threads of a process, as /proc has them now ---- */
+
+/* Open the list of them. Returns NULL with errno set if there is no such process. */
+DIR *io_open_threads(int pid);
+/* Return the next entry of a folder whose name is a number above 0; 0: there is none, or dir is NULL. */
+int io_next_number(DIR *dir);
+void io_close_folder(DIR *dir);		/* NULL: nothing */
 
 /* ---- bytes that nobody can guess ---- */
 

@@ -6,7 +6,6 @@
  * join.  There is no process between: the trace ends with the descriptor, and the module clears what
  * trap flags are left, whatever happens to arcprof.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "api/itrace_request.h"
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "itrace/module.h"
@@ -151,20 +151,16 @@ static int join_process(struct itrace *it, int pid)
 {
 	struct map seen = MAP_INIT;
 	bool again = true, any = false;
-	char path[64];
-	int r = 0;
+	int r = 0, tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	while (again && !r) {
-		DIR *dir = opendir(path);
-		struct dirent *d;
+		DIR *dir = io_open_threads(pid);
 
 		again = false;
-		while (dir && !r && (d = readdir(dir))) {
-			int tid = atoi(d->d_name);
-			uint32_t *known = tid > 0 ? map_put(&seen, (uint32_t)tid) : NULL;
+		while (!r && (tid = io_next_number(dir))) {
+			uint32_t *known = map_put(&seen, (uint32_t)tid);
 
-			if (!known || *known != MAP_NONE)
+			if (*known != MAP_NONE)
 				continue;
 			*known = 0;
 			again = true;
@@ -173,8 +169,7 @@ static int join_process(struct itrace *it, int pid)
 			if (r == -ESRCH || (r == -EBUSY && any))
 				r = 0;
 		}
-		if (dir)
-			closedir(dir);
+		io_close_folder(dir);
 	}
 	map_release(&seen);
 	return r ? r : any ? 0 : -ESRCH;

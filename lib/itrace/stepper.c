@@ -6,7 +6,6 @@
  *  [1] a thread is let go only at a stop with no trap of ours pending, and without a trap flag;
  *  [2] a signal that is not ours is handed on exactly once.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -568,18 +567,14 @@ static void start_program(struct stepper *s)
 static int attach_process(struct stepper *s, int pid)
 {
 	bool again = true, any = false;
-	char path[64];
+	int tid, r;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	while (again) {
-		DIR *dir = opendir(path);
-		struct dirent *d;
+		DIR *dir = io_open_threads(pid);
 
 		again = false;
-		while (dir && (d = readdir(dir))) {
-			int tid = atoi(d->d_name), r;
-
-			if (tid <= 0 || find_tracee(s, tid))
+		while ((tid = io_next_number(dir))) {
+			if (find_tracee(s, tid))
 				continue;
 			r = seize(s, tid, pid);
 			if (r == -ESRCH)
@@ -591,8 +586,7 @@ static int attach_process(struct stepper *s, int pid)
 			}
 			again = any = true;
 		}
-		if (dir)
-			closedir(dir);
+		io_close_folder(dir);
 	}
 	return any ? 0 : -ESRCH;
 }

@@ -7,7 +7,6 @@
  * connected (SO_PEERPIDFD, since Linux 6.5), else of the one that has the number now. Where a
  * sandbox has no pidfds, the time of its start must be the same before and after.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -171,13 +170,13 @@ void nstid_release(struct nstid *n)
 }
 
 /* The last number of "NSpid:\t4711\t17": in the innermost namespace, its own; 0 when unknown. */
-static int nstid_own_number(int pid, const char *tid)
+static int nstid_own_number(int pid, int tid)
 {
 	struct buf b = BUF_INIT;
-	char path[320], *line, *end, *last;
+	char path[64], *line, *end, *last;
 	int number = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	if (!io_slurp(path, &b) && b.len && (line = strstr(b.data, "\nNSpid:"))) {
 		end = strchr(line + 1, '\n');
 		if (end)
@@ -191,20 +190,15 @@ static int nstid_own_number(int pid, const char *tid)
 
 static void scan(struct nstid *n)
 {
-	char path[64];
-	struct dirent *d;
-	DIR *dir;
+	DIR *dir = io_open_threads(n->pid);
+	int host, own;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", n->pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		int host = atoi(d->d_name), own = host > 0 ? nstid_own_number(n->pid, d->d_name) : 0;
-
+	while ((host = io_next_number(dir))) {
+		own = nstid_own_number(n->pid, host);
 		if (own > 0)
 			*map_put(&n->host_of, own) = host;
 	}
-	if (dir)
-		closedir(dir);
+	io_close_folder(dir);
 }
 
 int nstid_host(struct nstid *n, int tid)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* module.c - a session of the kernel module: the requests of arcprof_uapi.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "pmu/probe.h"
 #include "ptt/area.h"
 #include "ring/ring.h"
@@ -33,19 +33,14 @@ static int register_thread(int fd, int tid, struct err *e)
 /* Its threads now; those to come follow. */
 static int register_process(int fd, int pid, struct err *e)
 {
-	char path[64];
-	struct dirent *entry;
-	int r = 0;
-	DIR *d;
+	DIR *dir = io_open_threads(pid);
+	int r = 0, tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	d = opendir(path);
-	if (!d)
+	if (!dir)
 		return err_errno(e, "process %d", pid);
-	while (!r && (entry = readdir(d)))
-		if (entry->d_name[0] != '.')
-			r = register_thread(fd, atoi(entry->d_name), e);
-	closedir(d);
+	while (!r && (tid = io_next_number(dir)))
+		r = register_thread(fd, tid, e);
+	closedir(dir);
 	return r;
 }
 

@@ -4,7 +4,6 @@
  * a file in the user's own folder what that was when the session did.  Interrupts are in the
  * time, and threads that have ended are gone.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,30 +89,26 @@ static bool read_thread(struct ptt_thread *t, struct buf *b)
 
 static void add_process(struct ptt_snapshot *s, int pid, struct buf *b)
 {
-	struct dirent *entry;
-	char path[64];
-	DIR *d;
+	DIR *dir = io_open_threads(pid);
+	int tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	d = opendir(path);
-	while (d && (entry = readdir(d))) {
-		struct ptt_thread t = { .pid = pid, .tid = atoi(entry->d_name) };
+	while ((tid = io_next_number(dir))) {
+		struct ptt_thread t = { .pid = pid, .tid = tid };
 
-		if (t.tid <= 0 || !read_thread(&t, b))
+		if (!read_thread(&t, b))
 			continue;
 		VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
 		s->threads[s->nr_threads++] = t;
 	}
-	if (d)
-		closedir(d);
+	io_close_folder(dir);
 }
 
 static int ptt_proc_read_all(struct ptt_snapshot *s, const int *pids, size_t nr_pids, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	struct dirent *entry;
-	DIR *d;
 	size_t i;
+	int pid;
+	DIR *d;
 
 	for (i = 0; i < nr_pids; i++)
 		add_process(s, pids[i], &b);
@@ -121,9 +116,8 @@ static int ptt_proc_read_all(struct ptt_snapshot *s, const int *pids, size_t nr_
 		d = opendir("/proc");
 		if (!d)
 			return err_errno(e, "/proc");
-		while ((entry = readdir(d)))
-			if (isdigit((unsigned char)entry->d_name[0]))
-				add_process(s, atoi(entry->d_name), &b);
+		while ((pid = io_next_number(d)))
+			add_process(s, pid, &b);
 		closedir(d);
 	}
 	buf_release(&b);

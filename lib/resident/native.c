@@ -8,7 +8,6 @@
  *
  * Source for malloc(): glibc's malloc/arena.c (heap_info) and malloc.c (sysmalloc_mmap()).
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,22 +74,14 @@ static void claim_stack(int pid, int tid, const struct smaps *s, struct claims *
 
 size_t native_stacks(int pid, const struct smaps *s, struct claims *c)
 {
-	char path[32];
-	struct dirent *d;
+	DIR *dir = io_open_threads(pid);
 	size_t nr = 0;
-	DIR *dir;
+	int tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		int tid = atoi(d->d_name);
-
-		nr += tid > 0;
-		if (tid > 0 && tid != pid)
+	for (; (tid = io_next_number(dir)); nr++)
+		if (tid != pid)
 			claim_stack(pid, tid, s, c);
-	}
-	if (dir)
-		closedir(dir);
+	io_close_folder(dir);
 	return nr;
 }
 

@@ -90,14 +90,13 @@ void top_procs_begin(struct top_procs *p, uint64_t now_ns)
 {
 	DIR *dir = opendir("/proc");
 	struct reading x;
-	struct dirent *d;
+	int pid;
 
 	p->time_ns = now_ns;
-	while (dir && (d = readdir(dir)))
-		if (atoi(d->d_name) > 0 && read_stat(atoi(d->d_name), &x))
-			top_procs_add(p, atoi(d->d_name), x.start, x.cpu_ticks);
-	if (dir)
-		closedir(dir);
+	while ((pid = io_next_number(dir)))
+		if (read_stat(pid, &x))
+			top_procs_add(p, pid, x.start, x.cpu_ticks);
+	io_close_folder(dir);
 }
 
 static void top_procs_push(uint64_t *track, uint64_t v)

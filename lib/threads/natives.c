@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -305,14 +304,11 @@ static int by_number(const void *p, const void *q)
 
 int natives_look(int pid, const struct map *known, struct natives *n, struct err *e)
 {
+	DIR *dir = io_open_threads(pid);
 	struct look *k;
-	struct dirent *d;
-	char path[64];
 	size_t i;
-	DIR *dir;
+	int tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
 	if (!dir)
 		return err_set(e, ESRCH, "no process %d", pid);
 	k = xcalloc(1, sizeof(*k));
@@ -320,12 +316,9 @@ int natives_look(int pid, const struct map *known, struct natives *n, struct err
 	k->n = n;
 	n->command = natives_name_of(k, pid);
 	read_maps(k);
-	while ((d = readdir(dir))) {
-		int tid = atoi(d->d_name);
-
-		if (tid > 0 && (!known || map_get(known, (uint64_t)tid) == MAP_NONE))
+	while ((tid = io_next_number(dir)))
+		if (!known || map_get(known, (uint64_t)tid) == MAP_NONE)
 			look_at_thread(k, tid);
-	}
 	closedir(dir);
 	if (n->nr_threads)
 		qsort(n->threads, n->nr_threads, sizeof(*n->threads), by_number);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fields.h"
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quote.h"
@@ -200,6 +202,18 @@ TEST(mem_compare_orders_what_a_difference_would_not)
 	CHECK(COMPARE(-1, 1) < 0);
 	CHECK_U64(COMPARE(7, 7), 0);
 	CHECK((COMPARE(3, 3) ?: COMPARE(2, 1)) > 0);
+}
+
+TEST(io_lists_the_threads_of_a_process_and_none_of_what_is_none)
+{
+	DIR *dir = io_open_threads(getpid());
+
+	CHECK_U64(io_next_number(dir), getpid());
+	CHECK_U64(io_next_number(dir), 0);
+	io_close_folder(dir);
+	CHECK(!io_open_threads(0));
+	CHECK_U64(io_next_number(NULL), 0);
+	io_close_folder(NULL);
 }
 
 TEST(plurals_are_of_all_but_one)

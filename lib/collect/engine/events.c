@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "pmu/cpus.h"
@@ -75,19 +76,15 @@ static int attach_all(struct collect *c, struct err *e)
 static void scan_system(struct collect *c)
 {
 	DIR *dir = opendir("/proc");
-	struct dirent *d;
 	struct err e;
+	int pid;
 
 	if (!c->o->groups)
 		tasks_get(&c->tasks, 0, 0, clock_mono_ns());
-	while (dir && (d = readdir(dir))) {
-		int pid = atoi(d->d_name);
-
-		if (pid > 0 && pid != getpid() && (!c->o->groups || cgroups_have(c->o->groups, pid)))
+	while ((pid = io_next_number(dir)))
+		if (pid != getpid() && (!c->o->groups || cgroups_have(c->o->groups, pid)))
 			tasks_scan(&c->tasks, pid, &e);
-	}
-	if (dir)
-		closedir(dir);
+	io_close_folder(dir);
 }
 
 /* What is forked before the scan is seen by the side-band events. */

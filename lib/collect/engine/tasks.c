@@ -312,22 +312,17 @@ static void scan_maps(struct tasks *t, struct proc *p, uint64_t time_ns)
 
 static void scan_threads(struct tasks *t, struct proc *p, uint64_t time_ns)
 {
-	char comm[64], path[64];
-	struct dirent *d;
-	DIR *dir;
+	DIR *dir = io_open_threads(p->pid);
+	char comm[64];
+	int tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		int tid = atoi(d->d_name);
-
-		if (tid <= 0 || tasks_find(t, tid))
+	while ((tid = io_next_number(dir))) {
+		if (tasks_find(t, tid))
 			continue;
 		proc_line(t, comm, sizeof(comm), "/proc/%d/task/%d/comm", p->pid, tid);
 		tasks_add_thread(t, p, tid, comm, time_ns);
 	}
-	if (dir)
-		closedir(dir);
+	io_close_folder(dir);
 }
 
 static struct thread *scan_process(struct tasks *t, int pid, uint64_t time_ns)

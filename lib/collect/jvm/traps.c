@@ -2,7 +2,6 @@
 /*
  * traps.c - the perf events of a JVM's threads that send them a signal, so that its agent walks their stacks.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 
@@ -68,19 +68,13 @@ bool traps_possible(void)
  */
 static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any, struct err *e)
 {
-	char path[64];
-	struct dirent *d;
+	DIR *dir = io_open_threads(p->pid);
 	bool ok = true;
-	DIR *dir;
+	int tid, r;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
-	dir = opendir(path);
-	while (dir && ok && (d = readdir(dir))) {
-		int tid = atoi(d->d_name), r;
+	while (ok && (tid = io_next_number(dir))) {
 		struct thread *th;
 
-		if (tid <= 0)
-			continue;
 		collect_merge(c, clock_mono_ns());
 		th = tasks_get(&c->tasks, p->pid, tid, clock_mono_ns());
 		if (th->trap_ns)

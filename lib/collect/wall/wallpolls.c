@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"
 #include "collect/wall/wall_priv.h"
@@ -173,18 +173,15 @@ static bool wallpolls_judge(struct collect *c, struct wallpolls *x, int pid, uin
 static void find_processes(struct collect *c, struct wallpolls *x, uint64_t now_ns)
 {
 	DIR *dir = opendir("/proc");
-	struct dirent *d;
+	int pid;
 
-	while (dir && (d = readdir(dir))) {
-		int pid = atoi(d->d_name);
-
-		if (pid <= 0 || wallpolls_find(x, pid))
+	while ((pid = io_next_number(dir))) {
+		if (wallpolls_find(x, pid))
 			continue;
 		if (map_get(&x->others, pid) != MAP_NONE || wallpolls_judge(c, x, pid, now_ns))
 			*map_put(&x->others, pid) = x->look;
 	}
-	if (dir)
-		closedir(dir);
+	io_close_folder(dir);
 	map_filter(&x->others, is_there, &x->look);
 }
 
@@ -245,21 +242,13 @@ static void look_at_thread(struct collect *c, struct wallpolls *x, int pid, int 
 /* False: there is none any more. */
 static bool look_at_process(struct collect *c, struct wallpolls *x, int pid, uint64_t now_ns)
 {
-	char path[32];
-	struct dirent *d;
+	DIR *dir = io_open_threads(pid);
 	size_t nr = 0;
-	DIR *dir;
+	int tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		if (!isdigit((unsigned char)*d->d_name))
-			continue;
-		look_at_thread(c, x, pid, atoi(d->d_name), now_ns);
-		nr++;
-	}
-	if (dir)
-		closedir(dir);
+	for (; (tid = io_next_number(dir)); nr++)
+		look_at_thread(c, x, pid, tid, now_ns);
+	io_close_folder(dir);
 	return nr;
 }
 
