@@ -29,9 +29,7 @@ static bool began_then(const struct fleet_paths *p, struct trace_reader *t)
 	uint64_t start_s;
 	bool read;
 
-	model_init(&m, 1, FLOW_SAMPLES);
-	names_init(&names, &m, &(struct resolve_opts){ .no_files = true });
-	read = !trace_read(t, &names_sink, &names, &e);
+	read = !names_read_texts(&names, &m, t, &e);
 	start_s = names_label_u64(&names, "start.realtime_ns") / 1000000000;
 	names_release(&names);
 	model_release(&m);

@@ -423,12 +423,8 @@ static int account_read_event(struct account *a, struct trace_reader *t, uint32_
 
 static int account_read_names(struct account *a, struct trace_reader *t, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
-
 	*a = (struct account){ .names = &a->own };
-	model_init(&a->strings, 1, FLOW_SAMPLES);
-	names_init(&a->own, &a->strings, &o);
-	return trace_read(t, &names_sink, &a->own, e);
+	return names_read_texts(&a->own, &a->strings, t, e);
 }
 
 int account_read(struct account *a, struct trace_reader *t, const char *metric, struct err *e)

@@ -98,7 +98,6 @@ static int by_process_and_time(const void *p, const void *q)
 
 int footprints_read(struct footprints_read *f, struct trace_reader *t, uint64_t pid, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .footprint = take_footprint };
 	struct take take = { .f = f, .pid = pid };
 	uint64_t start_ns, real_ns;
@@ -106,10 +105,8 @@ int footprints_read(struct footprints_read *f, struct trace_reader *t, uint64_t 
 	int r;
 
 	memset(f, 0, sizeof(*f));
-	model_init(&f->strings, 1, FLOW_SAMPLES);
-	names_init(&f->names, &f->strings, &o);
 	trace_reader_start(t, &start_ns, &real_ns);
-	r = trace_read(t, &names_sink, &f->names, e);
+	r = names_read_texts(&f->names, &f->strings, t, e);
 	if (!r)
 		r = trace_read(t, &sink, &take, e);
 	if (r)

@@ -307,14 +307,11 @@ static int read_waits(struct take *t, struct trace_reader *reader, struct err *e
 
 int holders_read(struct holders *h, struct trace_reader *t, const struct selection *s, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	struct take take = { .h = h, .s = s };
 	int r;
 
 	memset(h, 0, sizeof(*h));
-	model_init(&h->strings, 1, FLOW_SAMPLES);
-	names_init(&h->names, &h->strings, &o);
-	r = trace_read(t, &names_sink, &h->names, e);
+	r = names_read_texts(&h->names, &h->strings, t, e);
 	if (r)
 		return r;
 	take.blame = (struct blame){ .names = &h->names, .what = BLAME_FUNCTION };

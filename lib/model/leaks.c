@@ -531,7 +531,6 @@ static void leaks_finish(struct leaks *m, const struct selection *s, uint64_t st
 int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s,
 	       const struct leaks_opts *opts, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = leaks_take_samples, .sweep = leaks_take_sweep,
 						.class_total = take_class_total };
 	struct take take = { .m = m, .s = s };
@@ -540,10 +539,8 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	model_init(&m->strings, 1, FLOW_SAMPLES);
-	names_init(&m->names, &m->strings, &o);
 	trace_reader_start(t, &start_ns, &real_ns);
-	r = trace_read(t, &names_sink, &m->names, e);
+	r = names_read_texts(&m->names, &m->strings, t, e);
 	if (r)
 		return r;
 	take.blame = (struct blame){ .names = &m->names, .library = opts->library,

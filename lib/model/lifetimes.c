@@ -325,7 +325,6 @@ static void lifetimes_finish(struct lifetimes *m)
 
 int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
 		.samples = lifetimes_take_samples, .sweep = lifetimes_take_sweep
 	};
@@ -334,10 +333,8 @@ int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct sel
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	model_init(&m->strings, 1, FLOW_SAMPLES);
-	names_init(&m->names, &m->strings, &o);
 	trace_reader_start(t, &m->start_ns, &real_ns);
-	r = trace_read(t, &names_sink, &m->names, e);
+	r = names_read_texts(&m->names, &m->strings, t, e);
 	if (r)
 		return r;
 	take.blame = (struct blame){ .names = &m->names, .what = BLAME_METHOD };

@@ -272,7 +272,6 @@ static bool has_blame(struct locks_model *m)
 
 int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = {
 		.lock = locks_take_lock, .lock_use = take_use, .lock_cpu = take_cpu,
 		.lock_reads = take_reads, .lock_notify = take_notify, .lock_notified = take_notified,
@@ -282,10 +281,8 @@ int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	model_init(&m->strings, 1, FLOW_SAMPLES);
-	names_init(&m->names, &m->strings, &o);
 	trace_reader_start(t, &m->start_ns, &real_ns);
-	r = trace_read(t, &names_sink, &m->names, e);
+	r = names_read_texts(&m->names, &m->strings, t, e);
 	if (!r)
 		r = locks_find_event(m, e);
 	m->has_blame = has_blame(m);

@@ -840,3 +840,10 @@ uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc)
 	c.key = names_pair(p == MAP_NONE ? 0 : x->procs[p].pid, x->threads[at].tid);
 	return consumer_add(&x->m->consumers, &c);
 }
+
+int names_read_texts(struct names *x, struct model *strings, struct trace_reader *t, struct err *e)
+{
+	model_init(strings, 1, FLOW_SAMPLES);
+	names_init(x, strings, &(const struct resolve_opts){ .no_files = true });
+	return trace_read(t, &names_sink, x, e);
+}

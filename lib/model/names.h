@@ -258,6 +258,11 @@ static inline uint64_t names_pair(uint32_t a, uint32_t b)
 
 void names_init(struct names *x, struct model *m, const struct resolve_opts *o);
 void names_release(struct names *x);
+/*
+ * Read what names things, for who wants texts alone: strings becomes a model that has these, and no file of
+ * this machine is asked. Both must be released in any case.
+ */
+int names_read_texts(struct names *x, struct model *strings, struct trace_reader *t, struct err *e);
 
 /* Callbacks of a pass over everything but the samples; ctx is the struct names. */
 extern const struct trace_sink names_sink;

@@ -60,14 +60,11 @@ static int take_roster(void *ctx, const struct rec_roster *x)
 
 int roster_read(struct roster *r, struct trace_reader *t, uint64_t cookie, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .roster = take_roster };
 	int result;
 
 	*r = (struct roster){ .cookie = cookie };
-	model_init(&r->strings, 1, FLOW_SAMPLES);
-	names_init(&r->names, &r->strings, &o);
-	result = trace_read(t, &names_sink, &r->names, e);
+	result = names_read_texts(&r->names, &r->strings, t, e);
 	if (!result)
 		result = trace_read(t, &sink, r, e);
 	if (!result && !r->found)

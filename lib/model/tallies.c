@@ -138,7 +138,6 @@ static void tally_check_one(const struct tally *y, struct tally_check *out)
 
 int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	struct tallies t = { 0 };
 	struct model strings;
 	struct names names;
@@ -146,9 +145,7 @@ int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e
 	int ret;
 
 	memset(out, 0, sizeof(*out));
-	model_init(&strings, 1, FLOW_SAMPLES);
-	names_init(&names, &strings, &o);
-	ret = trace_read(r, &names_sink, &names, e);
+	ret = names_read_texts(&names, &strings, r, e);
 	if (!ret)
 		ret = tallies_read(&t, &names, r, e);
 	/* what was told just before this file began was recorded in the one before */

@@ -291,16 +291,13 @@ static void unfreed_finish(struct unfreed *u, uint64_t end_ns, bool is_whole)
 int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s,
 		 const struct opt_list *library, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .samples = unfreed_take_samples, .end = unfreed_take_end };
 	struct take take = { .u = u, .s = s };
 	const char *interval;
 	int r;
 
 	memset(u, 0, sizeof(*u));
-	model_init(&u->strings, 1, FLOW_SAMPLES);
-	names_init(&u->names, &u->strings, &o);
-	r = trace_read(t, &names_sink, &u->names, e);
+	r = names_read_texts(&u->names, &u->strings, t, e);
 	if (r)
 		return r;
 	take.blame = (struct blame){ .names = &u->names, .what = BLAME_FUNCTION, .library = library };

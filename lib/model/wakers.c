@@ -295,15 +295,12 @@ static int find_interval(struct wakers *m, struct err *e)
 
 int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, struct err *e)
 {
-	static const struct resolve_opts o = { .no_files = true };
 	static const struct trace_sink sink = { .wake = take_wake };
 	struct take take = { .m = m, .s = s };
 	int r;
 
 	memset(m, 0, sizeof(*m));
-	model_init(&m->strings, 1, FLOW_SAMPLES);
-	names_init(&m->names, &m->strings, &o);
-	r = trace_read(t, &names_sink, &m->names, e);
+	r = names_read_texts(&m->names, &m->strings, t, e);
 	if (!r)
 		r = find_interval(m, e);
 	if (!r)

@@ -7,7 +7,6 @@
  * known, why, as event.N.uncounted.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -166,34 +165,23 @@ static const char *why_unknown(const struct collect *c, const struct allocated *
 	return a->nr ? NULL : "no JVM was recorded";
 }
 
-static void __attribute__((format(printf, 4, 5)))
-allocated_label(const struct collect *c, const struct allocated *a, const char *what, const char *fmt, ...)
-{
-	char key[48], value[128];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
-	va_end(ap);
-	snprintf(key, sizeof(key), "event.%" PRIu32 ".%s", sources_event(c, a->source), what);
-	trace_write_label(c->w, key, "%s", value);
-}
-
 /* Several files have no sum where one has none. */
 static void allocated_write_labels(const struct collect *c, const struct allocated *a, const char *why)
 {
+	const uint32_t event = sources_event(c, a->source);
+
 	if (!allocated_was_kept(c, a) || why) {
 		if (c->segments)
-			allocated_label(c, a, "counted", ACCOUNT_NONE);
+			sources_label(c, event, "counted", ACCOUNT_NONE);
 		if (allocated_was_kept(c, a))
-			allocated_label(c, a, "uncounted", "%s", why);
+			sources_label(c, event, "uncounted", "%s", why);
 		c->res->uncounted_source[a->source] = true;
 		return;
 	}
 	c->res->counted_of_source[a->source] += a->bytes;
-	allocated_label(c, a, "counted", "%" PRIu64, a->bytes);
+	sources_label(c, event, "counted", "%" PRIu64, a->bytes);
 	if (c->res->nr_lost > a->nr_lost)
-		allocated_label(c, a, "missing", "samples were lost");
+		sources_label(c, event, "missing", "samples were lost");
 }
 
 /* The file, or all. */

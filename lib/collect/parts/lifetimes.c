@@ -79,18 +79,12 @@ static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 		lifetimes_count(c, th, th->dead_ns);
 }
 
-static void __attribute__((format(printf, 4, 5)))
-lifetimes_label(const struct collect *c, const struct lifetimes *l, const char *what, const char *fmt, ...)
+/* Write a label of this file alone. */
+static void lifetimes_label(const struct collect *c, const struct lifetimes *l, const char *what,
+			    const char *value)
 {
-	char key[48], value[128];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
-	va_end(ap);
-	snprintf(key, sizeof(key), "event.%" PRIu32 ".%s", sources_event(c, l->source), what);
 	trace_writer_keep(c->w, false);
-	trace_write_label(c->w, key, "%s", value);
+	sources_label(c, sources_event(c, l->source), what, "%s", value);
 	trace_writer_keep(c->w, true);
 }
 
@@ -99,6 +93,7 @@ static void lifetimes_end_file(struct collect *c, uint64_t now_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];
 	const char *why = walls_missing(c);
+	char ns[24];
 	size_t i;
 
 	if (!l)
@@ -116,10 +111,11 @@ static void lifetimes_end_file(struct collect *c, uint64_t now_ns)
 		if (th->dead || !tasks_is_gone(th))
 			lifetimes_count(c, th, th->dead ? MIN(th->dead_ns, now_ns) : now_ns);
 	}
-	lifetimes_label(c, l, "counted", "%" PRIu64, l->ns);
+	snprintf(ns, sizeof(ns), "%" PRIu64, l->ns);
+	lifetimes_label(c, l, "counted", ns);
 	c->res->counted_of_source[l->source] += l->ns;
 	if (why)
-		lifetimes_label(c, l, "missing", "%s", why);
+		lifetimes_label(c, l, "missing", why);
 	l->file_ns = now_ns;
 	l->ns = 0;
 }

@@ -138,16 +138,15 @@ uint32_t sources_event(const struct collect *c, size_t i)
 	return event;
 }
 
-static void __attribute__((format(printf, 4, 5)))
-sources_label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
+void sources_label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
 {
-	char key[48], value[64];
+	char key[48], value[128];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
-	snprintf(key, sizeof(key), "event.%" PRIu32 "%s", event, what);
+	snprintf(key, sizeof(key), "event.%" PRIu32 "%s%s", event, *what ? "." : "", what);
 	trace_write_label(c->w, key, "%s", value);
 }
 
@@ -162,26 +161,26 @@ void sources_labels(const struct collect *c)
 		if (s->kind->into)
 			continue;
 		sources_label(c, event, "", "%s", s->kind->name);
-		sources_label(c, event, ".unit", "%s", s->kind->unit);
+		sources_label(c, event, "unit", "%s", s->kind->unit);
 		if (s->interval)
-			sources_label(c, event, ".interval", "%" PRIu64, s->interval);
+			sources_label(c, event, "interval", "%" PRIu64, s->interval);
 		if (s->kind->jvm == JVM_SOURCE_LOCK)
 			trace_write_label(c->w, WAITED_LABEL, "1");
 		if (s->kind->count) {
 			sources_label(c, ++event, "", "%s", s->kind->count);
-			sources_label(c, event, ".unit", "%s", s->kind->count);
-			sources_label(c, event, ".of", "%s", s->kind->name);
+			sources_label(c, event, "unit", "%s", s->kind->count);
+			sources_label(c, event, "of", "%s", s->kind->name);
 		}
 		if (s->kind->blame) {
 			sources_label(c, ++event, "", "%s", s->kind->blame);
-			sources_label(c, event, ".unit", "%s", s->kind->unit);
-			sources_label(c, event, ".source", "%s", s->kind->name);
+			sources_label(c, event, "unit", "%s", s->kind->unit);
+			sources_label(c, event, "source", "%s", s->kind->name);
 		}
 		for (k = 0; k < ARRAY_SIZE(s->kind->more) && s->kind->more[k]; k++) {
 			sources_label(c, ++event, "", "%s", s->kind->more[k]);
-			sources_label(c, event, ".unit", "%s", s->kind->unit);
+			sources_label(c, event, "unit", "%s", s->kind->unit);
 			if (s->interval)
-				sources_label(c, event, ".interval", "%" PRIu64, s->interval);
+				sources_label(c, event, "interval", "%" PRIu64, s->interval);
 		}
 	}
 }
@@ -215,10 +214,10 @@ static void sources_sums(struct collect *c, bool last)
 	if (sources_find(c, "live") < c->o->nr_sources)
 		trace_write_label(c->w, "live.unknown_bytes", "%" PRIu64, c->sources.unknown_bytes);
 	for (event = first; c->sources.totals && event < end; event++)
-		sources_label(c, event, ".count", "%" PRIu64, c->sources.totals[event - first]);
+		sources_label(c, event, "count", "%" PRIu64, c->sources.totals[event - first]);
 	for (i = 0; c->sources.longest && i < c->o->nr_sources; i++)
 		if (c->sources.longest[i])
-			sources_label(c, sources_event(c, i), ".longest", "%" PRIu64, c->sources.longest[i]);
+			sources_label(c, sources_event(c, i), "longest", "%" PRIu64, c->sources.longest[i]);
 	standing_end(c, first, end);
 	for (i = 0; c->sources.totals && i < c->o->nr_sources; i++)
 		c->res->sampled_of_source[i] += c->sources.totals[sources_event(c, i) - first];

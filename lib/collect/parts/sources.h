@@ -81,6 +81,9 @@ struct sources {
 void sources_release(struct sources *s);
 /* Labels of their events. */
 void sources_labels(const struct collect *c);
+/* Write the label event.N.WHAT of a source's first event, or of a later one: event is its number. */
+void sources_label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Return the number in the trace of the first event of source i, or of the one past the last. */
 uint32_t sources_event(const struct collect *c, size_t i);
 /* Return an upper bound of samples a second, for the size of buffers. */
