@@ -44,12 +44,10 @@ struct serve {
 static int make_token(char *token, struct err *e)
 {
 	uint8_t bytes[TOKEN_BYTES];
-	size_t i;
 
 	if (random_bytes(bytes, sizeof(bytes)))
 		return err_set(e, EIO, "no random bytes for a token");
-	for (i = 0; i < sizeof(bytes); i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	hex_put(token, bytes, sizeof(bytes));
 	return 0;
 }
 

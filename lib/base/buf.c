@@ -67,6 +67,20 @@ void buf_fmt(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+void hex_put(char *text, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	for (*text = '\0'; len--; text += 2)
+		snprintf(text, 3, "%02x", *p++);
+}
+
+void buf_hex(struct buf *b, const void *bytes, size_t len)
+{
+	hex_put(buf_room(b, 2 * len), bytes, len);
+	b->len += 2 * len;
+}
+
 void buf_u8(struct buf *b, uint8_t v)
 {
 	buf_add(b, &v, 1);

@@ -33,6 +33,20 @@ void buf_putc(struct buf *b, char c);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap);
 
+/* Append bytes as hexadecimal digits; hex_put() writes them to text[2 * len + 1], with a 0 behind them. */
+void buf_hex(struct buf *b, const void *bytes, size_t len);
+void hex_put(char *text, const void *bytes, size_t len);
+/* Return the value of a hexadecimal digit, or -1; hex_lower() knows those in lower case alone. */
+static inline int hex_lower(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static inline int hex_digit(char c)
+{
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : hex_lower(c);
+}
+
 /* Little-endian integers and LEB128 variable-length ones, as trace files hold them. */
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);

@@ -135,11 +135,6 @@ void quote_add(struct buf *b, const char *s)
 	quote_add_also(b, s, strlen(s), "");
 }
 
-static int quote_hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decode the escape behind a backslash into *c; return its length, or 0 for no escape. */
 static size_t undo_escape(const char *s, size_t len, const char *also, char *c)
 {
@@ -152,8 +147,8 @@ static size_t undo_escape(const char *s, size_t len, const char *also, char *c)
 		*c = chars[at - letters];
 	else if (strchr(also, *s))
 		*c = *s;
-	else if (*s == 'x' && len >= 3 && quote_hex_digit(s[1]) >= 0 && quote_hex_digit(s[2]) >= 0)
-		*c = quote_hex_digit(s[1]) << 4 | quote_hex_digit(s[2]);
+	else if (*s == 'x' && len >= 3 && hex_lower(s[1]) >= 0 && hex_lower(s[2]) >= 0)
+		*c = hex_lower(s[1]) << 4 | hex_lower(s[2]);
 	else
 		return 0;
 	return *s == 'x' && !strchr(also, 'x') ? 3 : 1;

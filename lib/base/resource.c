@@ -21,12 +21,6 @@ struct attributes {
 	size_t nr;
 };
 
-/* Of a hexadecimal digit. */
-static unsigned char digit(unsigned char c)
-{
-	return isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
-}
-
 /* Values are percent-encoded; white space around them does not count. */
 static void decode_percent(const char *s, size_t len, struct buf *b)
 {
@@ -43,7 +37,7 @@ static void decode_percent(const char *s, size_t len, struct buf *b)
 		bool coded = s[i] == '%' && len - i > 2 && isxdigit((unsigned char)s[i + 1]) &&
 			     isxdigit((unsigned char)s[i + 2]);
 
-		buf_putc(b, coded ? (char)(digit(s[i + 1]) << 4 | digit(s[i + 2])) : s[i]);
+		buf_putc(b, coded ? (char)(hex_digit(s[i + 1]) << 4 | hex_digit(s[i + 2])) : s[i]);
 		i += coded ? 2 : 0;
 	}
 }

@@ -31,6 +31,21 @@ void import_modules_release(struct import_modules *m)
 	map_release(&m->by_key);
 }
 
+void import_module_id(struct import_module *m, struct import_text digits)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < digits.len && m->build_id_len < BUILD_ID_MAX; i += 2) {
+		int high = hex_digit(digits.s[i]), low = hex_digit(digits.s[i + 1]);
+
+		if (high < 0 || low < 0) {
+			m->build_id_len = 0;
+			return;
+		}
+		m->build_id[m->build_id_len++] = high << 4 | low;
+	}
+}
+
 uint32_t import_modules_get(struct import_modules *m, struct import *im, const struct import_module *like,
 			    struct import_text path)
 {

@@ -67,12 +67,12 @@ static const uint8_t *find_build_id(const struct image *im, size_t *len)
 
 static void add_build_id(struct buf *b, const struct image *im)
 {
-	size_t len = 0, i;
+	size_t len = 0;
 	const uint8_t *id = find_build_id(im, &len);
 
-	for (i = 0; i < len; i++)
-		buf_fmt(b, "%02x", id[i]);
-	if (!id)
+	if (id)
+		buf_hex(b, id, len);
+	else
 		buf_str(b, "unversioned");
 }
 

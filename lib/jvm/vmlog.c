@@ -91,8 +91,7 @@ static bool hexadecimal(struct text *t, uint64_t *v)
 	int digit;
 
 	for (*v = 0; t->p < t->end && !(*v >> 60); t->p++) {
-		digit = *t->p >= '0' && *t->p <= '9' ? *t->p - '0' :
-			*t->p >= 'a' && *t->p <= 'f' ? *t->p - 'a' + 10 : -1;
+		digit = hex_lower(*t->p);
 		if (digit < 0)
 			break;
 		*v = *v << 4 | (uint64_t)digit;

@@ -289,15 +289,13 @@ static bool module_number(const struct query_data *d, const struct query_cell *c
 static const char *module_text(struct query_data *d, const struct query_cell *c)
 {
 	const struct name_module *m = &d->names.modules[c->row];
-	size_t i;
 
 	if (c->column != MODULE_BUILD_ID)
 		return c->column == MODULE_PATH ? m->path : m->base;
 	if (!m->build_id_len)
 		return NULL;
 	buf_reset(&d->scratch);
-	for (i = 0; i < m->build_id_len; i++)
-		buf_fmt(&d->scratch, "%02x", m->build_id[i]);
+	buf_hex(&d->scratch, m->build_id, m->build_id_len);
 	return d->scratch.data;
 }
 

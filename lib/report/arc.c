@@ -145,11 +145,10 @@ static void arc_report_put_row(struct arc *a, const struct arc_row *r)
 	bool text = sheet_is_text(&a->sheet), has_line = r->at.site.line || a->o->format != FORMAT_JSON;
 	struct buf where = BUF_INIT, from = BUF_INIT;
 	struct who w = who(a, r);
-	char hex[2 * INSN_MAX + 1];
-	size_t i;
+	char hex[2 * INSN_MAX + 1] = "";
 
-	for (i = 0; r->bytes && i < r->nr_bytes && i < INSN_MAX; i++)
-		snprintf(hex + 2 * i, 3, "%02x", r->bytes[i]);
+	if (r->bytes)
+		hex_put(hex, r->bytes, MIN(r->nr_bytes, (size_t)INSN_MAX));
 	if (text) {
 		put_texts(a, r, &w, &where, &from);
 		offset.type = CELL_WORD;

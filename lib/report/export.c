@@ -55,7 +55,6 @@ static uint32_t add_module(struct export *x, uint32_t module)
 	const char *path = model_str(x->v->m, module);
 	const struct name_module *known;
 	uint32_t *at;
-	size_t i;
 
 	if (!module)
 		return 0;
@@ -65,8 +64,8 @@ static uint32_t add_module(struct export *x, uint32_t module)
 	known = export_find_module(x->v, path);
 	VEC_GROW(x->modules, x->nr_modules, x->alloc_modules);
 	x->modules[x->nr_modules] = (struct export_module){ .path = export_string(x, path) };
-	for (i = 0; known && i < known->build_id_len; i++)
-		snprintf(x->modules[x->nr_modules].build_id + 2 * i, 3, "%02x", known->build_id[i]);
+	if (known)
+		hex_put(x->modules[x->nr_modules].build_id, known->build_id, known->build_id_len);
 	x->nr_modules++;
 	return *at = x->nr_modules;
 }

@@ -21,11 +21,9 @@ enum { FIRST_ROWS = 1000, WIDTH_MAX = 60 };
 static char *blob_text(const struct query_value *v)
 {
 	struct buf b = BUF_INIT;
-	size_t i;
 
 	buf_str(&b, "X'");
-	for (i = 0; i < v->bytes.len; i++)
-		buf_fmt(&b, "%02x", (unsigned char)v->bytes.data[i]);
+	buf_hex(&b, v->bytes.data, v->bytes.len);
 	buf_putc(&b, '\'');
 	return buf_take(&b);
 }

@@ -102,11 +102,9 @@ static bool try_path(const struct symfile *f, const struct build_id *want, char 
 
 static char *build_id_path(const struct build_id *want)
 {
-	char hex[2 * BUILD_ID_MAX + 1] = "";
-	size_t i;
+	char hex[2 * BUILD_ID_MAX + 1];
 
-	for (i = 0; i < want->len && i < BUILD_ID_MAX; i++)
-		snprintf(hex + 2 * i, 3, "%02x", want->id[i]);
+	hex_put(hex, want->id, MIN(want->len, (size_t)BUILD_ID_MAX));
 	return xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 }
 

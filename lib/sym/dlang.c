@@ -600,12 +600,6 @@ static void integer(struct parser *p, char of)
 	d_put(p, text);
 }
 
-static int d_hex_digit(char c)
-{
-	return d_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void d_string(struct parser *p)
 {
 	uint64_t i, n = d_number(p);
@@ -614,7 +608,7 @@ static void d_string(struct parser *p)
 		p->bad = true;
 	d_put(p, "\"");
 	for (i = 0; i < n && !p->bad; i++) {
-		int high = d_hex_digit(d_next(p)), low = d_hex_digit(d_next(p));
+		int high = hex_digit(d_next(p)), low = hex_digit(d_next(p));
 		char c = high * 16 + low;
 
 		p->bad |= high < 0 || low < 0;
@@ -660,7 +654,7 @@ static void real(struct parser *p)
 		d_put(p, "-");
 	d_put(p, "0x");
 	at = p->at;
-	while (d_hex_digit(d_peek(p)) >= 0)
+	while (hex_digit(d_peek(p)) >= 0)
 		p->at++;
 	if (p->at == at)
 		p->bad = true;

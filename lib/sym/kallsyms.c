@@ -35,22 +35,13 @@ struct kallsyms {
 	struct ksym answer;	/* the last of either */
 };
 
-static int kallsyms_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* Parse a line that ends at end; return false for any other line. */
 static bool parse_kallsyms_line(const char *p, const char *end, struct line *l)
 {
 	int d, nr = 0;
 
 	memset(l, 0, sizeof(*l));
-	for (; p < end && (d = kallsyms_hex_digit(*p)) >= 0; p++, nr++)
+	for (; p < end && (d = hex_lower(*p)) >= 0; p++, nr++)
 		l->addr = l->addr << 4 | d;
 	if (!nr || nr > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return false;

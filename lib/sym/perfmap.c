@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/buf.h"
 #include "base/span.h"
 #include "sym/perfmap.h"
 
 enum { NAME_MAX_BYTES = 4096 };
-
-static int digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* Read a number and the spaces behind it. */
 static uint64_t hex(struct span *s)
@@ -20,8 +13,8 @@ static uint64_t hex(struct span *s)
 
 	if (span_left(s) > 2 && s->p[0] == '0' && (s->p[1] | 0x20) == 'x')
 		s->p += 2;
-	for (start = s->p; s->p < s->end && digit(*s->p) >= 0; s->p++)
-		v = v << 4 | digit(*s->p);
+	for (start = s->p; s->p < s->end && hex_digit(*s->p) >= 0; s->p++)
+		v = v << 4 | hex_digit(*s->p);
 	if (s->p == start || s->p - start > 16 || s->p == s->end || *s->p != ' ')
 		s->bad = true;
 	while (s->p < s->end && *s->p == ' ')

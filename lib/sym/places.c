@@ -34,15 +34,6 @@ const char *places_symfs(void)
 	return symfs;
 }
 
-static void to_hex(const uint8_t *id, size_t len, char hex[static 2 * BUILD_ID_MAX + 1])
-{
-	size_t i;
-
-	hex[0] = '\0';
-	for (i = 0; i < len && i < BUILD_ID_MAX; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-}
-
 char *places_perf_copy(const uint8_t *id, size_t len, const char *kind)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -50,7 +41,7 @@ char *places_perf_copy(const uint8_t *id, size_t len, const char *kind)
 
 	if (!home || home[0] != '/' || len < 2)
 		return NULL;
-	to_hex(id, len, hex);
+	hex_put(hex, id, MIN(len, (size_t)BUILD_ID_MAX));
 	return xasprintf("%s/.debug/.build-id/%.2s/%s/%s", home, hex, hex + 2, kind);
 }
 
@@ -150,6 +141,6 @@ char *places_fetch(const uint8_t *id, size_t len, bool (*go_on)(void *ctx), void
 
 	if (is_late || len < 2 || !urls || !urls[strspn(urls, " ")])
 		return NULL;
-	to_hex(id, len, hex);
+	hex_put(hex, id, MIN(len, (size_t)BUILD_ID_MAX));
 	return ask_debuginfod(argv, line, go_on, ctx) ? xstrdup(line) : NULL;
 }

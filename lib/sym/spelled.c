@@ -8,11 +8,6 @@
 
 #include "sym/languages.h"
 
-static int spelled_hex_digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* "_123" at the end tells functions of one name from each other, and is all that one without a name has. */
 static size_t without_number(const char *name, size_t len)
 {
@@ -38,9 +33,9 @@ bool ocaml_demangle(const char *name, struct buf *out)
 		if (name[i] == '_' && i + 2 < len && name[i + 1] == '_') {
 			buf_putc(out, '.');
 			i++;
-		} else if (name[i] == '$' && i + 2 < len && spelled_hex_digit(name[i + 1]) >= 2 &&
-			   spelled_hex_digit(name[i + 2]) >= 0) {
-			buf_putc(out, spelled_hex_digit(name[i + 1]) * 16 + spelled_hex_digit(name[i + 2]));
+		} else if (name[i] == '$' && i + 2 < len && hex_lower(name[i + 1]) >= 2 &&
+			   hex_lower(name[i + 2]) >= 0) {
+			buf_putc(out, hex_lower(name[i + 1]) * 16 + hex_lower(name[i + 2]));
 			i += 2;
 		} else {
 			buf_putc(out, name[i]);

@@ -204,6 +204,30 @@ TEST(mem_compare_orders_what_a_difference_would_not)
 	CHECK((COMPARE(3, 3) ?: COMPARE(2, 1)) > 0);
 }
 
+TEST(buf_hex_writes_bytes_that_digits_read_back)
+{
+	struct buf b = BUF_INIT;
+	const char digits[] = "0123456789abcdef", *at;
+	char text[7];
+	int c;
+
+	buf_str(&b, "id ");
+	buf_hex(&b, "\0\x1f\xfe", 3);
+	CHECK_STR(b.data, "id 001ffe");
+	CHECK_U64(b.len, 9);
+	buf_hex(&b, "", 0);
+	CHECK_U64(b.len, 9);
+	hex_put(text, "\xab\xcd\xef", 3);
+	CHECK_STR(text, "abcdef");
+	for (c = 0; c < 256; c++) {
+		int v = c && (at = strchr(digits, c)) ? (int)(at - digits) : -1;
+
+		CHECK(hex_lower((char)c) == v);
+		CHECK(hex_digit((char)c) == (c >= 'A' && c <= 'F' ? c - 'A' + 10 : v));
+	}
+	buf_release(&b);
+}
+
 TEST(io_lists_the_threads_of_a_process_and_none_of_what_is_none)
 {
 	DIR *dir = io_open_threads(getpid());

@@ -172,28 +172,13 @@ static struct import_text string(const struct firefox *f, const struct tables *o
 	return i < t->nr ? t->v[i] : (struct import_text){ "", 0 };
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static uint32_t module_of(struct firefox *f, struct lib *l)
 {
 	struct import_module like = { .path = NULL };
-	size_t i;
 
 	if (l->module)
 		return l->module;
-	for (i = 0; i + 1 < l->code_id.len && like.build_id_len < BUILD_ID_MAX; i += 2) {
-		int high = hex_digit(l->code_id.s[i]), low = hex_digit(l->code_id.s[i + 1]);
-
-		if (high < 0 || low < 0) {
-			like.build_id_len = 0;
-			break;
-		}
-		like.build_id[like.build_id_len++] = high << 4 | low;
-	}
+	import_module_id(&like, l->code_id);
 	l->module = import_modules_get(&f->modules, f->im, &like, jsonin_text(l->path, &f->text));
 	return l->module;
 }

@@ -35,12 +35,11 @@ static uint32_t symbol(struct jfr_pools *p, const char *s, size_t len)
 static void put_build_id(const struct jfr_pools *p, const char *path, struct buf *b)
 {
 	const struct origin *origin = p->v->origin;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < origin->nr_modules; i++)
 		if (!strcmp(origin->modules[i].path, path))
-			for (k = 0; k < origin->modules[i].build_id_len; k++)
-				buf_fmt(b, "%02x", origin->modules[i].build_id[k]);
+			buf_hex(b, origin->modules[i].build_id, origin->modules[i].build_id_len);
 }
 
 static uint32_t add_module(struct jfr_pools *p, const char *path, uint32_t name)

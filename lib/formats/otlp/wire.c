@@ -134,16 +134,14 @@ void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, 
 /* OTLP's JSON has identifiers in hex, not in base64. */
 void otlp_wire_id(struct otlp_wire *w, unsigned int field, const char *name, const uint8_t *id, size_t len)
 {
-	char text[64] = "";
-	size_t i;
+	char text[64];
 
 	assert(len < sizeof(text) / 2);
 	if (!w->is_json) {
 		protobuf_bytes(top(w), field, id, len);
 		return;
 	}
-	for (i = 0; i < len; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	hex_put(text, id, len);
 	json_str(&w->j, name, text);
 }
 

@@ -280,9 +280,7 @@ static bool parse_id(const char *text, uint8_t *id, size_t nr_bytes)
 	if (strlen(text) != 2 * nr_bytes)
 		return false;
 	for (i = 0; i < 2 * nr_bytes; i++) {
-		digit = text[i] >= '0' && text[i] <= '9' ? text[i] - '0' :
-			text[i] >= 'a' && text[i] <= 'f' ? text[i] - 'a' + 10 :
-			text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 10 : -1;
+		digit = hex_digit(text[i]);
 		if (digit < 0)
 			return false;
 		id[i / 2] = id[i / 2] << 4 | digit;

@@ -287,28 +287,14 @@ static void name_events(struct pprof *p)
 
 /* ---- locations ---- */
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static uint32_t module_of(struct pprof *p, struct mapping *m)
 {
 	const struct import_text id = string(p, m->build_id);
 	struct import_module like = { .path = NULL };
-	size_t i;
 
 	if (m->module)
 		return m->module;
-	for (i = 0; i + 1 < id.len && like.build_id_len < BUILD_ID_MAX; i += 2) {
-		int high = hex_digit(id.s[i]), low = hex_digit(id.s[i + 1]);
-
-		if (high < 0 || low < 0) {	/* Go's own is no build-id of a file */
-			like.build_id_len = 0;
-			break;
-		}
-		like.build_id[like.build_id_len++] = high << 4 | low;
-	}
+	import_module_id(&like, id);
 	m->module = import_modules_get(&p->modules, p->im, &like, string(p, m->file));
 	return m->module;
 }
