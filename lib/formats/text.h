@@ -33,6 +33,24 @@ static inline bool import_begins(struct import_text t, const char *with)
 	return t.len >= len && !memcmp(t.s, with, len);
 }
 
+static inline bool import_ends(struct import_text t, const char *with)
+{
+	size_t len = strlen(with);
+
+	return t.len >= len && !memcmp(t.s + t.len - len, with, len);
+}
+
+/* Return the number that the text begins with, of at most 18 digits; 0 if there is none. */
+static inline uint64_t import_number(struct import_text t)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	for (i = 0; i < t.len && i < 18 && isdigit((unsigned char)t.s[i]); i++)
+		v = v * 10 + (t.s[i] - '0');
+	return v;
+}
+
 static inline bool import_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';

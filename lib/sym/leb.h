@@ -9,41 +9,40 @@
 
 #include "base/span.h"
 
-static inline uint64_t leb_unsigned(struct span *s)
+/* Return the bits, how many of them were given, and the last byte. */
+static inline uint64_t leb_bits(struct span *s, unsigned int *nr, uint8_t *last)
 {
 	uint64_t v = 0;
-	int shift;
 
-	for (shift = 0; s->p < s->end; shift += shift < 64 ? 7 : 0) {
-		uint8_t b = *s->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
+	for (*nr = 0; s->p < s->end; ) {
+		*last = *s->p++;
+		if (*nr < 64) {
+			v |= (uint64_t)(*last & 0x7f) << *nr;
+			*nr += 7;
+		}
+		if (!(*last & 0x80))
 			return v;
 	}
 	s->bad = true;
+	*nr = 64;
 	return 0;
+}
+
+static inline uint64_t leb_unsigned(struct span *s)
+{
+	unsigned int nr;
+	uint8_t last;
+
+	return leb_bits(s, &nr, &last);
 }
 
 static inline int64_t leb_signed(struct span *s)
 {
-	uint64_t v = 0;
-	int shift;
+	unsigned int nr;
+	uint8_t last = 0;
+	uint64_t v = leb_bits(s, &nr, &last);
 
-	for (shift = 0; s->p < s->end; shift += shift < 64 ? 7 : 0) {
-		uint8_t b = *s->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		if (b & 0x80)
-			continue;
-		if (b & 0x40 && shift + 7 < 64)
-			v |= ~0ull << (shift + 7);
-		return (int64_t)v;
-	}
-	s->bad = true;
-	return 0;
+	return (int64_t)(last & 0x40 && nr < 64 ? v | ~0ull << nr : v);
 }
 
 #endif

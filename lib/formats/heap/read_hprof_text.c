@@ -51,16 +51,6 @@ static struct import_text next_line(const char **at, const char *end)
 	return t;
 }
 
-static uint64_t number(struct import_text t)
-{
-	uint64_t v = 0;
-	size_t i;
-
-	for (i = 0; i < t.len && i < 18 && isdigit((unsigned char)t.s[i]); i++)
-		v = v * 10 + (t.s[i] - '0');
-	return v;
-}
-
 /* ---- stacks ---- */
 
 static void find_traces(struct hprof *h, const char *data, const char *end)
@@ -73,7 +63,7 @@ static void find_traces(struct hprof *h, const char *data, const char *end)
 		before = at;
 		t = next_line(&at, end);
 		if (import_begins(t, "TRACE ")) {
-			*map_put(&h->trace_of, number((struct import_text){ t.s + 6, t.len - 6 })) =
+			*map_put(&h->trace_of, import_number((struct import_text){ t.s + 6, t.len - 6 })) =
 				h->nr_traces;
 			VEC_GROW(h->traces, h->nr_traces, h->alloc_traces);
 			open = &h->traces[h->nr_traces++];
@@ -101,7 +91,8 @@ static struct frame frame_of(struct hprof *h, struct import_text t)
 
 		colon = memrchr(place.s, ':', place.len);
 		if (colon) {
-			line = number((struct import_text){ colon + 1, place.s + place.len - colon - 1 });
+			line = import_number((struct import_text){ colon + 1,
+								  place.s + place.len - colon - 1 });
 			fn.file = (struct import_text){ place.s, colon - place.s };
 		}
 		if (colon || import_begins(place, "Unknown") || import_begins(place, "Native") ||
@@ -178,7 +169,7 @@ static uint64_t hundredths(struct import_text t)
 	const char *point = memchr(t.s, '.', t.len);
 	size_t left = point ? t.s + t.len - point - 1 : 0;
 
-	return number(t) * 100 + (left >= 2 ? number((struct import_text){ point + 1, 2 }) : 0);
+	return import_number(t) * 100 + (left >= 2 ? import_number((struct import_text){ point + 1, 2 }) : 0);
 }
 
 /*
@@ -201,7 +192,7 @@ static int read_row(struct hprof *h, enum table table, struct import_text t, str
 			break;
 		if (nr == 1)
 			self = hundredths((struct import_text){ from, at - from });
-		v[nr++] = number((struct import_text){ from, at - from });
+		v[nr++] = import_number((struct import_text){ from, at - from });
 	}
 	if (!v[0])			/* the names of the columns */
 		return 0;
@@ -218,7 +209,7 @@ static int read_row(struct hprof *h, enum table table, struct import_text t, str
 static uint64_t total_of(struct import_text t)
 {
 	const char *at = memmem(t.s, t.len, "(total = ", 9);
-	uint64_t ms = at ? number((struct import_text){ at + 9, t.s + t.len - at - 9 }) : 0;
+	uint64_t ms = at ? import_number((struct import_text){ at + 9, t.s + t.len - at - 9 }) : 0;
 
 	return MIN(ms, (uint64_t)1 << 40);
 }

@@ -172,20 +172,6 @@ static bool read_header(struct header *h, const char *line, const char *end)
 
 /* ---- frames ---- */
 
-static bool ends_with(struct import_text t, const char *end)
-{
-	size_t len = strlen(end);
-
-	return t.len >= len && !memcmp(t.s + t.len - len, end, len);
-}
-
-static bool begins(struct import_text t, const char *with)
-{
-	size_t len = strlen(with);
-
-	return t.len >= len && !memcmp(t.s, with, len);
-}
-
 /* "fib+0x1e" without the offset. */
 static struct import_text cut_offset(struct import_text t)
 {
@@ -200,15 +186,15 @@ static struct import_text cut_offset(struct import_text t)
 
 static enum function_kind kind_of(struct import_text name, struct import_text module, bool inlined)
 {
-	if (!name.len || ends_with(name, "[unknown]"))
+	if (!name.len || import_ends(name, "[unknown]"))
 		return FUNCTION_UNRESOLVED;
 	if (inlined)
 		return FUNCTION_NATIVE_INLINED;
 	if (frame_mark_is_text(name.s, name.len))
 		return FUNCTION_MARK;
-	if (module.len && *module.s == '[' && !ends_with(module, "[vdso]") && !ends_with(module, "[unknown]"))
+	if (module.len && *module.s == '[' && !import_ends(module, "[vdso]") && !import_ends(module, "[unknown]"))
 		return FUNCTION_KERNEL;
-	return ends_with(module, ".map") || !module.len ? FUNCTION_ANY : FUNCTION_NATIVE;
+	return import_ends(module, ".map") || !module.len ? FUNCTION_ANY : FUNCTION_NATIVE;
 }
 
 /* Whether it begins as a frame: an address, and a name behind it. */
@@ -237,7 +223,7 @@ static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 	if (i < address.len)
 		return false;
 	t = import_trim(at, end);
-	inlined = ends_with(t, " (inlined)");
+	inlined = import_ends(t, " (inlined)");
 	for (open = t.s + t.len; open > t.s && open[-1] != '('; open--)
 		;
 	if (t.len && t.s[t.len - 1] == ')' && open > t.s) {
@@ -247,11 +233,11 @@ static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 	} else if (!t.len || t.s[t.len - 1] == ')') {
 		return false;
 	}
-	if (ends_with(fn.module, " (deleted)"))
+	if (import_ends(fn.module, " (deleted)"))
 		fn.module.len -= strlen(" (deleted)");
 	fn.name = cut_offset(t);
 	fn.kind = kind_of(fn.name, fn.module, inlined);
-	if (ends_with(fn.module, "[unknown]"))
+	if (import_ends(fn.module, "[unknown]"))
 		fn.module.len = 0;
 	if (fn.kind == FUNCTION_UNRESOLVED)
 		fn.name = (struct import_text){ "[unknown]", 9 };
@@ -274,7 +260,7 @@ static void add_frame(struct script *x, struct frame f)
 /* False: a file does not have so many. */
 static bool find_event(struct script *x, const struct header *h)
 {
-	bool clock = begins(h->event, "cpu-clock") || begins(h->event, "task-clock");
+	bool clock = import_begins(h->event, "cpu-clock") || import_begins(h->event, "task-clock");
 	size_t i;
 
 	for (i = 0; i < x->nr_events; i++)
@@ -422,7 +408,7 @@ static bool script_is(const char *data, size_t len)
 		if (!read_header(&h, line.s, line.s + line.len))
 			return false;
 		next = at < end ? import_line(&at, end) : (struct import_text){ "", 0 };
-		return h.has_time || (is_frame(h.rest) && ends_with(h.rest, ")")) ||
+		return h.has_time || (is_frame(h.rest) && import_ends(h.rest, ")")) ||
 		       is_frame(import_trim(next.s, next.s + next.len));
 	}
 	return false;

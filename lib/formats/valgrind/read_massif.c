@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "formats/text.h"
 #include "formats/valgrind/read.h"
 
 enum { MAX_FRAMES = 4096 };
@@ -43,28 +44,10 @@ static bool begins(struct import_text t, const char *with, struct import_text *r
 {
 	size_t len = strlen(with);
 
-	if (t.len < len || memcmp(t.s, with, len) != 0)
+	if (!import_begins(t, with))
 		return false;
 	*rest = (struct import_text){ t.s + len, t.len - len };
 	return true;
-}
-
-static uint64_t number(struct import_text t)
-{
-	uint64_t v = 0;
-	size_t i;
-
-	for (i = 0; i < t.len && i < 18 && isdigit((unsigned char)t.s[i]); i++)
-		v = v * 10 + (t.s[i] - '0');
-	return v;
-}
-
-static struct import_text next_line(const char **at, const char *end)
-{
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
-
-	*at = newline ? newline + 1 : end;
-	return (struct import_text){ from, (newline ? newline : end) - from };
 }
 
 /* ---- which moment ---- */
@@ -84,17 +67,17 @@ static void find_peak(struct massif *m, const char *data, size_t len)
 	struct import_text t, rest;
 
 	while (at < end) {
-		t = next_line(&at, end);
+		t = import_line(&at, end);
 		if (begins(t, "snapshot=", &rest)) {
 			end_snapshot(m, &s);
-			s = (struct snapshot){ .number = number(rest) };
+			s = (struct snapshot){ .number = import_number(rest) };
 			m->nr_snapshots++;
 		} else if (begins(t, "time=", &rest)) {
-			s.time = number(rest);
+			s.time = import_number(rest);
 		} else if (begins(t, "mem_heap_B=", &rest)) {
-			s.bytes = number(rest);
+			s.bytes = import_number(rest);
 		} else if (begins(t, "mem_heap_extra_B=", &rest)) {
-			s.extra = number(rest);
+			s.extra = import_number(rest);
 		} else if (begins(t, "heap_tree=", &rest)) {
 			s.peak = rest.len >= 4 && !memcmp(rest.s, "peak", 4);
 			if (rest.len < 5 || memcmp(rest.s, "empty", 5) != 0)
@@ -154,7 +137,7 @@ static bool read_level(struct massif *m, struct import_text t, struct err *e, in
 	if (at + 2 > t.len || memcmp(t.s + at, ": ", 2) != 0)
 		return false;
 	at += 2;
-	bytes = number((struct import_text){ t.s + at, t.len - at });
+	bytes = import_number((struct import_text){ t.s + at, t.len - at });
 	while (at < t.len && isdigit((unsigned char)t.s[at]))
 		at++;
 	if (depth > m->nr_levels || depth >= MAX_FRAMES) {
@@ -178,7 +161,7 @@ static int read_tree(struct massif *m, const char *end, struct err *e)
 	const char *at = m->best.tree;
 	int r = 0;
 
-	while (at < end && read_level(m, next_line(&at, end), e, &r))
+	while (at < end && read_level(m, import_line(&at, end), e, &r))
 		;
 	leave(m, 0);
 	return r;
