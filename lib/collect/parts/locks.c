@@ -66,25 +66,22 @@ static void locks_close_part(struct collect *c)
 
 /* ---- which lock ---- */
 
-/* Find the lock by a 64-bit hash: that two of 2^16 collide is less likely than a fault of memory. */
-static uint32_t locks_find(struct locks *l, const struct lock_sum *key)
+/*
+ * Find the lock by a 64-bit hash: that two of 2^16 collide is less likely than a fault of memory. With
+ * MAX_LOCKS of them, others are known by their class alone.
+ */
+static uint32_t find_lock(struct locks *l, uint32_t proc, uint32_t function, uint32_t identity, uint32_t kind)
 {
-	uint64_t class = (uint64_t)key->proc << 32 | key->function;
-	uint32_t *at = map_put(&l->by_key, hash_pair(class, (uint64_t)key->kind << 32 | key->identity));
+	const uint32_t known = l->nr_all < MAX_LOCKS ? identity : 0;
+	uint32_t *at = map_put(&l->by_key, hash_pair((uint64_t)proc << 32 | function,
+						     (uint64_t)kind << 32 | known));
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(l->all, l->nr_all, l->alloc_all);
-		l->all[l->nr_all] = *key;
+		l->all[l->nr_all] = (struct lock_sum){ proc, function, known, kind };
 		*at = l->nr_all++;
 	}
 	return *at;
-}
-
-static uint32_t find_lock(struct locks *l, struct lock_sum key)
-{
-	if (l->nr_all >= MAX_LOCKS)
-		key.identity = 0;
-	return locks_find(l, &key);
 }
 
 /* ---- what is added up ---- */
@@ -169,9 +166,7 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	if (!filters_want_wait(c, sources_find(c, "lock"), thread, function, r))
 		return LEFT_OUT;
-	lock = find_lock(l, (struct lock_sum){
-		.proc = j->proc->id, .function = function, .identity = r->identity, .kind = r->kind,
-	});
+	lock = find_lock(l, j->proc->id, function, r->identity, r->kind);
 	s = &l->all[lock];
 	s->n++;
 	s->ns += r->ns;
@@ -287,10 +282,8 @@ static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 	if (r->kind != JVM_WAIT_ENTER && r->kind != JVM_WAIT_LOCK)
 		return;
 	collect_merge(c, r->time_ns);
-	lock = find_lock(&c->locks, (struct lock_sum){
-		.proc = j->proc->id, .function = sources_function(&c->sources, j->proc, r->leaf),
-		.identity = r->identity, .kind = r->kind,
-	});
+	lock = find_lock(&c->locks, j->proc->id, sources_function(&c->sources, j->proc, r->leaf),
+			 r->identity, r->kind);
 	s = &c->locks.all[lock];
 	was = s->told;
 	if (now.nonrec < was.nonrec || now.rec < was.rec || now.counted_ns < was.counted_ns)
@@ -410,10 +403,8 @@ static void take_blame(void *ctx, struct jvm *jvm, const struct jvm_blame *r)
 	    (r->kind != JVM_WAIT_ENTER && r->kind != JVM_WAIT_LOCK))
 		return;
 	collect_merge(c, r->time_ns);
-	lock = find_lock(&c->locks, (struct lock_sum){
-		.proc = j->proc->id, .function = sources_function(&c->sources, j->proc, r->leaf),
-		.identity = r->identity, .kind = r->kind,
-	});
+	lock = find_lock(&c->locks, j->proc->id, sources_function(&c->sources, j->proc, r->leaf),
+			 r->identity, r->kind);
 	s = &c->locks.all[lock];
 	owner = locks_number_of(c, j, r->owner, r->owner_vthread, r->time_ns);
 	s->nobody = nobody(c, j);
@@ -481,10 +472,8 @@ static bool is_lock(uint32_t kind)
 /* It may be the first that is known of the lock: those who wait for it tell when they have it. */
 static void give_native_back(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
 {
-	uint32_t lock = find_lock(&c->locks, (struct lock_sum){
-		.proc = j->proc->id, .function = nativelocks_function(c, j->proc, r->addr, r->kind),
-		.identity = identity_of(r), .kind = r->kind,
-	});
+	uint32_t function = nativelocks_function(c, j->proc, r->addr, r->kind);
+	uint32_t lock = find_lock(&c->locks, j->proc->id, function, identity_of(r), r->kind);
 
 	c->locks.all[lock].nobody = nobody(c, j);
 	expect_sample(&c->locks, r->thread, lock, r->weight_ns, r->given_back);

@@ -683,23 +683,37 @@ uint64_t walls_begun_ns(const struct collect *c)
 	return c->walls ? c->walls->begun_ns : 0;
 }
 
-/* It does no more: what was open is written. */
-static void end_accounts(struct collect *c, uint64_t now_ns)
+/* Look at all threads once more, before something is written. Return the number of slots; 0: it is off. */
+static uint32_t look_up_to(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
-	struct wall_slot s;
-	uint32_t i, nr;
 
 	if (!w || !w->on)
-		return;
+		return 0;
 	look_again(c, now_ns);
 	find_wheres(c);
 	virtuals_write(c);
-	nr = wall_nr_used(w->wall);
+	return wall_nr_used(w->wall);
+}
+
+static bool read_own_slot(const struct walls *w, uint32_t slot, const struct account *a, struct wall_slot *s)
+{
+	return a->used && read_slot_surely(w, slot, s) && a->born_ns == s->born_ns;
+}
+
+/* It does no more: what was open is written. */
+static void end_accounts(struct collect *c, uint64_t now_ns)
+{
+	uint32_t i, nr = look_up_to(c, now_ns);
+	struct walls *w = c->walls;
+	struct wall_slot s;
+
+	if (!nr)
+		return;
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 
-		if (a->used && read_slot_surely(w, i, &s) && a->born_ns == s.born_ns)
+		if (read_own_slot(w, i, a, &s))
 			account_settle(c, a, &s, s.state == WALL_GONE ? s.since_ns : now_ns);
 	}
 	if (w->wakes)
@@ -735,21 +749,17 @@ static void walls_ask(const struct collect *c, struct jvm_server_opts *o)
 /* All up to now_ns is written, and what goes on does so in the next file. */
 static void walls_cut(struct collect *c, uint64_t now_ns)
 {
+	uint32_t i, nr = look_up_to(c, now_ns);
 	struct walls *w = c->walls;
 	struct wall_slot s;
-	uint32_t i, nr;
 
-	if (!w || !w->on)
+	if (!nr)
 		return;
-	look_again(c, now_ns);
-	find_wheres(c);
-	virtuals_write(c);
-	nr = wall_nr_used(w->wall);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
 		struct block block = a->block;
 
-		if (!a->used || !read_slot_surely(w, i, &s) || a->born_ns != s.born_ns) {
+		if (!read_own_slot(w, i, a, &s)) {
 			a->nr_ran = 0;	/* their stacks are of this file */
 			continue;
 		}
