@@ -14,8 +14,7 @@
 
 static void remember(struct sent *s, uint64_t folder, uint64_t file)
 {
-	VEC_GROW(s->items, s->nr_items, s->alloc_items);
-	s->items[s->nr_items++] = (struct sent_file){ folder, file };
+	*VEC_ADD(s->items, s->nr_items, s->alloc_items) = (struct sent_file){ folder, file };
 	*map_put(&s->known, file) = 1;
 }
 

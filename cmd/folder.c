@@ -87,8 +87,7 @@ static bool folder_is_left(const char *dir, const char *name)
 
 static void add_path(struct fleet_paths *p, char *path)
 {
-	VEC_GROW(p->list, p->nr, p->alloc);
-	p->list[p->nr++] = path;
+	*VEC_ADD(p->list, p->nr, p->alloc) = path;
 }
 
 /* Adds those of one folder. */
@@ -210,10 +209,8 @@ static int list_files(struct fleet_paths *p, const char *text)
 {
 	char *copy = xstrdup(text), *path, *save = NULL;
 
-	for (path = strtok_r(copy, ",", &save); path; path = strtok_r(NULL, ",", &save)) {
-		VEC_GROW(p->list, p->nr, p->alloc);
-		p->list[p->nr++] = xstrdup(path);
-	}
+	for (path = strtok_r(copy, ",", &save); path; path = strtok_r(NULL, ",", &save))
+		*VEC_ADD(p->list, p->nr, p->alloc) = xstrdup(path);
 	free(copy);
 	return 0;
 }

@@ -203,8 +203,7 @@ struct line {
 
 static void add_argument(struct opt_list *l, char *word)
 {
-	VEC_GROW(l->items, l->nr_items, l->alloc_items);
-	l->items[l->nr_items++] = word;
+	*VEC_ADD(l->items, l->nr_items, l->alloc_items) = word;
 }
 
 static void release_words(struct opt_list *l)

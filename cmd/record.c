@@ -539,8 +539,7 @@ static struct event_time *record_event_time(struct sampling *s, const char *even
 	for (i = 0; i < s->nr_times; i++)
 		if (strlen(s->times[i].event) == len && !memcmp(s->times[i].event, event, len))
 			return &s->times[i];
-	VEC_GROW(s->times, s->nr_times, s->alloc_times);
-	t = &s->times[s->nr_times++];
+	t = VEC_ADD(s->times, s->nr_times, s->alloc_times);
 	*t = (struct event_time){ .event = xstrndup(event, len) };
 	return t;
 }

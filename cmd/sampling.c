@@ -384,8 +384,7 @@ int sampling_no_sources(const struct sampling *s, const char *command, struct er
 
 static void ids_add(struct ids *l, int id)
 {
-	VEC_GROW(l->id, l->nr_id, l->alloc_id);
-	l->id[l->nr_id++] = id;
+	*VEC_ADD(l->id, l->nr_id, l->alloc_id) = id;
 }
 
 /* Commas split the list already; spaces and newlines do as well, for "$(pgrep java)". */

@@ -49,8 +49,7 @@ struct reading {
 
 static void train_trace_push(struct list *l, uint64_t value)
 {
-	VEC_GROW(l->values, l->nr, l->alloc);
-	l->values[l->nr++] = (int64_t)value;
+	*VEC_ADD(l->values, l->nr, l->alloc) = (int64_t)value;
 }
 
 static int find_loop(const char *name)

@@ -43,8 +43,8 @@ static struct known_file *known_files_find(const struct known_files *l, const st
 
 static void known_files_add(struct known_files *l, const struct stat *st)
 {
-	VEC_GROW(l->items, l->nr, l->alloc);
-	l->items[l->nr++] = (struct known_file){ st->st_dev, st->st_ino, st->st_mode, st->st_gid };
+	*VEC_ADD(l->items, l->nr, l->alloc) =
+		(struct known_file){ st->st_dev, st->st_ino, st->st_mode, st->st_gid };
 }
 
 /* Terminals and /dev/null are read and written at once, and lose nothing; a file of our own has no name. */

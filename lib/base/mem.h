@@ -76,10 +76,10 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), mallo
 void *mem_untrusted(uint64_t n, size_t size, uint64_t limit, struct err *e);
 
 /*
- * Makes room for one more element in the vector "T *x; size_t nr_x, alloc_x;".
+ * Makes room for one more element in the vector "T *x; size_t nr_x, alloc_x;". VEC_ADD() counts it as well,
+ * and returns where it is; what is assigned must not be read from the vector, which may have moved.
  *
- *	VEC_GROW(s->x, s->nr_x, s->alloc_x);
- *	s->x[s->nr_x++] = v;
+ *	*VEC_ADD(s->x, s->nr_x, s->alloc_x) = v;
  */
 #define VEC_GROW(x, nr, alloc)                                                     \
 	do {                                                                       \
@@ -88,6 +88,11 @@ void *mem_untrusted(uint64_t n, size_t size, uint64_t limit, struct err *e);
 			(x) = xrealloc((x), (size_t)(alloc) * sizeof(*(x)));       \
 		}                                                                  \
 	} while (0)
+#define VEC_ADD(x, nr, alloc)                                                      \
+	({                                                                         \
+		VEC_GROW(x, nr, alloc);                                            \
+		&(x)[(nr)++];                                                      \
+	})
 
 /*
  * Memory that dies together: no piece is freed alone.

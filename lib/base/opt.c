@@ -143,8 +143,7 @@ int opt_list_add(struct opt_list *l, const char *s, struct err *e)
 
 		if (!len)
 			return err_set(e, EINVAL, "an item of the list is empty");
-		VEC_GROW(l->items, l->nr_items, l->alloc_items);
-		l->items[l->nr_items++] = xstrndup(s, len);
+		*VEC_ADD(l->items, l->nr_items, l->alloc_items) = xstrndup(s, len);
 		if (!s[len])
 			return 0;
 		s += len + 1;

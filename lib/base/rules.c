@@ -61,8 +61,7 @@ static int rules_add(struct rules *r, struct rule x, struct err *e)
 {
 	if (r->nr >= MAX_RULES)
 		return err_set(e, EINVAL, "more than %d conditions", MAX_RULES);
-	VEC_GROW(r->all, r->nr, r->alloc);
-	r->all[r->nr++] = x;
+	*VEC_ADD(r->all, r->nr, r->alloc) = x;
 	r->has |= 1u << x.of;
 	return 0;
 }

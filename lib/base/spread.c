@@ -62,8 +62,7 @@ void spread_add(struct spread *s, uint64_t value)
 	s->total += value;
 	s->bins[bin_of(value)]++;
 	if (s->nr < SPREAD_FEW) {
-		VEC_GROW(s->few, s->nr, s->alloc_few);
-		s->few[s->nr++] = value;
+		*VEC_ADD(s->few, s->nr, s->alloc_few) = value;
 		s->sorted = false;
 		return;
 	}

@@ -8,8 +8,7 @@
 void strtab_init(struct strtab *t)
 {
 	memset(t, 0, sizeof(*t));
-	VEC_GROW(t->entries, t->nr_entries, t->alloc_entries);
-	t->entries[t->nr_entries++] = (struct strtab_entry){ "", 0, 0 };
+	*VEC_ADD(t->entries, t->nr_entries, t->alloc_entries) = (struct strtab_entry){ "", 0, 0 };
 	t->alloc_slots = 1024;
 	t->slots = xcalloc(t->alloc_slots, sizeof(*t->slots));
 }

@@ -55,8 +55,7 @@ void flow_events_switch(struct flow_events *b, uint32_t consumer, const uint64_t
 	at = map_put(&b->by_consumer, consumer);
 	if (*at == MAP_NONE) {
 		*at = b->nr_threads;
-		VEC_GROW(b->threads, b->nr_threads, b->alloc_threads);
-		t = &b->threads[b->nr_threads++];
+		t = VEC_ADD(b->threads, b->nr_threads, b->alloc_threads);
 		t->root = t->open = flow_child(b->f, FLOW_NONE, consumer);
 		b->f->nodes[t->root].n++;
 	}

@@ -217,10 +217,8 @@ static void order_roots(struct flow *f)
 	size_t nr = 0, alloc = 0, i;
 	uint32_t r;
 
-	for (r = f->nodes[FLOW_NONE].child; r; r = f->nodes[r].sibling) {
-		VEC_GROW(list, nr, alloc);
-		list[nr++] = (struct root_order){ first_seen(f, r), r };
-	}
+	for (r = f->nodes[FLOW_NONE].child; r; r = f->nodes[r].sibling)
+		*VEC_ADD(list, nr, alloc) = (struct root_order){ first_seen(f, r), r };
 	if (!nr)
 		return;
 	qsort(list, nr, sizeof(*list), compare_roots);

@@ -104,8 +104,7 @@ static int climb(struct nodes *d, uint32_t at, struct err *e)
 
 	for (d->nr_stack = 0;; row = &d->rows[at = up]) {
 		row->node = BEING_MADE;
-		VEC_GROW(d->stack, d->nr_stack, d->alloc_stack);
-		d->stack[d->nr_stack++] = at;
+		*VEC_ADD(d->stack, d->nr_stack, d->alloc_stack) = at;
 		if (!row->parent)
 			return 0;
 		up = map_get(&d->row_of, row->parent);

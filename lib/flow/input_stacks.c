@@ -88,8 +88,7 @@ static int one_line(struct parser *x, struct err *e)
 		}
 		node = flow_child(&x->m->flow, node,
 				  text_consumer(&x->names, &x->m->consumers, line + at, end - at));
-		VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
-		x->frames[x->nr_frames++] = (struct frame_end){ end, node };
+		*VEC_ADD(x->frames, x->nr_frames, x->alloc_frames) = (struct frame_end){ end, node };
 	}
 	x->prev = line;
 	x->prev_len = len;

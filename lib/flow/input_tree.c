@@ -133,8 +133,7 @@ static int level_line(struct tree_parser *x, const char *line, size_t len, struc
 	node = flow_child(&x->m->flow, level ? x->path[level - 1] : FLOW_NONE, consumer);
 	flow_add(&x->m->flow, node, n, base);
 	x->nr_path = level;
-	VEC_GROW(x->path, x->nr_path, x->alloc_path);
-	x->path[x->nr_path++] = node;
+	*VEC_ADD(x->path, x->nr_path, x->alloc_path) = node;
 	return 0;
 }
 

@@ -83,10 +83,8 @@ void flow_sort_children(struct flow *f, const struct flow_order *o)
 		child = f->nodes[i].child;
 		if (!child || !f->nodes[child].sibling)
 			continue;
-		for (nr = 0; child; child = f->nodes[child].sibling) {
-			VEC_GROW(list, nr, alloc);
-			list[nr++] = child;
-		}
+		for (nr = 0; child; child = f->nodes[child].sibling)
+			*VEC_ADD(list, nr, alloc) = child;
 		qsort_r(list, nr, sizeof(*list), compare_nodes, &ctx);
 		f->nodes[i].child = list[0];
 		for (k = 0; k < nr; k++)

@@ -13,8 +13,7 @@ void flow_times_release(struct flow_times *t)
 
 void flow_times_add(struct flow_times *t, const struct flow_time *x)
 {
-	VEC_GROW(t->list, t->nr_list, t->alloc_list);
-	t->list[t->nr_list++] = *x;
+	*VEC_ADD(t->list, t->nr_list, t->alloc_list) = *x;
 }
 
 void flow_times_move(struct flow_times *t, const uint32_t *where)

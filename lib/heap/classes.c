@@ -178,8 +178,8 @@ static void add_refs(struct heap *h, struct heap_class *c, const struct heap_cla
 		if (f.type == HPROF_OBJECT && is_referent(h, k, &f)) {
 			c->referent = *offset;
 		} else if (f.type == HPROF_OBJECT) {
-			VEC_GROW(c->refs, c->nr_refs, *alloc);
-			c->refs[c->nr_refs++] = (struct heap_field){ *offset, heap_text(h, f.name) };
+			*VEC_ADD(c->refs, c->nr_refs, *alloc) =
+				(struct heap_field){ *offset, heap_text(h, f.name) };
 		}
 		*offset += hprof_type_size(&h->dump, f.type);
 	}

@@ -75,8 +75,7 @@ static int add_place(struct classpath *cp, const char *path, struct err *e)
 		io_unmap(&p.jar);
 		return r;
 	}
-	VEC_GROW(cp->places, cp->nr, cp->alloc);
-	cp->places[cp->nr++] = p;
+	*VEC_ADD(cp->places, cp->nr, cp->alloc) = p;
 	return 0;
 }
 

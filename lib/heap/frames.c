@@ -14,8 +14,7 @@ static void heap_frames_add_frame(struct heap_frames *f, const struct heap *h, c
 	if (r->len < 4 * id_size + 8)
 		return;
 	*map_put(&f->frame_of, hprof_id(&h->dump, p)) = f->nr;
-	VEC_GROW(f->list, f->nr, f->alloc);
-	f->list[f->nr++] = (struct heap_frame){
+	*VEC_ADD(f->list, f->nr, f->alloc) = (struct heap_frame){
 		.method = hprof_id(&h->dump, p + id_size),
 		.signature = hprof_id(&h->dump, p + 2 * id_size),
 		.source = hprof_id(&h->dump, p + 3 * id_size),
@@ -31,8 +30,7 @@ static void heap_frames_add_stack(struct heap_frames *f, const struct heap *h, c
 	if (!nr || nr > (r->len - 12) / h->dump.id_size)
 		return;
 	*map_put(&f->stack_of, hprof_u32(r->body + 4)) = f->nr_stacks;
-	VEC_GROW(f->stacks, f->nr_stacks, f->alloc_stacks);
-	f->stacks[f->nr_stacks++] = (struct heap_stack){ r->body + 12, nr };
+	*VEC_ADD(f->stacks, f->nr_stacks, f->alloc_stacks) = (struct heap_stack){ r->body + 12, nr };
 }
 
 static void heap_frames_add_class(struct heap_frames *f, const struct heap *h, const struct hprof_record *r)

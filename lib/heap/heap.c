@@ -57,8 +57,8 @@ static void add_root(struct heap *h, const struct hprof_item *x)
 {
 	struct heap_class *c;
 
-	VEC_GROW(h->roots, h->nr_roots, h->alloc_roots);
-	h->roots[h->nr_roots++] = (struct heap_root){ x->root, x->thread, x->frame, x->id };
+	*VEC_ADD(h->roots, h->nr_roots, h->alloc_roots) =
+		(struct heap_root){ x->root, x->thread, x->frame, x->id };
 	if (x->root == HPROF_ROOT_STICKY_CLASS) {
 		c = heap_class_by_id(h, x->id);
 		if (c)
@@ -66,8 +66,7 @@ static void add_root(struct heap *h, const struct hprof_item *x)
 	}
 	if (x->root != HPROF_ROOT_THREAD)
 		return;
-	VEC_GROW(h->threads, h->nr_threads, h->alloc_threads);
-	h->threads[h->nr_threads++] = (struct heap_thread){ .serial = x->thread };
+	*VEC_ADD(h->threads, h->nr_threads, h->alloc_threads) = (struct heap_thread){ .serial = x->thread };
 }
 
 static int scattered(struct err *e)

@@ -37,8 +37,8 @@ static struct ids_page *new_page(struct heap_ids *x, uint64_t number)
 	if (x->nr_cut == x->block_pages) {
 		x->block_pages = x->block_pages ? MIN(x->block_pages * 2, (size_t)IDS_MOST_BLOCK) : 1;
 		x->nr_cut = 0;
-		VEC_GROW(x->blocks, x->nr_blocks, x->alloc_blocks);
-		x->blocks[x->nr_blocks++] = xcalloc_large(x->block_pages, sizeof(*p));
+		*VEC_ADD(x->blocks, x->nr_blocks, x->alloc_blocks) =
+			xcalloc_large(x->block_pages, sizeof(*p));
 	}
 	VEC_GROW(x->pages, x->nr_pages, x->alloc_pages);
 	p = x->pages[x->nr_pages++] = &x->blocks[x->nr_blocks - 1][x->nr_cut++];

@@ -5,10 +5,8 @@
 
 void kinds_change(struct object_kinds *k, struct object_kind *at, const struct object_kind *to)
 {
-	if (at->nr) {
-		VEC_GROW(k->list, k->nr, k->alloc);
-		k->list[k->nr++] = *at;
-	}
+	if (at->nr)
+		*VEC_ADD(k->list, k->nr, k->alloc) = *at;
 	*at = *to;
 }
 

@@ -81,8 +81,8 @@ static struct waste_row *row_of(struct search *s, enum waste_kind kind, uint32_t
 
 	if (*row == MAP_NONE) {
 		*row = s->w->nr_rows;
-		VEC_GROW(s->w->rows, s->w->nr_rows, s->w->alloc_rows);
-		s->w->rows[s->w->nr_rows++] = (struct waste_row){ .kind = kind, .what = what };
+		*VEC_ADD(s->w->rows, s->w->nr_rows, s->w->alloc_rows) =
+			(struct waste_row){ .kind = kind, .what = what };
 	}
 	return &s->w->rows[*row];
 }
@@ -124,8 +124,7 @@ static void take_contents(struct search *s, const struct hprof_item *x, uint32_t
 
 	if (at == MAP_NONE) {
 		at = *known = s->nr_same;
-		VEC_GROW(s->same, s->nr_same, s->alloc_same);
-		s->same[s->nr_same++] = (struct same){
+		*VEC_ADD(s->same, s->nr_same, s->alloc_same) = (struct same){
 			.kind = kind, .what = h->classes[h->class[object]].name };
 	}
 	if (s->same[at].nr++)

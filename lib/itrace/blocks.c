@@ -73,8 +73,7 @@ static struct told_code *code_of(struct itrace *it, const struct track *t, uint6
 
 	if (*at == MAP_NONE) {
 		*at = (uint32_t)it->nr_code;
-		VEC_GROW(it->code, it->nr_code, it->alloc_code);
-		it->code[it->nr_code++] = (struct told_code){ 0 };
+		*VEC_ADD(it->code, it->nr_code, it->alloc_code) = (struct told_code){ 0 };
 	}
 	return &it->code[*at];
 }

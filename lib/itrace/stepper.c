@@ -51,8 +51,7 @@ static struct tracee *add_tracee(struct stepper *s, int tid, int pid)
 
 	if (*at == MAP_NONE) {
 		*at = s->nr_tracees;
-		VEC_GROW(s->tracees, s->nr_tracees, s->alloc_tracees);
-		s->tracees[s->nr_tracees++] = xcalloc(1, sizeof(*t));
+		*VEC_ADD(s->tracees, s->nr_tracees, s->alloc_tracees) = xcalloc(1, sizeof(*t));
 	}
 	t = s->tracees[*at];
 	buf_release(&t->run);

@@ -55,8 +55,7 @@ void compiles_begin(struct compiles *c, const struct jvm_event *e, compiles_fn *
 		compile_give_up(c, before, event, ctx);
 	if (c->nr >= MAX_COMPILES)
 		compile_hand_over(c, &c->list[0], event, ctx);
-	VEC_GROW(c->list, c->nr, c->alloc);
-	x = &c->list[c->nr++];
+	x = VEC_ADD(c->list, c->nr, c->alloc);
 	*x = (struct compile){ .e = *e, .what = xmalloc(e->what_len + 1) };
 	memcpy(x->what, e->what, e->what_len);
 	x->e.what = x->what;

@@ -60,8 +60,7 @@ static void add_home(struct jdk_list *l, const char *dir, bool on_path)
 			l->jdks[i].on_path |= on_path;
 			return;
 		}
-	VEC_GROW(l->jdks, l->nr_jdks, l->alloc_jdks);
-	j = &l->jdks[l->nr_jdks++];
+	j = VEC_ADD(l->jdks, l->nr_jdks, l->alloc_jdks);
 	memset(j, 0, sizeof(*j));
 	j->home = xstrdup(home);
 	j->on_path = on_path;

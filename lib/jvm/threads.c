@@ -60,8 +60,7 @@ static void threads_add_frame(struct threads *t, const struct jvm_dump_frame *r)
 {
 	if (!t->nr_threads || t->nr_frames >= MAX_FRAMES || is_full(t))
 		return;
-	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
-	t->frames[t->nr_frames++] = (struct threads_frame){
+	*VEC_ADD(t->frames, t->nr_frames, t->alloc_frames) = (struct threads_frame){
 		.class_name = threads_text(t, r->class_name, r->class_len),
 		.method = threads_text(t, r->name, r->name_len),
 		.file = threads_text(t, r->source, r->source_len), .line = r->line,
@@ -73,8 +72,7 @@ static void add_lock(struct threads *t, const struct jvm_dump_lock *r)
 {
 	if (!t->nr_threads || t->nr_locks >= MAX_LOCKS || r->role >= JVM_DUMP_NR_ROLES || is_full(t))
 		return;
-	VEC_GROW(t->locks, t->nr_locks, t->alloc_locks);
-	t->locks[t->nr_locks++] = (struct threads_lock){
+	*VEC_ADD(t->locks, t->nr_locks, t->alloc_locks) = (struct threads_lock){
 		.role = r->role, .depth = r->depth, .hash = r->hash, .owner = r->owner,
 		.class_name = threads_text(t, r->class_name, r->class_len),
 	};

@@ -67,8 +67,7 @@ void unpack_forget(struct unpack *u)
 {
 	u->window_len = u->nr_nodes = u->nr_segments = 0;
 	buf_reset(&u->segment_bytes);
-	VEC_GROW(u->nodes, u->nr_nodes, u->alloc_nodes);
-	u->nodes[u->nr_nodes++] = (struct node){ .parent = 0 };
+	*VEC_ADD(u->nodes, u->nr_nodes, u->alloc_nodes) = (struct node){ .parent = 0 };
 }
 
 /* --- bytes --- */
@@ -177,8 +176,7 @@ static bool take_node(struct unpack *u, struct span *s)
 		n.a = (uint32_t)span_varint(s);
 		n.b = (uint32_t)span_varint(s);
 	}
-	VEC_GROW(u->nodes, u->nr_nodes, u->alloc_nodes);
-	u->nodes[u->nr_nodes++] = n;
+	*VEC_ADD(u->nodes, u->nr_nodes, u->alloc_nodes) = n;
 	return !s->bad;
 }
 
@@ -205,8 +203,8 @@ static bool take_segment(struct unpack *u, struct span *s)
 
 	if (!p || u->nr_segments >= JOURNAL_SEGMENTS || len > JOURNAL_SEGMENT_BYTES - u->segment_bytes.len)
 		return false;
-	VEC_GROW(u->segments, u->nr_segments, u->alloc_segments);
-	u->segments[u->nr_segments++] = (struct segment){ u->segment_bytes.len, len };
+	*VEC_ADD(u->segments, u->nr_segments, u->alloc_segments) =
+		(struct segment){ u->segment_bytes.len, len };
 	buf_add(&u->segment_bytes, p, len);
 	return true;
 }

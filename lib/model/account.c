@@ -180,8 +180,7 @@ static struct account_thread *account_row(struct account *a, struct map *open, u
 
 	if (*at == MAP_NONE) {
 		*at = a->nr;
-		VEC_GROW(a->threads, a->nr, a->alloc);
-		a->threads[a->nr++] = (struct account_thread){
+		*VEC_ADD(a->threads, a->nr, a->alloc) = (struct account_thread){
 			.pid = pid, .tid = tid, .name = "", .process = "",
 		};
 	}
@@ -309,8 +308,7 @@ static void make_cpus(struct account *a, struct account_sampled *sampled)
 		if (!busy[cpu] && !sampled[cpu].nr)
 			continue;
 		snprintf(name, sizeof(name), "CPU %" PRIu32, cpu);
-		VEC_GROW(a->threads, a->nr, a->alloc);
-		a->threads[a->nr++] = (struct account_thread){
+		*VEC_ADD(a->threads, a->nr, a->alloc) = (struct account_thread){
 			.process = "", .name = arena_strndup(&a->own.text, name, strlen(name)),
 			.counted = busy[cpu], .sampled = sampled[cpu].amount, .nr_samples = sampled[cpu].nr,
 			.known = true,
@@ -326,8 +324,8 @@ static struct account_thread *group_row(struct account *a, const char *path)
 	for (i = 0; i < a->nr && strcmp(a->threads[i].name, path) != 0; i++)
 		;
 	if (i == a->nr) {
-		VEC_GROW(a->threads, a->nr, a->alloc);
-		a->threads[a->nr++] = (struct account_thread){ .process = "", .name = path, .known = true };
+		*VEC_ADD(a->threads, a->nr, a->alloc) =
+			(struct account_thread){ .process = "", .name = path, .known = true };
 	}
 	return &a->threads[i];
 }

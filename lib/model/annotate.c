@@ -39,8 +39,7 @@ static uint32_t annotate_add_function(struct annotate *a, const struct consumer 
 
 	if (*at == MAP_NONE) {
 		*at = a->nr_functions;
-		VEC_GROW(a->functions, a->nr_functions, a->alloc_functions);
-		a->functions[a->nr_functions++] = (struct annotate_function){
+		*VEC_ADD(a->functions, a->nr_functions, a->alloc_functions) = (struct annotate_function){
 			.name = c->name, .module = c->module, .outermost = MAP_NONE };
 	}
 	return *at;
@@ -92,8 +91,7 @@ static uint32_t line_of(struct annotate *a, uint32_t function, struct name_run r
 
 	if (*at == MAP_NONE) {
 		*at = a->nr_lines;
-		VEC_GROW(a->lines, a->nr_lines, a->alloc_lines);
-		a->lines[a->nr_lines++] = (struct annotate_line){
+		*VEC_ADD(a->lines, a->nr_lines, a->alloc_lines) = (struct annotate_line){
 			.function = function, .way = way, .file = l->file, .line = l->line };
 	}
 	return *at;
@@ -108,8 +106,7 @@ static uint32_t code_of(struct annotate *a, uint32_t function, const struct name
 
 	if (*at == MAP_NONE) {
 		*at = a->nr_codes;
-		VEC_GROW(a->codes, a->nr_codes, a->alloc_codes);
-		a->codes[a->nr_codes++] = (struct annotate_code){
+		*VEC_ADD(a->codes, a->nr_codes, a->alloc_codes) = (struct annotate_code){
 			.range = *range, .kind = outer->kind, .function = function,
 			.name = a->names->m->consumers.items[outer->consumer].name };
 	}
@@ -133,8 +130,7 @@ static void count_insn(struct annotate *a, uint32_t function, const struct frame
 	at = map_put(&a->insn_at, hash_pair(code, off));
 	if (*at == MAP_NONE) {
 		*at = a->nr_insns;
-		VEC_GROW(a->insns, a->nr_insns, a->alloc_insns);
-		a->insns[a->nr_insns++] = (struct annotate_insn){
+		*VEC_ADD(a->insns, a->nr_insns, a->alloc_insns) = (struct annotate_insn){
 			.code = code, .off = off, .file = l->file, .line = l->line };
 	}
 	a->insns[*at].n += n;
@@ -293,10 +289,8 @@ static int annotate_take_samples(void *ctx, const struct rec_sample *r, size_t n
 		a->n += 1 + r[i].more;
 		if (!r[i].stack || r[i].stack >= ep->nr_nodes)
 			continue;
-		if (!x->counts[r[i].stack] && r[i].more >= 0) {
-			VEC_GROW(x->touched, x->nr_touched, x->alloc_touched);
-			x->touched[x->nr_touched++] = r[i].stack;
-		}
+		if (!x->counts[r[i].stack] && r[i].more >= 0)
+			*VEC_ADD(x->touched, x->nr_touched, x->alloc_touched) = r[i].stack;
 		x->counts[r[i].stack] += 1 + r[i].more;
 	}
 	for (i = 0; i < x->nr_touched; i++) {

@@ -67,8 +67,7 @@ static struct arcflow_thread *arcflow_get_thread(struct arcflow *a, uint32_t num
 	if (*at != MAP_NONE)
 		return &a->threads[*at];
 	*at = a->nr_threads;
-	VEC_GROW(a->threads, a->nr_threads, a->alloc_threads);
-	t = &a->threads[a->nr_threads++];
+	t = VEC_ADD(a->threads, a->nr_threads, a->alloc_threads);
 	memset(t, 0, sizeof(*t));
 	t->thread = names_thread(a->names, number, &proc);
 	t->process = names_process(a->names, proc);
@@ -130,8 +129,8 @@ static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t func
 	a->repairs.inserted++;
 	t->root = root;
 	t->nr_stack = 0;
-	VEC_GROW(t->stack, t->nr_stack, t->alloc_stack);
-	t->stack[t->nr_stack++] = (struct arcflow_frame){ .node = was, .function = function };
+	*VEC_ADD(t->stack, t->nr_stack, t->alloc_stack) =
+		(struct arcflow_frame){ .node = was, .function = function };
 }
 
 /*

@@ -147,8 +147,7 @@ struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint
 	if (*at == MAP_NONE) {
 		*at = b->nr_sites;
 		f = (struct frame){ FRAME_NATIVE, .module = m->module, .off = map_entry_off(m, addr) };
-		VEC_GROW(b->sites, b->nr_sites, b->alloc_sites);
-		b->sites[b->nr_sites++] = find_site(b, &f, time_ns);
+		*VEC_ADD(b->sites, b->nr_sites, b->alloc_sites) = find_site(b, &f, time_ns);
 	}
 	return b->sites[*at];
 }

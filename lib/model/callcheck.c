@@ -39,8 +39,7 @@ static struct account *account_of_tree(struct accounts *a, uint32_t number)
 
 	if (*at == MAP_NONE) {
 		*at = a->nr;
-		VEC_GROW(a->list, a->nr, a->alloc);
-		a->list[a->nr++] = (struct account){ 0 };
+		*VEC_ADD(a->list, a->nr, a->alloc) = (struct account){ 0 };
 	}
 	return &a->list[*at];
 }

@@ -31,8 +31,7 @@ static uint32_t tree_index(struct calls *c, uint32_t number)
 
 	if (*at == MAP_NONE) {
 		*at = c->nr_trees;
-		VEC_GROW(c->trees, c->nr_trees, c->alloc_trees);
-		c->trees[c->nr_trees++] = (struct rec_call_tree){ .tree = number };
+		*VEC_ADD(c->trees, c->nr_trees, c->alloc_trees) = (struct rec_call_tree){ .tree = number };
 	}
 	return *at;
 }

@@ -13,8 +13,7 @@ enum { MAX_FOLLOWED = 50000000, MAX_STEPS = 1 << 20, OTHERS = 1 };
 
 void chains_add(struct chains *c, const struct chain_wait *w)
 {
-	VEC_GROW(c->waits, c->nr_waits, c->alloc_waits);
-	c->waits[c->nr_waits++] = *w;
+	*VEC_ADD(c->waits, c->nr_waits, c->alloc_waits) = *w;
 }
 
 /* Beyond MAX_STEPS it is the step of all others, which is an end. */
@@ -187,10 +186,8 @@ void chains_make(struct chains *c)
 	size_t i;
 
 	c->nr_left = MAX_FOLLOWED;
-	while (c->nr_steps <= OTHERS) {
-		VEC_GROW(c->steps, c->nr_steps, c->alloc_steps);
-		c->steps[c->nr_steps++] = (struct chain_step){ .cut = true };
-	}
+	while (c->nr_steps <= OTHERS)
+		*VEC_ADD(c->steps, c->nr_steps, c->alloc_steps) = (struct chain_step){ .cut = true };
 	for (i = 0; i < c->nr_waits; i++) {
 		const struct chain_wait *w = &c->waits[i];
 

@@ -273,8 +273,7 @@ static int events_on_event(void *ctx, const struct rec_event *r)
 		x.last = events_thread_name(v, r->proc, r->values[2]);
 	if (!event_kinds[r->kind].lasts)
 		x.duration_ns = EVENT_UNKNOWN;
-	VEC_GROW(v->list, v->nr, v->alloc);
-	v->list[v->nr++] = x;
+	*VEC_ADD(v->list, v->nr, v->alloc) = x;
 	return 0;
 }
 

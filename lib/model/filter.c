@@ -65,8 +65,7 @@ static int take_waited(void *ctx, const struct rec_waited *r)
 
 static void add_edge(struct filter *f, const struct edge *x)
 {
-	VEC_GROW(f->edges, f->nr_edges, f->alloc_edges);
-	f->edges[f->nr_edges++] = *x;
+	*VEC_ADD(f->edges, f->nr_edges, f->alloc_edges) = *x;
 }
 
 static void add_phase(struct filter *f, uint32_t proc, uint64_t time_ns, uint64_t duration_ns, uint32_t name)
@@ -149,8 +148,7 @@ static void add_step(struct filter *f, const struct step *x)
 									  none;
 	if (x->want == before)
 		return;
-	VEC_GROW(f->steps, f->nr_steps, f->alloc_steps);
-	f->steps[f->nr_steps++] = *x;
+	*VEC_ADD(f->steps, f->nr_steps, f->alloc_steps) = *x;
 }
 
 static void make_steps(struct filter *f)

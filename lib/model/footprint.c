@@ -33,8 +33,7 @@ static bool footprint_begin(struct take *t, const struct rec_footprint *r)
 
 	if (t->pid && (!p || p->pid != t->pid))
 		return false;
-	VEC_GROW(f->list, f->nr, f->alloc);
-	n = &f->list[f->nr++];
+	n = VEC_ADD(f->list, f->nr, f->alloc);
 	*n = (struct footprint){
 		.time_ns = r->time_ns, .proc = r->proc,
 		.r = { .pid = p ? (int)p->pid : 0, .is_jvm = r->resident & FOOTPRINT_IS_JVM,

@@ -38,8 +38,8 @@ static void add_root(struct graft *g, const struct rec_call_tree *r, uint32_t no
 	uint32_t *first = map_put(&g->roots_of, r->thread), next = *first;
 
 	*first = g->nr_roots;
-	VEC_GROW(g->roots, g->nr_roots, g->alloc_roots);
-	g->roots[g->nr_roots++] = (struct graft_root){ r->start_ns, r->end_ns, node, next };
+	*VEC_ADD(g->roots, g->nr_roots, g->alloc_roots) =
+		(struct graft_root){ r->start_ns, r->end_ns, node, next };
 }
 
 /*

@@ -227,8 +227,7 @@ static uint32_t holders_add_row(struct holders *h, const struct node *n, uint32_
 		row.site = holders_site_of(h, s->thread, s->what - 1, false);
 	else if (s->thread && up->what)
 		row.site = holders_site_of(h, s->thread, up->what - 1, true);
-	VEC_GROW(h->rows, h->nr_rows, h->alloc_rows);
-	h->rows[h->nr_rows++] = row;
+	*VEC_ADD(h->rows, h->nr_rows, h->alloc_rows) = row;
 	return h->nr_rows;
 }
 

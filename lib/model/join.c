@@ -80,8 +80,7 @@ static struct value *join_value_of(struct rewrite *x, uint32_t node)
 	if (*at != MAP_NONE)
 		return &x->values[*at];
 	*at = x->nr_values;
-	VEC_GROW(x->values, x->nr_values, x->alloc_values);
-	v = &x->values[x->nr_values++];
+	v = VEC_ADD(x->values, x->nr_values, x->alloc_values);
 	split_value(x, model_str(x->m, join_consumer_at(x->m, node)->name), v);
 	return v;
 }
@@ -171,10 +170,8 @@ static uint32_t copy_context(const struct model *from, const struct flow *f, uin
 	uint32_t *path = NULL, at = FLOW_NONE;
 	size_t nr = 0, alloc = 0;
 
-	for (; node; node = f->nodes[node].parent) {
-		VEC_GROW(path, nr, alloc);
-		path[nr++] = f->nodes[node].consumer;
-	}
+	for (; node; node = f->nodes[node].parent)
+		*VEC_ADD(path, nr, alloc) = f->nodes[node].consumer;
 	while (nr)
 		at = flow_child(out, at, copy_consumer(from, path[--nr], to));
 	free(path);

@@ -71,8 +71,7 @@ static int leaks_take_sweep(void *ctx, const struct rec_sweep *r)
 	struct take *t = ctx;
 	struct leak_process *p = leak_process_of(t->m, r->proc);
 
-	VEC_GROW(p->sweeps, p->nr_sweeps, p->alloc_sweeps);
-	p->sweeps[p->nr_sweeps++] = (struct sweep){ r->time_ns, r->pauses };
+	*VEC_ADD(p->sweeps, p->nr_sweeps, p->alloc_sweeps) = (struct sweep){ r->time_ns, r->pauses };
 	p->known_ns = MAX(p->known_ns, r->known_ns);
 	p->whole_ns = MAX(p->whole_ns, r->whole_ns);
 	p->interval = MAX(p->interval, r->interval);
@@ -135,8 +134,8 @@ static void add_object(struct take *t, const struct rec_sample *s, uint64_t died
 	process = leak_process_of(m, proc);
 	process->first_ns = MIN(process->first_ns, s->time_ns);
 	row = leak_row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
-	VEC_GROW(m->objects, m->nr_objects, m->alloc_objects);
-	m->objects[m->nr_objects++] = (struct leak_object){ s->time_ns, died_ns, s->weight, row };
+	*VEC_ADD(m->objects, m->nr_objects, m->alloc_objects) =
+		(struct leak_object){ s->time_ns, died_ns, s->weight, row };
 }
 
 /* Add a sample that no collection has decided yet. */
@@ -151,8 +150,8 @@ static void add_unknown(struct take *t, const struct rec_sample *s, const struct
 	row = leak_row_of(m, proc, pid, blame_stack(&t->blame, s, ep));
 	m->rows[row].unknown += (double)s->weight;
 	/* the interval is known when all has been read: leaks_finish() */
-	VEC_GROW(m->unknowns, m->nr_unknowns, m->alloc_unknowns);
-	m->unknowns[m->nr_unknowns++] = (struct leak_object){ s->time_ns, UINT64_MAX, s->weight, row };
+	*VEC_ADD(m->unknowns, m->nr_unknowns, m->alloc_unknowns) =
+		(struct leak_object){ s->time_ns, UINT64_MAX, s->weight, row };
 	m->unknown += (double)s->weight;
 }
 

@@ -68,8 +68,7 @@ static void add_dead(struct take *t, const struct rec_sample *s, uint64_t ns, co
 	row->samples++;
 	row->died += s->weight;
 	row->ns += ns;
-	VEC_GROW(m->all, m->nr, m->alloc);
-	m->all[m->nr++] = (struct lifetime){
+	*VEC_ADD(m->all, m->nr, m->alloc) = (struct lifetime){
 		.ns = ns / s->weight, .count = s->weight, .died_ns = s->time_ns,
 		.row = (uint32_t)(row - m->rows), .proc = proc, .pid = pid, .class_name = b.leaf,
 	};
@@ -82,8 +81,7 @@ static void add_living(struct take *t, const struct rec_sample *s, const struct 
 
 	if (!lifetimes_is_selected(t, s, ep, &proc, &pid))
 		return;
-	VEC_GROW(m->all, m->nr, m->alloc);
-	m->all[m->nr++] = (struct lifetime){
+	*VEC_ADD(m->all, m->nr, m->alloc) = (struct lifetime){
 		.ns = s->time_ns, .count = s->weight, .died_ns = LIVES, .row = UINT32_MAX, .proc = proc,
 		.pid = pid, .class_name = blame_stack(&t->blame, s, ep).leaf,
 	};
@@ -127,8 +125,7 @@ static int lifetimes_take_sweep(void *ctx, const struct rec_sweep *r)
 	if (proc == MAP_NONE)
 		return 0;
 	whole = whole_of(take, proc);
-	VEC_GROW(m->sweeps, m->nr_sweeps, m->alloc_sweeps);
-	m->sweeps[m->nr_sweeps++] = (struct lifetime_sweep){
+	*VEC_ADD(m->sweeps, m->nr_sweeps, m->alloc_sweeps) = (struct lifetime_sweep){
 		.time_ns = r->time_ns, .proc = r->proc, .pid = m->names.procs[proc].pid, .pauses = r->pauses,
 		.whole = r->whole_ns > *whole,
 	};

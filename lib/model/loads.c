@@ -7,8 +7,7 @@
 
 void load_parts_add(struct load_parts *p, const struct load_part *part)
 {
-	VEC_GROW(p->list, p->nr, p->alloc);
-	p->list[p->nr++] = *part;
+	*VEC_ADD(p->list, p->nr, p->alloc) = *part;
 }
 
 void load_parts_release(struct load_parts *p)

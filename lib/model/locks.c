@@ -183,8 +183,7 @@ static int take_notified(void *ctx, const struct rec_lock_notified *r)
 		x.notifier = locks_name_thread(m, r->notifier, &x.notifier_tid);
 		x.waiter = locks_name_thread(m, r->waiter, &x.waiter_tid);
 		*at = m->nr_notified;
-		VEC_GROW(m->notified, m->nr_notified, m->alloc_notified);
-		m->notified[m->nr_notified++] = x;
+		*VEC_ADD(m->notified, m->nr_notified, m->alloc_notified) = x;
 	}
 	m->notified[*at].n += r->n;
 	m->notified[*at].ns += r->waited_ns;

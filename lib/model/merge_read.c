@@ -46,8 +46,7 @@ static int merge_read_take_part(void *ctx, const struct rec_tree_part *r)
 {
 	struct in *in = ctx;
 
-	VEC_GROW(in->parts, in->nr_parts, in->alloc_parts);
-	in->parts[in->nr_parts++] = (struct recording){
+	*VEC_ADD(in->parts, in->nr_parts, in->alloc_parts) = (struct recording){
 		r->start_ns, r->duration_ns, r->lost, merge_read_text_of(in, r->host, r->host_len),
 		merge_read_text_of(in, r->command, r->command_len),
 	};
@@ -128,10 +127,8 @@ static void lose_path(struct in *in, uint32_t level)
 	size_t i;
 
 	in->nr_path = 0;
-	for (i = 0; i < level; i++) {
-		VEC_GROW(in->path, in->nr_path, in->alloc_path);
-		in->path[in->nr_path++] = node;
-	}
+	for (i = 0; i < level; i++)
+		*VEC_ADD(in->path, in->nr_path, in->alloc_path) = node;
 }
 
 /* Read one node, with its consumer and values, below the last of the path. */
@@ -152,8 +149,7 @@ static void take_node(struct in *in, struct span *s)
 	node = flow_child(&m->flow, in->nr_path ? in->path[in->nr_path - 1] : FLOW_NONE,
 			  id == MAP_NONE ? in->damaged : id);
 	flow_add(&m->flow, node, n, base);
-	VEC_GROW(in->path, in->nr_path, in->alloc_path);
-	in->path[in->nr_path++] = node;
+	*VEC_ADD(in->path, in->nr_path, in->alloc_path) = node;
 }
 
 static int merge_read_take_nodes(void *ctx, const struct rec_tree_nodes *r)

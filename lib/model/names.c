@@ -77,8 +77,8 @@ static int names_take_label(void *ctx, const char *key, size_t key_len, const ch
 			x->labels[i].val = v;
 			return 0;
 		}
-	VEC_GROW(x->labels, x->nr_labels, x->alloc_labels);
-	x->labels[x->nr_labels++] = (struct name_label){ arena_strndup(&x->text, key, key_len), v };
+	*VEC_ADD(x->labels, x->nr_labels, x->alloc_labels) =
+		(struct name_label){ arena_strndup(&x->text, key, key_len), v };
 	return 0;
 }
 
@@ -151,8 +151,7 @@ static struct name_proc *names_get_proc(struct names *x, uint32_t proc)
 
 	if (*at == MAP_NONE) {
 		*at = x->nr_procs;
-		VEC_GROW(x->procs, x->nr_procs, x->alloc_procs);
-		x->procs[x->nr_procs++] = (struct name_proc){ .number = proc };
+		*VEC_ADD(x->procs, x->nr_procs, x->alloc_procs) = (struct name_proc){ .number = proc };
 	}
 	return &x->procs[*at];
 }
@@ -219,8 +218,7 @@ static int take_cpu_used(void *ctx, const struct rec_cpu_used *r)
 {
 	struct names *x = ctx;
 
-	VEC_GROW(x->busy, x->nr_busy, x->alloc_busy);
-	x->busy[x->nr_busy++] = (struct name_busy){ r->cpu, r->busy_ns };
+	*VEC_ADD(x->busy, x->nr_busy, x->alloc_busy) = (struct name_busy){ r->cpu, r->busy_ns };
 	return 0;
 }
 
@@ -229,8 +227,8 @@ static int take_cgroup_used(void *ctx, const struct rec_cgroup_used *r)
 	struct names *x = ctx;
 	uint32_t path = strtab_add(&x->m->consumers.names, r->path, r->path_len);
 
-	VEC_GROW(x->groups_used, x->nr_groups_used, x->alloc_groups_used);
-	x->groups_used[x->nr_groups_used++] = (struct name_group_used){ path, r->cpu_ns };
+	*VEC_ADD(x->groups_used, x->nr_groups_used, x->alloc_groups_used) =
+		(struct name_group_used){ path, r->cpu_ns };
 	return 0;
 }
 
@@ -241,8 +239,8 @@ static int take_counted(void *ctx, const struct rec_counted *r)
 
 	if (at == MAP_NONE)
 		return 0;
-	VEC_GROW(x->counted, x->nr_counted, x->alloc_counted);
-	x->counted[x->nr_counted++] = (struct name_counted){ at, r->event, r->amount };
+	*VEC_ADD(x->counted, x->nr_counted, x->alloc_counted) =
+		(struct name_counted){ at, r->event, r->amount };
 	return 0;
 }
 
@@ -331,8 +329,7 @@ static int names_take_line(void *ctx, const struct rec_line *r)
 
 	if (!r->depth) {
 		*at = x->nr_places;
-		VEC_GROW(x->places, x->nr_places, x->alloc_places);
-		x->places[x->nr_places++] = (struct name_lines){ x->nr_lines, 0 };
+		*VEC_ADD(x->places, x->nr_places, x->alloc_places) = (struct name_lines){ x->nr_lines, 0 };
 	}
 	if (*at == MAP_NONE || *at != x->nr_places - 1 || x->places[*at].nr != r->depth)
 		return 0;	/* the level before it is lost */
@@ -379,8 +376,8 @@ static int take_method(void *ctx, const struct rec_method *r)
 
 	if (*at == MAP_NONE) {
 		*at = x->nr_methods;
-		VEC_GROW(x->methods, x->nr_methods, x->alloc_methods);
-		x->methods[x->nr_methods++] = (struct name_method){ .lines = NULL };
+		*VEC_ADD(x->methods, x->nr_methods, x->alloc_methods) =
+			(struct name_method){ .lines = NULL };
 	}
 	buf_reset(&x->name);
 	names_put_class(&x->name, r->class_name, r->class_len);
@@ -437,8 +434,7 @@ static int names_take_code(void *ctx, const struct rec_code *r)
 	uint32_t *at = map_put(&x->code_of, names_pair(r->proc, r->compile_id));
 	struct name_code *c;
 
-	VEC_GROW(x->codes, x->nr_codes, x->alloc_codes);
-	c = &x->codes[x->nr_codes++];
+	c = VEC_ADD(x->codes, x->nr_codes, x->alloc_codes);
 	*c = (struct name_code){ .next = *at == MAP_NONE ? 0 : *at + 1, .proc = r->proc, .method = r->method,
 				 .level = r->level, .compile_id = r->compile_id,
 				 .time_ns = r->time_ns, .addr = r->addr, .size = r->size,
@@ -473,8 +469,7 @@ static int take_stub(void *ctx, const struct rec_stub *r)
 	struct names *x = ctx;
 	struct name_proc *p = names_get_proc(x, r->proc);
 
-	VEC_GROW(p->stubs, p->nr_stubs, p->alloc_stubs);
-	p->stubs[p->nr_stubs++] = (struct name_stub){
+	*VEC_ADD(p->stubs, p->nr_stubs, p->alloc_stubs) = (struct name_stub){
 		.addr = r->addr, .size = r->size, .time_ns = r->time_ns,
 		.name = arena_strndup(&x->text, r->name, r->name_len),
 	};
@@ -570,8 +565,7 @@ static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct names *x = ctx;
 
-	VEC_GROW(x->recorded, x->nr_recorded, x->alloc_recorded);
-	x->recorded[x->nr_recorded++] = (struct name_recorded){
+	*VEC_ADD(x->recorded, x->nr_recorded, x->alloc_recorded) = (struct name_recorded){
 		r->time_ns, arena_strndup(&x->text, r->event, r->event_len), r->on,
 	};
 	x->labels_were_off |= !strcmp(x->recorded[x->nr_recorded - 1].event, "label");
@@ -582,8 +576,7 @@ static int take_filter(void *ctx, const struct rec_filter *r)
 {
 	struct names *x = ctx;
 
-	VEC_GROW(x->filters, x->nr_filters, x->alloc_filters);
-	x->filters[x->nr_filters++] = (struct name_filter){
+	*VEC_ADD(x->filters, x->nr_filters, x->alloc_filters) = (struct name_filter){
 		r->time_ns, r->left_out, arena_strndup(&x->text, r->event, r->event_len),
 		arena_strndup(&x->text, r->rules, r->rules_len),
 	};
@@ -594,8 +587,7 @@ static int take_trigger(void *ctx, const struct rec_trigger *r)
 {
 	struct names *x = ctx;
 
-	VEC_GROW(x->triggers, x->nr_triggers, x->alloc_triggers);
-	x->triggers[x->nr_triggers++] = (struct name_trigger){
+	*VEC_ADD(x->triggers, x->nr_triggers, x->alloc_triggers) = (struct name_trigger){
 		r->time_ns, arena_strndup(&x->text, r->when, r->when_len),
 		arena_strndup(&x->text, r->cause, r->cause_len),
 	};

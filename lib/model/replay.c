@@ -54,8 +54,7 @@ static void replay_note(struct replay *x, uint32_t thread, unsigned int which, u
 	if (at == MAP_NONE)
 		return;
 	l = &x->moments[at].list[which];
-	VEC_GROW(l->times, l->nr, l->alloc);
-	l->times[l->nr++] = time_ns;
+	*VEC_ADD(l->times, l->nr, l->alloc) = time_ns;
 }
 
 static int replay_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
@@ -161,10 +160,8 @@ static void replay_leave(struct replay *x, const struct call_event *e, const uin
 
 static struct replayed *get_tree(struct replay *x, uint32_t tree)
 {
-	while (tree >= x->nr_trees) {
-		VEC_GROW(x->trees, x->nr_trees, x->alloc_trees);
-		x->trees[x->nr_trees++] = (struct replayed){ .begun = false };
-	}
+	while (tree >= x->nr_trees)
+		*VEC_ADD(x->trees, x->nr_trees, x->alloc_trees) = (struct replayed){ .begun = false };
 	if (!x->trees[tree].begun)
 		replay_begin(x, &x->trees[tree], &x->c->trees[tree]);
 	return &x->trees[tree];

@@ -723,8 +723,8 @@ uint32_t names_resolve(struct names *x, const struct frame *f, uint64_t time_ns)
 	if (x->frame_slots[s])
 		return x->frame_slots[s] - 1;
 	resolve_in_module(x, f, time_ns);
-	VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
-	x->frames[x->nr_frames++] = (struct resolved){ key, first, x->nr_levels - first };
+	*VEC_ADD(x->frames, x->nr_frames, x->alloc_frames) =
+		(struct resolved){ key, first, x->nr_levels - first };
 	x->frame_slots[s] = x->nr_frames;
 	return x->nr_frames - 1;
 }

@@ -175,8 +175,7 @@ static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_n
 			node = flow_child(s->flow, node, names_process(s->names, proc));
 		node = flow_child(s->flow, node, thread);
 	}
-	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
-	s->threads[s->nr_threads++] = (struct thread){ node, root != MAP_NONE };
+	*VEC_ADD(s->threads, s->nr_threads, s->alloc_threads) = (struct thread){ node, root != MAP_NONE };
 	return s->nr_threads - 1;
 }
 
@@ -346,8 +345,7 @@ static uint32_t damaged_node(struct samples *s, uint32_t thread)
 
 static void add_to_chain(struct samples *s, uint32_t stack)
 {
-	VEC_GROW(s->chain, s->nr_chain, s->alloc_chain);
-	s->chain[s->nr_chain++] = stack;
+	*VEC_ADD(s->chain, s->nr_chain, s->alloc_chain) = stack;
 }
 
 static uint32_t stack_node(struct samples *s, uint32_t thread, uint32_t stack, const struct stack_epoch *ep,

@@ -23,8 +23,7 @@ static struct sched_exec *get_exec(struct sched_model *m, uint32_t proc)
 
 	if (*at == MAP_NONE) {
 		*at = m->nr_execs;
-		VEC_GROW(m->execs, m->nr_execs, m->alloc_execs);
-		m->execs[m->nr_execs++] = (struct sched_exec){ 0 };
+		*VEC_ADD(m->execs, m->nr_execs, m->alloc_execs) = (struct sched_exec){ 0 };
 	}
 	return &m->execs[*at];
 }
@@ -84,16 +83,15 @@ static int sched_model_take_lost(void *ctx, const struct rec_lost *r)
 	struct sched_model *m = ctx;
 
 	if (r->cause == LOST_SCHED_STOPPED) {	/* from the last that was stored to the end */
-		VEC_GROW(m->losses, m->nr_losses, m->alloc_losses);
-		m->losses[m->nr_losses++] = (struct sched_loss){ UINT64_MAX, UINT32_MAX };
+		*VEC_ADD(m->losses, m->nr_losses, m->alloc_losses) =
+			(struct sched_loss){ UINT64_MAX, UINT32_MAX };
 		m->nr_after += r->count;
 		return names_sink.lost(&m->names, r);
 	}
 	if (r->cause != LOST_SCHED)
 		return 0;
 	m->nr_lost += r->count;
-	VEC_GROW(m->losses, m->nr_losses, m->alloc_losses);
-	m->losses[m->nr_losses++] = (struct sched_loss){ r->time_ns, r->stream };
+	*VEC_ADD(m->losses, m->nr_losses, m->alloc_losses) = (struct sched_loss){ r->time_ns, r->stream };
 	return 0;
 }
 
@@ -101,8 +99,7 @@ static int take_sched_at(void *ctx, const struct rec_sched_at *r)
 {
 	struct sched_model *m = ctx;
 
-	VEC_GROW(m->begun, m->nr_begun, m->alloc_begun);
-	m->begun[m->nr_begun++] = *r;
+	*VEC_ADD(m->begun, m->nr_begun, m->alloc_begun) = *r;
 	return 0;
 }
 

@@ -43,8 +43,7 @@ static int take_tally(void *ctx, const struct rec_tally *r)
 		return 0;
 	}
 	*put = t->nr;
-	VEC_GROW(t->list, t->nr, t->alloc);
-	t->list[t->nr++] = (struct tally){
+	*VEC_ADD(t->list, t->nr, t->alloc) = (struct tally){
 		.proc = r->proc, .kind = r->kind, .pid = at == MAP_NONE ? 0 : k->names->procs[at].pid,
 		.begin_ns = r->begin_ns, .end_ns = r->time_ns, .n = r->n, .ns = r->ns,
 		.why = arena_strndup(&t->text, r->why, r->why_len),

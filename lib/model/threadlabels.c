@@ -32,8 +32,7 @@ int threadlabels_take(void *ctx, const struct rec_thread_label *r)
 	struct names *x = ctx;
 	struct name_labels *l = &x->thread_labels;
 
-	VEC_GROW(l->list, l->nr, l->alloc);
-	l->list[l->nr++] = (struct name_labelled){
+	*VEC_ADD(l->list, l->nr, l->alloc) = (struct name_labelled){
 		.thread = r->thread, .time_ns = r->time_ns,
 		.labels = r->flags & THREAD_LABEL_UNKNOWN ? THREADLABELS_UNKNOWN :
 							    threadlabels_text(x, r->text, r->text_len),

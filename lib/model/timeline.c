@@ -26,8 +26,7 @@ const char *timeline_kind_name(uint32_t kind)
 
 static void add_start(struct timeline *l, uint64_t time_ns)
 {
-	VEC_GROW(l->starts, l->nr_starts, l->alloc_starts);
-	l->starts[l->nr_starts++] = time_ns;
+	*VEC_ADD(l->starts, l->nr_starts, l->alloc_starts) = time_ns;
 }
 
 static int count_events(void *ctx, uint32_t tree, const struct rec_call_events *r)
@@ -127,8 +126,8 @@ struct ordering {
 static struct charged *last_of(struct ordering *o, uint32_t tree)
 {
 	while (tree >= o->nr_charged) {
-		VEC_GROW(o->charged, o->nr_charged, o->alloc_charged);
-		o->charged[o->nr_charged++] = (struct charged){ .kind = CALL_EVENT_NR };
+		*VEC_ADD(o->charged, o->nr_charged, o->alloc_charged) =
+			(struct charged){ .kind = CALL_EVENT_NR };
 	}
 	return &o->charged[tree];
 }

@@ -72,8 +72,8 @@ static void add_block(struct unfreed *u, const struct rec_sample *s, uint32_t ro
 {
 	struct unfreed_row *r = &u->rows[row];
 
-	VEC_GROW(u->blocks, u->nr_blocks, u->alloc_blocks);
-	u->blocks[u->nr_blocks++] = (struct unfreed_block){ s->time_ns, s->weight, row };
+	*VEC_ADD(u->blocks, u->nr_blocks, u->alloc_blocks) =
+		(struct unfreed_block){ s->time_ns, s->weight, row };
 	r->n++;
 	r->bytes += (double)s->weight;
 	r->variance += growth_variance((double)s->weight, (double)u->interval);
@@ -86,8 +86,7 @@ static void add_allocated(struct unfreed *u, const struct rec_sample *s, uint32_
 	struct unfreed_row *r = &u->rows[row];
 	struct unfreed_end *end = unfreed_end_of(u, r->proc);
 
-	VEC_GROW(u->all, u->nr_all, u->alloc_all);
-	u->all[u->nr_all++] = (struct unfreed_block){ s->time_ns, s->weight, row };
+	*VEC_ADD(u->all, u->nr_all, u->alloc_all) = (struct unfreed_block){ s->time_ns, s->weight, row };
 	end->first_ns = end->first_ns ? MIN(end->first_ns, s->time_ns) : s->time_ns;
 	r->allocated += (double)s->weight;
 	r->nr_allocated++;

@@ -226,8 +226,7 @@ static int read_codes(struct take *t, struct trace_reader *reader, struct err *e
 	m->has_codes = t->event != UINT32_MAX;
 	if (!m->has_codes)
 		return 0;
-	VEC_GROW(m->places, m->nr_places, m->alloc_places);
-	m->places[m->nr_places++] = (struct waker_place){ 0 };
+	*VEC_ADD(m->places, m->nr_places, m->alloc_places) = (struct waker_place){ 0 };
 	for (i = 0; i < m->chains.nr_waits; i++)
 		if (waits[i].kind == WAKE_THREAD)
 			*map_put(&t->wait_of, wait_key(waits[i].by, waits[i].to_ns, waits[i].weight)) = i;

@@ -87,8 +87,7 @@ static struct process *process_at(struct walls *w, uint32_t number)
 
 	if (*at == MAP_NONE) {
 		*at = w->nr;
-		VEC_GROW(w->list, w->nr, w->alloc);
-		w->list[w->nr++] = (struct process){ .number = number };
+		*VEC_ADD(w->list, w->nr, w->alloc) = (struct process){ .number = number };
 	}
 	return &w->list[*at];
 }

@@ -24,8 +24,7 @@ static void add_one(struct cpus *c, uint32_t cpu)
 	for (i = 0; i < c->nr_cpu; i++)
 		if (c->cpu[i] == cpu)
 			return;
-	VEC_GROW(c->cpu, c->nr_cpu, c->alloc_cpu);
-	c->cpu[c->nr_cpu++] = cpu;
+	*VEC_ADD(c->cpu, c->nr_cpu, c->alloc_cpu) = cpu;
 }
 
 int cpus_add(struct cpus *c, const char *text, struct err *e)

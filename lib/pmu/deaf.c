@@ -51,8 +51,7 @@ static int open_on(struct rings *all, const struct perf_event_attr *attr, uint32
 		return -errno;
 	at = mmap(NULL, all->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
 	r.page = at == MAP_FAILED ? NULL : at;
-	VEC_GROW(all->rings, all->nr_rings, all->alloc_rings);
-	all->rings[all->nr_rings++] = r;
+	*VEC_ADD(all->rings, all->nr_rings, all->alloc_rings) = r;
 	/* By name: the number of a thread is another one in a namespace. */
 	snprintf(filter, sizeof(filter), "comm == \"%s\"", name);
 	return !r.page || ioctl(r.fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ? -errno : 0;

@@ -56,10 +56,8 @@ int idle_parse(const char *text, struct idle_stat *s, struct err *e)
 
 	s->nr_cpus = 0;
 	while (line && *line) {
-		if (parse_cpuidle_line(line, &c)) {
-			VEC_GROW(s->cpus, s->nr_cpus, s->alloc_cpus);
-			s->cpus[s->nr_cpus++] = c;
-		}
+		if (parse_cpuidle_line(line, &c))
+			*VEC_ADD(s->cpus, s->nr_cpus, s->alloc_cpus) = c;
 		line = strchr(line, '\n');
 		line = line ? line + 1 : NULL;
 	}
@@ -109,8 +107,7 @@ void idle_diff(const struct idle_stat *before, const struct idle_stat *after, st
 
 		if (!b)
 			continue;
-		VEC_GROW(diff->cpus, diff->nr_cpus, diff->alloc_cpus);
-		diff->cpus[diff->nr_cpus++] = (struct idle_cpu){
+		*VEC_ADD(diff->cpus, diff->nr_cpus, diff->alloc_cpus) = (struct idle_cpu){
 			.cpu = a->cpu,
 			.idle = idle_since(b->idle, a->idle),
 			.busy = idle_since(b->busy, a->busy),

@@ -486,8 +486,7 @@ static bool parse_count(const char *line, struct mpevt_counts *c)
 		   &used) != 6 ||
 	    line[used])
 		return false;
-	VEC_GROW(c->c, c->nr_c, c->alloc_c);
-	c->c[c->nr_c++] = n;
+	*VEC_ADD(c->c, c->nr_c, c->alloc_c) = n;
 	return true;
 }
 
@@ -500,8 +499,7 @@ static bool mpevt_parse_line(const char *line, struct mpevt_counts *c)
 	}
 	if (strncmp(line, "missing\t", 8))
 		return parse_count(line, c);
-	VEC_GROW(c->missing, c->nr_missing, c->alloc_missing);
-	c->missing[c->nr_missing++] = xstrdup(line + 8);
+	*VEC_ADD(c->missing, c->nr_missing, c->alloc_missing) = xstrdup(line + 8);
 	return true;
 }
 

@@ -83,8 +83,7 @@ static void add_thread(struct ptt_snapshot *s, const struct arcprof_area *a, uin
 	if (same_numbers)
 		name_now(&t);
 	values_of(&slot, a->header, t.v);
-	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
-	s->threads[s->nr_threads++] = t;
+	*VEC_ADD(s->threads, s->nr_threads, s->alloc_threads) = t;
 }
 
 static void add_cpu(struct ptt_snapshot *s, const struct arcprof_area *a, uint32_t cpu)
@@ -103,8 +102,7 @@ static void add_cpu(struct ptt_snapshot *s, const struct arcprof_area *a, uint32
 	c.nr_softirqs = v.nr_softirqs;
 	c.nr_switches = v.nr_switches;
 	c.nr_lost = v.nr_lost;
-	VEC_GROW(s->cpus, s->nr_cpus, s->alloc_cpus);
-	s->cpus[s->nr_cpus++] = c;
+	*VEC_ADD(s->cpus, s->nr_cpus, s->alloc_cpus) = c;
 }
 
 static uint32_t known_of(const struct arcprof_ptt_header *h)

@@ -97,8 +97,7 @@ static void add_process(struct ptt_snapshot *s, int pid, struct buf *b)
 
 		if (!read_thread(&t, b))
 			continue;
-		VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
-		s->threads[s->nr_threads++] = t;
+		*VEC_ADD(s->threads, s->nr_threads, s->alloc_threads) = t;
 	}
 	io_close_folder(dir);
 }
@@ -140,8 +139,7 @@ static bool ptt_proc_parse_line(const char *line, struct ptt_note *n)
 	int used = 0, pid;
 
 	if (sscanf(line, "process %d%n", &pid, &used) == 1 && !line[used] && pid > 0) {
-		VEC_GROW(n->pids, n->nr_pids, n->alloc_pids);
-		n->pids[n->nr_pids++] = pid;
+		*VEC_ADD(n->pids, n->nr_pids, n->alloc_pids) = pid;
 		return true;
 	}
 	used = 0;
@@ -149,8 +147,7 @@ static bool ptt_proc_parse_line(const char *line, struct ptt_note *n)
 		   &t.v[PTT_TIME],
 		   &t.v[PTT_DISPATCHES], &t.v[PTT_FAULTS], &t.v[PTT_SWITCHES], &used) != 5 || line[used])
 		return false;
-	VEC_GROW(n->threads, n->nr_threads, n->alloc_threads);
-	n->threads[n->nr_threads++] = t;
+	*VEC_ADD(n->threads, n->nr_threads, n->alloc_threads) = t;
 	return true;
 }
 

@@ -69,8 +69,7 @@ static struct space *get_space(struct reader_maps *m, uint32_t process)
 
 	if (*at == MAP_NONE) {
 		*at = m->nr_spaces;
-		VEC_GROW(m->spaces, m->nr_spaces, m->alloc_spaces);
-		m->spaces[m->nr_spaces++] = (struct space){ .nr = 0 };
+		*VEC_ADD(m->spaces, m->nr_spaces, m->alloc_spaces) = (struct space){ .nr = 0 };
 	}
 	return &m->spaces[*at];
 }
@@ -79,8 +78,7 @@ static int address_add(struct pass *p, struct space *s, const struct mapping *x)
 {
 	if (query_data_charge(&p->t->data, sizeof(*x), p->e))
 		return -ENOMEM;
-	VEC_GROW(s->list, s->nr, s->alloc);
-	s->list[s->nr++] = *x;
+	*VEC_ADD(s->list, s->nr, s->alloc) = *x;
 	return 0;
 }
 
@@ -115,8 +113,7 @@ static int take_map(void *ctx, const struct rec_map *r)
 	if (query_data_charge(&p->t->data, sizeof(*m->rows), p->e))
 		return -ENOMEM;
 	query_data_time(&p->t->data, r->time_ns, &since);
-	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
-	m->rows[m->nr_rows++] = (struct arcprof_mapping){
+	*VEC_ADD(m->rows, m->nr_rows, m->alloc_rows) = (struct arcprof_mapping){
 		.process = r->proc, .module = r->module, .time_ns = since,
 		.address = r->addr, .size = r->size, .offset = r->pgoff,
 	};

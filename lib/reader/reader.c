@@ -22,8 +22,7 @@ static void split(struct opt_list *l, const char *s)
 
 	for (; s && *s; s += len + (s[len] == ',')) {
 		len = strcspn(s, ",");
-		VEC_GROW(l->items, l->nr_items, l->alloc_items);
-		l->items[l->nr_items++] = xstrndup(s, len);
+		*VEC_ADD(l->items, l->nr_items, l->alloc_items) = xstrndup(s, len);
 	}
 }
 

@@ -172,8 +172,7 @@ static void add_piece(struct resident *r, const struct smap *m, uint64_t start, 
 {
 	struct resident_piece *p;
 
-	VEC_GROW(r->pieces, r->nr_pieces, r->alloc_pieces);
-	p = &r->pieces[r->nr_pieces++];
+	p = VEC_ADD(r->pieces, r->nr_pieces, r->alloc_pieces);
 	*p = (struct resident_piece){ .start = start, .end = end, .part = part };
 	p->name = xstrdup(*name ? name : m->name);
 	memcpy(p->perms, m->perms, sizeof(p->perms));

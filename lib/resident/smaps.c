@@ -59,10 +59,8 @@ void smaps_parse(struct smaps *s, char *text)
 		*end = '\0';
 		if (read_head(&m, text)) {
 			skipped = s->nr && m.start < s->items[s->nr - 1].end;
-			if (!skipped) {
-				VEC_GROW(s->items, s->nr, s->alloc);
-				s->items[s->nr++] = m;
-			}
+			if (!skipped)
+				*VEC_ADD(s->items, s->nr, s->alloc) = m;
 		} else if (!skipped) {
 			smaps_read_value(&s->items[s->nr - 1], text);
 		}

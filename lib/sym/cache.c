@@ -271,8 +271,7 @@ static void cache_make_room(struct cache *c, uint64_t len)
 		f.bytes = st.st_size;
 		f.used_ns = timespec_ns(&st.st_mtim);
 		sum += f.bytes;
-		VEC_GROW(files, nr_files, alloc_files);
-		files[nr_files++] = f;
+		*VEC_ADD(files, nr_files, alloc_files) = f;
 	}
 	closedir(d);
 	if (nr_files)

@@ -269,8 +269,7 @@ static void add_entry(struct cfi *c, uint64_t start, uint64_t off)
 {
 	if (start < c->base || start - c->base > UINT32_MAX || off > UINT32_MAX)
 		return;
-	VEC_GROW(c->entries, c->nr_entries, c->alloc_entries);
-	c->entries[c->nr_entries++] = (struct cfi_entry){ start - c->base, off };
+	*VEC_ADD(c->entries, c->nr_entries, c->alloc_entries) = (struct cfi_entry){ start - c->base, off };
 }
 
 static void sort_entries(struct cfi *c)

@@ -121,8 +121,8 @@ static void disasm_read_line(struct disasm *d, char *line, uint64_t start_addr, 
 	*text++ = '\0';
 	strip_end(bytes);
 	strip_end(text);
-	VEC_GROW(d->insns, d->nr_insns, d->alloc_insns);
-	d->insns[d->nr_insns++] = (struct disasm_insn){ addr - start_addr, bytes, text };
+	*VEC_ADD(d->insns, d->nr_insns, d->alloc_insns) =
+		(struct disasm_insn){ addr - start_addr, bytes, text };
 }
 
 static int read_output(struct disasm *d, uint64_t start_addr, uint64_t size, struct err *e)

@@ -92,8 +92,7 @@ static void kallsyms_add_line(struct kallsyms *k, const char *text, const struct
 		if (l->module)
 			s.module = terminate(k->text, text, l->module, l->module_len);
 	}
-	VEC_GROW(k->syms, k->nr_syms, k->alloc_syms);
-	k->syms[k->nr_syms++] = s;
+	*VEC_ADD(k->syms, k->nr_syms, k->alloc_syms) = s;
 }
 
 /* Prefer, of several names of one address, fewer leading underscores, then the one listed first. */

@@ -93,8 +93,7 @@ static const struct range *find_range(const struct range *r, size_t nr, uint64_t
 
 static void add_func_range(struct unit *u, uint64_t lo, uint64_t hi)
 {
-	VEC_GROW(u->ranges, u->nr_ranges, u->alloc_ranges);
-	u->ranges[u->nr_ranges++] = (struct range){ lo, hi, u->nr_funcs };
+	*VEC_ADD(u->ranges, u->nr_ranges, u->alloc_ranges) = (struct range){ lo, hi, u->nr_funcs };
 }
 
 static void unit_add_function(struct unit *u, Dwarf_Die *die)
@@ -108,8 +107,7 @@ static void unit_add_function(struct unit *u, Dwarf_Die *die)
 			add_func_range(u, lo, hi);
 	if (u->nr_ranges == before)
 		return;		/* a declaration, or only inlined */
-	VEC_GROW(u->funcs, u->nr_funcs, u->alloc_funcs);
-	u->funcs[u->nr_funcs++] = (struct func){ .die = dwarf_dieoffset(die) };
+	*VEC_ADD(u->funcs, u->nr_funcs, u->alloc_funcs) = (struct func){ .die = dwarf_dieoffset(die) };
 }
 
 static bool holds_functions(int tag, bool deep)
@@ -230,8 +228,7 @@ static void take_inlined(struct func *f, Dwarf_Die *unit, Dwarf_Die *die, int de
 			continue;
 		in.lo = lo;
 		in.hi = hi;
-		VEC_GROW(f->inl, f->nr_inl, f->alloc_inl);
-		f->inl[f->nr_inl++] = in;
+		*VEC_ADD(f->inl, f->nr_inl, f->alloc_inl) = in;
 	}
 }
 
@@ -337,13 +334,11 @@ static void take_unit(struct lines *l, Dwarf_Die *die)
 	for (n = 0; n < RANGES_MAX * 16 && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0; n++) {
 		if (hi <= lo)
 			continue;
-		VEC_GROW(l->ranges, l->nr_ranges, l->alloc_ranges);
-		l->ranges[l->nr_ranges++] = (struct range){ lo, hi, l->nr_units };
+		*VEC_ADD(l->ranges, l->nr_ranges, l->alloc_ranges) = (struct range){ lo, hi, l->nr_units };
 	}
 	if (l->nr_ranges == before)
 		return;
-	VEC_GROW(l->units, l->nr_units, l->alloc_units);
-	l->units[l->nr_units++] = (struct unit){ .die = dwarf_dieoffset(die) };
+	*VEC_ADD(l->units, l->nr_units, l->alloc_units) = (struct unit){ .die = dwarf_dieoffset(die) };
 }
 
 static void load_units(struct lines *l)

@@ -74,10 +74,8 @@ static int scan_insn(struct scan *s, uint64_t off, const struct insn *in, struct
 	bool jumps = in->direct && (in->kind == INSN_JUMP || in->kind == INSN_COND);
 	bool leaves = jumps && !scan_part_of(s, to) && !add_cold_part(s, to);
 
-	if (jumps && !leaves) {
-		VEC_GROW(s->targets, s->nr_targets, s->alloc_targets);
-		s->targets[s->nr_targets++] = to;
-	}
+	if (jumps && !leaves)
+		*VEC_ADD(s->targets, s->nr_targets, s->alloc_targets) = to;
 	if (leaves && in->kind == INSN_COND)
 		return err_set(e, ENOTSUP, "'%s' goes on in another function if a condition holds (at +0x%" PRIx64 ")",
 			       s->name, off - s->parts[0].off);

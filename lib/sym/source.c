@@ -18,8 +18,7 @@ static void index_lines(struct source *s)
 	for (at = 0; at < s->text.len;) {
 		const char *end = memchr(s->text.data + at, '\n', s->text.len - at);
 
-		VEC_GROW(s->starts, s->nr_lines, s->alloc_lines);
-		s->starts[s->nr_lines++] = at;
+		*VEC_ADD(s->starts, s->nr_lines, s->alloc_lines) = at;
 		at = end ? (size_t)(end - s->text.data) + 1 : s->text.len;
 	}
 }

@@ -88,8 +88,7 @@ static void take_symbol(struct symtab *t, const struct image *im, const Elf64_Sy
 	g = image_text(text, s->st_value);
 	if (!g || !is_symbol_name(name))
 		return;
-	VEC_GROW(t->entries, t->nr_entries, t->alloc_entries);
-	t->entries[t->nr_entries++] = (struct symtab_entry){
+	*VEC_ADD(t->entries, t->nr_entries, t->alloc_entries) = (struct symtab_entry){
 		.addr = s->st_value,
 		.size = MIN(MIN(s->st_size, UINT32_MAX), g->vaddr + g->memsz - s->st_value),
 		.name = names + s->st_name,
@@ -168,8 +167,7 @@ int symtab_load(struct symtab *t, const struct image *im, const struct image *te
 
 void symtab_add(struct symtab *t, uint64_t addr, uint32_t size, const char *name)
 {
-	VEC_GROW(t->entries, t->nr_entries, t->alloc_entries);
-	t->entries[t->nr_entries++] = (struct symtab_entry){
+	*VEC_ADD(t->entries, t->nr_entries, t->alloc_entries) = (struct symtab_entry){
 		.addr = addr,
 		.size = size,
 		.name = t->names.len,

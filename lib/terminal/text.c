@@ -25,8 +25,7 @@ void text_set(struct text *t, struct buf *b)
 	while (at < t->b.len) {
 		const char *end = memchr(t->b.data + at, '\n', t->b.len - at);
 
-		VEC_GROW(t->lines, t->nr_lines, t->alloc_lines);
-		t->lines[t->nr_lines++] = at;
+		*VEC_ADD(t->lines, t->nr_lines, t->alloc_lines) = at;
 		at = end ? (size_t)(end - t->b.data) + 1 : t->b.len;
 	}
 	VEC_GROW(t->lines, t->nr_lines, t->alloc_lines);

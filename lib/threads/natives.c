@@ -53,8 +53,7 @@ static uint32_t natives_file_of(struct look *k, const struct module_id *id)
 		if (k->files[i].inode == id->inode && k->files[i].dev == id->dev &&
 		    !strcmp(k->files[i].path, id->path))
 			return i + 1;
-	VEC_GROW(k->files, k->nr_files, k->alloc_files);
-	f = &k->files[k->nr_files++];
+	f = VEC_ADD(k->files, k->nr_files, k->alloc_files);
 	*f = (struct file){ .path = xstrdup(id->path), .dev = id->dev, .inode = id->inode };
 	f->sym = modules_open_file(id);
 	if (f->sym)
@@ -122,8 +121,7 @@ static const char *natives_base_name(const char *path)
 
 static void natives_add_frame(struct look *k, struct native_frame f)
 {
-	VEC_GROW(k->n->frames, k->n->nr_frames, k->n->alloc_frames);
-	k->n->frames[k->n->nr_frames++] = f;
+	*VEC_ADD(k->n->frames, k->n->nr_frames, k->n->alloc_frames) = f;
 }
 
 /* What was inlined has frames of its own. */
@@ -291,8 +289,7 @@ static void look_at_thread(struct look *k, int tid)
 		k->n->nr_ended++;
 		return;
 	}
-	VEC_GROW(k->n->threads, k->n->nr_threads, k->n->alloc_threads);
-	k->n->threads[k->n->nr_threads++] = t;
+	*VEC_ADD(k->n->threads, k->n->nr_threads, k->n->alloc_threads) = t;
 }
 
 static int by_number(const void *p, const void *q)

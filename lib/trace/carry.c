@@ -98,8 +98,8 @@ static struct item *carry_get(struct carry *c, enum item_kind kind, uint32_t a, 
 
 	if (*at == MAP_NONE) {
 		*at = c->nr_items;
-		VEC_GROW(c->items, c->nr_items, c->alloc_items);
-		c->items[c->nr_items++] = (struct item){ .key = key, .kind = kind, .proc = proc };
+		*VEC_ADD(c->items, c->nr_items, c->alloc_items) =
+			(struct item){ .key = key, .kind = kind, .proc = proc };
 		c->nr_bytes += sizeof(struct item);
 	}
 	return &c->items[*at];

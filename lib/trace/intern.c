@@ -115,8 +115,7 @@ static uint32_t intern_frame(struct intern *in, const struct frame *f)
 		if (frame_equal(&in->frames[in->slots[at]], f))
 			return in->slots[at];
 	in->slots[at] = in->nr_frames;
-	VEC_GROW(in->frames, in->nr_frames, in->alloc_frames);
-	in->frames[in->nr_frames++] = *f;
+	*VEC_ADD(in->frames, in->nr_frames, in->alloc_frames) = *f;
 	encode_frame(in, f);
 	if (in->on_frame)
 		in->on_frame(in->ctx, f);

@@ -52,8 +52,7 @@ static inline bool numbers_add(struct numbers *n, uint32_t first, uint32_t nr, u
 		s->nr += nr;
 		return true;
 	}
-	VEC_GROW(n->segs, n->nr_segs, n->alloc_segs);
-	n->segs[n->nr_segs++] = (struct segment){ first, nr, local };
+	*VEC_ADD(n->segs, n->nr_segs, n->alloc_segs) = (struct segment){ first, nr, local };
 	return true;
 }
 

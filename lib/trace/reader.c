@@ -52,8 +52,7 @@ struct trace_reader {
 
 static void reader_add_frame(struct trace_reader *t, const struct frame *f)
 {
-	VEC_GROW(t->frames, t->nr_frames, t->alloc_frames);
-	t->frames[t->nr_frames++] = *f;
+	*VEC_ADD(t->frames, t->nr_frames, t->alloc_frames) = *f;
 }
 
 static uint32_t reader_add_node(struct trace_reader *t, uint32_t parent, uint32_t frame)

@@ -154,8 +154,7 @@ int schema_learn(struct schema *s, struct span body, struct err *e)
 			return 0;
 	if (s->nr_kinds == MAX_KINDS)
 		return err_set(e, E2BIG, "more than %d kinds of records", MAX_KINDS);
-	VEC_GROW(s->kinds, s->nr_kinds, s->alloc_kinds);
-	s->kinds[s->nr_kinds++] = k;
+	*VEC_ADD(s->kinds, s->nr_kinds, s->alloc_kinds) = k;
 	return 0;
 }
 

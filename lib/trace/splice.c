@@ -83,8 +83,7 @@ static void set_label(struct splice *s, const char *key, char *value)
 		l->value = value;
 		return;
 	}
-	VEC_GROW(s->labels, s->nr_labels, s->alloc_labels);
-	s->labels[s->nr_labels++] = (struct label){ xstrdup(key), value };
+	*VEC_ADD(s->labels, s->nr_labels, s->alloc_labels) = (struct label){ xstrdup(key), value };
 }
 
 static void add_count(struct splice *s, const char *key, const char *value)

@@ -71,13 +71,11 @@ static struct tree *splice_calls_tree(struct splice_calls *s, uint32_t number)
 
 	if (*at == MAP_NONE) {
 		*at = s->nr;
-		VEC_GROW(s->trees, s->nr, s->alloc);
-		s->trees[s->nr++] = (struct tree){ .number = number };
+		*VEC_ADD(s->trees, s->nr, s->alloc) = (struct tree){ .number = number };
 	}
 	t = &s->trees[*at];
 	if (!t->listed) {
-		VEC_GROW(s->changed, s->nr_changed, s->alloc_changed);
-		s->changed[s->nr_changed++] = *at;
+		*VEC_ADD(s->changed, s->nr_changed, s->alloc_changed) = *at;
 		t->listed = true;
 	}
 	return t;
@@ -147,8 +145,7 @@ static int splice_call_values(void *ctx, const struct rec_call_values *r)
 
 static void splice_put_event(struct splice_calls *s, const struct call_event *e)
 {
-	VEC_GROW(s->events, s->nr_events, s->alloc_events);
-	s->events[s->nr_events++] = *e;
+	*VEC_ADD(s->events, s->nr_events, s->alloc_events) = *e;
 }
 
 static void end_events(struct splice_calls *s, uint32_t tree, uint32_t nr_metrics)
@@ -193,8 +190,7 @@ static void splice_settle_events(struct splice_calls *s, struct events *ev)
 		ev->nr_open = e->consumer ? ev->nr_open : 0;
 		if (!e->consumer)
 			continue;
-		VEC_GROW(ev->open, ev->nr_open, ev->alloc_open);
-		ev->open[ev->nr_open++] = e->consumer;
+		*VEC_ADD(ev->open, ev->nr_open, ev->alloc_open) = e->consumer;
 	}
 	ev->nr_begins = 0;
 }
@@ -206,8 +202,7 @@ static void splice_follow_event(struct events *ev, const struct call_event *e)
 
 	memcpy(ev->charged, e->charged, sizeof(ev->charged));
 	if (e->kind == CALL_ENTERED) {
-		VEC_GROW(ev->open, ev->nr_open, ev->alloc_open);
-		ev->open[ev->nr_open++] = e->consumer;
+		*VEC_ADD(ev->open, ev->nr_open, ev->alloc_open) = e->consumer;
 	} else if (e->kind == CALL_UNWOUND) {
 		ev->nr_open -= MIN(ev->nr_open, (size_t)e->consumer);
 	} else {
@@ -220,8 +215,7 @@ static void splice_follow_event(struct events *ev, const struct call_event *e)
 static void splice_call_event(struct splice_calls *s, struct events *ev, const struct call_event *e)
 {
 	if (e->kind == CALL_OPEN) {
-		VEC_GROW(ev->begins, ev->nr_begins, ev->alloc_begins);
-		ev->begins[ev->nr_begins++] = *e;
+		*VEC_ADD(ev->begins, ev->nr_begins, ev->alloc_begins) = *e;
 		return;
 	}
 	splice_settle_events(s, ev);

@@ -40,8 +40,7 @@ void module_init_rows(struct unwind_module *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->cpu = cpu_host;
-	VEC_GROW(m->rows, m->nr_rows, m->alloc_rows);
-	m->rows[m->nr_rows++] = NULL;
+	*VEC_ADD(m->rows, m->nr_rows, m->alloc_rows) = NULL;
 }
 
 struct unwind_module *unwind_module_new(struct symfile *f)
@@ -143,8 +142,7 @@ static void add_pair(struct decode *d, uint64_t delta, uint32_t row)
 {
 	if (delta > UINT32_MAX || (d->nr_pairs && d->pairs[d->nr_pairs - 1].row == row))
 		return;
-	VEC_GROW(d->pairs, d->nr_pairs, d->alloc_pairs);
-	d->pairs[d->nr_pairs++] = (struct pair){ delta, row };
+	*VEC_ADD(d->pairs, d->nr_pairs, d->alloc_pairs) = (struct pair){ delta, row };
 }
 
 static bool is_expression(const struct rule *r)
@@ -197,8 +195,7 @@ uint32_t module_add_row(struct unwind_module *m, const struct rule_state *s)
 
 static void code_word(struct unwind_module *m, uint32_t w)
 {
-	VEC_GROW(m->code, m->nr_code, m->alloc_code);
-	m->code[m->nr_code++] = w;
+	*VEC_ADD(m->code, m->nr_code, m->alloc_code) = w;
 }
 
 static uint32_t store_pairs(struct unwind_module *m, const struct decode *d)

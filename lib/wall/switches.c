@@ -363,8 +363,7 @@ void switches_give_back(struct wall *w, uint32_t slot)
 {
 	struct switches *s = w->switches;
 
-	VEC_GROW(s->free, s->nr_free, s->alloc_free);
-	s->free[s->nr_free++] = slot;
+	*VEC_ADD(s->free, s->nr_free, s->alloc_free) = slot;
 }
 
 /* As the process itself sees them: the last of "NSpid:\t4711\t17". */

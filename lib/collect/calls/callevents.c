@@ -46,8 +46,7 @@ static void follow_open(struct tree *t, const struct call_event *e)
 
 	switch (e->kind) {
 	case CALL_ENTERED:
-		VEC_GROW(t->open, t->nr_open, t->alloc_open);
-		t->open[t->nr_open++] = e->consumer;
+		*VEC_ADD(t->open, t->nr_open, t->alloc_open) = e->consumer;
 		break;
 	case CALL_UNWOUND:
 		t->nr_open -= MIN(t->nr_open, (size_t)e->consumer);

@@ -131,10 +131,8 @@ static bool note_in_file(struct callflows *f, uint32_t consumer)
 
 	if (!callflows_has_files(f))
 		return false;
-	while (consumer >= f->nr_consumer_file) {
-		VEC_GROW(f->consumer_file, f->nr_consumer_file, f->alloc_consumer_file);
-		f->consumer_file[f->nr_consumer_file++] = 0;
-	}
+	while (consumer >= f->nr_consumer_file)
+		*VEC_ADD(f->consumer_file, f->nr_consumer_file, f->alloc_consumer_file) = 0;
 	before = f->consumer_file[consumer] == f->file;
 	f->consumer_file[consumer] = f->file;
 	return !before;

@@ -65,13 +65,12 @@ static void note_up(struct dump *d, uint32_t ref, const struct callflow_node *n,
 
 	d->p->pages[ref / area_page_words].uses[ref % area_page_words / area_node_words(d->p)] = uses_of(n);
 	if (callflows_has_files(d->f)) {
-		VEC_GROW(t->nodes, t->nr_nodes_known, t->alloc_nodes);
-		t->nodes[t->nr_nodes_known++] = (struct tree_node){ .consumer = n->consumer };
+		*VEC_ADD(t->nodes, t->nr_nodes_known, t->alloc_nodes) =
+			(struct tree_node){ .consumer = n->consumer };
 	} else if (d->last && !t->nr_up) {
 		return;
 	}
-	VEC_GROW(t->up, t->nr_up, t->alloc_up);
-	t->up[t->nr_up++] = above;
+	*VEC_ADD(t->up, t->nr_up, t->alloc_up) = above;
 }
 
 /*
@@ -85,10 +84,8 @@ static uint32_t number_in_file(struct dump *d, uint32_t number)
 
 	if (!callflows_has_files(d->f))
 		return number;
-	for (d->nr_chain = 0; at && t->nodes[at - 1].file != d->f->file; at = t->up[at - 1]) {
-		VEC_GROW(d->chain, d->nr_chain, d->alloc_chain);
-		d->chain[d->nr_chain++] = at;
-	}
+	for (d->nr_chain = 0; at && t->nodes[at - 1].file != d->f->file; at = t->up[at - 1])
+		*VEC_ADD(d->chain, d->nr_chain, d->alloc_chain) = at;
 	while (d->nr_chain) {
 		at = d->chain[--d->nr_chain];
 		above = t->up[at - 1];
@@ -118,8 +115,7 @@ static uint32_t calltrees_define(struct dump *d, uint32_t ref)
 			break;
 		}
 		*number = BEING_DEFINED;
-		VEC_GROW(d->chain, d->nr_chain, d->alloc_chain);
-		d->chain[d->nr_chain++] = ref;
+		*VEC_ADD(d->chain, d->nr_chain, d->alloc_chain) = ref;
 		ref = n.parent;
 	}
 	while (d->nr_chain) {
@@ -245,8 +241,8 @@ static void settle_pruned(struct dump *d, const struct page_list *l)
 			if (!x->numbers[i] || x->numbers[i] > d->tree->nr_up ||
 			    !calltrees_is_gone(d, page, i))
 				continue;
-			VEC_GROW(gone, nr, alloc);
-			gone[nr++] = (struct gone){ x->numbers[i], x->before ? x->before + i * width : NULL };
+			*VEC_ADD(gone, nr, alloc) =
+				(struct gone){ x->numbers[i], x->before ? x->before + i * width : NULL };
 			x->numbers[i] = 0;
 		}
 	}

@@ -101,8 +101,7 @@ void refused_source(struct refused *f, const char *name, int pid, const char *wh
 		free(line);
 		return;
 	}
-	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
-	f->lines[f->nr_lines++] = line;
+	*VEC_ADD(f->lines, f->nr_lines, f->alloc_lines) = line;
 }
 
 void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untracked)
@@ -148,8 +147,7 @@ void refused_text(struct refused *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vfmt(&b, fmt, ap);
 	va_end(ap);
-	VEC_GROW(f->lines, f->nr_lines, f->alloc_lines);
-	f->lines[f->nr_lines++] = xstrdup(b.data);
+	*VEC_ADD(f->lines, f->nr_lines, f->alloc_lines) = xstrdup(b.data);
 	buf_release(&b);
 }
 

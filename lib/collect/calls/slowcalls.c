@@ -253,8 +253,7 @@ static void take_entry(struct slow_rules *s, struct slow_tree *t, const struct c
 	keeps = t->kept == t->depth && slowcalls_has_room(s, t, sink);
 	t->depth++;
 	if (rule) {
-		VEC_GROW(t->calls, t->nr_calls, t->alloc_calls);
-		t->calls[t->nr_calls++] = (struct slow_call){
+		*VEC_ADD(t->calls, t->nr_calls, t->alloc_calls) = (struct slow_call){
 			.start_ns = e->time_ns, .consumer = e->consumer, .rule = rule, .depth = t->depth,
 			.at = keeps && !t->passing ? t->nr_words : SIZE_MAX,
 		};

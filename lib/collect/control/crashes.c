@@ -235,8 +235,7 @@ void crashes_watch(struct crashes *s, int pid)
 		w.root = foreign_root(pid, &e);
 		w.error_file = configured(pid);
 	}
-	VEC_GROW(s->items, s->nr_items, s->alloc_items);
-	s->items[s->nr_items++] = w;
+	*VEC_ADD(s->items, s->nr_items, s->alloc_items) = w;
 }
 
 int crashes_fd(const struct crashes *s, int pid)

@@ -280,8 +280,7 @@ static int evsets_put_in_rings(struct evsets *s, struct ring *rings, const struc
 			close(fd);
 			return err_errno(e, "perf events cannot share a buffer (ioctl)");
 		}
-		VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
-		set->fds[set->nr_fds++] = fd;
+		*VEC_ADD(set->fds, set->nr_fds, set->alloc_fds) = fd;
 	}
 	return 0;
 }
@@ -312,8 +311,7 @@ uint32_t evset_new(struct evsets *s, enum evset_kind kind)
 			s->sets[i] = (struct evset){ .kind = kind };
 			return i + 1;
 		}
-	VEC_GROW(s->sets, s->nr_sets, s->alloc_sets);
-	s->sets[s->nr_sets++] = (struct evset){ .kind = kind };
+	*VEC_ADD(s->sets, s->nr_sets, s->alloc_sets) = (struct evset){ .kind = kind };
 	return s->nr_sets;
 }
 
@@ -394,8 +392,7 @@ static int evsets_remember(struct evsets *s, uint32_t number, int fd, const stru
 	struct evset *set = &s->sets[number - 1];
 	uint64_t id;
 
-	VEC_GROW(set->fds, set->nr_fds, set->alloc_fds);
-	set->fds[set->nr_fds++] = fd;
+	*VEC_ADD(set->fds, set->nr_fds, set->alloc_fds) = fd;
 	if (redirect(fd, &s->sample_rings[cpu]) || ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return -errno;
 	VEC_GROW(s->sources, s->nr_sources, s->alloc_sources);

@@ -23,8 +23,7 @@ static void add_hit(void *ctx, uint32_t module, uint64_t off, bool kernel)
 {
 	struct hits *h = ctx;
 
-	VEC_GROW(h->items, h->nr_items, h->alloc_items);
-	h->items[h->nr_items++] = (struct hit){ module, kernel, off };
+	*VEC_ADD(h->items, h->nr_items, h->alloc_items) = (struct hit){ module, kernel, off };
 }
 
 static int by_module_and_offset(const void *a, const void *b)

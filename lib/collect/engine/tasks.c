@@ -702,8 +702,7 @@ static struct virtual *get_virtual(struct tasks *t, uint32_t proc, uint64_t java
 	*is_new = *at == MAP_NONE;
 	if (*is_new) {
 		*at = t->nr_virtuals;
-		VEC_GROW(t->virtuals, t->nr_virtuals, t->alloc_virtuals);
-		t->virtuals[t->nr_virtuals++] = (struct virtual){
+		*VEC_ADD(t->virtuals, t->nr_virtuals, t->alloc_virtuals) = (struct virtual){
 			.id = ++t->nr_threads, .proc = proc, .key = key,
 		};
 	}

@@ -214,8 +214,7 @@ void flight_closed(struct collect *c, const char *name)
 		return;			/* it could not be written: the disk is full */
 	snprintf(p.name, sizeof(p.name), "%s", name);
 	p.bytes = st.st_size;
-	VEC_GROW(f->parts, f->nr_parts, f->alloc_parts);
-	f->parts[f->nr_parts++] = p;
+	*VEC_ADD(f->parts, f->nr_parts, f->alloc_parts) = p;
 	f->bytes += p.bytes;
 	remove_beyond(f, c->o->flight.max_bytes - c->o->flight.max_bytes / FLIGHT_PARTS);
 	if (f->nr_parts > 1 && !segments_has_room(c))

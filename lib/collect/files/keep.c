@@ -94,8 +94,7 @@ static void keep_list(const struct keep *k, int dir, uint64_t now_ns, struct fil
 		if (!keep_is_name(k, name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		VEC_GROW(l->items, l->nr_items, l->alloc_items);
-		f = &l->items[l->nr_items++];
+		f = VEC_ADD(l->items, l->nr_items, l->alloc_items);
 		*f = (struct file){ .bytes = st.st_size, .closed_ns =
 			(uint64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
 		strcpy(f->name, name);

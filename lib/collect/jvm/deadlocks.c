@@ -81,8 +81,7 @@ static bool is_new(struct deadlocks *d, uint64_t sum)
 			return false;
 	if (d->nr_known >= MAX_KNOWN)
 		return false;
-	VEC_GROW(d->known, d->nr_known, d->alloc_known);
-	d->known[d->nr_known++] = sum;
+	*VEC_ADD(d->known, d->nr_known, d->alloc_known) = sum;
 	return true;
 }
 

@@ -83,8 +83,7 @@ static void enqueue(struct java *j, struct thread *th)
 {
 	if (th->queued)
 		return;
-	VEC_GROW(j->queued, j->nr_queued, j->alloc_queued);
-	j->queued[j->nr_queued++] = th;
+	*VEC_ADD(j->queued, j->nr_queued, j->alloc_queued) = th;
 	th->queued = true;
 }
 

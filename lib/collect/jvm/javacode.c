@@ -19,8 +19,7 @@ static struct compiled *get_code(struct javacode *j, uint32_t compile_id)
 
 	if (*at == MAP_NONE) {
 		*at = j->nr_codes;
-		VEC_GROW(j->codes, j->nr_codes, j->alloc_codes);
-		j->codes[j->nr_codes++] = (struct compiled){ .size = 0 };
+		*VEC_ADD(j->codes, j->nr_codes, j->alloc_codes) = (struct compiled){ .size = 0 };
 	}
 	return &j->codes[*at];
 }

@@ -26,8 +26,8 @@ static struct method_lines *get_method(struct javalines *l, uint32_t method)
 
 	if (*at == MAP_NONE) {
 		*at = l->nr_methods;
-		VEC_GROW(l->methods, l->nr_methods, l->alloc_methods);
-		l->methods[l->nr_methods++] = (struct method_lines){ .method = method };
+		*VEC_ADD(l->methods, l->nr_methods, l->alloc_methods) =
+			(struct method_lines){ .method = method };
 	}
 	return &l->methods[*at];
 }
@@ -86,8 +86,7 @@ static struct code_inlines *new_code(struct javalines *l, uint64_t addr, uint32_
 
 	if (index == MAP_NONE) {
 		index = l->nr_codes;
-		VEC_GROW(l->codes, l->nr_codes, l->alloc_codes);
-		l->codes[l->nr_codes++] = (struct code_inlines){ .inl = NULL };
+		*VEC_ADD(l->codes, l->nr_codes, l->alloc_codes) = (struct code_inlines){ .inl = NULL };
 	}
 	if (at)
 		*at = index;

@@ -251,8 +251,7 @@ static void account_on_end(void *ctx, const struct cpuclock_end *end)
 	struct cpu_account *a = ctx;
 
 	a->nr_told++;
-	VEC_GROW(a->ends, a->nr_ends, a->alloc_ends);
-	a->ends[a->nr_ends++] = *end;
+	*VEC_ADD(a->ends, a->nr_ends, a->alloc_ends) = *end;
 }
 
 /* Ends whose threads the kernel's records have told of by now, which are handled up to until_ns. */

@@ -77,8 +77,7 @@ static struct told *told_by(struct allocated *a, struct java *j)
 
 	if (*at == MAP_NONE) {
 		*at = a->nr;
-		VEC_GROW(a->list, a->nr, a->alloc);
-		a->list[a->nr++] = (struct told){ .proc = j->proc->id };
+		*VEC_ADD(a->list, a->nr, a->alloc) = (struct told){ .proc = j->proc->id };
 	}
 	return &a->list[*at];
 }
@@ -123,8 +122,7 @@ static void allocated_take_sample(struct collect *c, const struct java *j, const
 	if (!a || s->event != JVM_SOURCE_ALLOC || c->asked_ns <= MAX(a->ended_ns, c->counted_ns) ||
 	    s->time_ns <= c->asked_ns)
 		return;
-	VEC_GROW(a->young, a->nr_young, a->alloc_young);
-	a->young[a->nr_young++] = (struct young){
+	*VEC_ADD(a->young, a->nr_young, a->alloc_young) = (struct young){
 		.th = tasks_get_at(&c->tasks, j->proc, s->tid, s->time_ns), .proc = j->proc->id,
 		.time_ns = s->time_ns, .bytes = sources_estimate(c, a->source, s),
 	};

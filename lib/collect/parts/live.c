@@ -159,8 +159,7 @@ static void add_early(struct lives *l, uint32_t number)
 {
 	if (l->nr_queued - l->first_early >= MAX_EARLY || !new_object(l, number))
 		return;
-	VEC_GROW(l->early, l->nr_queued, l->alloc_early);
-	l->early[l->nr_queued++] = (struct early){ number, l->nr_drains };
+	*VEC_ADD(l->early, l->nr_queued, l->alloc_early) = (struct early){ number, l->nr_drains };
 }
 
 /* Whose sample has not come: it was lost. */
@@ -189,8 +188,7 @@ static void lives_is_gone(struct lives *l, uint32_t number, bool died)
 	if (!o) {
 		add_early(l, number);
 	} else if (o && o->context != KEPTSTACK_NONE && died) {
-		VEC_GROW(l->dead, l->nr_dead, l->alloc_dead);
-		l->dead[l->nr_dead++] = number;
+		*VEC_ADD(l->dead, l->nr_dead, l->alloc_dead) = number;
 	} else if (o && o->context != KEPTSTACK_NONE) {
 		forget_object(l, o);
 	}
@@ -206,8 +204,7 @@ void lives_gone(struct collect *c, struct java *j, const struct jvm_gone_objects
 		number = span_varint(&s);
 		if (s.bad || !number || number > UINT32_MAX || l->nr_told >= MAX_TOLD)
 			continue;
-		VEC_GROW(l->told, l->nr_told, l->alloc_told);
-		l->told[l->nr_told++] = (struct told){ number, r->why };
+		*VEC_ADD(l->told, l->nr_told, l->alloc_told) = (struct told){ number, r->why };
 	}
 }
 
@@ -217,10 +214,8 @@ void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r)
 
 	if (l->nr_told >= MAX_TOLD)
 		return;
-	VEC_GROW(l->told, l->nr_told, l->alloc_told);
-	l->told[l->nr_told++] = (struct told){ 0, SWEEP };
-	VEC_GROW(l->sweeps, l->nr_sweeps, l->alloc_sweeps);
-	l->sweeps[l->nr_sweeps++] = *r;
+	*VEC_ADD(l->told, l->nr_told, l->alloc_told) = (struct told){ 0, SWEEP };
+	*VEC_ADD(l->sweeps, l->nr_sweeps, l->alloc_sweeps) = *r;
 }
 
 void lives_roster(struct java *j, const struct jvm_roster *r)
@@ -229,10 +224,8 @@ void lives_roster(struct java *j, const struct jvm_roster *r)
 
 	if (!l || l->nr_told >= MAX_TOLD)
 		return;
-	VEC_GROW(l->told, l->nr_told, l->alloc_told);
-	l->told[l->nr_told++] = (struct told){ 0, ROSTER };
-	VEC_GROW(l->rosters, l->nr_rosters, l->alloc_rosters);
-	l->rosters[l->nr_rosters++] = *r;
+	*VEC_ADD(l->told, l->nr_told, l->alloc_told) = (struct told){ 0, ROSTER };
+	*VEC_ADD(l->rosters, l->nr_rosters, l->alloc_rosters) = *r;
 }
 
 /* ---- sweeps ---- */

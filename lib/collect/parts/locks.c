@@ -109,8 +109,8 @@ static void add_owner(struct lock_sum *s, uint32_t thread, uint64_t ns)
 		return;
 	}
 	if (i == s->nr_owners) {
-		VEC_GROW(s->owners, s->nr_owners, s->alloc_owners);
-		s->owners[s->nr_owners++] = (struct waited_for){ .thread = thread };
+		*VEC_ADD(s->owners, s->nr_owners, s->alloc_owners) =
+			(struct waited_for){ .thread = thread };
 	}
 	s->owners[i].ns += ns;
 }

@@ -205,8 +205,7 @@ static int open_one(struct sched *s, const struct perf_event_attr *a, int tid, c
 		close(fd);
 		return -errno;
 	}
-	VEC_GROW(s->fds, s->nr_fds, s->alloc_fds);
-	s->fds[s->nr_fds++] = fd;
+	*VEC_ADD(s->fds, s->nr_fds, s->alloc_fds) = fd;
 	return 0;
 }
 

@@ -63,8 +63,7 @@ static struct tally *tallies_find(struct tallies *t, uint32_t proc, uint32_t kin
 
 	if (*at == MAP_NONE) {
 		*at = t->nr;
-		VEC_GROW(t->list, t->nr, t->alloc);
-		t->list[t->nr++] = (struct tally){ .proc = proc, .kind = kind };
+		*VEC_ADD(t->list, t->nr, t->alloc) = (struct tally){ .proc = proc, .kind = kind };
 	}
 	return &t->list[*at];
 }

@@ -156,8 +156,7 @@ void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc,
 
 void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_ns)
 {
-	VEC_GROW(l->hits, l->nr_hits, l->alloc_hits);
-	l->hits[l->nr_hits++] = (struct hit){ time_ns, thread };
+	*VEC_ADD(l->hits, l->nr_hits, l->alloc_hits) = (struct hit){ time_ns, thread };
 }
 
 /* ---- into the trace ---- */

@@ -160,8 +160,7 @@ static bool is_agents(const struct thread *th)
 
 static void leave_to_agent(struct walls *w, uint32_t slot)
 {
-	VEC_GROW(w->left, w->nr_left, w->alloc_left);
-	w->left[w->nr_left++] = slot;
+	*VEC_ADD(w->left, w->nr_left, w->alloc_left) = slot;
 }
 
 /*
@@ -185,8 +184,7 @@ static void leave_for_later(struct walls *w, struct account *a, uint32_t block_n
 	if (a->late_nr == block_nr)
 		return;
 	a->late_nr = block_nr;
-	VEC_GROW(w->late, w->nr_late, w->alloc_late);
-	w->late[w->nr_late++] = (struct late){ a->slot, block_nr, before_ns };
+	*VEC_ADD(w->late, w->nr_late, w->alloc_late) = (struct late){ a->slot, block_nr, before_ns };
 }
 
 static void look_at_slot(struct collect *c, uint32_t slot, uint64_t gap_ns)

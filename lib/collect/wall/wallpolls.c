@@ -64,8 +64,8 @@ static struct polled *wallpolls_find(const struct wallpolls *x, int pid)
 
 static void wallpolls_add(struct wallpolls *x, int pid, uint64_t stack, uint64_t now_ns)
 {
-	VEC_GROW(x->procs, x->nr, x->alloc);
-	x->procs[x->nr++] = (struct polled){ .pid = pid, .stack = stack, .since_ns = now_ns };
+	*VEC_ADD(x->procs, x->nr, x->alloc) =
+		(struct polled){ .pid = pid, .stack = stack, .since_ns = now_ns };
 }
 
 /* ---- what records would tell ---- */
