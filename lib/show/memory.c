@@ -14,30 +14,50 @@ struct cell memory_amount(const struct sheet *s, uint64_t bytes)
 	return cell_u64(sheet_is_text(s) ? bytes >> 10 : bytes);
 }
 
-double memory_percent(uint64_t part, uint64_t all)
+static double memory_percent(uint64_t part, uint64_t all)
 {
 	return all ? 100. * part / all : NAN;
 }
 
-static const struct sheet_column part_columns[] = {
-	{ .key = "resident", .head = "Resident", .width = 12 },
-	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },
-	{ .key = "swapped", .head = "Swapped", .width = 10 },
-	{ .key = "committed", .head = "Committed", .width = 12 },
-	{ .key = "mapped", .head = "Mapped", .width = 14 },
-	{ .key = "part" }, { .head = "Part", .width = -1 },
+/* With what stands between, such as the growth since the first reading. */
+#define PART_COLUMNS(...)                                                  \
+	{ .key = "resident", .head = "Resident", .width = 12 },            \
+	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },      \
+	__VA_ARGS__                                                        \
+	{ .key = "swapped", .head = "Swapped", .width = 10 },              \
+	{ .key = "committed", .head = "Committed", .width = 12 },          \
+	{ .key = "mapped", .head = "Mapped", .width = 14 },                \
+	{ .key = "part" }, { .head = "Part", .width = -1 }
+
+static const struct sheet_column part_columns[] = { PART_COLUMNS() };
+static const struct sheet_column growing_columns[] = {
+	PART_COLUMNS({ .key = "growth", .head = "Growth", .width = 12 },)
 };
 
-/* key: NULL of the sum. */
-static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p, const char *key,
-		     const char *name)
+/* Return the growth since that reading; NULL: there is none before. */
+static struct cell growth(const struct sheet *s, const struct resident_sum *now,
+			  const struct resident_sum *first)
 {
-	const struct cell cells[] = {
+	int64_t bytes;
+
+	if (!first)
+		return cell_none;
+	bytes = (int64_t)(now->rss - first->rss);
+	return cell_i64(sheet_is_text(s) ? bytes / 1024 : bytes);
+}
+
+/* key: NULL of the sum. */
+static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p, bool grows,
+		     const struct resident_sum *first, const char *key, const char *name)
+{
+	struct cell cells[] = {
 		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
-		memory_amount(s, p->swap), memory_amount(s, p->usable),
+		growth(s, p, first), memory_amount(s, p->swap), memory_amount(s, p->usable),
 		memory_amount(s, p->mapped), cell_text(key ? key : ""), cell_text(name),
 	};
 
+	if (!grows)
+		memmove(&cells[2], &cells[3], sizeof(cells) - 3 * sizeof(cells[0]));
 	sheet_row(s, key ? NULL : "all", cells);
 }
 
@@ -49,7 +69,7 @@ static int by_rss(const void *a, const void *b)
 	return COMPARE(y->rss, x->rss) ?: COMPARE(x, y);
 }
 
-void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS])
+static void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS])
 {
 	size_t i;
 
@@ -58,23 +78,27 @@ void memory_order(const struct resident *r, const struct resident_sum *order[RES
 	qsort(order, RESIDENT_NR_PARTS, sizeof(*order), by_rss);
 }
 
-static void print_parts(struct sheet *s, const struct resident *r)
+void memory_print_parts(struct sheet *s, const struct resident *r, bool grows, const struct resident *first)
 {
 	const struct resident_sum *order[RESIDENT_NR_PARTS];
 	size_t i;
 
 	memory_order(r, order);
 	s->table = "parts";
-	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
+	if (grows)
+		sheet_columns(s, growing_columns, ARRAY_SIZE(growing_columns));
+	else
+		sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
 	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
 		size_t part = order[i] - r->parts;
+		const struct resident_sum *was = first ? &first->parts[part] : NULL;
 
-		if (order[i]->mapped || order[i]->rss)
-			part_row(s, r, order[i], resident_keys[part], resident_names[part]);
+		if (order[i]->mapped || order[i]->rss || (was && was->rss))
+			part_row(s, r, order[i], grows, was, resident_keys[part], resident_names[part]);
 	}
 	sheet_end_rows(s);
 	if (sheet_is_text(s))
-		part_row(s, r, &r->total, NULL, "all");
+		part_row(s, r, &r->total, grows, first ? &first->total : NULL, NULL, "all");
 }
 
 /* --- mappings --- */
@@ -228,7 +252,7 @@ static void memory_print_text(struct sheet *s, const struct resident *r, bool ma
 		print_mappings(s, r);
 		return;
 	}
-	print_parts(s, r);
+	memory_print_parts(s, r, false, NULL);
 	memory_text_nmt(s, r);
 }
 
@@ -267,7 +291,7 @@ static void memory_print_json(struct sheet *s, const struct resident *r, bool ma
 	json_object(j, NULL);
 	memory_json_head(j, r);
 	json_array(j, "parts");
-	print_parts(s, r);
+	memory_print_parts(s, r, false, NULL);
 	json_end(j);
 	if (mappings) {
 		json_array(j, "mappings");
@@ -291,6 +315,6 @@ void memory_print(const struct resident *r, const struct memory_show *o, FILE *o
 	else if (o->mappings)
 		print_mappings(&s, r);
 	else
-		print_parts(&s, r);
+		memory_print_parts(&s, r, false, NULL);
 	sheet_end(&s);
 }

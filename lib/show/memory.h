@@ -12,10 +12,11 @@
 
 /* Text is in KiB, the unit of the kernel and of the JVM; what programs read is in bytes. */
 struct cell memory_amount(const struct sheet *s, uint64_t bytes);
-/* NAN: there is nothing. */
-double memory_percent(uint64_t part, uint64_t all);
-/* The parts, the largest first. */
-void memory_order(const struct resident *r, const struct resident_sum *order[RESIDENT_NR_PARTS]);
+/*
+ * Print the parts, the largest first. grows: with what each has grown by since the first reading, NULL if
+ * there is none; what is gone since then is shown, too.
+ */
+void memory_print_parts(struct sheet *s, const struct resident *r, bool grows, const struct resident *first);
 
 /* when: behind the first line, "" nothing. */
 void memory_text_head(const struct resident *r, const char *when, FILE *out);

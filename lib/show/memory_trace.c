@@ -8,62 +8,6 @@
 #include "report/format.h"
 #include "show/memory.h"
 
-static const struct sheet_column part_columns[] = {
-	{ .key = "resident", .head = "Resident", .width = 12 },
-	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },
-	{ .key = "growth", .head = "Growth", .width = 12 },
-	{ .key = "swapped", .head = "Swapped", .width = 10 },
-	{ .key = "committed", .head = "Committed", .width = 12 },
-	{ .key = "mapped", .head = "Mapped", .width = 14 },
-	{ .key = "part" }, { .head = "Part", .width = -1 },
-};
-
-/* Return the growth since that reading; NULL: there is none before. */
-static struct cell growth(const struct sheet *s, const struct resident_sum *now,
-			  const struct resident_sum *first)
-{
-	int64_t bytes;
-
-	if (!first)
-		return cell_none;
-	bytes = (int64_t)(now->rss - first->rss);
-	return cell_i64(sheet_is_text(s) ? bytes / 1024 : bytes);
-}
-
-/* key: NULL of the sum. */
-static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p,
-		     const struct resident_sum *first, const char *key, const char *name)
-{
-	const struct cell cells[] = {
-		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
-		growth(s, p, first), memory_amount(s, p->swap), memory_amount(s, p->usable),
-		memory_amount(s, p->mapped), cell_text(key ? key : ""), cell_text(name),
-	};
-
-	sheet_row(s, key ? NULL : "all", cells);
-}
-
-/* first: the first reading, or NULL. What is gone since then is shown, too. */
-static void print_parts(struct sheet *s, const struct resident *r, const struct resident *first)
-{
-	const struct resident_sum *order[RESIDENT_NR_PARTS];
-	size_t i;
-
-	memory_order(r, order);
-	s->table = "parts";
-	sheet_columns(s, part_columns, ARRAY_SIZE(part_columns));
-	for (i = 0; i < RESIDENT_NR_PARTS; i++) {
-		size_t part = order[i] - r->parts;
-		const struct resident_sum *was = first ? &first->parts[part] : NULL;
-
-		if (order[i]->mapped || order[i]->rss || (was && was->rss))
-			part_row(s, r, order[i], was, resident_keys[part], resident_names[part]);
-	}
-	sheet_end_rows(s);
-	if (sheet_is_text(s))
-		part_row(s, r, &r->total, first ? &first->total : NULL, NULL, "all");
-}
-
 /* ---- readings as rows ---- */
 
 static const struct sheet_column reading_columns[] = {
@@ -186,7 +130,7 @@ static void print_process(struct sheet *s, const struct footprint *f, size_t nr,
 		snprintf(when + strlen(when), sizeof(when) - strlen(when), "; growth since %.1f s, %zu readings",
 			 first->time_ns / 1e9, nr);
 	memory_text_head(&last->r, when, s->out);
-	print_parts(s, &last->r, first ? &first->r : NULL);
+	memory_print_parts(s, &last->r, true, first ? &first->r : NULL);
 	memory_text_nmt(s, &last->r);
 	if (u)
 		text_places(s, u, last->proc);
@@ -203,7 +147,7 @@ static void json_reading(struct sheet *s, const struct footprint *f, size_t nr, 
 	json_u64_known(j, "growth_since_ns", first, first ? first->time_ns : 0);
 	memory_json_head(j, &f->r);
 	json_array(j, "parts");
-	print_parts(s, &f->r, first ? &first->r : NULL);
+	memory_print_parts(s, &f->r, true, first ? &first->r : NULL);
 	json_end(j);
 	memory_json_nmt(s, &f->r);
 	json_places(s, u, f->proc);
