@@ -44,20 +44,8 @@ struct linux_binprm;
 
 const volatile struct cpuclock_config config;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CPUCLOCK_NR_PROCESSES);
-	__type(key, __u32);
-	__type(value, struct cpuclock_process);
-} cpuclock_all SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpuclock_control);
-} cpuclock_state SEC(".maps");
+MAP_HASH(cpuclock_all, CPUCLOCK_NR_PROCESSES, struct cpuclock_process);
+MAP_SHARED(cpuclock_state, 1, struct cpuclock_control);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -92,12 +80,7 @@ struct trap {
 	struct bpf_task_work work;
 };
 
-struct {			/* by the low bits of a thread's number */
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, CPUCLOCK_NR_TRAPS);
-	__type(key, __u32);
-	__type(value, struct trap);
-} cpuclock_traps SEC(".maps");
+MAP_ARRAY(cpuclock_traps, CPUCLOCK_NR_TRAPS, struct trap);	/* by the low bits of a thread's number */
 
 static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * task.h - what differs between kernels of how BPF programs read threads.
+ * task.h - what differs between kernels of how BPF programs read threads, and their maps. A loader may set
+ * another number of elements than is said here.
  *
  * With BPF_BASIC a program uses nothing that Linux 5.10 lacks: neither the current thread as something whose
  * fields can be read directly (5.11), nor the result of an atomic operation (5.12), nor the arguments that
@@ -23,6 +24,36 @@
 #define CURRENT() ((void *)bpf_get_current_task_btf())
 #define FIELD(p, field) ((p)->field)
 #endif
+
+/* By number: MAP_ARRAY, and with memory that processes map MAP_SHARED; by a number of 32 bits: MAP_HASH. */
+#define MAP_ARRAY(name, nr, T)                                   \
+	struct {                                                 \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                \
+		__uint(max_entries, nr);                         \
+		__type(key, __u32);                              \
+		__type(value, T);                                \
+	} name SEC(".maps")
+#define MAP_SHARED(name, nr, T)                                  \
+	struct {                                                 \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                \
+		__uint(map_flags, BPF_F_MMAPABLE);               \
+		__uint(max_entries, nr);                         \
+		__type(key, __u32);                              \
+		__type(value, T);                                \
+	} name SEC(".maps")
+#define MAP_HASH(name, nr, T)                                    \
+	struct {                                                 \
+		__uint(type, BPF_MAP_TYPE_HASH);                 \
+		__uint(max_entries, nr);                         \
+		__type(key, __u32);                              \
+		__type(value, T);                                \
+	} name SEC(".maps")
+#define MAP_QUEUE(name, nr)                                      \
+	struct {                                                 \
+		__uint(type, BPF_MAP_TYPE_QUEUE);                \
+		__uint(max_entries, nr);                         \
+		__type(value, __u32);                            \
+	} name SEC(".maps")
 
 struct task_struct___since_5_14 {
 	unsigned int __state;

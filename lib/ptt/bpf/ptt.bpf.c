@@ -62,61 +62,23 @@ struct task_struct {
 	char comm[ARCPROF_COMM_LEN];
 } __attribute__((preserve_access_index));
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct arcprof_ptt_header);
-} header SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);			/* set by the loader: CPUs */
-	__type(key, __u32);
-	__type(value, struct arcprof_cpu);
-} cpus SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);			/* set by the loader: slots */
-	__type(key, __u32);
-	__type(value, struct arcprof_slot);
-} slots SEC(".maps");
+MAP_SHARED(header, 1, struct arcprof_ptt_header);
+MAP_SHARED(cpus, 1, struct arcprof_cpu);	/* set by the loader: CPUs */
+MAP_SHARED(slots, 1, struct arcprof_slot);	/* set by the loader: slots */
 
 /* Thread to slot.  All its memory is taken beforehand: nothing may be allocated in the scheduler. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);			/* set by the loader: slots */
-	__type(key, __u32);
-	__type(value, __u32);
-} threads SEC(".maps");
+MAP_HASH(threads, 1, __u32);			/* set by the loader: slots */
 
 /* Slots of threads that have ended, the oldest first. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);			/* set by the loader: slots */
-	__type(value, __u32);
-} ended SEC(".maps");
+MAP_QUEUE(ended, 1);				/* set by the loader: slots */
 
 #ifdef BPF_BASIC
 /* Slots that no thread has had; the loader fills it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);			/* set by the loader: slots */
-	__type(value, __u32);
-} fresh SEC(".maps");
+MAP_QUEUE(fresh, 1);				/* set by the loader: slots */
 #endif
 
 /* The processes to follow, unless all are. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, __u8);
-} pids SEC(".maps");
+MAP_HASH(pids, 16384, __u8);
 
 /* Counters: that of metric m on CPU c at m * nr_cpus + c.  They stay when the loader has gone. */
 struct {

@@ -97,100 +97,28 @@ struct bpf_iter__task {
 
 const volatile struct wall_bpf_config config;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wall_slot);
-} wall_slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} wall_stamps SEC(".maps");
-
-struct {			/* not frozen: whoever looks says which block it walks */
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} wall_marks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wall_bpf_control);
-} wall_control SEC(".maps");
+MAP_SHARED(wall_slots, 1, struct wall_slot);
+MAP_SHARED(wall_stamps, 1, __u64);
+MAP_SHARED(wall_marks, 1, __u64);		/* not frozen: whoever looks says which block it walks */
+MAP_SHARED(wall_control, 1, struct wall_bpf_control);
 
 /*
  * The slot of the latest thread with the same low bits of its tid, or 0 for none. Most lookups end here.
  * Others with the same bits are in the hash, so what is here is never taken away.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, LOW_NUMBERS);
-	__type(key, __u32);
-	__type(value, __u32);
-} wall_low SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} wall_threads SEC(".maps");
-
-struct {			/* slots that the recorder has given back */
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, __u32);
-} wall_free SEC(".maps");
+MAP_ARRAY(wall_low, LOW_NUMBERS, __u32);
+MAP_HASH(wall_threads, 1, __u32);
+MAP_QUEUE(wall_free, 1);			/* slots that the recorder has given back */
 
 #ifdef BPF_BASIC
-struct {			/* slots that nobody has had; the loader fills it */
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, __u32);
-} wall_fresh SEC(".maps");
+MAP_QUEUE(wall_fresh, 1);			/* slots that nobody has had; the loader fills it */
 #endif
 
-struct {			/* those whose slots seed() makes: WALL_PROCESS, WALL_THREAD by number */
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32);
-	__type(value, __u8);
-} wall_targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WALL_NR_WHERES);
-	__type(key, __u32);
-	__type(value, struct wall_where);
-} wall_wheres SEC(".maps");
-
-struct {			/* WALL_NR_WAKES when they are asked for */
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wall_wake);
-} wall_wakes SEC(".maps");
-
-struct {			/* not frozen: agents write it */
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} wall_anchors SEC(".maps");
+/* those whose slots seed() makes: WALL_PROCESS, WALL_THREAD by number */
+MAP_HASH(wall_targets, 4096, __u8);
+MAP_SHARED(wall_wheres, WALL_NR_WHERES, struct wall_where);
+MAP_SHARED(wall_wakes, 1, struct wall_wake);	/* WALL_NR_WAKES when they are asked for */
+MAP_SHARED(wall_anchors, 1, __u64);		/* not frozen: agents write it */
 
 static __always_inline struct wall_bpf_control *control(void)
 {
@@ -797,12 +725,7 @@ struct wall_trap {
 	struct bpf_task_work work;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct wall_trap);
-} wall_traps SEC(".maps");
+MAP_ARRAY(wall_traps, 1, struct wall_trap);
 
 void bpf_rcu_read_lock(void) __ksym;
 void bpf_rcu_read_unlock(void) __ksym;
