@@ -30,8 +30,7 @@ struct frame import_labels_frame(struct import *im, const struct buf *labels)
 void import_labels_until(struct import *im, uint32_t thread, uint64_t time_ns, uint64_t end_ns,
 			 const struct buf *labels)
 {
-	VEC_GROW(im->labelled, im->nr_labelled, im->alloc_labelled);
-	im->labelled[im->nr_labelled++] = (struct import_labelled){
+	*VEC_ADD(im->labelled, im->nr_labelled, im->alloc_labelled) = (struct import_labelled){
 		time_ns, end_ns, thread, strtab_add(&im->names, labels->data, labels->len),
 	};
 }

@@ -56,8 +56,7 @@ uint32_t import_modules_get(struct import_modules *m, struct import *im, const s
 
 	if (*at != MAP_NONE)
 		return *at;
-	VEC_GROW(m->items, m->nr_items, m->alloc_items);
-	x = &m->items[m->nr_items++];
+	x = VEC_ADD(m->items, m->nr_items, m->alloc_items);
 	*x = *like;
 	x->path = xstrndup(path.s, path.len);
 	*at = m->nr_items;

@@ -25,8 +25,8 @@ void import_nodes_release(struct import_nodes *n)
 
 uint32_t import_nodes_add(struct import_nodes *n, struct frame f, uint32_t caller)
 {
-	VEC_GROW(n->items, n->nr_items, n->alloc_items);
-	n->items[n->nr_items++] = (struct import_node){ .frame = f, .caller = caller };
+	*VEC_ADD(n->items, n->nr_items, n->alloc_items) =
+		(struct import_node){ .frame = f, .caller = caller };
 	return n->nr_items;
 }
 

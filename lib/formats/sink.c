@@ -89,10 +89,8 @@ void import_sample(struct import *im, const struct rec_sample *s)
 {
 	struct import_sum *sum;
 
-	while (im->nr_sums <= s->event) {
-		VEC_GROW(im->sums, im->nr_sums, im->alloc_sums);
-		im->sums[im->nr_sums++] = (struct import_sum){ 0, 0 };
-	}
+	while (im->nr_sums <= s->event)
+		*VEC_ADD(im->sums, im->nr_sums, im->alloc_sums) = (struct import_sum){ 0, 0 };
 	sum = &im->sums[s->event];
 	im->nr_samples++;
 	if (im->too_much_at)

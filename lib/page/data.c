@@ -344,8 +344,7 @@ struct page_strings {
 static void put_string(struct page_data *d, struct page_strings *s, uint32_t id)
 {
 	if (!s->number_of[id]) {
-		VEC_GROW(s->ids, s->nr_ids, s->alloc_ids);
-		s->ids[s->nr_ids++] = id;
+		*VEC_ADD(s->ids, s->nr_ids, s->alloc_ids) = id;
 		s->number_of[id] = s->nr_ids;
 	}
 	put(d, s->number_of[id] - 1);

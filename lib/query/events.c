@@ -52,14 +52,12 @@ static uint32_t open_call(struct query_data *d, struct query_tree *t, const stru
 {
 	uint32_t at = d->nr_calls;
 
-	VEC_GROW(d->calls, d->nr_calls, d->alloc_calls);
-	d->calls[d->nr_calls++] = (struct query_call){
+	*VEC_ADD(d->calls, d->nr_calls, d->alloc_calls) = (struct query_call){
 		.start_ns = x->time_ns, .tree = x->tree, .function = x->function,
 		.parent = t->nr_open ? t->open[t->nr_open - 1] : MAP_NONE, .level = t->nr_open,
 		.how = CALL_ENTERED, .open = x->kind == CALL_OPEN,
 	};
-	VEC_GROW(t->open, t->nr_open, t->alloc_open);
-	t->open[t->nr_open++] = at;
+	*VEC_ADD(t->open, t->nr_open, t->alloc_open) = at;
 	return at;
 }
 
@@ -142,8 +140,7 @@ static int query_events_take_event(void *ctx, const struct timeline_event *x)
 		return 0;
 	if (x->time_ns < p->window.reset_ns || !window_has(&p->window, x->time_ns))
 		return 0;
-	VEC_GROW(d->events, d->nr_events, d->alloc_events);
-	d->events[d->nr_events++] = e;
+	*VEC_ADD(d->events, d->nr_events, d->alloc_events) = e;
 	return 0;
 }
 
@@ -415,8 +412,7 @@ static void take_line(void *ctx, const struct sched_line *l)
 		p->refused++;
 		return;
 	}
-	VEC_GROW(d->dispatches, d->nr_dispatches, d->alloc_dispatches);
-	d->dispatches[d->nr_dispatches++] = (struct query_dispatch){
+	*VEC_ADD(d->dispatches, d->nr_dispatches, d->alloc_dispatches) = (struct query_dispatch){
 		.time_ns = l->time_ns, .ran_ns = l->ran_ns, .waited_ns = l->waited_ns,
 		.blocked_ns = l->blocked_ns, .out = query_events_number_of(l->out),
 		.in = query_events_number_of(l->in), .cpu = l->cpu,

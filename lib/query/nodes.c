@@ -274,8 +274,7 @@ static const struct query_column arc_columns[] = {
 
 static void add_arc_row(struct query_data *d, uint32_t stanza, uint8_t list, uint32_t row)
 {
-	VEC_GROW(d->arc_rows, d->nr_arc_rows, d->alloc_arc_rows);
-	d->arc_rows[d->nr_arc_rows++] = (struct query_arc){ stanza, row, list };
+	*VEC_ADD(d->arc_rows, d->nr_arc_rows, d->alloc_arc_rows) = (struct query_arc){ stanza, row, list };
 }
 
 static int load_arcs(struct query_data *d, struct err *e)

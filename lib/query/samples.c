@@ -190,8 +190,7 @@ static int add_levels(struct stack_pass *p, uint32_t id, uint64_t time_ns)
 			l.file = d->line_names.levels[lines.first + i].file;
 			l.line = d->line_names.levels[lines.first + i].line;
 		}
-		VEC_GROW(d->levels, d->nr_levels, d->alloc_levels);
-		d->levels[d->nr_levels++] = l;
+		*VEC_ADD(d->levels, d->nr_levels, d->alloc_levels) = l;
 	}
 	return 0;
 }
@@ -232,10 +231,8 @@ static int follow_epoch(struct stack_pass *p, const struct stack_epoch *ep, uint
 	if (query_data_charge(d, (uint64_t)(MAX(ep->nr_nodes, had_stacks) - had_stacks) * sizeof(*d->stacks) +
 				 (uint64_t)(ep->nr_frames - had_frames) * sizeof(*d->frames), p->e))
 		return -ENOMEM;
-	for (i = had_frames; i < ep->nr_frames; i++) {
-		VEC_GROW(d->frames, d->nr_frames, d->alloc_frames);
-		d->frames[d->nr_frames++] = ep->frames[i];
-	}
+	for (i = had_frames; i < ep->nr_frames; i++)
+		*VEC_ADD(d->frames, d->nr_frames, d->alloc_frames) = ep->frames[i];
 	for (i = had_stacks; i < ep->nr_nodes; i++) {
 		const struct stack_node *n = &ep->nodes[i];
 		struct query_stack s = { .frame = p->first_frame + n->frame };
@@ -245,8 +242,7 @@ static int follow_epoch(struct stack_pass *p, const struct stack_epoch *ep, uint
 			s.frame = 0;
 		if (n->parent)
 			follow_parent(d, &s, p->first_stack + n->parent);
-		VEC_GROW(d->stacks, d->nr_stacks, d->alloc_stacks);
-		d->stacks[d->nr_stacks++] = s;
+		*VEC_ADD(d->stacks, d->nr_stacks, d->alloc_stacks) = s;
 	}
 	for (i = MAX(had_frames, 1u); i < ep->nr_frames; i++)
 		if (add_levels(p, p->first_frame + i, time_ns))

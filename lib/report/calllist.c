@@ -94,10 +94,8 @@ static void print_waiting(struct list *l, struct waiting *w)
 
 static struct level *level_of(struct waiting *w, uint32_t level)
 {
-	while (w->nr_levels <= level) {
-		VEC_GROW(w->levels, w->nr_levels, w->alloc_levels);
-		w->levels[w->nr_levels++] = (struct level){ .nr_before = 0 };
-	}
+	while (w->nr_levels <= level)
+		*VEC_ADD(w->levels, w->nr_levels, w->alloc_levels) = (struct level){ .nr_before = 0 };
 	return &w->levels[level];
 }
 
@@ -176,10 +174,8 @@ static void wait_for_more(struct list *l, const struct completed_call *x)
 	if (!x->id)		/* it contains all that was before */
 		print_waiting(l, w);
 	at = level_of(w, x->level);
-	if (x->selected) {
-		VEC_GROW(w->lines, w->nr_lines, w->alloc_lines);
-		w->lines[w->nr_lines++] = (struct line){ *x, 1 };
-	}
+	if (x->selected)
+		*VEC_ADD(w->lines, w->nr_lines, w->alloc_lines) = (struct line){ *x, 1 };
 	if (!x->id || at->printed || !x->selected) {
 		/* of what is not shown, nothing that it called either, or all */
 		if (w->nr_lines != at->begin || x->selected)

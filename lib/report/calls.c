@@ -40,10 +40,8 @@ static void calls_report_on_left(void *ctx, const struct completed_call *x)
 
 	if (!x->selected)
 		return;
-	while (s->nr_rows <= x->consumer) {
-		VEC_GROW(s->rows, s->nr_rows, s->alloc_rows);
-		s->rows[s->nr_rows++] = (struct call_stats){ .n = 0 };
-	}
+	while (s->nr_rows <= x->consumer)
+		*VEC_ADD(s->rows, s->nr_rows, s->alloc_rows) = (struct call_stats){ .n = 0 };
 	call_stats_add(&s->rows[x->consumer], x);
 	s->nr_calls += !x->open;
 }

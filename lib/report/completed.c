@@ -42,8 +42,7 @@ static void completed_enter(struct completed *c, struct completed_tree *t, const
 	call.before = c->consumed;
 	if (outer && !call.open)
 		outer->nr_inside++;
-	VEC_GROW(t->open, t->nr_open, t->alloc_open);
-	t->open[t->nr_open++] = call;
+	*VEC_ADD(t->open, t->nr_open, t->alloc_open) = call;
 	if (c->sink->entered)
 		c->sink->entered(c->ctx, &call);
 }

@@ -214,8 +214,8 @@ static void make_sums(struct sums *s)
 	qsort(s->items, s->v.nr, sizeof(*s->items), by_part);
 	for (i = 0; i < s->v.nr; i++) {
 		if (!i || compare_parts(&s->items[i].part, &s->items[i - 1].part)) {
-			VEC_GROW(s->list, s->nr, s->alloc);
-			s->list[s->nr++] = (struct sum){ .part = s->items[i].part, .items = &s->items[i] };
+			*VEC_ADD(s->list, s->nr, s->alloc) =
+				(struct sum){ .part = s->items[i].part, .items = &s->items[i] };
 		}
 		s->list[s->nr - 1].nr++;
 	}

@@ -96,8 +96,8 @@ static uint32_t export_add_function(struct export *x, uint32_t name, uint32_t fi
 	uint32_t *at = map_put(&x->function_of, names_pair(name, file));
 
 	if (*at == MAP_NONE) {
-		VEC_GROW(x->functions, x->nr_functions, x->alloc_functions);
-		x->functions[x->nr_functions++] = (struct export_function){ name, file };
+		*VEC_ADD(x->functions, x->nr_functions, x->alloc_functions) =
+			(struct export_function){ name, file };
 		*at = x->nr_functions;
 	}
 	return *at;
@@ -123,10 +123,8 @@ static uint32_t add_location(struct export *x, uint32_t caller, uint32_t consume
 	l.module = caller ? x->locations[caller - 1].module : add_module(x, c->module);
 	buf_release(&text);
 	*at = strtab_add(&x->location_ids, (const char *)&l, sizeof(l));
-	if (*at > x->nr_locations) {
-		VEC_GROW(x->locations, x->nr_locations, x->alloc_locations);
-		x->locations[x->nr_locations++] = l;
-	}
+	if (*at > x->nr_locations)
+		*VEC_ADD(x->locations, x->nr_locations, x->alloc_locations) = l;
 	return *at;
 }
 

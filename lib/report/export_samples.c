@@ -23,8 +23,8 @@ static uint32_t *number_tracks(struct export_samples *s, const struct view *v)
 		if (!root)
 			outside = s->nr_tracks;
 		track_of[i] = s->nr_tracks;
-		VEC_GROW(s->tracks, s->nr_tracks, s->alloc_tracks);
-		s->tracks[s->nr_tracks++] = (struct export_track){ .root = root ? i : FLOW_NONE };
+		*VEC_ADD(s->tracks, s->nr_tracks, s->alloc_tracks) =
+			(struct export_track){ .root = root ? i : FLOW_NONE };
 	}
 	return track_of;
 }
@@ -75,8 +75,7 @@ static void add_contexts(struct export_samples *s, const struct view *v, unsigne
 		weight = s->by_n ? model_node_n(v->m, source, i) : flow_base(f, i)[metric];
 		if (!weight)
 			continue;
-		VEC_GROW(s->list, s->nr, s->alloc_list);
-		s->list[s->nr++] = (struct export_sample){ 0, weight, i };
+		*VEC_ADD(s->list, s->nr, s->alloc_list) = (struct export_sample){ 0, weight, i };
 		s->tracks[s->track_of[i]].nr++;
 		s->tracks[s->track_of[i]].total += weight;
 	}

@@ -24,8 +24,7 @@ static uint32_t export_stacks_add_stack(struct export_stacks *s, uint32_t caller
 	uint32_t *at = map_put(&s->number_of, (uint64_t)caller << 32 | location);
 
 	if (*at == MAP_NONE) {
-		VEC_GROW(s->list, s->nr_list, s->alloc_list);
-		s->list[s->nr_list++] = (struct export_stack){ caller, location };
+		*VEC_ADD(s->list, s->nr_list, s->alloc_list) = (struct export_stack){ caller, location };
 		*at = s->nr_list;
 	}
 	return *at;

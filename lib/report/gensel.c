@@ -60,8 +60,7 @@ static uint32_t gensel_new_thread(struct gen_select *s, uint32_t tree)
 		s->nr_left_out++;
 		t.selected = false;
 	}
-	VEC_GROW(s->threads, s->nr_threads, s->alloc_threads);
-	s->threads[s->nr_threads++] = t;
+	*VEC_ADD(s->threads, s->nr_threads, s->alloc_threads) = t;
 	return s->nr_threads - 1;
 }
 
@@ -178,8 +177,7 @@ static void count_open(struct gen_select *s, struct gen_thread *t, uint32_t func
 
 static void gensel_enter(struct gen_select *s, struct gen_tree *tree, struct gen_thread *t, uint32_t function)
 {
-	VEC_GROW(tree->open, tree->nr_open, tree->alloc_open);
-	tree->open[tree->nr_open++] = function;
+	*VEC_ADD(tree->open, tree->nr_open, tree->alloc_open) = function;
 	count_open(s, t, function, 1);
 }
 

@@ -104,10 +104,8 @@ static uint32_t find_trace(struct printer *p, uint32_t node)
 
 	put_id(p, stack, thread);
 	id = strtab_add(&p->trace_ids, p->scratch.data, p->scratch.len);
-	if (id > p->nr_traces) {
-		VEC_GROW(p->traces, p->nr_traces, p->alloc_traces);
-		p->traces[p->nr_traces++] = (struct trace){ stack, thread, 0 };
-	}
+	if (id > p->nr_traces)
+		*VEC_ADD(p->traces, p->nr_traces, p->alloc_traces) = (struct trace){ stack, thread, 0 };
 	return id;
 }
 
@@ -127,8 +125,7 @@ static struct row *find_row(struct printer *p, struct table *t, uint32_t node)
 	at = map_put(&t->row_of, (uint64_t)trace << 32 | class);
 	if (*at == MAP_NONE) {
 		*at = t->nr_rows;
-		VEC_GROW(t->rows, t->nr_rows, t->alloc_rows);
-		t->rows[t->nr_rows++] = (struct row){ trace, class, { 0 } };
+		*VEC_ADD(t->rows, t->nr_rows, t->alloc_rows) = (struct row){ trace, class, { 0 } };
 	}
 	return &t->rows[*at];
 }

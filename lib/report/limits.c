@@ -130,8 +130,7 @@ static void add_metric(struct limits *l, const char *name)
 	for (i = 0; i < l->metrics.nr_items; i++)
 		if (!strcmp(l->metrics.items[i], name))
 			return;
-	VEC_GROW(l->metrics.items, l->metrics.nr_items, l->metrics.alloc_items);
-	l->metrics.items[l->metrics.nr_items++] = xstrdup(name);
+	*VEC_ADD(l->metrics.items, l->metrics.nr_items, l->metrics.alloc_items) = xstrdup(name);
 }
 
 static void parse_subject(struct line *x, struct limit *m)
@@ -303,8 +302,7 @@ static int limits_parse_line(struct limits *l, const char *p, const char *end, s
 		return -EINVAL;
 	if (m.metric)
 		add_metric(l, m.metric);
-	VEC_GROW(l->list, l->nr, l->alloc);
-	l->list[l->nr++] = m;
+	*VEC_ADD(l->list, l->nr, l->alloc) = m;
 	return 0;
 }
 

@@ -40,8 +40,7 @@ static void loads_add(struct groups *g, uint32_t text, uint64_t sum_ns, uint64_t
 {
 	bool timed = sum_ns != EVENT_UNKNOWN;
 
-	VEC_GROW(g->list, g->nr, g->alloc);
-	g->list[g->nr++] = (struct group){
+	*VEC_ADD(g->list, g->nr, g->alloc) = (struct group){
 		.text = text, .nr = 1, .nr_timed = timed, .sum_ns = timed ? sum_ns : 0,
 		.max_ns = timed ? max_ns : 0,
 	};

@@ -55,8 +55,8 @@ static void add_span(struct plot_spans *s, uint32_t key, enum plot_part part, ui
 {
 	if (!key || from_ns >= to_ns)
 		return;
-	VEC_GROW(s->list, s->nr, s->alloc);
-	s->list[s->nr++] = (struct plot_span){ .key = key, .part = part, .from_ns = from_ns, .to_ns = to_ns };
+	*VEC_ADD(s->list, s->nr, s->alloc) =
+		(struct plot_span){ .key = key, .part = part, .from_ns = from_ns, .to_ns = to_ns };
 }
 
 void plot_sum_add(struct plot_sum *s, const struct plot_call *c)
@@ -102,8 +102,7 @@ static void plot_on_left(void *ctx, const struct completed_call *x)
 		p->plot.nr_open++;
 		return;
 	}
-	VEC_GROW(p->plot.calls, p->plot.nr_calls, p->plot.alloc_calls);
-	p->plot.calls[p->plot.nr_calls++] = call_of(p, x);
+	*VEC_ADD(p->plot.calls, p->plot.nr_calls, p->plot.alloc_calls) = call_of(p, x);
 	spread_add(&p->plot.elapsed, x->end_ns - x->start_ns);
 }
 
@@ -201,8 +200,7 @@ static size_t first_span(const struct plot_spans *s, uint32_t key, uint64_t from
 
 static void put_edge(struct plotter *p, uint64_t time_ns, enum plot_part part, int step)
 {
-	VEC_GROW(p->edges, p->nr_edges, p->alloc_edges);
-	p->edges[p->nr_edges++] = (struct edge){ time_ns, part, step };
+	*VEC_ADD(p->edges, p->nr_edges, p->alloc_edges) = (struct edge){ time_ns, part, step };
 }
 
 static void put_edges(struct plotter *p, const struct plot_spans *s, uint32_t key, const struct plot_call *c)

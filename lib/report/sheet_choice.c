@@ -179,8 +179,8 @@ static void note_name(struct sheet_found *f, const char *name, uint32_t table)
 		if (!strncasecmp(f->names[i].name, name, len) && !f->names[i].name[len])
 			break;
 	if (i == f->nr_names) {
-		VEC_GROW(f->names, f->nr_names, f->alloc_names);
-		f->names[f->nr_names++] = (struct found_name){ xstrndup(name, len), 0 };
+		*VEC_ADD(f->names, f->nr_names, f->alloc_names) =
+			(struct found_name){ xstrndup(name, len), 0 };
 	}
 	f->names[i].tables |= table;
 }

@@ -96,8 +96,8 @@ static struct part *get_part(struct slow *slow, enum part_kind kind, uint32_t ev
 
 	if (*at == MAP_NONE) {
 		*at = slow->nr_parts;
-		VEC_GROW(slow->parts, slow->nr_parts, slow->alloc_parts);
-		slow->parts[slow->nr_parts++] = (struct part){ .kind = kind, .event = event, .what = what };
+		*VEC_ADD(slow->parts, slow->nr_parts, slow->alloc_parts) =
+			(struct part){ .kind = kind, .event = event, .what = what };
 	}
 	return &slow->parts[*at];
 }

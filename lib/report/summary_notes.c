@@ -32,8 +32,7 @@ static void note(struct summary_notes *n, const char *command, const char *forma
 	va_start(ap, format);
 	buf_vfmt(&b, format, ap);
 	va_end(ap);
-	VEC_GROW(n->list, n->nr, n->alloc);
-	n->list[n->nr++] = (struct summary_note){ buf_take(&b), command };
+	*VEC_ADD(n->list, n->nr, n->alloc) = (struct summary_note){ buf_take(&b), command };
 }
 
 static double share(uint64_t part, uint64_t whole)

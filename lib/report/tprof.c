@@ -132,8 +132,7 @@ static void add_ticks(struct tprof *t, const struct above *a, uint64_t n)
 	x.keys[MOD] = consumer_add_name(&t->names, MOD, module, strlen(module));
 	sym.name = strtab_adds(&t->names.names, symbol);
 	x.keys[SYM] = consumer_add(&t->names, &sym);
-	VEC_GROW(t->ticks, t->nr_ticks, t->alloc_ticks);
-	t->ticks[t->nr_ticks++] = x;
+	*VEC_ADD(t->ticks, t->nr_ticks, t->alloc_ticks) = x;
 	t->total += n;
 }
 
@@ -415,8 +414,8 @@ static void find_functions(const struct tprof *t, const struct hot *hot, struct 
 				break;
 		if (k == x->nr_symbols)
 			continue;
-		VEC_GROW(x->functions, x->nr_functions, alloc);
-		x->functions[x->nr_functions++] = (struct micro_function){ tick->function, k };
+		*VEC_ADD(x->functions, x->nr_functions, alloc) =
+			(struct micro_function){ tick->function, k };
 	}
 	free(known);
 }

@@ -331,10 +331,8 @@ static void add_mark(struct view_stacks *s, uint32_t name, uint64_t n)
 
 	for (i = 0; i < s->nr_marks && s->marks[i].name != name; i++)
 		;
-	if (i == s->nr_marks) {
-		VEC_GROW(s->marks, s->nr_marks, s->alloc_marks);
-		s->marks[s->nr_marks++] = (struct view_mark){ name, 0 };
-	}
+	if (i == s->nr_marks)
+		*VEC_ADD(s->marks, s->nr_marks, s->alloc_marks) = (struct view_mark){ name, 0 };
 	s->marks[i].n += n;
 }
 

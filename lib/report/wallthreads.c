@@ -141,8 +141,7 @@ static void find_tops(struct rows *r)
 		at = map_put(&sums, (uint64_t)row << 32 | consumer);
 		if (*at == MAP_NONE) {
 			*at = nr;
-			VEC_GROW(ns, nr, alloc);
-			ns[nr++] = 0;
+			*VEC_ADD(ns, nr, alloc) = 0;
 		}
 		ns[*at] += flow_base(f, i)[0];
 		if (ns[*at] > r->list[row].top_ns) {

@@ -58,8 +58,7 @@ static void find_objects(struct object_list *l, const struct opt_list *classes)
 	for (i = 0; i < h->ids.nr; i++) {
 		if (!wanted[h->class[i]])
 			continue;
-		VEC_GROW(l->list, l->nr, l->alloc);
-		l->list[l->nr++] = (struct object){ .nr = i, .length = HEAP_NONE };
+		*VEC_ADD(l->list, l->nr, l->alloc) = (struct object){ .nr = i, .length = HEAP_NONE };
 	}
 	free(wanted);
 	if (l->nr)
@@ -267,8 +266,7 @@ static void note_referrer(void *ctx, uint64_t id, uint32_t how)
 		l->nr_more++;
 		return;
 	}
-	VEC_GROW(l->referrers, l->nr_referrers, l->alloc_referrers);
-	l->referrers[l->nr_referrers++] = (struct referrer){
+	*VEC_ADD(l->referrers, l->nr_referrers, l->alloc_referrers) = (struct referrer){
 		s->from, heap_field_name(s->h, s->at, class_shown(s->h, s->at, s->from), how) };
 }
 

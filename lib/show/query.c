@@ -208,10 +208,8 @@ static int query_take_row(void *ctx, const struct query_value *values, size_t nr
 		sheet_row(&r->sheet, NULL, cells);
 		free_cells(cells, nr);
 	} else {
-		for (i = 0; i < nr; i++) {
-			VEC_GROW(r->first, r->nr_first, r->alloc_first);
-			r->first[r->nr_first++] = cells[i];
-		}
+		for (i = 0; i < nr; i++)
+			*VEC_ADD(r->first, r->nr_first, r->alloc_first) = cells[i];
 		if (r->nr == FIRST_ROWS)
 			query_begin(r);
 	}

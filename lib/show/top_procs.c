@@ -79,8 +79,7 @@ static struct top_proc *top_procs_add(struct top_procs *p, int pid, uint64_t sta
 {
 	struct top_proc *x;
 
-	VEC_GROW(p->list, p->nr, p->alloc);
-	x = &p->list[p->nr++];
+	x = VEC_ADD(p->list, p->nr, p->alloc);
 	*x = (struct top_proc){ .pid = pid, .start = start, .cpu_ticks = ticks, .read_ns = p->time_ns };
 	memset(x->track, 0xff, sizeof(x->track));
 	return x;

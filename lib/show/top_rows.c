@@ -30,8 +30,7 @@ static uint32_t row_for(struct top_rows *r, const struct model *m, uint32_t cons
 
 	if (*at == MAP_NONE) {
 		*at = r->nr;
-		VEC_GROW(r->list, r->nr, r->alloc);
-		r->list[r->nr++] = (struct top_row){ .consumer = consumer };
+		*VEC_ADD(r->list, r->nr, r->alloc) = (struct top_row){ .consumer = consumer };
 	}
 	return *at;
 }

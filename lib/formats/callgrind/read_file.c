@@ -91,10 +91,8 @@ static uint32_t new_values(struct callgrind *c)
 	uint32_t at = c->nr_values;
 	size_t i;
 
-	for (i = 0; i < c->nr_events; i++) {
-		VEC_GROW(c->values, c->nr_values, c->alloc_values);
-		c->values[c->nr_values++] = 0;
-	}
+	for (i = 0; i < c->nr_events; i++)
+		*VEC_ADD(c->values, c->nr_values, c->alloc_values) = 0;
 	return at;
 }
 
@@ -116,8 +114,8 @@ static uint32_t get_function(struct callgrind *c, uint32_t name, uint32_t module
 
 	if (*at == MAP_NONE) {
 		*at = c->nr_functions;
-		VEC_GROW(c->functions, c->nr_functions, c->alloc_functions);
-		c->functions[c->nr_functions++] = (struct callgrind_function){ name, module, 0, 0, 0 };
+		*VEC_ADD(c->functions, c->nr_functions, c->alloc_functions) =
+			(struct callgrind_function){ name, module, 0, 0, 0 };
 	}
 	return *at;
 }

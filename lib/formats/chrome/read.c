@@ -247,8 +247,7 @@ static uint32_t profile_of(struct chrome *c, const struct event *ev)
 
 	if (*at == MAP_NONE) {
 		*at = c->nr_profiles;
-		VEC_GROW(c->profiles, c->nr_profiles, c->alloc_profiles);
-		c->profiles[c->nr_profiles++] = (struct profile){
+		*VEC_ADD(c->profiles, c->nr_profiles, c->alloc_profiles) = (struct profile){
 			.samples = { .im = c->im, .nodes = &c->nodes, .events = c->events,
 				     .thread = lane_of(c, ev) },	/* a lane until all is read */
 			.end_us = NAN,
@@ -308,8 +307,7 @@ static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
 	}
 	node = import_nodes_add(&c->nodes, f.frame, caller == MAP_NONE ? 0 : caller);
 	c->nodes.items[node - 1].hidden = f.what == V8_ROOT;
-	VEC_GROW(c->what, c->nr_what, c->alloc_what);
-	c->what[c->nr_what++] = f.what;
+	*VEC_ADD(c->what, c->nr_what, c->alloc_what) = f.what;
 	*map_put(&c->node_of, node_key(profile, id)) = node;
 }
 
@@ -526,8 +524,7 @@ static void take_slice(struct chrome *c, const struct event *ev)
 		s.function = import_function(c->im, &fn);
 	}
 	l->last_us = MAX(l->last_us, isnan(s.end_us) ? s.at_us : s.end_us);
-	VEC_GROW(c->slices, c->nr_slices, c->alloc_slices);
-	c->slices[c->nr_slices++] = s;
+	*VEC_ADD(c->slices, c->nr_slices, c->alloc_slices) = s;
 }
 
 /* By thread and time, those that last longer first; as the file has them where they are the same. */
@@ -561,8 +558,7 @@ static void pair_slices(struct chrome *c)
 		if (i && s->lane != s[-1].lane)
 			nr_open = 0;
 		if (s->function && isnan(s->end_us)) {
-			VEC_GROW(open, nr_open, alloc_open);
-			open[nr_open++] = i;
+			*VEC_ADD(open, nr_open, alloc_open) = i;
 		} else if (!s->function && nr_open) {
 			c->slices[open[--nr_open]].end_us = s->at_us;
 		} else if (!s->function) {

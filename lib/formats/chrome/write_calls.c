@@ -56,8 +56,7 @@ static void put_enter(struct chrome_calls *s, const struct timeline_event *x, co
 	struct open_calls *open = &s->open[x->tree];
 	const struct consumer *c = consumer_of(s, x->function);
 
-	VEC_GROW(open->functions, open->nr, open->alloc);
-	open->functions[open->nr++] = x->function;
+	*VEC_ADD(open->functions, open->nr, open->alloc) = x->function;
 	chrome_event(s->c, "B", p->pid, p->tid);
 	json_str(&s->c->j, "name", quote_str(&s->escaped, model_str(&s->m, c->name)));
 	json_str(&s->c->j, "cat", consumer_kind_name(c->kind));

@@ -124,8 +124,8 @@ static void put_point(struct profile *p, uint32_t node, uint64_t ns)
 
 static uint32_t add_node(struct profile *p, uint32_t stack, uint32_t parent)
 {
-	VEC_GROW(p->nodes, p->nr_new, p->alloc_nodes);
-	p->nodes[p->nr_new++] = (struct profile_node){ ++p->nr_nodes, parent, stack };
+	*VEC_ADD(p->nodes, p->nr_new, p->alloc_nodes) =
+		(struct profile_node){ ++p->nr_nodes, parent, stack };
 	return p->nr_nodes;
 }
 
@@ -139,8 +139,7 @@ static uint32_t node_of(struct profile *p, uint32_t stack)
 		if (node != MAP_NONE)
 			break;
 		node = 0;
-		VEC_GROW(p->path, p->nr_path, p->alloc_path);
-		p->path[p->nr_path++] = at;
+		*VEC_ADD(p->path, p->nr_path, p->alloc_path) = at;
 	}
 	while (p->nr_path) {
 		at = p->path[--p->nr_path];

@@ -114,10 +114,8 @@ static void read_strings(struct texts *t, struct jsonin *j)
 {
 	t->nr = 0;
 	jsonin_open(j, '[');
-	while (jsonin_element(j)) {
-		VEC_GROW(t->v, t->nr, t->alloc);
-		t->v[t->nr++] = jsonin_string(j);
-	}
+	while (jsonin_element(j))
+		*VEC_ADD(t->v, t->nr, t->alloc) = jsonin_string(j);
 }
 
 /* Reads the table at the cursor, if it is one. */
@@ -517,8 +515,7 @@ static void read_libs(struct firefox *f, struct jsonin j)
 			else
 				jsonin_skip(&j);
 		}
-		VEC_GROW(f->libs, f->nr_libs, f->alloc_libs);
-		f->libs[f->nr_libs++] = l;
+		*VEC_ADD(f->libs, f->nr_libs, f->alloc_libs) = l;
 	}
 }
 

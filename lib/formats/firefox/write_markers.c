@@ -54,8 +54,8 @@ static size_t track_of(const struct map *tracks, const struct events *v, const s
 
 static void add(struct firefox_markers *m, const struct map *tracks, const struct event *x, bool is_labels)
 {
-	VEC_GROW(m->list, m->nr, m->alloc);
-	m->list[m->nr++] = (struct firefox_marker){ track_of(tracks, &m->v, x), is_labels, *x };
+	*VEC_ADD(m->list, m->nr, m->alloc) =
+		(struct firefox_marker){ track_of(tracks, &m->v, x), is_labels, *x };
 }
 
 static int compare(const void *a, const void *b)

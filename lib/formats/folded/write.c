@@ -52,8 +52,7 @@ static void enter(struct folded *x, uint32_t node)
 	if (x->nr_open)
 		buf_putc(&x->path, ';');
 	put_frame(x, n->consumer);
-	VEC_GROW(x->open, x->nr_open, x->alloc_open);
-	x->open[x->nr_open++] = (struct open_context){ node, x->path.len };
+	*VEC_ADD(x->open, x->nr_open, x->alloc_open) = (struct open_context){ node, x->path.len };
 }
 
 int folded_print(struct view *v, FILE *out, struct err *e)

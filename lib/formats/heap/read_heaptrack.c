@@ -75,8 +75,7 @@ static void add_string(struct heaptrack *h, struct import_text t)
 
 	if (h->version >= 3 && next_number(&rest, &len) && rest.len >= 1 && len == rest.len - 1)
 		t = (struct import_text){ rest.s + 1, rest.len - 1 };
-	VEC_GROW(h->strings, h->nr_strings, h->alloc_strings);
-	h->strings[h->nr_strings++] = t;
+	*VEC_ADD(h->strings, h->nr_strings, h->alloc_strings) = t;
 }
 
 /* ---- stacks ---- */
@@ -174,8 +173,7 @@ static bool read_line(struct heaptrack *h, struct import_text t)
 		add_string(h, rest);
 		return true;
 	case 'i':
-		VEC_GROW(h->addresses, h->nr_addresses, h->alloc_addresses);
-		h->addresses[h->nr_addresses++] = rest;
+		*VEC_ADD(h->addresses, h->nr_addresses, h->alloc_addresses) = rest;
 		return true;
 	case 't':
 		return add_place(h, rest);

@@ -65,8 +65,7 @@ static void find_traces(struct hprof *h, const char *data, const char *end)
 		if (import_begins(t, "TRACE ")) {
 			*map_put(&h->trace_of, import_number((struct import_text){ t.s + 6, t.len - 6 })) =
 				h->nr_traces;
-			VEC_GROW(h->traces, h->nr_traces, h->alloc_traces);
-			open = &h->traces[h->nr_traces++];
+			open = VEC_ADD(h->traces, h->nr_traces, h->alloc_traces);
 			*open = (struct trace){ at, at };
 		} else if (open && t.len && (*t.s == '\t' || *t.s == ' ')) {
 			open->end = at;

@@ -221,8 +221,7 @@ static struct jfr_collection *collection(struct jfr_events *x, uint64_t id)
 
 	if (*at == MAP_NONE) {
 		*at = x->nr;
-		VEC_GROW(x->list, x->nr, x->alloc);
-		x->list[x->nr++] = (struct jfr_collection){
+		*VEC_ADD(x->list, x->nr, x->alloc) = (struct jfr_collection){
 			EVENT_UNKNOWN, EVENT_UNKNOWN, EVENT_UNKNOWN, 0, false
 		};
 	}

@@ -57,8 +57,7 @@ static int read_table(struct jfr_chunk *c, struct span *s, struct err *e)
 			place = map_put(table, number);
 			if (*place == MAP_NONE) {
 				*place = c->nr_places;
-				VEC_GROW(c->places, c->nr_places, c->alloc_places);
-				c->places[c->nr_places++] = s->p;
+				*VEC_ADD(c->places, c->nr_places, c->alloc_places) = s->p;
 			}
 		}
 		jfr_skip(c, s, &value);

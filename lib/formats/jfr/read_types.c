@@ -299,8 +299,7 @@ static void add_type(struct jfr_chunk *c, uint64_t id, struct import_text name)
 	t.has_table = t.kind == JFR_STRING;
 	if (*at == MAP_NONE)
 		*at = c->nr_types;
-	VEC_GROW(c->types, c->nr_types, c->alloc_types);
-	c->types[c->nr_types++] = t;
+	*VEC_ADD(c->types, c->nr_types, c->alloc_types) = t;
 }
 
 static void add_field(struct jfr_chunk *c, struct jfr_field f, struct import_text name)
@@ -311,8 +310,7 @@ static void add_field(struct jfr_chunk *c, struct jfr_field f, struct import_tex
 	for (i = 0; i < ARRAY_SIZE(slots); i++)
 		if (jfr_is(&name, slots[i].name))
 			f.slot = slots[i].slot;
-	VEC_GROW(c->fields, c->nr_fields, c->alloc_fields);
-	c->fields[c->nr_fields++] = f;
+	*VEC_ADD(c->fields, c->nr_fields, c->alloc_fields) = f;
 	c->types[c->nr_types - 1].nr_fields++;
 }
 

@@ -63,8 +63,8 @@ static uint32_t add_package(struct jfr_pools *p, uint32_t name, uint32_t module)
 
 	if (*at != MAP_NONE)
 		return *at;
-	VEC_GROW(p->package_list, p->nr_package_list, p->alloc_package_list);
-	p->package_list[p->nr_package_list++] = (struct jfr_package){ name, module };
+	*VEC_ADD(p->package_list, p->nr_package_list, p->alloc_package_list) =
+		(struct jfr_package){ name, module };
 	return *at = p->nr_package_list;
 }
 
@@ -74,8 +74,8 @@ static uint32_t add_class(struct jfr_pools *p, uint32_t name, uint32_t package, 
 
 	if (*at != MAP_NONE)
 		return *at;
-	VEC_GROW(p->class_list, p->nr_class_list, p->alloc_class_list);
-	p->class_list[p->nr_class_list++] = (struct jfr_class){ name, package, native };
+	*VEC_ADD(p->class_list, p->nr_class_list, p->alloc_class_list) =
+		(struct jfr_class){ name, package, native };
 	return *at = p->nr_class_list;
 }
 
@@ -88,8 +88,7 @@ static uint32_t add_method(struct jfr_pools *p, const struct jfr_method *m)
 	at = map_put(&p->methods, names_pair(*named, m->descriptor));
 	if (*at != MAP_NONE)
 		return *at;
-	VEC_GROW(p->method_list, p->nr_method_list, p->alloc_method_list);
-	p->method_list[p->nr_method_list++] = *m;
+	*VEC_ADD(p->method_list, p->nr_method_list, p->alloc_method_list) = *m;
 	return *at = p->nr_method_list;
 }
 
@@ -356,8 +355,7 @@ static uint32_t add_group(struct jfr_pools *p, const struct consumers *c, const 
 	uint32_t *at = map_put(&p->groups, hash_pair(names_pair(g.pid, g.name), g.labels));
 
 	if (*at == MAP_NONE) {
-		VEC_GROW(p->group_list, p->nr_group_list, p->alloc_group_list);
-		p->group_list[p->nr_group_list++] = g;
+		*VEC_ADD(p->group_list, p->nr_group_list, p->alloc_group_list) = g;
 		*at = p->nr_group_list;
 	}
 	return *at;
@@ -371,8 +369,8 @@ uint32_t jfr_thread(struct jfr_pools *p, const struct consumers *c, const struct
 
 	if (*at != MAP_NONE)
 		return *at;
-	VEC_GROW(p->thread_list, p->nr_thread_list, p->alloc_thread_list);
-	p->thread_list[p->nr_thread_list++] = (struct jfr_thread){ text, tid, group, false };
+	*VEC_ADD(p->thread_list, p->nr_thread_list, p->alloc_thread_list) =
+		(struct jfr_thread){ text, tid, group, false };
 	return *at = p->nr_thread_list;
 }
 

@@ -139,8 +139,7 @@ static void read_dictionary(struct otlp *o, struct span s)
 
 		if (!r || f.wire != PROTOBUF_BYTES)
 			continue;
-		VEC_GROW(r->v, r->nr, r->alloc);
-		r->v[r->nr++] = f.bytes;
+		*VEC_ADD(r->v, r->nr, r->alloc) = f.bytes;
 	}
 }
 
@@ -433,14 +432,11 @@ static void take_lists(struct otlp *o, struct span sample)
 
 	o->nr_values = o->nr_times = 0;
 	while (protobuf_next(&sample, &f)) {
-		while (f.number == field && next_number(&f, &v)) {
-			VEC_GROW(o->values, o->nr_values, o->alloc_values);
-			o->values[o->nr_values++] = v;
-		}
+		while (f.number == field && next_number(&f, &v))
+			*VEC_ADD(o->values, o->nr_values, o->alloc_values) = v;
 		while (f.number == 5 && o->version != VERSION_7 && f.wire == PROTOBUF_BYTES &&
 		       span_left(&f.bytes) >= 8) {
-			VEC_GROW(o->times, o->nr_times, o->alloc_times);
-			o->times[o->nr_times++] = span_u64(&f.bytes);
+			*VEC_ADD(o->times, o->nr_times, o->alloc_times) = span_u64(&f.bytes);
 		}
 	}
 }
@@ -509,10 +505,8 @@ static void take_indices(struct otlp *o, struct span profile)
 
 	o->nr_index = 0;
 	while (o->version == VERSION_7 && protobuf_next(&profile, &f))
-		while (f.number == 3 && next_number(&f, &v)) {
-			VEC_GROW(o->index, o->nr_index, o->alloc_index);
-			o->index[o->nr_index++] = v;
-		}
+		while (f.number == 3 && next_number(&f, &v))
+			*VEC_ADD(o->index, o->nr_index, o->alloc_index) = v;
 }
 
 static int read_profile(struct otlp *o, struct span profile, struct err *e)

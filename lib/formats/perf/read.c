@@ -70,8 +70,7 @@ static struct perf_proc *new_proc(struct perf *p, uint32_t pid, uint64_t time_ns
 	struct perf_proc *x;
 
 	*at = p->nr_procs;
-	VEC_GROW(p->procs, p->nr_procs, p->alloc_procs);
-	x = &p->procs[p->nr_procs++];
+	x = VEC_ADD(p->procs, p->nr_procs, p->alloc_procs);
 	*x = (struct perf_proc){ .number = ++p->im->nr_procs, .pid = pid, .comm = comm };
 	trace_write_proc(p->im->w, &(struct rec_proc){ .time_ns = time_ns, .proc = x->number,
 			 .parent = parent, .pid = pid, .exec = exec, .comm = comm.s, .comm_len = comm.len });
@@ -95,8 +94,7 @@ static struct perf_thread *new_thread(struct perf *p, uint32_t pid, uint32_t tid
 	uint32_t *at = map_put(&p->thread_of, (uint64_t)pid << 32 | tid);
 	struct perf_thread *x;
 
-	VEC_GROW(p->threads, p->nr_threads, p->alloc_threads);
-	x = &p->threads[p->nr_threads++];
+	x = VEC_ADD(p->threads, p->nr_threads, p->alloc_threads);
 	*at = p->nr_threads;
 	*x = (struct perf_thread){ ++p->im->nr_threads, proc - p->procs, tid, name };
 	trace_write_thread(p->im->w, &(struct rec_thread){ .time_ns = time_ns, .thread = x->number,

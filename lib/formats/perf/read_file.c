@@ -164,8 +164,7 @@ static void read_build_id(struct perf_file *f, const struct perf_event_header *h
 	if (h->misc & PERF_MISC_BUILD_ID_SIZE)
 		b.len = MIN(b.id[ID_BYTES], (uint8_t)ID_BYTES);
 	b.path = (struct import_text){ (const char *)s.p, strnlen((const char *)s.p, span_left(&s)) };
-	VEC_GROW(f->build_ids, f->nr_build_ids, f->alloc_build_ids);
-	f->build_ids[f->nr_build_ids++] = b;
+	*VEC_ADD(f->build_ids, f->nr_build_ids, f->alloc_build_ids) = b;
 }
 
 static void read_build_ids(struct perf_file *f, struct span s)
@@ -322,8 +321,7 @@ static void add_record(struct perf_file *f, const struct perf_event_header *h, s
 		*latest = MAX(*latest, time_ns);
 	else
 		time_ns = *latest;
-	VEC_GROW(f->records, f->nr_records, f->alloc_records);
-	f->records[f->nr_records++] = (struct perf_record){ time_ns, off };
+	*VEC_ADD(f->records, f->nr_records, f->alloc_records) = (struct perf_record){ time_ns, off };
 }
 
 /* Bytes behind a record that belong to it. */

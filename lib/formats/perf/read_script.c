@@ -251,8 +251,7 @@ static void add_frame(struct script *x, struct frame f)
 		x->is_cut = true;
 		return;
 	}
-	VEC_GROW(x->frames, x->nr_frames, x->alloc_frames);
-	x->frames[x->nr_frames++] = f;
+	*VEC_ADD(x->frames, x->nr_frames, x->alloc_frames) = f;
 }
 
 /* ---- samples ---- */
@@ -272,8 +271,8 @@ static bool find_event(struct script *x, const struct header *h)
 	if (x->nr_events == MAX_EVENTS)
 		return false;
 	x->event = import_event(x->im, h->event, !h->has_period ? "samples" : clock ? "ns" : "events");
-	VEC_GROW(x->events, x->nr_events, x->alloc_events);
-	x->events[x->nr_events++] = (struct script_event){ h->event, h->has_period, x->event };
+	*VEC_ADD(x->events, x->nr_events, x->alloc_events) =
+		(struct script_event){ h->event, h->has_period, x->event };
 	return true;
 }
 

@@ -123,8 +123,7 @@ static void take_mapping(struct pprof *p, struct span s)
 			*to = f.v;
 	}
 	*map_put(&p->mapping_of, id) = p->nr_mappings;
-	VEC_GROW(p->mappings, p->nr_mappings, p->alloc_mappings);
-	p->mappings[p->nr_mappings++] = m;
+	*VEC_ADD(p->mappings, p->nr_mappings, p->alloc_mappings) = m;
 }
 
 static void take_function(struct pprof *p, struct span s)
@@ -142,8 +141,7 @@ static void take_function(struct pprof *p, struct span s)
 			*to = f.v;
 	}
 	*map_put(&p->function_of, id) = p->nr_functions;
-	VEC_GROW(p->functions, p->nr_functions, p->alloc_functions);
-	p->functions[p->nr_functions++] = fn;
+	*VEC_ADD(p->functions, p->nr_functions, p->alloc_functions) = fn;
 }
 
 static void take_location(struct pprof *p, struct span message)
@@ -156,8 +154,8 @@ static void take_location(struct pprof *p, struct span message)
 		if (f.number == LOCATION_ID)
 			id = f.v;
 	*map_put(&p->location_of, id) = p->nr_locations;
-	VEC_GROW(p->locations, p->nr_locations, p->alloc_locations);
-	p->locations[p->nr_locations++] = (struct location){ .message = message };
+	*VEC_ADD(p->locations, p->nr_locations, p->alloc_locations) =
+		(struct location){ .message = message };
 }
 
 static int take_type(struct pprof *p, struct span s, struct err *e)
@@ -347,8 +345,7 @@ static struct frame line_frame(struct pprof *p, const struct mapping *m, struct 
 
 static void add_frame(struct pprof *p, struct location *l, struct frame f)
 {
-	VEC_GROW(p->frames, p->nr_frames, p->alloc_frames);
-	p->frames[p->nr_frames++] = f;
+	*VEC_ADD(p->frames, p->nr_frames, p->alloc_frames) = f;
 	l->nr++;
 }
 

@@ -83,10 +83,8 @@ static void add_frame(struct speedscope *s, struct jsonin *j)
 		fn.name = (struct import_text){ "[no name]", 9 };
 	if (frame_mark_is_text(fn.name.s, fn.name.len))
 		fn.kind = FUNCTION_MARK;
-	VEC_GROW(s->functions, s->nr_functions, s->alloc_functions);
-	s->functions[s->nr_functions++] = import_function(s->im, &fn);
-	VEC_GROW(s->lines, s->nr_lines, s->alloc_lines);
-	s->lines[s->nr_lines++] = line >= 1 && line <= UINT32_MAX ? line : 0;
+	*VEC_ADD(s->functions, s->nr_functions, s->alloc_functions) = import_function(s->im, &fn);
+	*VEC_ADD(s->lines, s->nr_lines, s->alloc_lines) = line >= 1 && line <= UINT32_MAX ? line : 0;
 }
 
 static void read_shared(struct speedscope *s, struct jsonin j)
@@ -154,8 +152,7 @@ static uint32_t event_of_metric(struct speedscope *s, const struct unit *u)
 		if (x->unit == u->unit && jsonin_is(s->metric, x->name))
 			return x->event;
 	}
-	VEC_GROW(s->metrics, s->nr_metrics, s->alloc_metrics);
-	x = &s->metrics[s->nr_metrics++];
+	x = VEC_ADD(s->metrics, s->nr_metrics, s->alloc_metrics);
 	*x = (struct metric){ xstrndup(s->metric.s, s->metric.len), u->unit,
 			      import_event(s->im, s->metric, u->unit) };
 	return x->event;

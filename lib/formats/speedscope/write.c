@@ -41,8 +41,7 @@ static void push(struct speedscope *s, uint32_t location)
 		*at = s->nr_frames;
 		s->frames[s->nr_frames++] = (struct speedscope_frame){ f->name, file };
 	}
-	VEC_GROW(s->stack, s->nr_stack, s->alloc_stack);
-	s->stack[s->nr_stack++] = *at;
+	*VEC_ADD(s->stack, s->nr_stack, s->alloc_stack) = *at;
 }
 
 static void put_stack(struct speedscope *s, uint32_t node)

@@ -40,8 +40,7 @@ static uint32_t as_id(double v)
 
 static void add_callee(struct cpuprofile *p, uint32_t caller, uint32_t id)
 {
-	VEC_GROW(p->callees, p->nr_callees, p->alloc_callees);
-	p->callees[p->nr_callees++] = (struct callee){ caller, id };
+	*VEC_ADD(p->callees, p->nr_callees, p->alloc_callees) = (struct callee){ caller, id };
 }
 
 static void add_node(struct cpuprofile *p, struct jsonin *j)
@@ -73,10 +72,8 @@ static void add_node(struct cpuprofile *p, struct jsonin *j)
 		j->bad = true;
 	p->nodes.items[node - 1].frame = f.frame;
 	p->nodes.items[node - 1].hidden = f.what == V8_ROOT;
-	VEC_GROW(p->what, p->nr_what, p->alloc_what);
-	p->what[p->nr_what++] = f.what;
-	VEC_GROW(p->hits, p->nr_hits, p->alloc_hits);
-	p->hits[p->nr_hits++] = hits > 0 && hits < 0x1p52 ? hits : 0;
+	*VEC_ADD(p->what, p->nr_what, p->alloc_what) = f.what;
+	*VEC_ADD(p->hits, p->nr_hits, p->alloc_hits) = hits > 0 && hits < 0x1p52 ? hits : 0;
 }
 
 static void read_tree(struct cpuprofile *p, struct jsonin j)

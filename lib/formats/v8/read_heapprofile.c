@@ -34,10 +34,8 @@ static int enter(struct heapprofile *p, struct jsonin *j, struct err *e)
 	if (p->nr_open == MAX_FRAMES)
 		return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
 	jsonin_open(j, '{');
-	VEC_GROW(p->open, p->nr_open, p->alloc_open);
-	p->open[p->nr_open++] = import_nodes_add(&p->nodes, none, caller);
-	VEC_GROW(p->bytes, p->nr_bytes, p->alloc_bytes);
-	p->bytes[p->nr_bytes++] = 0;
+	*VEC_ADD(p->open, p->nr_open, p->alloc_open) = import_nodes_add(&p->nodes, none, caller);
+	*VEC_ADD(p->bytes, p->nr_bytes, p->alloc_bytes) = 0;
 	return 0;
 }
 

@@ -40,8 +40,7 @@ static void read_frames(struct dhat *d, struct jsonin j)
 	while (jsonin_element(&j)) {
 		struct frame f = valgrind_frame(d->im, jsonin_text(jsonin_string(&j), &d->text));
 
-		VEC_GROW(d->frames, d->nr_frames, d->alloc_frames);
-		d->frames[d->nr_frames++] = f;
+		*VEC_ADD(d->frames, d->nr_frames, d->alloc_frames) = f;
 	}
 }
 
