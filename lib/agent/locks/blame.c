@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * blame.c - charges those who have locks with what others wait for them (lock.h).
+ * blame.c - charges owners of locks with what others wait for them (lock.h).
  *
- * A thread of ours looks now and then, at moments that have nothing to do with what threads do: who has the
- * lock that others wait for at that moment is charged with what they have waited since they were looked at
- * last, or began to. So a context that has locks is hit in proportion to how long others wait for it.
- * What a wait takes after its last look the recorder gets with its end.
+ * A thread of ours scans the table of waits at random moments. The owner of a lock that others wait for at
+ * that moment is charged with their waiting since the previous scan, or since the wait began. So a context
+ * that holds locks is hit in proportion to how long others wait for it. The recorder gets the part of a wait
+ * after its last scan with the end of the wait.
  *
- * The owner's stack is JVMTI's: HotSpot stops that thread alone, where it next can, or reads it where it
- * waits. By then it may have given the lock back: then its stack is not what made others wait, and is
- * not told.
+ * JVMTI walks the owner's stack: HotSpot stops that thread alone at its next safepoint, or reads the stack
+ * while the thread waits. If it has released the lock by then, its stack is not what made others wait, and is
+ * not reported.
  *
- * Looks take at most half a percent of the time, for they cost those who are looked at about as much again,
- * or up to a twentieth where they would be further apart than the longest pause: to wait until a thread that
- * has no CPU stops can take long. While nobody waits they are further apart, too. That is no matter to waits
- * that are shorter: those are hit in proportion to their length as well.
+ * Scans take at most half a percent of the time, since they cost the owners about as much again, or up to a
+ * twentieth where the pauses would exceed the longest one: stopping a thread that has no CPU can take long.
+ * While nobody waits, the pauses are longer too. Waits shorter than a pause are still hit in proportion to
+ * their length.
  */
 #include "agent/agent.h"
 #include "agent/hotspot/vm.h"
@@ -35,24 +35,24 @@ enum {
 /* A lock that others wait for. */
 struct wanted {
 	uint32_t kind, leaf, identity;
-	struct pending_seen *first;	/* of those who wait */
-	uintptr_t word;			/* who has it: as its monitor has it, */
-	jobject lock;			/* or as the lock itself: local references */
+	struct pending_seen *first;	/* of those that wait for it */
+	uintptr_t word;			/* its owner, as the monitor has it, */
+	jobject lock;			/* or as the lock itself has it: local references */
 	jthread thread;
 	struct owner owner;
 	enum jvm_blamed what;
 	uint64_t ns;
-	uint32_t nr_charged;		/* waits that are in ns */
+	uint32_t nr_charged;		/* waits counted in ns */
 };
 
 static struct {
 	jvmtiEnv *ti;
-	jvmtiExtensionFunction get_virtual;	/* of a carrier; NULL: this VM has none */
+	jvmtiExtensionFunction get_virtual;	/* of a carrier; NULL: not in this VM */
 	uint64_t interval_ns;
-	uint64_t now_ns;		/* of this look */
+	uint64_t now_ns;		/* of this scan */
 	uint64_t random;
 	struct pending_seen waits[MAX_WAITS];
-	struct wanted *of[MAX_WAITS];	/* for which lock each is */
+	struct wanted *of[MAX_WAITS];	/* the lock of each wait */
 	struct wanted locks[MAX_LOCKS];
 	size_t nr_waits, nr_locks;
 	jvmtiFrameInfo frames[MAX_FRAMES];
@@ -82,8 +82,8 @@ static struct wanted *lock_of(struct pending_seen *p)
 }
 
 /*
- * What there is no room for keeps its time, for a later look. So does what had no owner when the wait
- * began: a latch never has one.
+ * Find the open waits and their locks. Waits beyond MAX_WAITS or MAX_LOCKS keep their time for a later scan.
+ * So do waits for locks without an owner at their beginning: a latch never has one.
  */
 static void find_waits(void)
 {
@@ -100,7 +100,7 @@ static void find_waits(void)
 	}
 }
 
-/* ---- who has it ---- */
+/* ---- owners ---- */
 
 static uintptr_t owner_word(const struct pending_seen *p)
 {
@@ -109,7 +109,10 @@ static uintptr_t owner_word(const struct pending_seen *p)
 	return p->w.monitor && sys_peek_all(&word, p->w.monitor + vm.o.monitor_owner, 8) ? word : 0;
 }
 
-/* Where the object is now is not known, but who has not noticed the monitor yet had it at the begin, too. */
+/*
+ * The object's address is unknown now; but an owner that does not know of the monitor yet owned it when the
+ * wait began, too.
+ */
 static void find_monitor_owner(struct wanted *x)
 {
 	x->word = owner_word(x->first);
@@ -121,7 +124,7 @@ static void find_monitor_owner(struct wanted *x)
 		  x->owner.tid || x->owner.vthread ? JVM_BLAMED_OWNER : JVM_BLAMED_UNKNOWN;
 }
 
-/* The object's reference: of a platform thread its own field has it, for as long as it waits. */
+/* Return a reference to the object: the field of a platform thread holds it while the thread waits. */
 static jobject lock_waited_for(JNIEnv *env, const struct pending_seen *p)
 {
 	struct owner who = owners_of_waiter(p->id);
@@ -147,7 +150,7 @@ static void find_lock_owner(JNIEnv *env, struct wanted *x)
 	x->what = !x->lock ? JVM_BLAMED_UNKNOWN : x->thread ? JVM_BLAMED_OWNER : JVM_BLAMED_NOBODY;
 }
 
-/* False: the wait that says what the lock is was over by then. */
+/* Find the owner; return false if the wait that identifies the lock has ended. */
 static bool find_owner(JNIEnv *env, struct wanted *x)
 {
 	if (x->kind == JVM_WAIT_ENTER)
@@ -172,7 +175,7 @@ static bool has_it_still(JNIEnv *env, const struct wanted *x)
 	return same;
 }
 
-/* ---- its stack ---- */
+/* ---- stacks of owners ---- */
 
 static jthread mounted_on(JNIEnv *env, jthread carrier)
 {
@@ -183,7 +186,7 @@ static jthread mounted_on(JNIEnv *env, jthread carrier)
 	return t;
 }
 
-/* A local reference; NULL: not known. */
+/* Return a local reference; NULL: not known. */
 static jthread thread_of(JNIEnv *env, const struct owner *o)
 {
 	jthread t, carrier;
@@ -261,7 +264,7 @@ void blame_end(JNIEnv *env, uint64_t now_ns)
 			tell_open(env, &p, now_ns);
 }
 
-/* When the recorder is about to end. */
+/* Report open waits when the recorder is about to end. */
 static void end_if_asked(JNIEnv *env)
 {
 	struct jvm_ctl *ctl = ring_ctl();
@@ -274,7 +277,7 @@ static void end_if_asked(JNIEnv *env)
 	store_release(&ctl->ended_ns, end_ns);
 }
 
-/* ---- looks ---- */
+/* ---- scans ---- */
 
 static void release(JNIEnv *env, struct wanted *x)
 {
@@ -284,7 +287,7 @@ static void release(JNIEnv *env, struct wanted *x)
 		(*env)->DeleteLocalRef(env, x->lock);
 }
 
-/* Charged first, then walked: how long that takes must not say who is hit. */
+/* Charge all owners before walking their stacks, so that the time for walking does not decide who is hit. */
 static void look(JNIEnv *env)
 {
 	size_t i;
@@ -320,7 +323,7 @@ static uint64_t cpu_time(void)
 	return t.s * 1000000000ull + t.ns;
 }
 
-/* Between half of it and one and a half, so that nothing is in step with it. */
+/* Return a pause of half to one and a half times the mean, so that no program is in step with the scans. */
 static uint64_t pause_ns(uint64_t spent_ns, uint32_t nr_idle)
 {
 	uint64_t mean = nr_idle < NR_IDLE ? at.interval_ns : at.interval_ns * IDLE, ns;
@@ -339,7 +342,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 	uint64_t spent_ns = 0, start_ns;
 	uint32_t nr_idle = 0;
 
-	/* first this, then looked whether it is on: as in wall.c */
+	/* set running before checking on, as in wall.c */
 	if (__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST))
 		return;
 	while (load_seq_cst(&on) && !log_closed()) {

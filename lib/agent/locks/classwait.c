@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * classwait.c - waits for another thread to initialise a class (lock.h). JVMTI has no event for it, and
- * HotSpot waits as it does for much else, in InstanceKlass::initialize_impl(): on JDK 17 for a monitor that
- * belongs to the class, later for a lock of its own. Both end in pthread_cond_wait(), which libjvm calls by a
- * slot of its global offset table: that leads here while the source is on.
+ * classwait.c - waits for another thread to initialise a class (lock.h). JVMTI has no event for them. HotSpot
+ * waits in InstanceKlass::initialize_impl(): on JDK 17 for a monitor that belongs to the class, later for a
+ * lock of its own. Both end in pthread_cond_wait(), which libjvm calls through its global offset table; the
+ * slot leads here while the source is on.
  *
- * A thread that parks, or is known to wait for anything else, is let through. Of others, the stack between
- * here and their last Java frame is looked through for a class that another thread initialises at this
- * moment: who initialises it, and that it does, HotSpot keeps in the class.
+ * Threads that park, or are known to wait for something else, pass through. The stacks of others, from here
+ * to their last Java frame, are searched for a class that another thread is initialising; HotSpot keeps that
+ * thread in the class.
  */
 #include "agent/agent.h"
 #include "agent/elf.h"
@@ -22,12 +22,12 @@ typedef int wait_fn(void *cond, void *mutex);
 
 enum { MAX_BYTES = 16 << 10, PIECE = 128 };
 
-static wait_fn *libc_wait;		/* the C library's, past those that stand in its place */
+static wait_fn *libc_wait;		/* the C library's, not an interposed one */
 static bool is_replaced;
 
-/* ---- which class ---- */
+/* ---- the class ---- */
 
-/* Of a JavaThread, or what is taken for one; a virtual thread that it carries has its place. */
+/* Return the thread of what is assumed to be a JavaThread; if it carries a virtual thread, that one. */
 static struct owner owner_of(uintptr_t thread)
 {
 	struct owner o;
@@ -42,7 +42,7 @@ static struct owner owner_of(uintptr_t thread)
 								     (struct owner){ 0 };
 }
 
-/* The class, if p is one that another thread initialises; its thread. */
+/* Return whether p is a class that another thread is initialising, and set *o to that thread. */
 static bool is_initialised(uintptr_t p, uintptr_t self, struct owner *o)
 {
 	uintptr_t base = vm.klass_base ? *vm.klass_base : 0, thread;
@@ -56,7 +56,7 @@ static bool is_initialised(uintptr_t p, uintptr_t self, struct owner *o)
 	return o->tid || o->vthread;
 }
 
-/* 0: it waits for something else. */
+/* Search the stack for the class that t waits for; 0: it waits for something else. */
 static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
@@ -67,7 +67,7 @@ static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
 		return 0;
 	if (end > sp + MAX_BYTES)
 		end = sp + MAX_BYTES;
-	/* the anchor may be of a moment that is over, and far away */
+	/* the anchor may be stale, and far away */
 	for (; sp < end; sp += nr * 8) {
 		nr = sys_peek(words, sp, end - sp < sizeof(words) ? end - sp : sizeof(words)) / 8;
 		if (!nr)
@@ -84,15 +84,15 @@ static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
 /* ---- the wait ---- */
 
 /*
- * The condition is that of its Parker, which is in the JavaThread. Not every thread that parks is known to
- * wait: without a blocker, nobody could say for what.
+ * Return whether t parks: the condition belongs to its Parker, inside the JavaThread. Parked threads without
+ * a blocker have no entry in the table, but for what they wait is unknown.
  */
 static bool parks(const struct vm_thread *t, const void *cond)
 {
 	return (uintptr_t)cond - t->thread < (uintptr_t)vm.size.jthread;
 }
 
-/* The id of the thread, if it waits for a class; 0: it does not. */
+/* Begin a wait if the thread waits for a class. Returns its id, or 0. */
 static __attribute__((noinline)) uint64_t waits_for_class(const void *cond)
 {
 	char text[JVM_MAX_STRING + 2];
@@ -135,7 +135,7 @@ static __attribute__((noinline)) int wait_for_class(void *cond, void *mutex, uin
 static wait_fn on_wait;
 static struct elf_hook hook = { .ours = (void *)on_wait };
 
-/* Other waits go on by a jump: who looks at the caller finds libjvm. */
+/* Other waits end in a jump, so that code that checks its caller finds libjvm. */
 static int on_wait(void *cond, void *mutex)
 {
 	uint64_t id = waits_for_class(cond);
@@ -172,7 +172,7 @@ bool classwait_on(void)
 	return is_replaced;
 }
 
-/* Who waits at this moment comes back here. */
+/* Threads that wait at this moment return through this code. */
 void classwait_off(void)
 {
 	if (is_replaced)

@@ -43,30 +43,30 @@ enum {
 
 struct lock {
 	uint64_t key;			/* hash of the class << 32 | its own; 0: free; written last */
-	/* of who has it: */
+	/* while it is held: */
 	uint64_t owner;
 	uint64_t since;			/* time stamp counter */
 	uint32_t depth;
-	uint32_t nr_waiting;		/* that have a depth in saved[] */
-	uint64_t nonrec, held;		/* counted; held: ticks of the counter, of what is over */
-	struct place {			/* where it was when it was locked last, */
+	uint32_t nr_waiting;		/* threads whose depth is in saved[] */
+	uint64_t nonrec, held;		/* holds counted; their total length in ticks, once ended */
+	struct place {			/* where it was when last locked */
 		uintptr_t oop;
-		uint64_t gc;		/* number of the collection before, from 1; 0: not to be relied on */
+		uint64_t gc;		/* number of the collection before, from 1; 0: unknown */
 	} at;
 	uint64_t rec;
-	uint64_t told;			/* of all that is counted, to see that it changed */
+	uint64_t told;			/* sum of all counts at the last report, to see changes */
 	/* where CPU time is measured: */
-	const JNIEnv *carrier;		/* the kernel's thread that it was locked on; NULL: not measured */
-	uint64_t cpu_since;		/* what that had consumed by then */
-	uint64_t measured, cpu_ns;	/* of so many holds that are over; added up */
-	/* calls of notify() and notifyAll(); those among them that found nobody waiting */
+	const JNIEnv *carrier;		/* kernel's thread that locked it; NULL: not measured */
+	uint64_t cpu_since;		/* CPU time of that thread by then */
+	uint64_t measured, cpu_ns;	/* ended holds with CPU time, and its sum */
+	/* calls of notify() and notifyAll(); those of them that woke nobody */
 	uint64_t notify, notify_all, idle;
 	uint64_t reads;			/* atomic */
 } __attribute__((aligned(128)));
 
 struct class {
 	uint64_t key;			/* hash << 32 | leaf; 0: free */
-	uint32_t mask;			/* of its state: what of it is exclusive; 0: it has no state */
+	uint32_t mask;			/* bits of the state that are exclusive; 0: it has none */
 	bool is_long;
 	bool has_readers;		/* of a ReentrantReadWriteLock */
 	bool is_stamped;
@@ -83,10 +83,10 @@ struct saved {
 static struct lock *locks;
 static struct class *classes;
 static struct saved *saved;
-static struct lock **by_place;		/* [NR_PLACES]: the latest one at such an address */
-static const uint32_t *gc_count;	/* NULL: addresses tell nothing */
+static struct lock **by_place;		/* [NR_PLACES]: the latest lock at such an address */
+static const uint32_t *gc_count;	/* NULL: addresses are not used */
 static const uint8_t *gc_active;
-static uint32_t *used, *leaves;		/* of locks: [MAX_LOCKS], which are used, in order; [NR_LOCKS] */
+static uint32_t *used, *leaves;		/* of locks: [MAX_LOCKS], used ones in order; [NR_LOCKS] */
 static uint32_t nr_used, nr_classes;
 static struct sys_lock adding;
 
@@ -105,11 +105,11 @@ static uint64_t overhead, cpu_overhead;	/* ticks and CPU time of each hold that 
 static uint64_t told_ns;
 static bool told_full;
 
-/* ---- who, and what ---- */
+/* ---- threads and classes ---- */
 
 static inline uint64_t self(JNIEnv *env)
 {
-	/* since JDK 24 a virtual thread takes its monitors to other carriers */
+	/* since JDK 24 monitors move with a virtual thread to other carriers */
 	return vm.o.jthread_owner_id < 0 ? (uintptr_t)env :
 	       vm_word((uintptr_t)env - env_offset, vm.o.jthread_owner_id);
 }
@@ -143,7 +143,10 @@ static bool matches(const char *pattern, size_t pattern_len, const char *s, size
 	return p == pattern_len;
 }
 
-/* Or a class that this one is nested in: the lock of a ReentrantLock is a ReentrantLock$NonfairSync. */
+/*
+ * Return whether the class or one that it is nested in matches: the lock of a ReentrantLock is a
+ * ReentrantLock$NonfairSync.
+ */
 static bool matches_outer(const char *pattern, size_t pattern_len, const char *s, size_t len)
 {
 	size_t i;
@@ -156,7 +159,7 @@ static bool matches_outer(const char *pattern, size_t pattern_len, const char *s
 
 static char filter[JVM_LOCK_FILTER];
 
-/* sig: Ljava/lang/Object; or [I */
+/* Return whether the filter selects the class; sig is as in Ljava/lang/Object; or [I. */
 static bool is_selected(const char *sig)
 {
 	size_t len = str_len(sig), i = 0, end;
@@ -247,7 +250,7 @@ static inline const struct class *class_of(JNIEnv *env, jobject o, uint32_t clas
 		if (!key)
 			break;
 	}
-	/* the session may end: then nothing is told any more */
+	/* the session may be ending: nothing is reported then */
 	if (!sample_begin())
 		return NULL;
 	c = add_class(env, o, class_hash);
@@ -255,7 +258,7 @@ static inline const struct class *class_of(JNIEnv *env, jobject o, uint32_t clas
 	return c;
 }
 
-/* For a probe: NULL: nothing is to be done. */
+/* Return the object's class if a probe is to count it, else NULL. */
 static inline const struct class *selected(JNIEnv *env, jobject o, uint32_t class_hash)
 {
 	const struct class *c = likely(load_relaxed(&on)) ? class_of(env, o, class_hash) : NULL;
@@ -327,7 +330,7 @@ static inline uint64_t key_of(uint32_t object_hash, uint32_t class_hash)
 	return (uint64_t)class_hash << 32 | object_hash;
 }
 
-/* Of a class that is selected; NULL: there is no room. */
+/* Return the lock of an object of a selected class; NULL: the table is full. */
 static inline struct lock *lock_of(const struct class *c, uint32_t object_hash, uint32_t class_hash)
 {
 	uint64_t key = key_of(object_hash, class_hash);
@@ -336,11 +339,11 @@ static inline struct lock *lock_of(const struct class *c, uint32_t object_hash, 
 	return likely(l) ? l : add_lock(key, (uint32_t)c->key);
 }
 
-/* ---- by their address ---- */
+/* ---- by address ---- */
 
 /*
- * Where an object is, while the calling thread is in native code and collections go on: what is read between
- * two that are not at work, and of the same number, is right.
+ * Return where an object is. The calling thread is in native code, so collections may run: the address is
+ * right if none is active before and after, and their number is the same.
  */
 static inline struct place place_of(jobject o)
 {
@@ -369,7 +372,7 @@ static inline struct lock *lock_at(const struct place *p)
 	return l && load_relaxed(&l->at.oop) == p->oop && load_relaxed(&l->at.gc) == p->gc ? l : NULL;
 }
 
-/* By its owner. */
+/* Set where the lock is; only its owner may. */
 static inline void put_at(struct lock *l, const struct place *p)
 {
 	if (l->at.oop == p->oop && l->at.gc == p->gc && load_relaxed(slot_of(p->oop)) == l)
@@ -389,7 +392,7 @@ static __attribute__((noinline, cold)) uint32_t ask_hash(jobject o)
 
 /* ---- CPU time ---- */
 
-/* While a virtual thread is on none, its carrier's clock goes on for others. */
+/* Return whether a virtual thread runs: when it unmounts, its carrier's clock counts others. */
 static bool is_virtual(const JNIEnv *env)
 {
 	return vm.o.jthread_cont_entry >= 0 &&
@@ -434,7 +437,7 @@ static inline void end_hold(const JNIEnv *env, struct lock *l, uint64_t now)
 		end_cpu(env, l);
 }
 
-/* After a wait() of this thread for the lock that it has now. */
+/* Continue the hold of l, or of whatever lock this thread waited for, after its wait(). */
 static __attribute__((noinline, cold)) bool resume(const JNIEnv *env, struct lock *l, uint64_t me)
 {
 	size_t h = hash(me, LOG2_SAVED), i;
@@ -462,7 +465,7 @@ static inline bool has_it(const JNIEnv *env, struct lock *l, uint64_t me)
 	return unlikely(l->nr_waiting) && resume(env, l, me);
 }
 
-/* object_hash: 0: not at hand. */
+/* object_hash 0: not known. */
 static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
 {
 	const struct class *c;
@@ -490,7 +493,7 @@ static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_has
 	}
 }
 
-/* NULL: the calling thread does not have it, or has entered it before probes were there. */
+/* Return the lock if the calling thread owns it; NULL also if it was entered before there were probes. */
 static inline struct lock *held_lock(JNIEnv *env, jobject o, jint object_hash, jint class_hash)
 {
 	uint64_t me = self(env);
@@ -613,7 +616,7 @@ static void JNICALL on_owns(JNIEnv *env, jclass cls, jobject sync, jint object_h
 	begin_hold(env, l, 0, depth_of(env, sync, c));
 }
 
-/* A reader gives it back; false: it is no such lock. */
+/* Count a reader that releases the lock. Returns false if the lock has no readers. */
 static bool counts_reader(JNIEnv *env, jobject sync, uint32_t object_hash, uint32_t class_hash)
 {
 	const struct class *c = selected(env, sync, class_hash);
@@ -628,8 +631,8 @@ static bool counts_reader(JNIEnv *env, jobject sync, uint32_t object_hash, uint3
 enum { STAMP_WRITER = 1 << 7 };
 
 /*
- * The state has become more by change. Of a lock that more than 126 have for reading it does not count those
- * beyond, and neither do we.
+ * Count a change of the state of a StampedLock. With more than 126 readers the state does not count the
+ * others, and neither do we.
  */
 static void JNICALL on_stamped(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash,
 			       jint change)
@@ -645,7 +648,9 @@ static void JNICALL on_stamped(JNIEnv *env, jclass cls, jobject sync, jint objec
 		begin_hold(env, l, 0, 1);
 }
 
-/* A lock for writing is to become one for reading, and will, as the stamp is what the state is. */
+/*
+ * Return whether a lock for writing is turned into one for reading, which succeeds if the stamp is the state.
+ */
 static bool is_downgrade(JNIEnv *env, jobject sync, const struct class *c, jint stamp)
 {
 	return c && c->is_stamped && stamp & STAMP_WRITER &&
@@ -653,8 +658,8 @@ static bool is_downgrade(JNIEnv *env, jobject sync, const struct class *c, jint 
 }
 
 /*
- * n: the state; or of tryReleaseShared() -1, which the state of a ReentrantReadWriteLock cannot be; or of a
- * StampedLock, a stamp for which tryConvertToReadLock() is called.
+ * n: the state; from tryReleaseShared() -1, which cannot be the state of a ReentrantReadWriteLock; or, of a
+ * StampedLock, the stamp passed to tryConvertToReadLock().
  */
 static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
 {
@@ -676,7 +681,7 @@ static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_
 		l->depth = depth;
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static uint64_t ns_of(uint64_t ticks, uint64_t now_ns)
 {
@@ -769,7 +774,7 @@ static bool get_memory(void)
 	}
 	if (!locks || !leaves || !used || !classes || !saved || !by_place)
 		return false;
-	/* another recorder's, or with another filter; no probe is at work */
+	/* left from another recorder or filter; no probe is active */
 	sys_clear_pages(locks, NR_LOCKS * sizeof(*locks));
 	sys_clear_pages(leaves, NR_LOCKS * sizeof(*leaves));
 	sys_clear_pages(classes, NR_CLASSES * sizeof(*classes));
@@ -782,8 +787,8 @@ static bool get_memory(void)
 }
 
 /*
- * How long a lock that is given back at once seems to be held: the least of several rounds, in the last of
- * which the loop is compiled, as code is where that matters. The lock is the helper itself, of class Class.
+ * Measure how long a lock seems to be held that is released at once: the least of several rounds, in the last
+ * of which the loop is compiled, as code is where it matters. The lock is the helper itself, of class Class.
  */
 static void calibrate(JNIEnv *env, jclass helper)
 {
@@ -799,7 +804,7 @@ static void calibrate(JNIEnv *env, jclass helper)
 	if (!m || !cls || (*ti)->GetObjectHashCode(ti, helper, &object_hash) != JVMTI_ERROR_NONE ||
 	    (*ti)->GetObjectHashCode(ti, cls, &class_hash) != JVMTI_ERROR_NONE)
 		return;
-	/* known under a name that is not told, and forgotten afterwards */
+	/* added under a name that is not reported, and removed afterwards */
 	c = &classes[hash((uint32_t)class_hash, LOG2_CLASSES)];
 	*c = (struct class){ .key = (uint64_t)(uint32_t)class_hash << 32 | 1 };
 	l = add_lock(key_of(object_hash, class_hash), 0);
@@ -819,7 +824,7 @@ static void calibrate(JNIEnv *env, jclass helper)
 	c->key = 0;
 }
 
-/* Others move objects while threads run, or are not known. */
+/* Trust collectors that move objects in pauses only; others move them while threads run, or are not known. */
 static void find_collector(void)
 {
 	static const char *const in_pauses[] = { "UseSerialGC", "UseParallelGC", "UseG1GC" };
@@ -837,7 +842,7 @@ static void find_collector(void)
 	gc_count = (const uint32_t *)(*vm.heap + vm.o.gc_count);
 }
 
-/* Which of its threads are virtual, if any are. */
+/* Return whether virtual threads can be recognized, or there are none. */
 static bool knows_virtual(void)
 {
 	enum { FIRST_WITH_VIRTUAL = 19 };

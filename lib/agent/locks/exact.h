@@ -15,29 +15,37 @@
 #define EXACT_HELPER "java/lang/ArcLock"
 
 /*
- * exact.c: counts from now on what jvm_ctl.lock_filter selects; false: the VM does not let us. The VM is up.
- * Nothing happens where nothing is selected.
+ * exact.c: count acquisitions of the locks that jvm_ctl.lock_filter selects; does nothing when it selects
+ * none. Returns false if the VM does not allow it. The VM must be up.
  */
 bool exact_on(JavaVM *jvm, JNIEnv *env);
-/* The classes are as they were without us; what was counted is told by then. */
+/* Restore the original classes, after reporting what was counted. */
 void exact_off(JNIEnv *env);
-/* The calling thread, which has the object's monitor, is about to wait() for it. */
+/*
+ * Must be called before the calling thread, which owns the object's monitor, waits for it in Object.wait().
+ */
 void exact_wait(JNIEnv *env, jobject object);
-/* Tells what was counted since the last time, at most once a second unless now is set; in sample_begin(). */
+/*
+ * Report what was counted since the last report, at most once a second unless now is set. Within
+ * sample_begin().
+ */
 void exact_tell(bool now);
 
-/* notify.c: the calling thread notifies so many who wait for a monitor of the class with that leaf. */
+/*
+ * notify.c: record that the calling thread notified nr_woken waiters of a monitor of the class with that
+ * leaf.
+ */
 void notify_called(uint32_t leaf, uint32_t nr_woken);
 
-/* exact_helper.c: the class of the probes, with these natives; a global reference, NULL: it was refused. */
+/* exact_helper.c: define the class of the probes with these natives. Returns a global reference, or NULL. */
 struct exact_natives {
 	void *enter, *exit, *waited, *owns, *state, *notify, *stamped;
 };
 jclass exact_helper(JNIEnv *env, const struct exact_natives *n);
-/* An object that is locked has its hash at hand: the probes give it. */
+/* Return whether the hash of a locked object is cheap to get; the probes pass it then. */
 bool exact_has_hash_in_lock(void);
 
-/* exact_classes.c: which classes get probes, and putting them in and taking them out. */
+/* exact_classes.c: put probes into the classes that lock something, and remove them. */
 bool exact_classes_on(JavaVM *jvm, JNIEnv *env);
 void exact_classes_off(JNIEnv *env);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * exact_classes.c - classes that lock something get the probes of locks (exact.h), whatever the class of the
- * lock: that is known only when it is locked.
+ * exact_classes.c - puts the probes of locks (exact.h) into classes that lock something, whatever the class
+ * of the lock: that is known only when it is locked.
  *
- * Those that are loaded are asked for their bytecodes first, for to change a class throws its compiled code
- * away; most lock nothing.
+ * Loaded classes are asked for their bytecodes first: changing a class discards its compiled code, and most
+ * lock nothing.
  */
 #include "agent/calls/flow.h"
 #include "agent/calls/numbers.h"
@@ -17,8 +17,8 @@ enum { BATCH = 50, OP_MONITORENTER = 0xc2, OP_MONITOREXIT = 0xc3 };
 static jvmtiEnv *ti;
 
 /*
- * Code in which a virtual thread is neither itself nor its carrier; Object, whose wait() calls another of
- * its own; and our own classes.
+ * Code in which a virtual thread is neither itself nor its carrier; Object, whose wait() calls another of its
+ * own; and our own classes.
  */
 static const char *const untouchable[] = {
 	EXACT_HELPER, HELPER_CLASS, HELPER_INIT_CLASS, "java/lang/Object", "java/lang/BaseVirtualThread",
@@ -46,8 +46,8 @@ static bool text_is(const struct classfile_text *t, const char *s)
 }
 
 /*
- * Since JDK 11 each change of a StampedLock's state is by one of these methods; of a lock for writing that
- * becomes one for reading, in the last.
+ * Since JDK 11 each change of a StampedLock's state is made by one of these methods; the last turns a lock
+ * for writing into one for reading.
  */
 static int32_t select_stamped(const struct classfile_method *m)
 {
@@ -98,7 +98,10 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	numbers_refused(&names, classfile_reason_text(reason));
 }
 
-/* Memory of one class at a time: classes that lock are few. */
+/*
+ * Memory for the rewriter; what a large class needed is unmapped after it. Few classes lock, so one is
+ * rewritten at a time.
+ */
 enum { CHUNK_BYTES = 1 << 20, MAX_CHUNKS = 64 };
 static struct {
 	char *p;
@@ -170,9 +173,9 @@ static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
 	sys_unlock(&memory);
 }
 
-/* ---- what is loaded ---- */
+/* ---- loaded classes ---- */
 
-/* A byte that could be such an instruction is enough. */
+/* Return whether the method may lock: a byte that could be such an instruction is enough. */
 static bool locks_in(jmethodID m)
 {
 	unsigned char *code = NULL;
@@ -199,7 +202,7 @@ static bool class_locks(jclass cls)
 	bool found = false;
 	jint nr, i;
 
-	/* what is not linked yet cannot be asked */
+	/* a class that is not linked yet has no methods to ask */
 	if ((*ti)->GetClassMethods(ti, cls, &nr, &methods) != JVMTI_ERROR_NONE)
 		return true;
 	for (i = 0; i < nr && !found; i++)
@@ -208,7 +211,7 @@ static bool class_locks(jclass cls)
 	return found;
 }
 
-/* Those that select_method() knows. */
+/* Return whether the class is one that select_method() knows. */
 static bool is_sync(const char *sig)
 {
 	return str_eq(sig, "Ljava/util/concurrent/locks/AbstractOwnableSynchronizer;") ||

@@ -34,7 +34,7 @@ enum {
 
 enum {
 	CODE = 5,
-	/* types: of a method by what follows the object */
+	/* types of methods by the parameters after the object */
 	T_INT, T_OBJECT, T_NONE, T_THREAD, T_HASHES, T_HASHES_THREAD, T_HASHES_INT, T_LONGS,
 	N_ENTER, N_ENTERED, N_EXIT, N_WAITED, N_OWNS, N_STATE,
 	N_ENTER0, N_EXIT0, N_OWNS0, N_STATE0, N_CALIBRATE, N_NOTIFY, N_NOTIFY_ALL, N_NOTIFY0,
@@ -137,7 +137,10 @@ static void method(struct image *c, uint16_t name, uint16_t type, const struct b
 
 enum hash { NO_HASH, OWN_HASH, GIVEN_HASH };
 
-/* Behind the object it hands on its hash, that of its class, and what load pushes (0: nothing). */
+/*
+ * Build a method that passes the object, its hash, that of its class, and what load pushes (0: nothing) to
+ * native.
+ */
 static void probe(struct image *c, uint16_t name, uint16_t type, enum hash hash, uint8_t load,
 		  uint16_t native)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * lock.c - waits for monitors, and of virtual threads that are parked, as JVMTI tells of them (lock.h,
- * sources.h). An environment of our own: without this source nothing of it is asked for.
+ * lock.c - waits for monitors, and of parked virtual threads, from events of JVMTI (lock.h, sources.h). They
+ * have an environment of their own, which asks for nothing unless the source is on.
  *
- * What a wait is for is found out when it begins, while nobody waits for this thread; when it is over the
- * thread has the lock, and every nanosecond counts. In between, the wait lies in a table by the thread's
- * id (pending.c): a virtual thread may come back on another carrier.
+ * What a thread waits for is found when the wait begins, while nobody waits for the thread; when it ends, the
+ * thread has the lock, and every nanosecond counts. In between, the wait is in a table by the thread's id
+ * (pending.c), since a virtual thread may continue on another carrier.
  *
- *  - The VM spins before it says that a thread waits for a monitor: that time is in no event.
- *  - To get a monitor back after Object.wait() is no event of a platform thread; of a virtual one there is an
- *    end without a beginning (JDK 25), which is dropped.
- *  - A virtual thread that parks is told of by its unmounting; one that is pinned parks as others do
+ *  - The VM spins before it reports that a thread waits for a monitor: that time is in no event.
+ *  - A platform thread that gets a monitor back after Object.wait() has no event; a virtual one has an end
+ *    without a beginning (JDK 25), which is dropped.
+ *  - A virtual thread that parks unmounts, and has that event; a pinned one parks as platform threads do
  *    (park.c).
  */
 #include <jvmti.h>
@@ -32,9 +32,9 @@
 
 enum { NR_CLASSES = 16, NR_MONITORS = 1 << 12 };
 
-static jvmtiEnv *ti;			/* kept from session to session */
+static jvmtiEnv *ti;			/* kept between sessions */
 static bool wanted;
-static bool for_another;		/* what is known was told to another recorder */
+static bool for_another;		/* names were sent to another recorder */
 static uint32_t session;		/* 0: off */
 static uint32_t nr_sessions;
 static uint64_t interval_ns;
@@ -47,15 +47,18 @@ bool lock_is_on(uint32_t *which)
 	return *which;
 }
 
-/* ---- what is waited for ---- */
+/* ---- what a thread waits for ---- */
 
-/* The first classes that were waited for, by weak references: cheaper to compare than to ask for names. */
+/*
+ * The first classes that threads waited for, as weak references: comparing them is cheaper than asking for
+ * names.
+ */
 static struct known_class {
 	jweak class;
 	uint32_t leaf;
 } classes[NR_CLASSES];
 static uint32_t nr_classes;
-static struct sys_lock classes_lock;	/* for whoever adds one */
+static struct sys_lock classes_lock;	/* for adding one */
 
 static uint32_t ask_for_name(jclass cls)
 {
@@ -116,8 +119,8 @@ bool lock_describe(JNIEnv *env, jobject what, enum jvm_wait_kind kind, struct lo
 }
 
 /*
- * What was found out of monitors. One that goes to another object has that one's header, with another
- * identity hash; seq is odd while the rest changes.
+ * Cache of monitors. A monitor that is reused has the header of its new object, with another identity hash.
+ * seq is odd while the rest changes.
  */
 static struct known_monitor {
 	uint64_t seq;
@@ -159,7 +162,10 @@ static void remember(uintptr_t monitor, uintptr_t header, const struct lock_wait
 	store_release(&k->seq, seq + 2);
 }
 
-/* The identity hash in a monitor's copy of its object's header, whose two lowest bits are 01; 0: none yet. */
+/*
+ * Return a monitor's copy of its object's header, whose two lowest bits are 01, if that has an identity hash;
+ * else 0.
+ */
 static uintptr_t header_with_hash(uintptr_t monitor)
 {
 	enum { HASH_SHIFT = 8 };
@@ -171,7 +177,9 @@ static uintptr_t header_with_hash(uintptr_t monitor)
 	return (header & 3) == 1 && header >> HASH_SHIFT & 0x7fffffff ? header : 0;
 }
 
-/* monitor: the object's, which the VM keeps while the thread waits for it; 0 not known. */
+/*
+ * Describe the monitor of the object, at that address (0: not known); the VM keeps it while the thread waits.
+ */
 static bool describe_monitor(JNIEnv *env, jobject object, uintptr_t monitor, struct lock_wait *w)
 {
 	uintptr_t header = monitor ? header_with_hash(monitor) : 0;
@@ -186,11 +194,11 @@ static bool describe_monitor(JNIEnv *env, jobject object, uintptr_t monitor, str
 	return true;
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static struct shares shares;
 
-/* Where the identity is not known, all locks of a class are one. */
+/* Locks of a class whose identity is not known count as one. */
 static uint64_t weigh(const struct jvm_wait *r)
 {
 	uint64_t key = (uint64_t)r->leaf << 36 | (uint64_t)r->kind << 32 | r->identity;
@@ -200,7 +208,7 @@ static uint64_t weigh(const struct jvm_wait *r)
 
 static uint32_t tid_of(uintptr_t thread)
 {
-	/* the calling thread's: its OSThread is there */
+	/* thread is the calling thread's: its OSThread exists */
 	uintptr_t os = thread && vm.o.thread_osthread >= 0 ? vm_word(thread, vm.o.thread_osthread) : 0;
 
 	return os && vm.o.osthread_tid >= 0 ? (uint32_t)vm_i32(os, vm.o.osthread_tid) : (uint32_t)sys_tid();
@@ -247,8 +255,8 @@ static uint64_t id_of(JNIEnv *env, jthread thread)
 }
 
 /*
- * Return the id of the calling thread, without a call where the VM has it; without virtual threads, what is
- * as good. 0: JDK 21 to 23 have it in the Thread alone, which moves.
+ * Return the id of the calling thread where it can be read without a call; without virtual threads, what
+ * serves as one. 0: JDK 21 to 23 have it only in the Thread, which moves.
  */
 static uint64_t found_id(const struct vm_thread *t)
 {
@@ -259,7 +267,7 @@ static uint64_t found_id(const struct vm_thread *t)
 	return mounts.unmount < 0 ? t->thread : cont_java_id(t->thread);
 }
 
-/* The same where JNI can be asked. */
+/* Return the id of the calling thread, by JNI if need be. */
 static uint64_t own_id(JNIEnv *env, const struct vm_thread *t, jthread thread)
 {
 	bool has_id = t->thread && (vm.o.jthread_owner_id >= 0 || mounts.unmount < 0);
@@ -315,13 +323,16 @@ bool lock_waits_already(const struct vm_thread *t)
 	return pending_peek(found_id(t), &w);
 }
 
-/* A handle is the address of the reference, with flags. */
+/* Return the address of an object; a handle is the address of the reference, with flags. */
 static uintptr_t oop_of(jobject object)
 {
 	return *(uintptr_t *)((uintptr_t)object & ~7ul);
 }
 
-/* The header names the monitor, and the monitor the object; a collection may come between. */
+/*
+ * Return the monitor that the header names, if the monitor names the object: a collection may come between
+ * the two loads.
+ */
 static uintptr_t monitor_of(jobject object)
 {
 	enum { MONITOR = 2 };
@@ -333,12 +344,12 @@ static uintptr_t monitor_of(jobject object)
 	return mark ^ MONITOR;
 }
 
-/* The monitor of the object that a thread is about to wait for; 0: not known. */
+/* Return the monitor of the object that a thread is about to wait for; 0: not known. */
 static uintptr_t pending_monitor(const struct vm_thread *t, jobject object)
 {
 	if (!t->thread || vm.o.jthread_pending_monitor < 0 || vm.o.monitor_owner < 0)
 		return 0;
-	/* JDK 8 notes it after the event */
+	/* JDK 8 sets it after the event */
 	return vm.is_8 ? monitor_of(object) : vm_word(t->thread, vm.o.jthread_pending_monitor);
 }
 
@@ -427,7 +438,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	sample_end();
 }
 
-/* What began as a wait for a monitor, or in one, ends as such. */
+/* A wait that began as one for a monitor, or in Object.wait(), ends as such. */
 static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 {
 	struct lock_wait w;
@@ -602,13 +613,13 @@ static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return turn_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
 }
 
-/* Note that what is found out from now on is for another recorder. */
+/* Note that names found from now on are for another recorder. */
 static void forget(void)
 {
 	for_another = true;
 }
 
-/* Events may still be on their way, in threads that wait: they find no session, but the environment. */
+/* Events may still arrive in threads that wait. They find no session, but the environment still exists. */
 static bool turn_off(JNIEnv *env)
 {
 	jvmtiCapabilities have;
@@ -633,7 +644,7 @@ static bool turn_off(JNIEnv *env)
 	return true;
 }
 
-/* Tell of waits that do not end. */
+/* Report open waits when the VM ends. */
 static void vm_ends(JNIEnv *env)
 {
 	uint32_t which;

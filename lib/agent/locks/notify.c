@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * notify.c - calls of notify() and notifyAll() as samples, with the stack of who calls, the class of the
- * monitor, and how many threads the call woke. The probes of locks that are counted tell of them (exact.c).
+ * notify.c - calls of notify() and notifyAll() as samples, with the caller's stack, the class of the monitor,
+ * and how many threads the call woke. The probes of counted locks report them (exact.c).
  */
 #include "agent/locks/exact.h"
 #include "agent/ring.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * owners.c - which thread has a monitor (lock.h).
+ * owners.c - finds the thread that owns a monitor (lock.h).
  *
- * An ObjectMonitor names its owner by the JavaThread or, when the owner had the lock before it became a
- * monitor, by an address on the owner's stack; since JDK 24 by the thread's id, or by 1 as long as the
- * owner has not noticed that there is a monitor: then the object is among those that the owner's
- * JavaThread lists. JDK 22 and 23 may have that 1, too, and nothing that says which thread lists it is a
- * virtual one's: there the owner is unknown. What is asked of threads is kept when they start, and their
- * lists are copied with care: any of them may end.
+ * The owner field of an ObjectMonitor has the JavaThread or, if the thread took the lock before it became a
+ * monitor, an address on the thread's stack. Since JDK 24 it has the thread's id, or 1 until the owner knows
+ * of the monitor: then the object is in the list of locks of the owner's JavaThread. JDK 22 and 23 may have
+ * that 1, too, but do not say whether the JavaThread with the list carries a virtual thread: the owner is
+ * unknown there. What is needed of a thread is stored when it starts, and lists are copied with care, since
+ * any thread may end.
  *
- * Entries are written under a lock and read without: a key is stored last and removed first.
+ * Entries are written under a lock and read without: the key is stored last and removed first.
  */
 #include "agent/hotspot/vm.h"
 #include "agent/locks/lock.h"
@@ -19,13 +19,13 @@
 enum {
 	NR_ENTRIES = 1 << 15, NR_PROBES = 64, REMOVED = 1, ANONYMOUS = 1, DEFLATER = 2,
 	LISTED = 8,			/* HotSpot's LockStack::CAPACITY */
-	LIST_BYTES = 128,		/* of such a LockStack, at most */
-	AT_ONCE = SYS_SPANS / 2,	/* of them */
-	MAX_LISTS = 256,		/* looked at; of more threads the owner is unknown */
+	LIST_BYTES = 128,		/* of such a LockStack, with what precedes it, at most */
+	AT_ONCE = SYS_SPANS / 2,	/* lists copied by one call */
+	MAX_LISTS = 256,		/* with more threads the owner is unknown */
 };
 
 struct entry {
-	uintptr_t key;			/* 0: never used, ends a search */
+	uintptr_t key;			/* 0: never used; ends a search */
 	uintptr_t thread, stack_lo, stack_hi;
 	uint64_t id;
 	uint32_t tid;
@@ -33,18 +33,18 @@ struct entry {
 };
 
 static struct entry *entries;
-static uint32_t nr_used;		/* places that have ever had a key */
-static uint32_t used[NR_ENTRIES];	/* which */
+static uint32_t nr_used;		/* entries that have ever had a key */
+static uint32_t used[NR_ENTRIES];	/* their indexes */
 static struct sys_lock lock;
-static bool has_virtual;		/* the VM has virtual threads, and tells of them */
-static uint32_t latest;			/* index of the owner that was found last: it is the next, often */
+static bool has_virtual;		/* the VM has virtual threads, and events of them */
+static uint32_t latest;			/* index of the owner found last, which is often the next one */
 
 static bool by_id(void)
 {
 	return vm.o.jthread_owner_id >= 0;
 }
 
-/* Ids are small: none is REMOVED, as the first thread has 1 but never waits for itself. */
+/* Ids are small, and none is REMOVED: the first thread has 1, but never waits for itself. */
 static uintptr_t key_of(uintptr_t thread, uint64_t id)
 {
 	return by_id() ? id << 4 : thread;
@@ -67,7 +67,10 @@ bool owners_init(void)
 	return entries;
 }
 
-/* The lock is not held by anybody who waits for a GC: that one has all references, and no thread ends. */
+/*
+ * References are deleted without the lock, so that its holders never wait for a GC. No thread is added or
+ * removed meanwhile.
+ */
 void owners_forget(JNIEnv *env)
 {
 	uint32_t i;
@@ -97,7 +100,7 @@ static struct entry *find(uintptr_t key)
 	return NULL;
 }
 
-/* A place for a key that is not there; NULL: too many threads. */
+/* Return an entry for a key that is not in the table; NULL: too many threads. */
 static struct entry *place(uintptr_t key)
 {
 	size_t i;
@@ -123,7 +126,7 @@ jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self)
 		e->tid = tid;
 		e->id = id;
 		e->thread = thread;
-		/* it runs, or VMInit and ThreadStart would not tell of it */
+		/* the thread runs, or VMInit and ThreadStart would not report it */
 		e->stack_hi = vm_word(thread, vm.o.thread_stack_base);
 		e->stack_lo = vm.o.thread_stack_size < 0 ? e->stack_hi :
 			      e->stack_hi - vm_word(thread, vm.o.thread_stack_size);
@@ -205,7 +208,7 @@ static bool can_list(void)
 	       vm.o.lock_stack_top < vm.o.lock_stack_base && list_bytes() <= LIST_BYTES;
 }
 
-/* list: a copy of a LockStack. */
+/* Return whether list, a copy of a LockStack, has the object. */
 static bool lists(const uint8_t *list, uintptr_t object)
 {
 	const uint32_t first = vm.o.jthread_lock_stack + vm.o.lock_stack_base;
@@ -224,8 +227,8 @@ static bool lists(const uint8_t *list, uintptr_t object)
 }
 
 /*
- * The id of the thread that lists the object, among so many entries, AT_ONCE at most; 0: none. On a carrier
- * it is that of the virtual thread that is mounted there.
+ * Return the id of the thread among nr entries that has the object in its list, 0: none. nr is at most
+ * AT_ONCE. A carrier's id is that of its virtual thread.
  */
 static uint64_t owner_among(const uint32_t *places, uint32_t nr, uintptr_t object)
 {
@@ -245,7 +248,7 @@ static uint64_t owner_among(const uint32_t *places, uint32_t nr, uintptr_t objec
 		span[0] = (struct sys_span){ e->thread + vm.o.jthread_lock_stack, list_bytes() };
 		span[1] = (struct sys_span){ e->thread + vm.o.jthread_owner_id, sizeof(id) };
 	}
-	/* one that cannot be read has ended */
+	/* a list that cannot be read is of a thread that has ended */
 	for (i = 0; i < nr_listed; i++) {
 		nr_read = sys_peek_spans(copies, &from[2 * i], 2 * (nr_listed - i)) / size;
 		for (copy = copies; nr_read--; i++, copy += size)
@@ -291,7 +294,7 @@ struct owner owners_of_monitor(uintptr_t word, uintptr_t object)
 	return o.tid ? o : owner_on_stack(word);
 }
 
-/* On which carrier a virtual thread is; NULL: on none. */
+/* Return the entry of the carrier of a virtual thread; NULL: it is not mounted. */
 static const struct entry *carrier_of(uint64_t vthread)
 {
 	uint32_t nr = load_acquire(&nr_used), i;
@@ -317,7 +320,10 @@ static const struct entry *entry_of_tid(uint32_t tid)
 	return NULL;
 }
 
-/* The lock keeps the reference; whoever waits for it is in native code, and no GC waits for them. */
+/*
+ * The lock keeps the reference alive. Threads that wait for the lock are in native code, so no GC waits for
+ * them.
+ */
 jthread owners_thread(JNIEnv *env, const struct owner *o, bool *carrier)
 {
 	const struct entry *e;

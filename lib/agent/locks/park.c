@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * park.c - Unsafe.park(), by which a platform thread waits for a lock of java.util.concurrent or a condition
- * (lock.h). JVMTI has no event for it, so the native method is replaced: what stood there is called.
+ * park.c - Unsafe.park(), in which platform threads wait for locks of java.util.concurrent and conditions
+ * (lock.h). JVMTI has no event for it, so the native method is replaced by one that calls the original.
  *
- * Where it stands: behind the Method (methods.h), as HotSpot keeps the address of every native method. It is
- * believed when it lies in libjvm's code.
+ * HotSpot keeps the address of a native method behind its Method (methods.h). It is trusted if it lies in
+ * libjvm's code.
  *
  * Source: oops/method.hpp, Method::native_function_addr().
  */
@@ -17,12 +17,12 @@
 
 typedef void JNICALL park_fn(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
 
-static park_fn *vm_park;		/* what stood there */
+static park_fn *vm_park;		/* the original */
 static bool is_replaced;
 static jclass unsafe_class, owned_class;
-static jclass stamped_class;		/* a lock, though it does not say who has it; NULL: there is none */
+static jclass stamped_class;		/* locks that do not name their owner; NULL: none */
 static jfieldID blocker_field, owner_field, id_field, eetop_field;
-/* of ReentrantReadWriteLock; readers_class NULL: this JDK's is not known */
+/* of ReentrantReadWriteLock; readers_class NULL: not known of this JDK */
 static jclass readers_class;
 static jfieldID first_field, last_field, count_field, reader_field;
 static JavaVM *jvm;
@@ -30,7 +30,7 @@ static jvmtiEnv *ti;
 
 /* ---- what a thread is parked for ---- */
 
-/* The last that has taken the lock for reading, if it has it still; NULL also where it is on no carrier. */
+/* Return the latest reader, if it still has the lock and is mounted; else NULL. */
 static jthread last_reader(JNIEnv *env, jobject lock)
 {
 	jobject counter = (*env)->GetObjectField(env, lock, last_field);
@@ -45,8 +45,8 @@ static jthread last_reader(JNIEnv *env, jobject lock)
 }
 
 /*
- * One of those that have a ReentrantReadWriteLock for reading: the first of them, as long as it has it, or
- * else the last. Of others the lock does not say that they have it.
+ * Return a reader of a ReentrantReadWriteLock: the first while it has the lock, else the latest. The lock
+ * does not name others.
  */
 static jthread reader_of(JNIEnv *env, jobject lock)
 {
@@ -107,8 +107,8 @@ bool park_describe(JNIEnv *env, jthread thread, bool is_virtual, struct lock_wai
 }
 
 /*
- * The calling thread, by a local reference that stays until its wait is over: some VMs have no other place
- * where its id is. NULL: nothing is to be told.
+ * Begin a wait of the calling thread. Returns a local reference to it, to be kept until the wait ends, as
+ * some VMs have its id nowhere else. NULL: the wait is not to be reported.
  */
 static jthread begin_own(JNIEnv *env)
 {
@@ -125,7 +125,7 @@ static jthread begin_own(JNIEnv *env)
 	return NULL;
 }
 
-/* When the session is over there is nothing to be told, but still a reference to be given back. */
+/* After the session nothing is reported, but the reference is still deleted. */
 static void end_own(JNIEnv *env, jthread self)
 {
 	struct lock_wait w;
@@ -138,7 +138,7 @@ static void end_own(JNIEnv *env, jthread self)
 	(*env)->DeleteLocalRef(env, self);
 }
 
-/* By its name reports know that it is not in the way (WAY_THROUGH, trace/record.h). */
+/* Reports know this function by its name and leave it out (WAY_THROUGH, trace/record.h). */
 static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
 {
 	jthread self = NULL;
@@ -153,7 +153,7 @@ static void JNICALL park_through(JNIEnv *env, jobject unsafe, jboolean absolute,
 		end_own(env, self);
 }
 
-/* ---- its place ---- */
+/* ---- the native method ---- */
 
 static const char *unsafe_name(void)
 {

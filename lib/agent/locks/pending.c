@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * pending.c - waits that have begun (lock.h).
+ * pending.c - open waits (lock.h).
  *
- * A slot is claimed by a compare-and-swap of its id. until_ns says up to where somebody was charged with the
- * wait, and at first when it began: it is stored last, taken first, and differs from wait to wait, so
- * whoever finds it unchanged knows that the slot is still that wait's.
+ * A slot is claimed by a compare-and-swap of its id. until_ns is where the part of the wait ends that
+ * somebody was charged with, first the wait's beginning. It is stored last, cleared first, and differs from
+ * wait to wait: a slot in which it is unchanged still has the same wait.
  *
- * The reference to a lock is the waiter's, which gives it back; while the thread that looks makes a
- * reference of its own from it, it is that thread that has to.
+ * The waiting thread owns the reference to the lock, and deletes it; while blame.c makes a reference of its
+ * own from it, that is left to blame.c.
  */
 #include "agent/locks/lock.h"
 #include "agent/sys.h"
@@ -16,19 +16,19 @@
 enum { NR_SLOTS = 1 << 16, NR_PROBES = 64, GIVEN = 1 };
 
 struct slot {
-	uint64_t id;			/* of the thread that waits; 0: free */
-	uint64_t until_ns;		/* 0: it has not begun, or is over */
-	jobject lock;			/* whoever takes it away gives it back */
-	uint64_t notified_ns;		/* until_ns of the wait that was notified; written last */
+	uint64_t id;			/* of the waiting thread; 0: free */
+	uint64_t until_ns;		/* 0: not begun, or ended */
+	jobject lock;			/* deleted by whoever takes it from here */
+	uint64_t notified_ns;		/* until_ns of the notified wait; written last */
 	uint32_t notifier;
 	uint64_t notifier_vthread;
 	struct lock_wait w;
 };
 
 static struct slot *slots;
-static uint64_t open_slots[NR_SLOTS / 64];	/* that can have an owner: where to look */
-static uint64_t wait_slots[NR_SLOTS / 64];	/* of Object.wait() */
-static uintptr_t held;			/* the reference that a look uses; GIVEN: and gives back */
+static uint64_t open_slots[NR_SLOTS / 64];	/* waits that can have an owner */
+static uint64_t wait_slots[NR_SLOTS / 64];	/* waits in Object.wait() */
+static uintptr_t held;			/* the reference that blame.c uses; GIVEN: and must delete */
 
 static struct slot *at(uint64_t id, size_t i)
 {
@@ -67,7 +67,7 @@ bool pending_init(JNIEnv *env)
 	return true;
 }
 
-/* For waits that can have an owner, or be notified. */
+/* Set the bit of a wait that can have an owner, or be notified. */
 static void set_open(const struct slot *p, bool open)
 {
 	bool can_own = p->w.kind == JVM_WAIT_ENTER || p->w.kind == JVM_WAIT_LOCK;
@@ -83,7 +83,7 @@ static void set_open(const struct slot *p, bool open)
 		__atomic_fetch_and(&list[i / 64], ~bit, __ATOMIC_RELAXED);
 }
 
-/* The slot that has the id; the thread itself is the only one that uses it. */
+/* Return the slot of that id; only the thread itself uses it. */
 static struct slot *find(uint64_t id)
 {
 	size_t i;
@@ -107,7 +107,7 @@ static struct slot *find_free(uint64_t id)
 	return NULL;
 }
 
-/* Until nobody uses it, that is for whoever does to do. */
+/* Delete the reference, or leave that to the thread that uses it now. */
 static void give_back(JNIEnv *env, jobject lock)
 {
 	uintptr_t its = (uintptr_t)lock;
@@ -130,7 +130,7 @@ bool pending_begin(JNIEnv *env, uint64_t id, const struct lock_wait *w)
 {
 	struct slot *p = find(id);
 
-	if (p)			/* of a wait without an end */
+	if (p)			/* of a wait that never ended */
 		stop(env, p);
 	else
 		p = find_free(id);
@@ -172,7 +172,7 @@ static void notify(struct slot *p, uint64_t since_ns, const struct owner *by)
 	store_release(&p->notified_ns, since_ns);
 }
 
-/* When the wait began that this call notifies; 0: it is another's, or was notified already. */
+/* Return when the wait in p began, if it is to be notified by this call and was not yet; else 0. */
 static uint64_t waits_for(const struct slot *p, uint32_t leaf, uint32_t identity)
 {
 	uint64_t since_ns = load_acquire(&p->until_ns);
@@ -215,7 +215,7 @@ bool pending_peek(uint64_t id, struct lock_wait *w)
 	return p;
 }
 
-/* ---- for the thread that looks ---- */
+/* ---- for the scanning thread ---- */
 
 static bool see(uint32_t i, struct pending_seen *p)
 {
@@ -274,7 +274,7 @@ jobject pending_lock(JNIEnv *env, const struct pending_seen *p)
 
 	if (!p->w.lock)
 		return NULL;
-	/* first this, then looked whether the wait goes on: pending_end() does both in the other order */
+	/* set held before checking the wait; pending_end() does it in the other order */
 	store_seq_cst(&held, (uintptr_t)p->w.lock);
 	if (load_seq_cst(&slots[p->slot].until_ns) == p->since_ns)
 		lock = (*env)->NewLocalRef(env, p->w.lock);

@@ -5,7 +5,7 @@
 #include "agent/sys.h"
 #include "base/mix.h"
 
-/* Whether one more may be reported in this window. */
+/* Count a stack in the current window; return false if the window is full. */
 static bool has_room(struct shares *s, uint64_t now_ns)
 {
 	uint64_t window = now_ns / SHARE_WINDOW_NS;
@@ -32,7 +32,7 @@ static uint64_t weigh(struct shares *s, struct share *x, uint64_t interval_ns, u
 	enum { FAR = 64 };
 	uint64_t last, weight;
 
-	/* also where the interval has become shorter */
+	/* also when the interval has become shorter */
 	if (x->point_ns > x->ns + 2 * interval_ns)
 		x->point_ns = x->ns + up_to(s, 2 * interval_ns, now_ns);
 	if (x->point_ns > x->ns || !has_room(s, now_ns))

@@ -2,13 +2,14 @@
 /*
  * share.h - which waits for a lock get a stack, and how much waiting each stack stands for.
  *
- * One as long as the interval gets a stack that stands for itself. The others of a lock are laid end to end,
- * and points are laid on them at random distances, on average an interval apart. A wait that has a point on
- * it gets a stack, which stands for all from the point before to its own. So each context is charged in
- * proportion to how long it waits, whatever the others do, and what the stacks stand for is never more than
- * was waited. (To charge each stack with all since the one before gives long waits the time of short ones.)
+ * A wait as long as the interval gets a stack that stands for itself. The other waits of a lock are laid end
+ * to end, with points on them at random distances, on average an interval apart. A wait that has a point on
+ * it gets a stack, which stands for everything from the previous point to this one. So each context is
+ * charged in proportion to how long it waits, whatever the others do, and the stacks never stand for more
+ * than was waited. (Charging each stack with everything since the previous one would give the time of short
+ * waits to long ones.)
  *
- * The distances are uniform in (0, 2 intervals]; the first is as if points had been laid for ever, so that a
+ * The distances are uniform in (0, 2 intervals]; the first is as if there had always been points, so that a
  * wait of x intervals has one with the probability x - x * x / 4.
  *
  * Used by the agent, and by the library that programs load (preload/waits.c).
@@ -21,20 +22,23 @@
 enum { SHARES = 1 << 10, SHARE_WINDOW_NS = 100000000, SHARE_STACKS_A_WINDOW = 1000 };
 
 struct share {
-	uint64_t key;		/* of a lock; another one with the same hash takes its place */
-	uint64_t ns;		/* that was waited, */
-	uint64_t told_ns;	/* of which stacks stand for so much */
-	uint64_t point_ns;	/* where the next one lies */
+	uint64_t key;		/* of the lock; another lock with the same hash replaces it */
+	uint64_t ns;		/* all waiting for it, */
+	uint64_t told_ns;	/* and the part that stacks stand for */
+	uint64_t point_ns;	/* where the next point is */
 	uint32_t busy;
 };
 
 struct shares {
-	uint64_t window, nr;	/* how many stacks there were in it */
+	uint64_t window, nr;	/* stacks in that window */
 	uint64_t random;
 	struct share all[SHARES];
 };
 
-/* Of a wait of that length that has ended now, for the lock with that key, never 0. 0: no stack. */
+/*
+ * Return how much waiting the stack of a wait stands for that ended now after ns; 0: it gets no stack. key:
+ * the lock's, never 0.
+ */
 uint64_t share_of(struct shares *s, uint64_t key, uint64_t ns, uint64_t interval_ns, uint64_t now_ns);
 
 #endif
