@@ -21,10 +21,9 @@ void *elf_symbol(uintptr_t base, const char *name);
  */
 bool elf_symbols_of(uintptr_t bias, const void *dynamic, const char *const *names, void **found, int nr);
 /*
- * A function of ours that an object calls in place of one that it imports. Others may do the same, before us,
- * after us and while we are there, in any order: a slot is changed only from what we have seen in it, and
- * back only while it is ours. So "ours" must go on passing calls to "was" for ever: who came after us may
- * call it.
+ * A function of ours that an object calls in place of one that it imports. Others may hook the slot, too,
+ * before and after us: a slot is changed only from the value that we have seen, and restored only while it is
+ * ours. "ours" must pass calls on to "was" for ever, since later hooks may call it.
  */
 enum { ELF_HOOK_SLOTS = 4 };
 struct elf_slot {

@@ -13,8 +13,8 @@ static struct sys_lock lock;
 
 
 /*
- * Must be called before the thread starts, as events tell of that. Those for which there is no room are told
- * by their name only.
+ * Must be called before the thread starts, as events report that. Threads beyond the table's size are known
+ * by their names only.
  */
 static void ownthread_remember(JNIEnv *env, jthread t)
 {

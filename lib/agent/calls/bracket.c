@@ -3,8 +3,8 @@
  * bracket.c - traces single calls of methods (flow.h): asks the tracer of this process, as
  * arcprof_itrace_on() does, when an outermost call begins and when it ends.
  *
- * The call trees are built as ever, without metrics: they tell which call is an outermost one, also
- * where exceptions or virtual threads are in the way.
+ * The call trees are built as usual, without metrics: they tell which call is outermost, also across
+ * exceptions and with virtual threads.
  */
 #include <asm/siginfo.h>
 #include <asm/signal.h>
@@ -14,7 +14,7 @@
 #include "agent/sys.h"
 #include "api/itrace_request.h"
 
-/* False: there is no tracer, and nothing was done. */
+/* Send a request to the tracer. Returns false if there is none. */
 static bool ask(uint32_t what)
 {
 	struct itrace_request r = { ITRACE_REQUEST_MAGIC, what, 0 };
@@ -37,7 +37,7 @@ static bool is_open(const struct callflow_kthread *k)
 	return k->cur && k->cur->flags & CALLFLOW_THREAD_BRACKET;
 }
 
-/* Before the trace: what is interpreted has no name of its own. */
+/* Name the method before its trace: interpreted code has no name of its own. */
 static void announce(const struct callflow_thread *t)
 {
 	const struct callflow_open *outermost = (const struct callflow_open *)(uintptr_t)t->stack + 1;
@@ -76,7 +76,7 @@ void JNICALL bracket_enter(JNIEnv *env, jclass cls, jint method)
 		begin(k->cur);
 }
 
-/* Before the leave, which is not the program's, when that is known to be the last one. */
+/* End the trace before callflow's work if this call is known to be the last one open. */
 static void leave(struct callflow_kthread *k, uint32_t method,
 		  void (*step)(struct callflow_kthread *, uint32_t))
 {

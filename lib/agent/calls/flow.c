@@ -116,7 +116,10 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 	probe_end();
 }
 
-/* Its name may have changed since it started. Also sent to the thread that ends the VM, last of all. */
+/*
+ * The name may have changed since the start. The thread that ends the VM has this event, too, as the last
+ * one.
+ */
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	struct callflow_kthread *k;
@@ -135,9 +138,9 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 /* --- metrics that HotSpot keeps --- */
 
 /*
- * What the thread allocated: the VM's count, and what of its current buffer is used. A pause
- * of the collector may retire the buffer at any time, for a probe is native code: then the
- * count has changed, and all is read again.
+ * Return how much the thread has allocated: the VM's count, and the used part of its current buffer. A probe
+ * is native code, so a GC pause may retire the buffer at any time: then the count has changed, and both are
+ * read again.
  *
  * Source: share/runtime/thread.inline.hpp, Thread::cooked_allocated_bytes().
  */
@@ -170,7 +173,7 @@ static void enable(jvmtiEvent e)
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, e, NULL);
 }
 
-/* Nothing will be counted: the report must say so. */
+/* Report that nothing will be counted. */
 static void refuse_all(const char *why)
 {
 	struct names_method all = { .class_name = { "*", 1 } };
@@ -210,7 +213,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	begin(env, thread);
 }
 
-/* Threads that go on until the process is gone are asked now. */
+/* Read the counters of threads that run until the process ends. */
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	if (!probe_begin())
@@ -280,7 +283,7 @@ void flow_on(JavaVM *jvm, JNIEnv *env)
 	}
 }
 
-/* The hook first, so that the classes become what they are without us. */
+/* Disable the hook first, so that the classes become what they were. */
 bool flow_off(JNIEnv *env)
 {
 	bool quiet;

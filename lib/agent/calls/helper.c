@@ -75,7 +75,7 @@ static void make_init_class(struct image *c)
 
 static jclass probe_class, init_class;
 
-/* The others are the same in all. */
+/* The other probes are the same for all kinds. */
 static const struct probes {
 	uint32_t flag;
 	void *enter, *exit, *thrown;
@@ -87,7 +87,7 @@ static const struct probes {
 	{ CALLFLOW_TREES, (void *)probe_enter, (void *)probe_exit, (void *)probe_thrown },
 };
 
-/* once bound, they are bound anew when another recorder wants other ones */
+/* bound again when another recorder wants other probes */
 static const struct probes *bound;
 
 static const struct probes *wanted(void)
@@ -118,7 +118,7 @@ static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 	bound = (*env)->RegisterNatives(env, probe_class, m, ARRAY_SIZE(m)) == JNI_OK ? p : NULL;
 }
 
-/* It may exist already, from another version of the agent, whose probes are no longer called. */
+/* Define the class, or find the one of another version of the agent, whose probes are no longer called. */
 static jclass define(JNIEnv *env, const char *name, const struct image *c)
 {
 	jclass cls = (*env)->DefineClass(env, name, NULL, (const jbyte *)c->data, c->len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * hidden.c - classes that a program defines by Lookup.defineHiddenClass(): no agent is told of
- * them, nor can they be retransformed (flow.h). All come through one function of libjvm that
- * libjava imports, with the bytes of the class; so the probes are put in there.
+ * hidden.c - puts probes into classes that a program defines with Lookup.defineHiddenClass() (flow.h). They
+ * have no JVMTI event and cannot be retransformed, but all come with their bytes through one function of
+ * libjvm that libjava imports.
  *
  * Source: JDK 15+ share/native/libjava/ClassLoader.c, defineClass0(); prims/jvm.cpp, JVM_LookupDefineClass().
  */

@@ -60,7 +60,9 @@ static inline void pair(struct image *c, uint8_t tag, uint16_t a, uint16_t b)
 	u2(c, b);
 }
 
-/* Constants 1 to 4: the class and its superclass; more follow up to nr_constants - 1. */
+/*
+ * Begin a class file: constants 1 to 4 are the class and its superclass; more follow up to nr_constants - 1.
+ */
 static inline void image_begin(struct image *c, uint16_t version, const char *name, uint16_t nr_constants)
 {
 	c->len = 0;
@@ -76,7 +78,7 @@ static inline void image_begin(struct image *c, uint16_t version, const char *na
 	u2(c, 3);
 }
 
-/* No interfaces, no fields. */
+/* Begin the methods of a class without interfaces and fields. */
 static inline void image_methods(struct image *c, uint16_t nr)
 {
 	u2(c, ACC_PUBLIC | ACC_FINAL | ACC_SUPER);

@@ -12,11 +12,11 @@
 #include "callflow/filter.h"
 #include "classfile/rewrite.h"
 
-/* --- what is never touched --- */
+/* --- classes that never get probes --- */
 
 /*
- * Classes of java.base in which a probe would meet a thread that is neither a virtual thread nor its
- * carrier, and our own. A name that ends in '*' stands for all that begin so.
+ * Classes of java.base in which a probe would meet a thread that is neither a virtual thread nor its carrier,
+ * and our own. A '*' at the end matches any rest.
  */
 static const char *const untouchable[] = {
 	HELPER_CLASS,
@@ -51,7 +51,7 @@ static bool is_untouchable(const char *name, size_t len)
 	return false;
 }
 
-/* --- who is asked for --- */
+/* --- selected classes --- */
 
 static jobject platform_loader;		/* the extension loader before JDK 9 */
 static bool by_loader;			/* no rule is about methods: application classes */
@@ -72,13 +72,13 @@ static void find_platform_loader(JNIEnv *env)
 		platform_loader = (*env)->NewGlobalRef(env, loader);
 }
 
-/* What HotSpot's reflection generates, each in a loader of its own. */
+/* Return whether it is a class that HotSpot's reflection generates, each in a loader of its own. */
 static bool is_accessor(const char *name, size_t len)
 {
 	return matches("jdk/internal/reflect/*", name, len) || matches("sun/reflect/*", name, len);
 }
 
-/* A class, with an empty name of a method, that was asked for. */
+/* Report a selected class that has no probes. */
 static void refuse_class(const char *name, size_t len, const char *why)
 {
 	struct names_method names = { .class_name = { name, len } };
@@ -103,8 +103,8 @@ static bool wanted(JNIEnv *env, jobject loader, const char *name, size_t len)
 /* --- memory for the rewriter --- */
 
 /*
- * Chunks that are used again; what a class of unusual size needed goes back to the kernel. One
- * arena belongs to one thread at a time.
+ * Chunks are reused; what a class of unusual size needed is unmapped. An arena belongs to one thread at a
+ * time.
  */
 enum { CHUNK_BYTES = 1 << 20, MAX_CHUNKS = 64, NR_ARENAS = 8 };
 
@@ -213,7 +213,7 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	numbers_refused(&names, classfile_reason_text(reason));
 }
 
-/* With probes, in a's memory; false: it stays as it is. */
+/* Make the class with probes in a's memory; return false if it stays as it is. */
 static bool rewrite_in(struct arena *a, const void *data, jint len, struct classfile_out *out)
 {
 	bool sites = callflow_area()->flags & CALLFLOW_SITES;
@@ -259,7 +259,7 @@ static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new
 
 /* --- hidden classes --- */
 
-/* What stands on the stack between who defines a hidden class and the VM. */
+/* Classes whose frames are between the caller of defineHiddenClass() and the VM. */
 static const char *const between[] = {
 	"java/lang/ClassLoader", "java/lang/System$*", "java/lang/invoke/MethodHandles*", "java/lang/invoke/LambdaForm$*",
 	"java/lang/invoke/DirectMethodHandle*", "java/lang/invoke/Invokers*", "java/lang/reflect/Method",
@@ -276,7 +276,7 @@ static bool is_between(const char *name, size_t len)
 	return false;
 }
 
-/* Does the method's class stand between, or else: does it belong to the JDK? */
+/* Return whether the method's class is one of those between; *by_jdk: whether it belongs to the JDK. */
 static bool look_at_caller(JNIEnv *env, jvmtiEnv *ti, jmethodID method, bool *by_jdk)
 {
 	jobject loader = NULL;
@@ -297,8 +297,8 @@ static bool look_at_caller(JNIEnv *env, jvmtiEnv *ti, jmethodID method, bool *by
 }
 
 /*
- * Proxies of lambdas, forms of method handles, switches: what the JDK defines for itself is not the
- * program's.
+ * Return whether the JDK defines a hidden class for itself, such as a lambda's proxy, a method handle's form
+ * or a switch: it is not the program's.
  */
 static bool is_defined_by_jdk(JNIEnv *env, jvmtiEnv *ti)
 {
@@ -362,9 +362,12 @@ void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
 		rewrite(ti, data, len, new_len, new_data);
 }
 
-/* --- what was loaded before --- */
+/* --- classes loaded before --- */
 
-/* A safepoint and a wave of deoptimisation each; too many at once would stop the program for long. */
+/*
+ * Retransforming takes a safepoint and a wave of deoptimisation; too many classes at once would stop the
+ * program for long.
+ */
 enum { BATCH = 50 };
 
 static void name_failed(jvmtiEnv *ti, jclass cls)
@@ -391,8 +394,8 @@ static void retransform(jvmtiEnv *ti, jclass *classes, jint nr)
 }
 
 /*
- * Length of the name of a hidden class, "LName.0x01234567;", without what the JVM adds; 0: it is
- * another one.
+ * Return the length of the name of a hidden class, "LName.0x01234567;", without what the JVM adds; 0: it is
+ * not hidden.
  */
 static size_t hidden_len(const char *sig)
 {
@@ -404,7 +407,10 @@ static size_t hidden_len(const char *sig)
 	return 0;
 }
 
-/* Who defined it is not known any more; the JDK names its own so (Name$$Lambda, Name$$TypeSwitch). */
+/*
+ * Return whether the JDK defined the class, by its name (Name$$Lambda, Name$$TypeSwitch); the definer is not
+ * known any more.
+ */
 static bool has_double_dollar(const char *sig)
 {
 	for (; *sig; sig++)

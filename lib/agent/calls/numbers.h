@@ -10,13 +10,13 @@
 
 #include "agent/hotspot/names.h"
 
-/* For another recorder, who has not seen the names. */
+/* Number the methods anew, for another recorder, which has not seen the names. */
 void numbers_forget(void);
-/* 0: out of memory. Texts longer than JVM_MAX_STRING are truncated. */
+/* Return the method's number, 0 without memory. Texts longer than JVM_MAX_STRING are truncated. */
 uint32_t numbers_get(struct names_method *m);
-/* The number that numbers_get() gave; 0: none. */
+/* Return the number from numbers_get(), 0 if there is none. */
 uint32_t numbers_find(const struct names_method *m);
-/* A method, or with an empty name a class, that was asked for and has no probes. */
+/* Report a selected method, or with an empty name a class, that has no probes. */
 void numbers_refused(struct names_method *m, const char *why);
 
 #endif

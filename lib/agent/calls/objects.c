@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * objects.c - exact callflow: each object that is allocated, whoever does it (flow.h), and its class.
+ * objects.c - exact callflow: each allocated object and its class, whoever allocates it (flow.h).
  *
- * JVMTI samples allocations every so many bytes; with an interval of 0 it tells of each. Objects that
- * the compiler finds to be needless are not allocated, and so not counted.
+ * JVMTI samples allocations at an interval in bytes; with an interval of 0 it reports each. Objects that the
+ * compiler eliminates are not allocated, and so not counted.
  *
  * Source: JVMTI 11, SampledObjectAlloc and SetHeapSamplingInterval.
  */
@@ -18,9 +18,9 @@
 enum { NR_CLASSES = 1 << 12 };
 
 /*
- * Leaves of classes by the hash of their signatures, so that threads need not wait for each other. Written
- * and read by any thread at any time: the hash is stored mixed with the leaf, so that words that do not
- * belong together are found to be nobody's.
+ * Leaves of classes by the hash of their signatures, so that threads need not wait for each other. Any thread
+ * reads and writes them at any time: the hash is stored mixed with the leaf, so that words of two writers
+ * match no class.
  */
 static struct {
 	uint64_t h[2], leaf;
@@ -57,7 +57,7 @@ static uint32_t leaf_of(const char *sig)
 	return leaf;
 }
 
-/* On the thread that allocates, which is not in a probe: those allocate nothing. */
+/* Runs on the allocating thread, outside probes, which allocate nothing. */
 static void JNICALL on_alloc(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass cls,
 			     jlong size)
 {
@@ -77,15 +77,15 @@ void *objects_on_alloc(void)
 }
 
 /*
- * A thread looks at the interval when the one before is over: so it is set before there are threads, and a
- * JVM that runs already has no such count.
+ * A thread reads the interval when its previous one is over: so it is set before there are threads, and a
+ * running JVM cannot have this metric.
  */
 void objects_prepare(jvmtiEnv *ti)
 {
 	wanted = wanted && jvmti11_set_heap_sampling(ti, 0);
 }
 
-/* A buffer that a thread has already is filled without a word; a collection takes all of them away. */
+/* A buffer that a thread already has would be filled without events; a collection retires all buffers. */
 void objects_enable(jvmtiEnv *ti)
 {
 	if (!wanted ||

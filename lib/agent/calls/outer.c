@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * outer.c - calls that were open when the agent came into a running JVM: their frames go on with code without
- * probes, so what is known of them is what the VM says of the thread's stack (flow.h).
+ * outer.c - calls that were open when the agent was loaded into a running JVM (flow.h). Their frames continue
+ * in code without probes, so what is known of them comes from the VM's walk of the thread's stack.
  *
- * A frame is named by its method and its place, counted from the oldest. It is still there when
- * both fit: if the same method had been called again at that place, its probe would have said so.
+ * A frame is identified by its method and its depth, counted from the oldest. It is still open when both
+ * match: if the same method had been called again at that depth, its probe would have run.
  *
- * All of this happens in a probe, of the thread itself, and may wait for the VM: so between probe_begin() and
- * probe_end().
+ * All of this happens in a probe, on the thread itself, between probe_begin() and probe_end(), as it may wait
+ * for the VM.
  */
 #include "agent/calls/flow.h"
 #include "agent/calls/numbers.h"
@@ -19,7 +19,7 @@ static JavaVM *vm_of;
 static jvmtiEnv *ti;
 static bool ready;		/* what was loaded has its probes: a method without is no one's */
 
-/* What it took to ask belongs to who calls: the callee has not begun. */
+/* Charge the caller with the time for this: the callee has not begun. */
 static void charge_caller(JNIEnv *env)
 {
 	struct callflow_kthread *k = probe_known_kthread(env);
@@ -28,7 +28,7 @@ static void charge_caller(JNIEnv *env)
 		callflow_charge_now(k);
 }
 
-/* The number of a method with probes, 0 none. */
+/* Return the number of a method with probes, 0 if it has none. */
 static uint32_t number_of(JNIEnv *env, jmethodID method)
 {
 	char *class_sig = NULL, *name = NULL, *sig = NULL;
@@ -52,7 +52,7 @@ static uint32_t number_of(JNIEnv *env, jmethodID method)
 	return number;
 }
 
-/* Outermost first, those above the method whose probe this is. */
+/* Add the frames above the method whose probe this is, outermost first. */
 static void put_frames(JNIEnv *env, struct callflow_thread *t, const jvmtiFrameInfo *frames, jint nr)
 {
 	jint i;

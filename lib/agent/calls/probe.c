@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * probe.c - the native methods that instrumented code calls, and the table that finds their
- * thread (flow.h).
+ * probe.c - the native methods that instrumented code calls, and the table that finds their thread (flow.h).
  *
- * The table goes from JNIEnv to callflow_kthread: a JNIEnv is part of a JavaThread and so
- * stands for one kernel thread, also when virtual threads run on it; and a probe gets it for nothing. Native
- * code has no JNIEnv, so there is a second entry for the thread pointer of the C library.
- * It is open addressing, written under a lock and read without:
- *  [1] a value is stored before its key, and a key is removed by its own thread only;
- *  [2] a slot that was used is never empty again unless the next one is: searches stay whole.
+ * The table maps a JNIEnv to a callflow_kthread: a JNIEnv is part of a JavaThread and so stands for one
+ * kernel thread, also while virtual threads run on it, and a probe gets it for free. Native code has no
+ * JNIEnv, so there is a second entry by the thread pointer of the C library. The table uses open addressing,
+ * is written under a lock and read without: [1] a value is stored before its key, and only its own thread
+ * removes a key; [2] a used slot becomes empty only if the next one is: searches stay whole.
  *
- * When callflow ends, the table is emptied: a probe then finds nothing and starts nothing. A thread that was
- * in one by then does not wait anywhere inside, but may have lost its CPU there; so it is asked of the kernel
- * whether each thread has waited since, or run long enough to be out (probe_wait_quiet()).
+ * When callflow ends, the table is emptied: probes then find nothing and start nothing. A thread that was in
+ * a probe by then does not wait inside it, but may have lost its CPU there; so the kernel is asked whether
+ * each thread has waited since, or run long enough to have left it (probe_wait_quiet()).
  */
 #include "agent/calls/flow.h"
 #include "agent/sys.h"
@@ -28,7 +26,7 @@ struct slot {
 
 static struct slot slots[NR_SLOTS];	/* in .bss: a page appears when a thread needs it */
 static struct sys_lock lock;
-/* For threads that got no slot: charges no context. */
+/* stands for threads that got no slot; charges no context */
 static struct callflow_kthread nobody = { .fd = -1, .no_room = true };
 
 static inline size_t hash(uintptr_t env)
@@ -108,8 +106,8 @@ static struct callflow_kthread *find(uintptr_t env)
 }
 
 /*
- * Kernel threads that were somebody's before: a native thread attaches again and again, and the first
- * thread comes back to end the VM. What they consumed up to then is not the new one's.
+ * Return whether the kernel thread was in the table before: a native thread attaches again and again, and the
+ * first thread returns to end the VM. What it consumed up to now does not belong to the new entry.
  */
 static bool seen_before(uint32_t tid)
 {
@@ -149,7 +147,7 @@ static struct callflow_kthread *start(JNIEnv *env, bool born)
 			k = &nobody;
 		}
 	}
-	/* no slot in 64 Ki: it stays uncounted, and is asked again at its next call */
+	/* without a slot it is not counted, and tried again at its next call */
 	return insert((uintptr_t)env, k) ? k : NULL;
 }
 
@@ -249,7 +247,7 @@ void JNICALL probe_count(JNIEnv *env, jclass cls, jint nr)
 		callflow_charge_event(k, CALLFLOW_BYTECODES, nr);
 }
 
-/* --- with CALLFLOW_TIMED: of few methods, each call may be one that the recorder is to hear of --- */
+/* --- with CALLFLOW_TIMED: for a few methods, each call is timed and may be reported --- */
 
 void JNICALL timed_enter(JNIEnv *env, jclass cls, jint method)
 {
@@ -305,7 +303,7 @@ void JNICALL tier_thrown(JNIEnv *env, jclass cls, jint method)
 	k->rethrows = true;
 }
 
-/* --- with CALLFLOW_SITES: callers tell from where they call --- */
+/* --- with CALLFLOW_SITES: callers pass the place of the call --- */
 
 static bool has_tiers(void)
 {
@@ -367,9 +365,9 @@ void JNICALL site_bci(JNIEnv *env, jclass cls, jint bci)
 /* --- exceptions --- */
 
 /*
- * An exception was caught in a method whose callees have all ended: those still open were left
- * where no handler could see it (a constructor before its super() returned, a probe that met the
- * end of the stack).
+ * Close the inner calls after an exception was caught in a method whose callees have all ended. They were
+ * left where no handler could see it: a constructor before its super() returned, or a probe at the end of the
+ * stack.
  */
 static __attribute__((noinline, cold)) void close_inner(struct callflow_kthread *k, uint32_t consumer)
 {
@@ -426,7 +424,7 @@ static struct callflow_kthread *native_kthread(void)
 {
 	struct callflow_kthread *k = find(thread_pointer());
 
-	/* hooks know of no session but that of the recorder that started the JVM */
+	/* hooks know only the session of the recorder that started the JVM */
 	if (k || attached || !probe_begin())
 		return k;
 	k = native_start();
@@ -434,7 +432,7 @@ static struct callflow_kthread *native_kthread(void)
 	return k;
 }
 
-/* What Java knows as one of its threads ends when Java says so. */
+/* End a native thread's tree. A thread that Java knows ends with Java's event. */
 static void native_end(struct callflow_kthread *k)
 {
 	if (!k->native)
@@ -454,7 +452,7 @@ const struct callflow_host native_host = {
 	.label = callflow_label,
 };
 
-/* --- the beginning and the end of it all --- */
+/* --- beginning and end --- */
 
 void probe_on(bool into_running)
 {

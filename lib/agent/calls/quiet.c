@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * quiet.c - asks the kernel what each thread has done since (flow.h): its state, from
- * /proc/self/task/TID/stat, and its CPU time, from schedstat beside it.
+ * quiet.c - waits until threads have left code of ours (flow.h), by what the kernel says each has done since:
+ * its state, from /proc/self/task/TID/stat, and its CPU time, from schedstat beside it.
  */
 #include <linux/fcntl.h>
 
@@ -39,7 +39,7 @@ static char *put(char *d, const char *s)
 	return d;
 }
 
-/* Of /proc/self/task/TID/what, terminated; false: the thread has gone. */
+/* Read /proc/self/task/TID/what and terminate it; return false if the thread has ended. */
 static bool read_file(int tid, const char *what, char *buf, size_t size)
 {
 	char path[64], digits[12];
@@ -67,7 +67,7 @@ static bool cpu_time(int tid, uint64_t *ns)
 	return true;
 }
 
-/* In "12 (its (own) name) S ..." the state is behind the last parenthesis. */
+/* Return whether the thread waits: in "12 (its (own) name) S ..." the state follows the last parenthesis. */
 static bool waits(int tid)
 {
 	char buf[512], *p, *end = NULL;

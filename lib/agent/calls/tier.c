@@ -2,15 +2,15 @@
 /*
  * tier.c - how the code of a method runs that calls a probe: interpreted, compiled, or inlined (flow.h).
  *
- * The place that the method goes on at says it. HotSpot calls a native method from a frame of its own,
- * a compiled wrapper's or the interpreter's, and both keep a frame pointer: the word above the one it points
- * to is that place. It is in the interpreter, or in an nmethod, whose level is known, and whose notes say of
- * the place how many methods it belongs to (scopes.h).
+ * It is known from the return address. HotSpot calls a native method from a frame of a compiled wrapper or of
+ * the interpreter, and both keep a frame pointer: the word above the one it points to is that address. It is
+ * in the interpreter, or in an nmethod, whose level is known, and whose debug information says how many
+ * methods it belongs to there (scopes.h).
  *
- * It takes long to find an nmethod and to read its notes, so what is known of a place is kept. Other code may
- * be at the same place later: it has another number of its compilation, which is compared each time.
+ * Finding an nmethod and reading its debug information takes long, so results are cached by address. Other
+ * code may take that address later: it has another compile id, which is compared each time.
  *
- * Loads: the nmethod is on the stack of this thread, so it lives. One that is kept may not, but the memory of
+ * Loads: the nmethod is on the stack of this thread, so it exists. A cached one may not, but the memory of
  * the code cache stays mapped.
  */
 #include "agent/calls/flow.h"
@@ -21,8 +21,8 @@
 enum { NR_PLACES = 1 << 12, MAX_FRAME_BYTES = 1 << 16, TIER_BITS = 3, MAX_CODE_BYTES = 1 << 28 };
 
 /*
- * Written by any thread, in two words: the second is the first, mixed with the number of the compilation, so
- * that words of two writers do not fit.
+ * Any thread writes these two words: the second is the first mixed with the compile id, so that words of two
+ * writers do not match.
  */
 static struct place {
 	/* offset in the code cache << 32 | offset in the nmethod << TIER_BITS | tier */
@@ -57,7 +57,7 @@ bool tier_works(void)
 	return usable;
 }
 
-/* Where the method that called the native one goes on; 0: not known. */
+/* Return where the method that called the native one continues; 0: not known. */
 static inline uintptr_t caller_of(const void *frame)
 {
 	uintptr_t native = *(const uintptr_t *)frame;
@@ -80,7 +80,7 @@ static inline uint64_t check_of(uint64_t code, uintptr_t nm)
 	return code ^ mix64((uint32_t)vm_i32(nm, vm.o.nm_compile_id));
 }
 
-/* The slow way, for code that is not known, or is not what it was. */
+/* Find the tier of code that is not cached, or has changed. */
 static __attribute__((noinline)) enum callflow_tier look_at(uintptr_t pc, struct place *place)
 {
 	enum callflow_tier tier;
@@ -92,7 +92,7 @@ static __attribute__((noinline)) enum callflow_tier look_at(uintptr_t pc, struct
 		return CALLFLOW_TIER_UNKNOWN;
 	if (b.kind == VM_BLOB_INTERPRETER)
 		return CALLFLOW_TIER_INTERPRETED;
-	/* It was deoptimised while it was here: where in its code that was is not known any more. */
+	/* It was deoptimised while on the stack: the address in its code is lost. */
 	if (b.kind != VM_BLOB_NMETHOD || vm_is_deopt_handler(b.addr, pc))
 		return CALLFLOW_TIER_UNKNOWN;
 	nr = scopes_levels(&b, pc - 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * vthread.c - virtual threads, which run on one carrier after the other (flow.h).
+ * vthread.c - virtual threads, which run on one carrier after another (flow.h).
  *
- * HotSpot tells of each mount and unmount on the carrier, with the virtual thread. Its call tree is
- * kept in JVMTI's thread-local storage.
+ * HotSpot reports each mount and unmount on the carrier, with the virtual thread. Its call tree is kept in
+ * JVMTI's thread-local storage.
  */
 #include <stdarg.h>
 
@@ -11,7 +11,7 @@
 #include "agent/sources/mounts.h"
 #include "agent/sys.h"
 
-/* What stands for the tree of one that found no room. It is asked for one again when it is mounted. */
+/* stands for the tree of a thread that found no room; it is tried again at the next mount */
 static struct callflow_thread without_room;
 
 static struct mounts mounts = { -1, -1 };
@@ -72,7 +72,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	probe_end();
 }
 
-/* Sent after the last unmount. */
+/* Follows the last unmount. */
 static void JNICALL on_end(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 {
 	struct callflow_thread *t = NULL;

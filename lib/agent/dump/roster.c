@@ -35,7 +35,7 @@ bool roster_is_being_made_here(void)
 	return load_relaxed(&maker) && load_relaxed(&maker) == sys_tid();
 }
 
-/* Bytes that the heap may still grow by, with what is free of it; negative: not known. */
+/* Return how many bytes the heap can still allocate, including growth; negative: not known. */
 static int64_t free_bytes(JNIEnv *env)
 {
 	static const char *const names[] = { "maxMemory", "totalMemory", "freeMemory" };
@@ -83,7 +83,7 @@ static void write_piece(struct making *m)
 	m->nr_piece = 0;
 }
 
-/* Returns false for an exception. */
+/* Return false after an exception. */
 static bool roster_add(struct making *m, const struct tracked *t)
 {
 	JNIEnv *env = m->env;

@@ -74,7 +74,7 @@ static bool make_marks(void)
 	return last.slots && now.slots;
 }
 
-/* What was now is last. */
+/* Make the marks of this scan those of the last one. */
 static void stuck_turn(void)
 {
 	struct marks m = last;
@@ -104,7 +104,7 @@ static uint64_t why_waits(const struct threads_class *c, jthread t, uint64_t id)
 	return owner ? LOCK + owner : 0;
 }
 
-/* Marks a thread that waits; true: it did so when we looked last, and has done nothing since. */
+/* Mark a waiting thread; return whether it waited at the last scan and has done nothing since. */
 static bool is_stuck(const struct threads_class *c, jthread t, uint64_t id, struct mark *m)
 {
 	const struct mark *before = stuck_slot_of(&last, id);
@@ -118,7 +118,7 @@ static bool is_stuck(const struct threads_class *c, jthread t, uint64_t id, stru
 	return before->id == id && before->why == m->why && m->cpu_ns - before->cpu_ns < idle_ns;
 }
 
-/* Sorts out those of l that are stuck; the references stay l's. */
+/* Copy the stuck threads of l to s->list; l keeps the references. */
 static bool find_stuck(const struct threads_class *c, const struct threads_list *l, struct stuck *s)
 {
 	struct threads_list *to = &s->list;
@@ -140,7 +140,10 @@ static bool find_stuck(const struct threads_class *c, const struct threads_list 
 	return true;
 }
 
-/* A virtual thread does not show whether it has run: those that stay may wait for something else now. */
+/*
+ * Return whether to report the threads again. A virtual thread does not show whether it has run: it may wait
+ * for something else now, though the same threads are stuck.
+ */
 static bool is_news(const struct stuck *s)
 {
 	if (s->list.nr < 2 && !s->itself)
@@ -152,7 +155,7 @@ static bool is_news(const struct stuck *s)
 	return true;
 }
 
-/* Virtual threads run on threads of a class of their own. */
+/* Return whether there are carriers; they have a class of their own. */
 static bool has_carriers(const struct threads_class *c, const struct threads_list *l)
 {
 	size_t i;

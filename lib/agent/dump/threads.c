@@ -23,7 +23,7 @@ enum { NR_ROUNDS = 4, ROUND_MS = 40, MAX_CHARS = JVM_MAX_STRING / 3, MANY = 0x7f
 enum { BY_PARKING, BY_ENTERING, BY_WAITING };
 enum { OWNED_LOCKED };
 
-/* Classes and fields of the pictures; those of the other kind are not there. */
+/* Classes and fields of the pictures; those of the other kind are NULL. */
 struct view {
 	bool atomic;			/* ThreadInfo, else ThreadSnapshot */
 	jclass cls;
@@ -35,7 +35,7 @@ struct view {
 	jfieldID frame_class, frame_method, frame_file, frame_line;
 };
 
-/* A monitor that a thread holds, found by its identity hash. */
+/* a monitor that a thread holds, found by its identity hash */
 struct held {
 	uint32_t hash, thread, lock;	/* thread: its index in the look, plus 1; 0: a free place */
 };
@@ -52,7 +52,7 @@ struct look {
 	bool itself;			/* a thread waits for what it has */
 };
 
-/* What a thread waits for. */
+/* what a thread waits for */
 struct wait {
 	uint32_t role;			/* enum jvm_dump_role; 0: nothing */
 	uint32_t hash;
@@ -98,7 +98,10 @@ static bool find_snapshot(JNIEnv *env, struct view *v)
 	       v->lock_depth && v->lock_type && v->lock_object;
 }
 
-/* The native half of ThreadImpl is loaded by another class's start. */
+/*
+ * Find the classes of ThreadInfo. The native half of ThreadImpl is loaded by the initializer of another
+ * class.
+ */
 static bool find_info(JNIEnv *env, struct view *v)
 {
 	jclass helper = threads_find_class(env, "sun/management/ManagementFactoryHelper");
@@ -139,7 +142,7 @@ static bool find_view(JNIEnv *env, struct view *v)
 	return find_snapshot(env, v) || find_info(env, v);
 }
 
-/* --- small things --- */
+/* --- helpers --- */
 
 static uint32_t dump_threads_hash_of(const struct threads_class *c, jobject o)
 {
@@ -150,7 +153,7 @@ static uint32_t dump_threads_hash_of(const struct threads_class *c, jobject o)
 	return hash;
 }
 
-/* The text of a String, at most MAX_CHARS of it, as Java's UTF-8. */
+/* Copy the text of a String, at most MAX_CHARS of it, in modified UTF-8. */
 static uint32_t dump_threads_text_of(JNIEnv *env, jstring s, char *buf)
 {
 	jint len = s ? (*env)->GetStringLength(env, s) : 0;
@@ -172,7 +175,7 @@ static uint32_t text_in(JNIEnv *env, jobject o, jfieldID f, char *buf)
 	return len;
 }
 
-/* Lpkg/Name; as pkg.Name; arrays stay as they are, as Class.getName() has them. */
+/* Write Lpkg/Name; as pkg.Name; arrays stay as they are, as in Class.getName(). */
 static uint32_t dump_threads_class_of(const struct threads_class *c, jobject o, char *buf)
 {
 	jclass cls = (*c->env)->GetObjectClass(c->env, o);
@@ -198,7 +201,7 @@ static jint length_of(JNIEnv *env, jobjectArray a)
 	return a ? (*env)->GetArrayLength(env, a) : 0;
 }
 
-/* --- looking --- */
+/* --- taking pictures --- */
 
 static jobject take_one(const struct look *l, jthread t)
 {
@@ -235,8 +238,8 @@ static jobject lock_object(const struct look *l, jobject lock)
 }
 
 /*
- * What thread i holds, as ThreadSnapshot tells: also what it has given up in wait(), or wants back after
- * that. Those are what it waits for.
+ * Return whether thread i holds what its ThreadSnapshot lists: that includes monitors that it released in
+ * wait(), or waits to get back, which are those that it waits for.
  */
 static bool really_holds(const struct look *l, jobject picture, jobject lock, jobject object)
 {
@@ -308,7 +311,7 @@ static void look_release(struct look *l)
 	(*l->c->ti)->Deallocate(l->c->ti, (void *)l->held);
 }
 
-/* False: the VM has no memory for it. To be released in any case. */
+/* Take the pictures; return false without memory. *l must be released in any case. */
 static bool look_take(struct look *l)
 {
 	size_t i;
@@ -325,7 +328,7 @@ static bool look_take(struct look *l)
 
 /* --- what a thread waits for --- */
 
-/* The thread that holds the monitor of an object. */
+/* Return the thread that holds the monitor of an object. */
 static uint64_t holder_of(const struct look *l, jobject object, uint32_t hash)
 {
 	JNIEnv *env = l->c->env;
@@ -377,7 +380,10 @@ static const uint32_t state_bits[] = {
 	JVMTI_THREAD_STATE_TERMINATED,
 };
 
-/* The method that the thread is in is one of Object.wait(), Unsafe.park() and Thread.sleep(). */
+/*
+ * Return the state of a thread whose innermost method is one of Object.wait(), Unsafe.park() and
+ * Thread.sleep().
+ */
 static uint32_t innermost_bits(const struct look *l, jobject p)
 {
 	JNIEnv *env = l->c->env;
@@ -411,7 +417,7 @@ static uint32_t state_of(const struct look *l, jobject p)
 	return bits & JVMTI_THREAD_STATE_WAITING ? bits | innermost_bits(l, p) : bits;
 }
 
-/* ThreadInfo knows no readers; what parks the thread now may be something else. */
+/* Find a reader, which ThreadInfo does not have; the thread may be parked for something else by now. */
 static uint64_t reader_for(const struct look *l, size_t i, uint32_t hash)
 {
 	JNIEnv *env = l->c->env;
@@ -440,7 +446,7 @@ static void info_wait(const struct look *l, size_t i, jobject p, uint32_t state,
 	w->owner = owner > 0 ? (uint64_t)owner : w->role == JVM_DUMP_PARKS ? reader_for(l, i, w->hash) : 0;
 }
 
-/* What is found is to be given back by wait_release(). */
+/* Return what thread i waits for; wait_release() releases it. */
 static struct wait dump_threads_wait_of(const struct look *l, size_t i, uint32_t state)
 {
 	struct wait w = { 0 };
@@ -479,7 +485,7 @@ void threads_flush(struct threads_out *out)
 	out->used = 0;
 }
 
-/* Room for a record of that many bytes. */
+/* Return room for a record of that many bytes. */
 static void *room(struct threads_out *out, size_t size)
 {
 	void *p;
@@ -603,7 +609,7 @@ static bool dump_threads_is_virtual(const struct threads_class *c, jthread t)
 	return c->virtual && (*c->env)->IsInstanceOf(c->env, t, c->virtual);
 }
 
-/* The kernel's number of a platform thread, where the agent knows the VM well enough. */
+/* Return the kernel's number of a platform thread, if the agent knows the VM well enough; else 0. */
 static int dump_threads_tid_of(const struct threads_class *c, jthread t)
 {
 	uintptr_t thread = dump_threads_is_virtual(c, t) ? 0 : (*c->env)->GetLongField(c->env, t, c->eetop);
@@ -657,10 +663,10 @@ static void emit_thread_of(const struct look *l, size_t i, uint32_t state, struc
 	(*c->env)->DeleteLocalRef(c->env, info.context_class_loader);
 }
 
-/* --- looking again --- */
+/* --- taking pictures again --- */
 
 /*
- * Pick the threads of *from that wait for what another one has, without a timeout; return false without
+ * Pick the threads of *from that wait without a timeout for what another one holds; return false without
  * memory.
  */
 static bool pick_blocked(const struct look *from, struct look *to, struct threads_list *list)
@@ -710,7 +716,7 @@ static void emit_edges(struct look *l, uint32_t round, struct threads_out *out)
 	}
 }
 
-/* Look at blocked threads again; return how often. */
+/* Take pictures of blocked threads again; return how often that was done. */
 static uint32_t look_again(const struct look *first, struct threads_out *out)
 {
 	struct threads_list list;
@@ -732,7 +738,7 @@ static uint32_t look_again(const struct look *first, struct threads_out *out)
 	return round;
 }
 
-/* --- all of it --- */
+/* --- the whole dump --- */
 
 static void emit_one(const struct look *l, size_t i, struct threads_out *out)
 {
@@ -747,7 +753,9 @@ static void emit_one(const struct look *l, size_t i, struct threads_out *out)
 	emit_frames(l, p, out);
 }
 
-/* ThreadInfo knows no virtual threads: those that it leaves out are behind the others. */
+/*
+ * Return how many threads the pictures show: ThreadInfo has no virtual threads, which are last in the list.
+ */
 static size_t nr_shown(const struct threads_class *c, const struct threads_list *l, const struct view *v)
 {
 	size_t nr = l->nr;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the records go. */
+/* the destination of the records */
 enum { THREADS_BUFFER = 1 << 16 };
 
 struct threads_out {
@@ -32,7 +32,7 @@ struct threads_out {
 
 void threads_flush(struct threads_out *out);
 
-/* The threads to look at: local references, and Thread.threadId() of each. */
+/* the threads to show: local references, and Thread.threadId() of each */
 struct threads_list {
 	jthread *threads;
 	uint64_t *ids;
@@ -53,20 +53,25 @@ struct threads_class {
 	jint parked, pinned, blocked;	/* values of it */
 };
 
-/* False: this VM has other names for them. */
+/* Return false if this VM has other names for the fields. */
 bool threads_class_find(struct threads_class *c, jvmtiEnv *ti, JNIEnv *env);
-/* References and fields by name, for the files of this header: NULL and no exception when there is none. */
+/*
+ * Find references and fields by name, for the files of this header; NULL, without an exception, if there is
+ * none.
+ */
 jclass threads_find_class(JNIEnv *env, const char *name);
 jfieldID threads_find_field(JNIEnv *env, jclass cls, const char *name, const char *sig);
-/* An exception was thrown: it is not any more. */
+/* Clear a pending exception; return whether there was one. */
 bool threads_threw(JNIEnv *env);
 
-/* Local references that are made at most in a frame of JNI's, which takes memory for none of them. */
+/*
+ * At most this many local references are made in a frame of JNI, which takes no memory for them beforehand.
+ */
 enum { THREADS_REFS = 65000 };
 
 /*
- * Adds those that live to an empty list: Java's platform threads, and virtual ones, for which code in Java
- * runs. False: no memory.
+ * Add the living threads to an empty list: Java's platform threads, or the virtual ones, for which code in
+ * Java runs. Returns false without memory.
  */
 bool threads_list_platform(const struct threads_class *c, struct threads_list *l);
 bool threads_list_virtual(const struct threads_class *c, struct threads_list *l);
@@ -79,18 +84,20 @@ void threads_list_release(const struct threads_class *c, struct threads_list *l)
  */
 uint64_t threads_park_owner(const struct threads_class *c, jobject blocker, uint64_t self);
 
-/* Return what it waits in, as bits of JVMTI's GetThreadState(), of which a virtual thread has only some. */
+/*
+ * Return what the thread waits in, as bits of JVMTI's GetThreadState(); only some exist for a virtual thread.
+ */
 uint32_t threads_waiting(const struct threads_class *c, jthread t);
-/* CPU time; 0: of a virtual thread, or not known. */
+/* Return the thread's CPU time; 0: a virtual thread, or not known. */
 uint64_t threads_cpu_ns(const struct threads_class *c, jthread t);
 
-/* Writes the picture of those in the list; flags of enum jvm_dump_flags. */
+/* Write the picture of the threads in the list; flags: enum jvm_dump_flags. */
 void threads_show(const struct threads_class *c, const struct threads_list *l, uint32_t flags,
 		  struct threads_out *out);
 
 /*
- * stuck.c: for as long as the session lasts, if the recorder wants that, tells the log of threads that are
- * stuck. The VM is up.
+ * stuck.c: report stuck threads to the log until the session ends, if the recorder wants that. The VM must be
+ * up.
  */
 void stuck_watch(JNIEnv *env);
 

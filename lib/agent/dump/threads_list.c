@@ -43,7 +43,7 @@ static jint threads_list_constant(JNIEnv *env, jclass cls, const char *name)
 	return threads_threw(env) ? -1 : (*env)->GetStaticIntField(env, cls, f);
 }
 
-/* A platform thread's status has the bits of JVMTI's. */
+/* Find the field of a platform thread's status, which has the bits of JVMTI's. */
 static void find_status(struct threads_class *c)
 {
 	jclass holder = threads_find_class(c->env, "java/lang/Thread$FieldHolder");
@@ -78,7 +78,7 @@ static void find_virtual_state(struct threads_class *c)
 		c->state = threads_find_field(c->env, cls, "state", "I");
 }
 
-/* Read from the object: JVMTI takes 20 us for a thread's state, and has virtual threads wait meanwhile. */
+/* The state is read from the object: JVMTI takes 20 us for it, and holds virtual threads up meanwhile. */
 uint32_t threads_waiting(const struct threads_class *c, jthread t)
 {
 	jint state;
@@ -109,7 +109,7 @@ bool threads_class_find(struct threads_class *c, jvmtiEnv *ti, JNIEnv *env)
 	return c->status && c->id && c->eetop && c->blocker && c->owner;
 }
 
-/* The thread that the field is of; 0: of none. */
+/* Return the id of the thread in the field; 0: NULL. */
 static uint64_t id_in(const struct threads_class *c, jobject o, jfieldID field)
 {
 	jobject t = (*c->env)->GetObjectField(c->env, o, field);
@@ -119,7 +119,7 @@ static uint64_t id_in(const struct threads_class *c, jobject o, jfieldID field)
 	return id;
 }
 
-/* Check whether that thread was the last to take the lock for reading, and has it still. */
+/* Return whether that thread was the last to take the lock for reading, and still has it. */
 static bool reads_last(const struct threads_class *c, jclass cls, jobject sync, uint64_t self)
 {
 	static const char name[] = "java/util/concurrent/locks/ReentrantReadWriteLock$Sync$HoldCounter";
@@ -138,7 +138,7 @@ static bool reads_last(const struct threads_class *c, jclass cls, jobject sync, 
 	return is;
 }
 
-/* Return a reader of a lock that nobody has for writing; other synchronizers have none. */
+/* Return a reader of a lock without a writer; other synchronizers have none. */
 static uint64_t reader_of(const struct threads_class *c, jobject sync, uint64_t self)
 {
 	JNIEnv *env = c->env;
@@ -187,7 +187,7 @@ static bool make_room(const struct threads_class *c, struct threads_list *l, siz
 	return true;
 }
 
-/* Takes over the reference. */
+/* Add a thread; takes over the reference. */
 static void threads_list_add(const struct threads_class *c, struct threads_list *l, jthread t)
 {
 	l->threads[l->nr] = t;
@@ -221,7 +221,7 @@ struct containers {
 	jmethodID threads, children, to_array;
 };
 
-/* Return the array that a container's method gives; NULL if it threw. */
+/* Return the array from that method of a container; NULL if it threw. */
 static jobjectArray list_of(const struct containers *k, jobject container, jmethodID which)
 {
 	JNIEnv *env = k->c->env;
@@ -253,7 +253,7 @@ static bool add_virtual(const struct containers *k, jobjectArray array)
 	return true;
 }
 
-/* A container's threads and those of the containers in it. */
+/* Add the threads of a container and of those in it. */
 static bool threads_list_walk(const struct containers *k, jobject container, int depth)
 {
 	JNIEnv *env = k->c->env;

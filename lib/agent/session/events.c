@@ -74,7 +74,7 @@ static bool is_wrong(const struct vm_blob *b, const PCStackInfo *p, uintptr_t co
 	       scopes_wrong_at(b, (uintptr_t)p->pc - code);
 }
 
-/* As struct rec_code has it; returns the end, or NULL when there is no room. */
+/* Write the inlined calls as struct rec_code has them; return the end, or NULL without room. */
 static char *put_inlines(char *d, const char *end, const jvmtiCompiledMethodLoadInlineRecord *r,
 			 const struct vm_blob *b, uintptr_t code)
 {
@@ -173,8 +173,8 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *addr,
 }
 
 /*
- * Code that the VM makes once, and announces by no event: where calls go through while an inline cache
- * changes (before JDK 23), and what lays out the arguments of interpreted native methods.
+ * Report code that the VM makes once, without an event: where calls go while an inline cache changes (before
+ * JDK 23), and the code that lays out the arguments of interpreted native methods.
  */
 static void tell_unannounced(void)
 {
@@ -189,7 +189,7 @@ static void tell_unannounced(void)
 
 /* --- threads --- */
 
-/* NULL: a thread that ends has none any more. To be deallocated. */
+/* Return the group's name, to be deallocated; NULL: an ending thread has no group any more. */
 static char *name_group(JNIEnv *env, jthreadGroup group)
 {
 	jvmtiThreadGroupInfo info = { 0 };
@@ -265,7 +265,7 @@ static void JNICALL session_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread 
 	vmevents_thread(ti, env, thread, true);
 }
 
-/* Threads that started before the events did, and names that changed since. */
+/* Report threads that started before the events were on, and names that have changed since. */
 static void visit_all_threads(JNIEnv *env, bool add)
 {
 	jthread *threads, self;
@@ -306,7 +306,7 @@ static const jvmtiEvent code_events[] = {
 };
 static const jvmtiEvent thread_events[] = { JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END };
 
-/* A method that every JDK has: its line table as we read it, and as JVMTI has it. */
+/* Compare our line table of a method that every JDK has with JVMTI's. */
 static void try_lines(JNIEnv *env)
 {
 	static const char class_name[] = "java/lang/String", name[] = "hashCode", sig[] = "()I";
@@ -335,7 +335,7 @@ static void try_objects(JNIEnv *env)
 	(*env)->DeleteLocalRef(env, self);
 }
 
-/* Without, compiled code is told by events. */
+/* Test reading inlining from the code's debug information. If that fails, events report compiled code. */
 static void try_scopes(void)
 {
 	bool holds = !sample_tells_places() || scopes_try();

@@ -86,7 +86,7 @@ static bool journal_write_all(const char *p, size_t len, uint64_t at)
 	return true;
 }
 
-/* A reader cannot know what was in a chunk that was not written. */
+/* Forget what was written: a reader does not know the content of a chunk that was not written. */
 static void begin_afresh(void)
 {
 	pack_forget(&pack);
@@ -94,13 +94,18 @@ static void begin_afresh(void)
 	j.fresh = true;
 }
 
-/* What readers take for too much is not compressed; told: bytes of the records that it stands for. */
+/*
+ * Return whether to compress: not if a reader would refuse the result as expanding too much. told: bytes of
+ * the records before packing.
+ */
 static bool is_worth_it(size_t packed, size_t len, size_t told)
 {
 	return packed < len && len / JOURNAL_LZ_RATIO < packed && told / JOURNAL_EXPANDS < packed;
 }
 
-/* len bytes are in buf behind the room for a header, and become less. Returns where they are then. */
+/*
+ * Compress len bytes, which follow the room for a header in buf. Returns where they are then, with *len set.
+ */
 static char *compress(char *buf, size_t *len, size_t told, uint32_t *kind)
 {
 	const uint32_t raw = (uint32_t)*len;
@@ -121,7 +126,7 @@ struct batch {
 	uint64_t nr;		/* and how many */
 };
 
-/* Its bytes are in buf behind the room for a header. */
+/* Write a chunk whose bytes follow the room for a header in buf. */
 static void write_chunk(char *buf, const struct batch *b, enum journal_kind what)
 {
 	uint32_t kind = what | (j.fresh ? JOURNAL_FRESH : 0);
@@ -150,7 +155,7 @@ static void write_chunk(char *buf, const struct batch *b, enum journal_kind what
 	sys(__NR_ftruncate, j.fd, j.at);	/* half of it would be taken for damage */
 }
 
-/* The same of what is no record. */
+/* Write a chunk of something other than records. */
 static void journal_write_bytes(char *buf, size_t len, enum journal_kind kind)
 {
 	write_chunk(buf, &(struct batch){ .len = len }, kind);
@@ -170,7 +175,10 @@ static uint64_t clock_real(void)
 	return (uint64_t)t[0] * 1000000000 + (uint64_t)t[1];
 }
 
-/* Its room is there since the file was made: that it lost records can be said on a full disk as well. */
+/*
+ * Write the header, whose room exists since the file was made: so lost records can be reported on a full
+ * disk, too.
+ */
 static void journal_write_header(bool end)
 {
 	uint32_t i;
@@ -232,7 +240,7 @@ static void write_batch(struct batch *b)
 	*b = (struct batch){ 0 };
 }
 
-/* A record whose header is there, as proto.h has it, with a stamp that is not written. */
+/* Take a record with its header, as in proto.h, and a stamp that is not written. */
 static void take_record(struct batch *b, const char *p, uint32_t len, uint32_t type)
 {
 	uint8_t *to;
@@ -250,7 +258,7 @@ static void take_record(struct batch *b, const char *p, uint32_t len, uint32_t t
 	j.taken += len;
 }
 
-/* Pages of the ring from one position to the other, all of which has been taken, cost no memory. */
+/* Free the pages of the ring between two positions, all of which were taken. */
 static void free_pages(struct jvm_ring *r, uint64_t from, uint64_t to)
 {
 	const uint64_t size = j.ctl->ring_bytes;
@@ -450,8 +458,8 @@ static void look_at_threads(void)
 }
 
 /*
- * The log first: what samples refer to is mostly there; and what is mapped before who was in it. Returns the
- * bytes of the records that there were in rings.
+ * Drain the log first, since samples mostly refer to what is in it, and mappings before the samples in them.
+ * Returns the bytes of the records that were in rings.
  */
 static uint64_t journal_turn(void)
 {
@@ -535,7 +543,7 @@ static int create(const char *path)
 	return sys(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* As recorders do: what has the name becomes PATH.old. */
+/* Create the file; as recorders do, rename an existing one to PATH.old. */
 static int create_file(const char *path)
 {
 	static const char suffix[] = ".old";
@@ -619,7 +627,7 @@ static void fill_command(char *to, size_t size)
 	to[n > 0 ? n : 0] = 0;
 }
 
-/* The name of the process is that of its first thread. */
+/* Set the name of the process, which is that of its first thread. */
 static void fill_name(char *to, size_t size)
 {
 	long n = sys_slurp("/proc/self/comm", to, size - 1);
@@ -648,7 +656,10 @@ static void fill_header(const struct wishes *w)
 	fill_command(j.h.command, sizeof(j.h.command));
 }
 
-/* The VM gets one descriptor of the file, which it opens again by that; we keep another. */
+/*
+ * Make a file in memory for the VM's log. The VM gets one descriptor, which it opens again by number; we keep
+ * another.
+ */
 static void open_vm_log(const struct wishes *w)
 {
 	enum { MFD_CLOEXEC_ = 1, F_DUPFD_CLOEXEC_ = 1030 };

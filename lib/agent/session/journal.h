@@ -17,20 +17,20 @@
 
 /* Called in place of link_connect(). Return the VM's flags (enum jvm_flags), or -1 and *why. */
 int journal_open(const struct wishes *w, struct wishes_text *why);
-/* The VM is up: from now on a thread writes. */
+/* Start the thread that writes; called once the VM is up. */
 void journal_live(JNIEnv *env);
-/* Samples of CPU time: the period, or 0. */
+/* Return the period of CPU time samples, or 0. */
 uint64_t journal_timer_ns(void);
-/* Called at the end, while all still works: reports the waits for locks that go on. */
+/* Report the open waits for locks. Called at the end, while everything still works. */
 void journal_end_waits(void);
 /*
- * Writes what there is and closes the file: log_close() comes before. *said: what was lost, or could not be
- * written; nothing, if all was. Does nothing when none is open.
+ * Write the rest and close the file; log_close() comes before. *said: what was lost or could not be written,
+ * or empty. Does nothing when no journal is open.
  */
 void journal_close(struct wishes_text *said);
-/* A record for the log, with its header; false: it is lost. For ring.c, which holds its lock. */
+/* Add a record for the log, with its header; false: it is lost. For ring.c, which holds its lock. */
 bool journal_record(const void *rec, size_t size);
-/* Writes a line to stderr. */
+/* Write a line to stderr. */
 void journal_say(const struct wishes_text *t);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { MAX_TEXT = 510, WAIT_MS = 1000 };
 
-/* Compiled from lib/api/java/arcprof/Label.java; without a compiler it is empty. */
+/* compiled from lib/api/java/arcprof/Label.java; empty without a compiler */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"label_class_file:\n"
@@ -38,7 +38,7 @@ static jboolean JNICALL is_on(JNIEnv *env, jclass cls)
 	return load_relaxed(&on);
 }
 
-/* The class keeps it: there is no thread-local storage here, and asking the kernel takes 100 ns. */
+/* The class caches the number: there is no thread-local storage here, and a system call takes 100 ns. */
 static jint JNICALL get_tid(JNIEnv *env, jclass cls)
 {
 	return sys_tid();

@@ -36,8 +36,9 @@ static size_t link_put_number(char *to, uint32_t n)
 }
 
 /*
- * An abstract socket has a name that is free again when its process has gone. Processes of other pid
- * namespaces may have our number, and see the same names: "pid:[4026531836]" tells them from ours.
+ * Claim the process by binding an abstract socket, whose name is free again when the process has ended.
+ * Processes of other pid namespaces may have the same number and share these names: the namespace is part of
+ * the name.
  */
 bool link_claim(void)
 {
@@ -68,7 +69,7 @@ void link_unclaim(void)
 		sys(__NR_close, fd);
 }
 
-/* Pages come as they are touched: a short program fills little of its rings. */
+/* Pages are allocated when touched: a short program fills little of its rings. */
 static void *map_fd(int fd, size_t bytes)
 {
 	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -125,8 +126,9 @@ fail:
 }
 
 /*
- * Events that raise a signal take the right to trace us. Where that is left to parents (Yama), the recorder
- * of a JVM that it did not start gets it from us, for as long as it opens them.
+ * Allow the recorder to trace us, or stop allowing it. Events that raise a signal require the right to trace.
+ * Where only parents have it (Yama), we give it to the recorder of a JVM that it did not start while it opens
+ * them.
  */
 static void allow_recorder(bool on)
 {
@@ -162,7 +164,7 @@ void link_ready_and_wait(const void *host, struct link_go *out)
 	out->anchors_fd = out->wakes ? fds[4] : -1;
 }
 
-/* Of several only the last one's file is of use. */
+/* Receive changes; of several, only the last one's file is used. */
 bool link_changed(int *log_fd)
 {
 	struct jvm_msg m;

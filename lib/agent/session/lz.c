@@ -24,7 +24,7 @@ static uint32_t hash_of(uint64_t key)
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - LZ_BITS));
 }
 
-/* How many bytes at both are the same, before b reaches the end. */
+/* Return how many bytes are the same at a and at b, which ends at end. */
 static size_t same_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	const uint8_t *from = b;
@@ -82,7 +82,7 @@ static uint8_t *pack_piece(struct lz *z, size_t at, uint8_t *out)
 	return out;
 }
 
-/* What can still be referred to comes first in the window. */
+/* Move what can still be referred to to the start of the window. */
 static void slide(struct lz *z)
 {
 	const uint32_t shift = z->len - JOURNAL_LZ_BACK;

@@ -29,7 +29,7 @@ static inline size_t lz_most(size_t len)
 	return len + len / 128 + (len / LZ_PIECE + 1) * 16;
 }
 
-/* Nothing is behind any more. */
+/* Empty the window. */
 void lz_forget(struct lz *z);
 /* Returns the bytes that were written to out. */
 size_t lz_pack(struct lz *z, const void *data, size_t len, uint8_t *out);

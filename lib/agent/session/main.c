@@ -11,9 +11,9 @@
 #include "jvm/roster.h"
 
 /*
- * The kernel copies a sampled stack up to the first page that is not there, and the thread that
- * makes the JVM has such pages in the middle: create_vm() has large arrays that it does not use at
- * first. Reading makes them present.
+ * Make the pages of a stack present by reading them. The kernel copies a sampled stack up to the first page
+ * that is not present. The thread that creates the JVM has such pages: create_vm() has large arrays that it
+ * does not use at first.
  */
 static void touch_stack(void)
 {
@@ -26,7 +26,7 @@ static void touch_stack(void)
 		;
 }
 
-/* The user has put us into the JVM: "file=..." is what to record, nothing leaves that to the program. */
+/* Start without a recorder: "file=..." says what to record, an empty option leaves that to the program. */
 static void start_alone(JavaVM *jvm, JNIEnv *env, const char *option)
 {
 	struct wishes_text why = { .len = 0 };
@@ -61,8 +61,8 @@ static bool is_option(const char *options, const char *what)
 }
 
 /*
- * Called again by each recorder that attaches, by who wants to see the threads: "threads:" and a path; and by
- * who dumps the heap, who alone wants an answer: "roster:" and more (jvm/roster.h).
+ * Called for each recorder that attaches; for a dump of threads, with "threads:" and a path; and for a heap
+ * dump, the only one that needs an answer, with "roster:" and more (jvm/roster.h).
  */
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *jvm, char *options,
 									    void *reserved)

@@ -12,7 +12,7 @@ enum {
 	MOST_BYTES = 128 << 10,
 };
 
-/* Of a return address; above them arm64 may have a signature. */
+/* bits of a return address; on arm64 a signature may be above them */
 static const uint64_t address_bits = (1ull << 48) - 1;
 
 bool pack_init(struct pack *p)
@@ -73,7 +73,7 @@ static uint8_t *put_node(struct pack *p, const struct pack_node *n, uint8_t *out
 	return out;
 }
 
-/* The number of a level; one that is new is written. */
+/* Return the number of a level, writing it if it is new. */
 static uint32_t node_number(struct pack *p, const struct pack_node *n, uint8_t **out)
 {
 	uint32_t at = (uint32_t)mix64(n->kind_pc ^ mix64((uint64_t)n->parent << 32 | n->b) ^ n->a);
@@ -140,7 +140,7 @@ static bool is_code(const struct pack *p, uint64_t at)
 	return at >= p->code[lo].lo && at < p->code[lo].hi;
 }
 
-/* A copy of a segment, with what matters of its stack. */
+/* Return a copy of a segment, without the words of its stack that do not matter. */
 static const struct jvm_rec_segment *without_data(struct pack *p, const struct jvm_rec_segment *from)
 {
 	struct jvm_rec_segment *s = (void *)p->scratch;
@@ -156,7 +156,7 @@ static const struct jvm_rec_segment *without_data(struct pack *p, const struct j
 	return s;
 }
 
-/* The number that it has; a new one is written. */
+/* Return the number of a segment, writing it if it is new. */
 static uint32_t segment_number(struct pack *p, const struct jvm_rec_segment *s, uint8_t **out)
 {
 	const uint64_t hash = jvm_root_hash(s, s + 1, ALIGN8(s->len)) ^ mix64(s->end);
@@ -184,7 +184,9 @@ static bool is_interrupted(const struct jvm_rec_segment *s)
 
 /* --- samples --- */
 
-/* Each native frame has a segment of its own, in their order. */
+/*
+ * Return whether the record can be packed: each native frame must have a segment of its own, in their order.
+ */
 static bool is_packable(const struct jvm_rec_sample *r, uint32_t len)
 {
 	const struct jvm_rec_frame *f = (const void *)(r + 1);
@@ -249,7 +251,7 @@ static uint8_t *put_sample(struct pack *p, const struct jvm_rec_sample *r, uint8
 
 /* --- others --- */
 
-/* Write all but the header, which is the same. */
+/* Write the differences to the last record; the headers are equal. */
 static uint8_t *put_delta(const char *rec, const struct pack_last *last, uint32_t type, uint8_t *out)
 {
 	uint8_t *bits = NULL;

@@ -53,11 +53,11 @@ struct pack {
 
 /* Returns false without memory. May be called again. */
 bool pack_init(struct pack *p);
-/* Nothing was written before: the next chunk is fresh. */
+/* Forget what was written; the next chunk is fresh. */
 void pack_forget(struct pack *p);
 /* Check whether that must be before the next record. */
 bool pack_is_full(const struct pack *p);
-/* A chunk begins. */
+/* Begin a chunk. */
 void pack_begin(struct pack *p);
 /* Return the most bytes that a record of that length may become. */
 static inline size_t pack_most(size_t len)
@@ -65,10 +65,7 @@ static inline size_t pack_most(size_t len)
 	return len + len * 3 / 4 + 128;
 }
 
-/*
- * Writes the items of a record, 8-aligned, without its header but with room for it. Returns the end of what
- * was written.
- */
+/* Write the items of a record, 8-aligned, without its header but with room for it. Returns the end. */
 uint8_t *pack_record(struct pack *p, const void *rec, uint32_t len, uint32_t type, uint8_t *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include "agent/session/recording.h"
 #include "agent/sys.h"
 
-/* Compiled from lib/api/java/arcprof/Recording.java; without a compiler it is empty. */
+/* compiled from lib/api/java/arcprof/Recording.java; empty without a compiler */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"recording_class_file:\n"
@@ -26,7 +26,7 @@ static jstring as_string(JNIEnv *env, const struct wishes_text *t)
 	return t->len ? (*env)->NewStringUTF(env, t->s) : NULL;
 }
 
-/* A number above 0, or in said[0] why it could not begin. */
+/* Return a number above 0, or in said[0] why the recording could not begin. */
 static jint JNICALL recording_start(JNIEnv *env, jclass cls, jstring file, jstring events, jobjectArray said)
 {
 	struct wishes_text why = { .len = 0 };
@@ -50,7 +50,7 @@ static jint JNICALL recording_start(JNIEnv *env, jclass cls, jstring file, jstri
 	return (jint)nr;
 }
 
-/* What got lost, or null. */
+/* Return what was lost, or null. */
 static jstring JNICALL recording_stop(JNIEnv *env, jclass cls, jint nr)
 {
 	struct wishes_text said = { .len = 0 };
@@ -106,7 +106,7 @@ void recording_offer(JavaVM *jvm, JNIEnv *env)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
 }
 
-/* System.load() by the class that a program brings along. */
+/* Called by System.load() of the class that comes with the program. */
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *jvm, void *reserved)
 {
 	JNIEnv *env;

@@ -59,7 +59,7 @@ static bool session_prepare(JavaVM *jvm)
 	return have_events;
 }
 
-/* said: NULL, or what got lost. */
+/* End the journal; said: NULL, or receives what was lost. */
 static void end_journal(struct wishes_text *said)
 {
 	struct wishes_text unsaid = { .len = 0 };
@@ -120,7 +120,7 @@ static bool start_watching(JNIEnv *env)
 	return true;
 }
 
-/* A JDK that says nothing of its version is a new one. */
+/* Return whether this JDK should have the feature; one without a version is taken for a new one. */
 static bool is_expected(enum facts_feature feature, uint32_t uses)
 {
 	static const struct {
@@ -159,8 +159,8 @@ static void tell_missing(JNIEnv *env)
 }
 
 /*
- * The VM's log would go on growing without a reader, so a recorder that asked for it is watched even by the
- * JVM that it started.
+ * Begin what needs the VM. Its log would grow without a reader, so a recorder that asked for it is watched,
+ * even by the JVM that it started.
  */
 void session_live(JNIEnv *env)
 {
@@ -188,7 +188,7 @@ static void wait_for_go(JNIEnv *env, struct link_go *go)
 		link_ready_and_wait(flags & JVM_CALLFLOW && !env ? &native_host : NULL, go);
 }
 
-/* Who ends it, or in a journal's place writes. */
+/* Start the thread that ends the session, or that writes the journal. */
 static bool session_start_thread(JNIEnv *env)
 {
 	if (!alone)
@@ -251,7 +251,7 @@ static void end_abandoned(JNIEnv *env)
 		session_end(env, NULL);
 }
 
-/* JDK 17 lets agents come before it has started, but gives them no JVMTI then. */
+/* Return whether the VM is still starting: JDK 17 loads agents then, but gives them no JVMTI. */
 static bool is_starting(JavaVM *jvm)
 {
 	jvmtiEnv *ti;
@@ -382,7 +382,9 @@ void session_death(void)
 	ring_death();
 }
 
-/* Threads go on, and what they send is lost; nothing is undone any more. */
+/*
+ * End the journal at the VM's end. Threads continue, what they send is lost, and nothing is undone any more.
+ */
 void session_end_journal(void)
 {
 	struct wishes_text said = { .len = 0 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* LEB128, at most 10 bytes. Returns their end, so does the next one. */
+/* Write v as LEB128, at most 10 bytes; return the end. */
 static inline void *varint_put(void *to, uint64_t v)
 {
 	uint8_t *d = to;
@@ -16,7 +16,7 @@ static inline void *varint_put(void *to, uint64_t v)
 	return d;
 }
 
-/* The same of a difference, as zigzag: short if it is small, whatever its sign. */
+/* Write a difference in zigzag encoding, which is short for small ones of either sign; return the end. */
 static inline void *varint_put_signed(void *to, uint64_t difference)
 {
 	return varint_put(to, difference << 1 ^ (uint64_t)((int64_t)difference >> 63));

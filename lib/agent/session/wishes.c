@@ -65,7 +65,7 @@ static bool wishes_begins(const char *s, const char *with)
 	return true;
 }
 
-/* Digits and a unit. */
+/* Parse digits and a unit. */
 static bool wishes_number(const char *s, size_t len, enum unit unit, uint64_t *v)
 {
 	static const struct {
@@ -180,7 +180,7 @@ static bool take_events(struct wishes *w, const char *s, struct wishes_text *why
 	return true;
 }
 
-/* depth=8, interval=10: in milliseconds. */
+/* Parse depth=8 or interval=10, in milliseconds. */
 static bool wishes_take_number(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
 {
 	bool is_depth = wishes_begins(s, depth_is);

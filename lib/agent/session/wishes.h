@@ -19,12 +19,12 @@ struct wishes {
 	uint64_t interval_ns;	/* HPROF's interval for it; 0: not given */
 	uint64_t limit;		/* bytes of the file; 0: none */
 	uint32_t rate;		/* as jvm_ctl has it */
-	/* What a text of HPROF is to be like; its options were given, depth 0 is its own default. */
+	/* options of a text of HPROF, if any were given; depth 0 is its own default */
 	bool hprof, hprof_threads;
 	uint32_t hprof_depth;
 };
 
-/* A text that is built up; what does not fit is cut. */
+/* a text under construction, truncated if too long */
 struct wishes_text {
 	char s[512];
 	size_t len;
@@ -33,11 +33,11 @@ struct wishes_text {
 void wishes_put(struct wishes_text *t, const char *s, size_t len);
 void wishes_say(struct wishes_text *t, const char *s);
 
-/* Check whether an agent's option is to be one of these, and not the absolute path of a recorder's socket. */
+/* Check whether an agent's option is one of these, and not the absolute path of a recorder's socket. */
 bool wishes_are_these(const char *option);
-/* Returns false for an invalid option, with the reason in *why. */
+/* Parse an option. Returns false and the reason in *why if it is invalid. */
 bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why);
-/* The same with the file apart; events NULL or empty: the usual ones. */
+/* Parse events for that file; NULL or empty: the usual ones. */
 bool wishes_parse_events(struct wishes *w, const char *file, const char *events, struct wishes_text *why);
 
 #endif

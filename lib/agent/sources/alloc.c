@@ -86,7 +86,7 @@ static void alloc_give_back(jvmtiEnv *ti)
 		(*ti)->RelinquishCapabilities(ti, &have);
 }
 
-/* The distance to ask for, from which that of the user is chosen. */
+/* Return the distance to ask for, from which that of the user is chosen. */
 static uint64_t distance_of(uint64_t interval)
 {
 	uint64_t finest = FINE_INTERVAL;
@@ -98,7 +98,7 @@ static uint64_t distance_of(uint64_t interval)
 	return interval < finest ? interval : finest;
 }
 
-/* Turn on samples of all objects that are allocated, and of those that live on (live.h). NULL: not wanted. */
+/* Turn on samples of all allocated objects, and of live ones (live.h). NULL: not wanted. */
 static bool alloc_turn_on(JavaVM *jvm, const uint64_t *all, const uint64_t *live)
 {
 	uint64_t interval = !live || (all && *all < *live) ? *all : *live;
@@ -140,8 +140,8 @@ static bool alloc_turn_off(JNIEnv *env)
 }
 
 /*
- * Where each object is a sample, collect first: that takes away the buffers that threads have, which
- * would fill unseen.
+ * Collect first if each object is a sample: that retires the threads' buffers, which would be filled without
+ * events.
  */
 static void collect_at_first(JNIEnv *env)
 {
@@ -163,7 +163,7 @@ static const char *live_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return NULL;
 }
 
-/* Where objects that live on are wanted, the VM was asked for both. */
+/* Return whether live objects are wanted, too: then the VM was asked for both. */
 static bool comes_with_live(void)
 {
 	uint64_t interval;
@@ -181,7 +181,7 @@ static const char *all_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return NULL;
 }
 
-/* What was allocated before was not sampled. */
+/* Start samples; earlier allocations are not sampled. */
 static void alloc_vm_is_up(JNIEnv *env)
 {
 	collect_at_first(env);

@@ -49,7 +49,7 @@ bool budget_wants_clock(struct budget *b);
 bool budget_allows(struct budget *b, uint64_t cpu_ns);
 /* Charge the thread with a sample that took ns of its time. */
 void budget_spend(struct budget *b, uint64_t ns);
-/* The same where only the time that passed is known, in which others may have had the CPU. */
+/* Spend elapsed time, of which other threads may have had the CPU for a part. */
 void budget_spend_elapsed(struct budget *b, uint64_t ns);
 /* Count a hit, of that many periods, for which no sample was taken. */
 void budget_skip(struct budget *b, uint64_t now_ns, uint32_t periods);

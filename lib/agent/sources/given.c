@@ -78,7 +78,7 @@ static bool given_define(struct given_class *h, JNIEnv *env)
 	return h->class;
 }
 
-/* Off with 0. */
+/* Turn the class on, or off with random 0. */
 static bool given_turn(const struct given_class *h, JNIEnv *env, uint64_t random)
 {
 	jmethodID m = (*env)->GetStaticMethodID(env, h->class, "turn", "(J)V");
@@ -93,7 +93,7 @@ static bool given_turn(const struct given_class *h, JNIEnv *env, uint64_t random
 
 /* ---- probes ---- */
 
-/* Whether t is s, or begins as s does up to a '*'. */
+/* Return whether t is s, or begins with the part of s before a '*'. */
 static bool given_is_text(const struct classfile_text *t, const char *s)
 {
 	size_t i;
@@ -104,7 +104,7 @@ static bool given_is_text(const struct classfile_text *t, const char *s)
 	return s[i] == '*' || i == t->len;
 }
 
-/* Whether the probes can be put into it: what they are given is there. */
+/* Return whether the method can have the probes: what they are given exists. */
 static bool can_be(const struct classfile_method *m, int32_t answer)
 {
 	const char *type = m->descriptor.p, *end = type + m->descriptor.len;

@@ -21,7 +21,7 @@
 #include "classfile/rewrite.h"
 #include "jvm/proto.h"
 
-/* What probes call. */
+/* a class that probes call */
 struct given_class {
 	const char *name;		/* java/lang/ArcCall */
 	const jbyte *file, *file_end;	/* its class file; empty where there was no compiler */
@@ -67,7 +67,10 @@ const char *given_on(struct given *g, JavaVM *jvm, JNIEnv *env);
 void given_up(struct given *g, JNIEnv *env);
 /* Take the probes out, and turn the class off; nothing where it is off. */
 void given_off(struct given *g, JNIEnv *env);
-/* For missed(): tell the first time, the tenth and so on, as it may happen in each of a million calls. */
+/*
+ * Report a missed call, for missed(): the first, the tenth, the hundredth and so on, as a million may be
+ * missed.
+ */
 void given_missed(struct given *g, JNIEnv *env, jstring why);
 
 #endif

@@ -155,8 +155,8 @@ static uint32_t pauses_of_young(void)
 }
 
 /*
- * The last pauses may all be over before a sweep begins, so each has a time of its own. They go on meanwhile:
- * what may be of a later one is not looked at.
+ * Ask for what was young at the last pauses. They may all be over before a sweep begins, so each has its own
+ * time. More may come meanwhile: entries that may be of a later one are not read.
  */
 static void ask_pauses(uint32_t pauses)
 {
@@ -173,9 +173,10 @@ static void ask_pauses(uint32_t pauses)
 /* ---- whether a collection has looked at the old ---- */
 
 /*
- * No collector says so. So a few objects of ours are held until they must be old, and then let go. When
- * one of those is found dead, a collection of the old has begun since then, and whatever was garbage when
- * it was let go is found dead now.
+ * Return the number of pauses after which an object must be old. No collector reports when an object is old.
+ * So a few objects of ours are held until they must be old, and then released. When one of them is found
+ * dead, a collection of the old generation has begun since, and whatever was garbage at its release is found
+ * dead now.
  */
 static uint32_t pauses_until_old(void)
 {
@@ -207,7 +208,7 @@ static void forget_witnesses(JNIEnv *env, uint32_t n)
 	nr_witnesses -= n;
 }
 
-/* Before the objects are looked at: what a collection has cleared is found by then. */
+/* Test the witnesses, before the objects: what a collection has cleared is found then. */
 static void ask_witnesses(JNIEnv *env)
 {
 	uint32_t n;
@@ -223,7 +224,7 @@ static void ask_witnesses(JNIEnv *env)
 	}
 }
 
-/* Of those that were let go every second one, so that the others tell of as long a time. */
+/* Drop every second witness that was released; the rest cover the same length of time. */
 static void thin_witnesses(JNIEnv *env)
 {
 	uint32_t i, kept = 0;
@@ -238,8 +239,8 @@ static void thin_witnesses(JNIEnv *env)
 }
 
 /*
- * Generational ZGC keeps what is young and weakly referenced, however dead, until it is old and a collection
- * of the old has looked at it. So there a witness is never held: what was allocated before it is old
+ * Generational ZGC keeps weakly referenced young objects, even dead ones, until they are old and a collection
+ * of the old generation has seen them. There a witness is never held: what was allocated before it is old
  * when it is, and found dead with it.
  */
 static void make_witness(JNIEnv *env, uint32_t pauses, bool is_held)
@@ -287,13 +288,13 @@ uint64_t live_interval(void)
 	return load_relaxed(&interval);
 }
 
-/* Sampled with an interval, it stays with a larger one. */
+/* Return whether an object chosen at one interval stays at a larger one. */
 static bool stays(double size, uint64_t before, uint64_t now)
 {
 	return before == now || rate_chooses(size, before, now);
 }
 
-/* JVM_GONE_NR: it is in the table. */
+/* Add an object; JVM_GONE_NR: it is in the table, else why not. */
 static enum jvm_gone append(jweak ref, uint32_t number, uint64_t size, uint64_t chosen_at)
 {
 	enum jvm_gone why = JVM_GONE_NR;
@@ -349,7 +350,7 @@ static uint32_t locked_nr(void)
 	return n;
 }
 
-/* Of the first n only kept are left; what was appended behind them moves up. */
+/* Close the gap after the first kept of n objects with what was appended behind the n. */
 static void close_gap(uint32_t kept, uint32_t n)
 {
 	uint32_t i;
@@ -362,8 +363,8 @@ static void close_gap(uint32_t kept, uint32_t n)
 }
 
 /*
- * The youngest come first: when a collection ends meanwhile, none that is found dead is younger than one that
- * was looked at before.
+ * Look for dead objects, the youngest first: if a collection ends meanwhile, no dead object is then younger
+ * than one that was seen alive.
  */
 static void sweep(JNIEnv *env, struct numbers *gone)
 {
@@ -418,7 +419,7 @@ static void thin(JNIEnv *env, struct numbers *gone)
 	tell_swept(load_acquire(&nr_pauses), began_ns);
 }
 
-/* How often to double the interval, by the objects that were chosen in a second or more. */
+/* Return how often to double the interval, by the number of objects chosen in a second or more. */
 static uint32_t doublings(void)
 {
 	uint64_t now = load_relaxed(&interval), ns = sys_now() - rated.time_ns, a_second;
@@ -437,8 +438,8 @@ static uint32_t doublings(void)
 /* ---- collections that are asked for ---- */
 
 /*
- * When the VM ends its concurrent collectors have stopped already, and would be waited for without end: then
- * only those are asked that stop the program for all of it.
+ * Collect garbage. When the VM ends, its concurrent collectors have stopped already and would be waited for
+ * without end: only collectors that stop the program for all of it are asked then.
  */
 static void collect(bool dying)
 {
@@ -527,8 +528,8 @@ static void forget_all(JNIEnv *env)
 }
 
 /*
- * Collectors that work beside the program clear references after a pause: so there is one more look when
- * nothing has happened for a while.
+ * Look for dead objects after pauses. Concurrent collectors clear references after a pause: so look once more
+ * when nothing has happened for a while.
  */
 static void JNICALL livewatch_look(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {

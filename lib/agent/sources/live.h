@@ -15,25 +15,31 @@ struct tracked {			/* a sampled object */
 	float size;
 };
 
-/* Called before the first sample; returns false without memory, or if the session before has not ended. */
+/*
+ * Must be called before the first sample. Returns false without memory, or if the previous session has not
+ * ended.
+ */
 bool live_on(uint64_t bytes);
-/* The VM is up: from now on objects are looked at after collections. Nothing if it is not on. */
+/* Start looking for dead objects after collections, if live objects are on; the VM must be up. */
 void live_watch(JNIEnv *env);
-/* The VM ends: a last look. */
+/* Look for dead objects a last time, at the end of the VM. */
 void live_death(JNIEnv *env);
-/* No sample begins any more. False: our thread still runs. env NULL: weak references stay behind. */
+/*
+ * Must be called when no sample begins any more. Returns false if our thread still runs. env NULL: weak
+ * references are not deleted.
+ */
 bool live_off(JNIEnv *env);
 
-/* What objects are to be chosen by now: bytes, 0 all. It may grow. */
+/* Return the current interval in bytes, 0 for all objects. It may grow. */
 uint64_t live_interval(void);
-/* Called by the allocating thread for an object that this interval chose. */
+/* Add an object that this interval chose; called by the allocating thread. */
 void live_sample(JNIEnv *env, jobject object, uint64_t size, uint32_t leaf, uint64_t chosen_at);
 /*
- * For a heap dump that is to be made now: our thread makes the roster with that cookie (jvm/roster.h), or
- * lets it go. Returns when that is done. Of any thread but ours.
+ * Have our thread make, or release, the roster with that cookie for a heap dump (jvm/roster.h), and wait for
+ * that. For any thread but ours.
  */
 enum jvm_roster_answer live_roster(uint64_t cookie, bool on);
-/* JVMTI's GarbageCollectionFinish: no Java thread runs. */
+/* Handle JVMTI's GarbageCollectionFinish, during which no Java thread runs. */
 void JNICALL live_collected(jvmtiEnv *ti);
 
 /* ---- roster.c: makes the objects that tell a heap dump which objects are samples (jvm/roster.h) ---- */

@@ -11,7 +11,7 @@
 #include <jvmti.h>
 #include <stdbool.h>
 
-/* These are for headers older than JDK 21. */
+/* for headers older than JDK 21 */
 enum {
 	CAN_SUPPORT_VIRTUAL_THREADS = 44,	/* the capability's bit */
 	VIRTUAL_THREAD_END = 88,		/* the event, which comes after the last unmount */
@@ -22,9 +22,9 @@ struct mounts {
 	jint mount, unmount;		/* events; -1: this VM has none */
 };
 
-/* Of an environment that can have the capability, which is added to what is wanted; false: no such VM. */
+/* Find the events and add the capability to *want; return false if this VM has none. */
 bool mounts_find(jvmtiEnv *ti, jvmtiCapabilities *want, struct mounts *m);
-/* Callbacks come before events, which are enabled and disabled like all others. */
+/* Enable the callbacks. Must be called before events are enabled, which is done as for all others. */
 bool mounts_enable(jvmtiEnv *ti, const struct mounts *m, jvmtiExtensionEvent on_mount,
 		   jvmtiExtensionEvent on_unmount);
 void mounts_disable(jvmtiEnv *ti, const struct mounts *m);

@@ -14,30 +14,30 @@
 
 struct part {
 	enum jvm_source source;
-	/* Another recorder than before begins a session: it knows nothing of what was sent. */
+	/* Forget what was sent: the session is that of another recorder. */
 	void (*forget)(void);
-	/* Begin, as the recorder asks. env NULL: the VM is not up yet. Return NULL, or why it cannot be. */
+	/* Begin, as the recorder asks. env NULL: the VM is not up yet. Return NULL, or why it cannot. */
 	const char *(*on)(JavaVM *jvm, JNIEnv *env, uint64_t interval);
-	/* The VM was up before the session, and the recorder listens now. */
+	/* The recorder listens now, and the VM was up before the session. */
 	void (*go)(JNIEnv *env);
-	/* The VM comes up, in a session that began before. */
+	/* The VM is up, in a session that began before. */
 	void (*up)(JNIEnv *env);
-	/* It is on, and the recorder has asked for something: tell what is counted. */
+	/* The recorder has asked: report what is counted. Called only while on. */
 	void (*tell)(void);
 	/* The VM ends, in a session. */
 	void (*death)(JNIEnv *env);
 	/*
-	 * End, whether it is on or not: no sample begins any more. Return false if a thread of the source
-	 * still runs.
+	 * End, whether on or not: no sample begins any more. Return false if a thread of the source still
+	 * runs.
 	 */
 	bool (*off)(JNIEnv *env);
-	/* Check whether it must stay as it is until the session ends. NULL: it need not. */
+	/* Return whether it must stay as it is until the session ends. NULL: no. */
 	bool (*stays)(void);
 };
 
 /* Return whether the recorder asks for the source now, and with which interval. */
 bool part_is_wanted(enum jvm_source source, uint64_t *interval);
-/* For stays: always. */
+/* Return true; for part.stays. */
 bool part_stays(void);
 
 /*

@@ -26,7 +26,10 @@ static double hit(double x)
 	return y;
 }
 
-/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). In [0, 1). */
+/*
+ * Return a number in [0, 1), by SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators" (2014).
+ */
 static double random_part(void)
 {
 	static uint64_t state;
@@ -48,8 +51,8 @@ void rate_begin(void)
 }
 
 /*
- * As soon as there are as many as there may be, the interval is doubled, so a burst has some more. It is
- * halved for each window that had few, or none.
+ * Count a sample. The interval is doubled as soon as the window has its most samples, so a burst has some
+ * more; it is halved for each window with few or none.
  */
 static void count(enum jvm_source source, uint32_t most)
 {

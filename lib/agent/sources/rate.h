@@ -17,7 +17,7 @@
 
 /* Check whether a sample that was chosen with one mean distance is one with the other, too; by chance. */
 bool rate_chooses(double size, double before, double now);
-/* A session begins: nothing is doubled. */
+/* Reset all intervals for a new session. */
 void rate_begin(void);
 /*
  * Check whether what was hit with the source's interval, of that size, is to be a sample with the interval

@@ -40,17 +40,17 @@ static struct {
 	uint32_t max_stack;
 } pool;
 
-/* One bit a compile id: was on a stack, was announced. */
+/* a bit per compile id: was on a stack; was announced */
 static uint64_t *seen, *announced;
-static bool tells_places;	/* so nobody announces code */
+static bool tells_places;	/* so code is not announced */
 
 static struct kernel_sigaction {
 	void *handler;
 	unsigned long flags;
 	void *restorer;
 	uint64_t mask;
-} old_action,			/* whose handler gets what is not a sample */
-	first_action;		/* what was there when we came: below whoever has taken the signal since */
+} old_action,			/* gets the signals that are no samples */
+	first_action;		/* there before us: below later handlers */
 
 static uint64_t crashing;	/* the VM reports its own end: no more samples */
 static uint32_t on;		/* somebody takes samples */
@@ -122,7 +122,7 @@ static void agent_sample_give_back(int nr)
 	__atomic_fetch_and(&pool.used[nr / 64], ~(1ull << (nr & 63)), __ATOMIC_RELEASE);
 }
 
-/* Where bytes of the stack, whose end is known, can be loaded; NULL: nowhere. */
+/* Return where len bytes of the stack, whose end is known, can be loaded; NULL: nowhere. */
 static const void *stack_at(const struct walk *w, uintptr_t p, size_t len)
 {
 	struct blocked *b = w->thread.blocked;
@@ -135,8 +135,8 @@ static const void *stack_at(const struct walk *w, uintptr_t p, size_t len)
 }
 
 /*
- * Beneath the first Java frame a thread's stack is the same from sample to sample: the record
- * then says so instead. Otherwise it is copied as far as unwinding reads, where that is known.
+ * Replace what is below the first Java frame by a number: it is the same from sample to sample of a thread.
+ * Otherwise the stack is copied as far as unwinding reads, if that is known.
  */
 static void leave_out_root(struct walk *w)
 {
@@ -200,7 +200,7 @@ static char *put_segment(char *d, struct jvm_rec_segment *s, const struct walk *
 	return stack + len;
 }
 
-/* Too late for the VM to tell of inlining: none is told from now on. */
+/* Report that inlining cannot be read, too late for the VM's events: none is reported from now on. */
 static void tell_scopes_fail(struct jvm_ring *ring)
 {
 	const char *type, *name;
@@ -225,7 +225,10 @@ static void note_code(struct walk *w)
 			set_bit(seen, w->frames[i].compile_id & ~JVM_NOT_INLINED);
 }
 
-/* wall: NULL, or of a thread that waits. False: there is no room, which is not counted here. */
+/*
+ * Write the sample; wall: of a thread that waits, else NULL. Returns false without room, which is not counted
+ * here.
+ */
 static bool agent_sample_write_sample(struct walk *w, const struct jvm_rec_sample *head,
 				      const struct jvm_rec_wall *wall)
 {
@@ -254,7 +257,7 @@ static bool agent_sample_write_sample(struct walk *w, const struct jvm_rec_sampl
 	return true;
 }
 
-/* An area for this thread's walk; NULL: the sample is lost. */
+/* Take an area for this thread's walk; NULL: the sample is lost. */
 static struct walk *begin_walk(struct jvm_rec_sample *head, uintptr_t sp, int *nr)
 {
 	struct walk *w;
@@ -331,8 +334,8 @@ bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *he
 }
 
 /*
- * Who took the signal after us passes on to us what is not theirs. That goes to who was there before both: to
- * them it would come back, and so for ever.
+ * Pass a signal on. A later handler passes to us what is not its own; such a signal goes to the one that was
+ * there before both, as it would otherwise come back for ever.
  */
 static void chain(int sig, siginfo_t *si, void *uc, bool is_passed_on)
 {
@@ -505,10 +508,9 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 }
 
 /*
- * HotSpot's report of a crash takes SIGTRAP for itself, as one more way to crash: the next
- * sample of any thread would count as a second crash, put that thread to sleep with the locks it holds,
- * and the report would wait for them for ever. So libjvm's sigaction() comes here: the
- * signal stays ours, its handler gets what is not a sample, and sampling ends.
+ * libjvm's sigaction() leads here. HotSpot's crash report handles SIGTRAP as another crash: the next sample
+ * of any thread would count as one, stop that thread with its locks held, and the report would wait for them
+ * for ever. So the signal stays ours, its handler gets what is no sample, and sampling ends.
  */
 struct libc_sigaction {		/* of glibc and musl, which agree */
 	void *handler;
@@ -520,7 +522,7 @@ struct libc_sigaction {		/* of glibc and musl, which agree */
 typedef int sigaction_fn(int, const struct libc_sigaction *, struct libc_sigaction *);
 static sigaction_fn on_sigaction;
 static struct elf_hook sigaction_hook = { .ours = (void *)on_sigaction };
-static void *fault_handler;	/* what libjvm has last set for a fault */
+static void *fault_handler;	/* what libjvm last set for a fault */
 
 static int on_sigaction(int sig, const struct libc_sigaction *new, struct libc_sigaction *old)
 {
@@ -592,8 +594,8 @@ static bool take_signal(void)
 }
 
 /*
- * Native code of the program may have taken the signal for itself: its samples would all be without
- * a stack. It is taken back, and the program's handler gets what is not a sample.
+ * Take the signal back if native code of the program has replaced the handler: all samples would lack a
+ * stack. The program's handler gets what is no sample.
  */
 void sample_keep_signal(void)
 {
@@ -612,8 +614,8 @@ void sample_keep_signal(void)
 }
 
 /*
- * The VM's periodic thread waits with a timeout, and so do others: now and then, whatever the program
- * does. A jump, so that it is on no stack.
+ * The VM's periodic thread and others wait with a timeout, so this runs regularly, whatever the program does.
+ * It ends in a jump, so that it is on no stack.
  */
 typedef int timedwait_fn(void *cond, void *mutex, const void *until);
 static timedwait_fn on_timedwait;

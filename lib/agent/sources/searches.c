@@ -17,7 +17,7 @@
 
 enum { MAX_NAME = 1024, MAX_LINE = MAX_NAME + 96, WAIT_MS = 1000 };
 
-/* What they take is libjvm's to say. */
+/* the parameters of libjvm's functions */
 #define FIND_TAKES JNIEnv *env, jobject loader, jstring name
 #define DEFINE_TAKES \
 	JNIEnv *env, const char *name, jobject loader, const jbyte *bytes, jsize len, jobject domain, \
@@ -82,7 +82,7 @@ static void searches_put_number(struct line *l, uint64_t v, unsigned int base)
 	searches_put(l, digits + i);
 }
 
-/* The program chooses it, and may ask for what is no name. */
+/* Return whether it is printable: programs can ask for any text. */
 static bool searches_is_name(const char *name)
 {
 	size_t len = 0;
@@ -93,7 +93,7 @@ static bool searches_is_name(const char *name)
 	return len;
 }
 
-/* One write, so that lines of other threads are not within it. */
+/* Write the line at once, so that no other thread's line is inside. */
 static void searches_say(const char *what, uint64_t time_ns, uintptr_t sp, const char *name)
 {
 	struct line l;
@@ -142,7 +142,7 @@ static jclass JNICALL on_find(FIND_TAKES)
 	return cls;
 }
 
-/* The bytes of a class may have its name alone. */
+/* Report a definition; the name may be only in the bytes of the class. */
 static void say_bytes(const char *what, uintptr_t sp, const char *name)
 {
 	if (load_relaxed(&on))
@@ -184,7 +184,7 @@ static jclass JNICALL on_archived(ARCHIVED_TAKES)
 
 /* ---- on and off ---- */
 
-/* Whoever is in them comes back here, so what they call stays known. */
+/* Replace the functions, or restore them. Threads inside return through ours, so the originals stay known. */
 static void searches_replace(bool with_ours)
 {
 	uintptr_t libjava = elf_base_named("libjava.so");

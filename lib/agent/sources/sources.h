@@ -14,32 +14,32 @@
 
 #include "jvm/proto.h"
 
-/* Begin those that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
+/* Begin the sources that the recorder asks for; env NULL: the VM is not up yet. sample_on() comes before. */
 void sources_on(JavaVM *jvm, JNIEnv *env);
-/* The same later on, while the VM is up: those that the recorder asks for now, and no others. */
+/* Begin and end sources, so that those are on that the recorder asks for now. The VM must be up. */
 void sources_change(JavaVM *jvm, JNIEnv *env);
-/* The VM was up before the session, and the recorder listens now. */
+/* Start sources in a VM that was up before the session; the recorder listens now. */
 void sources_go(JNIEnv *env);
-/* The VM comes up, in a session that began before; and it ends in one. */
+/* Tell sources that the VM is up, in a session that began before; and that it ends. */
 void sources_up(JNIEnv *env);
 void sources_death(JNIEnv *env);
 /*
- * Afterwards none begins a sample; sample_off() waits for those that have begun. Return false if a thread
+ * End the sources: none begins a sample any more; sample_off() waits for open ones. Returns false if a thread
  * of a source still runs.
  */
 bool sources_off(JNIEnv *env);
 
 /*
- * A sample of the calling thread: from its last Java frame outwards, with the leaf as the innermost frame.
- * value: what was hit, in the source's unit, not scaled up. The thread is in a JNI function, or in a callback
- * of JVMTI; also for signal handlers. id: as struct jvm_rec_sample has it. False: it was not taken, or was
- * lost.
+ * Take a sample of the calling thread: from its last Java frame outwards, with the leaf as the innermost
+ * frame. value: the amount, in the source's unit, not scaled up; id: as in struct jvm_rec_sample. The thread
+ * must be in a JNI function or a callback of JVMTI; signal handlers may call this. Returns false if the
+ * sample was not taken, or lost.
  */
 bool sources_sample(enum jvm_source source, uint64_t value, uint32_t leaf, uint32_t id);
 
 /*
- * A sample of what the calling thread does at these registers, native frames included; value, leaf and id as
- * struct jvm_rec_sample has them. False: not now. For any place that may call malloc().
+ * Take a sample of the calling thread at these registers, native frames included; value, leaf and id as in
+ * struct jvm_rec_sample. Returns false if that is not possible now. For any place that may call malloc().
  */
 struct memory_regs;
 bool sources_sample_native(const struct memory_regs *at, enum jvm_source source, uint64_t value,
@@ -47,7 +47,7 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 
 /* alloc.c: have the VM collect all garbage, which takes as long as that does; false: it did not. */
 bool alloc_collect(void);
-/* memory.c: waits for native locks, which come with lock.c's, or by the library itself. */
+/* alloc.c: have the VM collect all garbage, and wait for it; return false if it did not. */
 void memory_waits_on(void);
 void memory_waits_off(void);
 

@@ -16,7 +16,7 @@
 #include "agent/sources/sqltext.h"
 #include "base/atomic.h"
 
-/* Compiled from java/ArcSql.java; without a compiler it is empty. */
+/* compiled from java/ArcSql.java; empty without a compiler */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"sql_class_file:\n"
@@ -95,7 +95,7 @@ static uint32_t sql_text_of(JNIEnv *env, jstring s)
 	return len ? sql_number_of(text, len) : fixed_text("[empty statement]");
 }
 
-/* NULL: it is off; tags_end() follows in any case. */
+/* Return the environment of the tags, NULL when off. tags_end() must follow in any case. */
 static jvmtiEnv *tags_begin(void)
 {
 	__atomic_fetch_add(&nr_inside, 1, __ATOMIC_SEQ_CST);
@@ -270,7 +270,7 @@ static void sql_vm_is_up(JNIEnv *env)
 	given_up(&sql, env);
 }
 
-/* Tags go with their environment, which a thread may be about to use. */
+/* Dispose of the environment and its tags, once no thread uses it. */
 static void drop_tags(void)
 {
 	jvmtiEnv *ti = tags;

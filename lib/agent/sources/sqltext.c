@@ -36,7 +36,7 @@ static bool is_space(uint32_t c)
 	return c <= ' ' || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
 }
 
-/* What comes is not known: it may be part of a literal. */
+/* Skip the rest: it may be part of a literal. */
 static void end(struct text *t)
 {
 	t->at = t->nr;
@@ -58,7 +58,7 @@ static void begin_word(struct text *t, uint32_t c)
 	t->space = false;
 }
 
-/* The unit at hand, or both of a pair. */
+/* Write the unit at hand, or both of a surrogate pair. */
 static void put_unit(struct text *t)
 {
 	uint32_t c = peek(t, 0), low = peek(t, 1);
@@ -98,7 +98,7 @@ static size_t without(const struct text *t, size_t len, char c)
 	return len && t->out[len - 1] == c ? without_blank(t, len - 1) : 0;
 }
 
-/* The sign of a number is part of it where no number can be before. */
+/* Remove the sign of a number where it cannot be an operator. */
 static void drop_sign(struct text *t)
 {
 	size_t len = without(t, t->len, '-');
@@ -125,7 +125,7 @@ static void put_literal(struct text *t)
 	put_byte(t, '?');
 }
 
-/* A row like the one before, as INSERT has them. */
+/* Drop a row that is equal to the previous one, as in INSERT. */
 static void close_row(struct text *t)
 {
 	size_t len = without(t, t->len, '?'), before;
@@ -145,7 +145,7 @@ static void close_row(struct text *t)
 
 /* ---- literals ---- */
 
-/* Behind the quote. Some dialects have backslashes that take the meaning of the quote behind them. */
+/* Skip to behind the quote. In some dialects a backslash escapes the quote behind it. */
 static void skip_quoted(struct text *t, uint32_t quote)
 {
 	bool odd = false;
@@ -167,7 +167,7 @@ static void skip_quoted(struct text *t, uint32_t quote)
 	end(t);
 }
 
-/* Oracle's q'[...]'. */
+/* Skip Oracle's q'[...]'. */
 static void skip_delimited(struct text *t)
 {
 	uint32_t close = peek(t, 0);
@@ -249,7 +249,7 @@ static bool is_line_comment(const struct text *t)
 	return (peek(t, 0) == '-' && peek(t, 1) == '-') || (peek(t, 0) == '#' && t->quoted);
 }
 
-/* A name in quotes, as it is. */
+/* Write a quoted name as it is. */
 static void put_quoted(struct text *t, uint32_t quote)
 {
 	begin_word(t, quote);
@@ -268,7 +268,7 @@ static bool is_one_of(uint32_t c, const char *s)
 	return false;
 }
 
-/* A word, or what says how the literal behind it is written: N'...' */
+/* Write a word, unless it is the prefix of a literal, as in N'...'. */
 static void put_word(struct text *t)
 {
 	uint32_t c = peek(t, 0);

@@ -9,9 +9,9 @@
 enum { STACK_MAX_FRAMES = 1024 };
 
 /*
- * Write nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and how often it repeats;
- * deeper ones that do not fit are left out. New methods are sent to the log. Returns the bytes; *cut:
- * there may be more frames.
+ * Write nr frames, innermost first, to text[JVM_MAX_LINES]: pairs of a method and its repetitions, without
+ * the outer ones that do not fit. New methods are sent to the log. Returns the length; *cut: frames may be
+ * missing.
  */
 uint32_t stack_put(jvmtiEnv *ti, const jvmtiFrameInfo *frames, jint nr, uint8_t *text, uint32_t *cut);
 

@@ -58,7 +58,7 @@ static bool start_timer(int tid, int32_t *timer)
 	return false;
 }
 
-/* The thread's slot, or one where it can be put; NULL: there is none. */
+/* Return the thread's slot, or a free one; NULL: there is none. */
 static struct slot *timers_slot_of(int tid)
 {
 	struct slot *free_slot = NULL;
@@ -98,7 +98,7 @@ static void remove_slot(struct slot *s)
 	nr_slots--;
 }
 
-/* all: also those of living threads. */
+/* Remove timers of threads that have ended; all: also of living ones. */
 static void remove_gone(bool all)
 {
 	uint32_t i;
@@ -174,7 +174,10 @@ void timers_add_this_thread(void)
 	sys_unlock(&lock);
 }
 
-/* A look takes longer the more threads there are: it may take a fiftieth of the time. */
+/*
+ * Keep timers for all threads. A scan takes longer the more threads there are, and may take a fiftieth of the
+ * time.
+ */
 static void JNICALL timers_watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 {
 	while (load_relaxed(&period_ns) && !log_closed() && !ring_vm_ends()) {

@@ -77,7 +77,7 @@ static struct slot *virtual_at(uint64_t id, size_t i)
 	return &slots[(mix64(id) + i) & (NR_SLOTS - 1)];
 }
 
-/* The thread's own, or a new one; NULL: there is no room. */
+/* Return the thread's slot, or a new one; NULL: there is no room. */
 static struct slot *virtual_slot_of(uint64_t id, bool make)
 {
 	uint64_t none;
@@ -143,7 +143,7 @@ static uint64_t virtual_change(uint64_t id, uint64_t now, enum virtual_state s)
 
 /* ---- which waits get a stack ---- */
 
-/* The interval in use: longer than what was asked for where there were too many in the window before. */
+/* Return the interval in use, longer than asked for after a window with too many samples. */
 static uint64_t adapt(uint64_t now, uint64_t *nr)
 {
 	static uint64_t window, in_use;
@@ -176,7 +176,7 @@ static bool wants_stack(uint64_t ns, uint64_t now, uint64_t *interval)
 	return __atomic_fetch_add(&nr, 1, __ATOMIC_RELAXED) < MOST_A_WINDOW;
 }
 
-/* An interval of what is in the pool, if there is as much; where much is left, a bit more. */
+/* Take an interval from the pool, or what is left; where much is left, a bit more. */
 static uint64_t virtual_take(uint64_t *pool, uint64_t interval)
 {
 	uint64_t was = load_relaxed(pool), ns;
@@ -201,7 +201,7 @@ static void tell_name(JNIEnv *env, jthread thread, uint64_t id, struct jvm_ring 
 	(*env)->DeleteLocalRef(env, name);
 }
 
-/* r: all but its frames and reason. */
+/* Send a wait with its stack; r lacks only its frames and reason. */
 static bool send_stack(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_virtual_wait *r,
 		       const jvmtiFrameInfo *frames, jint nr)
 {
@@ -221,7 +221,7 @@ static bool send_stack(JNIEnv *env, jthread thread, enum virtual_state s, struct
 	return false;
 }
 
-/* The calling thread has been away. */
+/* Report that the calling thread was unmounted. */
 static void virtual_tell(JNIEnv *env, jthread thread, enum virtual_state s, struct jvm_virtual_wait *r)
 {
 	jvmtiFrameInfo frames[FRAMES];
@@ -379,7 +379,7 @@ static void JNICALL virtual_on_unmount(jvmtiEnv *jvmti, ...)
 	sample_end();
 }
 
-/* After the last unmount. */
+/* Follows the last unmount. */
 static void JNICALL virtual_on_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	struct slot *p;
@@ -444,7 +444,10 @@ struct ending {
 	jvmtiFrameInfo frames[STACK_MAX_FRAMES];
 };
 
-/* Not told of what was away for a short time, which may be elsewhere by now: that has no stack. */
+/*
+ * Report a thread that is still unmounted, unless only for a short time: it may run again by now and then has
+ * no stack.
+ */
 static void tell_open(JNIEnv *env, jthread t, uint64_t id, void *ctx)
 {
 	struct ending *x = ctx;
@@ -498,7 +501,7 @@ static void send_totals(uint64_t now)
 	send_virtual_total(NULL, &r);
 }
 
-/* From now on nothing is counted. Within sample_begin(). */
+/* Stop counting; within sample_begin(). */
 static void end_at(JNIEnv *env, uint64_t now)
 {
 	static struct ending x;		/* there is one end a session */
@@ -516,7 +519,7 @@ static void end_at(JNIEnv *env, uint64_t now)
 	send_totals(now);
 }
 
-/* Within running. */
+/* Report what is still unmounted at the end; within running. */
 static void look_until_over(JNIEnv *env)
 {
 	struct jvm_ctl *ctl = ring_ctl();
@@ -619,7 +622,7 @@ static const char *virtual_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 			       interval) ? NULL : "this JVM has no virtual threads: JDK 21 and later have";
 }
 
-/* Their time begins with the recorder's. */
+/* Begin counting time with the recorder. */
 static void go(JNIEnv *env)
 {
 	if (wanted)

@@ -17,7 +17,7 @@ enum virtual_state {
 	VIRTUAL_NR_STATES
 };
 
-/* What it waits for, as a struct jvm_virtual_wait has it. */
+/* what a thread waits for, as in struct jvm_virtual_wait */
 struct virtual_reason {
 	uint32_t reason;	/* enum wall_reason */
 	uint32_t leaf;		/* 0: none */

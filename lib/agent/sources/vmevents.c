@@ -198,8 +198,8 @@ static bool put_cause(struct text *t, JNIEnv *env, jmethodID method)
 }
 
 /*
- * HotSpot takes a microsecond and more for a frame. Where the VM resolves a class of its own loader, the
- * cause is the first; other loaders have some ten of their own.
+ * Find the frame that caused the VM to load a class. HotSpot takes a microsecond and more for a frame. If the
+ * VM resolves a class of its own loader, it is the first frame; other loaders have some ten of their own.
  */
 static bool find_cause(struct text *t, JNIEnv *env)
 {
@@ -255,7 +255,7 @@ static struct hashes loaded;
 static size_t many_loaded;		/* unloaded ones are forgotten then */
 static struct sys_lock loaded_lock;
 
-/* False: it was known. */
+/* Note a class; return false if it was known. */
 static bool vmevents_note(const char *sig, const struct text *loader)
 {
 	struct hashes_key k = HASHES_KEY;
@@ -273,7 +273,7 @@ static bool vmevents_note(const char *sig, const struct text *loader)
 	return is_new;
 }
 
-/* It is no thread's: whoever loaded it is not known. */
+/* Report a class that was loaded before, by an unknown thread. */
 static void tell_present(const char *sig, const struct text *loader, uint64_t time_ns)
 {
 	struct jvm_event e = {
@@ -329,7 +329,10 @@ static uint64_t note_all_loaded(JNIEnv *env, uint64_t tell_ns)
 	return nr_classes;
 }
 
-/* Classes that another thread has reported meanwhile, and before, are left out by readers. */
+/*
+ * Note all loaded classes anew, to forget unloaded ones. Readers drop classes that another thread has
+ * reported, too.
+ */
 static void forget_unloaded(JNIEnv *env)
 {
 	bool many;
@@ -408,7 +411,7 @@ static void put_method(struct text *t, JNIEnv *env, jmethodID method)
 	(*env)->DeleteLocalRef(env, cls);
 }
 
-/* Whether this one is to be a sample for the context. */
+/* Return whether this exception is to be a sample for the context. */
 static bool is_chosen(uint32_t *doubled)
 {
 	const uint64_t interval = load_relaxed(&throws_interval);
@@ -427,7 +430,7 @@ static void tell_throw(JNIEnv *env, uint64_t now, const char *sig, jmethodID met
 	});
 }
 
-/* Before its catcher runs; one that passes native code is thrown again behind it. */
+/* Called before the catcher runs; an exception that passes native code is thrown again behind it. */
 static void JNICALL on_exception(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jmethodID method,
 				 jlocation location, jobject exception, jmethodID catcher, jlocation where)
 {
@@ -470,7 +473,10 @@ static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const
 	vmevents_leave();
 }
 
-/* A JVM gives these at any time, and they cost nothing before it happens. */
+/*
+ * Return whether the VM has events for exhausted memory. Any VM can get the capability at any time, and it
+ * costs nothing before.
+ */
 static bool can_be_exhausted(void)
 {
 	jvmtiCapabilities have, want;
@@ -488,7 +494,7 @@ static bool can_be_exhausted(void)
 
 /* --- on and off --- */
 
-/* These need an environment; each has its event. */
+/* those that need an environment, with their events */
 static const struct {
 	uint32_t tell;
 	jvmtiEvent event;
@@ -621,7 +627,7 @@ static void vmevents_put_number(struct text *t, uint64_t v)
 	vmevents_put(t, digits + at);
 }
 
-/* n NOT_COUNTED: this VM does not say. */
+/* Write a count; NOT_COUNTED: this VM does not have it. */
 static void put_count(struct text *t, const char *what, int64_t n)
 {
 	vmevents_put(t, t->len ? ", " : "");
@@ -708,7 +714,10 @@ void vmevents_on(JavaVM *jvm, JNIEnv *env)
 		begin_to_tell(jvm, env, tell, tell);
 }
 
-/* The environment stays: a callback may be under way. Without its events it costs nothing. */
+/*
+ * Disable the events. The environment stays, since a callback may still run; without its events it costs
+ * nothing.
+ */
 static void stop_telling(uint32_t now)
 {
 	uint32_t gone = load_relaxed(&on) & ~now;
@@ -717,7 +726,7 @@ static void stop_telling(uint32_t now)
 	set_modes(gone, false);
 }
 
-/* The VM's log is one output, with a file of its own each time that what it has changes. */
+/* Change what the VM's log has; it gets a new file each time. */
 void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd)
 {
 	uint32_t tell = ring_ctl()->tell, was = load_relaxed(&on), log = 0;

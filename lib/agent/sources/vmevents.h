@@ -15,16 +15,16 @@
 
 /* Take what this JVM can give only when it starts: in Agent_OnLoad. */
 void vmevents_load(JavaVM *jvm);
-/* The VM is up. */
+/* Begin; the VM must be up. */
 void vmevents_on(JavaVM *jvm, JNIEnv *env);
-/* What is wanted is what jvm_ctl has now; log_fd: for the VM's log, if that changes; -1: none. */
+/* Change to what jvm_ctl asks for now; log_fd: for the VM's log, if that changes, else -1. */
 void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd);
-/* False: a callback that is under way does not end, and may write to a ring; env may be NULL. */
+/* End; env may be NULL. Returns false if a callback does not end, and may still write to a ring. */
 bool vmevents_off(JNIEnv *env);
-/* A Java thread starts, or ends: called by it. */
+/* Report the start or the end of a Java thread; called by it. */
 void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends);
 
-/* The recorder's file for the VM's log; -1: none. It is this room's then. */
+/* Take over the recorder's file for the VM's log; -1: none. */
 void vmlog_take(int fd);
 /*
  * Makes the VM write these kinds (enum jvm_tell) to the file. Returns those that it cannot; *why is then

@@ -67,7 +67,10 @@ static bool failed(JNIEnv *env)
 	return true;
 }
 
-/* The object needs no state: its method is native, and the library is loaded by the class beside it. */
+/*
+ * Find the command. Its object needs no state: the method is native, and the class beside it loads the
+ * library.
+ */
 static bool find_command(JNIEnv *env, struct command *c)
 {
 	jclass library = (*env)->FindClass(env, "com/sun/management/internal/PlatformMBeanProviderImpl");
@@ -81,7 +84,7 @@ static bool find_command(JNIEnv *env, struct command *c)
 	return !failed(env) && c->execute;
 }
 
-/* What it answers is nothing when all is well. */
+/* Run a command line; it prints nothing on success. */
 static bool execute(const struct command *c, const struct text *line)
 {
 	JNIEnv *env = c->env;
@@ -94,7 +97,7 @@ static bool execute(const struct command *c, const struct text *line)
 	return ok;
 }
 
-/* Options for an output that exists make the VM complain. */
+/* Configure the output. For an existing one, options make the VM complain. */
 static bool configure(const struct command *c, bool is_new, const char *what)
 {
 	struct text line = { .len = 0 };
@@ -165,7 +168,7 @@ out:
 	return refused;
 }
 
-/* An output to which nothing goes is removed by the VM. */
+/* End the log; the VM removes an output to which nothing goes. */
 void vmlog_off(JNIEnv *env)
 {
 	struct command c;

@@ -21,7 +21,7 @@ enum meaning {
 	UNKNOWN_METHOD, NOTHING, SLEEPS, OBJECT_WAIT, POLLS, ACCEPTS, CONNECTS, READS, WRITES,
 };
 
-/* What methods mean is found out once; a place holds the one that came last. */
+/* cache of what methods mean; a slot has the latest method */
 static struct known_method {
 	uint64_t id_meaning;		/* address of its jmethodID << 8 | enum meaning */
 } methods[NR_METHODS];
@@ -42,7 +42,7 @@ static bool vreason_has(const char *name, const char *word)
 	return false;
 }
 
-/* Letters are compared without case, as in read() and blockingRead(). */
+/* Return what a method of a channel does. The first letter is left out, as in read() and blockingRead(). */
 static enum meaning of_channel(const char *name)
 {
 	if (vreason_has(name, "ccept"))
@@ -111,7 +111,7 @@ static struct virtual_reason io(enum meaning m)
 	return (struct virtual_reason){ WALL_IO, text_leaf(names[m]) };
 }
 
-/* The class of what it is parked for. */
+/* Return the leaf of the class of what the thread is parked for. */
 static uint32_t blocker_leaf(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 {
 	static jfieldID field;

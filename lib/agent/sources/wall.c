@@ -35,7 +35,7 @@ static struct {
 	uint64_t *anchors;		/* for BPF: where a slot's thread has its anchor; NULL as wakes */
 	uint32_t *woken;		/* by slot: the latest block whose end was looked at */
 	uint32_t wake_epoch;		/* names_epoch() at the look before */
-	/* By slot: the number of the block that was walked; with late slots the thread's CPU time then. */
+	/* by slot: number of the block that was walked; with late slots, the thread's CPU time then */
 	uint64_t *walked;
 	uint32_t nr_slots, alloc_walked;
 	bool late;
@@ -82,7 +82,7 @@ static void unmap(void)
 	at.marks = NULL;
 }
 
-/* Kept, and made anew when a recorder has more slots. */
+/* Clear the array, or allocate a larger one for a recorder with more slots. */
 static bool make_walked(uint32_t nr)
 {
 	if (nr > at.alloc_walked) {
@@ -94,7 +94,7 @@ static bool make_walked(uint32_t nr)
 	return at.walked;
 }
 
-/* Without them all else is as it is. */
+/* Map the wakes; all else works without them. */
 static void map_wakes(const struct link_go *go)
 {
 	at.wakes = map(go->wakes_fd, WALL_NR_WAKES * sizeof(*at.wakes), PROT_READ);
@@ -144,7 +144,7 @@ bool wall_off(void)
 	return true;
 }
 
-/* False: it has not been walked, and is to be looked at again. */
+/* Walk the thread of a slot; return false if it could not be walked, and is to be tried again. */
 static bool visit(uint32_t i)
 {
 	struct blocked *b = &at.blocked;
@@ -171,7 +171,10 @@ static bool visit(uint32_t i)
 	return sample_blocked(at.walk, b, &head, &wall);
 }
 
-/* What code on its stack is was not freed since: no class was unloaded since the look before that. */
+/*
+ * Walk the thread that woke slot i. The code on its stack was not freed since: no class was unloaded since
+ * the previous scan.
+ */
 static void visit_wake(uint32_t i, uint32_t nr)
 {
 	const struct wall_wake *w = &at.wakes[wall_wake_at(i, nr)];
@@ -206,8 +209,9 @@ static void look_at_wakes(uint32_t i)
 }
 
 /*
- * A late slot does not tell whether its thread is in a block that was walked: its CPU time does, which grows
- * when it runs.  Threads that have not run for a while are not asked: the recorder tells when they do.
+ * Return whether to walk the thread of a slot. A late slot does not say whether its block was walked, but CPU
+ * time does, which grows when the thread runs. Threads that have not run for a while are not asked: the
+ * recorder reports when they run.
  */
 static bool is_due(uint32_t i, uint64_t *mark)
 {
@@ -250,7 +254,7 @@ static void wallwatch_look(void)
 	at.wake_epoch = names_epoch();
 }
 
-/* Between half the interval and one and a half, so that nothing is in step with it. */
+/* Return half to one and a half times the interval, so that no program is in step with it. */
 static uint64_t pause_ns(uint64_t spent_ns)
 {
 	uint64_t ns;
@@ -266,7 +270,7 @@ static bool is_unwanted(void)
 	return load_relaxed(&ring_ctl()->off) & JVM_WALL;
 }
 
-/* What is blocked after this wait counts as new, whenever it blocked. */
+/* Wait until samples are wanted; then all blocks count as new, whenever they began. */
 static void wait_until_wanted(void)
 {
 	while (load_seq_cst(&on) && is_unwanted() && !log_closed())
