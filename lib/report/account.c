@@ -87,7 +87,7 @@ static void make_rows(struct rows *r)
 	}
 }
 
-/* What text says behind the name, where samples have less than nine tenths; NULL: nothing. */
+/* Return what text prints after the name of a thread with less than nine tenths of its samples, or NULL. */
 static const char *why(const struct rows *r, const struct account_thread *t)
 {
 	uint64_t weight = r->sum.nr_samples ? r->sum.sampled / r->sum.nr_samples : 0;

@@ -63,7 +63,7 @@ static void next_function(struct printer *p, size_t i)
 	PART(p, codes, i);
 }
 
-/* The folder of a Java class, of its method's name; "" of others. */
+/* Return the package of a Java method's class as a folder; "" for other functions. */
 static char *package_of(const struct printer *p)
 {
 	char *name = xstrdup(p->f->module ? "" : model_str(p->m, p->f->name)), *at;
@@ -80,7 +80,10 @@ static char *package_of(const struct printer *p)
 	return name;
 }
 
-/* The source file that a compiler called name; the trace may be one that others made. */
+/*
+ * Open the source file that a compiler called name; with --confined only below --source, as the trace may be
+ * someone else's.
+ */
 static void open_source(const struct printer *p, struct source *s, const char *name, const char *package)
 {
 	if (p->own->confined)
@@ -138,7 +141,7 @@ static void print_ways(struct printer *p)
 	}
 }
 
-/* Tabs stay what they are: eight columns. */
+/* Append a line, with tabs expanded to eight columns. */
 static void put_source(struct buf *b, const char *s)
 {
 	size_t column = 0;
@@ -169,7 +172,7 @@ static void annotate_report_print_line(struct printer *p, const struct source *s
 	sheet_row(&p->sheet, NULL, c);
 }
 
-/* A line, and how it ran where that differs; returns the first row of the next line. */
+/* Print a line, and below it how it ran if that differs; return the first row of the next line. */
 static size_t print_line_rows(struct printer *p, const struct source *s, size_t first)
 {
 	const struct annotate_line *l = &p->a->lines[first];
@@ -195,7 +198,7 @@ static size_t print_line_rows(struct printer *p, const struct source *s, size_t 
 	return end;
 }
 
-/* Lines without samples from one number up to another, and no more than is there. */
+/* Print the lines without samples between two numbers, as far as the file has them. */
 static void print_between(struct printer *p, const struct source *s, uint64_t from, uint64_t to)
 {
 	for (; from <= to && from <= s->nr_lines; from++)
@@ -230,7 +233,7 @@ static void print_file_head(struct printer *p, const char *name, const struct so
 	sheet_columns(&p->sheet, line_columns, ARRAY_SIZE(line_columns));
 }
 
-/* Lines of one file; returns the first row of the next. */
+/* Print the lines of one file; return the first row of the next. */
 static size_t print_file(struct printer *p, size_t first)
 {
 	const struct annotate_line *l = p->a->lines;

@@ -258,7 +258,7 @@ static void add_block(struct arc *a, const struct block *b)
 	a->left = leaves(&b->b);
 }
 
-/* A row per instruction, from the executed bytes; false if the trace does not have them all. */
+/* Add a row per instruction from the executed bytes; return false if the trace does not have them all. */
 static bool add_instructions(struct arc *a, const struct block *b)
 {
 	const struct branches_code *code = branches_code(&a->branches, b);

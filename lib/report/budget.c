@@ -25,7 +25,7 @@ bool budget_fails(const struct budget *b)
 	       (b->strict && budget_count(b, VERDICT_UNDECIDED));
 }
 
-/* Four digits; whole numbers have all theirs. */
+/* Append four digits, but whole numbers in full. */
 static void budget_put_number(struct buf *b, double v)
 {
 	if (v >= 1e15)
@@ -218,7 +218,7 @@ static void put_attribute(struct buf *b, const char *name, const char *value)
 	buf_putc(b, '"');
 }
 
-/* The element in a test case says what is wrong; one that passes has none. */
+/* Return the element in the test case that says what is wrong, or NULL if nothing is. */
 static const char *element_of(const struct budget *b, const struct verdict *v)
 {
 	static const char *const elements[] = { NULL, "failure", "skipped", "error" };

@@ -17,9 +17,9 @@ struct budget {
 	bool strict;			/* what is not decided fails */
 };
 
-/* As FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV or FORMAT_JUNIT. */
+/* Print in FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV or FORMAT_JUNIT. */
 void budget_print(const struct budget *b, int format, FILE *out);
-/* Whether a limit is violated, could not be judged or, with strict, not be decided. */
+/* Return whether a limit is violated, could not be judged or, with strict, could not be decided. */
 bool budget_fails(const struct budget *b);
 
 #endif

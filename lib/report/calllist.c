@@ -134,7 +134,7 @@ static void add_lines(struct line *to, const struct line *from, size_t nr)
 	}
 }
 
-/* The last calls, so many, as those before them? */
+/* Fold the last period calls into those before them if both have the same lines. */
 static bool fold_period(struct waiting *w, struct level *at, unsigned int period)
 {
 	size_t from, middle, nr;
@@ -152,7 +152,7 @@ static bool fold_period(struct waiting *w, struct level *at, unsigned int period
 	return true;
 }
 
-/* The lines from at->begin on are the call's. */
+/* Fold the call whose lines begin at at->begin. */
 static void calllist_fold(struct waiting *w, struct level *at)
 {
 	const unsigned int max = sizeof(at->before) / sizeof(at->before[0]);

@@ -180,7 +180,7 @@ void call_stats_columns(const struct completed *c, const struct sheet_column *fr
 	}
 }
 
-/* With --by-kind a method may have a row for each kind of its code. */
+/* Append the name; with --by-kind a method may have a row for each kind of its code. */
 static void calls_report_put_name(const struct stats *s, uint32_t consumer, struct buf *b)
 {
 	uint32_t kind = s->c.m.consumers.items[consumer].kind;

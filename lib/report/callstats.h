@@ -22,7 +22,9 @@ void call_stats_add(struct call_stats *s, const struct completed_call *x);
  * the histogram.
  */
 void call_stats_members(const struct completed *c, struct call_stats *x, struct sheet *sheet);
-/* Columns of ns are in us in text; those of other measures as they are. "others" is left out of time. */
+/*
+ * Convert columns for text: those of ns to us, unless the measure is no time. "others" is left out for time.
+ */
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
 			struct sheet_column *to);
 /* Append where a bin of the histogram begins. */
@@ -33,7 +35,7 @@ bool calls_have_events(struct trace_reader *t);
 
 /* --calls=FUNCTION. */
 int slowest_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
-/* The same with --format=svg: a picture of all of them. */
+/* plot.c: with --format=svg, print a picture of all calls. */
 int plot_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

@@ -87,8 +87,8 @@ void code_row(struct code_text *p, uint64_t n, const char *where, struct cell li
 }
 
 /*
- * The innermost function at an offset of compiled Java code, by its table of inlined methods; NULL: of other
- * code, lines are known of what was hit alone.
+ * Return the innermost function at an offset of compiled Java code, by its table of inlined methods. NULL for
+ * other code: its lines are known only where samples hit.
  */
 static const struct name_level *level_at(const struct code_text *p, const struct annotate_code *c,
 					 uint64_t off)
@@ -105,7 +105,7 @@ static const struct name_level *level_at(const struct code_text *p, const struct
 	return r.nr ? &x->levels[r.first + r.nr - 1] : NULL;
 }
 
-/* A line where the instructions of another method begin. */
+/* Print the name of the method where the instructions of another one begin. */
 static void print_owner(struct code_text *p, const struct annotate_code *c, uint64_t off)
 {
 	const struct name_level *l = level_at(p, c, off);

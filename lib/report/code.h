@@ -22,7 +22,7 @@ struct part code_insns(const struct annotate *a, size_t code);
  */
 int code_disassemble(const struct annotate *a, const struct annotate_code *c, bool confined,
 		     struct disasm *d, struct err *e);
-/* NULL: no instruction begins there. */
+/* Return the instruction that begins at off, or NULL. */
 const struct disasm_insn *code_find_insn(const struct disasm *d, uint64_t off);
 
 struct code_text {

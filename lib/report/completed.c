@@ -63,7 +63,10 @@ static void close_innermost(struct completed *c, struct completed_tree *t, uint6
 	give(c, &x);
 }
 
-/* It was open before the first event: all that the thread did so far was in it. */
+/*
+ * Report a call that was open before the thread's first event: all that the thread did until now belongs to
+ * it.
+ */
 static void give_unseen(struct completed *c, struct completed_tree *t, const struct timeline_event *x,
 			uint32_t consumer, bool selected)
 {
@@ -126,7 +129,7 @@ static void completed_charge(struct completed *c, struct completed_tree *t, cons
 	t->begun = true;
 }
 
-/* From here on, after a time of which nothing is known. */
+/* Restart after a time of which nothing is known. */
 static void resume(struct completed *c, struct completed_tree *t, const struct timeline_event *x)
 {
 	while (t->nr_open)
@@ -244,7 +247,7 @@ int completed_check(const struct report_opts *o, struct err *e)
 	return 0;
 }
 
-/* The first of the candidates with that name is the measure. */
+/* Choose the candidate as the measure if its name is wanted and none was chosen before. */
 static void offer(struct completed *c, const char *wanted, int metric, const char *name, const char *unit,
 		  struct buf *known)
 {
@@ -256,7 +259,7 @@ static void offer(struct completed *c, const char *wanted, int metric, const cha
 	c->unit = unit;
 }
 
-/* Metrics of the calls, then the events that were sampled beside them. */
+/* Choose among the metrics of the calls, then the events that were sampled beside them. */
 static int choose_measure(struct completed *c, const struct opt_list *metrics, struct err *e)
 {
 	const char *wanted = metrics->nr_items ? metrics->items[0] : "elapsed", *name, *unit;
@@ -278,7 +281,7 @@ static int choose_measure(struct completed *c, const struct opt_list *metrics, s
 	return c->measure || !strcmp(wanted, "elapsed") ? 0 : -EINVAL;
 }
 
-/* Of all threads, and of all times: what other threads consumed is asked, too. */
+/* Read the samples of all threads and times, as other threads' consumption is needed, too. */
 static int completed_read_samples(struct completed *c, struct trace_reader *t, struct err *e)
 {
 	const struct profile_opts po = {

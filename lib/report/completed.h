@@ -10,7 +10,7 @@
 #include "model/columns.h"
 #include "report/gensel.h"
 
-/* What filters of these reports may be about; by phase are calls that were entered in it. */
+/* the conditions that filters of these reports may have; "phase" selects calls that were entered in it */
 enum { FILTERS_OF_CALLS = RULE_BIT(RULE_EVENT) | RULES_OF_THREADS | RULE_BIT(RULE_PHASE) };
 
 struct completed_call {
@@ -20,9 +20,8 @@ struct completed_call {
 	uint64_t end_ns;	/* when it was left; without that the time of the thread's last event */
 	uint64_t self, elapsed;	/* of the measure: in it alone, and with what it called */
 	/*
-	 * What other threads consumed of the measure from its entry to its end, as far as that was known
-	 * by then. For a thread it is known when it enters or leaves a call, for a sample when it was
-	 * taken.
+	 * consumption of the measure by other threads between its entry and its end, as far as known by then;
+	 * a thread's is known when it enters or leaves a call, or has a sample
 	 */
 	uint64_t others;
 	uint64_t before;	/* what all threads had consumed when it was entered */
@@ -79,34 +78,37 @@ struct completed {
 	void *ctx;
 };
 
-/* For struct report. */
+/* for struct report */
 extern const struct report_reason calls_have_no_cpu[];
 int completed_check(const struct report_opts *o, struct err *e);
 /*
- * t is read for names and the number of events; o is borrowed. Release it also when this fails.
- * -EINVAL: unknown metric. -ENODATA: no call trace.
+ * Read names and the number of events from t; o is borrowed. c must be released also on failure. -EINVAL:
+ * unknown metric; -ENODATA: no call trace.
  */
 int completed_init(struct completed *c, struct trace_reader *t, const struct report_opts *o, struct err *e);
-/* One pass: all calls, those included that are not selected. */
+/* Read all calls once, including those that are not selected. */
 int completed_read(struct completed *c, struct trace_reader *t, const struct completed_sink *sink, void *ctx,
 		   struct err *e);
 void completed_release(struct completed *c);
 
-/* The thread of a call, in the model; 0: of none that is selected. */
+/* Return the thread of a call in the model; 0: not selected. */
 uint32_t completed_thread(const struct completed *c, uint32_t tree);
 bool completed_in_ns(const struct completed *c);	/* the measure */
 /* Return whether it is known what other threads consumed, which means nothing for time. */
 bool completed_has_others(const struct completed *c);
-/* Borrowed until the next event is read. */
+/* Return names, borrowed until the next event is read. */
 const char *completed_unit(const struct completed *c);
 const char *completed_name(const struct completed *c, uint32_t consumer);
-/* A line, with its beginning, of what "record --trace" left out; none where all calls are there. */
+/*
+ * Append a line, with "\n" before it, about what "record --trace" left out; nothing if the trace has all
+ * calls.
+ */
 void completed_put_only(const struct names *x, struct buf *b);
-/* The same in JSON. */
+/* Write the same in JSON. */
 void completed_json_only(const struct names *x, struct json *j);
-/* "24 events of 2 threads, 0 lost", then what is measured, and that line. */
+/* Append "24 events of 2 threads, 0 lost", then the measure, and the line of completed_put_only(). */
 void completed_head(const struct completed *c, struct buf *b);
-/* The same in JSON: opens an object, and in it "arcprof" and "source". */
+/* Write the same in JSON: open an object with "arcprof" and "source" in it. */
 void completed_json(const struct completed *c, struct json *j);
 
 #endif

@@ -33,7 +33,7 @@ struct correlated {
 	double ratio, low, high;
 };
 
-/* One of the two metrics. */
+/* one of the two metrics */
 struct side {
 	bool is_n;			/* "calls" */
 	unsigned int metric;
@@ -317,13 +317,15 @@ static struct cell ratio_cell(const struct measures *t, double ratio)
 	return word;
 }
 
-/* An end of the interval, which an exact ratio does not have: data have the ratio itself there. */
+/*
+ * Return an end of the interval, absent in text for an exact ratio; data formats have the ratio itself there.
+ */
 static struct cell end_cell(const struct measures *t, const struct correlated *row, double end)
 {
 	return row->low >= row->high && sheet_is_text(&t->sheet) ? cell_absent : ratio_cell(t, end);
 }
 
-/* Text and CSV have the callers in the name. */
+/* Append the name, with the callers, as in text and CSV. */
 static void correlate_put_name(const struct view *v, const struct correlated *row, struct buf *b)
 {
 	const struct flow *f = &v->m->flow;
@@ -343,7 +345,7 @@ static const char *correlate_name_of(const struct correlation *c, int i)
 	return c->side[i].is_n ? "calls" : model_str(m, m->metrics[c->side[i].metric].name);
 }
 
-/* Bases add up, so that what is missing can be told; cums contain each other. */
+/* Print the legend. Bases add up, so the missing rest can be printed; cums contain each other. */
 static void print_foot(const struct correlation *c, FILE *out)
 {
 	struct buf b = BUF_INIT;

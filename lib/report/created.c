@@ -67,7 +67,7 @@ static uint32_t *creators_of(struct model *m)
 	return creator;
 }
 
-/* The node of an object of that consumer, below who created it. */
+/* Add the node of an object below its creator. */
 static uint32_t add_object(const struct flow *f, uint32_t i, const struct place *up, struct flow *out)
 {
 	uint32_t at = up->creator ? flow_child(out, up->at, up->creator) : up->at;

@@ -44,7 +44,7 @@ static const char *rows_are(const struct printer *p, uint64_t n)
 	return n == 1 ? "function" : "functions";
 }
 
-/* Values have the unit of the metric, and its nanoseconds are shown so that the largest has few digits. */
+/* Choose the unit of values. Nanoseconds are scaled so that the largest value has few digits. */
 static void choose_scale(struct printer *p)
 {
 	static const struct scale of_ns[] = { { 1, "ns", 0 }, { 1e-3, "us", 1 }, { 1e-6, "ms", 2 }, { 1e-9, "s", 3 } };
@@ -227,7 +227,7 @@ static void difference_put_head(const struct printer *p)
 	buf_release(&name);
 }
 
-/* Beside what is absolute; of others they are the values, or nearly. */
+/* Return whether to show shares beside values; normalized values are shares already, or nearly. */
 static bool shares_are_shown(const struct printer *p)
 {
 	return p->x->normalize != DIFF_TOTAL && p->x->normalize != DIFF_SIZE && !p->d->exact;
@@ -253,7 +253,7 @@ static void difference_set_columns(struct printer *p, struct sheet_column *c)
 		p->d->kind == FLOW_OBJECTS ? "Class" : "Function", .cut = true };
 }
 
-/* A difference that is shown as 0 has no sign. */
+/* Return a difference with its sign, which one that is shown as 0 lacks. */
 static struct cell cell_signed(double v, int decimals)
 {
 	bool nothing = fabs(v) < .5 * pow(10, -decimals);
@@ -263,7 +263,7 @@ static struct cell cell_signed(double v, int decimals)
 	return c;
 }
 
-/* A bound of a change in percent; one that is as good as none is not written in full. */
+/* Append a bound of a change in percent; a very large one is not written in full. */
 static void put_bound(struct buf *b, double change)
 {
 	if (change < 10)
@@ -363,7 +363,7 @@ static void put_stanza_name(const struct printer *p, const struct diff_row *row,
 
 static const char *const kinds[] = { "Parent", "Self", "Child", "rParent", "rSelf", "rChild" };
 
-/* The row in the colour of what changed. */
+/* Print the row in the colour of its change. */
 static void difference_put_text(struct printer *p, size_t i, struct cell *c)
 {
 	const struct diff_row *row = &p->x->list[i];

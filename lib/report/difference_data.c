@@ -125,7 +125,7 @@ static struct cell difference_data_number(bool known, double v)
 	return known && isfinite(v) ? cell_real(v) : cell_none;
 }
 
-/* CSV has 1 and 0. */
+/* Return a truth value, in CSV as 1 or 0. */
 static struct cell yes_no(bool csv, bool yes)
 {
 	return csv ? cell_u64(yes) : cell_bool(yes);

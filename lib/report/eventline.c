@@ -25,7 +25,7 @@ struct line {
 	struct row rows[EVENT_NR];
 };
 
-/* The part of each column that lies between the two times. */
+/* Add the part of each column that is between the two times. */
 static void fill(const struct line *l, struct row *row, uint64_t from_ns, uint64_t to_ns)
 {
 	double from = (double)(from_ns - l->v.start_ns) / l->column_ns;

@@ -63,7 +63,7 @@ static void json_refused(const struct names *x, struct json *j)
 	json_end(j);
 }
 
-/* The next name of a list with commas, in name; NULL: there is none. */
+/* Copy the next name of a list separated by commas; return what follows, or NULL at the end. */
 static const char *next_name(const char *list, char *name, size_t size)
 {
 	size_t len = strcspn(list, ",");

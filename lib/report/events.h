@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "report/sheet.h"
 
-/* For struct report. */
+/* for struct report */
 #define FOLLOWS_EVENTS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES
 extern const struct report_reason event_reasons[];
 /* Read the events that the report's options select; this releases *v on failure. */
@@ -20,9 +20,9 @@ int event_report_read(struct events *v, struct events_opts *eo, uint32_t kinds, 
 		      const struct report_opts *o, struct err *e);
 /* Print what was recorded, how much, and what is missing. */
 void event_report_head(const struct events *v, FILE *out);
-/* The same in JSON: opens an object. */
+/* Write the same in JSON, opening an object. */
 void event_report_json(const struct events *v, struct json *j, const char *report);
-/* A line for each thing that could not be recorded: the labels "refused.N". */
+/* Print a line for each thing that could not be recorded: the labels "refused.N". */
 void event_put_refused(const struct names *x, FILE *out);
 /* "15.0 MiB", "976 B". */
 void event_put_bytes(struct buf *b, uint64_t bytes);

@@ -29,7 +29,7 @@ struct sum {
 	struct part part;
 	const struct item *items;
 	size_t nr;
-	/* Of durations; max_ns EVENT_UNKNOWN: there are none. */
+	/* of the durations; max_ns EVENT_UNKNOWN: there are none */
 	uint64_t total_ns, max_ns, p50_ns, p95_ns, p99_ns;
 	size_t nr_known;
 	uint64_t reach_ns;		/* EVENT_UNKNOWN: not of this kind */
@@ -67,7 +67,7 @@ static uint32_t tier(struct sums *s, const struct event *x)
 	return eventsum_text(s, name);
 }
 
-/* The value of a field, as labels have it; false: it has no such field. */
+/* Append the value of a field, formatted as in labels; return false if x lacks the field. */
 static bool field_value(const struct sums *s, const struct event *x, struct buf *b)
 {
 	struct span fields = span_init(x->fields_len ? events_fields(&s->v, x) : "", x->fields_len);
@@ -150,7 +150,7 @@ static int by_part(const void *a, const void *b)
 	return COMPARE(x->event->duration_ns, y->event->duration_ns) ?: COMPARE(x->event, y->event);
 }
 
-/* Nearest rank, of durations that ascend. */
+/* Return the percentile of the ascending durations, by nearest rank. */
 static uint64_t percentile(const struct sum *x, unsigned int percent)
 {
 	size_t rank = (x->nr_known * percent + 99) / 100;
@@ -238,7 +238,7 @@ static struct cell name_cell(const struct events *v, uint32_t string)
 	return *s ? cell_text(s) : cell_absent;
 }
 
-/* What lasts. */
+/* columns for what has a duration */
 static const struct sheet_column lasting[] = {
 	{ "n", "n", 7 },
 	{ "total_ns", "Total", 11, 6, .unit = UNIT_S },
@@ -314,7 +314,7 @@ static void marked_row(const struct sums *s, const struct sum *x, struct sheet *
 	});
 }
 
-/* What happens. */
+/* columns for what has none */
 static const struct sheet_column happening[] = {
 	{ "n", "n", 9 },
 	{ "kind_percent", "%Kind", 6, 2 },
@@ -340,7 +340,7 @@ static void happening_row(const struct sums *s, const struct sum *x, struct shee
 	});
 }
 
-/* What happens, and takes time as well. */
+/* columns for what has one and is listed by name as well */
 static const struct sheet_column compiling[] = {
 	{ "n", "n", 9 },
 	{ "kind_percent", "%Kind", 6, 2 },
@@ -417,7 +417,7 @@ static void slow_row(const struct sums *s, const struct event *x, struct sheet *
 	buf_release(&b);
 }
 
-/* Of text and JSON: those that took most time. */
+/* Write the slowest compilations, in text and JSON. */
 static void put_slow_compilations(const struct sums *s, struct sheet *sheet)
 {
 	const struct event **list = xcalloc(s->v.nr, sizeof(*list));
@@ -441,7 +441,7 @@ static void put_slow_compilations(const struct sums *s, struct sheet *sheet)
 	free(list);
 }
 
-/* Of text: each kind as a whole. */
+/* Print the sums of each kind, in text. */
 static void put_totals(const struct sums *s, FILE *out)
 {
 	struct buf b = BUF_INIT;
@@ -471,7 +471,7 @@ static void put_totals(const struct sums *s, FILE *out)
 	buf_release(&b);
 }
 
-/* How a report shows its rows. */
+/* how a report shows its rows */
 struct table {
 	uint32_t kinds;
 	const char *units;

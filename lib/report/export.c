@@ -37,7 +37,7 @@ uint32_t export_string(struct export *x, const char *s)
 
 /* ---- what samples refer to ---- */
 
-/* NULL when the build-id is not known. */
+/* Return the module, or NULL if its build-id is not known. */
 static const struct name_module *export_find_module(const struct view *v, const char *path)
 {
 	const struct origin *origin = v->origin;
@@ -49,7 +49,7 @@ static const struct name_module *export_find_module(const struct view *v, const 
 	return NULL;
 }
 
-/* The id; 0 of what is in no module. */
+/* Return the id of a module, 0 for none. */
 static uint32_t add_module(struct export *x, uint32_t module)
 {
 	const char *path = model_str(x->v->m, module);

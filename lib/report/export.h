@@ -14,7 +14,7 @@
 
 struct export {
 	const struct view *v;
-	/* All names: control characters and bytes that are not UTF-8 are escapes. */
+	/* all names, with control characters and bytes that are not UTF-8 escaped */
 	struct strtab strings;
 	struct map module_of, function_of, location_of;		/* -> id, from 1 */
 	struct strtab location_ids;	/* their bytes: no two are the same */
@@ -42,16 +42,19 @@ struct export {
 void export_init(struct export *x, const struct view *v);
 void export_release(struct export *x);
 
-/* Id in x->strings, of any text; 0 is the empty one. */
+/* Return the id of a text in x->strings; 0 is the empty one. */
 uint32_t export_string(struct export *x, const char *s);
 static inline const char *export_str(const struct export *x, uint32_t id)
 {
 	return strtab_get(&x->strings, id);
 }
-/* The location of that node, *caller becomes the first node that is not in it: FLOW_NONE, or a root. */
+/* Return the location of a node; *caller becomes the first node outside it: FLOW_NONE, or a root. */
 uint32_t export_location(struct export *x, uint32_t node, uint32_t *caller);
 
-/* A process, a thread or a host: no function. So are labels in formats that have a place for them. */
+/*
+ * Return whether a consumer is a process, a thread or a host rather than a function; labels count as roots
+ * where the format has a place for them.
+ */
 bool export_is_root(const struct view *v, uint32_t consumer);
 /* The labels that samples below a root have: of their thread, then of their process. */
 struct export_labels {
@@ -66,7 +69,7 @@ bool export_labels_next(struct export_labels *l);
 void export_labels_release(struct export_labels *l);
 /* Return the thread or process at or above the node: the root that is not a label. */
 uint32_t export_thread(const struct view *v, uint32_t node);
-/* The process at or above the node; FLOW_NONE: there is none. */
+/* Return the process at or above the node, or FLOW_NONE. */
 uint32_t export_process(const struct view *v, uint32_t node);
 /* "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty. */
 void export_root_name(const struct view *v, uint32_t root, struct buf *b);
@@ -79,13 +82,16 @@ static inline uint32_t export_tid(const struct consumer *thread)
 	return (uint32_t)thread->key;
 }
 
-/* Metrics, and n of all sources but the first; what calibration took is not there. */
+/*
+ * Return the number of values: the metrics, and n of all sources but the first. Calibrated costs are not
+ * exported.
+ */
 unsigned int export_nr_values(const struct view *v);
-/* Where the first metric is the number of calls or samples, n says no more. */
+/* Return whether n of the first source is exported, too: not if the first metric is that number. */
 bool export_has_n(const struct view *v);
-/* n of the node; that a thread began is a 1 at its root in the calls of a trace: nothing that was called. */
+/* Return n of the node. In calls of a trace, a thread's root has a 1 for its start, which is not a call. */
 uint64_t export_n(const struct view *v, uint32_t node);
-/* The unit of a metric as pprof and those after it call it: "nanoseconds", "count", "bytes". */
+/* Return the unit of a metric as pprof and formats after it call it: "nanoseconds", "count", "bytes". */
 const char *export_unit(const char *unit);
 
 /*

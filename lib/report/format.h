@@ -26,7 +26,7 @@ enum format_id {
 	FORMAT_CHROME,
 };
 
-/* What a trace can have beside samples of one metric: formats.c names it. */
+/* what a trace can have beside samples of one metric; formats.c has the names */
 enum format_fact {
 	FACT_METRICS, FACT_TIMES, FACT_CALLS, FACT_JVM, FACT_MARKS, FACT_LABELS, FACT_LINES, FACT_BUILD_IDS,
 	FACT_DISPATCHES,
@@ -66,7 +66,7 @@ struct format {
 #define FORMATS_OF_TIMES (FORMAT_BIT(FORMAT_JFR) | FORMAT_BIT(FORMAT_CHROME))
 
 const struct format *format_get(int id);
-/* NULL: the number is unknown. */
+/* Return the name of a format, NULL for an unknown number. */
 const char *format_name(unsigned int id);
 /* "source lines", as the manual's table and messages have it. */
 const char *format_fact_name(enum format_fact fact);

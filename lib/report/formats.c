@@ -26,7 +26,7 @@ static const char *const facts[FACT_NR] = {
 
 #define LACKS_EVENTS (FACT_BIT(FACT_JVM) | FACT_BIT(FACT_MARKS) | FACT_BIT(FACT_DISPATCHES))
 
-/* In the order of enum format_id, then as help shows them. */
+/* first in the order of enum format_id, then as help shows them */
 static const struct format formats[] = {
 	[FORMAT_TEXT] = { "text", .begin = sheet_text_begin, .row = sheet_text_row },
 	[FORMAT_HEX] = { "hex", .row = sheet_hex_row },

@@ -148,7 +148,7 @@ static struct sequence_step step_of(struct gen *g, uint32_t function, uint32_t e
 	return s;
 }
 
-/* What counting the event, and the one before, took of what was consumed between them. */
+/* Return the cost of counting this event and the previous one within what was consumed between them. */
 static uint64_t cost_of(struct gen *g, const struct timeline_event *x, const struct gen_thread *t,
 			unsigned int metric)
 {
@@ -263,7 +263,7 @@ static void gen_put_sample(struct gen *g, const struct gen_sample *x)
 	quote_add(&g->line, x->thread ? x->thread : "-");
 }
 
-/* A row for each value; text has them in one. */
+/* Print a row for each value; text has all in one. */
 static void print_sample(struct gen *g, const struct gen_sample *x)
 {
 	bool text = sheet_is_text(&g->sheet);

@@ -3,7 +3,7 @@
 
 #include "report/gensamples.h"
 
-/* Whether they are two values of one sample. */
+/* Return whether both are values of one sample. */
 static bool gensamples_is_same(const struct flow_time *a, const struct flow_time *b)
 {
 	return a->time_ns == b->time_ns && a->thread == b->thread && a->node == b->node &&

@@ -38,7 +38,7 @@ struct gen_sample {
 int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct report_opts *o,
 		     struct err *e);
 void gen_samples_release(struct gen_samples *s);
-/* The next one up to that time; its strings live as long as s. False: there is none. */
+/* Return whether there is another sample up to that time; its strings live as long as s. */
 bool gen_samples_next(struct gen_samples *s, uint64_t until_ns, struct gen_sample *x);
 
 #endif

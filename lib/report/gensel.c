@@ -64,7 +64,10 @@ static uint32_t gensel_new_thread(struct gen_select *s, uint32_t tree)
 	return s->nr_threads - 1;
 }
 
-/* Trees of one thread share what is open in it; a virtual thread is no thread that gets a CPU. */
+/*
+ * Return the index of the tree's thread. Trees of one thread share what is open in it; a virtual thread gets
+ * an index of its own, as it is no thread of the kernel.
+ */
 static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 {
 	const struct rec_call_tree *r = &s->c->trees[tree];

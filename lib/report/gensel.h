@@ -43,20 +43,26 @@ struct gen_select {
 	size_t nr_trees;
 };
 
-/* Called when all trees are in c, of the trace t; o is borrowed. Returns -EINVAL for an unknown event. */
+/*
+ * Prepare for the trees of trace t, all of which are in c; o is borrowed. Returns -EINVAL for an unknown
+ * event.
+ */
 int gen_select_init(struct gen_select *s, struct calls *c, struct trace_reader *t,
 		    const struct window *window, const struct report_opts *o, struct err *e);
 void gen_select_release(struct gen_select *s);
-/* NULL: nothing of this thread is shown. */
+/* Return the thread of an event, or NULL if nothing of it is shown. */
 const struct gen_thread *gen_select_thread(const struct gen_select *s, const struct timeline_event *x);
-/* Before they are in order: false when the event is not needed, not even to know what is open. */
+/* Return whether the event is needed, at least to know what is open; for events in any order. */
 bool gen_select_needs(const struct gen_select *s, const struct timeline_event *x);
-/* Is it to be shown? Asked of each event that is needed, in order of time. */
+/* Return whether an event is shown; called for each needed event in order of time. */
 bool gen_select_shows(struct gen_select *s, const struct timeline_event *x);
-/* Appends a line about the filter, where there is one, and "\n" before it; and the same in JSON. */
+/* Append a line about the filter, if there is one, with "\n" before it; write the same in JSON. */
 void gen_select_put_filter(const struct gen_select *s, struct buf *b);
 void gen_select_json_filter(const struct gen_select *s, struct json *j);
-/* An event of a JVM, in that order, too; its thread and time were selected when it was read. */
+/*
+ * Return whether an event of a JVM is shown, called in that order, too; its thread and time were selected
+ * when it was read.
+ */
 bool gen_select_shows_jvm(const struct gen_select *s, const struct event *x);
 
 #endif

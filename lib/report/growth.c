@@ -11,7 +11,7 @@ static const char *growth_name_of(const struct diff *d, uint32_t consumer)
 	return consumer_name(&d->m.consumers, consumer);
 }
 
-/* The contexts of all functions that match as one row; of cum, the outermost ones. */
+/* Sum the contexts of all functions that match into one row; for cum only the outermost ones. */
 static void growth_gather(const struct limit *l, const struct diff *d, struct diff_row *row)
 {
 	const struct flow *f = &d->m.flow;

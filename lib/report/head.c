@@ -48,7 +48,7 @@ static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 	quote_add(b, name);
 }
 
-/* Never "100 %" when something is missing, nor "0 %" when something is there. */
+/* Append a share: never "100 %" when something is missing, nor "0 %" when something is there. */
 static void put_share(struct buf *b, double share)
 {
 	double percent = share * 100;
@@ -63,7 +63,7 @@ static void put_share(struct buf *b, double share)
 		buf_fmt(b, "%.1f %%", percent);
 }
 
-/* Where the stacks of samples are counted, of the first source that has any; NULL: there are no samples. */
+/* Return the stacks of the first source that has samples, or NULL. */
 static const struct view_stacks *sampled(const struct view *v)
 {
 	unsigned int source = model_first_samples(v->m);
@@ -167,7 +167,7 @@ static void put_calibration(const struct view *v, struct buf *b)
 	buf_putc(b, '\n');
 }
 
-/* How much of what is calibrated is marked, of each such metric; of none: "". */
+/* Append how much of each calibrated metric is marked. */
 static void put_marked(const struct view *v, struct buf *b)
 {
 	const char *sep = ", ~ on ";
@@ -213,7 +213,7 @@ void report_put_amount(struct buf *b, const char *unit, uint64_t n)
 	buf_fmt(b, "%.*f %s", !i || v >= 100 ? 0 : v < 10 ? 2 : 1, v, units[i]);
 }
 
-/* Of all that was recorded: of a part of it, nobody knows how much there was. */
+/* Append the shares that were sampled, for a whole recording only: the total of a part is not known. */
 void head_put_sampled(const struct origin *o, struct buf *b)
 {
 	size_t i;
@@ -269,7 +269,7 @@ static void put_unsampled(const struct origin *o, struct buf *b)
 	}
 }
 
-/* That of CPU time has names of its own. */
+/* Write the accounts. That of CPU time has member names of its own. */
 static void json_accounts(const struct origin *o, struct json *j)
 {
 	const struct origin_account *cpu = o->nr_accounts && !strcmp(o->accounts[0].what, "CPU time") ?
@@ -294,7 +294,7 @@ static void json_accounts(const struct origin *o, struct json *j)
 	json_end(j);
 }
 
-/* The tree has calls, and nothing else is what they consume. */
+/* Return whether the metric is the number of calls of a tree that has them. */
 static bool is_calls(const struct view *v, unsigned int m)
 {
 	return v->m->flow.n_means == FLOW_CALLS && !strcmp(model_str(v->m, v->m->metrics[m].name), "calls");
@@ -316,7 +316,7 @@ static void put_rate(const struct view *v, struct buf *b)
 	buf_str(b, " code");
 }
 
-/* Where samples or calls are the metric, they are said already. */
+/* Return whether the metric is the number of samples or calls, so that n need not be repeated. */
 static bool n_is_said(const struct view *v)
 {
 	const char *metric = model_str(v->m, v->m->metrics[0].name);
@@ -329,7 +329,7 @@ static bool n_is_said(const struct view *v)
 	return !strcmp(metric, "samples") && v->total[0] == v->total_n;
 }
 
-/* n of each source; where several have samples, with the event. first_n: of the first source. */
+/* Append n of each source, with the event if several have samples. first_n: of the first source. */
 static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 {
 	const struct model *m = v->m;
@@ -371,7 +371,7 @@ static void put_share_of(const struct view *v, const struct origin_share *s, str
 	buf_str(b, ")");
 }
 
-/* Of what was not recorded all the time. */
+/* Append the share of time in which events were on, for those that were not always on. */
 static void put_covered(const struct view *v, struct buf *b)
 {
 	const struct origin_share *calls = origin_share(v->origin, "calls", true), *s;
@@ -413,7 +413,7 @@ static void put_outside(const struct view *v, struct buf *b)
 
 enum { MAX_TRIGGERS = 10 };
 
-/* Why it was kept. */
+/* Append why the recording was kept. */
 static void put_triggers(const struct view *v, struct buf *b)
 {
 	const struct origin *o = v->origin;
@@ -464,7 +464,7 @@ static void json_triggers(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-/* The first time it is met, what was left out of an event in all. */
+/* Return what all filters of an event left out, at its first filter; else 0. */
 static uint64_t left_out(const struct name_filter *all, size_t nr, size_t at)
 {
 	uint64_t sum = 0;
@@ -647,7 +647,7 @@ void report_put_own(const struct origin *o, struct buf *b)
 	buf_fmt(b, " of wall in %" PRIu32 " thread%s of arcprof's own\n", o->nr_own, plural(o->nr_own));
 }
 
-/* What was asked for and not recorded, and what was recorded and not asked for. */
+/* Append what was requested and not recorded, and what was recorded and is not shown. */
 static void put_others(const struct view *v, struct buf *b)
 {
 	report_put_refused(v->origin, b);
@@ -668,7 +668,7 @@ static const char *first_sampled(const struct view *v)
 	return model_str(v->m, v->m->metrics[i].name);
 }
 
-/* What samples of one recording have no calls of the other. */
+/* Append which samples of one recording have no calls of the other. */
 static void put_blend(const struct view *v, struct buf *b)
 {
 	const struct blend *blend = v->origin->blend;
@@ -695,7 +695,7 @@ static void put_date(struct buf *b, const char *before, uint64_t realtime_ns)
 		buf_fmt(b, "%s%s", before, text);
 }
 
-/* Which recordings a merged trace has; the list is by their start. */
+/* Append the recordings of a merged trace, which are in order of their start. */
 static void put_parts(const struct view *v, struct buf *b)
 {
 	const struct origin *o = v->origin;
@@ -757,7 +757,7 @@ static void put_too_large(const struct view *v, struct buf *b)
 	}
 }
 
-/* What is not there because it was not wanted. */
+/* Append what filters left out. */
 static void put_filters(const struct view *v, struct buf *b)
 {
 	const struct rules *r = v->o->select.filter;
@@ -794,7 +794,7 @@ void head_put_threads(const struct view *v, struct buf *b)
 void head_text(const struct view *v, FILE *out)
 {
 	bool samples = v->m->flow.n_means == FLOW_SAMPLES;
-	/* That a thread began is a 1 at its root; in a trace that is nothing that was called. */
+	/* the root of a thread counts its start, which is not a call */
 	uint64_t n = v->total_n - (v->origin->is_trace && !samples ? v->roots_n : 0);
 	struct buf b = BUF_INIT;
 	unsigned int m;
@@ -872,7 +872,7 @@ static void json_time(struct json *j, const char *key, uint64_t realtime_ns)
 	json_str(j, key, text);
 }
 
-/* Of a merged trace: what is in it. */
+/* Write the recordings of a merged trace. */
 static void json_parts(const struct origin *o, struct json *j)
 {
 	size_t i;
@@ -894,7 +894,7 @@ static void json_parts(const struct origin *o, struct json *j)
 	json_end(j);
 }
 
-/* Of other programs' files and heaps. */
+/* Write facts and notes of files that other programs wrote, and of heaps. */
 static void json_notes(const struct origin *o, struct json *j)
 {
 	size_t i;
@@ -952,7 +952,7 @@ static void json_marks(const struct view *v, struct json *j, const char *key, co
 	json_end(j);
 }
 
-/* Of each calibrated metric what is marked "~" in text: the share of its contexts in the total. */
+/* Write how much of each calibrated metric is marked "~" in text, as a share of the total. */
 static void json_marked(const struct view *v, struct json *j)
 {
 	unsigned int m;
@@ -966,7 +966,7 @@ static void json_marked(const struct view *v, struct json *j)
 	json_end(j);
 }
 
-/* What the first lines of a text report say. */
+/* Write what the first lines of a text report have. */
 static void json_quality(const struct view *v, struct json *j)
 {
 	const struct view_stacks *s = sampled(v);

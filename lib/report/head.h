@@ -7,10 +7,7 @@
 
 /* Prints the lines that head every text report. */
 void head_text(const struct view *v, FILE *out);
-/*
- * The first account of which samples have less than chance explains, by more than is worth a word; NULL:
- * there is none.
- */
+/* Return the first account with fewer samples than chance explains, by enough to mention; or NULL. */
 const struct origin_account *head_short(const struct origin *o);
 /* Append ", 93.7 % of CPU time sampled" for each event of which more is known than samples have. */
 void head_put_sampled(const struct origin *o, struct buf *b);

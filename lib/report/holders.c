@@ -100,7 +100,7 @@ static void holders_report_add_row(const struct shown *s, size_t at, struct shee
 	buf_release(&text);
 }
 
-/* Text leaves out those below a thousandth of the time. Returns how many were left out. */
+/* Add the rows; text leaves out those below a thousandth of the time. Returns how many were left out. */
 static size_t holders_report_add_rows(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {

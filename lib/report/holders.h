@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-/* As print_trace of a report. */
+/* print_trace of the report */
 int holders_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

@@ -70,7 +70,7 @@ static const char *str(const struct printer *p, uint32_t id)
 
 /* ---- traces ---- */
 
-/* The consumer of the thread that the node is in; 0: in none. */
+/* Return the consumer of the node's thread, 0 if it is in none. */
 static uint32_t thread_at(const struct printer *p, uint32_t node)
 {
 	const struct flow_node *nodes = p->v->m->flow.nodes;
@@ -215,7 +215,7 @@ static void put_trace(struct printer *p, struct trace *t)
 		hprof_put_frame(p, stack);
 }
 
-/* The TRACEs of the rows that have none yet. */
+/* Print the TRACEs of rows that were not printed before. */
 static void put_traces(struct printer *p, const struct table *t)
 {
 	size_t i;
@@ -237,7 +237,7 @@ static uint32_t hprof_stack_of(const struct printer *p, const struct row *r)
 
 /* ---- threads ---- */
 
-/* The group in which Java has the thread; "": not known. */
+/* Return the Java thread group of the thread, "" if not known. */
 static const char *group_of(const struct printer *p, const struct consumer *thread)
 {
 	const struct origin *o = p->v->origin;
@@ -301,7 +301,7 @@ static void put_sites(struct printer *p, struct table *t)
 	fputs("SITES END\n", p->out);
 }
 
-/* The last column. */
+/* Print the last column. */
 static void put_what(const struct printer *p, const struct row *r, bool monitor)
 {
 	if (monitor)
@@ -362,7 +362,9 @@ static bool is_executed(const char *name)
 	return false;
 }
 
-/* The first metric of calls that is a time; of samples the first that shows what programs execute. */
+/*
+ * Return the first metric of calls that is a time or, of samples, the first that shows what programs execute.
+ */
 static int find_cpu(const struct model *m, bool calls)
 {
 	unsigned int i;
@@ -463,7 +465,7 @@ static void say_what_lacks(struct printer *p)
 		export_lacks(p->v, "%s", p->v->origin->not_shown);
 }
 
-/* As they were given here, else with the recording. */
+/* Take the options given here, else those of the recording. */
 static void take_options(struct printer *p)
 {
 	const char *recorded = p->v->origin->hprof;

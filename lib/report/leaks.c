@@ -29,13 +29,13 @@ static const char *leaks_report_class_of(const struct shown *s, const struct lea
 	return r->class_name ? consumer_name(&s->m.strings.consumers, r->class_name) : "[unknown class]";
 }
 
-/* NULL: all, or none. */
+/* Return the site of the row, or NULL. */
 static const char *site_of(const struct shown *s, const struct leak_row *r)
 {
 	return r->site ? consumer_name(&s->m.strings.consumers, r->site) : NULL;
 }
 
-/* Rounded down: never 100 %. */
+/* Return percent, rounded down and never 100 %. */
 static double percent(double confidence)
 {
 	return MIN(floor(confidence * 1000) / 10, 99.9);
@@ -80,7 +80,7 @@ static void put_sentence(const struct shown *s, const struct leak_row *r, struct
 		buf_str(b, "; no collection has looked at all of them");
 }
 
-/* NaN: not known. */
+/* Return a cell, absent in text for NaN. */
 static struct cell cell_known(const struct sheet *sheet, double v)
 {
 	return isnan(v) && sheet_is_text(sheet) ? cell_absent : cell_real(v);
@@ -144,7 +144,7 @@ static void add_rows(const struct shown *s, struct sheet *sheet)
 	sheet_end_rows(sheet);
 }
 
-/* The sentences say what the columns do. */
+/* Print the rows, in sentences unless columns were chosen. */
 static void print_rows(const struct shown *s, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
@@ -162,7 +162,7 @@ static void print_rows(const struct shown *s, struct sheet *sheet)
 	buf_release(&b);
 }
 
-/* What limits what can be said. */
+/* Print what limits the findings. */
 static void print_notes(const struct shown *s, FILE *out)
 {
 	const struct leaks *m = &s->m;
@@ -204,7 +204,7 @@ static void put_range(const struct shown *s, struct buf *b)
 	buf_putc(b, ')');
 }
 
-/* The estimate is of the moment of the last collection, not of the end. */
+/* Print how much is unknown: the estimate is of the last collection, not of the end. */
 static void print_unknown(const struct shown *s, FILE *out)
 {
 	struct buf b = BUF_INIT;

@@ -9,7 +9,7 @@
 
 /* "12.3 MB": 1 kB is 1000 bytes. */
 void leaks_put_bytes(struct buf *b, double bytes);
-/* How old what is left is: a table of its own, and the member "ages". */
+/* Add a table, or the member "ages", with how old the remaining objects are. */
 void leaks_add_ages(const struct growth_age ages[GROWTH_AGES], double bytes, struct sheet *s);
 
 /* Options of --leaks. */
@@ -17,7 +17,7 @@ struct leaks_own {
 	struct opt_list library;
 };
 
-/* The report of native memory: -ENODATA when that was not recorded. */
+/* Print the report of native memory; -ENODATA if that was not recorded. */
 int unfreed_print(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 
 #endif

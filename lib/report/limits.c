@@ -83,7 +83,7 @@ static void limits_skip_blanks(struct line *x)
 		x->p++;
 }
 
-/* The inside of quotes, after the first one: \" and \\ stand for the second character. */
+/* Append the text up to the closing quote; \" and \\ stand for the second character. */
 static void quoted(struct line *x, struct buf *b)
 {
 	for (; x->p < x->end && *x->p != '"'; x->p++) {
@@ -99,7 +99,7 @@ static void quoted(struct line *x, struct buf *b)
 		bad(x, "a blank is missing after a quote");
 }
 
-/* The next word, which lives as long as the limits; "" at the end of the line. */
+/* Return the next word, which lives as long as the limits; "" at the end of the line. */
 static const char *limits_word(struct line *x)
 {
 	struct buf b = BUF_INIT;
@@ -170,7 +170,7 @@ static void parse_op(struct line *x, struct limit *m)
 		bad(x, "expected one of <=, <, >=, > and =, not '%s'", op);
 }
 
-/* Digits with at most one point: no sign, no exponent, no hexadecimal. */
+/* Return the length of a number: digits with at most one point, without sign, exponent or hexadecimal. */
 static size_t number_len(const char *s)
 {
 	size_t digits = strspn(s, "0123456789"), more;
@@ -202,7 +202,7 @@ static const char *parse_value(struct line *x, struct limit *m)
 	return next;
 }
 
-/* What growth may be per, which no function is. */
+/* Parse what growth is per; functions have no such limits. */
 static void parse_per_of_growth(struct line *x, struct limit *m)
 {
 	static const struct {
@@ -260,7 +260,10 @@ static void limits_check(struct line *x, const struct limit *m)
 		bad(x, "n is a count, which has no unit '%s'", m->unit->name);
 }
 
-/* The line without its comment, which begins with a # at its start or after a blank, outside quotes. */
+/*
+ * Return the end of the line without its comment, which begins with a # at its start or after a blank,
+ * outside quotes.
+ */
 static const char *end_of(const char *p, const char *end)
 {
 	const char *start = p;

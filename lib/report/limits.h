@@ -17,7 +17,7 @@ enum limit_per {
 	LIMIT_PER_TOTAL,
 };
 
-/* What a unit measures; values of metrics with other units are counts. */
+/* what a unit measures; values of metrics with other units are counts */
 enum limit_unit_kind { LIMIT_COUNT, LIMIT_TIME, LIMIT_SIZE, LIMIT_SHARE };
 
 struct limit_unit {
@@ -52,7 +52,7 @@ int limits_parse(struct limits *l, const char *data, size_t len, struct err *e);
 void limits_release(struct limits *l);
 
 const char *limit_op_name(enum limit_op op);
-/* The unit of a metric: nanoseconds, bytes, or what is counted. */
+/* Return the unit of a metric: nanoseconds, bytes, or counts. */
 const struct limit_unit *limit_unit_of(const char *metric_unit);
 
 #endif

@@ -416,7 +416,7 @@ static void locks_report_print_data(const struct rows *r, FILE *out)
 	sheet_end(&s);
 }
 
-/* MONITOR TIME: waits for locks by lock, without the stacks, which the table does not have. */
+/* Print MONITOR TIME: waits by lock, without stacks, which the table does not have. */
 static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
 {
 	uint64_t mono_ns, start_ns, sum = 0;
@@ -444,7 +444,7 @@ static void print_hprof(const struct rows *r, struct trace_reader *t, FILE *out)
 	buf_release(&name);
 }
 
-/* Not that there were no waits. */
+/* Fail with the reason, so that a missing table is not taken for no waits. */
 static int has_no_sums(struct err *e)
 {
 	err_set(e, ENODATA, "the recording was cut off before the waits for each lock were added up");

@@ -160,7 +160,7 @@ static void put_groups(struct buf *b)
 	}
 }
 
-/* Kinds and groups, with commas; nothing is all. */
+/* Parse names of kinds and groups, separated by commas; an empty text means all. */
 static uint32_t parse_kinds(const char *text, struct err *e)
 {
 	uint32_t kinds = 0, k;

@@ -116,7 +116,10 @@ static void means_collect(struct means *m)
 	}
 }
 
-/* What was open when the label came was called elsewhere: it has a sum, and no calls. */
+/*
+ * Drop points without calls: what was open when the label was set had been called before, so it has a sum
+ * only.
+ */
 static void drop_uncalled(struct mean_line *l)
 {
 	size_t i, nr = 0;
@@ -139,7 +142,7 @@ static int means_compare(const void *p, const void *q)
 	return COMPARE(b->cum, a->cum) ?: COMPARE(a->consumer, b->consumer);
 }
 
-/* The lines that are drawn come first; how many they are. */
+/* Move the lines that are drawn to the front; return how many there are. */
 static size_t means_choose(struct means *m)
 {
 	const struct selection *s = &m->v->o->select;
@@ -167,7 +170,7 @@ static size_t means_choose(struct means *m)
 
 /* ---- drawing ---- */
 
-/* The straight line through the means, each of as much weight as it has calls: "12.3 us + 0.52 ns x size". */
+/* Append the straight line through the means, each weighted by its calls: "12.3 us + 0.52 ns x size". */
 static void put_fit(const struct means *m, const struct mean_line *l, struct buf *b)
 {
 	double n = 0, x = 0, y = 0, spread = 0, both = 0, base;

@@ -6,9 +6,9 @@
 #include "report/report.h"
 
 /*
- * Print a picture of a view whose levels are those of v->o->profile->by_label: a line per function, of those
- * that --symbol names or that have most of the first metric, with the straight line through it in words.
- * -ENODATA: no function was called while the label was a number.
+ * Print a picture of a view whose levels are those of v->o->profile->by_label. It has a line for each
+ * function that --symbol names, or for those with most of the first metric, with the straight line through it
+ * in words. -ENODATA: no function was called while the label was a number.
  */
 int means_print(const struct view *v, FILE *out, struct err *e);
 

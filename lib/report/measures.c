@@ -99,8 +99,8 @@ void measures_consumer(struct measures *t)
 }
 
 /*
- * Nanoseconds are shown in what gives the total three to seven digits, fine: up to nine; other units
- * as they are.
+ * Choose the unit of nanoseconds so that the total has three to seven digits, or with fine up to nine; other
+ * units stay.
  */
 static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool fine)
 {
@@ -115,7 +115,7 @@ static struct metric_unit choose_unit(const struct view *v, unsigned int m, bool
 	return (struct metric_unit){ 1000000000, 2, "s" };
 }
 
-/* Without percentages nothing but the values tells small rows apart. */
+/* Choose all units. Without percentages, values need more digits, as they alone tell small rows apart. */
 static void choose_units(struct measures *t, const struct measure *list, size_t nr)
 {
 	const struct model *m = t->v->m;
@@ -131,7 +131,7 @@ static void choose_units(struct measures *t, const struct measure *list, size_t 
 		t->names[k] = xstrdup(model_str(m, m->metrics[k].name));
 }
 
-/* Of text names stand over groups where there are several metrics or sources. */
+/* Return the head over a group of columns; text has it only with several metrics or sources. */
 static const char *group_name(const struct measures *t, unsigned int metric)
 {
 	const struct model *m = t->v->m;
@@ -194,7 +194,7 @@ static void add_measure(struct measures *t, const struct measure *x, unsigned in
 	measures_add_values(t, (struct measures_column){ x->what, x->of, metric }, &c);
 }
 
-/* n of a first source without metrics, then a group for each metric. */
+/* Add n of a first source without metrics, then a group for each metric. */
 static void add_groups(struct measures *t, const struct measure *list, size_t nr)
 {
 	const struct model *m = t->v->m;
@@ -213,7 +213,7 @@ static void add_groups(struct measures *t, const struct measure *list, size_t nr
 		}
 }
 
-/* An array with a number of each. */
+/* Add an array with nr numbers. */
 static void add_array(struct measures *t, const struct measure *x, const char *key, unsigned int nr)
 {
 	unsigned int i;
@@ -303,7 +303,7 @@ void measures_begin(struct measures *t, const char *rows)
 	sheet_columns(&t->sheet, t->columns, t->nr);
 }
 
-/* JSON has the numbers of processes and threads as members. */
+/* Return the name; JSON has the numbers of processes and threads as members. */
 struct cell measures_name(struct measures *t, uint32_t consumer)
 {
 	if (t->v->o->format == FORMAT_JSON)
@@ -419,7 +419,7 @@ static struct cell measure_cell(struct measures *t, const struct measures_column
 	return cell;
 }
 
-/* Highlight what consumes much itself. Names in brackets are not functions. */
+/* Return the style: highlight a large base. Names in brackets are not functions. */
 static enum term_style style_of(const struct measures *t, const struct measured *r, const char *name)
 {
 	if (r->bold)

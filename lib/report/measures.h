@@ -48,7 +48,7 @@ struct measure {
 	const char *json;
 };
 
-/* These are the same in all reports. */
+/* columns that are the same in all reports */
 #define MEASURES_COUNT { MEASURE_COUNT, .head = "Calls", .width = 7, .key = "n" }
 #define MEASURES_PBASE { MEASURE_PERCENT, OF_BASE, "%Base", 7 }
 #define MEASURES_PCUM { MEASURE_PERCENT, OF_CUM, "%Cum", 7 }

@@ -37,12 +37,14 @@ struct micro {
 
 /* Check whether the options allow it; return -EINVAL if not. */
 int micro_check(const struct report_opts *o, struct err *e);
-/* What the caller fills is filled.  -EINVAL: the view is not of a trace.  Release it also when it fails. */
+/*
+ * Read what the caller did not set. x must be released also on failure. -EINVAL: the view is not of a trace.
+ */
 int micro_read(struct micro *x, struct err *e);
 void micro_release(struct micro *x);
 
 void micro_text(const struct micro *x, FILE *out);
-/* An array "micro" into the open object. */
+/* Write the array "micro" into the open object. */
 void micro_json(const struct micro *x, struct json *j);
 
 #endif

@@ -134,7 +134,7 @@ static int plot_on_event(void *ctx, const struct rec_event *r)
 	return 0;
 }
 
-/* A wait for a lock is written when it ends, and has its length. */
+/* Add waits for locks, whose records are written at their end and have their length. */
 static int on_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct plotter *p = ctx;
@@ -181,7 +181,7 @@ static void sort_spans(struct plot_spans *s)
 	}
 }
 
-/* The first span of the key that can last longer than until from_ns. */
+/* Return the first span of the key that may end after from_ns. */
 static size_t first_span(const struct plot_spans *s, uint32_t key, uint64_t from_ns)
 {
 	size_t low = 0, high = s->nr;
@@ -403,7 +403,7 @@ static void choose_rows(struct plotter *p)
 	free(order);
 }
 
-/* First what a call may meet, then the calls: there may be too many of them to keep. */
+/* Read first what a call may overlap, then the calls, as there may be too many of them to keep. */
 static int read_rows(struct plotter *p, struct trace_reader *t, const struct report_opts *o, struct err *e)
 {
 	static const struct completed_sink before = { .left = add_total, .dispatch = on_dispatch };

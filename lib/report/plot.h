@@ -46,7 +46,7 @@ void plot_sum_add(struct plot_sum *s, const struct plot_call *c);
 /* Return the bin of a duration, as in struct spread. */
 unsigned int plot_bin_of(uint64_t ns);
 
-/* For a page, the same of the functions with most time in calls that began and ended in the recording: */
+/* for a page: the same for the functions with most time in calls that began and ended in the recording */
 enum { PLOT_CELLS = 240, PLOT_MOST_ROWS = 50 };
 
 struct plot_row {
@@ -62,7 +62,7 @@ struct plot_rows {
 	bool known[PLOT_NR_PARTS];	/* what was recorded */
 };
 
-/* There are no rows where it is no call trace or cannot be read. Release them in any case. */
+/* Read the rows; there are none if t is no call trace or cannot be read. p must be released in any case. */
 void plot_rows_read(struct plot_rows *p, struct trace_reader *t, const struct report_opts *o);
 void plot_rows_release(struct plot_rows *p);
 

@@ -26,7 +26,7 @@ static const struct {
 	[PLOT_CPU] = { "CPU", "#4f9d69" },
 };
 
-/* From the bottom. */
+/* from the bottom up */
 static const enum plot_part order[PLOT_NR_PARTS] = { PLOT_CPU, PLOT_GC, PLOT_LOCK, PLOT_IO, PLOT_OFF };
 
 const char *plot_part_name(enum plot_part part)
@@ -34,7 +34,7 @@ const char *plot_part_name(enum plot_part part)
 	return parts[part].name;
 }
 
-/* A column from the bottom, as high as that; its parts as they share its time. */
+/* Draw a column of that height from the bottom, divided into parts by their shares of its time. */
 static void put_column(struct buf *b, const struct plot_sum *g, double x, double width, double bottom,
 		       double high)
 {

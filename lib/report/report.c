@@ -8,7 +8,7 @@
 #include "report/head.h"
 #include "report/report.h"
 
-/* Of a report in a page. */
+/* rows of a report in a page */
 enum { PAGE_ROWS = 500 };
 
 #define ROW(name) &report_##name,
@@ -40,7 +40,10 @@ static bool has_code(const struct model *m)
 	return i < m->consumers.nr_items;
 }
 
-/* The names of what was recorded of JVMs and programs, with commas, beside marks and labels. */
+/*
+ * Return whether the names, separated by commas, have events of JVMs and programs other than marks and
+ * labels.
+ */
 static bool has_jvm_events(const char *names)
 {
 	size_t len;
@@ -79,7 +82,7 @@ static bool has_fact(const struct view *v, enum format_fact fact)
 	}
 }
 
-/* What the trace has and the format has no place for, by the table of formats. */
+/* Report what the trace has and the format, by its table, has no place for. */
 static void put_lacks(struct view *v, const struct format *f)
 {
 	enum format_fact fact;

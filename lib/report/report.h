@@ -25,8 +25,8 @@ enum report_sort {
 };
 
 /*
- * For struct report.follows, options that reports of a trace as it is have in common: those of threads, of
- * labels and groups of processes, of time, of columns and their order; and all that reports of calls follow.
+ * Options for struct report.follows that reports of a trace as it is have in common: of threads, labels and
+ * groups of processes, time, and columns and their order. The last is for reports of calls.
  */
 #define FOLLOWS_THREADS "pid tid comm thread "
 #define FOLLOWS_GROUPS "label cgroup container "
@@ -35,7 +35,7 @@ enum report_sort {
 #define FOLLOWS_OF_CALLS FOLLOWS_THREADS FOLLOWS_GROUPS FOLLOWS_TIMES FOLLOWS_CHOICE \
 	"module symbol limit metric signatures addresses "
 
-/* Why a report does not follow these options, to end a sentence; options: as in struct report.follows. */
+/* why a report does not follow these options, to end a sentence; options: as in struct report.follows */
 struct report_reason {
 	const char *options, *why;
 };
@@ -65,7 +65,7 @@ struct report_opts {
 	bool merge_threads, merge_processes;
 	const char *hprof;		/* its options, which hprof_parse() takes; NULL: not given */
 	bool normalize_names;		/* functions whose names differ only in what runs make up are one */
-	/* How a trace is read; a report that makes no model takes from it what it needs. */
+	/* how a trace is read; a report without a model takes what it needs from it */
 	const struct profile_opts *profile;	/* of the same selection */
 };
 
@@ -152,18 +152,21 @@ struct report {
 	int (*print)(struct view *v, FILE *out, struct err *e);
 	unsigned int filters;		/* RULE_BIT()s: what filters may be about; of a view all may */
 	bool has_functions;		/* of a trace, and no rules leave any out */
-	/* Of a trace as it is: which trace that must be, and printing it.  1: the options select nothing. */
+	/*
+	 * for a report of a trace as it is: what trace it needs, and how to print it; 1: the options select
+	 * nothing
+	 */
 	const char *needs;
 	int (*print_trace)(struct trace_reader *t, const struct report_opts *o, FILE *out, struct err *e);
 	/*
-	 * Without options of its own: the title of its rows in the page for a browser, of a trace that has
-	 * such data, and the array of JSON that they are. The page tells units by names of members: _ns,
-	 * _bytes, _percent; a share is of 1. NULL: they are not there.
+	 * For a report of data that only some traces have, and without options of its own: the title of its
+	 * rows in the page for a browser, and the array of JSON that has them. The page knows units by the
+	 * names of members: _ns, _bytes, _percent; a share is of 1. NULL: not in the page.
 	 */
 	const char *page_title, *page_rows;
 };
 
-/* All reports, in the order of help; x is the row report_x. */
+/* all reports, in the order of help; x is the row report_x */
 #define REPORT_LIST(R) R(xarc) R(xtree) R(xprof) R(correlate) R(rt) R(gen) R(calls) R(flow) R(condu) \
 	R(tprof) R(account) R(threads) R(sched) R(wakers) R(locks) R(leaks) R(lifetimes) R(log) R(gc) R(jit) \
 	R(classes) R(exceptions) R(marks) R(timeline) R(arc) R(annotate) R(summary)
@@ -174,10 +177,7 @@ extern const struct report *const reports[];	/* ends with NULL */
 
 /* Begins the object that a report is: which version made it, and what report it is. */
 void report_json_begin(struct json *j, const char *report);
-/*
- * Write into the open object how many rows --limit left out; and print in text a line about them, if
- * there are any.
- */
+/* Write into the open object how many rows --limit left out; or print a line about them, if there are any. */
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
 void report_print_hidden(uint64_t nr_hidden, FILE *out);
 
@@ -195,21 +195,24 @@ void report_put_filters(const struct name_filter *all, size_t nr, uint64_t begin
 void report_json_filters(const struct name_filter *all, size_t nr, uint64_t begin_ns, struct json *j);
 /* Append the line about what was left out because it belongs to arcprof's own threads, if anything was. */
 void report_put_own(const struct origin *o, struct buf *b);
-/* The same of the filter with which it was read, where there is one; what: "event". */
+/* Append a line about the filter with which the trace was read, if there is one; what: "event". */
 void report_put_filter(const struct rules *r, uint64_t nr_left_out, const char *what, struct buf *b);
 void report_print_filter(const struct rules *r, uint64_t nr_left_out, const char *what, FILE *out);
 void report_json_filter(const struct rules *r, uint64_t nr_left_out, struct json *j);
-/* A line for each thing that was asked for and not recorded; and the same as an array of JSON. */
+/*
+ * Append a line for each thing that was requested and not recorded; report_json_refused() writes an array of
+ * them.
+ */
 void report_put_refused(const struct origin *origin, struct buf *b);
 /*
- * "0 lost", and if storing stopped, that long after the beginning (0: it did not), when, and how many came
- * then (0: none, or not known); of a trace's names, the same.
+ * Append "0 lost" and, if storing stopped, how long after the beginning and how many came after that. 0: it
+ * did not stop; none came, or that is not known. report_put_lost_of() takes all that from a trace's names.
  */
 void report_put_lost(uint64_t lost, uint64_t stopped_ns, uint64_t nr_after, struct buf *b);
 void report_put_lost_of(const struct names *x, struct buf *b);
-/* "stopped_ns" and "after_stop", if it did. */
+/* Write "stopped_ns" and "after_stop", if storing stopped. */
 void report_json_stopped(uint64_t stopped_ns, uint64_t nr_after, struct json *j);
-/* And "lost". */
+/* Write those and "lost". */
 void report_json_lost_of(const struct names *x, struct json *j);
 void report_json_refused(const struct origin *origin, struct json *j);
 
@@ -222,8 +225,8 @@ int report_print_trace(struct trace_reader *t, const struct report_opts *o, FILE
 char *report_calls_json(struct trace_reader *t, const struct report_opts *o);
 
 /*
- * What reports with a page_title print as JSON, an array of {key, title, rows, data}, as far as the trace
- * has such data; NULL: it has none, or only a part of it is selected. For free().
+ * Return what reports with a page_title print as JSON, an array of {key, title, rows, data}, of the data that
+ * the trace has. NULL: it has none, or only a part of it is selected. For free().
  */
 char *report_tables_json(struct trace_reader *t, const struct report_opts *o);
 
@@ -233,7 +236,7 @@ char *report_summary_json(const struct view *of);
 /* Return the consumer that a function belongs to; itself where it belongs to nothing. */
 uint32_t view_fold_consumer(struct model *m, uint32_t id, enum report_fold fold);
 
-/* The name a text report prints: processes and threads with their number. */
+/* Append the name that a text report prints: processes and threads with their number. */
 void view_name(const struct view *v, uint32_t consumer, struct buf *b);
 /*
  * Append the labels of a process: " (a=b,c=d)", without its control group, and of its container what

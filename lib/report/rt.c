@@ -29,7 +29,7 @@ static const struct sheet_column columns[NR_CELLS] = {
 	[AT_NAME] = { .head = " NAME", .before = "", .cut = true },
 };
 
-/* DS and IN are metrics of their own where they are known. */
+/* Return the cell of DS or IN, if that is a metric. */
 static struct cell metric_cell(const struct measures *t, const uint64_t *base, const char *name)
 {
 	const struct model *m = t->v->m;
@@ -52,7 +52,9 @@ static void print_process(const struct view *v, uint32_t consumer, FILE *out)
 	buf_release(&name);
 }
 
-/* Threads as hexadecimal number and name, functions with the kind of their code before them. */
+/*
+ * Append the name: threads as hexadecimal number and name, functions with the kind of their code before them.
+ */
 static void rt_put_name(const struct view *v, uint32_t consumer, struct buf *b)
 {
 	const struct consumer *c = &v->m->consumers.items[consumer];
@@ -90,7 +92,7 @@ static uint64_t nr_callees(const struct flow *f, uint32_t node)
 	return n;
 }
 
-/* level: NULL of a process, which has none. */
+/* Print the row; level NULL: of a process, which has none. */
 static void rt_print_row(struct measures *t, uint32_t i, const uint32_t *level, struct buf *name)
 {
 	const struct flow *f = &t->v->m->flow;

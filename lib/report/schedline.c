@@ -131,7 +131,7 @@ static struct cell cell_thread(const struct sched_thread *t)
 	return cell_text(!t ? NULL : t->tid ? t->name : "[idle]");
 }
 
-/* of: the model; at: the index of one of its threads, SIZE_MAX: none. */
+/* Write a thread; of: the model; at: the thread's index, or SIZE_MAX for none. */
 static void schedline_json_thread(struct json *j, const char *key, const void *of, uint64_t at)
 {
 	const struct sched_model *m = of;

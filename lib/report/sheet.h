@@ -73,19 +73,19 @@ struct cell {
 #define cell_made(f, v, n) ((struct cell){ .type = CELL_MADE, .made = { (f), (v), (n) } })
 #define cell_list(v, n) ((struct cell){ .type = CELL_LIST, .list = { (v), (n) } })
 
-/* Without fields the cell is absent. */
+/* Return a cell with fields, absent if there are none. */
 static inline struct cell cell_fields(const void *bytes, uint32_t len)
 {
 	return len ? (struct cell){ .type = CELL_FIELDS, .fields = { bytes, len } } : cell_absent;
 }
 
-/* NULL: not known. */
+/* Return a cell with a text; NULL: not known. */
 static inline struct cell cell_text(const char *s)
 {
 	return s ? (struct cell){ .type = CELL_TEXT, .text = s } : cell_none;
 }
 
-/* NaN: not known. */
+/* Return a cell with a number; NaN: not known. */
 static inline struct cell cell_real(double v)
 {
 	return isnan(v) ? cell_none : (struct cell){ .type = CELL_REAL, .real = v };
@@ -94,7 +94,7 @@ static inline struct cell cell_real(double v)
 /* Units of columns whose values are in nanoseconds, or in bytes. */
 enum { UNIT_US = 1000, UNIT_MS = 1000000, UNIT_S = 1000000000, UNIT_KB = 1000 };
 
-/* One with neither key nor head is left out. */
+/* a column; one without key and head is left out */
 struct sheet_column {
 	const char *key;	/* of JSON, and the head of CSV; NULL: in neither */
 	const char *head;	/* of text; NULL: not there */
@@ -118,7 +118,7 @@ struct sheet_column {
 
 /* The choice of what a sheet shows, and in which order; all zero: the report's own. */
 struct sheet_choice {
-	/* These columns, in this order, by their names in CSV, JSON or text; none: all. */
+	/* columns in this order, by their names in CSV, JSON or text; none: all */
 	struct opt_list columns;
 	/* The column to sort each table by; "+", "-" before its name: upwards, downwards. NULL: none */
 	const char *sort;
@@ -153,14 +153,14 @@ void sheet_init(struct sheet *s, int format, FILE *out);
  * sheet_end() at the end.
  */
 void sheet_choose(struct sheet *s, const struct sheet_choice *choice);
-/* The table is complete: rows that are sorted are printed. */
+/* End the rows: sorted ones are printed now. */
 void sheet_end_rows(struct sheet *s);
-/* Return how many of them the choice's limit left out so far. */
+/* Return how many rows the choice's limit left out so far. */
 uint64_t sheet_nr_hidden(const struct sheet *s);
-/* The same at the end, when what sheet_choose() took is released. */
+/* End the rows, and release what sheet_choose() took. */
 void sheet_end(struct sheet *s);
 
-/* What is printed with a choice waits here until it is known that there are such columns. */
+/* Holds what is printed with a choice until it is known whether such columns exist. */
 struct sheet_held {
 	struct sheet_choice choice;	/* for sheet_choose() */
 	FILE *out, *to;
@@ -179,33 +179,36 @@ int sheet_let_go(struct sheet_held *h, int r, struct err *e);
 int sheet_check(const struct sheet_choice *choice, int format, const struct sheet_column *columns, size_t nr,
 		struct err *e);
 
-/* Of the rows that follow; the array is borrowed.  Prints the heads, where the format has them. */
+/*
+ * Set the columns of the following rows, and print the heads in formats that have them; the array is
+ * borrowed.
+ */
 void sheet_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
-/* The same without heads. */
+/* Set the columns without printing heads. */
 void sheet_set_columns(struct sheet *s, const struct sheet_column *columns, size_t nr);
-/* cells[nr_columns]; key: of the row's object in JSON, NULL in an array. */
+/* Print a row, cells[nr_columns]; key: of its object in JSON, NULL in an array. */
 void sheet_row(struct sheet *s, const char *key, const struct cell *cells);
 /* Write into the open object of JSON; other formats leave it out. */
 void sheet_member(struct sheet *s, const char *key, const struct cell *cell);
-/* Whether it is text for people, part of which need not be a table. */
+/* Return whether the output is text for people, which may have more than a table. */
 bool sheet_is_text(const struct sheet *s);
-/* A name as code in Markdown. */
+/* Append a name as code in Markdown. */
 void sheet_put_markdown(struct buf *b, const char *name);
-/* A number with that many decimals, given in units of the last of them. */
+/* Append a number with that many decimals, given in units of the last one. */
 void sheet_put_fixed(struct buf *b, uint64_t v, int decimals);
 
-/* These take, with a choice, what sheet_set_columns() got, and a row. */
+/* Take the columns of sheet_set_columns(), and a row, for a choice. */
 void sheet_chosen_columns(struct sheet *s);
 void sheet_chosen_row(struct sheet *s, const char *key, const struct cell *cells);
 
-/* For the list of formats. */
+/* functions for the list of formats */
 void sheet_text_begin(struct sheet *s);
 void sheet_text_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_markdown_begin(struct sheet *s);
 void sheet_markdown_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_csv_begin(struct sheet *s);
 void sheet_csv_row(struct sheet *s, const char *key, const struct cell *cells);
-/* The key of the column in rows of JSON; NULL: it is not in them. */
+/* Return the key of the column in rows of JSON, NULL if it is not in them. */
 const char *sheet_json_key(const struct sheet_column *c);
 void sheet_json_row(struct sheet *s, const char *key, const struct cell *cells);
 void sheet_hex_row(struct sheet *s, const char *key, const struct cell *cells);

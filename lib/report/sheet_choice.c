@@ -239,7 +239,7 @@ static void sheet_choice_print(struct sheet *s, const char *key, const struct ce
 	s->format->row(s, key, x->cells);
 }
 
-/* What a cell points to is the caller's, and may be gone when all rows are there. */
+/* Copy what a cell points to: it is the caller's, and may not exist when all rows are there. */
 static void sheet_choice_keep(struct cell *c)
 {
 	const char **texts;
@@ -312,7 +312,7 @@ static const char *sheet_choice_text_of(const struct cell *c)
 	return c->type == CELL_WORD ? c->word : c->text;
 }
 
-/* What has no value in that column is last in either order; -inf: none. */
+/* Return the value to sort by; -inf: none, which is last in either order. */
 static double sheet_choice_number(const struct cell *c)
 {
 	switch (c->type) {

@@ -18,7 +18,7 @@ static const char *before(const struct sheet_column *c, bool first)
 	return c->before ? c->before : first ? "" : " ";
 }
 
-/* Pad what the line has from start on to the width. */
+/* Pad the line from start on to the width. */
 static void align(struct buf *line, size_t start, int width)
 {
 	size_t len = line->len - start, room = abs(width);
@@ -101,7 +101,7 @@ void sheet_text_begin(struct sheet *s)
 	buf_release(&line);
 }
 
-/* The end of a character at or before at. */
+/* Return the end of a character at or before at. */
 static size_t cut_at(const char *s, size_t at)
 {
 	while (at && (s[at] & 0xc0) == 0x80)
@@ -109,7 +109,7 @@ static size_t cut_at(const char *s, size_t at)
 	return at;
 }
 
-/* The name as far as the line has room for it. */
+/* Append the name, shortened in the middle to the room in the line. */
 static void put_cut(const struct sheet *s, const char *name, struct buf *line)
 {
 	size_t len = strlen(name), room = s->width > line->len ? s->width - line->len : 0, half;
@@ -219,7 +219,7 @@ void sheet_markdown_begin(struct sheet *s)
 	fputs("|\n", s->out);
 }
 
-/* A name is code, in which only the bar and the quote of code itself have a meaning. */
+/* Append a name as code, in which only the bar and the backquote have a meaning. */
 void sheet_put_markdown(struct buf *b, const char *name)
 {
 	struct buf quoted = BUF_INIT;

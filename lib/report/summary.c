@@ -132,7 +132,7 @@ void summary_end(struct summary *s)
 		json_end(&s->sheet.json);
 }
 
-/* A number with its unit, which is valid until the next call. */
+/* Return a number with its unit, valid until the next call. */
 struct cell summary_amount(struct summary *s, unsigned int metric, uint64_t n)
 {
 	buf_reset(&s->amount);
@@ -145,7 +145,7 @@ double summary_percent(uint64_t part, uint64_t whole)
 	return whole ? 100. * (double)part / (double)whole : 0;
 }
 
-/* In text, what is long of C++ is shown as in stacks. */
+/* Shorten long C++ names in text, as in stacks. */
 static void shorten(const struct summary *s, struct buf *name)
 {
 	struct buf part = BUF_INIT;
@@ -181,7 +181,7 @@ static struct cell metric_cell(const struct summary *s, unsigned int metric)
 	return cell_text(model_str(s->v->m, s->v->m->metrics[metric].name));
 }
 
-/* Where text is, of lines that end at the width of a terminal; 0: they do not end. */
+/* a position in text with lines that end at the width of a terminal; 0: no limit */
 struct place {
 	FILE *out;
 	size_t width, column, indent;
@@ -192,7 +192,7 @@ static struct place line_begins(const struct summary *s, size_t indent)
 	return (struct place){ s->sheet.out, summary_is_markdown(s) ? 0 : s->v->o->width, 0, indent };
 }
 
-/* The first len bytes, without the blanks they begin with if that begins a line. */
+/* Print the first len bytes, without leading blanks at the start of a line. */
 static void put_part(struct place *p, const char *text, size_t len)
 {
 	size_t blanks = strspn(text, " ");
@@ -218,7 +218,7 @@ static void put_words(struct place *p, const char *text)
 	}
 }
 
-/* The same of a list, whose items stay in one piece. */
+/* Print a list without breaking its items. */
 static void put_items(struct place *p, const char *text)
 {
 	const char *comma;
@@ -230,7 +230,7 @@ static void put_items(struct place *p, const char *text)
 
 /* ---- functions ---- */
 
-/* What functions have of a metric, of the nodes that are not idle. */
+/* Add what functions have of a metric in nodes that are not idle. */
 static void add_functions(const struct summary *s, struct summary_rows *r)
 {
 	const struct flow *f = &s->v->m->flow;
@@ -450,7 +450,7 @@ static void put_blocks(struct summary *s)
 	put_notes(s, &facts);
 }
 
-/* What was recorded, in a line or two; how much of that is missing is what stands out. */
+/* Print what was recorded, in a line or two. How much of that is missing is highlighted. */
 static void summary_put_head(const struct summary *s, FILE *out)
 {
 	const struct view *v = s->v;
@@ -549,7 +549,9 @@ const struct report report_summary = {
 
 /* ---- for a page ---- */
 
-/* A page's own model has lines and kinds of code, and more events: this is read as "report" reads it. */
+/*
+ * Print a page's summary from a model of its own: that of the page has lines, kinds of code, and more events.
+ */
 static int print_again(const struct view *of, const struct report_opts *as, FILE *out, struct err *e)
 {
 	struct profile_opts profile = *of->o->profile;

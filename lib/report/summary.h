@@ -21,7 +21,7 @@ struct summary_opts {
 	uint64_t top_stacks;
 };
 
-/* What a function has of a metric; or a function, and what its stacks end in. */
+/* what a function has of a metric; or a function with what its stacks end in */
 struct summary_row {
 	uint32_t where, what;	/* consumers; 0: none */
 	uint64_t self;		/* by itself */
@@ -47,13 +47,16 @@ struct summary {
 	struct buf amount, name;	/* of a row */
 };
 
-/* The row of a function and of what its stacks end in, made when it is new. */
+/* Return the row of a function with what its stacks end in, made if it is new. */
 struct summary_row *summary_row_of(struct summary_rows *r, uint32_t where, uint32_t what);
 void summary_rows_release(struct summary_rows *r);
 int summary_most_self_first(const void *p, const void *q);
 void summary_sort(struct summary_rows *r, int (*compare)(const void *, const void *));
 
-/* Who waits or allocates in a node: a function of the program's own, or the innermost but the kernel's. */
+/*
+ * Return what waits or allocates in a node: a function of the program's own, else the innermost one outside
+ * the kernel.
+ */
 uint32_t summary_where(const struct summary *s, uint32_t node);
 
 static inline bool summary_is_json(const struct summary *s)
@@ -69,12 +72,12 @@ static inline bool summary_is_markdown(const struct summary *s)
 /* Begin a block: with its title in text, as an array of that key in JSON; end it. */
 void summary_begin(struct summary *s, const char *key, const char *title);
 void summary_end(struct summary *s);
-/* A number with its unit; a function's name. Both are valid until the next call. */
+/* Return a number with its unit, or a function's name. Both are valid until the next call. */
 struct cell summary_amount(struct summary *s, unsigned int metric, uint64_t n);
 const char *summary_name(struct summary *s, uint32_t consumer);
-/* A native function's name without parameters and arguments of templates: "ns::f<>". */
+/* Append a native function's name without parameters and template arguments: "ns::f<>". */
 void summary_put_short_native(const char *name, struct buf *b);
-/* Of the whole; 0 of nothing. */
+/* Return percent of the whole; 0 of nothing. */
 double summary_percent(uint64_t part, uint64_t whole);
 /* Set own_work[node] at and below what arcprof did in the program, of a tree of these consumers. */
 void summary_mark_own(const struct model *m, const struct flow *f, bool *own_work);
@@ -87,7 +90,7 @@ bool summary_is_of_objects(const struct summary *s, unsigned int metric);
 /* Print who allocates most of that; native: stacks end in functions that allocate. */
 void summary_put_allocations(struct summary *s, unsigned int metric, bool is_native);
 
-/* What stands out, and the report that shows more of it. */
+/* a finding, and the report that shows more of it */
 struct summary_note {
 	char *text;
 	const char *command;	/* "report --account"; NULL: none does */
@@ -108,7 +111,7 @@ struct summary_facts {
 	uint64_t live_n;		/* and so many samples are left */
 };
 
-/* Only of a trace that was read. */
+/* Print leaks, for a view of a trace only. */
 void summary_put_leaks(struct summary *s, struct summary_facts *facts);
 
 /* Say what stands out of a view, worst first. To be released in any case. */

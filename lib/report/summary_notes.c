@@ -40,7 +40,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-/* What is missing comes first: it is what the rest cannot say. */
+/* Note what is missing first: it limits the rest. */
 static void judge_completeness(struct summary_notes *n, const struct view *v)
 {
 	const struct origin_account *a = head_short(v->origin);
@@ -122,7 +122,7 @@ static bool has_metric(const struct view *v, const char *name)
 	return false;
 }
 
-/* CPU time per time of what was recorded whole, by the account; negative: not known. */
+/* Return the CPUs used on average, from the account of a whole recording; negative: not known. */
 static double cpus_used(const struct view *v)
 {
 	const struct origin *o = v->origin;
@@ -137,7 +137,7 @@ static double cpus_used(const struct view *v)
 	return -1;
 }
 
-/* Who asks why a program is slow that hardly computes would look for it in vain. */
+/* Suggest recording waits if the program used little CPU time: they are what makes it slow. */
 static void judge_waits(struct summary_notes *n, const struct view *v, const struct summary_facts *f)
 {
 	double cpus = cpus_used(v);
@@ -152,7 +152,7 @@ static void judge_waits(struct summary_notes *n, const struct view *v, const str
 		note(n, "record -e cpu,wall", "it used %.2f CPUs; what its threads waited for was not recorded", cpus);
 }
 
-/* What another recording would tell of objects that stay. */
+/* Suggest a recording that shows more of live objects. */
 static void judge_leaks(struct summary_notes *n, const struct summary_facts *f)
 {
 	if (f->lacks == LEAKS_LACK_COLLECTION)

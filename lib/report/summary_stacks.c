@@ -17,8 +17,8 @@ enum {
 };
 
 /*
- * The same tree without processes, threads and the ways into the program, so that one stack of many threads
- * is one; what recurs without anything in between is one, too.
+ * Build the tree without processes, threads and the ways into the program, so that the same stack of several
+ * threads is one; direct recursion is one frame, too.
  */
 static void merge_stacks(const struct summary *s, struct flow *out)
 {
@@ -38,7 +38,7 @@ static void merge_stacks(const struct summary *s, struct flow *out)
 	free(to);
 }
 
-/* Behind the bracket that closes the one here, or at the end. */
+/* Return what follows the bracket that closes the one at at, or the end. */
 static const char *summary_stacks_behind(const char *at)
 {
 	int depth = 0;
@@ -52,7 +52,7 @@ static const char *summary_stacks_behind(const char *at)
 	return at;
 }
 
-/* An operator's name, whose own signs are no brackets; 0: there is none here. */
+/* Return the length of an operator's name, whose signs are no brackets; 0: there is none at at. */
 static size_t operator_len(const char *begin, const char *at)
 {
 	static const char word[] = "operator";
@@ -155,7 +155,7 @@ static bool is_place(const struct summary *s, const struct flow *f, uint32_t nod
 	return kind_is(s->v->m->consumers.items[f->nodes[node].consumer].kind, KIND_PLACE);
 }
 
-/* From the leaf to the root; of many frames the middle is left out. */
+/* Append the frames from the leaf to the root, without the middle of many. */
 static void summary_stacks_put_frames(const struct summary *s, const struct flow *f, uint32_t node,
 				      struct line *l)
 {
@@ -233,7 +233,7 @@ static void summary_stacks_put_stack(struct summary *s, const struct flow *f, ui
 	json_end(j);
 }
 
-/* The next hottest after the last but those left out; several of one value come in the order of the tree. */
+/* Return the next hottest node after last that is not left out; equal ones come in the order of the tree. */
 static uint32_t next_hottest(const struct flow *f, unsigned int metric, const bool *left_out, uint32_t last)
 {
 	uint64_t below = last ? flow_base(f, last)[metric] : UINT64_MAX, most = 0, n;

@@ -20,9 +20,9 @@ enum {			/* rows */
 };
 
 /*
- * A name with a class in it; in text, where it is longer than its column, without the package, and for the
- * JDK's locks without the class that they are made of, which no program names:
- * "[park: java.util.concurrent.locks.ReentrantLock$FairSync]" is "[park: ReentrantLock]".
+ * Return a name of a class, shortened in text if it is longer than its column. The package is left out, and
+ * for the JDK's locks the class that implements them, which no program names: "[park:
+ * java.util.concurrent.locks.ReentrantLock$FairSync]" becomes "[park: ReentrantLock]".
  */
 static const char *fit(const struct summary *s, const char *name, size_t width, struct buf *b)
 {
@@ -70,7 +70,7 @@ static void add_waits(const struct summary *s, struct summary_rows *r, uint32_t 
 	}
 }
 
-/* The files and sockets that the waits of a row were for, the one with most time first. */
+/* Find the files and sockets that a row's waits were for, the one with most time first. */
 static void find_files(const struct summary *s, const struct summary_row *x, const uint32_t *wait,
 		       struct summary_rows *files)
 {
@@ -88,7 +88,7 @@ static void find_files(const struct summary *s, const struct summary_row *x, con
 	summary_sort(files, summary_most_self_first);
 }
 
-/* The name of the first, and how many others there are. */
+/* Print the name of the first, and how many others there are. */
 static void put_files(struct summary *s, const struct summary_rows *files)
 {
 	struct buf b = BUF_INIT;
@@ -214,7 +214,7 @@ static void add_sites(const struct holders *h, struct summary_rows *r)
 	summary_sort(r, summary_most_self_first);
 }
 
-/* Where a lock was held while others waited for it. */
+/* where a lock was held while others waited for it */
 struct held {
 	uint32_t site;		/* the consumer of the program's function where it was most; 0: not known */
 	bool by_vm;		/* it is a lock inside of HotSpot */

@@ -13,7 +13,7 @@ void svg_begin(struct buf *b, int width, int height);
 void svg_end(struct buf *b);
 /* Append a text, which is escaped; more: further attributes, with a blank before each. */
 void svg_text(struct buf *b, double x, double y, const char *more, const char *text);
-/* The same of an amount in a metric's unit, in few digits; "ns": as a duration. */
+/* Write an amount in a metric's unit, in few digits; "ns": as a duration. */
 void svg_amount(struct buf *b, double x, double y, const char *more, const char *unit, uint64_t n);
 /* Append the left and the lower axis. */
 void svg_axes(struct buf *b, int left, int right, int top, int high);

@@ -34,7 +34,7 @@ bool sched_selected(const struct selection *s, const struct sched_kept *k, const
 	return t && selection_has_names(s, t->pid, t->tid, t->comm, t->name) && is_kept(k, t);
 }
 
-/* The idle thread of a CPU is no thread. */
+/* Return whether the thread has lived; the idle thread of a CPU is not counted. */
 static bool has_lived(const struct sched_model *m, const struct sched_thread *t)
 {
 	return t->seen && t->tid && sched_life_ns(m, t);
@@ -156,7 +156,7 @@ static void put_name_of_sum(const struct rows *r, struct buf *b)
 		buf_fmt(b, " of all %zu threads; %zu are not shown", r->nr + r->nr_hidden, r->nr_hidden);
 }
 
-/* all: the sum over the threads, which is no thread. */
+/* Add the row of a thread; all: of the sum over the threads. */
 static void threads_report_add_row(const struct rows *r, struct sheet *s, const struct sched_thread *t,
 				   bool all)
 {
@@ -194,7 +194,7 @@ static void threads_report_add_row(const struct rows *r, struct sheet *s, const 
 	buf_release(&b);
 }
 
-/* Text shows them as percent of the time. */
+/* Add the CPUs; text shows percent of the time. */
 static void add_cpus(const struct sched_model *m, struct sheet *s)
 {
 	const double percent = MAX(m->end_ns - m->start_ns, (uint64_t)1) / 100.0;
@@ -224,7 +224,7 @@ static void add_cpus(const struct sched_model *m, struct sheet *s)
 	sheet_end_rows(s);
 }
 
-/* Text has the columns of what was recorded, and the sum in the end. */
+/* Add the threads; text has only columns of what was recorded, and the sum at the end. */
 static void add_threads(const struct rows *r, struct sheet *s)
 {
 	const bool irq = r->m->irq, states = r->m->states;
@@ -268,7 +268,7 @@ static void add_threads(const struct rows *r, struct sheet *s)
 		threads_report_add_row(r, s, &r->sum, true);
 }
 
-/* CSV has the threads alone. */
+/* Print the rows; CSV has only threads. */
 static void threads_report_print_rows(const struct rows *r, FILE *out)
 {
 	struct sheet s;

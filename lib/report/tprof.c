@@ -59,7 +59,7 @@ struct tprof {
 	struct micro *micro;		/* NULL: not asked for */
 };
 
-/* The module names that tprof's users know. */
+/* Return the module name that users of tprof know. */
 static const char *module_name(const struct model *m, const struct consumer *c)
 {
 	const char *module = model_str(m, c->module);
@@ -114,7 +114,7 @@ static uint32_t key_thread(struct tprof *t, uint32_t consumer)
 	return id;
 }
 
-/* For each node the nearest process, thread and function that is not inlined, at or above it. */
+/* the nearest process, thread and function that is not inlined, at or above a node */
 struct above {
 	uint32_t process, thread, function;
 };
@@ -370,7 +370,7 @@ static int compare_hot(const void *p, const void *q)
 	       COMPARE(a->symbol, b->symbol);
 }
 
-/* The hottest symbols, which are the caller's to free. */
+/* Return the hottest symbols, for free(). */
 static struct hot *find_hot(struct tprof *t, size_t *nr)
 {
 	uint64_t most = UINT64_MAX, least = *t->own->micro ? 1 : MAX(ceil(t->total / 100.0), 1);
@@ -397,7 +397,7 @@ static struct hot *find_hot(struct tprof *t, size_t *nr)
 	return hot;
 }
 
-/* The functions that the hot symbols are; each once. */
+/* Find the functions of the hot symbols, each once. */
 static void find_functions(const struct tprof *t, const struct hot *hot, struct micro *x)
 {
 	bool *known = xcalloc(t->v->m->consumers.nr_items, sizeof(*known));

@@ -65,15 +65,15 @@ struct shown {
 	size_t nr;			/* rows */
 };
 
-/* NULL: not known. */
+/* Return the name, or NULL if the consumer is not known. */
 static const char *unfreed_name_of(const struct shown *s, uint32_t consumer)
 {
 	return consumer ? consumer_name(&s->u.strings.consumers, consumer) : NULL;
 }
 
 /*
- * NAN: not known, as samples of what was allocated are lost, or none was followed. Weights are rounded at
- * random.
+ * Return how many percent were freed; NAN: not known, as samples were lost, or none was followed. Weights are
+ * rounded at random, so numbers of samples are compared first.
  */
 static double freed_percent(const struct unfreed_row *r)
 {

@@ -96,7 +96,7 @@ static void verdict_add_node(const struct judge *j, const struct limit *l, unsig
 	s->taken += values[model_delta(m, metric)];
 }
 
-/* A parent's index is lower than its children's. */
+/* Sum the nodes of the limit. A parent's index is lower than its children's. */
 static void verdict_measure(struct judge *j, const struct limit *l, unsigned int metric, struct measured *s)
 {
 	const struct flow *f = &j->m->flow;
@@ -191,7 +191,7 @@ static struct verdict verdict_decide(const struct judge *j, const struct limit *
 	return v;
 }
 
-/* The unit of the limit is one of the metric, or it is a share. */
+/* Return whether the unit of the limit fits the metric's, or is a share. */
 static bool verdict_fits(const struct limit *l, const struct limit_unit *of_metric)
 {
 	return l->unit->kind == LIMIT_SHARE || l->unit->kind == of_metric->kind ||

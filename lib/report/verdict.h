@@ -24,7 +24,7 @@ struct verdict {
 	char error[160];		/* of VERDICT_ERROR */
 };
 
-/* What limits have in common: made once for a finished model, which must stay. */
+/* what all limits need of a finished model, which must stay */
 struct judge {
 	const struct model *m;
 	uint64_t total[FLOW_MAX_METRICS], total_n;
@@ -37,12 +37,12 @@ void judge_init(struct judge *j, const struct model *m);
 void judge_release(struct judge *j);
 struct verdict judge_limit(struct judge *j, const struct limit *l);
 
-/* growth.c: of a limit that grows, by a finished comparison of its metric with the baseline, side A. */
+/* growth.c: judge a limit that grows, by a finished comparison of its metric with the baseline, side A. */
 struct verdict judge_growth(const struct limit *l, const struct diff *d);
 
 /*
- * Used by both: what an interval in the limit's unit means, the pattern of a limit, and a verdict of an
- * error.
+ * Return the state of an interval in the limit's unit; whether the name matches a limit's pattern; and the
+ * verdict of an error. For both files.
  */
 enum verdict_state verdict_state(const struct limit *l, double low, double high);
 bool verdict_matches(const char *pattern, const char *name);

@@ -23,7 +23,7 @@ static const char *view_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Room to say where nodes go, for the times of samples; NULL where there are none. */
+/* Return room for where nodes are moved to, which times of samples need; NULL: there are none. */
 static uint32_t *where_nodes_go(const struct model *m)
 {
 	return m->times.nr_list ? xcalloc(m->flow.nr_nodes, sizeof(uint32_t)) : NULL;
@@ -42,7 +42,7 @@ static bool is_whole(const struct model *m, char *name)
 	return false;
 }
 
-/* A name that no function has selects those whose names end so. */
+/* Select functions whose names end in a name that no function has. */
 static void select_parts(const struct view *v, uint32_t *has)
 {
 	const struct opt_list *names = &v->o->select.symbols;
@@ -89,7 +89,7 @@ static int find_fitting(const struct view *v, const char *option, const char *ex
 	return 0;
 }
 
-/* By regular expressions. */
+/* Apply the regular expressions of --focus and --ignore. */
 static int focus(struct view *v, struct err *e)
 {
 	enum { FOCUS = 1, IGNORE = 2 };
@@ -148,7 +148,9 @@ static void select_paths(struct view *v)
 	free(has);
 }
 
-/* The name without its last one or two dotted parts: "a.b.C.m(I)V" -> "a.b.C" -> "a.b". */
+/*
+ * Return the length of the name without its last one or two dotted parts: "a.b.C.m(I)V" -> "a.b.C" -> "a.b".
+ */
 static size_t java_prefix(const char *name, enum report_fold fold)
 {
 	size_t len = strcspn(name, "(");
@@ -220,7 +222,7 @@ static bool is_excluded(const struct view *v, const struct consumer *c)
 	return !callflow_wants_function(v->o->methods, module, strlen(module), name, strlen(name));
 }
 
-/* The name without what differs from run to run: lambdas, proxies and clones of a function are one. */
+/* Return the name without what differs between runs: lambdas, proxies and clones of a function become one. */
 static uint32_t name_of_all_runs(struct model *m, const struct consumer *c)
 {
 	struct buf b = BUF_INIT;
@@ -289,7 +291,7 @@ static int view_fold(struct view *v, struct err *e)
 	return r;
 }
 
-/* The group of a process; those of which none is known have one of their own. */
+/* Return the group of a process; all with none known share one. */
 static uint32_t group_of(struct model *m, const char *labels, enum report_group by)
 {
 	const char *key = by == GROUP_CGROUP ? LABEL_CGROUP : LABEL_CONTAINER;
@@ -361,7 +363,10 @@ static void sort_marks(struct view_stacks *s)
 		qsort(s->marks, s->nr_marks, sizeof(*s->marks), compare_marks);
 }
 
-/* Complete stacks, and why others are not: before functions are folded into their threads, or pruned. */
+/*
+ * Count complete stacks, and the reasons of others; before functions are folded into their threads, or
+ * pruned.
+ */
 static void count_stacks(struct view *v)
 {
 	const struct flow *f = &v->m->flow;
@@ -388,7 +393,7 @@ static void count_stacks(struct view *v)
 		sort_marks(&v->stacks[s]);
 }
 
-/* Threads as they are shown, and the n of what is above all functions. */
+/* Count the threads that are shown, and n of what is above all functions. */
 static void count_threads(struct view *v)
 {
 	const struct flow *f = &v->m->flow;
@@ -404,9 +409,9 @@ static void count_threads(struct view *v)
 }
 
 /*
- * What arcprof itself did in the programs, and what it had others do there; v->total is not known yet. Who
- * waits does nothing: its own threads mostly do, and a parked one has a function of arcprof on its stack.
- * Below a wait is what it is for, such as a file.
+ * Sum what arcprof itself did in the programs, or caused there; v->total is not known yet. Waits do not
+ * count: arcprof's own threads mostly wait, and a parked thread has one of its functions on its stack. Below
+ * a wait is what it is for, such as a file.
  */
 static void sum_own(struct view *v)
 {

@@ -49,7 +49,7 @@ static double percent_of(const struct shown *s, uint64_t ns)
 	return s->m.ns ? 100.0 * (double)ns / (double)s->m.ns : 0;
 }
 
-/* What text leaves out is shorter than a thousandth of all. */
+/* Return a thousandth of all: text leaves out what is shorter. */
 static uint64_t least_ns(const struct shown *s)
 {
 	return s->o->limit ? 0 : s->m.ns / 1000;
@@ -123,7 +123,7 @@ static size_t wakers_add_rows(const struct shown *s, struct sheet *sheet)
 	return 0;
 }
 
-/* The functions of a place, innermost first; returns how many there are. */
+/* Set the functions of a place, innermost first; return their number. */
 static size_t functions_of(const struct shown *s, uint32_t at, uint32_t *functions)
 {
 	size_t nr = 0;
@@ -152,7 +152,7 @@ static void print_functions(const struct shown *s, uint32_t place, FILE *out)
 	buf_release(&name);
 }
 
-/* Outermost first, as in folded stacks; empty: not known. */
+/* Append the functions outermost first, as in folded stacks; none: not known. */
 static void wakers_put_functions(const struct shown *s, uint32_t place, struct buf *b)
 {
 	uint32_t functions[WAKERS_MAX_FRAMES];
@@ -164,7 +164,10 @@ static void wakers_put_functions(const struct shown *s, uint32_t place, struct b
 	}
 }
 
-/* Objects of JSON, of cells: shown, and the number of a thread, of a place, or of a chain's last step. */
+/*
+ * Write objects of JSON for cells; of: shown; the number is a thread's, a place's, or that of a chain's last
+ * step.
+ */
 static void wakers_json_thread(struct json *j, const char *name, const void *of, uint64_t thread)
 {
 	const struct shown *s = of;
@@ -190,8 +193,8 @@ static void json_functions(struct json *j, const char *name, const void *of, uin
 }
 
 /*
- * Text leaves out those below a thousandth of the time, as chains are; below each are its functions, unless
- * the user chose columns. Returns how many were left out.
+ * Add the rows, in text without those below a thousandth of the time, as chains are. Below each are its
+ * functions, unless the user chose columns. Returns how many were left out.
  */
 static size_t add_codes(const struct shown *s, struct sheet *sheet)
 {
@@ -248,7 +251,7 @@ static size_t add_codes(const struct shown *s, struct sheet *sheet)
 	return nr_small;
 }
 
-/* The step and those before it, first the one with no parent. */
+/* Set the step and those before it, first the one without a parent; return their number. */
 static size_t steps_of(const struct shown *s, uint32_t at, uint32_t *steps)
 {
 	size_t nr = 0, i;
@@ -308,7 +311,10 @@ static void json_steps(struct json *j, const char *name, const void *of, uint64_
 	json_end(j);
 }
 
-/* There can be hundreds of short ones, which text leaves out. Returns how many were. */
+/*
+ * Add the chains; text leaves out the short ones, of which there can be hundreds. Returns how many were left
+ * out.
+ */
 static size_t add_chains(const struct shown *s, struct sheet *sheet)
 {
 	static const struct sheet_column columns[] = {

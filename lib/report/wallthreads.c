@@ -102,7 +102,7 @@ static uint32_t reason_at(const struct model *m, uint32_t node)
 	return m->consumers.items[n->consumer].kind == CONSUMER_REASON ? n->consumer : 0;
 }
 
-/* Parents are made before their children, so they have lower numbers. */
+/* Make the rows. Parents have lower numbers than their children. */
 static void wallthreads_make_rows(struct rows *r)
 {
 	const struct model *m = r->v->m;
@@ -121,7 +121,7 @@ static void wallthreads_make_rows(struct rows *r)
 	}
 }
 
-/* The reason with the most time of each thread. */
+/* Find the reason with the most time for each thread. */
 static void find_tops(struct rows *r)
 {
 	const struct model *m = r->v->m;
@@ -236,7 +236,7 @@ static int width_of_names(const struct rows *r)
 	return (int)width;
 }
 
-/* of: rows; at: the index of a thread, or of the sum. */
+/* Write the reasons; of: rows; at: the index of a thread, or of the sum. */
 static void json_reasons(struct json *j, const char *key, const void *of, uint64_t at)
 {
 	const struct rows *r = of;

@@ -64,7 +64,7 @@ struct xarc {
 	struct buf stanza, name;	/* names of the stanza and of the row */
 };
 
-/* There are as many of these as rows: printf() would take a tenth of the time. */
+/* There are as many of these as rows, and printf() would take a tenth of the time. */
 static void put_index(struct buf *b, const char *before, uint32_t v, size_t width, const char *after)
 {
 	char digits[24], *p = digits + sizeof(digits);
@@ -91,7 +91,7 @@ static void put_function(struct xarc *x, int rows, uint32_t consumer)
 	view_name(x->v, consumer, &x->name);
 }
 
-/* rows: enum arc_rows, SELF or RSELF */
+/* Print a row; rows: enum arc_rows, SELF or RSELF. */
 static void xarc_print_row(struct xarc *x, size_t stanza, int rows, uint32_t consumer,
 			   const struct arc_sums *s)
 {

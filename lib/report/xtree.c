@@ -18,7 +18,7 @@ static const struct sheet_column before[] = {
 
 enum { INDENT_MAX = 50 };
 
-/* The first level columns of "----+----+...". */
+/* Write the first level columns of "----+----+...". */
 static void put_indent(uint32_t level, struct buf *b)
 {
 	static const char pattern[] = "----+----+----+----+----+----+----+----+----+----+";
