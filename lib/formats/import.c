@@ -57,8 +57,8 @@ static void bytes_release(struct bytes *b)
 }
 
 /*
- * A profile repeats itself, but not without end: what is compressed may grow sixteenfold, a small one a
- * hundredfold up to 1 GiB, and any up to 64 MiB.
+ * Return how many bytes may be unpacked. Profiles repeat themselves, but not without end: they may grow
+ * sixteenfold, small ones a hundredfold up to 1 GiB, and any up to 64 MiB.
  */
 static size_t most_bytes(size_t compressed)
 {
@@ -113,7 +113,7 @@ static int refuse_pipe(const struct buf *b, const char *name, struct err *e)
 	return err_wrap(e, "%s", name);
 }
 
-/* What does not begin as a profile may have no end. */
+/* Read a pipe. Data that does not begin as a profile may have no end, so it is refused first. */
 static int read_pipe(int fd, struct buf *b, const char *name, struct err *e)
 {
 	bool known = false;
@@ -231,7 +231,7 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	return r ? r : closed;
 }
 
-/* Decompresses a profile; what does not begin as one is refused before it is decompressed as a whole. */
+/* Decompress a profile; refuse what does not begin as one before decompressing the whole. */
 static int unpack_profile(const struct packing *p, const char *data, size_t len, struct buf *plain,
 			  struct err *e)
 {

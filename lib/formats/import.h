@@ -15,17 +15,16 @@
 #include "base/err.h"
 
 /*
- * Reads the profile at path ("-" is stdin) and returns a descriptor of its trace, in memory and at its
- * beginning, which the caller closes; or -errno. -EINVAL: the file is of no known kind, or not a whole one.
+ * Read the profile at path ("-" is stdin) and return a descriptor of its trace, in memory and at its
+ * beginning, which the caller closes; or -errno. -EINVAL: the file is of an unknown kind, or truncated.
  */
 int import_open(const char *path, struct err *e);
 
-/* What the file is, "a perf.data file" and the like; NULL: nothing that can be imported, or read. */
+/* Return what the file is, such as "a perf.data file", or NULL if it cannot be imported, or read. */
 const char *import_recognize_file(const char *path);
 
 /*
- * Bytes that are in memory, into the trace that *take gets piece by piece (trace/writer.h); for import_open()
- * and tests.
+ * Import bytes from memory; take receives the trace in pieces (trace/writer.h). For import_open() and tests.
  */
 int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		 struct err *e);

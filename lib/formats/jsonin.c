@@ -35,7 +35,10 @@ void jsonin_open(struct jsonin *j, char kind)
 		j->bad = true;
 }
 
-/* Between elements: false at the end. What was before the cursor says whether a comma must be there. */
+/*
+ * Go to the next element; return false at the end. The character before the cursor tells whether a comma must
+ * follow.
+ */
 static bool next(struct jsonin *j, char open, char close)
 {
 	const char *before;
@@ -101,7 +104,7 @@ double jsonin_number(struct jsonin *j)
 	return j->bad ? 0 : v;
 }
 
-/* A word or a number. */
+/* Skip a word or a number. */
 static void skip_plain(struct jsonin *j)
 {
 	const char *from = j->p;

@@ -28,17 +28,17 @@ static inline struct jsonin jsonin_init(const char *data, size_t len)
 	return (struct jsonin){ data, data, data + len, false };
 }
 
-/* The character that the next value begins with; 0: there is none. */
+/* Return the character with which the next value begins; 0: there is none. */
 char jsonin_peek(struct jsonin *j);
-/* Enters an array '[' or an object '{'. */
+/* Enter an array '[' or an object '{'. */
 void jsonin_open(struct jsonin *j, char kind);
-/* Whether the array has another element, at which the cursor is then; else it has left the array. */
+/* Return whether the array has another element, and move to it; else leave the array. */
 bool jsonin_element(struct jsonin *j);
-/* The same of an object; *key is as it is written, without quotes. */
+/* Do the same with an object; *key is as written, without quotes. */
 bool jsonin_member(struct jsonin *j, struct import_text *key);
 /* Skip a value, nested at most 64 deep; return a cursor over its bytes, to come back to it. */
 struct jsonin jsonin_skip(struct jsonin *j);
-/* As it is written, between its quotes. */
+/* Read a string as it is written, between its quotes. */
 struct import_text jsonin_string(struct jsonin *j);
 double jsonin_number(struct jsonin *j);
 
@@ -47,7 +47,7 @@ static inline bool jsonin_is(struct import_text t, const char *s)
 	return t.len == strlen(s) && !memcmp(t.s, s, t.len);
 }
 
-/* The text of a string, without its escapes; in *b if it has any. */
+/* Return the text of a string without its escapes; in *b if it has any. */
 struct import_text jsonin_text(struct import_text t, struct buf *b);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "formats/sink.h"
 
-/* What a reader takes of a text of labels. */
+/* how much a reader accepts as labels */
 enum { MAX_BYTES = 4096 };
 
 void import_label(struct import *im, struct buf *labels, struct import_text key, struct import_text value)
@@ -35,13 +35,13 @@ void import_labels_until(struct import *im, uint32_t thread, uint64_t time_ns, u
 	};
 }
 
-/* At that moment alone: what a thread did between two samples nobody knows. */
+/* The labels hold only at that moment: what a thread did between two samples is not known. */
 void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels)
 {
 	import_labels_until(im, thread, time_ns, time_ns + 1, labels);
 }
 
-/* Of one thread and time in any order that is the same each time. */
+/* Equal threads and times come in any order, as long as it is always the same. */
 static int compare(const void *a, const void *b)
 {
 	const struct import_labelled *x = a, *y = b;
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 	       COMPARE(x->labels, y->labels);
 }
 
-/* Whether the next one of the thread is not later than that. */
+/* Return whether the thread's next labels begin by that time. */
 static bool follows(const struct import *im, size_t i, uint64_t time_ns)
 {
 	const struct import_labelled *x = &im->labelled[i];

@@ -98,7 +98,7 @@ static void open_path(struct import_module *x, const char *path)
 		drop_other(x);
 }
 
-/* In the folder that was named inodes are others. */
+/* Open the file below the folder of --symfs, where inodes differ. */
 static void open_in_symfs(struct import_module *x)
 {
 	struct err e;

@@ -36,13 +36,13 @@ void import_module_id(struct import_module *m, struct import_text digits);
 /* Number of the module, written to the trace when new. */
 uint32_t import_modules_get(struct import_modules *m, struct import *im, const struct import_module *like,
 			    struct import_text path);
-/* NULL: there is no file that could be it. */
+/* Return the file of a module; NULL: there is none that fits. */
 struct symfile *import_modules_file(struct import_modules *m, uint32_t number);
 struct unwind_module *import_modules_unwind(struct import_modules *m, uint32_t number);
 
 /*
- * Writes the names and lines of all addresses of the trace, after the last sample. kernel: the kernel is the
- * one that runs here, since the same boot.
+ * Write the names and lines of all addresses of the trace; after the last sample. kernel: the trace is of the
+ * kernel running here, since the same boot.
  */
 void import_modules_names(struct import_modules *m, struct import *im, bool kernel);
 

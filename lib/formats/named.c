@@ -9,7 +9,7 @@
 #include "formats/jsonin.h"
 #include "trace/format.h"
 
-/* What a file begins with, at an offset; a key of JSON, which is the off-th; or text near the beginning. */
+/* how a file begins, at an offset; a key of JSON, the off-th; or text near the beginning */
 struct named {
 	unsigned int off, len;
 	const char *magic;
@@ -91,7 +91,7 @@ static const struct named perfetto = {
 	.what = "a trace of Perfetto", .hint = "Perfetto's 'traceconv json <file>' makes a Chrome trace of it"
 };
 
-/* Packets alone, which are field 1 of protobuf. */
+/* Return whether the data is only packets, which are field 1 of protobuf. */
 static bool is_perfetto(const char *data, size_t len)
 {
 	enum { LEAST = 3 };
@@ -124,7 +124,7 @@ static int refuse(const struct named *n, struct err *e)
 	return -EOPNOTSUPP;
 }
 
-/* The first that is in the text. */
+/* Return the first that is in the text. */
 static const struct named *find_within(const char *data, size_t len)
 {
 	size_t i;
@@ -156,7 +156,7 @@ static bool is_json(const char *data, size_t len)
 	return jsonin_peek(&j) == '"' || jsonin_peek(&j) == '}';
 }
 
-/* JSON of an unknown kind is told by its first keys. */
+/* Refuse JSON of an unknown kind, naming its first keys. */
 static int refuse_json(const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len);

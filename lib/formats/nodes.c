@@ -67,7 +67,7 @@ int import_nodes_stack(struct import_nodes *n, uint32_t node, uint32_t *stack, s
 		return r;
 	depth = n->items[node - 1].depth;
 	make_room(n, depth);
-	/* Only what differs from the latest stack is filled in, from the innermost. */
+	/* Fill in only what differs from the latest stack, from the innermost frame. */
 	for (at = node; at; at = n->items[at - 1].caller) {
 		size_t i = n->items[at - 1].depth - 1;
 

@@ -25,14 +25,14 @@ struct import_nodes {
 	uint64_t frames_left;		/* what stacks may still have */
 };
 
-/* file_bytes: length of the file. */
+/* Prepare for a file of that length. */
 void import_nodes_init(struct import_nodes *n, struct import *im, size_t file_bytes);
 void import_nodes_release(struct import_nodes *n);
 /* Returns its number, from 1. */
 uint32_t import_nodes_add(struct import_nodes *n, struct frame f, uint32_t caller);
 /*
- * The stack of a node, for rec_sample.stack (0: of no frames), as good as that of trace_write_stack().
- * -EINVAL: damaged.
+ * Return the stack of a node, for rec_sample.stack (0: no frames), as trace_write_stack() would. -EINVAL:
+ * damaged.
  */
 int import_nodes_stack(struct import_nodes *n, uint32_t node, uint32_t *stack, struct err *e);
 

@@ -15,7 +15,7 @@
 #include "base/strtab.h"
 #include "trace/writer.h"
 
-/* What the profile does not say. */
+/* what the profile does not have */
 enum import_unknown {
 	IMPORT_NO_PROCESSES = 1 << 0,
 	IMPORT_NO_THREADS = 1 << 1,
@@ -62,9 +62,12 @@ struct import_function {
 	struct import_text name, module, file;	/* module, file: "" unknown */
 };
 
-/* The number of that function, for FRAME_NAMED; the same for the same. */
+/* Return the number of that function, for FRAME_NAMED; equal ones have the same. */
 uint32_t import_function(struct import *im, const struct import_function *f);
-/* The number of a process, or of a thread (proc 0: of no known process); the same for the same. */
+/*
+ * Return the number of a process, or of a thread (proc 0: its process is not known); equal ones have the
+ * same.
+ */
 uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm);
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name);
 
@@ -74,12 +77,12 @@ uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct im
  */
 bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
 
-/* A source of samples: its name, and the unit of the weights. Returns its number for rec_sample.event. */
+/* Add a source of samples with the unit of its weights. Returns its number for rec_sample.event. */
 uint32_t import_event(struct import *im, struct import_text name, const char *unit);
 
 /*
- * Writes the sample.  What an event's samples weigh together must be below 2^63: sums that wrapped would be
- * wrong numbers, and SQL and Java have no larger ones.  Beyond that the import fails when the reader is done.
+ * Write the sample. The weights of an event's samples must sum to less than 2^63, as wrapped sums would be
+ * wrong, and SQL and Java have no larger numbers. Beyond that the import fails when the reader is done.
  */
 void import_sample(struct import *im, const struct rec_sample *s);
 
@@ -88,16 +91,16 @@ void import_sample(struct import *im, const struct rec_sample *s);
  * replaced, cut or left out, and counted for a note.
  */
 void import_label(struct import *im, struct buf *labels, struct import_text key, struct import_text value);
-/* Of a sample without a time: the outermost frame of its stack. */
+/* Return the outermost frame for labels of a sample without a time. */
 struct frame import_labels_frame(struct import *im, const struct buf *labels);
-/* Of the thread's samples at that time; from it on until end_ns. */
+/* Add labels of the thread's samples at that time; or from then until end_ns. */
 void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, const struct buf *labels);
 void import_labels_until(struct import *im, uint32_t thread, uint64_t time_ns, uint64_t end_ns,
 			 const struct buf *labels);
-/* Writes them, when there are no more. */
+/* Write the labels; after the last. */
 void import_labels_end(struct import *im);
 
-/* A sentence about this profile that a reader of the report must know. */
+/* Add a sentence about this profile that readers of reports must know. */
 void import_note(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- the formats ---- */
@@ -105,7 +108,7 @@ void import_note(struct import *im, const char *fmt, ...) __attribute__((format(
 struct import_format {
 	const char *name;		/* "perf.data", as reports say it */
 	const char *what;		/* "a perf.data file" */
-	/* Whether these are the first IMPORT_HEAD_BYTES of one, or all that it has. */
+	/* Return whether these are the first IMPORT_HEAD_BYTES of such a file, or all of it. */
 	bool (*is)(const char *data, size_t len);
 	/* -EINVAL: damaged, and where. */
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);

@@ -24,7 +24,7 @@ struct packing {
 	const char *name, *command;
 	const char *magic;
 	unsigned int len;
-	/* NULL: only its name is known. Positive: PACKED_..., of which *out has what came before. */
+	/* NULL: only the name is known. Returns PACKED_... above 0 if *out has what came before. */
 	int (*run)(const char *data, size_t len, size_t limit, struct buf *out, struct err *e);
 };
 
@@ -120,7 +120,7 @@ static int run_bzip2(const char *data, size_t len, size_t limit, struct buf *out
 
 /* ---- zip ---- */
 
-/* How many files an archive has; 0: its end, which says that, is missing. */
+/* Return how many files an archive has; 0: its end, which says that, is missing. */
 static unsigned int count_members(const char *data, size_t len)
 {
 	size_t at = len < 22 ? 0 : len - 22, least = at > 65535 ? at - 65535 : 0;

@@ -137,7 +137,7 @@ static bool leaves_group(const struct tree *t, uint32_t from, const struct callg
 	return t->c.functions[a->to].group != t->c.functions[from].group;
 }
 
-/* What each group consumed with all that it called. */
+/* Sum what each group consumed, including its callees. */
 static void sum_groups(struct tree *t)
 {
 	struct callgrind *c = &t->c;
@@ -199,13 +199,13 @@ static uint64_t round_up_to(double *given, uint64_t *written, uint64_t all, doub
 	return *written - before;
 }
 
-/* What a line's node gets in whole numbers, when it gets that share more. */
+/* Return by how much a node's whole number grows if it gets that share more of the value. */
 static uint64_t portion(struct tree *t, size_t value, double share)
 {
 	return round_up_to(&t->given[value], &t->written[value], t->c.values[value], share);
 }
 
-/* Its lines, below the path that ends with it. */
+/* Write the costs of a function's lines, below the path that ends with it. */
 static void write_costs(struct tree *t, uint32_t f, const double *ratio)
 {
 	const struct callgrind *c = &t->c;
@@ -237,7 +237,7 @@ static bool is_worth_it(const struct tree *t, const double *budget)
 
 static void add_group(struct tree *t, uint32_t entered, const double *budget);
 
-/* The first event's share is that of the calls, or what was given of any other. */
+/* Return the share of any event that has one; the first event's comes first, as it is that of the calls. */
 static double any_share(const struct tree *t, const double *ratio)
 {
 	size_t e;
@@ -248,7 +248,7 @@ static double any_share(const struct tree *t, const double *ratio)
 	return 0;
 }
 
-/* A function at the end of the path gets that share of its own and of what its calls consumed. */
+/* Give the function at the end of the path that share of its own costs and of those of its calls. */
 static void add_function(struct tree *t, uint32_t f, const double *ratio)
 {
 	const struct callgrind *c = &t->c;
@@ -274,7 +274,7 @@ static void add_function(struct tree *t, uint32_t f, const double *ratio)
 	}
 }
 
-/* The path ends with a function of the group that was entered with that budget. */
+/* Add the functions of a group, entered with that budget, below the path, which ends with entered. */
 static void add_group(struct tree *t, uint32_t entered, const double *budget)
 {
 	uint32_t group = t->c.functions[entered].group, i;
@@ -296,7 +296,7 @@ static void add_group(struct tree *t, uint32_t entered, const double *budget)
 
 /* ---- the whole ---- */
 
-/* What no caller accounts for: where the program began, and where the file was begun late. */
+/* Compute what no caller accounts for: costs at the program's start, or because the file was begun late. */
 static void find_roots(const struct tree *t, double *budget)
 {
 	const struct callgrind *c = &t->c;
@@ -336,7 +336,7 @@ static void add_roots(struct tree *t)
 	free(budget);
 }
 
-/* The rest of each line: of contexts that are too small to be told apart. */
+/* Add the rest of each line, which belongs to contexts too small to follow. */
 static void add_rest(struct tree *t)
 {
 	static const struct import_function mark = { FUNCTION_MARK, .name = { "[callers not followed]", 22 },
@@ -419,7 +419,7 @@ static int callgrind_read(struct import *im, const char *data, size_t len, struc
 	return r;
 }
 
-/* Lines of its head come first. */
+/* Return whether the data begins with a line of the format's head. */
 static bool callgrind_is(const char *data, size_t len)
 {
 	static const char *const heads[] = { "# callgrind format", "version:", "creator:", "desc:", "cmd:",

@@ -18,14 +18,14 @@ struct callgrind_function {
 	uint32_t group;			/* functions that call each other in a circle have the same */
 };
 
-/* What a function consumed itself, in a line. */
+/* the costs of a function itself, in a line */
 struct callgrind_cost {
 	uint32_t next;			/* of the function: index + 1 */
 	uint32_t file, line;
 	uint32_t values;		/* in values: what is consumed, of each event */
 };
 
-/* All calls from one function to another. */
+/* all calls from one function to another */
 struct callgrind_arc {
 	uint32_t next;			/* of the caller: index + 1 */
 	uint32_t to;

@@ -56,7 +56,7 @@ static struct import_text word(struct cursor *s)
 	return t;
 }
 
-/* Decimal, or hexadecimal after 0x. */
+/* Read a number: decimal, or hexadecimal after 0x. */
 static bool number(struct cursor *s, uint64_t *v)
 {
 	const char *from;
@@ -96,7 +96,7 @@ static uint32_t new_values(struct callgrind *c)
 	return at;
 }
 
-/* A level of recursion that callgrind keeps apart ("fib'2") is the function, called by itself. */
+/* Add a name. A level of recursion that callgrind separates ("fib'2") is the function, called by itself. */
 static uint32_t add_text(struct callgrind *c, enum names class, struct import_text t)
 {
 	size_t len = t.len;
@@ -273,7 +273,7 @@ static bool name_line(struct parser *p, const char *line, const char *end, bool 
 	return false;
 }
 
-/* A position: absolute, or relative to that of the line before. */
+/* Read a position: absolute, or relative to that of the previous line. */
 static bool position(struct cursor *s, uint64_t *at)
 {
 	uint64_t v;
@@ -295,7 +295,7 @@ static bool position(struct cursor *s, uint64_t *at)
 	return true;
 }
 
-/* What a line of the function consumed, or a call from there; costs that are left out at the end are 0. */
+/* Read the costs of a line of the function, or of a call from there; costs missing at the end are 0. */
 static bool cost_line(struct parser *p, struct cursor s)
 {
 	struct callgrind *c = p->c;

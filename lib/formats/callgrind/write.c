@@ -66,7 +66,7 @@ static uint32_t find_function(struct callgrind *c, const struct export_location 
 	return *at;
 }
 
-/* A number for two that come together. */
+/* Return a number for a pair. */
 static uint32_t number(struct map *m, uint32_t a, uint32_t b)
 {
 	uint32_t *at = map_put(m, (uint64_t)a << 32 | b);
@@ -155,7 +155,7 @@ static int compare(const void *p, const void *q, void *ctx)
 
 /* ---- the file ---- */
 
-/* A name and its number the first time, then the number alone. */
+/* Write a name with its number the first time, then the number alone. */
 static void put_name(struct callgrind *c, const char *key, uint32_t nr, uint32_t name, bool written)
 {
 	const char *text = export_str(&c->x, name);

@@ -87,7 +87,7 @@ static bool is_number(struct import_text t)
 	return i && i == t.len && i < 16;
 }
 
-/* A number, also as text, or any other text. Returns what tells it from others. */
+/* Read an id, which is a number, also as text, or any other text. Returns a value that is unique to it. */
 static uint64_t read_id(struct jsonin *j, uint32_t *number)
 {
 	struct import_text t;
@@ -111,7 +111,7 @@ static uint64_t read_id(struct jsonin *j, uint32_t *number)
 	return v >= 0 && v < 0x1p53 ? (uint64_t)v : 0;
 }
 
-/* Some programs write numbers as text; NAN: other text. */
+/* Read a number, which some programs write as text; NAN: other text. */
 static double read_number(struct jsonin *j)
 {
 	struct jsonin t;
@@ -166,7 +166,7 @@ static uint32_t lane_of(struct chrome *c, const struct event *ev)
 	return *at;
 }
 
-/* The value of that name in an object, at its beginning. False: there is none. */
+/* Find the value of that name in the object that begins at j; return false if it has none. */
 static bool find(struct jsonin j, const char *name, struct jsonin *value)
 {
 	struct import_text key;
@@ -331,7 +331,7 @@ static int read_nodes(struct chrome *c, const struct chunk *x, struct err *e)
 	return j.bad ? err_set(e, EINVAL, "damaged: the nodes of a profile cannot be read") : 0;
 }
 
-/* A trace of which somebody cut out a part has samples of nodes that came before. */
+/* Read the samples. If a part of the trace was removed, they may have nodes that were in that part. */
 static int read_samples(struct chrome *c, const struct chunk *x, struct err *e)
 {
 	struct profile *p = &c->profiles[x->profile];
@@ -397,7 +397,7 @@ static bool has_stacks(const struct chrome *c)
 	return c->frames.p && c->samples.p;
 }
 
-/* A number, or text of one. */
+/* Return a key for a number, or a text of one. */
 static uint64_t frame_key(struct jsonin *j)
 {
 	struct import_text t;
@@ -434,7 +434,7 @@ static void add_stack_frame(struct chrome *c, struct jsonin *j)
 			 caller == MAP_NONE ? 0 : caller);
 }
 
-/* They may come before their callers: each has a number before the first is read. */
+/* Read the frames, which may come before their callers: each gets its number before the first is read. */
 static void read_stack_frames(struct chrome *c)
 {
 	struct jsonin j = c->frames;
@@ -527,7 +527,7 @@ static void take_slice(struct chrome *c, const struct event *ev)
 	*VEC_ADD(c->slices, c->nr_slices, c->alloc_slices) = s;
 }
 
-/* By thread and time, those that last longer first; as the file has them where they are the same. */
+/* Order by thread and time, longer slices first; equal ones as in the file. */
 static int compare_slices(const void *p, const void *q)
 {
 	const struct slice *a = p, *b = q;
@@ -536,7 +536,7 @@ static int compare_slices(const void *p, const void *q)
 	       COMPARE(a->index, b->index);
 }
 
-/* The same, but nothing is known of how long they last. */
+/* Order by thread and time alone: durations are not known yet. */
 static int compare_ends(const void *p, const void *q)
 {
 	struct slice a = *(const struct slice *)p, b = *(const struct slice *)q;
@@ -545,7 +545,7 @@ static int compare_ends(const void *p, const void *q)
 	return compare_slices(&a, &b);
 }
 
-/* Beginnings and ends, "B" and "E", become slices that know both; a slice that does not end ends last. */
+/* Turn beginnings and ends, "B" and "E", into slices with both; a slice without an end ends last. */
 static void pair_slices(struct chrome *c)
 {
 	uint32_t *open = NULL;

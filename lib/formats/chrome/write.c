@@ -142,7 +142,7 @@ static bool is_time(const struct model *m, unsigned int metric)
 	return i < m->times.nr_list && !strcmp(model_str(m, m->metrics[metric].unit), "ns");
 }
 
-/* The one that is shown as profiles: what is asked for first, else the first, of those that are time. */
+/* Return the metric to show as profiles: the wanted one if it is a time, else the first that is. */
 static unsigned int profiled_metric(const struct model *m, unsigned int wanted)
 {
 	unsigned int i;
@@ -217,7 +217,7 @@ static void put_frames(struct chrome *c)
 
 /* ---- dispatches ---- */
 
-/* A thread was on a CPU: the CPU's track has the thread's name. */
+/* Show when a thread was on a CPU: the CPU's track has the thread's name. */
 static void take_state(void *ctx, const struct sched_thread *t, enum sched_bucket b, uint64_t from_ns,
 		       uint64_t to_ns)
 {

@@ -25,9 +25,9 @@ enum { CHROME_UNNUMBERED = 1 << 30 };
 
 /* Begins an event; json_end() completes it. */
 void chrome_event(struct chrome *c, const char *phase, uint32_t pid, uint32_t tid);
-/* Times since the start, in microseconds with three decimals. */
+/* Write a time since the start, in microseconds with three decimals. */
 void chrome_time(struct chrome *c, const char *key, uint64_t ns);
-/* How long it lasted, in the same unit. */
+/* Write a duration, in the same unit. */
 void chrome_duration(struct chrome *c, uint64_t ns);
 /* Tells the name of a process or a thread the first time; what is told already is kept. */
 void chrome_name_process(struct chrome *c, uint32_t pid, const char *name);
@@ -38,14 +38,14 @@ struct chrome_place {
 	uint32_t pid, tid;
 };
 struct chrome_place chrome_place(struct chrome *c, uint32_t root);
-/* The innermost function of a stack. */
+/* Return the name of the innermost function of a stack. */
 const char *chrome_frame_name(const struct chrome *c, uint32_t stack);
 
-/* Samples that are time, as profiles of their threads. */
+/* Write samples of time as profiles of their threads. */
 void chrome_put_profiles(struct chrome *c, const struct export_samples *s);
-/* The calls of a trace that has each of them.  Not an error: it has none. */
+/* Write the calls of a trace that has each of them; having none is no error. */
 int chrome_put_calls(struct chrome *c, struct err *e);
-/* Its events of JVMs, and labels of threads.  Not an error: it has none. */
+/* Write events of JVMs and labels of threads; having none is no error. */
 int chrome_put_events(struct chrome *c, struct err *e);
 
 #endif

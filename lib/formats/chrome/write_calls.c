@@ -30,7 +30,7 @@ struct place {
 	uint32_t pid, tid;
 };
 
-/* Where events of the tree are shown. */
+/* Return where events of the tree are shown. */
 static struct place place(struct chrome_calls *s, const struct timeline_event *x,
 			  const struct gen_thread *thread)
 {
@@ -64,7 +64,7 @@ static void put_enter(struct chrome_calls *s, const struct timeline_event *x, co
 	json_end(&s->c->j);
 }
 
-/* The innermost call ends; some programs need its name. */
+/* End the innermost call, with its name, which some programs need. */
 static void put_leave(struct chrome_calls *s, const struct timeline_event *x, const struct place *p)
 {
 	struct open_calls *open = &s->open[x->tree];
@@ -82,8 +82,8 @@ static void put_leave(struct chrome_calls *s, const struct timeline_event *x, co
 }
 
 /*
- * All inside the call end with it.  A call that began before the first event is not there, but what is
- * there was inside it.
+ * End the call with all inside it. A call that began before the first event is not shown, but all that is
+ * shown was inside it.
  */
 static void put_leaves(struct chrome_calls *s, const struct timeline_event *x, const struct place *p)
 {

@@ -36,7 +36,7 @@ static void put_args(struct chrome *c, const struct events *v, const struct even
 	json_end(&c->j);
 }
 
-/* Where it is shown; what is there has a name then. */
+/* Return where an event is shown, after naming the process and thread. */
 static struct chrome_place place_of(struct chrome *c, const struct events *v, const struct event *x)
 {
 	const struct consumers *names = &v->strings.consumers;

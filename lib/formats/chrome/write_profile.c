@@ -106,7 +106,9 @@ static void put_chunk(struct profile *p)
 	p->nr_new = p->nr_samples = 0;
 }
 
-/* From then on the node holds. Times are whole microseconds, so that none but the last are off. */
+/*
+ * Let the node hold from that time on. Times are rounded to whole microseconds, so that errors do not add up.
+ */
 static void put_point(struct profile *p, uint32_t node, uint64_t ns)
 {
 	uint64_t us = (ns + 500) / 1000;
@@ -129,7 +131,7 @@ static uint32_t add_node(struct profile *p, uint32_t stack, uint32_t parent)
 	return p->nr_nodes;
 }
 
-/* Callers come before what they call. */
+/* Return the node of a stack; callers are written before callees. */
 static uint32_t node_of(struct profile *p, uint32_t stack)
 {
 	uint32_t at, node = 0;

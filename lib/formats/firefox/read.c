@@ -157,7 +157,7 @@ static void tables_release(struct tables *t)
 
 /* ---- functions ---- */
 
-/* The column of the thread, else that of all. */
+/* Return the column of the thread, else that shared by all. */
 static const struct column *column(const struct firefox *f, const struct tables *own, int i)
 {
 	return own->c[i].nr ? &own->c[i] : &f->shared.c[i];
@@ -182,8 +182,9 @@ static uint32_t module_of(struct firefox *f, struct lib *l)
 }
 
 /*
- * Of a function without a name, "0x12a0", the address counts from where the file begins in memory. Without
- * the file that cannot become an offset in it. False: it has a name, or there is no such file.
+ * Find the address of a function without a name, "0x12a0", which counts from where the file begins in memory;
+ * without the file it cannot become an offset. Returns false if the function has a name, or there is no such
+ * file.
  */
 static bool find_address(struct firefox *f, struct import_text name, struct lib *lib, uint32_t address,
 			 struct frame *frame)
@@ -233,7 +234,7 @@ static struct frame make_frame(struct firefox *f, const struct tables *own, uint
 			       .line = line == NONE ? 0 : line };
 }
 
-/* The stacks of a thread become nodes, those that all threads have once. */
+/* Turn the stacks of a thread into nodes; shared ones only once. */
 static void add_nodes(struct firefox *f, struct tables *own)
 {
 	bool is_own = own->c[STACK_FRAME].nr;
@@ -249,7 +250,7 @@ static void add_nodes(struct firefox *f, struct tables *own)
 	}
 	t->first_node = f->nodes.nr_items + 1;
 	t->nr_nodes = t->c[STACK_FRAME].nr;
-	/* Few stacks of a large table that threads share are not worth a look at all of it. */
+	/* few stacks of a large table that threads share do not justify an array of its size */
 	of_frame = nr_frames <= 4ull * t->nr_nodes ? xcalloc(nr_frames + 1, sizeof(*of_frame)) : NULL;
 	for (i = 0; i < t->nr_nodes; i++) {
 		uint32_t row = t->c[STACK_FRAME].v[i], caller = 0;
@@ -304,7 +305,7 @@ static struct cursors find_cursors(struct jsonin j)
 	return c;
 }
 
-/* The next number of a column; otherwise: it has none. */
+/* Return the next number of a column, or otherwise if there is none. */
 static double next_number(struct jsonin *j, double otherwise)
 {
 	if (!j->p || !jsonin_element(j))
@@ -396,7 +397,7 @@ static int read_samples(struct firefox *f, const struct thread *t, uint32_t thre
 
 /* ---- threads ---- */
 
-/* A number, or one as text: "1234" or, of the second one of that number, "1234.1". */
+/* Read an id: a number, or one as text: "1234" or, of the second thread with that number, "1234.1". */
 static uint32_t read_id(struct jsonin *j)
 {
 	struct import_text t;

@@ -24,7 +24,7 @@
 enum { PROCESSED_VERSION = 70, GECKO_VERSION = 30 };
 enum { RESOURCE_LIBRARY = 1 };
 
-/* What the colours of the timeline mean; the first one, grey, is the default. */
+/* the colours of the timeline; the first one, grey, is the default */
 enum { CATEGORY_OTHER, CATEGORY_JAVA, CATEGORY_NATIVE, CATEGORY_KERNEL, CATEGORY_NR };
 static const struct firefox_category {
 	const char *name, *color;
@@ -91,7 +91,7 @@ static void categorize(uint32_t kind, unsigned int *category, unsigned int *subc
 		       kind == CONSUMER_JAVA_C1 ? 3 : kind == CONSUMER_JAVA_C2 ? 4 : 0;
 }
 
-/* A column of nr numbers that are all the same. */
+/* Write a column of nr equal numbers. */
 static void put_same(struct firefox *x, const char *key, size_t nr, int64_t value)
 {
 	json_array(&x->j, key);
@@ -276,7 +276,10 @@ static void put_empty(struct firefox *x, const char *key, const char *const *col
 	json_end(&x->j);
 }
 
-/* Functions are numbered by frames, sources by functions, so this order matters; strings come last. */
+/*
+ * Write the shared tables. Frames number functions, and these number sources, so the order matters; strings
+ * come last.
+ */
 static void put_shared(struct firefox *x)
 {
 	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize", NULL };
@@ -300,7 +303,7 @@ static void put_shared(struct firefox *x)
 
 /* ---- modules ---- */
 
-/* As Breakpad has it: a build-id's first 16 bytes as a GUID, whose first three numbers are reversed. */
+/* Write a build-id as Breakpad does: its first 16 bytes as a GUID, whose first three numbers are reversed. */
 static void breakpad_id(const char *build_id, char *out)
 {
 	static const unsigned char order[] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -367,7 +370,8 @@ static void put_times(struct firefox *x, const struct export_samples *s, const s
 }
 
 /*
- * CPU time since the sample before: what the timeline draws.  Only the weights of a CPU clock are that.
+ * Write the CPU time since the previous sample, which the timeline draws. Only weights of a CPU clock are
+ * that.
  */
 static void put_cpu_deltas(struct firefox *x, const struct export_samples *s, const struct export_track *t)
 {
@@ -412,7 +416,7 @@ static const char *root_name(struct firefox *x, uint32_t node)
 	return quote_str(&x->x.escaped, model_str(m, m->consumers.items[m->flow.nodes[node].consumer].name));
 }
 
-/* Each thread has another: one that was used again, or by threads without one, gets a suffix. */
+/* Write a unique number of a thread: one that was used again, or by threads without one, gets a suffix. */
 static void put_tid(struct firefox *x, uint32_t tid)
 {
 	uint32_t *nr = map_put(&x->tids, tid);

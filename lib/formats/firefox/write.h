@@ -32,10 +32,10 @@ struct firefox_markers {
 int firefox_markers_init(struct firefox_markers *m, struct view *v, const struct export_samples *s,
 			 struct err *e);
 void firefox_markers_release(struct firefox_markers *m);
-/* How many the next track has, and its table of them: for each track once, in their order. */
+/* Return how many markers a track has, and write them. Must be called once for each track, in their order. */
 size_t firefox_markers_of(const struct firefox_markers *m, size_t track);
 void firefox_put_markers(struct firefox_markers *m, struct json *j, struct export *x, size_t track);
-/* Which values markers have. */
+/* Write which values markers have. */
 void firefox_put_schema(struct json *j);
 
 #endif

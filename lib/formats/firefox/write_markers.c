@@ -24,7 +24,7 @@ static uint64_t process_key(uint32_t pid)
 	return names_pair(pid, UINT32_MAX);
 }
 
-/* pid and tid, and the first of a pid -> index of a track */
+/* Map pid and tid, and the first track of a pid, to the index of a track. */
 static void map_tracks(struct map *tracks, const struct view *v, const struct export_samples *s)
 {
 	const struct model *m = v->m;

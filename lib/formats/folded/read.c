@@ -58,7 +58,7 @@ static bool is_number(const struct import_text *t)
 	return t->len && i == t->len;
 }
 
-/* The last word of the line, which is trimmed; false: it has one word only. */
+/* Set the last word of a trimmed line; return false if it has only one word. */
 static bool last_word(const struct import_text *line, struct import_text *word)
 {
 	size_t at = line->len;
@@ -84,7 +84,7 @@ static bool cut_number(struct import_text *line, struct import_text *number)
 	return true;
 }
 
-/* Without zeros at the end, which say nothing. */
+/* Return how many decimals the number has, without zeros at the end. */
 static unsigned int decimals_of(const struct import_text *number)
 {
 	const char *point = memchr(number->s, '.', number->len), *end = number->s + number->len;
@@ -94,7 +94,7 @@ static unsigned int decimals_of(const struct import_text *number)
 	return point ? end - point - 1 : 0;
 }
 
-/* The number times scale, a power of ten; decimals beyond that are rounded. */
+/* Read the number times scale, a power of ten; further decimals are rounded. */
 static int parse_number(const struct import_text *t, uint64_t scale, uint64_t *v, struct err *e)
 {
 	bool fraction = false, large = false;
@@ -128,7 +128,7 @@ static bool has(const struct import_text *t, const char *what)
 	return memmem(t->s, t->len, what, strlen(what));
 }
 
-/* The levels above functions, as far as the line has any; they are cut off. */
+/* Cut off the levels above functions, as far as the line has any; return the thread. */
 static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 {
 	const char *end = memchr(stack->s, ';', stack->len), *next;
@@ -188,7 +188,7 @@ static enum function_kind kind_of(struct import_text *t)
 	return t->len > 12 && !memcmp(t->s, "[unknown in ", 12) ? FUNCTION_UNRESOLVED : FUNCTION_ANY;
 }
 
-/* Classes of async-profiler have slashes. */
+/* Return a class with dots; async-profiler writes slashes. */
 static struct import_text dotted(struct folded *f, struct import_text t)
 {
 	size_t i;
@@ -221,7 +221,7 @@ static int add_frame(struct folded *f, const char *s, const char *end, struct er
 
 /* ---- which lines are stacks ---- */
 
-/* Whether the word is meant as a number that cannot be read: "-5", "1e3", "0x10", "nan". */
+/* Return whether the word is meant as a number but cannot be read: "-5", "1e3", "0x10", "nan". */
 static bool is_odd_number(const struct import_text *word)
 {
 	size_t sign = word->len && strchr("+-.", *word->s) ? 1 : 0;
@@ -231,7 +231,7 @@ static bool is_odd_number(const struct import_text *word)
 	return word->len > sign && isdigit((unsigned char)word->s[sign]);
 }
 
-/* Without a number, what is between the semicolons must look like functions. */
+/* Return why a line without a number is no stack; what is between its semicolons must look like functions. */
 static const char *why_no_stack(const struct import_text *stack)
 {
 	const char *at, *end = stack->s + stack->len, *next;
@@ -250,7 +250,7 @@ static const char *why_no_stack(const struct import_text *stack)
 	return end[-1] == ';' ? "it has no number at its end" : NULL;
 }
 
-/* NULL: the line, which is trimmed and not empty, is a stack. */
+/* Return why a trimmed line that is not empty is no stack, or NULL if it is one. */
 static const char *classify(struct scan *sc, struct import_text line)
 {
 	struct import_text stack = line, number, other;
@@ -287,7 +287,7 @@ static void scan_line(struct scan *sc, const char *s, const char *end)
 	}
 }
 
-/* head: what is behind the last newline may be cut off. */
+/* Scan the lines; head: the last may be cut off. */
 static void scan_lines(struct scan *sc, const char *data, size_t len, bool head)
 {
 	const char *at, *next, *end = data + len;
@@ -309,7 +309,10 @@ static void scan_lines(struct scan *sc, const char *data, size_t len, bool head)
 	}
 }
 
-/* Lines are left out if nine of ten are stacks; most of these must be such that no other text has them. */
+/*
+ * Return whether the text is folded stacks: nine of ten lines are, and most of these in a way that other text
+ * is not.
+ */
 static bool is_folded(const struct scan *sc)
 {
 	bool numbered = sc->nr_numbered, few = sc->nr_bad * BAD_OF <= sc->nr_stacks;
@@ -373,7 +376,7 @@ static int add_stack(struct folded *f, struct import_text line, struct err *e)
 	return 0;
 }
 
-/* What the numbers are multiplied by, so that they have no fraction, and the unit that they have then. */
+/* Choose a factor that turns the numbers into integers, and the unit that they then have. */
 static void choose_scale(struct folded *f, const char *unit, char text[128])
 {
 	static const struct {
@@ -417,8 +420,8 @@ static void take_comment(struct folded *f, struct import_text line)
 }
 
 /*
- * Without a directive the number is taken for samples, as every such tool does, unless it has a fraction; but
- * arcprof, which writes a process first, writes what its first metric counts.
+ * Name the metric. Without a directive the numbers are samples, as in all such tools, unless they have
+ * fractions. arcprof, which writes a process first, writes what its first metric counts.
  */
 static void name_metric(struct folded *f, const struct import_text *line)
 {
@@ -496,7 +499,9 @@ static int folded_read(struct import *im, const char *data, size_t len, struct e
 	return r;
 }
 
-/* Long strings of JSON have semicolons; but a function may be called "{main}". */
+/*
+ * Return whether the text is JSON, whose long strings have semicolons; but a function may be called "{main}".
+ */
 static bool is_json(const char *data, size_t len)
 {
 	size_t at = 0;

@@ -147,7 +147,7 @@ static struct frame frame_of(struct gperftools *g, uint64_t address)
 	return (struct frame){ FRAME_NAMED, .function = import_function(g->im, &fn) };
 }
 
-/* Of a sampled profile: what was sampled stands for more, the more the smaller it is. */
+/* Scale what a sampled profile has: a sample stands for more the smaller it is. */
 static void unsample(const struct gperftools *g, uint64_t *nr, uint64_t *bytes)
 {
 	double scale;
@@ -174,7 +174,7 @@ static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64
 	import_sample(g->im, &s);
 }
 
-/* Addresses, the innermost first. */
+/* Read addresses, the innermost first. */
 static void read_stack(struct gperftools *g, struct import_text t)
 {
 	uint64_t address;
@@ -192,7 +192,10 @@ static void put_samples(struct gperftools *g, const uint64_t v[4])
 	put_sample(g, 1, v[2], v[3]);
 }
 
-/* False: it is no line of gperftools, and none of jemalloc, where numbers before the first stack are sums. */
+/*
+ * Read a line. Returns false if it belongs to neither gperftools nor jemalloc, where numbers before the first
+ * stack are sums.
+ */
 static bool read_line(struct gperftools *g, struct import_text t)
 {
 	uint64_t v[4];

@@ -44,7 +44,7 @@ struct heaptrack {
 
 /* ---- lines ---- */
 
-/* The next number, which is cut off; false: there is none. */
+/* Cut off the next number; return false if there is none. */
 static bool next_number(struct import_text *t, uint64_t *v)
 {
 	size_t i = 0;
@@ -67,7 +67,7 @@ static struct import_text string(const struct heaptrack *h, uint64_t i)
 	return i && i <= h->nr_strings ? h->strings[i - 1] : (struct import_text){ "", 0 };
 }
 
-/* Since version 3 its length comes first. */
+/* Add a string. Since version 3 its length precedes it. */
 static void add_string(struct heaptrack *h, struct import_text t)
 {
 	struct import_text rest = t;
@@ -226,7 +226,7 @@ static int read_lines(struct heaptrack *h, const char *data, size_t len, struct 
 	return 0;
 }
 
-/* What was alive when most was. */
+/* Count what was alive when most was. */
 static void count_peak(struct heaptrack *h, const char *data, size_t len)
 {
 	const char *at = data, *end = data + len;

@@ -259,7 +259,7 @@ static int hprof_read(struct import *im, const char *data, size_t len, struct er
 	return r;
 }
 
-/* As binary, version and a byte of zero; as text, the date follows. */
+/* Return whether it is HPROF's text: after the version a date follows; in binary files, a zero. */
 static bool hprof_is(const char *data, size_t len)
 {
 	return len > 20 && !memcmp(data, "JAVA PROFILE 1.0.", 17) && data[18] == ',';

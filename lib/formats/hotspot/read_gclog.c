@@ -34,8 +34,8 @@ struct line {
 };
 
 /*
- * A decimal number at the beginning; *len: how long it is, 0: there is none. HotSpot writes it as the locale
- * has it, which may be with a comma.
+ * Read a decimal number at the beginning; *len: its length, 0: there is none. HotSpot writes numbers as the
+ * locale has them, perhaps with a comma.
  */
 static double number(struct import_text t, size_t *len)
 {
@@ -118,7 +118,7 @@ static void write_event(struct gclog *g, const struct line *l, struct rec_event 
 	trace_write_event(g->im->w, r);
 }
 
-/* The last word, which is cut off. */
+/* Cut off the last word. */
 static struct import_text cut_word(struct import_text *t)
 {
 	size_t at = t->len;
@@ -131,7 +131,7 @@ static struct import_text cut_word(struct import_text *t)
 	return word;
 }
 
-/* Where the parenthesis at the end opens: "(System.gc())"; NULL: there is none. */
+/* Return where the parenthesis at the end opens, as in "(System.gc())", or NULL. */
 static const char *find_open(struct import_text t)
 {
 	const char *at = t.s + t.len;
@@ -191,7 +191,7 @@ static void take_gc(struct gclog *g, const struct line *l, struct import_text t)
 
 /* ---- safepoints ---- */
 
-/* The number behind "KEY: "; EVENT_UNKNOWN: there is none. */
+/* Return the number after "KEY: ", or EVENT_UNKNOWN. */
 static uint64_t value_of(struct import_text t, const char *key)
 {
 	const char *at = memmem(t.s, t.len, key, strlen(key));
@@ -255,7 +255,10 @@ static int gclog_read(struct import *im, const char *data, size_t len, struct er
 	return 0;
 }
 
-/* One of its lines is of a collection or a safepoint, and the first has decorations. */
+/*
+ * Return whether it is such a log: the first line has decorations, and one line is about a collection or a
+ * safepoint.
+ */
 static bool gclog_is(const char *data, size_t len)
 {
 	const char *at = data, *end = data + len;

@@ -81,7 +81,7 @@ static void push_method(struct threads *x, struct import_text t)
 	push(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn), .line = line });
 }
 
-/* The state is below the innermost method; a thread that may run has none. */
+/* Add the state below the innermost method; a thread that may run has none. */
 static void push_state(struct threads *x, struct import_text state)
 {
 	const struct import_function fn = { FUNCTION_REASON, .name = state, .module = { "", 0 },
@@ -104,7 +104,7 @@ static void put_thread(struct threads *x, const struct thread *t)
 
 /* ---- text ---- */
 
-/* nid=0x51b7, or nid=20919 since JDK 20 */
+/* Read nid=0x51b7, or nid=20919 since JDK 20. */
 static uint32_t read_nid(struct import_text t)
 {
 	const char *at = memmem(t.s, t.len, " nid=", 5), *end = t.s + t.len;
@@ -123,7 +123,7 @@ static uint32_t read_nid(struct import_text t)
 	return v <= INT32_MAX ? v : 0;
 }
 
-/* The name may have quotes in it: the last one that attributes follow ends it. */
+/* Read a thread's line. Its name may have quotes in it: it ends at the last one that attributes follow. */
 static bool read_thread_line(struct import_text t, struct thread *x)
 {
 	const char *close = NULL, *at = t.s + 1, *next;

@@ -46,7 +46,7 @@ struct jfr {
 	bool no_thread;			/* some event has none */
 };
 
-/* What comes first in a report; all others follow in the order of the file. */
+/* types that come first in a report; all others follow in the order of the file */
 static const char *const first_types[] = {
 	"jdk.ExecutionSample", "jdk.CPUTimeSample", "profiler.WallClockSample", "jdk.NativeMethodSample",
 	"jdk.ObjectAllocationSample", "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB",
@@ -81,13 +81,13 @@ static enum jfr_slot weight_slot(const struct jfr_chunk *c, const struct jfr_typ
 	return find_field(c, t, JFR_DURATION) ? JFR_DURATION : JFR_OTHER;
 }
 
-/* What weighs samples in a file of ours, where they have the layout of others: events before them. */
+/* the events before samples that weigh them, in our own files with the layout of others */
 static const struct { const char *type, *weights; } weighed[JFR_NR_WEIGHTS] = {
 	{ "jdk.ExecutionSample", "arcprof.sample.Weight" },
 	{ "profiler.WallClockSample", "arcprof.wall.Weight" },
 };
 
-/* The type of events that has the weight of this one's, and which it is; JFR_NR_WEIGHTS: its own. */
+/* Return which weight applies to events of the type, or JFR_NR_WEIGHTS if they have their own. */
 static size_t find_weights(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	size_t i;
@@ -116,7 +116,7 @@ static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
 	return f->unit == JFR_BYTES ? "bytes" : f->unit == JFR_NO_UNIT ? "events" : "ns";
 }
 
-/* Events of arcprof have the name of their metric with the weight. */
+/* Return the metric's name. Events of arcprof have it as the label of their weight. */
 static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	static const char own[] = "arcprof.";
@@ -128,7 +128,7 @@ static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 	return xstrndup(t->name.s, t->name.len);
 }
 
-/* That of events of the type, from 1; 0: there is none. */
+/* Return the source of events of the type, from 1; 0: there is none. */
 static uint32_t find_source(const struct jfr *j, const struct jfr_type *t)
 {
 	unsigned int i;
@@ -139,7 +139,7 @@ static uint32_t find_source(const struct jfr *j, const struct jfr_type *t)
 	return 0;
 }
 
-/* The same, made when new; 0: there are too many already. */
+/* Return the source of events of the type, made if new; 0: there are too many. */
 static uint32_t add_source(struct jfr *j, const struct jfr_type *t)
 {
 	uint32_t found = find_source(j, t);
@@ -168,7 +168,7 @@ static size_t rank(const struct source *s)
 	return i;
 }
 
-/* Whether events of that type are no samples: they are listed, also if they have stacks. */
+/* Return whether events of that type are listed, even with stacks, rather than taken as samples. */
 static bool is_listed(const struct jfr_type *t)
 {
 	static const char setting[] = "jdk.ActiveSetting";
@@ -302,7 +302,7 @@ static void replace(char **p, struct import_text t)
 	*p = xstrndup(t.s, t.len);
 }
 
-/* What arcprof says of its recording: write.c. */
+/* Take what arcprof says of its recording (write.c). */
 static void take_setting(struct jfr *j, const struct jfr_values *v)
 {
 	struct import_text name = jfr_text(&j->chunk, v, JFR_NAME), value = jfr_text(&j->chunk, v, JFR_VALUE);
@@ -315,7 +315,7 @@ static void take_setting(struct jfr *j, const struct jfr_values *v)
 		replace(&j->lost, value);
 }
 
-/* The process is called after what it ran. */
+/* Name the process after what it ran. */
 static void take_jvm(struct jfr *j, const struct jfr_values *v)
 {
 	struct import_text arguments = jfr_text(&j->chunk, v, JFR_ARGUMENTS), name = arguments;
@@ -392,7 +392,7 @@ static void count_event(struct jfr *j, struct jfr_type *t, struct span s)
 
 /* ---- samples ---- */
 
-/* One that is no sample. */
+/* Take a listed event. */
 static void take_listed(struct jfr *j, struct jfr_type *t, struct span s)
 {
 	struct span whole = s;

@@ -54,13 +54,13 @@ struct jfr_type {
 	struct map table;		/* number -> index in places */
 };
 
-/* What a file may still make of its bytes: real ones stay far below. */
+/* how much may still be made of the file's bytes; real files stay far below */
 struct jfr_limits {
 	uint64_t frames, text_bytes;
 	bool exceeded;
 };
 
-/* One chunk; all is gone with it. */
+/* a chunk, and all that was allocated for it */
 struct jfr_chunk {
 	const uint8_t *data;		/* of the chunk, with its header */
 	size_t len;
@@ -92,7 +92,7 @@ struct jfr_value {
 	const struct jfr_field *field;
 };
 
-/* What a struct has of the slots. */
+/* the slots of a struct */
 struct jfr_values {
 	uint64_t has;			/* bits */
 	struct jfr_value v[JFR_NR_SLOTS];
@@ -116,31 +116,31 @@ static inline bool jfr_is(const struct import_text *t, const char *s)
 
 void jfr_chunk_release(struct jfr_chunk *c);
 
-/* Integers: compressed, or of that many bytes. */
+/* Read an integer: compressed, or of that many bytes. */
 uint64_t jfr_integer(const struct jfr_chunk *c, struct span *s, int nr_bytes);
-/* Reads the struct; s->bad: it is not whole. */
+/* Read the struct; s->bad: it is truncated. */
 void jfr_read_struct(const struct jfr_chunk *c, struct span *s, const struct jfr_type *t,
 		     struct jfr_values *v);
-/* Goes past a value. */
+/* Skip a value. */
 void jfr_skip(const struct jfr_chunk *c, struct span *s, const struct jfr_field *f);
-/* A string; numbers in the table of strings only after jfr_read_tables(). "" for null. */
+/* Read a string; those in the table of strings only after jfr_read_tables(). "" for null. */
 struct import_text jfr_string(struct jfr_chunk *c, struct span *s);
 
-/* -EINVAL: the description is damaged. */
+/* Read the types. -EINVAL: the description is damaged. */
 int jfr_read_types(struct jfr_chunk *c, struct err *e);
-/* -EINVAL: the tables are damaged. */
+/* Read the tables. -EINVAL: they are damaged. */
 int jfr_read_tables(struct jfr_chunk *c, struct err *e);
 
-/* What the value refers to; false: it is not there. */
+/* Read what the value refers to; return false if it is missing. */
 bool jfr_lookup(const struct jfr_chunk *c, const struct jfr_values *v, enum jfr_slot slot,
 		struct jfr_values *out);
-/* The text of a string, or of what has only that; "" if it is not there. */
+/* Return the text of a string, or of a struct that has only one; "" if it is missing. */
 struct import_text jfr_text(struct jfr_chunk *c, const struct jfr_values *v, enum jfr_slot slot);
 
-/* A span of time in the unit of its field, which has one; in ns. */
+/* Convert a duration from the unit of its field to ns. */
 uint64_t jfr_span_ns(const struct jfr_chunk *c, const struct jfr_field *f, uint64_t v);
 
-/* ---- read_names.c: what events refer to, as the trace has it ---- */
+/* ---- read_names.c: what events refer to, converted for the trace ---- */
 
 /* Frames, outermost first. */
 struct jfr_stack {
@@ -150,15 +150,18 @@ struct jfr_stack {
 };
 
 /*
- * The innermost frame is the class that the event names, if it names one; or the state of its thread, if that
- * did not run: "[sleeping]".
+ * Read the stack. The innermost frame is the class that the event names, if any, or the state of a thread
+ * that did not run: "[sleeping]".
  */
 void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_values *event,
 		    struct jfr_stack *out);
-/* The name of what a number in a table, which stands at at, is: a class, a method, a thread, a text; or "". */
+/*
+ * Return the name of the entry at at, with that number in its table: a class, a method, a thread, a text; or
+ * "".
+ */
 struct import_text jfr_name_of(struct jfr_chunk *c, const struct jfr_field *f, const uint8_t *at,
 			       uint64_t number);
-/* proc: of threads that do not say theirs. 0: the event has none. */
+/* Return the event's thread, 0 if it has none; proc: for threads without a process. */
 uint32_t jfr_read_thread(struct jfr_chunk *c, struct import *im, uint32_t proc,
 			 const struct jfr_values *event);
 
@@ -168,14 +171,16 @@ struct jfr_events;
 
 struct jfr_events *jfr_events_new(void);
 void jfr_events_free(struct jfr_events *x);
-/* An event in the first pass, before those that it tells something of. s: behind its type. */
+/* Count an event in the first pass, before the events that it tells something about. s: after its type. */
 void jfr_count_event(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s);
-/* Text, or the number of something that was going on, such as a span: for a sample a label. */
+/*
+ * Return whether the field is a label of a sample: a text, or the number of something open, such as a span.
+ */
 bool jfr_is_label(const struct jfr_chunk *c, const struct jfr_field *f);
-/* Adds those of a sample. s: behind its type. */
+/* Add the labels of a sample. s: after its type. */
 void jfr_read_labels(struct jfr_chunk *c, struct import *im, const struct jfr_type *t, struct span s,
 		     struct buf *labels);
-/* Writes it. r has its times, thread and process; the rest of it is scratch. */
+/* Write an event. r has its times, thread and process; the rest of r is scratch. */
 void jfr_list_event(struct jfr_events *x, struct jfr_chunk *c, struct import *im, const struct jfr_type *t,
 		     struct span s, struct rec_event *r);
 /* Says which there were. */

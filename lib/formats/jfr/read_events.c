@@ -31,7 +31,7 @@ static const struct known {
 	{ "jdk.ThreadEnd", EVENT_THREAD_END, "thread" },
 };
 
-/* What a collection of that number had, from events of their own; EVENT_UNKNOWN is not known. */
+/* what events of their own say of a collection, by its number; EVENT_UNKNOWN: not known */
 struct jfr_collection {
 	uint64_t before, after, capacity;
 	uint32_t cause;			/* string of causes */
@@ -97,7 +97,7 @@ static double read_real(struct span *s, int nr_bytes)
 	return d;
 }
 
-/* What is negative is so in the width of its type; the least value is that nothing is known. */
+/* Read an integer, negative in the width of its type; the least value means that it is not known. */
 static void read_integer(const struct jfr_chunk *c, struct span *s, const struct jfr_field *f,
 			 struct value *v)
 {
@@ -174,7 +174,7 @@ void jfr_read_labels(struct jfr_chunk *c, struct import *im, const struct jfr_ty
 	}
 }
 
-/* The value of the field, or of "struct.field". */
+/* Return the value of the field, or of "struct.field". */
 static struct value find_value(struct jfr_chunk *c, struct span s, const struct jfr_type *t, const char *name)
 {
 	struct value v = { .kind = VALUE_ABSENT };
@@ -308,7 +308,7 @@ static void put_code(struct jfr_events *x, struct jfr_chunk *c, const struct jfr
 	r->cause_len = strlen(r->cause);
 }
 
-/* False: it is none after all. */
+/* Fill in a known event; return false if it turns out to be none. */
 static bool put_known(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s,
 		      struct rec_event *r)
 {
@@ -394,7 +394,7 @@ static void put_value(struct jfr_events *x, struct import_text prefix, const str
 	buf_release(&name);
 }
 
-/* Structs in it one level deep, as "heapSpace.committedSize". */
+/* Append the fields, and those of structs one level deep, as "heapSpace.committedSize". */
 static void put_fields(struct jfr_events *x, struct jfr_chunk *c, struct span *s, const struct jfr_type *t,
 		       struct import_text prefix)
 {

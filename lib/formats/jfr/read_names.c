@@ -40,7 +40,7 @@ static struct import_text text_of(const struct buf *b)
 	return (struct import_text){ b->len ? b->data : "", b->len };
 }
 
-/* What was made of texts of the file counts against it: many names may refer to one that is long. */
+/* Count text that was made of texts of the file: many names may refer to a long one. */
 static void count_text(struct jfr_chunk *c, size_t len)
 {
 	if (c->left->text_bytes < len)
@@ -94,7 +94,7 @@ static enum function_kind frame_kind(struct jfr_chunk *c, const struct jfr_value
 	return FUNCTION_JAVA;
 }
 
-/* The parameters and what follows them, "(int) const", if the descriptor has them. */
+/* Append the parameters and what follows them, "(int) const", if the descriptor has them. */
 static void put_parameters(struct buf *b, struct import_text d)
 {
 	size_t end = d.len, i, from;
@@ -199,7 +199,7 @@ static uint32_t find_function(struct jfr_chunk *c, struct import *im, const stru
 	return *at;
 }
 
-/* The class of the object that the event is about; 0: it has none. */
+/* Return the class of the object that the event is about, 0 if it has none. */
 static uint32_t find_class(struct jfr_chunk *c, struct import *im, const struct jfr_values *event)
 {
 	uint32_t *at = map_put(&c->functions, hash_pair(jfr_num(event, JFR_OBJECT_CLASS), UINT64_MAX));
@@ -289,7 +289,7 @@ static void reverse(struct frame *list, size_t nr)
 	}
 }
 
-/* The frames are an array in the entry; a mark stands for those that are missing. */
+/* Add the frames, an array in the entry; a mark stands for missing ones. */
 static void add_frames(struct jfr_chunk *c, struct import *im, const struct jfr_values *trace,
 		       struct jfr_stack *out)
 {
@@ -319,8 +319,8 @@ static void add_frames(struct jfr_chunk *c, struct import *im, const struct jfr_
 }
 
 /*
- * A function that stands for the state of a thread that did not run; 0: it ran, or that is not known. The
- * state that async-profiler calls default is of samples that are taken only where threads run.
+ * Return a function that stands for the state of a thread that did not run; 0: it ran, or that is not known.
+ * Samples with async-profiler's default state are taken only where threads run.
  */
 static uint32_t find_state(struct jfr_chunk *c, struct import *im, const struct jfr_values *event)
 {

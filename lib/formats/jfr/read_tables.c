@@ -104,7 +104,7 @@ int jfr_read_tables(struct jfr_chunk *c, struct err *e)
 	return r;
 }
 
-/* Where the entry is; false: there is none. */
+/* Find the entry; return false if it is missing. */
 static bool find(const struct jfr_chunk *c, const struct jfr_value *x, struct span *s)
 {
 	const struct jfr_type *t = &c->types[x->field->type];

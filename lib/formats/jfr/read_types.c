@@ -185,7 +185,7 @@ static struct import_text from_latin1(struct jfr_chunk *c, const uint8_t *s, siz
 	return (struct import_text){ text, p - text };
 }
 
-/* UTF-16; the other half of a pair that is not there is a character of its own. */
+/* Convert UTF-16; an unpaired surrogate becomes a character of its own. */
 static struct import_text from_chars(struct jfr_chunk *c, struct span *s, uint64_t nr)
 {
 	uint32_t high = 0, x;
@@ -314,7 +314,7 @@ static void add_field(struct jfr_chunk *c, struct jfr_field f, struct import_tex
 	c->types[c->nr_types - 1].nr_fields++;
 }
 
-/* Its children come next. */
+/* Read an element; its children follow. */
 static void read_element(struct description *d, const struct element *above, size_t depth, struct element *x)
 {
 	struct import_text kind = next_string(d), name = { "", 0 }, value = name, key, text;
@@ -387,7 +387,7 @@ static void apply_annotation(struct jfr_chunk *c, const struct annotation *a)
 			c->fields[a->field].unit = units[i].unit;
 }
 
-/* Types of fields, and which tables are needed. */
+/* Find the types of fields, and which tables are needed. */
 static int link_fields(struct jfr_chunk *c, struct err *e)
 {
 	struct jfr_type *t;

@@ -57,7 +57,7 @@ static void write_bytes(struct jfr_writer *w, const void *data, size_t len)
 	w->len += len;
 }
 
-/* The size counts itself, too: its four bytes are as the JVM writes it. */
+/* Write an event. Its size, in four bytes as from the JVM, includes these. */
 void jfr_write_event(struct jfr_writer *w, uint32_t type, const struct buf *content)
 {
 	struct buf *b = &w->event;
@@ -88,7 +88,7 @@ static void put_big(struct buf *b, uint64_t v, int nr_bytes)
 		buf_u8(b, v >> 8 * nr_bytes);
 }
 
-/* len, checkpoint: of the whole. */
+/* Write the header; len, checkpoint: of the whole file. */
 static void write_header(struct jfr *x, uint64_t len, uint64_t checkpoint)
 {
 	enum { MAJOR = 2, MINOR = 1, COMPRESSED_INTS = 1, LAST_CHUNK = 2 };
@@ -176,7 +176,7 @@ static void write_about(struct jfr *x)
 	buf_release(&b);
 }
 
-/* What the samples weigh that follow. */
+/* Write the weight of the samples that follow. */
 static void write_weight(struct jfr *x, uint32_t type, const struct flow_time *s)
 {
 	struct buf b = BUF_INIT;
@@ -221,7 +221,7 @@ static bool has_type(const struct jfr *x, uint32_t type)
 
 /* ---- the whole ---- */
 
-/* Of time that is spent, or of events while code runs: not of objects. */
+/* Return whether the metric is of time, or of events while code runs, rather than of objects. */
 static bool is_of_execution(const struct model *m, unsigned int metric)
 {
 	const char *unit = model_str(m, m->metrics[metric].unit);
@@ -229,7 +229,7 @@ static bool is_of_execution(const struct model *m, unsigned int metric)
 	return strcmp(unit, "bytes") != 0 && strcmp(unit, "objects") != 0;
 }
 
-/* The number of the type of a metric's events; *taken: some metric is of jdk.ExecutionSample. */
+/* Return the type of a metric's events; *taken: another metric has jdk.ExecutionSample. */
 static uint32_t choose_type(const struct model *m, unsigned int metric, bool *taken)
 {
 	bool only_own;
@@ -243,7 +243,7 @@ static uint32_t choose_type(const struct model *m, unsigned int metric, bool *ta
 	return JFR_EXECUTION_SAMPLE;
 }
 
-/* Types of events for the metrics that have samples: the first of execution is the JVM's own. */
+/* Choose types of events for the metrics that have samples: the first of execution gets the JVM's own. */
 static void choose_types(struct jfr *x)
 {
 	const struct model *m = x->v->m;
@@ -299,7 +299,7 @@ static void write_all(struct jfr *x, FILE *out, uint64_t len, uint64_t checkpoin
 	jfr_pools_write(&x->pools, &x->w);
 }
 
-/* Not an error: it has none. */
+/* Read the events; having none is no error. */
 static int read_events(struct jfr *x, const struct events_opts *o, struct err *e)
 {
 	int r;

@@ -53,7 +53,7 @@ enum jfr_frame_type {
 	JFR_FRAME_KERNEL, JFR_FRAME_C1,
 };
 
-/* What there is no frame type for, in bits of a method's modifiers that Java has no use for. */
+/* kinds without a frame type, in bits of a method's modifiers that Java does not use */
 enum jfr_function_kind {
 	JFR_KIND_OF_FRAME, JFR_KIND_JAVA, JFR_KIND_STUB, JFR_KIND_UNRESOLVED, JFR_KIND_FOLDED, JFR_KIND_MARK,
 	JFR_KIND_REASON, JFR_KIND_FILE,
@@ -68,13 +68,13 @@ struct jfr_writer {
 	struct buf event;		/* scratch */
 };
 
-/* A long as the file has it: LEB128, but a ninth byte has eight bits. */
+/* Append a long as the file has it: LEB128, but a ninth byte has eight bits. */
 void jfr_put(struct buf *b, uint64_t v);
 void jfr_put_text(struct buf *b, const char *s);	/* NULL is null */
-/* Size, type and content. */
+/* Write an event: size, type and content. */
 void jfr_write_event(struct jfr_writer *w, uint32_t type, const struct buf *content);
 
-/* As JDK's readers print "N/A". */
+/* what JDK's readers print as "N/A" */
 #define JFR_NO_INT 0x80000000u
 #define JFR_NO_LONG (1ull << 63)
 
@@ -123,7 +123,7 @@ struct jfr_metric {
 	const char *name, *unit;	/* of the metric */
 };
 
-/* The content of the metadata event after its time and duration. */
+/* Append the content of the metadata event that follows its time and duration. */
 void jfr_metadata(struct buf *b, const struct jfr_metric *metrics, unsigned int nr_metrics);
 
 /* ---- write_pools.c ---- */
@@ -155,31 +155,37 @@ struct jfr_pools {
 
 void jfr_pools_init(struct jfr_pools *p, const struct view *v);
 void jfr_pools_release(struct jfr_pools *p);
-/* These are numbers of what the file will have, for an event; 0 is nothing. The stack of a node: */
+/* Return the number of a node's stack in the file, for an event; 0 is nothing, as in the next functions. */
 uint32_t jfr_stack(struct jfr_pools *p, uint32_t node);
-/* The thread of that number in the process, a consumer; NULL: in none. */
+/* Return the number of a process's thread with that tid; process is a consumer, or NULL. */
 uint32_t jfr_thread(struct jfr_pools *p, const struct consumers *c, const struct consumer *process,
 		    uint32_t tid, const char *name);
-/* A class as Java writes it, "java.lang.String[]"; a method, "java.util.Map.get(Ljava/lang/Object;)..."; */
+/*
+ * Return the number of a class as Java writes it, "java.lang.String[]", or of a method,
+ * "java.util.Map.get(Ljava/lang/Object;)...".
+ */
 uint32_t jfr_class(struct jfr_pools *p, const char *name);
 uint32_t jfr_java_method(struct jfr_pools *p, const char *name);
-/* and a text in the table of that type, from JFR_TEXTS on. */
+/* Return the number of a text in the table of that type, from JFR_TEXTS on. */
 uint32_t jfr_constant(struct jfr_pools *p, uint32_t type, const char *text);
-/* After all events. */
+/* Write the tables; after all events. */
 void jfr_pools_write(struct jfr_pools *p, struct jfr_writer *w);
 
-/* ---- write_samples.c: samples of one metric each, as the JDK, async-profiler or nobody has them ---- */
+/*
+ * ---- write_samples.c: samples of one metric each, in events of the JDK, of async-profiler or of our own
+ * ----
+ */
 
 extern const struct jfr_desc jfr_sample_types[];	/* ends with a type without a name */
-/* The type of a metric's events; 0: one of execution, or of its own. *only_own: of its own. */
+/* Return the type of a metric's events; 0: one of execution or, with *only_own set, its own. */
 uint32_t jfr_sample_type(const char *metric, bool *only_own);
-/* The content of an event of jfr_sample_type(); returns its type. */
+/* Append the content of an event of jfr_sample_type(); return its type. */
 uint32_t jfr_put_sample(struct jfr_pools *p, uint32_t type, const struct flow_time *s, struct buf *b);
 
 /* ---- write_jvm.c: events of JVMs and marks ---- */
 
 extern const struct jfr_desc jfr_jvm_types[];		/* the same */
-/* with_exceptions: those that were thrown, which may be samples already. */
+/* Write the events; with_exceptions: also thrown exceptions, which may be samples already. */
 void jfr_write_jvm(struct jfr_writer *w, struct jfr_pools *p, const struct events *v, bool with_exceptions);
 void jfr_write_labels(struct jfr_writer *w, struct jfr_pools *p, struct events *v);
 

@@ -156,7 +156,7 @@ static void end(struct jvm_writer *k, uint32_t type)
 	jfr_write_event(k->w, type, &k->b);
 }
 
-/* What is not known is "N/A". */
+/* Append a number, "N/A" if it is not known. */
 static void put_long(struct jvm_writer *k, uint64_t v)
 {
 	jfr_put(&k->b, v == EVENT_UNKNOWN ? JFR_NO_LONG : v);
@@ -187,7 +187,7 @@ static void put_text(struct jvm_writer *k, uint32_t type, const char *s)
 	jfr_put(&k->b, jfr_constant(k->p, type, s));
 }
 
-/* Of one that began: how long it took, and in which thread. */
+/* Begin an event with a duration and a thread. */
 static void begin_lasting(struct jvm_writer *k, uint64_t time_ns, uint64_t duration_ns)
 {
 	begin(k, time_ns);
@@ -218,7 +218,7 @@ static void put_heap(struct jvm_writer *k, uint64_t time_ns, uint32_t id, const 
 	end(k, JFR_HEAP_SUMMARY);
 }
 
-/* The pauses of the process during a cycle. */
+/* Sum the pauses of the process during a cycle. */
 static void add_pauses(const struct jvm_writer *k, uint64_t *sum, uint64_t *longest)
 {
 	const struct event *x = k->x;
@@ -270,7 +270,7 @@ static void put_collection(struct jvm_writer *k, uint32_t id)
 		 event_value(k->x, VALUE_AFTER));
 }
 
-/* A pause or a cycle with sizes is a collection; all else is a phase of the cycle that it is in. */
+/* Write a pause or a cycle: with sizes it is a collection, else a phase of the cycle that it is in. */
 static void put_gc(struct jvm_writer *k)
 {
 	const struct event *x = k->x;
@@ -362,7 +362,7 @@ static void put_failure(struct jvm_writer *k)
 	end(k, JFR_COMPILATION_FAILURE);
 }
 
-/* The cause is "unstable_if reinterpret": reason, then action. */
+/* Write a deoptimization; the cause is "unstable_if reinterpret": reason, then action. */
 static void put_deoptimization(struct jvm_writer *k)
 {
 	const char *both = cause(k), *action = strchr(both, ' ');

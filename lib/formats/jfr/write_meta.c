@@ -13,7 +13,7 @@
 #define VALUE { { "value", NULL, JFR_STRING, 0 } }
 #define TEXT(name, label) .simple = true, .fields = { { (name), (label), JFR_STRING, 0 } }
 
-/* In structs that converters read without asking for names the first fields are those of the JDK. */
+/* The first fields of structs that converters read by position are those of the JDK. */
 static const struct jfr_desc types[] = {
 	{ JFR_BOOLEAN, "boolean" },
 	{ JFR_SHORT, "short" },
@@ -133,7 +133,7 @@ static void attribute_id(struct element *x, const char *key, unsigned int id)
 	attribute(x, key, text);
 }
 
-/* Its nr_children follow. */
+/* Write an element; its nr_children follow. */
 static void put_element(struct meta *m, struct element *x, unsigned int nr_children)
 {
 	unsigned int i;
@@ -228,7 +228,7 @@ static void put_type(struct meta *m, const struct jfr_desc *t)
 		put_field(m, &t->fields[i]);
 }
 
-/* What events weigh is in a type of its own where readers know the events by their layout. */
+/* Write a type for weights, where readers know the events by their layout. */
 static void put_weight(struct meta *m, unsigned int id, const char *name, const struct jfr_desc_field *weight)
 {
 	put_type(m, &(struct jfr_desc){ id, name, "Weight of Samples that Follow", JFR_EVENT,
@@ -250,7 +250,10 @@ static void put_own_type(struct meta *m, const struct jfr_metric *k, const struc
 	buf_release(&name);
 }
 
-/* The label of a weight is the metric's name; no metric's own type is called as types of weights are. */
+/*
+ * Write the type of a metric. The label of a weight is the metric's name; no metric's own type has the name
+ * of a type of weights.
+ */
 static void put_metric(struct meta *m, const struct jfr_metric *k)
 {
 	unsigned int unit = !strcmp(k->unit, "ns") ? JFR_SPAN_NANOS :
@@ -297,7 +300,7 @@ static void put_unused(struct meta *m)
 				unused[i].field, { "thrownClass", "Class", JFR_CLASS, JFR_POOL } } });
 }
 
-/* All types of the JDK are there, also without events: so "jfr view" says that there are none. */
+/* Write all types of the JDK, even without events: so "jfr view" reports that there are none. */
 static unsigned int put_types(struct meta *m, const struct jfr_desc *list)
 {
 	unsigned int nr;

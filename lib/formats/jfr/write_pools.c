@@ -149,7 +149,10 @@ static const char *skip_type(const char *d)
 	return *d && strchr("ZBCSIJFDV", *d) ? d + 1 : NULL;
 }
 
-/* Readers take it apart and fail at others, as those of method handles, "(LL)L". */
+/*
+ * Return whether d is a descriptor. Readers parse it and fail at others, such as those of method handles,
+ * "(LL)L".
+ */
 static bool is_descriptor(const char *d)
 {
 	if (*d++ != '(')
@@ -212,8 +215,8 @@ static void put_parameters(struct buf *b, const char *s, size_t len)
 }
 
 /*
- * Of a name with a list of parameters, "Type::name(int, char*) const", where that begins, and *end where
- * it ends; else the name's length.
+ * Return where the parameters of a name begin, as in "Type::name(int, char*) const", and *end where they end;
+ * without them both are the name's length.
  */
 static size_t find_parameters(const char *name, size_t *end)
 {
@@ -232,7 +235,7 @@ static size_t find_parameters(const char *name, size_t *end)
 	return at && !depth ? at : len;
 }
 
-/* The name of a class for what is in no file. */
+/* Return the name of a class for what is in no file. */
 static const char *class_of_kind(uint32_t kind)
 {
 	return kind == CONSUMER_STUB ? "stub" : kind == CONSUMER_MARK ? "mark" :
@@ -347,7 +350,7 @@ static uint32_t add_name(struct jfr_pools *p, const char *name)
 	return strtab_adds(&p->names, quote_str(&p->escaped, name));
 }
 
-/* The group of a process's threads. */
+/* Return the group of a process's threads. */
 static uint32_t add_group(struct jfr_pools *p, const struct consumers *c, const struct consumer *process)
 {
 	struct jfr_group g = { add_name(p, strtab_get(&c->names, process->name)), export_pid(process),
@@ -374,7 +377,7 @@ uint32_t jfr_thread(struct jfr_pools *p, const struct consumers *c, const struct
 	return *at = p->nr_thread_list;
 }
 
-/* process, thread: consumers; 0 is none. */
+/* Return the number of a thread; process, thread: consumers, 0 for none. */
 static uint32_t thread_of(struct jfr_pools *p, uint32_t process, uint32_t thread)
 {
 	const struct consumers *c = &p->v->m->consumers;
@@ -384,7 +387,7 @@ static uint32_t thread_of(struct jfr_pools *p, uint32_t process, uint32_t thread
 			  strtab_get(&c->names, t->name));
 }
 
-/* The thread of each node, and which threads run Java code. */
+/* Find the thread of each node, and which threads run Java code. */
 static void find_threads(struct jfr_pools *p)
 {
 	const struct model *m = p->v->m;
@@ -466,7 +469,7 @@ struct pool {
 	struct buf entries;
 };
 
-/* The number of an entry goes to the entries, its value follows. */
+/* Add an entry; its value is to be appended to the result. */
 static struct buf *pool_add(struct pool *x, uint64_t number)
 {
 	x->nr++;
@@ -503,7 +506,7 @@ static void pool_entry_done(struct pool *x)
 		pool_flush(x);
 }
 
-/* The next table, after the entries of the one before. */
+/* Begin the next table, after the entries of the previous one. */
 static void pool_begin(struct pool *x, uint32_t type)
 {
 	pool_flush(x);

@@ -116,7 +116,7 @@ static bool begins(const char *s, const char *start)
 	return !strncmp(s, start, strlen(start));
 }
 
-/* What the thread did when it began to wait: its innermost Java method says. Native locks have no class. */
+/* Return the type of a wait from its innermost Java method. Native locks have no class. */
 static uint32_t type_of_wait(const struct jfr_pools *p, uint32_t node, uint32_t class)
 {
 	const struct flow_node *nodes = p->v->m->flow.nodes;
@@ -138,8 +138,8 @@ static uint32_t type_of_wait(const struct jfr_pools *p, uint32_t node, uint32_t 
 }
 
 /*
- * The innermost frame is the reason of a wait, or a file beneath it; that a thread was on a CPU is its state
- * alone. Without a reason it ran.
+ * Remove the innermost frame if it is the reason of a wait, or a file beneath it, and return the thread's
+ * state. Being on a CPU is a state as well; without a reason it ran.
  */
 static uint32_t cut_state(const struct jfr_pools *p, uint32_t *node)
 {
@@ -167,8 +167,8 @@ static uint32_t cut_class(struct jfr_pools *p, uint32_t *node)
 }
 
 /*
- * A wait was before a sample of arcprof's, for as long as that weighs; what else the JDK tells of it is not
- * known.
+ * Write a wait. It lies before arcprof's sample, for as long as that weighs; the other fields of the JDK's
+ * event are not known.
  */
 static void put_wait(struct jfr_pools *p, uint32_t type, const struct flow_time *s, uint32_t node,
 		     uint32_t class, struct buf *b)

@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * Writes the view as --format otlp does, which is an ExportProfilesServiceRequest; its profiles have ids made
- * of the recording's number.
+ * Write the view as --format otlp does, as an ExportProfilesServiceRequest; ids of its profiles are made from
+ * the recording's number.
  */
 int otlp_request(struct view *v, int64_t id, FILE *out);
 

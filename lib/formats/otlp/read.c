@@ -31,7 +31,7 @@ struct rows {
 	size_t nr, alloc;
 };
 
-/* Of a profile's values: strings, and the event once there was a sample of it. */
+/* of a profile's values: strings, and the event once it had a sample */
 struct type {
 	uint64_t name, unit;
 	const struct otlp_event *event;
@@ -89,7 +89,7 @@ static bool is_same(struct import_text a, struct import_text b)
 	return a.len == b.len && (!a.len || !memcmp(a.s, b.s, a.len));
 }
 
-/* The first field of that number; false: the message has none. */
+/* Find the first field of that number; return false if the message has none. */
 static bool find_field(struct span s, uint32_t number, struct protobuf_field *f)
 {
 	while (protobuf_next(&s, f))
@@ -105,7 +105,7 @@ static uint64_t number_in(struct span s, uint32_t number)
 	return find_field(s, number, &f) && f.wire != PROTOBUF_BYTES ? f.v : 0;
 }
 
-/* The next number of a list, which is packed or not. */
+/* Read the next number of a list, packed or not. */
 static bool next_number(struct protobuf_field *f, uint64_t *v)
 {
 	if (f->wire != PROTOBUF_BYTES) {
@@ -121,7 +121,7 @@ static bool next_number(struct protobuf_field *f, uint64_t *v)
 	return !f->bytes.bad;
 }
 
-/* A row that many refer to is short: nobody looks at a long one again and again. */
+/* Return whether the row exists and is short enough: one that many refer to must not take long to read. */
 static bool row(const struct otlp *o, enum table table, uint64_t i, struct span *s)
 {
 	if (i >= o->tables[table].nr)
@@ -150,7 +150,7 @@ struct value {
 	bool has_number;
 };
 
-/* The key is a string, or the number of one; so is a value that is text. */
+/* Read an attribute. The key is a string or the number of one, and so is a text value. */
 static struct value read_attribute(const struct otlp *o, struct span s, bool of_resource)
 {
 	enum { KEY = 1, VALUE = 2, KEY_OF_RESOURCE = 3 };
@@ -209,7 +209,7 @@ static void add_frame(struct otlp *o, struct location *l, const struct import_fu
 	l->nr++;
 }
 
-/* like: the kind, if it is not inlined, and the module. */
+/* Add a function; like: its kind, unless it is inlined, and its module. */
 static void add_line(struct otlp *o, struct location *l, struct import_function like, struct span line,
 		     bool inlined)
 {
@@ -233,7 +233,10 @@ static void add_line(struct otlp *o, struct location *l, struct import_function 
 	add_frame(o, l, &fn, number_in(line, 2));
 }
 
-/* Its frames, innermost first as its lines are; once, however many stacks have it. */
+/*
+ * Find the frames of a location, innermost first as its lines are. This is done once, however many stacks
+ * have it.
+ */
 static void resolve(struct otlp *o, uint64_t index, struct location *l)
 {
 	struct import_function fn = { FUNCTION_ANY, .name = { "", 0 }, .module = { "", 0 }, .file = { "", 0 } };
@@ -266,7 +269,7 @@ static void resolve(struct otlp *o, uint64_t index, struct location *l)
 	add_frame(o, l, &fn, 0);
 }
 
-/* False: stacks are longer together than those of such a file. */
+/* Push a location; return false if all stacks together are longer than such a file can have. */
 static bool push_location(struct otlp *o, uint64_t index)
 {
 	struct location *l = &o->locations[MIN(index, (uint64_t)o->tables[LOCATIONS].nr)];
@@ -323,7 +326,7 @@ static const char *unit_of(struct import_text unit, struct import_text name, uin
 	return text;
 }
 
-/* Requests have strings of their own: an event is one of all. */
+/* Return the event of a type. Requests have their own strings, but share the events. */
 static const struct otlp_event *event_of(struct otlp *o, struct type *type, struct err *e)
 {
 	struct import_text name = string(o, type->name), text = string(o, type->unit);
@@ -382,7 +385,7 @@ static void add_id(struct otlp *o, struct span link, uint32_t field, const char 
 	buf_release(&b);
 }
 
-/* The span that it was in, by the keys that write.c makes a link of. */
+/* Add labels for the span that the sample was in, with the keys of which write.c makes a link. */
 static void take_link(struct otlp *o, struct span sample)
 {
 	static const uint8_t fields[] = { [VERSION_7] = 5, [VERSION_8] = 4, [VERSION_10] = 3 };
@@ -395,7 +398,7 @@ static void take_link(struct otlp *o, struct span sample)
 	add_id(o, link, 2, "span-id");
 }
 
-/* What else it says of itself are labels. */
+/* Return the thread; other attributes become labels. */
 static uint32_t thread_of(struct otlp *o, struct span sample)
 {
 	uint32_t field = o->version == VERSION_7 ? 4 : o->version == VERSION_8 ? 3 : 2;
@@ -460,7 +463,7 @@ static int put_value(struct otlp *o, struct rec_sample *s, const struct otlp_eve
 	return 0;
 }
 
-/* A value for each type (1.7), or of one type a value for each time. */
+/* Read a sample: a value for each type (1.7), or a value of one type for each time. */
 static int read_sample(struct otlp *o, struct span sample, struct type *types, size_t nr_types,
 		       struct err *e)
 {
@@ -553,7 +556,7 @@ static void read_resource(struct otlp *o, struct span resource)
 
 typedef int each_profile(struct otlp *o, struct span profile, struct err *e);
 
-/* Each profile, in the order of the file. */
+/* Call fn for each profile, in the order of the file. */
 static int walk(struct otlp *o, struct span s, bool resources, each_profile *fn, struct err *e)
 {
 	struct protobuf_field data, scope, profile;
@@ -578,7 +581,7 @@ static int walk(struct otlp *o, struct span s, bool resources, each_profile *fn,
 	return r;
 }
 
-/* Which version its samples are of, and when the first profile began. */
+/* Find out the version of the samples, and when the first profile began. */
 static int look(struct otlp *o, struct span profile, struct err *e)
 {
 	struct protobuf_field f, field;
@@ -610,7 +613,7 @@ static void release_tables(struct otlp *o)
 	o->nr_frames = 0;
 }
 
-/* The tables of a request, its version, and when it began. */
+/* Begin a request: read its tables, its version, and its start. */
 static int begin(struct otlp *o, struct span request, struct err *e)
 {
 	struct span at = request;
@@ -627,7 +630,7 @@ static int begin(struct otlp *o, struct span request, struct err *e)
 	return walk(o, request, false, look, e);
 }
 
-/* When all of them began is known before the first is read. */
+/* Read the requests. When the earliest began is known before the first is read. */
 static int read_requests(struct otlp *o, const struct span *requests, size_t nr, struct err *e)
 {
 	size_t i;
@@ -685,7 +688,7 @@ static int otlp_read(struct import *im, const char *data, size_t len, struct err
 	return otlp_read_requests(im, &request, 1, e);
 }
 
-/* The next message's beginning, if it has that tag; its end may be cut off. */
+/* Enter the next message, if it has that tag; its end may be cut off. */
 static bool enter(struct span *s, uint8_t tag)
 {
 	uint64_t len;
@@ -708,7 +711,7 @@ static void pass(struct span *s, uint8_t tag)
 	span_bytes(s, span_varint(s));
 }
 
-/* Messages in messages: resource profiles, scope profiles, and a profile. */
+/* Return whether the data is nested messages: resource profiles, scope profiles, and a profile. */
 static bool otlp_is(const char *data, size_t len)
 {
 	enum { FIRST = 1 << 3 | PROTOBUF_BYTES, SECOND = 2 << 3 | PROTOBUF_BYTES };

@@ -28,7 +28,7 @@ enum field_kind { NUMBER, FIXED, TEXT, ID, OLD, MESSAGE };
 
 enum { MAX_FIELDS = 8, MAX_DEPTH = 8, MAX_ID_BYTES = 16 };
 
-/* What read.c looks at. Numbers are those of 1.10; what 1.8 called otherwise has them, too. */
+/* the fields that read.c needs, with numbers of 1.10, also for names of 1.8 */
 static const struct field {
 	const char *name;
 	unsigned int number;
@@ -97,7 +97,7 @@ static const struct field *find_field(enum message m, struct import_text key)
 	return NULL;
 }
 
-/* A number or a text of one, of 64 bits with a sign or without. */
+/* Read a number of 64 bits, signed or not, or a text of one. */
 static uint64_t take_number(struct reader *x)
 {
 	char text[32], *end;
@@ -122,7 +122,7 @@ static uint64_t take_number(struct reader *x)
 	return v;
 }
 
-/* An identifier that is not hexadecimal, in whole bytes, is ignored. */
+/* Read an identifier; one that is not hexadecimal, in whole bytes, is ignored. */
 static void take_id(struct reader *x, unsigned int number, struct buf *out)
 {
 	struct import_text t = jsonin_string(&x->j);
@@ -210,7 +210,7 @@ static void take_message(struct reader *x, enum message m, struct buf *out)
 	}
 }
 
-/* All of the file; ends: [i] where the message of request i ends in *out. */
+/* Read the whole file; ends[i]: where the message of request i ends in *out. */
 static int take_requests(struct reader *x, struct buf *out, size_t **ends, size_t *nr, struct err *e)
 {
 	size_t alloc = 0;
@@ -251,7 +251,9 @@ static int read_json(struct import *im, const char *data, size_t len, struct err
 	return r;
 }
 
-/* The first key; of a dictionary that comes first, its first one, too. */
+/*
+ * Return whether it is such JSON, by the first key; of a dictionary that comes first, by its first key, too.
+ */
 static bool is_json(const char *data, size_t len)
 {
 	struct jsonin j = jsonin_init(data, len);

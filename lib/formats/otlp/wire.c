@@ -12,7 +12,7 @@ static struct buf *top(struct otlp_wire *w)
 	return &w->open[w->depth];
 }
 
-/* What is complete and in no message. */
+/* Write what is complete and in no message. */
 static void flush(struct otlp_wire *w)
 {
 	if (!w->depth && w->open[0].len) {
@@ -131,7 +131,7 @@ void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, 
 		protobuf_bytes(top(w), field, data, len);
 }
 
-/* OTLP's JSON has identifiers in hex, not in base64. */
+/* Write an identifier. OTLP's JSON has them in hex, not in base64. */
 void otlp_wire_id(struct otlp_wire *w, unsigned int field, const char *name, const uint8_t *id, size_t len)
 {
 	char text[64];

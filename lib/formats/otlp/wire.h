@@ -29,21 +29,21 @@ void otlp_wire_finish(struct otlp_wire *w);				/* closes it */
 
 void otlp_wire_begin(struct otlp_wire *w, unsigned int field, const char *name);
 void otlp_wire_end(struct otlp_wire *w);
-/* Around the elements of a list of messages or strings. */
+/* Must be called before and after the elements of a list of messages or strings. */
 void otlp_wire_list(struct otlp_wire *w, const char *name);
 void otlp_wire_list_end(struct otlp_wire *w);
 
 void otlp_wire_int32(struct otlp_wire *w, unsigned int field, const char *name, uint32_t v);
-/* Integers of 64 bits are strings in JSON. */
+/* Write integers of 64 bits, which are strings in JSON. */
 void otlp_wire_int64(struct otlp_wire *w, unsigned int field, const char *name, uint64_t v);
 void otlp_wire_fixed64(struct otlp_wire *w, unsigned int field, const char *name, uint64_t v);
 void otlp_wire_str(struct otlp_wire *w, unsigned int field, const char *name, const char *s);
-/* Bytes of protobuf alone: the field is in no JSON. */
+/* Write bytes in protobuf only: JSON lacks the field. */
 void otlp_wire_bytes(struct otlp_wire *w, unsigned int field, const void *data, size_t len);
-/* An identifier; one that is not known is of zeros. */
+/* Write an identifier; an unknown one is all zeros. */
 void otlp_wire_id(struct otlp_wire *w, unsigned int field, const char *name, const uint8_t *id, size_t len);
 
-/* A list of numbers: between begin and end, all of one kind. */
+/* Write a list of numbers of one kind, which the functions below add between begin and end. */
 void otlp_wire_numbers(struct otlp_wire *w, unsigned int field, const char *name);
 void otlp_wire_add_int32(struct otlp_wire *w, uint32_t v);
 void otlp_wire_add_int64(struct otlp_wire *w, uint64_t v);

@@ -75,7 +75,7 @@ struct otlp {
 	struct map location_of;		/* id of the export -> index */
 	uint32_t *locations;		/* [index - 1]: id of the export */
 	size_t nr_locations, alloc_locations;
-	/* All beginnings of stacks, as a tree: [id - 1], a caller before what it calls. */
+	/* all beginnings of stacks as a tree: [id - 1], a caller before its callees */
 	struct map beginning_of;	/* id of the caller and index of the location -> id */
 	struct otlp_beginning {
 		uint32_t caller, location;
@@ -206,7 +206,7 @@ static const char *conventional_key(const char *key)
 	return key;
 }
 
-/* The labels of the recording; no key is there twice. */
+/* Write the labels of the recording, each key once. */
 static void put_labels(struct otlp *o, const char *labels)
 {
 	struct buf key = BUF_INIT, value = BUF_INIT, other = BUF_INIT;
@@ -222,7 +222,7 @@ static void put_labels(struct otlp *o, const char *labels)
 	buf_release(&other);
 }
 
-/* What the recording was called by those who made it comes before what it is called here. */
+/* Return whether the recording has the label: a name that its makers gave takes precedence over ours. */
 static bool has_label(const char *labels, const char *key)
 {
 	struct buf value = BUF_INIT;
@@ -271,7 +271,7 @@ static void put_value_type(struct otlp *o, unsigned int field, const char *name,
 	otlp_wire_end(&o->w);
 }
 
-/* Hexadecimal digits as bytes; false: it is something else. */
+/* Parse hexadecimal digits to bytes; return false for anything else. */
 static bool parse_id(const char *text, uint8_t *id, size_t nr_bytes)
 {
 	size_t i;
@@ -307,8 +307,8 @@ static uint32_t link_of(struct otlp *o, const struct otlp_link *link)
 }
 
 /*
- * What all samples of a root have beside their stacks: its thread, labels as attributes, and the span that
- * they were in, where labels say it as OpenTelemetry's ids are written.
+ * Write what all samples of a root have beside their stacks: the thread, labels as attributes, and the span
+ * that they were in, if labels have it in the form of OpenTelemetry's ids.
  */
 static void put_root(struct otlp *o, uint32_t root)
 {
@@ -387,7 +387,7 @@ static void put_period(struct otlp *o, unsigned int metric)
 	otlp_wire_int64(&o->w, PROFILE_PERIOD, "period", origin->period);
 }
 
-/* The same each time that the recording is sent, so that a receiver can leave out what it has. */
+/* Write an id that is the same each time the recording is sent, so that a receiver can drop what it has. */
 static void put_id(struct otlp *o)
 {
 	uint64_t id[2] = { htobe64(o->id), htobe64(++o->nr_profiles) };
@@ -421,7 +421,7 @@ static void put_profile(struct otlp *o, const struct export_samples *s, unsigned
 	otlp_wire_end(&o->w);
 }
 
-/* The first of the tracks from i on that is not of the process. */
+/* Return the first track from i on that is not of the process. */
 static size_t next_process(const struct otlp *o, const struct export_samples *s, size_t i, uint32_t process)
 {
 	while (i < s->nr_tracks && export_process(o->v, s->tracks[i].root) == process)
@@ -529,7 +529,7 @@ static void put_mappings(struct otlp *o)
 	otlp_wire_list_end(&o->w);
 }
 
-/* As the semantic conventions call the kinds of frames; NULL: they have no name for it. */
+/* Return the kind of a frame in the semantic conventions; NULL: they have no name for it. */
 static const char *frame_type(uint32_t kind)
 {
 	return kind_is(kind, KIND_NATIVE) ? "native" : kind_is(kind, KIND_JVM) ? "jvm" :
@@ -669,7 +669,7 @@ static void put_strings(struct otlp *o)
 	otlp_wire_list_end(&o->w);
 }
 
-/* Attributes and strings come last, as the other tables need some. */
+/* Write the dictionary, attributes and strings last, as the other tables add to them. */
 static void put_dictionary(struct otlp *o)
 {
 	otlp_wire_begin(&o->w, DATA_DICTIONARY, "dictionary");

@@ -62,7 +62,7 @@ struct perf {
 
 /* ---- processes and threads ---- */
 
-/* parent: of a fork, or exec, the number of the process before; else 0 */
+/* Add a process; parent: after fork or exec, the number of the previous process, else 0. */
 static struct perf_proc *new_proc(struct perf *p, uint32_t pid, uint64_t time_ns, struct import_text comm,
 				  bool exec, uint32_t parent)
 {
@@ -110,7 +110,7 @@ static struct perf_thread *get_thread(struct perf *p, uint32_t pid, uint32_t tid
 				      new_thread(p, pid, tid, time_ns, (struct import_text){ "", 0 });
 }
 
-/* The text that follows. */
+/* Return the text that follows. */
 static struct import_text rest(const struct span *s)
 {
 	const char *p = (const char *)s->p;
@@ -164,7 +164,7 @@ static void on_fork(struct perf *p, struct span s, uint64_t time_ns)
 	new_thread(p, pid, tid, time_ns, name);
 }
 
-/* The number may be another's from now on. */
+/* Forget the number, which may be another thread's from now on. */
 static void on_end(struct perf *p, struct span s)
 {
 	uint32_t pid = span_u32(&s), tid;
@@ -178,7 +178,7 @@ static void on_end(struct perf *p, struct span s)
 
 /* ---- mappings ---- */
 
-/* Memory, not a program. */
+/* Return whether the mapping is memory, not a file. */
 static bool has_no_file(const struct import_text *path)
 {
 	static const char *const memory[] = { "//anon", "/dev/zero", "/SYSV", "/memfd:", "/anon_hugepage" };
@@ -204,7 +204,7 @@ static void find_build_id(const struct perf *p, const struct import_text *path, 
 	}
 }
 
-/* Of "[kernel.kallsyms]_text" pgoff is the address of the symbol _text. */
+/* Take the address of the kernel: of "[kernel.kallsyms]_text", pgoff is the address of the symbol _text. */
 static void map_kernel(struct perf *p, const struct import_text *path, uint64_t pgoff)
 {
 	if (import_begins(*path, "[kernel.kallsyms]_") && !p->kernel_at)
@@ -298,7 +298,7 @@ static bool find_module(void *ctx, uint64_t addr, uint32_t *module, uint64_t *of
 	return true;
 }
 
-/* Outermost first, into frames. */
+/* Unwind into frames, outermost first. */
 static void unwind(struct perf *p, struct perf_proc *proc, struct perf_sample *ps)
 {
 	struct walk walk = { p, proc };
@@ -332,7 +332,7 @@ static void add_chain(struct perf *p, struct perf_proc *proc, const struct perf_
 	}
 }
 
-/* The part of the chain that is of one mode; false: it has none. */
+/* Find the part of the chain with that mode; return false if it has none. */
 static bool find_part(const struct perf_sample *ps, uint64_t context, size_t *first, size_t *end)
 {
 	uint64_t v, now = 0;
@@ -482,7 +482,7 @@ static struct import_text event_name(const struct perf_event *ev)
 	return (struct import_text){ name, strlen(name) };
 }
 
-/* Only those that sampled something: perf opens more, for its own ends. */
+/* Name the events that sampled something; perf opens more for its own use. */
 static void name_events(struct perf *p)
 {
 	bool branches = false;
@@ -512,7 +512,7 @@ static bool is_text(const struct import_text *t, const char *s)
 	return t->len == strlen(s) && !memcmp(t->s, s, t->len);
 }
 
-/* The samples are of this machine since it was booted. */
+/* Return whether the samples are of this machine since it was booted. */
 static bool is_here(const struct perf *p)
 {
 	struct utsname u;
@@ -522,7 +522,7 @@ static bool is_here(const struct perf *p)
 	       p->last_ns <= clock_mono_ns();
 }
 
-/* It has moved at each boot, and the symbol with it. */
+/* Return whether the trace's kernel runs here: at each boot it moves, and the symbol with it. */
 static bool is_this_kernel(const struct perf *p)
 {
 	const struct ksym *s;

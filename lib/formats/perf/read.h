@@ -16,7 +16,7 @@
 #include "formats/sink.h"
 #include "unwind/perfsample.h"
 
-/* What the uapi headers of older systems lack; numbers of records above 63 are perf's own. */
+/* missing in the uapi headers of older systems; records above 63 are perf's own */
 enum {
 	PERF_HEADER_ATTR = 64,
 	PERF_TRACING_DATA = 66,
@@ -75,13 +75,13 @@ struct perf_file {
 int perf_file_read(struct perf_file *f, const void *data, size_t len, struct err *e);
 void perf_file_release(struct perf_file *f);
 
-/* Where a record is, which is in the file or was compressed there. */
+/* Return a record, which is in the file or was compressed in it. */
 static inline const uint8_t *perf_file_at(const struct perf_file *f, uint64_t off)
 {
 	return off < f->len ? f->data + off : (const uint8_t *)f->plain.data + (off - f->len);
 }
 
-/* The event of a record, of which s is what follows the header; NULL: of none. */
+/* Return the event of a record, NULL if it has none; s: what follows the header. */
 struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_event_header *h,
 				 const struct span *s);
 

@@ -70,7 +70,7 @@ static bool add_event(struct perf_file *f, struct span attr, struct span ids)
 	return true;
 }
 
-/* Bytes [off, off + len) of the file; bad: they are not there. */
+/* Return bytes [off, off + len) of the file; bad: they are missing. */
 static struct span part(const struct perf_file *f, uint64_t off, uint64_t len)
 {
 	struct span s = span_init(f->data, 0);
@@ -94,7 +94,7 @@ static int read_attrs(struct perf_file *f, struct span s, uint64_t size, struct 
 	return s.bad || !f->nr_events ? err_set(e, EINVAL, "damaged: its events cannot be read") : 0;
 }
 
-/* The same event, as "perf record" was given it. */
+/* Name the event of these ids, as "perf record" was given it. */
 static void name_event(struct perf_file *f, struct span ids, struct import_text name)
 {
 	uint32_t at;
@@ -108,7 +108,7 @@ static void name_event(struct perf_file *f, struct span ids, struct import_text 
 
 /* ---- what else is known of the recording ---- */
 
-/* A length, then so many bytes, of which a NUL ends the text. */
+/* Read a length and as many bytes; a NUL ends the text. */
 static struct import_text read_string(struct span *s)
 {
 	uint32_t len = span_u32(s);
@@ -152,7 +152,7 @@ static void read_command(struct perf_file *f, struct span s)
 	}
 }
 
-/* pid, id, path; s is what follows the record's header. */
+/* Read pid, id and path; s is what follows the record's header. */
 static void read_build_id(struct perf_file *f, const struct perf_event_header *h, struct span s)
 {
 	struct perf_build_id b = { .len = ID_BYTES };
@@ -233,7 +233,7 @@ static void read_features(struct perf_file *f, const uint64_t *bits, uint64_t of
 
 /* ---- records ---- */
 
-/* In a pipe, what a file has in its header comes as records. Returns whether it is one of these. */
+/* Read a record that a pipe has in place of a file's header; return whether it was one. */
 static bool read_header_record(struct perf_file *f, const struct perf_event_header *h, struct span s)
 {
 	uint32_t size;
@@ -279,7 +279,7 @@ struct perf_event *perf_event_of(const struct perf_file *f, const struct perf_ev
 	return at == MAP_NONE ? NULL : &f->events[at];
 }
 
-/* When a record was made; *known: it says so. Of all but samples the fields are at its end. */
+/* Return when a record was made; *known: it says so. The fields are at the end of all records but samples. */
 static uint64_t time_of(const struct perf_event *ev, const struct perf_event_header *h, const struct span *s,
 			bool *known)
 {
@@ -324,7 +324,7 @@ static void add_record(struct perf_file *f, const struct perf_event_header *h, s
 	*VEC_ADD(f->records, f->nr_records, f->alloc_records) = (struct perf_record){ time_ns, off };
 }
 
-/* Bytes behind a record that belong to it. */
+/* Return how many bytes after a record belong to it. */
 static uint64_t trailing(const struct perf_file *f, const struct perf_event_header *h, struct span s)
 {
 	if (h->type == PERF_AUXTRACE)
@@ -335,8 +335,8 @@ static uint64_t trailing(const struct perf_file *f, const struct perf_event_head
 }
 
 /*
- * Records that were compressed are one stream of zstd, which goes on from record to record and is flushed at
- * the end of each; what is in it are records, which may go on in the next one, too.
+ * Compressed records are one stream of zstd, which continues from record to record and is flushed at the end
+ * of each. It contains records, which may continue in the next one, too.
  */
 struct unpacker {
 #ifdef HAVE_ZSTD
@@ -379,7 +379,7 @@ static int unpack_record(struct unpacker *u, const struct perf_event_header *h, 
 #endif
 }
 
-/* inner: the records were compressed. */
+/* Read records; inner: they were compressed. */
 static int read_some(struct perf_file *f, struct span s, struct unpacker *u, bool inner, struct err *e)
 {
 	const uint8_t *start = inner ? (const uint8_t *)f->plain.data : f->data;
@@ -423,7 +423,7 @@ static int read_some(struct perf_file *f, struct span s, struct unpacker *u, boo
 
 static int read_records(struct perf_file *f, struct span s, struct err *e)
 {
-	/* As much as of a file that is compressed as a whole. */
+	/* as much as for a file that is compressed as a whole */
 	size_t most = MIN(f->len * 100, (size_t)1 << 30);
 	struct unpacker u = { .plain = &f->plain, .limit = MAX(MAX(f->len * 16, most), (size_t)64 << 20) };
 	int r = read_some(f, s, &u, false, e);

@@ -49,7 +49,7 @@ struct script {
 	bool has_proc, untimed, is_cut;
 };
 
-/* The next word; false: there is none. */
+/* Read the next word; return false if there is none. */
 static bool next_word(const char **at, const char *end, struct import_text *word)
 {
 	while (*at < end && import_is_blank(**at))
@@ -61,7 +61,7 @@ static bool next_word(const char **at, const char *end, struct import_text *word
 	return word->len;
 }
 
-/* All of it is digits, of a number that is not too large. */
+/* Return whether t is all digits, of a number that is not too large. */
 static bool whole_number(struct import_text t, uint64_t *v)
 {
 	size_t i;
@@ -127,7 +127,10 @@ static bool is_cpu(struct import_text t, struct header *h)
 	return true;
 }
 
-/* What follows thread, CPU and time: "250000 cycles:u:", and perhaps a frame, or what a tracepoint says. */
+/*
+ * Read what follows thread, CPU and time: "250000 cycles:u:", and perhaps a frame, or the text of a
+ * tracepoint.
+ */
 static bool read_event(struct header *h, const char *at, const char *end)
 {
 	struct import_text word;
@@ -197,7 +200,7 @@ static enum function_kind kind_of(struct import_text name, struct import_text mo
 	return import_ends(module, ".map") || !module.len ? FUNCTION_ANY : FUNCTION_NATIVE;
 }
 
-/* Whether it begins as a frame: an address, and a name behind it. */
+/* Return whether it begins as a frame: an address, and a name after it. */
 static bool is_frame(struct import_text t)
 {
 	size_t i;
@@ -256,7 +259,7 @@ static void add_frame(struct script *x, struct frame f)
 
 /* ---- samples ---- */
 
-/* False: a file does not have so many. */
+/* Find the event, or add it; return false if there are more than any file has. */
 static bool find_event(struct script *x, const struct header *h)
 {
 	bool clock = import_begins(h->event, "cpu-clock") || import_begins(h->event, "task-clock");
@@ -276,7 +279,7 @@ static bool find_event(struct script *x, const struct header *h)
 	return true;
 }
 
-/* The first name that a thread of it has is the process's. */
+/* Return the thread. The first name of a process's threads is that of the process. */
 static uint32_t thread_of(struct script *x, const struct header *h)
 {
 	uint32_t *at, proc = 0;
@@ -330,7 +333,10 @@ static void note_bad(struct script *x)
 		x->bad_line = x->nr_lines;
 }
 
-/* Programs that print the same may not indent frames: the address of one is long, and a module ends it. */
+/*
+ * Return whether it is a frame that is not indented, as some programs print it: its address is long, and a
+ * module ends it.
+ */
 static bool is_unindented(struct import_text t)
 {
 	size_t i;
@@ -393,7 +399,10 @@ static int script_read(struct import *im, const char *data, size_t len, struct e
 	return r;
 }
 
-/* The first line that is no comment is a sample; one without a time, as other text may be, has a frame. */
+/*
+ * Return whether the first line that is not a comment is a sample; without a time, as other text may be, it
+ * must have a frame.
+ */
 static bool script_is(const char *data, size_t len)
 {
 	const char *at = data, *end = data + len;

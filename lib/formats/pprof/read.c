@@ -23,8 +23,8 @@
 enum {
 	MAX_TYPES = 32, MAX_FRAMES = 65537, MAX_LINES = 256,
 	/*
-	 * This bounds all stacks together: a byte of a sample can name a place with many inlined functions,
-	 * but few have many.
+	 * bounds all stacks together: a byte of a sample can name a location with many inlined functions, but
+	 * few have many
 	 */
 	FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
 };
@@ -79,7 +79,7 @@ struct pprof {
 
 /* ---- the wire ---- */
 
-/* The numbers of a repeated field, which come one by one, or many at once. */
+/* Read the next number of a repeated field, packed or not. */
 static bool next_number(struct protobuf_field *f, uint64_t *v)
 {
 	if (f->wire == PROTOBUF_VARINT) {
@@ -174,7 +174,7 @@ static int take_type(struct pprof *p, struct span s, struct err *e)
 	return 0;
 }
 
-/* Everything but the samples. */
+/* Read everything but the samples. */
 static int read_tables(struct pprof *p, struct span s, struct err *e)
 {
 	const uint8_t *start = s.p;
@@ -220,7 +220,7 @@ static bool is_counter(const struct pprof *p, const struct type *t)
 		(name.len > 8 && !memcmp(name.s + name.len - 8, "_objects", 8)));
 }
 
-/* The unit as arcprof calls it. */
+/* Return arcprof's name of the unit. */
 static const char *unit_of(const struct pprof *p, struct type *t, char text[64])
 {
 	static const struct {
@@ -264,7 +264,10 @@ static void find_counters(struct pprof *p)
 	}
 }
 
-/* The default type is the first event, which reports show: the last type, unless the profile says another. */
+/*
+ * Name the events. The default type comes first, as reports show that: the last type, unless the profile says
+ * otherwise.
+ */
 static void name_events(struct pprof *p)
 {
 	size_t first = p->nr_types - 1, i, k;
@@ -349,7 +352,7 @@ static void add_frame(struct pprof *p, struct location *l, struct frame f)
 	l->nr++;
 }
 
-/* Its frames, innermost first as its lines are. */
+/* Find the frames of a location, innermost first as its lines are. */
 static void resolve(struct pprof *p, struct location *l)
 {
 	struct span s = l->message, lines[MAX_LINES];
@@ -384,7 +387,7 @@ struct sample {
 	bool is_cut;
 };
 
-/* A label of the program's own. One that is neither text nor a number other than 0 says nothing. */
+/* Add a label of the program. One that is neither text nor a number other than 0 has no value. */
 static void add_label(struct pprof *p, uint64_t key, uint64_t str, uint64_t num)
 {
 	struct import_text value = string(p, str);
@@ -422,7 +425,7 @@ static void take_label(struct pprof *p, struct span s, struct sample *x)
 		add_label(p, key, str, num);
 }
 
-/* The stack is filled from its end: locations come innermost first. */
+/* Fill the stack from its end, as locations come innermost first. */
 static void take_locations(struct pprof *p, struct protobuf_field *f, struct sample *x)
 {
 	uint64_t id;
@@ -461,7 +464,7 @@ static uint32_t thread_of(struct pprof *p, const struct sample *x)
 	return import_thread(p->im, proc, x->tid, x->thread);
 }
 
-/* A thread that is in no function is a function of itself in what arcprof writes. */
+/* Return whether the stack is only a thread, which arcprof writes as a function if it is in none. */
 static bool is_thread_alone(struct pprof *p, const struct sample *x)
 {
 	struct import_function fn = { FUNCTION_ANY, .module = { "", 0 }, .file = { "", 0 } };
@@ -477,7 +480,10 @@ static bool is_thread_alone(struct pprof *p, const struct sample *x)
 	return same;
 }
 
-/* What a difference of profiles has less of is an event of its own: no count or weight is below zero. */
+/*
+ * Return an event for negative values, as in a difference of profiles, since no count or weight is below
+ * zero.
+ */
 static uint32_t minus_event(struct pprof *p, struct type *t)
 {
 	const struct import_text name = string(p, t->name);
@@ -494,7 +500,7 @@ static uint32_t minus_event(struct pprof *p, struct type *t)
 	return t->minus - 1;
 }
 
-/* With the n of the same sign; -1: not known. */
+/* Write a value with the n of the same sign; -1: not known. */
 static void put_value(struct pprof *p, struct type *t, struct rec_sample *s, uint64_t value, int64_t n,
 		      bool minus)
 {
@@ -613,7 +619,7 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 	return r;
 }
 
-/* Whether a type of samples has two strings and nothing else. */
+/* Return whether a type of samples has two strings and nothing else. */
 static bool is_type(struct span s)
 {
 	struct protobuf_field f;
@@ -625,8 +631,8 @@ static bool is_type(struct span s)
 }
 
 /*
- * No magic number: fields that a profile has, each in its own wire format, up to where the head was cut. That
- * may be in the first sample, if that is longer.
+ * Return whether it is such a profile. There is no magic number: each field must be one that a profile has,
+ * in its own wire format, up to where the head was cut, which may be in a long first sample.
  */
 static bool pprof_is(const char *data, size_t len)
 {

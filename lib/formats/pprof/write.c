@@ -25,7 +25,7 @@ struct pprof {
 	struct buf sample, part;
 };
 
-/* Fields of the profile itself; b is empty after. */
+/* Write fields of the profile itself, and empty b. */
 static void emit(struct pprof *p, struct buf *b)
 {
 	if (b->len)
@@ -33,7 +33,7 @@ static void emit(struct pprof *p, struct buf *b)
 	buf_reset(b);
 }
 
-/* The message becomes a field of the profile; it is empty after. */
+/* Write the message as a field of the profile, and empty it. */
 static void emit_message(struct pprof *p, unsigned int field, struct buf *message)
 {
 	struct buf b = BUF_INIT;
@@ -55,7 +55,7 @@ static void put_label(struct pprof *p, const char *key, const char *str, uint64_
 	protobuf_part(&p->sample, SAMPLE_LABEL, &p->part);
 }
 
-/* Labels of a node that is a process or a thread. */
+/* Write labels of a node that is a process or a thread. */
 static void put_labels(struct pprof *p, uint32_t consumer)
 {
 	const struct consumer *c = &p->v->m->consumers.items[consumer];
@@ -70,7 +70,10 @@ static void put_labels(struct pprof *p, uint32_t consumer)
 	}
 }
 
-/* Those that the program or the recording gave, once each: a thread's own count before its process's. */
+/*
+ * Write the labels that the program or the recording gave, once each: a thread's take precedence over its
+ * process's.
+ */
 static void put_thread_labels(struct pprof *p, uint32_t root)
 {
 	struct buf had = BUF_INIT, value = BUF_INIT;
@@ -89,8 +92,8 @@ static void put_thread_labels(struct pprof *p, uint32_t root)
 }
 
 /*
- * The stack, innermost first; a thread that is in no function is one itself.  Returns the first node
- * above it.
+ * Write the stack, innermost first; for a thread that is in no function, itself. Returns the first node above
+ * it.
  */
 static uint32_t put_stack(struct pprof *p, uint32_t node)
 {
@@ -145,7 +148,9 @@ static void write_mappings(struct pprof *p)
 	}
 }
 
-/* Lines go from the innermost function to that of the code itself. */
+/*
+ * Write the locations; their lines go from the innermost function to the one that the others are inlined in.
+ */
 static void write_locations(struct pprof *p)
 {
 	const struct export_location *l = p->x.locations;

@@ -131,7 +131,10 @@ static bool has_fractions(struct jsonin weights)
 	return false;
 }
 
-/* Weights of no unit may be anything, percentages for instance: those that are not whole stay so. */
+/*
+ * Return the unit of the weights. Those without a unit may be anything, such as percentages: fractions stay
+ * fractions.
+ */
 static const struct unit *find_unit(const struct profile *p)
 {
 	size_t i;
@@ -291,7 +294,7 @@ static void cut_metric(struct speedscope *s, struct import_text *name)
 	name->len = at + 1 - name->s;
 }
 
-/* Its name is that of a thread; arcprof has the process before it. */
+/* Take the name, which is that of a thread; arcprof writes the process before it. */
 static void name_thread(struct speedscope *s, struct import_text name)
 {
 	struct import_text process = name, thread = name;
@@ -373,7 +376,7 @@ static int read_profiles(struct speedscope *s, struct jsonin j, struct err *e)
 	return r ? r : nr ? 0 : err_set(e, EINVAL, "it has no profiles");
 }
 
-/* The order of the two is not said. */
+/* Read the two parts, which come in any order. */
 static int read_root(struct speedscope *s, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len), profiles = { 0 }, shared = { 0 };

@@ -62,7 +62,7 @@ static void put_stack(struct speedscope *s, uint32_t node)
 	json_end(&s->j);
 }
 
-/* The first sample after i with another stack: one stack that goes on is one sample. */
+/* Return the first sample after i with another stack: the same stack in succession is one sample. */
 static size_t next_stack(const struct export_samples *l, size_t i, size_t end, uint64_t *weight)
 {
 	const uint32_t node = export_sample(l, i).node;

@@ -38,9 +38,9 @@ struct v8_samples {
 	uint32_t *events;		/* [2], + 1: of work, and of idleness; 0: not told yet */
 };
 
-/* The time of a sample, and its node. -EINVAL: damaged. */
+/* Take the time of a sample, and its node. -EINVAL: damaged. */
 int v8_samples_take(struct v8_samples *s, double at_us, uint32_t node, struct err *e);
-/* Until then the latest sample holds. */
+/* End the samples; the latest one holds until then. */
 int v8_samples_end(struct v8_samples *s, double at_us, struct err *e);
 
 #endif

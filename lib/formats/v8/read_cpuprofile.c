@@ -132,7 +132,7 @@ static int read_samples(struct cpuprofile *p, struct err *e)
 	return r;
 }
 
-/* A file without samples has how many there were of each node. */
+/* Read how many samples each node had, from a file without samples. */
 static int read_hits(struct cpuprofile *p, struct err *e)
 {
 	uint32_t event = import_event(p->im, (struct import_text){ "samples", 7 }, "samples");

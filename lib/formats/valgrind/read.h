@@ -7,7 +7,7 @@
 
 #include "formats/sink.h"
 
-/* The frame of such a text. */
+/* Return the frame of such a text. */
 struct frame valgrind_frame(struct import *im, struct import_text t);
 
 #endif

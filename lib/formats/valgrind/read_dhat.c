@@ -44,7 +44,7 @@ static void read_frames(struct dhat *d, struct jsonin j)
 	}
 }
 
-/* The stack at the cursor, which has the innermost frame first; how many frames it has. */
+/* Read the stack at the cursor, innermost frame first; return how many frames it has. */
 static size_t read_stack(struct dhat *d, struct jsonin *j, struct err *e, int *r)
 {
 	size_t nr = 0;
