@@ -45,7 +45,7 @@ static void put_quoted(const void *p, size_t len, const char *also, FILE *out)
 	buf_release(&b);
 }
 
-/* The four letters that kinds of chunks have. */
+/* Print the four letters of a kind of chunks. */
 static void put_4cc(uint32_t v, FILE *out)
 {
 	const char letters[4] = { v, v >> 8, v >> 16, v >> 24 };
@@ -115,7 +115,7 @@ static const struct schema_visitor text_visitor = {
 	text_number, text_bytes, text_group, text_element, text_group_end,
 };
 
-/* Bytes as a string for JSON: invalid UTF-8 and NUL become U+FFFD. */
+/* Return bytes as a string for JSON: invalid UTF-8 and NUL become U+FFFD. */
 static const char *terminated(struct dump *d, const char *p, size_t len)
 {
 	size_t i;
@@ -196,7 +196,7 @@ static bool dump_wanted(const struct dump *d, const struct walk_record *r)
 	return !d->o->nr_majors && (r->major != TRF_MAJOR_FILE || r->minor != TRF_FILE_SCHEMA);
 }
 
-/* Seconds since the recording began; what was found running may be older. */
+/* Print seconds since the recording began; for what was found running, they may be negative. */
 static void put_time(const struct dump *d, uint64_t ns)
 {
 	bool before = ns < d->start_ns;
@@ -222,7 +222,7 @@ static void put_lines_of_hex(const uint8_t *p, size_t len, FILE *out)
 	}
 }
 
-/* An invalid record in an intact chunk: kept for the message at the end. */
+/* Note an invalid record in an intact chunk for the message at the end. */
 static void __attribute__((format(printf, 2, 3))) note_bad(struct dump *d, const char *fmt, ...)
 {
 	struct trace_damage *dm = walk_damage(d->walk);

@@ -75,13 +75,13 @@ static void set_text(void *ctx, uint32_t i, const char *text, size_t len)
 	buf_release(&b);
 }
 
-/* The class whose fields x shows: of a Class object, that class. */
+/* Return the class whose fields x shows: for a Class object, that class. */
 static uint32_t class_shown(const struct heap *h, const struct hprof_item *x, uint32_t object)
 {
 	return x->kind == HPROF_CLASS ? heap_class_by_id(h, x->id) - h->classes : h->class[object];
 }
 
-/* Texts, names of classes and lengths, of the first nr objects. */
+/* Find texts, names of classes and lengths for the first nr objects. */
 static void heap_objects_describe(struct object_list *l, size_t nr)
 {
 	static const struct text_step steps[] = { TEXT_OF_STRING };
@@ -136,7 +136,7 @@ static void print_object_row(const struct object_list *l, size_t i, struct sheet
 	sheet_row(s, NULL, cells);
 }
 
-/* Of rows that the sheet sorts it takes all, and shows as many. */
+/* Print the objects. A sheet that sorts gets all rows and shows as many as wanted. */
 static void print_objects(const struct object_list *l, size_t shown, size_t rows,
 			  const struct heap_table_opts *o)
 {

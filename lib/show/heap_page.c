@@ -21,7 +21,7 @@ static const struct page_table {
 	{ "details", PAGE_OBJECTS, heap_print_details },
 };
 
-/* Each needs a heap that was not read yet. */
+/* Print a table from a heap of its own, as each must read the objects. */
 static int put_table(const struct page_table *t, const char *path, const struct heap_table_opts *asked,
 		     FILE *out, struct err *e)
 {

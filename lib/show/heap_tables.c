@@ -19,7 +19,9 @@ static int by_bytes(const void *a, const void *b)
 	return COMPARE(y->bytes, x->bytes) ?: strcmp(x->name, y->name);
 }
 
-/* The names of classes that have objects, most bytes first; classes of several loaders can share one. */
+/*
+ * Return the names of classes that have objects, most bytes first; classes of several loaders can share one.
+ */
 static struct heap_rank *rank_classes(const struct heap *h, size_t *nr)
 {
 	struct heap_rank *ranks = xcalloc(h->nr_classes + 1, sizeof(*ranks));
@@ -43,7 +45,7 @@ static struct heap_rank *rank_classes(const struct heap *h, size_t *nr)
 	return ranks;
 }
 
-/* Of rows that the sheet sorts it takes all, and shows as many. */
+/* Return how many rows to give to the sheet: one that sorts gets all, and shows as many as wanted. */
 static size_t heap_tables_choose(struct sheet *s, const struct heap_table_opts *o,
 				 struct sheet_choice *choice, size_t nr, size_t shown)
 {

@@ -10,7 +10,7 @@
 #include "report/sheet.h"
 #include "resident/resident.h"
 
-/* Text is in KiB, the unit of the kernel and of the JVM; what programs read is in bytes. */
+/* Return an amount, in text in KiB, the unit of the kernel and of the JVM; in data in bytes. */
 struct cell memory_amount(const struct sheet *s, uint64_t bytes);
 /*
  * Print the parts, the largest first. grows: with what each has grown by since the first reading, NULL if
@@ -18,7 +18,7 @@ struct cell memory_amount(const struct sheet *s, uint64_t bytes);
  */
 void memory_print_parts(struct sheet *s, const struct resident *r, bool grows, const struct resident *first);
 
-/* when: behind the first line, "" nothing. */
+/* Print the head; when: appended to the first line, or "". */
 void memory_text_head(const struct resident *r, const char *when, FILE *out);
 /* Print its direct buffers, and the JVM's own account, if it has one. */
 void memory_text_nmt(struct sheet *s, const struct resident *r);
@@ -34,8 +34,8 @@ struct memory_show {
 
 void memory_print(const struct resident *r, const struct memory_show *o, FILE *out);
 /*
- * The last reading of each process with what changed since the first. u: who has native memory; NULL: that
- * was not recorded.
+ * Print the last reading of each process with what changed since the first. u: native memory by function;
+ * NULL: that was not recorded.
  */
 void memory_print_trace(const struct footprints_read *f, const struct unfreed *u, const struct memory_show *o,
 			FILE *out);

@@ -105,13 +105,13 @@ static void json_places(struct sheet *s, const struct unfreed *u, uint32_t proc)
 
 /* ---- the report ---- */
 
-/* As much is known of both: the JVM was asked, or it was not. */
+/* Return whether the same is known of both: the JVM was asked, or it was not. */
 static bool are_alike(const struct resident *a, const struct resident *b)
 {
 	return a->is_jvm == b->is_jvm && !*a->not_asked == !*b->not_asked && a->not_read == b->not_read;
 }
 
-/* The first reading that this one can be compared with; NULL: there is none before. */
+/* Return the first reading that can be compared with the last; NULL: there is none. */
 static const struct footprint *first_like(const struct footprint *f, const struct footprint *last)
 {
 	while (f < last && !are_alike(&f->r, &last->r))
@@ -119,7 +119,7 @@ static const struct footprint *first_like(const struct footprint *f, const struc
 	return f < last ? f : NULL;
 }
 
-/* The last of the readings of one process, beside the first. u: NULL, native memory was not recorded. */
+/* Print the last reading of a process, beside the first. u: NULL: native memory was not recorded. */
 static void print_process(struct sheet *s, const struct footprint *f, size_t nr, const struct unfreed *u)
 {
 	const struct footprint *last = &f[nr - 1], *first = first_like(f, last);

@@ -223,7 +223,7 @@ static bool is_asked_for(const struct ptt_show *sh, int pid)
 	return !sh->nr_pids;
 }
 
-/* The main thread's name is that of the process. */
+/* Group threads by process; the main thread's name is that of the process. */
 static size_t group(const struct ptt_show *sh, const struct ptt_snapshot *s, const struct ptt_thread **order,
 		    struct process *list)
 {
@@ -252,7 +252,7 @@ static size_t group(const struct ptt_show *sh, const struct ptt_snapshot *s, con
 
 /* ---- rows ---- */
 
-/* Cycles per instruction, or NaN: the session does not count both, or there were none. */
+/* Return cycles per instruction; NaN: the session does not count both, or there were none. */
 static double cpi_of(const struct ptt_show *sh, const uint64_t *v)
 {
 	uint64_t cycles = 0, instructions = 0;
@@ -267,7 +267,7 @@ static double cpi_of(const struct ptt_show *sh, const uint64_t *v)
 	return cycles && instructions ? (double)cycles / instructions : NAN;
 }
 
-/* CSV has six decimals. */
+/* Return the cell, in CSV with six decimals. */
 static struct cell cpi_cell(const struct ptt_show *sh, double cpi, char *text, size_t size)
 {
 	if (sh->format != FORMAT_CSV || isnan(cpi))
@@ -276,7 +276,7 @@ static struct cell cpi_cell(const struct ptt_show *sh, double cpi, char *text, s
 	return cell_label(text);
 }
 
-/* t: NULL of a sum.  id and name are those of text; no name: the row ends before it. */
+/* Print a row; t NULL: a sum. id and name are those of text; without a name the row ends before it. */
 static void ptt_put_row(struct ptt_show *sh, const char *key, const struct ptt_thread *t, const uint64_t *v,
 			const char *id, const char *name)
 {
@@ -340,7 +340,7 @@ static void text_process(struct ptt_show *sh, const struct process *p)
 	buf_release(&name);
 }
 
-/* A process that was asked for and has no thread here. */
+/* Print requested processes without threads. */
 static void text_missing(struct ptt_show *sh, const struct process *list, size_t nr)
 {
 	size_t i, k;
@@ -390,7 +390,7 @@ static void put_cpus(struct ptt_show *sh, const struct ptt_snapshot *s)
 	}
 }
 
-/* Threads that are not listed: the sum of what they had. */
+/* Print the sum of threads that are not listed. */
 static void text_gone(struct ptt_show *sh, const struct ptt_snapshot *s)
 {
 	char name[48] = "ended threads and children";

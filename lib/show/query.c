@@ -17,7 +17,7 @@ enum { FIRST_ROWS = 1000, WIDTH_MAX = 60 };
 
 /* ---- cells ---- */
 
-/* As SQL has them: X'00ff'. */
+/* Return a blob as in SQL: X'00ff'. */
 static char *blob_text(const struct query_value *v)
 {
 	struct buf b = BUF_INIT;
@@ -28,7 +28,7 @@ static char *blob_text(const struct query_value *v)
 	return buf_take(&b);
 }
 
-/* Text is on the heap. */
+/* Make a cell; its text is on the heap. */
 static struct cell make_cell(const struct query_rows *r, const struct query_value *v)
 {
 	switch (v->type) {
@@ -69,7 +69,7 @@ static int digits_of(const struct query_rows *r, size_t column)
 	return least < 0.01 ? 6 : 3;
 }
 
-/* As many columns as it takes, where each character takes one. */
+/* Return the width of s, with one column per character. */
 static int query_width_of(const char *s)
 {
 	struct buf b = BUF_INIT;
@@ -152,7 +152,7 @@ static void query_json_head(struct query_rows *r)
 	json_array(j, "rows");
 }
 
-/* Now it is known how wide columns are. */
+/* Print the head, now that the widths of columns are known. */
 static void query_begin(struct query_rows *r)
 {
 	size_t i;

@@ -119,7 +119,7 @@ static void show_threads_put_wait(const struct threads *t, const struct threads_
 	buf_putc(b, '\n');
 }
 
-/* As Java writes it, for tools that read stack traces. */
+/* Append a frame as Java prints it, for tools that read stack traces. */
 static void show_threads_put_frame(const struct threads_frame *f, struct buf *b)
 {
 	buf_str(b, "    at ");
@@ -156,8 +156,8 @@ static void put_held_at(const struct threads *t, const struct threads_thread *x,
 }
 
 /*
- * Of j.u.c. locks only what somebody waits for is known. Each lock once, with the first that waits: the same
- * lock is the same class and hash.
+ * Return whether to show the lock with its owner: of locks of java.util.concurrent, only those with waiting
+ * threads are known. Each is shown once, for the first waiting thread; it is recognized by class and hash.
  */
 static bool is_first_waiter(const struct threads *t, const struct threads_thread *x,
 			    const struct threads_lock *w, size_t i)

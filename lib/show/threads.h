@@ -11,9 +11,9 @@
 
 /* format: one of FORMATS_THREADS; choice: of CSV, which alone is a table. */
 void threads_print(const struct picture *p, int format, const struct sheet_choice *choice, FILE *out);
-/* threads_hprof.c: the text that the JDK's old profiler wrote, without a head and a date. */
+/* threads_hprof.c: print the text that the JDK's old profiler wrote, without a head and a date. */
 void threads_print_hprof(const struct threads *t, FILE *out);
-/* threads_native.c: threads that are not Java's, in each format; of a sheet, its rows. */
+/* threads_native.c: print threads that are not Java's; for a sheet, add rows. */
 void threads_text_natives(const struct natives *n, FILE *out);
 void threads_json_natives(const struct natives *n, struct json *j);
 void threads_csv_natives(const struct natives *n, struct sheet *s);

@@ -15,7 +15,7 @@
 
 enum { FIRST_THREAD = 200001, FIRST_TRACE = 300001 };
 
-/* What it called states. */
+/* Return the old profiler's word for the state. */
 static const char *status(uint32_t bits)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static struct use *uses(const struct threads *t, size_t *nr)
 	return list;
 }
 
-/* java.lang.Object as Ljava/lang/Object;, as it wrote classes here. */
+/* Append java.lang.Object as Ljava/lang/Object;, as the old profiler wrote classes here. */
 static void put_signature(const char *class_name, struct buf *b)
 {
 	struct buf sig = BUF_INIT;

@@ -109,7 +109,7 @@ static uint64_t cpu_percent(uint64_t ticks, uint64_t elapsed_ns)
 	return 100.0 * ticks * 1e9 / sysconf(_SC_CLK_TCK) / MAX(elapsed_ns, (uint64_t)1) + 0.5;
 }
 
-/* A process that is gone keeps its place until its tracks are over. */
+/* Measure a process. One that has ended keeps its line until its tracks are over. */
 static void top_procs_measure(struct top_proc *x, uint64_t now_ns)
 {
 	uint64_t cpu = TOP_UNKNOWN, rss = TOP_UNKNOWN, heap = TOP_UNKNOWN;
@@ -135,7 +135,7 @@ static void top_procs_measure(struct top_proc *x, uint64_t now_ns)
 	top_procs_push(x->track[TOP_HEAP], heap);
 }
 
-/* Roots of the tree are processes. */
+/* Count the samples of processes, which are the roots of the tree. */
 static void take_samples(struct top_procs *p, const struct model *m, const struct flow *f)
 {
 	struct top_proc *x;
@@ -172,7 +172,7 @@ static bool is_active(const struct top_procs *p, const struct top_proc *x)
 	return x->last_interval && p->interval - x->last_interval < TOP_TRACK;
 }
 
-/* Those that are not shown are not read, but their end is seen: they would be kept for ever. */
+/* Return whether to keep a process. Inactive ones are not read, but dropped when they have ended. */
 static bool is_left(const struct top_procs *p, const struct top_proc *x)
 {
 	return is_active(p, x) || (!x->gone && (!kill(x->pid, 0) || errno != ESRCH));

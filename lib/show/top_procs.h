@@ -36,9 +36,9 @@ struct top_procs {
 	uint32_t interval;
 };
 
-/* Remembers what all processes have used so far. */
+/* Remember what all processes have used so far. */
 void top_procs_begin(struct top_procs *p, uint64_t now_ns);
-/* An interval is over; f has its samples. */
+/* Update after an interval, whose samples f has. */
 void top_procs_update(struct top_procs *p, const struct model *m, const struct flow *f, uint64_t now_ns);
 /* Return how many of the list had samples within the tracks. */
 size_t top_procs_nr_active(const struct top_procs *p);

@@ -35,7 +35,7 @@ static uint32_t row_for(struct top_rows *r, const struct model *m, uint32_t cons
 	return *at;
 }
 
-/* Of each node; a process or thread has all that is below it. */
+/* Return the row of each node; a process or thread includes everything below it. */
 static uint32_t *rows_of_nodes(struct top_rows *r, const struct model *m, const struct flow *f)
 {
 	uint32_t *row = xcalloc(f->nr_nodes, sizeof(*row));
@@ -55,7 +55,7 @@ static uint32_t *rows_of_nodes(struct top_rows *r, const struct model *m, const 
 	return row;
 }
 
-/* The size of each subtree: a parent comes before its children. */
+/* Return the size of each subtree. A parent comes before its children. */
 static uint32_t *subtree_sizes(const struct flow *f)
 {
 	uint32_t *size = xcalloc(f->nr_nodes, sizeof(*size));

@@ -24,17 +24,17 @@ struct top_rows {
 };
 
 /*
- * Rows of the finished tree f, whose consumers are m's, in order.  filter, unless it is empty: only rows
- * with this in their name or module, whatever the case.
+ * Make rows of the finished tree f, whose consumers are m's, and order them. filter: unless empty, only rows
+ * with this in their name or module, in upper or lower case.
  */
 void top_rows_make(struct top_rows *r, const struct model *m, const struct flow *f, enum top_fold fold,
 		   enum top_sort sort, const char *filter);
 void top_rows_release(struct top_rows *r);
 
-/* Strings of m, not escaped: what the row is called, and the module it is in, or "". */
+/* Return the name of a row, or its module or ""; both are strings of m, not escaped. */
 const char *top_row_name(const struct top_rows *r, const struct model *m, const struct top_row *row);
 const char *top_row_module(const struct top_rows *r, const struct model *m, const struct top_row *row);
-/* The pid of a process, the tid of a thread; 0: neither. */
+/* Return the pid of a process or the tid of a thread; 0: neither. */
 uint32_t top_row_id(const struct model *m, const struct top_row *row);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_utf8(void)
 	return false;
 }
 
-/* Values from 0 to the highest of them, or to most where that is more; ' ' is not known. */
+/* Append a track scaled from 0 to its highest value, or to most if that is higher; ' ' means not known. */
 static void put_track(struct buf *b, const uint64_t *track, uint64_t most)
 {
 	static const char *const fine[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
@@ -39,7 +39,7 @@ static void put_track(struct buf *b, const uint64_t *track, uint64_t most)
 			buf_str(b, steps[most ? MIN(track[i] * 8 / most, (uint64_t)7) : 0]);
 }
 
-/* Five columns: 812K, 3.21G. */
+/* Append a size in five columns: 812K, 3.21G. */
 static void put_bytes(struct buf *b, uint64_t v)
 {
 	static const char units[] = "BKMGTP";

@@ -27,7 +27,7 @@ struct top_text {
 void top_text(const struct top_text *t, struct buf *b);
 /* Print what keys do, in place of the rest. */
 void top_text_help(struct buf *b);
-/* Lines beside those of processes and rows. */
+/* Return the number of lines beside those of processes and rows. */
 int top_text_head_lines(const struct top_text *t);
 
 #endif
