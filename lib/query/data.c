@@ -56,7 +56,7 @@ int query_data_charge(struct query_data *d, uint64_t bytes, struct err *e)
 	return 0;
 }
 
-/* As the tree of contexts is shown without options. */
+/* Sort as the tree of contexts is shown without options. */
 static void sort_children(struct model *m)
 {
 	const struct flow_order order = { &m->consumers, FLOW_BY_CUM, 0, m->flow.nr_metrics,
@@ -110,7 +110,7 @@ static void number_nodes(struct query_data *d)
 	}
 }
 
-/* All have consumers, also those without a sample: what number a consumer has depends on no query. */
+/* Name all processes and threads, even without a sample: so the number of a consumer depends on no query. */
 static void name_lives(struct query_data *d)
 {
 	struct names *x = &d->names;

@@ -144,15 +144,15 @@ void query_data_init(struct query_data *d, struct trace_reader *t, const struct 
 		     uint64_t memory_bytes, uint64_t *used_bytes);
 void query_data_release(struct query_data *d);
 
-/* The model with its names; nodes are numbered. */
+/* Make the model with its names and numbered nodes. */
 int query_data_model(struct query_data *d, struct err *e);
-/* Metrics with columns of their own; 0 before there is a model. */
+/* Return the number of metrics with columns of their own; 0 before there is a model. */
 unsigned int query_data_nr_metrics(const struct query_data *d);
 
-/* The function that a consumer, made later perhaps, is; 0: none of them. */
+/* Return the function of a consumer, which may be a later one; 0: it is none. */
 uint32_t query_data_function(const struct query_data *d, uint32_t consumer);
 
-/* Before bytes more are kept for rows.  -ENOMEM: memory_bytes do not suffice. */
+/* Must be called before keeping bytes more for rows. -ENOMEM: memory_bytes do not suffice. */
 int query_data_charge(struct query_data *d, uint64_t bytes, struct err *e);
 
 /* Get the time since the start; return false if it is not known. */
@@ -173,21 +173,21 @@ static inline const char *query_data_name(const struct query_data *d, uint32_t c
 	return consumer ? query_data_str(d, d->model.consumers.items[consumer].name) : NULL;
 }
 
-/* The value that an identifier column has for it; false: NULL. */
+/* Set the value of an identifier column; false: NULL. */
 static inline bool query_data_id(uint32_t id, uint64_t *v)
 {
 	*v = id;
 	return id;
 }
 
-/* An n that is 0 may be one that the profile does not tell. */
+/* Set n; false: NULL, as the profile may not have it when it is 0. */
 static inline bool query_data_n(const struct query_data *d, uint64_t n, uint64_t *v)
 {
 	*v = n;
 	return n || origin_knows(&d->origin, "sample counts");
 }
 
-/* What the other files read and release. */
+/* Release what the other files read. */
 void query_names_release(struct query_data *d);
 void query_nodes_release(struct query_data *d);
 void query_samples_release(struct query_data *d);

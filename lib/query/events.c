@@ -72,7 +72,7 @@ static void close_call(struct query_data *d, struct query_tree *t, uint64_t time
 		d->calls[c->parent].cum += c->cum;
 }
 
-/* A return closes the innermost call of its function, and all that were called from there. */
+/* Close the innermost call of the function, and all calls in it. */
 static void leave_call(struct query_data *d, struct query_tree *t, const struct query_event *x)
 {
 	uint32_t at = t->nr_open;
@@ -88,7 +88,7 @@ static void leave_call(struct query_data *d, struct query_tree *t, const struct 
 	close_call(d, t, x->time_ns, x->kind);
 }
 
-/* nr: of the event; how many are unwound, or a function. */
+/* Follow an event; nr: how many calls are unwound, or a function. */
 static void follow_call(struct query_data *d, const struct query_event *x, uint32_t nr)
 {
 	struct query_tree *t = &d->trees[x->tree];

@@ -6,7 +6,7 @@
 #include "query/heap.h"
 #include "query/vtab.h"
 
-/* Its memory is SQLite's, so that the limit of the query is this one's, too. */
+/* memory from SQLite, so that the query's limit holds for it, too */
 struct percentile {
 	double *values;
 	sqlite3_uint64 nr, alloc;

@@ -25,7 +25,7 @@ static const char *heap_str(const struct query_data *d, uint32_t id)
 	return id ? strtab_get(&heap_of(d)->names, id) : NULL;
 }
 
-/* Room for bytes is there, and is given back. */
+/* Charge bytes that are freed again soon. */
 static int charge_for_now(struct query_data *d, uint64_t bytes, struct err *e)
 {
 	int r = query_data_charge(d, bytes, e);
@@ -95,7 +95,7 @@ static int find_places(struct query_data *d, struct err *e)
 	return 0;
 }
 
-/* After find_places(). */
+/* Read an object; after find_places(). */
 static bool item_of(const struct query_data *d, uint32_t object, struct hprof_item *item)
 {
 	const struct hprof *dump = &heap_of(d)->dump;
@@ -104,7 +104,7 @@ static bool item_of(const struct query_data *d, uint32_t object, struct hprof_it
 	return at && hprof_item(dump, dump->data + at, dump->data + dump->len, item);
 }
 
-/* The number of an object as a column has it; false: NULL. */
+/* Set the number of an object for a column; false: NULL. */
 static bool object_number(uint32_t object, uint64_t *v)
 {
 	*v = object;
@@ -295,7 +295,10 @@ static void take_ref(void *ctx, uint64_t id, uint32_t how)
 	w->nr++;
 }
 
-/* Once to count, once to fill: in a damaged dump an object can be there twice, of which the first counts. */
+/*
+ * Walk the references, once to count and once to fill. In a damaged dump an object can appear twice; the
+ * first counts.
+ */
 static void walk_refs(struct ref_walk *w)
 {
 	struct heap *h = w->x->h;
@@ -498,7 +501,7 @@ static int load_strings(struct query_data *d, struct err *e)
 	return 0;
 }
 
-/* The array that has the text of a String. */
+/* Read the array that has the text of a String. */
 static bool array_of_string(const struct query_data *d, uint32_t string, struct hprof_item *array)
 {
 	const struct heap *h = heap_of(d);

@@ -35,8 +35,8 @@ int query_heap_model(struct query_data *d, struct err *e);
 void query_heap_release(struct query_data *d);
 
 /*
- * The field with that name of an object: a number, or the number of the object that it refers to. QUERY_NULL:
- * there is no such object or field, or it is null. The dump is walked the first time.
+ * Get the field with that name of an object: a number, or the number of the object that it refers to.
+ * QUERY_NULL: there is no such object or field, or it is null. The dump is walked at the first call.
  */
 int query_heap_field(struct query_data *d, int64_t object, const char *name, struct query_value *v,
 		     struct err *e);

@@ -6,7 +6,7 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 3 };
 
-/* Stable, so that the rows of one value stay in order. */
+/* Sort by a digit, stably, so that rows with the same value stay in order. */
 static void sort_by_digit(const struct query_index_entry *from, struct query_index_entry *to, uint32_t nr,
 			  unsigned int shift)
 {

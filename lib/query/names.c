@@ -64,7 +64,7 @@ static int load_lives(struct query_data *d, struct err *e)
 	return trace_read(d->t, &sink, d, e);
 }
 
-/* Without dispatches their columns are NULL. */
+/* Load threads; without dispatches, columns about these are NULL. */
 static int load_threads(struct query_data *d, struct err *e)
 {
 	const struct sched_opts o = { .select = d->profile->select };
@@ -95,7 +95,7 @@ static const struct query_column process_columns[] = {
 	[PROC_CONTAINER] = { "container", COLUMN_TEXT, "id of its container; NULL: in none, or not recorded" },
 };
 
-/* A profile of another program that says nothing of a pid has 0; one of the idle task is 0. */
+/* Return whether pid 0 is the idle task's; a profile of another program has it also for an unknown pid. */
 static bool has_zero(const struct query_data *d, uint32_t proc)
 {
 	return !d->origin.imported ||

@@ -22,7 +22,7 @@ static const char *query_nodes_kind_of(const struct query_data *d, uint32_t id)
 	return consumer_kind_name(query_nodes_consumer_of(d, id)->kind);
 }
 
-/* n of the source of the metric, of a node or of a sum over nodes. */
+/* Return n of the metric's source, of a node or of a sum over nodes. */
 static uint64_t query_nodes_n_of(const struct query_data *d, unsigned int metric, uint64_t n,
 				 const uint64_t *values)
 {

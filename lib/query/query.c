@@ -256,7 +256,7 @@ static const char *past_blanks(const char *s)
 	return s;
 }
 
-/* The one statement of the text. */
+/* Prepare the only statement of the text. */
 static int query_prepare(struct query *q, const char *sql, sqlite3_stmt **out, struct err *e)
 {
 	sqlite3_stmt *more = NULL;
@@ -283,7 +283,7 @@ static int query_prepare(struct query *q, const char *sql, sqlite3_stmt **out, s
 	return 0;
 }
 
-/* Two columns of one name become "name" and "name:1". */
+/* Return the names of columns; a second "name" becomes "name:1". */
 static char **make_names(sqlite3_stmt *s, int nr)
 {
 	char **names = xcalloc(nr, sizeof(*names));
@@ -310,7 +310,7 @@ static void free_names(char **names, int nr)
 	free(names);
 }
 
-/* False: memory is out. */
+/* Take text or a blob; return false without memory. */
 static bool take_bytes(sqlite3_stmt *s, int i, struct query_value *v)
 {
 	v->bytes.data = sqlite3_column_type(s, i) == SQLITE_BLOB ? sqlite3_column_blob(s, i) :

@@ -53,7 +53,7 @@ struct query_sink {
 };
 
 /*
- * At least one trace, but with a heap none.  All that is pointed to outlives the query.  Nothing is read
+ * Open at least one trace, or none for a heap. Everything pointed to must outlive the query. Reads nothing
  * yet.
  */
 int query_open(struct query **out, const struct query_trace *traces, size_t nr, const struct query_opts *o,
@@ -70,7 +70,7 @@ int query_run(struct query *q, const char *sql, const struct query_sink *sink, v
 const char *query_note(const struct query *q, size_t i);
 /* Return the origin of the i-th trace's model, if a query needed it; else NULL. */
 const struct origin *query_origin(const struct query *q, size_t i);
-/* The i-th trace; NULL: there are no more, or a heap is asked. */
+/* Return the i-th trace; NULL: there are no more, or the query is of a heap. */
 const struct query_trace *query_trace(const struct query *q, size_t i);
 
 /*
@@ -79,7 +79,7 @@ const struct query_trace *query_trace(const struct query *q, size_t i);
  */
 void query_print_tables(bool heap, FILE *out);
 bool query_print_schema(bool heap, const char *table, FILE *out);
-/* The same for the manual page; of a heap those alone that a trace does not have. */
+/* Print the tables for the manual page; of a heap only those that a trace lacks. */
 void query_print_manual(bool heap, FILE *out);
 
 #endif

@@ -142,7 +142,7 @@ static const char *sample_text(struct query_data *d, const struct query_cell *c)
 
 static int load_stacks(struct query_data *d, struct err *e);
 
-/* Those of samples without a time are in their stacks. */
+/* Prepare the labels, which for samples without a time are in their stacks. */
 static int use_samples(struct query_data *d, uint64_t columns, struct err *e)
 {
 	bool labels = columns >> SAMPLE_LABELS & 1;
@@ -171,7 +171,7 @@ struct stack_pass {
 	struct err *e;
 };
 
-/* The levels of a frame: the function itself, then what is inlined. */
+/* Add the levels of a frame: the function itself, then what is inlined. */
 static int add_levels(struct stack_pass *p, uint32_t id, uint64_t time_ns)
 {
 	struct query_data *d = p->d;
@@ -203,7 +203,7 @@ static void begin_epoch(struct stack_pass *p, const struct stack_epoch *ep)
 	p->nr_frames = 0;
 }
 
-/* Labels are above the outermost frame. */
+/* Set the parent; labels are above the outermost frame. */
 static void follow_parent(const struct query_data *d, struct query_stack *s, uint32_t parent)
 {
 	const struct query_stack *outer = &d->stacks[parent - 1];
@@ -216,7 +216,7 @@ static void follow_parent(const struct query_data *d, struct query_stack *s, uin
 	s->level = outer->level + 1;
 }
 
-/* What the epoch has by now, and did not have before. */
+/* Take what was added to the epoch since the last call. */
 static int follow_epoch(struct stack_pass *p, const struct stack_epoch *ep, uint64_t time_ns)
 {
 	struct query_data *d = p->d;

@@ -37,9 +37,9 @@ struct query_table {
 	/* Makes columns be there that load() left out: bit i is the i-th.  NULL: it left out none. */
 	int (*use)(struct query_data *d, uint64_t columns, struct err *e);
 	uint32_t (*nr_rows)(const struct query_data *d);
-	/* False: NULL. */
+	/* Return false for NULL. */
 	bool (*number)(const struct query_data *d, const struct query_cell *c, uint64_t *v);
-	/* NULL: NULL.  Lives until the next call when it is d->scratch, else as long as d. */
+	/* Return NULL for NULL. In d->scratch it lives until the next call, else as long as d. */
 	const char *(*text)(struct query_data *d, const struct query_cell *c);
 };
 

@@ -293,7 +293,7 @@ static int take_plan(sqlite3_index_info *x, const struct plan *p, unsigned int c
 	return nr;
 }
 
-/* The constraint that chooses one of several traces; -1: there is none. */
+/* Return the constraint that chooses one of several traces, -1 for none. */
 static int find_trace(const struct vtab *v, const sqlite3_index_info *x)
 {
 	int i;
@@ -305,7 +305,10 @@ static int find_trace(const struct vtab *v, const sqlite3_index_info *x)
 	return -1;
 }
 
-/* Rows that SQLite keeps of all it gets: a name chooses few, and then what is joined is looked up for few. */
+/*
+ * Estimate how many rows SQLite keeps: constraints on names select few, so that little is looked up in joined
+ * tables.
+ */
 static uint64_t nr_left(const sqlite3_index_info *x, uint64_t nr)
 {
 	int i;
@@ -316,7 +319,7 @@ static uint64_t nr_left(const sqlite3_index_info *x, uint64_t nr)
 	return nr;
 }
 
-/* The column by which the rows can be read in the order that is wanted; -1: none, as of several traces. */
+/* Return the column by which rows can be read in the wanted order, -1 for none; never with several traces. */
 static int ordered_by(const struct vtab *v, const sqlite3_index_info *x)
 {
 	int column = x->nOrderBy == 1 && v->nr_parts == 1 ? x->aOrderBy[0].iColumn - v->lead : -1;
@@ -353,7 +356,7 @@ static int use_columns(struct vtab *v, uint64_t columns)
 	return SQLITE_OK;
 }
 
-/* The column whose bounds leave fewest rows, and how; -1: none. */
+/* Return the column whose bounds leave the fewest rows, with the plan; -1: none. */
 static int find_plan(const struct vtab *v, const sqlite3_index_info *x, uint64_t nr, uint64_t nr_equal,
 		     struct plan *best)
 {
@@ -410,7 +413,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *x)
 
 /* ---- rows ---- */
 
-/* NULL: there is no room for it. */
+/* Return the index of a column, NULL without memory. */
 static const struct query_index *index_of(struct vtab *v, size_t part, unsigned int column, struct err *e)
 {
 	struct query_index **x = &v->indexes[part * v->source->table->nr_columns + column];
@@ -424,7 +427,7 @@ static const struct query_index *index_of(struct vtab *v, size_t part, unsigned 
 	return *x;
 }
 
-/* Of one trace: of several no order is promised. */
+/* Return whether the column has NULLs; for one trace, as several are in no order. */
 static bool has_nulls(struct vtab *v, unsigned int column)
 {
 	struct err e;
@@ -482,7 +485,7 @@ static bool bound(sqlite3_value *value, bool lower, bool upper, uint64_t *from, 
 	return true;
 }
 
-/* The first row whose value is at least v; values ascend, what is NULL comes before them. */
+/* Return the first row whose value is at least v; values ascend, after the NULLs. */
 static uint32_t first_row(const struct vtab *v, size_t part, unsigned int column, uint64_t value)
 {
 	const struct query_table *t = v->source->table;
@@ -498,7 +501,7 @@ static uint32_t first_row(const struct vtab *v, size_t part, unsigned int column
 	return BISECT(i, nr, !t->number(d, &(struct query_cell){ i, column, 0 }, &at) || at < value);
 }
 
-/* The rows of its part that the plan leaves. */
+/* Set the range of rows that the plan leaves of the cursor's part. */
 static int take_range(struct vtab *v, struct cursor *c)
 {
 	unsigned int column = c->plan & PLAN_COLUMN;
