@@ -155,7 +155,7 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Of a difference each run is a metric, and its n is another one, which is not shown. */
+/* Return the number of metrics; in a difference each run is one, and its n another, which is not shown. */
 static unsigned int nr_metrics(const struct page_data *d)
 {
 	return d->difference ? 2 * d->difference->d->nr_runs : d->v->m->flow.nr_metrics;
@@ -167,7 +167,7 @@ static uint64_t value_of(const struct page_data *d, uint32_t node, unsigned int 
 			       flow_base(&d->v->m->flow, node)[m];
 }
 
-/* Values are stored divided by what divides all of them: a double has 53 bits. */
+/* Return what all values of a metric are divided by: their greatest divisor, as a double has 53 bits. */
 static uint64_t scale_of(const struct page_data *d, unsigned int m)
 {
 	uint64_t scale = 0;
@@ -237,7 +237,7 @@ static uint64_t tick_of(const struct page_data *d, const struct flow_time *x)
 	return x->time_ns > start ? (x->time_ns - start) / d->tick_ns : 0;
 }
 
-/* What the column would say is said elsewhere. */
+/* Drop the latest column, whose content is known from elsewhere. */
 static void drop_column(struct page_data *d)
 {
 	unsigned int i;
@@ -247,7 +247,7 @@ static void drop_column(struct page_data *d)
 		buf_reset(&d->planes[i]);
 }
 
-/* Of the samples list[nr] of one metric, which are in order of their nodes: how many each node has. */
+/* Write how many of the samples list[nr] of one metric, in order of their nodes, each node has. */
 static void put_counts(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
 	const struct flow *f = &d->v->m->flow;
@@ -284,7 +284,7 @@ static void put_ticks(struct page_data *d, unsigned int source, const struct flo
 	end_column(d);
 }
 
-/* Of what lasts, the end within its tick: with the weight, a part of the time can be cut exactly. */
+/* Write where waits and calls end within their tick: with the weight, they can be cut exactly. */
 static void put_rests(struct page_data *d, unsigned int source, const struct flow_time *list, size_t nr)
 {
 	uint64_t start = d->v->m->times.start_ns;
@@ -461,7 +461,7 @@ static void put_roles(struct page_data *d)
 	free(mine);
 }
 
-/* Which contexts are waits of threads that have nothing to do. */
+/* Write which contexts are waits of threads that have nothing to do. */
 static void put_idle(struct page_data *d)
 {
 	bool *idle = xcalloc(d->v->m->flow.nr_nodes, sizeof(*idle)), any = false;
@@ -535,7 +535,7 @@ static void json_sources(const struct page_data *d, struct json *j)
 	json_end(j);
 }
 
-/* The first lines of a text report. */
+/* Write the first lines of a text report. */
 static void json_head(const struct page_data *d, struct json *j)
 {
 	char *text = NULL, *line, *at = NULL;
@@ -566,7 +566,7 @@ static void json_start(const struct page_data *d, struct json *j)
 
 /* --- dispatches --- */
 
-/* Of the states, not what is unknown: it is the rest. */
+/* Write the states; the unknown one is the rest. */
 static void put_states(struct page_data *d)
 {
 	const struct sched_model *m = &d->states.sched;
@@ -614,7 +614,7 @@ static void json_states(const struct page_data *d, struct json *j)
 
 /* --- single calls --- */
 
-/* Of each function the cells of the time, then the bins of durations. */
+/* Return a cell: those of the time come first, then the bins of durations. */
 static const struct plot_sum *plot_sum_at(const struct plot_row *r, unsigned int i)
 {
 	return i < PLOT_CELLS ? &r->cells[i] : &r->bins[i - PLOT_CELLS];
@@ -786,7 +786,7 @@ void page_data(struct view *v, struct buf *out)
 	release(&d);
 }
 
-/* No times: runs have no clock in common. */
+/* Write the data without times, as runs have no common clock. */
 void page_difference_data(const struct page_difference *p, struct buf *out)
 {
 	static const struct origin none;

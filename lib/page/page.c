@@ -50,7 +50,7 @@ static void put_base64(const struct buf *b, FILE *out)
 		       out);
 }
 
-/* The markup up to the mark; returns what follows it. */
+/* Write the markup up to the mark; return what follows it. */
 static const char *put_until(const char *at, const char *mark, FILE *out)
 {
 	size_t len = strlen(mark);

@@ -12,17 +12,17 @@
 #include "diff/rows.h"
 #include "report/report.h"
 
-/* The data before they are compressed. Sorts the tree's children and the model's times. */
+/* Write the data before compression. Sorts the tree's children and the model's times. */
 void page_data(struct view *v, struct buf *out);
-/* What a page has beside the tree of a view. */
+/* what a page has beside the tree of a view */
 struct page_more {
 	struct view *other;		/* another tree of the same things; NULL: none */
 	const char *json;		/* what the trees are, and tables: technical/page.adoc; NULL */
 };
-/* The page around such data; other and more may be NULL. */
+/* Write the page around such data; other and more may be NULL. */
 int page_print_data(const struct buf *data, const struct buf *other, const struct page_more *more, FILE *out,
 		    struct err *e);
-/* The page of a view; more may be NULL. */
+/* Write the page of a view; more may be NULL. */
 int page_print(struct view *v, const struct page_more *more, FILE *out, struct err *e);
 
 /*

@@ -21,7 +21,7 @@ struct page_states {
 void page_states_read(struct page_states *s, const struct view *v, uint64_t start_ns, uint64_t span_ns);
 void page_states_release(struct page_states *s);
 
-/* How much of the cell that was, STATES_WHOLE: all of it. */
+/* Return the share of the cell in that state; STATES_WHOLE: all of it. */
 unsigned int page_states_share(const struct page_states *s, size_t thread, unsigned int cell,
 			       enum sched_bucket b);
 
