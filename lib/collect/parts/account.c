@@ -67,7 +67,7 @@ struct cpu_account {
 
 /* ---- what /proc says ---- */
 
-/* CPU time of a living thread, to the last tick or switch; false: it is gone. */
+/* Read the CPU time of a living thread, up to the last tick or switch; return false if it has ended. */
 static bool read_used(int pid, int tid, uint64_t *ns)
 {
 	struct buf b = BUF_INIT;
@@ -80,7 +80,7 @@ static bool read_used(int pid, int tid, uint64_t *ns)
 	return ok;
 }
 
-/* CPU time of a process with its threads that have ended, to a clock tick; 0: it is gone. */
+/* Return the CPU time of a process, including its ended threads, to a clock tick; 0: it has ended. */
 static struct used process_used(int pid)
 {
 	const uint64_t tick_ns = 1000000000ull / sysconf(_SC_CLK_TCK);
@@ -280,7 +280,10 @@ static void take_ends(struct collect *c, uint64_t until_ns)
 	a->nr_ends = nr;
 }
 
-/* Of single threads: others of their processes are known as well, and what they start is recorded. */
+/*
+ * Return whether to charge the thread. With single threads, others of their processes are known, too, but
+ * only those and what they start are recorded.
+ */
 static bool is_recorded(struct collect *c, const struct thread *th)
 {
 	size_t i;
@@ -307,8 +310,8 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 }
 
 /*
- * One that was not online at the beginning has what it had when it was put offline. Of one that did nothing
- * there is a record as well: it says that the account is of CPUs.
+ * Write what each CPU was busy. One that was offline at the beginning starts with its time when it went
+ * offline. An idle CPU gets a record as well, which shows that the account is of CPUs.
  */
 static void charge_cpus(struct collect *c, uint64_t now_ns)
 {
@@ -331,8 +334,8 @@ static void charge_cpus(struct collect *c, uint64_t now_ns)
 }
 
 /*
- * The kernel's account goes with the group; what the clock on it has counted stays, but for the time in which
- * that was held back.
+ * Write what each group used. The kernel's account ends with the group; what its clock event has counted
+ * stays, except while that was throttled.
  */
 static void charge_groups(struct collect *c, uint64_t now_ns)
 {
@@ -401,7 +404,10 @@ static void account_close_file(struct collect *c)
 	a->uncharged_ns = uncharged;
 }
 
-/* Threads run for some microseconds after their exit is recorded, and after their process has ended. */
+/*
+ * Wait for threads that still run for some microseconds after their exit is recorded, and their process has
+ * ended.
+ */
 static void wait_for_ends(struct cpu_account *a)
 {
 	enum { STEP_NS = 200000, MOST = 250 };
@@ -416,7 +422,7 @@ static void wait_for_ends(struct cpu_account *a)
 	}
 }
 
-/* Its end is to come. */
+/* Note that the end of a thread is to come. */
 static void thread_exited(struct collect *c, int tid, uint64_t time_ns)
 {
 	if (!c->account)
@@ -450,7 +456,7 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
 }
 
-/* Without BPF, what ended threads have used is known of whole processes only. */
+/* Return the known CPU time. Without BPF, that of ended threads is known only for whole processes. */
 static uint64_t known_ns(const struct collect *c, const struct rusage *used)
 {
 	const struct cpu_account *a = c->account;
@@ -477,7 +483,7 @@ static uint64_t period_ns(const struct collect *c)
 	return r->freq_hz ? 1000000000 / r->freq_hz : r->period;
 }
 
-/* So much that there must be samples of it, and something can be said of their share. */
+/* Return whether that much time must have samples, so that their share means something. */
 static bool is_much(const struct collect *c, uint64_t ns)
 {
 	if (c->account->of_cpus && ns < LEAST_CPU_NS * c->account->nr_cpus)
@@ -547,7 +553,7 @@ static const char *why_none(const struct collect *c, struct buf *b)
 	return "the kernel gave none; 'arcprof doctor' shows which events work here, -e lists others";
 }
 
-/* Others of the same recording may have one: all of them together have none. */
+/* Label that there is no account: all files together have none, even if others have one. */
 static void give_none(struct collect *c)
 {
 	if (!c->account || !c->segments)
@@ -557,7 +563,7 @@ static void give_none(struct collect *c)
 	trace_writer_keep(c->w, true);
 }
 
-/* Before the last labels are written: compare. */
+/* Compare the account with the samples; before the last labels are written. */
 static void account_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	const struct rusage *used = c->program_used;

@@ -50,7 +50,7 @@ static bool allocated_is_wanted(const struct collect *c)
 	       switches_are_none(o);
 }
 
-/* And it was. */
+/* Return whether it was sampled all the time. */
 static bool allocated_was_kept(const struct collect *c, const struct allocated *a)
 {
 	return a && !c->paused && !filters_were_set(c) && c->switches.sources[a->source].nr_times <= 1;
@@ -129,8 +129,8 @@ static void allocated_take_sample(struct collect *c, const struct java *j, const
 }
 
 /*
- * The file ends some milliseconds after JVMs have told, in which they may have allocated a lot. That much is
- * taken from what they tell at the end of the next one.
+ * Charge what is counted after JVMs reported: the file ends some milliseconds later, in which they may have
+ * allocated a lot. The next file's report is reduced by as much.
  */
 static void charge_young(struct collect *c, struct allocated *a)
 {
@@ -182,7 +182,7 @@ static void allocated_write_labels(const struct collect *c, const struct allocat
 		sources_label(c, event, "missing", "samples were lost");
 }
 
-/* The file, or all. */
+/* Write the sums at the end of a file, or of the recording. */
 static void allocated_end_file(struct collect *c)
 {
 	struct allocated *a = c->own[PART_allocated];

@@ -67,7 +67,7 @@ static struct ev_rate lower(const struct ev_rate *rate, uint32_t lowered)
 	return r;
 }
 
-/* Whoever set another interval meanwhile has set the one that is asked for. */
+/* Take intervals that were set meanwhile as the requested ones. */
 static void cost_follow(const struct collect *c, struct cost *x)
 {
 	size_t i, nr = collect_nr_events(&c->ev.conf);
@@ -86,7 +86,7 @@ static void cost_follow(const struct collect *c, struct cost *x)
 	x->lowered = 0;
 }
 
-/* False: the rest keeps the rates that it has, and the next span tries again. */
+/* Set the rates; return false if some keep their old ones, for the next span to try again. */
 static bool cost_set_rates(struct collect *c, struct cost *x, uint32_t lowered)
 {
 	size_t i, nr = collect_nr_events(&c->ev.conf);

@@ -90,7 +90,7 @@ static void put_resident(struct buf *b, const struct line *line, const struct re
 			.rss = r->nmt.items[i].malloc, .usable = r->nmt.items[i].mapped });
 }
 
-/* Each process in one write, as far as the recorder takes it. */
+/* Write a reading in one write, if it fits in what the recorder takes. */
 static void read_one(const struct target *t, uint64_t patience_ns, int out)
 {
 	struct line line = { .time_ns = clock_mono_ns(), .proc = t->proc };

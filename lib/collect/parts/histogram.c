@@ -26,7 +26,7 @@ static const char *skip_chars(const char *p, const char *end, char what)
 	return p;
 }
 
-/* False: there is no number, or none that is as small as a heap. */
+/* Parse a number; return false if there is none, or it is larger than any heap. */
 static bool histogram_number(const char **p, const char *end, uint64_t *v)
 {
 	const char *first = *p = skip_chars(*p, end, ' ');

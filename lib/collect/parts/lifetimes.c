@@ -48,7 +48,10 @@ static bool lifetimes_was_kept(const struct collect *c, const struct lifetimes *
 	       c->switches.sources[l->source].nr_times <= 1;
 }
 
-/* It is what will become the program, which has no samples (wall.c), and may wait for a CPU for long. */
+/*
+ * Return whether the thread is the future program before its exec: it has no samples (wall.c), and may wait
+ * for a CPU for long.
+ */
 static bool is_before_program(const struct collect *c, const struct thread *th)
 {
 	return c->child_pid && th->proc->pid == c->child_pid && !th->proc->execed;
@@ -88,7 +91,10 @@ static void lifetimes_label(const struct collect *c, const struct lifetimes *l, 
 	trace_writer_keep(c->w, true);
 }
 
-/* The file, or all, at that time. Several files have no sum where one has none. */
+/*
+ * Write the sums at the end of a file, or of the recording. Several files have no sum if one of them has
+ * none.
+ */
 static void lifetimes_end_file(struct collect *c, uint64_t now_ns)
 {
 	struct lifetimes *l = c->own[PART_lifetimes];

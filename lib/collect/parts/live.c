@@ -154,7 +154,7 @@ void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, u
 	o->context = keptstacks_get(&l->stacks, frames, nr);
 }
 
-/* Its end is told before its sample. */
+/* Note an end that arrives before the sample. */
 static void add_early(struct lives *l, uint32_t number)
 {
 	if (l->nr_queued - l->first_early >= MAX_EARLY || !new_object(l, number))
@@ -162,7 +162,7 @@ static void add_early(struct lives *l, uint32_t number)
 	*VEC_ADD(l->early, l->nr_queued, l->alloc_early) = (struct early){ number, l->nr_drains };
 }
 
-/* Whose sample has not come: it was lost. */
+/* Forget ends whose samples have not come: these were lost. */
 static void forget_early(struct lives *l)
 {
 	for (; l->first_early < l->nr_queued; l->first_early++) {
@@ -246,7 +246,7 @@ static struct rec_sample sample_of(struct collect *c, const struct lives *l, con
 }
 
 /*
- * Those that have died: what had survived before is written, and all if their lifetimes are recorded. Returns
+ * Write the objects that have died: those that had survived before, or all if lifetimes are recorded. Returns
  * when the youngest was allocated.
  */
 static uint64_t bury(struct collect *c, struct lives *l, uint64_t time_ns)
@@ -297,7 +297,7 @@ static void lives_take_sweep(struct collect *c, struct java *j, const struct jvm
 
 /* ---- rosters ---- */
 
-/* Indices of the objects that are watched, those of one context together; the caller frees them. */
+/* Return the indices of the watched objects, those of one context together; the caller frees them. */
 static uint32_t *by_context(const struct lives *l, size_t *nr)
 {
 	uint32_t *first = xcalloc(l->stacks.nr_items + 1, sizeof(*first)), *order;
@@ -317,7 +317,7 @@ static uint32_t *by_context(const struct lives *l, size_t *nr)
 	return order;
 }
 
-/* How many of these nr objects are of the first one's context, and go into one record. */
+/* Return how many of these nr objects have the first one's context, and fit into one record. */
 static uint32_t same_context(const struct lives *l, const uint32_t *order, size_t nr)
 {
 	enum { MOST = 4096 };
@@ -337,7 +337,7 @@ static void write_roster(struct collect *c, struct rec_roster *w, struct buf *b)
 	buf_reset(b);
 }
 
-/* One record at least, so that a dump without any of these objects is known, too. */
+/* Write a roster: at least one record, so that a dump without any of these objects is known, too. */
 static void take_roster(struct collect *c, const struct java *j, const struct jvm_roster *r)
 {
 	enum { FULL = 64 << 10 };
@@ -453,7 +453,10 @@ static void write_living(struct collect *c, const struct lives *l)
 	}
 }
 
-/* Are there objects of which only a major collection could have told, and none has since? */
+/*
+ * Return whether there are objects whose death only a major collection could show, and none has taken place
+ * since.
+ */
 static bool waits_for_major(const struct lives *l)
 {
 	size_t i;
@@ -504,7 +507,7 @@ static void on_roster(void *ctx, struct jvm *jvm, const struct jvm_roster *r)
 	lives_roster(jvm_user(jvm), r);
 }
 
-/* A histogram collects, too. */
+/* Collect garbage at the end, as a histogram does, too. */
 static void lives_recording_ends(struct collect *c, uint64_t now_ns)
 {
 	if (c->o->live_histogram)
@@ -543,7 +546,7 @@ static const struct jvm_callbacks from_agents = {
 	.gone_objects = lives_on_gone, .swept = on_swept, .roster = on_roster,
 };
 
-/* It tells of what threads have done that may have ended long ago. */
+/* Keep ended threads: what is reported may be of threads that ended long ago. */
 static void lives_init(struct collect *c)
 {
 	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_LIVE);

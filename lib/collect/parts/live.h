@@ -21,21 +21,21 @@ struct collect;
 struct java;
 struct lives;
 
-/* An object that was allocated, frames outermost first, with its class. */
+/* Add an allocated object: frames, outermost first, with its class. */
 void lives_born(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 		const struct frame *frames, size_t nr);
 void lives_gone(struct collect *c, struct java *j, const struct jvm_gone_objects *r);
 void lives_swept(struct collect *c, struct java *j, const struct jvm_swept *r);
-/* A heap dump is made: what is watched then, and where it was allocated, is written. */
+/* Write, for a heap dump, which objects are watched now, and where they were allocated. */
 void lives_roster(struct java *j, const struct jvm_roster *r);
 /*
- * Agents tell of objects in rings, and in a log of what has become of them, which is read first: so that is
- * put off until the rings have been read, too.
+ * Process the agent's log of what became of objects. It is read before the rings, which report the objects,
+ * so it is kept until these have been read, too.
  */
 void lives_drained(struct collect *c, struct java *j);
-/* Return how often the agent has looked at all of them. */
+/* Return how often the agent has checked all objects. */
 uint64_t lives_nr_sweeps(const struct java *j);
-/* A whole collection began at that time, and the agent has looked since. */
+/* Note that a whole collection began at that time, after which the agent has checked all objects. */
 void lives_collected(struct java *j, uint64_t time_ns);
 /*
  * Write what is alive when the JVM or the recording is over. Call this once, before addresses get their

@@ -189,7 +189,7 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	return lock;
 }
 
-/* The lock is one that is wanted: who had it, for those that ask who waited for whom. */
+/* Write who had the lock, if that lock is recorded, for reports of who waited for whom. */
 static void write_wait(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t lock,
 		       uint64_t weight_ns)
 {
@@ -212,7 +212,7 @@ static bool begin_at(struct collect *c, uint64_t time_ns)
 	return true;
 }
 
-/* The thread's next sample of this source is of that lock; MAP_NONE, LEFT_OUT: of none that is wanted. */
+/* Note the lock of the thread's next sample of this source; MAP_NONE, LEFT_OUT: of none that is recorded. */
 static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t weight_ns, uint32_t waits)
 {
 	uint32_t *at = map_put(&l->latest_by_tid, tid);
@@ -225,7 +225,7 @@ static void expect_sample(struct locks *l, uint32_t tid, uint32_t lock, uint64_t
 	l->latest[*at] = (struct latest){ lock == LEFT_OUT ? MAP_NONE : lock, weight_ns, waits };
 }
 
-/* The lock that it is of; NULL: none that is wanted. */
+/* Return the lock of the thread's sample; NULL: none that is recorded. */
 static struct lock_sum *expected(struct locks *l, uint32_t tid, struct latest *out)
 {
 	uint32_t i = map_get(&l->latest_by_tid, tid);
@@ -270,7 +270,7 @@ static struct lock_use use_of(const struct jvm_lock_use *r)
 	};
 }
 
-/* What an agent tells is all since it began; when it has begun anew, it is less. */
+/* Take the counts of a lock, which agents report since they began; after a restart they are lower. */
 static void take_use(void *ctx, struct jvm *jvm, const struct jvm_lock_use *r)
 {
 	const struct java *j = jvm_user(jvm);
@@ -450,7 +450,7 @@ static void locks_take_wait(void *ctx, struct jvm *jvm, const struct jvm_wait *r
 		blame_owner(c, j, r, lock);
 }
 
-/* Never 0, which would be several. */
+/* Return the identity, never 0, which means several locks. */
 static uint32_t identity_of(const struct jvm_native_wait *r)
 {
 	return (uint32_t)r->addr ? (uint32_t)r->addr : 1;
@@ -469,7 +469,10 @@ static bool is_lock(uint32_t kind)
 	return kind == JVM_WAIT_MUTEX || kind == JVM_WAIT_RWLOCK;
 }
 
-/* It may be the first that is known of the lock: those who wait for it tell when they have it. */
+/*
+ * Note that a lock of native code is released. This may be the first that is known of it: waiting threads
+ * report it when they have it.
+ */
 static void give_native_back(struct collect *c, const struct java *j, const struct jvm_native_wait *r)
 {
 	uint32_t function = nativelocks_function(c, j->proc, r->addr, r->kind);
@@ -519,7 +522,7 @@ static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native
 
 /* ---- the end ---- */
 
-/* It weighs itself; its stack is in c->frames. */
+/* Write an open wait, with its own weight; its stack is in c->frames. */
 static void write_open(struct collect *c, uint32_t lock, const struct jvm_wait *w, size_t nr)
 {
 	struct rec_sample out = { .time_ns = w->time_ns, .cpu = UINT16_MAX, .user = true };
@@ -607,7 +610,7 @@ static void write_lock(struct collect *c, const struct lock_sum *s)
 	buf_release(&owners);
 }
 
-/* What belongs to no moment belongs to the last one. */
+/* Return the end of the source, to which waits without a time belong. */
 static uint64_t end_ns(const struct collect *c)
 {
 	return switches_source_end(c, sources_find(c, "lock"));
@@ -626,8 +629,8 @@ static void locks_write_rest(struct collect *c, const struct lock_sum *s)
 }
 
 /*
- * What somebody was charged with, of waits whose end was not told: it was lost, or the recording stood still
- * by then. These waits were as long as that, at least.
+ * Count what owners were charged with for waits whose end is missing: it was lost, or the recording was
+ * paused by then. These waits lasted at least that long.
  */
 static void count_unended(struct lock_sum *s)
 {
@@ -655,7 +658,10 @@ static bool has_owner(const struct lock_sum *s)
 	return i < s->nr_owners;
 }
 
-/* A latch, say, which never has an owner, is no lock; nor is what a thread waits for otherwise. */
+/*
+ * Return whether owners can be charged: a latch, for instance, never has one, nor has whatever else threads
+ * wait for.
+ */
 static bool can_blame(const struct lock_sum *s)
 {
 	return s->kind == LOCK_ENTER || s->kind == LOCK_MUTEX || s->kind == LOCK_RWLOCK ||
@@ -676,8 +682,8 @@ static void blame_nobody(struct collect *c, struct lock_sum *s)
 }
 
 /*
- * The next file begins with nothing but who was charged for waits that go on: these are counted where they
- * end, as long as they were.
+ * Begin a new file: only what owners were charged with for open waits stays, as these are counted with their
+ * whole length where they end.
  */
 static void begin_anew(struct lock_sum *s)
 {
@@ -710,10 +716,7 @@ static void write_apart(struct collect *c, const struct apart *a)
 		trace_write_label(c->w, CHARGED_BEFORE_LABEL, "%" PRIu64, a->before_ns);
 }
 
-/*
- * Write at the end of a file the rows of the table, and what no stack came for. last: the recording ends,
- * too.
- */
+/* Write the rows of the table, and what has no stack, at the end of a file. last: the recording ends, too. */
 static void locks_sums(struct collect *c, bool last)
 {
 	struct apart apart = { 0 };
@@ -746,7 +749,7 @@ static void locks_sums(struct collect *c, bool last)
 
 /* ---- what is not needed any more ---- */
 
-/* It is in no file to come but as a new one. */
+/* Return whether the row can be dropped; a later file numbers the lock anew. */
 static bool lock_sum_is_over(const struct lock_sum *s, const struct map *procs)
 {
 	bool told = was_used(&s->told);		/* what comes next is more than that */

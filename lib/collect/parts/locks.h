@@ -38,7 +38,7 @@ struct nativelocks {
 };
 
 void nativelocks_release(struct nativelocks *n);
-/* A file of several is at its end. */
+/* Reset at the end of one of several files. */
 void nativelocks_forget(struct nativelocks *n);
 /* Return the function of the trace that has its name. */
 uint32_t nativelocks_function(struct collect *c, struct proc *p, uint64_t addr, enum jvm_wait_kind kind);
@@ -81,7 +81,10 @@ struct locks {
 	size_t nr_all, alloc_all;
 };
 
-/* The stack of who gave one back that others waited for, as its latest struct jvm_native_wait says. */
+/*
+ * Add the stack of a thread that released a lock for which others waited, as its latest struct
+ * jvm_native_wait says.
+ */
 void locks_gave_back(struct collect *c, const struct jvm_sample *s, struct rec_sample *r);
 /* Return the object of the thread's latest sampled wait: a function of the trace, 0 if not known. */
 uint32_t locks_function(struct collect *c, uint32_t tid);
@@ -90,14 +93,14 @@ uint32_t locks_function(struct collect *c, uint32_t tid);
  * and must not be written.
  */
 bool locks_weigh(struct collect *c, const struct jvm_sample *s, uint64_t *weight_ns, double *waits);
-/* The same for a lock of native code, with its one segment of stack, which may be empty. */
+/* Add an open wait for a lock of native code, with its one segment of stack, which may be empty. */
 void locks_native_open(struct collect *c, struct java *j, const struct jvm_native_wait *r,
 		       const struct jvm_sample *stack);
 
 /*
- * openwaits.c: waits for locks of native code that go on when the recording ends, or the process: nobody
- * tells of them (jvm/waiting.h). Tell of those of a program that the library is in. They last until then, or
- * until their thread ended. The threads themselves tell of these no more.
+ * openwaits.c: write waits for locks of native code that are open when the recording or the process ends
+ * (jvm/waiting.h), for a program with the library in it. They last until then, or until their thread ended.
+ * The threads themselves do not report them any more.
  */
 void openwaits_tell(struct collect *c, struct java *program, uint64_t now_ns);
 

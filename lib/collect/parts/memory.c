@@ -23,7 +23,7 @@ void memory_release(struct memory_blocks *m)
 	*m = (struct memory_blocks){ 0 };
 }
 
-/* The sample of a slot of the table, of which nothing is to be believed; NULL: we have none. */
+/* Return the sample of a slot of the table, which is untrusted; NULL: we have none. */
 static const struct memory_sample *memory_look_up(const struct memory_blocks *m, const struct memory_block *b)
 {
 	uint64_t addr = load_acquire(&b->addr);
@@ -103,7 +103,7 @@ void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const s
 
 /* ---- a recording ---- */
 
-/* pid 0: all processes. */
+/* Refuse a running process; pid 0: all processes. */
 static int refuse_running(int pid, struct err *e)
 {
 	if (pid)
@@ -114,7 +114,7 @@ static int refuse_running(int pid, struct err *e)
 	return -ENOTSUP;
 }
 
-/* The first of the processes to record that runs and is no JVM; 0: none. */
+/* Return the first running target that is not a JVM; 0: none. */
 static int find_native(const struct collect *c)
 {
 	size_t i;
@@ -192,7 +192,7 @@ uint32_t memory_function(struct collect *c, uint32_t call)
 	return *f;
 }
 
-/* The innermost frames are those of our own library. */
+/* Return the number of frames without the innermost ones of our own library. */
 size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr)
 {
 	while (nr && frames[nr - 1].kind == FRAME_NATIVE &&
@@ -201,7 +201,7 @@ size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t
 	return nr;
 }
 
-/* A block for which the table had no room: it may be freed, or not. */
+/* Write a block for which the table had no room: whether it is freed is not known. */
 static void write_untracked(struct collect *c, const struct jvm_sample *s, uint32_t thread, size_t nr)
 {
 	sources_untracked(c, &(struct rec_sample){
@@ -210,7 +210,7 @@ static void write_untracked(struct collect *c, const struct jvm_sample *s, uint3
 	}, s->value);
 }
 
-/* The stack is in c->frames. program: NULL, or whose table has the block. */
+/* Write a sample whose stack is in c->frames. program: the one whose table has the block, or NULL. */
 static void memory_write_sample(struct collect *c, struct java *program, struct java *j,
 				const struct jvm_sample *s, uint32_t thread, size_t nr)
 {
@@ -292,7 +292,7 @@ void memory_end_program(struct collect *c, struct java *j)
 	j->jvm = NULL;
 }
 
-/* Programs that the library was not in. */
+/* Count programs without the library. */
 static void count_others(struct collect *c)
 {
 	uint64_t nr = c->tasks.nr_without_memory;
@@ -316,7 +316,7 @@ static void memory_recording_has_ended(struct collect *c, uint64_t now_ns)
 
 static const struct jvm_callbacks from_agents = { .program = take_program };
 
-/* It tells of what threads have done that may have ended long ago. */
+/* Keep ended threads: what is reported may be of threads that ended long ago. */
 static void memory_init(struct collect *c)
 {
 	c->tasks.keeps_ended |= sources_is_recorded(c, JVM_SOURCE_MEMORY);

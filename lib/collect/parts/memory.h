@@ -52,9 +52,9 @@ int memory_check_program(const struct collect *c, struct err *e);
 /* Return how many frames of a sample are left without the innermost ones, which are our library's. */
 size_t memory_without_ours(struct collect *c, const struct frame *frames, size_t nr);
 void memory_program_sample(struct collect *c, struct java *j, const struct jvm_sample *s);
-/* A program has ended, or the recording has. */
+/* Write what was not freed at the end of a program, or of the recording. */
 void memory_end_program(struct collect *c, struct java *j);
-/* The frame of what was called, such as malloc. */
+/* Return the frame of the called function, such as malloc. */
 uint32_t memory_function(struct collect *c, uint32_t call);
 
 #endif

@@ -19,7 +19,7 @@ void nativelocks_forget(struct nativelocks *n)
 		map_reset(&n->functions);
 }
 
-/* Data of a file lies above its code: the nearest mapping below tells which file that can be. */
+/* Return the nearest mapping of code below an address: data of a file lies above its code. */
 static const struct map_entry *code_below(const struct maps *m, uint64_t addr)
 {
 	size_t lo = BISECT(i, m->nr_entries, m->entries[i].start <= addr);

@@ -18,7 +18,7 @@ static size_t read_process_stack(int pid, uint64_t sp, uint8_t *buf, size_t size
 	return r > 0 ? r & ~7ul : 0;
 }
 
-/* The thread may have ended in it: by pthread_cancel(), or with its process. */
+/* Return when the wait ended: the thread may have ended in it, by pthread_cancel() or with its process. */
 static uint64_t wait_end(struct collect *c, int tid, uint64_t began_ns, uint64_t now_ns)
 {
 	const struct thread *th = tasks_at(&c->tasks, tid, began_ns);

@@ -24,7 +24,7 @@
 enum { MAX_INTRS = 8 };		/* open on a CPU at a time */
 enum { RING_BYTES = 8 << 20, ALL_RINGS_BYTES = 256 << 20, MIN_RING_BYTES = 64 << 10, IRQ_NAME_BYTES = 64 };
 
-/* What a tracepoint tells. */
+/* what a tracepoint reports */
 enum duty { TP_SWITCH, TP_WAKE, TP_INTR, TP_INTR_END };
 
 struct source {
@@ -45,7 +45,7 @@ static const struct source sources[] = {
 	/* arm64's; its timer is a device. */
 	{ "ipi/ipi_entry", TP_INTR, SCHED_INTR_IPI, NULL },
 	{ "ipi/ipi_exit", TP_INTR_END, SCHED_INTR_IPI, NULL },
-	/* Not irq_work: the kernel forbids sampling its end, as taking a sample may raise it. */
+	/* irq_work is left out: the kernel forbids sampling its end, as taking a sample may raise it */
 #define VECTOR(name) \
 	{ "irq_vectors/" name "_entry", TP_INTR, SCHED_INTR_VECTOR, "vector" }, \
 	{ "irq_vectors/" name "_exit", TP_INTR_END, SCHED_INTR_VECTOR, "vector" }
@@ -225,7 +225,7 @@ static int open_records(struct sched *s, struct evsets *ev, int tid, struct err 
 	return !r || r == -ESRCH ? 0 : perf_open_err(e, -r, &a, tid, ev->sched_rings[i - 1].cpu);
 }
 
-/* The program's own events count from its exec, if it has not begun yet. */
+/* Open the events. The program's own count from its exec, if that is still to come. */
 static int open_events(struct collect *c, struct err *e)
 {
 	struct evsets *ev = &c->ev;
@@ -339,7 +339,7 @@ static void sched_note(struct thread *th, unsigned int state, uint64_t time_ns, 
 	th->sched_cpu = MIN(cpu + 1, (uint32_t)UINT16_MAX);
 }
 
-/* The record of its switch is missing: it is unknown since when it has not had the CPU. */
+/* Note that a thread has lost the CPU without a record: since when is not known. */
 static void sched_has_left(struct collect *c, const struct sched_cpu_now *now, uint64_t time_ns, uint32_t cpu)
 {
 	struct thread *th = tasks_any(&c->tasks, now->tid);
@@ -394,7 +394,9 @@ static void put_wake(struct collect *c, uint64_t time_ns, uint32_t cpu, struct t
 	trace_write_sched(c->w, &r);
 }
 
-/* What the model makes of records up to here (model/sched.c) is what a file begins with. */
+/*
+ * Return the state at the beginning of a file, as the model finds it from records up to here (model/sched.c).
+ */
 static enum sched_at state_at(const struct sched *s, const struct thread *th)
 {
 	if (s->lost_ns > th->sched_ns)
@@ -499,8 +501,8 @@ static bool read_raw(const struct perf_event_header *h, struct raw_sample *r)
 }
 
 /*
- * prev_state: the bit of the state, and above the bits that can be reported one that says
- * "preempted" (include/trace/events/sched.h, __trace_sched_switch_state()).
+ * Return the state of prev_state: its bit, and above the reported bits one that means "preempted"
+ * (include/trace/events/sched.h, __trace_sched_switch_state()).
  */
 static enum sched_state sched_state_of(int64_t state)
 {
@@ -550,7 +552,7 @@ static void on_switch(struct collect *c, const struct event *v, const struct raw
 	now->state = sched_state_of(tracepoint_value(&v->state, r->raw, r->len));
 }
 
-/* The label that names an interrupt, with the first of its number. */
+/* Label the interrupt's name, with the first record of its number. */
 static void name_intr(struct collect *c, const struct event *v, const struct raw_sample *r, uint32_t number)
 {
 	uint32_t *named = map_put(&c->sched->named, sched_intr(v->src->class, number)), loc, len;
@@ -608,7 +610,10 @@ static void on_intr(struct collect *c, const struct event *v, const struct raw_s
 	trace_write_sched(c->w, &rec);
 }
 
-/* The tracepoint's numbers are the kernel's own: in another pid namespace they would name others. */
+/*
+ * Return whether the tracepoint's numbers are of another pid namespace: they are the kernel's own, and would
+ * name other threads.
+ */
 static bool foreign(struct collect *c, const struct event *v, const struct raw_sample *r)
 {
 	if ((int32_t)r->tid < 0 || r->tid == (uint32_t)tracepoint_value(&v->current, r->raw, r->len))
@@ -664,8 +669,8 @@ bool sched_read_switch(const struct perf_event_header *h, struct switch_record *
 }
 
 /*
- * The record of the thread that got the CPU tells the same again; only where the record of the one that
- * lost it is missing, it is news.
+ * Note that a thread got the CPU. The record of the thread that lost it has the same; this one matters only
+ * if that is missing.
  */
 static void on_cpu_switch_in(struct collect *c, const struct switch_record *r, uint64_t time_ns)
 {
@@ -684,8 +689,8 @@ static void on_cpu_switch_in(struct collect *c, const struct switch_record *r, u
 }
 
 /*
- * With events of all CPUs: a thread is switched out, as the tracepoint described. A thread that has
- * exited has no number any more (-1).
+ * Note that a thread is switched out, with events of all CPUs, as the tracepoint described it. A thread that
+ * has exited has no number any more (-1).
  */
 static void on_cpu_switch(struct collect *c, const struct switch_record *r, uint64_t time_ns)
 {
@@ -784,7 +789,7 @@ static void sched_recording_has_ended(struct collect *c, uint64_t now_ns)
 		sched_stop(c);
 }
 
-/* What was read after the file's own end is in it, too. */
+/* Label the end; what was read after the file's own end is in it, too. */
 static void sched_sums(struct collect *c, bool last)
 {
 	if (c->sched && !last)

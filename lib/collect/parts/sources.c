@@ -282,9 +282,9 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 }
 
 /*
- * The bound holds for programs that allocate a gigabyte a second, wait all the time on 64 CPUs' worth of
- * threads, throw 50 000 exceptions a second, or make 20 000 calls over HTTP, by RMI, by gRPC or to a
- * database.
+ * Return an upper bound of samples per second. It holds for programs that allocate a gigabyte a second, wait
+ * all the time on 64 CPUs' worth of threads, throw 50 000 exceptions a second, or make 20 000 calls over
+ * HTTP, by RMI, by gRPC or to a database.
  */
 uint64_t sources_expected_hz(const struct collect *c)
 {
@@ -364,7 +364,10 @@ static void take_leaf(struct collect *c, const struct java *j, const struct jvm_
 
 /* ---- samples ---- */
 
-/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016). In [0, 1). */
+/*
+ * Return a number in [0, 1), by xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators" (2016).
+ */
 static double random_part(struct sources *s)
 {
 	s->random = s->random ? s->random : 0x9e3779b97f4a7c15ull;
@@ -440,7 +443,7 @@ static double probability(const struct source_conf *source, uint64_t value)
 	return probability_at(source->interval, value);
 }
 
-/* The interval with which the agent has chosen it, which may be longer than what was asked for. */
+/* Return the interval with which the agent chose the sample, which may be longer than the requested one. */
 static uint64_t chosen_at(const struct source_conf *source, const struct jvm_sample *s)
 {
 	const uint32_t doubled = s->event == JVM_SOURCE_ALLOC || s->event == JVM_SOURCE_THROW ? s->id :
@@ -456,10 +459,7 @@ double sources_estimate(const struct collect *c, size_t i, const struct jvm_samp
 	return s->value ? value / probability_at(chosen_at(&c->o->sources[i], s), s->value) : 0;
 }
 
-/*
- * Writes one that is complete: source i of the recording, hit for value with that interval; s has all but
- * event and weight.
- */
+/* Write a complete sample of source i, hit for value with that interval; s has all but event and weight. */
 static void sources_write(struct collect *c, size_t i, uint64_t value, uint64_t interval,
 			  const struct rec_sample *s)
 {
@@ -508,7 +508,7 @@ static void write_wait(struct collect *c, size_t i, const struct jvm_sample *s, 
 		});
 }
 
-/* A call of notify(), and with its weight the threads that it woke. */
+/* Write a call of notify() and, with its weight, the number of threads that it woke. */
 static void write_notify(struct collect *c, size_t i, uint64_t interval, uint32_t nr_woken,
 			 const struct rec_sample *r)
 {
@@ -601,7 +601,7 @@ void sources_survived(struct collect *c, double weight, double count, const stru
 		write_weighed(c, i, weight, count, s);
 }
 
-/* The same weight twice, when it began and when it ended, so that the difference is 0 in the end. */
+/* Write the weight twice, at the beginning and at the end, so that the difference is 0 at the end. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s)
 {
 	double whole = (double)rounded(&c->sources, weight);

@@ -50,14 +50,14 @@ struct source_kind {
 	const char *help;		/* one line */
 };
 
-/* One that is to be recorded. */
+/* a source to record */
 struct source_conf {
 	const struct source_kind *kind;
 	uint64_t interval;
 	bool is_usual;			/* nobody has asked for it */
 };
 
-/* NULL after the last. */
+/* Return the i-th kind, NULL after the last. */
 const struct source_kind *source_kind_at(size_t i);
 /* Is it NAME or NAME=INTERVAL of a source? Then source_parse() understands it, or says why not (-EINVAL). */
 bool source_is_named(const char *text);
@@ -79,7 +79,7 @@ struct sources {
 
 /* Release the fields that no part owns. */
 void sources_release(struct sources *s);
-/* Labels of their events. */
+/* Write labels of the events. */
 void sources_labels(const struct collect *c);
 /* Write the label event.N.WHAT of a source's first event, or of a later one: event is its number. */
 void sources_label(const struct collect *c, uint32_t event, const char *what, const char *fmt, ...)
@@ -97,24 +97,25 @@ uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf
 size_t sources_sample(struct collect *c, struct java *j, const struct jvm_sample *s, uint32_t thread,
 			struct frame *frames, size_t nr);
 /*
- * A block of that many bytes was not freed, or whether it was is not known; s has all but event and weight.
+ * Write a block of that many bytes that was not freed, or of which that is not known; s has all but event and
+ * weight.
  */
 void sources_live(struct collect *c, const struct rec_sample *s, uint64_t value);
 void sources_untracked(struct collect *c, const struct rec_sample *s, uint64_t value);
 /* Return how much of source i a sample stands for. */
 double sources_estimate(const struct collect *c, size_t i, const struct jvm_sample *s);
-/* An amount of that source that no sample stands for. */
+/* Write an amount of that source that no sample stands for. */
 void sources_write_rest(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
 /* Write a sample that stands for an amount of "count" waits. */
 void sources_write_wait(struct collect *c, uint32_t jvm_source, uint64_t amount, double count,
 			const struct rec_sample *s);
-/* An amount charged to whom the sample is of; not counted as a sample of the source. */
+/* Write an amount charged to the thread of the sample; not counted as a sample of the source. */
 void sources_blame(struct collect *c, uint32_t jvm_source, uint64_t amount, const struct rec_sample *s);
 
 /* ---- of the source live (live.h) ---- */
 
-/* An object that lives: s is of its allocation. */
+/* Write a live object; s is of its allocation. */
 void sources_survived(struct collect *c, double weight, double count, const struct rec_sample *s);
 /* Write an object that survived a collection, and was freed later. */
 void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const struct rec_sample *s);
@@ -123,13 +124,13 @@ void sources_outlived(struct collect *c, double weight, uint64_t freed_ns, const
  * recorded.
  */
 void sources_died(struct collect *c, double count, uint64_t died_ns, const struct rec_sample *s);
-/* Write an object of which that is not known. */
+/* Write an object of which it is not known whether it lives. */
 void sources_unknown(struct collect *c, double weight, const struct rec_sample *s);
-/* A JVM or the recording is over. lost: samples; known_ns 0: of nothing it was known. */
+/* Write the end of a JVM, or of the recording. lost: samples; known_ns 0: nothing was ever known. */
 void sources_ended(struct collect *c, const struct java *j, uint64_t known_ns, uint64_t lost);
 /*
- * A sample of source i that weighs as much as it says; s has all but event and weight. False: a filter leaves
- * it out.
+ * Write a sample of source i with that weight; s has all but event and weight. Returns false if a filter
+ * leaves it out.
  */
 bool sources_weighed(struct collect *c, size_t i, uint64_t weight, const struct rec_sample *s);
 /* Add the reason for which a thread waits, and the file it waits for: new functions of the trace. */

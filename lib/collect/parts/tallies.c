@@ -114,7 +114,7 @@ static void write_one(struct collect *c, const struct tally *t)
 	trace_write_tally(c->w, &to);
 }
 
-/* The file, or all. */
+/* Write the tallies at the end of a file, or of the recording. */
 static void tallies_end_file(struct collect *c)
 {
 	struct tallies *all = c->own[PART_tallies];

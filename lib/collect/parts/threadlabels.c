@@ -93,7 +93,7 @@ static uint64_t threadlabels_key_of(uint32_t thread, uint32_t proc, uint64_t vth
 	return vthread ? 1ull << 63 | hash_pair(proc, vthread) >> 1 : thread;
 }
 
-/* NULL: there are too many. */
+/* Return the thread's entry, made if it is new; NULL: there are too many. */
 static struct labelled *threadlabels_find(struct threadlabels *l, uint32_t thread, uint32_t proc,
 					  uint64_t vthread)
 {
@@ -115,7 +115,7 @@ static bool is_later(const struct change *a, const struct change *b)
 	return a->time_ns != b->time_ns ? a->time_ns > b->time_ns : (int32_t)(a->nr - b->nr) > 0;
 }
 
-/* By time: those of a virtual thread come through the rings of all its carriers. */
+/* Insert a change by time: those of a virtual thread come through the rings of all its carriers. */
 static void threadlabels_insert(struct threadlabels *l, struct labelled *t, const struct change *x)
 {
 	size_t at = t->nr_changes;
@@ -168,7 +168,7 @@ static int compare_hits(const void *a, const void *b)
 	return COMPARE(x->thread, y->thread) ?: COMPARE(x->time_ns, y->time_ns);
 }
 
-/* The first hit of the thread, or where it would be. */
+/* Return the first hit of the thread, or where it would be. */
 static size_t first_hit(const struct threadlabels *l, uint32_t thread)
 {
 	return BISECT(i, l->nr_hits, l->hits[i].thread < thread);
@@ -188,7 +188,7 @@ void threadlabels_put(struct buf *b, const char *text)
 	free(copy);
 }
 
-/* Of the change i, as far as all have come that are not younger than known_ns. */
+/* Write change i, after all changes older than known_ns have come. */
 static void write_change(const struct labelled *t, size_t i, uint64_t known_ns, struct trace_writer *w)
 {
 	struct change *x = &t->changes[i];
@@ -209,7 +209,10 @@ static void write_change(const struct labelled *t, size_t i, uint64_t known_ns, 
 	buf_release(&b);
 }
 
-/* Of a virtual thread: it has another one after it was forgotten, of which nothing is in the trace. */
+/*
+ * Set the number of a virtual thread: one that was forgotten has a new number, of which nothing is in the
+ * trace.
+ */
 static void set_number(struct labelled *t, uint32_t number)
 {
 	size_t i;
@@ -267,7 +270,7 @@ static bool is_idle(const struct labelled *t, uint64_t until_ns)
 				  t->changes[0].time_ns <= until_ns);
 }
 
-/* Idle ones begin anew if they are still there. */
+/* Drop idle entries; their threads are added anew when they set labels. */
 static void tidy(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w)
 {
 	size_t kept = 0, i;
@@ -334,7 +337,7 @@ static void threadlabels_cut(struct collect *c, uint64_t until_ns)
 	c->labels->written_ns = until_ns;
 }
 
-/* Labels of samples that are so old that all has been told. */
+/* Write labels of samples that are old enough for all changes to have come. */
 static void taken_in(struct collect *c, uint64_t now_ns)
 {
 	enum { TURN_NS = 500000000 };
@@ -376,8 +379,8 @@ static void threadlabels_on_labels(void *ctx, struct jvm *jvm, const struct jvm_
 }
 
 /*
- * Later samples, such as those of waits that go on, may be of threads with other labels:
- * see threadlabels_end_file().
+ * Later samples, such as those of open waits, may have threads with other labels: see
+ * threadlabels_end_file().
  */
 static void threadlabels_end_file(struct collect *c, uint64_t until_ns, bool last)
 {

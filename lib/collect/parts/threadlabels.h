@@ -25,18 +25,18 @@ struct threadlabels *threadlabels_new(void);
 void threadlabels_free(struct threadlabels *l);
 
 /*
- * A change of the thread with that number in the trace, or, vthread not 0, of that virtual thread of a
- * process. r's text is the program's, as it comes.
+ * Add a change for the thread with that number in the trace or, unless vthread is 0, for that virtual thread
+ * of a process. r's text is the program's, unchecked.
  */
 void threadlabels_change(struct threadlabels *l, uint32_t thread, uint32_t proc, const struct jvm_labels *r);
-/* A sample or an event of that thread was written to the trace. */
+/* Note that a sample or an event of that thread was written to the trace. */
 void threadlabels_sample(struct threadlabels *l, uint32_t thread, uint64_t time_ns);
 
-/* The number of a virtual thread in the trace; 0: there were no samples of it. */
+/* returns the number of a virtual thread in the trace; 0: there were no samples of it */
 typedef uint32_t (*threadlabels_number_fn)(void *ctx, uint32_t proc, uint64_t vthread);
 /*
- * Write the changes that samples before until_ns need: those have come by now, except for late samples.
- * Takes a time in proportion to the threads that have labels.
+ * Write the changes that samples before until_ns need: all have come by now, except for those of late
+ * samples. Takes time in proportion to the number of threads with labels.
  */
 void threadlabels_write(struct threadlabels *l, uint64_t until_ns, struct trace_writer *w,
 			threadlabels_number_fn number, void *ctx);
