@@ -45,7 +45,7 @@ static const struct opt calibrate_table[] = {
 };
 #undef O
 
-/* What the user's "java" is: in PATH, else in JAVA_HOME; false: neither. */
+/* Find the user's "java": in PATH, else in JAVA_HOME; return false if there is neither. */
 static bool find_java(char *out, size_t size)
 {
 	const char *home = getenv("JAVA_HOME");

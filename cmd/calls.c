@@ -184,7 +184,7 @@ static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_N
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_TRACE);
 }
 
-/* What each metric costs in a set of these; false: that was not measured here. */
+/* Take the cost of each metric in this set; return false if it was not measured here. */
 static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client,
 		       const char *cpu, struct callflow_costs *out)
 {
@@ -235,8 +235,8 @@ static void take_jvms(struct callflow_opts *o, const struct calibration *table, 
 }
 
 /*
- * Why the table has nothing for clients whose names begin with client: what it has of their kind is of
- * another arcprof, of another processor, or of other metrics.
+ * Set why the table has no costs for clients whose names begin with client: those of their kind are of
+ * another arcprof, another processor, or other metrics.
  */
 static void say_why(struct callflow_opts *o, const struct calibration *table, bool of_java,
 		    const char *client, const char *cpu)

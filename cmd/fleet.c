@@ -158,7 +158,7 @@ static int fetch_url(const struct fleet_opts *o, const char *url, const char *ou
 	return r;
 }
 
-/* For merge_files(); ctx is a struct where. */
+/* Choose a trace for merge_files(); ctx is a struct where. */
 static int choose(void *ctx, const char *path, const struct origin *origin, struct model *m, struct err *e)
 {
 	static const struct same_opts same = { .labels = true, .groups = true };

@@ -54,7 +54,7 @@ static void put_row(struct sheet *s, const struct ask_row *r, uint64_t total)
 	});
 }
 
-/* Of a flat profile all, of a stanza the function; of a flat profile, shares are of the total. */
+/* Sum a flat profile, or the function of a stanza. In a flat profile, shares are of the total. */
 static void sum_up(const struct ask_answer *a, bool stanza, uint64_t *n, uint64_t *total)
 {
 	size_t i;

@@ -81,7 +81,7 @@ static void name_files(struct files *f, const struct fleet_opts *o)
 	buf_release(&earlier);
 }
 
-/* False: it has said why not. */
+/* Make the files; return false after printing why not. */
 static bool files_open(struct files *f, const struct fleet_opts *o)
 {
 	const char *dir = getenv("TMPDIR");

@@ -133,7 +133,7 @@ static void put_aside(const char *spool, const struct segment *s, const char *pa
 	free(aside);
 }
 
-/* What the answer says beyond "taken". */
+/* Report what the receiver answered, and return what became of the segment. */
 static enum segment_fate judge(const struct collector_answer *a)
 {
 	if (a->nr_rejected)

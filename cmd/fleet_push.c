@@ -99,7 +99,7 @@ struct sender {
 	int status;			/* for the exit */
 };
 
-/* All that is in the spool, in the order in which it is sent; and its size. */
+/* List the spool in the order in which it is sent, and sum its size. */
 static int list_spool(struct sender *x, struct segment **list, size_t *nr, struct err *e)
 {
 	size_t alloc = *nr = 0;
@@ -134,9 +134,9 @@ static int list_spool(struct sender *x, struct segment **list, size_t *nr, struc
 }
 
 /*
- * Waits until the next attempt: for as long as the server asks, else longer each time, and never as long as
- * other senders, which it would see all at once; but the last one is made at the deadline.  False: that has
- * passed, or the server asks for more.
+ * Wait before the next attempt: as long as the server asks, else longer each time. The time is random, so
+ * that the server does not get all senders at once; the last attempt is made at the deadline. Returns false
+ * if that has passed, or the server asks for more.
  */
 static bool wait_for_server(struct sender *x, uint64_t wait_s)
 {
@@ -299,8 +299,8 @@ struct folder {
 };
 
 /*
- * What was put into the spool before; and what is still being written: a segment has its name when it is
- * closed, or when the recorder was killed.
+ * Return whether to leave a file out: it was put into the spool before, or is still being written. A segment
+ * gets its name when it is closed, or was left by a recorder that was killed.
  */
 static bool leave_out(void *ctx, const char *path)
 {
@@ -319,7 +319,7 @@ static bool leave_out(void *ctx, const char *path)
 	return true;
 }
 
-/* One file of a folder: as add_trace(); it may have been removed meanwhile. */
+/* Add a file of a folder, as add_trace() does; it may have been removed meanwhile. */
 static int add_file(struct sender *x, const struct folder *f, const char *path, struct err *e)
 {
 	uint64_t key;

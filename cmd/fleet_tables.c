@@ -10,7 +10,7 @@
 #include "reuse.h"
 #include "spool.h"
 
-/* Both tables, without headers. s->nr_rows 0: there is nothing of the trace. As add(). */
+/* Write both tables, without headers; s->nr_rows 0: the trace has nothing. Returns as add(). */
 static int write_tables(struct packed *p, const struct fleet_opts *o, const char *path, struct segment *s,
 			struct err *e)
 {

@@ -11,7 +11,7 @@
 /* The traces of a folder that began at a time, in the order of their names. */
 struct fleet_paths {
 	uint64_t since_s, until_s;	/* until 0: no end */
-	/* Which paths are left out before anybody looks into them; NULL: none. */
+	/* returns whether to leave a path out, before it is opened; NULL: none */
 	bool (*leave_out)(void *ctx, const char *path);
 	void *ctx;
 	char **list;

@@ -274,7 +274,7 @@ static void add_names(struct line *l, const char *option, const char *names)
 	add_argument(&l->options, word);
 }
 
-/* Add the query for the rows of report --xarc of one function, or of those that match the pattern. */
+/* Add the query for the rows of report --xarc of the functions that match a name or pattern. */
 static void add_arcs(struct line *l, const char *function)
 {
 	struct buf sql = BUF_INIT;

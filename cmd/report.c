@@ -768,7 +768,7 @@ static int blend(struct subject *s, const struct report_request *q, const struct
 	return r;
 }
 
-/* Whether there are labels to separate by: of threads, or as a level of a merged tree. */
+/* Check that there are labels to separate by: of threads, or as a level of a merged tree. */
 static int check_labels(const struct subject *s, const struct report_request *q, struct err *e)
 {
 	bool none = !names_has_labels(&s->names);
@@ -898,7 +898,7 @@ static struct profile_opts profile_opts(const struct report_request *q, const st
 	return po;
 }
 
-/* What is binary may change how a terminal behaves. */
+/* Return whether standard output suits the format: binary data may change how a terminal behaves. */
 static bool suits_terminal(const struct report_request *q)
 {
 	if (!format_get(q->show.format)->binary || q->check || q->output || !term_is_tty())
@@ -1000,8 +1000,8 @@ int report_show(const struct report_request *q, const struct report *r, const vo
 }
 
 /*
- * Without an option that says so: on a terminal the first answers, if nothing was asked for that these do not
- * have, and else, for other programs, what it has been from the beginning.
+ * Return the report when no option names one: on a terminal the summary, unless something was requested that
+ * it does not have; else the one that other programs have always got.
  */
 static const struct report *default_report(const struct report_request *q)
 {

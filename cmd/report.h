@@ -12,7 +12,7 @@ struct report_request {
 	const char *input, *blend, *import, *symfs, *events, *stacks, *tree;
 	int report;			/* 1 + index in reports[]; 0: the default */
 	const char *output;		/* NULL: standard output */
-	/* These have what options say; what follows from the report and the format, report_show() adds. */
+	/* set by options; report_show() adds what follows from the report and the format */
 	struct report_opts show;
 	struct profile_opts profile;
 	const char *sort;		/* a word of enum report_sort, or a column */
@@ -32,7 +32,10 @@ void report_join_selection(struct opt_join *j, size_t at);
 
 /* Adds --filter and --config, in the same way. */
 void report_join_filters(struct opt_join *j, size_t at);
-/* What they say, for that report: -EINVAL says what it cannot be filtered by. Released in any case. */
+/*
+ * Parse the filters for that report. -EINVAL: it cannot be filtered by one of them. q must be released also
+ * on failure.
+ */
 int report_parse_filters(struct report_request *q, const struct report *r, struct err *e);
 void report_release_filters(struct report_request *q);
 

@@ -646,7 +646,9 @@ static void incomplete_summary(const struct collect_result *r)
 	buf_release(&b);
 }
 
-/* Say nothing of no samples, and never "100 %" when something is missing. */
+/*
+ * Append the share of complete stacks: nothing without samples, and never "100 %" when something is missing.
+ */
 static void complete_phrase(const struct collect_result *r, struct buf *b)
 {
 	double percent = r->nr_samples ? 100.0 * (r->nr_samples - r->nr_incomplete) / r->nr_samples : 0;

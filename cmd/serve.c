@@ -170,7 +170,7 @@ static void send_page(struct serve *s, int fd, const char *known, bool body)
 
 /* ---- a request ---- */
 
-/* Up to the empty line; false: it is too long, or takes too long. */
+/* Read a request up to the empty line; return false if it is too long, or takes too long. */
 static bool read_request(int fd, char *text, size_t room)
 {
 	uint64_t end_ns = clock_mono_ns() + REQUEST_MS * 1000000ull;

@@ -62,7 +62,7 @@ int pack_end(struct packed *p, const char *path, struct err *e)
 	return r;
 }
 
-/* What pack_begin() and the list of sent files write before they rename it. */
+/* Return whether pack_begin(), or the list of sent files, writes such a name before renaming it. */
 static bool is_temporary(const char *name)
 {
 	int end = 0;

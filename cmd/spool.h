@@ -26,12 +26,12 @@ struct spool_kind {
 	 * for a file of another kind.
 	 */
 	bool (*parse)(const char *name, struct segment *s);
-	/* How many of the nr segments go at once, as segments_batch(). */
+	/* returns how many of the nr segments are sent at once, as segments_batch() */
 	size_t (*batch)(const struct segment *s, size_t nr);
 	/*
-	 * One attempt at those of a batch that wait; what became of each is said if it is not simply sent.
-	 * -EAGAIN: try again, in *wait_s seconds if that is not 0; -EACCES: the server takes none at all;
-	 * -EPROTO: some of them cannot be sent; else none of them can be now.
+	 * tries to send a batch once, and reports what became of segments that were not simply sent. -EAGAIN:
+	 * try again, after *wait_s seconds if that is not 0; -EACCES: the server refuses all; -EPROTO: some
+	 * cannot be sent; else none can be sent now.
 	 */
 	int (*send)(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
 		    uint64_t *wait_s, struct err *e);

@@ -106,7 +106,7 @@ static int run(const struct training *t, char **argv, int *status, struct err *e
 	return 0;
 }
 
-/* What the recorder and the program said, for the user to see what is wrong. */
+/* Print what the recorder and the program printed, to show what is wrong. */
 static void pass_on_messages(const struct training *t)
 {
 	struct buf b = BUF_INIT;
@@ -216,7 +216,7 @@ static int derive(const struct training *t, const struct model *m, unsigned int 
 	return nr >= MIN_TURNS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
 }
 
-/* What the runs said of a set of metrics. */
+/* what the runs found out about a set of metrics */
 struct findings {
 	char client[CALIBRATION_NAME];
 	char names[CALLFLOW_MAX_METRICS][CALIBRATION_NAME], set[CALIBRATION_NAME];
