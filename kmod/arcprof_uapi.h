@@ -222,8 +222,8 @@ enum arcprof_itrace_flags {
 	ARCPROF_ITRACE_THREADS = 4,		/* threads that traced ones create */
 	ARCPROF_ITRACE_FORKS = 8,		/* processes that they create */
 	/*
-	 * With CONTINUOUS, a thread waits until all its records are consumed at START, unless a traced
-	 * thread created it, at MAPS and at LAST, so that the reader finds in /proc what addresses mean.
+	 * Wait with CONTINUOUS until all records of a thread are consumed: at START, unless a traced thread
+	 * created it, at MAPS and at LAST, so that the reader can look addresses up in /proc.
 	 */
 	ARCPROF_ITRACE_SYNC = 16,
 };
@@ -243,10 +243,10 @@ enum arcprof_itrace_join_flags {
 };
 
 /*
- * Trace the caller, or another thread: it begins when it goes back to its program, or at its exec.
- * -EBUSY: the thread is traced, or has a debugger; -ENOSPC: no ring is free; -ESRCH: no such thread, or
- * it ends; -EPERM: another user's thread needs CAP_SYS_PTRACE, except a child of the caller that has not
- * executed a program yet.
+ * Trace the caller, or another thread, from its next return to its program, or its exec. -EBUSY: the thread
+ * is traced, or has a debugger. -ENOSPC: no ring is free. -ESRCH: no such thread, or it is ending. -EPERM:
+ * another user's thread requires CAP_SYS_PTRACE, except a child of the caller that has not executed a program
+ * yet.
  */
 struct arcprof_itrace_join {
 	__u32 size;

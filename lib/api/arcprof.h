@@ -35,8 +35,8 @@ enum {
 };
 
 /*
- * Since the session began, or the thread, if that was later; without a session, since the thread
- * began.  All but the time are as of the thread's last dispatch or interrupt.
+ * Values since the session or the thread began, whichever was later; without a session, since the thread
+ * began. All but the time are as of the thread's last dispatch or interrupt.
  */
 struct arcprof_values {
 	uint32_t known;				/* ARCPROF_KNOW_*; the rest is 0 */
@@ -89,21 +89,20 @@ int arcprof_thread_read(struct arcprof_thread *t, struct arcprof_values *v);
 int arcprof_process_read(pid_t pid, struct arcprof_values *v);
 
 /*
- * Between these two the calling thread's instructions are traced, where the program runs under
- * "arcprof itrace --bracket"; as often as one likes, each thread for itself.  What the two themselves
- * execute inside is traced too, always the same.
- * on: 0, or -ENODEV: there is no tracer (or the program has closed the descriptor that it inherited);
- * -EALREADY: it is on; -EAGAIN: SIGURG is blocked. off: 0, or -EINVAL: it is not on; -EAGAIN: the
- * tracer has ended meanwhile.
+ * Trace the calling thread's instructions between these two calls, if the program runs under "arcprof itrace
+ * --bracket"; as often as needed, each thread for itself. What the two execute themselves inside is traced
+ * too, and is always the same. on: 0, or -ENODEV: there is no tracer (or the program has closed the
+ * descriptor that it inherited); -EALREADY: it is on; -EAGAIN: SIGURG is blocked. off: 0, or -EINVAL: it is
+ * not on; -EAGAIN: the tracer has ended meanwhile.
  */
 int arcprof_itrace_on(void);
 int arcprof_itrace_off(void);
 
 /*
- * Where the program runs under "arcprof record -e mark", these say what it does: a point in time, or a
- * phase with its duration, of the calling thread, by a name, which is copied.  Elsewhere they cost next to
- * nothing.  None needs arcprof_init(); any thread may call them, in a forked child, too.  The first call in a
- * process connects to the recorder: not in a signal handler.
+ * Mark a point in time, or a phase with its duration, of the calling thread, if the program runs under
+ * "arcprof record -e mark". The name is copied. Elsewhere these calls cost next to nothing. None requires
+ * arcprof_init(); any thread may call them, in a forked child, too. The first call in a process connects to
+ * the recorder, so it must not be in a signal handler.
  */
 void arcprof_mark(const char *name);
 /* The same with a value; UINT64_MAX: none. */
@@ -188,14 +187,14 @@ void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 	} while (0)
 
 /*
- * Turns events of the recording on or off in which the program runs, as "arcprof ctl enable" and "disable" do:
- * "cpu", "alloc,lock", "calls", all events that it was begun with. NULL: everything, as "resume" and "pause".
- * The whole recording is meant, not this program or thread alone. Returns when it is done, after some
- * milliseconds, or half a second for a JVM that does not answer.
+ * Turn events of the recording in which the program runs on or off, as "arcprof ctl enable" and "disable" do:
+ * "cpu", "alloc,lock", "calls", or any others that it was begun with. NULL: everything, as "resume" and
+ * "pause". This applies to the whole recording, not only to this program or thread. Returns when it is done,
+ * after some milliseconds, or half a second for a JVM that does not answer.
  *
- * 0; -ENODEV: nobody records the program with "-e mark" or "label", or from another pid namespace; -EINVAL:
- * the recording cannot do that; -EPERM: it is of another user than this process; -ETIMEDOUT. Not in a signal
- * handler.
+ * Returns 0, or -ENODEV: the program is not recorded with "-e mark" or "label", or from another pid
+ * namespace; -EINVAL: the recording cannot do that; -EPERM: it belongs to another user; -ETIMEDOUT. Must not
+ * be called in a signal handler.
  */
 int arcprof_recording_on(const char *events);
 int arcprof_recording_off(const char *events);

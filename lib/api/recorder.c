@@ -21,7 +21,7 @@
 
 struct arcprof_recorder *arcprof_recorder;
 uint32_t arcprof_recorder_generation;
-/* A recorder writes to it; what it is told of anew is a page of its own, so that others stay whole. */
+/* A recorder writes to this page, which is separate so that other pages are not copied. */
 static volatile struct jvm_invitation invitation __attribute__((used, aligned(8))) = {
 	.magic = JVM_INVITATION_MAGIC,
 	.recorder = &arcprof_recorder,

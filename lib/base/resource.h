@@ -15,10 +15,10 @@
 #include "base/buf.h"
 
 /*
- * Adds labels (base/labels.h) from an environment of len bytes, as /proc/PID/environ has it. service.name
- * becomes "service" and service.version "version", as in "record --label"; all others keep their names. What
- * is no label is left out, and so are those beyond the 32nd. own_host: HOSTNAME is not the machine's, as it
- * is of pods in the machine's network.
+ * Add labels (base/labels.h) from an environment of len bytes, as in /proc/PID/environ. service.name becomes
+ * "service" and service.version "version", as in "record --label"; all others keep their names. Invalid
+ * labels are left out, and so are those beyond the 32nd. own_host: HOSTNAME is not the machine's, as in pods
+ * in the machine's network.
  */
 void resource_parse(const char *environment, size_t len, bool own_host, struct buf *labels);
 

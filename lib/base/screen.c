@@ -186,7 +186,7 @@ bool screen_is_stale(void)
 	return was;
 }
 
-/* Truncate messages, which nobody reads while the screen is shown, at a bound. */
+/* Truncate messages at a limit: they are not read while the screen is shown. */
 static void bound_messages(void)
 {
 	if (lseek(screen.messages, 0, SEEK_END) > MAX_MESSAGES && ftruncate(screen.messages, 0))

@@ -79,46 +79,47 @@ enum classfile_reason {
 /*
  * Probes where objects are locked, in place of those of calls: methods of classfile_probe.helper.
  *
- *	enter(Object, int)	a monitor has just been entered; int is the object's identity hash, which
- *				was taken before: an object that is locked may not have it at hand
- *	entered(Object)		the same for that of a synchronized method, first thing in it
- *	exit(Object)		it is about to be left: before monitorexit, a return of a synchronized method,
- *				and when an exception leaves that
- *	waited()		a wait() of Object has returned (by an exception, it is not called)
+ *	enter(Object, int)	called after a monitor was entered; int is the object's identity hash, which
+ *				was taken before: an object that is locked may not have it at hand.
+ *	entered(Object)		called first in a synchronized method, for its monitor.
+ *	exit(Object)		called before monitorexit, before a return of a synchronized method, and when
+ *				an exception leaves that.
+ *	waited()		called after a wait() of Object has returned, unless by an exception.
  *	notify(Object), notify_all(Object)
- *				notify() or notifyAll() of the object is about to be called, perhaps by a
- *				thread that does not have its monitor
+ *				called before notify() or notifyAll() of the object, perhaps in a thread that
+ *				does not have its monitor.
  *	owns(Object, Thread), state(Object, int)
- *				first thing in a method for which select() says so, with what that was given;
- *				of a long the lower half, of CLASSFILE_SHARED -1, whatever it was; owns() has
- *				null where that is CLASSFILE_DISOWNS
+ *				called first in a method for which select() says so, with its argument: of a
+ *				long the lower half, for CLASSFILE_SHARED always -1. owns() gets null for
+ *				CLASSFILE_DISOWNS.
  *	stamped(Object, boolean, long, long)
- *				before each return of such a method, CLASSFILE_STAMPED, which was given two
- *				longs and returns a boolean: with its object, that, and those
+ *				called before each return of a method with CLASSFILE_STAMPED, which takes two
+ *				longs and returns a boolean: with its object, that, and those.
  *
- * A probe may throw, when the stack is full. Then enter() is followed by exit(), as the class's own handlers
- * see to it; what exit() throws leaves the method, with the monitor given back.
+ * A probe may throw when the stack is full. After enter(), the class's own handlers then call exit(); what
+ * exit() throws leaves the method, with the monitor released.
  */
 struct classfile_locks {
 	const char *enter, *entered, *exit, *waited, *notify, *notify_all, *owns, *state, *stamped;
 };
 
-/* select()'s answers with these; a method without locks is left as it is, and nobody is told. */
+/* select()'s answers with these; a method without locks stays as it is, which is not reported. */
 enum {
 	CLASSFILE_LOCKS, CLASSFILE_OWNS, CLASSFILE_DISOWNS, CLASSFILE_STATE, CLASSFILE_LONG_STATE,
 	CLASSFILE_SHARED, CLASSFILE_STAMPED,
 };
 
 /*
- * Probes with an object that the method was given, in place of those of calls: methods of
+ * Probes that get an object passed to the method, in place of those of calls: methods of
  * classfile_probe.helper.
  *
- *	enter(Object, int)	first thing in the method, with the object and the number of select()'s
- *				answer; with CLASSFILE_GIVEN_THIS it is enter(Object, Object, int), and
- *				the method's own object comes first
- *	leave(int)		before each return, and when an exception leaves the method, with the number
- *	result(Object, int)	with CLASSFILE_GIVEN_RESULT in place of leave() before each return, with
- *				what is returned
+ *	enter(Object, int)	called first in the method, with the object and the number of select()'s
+ *				answer. With CLASSFILE_GIVEN_THIS it is enter(Object, Object, int), and
+ *				the method's own object comes first.
+ *	leave(int)		called before each return, and when an exception leaves the method, with the
+ *				number.
+ *	result(Object, int)	called with CLASSFILE_GIVEN_RESULT in place of leave() before each return,
+ *				with what is returned.
  */
 struct classfile_given {
 	const char *enter, *leave;
@@ -157,10 +158,10 @@ struct classfile_probe {
 	const char *thrown;
 	const char *caught;
 	/*
-	 * A fifth, called in each basic block with how many instructions the block has: first thing in
-	 * it, but after caught and, in the first block, enter. Where a handler at the same place or
-	 * before it watches a part of a block, no probe may stand: the block is counted behind that part,
-	 * or not at all if there is nothing behind it. NULL: no such calls.
+	 * A fifth probe, called once in each basic block with its number of instructions: first in the block,
+	 * but after caught and, in the first block, enter. Where a handler at the same place or before it
+	 * covers a part of a block, no probe may be. The block is counted behind that part, or not at all if
+	 * nothing is behind it. NULL: no such calls.
 	 */
 	const char *count;
 	/*

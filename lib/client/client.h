@@ -29,12 +29,12 @@ struct client {
 
 /*
  * Connect to the recorder at path. No call for this socket takes longer than timeout_ms. Return false, with
- * the socket closed, if nobody listens there or another user does.
+ * the socket closed, if there is no listener, or its user is another one.
  */
 bool client_open(struct client *c, const char *path, int timeout_ms);
 void client_close(struct client *c);
 
-/* Send m with our half of the key, if it is of a kind that has one. magic and version are filled in. */
+/* Send m, with our half of the key if such messages have one. magic and version are filled in. */
 bool client_send(const struct client *c, struct jvm_msg m);
 
 /*

@@ -19,8 +19,8 @@
 struct cpuclock;
 
 /*
- * Processes by their numbers, and from then on all that they start; pids NULL: all of the machine, and of no
- * thread is told what it used. -ENOTSUP: this kernel cannot, or we are in a PID namespace, where numbers are
+ * Follow these processes, and from then on all that they start; pids NULL: all of the machine, without the
+ * CPU time of ended threads. -ENOTSUP: this kernel cannot, or we are in a PID namespace, where numbers are
  * not those of the kernel; -EPERM: this user may not. *e says what would help.
  */
 int cpuclock_open(struct cpuclock **c, const int *pids, size_t nr_pids, struct err *e);
@@ -29,11 +29,11 @@ void cpuclock_close(struct cpuclock *c);	/* NULL: nothing */
 /* A BPF program for perf events of CPUs, which lets through samples of processes that are recorded. */
 int cpuclock_filter(const struct cpuclock *c);
 /*
- * Where that program writes samples of processes for which cpuclock_trap() was called, in place of letting
- * them through, before it sends a SIGTRAP to the thread when it returns to user code: si_code is SI_KERNEL,
- * and si_value the time, CLOCK_MONOTONIC. The file is of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, and what is written
- * of struct trapped_sample; a CPU without an event there has no such samples. 0: this kernel cannot (before
- * 6.18).
+ * Return the file for samples of processes for which cpuclock_trap() was called. The BPF program writes them
+ * there instead of letting them through. It then sends a SIGTRAP to the thread when it returns to user code:
+ * si_code is SI_KERNEL, and si_value the time, CLOCK_MONOTONIC. The file is a BPF_MAP_TYPE_PERF_EVENT_ARRAY
+ * with entries of struct trapped_sample; a CPU without an event there has no such samples. 0: this kernel
+ * cannot (before 6.18).
  */
 int cpuclock_trapped(const struct cpuclock *c);
 /*

@@ -33,15 +33,15 @@ struct choice {
 void choice_init(struct choice *p, struct diff_rows *x, const struct choice_opts *o);
 void choice_release(struct choice *p);
 
-/* Whether the row is the first of its stanza; of others it always is. */
+/* Return whether the row is the first of its stanza; true for all other rows. */
 bool choice_begins(const struct choice *p, size_t row);
-/* How many functions or contexts changed. */
+/* Return how many functions or contexts changed. */
 size_t choice_nr_changed(const struct diff_rows *x);
 /* delta as a part of the value of side A; INFINITY: that has nothing. */
 double choice_change(const struct diff_row *row);
 /*
- * Of a method that changed, what the last compiler's code did, which is what was judged, where that is far
- * from choice_change(); else NAN.
+ * Return how a changed method's code of the last compiler changed, on which the verdict is based, if that is
+ * far from choice_change(); else NAN.
  */
 double choice_compiled(const struct diff_row *row);
 

@@ -29,11 +29,11 @@ enum diff_normalize {
 	DIFF_WORK,		/* per unit of the work that the run did */
 };
 
-/* What the caller knows of a run. */
+/* what the caller knows about a run */
 struct diff_about {
-	const char *path;	/* borrowed until diff_release() */
+	const char *path;	/* 0: not known */
 	uint64_t duration_ns;	/* 0: not known */
-	uint64_t recorded_ns;	/* of it, so long what is compared was on */
+	uint64_t recorded_ns;	/* units of work that the run did; 0: not known */
 	double work;		/* how many units of it the run did; 0: not known */
 	uint64_t lost;
 	uint64_t nr_left_out;	/* samples, by a filter */
@@ -65,7 +65,7 @@ struct diff_run {
 	size_t nr_samples;
 	size_t *first_sample;	/* [node]: the first one of it or a later node; [nr_nodes]: nr_samples */
 	double *block_total;	/* [DIFF_NR_BLOCKS] of all samples */
-	/* While runs are added: [node of the input]. */
+	/* while runs are added: [node of the input] */
 	struct diff_input {
 		uint32_t *where;
 		uint64_t *base, *n;

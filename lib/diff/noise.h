@@ -20,7 +20,7 @@
 
 enum noise_kind { NOISE_SAMPLING, NOISE_REPEATS, NOISE_EXACT, NOISE_UNKNOWN };
 
-/* What varies alike from run to run. */
+/* classes of code that varies alike from run to run */
 enum noise_class {
 	NOISE_NATIVE,
 	NOISE_JAVA,		/* also native code with what it calls, where that may be Java */
@@ -39,7 +39,7 @@ struct noise_prior {
 	double df;		/* degrees of freedom that this is worth */
 };
 
-/* What a row shows of how runs vary; prior.c learns from these. */
+/* how the runs of a row vary; prior.c learns from these */
 struct noise_spread {
 	double variance;	/* of one run, as a part of its square */
 	double sampling;	/* what sampling alone makes of that */

@@ -19,7 +19,7 @@ enum diff_of { DIFF_BASE, DIFF_CUM };
 /* The rows of a stanza, in its order. */
 enum diff_kind { DIFF_PARENT, DIFF_SELF, DIFF_CHILD, DIFF_RPARENT, DIFF_RSELF, DIFF_RCHILD };
 
-/* Why a difference is no change of the program, whatever its probability. */
+/* reasons why a difference is no change of the program, whatever its probability */
 enum diff_doubt {
 	DIFF_SURE,
 	DIFF_ONE_RUN,		/* few runs make it, of three or more a side */
@@ -33,15 +33,15 @@ struct diff_row {
 	enum diff_kind kind;
 	uint32_t *nodes;	/* the set: points into diff_rows.nodes */
 	size_t nr_nodes;
-	/* What the runs of each side have on average, normalised; b - a; and the sums of all runs. */
+	/* average of each side's runs, normalised; b - a; and the sums of all runs */
 	double value[DIFF_NR_SIDES], delta;
 	bool defined[DIFF_NR_SIDES];	/* false: there is nothing to divide by, such as no calls */
 	uint64_t sum[DIFF_NR_SIDES], n[DIFF_NR_SIDES];
 	double share;		/* the larger of its shares of the totals, 0 to 1 */
 	/*
-	 * Filled by noise.h. known: low, high, error and df are; tested: p is as well. The change is between
-	 * low and high in 19 of 20 cases, as a part of A's value; chance alone makes such a change with
-	 * probability p, and q is the rate of false discoveries among the rows that are like it or clearer.
+	 * Set by noise.h. known: low, high, error and df are set; tested: p is, too. In 19 of 20 cases, the
+	 * change is between low and high, as a part of A's value. Chance alone makes such a change with
+	 * probability p; q is the rate of false discoveries among rows that are as clear or clearer.
 	 */
 	bool known, tested;
 	double low, high, p, q;
@@ -71,12 +71,12 @@ void rows_release(struct diff_rows *x);
 /* Values, sums and share of a row that has another set now. */
 void rows_sum_up(const struct diff_rows *x, struct diff_row *row);
 
-/* What the row has in a run: its value, n of its samples or calls, and both divided by what normalises. */
+/* Return the row's value in a run, n of its samples or calls, and both divided by what normalises. */
 uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 /* The sum of what the row's nodes have in a table of one run, of values or of n. */
 uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of);
-/* What values of a run are divided by; 0: there is nothing to divide by. */
+/* Return what values of a run are divided by; 0: there is nothing to divide by. */
 double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 
 #endif

@@ -54,10 +54,7 @@ struct heap_ids {
 void ids_init(struct heap_ids *x, unsigned int shift, uint64_t max_bytes);
 void ids_release(struct heap_ids *x);
 bool ids_add_slow(struct heap_ids *x, uint64_t id);
-/*
- * Return the next id behind this one, which is not the last, of those that were added; also before
- * ids_finish().
- */
+/* Return the next added id after this one, which must not be the last; also before ids_finish(). */
 uint64_t ids_next_after_slow(const struct heap_ids *x, uint64_t id);
 /* Remove an id, before ids_finish(), as if it had not been added. */
 void ids_remove(struct heap_ids *x, uint64_t id);

@@ -48,8 +48,8 @@ static struct hook_area area;
 static bool sites;	/* are contexts; not in trees that are the agent's */
 
 /*
- * For libraries without hooks of their own, too; but one that is loaded later uses its own, and not
- * the C library's, which do nothing.
+ * Exported also for libraries without hooks of their own; but one that is loaded later uses its own, not
+ * those of the C library, which do nothing.
  */
 #define EXPORT __attribute__((visibility("protected")))
 
@@ -140,7 +140,7 @@ static void after_fork(struct hook_thread *h)
 	state = UNKNOWN;
 }
 
-/* What comes before a thread's first call; false: there is nothing to measure. */
+/* Prepare for a thread's first call; return false if there is nothing to measure. */
 static __attribute__((noinline)) int hookit_begin(struct hook_thread *h)
 {
 	h->busy = 1;
@@ -257,8 +257,8 @@ void __cyg_profile_func_exit(void *fn, void *site)
 }
 
 /*
- * For the library that labels threads (lib/api/label.c), which knows it where a program has both: the calling
- * thread has these labels from now on.
+ * Set labels of the calling thread. For the library that labels threads (lib/api/label.c), which finds this
+ * function if a program has both.
  */
 void arcprof_hookit_label(const char *text, size_t len) HOOK EXPORT;
 

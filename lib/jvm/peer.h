@@ -28,9 +28,9 @@ struct peer {
 bool peer_identify(int sock, struct peer *p);
 
 /*
- * Send m, with magic and version filled in, and the recorder's half of the key if it is of a kind that
- * has one; key is NULL if the peer knows none. At most JVM_MAX_FDS descriptors go with it. Returns false
- * if it was not sent.
+ * Send m, with magic and version filled in and, if such messages have one, the recorder's half of the key;
+ * key is NULL if the peer knows none. At most JVM_MAX_FDS descriptors go with it. Returns false if it was not
+ * sent.
  */
 bool peer_send(int sock, const struct jvm_msg *m, const struct jvm_key *key, const int *fds, size_t nr_fds);
 

@@ -211,9 +211,9 @@ RECORD(leaf, OWN,
 	TEXT(name, name_len))
 
 /*
- * With JVM_SOURCE_ALLOC: what a thread has allocated in its life by then, as the VM counts it. Sent for
- * all live threads when the source begins, which is when the VM is up, when the recorder sends a CHANGE,
- * and when the VM ends; for others when they end.
+ * Bytes that a thread has allocated in its life by then, as counted by the VM, with JVM_SOURCE_ALLOC. Sent
+ * for all live threads when the VM is up and the source begins, when the recorder sends a CHANGE, and when
+ * the VM ends; for other threads when they end.
  */
 RECORD(allocated, OWN,
 	TID(thread)	/* 0: all that live have been told */
@@ -224,7 +224,9 @@ RECORD(gone_objects, OWN,
 	FIELD(u32, why)	/* enum jvm_gone */
 	PAIRS(numbers, numbers_len))	/* varints, an even number of them; 0 is none */
 
-/* All objects were looked at after a pause that ended at time_ns; those that died were reported before. */
+/*
+ * The agent has checked all objects after a pause that ended at time_ns, and reported those that died before.
+ */
 RECORD(swept, OWN,
 	FIELD(u32, pauses)	/* of the collector since the recording began */
 	FIELD(u32, collector)	/* enum jvm_collector */

@@ -38,7 +38,7 @@ struct annotate {
 		uint32_t outermost;	/* while a stack is walked: the line of it; MAP_NONE: none yet */
 	} *functions;			/* most samples first */
 	size_t nr_functions, alloc_functions;
-	/* One way in which the code of a function ran. */
+	/* a way in which the code of a function ran */
 	struct annotate_way {
 		uint32_t function, kind;	/* enum consumer_kind */
 		uint32_t into;		/* strtab id of what it is inlined in; 0: it is not */

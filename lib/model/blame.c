@@ -107,7 +107,7 @@ static struct blamed *place_at(struct blame *b, uint32_t stack, const struct sta
 	return &b->places[stack];
 }
 
-/* Without a better site, blame the innermost library or native function. */
+/* Return the site; without a better one, the innermost library or native function. */
 static struct blamed settled(const struct search *s)
 {
 	struct blamed b = s->found;

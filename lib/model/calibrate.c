@@ -212,7 +212,7 @@ static void sums_release(struct sums *s)
 	free(s->doubt);
 }
 
-/* Metrics that are added to those there are. */
+/* Return how many metrics are added. */
 static unsigned int nr_added(const struct job *j)
 {
 	return j->keep ? j->nr * (1 + j->doubts) : 0;
@@ -336,7 +336,7 @@ static const char *done(const struct job *j)
 	return text;
 }
 
-/* Why not a single context is calibrated. */
+/* Return why no context at all is calibrated. */
 static const char *why_nothing(struct job *j)
 {
 	bool precise = names_label(j->names, "callflow.precise");

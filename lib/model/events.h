@@ -96,8 +96,8 @@ int events_read(struct events *v, struct trace_reader *t, const struct events_op
 void events_release(struct events *v);
 
 /*
- * How long a thread had labels, of those that are selected, thread by thread: an event of no kind, with
- * x->labels.  False: there are no more.  *at is 0 at first.
+ * Return the next span of labels of the selected threads, thread by thread: an event without a kind, with
+ * x->labels. False: there are no more. *at is 0 at first.
  */
 bool events_labels(struct events *v, size_t *at, struct event *x);
 

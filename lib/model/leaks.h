@@ -91,7 +91,7 @@ int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *
 	       const struct leaks_opts *o, struct err *e);
 void leaks_release(struct leaks *m);
 
-/* What keeps it from being known whether anything grows, and how another recording would tell. */
+/* what is missing to know whether anything grows, and how another recording would have it */
 enum leaks_lack {
 	LEAKS_LACK_NOTHING,
 	LEAKS_LACK_COLLECTION,		/* none has told which objects live: record --live-gc */

@@ -359,7 +359,7 @@ static bool text_is(const char *s, size_t len, const char *what)
 	return len == strlen(what) && !memcmp(s, what, len);
 }
 
-/* What probes call that the agent puts into classes, and takes a sample. */
+/* Return whether it is a method that our probes call and that takes a sample. */
 static bool is_own_method(const struct rec_method *r)
 {
 	if (text_is(r->class_name, r->class_len, "java/lang/ArcLock"))

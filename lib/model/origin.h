@@ -10,7 +10,7 @@
 struct blend;
 struct names;
 
-/* One of the recordings in a merged trace. */
+/* one of the recordings in a merged trace */
 struct recording {
 	uint64_t start_ns;		/* CLOCK_REALTIME; 0: not known */
 	uint64_t duration_ns;		/* 0: not known */

@@ -235,7 +235,7 @@ static const char *list_not_shown(const struct profile *p)
 	return text;
 }
 
-/* Return the event of the first source of samples or, of those that are not shown, the first. */
+/* Return the first event of the first source of samples that is shown or, without one, of all. */
 static uint32_t first_event(const struct profile *p)
 {
 	const struct model *m = p->names->m;

@@ -320,9 +320,9 @@ static const struct name_stub *stub_then(const struct name_proc *p, size_t at, u
 }
 
 /*
- * Return the stub that was there: of those that cover the address the last one known at that time, else
- * the first one after it. Those that start at a lower address may reach over, but not far: stubs do not
- * nest deeply, so only a few before the address are looked at. *varies: there was another one.
+ * Return the latest stub at the address at that time, else the first one after that time. One that starts at
+ * a lower address may cover it, but stubs do not nest deeply, so only a few before the address are tried.
+ * *varies: there was another one.
  */
 static const struct name_stub *find_stub(struct name_proc *p, uint64_t addr, uint64_t time_ns, bool *varies)
 {

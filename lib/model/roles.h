@@ -20,8 +20,8 @@ static inline bool role_is_code(uint32_t kind)
 /* Check whether a method is of the JDK, or of the library or the runtime of another language of the JVM. */
 bool role_is_platform(const char *method);
 /*
- * Where the qualified name begins in what a demangler wrote: behind the return type, which only functions of
- * templates have. "bool std::operator< <char>(...)" is std::operator<.
+ * Return where the qualified name begins in a demangler's output: after the return type, which only functions
+ * of templates have. "bool std::operator< <char>(...)" is std::operator<.
  */
 const char *role_qualified_name(const char *name);
 /* Check whether a function, by its demangled name, is of the C++ library, such as a template of std. */
@@ -30,16 +30,16 @@ bool role_is_cxx_library(const char *name);
 bool role_is_entry(const struct model *m, uint32_t consumer);
 
 /*
- * Set mine[consumer] for functions of the program's own code: those, or those of modules, that a pattern of
- * the list fits. Without a list Java methods of no platform, and native functions of programs, not of shared
- * libraries, and no templates of the C++ library; nothing where the model has neither.
+ * Set mine[consumer] for functions of the program's own code: those that match a pattern of the list, or
+ * whose module does. Without a list, Java methods outside platforms, and native functions of programs,
+ * outside shared libraries and templates of the C++ library; nothing where the model has neither.
  */
 void roles_mark_mine(const struct model *m, const struct opt_list *patterns, bool *mine);
 
 /*
- * Set idle[node] for waits of the source "wall", and what is below them, in which a thread waits for work: in
- * the queue of its pool, in a selector, as a helper of the JVM; or for the end of other threads, as the first
- * thread of a program does until its workers are done.
+ * Set idle[node] for waits of the source "wall" in which a thread waits for work, and what is below them: in
+ * the queue of its pool, in a selector, or as a helper of the JVM. Waits for other threads to end count too,
+ * as of a program's first thread for its workers.
  */
 void roles_mark_idle(const struct model *m, bool *idle);
 

@@ -158,7 +158,7 @@ static void expect(struct source_check *c, const char *what, uint64_t got, uint6
 			 what, got, want);
 }
 
-/* For a calibrated metric the trace has what counting cost, too. */
+/* Return what was measured, including for a calibrated metric what counting cost. */
 static uint64_t measured(const struct model *m, unsigned int metric, const uint64_t *total)
 {
 	unsigned int delta = model_delta(m, metric);

@@ -20,7 +20,7 @@ void threadlabels_release(struct name_labels *l);
 
 /* strtab id of "key=value,...", 0 none; or THREADLABELS_UNKNOWN. Of moments when a sample was taken only. */
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
-/* How long a thread had labels; to_ns UINT64_MAX: to the end. */
+/* a span in which a thread had labels; to_ns UINT64_MAX: to the end */
 struct threadlabels_span {
 	uint64_t from_ns, to_ns;
 	uint32_t thread, labels;	/* thread: its number in the trace */

@@ -28,7 +28,7 @@ extern struct far far;
 struct iovec;
 
 bool far_init(int pid);
-/* Mirror [lo, hi). Returns false if that is no code cache, or without memory. */
+/* Mirror [lo, hi). Returns false if that is not a code cache, or without memory. */
 bool far_mirror(uintptr_t lo, uintptr_t hi);
 /* All pages are read again when they are asked for. */
 void far_forget(void);

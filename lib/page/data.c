@@ -26,8 +26,8 @@ enum {
 };
 
 /*
- * Numbers lie in it by the places of their digits, to the base of 128: all the lowest, then the next
- * of those that have one, and so on.  Low digits look like noise, high ones hardly differ.
+ * A column stores numbers by digit, in base 128: all lowest digits, then the next one of those that have it,
+ * and so on. Low digits look like noise, high ones hardly differ.
  */
 struct page_column {
 	char name[24];

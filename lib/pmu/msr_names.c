@@ -50,8 +50,8 @@ static const struct row {
 };
 
 /*
- * Both manuals begin names of registers that all processors have with the first prefix, and Intel's own
- * with the other.
+ * Return the name without the prefix with which both manuals begin names of registers that all processors
+ * have, or with which Intel's begins its own.
  */
 static const char *without_prefix(const char *name)
 {

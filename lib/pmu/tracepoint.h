@@ -22,8 +22,8 @@ struct tracepoint {
 };
 
 /*
- * Return a descriptor of the folder "events" of tracefs, or -errno. Where tracefs is not mounted and this
- * user may, it is of a mount of its own that no other process sees.
+ * Return a descriptor of the folder "events" of tracefs, or -errno. If tracefs is not mounted and this user
+ * may, it is that of a private mount that no other process sees.
  */
 int tracefs_events(void);
 

@@ -13,7 +13,7 @@ struct sampler_state *sampler_state;
 
 static const char *path;
 
-/* Let one thread connect, of those that come first. */
+/* Connect, in the first thread that comes; others return at once. */
 static struct memory_table *connect_now(struct sampler_state *s)
 {
 	uint32_t old = NOT_YET;
@@ -285,7 +285,7 @@ static void take(const struct memory_regs *r, enum memory_call call, size_t size
 		sampler_send(r, JVM_SOURCE_MEMORY, size, call, id);
 }
 
-/* Not inlined, since the frames of this library end here, for the recorder to drop. */
+/* Must not be inlined: the frames of this library end here, for the recorder to drop them. */
 __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_t size)
 {
 	struct sampler_thread *t = &sampler_thread;

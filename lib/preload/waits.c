@@ -64,7 +64,7 @@ static void send(const struct memory_regs *r, const struct memory_wait *w)
 		sampler_send_wait(r, w);
 }
 
-/* Not inlined, since the frames of this library end here, for the recorder to drop. */
+/* Must not be inlined: the frames of this library end here, for the recorder to drop them. */
 __attribute__((noinline)) static void tell(const void *lock, const struct waiting *began, struct waiting *at)
 {
 	uint64_t now = sys_now();

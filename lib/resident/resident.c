@@ -87,8 +87,8 @@ static void ask_jvm(struct resident *r, uint64_t patience_ns, struct claims *c, 
 }
 
 /*
- * Beside its card table a collector has tables of the same size, such as one of where objects begin. They
- * were made one after the other, and nothing else reports them.
+ * Claim the tables that a collector has beside its card table, in the same size, such as one of where objects
+ * begin. They were allocated one after the other, and nothing else reports them.
  */
 static void claim_beside_cards(const struct smaps *s, struct claims *c)
 {

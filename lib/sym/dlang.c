@@ -349,7 +349,7 @@ static void parameters(struct parser *p)
 	p->depth--;
 }
 
-/* Behind the "M" of a method, return the modifiers of its object. */
+/* Return the modifiers of a method's object, which follow its "M". */
 static const char *modifiers_of(struct parser *p)
 {
 	bool shared = eat(p, "O");

@@ -148,7 +148,7 @@ static uint32_t consumer_of_line(struct browser *b, struct place *p, size_t i)
 	return found;
 }
 
-/* Where in a line the next piece begins, and how much of the line is scrolled away. */
+/* where in a line the next piece begins, and how much of the line is scrolled away */
 struct pen {
 	int line;
 	size_t column, left;
@@ -170,7 +170,7 @@ static void put_piece(struct pen *at, const char *text, size_t len, bool found)
 	free(copy);
 }
 
-/* How much of s is one piece: up to a sequence, or what is searched for; or that itself. */
+/* Return how much of s is one piece: up to an escape sequence, or to what is searched for; or that itself. */
 static size_t piece_len(const char *s, const char *search, bool *found)
 {
 	const char *escape = strchr(s, '\033'), *hit = *search ? strcasestr(s, search) : NULL;

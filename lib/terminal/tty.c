@@ -177,7 +177,7 @@ static void decode(struct glyphs *g, const char *text)
 	}
 }
 
-/* As many as fit from the first on; from the last on. */
+/* Return how many glyphs fit, from the first on; or from the last on. */
 static size_t head_of(const struct glyphs *g, int room)
 {
 	size_t i;

@@ -34,8 +34,8 @@ void tty_end(void);
 int tty_put(int row, int column, int width, enum term_style style, unsigned int flags, const char *text);
 
 /*
- * While it is on, Ctrl-C is a signal, which this process ignores: it ends what works for it.  No other key is
- * read then.
+ * Make Ctrl-C a signal, which this process ignores but which ends what works for it. No other key is read
+ * while it is on.
  */
 void tty_let_interrupt(bool on);
 /* The next key, as base/screen.h has them; KEY_NONE: the size has changed. */

@@ -184,7 +184,10 @@ static void natives_walk(struct look *k, struct native_thread *t, const struct w
 
 /* ---- threads ---- */
 
-/* How often it was given a CPU, and for how long: the same, and it has not run. False: it has ended. */
+/*
+ * Read the CPU time of a thread, and how often it got a CPU; if both stay the same, it has not run. Returns
+ * false if it has ended.
+ */
 static bool read_runs(int pid, int tid, uint64_t *cpu_ns, uint64_t *times)
 {
 	struct buf text = BUF_INIT;

@@ -57,7 +57,10 @@ struct natives {
 #define NATIVES_INIT { .text = ARENA_INIT }
 void natives_release(struct natives *n);
 
-/* All threads of pid, but those whose numbers are keys of known (NULL: none). -ESRCH: there is no process. */
+/*
+ * List all threads of pid except those whose numbers are keys of known (NULL: none). -ESRCH: there is no such
+ * process.
+ */
 int natives_look(int pid, const struct map *known, struct natives *n, struct err *e);
 /* "running", "waiting", "stopped" ... */
 const char *natives_state(char state);

@@ -334,7 +334,7 @@ static void need_of_bracket(struct carry *c, const struct rec_bracket *r)
 	need_method(c, r->proc, r->method);
 }
 
-/* For each kind of record that belongs to a process or thread, the offset behind that field; 0 for others. */
+/* for each kind of record of a process or thread, the offset after that field; 0 for others */
 #define SAYS(kind, field) (offsetof(union trace_record, kind.field) + sizeof(uint32_t))
 
 static const struct owners {

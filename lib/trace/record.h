@@ -26,7 +26,7 @@
 
 #include "trace/frame.h"
 
-/* How complete a sample's stack is: reports print the shares. */
+/* whether a sample's stack is complete; reports print the shares */
 enum stack_end {
 	STACK_COMPLETE,		/* reached the root */
 	STACK_CUT,		/* ends in a FRAME_MARK */
@@ -199,7 +199,7 @@ struct rec_sched {
 	uint8_t state;		/* enum sched_state, of SCHED_SWITCH */
 };
 
-/* What happened at a time, or lasted for one: the kinds of events. */
+/* kinds of events, which happened at a time or lasted for one */
 enum event_kind {
 #define EVENT(kind, ...) EVENT_##kind,
 #include "base/eventkinds.h"

@@ -76,7 +76,7 @@ static int find_count(const struct schema_kind *k, const char *w, size_t len)
 	return -1;
 }
 
-/* One word of the text: "name:type", "name:type:unit", "*nr(" or ")". */
+/* Add a word of the text: "name:type", "name:type:unit", "*nr(" or ")". */
 static bool add_word(struct schema_kind *k, const char *w, size_t len, int *open, size_t *depth)
 {
 	struct schema_field *f = &k->fields[k->nr_fields];

@@ -178,9 +178,9 @@ RECORD(method_lines, META, TIMED, MTE, CODE(0x87), "method.lines",
 	PAIRS("nr", "bci", "line", table, len))
 
 /*
- * Code of a Java method. inl is a blob of varints, ascending by pc: nr_pcs, then for each pc: pc delta
- * (from the code's start, then from the previous pc), nr frames, and for each frame innermost first:
- * method, bci + 1 (0: unknown).
+ * Code of a Java method. inl is a blob of varints, ascending by pc: nr_pcs, then for each pc its delta, from
+ * the code's start or the previous pc, and the number of frames. A frame, innermost first, has its method and
+ * its bci + 1 (0: unknown).
  */
 RECORD(code, META, TIMED, MTE, CODE(0x41), "code",
 	FIELD(x64, addr)
@@ -212,9 +212,9 @@ RECORD(stub, META, TIMED, MTE, CODE(0x85), "stub",
 	TEXT(name))
 
 /*
- * Lines of the stub that was written last, which begins at that address: pairs as those of a method, of
- * offset in it and line, each up to the offset of the next in this or another record. The record has those
- * that are of one file; several records of a stub follow each other. Line 0 is not known.
+ * Lines of the stub that was written last, which begins at that address. As those of a method, they are pairs
+ * of an offset in it and a line, each up to the offset of the next in this or another record. A record has
+ * those of one file; several records of a stub follow each other. Line 0 is not known.
  */
 RECORD(stub_lines, META, TIMED, MTE, CODE(0xa4), "stub.lines",
 	FIELD(x64, addr)
@@ -285,9 +285,9 @@ RECORD(virtual, META, TIMED, MTE, CODE(0x95), "proc.virtual",
 	NS(v, blocked))
 
 /*
- * For each sample of the source "wall" that is a wait, there is one record of who ended it. Waits that
- * are longer than the time between two looks weigh what they lasted. Of the others this is one that was
- * going on at a moment that is random to the program, and it weighs what it stands for.
+ * For each sample of the source "wall" that is a wait, there is one record of which thread ended it. Waits
+ * longer than the time between two scans weigh what they lasted. Shorter ones were open at a moment that is
+ * random to the program, and weigh what they stand for.
  */
 RECORD(wake, META, TIMED, MTE, CODE(0x8c), "thread.wake",
 	/* time_ns: when the wait ended, or the recording did */
@@ -323,7 +323,7 @@ RECORD(bracket, META, TIMED, MTE, CODE(0x86), "bracket",
 	FIELD(u32, thread)
 	FIELD(u32, method))
 
-/* What happened at a time, or lasted for one: base/eventkinds.h says of each kind what its values mean. */
+/* An event, which happened at a time or lasted for one; base/eventkinds.h defines the values of each kind. */
 RECORD(event, META, TIMED, EVENT, CODE(0x01), "event",
 	/* time_ns: when it began */
 	FIELD(u32, kind)	/* enum event_kind; a reader ignores others */
@@ -376,8 +376,8 @@ RECORD(trigger, META, TIMED, EVENT, CODE(0x03), "trigger",
 	TEXT(cause))	/* what was seen */
 
 /*
- * Only what these rules select is kept from then on (base/rules.h), or everything without rules; or, for
- * an event, how many were left out since the last such record of it.
+ * Rules for what is kept from then on (base/rules.h), everything without rules; or, for an event, how many
+ * were left out since its last such record.
  */
 RECORD(filter, META, TIMED, MTE, CODE(0x93), "filter",
 	FIELD(v, left_out)

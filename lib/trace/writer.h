@@ -62,8 +62,8 @@ int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, st
 /* With carry: labels written from now on are of this file alone, or again of all that come. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
 /*
- * With on, samples written from now on are of what is alive when the file ends (TRF_STANDING); without,
- * of what was recorded.
+ * Set whether samples written from now on are of what is alive when the file ends (TRF_STANDING), or of what
+ * was recorded.
  */
 void trace_writer_standing(struct trace_writer *w, bool on);
 /* No later record refers to them. */
@@ -91,9 +91,9 @@ uint64_t trace_writer_lost_samples(const struct trace_writer *w);
 /* Return how many dispatches and interrupts were dropped; the trace has the number as LOST_SCHED. */
 uint64_t trace_writer_lost_sched(const struct trace_writer *w);
 /*
- * When mode normal stopped storing, return the time of the first that it did not store (CLOCK_MONOTONIC;
- * 0 if it stores), how many samples, and how many dispatches and interrupts came from then on. The trace
- * has them as LOST_STOPPED and LOST_SCHED_STOPPED.
+ * Return the time of the first sample that was not stored because mode normal stopped storing
+ * (CLOCK_MONOTONIC; 0 if it stores), and how many samples, and dispatches and interrupts, came from then on.
+ * The trace has them as LOST_STOPPED and LOST_SCHED_STOPPED.
  */
 uint64_t trace_writer_stopped(const struct trace_writer *w, uint64_t *nr_samples, uint64_t *nr_sched);
 

@@ -22,8 +22,8 @@ bool guess_signal(const struct guess *g, struct unwind_regs *regs, enum frame_ma
 /* Return whether the frame is the first of its process or thread, which has no caller. */
 bool guess_is_root(const struct guess *g);
 /*
- * Find the caller of a function that never returns by the words on the stack: its return address is in
- * the code that starts a process or thread, or behind a direct call of the function.
+ * Find the caller of a function that never returns, by the words on the stack. Its return address is in the
+ * code that starts a process or thread, or after a direct call of the function.
  */
 bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
 /* ra follows a call, as far as the bytes before it can be read. */

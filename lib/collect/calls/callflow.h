@@ -27,7 +27,7 @@ struct callflow_opts {
 		char costs[CALLFLOW_MAX_METRICS][160];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
-	/* Why nothing is known of native functions, and of Java methods; "": nothing was measured. */
+	/* why there are no costs of native functions, and of Java methods; "": nothing was measured */
 	char uncalibrated[2][320];
 	uint64_t snapshot_ns;		/* interval of snapshots; 0: as often as they cost nearly nothing */
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */

@@ -195,7 +195,7 @@ static int callrules_parse_line(struct callrules *r, const char *s, size_t len, 
 	return add_rule(r, i, include, s + w, len - w, e);
 }
 
-/* Without a matching rule JPMT counts no method where methods are recorded, but all threads. */
+/* End the rules. Without a matching one, JPMT counts no methods if methods are recorded, but all threads. */
 static int end_jpmt(struct callrules *r, const struct jpmt *j, struct err *e)
 {
 	r->methods |= j->yes[JPMT_METHOD_INVOCATION];

@@ -436,8 +436,8 @@ static bool is_recorded(const struct collect *c, enum jvm_source source)
 }
 
 /*
- * These sources cannot be turned off: what lives or is freed refers to everything that was chosen, and
- * objects for "alloc" are chosen with those.
+ * Return whether a source cannot be turned off: frees and live objects refer to everything that was chosen,
+ * and objects for "alloc" are chosen together with live ones.
  */
 static bool is_fixed(const struct collect *c, const struct source_kind *k)
 {

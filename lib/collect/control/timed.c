@@ -51,7 +51,7 @@ struct timed {
 	uint64_t start_ns, start_tsc;	/* the same moment */
 };
 
-/* A call that is open, or the longest of those that have ended: the one to report. */
+/* an open call, or the longest ended one: the one to report */
 struct call {
 	struct timed_jvm *j;
 	uint32_t ref, slot, method;

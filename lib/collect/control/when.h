@@ -51,7 +51,9 @@ struct when {
 /* -EINVAL: it is none, and *e says what is wrong. In any case *w is to be released. */
 int when_parse(const char *text, struct when *w, struct err *e);
 void when_release(struct when *w);
-/* Of what is behind "cpu>" alone, "80%" or "80%:10s"; span_ns: of the former. Nothing is to be released. */
+/*
+ * Parse what follows "cpu>" alone, "80%" or "80%:10s"; span_ns: for the former. Nothing needs to be released.
+ */
 int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e);
 /* "gc" and the like. */
 const char *when_kind_name(enum when_kind kind);

@@ -147,8 +147,7 @@ static void label_moment(struct collect *c, const char *when)
 	trace_writer_keep(c->w, true);
 }
 
-/* When the next turn is to begin at the latest; 0: at no time. */
-/* Return the earlier of two moments; 0: never. */
+/* Return the earlier of two moments, such as when the next turn must begin; 0: never. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;

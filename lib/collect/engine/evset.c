@@ -414,12 +414,11 @@ static int filter_of(const struct evsets *s, enum evset_kind kind, const struct 
 }
 
 /*
- * A program that does something every millisecond, or every ten, is seen always or never by a clock
- * with a period of one. With these parts of such a period, in millionths, a thousand samples fall on
- * all of its phases alike, at most 0.6 % from an even spread, whatever of 21 usual periods it has from
- * 0.5 to 100 ms and the clock of six from 0.25 to 10. A program that does the same thing again and
- * again has a period of its own, which may be in step with any of them; so the clock takes another one
- * from time to time, by chance.
+ * Vary the clock's period. With a period of one millisecond, it would see what a program does every
+ * millisecond, or every ten, always or never. With these factors, in millionths, a thousand samples fall
+ * evenly on all phases, at most 0.6 % off. That holds for 21 usual periods of programs from 0.5 to 100 ms,
+ * and six of the clock from 0.25 to 10 ms. A program that repeats itself may have any period, and be in step
+ * with one of these, so the clock takes another one at random from time to time.
  */
 static uint64_t odd_period(struct evsets *s, uint64_t period)
 {

@@ -154,8 +154,8 @@ void evsets_vary_periods(struct evsets *s);
 /* The event's rate in conf is another one: sets that are opened from now on have it. */
 void evsets_renew_periods(struct evsets *s, size_t event);
 /*
- * What a sample weighs whose source varies: for the kernel goes on to say the period that the clock had at
- * first (hw_perf_event::last_period of perf_swevent_hrtimer()). Those of before the last change are known by
+ * Return what a sample weighs if its source varies. The kernel keeps reporting the clock's first period
+ * (hw_perf_event::last_period of perf_swevent_hrtimer()). Samples from before the last change are known by
  * their times (CLOCK_MONOTONIC).
  */
 uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cpu, uint64_t time_ns);

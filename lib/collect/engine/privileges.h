@@ -8,9 +8,9 @@
 struct collect_opts;
 
 /*
- * Raise the limit of open files, for the events, and our priority, where the user may do so: a program
- * that takes all CPUs would otherwise keep us from its own samples and let the rings overflow. Our share
- * is 1 % of the work. A program that was forked before has neither; what is not allowed is left as it is.
+ * Raise the limit of open files, for the events, and our priority, where the user may do so. A program that
+ * takes all CPUs would otherwise keep us from its own samples, and let the rings overflow. Our share is 1 %
+ * of the work. A program that was forked before has neither; what is not allowed stays as it is.
  */
 void privileges_raise(void);
 /*

@@ -99,7 +99,7 @@ struct collect {
 	const struct part *const *parts;	/* part.h */
 	size_t nr_parts;
 	void *own[NR_PARTS];		/* what no other file needs; NULL: nothing yet */
-	/* These take in the rings' records and what agents send (drain.c). */
+	/* functions that take the rings' records and what agents send (drain.c) */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);
 	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
@@ -180,7 +180,7 @@ int agents_open(struct collect *c, struct err *e);
 struct jvm *agents_replay(struct collect *c, int pid, struct err *e);
 /* Attach to the JVMs among the running processes; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
-/* With all_jvms, attach to JVMs that are new since the last call. */
+/* Attach to JVMs that are new since the last call, if all_jvms is set. */
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);

@@ -42,8 +42,8 @@ static void split_chain(const struct perf_sample *ps, const uint64_t **kernel, s
 }
 
 /*
- * While execve builds the new image the user registers are still those of the old one, whose memory is
- * gone. There is no user stack then, and that is not a gap.
+ * Return whether a sample is inside execve. While it builds the new image, the user registers are still those
+ * of the old one, whose memory is gone: there is no user stack, and that is not a gap.
  */
 static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
 {

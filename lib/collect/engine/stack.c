@@ -338,8 +338,8 @@ static struct unwound unwind_segment(struct collect *c, struct java *j, const st
 }
 
 /*
- * Return how much of a stack that was unwound to its root in nr frames is needed for that: up to the
- * outermost frame and a bit, if that gives the same frames; 0 if not.
+ * Return how much of a stack, unwound to its root in nr frames, is needed: up to the outermost frame and a
+ * bit, if that gives the same frames, else 0.
  */
 static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_segment *s, size_t nr)
 {
@@ -392,7 +392,7 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	/* who walks from outside has found no Java frames there: that is a gap */
 	if (s->to_root && u.to_java && j->outside)
 		u.ends.end = MARK_JAVA_NOT_WALKABLE;
-	/* A copy between Java frames that was not cut ends where the next of them begins: that is no gap. */
+	/* A copy between Java frames that was not cut ends where the next one begins: this is not a gap. */
 	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
 		u.ends.end = MARK_NONE;
 	if (u.ends.end != MARK_NONE)

@@ -68,7 +68,7 @@ static const char *file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Where the suffix of a file's name begins, else its end. */
+/* Return where the suffix of a file's name begins, or its end. */
 static const char *suffix_of(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -106,7 +106,7 @@ static bool is_what(const char *s, size_t len)
 	return len > 1 && *s == '-';
 }
 
-/* How dumps beside the output are named; the prefix is to be freed. */
+/* Set how dumps beside the output are named; return the prefix, to be freed. */
 static char *name_dumps(const struct flight *f, struct keep *k)
 {
 	const char *suffix = suffix_of(f->output), *file = file_of(f->output);
@@ -147,7 +147,10 @@ static void make_room_for(const struct collect *c, const char *path)
 	free(prefix);
 }
 
-/* What newfile.h called a dump that a recorder was killed at: "arcprof-2026-11-23T04.05.06Z-gc.data.5Xb2zQ". */
+/*
+ * Return whether newfile.h called a dump so whose recorder was killed:
+ * "arcprof-2026-11-23T04.05.06Z-gc.data.5Xb2zQ".
+ */
 static bool is_unfinished(const struct keep *k, const char *name)
 {
 	enum { SUFFIX = 7 };

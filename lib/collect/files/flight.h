@@ -34,7 +34,7 @@ struct flight_dump {
 
 struct flight_opts {
 	uint64_t max_bytes;		/* of the segments; 0: all is kept, and nothing of this is done */
-	/* Of dumps beside the output, with the next: older ones are removed. 0: none is. */
+	/* limits of dumps beside the output, including the next: older ones are removed; 0: none */
 	uint64_t keep_bytes, keep_ns;
 	/* A dump was made, or could not be. May be NULL. */
 	void (*dumped)(const struct flight_dump *d);

@@ -46,7 +46,7 @@ struct segments {
 
 /* ---- names ---- */
 
-/* Behind the time, of a second file of one second: "_001". */
+/* Return whether s, after the time in a name, is that of another file of the same second: "_001". */
 static bool is_again(const char *s, size_t len)
 {
 	return !len || (*s == '_' && strspn(s + 1, "0123456789") == len - 1);
@@ -171,7 +171,10 @@ static void take_over_all(int dir)
 		closedir(d);
 }
 
-/* For how long nothing was recorded into the folder; 0: nothing ever was, or the clock was set back since. */
+/*
+ * Return for how long nothing was recorded into the folder; 0: nothing ever was, or the clock was set back
+ * since.
+ */
 static uint64_t idle_ns(int dir)
 {
 	uint64_t now = clock_real_ns(), last = 0, ns;

@@ -27,10 +27,7 @@ const char *outside_lacks(const struct collect *c);
  * not tried again. why: it has no agent, for the head of reports; "": none was to come.
  */
 int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e);
-/*
- * With JAVA_OUTSIDE, look for new JVMs; in any case check whether known ones have ended, and report what
- * there is to say.
- */
+/* Check whether known JVMs have ended, and report changes; with JAVA_OUTSIDE, look for new ones, too. */
 void outside_turn(struct collect *c);
 /* Wait at the end until requests are answered, but not for long. */
 void outside_wait(struct collect *c);

@@ -121,8 +121,8 @@ static const char *account_next_line(const char *p)
 }
 
 /*
- * Return the time in which CPUs ran threads since the machine was booted, to a clock tick: [CPU], of
- * those that are online. It is what the kernel has in the line "cpuN" for user, nice and system.
+ * Return the time in which CPUs ran threads since the machine was booted, to a clock tick: [CPU], of online
+ * ones. It is what the kernel has in the line "cpuN" for user, nice and system.
  */
 static uint64_t *busy_ns(size_t *nr)
 {
@@ -310,8 +310,8 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 }
 
 /*
- * Write what each CPU was busy. One that was offline at the beginning starts with its time when it went
- * offline. An idle CPU gets a record as well, which shows that the account is of CPUs.
+ * Write how long each CPU was busy. For one that was offline at the beginning, that includes its time before
+ * it went offline. An idle CPU gets a record as well, which shows that the account is of CPUs.
  */
 static void charge_cpus(struct collect *c, uint64_t now_ns)
 {

@@ -46,7 +46,10 @@ static int filter(const struct collect *c)
 	return wall_filter(c->walls->wall);
 }
 
-/* With it, the clocks of CPUs need no program of their own: this one comes after theirs, and counts. */
+/*
+ * Configure the events. With the filter, the clocks of CPUs need no program of their own: this one runs after
+ * theirs, and counts.
+ */
 static void configure(struct collect *c, size_t nr_cpus, struct evconf *conf)
 {
 	wallrecords_configure(c, nr_cpus, conf);

@@ -147,7 +147,7 @@ uint32_t walls_reason(struct collect *c, const char *text);
 /* A stretch of ns that a thread spent there for that reason. */
 void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
 		      uint64_t ns);
-/* Write a stretch that a thread was blocked; wake: how long the block was, and who ended it. */
+/* Write a stretch in which a thread was blocked; wake: the length of the block, and which thread ended it. */
 void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct rec_wake wake);
 /* Time in run queues after it had been there; what is little waits. */
 void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_ns, uint64_t total_ns,

@@ -93,7 +93,7 @@ static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
 	return 0;
 }
 
-/* Of a process with an agent. The signal's value is the time. */
+/* Raise a trap in a process with an agent. The signal's value is the time. */
 static __always_inline void trap(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();

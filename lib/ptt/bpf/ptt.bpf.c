@@ -476,8 +476,8 @@ static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, c
 }
 
 /*
- * Another thread runs than the last switch said, since some kernels hide switches of some threads. The
- * time since goes to the bucket of others.
+ * Correct the running thread, if it is not the one of the last switch: some kernels hide switches of some
+ * threads. The time since goes to the bucket of others.
  */
 static __noinline void resync(struct arcprof_cpu *c, struct task_struct *t, const struct values *now,
 			      __u32 cpu)

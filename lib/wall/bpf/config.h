@@ -26,7 +26,7 @@ struct wall_bpf_config {		/* constants to the programs */
 	__u32 pid_ns;			/* inode of the recorder's PID namespace; 0: the first */
 	__u32 pad;
 	__u64 secret;			/* hides kernel addresses from those who read the slots */
-	/* A stack with one of these runs a timer, or works on behalf of no thread. */
+	/* a stack with one of these runs a timer, or works for no particular thread */
 	struct wall_bpf_code timers[WALL_NR_CODES], interrupts[WALL_NR_CODES];
 	__u8 class_of[WALL_NR_SYSCALLS];	/* enum wall_class */
 	__u8 files[WALL_NR_SYSCALLS];		/* enum wall_files */
@@ -38,9 +38,9 @@ struct wall_bpf_control {
 };
 
 /*
- * Where in the kernel a thread was blocked, and for which file: written for marked blocks, at their end.
- * It is at wall_where_at() until another takes its place. It has addresses of the kernel, so no other
- * process maps it.
+ * The place in the kernel where a thread was blocked, and its file; written for marked blocks, at their end.
+ * It is at wall_where_at() until another one replaces it. It has addresses of the kernel, so no other process
+ * maps it.
  */
 struct wall_where {
 	__u32 slot, block_nr;		/* whose; block_nr 0: it is being written */
