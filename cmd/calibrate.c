@@ -156,7 +156,8 @@ static void print_row(const struct calibration *t, size_t i, struct sheet *s)
 	});
 }
 
-static int print(const struct calibrate_opts *o, const struct calibration *t, const char *path, struct err *e)
+static int print_costs(const struct calibrate_opts *o, const struct calibration *t, const char *path,
+		       struct err *e)
 {
 	bool text = o->format == FORMAT_TEXT, any_java = false;
 	struct sheet_held held;
@@ -388,7 +389,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 		log_hint("measure again while the machine has nothing else to do; --accept-unstable uses such results as well");
 	if (r)
 		r = log_err(&e);
-	else if ((o->sequences ? print_sequences : print)(o, &table, path.data, &e))
+	else if ((o->sequences ? print_sequences : print_costs)(o, &table, path.data, &e))
 		r = log_err(&e);
 	else
 		r = nr_refused ? 1 : 0;

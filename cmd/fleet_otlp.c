@@ -88,8 +88,8 @@ static int write_request(const struct request *q, const char *spool, uint64_t *l
 	return r;
 }
 
-static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
-		     struct err *e)
+static int otlp_add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
+			  struct err *e)
 {
 	struct request q = { .t = NULL };
 	int r = input_open_any(&q.t, path, e);
@@ -177,7 +177,7 @@ static int send_request(const struct http_server *server, const char *spool, str
 
 const struct spool_kind spool_profiles = {
 	.ask = collector_ask,
-	.add = add_trace,
+	.add = otlp_add_trace,
 	.parse = parse_name,
 	.batch = one,
 	.send = send_request,

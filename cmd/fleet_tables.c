@@ -35,8 +35,8 @@ static int write_tables(struct packed *p, const struct fleet_opts *o, const char
 	return r ? r : status;
 }
 
-static int add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
-		     struct err *e)
+static int tables_add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
+			    struct err *e)
 {
 	struct segment s = { 0 };
 	struct packed p;
@@ -87,7 +87,7 @@ static int send_segments(const struct http_server *server, const char *spool, st
 
 const struct spool_kind spool_tables = {
 	.ask = segments_ask,
-	.add = add_trace,
+	.add = tables_add_trace,
 	.parse = segment_parse,
 	.batch = segments_batch,
 	.send = send_segments,

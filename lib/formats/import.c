@@ -96,7 +96,7 @@ static const char *recognize(const char *data, size_t len)
 	return f ? f->what : NULL;
 }
 
-static const char *name_of(const char *path)
+static const char *name_of_input(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
@@ -154,7 +154,7 @@ static int read_bytes(struct bytes *b, const char *path, struct err *e)
 		b->data = (const char *)b->map.data;
 		b->len = b->map.len;
 	} else {
-		r = read_pipe(fd, &b->own, name_of(path), e);
+		r = read_pipe(fd, &b->own, name_of_input(path), e);
 		b->data = b->own.data;
 		b->len = b->own.len;
 	}
@@ -278,7 +278,7 @@ struct target {
 	int error;		/* -errno of the first failure */
 };
 
-static void take(void *ctx, const void *p, size_t len)
+static void write_trace_part(void *ctx, const void *p, size_t len)
 {
 	struct target *t = ctx;
 
@@ -296,11 +296,11 @@ int import_open(const char *path, struct err *e)
 		return err_errno(e, "memory for the imported profile");
 	r = read_bytes(&b, path, e);
 	if (!r) {
-		r = import_bytes(b.data, b.len, take, &t, e);
+		r = import_bytes(b.data, b.len, write_trace_part, &t, e);
 		if (!r && t.error)
 			r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
 		if (r)
-			err_wrap(e, "%s", name_of(path));
+			err_wrap(e, "%s", name_of_input(path));
 	}
 	bytes_release(&b);
 	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)

@@ -21,7 +21,7 @@ char jsonin_peek(struct jsonin *j)
 	return j->p < j->end ? *j->p : 0;
 }
 
-static bool take(struct jsonin *j, char c)
+static bool skip_char(struct jsonin *j, char c)
 {
 	if (jsonin_peek(j) != c)
 		return false;
@@ -31,7 +31,7 @@ static bool take(struct jsonin *j, char c)
 
 void jsonin_open(struct jsonin *j, char kind)
 {
-	if (!take(j, kind))
+	if (!skip_char(j, kind))
 		j->bad = true;
 }
 
@@ -49,7 +49,7 @@ static bool next(struct jsonin *j, char open, char close)
 	}
 	for (before = j->p; before > j->start && strchr(" \t\n\r", before[-1]);)
 		before--;
-	if (j->bad || before == j->start || (before[-1] != open && !take(j, ',')))
+	if (j->bad || before == j->start || (before[-1] != open && !skip_char(j, ',')))
 		j->bad = true;
 	return !j->bad && jsonin_peek(j);
 }
@@ -64,7 +64,7 @@ bool jsonin_member(struct jsonin *j, struct import_text *key)
 	if (!next(j, '{', '}'))
 		return false;
 	*key = jsonin_string(j);
-	if (!take(j, ':'))
+	if (!skip_char(j, ':'))
 		j->bad = true;
 	return !j->bad;
 }
@@ -73,7 +73,7 @@ struct import_text jsonin_string(struct jsonin *j)
 {
 	struct import_text t = { "", 0 };
 
-	if (!take(j, '"')) {
+	if (!skip_char(j, '"')) {
 		j->bad = true;
 		return t;
 	}

@@ -42,7 +42,7 @@ void import_labels_at(struct import *im, uint32_t thread, uint64_t time_ns, cons
 }
 
 /* Equal threads and times come in any order, as long as it is always the same. */
-static int compare(const void *a, const void *b)
+static int compare_labelled(const void *a, const void *b)
 {
 	const struct import_labelled *x = a, *y = b;
 
@@ -63,7 +63,7 @@ void import_labels_end(struct import *im)
 	size_t i;
 
 	if (im->nr_labelled)
-		qsort(im->labelled, im->nr_labelled, sizeof(*im->labelled), compare);
+		qsort(im->labelled, im->nr_labelled, sizeof(*im->labelled), compare_labelled);
 	for (i = 0; i < im->nr_labelled; i++) {
 		const struct import_labelled *x = &im->labelled[i];
 		struct rec_thread_label r = { .time_ns = x->time_ns, .thread = x->thread };

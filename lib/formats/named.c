@@ -105,7 +105,7 @@ static bool is_perfetto(const char *data, size_t len)
 	return nr == LEAST;
 }
 
-static const struct named *find(const struct named *list, size_t nr, const char *data, size_t len)
+static const struct named *find_named(const struct named *list, size_t nr, const char *data, size_t len)
 {
 	size_t i;
 
@@ -116,7 +116,7 @@ static const struct named *find(const struct named *list, size_t nr, const char 
 	return NULL;
 }
 
-static int refuse(const struct named *n, struct err *e)
+static int refuse_named(const struct named *n, struct err *e)
 {
 	err_set(e, EOPNOTSUPP, "this is %s, which cannot be imported", n->what);
 	if (n->hint)
@@ -146,7 +146,7 @@ static const struct named *find_key(const struct import_text *keys, size_t nr)
 }
 
 /* Logs of JDK 8 may begin with a brace, too. */
-static bool is_json(const char *data, size_t len)
+static bool begins_as_json(const char *data, size_t len)
 {
 	struct jsonin j = jsonin_init(data, len);
 
@@ -174,7 +174,7 @@ static int refuse_json(const char *data, size_t len, struct err *e)
 		return err_set(e, EINVAL, "JSON, but not a profile of a known format");
 	known = find_key(keys, nr);
 	if (known)
-		return refuse(known, e);
+		return refuse_named(known, e);
 	for (i = 0; i < nr; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s\"%.*s\"", i ? ", " : "",
 			 (int)MIN(keys[i].len, (size_t)40), keys[i].s);
@@ -183,23 +183,23 @@ static int refuse_json(const char *data, size_t len, struct err *e)
 
 int import_refuse(const char *data, size_t len, struct err *e)
 {
-	const struct named *n = find(binary, ARRAY_SIZE(binary), data, len);
+	const struct named *n = find_named(binary, ARRAY_SIZE(binary), data, len);
 	size_t blank = 0;
 
 	if (n)
-		return refuse(n, e);
+		return refuse_named(n, e);
 	if (is_perfetto(data, len))
-		return refuse(&perfetto, e);
+		return refuse_named(&perfetto, e);
 	if (len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))	/* that it is UTF-8 */
 		blank = 3;
 	while (blank < len && strchr(" \t\r\n", data[blank]) && data[blank])
 		blank++;
-	if (is_json(data + blank, len - blank) && !memchr(data, '\0', len))
+	if (begins_as_json(data + blank, len - blank) && !memchr(data, '\0', len))
 		return refuse_json(data + blank, MIN(len - blank, (size_t)IMPORT_HEAD_BYTES), e);
 	n = memchr(data, '\0', len) ? NULL : find_within(data, MIN(len, (size_t)IMPORT_HEAD_BYTES));
 	if (!n)
-		n = find(text, ARRAY_SIZE(text), data + blank, len - blank);
+		n = find_named(text, ARRAY_SIZE(text), data + blank, len - blank);
 	if (n)
-		return refuse(n, e);
+		return refuse_named(n, e);
 	return import_folded_refuse(data, len, e);
 }

@@ -68,7 +68,7 @@ static void begin_column(struct page_data *d, const char *fmt, unsigned int i)
 	snprintf(c->name, sizeof(c->name), fmt, i);
 }
 
-static void put(struct page_data *d, uint64_t v)
+static void put_number(struct page_data *d, uint64_t v)
 {
 	struct buf *plane = d->planes;
 
@@ -120,7 +120,7 @@ static void put_shape(struct page_data *d)
 			before = f->nodes[before].parent;
 			up++;
 		}
-		put(d, up);
+		put_number(d, up);
 		before = d->order[i];
 	}
 	end_column(d);
@@ -198,11 +198,11 @@ static void put_nodes(struct page_data *d)
 	put_shape(d);
 	begin_column(d, "consumer", 0);
 	for (i = 1; i < d->nr_nodes; i++)
-		put(d, d->consumer_of[f->nodes[d->order[i]].consumer]);
+		put_number(d, d->consumer_of[f->nodes[d->order[i]].consumer]);
 	end_column(d);
 	begin_column(d, "n", 0);
 	for (i = 1; i < d->nr_nodes; i++)
-		put(d, f->nodes[d->order[i]].n);
+		put_number(d, f->nodes[d->order[i]].n);
 	end_column(d);
 	for (m = 0; m < nr_metrics(d); m++) {
 		d->scale[m] = scale_of(d, m);
@@ -210,7 +210,7 @@ static void put_nodes(struct page_data *d)
 			continue;
 		begin_column(d, "base.%u", m);
 		for (i = 1; i < d->nr_nodes; i++)
-			put(d, value_of(d, d->order[i], m) / d->scale[m]);
+			put_number(d, value_of(d, d->order[i], m) / d->scale[m]);
 		end_column(d);
 	}
 }
@@ -260,7 +260,7 @@ static void put_counts(struct page_data *d, unsigned int source, const struct fl
 		first = at;
 		while (at < nr && d->rank[list[at].node] == i)
 			at++;
-		put(d, at - first);
+		put_number(d, at - first);
 		as_n &= at - first == f->nodes[d->order[i]].n;
 	}
 	if (as_n)
@@ -278,7 +278,7 @@ static void put_ticks(struct page_data *d, unsigned int source, const struct flo
 	for (i = 0; i < nr; i++) {
 		if (!i || list[i].node != list[i - 1].node)
 			before = 0;
-		put(d, tick_of(d, &list[i]) - before);
+		put_number(d, tick_of(d, &list[i]) - before);
 		before = tick_of(d, &list[i]);
 	}
 	end_column(d);
@@ -294,7 +294,7 @@ static void put_rests(struct page_data *d, unsigned int source, const struct flo
 		return;
 	begin_column(d, "s%u.rests", source);
 	for (i = 0; i < nr; i++)
-		put(d, list[i].time_ns > start ? (list[i].time_ns - start) % d->tick_ns : 0);
+		put_number(d, list[i].time_ns > start ? (list[i].time_ns - start) % d->tick_ns : 0);
 	end_column(d);
 }
 
@@ -309,11 +309,11 @@ static void put_weights(struct page_data *d, unsigned int source, const struct f
 		return;
 	begin_column(d, "s%u.weights", source);
 	for (i = 0; i < nr; i++)
-		put(d, list[i].weight / scale);
+		put_number(d, list[i].weight / scale);
 	end_column(d);
 }
 
-static void put_samples(struct page_data *d)
+static void page_put_samples(struct page_data *d)
 {
 	struct flow_times *t = &d->v->m->times;
 	size_t begin, end;
@@ -347,7 +347,7 @@ static void put_string(struct page_data *d, struct page_strings *s, uint32_t id)
 		*VEC_ADD(s->ids, s->nr_ids, s->alloc_ids) = id;
 		s->number_of[id] = s->nr_ids;
 	}
-	put(d, s->number_of[id] - 1);
+	put_number(d, s->number_of[id] - 1);
 }
 
 static void put_texts(struct page_data *d, struct page_strings *s, const char *column, size_t member)
@@ -394,7 +394,7 @@ static void put_numbers(struct page_data *d, const char *column, uint32_t (*of)(
 
 	begin_column(d, column, 0);
 	for (i = 0; i < d->nr_consumers; i++)
-		put(d, i ? of(&d->v->m->consumers.items[d->consumers[i]]) : 0);
+		put_number(d, i ? of(&d->v->m->consumers.items[d->consumers[i]]) : 0);
 	end_column(d);
 }
 
@@ -419,7 +419,7 @@ static void put_changed(struct page_data *d)
 
 	begin_column(d, "consumer.changed", 0);
 	for (i = 0; i < d->nr_consumers; i++)
-		put(d, i && d->difference->changed[d->consumers[i]]);
+		put_number(d, i && d->difference->changed[d->consumers[i]]);
 	end_column(d);
 }
 
@@ -452,11 +452,11 @@ static void put_roles(struct page_data *d)
 	roles_mark_mine(m, NULL, mine);
 	begin_column(d, "consumer.role", 0);
 	for (i = 0; i < d->nr_consumers; i++)
-		put(d, i ? roles_of(m, d->consumers[i], mine) : 0);
+		put_number(d, i ? roles_of(m, d->consumers[i], mine) : 0);
 	end_column(d);
 	begin_column(d, "consumer.spent", 0);
 	for (i = 0; i < d->nr_consumers; i++)
-		put(d, i ? role_spent(m, d->consumers[i]) : SPENT_NONE);
+		put_number(d, i ? role_spent(m, d->consumers[i]) : SPENT_NONE);
 	end_column(d);
 	free(mine);
 }
@@ -470,7 +470,7 @@ static void put_idle(struct page_data *d)
 	roles_mark_idle(d->v->m, idle);
 	begin_column(d, "idle", 0);
 	for (i = 1; i < d->nr_nodes; i++) {
-		put(d, idle[d->order[i]]);
+		put_number(d, idle[d->order[i]]);
 		any |= idle[d->order[i]];
 	}
 	if (any)
@@ -579,7 +579,7 @@ static void put_states(struct page_data *d)
 	for (i = 0; i < m->nr_threads; i++)
 		for (b = 0; b < SCHED_UNKNOWN && m->threads[i].seen && m->threads[i].tid; b++)
 			for (cell = 0; cell < STATES_CELLS; cell++)
-				put(d, page_states_share(&d->states, i, cell, b));
+				put_number(d, page_states_share(&d->states, i, cell, b));
 	end_column(d);
 }
 
@@ -631,18 +631,18 @@ static void put_plots(struct page_data *d)
 		return;
 	begin_column(d, "plots.n", 0);
 	for (i = 0; i < p->nr * NR_SUMS; i++)
-		put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->n);
+		put_number(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->n);
 	end_column(d);
 	begin_column(d, "plots.max", 0);
 	for (i = 0; i < p->nr * NR_SUMS; i++)
-		put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->max_ns);
+		put_number(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->max_ns);
 	end_column(d);
 	for (part = 0; part < PLOT_NR_PARTS; part++) {
 		if (!p->known[part])
 			continue;
 		begin_column(d, "plots.%u", part);
 		for (i = 0; i < p->nr * NR_SUMS; i++)
-			put(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->ns[part]);
+			put_number(d, plot_sum_at(&p->rows[i / NR_SUMS], i % NR_SUMS)->ns[part]);
 		end_column(d);
 	}
 }
@@ -732,7 +732,7 @@ static void put_meta(const struct page_data *d, FILE *out)
 	json_end(&j);
 }
 
-static void put_all(struct page_data *d, struct buf *out)
+static void page_put_all(struct page_data *d, struct buf *out)
 {
 	char *meta = NULL;
 	size_t len = 0;
@@ -773,7 +773,7 @@ void page_data(struct view *v, struct buf *out)
 	number_consumers(&d);
 	put_nodes(&d);
 	choose_tick(&d);
-	put_samples(&d);
+	page_put_samples(&d);
 	put_names(&d);
 	put_roles(&d);
 	put_idle(&d);
@@ -782,7 +782,7 @@ void page_data(struct view *v, struct buf *out)
 	if (v->trace)
 		plot_rows_read(&d.plots, v->trace, v->o);
 	put_plots(&d);
-	put_all(&d, out);
+	page_put_all(&d, out);
 	release(&d);
 }
 
@@ -798,6 +798,6 @@ void page_difference_data(const struct page_difference *p, struct buf *out)
 	number_consumers(&d);
 	put_nodes(&d);
 	put_names(&d);
-	put_all(&d, out);
+	page_put_all(&d, out);
 	release(&d);
 }

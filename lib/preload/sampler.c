@@ -161,7 +161,7 @@ static void reach_at_least(struct memory_table *t, uint32_t filter, uint32_t slo
 }
 
 /* Returns which of the nr slots from b on has it now; nr: all are in use. */
-static uint32_t enter(struct memory_block *b, uint32_t nr, uint64_t addr, uint32_t id)
+static uint32_t claim_slot(struct memory_block *b, uint32_t nr, uint64_t addr, uint32_t id)
 {
 	uint32_t i;
 
@@ -183,7 +183,7 @@ static uint32_t enter(struct memory_block *b, uint32_t nr, uint64_t addr, uint32
 static bool enter_block(struct memory_table *t, void *p, uint32_t id)
 {
 	const uint64_t hash = memory_hash((uintptr_t)p);
-	uint32_t at = enter(&t->blocks[memory_first(hash)], MEMORY_REACH, (uintptr_t)p, id);
+	uint32_t at = claim_slot(&t->blocks[memory_first(hash)], MEMORY_REACH, (uintptr_t)p, id);
 
 	if (at == MEMORY_REACH)
 		return false;
@@ -226,7 +226,7 @@ void sampler_put(void *p, uint32_t id)
 
 static bool enter_mapping(struct memory_table *t, void *p, size_t size, uint32_t id)
 {
-	uint32_t at = enter(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + sampler_random() % size, id);
+	uint32_t at = claim_slot(t->mappings, MEMORY_MAPPINGS, (uintptr_t)p + sampler_random() % size, id);
 	uint64_t used = load_relaxed(&t->nr_mappings);
 
 	while (at < MEMORY_MAPPINGS && used <= at &&
@@ -277,7 +277,7 @@ static uint32_t number_of(struct memory_table *t, enum memory_call call, void *p
 	return 0;
 }
 
-static void take(const struct memory_regs *r, enum memory_call call, size_t size, uint32_t id)
+static void sample_block(const struct memory_regs *r, enum memory_call call, size_t size, uint32_t id)
 {
 	__typeof__(sampler_state->hook.take) agent = load_acquire(&sampler_state->hook.take);
 
@@ -304,7 +304,7 @@ __attribute__((noinline)) void sampler_hit(enum memory_call call, void *p, size_
 	}
 	t->left = distance();
 	CPU_REGS(&r);
-	take(&r, call, size, number_of(known, call, p, size));
+	sample_block(&r, call, size, number_of(known, call, p, size));
 	if (unlikely(sampler_state->hook.leave) && attach_look_again)
 		attach_look_again();
 }

@@ -16,7 +16,7 @@ static int explain(struct arcprof_error *to, const struct err *e)
 
 /* ---- opening ---- */
 
-static void split(struct opt_list *l, const char *s)
+static void split_list(struct opt_list *l, const char *s)
 {
 	size_t len;
 
@@ -50,8 +50,8 @@ static void reader_choose(struct arcprof_trace *t, const struct arcprof_options 
 	};
 	t->select.from_ns = o->from_ns;
 	t->select.to_ns = o->to_ns;
-	split(&t->profile.metrics, o->metrics);
-	split(&t->select.cpus, o->cpus);
+	split_list(&t->profile.metrics, o->metrics);
+	split_list(&t->select.cpus, o->cpus);
 }
 
 static int open_reader(struct arcprof_trace **tp, struct trace_reader *reader,

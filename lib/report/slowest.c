@@ -357,7 +357,7 @@ static const struct sheet_column columns[] = {
 	{ NULL, "Name", -1 },
 };
 
-static void put_part(const struct slowest *s, size_t call, const struct part *p, struct sheet *sheet)
+static void slowest_put_part(const struct slowest *s, size_t call, const struct part *p, struct sheet *sheet)
 {
 	struct buf b = BUF_INIT;
 
@@ -413,7 +413,7 @@ static void print_slowest(const struct slowest *s, FILE *out)
 			cell_text(completed_name(&s->c, x->consumer)),
 		});
 		for (k = 0; k < s->list[i].nr_parts; k++)
-			put_part(s, i + 1, &s->list[i].parts[k], &sheet);
+			slowest_put_part(s, i + 1, &s->list[i].parts[k], &sheet);
 	}
 	sheet_end(&sheet);
 }

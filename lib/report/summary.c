@@ -193,7 +193,7 @@ static struct place line_begins(const struct summary *s, size_t indent)
 }
 
 /* Print the first len bytes, without leading blanks at the start of a line. */
-static void put_part(struct place *p, const char *text, size_t len)
+static void put_wrapped(struct place *p, const char *text, size_t len)
 {
 	size_t blanks = strspn(text, " ");
 
@@ -214,7 +214,7 @@ static void put_words(struct place *p, const char *text)
 	for (; *text; text += len) {
 		len = strspn(text, " ");
 		len += strcspn(text + len, " ");
-		put_part(p, text, len);
+		put_wrapped(p, text, len);
 	}
 }
 
@@ -224,8 +224,8 @@ static void put_items(struct place *p, const char *text)
 	const char *comma;
 
 	for (; (comma = strstr(text, ", ")); text = comma + 1)
-		put_part(p, text, comma + 1 - text);
-	put_part(p, text, strlen(text));
+		put_wrapped(p, text, comma + 1 - text);
+	put_wrapped(p, text, strlen(text));
 }
 
 /* ---- functions ---- */
@@ -328,7 +328,7 @@ static void put_note(const struct summary *s, const struct summary_note *x)
 	buf_reset(&b);
 	if (x->command) {	/* in one piece, to be copied */
 		buf_fmt(&b, summary_is_markdown(s) ? " `arcprof %s`" : " arcprof %s", x->command);
-		put_part(&p, b.data, b.len);
+		put_wrapped(&p, b.data, b.len);
 	}
 	fputc('\n', s->sheet.out);
 	buf_release(&b);

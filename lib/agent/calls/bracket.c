@@ -48,7 +48,7 @@ static void announce(const struct callflow_thread *t)
 	send_bracket(NULL, &b);
 }
 
-static void begin(struct callflow_thread *t)
+static void begin_trace(struct callflow_thread *t)
 {
 	t->flags |= CALLFLOW_THREAD_BRACKET;
 	announce(t);
@@ -58,7 +58,7 @@ static void begin(struct callflow_thread *t)
 	callflow_bracket_over(false);
 }
 
-static void end(struct callflow_thread *t)
+static void end_trace(struct callflow_thread *t)
 {
 	t->flags &= ~CALLFLOW_THREAD_BRACKET;
 	ask(callflow_bracket_over(true) ? ITRACE_REQUEST_LAST : ITRACE_REQUEST_OFF);
@@ -73,18 +73,18 @@ void JNICALL bracket_enter(JNIEnv *env, jclass cls, jint method)
 		return;
 	callflow_enter(k, CALLFLOW_METHOD | (uint32_t)method);
 	if (outermost && callflow_bracket_due())
-		begin(k->cur);
+		begin_trace(k->cur);
 }
 
 /* End the trace before callflow's work if this call is known to be the last one open. */
-static void leave(struct callflow_kthread *k, uint32_t method,
-		  void (*step)(struct callflow_kthread *, uint32_t))
+static void leave_call(struct callflow_kthread *k, uint32_t method,
+		       void (*step)(struct callflow_kthread *, uint32_t))
 {
 	if (is_open(k) && callflow_depth(k) == 1)
-		end(k->cur);
+		end_trace(k->cur);
 	step(k, CALLFLOW_METHOD | method);
 	if (is_open(k) && !callflow_depth(k))
-		end(k->cur);
+		end_trace(k->cur);
 }
 
 void JNICALL bracket_exit(JNIEnv *env, jclass cls, jint method)
@@ -92,7 +92,7 @@ void JNICALL bracket_exit(JNIEnv *env, jclass cls, jint method)
 	struct callflow_kthread *k = probe_own_kthread(env);
 
 	if (k)
-		leave(k, method, callflow_leave);
+		leave_call(k, method, callflow_leave);
 }
 
 void JNICALL bracket_thrown(JNIEnv *env, jclass cls, jint method)
@@ -100,7 +100,7 @@ void JNICALL bracket_thrown(JNIEnv *env, jclass cls, jint method)
 	struct callflow_kthread *k = probe_own_kthread(env);
 
 	if (k)
-		leave(k, method, callflow_thrown);
+		leave_call(k, method, callflow_thrown);
 }
 
 void bracket_mounted(const struct callflow_kthread *k)
@@ -120,5 +120,5 @@ void bracket_unmounting(const struct callflow_kthread *k)
 void bracket_thread_end(struct callflow_kthread *k)
 {
 	if (is_open(k))
-		end(k->cur);
+		end_trace(k->cur);
 }

@@ -26,7 +26,7 @@ uintptr_t flow_java_thread(JNIEnv *env)
 	return env_offset ? (uintptr_t)env - env_offset : 0;
 }
 
-static void find_fields(JNIEnv *env, jthread thread)
+static void flow_find_fields(JNIEnv *env, jthread thread)
 {
 	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
 	uintptr_t java_thread = 0;
@@ -181,11 +181,11 @@ static void refuse_all(const char *why)
 	numbers_refused(&all, why);
 }
 
-static void begin(JNIEnv *env, jthread thread)
+static void begin_callflow(JNIEnv *env, jthread thread)
 {
 	callflow_sees_entries();
 	callflow_has_bytecodes();
-	find_fields(env, thread);
+	flow_find_fields(env, thread);
 	set_readers();
 	objects_enable(ti);
 	instrument_init(env);
@@ -210,7 +210,7 @@ static void begin(JNIEnv *env, jthread thread)
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
-	begin(env, thread);
+	begin_callflow(env, thread);
 }
 
 /* Read the counters of threads that run until the process ends. */
@@ -277,7 +277,7 @@ void flow_on(JavaVM *jvm, JNIEnv *env)
 		enable(JVMTI_EVENT_VM_INIT);
 	} else if ((*ti)->GetCurrentThread(ti, &self) == JVMTI_ERROR_NONE) {
 		outer_on(jvm, ti);
-		begin(env, self);
+		begin_callflow(env, self);
 		outer_ready();
 		(*env)->DeleteLocalRef(env, self);
 	}

@@ -90,7 +90,7 @@ static const struct probes {
 /* bound again when another recorder wants other probes */
 static const struct probes *bound;
 
-static const struct probes *wanted(void)
+static const struct probes *wanted_probes(void)
 {
 	uint32_t flags = callflow_area()->flags;
 	const struct probes *p = kinds;
@@ -102,7 +102,7 @@ static const struct probes *wanted(void)
 
 static void JNICALL bind_probes(JNIEnv *env, jclass cls)
 {
-	const struct probes *p = wanted();
+	const struct probes *p = wanted_probes();
 	JNINativeMethod m[] = {
 		{ (char *)HELPER_ENTER, (char *)"(I)V", p->enter },
 		{ (char *)HELPER_EXIT, (char *)"(I)V", p->exit },
@@ -160,7 +160,7 @@ bool helper_define(JNIEnv *env)
 {
 	struct image c;
 
-	if (bound == wanted())
+	if (bound == wanted_probes())
 		return true;
 	if (!probe_class) {
 		make_probe_class(&c);

@@ -87,7 +87,7 @@ static void refuse_class(const char *name, size_t len, const char *why)
 		numbers_refused(&names, why);
 }
 
-static bool wanted(JNIEnv *env, jobject loader, const char *name, size_t len)
+static bool is_class_wanted(JNIEnv *env, jobject loader, const char *name, size_t len)
 {
 	if (is_untouchable(name, len)) {
 		if (!by_loader && !is_ours(name, len) && callflow_may_want_class(callflow_rules(), name, len))
@@ -235,8 +235,8 @@ static bool rewrite_in(struct arena *a, const void *data, jint len, struct class
 	return classfile_rewrite(data, len, &probe, out) == CLASSFILE_OK && out->data;
 }
 
-static void rewrite(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len,
-		    unsigned char **new_data)
+static void rewrite_class(jvmtiEnv *ti, const unsigned char *data, jint len, jint *new_len,
+			  unsigned char **new_data)
 {
 	struct arena *a = take_arena();
 	struct classfile_out out;
@@ -320,7 +320,7 @@ static bool wanted_hidden(JNIEnv *env, jvmtiEnv *ti, jclass lookup, const char *
 
 	if ((*ti)->GetClassLoader(ti, lookup, &loader) != JVMTI_ERROR_NONE)
 		return false;
-	want = wanted(env, loader, name, len);
+	want = is_class_wanted(env, loader, name, len);
 	if (loader)
 		(*env)->DeleteLocalRef(env, loader);
 	return want;
@@ -358,8 +358,8 @@ void JNICALL instrument_hook(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
 
 	if (!name)
 		t = classfile_name(data, len);
-	if (t.p && !log_closed() && wanted(env, loader, t.p, t.len))
-		rewrite(ti, data, len, new_len, new_data);
+	if (t.p && !log_closed() && is_class_wanted(env, loader, t.p, t.len))
+		rewrite_class(ti, data, len, new_len, new_data);
 }
 
 /* --- classes loaded before --- */
@@ -433,7 +433,7 @@ static bool wanted_class(JNIEnv *env, jvmtiEnv *ti, jclass cls)
 	    wanted_hidden(env, ti, cls, sig + 1, hidden_len(sig)))
 		refuse_class(sig + 1, hidden_len(sig), "a hidden class from before counting began");
 	if (modifiable && sig[0] == 'L' && (*ti)->GetClassLoader(ti, cls, &loader) == JVMTI_ERROR_NONE)
-		want = wanted(env, loader, sig + 1, str_len(sig) - 2);
+		want = is_class_wanted(env, loader, sig + 1, str_len(sig) - 2);
 	if (loader)
 		(*env)->DeleteLocalRef(env, loader);
 	(*ti)->Deallocate(ti, (void *)sig);

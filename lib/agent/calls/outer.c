@@ -53,7 +53,7 @@ static uint32_t number_of(JNIEnv *env, jmethodID method)
 }
 
 /* Add the frames above the method whose probe this is, outermost first. */
-static void put_frames(JNIEnv *env, struct callflow_thread *t, const jvmtiFrameInfo *frames, jint nr)
+static void put_outer_frames(JNIEnv *env, struct callflow_thread *t, const jvmtiFrameInfo *frames, jint nr)
 {
 	jint i;
 
@@ -81,7 +81,7 @@ static bool find_outer(struct callflow_thread *t)
 	if (frames && (*vm_of)->GetEnv(vm_of, (void **)&env, JNI_VERSION_1_6) == JNI_OK)
 		known = (*ti)->GetStackTrace(ti, NULL, 0, MAX_FRAMES, frames, &nr) == JVMTI_ERROR_NONE;
 	if (known && nr < MAX_FRAMES)
-		put_frames(env, t, frames, nr);
+		put_outer_frames(env, t, frames, nr);
 	if (known)
 		charge_caller(env);
 	if (frames)

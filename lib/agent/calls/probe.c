@@ -34,7 +34,7 @@ static inline size_t hash(uintptr_t env)
 	return mix64(env) >> (64 - LOG2_SLOTS);
 }
 
-static inline struct slot *at(size_t i)
+static inline struct slot *slot_no(size_t i)
 {
 	return &slots[i & (NR_SLOTS - 1)];
 }
@@ -63,7 +63,7 @@ static struct callflow_kthread *insert(uintptr_t env, struct callflow_kthread *k
 	struct slot *s;
 
 	sys_lock(&lock);
-	for (i = 0; i < NR_PROBES && (s = at(h + i))->env > REMOVED; i++)
+	for (i = 0; i < NR_PROBES && (s = slot_no(h + i))->env > REMOVED; i++)
 		;
 	if (i < NR_PROBES) {
 		s->k = k;
@@ -79,22 +79,22 @@ static struct callflow_kthread *take_out(uintptr_t env)
 	size_t h = hash(env), i;
 
 	sys_lock(&lock);
-	for (i = 0; i < NR_PROBES && at(h + i)->env; i++)
-		if (at(h + i)->env == env) {
-			k = at(h + i)->k;
-			store_release(&at(h + i)->env, at(h + i + 1)->env ? REMOVED : 0);
+	for (i = 0; i < NR_PROBES && slot_no(h + i)->env; i++)
+		if (slot_no(h + i)->env == env) {
+			k = slot_no(h + i)->k;
+			store_release(&slot_no(h + i)->env, slot_no(h + i + 1)->env ? REMOVED : 0);
 			break;
 		}
 	sys_unlock(&lock);
 	return k;
 }
 
-static struct callflow_kthread *find(uintptr_t env)
+static struct callflow_kthread *find_kthread(uintptr_t env)
 {
 	size_t h = hash(env), i;
 
 	for (i = 0; i < NR_PROBES; i++) {
-		const struct slot *s = at(h + i);
+		const struct slot *s = slot_no(h + i);
 		uintptr_t key = load_acquire(&s->env);
 
 		if (key == env)
@@ -130,7 +130,7 @@ static inline uintptr_t thread_pointer(void)
 
 static struct callflow_kthread *start(JNIEnv *env, bool born)
 {
-	struct callflow_kthread *k = find(thread_pointer());
+	struct callflow_kthread *k = find_kthread(thread_pointer());
 	uint32_t tid = sys_tid();
 	bool no_room;
 
@@ -153,14 +153,14 @@ static struct callflow_kthread *start(JNIEnv *env, bool born)
 
 struct callflow_kthread *probe_kthread(JNIEnv *env, bool born)
 {
-	struct callflow_kthread *k = find((uintptr_t)env);
+	struct callflow_kthread *k = find_kthread((uintptr_t)env);
 
 	return k ? k : start(env, born);
 }
 
 __attribute__((noinline, cold)) struct callflow_kthread *probe_own_kthread(JNIEnv *env)
 {
-	struct callflow_kthread *k = find((uintptr_t)env);
+	struct callflow_kthread *k = find_kthread((uintptr_t)env);
 
 	if (k || !probe_begin())
 		return k;
@@ -171,7 +171,7 @@ __attribute__((noinline, cold)) struct callflow_kthread *probe_own_kthread(JNIEn
 
 struct callflow_kthread *probe_known_kthread(JNIEnv *env)
 {
-	return find((uintptr_t)env);
+	return find_kthread((uintptr_t)env);
 }
 
 void probe_thread_end(JNIEnv *env)
@@ -190,7 +190,7 @@ void probe_thread_end(JNIEnv *env)
 
 static inline struct callflow_kthread *this_kthread(JNIEnv *env)
 {
-	const struct slot *s = at(hash((uintptr_t)env));
+	const struct slot *s = slot_no(hash((uintptr_t)env));
 
 	/* the key is this thread's own: no other thread removes it */
 	if (likely(load_relaxed(&s->env) == (uintptr_t)env))
@@ -422,7 +422,7 @@ static struct callflow_kthread *native_start(void)
 
 static struct callflow_kthread *native_kthread(void)
 {
-	struct callflow_kthread *k = find(thread_pointer());
+	struct callflow_kthread *k = find_kthread(thread_pointer());
 
 	/* hooks know only the session of the recorder that started the JVM */
 	if (k || attached || !probe_begin())

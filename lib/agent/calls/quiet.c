@@ -22,7 +22,7 @@ struct dirent_ {		/* struct linux_dirent64 */
 	char name[];
 };
 
-static uint64_t number(const char *s)
+static uint64_t decimal_at(const char *s)
 {
 	uint64_t v = 0;
 
@@ -31,7 +31,7 @@ static uint64_t number(const char *s)
 	return v;
 }
 
-static char *put(char *d, const char *s)
+static char *append_string(char *d, const char *s)
 {
 	while (*s)
 		*d++ = *s++;
@@ -49,7 +49,7 @@ static bool read_file(int tid, const char *what, char *buf, size_t size)
 	digits[i] = '\0';
 	for (; tid; tid /= 10)
 		digits[--i] = '0' + tid % 10;
-	put(put(put(path, "/proc/self/task/"), digits + i), what);
+	append_string(append_string(append_string(path, "/proc/self/task/"), digits + i), what);
 	n = sys_slurp(path, buf, size - 1);
 	if (n <= 0)
 		return false;
@@ -63,7 +63,7 @@ static bool cpu_time(int tid, uint64_t *ns)
 
 	if (!read_file(tid, "/schedstat", buf, sizeof(buf)))
 		return false;
-	*ns = number(buf);
+	*ns = decimal_at(buf);
 	return true;
 }
 
@@ -90,7 +90,7 @@ static size_t list_threads(struct thread *t, size_t max)
 		return max;
 	while ((n = sys(__NR_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (at = 0; at < n && nr < max; at += ((struct dirent_ *)(buf + at))->len) {
-			t[nr].tid = number(((struct dirent_ *)(buf + at))->name);
+			t[nr].tid = decimal_at(((struct dirent_ *)(buf + at))->name);
 			if (t[nr].tid && t[nr].tid != sys_tid() && cpu_time(t[nr].tid, &t[nr].cpu_ns))
 				nr++;
 		}

@@ -765,7 +765,7 @@ static size_t nr_shown(const struct threads_class *c, const struct threads_list 
 	return nr;
 }
 
-static void end(struct threads_out *out, struct jvm_dump_end *r, const char *why)
+static void put_dump_end(struct threads_out *out, struct jvm_dump_end *r, const char *why)
 {
 	r->time_ns = sys_now();
 	r->why = why;
@@ -778,7 +778,7 @@ static void show(struct look *l, struct jvm_dump_end *r, struct threads_out *out
 	size_t i;
 
 	if (!look_take(l)) {
-		end(out, r, "the JVM has no memory left for it");
+		put_dump_end(out, r, "the JVM has no memory left for it");
 		return;
 	}
 	for (i = 0; i < l->nr; i++) {
@@ -789,7 +789,7 @@ static void show(struct look *l, struct jvm_dump_end *r, struct threads_out *out
 	}
 	if (!l->v->atomic)
 		r->rounds = look_again(l, out);
-	end(out, r, "");
+	put_dump_end(out, r, "");
 }
 
 void threads_show(const struct threads_class *c, const struct threads_list *list, uint32_t flags,
@@ -809,6 +809,6 @@ void threads_show(const struct threads_class *c, const struct threads_list *list
 		show(&l, &r, out);
 		look_release(&l);
 	} else {
-		end(out, &r, "the JVM has neither jdk.internal.vm.ThreadSnapshot (JDK 25) nor the module java.management");
+		put_dump_end(out, &r, "the JVM has neither jdk.internal.vm.ThreadSnapshot (JDK 25) nor the module java.management");
 	}
 }

@@ -187,7 +187,7 @@ static jthread mounted_on(JNIEnv *env, jthread carrier)
 }
 
 /* Return a local reference; NULL: not known. */
-static jthread thread_of(JNIEnv *env, const struct owner *o)
+static jthread find_thread(JNIEnv *env, const struct owner *o)
 {
 	jthread t, carrier;
 	bool is_carrier;
@@ -202,7 +202,7 @@ static jthread thread_of(JNIEnv *env, const struct owner *o)
 
 static void look_at_owner(JNIEnv *env, struct wanted *x, struct jvm_blame *r)
 {
-	jthread t = x->thread ? (*env)->NewLocalRef(env, x->thread) : thread_of(env, &x->owner);
+	jthread t = x->thread ? (*env)->NewLocalRef(env, x->thread) : find_thread(env, &x->owner);
 	jint nr = 0;
 
 	if (!t || (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) != JVMTI_ERROR_NONE)
@@ -243,7 +243,7 @@ static void tell_open(JNIEnv *env, const struct pending_closed *p, uint64_t now_
 		.identity = p->w.identity, .owner = p->w.owner, .owner_vthread = p->w.owner_vthread,
 		.frames = at.text,
 	};
-	jthread t = thread_of(env, &who);
+	jthread t = find_thread(env, &who);
 	jint nr = 0;
 
 	if (t && (*at.ti)->GetStackTrace(at.ti, t, 0, MAX_FRAMES, at.frames, &nr) == JVMTI_ERROR_NONE)
@@ -288,7 +288,7 @@ static void release(JNIEnv *env, struct wanted *x)
 }
 
 /* Charge all owners before walking their stacks, so that the time for walking does not decide who is hit. */
-static void look(JNIEnv *env)
+static void scan_waits(JNIEnv *env)
 {
 	size_t i;
 
@@ -352,7 +352,7 @@ static void JNICALL watch(jvmtiEnv *ti, JNIEnv *env, void *arg)
 		start_ns = cpu_time();
 		at.now_ns = sys_now();
 		store_relaxed(&ring_ctl()->tells_open, 1);
-		look(env);
+		scan_waits(env);
 		exact_tell(false);
 		end_if_asked(env);
 		nr_idle = at.nr_waits ? 0 : nr_idle + 1;

@@ -57,7 +57,7 @@ static bool is_initialised(uintptr_t p, uintptr_t self, struct owner *o)
 }
 
 /* Search the stack for the class that t waits for; 0: it waits for something else. */
-static uintptr_t find_class(const struct vm_thread *t, struct owner *o)
+static uintptr_t find_awaited_class(const struct vm_thread *t, struct owner *o)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	uintptr_t end = vm_word(t->thread, vm.o.jthread_anchor + vm.o.anchor_sp), last = 0, words[PIECE];
@@ -107,7 +107,7 @@ static __attribute__((noinline)) uint64_t waits_for_class(const void *cond)
 		return 0;
 	vm_current_thread(&t, (uintptr_t)__builtin_frame_address(0));
 	if (lock_is_on(&w.session) && t.thread && !parks(&t, cond) && !lock_waits_already(&t))
-		klass = find_class(&t, &o);
+		klass = find_awaited_class(&t, &o);
 	len = klass ? reason_signature(klass, text) : 0;
 	w.leaf = len ? leaf_number(JVM_LEAF_CLASS, text, len) : 0;
 	if (w.leaf) {

@@ -325,7 +325,7 @@ static inline struct lock *known_lock(uint64_t key)
 	return NULL;
 }
 
-static inline uint64_t key_of(uint32_t object_hash, uint32_t class_hash)
+static inline uint64_t lock_key(uint32_t object_hash, uint32_t class_hash)
 {
 	return (uint64_t)class_hash << 32 | object_hash;
 }
@@ -333,7 +333,7 @@ static inline uint64_t key_of(uint32_t object_hash, uint32_t class_hash)
 /* Return the lock of an object of a selected class; NULL: the table is full. */
 static inline struct lock *lock_of(const struct class *c, uint32_t object_hash, uint32_t class_hash)
 {
-	uint64_t key = key_of(object_hash, class_hash);
+	uint64_t key = lock_key(object_hash, class_hash);
 	struct lock *l = known_lock(key);
 
 	return likely(l) ? l : add_lock(key, (uint32_t)c->key);
@@ -505,7 +505,7 @@ static inline struct lock *held_lock(JNIEnv *env, jobject o, jint object_hash, j
 		l = lock_at(&place);
 	}
 	if (!l || !l->depth || l->owner != me)
-		l = known_lock(key_of(object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash));
+		l = known_lock(lock_key(object_hash ? (uint32_t)object_hash : ask_hash(o), class_hash));
 	return l && has_it(env, l, me) ? l : NULL;
 }
 
@@ -558,7 +558,7 @@ void exact_wait(JNIEnv *env, jobject object)
 
 	if (cls && (*ti)->GetObjectHashCode(ti, object, &object_hash) == JVMTI_ERROR_NONE &&
 	    (*ti)->GetObjectHashCode(ti, cls, &class_hash) == JVMTI_ERROR_NONE)
-		l = known_lock(key_of(object_hash, class_hash));
+		l = known_lock(lock_key(object_hash, class_hash));
 	if (cls)
 		(*env)->DeleteLocalRef(env, cls);
 	if (!l || !has_it(env, l, me))
@@ -669,7 +669,7 @@ static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_
 
 	if (n == -1 && counts_reader(env, sync, object_hash, class_hash))
 		return;
-	if (!load_relaxed(&on) || !(l = known_lock(key_of(object_hash | SYNC, class_hash))) || !l->depth)
+	if (!load_relaxed(&on) || !(l = known_lock(lock_key(object_hash | SYNC, class_hash))) || !l->depth)
 		return;
 	c = class_of(env, sync, class_hash);
 	if (is_downgrade(env, sync, c, n))
@@ -728,7 +728,7 @@ void exact_tell(bool now)
 
 /* ---- on and off ---- */
 
-static jclass find_class(JNIEnv *env, const char *name, const char *type, jfieldID *state)
+static jclass exact_find_class(JNIEnv *env, const char *name, const char *type, jfieldID *state)
 {
 	jclass cls = (*env)->FindClass(env, name);
 
@@ -738,7 +738,7 @@ static jclass find_class(JNIEnv *env, const char *name, const char *type, jfield
 	return *state ? (*env)->NewGlobalRef(env, cls) : NULL;
 }
 
-static bool find_fields(JNIEnv *env)
+static bool exact_find_fields(JNIEnv *env)
 {
 	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
 	jfieldID eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : NULL;
@@ -746,14 +746,14 @@ static bool find_fields(JNIEnv *env)
 	jthread self = NULL;
 
 	if (!sync_class)
-		sync_class = find_class(env, "java/util/concurrent/locks/AbstractQueuedSynchronizer", "I",
-					&state_field);
+		sync_class = exact_find_class(env, "java/util/concurrent/locks/AbstractQueuedSynchronizer", "I",
+					      &state_field);
 	if (!long_class)
-		long_class = find_class(env, "java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "J",
-					&long_field);
+		long_class = exact_find_class(env, "java/util/concurrent/locks/AbstractQueuedLongSynchronizer", "J",
+					      &long_field);
 	if (!stamped_class)
-		stamped_class = find_class(env, "java/util/concurrent/locks/StampedLock", "J",
-					   &stamped_field);
+		stamped_class = exact_find_class(env, "java/util/concurrent/locks/StampedLock", "J",
+						 &stamped_field);
 	if (!eetop || (*ti)->GetCurrentThread(ti, &self) != JVMTI_ERROR_NONE || !self)
 		return false;
 	java_thread = (*env)->GetLongField(env, self, eetop);
@@ -790,7 +790,7 @@ static bool get_memory(void)
  * Measure how long a lock seems to be held that is released at once: the least of several rounds, in the last
  * of which the loop is compiled, as code is where it matters. The lock is the helper itself, of class Class.
  */
-static void calibrate(JNIEnv *env, jclass helper)
+static void calibrate_hold(JNIEnv *env, jclass helper)
 {
 	enum { ROUNDS = 40, TIMES = 1000 };
 	jmethodID m = (*env)->GetStaticMethodID(env, helper, "calibrate", "(Ljava/lang/Object;I)V");
@@ -807,7 +807,7 @@ static void calibrate(JNIEnv *env, jclass helper)
 	/* added under a name that is not reported, and removed afterwards */
 	c = &classes[hash((uint32_t)class_hash, LOG2_CLASSES)];
 	*c = (struct class){ .key = (uint64_t)(uint32_t)class_hash << 32 | 1 };
-	l = add_lock(key_of(object_hash, class_hash), 0);
+	l = add_lock(lock_key(object_hash, class_hash), 0);
 	store_release(&on, 1);
 	for (i = 0; i < ROUNDS; i++) {
 		held = l->held;
@@ -863,8 +863,8 @@ bool exact_on(JavaVM *jvm, JNIEnv *env)
 	filter[sizeof(filter) - 1] = '\0';
 	if (!filter[0])
 		return true;
-	if ((!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) || !find_fields(env) ||
-	    !get_memory())
+	if ((!ti && (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) ||
+	    !exact_find_fields(env) || !get_memory())
 		return false;
 	helper = exact_helper(env, &natives);
 	if (!helper)
@@ -873,7 +873,7 @@ bool exact_on(JavaVM *jvm, JNIEnv *env)
 	with_cpu = ring_ctl()->lock_cpu && knows_virtual();
 	if (ring_ctl()->lock_cpu && !with_cpu)
 		say("CPU time while locks are held: this JVM does not say which threads are virtual");
-	calibrate(env, helper);
+	calibrate_hold(env, helper);
 	start_tsc = cpu_tsc();
 	start_ns = told_ns = sys_now();
 	store_release(&on, 1);

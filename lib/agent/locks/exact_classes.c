@@ -135,7 +135,7 @@ static void drop_memory(void)
 	chunks[0].used = 0;
 }
 
-static void rewrite(const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
+static void rewrite_locks(const unsigned char *data, jint len, jint *new_len, unsigned char **new_data)
 {
 	static const struct classfile_locks locks = {
 		.enter = "enter", .entered = "entered", .exit = "exit", .waited = "waited",
@@ -168,7 +168,7 @@ static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
 	if (!t.p || is_untouchable(t.p, t.len) || log_closed())
 		return;
 	sys_lock(&memory);
-	rewrite(data, len, new_len, new_data);
+	rewrite_locks(data, len, new_len, new_data);
 	drop_memory();
 	sys_unlock(&memory);
 }
@@ -221,7 +221,7 @@ static bool is_sync(const char *sig)
 	       str_eq(sig, "Ljava/util/concurrent/locks/StampedLock;");
 }
 
-static bool is_wanted(jclass cls)
+static bool locks_something(jclass cls)
 {
 	jboolean modifiable = JNI_FALSE;
 	char *sig = NULL;
@@ -254,7 +254,7 @@ static void all_loaded(JNIEnv *env, bool undo)
 	if ((*ti)->GetLoadedClasses(ti, &nr, &classes) != JVMTI_ERROR_NONE)
 		return;
 	for (i = 0; i < nr && (undo || !log_closed()); i++) {
-		if (is_wanted(classes[i]))
+		if (locks_something(classes[i]))
 			batch[nr_batch++] = classes[i];
 		if (nr_batch == BATCH || i == nr - 1) {
 			retransform(batch, nr_batch);

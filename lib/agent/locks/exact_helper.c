@@ -183,7 +183,7 @@ static void stamped(struct image *c)
 	method(c, N_STAMPED, T_LONGS, &b);
 }
 
-static void calibrate(struct image *c)
+static void put_calibrate(struct image *c)
 {
 	struct bytes b = { .len = 0 };
 	uint32_t at;
@@ -227,7 +227,7 @@ static void make_class(struct image *c)
 	probe(c, N_OWNS, T_THREAD, OWN_HASH, OP_ALOAD_1, M_OWNS0);
 	probe(c, N_STATE, T_INT, OWN_HASH, OP_ILOAD_1, M_STATE0);
 	stamped(c);
-	calibrate(c);
+	put_calibrate(c);
 	image_native(c, N_ENTER0, T_HASHES);
 	image_native(c, N_EXIT0, T_HASHES);
 	image_native(c, N_OWNS0, T_HASHES_THREAD);

@@ -199,7 +199,7 @@ static bool describe_monitor(JNIEnv *env, jobject object, uintptr_t monitor, str
 static struct shares shares;
 
 /* Locks of a class whose identity is not known count as one. */
-static uint64_t weigh(const struct jvm_wait *r)
+static uint64_t lock_weigh(const struct jvm_wait *r)
 {
 	uint64_t key = (uint64_t)r->leaf << 36 | (uint64_t)r->kind << 32 | r->identity;
 
@@ -230,7 +230,7 @@ void lock_tell(const struct lock_wait *w)
 	r.ns = r.time_ns - w->since_ns;
 	if (!r.vthread)
 		r.vthread = cont_vthread(&t, ring);
-	r.weight_ns = weigh(&r);
+	r.weight_ns = lock_weigh(&r);
 	if (!send_wait(ring, &r))
 		ring_count_lost(ring);
 	else if (r.weight_ns)
@@ -510,7 +510,7 @@ static void find_threads(JNIEnv *env)
 	(*ti)->Deallocate(ti, (void *)threads);
 }
 
-static bool find_fields(JNIEnv *env)
+static bool lock_find_fields(JNIEnv *env)
 {
 	jclass cls = (*env)->FindClass(env, "java/lang/Thread");
 
@@ -523,7 +523,7 @@ static bool find_fields(JNIEnv *env)
 	return eetop;
 }
 
-static void refuse(const char *why)
+static void refuse_lock(const char *why)
 {
 	send_no_source(NULL, &(struct jvm_no_source){
 		.time_ns = sys_now(), .source = JVM_SOURCE_LOCK, .why = why, .why_len = str_len(why),
@@ -535,7 +535,7 @@ static void count_exactly(JNIEnv *env)
 	JavaVM *jvm;
 
 	if ((*env)->GetJavaVM(env, &jvm) || !exact_on(jvm, env))
-		refuse("acquisitions are not counted: this JVM does not let its classes be changed, or is not known well enough");
+		refuse_lock("acquisitions are not counted: this JVM does not let its classes be changed, or is not known well enough");
 }
 
 static void on_live(JNIEnv *env)
@@ -545,14 +545,14 @@ static void on_live(JNIEnv *env)
 	if (for_another)
 		forget_classes(env);
 	for_another = false;
-	if (!find_fields(env)) {
-		refuse("this JVM's threads lack the fields that say who they are");
+	if (!lock_find_fields(env)) {
+		refuse_lock("this JVM's threads lack the fields that say who they are");
 		return;
 	}
 	if (!park_on(env))
-		refuse("parked platform threads: Unsafe.park() of this JVM is not where it is looked for");
+		refuse_lock("parked platform threads: Unsafe.park() of this JVM is not where it is looked for");
 	if (!classwait_on())
-		refuse("waits for the initialisation of classes: this JVM is not known well enough");
+		refuse_lock("waits for the initialisation of classes: this JVM is not known well enough");
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, events[i], NULL);
 	mounts_enable(ti, &mounts, on_mount, on_unmount);
@@ -608,7 +608,7 @@ static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return wanted;
 }
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	return turn_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
 }
@@ -661,5 +661,5 @@ static void vm_ends(JNIEnv *env)
 }
 
 const struct part lock_part = {
-	.source = JVM_SOURCE_LOCK, .forget = forget, .on = begin, .death = vm_ends, .off = turn_off,
+	.source = JVM_SOURCE_LOCK, .forget = forget, .on = lock_on, .death = vm_ends, .off = turn_off,
 };

@@ -22,7 +22,7 @@ void notify_called(uint32_t leaf, uint32_t nr_woken)
 		sources_sample(JVM_SOURCE_NOTIFY, 1, leaf, jvm_woken_put(nr_woken, doubled));
 }
 
-static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
+static const char *notify_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
 	if (!ring_ctl()->lock_filter[0])
 		return "calls are known of the locks that record --lock-exact counts";
@@ -31,10 +31,10 @@ static const char *begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 	return NULL;
 }
 
-static bool end(JNIEnv *env)
+static bool notify_off(JNIEnv *env)
 {
 	store_relaxed(&on, 0);
 	return true;
 }
 
-const struct part notify_part = { .source = JVM_SOURCE_NOTIFY, .on = begin, .off = end };
+const struct part notify_part = { .source = JVM_SOURCE_NOTIFY, .on = notify_on, .off = notify_off };

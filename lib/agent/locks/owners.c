@@ -45,12 +45,12 @@ static bool by_id(void)
 }
 
 /* Ids are small, and none is REMOVED: the first thread has 1, but never waits for itself. */
-static uintptr_t key_of(uintptr_t thread, uint64_t id)
+static uintptr_t owner_key(uintptr_t thread, uint64_t id)
 {
 	return by_id() ? id << 4 : thread;
 }
 
-static struct entry *at(uintptr_t key, size_t i)
+static struct entry *entry_at(uintptr_t key, size_t i)
 {
 	return &entries[(mix64(key) + i) & (NR_ENTRIES - 1)];
 }
@@ -84,12 +84,12 @@ void owners_forget(JNIEnv *env)
 	sys_unlock(&lock);
 }
 
-static struct entry *find(uintptr_t key)
+static struct entry *find_entry(uintptr_t key)
 {
 	size_t i;
 
 	for (i = 0; key > REMOVED && i < NR_PROBES; i++) {
-		struct entry *e = at(key, i);
+		struct entry *e = entry_at(key, i);
 		uintptr_t its = load_acquire(&e->key);
 
 		if (its == key)
@@ -101,23 +101,23 @@ static struct entry *find(uintptr_t key)
 }
 
 /* Return an entry for a key that is not in the table; NULL: too many threads. */
-static struct entry *place(uintptr_t key)
+static struct entry *free_entry(uintptr_t key)
 {
 	size_t i;
 
 	for (i = 0; i < NR_PROBES; i++)
-		if (at(key, i)->key <= REMOVED)
-			return at(key, i);
+		if (entry_at(key, i)->key <= REMOVED)
+			return entry_at(key, i);
 	return NULL;
 }
 
 jweak owners_add(uintptr_t thread, uint64_t id, uint32_t tid, jweak self)
 {
-	uintptr_t key = key_of(thread, id);
+	uintptr_t key = owner_key(thread, id);
 	struct entry *e;
 
 	sys_lock(&lock);
-	e = key && !find(key) ? place(key) : NULL;
+	e = key && !find_entry(key) ? free_entry(key) : NULL;
 	if (e) {
 		if (!e->key) {
 			used[nr_used] = e - entries;
@@ -144,7 +144,7 @@ jweak owners_remove(uintptr_t thread, uint64_t id)
 	jweak self = NULL;
 
 	sys_lock(&lock);
-	e = find(key_of(thread, id));
+	e = find_entry(owner_key(thread, id));
 	if (e) {
 		self = e->self;
 		e->self = NULL;
@@ -170,7 +170,7 @@ static struct owner owner_on_stack(uintptr_t addr)
 
 struct owner owners_of_thread(uintptr_t thread, uint64_t id)
 {
-	const struct entry *e = find(key_of(thread, id));
+	const struct entry *e = find_entry(owner_key(thread, id));
 
 	if (e)
 		return (struct owner){ .tid = e->tid };

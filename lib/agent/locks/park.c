@@ -209,7 +209,7 @@ static void find_readers(JNIEnv *env)
 		readers_class = (*env)->NewGlobalRef(env, sync);
 }
 
-static bool find_fields(JNIEnv *env)
+static bool park_find_fields(JNIEnv *env)
 {
 	jclass thread = (*env)->FindClass(env, "java/lang/Thread");
 
@@ -229,7 +229,7 @@ static bool find_all(JNIEnv *env)
 {
 	jmethodID park;
 
-	if (!find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
+	if (!park_find_fields(env) || (*env)->GetJavaVM(env, &jvm) ||
 	    (*jvm)->GetEnv(jvm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		return false;
 	unsafe_class = class_for_good(env, unsafe_name());

@@ -30,7 +30,7 @@ static uint64_t open_slots[NR_SLOTS / 64];	/* waits that can have an owner */
 static uint64_t wait_slots[NR_SLOTS / 64];	/* waits in Object.wait() */
 static uintptr_t held;			/* the reference that blame.c uses; GIVEN: and must delete */
 
-static struct slot *at(uint64_t id, size_t i)
+static struct slot *pending_slot_at(uint64_t id, size_t i)
 {
 	return &slots[(mix64(id) + i) & (NR_SLOTS - 1)];
 }
@@ -84,13 +84,13 @@ static void set_open(const struct slot *p, bool open)
 }
 
 /* Return the slot of that id; only the thread itself uses it. */
-static struct slot *find(uint64_t id)
+static struct slot *find_slot(uint64_t id)
 {
 	size_t i;
 
 	for (i = 0; id && i < NR_PROBES; i++)
-		if (load_relaxed(&at(id, i)->id) == id)
-			return at(id, i);
+		if (load_relaxed(&pending_slot_at(id, i)->id) == id)
+			return pending_slot_at(id, i);
 	return NULL;
 }
 
@@ -99,7 +99,7 @@ static struct slot *find_free(uint64_t id)
 	size_t i;
 
 	for (i = 0; id && i < NR_PROBES; i++) {
-		struct slot *p = at(id, i);
+		struct slot *p = pending_slot_at(id, i);
 
 		if (!load_relaxed(&p->id) && claim(p, id))
 			return p;
@@ -128,7 +128,7 @@ static uint64_t stop(JNIEnv *env, struct slot *p)
 
 bool pending_begin(JNIEnv *env, uint64_t id, const struct lock_wait *w)
 {
-	struct slot *p = find(id);
+	struct slot *p = find_slot(id);
 
 	if (p)			/* of a wait that never ended */
 		stop(env, p);
@@ -148,7 +148,7 @@ bool pending_begin(JNIEnv *env, uint64_t id, const struct lock_wait *w)
 
 bool pending_end(JNIEnv *env, uint64_t id, struct lock_wait *w)
 {
-	struct slot *p = find(id);
+	struct slot *p = find_slot(id);
 	uint64_t until;
 
 	if (!p)
@@ -208,7 +208,7 @@ uint32_t pending_notify(uint32_t leaf, uint32_t identity, bool all, const struct
 
 bool pending_peek(uint64_t id, struct lock_wait *w)
 {
-	const struct slot *p = find(id);
+	const struct slot *p = find_slot(id);
 
 	if (p)
 		*w = p->w;

@@ -27,7 +27,7 @@ static uint64_t up_to(struct shares *s, uint64_t most, uint64_t now_ns)
 	return 1 + (z ^ z >> 31) % most;
 }
 
-static uint64_t weigh(struct shares *s, struct share *x, uint64_t interval_ns, uint64_t now_ns)
+static uint64_t weigh_wait(struct shares *s, struct share *x, uint64_t interval_ns, uint64_t now_ns)
 {
 	enum { FAR = 64 };
 	uint64_t last, weight;
@@ -63,7 +63,7 @@ uint64_t share_of(struct shares *s, uint64_t key, uint64_t ns, uint64_t interval
 		*x = (struct share){ .key = key, .point_ns = a < b ? a : b, .busy = 1 };
 	}
 	x->ns += ns;
-	weight = weigh(s, x, interval_ns, now_ns);
+	weight = weigh_wait(s, x, interval_ns, now_ns);
 	store_release(&x->busy, 0);
 	return weight;
 }

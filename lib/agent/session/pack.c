@@ -200,7 +200,7 @@ static bool is_packable(const struct jvm_rec_sample *r, uint32_t len)
 	return nr == r->nr_segments;
 }
 
-static uint8_t *put_head(struct pack *p, const struct jvm_rec_sample *r, uint32_t node, uint8_t *out)
+static uint8_t *put_record_head(struct pack *p, const struct jvm_rec_sample *r, uint32_t node, uint8_t *out)
 {
 	const uint8_t has = (r->tid != p->last_tid ? JOURNAL_TID : 0) | (r->vthread ? JOURNAL_VTHREAD : 0) |
 			    (r->value ? JOURNAL_VALUE : 0) | (r->leaf ? JOURNAL_LEAF : 0) |
@@ -228,7 +228,7 @@ static uint8_t *put_head(struct pack *p, const struct jvm_rec_sample *r, uint32_
 	return out;
 }
 
-static uint8_t *put_sample(struct pack *p, const struct jvm_rec_sample *r, uint8_t *out)
+static uint8_t *put_packed_sample(struct pack *p, const struct jvm_rec_sample *r, uint8_t *out)
 {
 	const struct jvm_rec_frame *frames = (const void *)(r + 1);
 	const struct jvm_rec_segment *first = (const void *)(frames + r->nr_frames), *s = first;
@@ -239,7 +239,7 @@ static uint8_t *put_sample(struct pack *p, const struct jvm_rec_sample *r, uint8
 		numbers[i] = is_interrupted(s) ? 0 : segment_number(p, without_data(p, s), &out);
 		s = (const void *)((const char *)s + segment_len(s));
 	}
-	out = put_head(p, r, node, out);
+	out = put_record_head(p, r, node, out);
 	for (i = 0, s = first; i < r->nr_segments; i++) {
 		out = varint_put(out, numbers[i] ? p->nr_segments - numbers[i] + 1 : 0);
 		if (!numbers[i])
@@ -286,7 +286,7 @@ uint8_t *pack_record(struct pack *p, const void *rec, uint32_t len, uint32_t typ
 	struct pack_last *last = type < ARRAY_SIZE(p->last) ? &p->last[type] : NULL;
 
 	if (type == JVM_REC_SAMPLE && is_packable(rec, len))
-		return put_sample(p, rec, out);
+		return put_packed_sample(p, rec, out);
 	if (!last || type == JVM_REC_SAMPLE || len > sizeof(last->bytes))
 		return put_plain(rec, len, type, out);
 	if (last->len == len)

@@ -37,7 +37,7 @@ static bool is_space(uint32_t c)
 }
 
 /* Skip the rest: it may be part of a literal. */
-static void end(struct text *t)
+static void skip_rest(struct text *t)
 {
 	t->at = t->nr;
 	t->more = true;
@@ -154,7 +154,7 @@ static void skip_quoted(struct text *t, uint32_t quote)
 		uint32_t c = peek(t, 0);
 
 		if (c == quote && odd) {
-			end(t);
+			skip_rest(t);
 			return;
 		}
 		if (c == quote && peek(t, 1) != quote) {
@@ -164,7 +164,7 @@ static void skip_quoted(struct text *t, uint32_t quote)
 		t->at += c == quote;
 		odd = c == '\\' && !odd;
 	}
-	end(t);
+	skip_rest(t);
 }
 
 /* Skip Oracle's q'[...]'. */
@@ -178,7 +178,7 @@ static void skip_delimited(struct text *t)
 			t->at += 2;
 			return;
 		}
-	end(t);
+	skip_rest(t);
 }
 
 /* $tag$...$tag$, or the parameter $1. False: it is neither. */
@@ -205,7 +205,7 @@ static bool skip_dollar(struct text *t)
 			return true;
 		}
 	}
-	end(t);
+	skip_rest(t);
 	return true;
 }
 

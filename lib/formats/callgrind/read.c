@@ -50,7 +50,7 @@ struct tarjan {
 	uint32_t count;
 };
 
-static void enter(struct tarjan *t, const struct callgrind *c, uint32_t f)
+static void enter_function(struct tarjan *t, const struct callgrind *c, uint32_t f)
 {
 	t->index[f] = t->low[f] = ++t->count;
 	t->stack[t->nr_stack++] = f;
@@ -61,7 +61,7 @@ static void enter(struct tarjan *t, const struct callgrind *c, uint32_t f)
 /* Groups are numbered from 1, callees before their callers. */
 static void find_group(struct tarjan *t, struct callgrind *c, uint32_t root, uint32_t *nr_groups)
 {
-	enter(t, c, root);
+	enter_function(t, c, root);
 	while (t->nr_work) {
 		uint32_t f = t->work[t->nr_work - 1], at = t->arc[f], to;
 
@@ -69,7 +69,7 @@ static void find_group(struct tarjan *t, struct callgrind *c, uint32_t root, uin
 			to = c->arcs[at - 1].to;
 			t->arc[f] = c->arcs[at - 1].next;
 			if (!t->index[to])
-				enter(t, c, to);
+				enter_function(t, c, to);
 			else if (!c->functions[to].group)
 				t->low[f] = MIN(t->low[f], t->index[to]);
 			continue;
@@ -161,17 +161,18 @@ static void sum_groups(struct tree *t)
 
 /* ---- nodes ---- */
 
-static struct import_text text(const struct tree *t, uint32_t id)
+static struct import_text text_at(const struct tree *t, uint32_t id)
 {
 	const char *s = id ? strtab_get(&t->c.texts, id) : "";
 
 	return strcmp(s, "???") ? (struct import_text){ s, strlen(s) } : (struct import_text){ "", 0 };
 }
 
-static struct frame frame_of(struct tree *t, uint32_t f, uint32_t file, uint32_t line)
+static struct frame frame_for(struct tree *t, uint32_t f, uint32_t file, uint32_t line)
 {
 	const struct callgrind_function *x = &t->c.functions[f];
-	struct import_function fn = { FUNCTION_NATIVE, text(t, x->name), text(t, x->module), text(t, file) };
+	struct import_function fn = { FUNCTION_NATIVE, text_at(t, x->name), text_at(t, x->module),
+				      text_at(t, file) };
 
 	if (!fn.name.len)
 		fn = (struct import_function){ FUNCTION_UNRESOLVED, .name = { "[no name]", 9 } };
@@ -213,11 +214,11 @@ static void write_costs(struct tree *t, uint32_t f, const double *ratio)
 	size_t e;
 
 	for (at = c->functions[f].costs; at; at = c->costs[at - 1].next) {
-		t->path[t->depth - 1] = frame_of(t, f, c->costs[at - 1].file, c->costs[at - 1].line);
+		t->path[t->depth - 1] = frame_for(t, f, c->costs[at - 1].file, c->costs[at - 1].line);
 		for (e = 0; e < c->nr_events; e++)
 			write_value(t, t->event[e], portion(t, c->costs[at - 1].values + e, ratio[e]));
 	}
-	t->path[t->depth - 1] = frame_of(t, f, 0, 0);
+	t->path[t->depth - 1] = frame_for(t, f, 0, 0);
 }
 
 static uint64_t calls_of(struct tree *t, uint32_t arc, double share)
@@ -266,7 +267,7 @@ static void add_function(struct tree *t, uint32_t f, const double *ratio)
 			budget[e] = leaves ? ratio[e] * (double)c->values[a->values + e] : 0;
 		if (leaves ? !is_worth_it(t, budget) : a->to != f || t->depth >= MAX_DEPTH)
 			continue;
-		t->path[t->depth++] = frame_of(t, a->to, 0, 0);
+		t->path[t->depth++] = frame_for(t, a->to, 0, 0);
 		write_value(t, t->calls_event, calls_of(t, at - 1, any_share(t, ratio)));
 		if (leaves)
 			add_group(t, a->to, budget);
@@ -288,7 +289,7 @@ static void add_group(struct tree *t, uint32_t entered, const double *budget)
 	for (i = t->first_member[group]; i < t->first_member[group + 1]; i++) {
 		if (t->members[i] == entered || t->depth >= MAX_DEPTH)
 			continue;
-		t->path[t->depth++] = frame_of(t, t->members[i], 0, 0);
+		t->path[t->depth++] = frame_for(t, t->members[i], 0, 0);
 		add_function(t, t->members[i], ratio);
 		t->depth--;
 	}
@@ -329,7 +330,7 @@ static void add_roots(struct tree *t)
 		if (!is_worth_it(t, b))
 			continue;
 		t->depth = 1;
-		t->path[0] = frame_of(t, t->members[t->first_member[group]], 0, 0);
+		t->path[0] = frame_for(t, t->members[t->first_member[group]], 0, 0);
 		add_group(t, t->members[t->first_member[group]], b);
 		t->depth = 0;
 	}
@@ -350,7 +351,7 @@ static void add_rest(struct tree *t)
 	t->path[0] = (struct frame){ FRAME_NAMED, .function = import_function(t->im, &mark) };
 	for (f = 0; f < t->c.nr_functions; f++) {
 		t->depth = 2;
-		t->path[1] = frame_of(t, f, 0, 0);
+		t->path[1] = frame_for(t, f, 0, 0);
 		write_costs(t, f, all);
 	}
 }
@@ -368,7 +369,7 @@ static void note_circles(struct tree *t)
 			    nr);
 }
 
-static void name_events(struct tree *t)
+static void callgrind_name_events(struct tree *t)
 {
 	size_t e;
 
@@ -404,7 +405,7 @@ static int callgrind_read(struct import *im, const char *data, size_t len, struc
 		t->written = xcalloc(t->c.nr_values, sizeof(*t->written));
 		t->calls_given = xcalloc(t->c.nr_arcs + 1, sizeof(*t->calls_given));
 		t->calls_written = xcalloc(t->c.nr_arcs + 1, sizeof(*t->calls_written));
-		name_events(t);
+		callgrind_name_events(t);
 		if (t->c.command.len)
 			trace_write_label(im->w, "command", "%.*s", (int)MIN(t->c.command.len, (size_t)4096),
 					  t->c.command.s);

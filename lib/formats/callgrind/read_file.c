@@ -38,7 +38,7 @@ struct cursor {
 	const char *p, *end;
 };
 
-static void skip_blanks(struct cursor *s)
+static void callgrind_skip_blanks(struct cursor *s)
 {
 	while (s->p < s->end && (*s->p == ' ' || *s->p == '\t' || *s->p == '\r'))
 		s->p++;
@@ -48,7 +48,7 @@ static struct import_text word(struct cursor *s)
 {
 	struct import_text t;
 
-	skip_blanks(s);
+	callgrind_skip_blanks(s);
 	t.s = s->p;
 	while (s->p < s->end && !strchr(" \t\r", *s->p))
 		s->p++;
@@ -57,7 +57,7 @@ static struct import_text word(struct cursor *s)
 }
 
 /* Read a number: decimal, or hexadecimal after 0x. */
-static bool number(struct cursor *s, uint64_t *v)
+static bool callgrind_number(struct cursor *s, uint64_t *v)
 {
 	const char *from;
 	unsigned int base = 10;
@@ -160,12 +160,12 @@ static bool name(struct parser *p, enum names class, struct cursor s, uint32_t *
 	uint64_t id = UINT64_MAX;
 	uint32_t *at;
 
-	skip_blanks(&s);
+	callgrind_skip_blanks(&s);
 	if (s.p < s.end && *s.p == '(' && s.p + 1 < s.end && isdigit((unsigned char)s.p[1])) {
 		s.p++;
-		if (!number(&s, &id) || s.p == s.end || *s.p++ != ')')
+		if (!callgrind_number(&s, &id) || s.p == s.end || *s.p++ != ')')
 			return false;
-		skip_blanks(&s);
+		callgrind_skip_blanks(&s);
 	}
 	while (s.end > s.p && strchr(" \t\r", s.end[-1]))
 		s.end--;
@@ -181,7 +181,7 @@ static bool name(struct parser *p, enum names class, struct cursor s, uint32_t *
 	return *at != MAP_NONE;
 }
 
-static const char *unit_of(const struct parser *p, struct import_text event)
+static const char *callgrind_unit_of(const struct parser *p, struct import_text event)
 {
 	size_t i;
 
@@ -211,7 +211,7 @@ static bool head_line(struct parser *p, struct import_text key, struct cursor s,
 		size_t nr = 0;
 
 		while ((t = word(&s)).len && nr < CALLGRIND_MAX_EVENTS) {
-			c->units[nr] = unit_of(p, t);
+			c->units[nr] = callgrind_unit_of(p, t);
 			c->events[nr++] = t;
 		}
 		*bad = !nr || t.len || (c->nr_events && nr != c->nr_events);
@@ -225,7 +225,7 @@ static bool head_line(struct parser *p, struct import_text key, struct cursor s,
 		return true;
 	}
 	if (key.len == 4 && !memcmp(key.s, "cmd:", 4)) {
-		skip_blanks(&s);
+		callgrind_skip_blanks(&s);
 		c->command = (struct import_text){ s.p, s.end - s.p };
 		return true;
 	}
@@ -279,7 +279,7 @@ static bool position(struct cursor *s, uint64_t *at)
 	uint64_t v;
 	char sign;
 
-	skip_blanks(s);
+	callgrind_skip_blanks(s);
 	if (s->p == s->end)
 		return false;
 	sign = *s->p;
@@ -289,7 +289,7 @@ static bool position(struct cursor *s, uint64_t *at)
 	}
 	if (sign == '+' || sign == '-')
 		s->p++;
-	if (!number(s, &v) || !at_blank(s))
+	if (!callgrind_number(s, &v) || !at_blank(s))
 		return false;
 	*at = sign == '+' ? *at + v : sign == '-' ? *at - v : v;
 	return true;
@@ -317,8 +317,8 @@ static bool cost_line(struct parser *p, struct cursor s)
 		to = get_cost(c, p->function - 1, p->file, line <= UINT32_MAX ? line : 0);
 	}
 	p->is_call = false;
-	for (i = 0; skip_blanks(&s), s.p < s.end; i++) {
-		if (i == c->nr_events || !number(&s, &v) || !at_blank(&s) ||
+	for (i = 0; callgrind_skip_blanks(&s), s.p < s.end; i++) {
+		if (i == c->nr_events || !callgrind_number(&s, &v) || !at_blank(&s) ||
 		    __builtin_add_overflow(to[i], v, &to[i]) || to[i] > MOST)
 			return false;
 	}
@@ -328,8 +328,8 @@ static bool cost_line(struct parser *p, struct cursor s)
 /* "calls=COUNT POSITION": the line after it says what they consumed. */
 static bool calls_line(struct parser *p, struct cursor s)
 {
-	skip_blanks(&s);
-	if (!number(&s, &p->calls) || p->calls > MOST || !p->called)
+	callgrind_skip_blanks(&s);
+	if (!callgrind_number(&s, &p->calls) || p->calls > MOST || !p->called)
 		return false;
 	p->is_call = true;
 	return true;
@@ -341,7 +341,7 @@ static bool take_line(struct parser *p, const char *at, const char *end)
 	bool bad = false;
 	struct import_text key;
 
-	skip_blanks(&s);
+	callgrind_skip_blanks(&s);
 	if (s.p == end || *s.p == '#')
 		return true;
 	if (isdigit((unsigned char)*s.p) || strchr("+-*", *s.p))

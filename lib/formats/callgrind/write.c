@@ -67,7 +67,7 @@ static uint32_t find_function(struct callgrind *c, const struct export_location 
 }
 
 /* Return a number for a pair. */
-static uint32_t number(struct map *m, uint32_t a, uint32_t b)
+static uint32_t pair_number(struct map *m, uint32_t a, uint32_t b)
 {
 	uint32_t *at = map_put(m, (uint64_t)a << 32 | b);
 
@@ -80,8 +80,8 @@ static struct callgrind_entry *entry(struct callgrind *c, uint32_t function, con
 				     uint32_t callee)
 {
 	uint32_t file = c->x.functions[l->function - 1].file;
-	uint32_t *at = map_put(&c->entry_of, (uint64_t)number(&c->pair_of, function, callee) << 32 |
-						     number(&c->place_of, file, l->line));
+	uint32_t *at = map_put(&c->entry_of, (uint64_t)pair_number(&c->pair_of, function, callee) << 32 |
+						     pair_number(&c->place_of, file, l->line));
 
 	if (*at == MAP_NONE) {
 		VEC_GROW(c->entries, c->nr_entries, c->alloc_entries);
@@ -102,7 +102,7 @@ static void add_costs(struct callgrind *c, struct callgrind_entry *x, const uint
 		x->costs[i] += n;
 }
 
-static void add_node(struct callgrind *c, uint32_t node)
+static void callgrind_add_node(struct callgrind *c, uint32_t node)
 {
 	const struct flow *f = &c->v->m->flow;
 	uint32_t parent = f->nodes[node].parent, unused, at, function;
@@ -134,13 +134,13 @@ static void add_tree(struct callgrind *c)
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
 		for (; open != f->nodes[i].parent; open = f->nodes[open].parent)
 			c->functions[c->function_at[open]].active--;
-		add_node(c, i);
+		callgrind_add_node(c, i);
 		c->functions[c->function_at[i]].active++;
 		open = i;
 	}
 }
 
-static int compare(const void *p, const void *q, void *ctx)
+static int compare_entries(const void *p, const void *q, void *ctx)
 {
 	const struct callgrind_entry *a = p, *b = q;
 	const struct callgrind *c = ctx;
@@ -277,7 +277,7 @@ static void put_desc(struct callgrind *c, const char *key, const char *text)
 		fprintf(c->out, "%s %s\n", key, export_str(&c->x, export_string(&c->x, text)));
 }
 
-static void put_head(struct callgrind *c)
+static void callgrind_put_head(struct callgrind *c)
 {
 	unsigned int i;
 
@@ -316,8 +316,8 @@ int callgrind_print(struct view *v, FILE *out, struct err *e)
 	c.below_n = xcalloc(f->nr_nodes, sizeof(*c.below_n));
 	add_tree(&c);
 	if (c.nr_entries)
-		qsort_r(c.entries, c.nr_entries, sizeof(*c.entries), compare, &c);
-	put_head(&c);
+		qsort_r(c.entries, c.nr_entries, sizeof(*c.entries), compare_entries, &c);
+	callgrind_put_head(&c);
 	put_entries(&c);
 	put_totals(&c);
 	export_lacks(v, "contexts beyond a function's callers and callees");

@@ -167,7 +167,7 @@ static uint32_t lane_of(struct chrome *c, const struct event *ev)
 }
 
 /* Find the value of that name in the object that begins at j; return false if it has none. */
-static bool find(struct jsonin j, const char *name, struct jsonin *value)
+static bool find_member(struct jsonin j, const char *name, struct jsonin *value)
 {
 	struct import_text key;
 
@@ -182,11 +182,11 @@ static bool find(struct jsonin j, const char *name, struct jsonin *value)
 	return false;
 }
 
-static double number_in(struct jsonin j, const char *name)
+static double chrome_number_in(struct jsonin j, const char *name)
 {
 	struct jsonin value;
 
-	return find(j, name, &value) ? read_number(&value) : NAN;
+	return find_member(j, name, &value) ? read_number(&value) : NAN;
 }
 
 /* ---- names ---- */
@@ -197,7 +197,7 @@ static void take_metadata(struct chrome *c, const struct event *ev)
 	struct import_text name;
 	uint32_t *at, lane;
 
-	if (!find(ev->args, "name", &value) || jsonin_peek(&value) != '"')
+	if (!find_member(ev->args, "name", &value) || jsonin_peek(&value) != '"')
 		return;
 	name = jsonin_string(&value);
 	if (jsonin_is(ev->name, "thread_name")) {
@@ -215,7 +215,7 @@ static void take_metadata(struct chrome *c, const struct event *ev)
 }
 
 /* Names may come after all else, so that threads are told when all is read. */
-static uint32_t thread_of(struct chrome *c, uint32_t lane)
+static uint32_t chrome_thread_of(struct chrome *c, uint32_t lane)
 {
 	struct lane *l = &c->lanes[lane];
 	struct import_text process = { "", 0 };
@@ -261,10 +261,10 @@ static void take_profile_event(struct chrome *c, const struct event *ev)
 	uint32_t at = profile_of(c, ev);
 	struct jsonin data;
 
-	if (!find(ev->args, "data", &data))
+	if (!find_member(ev->args, "data", &data))
 		return;
 	if (jsonin_is(ev->name, "Profile")) {
-		double start_us = number_in(data, "startTime");
+		double start_us = chrome_number_in(data, "startTime");
 
 		c->profiles[at].samples.thread = lane_of(c, ev);
 		c->profiles[at].at_us = isnan(start_us) ? 0 : start_us;
@@ -285,7 +285,7 @@ static uint64_t node_key(uint32_t profile, uint32_t id)
 	return mix64((uint64_t)profile << 32 | id);
 }
 
-static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
+static void chrome_add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
 {
 	struct v8_frame f = { .frame = { 0 } };
 	uint32_t id = 0, caller = MAP_NONE, node;
@@ -314,32 +314,32 @@ static void add_node(struct chrome *c, uint32_t profile, struct jsonin *j)
 static int read_nodes(struct chrome *c, const struct chunk *x, struct err *e)
 {
 	struct profile *p = &c->profiles[x->profile];
-	double end_us = number_in(x->data, "endTime");
+	double end_us = chrome_number_in(x->data, "endTime");
 	struct jsonin cpu, j;
 
 	if (!isnan(end_us))
 		p->end_us = end_us;
-	if (!find(x->data, "cpuProfile", &cpu))
+	if (!find_member(x->data, "cpuProfile", &cpu))
 		return 0;
-	if (!isnan(number_in(cpu, "endTime")))
-		p->end_us = number_in(cpu, "endTime");
-	if (!find(cpu, "nodes", &j))
+	if (!isnan(chrome_number_in(cpu, "endTime")))
+		p->end_us = chrome_number_in(cpu, "endTime");
+	if (!find_member(cpu, "nodes", &j))
 		return 0;
 	jsonin_open(&j, '[');
 	while (jsonin_element(&j))
-		add_node(c, x->profile, &j);
+		chrome_add_node(c, x->profile, &j);
 	return j.bad ? err_set(e, EINVAL, "damaged: the nodes of a profile cannot be read") : 0;
 }
 
 /* Read the samples. If a part of the trace was removed, they may have nodes that were in that part. */
-static int read_samples(struct chrome *c, const struct chunk *x, struct err *e)
+static int chrome_read_samples(struct chrome *c, const struct chunk *x, struct err *e)
 {
 	struct profile *p = &c->profiles[x->profile];
 	struct jsonin cpu, j, deltas, data = x->data;
 	int r = 0;
 
-	if (!find(data, "cpuProfile", &cpu) || !find(cpu, "samples", &j) ||
-	    (!find(data, "timeDeltas", &deltas) && !find(cpu, "timeDeltas", &deltas)))
+	if (!find_member(data, "cpuProfile", &cpu) || !find_member(cpu, "samples", &j) ||
+	    (!find_member(data, "timeDeltas", &deltas) && !find_member(cpu, "timeDeltas", &deltas)))
 		return 0;
 	p->samples.what = c->what;
 	jsonin_open(&j, '[');
@@ -370,13 +370,13 @@ static int read_profiles(struct chrome *c, struct err *e)
 	int r = 0;
 
 	for (i = 0; i < c->nr_profiles; i++)
-		c->profiles[i].samples.thread = thread_of(c, c->profiles[i].samples.thread);
+		c->profiles[i].samples.thread = chrome_thread_of(c, c->profiles[i].samples.thread);
 	if (c->nr_chunks)
 		qsort(c->chunks, c->nr_chunks, sizeof(*c->chunks), compare_chunks);
 	for (i = 0; i < c->nr_chunks && !r; i++)
 		r = read_nodes(c, &c->chunks[i], e);
 	for (i = 0; i < c->nr_chunks && !r; i++)
-		r = read_samples(c, &c->chunks[i], e);
+		r = chrome_read_samples(c, &c->chunks[i], e);
 	for (i = 0; i < c->nr_profiles && !r; i++) {
 		struct v8_samples *s = &c->profiles[i].samples;
 		double end_us = c->profiles[i].end_us;
@@ -481,7 +481,7 @@ static int read_stack_sample(struct chrome *c, struct jsonin *j, uint32_t event,
 	}
 	c->nr_unknown += node == MAP_NONE;
 	r = import_nodes_stack(&c->nodes, node == MAP_NONE ? 0 : node, &s.stack, e);
-	s.thread = thread_of(c, lane_of(c, &ev));
+	s.thread = chrome_thread_of(c, lane_of(c, &ev));
 	s.time_ns = 1 + llround(ev.at_us * 1e3);
 	s.weight = weight;
 	s.more = s.weight - 1;
@@ -608,7 +608,7 @@ static void pass(struct sweep *w, double to_us)
 	w->now_us = MAX(w->now_us, to_us);
 }
 
-static void leave(struct sweep *w, double until_us)
+static void leave_slice(struct sweep *w, double until_us)
 {
 	while (w->nr && w->ends_us[w->nr - 1] <= until_us) {
 		pass(w, w->ends_us[w->nr - 1]);
@@ -627,11 +627,11 @@ static int sweep_slices(struct sweep *w, struct err *e)
 		double end_us = s->end_us;
 
 		if (!i || s->lane != s[-1].lane) {
-			leave(w, INFINITY);
-			w->thread = thread_of(c, s->lane);
+			leave_slice(w, INFINITY);
+			w->thread = chrome_thread_of(c, s->lane);
 			w->now_us = s->at_us;
 		}
-		leave(w, s->at_us);
+		leave_slice(w, s->at_us);
 		pass(w, s->at_us);
 		if (w->nr == MAX_FRAMES)
 			return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
@@ -645,7 +645,7 @@ static int sweep_slices(struct sweep *w, struct err *e)
 		w->stack[w->nr] = (struct frame){ FRAME_NAMED, .function = s->function };
 		w->ends_us[w->nr++] = end_us;
 	}
-	leave(w, INFINITY);
+	leave_slice(w, INFINITY);
 	return 0;
 }
 
@@ -703,7 +703,7 @@ static int read_events(struct chrome *c, struct jsonin *j, struct err *e)
 	return 0;
 }
 
-static int read_root(struct chrome *c, const char *data, size_t len, struct err *e)
+static int chrome_read_root(struct chrome *c, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len);
 	struct import_text key;
@@ -756,7 +756,7 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 	int r;
 
 	import_nodes_init(&c.nodes, im, len);
-	r = read_root(&c, data, len, e);
+	r = chrome_read_root(&c, data, len, e);
 	if (!r && !c.nr_chunks && !c.nr_slices && !has_stacks(&c))
 		r = err_set(e, EINVAL, "it has neither a CPU profile nor events that begin and end, but %llu others",
 			    (unsigned long long)c.nr_other);

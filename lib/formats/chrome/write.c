@@ -170,7 +170,7 @@ static void put_instants(struct chrome *c, const struct export_samples *s, const
 	}
 }
 
-static void put_samples(struct chrome *c)
+static void chrome_put_samples(struct chrome *c)
 {
 	const struct model *m = c->v->m;
 	unsigned int profiled = profiled_metric(m, c->v->o->sort_metric), metric;
@@ -193,7 +193,7 @@ static void put_samples(struct chrome *c)
 		export_lacks(c->v, "weights, for programs that show profiles, as no metric is time");
 }
 
-static void put_frames(struct chrome *c)
+static void chrome_put_frames(struct chrome *c)
 {
 	char key[24];
 	size_t i;
@@ -254,7 +254,7 @@ static int put_dispatches(struct chrome *c, struct err *e)
 
 /* ---- the file ---- */
 
-static void put_head(struct chrome *c)
+static void chrome_put_head(struct chrome *c)
 {
 	const struct origin *origin = c->v->origin;
 
@@ -268,14 +268,14 @@ static void put_head(struct chrome *c)
 	json_end(&c->j);
 }
 
-static int put_all(struct chrome *c, struct err *e)
+static int chrome_put_all(struct chrome *c, struct err *e)
 {
 	int r = 0;
 
 	json_object(&c->j, NULL);
-	put_head(c);
+	chrome_put_head(c);
 	json_array(&c->j, "traceEvents");
-	put_samples(c);
+	chrome_put_samples(c);
 	if (c->v->trace)
 		r = put_dispatches(c, e);
 	if (!r && c->v->trace && !c->v->o->profile->samples)
@@ -284,7 +284,7 @@ static int put_all(struct chrome *c, struct err *e)
 		r = chrome_put_events(c, e);
 	json_end(&c->j);
 	if (c->has_instants)
-		put_frames(c);
+		chrome_put_frames(c);
 	json_end(&c->j);
 	if (!r && !c->nr_events)
 		r = err_set(e, ENODATA, "trace events consist of what has a time, and this has none: samples, "
@@ -304,7 +304,7 @@ int chrome_print(struct view *v, FILE *out, struct err *e)
 	json_init(&c.j, packed);
 	export_init(&c.x, v);
 	export_stacks_init(&c.stacks, &c.x);
-	r = put_all(&c, e);
+	r = chrome_put_all(&c, e);
 	fclose(packed);
 	export_stacks_release(&c.stacks);
 	export_release(&c.x);

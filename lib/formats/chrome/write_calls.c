@@ -31,8 +31,8 @@ struct place {
 };
 
 /* Return where events of the tree are shown. */
-static struct place place(struct chrome_calls *s, const struct timeline_event *x,
-			  const struct gen_thread *thread)
+static struct place place_of_tree(struct chrome_calls *s, const struct timeline_event *x,
+				  const struct gen_thread *thread)
 {
 	const struct consumer *items = s->m.consumers.items;
 	struct place p = { export_pid(&items[thread->process]), export_tid(&items[thread->thread]) };
@@ -111,7 +111,7 @@ static int on_event(void *ctx, const struct timeline_event *x)
 
 	if (x->kind >= CALL_EVENT_NR || !gen_select_shows(&s->select, x))
 		return 0;
-	p = place(s, x, gen_select_thread(&s->select, x));
+	p = place_of_tree(s, x, gen_select_thread(&s->select, x));
 	if (x->kind == CALL_OPEN && !nr)
 		nr = UINT32_MAX;
 	else if (x->kind == CALL_OPEN)
@@ -126,7 +126,7 @@ static int on_event(void *ctx, const struct timeline_event *x)
 	return ferror(s->c->j.out);
 }
 
-static int prepare(struct chrome_calls *s, struct trace_reader *t, struct err *e)
+static int prepare_calls(struct chrome_calls *s, struct trace_reader *t, struct err *e)
 {
 	const struct columns_opts all = { .no_samples = true };
 	struct event_columns none;
@@ -155,7 +155,7 @@ int chrome_put_calls(struct chrome *c, struct err *e)
 	model_init(&s.m, 1, FLOW_CALLS);
 	names_init(&s.names, &s.m, &names);
 	calls_init(&s.calls, &s.names);
-	r = prepare(&s, c->v->trace, e);
+	r = prepare_calls(&s, c->v->trace, e);
 	if (!r)
 		r = timeline_read(&s.timeline, c->v->trace, &sink, &s, e);
 	for (i = 0; s.open && i < s.calls.nr_trees; i++)

@@ -12,7 +12,7 @@
 #include "formats/chrome/write.h"
 #include "model/events.h"
 
-static void put_text(struct chrome *c, const struct events *v, const char *key, uint32_t string)
+static void chrome_put_text(struct chrome *c, const struct events *v, const char *key, uint32_t string)
 {
 	if (*events_str(v, string))
 		json_str(&c->j, key, quote_str(&c->x.escaped, events_str(v, string)));
@@ -26,9 +26,9 @@ static void put_args(struct chrome *c, const struct events *v, const struct even
 	json_object(&c->j, "args");
 	if (*cause)
 		json_str(&c->j, "cause", quote_str(&c->x.escaped, cause));
-	put_text(c, v, "by", x->by);
-	put_text(c, v, "source", x->source);
-	put_text(c, v, "last", x->last);
+	chrome_put_text(c, v, "by", x->by);
+	chrome_put_text(c, v, "source", x->source);
+	chrome_put_text(c, v, "last", x->last);
 	for (k = 1; k < VALUE_NR; k++)
 		if (event_value(x, k) != EVENT_UNKNOWN)
 			json_u64(&c->j, event_value_keys[k], event_value(x, k));
@@ -78,7 +78,7 @@ static void put_labels_end(struct chrome *c, struct chrome_place at, const char 
 	json_str(&c->j, "name", quote_str(&c->x.escaped, labels));
 }
 
-static void put_labels(struct chrome *c, const struct events *v, const struct event *x)
+static void chrome_put_labels(struct chrome *c, const struct events *v, const struct event *x)
 {
 	const char *labels = events_str(v, x->labels), *next = labels;
 	struct chrome_place at = place_of(c, v, x);
@@ -109,7 +109,7 @@ int chrome_put_events(struct chrome *c, struct err *e)
 	for (i = 0; !r && i < v.nr; i++)
 		put_event(c, &v, &v.list[i]);
 	for (i = 0; !r && events_labels(&v, &i, &x);)
-		put_labels(c, &v, &x);
+		chrome_put_labels(c, &v, &x);
 	events_release(&v);
 	return r == -ENODATA ? 0 : r;
 }

@@ -124,7 +124,7 @@ static void put_point(struct profile *p, uint32_t node, uint64_t ns)
 	p->last_us = us;
 }
 
-static uint32_t add_node(struct profile *p, uint32_t stack, uint32_t parent)
+static uint32_t profile_add_node(struct profile *p, uint32_t stack, uint32_t parent)
 {
 	*VEC_ADD(p->nodes, p->nr_new, p->alloc_nodes) =
 		(struct profile_node){ ++p->nr_nodes, parent, stack };
@@ -145,7 +145,7 @@ static uint32_t node_of(struct profile *p, uint32_t stack)
 	}
 	while (p->nr_path) {
 		at = p->path[--p->nr_path];
-		node = add_node(p, at, node);
+		node = profile_add_node(p, at, node);
 		*map_put(&p->node_of, at) = node;
 	}
 	return node;
@@ -159,7 +159,7 @@ static void put_track(struct profile *p, const struct export_samples *s, const s
 	begin_event(p, "Profile", 0);
 	json_u64(&p->c->j, "startTime", 0);
 	end_event(p);
-	add_node(p, 0, 0);
+	profile_add_node(p, 0, 0);
 	put_point(p, IDLE, 0);
 	for (i = t->first; i < t->first + t->nr; i++) {
 		const struct export_sample x = export_sample(s, i);

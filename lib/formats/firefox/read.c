@@ -163,7 +163,7 @@ static const struct column *column(const struct firefox *f, const struct tables 
 	return own->c[i].nr ? &own->c[i] : &f->shared.c[i];
 }
 
-static struct import_text string(const struct firefox *f, const struct tables *own, uint32_t i)
+static struct import_text firefox_string(const struct firefox *f, const struct tables *own, uint32_t i)
 {
 	const struct texts *t = own->strings.nr ? &own->strings : &f->shared.strings;
 
@@ -211,7 +211,7 @@ static struct frame make_frame(struct firefox *f, const struct tables *own, uint
 	struct import_function fn = { FUNCTION_ANY, .name = { "", 0 }, .module = { "", 0 }, .file = { "", 0 } };
 	uint32_t func = cell(column(f, own, FRAME_FUNC), row), line = cell(column(f, own, FRAME_LINE), row);
 	uint32_t file = cell(column(f, own, FUNC_FILE), func), source, at;
-	struct import_text name = string(f, own, cell(column(f, own, FUNC_NAME), func));
+	struct import_text name = firefox_string(f, own, cell(column(f, own, FUNC_NAME), func));
 	struct lib *lib;
 	struct frame frame;
 
@@ -223,7 +223,7 @@ static struct frame make_frame(struct firefox *f, const struct tables *own, uint
 	if (file == NONE)
 		file = cell(column(f, own, SOURCE_FILE), source);
 	fn.name = jsonin_text(name, &f->text);
-	fn.file = jsonin_text(string(f, own, file), &f->file);
+	fn.file = jsonin_text(firefox_string(f, own, file), &f->file);
 	if (!fn.name.len)
 		fn = (struct import_function){ FUNCTION_UNRESOLVED, .name = { "[no name]", 9 } };
 	else if (frame_mark_is_text(fn.name.s, fn.name.len))
@@ -306,7 +306,7 @@ static struct cursors find_cursors(struct jsonin j)
 }
 
 /* Return the next number of a column, or otherwise if there is none. */
-static double next_number(struct jsonin *j, double otherwise)
+static double firefox_next_number(struct jsonin *j, double otherwise)
 {
 	if (!j->p || !jsonin_element(j))
 		return otherwise;
@@ -326,7 +326,7 @@ static const struct weight_type {
 	{ "bytes", "memory", "bytes", 1 },
 };
 
-static uint32_t event_of(struct firefox *f, const struct weight_type *t)
+static uint32_t firefox_event_of(struct firefox *f, const struct weight_type *t)
 {
 	uint32_t *event = &f->events[t - weight_types];
 
@@ -342,7 +342,7 @@ static uint32_t cpu_event(struct firefox *f)
 	return f->cpu_event - 1;
 }
 
-static int put_sample(struct firefox *f, struct rec_sample *s, double weight, struct err *e)
+static int firefox_put_sample(struct firefox *f, struct rec_sample *s, double weight, struct err *e)
 {
 	if (!(weight >= 0) || weight >= 0x1p63)
 		return err_set(e, EINVAL, "a weight of %g cannot be shown", weight);
@@ -352,7 +352,7 @@ static int put_sample(struct firefox *f, struct rec_sample *s, double weight, st
 	return 0;
 }
 
-static int read_samples(struct firefox *f, const struct thread *t, uint32_t thread, struct err *e)
+static int firefox_read_samples(struct firefox *f, const struct thread *t, uint32_t thread, struct err *e)
 {
 	struct cursors c = find_cursors(t->samples);
 	const struct weight_type *type = &weight_types[0];
@@ -371,9 +371,9 @@ static int read_samples(struct firefox *f, const struct thread *t, uint32_t thre
 			jsonin_skip(&c.stack);
 		else
 			at = jsonin_number(&c.stack);
-		ms = c.time.p ? next_number(&c.time, ms) : ms + next_number(&c.deltas, 0);
-		weight = next_number(&c.weight, 1);
-		cpu = next_number(&c.cpu, 0);
+		ms = c.time.p ? firefox_next_number(&c.time, ms) : ms + firefox_next_number(&c.deltas, 0);
+		weight = firefox_next_number(&c.weight, 1);
+		cpu = firefox_next_number(&c.cpu, 0);
 		if (at >= t->own.nr_nodes || !(at >= 0) || !(ms > -0x1p40 && ms < 0x1p40))
 			continue;		/* of no stack: nothing ran */
 		s.time_ns = ms >= 0 ? 1 + (uint64_t)llround(ms * 1e6) : 0;
@@ -381,15 +381,15 @@ static int read_samples(struct firefox *f, const struct thread *t, uint32_t thre
 		f->last_ms = isnan(f->last_ms) || ms > f->last_ms ? ms : f->last_ms;
 		if ((r = import_nodes_stack(&f->nodes, t->own.first_node + (uint32_t)at, &s.stack, e)))
 			break;
-		s.event = event_of(f, type);
+		s.event = firefox_event_of(f, type);
 		/* A sample of another weight than 1 may be the sum of several, or none. */
 		s.more = type != weight_types ? -1 : weight >= 1 && weight < 0x1p62 ? (int64_t)weight - 1 : 0;
 		f->has_weights |= type != weight_types;
-		r = put_sample(f, &s, weight * type->scale, e);
+		r = firefox_put_sample(f, &s, weight * type->scale, e);
 		s.more = 0;
 		if (!r && f->cpu_scale && cpu > 0) {
 			s.event = cpu_event(f);
-			r = put_sample(f, &s, cpu * f->cpu_scale, e);
+			r = firefox_put_sample(f, &s, cpu * f->cpu_scale, e);
 		}
 	}
 	return r ? r : c.stack.bad ? err_set(e, EINVAL, "damaged: its samples cannot be read") : 0;
@@ -462,7 +462,7 @@ static int read_thread(struct firefox *f, struct jsonin *j, struct err *e)
 		add_nodes(f, &t.own);
 		proc = import_proc(f->im, t.pid, jsonin_text(t.process, &f->text));
 		thread = import_thread(f->im, proc, t.tid, jsonin_text(t.name, &f->text));
-		r = read_samples(f, &t, thread, e);
+		r = firefox_read_samples(f, &t, thread, e);
 	}
 	tables_release(&t.own);
 	return r;
@@ -529,7 +529,7 @@ static void read_shared(struct firefox *f, struct jsonin j)
 		read_table(&f->shared, key, &j);
 }
 
-static int read_root(struct firefox *f, const char *data, size_t len, struct err *e)
+static int firefox_read_root(struct firefox *f, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len), meta = { 0 }, libs = { 0 }, shared = { 0 }, threads = { 0 };
 	struct import_text key;
@@ -591,7 +591,7 @@ static int firefox_read(struct import *im, const char *data, size_t len, struct 
 	int r;
 
 	import_nodes_init(&f.nodes, im, len);
-	r = read_root(&f, data, len, e);
+	r = firefox_read_root(&f, data, len, e);
 	write_rest(&f);
 	import_nodes_release(&f.nodes);
 	import_modules_release(&f.modules);

@@ -179,7 +179,7 @@ static void put_frame_categories(struct firefox *x, const char *key, bool sub)
 	json_end(&x->j);
 }
 
-static void put_frames(struct firefox *x)
+static void firefox_put_frames(struct firefox *x)
 {
 	size_t nr = x->x.nr_locations;
 
@@ -288,7 +288,7 @@ static void put_shared(struct firefox *x)
 
 	json_object(&x->j, "shared");
 	put_stacks(x);
-	put_frames(x);
+	firefox_put_frames(x);
 	put_functions(x);
 	put_resources(x);
 	put_sources(x);
@@ -387,7 +387,8 @@ static void put_cpu_deltas(struct firefox *x, const struct export_samples *s, co
 	json_end(&x->j);
 }
 
-static void put_samples(struct firefox *x, const struct export_samples *s, const struct export_track *t)
+static void firefox_put_samples(struct firefox *x, const struct export_samples *s,
+				const struct export_track *t)
 {
 	const char *type = weight_type(x, s);
 	bool ns = !strcmp(type, "tracing-ms");
@@ -462,7 +463,7 @@ static void put_threads(struct firefox *x, const struct export_samples *s)
 		json_object(&x->j, NULL);
 		put_thread_head(x, s->tracks[i].root);
 		json_bool(&x->j, "showMarkersInTimeline", firefox_markers_of(&x->markers, i));
-		put_samples(x, s, &s->tracks[i]);
+		firefox_put_samples(x, s, &s->tracks[i]);
 		firefox_put_markers(&x->markers, &x->j, &x->x, i);
 		json_end(&x->j);
 	}

@@ -58,7 +58,7 @@ static void add(struct firefox_markers *m, const struct map *tracks, const struc
 		(struct firefox_marker){ track_of(tracks, &m->v, x), is_labels, *x };
 }
 
-static int compare(const void *a, const void *b)
+static int compare_marker_times(const void *a, const void *b)
 {
 	const struct firefox_marker *x = a, *y = b;
 
@@ -93,7 +93,7 @@ int firefox_markers_init(struct firefox_markers *m, struct view *v, const struct
 		m->nr = 0;
 	}
 	if (m->nr)
-		qsort(m->list, m->nr, sizeof(*m->list), compare);
+		qsort(m->list, m->nr, sizeof(*m->list), compare_marker_times);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static bool lasts(const struct firefox_marker *k)
 	return k->x.duration_ns != EVENT_UNKNOWN;
 }
 
-static void put_text(struct json *j, struct export *x, const char *key, const char *text)
+static void marker_put_text(struct json *j, struct export *x, const char *key, const char *text)
 {
 	if (text && *text)
 		json_str(j, key, quote_str(&x->escaped, text));
@@ -145,11 +145,11 @@ static void put_data(struct firefox_markers *m, struct json *j, struct export *x
 	} else {
 		values = events_fields_json(&m->v, e);
 		json_str(j, "kind", event_kinds[e->kind].name);
-		put_text(j, x, "cause", events_str(&m->v, e->cause));
-		put_text(j, x, "by", events_str(&m->v, e->by));
-		put_text(j, x, "source", events_str(&m->v, e->source));
-		put_text(j, x, "last", events_str(&m->v, e->last));
-		put_text(j, x, "values", values);
+		marker_put_text(j, x, "cause", events_str(&m->v, e->cause));
+		marker_put_text(j, x, "by", events_str(&m->v, e->by));
+		marker_put_text(j, x, "source", events_str(&m->v, e->source));
+		marker_put_text(j, x, "last", events_str(&m->v, e->last));
+		marker_put_text(j, x, "values", values);
 		for (i = 1; i < VALUE_NR; i++)
 			if (event_value(e, i) != EVENT_UNKNOWN)
 				json_u64(j, event_value_keys[i], event_value(e, i));
@@ -216,7 +216,7 @@ static void put_field(struct json *j, const char *key, const char *format)
 	json_end(j);
 }
 
-static bool ends_with(const char *s, const char *end)
+static bool marker_ends_with(const char *s, const char *end)
 {
 	size_t len = strlen(s), n = strlen(end);
 
@@ -243,8 +243,8 @@ void firefox_put_schema(struct json *j)
 	for (i = 0; i < ARRAY_SIZE(texts); i++)
 		put_field(j, texts[i], "string");
 	for (i = 1; i < VALUE_NR; i++)
-		put_field(j, event_value_keys[i], ends_with(event_value_keys[i], "_bytes") ? "bytes" :
-						  ends_with(event_value_keys[i], "_ns") ? "nanoseconds" : "integer");
+		put_field(j, event_value_keys[i], marker_ends_with(event_value_keys[i], "_bytes") ? "bytes" :
+						  marker_ends_with(event_value_keys[i], "_ns") ? "nanoseconds" : "integer");
 	json_end(j);
 	json_end(j);
 	json_end(j);

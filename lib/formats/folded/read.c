@@ -116,7 +116,7 @@ static int parse_number(const struct import_text *t, uint64_t scale, uint64_t *v
 	return large ? err_set(e, EINVAL, "the number is too large") : 0;
 }
 
-static bool ends_with(const struct import_text *t, const char *end)
+static bool folded_ends_with(const struct import_text *t, const char *end)
 {
 	size_t len = strlen(end);
 
@@ -161,7 +161,7 @@ static uint32_t cut_thread(struct folded *f, struct import_text *stack)
 	return 0;
 }
 
-static enum function_kind kind_of(struct import_text *t)
+static enum function_kind folded_kind_of(struct import_text *t)
 {
 	static const struct {
 		const char *suffix;
@@ -174,7 +174,7 @@ static enum function_kind kind_of(struct import_text *t)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(suffixes); i++)
-		if (ends_with(t, suffixes[i].suffix)) {
+		if (folded_ends_with(t, suffixes[i].suffix)) {
 			t->len -= strlen(suffixes[i].suffix);
 			if (suffixes[i].kind != FUNCTION_JAVA_INLINED)
 				return suffixes[i].kind;
@@ -202,13 +202,13 @@ static struct import_text dotted(struct folded *f, struct import_text t)
 	return (struct import_text){ f->name.data, f->name.len };
 }
 
-static int add_frame(struct folded *f, const char *s, const char *end, struct err *e)
+static int folded_add_frame(struct folded *f, const char *s, const char *end, struct err *e)
 {
 	struct import_function fn = { .name = import_trim(s, end) };
 
 	if (f->nr_frames == MAX_FRAMES)
 		return err_set(e, EINVAL, "more than %d functions in a stack", MAX_FRAMES);
-	fn.kind = kind_of(&fn.name);
+	fn.kind = folded_kind_of(&fn.name);
 	if (kind_is(consumer_kind_of(fn.kind), KIND_JAVA))
 		fn.name = dotted(f, fn.name);
 	if (!fn.name.len)
@@ -365,7 +365,7 @@ static int add_stack(struct folded *f, struct import_text line, struct err *e)
 	for (at = line.s; at < end && !r; at = next + 1) {
 		next = memchr(at, ';', end - at);
 		next = next ? next : end;
-		if ((r = add_frame(f, at, next, e)))
+		if ((r = folded_add_frame(f, at, next, e)))
 			return r;
 	}
 	if (!s.weight)
@@ -502,7 +502,7 @@ static int folded_read(struct import *im, const char *data, size_t len, struct e
 /*
  * Return whether the text is JSON, whose long strings have semicolons; but a function may be called "{main}".
  */
-static bool is_json(const char *data, size_t len)
+static bool looks_like_json(const char *data, size_t len)
 {
 	size_t at = 0;
 
@@ -519,7 +519,7 @@ static bool folded_is(const char *data, size_t len)
 {
 	struct scan sc = { .nr_lines = 0 };
 
-	if (memchr(data, '\0', len) || is_json(data, len))
+	if (memchr(data, '\0', len) || looks_like_json(data, len))
 		return false;
 	scan_lines(&sc, data, len, len >= IMPORT_HEAD_BYTES);
 	return is_folded(&sc);

@@ -42,7 +42,7 @@ static void put_frame(struct folded *x, uint32_t consumer)
 }
 
 /* Makes the path that of the node, which comes after its parent and the subtrees of its older siblings. */
-static void enter(struct folded *x, uint32_t node)
+static void enter_node(struct folded *x, uint32_t node)
 {
 	const struct flow_node *n = &x->v->m->flow.nodes[node];
 
@@ -65,7 +65,7 @@ int folded_print(struct view *v, FILE *out, struct err *e)
 	uint32_t i;
 
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i)) {
-		enter(&x, i);
+		enter_node(&x, i);
 		value = by_n ? model_node_n(v->m, source, i) : flow_base(f, i)[metric];
 		if (value)
 			fprintf(out, "%s %" PRIu64 "\n", x.path.data, value);

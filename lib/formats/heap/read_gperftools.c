@@ -44,29 +44,29 @@ struct gperftools {
 	bool has_modules, has_stack;
 };
 
-static void skip_blanks(struct import_text *t)
+static void gperftools_skip_blanks(struct import_text *t)
 {
 	while (t->len && (*t->s == ' ' || *t->s == '\t'))
 		*t = (struct import_text){ t->s + 1, t->len - 1 };
 }
 
 /* Cuts off what must come next, after blanks. */
-static bool take(struct import_text *t, const char *what)
+static bool take_token(struct import_text *t, const char *what)
 {
 	size_t len = strlen(what);
 
-	skip_blanks(t);
+	gperftools_skip_blanks(t);
 	if (t->len < len || memcmp(t->s, what, len) != 0)
 		return false;
 	*t = (struct import_text){ t->s + len, t->len - len };
 	return true;
 }
 
-static bool take_number(struct import_text *t, unsigned int base, uint64_t *v)
+static bool take_digits(struct import_text *t, unsigned int base, uint64_t *v)
 {
 	size_t i = 0;
 
-	skip_blanks(t);
+	gperftools_skip_blanks(t);
 	for (*v = 0; i < t->len && i < 20 && isxdigit((unsigned char)t->s[i]); i++) {
 		char c = t->s[i] | ' ';
 		unsigned int digit = c <= '9' ? c - '0' : c - 'a' + 10;
@@ -84,8 +84,8 @@ static bool take_number(struct import_text *t, unsigned int base, uint64_t *v)
 /* "1: 1024 [3: 4096]" */
 static bool take_numbers(struct import_text *t, uint64_t v[4])
 {
-	return take_number(t, 10, &v[0]) && take(t, ":") && take_number(t, 10, &v[1]) && take(t, "[") &&
-	       take_number(t, 10, &v[2]) && take(t, ":") && take_number(t, 10, &v[3]) && take(t, "]");
+	return take_digits(t, 10, &v[0]) && take_token(t, ":") && take_digits(t, 10, &v[1]) && take_token(t, "[") &&
+	       take_digits(t, 10, &v[2]) && take_token(t, ":") && take_digits(t, 10, &v[3]) && take_token(t, "]");
 }
 
 /* ---- the mappings, which come last ---- */
@@ -132,7 +132,7 @@ static const char *read_mappings(struct gperftools *g, const char *data, size_t 
 
 /* ---- stacks ---- */
 
-static struct frame frame_of(struct gperftools *g, uint64_t address)
+static struct frame gperftools_frame_of(struct gperftools *g, uint64_t address)
 {
 	struct import_function fn = { .kind = FUNCTION_UNRESOLVED };
 	uint32_t module;
@@ -161,7 +161,7 @@ static void unsample(const struct gperftools *g, uint64_t *nr, uint64_t *bytes)
 	}
 }
 
-static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64_t bytes)
+static void gperftools_put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64_t bytes)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = event };
 
@@ -175,47 +175,47 @@ static void put_sample(struct gperftools *g, uint32_t event, uint64_t nr, uint64
 }
 
 /* Read addresses, the innermost first. */
-static void read_stack(struct gperftools *g, struct import_text t)
+static void gperftools_read_stack(struct gperftools *g, struct import_text t)
 {
 	uint64_t address;
 
 	g->nr_frames = 0;
 	g->has_stack = true;
-	while (take(&t, "0x") && take_number(&t, 16, &address))
+	while (take_token(&t, "0x") && take_digits(&t, 16, &address))
 		if (g->nr_frames < MAX_FRAMES)
-			g->stack[MAX_FRAMES - ++g->nr_frames] = frame_of(g, address);
+			g->stack[MAX_FRAMES - ++g->nr_frames] = gperftools_frame_of(g, address);
 }
 
 static void put_samples(struct gperftools *g, const uint64_t v[4])
 {
-	put_sample(g, 0, v[0], v[1]);
-	put_sample(g, 1, v[2], v[3]);
+	gperftools_put_sample(g, 0, v[0], v[1]);
+	gperftools_put_sample(g, 1, v[2], v[3]);
 }
 
 /*
  * Read a line. Returns false if it belongs to neither gperftools nor jemalloc, where numbers before the first
  * stack are sums.
  */
-static bool read_line(struct gperftools *g, struct import_text t)
+static bool gperftools_read_line(struct gperftools *g, struct import_text t)
 {
 	uint64_t v[4];
 
-	if (take(&t, "@")) {
-		read_stack(g, t);
+	if (take_token(&t, "@")) {
+		gperftools_read_stack(g, t);
 		return true;
 	}
-	if (take(&t, "t*:")) {
+	if (take_token(&t, "t*:")) {
 		if (!take_numbers(&t, v))
 			return false;
 		if (g->has_stack)
 			put_samples(g, v);
 		return true;
 	}
-	if (take(&t, "t"))
-		return take_number(&t, 10, &v[0]) && take(&t, ":");
-	if (!take_numbers(&t, v) || !take(&t, "@"))
+	if (take_token(&t, "t"))
+		return take_digits(&t, 10, &v[0]) && take_token(&t, ":");
+	if (!take_numbers(&t, v) || !take_token(&t, "@"))
 		return false;
-	read_stack(g, t);
+	gperftools_read_stack(g, t);
 	put_samples(g, v);
 	return true;
 }
@@ -228,7 +228,7 @@ static void read_stacks(struct gperftools *g, const char *at, const char *end)
 		g->nr_lines++;
 		if (g->nr_lines == 1 || !t.len || *t.s == '#')
 			continue;
-		if (!read_line(g, t) && !g->nr_bad++)
+		if (!gperftools_read_line(g, t) && !g->nr_bad++)
 			g->bad_line = g->nr_lines;
 	}
 }
@@ -239,16 +239,16 @@ static int read_first(struct gperftools *g, struct import_text t, struct err *e)
 	uint64_t v[4], rate = 0;
 
 	if (!import_begins(t, "heap_v2/") &&
-	    (!take(&t, "heap profile:") || !take_numbers(&t, v) || !take(&t, "@")))
+	    (!take_token(&t, "heap profile:") || !take_numbers(&t, v) || !take_token(&t, "@")))
 		return err_set(e, EINVAL, "line 1 cannot be read");
-	if (take(&t, "heapprofile"))
+	if (take_token(&t, "heapprofile"))
 		return 0;
-	if (take(&t, "heap_v2") || take(&t, "heapz_v2")) {
-		if (take(&t, "/"))
-			take_number(&t, 10, &rate);
+	if (take_token(&t, "heap_v2") || take_token(&t, "heapz_v2")) {
+		if (take_token(&t, "/"))
+			take_digits(&t, 10, &rate);
 		g->rate = rate;
-	} else if (take(&t, "heap/")) {
-		take_number(&t, 10, &rate);
+	} else if (take_token(&t, "heap/")) {
+		take_digits(&t, 10, &rate);
 		g->rate = rate / 2;
 	}
 	return 0;

@@ -45,7 +45,7 @@ struct heaptrack {
 /* ---- lines ---- */
 
 /* Cut off the next number; return false if there is none. */
-static bool next_number(struct import_text *t, uint64_t *v)
+static bool heaptrack_next_number(struct import_text *t, uint64_t *v)
 {
 	size_t i = 0;
 
@@ -62,7 +62,7 @@ static bool next_number(struct import_text *t, uint64_t *v)
 	return i && (!t->len || *t->s == ' ');
 }
 
-static struct import_text string(const struct heaptrack *h, uint64_t i)
+static struct import_text string_no(const struct heaptrack *h, uint64_t i)
 {
 	return i && i <= h->nr_strings ? h->strings[i - 1] : (struct import_text){ "", 0 };
 }
@@ -73,7 +73,7 @@ static void add_string(struct heaptrack *h, struct import_text t)
 	struct import_text rest = t;
 	uint64_t len;
 
-	if (h->version >= 3 && next_number(&rest, &len) && rest.len >= 1 && len == rest.len - 1)
+	if (h->version >= 3 && heaptrack_next_number(&rest, &len) && rest.len >= 1 && len == rest.len - 1)
 		t = (struct import_text){ rest.s + 1, rest.len - 1 };
 	*VEC_ADD(h->strings, h->nr_strings, h->alloc_strings) = t;
 }
@@ -88,8 +88,8 @@ static uint32_t add_function(struct heaptrack *h, const struct level *l, uint64_
 			     uint32_t caller)
 {
 	struct import_function fn = { inlined ? FUNCTION_NATIVE_INLINED : FUNCTION_NATIVE,
-				      .name = string(h, l->function), .module = string(h, module),
-				      .file = string(h, l->file) };
+				      .name = string_no(h, l->function), .module = string_no(h, module),
+				      .file = string_no(h, l->file) };
 	struct frame f;
 
 	if (!fn.name.len) {
@@ -110,12 +110,12 @@ static uint32_t add_functions(struct heaptrack *h, struct import_text t, uint32_
 	uint64_t address, module = 0;
 	size_t nr = 0, i;
 
-	next_number(&t, &address);
-	next_number(&t, &module);
-	while (nr < MAX_INLINED && next_number(&t, &levels[nr].function)) {
+	heaptrack_next_number(&t, &address);
+	heaptrack_next_number(&t, &module);
+	while (nr < MAX_INLINED && heaptrack_next_number(&t, &levels[nr].function)) {
 		levels[nr].file = levels[nr].line = 0;
-		if (next_number(&t, &levels[nr].file))
-			next_number(&t, &levels[nr].line);
+		if (heaptrack_next_number(&t, &levels[nr].file))
+			heaptrack_next_number(&t, &levels[nr].line);
 		nr++;
 	}
 	if (!nr)
@@ -129,7 +129,7 @@ static bool add_place(struct heaptrack *h, struct import_text t)
 {
 	uint64_t address, caller;
 
-	if (!next_number(&t, &address) || !next_number(&t, &caller) || !address ||
+	if (!heaptrack_next_number(&t, &address) || !heaptrack_next_number(&t, &caller) || !address ||
 	    address > h->nr_addresses || caller > h->nr_places || h->nodes.nr_items > h->most_nodes)
 		return false;
 	VEC_GROW(h->places, h->nr_places, h->alloc_places);
@@ -145,7 +145,7 @@ static bool add_allocation(struct heaptrack *h, struct import_text t)
 {
 	uint64_t size, place;
 
-	if (!next_number(&t, &size) || !next_number(&t, &place) || place > h->nr_places)
+	if (!heaptrack_next_number(&t, &size) || !heaptrack_next_number(&t, &place) || place > h->nr_places)
 		return false;
 	VEC_GROW(h->allocations, h->nr_allocations, h->alloc_allocations);
 	h->allocations[h->nr_allocations++] =
@@ -157,10 +157,10 @@ static struct allocation *allocation(struct heaptrack *h, struct import_text t)
 {
 	uint64_t i;
 
-	return next_number(&t, &i) && i < h->nr_allocations ? &h->allocations[i] : NULL;
+	return heaptrack_next_number(&t, &i) && i < h->nr_allocations ? &h->allocations[i] : NULL;
 }
 
-static bool read_line(struct heaptrack *h, struct import_text t)
+static bool heaptrack_read_line(struct heaptrack *h, struct import_text t)
 {
 	struct import_text rest = { t.s + MIN(t.len, (size_t)2), t.len - MIN(t.len, (size_t)2) };
 	struct allocation *a;
@@ -168,7 +168,7 @@ static bool read_line(struct heaptrack *h, struct import_text t)
 
 	switch (t.len ? *t.s : '#') {
 	case 'v':
-		return next_number(&rest, &ignored) && next_number(&rest, &h->version);
+		return heaptrack_next_number(&rest, &ignored) && heaptrack_next_number(&rest, &h->version);
 	case 's':
 		add_string(h, rest);
 		return true;
@@ -213,7 +213,7 @@ static int read_lines(struct heaptrack *h, const char *data, size_t len, struct 
 
 	while (at < end) {
 		h->nr_lines++;
-		if (read_line(h, import_line(&at, end)))
+		if (heaptrack_read_line(h, import_line(&at, end)))
 			continue;
 		if (!h->is_raw)
 			return err_set(e, EINVAL, "line %" PRIu64 " cannot be read", h->nr_lines);
@@ -305,7 +305,7 @@ static bool heaptrack_is(const char *data, size_t len)
 	if (!newline || len < 3 || memcmp(data, "v ", 2) != 0)
 		return false;
 	t = (struct import_text){ data + 2, newline - data - 2 };
-	if (!next_number(&t, &v) || !next_number(&t, &v) || t.len)
+	if (!heaptrack_next_number(&t, &v) || !heaptrack_next_number(&t, &v) || t.len)
 		return false;
 	return len < (size_t)(newline - data) + 3 || newline[2] == ' ';
 }

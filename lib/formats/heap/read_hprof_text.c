@@ -76,7 +76,7 @@ static void find_traces(struct hprof *h, const char *data, const char *end)
 }
 
 /* "\tjava.util.zip.ZipFile.getEntry(ZipFile.java:310)" */
-static struct frame frame_of(struct hprof *h, struct import_text t)
+static struct frame hprof_frame_of(struct hprof *h, struct import_text t)
 {
 	struct import_function fn = { FUNCTION_ANY, .module = { "", 0 }, .file = { "", 0 } };
 	const char *open, *colon;
@@ -118,14 +118,14 @@ static size_t fill_stack(struct hprof *h, const struct trace *x)
 		struct import_text t = next_line(&at, x->end);
 
 		if (!import_begins(t, "\t<empty>"))
-			h->stack[MAX_FRAMES - ++nr] = frame_of(h, t);
+			h->stack[MAX_FRAMES - ++nr] = hprof_frame_of(h, t);
 	}
 	return nr;
 }
 
 /* ---- tables ---- */
 
-static uint32_t event_of(struct hprof *h, enum table table)
+static uint32_t hprof_event_of(struct hprof *h, enum table table)
 {
 	static const struct {
 		const char *name, *unit;
@@ -140,8 +140,8 @@ static uint32_t event_of(struct hprof *h, enum table table)
 	return h->events[table] - 1;
 }
 
-static int put(struct hprof *h, enum table table, uint64_t trace, uint64_t weight, uint64_t n,
-	       struct err *e)
+static int put_value(struct hprof *h, enum table table, uint64_t trace, uint64_t weight, uint64_t n,
+		     struct err *e)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .weight = weight, .more = (int64_t)n - 1 };
 	uint32_t at = map_get(&h->trace_of, trace);
@@ -156,7 +156,7 @@ static int put(struct hprof *h, enum table table, uint64_t trace, uint64_t weigh
 	h->frames_left -= MIN(h->frames_left, (uint64_t)nr);
 	if (!h->frames_left)
 		return err_set(e, EINVAL, "damaged: its stacks are longer than such a file can have");
-	s.event = event_of(h, table);
+	s.event = hprof_event_of(h, table);
 	s.stack = trace_write_stack(h->im->w, h->stack + MAX_FRAMES - nr, nr);
 	import_sample(h->im, &s);
 	return 0;
@@ -197,11 +197,11 @@ static int read_row(struct hprof *h, enum table table, struct import_text t, str
 		return 0;
 	self = h->total_ms * 100 * MIN(self, (uint64_t)10000);
 	if (table != TABLE_SITES)
-		return nr < 5 ? 0 : put(h, table, v[4], table == TABLE_TIMES ? self : v[3], v[3], e);
+		return nr < 5 ? 0 : put_value(h, table, v[4], table == TABLE_TIMES ? self : v[3], v[3], e);
 	if (nr < 8)
 		return 0;
-	r = put(h, TABLE_SITES, v[7], v[3], v[4], e);
-	return r ? r : put(h, NR_TABLES, v[7], v[5], v[6], e);
+	r = put_value(h, TABLE_SITES, v[7], v[3], v[4], e);
+	return r ? r : put_value(h, NR_TABLES, v[7], v[5], v[6], e);
 }
 
 /* "CPU TIME (ms) BEGIN (total = 5142) Tue Sep 03 22:54:53 2013" */

@@ -37,7 +37,7 @@ struct line {
  * Read a decimal number at the beginning; *len: its length, 0: there is none. HotSpot writes numbers as the
  * locale has them, perhaps with a comma.
  */
-static double number(struct import_text t, size_t *len)
+static double gclog_number(struct import_text t, size_t *len)
 {
 	char text[32], *end;
 	size_t n = 0;
@@ -65,7 +65,7 @@ static bool cut_decorations(struct import_text t, struct line *l)
 		return false;
 	while (t.len && *t.s == '[' && (close = memchr(t.s, ']', t.len))) {
 		struct import_text d = { t.s + 1, close - t.s - 1 };
-		double v = number(d, &len);
+		double v = gclog_number(d, &len);
 
 		if (!l->end_ns && len && v < 1e9) {
 			if (d.len == len + 1 && d.s[len] == 's')
@@ -87,7 +87,7 @@ static bool cut_decorations(struct import_text t, struct line *l)
 static const char *read_size(const char *s, const char *end, uint64_t *bytes)
 {
 	size_t len;
-	double v = number((struct import_text){ s, end - s }, &len);
+	double v = gclog_number((struct import_text){ s, end - s }, &len);
 	const char *unit = s + len;
 
 	if (!len || unit >= end || v > 1e9)
@@ -167,7 +167,7 @@ static void take_gc(struct gclog *g, const struct line *l, struct import_text t)
 	else if (!import_begins(t, "Pause "))
 		return;
 	word = cut_word(&t);
-	ms = number(word, &len);
+	ms = gclog_number(word, &len);
 	if (!len || word.len != len + 2 || memcmp(word.s + len, "ms", 2) != 0 || ms > 1e9)
 		return;
 	r.duration_ns = llround(ms * 1e6);
@@ -201,7 +201,7 @@ static uint64_t value_of(struct import_text t, const char *key)
 	if (!at)
 		return EVENT_UNKNOWN;
 	at += strlen(key);
-	v = number((struct import_text){ at, t.s + t.len - at }, &len);
+	v = gclog_number((struct import_text){ at, t.s + t.len - at }, &len);
 	return len && v < 0x1p60 ? (uint64_t)llround(v) : EVENT_UNKNOWN;
 }
 

@@ -41,7 +41,7 @@ struct thread {
 	uint32_t tid;
 };
 
-static void push(struct threads *x, struct frame f)
+static void push_frame(struct threads *x, struct frame f)
 {
 	if (x->nr_frames < MAX_FRAMES)
 		x->stack[MAX_FRAMES - ++x->nr_frames] = f;
@@ -78,7 +78,7 @@ static void push_method(struct threads *x, struct import_text t)
 	fn.name = t;
 	if (!t.len)
 		fn = (struct import_function){ FUNCTION_UNRESOLVED, .name = { "[no name]", 9 } };
-	push(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn), .line = line });
+	push_frame(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn), .line = line });
 }
 
 /* Add the state below the innermost method; a thread that may run has none. */
@@ -88,7 +88,7 @@ static void push_state(struct threads *x, struct import_text state)
 					    .file = { "", 0 } };
 
 	if (state.len && !import_begins(state, "RUNNABLE"))
-		push(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn) });
+		push_frame(x, (struct frame){ FRAME_NAMED, .function = import_function(x->im, &fn) });
 }
 
 static void put_thread(struct threads *x, const struct thread *t)

@@ -56,8 +56,8 @@ static const char *const first_types[] = {
 
 /* ---- sources ---- */
 
-static const struct jfr_field *find_field(const struct jfr_chunk *c, const struct jfr_type *t,
-					  enum jfr_slot slot)
+static const struct jfr_field *jfr_find_field(const struct jfr_chunk *c, const struct jfr_type *t,
+					      enum jfr_slot slot)
 {
 	uint32_t i;
 
@@ -70,15 +70,15 @@ static const struct jfr_field *find_field(const struct jfr_chunk *c, const struc
 static enum jfr_slot weight_slot(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	/* an allocation in a new TLAB stands for all of it */
-	if (find_field(c, t, JFR_TLAB_SIZE))
+	if (jfr_find_field(c, t, JFR_TLAB_SIZE))
 		return JFR_TLAB_SIZE;
-	if (find_field(c, t, JFR_WEIGHT))
+	if (jfr_find_field(c, t, JFR_WEIGHT))
 		return JFR_WEIGHT;
 	if (jfr_is(&t->name, "profiler.Malloc"))
 		return JFR_MALLOC_SIZE;
-	if (find_field(c, t, JFR_SAMPLES))
+	if (jfr_find_field(c, t, JFR_SAMPLES))
 		return JFR_SAMPLES;
-	return find_field(c, t, JFR_DURATION) ? JFR_DURATION : JFR_OTHER;
+	return jfr_find_field(c, t, JFR_DURATION) ? JFR_DURATION : JFR_OTHER;
 }
 
 /* the events before samples that weigh them, in our own files with the layout of others */
@@ -105,11 +105,11 @@ static const struct jfr_type *weigher(const struct jfr_chunk *c, const struct jf
 	return i < JFR_NR_WEIGHTS ? c->weights[i] : t;
 }
 
-static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
+static const char *jfr_unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	const struct jfr_type *w = weigher(c, t);
 	enum jfr_slot slot = weight_slot(c, w);
-	const struct jfr_field *f = slot ? find_field(c, w, slot) : NULL;
+	const struct jfr_field *f = slot ? jfr_find_field(c, w, slot) : NULL;
 
 	if (!f || slot == JFR_SAMPLES)
 		return "samples";
@@ -120,7 +120,7 @@ static const char *unit_of(const struct jfr_chunk *c, const struct jfr_type *t)
 static char *metric_of(const struct jfr_chunk *c, const struct jfr_type *t)
 {
 	static const char own[] = "arcprof.";
-	const struct jfr_field *f = find_field(c, weigher(c, t), JFR_WEIGHT);
+	const struct jfr_field *f = jfr_find_field(c, weigher(c, t), JFR_WEIGHT);
 	bool is_own = t->name.len > strlen(own) && !memcmp(t->name.s, own, strlen(own));
 
 	if (f && f->label.len && (is_own || find_weights(c, t) < JFR_NR_WEIGHTS || jfr_is(&t->name, "jdk.ExecutionSample")))
@@ -150,7 +150,7 @@ static uint32_t add_source(struct jfr *j, const struct jfr_type *t)
 	s = &j->sources[j->nr_sources++];
 	s->type = xstrndup(t->name.s, t->name.len);
 	s->metric = metric_of(&j->chunk, t);
-	s->unit = unit_of(&j->chunk, t);
+	s->unit = jfr_unit_of(&j->chunk, t);
 	return j->nr_sources;
 }
 
@@ -180,12 +180,12 @@ static bool is_listed(const struct jfr_type *t)
 	       !(has_prefix(&t->name, "arcprof.") && t->has_stack);
 }
 
-static bool is_wanted(const struct source *s)
+static bool jfr_is_wanted(const struct source *s)
 {
 	return s->nr && (s->has_stack || rank(s) < ARRAY_SIZE(first_types));
 }
 
-static void add_event(struct import *im, struct source *s)
+static void jfr_add_event(struct import *im, struct source *s)
 {
 	const char *nothing = strstr(s->type, "Sample") ? "samples" : "events";
 	struct import_text metric = { s->metric, strlen(s->metric) };
@@ -200,8 +200,8 @@ static void number_sources(struct jfr *j)
 
 	for (r = 0; r <= ARRAY_SIZE(first_types); r++)
 		for (i = 0; i < j->nr_sources; i++)
-			if (is_wanted(&j->sources[i]) && rank(&j->sources[i]) == r)
-				add_event(j->im, &j->sources[i]);
+			if (jfr_is_wanted(&j->sources[i]) && rank(&j->sources[i]) == r)
+				jfr_add_event(j->im, &j->sources[i]);
 }
 
 /* ---- chunks ---- */
@@ -420,7 +420,7 @@ static void take_event(struct jfr *j, struct jfr_type *t, struct span s)
 		return;
 	if (t->is_listed)
 		take_listed(j, t, s);
-	if (!t->source || !is_wanted(&j->sources[t->source - 1]))
+	if (!t->source || !jfr_is_wanted(&j->sources[t->source - 1]))
 		return;
 	from = &j->sources[t->source - 1];
 	jfr_read_struct(&j->chunk, &s, t, &v);
@@ -460,9 +460,9 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 	for (i = 0; i < c->nr_types && !r; i++) {
 		struct jfr_type *t = &c->types[i];
 
-		t->has_stack = find_field(c, t, JFR_START) && find_field(c, t, JFR_STACK);
+		t->has_stack = jfr_find_field(c, t, JFR_START) && jfr_find_field(c, t, JFR_STACK);
 		t->source = t->has_stack ? find_source(j, t) : 0;
-		t->is_listed = find_field(c, t, JFR_START) && is_listed(t);
+		t->is_listed = jfr_find_field(c, t, JFR_START) && is_listed(t);
 		for (k = 0; t->has_stack && k < t->nr_fields; k++)
 			t->has_labels |= jfr_is_label(c, &c->fields[t->first_field + k]);
 	}

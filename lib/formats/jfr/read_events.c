@@ -199,14 +199,15 @@ static struct value find_value(struct jfr_chunk *c, struct span s, const struct 
 	return v;
 }
 
-static uint64_t number(struct jfr_chunk *c, struct span s, const struct jfr_type *t, const char *name)
+static uint64_t find_number(struct jfr_chunk *c, struct span s, const struct jfr_type *t, const char *name)
 {
 	struct value v = find_value(c, s, t, name);
 
 	return v.kind == VALUE_NUM ? v.num : EVENT_UNKNOWN;
 }
 
-static struct import_text text(struct jfr_chunk *c, struct span s, const struct jfr_type *t, const char *name)
+static struct import_text find_text(struct jfr_chunk *c, struct span s, const struct jfr_type *t,
+				    const char *name)
 {
 	struct value v = find_value(c, s, t, name);
 
@@ -230,20 +231,20 @@ static struct jfr_collection *collection(struct jfr_events *x, uint64_t id)
 
 void jfr_count_event(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s)
 {
-	uint64_t id = number(c, s, t, "gcId");
+	uint64_t id = find_number(c, s, t, "gcId");
 	struct jfr_collection *g;
 	struct import_text what;
 
 	if (id == EVENT_UNKNOWN)
 		return;
 	if (jfr_is(&t->name, "jdk.GarbageCollection")) {
-		what = text(c, s, t, "cause");
+		what = find_text(c, s, t, "cause");
 		collection(x, id)->cause = strtab_add(&x->causes, what.s, what.len);
 	} else if (jfr_is(&t->name, "jdk.GCHeapSummary")) {
-		what = text(c, s, t, "when");
+		what = find_text(c, s, t, "when");
 		g = collection(x, id);
-		*(jfr_is(&what, "Before GC") ? &g->before : &g->after) = number(c, s, t, "heapUsed");
-		g->capacity = number(c, s, t, "heapSpace.committedSize");
+		*(jfr_is(&what, "Before GC") ? &g->before : &g->after) = find_number(c, s, t, "heapUsed");
+		g->capacity = find_number(c, s, t, "heapSpace.committedSize");
 	}
 }
 
@@ -262,10 +263,10 @@ static const struct known *find_known(const struct jfr_type *t)
 static void put_gc(struct jfr_events *x, struct jfr_chunk *c, const struct jfr_type *t, struct span s,
 		   struct rec_event *r)
 {
-	uint64_t id = number(c, s, t, "gcId");
+	uint64_t id = find_number(c, s, t, "gcId");
 	uint32_t at = id == EVENT_UNKNOWN ? MAP_NONE : map_get(&x->collections, id);
 	struct jfr_collection *g = at == MAP_NONE ? NULL : &x->list[at];
-	struct import_text name = text(c, s, t, "name");
+	struct import_text name = find_text(c, s, t, "name");
 
 	r->what = name.s;
 	r->what_len = name.len;
@@ -290,15 +291,15 @@ static void put_code(struct jfr_events *x, struct jfr_chunk *c, const struct jfr
 {
 	struct import_text reason, action;
 
-	set_what(r, text(c, s, t, "method"));
-	r->values[2] = number(c, s, t, "compileId");
+	set_what(r, find_text(c, s, t, "method"));
+	r->values[2] = find_number(c, s, t, "compileId");
 	if (r->kind == EVENT_COMPILE) {
-		r->values[0] = number(c, s, t, "compileLevel");
-		r->cause = number(c, s, t, "isOsr") == 1 ? "OSR" : "";
+		r->values[0] = find_number(c, s, t, "compileLevel");
+		r->cause = find_number(c, s, t, "isOsr") == 1 ? "OSR" : "";
 	} else {
-		r->values[1] = number(c, s, t, "bci");
-		reason = text(c, s, t, "reason");
-		action = text(c, s, t, "action");
+		r->values[1] = find_number(c, s, t, "bci");
+		reason = find_text(c, s, t, "reason");
+		action = find_text(c, s, t, "action");
 		buf_reset(&x->text);
 		buf_add(&x->text, reason.s, reason.len);
 		buf_str(&x->text, action.len ? " " : "");
@@ -318,21 +319,21 @@ static bool put_known(struct jfr_events *x, struct jfr_chunk *c, const struct jf
 		put_gc(x, c, t, s, r);
 		return true;
 	case EVENT_SAFEPOINT:
-		set_what(r, text(c, s, t, "operation"));
+		set_what(r, find_text(c, s, t, "operation"));
 		r->values[1] = r->duration_ns;
-		return number(c, s, t, "safepoint") == 1;
+		return find_number(c, s, t, "safepoint") == 1;
 	case EVENT_COMPILE:
 	case EVENT_DEOPT:
 		put_code(x, c, t, s, r);
 		return true;
 	case EVENT_CLASS_LOAD:
-		set_what(r, text(c, s, t, "loadedClass"));
+		set_what(r, find_text(c, s, t, "loadedClass"));
 		return r->what_len;
 	case EVENT_CLASS_UNLOAD:
-		set_what(r, text(c, s, t, "unloadedClass"));
+		set_what(r, find_text(c, s, t, "unloadedClass"));
 		return r->what_len;
 	default:
-		set_what(r, text(c, s, t, "thread"));
+		set_what(r, find_text(c, s, t, "thread"));
 		return true;
 	}
 }
@@ -439,7 +440,7 @@ static void write_mark(struct jfr_events *x, struct jfr_chunk *c, struct import 
 static void take_labels(struct jfr_chunk *c, struct import *im, const struct jfr_type *t, struct span s,
 			const struct rec_event *r)
 {
-	struct import_text of = text(c, s, t, "labels");
+	struct import_text of = find_text(c, s, t, "labels");
 	char *copy = xstrndup(of.s, of.len);
 	struct buf key = BUF_INIT, value = BUF_INIT, labels = BUF_INIT;
 	const char *next = copy;

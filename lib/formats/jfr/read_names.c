@@ -30,12 +30,12 @@ static const struct { const char *name; uint8_t kind; } frame_types[] = {
 	{ "Mark", FUNCTION_MARK },
 };
 
-static void put_text(struct buf *b, struct import_text t)
+static void jfr_put_text(struct buf *b, struct import_text t)
 {
 	buf_add(b, t.s, t.len);
 }
 
-static struct import_text text_of(const struct buf *b)
+static struct import_text jfr_text_of(const struct buf *b)
 {
 	return (struct import_text){ b->len ? b->data : "", b->len };
 }
@@ -136,14 +136,14 @@ static void name_java(struct jfr_chunk *c, const struct jfr_values *method, stru
 	buf_reset(&c->name);
 	put_class(&c->name, class);
 	buf_reset(&c->part);
-	dollar = memchr(text_of(&c->name).s, '$', c->name.len);
+	dollar = memchr(jfr_text_of(&c->name).s, '$', c->name.len);
 	/* the format has no source file: where the class is, is as much as is known */
 	buf_add(&c->part, c->name.data ? c->name.data : "", dollar && dollar > c->name.data ?
 		(size_t)(dollar - c->name.data) : c->name.len);
 	if (c->name.len && name.len)
 		buf_putc(&c->name, '.');
-	put_text(&c->name, name);
-	f->file = text_of(&c->part);
+	jfr_put_text(&c->name, name);
+	f->file = jfr_text_of(&c->part);
 }
 
 static void name_native(struct jfr_chunk *c, const struct jfr_values *method, const struct jfr_values *class,
@@ -153,7 +153,7 @@ static void name_native(struct jfr_chunk *c, const struct jfr_values *method, co
 	bool in_file = kind_is(consumer_kind_of(f->kind), KIND_NATIVE) || f->kind == FUNCTION_KERNEL;
 
 	buf_reset(&c->name);
-	put_text(&c->name, jfr_text(c, method, JFR_NAME));
+	jfr_put_text(&c->name, jfr_text(c, method, JFR_NAME));
 	put_parameters(&c->name, jfr_text(c, method, JFR_DESCRIPTOR));
 	if (jfr_lookup(c, class, JFR_PACKAGE, &package) && jfr_lookup(c, &package, JFR_MODULE, &module))
 		f->module = jfr_text(c, &module, JFR_LOCATION);
@@ -184,7 +184,7 @@ static uint32_t read_function(struct jfr_chunk *c, struct import *im, const stru
 	}
 	if (!c->name.len)
 		buf_str(&c->name, "[no name]");
-	f.name = text_of(&c->name);
+	f.name = jfr_text_of(&c->name);
 	count_text(c, c->text.nr_bytes - before + f.name.len + f.file.len + f.module.len);
 	return import_function(im, &f);
 }
@@ -214,7 +214,7 @@ static uint32_t find_class(struct jfr_chunk *c, struct import *im, const struct 
 		return 0;
 	buf_reset(&c->name);
 	put_class(&c->name, jfr_text(c, &class, JFR_NAME));
-	f.name = text_of(&c->name);
+	f.name = jfr_text_of(&c->name);
 	count_text(c, c->text.nr_bytes - before + f.name.len);
 	if (f.name.len)
 		*at = import_function(im, &f);
@@ -248,7 +248,7 @@ static struct import_text make_name(struct jfr_chunk *c, const struct jfr_values
 	} else {
 		return jfr_text(c, v, JFR_VALUE);
 	}
-	name = text_of(&c->name);
+	name = jfr_text_of(&c->name);
 	return (struct import_text){ arena_strndup(&c->text, name.s, name.len), name.len };
 }
 
@@ -271,7 +271,7 @@ struct import_text jfr_name_of(struct jfr_chunk *c, const struct jfr_field *f, c
 
 /* ---- stacks ---- */
 
-static void add_frame(struct jfr_stack *out, struct frame f)
+static void jfr_add_frame(struct jfr_stack *out, struct frame f)
 {
 	VEC_GROW(out->frames, out->nr_frames, out->alloc_frames);
 	out->frames[out->nr_frames++] = f;
@@ -310,12 +310,12 @@ static void add_frames(struct jfr_chunk *c, struct import *im, const struct jfr_
 		c->left->frames--;
 		line = jfr_num(&frame, JFR_LINE);
 		marked |= truncated && frame_kind(c, &frame) == FUNCTION_MARK;
-		add_frame(out, (struct frame){ FRAME_NAMED, .function = find_function(c, im, &frame),
-					       .line = MAX(line, 0) });
+		jfr_add_frame(out, (struct frame){ FRAME_NAMED, .function = find_function(c, im, &frame),
+						   .line = MAX(line, 0) });
 	}
 	c->left->exceeded |= !c->left->frames;
 	if ((truncated && !marked) || nr)
-		add_frame(out, (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH });
+		jfr_add_frame(out, (struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH });
 }
 
 /*
@@ -346,7 +346,7 @@ static uint32_t find_state(struct jfr_chunk *c, struct import *im, const struct 
 	for (i = nr; i < state.len; i++)
 		buf_putc(&c->name, state.s[i] == '_' ? ' ' : tolower((unsigned char)state.s[i]));
 	buf_putc(&c->name, ']');
-	f.name = text_of(&c->name);
+	f.name = jfr_text_of(&c->name);
 	count_text(c, c->text.nr_bytes - before + f.name.len);
 	*at = import_function(im, &f);
 	return *at;
@@ -362,11 +362,11 @@ void jfr_read_stack(struct jfr_chunk *c, struct import *im, const struct jfr_val
 	out->nr_frames = 0;
 	out->waits = state;
 	if (state)
-		add_frame(out, (struct frame){ FRAME_NAMED, .function = state });
+		jfr_add_frame(out, (struct frame){ FRAME_NAMED, .function = state });
 	if (jfr_has(event, JFR_OBJECT_CLASS))
 		class = find_class(c, im, event);
 	if (class)
-		add_frame(out, (struct frame){ FRAME_NAMED, .function = class });
+		jfr_add_frame(out, (struct frame){ FRAME_NAMED, .function = class });
 	if (jfr_lookup(c, event, JFR_STACK, &trace))
 		add_frames(c, im, &trace, out);
 	reverse(out->frames, out->nr_frames);

@@ -105,7 +105,7 @@ int jfr_read_tables(struct jfr_chunk *c, struct err *e)
 }
 
 /* Find the entry; return false if it is missing. */
-static bool find(const struct jfr_chunk *c, const struct jfr_value *x, struct span *s)
+static bool find_entry(const struct jfr_chunk *c, const struct jfr_value *x, struct span *s)
 {
 	const struct jfr_type *t = &c->types[x->field->type];
 	uint32_t at = map_get(t->kind == JFR_STRING ? &c->strings : &t->table, x->num);
@@ -122,7 +122,7 @@ bool jfr_lookup(const struct jfr_chunk *c, const struct jfr_values *v, enum jfr_
 	const struct jfr_value *x = &v->v[slot];
 	struct span s;
 
-	if (!jfr_has(v, slot) || !x->field->pool || x->field->array || !find(c, x, &s))
+	if (!jfr_has(v, slot) || !x->field->pool || x->field->array || !find_entry(c, x, &s))
 		return false;
 	jfr_read_struct(c, &s, &c->types[x->field->type], out);
 	return !s.bad;
@@ -144,7 +144,7 @@ struct import_text jfr_text(struct jfr_chunk *c, const struct jfr_values *v, enu
 
 		if (f->pool) {
 			x.num = jfr_integer(c, &s, 8);
-			if (!find(c, &x, &s))
+			if (!find_entry(c, &x, &s))
 				return none;
 		}
 		if (t->kind == JFR_STRING)

@@ -145,13 +145,13 @@ struct jvm_writer {
 
 /* ---- fields ---- */
 
-static void begin(struct jvm_writer *k, uint64_t time_ns)
+static void begin_jvm_event(struct jvm_writer *k, uint64_t time_ns)
 {
 	buf_reset(&k->b);
 	jfr_put(&k->b, time_ns);
 }
 
-static void end(struct jvm_writer *k, uint32_t type)
+static void end_jvm_event(struct jvm_writer *k, uint32_t type)
 {
 	jfr_write_event(k->w, type, &k->b);
 }
@@ -182,7 +182,7 @@ static void put_str(struct jvm_writer *k, const char *s)
 	jfr_put_text(&k->b, *s ? quote_str(&k->text, s) : NULL);
 }
 
-static void put_text(struct jvm_writer *k, uint32_t type, const char *s)
+static void jvm_put_text(struct jvm_writer *k, uint32_t type, const char *s)
 {
 	jfr_put(&k->b, jfr_constant(k->p, type, s));
 }
@@ -190,7 +190,7 @@ static void put_text(struct jvm_writer *k, uint32_t type, const char *s)
 /* Begin an event with a duration and a thread. */
 static void begin_lasting(struct jvm_writer *k, uint64_t time_ns, uint64_t duration_ns)
 {
-	begin(k, time_ns);
+	begin_jvm_event(k, time_ns);
 	put_long(k, duration_ns);
 	jfr_put(&k->b, k->thread);
 }
@@ -206,16 +206,16 @@ static void put_heap(struct jvm_writer *k, uint64_t time_ns, uint32_t id, const 
 {
 	uint64_t capacity = event_value(k->x, VALUE_CAPACITY);
 
-	begin(k, time_ns);
+	begin_jvm_event(k, time_ns);
 	jfr_put(&k->b, id);
-	put_text(k, JFR_GC_WHEN, when);
+	jvm_put_text(k, JFR_GC_WHEN, when);
 	jfr_put(&k->b, 0);		/* start */
 	jfr_put(&k->b, 0);
 	put_long(k, capacity);
 	jfr_put(&k->b, 0);
 	put_long(k, EVENT_UNKNOWN);	/* reserved */
 	put_long(k, used);
-	end(k, JFR_HEAP_SUMMARY);
+	end_jvm_event(k, JFR_HEAP_SUMMARY);
 }
 
 /* Sum the pauses of the process during a cycle. */
@@ -242,12 +242,12 @@ static void put_generation(struct jvm_writer *k, uint32_t id)
 
 	if (!young && !old)
 		return;
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	put_long(k, k->x->duration_ns);
 	jfr_put(&k->b, id);
 	if (young)
 		put_int(k, EVENT_UNKNOWN);
-	end(k, young ? JFR_YOUNG_COLLECTION : JFR_OLD_COLLECTION);
+	end_jvm_event(k, young ? JFR_YOUNG_COLLECTION : JFR_OLD_COLLECTION);
 }
 
 static void put_collection(struct jvm_writer *k, uint32_t id)
@@ -256,14 +256,14 @@ static void put_collection(struct jvm_writer *k, uint32_t id)
 
 	if (k->x->kind != EVENT_GC && k->x->duration_ns != EVENT_UNKNOWN)
 		add_pauses(k, &sum, &longest);
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	put_long(k, k->x->duration_ns);
 	jfr_put(&k->b, id);
-	put_text(k, JFR_GC_NAME, what(k));
-	put_text(k, JFR_GC_CAUSE, cause(k));
+	jvm_put_text(k, JFR_GC_NAME, what(k));
+	jvm_put_text(k, JFR_GC_CAUSE, cause(k));
 	put_long(k, sum);
 	put_long(k, longest);
-	end(k, JFR_COLLECTION);
+	end_jvm_event(k, JFR_COLLECTION);
 	put_generation(k, id);
 	put_heap(k, k->x->time_ns, id, "Before GC", event_value(k->x, VALUE_BEFORE));
 	put_heap(k, k->x->time_ns + (k->x->duration_ns == EVENT_UNKNOWN ? 0 : k->x->duration_ns), id, "After GC",
@@ -287,7 +287,7 @@ static void put_gc(struct jvm_writer *k)
 	begin_lasting(k, x->time_ns, x->duration_ns);
 	jfr_put(&k->b, id);
 	put_str(k, what(k));
-	end(k, x->kind == EVENT_GC ? JFR_GC_PAUSE : JFR_GC_CONCURRENT);
+	end_jvm_event(k, x->kind == EVENT_GC ? JFR_GC_PAUSE : JFR_GC_CONCURRENT);
 }
 
 /* ---- safepoints ---- */
@@ -307,25 +307,25 @@ static void put_safepoint(struct jvm_writer *k)
 	jfr_put(&k->b, id);
 	put_int(k, EVENT_UNKNOWN);
 	put_int(k, EVENT_UNKNOWN);
-	end(k, JFR_SAFEPOINT_BEGIN);
+	end_jvm_event(k, JFR_SAFEPOINT_BEGIN);
 	if (reach != EVENT_UNKNOWN) {
 		begin_lasting(k, x->time_ns, reach);
 		jfr_put(&k->b, id);
 		put_int(k, EVENT_UNKNOWN);
 		put_int(k, EVENT_UNKNOWN);
 		put_int(k, EVENT_UNKNOWN);
-		end(k, JFR_SAFEPOINT_SYNC);
+		end_jvm_event(k, JFR_SAFEPOINT_SYNC);
 	}
 	begin_lasting(k, later(x->time_ns, reach), stopped);
-	put_text(k, JFR_VM_OPERATION, what(k));
+	jvm_put_text(k, JFR_VM_OPERATION, what(k));
 	buf_u8(&k->b, true);
 	buf_u8(&k->b, false);		/* not known */
 	jfr_put(&k->b, 0);
 	jfr_put(&k->b, id);
-	end(k, JFR_VM_OPERATION_EVENT);
+	end_jvm_event(k, JFR_VM_OPERATION_EVENT);
 	begin_lasting(k, later(x->time_ns, x->duration_ns), 0);
 	jfr_put(&k->b, id);
-	end(k, JFR_SAFEPOINT_END);
+	end_jvm_event(k, JFR_SAFEPOINT_END);
 }
 
 /* ---- code ---- */
@@ -343,23 +343,23 @@ static void put_compilation(struct jvm_writer *k)
 
 	begin_lasting(k, x->time_ns, x->duration_ns);
 	put_int(k, event_value(x, VALUE_COMPILE_ID));
-	put_text(k, JFR_COMPILER, compiler(tier));
+	jvm_put_text(k, JFR_COMPILER, compiler(tier));
 	jfr_put(&k->b, jfr_java_method(k->p, what(k)));
 	jfr_put(&k->b, tier == EVENT_UNKNOWN ? 0 : (uint16_t)tier);
 	buf_u8(&k->b, true);
 	buf_u8(&k->b, !strcmp(cause(k), "OSR"));
 	put_long(k, EVENT_UNKNOWN);
 	put_long(k, EVENT_UNKNOWN);
-	end(k, JFR_COMPILATION);
+	end_jvm_event(k, JFR_COMPILATION);
 }
 
 static void put_failure(struct jvm_writer *k)
 {
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	jfr_put(&k->b, k->thread);
 	put_str(k, cause(k));
 	put_int(k, event_value(k->x, VALUE_COMPILE_ID));
-	end(k, JFR_COMPILATION_FAILURE);
+	end_jvm_event(k, JFR_COMPILATION_FAILURE);
 }
 
 /* Write a deoptimization; the cause is "unstable_if reinterpret": reason, then action. */
@@ -369,17 +369,17 @@ static void put_deoptimization(struct jvm_writer *k)
 	struct buf reason = BUF_INIT;
 
 	buf_add(&reason, both, action ? (size_t)(action - both) : strlen(both));
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	jfr_put(&k->b, k->thread);
 	jfr_put(&k->b, 0);
 	put_int(k, event_value(k->x, VALUE_COMPILE_ID));
-	put_text(k, JFR_COMPILER, compiler(event_value(k->x, VALUE_TIER)));
+	jvm_put_text(k, JFR_COMPILER, compiler(event_value(k->x, VALUE_TIER)));
 	jfr_put(&k->b, jfr_java_method(k->p, what(k)));
 	put_int(k, EVENT_UNKNOWN);
 	put_int(k, event_value(k->x, VALUE_BCI));
-	put_text(k, JFR_DEOPT_REASON, reason.len ? reason.data : "");
-	put_text(k, JFR_DEOPT_ACTION, action ? action + 1 : "");
-	end(k, JFR_DEOPTIMIZATION);
+	jvm_put_text(k, JFR_DEOPT_REASON, reason.len ? reason.data : "");
+	jvm_put_text(k, JFR_DEOPT_ACTION, action ? action + 1 : "");
+	end_jvm_event(k, JFR_DEOPTIMIZATION);
 	buf_release(&reason);
 }
 
@@ -387,7 +387,7 @@ static void put_class(struct jvm_writer *k)
 {
 	bool load = k->x->kind == EVENT_CLASS_LOAD;
 
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	if (load)
 		put_long(k, k->x->duration_ns);
 	jfr_put(&k->b, k->thread);
@@ -397,7 +397,7 @@ static void put_class(struct jvm_writer *k)
 	jfr_put(&k->b, 0);
 	if (load)
 		jfr_put(&k->b, 0);
-	end(k, load ? JFR_CLASS_LOAD : JFR_CLASS_UNLOAD);
+	end_jvm_event(k, load ? JFR_CLASS_LOAD : JFR_CLASS_UNLOAD);
 }
 
 /* ---- threads and others ---- */
@@ -406,14 +406,14 @@ static void put_thread(struct jvm_writer *k)
 {
 	bool start = k->x->kind == EVENT_THREAD_START;
 
-	begin(k, k->x->time_ns);
+	begin_jvm_event(k, k->x->time_ns);
 	jfr_put(&k->b, k->thread);
 	if (start)
 		jfr_put(&k->b, 0);	/* stack */
 	jfr_put(&k->b, k->thread);
 	if (start)
 		jfr_put(&k->b, 0);	/* parent */
-	end(k, start ? JFR_THREAD_START : JFR_THREAD_END);
+	end_jvm_event(k, start ? JFR_THREAD_START : JFR_THREAD_END);
 }
 
 static void put_exception(struct jvm_writer *k)
@@ -424,7 +424,7 @@ static void put_exception(struct jvm_writer *k)
 	jfr_put(&k->b, 0);		/* stack */
 	jfr_put_text(&k->b, NULL);
 	jfr_put(&k->b, jfr_class(k->p, what(k)));
-	end(k, JFR_EXCEPTION);
+	end_jvm_event(k, JFR_EXCEPTION);
 }
 
 static void put_mark(struct jvm_writer *k)
@@ -436,7 +436,7 @@ static void put_mark(struct jvm_writer *k)
 	put_str(k, what(k));
 	jfr_put_text(&k->b, json);
 	free(json);
-	end(k, JFR_MARK);
+	end_jvm_event(k, JFR_MARK);
 }
 
 static void put_other(struct jvm_writer *k)
@@ -445,7 +445,7 @@ static void put_other(struct jvm_writer *k)
 	put_str(k, event_kinds[k->x->kind].name);
 	put_str(k, what(k));
 	put_str(k, cause(k));
-	end(k, JFR_OTHER_EVENT);
+	end_jvm_event(k, JFR_OTHER_EVENT);
 }
 
 static void (*const writers[EVENT_NR])(struct jvm_writer *k) = {
@@ -464,7 +464,7 @@ static void (*const writers[EVENT_NR])(struct jvm_writer *k) = {
 	[EVENT_PHASE] = put_mark,
 };
 
-static uint32_t thread_of(struct jfr_pools *p, const struct events *v, const struct event *x)
+static uint32_t jvm_thread_of(struct jfr_pools *p, const struct events *v, const struct event *x)
 {
 	const struct consumers *c = &v->strings.consumers;
 
@@ -481,7 +481,7 @@ void jfr_write_jvm(struct jfr_writer *w, struct jfr_pools *p, const struct event
 		const struct event *x = k.x = &v->list[i];
 
 		k.at = i;
-		k.thread = thread_of(p, v, x);
+		k.thread = jvm_thread_of(p, v, x);
 		(writers[x->kind] ? writers[x->kind] : put_other)(&k);
 	}
 	buf_release(&k.b);
@@ -495,10 +495,10 @@ void jfr_write_labels(struct jfr_writer *w, struct jfr_pools *p, struct events *
 	size_t i = 0;
 
 	while (events_labels(v, &i, &x)) {
-		k.thread = thread_of(p, v, &x);
+		k.thread = jvm_thread_of(p, v, &x);
 		begin_lasting(&k, x.time_ns, x.duration_ns);
 		put_str(&k, events_str(v, x.labels));
-		end(&k, JFR_THREAD_LABELS);
+		end_jvm_event(&k, JFR_THREAD_LABELS);
 	}
 	buf_release(&k.b);
 	buf_release(&k.text);

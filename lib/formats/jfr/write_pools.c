@@ -378,7 +378,7 @@ uint32_t jfr_thread(struct jfr_pools *p, const struct consumers *c, const struct
 }
 
 /* Return the number of a thread; process, thread: consumers, 0 for none. */
-static uint32_t thread_of(struct jfr_pools *p, uint32_t process, uint32_t thread)
+static uint32_t pool_thread_of(struct jfr_pools *p, uint32_t process, uint32_t thread)
 {
 	const struct consumers *c = &p->v->m->consumers;
 	const struct consumer *t = &c->items[thread ? thread : process];
@@ -399,9 +399,9 @@ static void find_threads(struct jfr_pools *p)
 
 		if (kind == CONSUMER_PROCESS) {
 			process = n->consumer;
-			p->thread_at[i] = thread_of(p, process, 0);
+			p->thread_at[i] = pool_thread_of(p, process, 0);
 		} else if (kind == CONSUMER_THREAD) {
-			p->thread_at[i] = thread_of(p, n->parent ? process : 0, n->consumer);
+			p->thread_at[i] = pool_thread_of(p, n->parent ? process : 0, n->consumer);
 		} else {
 			p->thread_at[i] = n->parent ? p->thread_at[n->parent] : 0;
 		}

@@ -111,7 +111,7 @@ static const struct consumer *consumer_at(const struct jfr_pools *p, uint32_t no
 	return &p->v->m->consumers.items[p->v->m->flow.nodes[node].consumer];
 }
 
-static bool begins(const char *s, const char *start)
+static bool name_begins(const char *s, const char *start)
 {
 	return !strncmp(s, start, strlen(start));
 }
@@ -129,11 +129,11 @@ static uint32_t type_of_wait(const struct jfr_pools *p, uint32_t node, uint32_t 
 	if (!node)
 		return JFR_MONITOR_ENTER;
 	name = model_str(p->v->m, consumer_at(p, node)->name);
-	if (begins(name, "java.lang.Object.wait"))
+	if (name_begins(name, "java.lang.Object.wait"))
 		return JFR_MONITOR_WAIT;
-	return begins(name, "jdk.internal.misc.Unsafe.park") || begins(name, "sun.misc.Unsafe.park") ||
-	       begins(name, "java.util.concurrent.locks.LockSupport.park") || begins(name, "java.lang.VirtualThread.") ||
-	       begins(name, "jdk.internal.vm.Continuation.") || begins(name, "java.lang.System$2.park") ?
+	return name_begins(name, "jdk.internal.misc.Unsafe.park") || name_begins(name, "sun.misc.Unsafe.park") ||
+	       name_begins(name, "java.util.concurrent.locks.LockSupport.park") || name_begins(name, "java.lang.VirtualThread.") ||
+	       name_begins(name, "jdk.internal.vm.Continuation.") || name_begins(name, "java.lang.System$2.park") ?
 		JFR_THREAD_PARK : JFR_MONITOR_ENTER;
 }
 

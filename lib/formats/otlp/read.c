@@ -69,17 +69,17 @@ struct otlp {
 
 /* ---- messages ---- */
 
-static struct import_text text_of(struct span s)
+static struct import_text otlp_text_of(struct span s)
 {
 	return (struct import_text){ (const char *)s.p, span_left(&s) };
 }
 
-static struct import_text string(const struct otlp *o, uint64_t i)
+static struct import_text otlp_string(const struct otlp *o, uint64_t i)
 {
-	return i < o->tables[STRINGS].nr ? text_of(o->tables[STRINGS].v[i]) : (struct import_text){ "", 0 };
+	return i < o->tables[STRINGS].nr ? otlp_text_of(o->tables[STRINGS].v[i]) : (struct import_text){ "", 0 };
 }
 
-static bool is_text(struct import_text t, const char *s)
+static bool otlp_is_text(struct import_text t, const char *s)
 {
 	return t.len == strlen(s) && !memcmp(t.s, s, t.len);
 }
@@ -106,7 +106,7 @@ static uint64_t number_in(struct span s, uint32_t number)
 }
 
 /* Read the next number of a list, packed or not. */
-static bool next_number(struct protobuf_field *f, uint64_t *v)
+static bool otlp_next_number(struct protobuf_field *f, uint64_t *v)
 {
 	if (f->wire != PROTOBUF_BYTES) {
 		if (f->wire == PROTOBUF_32)
@@ -160,12 +160,12 @@ static struct value read_attribute(const struct otlp *o, struct span s, bool of_
 
 	while (protobuf_next(&s, &f))
 		if (f.number == KEY || (of_resource && f.number == KEY_OF_RESOURCE)) {
-			v.key = f.wire == PROTOBUF_BYTES ? text_of(f.bytes) : string(o, f.v);
+			v.key = f.wire == PROTOBUF_BYTES ? otlp_text_of(f.bytes) : otlp_string(o, f.v);
 		} else if (f.number == VALUE && f.wire == PROTOBUF_BYTES) {
 			if (find_field(f.bytes, ANY_STRING, &any) && any.wire == PROTOBUF_BYTES)
-				v.text = text_of(any.bytes);
+				v.text = otlp_text_of(any.bytes);
 			else
-				v.text = string(o, number_in(f.bytes, ANY_NUMBER_OF_STRING));
+				v.text = otlp_string(o, number_in(f.bytes, ANY_NUMBER_OF_STRING));
 			v.has_number = find_field(f.bytes, ANY_INT, &any) && any.wire == PROTOBUF_VARINT;
 			v.number = v.has_number ? any.v : 0;
 		}
@@ -174,7 +174,7 @@ static struct value read_attribute(const struct otlp *o, struct span s, bool of_
 
 /* ---- stacks ---- */
 
-static enum function_kind kind_of(const struct otlp *o, struct span location)
+static enum function_kind otlp_kind_of(const struct otlp *o, struct span location)
 {
 	static const struct {
 		const char *type;
@@ -188,20 +188,21 @@ static enum function_kind kind_of(const struct otlp *o, struct span location)
 	size_t k;
 
 	while (protobuf_next(&location, &f))
-		while (f.number == 4 && next_number(&f, &i)) {
+		while (f.number == 4 && otlp_next_number(&f, &i)) {
 			struct value v;
 
 			if (!row(o, ATTRIBUTES, i, &attribute))
 				continue;
 			v = read_attribute(o, attribute, false);
-			for (k = 0; k < ARRAY_SIZE(kinds) && is_text(v.key, "profile.frame.type"); k++)
-				if (is_text(v.text, kinds[k].type))
+			for (k = 0; k < ARRAY_SIZE(kinds) && otlp_is_text(v.key, "profile.frame.type"); k++)
+				if (otlp_is_text(v.text, kinds[k].type))
 					return kinds[k].kind;
 		}
 	return FUNCTION_ANY;
 }
 
-static void add_frame(struct otlp *o, struct location *l, const struct import_function *fn, uint64_t line)
+static void otlp_add_frame(struct otlp *o, struct location *l, const struct import_function *fn,
+			   uint64_t line)
 {
 	VEC_GROW(o->frames, o->nr_frames, o->alloc_frames);
 	o->frames[o->nr_frames++] = (struct frame){ FRAME_NAMED, .function = import_function(o->im, fn),
@@ -223,14 +224,14 @@ static void add_line(struct otlp *o, struct location *l, struct import_function 
 	if (row(o, FUNCTIONS, number_in(line, 1), &function)) {
 		uint64_t name = number_in(function, 1);
 
-		fn.name = string(o, name ? name : number_in(function, 2));
-		fn.file = string(o, number_in(function, 3));
+		fn.name = otlp_string(o, name ? name : number_in(function, 2));
+		fn.file = otlp_string(o, number_in(function, 3));
 	}
 	if (!fn.name.len)
 		fn = (struct import_function){ FUNCTION_UNRESOLVED, .name = { "[no name]", 9 } };
 	else if (frame_mark_is_text(fn.name.s, fn.name.len))
 		fn.kind = FUNCTION_MARK;
-	add_frame(o, l, &fn, number_in(line, 2));
+	otlp_add_frame(o, l, &fn, number_in(line, 2));
 }
 
 /*
@@ -246,9 +247,9 @@ static void resolve(struct otlp *o, uint64_t index, struct location *l)
 
 	l->first = o->nr_frames;
 	if (row(o, LOCATIONS, index, &location)) {
-		fn.kind = kind_of(o, location);
+		fn.kind = otlp_kind_of(o, location);
 		if (row(o, MAPPINGS, number_in(location, 1), &mapping))
-			fn.module = string(o, number_in(mapping, 4));
+			fn.module = otlp_string(o, number_in(mapping, 4));
 		for (s = location; protobuf_next(&s, &f);) {
 			if (f.number != 3 || f.wire != PROTOBUF_BYTES)
 				continue;
@@ -266,7 +267,7 @@ static void resolve(struct otlp *o, uint64_t index, struct location *l)
 		fn.name = (struct import_text){ "[unknown]", 9 };
 	}
 	fn.kind = FUNCTION_UNRESOLVED;
-	add_frame(o, l, &fn, 0);
+	otlp_add_frame(o, l, &fn, 0);
 }
 
 /* Push a location; return false if all stacks together are longer than such a file can have. */
@@ -293,7 +294,7 @@ static void fill_stack(struct otlp *o, struct span sample)
 	if (o->version != VERSION_7) {
 		if (row(o, STACKS, number_in(sample, 1), &stack))
 			while (protobuf_next(&stack, &f))
-				while (f.number == 1 && next_number(&f, &i) && push_location(o, i))
+				while (f.number == 1 && otlp_next_number(&f, &i) && push_location(o, i))
 					;
 		return;
 	}
@@ -305,7 +306,8 @@ static void fill_stack(struct otlp *o, struct span sample)
 
 /* ---- samples ---- */
 
-static const char *unit_of(struct import_text unit, struct import_text name, uint64_t *scale, char text[64])
+static const char *otlp_unit_of(struct import_text unit, struct import_text name, uint64_t *scale,
+				char text[64])
 {
 	static const struct {
 		const char *unit;
@@ -316,20 +318,20 @@ static const char *unit_of(struct import_text unit, struct import_text name, uin
 
 	*scale = 1;
 	for (i = 0; i < ARRAY_SIZE(times); i++)
-		if (is_text(unit, times[i].unit)) {
+		if (otlp_is_text(unit, times[i].unit)) {
 			*scale = times[i].ns;
 			return "ns";
 		}
-	if (!unit.len || is_text(unit, "count") || is_text(unit, "1"))
-		return is_text(name, "samples") ? "samples" : "events";
+	if (!unit.len || otlp_is_text(unit, "count") || otlp_is_text(unit, "1"))
+		return otlp_is_text(name, "samples") ? "samples" : "events";
 	snprintf(text, 64, "%.*s", (int)MIN(unit.len, (size_t)63), unit.s);
 	return text;
 }
 
 /* Return the event of a type. Requests have their own strings, but share the events. */
-static const struct otlp_event *event_of(struct otlp *o, struct type *type, struct err *e)
+static const struct otlp_event *otlp_event_of(struct otlp *o, struct type *type, struct err *e)
 {
-	struct import_text name = string(o, type->name), text = string(o, type->unit);
+	struct import_text name = otlp_string(o, type->name), text = otlp_string(o, type->unit);
 	struct otlp_event *x;
 	const char *unit;
 	char made[64];
@@ -347,7 +349,7 @@ static const struct otlp_event *event_of(struct otlp *o, struct type *type, stru
 	x = &o->events[o->nr_events++];
 	x->name = name;
 	x->unit = text;
-	unit = unit_of(text, name, &x->scale, made);
+	unit = otlp_unit_of(text, name, &x->scale, made);
 	x->counts = !strcmp(unit, "samples");
 	x->number = import_event(o->im, name, unit);
 	return type->event = x;
@@ -399,7 +401,7 @@ static void take_link(struct otlp *o, struct span sample)
 }
 
 /* Return the thread; other attributes become labels. */
-static uint32_t thread_of(struct otlp *o, struct span sample)
+static uint32_t otlp_thread_of(struct otlp *o, struct span sample)
 {
 	uint32_t field = o->version == VERSION_7 ? 4 : o->version == VERSION_8 ? 3 : 2;
 	struct import_text name = { "", 0 };
@@ -408,15 +410,15 @@ static uint32_t thread_of(struct otlp *o, struct span sample)
 	uint64_t tid = 0, i;
 
 	while (protobuf_next(&sample, &f))
-		while (f.number == field && next_number(&f, &i)) {
+		while (f.number == field && otlp_next_number(&f, &i)) {
 			struct value v;
 
 			if (!row(o, ATTRIBUTES, i, &attribute))
 				continue;
 			v = read_attribute(o, attribute, false);
-			if (is_text(v.key, "thread.name"))
+			if (otlp_is_text(v.key, "thread.name"))
 				name = v.text;
-			else if (is_text(v.key, "thread.id") && v.number <= INT32_MAX)
+			else if (otlp_is_text(v.key, "thread.id") && v.number <= INT32_MAX)
 				tid = v.number;
 			else
 				add_label(o, &v);
@@ -435,7 +437,7 @@ static void take_lists(struct otlp *o, struct span sample)
 
 	o->nr_values = o->nr_times = 0;
 	while (protobuf_next(&sample, &f)) {
-		while (f.number == field && next_number(&f, &v))
+		while (f.number == field && otlp_next_number(&f, &v))
 			*VEC_ADD(o->values, o->nr_values, o->alloc_values) = v;
 		while (f.number == 5 && o->version != VERSION_7 && f.wire == PROTOBUF_BYTES &&
 		       span_left(&f.bytes) >= 8) {
@@ -444,8 +446,8 @@ static void take_lists(struct otlp *o, struct span sample)
 	}
 }
 
-static int put_value(struct otlp *o, struct rec_sample *s, const struct otlp_event *x, uint64_t value,
-		     struct err *e)
+static int otlp_put_value(struct otlp *o, struct rec_sample *s, const struct otlp_event *x, uint64_t value,
+			  struct err *e)
 {
 	size_t nr = o->nr_stack;
 
@@ -476,13 +478,13 @@ static int read_sample(struct otlp *o, struct span sample, struct type *types, s
 		return err_set(e, EINVAL, "damaged: its stacks are longer than such a file can have");
 	take_lists(o, sample);
 	buf_reset(&o->labels);
-	s.thread = thread_of(o, sample);
+	s.thread = otlp_thread_of(o, sample);
 	take_link(o, sample);
 	nr = o->version == VERSION_7 ? MIN(o->nr_values, nr_types) : MAX(o->nr_values, o->nr_times);
 	for (i = 0; i < nr && !r; i++) {
 		bool timed = o->nr_times == nr && o->times[i] >= o->base_ns &&
 			     o->times[i] - o->base_ns < 1ull << 62;
-		const struct otlp_event *x = event_of(o, &types[o->version == VERSION_7 ? i : 0], e);
+		const struct otlp_event *x = otlp_event_of(o, &types[o->version == VERSION_7 ? i : 0], e);
 		uint64_t value = i < o->nr_values ? o->values[i] : 1;	/* times alone are samples */
 
 		if (!x)
@@ -494,7 +496,7 @@ static int read_sample(struct otlp *o, struct span sample, struct type *types, s
 			continue;
 		s.more = x->counts ? (int64_t)value - 1 : o->nr_times == nr ? 0 : -1;
 		o->uncounted |= s.more < 0;
-		r = put_value(o, &s, x, value, e);
+		r = otlp_put_value(o, &s, x, value, e);
 	}
 	return r;
 }
@@ -508,7 +510,7 @@ static void take_indices(struct otlp *o, struct span profile)
 
 	o->nr_index = 0;
 	while (o->version == VERSION_7 && protobuf_next(&profile, &f))
-		while (f.number == 3 && next_number(&f, &v))
+		while (f.number == 3 && otlp_next_number(&f, &v))
 			*VEC_ADD(o->index, o->nr_index, o->alloc_index) = v;
 }
 
@@ -544,10 +546,10 @@ static void read_resource(struct otlp *o, struct span resource)
 		if (f.number != 1 || f.wire != PROTOBUF_BYTES)
 			continue;
 		v = read_attribute(o, f.bytes, true);
-		if (is_text(v.key, "process.pid") && v.number <= INT32_MAX)
+		if (otlp_is_text(v.key, "process.pid") && v.number <= INT32_MAX)
 			pid = v.number;
-		else if (is_text(v.key, "process.executable.name") ||
-			 (is_text(v.key, "service.name") && !name.len))
+		else if (otlp_is_text(v.key, "process.executable.name") ||
+			 (otlp_is_text(v.key, "service.name") && !name.len))
 			name = v.text;
 	}
 	o->proc = pid || name.len ? import_proc(o->im, pid, name) : 0;
@@ -582,7 +584,7 @@ static int walk(struct otlp *o, struct span s, bool resources, each_profile *fn,
 }
 
 /* Find out the version of the samples, and when the first profile began. */
-static int look(struct otlp *o, struct span profile, struct err *e)
+static int otlp_look_ahead(struct otlp *o, struct span profile, struct err *e)
 {
 	struct protobuf_field f, field;
 	uint64_t time_ns = 0;
@@ -614,7 +616,7 @@ static void release_tables(struct otlp *o)
 }
 
 /* Begin a request: read its tables, its version, and its start. */
-static int begin(struct otlp *o, struct span request, struct err *e)
+static int begin_request(struct otlp *o, struct span request, struct err *e)
 {
 	struct span at = request;
 	struct protobuf_field f;
@@ -627,7 +629,7 @@ static int begin(struct otlp *o, struct span request, struct err *e)
 		return err_set(e, EINVAL, "damaged or truncated at offset %zu", (size_t)(at.p - request.p));
 	o->version = o->tables[STACKS].nr ? VERSION_8 : VERSION_7;
 	o->locations = xcalloc(o->tables[LOCATIONS].nr + 1, sizeof(*o->locations));
-	return walk(o, request, false, look, e);
+	return walk(o, request, false, otlp_look_ahead, e);
 }
 
 /* Read the requests. When the earliest began is known before the first is read. */
@@ -638,11 +640,11 @@ static int read_requests(struct otlp *o, const struct span *requests, size_t nr,
 
 	for (i = 0; i < nr && !r; i++) {
 		o->frames_left += span_left(&requests[i]) * FRAMES_PER_BYTE;
-		r = begin(o, requests[i], e);
+		r = begin_request(o, requests[i], e);
 	}
 	for (i = 0; i < nr && !r; i++) {
 		if (nr > 1)
-			r = begin(o, requests[i], e);
+			r = begin_request(o, requests[i], e);
 		if (!r)
 			r = walk(o, requests[i], true, read_profile, e);
 	}
@@ -689,7 +691,7 @@ static int otlp_read(struct import *im, const char *data, size_t len, struct err
 }
 
 /* Enter the next message, if it has that tag; its end may be cut off. */
-static bool enter(struct span *s, uint8_t tag)
+static bool enter_message(struct span *s, uint8_t tag)
 {
 	uint64_t len;
 
@@ -717,13 +719,13 @@ static bool otlp_is(const char *data, size_t len)
 	enum { FIRST = 1 << 3 | PROTOBUF_BYTES, SECOND = 2 << 3 | PROTOBUF_BYTES };
 	struct span s = span_init(data, len);
 
-	if (!enter(&s, FIRST))
+	if (!enter_message(&s, FIRST))
 		return false;
 	pass(&s, FIRST);
-	if (!enter(&s, SECOND))
+	if (!enter_message(&s, SECOND))
 		return false;
 	pass(&s, FIRST);
-	return enter(&s, SECOND) && (enter(&s, FIRST) || enter(&s, SECOND));
+	return enter_message(&s, SECOND) && (enter_message(&s, FIRST) || enter_message(&s, SECOND));
 }
 
 const struct import_format import_otlp = {

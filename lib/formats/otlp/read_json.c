@@ -87,7 +87,7 @@ static bool is_name(struct import_text key, const char *name)
 	return !*name;
 }
 
-static const struct field *find_field(enum message m, struct import_text key)
+static const struct field *json_find_field(enum message m, struct import_text key)
 {
 	size_t i;
 
@@ -98,7 +98,7 @@ static const struct field *find_field(enum message m, struct import_text key)
 }
 
 /* Read a number of 64 bits, signed or not, or a text of one. */
-static uint64_t take_number(struct reader *x)
+static uint64_t json_take_number(struct reader *x)
 {
 	char text[32], *end;
 	struct import_text t;
@@ -149,10 +149,10 @@ static void take_value(struct reader *x, const struct field *f, struct buf *out)
 
 	switch (f->kind) {
 	case NUMBER:
-		protobuf_number(out, f->number, take_number(x));
+		protobuf_number(out, f->number, json_take_number(x));
 		break;
 	case FIXED:
-		protobuf_fixed64(out, f->number, take_number(x));
+		protobuf_fixed64(out, f->number, json_take_number(x));
 		break;
 	case TEXT:
 		t = jsonin_text(jsonin_string(&x->j), &x->text);
@@ -183,9 +183,9 @@ static void take_list(struct reader *x, const struct field *f, struct buf *out)
 	jsonin_open(&x->j, '[');
 	while (jsonin_element(&x->j))
 		if (f->kind == FIXED)
-			buf_u64(part, take_number(x));
+			buf_u64(part, json_take_number(x));
 		else if (packed)
-			buf_varint(part, take_number(x));
+			buf_varint(part, json_take_number(x));
 		else
 			take_value(x, f, out);
 	if (packed)
@@ -198,7 +198,7 @@ static void take_message(struct reader *x, enum message m, struct buf *out)
 
 	jsonin_open(&x->j, '{');
 	while (jsonin_member(&x->j, &key)) {
-		const struct field *f = find_field(m, key);
+		const struct field *f = json_find_field(m, key);
 		char first = jsonin_peek(&x->j);
 
 		if (!f || first == 'n')		/* null is the default */
@@ -263,11 +263,11 @@ static bool is_json(const char *data, size_t len)
 	jsonin_open(&j, '{');
 	if (!jsonin_member(&j, &key))
 		return false;
-	f = find_field(DATA, key);
+	f = json_find_field(DATA, key);
 	if (!f || f->message != DICTIONARY)
 		return f;
 	jsonin_open(&j, '{');
-	return jsonin_member(&j, &key) && find_field(DICTIONARY, key);
+	return jsonin_member(&j, &key) && json_find_field(DICTIONARY, key);
 }
 
 const struct import_format import_otlp_json = {

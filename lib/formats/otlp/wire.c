@@ -43,7 +43,7 @@ void otlp_wire_finish(struct otlp_wire *w)
 		buf_release(&w->open[i]);
 }
 
-static void push(struct otlp_wire *w, unsigned int field)
+static void wire_push(struct otlp_wire *w, unsigned int field)
 {
 	w->depth++;
 	assert(w->depth < OTLP_MAX_DEPTH);
@@ -62,7 +62,7 @@ void otlp_wire_begin(struct otlp_wire *w, unsigned int field, const char *name)
 	if (w->is_json)
 		json_object(&w->j, name);
 	else
-		push(w, field);
+		wire_push(w, field);
 }
 
 void otlp_wire_end(struct otlp_wire *w)
@@ -150,7 +150,7 @@ void otlp_wire_numbers(struct otlp_wire *w, unsigned int field, const char *name
 	if (w->is_json)
 		json_array(&w->j, name);
 	else
-		push(w, field);
+		wire_push(w, field);
 }
 
 void otlp_wire_add_int32(struct otlp_wire *w, uint32_t v)

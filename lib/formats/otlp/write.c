@@ -207,7 +207,7 @@ static const char *conventional_key(const char *key)
 }
 
 /* Write the labels of the recording, each key once. */
-static void put_labels(struct otlp *o, const char *labels)
+static void otlp_put_labels(struct otlp *o, const char *labels)
 {
 	struct buf key = BUF_INIT, value = BUF_INIT, other = BUF_INIT;
 	const char *next = labels, *name;
@@ -251,7 +251,7 @@ static void put_resource(struct otlp *o, uint32_t process)
 
 	otlp_wire_begin(&o->w, RESOURCE_PROFILES_RESOURCE, "resource");
 	otlp_wire_list(&o->w, "attributes");
-	put_labels(o, labels);
+	otlp_put_labels(o, labels);
 	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
 		if (has_label(labels, attributes[i].key))
 			continue;
@@ -457,7 +457,7 @@ static void put_resource_profiles(struct otlp *o, const struct export_samples *s
 }
 
 /* Brings samples of one stack together. */
-static void read_samples(struct otlp *o, struct export_samples *s, unsigned int metric)
+static void otlp_read_samples(struct otlp *o, struct export_samples *s, unsigned int metric)
 {
 	size_t i;
 
@@ -480,7 +480,7 @@ static void put_all(struct otlp *o)
 	uint32_t node, first;
 
 	for (i = 0; i < nr; i++)
-		read_samples(o, &s[i], i);
+		otlp_read_samples(o, &s[i], i);
 	otlp_wire_list(&o->w, "resourceProfiles");
 	for (;;) {
 		/* the first process in the tree of which a metric has samples left */

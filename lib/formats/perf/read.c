@@ -483,7 +483,7 @@ static struct import_text event_name(const struct perf_event *ev)
 }
 
 /* Name the events that sampled something; perf opens more for its own use. */
-static void name_events(struct perf *p)
+static void perf_name_events(struct perf *p)
 {
 	bool branches = false;
 	size_t i;
@@ -629,7 +629,7 @@ static int perf_read(struct import *im, const char *data, size_t len, struct err
 		p.can_unwind = !p.file.arch.len || is_text(&p.file.arch, u.machine);
 		p.frames = xcalloc(2 * MAX_FRAMES + 2, sizeof(*p.frames));
 		p.unwound = xcalloc(MAX_FRAMES, sizeof(*p.unwound));
-		name_events(&p);
+		perf_name_events(&p);
 		for (i = 0; i < p.file.nr_records; i++)
 			on_record(&p, &p.file.records[i]);
 		write_labels(&p);

@@ -59,7 +59,7 @@ static bool read_attr(struct span s, struct perf_event *ev)
 	return true;
 }
 
-static bool add_event(struct perf_file *f, struct span attr, struct span ids)
+static bool perf_add_event(struct perf_file *f, struct span attr, struct span ids)
 {
 	VEC_GROW(f->events, f->nr_events, f->alloc_events);
 	if (!read_attr(attr, &f->events[f->nr_events]))
@@ -88,7 +88,7 @@ static int read_attrs(struct perf_file *f, struct span s, uint64_t size, struct 
 		struct span attr = span_init(span_bytes(&s, size - 16), size - 16);
 		uint64_t off = span_u64(&s), len = span_u64(&s);
 
-		if (!add_event(f, attr, part(f, off, len)))
+		if (!perf_add_event(f, attr, part(f, off, len)))
 			s.bad = true;
 	}
 	return s.bad || !f->nr_events ? err_set(e, EINVAL, "damaged: its events cannot be read") : 0;
@@ -242,7 +242,7 @@ static bool read_header_record(struct perf_file *f, const struct perf_event_head
 	case PERF_HEADER_ATTR:
 		size = span_left(&s) >= 8 ? s.p[4] | s.p[5] << 8 : 0;
 		if (f->pipe && size >= ATTR_MIN_BYTES && size <= span_left(&s))
-			add_event(f, span_init(s.p, size), span_init(s.p + size, span_left(&s) - size));
+			perf_add_event(f, span_init(s.p, size), span_init(s.p + size, span_left(&s) - size));
 		return true;
 	case PERF_HEADER_BUILD_ID:
 		read_build_id(f, h, s);

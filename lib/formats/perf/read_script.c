@@ -187,7 +187,7 @@ static struct import_text cut_offset(struct import_text t)
 	return t;
 }
 
-static enum function_kind kind_of(struct import_text name, struct import_text module, bool inlined)
+static enum function_kind script_kind_of(struct import_text name, struct import_text module, bool inlined)
 {
 	if (!name.len || import_ends(name, "[unknown]"))
 		return FUNCTION_UNRESOLVED;
@@ -239,7 +239,7 @@ static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 	if (import_ends(fn.module, " (deleted)"))
 		fn.module.len -= strlen(" (deleted)");
 	fn.name = cut_offset(t);
-	fn.kind = kind_of(fn.name, fn.module, inlined);
+	fn.kind = script_kind_of(fn.name, fn.module, inlined);
 	if (import_ends(fn.module, "[unknown]"))
 		fn.module.len = 0;
 	if (fn.kind == FUNCTION_UNRESOLVED)
@@ -248,7 +248,7 @@ static bool read_frame(struct script *x, struct import_text t, struct frame *f)
 	return true;
 }
 
-static void add_frame(struct script *x, struct frame f)
+static void script_add_frame(struct script *x, struct frame f)
 {
 	if (x->nr_frames == MAX_FRAMES) {
 		x->is_cut = true;
@@ -280,7 +280,7 @@ static bool find_event(struct script *x, const struct header *h)
 }
 
 /* Return the thread. The first name of a process's threads is that of the process. */
-static uint32_t thread_of(struct script *x, const struct header *h)
+static uint32_t script_thread_of(struct script *x, const struct header *h)
 {
 	uint32_t *at, proc = 0;
 
@@ -304,7 +304,7 @@ static void end_sample(struct script *x)
 		return;
 	x->open = false;
 	if (!x->nr_frames && read_frame(x, x->h.rest, &f))
-		add_frame(x, f);
+		script_add_frame(x, f);
 	if (x->is_cut)
 		x->frames[x->nr_frames - 1] =
 			(struct frame){ FRAME_MARK, .mark = MARK_TRUNCATED_DEPTH };
@@ -314,7 +314,7 @@ static void end_sample(struct script *x)
 		x->frames[x->nr_frames - 1 - i] = f;
 	}
 	s.event = x->event;
-	s.thread = thread_of(x, &x->h);
+	s.thread = script_thread_of(x, &x->h);
 	x->untimed |= !x->h.has_time;
 	if (x->h.has_time) {
 		s.time_ns = MAX(x->h.time_ns, (uint64_t)1);
@@ -364,7 +364,7 @@ static void read_line(struct script *x, const char *line, const char *end)
 		if (!x->open)
 			note_bad(x);
 	} else if (x->open && (import_is_blank(*line) || is_unindented(t)) && read_frame(x, t, &f)) {
-		add_frame(x, f);
+		script_add_frame(x, f);
 	} else {
 		note_bad(x);
 	}

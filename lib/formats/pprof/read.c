@@ -346,7 +346,7 @@ static struct frame line_frame(struct pprof *p, const struct mapping *m, struct 
 			       .line = number <= UINT32_MAX ? number : 0 };
 }
 
-static void add_frame(struct pprof *p, struct location *l, struct frame f)
+static void pprof_add_frame(struct pprof *p, struct location *l, struct frame f)
 {
 	*VEC_ADD(p->frames, p->nr_frames, p->alloc_frames) = f;
 	l->nr++;
@@ -373,9 +373,9 @@ static void resolve(struct pprof *p, struct location *l)
 	m = mapping && at != MAP_NONE ? &p->mappings[at] : NULL;
 	l->first = p->nr_frames;
 	for (i = 0; i < nr; i++)
-		add_frame(p, l, line_frame(p, m, lines[i], i + 1 < nr));
+		pprof_add_frame(p, l, line_frame(p, m, lines[i], i + 1 < nr));
 	if (!nr)
-		add_frame(p, l, address_frame(p, m, address));
+		pprof_add_frame(p, l, address_frame(p, m, address));
 }
 
 /* ---- samples ---- */
@@ -501,8 +501,8 @@ static uint32_t minus_event(struct pprof *p, struct type *t)
 }
 
 /* Write a value with the n of the same sign; -1: not known. */
-static void put_value(struct pprof *p, struct type *t, struct rec_sample *s, uint64_t value, int64_t n,
-		      bool minus)
+static void pprof_put_value(struct pprof *p, struct type *t, struct rec_sample *s, uint64_t value, int64_t n,
+			    bool minus)
 {
 	if (__builtin_mul_overflow(value, t->scale, &s->weight))
 		s->weight = UINT64_MAX;	/* which import_sample() refuses */
@@ -526,11 +526,11 @@ static void write_sample(struct pprof *p, const struct sample *x)
 			continue;
 		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);
 		if (v > 0 || n > 0)
-			put_value(p, t, &s, MAX(v, (int64_t)0), MAX(n, (int64_t)0), false);
+			pprof_put_value(p, t, &s, MAX(v, (int64_t)0), MAX(n, (int64_t)0), false);
 		if (v >= 0 && n >= 0)
 			continue;
 		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);
-		put_value(p, t, &s, v < 0 ? -(uint64_t)v : 0, n < 0 ? -MAX(n, -INT64_MAX) : 0, true);
+		pprof_put_value(p, t, &s, v < 0 ? -(uint64_t)v : 0, n < 0 ? -MAX(n, -INT64_MAX) : 0, true);
 	}
 }
 
@@ -562,7 +562,7 @@ static int take_sample(struct pprof *p, struct span s, struct err *e)
 	return 0;
 }
 
-static int read_samples(struct pprof *p, struct span s, struct err *e)
+static int pprof_read_samples(struct pprof *p, struct span s, struct err *e)
 {
 	struct protobuf_field f;
 	int r = 0;
@@ -601,7 +601,7 @@ static int pprof_read(struct import *im, const char *data, size_t len, struct er
 		p.stack = xcalloc(MAX_FRAMES, sizeof(*p.stack));
 		p.values = xcalloc(MAX_TYPES, sizeof(*p.values));
 		name_events(&p);
-		r = read_samples(&p, s, e);
+		r = pprof_read_samples(&p, s, e);
 		write_rest(&p);
 	}
 	import_modules_release(&p.modules);

@@ -108,7 +108,7 @@ static uint32_t put_stack(struct pprof *p, uint32_t node)
 	return at;
 }
 
-static void write_sample(struct pprof *p, uint32_t node)
+static void pprof_write_sample(struct pprof *p, uint32_t node)
 {
 	const uint64_t *base = flow_base(&p->v->m->flow, node);
 	uint64_t n = export_n(p->v, node), any = n;
@@ -258,7 +258,7 @@ int pprof_print(struct view *v, FILE *out, struct err *e)
 	export_init(&p.x, v);
 	write_head(&p);
 	for (i = flow_next(f, FLOW_NONE); i; i = flow_next(f, i))
-		write_sample(&p, i);
+		pprof_write_sample(&p, i);
 	write_mappings(&p);
 	write_locations(&p);
 	write_functions(&p);

@@ -103,7 +103,7 @@ static void read_shared(struct speedscope *s, struct jsonin j)
 	}
 }
 
-static int push(struct speedscope *s, double frame, struct err *e)
+static int speedscope_push(struct speedscope *s, double frame, struct err *e)
 {
 	size_t i = frame >= 0 && frame < (double)s->nr_functions ? (size_t)frame : s->nr_functions;
 
@@ -161,7 +161,7 @@ static uint32_t event_of_metric(struct speedscope *s, const struct unit *u)
 	return x->event;
 }
 
-static uint32_t event_of(struct speedscope *s, const struct unit *u)
+static uint32_t speedscope_event_of(struct speedscope *s, const struct unit *u)
 {
 	size_t i = u - units, k;
 
@@ -176,8 +176,8 @@ static uint32_t event_of(struct speedscope *s, const struct unit *u)
 	return s->event_of[i] - 1;
 }
 
-static int write_sample(struct speedscope *s, const struct unit *u, double weight, uint64_t time_ns,
-			struct err *e)
+static int speedscope_write_sample(struct speedscope *s, const struct unit *u, double weight,
+				   uint64_t time_ns, struct err *e)
 {
 	struct rec_sample r = { .cpu = IMPORT_NO_CPU, .thread = s->thread, .time_ns = time_ns, .more = -1 };
 
@@ -185,7 +185,7 @@ static int write_sample(struct speedscope *s, const struct unit *u, double weigh
 	if (!(weight >= 0) || weight >= 0x1p63)
 		return err_set(e, EINVAL, "a weight of %g", weight / u->scale);
 	r.weight = llround(weight);
-	r.event = event_of(s, u);
+	r.event = speedscope_event_of(s, u);
 	if (!r.weight)
 		return 0;
 	r.stack = trace_write_changed_stack(s->im->w, s->stack, s->nr_stack, s->nr_same);
@@ -207,11 +207,11 @@ static int read_sampled(struct speedscope *s, struct profile *p, struct err *e)
 		s->nr_stack = s->nr_same = 0;
 		jsonin_open(j, '[');
 		while (!r && jsonin_element(j))
-			r = push(s, jsonin_number(j), e);
+			r = speedscope_push(s, jsonin_number(j), e);
 		if (!r && (j->bad || !jsonin_element(w)))
 			r = err_set(e, EINVAL, "a profile has more samples than weights");
 		if (!r)
-			r = write_sample(s, u, jsonin_number(w), 0, e);
+			r = speedscope_write_sample(s, u, jsonin_number(w), 0, e);
 	}
 	if (!r && (j->bad || w->bad || jsonin_element(w)))
 		r = err_set(e, EINVAL, "a profile has other numbers of samples and of weights");
@@ -242,7 +242,7 @@ static int add_event(struct speedscope *s, const struct unit *u, struct jsonin *
 		return err_set(e, EINVAL, "an event without a time, or before the one before it");
 	if (!isnan(*last) && *last * u->scale >= 0 && at * u->scale < 0x1p62 && !strcmp(u->unit, "ns"))
 		time_ns = 1 + llround(*last * u->scale);
-	if (s->nr_stack && at > *last && (r = write_sample(s, u, at - *last, time_ns, e)))
+	if (s->nr_stack && at > *last && (r = speedscope_write_sample(s, u, at - *last, time_ns, e)))
 		return r;
 	if (time_ns && s->nr_stack) {
 		s->first_ns = s->first_ns && s->first_ns < time_ns ? s->first_ns : time_ns;
@@ -250,7 +250,7 @@ static int add_event(struct speedscope *s, const struct unit *u, struct jsonin *
 	}
 	*last = at;
 	if (jsonin_is(type, "O"))
-		return push(s, frame, e);
+		return speedscope_push(s, frame, e);
 	if (!jsonin_is(type, "C") || !s->nr_stack)
 		return err_set(e, EINVAL, "an event that leaves what was not entered");
 	s->nr_stack--;
@@ -377,7 +377,7 @@ static int read_profiles(struct speedscope *s, struct jsonin j, struct err *e)
 }
 
 /* Read the two parts, which come in any order. */
-static int read_root(struct speedscope *s, const char *data, size_t len, struct err *e)
+static int speedscope_read_root(struct speedscope *s, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len), profiles = { 0 }, shared = { 0 };
 	struct import_text key;
@@ -405,7 +405,7 @@ static int speedscope_read(struct import *im, const char *data, size_t len, stru
 	int r;
 
 	s.stack = xcalloc(MAX_FRAMES, sizeof(*s.stack));
-	r = read_root(&s, data, len, e);
+	r = speedscope_read_root(&s, data, len, e);
 	if (!s.untimed && s.last_ns) {
 		trace_write_label(im->w, "start.mono_ns", "%llu", (unsigned long long)s.first_ns);
 		trace_write_label(im->w, "end.mono_ns", "%llu", (unsigned long long)s.last_ns);

@@ -76,7 +76,7 @@ static void add_node(struct cpuprofile *p, struct jsonin *j)
 	*VEC_ADD(p->hits, p->nr_hits, p->alloc_hits) = hits > 0 && hits < 0x1p52 ? hits : 0;
 }
 
-static void read_tree(struct cpuprofile *p, struct jsonin j)
+static void cpuprofile_read_tree(struct cpuprofile *p, struct jsonin j)
 {
 	uint32_t node;
 	size_t i;
@@ -99,7 +99,7 @@ static void read_tree(struct cpuprofile *p, struct jsonin j)
 
 /* ---- samples ---- */
 
-static int read_samples(struct cpuprofile *p, struct err *e)
+static int cpuprofile_read_samples(struct cpuprofile *p, struct err *e)
 {
 	uint32_t events[2] = { 0, 0 };
 	struct v8_samples s = { .im = p->im, .nodes = &p->nodes, .what = p->what, .events = events };
@@ -153,7 +153,7 @@ static int read_hits(struct cpuprofile *p, struct err *e)
 	return 0;
 }
 
-static int read_root(struct cpuprofile *p, const char *data, size_t len, struct err *e)
+static int cpuprofile_read_root(struct cpuprofile *p, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len), nodes = { 0 };
 	struct import_text key;
@@ -177,10 +177,10 @@ static int read_root(struct cpuprofile *p, const char *data, size_t len, struct 
 			       (size_t)(j.p - j.start));
 	if (!nodes.p)
 		return err_set(e, EINVAL, "damaged: it has no \"nodes\"");
-	read_tree(p, nodes);
+	cpuprofile_read_tree(p, nodes);
 	if (p->nr_what != p->nodes.nr_items || !p->nr_what)
 		return err_set(e, EINVAL, "damaged: its nodes cannot be read");
-	return p->samples.p && p->deltas.p ? read_samples(p, e) : read_hits(p, e);
+	return p->samples.p && p->deltas.p ? cpuprofile_read_samples(p, e) : read_hits(p, e);
 }
 
 static int cpuprofile_read(struct import *im, const char *data, size_t len, struct err *e)
@@ -190,7 +190,7 @@ static int cpuprofile_read(struct import *im, const char *data, size_t len, stru
 
 	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_LOST | IMPORT_NO_MODES;
 	import_nodes_init(&p.nodes, im, len);
-	r = read_root(&p, data, len, e);
+	r = cpuprofile_read_root(&p, data, len, e);
 	import_nodes_release(&p.nodes);
 	map_release(&p.node_of);
 	free(p.what);

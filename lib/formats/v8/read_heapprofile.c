@@ -26,7 +26,7 @@ struct heapprofile {
 	struct v8_scratch scratch;
 };
 
-static int enter(struct heapprofile *p, struct jsonin *j, struct err *e)
+static int enter_node(struct heapprofile *p, struct jsonin *j, struct err *e)
 {
 	struct frame none = { 0 };
 	uint32_t caller = p->nr_open ? p->open[p->nr_open - 1] : 0;
@@ -55,10 +55,10 @@ static void read_member(struct heapprofile *p, struct jsonin *j, struct import_t
 	}
 }
 
-static int read_tree(struct heapprofile *p, struct jsonin *j, struct err *e)
+static int heapprofile_read_tree(struct heapprofile *p, struct jsonin *j, struct err *e)
 {
 	struct import_text key;
-	int r = enter(p, j, e);
+	int r = enter_node(p, j, e);
 
 	while (!r && p->nr_open && !j->bad) {
 		if (jsonin_member(j, &key)) {
@@ -73,7 +73,7 @@ static int read_tree(struct heapprofile *p, struct jsonin *j, struct err *e)
 				break;
 		}
 		if (jsonin_element(j))		/* else the node that has this list goes on */
-			r = enter(p, j, e);
+			r = enter_node(p, j, e);
 	}
 	return r;
 }
@@ -100,7 +100,7 @@ static int write_samples(struct heapprofile *p, struct err *e)
 	return 0;
 }
 
-static int read_root(struct heapprofile *p, const char *data, size_t len, struct err *e)
+static int heapprofile_read_root(struct heapprofile *p, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len);
 	struct import_text key;
@@ -109,7 +109,7 @@ static int read_root(struct heapprofile *p, const char *data, size_t len, struct
 	jsonin_open(&j, '{');
 	while (!r && jsonin_member(&j, &key))
 		if (jsonin_is(key, "head") && !p->nr_bytes)
-			r = read_tree(p, &j, e);
+			r = heapprofile_read_tree(p, &j, e);
 		else
 			jsonin_skip(&j);
 	if (!r && j.bad)
@@ -128,7 +128,7 @@ static int heapprofile_read(struct import *im, const char *data, size_t len, str
 	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_COUNTS |
 		      IMPORT_NO_LOST | IMPORT_NO_MODES;
 	import_nodes_init(&p.nodes, im, len);
-	r = read_root(&p, data, len, e);
+	r = heapprofile_read_root(&p, data, len, e);
 	import_nodes_release(&p.nodes);
 	free(p.bytes);
 	free(p.open);

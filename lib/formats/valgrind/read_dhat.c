@@ -45,7 +45,7 @@ static void read_frames(struct dhat *d, struct jsonin j)
 }
 
 /* Read the stack at the cursor, innermost frame first; return how many frames it has. */
-static size_t read_stack(struct dhat *d, struct jsonin *j, struct err *e, int *r)
+static size_t dhat_read_stack(struct dhat *d, struct jsonin *j, struct err *e, int *r)
 {
 	size_t nr = 0;
 	double at;
@@ -108,7 +108,7 @@ static int read_place(struct dhat *d, struct jsonin *j, struct err *e)
 		if (to)
 			*to = jsonin_number(j);
 		else if (jsonin_is(key, "fs"))
-			nr = read_stack(d, j, e, &r);
+			nr = dhat_read_stack(d, j, e, &r);
 		else
 			jsonin_skip(j);
 	}
@@ -130,7 +130,7 @@ static void write_command(struct dhat *d, struct import_text t)
 	trace_write_label(d->im->w, "command", "%.*s", (int)MIN(t.len, (size_t)4096), t.s);
 }
 
-static int read_root(struct dhat *d, const char *data, size_t len, struct err *e)
+static int dhat_read_root(struct dhat *d, const char *data, size_t len, struct err *e)
 {
 	struct jsonin j = jsonin_init(data, len), places = { 0 }, frames = { 0 };
 	struct import_text key, mode = { "heap", 4 };
@@ -165,7 +165,7 @@ static int dhat_read(struct import *im, const char *data, size_t len, struct err
 	im->unknown = IMPORT_NO_PROCESSES | IMPORT_NO_THREADS | IMPORT_NO_TIMES | IMPORT_NO_LOST |
 		      IMPORT_NO_MODES;
 	d.stack = xcalloc(MAX_FRAMES, sizeof(*d.stack));
-	r = read_root(&d, data, len, e);
+	r = dhat_read_root(&d, data, len, e);
 	free(d.frames);
 	free(d.stack);
 	buf_release(&d.text);

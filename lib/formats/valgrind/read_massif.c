@@ -40,7 +40,7 @@ struct massif {
 	uint32_t event;
 };
 
-static bool begins(struct import_text t, const char *with, struct import_text *rest)
+static bool massif_begins(struct import_text t, const char *with, struct import_text *rest)
 {
 	size_t len = strlen(with);
 
@@ -68,23 +68,23 @@ static void find_peak(struct massif *m, const char *data, size_t len)
 
 	while (at < end) {
 		t = import_line(&at, end);
-		if (begins(t, "snapshot=", &rest)) {
+		if (massif_begins(t, "snapshot=", &rest)) {
 			end_snapshot(m, &s);
 			s = (struct snapshot){ .number = import_number(rest) };
 			m->nr_snapshots++;
-		} else if (begins(t, "time=", &rest)) {
+		} else if (massif_begins(t, "time=", &rest)) {
 			s.time = import_number(rest);
-		} else if (begins(t, "mem_heap_B=", &rest)) {
+		} else if (massif_begins(t, "mem_heap_B=", &rest)) {
 			s.bytes = import_number(rest);
-		} else if (begins(t, "mem_heap_extra_B=", &rest)) {
+		} else if (massif_begins(t, "mem_heap_extra_B=", &rest)) {
 			s.extra = import_number(rest);
-		} else if (begins(t, "heap_tree=", &rest)) {
+		} else if (massif_begins(t, "heap_tree=", &rest)) {
 			s.peak = rest.len >= 4 && !memcmp(rest.s, "peak", 4);
 			if (rest.len < 5 || memcmp(rest.s, "empty", 5) != 0)
 				s.tree = at;
-		} else if (begins(t, "cmd: ", &rest)) {
+		} else if (massif_begins(t, "cmd: ", &rest)) {
 			m->command = rest;
-		} else if (begins(t, "time_unit: ", &rest)) {
+		} else if (massif_begins(t, "time_unit: ", &rest)) {
 			m->unit = rest;
 		}
 	}
@@ -94,7 +94,7 @@ static void find_peak(struct massif *m, const char *data, size_t len)
 /* ---- its tree ---- */
 
 /* Leaves levels down to that many: what no caller had is of the stack so far. The first is no function. */
-static void leave(struct massif *m, size_t nr)
+static void leave_node(struct massif *m, size_t nr)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = m->event, .more = -1 };
 	size_t i;
@@ -144,7 +144,7 @@ static bool read_level(struct massif *m, struct import_text t, struct err *e, in
 		*r = err_set(e, EINVAL, "damaged: a caller of nothing, or more than %d functions in a stack", MAX_FRAMES);
 		return false;
 	}
-	leave(m, depth);
+	leave_node(m, depth);
 	if (depth && bytes > m->levels[depth - 1].left) {
 		*r = err_set(e, EINVAL, "damaged: callers have more bytes than what they called");
 		return false;
@@ -156,14 +156,14 @@ static bool read_level(struct massif *m, struct import_text t, struct err *e, in
 	return true;
 }
 
-static int read_tree(struct massif *m, const char *end, struct err *e)
+static int massif_read_tree(struct massif *m, const char *end, struct err *e)
 {
 	const char *at = m->best.tree;
 	int r = 0;
 
 	while (at < end && read_level(m, import_line(&at, end), e, &r))
 		;
-	leave(m, 0);
+	leave_node(m, 0);
 	return r;
 }
 
@@ -183,7 +183,7 @@ static int massif_read(struct import *im, const char *data, size_t len, struct e
 	m.levels = xcalloc(MAX_FRAMES, sizeof(*m.levels));
 	m.stack = xcalloc(MAX_FRAMES, sizeof(*m.stack));
 	m.event = import_event(im, (struct import_text){ "memory", 6 }, "bytes");
-	r = read_tree(&m, data + len, e);
+	r = massif_read_tree(&m, data + len, e);
 	if (m.command.len)
 		trace_write_label(im->w, "command", "%.*s", (int)MIN(m.command.len, (size_t)4096),
 				  m.command.s);
